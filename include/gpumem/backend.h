@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What a backend gives gpumem: one const table.
+ *
+ * A plugin is a shared object that exports one function,
+ *
+ *     const struct gpumem_backend *gpumem_plugin(void);
+ *
+ * and needs no symbol of the library: what it wants from the core comes in as
+ * struct gpumem_services. It is found as NAME.so in GPUMEM_PLUGIN_PATH, then
+ * in the installed directory, opened with RTLD_NOW | RTLD_LOCAL and never
+ * closed. It holds no policy: no caching, no accounting, no retries.
+ *
+ * What the core guarantees, so that no slot need check it:
+ *
+ * - init is called once, before any other slot, by one thread. When it fails
+ *   no other slot is called. Every other slot may be called by any thread at
+ *   any time, several at once, device_close only when nothing else of that
+ *   device is running.
+ * - Outputs are never NULL. Struct outputs arrive zeroed but for their `size`,
+ *   and a plugin writes no more than that.
+ * - Sizes are > 0 and multiples of the granularity that device_info gave;
+ *   alignments are powers of two.
+ * - Nothing is given back twice, or while a capability says it is not there.
+ *
+ * What a slot guarantees:
+ *
+ * - It leaves an output alone unless it returns GPUMEM_OK.
+ * - On failure it has undone what it did, and has called services->error with
+ *   the driver's own code. It prints nothing.
+ * - NO_MEMORY means that giving memory back may help, LOST that the device is
+ *   gone for good; DRIVER is anything else the driver said. An answer that is
+ *   no failure (NOT_READY) does not call services->error.
+ * - An address is a number: the core adds to it and never dereferences it, and
+ *   no two blocks of one process have the same address. It fits in 48 bits.
+ * - It leaves the calling thread's current context, device and signal mask as
+ *   they were.
+ *
+ * A NULL slot means "unsupported". Groups are all or nothing. Slots are only
+ * ever appended; `size` says how many a plugin knows. `abi` is compared for
+ * equality and changes only when something here breaks.
+ */
+#ifndef GPUMEM_BACKEND_H
+#define GPUMEM_BACKEND_H
+
+#include <gpumem/gpumem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPUMEM_BACKEND_ABI 1u
+#define GPUMEM_PLUGIN_SYMBOL "gpumem_plugin"
+
+#if defined(__GNUC__) || defined(__clang__)
+#define GPUMEM_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define GPUMEM_PRINTF(f, a)
+#endif
+
+/* From the core to the plugin; valid for ever. */
+struct gpumem_services {
+	uint32_t abi;
+	uint32_t size;
+	/* One line to the log; no newline. */
+	void (*log)(gpumem_log_level level, const char *format, ...)
+		GPUMEM_PRINTF(2, 3);
+	/* The reason of the failure that this thread is about to return: the
+	 * driver's code and name for it (0 and "" if no driver call failed),
+	 * and a sentence that begins in lower case and has no full stop. */
+	void (*error)(int64_t native_code, const char *native_name,
+		      const char *format, ...) GPUMEM_PRINTF(3, 4);
+	/* The present value of one of the backend's own options, or NULL if it
+	 * declares none of that key. Copies at most `bytes` into `value_out`,
+	 * zero-terminated. */
+	bool (*option)(const char *key, char *value_out, size_t bytes);
+	/* For functions that a plugin offers to programs beside its table: makes
+	 * what error() said the thread's last error, "WHERE: ...", and returns
+	 * status. */
+	gpumem_status (*fail)(gpumem_status status, const char *backend,
+			      const char *where);
+};
+
+/* The kinds of value an option can have; the core refuses others. */
+typedef enum gpumem_option_kind {
+	GPUMEM_OPTION_TEXT = 0,
+	GPUMEM_OPTION_BOOL = 1,    /* on off yes no true false 1 0 */
+	GPUMEM_OPTION_COUNT = 2,   /* 0, 1, 2, ... */
+	GPUMEM_OPTION_BYTES = 3,   /* 4096, 64KiB, 2MiB, 1.5GiB, 1TiB */
+	GPUMEM_OPTION_PERCENT = 4  /* 2, 2%, 0.5% */
+} gpumem_option_kind;
+
+/* Keys begin with the backend's name and a dot: "host.capacity". */
+struct gpumem_option_row {
+	const char *key;
+	const char *default_value;
+	gpumem_option_kind kind;
+	const char *text;
+};
+
+/* A unit of physical memory: whatever the backend likes, for instance a
+ * CUmemGenericAllocationHandle. Never 0. */
+typedef uint64_t gpumem_page;
+
+/* An event: whatever the backend likes. Never NULL. */
+typedef void *gpumem_event;
+
+struct gpumem_backend {
+	uint32_t abi;  /* GPUMEM_BACKEND_ABI */
+	uint32_t size; /* sizeof(struct gpumem_backend) */
+	const char *name; /* lower case, at most 15 characters */
+	const struct gpumem_option_row *options; /* ends with key NULL; or NULL */
+
+	/* ---- required ---- */
+
+	/* Finds the driver. NO_DRIVER: it is not there or too old. */
+	gpumem_status (*init)(const struct gpumem_services *services);
+	/* As the vendor writes it; "" if unknown. Lives for ever. */
+	const char *(*driver_version)(void);
+	/* NO_DEVICE rather than a count of 0. Creates no context. */
+	gpumem_status (*device_count)(int *count_out);
+	/* All but name, which the core fills. Creates no context. A capability
+	 * of a group whose slots are NULL is cleared by the core. */
+	gpumem_status (*device_info)(int index,
+				     struct gpumem_device_info *info_out);
+	gpumem_status (*device_open)(int index, void **device_out);
+	void (*device_close)(void *device);
+	/* total_bytes and free_bytes only. */
+	gpumem_status (*memory_info)(void *device,
+				     struct gpumem_memory *memory_out);
+	/* bytes <= max_alloc_bytes. */
+	gpumem_status (*alloc)(void *device, uint64_t bytes,
+			       uint64_t *address_out);
+	gpumem_status (*free)(void *device, uint64_t address, uint64_t bytes);
+
+	/* ---- group STREAMS. stream NULL: the default stream ---- */
+
+	gpumem_status (*stream_create)(void *device, gpumem_stream *stream_out);
+	gpumem_status (*stream_destroy)(void *device, gpumem_stream stream);
+	gpumem_status (*stream_sync)(void *device, gpumem_stream stream);
+	/* OK: all work queued on the stream so far is over. NOT_READY: not yet.
+	 * CAPTURING while it is being captured. */
+	gpumem_status (*stream_query)(void *device, gpumem_stream stream);
+	/* Later work of `stream` waits on the device for `event`. */
+	gpumem_status (*stream_wait)(void *device, gpumem_stream stream,
+				     gpumem_event event);
+	gpumem_status (*event_create)(void *device, gpumem_event *event_out);
+	gpumem_status (*event_destroy)(void *device, gpumem_event event);
+	/* The event now stands for all work queued on `stream` so far. May be
+	 * recorded again; the newest record counts. CAPTURING, and nothing
+	 * happens, while the stream is being captured. */
+	gpumem_status (*event_record)(void *device, gpumem_event event,
+				      gpumem_stream stream);
+	/* OK: that work is over. NOT_READY: not yet. Of an event that was never
+	 * recorded: OK. */
+	gpumem_status (*event_query)(void *device, gpumem_event event);
+	gpumem_status (*event_sync)(void *device, gpumem_event event);
+
+	/* ---- group VM. Granularity: device_info's granularity_bytes ---- */
+
+	/* Addresses without memory. */
+	gpumem_status (*va_reserve)(void *device, uint64_t bytes,
+				    uint64_t alignment, uint64_t *address_out);
+	/* Exactly what one va_reserve gave, with nothing mapped in it. */
+	gpumem_status (*va_release)(void *device, uint64_t address,
+				    uint64_t bytes);
+	/* Takes physical memory; its content is undefined. */
+	gpumem_status (*page_create)(void *device, uint64_t bytes,
+				     gpumem_page *page_out);
+	gpumem_status (*page_destroy)(void *device, gpumem_page page,
+				      uint64_t bytes);
+	/* Puts `count` pages of `page_bytes` each behind the addresses from
+	 * `address` on, readable and writable by the device; all or none.
+	 * A page is mapped at one place at a time. */
+	gpumem_status (*map)(void *device, uint64_t address,
+			     const gpumem_page *pages, size_t count,
+			     uint64_t page_bytes);
+	/* Takes `count` whole mappings of `page_bytes` away; all or none. Waits
+	 * for no stream: the core knows that their last use is over. The pages
+	 * keep their content. */
+	gpumem_status (*unmap)(void *device, uint64_t address, size_t count,
+			       uint64_t page_bytes);
+
+	/* ---- group COPY ---- */
+
+	gpumem_status (*fill)(void *device, uint64_t address, uint8_t value,
+			      uint64_t bytes, gpumem_stream stream);
+	/* Between any two of host and device memory. */
+	gpumem_status (*copy)(void *device, uint64_t to, uint64_t from,
+			      uint64_t bytes, gpumem_stream stream);
+
+	/* ---- group CAPTURE ---- */
+
+	/* 0 when the stream is not being captured, else a number that no other
+	 * capture of this process has. */
+	gpumem_status (*capture_id)(void *device, gpumem_stream stream,
+				    uint64_t *id_out);
+};
+
+/* The one exported symbol of a plugin. */
+typedef const struct gpumem_backend *(*gpumem_plugin_fn)(void);
+
+/* The checked and started table of a usable backend, for tools that speak to
+ * a driver without a pool (gpumem-conform, raw latency). Valid for ever. OK;
+ * NOT_FOUND; or the status why the backend is not usable. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_backend_table(const char *name,
+		     const struct gpumem_backend **table_out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

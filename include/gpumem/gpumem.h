@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * gpumem: one pool of device memory for any vendor.
+ *
+ * This is the whole public interface. Conventions, stated once:
+ *
+ * - A call that can fail returns gpumem_status, which must be looked at. The
+ *   sentence that explains the last failure of the calling thread, with the
+ *   driver's own error, is in gpumem_last_error().
+ * - Inputs come first, outputs last. An output is written only on success,
+ *   unless its comment says otherwise.
+ * - Names end in their unit: _bytes, _count, _ns.
+ * - A struct that crosses this border begins with its own size. Set it with
+ *   GPUMEM_INIT(struct ...), or by hand: the library reads and writes no more
+ *   than the caller's size, so old programs run with newer libraries. Zero in
+ *   any other input field always means "the default".
+ * - Every call may be made from any thread at any time, unless its comment
+ *   says otherwise. Nothing here waits for the device except
+ *   gpumem_stream_sync(), the end of a pool or a device (and on `host` of a
+ *   stream), and, as the last thing before "out of memory", gpumem_alloc()
+ *   (option `wait`).
+ * - The library never prints (unless option `log` asks), exits, aborts or
+ *   installs handlers.
+ * - Every call may return GPUMEM_INVALID for an argument that breaks what its
+ *   comment asks, and GPUMEM_FORKED in a process that was forked after the
+ *   library was first used: such a child can ask for names and texts, and
+ *   nothing else. Its parent is untouched. These two are not repeated below.
+ *
+ * Terms. A *pool* hands out *blocks* of a *device*'s memory. What it takes
+ * from the driver is *reserved*, in *pages* mapped into one address range
+ * where the device has virtual memory, else in *segments*. A freed block that
+ * another stream may still use is *pending*. Of all blocks:
+ *
+ *     requested   bytes the callers asked for, in live blocks
+ *     allocated   bytes those blocks really hold, after rounding
+ *     active      allocated + pending
+ *     reserved    bytes taken from the driver
+ *
+ *     requested <= allocated <= active <= reserved      at every instant
+ *     reserved  <= limit                                when a limit is set
+ */
+#ifndef GPUMEM_GPUMEM_H
+#define GPUMEM_GPUMEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GPUMEM_VERSION_MAJOR 0
+#define GPUMEM_VERSION_MINOR 1
+#define GPUMEM_VERSION_PATCH 0
+#define GPUMEM_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__) || defined(__clang__)
+#define GPUMEM_API __attribute__((visibility("default")))
+#define GPUMEM_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define GPUMEM_API
+#define GPUMEM_MUST_CHECK
+#endif
+
+/* GPUMEM_INIT(struct gpumem_stats): all zero, with its size set. */
+#ifdef __cplusplus
+template <typename T> inline T gpumem_init_struct()
+{
+	T value = T();
+	value.size = sizeof(T);
+	return value;
+}
+#define GPUMEM_INIT(type) gpumem_init_struct<type>()
+extern "C" {
+#else
+#define GPUMEM_INIT(type) ((type){.size = sizeof(type)})
+#endif
+
+/* ---- Status ------------------------------------------------------------ */
+
+/* name, number (fixed for ever), text */
+#define GPUMEM_STATUS_LIST(X)                                                 \
+	X(OK, 0, "success")                                                   \
+	X(INVALID, -1, "invalid argument")                                    \
+	X(NO_MEMORY, -2, "device out of memory")                              \
+	X(LIMIT, -3, "the pool's limit is reached: out of memory")            \
+	X(NO_HOST_MEMORY, -4, "host out of memory")                           \
+	X(NOT_FOUND, -5, "no such backend, device or option")                 \
+	X(UNSUPPORTED, -6, "not supported by this device or backend")         \
+	X(ABI, -7, "plugin and library do not match")                         \
+	X(BUSY, -8, "still in use")                                           \
+	X(DRIVER, -9, "the driver reported an error")                         \
+	X(CORRUPT, -10, "an internal invariant does not hold")                \
+	X(BAD_POINTER, -11, "not the start of a live block")                  \
+	X(NO_DRIVER, -12, "the vendor's driver is not there")                 \
+	X(NO_DEVICE, -13, "no such device is present")                        \
+	X(LOST, -14, "the device was lost")                                   \
+	X(FORKED, -15, "device memory cannot be used in a forked child")      \
+	X(NOT_READY, -16, "work on the device has not finished")              \
+	X(CAPTURING, -17, "the stream is being captured into a graph")
+
+typedef enum gpumem_status {
+#define GPUMEM_STATUS_ENUM(name, number, text) GPUMEM_##name = number,
+	GPUMEM_STATUS_LIST(GPUMEM_STATUS_ENUM)
+#undef GPUMEM_STATUS_ENUM
+} gpumem_status;
+
+/* "GPUMEM_NO_MEMORY", or "GPUMEM_UNKNOWN" for a number that is none. */
+GPUMEM_API const char *gpumem_status_name(gpumem_status status);
+
+/* The sentence of the list above. Both live for ever; never NULL. */
+GPUMEM_API const char *gpumem_status_text(gpumem_status status);
+
+/* What went wrong last in this thread. */
+struct gpumem_error {
+	size_t size;
+	gpumem_status status;
+	int64_t native_code;   /* the driver's number; 0 when no driver failed */
+	char native_name[64];  /* the driver's name for it; "" likewise */
+	char backend[16];      /* "" when no backend was involved */
+	char text[1024];       /* a sentence a person can act on */
+};
+
+/* Fills *error_out; status is GPUMEM_OK when nothing failed yet. A later
+ * success does not erase it. */
+GPUMEM_API void gpumem_last_error(struct gpumem_error *error_out);
+
+/* The version of the library that is running, as GPUMEM_VERSION_STRING. */
+GPUMEM_API const char *gpumem_version(void);
+
+/* ---- Log --------------------------------------------------------------- */
+
+typedef enum gpumem_log_level {
+	GPUMEM_LOG_NONE = 0,
+	GPUMEM_LOG_ERROR = 1, /* something the user asked for failed */
+	GPUMEM_LOG_WARN = 2,  /* it works, but not as configured */
+	GPUMEM_LOG_INFO = 3,  /* once per event: a backend chosen, a fallback */
+	GPUMEM_LOG_DEBUG = 4  /* every driver call that failed */
+} gpumem_log_level;
+
+/* text: one line without its newline; valid during the call only. The function
+ * may be called from any thread and must not call gpumem. */
+typedef void (*gpumem_log_fn)(gpumem_log_level level, const char *text,
+			      void *user);
+
+/* Sends messages up to `level` to `fn`. NULL: to standard error when option
+ * `log` asks for any, which by default it does not. */
+GPUMEM_API void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn,
+			       void *user);
+
+/* ---- Options ----------------------------------------------------------- */
+
+/*
+ * One table for everything that can be configured. Sources, the later wins:
+ * default, the environment's GPUMEM_CONF ("key:value,key:value"), and
+ * gpumem_option_set(). A device reads its options when it is opened, a pool
+ * when it is created. `gpumem-probe --options` prints the table.
+ */
+struct gpumem_option {
+	size_t size;
+	const char *key;
+	const char *value;         /* as text */
+	const char *default_value;
+	const char *source;        /* "default", "environment" or "program" */
+	const char *text;          /* what it does, one sentence */
+};
+
+/* value NULL goes back to the default. Returns OK; NOT_FOUND: no such key;
+ * INVALID: the value is not of the option's kind; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_option_set(const char *key, const char *value);
+
+/* The strings of *option_out are valid until the option is set again. OK or
+ * NOT_FOUND. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_option_get(const char *key, struct gpumem_option *option_out);
+
+/* Calls fn for every option in table order until it returns false. */
+GPUMEM_API void
+gpumem_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
+		    void *user);
+
+/* ---- Backends ---------------------------------------------------------- */
+
+struct gpumem_backend_info {
+	size_t size;
+	char name[16];           /* "cuda", "hip", "opencl", "host", ... */
+	gpumem_status status;    /* OK: usable. Otherwise why not: */
+	char reason[256];        /* one sentence; "" when usable */
+	char driver_version[64]; /* as the vendor writes it; "" if unknown */
+	char path[256];          /* the plugin's file; "" when built in */
+	int device_count;
+	bool chosen;             /* GPUMEM_BACKEND, or auto, picks this one */
+};
+
+/* Calls fn for every backend that is known, loading what GPUMEM_BACKEND and
+ * GPUMEM_PLUGIN_PATH name and all that are installed, until fn returns false.
+ * Creates no driver context. OK or NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_backend_visit(bool (*fn)(const struct gpumem_backend_info *info,
+				void *user),
+		     void *user);
+
+/* Loads the plugin in the file `path` and copies its name into name_out
+ * (16 bytes; may be NULL). Loading it twice is OK. Returns OK; NOT_FOUND: no
+ * such file; ABI: not a plugin for this library; NO_DRIVER, NO_DEVICE or any
+ * status its init gave; NO_HOST_MEMORY; BUSY: another plugin has the name. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_backend_load(const char *path, char *name_out);
+
+struct gpumem_backend; /* backend.h */
+
+/* The same for a backend that is linked into the program; `backend` must live
+ * for ever. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_backend_register(const struct gpumem_backend *backend);
+
+/* ---- Devices ----------------------------------------------------------- */
+
+typedef struct gpumem_device gpumem_device;
+
+/* The vendor's own handle: CUstream, hipStream_t, cl_command_queue, or what
+ * gpumem_stream_create() gave. NULL is the device's default stream. */
+typedef void *gpumem_stream;
+
+/* name, bit, text. A device's capabilities; each mirrors a group of backend.h
+ * or a fact that callers must know. */
+#define GPUMEM_CAP_LIST(X)                                                    \
+	X(STREAMS, 0, "streams and events")                                   \
+	X(VM, 1, "virtual memory: pages can be mapped and remapped")          \
+	X(COPY, 2, "fill and copy")                                           \
+	X(CAPTURE, 3, "streams can be captured into graphs")                  \
+	X(HOST_ACCESS, 4, "the host can read and write blocks directly")      \
+	X(FREE_WAITS, 5, "the driver's own free waits for the device")        \
+	X(LATE_COMMIT, 6, "memory is committed at first use, not at alloc")   \
+	X(MEMORY_INFO, 7, "free memory is the device's, not our own account")
+
+enum gpumem_cap {
+#define GPUMEM_CAP_ENUM(name, bit, text) GPUMEM_CAP_##name = 1u << (bit),
+	GPUMEM_CAP_LIST(GPUMEM_CAP_ENUM)
+#undef GPUMEM_CAP_ENUM
+};
+
+struct gpumem_device_info {
+	size_t size;
+	char name[32];            /* "cuda:0" */
+	char product[96];         /* "NVIDIA H200" */
+	char uuid[40];            /* 8-4-4-4-12 hex digits; "" if unknown */
+	char pci[16];             /* "0000:3b:00.0"; "" if it has none */
+	uint64_t total_bytes;
+	uint64_t granularity_bytes; /* of pages, or of raw allocations */
+	uint64_t alignment_bytes;   /* every block has at least this */
+	uint64_t max_alloc_bytes;   /* largest single raw allocation */
+	uint32_t caps;              /* GPUMEM_CAP_ bits */
+};
+
+struct gpumem_memory {
+	size_t size;
+	uint64_t total_bytes;
+	uint64_t free_bytes;     /* the device's own word, see CAP_MEMORY_INFO */
+	uint64_t reserved_bytes; /* by the pools of this process */
+	uint64_t outside_bytes;  /* total - free - reserved: other processes,
+				    contexts, other allocators */
+};
+
+/* Calls fn for every device of `backend` (NULL: of every usable backend) until
+ * it returns false. Opens nothing and creates no driver context. OK; NOT_FOUND:
+ * no such backend; or the status why that backend is not usable. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_visit(const char *backend,
+		    bool (*fn)(const struct gpumem_device_info *info,
+			       void *user),
+		    void *user);
+
+/* Opens "cuda:0", "cuda" (its first device) or NULL: the first device of the
+ * backend that GPUMEM_BACKEND picks (a name, a comma-separated order of
+ * preference, or "auto", the default: real devices first, then host).
+ * Opening the same device again gives the same handle, counted. Returns OK;
+ * NOT_FOUND: no such backend; NO_DRIVER; NO_DEVICE; UNSUPPORTED; ABI; DRIVER;
+ * LOST; NO_MEMORY; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_open(const char *name, gpumem_device **device_out);
+
+/* Undoes one open. The last one destroys the device's default pool and returns
+ * BUSY, leaving the device open, if that pool has live blocks, one of its
+ * streams is being captured, or other pools are left. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_close(gpumem_device *device);
+
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_info(const gpumem_device *device,
+		   struct gpumem_device_info *info_out);
+
+/* Asks the driver. OK, DRIVER or LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_memory(gpumem_device *device, struct gpumem_memory *memory_out);
+
+/* ---- Streams, and moving bytes (for tests, tools and small programs) ---- */
+
+/* OK; UNSUPPORTED: no CAP_STREAMS; DRIVER; LOST; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_stream_create(gpumem_device *device, gpumem_stream *stream_out);
+
+/* Every pool of the device forgets the stream, as by gpumem_pool_drop_stream(),
+ * and the stream is destroyed. OK; UNSUPPORTED; CAPTURING; DRIVER; LOST;
+ * NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream);
+
+/* Waits until all work on the stream is done. OK, UNSUPPORTED, CAPTURING,
+ * DRIVER, LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_stream_sync(gpumem_device *device, gpumem_stream stream);
+
+/* Queues on `stream`: set `bytes` bytes at `ptr` to `value`. UNSUPPORTED
+ * without CAP_COPY; DRIVER; LOST; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_fill(gpumem_device *device, void *ptr, uint8_t value, size_t bytes,
+	    gpumem_stream stream);
+
+/* Queues on `stream` a copy between any two of host and device memory. Host
+ * memory must stay valid until the stream has been synchronised. As
+ * gpumem_fill(). */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_copy(gpumem_device *device, void *to, const void *from, size_t bytes,
+	    gpumem_stream stream);
+
+/* ---- Pools ------------------------------------------------------------- */
+
+typedef struct gpumem_pool gpumem_pool;
+
+struct gpumem_pool_config {
+	size_t size;
+	const char *name;          /* for reports; copied; NULL: "pool" */
+	uint64_t limit_bytes;      /* hard: reserved never exceeds it; 0: none */
+	uint64_t soft_limit_bytes; /* above it caches are given back and pressure
+				      callbacks run before growing; 0: none */
+	uint64_t page_bytes;       /* physical unit; 0: option `page` */
+};
+
+/* config NULL: all defaults. Returns OK; UNSUPPORTED: the device's alignment is
+ * beyond what a pool can do; NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY. The device
+ * stays open at least as long as its pools. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_create(gpumem_device *device,
+		   const struct gpumem_pool_config *config,
+		   gpumem_pool **pool_out);
+
+/* Waits for pending blocks, gives everything back and frees the pool. No other
+ * thread may be using the pool. BUSY, and nothing happens, while blocks are
+ * live; pass force to give those back too. BUSY also, force or not, while one
+ * of its streams is being captured. After LOST everything is only
+ * forgotten. OK; BUSY; DRIVER or another word of the driver (some memory could
+ * not be given back; the pool is gone all the same). */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_destroy(gpumem_pool *pool, bool force);
+
+/* The device's default pool, made on first use; it goes with the device. As
+ * gpumem_pool_create(). */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out);
+
+/* Bounds on reserved bytes, live and cached together; 0: none. Lowering the
+ * hard limit below what is reserved trims at once. OK; BUSY if what is in use
+ * keeps more than that, and then the old limits stay; DRIVER; LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
+		      uint64_t limit_bytes);
+
+/* Called in the allocating thread, no lock held, when the pool is about to
+ * exceed its soft limit or to fail: free or move what you can (calls on this
+ * pool are fine, but an allocation in here that fails asks no callback again) and
+ * return true to have the allocation tried again. */
+typedef bool (*gpumem_pressure_fn)(gpumem_pool *pool, uint64_t needed_bytes,
+				   void *user);
+
+/* Adds a callback (several are called in order of addition), or with
+ * remove = true takes it out. OK, NOT_FOUND, NO_HOST_MEMORY. After a removal
+ * returns, a call that had begun in another thread may still be running. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn, void *user,
+		     bool remove);
+
+/* Gives unused memory back to the driver until at most keep_bytes are reserved
+ * or nothing unused is left; waits for no stream. released_bytes_out may be
+ * NULL; it is written on every return. OK, DRIVER, LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
+		 uint64_t *released_bytes_out);
+
+/* The application is about to destroy `stream`: its free blocks pass to the
+ * other streams once its work is over. Needed only for streams that were not
+ * destroyed by gpumem_stream_destroy(). OK; CAPTURING, and nothing happens,
+ * while it is being captured; DRIVER; LOST; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream);
+
+/* ---- Blocks ------------------------------------------------------------ */
+
+/*
+ * A block for work queued on `stream` from now on. bytes 0 gives NULL and OK.
+ * Blocks are aligned to the device's alignment_bytes, at least 256.
+ *
+ * Tried in this order: the thread's own cache, the stream's free blocks, done
+ * pending blocks, other streams' free blocks, pages moved from holes, the
+ * driver, the driver after a trim of this and the device's other pools, after
+ * the pressure callbacks, and after waiting for pending blocks.
+ *
+ * Returns OK; NO_MEMORY; LIMIT; NO_HOST_MEMORY; DRIVER; LOST. The text of a
+ * NO_MEMORY or LIMIT contains " out of memory" and the figures.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_alloc(gpumem_pool *pool, size_t bytes, gpumem_stream stream,
+	     void **ptr_out);
+
+/* The same with a larger alignment: a power of two, at most 1 GiB (0: the
+ * default). UNSUPPORTED: the device cannot place memory so. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes, size_t alignment,
+		     gpumem_stream stream, void **ptr_out);
+
+/*
+ * Ends a block. Work queued on `stream` before the call may still use it. The
+ * block goes back to the stream that it was allocated on, where it is reused at
+ * once if that is `stream`; otherwise, and for every stream that was named by
+ * gpumem_use_on(), it waits as pending until an event says that the work queued
+ * there is over. On other streams it is reused only when all of this is over,
+ * and the work of its own stream. NULL is OK. BAD_POINTER: the block was freed already, or ptr lies inside one
+ * or belongs to nobody here; nothing is changed. NO_HOST_MEMORY: the block
+ * stays live.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
+						       gpumem_stream stream);
+
+/* Work on `stream` uses the block too: a later free waits, as pending, until
+ * what that stream has queued by then is over. OK, BAD_POINTER,
+ * NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
+							 gpumem_stream stream);
+
+typedef enum gpumem_block_state {
+	GPUMEM_BLOCK_LIVE = 1,
+	GPUMEM_BLOCK_PENDING = 2,
+	GPUMEM_BLOCK_FREE = 3,
+	GPUMEM_BLOCK_HOLE = 4 /* addresses without memory behind them */
+} gpumem_block_state;
+
+struct gpumem_block {
+	size_t size;
+	void *ptr;
+	uint64_t requested_bytes; /* 0 unless live */
+	uint64_t bytes;           /* what it holds */
+	gpumem_stream stream;     /* the block's own */
+	gpumem_pool *pool;
+	gpumem_block_state state;
+};
+
+/* The live block that holds ptr, which may point anywhere inside it. OK, or
+ * BAD_POINTER when no live block of any pool holds it. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_query(const void *ptr, struct gpumem_block *block_out);
+
+/* ---- Statistics -------------------------------------------------------- */
+
+/*
+ * current: now. peak: highest since creation or reset. total: sum of all
+ * increases since creation or reset. Everything is exact, with one exception:
+ * what several threads, or one on several streams, did in their caches between
+ * two looks at the pool is put together as if their highest points had come at
+ * one time. The peaks of requested, allocated and active may then be off by at
+ * most cache_bound_bytes of the same report, and that of requested by what
+ * rounding holds besides (allocated - requested). Those of a lone thread on one
+ * stream are exact.
+ */
+struct gpumem_gauge {
+	uint64_t current;
+	uint64_t peak;
+	uint64_t total;
+};
+
+/* Driver calls, one entry per slot of backend.h that a pool calls. */
+#define GPUMEM_CALL_LIST(X)                                                   \
+	X(ALLOC, alloc)                                                       \
+	X(FREE, free)                                                         \
+	X(VA_RESERVE, va_reserve)                                             \
+	X(VA_RELEASE, va_release)                                             \
+	X(PAGE_CREATE, page_create)                                           \
+	X(PAGE_DESTROY, page_destroy)                                         \
+	X(MAP, map)                                                           \
+	X(UNMAP, unmap)                                                       \
+	X(STREAM_QUERY, stream_query)                                         \
+	X(EVENT_CREATE, event_create)                                         \
+	X(EVENT_DESTROY, event_destroy)                                       \
+	X(EVENT_RECORD, event_record)                                         \
+	X(EVENT_QUERY, event_query)                                           \
+	X(EVENT_SYNC, event_sync)                                             \
+	X(CAPTURE_ID, capture_id)                                             \
+	X(MEMORY_INFO, memory_info)
+
+enum gpumem_call {
+#define GPUMEM_CALL_ENUM(name, slot) GPUMEM_CALL_##name,
+	GPUMEM_CALL_LIST(GPUMEM_CALL_ENUM)
+#undef GPUMEM_CALL_ENUM
+	GPUMEM_CALL_COUNT
+};
+
+/* "va_reserve"; NULL for a number that is none. */
+GPUMEM_API const char *gpumem_call_name(unsigned call);
+
+struct gpumem_stats {
+	size_t size;
+	struct gpumem_gauge requested, allocated, active, reserved; /* bytes */
+	struct gpumem_gauge blocks;   /* live blocks */
+	struct gpumem_gauge segments; /* raw allocations, or pages */
+	uint64_t hits;             /* allocations without a driver call for
+				      memory */
+	uint64_t misses;           /* the others */
+	uint64_t retries;          /* allocations tried again after reclaiming */
+	uint64_t ooms;             /* allocations that failed for memory */
+	uint64_t trims;            /* calls of trim */
+	uint64_t moved_bytes;      /* pages moved from holes, in all */
+	uint64_t pending_bytes;    /* active - allocated */
+	uint64_t free_bytes;       /* reserved - active */
+	uint64_t largest_free_bytes;
+	uint64_t cached_bytes;     /* of free: held by the caches of threads */
+	uint64_t hole_bytes;       /* of free: neither cached nor whole pages (or
+				      segments), and so not to be given back */
+	double fragmentation;      /* 1 - largest free / free; 0 when none */
+	uint64_t cache_bound_bytes; /* see struct gpumem_gauge */
+	uint64_t host_bytes;       /* the pool's own bookkeeping */
+	uint64_t soft_limit_bytes, limit_bytes;
+	uint64_t driver_calls, driver_ns; /* sums of the following */
+	struct {
+		uint64_t count, failed, ns;
+	} calls[GPUMEM_CALL_COUNT];
+};
+
+/* Cheap: no walk, no driver call. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_stats(gpumem_pool *pool, struct gpumem_stats *stats_out);
+
+/* Peaks become current; with totals = true, totals and counters become 0. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_reset_stats(gpumem_pool *pool, bool totals);
+
+/* Walks the pool's memory in address order, calling fn for every block, free
+ * ones and holes too, until it returns false. The pool is locked meanwhile: fn
+ * must not call gpumem. OK, NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_visit(gpumem_pool *pool,
+		  bool (*fn)(const struct gpumem_block *block, void *user),
+		  void *user);
+
+/* Walks everything and compares it with every counter and invariant. OK, or
+ * CORRUPT with a sentence that says what does not hold. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_pool_check(gpumem_pool *pool);
+
+/* Calls fn for every pool of the device until it returns false; name is valid
+ * during the call. The list is locked meanwhile: fn must not create or destroy
+ * pools or streams, nor open or close devices. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_each(gpumem_device *device,
+		 bool (*fn)(gpumem_pool *pool, const char *name, void *user),
+		 void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

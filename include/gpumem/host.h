@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The remote control of the `host` backend, the simulated GPU: real work on its
+ * streams, capture, faults and what it holds. For the tests of programs that
+ * use gpumem, and our own. `device` is the number in "host:0". Settings that
+ * last (capacity, page size, capabilities, latency) are options "host.*".
+ */
+#ifndef GPUMEM_HOST_H
+#define GPUMEM_HOST_H
+
+#include <gpumem/gpumem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Queues fn(arg) on the stream: a kernel. It runs in the stream's own thread,
+ * after all that was queued before; it may block. The device must be open.
+ * OK, INVALID, NO_HOST_MEMORY, LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_host_launch(int device, gpumem_stream stream, void (*fn)(void *arg),
+		   void *arg);
+
+/* Begins or ends a capture of the stream: until it ends, recording an event on
+ * it gives CAPTURING, and launches, fills and copies are dropped. OK, INVALID.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_host_capture(int device, gpumem_stream stream, bool on);
+
+/*
+ * Faults, for all host devices, instead of those set before; "" or NULL: none.
+ * A list separated by ';' of SLOT@N[+][:STATUS]: the Nth call (from 1, counted
+ * from now) of the slot of backend.h fails, with '+' every later one too, with
+ * STATUS a name of the status list in any case (default: no_memory for slots
+ * that take memory, driver for others). SLOT '*': any slot that can fail, counted
+ * together. The same as option `host.fail`. OK, INVALID.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_host_faults(const char *faults);
+
+/* Calls of slots that can fail, since the last gpumem_host_faults(). */
+GPUMEM_API uint64_t gpumem_host_calls(void);
+
+/* Calls that a program must not make while it captures, since the process
+ * began: event_record, stream_query and stream_sync of a stream that is being
+ * captured, and unmap, free or page_destroy while any stream of that device is.
+ * A pool makes none as to the streams that it knows. */
+GPUMEM_API uint64_t gpumem_host_capture_violations(void);
+
+/* Physical bytes that the device has given out: 0 when nobody holds any. */
+GPUMEM_API uint64_t gpumem_host_used_bytes(int device);
+
+/* Other programs now use so many bytes of the device. OK, INVALID. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_host_outside(int device, uint64_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
