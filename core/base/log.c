@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See log.h. Option `log` is read anew for each message that has no function
+ * to go to: messages are rare, and so no second copy of the level can be stale.
+ */
+#include "log.h"
+#include "option.h"
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+
+#define LINE_BYTES 1280
+
+struct sink {
+	gpumem_log_fn fn;
+	gpumem_log_level level;
+	void *user;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct sink sink; /* under the mutex */
+
+static const char *const level_names[] = {
+	[GPUMEM_LOG_NONE] = "none",   [GPUMEM_LOG_ERROR] = "error",
+	[GPUMEM_LOG_WARN] = "warn",   [GPUMEM_LOG_INFO] = "info",
+	[GPUMEM_LOG_DEBUG] = "debug",
+};
+
+bool gm_log_level_parse(const char *text, gpumem_log_level *level_out)
+{
+	int level;
+
+	for (level = GPUMEM_LOG_NONE; level <= GPUMEM_LOG_DEBUG; level++) {
+		if (strcasecmp(text, level_names[level]) != 0)
+			continue;
+		*level_out = (gpumem_log_level)level;
+		return true;
+	}
+	return false;
+}
+
+/* The present sink; without a function, its level is that of option `log`. */
+static struct sink sink_now(void)
+{
+	struct sink now;
+	char text[8];
+
+	pthread_mutex_lock(&mutex);
+	now = sink;
+	pthread_mutex_unlock(&mutex);
+	if (now.fn)
+		return now;
+	now.level = GPUMEM_LOG_NONE;
+	if (gm_option_text("log", text, sizeof(text)))
+		gm_log_level_parse(text, &now.level);
+	return now;
+}
+
+/* Plugins are foreign: a level that is none is never wanted. */
+static bool wanted(const struct sink *now, gpumem_log_level level)
+{
+	return (int)level >= GPUMEM_LOG_ERROR &&
+	       (int)level <= GPUMEM_LOG_DEBUG && (int)level <= (int)now->level;
+}
+
+bool gm_log_wanted(gpumem_log_level level)
+{
+	struct sink now = sink_now();
+
+	return wanted(&now, level);
+}
+
+/* One message is one line, whatever a driver put into it. */
+static void flatten(char *line)
+{
+	size_t used = 0;
+	char *at;
+
+	for (at = line; *at; at++) {
+		if (*at == '\n' || *at == '\r')
+			*at = ' ';
+		if (*at != ' ')
+			used = (size_t)(at - line) + 1;
+	}
+	line[used] = '\0';
+}
+
+void gm_log(gpumem_log_level level, const char *format, ...)
+{
+	struct sink now = sink_now();
+	char line[LINE_BYTES];
+	va_list args;
+
+	if (!wanted(&now, level))
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	flatten(line);
+	if (now.fn)
+		now.fn(level, line, now.user);
+	else
+		fprintf(stderr, "gpumem: %s: %s\n", level_names[level], line);
+}
+
+void gm_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)
+{
+	pthread_mutex_lock(&mutex);
+	sink = (struct sink){.fn = fn, .level = level, .user = user};
+	pthread_mutex_unlock(&mutex);
+}

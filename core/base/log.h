@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * One sink for messages, with levels. Off unless the program sets a function
+ * or option `log` asks. Never used on a hot path. A mutex of its own guards the
+ * sink; the sink is called without it.
+ */
+#ifndef GM_BASE_LOG_H
+#define GM_BASE_LOG_H
+
+#include <gpumem/backend.h>
+
+void gm_log(gpumem_log_level level, const char *format, ...)
+	GPUMEM_PRINTF(2, 3);
+
+/* True when a message of this level would be seen. */
+bool gm_log_wanted(gpumem_log_level level);
+
+void gm_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user);
+
+/* "none", "error", "warn", "info", "debug", in any case. */
+bool gm_log_level_parse(const char *text, gpumem_log_level *level_out);
+
+#endif

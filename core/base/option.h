@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The one table of options: the core's rows, then the rows that each backend
+ * brings. A value comes from its default, then GPUMEM_CONF, then the program.
+ * A bad value in the environment is said once in the log and the default
+ * stands. Keys in GPUMEM_CONF that no row has yet are kept until a backend
+ * brings the row. A mutex of its own guards the table.
+ */
+#ifndef GM_BASE_OPTION_H
+#define GM_BASE_OPTION_H
+
+#include <gpumem/backend.h>
+
+/* The core's own options: key, default, kind, text. */
+#define GM_OPTION_LIST(X)                                                      \
+	X("log", "none", TEXT,                                                 \
+	  "messages on standard error: none, error, warn, info or debug")      \
+	X("limit", "0", BYTES,                                                 \
+	  "hard limit of each pool that sets none of its own; 0: none")        \
+	X("soft_limit", "0", BYTES,                                            \
+	  "above it a pool gives caches back and asks for help before it "     \
+	  "grows; 0: none")                                                    \
+	X("vm", "on", BOOL, "use virtual memory where the device has it")      \
+	X("page", "0", BYTES,                                                  \
+	  "unit of physical memory; 0: the device's granularity")              \
+	X("space", "0", BYTES,                                                 \
+	  "addresses that a pool reserves; 0: 32 times the device's memory")   \
+	X("waste", "1.5%", PERCENT,                                            \
+	  "free memory that a pool may leave unused, in percent of its peak, " \
+	  "before it moves pages from holes instead of asking the driver")     \
+	X("segment_waste", "10%", PERCENT,                                     \
+	  "the same without virtual memory: above it, unused segments are "    \
+	  "given back before a new one is taken")                              \
+	X("cache", "64KiB", BYTES,                                             \
+	  "largest amount of one size class that a thread keeps ready for "    \
+	  "one stream")                                                        \
+	X("wait", "on", BOOL,                                                  \
+	  "before an allocation fails, wait for blocks that streams still "    \
+	  "use")
+
+/* Adds a backend's rows; later calls with the same rows do nothing. INVALID: a
+ * key is taken or a default is not of its kind; NO_HOST_MEMORY. */
+gpumem_status gm_option_add(const struct gpumem_option_row *rows);
+
+gpumem_status gm_option_set(const char *key, const char *value);
+gpumem_status gm_option_get(const char *key, struct gpumem_option *option_out);
+void gm_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
+		     void *user);
+
+/* Present values, parsed. The key must be in the table and of that kind. */
+bool gm_option_bool(const char *key);
+uint64_t gm_option_bytes(const char *key);
+/* "1%" gives 0.01. */
+double gm_option_fraction(const char *key);
+/* For plugins; see struct gpumem_services. */
+bool gm_option_text(const char *key, char *value_out, size_t bytes);
+
+/* The environment, or NULL in a set-user-id program. */
+const char *gm_environment(const char *name);
+
+/* "64KiB", "1.5GiB", "4096": false if it is none, or beyond 64 bits. */
+bool gm_parse_bytes(const char *text, uint64_t *bytes_out);
+
+#endif

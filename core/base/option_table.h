@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the parts of the option room share: option.c (the table and its mutex),
+ * option_set.c (by name), option_parse.c (values; pure), option_conf.c (the
+ * environment). Nobody else
+ * includes this.
+ */
+#ifndef GM_BASE_OPTION_TABLE_H
+#define GM_BASE_OPTION_TABLE_H
+
+#include "option.h"
+
+#define GM_OPTION_KEY_BYTES 64
+#define GM_OPTION_VALUE_BYTES 512
+
+enum gm_option_source {
+	GM_SOURCE_DEFAULT,
+	GM_SOURCE_ENVIRONMENT,
+	GM_SOURCE_PROGRAM
+};
+
+/*
+ * One row with its present value. Rows are appended and never leave. The value
+ * has a fixed place, so that a reader who ignores "valid until set again" reads
+ * a wrong text, but never freed memory.
+ *
+ *     value is valid for row->kind            at every instant
+ *     source == DEFAULT  =>  value == row->default_value
+ */
+struct gm_option {
+	const struct gpumem_option_row *row;
+	struct gm_option *next;
+	enum gm_option_source source;
+	char value[GM_OPTION_VALUE_BYTES];
+};
+
+/* ---- option_parse.c: pure ---- */
+
+bool gm_parse_bool(const char *text, bool *value_out);
+bool gm_parse_count(const char *text, uint64_t *count_out);
+/* "1%" and "1" give 0.01. */
+bool gm_parse_percent(const char *text, double *fraction_out);
+/* NULL when `text` is a value for the row, else what it should have been:
+ * "is not on or off". */
+const char *gm_option_fault(const struct gpumem_option_row *row,
+			    const char *text);
+/* How many letters have to change to make one of the other. */
+unsigned gm_option_distance(const char *left, const char *right);
+
+/* ---- option.c ---- */
+
+/* The first lock of a process reads the environment. */
+void gm_option_lock(void);
+void gm_option_unlock(void);
+/* The rest under the mutex. The core's options come first. */
+struct gm_option *gm_option_first(void);
+/* NULL: none. */
+struct gm_option *gm_option_find(struct gm_option *first, const char *key);
+/* The value has been found valid. */
+void gm_option_assign(struct gm_option *option, const char *value,
+		      enum gm_option_source source);
+
+/* ---- option_set.c ---- */
+
+/* Takes the mutex. OK, or why key and value cannot be set, as a sentence. */
+gpumem_status gm_option_judge(const char *key, const char *value,
+			      char *sentence, size_t bytes);
+
+/* ---- option_conf.c ---- */
+
+struct gm_pair {
+	char key[GM_OPTION_KEY_BYTES];
+	char value[GM_OPTION_VALUE_BYTES];
+	const char *fault; /* NULL: there is a key and a value */
+};
+
+/* The next pair of the text at *at, which moves on; false at the end. Empty
+ * ones, as after a last comma, are passed over. Pure. */
+bool gm_conf_next(const char **at, struct gm_pair *pair);
+
+/* Keeps a copy of GPUMEM_CONF; once, under the mutex. */
+void gm_conf_read(void);
+/* Gives the rows from `first` on what GPUMEM_CONF says; under the mutex. */
+void gm_conf_apply(struct gm_option *first);
+/* Logs what is wrong in GPUMEM_CONF with the keys of a backend ("cuda.foo" for
+ * "cuda.x"), or with the core's (NULL). Without the mutex, once for each. */
+void gm_conf_report(const char *key);
+
+#endif

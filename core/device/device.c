@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See device.h. The list of open devices, and their life. A backend's
+ * device_open and device_close run under the list's mutex, so that a device is
+ * opened once however many threads ask.
+ */
+#include "device_info.h"
+#include "base/error.h"
+#include "base/status.h"
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gpumem_device *devices; /* open ones; under the mutex */
+
+static struct gpumem_device *find_open(const struct gpumem_backend *ops,
+				       int index)
+{
+	struct gpumem_device *device = devices;
+
+	while (device && (device->ops != ops || device->index != index))
+		device = device->next;
+	return device;
+}
+
+static gpumem_status open_handle(struct gpumem_device *device)
+{
+	gpumem_status status;
+	void *handle = NULL;
+
+	gm_native_clear();
+	status = device->ops->device_open(device->index, &handle);
+	if (status == GPUMEM_OK) {
+		device->handle = handle;
+		return GPUMEM_OK;
+	}
+	if (!gm_status_known(status)) {
+		gm_native_error(0, "",
+				"device_open returned the unknown "
+				"status %d",
+				(int)status);
+		status = GPUMEM_DRIVER;
+	}
+	return gm_fail_native(status, device->ops->name, device->info.name);
+}
+
+/* Recursive: the function that gpumem_pool_each() calls may allocate, which may
+ * trim the device's other pools. */
+static void init_mutex(pthread_mutex_t *device_mutex)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(device_mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+/* A new device, open once, on the list; under the mutex. */
+static gpumem_status open_new(const struct gm_backend *backend, int index,
+			      struct gpumem_device **device_out)
+{
+	struct gpumem_device *device;
+	gpumem_status status;
+
+	device = calloc(1, sizeof(*device));
+	if (!device)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no memory for device %s:%d", backend->info.name,
+			       index);
+	device->ops = &backend->ops;
+	device->index = index;
+	status = gm_device_describe(backend, index, &device->info,
+				    &device->raw_alignment);
+	if (status != GPUMEM_OK)
+		goto free_device;
+	status = open_handle(device);
+	if (status != GPUMEM_OK)
+		goto free_device;
+	init_mutex(&device->mutex);
+	device->pools.next = device->pools.prev = &device->pools;
+	device->opens = 1;
+	device->next = devices;
+	devices = device;
+	*device_out = device;
+	return GPUMEM_OK;
+
+free_device:
+	free(device);
+	return status;
+}
+
+gpumem_status gm_device_open(const char *name,
+			     struct gpumem_device **device_out)
+{
+	const struct gm_backend *backend;
+	struct gpumem_device *device;
+	gpumem_status status;
+	int index;
+
+	status = gm_device_find(name, &backend, &index);
+	if (status != GPUMEM_OK)
+		return status;
+	pthread_mutex_lock(&mutex);
+	device = find_open(&backend->ops, index);
+	if (device)
+		device->opens++;
+	else
+		status = open_new(backend, index, &device);
+	pthread_mutex_unlock(&mutex);
+	if (status == GPUMEM_OK)
+		*device_out = device;
+	return status;
+}
+
+void gm_device_hold(struct gpumem_device *device)
+{
+	pthread_mutex_lock(&mutex);
+	device->opens++;
+	pthread_mutex_unlock(&mutex);
+}
+
+/* Under the mutex: nobody has the device open any more. */
+static void close_last(struct gpumem_device *device)
+{
+	struct gpumem_device **at = &devices;
+
+	while (*at != device)
+		at = &(*at)->next;
+	*at = device->next;
+	device->ops->device_close(device->handle);
+	pthread_mutex_destroy(&device->mutex);
+	free(device);
+}
+
+bool gm_device_release(struct gpumem_device *device)
+{
+	bool last;
+
+	pthread_mutex_lock(&mutex);
+	last = --device->opens == 0;
+	if (last)
+		close_last(device);
+	pthread_mutex_unlock(&mutex);
+	return last;
+}
+
+int gm_device_opens(struct gpumem_device *device)
+{
+	int opens;
+
+	pthread_mutex_lock(&mutex);
+	opens = device->opens;
+	pthread_mutex_unlock(&mutex);
+	return opens;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * An open device: a backend's table, the backend's handle, what the device can
+ * do, and which pools stand on it. Opening the same device twice gives the same
+ * object. One mutex guards the list of open devices and their counts; each
+ * device has one for its list of pools.
+ */
+#ifndef GM_DEVICE_DEVICE_H
+#define GM_DEVICE_DEVICE_H
+
+#include <gpumem/backend.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* The link by which a pool hangs on its device; a pool embeds it. */
+struct gm_device_link {
+	struct gm_device_link *next, *prev;
+};
+
+struct gpumem_device {
+	const struct gpumem_backend *ops; /* all slots; NULL: unsupported */
+	void *handle;			  /* the backend's */
+	int index;
+	int opens; /* under the registry's mutex */
+	struct gpumem_device_info info;
+	uint64_t raw_alignment; /* of what the backend allocates; blocks
+				   have info.alignment_bytes */
+	_Atomic bool lost;	/* some call said LOST; never undone */
+	_Atomic uint64_t reserved_bytes; /* by all pools */
+	pthread_mutex_t mutex;		 /* guards the following */
+	struct gm_device_link pools;	 /* head of a ring */
+	struct gpumem_pool *default_pool;
+	struct gpumem_device *next; /* in the registry */
+};
+
+static inline bool gm_device_has(const struct gpumem_device *device,
+				 enum gpumem_cap cap)
+{
+	return (device->info.caps & (uint32_t)cap) != 0;
+}
+
+/* See gpumem_device_open(). The count of opens is raised. */
+gpumem_status gm_device_open(const char *name,
+			     struct gpumem_device **device_out);
+/* One more open of an open device. */
+void gm_device_hold(struct gpumem_device *device);
+/* Undoes one open; true when that was the last, and then the device is closed
+ * and freed. */
+bool gm_device_release(struct gpumem_device *device);
+/* How many opens there are. */
+int gm_device_opens(struct gpumem_device *device);
+
+gpumem_status gm_device_visit(const char *backend,
+			      bool (*fn)(const struct gpumem_device_info *info,
+					 void *user),
+			      void *user);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* See device_info.h; and the visit of devices, which opens none. */
+#include "device_info.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/status.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define ALIGNMENT_MIN 256 /* what gpumem.h promises for every block */
+#define INDEX_DIGITS 6
+#define UUID_LENGTH 36
+
+static const uint32_t known_caps = 0
+#define CAP_BIT(name, bit, text) | (uint32_t)GPUMEM_CAP_##name
+	GPUMEM_CAP_LIST(CAP_BIT)
+#undef CAP_BIT
+	;
+
+/* What the table lacks, the device cannot do, whatever it says. */
+static uint32_t usable_caps(const struct gpumem_backend *ops, uint32_t caps)
+{
+	uint32_t usable = known_caps;
+
+	if (!ops->stream_create)
+		usable &= ~(uint32_t)GPUMEM_CAP_STREAMS;
+	if (!ops->va_reserve)
+		usable &= ~(uint32_t)GPUMEM_CAP_VM;
+	if (!ops->fill)
+		usable &= ~(uint32_t)GPUMEM_CAP_COPY;
+	if (!ops->capture_id)
+		usable &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
+	return caps & usable;
+}
+
+static bool is_power_of_two(uint64_t number)
+{
+	return number && (number & (number - 1)) == 0;
+}
+
+/* All later arithmetic stands on these. */
+static gpumem_status check_sizes(const struct gpumem_device_info *info)
+{
+	if (!is_power_of_two(info->granularity_bytes))
+		return gm_fail(GPUMEM_DRIVER,
+			       "%s: its granularity of %llu bytes is no power "
+			       "of two",
+			       info->name,
+			       (unsigned long long)info->granularity_bytes);
+	if (!is_power_of_two(info->alignment_bytes))
+		return gm_fail(GPUMEM_DRIVER,
+			       "%s: its alignment of %llu bytes is no power of "
+			       "two",
+			       info->name,
+			       (unsigned long long)info->alignment_bytes);
+	if (!info->max_alloc_bytes)
+		return gm_fail(GPUMEM_DRIVER,
+			       "%s: its largest allocation is 0 bytes",
+			       info->name);
+	return GPUMEM_OK;
+}
+
+static void end_strings(struct gpumem_device_info *info)
+{
+	info->product[sizeof(info->product) - 1] = '\0';
+	info->uuid[sizeof(info->uuid) - 1] = '\0';
+	info->pci[sizeof(info->pci) - 1] = '\0';
+}
+
+gpumem_status gm_device_describe(const struct gm_backend *backend, int index,
+				 struct gpumem_device_info *info_out,
+				 uint64_t *raw_alignment_out)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	gpumem_status status;
+	char name[sizeof(info.name)];
+
+	snprintf(name, sizeof(name), "%s:%d", backend->info.name, index);
+	gm_native_clear();
+	status = backend->ops.device_info(index, &info);
+	if (status != GPUMEM_OK) {
+		if (!gm_status_known(status))
+			status = GPUMEM_DRIVER;
+		return gm_fail_native(status, backend->info.name, name);
+	}
+	info.size = sizeof(info);
+	memcpy(info.name, name, sizeof(name));
+	end_strings(&info);
+	info.caps = usable_caps(&backend->ops, info.caps);
+	status = check_sizes(&info);
+	if (status != GPUMEM_OK)
+		return status;
+	if (raw_alignment_out)
+		*raw_alignment_out = info.alignment_bytes;
+	if (info.alignment_bytes < ALIGNMENT_MIN)
+		info.alignment_bytes = ALIGNMENT_MIN;
+	*info_out = info;
+	return GPUMEM_OK;
+}
+
+static gpumem_status invalid_name(const char *name)
+{
+	return gm_fail(GPUMEM_INVALID,
+		       "\"%.60s\" is no name of a device: it has to be like "
+		       "\"cuda\", \"cuda:0\" or \"cuda:UUID\"",
+		       name);
+}
+
+static gpumem_status find_uuid(const struct gm_backend *backend,
+			       const char *uuid, int *index_out)
+{
+	struct gpumem_device_info info;
+	gpumem_status status;
+	int index;
+
+	for (index = 0; index < backend->info.device_count; index++) {
+		status = gm_device_describe(backend, index, &info, NULL);
+		if (status != GPUMEM_OK || strcasecmp(info.uuid, uuid) != 0)
+			continue;
+		*index_out = index;
+		return GPUMEM_OK;
+	}
+	return gm_fail(GPUMEM_NO_DEVICE, "%s has no device with the UUID %s",
+		       backend->info.name, uuid);
+}
+
+static gpumem_status find_index(const struct gm_backend *backend,
+				const char *digits, int *index_out)
+{
+	int count = backend->info.device_count, index = 0;
+	const char *name = backend->info.name, *at;
+
+	for (at = digits; *at; at++)
+		index = index * 10 + (*at - '0');
+	if (index >= count && count == 1)
+		return gm_fail(GPUMEM_NO_DEVICE,
+			       "%s:%d: there is 1 device, %s:0", name, index,
+			       name);
+	if (index >= count)
+		return gm_fail(GPUMEM_NO_DEVICE,
+			       "%s:%d: there are %d devices, %s:0 to %s:%d",
+			       name, index, count, name, name, count - 1);
+	*index_out = index;
+	return GPUMEM_OK;
+}
+
+static bool is_index(const char *text)
+{
+	size_t length = strspn(text, "0123456789");
+
+	return length > 0 && length <= INDEX_DIGITS && !text[length];
+}
+
+static bool is_uuid(const char *text)
+{
+	return strlen(text) == UUID_LENGTH &&
+	       strspn(text, "0123456789abcdefABCDEF-") == UUID_LENGTH;
+}
+
+gpumem_status gm_device_find(const char *name,
+			     const struct gm_backend **backend_out,
+			     int *index_out)
+{
+	char backend[sizeof(((struct gpumem_backend_info *)0)->name)];
+	gpumem_status status;
+	const char *which;
+	size_t length;
+
+	if (!name) {
+		*index_out = 0;
+		return gm_backend_default(backend_out);
+	}
+	length = strcspn(name, ":");
+	which = name[length] ? name + length + 1 : "0";
+	if (strncmp(which, "GPU-", 4) == 0) /* as NVIDIA's tools write it */
+		which += 4;
+	if (!length || length >= sizeof(backend) ||
+	    (!is_index(which) && !is_uuid(which)))
+		return invalid_name(name);
+	memcpy(backend, name, length);
+	backend[length] = '\0';
+	status = gm_backend_find(backend, backend_out);
+	if (status != GPUMEM_OK)
+		return status;
+	return is_index(which) ? find_index(*backend_out, which, index_out)
+			       : find_uuid(*backend_out, which, index_out);
+}
+
+struct visit {
+	bool (*fn)(const struct gpumem_device_info *info, void *user);
+	void *user;
+	bool stopped;
+};
+
+/* The first failure ends the visit; `skip` passes over it with a warning. */
+static gpumem_status visit_backend(const struct gm_backend *backend,
+				   struct visit *visit, bool skip)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	struct gpumem_device_info info;
+	gpumem_status status;
+	int index;
+
+	for (index = 0; index < backend->info.device_count; index++) {
+		status = gm_device_describe(backend, index, &info, NULL);
+		if (status != GPUMEM_OK && !skip)
+			return status;
+		if (status != GPUMEM_OK) {
+			gm_error_get(&error);
+			gm_log(GPUMEM_LOG_WARN, "%s; not listed", error.text);
+			continue;
+		}
+		if (!visit->fn(&info, visit->user)) {
+			visit->stopped = true;
+			break;
+		}
+	}
+	return GPUMEM_OK;
+}
+
+static bool visit_usable(const struct gpumem_backend_info *info, void *user)
+{
+	const struct gm_backend *backend;
+	struct visit *visit = user;
+
+	if (info->status != GPUMEM_OK ||
+	    gm_backend_find(info->name, &backend) != GPUMEM_OK)
+		return true;
+	(void)visit_backend(backend, visit, true);
+	return !visit->stopped;
+}
+
+gpumem_status gm_device_visit(const char *backend,
+			      bool (*fn)(const struct gpumem_device_info *info,
+					 void *user),
+			      void *user)
+{
+	struct gpumem_error before = GPUMEM_INIT(struct gpumem_error);
+	struct visit visit = {.fn = fn, .user = user};
+	const struct gm_backend *found;
+	gpumem_status status;
+
+	if (backend) {
+		status = gm_backend_find(backend, &found);
+		return status == GPUMEM_OK ? visit_backend(found, &visit, false)
+					   : status;
+	}
+	gm_error_get(&before);
+	status = gm_backend_visit(visit_usable, &visit);
+	if (status == GPUMEM_OK) /* what was passed over is no failure */
+		gm_error_set(&before);
+	return status;
+}

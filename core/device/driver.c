@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See driver.h. Every wrapper has the same shape: begin the call, make it if
+ * the device is still there, end it. driver_call.c does all the rest.
+ */
+#include "driver_call.h"
+
+void gm_driver_init(struct gm_driver *driver, struct gpumem_device *device)
+{
+	driver->device = device;
+	gm_driver_reset_counts(driver);
+}
+
+void gm_driver_reset_counts(struct gm_driver *driver)
+{
+	size_t i;
+
+	for (i = 0; i < GPUMEM_CALL_COUNT; i++) {
+		atomic_store(&driver->calls[i].count, 0);
+		atomic_store(&driver->calls[i].failed, 0);
+		atomic_store(&driver->calls[i].ns, 0);
+	}
+}
+
+gpumem_status gm_driver_memory_info(struct gm_driver *driver,
+				    struct gpumem_memory *memory_out)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_MEMORY_INFO);
+	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->memory_info(call.handle, &memory);
+	if (call.status == GPUMEM_OK) {
+		memory_out->total_bytes = memory.total_bytes;
+		memory_out->free_bytes = memory.free_bytes;
+	}
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
+			      uint64_t *address_out)
+{
+	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_ALLOC);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->alloc(call.handle, bytes, address_out);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_free(struct gm_driver *driver, uint64_t address,
+			     uint64_t bytes)
+{
+	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_FREE);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->free(call.handle, address, bytes);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_va_reserve(struct gm_driver *driver, uint64_t bytes,
+				   uint64_t alignment, uint64_t *address_out)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_VA_RESERVE);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->va_reserve(call.handle, bytes,
+						   alignment, address_out);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_va_release(struct gm_driver *driver, uint64_t address,
+				   uint64_t bytes)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_VA_RELEASE);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->va_release(call.handle, address, bytes);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
+				    gpumem_page *page_out)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_CREATE);
+
+	if (call.status == GPUMEM_OK)
+		call.status =
+			call.ops->page_create(call.handle, bytes, page_out);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_page_destroy(struct gm_driver *driver, gpumem_page page,
+				     uint64_t bytes)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_DESTROY);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->page_destroy(call.handle, page, bytes);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_map(struct gm_driver *driver, uint64_t address,
+			    const gpumem_page *pages, size_t count,
+			    uint64_t page_bytes)
+{
+	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_MAP);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->map(call.handle, address, pages, count,
+					    page_bytes);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_unmap(struct gm_driver *driver, uint64_t address,
+			      size_t count, uint64_t page_bytes)
+{
+	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_UNMAP);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->unmap(call.handle, address, count,
+					      page_bytes);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_event_create(struct gm_driver *driver,
+				     gpumem_event *event_out)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_CREATE);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->event_create(call.handle, event_out);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_event_destroy(struct gm_driver *driver,
+				      gpumem_event event)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_DESTROY);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->event_destroy(call.handle, event);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_event_record(struct gm_driver *driver,
+				     gpumem_event event, gpumem_stream stream)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_RECORD);
+
+	if (call.status == GPUMEM_OK)
+		call.status =
+			call.ops->event_record(call.handle, event, stream);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_stream_query(struct gm_driver *driver,
+				     gpumem_stream stream)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_STREAM_QUERY);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->stream_query(call.handle, stream);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_event_query(struct gm_driver *driver,
+				    gpumem_event event)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_QUERY);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->event_query(call.handle, event);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_event_sync(struct gm_driver *driver, gpumem_event event)
+{
+	struct gm_call call =
+		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_SYNC);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->event_sync(call.handle, event);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_driver_capture_id(struct gm_driver *driver,
+				   gpumem_stream stream, uint64_t *id_out)
+{
+	struct gm_call call;
+
+	if (!gm_device_has(driver->device, GPUMEM_CAP_CAPTURE)) {
+		*id_out = 0;
+		return GPUMEM_OK;
+	}
+	call = gm_call_begin_counted(driver, GPUMEM_CALL_CAPTURE_ID);
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->capture_id(call.handle, stream, id_out);
+	return gm_call_end(&call);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The only caller of a backend's slots. Each call is counted and timed in the
+ * books of its user (a pool), turned into a sentence when it fails, and refused
+ * with LOST once the device is lost. No policy, no retry, no lock: the counters
+ * are atomics.
+ */
+#ifndef GM_DEVICE_DRIVER_H
+#define GM_DEVICE_DRIVER_H
+
+#include "device.h"
+
+/* One user's way to one device, with its books. */
+struct gm_driver {
+	struct gpumem_device *device;
+	struct {
+		_Atomic uint64_t count, failed, ns;
+	} calls[GPUMEM_CALL_COUNT];
+};
+
+void gm_driver_init(struct gm_driver *driver, struct gpumem_device *device);
+void gm_driver_reset_counts(struct gm_driver *driver);
+
+/* Each mirrors the slot of its name in backend.h. The caller has looked at the
+ * capability. */
+gpumem_status gm_driver_memory_info(struct gm_driver *driver,
+				    struct gpumem_memory *memory_out);
+gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
+			      uint64_t *address_out);
+gpumem_status gm_driver_free(struct gm_driver *driver, uint64_t address,
+			     uint64_t bytes);
+gpumem_status gm_driver_va_reserve(struct gm_driver *driver, uint64_t bytes,
+				   uint64_t alignment, uint64_t *address_out);
+gpumem_status gm_driver_va_release(struct gm_driver *driver, uint64_t address,
+				   uint64_t bytes);
+gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
+				    gpumem_page *page_out);
+gpumem_status gm_driver_page_destroy(struct gm_driver *driver, gpumem_page page,
+				     uint64_t bytes);
+gpumem_status gm_driver_map(struct gm_driver *driver, uint64_t address,
+			    const gpumem_page *pages, size_t count,
+			    uint64_t page_bytes);
+gpumem_status gm_driver_unmap(struct gm_driver *driver, uint64_t address,
+			      size_t count, uint64_t page_bytes);
+/* OK, NOT_READY (no failure), or a failure. */
+gpumem_status gm_driver_stream_query(struct gm_driver *driver,
+				     gpumem_stream stream);
+gpumem_status gm_driver_event_create(struct gm_driver *driver,
+				     gpumem_event *event_out);
+gpumem_status gm_driver_event_destroy(struct gm_driver *driver,
+				      gpumem_event event);
+gpumem_status gm_driver_event_record(struct gm_driver *driver,
+				     gpumem_event event, gpumem_stream stream);
+/* OK, NOT_READY (no failure: not counted as one), or a failure. */
+gpumem_status gm_driver_event_query(struct gm_driver *driver,
+				    gpumem_event event);
+gpumem_status gm_driver_event_sync(struct gm_driver *driver,
+				   gpumem_event event);
+/* 0 without CAP_CAPTURE, with no driver call. */
+gpumem_status gm_driver_capture_id(struct gm_driver *driver,
+				   gpumem_stream stream, uint64_t *id_out);
+
+/* Not counted: the user's own business, not a pool's. */
+gpumem_status gm_stream_create(struct gpumem_device *device,
+			       gpumem_stream *stream_out);
+gpumem_status gm_stream_destroy(struct gpumem_device *device,
+				gpumem_stream stream);
+gpumem_status gm_stream_sync(struct gpumem_device *device,
+			     gpumem_stream stream);
+gpumem_status gm_fill(struct gpumem_device *device, uint64_t address,
+		      uint8_t value, uint64_t bytes, gpumem_stream stream);
+gpumem_status gm_copy(struct gpumem_device *device, uint64_t to, uint64_t from,
+		      uint64_t bytes, gpumem_stream stream);
+
+#endif

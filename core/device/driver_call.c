@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* See driver_call.h. */
+#include "driver_call.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/status.h"
+#include <stdio.h>
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct gm_call gm_call_begin(struct gpumem_device *device, const char *slot)
+{
+	struct gm_call call = {
+		.device = device,
+		.ops = device->ops,
+		.handle = device->handle,
+		.slot = slot,
+	};
+
+	gm_native_clear();
+	if (atomic_load_explicit(&device->lost, memory_order_acquire)) {
+		call.status = GPUMEM_LOST;
+		return call;
+	}
+	call.made = true;
+	return call;
+}
+
+static const char *const call_names[] = {
+#define CALL_NAME(name, slot) #slot,
+	GPUMEM_CALL_LIST(CALL_NAME)
+#undef CALL_NAME
+};
+
+struct gm_call gm_call_begin_counted(struct gm_driver *driver, unsigned number)
+{
+	struct gm_call call = gm_call_begin(driver->device, call_names[number]);
+
+	call.driver = driver;
+	call.number = number;
+	call.begin_ns = now_ns();
+	return call;
+}
+
+/* NOT_READY and CAPTURING are what these are asked for, not failures. */
+static bool is_answer(const struct gm_call *call)
+{
+	if (!call->driver)
+		return false;
+	return ((call->number == GPUMEM_CALL_EVENT_QUERY ||
+		 call->number == GPUMEM_CALL_STREAM_QUERY) &&
+		call->status == GPUMEM_NOT_READY) ||
+	       (call->number == GPUMEM_CALL_EVENT_RECORD &&
+		call->status == GPUMEM_CAPTURING);
+}
+
+static void count(const struct gm_call *call, bool failed)
+{
+	uint64_t spent_ns = now_ns() - call->begin_ns;
+	struct gm_driver *driver = call->driver;
+
+	atomic_fetch_add_explicit(&driver->calls[call->number].count, 1,
+				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&driver->calls[call->number].ns, spent_ns,
+				  memory_order_relaxed);
+	if (failed)
+		atomic_fetch_add_explicit(&driver->calls[call->number].failed,
+					  1, memory_order_relaxed);
+}
+
+/* Whatever number a plugin returned becomes a status, a sentence and a line in
+ * the log; a device that is lost is so for good. */
+static gpumem_status fail(const struct gm_call *call)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	struct gpumem_device *device = call->device;
+	gpumem_status status = call->status;
+	bool first_loss;
+	char where[64];
+
+	snprintf(where, sizeof(where), "%s: %s", device->info.name, call->slot);
+	if (!gm_status_known(status)) {
+		gm_native_error(0, "", "the unknown status %d was returned",
+				(int)status);
+		status = GPUMEM_DRIVER;
+	}
+	gm_fail_native(status, device->ops->name, where);
+	gm_error_get(&error);
+	first_loss =
+		status == GPUMEM_LOST && !atomic_exchange(&device->lost, true);
+	gm_log(first_loss ? GPUMEM_LOG_ERROR : GPUMEM_LOG_DEBUG, "%s",
+	       error.text);
+	return status;
+}
+
+gpumem_status gm_call_end(const struct gm_call *call)
+{
+	bool failed = call->status != GPUMEM_OK && !is_answer(call);
+
+	if (call->made && call->driver)
+		count(call, failed);
+	return failed ? fail(call) : call->status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What every call of a slot has around it: refused once the device is lost,
+ * counted and timed, and turned into a sentence when it fails. Used by driver.c
+ * (a pool's calls) and stream.c (a user's) only. No lock.
+ */
+#ifndef GM_DEVICE_DRIVER_CALL_H
+#define GM_DEVICE_DRIVER_CALL_H
+
+#include "driver.h"
+
+/* A call under way. */
+struct gm_call {
+	struct gm_driver *driver; /* whose books; NULL: nobody's */
+	struct gpumem_device *device;
+	const struct gpumem_backend *ops;
+	void *handle;
+	const char *slot;
+	unsigned number; /* GPUMEM_CALL_; only with a driver */
+	uint64_t begin_ns;
+	gpumem_status status; /* not OK after begin: do not call */
+	bool made;
+};
+
+struct gm_call gm_call_begin(struct gpumem_device *device, const char *slot);
+struct gm_call gm_call_begin_counted(struct gm_driver *driver, unsigned number);
+/* call->status is what the slot gave, or what begin said. */
+gpumem_status gm_call_end(const struct gm_call *call);
+
+#endif

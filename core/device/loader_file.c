@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Where plugins are: the folders of GPUMEM_PLUGIN_PATH (colon-separated;
+ * ignored in set-user-id programs), then the installed one. How a file becomes
+ * a checked table. What was opened is never closed: a driver's threads may run
+ * in it. No lock, no state.
+ */
+#include "loader_room.h"
+#include "base/error.h"
+#include "base/option.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef GPUMEM_PLUGIN_DIR
+#define GPUMEM_PLUGIN_DIR "/usr/local/lib/gpumem"
+#endif
+
+#define SUFFIX ".so"
+#define SUFFIX_LENGTH (sizeof(SUFFIX) - 1)
+
+/* A walk over the folders: at is what is left of the environment's list, NULL
+ * once the installed folder has had its turn. */
+struct folders {
+	const char *at;
+	bool installed_done;
+	char path[PATH_MAX];
+};
+
+static bool next_folder(struct folders *folders)
+{
+	size_t length;
+
+	while (folders->at && *folders->at) {
+		const char *from = folders->at;
+
+		length = strcspn(from, ":");
+		folders->at = from[length] ? from + length + 1 : NULL;
+		if (!length || length >= sizeof(folders->path))
+			continue;
+		memcpy(folders->path, from, length);
+		folders->path[length] = '\0';
+		return true;
+	}
+	if (folders->installed_done)
+		return false;
+	folders->installed_done = true;
+	snprintf(folders->path, sizeof(folders->path), "%s", GPUMEM_PLUGIN_DIR);
+	return true;
+}
+
+static struct folders first_folder(void)
+{
+	return (struct folders){.at = gm_environment("GPUMEM_PLUGIN_PATH")};
+}
+
+bool gm_plugin_find(const char *name, char *path_out, size_t bytes)
+{
+	struct folders folders = first_folder();
+	int length;
+
+	while (next_folder(&folders)) {
+		length = snprintf(path_out, bytes, "%s/%s" SUFFIX, folders.path,
+				  name);
+		if (length > 0 && (size_t)length < bytes &&
+		    access(path_out, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+gpumem_status gm_plugin_missing(const char *name)
+{
+	struct folders folders = first_folder();
+	char places[768] = "";
+	size_t used = 0;
+
+	while (next_folder(&folders) && used < sizeof(places)) {
+		int length = snprintf(places + used, sizeof(places) - used,
+				      "%s%s", used ? ", " : "", folders.path);
+
+		used += length > 0 ? (size_t)length : 0;
+	}
+	return gm_fail(GPUMEM_NOT_FOUND,
+		       "plugin %s" SUFFIX " is not installed (looked in %s)",
+		       name, places);
+}
+
+/* From an open library to its table. */
+static gpumem_status find_table(void *library,
+				const struct gpumem_backend **table_out)
+{
+	union {
+		void *object;
+		gpumem_plugin_fn function;
+	} symbol;
+
+	symbol.object = dlsym(library, GPUMEM_PLUGIN_SYMBOL);
+	if (!symbol.object)
+		return gm_fail(GPUMEM_ABI,
+			       "it is no plugin: it has no function %s",
+			       GPUMEM_PLUGIN_SYMBOL);
+	*table_out = symbol.function();
+	if (!*table_out)
+		return gm_fail(GPUMEM_ABI, "its %s() returned NULL",
+			       GPUMEM_PLUGIN_SYMBOL);
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_table(const struct gpumem_backend *table,
+				 const char *name, struct gpumem_backend *ops)
+{
+	gpumem_status status = gm_backend_check(table, SIZE_MAX, ops);
+
+	if (status == GPUMEM_OK && name && strcmp(name, ops->name) != 0)
+		return gm_fail(GPUMEM_ABI, "it calls itself \"%s\", not \"%s\"",
+			       ops->name, name);
+	return status;
+}
+
+gpumem_status gm_plugin_open(const char *path, const char *name,
+			     struct gm_plugin *plugin_out)
+{
+	struct gm_plugin plugin = {.path = path};
+	gpumem_status status;
+	const char *text;
+
+	plugin.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!plugin.library) {
+		text = dlerror();
+		return gm_fail(GPUMEM_ABI, "it cannot be loaded: %s",
+			       text ? text : path);
+	}
+	status = find_table(plugin.library, &plugin.table);
+	if (status == GPUMEM_OK)
+		status = check_table(plugin.table, name, &plugin.ops);
+	if (status != GPUMEM_OK) {
+		gm_error_context("%s", path);
+		return status;
+	}
+	*plugin_out = plugin;
+	return GPUMEM_OK;
+}
+
+bool gm_names_add(struct gm_names *names, const char *name)
+{
+	size_t i, capacity;
+	void *list;
+
+	for (i = 0; i < names->count; i++)
+		if (strcmp(names->list[i], name) == 0)
+			return true;
+	if (names->count == names->capacity) {
+		capacity = names->capacity * 2 + 8;
+		list = realloc(names->list, capacity * sizeof(*names->list));
+		if (!list) {
+			gm_fail(GPUMEM_NO_HOST_MEMORY,
+				"no memory for a list of backends");
+			return false;
+		}
+		names->list = list;
+		names->capacity = capacity;
+	}
+	snprintf(names->list[names->count++], GM_NAME_BYTES, "%s", name);
+	return true;
+}
+
+void gm_names_free(struct gm_names *names)
+{
+	free(names->list);
+	*names = (struct gm_names){0};
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	return strcmp(left, right);
+}
+
+/* Adds NAME for each NAME.so; a file whose name can be no backend's is not
+ * ours. */
+static bool scan_folder(DIR *folder, struct gm_names *names)
+{
+	char name[GM_NAME_BYTES];
+	struct dirent *entry;
+	size_t length;
+
+	while ((entry = readdir(folder)) != NULL) {
+		length = strlen(entry->d_name);
+		if (length <= SUFFIX_LENGTH ||
+		    length - SUFFIX_LENGTH >= sizeof(name) ||
+		    strcmp(entry->d_name + length - SUFFIX_LENGTH, SUFFIX) != 0)
+			continue;
+		memcpy(name, entry->d_name, length - SUFFIX_LENGTH);
+		name[length - SUFFIX_LENGTH] = '\0';
+		if (gm_name_is_sane(name) && !gm_names_add(names, name))
+			return false;
+	}
+	return true;
+}
+
+gpumem_status gm_plugin_scan(struct gm_names *names)
+{
+	struct folders folders = first_folder();
+	bool room = true;
+
+	while (room && next_folder(&folders)) {
+		size_t before = names->count;
+		DIR *folder = opendir(folders.path);
+
+		if (!folder)
+			continue;
+		room = scan_folder(folder, names);
+		closedir(folder);
+		if (names->count > before)
+			qsort(names->list + before, names->count - before,
+			      sizeof(*names->list), compare_names);
+	}
+	return room ? GPUMEM_OK : GPUMEM_NO_HOST_MEMORY;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * In which order backends are listed, and which one is picked: what
+ * GPUMEM_BACKEND says (a name, several in order of preference, or "auto"; it is
+ * ignored in set-user-id programs). "auto" is the order of the list below, so
+ * that what the list shows as chosen is what an open gets.
+ */
+#include "loader_room.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/option.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const known_names[] = {"cuda", "hip", "opencl"};
+
+#define KNOWN_COUNT (sizeof(known_names) / sizeof(known_names[0]))
+
+/* A pick in the making: `why` says what was wrong with those before it. */
+struct pick {
+	struct gm_backend *row; /* NULL: none yet */
+	gpumem_status status;	/* of the first that was refused */
+	unsigned tried;
+	char why[900];
+};
+
+static const char *wish(void)
+{
+	const char *text = gm_environment("GPUMEM_BACKEND");
+
+	return text && *text ? text : "auto";
+}
+
+/* The next name of the wish, at most 15 letters of it kept plus one, so that
+ * one that is too long cannot become another one that exists. */
+static bool next_wish(const char **at, char *name, size_t bytes)
+{
+	size_t length;
+
+	*at += strspn(*at, ", ");
+	length = strcspn(*at, ", ");
+	if (!length)
+		return false;
+	snprintf(name, bytes, "%.*s", (int)length, *at);
+	*at += length;
+	return true;
+}
+
+/* Names of the wish that are nowhere are listed too: to say so. */
+static bool add_wishes(struct gm_names *names)
+{
+	const char *at = wish();
+	char name[64];
+	bool room = true;
+
+	while (room && next_wish(&at, name, sizeof(name)))
+		if (gm_name_is_sane(name))
+			room = gm_names_add(names, name);
+	return room;
+}
+
+/* Real devices that everybody knows, others that the program or GPUMEM_BACKEND
+ * brought, others that are installed, and the simulated one last. */
+static bool list_names(struct gm_names *names)
+{
+	struct gm_names found = {0};
+	bool room = true;
+	size_t i;
+
+	for (i = 0; room && i < KNOWN_COUNT; i++)
+		room = gm_names_add(names, known_names[i]);
+	room = room && gm_row_names(&found) && add_wishes(&found) &&
+	       gm_plugin_scan(&found) == GPUMEM_OK;
+	for (i = 0; room && i < found.count; i++)
+		if (strcmp(found.list[i], gm_host_backend.name) != 0)
+			room = gm_names_add(names, found.list[i]);
+	gm_names_free(&found);
+	return room && gm_names_add(names, gm_host_backend.name);
+}
+
+/* Tries one name; true when it is the one. */
+static bool try_name(struct pick *pick, const char *name)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	size_t used = strlen(pick->why);
+	struct gm_backend *row;
+	gpumem_status status;
+
+	status = gm_row_get(name, true, &row);
+	if (status == GPUMEM_OK) {
+		pick->row = row;
+		return true;
+	}
+	gm_error_get(&error);
+	if (!pick->tried++)
+		pick->status = status;
+	snprintf(pick->why + used, sizeof(pick->why) - used, "%s%s",
+		 used ? "; " : "", error.text);
+	return false;
+}
+
+static bool try_auto(struct pick *pick)
+{
+	struct gm_names names = {0};
+	size_t i;
+
+	if (!list_names(&names) && !pick->tried++)
+		pick->status = GPUMEM_NO_HOST_MEMORY;
+	for (i = 0; i < names.count; i++)
+		if (try_name(pick, names.list[i]))
+			break;
+	gm_names_free(&names);
+	return pick->row != NULL;
+}
+
+/* Under the mutex. On failure the sentence is the thread's last error. */
+static gpumem_status pick_now(struct pick *pick)
+{
+	const char *at = wish();
+	char name[64];
+	bool found = false;
+
+	while (!found && next_wish(&at, name, sizeof(name)))
+		found = strcmp(name, "auto") == 0 ? try_auto(pick)
+						  : try_name(pick, name);
+	if (found)
+		return GPUMEM_OK;
+	if (!pick->tried)
+		return gm_fail(GPUMEM_NOT_FOUND,
+			       "GPUMEM_BACKEND=\"%.40s\" names no backend",
+			       wish());
+	if (pick->tried == 1)
+		return pick->status;
+	return gm_fail(pick->status,
+		       "no backend of GPUMEM_BACKEND=\"%.40s\" is usable: %s",
+		       wish(), pick->why);
+}
+
+/* Under the mutex; true when the pick is news. */
+static bool is_news(const struct pick *pick)
+{
+	static const struct gm_backend *last;
+	bool news = last != pick->row;
+
+	last = pick->row;
+	return news;
+}
+
+gpumem_status gm_backend_default(const struct gm_backend **backend_out)
+{
+	struct gpumem_error before = GPUMEM_INIT(struct gpumem_error);
+	struct pick pick = {0};
+	gpumem_status status;
+	bool news;
+
+	gm_error_get(&before);
+	gm_loader_lock();
+	status = pick_now(&pick);
+	news = status == GPUMEM_OK && is_news(&pick);
+	gm_loader_unlock();
+	if (status != GPUMEM_OK)
+		return status;
+	gm_error_set(&before);
+	if (news)
+		gm_log(GPUMEM_LOG_INFO, "GPUMEM_BACKEND=%s picks %s%s%s",
+		       wish(), pick.row->info.name,
+		       pick.tried ? ", since others are not usable: " : "",
+		       pick.why);
+	*backend_out = pick.row;
+	return GPUMEM_OK;
+}
+
+/* What the list shows of one name. A plugin that is not there has no row. */
+static struct gpumem_backend_info describe(const char *name,
+					   const struct pick *pick)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	struct gpumem_backend_info info =
+		GPUMEM_INIT(struct gpumem_backend_info);
+	struct gm_backend *row;
+	gpumem_status status;
+
+	status = gm_row_get(name, true, &row);
+	if (row) {
+		info = row->info;
+		info.chosen = row == pick->row;
+		return info;
+	}
+	gm_error_get(&error);
+	info.status = status;
+	snprintf(info.name, sizeof(info.name), "%s", name);
+	snprintf(info.reason, sizeof(info.reason), "%.255s", error.text);
+	return info;
+}
+
+/* Under the mutex. */
+static struct gpumem_backend_info *describe_all(size_t *count_out)
+{
+	struct gpumem_backend_info *infos = NULL;
+	struct gm_names names = {0};
+	struct pick pick = {0};
+	size_t i;
+
+	(void)pick_now(&pick);
+	if (list_names(&names))
+		infos = calloc(names.count, sizeof(*infos));
+	for (i = 0; infos && i < names.count; i++)
+		infos[i] = describe(names.list[i], &pick);
+	*count_out = names.count;
+	gm_names_free(&names);
+	return infos;
+}
+
+gpumem_status
+gm_backend_visit(bool (*fn)(const struct gpumem_backend_info *info, void *user),
+		 void *user)
+{
+	struct gpumem_error before = GPUMEM_INIT(struct gpumem_error);
+	struct gpumem_backend_info *infos;
+	size_t count, i;
+
+	gm_error_get(&before);
+	gm_loader_lock();
+	infos = describe_all(&count);
+	gm_loader_unlock();
+	if (!infos)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no memory for a list of backends");
+	gm_error_set(&before);
+	for (i = 0; i < count && fn(&infos[i], user); i++)
+		continue;
+	free(infos);
+	return GPUMEM_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the parts of the loader share: loader.c (the registry and its mutex),
+ * loader_pick.c (orders and choices), loader_start.c (options and init),
+ * loader_file.c (folders and files), loader_check.c (a table alone). Nobody
+ * else includes this.
+ */
+#ifndef GM_DEVICE_LOADER_ROOM_H
+#define GM_DEVICE_LOADER_ROOM_H
+
+#include "loader.h"
+
+#define GM_NAME_BYTES sizeof(((struct gpumem_backend_info *)0)->name)
+
+/* A checked table and where it came from. */
+struct gm_plugin {
+	struct gpumem_backend ops;
+	const struct gpumem_backend *table;
+	void *library;
+	const char *path; /* "" when built in */
+};
+
+/* A list of names, each once. Zeroed: empty. */
+struct gm_names {
+	char (*list)[16];
+	size_t count, capacity;
+};
+
+/* ---- loader_check.c ---- */
+
+/* a-z, then also digits, '_' and '-'; at most 15; not "auto". */
+bool gm_name_is_sane(const char *name);
+
+/* ---- loader_file.c: no lock ---- */
+
+/* The file of plugin `name`: the first folder that has it wins. False: none. */
+bool gm_plugin_find(const char *name, char *path_out, size_t bytes);
+/* "not installed (looked in A, B)", as the thread's last error. */
+gpumem_status gm_plugin_missing(const char *name);
+/* Loads a file and checks what is in it. `name`: what its table has to be
+ * called; NULL: anything. plugin_out->path is `path`. */
+gpumem_status gm_plugin_open(const char *path, const char *name,
+			     struct gm_plugin *plugin_out);
+/* Adds the names of all files in the folders, sorted by folder and name. */
+gpumem_status gm_plugin_scan(struct gm_names *names);
+bool gm_names_add(struct gm_names *names, const char *name);
+void gm_names_free(struct gm_names *names);
+
+/* ---- loader_start.c: under the mutex ---- */
+
+/* The row is refused with the thread's last error. */
+gpumem_status gm_row_refuse(struct gm_backend *row);
+/* Fills a row from a plugin and adds its options. */
+gpumem_status gm_row_fill(struct gm_backend *row,
+			  const struct gm_plugin *plugin);
+/* Calls init, once, and counts devices. The row's status either way. */
+gpumem_status gm_row_start(struct gm_backend *row);
+
+/* ---- loader.c ---- */
+
+void gm_loader_lock(void);
+void gm_loader_unlock(void);
+/* Under the mutex: the row of that name, loaded if it was not, started only if
+ * asked. The row's status; with NOT_FOUND and NO_HOST_MEMORY there may be
+ * none, and then *row_out is NULL. */
+gpumem_status gm_row_get(const char *name, bool start,
+			 struct gm_backend **row_out);
+/* Under the mutex: adds the names of all rows, in order. */
+bool gm_row_names(struct gm_names *names);
+
+#endif

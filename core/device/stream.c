@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Streams, fill and copy: what programs ask of a device directly. In nobody's
+ * books; else as driver.c. The caller has looked at the capability.
+ */
+#include "driver_call.h"
+
+gpumem_status gm_stream_create(struct gpumem_device *device,
+			       gpumem_stream *stream_out)
+{
+	struct gm_call call = gm_call_begin(device, "stream_create");
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->stream_create(call.handle, stream_out);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_stream_destroy(struct gpumem_device *device,
+				gpumem_stream stream)
+{
+	struct gm_call call = gm_call_begin(device, "stream_destroy");
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->stream_destroy(call.handle, stream);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_stream_sync(struct gpumem_device *device, gpumem_stream stream)
+{
+	struct gm_call call = gm_call_begin(device, "stream_sync");
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->stream_sync(call.handle, stream);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_fill(struct gpumem_device *device, uint64_t address,
+		      uint8_t value, uint64_t bytes, gpumem_stream stream)
+{
+	struct gm_call call = gm_call_begin(device, "fill");
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->fill(call.handle, address, value, bytes,
+					     stream);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_copy(struct gpumem_device *device, uint64_t to, uint64_t from,
+		      uint64_t bytes, gpumem_stream stream)
+{
+	struct gm_call call = gm_call_begin(device, "copy");
+
+	if (call.status == GPUMEM_OK)
+		call.status =
+			call.ops->copy(call.handle, to, from, bytes, stream);
+	return gm_call_end(&call);
+}
