@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The inside of the `host` backend, a simulated GPU in ordinary memory. Its
+ * rooms, from the ground up:
+ *
+ *     host_error.c    sentences and native codes
+ *     host_parse.c    numbers, sizes and lists of slots out of option texts
+ *     host_config.c   the option rows, read into struct host_config
+ *     host_fault.c    faults that were asked for, and the count of calls
+ *     host_gate.c     what every slot does first; losing the device
+ *     host_table.c    handles of streams and events, checked without a lock
+ *     host_range.c    address ranges, found by any address inside
+ *     host_phys.c     physical memory: ranges of one memfd
+ *     host_space.c    group VM: addresses and pages
+ *     host_map.c      group VM: pages behind addresses
+ *     host_raw.c      alloc, free and memory_info
+ *     host_stream.c   queues and their threads
+ *     host_event.c    events, and streams that wait for them
+ *     host_work.c     what queues do; groups COPY and CAPTURE
+ *     host_backend.c  devices opened and closed; the table
+ *     host_control.c  the public functions of <gpumem/host.h>
+ *
+ * Nothing of the core is used, only what init is given. Locks, outermost
+ * first: the registry's mutex (open devices), a device's `memory`, a table's,
+ * a stream's. No thread waits for work to end with any of them but a
+ * stream's own held, and no slot calls the core with one held except to leave
+ * a sentence.
+ */
+#ifndef GM_HOST_DEVICE_H
+#define GM_HOST_DEVICE_H
+
+#include <gpumem/backend.h>
+#include <gpumem/host.h>
+#include "host_memory.h"
+#include "host_stream.h"
+
+#define HOST_DEVICES_MAX 64
+
+extern const struct gpumem_backend gm_host_backend;
+
+/* ---- Slots, errors ----------------------------------------------------- */
+
+/* name, capability that it needs, status of a fault that names none: every
+ * slot of backend.h that can fail. */
+#define HOST_SLOT_LIST(X)                                                      \
+	X(init, 0, DRIVER)                                                     \
+	X(device_count, 0, DRIVER)                                             \
+	X(device_info, 0, DRIVER)                                              \
+	X(device_open, 0, DRIVER)                                              \
+	X(memory_info, 0, DRIVER)                                              \
+	X(alloc, 0, NO_MEMORY)                                                 \
+	X(free, 0, DRIVER)                                                     \
+	X(stream_create, GPUMEM_CAP_STREAMS, DRIVER)                           \
+	X(stream_destroy, GPUMEM_CAP_STREAMS, DRIVER)                          \
+	X(stream_sync, GPUMEM_CAP_STREAMS, DRIVER)                             \
+	X(stream_query, GPUMEM_CAP_STREAMS, DRIVER)                            \
+	X(stream_wait, GPUMEM_CAP_STREAMS, DRIVER)                             \
+	X(event_create, GPUMEM_CAP_STREAMS, DRIVER)                            \
+	X(event_destroy, GPUMEM_CAP_STREAMS, DRIVER)                           \
+	X(event_record, GPUMEM_CAP_STREAMS, DRIVER)                            \
+	X(event_query, GPUMEM_CAP_STREAMS, DRIVER)                             \
+	X(event_sync, GPUMEM_CAP_STREAMS, DRIVER)                              \
+	X(va_reserve, GPUMEM_CAP_VM, NO_MEMORY)                                \
+	X(va_release, GPUMEM_CAP_VM, DRIVER)                                   \
+	X(page_create, GPUMEM_CAP_VM, NO_MEMORY)                               \
+	X(page_destroy, GPUMEM_CAP_VM, DRIVER)                                 \
+	X(map, GPUMEM_CAP_VM, NO_MEMORY)                                       \
+	X(unmap, GPUMEM_CAP_VM, DRIVER)                                        \
+	X(fill, GPUMEM_CAP_COPY, DRIVER)                                       \
+	X(copy, GPUMEM_CAP_COPY, DRIVER)                                       \
+	X(capture_id, GPUMEM_CAP_CAPTURE, DRIVER)
+
+enum host_slot {
+#define HOST_SLOT_ENUM(name, cap, status) HOST_SLOT_##name,
+	HOST_SLOT_LIST(HOST_SLOT_ENUM)
+#undef HOST_SLOT_ENUM
+		HOST_SLOT_COUNT,
+	HOST_SLOT_ANY = HOST_SLOT_COUNT, /* '*' in option texts */
+	HOST_SLOT_NONE
+};
+
+void gm_host_services_set(const struct gpumem_services *services);
+/* NULL before init. */
+const struct gpumem_services *gm_host_services(void);
+
+/* Leaves the sentence for the core, with the native code that belongs to
+ * status, and returns status. Before init the sentence is lost. */
+/* What a public function of <gpumem/host.h> returns: a failure becomes the
+ * thread's last error. */
+gpumem_status gm_host_return(gpumem_status status, const char *where);
+/* In a child of the process that the backend was started in. */
+bool gm_host_forked(void);
+gpumem_status gm_host_fail(gpumem_status status, const char *format, ...)
+	GPUMEM_PRINTF(2, 3);
+/* The system refused `what` with errno `error`. */
+gpumem_status gm_host_fail_system(int error, const char *what);
+
+/* ---- Option texts ------------------------------------------------------ */
+
+/* Each takes the whole of text or nothing. */
+bool gm_host_parse_count(const char *text, uint64_t *count_out);
+bool gm_host_parse_bytes(const char *text, uint64_t *bytes_out);
+bool gm_host_parse_bool(const char *text, bool *value_out);
+/* The slot of that name, HOST_SLOT_ANY for "*", else HOST_SLOT_NONE. */
+enum host_slot gm_host_parse_slot(const char *name);
+/* Splits text at ';' and calls fn for each item, a copy that fn may change,
+ * until it returns false. An empty text has no items; an empty item or one of
+ * more than 127 characters is bad. True when all items were taken. */
+bool gm_host_parse_list(const char *text, bool (*fn)(char *item, void *user),
+			void *user);
+
+/* ---- Configuration ----------------------------------------------------- */
+
+struct host_config {
+	int devices;
+	uint32_t caps;	      /* GPUMEM_CAP_ */
+	uint64_t capacity;    /* bytes */
+	uint64_t granularity; /* of pages, or without VM of alloc */
+	uint64_t alignment;   /* of addresses from alloc */
+	uint64_t max_alloc;
+	uint64_t copy_rate;  /* bytes a second; 0: at once */
+	uint64_t fail_above; /* bytes; 0: nothing fails for its size */
+	uint64_t lose;	     /* calls until the device is lost; 0: never */
+	char fail[512];	     /* host.fail as it stands */
+	uint64_t latency_ns[HOST_SLOT_COUNT];
+};
+
+extern const struct gpumem_option_row gm_host_options[];
+
+/* INVALID, with its sentence, when an option's value makes no sense. */
+gpumem_status gm_host_config_read(struct host_config *config_out);
+
+/* ---- Faults ------------------------------------------------------------ */
+
+/* Counts one call of the slot. The status it must fail with, or OK. */
+gpumem_status gm_host_fault_next(enum host_slot slot);
+/* Applies option host.fail, unless this same text was applied last. */
+gpumem_status gm_host_fault_option(const char *text);
+
+/* ---- A device ---------------------------------------------------------- */
+
+struct host_device {
+	int index;
+	int opens;		     /* under the registry's mutex */
+	struct host_config config;   /* as it was when opened */
+	_Atomic bool lost;	     /* never undone */
+	_Atomic uint64_t calls;	     /* only counted for config.lose */
+	_Atomic uint64_t used_bytes; /* sum of bytes of all pages */
+	_Atomic uint32_t capturing;  /* streams being captured */
+	pthread_mutex_t memory;	     /* guards phys, raws, spaces, tilt */
+	struct host_phys phys;
+	struct host_ranges raws, spaces;
+	bool tilt; /* whether the last alloc had the least
+		      alignment that is allowed */
+	struct host_table streams, events;
+	struct host_stream *default_stream;
+};
+
+/* What every slot does first: counts the call, and says whether it must fail,
+ * having slept as long as option host.latency asks. device NULL: the slots
+ * that have none. */
+gpumem_status gm_host_enter(struct host_device *device, enum host_slot slot);
+void gm_host_sleep(uint64_t ns);
+/* Every slot of the device gives LOST from now on, and its queues are dropped.
+ * No lock may be held. */
+void gm_host_lose(struct host_device *device);
+
+/* The slots of a device, see backend.h; NULL handles are default streams. */
+gpumem_status gm_host_memory_info(void *device, struct gpumem_memory *memory);
+gpumem_status gm_host_alloc(void *device, uint64_t bytes, uint64_t *address);
+gpumem_status gm_host_free(void *device, uint64_t address, uint64_t bytes);
+gpumem_status gm_host_va_reserve(void *device, uint64_t bytes,
+				 uint64_t alignment, uint64_t *address_out);
+gpumem_status gm_host_va_release(void *device, uint64_t address,
+				 uint64_t bytes);
+gpumem_status gm_host_page_create(void *device, uint64_t bytes,
+				  gpumem_page *page_out);
+gpumem_status gm_host_page_destroy(void *device, gpumem_page page,
+				   uint64_t bytes);
+gpumem_status gm_host_map(void *device, uint64_t address,
+			  const gpumem_page *pages, size_t count,
+			  uint64_t page_bytes);
+gpumem_status gm_host_unmap(void *device, uint64_t address, size_t count,
+			    uint64_t page_bytes);
+gpumem_status gm_host_stream_create(void *device, gpumem_stream *stream_out);
+gpumem_status gm_host_stream_destroy(void *device, gpumem_stream stream);
+gpumem_status gm_host_stream_sync(void *device, gpumem_stream stream);
+gpumem_status gm_host_stream_query(void *device, gpumem_stream stream);
+gpumem_status gm_host_stream_wait(void *device, gpumem_stream stream,
+				  gpumem_event event);
+gpumem_status gm_host_event_create(void *device, gpumem_event *event_out);
+gpumem_status gm_host_event_destroy(void *device, gpumem_event event);
+gpumem_status gm_host_event_record(void *device, gpumem_event event,
+				   gpumem_stream stream);
+gpumem_status gm_host_event_query(void *device, gpumem_event event);
+gpumem_status gm_host_event_sync(void *device, gpumem_event event);
+gpumem_status gm_host_fill(void *device, uint64_t address, uint8_t value,
+			   uint64_t bytes, gpumem_stream stream);
+gpumem_status gm_host_copy(void *device, uint64_t to, uint64_t from,
+			   uint64_t bytes, gpumem_stream stream);
+gpumem_status gm_host_capture_id(void *device, gpumem_stream stream,
+				 uint64_t *id_out);
+
+/* ---- Devices by number ------------------------------------------------- */
+
+/* The open device of that number with the registry's mutex held, which
+ * gm_host_device_leave() gives back; NULL, and nothing held: it is not open. */
+struct host_device *gm_host_device_find(int index);
+void gm_host_device_leave(void);
+/* What others use of it: option-like, lasts over close and open. */
+uint64_t gm_host_outside_bytes(int index);
+void gm_host_outside_set(int index, uint64_t bytes);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The simulated device's memory: ranges of one memfd, and ranges of addresses
+ * at which they are mapped. All of it is guarded by the device's `memory`, and
+ * the callers hold it.
+ */
+#ifndef GM_HOST_MEMORY_H
+#define GM_HOST_MEMORY_H
+
+#include <gpumem/backend.h>
+
+struct host_device;
+
+/* The unit of ordinary memory and of all file offsets here. */
+#define HOST_UNIT UINT64_C(4096)
+
+/* ---- Physical memory --------------------------------------------------- */
+
+/*
+ * A range of the device's memfd. It stays the same range for ever, in use or
+ * free; only its holder changes.
+ *
+ *     bytes <= span            bytes == 0 exactly when nobody holds it
+ */
+struct host_page {
+	uint64_t offset, span; /* in the file */
+	uint64_t bytes;	       /* what its holder was charged */
+	uint64_t address;      /* where it is mapped; 0: nowhere */
+	uint32_t turn;	       /* how often it was taken */
+	bool raw;	       /* held by alloc, not by page_create */
+};
+
+/* Free pages of one span; the lowest is on top. room >= all pages of it. */
+struct host_bin {
+	uint32_t *heap;
+	uint32_t count, room, made;
+};
+
+#define HOST_BINS 480
+
+struct host_phys {
+	int fd;
+	uint64_t file_bytes;  /* its size */
+	uint64_t next_offset; /* where no page has been yet */
+	struct host_page *pages;
+	uint32_t count, room;
+	struct host_bin bins[HOST_BINS];
+};
+
+gpumem_status gm_host_phys_init(struct host_phys *phys);
+/* Everything is given back at once; nothing may be mapped any more. */
+void gm_host_phys_free(struct host_phys *phys);
+/* A page that spans at least `span` bytes, for which `bytes` are charged.
+ * NO_MEMORY: the capacity would be exceeded. */
+gpumem_status gm_host_phys_take(struct host_device *device, uint64_t bytes,
+				uint64_t span, uint32_t *number_out);
+/* Drops its content and gives the memory to the system. */
+void gm_host_phys_give(struct host_device *device, uint32_t number);
+/* Maps the file from offset on. A failure leaves what was there. */
+gpumem_status gm_host_phys_map(const struct host_phys *phys, uint64_t address,
+			       uint64_t bytes, uint64_t offset);
+/* The page of a handle of page_create, if it is in use with so many bytes; the
+ * lower half of the handle is its number + 1. Else NULL. */
+struct host_page *gm_host_page_find(struct host_device *device,
+				    gpumem_page page, uint64_t bytes);
+/* What may still be taken. */
+uint64_t gm_host_phys_left(const struct host_device *device);
+
+/* ---- Address ranges ---------------------------------------------------- */
+
+/* A reservation, or what one alloc gave. */
+struct host_range {
+	uint64_t address, bytes; /* as the caller knows it */
+	uint64_t base, span;	 /* as the system knows it */
+	uint32_t page;		 /* alloc: its number */
+	/* Reservation: by granule, page number + 1 where its mapping begins,
+	 * HOST_GRANULE_MORE where one goes on, 0 where nothing is mapped. */
+	uint32_t *granules;
+	uint64_t granule_bytes; /* of that array; 0 without one */
+	uint64_t mapped;	/* granules that are not 0 */
+};
+
+#define HOST_GRANULE_MORE UINT32_MAX
+
+/* From high to low, since that is the order in which mmap gives them. */
+struct host_ranges {
+	struct host_range *item;
+	size_t count, room;
+};
+
+gpumem_status gm_host_range_add(struct host_ranges *ranges,
+				const struct host_range *range);
+/* The range that holds the address, or NULL. */
+struct host_range *gm_host_range_find(const struct host_ranges *ranges,
+				      uint64_t address);
+void gm_host_range_remove(struct host_ranges *ranges, struct host_range *range);
+/* Unmaps all and frees the list. */
+void gm_host_range_clear(struct host_ranges *ranges);
+
+/* Addresses that fault when they are used. */
+gpumem_status gm_host_address_reserve(uint64_t bytes, uint64_t alignment,
+				      uint64_t *address_out);
+/* Makes addresses at which pages are mapped fault again. A failure leaves what
+ * was there. */
+gpumem_status gm_host_address_fault(uint64_t address, uint64_t bytes);
+/* They may become anybody's. A failure leaves what was there. */
+gpumem_status gm_host_address_release(uint64_t address, uint64_t bytes);
+
+#endif
