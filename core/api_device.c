@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The door, second half: names and texts, log, options, backends, devices,
+ * streams. See api.c.
+ */
+#include <gpumem/backend.h>
+
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "base/status.h"
+#include "device/driver.h"
+#include "device/loader.h"
+#include "pool/pool.h"
+
+#include <string.h>
+
+static gpumem_status null_argument(const char *name)
+{
+	return gm_fail(GPUMEM_INVALID, "%s is NULL", name);
+}
+
+/* OK in the process that may use devices. */
+static gpumem_status enter(void)
+{
+	gm_fork_init();
+	if (!gm_forked())
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_FORKED,
+		       "the process was forked after gpumem was used; only its "
+		       "parent can use devices");
+}
+
+/* ---- names and texts ---- */
+
+const char *gpumem_status_name(gpumem_status status)
+{
+	return gm_status_name(status);
+}
+
+const char *gpumem_status_text(gpumem_status status)
+{
+	return gm_status_text(status);
+}
+
+const char *gpumem_version(void)
+{
+	return GPUMEM_VERSION_STRING;
+}
+
+const char *gpumem_call_name(unsigned call)
+{
+	static const char *const name[] = {
+#define CALL_NAME(upper, lower) #lower,
+		GPUMEM_CALL_LIST(CALL_NAME)
+#undef CALL_NAME
+	};
+
+	return call < GPUMEM_CALL_COUNT ? name[call] : NULL;
+}
+
+void gpumem_last_error(struct gpumem_error *error_out)
+{
+	struct gpumem_error error = {.size = sizeof(error)};
+
+	if (!error_out)
+		return;
+	gm_error_get(&error);
+	gm_struct_copy(error_out, &error);
+}
+
+void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)
+{
+	if (!gm_forked())
+		gm_log_set(level, fn, user);
+}
+
+/* ---- options ---- */
+
+gpumem_status gpumem_option_set(const char *key, const char *value)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	if (!key)
+		return null_argument("key");
+	gm_backend_options(key);
+	return gm_option_set(key, value);
+}
+
+gpumem_status gpumem_option_get(const char *key,
+				struct gpumem_option *option_out)
+{
+	struct gpumem_option option = {.size = sizeof(option)};
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	if (!key)
+		return null_argument("key");
+	if (!option_out)
+		return null_argument("option_out");
+	gm_backend_options(key);
+	status = gm_option_get(key, &option);
+	if (!status)
+		gm_struct_copy(option_out, &option);
+	return status;
+}
+
+void gpumem_option_visit(bool (*fn)(const struct gpumem_option *option,
+				    void *user),
+			 void *user)
+{
+	if (!fn || enter())
+		return;
+	gm_backend_options("host.");
+	gm_option_visit(fn, user);
+}
+
+/* ---- backends ---- */
+
+gpumem_status gpumem_backend_visit(
+	bool (*fn)(const struct gpumem_backend_info *info, void *user),
+	void *user)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	return fn ? gm_backend_visit(fn, user) : null_argument("fn");
+}
+
+gpumem_status gpumem_backend_load(const char *path, char *name_out)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	return path ? gm_backend_load(path, name_out) : null_argument("path");
+}
+
+gpumem_status gpumem_backend_register(const struct gpumem_backend *backend)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	return backend ? gm_backend_register(backend)
+		       : null_argument("backend");
+}
+
+gpumem_status gpumem_backend_table(const char *name,
+				   const struct gpumem_backend **table_out)
+{
+	const struct gm_backend *backend;
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	if (!name)
+		return null_argument("name");
+	if (!table_out)
+		return null_argument("table_out");
+	status = gm_backend_find(name, &backend);
+	if (!status)
+		*table_out = &backend->ops;
+	return status;
+}
+
+/* ---- devices ---- */
+
+gpumem_status gpumem_device_visit(
+	const char *backend,
+	bool (*fn)(const struct gpumem_device_info *info, void *user),
+	void *user)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	return fn ? gm_device_visit(backend, fn, user) : null_argument("fn");
+}
+
+gpumem_status gpumem_device_open(const char *name, gpumem_device **device_out)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	return device_out ? gm_device_open(name, device_out)
+			  : null_argument("device_out");
+}
+
+gpumem_status gpumem_device_close(gpumem_device *device)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	return device ? gm_pool_device_close(device) : null_argument("device");
+}
+
+gpumem_status gpumem_device_info(const gpumem_device *device,
+				 struct gpumem_device_info *info_out)
+{
+	if (!device)
+		return null_argument("device");
+	if (!info_out)
+		return null_argument("info_out");
+	gm_struct_copy(info_out, &device->info);
+	return GPUMEM_OK;
+}
+
+gpumem_status gpumem_device_memory(gpumem_device *device,
+				   struct gpumem_memory *memory_out)
+{
+	struct gpumem_memory memory = {.size = sizeof(memory)};
+	struct gm_driver driver;
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	if (!device)
+		return null_argument("device");
+	if (!memory_out)
+		return null_argument("memory_out");
+	gm_driver_init(&driver, device);
+	status = gm_driver_memory_info(&driver, &memory);
+	if (status)
+		return status;
+	gm_pool_complete_memory(device, &memory);
+	gm_struct_copy(memory_out, &memory);
+	return GPUMEM_OK;
+}
+
+gpumem_status gpumem_pool_each(gpumem_device *device,
+			       bool (*fn)(gpumem_pool *pool, const char *name,
+					  void *user),
+			       void *user)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	if (!device)
+		return null_argument("device");
+	if (!fn)
+		return null_argument("fn");
+	gm_pool_each(device, fn, user);
+	return GPUMEM_OK;
+}
+
+/* ---- streams ---- */
+
+/* OK when the device may be used for what needs `cap`. */
+static gpumem_status enter_with(const gpumem_device *device,
+				enum gpumem_cap cap, const char *what)
+{
+	gpumem_status status = enter();
+
+	if (status)
+		return status;
+	if (!device)
+		return null_argument("device");
+	if (gm_device_has(device, cap))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_UNSUPPORTED, "%s has no %s", device->info.name,
+		       what);
+}
+
+gpumem_status gpumem_stream_create(gpumem_device *device,
+				   gpumem_stream *stream_out)
+{
+	gpumem_status status =
+		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
+
+	if (status)
+		return status;
+	return stream_out ? gm_stream_create(device, stream_out)
+			  : null_argument("stream_out");
+}
+
+gpumem_status gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream)
+{
+	gpumem_status status =
+		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
+
+	if (status)
+		return status;
+	if (!stream)
+		return gm_fail(GPUMEM_INVALID,
+			       "the default stream cannot be destroyed");
+	status = gm_pool_drop_everywhere(device, stream);
+	return status ? status : gm_stream_destroy(device, stream);
+}
+
+gpumem_status gpumem_stream_sync(gpumem_device *device, gpumem_stream stream)
+{
+	gpumem_status status =
+		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
+
+	return status ? status : gm_stream_sync(device, stream);
+}
+
+gpumem_status gpumem_fill(gpumem_device *device, void *ptr, uint8_t value,
+			  size_t bytes, gpumem_stream stream)
+{
+	gpumem_status status = enter_with(device, GPUMEM_CAP_COPY, "fill");
+
+	if (status || !bytes)
+		return status;
+	return ptr ? gm_fill(device, (uintptr_t)ptr, value, bytes, stream)
+		   : null_argument("ptr");
+}
+
+gpumem_status gpumem_copy(gpumem_device *device, void *to, const void *from,
+			  size_t bytes, gpumem_stream stream)
+{
+	gpumem_status status = enter_with(device, GPUMEM_CAP_COPY, "copy");
+
+	if (status || !bytes)
+		return status;
+	if (!to || !from)
+		return null_argument(to ? "from" : "to");
+	return gm_copy(device, (uintptr_t)to, (uintptr_t)from, bytes, stream);
+}

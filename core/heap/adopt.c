@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Free memory that passes from one stream to another. See arena.h. */
+#include "arena.h"
+#include "heap.h"
+#include "local.h"
+#include "slab.h"
+
+/* Takes all extents out of the index, linked by `left`. */
+static struct gm_extent *take_all(struct gm_index *index)
+{
+	struct gm_extent *list = NULL, *extent;
+
+	while ((extent = gm_index_any(index))) {
+		gm_index_remove(index, extent);
+		extent->left = list;
+		list = extent;
+	}
+	return list;
+}
+
+static void adopt(struct gm_arena *arena, struct gm_arena *from)
+{
+	struct gm_extent *extent, *next;
+
+	gm_arena_settle(from, true);
+	for (extent = take_all(&from->index); extent; extent = next) {
+		next = extent->left;
+		if (gm_arena_settled(from, extent->ticket)) {
+			extent->ticket = 0;
+			gm_arena_insert(arena, extent);
+		} else {
+			gm_index_insert(&from->index, extent);
+		}
+	}
+}
+
+/* Everything of `from`, whose last use is over, becomes `heir`'s. */
+static void inherit(struct gm_arena *heir, struct gm_arena *from)
+{
+	struct gm_extent *extent = gm_heap_first(heir->heap);
+
+	gm_slabs_purge(from);
+	from->settled = from->ticket;
+	adopt(heir, from);
+	for (; extent; extent = gm_heap_next(heir->heap, extent)) {
+		if (extent->arena != from)
+			continue;
+		if (gm_extent_is(extent, GM_EXTENT_RUN))
+			gm_slab_move(extent, heir);
+		gm_extent_move(extent, heir);
+	}
+}
+
+/* Arenas of dropped streams, once settled, end. */
+static void reap(struct gm_heap *heap, struct gm_arena *heir)
+{
+	struct gm_arena **link = &heap->arenas, *arena;
+
+	while ((arena = *link)) {
+		if (arena->dropped)
+			gm_arena_settle(arena, false);
+		if (!arena->dropped || arena->settled != arena->ticket) {
+			link = &arena->next;
+			continue;
+		}
+		/* Whose a block is, other threads look up without a lock. */
+		gm_locals_stop(heap);
+		inherit(heir, arena);
+		gm_locals_go(heap);
+		*link = arena->next;
+		gm_arena_fini(arena);
+	}
+}
+
+void gm_arenas_adopt(struct gm_heap *heap, struct gm_arena *heir)
+{
+	struct gm_arena *arena;
+
+	reap(heap, heir);
+	for (arena = heap->arenas; arena; arena = arena->next)
+		if (arena != heir && arena->index.count)
+			adopt(heir, arena);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Free memory by stream: fit, carve, release. See arena.h. */
+#include "arena.h"
+#include "heap.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream)
+{
+	struct gm_arena *arena = heap->arenas;
+
+	while (arena && (arena->stream != stream || arena->dropped))
+		arena = arena->next;
+	return arena;
+}
+
+gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
+			  struct gm_arena **arena_out)
+{
+	struct gm_arena *arena = gm_arena_find(heap, stream);
+
+	if (!arena) {
+		arena = calloc(1, sizeof(*arena));
+		if (!arena)
+			return gm_fail(GPUMEM_NO_HOST_MEMORY,
+				       "no host memory for a stream's books");
+		arena->heap = heap;
+		arena->stream = stream;
+		gm_index_init(&arena->index, heap->vm ? heap->page_bytes : 0);
+		arena->next = heap->arenas;
+		heap->arenas = arena;
+	}
+	*arena_out = arena;
+	return GPUMEM_OK;
+}
+
+static uintptr_t align_up(uintptr_t address, size_t alignment)
+{
+	return (address + alignment - 1) & ~(uintptr_t)(alignment - 1);
+}
+
+static bool holds(const struct gm_extent *extent, size_t bytes,
+		  size_t alignment)
+{
+	return align_up(extent->address, alignment) + bytes <=
+	       gm_extent_end(extent);
+}
+
+struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
+			       size_t alignment)
+{
+	struct gm_extent *fit = gm_index_fit(&arena->index, bytes), *longer;
+
+	if (!fit || alignment <= arena->heap->unit ||
+	    holds(fit, bytes, alignment))
+		return fit;
+	/* Long enough wherever it begins. */
+	longer = gm_index_fit(&arena->index,
+			      bytes + alignment - arena->heap->unit);
+	if (longer)
+		return longer;
+	/* Rare: one that is just long enough and begins well. */
+	while (fit && !holds(fit, bytes, alignment))
+		fit = gm_index_next(&arena->index, fit);
+	return fit;
+}
+
+struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
+				 size_t alignment)
+{
+	struct gm_arena *arena = extent->arena;
+	struct gm_nodes *nodes = &arena->heap->nodes;
+	size_t front = align_up(extent->address, alignment) - extent->address;
+
+	gm_index_remove(&arena->index, extent);
+	if (front) {
+		struct gm_extent *rest = gm_extent_split(nodes, extent, front);
+
+		gm_index_insert(&arena->index, extent);
+		extent = rest;
+	}
+	if (extent->bytes > bytes)
+		gm_index_insert(&arena->index,
+				gm_extent_split(nodes, extent, bytes));
+	return extent;
+}
+
+static bool joins(const struct gm_extent *a, const struct gm_extent *b)
+{
+	return b && gm_extent_is(b, GM_EXTENT_FREE) && b->arena == a->arena;
+}
+
+void gm_arena_insert(struct gm_arena *arena, struct gm_extent *extent)
+{
+	struct gm_nodes *nodes = &arena->heap->nodes;
+	uint64_t ticket = extent->ticket;
+
+	gm_extent_set(extent, GM_EXTENT_FREE);
+	extent->arena = arena;
+	if (joins(extent, extent->next)) {
+		if (extent->next->ticket > ticket)
+			ticket = extent->next->ticket;
+		gm_index_remove(&arena->index, extent->next);
+		gm_extent_join(nodes, extent);
+	}
+	if (joins(extent, extent->prev)) {
+		extent = extent->prev;
+		if (extent->ticket > ticket)
+			ticket = extent->ticket;
+		gm_index_remove(&arena->index, extent);
+		gm_extent_join(nodes, extent);
+	}
+	extent->ticket = ticket;
+	gm_index_insert(&arena->index, extent);
+}
+
+void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
+{
+	struct gm_heap *heap = arena->heap;
+
+	/* The last fence of a dropped stream stands for all that it did. */
+	if (!arena->dropped)
+		arena->ticket = ++heap->ticket;
+	extent->ticket = arena->ticket;
+	if (heap->vm)
+		gm_pages_touch(heap, extent);
+	gm_arena_insert(arena, extent);
+	/* An event now and then, so that there is something settled by the time
+	 * that it is asked for; rare enough to cost nothing. */
+	if (++arena->unfenced >= GM_FENCE_FREES)
+		gm_arena_settle(arena, true);
+}

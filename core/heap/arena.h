@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * An arena: the free memory whose last use was on one stream. What was freed is
+ * at once good for that stream. For everything else (another stream, unmapping)
+ * it must have *settled*: each free gets a ticket, an event recorded on the
+ * stream stands for all tickets so far, and when it is over these tickets are
+ * settled. Nothing here ever waits. Tickets are numbers of the whole heap, so
+ * that one number per page is enough to know when it may be unmapped.
+ *
+ *     settled <= ticket <= heap->ticket; extent->ticket <= ticket
+ *     ticket of fence i < ticket of fence i + 1
+ *     memory fresh from the driver has ticket 0
+ *
+ * The heap's mutex guards it.
+ */
+#ifndef GM_HEAP_ARENA_H
+#define GM_HEAP_ARENA_H
+
+#include "index.h"
+#include "size_class.h"
+
+#include <gpumem/backend.h>
+
+struct gm_heap;
+struct gm_slab;
+
+enum {
+	GM_FENCES = 8,
+	GM_FENCE_FREES = 1024 /* frees between two fences, if nobody asks */
+};
+
+struct gm_fence {
+	gpumem_event event;
+	uint64_t ticket;
+};
+
+struct gm_arena {
+	struct gm_heap *heap;
+	gpumem_stream stream;
+	struct gm_arena *next; /* of the heap */
+	bool dropped;	       /* the stream is gone: record nothing on it */
+	struct gm_index index;
+	uint64_t ticket, settled; /* newest free; newest known to be over */
+	uint64_t unfenced;	  /* frees since settling was last tried */
+	struct gm_fence fence[GM_FENCES]; /* ring, oldest first */
+	unsigned fence_first, fence_count;
+	struct gm_slab *partial[GM_CLASS_COUNT]; /* with a free slot */
+	struct gm_slab *empty[GM_CLASS_COUNT];	 /* at most one, all free */
+};
+
+/* The arena of a stream, made when there is none. OK or NO_HOST_MEMORY. */
+gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
+			  struct gm_arena **arena_out);
+/* The same, or NULL when there is none. */
+struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream);
+
+/* Learns what the device has finished, and with fence = true first records an
+ * event for what was freed since the last one. Records and queries nothing
+ * while the stream is being captured. */
+void gm_arena_settle(struct gm_arena *arena, bool fence);
+
+static inline bool gm_arena_settled(const struct gm_arena *arena,
+				    uint64_t ticket)
+{
+	return ticket <= arena->settled;
+}
+
+/* A free extent where `bytes` bytes fit at `alignment`, or NULL. */
+struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
+			       size_t alignment);
+
+/* Cuts [aligned start, + bytes) out of a free extent that was found so; what is
+ * left stays free. Two nodes have been reserved. The result is in no index. */
+struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
+				 size_t alignment);
+
+/* Puts an extent that is in no index back, merged with its free neighbours of
+ * the same arena. The first is a free by the user, whose work may still run;
+ * the second keeps the ticket that the extent has. */
+void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent);
+void gm_arena_insert(struct gm_arena *arena, struct gm_extent *extent);
+
+/* `heir` takes over what is settled of all other arenas' free extents. Those of
+ * dropped streams, once settled, leave all they have, and are no more. */
+void gm_arenas_adopt(struct gm_heap *heap, struct gm_arena *heir);
+
+/* The stream will not be used again: a last fence, then its memory waits to be
+ * adopted. OK, or what the driver said. */
+gpumem_status gm_arena_drop(struct gm_arena *arena);
+
+/* Waits, with the mutex given up meanwhile, until something more is settled;
+ * false: there is nothing to wait for. */
+bool gm_arenas_wait(struct gm_heap *heap);
+
+/* Waits until everything is settled. For the end of a heap only. */
+void gm_arena_wait(struct gm_arena *arena);
+
+/* Destroys an arena that holds nothing; its events go back. */
+void gm_arena_fini(struct gm_arena *arena);
+
+#endif

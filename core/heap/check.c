@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The invariants of the heap's headers as a walk: every equation that stands
+ * beside a struct is computed again from the ground. For tests and for
+ * gpumem_pool_check(); it changes nothing.
+ */
+#include "heap.h"
+#include "local.h"
+#include "base/error.h"
+
+struct tally {
+	uint64_t requested, allocated, pending, blocks;
+	uint64_t free_bytes, free_count, hole_bytes, mapped_bytes, span_bytes;
+	uint64_t cached_slots, ready_bytes;
+};
+
+#define EXPECT(condition, ...)                                                 \
+	do {                                                                   \
+		if (!(condition))                                              \
+			return gm_fail(GPUMEM_CORRUPT, __VA_ARGS__);           \
+	} while (0)
+
+typedef unsigned long long ull;
+
+static gpumem_status check_slab(const struct gm_heap *heap,
+				const struct gm_extent *extent,
+				struct tally *tally)
+{
+	const struct gm_slab *slab =
+		gm_slab_of_entry(gm_map_get(extent->address));
+	uint32_t bits = 0;
+
+	EXPECT(slab && slab->extent == extent && slab->heap == heap,
+	       "the map does not lead to the run at %#zx", extent->address);
+	EXPECT(slab->arena == extent->arena &&
+		       slab->class.run_bytes == extent->bytes &&
+		       slab->address % GM_RUN_UNIT == 0,
+	       "the slab at %#zx is not what its extent says", extent->address);
+	for (size_t at = 0; at < extent->bytes; at += GM_RUN_UNIT)
+		EXPECT(gm_map_get(extent->address + at) ==
+			       ((uintptr_t)slab | 1),
+		       "the map misses part of the run at %#zx",
+		       extent->address);
+	for (uint32_t i = 0; i < slab->class.slots; i++) {
+		uint32_t mark = atomic_load(&slab->mark[i]);
+		bool is_free = slab->free[i / 64] >> (i % 64) & 1;
+
+		bits += is_free;
+		EXPECT(!is_free || !mark,
+		       "slot %u of the slab at %#zx is free "
+		       "and in use",
+		       i, extent->address);
+		if (mark == GM_MARK_PENDING) {
+			tally->pending += slab->class.bytes;
+		} else if (mark) {
+			EXPECT(gm_mark_live(mark) && (mark & ~GM_MARK_SHARED) <=
+							     slab->class.bytes,
+			       "slot %u of the slab at %#zx has mark %#x", i,
+			       extent->address, mark);
+			tally->requested += mark & ~GM_MARK_SHARED;
+			tally->allocated += slab->class.bytes;
+			tally->blocks++;
+		} else if (!is_free) {
+			tally->cached_slots++;
+		}
+	}
+	EXPECT(bits == slab->free_count,
+	       "the slab at %#zx counts %u free slots, not %u", extent->address,
+	       slab->free_count, bits);
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_hole(const struct gm_heap *heap,
+				const struct gm_extent *extent)
+{
+	const struct gm_extent *hole = heap->space.holes;
+
+	while (hole && hole != extent)
+		hole = hole->next_hole;
+	EXPECT(hole, "the hole at %#zx is in no list", extent->address);
+	EXPECT(extent->address % heap->page_bytes == 0 &&
+		       extent->bytes % heap->page_bytes == 0,
+	       "the hole at %#zx is no whole pages", extent->address);
+	EXPECT(!extent->next || !gm_extent_is(extent->next, GM_EXTENT_HOLE),
+	       "two holes meet at %#zx", gm_extent_end(extent));
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_extent(const struct gm_heap *heap,
+				  const struct gm_extent *extent,
+				  struct tally *tally)
+{
+	EXPECT(extent->bytes, "an extent at %#zx is empty", extent->address);
+	EXPECT(!extent->next || extent->next->prev == extent,
+	       "the extents at %#zx are not linked both ways", extent->address);
+	EXPECT(!extent->next || extent->next->address == gm_extent_end(extent),
+	       "a gap follows the extent at %#zx", extent->address);
+	switch (gm_extent_state(extent)) {
+	case GM_EXTENT_HOLE:
+		tally->hole_bytes += extent->bytes;
+		return check_hole(heap, extent);
+	case GM_EXTENT_FREE:
+		tally->free_bytes += extent->bytes;
+		tally->free_count++;
+		EXPECT(!extent->next ||
+			       !gm_extent_is(extent->next, GM_EXTENT_FREE) ||
+			       extent->next->arena != extent->arena,
+		       "free extents at %#zx were not merged", extent->address);
+		EXPECT(extent->ticket <= extent->arena->ticket,
+		       "the extent at %#zx was freed in the future",
+		       extent->address);
+		return GPUMEM_OK;
+	case GM_EXTENT_LARGE:
+		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
+		       "the map does not lead to the block at %#zx",
+		       extent->address);
+		EXPECT(extent->requested <= extent->bytes,
+		       "the block at %#zx is too small", extent->address);
+		tally->requested += extent->requested;
+		tally->allocated += extent->bytes;
+		tally->blocks++;
+		return GPUMEM_OK;
+	case GM_EXTENT_READY:
+		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
+		       "the map does not lead to the ready block at %#zx",
+		       extent->address);
+		tally->ready_bytes += extent->bytes;
+		return GPUMEM_OK;
+	case GM_EXTENT_PENDING:
+		tally->pending += extent->bytes;
+		return GPUMEM_OK;
+	case GM_EXTENT_RUN:
+		return check_slab(heap, extent, tally);
+	case GM_EXTENT_FILLING:
+		break;
+	}
+	return gm_fail(GPUMEM_CORRUPT, "the extent at %#zx has state %d",
+		       extent->address, (int)gm_extent_state(extent));
+}
+
+static gpumem_status check_pages(const struct gm_heap *heap,
+				 struct tally *tally)
+{
+	const struct gm_space *space = &heap->space;
+	const struct gm_extent *hole = space->holes;
+	uint64_t mapped = 0;
+
+	for (size_t i = 0; i < space->high_page; i++)
+		mapped += space->page[i].handle != 0;
+	for (; hole; hole = hole->next_hole) {
+		size_t first = (hole->address - space->spans->address) /
+			       heap->page_bytes;
+		size_t end = first + hole->bytes / heap->page_bytes;
+
+		for (size_t i = first; i < end && i < space->high_page; i++)
+			EXPECT(!space->page[i].handle, "page %zu is in a hole",
+			       i);
+	}
+	tally->mapped_bytes = mapped * heap->page_bytes;
+	EXPECT(tally->mapped_bytes + tally->hole_bytes == tally->span_bytes,
+	       "%llu bytes are mapped and %llu are holes, of %llu",
+	       (ull)tally->mapped_bytes, (ull)tally->hole_bytes,
+	       (ull)tally->span_bytes);
+	EXPECT(tally->mapped_bytes + space->spare_count * heap->page_bytes ==
+		       heap->books.reserved.current,
+	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
+	       (ull)tally->mapped_bytes, space->spare_count,
+	       (ull)heap->books.reserved.current);
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_indexes(const struct gm_heap *heap,
+				   const struct tally *tally)
+{
+	const struct gm_arena *arena = heap->arenas;
+	uint64_t bytes = 0, count = 0;
+
+	for (; arena; arena = arena->next) {
+		bytes += arena->index.bytes;
+		count += arena->index.count;
+		EXPECT(arena->settled <= arena->ticket &&
+			       arena->ticket <= heap->ticket,
+		       "a stream settled %llu of %llu frees",
+		       (ull)arena->settled, (ull)arena->ticket);
+		for (unsigned i = 0; i < GM_INDEX_BINS; i++)
+			EXPECT(!arena->index.tree[i] ==
+				       !(arena->index.map[i / 64] >> (i % 64) &
+					 1),
+			       "bin %u of an index and its bit differ", i);
+	}
+	EXPECT(bytes == tally->free_bytes && count == tally->free_count,
+	       "%llu free bytes in %llu extents, but the indexes have %llu in "
+	       "%llu",
+	       (ull)tally->free_bytes, (ull)tally->free_count, (ull)bytes,
+	       (ull)count);
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_books(const struct gm_heap *heap,
+				 const struct tally *tally)
+{
+	const struct gm_books *books = &heap->books;
+
+	EXPECT(tally->requested == books->requested.current &&
+		       tally->allocated == books->allocated.current &&
+		       tally->blocks == books->blocks.current,
+	       "%llu blocks, %llu requested, %llu allocated; the books say "
+	       "%llu, %llu, %llu",
+	       (ull)tally->blocks, (ull)tally->requested, (ull)tally->allocated,
+	       (ull)books->blocks.current, (ull)books->requested.current,
+	       (ull)books->allocated.current);
+	EXPECT(tally->pending == heap->pending.bytes &&
+		       books->active.current ==
+			       books->allocated.current + tally->pending,
+	       "%llu bytes pending and %llu allocated, but %llu active",
+	       (ull)tally->pending, (ull)books->allocated.current,
+	       (ull)books->active.current);
+	EXPECT(books->requested.current <= books->allocated.current &&
+		       books->allocated.current <= books->active.current &&
+		       books->active.current <= books->reserved.current,
+	       "requested %llu, allocated %llu, active %llu, reserved %llu "
+	       "are out of order",
+	       (ull)books->requested.current, (ull)books->allocated.current,
+	       (ull)books->active.current, (ull)books->reserved.current);
+	EXPECT(!heap->limit_bytes ||
+		       books->reserved.current <= heap->limit_bytes,
+	       "%llu bytes are reserved, more than the limit",
+	       (ull)books->reserved.current);
+	return GPUMEM_OK;
+}
+
+/* What is out of slabs and indexes, and not live, is in the caches. */
+static gpumem_status check_locals(const struct gm_heap *heap,
+				  const struct tally *tally)
+{
+	const struct gm_local *local = heap->locals;
+	uint64_t slots = 0, bytes = 0;
+
+	for (; local; local = local->next) {
+		size_t ready = 0;
+
+		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
+			slots += local->bin[i].count;
+		for (unsigned i = 0; i < GM_READY_SETS; i++)
+			for (uint32_t k = 0; k < local->ready[i].count; k++)
+				ready += local->ready[i].extent[k]->bytes;
+		EXPECT(ready == local->ready_bytes && ready <= GM_READY_BYTES,
+		       "a cache holds %zu bytes and says %zu", ready,
+		       local->ready_bytes);
+		bytes += ready;
+	}
+	EXPECT(tally->cached_slots == slots && tally->ready_bytes == bytes,
+	       "%llu slots and %llu bytes are out, %llu and %llu in caches",
+	       (ull)tally->cached_slots, (ull)tally->ready_bytes, (ull)slots,
+	       (ull)bytes);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_heap_check(struct gm_heap *heap)
+{
+	const struct gm_extent *extent = gm_heap_first(heap);
+	const struct gm_span *span = heap->space.spans;
+	struct tally tally = {0};
+	gpumem_status status = GPUMEM_OK;
+
+	for (; span; span = span->next)
+		tally.span_bytes += span->bytes;
+	for (; extent && !status; extent = gm_heap_next(heap, extent))
+		status = check_extent(heap, extent, &tally);
+	if (!status && heap->vm)
+		status = check_pages(heap, &tally);
+	else if (!status && tally.span_bytes != heap->books.reserved.current)
+		status = gm_fail(GPUMEM_CORRUPT,
+				 "segments of %llu bytes, but %llu reserved",
+				 (ull)tally.span_bytes,
+				 (ull)heap->books.reserved.current);
+	if (!status)
+		status = check_indexes(heap, &tally);
+	if (!status)
+		status = check_books(heap, &tally);
+	if (!status)
+		status = check_locals(heap, &tally);
+	return status;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* A heap's life, its walk, and its sums; see heap.h. */
+#include "heap.h"
+#include "local.h"
+#include "base/error.h"
+#include "base/option.h"
+
+#include <stdlib.h>
+
+/* Addresses per byte of memory, so that moving pages never runs out of them: at
+ * most 18 were used by any recorded program. */
+enum { SPACE_FACTOR = 32 };
+
+static uint64_t space_bytes(const struct gpumem_device *device)
+{
+	uint64_t bytes = gm_option_bytes("space");
+
+	if (!bytes)
+		bytes = SPACE_FACTOR * device->info.total_bytes;
+	/* Half of what the map of addresses can hold at most. */
+	return bytes >> (GM_ADDRESS_BITS - 1) ? 1ull << (GM_ADDRESS_BITS - 1)
+					      : bytes;
+}
+
+static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
+{
+	uint64_t granularity = heap->driver.device->info.granularity_bytes;
+
+	heap->page_bytes = asked ? asked : granularity;
+	if (heap->page_bytes & (heap->page_bytes - 1) ||
+	    heap->page_bytes < granularity || heap->page_bytes < GM_RUN_MAX)
+		heap->page_bytes = 0;
+	if (asked && !heap->page_bytes)
+		return gm_fail(GPUMEM_INVALID,
+			       "a page of %llu bytes is no power of two of at "
+			       "least %u KiB and the device's granularity "
+			       "(%llu bytes)",
+			       (unsigned long long)asked, GM_RUN_MAX / 1024,
+			       (unsigned long long)granularity);
+	/* A device of small granularity: the smallest page that holds a run. */
+	if (!heap->page_bytes)
+		heap->page_bytes = GM_RUN_MAX;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
+			   const struct gm_heap_config *config)
+{
+	gpumem_status status;
+
+	*heap = (struct gm_heap){.limit_bytes = config->limit_bytes,
+				 .soft_limit_bytes = config->soft_limit_bytes};
+	gm_driver_init(&heap->driver, device);
+	heap->vm = gm_device_has(device, GPUMEM_CAP_VM) && gm_option_bool("vm");
+	heap->unit = device->info.alignment_bytes;
+	if (heap->unit > GM_SMALL_MAX)
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "%s aligns memory to %zu bytes, more than a "
+			       "pool can",
+			       device->info.name, heap->unit);
+	heap->waste = gm_option_fraction(heap->vm ? "waste" : "segment_waste");
+	gm_classes_init(&heap->classes, (uint32_t)heap->unit,
+			gm_option_bytes("cache"));
+	gm_pending_init(&heap->pending);
+	status = set_page_bytes(heap, config->page_bytes);
+	if (!status)
+		status = gm_locals_init(heap);
+	if (status)
+		return status;
+	if (pthread_mutex_init(&heap->mutex, NULL))
+		return gm_fail(GPUMEM_NO_HOST_MEMORY, "no mutex for a pool");
+	status = gm_space_init(heap, space_bytes(device));
+	if (status) {
+		gm_nodes_fini(&heap->nodes);
+		pthread_mutex_destroy(&heap->mutex);
+	}
+	return status;
+}
+
+/* Live blocks leave the map of addresses, so that a stale pointer is known as
+ * one and not found in a heap that is gone. */
+static void forget_blocks(struct gm_heap *heap)
+{
+	struct gm_extent *extent = gm_heap_first(heap);
+
+	for (; extent; extent = gm_heap_next(heap, extent)) {
+		if (gm_extent_is(extent, GM_EXTENT_RUN))
+			gm_slab_forget(
+				gm_slab_of_entry(gm_map_get(extent->address)));
+		else if (gm_extent_is(extent, GM_EXTENT_LARGE) ||
+			 gm_extent_is(extent, GM_EXTENT_READY))
+			gm_map_set(extent->address, 0);
+	}
+}
+
+gpumem_status gm_heap_fini(struct gm_heap *heap)
+{
+	gpumem_status status;
+
+	gm_locals_detach(heap);
+	gm_pending_fini(heap);
+	forget_blocks(heap);
+	while (heap->arenas) {
+		struct gm_arena *next = heap->arenas->next;
+
+		gm_arena_fini(heap->arenas);
+		heap->arenas = next;
+	}
+	gm_uses_fini(heap);
+	gm_events_fini(heap);
+	status = gm_space_fini(heap);
+	gm_nodes_fini(&heap->nodes);
+	pthread_mutex_destroy(&heap->mutex);
+	return status;
+}
+
+struct gm_extent *gm_heap_first(const struct gm_heap *heap)
+{
+	return heap->space.spans ? heap->space.spans->first : NULL;
+}
+
+/* The span whose last extent this is: only asked at the end of a span. */
+static const struct gm_span *span_of(const struct gm_heap *heap,
+				     const struct gm_extent *extent)
+{
+	const struct gm_span *span = heap->space.spans;
+
+	while (extent->address - span->address >= span->bytes)
+		span = span->next;
+	return span;
+}
+
+struct gm_extent *gm_heap_next(const struct gm_heap *heap,
+			       const struct gm_extent *extent)
+{
+	const struct gm_span *next;
+
+	if (extent->next || heap->vm)
+		return extent->next;
+	next = span_of(heap, extent)->next;
+	return next ? next->first : NULL;
+}
+
+bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
+{
+	uint64_t id = 0;
+
+	/* One that cannot be asked is left alone too. */
+	return gm_driver_capture_id(&heap->driver, stream, &id) || id;
+}
+
+bool gm_heap_any_capturing(struct gm_heap *heap)
+{
+	const struct gm_arena *arena = heap->arenas;
+
+	for (; arena; arena = arena->next)
+		if (!arena->dropped && gm_heap_capturing(heap, arena->stream))
+			return true;
+	return false;
+}
+
+void gm_heap_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
+{
+	gm_gauge_add(&heap->books.reserved, bytes);
+	gm_gauge_add(&heap->books.segments, segments);
+	atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
+}
+
+void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
+{
+	gm_gauge_sub(&heap->books.reserved, bytes);
+	gm_gauge_sub(&heap->books.segments, segments);
+	atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);
+}
+
+gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t after = heap->books.reserved.current + bytes;
+	uint64_t limit = heap->limit_bytes;
+
+	if (heap->soft_limit_bytes && !heap->beyond_soft &&
+	    (!limit || heap->soft_limit_bytes < limit))
+		limit = heap->soft_limit_bytes;
+	if (!limit || after <= limit)
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_LIMIT, "the limit of %llu bytes is reached",
+		       (unsigned long long)limit);
+}
+
+uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t high = heap->books.active.current + bytes;
+
+	if (high < heap->books.highest_active)
+		high = heap->books.highest_active;
+	return high + (uint64_t)((double)high * heap->waste);
+}
+
+uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
+{
+	const struct gm_local *local = heap->locals;
+	const struct gm_arena *arena = heap->arenas;
+	uint64_t bytes = heap->nodes.bytes + heap->slab_bytes;
+
+	for (; local; local = local->next)
+		bytes += sizeof(*local);
+	for (; arena; arena = arena->next)
+		bytes += sizeof(*arena);
+	bytes += heap->space.high_page * sizeof(*heap->space.page);
+	bytes += heap->space.spare_room * sizeof(*heap->space.spare);
+	bytes += heap->events.room * sizeof(*heap->events.event);
+	bytes += heap->uses.bucket_count * sizeof(*heap->uses.bucket);
+	/* Its share of the map of addresses. */
+	bytes += (heap->books.reserved.current >> GM_GRANULE_SHIFT) *
+		 sizeof(uintptr_t);
+	return bytes;
+}

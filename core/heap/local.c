@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The caches of threads, the slow way; see local.h. */
+#include "local.h"
+#include "base/error.h"
+#include "base/fork.h"
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What gm_local_last is before there is one: nobody's. */
+static struct gm_local nobody;
+
+_Thread_local struct gm_local *gm_local_last = &nobody;
+
+/* All caches of this thread, also those that lost their heap. */
+static _Thread_local struct gm_local *own;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+static bool exit_key_made, have_membarrier;
+
+/* Taken before any heap's mutex: a thread that ends and a heap that ends both
+ * want to unlink a cache. */
+static pthread_mutex_t lifetime = PTHREAD_MUTEX_INITIALIZER;
+
+int gm_membarrier(int command)
+{
+	return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+void gm_local_unlink(struct gm_local *local)
+{
+	struct gm_heap *heap = atomic_load(&local->heap);
+
+	if (local->prev)
+		local->prev->next = local->next;
+	else
+		heap->locals = local->next;
+	if (local->next)
+		local->next->prev = local->prev;
+	heap->local_count--;
+	atomic_store(&local->heap, NULL);
+}
+
+/* The heap is alive, but may just have taken the cache away. */
+static void retire(struct gm_heap *heap, struct gm_local *local)
+{
+	pthread_mutex_lock(&heap->mutex);
+	if (atomic_load(&local->heap) == heap) {
+		gm_local_flush(local);
+		gm_local_fold(local);
+		gm_local_unlink(local);
+	}
+	pthread_mutex_unlock(&heap->mutex);
+}
+
+/* At the end of a thread: its ready blocks go back. In a forked child the
+ * caches read as zero, and the links to them are gone with them. */
+static void thread_exit(void *unused)
+{
+	struct gm_local *local;
+
+	(void)unused;
+	if (gm_forked())
+		return;
+	pthread_mutex_lock(&lifetime);
+	while ((local = own)) {
+		struct gm_heap *heap = atomic_load(&local->heap);
+
+		own = local->next_of_thread;
+		if (heap)
+			retire(heap, local);
+		gm_fork_private_free(local, sizeof(*local));
+	}
+	gm_local_last = &nobody;
+	pthread_mutex_unlock(&lifetime);
+}
+
+static void init_once(void)
+{
+	exit_key_made = pthread_key_create(&exit_key, thread_exit) == 0;
+	have_membarrier =
+		gm_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+}
+
+gpumem_status gm_locals_init(struct gm_heap *heap)
+{
+	pthread_once(&once, init_once);
+	heap->membarrier = have_membarrier;
+	if (!exit_key_made)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no thread-specific key is left in the process");
+	return GPUMEM_OK;
+}
+
+/* A cache of this thread that belongs to nobody, or a new one. */
+static struct gm_local *obtain(void)
+{
+	struct gm_local *local = own;
+
+	while (local && atomic_load(&local->heap))
+		local = local->next_of_thread;
+	if (local)
+		return local;
+	/* Any value but NULL makes thread_exit() run. */
+	if (pthread_setspecific(exit_key, &nobody))
+		return NULL;
+	local = gm_fork_private(sizeof(*local));
+	if (!local)
+		return NULL;
+	local->next_of_thread = own;
+	own = local;
+	return local;
+}
+
+gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
+			  struct gm_local **local_out)
+{
+	struct gm_local *local = own;
+
+	while (local && !gm_local_is(local, heap, arena->stream))
+		local = local->next_of_thread;
+	if (!local) {
+		local = obtain();
+		if (!local)
+			return gm_fail(GPUMEM_NO_HOST_MEMORY,
+				       "no host memory for a thread's cache");
+		local->stream = arena->stream;
+		local->exchange = !heap->membarrier;
+		atomic_store(&local->claimed, 0);
+		local->arena = arena;
+		local->prev = NULL;
+		local->next = heap->locals;
+		if (local->next)
+			local->next->prev = local;
+		heap->locals = local;
+		if (++heap->local_count > heap->local_high)
+			heap->local_high = heap->local_count;
+		atomic_store(&local->heap, heap);
+	}
+	gm_local_last = local;
+	*local_out = local;
+	return GPUMEM_OK;
+}
+
+void gm_local_fold(struct gm_local *local)
+{
+	struct gm_books *books = &atomic_load(&local->heap)->books;
+	struct gm_delta active = local->allocated;
+
+	books->allocs += local->blocks.total;
+	gm_gauge_fold(&books->requested, &local->requested);
+	gm_gauge_fold(&books->allocated, &local->allocated);
+	gm_gauge_fold(&books->active, &active);
+	gm_gauge_fold(&books->blocks, &local->blocks);
+	if (books->active.peak > books->highest_active)
+		books->highest_active = books->active.peak;
+}
+
+bool gm_local_refill(struct gm_local *local, unsigned class_index)
+{
+	const struct gm_heap *heap = atomic_load(&local->heap);
+	struct gm_bin *bin = &local->bin[class_index];
+	unsigned want = heap->classes.of[class_index].keep / 2;
+
+	bin->count += gm_slab_take(local->arena, class_index,
+				   bin->slot + bin->count, want);
+	return bin->count > 0;
+}
+
+static void put(const struct gm_slot *slot)
+{
+	struct gm_slab *slab = gm_slab_of_entry(gm_map_get(slot->address));
+
+	gm_slab_put(slab, (uint32_t)(slot->mark - slab->mark));
+}
+
+static void give_back(struct gm_bin *bin, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		put(&bin->slot[i]);
+	bin->count -= count;
+	memmove(bin->slot, bin->slot + count,
+		bin->count * sizeof(bin->slot[0]));
+}
+
+void gm_local_spill(struct gm_local *local, unsigned class_index)
+{
+	struct gm_bin *bin = &local->bin[class_index];
+
+	give_back(bin, (bin->count + 1) / 2);
+}
+
+static void give_back_large(struct gm_local *local, struct gm_ready *ready)
+{
+	while (ready->count) {
+		struct gm_extent *extent = ready->extent[--ready->count];
+
+		local->ready_bytes -= extent->bytes;
+		gm_map_set(extent->address, 0);
+		gm_arena_release(local->arena, extent);
+	}
+}
+
+void gm_local_make_room(struct gm_local *local, size_t bytes)
+{
+	give_back_large(local, gm_local_ready(local, bytes));
+	for (unsigned i = 0; !gm_local_has_room(local, bytes); i++)
+		give_back_large(local, &local->ready[i]);
+}
+
+void gm_local_flush(struct gm_local *local)
+{
+	for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
+		give_back(&local->bin[i], local->bin[i].count);
+	for (unsigned i = 0; i < GM_READY_SETS; i++)
+		give_back_large(local, &local->ready[i]);
+}
+
+void gm_locals_fold_own(struct gm_heap *heap)
+{
+	struct gm_local *local = own;
+
+	for (; local; local = local->next_of_thread)
+		if (gm_local_is(local, heap, local->stream))
+			gm_local_fold(local);
+}
+
+bool gm_local_is_own(const struct gm_local *local)
+{
+	const struct gm_local *mine = own;
+
+	while (mine && mine != local)
+		mine = mine->next_of_thread;
+	return mine != NULL;
+}
+
+void gm_locals_detach(struct gm_heap *heap)
+{
+	pthread_mutex_lock(&lifetime);
+	pthread_mutex_lock(&heap->mutex);
+	while (heap->locals) {
+		struct gm_local *local = heap->locals;
+
+		gm_local_fold(local);
+		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
+			local->bin[i].count = 0;
+		for (unsigned i = 0; i < GM_READY_SETS; i++)
+			local->ready[i].count = 0;
+		local->ready_bytes = 0;
+		gm_local_unlink(local);
+	}
+	pthread_mutex_unlock(&heap->mutex);
+	pthread_mutex_unlock(&lifetime);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The caches of threads: for one thread, one heap and one stream, a stack of
+ * ready slots per size class, and a few ready large blocks, which are used
+ * again for exactly their size. A hit takes no lock and makes no atomic
+ * read-modify-write; it is all in this header, to be inlined at the door.
+ *
+ * Other threads must be able to stop a cache, to read or empty it. It is a lock
+ * biased to its owner (as in Dice, Moir and Scherer, Quickly Reacquirable
+ * Locks, 2003, with the fence made asymmetric by membarrier(2)):
+ *
+ *     owner:  busy = 1; if (!claimed) { work }; busy = 0
+ *     other:  claimed = 1; membarrier(); wait for busy == 0; work; claimed = 0
+ *
+ * Either the owner sees the claim, and takes the slow way under the heap's
+ * mutex, or the claimer sees it busy and waits the few nanoseconds. Claims are
+ * made under that mutex. Where membarrier is missing the owner's `busy = 1` is
+ * an exchange.
+ *
+ * The memory of a cache reads as zero in a forked child (base/fork.h): there it
+ * is nobody's, and the slow way says FORKED.
+ */
+#ifndef GM_HEAP_LOCAL_H
+#define GM_HEAP_LOCAL_H
+
+#include "heap.h"
+#include "map.h"
+#include "slab.h"
+
+enum {
+	GM_BIN_SLOTS = 64,
+	GM_READY_SETS = 16, /* of large blocks, by size */
+	GM_READY_WAYS = 4,
+	GM_READY_BYTES = 32 * 1024 * 1024 /* all together */
+};
+
+struct gm_bin {
+	uint32_t count;
+	struct gm_slot slot[GM_BIN_SLOTS];
+};
+
+struct gm_ready {
+	uint32_t count;
+	struct gm_extent *extent[GM_READY_WAYS];
+};
+
+struct gm_local {
+	_Atomic(struct gm_heap *) heap; /* NULL: nobody's */
+	gpumem_stream stream;
+	_Atomic uint32_t busy, claimed;
+	bool exchange; /* no membarrier */
+	struct gm_delta requested, allocated, blocks;
+	struct gm_arena *arena;
+	struct gm_local *next_of_thread;
+	struct gm_local *next, *prev; /* of the heap; under its mutex */
+	size_t ready_bytes;
+	struct gm_ready ready[GM_READY_SETS];
+	struct gm_bin bin[GM_CLASS_COUNT];
+};
+
+/* The cache that the calling thread used last; never NULL. */
+extern __attribute__((tls_model(
+	"initial-exec"))) _Thread_local struct gm_local *gm_local_last;
+
+/* The owner enters the cache; false, and it has not, if somebody claims it or
+ * it is no longer one of `heap`. */
+static inline bool gm_local_enter(struct gm_local *local,
+				  const struct gm_heap *heap)
+{
+	if (__builtin_expect(local->exchange, false)) {
+		atomic_exchange(&local->busy, 1);
+	} else {
+		atomic_store_explicit(&local->busy, 1, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+	}
+	if (__builtin_expect(
+		    !atomic_load(&local->claimed) &&
+			    atomic_load_explicit(&local->heap,
+						 memory_order_relaxed) == heap,
+		    true))
+		return true;
+	atomic_store_explicit(&local->busy, 0, memory_order_release);
+	return false;
+}
+
+static inline void gm_local_leave(struct gm_local *local)
+{
+	atomic_store_explicit(&local->busy, 0, memory_order_release);
+}
+
+static inline bool gm_local_is(const struct gm_local *local,
+			       const struct gm_heap *heap, gpumem_stream stream)
+{
+	return atomic_load_explicit(&local->heap, memory_order_relaxed) ==
+		       heap &&
+	       local->stream == stream;
+}
+
+static inline void gm_local_count_alloc(struct gm_local *local,
+					size_t requested, size_t bytes)
+{
+	gm_delta_add(&local->requested, requested);
+	gm_delta_add(&local->allocated, bytes);
+	gm_delta_add(&local->blocks, 1);
+}
+
+static inline void gm_local_count_free(struct gm_local *local, size_t requested,
+				       size_t bytes)
+{
+	gm_delta_sub(&local->requested, requested);
+	gm_delta_sub(&local->allocated, bytes);
+	gm_delta_sub(&local->blocks, 1);
+}
+
+/* Takes a ready slot. The owner has entered, or holds the heap's mutex. */
+static inline void *gm_local_pop(struct gm_local *local, unsigned class_index,
+				 uint32_t class_bytes, size_t bytes)
+{
+	struct gm_bin *bin = &local->bin[class_index];
+	struct gm_slot *slot = &bin->slot[--bin->count];
+
+	atomic_store_explicit(slot->mark, (uint32_t)bytes,
+			      memory_order_relaxed);
+	gm_local_count_alloc(local, bytes, class_bytes);
+	return (void *)slot->address;
+}
+
+static inline struct gm_ready *gm_local_ready(struct gm_local *local,
+					      size_t bytes)
+{
+	uint32_t hash = (uint32_t)(bytes >> 8) * 0x9e3779b1u;
+
+	return &local->ready[hash >> 28];
+}
+
+/* The same for a large block of exactly the size that `bytes` rounds to; NULL:
+ * there is none. */
+static inline void *gm_local_pop_large(struct gm_local *local, size_t unit,
+				       size_t bytes)
+{
+	size_t rounded = (bytes + unit - 1) & ~(unit - 1);
+	struct gm_ready *ready = gm_local_ready(local, rounded);
+
+	for (uint32_t i = ready->count; i-- > 0;) {
+		struct gm_extent *extent = ready->extent[i];
+
+		if (extent->bytes != rounded)
+			continue;
+		ready->extent[i] = ready->extent[--ready->count];
+		local->ready_bytes -= rounded;
+		extent->requested = bytes;
+		gm_extent_set(extent, GM_EXTENT_LARGE);
+		gm_local_count_alloc(local, bytes, rounded);
+		return (void *)extent->address;
+	}
+	return NULL;
+}
+
+/* A ready block, or NULL: take the slow way. Without the mutex. */
+static inline void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
+				   gpumem_stream stream)
+{
+	struct gm_local *local = gm_local_last;
+	unsigned class_index;
+	void *ptr = NULL;
+
+	if (!gm_local_is(local, heap, stream) || !gm_local_enter(local, heap))
+		return NULL;
+	if (bytes - 1 < GM_SMALL_MAX) {
+		class_index = gm_class_of(&heap->classes, bytes);
+		if (local->bin[class_index].count)
+			ptr = gm_local_pop(local, class_index,
+					   heap->classes.of[class_index].bytes,
+					   bytes);
+	} else if (local->ready_bytes) {
+		ptr = gm_local_pop_large(local, heap->unit, bytes);
+	}
+	gm_local_leave(local);
+	return ptr;
+}
+
+/* Puts a live slot among the ready ones. The owner has entered, or holds the
+ * heap's mutex; there is room. */
+static inline void gm_local_push(struct gm_local *local,
+				 const struct gm_slab *slab, uintptr_t address,
+				 _Atomic uint32_t *mark)
+{
+	struct gm_bin *bin = &local->bin[slab->class_index];
+
+	gm_local_count_free(local,
+			    atomic_load_explicit(mark, memory_order_relaxed),
+			    slab->class.bytes);
+	atomic_store_explicit(mark, 0, memory_order_relaxed);
+	bin->slot[bin->count++] =
+		(struct gm_slot){.address = address, .mark = mark};
+}
+
+static inline bool gm_local_free_small(struct gm_local *local,
+				       const struct gm_slab *slab,
+				       uintptr_t address)
+{
+	uint32_t offset = (uint32_t)(address - slab->address);
+	uint32_t slot = gm_class_slot(&slab->class, offset);
+	_Atomic uint32_t *mark = (_Atomic uint32_t *)&slab->mark[slot];
+
+	if (slot >= slab->class.slots || slot * slab->class.bytes != offset ||
+	    atomic_load_explicit(mark, memory_order_relaxed) - 1 >=
+		    GM_SMALL_MAX ||
+	    local->bin[slab->class_index].count >= slab->class.keep)
+		return false;
+	gm_local_push(local, slab, address, mark);
+	return true;
+}
+
+/* Is there room for a large block among the ready ones? */
+static inline bool gm_local_has_room(struct gm_local *local, size_t bytes)
+{
+	return gm_local_ready(local, bytes)->count < GM_READY_WAYS &&
+	       local->ready_bytes + bytes <= GM_READY_BYTES;
+}
+
+/* Puts a live large block of the local's arena, with no other uses, among the
+ * ready ones; there is room. */
+static inline void gm_local_push_large(struct gm_local *local,
+				       struct gm_extent *extent)
+{
+	struct gm_ready *ready = gm_local_ready(local, extent->bytes);
+
+	gm_local_count_free(local, extent->requested, extent->bytes);
+	gm_extent_set(extent, GM_EXTENT_READY);
+	ready->extent[ready->count++] = extent;
+	local->ready_bytes += extent->bytes;
+}
+
+static inline bool gm_local_free_large(struct gm_local *local,
+				       struct gm_extent *extent,
+				       uintptr_t address)
+{
+	if (extent->address != address ||
+	    gm_extent_arena(extent) != local->arena ||
+	    !gm_extent_is(extent, GM_EXTENT_LARGE) || extent->shared ||
+	    !gm_local_has_room(local, extent->bytes))
+		return false;
+	gm_local_push_large(local, extent);
+	return true;
+}
+
+/* Frees a block into the thread's cache; false: take the slow way, and nothing
+ * has happened. Without the mutex. */
+static inline bool gm_local_free(void *ptr, gpumem_stream stream)
+{
+	uintptr_t entry = gm_map_get((uintptr_t)ptr);
+	struct gm_slab *slab = gm_slab_of_entry(entry);
+	struct gm_local *local = gm_local_last;
+	const struct gm_heap *heap =
+		atomic_load_explicit(&local->heap, memory_order_relaxed);
+	bool done = false;
+
+	if (!entry || !heap || local->stream != stream ||
+	    !gm_local_enter(local, heap))
+		return false;
+	if (!slab)
+		done = gm_local_free_large(local, (struct gm_extent *)entry,
+					   (uintptr_t)ptr);
+	else if (slab->heap == heap &&
+		 atomic_load_explicit(&slab->stream, memory_order_relaxed) ==
+			 stream)
+		done = gm_local_free_small(local, slab, (uintptr_t)ptr);
+	gm_local_leave(local);
+	return done;
+}
+
+/* ---- the slow way, under the heap's mutex ---- */
+
+/* The calling thread's cache for the heap and stream, made when there is none;
+ * it becomes gm_local_last. OK or NO_HOST_MEMORY. */
+gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
+			  struct gm_local **local_out);
+/* Adds what the cache did to the books. */
+void gm_local_fold(struct gm_local *local);
+/* Fills a bin from the arena's slabs, up to half of what it may hold. False:
+ * the slabs have none. */
+bool gm_local_refill(struct gm_local *local, unsigned class_index);
+/* Gives the older half of a bin back to the slabs. */
+void gm_local_spill(struct gm_local *local, unsigned class_index);
+/* Gives ready large blocks back until there is room for one of `bytes`, no more
+ * than GM_READY_BYTES: first those that are in its way by size. */
+void gm_local_make_room(struct gm_local *local, size_t bytes);
+/* Gives all ready slots back. */
+void gm_local_flush(struct gm_local *local);
+
+/* Folds in the calling thread's caches of this heap: done before each change of
+ * the books, so that the peaks of a lone thread are exact. */
+void gm_locals_fold_own(struct gm_heap *heap);
+/* Stops all other threads' caches until gm_locals_go(): then every cache of the
+ * heap may be read and emptied. */
+void gm_locals_stop(struct gm_heap *heap);
+void gm_locals_go(struct gm_heap *heap);
+/* Between the two: adds what all caches did to the books, as if their highest
+ * points had come together; empties all. */
+void gm_locals_fold(struct gm_heap *heap);
+void gm_locals_flush(struct gm_heap *heap);
+/* Between the two: bytes of ready blocks; and by how much peaks may be wrong:
+ * what all caches that there were since the last reset can hold. */
+uint64_t gm_locals_cached_bytes(const struct gm_heap *heap);
+uint64_t gm_locals_bound_bytes(const struct gm_heap *heap);
+
+/* Between the two: caches of this arena, or with NULL all, become nobody's;
+ * they are empty and folded in. */
+void gm_locals_drop(struct gm_heap *heap, const struct gm_arena *arena);
+
+/* Without the mutex: no thread has a cache of the heap any more; what was in
+ * them is forgotten. */
+void gm_locals_detach(struct gm_heap *heap);
+/* Without the mutex, once per heap: makes ready what caches need. */
+gpumem_status gm_locals_init(struct gm_heap *heap);
+
+/* ---- between the files of this room ---- */
+
+int gm_membarrier(int command);
+/* Takes the cache off its heap's list: it is nobody's now. */
+void gm_local_unlink(struct gm_local *local);
+/* Is it one of the calling thread's? */
+bool gm_local_is_own(const struct gm_local *local);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* All caches of a heap together: stopped, folded in, emptied. See local.h. */
+#include "local.h"
+
+#include <linux/membarrier.h>
+#include <sched.h>
+
+void gm_locals_stop(struct gm_heap *heap)
+{
+	struct gm_local *local;
+	bool others = false;
+
+	for (local = heap->locals; local; local = local->next) {
+		if (gm_local_is_own(local))
+			continue;
+		atomic_store(&local->claimed, 1);
+		others = true;
+	}
+	if (!others)
+		return;
+	if (heap->membarrier)
+		gm_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	for (local = heap->locals; local; local = local->next)
+		while (atomic_load(&local->claimed) &&
+		       atomic_load(&local->busy))
+			sched_yield();
+}
+
+void gm_locals_go(struct gm_heap *heap)
+{
+	struct gm_local *local = heap->locals;
+
+	for (; local; local = local->next)
+		atomic_store_explicit(&local->claimed, 0, memory_order_release);
+}
+
+static void raise(struct gpumem_gauge *gauge, int64_t high)
+{
+	if (gauge->current + (uint64_t)high > gauge->peak)
+		gauge->peak = gauge->current + (uint64_t)high;
+}
+
+void gm_locals_fold(struct gm_heap *heap)
+{
+	int64_t requested = 0, allocated = 0, blocks = 0;
+	struct gm_local *local;
+
+	for (local = heap->locals; local; local = local->next) {
+		requested += local->requested.high;
+		allocated += local->allocated.high;
+		blocks += local->blocks.high;
+	}
+	raise(&heap->books.requested, requested);
+	raise(&heap->books.allocated, allocated);
+	raise(&heap->books.active, allocated);
+	raise(&heap->books.blocks, blocks);
+	for (local = heap->locals; local; local = local->next)
+		gm_local_fold(local);
+}
+
+void gm_locals_flush(struct gm_heap *heap)
+{
+	struct gm_local *local = heap->locals;
+
+	for (; local; local = local->next)
+		gm_local_flush(local);
+}
+
+uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
+{
+	const struct gm_local *local = heap->locals;
+	uint64_t bytes = 0;
+
+	for (; local; local = local->next) {
+		bytes += local->ready_bytes;
+		for (unsigned i = 0; i < heap->classes.count; i++)
+			bytes += (uint64_t)local->bin[i].count *
+				 heap->classes.of[i].bytes;
+	}
+	return bytes;
+}
+
+uint64_t gm_locals_bound_bytes(const struct gm_heap *heap)
+{
+	uint64_t bytes = GM_READY_BYTES;
+
+	for (unsigned i = 0; i < heap->classes.count; i++)
+		bytes += (uint64_t)heap->classes.of[i].keep *
+			 heap->classes.of[i].bytes;
+	return heap->local_high * bytes;
+}
+
+void gm_locals_drop(struct gm_heap *heap, const struct gm_arena *arena)
+{
+	struct gm_local *local = heap->locals, *next;
+
+	for (; local; local = next) {
+		next = local->next;
+		if (arena && local->arena != arena)
+			continue;
+		/* Its owner may use it for another heap at once, and ends the
+		 * claim then (gm_local_of). */
+		gm_local_unlink(local);
+	}
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Growth without virtual memory: raw allocations ("segments"), each a span of
+ * its own, given back whole when nothing in them is used. See space.h.
+ */
+#include "heap.h"
+#include "map.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* New segments are at least so large, and as this part of what is reserved, so
+ * that their number stays small; but no larger than the waste allows. */
+static const uint64_t segment_min = 2 << 20;
+enum { SEGMENT_PART = 16 };
+
+/* Extents begin at multiples of the unit, also where the driver's addresses do
+ * not: room for that is taken too. */
+static uint64_t round_up(uint64_t bytes, uint64_t to)
+{
+	return (bytes + to - 1) / to * to;
+}
+
+static uint64_t least_bytes(const struct gm_heap *heap, size_t bytes,
+			    size_t alignment)
+{
+	const struct gpumem_device_info *info = &heap->driver.device->info;
+	uint64_t extra = alignment > heap->unit ? alignment : 0;
+
+	if (heap->driver.device->raw_alignment < heap->unit)
+		extra += heap->unit;
+	return round_up(bytes + extra, info->granularity_bytes);
+}
+
+static uint64_t good_bytes(const struct gm_heap *heap, size_t bytes,
+			   uint64_t least)
+{
+	const struct gpumem_device_info *info = &heap->driver.device->info;
+	uint64_t reserved = heap->books.reserved.current;
+	uint64_t target = gm_heap_target(heap, bytes);
+	uint64_t good = reserved / SEGMENT_PART;
+	uint64_t room = target > reserved ? target - reserved : 0;
+
+	if (good < segment_min)
+		good = segment_min;
+	else if (good > room)
+		good = room;
+	good = round_up(good, round_up(segment_min, info->granularity_bytes));
+	if (good > info->max_alloc_bytes)
+		good = info->max_alloc_bytes;
+	return good > least ? good : least;
+}
+
+static bool is_unused(const struct gm_span *span)
+{
+	const struct gm_extent *first = span->first;
+
+	return gm_extent_is(first, GM_EXTENT_FREE) && !first->next &&
+	       gm_arena_settled(first->arena, first->ticket);
+}
+
+static gpumem_status destroy(struct gm_heap *heap, struct gm_span *span)
+{
+	gpumem_status status =
+		gm_driver_free(&heap->driver, span->address, span->bytes);
+
+	if (status)
+		return status;
+	gm_heap_unreserve(heap, span->bytes, 1);
+	gm_index_remove(&span->first->arena->index, span->first);
+	gm_nodes_give(&heap->nodes, span->first);
+	if (span->prev)
+		span->prev->next = span->next;
+	else
+		heap->space.spans = span->next;
+	if (span->next)
+		span->next->prev = span->prev;
+	free(span);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_segments_trim(struct gm_heap *heap, uint64_t keep_bytes)
+{
+	struct gm_span *span = heap->space.spans, *next;
+	struct gm_first first = {0};
+
+	for (; span && heap->books.reserved.current > keep_bytes; span = next) {
+		next = span->next;
+		if (is_unused(span))
+			gm_first_keep(&first, destroy(heap, span));
+	}
+	return gm_first_end(&first);
+}
+
+/* Takes `good` bytes from the driver, or `least` when that is too much. */
+static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
+			  struct gm_span *span)
+{
+	const struct gpumem_device_info *info = &heap->driver.device->info;
+	uint64_t address;
+	gpumem_status status;
+
+	if (least > info->max_alloc_bytes)
+		return gm_fail(GPUMEM_NO_MEMORY,
+			       "the device gives at most %llu bytes at a time",
+			       (unsigned long long)info->max_alloc_bytes);
+	status = gm_heap_limit_check(heap, good);
+	if (!status)
+		status = gm_driver_alloc(&heap->driver, good, &address);
+	if (status && good > least && status != GPUMEM_LOST) {
+		good = least;
+		status = gm_heap_limit_check(heap, good);
+		if (!status)
+			status = gm_driver_alloc(&heap->driver, good, &address);
+	}
+	if (status)
+		return status;
+	span->address = (uintptr_t)address;
+	span->bytes = good;
+	return GPUMEM_OK;
+}
+
+/* In address order. */
+static void link_span(struct gm_space *space, struct gm_span *span)
+{
+	struct gm_span *prev = NULL, *next = space->spans;
+
+	for (; next && next->address < span->address; next = next->next)
+		prev = next;
+	span->prev = prev;
+	span->next = next;
+	if (next)
+		next->prev = span;
+	if (prev)
+		prev->next = span;
+	else
+		space->spans = span;
+}
+
+static void add(struct gm_heap *heap, struct gm_arena *arena,
+		struct gm_span *span)
+{
+	struct gm_extent *extent = gm_nodes_take(&heap->nodes);
+	uintptr_t unit = heap->unit;
+
+	extent->address = (span->address + unit - 1) & ~(unit - 1);
+	extent->bytes =
+		(span->address + span->bytes - extent->address) & ~(unit - 1);
+	span->first = extent;
+	link_span(&heap->space, span);
+	gm_heap_reserve(heap, span->bytes, 1);
+	gm_arena_insert(arena, extent);
+}
+
+gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
+			      size_t bytes, size_t alignment)
+{
+	uint64_t least = least_bytes(heap, bytes, alignment);
+	uint64_t target = gm_heap_target(heap, bytes);
+	struct gm_span *span;
+	gpumem_status status;
+
+	if (heap->books.reserved.current + least > target &&
+	    !gm_heap_any_capturing(heap)) {
+		gm_arena_settle(arena, true);
+		/* What cannot be given back now is no reason to fail. */
+		(void)gm_segments_trim(heap,
+				       target > least ? target - least : 0);
+	}
+	status = gm_nodes_reserve(&heap->nodes, 1);
+	if (status)
+		return status;
+	span = calloc(1, sizeof(*span));
+	if (!span)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a segment's books");
+	status = take(heap, good_bytes(heap, bytes, least), least, span);
+	if (status)
+		goto free_span;
+	status = gm_map_ensure(span->address, span->bytes);
+	if (status)
+		goto free_memory;
+	add(heap, arena, span);
+	return GPUMEM_OK;
+
+free_memory:
+	(void)gm_driver_free(&heap->driver, span->address, span->bytes);
+free_span:
+	free(span);
+	return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Runs cut into slots; see slab.h. */
+#include "slab.h"
+#include "heap.h"
+#include "map.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char gm_stream_gone;
+
+size_t gm_slab_host_bytes(const struct gm_class *class)
+{
+	return sizeof(struct gm_slab) + class->slots * sizeof(uint32_t);
+}
+
+/* The arena's list of slabs with some, not all, slots free. */
+static void partial_add(struct gm_slab *slab)
+{
+	struct gm_slab **head = &slab->arena->partial[slab->class_index];
+
+	slab->prev = NULL;
+	slab->next = *head;
+	if (*head)
+		(*head)->prev = slab;
+	*head = slab;
+}
+
+static void partial_remove(struct gm_slab *slab)
+{
+	if (slab->prev)
+		slab->prev->next = slab->next;
+	else
+		slab->arena->partial[slab->class_index] = slab->next;
+	if (slab->next)
+		slab->next->prev = slab->prev;
+}
+
+gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
+			     struct gm_extent *extent)
+{
+	struct gm_heap *heap = arena->heap;
+	const struct gm_class *class = &heap->classes.of[class_index];
+	struct gm_slab *slab = calloc(1, gm_slab_host_bytes(class));
+
+	if (!slab)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for the books of %u blocks",
+			       class->slots);
+	slab->address = extent->address;
+	slab->heap = heap;
+	slab->arena = arena;
+	atomic_init(&slab->stream,
+		    arena->dropped ? &gm_stream_gone : arena->stream);
+	slab->class = *class;
+	slab->class_index = class_index;
+	slab->extent = extent;
+	slab->free_count = class->slots;
+	for (uint32_t i = 0; i < class->slots; i++)
+		slab->free[i / 64] |= 1ull << (i % 64);
+	gm_extent_set(extent, GM_EXTENT_RUN);
+	extent->arena = arena;
+	gm_map_fill(extent->address, extent->bytes, (uintptr_t)slab | 1);
+	partial_add(slab);
+	heap->slab_bytes += gm_slab_host_bytes(class);
+	return GPUMEM_OK;
+}
+
+/* The run goes back to the free extents. The slab is in no list. */
+static void destroy(struct gm_slab *slab)
+{
+	struct gm_extent *extent = slab->extent;
+
+	gm_map_fill(extent->address, extent->bytes, 0);
+	slab->heap->slab_bytes -= gm_slab_host_bytes(&slab->class);
+	gm_arena_release(slab->arena, extent);
+	free(slab);
+}
+
+void gm_slab_forget(struct gm_slab *slab)
+{
+	gm_map_fill(slab->extent->address, slab->extent->bytes, 0);
+	free(slab);
+}
+
+/* A slab to take from: one in use before an empty one. */
+static struct gm_slab *source(struct gm_arena *arena, unsigned class_index)
+{
+	struct gm_slab *slab = arena->partial[class_index];
+
+	if (!slab && (slab = arena->empty[class_index])) {
+		arena->empty[class_index] = NULL;
+		partial_add(slab);
+	}
+	return slab;
+}
+
+static unsigned take_from(struct gm_slab *slab, struct gm_slot *slots,
+			  unsigned count)
+{
+	unsigned taken = 0;
+
+	for (uint32_t word = 0; taken < count && word < GM_SLOTS_MAX / 64;) {
+		uint32_t slot;
+
+		if (!slab->free[word]) {
+			word++;
+			continue;
+		}
+		slot = word * 64 + (uint32_t)__builtin_ctzll(slab->free[word]);
+		slab->free[word] &= slab->free[word] - 1;
+		slots[taken].address =
+			slab->address + (uintptr_t)slot * slab->class.bytes;
+		slots[taken++].mark = &slab->mark[slot];
+	}
+	slab->free_count -= taken;
+	if (!slab->free_count)
+		partial_remove(slab);
+	return taken;
+}
+
+unsigned gm_slab_take(struct gm_arena *arena, unsigned class_index,
+		      struct gm_slot *slots, unsigned count)
+{
+	struct gm_slab *slab;
+	unsigned taken = 0;
+
+	while (taken < count && (slab = source(arena, class_index)))
+		taken += take_from(slab, slots + taken, count - taken);
+	return taken;
+}
+
+void gm_slab_put(struct gm_slab *slab, uint32_t slot)
+{
+	struct gm_slab **empty = &slab->arena->empty[slab->class_index];
+
+	slab->free[slot / 64] |= 1ull << (slot % 64);
+	if (slab->free_count++ == 0)
+		partial_add(slab);
+	if (slab->free_count < slab->class.slots)
+		return;
+	partial_remove(slab);
+	/* One is kept: a block freed and allocated again at the border must not
+	 * make and unmake a slab each time. */
+	if (!*empty)
+		*empty = slab;
+	else
+		destroy(slab);
+}
+
+void gm_slabs_purge(struct gm_arena *arena)
+{
+	for (unsigned i = 0; i < arena->heap->classes.count; i++) {
+		struct gm_slab *slab = arena->empty[i];
+
+		arena->empty[i] = NULL;
+		if (slab)
+			destroy(slab);
+	}
+}
+
+static struct gm_slab *slab_of_run(const struct gm_extent *extent)
+{
+	return gm_slab_of_entry(gm_map_get(extent->address));
+}
+
+void gm_slabs_orphan(struct gm_arena *arena)
+{
+	struct gm_extent *extent = gm_heap_first(arena->heap);
+
+	gm_slabs_purge(arena);
+	for (; extent; extent = gm_heap_next(arena->heap, extent))
+		if (gm_extent_is(extent, GM_EXTENT_RUN) &&
+		    extent->arena == arena)
+			atomic_store(&slab_of_run(extent)->stream,
+				     &gm_stream_gone);
+}
+
+void gm_slab_move(struct gm_extent *run, struct gm_arena *arena)
+{
+	struct gm_slab *slab = slab_of_run(run);
+
+	if (slab->free_count)
+		partial_remove(slab);
+	slab->arena = arena;
+	atomic_store(&slab->stream, arena->stream);
+	if (slab->free_count)
+		partial_add(slab);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A slab: a run of memory cut into equal small blocks, its *slots*, all for one
+ * stream. One mark per slot, in host memory, says what the slot is:
+ *
+ *     0                          not live: free here, or ready in a cache
+ *     1 .. GM_SMALL_MAX          live; the bytes that were asked for
+ *     the same | GM_MARK_SHARED  live, and other streams use it (uses.h)
+ *     GM_MARK_PENDING            freed, streams may still use it
+ *
+ *     free_count == number of bits in free[] <= number of marks that are 0
+ *     in partial[class] of the arena  <=>  0 < free_count < slots
+ *     in empty[class] of the arena    <=>  free_count == slots
+ *
+ * A mark is written by the thread that allocates or frees the slot, without a
+ * lock; everything else is guarded by the heap's mutex. What the hot path reads
+ * (the first line) never changes, but for `stream` when a stream is dropped.
+ */
+#ifndef GM_HEAP_SLAB_H
+#define GM_HEAP_SLAB_H
+
+#include "arena.h"
+
+#include <stdatomic.h>
+
+#define GM_MARK_SHARED 0x80000000u
+#define GM_MARK_PENDING 0x40000000u
+
+/* The stream of a slab whose stream was dropped: equal to no stream. */
+extern char gm_stream_gone;
+
+struct gm_slab {
+	uintptr_t address;
+	struct gm_heap *heap;
+	_Atomic gpumem_stream stream;
+	struct gm_class class; /* a copy, to be at hand */
+	uint32_t class_index;
+	uint32_t free_count;
+	struct gm_arena *arena;
+	struct gm_extent *extent;
+	struct gm_slab *next, *prev; /* in partial */
+	uint64_t free[GM_SLOTS_MAX / 64];
+	_Atomic uint32_t mark[];
+};
+
+/* A slot that is ready to be handed out. */
+struct gm_slot {
+	uintptr_t address;
+	_Atomic uint32_t *mark;
+};
+
+static inline bool gm_mark_live(uint32_t mark)
+{
+	return (mark & ~GM_MARK_SHARED) - 1 < GM_SMALL_MAX;
+}
+
+static inline struct gm_slab *gm_slab_of_entry(uintptr_t entry)
+{
+	return entry & 1 ? (struct gm_slab *)(entry - 1) : NULL;
+}
+
+/* Makes a slab out of an extent that was carved for it (run_bytes long, aligned
+ * to GM_RUN_UNIT) and puts it into the arena. NO_HOST_MEMORY: the extent is as
+ * it was. */
+gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
+			     struct gm_extent *extent);
+
+/* Takes up to `count` free slots of the class out of the arena's slabs. Returns
+ * how many. */
+unsigned gm_slab_take(struct gm_arena *arena, unsigned class_index,
+		      struct gm_slot *slots, unsigned count);
+
+/* Puts a slot back whose mark is 0. */
+void gm_slab_put(struct gm_slab *slab, uint32_t slot);
+
+/* Gives the runs of empty slabs back to the arena's free extents. */
+void gm_slabs_purge(struct gm_arena *arena);
+
+/* The stream of the arena is gone: its slabs belong to no stream. */
+void gm_slabs_orphan(struct gm_arena *arena);
+
+/* The slab of a run whose arena's stream was dropped becomes one of `arena`. */
+void gm_slab_move(struct gm_extent *run, struct gm_arena *arena);
+
+/* Frees the host memory of a slab whose heap ends. */
+void gm_slab_forget(struct gm_slab *slab);
+
+size_t gm_slab_host_bytes(const struct gm_class *class);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Spans and holes, beginning and end; see space.h. */
+#include "space.h"
+#include "heap.h"
+#include "map.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Addresses of the span begin at a multiple of this: no two heaps then share a
+ * region of the map, and alignments up to it are arithmetic. */
+#define SPAN_ALIGNMENT (1ull << GM_REGION_SHIFT)
+
+void gm_hole_add(struct gm_space *space, struct gm_extent *hole)
+{
+	hole->next_hole = space->holes;
+	space->holes = hole;
+}
+
+void gm_hole_remove(struct gm_space *space, struct gm_extent *hole)
+{
+	struct gm_extent **link = &space->holes;
+
+	while (*link != hole)
+		link = &(*link)->next_hole;
+	*link = hole->next_hole;
+}
+
+void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent)
+{
+	gm_extent_set(extent, GM_EXTENT_HOLE);
+	extent->arena = NULL;
+	if (extent->next && gm_extent_is(extent->next, GM_EXTENT_HOLE)) {
+		gm_hole_remove(&heap->space, extent->next);
+		gm_extent_join(&heap->nodes, extent);
+	}
+	if (extent->prev && gm_extent_is(extent->prev, GM_EXTENT_HOLE)) {
+		extent = extent->prev;
+		gm_extent_join(&heap->nodes, extent);
+		return;
+	}
+	gm_hole_add(&heap->space, extent);
+}
+
+gpumem_status gm_spare_room(struct gm_space *space, size_t count)
+{
+	gpumem_page *larger;
+	size_t room = space->spare_count + count;
+
+	if (room <= space->spare_room)
+		return GPUMEM_OK;
+	larger = realloc(space->spare, room * sizeof(*larger));
+	if (!larger)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a list of %zu pages", room);
+	space->spare = larger;
+	space->spare_room = room;
+	return GPUMEM_OK;
+}
+
+void gm_spare_give(struct gm_space *space, const gpumem_page *pages,
+		   size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		space->spare[space->spare_count++] = pages[i];
+}
+
+/* Half as much each time the system says no, down to one alignment unit. */
+static gpumem_status reserve_addresses(struct gm_heap *heap, uint64_t *bytes,
+				       uint64_t *address_out)
+{
+	gpumem_status status;
+
+	for (;; *bytes /= 2) {
+		*bytes = (*bytes + SPAN_ALIGNMENT - 1) & ~(SPAN_ALIGNMENT - 1);
+		status = gm_driver_va_reserve(&heap->driver, *bytes,
+					      SPAN_ALIGNMENT, address_out);
+		if (!status || status == GPUMEM_LOST ||
+		    *bytes == SPAN_ALIGNMENT)
+			return status;
+	}
+}
+
+static gpumem_status span_create(struct gm_heap *heap, uint64_t address,
+				 uint64_t bytes)
+{
+	struct gm_space *space = &heap->space;
+	struct gm_span *span = calloc(1, sizeof(*span));
+	void *pages;
+
+	if (!span || gm_nodes_reserve(&heap->nodes, 1))
+		goto free_span;
+	space->page_count = bytes / heap->page_bytes;
+	pages = mmap(NULL, space->page_count * sizeof(*space->page),
+		     PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (pages == MAP_FAILED)
+		goto free_span;
+	space->page = pages;
+	span->address = (uintptr_t)address;
+	span->bytes = bytes;
+	span->first = gm_nodes_take(&heap->nodes);
+	span->first->address = span->address;
+	span->first->bytes = span->bytes;
+	gm_hole_insert(heap, span->first);
+	space->spans = span;
+	return GPUMEM_OK;
+
+free_span:
+	free(span);
+	return gm_fail(GPUMEM_NO_HOST_MEMORY,
+		       "no host memory for the table of pages");
+}
+
+gpumem_status gm_space_init(struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t address;
+	gpumem_status status;
+
+	if (!heap->vm)
+		return GPUMEM_OK;
+	if (heap->page_bytes > bytes)
+		return gm_fail(GPUMEM_INVALID,
+			       "a page of %zu bytes is more than the pool's "
+			       "addresses (option `space`)",
+			       heap->page_bytes);
+	status = reserve_addresses(heap, &bytes, &address);
+	if (status)
+		return status;
+	status = span_create(heap, address, bytes);
+	if (status)
+		(void)gm_driver_va_release(&heap->driver, address, bytes);
+	return status;
+}
+
+/* Unmaps and destroys pages. What does not unmap is left as it is: a page may
+ * only be destroyed, and addresses released, when it is mapped nowhere. */
+static bool release_run(struct gm_heap *heap, size_t from, size_t count,
+			struct gm_first *first)
+{
+	const struct gm_space *space = &heap->space;
+	gpumem_status status = gm_driver_unmap(
+		&heap->driver, space->spans->address + from * heap->page_bytes,
+		count, heap->page_bytes);
+
+	gm_first_keep(first, status);
+	if (status)
+		return false;
+	for (size_t i = from; i < from + count; i++)
+		gm_first_keep(first,
+			      gm_driver_page_destroy(&heap->driver,
+						     space->page[i].handle,
+						     heap->page_bytes));
+	return true;
+}
+
+/* In as few calls as it can. False: something is still mapped. */
+static bool release_pages(struct gm_heap *heap, struct gm_first *first)
+{
+	const struct gm_space *space = &heap->space;
+	bool all = true;
+	size_t i = 0;
+
+	while (i < space->high_page) {
+		size_t run = 0;
+
+		while (i + run < space->high_page &&
+		       space->page[i + run].handle)
+			run++;
+		if (run)
+			all &= release_run(heap, i, run, first);
+		i += run + 1;
+	}
+	for (i = 0; i < space->spare_count; i++)
+		gm_first_keep(first, gm_driver_page_destroy(&heap->driver,
+							    space->spare[i],
+							    heap->page_bytes));
+	return all;
+}
+
+static gpumem_status release_span(struct gm_heap *heap,
+				  const struct gm_span *span)
+{
+	if (heap->vm)
+		return gm_driver_va_release(&heap->driver, span->address,
+					    span->bytes);
+	return gm_driver_free(&heap->driver, span->address, span->bytes);
+}
+
+gpumem_status gm_space_fini(struct gm_heap *heap)
+{
+	struct gm_space *space = &heap->space;
+	struct gm_first first = {0};
+	bool unmapped = true;
+
+	if (heap->vm && space->page) {
+		unmapped = release_pages(heap, &first);
+		munmap(space->page, space->page_count * sizeof(*space->page));
+	}
+	while (space->spans) {
+		struct gm_span *span = space->spans;
+
+		if (unmapped)
+			gm_first_keep(&first, release_span(heap, span));
+		space->spans = span->next;
+		free(span);
+	}
+	free(space->spare);
+	gm_heap_unreserve(heap, heap->books.reserved.current,
+			  heap->books.segments.current);
+	*space = (struct gm_space){0};
+	return gm_first_end(&first);
+}
+
+gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
+			    size_t bytes, size_t alignment)
+{
+	heap->grown = true;
+	return heap->vm ? gm_pages_grow(heap, arena, bytes, alignment)
+			: gm_segment_grow(heap, arena, bytes, alignment);
+}
+
+gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
+{
+	struct gm_arena *arena;
+
+	if (gm_heap_any_capturing(heap))
+		return GPUMEM_OK;
+	for (arena = heap->arenas; arena; arena = arena->next)
+		gm_arena_settle(arena, true);
+	return heap->vm ? gm_pages_trim(heap, keep_bytes)
+			: gm_segments_trim(heap, keep_bytes);
+}
+
+uint64_t gm_space_whole_bytes(const struct gm_heap *heap)
+{
+	uint64_t pages = heap->space.spare_count, bytes = 0;
+	const struct gm_arena *arena = heap->arenas;
+	const struct gm_span *span = heap->space.spans;
+
+	for (; arena; arena = arena->next)
+		pages += arena->index.whole_pages;
+	if (heap->vm)
+		return pages * heap->page_bytes;
+	for (; span; span = span->next)
+		if (gm_extent_is(span->first, GM_EXTENT_FREE) &&
+		    !span->first->next)
+			bytes += span->bytes;
+	return bytes;
+}

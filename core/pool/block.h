@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* From a pointer that a user gave to the block that it names. */
+#ifndef GM_POOL_BLOCK_H
+#define GM_POOL_BLOCK_H
+
+#include "heap/slab.h"
+
+struct gm_block {
+	struct gm_heap *heap;
+	struct gm_slab *slab; /* small, and then its slot: */
+	uint32_t slot;
+	struct gm_extent *extent; /* large */
+};
+
+/* Finds the live block that begins at ptr and locks its heap. BAD_POINTER or
+ * FORKED: nothing is locked. */
+gpumem_status gm_block_lock(const void *ptr, struct gm_block *block);
+
+uintptr_t gm_block_address(const struct gm_block *block);
+
+#endif

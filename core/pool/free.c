@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The end of a block, the slow way; and uses on other streams. */
+#include "pool.h"
+#include "block.h"
+#include "heap/local.h"
+#include "heap/map.h"
+
+#include <stdlib.h>
+
+static bool has_streams(const struct gm_heap *heap)
+{
+	return gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS);
+}
+
+static bool is_lost(const struct gm_heap *heap)
+{
+	return atomic_load(&heap->driver.device->lost);
+}
+
+static gpumem_status add_use(struct gm_block *block, gpumem_stream stream)
+{
+	struct gm_arena *arena;
+	gpumem_status status;
+
+	/* A stream that is known is looked at for capture. */
+	status = gm_arena_of(block->heap, stream, &arena);
+	if (!status)
+		status = gm_uses_add(&block->heap->uses,
+				     gm_block_address(block), stream);
+	if (status)
+		return status;
+	if (block->slab)
+		atomic_fetch_or(&block->slab->mark[block->slot],
+				GM_MARK_SHARED);
+	else
+		block->extent->shared = true;
+	return GPUMEM_OK;
+}
+
+/* Puts the uses on `kept`, whose order is kept anyway, last. Returns how many
+ * others there are. */
+static size_t sort_uses(struct gm_use *use, gpumem_stream kept)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < use->count; i++) {
+		struct gm_wait wait = use->wait[i];
+
+		if (wait.stream == kept && !wait.dropped)
+			continue;
+		use->wait[i] = use->wait[count];
+		use->wait[count++] = wait;
+	}
+	return count;
+}
+
+/* Makes a freed block pending if another stream than `kept` uses it. On failure
+ * its uses are as they were. */
+static gpumem_status wait_for_uses(struct gm_block *block, gpumem_stream kept,
+				   uint64_t bytes, bool *pending_out)
+{
+	const struct gm_freed freed = {.extent = block->extent,
+				       .slab = block->slab,
+				       .slot = block->slot};
+	struct gm_uses *uses = &block->heap->uses;
+	struct gm_use *use = gm_uses_take(uses, gm_block_address(block));
+	size_t count = sort_uses(use, kept);
+	gpumem_status status = GPUMEM_OK;
+
+	if (count)
+		status = gm_pending_add(block->heap, &freed, bytes, use->wait,
+					count);
+	if (status) {
+		gm_uses_put(uses, use);
+		return status;
+	}
+	*pending_out = count > 0;
+	free(use);
+	return GPUMEM_OK;
+}
+
+/* A large block that nothing else uses: into the thread's cache, where it can
+ * have one and the block is not too large. */
+static bool cache_large(struct gm_block *block)
+{
+	struct gm_extent *extent = block->extent;
+	struct gm_local *local;
+
+	if (extent->bytes > GM_READY_BYTES || extent->arena->dropped ||
+	    is_lost(block->heap) ||
+	    gm_local_of(block->heap, extent->arena, &local))
+		return false;
+	if (!gm_local_has_room(local, extent->bytes))
+		gm_local_make_room(local, extent->bytes);
+	extent->shared = false;
+	gm_local_push_large(local, extent);
+	gm_local_fold(local);
+	return true;
+}
+
+/* The block goes back to its own stream: being freed on another one is a use
+ * there. The memory may be in use on its own from before it was this block. */
+static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
+{
+	struct gm_extent *extent = block->extent;
+	struct gm_heap *heap = block->heap;
+	struct gm_arena *arena = extent->arena;
+	gpumem_stream own = arena->dropped ? &gm_stream_gone : arena->stream;
+	size_t requested = extent->requested;
+	gpumem_status status = GPUMEM_OK;
+	bool pending = false;
+
+	if (stream != own && has_streams(heap))
+		status = add_use(block, stream);
+	if (!status && extent->shared)
+		status = wait_for_uses(block, own, extent->bytes, &pending);
+	if (status)
+		return status;
+	if (!pending && stream == own && cache_large(block))
+		return GPUMEM_OK;
+	gm_map_set(extent->address, 0);
+	gm_books_free(&heap->books, requested, extent->bytes, pending);
+	if (pending)
+		gm_extent_set(extent, GM_EXTENT_PENDING);
+	else
+		gm_arena_release(arena, extent);
+	return GPUMEM_OK;
+}
+
+/* A slot that nothing else uses: into the thread's cache, or where it can have
+ * none straight into the slab. */
+static void cache_slot(struct gm_block *block, gpumem_stream stream)
+{
+	struct gm_slab *slab = block->slab;
+	_Atomic uint32_t *mark = &slab->mark[block->slot];
+	struct gm_local *local;
+
+	if (atomic_load(&slab->stream) != stream || is_lost(block->heap) ||
+	    gm_local_of(block->heap, slab->arena, &local)) {
+		gm_books_free(&block->heap->books, atomic_load(mark),
+			      slab->class.bytes, false);
+		atomic_store(mark, 0);
+		gm_slab_put(slab, block->slot);
+		return;
+	}
+	if (local->bin[slab->class_index].count == slab->class.keep)
+		gm_local_spill(local, slab->class_index);
+	gm_local_push(local, slab, gm_block_address(block), mark);
+	gm_local_fold(local);
+}
+
+/* The slot goes back to its slab, and so to the slab's stream: being freed on
+ * another one is a use there. */
+static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
+{
+	struct gm_slab *slab = block->slab;
+	gpumem_stream own = atomic_load(&slab->stream);
+	_Atomic uint32_t *mark = &slab->mark[block->slot];
+	gpumem_status status = GPUMEM_OK;
+	uint32_t requested;
+	bool pending = false;
+
+	if (stream != own && has_streams(block->heap))
+		status = add_use(block, stream);
+	requested = atomic_load(mark) & ~GM_MARK_SHARED;
+	if (!status && atomic_load(mark) & GM_MARK_SHARED)
+		status = wait_for_uses(block, own, slab->class.bytes, &pending);
+	if (status)
+		return status;
+	if (pending) {
+		atomic_store(mark, GM_MARK_PENDING);
+		gm_books_free(&block->heap->books, requested, slab->class.bytes,
+			      true);
+	} else {
+		atomic_store(mark, requested);
+		cache_slot(block, stream);
+	}
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pool_free(void *ptr, gpumem_stream stream)
+{
+	struct gm_block block;
+	gpumem_status status = gm_block_lock(ptr, &block);
+
+	if (status)
+		return status;
+	status = block.slab ? free_small(&block, stream)
+			    : free_large(&block, stream);
+	pthread_mutex_unlock(&block.heap->mutex);
+	return status;
+}
+
+gpumem_status gm_pool_use_on(void *ptr, gpumem_stream stream)
+{
+	struct gm_block block;
+	gpumem_status status = gm_block_lock(ptr, &block);
+
+	if (status)
+		return status;
+	if (has_streams(block.heap))
+		status = add_use(&block, stream);
+	pthread_mutex_unlock(&block.heap->mutex);
+	return status;
+}

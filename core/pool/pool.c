@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* A pool's life; see pool.h. */
+#include "pool.h"
+#include "heap/local.h"
+#include "base/error.h"
+#include "base/option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void gm_pool_stop(struct gpumem_pool *pool)
+{
+	pthread_mutex_lock(&pool->heap.mutex);
+	gm_locals_stop(&pool->heap);
+	gm_locals_fold(&pool->heap);
+}
+
+void gm_pool_go(struct gpumem_pool *pool)
+{
+	gm_locals_go(&pool->heap);
+	pthread_mutex_unlock(&pool->heap.mutex);
+}
+
+static void link_pool(struct gpumem_pool *pool)
+{
+	struct gm_device_link *head = &pool->device->pools;
+
+	pthread_mutex_lock(&pool->device->mutex);
+	pool->link.next = head;
+	pool->link.prev = head->prev;
+	head->prev->next = &pool->link;
+	head->prev = &pool->link;
+	pthread_mutex_unlock(&pool->device->mutex);
+}
+
+static void unlink_pool(struct gpumem_pool *pool)
+{
+	pthread_mutex_lock(&pool->device->mutex);
+	pool->link.prev->next = pool->link.next;
+	pool->link.next->prev = pool->link.prev;
+	if (pool->device->default_pool == pool)
+		pool->device->default_pool = NULL;
+	pthread_mutex_unlock(&pool->device->mutex);
+}
+
+static uint64_t or_option(uint64_t value, const char *key)
+{
+	return value ? value : gm_option_bytes(key);
+}
+
+/* A pool that does not hold its device open: the default one. */
+static gpumem_status create(struct gpumem_device *device,
+			    const struct gpumem_pool_config *config,
+			    struct gpumem_pool **pool_out)
+{
+	const struct gm_heap_config heap_config = {
+		.limit_bytes = or_option(config->limit_bytes, "limit"),
+		.soft_limit_bytes =
+			or_option(config->soft_limit_bytes, "soft_limit"),
+		.page_bytes = or_option(config->page_bytes, "page"),
+	};
+	struct gpumem_pool *pool = calloc(1, sizeof(*pool));
+	gpumem_status status;
+
+	if (!pool || pthread_mutex_init(&pool->pressure_mutex, NULL)) {
+		free(pool);
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a pool");
+	}
+	status = gm_heap_init(&pool->heap, device, &heap_config);
+	if (status) {
+		pthread_mutex_destroy(&pool->pressure_mutex);
+		free(pool);
+		return status;
+	}
+	snprintf(pool->name, sizeof(pool->name), "%s",
+		 config->name ? config->name : "pool");
+	pool->device = device;
+	pool->wait = gm_option_bool("wait");
+	link_pool(pool);
+	gm_pools_add(pool);
+	*pool_out = pool;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pool_create(struct gpumem_device *device,
+			     const struct gpumem_pool_config *config,
+			     struct gpumem_pool **pool_out)
+{
+	gpumem_status status = create(device, config, pool_out);
+
+	if (!status)
+		gm_device_hold(device);
+	return status;
+}
+
+/* Until no stream can be using anything of the pool. */
+static void wait_for_all(struct gpumem_pool *pool)
+{
+	struct gm_heap *heap = &pool->heap;
+	struct gm_arena *arena;
+
+	pthread_mutex_lock(&heap->mutex);
+	while (gm_pending_wait(heap))
+		;
+	for (arena = heap->arenas; arena; arena = arena->next)
+		gm_arena_wait(arena);
+	pthread_mutex_unlock(&heap->mutex);
+}
+
+/* Whatever is captured may not be disturbed, not even by force. */
+static gpumem_status refuse_if_captured(struct gpumem_pool *pool)
+{
+	const struct gm_arena *arena = pool->heap.arenas;
+
+	for (; arena; arena = arena->next) {
+		uint64_t id = 0;
+
+		if (arena->dropped ||
+		    gm_driver_capture_id(&pool->heap.driver, arena->stream,
+					 &id) ||
+		    !id)
+			continue;
+		return gm_fail(
+			GPUMEM_BUSY,
+			"a stream that pool \"%s\" on %s serves is being "
+			"captured",
+			pool->name, pool->device->info.name);
+	}
+	return GPUMEM_OK;
+}
+
+static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
+{
+	uint64_t blocks, bytes;
+	gpumem_status status;
+
+	gm_pool_stop(pool);
+	status = refuse_if_captured(pool);
+	blocks = pool->heap.books.blocks.current;
+	bytes = pool->heap.books.allocated.current;
+	gm_pool_go(pool);
+	if (status)
+		return status;
+	if (!blocks || force)
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_BUSY,
+		       "%llu blocks (%llu bytes) of pool \"%s\" on %s are live",
+		       (unsigned long long)blocks, (unsigned long long)bytes,
+		       pool->name, pool->device->info.name);
+}
+
+static gpumem_status dispose(struct gpumem_pool *pool)
+{
+	gpumem_status status;
+
+	gm_pools_remove(pool);
+	unlink_pool(pool);
+	wait_for_all(pool);
+	status = gm_heap_fini(&pool->heap);
+	if (atomic_load(&pool->device->lost))
+		status = GPUMEM_OK; /* there was nothing to give back */
+	pthread_mutex_destroy(&pool->pressure_mutex);
+	free(pool->pressure);
+	free(pool);
+	return status;
+}
+
+gpumem_status gm_pool_destroy(struct gpumem_pool *pool, bool force)
+{
+	struct gpumem_device *device = pool->device;
+	bool is_default;
+	gpumem_status status = refuse_if_used(pool, force);
+
+	if (status)
+		return status;
+	pthread_mutex_lock(&device->mutex);
+	is_default = device->default_pool == pool;
+	pthread_mutex_unlock(&device->mutex);
+	status = dispose(pool);
+	if (!is_default)
+		(void)gm_device_release(device);
+	return status;
+}
+
+gpumem_status gm_pool_default(struct gpumem_device *device,
+			      struct gpumem_pool **pool_out)
+{
+	const struct gpumem_pool_config config = {.name = "default"};
+	struct gpumem_pool *pool, *winner;
+	gpumem_status status;
+
+	pthread_mutex_lock(&device->mutex);
+	winner = device->default_pool;
+	pthread_mutex_unlock(&device->mutex);
+	if (!winner) {
+		status = create(device, &config, &pool);
+		if (status)
+			return status;
+		pthread_mutex_lock(&device->mutex);
+		winner = device->default_pool;
+		if (!winner)
+			winner = device->default_pool = pool;
+		pthread_mutex_unlock(&device->mutex);
+		if (winner != pool)
+			(void)dispose(pool);
+	}
+	*pool_out = winner;
+	return GPUMEM_OK;
+}
+
+/* Pools hold their device open, the default one does not. */
+static int other_pools(struct gpumem_device *device,
+		       struct gpumem_pool **default_out)
+{
+	const struct gm_device_link *link;
+	int count = 0;
+
+	pthread_mutex_lock(&device->mutex);
+	*default_out = device->default_pool;
+	for (link = device->pools.next; link != &device->pools;
+	     link = link->next)
+		count++;
+	pthread_mutex_unlock(&device->mutex);
+	return *default_out ? count - 1 : count;
+}
+
+gpumem_status gm_pool_device_close(struct gpumem_device *device)
+{
+	struct gpumem_pool *default_pool;
+	int others = other_pools(device, &default_pool);
+	gpumem_status status;
+
+	if (gm_device_opens(device) > others + 1) {
+		(void)gm_device_release(device);
+		return GPUMEM_OK;
+	}
+	if (others)
+		return gm_fail(GPUMEM_BUSY, "%d pools of %s are left", others,
+			       device->info.name);
+	if (default_pool) {
+		status = gm_pool_destroy(default_pool, false);
+		if (status)
+			return status;
+	}
+	(void)gm_device_release(device);
+	return GPUMEM_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A pool: a heap, its limits and callbacks, and the policy: where a block comes
+ * from and what happens before "out of memory".
+ *
+ * Locks, in this order: the registry of all pools', a device's (its list of
+ * pools), a pool's callbacks', a heap's. The user's functions are called with
+ * none of them held.
+ */
+#ifndef GM_POOL_POOL_H
+#define GM_POOL_POOL_H
+
+#include "heap/heap.h"
+#include "heap/slab.h"
+
+struct gm_pressure {
+	gpumem_pressure_fn fn;
+	void *user;
+};
+
+struct gpumem_pool {
+	struct gm_heap heap;
+	struct gpumem_device *device;
+	struct gm_device_link link;	 /* under the device's mutex */
+	struct gpumem_pool *next_of_all; /* under the registry's mutex */
+	char name[64];
+	bool wait; /* constant: option `wait` */
+	pthread_mutex_t pressure_mutex;
+	struct gm_pressure *pressure; /* in order of addition */
+	size_t pressure_count;
+};
+
+static inline struct gpumem_pool *gm_pool_of_link(struct gm_device_link *link)
+{
+	return (struct gpumem_pool *)((char *)link -
+				      offsetof(struct gpumem_pool, link));
+}
+
+static inline struct gpumem_pool *gm_pool_of_heap(struct gm_heap *heap)
+{
+	return (struct gpumem_pool *)((char *)heap -
+				      offsetof(struct gpumem_pool, heap));
+}
+
+/* What is asked of a pool. */
+struct gm_request {
+	size_t bytes;	  /* > 0 */
+	size_t alignment; /* a power of two; blocks have at least the unit's */
+	gpumem_stream stream;
+};
+
+/* pool.c: life. */
+gpumem_status gm_pool_create(struct gpumem_device *device,
+			     const struct gpumem_pool_config *config,
+			     struct gpumem_pool **pool_out);
+gpumem_status gm_pool_destroy(struct gpumem_pool *pool, bool force);
+gpumem_status gm_pool_default(struct gpumem_device *device,
+			      struct gpumem_pool **pool_out);
+/* Undoes one open, with the default pool going as the last thing. */
+gpumem_status gm_pool_device_close(struct gpumem_device *device);
+
+/* registry.c: all pools of the process, for pointers of unknown origin. The
+ * visitor is called with the registry locked. */
+void gm_pools_add(struct gpumem_pool *pool);
+void gm_pools_remove(struct gpumem_pool *pool);
+void gm_pools_visit(bool (*fn)(struct gpumem_pool *pool, void *user),
+		    void *user);
+
+/* alloc.c: the ladder; try.c: its lower part, under the heap's mutex. */
+gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
+			    const struct gm_request *request, void **ptr_out);
+gpumem_status gm_pool_try(struct gpumem_pool *pool,
+			  const struct gm_request *request, void **ptr_out);
+
+/* free.c */
+gpumem_status gm_pool_free(void *ptr, gpumem_stream stream);
+gpumem_status gm_pool_use_on(void *ptr, gpumem_stream stream);
+
+/* reclaim.c */
+gpumem_status gm_pool_trim(struct gpumem_pool *pool, uint64_t keep_bytes,
+			   uint64_t *released_out);
+/* The same for the device's other pools, all they have to spare. */
+void gm_pool_trim_siblings(struct gpumem_pool *pool);
+gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
+				  gpumem_stream stream);
+/* The same for every pool of the device; the first error ends it. */
+gpumem_status gm_pool_drop_everywhere(struct gpumem_device *device,
+				      gpumem_stream stream);
+gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
+				uint64_t limit_bytes);
+
+/* pressure.c: true when a callback wants the allocation tried again. */
+bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes);
+gpumem_status gm_pool_pressure(struct gpumem_pool *pool, gpumem_pressure_fn fn,
+			       void *user, bool remove);
+
+/* stats.c */
+void gm_pool_each(struct gpumem_device *device,
+		  bool (*fn)(struct gpumem_pool *pool, const char *name,
+			     void *user),
+		  void *user);
+/* Adds what we know to what the driver said. */
+void gm_pool_complete_memory(const struct gpumem_device *device,
+			     struct gpumem_memory *memory);
+void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out);
+void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals);
+
+/* snapshot.c */
+gpumem_status gm_pool_visit(struct gpumem_pool *pool,
+			    bool (*fn)(const struct gpumem_block *block,
+				       void *user),
+			    void *user);
+gpumem_status gm_pool_check(struct gpumem_pool *pool);
+void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
+		      struct gpumem_block *block);
+void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
+			   uint32_t slot, struct gpumem_block *block);
+
+/* query.c */
+gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);
+
+/* report.c: the sentence of a failure for memory; returns its status. */
+gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
+			     uint64_t bytes);
+
+/* Locks the heap with all caches of threads stopped and folded in: the books
+ * are then exact. */
+void gm_pool_stop(struct gpumem_pool *pool);
+void gm_pool_go(struct gpumem_pool *pool);
+
+#endif

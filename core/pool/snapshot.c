@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The walks: visit every block, and check everything. */
+#include "pool.h"
+#include "heap/local.h"
+#include "heap/map.h"
+
+void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
+		      struct gpumem_block *block)
+{
+	*block = (struct gpumem_block){
+		.size = sizeof(*block),
+		.ptr = (void *)extent->address,
+		.bytes = extent->bytes,
+		.stream = extent->arena ? extent->arena->stream : NULL,
+		.pool = pool,
+	};
+	switch (gm_extent_state(extent)) {
+	case GM_EXTENT_LARGE:
+		block->state = GPUMEM_BLOCK_LIVE;
+		block->requested_bytes = extent->requested;
+		break;
+	case GM_EXTENT_PENDING:
+		block->state = GPUMEM_BLOCK_PENDING;
+		break;
+	case GM_EXTENT_HOLE:
+	case GM_EXTENT_FILLING:
+		block->state = GPUMEM_BLOCK_HOLE;
+		break;
+	case GM_EXTENT_FREE:
+	case GM_EXTENT_READY:
+	case GM_EXTENT_RUN:
+		block->state = GPUMEM_BLOCK_FREE;
+		break;
+	}
+}
+
+void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
+			   uint32_t slot, struct gpumem_block *block)
+{
+	uint32_t mark = atomic_load(&slab->mark[slot]);
+
+	gm_pool_describe(pool, slab->extent, block);
+	block->ptr =
+		(void *)(slab->address + (uintptr_t)slot * slab->class.bytes);
+	block->bytes = slab->class.bytes;
+	if (mark == GM_MARK_PENDING) {
+		block->state = GPUMEM_BLOCK_PENDING;
+	} else if (mark) {
+		block->state = GPUMEM_BLOCK_LIVE;
+		block->requested_bytes = mark & ~GM_MARK_SHARED;
+	}
+}
+
+typedef bool (*visit_fn)(const struct gpumem_block *block, void *user);
+
+/* The slots, and what is left at the end of the run. */
+static bool visit_run(struct gpumem_pool *pool, const struct gm_extent *run,
+		      visit_fn fn, void *user)
+{
+	const struct gm_slab *slab = gm_slab_of_entry(gm_map_get(run->address));
+	struct gpumem_block block;
+	size_t used = (size_t)slab->class.slots * slab->class.bytes;
+
+	for (uint32_t i = 0; i < slab->class.slots; i++) {
+		gm_pool_describe_slot(pool, slab, i, &block);
+		if (!fn(&block, user))
+			return false;
+	}
+	if (used == run->bytes)
+		return true;
+	gm_pool_describe(pool, run, &block);
+	block.ptr = (void *)(run->address + used);
+	block.bytes = run->bytes - used;
+	return fn(&block, user);
+}
+
+gpumem_status gm_pool_visit(struct gpumem_pool *pool, visit_fn fn, void *user)
+{
+	const struct gm_extent *extent;
+	bool go_on = true;
+
+	gm_pool_stop(pool);
+	extent = gm_heap_first(&pool->heap);
+	for (; extent && go_on; extent = gm_heap_next(&pool->heap, extent)) {
+		struct gpumem_block block;
+
+		if (gm_extent_is(extent, GM_EXTENT_RUN)) {
+			go_on = visit_run(pool, extent, fn, user);
+			continue;
+		}
+		gm_pool_describe(pool, extent, &block);
+		go_on = fn(&block, user);
+	}
+	gm_pool_go(pool);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pool_check(struct gpumem_pool *pool)
+{
+	gpumem_status status;
+
+	gm_pool_stop(pool);
+	status = gm_heap_check(&pool->heap);
+	gm_pool_go(pool);
+	return status;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The books, as the public struct of statistics. No walk, no driver call. */
+#include "pool.h"
+#include "heap/local.h"
+
+static uint64_t largest_free(const struct gm_heap *heap)
+{
+	const struct gm_arena *arena = heap->arenas;
+	uint64_t largest = 0;
+
+	for (; arena; arena = arena->next) {
+		const struct gm_extent *extent =
+			gm_index_largest(&arena->index);
+
+		if (extent && extent->bytes > largest)
+			largest = extent->bytes;
+	}
+	return largest;
+}
+
+static void copy_calls(struct gm_driver *driver, struct gpumem_stats *stats)
+{
+	for (unsigned i = 0; i < GPUMEM_CALL_COUNT; i++) {
+		stats->calls[i].count = atomic_load(&driver->calls[i].count);
+		stats->calls[i].failed = atomic_load(&driver->calls[i].failed);
+		stats->calls[i].ns = atomic_load(&driver->calls[i].ns);
+		stats->driver_calls += stats->calls[i].count;
+		stats->driver_ns += stats->calls[i].ns;
+	}
+}
+
+static void copy_books(struct gm_heap *heap, struct gpumem_stats *stats)
+{
+	const struct gm_books *books = &heap->books;
+
+	stats->requested = books->requested;
+	stats->allocated = books->allocated;
+	stats->active = books->active;
+	stats->reserved = books->reserved;
+	stats->blocks = books->blocks;
+	stats->segments = books->segments;
+	stats->hits = books->allocs - books->misses;
+	stats->misses = books->misses;
+	stats->retries = books->retries;
+	stats->ooms = books->ooms;
+	stats->trims = books->trims;
+	stats->moved_bytes = books->moved_bytes;
+	stats->pending_bytes = heap->pending.bytes;
+	stats->free_bytes = books->reserved.current - books->active.current;
+}
+
+void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
+{
+	struct gm_heap *heap = &pool->heap;
+
+	*stats_out = (struct gpumem_stats){.size = sizeof(*stats_out)};
+	gm_pool_stop(pool);
+	copy_books(heap, stats_out);
+	stats_out->largest_free_bytes = largest_free(heap);
+	stats_out->cached_bytes = gm_locals_cached_bytes(heap);
+	stats_out->hole_bytes = stats_out->free_bytes -
+				gm_space_whole_bytes(heap) -
+				stats_out->cached_bytes;
+	stats_out->cache_bound_bytes = gm_locals_bound_bytes(heap);
+	stats_out->host_bytes = gm_heap_host_bytes(heap) + sizeof(*pool);
+	stats_out->soft_limit_bytes = heap->soft_limit_bytes;
+	stats_out->limit_bytes = heap->limit_bytes;
+	copy_calls(&heap->driver, stats_out);
+	gm_pool_go(pool);
+	if (stats_out->free_bytes)
+		stats_out->fragmentation =
+			1 - (double)stats_out->largest_free_bytes /
+				    (double)stats_out->free_bytes;
+}
+
+void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
+{
+	struct gm_books *books = &pool->heap.books;
+
+	gm_pool_stop(pool);
+	pool->heap.local_high = pool->heap.local_count;
+	gm_gauge_reset(&books->requested, totals);
+	gm_gauge_reset(&books->allocated, totals);
+	gm_gauge_reset(&books->active, totals);
+	gm_gauge_reset(&books->reserved, totals);
+	gm_gauge_reset(&books->blocks, totals);
+	gm_gauge_reset(&books->segments, totals);
+	if (totals) {
+		books->allocs = books->misses = books->retries = 0;
+		books->ooms = books->trims = books->moved_bytes = 0;
+		gm_driver_reset_counts(&pool->heap.driver);
+	}
+	gm_pool_go(pool);
+}
+
+void gm_pool_each(struct gpumem_device *device,
+		  bool (*fn)(struct gpumem_pool *pool, const char *name,
+			     void *user),
+		  void *user)
+{
+	struct gm_device_link *link;
+
+	pthread_mutex_lock(&device->mutex);
+	for (link = device->pools.next; link != &device->pools;
+	     link = link->next) {
+		struct gpumem_pool *pool = gm_pool_of_link(link);
+
+		if (!fn(pool, pool->name, user))
+			break;
+	}
+	pthread_mutex_unlock(&device->mutex);
+}
+
+/* Between the driver's answer and ours others may have moved: what would come
+ * out negative is nothing. */
+void gm_pool_complete_memory(const struct gpumem_device *device,
+			     struct gpumem_memory *memory)
+{
+	uint64_t known;
+
+	memory->reserved_bytes = atomic_load(&device->reserved_bytes);
+	known = memory->free_bytes + memory->reserved_bytes;
+	memory->outside_bytes =
+		memory->total_bytes > known ? memory->total_bytes - known : 0;
+}
