@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What every tool does alike: exit codes, messages on standard error, numbers
+ * given as arguments, and the end. Nothing here is for several threads.
+ */
+#ifndef GPUMEM_TOOLS_TOOL_H
+#define GPUMEM_TOOLS_TOOL_H
+
+#include <gpumem/gpumem.h>
+#include <stdio.h>
+
+enum tool_exit {
+	TOOL_OK = 0,
+	TOOL_FAILED = 1, /* what was asked did not work */
+	TOOL_USAGE = 2,	 /* bad arguments; argp exits with it too */
+	TOOL_ABSENT = 3	 /* a named backend or device is not there */
+};
+
+/* To be called first. Sets up argp and the name that messages begin with. */
+void tool_begin(const char *name);
+
+/* To be called last: flushes standard output; a failure to write there turns
+ * TOOL_OK into TOOL_FAILED. */
+int tool_end(int code);
+
+/* "NAME: MESSAGE" on standard error. */
+void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, then ": " and the sentence of the calling thread's last error. */
+void tool_error_last(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* TOOL_ABSENT for a status that says "not there", else TOOL_FAILED. */
+int tool_exit_of(gpumem_status status);
+
+/* Opens a device, or says why not and sets *code_out. */
+gpumem_device *tool_open(const char *name, int *code_out);
+
+/* Closes what is not NULL; a failure is told, and code made TOOL_FAILED. */
+int tool_close(gpumem_device *device, int code);
+
+/* "4096", "64KiB", "1.5GiB". */
+bool tool_parse_bytes(const char *text, uint64_t *bytes_out);
+
+/* Decimal digits only, at most `max`. */
+bool tool_parse_count(const char *text, uint64_t max, uint64_t *count_out);
+
+/* "0.25"; finite, > 0, at most `max`. */
+bool tool_parse_seconds(const char *text, double max, double *seconds_out);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The group VM: pages behind addresses. See conform.h.
+ */
+#include "conform.h"
+
+#define PAGES 4
+
+struct mapping {
+	struct conform *c;
+	uint64_t page_bytes;
+	uint64_t base; /* room for 4 * PAGES pages */
+	gpumem_page pages[PAGES];
+};
+
+static uint64_t place(const struct mapping *m, int index)
+{
+	return m->base + (uint64_t)index * m->page_bytes;
+}
+
+static gpumem_status map(const struct mapping *m, int at,
+			 const gpumem_page *pages, size_t count)
+{
+	return m->c->ops->map(m->c->device, place(m, at), pages, count,
+			      m->page_bytes);
+}
+
+static gpumem_status unmap(const struct mapping *m, int at, size_t count)
+{
+	return m->c->ops->unmap(m->c->device, place(m, at), count,
+				m->page_bytes);
+}
+
+static gpumem_status paint(const struct mapping *m, int at, int value)
+{
+	return conform_paint(m->c, place(m, at), (uint8_t)value, m->page_bytes);
+}
+
+static gpumem_status verify(const struct mapping *m, int at, int value)
+{
+	return conform_verify(m->c, place(m, at), (uint8_t)value,
+			      m->page_bytes);
+}
+
+/* Page i, mapped at place i, gets the value 11 * (i + 1). */
+static gpumem_status paint_all(const struct mapping *m)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	for (int i = 0; i < PAGES && status == GPUMEM_OK; i++)
+		status = paint(m, i, 11 * (i + 1));
+	for (int i = 0; i < PAGES && status == GPUMEM_OK; i++)
+		status = verify(m, i, 11 * (i + 1));
+	return status;
+}
+
+/* All pages move, in reverse order, to other addresses. The checks from here
+ * on give false when pages may still be mapped: then nothing can be given back
+ * any more, and nothing more be tried. */
+static bool check_move(const struct mapping *m)
+{
+	gpumem_status status = GPUMEM_OK;
+	struct conform *c = m->c;
+	int i;
+
+	if (!conform_is(c, unmap(m, 0, PAGES), GPUMEM_OK,
+			"unmap them in one call"))
+		return false;
+	for (i = 0; i < PAGES && status == GPUMEM_OK; i++)
+		status = map(m, 2 * PAGES - 1 - i, &m->pages[i], 1);
+	if (!conform_is(c, status, GPUMEM_OK, "map them elsewhere, one by one"))
+		return i == 1; /* the first failed: nothing is mapped */
+	for (i = 0; i < PAGES && status == GPUMEM_OK; i++)
+		status = verify(m, 2 * PAGES - 1 - i, 11 * (i + 1));
+	conform_is(c, status, GPUMEM_OK, "the pages kept their content");
+	/* Two of four mappings made by separate calls, then the others. */
+	if (!conform_is(c, unmap(m, PAGES + 1, 2), GPUMEM_OK,
+			"unmap two in the middle at once"))
+		return false;
+	conform_is(c, verify(m, PAGES, 11 * PAGES), GPUMEM_OK,
+		   "their neighbour is untouched");
+	return conform_is(c, unmap(m, PAGES, 1), GPUMEM_OK,
+			  "unmap the first") &&
+	       conform_is(c, unmap(m, 2 * PAGES - 1, 1), GPUMEM_OK,
+			  "unmap the last");
+}
+
+/* Page 3 lies where the second of three pages would go. */
+static bool check_all_or_none(const struct mapping *m)
+{
+	struct conform *c = m->c;
+	gpumem_status status;
+
+	if (!conform_is(c, map(m, 1, &m->pages[3], 1), GPUMEM_OK,
+			"map one page"))
+		return true;
+	conform_is(c, paint(m, 1, 77), GPUMEM_OK, "fill it");
+	status = map(m, 0, m->pages, 3);
+	if (status == GPUMEM_OK) {
+		conform_skip(c, "map takes all pages or none",
+			     "the device maps over what is mapped");
+		return false;
+	}
+	conform_ok(c, true, "map fails where one place is taken");
+	conform_is(c, verify(m, 1, 77), GPUMEM_OK,
+		   "what was there is untouched");
+	if (!conform_is(c, unmap(m, 1, 1), GPUMEM_OK, "unmap it"))
+		return false;
+	return conform_is(c, map(m, 0, m->pages, 3), GPUMEM_OK,
+			  "then all fit: none of the three had stayed") &&
+	       conform_is(c, unmap(m, 0, 3), GPUMEM_OK, "unmap them");
+}
+
+static bool check_mapping(const struct mapping *m)
+{
+	struct conform *c = m->c;
+
+	if (!conform_is(c, map(m, 0, m->pages, PAGES), GPUMEM_OK,
+			"map %d pages in one call", PAGES))
+		return true;
+	conform_is(c, paint_all(m), GPUMEM_OK, "each keeps its bytes");
+	return check_move(m) && check_all_or_none(m);
+}
+
+static void make_and_check(struct mapping *m)
+{
+	uint64_t bytes = 4 * PAGES * m->page_bytes;
+	const struct gpumem_backend *ops = m->c->ops;
+	gpumem_status status =
+		ops->va_reserve(m->c->device, bytes, m->page_bytes, &m->base);
+	int count = 0;
+
+	if (!conform_is(m->c, status, GPUMEM_OK,
+			"addresses for pages of %llu bytes",
+			(unsigned long long)m->page_bytes))
+		return;
+	while (count < PAGES && status == GPUMEM_OK) {
+		status = ops->page_create(m->c->device, m->page_bytes,
+					  &m->pages[count]);
+		count += status == GPUMEM_OK;
+	}
+	if (conform_is(m->c, status, GPUMEM_OK, "%d pages", PAGES) &&
+	    !check_mapping(m))
+		return;
+	for (status = GPUMEM_OK; count && status == GPUMEM_OK; count--)
+		status = ops->page_destroy(m->c->device, m->pages[count - 1],
+					   m->page_bytes);
+	conform_is(m->c, status, GPUMEM_OK, "the pages are destroyed");
+	conform_is(m->c, ops->va_release(m->c->device, m->base, bytes),
+		   GPUMEM_OK, "the addresses are released");
+}
+
+void conform_mapping(struct conform *c)
+{
+	uint64_t grain = c->info.granularity_bytes;
+	struct mapping one = {.c = c, .page_bytes = grain};
+	struct mapping many = {.c = c, .page_bytes = 4 * grain};
+
+	if (!conform_has(c, GPUMEM_CAP_VM)) {
+		conform_skip(c, "mapping", "the device has no virtual memory");
+		return;
+	}
+	make_and_check(&one);
+	make_and_check(&many);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The required slots of an open device: raw memory, its accounts, its end. See
+ * conform.h.
+ */
+#include "conform.h"
+
+#define BLOCKS 32
+#define MIB ((uint64_t)1 << 20)
+#define UNTOUCHED UINT64_C(0x5555555555555555)
+
+struct block {
+	uint64_t address, bytes;
+};
+
+/* Sizes between one and eight granules, not sorted. */
+static gpumem_status take(const struct conform *c, struct block *blocks,
+			  int *count_out)
+{
+	gpumem_status status = GPUMEM_OK;
+	uint64_t grain = c->info.granularity_bytes;
+	int i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		blocks[i].bytes = grain * (1 + (uint64_t)(i * 5 % 8));
+		status = c->ops->alloc(c->device, blocks[i].bytes,
+				       &blocks[i].address);
+		if (status != GPUMEM_OK)
+			break;
+	}
+	*count_out = i;
+	return status;
+}
+
+static gpumem_status give(const struct conform *c, const struct block *blocks,
+			  int count)
+{
+	gpumem_status first = GPUMEM_OK;
+
+	for (int i = 0; i < count; i++) {
+		/* Neither in order nor in reverse. */
+		const struct block *block = &blocks[(i * 7 + 3) % count];
+		gpumem_status status;
+
+		if (count % 7 == 0)
+			block = &blocks[i];
+		status = c->ops->free(c->device, block->address, block->bytes);
+		first = first == GPUMEM_OK ? status : first;
+	}
+	return first;
+}
+
+static int count_bad(const struct conform *c, const struct block *blocks,
+		     int count)
+{
+	int bad = 0;
+
+	for (int i = 0; i < count; i++)
+		bad += !conform_address_good(c, blocks[i].address,
+					     blocks[i].bytes, 1);
+	return bad;
+}
+
+static int count_overlaps(const struct block *blocks, int count)
+{
+	int overlaps = 0;
+
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j < i; j++)
+			overlaps +=
+				blocks[i].address <
+					blocks[j].address + blocks[j].bytes &&
+				blocks[j].address <
+					blocks[i].address + blocks[i].bytes;
+	return overlaps;
+}
+
+/* Fills all blocks, each with its own number, and only then looks. */
+static gpumem_status own_content(const struct conform *c,
+				 const struct block *blocks, int count)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	for (int i = 0; i < count && status == GPUMEM_OK; i++)
+		status = conform_paint(c, blocks[i].address, (uint8_t)(i + 1),
+				       blocks[i].bytes);
+	for (int i = 0; i < count && status == GPUMEM_OK; i++)
+		status = conform_verify(c, blocks[i].address, (uint8_t)(i + 1),
+					blocks[i].bytes);
+	return status;
+}
+
+static void check_blocks(struct conform *c, const char *when, bool content)
+{
+	struct block blocks[BLOCKS];
+	int count;
+	bool sane;
+
+	conform_is(c, take(c, blocks, &count), GPUMEM_OK, "%s: %d raw blocks",
+		   when, BLOCKS);
+	sane = conform_ok(c, count_bad(c, blocks, count) == 0,
+			  "%s: all aligned and below 2^48", when);
+	sane = conform_ok(c, count_overlaps(blocks, count) == 0,
+			  "%s: no two overlap", when) &&
+	       sane;
+	if (sane && content && conform_has(c, GPUMEM_CAP_COPY))
+		conform_is(c, own_content(c, blocks, count), GPUMEM_OK,
+			   "%s: each keeps its bytes", when);
+	conform_is(c, give(c, blocks, count), GPUMEM_OK, "%s: all freed", when);
+	c->hopeless = c->hopeless || !sane;
+}
+
+/* Others may use the device meanwhile, so it is tried a few times. */
+static bool moves(struct conform *c, uint64_t bytes)
+{
+	bool moved = false;
+
+	for (int i = 0; i < 5 && !moved; i++) {
+		uint64_t before = conform_free_bytes(c), address, between;
+
+		if (c->ops->alloc(c->device, bytes, &address) != GPUMEM_OK)
+			return false;
+		between = conform_free_bytes(c);
+		if (c->ops->free(c->device, address, bytes) != GPUMEM_OK)
+			return false;
+		moved = between + bytes <= before &&
+			conform_free_bytes(c) >= between + bytes;
+	}
+	return moved;
+}
+
+static void check_accounts(struct conform *c)
+{
+	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
+	uint64_t bytes = conform_round(c, 32 * MIB);
+
+	conform_is(c, c->ops->memory_info(c->device, &memory), GPUMEM_OK,
+		   "memory info");
+	conform_ok(c,
+		   memory.total_bytes > 0 &&
+			   memory.total_bytes >= memory.free_bytes,
+		   "total is at least free");
+	if (!conform_has(c, GPUMEM_CAP_MEMORY_INFO))
+		conform_skip(c, "free moves by what is taken",
+			     "the device does not say what is free");
+	else if (conform_has(c, GPUMEM_CAP_LATE_COMMIT))
+		conform_skip(c, "free moves by what is taken",
+			     "memory is committed at first use");
+	else if (memory.free_bytes < 4 * bytes)
+		conform_skip(c, "free moves by what is taken",
+			     "too little memory is free");
+	else
+		conform_ok(c, moves(c, bytes), "free moves by what is taken");
+}
+
+void conform_memory(struct conform *c)
+{
+	check_accounts(c);
+	check_blocks(c, "first", true);
+	check_blocks(c, "again", false);
+}
+
+#define MOST 64
+
+/* Takes the largest blocks there can be until there is no more; at most MOST.
+ * Gives them all back. */
+static void fill_device(struct conform *c)
+{
+	struct block blocks[MOST];
+	uint64_t grain = c->info.granularity_bytes, address = UNTOUCHED;
+	uint64_t bytes = c->info.max_alloc_bytes / grain * grain;
+	gpumem_status status = GPUMEM_OK;
+	int count = 0;
+
+	while (count < MOST && status == GPUMEM_OK) {
+		address = UNTOUCHED;
+		status = c->ops->alloc(c->device, bytes, &address);
+		if (status == GPUMEM_OK)
+			blocks[count++] = (struct block){address, bytes};
+	}
+	conform_is(c, status, GPUMEM_NO_MEMORY,
+		   "raw blocks beyond the capacity, after %d", count);
+	conform_ok(c, status == GPUMEM_OK || address == UNTOUCHED,
+		   "the failure left its output alone");
+	conform_is(c, give(c, blocks, count), GPUMEM_OK, "all freed");
+}
+
+void conform_capacity(struct conform *c)
+{
+	const char *const name = "memory beyond the capacity";
+
+	if (conform_has(c, GPUMEM_CAP_LATE_COMMIT)) {
+		conform_skip(c, name, "memory is committed at first use");
+		return;
+	}
+	if (c->info.max_alloc_bytes < c->info.total_bytes / (MOST - 2)) {
+		conform_skip(c, name, "raw blocks are too small to get there");
+		return;
+	}
+	fill_device(c);
+	check_blocks(c, "afterwards", true);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * gpumem-probe: shows which backends and devices there are, what can be
+ * configured, and whether a device works. The work is in probe/.
+ */
+#include "common/raw.h"
+#include "common/tool.h"
+#include "probe/probe.h"
+
+#include <argp.h>
+#include <string.h>
+
+enum { KEY_JSON = 0x100, KEY_OPTIONS, KEY_TEST };
+
+static const struct argp_option options[] = {
+	{"backend", 'b', "NAME", 0, "Show only this backend and its devices",
+	 0},
+	{"device", 'd', "NAME", 0,
+	 "Show only this device, as \"host:0\", with its free memory", 0},
+	{"options", KEY_OPTIONS, NULL, 0,
+	 "Show every option, its value and where that came from", 0},
+	{"test", KEY_TEST, NULL, 0, "Test each device that is shown", 0},
+	{"json", KEY_JSON, NULL, 0, "Print JSON", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct probe_config *config = state->input;
+
+	switch (key) {
+	case 'b':
+		config->backend = arg;
+		return 0;
+	case 'd':
+		config->device = arg;
+		return 0;
+	case KEY_OPTIONS:
+		config->options = true;
+		return 0;
+	case KEY_TEST:
+		config->test = true;
+		return 0;
+	case KEY_JSON:
+		config->json = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (config->options &&
+		    (config->test || config->device || config->backend))
+			argp_error(state, "--options goes with --json only");
+		if (config->device && config->backend)
+			argp_error(state, "--device names the backend already");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int show_options(const struct probe_config *config)
+{
+	bool ok = config->json ? probe_options_json() : probe_options_text();
+
+	return ok ? TOOL_OK : TOOL_FAILED;
+}
+
+static int show_devices(struct probe_config *config)
+{
+	struct probe probe = {.config = config};
+	char backend[16];
+	bool printed;
+	int index, code;
+
+	if (config->device && !raw_split(config->device, backend, &index)) {
+		tool_error("no such device: %s", config->device);
+		return TOOL_ABSENT;
+	}
+	if (config->device)
+		config->backend = backend;
+	code = probe_collect(&probe);
+	/* Even when a named one is not there the reason may be in the list. */
+	if (code != TOOL_ABSENT || config->json) {
+		printed = config->json ? probe_print_json(&probe)
+				       : probe_print_text(&probe);
+		if (!code && (!printed || probe.failed_test))
+			code = TOOL_FAILED;
+	}
+	probe_free(&probe);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.doc = "Show the backends and devices that gpumem can use.\v"
+		       "Without --device and --test nothing is opened: no "
+		       "driver context is made.\n\n"
+		       "Exit status: 0 answered, 1 a test failed, 2 usage, 3 a "
+		       "named backend or device is not there.",
+	};
+	struct probe_config config = {0};
+
+	tool_begin("gpumem-probe");
+	argp_parse(&argp, argc, argv, 0, NULL, &config);
+	return tool_end(config.options ? show_options(&config)
+				       : show_devices(&config));
+}

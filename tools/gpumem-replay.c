@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * gpumem-replay: does again what a recorded program allocated and freed, and
+ * says what that took. The work is in replay/.
+ */
+#include "common/tool.h"
+#include "replay/replay.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_CHECK = 0x100, KEY_JSON, KEY_LIMIT, KEY_NO_LOAD, KEY_PASSES };
+
+static const struct argp_option options[] = {
+	{"device", 'd', "NAME", 0, "Replay on this device, as \"host:0\"", 0},
+	{"policy", 'p', "POLICY", 0,
+	 "cached: through a pool (default); direct: the driver's own calls", 0},
+	{"passes", KEY_PASSES, "N", 0, "Replay N times in one pool", 0},
+	{"limit", KEY_LIMIT, "BYTES", 0,
+	 "Let the pool reserve at most this, as \"24GiB\"", 0},
+	{"check", KEY_CHECK, "N", 0,
+	 "Check the whole pool after every N events", 0},
+	{"no-load", KEY_NO_LOAD, NULL, 0,
+	 "Read the trace while replaying instead of before", 0},
+	{"json", KEY_JSON, NULL, 0, "Print JSON", 0},
+	{0},
+};
+
+static void parse_policy(struct replay_config *config, char *arg,
+			 struct argp_state *state)
+{
+	if (!strcmp(arg, replay_cached.name))
+		config->policy = &replay_cached;
+	else if (!strcmp(arg, replay_direct.name))
+		config->policy = &replay_direct;
+	else
+		argp_error(state, "no such policy: %s", arg);
+}
+
+static void parse_number(int key, char *arg, struct replay_config *config,
+			 struct argp_state *state)
+{
+	bool ok;
+
+	if (key == KEY_PASSES)
+		ok = tool_parse_count(arg, 1000000, &config->passes) &&
+		     config->passes > 0;
+	else if (key == KEY_CHECK)
+		ok = tool_parse_count(arg, UINT64_MAX, &config->check_every) &&
+		     config->check_every > 0;
+	else
+		ok = tool_parse_bytes(arg, &config->limit_bytes);
+	if (!ok)
+		argp_error(state, "not a number that can be used: %s", arg);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct replay_config *config = state->input;
+
+	switch (key) {
+	case 'd':
+		config->device = arg;
+		return 0;
+	case 'p':
+		parse_policy(config, arg, state);
+		return 0;
+	case KEY_PASSES:
+	case KEY_CHECK:
+	case KEY_LIMIT:
+		parse_number(key, arg, config, state);
+		return 0;
+	case KEY_NO_LOAD:
+		config->load = false;
+		return 0;
+	case KEY_JSON:
+		config->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (config->trace)
+			argp_error(state, "one trace at a time: %s", arg);
+		config->trace = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!config->trace)
+			argp_error(state, "which trace?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int replay_main(const struct replay_config *config)
+{
+	struct replay *replay = calloc(1, sizeof(*replay));
+	int code = TOOL_FAILED;
+	bool ok;
+
+	if (!replay) {
+		tool_error("out of memory");
+		return code;
+	}
+	replay->config = config;
+	replay->device = tool_open(config->device, &code);
+	if (!replay->device)
+		goto free_replay;
+	ok = replay_run(replay);
+	if (!ok)
+		tool_error("%s", replay->error);
+	else
+		ok = config->json ? replay_print_json(replay)
+				  : replay_print_text(replay);
+	code = tool_close(replay->device, ok ? TOOL_OK : TOOL_FAILED);
+	free(replay->passes);
+free_replay:
+	free(replay);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "TRACE[.gz]",
+		.doc = "Replay a recorded program's allocations and show what "
+		       "they took.\vTRACE is a file in the format "
+		       "\"gpumem-trace 1\", plain or gzip'ed, or \"-\" for "
+		       "standard input.\n\n"
+		       "Exit status: 0 replayed, 1 the trace is bad or the "
+		       "replay failed, 2 usage, 3 the device is not there.",
+	};
+	struct replay_config config = {
+		.policy = &replay_cached,
+		.passes = 1,
+		.load = true,
+	};
+
+	tool_begin("gpumem-replay");
+	argp_parse(&argp, argc, argv, 0, NULL, &config);
+	return tool_end(replay_main(&config));
+}

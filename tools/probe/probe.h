@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The inside of gpumem-probe: what backends and devices there are, the table
+ * of options, and a short test of a device. One thread.
+ */
+#ifndef GPUMEM_TOOLS_PROBE_H
+#define GPUMEM_TOOLS_PROBE_H
+
+#include <gpumem/gpumem.h>
+
+#include "common/json.h"
+
+struct probe_config {
+	const char *backend; /* NULL: all */
+	const char *device;  /* NULL: all */
+	bool options, test, json;
+};
+
+#define PROBE_CHECKS 6
+
+enum probe_verdict { PROBE_OK, PROBE_FAILED, PROBE_SKIPPED };
+
+/* One line of a test. */
+struct probe_line {
+	const char *name;
+	enum probe_verdict verdict;
+	double ns;	  /* what it measured; 0: nothing */
+	char detail[512]; /* what was done, or what went wrong */
+};
+
+struct probe_device {
+	struct gpumem_device_info info;
+	struct gpumem_memory memory; /* size 0: not asked for */
+	struct probe_line lines[PROBE_CHECKS];
+	int line_count; /* 0: not tested */
+};
+
+struct probe_backend {
+	struct gpumem_backend_info info;
+	struct probe_device *devices;
+	int device_count;
+};
+
+struct probe {
+	const struct probe_config *config;
+	struct probe_backend *backends;
+	int backend_count;
+	bool failed_test;
+};
+
+/* Fills the probe with what the config asks for. Gives an exit code; a failure
+ * has been told. */
+int probe_collect(struct probe *probe);
+void probe_free(struct probe *probe);
+
+/* Opens the device to ask for its free memory and, if the config says so, to
+ * test it. The same. */
+int probe_open(struct probe *probe, struct probe_device *device);
+
+/* Runs the checks on an open device. */
+void probe_test(gpumem_device *handle, struct probe_device *device);
+
+/* False, and told, when the output could not be made. */
+bool probe_print_text(const struct probe *probe);
+bool probe_print_json(const struct probe *probe);
+
+/* The same for the table of options. */
+bool probe_options_text(void);
+bool probe_options_json(void);
+
+/* "no driver" for GPUMEM_NO_DRIVER, and "ok". */
+const char *probe_status_words(gpumem_status status, char words_out[32]);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What gpumem-probe prints for people.
+ */
+#include "probe.h"
+
+#include "common/human.h"
+#include "common/table.h"
+#include "common/tool.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const char *probe_status_words(gpumem_status status, char words_out[32])
+{
+	const char *name = gpumem_status_name(status);
+	size_t i = 0;
+
+	if (!strncmp(name, "GPUMEM_", 7))
+		name += 7;
+	for (; name[i] && i < 31; i++)
+		words_out[i] = (char)(name[i] == '_' ? ' ' : tolower(name[i]));
+	words_out[i] = '\0';
+	return words_out;
+}
+
+static void backend_row(struct table *table,
+			const struct gpumem_backend_info *info)
+{
+	char words[32];
+
+	table_cell(table, "%s", info->name);
+	table_cell(table, "%s", info->chosen ? "*" : "");
+	table_cell(table, "%s", probe_status_words(info->status, words));
+	if (info->status != GPUMEM_OK) {
+		table_cell(table, "%s", "");
+		table_cell(table, "%s", info->reason);
+		return;
+	}
+	table_cell(table, "%d device%s", info->device_count,
+		   info->device_count == 1 ? "" : "s");
+	table_cell(table, "%s%s, %s",
+		   *info->driver_version ? "driver " : "driver unknown",
+		   info->driver_version, *info->path ? info->path : "built in");
+}
+
+static bool print_backends(const struct probe *probe)
+{
+	struct table table;
+	bool ok;
+
+	table_init(&table, "lllll");
+	for (int i = 0; i < probe->backend_count; i++)
+		backend_row(&table, &probe->backends[i].info);
+	printf("backends (* is the default)\n");
+	ok = table_print(&table, 2, stdout);
+	table_free(&table);
+	return ok;
+}
+
+static void fact(struct table *table, const char *name, const char *value)
+{
+	table_cell(table, "%s", name);
+	table_cell(table, "%s", *value ? value : "unknown");
+}
+
+static void bytes_fact(struct table *table, const char *name, uint64_t bytes)
+{
+	char text[HUMAN_BYTES];
+
+	table_cell(table, "%s", name);
+	if (bytes < 1024)
+		table_cell(table, "%s", human_bytes(text, bytes));
+	else
+		table_cell(table, "%s (%llu bytes)", human_bytes(text, bytes),
+			   (unsigned long long)bytes);
+}
+
+static void memory_facts(struct table *table, const struct probe_device *device)
+{
+	const struct gpumem_memory *memory = &device->memory;
+
+	bytes_fact(table, "total memory", device->info.total_bytes);
+	if (!memory->size) {
+		fact(table, "free memory",
+		     "not asked: that needs a context; --device does it");
+		return;
+	}
+	bytes_fact(table, "free memory", memory->free_bytes);
+	bytes_fact(table, "outside gpumem", memory->outside_bytes);
+}
+
+static void capability_facts(struct table *table, uint32_t caps)
+{
+	static const struct {
+		uint32_t bit;
+		const char *text;
+	} list[] = {
+#define ROW(name, bit, text) {1u << (bit), text},
+		GPUMEM_CAP_LIST(ROW)
+#undef ROW
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+		table_cell(table, "%s", i ? "" : "capabilities");
+		table_cell(table, "%-3s  %s", caps & list[i].bit ? "yes" : "no",
+			   list[i].text);
+	}
+}
+
+static bool print_facts(const struct probe_device *device)
+{
+	const struct gpumem_device_info *info = &device->info;
+	struct table table;
+	bool ok;
+
+	table_init(&table, "ll");
+	fact(&table, "product", info->product);
+	fact(&table, "UUID", info->uuid);
+	fact(&table, "PCI", *info->pci ? info->pci : "none");
+	memory_facts(&table, device);
+	bytes_fact(&table, "granularity", info->granularity_bytes);
+	bytes_fact(&table, "alignment", info->alignment_bytes);
+	bytes_fact(&table, "largest raw block", info->max_alloc_bytes);
+	capability_facts(&table, info->caps);
+	ok = table_print(&table, 2, stdout);
+	table_free(&table);
+	return ok;
+}
+
+static bool print_test(const struct probe_device *device)
+{
+	static const char *const words[] = {"ok", "FAILED", "skipped"};
+	struct table table;
+	bool ok;
+
+	table_init(&table, "lll");
+	for (int i = 0; i < device->line_count; i++) {
+		const struct probe_line *line = &device->lines[i];
+
+		table_cell(&table, "test: %s", line->name);
+		table_cell(&table, "%s", words[line->verdict]);
+		table_cell(&table, "%s", line->detail);
+	}
+	ok = table_print(&table, 2, stdout);
+	table_free(&table);
+	return ok;
+}
+
+bool probe_print_text(const struct probe *probe)
+{
+	bool ok;
+
+	printf("gpumem %s\n\n", gpumem_version());
+	ok = probe->config->device || print_backends(probe);
+	for (int i = 0; i < probe->backend_count; i++) {
+		const struct probe_backend *backend = &probe->backends[i];
+
+		for (int j = 0; j < backend->device_count && ok; j++) {
+			const struct probe_device *device =
+				&backend->devices[j];
+
+			printf("%s%s\n", probe->config->device ? "" : "\n",
+			       device->info.name);
+			ok = print_facts(device) && print_test(device);
+		}
+	}
+	if (!ok)
+		tool_error("out of memory");
+	return ok;
+}

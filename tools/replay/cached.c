@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The policy `cached`: everything through a pool of the library.
+ */
+#include "replay.h"
+
+static bool open_pool(struct replay *replay)
+{
+	struct gpumem_pool_config config =
+		GPUMEM_INIT(struct gpumem_pool_config);
+
+	config.name = "replay";
+	config.limit_bytes = replay->config->limit_bytes;
+	if (gpumem_pool_create(replay->device, &config, &replay->pool) !=
+	    GPUMEM_OK)
+		return replay_fail_last(replay, "cannot create the pool");
+	return true;
+}
+
+/* The loop that is measured. */
+static gpumem_status run(struct replay *replay,
+			 const struct trace_event *events, uint64_t count,
+			 uint64_t *done_out)
+{
+	gpumem_pool *pool = replay->pool;
+	void **ptrs = replay->ptrs;
+	gpumem_status status = GPUMEM_OK;
+	uint64_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct trace_event *event = &events[i];
+		gpumem_stream stream = replay->streams[event->stream];
+
+		if (event->kind == TRACE_ALLOC) {
+			status = gpumem_alloc(pool, event->bytes, stream,
+					      &ptrs[event->slot]);
+		} else {
+			status = gpumem_free(ptrs[event->slot], stream);
+			ptrs[event->slot] = NULL;
+		}
+		if (status != GPUMEM_OK)
+			break;
+	}
+	*done_out = i;
+	return status;
+}
+
+static bool usage(struct replay *replay, struct replay_usage *usage_out)
+{
+	struct gpumem_stats *stats = &usage_out->stats;
+
+	*stats = GPUMEM_INIT(struct gpumem_stats);
+	if (gpumem_pool_stats(replay->pool, stats) != GPUMEM_OK)
+		return replay_fail_last(replay, "cannot read the statistics");
+	usage_out->requested_bytes = stats->requested.current;
+	usage_out->peak_requested_bytes = stats->requested.peak;
+	usage_out->allocated_bytes = stats->allocated.current;
+	usage_out->peak_allocated_bytes = stats->allocated.peak;
+	usage_out->reserved_bytes = stats->reserved.current;
+	usage_out->peak_reserved_bytes = stats->reserved.peak;
+	usage_out->driver_calls = stats->driver_calls;
+	usage_out->driver_ns = stats->driver_ns;
+	return true;
+}
+
+static bool check(struct replay *replay)
+{
+	if (gpumem_pool_check(replay->pool) != GPUMEM_OK)
+		return replay_fail_last(replay, "the pool's check failed");
+	return true;
+}
+
+static bool trim(struct replay *replay)
+{
+	if (gpumem_pool_trim(replay->pool, 0, NULL) != GPUMEM_OK)
+		return replay_fail_last(replay, "the trim failed");
+	return true;
+}
+
+static bool clear(struct replay *replay)
+{
+	struct gpumem_block block = GPUMEM_INIT(struct gpumem_block);
+	bool ok = true;
+
+	for (uint64_t slot = 0; slot < replay->ptr_room; slot++) {
+		void *ptr = replay->ptrs[slot];
+
+		if (!ptr)
+			continue;
+		replay->ptrs[slot] = NULL;
+		if (gpumem_query(ptr, &block) != GPUMEM_OK ||
+		    gpumem_free(ptr, block.stream) != GPUMEM_OK)
+			ok = replay_fail_last(replay, "cannot free a block");
+	}
+	return ok;
+}
+
+/* Nothing may be left once all blocks are freed and the pool is trimmed. */
+static bool verify_empty(struct replay *replay)
+{
+	struct replay_usage left;
+
+	if (!check(replay) || !trim(replay) || !usage(replay, &left))
+		return false;
+	if (!left.stats.blocks.current && !left.allocated_bytes &&
+	    !left.reserved_bytes)
+		return true;
+	return replay_fail(replay,
+			   "after all was freed and trimmed, %llu blocks, "
+			   "%llu allocated and %llu reserved bytes are left",
+			   (unsigned long long)left.stats.blocks.current,
+			   (unsigned long long)left.allocated_bytes,
+			   (unsigned long long)left.reserved_bytes);
+}
+
+static bool close_pool(struct replay *replay)
+{
+	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
+	bool ok;
+
+	if (!replay->pool)
+		return true;
+	ok = clear(replay) && verify_empty(replay);
+	if (gpumem_pool_destroy(replay->pool, !ok) != GPUMEM_OK)
+		ok = replay_fail_last(replay, "cannot destroy the pool");
+	replay->pool = NULL;
+	if (ok && gpumem_device_memory(replay->device, &memory) != GPUMEM_OK)
+		ok = replay_fail_last(replay, "cannot ask the device");
+	if (ok && memory.reserved_bytes)
+		ok = replay_fail(replay,
+				 "%llu bytes are still reserved after the pool "
+				 "was destroyed",
+				 (unsigned long long)memory.reserved_bytes);
+	return ok;
+}
+
+const struct replay_policy replay_cached = {
+	.name = "cached",
+	.open = open_pool,
+	.run = run,
+	.usage = usage,
+	.check = check,
+	.trim = trim,
+	.clear = clear,
+	.close = close_pool,
+};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The inside of gpumem-replay: a trace, a policy that does what it says, and
+ * what that took. One thread.
+ *
+ * A replay fails by writing a sentence to replay->error and returning false;
+ * whoever sees that gives everything back and ends with TOOL_FAILED.
+ */
+#ifndef GPUMEM_TOOLS_REPLAY_H
+#define GPUMEM_TOOLS_REPLAY_H
+
+#include "common/progress.h"
+#include "common/raw.h"
+#include "common/trace_file.h"
+
+/* Events between two looks at the progress bar, or read at once. */
+#define REPLAY_STRETCH 16384u
+
+struct replay_config {
+	const char *trace;
+	const char *device; /* NULL: the default */
+	const struct replay_policy *policy;
+	uint64_t limit_bytes; /* 0: none */
+	uint64_t passes;
+	uint64_t check_every; /* events between two checks; 0: never */
+	bool load;	      /* the whole trace before the first event */
+	bool json;
+};
+
+struct replay_pass {
+	uint64_t ns;
+	uint64_t driver_calls;
+};
+
+/* What a policy knows of itself at one moment. */
+struct replay_usage {
+	uint64_t requested_bytes, peak_requested_bytes;
+	uint64_t allocated_bytes, peak_allocated_bytes;
+	uint64_t reserved_bytes, peak_reserved_bytes;
+	uint64_t driver_calls, driver_ns;
+	struct gpumem_stats stats; /* all zero when there is no pool */
+};
+
+struct replay {
+	const struct replay_config *config;
+	struct trace trace; /* empty when it is not loaded */
+	struct trace_totals totals;
+	struct gpumem_device_info info;
+
+	/* of both policies */
+	gpumem_device *device;
+	gpumem_pool *pool;     /* cached */
+	struct raw_device raw; /* direct */
+	uint64_t *sizes;       /* direct: by slot, rounded */
+	struct replay_usage direct;
+
+	void **ptrs; /* by slot; NULL: not live */
+	uint64_t ptr_room;
+	gpumem_stream streams[TRACE_STREAMS]; /* [0] is the default stream */
+	uint32_t stream_count;
+
+	uint64_t run_ns;   /* of the pass that is running */
+	uint64_t run_done; /* its events so far */
+	struct progress progress;
+	struct replay_pass *passes;
+	struct replay_usage end;   /* after the last event */
+	uint64_t trimmed_reserved; /* after the trim that follows it */
+	char error[1536];
+};
+
+struct replay_policy {
+	const char *name;
+	bool (*open)(struct replay *replay);
+	/* Does the events in order; on failure, of the one at *done_out. */
+	gpumem_status (*run)(struct replay *replay,
+			     const struct trace_event *events, uint64_t count,
+			     uint64_t *done_out);
+	bool (*usage)(struct replay *replay, struct replay_usage *usage_out);
+	bool (*check)(struct replay *replay);
+	bool (*trim)(struct replay *replay);
+	/* Frees what is still live. */
+	bool (*clear)(struct replay *replay);
+	/* Gives everything back, live blocks too, and says so if something
+	 * that was given back is still there. */
+	bool (*close)(struct replay *replay);
+};
+
+extern const struct replay_policy replay_cached, replay_direct;
+
+/* Writes the sentence unless there is one already; gives false. */
+bool replay_fail(struct replay *replay, const char *format, ...)
+	GPUMEM_PRINTF(2, 3);
+/* The same with the library's last sentence after it. */
+bool replay_fail_last(struct replay *replay, const char *what);
+
+/* Room for the slots, and the streams, that the next events use. */
+bool replay_reserve(struct replay *replay, uint64_t slots, uint32_t streams);
+
+/* Replays the next events, which stood on those lines. */
+bool replay_events(struct replay *replay, const struct trace_event *events,
+		   const uint32_t *lines, uint64_t count);
+
+/* Replays the whole file while reading it; sets replay->totals. */
+bool replay_file(struct replay *replay);
+
+/* Everything from opening the device to closing it. */
+bool replay_run(struct replay *replay);
+
+/* False when the output could not be written. */
+bool replay_print_text(const struct replay *replay);
+bool replay_print_json(const struct replay *replay);
+
+#endif

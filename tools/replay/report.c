@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What a replay prints, for people and for programs.
+ */
+#include "replay.h"
+
+#include "common/human.h"
+#include "common/json.h"
+#include "common/table.h"
+#include "common/tool.h"
+
+static double total_seconds(const struct replay *replay)
+{
+	uint64_t ns = 0;
+
+	for (uint64_t i = 0; i < replay->config->passes; i++)
+		ns += replay->passes[i].ns;
+	return (double)ns / 1e9;
+}
+
+static double ns_per_op(const struct replay *replay, double seconds)
+{
+	double events = (double)replay->totals.events;
+
+	return seconds * 1e9 / (events * (double)replay->config->passes);
+}
+
+/* NaN when the trace asks for no byte. */
+static double reserved_ratio(const struct replay *replay)
+{
+	return (double)replay->end.peak_reserved_bytes /
+	       (double)replay->totals.peak_live_bytes;
+}
+
+static void row(struct table *table, const char *name, uint64_t bytes,
+		uint64_t requested)
+{
+	char text[HUMAN_BYTES];
+
+	table_cell(table, "%s", name);
+	table_cell(table, "%s", human_bytes(text, bytes));
+	table_cell(table, "%llu", (unsigned long long)bytes);
+	if (requested)
+		table_cell(table, "%.4f", (double)bytes / (double)requested);
+	table_end_row(table);
+}
+
+static void memory_table(const struct replay *replay, struct table *table)
+{
+	const struct replay_usage *end = &replay->end;
+	uint64_t peak = replay->totals.peak_live_bytes;
+
+	table_init(table, "lrrr");
+	table_cell(table, "memory");
+	table_cell(table, "size");
+	table_cell(table, "bytes");
+	table_cell(table, "ratio");
+	row(table, "peak requested", peak, peak);
+	row(table, "peak allocated", end->peak_allocated_bytes, peak);
+	row(table, "peak reserved", end->peak_reserved_bytes, peak);
+	row(table, "live at the end", replay->totals.live_bytes, 0);
+	row(table, "allocated at the end", end->allocated_bytes, 0);
+	row(table, "reserved after a trim", replay->trimmed_reserved, 0);
+	if (end->stats.size)
+		row(table, "bookkeeping", end->stats.host_bytes, 0);
+}
+
+static void pass_table(const struct replay *replay, struct table *table)
+{
+	double events = (double)replay->totals.events;
+	char text[HUMAN_BYTES];
+
+	table_init(table, "lrrrr");
+	table_cell(table, "pass");
+	table_cell(table, "time");
+	table_cell(table, "per event");
+	table_cell(table, "driver calls");
+	table_cell(table, "per 1000 events");
+	for (uint64_t i = 0; i < replay->config->passes; i++) {
+		const struct replay_pass *pass = &replay->passes[i];
+
+		table_cell(table, "%llu", (unsigned long long)i + 1);
+		table_cell(table, "%s", human_ns(text, (double)pass->ns));
+		table_cell(table, "%s",
+			   human_ns(text, (double)pass->ns / events));
+		table_cell(table, "%llu",
+			   (unsigned long long)pass->driver_calls);
+		table_cell(table, "%.2f",
+			   (double)pass->driver_calls * 1000.0 / events);
+	}
+}
+
+bool replay_print_text(const struct replay *replay)
+{
+	struct table memory, passes;
+	bool ok;
+
+	memory_table(replay, &memory);
+	pass_table(replay, &passes);
+	printf("%s on %s, policy %s: %llu events, %llu blocks, at most %llu "
+	       "at one time, %u stream%s\n\n",
+	       replay->config->trace, replay->info.name,
+	       replay->config->policy->name,
+	       (unsigned long long)replay->totals.events,
+	       (unsigned long long)replay->totals.allocs,
+	       (unsigned long long)replay->totals.peak_live_blocks,
+	       replay->totals.streams, replay->totals.streams == 1 ? "" : "s");
+	ok = table_print(&memory, 0, stdout);
+	putchar('\n');
+	ok = table_print(&passes, 0, stdout) && ok;
+	if (!ok)
+		tool_error("out of memory");
+	table_free(&memory);
+	table_free(&passes);
+	return ok;
+}
+
+static json_t *passes_json(const struct replay *replay, bool *ok)
+{
+	json_t *array = json_array();
+
+	for (uint64_t i = 0; i < replay->config->passes; i++) {
+		const struct replay_pass *pass = &replay->passes[i];
+		double ns = (double)pass->ns;
+		json_t *object = json_object();
+
+		json_put(object, "seconds", json_number(ns / 1e9), ok);
+		json_put(object, "ns_per_op",
+			 json_number(ns / (double)replay->totals.events), ok);
+		json_put(object, "driver_calls", json_u64(pass->driver_calls),
+			 ok);
+		json_put(array, NULL, object, ok);
+	}
+	return array;
+}
+
+static json_t *calls_json(const struct gpumem_stats *stats, bool *ok)
+{
+	json_t *all = json_object();
+
+	for (unsigned i = 0; i < GPUMEM_CALL_COUNT; i++) {
+		json_t *call = json_object();
+
+		json_put(call, "count", json_u64(stats->calls[i].count), ok);
+		json_put(call, "failed", json_u64(stats->calls[i].failed), ok);
+		json_put(call, "ns", json_u64(stats->calls[i].ns), ok);
+		json_put(all, gpumem_call_name(i), call, ok);
+	}
+	return all;
+}
+
+/* What only a pool knows. */
+static void put_pool(const struct replay *replay, json_t *root, bool *ok)
+{
+	const struct gpumem_stats *stats = &replay->end.stats;
+
+	json_put(root, "hits", json_u64(stats->hits), ok);
+	json_put(root, "misses", json_u64(stats->misses), ok);
+	json_put(root, "retries", json_u64(stats->retries), ok);
+	json_put(root, "moved_bytes", json_u64(stats->moved_bytes), ok);
+	json_put(root, "host_bytes", json_u64(stats->host_bytes), ok);
+	json_put(root, "fragmentation", json_number(stats->fragmentation), ok);
+	json_put(root, "calls", calls_json(stats, ok), ok);
+}
+
+static void put_bytes(const struct replay *replay, json_t *root, bool *ok)
+{
+	const struct trace_totals *totals = &replay->totals;
+	const struct replay_usage *end = &replay->end;
+
+	json_put(root, "peak_requested_bytes",
+		 json_u64(totals->peak_live_bytes), ok);
+	json_put(root, "peak_allocated_bytes",
+		 json_u64(end->peak_allocated_bytes), ok);
+	json_put(root, "peak_reserved_bytes",
+		 json_u64(end->peak_reserved_bytes), ok);
+	json_put(root, "reserved_ratio", json_number(reserved_ratio(replay)),
+		 ok);
+	json_put(root, "final_requested_bytes", json_u64(totals->live_bytes),
+		 ok);
+	json_put(root, "final_allocated_bytes", json_u64(end->allocated_bytes),
+		 ok);
+	json_put(root, "final_reserved_bytes", json_u64(end->reserved_bytes),
+		 ok);
+	json_put(root, "final_reserved_bytes_after_trim",
+		 json_u64(replay->trimmed_reserved), ok);
+}
+
+bool replay_print_json(const struct replay *replay)
+{
+	const struct trace_totals *totals = &replay->totals;
+	double seconds = total_seconds(replay);
+	json_t *root = json_object();
+	bool ok = true;
+
+	json_put(root, "trace", json_text(replay->config->trace), &ok);
+	json_put(root, "device", json_text(replay->info.name), &ok);
+	json_put(root, "policy", json_text(replay->config->policy->name), &ok);
+	json_put(root, "passes", json_u64(replay->config->passes), &ok);
+	json_put(root, "events", json_u64(totals->events), &ok);
+	json_put(root, "blocks", json_u64(totals->allocs), &ok);
+	json_put(root, "peak_blocks", json_u64(totals->peak_live_blocks), &ok);
+	json_put(root, "streams", json_u64(totals->streams), &ok);
+	json_put(root, "seconds", json_number(seconds), &ok);
+	json_put(root, "ns_per_op", json_number(ns_per_op(replay, seconds)),
+		 &ok);
+	put_bytes(replay, root, &ok);
+	json_put(root, "driver_calls", json_u64(replay->end.driver_calls), &ok);
+	json_put(root, "driver_seconds",
+		 json_number((double)replay->end.driver_ns / 1e9), &ok);
+	json_put(root, "pass", passes_json(replay, &ok), &ok);
+	if (replay->end.stats.size)
+		put_pool(replay, root, &ok);
+	return json_print(root, ok);
+}
