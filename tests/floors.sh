@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# A file includes its own floor and those below, never above. Backends know
+# the public headers only, and so do tools and tests; a unit test also knows
+# the floor that its name begins with.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+
+# The floors below each, itself included.
+below()
+{
+	case $1 in
+	base) echo base ;;
+	device) echo base device ;;
+	heap) echo base device heap ;;
+	pool | core) echo base device heap pool ;;
+	esac
+}
+
+# allowed FILE NAME FLOOR...: may FILE include "NAME"? Yes if it lies beside
+# FILE, anywhere in the same tower of tools or tests, or on one of the floors.
+# Tools name each other's files from tools/ on, and a fuzz target those that it
+# tries.
+allowed()
+{
+	target=$(realpath -m --relative-to=. "$(dirname "$1")/$2")
+	if [ -f "$target" ]; then
+		[ "$(dirname "$target")" != "$(dirname "$1")" ] || return 0
+		case $1:$target in
+		tools/*:tools/* | tests/*:tests/*) return 0 ;;
+		esac
+	fi
+	case $1 in
+	tools/* | tests/fuzz/*) [ ! -f "tools/$2" ] || return 0 ;;
+	esac
+	name=$2
+	shift 2
+	for floor in "$@"; do
+		case $name in
+		"$floor"/*) [ ! -f "core/$name" ] || return 0 ;;
+		esac
+	done
+	return 1
+}
+
+# trespass FILE FLOOR...: prints each include that is not allowed.
+trespass()
+{
+	file=$1
+	shift
+	includes='^[ 	]*#[ 	]*include[ 	]*'
+	sed -n "s/$includes\"\([^\"]*\)\".*/\1/p" "$file" |
+		while read -r name; do
+			allowed "$file" "$name" "$@" ||
+				echo "$file includes \"$name\""
+		done
+	sed -n "s/$includes<\([^>]*\)>.*/\1/p" "$file" |
+		while read -r name; do
+			[ ! -f "core/$name" ] || echo "$file includes <$name>"
+		done
+}
+
+for floor in base device heap pool core; do
+	case $floor in
+	core) files=$(ls core/*.[ch]) ;;
+	*) files=$(ls core/$floor/*.[ch]) ;;
+	esac
+	is "$(for file in $files; do
+		trespass "$file" $(below $floor)
+	done)" "" "floor $floor"
+done
+
+is "$(for file in $(find backends include tools -name '*.[ch]'); do
+	trespass "$file"
+done)" "" "backends, public headers and tools know include/ only"
+
+is "$(for file in $(find tests -name '*.[ch]'); do
+	name=$(basename "$file")
+	case $file in
+	tests/fuzz/*) trespass "$file" $(below pool) ;;
+	tests/unit/*) trespass "$file" $(below "${name%%_*}") ;;
+	*) trespass "$file" ;;
+	esac
+done)" "" "a test knows include/, a unit test also its floor"
+
+# This test can fail.
+mkdir -p "$scratch/core/base" "$scratch/core/pool"
+cd "$scratch" || exit 1
+echo '#include "pool/pool.h"' >core/base/list.h
+: >core/pool/pool.h
+is "$(trespass core/base/list.h base)" \
+	'core/base/list.h includes "pool/pool.h"' "a trespass is found"
+
+done_testing

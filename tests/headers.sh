@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# Each public header compiles alone, in C and in C++, without a warning, and
+# the numbers of the version agree.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+strict="-Wall -Wextra -Wpedantic -Werror -fsyntax-only"
+
+for header in gpumem backend host; do
+	echo "#include <gpumem/$header.h>" >"$scratch/t.c"
+	cp "$scratch/t.c" "$scratch/t.cc"
+	for std in c11 c17; do
+		check "$header.h in $std" \
+			$CC -std=$std $strict -Wstrict-prototypes \
+			-I"$top_srcdir/include" "$scratch/t.c"
+	done
+	for std in c++11 c++17; do
+		if [ "${CXX:-none}" = none ]; then
+			skip "no C++ compiler" "$header.h in $std"
+		else
+			check "$header.h in $std" $CXX -std=$std $strict \
+				-I"$top_srcdir/include" "$scratch/t.cc"
+		fi
+	done
+done
+
+cat >"$scratch/t.c" <<'END'
+#include <gpumem/gpumem.h>
+#define TEXT(x) #x
+#define JOIN(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
+version JOIN(GPUMEM_VERSION_MAJOR, GPUMEM_VERSION_MINOR, GPUMEM_VERSION_PATCH)
+string GPUMEM_VERSION_STRING
+END
+$CC -E -P -I"$top_srcdir/include" "$scratch/t.c" | tr -d '" ' >"$scratch/t"
+is "$(sed -n 's/^version//p' "$scratch/t")" \
+	"$(sed -n 's/^string//p' "$scratch/t")" \
+	"the version's numbers and its string agree"
+
+# A program that ignores a status is told so.
+cat >"$scratch/t.c" <<'END'
+#include <gpumem/gpumem.h>
+int main(void) { gpumem_free(NULL, NULL); return 0; }
+END
+if $CC -Werror -I"$top_srcdir/include" -S -o "$scratch/t.s" "$scratch/t.c" \
+		2>"$scratch/err"; then
+	fail "an ignored status is a warning"
+else
+	check "an ignored status is a warning" \
+		grep -q 'unused-result' "$scratch/err"
+fi
+
+# GPUMEM_INIT in C++, where designated initialisers do not exist.
+cat >"$scratch/t.cc" <<'END'
+#include <gpumem/gpumem.h>
+bool sized() { return GPUMEM_INIT(struct gpumem_stats).size == 0; }
+END
+if [ "${CXX:-none}" = none ]; then
+	skip "no C++ compiler" "GPUMEM_INIT in C++"
+else
+	check "GPUMEM_INIT in C++" $CXX -std=c++11 $strict \
+		-I"$top_srcdir/include" "$scratch/t.cc"
+fi
+
+done_testing

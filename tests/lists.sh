@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# Nothing is forgotten: each source, header, test, trace and page of the tree
+# is in the lists of Makefile.am, and so is built, run and distributed.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+
+# missing PATTERN...: files of that name that Makefile.am does not know. What
+# a test program is called there is its source without the suffix.
+missing()
+{
+	for pattern; do
+		find backends core docs include tests tools -path '*/link/*' \
+			-prune -o -type f -name "$pattern" -print
+	done | sort | while read -r file; do
+		case $file in
+		tests/unit/*.c | tests/fuzz/fuzz_*.c) word=${file%.c} ;;
+		tests/plugins/*.c)
+			grep -qwF "${file%.c}.la" Makefile.am && continue
+			word=$file
+			;;
+		*) word=$file ;;
+		esac
+		grep -qE "(^|[[:space:]])$word([[:space:]]|\$)" Makefile.am ||
+			echo "$file"
+	done
+}
+
+is "$(missing '*.c' '*.h')" "" "every source and header is listed"
+is "$(missing '*.sh')" "" "every shell test is listed"
+is "$(missing '*.gz')" "" "every trace is listed"
+is "$(missing '*.[1-8]')" "" "every page is listed"
+is "$(grep -oE '[a-z_/0-9-]+\.(c|h|sh|gz|[1-8])( |$)' Makefile.am |
+	while read -r file; do
+		case $file in
+		backends/* | core/* | docs/* | include/* | tests/* | tools/*)
+			[ -f "$file" ] || echo "$file"
+			;;
+		esac
+	done)" "" "every listed file is there"
+
+done_testing

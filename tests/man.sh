@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The pages of the tools name every option of --help and say how a tool exits,
+# and all pages are well-formed. What the pages of the interface say is tested
+# in man_api.sh.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+pages=$top_srcdir/docs/man
+
+for tool in bench conform probe replay; do
+	page=$pages/gpumem-$tool.1
+	program=$top_builddir/tools/gpumem-$tool
+	check "gpumem-$tool has a page" test -s "$page"
+	check "which says how it exits" grep -q '^\.S[Hh] EXIT STATUS' "$page"
+	if [ ! -x "$program" ]; then
+		skip "gpumem-$tool was not built" "which names every option"
+		continue
+	fi
+	missing=$("$program" --help 2>&1 | grep -oE -e '--[a-z][a-z-]+' |
+		sort -u | while read -r option; do
+		# As written in man(7), \-\-json, or in mdoc(7), Fl -json.
+		tr -d '\\' <"$page" |
+			grep -qE -e "(Fl -|--)${option#--}([^a-z-]|\$)" ||
+			echo "$option"
+	done)
+	is "$missing" "" "which names every option"
+done
+
+for page in "$pages"/*.[1-8]; do
+	if command -v mandoc >/dev/null 2>&1; then
+		is "$(mandoc -T lint -W warning "$page" 2>&1)" "" \
+			"${page##*/} is well-formed"
+	else
+		skip "mandoc is not installed" "${page##*/} is well-formed"
+	fi
+done
+
+done_testing

@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The manual of the interface says what the headers and the tables of options
+# say: each function is on one page, each enumerator, field, status and option
+# is there, and the examples compile and run.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+unset GPUMEM_BACKEND GPUMEM_CONF GPUMEM_PLUGIN_PATH
+pages=$top_srcdir/docs/man
+library=$top_builddir/.libs
+strict="-std=gnu11 -Wall -Wextra -Wpedantic -Wshadow -Werror"
+
+# section PAGE NAME...: the lines of sections of a page
+section()
+{
+	page=$1
+	shift
+	for name; do
+		awk -v want="$name" '/^\.S[hH] / { on = substr($0, 5) == want }
+			on' "$page"
+	done
+}
+
+# ---- functions --------------------------------------------------------------
+
+for page in "$pages"/gpumem*.3; do
+	section "$page" NAME | sed -n 's/^\.Nm \([a-z_]*\).*/\1/p' |
+		while read -r name; do
+			echo "$name ${page##*/}"
+		done
+done >"$scratch/names"
+public_functions >"$scratch/functions"
+check "the headers declare functions" test -s "$scratch/functions"
+
+is "$(while read -r name; do
+	count=$(grep -c "^$name " "$scratch/names")
+	[ "$count" -eq 1 ] || echo "$name: $count pages"
+done <"$scratch/functions")" "" "every function is on exactly one page"
+
+is "$(while read -r name page; do
+	[ "$name" = "${page%.3}" ] || grep -qx "$name" "$scratch/functions" ||
+		echo "$name in $page"
+done <"$scratch/names")" "" "every name of a page is a function or the page's"
+
+is "$(while read -r name; do
+	page=$(sed -n "s/^$name //p" "$scratch/names")
+	section "$pages/$page" SYNOPSIS |
+		grep -qE "^\.F[no] $name( |\$)" || echo "$name"
+done <"$scratch/functions")" "" "every function is in the synopsis of its page"
+
+is "$(while read -r name page; do
+	[ -e "$pages/$name.3" ] ||
+		[ "$(cat "$pages/link/$name.3" 2>&1)" = ".so man3/$page" ] ||
+		echo "$name"
+done <"$scratch/names")" "" "every function's own page leads to its page"
+
+is "$(for link in "$pages"/link/*.3; do
+	name=${link##*/}
+	grep -q "^${name%.3} " "$scratch/names" || echo "$name"
+done)" "" "no link is left over"
+
+# ---- types ------------------------------------------------------------------
+
+for header in backend gpumem host; do
+	echo "#include <gpumem/$header.h>"
+done >"$scratch/t.c"
+$CC -E -P -I"$top_srcdir/include" "$scratch/t.c" >"$scratch/t.i"
+sed '/example-begin/,/example-end/d' "$pages"/gpumem*.3 >"$scratch/all"
+
+is "$(tr -s ' \t\n' ' ' <"$scratch/t.i" | grep -oE 'enum [a-z_]+ \{[^}]*\}' |
+	grep -oE 'GPUMEM_[A-Z_0-9]+' | while read -r name; do
+	grep -qw "$name" "$scratch/all" || echo "$name"
+done)" "" "every enumerator is on a page"
+
+# Of each struct the last word of each declaration.
+tr -s ' \t\n' ' ' <"$scratch/t.i" |
+	grep -oE 'struct gpumem_[a-z_]+ \{([^{}]|\{[^{}]*\})*\}' |
+	sed -e 's/__attribute__ *(([^;]*))//g' -e 's/^struct \([a-z_]*\) {/\1 /' \
+		>"$scratch/structs"
+check "the headers define structs" test -s "$scratch/structs"
+is "$(while read -r struct body; do
+	case $struct in
+	gpumem_stats | gpumem_gauge) page=gpumem_stats ;;
+	gpumem_block) page=gpumem_alloc ;;
+	gpumem_device_info | gpumem_memory) page=gpumem_device ;;
+	gpumem_error) page=gpumem_error ;;
+	gpumem_option) page=gpumem_option ;;
+	gpumem_pool_config) page=gpumem_pool ;;
+	*) page=gpumem_backend ;;
+	esac
+	echo "$body" | sed -e 's/(\*\([a-z_]*\))([^;]*)/\1/g' \
+		-e 's/\[[^]]*\]//g' -e 's/[{}]/ ; /g' | tr ',;' '\n\n' |
+		grep -oE '[a-z_]+ *$' | while read -r field; do
+		grep -qw "$field" "$pages/$page.3" || echo "$struct.$field"
+	done
+done <"$scratch/structs")" "" "every field is on the page of its struct"
+
+tr -s ' \t\n\\' ' ' <"$top_srcdir/include/gpumem/gpumem.h" |
+	sed 's/.*STATUS_LIST(X)\(.*\)typedef enum gpumem_status.*/\1/' |
+	grep -oE 'X\([A-Z_]+, [-0-9]+, "[^"]*"\)' |
+	sed 's/X(\(.*\), \(.*\), "\(.*\)")/\2 GPUMEM_\1 \3/' >"$scratch/want"
+tr -d '\\' <"$pages/gpumem_error.3" |
+	sed -n '/^\.It Li [-0-9]* Dv/{N;s/^\.It Li \(.*\) Dv \(.*\)\n/\1 \2 /p;}' \
+		>"$scratch/got"
+check "the header lists statuses" test -s "$scratch/want"
+is "$(cat "$scratch/got")" "$(cat "$scratch/want")" \
+	"every status is there with its number and text"
+
+# ---- options ----------------------------------------------------------------
+
+# "KEY KIND DEFAULT", from the tables and from the page.
+cat "$top_srcdir/core/base/option.h" "$top_srcdir/backends/host/host_config.c" |
+	tr -s ' \t\n\\' ' ' | sed 's/GPUMEM_OPTION_//g' |
+	grep -oE '"[a-z_.]+", "[^"]*", [A-Z]+, "' |
+	sed -e 's/"\(.*\)", "\(.*\)", \(.*\), "/\1 \3 \2/' -e 's/ $/ empty/' |
+	awk '{ $2 = tolower($2) } 1' | sort >"$scratch/want"
+sed -n 's/^\.It Cm \([a-z_.]*\) Pq \([a-z]*\) , default \(.*\)$/\1 \2 \3/p' \
+	"$pages/gpumem_options.5" | sed 's/ Li / /' | sort >"$scratch/got"
+check "there are options" test -s "$scratch/want"
+is "$(cat "$scratch/got")" "$(cat "$scratch/want")" \
+	"every option is on gpumem_options.5 with its kind and default"
+
+probe=$top_builddir/tools/gpumem-probe
+if [ -x "$probe" ]; then
+	"$probe" --options --json | tr ',' '\n' |
+		sed -n 's/.*"key": *"\([^"]*\)".*/\1/p' |
+		grep -E '^(host\.|[^.]*$)' | sort >"$scratch/keys"
+	is "$(cut -d ' ' -f 1 "$scratch/got")" "$(cat "$scratch/keys")" \
+		"they are what gpumem-probe shows"
+else
+	skip "gpumem-probe was not built" "they are what gpumem-probe shows"
+fi
+
+# ---- examples ---------------------------------------------------------------
+
+# extract PAGE NAME: the example as the reader would see it
+extract()
+{
+	sed -n "/^\.\\\\\" example-begin $2\$/,/^\.\\\\\" example-end\$/p" \
+		"$pages/$1" | sed -e '/^\./d' -e 's/\\&//g' -e 's/\\-/-/g' \
+		-e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' >"$scratch/$2.c"
+	check "$1 has an example" test -s "$scratch/$2.c"
+	check "which compiles" $CC $strict -fsyntax-only \
+		-I"$top_srcdir/include" "$scratch/$2.c"
+}
+
+build()
+{
+	$CC $SANITIZE_CFLAGS $strict -I"$top_srcdir/include" "$@"
+}
+
+run()
+{
+	env LD_LIBRARY_PATH="$library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+}
+
+extract gpumem.3 hello
+extract gpumem_host.3 oom
+extract gpumem_backend.3 mini
+
+if [ ! -f "$library/libgpumem.so" ]; then
+	skip "there is no $library/libgpumem.so" "the examples run"
+	done_testing
+fi
+
+for name in hello oom; do
+	check "the example $name links" build -o "$scratch/$name" \
+		"$scratch/$name.c" -L"$library" -lgpumem
+done
+check "the example mini links without the library" build -shared -fPIC \
+	-o "$scratch/mini.so" "$scratch/mini.c"
+
+check "hello runs on the simulated GPU" \
+	run GPUMEM_BACKEND=host "$scratch/hello"
+cp "$scratch/.output" "$scratch/said"
+check "it gives back what it reserved" grep -qE \
+	'^host:0 .* ([1-9][0-9]*) reserved, \1 given back$' "$scratch/said"
+check "hello runs without virtual memory" \
+	run GPUMEM_BACKEND=host GPUMEM_CONF=vm:off "$scratch/hello"
+check "hello runs on the example of a plugin" \
+	run GPUMEM_BACKEND=mini GPUMEM_PLUGIN_PATH="$scratch" "$scratch/hello"
+check "oom passes" run "$scratch/oom"
+
+done_testing

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* A plugin of the next ABI. */
+#include "bad.h"
+
+const struct gpumem_backend *gpumem_plugin(void)
+{
+	static struct gpumem_backend table;
+
+	table = bad_table("bad-abi");
+	table.abi++;
+	return &table;
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# What the tests of the tools share. Sourced after tap.sh.
+
+tools=$top_builddir/tools
+
+# The harness chooses the backend; these tests choose the options.
+unset GPUMEM_CONF
+
+# need_tool NAME
+need_tool()
+{
+	[ -x "$tools/gpumem-$1" ] || skip_all "gpumem-$1 was not built"
+}
+
+# with CONF COMMAND...: with those options in the environment
+with()
+{
+	(
+		GPUMEM_CONF=$1
+		export GPUMEM_CONF
+		shift
+		"$@"
+	)
+}
+
+have_python()
+{
+	python3 -c '' >/dev/null 2>&1
+}
+
+# valid_json NAME: what the last `exits` printed is JSON
+valid_json()
+{
+	if ! have_python; then
+		skip "there is no python3" "$1"
+		return
+	fi
+	check "$1" python3 -m json.tool "$scratch/out"
+}
+
+# json EXPRESSION: of `d`, what the last `exits` printed; "" when it fails
+json()
+{
+	python3 -c "import json
+d = json.load(open('$scratch/out'))
+print(($1))" 2>/dev/null
+}
+
+# json_is EXPRESSION EXPECTED NAME
+json_is()
+{
+	if have_python; then
+		is "$(json "$1")" "$2" "$3"
+	else
+		skip "there is no python3" "$3"
+	fi
+}
+
+# The page documents no option that there is not; tests/man.sh looks the other
+# way round.
+page_is_honest()
+{
+	"$tools/gpumem-$1" --help >"$scratch/help"
+	is "$(grep -oE -e 'Fl -[a-z][a-z-]+' \
+		"$top_srcdir/docs/man/gpumem-$1.1" | sort -u |
+		while read -r _ option; do
+			grep -q -e "-$option" "$scratch/help" || echo "$option"
+		done)" "" "the manual page names no other option"
+}
+
+# What every tool does alike.
+common_manners()
+{
+	exits 0 "--help" "$tools/gpumem-$1" --help
+	check "--help says how it exits" grep -q 'Exit status' "$scratch/out"
+	exits 0 "--version" "$tools/gpumem-$1" --version
+	is "$(cat "$scratch/out")" "gpumem-$1 $(sed -n \
+		's/^#define GPUMEM_VERSION_STRING "\(.*\)"/\1/p' \
+		"$top_srcdir/include/gpumem/gpumem.h")" \
+		"--version is the library's"
+	exits 2 "an option that is none" "$tools/gpumem-$1" --nonsense
+	page_is_honest "$1"
+}

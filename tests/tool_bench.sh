@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-bench: every benchmark runs and its figures are there; none is looked
+# at, since time decides no test.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/tool.sh"
+
+need_tool bench
+bench=$tools/gpumem-bench
+short="--iterations=64 --rounds=2"
+
+common_manners bench
+
+exits 0 "pair" "$bench" $short pair
+check "prints a table" grep -qE '^4 KiB +[0-9.]+ (ns|us|ms)' "$scratch/out"
+check "with glibc beside it" grep -qE '^pair +gpumem +glibc +x' "$scratch/out"
+
+exits 0 "pair as JSON" "$bench" $short --json pair
+valid_json "it is JSON"
+json_is "[r['case'] for r in d['results']]" \
+	"['256 B', '1 KiB', '4 KiB', '16 KiB', '64 KiB', '256 KiB', '1 MiB', '4 MiB', '20 MiB']" \
+	"every size is there"
+json_is "all(r['ns'] > 0 and r['peers']['glibc']['ns'] > 0 and
+	abs(r['peers']['glibc']['ratio'] * r['peers']['glibc']['ns'] - r['ns'])
+	< 0.01 * r['ns'] + 0.01 for r in d['results'])" True \
+	"every figure and ratio is there"
+
+exits 0 "threads" "$bench" $short --threads=3 --json threads
+json_is "[r['case'] for r in d['results']][:3], len(d['results']),
+	all('vs_1_thread' in r for r in d['results'])" \
+	"(['1 thread, own stream', '2 threads, own stream', '3 threads, own stream'], 9, True)" \
+	"one, two and three, three ways"
+exits 0 "threads on a device without streams" \
+	with host.streams:off,host.copy:off,host.capture:off \
+	"$bench" $short --threads=2 threads
+
+exits 0 "churn" "$bench" $short --json churn
+json_is "[(r['unit'], r['live_blocks'], r['host_bytes'] > 0,
+	r['memory_ratio'] >= 1) for r in d['results']]" \
+	"[('op', 4000, True, True)]" "its figures are there"
+exits 0 "churn with uniform sizes" "$bench" $short --uniform churn
+
+exits 0 "trim" with host.capacity:256MiB "$bench" $short --json trim
+json_is "[r['unit'] for r in d['results']],
+	[r['MiB_a_call'] for r in d['results'][:2]]" \
+	"(['call', 'call', 'pair', 'longest pair'], [128.0, 128.0])" \
+	"gives back half of a small device"
+
+# These hold a lot of memory, of which a sanitizer wants several times as much.
+if [ "${SANITIZER:-none}" = none ]; then
+	exits 0 "random" "$bench" $short --json random
+	json_is "[(r['live_blocks'], r['memory_ratio'] >= 1)
+		for r in d['results']]" "[(1000, True), (10000, True)]" \
+		"its figures are there"
+	exits 0 "growth" "$bench" $short --json growth
+	json_is "[r['live_blocks'] for r in d['results']] ==
+		2 * [10 ** i for i in range(2, 7)]" True \
+		"a hundred to a million blocks"
+else
+	skip "too much memory under a sanitizer" "random"
+	skip "too much memory under a sanitizer" "growth"
+fi
+
+exits 1 "a device that is too small" with host.capacity:8MiB \
+	"$bench" $short pair
+check "says so" grep -q 'pair, 20 MiB: .* out of memory' "$scratch/err"
+exits 2 "a benchmark that is none" "$bench" nonsense
+for option in --threads=0 --threads=x --rounds=0 --rounds=65 --iterations=0 \
+	--seconds=0 --seconds=-1 --seconds=nan; do
+	exits 2 "$option" "$bench" "$option" pair
+done
+exits 3 "a device that is not there" "$bench" --device=host:1 pair
+
+done_testing

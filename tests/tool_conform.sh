@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-conform: the host backend conforms, whatever it is capable of, and
+# one that breaks a promise is caught, for each promise.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/tool.sh"
+
+need_tool conform
+conform=$tools/gpumem-conform
+
+common_manners conform
+
+# plan_fits NAME: the plan of the last output is the number of its results
+plan_fits()
+{
+	is "$(sed -n 's/^1\.\.//p' "$scratch/out")" \
+		"$(grep -cE '^(not )?ok ' "$scratch/out")" "$1"
+}
+
+# ---- the host backend ------------------------------------------------------
+
+exits 0 "the host backend" "$conform" host
+plan_fits "its plan is right"
+is "$(grep -c SKIP "$scratch/out")" 0 "nothing is skipped"
+is "$(grep -c '^not ok' "$scratch/out")" 0 "nothing fails"
+
+exits 0 "its second device" with host.devices:2 "$conform" --device=1 host
+exits 0 "pages of 4 KiB on a small device" \
+	with host.page:4KiB,host.capacity:256MiB "$conform" host
+exits 0 "one that can do nothing more" \
+	with host.vm:off,host.copy:off,host.capture:off,host.streams:off \
+	"$conform" host
+plan_fits "its plan is right"
+is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 5 \
+	"each group that is not there is a skip with its reason"
+exits 0 "one that cannot say what is free" with host.memory_info:off \
+	"$conform" host
+
+for slot in free copy event_query map unmap; do
+	exits 1 "a driver whose $slot fails" with "host.fail:$slot@4:driver" \
+		"$conform" host
+	check "is caught" grep -q '^not ok' "$scratch/out"
+done
+exits 1 "a driver that cannot be waited for" \
+	with 'host.fail:stream_sync@9+:driver' "$conform" host
+check "ends at once" grep -q '^Bail out! waiting' "$scratch/out"
+
+# ---- what is not there -----------------------------------------------------
+
+exits 3 "a backend that is none" "$conform" nonsense
+check "says so" grep -q '^Bail out! nonsense: ' "$scratch/out"
+exits 3 "a file that is not there" "$conform" "$scratch/nothing.so"
+echo "no plugin" >"$scratch/text.so"
+exits 3 "a file that is no plugin" "$conform" "$scratch/text.so"
+exits 3 "a device that is not there" "$conform" --device=1 host
+exits 2 "no backend" "$conform"
+exits 2 "two backends" "$conform" host host
+exits 2 "no number" "$conform" --device=x host
+
+# ---- a plugin out of tree, and one that lies -------------------------------
+
+liar=$scratch/liar.so
+sources=$top_srcdir/backends/host
+if ! $CC $SANITIZE_CFLAGS -shared -fPIC -I"$top_srcdir/include" -o "$liar" \
+	"$top_srcdir/tests/plugins/liar.c" "$sources"/*.c -lpthread \
+	>"$scratch/log" 2>&1; then
+	fail "the plugin compiles" "$(cat "$scratch/log")"
+	done_testing
+fi
+
+exits 0 "a plugin out of tree" "$conform" "$liar"
+cp "$liar" "$scratch/plain"
+exits 0 "named with a slash" "$conform" "$scratch/plain"
+
+# lie NAME CHECK: the check that must catch it
+lie()
+{
+	exits 1 "the lie \"$1\"" env LIE="$1" "$conform" "$liar"
+	check "is caught by its check" grep -qE "^not ok [0-9]+ - $2" \
+		"$scratch/out"
+}
+
+# What follows tries the checks, not the code: once is enough.
+if [ "${SANITIZER:-none}" != none ]; then
+	skip "tried in the build without a sanitizer" "every lie is caught"
+	done_testing
+fi
+
+lie count 'as many when counted again'
+lie uuid 'device 0: UUID'
+lie account 'free moves by what is taken'
+lie total 'total is at least free'
+lie output 'the failure left its output alone'
+lie status 'raw blocks beyond the capacity'
+lie address 'first: all aligned and below'
+lie overlap 'first: no two overlap'
+lie free 'nothing is kept'
+lie query 'own stream: one that was never recorded'
+lie sync 'an event stands for its newest record'
+lie order "a stream waits for another's event"
+lie alignment 'the address is aligned'
+lie page 'nothing is kept'
+lie content 'the pages kept their content'
+lie some 'then all fit'
+lie fill 'fill 1 bytes at an odd place'
+lie copy 'copy 3 bytes from and to an odd place'
+lie capture 'there is none'
+for name in group required; do
+	exits 3 "the lie \"$name\"" env LIE=$name "$conform" "$liar"
+	check "is refused" grep -q '^Bail out! ' "$scratch/out"
+done
+
+done_testing

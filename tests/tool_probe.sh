@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-probe: its answers, its exit codes, and that its test can fail.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/tool.sh"
+
+need_tool probe
+probe=$tools/gpumem-probe
+
+common_manners probe
+
+# ---- listing ---------------------------------------------------------------
+
+exits 0 "plain" "$probe"
+check "shows the backend" grep -qE '^  host +\* +ok +1 device ' "$scratch/out"
+check "shows the device" grep -qx 'host:0' "$scratch/out"
+check "shows capabilities" grep -q 'yes  virtual memory' "$scratch/out"
+check "says why a backend is not there" \
+	grep -qE '^  cuda .* (no|not) .*' "$scratch/out"
+
+exits 0 "as JSON" "$probe" --json
+valid_json "it is JSON"
+json_is "[b['chosen'] for b in d['backends'] if b['name'] == 'host']" \
+	"[True]" "host is chosen"
+json_is "all(b['reason'] for b in d['backends']
+	if b['status'] != 'GPUMEM_OK')" True "each refusal has a reason"
+
+exits 0 "three devices" with host.devices:3,host.capacity:1GiB "$probe" --json
+json_is "[(x['name'], x['total_bytes'], x['free_bytes'])
+	for b in d['backends'] for x in b['devices']]" \
+	"[('host:0', 1073741824, None), ('host:1', 1073741824, None), ('host:2', 1073741824, None)]" \
+	"are all listed, none of them opened"
+
+exits 0 "listing opens no device" with 'host.fail:device_open@1+' "$probe"
+exits 1 "naming one does" with 'host.fail:device_open@1+' \
+	"$probe" --device=host:0
+
+# ---- choosing --------------------------------------------------------------
+
+exits 0 "--backend" "$probe" --backend=host --json
+json_is "[b['name'] for b in d['backends']]" "['host']" "shows that one"
+exits 3 "a backend that is none" "$probe" --backend=nonsense
+check "says so" grep -q 'no such backend: nonsense' "$scratch/err"
+exits 3 "a backend without its driver" "$probe" --backend=cuda
+check "says why" grep -q 'cuda' "$scratch/err"
+
+exits 0 "--device" with host.devices:3 "$probe" --device=host:2 --json
+json_is "[(x['name'], x['free_bytes'] == x['total_bytes'])
+	for b in d['backends'] for x in b['devices']]" \
+	"[('host:2', True)]" "shows that one with its free memory"
+exits 0 "a device without a number" with host.devices:3 \
+	"$probe" --device=host --json
+json_is "[x['name'] for b in d['backends'] for x in b['devices']]" \
+	"['host:0']" "is the first one"
+for name in host:1 host:99999999999 host: host:x nonsense:0 :0 ''; do
+	exits 3 "no device \"$name\"" "$probe" --device="$name"
+	check "says so" test -s "$scratch/err"
+done
+
+# ---- options ---------------------------------------------------------------
+
+exits 0 "--options" with limit:1GiB "$probe" --options
+check "shows value, source and default" \
+	grep -qE '^limit +1GiB +environment +0 ' "$scratch/out"
+check "shows the backends' own" grep -q '^host\.capacity ' "$scratch/out"
+exits 0 "--options as JSON" with limit:1GiB "$probe" --options --json
+valid_json "it is JSON"
+json_is "[(o['value'], o['source'], o['default']) for o in d['options']
+	if o['key'] in ('limit', 'vm')]" \
+	"[('1GiB', 'environment', '0'), ('on', 'default', 'on')]" \
+	"it says the same"
+
+# ---- testing ---------------------------------------------------------------
+
+exits 0 "--test" "$probe" --test
+is "$(grep -cE '^  test: .* ok ' "$scratch/out")" 6 "six lines, all ok"
+exits 0 "--test of each device, as JSON" with host.devices:2 \
+	"$probe" --test --json
+valid_json "it is JSON"
+json_is "[[t['result'] for t in x['test']]
+	for b in d['backends'] for x in b['devices']]" \
+	"[['ok', 'ok', 'ok', 'ok', 'ok', 'ok'], ['ok', 'ok', 'ok', 'ok', 'ok', 'ok']]" \
+	"all are ok"
+exits 0 "--test without virtual memory" with vm:off "$probe" --test
+exits 0 "--test of a device without virtual memory" with host.vm:off \
+	"$probe" --test
+exits 0 "--test of a device with nothing" \
+	with host.vm:off,host.copy:off,host.capture:off,host.streams:off \
+	"$probe" --test
+is "$(grep -cE '^  test: .* skipped +the device has no fill' \
+	"$scratch/out")" 2 "skips what needs copies, and says why"
+exits 0 "--test of a small device" with host.capacity:32MiB "$probe" --test
+
+# Each driver call that fails must fail the test, and only the test.
+for slot in va_reserve page_create map unmap page_destroy fill copy \
+	stream_sync; do
+	exits 1 "--test when $slot fails" with "host.fail:$slot@1+:driver" \
+		"$probe" --device=host:0 --test
+	check "says FAILED" grep -q FAILED "$scratch/out"
+done
+exits 1 "--test when alloc fails" with 'host.fail:alloc@1' "$probe" --test
+check "the raw latency" grep -qE 'raw latency +FAILED' "$scratch/out"
+
+# ---- manners ---------------------------------------------------------------
+
+exits 2 "an argument" "$probe" host
+exits 2 "two ways to name a backend" "$probe" --backend=host --device=host:0
+exits 2 "--options with --test" "$probe" --options --test
+if [ -c /dev/full ]; then
+	exits 1 "output that cannot be written" sh -c "'$probe' >/dev/full"
+else
+	skip "there is no /dev/full" "output that cannot be written"
+fi
+
+done_testing

@@ -1,0 +1,234 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-replay: figures that are known, both policies, and traces that are
+# cut, malformed or hostile. Under AddressSanitizer a leak fails it, too.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/tool.sh"
+
+need_tool replay
+replay=$tools/gpumem-replay
+
+common_manners replay
+
+# ---- figures that are known ------------------------------------------------
+
+cat >"$scratch/small" <<'END'
+# gpumem-trace 1 a comment
+a 7 1048576 0
+a 18446744073709551615 4096 9
+# another
+a 8 0 0
+f 7
+a 7 2097152 0
+f 8
+f 18446744073709551615
+END
+
+exits 0 "a small trace" "$replay" "$scratch/small"
+check "prints a table" grep -qE '^peak requested +2 MiB +2101248 +1\.0000$' \
+	"$scratch/out"
+exits 0 "as JSON" "$replay" --json "$scratch/small"
+valid_json "it is JSON"
+keys="d['events'], d['blocks'], d['peak_blocks'], d['streams'],
+	d['peak_requested_bytes'], d['final_requested_bytes'],
+	d['final_allocated_bytes'],
+	d['final_reserved_bytes_after_trim'] <= 2 * 2097152"
+json_is "$keys" "(7, 4, 3, 2, 2101248, 2097152, 2097152, True)" \
+	"all counts are exact"
+json_is "d['peak_requested_bytes'] <= d['peak_allocated_bytes'] <=
+	d['peak_reserved_bytes'] and abs(d['reserved_ratio'] -
+	d['peak_reserved_bytes'] / d['peak_requested_bytes']) < 1e-6" True \
+	"the peaks keep the law"
+json_is "d['seconds'] > 0 and d['ns_per_op'] > 0 and d['driver_calls'] ==
+	sum(c['count'] for c in d['calls'].values())" True \
+	"time and driver calls are there"
+
+gzip -c "$scratch/small" >"$scratch/small.gz"
+exits 0 "the same, compressed" "$replay" --json "$scratch/small.gz"
+json_is "$keys" "(7, 4, 3, 2, 2101248, 2097152, 2097152, True)" \
+	"gives the same"
+exits 0 "from standard input" sh -c "'$replay' --json - <'$scratch/small.gz'"
+json_is "d['events']" 7 "gives the same"
+exits 0 "without loading" "$replay" --no-load --json "$scratch/small"
+json_is "$keys" "(7, 4, 3, 2, 2101248, 2097152, 2097152, True)" \
+	"gives the same"
+
+exits 0 "three passes" "$replay" --passes=3 --json "$scratch/small"
+json_is "len(d['pass']), d['peak_requested_bytes'],
+	sum(p['driver_calls'] for p in d['pass']) <= d['driver_calls']" \
+	"(3, 2101248, True)" "each is reported"
+exits 0 "three passes without loading" "$replay" --passes=3 --no-load --json \
+	"$scratch/small"
+json_is "len(d['pass']), d['final_requested_bytes']" "(3, 2097152)" \
+	"each is read anew"
+
+for conf in vm:off host.vm:off host.streams:off,host.copy:off,host.capture:off
+do
+	exits 0 "with $conf" with "$conf" "$replay" --check=1 --json \
+		"$scratch/small"
+	json_is "d['final_allocated_bytes']" 2097152 "gives the same"
+done
+
+# ---- direct ----------------------------------------------------------------
+
+exits 0 "the driver's own calls" "$replay" --policy=direct --json \
+	"$scratch/small"
+json_is "d['driver_calls'], d['peak_reserved_bytes'],
+	d['final_reserved_bytes_after_trim'], 'hits' in d" \
+	"(5, 4194304, 2097152, False)" "are those of the trace, rounded up"
+exits 0 "and without loading, three times" "$replay" --policy=direct \
+	--no-load --passes=3 "$scratch/small"
+
+# ---- a longer one ----------------------------------------------------------
+
+awk 'BEGIN {
+	srand(3)
+	for (i = 1; i <= 20000; i++) {
+		print "a", i, int(exp(rand() * 14) + 1), i % 4
+		if (i > 300) {
+			do { k = i - 300 + int(rand() * 300) } while (k in gone)
+			gone[k] = 1
+			print "f", k
+		}
+	}
+}' >"$scratch/long"
+want=$(awk '
+	$1 == "a" { b[$2] = $3; n += $3; if (n > p) p = n }
+	$1 == "f" { n -= b[$2] }
+	END { printf "(%d, %d, %d)", NR, p, n }' "$scratch/long")
+for conf in vm:on vm:off; do
+	exits 0 "a random one with checks, $conf" with "$conf" \
+		"$replay" --check=100 --json "$scratch/long"
+	json_is "d['events'], d['peak_requested_bytes'],
+		d['final_requested_bytes']" "$want" "all counts are exact"
+done
+exits 0 "without loading" "$replay" --no-load --json "$scratch/long"
+json_is "d['events'], d['peak_requested_bytes'], d['final_requested_bytes']" \
+	"$want" "all counts are exact"
+
+# ---- out of memory, and a driver that fails --------------------------------
+
+exits 1 "a limit that is too low" "$replay" --limit=1MiB "$scratch/small"
+check "says where, and the figures" \
+	grep -q 'small:[1-9]: allocation .* out of memory' "$scratch/err"
+exits 0 "a limit that is not" "$replay" --limit=16MiB "$scratch/small"
+exits 1 "a device that is too small" with host.capacity:2MiB,host.page:4KiB \
+	"$replay" "$scratch/small"
+exits 1 "a direct limit" "$replay" --policy=direct --limit=2MiB \
+	"$scratch/small"
+check "says where" grep -q 'small:3: allocation of 4096' "$scratch/err"
+for slot in page_create map va_reserve stream_create; do
+	exits 1 "when $slot fails" with "host.fail:$slot@1+:driver" \
+		"$replay" "$scratch/small"
+	check "says so" test -s "$scratch/err"
+done
+exits 1 "when the driver cannot take memory back" \
+	with 'host.fail:page_destroy@1+:driver' "$replay" "$scratch/small"
+for nth in 1 2 3; do
+	exits 1 "direct, when call $nth fails" with "host.fail:alloc@$nth" \
+		"$replay" --policy=direct "$scratch/small"
+done
+exits 1 "a block of 2^63 bytes" sh -c \
+	"printf 'a 1 9223372036854775808 0\n' | '$replay' -"
+check "says where" grep -q -e '-:1: allocation' "$scratch/err"
+
+# ---- traces that are none --------------------------------------------------
+
+# bad NAME LINE REASON: in the file "$scratch/bad"
+bad()
+{
+	for load in --json --no-load; do
+		exits 1 "$1 ($load)" "$replay" $load "$scratch/bad"
+		is "$(cat "$scratch/err")" \
+			"gpumem-replay: $scratch/bad:$2: $3" \
+			"says file, line and reason"
+		check "prints nothing else" test ! -s "$scratch/out"
+	done
+}
+
+# text NAME LINE REASON CONTENT
+text()
+{
+	printf "$4" >"$scratch/bad"
+	bad "$1" "$2" "$3"
+}
+
+text "nothing" 1 "no events" ''
+text "only comments" 2 "no events" '# gpumem-trace 1\n# x\n'
+text "another version" 1 "not version 1 of the format" \
+	'# gpumem-trace 2\na 1 1 0\n'
+text "version 10" 1 "not version 1 of the format" \
+	'# gpumem-trace 10\na 1 1 0\n'
+text "an empty line" 2 "empty" 'a 1 1 0\n\nf 1\n'
+text "another letter" 2 "begins with none of #, a and f" 'a 1 1 0\nx\n'
+text "no ID" 1 "ID is missing" 'a\n'
+text "no stream" 1 "STREAM is missing" 'a 1 1\n'
+text "no number" 1 "BYTES is not a number" 'a 1 -1 0\n'
+text "two spaces" 1 "ID is not a number" 'a  1 1 0\n'
+text "too many fields" 1 "unexpected character 0x20 in column 8" 'a 1 1 0 0\n'
+text "a carriage return" 1 "unexpected character 0x0d in column 8" \
+	'a 1 1 0\r\n'
+text "a zero byte" 2 "unexpected character 0x00 in column 4" \
+	'a 1 1 0\nf 1\000\n'
+text "a number above 64 bits" 2 "BYTES is above 64 bits" \
+	'a 1 1 0\na 2 18446744073709551616 0\n'
+text "a number far above" 1 "ID is above 64 bits" \
+	'f 99999999999999999999999999\n'
+text "a sum above 64 bits" 2 "the live bytes are above 64 bits" \
+	'a 1 1 0\na 2 18446744073709551615 0\n'
+text "an ID that is live" 3 "ID 7 is live already" \
+	'a 7 1 0\na 8 1 0\na 7 2 0\n'
+text "an ID that is unknown" 2 "ID 8 is not live" 'a 7 1 0\nf 8\n'
+text "an ID freed twice" 3 "ID 7 is not live" 'a 7 1 0\nf 7\nf 7\n'
+text "a line without its end" 2 "cut off: the line has no end" \
+	'a 7 1 0\nf 7'
+{
+	printf 'a 1 1 0\n#'
+	awk 'BEGIN { while (i++ < 5000) printf "x" }'
+	printf '\n'
+} >"$scratch/bad"
+bad "a line too long" 2 "longer than 4096 bytes"
+awk 'BEGIN { while (i++ < 1100) print "a", i, 1, i }' >"$scratch/bad"
+bad "too many streams" 1024 "more than 1024 different streams"
+
+# ---- compressed files that are broken --------------------------------------
+
+gzip -c "$scratch/long" >"$scratch/long.gz"
+size=$(wc -c <"$scratch/long.gz")
+for part in 1 5 19 50 99; do
+	head -c "$((size * part / 100))" "$scratch/long.gz" >"$scratch/bad"
+	exits 1 "$part % of a compressed trace" "$replay" "$scratch/bad"
+	check "says so with its line" grep -qE \
+		'bad:[0-9]+: the file is cut off: gzip' "$scratch/err"
+	exits 1 "and found while replaying" "$replay" --no-load "$scratch/bad"
+done
+head -c "$((size - 4))" "$scratch/long.gz" >"$scratch/bad"
+exits 1 "a compressed trace without its checksum" "$replay" "$scratch/bad"
+{
+	head -c "$((size - 8))" "$scratch/long.gz"
+	printf 'abcdefgh'
+} >"$scratch/bad"
+exits 1 "a compressed trace with a wrong checksum" "$replay" "$scratch/bad"
+check "says so with its line" grep -qE 'bad:[0-9]+: damaged gzip data' "$scratch/err"
+
+# ---- manners ---------------------------------------------------------------
+
+exits 1 "a trace that is not there" "$replay" "$scratch/nothing"
+check "says so" grep -q 'nothing: No such file' "$scratch/err"
+exits 1 "a directory" "$replay" "$scratch"
+exits 2 "no trace" "$replay"
+exits 2 "two traces" "$replay" "$scratch/small" "$scratch/small"
+exits 2 "a policy that is none" "$replay" --policy=nonsense "$scratch/small"
+for option in --passes=0 --passes=x --passes=-1 --check=0 --limit=12XiB \
+	--limit=1.2.3MiB --limit=; do
+	exits 2 "$option" "$replay" "$option" "$scratch/small"
+done
+exits 3 "a device that is not there" "$replay" --device=host:1 \
+	"$scratch/small"
+exits 3 "a backend that is not there" "$replay" --device=nonsense \
+	"$scratch/small"
+
+done_testing

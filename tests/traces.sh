@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# Every recorded program is replayed, with and without virtual memory: what it
+# leaves live is what is allocated in the end, trim gives the rest back, and
+# the peak stays near what was asked for.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+replay=$top_builddir/tools/gpumem-replay
+[ -x "$replay" ] || skip_all "gpumem-replay was not built"
+
+# value KEY: of the JSON in $scratch/out
+value()
+{
+	sed -n "s/^ *\"$1\": \\([0-9.]*\\),\\{0,1\\}\$/\\1/p" "$scratch/out"
+}
+
+# events, bytes and blocks that the trace leaves live, by other means
+summary()
+{
+	gzip -dc "$1" | awk '
+		$1 == "a" { size[$2] = $3; live += $3; blocks++; events++ }
+		$1 == "f" { live -= size[$2]; blocks--; events++ }
+		END { printf "%d %.0f %d\n", events, live, blocks }'
+}
+
+# most VM TRACE: the highest allowed ratio of peak reserved to peak requested
+most()
+{
+	case $1:$2 in
+	on:llm_serving) echo 1.10 ;;
+	on:*) echo 1.05 ;;
+	off:*) echo 1.5 ;;
+	esac
+}
+
+for file in "$top_srcdir"/tests/traces/*.trace.gz; do
+	name=$(basename "$file" .trace.gz)
+	set -- $(summary "$file")
+	events=$1 live=$2 blocks=$3
+	for vm in on off; do
+		what="$name, virtual memory $vm"
+		exits 0 "$what" env GPUMEM_CONF="vm:$vm" "$replay" \
+			--device host:0 --json "$file" || continue
+		is "$(value events)" "$events" "$what: events"
+		is "$(value final_allocated_bytes)" "$live" \
+			"$what: what is live is allocated"
+		ratio=$(value reserved_ratio)
+		check "$what: ratio ${ratio:-?} is between 1 and $(most $vm "$name")" \
+			awk "BEGIN { exit !(1 <= $ratio && $ratio <= $(most $vm "$name")) }"
+		# A live block keeps at most the two pages at its ends in part.
+		kept=$(value final_reserved_bytes_after_trim)
+		if [ $vm = on ]; then
+			page=$((2 << 20))
+			check "$what: trim keeps $kept bytes for $live" \
+				test "$kept" -ge "$live" -a "$kept" -le \
+				$((live + 2 * page * blocks))
+		elif [ "$live" -eq 0 ]; then
+			is "$kept" 0 "$what: trim keeps nothing"
+		fi
+	done
+done
+
+done_testing

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A backend in the test itself, whose every slot gives `fake.next` and tells
+ * `fake.calls`: for tests of what surrounds a call. All groups are there; its
+ * memory is only numbers. One program includes this once.
+ */
+#ifndef GPUMEM_TESTS_DEVICE_FAKE_H
+#define GPUMEM_TESTS_DEVICE_FAKE_H
+
+#include <gpumem/backend.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+	gpumem_status next;  /* what the next calls give */
+	int64_t native_code; /* with a failure; 0 and "": none is said */
+	const char *native_name;
+	_Atomic unsigned calls; /* of slots that take a device */
+	const char *_Atomic last;
+	int devices, opened, closed, inits;
+	uint32_t caps;
+	uint64_t granularity_bytes, alignment_bytes, max_alloc_bytes;
+	gpumem_status init_status, count_status, info_status, open_status;
+	uint64_t address;
+	const struct gpumem_services *core;
+} fake = {
+	.native_name = "",
+	.devices = 2,
+	.caps = UINT32_MAX,
+	.granularity_bytes = 4096,
+	.alignment_bytes = 512,
+	.max_alloc_bytes = 1u << 30,
+	.address = 0x1000,
+};
+
+static gpumem_status fake_call(const char *slot)
+{
+	fake.calls++;
+	fake.last = slot;
+	if (fake.next != GPUMEM_OK && fake.next != GPUMEM_NOT_READY &&
+	    (fake.native_code || *fake.native_name))
+		fake.core->error(fake.native_code, fake.native_name,
+				 "the fake %s failed", slot);
+	return fake.next;
+}
+
+static gpumem_status fake_init(const struct gpumem_services *services)
+{
+	fake.core = services;
+	fake.inits++;
+	return fake.init_status;
+}
+
+static const char *fake_version(void)
+{
+	return "fake 1.2";
+}
+
+static gpumem_status fake_count(int *count_out)
+{
+	if (fake.count_status == GPUMEM_OK)
+		*count_out = fake.devices;
+	return fake.count_status;
+}
+
+static gpumem_status fake_info(int index, struct gpumem_device_info *info_out)
+{
+	if (fake.info_status != GPUMEM_OK)
+		return fake.info_status;
+	memset(info_out->product, 'x', sizeof(info_out->product));
+	snprintf(info_out->uuid, sizeof(info_out->uuid),
+		 "0123abcd-0000-0000-0000-00000000000%d", index % 10);
+	info_out->total_bytes = 1u << 30;
+	info_out->granularity_bytes = fake.granularity_bytes;
+	info_out->alignment_bytes = fake.alignment_bytes;
+	info_out->max_alloc_bytes = fake.max_alloc_bytes;
+	info_out->caps = fake.caps;
+	return GPUMEM_OK;
+}
+
+static gpumem_status fake_open(int index, void **device_out)
+{
+	if (fake.open_status != GPUMEM_OK)
+		return fake.open_status;
+	fake.opened++;
+	*device_out = &fake.devices + index; /* a number, never NULL */
+	return GPUMEM_OK;
+}
+
+static void fake_close(void *device)
+{
+	(void)device;
+	fake.closed++;
+}
+
+static gpumem_status fake_memory(void *device, struct gpumem_memory *memory_out)
+{
+	gpumem_status status = fake_call("memory_info");
+
+	(void)device;
+	if (status == GPUMEM_OK) {
+		memory_out->total_bytes = 1u << 30;
+		memory_out->free_bytes = 1u << 29;
+	}
+	return status;
+}
+
+static gpumem_status fake_alloc(void *device, uint64_t bytes,
+				uint64_t *address_out)
+{
+	gpumem_status status = fake_call("alloc");
+
+	(void)device;
+	if (status == GPUMEM_OK) {
+		*address_out = fake.address;
+		fake.address += bytes;
+	}
+	return status;
+}
+
+static gpumem_status fake_free(void *device, uint64_t address, uint64_t bytes)
+{
+	(void)device;
+	(void)address;
+	(void)bytes;
+	return fake_call("free");
+}
+
+static gpumem_status fake_stream_create(void *device, gpumem_stream *stream_out)
+{
+	gpumem_status status = fake_call("stream_create");
+
+	if (status == GPUMEM_OK)
+		*stream_out = device;
+	return status;
+}
+
+static gpumem_status fake_stream_destroy(void *device, gpumem_stream stream)
+{
+	(void)device;
+	(void)stream;
+	return fake_call("stream_destroy");
+}
+
+static gpumem_status fake_stream_sync(void *device, gpumem_stream stream)
+{
+	(void)device;
+	(void)stream;
+	return fake_call("stream_sync");
+}
+
+static gpumem_status fake_stream_query(void *device, gpumem_stream stream)
+{
+	(void)device;
+	(void)stream;
+	return fake_call("stream_query");
+}
+
+static gpumem_status fake_stream_wait(void *device, gpumem_stream stream,
+				      gpumem_event event)
+{
+	(void)device;
+	(void)stream;
+	(void)event;
+	return fake_call("stream_wait");
+}
+
+static gpumem_status fake_event_create(void *device, gpumem_event *event_out)
+{
+	gpumem_status status = fake_call("event_create");
+
+	if (status == GPUMEM_OK)
+		*event_out = device;
+	return status;
+}
+
+static gpumem_status fake_event_destroy(void *device, gpumem_event event)
+{
+	(void)device;
+	(void)event;
+	return fake_call("event_destroy");
+}
+
+static gpumem_status fake_event_record(void *device, gpumem_event event,
+				       gpumem_stream stream)
+{
+	(void)device;
+	(void)event;
+	(void)stream;
+	return fake_call("event_record");
+}
+
+static gpumem_status fake_event_query(void *device, gpumem_event event)
+{
+	(void)device;
+	(void)event;
+	return fake_call("event_query");
+}
+
+static gpumem_status fake_event_sync(void *device, gpumem_event event)
+{
+	(void)device;
+	(void)event;
+	return fake_call("event_sync");
+}
+
+static gpumem_status fake_va_reserve(void *device, uint64_t bytes,
+				     uint64_t alignment, uint64_t *address_out)
+{
+	gpumem_status status = fake_call("va_reserve");
+
+	(void)device;
+	(void)bytes;
+	if (status == GPUMEM_OK)
+		*address_out = alignment;
+	return status;
+}
+
+static gpumem_status fake_va_release(void *device, uint64_t address,
+				     uint64_t bytes)
+{
+	(void)device;
+	(void)address;
+	(void)bytes;
+	return fake_call("va_release");
+}
+
+static gpumem_status fake_page_create(void *device, uint64_t bytes,
+				      gpumem_page *page_out)
+{
+	gpumem_status status = fake_call("page_create");
+
+	(void)device;
+	if (status == GPUMEM_OK)
+		*page_out = bytes;
+	return status;
+}
+
+static gpumem_status fake_page_destroy(void *device, gpumem_page page,
+				       uint64_t bytes)
+{
+	(void)device;
+	(void)page;
+	(void)bytes;
+	return fake_call("page_destroy");
+}
+
+static gpumem_status fake_map(void *device, uint64_t address,
+			      const gpumem_page *pages, size_t count,
+			      uint64_t page_bytes)
+{
+	(void)device;
+	(void)address;
+	(void)pages;
+	(void)count;
+	(void)page_bytes;
+	return fake_call("map");
+}
+
+static gpumem_status fake_unmap(void *device, uint64_t address, size_t count,
+				uint64_t page_bytes)
+{
+	(void)device;
+	(void)address;
+	(void)count;
+	(void)page_bytes;
+	return fake_call("unmap");
+}
+
+static gpumem_status fake_fill(void *device, uint64_t address, uint8_t value,
+			       uint64_t bytes, gpumem_stream stream)
+{
+	(void)device;
+	(void)address;
+	(void)value;
+	(void)bytes;
+	(void)stream;
+	return fake_call("fill");
+}
+
+static gpumem_status fake_copy(void *device, uint64_t to, uint64_t from,
+			       uint64_t bytes, gpumem_stream stream)
+{
+	(void)device;
+	(void)to;
+	(void)from;
+	(void)bytes;
+	(void)stream;
+	return fake_call("copy");
+}
+
+static gpumem_status fake_capture_id(void *device, gpumem_stream stream,
+				     uint64_t *id_out)
+{
+	gpumem_status status = fake_call("capture_id");
+
+	(void)device;
+	(void)stream;
+	if (status == GPUMEM_OK)
+		*id_out = 77;
+	return status;
+}
+
+static const struct gpumem_backend fake_table = {
+	.abi = GPUMEM_BACKEND_ABI,
+	.size = sizeof(struct gpumem_backend),
+	.name = "fake",
+	.init = fake_init,
+	.driver_version = fake_version,
+	.device_count = fake_count,
+	.device_info = fake_info,
+	.device_open = fake_open,
+	.device_close = fake_close,
+	.memory_info = fake_memory,
+	.alloc = fake_alloc,
+	.free = fake_free,
+	.stream_create = fake_stream_create,
+	.stream_destroy = fake_stream_destroy,
+	.stream_sync = fake_stream_sync,
+	.stream_query = fake_stream_query,
+	.stream_wait = fake_stream_wait,
+	.event_create = fake_event_create,
+	.event_destroy = fake_event_destroy,
+	.event_record = fake_event_record,
+	.event_query = fake_event_query,
+	.event_sync = fake_event_sync,
+	.va_reserve = fake_va_reserve,
+	.va_release = fake_va_release,
+	.page_create = fake_page_create,
+	.page_destroy = fake_page_destroy,
+	.map = fake_map,
+	.unmap = fake_unmap,
+	.fill = fake_fill,
+	.copy = fake_copy,
+	.capture_id = fake_capture_id,
+};
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The check of a heap: whatever is spoiled in a heap that is in order, it
+ * finds. All other tests of the heap rest on it. */
+#include "heap_fixture.h"
+
+static struct gm_arena *arena;
+static struct gm_local *local;
+static struct gm_extent *live, *ready, *freed;
+static struct gm_slab *slab;
+static struct gm_bin *bin;
+static struct gm_slot slot[2];
+
+/* The check finds something, and says what. */
+static void finds(const char *what)
+{
+	gpumem_status status = heap_check();
+
+	if (!ok(status == GPUMEM_CORRUPT && strstr(last_text(), what), "%s",
+		what))
+		diag("%d: %s", (int)status, last_text());
+}
+
+/* One value is wrong for as long as the check takes. */
+#define spoil(place, value, what)                                              \
+	do {                                                                   \
+		__typeof__(place) kept = (place);                              \
+		(place) = (value);                                             \
+		finds(what);                                                   \
+		(place) = kept;                                                \
+		if (heap_check())                                              \
+			bail("it cannot be mended: %s", last_text());          \
+	} while (0)
+
+static void spoil_entry(uintptr_t address, uintptr_t entry, const char *what)
+{
+	uintptr_t kept = gm_map_get(address);
+
+	gm_map_set(address, entry);
+	finds(what);
+	gm_map_set(address, kept);
+}
+
+/* Something of everything. */
+static void make(bool vm)
+{
+	unsigned index;
+
+	option("vm", vm ? "on" : "off");
+	heap_start();
+	index = heap.classes.count - 1;
+	arena = arena_of(NULL);
+	must(gm_local_of(&heap, arena, &local));
+	live = block(arena, 3 * MIB);
+	freed = block(arena, MIB);
+	ready = block(arena, MIB);
+	block(arena, 6 * MIB);
+	slab_new(arena, index);
+	block_give(arena, freed);
+	gm_local_push_large(local, ready);
+	slab = arena->partial[index];
+	bin = &local->bin[index];
+	gm_slab_take(arena, index, slot, 2);
+	slot_use(&slot[0]);
+	bin->slot[bin->count++] = slot[1];
+	sound("the heap is in order");
+}
+
+static void test_books(void)
+{
+	struct gm_books *books = &heap.books;
+
+	spoil(books->requested.current, 1, "the books say");
+	spoil(books->allocated.current, 1, "the books say");
+	spoil(books->blocks.current, 1, "the books say");
+	spoil(books->active.current, 1, "allocated, but 1 active");
+	spoil(heap.pending.bytes, 1, "bytes pending");
+	spoil(books->reserved.current, 1, "but 1 reserved");
+	spoil(heap.limit_bytes, MIB, "more than the limit");
+}
+
+static void test_extents(void)
+{
+	spoil(live->bytes, live->bytes - 256, "a gap follows");
+	spoil(live->bytes, 0, "is empty");
+	spoil(live->next->prev, NULL, "not linked both ways");
+	spoil(live->requested, live->bytes + 1, "is too small");
+	spoil(live->state, GM_EXTENT_FREE, "were not merged");
+	spoil(live->state, GM_EXTENT_PENDING, "the books say");
+	spoil(live->state, GM_EXTENT_FILLING, "has state");
+	spoil(ready->state, GM_EXTENT_LARGE, "the books say");
+	spoil(freed->state, GM_EXTENT_PENDING, "but the indexes have");
+	spoil(freed->ticket, arena->ticket + 1, "freed in the future");
+	spoil_entry(live->address, 0, "does not lead to the block");
+	spoil_entry(live->address, (uintptr_t)freed, "does not lead to");
+	spoil_entry(ready->address, 0, "does not lead to the ready block");
+}
+
+/* Two free extents side by side, though the index has both. */
+static void test_merge(void)
+{
+	struct gm_extent *rest;
+
+	must(gm_nodes_reserve(&heap.nodes, 1));
+	gm_index_remove(&arena->index, freed);
+	rest = gm_extent_split(&heap.nodes, freed, 256 * KIB);
+	gm_index_insert(&arena->index, freed);
+	gm_index_insert(&arena->index, rest);
+	finds("were not merged");
+	gm_index_remove(&arena->index, freed);
+	gm_index_remove(&arena->index, rest);
+	gm_extent_join(&heap.nodes, freed);
+	gm_index_insert(&arena->index, freed);
+	sound("mended");
+}
+
+static void test_slabs(void)
+{
+	uint64_t first = 1ull << (slot[0].mark - slab->mark);
+	uint32_t bytes = class_of(slab)->bytes;
+
+	spoil(slab->free_count, slab->free_count + 1, "free slots, not");
+	spoil(slab->free[0], slab->free[0] | first, "is free and in use");
+	spoil(slab->free[0], slab->free[0] & (slab->free[0] - 1),
+	      "free slots, not");
+	spoil(*slot[0].mark, 0, "the books say");
+	spoil(*slot[0].mark, bytes + 1, "has mark");
+	spoil(*slot[0].mark, GM_MARK_SHARED, "has mark");
+	spoil(*slot[0].mark, bytes - 1, "the books say");
+	spoil(*slot[0].mark, GM_MARK_PENDING, "the books say");
+	spoil(*slot[1].mark, 1, "the books say");
+	spoil(slab->extent, live, "does not lead to the run");
+	spoil(slab->arena, arena_of(&slab), "is not what its extent says");
+	spoil_entry(slab->address, 0, "does not lead to the run");
+	spoil_entry(slab->address + GM_RUN_UNIT, 0, "misses part of the run");
+}
+
+static void test_indexes(void)
+{
+	struct gm_index *index = &arena->index;
+
+	spoil(index->bytes, index->bytes + 256, "but the indexes have");
+	spoil(index->count, index->count - 1, "but the indexes have");
+	spoil(index->map[0], index->map[0] ^ 2, "and its bit differ");
+	spoil(arena->settled, arena->ticket + 1, "a stream settled");
+	spoil(arena->ticket, heap.ticket + 1, "a stream settled");
+}
+
+static void test_locals(void)
+{
+	spoil(bin->count, 0, "slots and");
+	spoil(bin->count, 2, "slots and");
+	spoil(local->ready_bytes, 2 * MIB, "a cache holds");
+	spoil(gm_local_ready(local, MIB)->count, 0, "a cache holds");
+}
+
+static void test_pages(void)
+{
+	struct gm_space *space = &heap.space;
+	struct gm_extent *hole = space->holes;
+
+	spoil(space->page[0].handle, 0, "are holes, of");
+	spoil(space->page[space->high_page - 1].handle, 0, "are holes, of");
+	spoil(space->high_page, space->high_page - 1, "are holes, of");
+	spoil(space->spare_count, space->spare_count + 1, "pages spare");
+	spoil(space->holes, NULL, "is in no list");
+	spoil(hole->bytes, hole->bytes - 256, "is no whole pages");
+	space->page[space->high_page].handle = 1;
+	spoil(space->high_page, space->high_page + 1, "is in a hole");
+	space->page[space->high_page].handle = 0;
+	must(gm_nodes_reserve(&heap.nodes, 1));
+	gm_hole_add(space, gm_extent_split(&heap.nodes, hole, 4 * MIB));
+	finds("two holes meet");
+	gm_hole_remove(space, hole->next);
+	gm_extent_join(&heap.nodes, hole);
+	sound("mended");
+}
+
+static void test_spans(void)
+{
+	spoil(heap.space.spans->bytes, heap.space.spans->bytes + 4096,
+	      "segments of");
+}
+
+int main(void)
+{
+	alarm(60);
+	device_start();
+	for (int vm = 1; vm >= 0; vm--) {
+		make(vm);
+		test_books();
+		test_extents();
+		test_merge();
+		test_slabs();
+		test_indexes();
+		test_locals();
+		if (vm)
+			test_pages();
+		else
+			test_spans();
+		heap_end();
+	}
+	device_end();
+	return done_testing();
+}
