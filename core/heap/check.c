@@ -44,7 +44,7 @@ static gpumem_status check_slab(const struct gm_heap *heap,
 		       "the map misses part of the run at %#zx",
 		       extent->address);
 	for (uint32_t i = 0; i < slab->class.slots; i++) {
-		uint32_t mark = atomic_load(&slab->mark[i]);
+		uint32_t mark = atomic_load(gm_slab_mark(slab, i));
 		bool is_free = slab->free[i / 64] >> (i % 64) & 1;
 
 		bits += is_free;

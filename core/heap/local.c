@@ -177,7 +177,7 @@ static void put(const struct gm_slot *slot)
 {
 	struct gm_slab *slab = gm_slab_of_entry(gm_map_get(slot->address));
 
-	gm_slab_put(slab, (uint32_t)(slot->mark - slab->mark));
+	gm_slab_put(slab, gm_slab_slot(slab, slot->mark));
 }
 
 static void give_back(struct gm_bin *bin, uint32_t count)

@@ -203,7 +203,7 @@ static inline bool gm_local_free_small(struct gm_local *local,
 {
 	uint32_t offset = (uint32_t)(address - slab->address);
 	uint32_t slot = gm_class_slot(&slab->class, offset);
-	_Atomic uint32_t *mark = (_Atomic uint32_t *)&slab->mark[slot];
+	_Atomic uint32_t *mark = gm_slab_mark(slab, slot);
 
 	if (slot >= slab->class.slots || slot * slab->class.bytes != offset ||
 	    atomic_load_explicit(mark, memory_order_relaxed) - 1 >=

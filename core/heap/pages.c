@@ -139,8 +139,8 @@ static size_t create(struct gm_heap *heap, gpumem_page *pages, size_t want,
 	return have;
 }
 
-/* Undoes create(), but for a capture that is under way: then they stay, as spare
- * ones. The thread's last error stays why. */
+/* Undoes create(), but for a capture that is under way: then they stay, as
+ * spare ones. The thread's last error stays why. */
 static void give_back(struct gm_heap *heap, const gpumem_page *pages,
 		      size_t count)
 {

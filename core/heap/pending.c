@@ -94,7 +94,7 @@ static void finish(struct gm_heap *heap, struct gm_pending_block *block)
 	if (freed->extent) {
 		gm_arena_release(freed->extent->arena, freed->extent);
 	} else {
-		atomic_store_explicit(&freed->slab->mark[freed->slot], 0,
+		atomic_store_explicit(gm_slab_mark(freed->slab, freed->slot), 0,
 				      memory_order_relaxed);
 		gm_slab_put(freed->slab, freed->slot);
 	}

@@ -24,14 +24,14 @@ static uint32_t class_bytes(unsigned index, unsigned shift)
 }
 
 /* The shortest run that wastes at most 1/32 at its end and holds at least
- * four slots; where none does, the one that wastes the smallest part. */
+ * sixteen slots; where none does, the one that wastes the smallest part. */
 static uint32_t run_bytes(uint32_t bytes)
 {
 	uint32_t best = GM_RUN_MAX;
 
 	for (uint32_t run = GM_RUN_UNIT; run <= GM_RUN_MAX;
 	     run += GM_RUN_UNIT) {
-		if (run / bytes < 4)
+		if (run / bytes < 16)
 			continue;
 		if ((uint64_t)(run % bytes) * 32 <= run)
 			return run;
@@ -49,6 +49,16 @@ static uint32_t clamp(uint64_t value, uint32_t low, uint32_t high)
 	return value > high ? high : (uint32_t)value;
 }
 
+/* A thread takes half of what it keeps at a time: at least a line of marks. */
+static uint32_t spread_of(uint32_t keep)
+{
+	uint32_t spread = 0;
+
+	while (spread < 3 && (keep / 2 * sizeof(uint32_t) << spread) < GM_LINE)
+		spread++;
+	return spread;
+}
+
 void gm_classes_init(struct gm_classes *classes, uint32_t unit,
 		     uint64_t cache_bytes)
 {
@@ -64,6 +74,7 @@ void gm_classes_init(struct gm_classes *classes, uint32_t unit,
 		class->slots = class->run_bytes / class->bytes;
 		class->keep =
 			clamp(cache_bytes / class->bytes, 2, GM_BIN_SLOTS);
+		class->spread = spread_of(class->keep);
 		class->inverse =
 			((1ull << 40) + class->bytes - 1) / class->bytes;
 	}

@@ -28,8 +28,9 @@ enum {
 	GM_SMALL_MAX = 16 * 1024,
 	GM_CLASS_COUNT = 20,	 /* with the smallest unit */
 	GM_RUN_UNIT = 16 * 1024, /* runs are multiples of, and aligned to it */
-	GM_RUN_MAX = 128 * 1024,
-	GM_SLOTS_MAX = 256 /* in one run */
+	GM_RUN_MAX = 256 * 1024,
+	GM_SLOTS_MAX = 256, /* in one run */
+	GM_LINE = 64	    /* bytes that processors share or do not */
 };
 
 struct gm_class {
@@ -37,6 +38,7 @@ struct gm_class {
 	uint32_t slots; /* in a run */
 	uint32_t run_bytes;
 	uint32_t keep;	  /* slots that a thread keeps ready at most */
+	uint32_t spread;  /* marks are 1 << spread words apart: slab.h */
 	uint64_t inverse; /* see gm_class_slot() */
 };
 

@@ -14,7 +14,11 @@ char gm_stream_gone;
 
 size_t gm_slab_host_bytes(const struct gm_class *class)
 {
-	return sizeof(struct gm_slab) + class->slots * sizeof(uint32_t);
+	size_t bytes =
+		sizeof(struct gm_slab) +
+		((size_t) class->slots << class->spread) * sizeof(uint32_t);
+
+	return (bytes + GM_LINE - 1) & ~(size_t)(GM_LINE - 1);
 }
 
 /* The arena's list of slabs with some, not all, slots free. */
@@ -44,12 +48,14 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 {
 	struct gm_heap *heap = arena->heap;
 	const struct gm_class *class = &heap->classes.of[class_index];
-	struct gm_slab *slab = calloc(1, gm_slab_host_bytes(class));
+	struct gm_slab *slab =
+		aligned_alloc(GM_LINE, gm_slab_host_bytes(class));
 
 	if (!slab)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for the books of %u blocks",
 			       class->slots);
+	memset(slab, 0, gm_slab_host_bytes(class));
 	slab->address = extent->address;
 	slab->heap = heap;
 	slab->arena = arena;
@@ -114,7 +120,7 @@ static unsigned take_from(struct gm_slab *slab, struct gm_slot *slots,
 		slab->free[word] &= slab->free[word] - 1;
 		slots[taken].address =
 			slab->address + (uintptr_t)slot * slab->class.bytes;
-		slots[taken++].mark = &slab->mark[slot];
+		slots[taken++].mark = gm_slab_mark(slab, slot);
 	}
 	slab->free_count -= taken;
 	if (!slab->free_count)

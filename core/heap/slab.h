@@ -42,8 +42,25 @@ struct gm_slab {
 	struct gm_extent *extent;
 	struct gm_slab *next, *prev; /* in partial */
 	uint64_t free[GM_SLOTS_MAX / 64];
-	_Atomic uint32_t mark[];
+	/* On lines of their own, since they are written without the mutex; so
+	 * far apart that what one thread takes at a time fills a line. */
+	_Alignas(GM_LINE) _Atomic uint32_t mark[];
 };
+
+static inline _Atomic uint32_t *gm_slab_mark(const struct gm_slab *slab,
+					     uint32_t slot)
+{
+	size_t at = (size_t)slot << slab->class.spread;
+
+	return (_Atomic uint32_t *)&slab->mark[at];
+}
+
+/* Which slot a mark belongs to. */
+static inline uint32_t gm_slab_slot(const struct gm_slab *slab,
+				    const _Atomic uint32_t *mark)
+{
+	return (uint32_t)((mark - slab->mark) >> slab->class.spread);
+}
 
 /* A slot that is ready to be handed out. */
 struct gm_slot {

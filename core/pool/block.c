@@ -31,7 +31,7 @@ static gpumem_status resolve_small(const void *ptr, struct gm_block *block)
 	if (block->slot >= slab->class.slots ||
 	    block->slot * slab->class.bytes != offset)
 		return bad_pointer(ptr, "is not the start of a block");
-	if (!gm_mark_live(atomic_load(&slab->mark[block->slot])))
+	if (!gm_mark_live(atomic_load(gm_slab_mark(slab, block->slot))))
 		return bad_pointer(ptr, "was freed already");
 	return GPUMEM_OK;
 }

@@ -32,7 +32,7 @@ static gpumem_status add_use(struct gm_block *block, gpumem_stream stream)
 	if (status)
 		return status;
 	if (block->slab)
-		atomic_fetch_or(&block->slab->mark[block->slot],
+		atomic_fetch_or(gm_slab_mark(block->slab, block->slot),
 				GM_MARK_SHARED);
 	else
 		block->extent->shared = true;
@@ -134,7 +134,7 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 static void cache_slot(struct gm_block *block, gpumem_stream stream)
 {
 	struct gm_slab *slab = block->slab;
-	_Atomic uint32_t *mark = &slab->mark[block->slot];
+	_Atomic uint32_t *mark = gm_slab_mark(slab, block->slot);
 	struct gm_local *local;
 
 	if (atomic_load(&slab->stream) != stream || is_lost(block->heap) ||
@@ -157,7 +157,7 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 {
 	struct gm_slab *slab = block->slab;
 	gpumem_stream own = atomic_load(&slab->stream);
-	_Atomic uint32_t *mark = &slab->mark[block->slot];
+	_Atomic uint32_t *mark = gm_slab_mark(slab, block->slot);
 	gpumem_status status = GPUMEM_OK;
 	uint32_t requested;
 	bool pending = false;

@@ -39,7 +39,7 @@ void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
 			   uint32_t slot, struct gpumem_block *block)
 {
-	uint32_t mark = atomic_load(&slab->mark[slot]);
+	uint32_t mark = atomic_load(gm_slab_mark(slab, slot));
 
 	gm_pool_describe(pool, slab->extent, block);
 	block->ptr =

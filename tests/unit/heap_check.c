@@ -117,7 +117,7 @@ static void test_merge(void)
 
 static void test_slabs(void)
 {
-	uint64_t first = 1ull << (slot[0].mark - slab->mark);
+	uint64_t first = 1ull << gm_slab_slot(slab, slot[0].mark);
 	uint32_t bytes = class_of(slab)->bytes;
 
 	spoil(slab->free_count, slab->free_count + 1, "free slots, not");

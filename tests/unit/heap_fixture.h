@@ -278,7 +278,7 @@ HEAP_USE void slot_give(const struct gm_slot *slot)
 
 	gm_books_free(&heap.books, bytes, bytes, false);
 	atomic_store(slot->mark, 0);
-	gm_slab_put(slab, (uint32_t)(slot->mark - slab->mark));
+	gm_slab_put(slab, gm_slab_slot(slab, slot->mark));
 }
 
 /* A run of the class in the arena's slabs. */

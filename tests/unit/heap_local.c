@@ -104,7 +104,7 @@ static void test_refusals(void)
 	refill();
 	ptr = gm_local_alloc(&heap, BYTES, NULL);
 	slab = slab_of((uintptr_t)ptr);
-	mark = &slab->mark[((uintptr_t)ptr - slab->address) / 1024];
+	mark = gm_slab_mark(slab, ((uintptr_t)ptr - slab->address) / 1024);
 	is_uint(atomic_load(mark), BYTES, "a live slot is marked");
 	ok(!gm_local_alloc(&heap, BYTES, other), "another stream's");
 	ok(!gm_local_free(ptr, other), "freed on another stream");

@@ -46,8 +46,8 @@ static void pend(struct gm_extent *extent, unsigned streams)
 static void pend_slot(const struct gm_slot *slot, unsigned streams)
 {
 	struct gm_slab *slab = slab_of(slot->address);
-	const struct gm_freed freed = {
-		.slab = slab, .slot = (uint32_t)(slot->mark - slab->mark)};
+	const struct gm_freed freed = {.slab = slab,
+				       .slot = gm_slab_slot(slab, slot->mark)};
 	uint32_t bytes = class_of(slab)->bytes;
 	struct gm_wait waits[STREAMS];
 	size_t count = waits_of(streams, waits);

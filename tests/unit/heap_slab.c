@@ -47,7 +47,7 @@ static unsigned take_all(unsigned index)
 		size_t n = at / class->bytes;
 
 		wrong += at % class->bytes != 0 || n >= class->slots;
-		wrong += slot[i].mark != &slab->mark[n];
+		wrong += slot[i].mark != gm_slab_mark(slab, n);
 		wrong += atomic_load(slot[i].mark) != 0 || seen[n];
 		seen[n] = true;
 		slot_use(&slot[i]);

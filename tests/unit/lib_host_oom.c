@@ -36,6 +36,7 @@ static _Atomic unsigned long requests, first_failing, last_failing;
 static _Atomic long alive; /* what the library has and did not free */
 
 static void *(*real_malloc)(size_t bytes);
+static void *(*real_aligned)(size_t alignment, size_t bytes);
 static void *(*real_calloc)(size_t count, size_t bytes);
 static void *(*real_realloc)(void *ptr, size_t bytes);
 static void (*real_free)(void *ptr);
@@ -62,6 +63,7 @@ static void find_real(void)
 	if (finding)
 		return;
 	finding = true;
+	*(void **)&real_aligned = dlsym(RTLD_NEXT, "aligned_alloc");
 	*(void **)&real_calloc = dlsym(RTLD_NEXT, "calloc");
 	*(void **)&real_realloc = dlsym(RTLD_NEXT, "realloc");
 	*(void **)&real_free = dlsym(RTLD_NEXT, "free");
@@ -109,6 +111,15 @@ void *calloc(size_t count, size_t bytes)
 	if (!is_ours(__builtin_return_address(0)))
 		return real_calloc(count, bytes);
 	return must_fail() ? NULL : count_alive(real_calloc(count, bytes));
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+	if (!real_aligned)
+		find_real();
+	if (!is_ours(__builtin_return_address(0)))
+		return real_aligned(alignment, bytes);
+	return must_fail() ? NULL : count_alive(real_aligned(alignment, bytes));
 }
 
 void *realloc(void *ptr, size_t bytes)
