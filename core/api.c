@@ -3,31 +3,19 @@
 
 /*
  * The door: blocks, pools and streams. It looks at arguments, and calls what
- * does the work. All public functions are defined here and in api_query.c, and
- * nowhere else. The hot path is inlined from heap/local.h.
+ * does the work. All public functions are defined here and in api_device.c, but
+ * for those of the simulated GPU (backends/host/). The hot path is inlined from
+ * heap/local.h.
  */
 #include <gpumem/gpumem.h>
 
-#include "base/error.h"
-#include "base/fork.h"
+#include "api_check.h"
 #include "heap/local.h"
 #include "pool/pool.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 static const size_t alignment_max = (size_t)1 << 30;
-
-static gpumem_status null_argument(const char *name)
-{
-	return gm_fail(GPUMEM_INVALID, "%s is NULL", name);
-}
-
-static gpumem_status forked(void)
-{
-	return gm_fail(GPUMEM_FORKED,
-		       "the process was forked after gpumem was used; only its "
-		       "parent can use the device");
-}
 
 /* ---- blocks ---- */
 
@@ -40,9 +28,9 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 		.bytes = bytes, .alignment = alignment, .stream = stream};
 
 	if (!pool)
-		return null_argument("pool");
+		return gm_null_argument("pool");
 	if (!ptr_out)
-		return null_argument("ptr_out");
+		return gm_null_argument("ptr_out");
 	if (!alignment || alignment & (alignment - 1) ||
 	    alignment > alignment_max)
 		return gm_fail(GPUMEM_INVALID,
@@ -89,7 +77,7 @@ gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
 
 gpumem_status gpumem_use_on(void *ptr, gpumem_stream stream)
 {
-	return ptr ? gm_pool_use_on(ptr, stream) : null_argument("ptr");
+	return ptr ? gm_pool_use_on(ptr, stream) : gm_null_argument("ptr");
 }
 
 gpumem_status gpumem_query(const void *ptr, struct gpumem_block *block_out)
@@ -98,7 +86,7 @@ gpumem_status gpumem_query(const void *ptr, struct gpumem_block *block_out)
 	gpumem_status status;
 
 	if (!block_out)
-		return null_argument("block_out");
+		return gm_null_argument("block_out");
 	status = gm_pool_query(ptr, &block);
 	if (!status)
 		gm_struct_copy(block_out, &block);
@@ -112,13 +100,14 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 				 gpumem_pool **pool_out)
 {
 	struct gpumem_pool_config all = {.size = sizeof(all)};
+	gpumem_status status = gm_enter();
 
-	if (gm_forked())
-		return forked();
+	if (status)
+		return status;
 	if (!device)
-		return null_argument("device");
+		return gm_null_argument("device");
 	if (!pool_out)
-		return null_argument("pool_out");
+		return gm_null_argument("pool_out");
 	if (config)
 		gm_struct_copy(&all, config);
 	return gm_pool_create(device, &all, pool_out);
@@ -126,53 +115,59 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 
 gpumem_status gpumem_pool_destroy(gpumem_pool *pool, bool force)
 {
-	if (gm_forked())
-		return forked();
-	return pool ? gm_pool_destroy(pool, force) : null_argument("pool");
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return pool ? gm_pool_destroy(pool, force) : gm_null_argument("pool");
 }
 
 gpumem_status gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out)
 {
-	if (gm_forked())
-		return forked();
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
 	if (!device)
-		return null_argument("device");
+		return gm_null_argument("device");
 	return pool_out ? gm_pool_default(device, pool_out)
-			: null_argument("pool_out");
+			: gm_null_argument("pool_out");
 }
 
 gpumem_status gpumem_pool_set_limit(gpumem_pool *pool,
 				    uint64_t soft_limit_bytes,
 				    uint64_t limit_bytes)
 {
-	if (gm_forked())
-		return forked();
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
 	return pool ? gm_pool_set_limit(pool, soft_limit_bytes, limit_bytes)
-		    : null_argument("pool");
+		    : gm_null_argument("pool");
 }
 
 gpumem_status gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn,
 				   void *user, bool remove)
 {
-	if (gm_forked())
-		return forked();
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
 	if (!fn)
-		return null_argument("fn");
+		return gm_null_argument("fn");
 	return pool ? gm_pool_pressure(pool, fn, user, remove)
-		    : null_argument("pool");
+		    : gm_null_argument("pool");
 }
 
 gpumem_status gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 			       uint64_t *released_bytes_out)
 {
 	uint64_t released = 0;
-	gpumem_status status;
+	gpumem_status status = gm_enter();
 
-	if (gm_forked())
-		status = forked();
-	else if (!pool)
-		status = null_argument("pool");
-	else
+	if (!status && !pool)
+		status = gm_null_argument("pool");
+	if (!status)
 		status = gm_pool_trim(pool, keep_bytes, &released);
 	if (released_bytes_out)
 		*released_bytes_out = released;
@@ -181,17 +176,22 @@ gpumem_status gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 
 gpumem_status gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream)
 {
-	if (gm_forked())
-		return forked();
-	return pool ? gm_pool_drop_stream(pool, stream) : null_argument("pool");
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return pool ? gm_pool_drop_stream(pool, stream)
+		    : gm_null_argument("pool");
 }
 
 gpumem_status gpumem_pool_reset_stats(gpumem_pool *pool, bool totals)
 {
-	if (gm_forked())
-		return forked();
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
 	if (!pool)
-		return null_argument("pool");
+		return gm_null_argument("pool");
 	gm_pool_reset_stats(pool, totals);
 	return GPUMEM_OK;
 }
@@ -200,13 +200,14 @@ gpumem_status gpumem_pool_stats(gpumem_pool *pool,
 				struct gpumem_stats *stats_out)
 {
 	struct gpumem_stats stats;
+	gpumem_status status = gm_enter();
 
-	if (gm_forked())
-		return forked();
+	if (status)
+		return status;
 	if (!pool)
-		return null_argument("pool");
+		return gm_null_argument("pool");
 	if (!stats_out)
-		return null_argument("stats_out");
+		return gm_null_argument("stats_out");
 	gm_pool_stats(pool, &stats);
 	gm_struct_copy(stats_out, &stats);
 	return GPUMEM_OK;
@@ -217,16 +218,20 @@ gpumem_status gpumem_pool_visit(gpumem_pool *pool,
 					   void *user),
 				void *user)
 {
-	if (gm_forked())
-		return forked();
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
 	if (!fn)
-		return null_argument("fn");
-	return pool ? gm_pool_visit(pool, fn, user) : null_argument("pool");
+		return gm_null_argument("fn");
+	return pool ? gm_pool_visit(pool, fn, user) : gm_null_argument("pool");
 }
 
 gpumem_status gpumem_pool_check(gpumem_pool *pool)
 {
-	if (gm_forked())
-		return forked();
-	return pool ? gm_pool_check(pool) : null_argument("pool");
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return pool ? gm_pool_check(pool) : gm_null_argument("pool");
 }

@@ -7,8 +7,7 @@
  */
 #include <gpumem/backend.h>
 
-#include "base/error.h"
-#include "base/fork.h"
+#include "api_check.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/status.h"
@@ -17,22 +16,6 @@
 #include "pool/pool.h"
 
 #include <string.h>
-
-static gpumem_status null_argument(const char *name)
-{
-	return gm_fail(GPUMEM_INVALID, "%s is NULL", name);
-}
-
-/* OK in the process that may use devices. */
-static gpumem_status enter(void)
-{
-	gm_fork_init();
-	if (!gm_forked())
-		return GPUMEM_OK;
-	return gm_fail(GPUMEM_FORKED,
-		       "the process was forked after gpumem was used; only its "
-		       "parent can use devices");
-}
 
 /* ---- names and texts ---- */
 
@@ -82,12 +65,12 @@ void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)
 
 gpumem_status gpumem_option_set(const char *key, const char *value)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
 	if (!key)
-		return null_argument("key");
+		return gm_null_argument("key");
 	gm_backend_options(key);
 	return gm_option_set(key, value);
 }
@@ -96,14 +79,14 @@ gpumem_status gpumem_option_get(const char *key,
 				struct gpumem_option *option_out)
 {
 	struct gpumem_option option = {.size = sizeof(option)};
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
 	if (!key)
-		return null_argument("key");
+		return gm_null_argument("key");
 	if (!option_out)
-		return null_argument("option_out");
+		return gm_null_argument("option_out");
 	gm_backend_options(key);
 	status = gm_option_get(key, &option);
 	if (!status)
@@ -115,7 +98,7 @@ void gpumem_option_visit(bool (*fn)(const struct gpumem_option *option,
 				    void *user),
 			 void *user)
 {
-	if (!fn || enter())
+	if (!fn || gm_enter())
 		return;
 	gm_backend_options("host.");
 	gm_option_visit(fn, user);
@@ -127,44 +110,45 @@ gpumem_status gpumem_backend_visit(
 	bool (*fn)(const struct gpumem_backend_info *info, void *user),
 	void *user)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
-	return fn ? gm_backend_visit(fn, user) : null_argument("fn");
+	return fn ? gm_backend_visit(fn, user) : gm_null_argument("fn");
 }
 
 gpumem_status gpumem_backend_load(const char *path, char *name_out)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
-	return path ? gm_backend_load(path, name_out) : null_argument("path");
+	return path ? gm_backend_load(path, name_out)
+		    : gm_null_argument("path");
 }
 
 gpumem_status gpumem_backend_register(const struct gpumem_backend *backend)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
 	return backend ? gm_backend_register(backend)
-		       : null_argument("backend");
+		       : gm_null_argument("backend");
 }
 
 gpumem_status gpumem_backend_table(const char *name,
 				   const struct gpumem_backend **table_out)
 {
 	const struct gm_backend *backend;
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
 	if (!name)
-		return null_argument("name");
+		return gm_null_argument("name");
 	if (!table_out)
-		return null_argument("table_out");
+		return gm_null_argument("table_out");
 	status = gm_backend_find(name, &backend);
 	if (!status)
 		*table_out = &backend->ops;
@@ -178,39 +162,40 @@ gpumem_status gpumem_device_visit(
 	bool (*fn)(const struct gpumem_device_info *info, void *user),
 	void *user)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
-	return fn ? gm_device_visit(backend, fn, user) : null_argument("fn");
+	return fn ? gm_device_visit(backend, fn, user) : gm_null_argument("fn");
 }
 
 gpumem_status gpumem_device_open(const char *name, gpumem_device **device_out)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
 	return device_out ? gm_device_open(name, device_out)
-			  : null_argument("device_out");
+			  : gm_null_argument("device_out");
 }
 
 gpumem_status gpumem_device_close(gpumem_device *device)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
-	return device ? gm_pool_device_close(device) : null_argument("device");
+	return device ? gm_pool_device_close(device)
+		      : gm_null_argument("device");
 }
 
 gpumem_status gpumem_device_info(const gpumem_device *device,
 				 struct gpumem_device_info *info_out)
 {
 	if (!device)
-		return null_argument("device");
+		return gm_null_argument("device");
 	if (!info_out)
-		return null_argument("info_out");
+		return gm_null_argument("info_out");
 	gm_struct_copy(info_out, &device->info);
 	return GPUMEM_OK;
 }
@@ -220,14 +205,14 @@ gpumem_status gpumem_device_memory(gpumem_device *device,
 {
 	struct gpumem_memory memory = {.size = sizeof(memory)};
 	struct gm_driver driver;
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
 	if (!device)
-		return null_argument("device");
+		return gm_null_argument("device");
 	if (!memory_out)
-		return null_argument("memory_out");
+		return gm_null_argument("memory_out");
 	gm_driver_init(&driver, device);
 	status = gm_driver_memory_info(&driver, &memory);
 	if (status)
@@ -242,14 +227,14 @@ gpumem_status gpumem_pool_each(gpumem_device *device,
 					  void *user),
 			       void *user)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
 	if (!device)
-		return null_argument("device");
+		return gm_null_argument("device");
 	if (!fn)
-		return null_argument("fn");
+		return gm_null_argument("fn");
 	gm_pool_each(device, fn, user);
 	return GPUMEM_OK;
 }
@@ -260,12 +245,12 @@ gpumem_status gpumem_pool_each(gpumem_device *device,
 static gpumem_status enter_with(const gpumem_device *device,
 				enum gpumem_cap cap, const char *what)
 {
-	gpumem_status status = enter();
+	gpumem_status status = gm_enter();
 
 	if (status)
 		return status;
 	if (!device)
-		return null_argument("device");
+		return gm_null_argument("device");
 	if (gm_device_has(device, cap))
 		return GPUMEM_OK;
 	return gm_fail(GPUMEM_UNSUPPORTED, "%s has no %s", device->info.name,
@@ -281,7 +266,7 @@ gpumem_status gpumem_stream_create(gpumem_device *device,
 	if (status)
 		return status;
 	return stream_out ? gm_stream_create(device, stream_out)
-			  : null_argument("stream_out");
+			  : gm_null_argument("stream_out");
 }
 
 gpumem_status gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream)
@@ -314,7 +299,7 @@ gpumem_status gpumem_fill(gpumem_device *device, void *ptr, uint8_t value,
 	if (status || !bytes)
 		return status;
 	return ptr ? gm_fill(device, (uintptr_t)ptr, value, bytes, stream)
-		   : null_argument("ptr");
+		   : gm_null_argument("ptr");
 }
 
 gpumem_status gpumem_copy(gpumem_device *device, void *to, const void *from,
@@ -325,6 +310,6 @@ gpumem_status gpumem_copy(gpumem_device *device, void *to, const void *from,
 	if (status || !bytes)
 		return status;
 	if (!to || !from)
-		return null_argument(to ? "from" : "to");
+		return gm_null_argument(to ? "from" : "to");
 	return gm_copy(device, (uintptr_t)to, (uintptr_t)from, bytes, stream);
 }
