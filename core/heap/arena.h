@@ -6,8 +6,9 @@
  * at once good for that stream. For everything else (another stream, unmapping)
  * it must have *settled*: each free gets a ticket, an event recorded on the
  * stream stands for all tickets so far, and when it is over these tickets are
- * settled. Nothing here ever waits. Tickets are numbers of the whole heap, so
- * that one number per page is enough to know when it may be unmapped.
+ * settled. Nothing here waits but gm_arena_wait() and gm_arenas_wait(). Tickets
+ * are numbers of the whole heap, so that one number per page is enough to know
+ * when it may be unmapped.
  *
  *     settled <= ticket <= heap->ticket; extent->ticket <= ticket
  *     ticket of fence i < ticket of fence i + 1
