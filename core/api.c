@@ -40,6 +40,14 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 		*ptr_out = NULL;
 		return GPUMEM_OK;
 	}
+	if (alignment == 1 && gm_local_supply(&pool->heap, bytes, stream)) {
+		void *ptr = gm_local_alloc(&pool->heap, bytes, stream);
+
+		if (ptr) {
+			*ptr_out = ptr;
+			return GPUMEM_OK;
+		}
+	}
 	return gm_pool_alloc(pool, &request, ptr_out);
 }
 
@@ -68,10 +76,19 @@ gpumem_status gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes,
 			  ptr_out);
 }
 
+static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
+							 gpumem_stream stream)
+{
+	if (!ptr ||
+	    (gm_local_relieve(ptr, stream) && gm_local_free(ptr, stream)))
+		return GPUMEM_OK;
+	return gm_pool_free(ptr, stream);
+}
+
 gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
 {
 	if (UNLIKELY(!gm_local_free(ptr, stream)))
-		return ptr ? gm_pool_free(ptr, stream) : GPUMEM_OK;
+		return free_slow(ptr, stream);
 	return GPUMEM_OK;
 }
 

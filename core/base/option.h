@@ -33,7 +33,7 @@
 	X("segment_waste", "10%", PERCENT,                                     \
 	  "the same without virtual memory: above it, unused segments are "    \
 	  "given back before a new one is taken")                              \
-	X("cache", "64KiB", BYTES,                                             \
+	X("cache", "256KiB", BYTES,                                            \
 	  "largest amount of one size class that a thread keeps ready for "    \
 	  "one stream")                                                        \
 	X("wait", "on", BOOL,                                                  \

@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream)
 {
@@ -23,10 +24,12 @@ gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
 	struct gm_arena *arena = gm_arena_find(heap, stream);
 
 	if (!arena) {
-		arena = calloc(1, sizeof(*arena));
+		arena = aligned_alloc(GM_LINE, sizeof(*arena));
 		if (!arena)
 			return gm_fail(GPUMEM_NO_HOST_MEMORY,
 				       "no host memory for a stream's books");
+		memset(arena, 0, sizeof(*arena));
+		arena->number = gm_arena_number_take();
 		arena->heap = heap;
 		arena->stream = stream;
 		gm_index_init(&arena->index, heap->vm ? heap->page_bytes : 0);

@@ -19,6 +19,7 @@
 #ifndef GM_HEAP_ARENA_H
 #define GM_HEAP_ARENA_H
 
+#include "depot.h"
 #include "index.h"
 #include "size_class.h"
 
@@ -29,7 +30,8 @@ struct gm_slab;
 
 enum {
 	GM_FENCES = 8,
-	GM_FENCE_FREES = 1024 /* frees between two fences, if nobody asks */
+	GM_FENCE_FREES = 1024, /* frees between two fences, if nobody asks */
+	GM_ARENA_NUMBERS = 4096
 };
 
 struct gm_fence {
@@ -42,6 +44,7 @@ struct gm_arena {
 	gpumem_stream stream;
 	struct gm_arena *next; /* of the heap */
 	bool dropped;	       /* the stream is gone: record nothing on it */
+	unsigned number;       /* constant; of no other arena unless 0 */
 	struct gm_index index;
 	uint64_t ticket, settled; /* newest free; newest known to be over */
 	uint64_t unfenced;	  /* frees since settling was last tried */
@@ -49,6 +52,7 @@ struct gm_arena {
 	unsigned fence_first, fence_count;
 	struct gm_slab *partial[GM_CLASS_COUNT]; /* with a free slot */
 	struct gm_slab *empty[GM_CLASS_COUNT];	 /* at most one, all free */
+	struct gm_depot depot;			 /* not under the mutex */
 };
 
 /* The arena of a stream, made when there is none. OK or NO_HOST_MEMORY. */
@@ -100,5 +104,9 @@ void gm_arena_wait(struct gm_arena *arena);
 
 /* Destroys an arena that holds nothing; its events go back. */
 void gm_arena_fini(struct gm_arena *arena);
+
+/* number.c: without the mutex. */
+unsigned gm_arena_number_take(void);
+void gm_arena_number_give(unsigned number);
 
 #endif

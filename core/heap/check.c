@@ -24,6 +24,15 @@ struct tally {
 
 typedef unsigned long long ull;
 
+static bool is_entry(uintptr_t entry, const struct gm_slab *slab,
+		     uint32_t offset)
+{
+	return gm_slab_of_entry(entry) == slab &&
+	       gm_entry_class(entry) == slab->class_index &&
+	       gm_entry_arena(entry) == slab->arena->number &&
+	       gm_entry_offset(entry, 0) == offset;
+}
+
 static gpumem_status check_slab(const struct gm_heap *heap,
 				const struct gm_extent *extent,
 				struct tally *tally)
@@ -39,8 +48,8 @@ static gpumem_status check_slab(const struct gm_heap *heap,
 		       slab->address % GM_RUN_UNIT == 0,
 	       "the slab at %#zx is not what its extent says", extent->address);
 	for (size_t at = 0; at < extent->bytes; at += GM_RUN_UNIT)
-		EXPECT(gm_map_get(extent->address + at) ==
-			       ((uintptr_t)slab | 1),
+		EXPECT(is_entry(gm_map_get(extent->address + at), slab,
+				(uint32_t)at),
 		       "the map misses part of the run at %#zx",
 		       extent->address);
 	for (uint32_t i = 0; i < slab->class.slots; i++) {
@@ -55,11 +64,12 @@ static gpumem_status check_slab(const struct gm_heap *heap,
 		if (mark == GM_MARK_PENDING) {
 			tally->pending += slab->class.bytes;
 		} else if (mark) {
-			EXPECT(gm_mark_live(mark) && (mark & ~GM_MARK_SHARED) <=
-							     slab->class.bytes,
+			EXPECT(gm_mark_live(mark) &&
+				       (mark & ~(uint32_t)GM_MARK_SHARED) <=
+					       slab->class.bytes,
 			       "slot %u of the slab at %#zx has mark %#x", i,
 			       extent->address, mark);
-			tally->requested += mark & ~GM_MARK_SHARED;
+			tally->requested += mark & ~(uint32_t)GM_MARK_SHARED;
 			tally->allocated += slab->class.bytes;
 			tally->blocks++;
 		} else if (!is_free) {
@@ -231,13 +241,17 @@ static gpumem_status check_books(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
-/* What is out of slabs and indexes, and not live, is in the caches. */
+/* What is out of slabs and indexes, and not live, is in caches and depots. */
 static gpumem_status check_locals(const struct gm_heap *heap,
 				  const struct tally *tally)
 {
 	const struct gm_local *local = heap->locals;
+	const struct gm_arena *arena = heap->arenas;
 	uint64_t slots = 0, bytes = 0;
 
+	for (; arena; arena = arena->next)
+		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
+			slots += gm_depot_count(&arena->depot, i);
 	for (; local; local = local->next) {
 		size_t ready = 0;
 

@@ -221,7 +221,7 @@ uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 	for (; local; local = local->next)
 		bytes += sizeof(*local);
 	for (; arena; arena = arena->next)
-		bytes += sizeof(*arena);
+		bytes += sizeof(*arena) + gm_depot_host_bytes(&arena->depot);
 	bytes += heap->space.high_page * sizeof(*heap->space.page);
 	bytes += heap->space.spare_room * sizeof(*heap->space.spare);
 	bytes += heap->events.room * sizeof(*heap->events.event);

@@ -47,6 +47,7 @@ struct gm_heap {
 	struct gm_events events;
 	struct gm_local *locals;	  /* caches of threads */
 	uint64_t local_count, local_high; /* how many; most since a reset */
+	unsigned local_serial;		  /* how many there ever were */
 	size_t slab_bytes;		  /* host memory of slabs */
 };
 

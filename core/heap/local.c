@@ -8,7 +8,6 @@
 
 #include <linux/membarrier.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,6 +26,11 @@ static bool exit_key_made, have_membarrier;
 /* Taken before any heap's mutex: a thread that ends and a heap that ends both
  * want to unlink a cache. */
 static pthread_mutex_t lifetime = PTHREAD_MUTEX_INITIALIZER;
+
+struct gm_local *gm_local_own(void)
+{
+	return own;
+}
 
 int gm_membarrier(int command)
 {
@@ -134,6 +138,9 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 		local->exchange = !heap->membarrier;
 		atomic_store(&local->claimed, 0);
 		local->arena = arena;
+		local->arena_number =
+			arena->number ? arena->number : GM_ARENA_NUMBERS;
+		local->shard = heap->local_serial++ % GM_SHARDS;
 		local->prev = NULL;
 		local->next = heap->locals;
 		if (local->next)
@@ -162,40 +169,6 @@ void gm_local_fold(struct gm_local *local)
 		books->highest_active = books->active.peak;
 }
 
-bool gm_local_refill(struct gm_local *local, unsigned class_index)
-{
-	const struct gm_heap *heap = atomic_load(&local->heap);
-	struct gm_bin *bin = &local->bin[class_index];
-	unsigned want = heap->classes.of[class_index].keep / 2;
-
-	bin->count += gm_slab_take(local->arena, class_index,
-				   bin->slot + bin->count, want);
-	return bin->count > 0;
-}
-
-static void put(const struct gm_slot *slot)
-{
-	struct gm_slab *slab = gm_slab_of_entry(gm_map_get(slot->address));
-
-	gm_slab_put(slab, gm_slab_slot(slab, slot->mark));
-}
-
-static void give_back(struct gm_bin *bin, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		put(&bin->slot[i]);
-	bin->count -= count;
-	memmove(bin->slot, bin->slot + count,
-		bin->count * sizeof(bin->slot[0]));
-}
-
-void gm_local_spill(struct gm_local *local, unsigned class_index)
-{
-	struct gm_bin *bin = &local->bin[class_index];
-
-	give_back(bin, (bin->count + 1) / 2);
-}
-
 static void give_back_large(struct gm_local *local, struct gm_ready *ready)
 {
 	while (ready->count) {
@@ -216,8 +189,12 @@ void gm_local_make_room(struct gm_local *local, size_t bytes)
 
 void gm_local_flush(struct gm_local *local)
 {
-	for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
-		give_back(&local->bin[i], local->bin[i].count);
+	for (unsigned i = 0; i < GM_CLASS_COUNT; i++) {
+		struct gm_bin *bin = &local->bin[i];
+
+		while (bin->count)
+			gm_slab_put_slot(&bin->slot[--bin->count]);
+	}
 	for (unsigned i = 0; i < GM_READY_SETS; i++)
 		give_back_large(local, &local->ready[i]);
 }

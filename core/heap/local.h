@@ -5,7 +5,9 @@
  * The caches of threads: for one thread, one heap and one stream, a stack of
  * ready slots per size class, and a few ready large blocks, which are used
  * again for exactly their size. A hit takes no lock and makes no atomic
- * read-modify-write; it is all in this header, to be inlined at the door.
+ * read-modify-write; it is all in this header, to be inlined at the door. What
+ * a cache has too much or too little of goes to and comes from the depot of its
+ * arena (depot.h), and only then the slabs.
  *
  * Other threads must be able to stop a cache, to read or empty it. It is a lock
  * biased to its owner (as in Dice, Moir and Scherer, Quickly Reacquirable
@@ -30,10 +32,11 @@
 #include "slab.h"
 
 enum {
-	GM_BIN_SLOTS = 64,
 	GM_READY_SETS = 16, /* of large blocks, by size */
 	GM_READY_WAYS = 4,
-	GM_READY_BYTES = 32 * 1024 * 1024 /* all together */
+	GM_READY_BYTES = 32 * 1024 * 1024, /* all together */
+	/* By how much a cache changes the books before it is folded in. */
+	GM_DRIFT_BYTES = 8 * 1024 * 1024
 };
 
 struct gm_bin {
@@ -50,7 +53,9 @@ struct gm_local {
 	_Atomic(struct gm_heap *) heap; /* NULL: nobody's */
 	gpumem_stream stream;
 	_Atomic uint32_t busy, claimed;
-	bool exchange; /* no membarrier */
+	bool exchange;	       /* no membarrier */
+	unsigned arena_number; /* of `arena`; or one that no arena has */
+	unsigned shard;	       /* of the arena's depot, to be tried first */
 	struct gm_delta requested, allocated, blocks;
 	struct gm_arena *arena;
 	struct gm_local *next_of_thread;
@@ -121,7 +126,7 @@ static inline void *gm_local_pop(struct gm_local *local, unsigned class_index,
 	struct gm_bin *bin = &local->bin[class_index];
 	struct gm_slot *slot = &bin->slot[--bin->count];
 
-	atomic_store_explicit(slot->mark, (uint32_t)bytes,
+	atomic_store_explicit(slot->mark, (uint16_t)bytes,
 			      memory_order_relaxed);
 	gm_local_count_alloc(local, bytes, class_bytes);
 	return (void *)slot->address;
@@ -183,34 +188,38 @@ static inline void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 
 /* Puts a live slot among the ready ones. The owner has entered, or holds the
  * heap's mutex; there is room. */
-static inline void gm_local_push(struct gm_local *local,
-				 const struct gm_slab *slab, uintptr_t address,
-				 _Atomic uint32_t *mark)
+static inline void gm_local_push(struct gm_local *local, unsigned class_index,
+				 uint32_t class_bytes, uintptr_t address,
+				 gm_mark *mark)
 {
-	struct gm_bin *bin = &local->bin[slab->class_index];
+	struct gm_bin *bin = &local->bin[class_index];
 
 	gm_local_count_free(local,
 			    atomic_load_explicit(mark, memory_order_relaxed),
-			    slab->class.bytes);
+			    class_bytes);
 	atomic_store_explicit(mark, 0, memory_order_relaxed);
 	bin->slot[bin->count++] =
 		(struct gm_slot){.address = address, .mark = mark};
 }
 
+/* The entry's arena is the local's. */
 static inline bool gm_local_free_small(struct gm_local *local,
-				       const struct gm_slab *slab,
-				       uintptr_t address)
+				       const struct gm_heap *heap,
+				       uintptr_t entry, uintptr_t address)
 {
-	uint32_t offset = (uint32_t)(address - slab->address);
-	uint32_t slot = gm_class_slot(&slab->class, offset);
-	_Atomic uint32_t *mark = gm_slab_mark(slab, slot);
+	unsigned class_index = gm_entry_class(entry);
+	const struct gm_class *class = &heap->classes.of[class_index];
+	uint32_t offset = gm_entry_offset(entry, address);
+	uint32_t slot = gm_class_slot(class, offset);
+	gm_mark *mark =
+		gm_slab_of_entry(entry)->mark + ((size_t)slot << class->spread);
 
-	if (slot >= slab->class.slots || slot * slab->class.bytes != offset ||
-	    atomic_load_explicit(mark, memory_order_relaxed) - 1 >=
+	if (slot >= class->slots || slot * class->bytes != offset ||
+	    atomic_load_explicit(mark, memory_order_relaxed) - 1u >=
 		    GM_SMALL_MAX ||
-	    local->bin[slab->class_index].count >= slab->class.keep)
+	    local->bin[class_index].count >= class->keep)
 		return false;
-	gm_local_push(local, slab, address, mark);
+	gm_local_push(local, class_index, class->bytes, address, mark);
 	return true;
 }
 
@@ -252,7 +261,6 @@ static inline bool gm_local_free_large(struct gm_local *local,
 static inline bool gm_local_free(void *ptr, gpumem_stream stream)
 {
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
-	struct gm_slab *slab = gm_slab_of_entry(entry);
 	struct gm_local *local = gm_local_last;
 	const struct gm_heap *heap =
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
@@ -261,16 +269,22 @@ static inline bool gm_local_free(void *ptr, gpumem_stream stream)
 	if (!entry || !heap || local->stream != stream ||
 	    !gm_local_enter(local, heap))
 		return false;
-	if (!slab)
+	if (!(entry & 1))
 		done = gm_local_free_large(local, (struct gm_extent *)entry,
 					   (uintptr_t)ptr);
-	else if (slab->heap == heap &&
-		 atomic_load_explicit(&slab->stream, memory_order_relaxed) ==
-			 stream)
-		done = gm_local_free_small(local, slab, (uintptr_t)ptr);
+	else if (gm_entry_arena(entry) == local->arena_number)
+		done = gm_local_free_small(local, heap, entry, (uintptr_t)ptr);
 	gm_local_leave(local);
 	return done;
 }
+
+/* ---- the middle way: nothing is ready, or there is no room; but perhaps the
+ * thread has another cache for this heap and stream than the one it used last,
+ * or the depot helps. True: the same again may succeed. Without the mutex. */
+
+bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
+		     gpumem_stream stream);
+bool gm_local_relieve(const void *ptr, gpumem_stream stream);
 
 /* ---- the slow way, under the heap's mutex ---- */
 
@@ -280,15 +294,15 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 			  struct gm_local **local_out);
 /* Adds what the cache did to the books. */
 void gm_local_fold(struct gm_local *local);
-/* Fills a bin from the arena's slabs, up to half of what it may hold. False:
- * the slabs have none. */
+/* Fills an empty bin from the arena's depot or slabs, up to half of what it may
+ * hold. False: they have none. */
 bool gm_local_refill(struct gm_local *local, unsigned class_index);
-/* Gives the older half of a bin back to the slabs. */
+/* Gives the older half of a bin to the depot, or back to the slabs. */
 void gm_local_spill(struct gm_local *local, unsigned class_index);
 /* Gives ready large blocks back until there is room for one of `bytes`, no more
  * than GM_READY_BYTES: first those that are in its way by size. */
 void gm_local_make_room(struct gm_local *local, size_t bytes);
-/* Gives all ready slots back. */
+/* Gives all ready blocks back. */
 void gm_local_flush(struct gm_local *local);
 
 /* Folds in the calling thread's caches of this heap: done before each change of
@@ -299,7 +313,7 @@ void gm_locals_fold_own(struct gm_heap *heap);
 void gm_locals_stop(struct gm_heap *heap);
 void gm_locals_go(struct gm_heap *heap);
 /* Between the two: adds what all caches did to the books, as if their highest
- * points had come together; empties all. */
+ * points had come together; empties all, and the depots. */
 void gm_locals_fold(struct gm_heap *heap);
 void gm_locals_flush(struct gm_heap *heap);
 /* Between the two: bytes of ready blocks; and by how much peaks may be wrong:
@@ -320,6 +334,9 @@ gpumem_status gm_locals_init(struct gm_heap *heap);
 /* ---- between the files of this room ---- */
 
 int gm_membarrier(int command);
+/* The calling thread's caches, linked by next_of_thread; also those that lost
+ * their heap. */
+struct gm_local *gm_local_own(void);
 /* Takes the cache off its heap's list: it is nobody's now. */
 void gm_local_unlink(struct gm_local *local);
 /* Is it one of the calling thread's? */

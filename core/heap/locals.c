@@ -60,17 +60,35 @@ void gm_locals_fold(struct gm_heap *heap)
 		gm_local_fold(local);
 }
 
+static void empty_depot(struct gm_depot *depot)
+{
+	struct gm_slot slots[GM_BATCH_SLOTS];
+	unsigned count;
+
+	if (!atomic_load(&depot->used))
+		return;
+	for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
+		while ((count = gm_depot_take(depot, 0, i, slots)))
+			while (count)
+				gm_slab_put_slot(&slots[--count]);
+	gm_depot_shrink(depot);
+}
+
 void gm_locals_flush(struct gm_heap *heap)
 {
 	struct gm_local *local = heap->locals;
+	struct gm_arena *arena = heap->arenas;
 
 	for (; local; local = local->next)
 		gm_local_flush(local);
+	for (; arena; arena = arena->next)
+		empty_depot(&arena->depot);
 }
 
 uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
 {
 	const struct gm_local *local = heap->locals;
+	const struct gm_arena *arena = heap->arenas;
 	uint64_t bytes = 0;
 
 	for (; local; local = local->next) {
@@ -79,12 +97,16 @@ uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
 			bytes += (uint64_t)local->bin[i].count *
 				 heap->classes.of[i].bytes;
 	}
+	for (; arena; arena = arena->next)
+		for (unsigned i = 0; i < heap->classes.count; i++)
+			bytes += gm_depot_count(&arena->depot, i) *
+				 heap->classes.of[i].bytes;
 	return bytes;
 }
 
 uint64_t gm_locals_bound_bytes(const struct gm_heap *heap)
 {
-	uint64_t bytes = GM_READY_BYTES;
+	uint64_t bytes = GM_READY_BYTES + GM_DRIFT_BYTES;
 
 	for (unsigned i = 0; i < heap->classes.count; i++)
 		bytes += (uint64_t)heap->classes.of[i].keep *

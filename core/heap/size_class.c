@@ -54,7 +54,7 @@ static uint32_t spread_of(uint32_t keep)
 {
 	uint32_t spread = 0;
 
-	while (spread < 3 && (keep / 2 * sizeof(uint32_t) << spread) < GM_LINE)
+	while (spread < 4 && (keep / 2 * sizeof(uint16_t) << spread) < GM_LINE)
 		spread++;
 	return spread;
 }

@@ -30,6 +30,7 @@ enum {
 	GM_RUN_UNIT = 16 * 1024, /* runs are multiples of, and aligned to it */
 	GM_RUN_MAX = 256 * 1024,
 	GM_SLOTS_MAX = 256, /* in one run */
+	GM_BIN_SLOTS = 64,  /* of one class, in the cache of a thread */
 	GM_LINE = 64	    /* bytes that processors share or do not */
 };
 
@@ -38,7 +39,7 @@ struct gm_class {
 	uint32_t slots; /* in a run */
 	uint32_t run_bytes;
 	uint32_t keep;	  /* slots that a thread keeps ready at most */
-	uint32_t spread;  /* marks are 1 << spread words apart: slab.h */
+	uint32_t spread;  /* marks are 1 << spread apart: slab.h */
 	uint64_t inverse; /* see gm_class_slot() */
 };
 

@@ -4,7 +4,6 @@
 /* Runs cut into slots; see slab.h. */
 #include "slab.h"
 #include "heap.h"
-#include "map.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -16,7 +15,7 @@ size_t gm_slab_host_bytes(const struct gm_class *class)
 {
 	size_t bytes =
 		sizeof(struct gm_slab) +
-		((size_t) class->slots << class->spread) * sizeof(uint32_t);
+		((size_t) class->slots << class->spread) * sizeof(gm_mark);
 
 	return (bytes + GM_LINE - 1) & ~(size_t)(GM_LINE - 1);
 }
@@ -41,6 +40,19 @@ static void partial_remove(struct gm_slab *slab)
 		slab->arena->partial[slab->class_index] = slab->next;
 	if (slab->next)
 		slab->next->prev = slab->prev;
+}
+
+/* The entries of the run: slab.h says what is in them. */
+static void fill_map(const struct gm_slab *slab)
+{
+	uintptr_t entry = (uintptr_t)slab | slab->class_index << 1 | 1 |
+			  (uintptr_t)slab->arena->number
+				  << GM_ENTRY_ARENA_SHIFT;
+
+	for (uintptr_t i = 0; i << GM_GRANULE_SHIFT < slab->class.run_bytes;
+	     i++)
+		gm_map_set(slab->address + (i << GM_GRANULE_SHIFT),
+			   entry | i << GM_ENTRY_GRANULE_SHIFT);
 }
 
 gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
@@ -69,7 +81,7 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 		slab->free[i / 64] |= 1ull << (i % 64);
 	gm_extent_set(extent, GM_EXTENT_RUN);
 	extent->arena = arena;
-	gm_map_fill(extent->address, extent->bytes, (uintptr_t)slab | 1);
+	fill_map(slab);
 	partial_add(slab);
 	heap->slab_bytes += gm_slab_host_bytes(class);
 	return GPUMEM_OK;
@@ -157,6 +169,13 @@ void gm_slab_put(struct gm_slab *slab, uint32_t slot)
 		destroy(slab);
 }
 
+void gm_slab_put_slot(const struct gm_slot *slot)
+{
+	struct gm_slab *slab = gm_slab_of_entry(gm_map_get(slot->address));
+
+	gm_slab_put(slab, gm_slab_slot(slab, slot->mark));
+}
+
 void gm_slabs_purge(struct gm_arena *arena)
 {
 	for (unsigned i = 0; i < arena->heap->classes.count; i++) {
@@ -193,6 +212,7 @@ void gm_slab_move(struct gm_extent *run, struct gm_arena *arena)
 		partial_remove(slab);
 	slab->arena = arena;
 	atomic_store(&slab->stream, arena->stream);
+	fill_map(slab);
 	if (slab->free_count)
 		partial_add(slab);
 }

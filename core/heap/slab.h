@@ -5,7 +5,7 @@
  * A slab: a run of memory cut into equal small blocks, its *slots*, all for one
  * stream. One mark per slot, in host memory, says what the slot is:
  *
- *     0                          not live: free here, or ready in a cache
+ *     0                          not live: free here, or ready somewhere
  *     1 .. GM_SMALL_MAX          live; the bytes that were asked for
  *     the same | GM_MARK_SHARED  live, and other streams use it (uses.h)
  *     GM_MARK_PENDING            freed, streams may still use it
@@ -15,18 +15,30 @@
  *     in empty[class] of the arena    <=>  free_count == slots
  *
  * A mark is written by the thread that allocates or frees the slot, without a
- * lock; everything else is guarded by the heap's mutex. What the hot path reads
- * (the first line) never changes, but for `stream` when a stream is dropped.
+ * lock; everything else is guarded by the heap's mutex. All that the hot path
+ * wants to know of a slab is in the entries of its run in the map of addresses,
+ * so that it need not touch the slab itself, only the mark:
+ *
+ *     bit 0        1
+ *     bits 1-5     the class
+ *     bits 6-47    where the slab lies in host memory
+ *     bits 48-51   how many granules of the run lie before this one
+ *     bits 52-63   the arena's number, or 0
  */
 #ifndef GM_HEAP_SLAB_H
 #define GM_HEAP_SLAB_H
 
 #include "arena.h"
+#include "map.h"
 
 #include <stdatomic.h>
 
-#define GM_MARK_SHARED 0x80000000u
-#define GM_MARK_PENDING 0x40000000u
+enum {
+	GM_MARK_SHARED = 0x8000,
+	GM_MARK_PENDING = 0x7fff,
+	GM_ENTRY_GRANULE_SHIFT = 48,
+	GM_ENTRY_ARENA_SHIFT = 52
+};
 
 /* The stream of a slab whose stream was dropped: equal to no stream. */
 extern char gm_stream_gone;
@@ -44,38 +56,53 @@ struct gm_slab {
 	uint64_t free[GM_SLOTS_MAX / 64];
 	/* On lines of their own, since they are written without the mutex; so
 	 * far apart that what one thread takes at a time fills a line. */
-	_Alignas(GM_LINE) _Atomic uint32_t mark[];
+	_Alignas(GM_LINE) gm_mark mark[];
 };
 
-static inline _Atomic uint32_t *gm_slab_mark(const struct gm_slab *slab,
-					     uint32_t slot)
+static inline gm_mark *gm_slab_mark(const struct gm_slab *slab, uint32_t slot)
 {
 	size_t at = (size_t)slot << slab->class.spread;
 
-	return (_Atomic uint32_t *)&slab->mark[at];
+	return (gm_mark *)&slab->mark[at];
 }
 
 /* Which slot a mark belongs to. */
 static inline uint32_t gm_slab_slot(const struct gm_slab *slab,
-				    const _Atomic uint32_t *mark)
+				    const gm_mark *mark)
 {
 	return (uint32_t)((mark - slab->mark) >> slab->class.spread);
 }
 
-/* A slot that is ready to be handed out. */
-struct gm_slot {
-	uintptr_t address;
-	_Atomic uint32_t *mark;
-};
-
 static inline bool gm_mark_live(uint32_t mark)
 {
-	return (mark & ~GM_MARK_SHARED) - 1 < GM_SMALL_MAX;
+	return (mark & ~(uint32_t)GM_MARK_SHARED) - 1 < GM_SMALL_MAX;
 }
 
 static inline struct gm_slab *gm_slab_of_entry(uintptr_t entry)
 {
-	return entry & 1 ? (struct gm_slab *)(entry - 1) : NULL;
+	const uintptr_t mask = (((uintptr_t)1 << GM_ENTRY_GRANULE_SHIFT) - 1) &
+			       ~(uintptr_t)(GM_LINE - 1);
+
+	return entry & 1 ? (struct gm_slab *)(entry & mask) : NULL;
+}
+
+static inline unsigned gm_entry_class(uintptr_t entry)
+{
+	return (unsigned)(entry >> 1) & 31;
+}
+
+static inline unsigned gm_entry_arena(uintptr_t entry)
+{
+	return (unsigned)(entry >> GM_ENTRY_ARENA_SHIFT);
+}
+
+/* How far into the run of its entry an address lies. */
+static inline uint32_t gm_entry_offset(uintptr_t entry, uintptr_t address)
+{
+	unsigned granules = (unsigned)(entry >> GM_ENTRY_GRANULE_SHIFT) & 15;
+
+	return (granules << GM_GRANULE_SHIFT) +
+	       ((uint32_t)address & ((1u << GM_GRANULE_SHIFT) - 1));
 }
 
 /* Makes a slab out of an extent that was carved for it (run_bytes long, aligned
@@ -91,6 +118,7 @@ unsigned gm_slab_take(struct gm_arena *arena, unsigned class_index,
 
 /* Puts a slot back whose mark is 0. */
 void gm_slab_put(struct gm_slab *slab, uint32_t slot);
+void gm_slab_put_slot(const struct gm_slot *slot);
 
 /* Gives the runs of empty slabs back to the arena's free extents. */
 void gm_slabs_purge(struct gm_arena *arena);

@@ -134,7 +134,7 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 static void cache_slot(struct gm_block *block, gpumem_stream stream)
 {
 	struct gm_slab *slab = block->slab;
-	_Atomic uint32_t *mark = gm_slab_mark(slab, block->slot);
+	gm_mark *mark = gm_slab_mark(slab, block->slot);
 	struct gm_local *local;
 
 	if (atomic_load(&slab->stream) != stream || is_lost(block->heap) ||
@@ -147,7 +147,8 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 	}
 	if (local->bin[slab->class_index].count == slab->class.keep)
 		gm_local_spill(local, slab->class_index);
-	gm_local_push(local, slab, gm_block_address(block), mark);
+	gm_local_push(local, slab->class_index, slab->class.bytes,
+		      gm_block_address(block), mark);
 	gm_local_fold(local);
 }
 
@@ -157,14 +158,14 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 {
 	struct gm_slab *slab = block->slab;
 	gpumem_stream own = atomic_load(&slab->stream);
-	_Atomic uint32_t *mark = gm_slab_mark(slab, block->slot);
+	gm_mark *mark = gm_slab_mark(slab, block->slot);
 	gpumem_status status = GPUMEM_OK;
 	uint32_t requested;
 	bool pending = false;
 
 	if (stream != own && has_streams(block->heap))
 		status = add_use(block, stream);
-	requested = atomic_load(mark) & ~GM_MARK_SHARED;
+	requested = atomic_load(mark) & ~(uint32_t)GM_MARK_SHARED;
 	if (!status && atomic_load(mark) & GM_MARK_SHARED)
 		status = wait_for_uses(block, own, slab->class.bytes, &pending);
 	if (status)
@@ -174,7 +175,7 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 		gm_books_free(&block->heap->books, requested, slab->class.bytes,
 			      true);
 	} else {
-		atomic_store(mark, requested);
+		atomic_store(mark, (uint16_t)requested);
 		cache_slot(block, stream);
 	}
 	return GPUMEM_OK;

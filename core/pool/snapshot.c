@@ -49,7 +49,7 @@ void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
 		block->state = GPUMEM_BLOCK_PENDING;
 	} else if (mark) {
 		block->state = GPUMEM_BLOCK_LIVE;
-		block->requested_bytes = mark & ~GM_MARK_SHARED;
+		block->requested_bytes = mark & ~(uint32_t)GM_MARK_SHARED;
 	}
 }
 

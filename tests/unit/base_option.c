@@ -49,7 +49,7 @@ static void test_core(void)
 			  GPUMEM_OK, "its default is a value");
 	}
 	is_int(gm_option_bool("vm"), true, "vm is on");
-	is_uint(gm_option_bytes("cache"), 65536, "cache");
+	is_uint(gm_option_bytes("cache"), 262144, "cache");
 	ok(gm_option_fraction("waste") == 0.015, "waste is 1.5%%");
 	ok(gm_option_fraction("segment_waste") == 0.1, "segment_waste");
 }
@@ -212,7 +212,7 @@ static void test_visit(void)
 	gm_option_visit(walk, &some);
 	is_int(some.count, 4, "until the visitor has enough");
 	gm_option_visit(change, value);
-	is_str(value, "64KiB", "a value lives as long as the visit");
+	is_str(value, "256KiB", "a value lives as long as the visit");
 	is_uint(gm_option_bytes("cache"), 7168, "and was changed");
 }
 

@@ -45,7 +45,8 @@ static void give_slow(void *ptr, gpumem_stream stream)
 	must(gm_local_of(&heap, arena_of(stream), &local));
 	if (local->bin[slab->class_index].count == class_of(slab)->keep)
 		gm_local_spill(local, slab->class_index);
-	gm_local_push(local, slab, (uintptr_t)ptr, gm_slab_mark(slab, slot));
+	gm_local_push(local, slab->class_index, class_of(slab)->bytes,
+		      (uintptr_t)ptr, gm_slab_mark(slab, slot));
 	gm_local_fold(local);
 	pthread_mutex_unlock(&heap.mutex);
 }

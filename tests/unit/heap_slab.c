@@ -8,15 +8,21 @@
 static struct gm_slot slot[3 * GM_SLOTS_MAX];
 static struct gm_arena *arena;
 
-/* Every granule of the run leads to the slab. */
-static unsigned wrong_entries(const struct gm_slab *slab, bool there)
+/* Every granule of the run leads to the slab and says what it is. */
+static unsigned wrong_entries(const struct gm_slab *slab)
 {
-	uintptr_t entry = there ? (uintptr_t)slab | 1 : 0;
 	uintptr_t at = slab->extent->address;
 	unsigned wrong = 0;
 
-	for (size_t i = 0; i < class_of(slab)->run_bytes; i += GM_RUN_UNIT / 2)
-		wrong += gm_map_get(at + i) != entry;
+	for (size_t i = 0; i < class_of(slab)->run_bytes;
+	     i += GM_RUN_UNIT / 2) {
+		uintptr_t entry = gm_map_get(at + i);
+
+		wrong += gm_slab_of_entry(entry) != slab;
+		wrong += gm_entry_class(entry) != slab->class_index;
+		wrong += gm_entry_arena(entry) != arena->number;
+		wrong += gm_entry_offset(entry, at + i) != i;
+	}
 	return wrong;
 }
 
@@ -74,7 +80,7 @@ static void test_class(unsigned index)
 	slab_new(arena, index);
 	free_bytes = arena->index.bytes;
 	slab = arena->partial[index];
-	wrong = wrong_entries(slab, true) + (slab->address % GM_RUN_UNIT != 0);
+	wrong = wrong_entries(slab) + (slab->address % GM_RUN_UNIT != 0);
 	wrong += slab->extent->bytes != class->run_bytes;
 	wrong += heap.slab_bytes - books != gm_slab_host_bytes(class);
 	wrong += take_all(index);
@@ -123,8 +129,7 @@ static void test_empty(unsigned index)
 		free_bytes + heap.classes.of[index].run_bytes,
 		"its run is free");
 	is_uint(gm_map_get(slot[count].address), 0, "the map forgets it");
-	is_uint(gm_map_get(slot[0].address), (uintptr_t)first | 1,
-		"but not the other");
+	is_ptr(slab_of(slot[0].address), first, "but not the other");
 	gm_slabs_purge(arena);
 	sound("purged");
 }
