@@ -30,6 +30,9 @@
 	X("waste", "1.5%", PERCENT,                                            \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before it moves pages from holes instead of asking the driver")     \
+	X("waste_max", "25%", PERCENT,                                         \
+	  "what `waste` may grow to in a program that makes a pool move "      \
+	  "pages again and again")                                             \
 	X("segment_waste", "10%", PERCENT,                                     \
 	  "the same without virtual memory: above it, unused segments are "    \
 	  "given back before a new one is taken")                              \

@@ -32,6 +32,7 @@ gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
 		arena->number = gm_arena_number_take();
 		arena->heap = heap;
 		arena->stream = stream;
+		arena->fence_frees = GM_FENCE_FREES;
 		gm_index_init(&arena->index, heap->vm ? heap->page_bytes : 0);
 		arena->next = heap->arenas;
 		heap->arenas = arena;
@@ -131,8 +132,5 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
 	if (heap->vm)
 		gm_pages_touch(heap, extent);
 	gm_arena_insert(arena, extent);
-	/* An event now and then, so that there is something settled by the time
-	 * that it is asked for; rare enough to cost nothing. */
-	if (++arena->unfenced >= GM_FENCE_FREES)
-		gm_arena_settle(arena, true);
+	gm_arena_count_free(arena);
 }

@@ -30,7 +30,10 @@ struct gm_slab;
 
 enum {
 	GM_FENCES = 8,
-	GM_FENCE_FREES = 1024, /* frees between two fences, if nobody asks */
+	/* Frees between two fences: so many after somebody asked what is
+	 * settled, and more and more while nobody does. */
+	GM_FENCE_FREES = 1024,
+	GM_FENCE_FREES_MAX = 8192,
 	GM_ARENA_NUMBERS = 4096
 };
 
@@ -47,7 +50,8 @@ struct gm_arena {
 	unsigned number;       /* constant; of no other arena unless 0 */
 	struct gm_index index;
 	uint64_t ticket, settled; /* newest free; newest known to be over */
-	uint64_t unfenced;	  /* frees since settling was last tried */
+	unsigned unfenced;	  /* frees since settling was last tried */
+	unsigned fence_frees;	  /* it is tried after so many */
 	struct gm_fence fence[GM_FENCES]; /* ring, oldest first */
 	unsigned fence_first, fence_count;
 	struct gm_slab *partial[GM_CLASS_COUNT]; /* with a free slot */
@@ -65,6 +69,12 @@ struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream);
  * event for what was freed since the last one. Records and queries nothing
  * while the stream is being captured. */
 void gm_arena_settle(struct gm_arena *arena, bool fence);
+/* The same for all arenas, with fences. False, and nothing is done, while any
+ * stream is being captured. */
+bool gm_arenas_settle(struct gm_heap *heap);
+/* A free was counted: a fence now and then, so that there is something settled
+ * by the time that it is asked for. */
+void gm_arena_count_free(struct gm_arena *arena);
 
 static inline bool gm_arena_settled(const struct gm_arena *arena,
 				    uint64_t ticket)

@@ -61,20 +61,18 @@ static void query_fences(struct gm_arena *arena)
 	}
 }
 
-void gm_arena_settle(struct gm_arena *arena, bool fence)
+/* The stream is known not to be captured. */
+static void settle(struct gm_arena *arena, bool fence)
 {
-	if (arena->settled == arena->ticket)
-		return;
 	if (!gm_device_has(arena->heap->driver.device, GPUMEM_CAP_STREAMS)) {
 		arena->settled = arena->ticket;
 		return;
 	}
-	if (!arena->dropped && gm_heap_capturing(arena->heap, arena->stream))
-		return;
 	query_fences(arena);
 	if (!fence || arena->dropped || arena->settled == arena->ticket)
 		return;
 	arena->unfenced = 0;
+	arena->fence_frees = GM_FENCE_FREES;
 	/* A stream with nothing to do needs no event, which would take its time
 	 * to come back even then. */
 	if (!gm_driver_stream_query(&arena->heap->driver, arena->stream)) {
@@ -85,6 +83,38 @@ void gm_arena_settle(struct gm_arena *arena, bool fence)
 		/* What cannot be recorded now is tried the next time. */
 		(void)fence_newest(arena);
 	}
+}
+
+void gm_arena_settle(struct gm_arena *arena, bool fence)
+{
+	if (arena->settled == arena->ticket)
+		return;
+	if (arena->dropped || !gm_heap_capturing(arena->heap, arena->stream))
+		settle(arena, fence);
+}
+
+bool gm_arenas_settle(struct gm_heap *heap)
+{
+	struct gm_arena *arena = heap->arenas;
+
+	if (gm_heap_any_capturing(heap))
+		return false;
+	for (; arena; arena = arena->next)
+		if (arena->settled != arena->ticket)
+			settle(arena, true);
+	return true;
+}
+
+void gm_arena_count_free(struct gm_arena *arena)
+{
+	unsigned frees = arena->fence_frees;
+
+	if (++arena->unfenced < frees)
+		return;
+	gm_arena_settle(arena, true);
+	arena->unfenced = 0;
+	arena->fence_frees =
+		2 * frees < GM_FENCE_FREES_MAX ? 2 * frees : GM_FENCE_FREES_MAX;
 }
 
 gpumem_status gm_arena_drop(struct gm_arena *arena)

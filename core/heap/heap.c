@@ -75,6 +75,7 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 			       "pool can",
 			       device->info.name, heap->unit);
 	heap->waste = gm_option_fraction(heap->vm ? "waste" : "segment_waste");
+	heap->waste_max = gm_option_fraction("waste_max");
 	gm_classes_init(&heap->classes, (uint32_t)heap->unit,
 			gm_option_bytes("cache"));
 	gm_pending_init(&heap->pending);
@@ -187,29 +188,6 @@ void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 	gm_gauge_sub(&heap->books.reserved, bytes);
 	gm_gauge_sub(&heap->books.segments, segments);
 	atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);
-}
-
-gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes)
-{
-	uint64_t after = heap->books.reserved.current + bytes;
-	uint64_t limit = heap->limit_bytes;
-
-	if (heap->soft_limit_bytes && !heap->beyond_soft &&
-	    (!limit || heap->soft_limit_bytes < limit))
-		limit = heap->soft_limit_bytes;
-	if (!limit || after <= limit)
-		return GPUMEM_OK;
-	return gm_fail(GPUMEM_LIMIT, "the limit of %llu bytes is reached",
-		       (unsigned long long)limit);
-}
-
-uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes)
-{
-	uint64_t high = heap->books.active.current + bytes;
-
-	if (high < heap->books.highest_active)
-		high = heap->books.highest_active;
-	return high + (uint64_t)((double)high * heap->waste);
 }
 
 uint64_t gm_heap_host_bytes(const struct gm_heap *heap)

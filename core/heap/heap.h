@@ -32,7 +32,7 @@ struct gm_heap {
 	size_t page_bytes;	   /* constant: of VM pages */
 	bool vm;		   /* constant */
 	bool membarrier;	   /* constant: see local.h */
-	double waste;		   /* constant: fraction of highest_active */
+	double waste, waste_max;   /* constant: fractions of highest_active */
 	uint64_t limit_bytes, soft_limit_bytes;
 	bool beyond_soft; /* the soft limit is no limit for this attempt */
 	bool grown;	  /* this attempt called the driver for memory */
@@ -40,7 +40,8 @@ struct gm_heap {
 	struct gm_books books;
 	struct gm_nodes nodes;
 	struct gm_arena *arenas;
-	uint64_t ticket; /* of the newest free of all arenas */
+	uint64_t ticket;     /* of the newest free of all arenas */
+	uint64_t toll_bytes; /* moved, since a trim: see budget.c */
 	struct gm_space space;
 	struct gm_pending pending;
 	struct gm_uses uses;

@@ -225,12 +225,8 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 
 gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
 {
-	struct gm_arena *arena;
-
-	if (gm_heap_any_capturing(heap))
+	if (!gm_arenas_settle(heap))
 		return GPUMEM_OK;
-	for (arena = heap->arenas; arena; arena = arena->next)
-		gm_arena_settle(arena, true);
 	return heap->vm ? gm_pages_trim(heap, keep_bytes)
 			: gm_segments_trim(heap, keep_bytes);
 }

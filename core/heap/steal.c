@@ -102,10 +102,8 @@ size_t gm_pages_steal(struct gm_heap *heap, gpumem_page *pages, size_t want,
 	struct gm_arena *arena = heap->arenas;
 	size_t have = 0;
 
-	if (gm_heap_any_capturing(heap))
+	if (!gm_arenas_settle(heap))
 		return 0;
-	for (; arena; arena = arena->next)
-		gm_arena_settle(arena, true);
 	for (arena = heap->arenas; arena && have < want; arena = arena->next) {
 		struct gm_extent *extent, *next;
 		size_t count;
@@ -122,6 +120,7 @@ size_t gm_pages_steal(struct gm_heap *heap, gpumem_page *pages, size_t want,
 		}
 	}
 	heap->books.moved_bytes += have * heap->page_bytes;
+	heap->toll_bytes += have * heap->page_bytes;
 	return have;
 }
 

@@ -51,6 +51,7 @@ static void test_core(void)
 	is_int(gm_option_bool("vm"), true, "vm is on");
 	is_uint(gm_option_bytes("cache"), 262144, "cache");
 	ok(gm_option_fraction("waste") == 0.015, "waste is 1.5%%");
+	ok(gm_option_fraction("waste_max") == 0.25, "waste_max is 25%%");
 	ok(gm_option_fraction("segment_waste") == 0.1, "segment_waste");
 }
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * How much a heap may reserve: by its limits, and before it moves memory rather
+ * than take more. See heap.h.
+ */
+#include "heap.h"
+#include "base/error.h"
+
+gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t after = heap->books.reserved.current + bytes;
+	uint64_t limit = heap->limit_bytes;
+
+	if (heap->soft_limit_bytes && !heap->beyond_soft &&
+	    (!limit || heap->soft_limit_bytes < limit))
+		limit = heap->soft_limit_bytes;
+	if (!limit || after <= limit)
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_LIMIT, "the limit of %llu bytes is reached",
+		       (unsigned long long)limit);
+}
+
+/* Moving pages costs time, holding more of them memory. A program that makes
+ * us move the same memory again and again pays time for ever, so it is given
+ * memory by and by: a ski is rented until it could have been bought (Karlin,
+ * Manasse, Rudolph and Sleator, Competitive Snoopy Caching, 1988). Moving all
+ * memory four times is free; recorded programs move at most a half of theirs
+ * each time that they run. */
+static const double free_turns = 4, waste_per_turn = 0.04;
+
+static double waste_of(const struct gm_heap *heap, double high)
+{
+	double turns = (double)heap->toll_bytes / high - free_turns;
+	double waste = heap->waste;
+
+	if (!heap->vm || turns <= 0 || waste >= heap->waste_max)
+		return waste;
+	waste += turns * waste_per_turn;
+	return waste < heap->waste_max ? waste : heap->waste_max;
+}
+
+uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t high = heap->books.active.current + bytes;
+
+	if (high < heap->books.highest_active)
+		high = heap->books.highest_active;
+	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
+}
