@@ -82,6 +82,66 @@ json_is "d['driver_calls'], d['peak_reserved_bytes'],
 exits 0 "and without loading, three times" "$replay" --policy=direct \
 	--no-load --passes=3 "$scratch/small"
 
+# ---- the model of a driver --------------------------------------------------
+
+# Three times two pages side by side; then the first two move behind the last.
+# The first map fails, so that two are given back as well. Prices: tools/replay/model.c.
+cat >"$scratch/move" <<'END'
+a 1 4194304 0
+a 2 4194304 0
+a 3 4194304 0
+f 1
+f 3
+a 4 8388608 0
+f 2
+f 4
+END
+round="lambda ns: ns and round(ns, 3)"
+model="d['model']['calls']"
+exits 0 "a model" with host.fail:map@1 "$replay" --model=h200 --limit=12MiB \
+	--json "$scratch/move"
+valid_json "it is JSON"
+json_is "[list(map($round, $model[c].values())) for c in
+	('page_create', 'page_destroy', 'map', 'unmap')]" \
+	"[[8, 0, 16777216, 66536.0], [2, 0, 4194304, 24612.0], [5, 10, 20971520, 228646.0], [1, 2, 4194304, 31232.4]]" \
+	"prices calls, pages and bytes"
+json_is "[c['count'] for c in $model.values()] ==
+	[c['count'] for c in d['calls'].values()]" True \
+	"has seen the calls that the pool has"
+json_is "abs(sum(c['ns'] or 0 for c in $model.values()) - d['model']['ns'])
+	< 1e-3, d['model']['unpriced_calls'] ==
+	sum(c['count'] for c in $model.values() if c['ns'] is None)" \
+	"(True, True)" "sums up what has a price"
+json_is "($round)(d['model']['native']['ns']), d['model']['native']['driver_calls'],
+	($round)(d['model']['native']['ns_per_op'] * 8)" "(240540.0, 8, 240540.0)" \
+	"and what a call for every event would take"
+json_is "d['device']" host:0 "the device keeps its name"
+
+exits 0 "a model of the driver's own calls" "$replay" --policy=direct \
+	--model=h200 --passes=2 --json "$scratch/small"
+json_is "[p['ns'] == d['model']['native']['ns'] for p in d['model']['pass']],
+	$model['alloc'], $model['free']['count'] - 1, $model['map']['count']" \
+	"([True, True], {'count': 6, 'pages': 0, 'bytes': 12582912, 'ns': 189840.0}, 4, 0)" \
+	"is that of native"
+exits 0 "a model without loading" "$replay" --no-load --model=h200 --json \
+	"$scratch/small"
+json_is "($round)(d['model']['native']['ns'])" 149828.0 "counts all events"
+exits 0 "a model without virtual memory" with vm:off "$replay" --model=h200 \
+	"$scratch/small"
+check "prints its tables" grep -qE '^alloc +[1-9][0-9]* +0 +.* us +[0-9.]+ %$' \
+	"$scratch/out"
+check "with the whole" grep -qE '^native: .* us +1\.0000$' "$scratch/out"
+exits 0 "no model" "$replay" --json "$scratch/small"
+json_is "'model' in d" False "prints none"
+exits 2 "a model that is none" "$replay" --model=h100 "$scratch/small"
+check "says which there are" grep -q 'no such model: h100; there is: h200' \
+	"$scratch/err"
+exits 3 "a model and no device" "$replay" --model=h200 --device=host:1 \
+	"$scratch/small"
+exits 1 "a model and a driver that fails" with host.fail:page_create@1+:driver \
+	"$replay" --model=h200 "$scratch/small"
+check "the driver's word comes through" grep -q 'page_create' "$scratch/err"
+
 # ---- a longer one ----------------------------------------------------------
 
 awk 'BEGIN {

@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_CHECK = 0x100, KEY_JSON, KEY_LIMIT, KEY_NO_LOAD, KEY_PASSES };
+enum {
+	KEY_CHECK = 0x100,
+	KEY_JSON,
+	KEY_LIMIT,
+	KEY_MODEL,
+	KEY_NO_LOAD,
+	KEY_PASSES
+};
 
 static const struct argp_option options[] = {
 	{"device", 'd', "NAME", 0, "Replay on this device, as \"host:0\"", 0},
@@ -23,6 +30,8 @@ static const struct argp_option options[] = {
 	 "Let the pool reserve at most this, as \"24GiB\"", 0},
 	{"check", KEY_CHECK, "N", 0,
 	 "Check the whole pool after every N events", 0},
+	{"model", KEY_MODEL, "NAME", 0,
+	 "Add up what the driver calls would take on another device: h200", 0},
 	{"no-load", KEY_NO_LOAD, NULL, 0,
 	 "Read the trace while replaying instead of before", 0},
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 0},
@@ -38,6 +47,22 @@ static void parse_policy(struct replay_config *config, char *arg,
 		config->policy = &replay_direct;
 	else
 		argp_error(state, "no such policy: %s", arg);
+}
+
+static void parse_model(struct replay_config *config, const char *arg,
+			struct argp_state *state)
+{
+	char known[128] = "";
+	size_t used = 0;
+
+	config->model = model_find(arg);
+	for (int i = 0; i < MODEL_COUNT && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used,
+					 "%s%s", i ? ", " : "",
+					 model_list[i].name);
+	if (!config->model)
+		argp_error(state, "no such model: %s; there is: %s", arg,
+			   known);
 }
 
 static void parse_number(int key, char *arg, struct replay_config *config,
@@ -68,6 +93,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'p':
 		parse_policy(config, arg, state);
 		return 0;
+	case KEY_MODEL:
+		parse_model(config, arg, state);
+		return 0;
 	case KEY_PASSES:
 	case KEY_CHECK:
 	case KEY_LIMIT:
@@ -93,6 +121,40 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* The same device once more, with the counter in front of it. */
+static gpumem_device *open_counted(const char *name, int *code)
+{
+	char counted[COUNT_NAME];
+	gpumem_status status = count_begin(name, counted);
+
+	if (status == GPUMEM_OK)
+		return tool_open(counted, code);
+	tool_error_last("cannot count the calls of %s", name);
+	*code = tool_exit_of(status);
+	return NULL;
+}
+
+static gpumem_device *open_device(struct replay *replay, int *code)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	gpumem_device *device = tool_open(replay->config->device, code), *plain;
+
+	if (!device)
+		return NULL;
+	if (gpumem_device_info(device, &info) != GPUMEM_OK) {
+		tool_error_last("cannot ask the device");
+		*code = tool_close(device, TOOL_FAILED);
+		return NULL;
+	}
+	memcpy(replay->device_name, info.name, COUNT_NAME);
+	if (!replay->config->model)
+		return device;
+	plain = device;
+	device = open_counted(info.name, code);
+	*code = tool_close(plain, *code);
+	return device;
+}
+
 static int replay_main(const struct replay_config *config)
 {
 	struct replay *replay = calloc(1, sizeof(*replay));
@@ -104,7 +166,7 @@ static int replay_main(const struct replay_config *config)
 		return code;
 	}
 	replay->config = config;
-	replay->device = tool_open(config->device, &code);
+	replay->device = open_device(replay, &code);
 	if (!replay->device)
 		goto free_replay;
 	ok = replay_run(replay);

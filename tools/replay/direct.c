@@ -25,10 +25,9 @@ static bool open_raw(struct replay *replay)
 	return fail_status(replay, "cannot open the raw device", status);
 }
 
-/* 0 when the size cannot be rounded up. */
-static uint64_t round_up(uint64_t bytes, uint64_t unit)
+uint64_t replay_direct_bytes(const struct replay *replay, uint64_t bytes)
 {
-	uint64_t above;
+	uint64_t unit = replay->info.granularity_bytes, above;
 
 	if (__builtin_add_overflow(bytes, unit - 1, &above))
 		return 0;
@@ -40,7 +39,7 @@ static gpumem_status raw_alloc(struct replay *replay, uint32_t slot,
 			       uint64_t bytes)
 {
 	struct replay_usage *use = &replay->direct;
-	uint64_t size = round_up(bytes, replay->info.granularity_bytes);
+	uint64_t size = replay_direct_bytes(replay, bytes);
 	uint64_t address, start = clock_ns();
 	gpumem_status status;
 

@@ -99,6 +99,22 @@ static bool fail_event(struct replay *replay, uint32_t line,
 	return replay_fail(replay, "%s: %s", what, gpumem_status_text(status));
 }
 
+/* The calls of a program without a pool, beside those that are made. */
+static void count_native(struct replay *replay,
+			 const struct trace_event *events, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t bytes = replay_direct_bytes(replay, events[i].bytes);
+
+		if (bytes)
+			count_add(&replay->native,
+				  events[i].kind == TRACE_ALLOC
+					  ? GPUMEM_CALL_ALLOC
+					  : GPUMEM_CALL_FREE,
+				  0, bytes);
+	}
+}
+
 bool replay_events(struct replay *replay, const struct trace_event *events,
 		   const uint32_t *lines, uint64_t count)
 {
@@ -113,6 +129,8 @@ bool replay_events(struct replay *replay, const struct trace_event *events,
 		start = clock_ns();
 		status = policy->run(replay, events + at, part, &done);
 		replay->run_ns += clock_ns() - start;
+		if (replay->config->model)
+			count_native(replay, events + at, part);
 		if (status != GPUMEM_OK)
 			return fail_event(replay, lines[at + done],
 					  &events[at + done], status);
@@ -131,6 +149,7 @@ bool replay_events(struct replay *replay, const struct trace_event *events,
 static bool run_pass(struct replay *replay, uint64_t number)
 {
 	struct replay_pass *pass = &replay->passes[number];
+	const struct model *model = replay->config->model;
 	struct replay_usage before;
 	bool ok;
 
@@ -138,6 +157,8 @@ static bool run_pass(struct replay *replay, uint64_t number)
 		return false;
 	replay->run_ns = 0;
 	replay->run_done = 0;
+	replay->native = (struct counts){0};
+	pass->model_ns = model ? -model_ns(model, count_now()) : 0.0;
 	progress_begin(&replay->progress, "replaying");
 	if (replay->config->load)
 		ok = replay_events(replay, replay->trace.events,
@@ -149,6 +170,8 @@ static bool run_pass(struct replay *replay, uint64_t number)
 		return false;
 	pass->ns = replay->run_ns;
 	pass->driver_calls = replay->end.driver_calls - before.driver_calls;
+	replay->counts = *count_now();
+	pass->model_ns += model ? model_ns(model, &replay->counts) : 0.0;
 	return true;
 }
 

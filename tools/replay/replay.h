@@ -11,9 +11,11 @@
 #ifndef GPUMEM_TOOLS_REPLAY_H
 #define GPUMEM_TOOLS_REPLAY_H
 
+#include "common/json.h"
 #include "common/progress.h"
 #include "common/raw.h"
 #include "common/trace_file.h"
+#include "model.h"
 
 /* Events between two looks at the progress bar, or read at once. */
 #define REPLAY_STRETCH 16384u
@@ -22,7 +24,8 @@ struct replay_config {
 	const char *trace;
 	const char *device; /* NULL: the default */
 	const struct replay_policy *policy;
-	uint64_t limit_bytes; /* 0: none */
+	const struct model *model; /* NULL: none */
+	uint64_t limit_bytes;	   /* 0: none */
 	uint64_t passes;
 	uint64_t check_every; /* events between two checks; 0: never */
 	bool load;	      /* the whole trace before the first event */
@@ -32,6 +35,7 @@ struct replay_config {
 struct replay_pass {
 	uint64_t ns;
 	uint64_t driver_calls;
+	double model_ns;
 };
 
 /* What a policy knows of itself at one moment. */
@@ -51,9 +55,10 @@ struct replay {
 
 	/* of both policies */
 	gpumem_device *device;
-	gpumem_pool *pool;     /* cached */
-	struct raw_device raw; /* direct */
-	uint64_t *sizes;       /* direct: by slot, rounded */
+	char device_name[COUNT_NAME]; /* without the counter */
+	gpumem_pool *pool;	      /* cached */
+	struct raw_device raw;	      /* direct */
+	uint64_t *sizes;	      /* direct: by slot, rounded */
 	struct replay_usage direct;
 
 	void **ptrs; /* by slot; NULL: not live */
@@ -67,6 +72,10 @@ struct replay {
 	struct replay_pass *passes;
 	struct replay_usage end;   /* after the last event */
 	uint64_t trimmed_reserved; /* after the trim that follows it */
+
+	/* with a model only */
+	struct counts counts; /* until the last event */
+	struct counts native; /* of a pass, had each event been a call */
 	char error[1536];
 };
 
@@ -102,14 +111,22 @@ bool replay_reserve(struct replay *replay, uint64_t slots, uint32_t streams);
 bool replay_events(struct replay *replay, const struct trace_event *events,
 		   const uint32_t *lines, uint64_t count);
 
+/* What the policy `direct` asks the driver for; 0: that cannot be said in 64
+ * bits. */
+uint64_t replay_direct_bytes(const struct replay *replay, uint64_t bytes);
+
 /* Replays the whole file while reading it; sets replay->totals. */
 bool replay_file(struct replay *replay);
 
-/* Everything from opening the device to closing it. */
+/* Everything from opening the pool to closing it. */
 bool replay_run(struct replay *replay);
 
 /* False when the output could not be written. */
 bool replay_print_text(const struct replay *replay);
 bool replay_print_json(const struct replay *replay);
+
+/* The parts of it that the model has. */
+bool replay_model_text(const struct replay *replay);
+json_t *replay_model_json(const struct replay *replay, bool *ok);
 
 #endif

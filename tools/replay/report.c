@@ -101,7 +101,7 @@ bool replay_print_text(const struct replay *replay)
 	pass_table(replay, &passes);
 	printf("%s on %s, policy %s: %llu events, %llu blocks, at most %llu "
 	       "at one time, %u stream%s\n\n",
-	       replay->config->trace, replay->info.name,
+	       replay->config->trace, replay->device_name,
 	       replay->config->policy->name,
 	       (unsigned long long)replay->totals.events,
 	       (unsigned long long)replay->totals.allocs,
@@ -110,6 +110,8 @@ bool replay_print_text(const struct replay *replay)
 	ok = table_print(&memory, 0, stdout);
 	putchar('\n');
 	ok = table_print(&passes, 0, stdout) && ok;
+	if (replay->config->model)
+		ok = replay_model_text(replay) && ok;
 	if (!ok)
 		tool_error("out of memory");
 	table_free(&memory);
@@ -196,7 +198,7 @@ bool replay_print_json(const struct replay *replay)
 	bool ok = true;
 
 	json_put(root, "trace", json_text(replay->config->trace), &ok);
-	json_put(root, "device", json_text(replay->info.name), &ok);
+	json_put(root, "device", json_text(replay->device_name), &ok);
 	json_put(root, "policy", json_text(replay->config->policy->name), &ok);
 	json_put(root, "passes", json_u64(replay->config->passes), &ok);
 	json_put(root, "events", json_u64(totals->events), &ok);
@@ -213,5 +215,7 @@ bool replay_print_json(const struct replay *replay)
 	json_put(root, "pass", passes_json(replay, &ok), &ok);
 	if (replay->end.stats.size)
 		put_pool(replay, root, &ok);
+	if (replay->config->model)
+		json_put(root, "model", replay_model_json(replay, &ok), &ok);
 	return json_print(root, ok);
 }

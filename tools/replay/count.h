@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * How much was asked of a driver: a backend of the tool's own that passes every
+ * call on to the real one, and writes down how many pages and bytes it was for,
+ * which the statistics of a pool do not tell. One backend a process, one
+ * thread, no lock.
+ */
+#ifndef GPUMEM_TOOLS_REPLAY_COUNT_H
+#define GPUMEM_TOOLS_REPLAY_COUNT_H
+
+#include <gpumem/gpumem.h>
+
+#define COUNT_NAME 32 /* bytes of a device's name, as in gpumem_device_info */
+
+struct count {
+	uint64_t calls;
+	uint64_t pages; /* of map and unmap */
+	uint64_t bytes; /* of all that take or give memory or addresses */
+};
+
+struct counts {
+	struct count call[GPUMEM_CALL_COUNT];
+};
+
+/* Puts the counter in front of the backend of `device`, "host:0". Opened by
+ * the name that comes out, "host-count:0", it is the same device. The status
+ * is that of the backend. */
+gpumem_status count_begin(const char *device, char name_out[COUNT_NAME]);
+
+/* All calls since the program began, those that failed too. */
+const struct counts *count_now(void);
+
+/* One more call in somebody's counts. */
+void count_add(struct counts *counts, enum gpumem_call call, uint64_t pages,
+	       uint64_t bytes);
+
+#endif
