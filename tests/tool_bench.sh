@@ -21,8 +21,11 @@ check "with glibc beside it" grep -qE '^pair +gpumem +glibc +x' "$scratch/out"
 exits 0 "pair as JSON" "$bench" $short --json pair
 valid_json "it is JSON"
 json_is "[r['case'] for r in d['results']]" \
-	"['256 B', '1 KiB', '4 KiB', '16 KiB', '64 KiB', '256 KiB', '1 MiB', '4 MiB', '20 MiB']" \
+	"['256 B', '1 KiB', '4 KiB', '16 KiB', '64 KiB', '256 KiB', '1 MiB', '4 MiB', '20 MiB', '64 MiB', '256 MiB']" \
 	"every size is there"
+json_is "[r['bytes'] for r in d['results']], {r['series'] for r in d['results']}" \
+	"([256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 20971520, 67108864, 268435456], {'hot pair'})" \
+	"and as a number"
 json_is "all(r['ns'] > 0 and r['peers']['glibc']['ns'] > 0 and
 	abs(r['peers']['glibc']['ratio'] * r['peers']['glibc']['ns'] - r['ns'])
 	< 0.01 * r['ns'] + 0.01 for r in d['results'])" True \
@@ -33,6 +36,11 @@ json_is "[r['case'] for r in d['results']][:3], len(d['results']),
 	all('vs_1_thread' in r for r in d['results'])" \
 	"(['1 thread, own stream', '2 threads, own stream', '3 threads, own stream'], 9, True)" \
 	"one, two and three, three ways"
+json_is "[(r['series'], r['threads']) for r in d['results']] ==
+	[(s, t) for s in ('own stream', 'one stream', 'another frees')
+	for t in (1, 2, 3)]" True "and as numbers"
+json_is "all(0 < r['harness_ns'] for r in d['results'])" True \
+	"with what the benchmark takes itself"
 exits 0 "threads on a device without streams" \
 	with host.streams:off,host.copy:off,host.capture:off \
 	"$bench" $short --threads=2 threads
@@ -52,11 +60,24 @@ json_is "[r['unit'] for r in d['results']],
 # These hold a lot of memory, of which a sanitizer wants several times as much.
 if [ "${SANITIZER:-none}" = none ]; then
 	exits 0 "random" "$bench" $short --json random
-	json_is "[(r['live_blocks'], r['memory_ratio'] >= 1)
-		for r in d['results']]" "[(1000, True), (10000, True)]" \
+	json_is "[(r['live_blocks'], r['live'], r['memory_ratio'] >= 1)
+		for r in d['results']]" \
+		"[(1000, 1000, True), (10000, 10000, True)]" \
 		"its figures are there"
+	# With room to spare, a pool that is warm needs the driver no more for
+	# memory; one that is not does.
+	exits 0 "random, cold" with waste:20% "$bench" $short --warm=0 --json \
+		random
+	json_is "[r['memory_calls_first'] > 0 and r['driver_calls'] > 0
+		for r in d['results']]" "[True, True]" "takes memory"
+	exits 0 "random, warm" with waste:20% "$bench" --iterations=4096 \
+		--rounds=2 --warm=16 --json random
+	json_is "[(r['memory_calls_last'], r['driver_calls'] > 0)
+		for r in d['results']]" "[(0.0, True), (0.0, True)]" \
+		"takes no more, and only asks whether work is over"
 	exits 0 "growth" "$bench" $short --json growth
 	json_is "[r['live_blocks'] for r in d['results']] ==
+		[r['live'] for r in d['results']] ==
 		2 * [10 ** i for i in range(2, 7)]" True \
 		"a hundred to a million blocks"
 else
@@ -69,7 +90,7 @@ exits 1 "a device that is too small" with host.capacity:8MiB \
 check "says so" grep -q 'pair, 20 MiB: .* out of memory' "$scratch/err"
 exits 2 "a benchmark that is none" "$bench" nonsense
 for option in --threads=0 --threads=x --rounds=0 --rounds=65 --iterations=0 \
-	--seconds=0 --seconds=-1 --seconds=nan; do
+	--seconds=0 --seconds=-1 --seconds=nan --warm=x --warm=-1; do
 	exits 2 "$option" "$bench" "$option" pair
 done
 exits 3 "a device that is not there" "$bench" --device=host:1 pair

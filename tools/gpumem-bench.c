@@ -23,7 +23,14 @@ const struct bench_entry bench_list[BENCH_COUNT] = {
 	{"churn", "small blocks that come and go", bench_churn},
 };
 
-enum { KEY_ITERATIONS = 0x100, KEY_JSON, KEY_ROUNDS, KEY_SECONDS, KEY_UNIFORM };
+enum {
+	KEY_ITERATIONS = 0x100,
+	KEY_JSON,
+	KEY_ROUNDS,
+	KEY_SECONDS,
+	KEY_UNIFORM,
+	KEY_WARM
+};
 
 static const struct argp_option options[] = {
 	{"device", 'd', "NAME", 0, "Measure on this device, as \"host:0\"", 0},
@@ -37,6 +44,10 @@ static const struct argp_option options[] = {
 	 "Take the median of N rounds (default 7)", 0},
 	{"uniform", KEY_UNIFORM, NULL, 0,
 	 "Draw random sizes uniformly, not uniformly in their logarithm", 0},
+	{"warm", KEY_WARM, "N", 0,
+	 "Replace each block of random and churn N times before measuring "
+	 "(default 16)",
+	 0},
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 0},
 	{0},
 };
@@ -62,6 +73,8 @@ static bool parse_number(int key, const char *arg, struct bench_config *config)
 	case KEY_ROUNDS:
 		return tool_parse_count(arg, BENCH_ROUNDS, &config->rounds) &&
 		       config->rounds > 0;
+	case KEY_WARM:
+		return tool_parse_count(arg, 1000000, &config->warm);
 	case KEY_ITERATIONS:
 		return tool_parse_count(arg, (uint64_t)1 << 40,
 					&config->iterations) &&
@@ -83,6 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ROUNDS:
 	case KEY_ITERATIONS:
 	case KEY_SECONDS:
+	case KEY_WARM:
 		if (!parse_number(key, arg, config))
 			argp_error(state, "not a number that can be used: %s",
 				   arg);
@@ -175,6 +189,7 @@ int main(int argc, char **argv)
 		.threads = processors > 0 ? (uint64_t)processors : 1,
 		.seconds = 0.25,
 		.rounds = 7,
+		.warm = 16,
 	};
 
 	tool_begin("gpumem-bench");

@@ -27,6 +27,7 @@ struct bench_config {
 	uint64_t threads; /* at most */
 	uint64_t rounds;
 	uint64_t iterations; /* in each round; 0: as `seconds` gives */
+	uint64_t warm;	     /* times that a random block is replaced first */
 	double seconds;	     /* for one peer in one case */
 	bool uniform, json;
 	uint32_t chosen; /* bit i: bench_list[i]; 0: all */
@@ -50,6 +51,9 @@ struct bench {
 	struct bench_row *rows;
 	int row_count;
 };
+
+/* Does nothing: what is left is the benchmark itself. Not in bench.peers. */
+extern const struct bench_peer bench_nobody;
 
 /* Where a peer's blocks come from: one call to get, one to give back. */
 struct bench_target {
@@ -82,6 +86,9 @@ static inline bool bench_put(const struct bench_target *target, void *ptr,
 
 struct bench_case {
 	const char *bench, *name;
+	const char *series; /* cases that differ in `at` only; NULL: none */
+	const char *axis;   /* what `at` is: "bytes", "threads", "live" */
+	uint64_t at;
 	const char *unit;  /* what is counted: "pair", "op", "call" */
 	const char *ratio; /* NULL, or what the first extra is called: this
 			      figure against that of the case `base` */
@@ -106,9 +113,11 @@ struct bench_extra {
 
 struct bench_row {
 	char bench[16], name[48];
-	const char *unit;
-	double ns[BENCH_PEERS]; /* NaN: it could not be measured */
-	double driver_calls;	/* of the pool, per iteration */
+	const char *series, *axis, *unit;
+	uint64_t at;
+	double ns[BENCH_PEERS];		/* NaN: it could not be measured */
+	double driver_calls;		/* of the pool, per iteration */
+	double first_calls, last_calls; /* for memory, in those rounds */
 	uint64_t live_blocks, host_bytes;
 	struct bench_extra extra[BENCH_EXTRAS];
 	int extra_count;
@@ -136,6 +145,9 @@ void bench_find_peers(struct bench *bench, char **argv);
 
 /* Measures a case and appends its row. False, and told: the pool failed. */
 bool bench_measure(struct bench *bench, const struct bench_case *what);
+
+/* Sorts the values. */
+double bench_median(double *values, size_t count);
 
 void bench_add_extra(struct bench_row *row, const char *name, double value);
 

@@ -15,6 +15,7 @@ static void *begin(struct bench *bench, const struct bench_case *what,
 		.least = 256,
 		.most = 65536,
 		.uniform = bench->config->uniform,
+		.warm = bench->config->warm,
 	};
 
 	(void)what;
@@ -30,15 +31,6 @@ static double run(void *state, uint64_t iterations)
 	return ns < 0.0 ? ns : ns * (double)pairs / (double)iterations;
 }
 
-static void extras(void *state, const struct gpumem_stats *stats,
-		   struct bench_row *row)
-{
-	(void)state;
-	bench_add_extra(row, "memory ratio",
-			(double)stats->reserved.peak /
-				(double)stats->requested.peak);
-}
-
 bool bench_churn(struct bench *bench)
 {
 	struct bench_case what = {
@@ -48,7 +40,7 @@ bool bench_churn(struct bench *bench)
 		.begin = begin,
 		.run = run,
 		.end = live_free,
-		.extras = extras,
+		.extras = live_extras,
 	};
 
 	return bench_measure(bench, &what);

@@ -19,6 +19,7 @@ static void *begin(struct bench *bench, const struct bench_case *what,
 		.least = 256,
 		.most = 1024,
 		.uniform = bench->config->uniform,
+		.warm = 4, /* more takes minutes with a million blocks */
 	};
 
 	return live_new(target, &spec);
@@ -56,6 +57,9 @@ static bool measure(struct bench *bench, int kind, const char *what_pair)
 		struct bench_case what = {
 			.bench = "growth",
 			.name = name,
+			.series = what_pair,
+			.axis = "live",
+			.at = count,
 			.unit = "pair",
 			.ratio = "vs 100 live",
 			.base = base,

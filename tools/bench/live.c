@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #define STEPS ((uint64_t)1 << 18)
-#define SETTLE 4 /* times that each block is replaced before measuring */
 
 /* xorshift64*, in [0, 1) */
 static double next_random(uint64_t *state)
@@ -50,7 +49,7 @@ static bool fill(struct live *live)
 		if (!live->blocks[i])
 			return false;
 	}
-	return live_run(live, SETTLE * live->spec.count) >= 0.0;
+	return live_run(live, live->spec.warm * live->spec.count) >= 0.0;
 }
 
 struct live *live_new(const struct bench_target *target,
@@ -101,4 +100,15 @@ void live_free(void *state)
 	free(live->blocks);
 	free(live->steps);
 	free(live);
+}
+
+void live_extras(void *state, const struct gpumem_stats *stats,
+		 struct bench_row *row)
+{
+	(void)state;
+	bench_add_extra(row, "memory ratio",
+			(double)stats->reserved.peak /
+				(double)stats->requested.peak);
+	bench_add_extra(row, "memory calls first", row->first_calls);
+	bench_add_extra(row, "memory calls last", row->last_calls);
 }

@@ -14,6 +14,7 @@
 struct live_spec {
 	uint64_t count;	      /* of blocks */
 	uint64_t least, most; /* bytes, both included */
+	uint64_t warm;	      /* times that each is replaced first */
 	bool uniform;	      /* else uniform in the logarithm */
 };
 
@@ -30,12 +31,17 @@ struct live {
 	uint64_t at; /* the next step; it wraps */
 };
 
-/* Fills the set and replaces every block some times, so that the peer has
- * settled. NULL: out of memory. */
+/* Fills the set and replaces every block spec->warm times on average. NULL: out
+ * of memory. */
 struct live *live_new(const struct bench_target *target,
 		      const struct live_spec *spec);
 /* As bench_case.run and end. */
 double live_run(void *live, uint64_t iterations);
 void live_free(void *live);
+/* As bench_case.extras: what the memory came to, and, so that one sees whether
+ * the pool had settled, how often it took, gave back or moved memory in the
+ * first and in the last round. */
+void live_extras(void *live, const struct gpumem_stats *stats,
+		 struct bench_row *row);
 
 #endif

@@ -19,6 +19,8 @@ struct contest {
 	uint64_t iterations[BENCH_PEERS];
 	double rounds[BENCH_PEERS][BENCH_ROUNDS];
 	struct gpumem_stats before, after; /* of the pool */
+	uint64_t memory_calls[BENCH_ROUNDS +
+			      1]; /* before each round, and then */
 };
 
 static int compare(const void *a, const void *b)
@@ -28,7 +30,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(double *values, size_t count)
+double bench_median(double *values, size_t count)
 {
 	qsort(values, count, sizeof(*values), compare);
 	if (count % 2)
@@ -109,12 +111,28 @@ static bool begin(struct contest *contest)
 	return true;
 }
 
+/* All but those that ask for events, streams and the like. */
+static uint64_t memory_calls(const struct gpumem_stats *stats)
+{
+	static const enum gpumem_call calls[] = {
+		GPUMEM_CALL_ALLOC,	 GPUMEM_CALL_FREE,
+		GPUMEM_CALL_PAGE_CREATE, GPUMEM_CALL_PAGE_DESTROY,
+		GPUMEM_CALL_MAP,	 GPUMEM_CALL_UNMAP,
+	};
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		sum += stats->calls[calls[i]].count;
+	return sum;
+}
+
 static bool run_rounds(struct contest *contest)
 {
 	uint64_t rounds = contest->bench->config->rounds;
 
 	if (!read_stats(contest, &contest->before))
 		return false;
+	contest->memory_calls[0] = memory_calls(&contest->before);
 	for (uint64_t round = 0; round < rounds; round++) {
 		for (int i = 0; i < contest->bench->peer_count; i++) {
 			double ns;
@@ -127,8 +145,21 @@ static bool run_rounds(struct contest *contest)
 			if (ns < 0.0 && !drop_out(contest, i))
 				return false;
 		}
+		if (!read_stats(contest, &contest->after))
+			return false;
+		contest->memory_calls[round + 1] =
+			memory_calls(&contest->after);
 	}
-	return read_stats(contest, &contest->after);
+	return true;
+}
+
+/* Of the pool, per iteration of that round. */
+static double round_calls(const struct contest *contest, uint64_t round)
+{
+	uint64_t calls =
+		contest->memory_calls[round + 1] - contest->memory_calls[round];
+
+	return (double)calls / (double)contest->iterations[0];
 }
 
 static struct bench_row *new_row(struct bench *bench)
@@ -157,15 +188,20 @@ static bool record(struct contest *contest)
 		return false;
 	snprintf(row->bench, sizeof(row->bench), "%s", what->bench);
 	snprintf(row->name, sizeof(row->name), "%s", what->name);
+	row->series = what->series;
+	row->axis = what->axis;
+	row->at = what->at;
 	row->unit = what->unit;
 	for (int i = 0; i < BENCH_PEERS; i++)
 		row->ns[i] = contest->states[i]
-				     ? median(contest->rounds[i], rounds)
+				     ? bench_median(contest->rounds[i], rounds)
 				     : (double)NAN;
 	calls = (double)(contest->after.driver_calls -
 			 contest->before.driver_calls);
 	row->driver_calls =
 		calls / ((double)contest->iterations[0] * (double)rounds);
+	row->first_calls = round_calls(contest, 0);
+	row->last_calls = round_calls(contest, rounds - 1);
 	row->live_blocks = contest->after.blocks.current;
 	row->host_bytes = contest->after.host_bytes;
 	if (what->ratio)

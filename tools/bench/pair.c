@@ -45,7 +45,8 @@ bool bench_pair(struct bench *bench)
 {
 	static const uint64_t sizes[] = {
 		256,	 1024,	  4096,		 16384,		 65536,
-		1 << 18, 1 << 20, 4 * (1 << 20), 20 * (1 << 20),
+		1 << 18, 1 << 20, 4 * (1 << 20), 20 * (1 << 20), 1 << 26,
+		1 << 28,
 	};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -53,6 +54,9 @@ bool bench_pair(struct bench *bench)
 		struct bench_case what = {
 			.bench = "pair",
 			.name = human_bytes(name, sizes[i]),
+			.series = "hot pair",
+			.axis = "bytes",
+			.at = sizes[i],
 			.unit = "pair",
 			.arg = {sizes[i]},
 			.begin = begin,

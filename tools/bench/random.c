@@ -14,18 +14,10 @@ static void *begin(struct bench *bench, const struct bench_case *what,
 		.least = what->arg[1],
 		.most = what->arg[2],
 		.uniform = bench->config->uniform,
+		.warm = bench->config->warm,
 	};
 
 	return live_new(target, &spec);
-}
-
-static void extras(void *state, const struct gpumem_stats *stats,
-		   struct bench_row *row)
-{
-	(void)state;
-	bench_add_extra(row, "memory ratio",
-			(double)stats->reserved.peak /
-				(double)stats->requested.peak);
 }
 
 bool bench_random(struct bench *bench)
@@ -42,13 +34,15 @@ bool bench_random(struct bench *bench)
 		struct bench_case what = {
 			.bench = "random",
 			.name = cases[i].name,
+			.axis = "live",
+			.at = cases[i].arg[0],
 			.unit = "pair",
 			.arg = {cases[i].arg[0], cases[i].arg[1],
 				cases[i].arg[2]},
 			.begin = begin,
 			.run = live_run,
 			.end = live_free,
-			.extras = extras,
+			.extras = live_extras,
 		};
 
 		if (!bench_measure(bench, &what))

@@ -121,6 +121,10 @@ static json_t *row_json(const struct bench *bench, const struct bench_row *row,
 
 	json_put(object, "bench", json_text(row->bench), ok);
 	json_put(object, "case", json_text(row->name), ok);
+	if (row->series)
+		json_put(object, "series", json_text(row->series), ok);
+	if (row->axis)
+		json_put(object, row->axis, json_u64(row->at), ok);
 	json_put(object, "unit", json_text(row->unit), ok);
 	json_put(object, "ns", json_number(row->ns[0]), ok);
 	json_put(object, "peers", peers_json(bench, row, ok), ok);

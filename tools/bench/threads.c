@@ -4,7 +4,9 @@
 /*
  * What a pair costs each of several threads: each on its own stream, all on
  * one, and with blocks that another thread frees than allocated them. A figure
- * is the mean over the threads of their own wall time. See bench.h.
+ * is the mean over the threads of their own wall time. What of it is the loop
+ * and the hand-over, not the allocator, is measured with one that does nothing.
+ * See bench.h.
  */
 #include "bench.h"
 
@@ -36,6 +38,7 @@ struct team {
 	gpumem_device *device;
 	enum mode mode;
 	uint64_t count, iterations;
+	uint64_t rounds;
 	pthread_barrier_t barrier;
 	struct member members[BENCH_THREADS];
 	gpumem_stream streams[BENCH_THREADS];
@@ -159,6 +162,7 @@ static void *begin(struct bench *bench, const struct bench_case *what,
 		return NULL;
 	team->target = *target;
 	team->device = bench->device;
+	team->rounds = bench->config->rounds;
 	team->mode = (enum mode)what->arg[0];
 	team->count = what->arg[1];
 	pthread_barrier_init(&team->barrier, NULL, (unsigned)team->count);
@@ -217,6 +221,22 @@ static double run(void *state, uint64_t iterations)
 	return failed ? -1.0 : (double)ns / (double)team->count / (double)each;
 }
 
+/* As many rounds of as many pairs as the pool did last. */
+static void extras(void *state, const struct gpumem_stats *stats,
+		   struct bench_row *row)
+{
+	struct team *team = state;
+	const struct bench_target target = team->target;
+	double ns[BENCH_ROUNDS];
+
+	(void)stats;
+	team->target = (struct bench_target){.peer = &bench_nobody};
+	for (uint64_t i = 0; i < team->rounds; i++)
+		ns[i] = run(team, team->iterations);
+	team->target = target;
+	bench_add_extra(row, "harness ns", bench_median(ns, team->rounds));
+}
+
 static bool measure(struct bench *bench, enum mode mode, const char *mode_name,
 		    uint64_t threads)
 {
@@ -225,12 +245,16 @@ static bool measure(struct bench *bench, enum mode mode, const char *mode_name,
 	struct bench_case what = {
 		.bench = "threads",
 		.name = name,
+		.series = mode_name,
+		.axis = "threads",
+		.at = threads,
 		.unit = "pair",
 		.ratio = "vs 1 thread",
 		.arg = {(uint64_t)mode, threads},
 		.begin = begin,
 		.run = run,
 		.end = end,
+		.extras = extras,
 	};
 
 	if (threads == 1)
