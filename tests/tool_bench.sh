@@ -45,6 +45,38 @@ exits 0 "threads on a device without streams" \
 	with host.streams:off,host.copy:off,host.capture:off \
 	"$bench" $short --threads=2 threads
 
+# ---- the figures that are drawn of them -------------------------------------
+
+# draws NAME: of what the last `exits` printed
+draws()
+{
+	cp "$scratch/out" "$scratch/json"
+	exits 0 "$1" python3 "$top_srcdir/docs/plots/plot.py" \
+		--out="$scratch" --command='a <command>' --machine=Machine \
+		--date=Today "$scratch/json"
+}
+
+if python3 -c 'import matplotlib' 2>/dev/null; then
+	exits 0 "pair and threads" "$bench" $short --threads=2 --json pair \
+		threads
+	draws "are drawn"
+	is "$(cat "$scratch/out")" "$scratch/size.svg
+$scratch/threads.svg" "each as a figure"
+	check "says so of what is not there" grep -q 'no results of growth' \
+		"$scratch/err"
+	for text in 'a &lt;command&gt;; Machine; Today' glibc gpumem \
+		'benchmark itself' 'another frees'; do
+		check "shows: $text" grep -q "$text" "$scratch/threads.svg"
+	done
+	exits 0 "a peer that could not be measured" sh -c "sed \
+		's/^          \"ns\": .*/          \"ns\": null,/' \
+		'$scratch/json'"
+	draws "is left out"
+	is "$(grep -c glibc "$scratch/size.svg")" 0 "of the key, too"
+else
+	skip "python3 has no matplotlib" "the figures"
+fi
+
 exits 0 "churn" "$bench" $short --json churn
 json_is "[(r['unit'], r['live_blocks'], r['host_bytes'] > 0,
 	r['memory_ratio'] >= 1) for r in d['results']]" \
