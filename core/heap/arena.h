@@ -34,6 +34,7 @@ enum {
 	 * settled, and more and more while nobody does. */
 	GM_FENCE_FREES = 1024,
 	GM_FENCE_FREES_MAX = 8192,
+	GM_SLAB_LEVELS = 4,
 	GM_ARENA_NUMBERS = 4096
 };
 
@@ -54,9 +55,10 @@ struct gm_arena {
 	unsigned fence_frees;	  /* it is tried after so many */
 	struct gm_fence fence[GM_FENCES]; /* ring, oldest first */
 	unsigned fence_first, fence_count;
-	struct gm_slab *partial[GM_CLASS_COUNT]; /* with a free slot */
-	struct gm_slab *empty[GM_CLASS_COUNT];	 /* at most one, all free */
-	struct gm_depot depot;			 /* not under the mutex */
+	/* With a free slot; the fuller ones first. */
+	struct gm_slab *partial[GM_CLASS_COUNT][GM_SLAB_LEVELS];
+	struct gm_slab *empty[GM_CLASS_COUNT]; /* at most one, all free */
+	struct gm_depot depot;		       /* not under the mutex */
 };
 
 /* The arena of a stream, made when there is none. OK or NO_HOST_MEMORY. */

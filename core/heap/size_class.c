@@ -24,14 +24,14 @@ static uint32_t class_bytes(unsigned index, unsigned shift)
 }
 
 /* The shortest run that wastes at most 1/32 at its end and holds at least
- * sixteen slots; where none does, the one that wastes the smallest part. */
+ * eight slots; where none does, the one that wastes the smallest part. */
 static uint32_t run_bytes(uint32_t bytes)
 {
 	uint32_t best = GM_RUN_MAX;
 
 	for (uint32_t run = GM_RUN_UNIT; run <= GM_RUN_MAX;
 	     run += GM_RUN_UNIT) {
-		if (run / bytes < 16)
+		if (run / bytes < 8)
 			continue;
 		if ((uint64_t)(run % bytes) * 32 <= run)
 			return run;

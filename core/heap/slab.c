@@ -20,11 +20,23 @@ size_t gm_slab_host_bytes(const struct gm_class *class)
 	return (bytes + GM_LINE - 1) & ~(size_t)(GM_LINE - 1);
 }
 
-/* The arena's list of slabs with some, not all, slots free. */
+/* The arena's lists of slabs with some, not all, slots free. */
+static struct gm_slab **partial_head(const struct gm_slab *slab)
+{
+	return &slab->arena->partial[slab->class_index][slab->level];
+}
+
+static uint32_t level_of(const struct gm_slab *slab)
+{
+	return slab->free_count * GM_SLAB_LEVELS / (slab->class.slots + 1);
+}
+
 static void partial_add(struct gm_slab *slab)
 {
-	struct gm_slab **head = &slab->arena->partial[slab->class_index];
+	struct gm_slab **head;
 
+	slab->level = level_of(slab);
+	head = partial_head(slab);
 	slab->prev = NULL;
 	slab->next = *head;
 	if (*head)
@@ -37,7 +49,7 @@ static void partial_remove(struct gm_slab *slab)
 	if (slab->prev)
 		slab->prev->next = slab->next;
 	else
-		slab->arena->partial[slab->class_index] = slab->next;
+		*partial_head(slab) = slab->next;
 	if (slab->next)
 		slab->next->prev = slab->prev;
 }
@@ -53,6 +65,15 @@ static void fill_map(const struct gm_slab *slab)
 	     i++)
 		gm_map_set(slab->address + (i << GM_GRANULE_SHIFT),
 			   entry | i << GM_ENTRY_GRANULE_SHIFT);
+}
+
+/* Its number of free slots has changed. */
+static void partial_move(struct gm_slab *slab)
+{
+	if (level_of(slab) == slab->level)
+		return;
+	partial_remove(slab);
+	partial_add(slab);
 }
 
 gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
@@ -104,11 +125,14 @@ void gm_slab_forget(struct gm_slab *slab)
 	free(slab);
 }
 
-/* A slab to take from: one in use before an empty one. */
+/* A slab to take from: the fuller ones first, so that the others become empty;
+ * one in use before an empty one. */
 static struct gm_slab *source(struct gm_arena *arena, unsigned class_index)
 {
-	struct gm_slab *slab = arena->partial[class_index];
+	struct gm_slab *slab = NULL;
 
+	for (unsigned i = 0; i < GM_SLAB_LEVELS && !slab; i++)
+		slab = arena->partial[class_index][i];
 	if (!slab && (slab = arena->empty[class_index])) {
 		arena->empty[class_index] = NULL;
 		partial_add(slab);
@@ -134,9 +158,10 @@ static unsigned take_from(struct gm_slab *slab, struct gm_slot *slots,
 			slab->address + (uintptr_t)slot * slab->class.bytes;
 		slots[taken++].mark = gm_slab_mark(slab, slot);
 	}
+	partial_remove(slab);
 	slab->free_count -= taken;
-	if (!slab->free_count)
-		partial_remove(slab);
+	if (slab->free_count)
+		partial_add(slab);
 	return taken;
 }
 
@@ -156,7 +181,9 @@ void gm_slab_put(struct gm_slab *slab, uint32_t slot)
 	struct gm_slab **empty = &slab->arena->empty[slab->class_index];
 
 	slab->free[slot / 64] |= 1ull << (slot % 64);
-	if (slab->free_count++ == 0)
+	if (slab->free_count++)
+		partial_move(slab);
+	else
 		partial_add(slab);
 	if (slab->free_count < slab->class.slots)
 		return;

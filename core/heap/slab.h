@@ -11,8 +11,9 @@
  *     GM_MARK_PENDING            freed, streams may still use it
  *
  *     free_count == number of bits in free[] <= number of marks that are 0
- *     in partial[class] of the arena  <=>  0 < free_count < slots
- *     in empty[class] of the arena    <=>  free_count == slots
+ *     in partial[class][l] of the arena  <=>  0 < free_count < slots, and
+ *                                             l == level == free_count * 4 /
+ * slots in empty[class] of the arena    <=>  free_count == slots
  *
  * A mark is written by the thread that allocates or frees the slot, without a
  * lock; everything else is guarded by the heap's mutex. All that the hot path
@@ -49,7 +50,7 @@ struct gm_slab {
 	_Atomic gpumem_stream stream;
 	struct gm_class class; /* a copy, to be at hand */
 	uint32_t class_index;
-	uint32_t free_count;
+	uint32_t free_count, level;
 	struct gm_arena *arena;
 	struct gm_extent *extent;
 	struct gm_slab *next, *prev; /* in partial */

@@ -59,7 +59,7 @@ static void make(bool vm)
 	slab_new(arena, index);
 	block_give(arena, freed);
 	gm_local_push_large(local, ready);
-	slab = arena->partial[index];
+	slab = partial_of(arena, index);
 	bin = &local->bin[index];
 	gm_slab_take(arena, index, slot, 2);
 	slot_use(&slot[0]);

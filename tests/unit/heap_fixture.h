@@ -63,6 +63,17 @@ HEAP_USE void device_start(void)
 	must(gm_device_open("host:0", &device));
 }
 
+/* The slab that the arena would take a slot from, but for an empty one. */
+HEAP_USE struct gm_slab *partial_of(const struct gm_arena *arena,
+				    unsigned class_index)
+{
+	struct gm_slab *slab = NULL;
+
+	for (unsigned i = 0; i < GM_SLAB_LEVELS && !slab; i++)
+		slab = arena->partial[class_index][i];
+	return slab;
+}
+
 HEAP_USE void device_end(void)
 {
 	is_uint(atomic_load(&device->reserved_bytes), 0,

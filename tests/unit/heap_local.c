@@ -154,7 +154,7 @@ static void test_tail(void)
 	while (class->run_bytes % class->bytes == 0)
 		class ++;
 	slab_new(arena, (unsigned)(class - heap.classes.of));
-	run = (char *)arena->partial[class - heap.classes.of]->address;
+	run = (char *)partial_of(arena, class - heap.classes.of)->address;
 	ok(!gm_local_free(run + (size_t) class->slots * class->bytes, NULL),
 	   "the end of a run is no block");
 	ok(!gm_local_free(run, NULL), "nor is a slot that is not live");

@@ -9,7 +9,7 @@
 #include "../tap.h"
 
 #define CACHE_BYTES (128 * 1024)
-#define SLOTS_MIN 16
+#define SLOTS_MIN 8
 
 /* The sizes that size_class.h promises, in order; returns how many. */
 static unsigned promised(uint32_t unit, uint32_t *bytes)

@@ -58,7 +58,7 @@ static unsigned take_all(unsigned index)
 		seen[n] = true;
 		slot_use(&slot[i]);
 	}
-	wrong += slab->free_count != 0 || arena->partial[index] != NULL;
+	wrong += slab->free_count != 0 || partial_of(arena, index) != NULL;
 	return wrong + gm_slab_take(arena, index, slot + have, 1);
 }
 
@@ -79,14 +79,14 @@ static void test_class(unsigned index)
 
 	slab_new(arena, index);
 	free_bytes = arena->index.bytes;
-	slab = arena->partial[index];
+	slab = partial_of(arena, index);
 	wrong = wrong_entries(slab) + (slab->address % GM_RUN_UNIT != 0);
 	wrong += slab->extent->bytes != class->run_bytes;
 	wrong += heap.slab_bytes - books != gm_slab_host_bytes(class);
 	wrong += take_all(index);
 	wrong += heap_check() != GPUMEM_OK;
 	give_all(0, class->slots);
-	wrong += arena->empty[index] != slab || arena->partial[index];
+	wrong += arena->empty[index] != slab || partial_of(arena, index);
 	wrong += arena->index.bytes != free_bytes;
 	wrong += take_all(index) + (slab_of(slot[0].address) != slab);
 	give_all(0, class->slots);
@@ -155,7 +155,7 @@ static void test_partial(unsigned index)
 			slot_give(&slot[run * count + i]);
 		is_status(heap_check(), GPUMEM_OK, "%u left the list", k + 1);
 	}
-	is_ptr(arena->partial[index], NULL, "no partial one is left");
+	is_ptr(partial_of(arena, index), NULL, "no partial one is left");
 	ok(arena->empty[index] != NULL, "one empty one is");
 	is_uint(gm_slab_take(arena, index, slot, 1), 1, "it is used again");
 	is_ptr(arena->empty[index], NULL, "and not empty any more");
@@ -173,7 +173,7 @@ static void test_orphans(unsigned index)
 	struct gm_slab *full, *partial, *other;
 
 	slab_new(heir, index);
-	other = heir->partial[index];
+	other = partial_of(heir, index);
 	for (int i = 0; i < 3; i++)
 		slab_new(from, index);
 	gm_slab_take(from, index, slot, 3 * count);
@@ -196,11 +196,12 @@ static void test_orphans(unsigned index)
 		   atomic_load(&full->stream) == NULL &&
 		   atomic_load(&partial->stream) == NULL,
 	   "moved, they are their new stream's");
-	is_ptr(from->partial[index], NULL, "and not the old one's");
-	is_ptr(heir->partial[index], partial, "who takes from them");
+	is_ptr(partial_of(from, index), NULL, "and not the old one's");
+	is_ptr(partial_of(heir, index), partial, "who takes from them");
 	sound("moved");
 	slot_give(&slot[0]);
-	is_ptr(heir->partial[index], full, "what comes back is the new one's");
+	is_ptr(partial_of(heir, index), full,
+	       "what comes back is the new one's");
 	for (unsigned i = 1; i < count; i++) {
 		slot_give(&slot[i]);
 		slot_give(&slot[count + i]);
