@@ -7,26 +7,30 @@
 #include "local.h"
 #include "slab.h"
 
-/* Takes all extents out of the index, linked by `left`. */
-static struct gm_extent *take_all(struct gm_index *index)
+/* Takes all extents out of the index, linked by `left`. Returns the first. */
+static uint32_t take_all(struct gm_index *index)
 {
-	struct gm_extent *list = NULL, *extent;
+	struct gm_extent *extent;
+	uint32_t list = 0;
 
 	while ((extent = gm_index_any(index))) {
 		gm_index_remove(index, extent);
 		extent->left = list;
-		list = extent;
+		list = gm_node_number(index->nodes, extent);
 	}
 	return list;
 }
 
 static void adopt(struct gm_arena *arena, struct gm_arena *from)
 {
-	struct gm_extent *extent, *next;
+	const struct gm_nodes *nodes = &from->heap->nodes;
+	struct gm_extent *extent;
+	uint32_t list;
 
 	gm_arena_settle(from, true);
-	for (extent = take_all(&from->index); extent; extent = next) {
-		next = extent->left;
+	list = take_all(&from->index);
+	while ((extent = gm_node(nodes, list))) {
+		list = extent->left;
 		if (gm_arena_settled(from, extent->ticket)) {
 			extent->ticket = 0;
 			gm_arena_insert(arena, extent);

@@ -33,7 +33,8 @@ gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
 		arena->heap = heap;
 		arena->stream = stream;
 		arena->fence_frees = GM_FENCE_FREES;
-		gm_index_init(&arena->index, heap->vm ? heap->page_bytes : 0);
+		gm_index_init(&arena->index, &heap->nodes,
+			      heap->vm ? heap->page_bytes : 0);
 		arena->next = heap->arenas;
 		heap->arenas = arena;
 	}
@@ -100,18 +101,20 @@ static bool joins(const struct gm_extent *a, const struct gm_extent *b)
 void gm_arena_insert(struct gm_arena *arena, struct gm_extent *extent)
 {
 	struct gm_nodes *nodes = &arena->heap->nodes;
+	struct gm_extent *next = gm_extent_next(nodes, extent);
+	struct gm_extent *prev = gm_extent_prev(nodes, extent);
 	uint64_t ticket = extent->ticket;
 
 	gm_extent_set(extent, GM_EXTENT_FREE);
 	extent->arena = arena;
-	if (joins(extent, extent->next)) {
-		if (extent->next->ticket > ticket)
-			ticket = extent->next->ticket;
-		gm_index_remove(&arena->index, extent->next);
+	if (joins(extent, next)) {
+		if (next->ticket > ticket)
+			ticket = next->ticket;
+		gm_index_remove(&arena->index, next);
 		gm_extent_join(nodes, extent);
 	}
-	if (joins(extent, extent->prev)) {
-		extent = extent->prev;
+	if (joins(extent, prev)) {
+		extent = prev;
 		if (extent->ticket > ticket)
 			ticket = extent->ticket;
 		gm_index_remove(&arena->index, extent);

@@ -6,23 +6,9 @@
  * beside a struct is computed again from the ground. For tests and for
  * gpumem_pool_check(); it changes nothing.
  */
+#include "check.h"
 #include "heap.h"
 #include "local.h"
-#include "base/error.h"
-
-struct tally {
-	uint64_t requested, allocated, pending, blocks;
-	uint64_t free_bytes, free_count, hole_bytes, mapped_bytes, span_bytes;
-	uint64_t cached_slots, ready_bytes;
-};
-
-#define EXPECT(condition, ...)                                                 \
-	do {                                                                   \
-		if (!(condition))                                              \
-			return gm_fail(GPUMEM_CORRUPT, __VA_ARGS__);           \
-	} while (0)
-
-typedef unsigned long long ull;
 
 static bool is_entry(uintptr_t entry, const struct gm_slab *slab,
 		     uint32_t offset)
@@ -35,7 +21,7 @@ static bool is_entry(uintptr_t entry, const struct gm_slab *slab,
 
 static gpumem_status check_slab(const struct gm_heap *heap,
 				const struct gm_extent *extent,
-				struct tally *tally)
+				struct gm_tally *tally)
 {
 	const struct gm_slab *slab =
 		gm_slab_of_entry(gm_map_get(extent->address));
@@ -85,43 +71,65 @@ static gpumem_status check_slab(const struct gm_heap *heap,
 static gpumem_status check_hole(const struct gm_heap *heap,
 				const struct gm_extent *extent)
 {
-	const struct gm_extent *hole = heap->space.holes;
+	const struct gm_extent *next = gm_extent_next(&heap->nodes, extent);
 
-	while (hole && hole != extent)
-		hole = hole->next_hole;
-	EXPECT(hole, "the hole at %#zx is in no list", extent->address);
 	EXPECT(extent->address % heap->page_bytes == 0 &&
 		       extent->bytes % heap->page_bytes == 0,
 	       "the hole at %#zx is no whole pages", extent->address);
-	EXPECT(!extent->next || !gm_extent_is(extent->next, GM_EXTENT_HOLE),
+	EXPECT(!next || !gm_extent_is(next, GM_EXTENT_HOLE),
 	       "two holes meet at %#zx", gm_extent_end(extent));
+	return GPUMEM_OK;
+}
+
+/* The next extent goes on where this one ends. */
+static gpumem_status check_links(const struct gm_nodes *nodes,
+				 const struct gm_extent *extent)
+{
+	const struct gm_extent *next;
+
+	EXPECT(extent->bytes, "an extent at %#zx is empty", extent->address);
+	EXPECT(extent->next < nodes->fresh && extent->prev < nodes->fresh,
+	       "the extent at %#zx has links to nodes that were never taken",
+	       extent->address);
+	next = gm_extent_next(nodes, extent);
+	EXPECT(!next || gm_extent_prev(nodes, next) == extent,
+	       "the extents at %#zx are not linked both ways", extent->address);
+	EXPECT(!next || next->address == gm_extent_end(extent),
+	       "a gap follows the extent at %#zx", extent->address);
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_free(const struct gm_heap *heap,
+				const struct gm_extent *extent)
+{
+	const struct gm_extent *next = gm_extent_next(&heap->nodes, extent);
+
+	EXPECT(!next || !gm_extent_is(next, GM_EXTENT_FREE) ||
+		       next->arena != extent->arena,
+	       "free extents at %#zx were not merged", extent->address);
+	EXPECT(extent->ticket <= extent->arena->ticket,
+	       "the extent at %#zx was freed in the future", extent->address);
 	return GPUMEM_OK;
 }
 
 static gpumem_status check_extent(const struct gm_heap *heap,
 				  const struct gm_extent *extent,
-				  struct tally *tally)
+				  struct gm_tally *tally)
 {
-	EXPECT(extent->bytes, "an extent at %#zx is empty", extent->address);
-	EXPECT(!extent->next || extent->next->prev == extent,
-	       "the extents at %#zx are not linked both ways", extent->address);
-	EXPECT(!extent->next || extent->next->address == gm_extent_end(extent),
-	       "a gap follows the extent at %#zx", extent->address);
+	gpumem_status status = check_links(&heap->nodes, extent);
+
+	if (status)
+		return status;
+	tally->extents++;
 	switch (gm_extent_state(extent)) {
 	case GM_EXTENT_HOLE:
 		tally->hole_bytes += extent->bytes;
+		tally->hole_count++;
 		return check_hole(heap, extent);
 	case GM_EXTENT_FREE:
 		tally->free_bytes += extent->bytes;
 		tally->free_count++;
-		EXPECT(!extent->next ||
-			       !gm_extent_is(extent->next, GM_EXTENT_FREE) ||
-			       extent->next->arena != extent->arena,
-		       "free extents at %#zx were not merged", extent->address);
-		EXPECT(extent->ticket <= extent->arena->ticket,
-		       "the extent at %#zx was freed in the future",
-		       extent->address);
-		return GPUMEM_OK;
+		return check_free(heap, extent);
 	case GM_EXTENT_LARGE:
 		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
 		       "the map does not lead to the block at %#zx",
@@ -150,55 +158,23 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		       extent->address, (int)gm_extent_state(extent));
 }
 
-static gpumem_status check_pages(const struct gm_heap *heap,
-				 struct tally *tally)
-{
-	const struct gm_space *space = &heap->space;
-	const struct gm_extent *hole = space->holes;
-	uint64_t mapped = 0;
-
-	for (size_t i = 0; i < space->high_page; i++)
-		mapped += space->page[i].handle != 0;
-	for (; hole; hole = hole->next_hole) {
-		size_t first = (hole->address - space->spans->address) /
-			       heap->page_bytes;
-		size_t end = first + hole->bytes / heap->page_bytes;
-
-		for (size_t i = first; i < end && i < space->high_page; i++)
-			EXPECT(!space->page[i].handle, "page %zu is in a hole",
-			       i);
-	}
-	tally->mapped_bytes = mapped * heap->page_bytes;
-	EXPECT(tally->mapped_bytes + tally->hole_bytes == tally->span_bytes,
-	       "%llu bytes are mapped and %llu are holes, of %llu",
-	       (ull)tally->mapped_bytes, (ull)tally->hole_bytes,
-	       (ull)tally->span_bytes);
-	EXPECT(tally->mapped_bytes + space->spare_count * heap->page_bytes ==
-		       heap->books.reserved.current,
-	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
-	       (ull)tally->mapped_bytes, space->spare_count,
-	       (ull)heap->books.reserved.current);
-	return GPUMEM_OK;
-}
-
 static gpumem_status check_indexes(const struct gm_heap *heap,
-				   const struct tally *tally)
+				   const struct gm_tally *tally)
 {
 	const struct gm_arena *arena = heap->arenas;
 	uint64_t bytes = 0, count = 0;
 
 	for (; arena; arena = arena->next) {
+		gpumem_status status = gm_check_index(arena);
+
+		if (status)
+			return status;
 		bytes += arena->index.bytes;
 		count += arena->index.count;
 		EXPECT(arena->settled <= arena->ticket &&
 			       arena->ticket <= heap->ticket,
 		       "a stream settled %llu of %llu frees",
 		       (ull)arena->settled, (ull)arena->ticket);
-		for (unsigned i = 0; i < GM_INDEX_BINS; i++)
-			EXPECT(!arena->index.tree[i] ==
-				       !(arena->index.map[i / 64] >> (i % 64) &
-					 1),
-			       "bin %u of an index and its bit differ", i);
 	}
 	EXPECT(bytes == tally->free_bytes && count == tally->free_count,
 	       "%llu free bytes in %llu extents, but the indexes have %llu in "
@@ -209,7 +185,7 @@ static gpumem_status check_indexes(const struct gm_heap *heap,
 }
 
 static gpumem_status check_books(const struct gm_heap *heap,
-				 const struct tally *tally)
+				 const struct gm_tally *tally)
 {
 	const struct gm_books *books = &heap->books;
 
@@ -243,7 +219,7 @@ static gpumem_status check_books(const struct gm_heap *heap,
 
 /* What is out of slabs and indexes, and not live, is in caches and depots. */
 static gpumem_status check_locals(const struct gm_heap *heap,
-				  const struct tally *tally)
+				  const struct gm_tally *tally)
 {
 	const struct gm_local *local = heap->locals;
 	const struct gm_arena *arena = heap->arenas;
@@ -275,23 +251,17 @@ static gpumem_status check_locals(const struct gm_heap *heap,
 gpumem_status gm_heap_check(struct gm_heap *heap)
 {
 	const struct gm_extent *extent = gm_heap_first(heap);
-	const struct gm_span *span = heap->space.spans;
-	struct tally tally = {0};
+	struct gm_tally tally = {0};
 	gpumem_status status = GPUMEM_OK;
 
-	for (; span; span = span->next)
-		tally.span_bytes += span->bytes;
 	for (; extent && !status; extent = gm_heap_next(heap, extent))
 		status = check_extent(heap, extent, &tally);
-	if (!status && heap->vm)
-		status = check_pages(heap, &tally);
-	else if (!status && tally.span_bytes != heap->books.reserved.current)
-		status = gm_fail(GPUMEM_CORRUPT,
-				 "segments of %llu bytes, but %llu reserved",
-				 (ull)tally.span_bytes,
-				 (ull)heap->books.reserved.current);
+	if (!status)
+		status = gm_check_space(heap, &tally);
 	if (!status)
 		status = check_indexes(heap, &tally);
+	if (!status)
+		status = gm_check_nodes(&heap->nodes, tally.extents);
 	if (!status)
 		status = check_books(heap, &tally);
 	if (!status)

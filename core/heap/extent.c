@@ -5,28 +5,72 @@
 #include "extent.h"
 #include "base/error.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHUNK_NODES = 512 };
-
-struct gm_node_chunk {
-	struct gm_node_chunk *next;
-	struct gm_extent node[CHUNK_NODES];
+enum {
+	/* One step is whole pages on every system: 64 KiB. */
+	STEP_NODES = 1024,
+	/* Steps grow with the store, so that the system is seldom asked. */
+	STEP_PART = 32,
+	/* Twice what half a terabyte in the smallest large blocks needs. */
+	ROOM_NODES = 1 << 26,
+	/* Where addresses are limited, others want some too. */
+	ROOM_CUT = 8
 };
+
+/* Addresses only: no memory is promised for them. */
+static gpumem_status find_room(struct gm_nodes *nodes)
+{
+	uint32_t room = ROOM_NODES;
+
+	for (; room >= STEP_NODES; room /= ROOM_CUT) {
+		void *store = mmap(NULL, room * sizeof(*nodes->node), PROT_NONE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+				   -1, 0);
+
+		if (store == MAP_FAILED)
+			continue;
+		*nodes = (struct gm_nodes){.node = store, .room = room};
+		return GPUMEM_OK;
+	}
+	return gm_fail(GPUMEM_NO_HOST_MEMORY,
+		       "no host addresses for bookkeeping");
+}
+
+static uint32_t step_of(const struct gm_nodes *nodes)
+{
+	uint32_t step = nodes->ready / STEP_PART / STEP_NODES * STEP_NODES;
+
+	if (step < STEP_NODES)
+		step = STEP_NODES;
+	return step < nodes->room - nodes->ready ? step
+						 : nodes->room - nodes->ready;
+}
 
 static gpumem_status grow(struct gm_nodes *nodes)
 {
-	struct gm_node_chunk *chunk = malloc(sizeof(*chunk));
+	uint32_t step;
+	gpumem_status status = nodes->room ? GPUMEM_OK : find_room(nodes);
 
-	if (!chunk)
+	if (status)
+		return status;
+	step = step_of(nodes);
+	if (!step)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "all %u nodes of a pool's bookkeeping are in "
+			       "use; more blocks need another pool",
+			       nodes->room);
+	if (mprotect(&nodes->node[nodes->ready], step * sizeof(*nodes->node),
+		     PROT_READ | PROT_WRITE))
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for bookkeeping");
-	chunk->next = nodes->chunks;
-	nodes->chunks = chunk;
-	nodes->bytes += sizeof(*chunk);
-	for (size_t i = 0; i < CHUNK_NODES; i++)
-		gm_nodes_give(nodes, &chunk->node[i]);
+	nodes->ready += step;
+	nodes->free_count += step;
+	if (!nodes->fresh) {
+		nodes->fresh = 1;
+		nodes->free_count--;
+	}
 	return GPUMEM_OK;
 }
 
@@ -41,12 +85,23 @@ gpumem_status gm_nodes_reserve(struct gm_nodes *nodes, size_t count)
 	return GPUMEM_OK;
 }
 
+/* A reserved node with whatever it held. Those that were used before come
+ * first: they are memory already. */
+static struct gm_extent *take(struct gm_nodes *nodes)
+{
+	struct gm_extent *extent = gm_node(nodes, nodes->free);
+
+	nodes->free_count--;
+	if (!extent)
+		return &nodes->node[nodes->fresh++];
+	nodes->free = extent->next;
+	return extent;
+}
+
 struct gm_extent *gm_nodes_take(struct gm_nodes *nodes)
 {
-	struct gm_extent *extent = nodes->free;
+	struct gm_extent *extent = take(nodes);
 
-	nodes->free = extent->next;
-	nodes->free_count--;
 	memset(extent, 0, sizeof(*extent));
 	return extent;
 }
@@ -54,44 +109,43 @@ struct gm_extent *gm_nodes_take(struct gm_nodes *nodes)
 void gm_nodes_give(struct gm_nodes *nodes, struct gm_extent *extent)
 {
 	extent->next = nodes->free;
-	nodes->free = extent;
+	nodes->free = gm_node_number(nodes, extent);
 	nodes->free_count++;
 }
 
 void gm_nodes_fini(struct gm_nodes *nodes)
 {
-	while (nodes->chunks) {
-		struct gm_node_chunk *next = nodes->chunks->next;
-
-		free(nodes->chunks);
-		nodes->chunks = next;
-	}
+	if (nodes->room)
+		munmap(nodes->node, nodes->room * sizeof(*nodes->node));
 	*nodes = (struct gm_nodes){0};
 }
 
 struct gm_extent *gm_extent_split(struct gm_nodes *nodes,
 				  struct gm_extent *extent, size_t bytes)
 {
-	struct gm_extent *rest = gm_nodes_take(nodes);
+	struct gm_extent *rest = take(nodes);
+	struct gm_extent *next = gm_extent_next(nodes, extent);
+	uint32_t number = gm_node_number(nodes, rest);
 
 	*rest = *extent;
 	rest->address += bytes;
 	rest->bytes -= bytes;
-	rest->prev = extent;
-	if (rest->next)
-		rest->next->prev = rest;
-	extent->next = rest;
+	rest->prev = gm_node_number(nodes, extent);
+	if (next)
+		next->prev = number;
+	extent->next = number;
 	extent->bytes = bytes;
 	return rest;
 }
 
 void gm_extent_join(struct gm_nodes *nodes, struct gm_extent *extent)
 {
-	struct gm_extent *gone = extent->next;
+	struct gm_extent *gone = gm_extent_next(nodes, extent);
+	struct gm_extent *next = gm_extent_next(nodes, gone);
 
 	extent->bytes += gone->bytes;
 	extent->next = gone->next;
-	if (extent->next)
-		extent->next->prev = extent;
+	if (next)
+		next->prev = gm_node_number(nodes, extent);
 	gm_nodes_give(nodes, gone);
 }

@@ -6,15 +6,18 @@
  * (the address range of the heap, or one segment) form a list in address order
  * without gaps:
  *
- *     e->address + e->bytes == e->next->address          within a span
- *     e free, e->next free   =>  different arenas         (else merged)
- *     e hole, e->next hole   =>  never
+ *     e.address + e.bytes == next(e).address             within a span
+ *     prev(next(e)) == e
+ *     e free, next(e) free   =>  different arenas         (else merged)
+ *     e hole, next(e) hole   =>  never
  *     a hole begins and ends at page borders
  *
- * Nodes come from a store of the heap's own that never gives memory back before
- * the heap ends. An operation reserves the nodes that it may need before it
- * changes anything, so that it cannot fail half way. The heap's mutex guards
- * all of it.
+ * Nodes lie in one store of the heap's own, so that a link is a number of four
+ * bytes and a node one line of the processor's cache. The store is a range of
+ * addresses that becomes memory as it is needed, and stays memory until the
+ * heap ends. An operation reserves the nodes that it may need before it changes
+ * anything, so that it cannot fail half way. The heap's mutex guards all of it,
+ * but what is said to be read without.
  */
 #ifndef GM_HEAP_EXTENT_H
 #define GM_HEAP_EXTENT_H
@@ -35,27 +38,32 @@ enum gm_extent_state {
 	GM_EXTENT_FILLING  /* a hole that is being mapped */
 };
 
+enum { GM_EXTENT_BYTES = 64 };
+
+/* Links are numbers of nodes; 0 is none. */
 struct gm_extent {
-	uintptr_t address;
+	_Alignas(GM_EXTENT_BYTES) uintptr_t address;
 	size_t bytes;
-	struct gm_extent *prev, *next; /* by address; NULL at a span's edge */
 	struct gm_arena *arena;	       /* whose it is; NULL for holes */
+	uint32_t prev, next;	       /* by address; 0 at a span's edge */
+	uint32_t ring_prev, ring_next; /* ring.h: free by pages; holes */
 	union {
-		struct {					  /* free */
-			struct gm_extent *left, *right;		  /* by size */
-			struct gm_extent *page_left, *page_right; /* by pages */
-			uint64_t ticket; /* of the latest free in it */
+		struct {		      /* free */
+			uint32_t left, right; /* by size */
+			uint64_t ticket;      /* of the latest free in it */
 		};
 		struct { /* live, ready and pending */
 			size_t requested;
 			struct gm_heap *heap; /* read without the mutex */
-			bool shared; /* other streams use it: see uses.h */
 		};
-		struct gm_extent *next_hole; /* hole: unordered ring */
 	};
 	/* Changed between LARGE and READY by a thread without a lock. */
 	_Atomic uint8_t state;
+	bool shared; /* live: other streams use it, see uses.h */
 };
+
+_Static_assert(sizeof(struct gm_extent) == GM_EXTENT_BYTES,
+	       "an extent is one line");
 
 static inline enum gm_extent_state
 gm_extent_state(const struct gm_extent *extent)
@@ -95,12 +103,19 @@ static inline uintptr_t gm_extent_end(const struct gm_extent *extent)
 	return extent->address + extent->bytes;
 }
 
-/* The store of nodes. */
+/*
+ * The store of nodes. Node 0 is never used.
+ *
+ *     0 < fresh <= ready <= room, once there is a store
+ *     free_count == ready - fresh + length of the list `free`
+ */
 struct gm_nodes {
-	struct gm_extent *free; /* linked by next */
+	struct gm_extent *node;
+	uint32_t fresh; /* this one and those beyond were never taken */
+	uint32_t ready; /* the first that is not memory yet */
+	uint32_t room;	/* how many there are addresses for */
+	uint32_t free;	/* given back, linked by next */
 	size_t free_count;
-	struct gm_node_chunk *chunks;
-	size_t bytes;
 };
 
 /* Makes at least `count` nodes ready. OK or NO_HOST_MEMORY. */
@@ -110,11 +125,43 @@ struct gm_extent *gm_nodes_take(struct gm_nodes *nodes);
 void gm_nodes_give(struct gm_nodes *nodes, struct gm_extent *extent);
 void gm_nodes_fini(struct gm_nodes *nodes);
 
+static inline size_t gm_nodes_bytes(const struct gm_nodes *nodes)
+{
+	return (size_t)nodes->ready * sizeof(*nodes->node);
+}
+
+/* From a number to its node, NULL for 0; and back. */
+static inline struct gm_extent *gm_node(const struct gm_nodes *nodes,
+					uint32_t number)
+{
+	return number ? &nodes->node[number] : NULL;
+}
+
+static inline uint32_t gm_node_number(const struct gm_nodes *nodes,
+				      const struct gm_extent *extent)
+{
+	return (uint32_t)(extent - nodes->node);
+}
+
+/* The neighbours by address; NULL at a span's edge. */
+static inline struct gm_extent *gm_extent_next(const struct gm_nodes *nodes,
+					       const struct gm_extent *extent)
+{
+	return gm_node(nodes, extent->next);
+}
+
+static inline struct gm_extent *gm_extent_prev(const struct gm_nodes *nodes,
+					       const struct gm_extent *extent)
+{
+	return gm_node(nodes, extent->prev);
+}
+
 /* Cuts `extent` after its first `bytes` bytes; the rest, returned, is a copy of
  * it in a reserved node. Neither is in any index. */
 struct gm_extent *gm_extent_split(struct gm_nodes *nodes,
 				  struct gm_extent *extent, size_t bytes);
-/* Appends e->next to e and gives its node back. Neither is in any index. */
+/* Appends the next extent to this one and gives its node back. Neither is in
+ * any index. */
 void gm_extent_join(struct gm_nodes *nodes, struct gm_extent *extent);
 
 /* How many whole pages lie in it, and where the first begins. */
@@ -129,9 +176,9 @@ static inline size_t gm_extent_pages(const struct gm_extent *extent,
 				     size_t page_bytes)
 {
 	uintptr_t first = gm_extent_first_page(extent, page_bytes);
-	uintptr_t last = gm_extent_end(extent) & ~(uintptr_t)(page_bytes - 1);
+	uintptr_t end = gm_extent_end(extent);
 
-	return last > first ? (last - first) / page_bytes : 0;
+	return end > first ? (end - first) >> __builtin_ctzll(page_bytes) : 0;
 }
 
 #endif

@@ -153,7 +153,7 @@ struct gm_extent *gm_heap_next(const struct gm_heap *heap,
 	const struct gm_span *next;
 
 	if (extent->next || heap->vm)
-		return extent->next;
+		return gm_extent_next(&heap->nodes, extent);
 	next = span_of(heap, extent)->next;
 	return next ? next->first : NULL;
 }
@@ -194,7 +194,7 @@ uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 {
 	const struct gm_local *local = heap->locals;
 	const struct gm_arena *arena = heap->arenas;
-	uint64_t bytes = heap->nodes.bytes + heap->slab_bytes;
+	uint64_t bytes = gm_nodes_bytes(&heap->nodes) + heap->slab_bytes;
 
 	for (; local; local = local->next)
 		bytes += sizeof(*local);

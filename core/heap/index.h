@@ -2,20 +2,18 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The free extents of one arena, in two orders:
+ * The free extents of one arena, in two orders, each in bins that are so many
+ * per doubling, with a bitmap of those in use:
  *
- * - by (bytes, address), for best fit: bins of sizes, eight per doubling, with
- *   a bitmap of those in use, and in each bin a tree;
- * - by (whole pages, address), for what can be given back or moved: one tree.
+ * - by (bytes, address), for best fit: in each bin a tree (tree.h);
+ * - by whole pages, for what can be given back or moved: in each bin a ring
+ *   (ring.h). A bin is one number of pages up to 63, then a 32nd of a doubling,
+ *   so that the order is exact for small numbers and nearly so for large ones.
  *
- * The trees are treaps whose priorities are hashes of the addresses, so that a
- * node needs two links and no balance word (Seidel and Aragon, Randomized
- * Search Trees, 1996); insertion and removal unzip and zip from the top
- * (Tarjan, Levy and Timmel, Zip Trees, 2019). Expected cost is logarithmic.
- *
- *     extent in the index  <=>  state FREE and arena is the index's
- *     bit b of the map set <=>  tree[b] is not empty
- *     in the page tree     <=>  it holds a whole page
+ *     extent in the index    <=>  state FREE and arena is the index's
+ *     bit b of size_map set  <=>  tree[b] is not empty
+ *     bit b of page_map set  <=>  ring[b] is not empty
+ *     in a ring              <=>  it holds a whole page
  *
  * The heap's mutex guards it.
  */
@@ -24,19 +22,26 @@
 
 #include "extent.h"
 
-enum { GM_INDEX_BINS = 320, GM_INDEX_WORDS = GM_INDEX_BINS / 64 };
+/* Sizes count in units of 256 bytes. In the last bins is what is larger too. */
+enum {
+	GM_SIZE_BINS = 1152, /* to 256 TiB */
+	GM_PAGE_BINS = 512   /* to 1 Mi pages */
+};
 
 struct gm_index {
-	uint64_t map[GM_INDEX_WORDS];
-	struct gm_extent *tree[GM_INDEX_BINS];
-	struct gm_extent *pages;
+	const struct gm_nodes *nodes;
 	size_t page_bytes;  /* 0: no second order */
 	size_t bytes;	    /* of all extents in it */
 	size_t whole_pages; /* in all of them */
 	size_t count;
+	uint64_t size_map[GM_SIZE_BINS / 64];
+	uint64_t page_map[GM_PAGE_BINS / 64];
+	uint32_t tree[GM_SIZE_BINS];
+	uint32_t ring[GM_PAGE_BINS];
 };
 
-void gm_index_init(struct gm_index *index, size_t page_bytes);
+void gm_index_init(struct gm_index *index, const struct gm_nodes *nodes,
+		   size_t page_bytes);
 void gm_index_insert(struct gm_index *index, struct gm_extent *extent);
 void gm_index_remove(struct gm_index *index, struct gm_extent *extent);
 
@@ -48,11 +53,22 @@ struct gm_extent *gm_index_next(const struct gm_index *index,
 /* The largest extent, or NULL. */
 struct gm_extent *gm_index_largest(const struct gm_index *index);
 
-/* Extents by falling number of whole pages: the first, and the one after. */
+/*
+ * Extents by falling number of whole pages, exact to the bin: the first, and
+ * the one after. What is inserted during such a walk comes later in it if it
+ * has fewer pages than the extent where the walk is.
+ */
 struct gm_extent *gm_index_most_pages(const struct gm_index *index);
 struct gm_extent *gm_index_fewer_pages(const struct gm_index *index,
 				       const struct gm_extent *extent);
 /* Any extent, or NULL. */
 struct gm_extent *gm_index_any(const struct gm_index *index);
+
+/* The bins that an extent belongs in: of sizes, and of numbers of pages. */
+unsigned gm_index_size_bin(size_t bytes);
+unsigned gm_index_page_bin(size_t pages);
+/* How many whole pages of it count. */
+size_t gm_index_pages(const struct gm_index *index,
+		      const struct gm_extent *extent);
 
 #endif

@@ -4,6 +4,7 @@
 /* Growth with virtual memory: where to map, and which pages. See space.h. */
 #include "heap.h"
 #include "map.h"
+#include "ring.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -37,8 +38,10 @@ static bool plan_hole(const struct gm_heap *heap, const struct gm_arena *arena,
 		      struct gm_extent *hole, size_t bytes, struct plan *plan)
 {
 	size_t page = heap->page_bytes, pages = hole->bytes / page;
-	struct gm_extent *left = usable(hole->prev, arena);
-	struct gm_extent *right = usable(hole->next, arena);
+	struct gm_extent *left =
+		usable(gm_extent_prev(&heap->nodes, hole), arena);
+	struct gm_extent *right =
+		usable(gm_extent_next(&heap->nodes, hole), arena);
 	size_t left_bytes = left ? left->bytes : 0;
 	size_t right_bytes = right ? right->bytes : 0;
 
@@ -79,10 +82,11 @@ static bool plan_aligned(const struct gm_heap *heap, struct gm_extent *hole,
 static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
 		   size_t bytes, size_t alignment, struct plan *best)
 {
-	struct gm_extent *hole = heap->space.holes;
+	uint32_t holes = heap->space.holes;
+	struct gm_extent *hole = gm_node(&heap->nodes, holes);
 
 	*best = (struct plan){0};
-	for (; hole; hole = hole->next_hole) {
+	for (; hole; hole = gm_ring_next(&heap->nodes, holes, hole)) {
 		struct plan plan;
 		bool fits =
 			alignment > heap->unit
@@ -105,17 +109,16 @@ static struct gm_extent *isolate(struct gm_heap *heap, const struct plan *plan)
 	struct gm_extent *middle = plan->hole;
 	size_t bytes = plan->count * heap->page_bytes;
 
-	gm_hole_remove(&heap->space, middle);
+	gm_hole_remove(heap, middle);
 	if (plan->start > middle->address) {
 		struct gm_extent *front = middle;
 
 		middle = gm_extent_split(&heap->nodes, front,
 					 plan->start - front->address);
-		gm_hole_add(&heap->space, front);
+		gm_hole_add(heap, front);
 	}
 	if (middle->bytes > bytes)
-		gm_hole_add(&heap->space,
-			    gm_extent_split(&heap->nodes, middle, bytes));
+		gm_hole_add(heap, gm_extent_split(&heap->nodes, middle, bytes));
 	gm_extent_set(middle, GM_EXTENT_FILLING);
 	return middle;
 }

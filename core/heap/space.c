@@ -5,6 +5,7 @@
 #include "space.h"
 #include "heap.h"
 #include "map.h"
+#include "ring.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -14,35 +15,31 @@
  * region of the map, and alignments up to it are arithmetic. */
 #define SPAN_ALIGNMENT (1ull << GM_REGION_SHIFT)
 
-void gm_hole_add(struct gm_space *space, struct gm_extent *hole)
+void gm_hole_add(struct gm_heap *heap, struct gm_extent *hole)
 {
-	hole->next_hole = space->holes;
-	space->holes = hole;
+	gm_ring_add(&heap->nodes, &heap->space.holes, hole);
 }
 
-void gm_hole_remove(struct gm_space *space, struct gm_extent *hole)
+void gm_hole_remove(struct gm_heap *heap, struct gm_extent *hole)
 {
-	struct gm_extent **link = &space->holes;
-
-	while (*link != hole)
-		link = &(*link)->next_hole;
-	*link = hole->next_hole;
+	gm_ring_remove(&heap->nodes, &heap->space.holes, hole);
 }
 
 void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent)
 {
+	struct gm_extent *next = gm_extent_next(&heap->nodes, extent);
+	struct gm_extent *prev = gm_extent_prev(&heap->nodes, extent);
+
 	gm_extent_set(extent, GM_EXTENT_HOLE);
 	extent->arena = NULL;
-	if (extent->next && gm_extent_is(extent->next, GM_EXTENT_HOLE)) {
-		gm_hole_remove(&heap->space, extent->next);
+	if (next && gm_extent_is(next, GM_EXTENT_HOLE)) {
+		gm_hole_remove(heap, next);
 		gm_extent_join(&heap->nodes, extent);
 	}
-	if (extent->prev && gm_extent_is(extent->prev, GM_EXTENT_HOLE)) {
-		extent = extent->prev;
-		gm_extent_join(&heap->nodes, extent);
-		return;
-	}
-	gm_hole_add(&heap->space, extent);
+	if (prev && gm_extent_is(prev, GM_EXTENT_HOLE))
+		gm_extent_join(&heap->nodes, prev);
+	else
+		gm_hole_add(heap, extent);
 }
 
 gpumem_status gm_spare_room(struct gm_space *space, size_t count)

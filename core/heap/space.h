@@ -38,12 +38,12 @@ struct gm_page {
 };
 
 struct gm_space {
-	struct gm_span *spans;	 /* in address order */
-	struct gm_page *page;	 /* VM: by page number in the span */
-	size_t page_count;	 /* VM: in the span */
-	size_t high_page;	 /* VM: pages[] beyond were never touched */
-	struct gm_extent *holes; /* VM: linked by next_hole */
-	gpumem_page *spare;	 /* VM: pages that are mapped nowhere */
+	struct gm_span *spans; /* in address order */
+	struct gm_page *page;  /* VM: by page number in the span */
+	size_t page_count;     /* VM: in the span */
+	size_t high_page;      /* VM: pages[] beyond were never touched */
+	uint32_t holes;	       /* VM: a ring */
+	gpumem_page *spare;    /* VM: pages that are mapped nowhere */
 	size_t spare_count, spare_room;
 };
 
@@ -95,8 +95,8 @@ void gm_spare_give(struct gm_space *space, const gpumem_page *pages,
 		   size_t count);
 gpumem_status gm_spare_room(struct gm_space *space, size_t count);
 
-void gm_hole_add(struct gm_space *space, struct gm_extent *hole);
-void gm_hole_remove(struct gm_space *space, struct gm_extent *hole);
+void gm_hole_add(struct gm_heap *heap, struct gm_extent *hole);
+void gm_hole_remove(struct gm_heap *heap, struct gm_extent *hole);
 /* Makes an extent a hole and merges it with those beside it. */
 void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent);
 

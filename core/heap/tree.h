@@ -2,8 +2,18 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The treap of index.h, once for both orders: a tree is a root pointer and an
- * order, which says where in an extent the links are and what its key is.
+ * The trees of index.h: extents by size, then by address. A tree is the number
+ * of its root, 0 when it is empty.
+ *
+ * They are treaps whose priorities are hashes of the addresses, so that a node
+ * needs two links and no balance word (Seidel and Aragon, Randomized Search
+ * Trees, 1996); insertion and removal unzip and zip from the top (Tarjan, Levy
+ * and Timmel, Zip Trees, 2019). Expected cost is logarithmic.
+ *
+ *     left subtree < e < right subtree         by (bytes, address)
+ *     priority(e) > priorities in its subtrees
+ *
+ * The heap's mutex guards them.
  */
 #ifndef GM_HEAP_TREE_H
 #define GM_HEAP_TREE_H
@@ -11,25 +21,38 @@
 #include "extent.h"
 
 struct gm_key {
-	size_t major;
-	uintptr_t minor;
+	size_t bytes;
+	uintptr_t address;
 };
 
 static inline bool gm_key_less(struct gm_key a, struct gm_key b)
 {
-	return a.major != b.major ? a.major < b.major : a.minor < b.minor;
+	return a.bytes != b.bytes ? a.bytes < b.bytes : a.address < b.address;
 }
 
-/* page_bytes 0: the order by size; else the order by whole pages. */
-void gm_tree_insert(struct gm_extent **root, struct gm_extent *extent,
-		    size_t page_bytes);
-void gm_tree_remove(struct gm_extent **root, struct gm_extent *extent,
-		    size_t page_bytes);
-/* The first whose key is not less than `key`. */
-struct gm_extent *gm_tree_ceiling(struct gm_extent *root, struct gm_key key,
-				  size_t page_bytes);
-/* The last whose key is less than `key`. */
-struct gm_extent *gm_tree_below(struct gm_extent *root, struct gm_key key,
-				size_t page_bytes);
+static inline struct gm_key gm_key_of(const struct gm_extent *extent)
+{
+	return (struct gm_key){extent->bytes, extent->address};
+}
+
+/* Addresses are distinct, and the multiplication (by 2^64 / golden ratio,
+ * odd) and the shift are one to one: no two priorities are equal. */
+static inline uint64_t gm_tree_priority(const struct gm_extent *extent)
+{
+	uint64_t hash = (uint64_t)extent->address * 0x9e3779b97f4a7c15u;
+
+	hash ^= hash >> 32;
+	return hash * 0x9e3779b97f4a7c15u;
+}
+
+void gm_tree_insert(const struct gm_nodes *nodes, uint32_t *root,
+		    struct gm_extent *extent);
+void gm_tree_remove(const struct gm_nodes *nodes, uint32_t *root,
+		    const struct gm_extent *extent);
+/* The first whose key is not less than `key`, or NULL. */
+struct gm_extent *gm_tree_ceiling(const struct gm_nodes *nodes, uint32_t root,
+				  struct gm_key key);
+/* The last, or NULL. */
+struct gm_extent *gm_tree_last(const struct gm_nodes *nodes, uint32_t root);
 
 #endif

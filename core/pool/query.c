@@ -56,13 +56,14 @@ static const struct gm_extent *extent_below(const struct gm_span *span,
 	return span->first;
 }
 
-static const struct gm_extent *extent_at(const struct gm_span *span,
+static const struct gm_extent *extent_at(const struct gm_heap *heap,
+					 const struct gm_span *span,
 					 uintptr_t address)
 {
 	const struct gm_extent *extent = extent_below(span, address);
 
 	while (extent && gm_extent_end(extent) <= address)
-		extent = extent->next;
+		extent = gm_extent_next(&heap->nodes, extent);
 	return extent && extent->address <= address ? extent : NULL;
 }
 
@@ -100,7 +101,7 @@ static bool look(struct gpumem_pool *pool, void *user)
 	pthread_mutex_lock(&pool->heap.mutex);
 	span = span_of(&pool->heap, query->address);
 	if (span && is_backed(&pool->heap, span, query->address)) {
-		extent = extent_at(span, query->address);
+		extent = extent_at(&pool->heap, span, query->address);
 		if (extent)
 			describe(pool, query, extent);
 	}

@@ -96,7 +96,7 @@ static void test_merge(void)
 	is_uint(merged->ticket, ticket, "the newest free counts");
 	must(gm_nodes_reserve(&heap.nodes, 2));
 	merged = gm_arena_carve(merged, MIB, heap.unit);
-	is_uint(merged->next->ticket, ticket, "in what is left of it too");
+	is_uint(next_of(merged)->ticket, ticket, "in what is left of it too");
 	gm_arena_insert(arena, merged);
 	is_uint(arena->ticket, ticket, "putting back is no free");
 	is_uint(block_[0]->ticket, ticket, "and keeps the ticket");
@@ -104,7 +104,8 @@ static void test_merge(void)
 	must(gm_nodes_reserve(&heap.nodes, 2));
 	merged = gm_arena_carve(merged, MIB, heap.unit);
 	gm_extent_set(merged, GM_EXTENT_LARGE);
-	gm_arena_release(arena, gm_arena_carve(merged->next, MIB, heap.unit));
+	gm_arena_release(arena,
+			 gm_arena_carve(next_of(merged), MIB, heap.unit));
 	gm_arena_insert(arena, merged);
 	is_uint(block_[0]->ticket, ticket + 1, "though the newest is behind");
 	ticket = arena->ticket;

@@ -4,10 +4,12 @@
 /* The check of a heap: whatever is spoiled in a heap that is in order, it
  * finds. All other tests of the heap rest on it. */
 #include "heap_fixture.h"
+#include "heap/bins.h"
+#include "heap/ring.h"
 
 static struct gm_arena *arena;
 static struct gm_local *local;
-static struct gm_extent *live, *ready, *freed;
+static struct gm_extent *live, *ready, *freed, *wide;
 static struct gm_slab *slab;
 static struct gm_bin *bin;
 static struct gm_slot slot[2];
@@ -56,8 +58,11 @@ static void make(bool vm)
 	freed = block(arena, MIB);
 	ready = block(arena, MIB);
 	block(arena, 6 * MIB);
+	wide = block(arena, 5 * MIB);
+	block(arena, MIB);
 	slab_new(arena, index);
 	block_give(arena, freed);
+	block_give(arena, wide);
 	gm_local_push_large(local, ready);
 	slab = partial_of(arena, index);
 	bin = &local->bin[index];
@@ -84,17 +89,34 @@ static void test_extents(void)
 {
 	spoil(live->bytes, live->bytes - 256, "a gap follows");
 	spoil(live->bytes, 0, "is empty");
-	spoil(live->next->prev, NULL, "not linked both ways");
+	spoil(next_of(live)->prev, 0, "not linked both ways");
+	spoil(live->next, heap.nodes.fresh, "nodes that were never taken");
+	spoil(live->prev, heap.nodes.fresh, "nodes that were never taken");
 	spoil(live->requested, live->bytes + 1, "is too small");
 	spoil(live->state, GM_EXTENT_FREE, "were not merged");
 	spoil(live->state, GM_EXTENT_PENDING, "the books say");
 	spoil(live->state, GM_EXTENT_FILLING, "has state");
 	spoil(ready->state, GM_EXTENT_LARGE, "the books say");
-	spoil(freed->state, GM_EXTENT_PENDING, "but the indexes have");
+	spoil(freed->state, GM_EXTENT_PENDING, "not free there");
+	spoil(freed->arena, arena_of(&slab), "freed in the future");
 	spoil(freed->ticket, arena->ticket + 1, "freed in the future");
 	spoil_entry(live->address, 0, "does not lead to the block");
 	spoil_entry(live->address, (uintptr_t)freed, "does not lead to");
 	spoil_entry(ready->address, 0, "does not lead to the ready block");
+}
+
+static void test_nodes(void)
+{
+	struct gm_extent *lost;
+
+	spoil(heap.nodes.free_count, heap.nodes.free_count + 1,
+	      "said to be free");
+	must(gm_nodes_reserve(&heap.nodes, 1));
+	lost = gm_nodes_take(&heap.nodes);
+	finds("given back, for");
+	gm_nodes_give(&heap.nodes, lost);
+	sound("mended");
+	spoil(lost->next, gm_node_number(&heap.nodes, lost), "said to be free");
 }
 
 /* Two free extents side by side, though the index has both. */
@@ -136,13 +158,102 @@ static void test_slabs(void)
 	spoil_entry(slab->address + GM_RUN_UNIT, 0, "misses part of the run");
 }
 
+/* An extent in one bin more than it belongs in, and its bit with it. */
+static void spoil_bin(uint32_t *bins, uint64_t *map, unsigned right,
+		      const struct gm_extent *extent, const char *what)
+{
+	unsigned wrong = right + 1;
+
+	if (bins[wrong] || bins[right] != gm_node_number(&heap.nodes, extent))
+		bail("the bins are not as this test wants them");
+	bins[wrong] = bins[right];
+	bins[right] = 0;
+	gm_bins_set(map, wrong);
+	gm_bins_clear(map, right);
+	finds(what);
+	bins[right] = bins[wrong];
+	bins[wrong] = 0;
+	gm_bins_set(map, right);
+	gm_bins_clear(map, wrong);
+	sound("mended");
+}
+
 static void test_indexes(void)
 {
 	struct gm_index *index = &arena->index;
+	unsigned at = gm_index_size_bin(freed->bytes);
+	uint32_t self = gm_node_number(&heap.nodes, freed);
 
-	spoil(index->bytes, index->bytes + 256, "but the indexes have");
-	spoil(index->count, index->count - 1, "but the indexes have");
-	spoil(index->map[0], index->map[0] ^ 2, "and its bit differ");
+	spoil(index->bytes, index->bytes + 256, "an index counts");
+	spoil(index->count, index->count - 1, "an index counts");
+	spoil(index->whole_pages, index->whole_pages + 1, "an index counts");
+	spoil(index->size_map[0], index->size_map[0] ^ 2, "and its bit differ");
+	spoil(index->page_map[0], index->page_map[0] ^ 8, "and its bit differ");
+	spoil(index->tree[at], 0, "and its bit differ");
+	spoil(freed->left, self, "is out of order");
+	spoil(freed->right, self, "is out of order");
+	spoil(freed->right, heap.nodes.fresh, "a tree leads to node");
+	spoil_bin(index->tree, index->size_map, at, freed,
+		  "wrong bin of sizes");
+	gm_index_remove(index, freed);
+	finds("but the indexes have");
+	gm_index_insert(index, freed);
+	sound("mended");
+}
+
+/* Two extents of one size: the one whose priority is lower on top. */
+static void test_priority(void)
+{
+	struct gm_extent *twin[2], *last, *top;
+	uint32_t *root, kept;
+
+	for (int i = 0; i < 2; i++) {
+		twin[i] = block(arena, 300 * KIB);
+		last = block(arena, 20 * KIB);
+	}
+	root = &arena->index.tree[gm_index_size_bin(twin[0]->bytes)];
+	if (*root)
+		bail("the bin of the twins is in use");
+	block_give(arena, twin[0]);
+	block_give(arena, twin[1]);
+	sound("two of one size");
+	kept = *root;
+	top = gm_node(&heap.nodes, kept);
+	last = top == twin[0] ? twin[1] : twin[0];
+	*root = gm_node_number(&heap.nodes, last);
+	top->left = top->right = 0;
+	*(last == twin[0] ? &last->right : &last->left) = kept;
+	finds("is too high in its tree");
+	*root = kept;
+	*(last == twin[0] ? &top->left : &top->right) =
+		gm_node_number(&heap.nodes, last);
+	last->left = last->right = 0;
+	sound("mended");
+}
+
+static void test_page_bins(void)
+{
+	struct gm_index *index = &arena->index;
+	size_t pages = gm_index_pages(index, wide);
+	unsigned at = gm_index_page_bin(pages);
+
+	spoil(index->ring[at], 0, "and its bit differ");
+	spoil(wide->ring_next, gm_node_number(&heap.nodes, live),
+	      "not linked both ways");
+	spoil(wide->ring_next, heap.nodes.fresh, "not linked both ways");
+	spoil(wide->ring_prev, gm_node_number(&heap.nodes, live),
+	      "not linked both ways");
+	spoil_bin(index->ring, index->page_map, at, wide, "wrong bin of pages");
+	gm_ring_remove(&heap.nodes, &index->ring[at], wide);
+	gm_bins_clear(index->page_map, at);
+	finds("have whole pages, but");
+	gm_ring_add(&heap.nodes, &index->ring[at], wide);
+	gm_bins_set(index->page_map, at);
+	sound("mended");
+}
+
+static void test_arenas(void)
+{
 	spoil(arena->settled, arena->ticket + 1, "a stream settled");
 	spoil(arena->ticket, heap.ticket + 1, "a stream settled");
 }
@@ -158,28 +269,31 @@ static void test_locals(void)
 static void test_pages(void)
 {
 	struct gm_space *space = &heap.space;
-	struct gm_extent *hole = space->holes;
+	struct gm_extent *hole = gm_node(&heap.nodes, space->holes);
 
 	spoil(space->page[0].handle, 0, "are holes, of");
 	spoil(space->page[space->high_page - 1].handle, 0, "are holes, of");
 	spoil(space->high_page, space->high_page - 1, "are holes, of");
 	spoil(space->spare_count, space->spare_count + 1, "pages spare");
-	spoil(space->holes, NULL, "is in no list");
+	spoil(space->holes, 0, "holes are listed");
+	spoil(space->holes, gm_node_number(&heap.nodes, wide),
+	      "in a ring of state");
+	spoil(hole->ring_prev, 0, "not linked both ways");
 	spoil(hole->bytes, hole->bytes - 256, "is no whole pages");
 	space->page[space->high_page].handle = 1;
 	spoil(space->high_page, space->high_page + 1, "is in a hole");
 	space->page[space->high_page].handle = 0;
 	must(gm_nodes_reserve(&heap.nodes, 1));
-	gm_hole_add(space, gm_extent_split(&heap.nodes, hole, 4 * MIB));
+	gm_hole_add(&heap, gm_extent_split(&heap.nodes, hole, 4 * MIB));
 	finds("two holes meet");
-	gm_hole_remove(space, hole->next);
+	gm_hole_remove(&heap, next_of(hole));
 	gm_extent_join(&heap.nodes, hole);
 	sound("mended");
 }
 
 static void test_spans(void)
 {
-	spoil(heap.space.spans->bytes, heap.space.spans->bytes + 4096,
+	spoil(heap.space.spans->bytes, heap.space.spans->bytes - 4096,
 	      "segments of");
 }
 
@@ -191,14 +305,19 @@ int main(void)
 		make(vm);
 		test_books();
 		test_extents();
+		test_nodes();
 		test_merge();
 		test_slabs();
 		test_indexes();
+		test_priority();
+		test_arenas();
 		test_locals();
-		if (vm)
+		if (vm) {
+			test_page_bins();
 			test_pages();
-		else
+		} else {
 			test_spans();
+		}
 		heap_end();
 	}
 	device_end();

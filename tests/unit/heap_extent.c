@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Nodes, and extents that are cut and joined at random, against the array of
- * places where they are cut. */
+/* Extents that are cut and joined at random, against the array of places where
+ * they are cut. */
 #include "heap/extent.h"
 #include "../tap.h"
 
@@ -10,39 +10,6 @@ enum { PLACES = 64, UNIT = 256 };
 
 static const uintptr_t base = 1 << 24;
 static struct gm_nodes nodes;
-
-static void test_nodes(void)
-{
-	struct gm_extent *taken[1000];
-	size_t distinct = 0, zero = 0, ready;
-
-	is_status(gm_nodes_reserve(&nodes, 0), GPUMEM_OK, "none is reserved");
-	is_uint(nodes.free_count, 0, "and none is there");
-	is_status(gm_nodes_reserve(&nodes, 1000), GPUMEM_OK, "1000 are");
-	ready = nodes.free_count;
-	ok(ready >= 1000, "and there");
-	for (size_t i = 0; i < 1000; i++) {
-		static const struct gm_extent none;
-
-		taken[i] = gm_nodes_take(&nodes);
-		zero += memcmp(taken[i], &none, sizeof(none)) == 0;
-		/* What was handed out once is not clean any more. */
-		memset(taken[i], 0xee, sizeof(none));
-		taken[i]->address = i;
-	}
-	for (size_t i = 0; i < 1000; i++)
-		distinct += taken[i]->address == i;
-	is_uint(zero, 1000, "all zeroed");
-	is_uint(distinct, 1000, "no two are the same");
-	is_uint(nodes.free_count, ready - 1000, "so many less are ready");
-	for (size_t i = 0; i < 1000; i++)
-		gm_nodes_give(&nodes, taken[i]);
-	is_uint(nodes.free_count, ready, "given back, they are ready again");
-	is_status(gm_nodes_reserve(&nodes, ready), GPUMEM_OK, "reserved again");
-	is_uint(nodes.free_count, ready, "which makes no new ones");
-	ok(nodes.bytes >= ready * sizeof(struct gm_extent),
-	   "their bytes are counted");
-}
 
 /* cut[i]: an extent begins at place i. */
 static bool cut[PLACES];
@@ -53,7 +20,7 @@ static struct gm_extent *at_place(size_t place)
 	struct gm_extent *extent = first;
 
 	while (extent && extent->address != base + place * UNIT)
-		extent = extent->next;
+		extent = gm_extent_next(&nodes, extent);
 	return extent;
 }
 
@@ -74,11 +41,11 @@ static unsigned compare(void)
 			return 1;
 		wrong += extent->address != base + i * UNIT;
 		wrong += extent->bytes != (end - i) * UNIT;
-		wrong += extent->prev != prev;
+		wrong += gm_extent_prev(&nodes, extent) != prev;
 		wrong += extent->state != GM_EXTENT_FREE;
 		wrong += extent->ticket != 42;
 		prev = extent;
-		extent = extent->next;
+		extent = gm_extent_next(&nodes, extent);
 	}
 	return wrong + (extent != NULL);
 }
@@ -111,9 +78,12 @@ static void toggle(size_t place)
 static void test_cuts(void)
 {
 	long rounds = scaled(50000, 5000);
-	size_t ready = nodes.free_count;
 	unsigned wrong = 0;
+	size_t ready;
 
+	if (gm_nodes_reserve(&nodes, PLACES))
+		bail("no nodes");
+	ready = nodes.free_count;
 	first = gm_nodes_take(&nodes);
 	first->address = base;
 	first->bytes = PLACES * UNIT;
@@ -132,6 +102,7 @@ static void test_cuts(void)
 	is_uint(first->bytes, PLACES * UNIT, "joined, it is as before");
 	gm_nodes_give(&nodes, first);
 	is_uint(nodes.free_count, ready, "and no node was lost");
+	gm_nodes_fini(&nodes);
 }
 
 /* A page is whole when all of its bytes lie in the extent. */
@@ -164,11 +135,7 @@ static void test_pages(void)
 
 int main(void)
 {
-	test_nodes();
 	test_cuts();
 	test_pages();
-	gm_nodes_fini(&nodes);
-	ok(!nodes.free && !nodes.free_count && !nodes.bytes && !nodes.chunks,
-	   "the store ends empty");
 	return done_testing();
 }

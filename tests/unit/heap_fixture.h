@@ -135,6 +135,11 @@ HEAP_USE uint64_t heap_reserved(void)
 		       : UINT64_MAX;
 }
 
+HEAP_USE struct gm_extent *next_of(const struct gm_extent *extent)
+{
+	return gm_extent_next(&heap.nodes, extent);
+}
+
 /* Calls that the heap has made of a slot. */
 HEAP_USE uint64_t calls(enum gpumem_call call)
 {

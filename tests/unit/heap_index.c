@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The index of free extents and its trees, against arrays that are searched
- * from end to end. */
+/* The index of free extents and its bins, against arrays that are searched from
+ * end to end. */
+#include "heap/bins.h"
 #include "heap/index.h"
-#include "heap/tree.h"
 #include "../tap.h"
 
-enum { EXTENTS = 160, DEEP = 20000 };
+enum { EXTENTS = 160 };
 
-static struct gm_extent extent[EXTENTS];
-static bool inside[EXTENTS];
+/* Number 0 is none's. */
+static struct gm_extent extent[EXTENTS + 1];
+static bool inside[EXTENTS + 1];
+static const struct gm_nodes nodes = {.node = extent};
 static struct gm_index subject;
 
 static uint64_t chance_state = 88172645463325252u;
@@ -43,47 +45,30 @@ static size_t random_bytes(void)
 
 static size_t pages_of(const struct gm_extent *e, size_t page)
 {
-	size_t first = (e->address + page - 1) / page;
-	size_t end = (e->address + e->bytes) / page;
+	size_t first, end;
 
-	return page && end > first ? end - first : 0;
+	if (!page)
+		return 0;
+	first = (e->address + page - 1) / page;
+	end = (e->address + e->bytes) / page;
+	return end > first ? end - first : 0;
 }
 
-/* The naive order: by size or by pages, then by address. */
-static bool less(const struct gm_extent *a, const struct gm_extent *b,
-		 size_t page)
+/* The naive order: by size, then by address. */
+static bool less(const struct gm_extent *a, const struct gm_extent *b)
 {
-	size_t x = page ? pages_of(a, page) : a->bytes;
-	size_t y = page ? pages_of(b, page) : b->bytes;
-
-	return x != y ? x < y : a->address < b->address;
+	return a->bytes != b->bytes ? a->bytes < b->bytes
+				    : a->address < b->address;
 }
 
 static struct gm_extent *naive_fit(size_t bytes)
 {
 	struct gm_extent *best = NULL;
 
-	for (size_t i = 0; i < EXTENTS; i++)
+	for (size_t i = 1; i <= EXTENTS; i++)
 		if (inside[i] && extent[i].bytes >= bytes &&
-		    (!best || less(&extent[i], best, 0)))
+		    (!best || less(&extent[i], best)))
 			best = &extent[i];
-	return best;
-}
-
-/* The last in the order of pages that is before `end`; NULL: the last. */
-static struct gm_extent *naive_fewer(const struct gm_extent *end, size_t page)
-{
-	struct gm_extent *best = NULL;
-
-	for (size_t i = 0; i < EXTENTS; i++) {
-		struct gm_extent *e = &extent[i];
-
-		if (!inside[i] || !pages_of(e, page) ||
-		    (end && !less(e, end, page)))
-			continue;
-		if (!best || less(best, e, page))
-			best = e;
-	}
 	return best;
 }
 
@@ -93,13 +78,13 @@ static unsigned wrong_sums(size_t page)
 	struct gm_extent *largest = NULL, *any = gm_index_any(&subject);
 	unsigned wrong = 0;
 
-	for (size_t i = 0; i < EXTENTS; i++) {
+	for (size_t i = 1; i <= EXTENTS; i++) {
 		if (!inside[i])
 			continue;
 		count++;
 		bytes += extent[i].bytes;
 		pages += page ? pages_of(&extent[i], page) : 0;
-		if (!largest || less(largest, &extent[i], 0))
+		if (!largest || less(largest, &extent[i]))
 			largest = &extent[i];
 	}
 	wrong += subject.bytes != bytes;
@@ -107,26 +92,61 @@ static unsigned wrong_sums(size_t page)
 	wrong += subject.whole_pages != pages;
 	wrong += gm_index_largest(&subject) != largest;
 	wrong += !any != !count || (any && !inside[any - extent]);
-	for (unsigned i = 0; i < GM_INDEX_BINS; i++)
-		wrong += !subject.tree[i] !=
-			 !(subject.map[i / 64] >> (i % 64) & 1);
+	for (unsigned i = 0; i < GM_SIZE_BINS; i++)
+		wrong += !subject.tree[i] != !gm_bins_has(subject.size_map, i);
+	for (unsigned i = 0; i < GM_PAGE_BINS; i++)
+		wrong += !subject.ring[i] != !gm_bins_has(subject.page_map, i);
 	return wrong;
 }
 
-/* The whole walk by falling number of pages. */
+/* The whole walk by pages: everything that has a whole page, once, bin by bin
+ * downwards. */
 static unsigned wrong_walk(size_t page)
 {
-	struct gm_extent *at = gm_index_most_pages(&subject), *want = NULL;
+	struct gm_extent *at = gm_index_most_pages(&subject);
+	bool seen[EXTENTS + 1] = {false};
+	unsigned last = GM_PAGE_BINS, wrong = 0;
 
-	if (!page)
-		return at != NULL;
-	for (;; at = gm_index_fewer_pages(&subject, at)) {
-		want = naive_fewer(want, page);
-		if (at != want)
-			return 1;
-		if (!at)
-			return 0;
+	for (; at && !wrong; at = gm_index_fewer_pages(&subject, at)) {
+		size_t i = (size_t)(at - extent), pages = pages_of(at, page);
+
+		wrong += !inside[i] || seen[i] || !pages;
+		wrong += gm_index_page_bin(pages) > last;
+		seen[i] = true;
+		last = gm_index_page_bin(pages);
 	}
+	for (size_t i = 1; i <= EXTENTS; i++)
+		wrong += inside[i] && pages_of(&extent[i], page) && !seen[i];
+	return wrong;
+}
+
+/* As a trim does: what can be made smaller is, and the walk begins anew below
+ * the last one that could not. In the end none is left that could, and each was
+ * looked at. */
+static unsigned wrong_trim(size_t page)
+{
+	struct gm_extent *at = gm_index_most_pages(&subject), *stuck = NULL;
+	bool looked[EXTENTS + 1] = {false};
+	unsigned wrong = 0, steps = 0;
+
+	for (; at && steps < 64 * EXTENTS; steps++) {
+		size_t i = (size_t)(at - extent), pages = pages_of(at, page);
+
+		if (pages > 1 && chance(3)) {
+			gm_index_remove(&subject, at);
+			at->bytes -= page * (1 + chance(1 + pages / 64));
+			gm_index_insert(&subject, at);
+		} else {
+			wrong += looked[i];
+			looked[i] = true;
+			stuck = at;
+		}
+		at = stuck ? gm_index_fewer_pages(&subject, stuck)
+			   : gm_index_most_pages(&subject);
+	}
+	for (size_t i = 1; i <= EXTENTS; i++)
+		wrong += inside[i] && pages_of(&extent[i], page) && !looked[i];
+	return wrong + (at != NULL);
 }
 
 static void toggle(size_t i)
@@ -147,115 +167,100 @@ static void toggle(size_t i)
 static void test_model(size_t page)
 {
 	long rounds = scaled(6000, 600);
-	unsigned fits = 0, sums = 0, walks = 0;
+	unsigned fits = 0, sums = 0, walks = 0, trims = 0;
 
-	gm_index_init(&subject, page);
+	gm_index_init(&subject, &nodes, page);
 	memset(inside, 0, sizeof(inside));
 	for (long round = 0; round < rounds; round++) {
 		/* Full, empty, and everything between. */
 		size_t some = 1 + (size_t)(round / 50 % EXTENTS);
 
-		toggle(chance(some));
+		toggle(1 + chance(some));
 		for (int k = 0; k < 8; k++) {
 			size_t bytes = random_bytes();
 
 			if (k < 2)
-				bytes = extent[chance(EXTENTS)].bytes + k;
+				bytes = extent[1 + chance(EXTENTS)].bytes + k;
 			fits += gm_index_fit(&subject, bytes) !=
 				naive_fit(bytes);
 		}
 		sums += wrong_sums(page);
 		walks += wrong_walk(page);
+		if (round % 16 == 0)
+			trims += wrong_trim(page);
 	}
 	is_uint(fits, 0, "pages of %zu: the best fit, lowest address", page);
 	is_uint(sums, 0, "pages of %zu: sums, bits and the largest", page);
 	is_uint(walks, 0, "pages of %zu: the order by pages", page);
-	for (size_t i = 0; i < EXTENTS; i++)
+	is_uint(trims, 0, "pages of %zu: a walk that takes pages", page);
+	for (size_t i = 1; i <= EXTENTS; i++)
 		if (inside[i])
 			toggle(i);
 	is_uint(wrong_sums(page), 0, "pages of %zu: empty in the end", page);
-	ok(!subject.pages && !gm_index_fit(&subject, 1) &&
+	ok(!gm_index_most_pages(&subject) && !gm_index_fit(&subject, 1) &&
 		   !gm_index_largest(&subject),
 	   "pages of %zu: nothing is left", page);
 }
 
-/* ---- the trees alone ---- */
+/* ---- the bins alone ---- */
 
-static struct gm_extent deep[DEEP];
-
-static unsigned depth(const struct gm_extent *e)
+static void test_bins(void)
 {
-	unsigned l, r;
+	enum { COUNT = 256 };
+	unsigned wrong = 0, last = 0, wide = 0;
+	size_t begin = 0;
 
-	if (!e)
-		return 0;
-	l = depth(e->left);
-	r = depth(e->right);
-	return 1 + (l > r ? l : r);
+	for (size_t n = 0; n < 1 << 20; n++) {
+		unsigned bin = gm_bin_of(n, GM_PAGE_BINS);
+
+		wrong += n < 64 ? bin != n : bin != last && bin != last + 1;
+		if (bin != last)
+			begin = n;
+		wide += n - begin > n / 32;
+		last = bin;
+	}
+	is_uint(wrong, 0, "a bin for each number to 63, then no gap");
+	is_uint(wide, 0, "and none is wider than a 32nd");
+	is_uint(last, GM_PAGE_BINS - 1, "up to the last bin");
+	is_uint(gm_bin_of(SIZE_MAX, COUNT), COUNT - 1, "which has no end");
 }
 
-/* Neighbours by address, all of one size, in order: the worst there is for a
- * tree that is not balanced. */
-static void test_depth(void)
+static void test_bits(void)
 {
-	struct gm_extent *root = NULL;
-	const struct gm_key first = {0}, last = {.major = SIZE_MAX};
-	bool ordered = true;
+	enum { COUNT = 192 };
+	uint64_t map[COUNT / 64] = {0};
+	bool set[COUNT] = {false};
+	unsigned wrong = 0;
 
-	for (size_t i = 0; i < DEEP; i++) {
-		deep[i] = (struct gm_extent){.address = (i + 1) << 21,
-					     .bytes = 4096};
-		gm_tree_insert(&root, &deep[i], 0);
+	for (int round = 0; round < 2000; round++) {
+		unsigned bin = (unsigned)chance(COUNT), from;
+		int below;
+
+		set[bin] = !set[bin];
+		if (set[bin])
+			gm_bins_set(map, bin);
+		else
+			gm_bins_clear(map, bin);
+		wrong += gm_bins_has(map, bin) != set[bin];
+		bin = (unsigned)chance(COUNT + 1);
+		for (from = bin; from < COUNT && !set[from]; from++)
+			continue;
+		for (below = (int)bin - 1; below >= 0 && !set[below]; below--)
+			continue;
+		wrong += gm_bins_from(map, bin, COUNT) != from;
+		wrong += gm_bins_below(map, bin) != below;
+		if (round % 200 == 0) {
+			memset(map, 0, sizeof(map));
+			memset(set, 0, sizeof(set));
+		}
 	}
-	ok(depth(root) < 60, "%d in a row make no deep tree: %u", DEEP,
-	   depth(root));
-	for (long i = 0; i < scaled(200000, 50000); i++) {
-		struct gm_extent *e = &deep[chance(DEEP)];
-
-		gm_tree_remove(&root, e, 0);
-		gm_tree_insert(&root, e, 0);
-	}
-	ok(depth(root) < 60, "nor does going in and out: %u", depth(root));
-	for (size_t i = 0; i < DEEP; i++) {
-		ordered = ordered &&
-			  gm_tree_ceiling(root, first, 0) == &deep[i] &&
-			  gm_tree_below(root, last, 0) == &deep[DEEP - 1];
-		if (i < DEEP - 1)
-			gm_tree_remove(&root, &deep[i], 0);
-	}
-	ok(ordered, "the first and the last are found while it shrinks");
-	gm_tree_remove(&root, &deep[DEEP - 1], 0);
-	is_ptr(root, NULL, "nothing is left");
-}
-
-/* A key itself is not below itself, and is its own ceiling. */
-static void test_borders(void)
-{
-	struct gm_extent *root = NULL, three[3] = {
-					       {.address = 4096, .bytes = 512},
-					       {.address = 8192, .bytes = 512},
-					       {.address = 1024, .bytes = 768},
-				       };
-	struct gm_key key = {.major = 512, .minor = 8192};
-
-	for (int i = 0; i < 3; i++)
-		gm_tree_insert(&root, &three[i], 0);
-	is_ptr(gm_tree_ceiling(root, key, 0), &three[1], "the same key");
-	is_ptr(gm_tree_below(root, key, 0), &three[0], "the one below it");
-	key.minor++;
-	is_ptr(gm_tree_ceiling(root, key, 0), &three[2],
-	       "size comes before address");
-	is_ptr(gm_tree_below(root, key, 0), &three[1], "below a key between");
-	key = (struct gm_key){.major = 512, .minor = 4096};
-	is_ptr(gm_tree_below(root, key, 0), NULL, "nothing below the first");
-	key = (struct gm_key){.major = 769};
-	is_ptr(gm_tree_ceiling(root, key, 0), NULL, "nothing above the last");
+	is_uint(wrong, 0, "the next bin that is used, up and down");
 }
 
 int main(void)
 {
-	test_borders();
-	test_depth();
+	test_bins();
+	test_bits();
 	test_model(0);
 	test_model(4096);
 	test_model(2 << 20);

@@ -68,7 +68,7 @@ static void test_aligned(void)
 	extent = block_take_aligned(arena, PAGE, PAGE);
 	ok(extent && extent->address % PAGE == 0,
 	   "a page, aligned, beside a free one that is not");
-	ok(last->next != NULL, "beyond it there is more");
+	ok(next_of(last) != NULL, "beyond it there is more");
 	sound("beside a bad one");
 	restart();
 }
@@ -83,7 +83,8 @@ static void test_between(void)
 	block_give(arena, extent[1]);
 	must(gm_space_trim(&heap, 0));
 	is_uint(heap_reserved(), 3 * PAGE, "a page out of the middle goes");
-	ok(gm_extent_is(extent[0]->next, GM_EXTENT_HOLE), "it leaves a hole");
+	ok(gm_extent_is(next_of(extent[0]), GM_EXTENT_HOLE),
+	   "it leaves a hole");
 	block_give(arena, extent[0]);
 	block_give(arena, extent[2]);
 	extent[0] = block(arena, 3 * PAGE);
@@ -124,33 +125,36 @@ static void test_choice(void)
 	restart();
 }
 
-/* No node is left but those that an operation reserves. */
-static void starve(struct gm_extent **taken)
+/* No node is left but those that an operation reserves. Returns the first of
+ * those that are taken, linked by prev. */
+static uint32_t starve(void)
 {
-	*taken = NULL;
+	uint32_t taken = 0;
+
 	while (heap.nodes.free_count) {
 		struct gm_extent *extent = gm_nodes_take(&heap.nodes);
 
-		extent->prev = *taken;
-		*taken = extent;
+		extent->prev = taken;
+		taken = gm_node_number(&heap.nodes, extent);
 	}
+	return taken;
 }
 
-static void feed(struct gm_extent *taken)
+static void feed(uint32_t taken)
 {
-	while (taken) {
-		struct gm_extent *next = taken->prev;
+	struct gm_extent *extent;
 
-		gm_nodes_give(&heap.nodes, taken);
-		taken = next;
+	while ((extent = gm_node(&heap.nodes, taken))) {
+		taken = extent->prev;
+		gm_nodes_give(&heap.nodes, extent);
 	}
 }
 
 static void test_nodes(void)
 {
-	struct gm_extent *extent[5], *taken;
+	uint32_t taken = starve();
+	struct gm_extent *extent[5];
 
-	starve(&taken);
 	must(gm_space_grow(&heap, arena, 5 * PAGE, 8 * PAGE));
 	feed(taken);
 	for (int i = 0; i < 5; i++)
@@ -159,7 +163,7 @@ static void test_nodes(void)
 	block_give(arena, extent[1]);
 	block_give(arena, extent[2]);
 	block_give(arena, extent[3]);
-	starve(&taken);
+	taken = starve();
 	must(gm_space_trim(&heap, 0));
 	feed(taken);
 	sound("trimmed without nodes");

@@ -164,7 +164,7 @@ struct cost {
 	size_t block, page;
 };
 
-static const struct cost small_cost = {64, 1024}, large_cost = {96, 1088};
+static const struct cost small_cost = {64, 1024}, large_cost = {66, 1040};
 
 static void host_cost(size_t bytes, size_t count, const struct cost *cost)
 {
