@@ -207,6 +207,11 @@ uint64_t gm_option_bytes(const char *key)
 	return number;
 }
 
+uint64_t gm_option_count(const char *key)
+{
+	return gm_option_bytes(key);
+}
+
 double gm_option_fraction(const char *key)
 {
 	char value[GM_OPTION_VALUE_BYTES];

@@ -39,6 +39,12 @@
 	X("cache", "256KiB", BYTES,                                            \
 	  "largest amount of one size class that a thread keeps ready for "    \
 	  "one stream")                                                        \
+	X("decay_ms", "10000", COUNT,                                          \
+	  "memory that was not used for so many milliseconds goes back to "    \
+	  "the driver by itself; 0: never")                                    \
+	X("decay_thread", "off", BOOL,                                         \
+	  "let a thread of each pool see to that; otherwise the program's "    \
+	  "own calls do")                                                      \
 	X("wait", "on", BOOL,                                                  \
 	  "before an allocation fails, wait for blocks that streams still "    \
 	  "use")
@@ -55,6 +61,7 @@ void gm_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
 /* Present values, parsed. The key must be in the table and of that kind. */
 bool gm_option_bool(const char *key);
 uint64_t gm_option_bytes(const char *key);
+uint64_t gm_option_count(const char *key);
 /* "1%" gives 0.01. */
 double gm_option_fraction(const char *key);
 /* For plugins; see struct gpumem_services. */

@@ -84,25 +84,38 @@ gpumem_status gm_driver_va_release(struct gm_driver *driver, uint64_t address,
 }
 
 gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
-				    gpumem_page *page_out)
+				    gpumem_page *pages, size_t count,
+				    size_t *done_out)
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_CREATE);
+	size_t i = 0;
 
-	if (call.status == GPUMEM_OK)
+	while (call.status == GPUMEM_OK && i < count) {
 		call.status =
-			call.ops->page_create(call.handle, bytes, page_out);
+			call.ops->page_create(call.handle, bytes, &pages[i]);
+		i += call.status == GPUMEM_OK;
+	}
+	*done_out = i;
+	call.count = i + (call.status != GPUMEM_OK);
 	return gm_call_end(&call);
 }
 
-gpumem_status gm_driver_page_destroy(struct gm_driver *driver, gpumem_page page,
-				     uint64_t bytes)
+gpumem_status gm_driver_page_destroy(struct gm_driver *driver, uint64_t bytes,
+				     const gpumem_page *pages, size_t count,
+				     size_t *done_out)
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_DESTROY);
+	size_t i = 0;
 
-	if (call.status == GPUMEM_OK)
-		call.status = call.ops->page_destroy(call.handle, page, bytes);
+	while (call.status == GPUMEM_OK && i < count) {
+		call.status =
+			call.ops->page_destroy(call.handle, pages[i], bytes);
+		i += call.status == GPUMEM_OK;
+	}
+	*done_out = i;
+	call.count = i + (call.status != GPUMEM_OK);
 	return gm_call_end(&call);
 }
 

@@ -35,10 +35,14 @@ gpumem_status gm_driver_va_reserve(struct gm_driver *driver, uint64_t bytes,
 				   uint64_t alignment, uint64_t *address_out);
 gpumem_status gm_driver_va_release(struct gm_driver *driver, uint64_t address,
 				   uint64_t bytes);
+/* These two call the slot for one page after the other until one call fails;
+ * *done_out says how many did not. Timed together, counted one by one. */
 gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
-				    gpumem_page *page_out);
-gpumem_status gm_driver_page_destroy(struct gm_driver *driver, gpumem_page page,
-				     uint64_t bytes);
+				    gpumem_page *pages, size_t count,
+				    size_t *done_out);
+gpumem_status gm_driver_page_destroy(struct gm_driver *driver, uint64_t bytes,
+				     const gpumem_page *pages, size_t count,
+				     size_t *done_out);
 gpumem_status gm_driver_map(struct gm_driver *driver, uint64_t address,
 			    const gpumem_page *pages, size_t count,
 			    uint64_t page_bytes);

@@ -47,6 +47,7 @@ struct gm_call gm_call_begin_counted(struct gm_driver *driver, unsigned number)
 
 	call.driver = driver;
 	call.number = number;
+	call.count = 1;
 	call.begin_ns = now_ns();
 	return call;
 }
@@ -68,8 +69,8 @@ static void count(const struct gm_call *call, bool failed)
 	uint64_t spent_ns = now_ns() - call->begin_ns;
 	struct gm_driver *driver = call->driver;
 
-	atomic_fetch_add_explicit(&driver->calls[call->number].count, 1,
-				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&driver->calls[call->number].count,
+				  call->count, memory_order_relaxed);
 	atomic_fetch_add_explicit(&driver->calls[call->number].ns, spent_ns,
 				  memory_order_relaxed);
 	if (failed)

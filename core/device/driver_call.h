@@ -20,6 +20,7 @@ struct gm_call {
 	const char *slot;
 	unsigned number; /* GPUMEM_CALL_; only with a driver */
 	uint64_t begin_ns;
+	uint64_t count;	      /* calls of the slot that this stands for: 1 */
 	gpumem_status status; /* not OK after begin: do not call */
 	bool made;
 };

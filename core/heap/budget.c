@@ -8,18 +8,30 @@
 #include "heap.h"
 #include "base/error.h"
 
-gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes)
+static uint64_t limit_of(const struct gm_heap *heap)
 {
-	uint64_t after = heap->books.reserved.current + bytes;
 	uint64_t limit = heap->limit_bytes;
 
 	if (heap->soft_limit_bytes && !heap->beyond_soft &&
 	    (!limit || heap->soft_limit_bytes < limit))
 		limit = heap->soft_limit_bytes;
-	if (!limit || after <= limit)
+	return limit ? limit : UINT64_MAX;
+}
+
+uint64_t gm_heap_limit_room(const struct gm_heap *heap)
+{
+	uint64_t limit = limit_of(heap),
+		 reserved = heap->books.reserved.current;
+
+	return limit > reserved ? limit - reserved : 0;
+}
+
+gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes)
+{
+	if (bytes <= gm_heap_limit_room(heap))
 		return GPUMEM_OK;
 	return gm_fail(GPUMEM_LIMIT, "the limit of %llu bytes is reached",
-		       (unsigned long long)limit);
+		       (unsigned long long)limit_of(heap));
 }
 
 /* Moving pages costs time, holding more of them memory. A program that makes

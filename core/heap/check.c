@@ -10,64 +10,6 @@
 #include "heap.h"
 #include "local.h"
 
-static bool is_entry(uintptr_t entry, const struct gm_slab *slab,
-		     uint32_t offset)
-{
-	return gm_slab_of_entry(entry) == slab &&
-	       gm_entry_class(entry) == slab->class_index &&
-	       gm_entry_arena(entry) == slab->arena->number &&
-	       gm_entry_offset(entry, 0) == offset;
-}
-
-static gpumem_status check_slab(const struct gm_heap *heap,
-				const struct gm_extent *extent,
-				struct gm_tally *tally)
-{
-	const struct gm_slab *slab =
-		gm_slab_of_entry(gm_map_get(extent->address));
-	uint32_t bits = 0;
-
-	EXPECT(slab && slab->extent == extent && slab->heap == heap,
-	       "the map does not lead to the run at %#zx", extent->address);
-	EXPECT(slab->arena == extent->arena &&
-		       slab->class.run_bytes == extent->bytes &&
-		       slab->address % GM_RUN_UNIT == 0,
-	       "the slab at %#zx is not what its extent says", extent->address);
-	for (size_t at = 0; at < extent->bytes; at += GM_RUN_UNIT)
-		EXPECT(is_entry(gm_map_get(extent->address + at), slab,
-				(uint32_t)at),
-		       "the map misses part of the run at %#zx",
-		       extent->address);
-	for (uint32_t i = 0; i < slab->class.slots; i++) {
-		uint32_t mark = atomic_load(gm_slab_mark(slab, i));
-		bool is_free = slab->free[i / 64] >> (i % 64) & 1;
-
-		bits += is_free;
-		EXPECT(!is_free || !mark,
-		       "slot %u of the slab at %#zx is free "
-		       "and in use",
-		       i, extent->address);
-		if (mark == GM_MARK_PENDING) {
-			tally->pending += slab->class.bytes;
-		} else if (mark) {
-			EXPECT(gm_mark_live(mark) &&
-				       (mark & ~(uint32_t)GM_MARK_SHARED) <=
-					       slab->class.bytes,
-			       "slot %u of the slab at %#zx has mark %#x", i,
-			       extent->address, mark);
-			tally->requested += mark & ~(uint32_t)GM_MARK_SHARED;
-			tally->allocated += slab->class.bytes;
-			tally->blocks++;
-		} else if (!is_free) {
-			tally->cached_slots++;
-		}
-	}
-	EXPECT(bits == slab->free_count,
-	       "the slab at %#zx counts %u free slots, not %u", extent->address,
-	       slab->free_count, bits);
-	return GPUMEM_OK;
-}
-
 static gpumem_status check_hole(const struct gm_heap *heap,
 				const struct gm_extent *extent)
 {
@@ -150,7 +92,10 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->pending += extent->bytes;
 		return GPUMEM_OK;
 	case GM_EXTENT_RUN:
-		return check_slab(heap, extent, tally);
+		return gm_check_slab(heap, extent, tally);
+	case GM_EXTENT_LEAVING:
+		tally->leaving_bytes += extent->bytes;
+		return GPUMEM_OK;
 	case GM_EXTENT_FILLING:
 		break;
 	}
@@ -258,6 +203,8 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 		status = check_extent(heap, extent, &tally);
 	if (!status)
 		status = gm_check_space(heap, &tally);
+	if (!status)
+		status = gm_check_slabs(heap, &tally);
 	if (!status)
 		status = check_indexes(heap, &tally);
 	if (!status)

@@ -23,7 +23,8 @@ typedef unsigned long long ull;
 struct gm_tally {
 	uint64_t requested, allocated, pending, blocks;
 	uint64_t free_bytes, free_count, hole_bytes, hole_count;
-	uint64_t cached_slots, ready_bytes, extents;
+	uint64_t free_slabs; /* with a free slot, less those in lists */
+	uint64_t cached_slots, ready_bytes, leaving_bytes, extents;
 };
 
 /* The ring is linked both ways, and all in it are of that state. */
@@ -36,5 +37,12 @@ gpumem_status gm_check_nodes(const struct gm_nodes *nodes, uint64_t extents);
 /* Holes and pages, or segments. */
 gpumem_status gm_check_space(const struct gm_heap *heap,
 			     const struct gm_tally *tally);
+
+/* check_slab.c: one run; then the lists of all arenas. */
+gpumem_status gm_check_slab(const struct gm_heap *heap,
+			    const struct gm_extent *extent,
+			    struct gm_tally *tally);
+gpumem_status gm_check_slabs(const struct gm_heap *heap,
+			     struct gm_tally *tally);
 
 #endif

@@ -48,6 +48,13 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 	EXPECT(mapped + tally->hole_bytes == span_bytes,
 	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
 	       (ull)tally->hole_bytes, (ull)span_bytes);
+	EXPECT(tally->leaving_bytes <= space->leaving_bytes &&
+		       space->leaving_bytes <=
+			       (space->spare_room - space->spare_count) *
+				       heap->page_bytes,
+	       "%llu bytes are leaving, the books say %llu",
+	       (ull)tally->leaving_bytes, (ull)space->leaving_bytes);
+	mapped += space->leaving_bytes - tally->leaving_bytes;
 	EXPECT(mapped + space->spare_count * heap->page_bytes ==
 		       heap->books.reserved.current,
 	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
@@ -66,6 +73,7 @@ gpumem_status gm_check_space(const struct gm_heap *heap,
 		bytes += span->bytes;
 	if (heap->vm)
 		return check_pages(heap, tally, bytes);
+	bytes += heap->space.leaving_bytes;
 	EXPECT(bytes == heap->books.reserved.current,
 	       "segments of %llu bytes, but %llu reserved", (ull)bytes,
 	       (ull)heap->books.reserved.current);

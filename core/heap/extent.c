@@ -76,7 +76,7 @@ static gpumem_status grow(struct gm_nodes *nodes)
 
 gpumem_status gm_nodes_reserve(struct gm_nodes *nodes, size_t count)
 {
-	while (nodes->free_count < count) {
+	while (nodes->free_count < nodes->promised + count) {
 		gpumem_status status = grow(nodes);
 
 		if (status)

@@ -35,7 +35,8 @@ enum gm_extent_state {
 	GM_EXTENT_READY,   /* none now, and in the cache of a thread */
 	GM_EXTENT_RUN,	   /* cut into small blocks */
 	GM_EXTENT_PENDING, /* a large block that streams may still use */
-	GM_EXTENT_FILLING  /* a hole that is being mapped */
+	GM_EXTENT_FILLING, /* a hole that is being mapped */
+	GM_EXTENT_LEAVING  /* on its way to the driver: see leave.c */
 };
 
 enum { GM_EXTENT_BYTES = 64 };
@@ -116,9 +117,11 @@ struct gm_nodes {
 	uint32_t room;	/* how many there are addresses for */
 	uint32_t free;	/* given back, linked by next */
 	size_t free_count;
+	size_t promised; /* not to be reserved for anything else */
 };
 
-/* Makes at least `count` nodes ready. OK or NO_HOST_MEMORY. */
+/* Makes at least `count` nodes ready, beside those that were promised. OK or
+ * NO_HOST_MEMORY. */
 gpumem_status gm_nodes_reserve(struct gm_nodes *nodes, size_t count);
 /* A reserved node, zeroed. */
 struct gm_extent *gm_nodes_take(struct gm_nodes *nodes);

@@ -76,6 +76,7 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 			       device->info.name, heap->unit);
 	heap->waste = gm_option_fraction(heap->vm ? "waste" : "segment_waste");
 	heap->waste_max = gm_option_fraction("waste_max");
+	heap->decay.period_ns = gm_decay_period_ns(gm_option_count("decay_ms"));
 	gm_classes_init(&heap->classes, (uint32_t)heap->unit,
 			gm_option_bytes("cache"));
 	gm_pending_init(&heap->pending);
@@ -185,6 +186,7 @@ void gm_heap_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 
 void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 {
+	heap->returned_bytes += bytes;
 	gm_gauge_sub(&heap->books.reserved, bytes);
 	gm_gauge_sub(&heap->books.segments, segments);
 	atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);

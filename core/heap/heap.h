@@ -14,6 +14,7 @@
 
 #include "arena.h"
 #include "books.h"
+#include "decay.h"
 #include "pending.h"
 #include "size_class.h"
 #include "space.h"
@@ -38,10 +39,12 @@ struct gm_heap {
 	bool grown;	  /* this attempt called the driver for memory */
 
 	struct gm_books books;
+	struct gm_decay decay;
 	struct gm_nodes nodes;
 	struct gm_arena *arenas;
-	uint64_t ticket;     /* of the newest free of all arenas */
-	uint64_t toll_bytes; /* moved, since a trim: see budget.c */
+	uint64_t ticket;	 /* of the newest free of all arenas */
+	uint64_t toll_bytes;	 /* moved, since a trim: see budget.c */
+	uint64_t returned_bytes; /* all that ever went back to the driver */
 	struct gm_space space;
 	struct gm_pending pending;
 	struct gm_uses uses;
@@ -77,7 +80,9 @@ bool gm_heap_any_capturing(struct gm_heap *heap);
 void gm_heap_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments);
 void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments);
 
-/* OK when so many more may be reserved, or LIMIT with a sentence. */
+/* How much more may be reserved; OK when so much may, or LIMIT with a sentence.
+ */
+uint64_t gm_heap_limit_room(const struct gm_heap *heap);
 gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes);
 
 /* What may be reserved before memory is moved rather than taken, if `bytes`

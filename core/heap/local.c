@@ -138,6 +138,7 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 		local->exchange = !heap->membarrier;
 		atomic_store(&local->claimed, 0);
 		local->arena = arena;
+		local->idle_ticks = 0;
 		local->arena_number =
 			arena->number ? arena->number : GM_ARENA_NUMBERS;
 		local->shard = heap->local_serial++ % GM_SHARDS;
@@ -160,6 +161,8 @@ void gm_local_fold(struct gm_local *local)
 	struct gm_books *books = &atomic_load(&local->heap)->books;
 	struct gm_delta active = local->allocated;
 
+	if (local->blocks.total || local->blocks.now)
+		local->idle_ticks = 0;
 	books->allocs += local->blocks.total;
 	gm_gauge_fold(&books->requested, &local->requested);
 	gm_gauge_fold(&books->allocated, &local->allocated);
@@ -185,6 +188,14 @@ void gm_local_make_room(struct gm_local *local, size_t bytes)
 	give_back_large(local, gm_local_ready(local, bytes));
 	for (unsigned i = 0; !gm_local_has_room(local, bytes); i++)
 		give_back_large(local, &local->ready[i]);
+}
+
+bool gm_local_holds(const struct gm_local *local)
+{
+	for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
+		if (local->bin[i].count)
+			return true;
+	return local->ready_bytes > 0;
 }
 
 void gm_local_flush(struct gm_local *local)

@@ -60,6 +60,7 @@ struct gm_local {
 	struct gm_arena *arena;
 	struct gm_local *next_of_thread;
 	struct gm_local *next, *prev; /* of the heap; under its mutex */
+	unsigned idle_ticks;	      /* since it was used: decay.h */
 	size_t ready_bytes;
 	struct gm_ready ready[GM_READY_SETS];
 	struct gm_bin bin[GM_CLASS_COUNT];
@@ -304,6 +305,9 @@ void gm_local_spill(struct gm_local *local, unsigned class_index);
 void gm_local_make_room(struct gm_local *local, size_t bytes);
 /* Gives all ready blocks back. */
 void gm_local_flush(struct gm_local *local);
+/* Between gm_locals_stop() and gm_locals_go(), or of the calling thread's: is
+ * anything ready? */
+bool gm_local_holds(const struct gm_local *local);
 
 /* Folds in the calling thread's caches of this heap: done before each change of
  * the books, so that the peaks of a lone thread are exact. */
@@ -316,6 +320,9 @@ void gm_locals_go(struct gm_heap *heap);
  * points had come together; empties all, and the depots. */
 void gm_locals_fold(struct gm_heap *heap);
 void gm_locals_flush(struct gm_heap *heap);
+/* Between the two: empties depots, of at most so many batches; true: there were
+ * some. */
+bool gm_depots_empty(struct gm_heap *heap, unsigned batches);
 /* Between the two: bytes of ready blocks; and by how much peaks may be wrong:
  * what all caches that there were since the last reset can hold. */
 uint64_t gm_locals_cached_bytes(const struct gm_heap *heap);

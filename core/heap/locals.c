@@ -4,6 +4,7 @@
 /* All caches of a heap together: stopped, folded in, emptied. See local.h. */
 #include "local.h"
 
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 
@@ -60,29 +61,44 @@ void gm_locals_fold(struct gm_heap *heap)
 		gm_local_fold(local);
 }
 
-static void empty_depot(struct gm_depot *depot)
+/* Returns how many batches, at most `most`. */
+static unsigned empty_depot(struct gm_depot *depot, unsigned most)
 {
 	struct gm_slot slots[GM_BATCH_SLOTS];
-	unsigned count;
+	unsigned batches = 0, count;
 
 	if (!atomic_load(&depot->used))
-		return;
-	for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
-		while ((count = gm_depot_take(depot, 0, i, slots)))
+		return 0;
+	for (unsigned i = 0; i < GM_CLASS_COUNT; i++) {
+		while (batches < most &&
+		       (count = gm_depot_take(depot, 0, i, slots))) {
+			batches++;
 			while (count)
 				gm_slab_put_slot(&slots[--count]);
-	gm_depot_shrink(depot);
+		}
+	}
+	if (batches < most)
+		gm_depot_shrink(depot);
+	return batches;
+}
+
+bool gm_depots_empty(struct gm_heap *heap, unsigned batches)
+{
+	struct gm_arena *arena = heap->arenas;
+	unsigned done = 0;
+
+	for (; arena && done < batches; arena = arena->next)
+		done += empty_depot(&arena->depot, batches - done);
+	return done > 0;
 }
 
 void gm_locals_flush(struct gm_heap *heap)
 {
 	struct gm_local *local = heap->locals;
-	struct gm_arena *arena = heap->arenas;
 
 	for (; local; local = local->next)
 		gm_local_flush(local);
-	for (; arena; arena = arena->next)
-		empty_depot(&arena->depot);
+	(void)gm_depots_empty(heap, UINT_MAX);
 }
 
 uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)

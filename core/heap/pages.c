@@ -127,25 +127,23 @@ static struct gm_extent *isolate(struct gm_heap *heap, const struct plan *plan)
 static size_t create(struct gm_heap *heap, gpumem_page *pages, size_t want,
 		     gpumem_status *status_out)
 {
-	size_t have = 0;
+	uint64_t room = gm_heap_limit_room(heap) / heap->page_bytes;
+	size_t made = 0, wanted = want;
 
-	while (have < want) {
+	if (want > room)
+		want = (size_t)room;
+	if (want)
+		*status_out = gm_driver_page_create(
+			&heap->driver, heap->page_bytes, pages, want, &made);
+	gm_heap_reserve(heap, made * heap->page_bytes, made);
+	if (made == want && want < wanted)
 		*status_out = gm_heap_limit_check(heap, heap->page_bytes);
-		if (!*status_out)
-			*status_out = gm_driver_page_create(
-				&heap->driver, heap->page_bytes, &pages[have]);
-		if (*status_out)
-			break;
-		gm_heap_reserve(heap, heap->page_bytes, 1);
-		have++;
-	}
-	return have;
+	return made;
 }
 
 /* Undoes create(), but for a capture that is under way: then they stay, as
  * spare ones. The thread's last error stays why. */
-static void give_back(struct gm_heap *heap, const gpumem_page *pages,
-		      size_t count)
+static void give_back(struct gm_heap *heap, gpumem_page *pages, size_t count)
 {
 	struct gpumem_error cause = {.size = sizeof(cause)};
 
@@ -153,8 +151,7 @@ static void give_back(struct gm_heap *heap, const gpumem_page *pages,
 	if (gm_heap_any_capturing(heap))
 		gm_spare_give(&heap->space, pages, count);
 	else
-		for (size_t i = 0; i < count; i++)
-			(void)gm_page_destroy(heap, pages[i]);
+		(void)gm_pages_destroy(heap, pages, count);
 	gm_error_set(&cause);
 }
 
@@ -246,7 +243,7 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 		status = gm_map_ensure(plan.start,
 				       plan.count * heap->page_bytes);
 	if (!status)
-		status = gm_spare_room(&heap->space, plan.count);
+		status = gm_spare_room(heap, plan.count);
 	if (status)
 		return status;
 	pages = malloc(plan.count * sizeof(*pages));

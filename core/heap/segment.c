@@ -61,39 +61,6 @@ static bool is_unused(const struct gm_span *span)
 	       gm_arena_settled(first->arena, first->ticket);
 }
 
-static gpumem_status destroy(struct gm_heap *heap, struct gm_span *span)
-{
-	gpumem_status status =
-		gm_driver_free(&heap->driver, span->address, span->bytes);
-
-	if (status)
-		return status;
-	gm_heap_unreserve(heap, span->bytes, 1);
-	gm_index_remove(&span->first->arena->index, span->first);
-	gm_nodes_give(&heap->nodes, span->first);
-	if (span->prev)
-		span->prev->next = span->next;
-	else
-		heap->space.spans = span->next;
-	if (span->next)
-		span->next->prev = span->prev;
-	free(span);
-	return GPUMEM_OK;
-}
-
-gpumem_status gm_segments_trim(struct gm_heap *heap, uint64_t keep_bytes)
-{
-	struct gm_span *span = heap->space.spans, *next;
-	struct gm_first first = {0};
-
-	for (; span && heap->books.reserved.current > keep_bytes; span = next) {
-		next = span->next;
-		if (is_unused(span))
-			gm_first_keep(&first, destroy(heap, span));
-	}
-	return gm_first_end(&first);
-}
-
 /* Takes `good` bytes from the driver, or `least` when that is too much. */
 static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 			  struct gm_span *span)
@@ -139,6 +106,7 @@ static void link_span(struct gm_space *space, struct gm_span *span)
 		space->spans = span;
 }
 
+/* With one reserved node. */
 static void add(struct gm_heap *heap, struct gm_arena *arena,
 		struct gm_span *span)
 {
@@ -150,8 +118,82 @@ static void add(struct gm_heap *heap, struct gm_arena *arena,
 		(span->address + span->bytes - extent->address) & ~(unit - 1);
 	span->first = extent;
 	link_span(&heap->space, span);
-	gm_heap_reserve(heap, span->bytes, 1);
 	gm_arena_insert(arena, extent);
+}
+
+static void unlink_span(struct gm_heap *heap, struct gm_span *span)
+{
+	gm_index_remove(&span->first->arena->index, span->first);
+	gm_nodes_give(&heap->nodes, span->first);
+	if (span->prev)
+		span->prev->next = span->next;
+	else
+		heap->space.spans = span->next;
+	if (span->next)
+		span->next->prev = span->prev;
+}
+
+static struct gm_span *find_unused(const struct gm_heap *heap,
+				   const struct gm_leave *leave)
+{
+	struct gm_span *span = heap->space.spans;
+	unsigned skip = leave->skip;
+
+	for (; span; span = span->next)
+		if (is_unused(span) && span->first->ticket <= leave->newest &&
+		    skip-- == 0)
+			return span;
+	return NULL;
+}
+
+/* Once the driver has it, it may give the same addresses to another thread: the
+ * heap has forgotten them by then. What the driver does not take comes back as
+ * memory that nobody has used. */
+gpumem_status gm_segment_leave(struct gm_heap *heap,
+			       const struct gm_leave *leave,
+			       uint64_t *bytes_out)
+{
+	struct gm_span *span = find_unused(heap, leave);
+	struct gm_space *space = &heap->space;
+	gpumem_status status;
+
+	*bytes_out = 0;
+	if (!span)
+		return GPUMEM_OK;
+	unlink_span(heap, span);
+	heap->nodes.promised++; /* should it come back */
+	space->leaving_bytes += span->bytes;
+	pthread_mutex_unlock(&heap->mutex);
+	status = gm_driver_free(&heap->driver, span->address, span->bytes);
+	pthread_mutex_lock(&heap->mutex);
+	space->leaving_bytes -= span->bytes;
+	heap->nodes.promised--;
+	if (status) {
+		add(heap, heap->arenas, span);
+		return status;
+	}
+	*bytes_out = span->bytes;
+	gm_heap_unreserve(heap, span->bytes, 1);
+	free(span);
+	return GPUMEM_OK;
+}
+
+/* Before the heap grows: with the mutex held all the time, since what was found
+ * out so far must stay true. What cannot be given back now is no reason to
+ * fail. */
+static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
+{
+	struct gm_span *span = heap->space.spans, *next;
+
+	for (; span && heap->books.reserved.current > keep_bytes; span = next) {
+		next = span->next;
+		if (!is_unused(span) ||
+		    gm_driver_free(&heap->driver, span->address, span->bytes))
+			continue;
+		unlink_span(heap, span);
+		gm_heap_unreserve(heap, span->bytes, 1);
+		free(span);
+	}
 }
 
 gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
@@ -165,9 +207,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	if (heap->books.reserved.current + least > target &&
 	    !gm_heap_any_capturing(heap)) {
 		gm_arena_settle(arena, true);
-		/* What cannot be given back now is no reason to fail. */
-		(void)gm_segments_trim(heap,
-				       target > least ? target - least : 0);
+		make_room(heap, target > least ? target - least : 0);
 	}
 	status = gm_nodes_reserve(&heap->nodes, 1);
 	if (status)
@@ -182,6 +222,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	status = gm_map_ensure(span->address, span->bytes);
 	if (status)
 		goto free_memory;
+	gm_heap_reserve(heap, span->bytes, 1);
 	add(heap, arena, span);
 	return GPUMEM_OK;
 

@@ -26,16 +26,11 @@ static struct gm_slab **partial_head(const struct gm_slab *slab)
 	return &slab->arena->partial[slab->class_index][slab->level];
 }
 
-static uint32_t level_of(const struct gm_slab *slab)
-{
-	return slab->free_count * GM_SLAB_LEVELS / (slab->class.slots + 1);
-}
-
 static void partial_add(struct gm_slab *slab)
 {
 	struct gm_slab **head;
 
-	slab->level = level_of(slab);
+	slab->level = gm_slab_level(slab);
 	head = partial_head(slab);
 	slab->prev = NULL;
 	slab->next = *head;
@@ -70,7 +65,7 @@ static void fill_map(const struct gm_slab *slab)
 /* Its number of free slots has changed. */
 static void partial_move(struct gm_slab *slab)
 {
-	if (level_of(slab) == slab->level)
+	if (gm_slab_level(slab) == slab->level)
 		return;
 	partial_remove(slab);
 	partial_add(slab);
@@ -203,15 +198,28 @@ void gm_slab_put_slot(const struct gm_slot *slot)
 	gm_slab_put(slab, gm_slab_slot(slab, slot->mark));
 }
 
+/* New ones that no slot was ever taken from are in the last list. */
+static void purge_class(struct gm_arena *arena, unsigned class_index)
+{
+	struct gm_slab *slab = arena->empty[class_index], *next;
+
+	arena->empty[class_index] = NULL;
+	if (slab)
+		destroy(slab);
+	slab = arena->partial[class_index][GM_SLAB_LEVELS - 1];
+	for (; slab; slab = next) {
+		next = slab->next;
+		if (slab->free_count < slab->class.slots)
+			continue;
+		partial_remove(slab);
+		destroy(slab);
+	}
+}
+
 void gm_slabs_purge(struct gm_arena *arena)
 {
-	for (unsigned i = 0; i < arena->heap->classes.count; i++) {
-		struct gm_slab *slab = arena->empty[i];
-
-		arena->empty[i] = NULL;
-		if (slab)
-			destroy(slab);
-	}
+	for (unsigned i = 0; i < arena->heap->classes.count; i++)
+		purge_class(arena, i);
 }
 
 static struct gm_slab *slab_of_run(const struct gm_extent *extent)

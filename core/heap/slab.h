@@ -11,9 +11,9 @@
  *     GM_MARK_PENDING            freed, streams may still use it
  *
  *     free_count == number of bits in free[] <= number of marks that are 0
- *     in partial[class][l] of the arena  <=>  0 < free_count < slots, and
- *                                             l == level == free_count * 4 /
- * slots in empty[class] of the arena    <=>  free_count == slots
+ *     in partial[class][level] of the arena  <=>  0 < free_count < slots, or
+ *         never used; then level == gm_slab_level()
+ *     in empty[class] of the arena            =>  free_count == slots
  *
  * A mark is written by the thread that allocates or frees the slot, without a
  * lock; everything else is guarded by the heap's mutex. All that the hot path
@@ -85,6 +85,12 @@ static inline struct gm_slab *gm_slab_of_entry(uintptr_t entry)
 			       ~(uintptr_t)(GM_LINE - 1);
 
 	return entry & 1 ? (struct gm_slab *)(entry & mask) : NULL;
+}
+
+/* In which list of those with free slots it belongs: the fuller, the lower. */
+static inline uint32_t gm_slab_level(const struct gm_slab *slab)
+{
+	return slab->free_count * GM_SLAB_LEVELS / (slab->class.slots + 1);
 }
 
 static inline unsigned gm_entry_class(uintptr_t entry)

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* After so many a trim gives up. */
+enum { TRIM_FAILURES = 8 };
+
 /* Addresses of the span begin at a multiple of this: no two heaps then share a
  * region of the map, and alignments up to it are arithmetic. */
 #define SPAN_ALIGNMENT (1ull << GM_REGION_SHIFT)
@@ -42,10 +45,12 @@ void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent)
 		gm_hole_add(heap, extent);
 }
 
-gpumem_status gm_spare_room(struct gm_space *space, size_t count)
+gpumem_status gm_spare_room(struct gm_heap *heap, size_t count)
 {
+	struct gm_space *space = &heap->space;
+	size_t leaving = space->leaving_bytes / heap->page_bytes;
+	size_t room = space->spare_count + leaving + count;
 	gpumem_page *larger;
-	size_t room = space->spare_count + count;
 
 	if (room <= space->spare_room)
 		return GPUMEM_OK;
@@ -142,15 +147,15 @@ static bool release_run(struct gm_heap *heap, size_t from, size_t count,
 	gpumem_status status = gm_driver_unmap(
 		&heap->driver, space->spans->address + from * heap->page_bytes,
 		count, heap->page_bytes);
+	size_t done;
 
 	gm_first_keep(first, status);
 	if (status)
 		return false;
 	for (size_t i = from; i < from + count; i++)
-		gm_first_keep(first,
-			      gm_driver_page_destroy(&heap->driver,
-						     space->page[i].handle,
-						     heap->page_bytes));
+		gm_first_keep(first, gm_driver_page_destroy(
+					     &heap->driver, heap->page_bytes,
+					     &space->page[i].handle, 1, &done));
 	return true;
 }
 
@@ -159,7 +164,7 @@ static bool release_pages(struct gm_heap *heap, struct gm_first *first)
 {
 	const struct gm_space *space = &heap->space;
 	bool all = true;
-	size_t i = 0;
+	size_t i = 0, done;
 
 	while (i < space->high_page) {
 		size_t run = 0;
@@ -172,9 +177,9 @@ static bool release_pages(struct gm_heap *heap, struct gm_first *first)
 		i += run + 1;
 	}
 	for (i = 0; i < space->spare_count; i++)
-		gm_first_keep(first, gm_driver_page_destroy(&heap->driver,
-							    space->spare[i],
-							    heap->page_bytes));
+		gm_first_keep(first, gm_driver_page_destroy(
+					     &heap->driver, heap->page_bytes,
+					     &space->spare[i], 1, &done));
 	return all;
 }
 
@@ -222,22 +227,54 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 
 gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
 {
+	uint64_t start = heap->books.reserved.current, gone = 0, bytes;
+	struct gm_leave leave = {.newest = UINT64_MAX};
+	struct gm_first first = {0};
+
 	if (!gm_arenas_settle(heap))
 		return GPUMEM_OK;
-	return heap->vm ? gm_pages_trim(heap, keep_bytes)
-			: gm_segments_trim(heap, keep_bytes);
+	/* What fails is passed over, and not for ever. */
+	while (heap->books.reserved.current > keep_bytes &&
+	       start - keep_bytes > gone && leave.skip < TRIM_FAILURES) {
+		gpumem_status status;
+
+		leave.bytes = heap->books.reserved.current - keep_bytes;
+		status = gm_space_leave(heap, &leave, &bytes);
+		gm_first_keep(&first, status);
+		gone += bytes;
+		leave.skip += status != GPUMEM_OK;
+		if (!status && !bytes)
+			break;
+	}
+	return gm_first_end(&first);
+}
+
+gpumem_status gm_space_leave(struct gm_heap *heap, const struct gm_leave *leave,
+			     uint64_t *bytes_out)
+{
+	return heap->vm ? gm_pages_leave(heap, leave, bytes_out)
+			: gm_segment_leave(heap, leave, bytes_out);
+}
+
+struct gm_page *gm_page_at(const struct gm_heap *heap, uintptr_t address)
+{
+	const struct gm_space *space = &heap->space;
+	size_t shift = (size_t)__builtin_ctzll(heap->page_bytes);
+
+	return &space->page[(address - space->spans->address) >> shift];
 }
 
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap)
 {
-	uint64_t pages = heap->space.spare_count, bytes = 0;
+	uint64_t pages = heap->space.spare_count;
+	uint64_t bytes = heap->space.leaving_bytes;
 	const struct gm_arena *arena = heap->arenas;
 	const struct gm_span *span = heap->space.spans;
 
 	for (; arena; arena = arena->next)
 		pages += arena->index.whole_pages;
 	if (heap->vm)
-		return pages * heap->page_bytes;
+		return bytes + pages * heap->page_bytes;
 	for (; span; span = span->next)
 		if (gm_extent_is(span->first, GM_EXTENT_FREE) &&
 		    !span->first->next)

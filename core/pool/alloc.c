@@ -30,6 +30,7 @@ static gpumem_status try_once(struct gpumem_pool *pool,
 {
 	struct gm_heap *heap = &pool->heap;
 	gpumem_status status;
+	bool due;
 
 	pthread_mutex_lock(&heap->mutex);
 	heap->beyond_soft = beyond_soft;
@@ -38,7 +39,10 @@ static gpumem_status try_once(struct gpumem_pool *pool,
 	if (!status && heap->grown)
 		heap->books.misses++;
 	heap->beyond_soft = false;
+	due = gm_decay_visit(&heap->decay);
 	pthread_mutex_unlock(&heap->mutex);
+	if (due)
+		gm_pool_decay(pool);
 	return status;
 }
 

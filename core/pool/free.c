@@ -185,12 +185,16 @@ gpumem_status gm_pool_free(void *ptr, gpumem_stream stream)
 {
 	struct gm_block block;
 	gpumem_status status = gm_block_lock(ptr, &block);
+	bool due;
 
 	if (status)
 		return status;
 	status = block.slab ? free_small(&block, stream)
 			    : free_large(&block, stream);
+	due = gm_decay_visit(&block.heap->decay);
 	pthread_mutex_unlock(&block.heap->mutex);
+	if (due)
+		gm_pool_decay(gm_pool_of_heap(block.heap));
 	return status;
 }
 

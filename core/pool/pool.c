@@ -51,6 +51,14 @@ static uint64_t or_option(uint64_t value, const char *key)
 }
 
 /* A pool that does not hold its device open: the default one. */
+static void free_pool(struct gpumem_pool *pool)
+{
+	pthread_mutex_destroy(&pool->pressure_mutex);
+	pthread_mutex_destroy(&pool->trim_mutex);
+	free(pool->pressure);
+	free(pool);
+}
+
 static gpumem_status create(struct gpumem_device *device,
 			    const struct gpumem_pool_config *config,
 			    struct gpumem_pool **pool_out)
@@ -64,25 +72,31 @@ static gpumem_status create(struct gpumem_device *device,
 	struct gpumem_pool *pool = calloc(1, sizeof(*pool));
 	gpumem_status status;
 
-	if (!pool || pthread_mutex_init(&pool->pressure_mutex, NULL)) {
-		free(pool);
+	if (!pool)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a pool");
-	}
+	pthread_mutex_init(&pool->pressure_mutex, NULL);
+	pthread_mutex_init(&pool->trim_mutex, NULL);
+	pool->device = device;
 	status = gm_heap_init(&pool->heap, device, &heap_config);
-	if (status) {
-		pthread_mutex_destroy(&pool->pressure_mutex);
-		free(pool);
-		return status;
-	}
+	if (status)
+		goto free_pool;
+	status = gm_pool_keeper_start(pool);
+	if (status)
+		goto end_heap;
 	snprintf(pool->name, sizeof(pool->name), "%s",
 		 config->name ? config->name : "pool");
-	pool->device = device;
 	pool->wait = gm_option_bool("wait");
 	link_pool(pool);
 	gm_pools_add(pool);
 	*pool_out = pool;
 	return GPUMEM_OK;
+
+end_heap:
+	(void)gm_heap_fini(&pool->heap);
+free_pool:
+	free_pool(pool);
+	return status;
 }
 
 gpumem_status gm_pool_create(struct gpumem_device *device,
@@ -156,15 +170,14 @@ static gpumem_status dispose(struct gpumem_pool *pool)
 {
 	gpumem_status status;
 
+	gm_pool_keeper_stop(pool);
 	gm_pools_remove(pool);
 	unlink_pool(pool);
 	wait_for_all(pool);
 	status = gm_heap_fini(&pool->heap);
 	if (atomic_load(&pool->device->lost))
 		status = GPUMEM_OK; /* there was nothing to give back */
-	pthread_mutex_destroy(&pool->pressure_mutex);
-	free(pool->pressure);
-	free(pool);
+	free_pool(pool);
 	return status;
 }
 

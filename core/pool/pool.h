@@ -6,8 +6,8 @@
  * from and what happens before "out of memory".
  *
  * Locks, in this order: the registry of all pools', a device's (its list of
- * pools), a pool's callbacks', a heap's. The user's functions are called with
- * none of them held.
+ * pools), a pool's callbacks', its trim's, a heap's. The user's functions are
+ * called with none of them held.
  */
 #ifndef GM_POOL_POOL_H
 #define GM_POOL_POOL_H
@@ -26,7 +26,13 @@ struct gpumem_pool {
 	struct gm_device_link link;	 /* under the device's mutex */
 	struct gpumem_pool *next_of_all; /* under the registry's mutex */
 	char name[64];
-	bool wait; /* constant: option `wait` */
+	bool wait;		    /* constant: option `wait` */
+	pthread_mutex_t trim_mutex; /* one gives memory back at a time */
+	struct {
+		pthread_t thread;
+		pthread_cond_t wake; /* with the trim mutex */
+		bool runs, stop;     /* stop: under the trim mutex */
+	} keeper;		     /* option `decay_thread` */
 	pthread_mutex_t pressure_mutex;
 	struct gm_pressure *pressure; /* in order of addition */
 	size_t pressure_count;
@@ -90,6 +96,13 @@ gpumem_status gm_pool_drop_everywhere(struct gpumem_device *device,
 				      gpumem_stream stream);
 gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 				uint64_t limit_bytes);
+
+/* decay.c: one chore of decay if one is due; nothing while another thread gives
+ * memory back. */
+void gm_pool_decay(struct gpumem_pool *pool);
+/* OK, also when none is wanted; NO_HOST_MEMORY. */
+gpumem_status gm_pool_keeper_start(struct gpumem_pool *pool);
+void gm_pool_keeper_stop(struct gpumem_pool *pool);
 
 /* pressure.c: true when a callback wants the allocation tried again. */
 bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes);

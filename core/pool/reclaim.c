@@ -40,16 +40,19 @@ gpumem_status gm_pool_trim(struct gpumem_pool *pool, uint64_t keep_bytes,
 	if (atomic_load(&pool->device->lost))
 		return gm_fail(GPUMEM_LOST, "%s is lost, and what it held",
 			       pool->device->info.name);
+	/* Who comes second waits for what the first one gives back. */
+	pthread_mutex_lock(&pool->trim_mutex);
 	gm_pool_stop(pool);
-	before = heap->books.reserved.current;
+	before = heap->returned_bytes;
 	heap->books.trims++;
 	heap->toll_bytes = 0;
 	drain(heap);
 	gm_locals_go(heap);
 	join_streams(heap);
 	status = gm_space_trim(heap, keep_bytes);
-	*released_out = before - heap->books.reserved.current;
+	*released_out = heap->returned_bytes - before;
 	pthread_mutex_unlock(&heap->mutex);
+	pthread_mutex_unlock(&pool->trim_mutex);
 	return status;
 }
 

@@ -47,6 +47,7 @@ static void copy_books(struct gm_heap *heap, struct gpumem_stats *stats)
 	stats->ooms = books->ooms;
 	stats->trims = books->trims;
 	stats->moved_bytes = books->moved_bytes;
+	stats->decayed_bytes = heap->decay.bytes;
 	stats->pending_bytes = heap->pending.bytes;
 	stats->free_bytes = books->reserved.current - books->active.current;
 }
@@ -90,6 +91,7 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 	if (totals) {
 		books->allocs = books->misses = books->retries = 0;
 		books->ooms = books->trims = books->moved_bytes = 0;
+		pool->heap.decay.bytes = 0;
 		gm_driver_reset_counts(&pool->heap.driver);
 	}
 	gm_pool_go(pool);

@@ -532,6 +532,8 @@ struct gpumem_stats {
 	struct {
 		uint64_t count, failed, ns;
 	} calls[GPUMEM_CALL_COUNT];
+	uint64_t decayed_bytes;    /* went back by themselves: option
+				      decay_ms */
 };
 
 /* Cheap: no walk, no driver call. */

@@ -43,6 +43,7 @@ static gpumem_status call(unsigned number)
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 	gpumem_event event = NULL;
 	uint64_t value = 0;
+	size_t done;
 
 	switch ((enum gpumem_call)number) {
 	case GPUMEM_CALL_ALLOC:
@@ -54,9 +55,10 @@ static gpumem_status call(unsigned number)
 	case GPUMEM_CALL_VA_RELEASE:
 		return gm_driver_va_release(&driver, 4096, 4096);
 	case GPUMEM_CALL_PAGE_CREATE:
-		return gm_driver_page_create(&driver, 4096, &value);
+		return gm_driver_page_create(&driver, 4096, &value, 1, &done);
 	case GPUMEM_CALL_PAGE_DESTROY:
-		return gm_driver_page_destroy(&driver, 1, 4096);
+		value = 1;
+		return gm_driver_page_destroy(&driver, 4096, &value, 1, &done);
 	case GPUMEM_CALL_MAP:
 		return gm_driver_map(&driver, 4096, &value, 1, 4096);
 	case GPUMEM_CALL_UNMAP:

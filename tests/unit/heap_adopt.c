@@ -105,7 +105,7 @@ static void test_drop(void)
 	gm_arenas_adopt(&heap, heir);
 	ok(known(from) && freed->arena == from && heir->index.bytes < 2 * MIB,
 	   "what it may use stays where it is");
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(gpumem_host_used_bytes(0), 6 * MIB, "nor is it trimmed");
 	ok(gm_extent_is(freed, GM_EXTENT_FREE) && freed->bytes == 2 * MIB,
 	   "while it is busy");
@@ -121,7 +121,7 @@ static void test_drop(void)
 	block_give(heir, live);
 	gm_slabs_purge(heir);
 	is_uint(heir->index.count, 1, "and all of it merges");
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(gpumem_host_used_bytes(0), 0, "and can be given back");
 	restart();
 }
@@ -172,7 +172,7 @@ static void test_drop_trim(void)
 	must(gm_arena_drop(from));
 	must(gm_stream_sync(device, stream));
 	must(gm_stream_destroy(device, stream));
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(gpumem_host_used_bytes(0), 0,
 		"what a dropped stream leaves is trimmed");
 	sound("trimmed");

@@ -104,6 +104,17 @@ HEAP_USE void heap_end(void)
 		     last_text());
 }
 
+/* A trim gives the mutex up while it calls the driver. */
+HEAP_USE gpumem_status heap_trim(uint64_t keep_bytes)
+{
+	gpumem_status status;
+
+	pthread_mutex_lock(&heap.mutex);
+	status = gm_space_trim(&heap, keep_bytes);
+	pthread_mutex_unlock(&heap.mutex);
+	return status;
+}
+
 /* As gm_pool_check(): every cache stopped and folded in. */
 HEAP_USE gpumem_status heap_check(void)
 {

@@ -74,13 +74,13 @@ static void scene(void)
 	look();
 	gm_arenas_adopt(&heap, arena[2]);
 	look();
-	(void)gm_space_trim(&heap, 30 * MIB);
+	(void)heap_trim(30 * MIB);
 	look();
 	for (unsigned i = 1; i < BLOCKS; i += 3)
 		give(i);
 	take(0, arena[2], 20 * MIB, heap.unit);
 	look();
-	(void)gm_space_trim(&heap, 0);
+	(void)heap_trim(0);
 	look();
 }
 
@@ -105,7 +105,7 @@ static bool end(void)
 	for (int i = 0; i <= STREAMS; i++)
 		gm_arena_settle(arena[i], true);
 	gm_arenas_adopt(&heap, arena[0]);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	look();
 	empty = heap.books.reserved.current == 0;
 	/* And the heap is as good as new. */
@@ -166,7 +166,7 @@ static void step(struct hold *hold, unsigned *held)
 		must(gpumem_host_faults(chance(3) ? fault : NULL));
 		return;
 	case 1:
-		(void)gm_space_trim(&heap, chance(64) * MIB);
+		(void)heap_trim(chance(64) * MIB);
 		return;
 	case 2:
 		gm_arenas_adopt(&heap, arena[chance(STREAMS + 1)]);

@@ -81,7 +81,7 @@ static void test_exact(void)
 			block_give(arena, extent);
 		}
 		gm_arena_settle(arena, true);
-		must(gm_space_trim(&heap, 0));
+		must(heap_trim(0));
 	}
 	is_uint(wrong, 0, "every alignment up to 16 MiB");
 	slab_new(arena, heap.classes.count - 1);
@@ -102,13 +102,13 @@ static void test_trim(void)
 	c = block(arena, 8 * MIB);
 	before = heap_reserved();
 	is_uint(gm_space_whole_bytes(&heap), 0, "nothing could be given back");
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), before, "nor is it");
 	hold_begin(&hold, stream);
 	block_give(other, b);
 	block_give(arena, a);
 	ok(gm_space_whole_bytes(&heap) >= 16 * MIB, "two could");
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	ok(heap_reserved() < before && heap_reserved() >= 16 * MIB,
 	   "but one is busy");
 	touch(c);
@@ -116,20 +116,20 @@ static void test_trim(void)
 	hold_end(&hold, stream);
 	gm_arena_settle(other, true);
 	must(gpumem_host_capture(0, stream, true));
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	ok(heap_reserved() >= 16 * MIB, "one may be captured");
 	d = block(arena, 12 * MIB);
 	touch(d);
 	must(gpumem_host_capture(0, stream, false));
 	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
 	before = heap_reserved();
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	ok(heap_reserved() <= before - 8 * MIB, "then it goes too");
 	touch(c);
 	sound("one left");
 	block_give(arena, c);
 	block_give(arena, d);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), 0, "and the last");
 	must(gm_stream_destroy(device, stream));
 	restart();
@@ -143,12 +143,12 @@ static void test_trim_part(void)
 	b = block(arena, 100 * KIB);
 	c = block(arena, 100 * KIB);
 	block_give(arena, a->address < b->address ? a : b);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	touch(c);
 	ok(heap_reserved() > 0, "one whose first part is free stays");
 	block_give(arena, a->address < b->address ? b : a);
 	block_give(arena, c);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), 0, "until all of it is");
 	sound("none left");
 	restart();

@@ -81,7 +81,7 @@ static void test_between(void)
 	for (int i = 0; i < 4; i++)
 		extent[i] = block(arena, PAGE);
 	block_give(arena, extent[1]);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), 3 * PAGE, "a page out of the middle goes");
 	ok(gm_extent_is(next_of(extent[0]), GM_EXTENT_HOLE),
 	   "it leaves a hole");
@@ -106,7 +106,7 @@ static void test_choice(void)
 		extent[i] = block(arena, PAGE);
 	block_give(arena, extent[3]);
 	block_give(arena, extent[1]);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	large = block(arena, PAGE);
 	is_uint(large->address, gm_extent_end(extent[0]), "the lowest hole");
 	sound("the lowest");
@@ -164,7 +164,7 @@ static void test_nodes(void)
 	block_give(arena, extent[2]);
 	block_give(arena, extent[3]);
 	taken = starve();
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	feed(taken);
 	sound("trimmed without nodes");
 	ok(heap_reserved() < 5 * PAGE, "nodes are made when they are needed");

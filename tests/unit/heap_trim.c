@@ -31,7 +31,7 @@ static void test_busy(void)
 	hold_begin(&hold, stream);
 	for (int i = 0; i < 32; i += 2)
 		block_give(other, extent[i]);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), 64 * MIB,
 		"what a busy stream may use is kept");
 	ok(!block_take(arena, PAGE), "nor is it moved");
@@ -40,14 +40,14 @@ static void test_busy(void)
 	gm_arena_settle(other, true);
 	is_uint(other->settled, other->ticket, "then it is over");
 	must(gpumem_host_capture(0, stream, true));
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), 64 * MIB,
 		"nothing goes while a stream is captured");
 	ok(!block_take(arena, PAGE), "nor moves");
 	must(gpumem_host_capture(0, stream, false));
 	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
 	block(arena, 4 * PAGE);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), 20 * PAGE, "afterwards it moves, and goes");
 	sound("idle");
 	must(gm_stream_destroy(device, stream));
@@ -69,13 +69,13 @@ static void test_busy_page(void)
 	gm_arena_settle(other, true);
 	hold_begin(&hold, stream);
 	block_give(other, extent[1]);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), PAGE, "the pages on its sides go");
 	is_uint(gm_arena_fit(other, 1, heap.unit)->bytes, PAGE,
 		"the one that is busy stays");
 	sound("a busy page");
 	hold_end(&hold, stream);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), 0, "until it is not busy");
 	must(gm_stream_destroy(device, stream));
 	restart();
@@ -94,16 +94,16 @@ static void test_trim(void)
 			block_give(arena, extent[i]);
 	is_uint(gm_space_whole_bytes(&heap), 7 * PAGE,
 		"so much could be given back");
-	must(gm_space_trim(&heap, 6 * PAGE));
+	must(heap_trim(6 * PAGE));
 	is_uint(heap_reserved(), 6 * PAGE, "as much is kept as was asked for");
-	must(gm_space_trim(&heap, 6 * PAGE));
+	must(heap_trim(6 * PAGE));
 	is_uint(heap_reserved(), 6 * PAGE, "twice");
-	must(gm_space_trim(&heap, PAGE / 2));
+	must(heap_trim(PAGE / 2));
 	is_uint(heap_reserved(), 2 * PAGE, "all goes that is whole and unused");
 	touch(kept);
 	sound("trimmed");
 	block_give(arena, kept);
-	must(gm_space_trim(&heap, 0));
+	must(heap_trim(0));
 	is_uint(heap_reserved(), 0, "and then all");
 	is_uint(heap.books.segments.current, 0, "no page is counted");
 	sound("empty");

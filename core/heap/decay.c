@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Chores that give back what is not used; see decay.h. */
+#include "heap.h"
+#include "local.h"
+#include "slab.h"
+#include "base/error.h"
+
+/* The chores of one tick follow each other at this distance, each as small as
+ * this. */
+static const uint64_t pause_ns = 1000 * 1000;
+enum { CHORE_PAGES = 16, CHORE_BATCHES = 64 };
+
+/* The newest free that is a whole period old; false: none is known to be. */
+static bool old_ticket(const struct gm_decay *decay, uint64_t now_ns,
+		       uint64_t *ticket_out)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < GM_DECAY_NOTES && i < decay->noted; i++) {
+		if (decay->note[i].ns + decay->period_ns > now_ns ||
+		    (found && decay->note[i].ticket < *ticket_out))
+			continue;
+		*ticket_out = decay->note[i].ticket;
+		found = true;
+	}
+	return found;
+}
+
+/* Caches grow older by a tick; those that were used have been young since they
+ * were folded in. */
+static void tick(struct gm_heap *heap, uint64_t now_ns)
+{
+	struct gm_decay *decay = &heap->decay;
+	unsigned at = (unsigned)(decay->noted++ % GM_DECAY_NOTES);
+	struct gm_local *local;
+
+	decay->note[at].ns = now_ns;
+	decay->note[at].ticket = heap->ticket;
+	decay->tick_ns = now_ns + decay->period_ns / GM_DECAY_TICKS;
+	gm_locals_stop(heap);
+	gm_locals_fold(heap);
+	for (local = heap->locals; local; local = local->next)
+		local->idle_ticks++;
+	gm_locals_go(heap);
+}
+
+/* One cache that was idle for a period, or else part of the depots, if all are.
+ * False: there is nothing of the kind. */
+static bool empty_caches(struct gm_heap *heap)
+{
+	struct gm_local *local = heap->locals;
+	bool idle = true;
+
+	for (; local; local = local->next) {
+		bool old = local->idle_ticks > GM_DECAY_TICKS;
+
+		if (old && gm_local_holds(local))
+			break;
+		idle = idle && old;
+	}
+	if (!local && !idle)
+		return false;
+	gm_locals_stop(heap);
+	if (local)
+		gm_local_flush(local);
+	else
+		idle = gm_depots_empty(heap, CHORE_BATCHES);
+	gm_locals_go(heap);
+	return local || idle;
+}
+
+static bool give_back(struct gm_heap *heap, uint64_t now_ns)
+{
+	struct gm_leave leave = {.bytes = CHORE_PAGES * heap->page_bytes};
+	struct gm_arena *arena = heap->arenas;
+	uint64_t bytes;
+
+	if (!old_ticket(&heap->decay, now_ns, &leave.newest))
+		return false;
+	for (; arena; arena = arena->next)
+		gm_slabs_purge(arena);
+	if (!gm_arenas_settle(heap) ||
+	    gm_space_leave(heap, &leave, &bytes) != GPUMEM_OK)
+		return false;
+	heap->decay.bytes += bytes;
+	return bytes > 0;
+}
+
+bool gm_decay_step(struct gm_heap *heap, uint64_t now_ns)
+{
+	struct gpumem_error error = {.size = sizeof(error)};
+	struct gm_decay *decay = &heap->decay;
+	bool more = true;
+
+	if (now_ns < decay->next_ns)
+		return false;
+	gm_error_get(&error);
+	if (now_ns >= decay->tick_ns)
+		tick(heap, now_ns);
+	else
+		more = empty_caches(heap) || give_back(heap, now_ns);
+	gm_error_set(&error);
+	decay->next_ns = more ? now_ns + pause_ns : decay->tick_ns;
+	return more;
+}
