@@ -14,9 +14,12 @@
 #include <stdint.h>
 
 enum {
-	GM_BIN_BITS = 5,
+	GM_BIN_BITS = 6,
 	GM_BINS_EXACT = 2 << GM_BIN_BITS /* bins below are one number each */
 };
+
+/* How many bins it takes for numbers below 2^log: a multiple of 64. */
+#define GM_BINS_BELOW(log) (((log)-GM_BIN_BITS + 1) << GM_BIN_BITS)
 
 /* The bin of n among `count`; the last one has no upper end. */
 static inline unsigned gm_bin_of(size_t n, unsigned count)

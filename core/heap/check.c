@@ -10,6 +10,8 @@
 #include "heap.h"
 #include "local.h"
 
+typedef unsigned long long ull;
+
 static gpumem_status check_hole(const struct gm_heap *heap,
 				const struct gm_extent *extent)
 {

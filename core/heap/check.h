@@ -17,8 +17,6 @@
 			return gm_fail(GPUMEM_CORRUPT, __VA_ARGS__);           \
 	} while (0)
 
-typedef unsigned long long ull;
-
 /* What the extents add up to, span by span. */
 struct gm_tally {
 	uint64_t requested, allocated, pending, blocks;

@@ -4,9 +4,10 @@
 /* The check of nodes, rings and indexes; see extent.h, ring.h, tree.h and
  * index.h. */
 #include "check.h"
-#include "bins.h"
 #include "ring.h"
 #include "tree.h"
+
+typedef unsigned long long ull;
 
 gpumem_status gm_check_nodes(const struct gm_nodes *nodes, uint64_t extents)
 {

@@ -7,6 +7,8 @@
 #include "slab.h"
 #include "base/error.h"
 
+typedef unsigned long long ull;
+
 static bool is_entry(uintptr_t entry, const struct gm_slab *slab,
 		     uint32_t offset)
 {

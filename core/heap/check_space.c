@@ -6,6 +6,8 @@
 #include "heap.h"
 #include "ring.h"
 
+typedef unsigned long long ull;
+
 /* All holes are listed, and no page is mapped in one. */
 static gpumem_status check_holes(const struct gm_heap *heap,
 				 const struct gm_tally *tally)

@@ -3,7 +3,6 @@
 
 /* Bins of trees and bins of rings; see index.h. */
 #include "index.h"
-#include "bins.h"
 #include "ring.h"
 #include "tree.h"
 

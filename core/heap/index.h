@@ -7,8 +7,7 @@
  *
  * - by (bytes, address), for best fit: in each bin a tree (tree.h);
  * - by whole pages, for what can be given back or moved: in each bin a ring
- *   (ring.h). A bin is one number of pages up to 63, then a 32nd of a doubling,
- *   so that the order is exact for small numbers and nearly so for large ones.
+ *   (ring.h), exact for small numbers and nearly so for large ones.
  *
  *     extent in the index    <=>  state FREE and arena is the index's
  *     bit b of size_map set  <=>  tree[b] is not empty
@@ -20,12 +19,13 @@
 #ifndef GM_HEAP_INDEX_H
 #define GM_HEAP_INDEX_H
 
+#include "bins.h"
 #include "extent.h"
 
 /* Sizes count in units of 256 bytes. In the last bins is what is larger too. */
 enum {
-	GM_SIZE_BINS = 1152, /* to 256 TiB */
-	GM_PAGE_BINS = 512   /* to 1 Mi pages */
+	GM_SIZE_BINS = GM_BINS_BELOW(32), /* 1 TiB */
+	GM_PAGE_BINS = GM_BINS_BELOW(17)  /* 256 GiB in pages of 2 MiB */
 };
 
 struct gm_index {

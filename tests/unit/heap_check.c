@@ -4,7 +4,6 @@
 /* The check of a heap: whatever is spoiled in a heap that is in order, it
  * finds. All other tests of the heap rest on it. */
 #include "heap_fixture.h"
-#include "heap/bins.h"
 #include "heap/ring.h"
 
 static struct gm_arena *arena;

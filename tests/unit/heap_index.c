@@ -210,17 +210,18 @@ static void test_bins(void)
 	unsigned wrong = 0, last = 0, wide = 0;
 	size_t begin = 0;
 
-	for (size_t n = 0; n < 1 << 20; n++) {
+	for (size_t n = 0; n < 1 << 17; n++) {
 		unsigned bin = gm_bin_of(n, GM_PAGE_BINS);
 
-		wrong += n < 64 ? bin != n : bin != last && bin != last + 1;
+		wrong += n < GM_BINS_EXACT ? bin != n
+					   : bin != last && bin != last + 1;
 		if (bin != last)
 			begin = n;
-		wide += n - begin > n / 32;
+		wide += n - begin > n >> GM_BIN_BITS;
 		last = bin;
 	}
-	is_uint(wrong, 0, "a bin for each number to 63, then no gap");
-	is_uint(wide, 0, "and none is wider than a 32nd");
+	is_uint(wrong, 0, "a bin for each small number, then no gap");
+	is_uint(wide, 0, "and none is wider than a part of a doubling");
 	is_uint(last, GM_PAGE_BINS - 1, "up to the last bin");
 	is_uint(gm_bin_of(SIZE_MAX, COUNT), COUNT - 1, "which has no end");
 }
