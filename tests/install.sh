@@ -58,6 +58,10 @@ else
 	skip "cmake is not installed" "a program compiles with CMake"
 fi
 
+# ---- the plugins -----------------------------------------------------------
+
+is "$(find "$root" -path '*/gpumem/*.la')" "" "no libtool file beside plugins"
+
 # ---- a plugin, from the installed headers alone ----------------------------
 
 mkdir "$scratch/plugins"

@@ -112,7 +112,9 @@ is "$(cat "$scratch/got")" "$(cat "$scratch/want")" \
 # ---- options ----------------------------------------------------------------
 
 # "KEY KIND DEFAULT", from the tables and from the page.
-cat "$top_srcdir/core/base/option.h" "$top_srcdir/backends/host/host_config.c" |
+cat "$top_srcdir/core/base/option.h" \
+	"$top_srcdir/backends/host/host_config.c" \
+	"$top_srcdir/backends/cuda/cuda_driver.c" |
 	tr -s ' \t\n\\' ' ' | sed 's/GPUMEM_OPTION_//g' |
 	grep -oE '"[a-z_.]+", "[^"]*", [A-Z]+, "' |
 	sed -e 's/"\(.*\)", "\(.*\)", \(.*\), "/\1 \3 \2/' -e 's/ $/ empty/' |
@@ -125,10 +127,12 @@ is "$(cat "$scratch/got")" "$(cat "$scratch/want")" \
 
 probe=$top_builddir/tools/gpumem-probe
 if [ -x "$probe" ]; then
+	built_in='^(host\.|[^.]*$)'
 	"$probe" --options --json | tr ',' '\n' |
 		sed -n 's/.*"key": *"\([^"]*\)".*/\1/p' |
-		grep -E '^(host\.|[^.]*$)' | sort >"$scratch/keys"
-	is "$(cut -d ' ' -f 1 "$scratch/got")" "$(cat "$scratch/keys")" \
+		grep -E "$built_in" | sort >"$scratch/keys"
+	is "$(cut -d ' ' -f 1 "$scratch/got" | grep -E "$built_in")" \
+		"$(cat "$scratch/keys")" \
 		"they are what gpumem-probe shows"
 else
 	skip "gpumem-probe was not built" "they are what gpumem-probe shows"

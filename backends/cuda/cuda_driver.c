@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The driver's library found and started, or the reason why not. It is opened
+ * here and never closed: it has threads of its own. Only init writes gm_cuda.
+ */
+#include "cuda_plugin.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+struct cuda_driver gm_cuda;
+
+const struct gpumem_option_row gm_cuda_options[] = {
+	{"cuda.library", "libcuda.so.1", GPUMEM_OPTION_TEXT,
+	 "the driver's library, by name or path"},
+	{NULL, NULL, GPUMEM_OPTION_TEXT, NULL},
+};
+
+static const struct symbol {
+	const char *name;
+	int since;
+	size_t offset;
+} symbols[] = {
+#define CUDA_ROW(symbol, base, since)                                          \
+	{#symbol, since, offsetof(struct cuda_driver, symbol)},
+	CUDA_SYMBOL_LIST(CUDA_ROW)
+#undef CUDA_ROW
+};
+
+#define SYMBOL_COUNT (sizeof(symbols) / sizeof(symbols[0]))
+
+/* Fills gm_cuda; the name of the first required function that is missing. */
+static const char *look_up(void *library)
+{
+	const char *missing = NULL;
+	size_t i;
+
+	for (i = 0; i < SYMBOL_COUNT; i++) {
+		void *address = dlsym(library, symbols[i].name);
+
+		memcpy((char *)&gm_cuda + symbols[i].offset, &address,
+		       sizeof(address));
+		if (!address && !missing && symbols[i].since <= CUDA_DRIVER_MIN)
+			missing = symbols[i].name;
+	}
+	return missing;
+}
+
+/* cuDriverGetVersion() needs no cuInit(), which a driver that is too old may
+ * not survive on a new device. */
+static gpumem_status check_driver(const char *path, const char *missing)
+{
+	CUresult result = CUDA_SUCCESS;
+	int version = CUDA_DRIVER_MIN;
+
+	if (gm_cuda.cuDriverGetVersion)
+		result = gm_cuda.cuDriverGetVersion(&version);
+	if (result == CUDA_SUCCESS && version < CUDA_DRIVER_MIN)
+		return gm_cuda_fail(GPUMEM_NO_DRIVER, CUDA_SUCCESS,
+				    "the driver, %s, is made for CUDA %d.%d, "
+				    "and %d.%d or later is needed: install a "
+				    "newer driver",
+				    path, version / 1000, version % 1000 / 10,
+				    CUDA_DRIVER_MIN / 1000,
+				    CUDA_DRIVER_MIN % 1000 / 10);
+	if (missing)
+		return gm_cuda_fail(GPUMEM_NO_DRIVER, CUDA_SUCCESS,
+				    "%s has no function %s, so it is no "
+				    "driver of NVIDIA, or not a whole one",
+				    path, missing);
+	snprintf(gm_cuda.version, sizeof(gm_cuda.version), "%d.%d",
+		 version / 1000, version % 1000 / 10);
+	return gm_cuda_check(result, "%s: cuDriverGetVersion", path);
+}
+
+gpumem_status gm_cuda_init(const struct gpumem_services *services)
+{
+	gpumem_status status;
+	void *library;
+	char path[512] = "";
+
+	gm_cuda.services = services;
+	services->option("cuda.library", path, sizeof(path));
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return gm_cuda_fail(
+			GPUMEM_NO_DRIVER, CUDA_SUCCESS,
+			"the NVIDIA driver is not installed, or the "
+			"container has no GPU: %s",
+			dlerror());
+	status = check_driver(path, look_up(library));
+	return status == GPUMEM_OK
+		       ? gm_cuda_check(gm_cuda.cuInit(0), "%s: cuInit", path)
+		       : status;
+}
+
+const char *gm_cuda_driver_version(void)
+{
+	return gm_cuda.version;
+}

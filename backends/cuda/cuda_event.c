@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Events. The driver records an event only on streams of the context that it
+ * was made in, ours may be recorded on any stream of the device. So an event
+ * has a mark, the driver's event, for each context that it was recorded in:
+ * nearly always the primary one alone.
+ *
+ * Marks are only added, until the event is destroyed: another thread may be
+ * waiting for one. So nobody locks.
+ */
+#include "cuda_plugin.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct mark {
+	struct mark *next; /* older; not written once it is in the list */
+	CUcontext context;
+	CUevent event;
+};
+
+struct event {
+	_Atomic(struct mark *) marks; /* newest first; never empty */
+	_Atomic(struct mark *) last;  /* where it was recorded last */
+};
+
+static gpumem_status no_host_memory(void)
+{
+	return gm_cuda_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
+			    "no host memory for an event");
+}
+
+/* A mark of the current context, in no list. */
+static gpumem_status make(CUcontext context, struct mark **mark_out)
+{
+	struct mark *mark = calloc(1, sizeof(*mark));
+	gpumem_status status;
+
+	if (!mark)
+		return no_host_memory();
+	mark->context = context;
+	status = gm_cuda_check(
+		gm_cuda.cuEventCreate(&mark->event, CU_EVENT_DISABLE_TIMING),
+		"cuEventCreate");
+	if (status != GPUMEM_OK) {
+		free(mark);
+		return status;
+	}
+	*mark_out = mark;
+	return GPUMEM_OK;
+}
+
+static struct mark *find(struct event *event, CUcontext context)
+{
+	struct mark *mark = atomic_load(&event->marks);
+
+	while (mark && mark->context != context)
+		mark = mark->next;
+	return mark;
+}
+
+static void add(struct event *event, struct mark *mark)
+{
+	mark->next = atomic_load(&event->marks);
+	while (!atomic_compare_exchange_weak(&event->marks, &mark->next, mark))
+		continue;
+}
+
+gpumem_status gm_cuda_event_create(void *handle, gpumem_event *event_out)
+{
+	struct event *event = malloc(sizeof(*event));
+	struct cuda_visit visit;
+	struct mark *mark;
+	gpumem_status status;
+
+	if (!event)
+		return no_host_memory();
+	status = gm_cuda_enter(&visit, handle);
+	if (status != GPUMEM_OK)
+		goto free_event;
+	status = make(visit.context, &mark);
+	gm_cuda_leave(&visit);
+	if (status != GPUMEM_OK)
+		goto free_event;
+	atomic_init(&event->marks, mark);
+	atomic_init(&event->last, mark);
+	*event_out = event;
+	return GPUMEM_OK;
+
+free_event:
+	free(event);
+	return status;
+}
+
+/* A context that the program made and destroyed took its events with it, and
+ * all work that they stood for. What happens to the device's own is a loss. */
+static bool is_gone(const struct cuda_device *device, const struct mark *mark,
+		    CUresult result)
+{
+	return mark->context != device->context && gm_cuda_gone(result);
+}
+
+/* The mark that the event stands for becomes the oldest. Only to destroy it. */
+static void put_last(struct event *event)
+{
+	struct mark *last = atomic_load(&event->last);
+	struct mark *oldest = atomic_load(&event->marks), kept;
+
+	while (oldest->next)
+		oldest = oldest->next;
+	kept = *oldest;
+	oldest->context = last->context;
+	oldest->event = last->event;
+	last->context = kept.context;
+	last->event = kept.event;
+	atomic_store(&event->last, oldest);
+}
+
+static void drop_newest(struct event *event)
+{
+	struct mark *mark = atomic_load(&event->marks);
+
+	atomic_store(&event->marks, mark->next);
+	free(mark);
+}
+
+/* The mark that the event stands for goes last, so an event that could not be
+ * destroyed is what it was. */
+static gpumem_status destroy_marks(const struct cuda_device *device,
+				   struct event *event)
+{
+	gpumem_status status = GPUMEM_OK;
+	struct mark *mark;
+
+	put_last(event);
+	while ((mark = atomic_load(&event->marks)) != NULL) {
+		CUresult result = gm_cuda.cuEventDestroy_v2(mark->event);
+
+		if (!is_gone(device, mark, result))
+			status = gm_cuda_check(result, "cuEventDestroy");
+		if (status != GPUMEM_OK)
+			break;
+		drop_newest(event);
+	}
+	return status;
+}
+
+gpumem_status gm_cuda_event_destroy(void *handle, gpumem_event name)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, handle);
+	struct event *event = name;
+
+	if (status == GPUMEM_OK) {
+		status = destroy_marks(handle, event);
+		gm_cuda_leave(&visit);
+	}
+	if (status != GPUMEM_OK && status != GPUMEM_LOST)
+		return status;
+	/* The driver's events are lost with the device, ours need not be. */
+	while (atomic_load(&event->marks))
+		drop_newest(event);
+	free(event);
+	return status;
+}
+
+/* In a mark of the current context, which is made when there is none. */
+static gpumem_status record(struct event *event, CUcontext context,
+			    CUstream stream)
+{
+	struct mark *mark = find(event, context), *fresh = NULL;
+	gpumem_status status = GPUMEM_OK;
+
+	if (!mark) {
+		status = make(context, &fresh);
+		mark = fresh;
+	}
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_cuda_check(gm_cuda.cuEventRecord(mark->event, stream),
+			       "cuEventRecord");
+	if (status != GPUMEM_OK)
+		goto unmake;
+	if (fresh)
+		add(event, fresh);
+	atomic_store(&event->last, mark);
+	return GPUMEM_OK;
+
+unmake:
+	if (fresh)
+		(void)gm_cuda.cuEventDestroy_v2(fresh->event);
+	free(fresh);
+	return status;
+}
+
+gpumem_status gm_cuda_event_record(void *handle, gpumem_event event,
+				   gpumem_stream stream)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter_stream(&visit, handle, stream);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = record(event, visit.context, stream);
+	gm_cuda_leave(&visit);
+	return status;
+}
+
+gpumem_status gm_cuda_event_query(void *handle, gpumem_event name)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, handle);
+	struct event *event = name;
+	struct mark *mark;
+	CUresult result;
+
+	if (status != GPUMEM_OK)
+		return status;
+	mark = atomic_load(&event->last);
+	result = gm_cuda.cuEventQuery(mark->event);
+	if (!is_gone(handle, mark, result))
+		status = gm_cuda_check(result, "cuEventQuery");
+	gm_cuda_leave(&visit);
+	return status;
+}
+
+gpumem_status gm_cuda_event_sync(void *handle, gpumem_event name)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, handle);
+	struct event *event = name;
+	struct mark *mark;
+	CUresult result;
+
+	if (status != GPUMEM_OK)
+		return status;
+	mark = atomic_load(&event->last);
+	result = gm_cuda.cuEventSynchronize(mark->event);
+	if (!is_gone(handle, mark, result))
+		status = gm_cuda_check(result, "cuEventSynchronize");
+	gm_cuda_leave(&visit);
+	return status;
+}
+
+gpumem_status gm_cuda_stream_wait(void *handle, gpumem_stream stream,
+				  gpumem_event name)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter_stream(&visit, handle, stream);
+	struct event *event = name;
+	struct mark *mark;
+	CUresult result;
+
+	if (status != GPUMEM_OK)
+		return status;
+	mark = atomic_load(&event->last);
+	result = gm_cuda.cuStreamWaitEvent(stream, mark->event, 0);
+	if (!is_gone(handle, mark, result))
+		status = gm_cuda_check(result, "cuStreamWaitEvent");
+	gm_cuda_leave(&visit);
+	return status;
+}
