@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The inside of the double of NVIDIA's driver: what its files share. It holds
+ * beliefs about the real driver and nothing of gpumem. Where a comment says
+ * "seen", driver 580 on an H200 did so; the rest is cuda.h's documentation.
+ *
+ * One mutex guards everything. A call is
+ *
+ *	CUresult cuDoThat(int x)
+ *	{
+ *		FAKE_CALL(cuDoThat, do_that(x));
+ *	}
+ *
+ * which counts it, lets faults have their way, and runs do_that() under the
+ * mutex. Only two places let go of it: a host function, and a wait.
+ */
+#ifndef GPUMEM_TESTS_CUDA_FAKE_H
+#define GPUMEM_TESTS_CUDA_FAKE_H
+
+#include "cuda_symbols.h"
+#include "fakecuda.h"
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The double has these ABIs under their plain names; cuda.h has newer ones. */
+#undef cuDeviceGetUuid
+#undef cuStreamGetCaptureInfo
+
+#define FAKE_VISIBLE_OLD __attribute__((visibility("default")))
+#ifdef FAKECUDA_OLD
+#define FAKE_VISIBLE_NEW __attribute__((visibility("hidden")))
+#else
+#define FAKE_VISIBLE_NEW __attribute__((visibility("default")))
+#endif
+#define FAKE_DECLARE(name, type, age)                                          \
+	extern FAKE_VISIBLE_##age __typeof__(*(type)NULL) name;
+FAKE_SYMBOLS(FAKE_DECLARE)
+#undef FAKE_DECLARE
+
+enum fake_call {
+#define FAKE_NAME(name, type, age) FAKE_##name,
+	FAKE_SYMBOLS(FAKE_NAME)
+#undef FAKE_NAME
+		FAKE_CALLS
+};
+
+#define FAKE_CALL(name, body)                                                  \
+	do {                                                                   \
+		CUresult result = fake_enter(FAKE_##name);                     \
+		if (result == CUDA_SUCCESS)                                    \
+			result = (body);                                       \
+		return fake_leave(result);                                     \
+	} while (0)
+
+#define FAKE_DEVICES_MAX 8
+#define FAKE_GRANULE ((uint64_t)2 << 20)
+
+/* ---- The whole ------------------------------------------------------------
+ */
+
+struct fake_device {
+	uint64_t used_bytes;  /* whole granules */
+	uint64_t small_bytes; /* in blocks that small allocations share */
+	int fd;		      /* all its memory that is not for export */
+	uint64_t next_offset; /* in fd; never used twice */
+	struct fake_context *primary;
+	unsigned retained;
+};
+
+struct fake_state {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed; /* a queue moved, or a context was lost */
+	bool configured, initialised, shut_down, forked;
+	bool vmm, peers, async, stepping;
+	int device_count, version, init_result;
+	uint64_t capacity_bytes; /* of each device */
+	uint64_t waits;
+	struct fake_device devices[FAKE_DEVICES_MAX];
+};
+
+extern struct fake_state fake;
+
+/* Both leave the mutex locked, whatever they return; fake_leave() unlocks. */
+CUresult fake_enter(enum fake_call call);
+CUresult fake_leave(CUresult result);
+void fake_lock(void);
+void fake_unlock(void);
+/* Reads the environment, once. */
+void fake_configure(void);
+/* "4GiB" or "5us" and the like. False: no number, or no such unit. */
+bool fake_parse_amount(const char *text, uint64_t *amount_out);
+/* A host function is running in this thread. */
+extern _Thread_local bool fake_in_host_function;
+
+/* ---- Faults ---------------------------------------------------------------
+ */
+
+void fake_fault_configure(void);
+/* What the call is to return at once; 0: it may do its work. Counts it, and
+ * says how long it is to take. */
+CUresult fake_fault_next(enum fake_call call, uint64_t *ns_out);
+
+/* ---- Objects and their handles --------------------------------------------
+ */
+
+enum fake_kind {
+	FAKE_CONTEXT = 1,
+	FAKE_STREAM,
+	FAKE_EVENT,
+	FAKE_GRAPH,
+	FAKE_HANDLE, /* of memory */
+	FAKE_KINDS
+};
+
+/* Begins everything that a handle names. A handle is a number that is never
+ * used twice, so one that was destroyed is found out. */
+struct fake_object {
+	uint64_t handle; /* 0: nobody has it */
+	enum fake_kind kind;
+};
+
+/* NULL: no memory. */
+void *fake_object_new(enum fake_kind kind, size_t bytes);
+/* The handle is bad from now on; the object stays. */
+void fake_object_retire(void *object);
+/* NULL: no handle of that kind. */
+void *fake_object_find(enum fake_kind kind, const void *handle);
+/* The first live object of that kind in a slot >= *slot, which moves on. */
+void *fake_object_next(enum fake_kind kind, uint32_t *slot);
+uint64_t fake_object_count(enum fake_kind kind);
+#define fake_handle_of(thing) ((void *)(uintptr_t)(thing)->object.handle)
+
+/* ---- Contexts -------------------------------------------------------------
+ */
+
+struct fake_context {
+	struct fake_object object;
+	int device;
+	CUresult lost;	/* 0: healthy; else what every call says */
+	unsigned peers; /* bit for each device it may reach */
+	bool primary;
+	struct fake_stream *legacy;	/* NULL: not used yet */
+	struct fake_stream *per_thread; /* one for all threads */
+};
+
+/* The current context of the thread: 201 when there is none, 709 when it was
+ * destroyed, and its own error when it is lost. */
+CUresult fake_context_current(struct fake_context **context_out);
+/* As above; 0 also when there is none: for calls that need no context. */
+CUresult fake_context_healthy(void);
+void fake_context_lose(struct fake_context *context, CUresult code);
+/* False: 101. */
+bool fake_device_good(CUdevice device);
+
+/* ---- Memory ---------------------------------------------------------------
+ */
+
+/* Physical memory: a piece of a memory file. Goes when nobody refers to it. */
+struct fake_chunk {
+	int fd;
+	bool own_fd;  /* for export, or imported: the whole file is this */
+	bool charged; /* gives its bytes back to the device when it goes */
+	int device;
+	uint64_t offset, bytes;
+	unsigned refs; /* handles + mappings */
+};
+
+struct fake_handle {
+	struct fake_object object;
+	struct fake_chunk *chunk;
+	CUmemAllocationHandleType types;
+};
+
+/* NULL: *result_out says why. */
+struct fake_chunk *fake_chunk_new(int device, uint64_t bytes, bool own_fd,
+				  CUresult *result_out);
+void fake_chunk_put(struct fake_chunk *chunk);
+/* Takes from a device's capacity. False: not so much is free. */
+bool fake_charge(int device, uint64_t bytes);
+void fake_discharge(int device, uint64_t bytes);
+uint64_t fake_free_bytes(int device);
+
+/* NULL: no such handle. */
+struct fake_handle *fake_handle_find(CUmemGenericAllocationHandle name);
+/* 801 without virtual memory, else what fake_context_healthy() says. */
+CUresult fake_vm_usable(void);
+
+enum fake_region_kind {
+	FAKE_ALLOC,
+	FAKE_MANAGED,
+	FAKE_PINNED,
+	FAKE_REGISTERED,
+	FAKE_OPENED, /* by legacy IPC */
+	FAKE_RESERVED,
+	FAKE_REGION_KINDS
+};
+
+/* A stretch of addresses that the driver knows. */
+struct fake_region {
+	uint64_t start, bytes;
+	enum fake_region_kind kind;
+	int device;
+	struct fake_context *context;	     /* NULL: of none */
+	struct fake_chunk *chunk;	     /* NULL: none, or many */
+	uint64_t mapped_start, mapped_bytes; /* for munmap(); 0: nothing */
+	uint64_t charged_bytes; /* a small one's part of shared blocks */
+	unsigned refs;		/* FAKE_OPENED */
+	CUipcMemHandle ipc;	/* FAKE_OPENED */
+};
+
+/* A handle behind addresses of a reservation. */
+struct fake_mapping {
+	uint64_t start, bytes;
+	struct fake_chunk *chunk;
+	unsigned access; /* bit for each device */
+};
+
+/* Things sorted by address; both structs above begin with start and bytes. */
+struct fake_spans {
+	void **items;
+	size_t count, room;
+};
+
+extern struct fake_spans fake_regions, fake_mappings;
+
+bool fake_spans_add(struct fake_spans *spans, void *item);
+void fake_spans_remove(struct fake_spans *spans, const void *item);
+/* The one that holds the address, or NULL. */
+void *fake_spans_find(const struct fake_spans *spans, uint64_t address);
+/* The index of the first that ends after the address. */
+size_t fake_spans_after(const struct fake_spans *spans, uint64_t address);
+
+/* Of an address that a region of that kind begins with; else NULL. */
+struct fake_region *fake_region_at(uint64_t start, enum fake_region_kind kind);
+/* Adds one, or frees it: 2. */
+CUresult fake_region_add(struct fake_region *region);
+/* Unmaps it and gives back its memory. */
+void fake_region_drop(struct fake_region *region);
+/* Everything that belongs to a context. */
+void fake_region_drop_all(const struct fake_context *context);
+uint64_t fake_region_count(enum fake_region_kind kind);
+/* Whether work of `context` may touch all of it. `copy`: it may also be memory
+ * that the driver does not know, or another device's. */
+bool fake_may_touch(const struct fake_context *context, uint64_t address,
+		    uint64_t bytes, bool copy);
+
+/* ---- Queues ---------------------------------------------------------------
+ */
+
+enum fake_work_kind {
+	FAKE_FILL,
+	FAKE_COPY,
+	FAKE_HOST_FUNCTION,
+	FAKE_MARK, /* an event's record */
+	FAKE_WAIT
+};
+
+struct fake_work {
+	struct fake_work *next;
+	enum fake_work_kind kind;
+	uint64_t to, from, bytes;
+	uint8_t value;
+	CUhostFn function;
+	void *argument;
+	struct fake_stream *stream; /* FAKE_WAIT: until its `ticket` is over */
+	uint64_t ticket;
+};
+
+/*
+ *     item number n is over <=> done >= n
+ *     queued - done == items in the list + (1 while one runs)
+ */
+struct fake_stream {
+	struct fake_object object;
+	struct fake_context *context; /* NULL: it was destroyed */
+	bool blocking;		      /* for the legacy stream */
+	bool legacy;
+	bool running, thread_started;
+	unsigned refs; /* handle, items, events, waits, a worker */
+	struct fake_work *first, **last;
+	uint64_t queued, done;
+	struct fake_capture *capture;
+	bool unjoined; /* has captured work that the origin does not wait for */
+	struct fake_stream *next; /* in fake_streams */
+};
+
+extern struct fake_stream *fake_streams; /* all, destroyed ones too */
+
+struct fake_stream *fake_stream_new(struct fake_context *context, bool blocking,
+				    bool legacy);
+void fake_stream_put(struct fake_stream *stream);
+/* Of any handle, 0, 1 and 2 too. */
+CUresult fake_stream_find(CUstream handle, struct fake_stream **stream_out);
+/* Drops what is queued; of a context that goes. */
+void fake_stream_orphan(struct fake_stream *stream);
+/* Copies *work into the queue. */
+CUresult fake_queue_push(struct fake_stream *stream,
+			 const struct fake_work *work);
+/* Runs at most `count` items, those that can; returns how many. */
+unsigned fake_queue_run(struct fake_stream *stream, uint64_t count);
+/* Waits until item `ticket` is over. */
+CUresult fake_queue_await(struct fake_stream *stream, uint64_t ticket);
+/* Lets all queues run as far as they can. */
+void fake_queue_run_all(void);
+/* Waits for all work of a device. */
+CUresult fake_queue_await_device(int device);
+
+/* ---- Events and capture ---------------------------------------------------
+ */
+
+struct fake_event {
+	struct fake_object object;
+	struct fake_context *context;
+	struct fake_stream *stream; /* of the last record; NULL: never */
+	uint64_t ticket;
+	uint64_t capture_id; /* 0: not recorded in a capture */
+};
+
+struct fake_capture {
+	struct fake_capture *next;
+	uint64_t id;
+	CUstreamCaptureMode mode;
+	pthread_t owner;
+	bool invalid;
+	struct fake_stream *origin;
+};
+
+extern struct fake_capture *fake_captures;
+
+struct fake_capture *fake_capture_find(uint64_t id); /* NULL: over */
+/* 900, having invalidated what stands against it, when the thread may not do
+ * potentially unsafe calls now. */
+CUresult fake_capture_unsafe(void);
+/* 906 when the stream is the legacy one and a blocking stream of its context
+ * is being captured; `use` invalidates that capture. */
+CUresult fake_capture_implicit(const struct fake_stream *stream, bool use);
+/* Of work for a stream: 901 when its capture is invalid. */
+CUresult fake_capture_admit(const struct fake_stream *stream);
+CUresult fake_capture_wait(struct fake_stream *stream,
+			   const struct fake_event *event);
+void fake_capture_forget(struct fake_stream *stream);
+
+#endif

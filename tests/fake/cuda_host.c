@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Pinned host memory. It is ordinary memory that the driver knows; nothing is
+ * locked, so that tests need no privilege.
+ */
+#include "cuda_fake.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define PAGE 4096ull
+
+static CUresult ready(struct fake_context **context_out)
+{
+	CUresult result = fake_context_current(context_out);
+
+	return result == CUDA_SUCCESS ? fake_capture_unsafe() : result;
+}
+
+static CUresult new_pinned(struct fake_context *context, size_t bytes,
+			   void **memory_out)
+{
+	struct fake_region *region = calloc(1, sizeof(*region));
+	/* Seen: nothing is allocated for 0, and that is no error. */
+	uint64_t whole = (bytes + PAGE - 1) & ~(PAGE - 1);
+	void *map = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (!region || map == MAP_FAILED) {
+		free(region);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	*region = (struct fake_region){
+		.start = (uintptr_t)map,
+		.bytes = bytes,
+		.kind = FAKE_PINNED,
+		.device = context->device,
+		.context = context,
+		.mapped_start = (uintptr_t)map,
+		.mapped_bytes = whole,
+	};
+	*memory_out = map;
+	return fake_region_add(region);
+}
+
+static CUresult alloc(void **memory_out, size_t bytes, unsigned flags)
+{
+	struct fake_context *context;
+	CUresult result = ready(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!memory_out || flags > 7)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!bytes) {
+		*memory_out = NULL;
+		return CUDA_SUCCESS;
+	}
+	return new_pinned(context, bytes, memory_out);
+}
+
+/* Waits for all work of the device (seen), and needs no current context. */
+static CUresult release(void *memory)
+{
+	struct fake_region *region =
+		fake_region_at((uintptr_t)memory, FAKE_PINNED);
+	CUresult result = fake_capture_unsafe();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!region)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (region->context->lost)
+		return region->context->lost;
+	result = fake_queue_await_device(region->device);
+	if (result != CUDA_SUCCESS)
+		return result;
+	/* The mutex was open meanwhile. */
+	if (fake_spans_find(&fake_regions, (uintptr_t)memory) != region)
+		return CUDA_ERROR_INVALID_VALUE;
+	fake_region_drop(region);
+	return CUDA_SUCCESS;
+}
+
+static bool overlaps(uint64_t start, uint64_t bytes)
+{
+	size_t i = fake_spans_after(&fake_regions, start);
+
+	return i < fake_regions.count &&
+	       ((struct fake_region *)fake_regions.items[i])->start <
+		       start + bytes;
+}
+
+static CUresult enlist(void *memory, size_t bytes, unsigned flags)
+{
+	struct fake_context *context;
+	struct fake_region *region;
+	CUresult result = ready(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!memory || !bytes || flags > 15)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (overlaps((uintptr_t)memory, bytes))
+		return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+	region = calloc(1, sizeof(*region));
+	if (!region)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	region->start = (uintptr_t)memory;
+	region->bytes = bytes;
+	region->kind = FAKE_REGISTERED;
+	region->device = context->device;
+	region->context = context;
+	return fake_region_add(region);
+}
+
+static CUresult delist(void *memory)
+{
+	struct fake_region *region =
+		fake_region_at((uintptr_t)memory, FAKE_REGISTERED);
+	CUresult result = fake_capture_unsafe();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!region)
+		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+	fake_region_drop(region);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostAlloc(void **memory_out, size_t bytes, unsigned flags)
+{
+	FAKE_CALL(cuMemHostAlloc, alloc(memory_out, bytes, flags));
+}
+
+CUresult cuMemFreeHost(void *memory)
+{
+	FAKE_CALL(cuMemFreeHost, release(memory));
+}
+
+CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
+{
+	FAKE_CALL(cuMemHostRegister_v2, enlist(memory, bytes, flags));
+}
+
+CUresult cuMemHostUnregister(void *memory)
+{
+	FAKE_CALL(cuMemHostUnregister, delist(memory));
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * cuMemAlloc and what belongs to it. A block has pages of its own, which go
+ * when it is freed, and begins 512 bytes or a few times that into them: seen,
+ * the real driver promises no more.
+ */
+#include "cuda_fake.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define PAGE 4096ull
+
+/* Maps the chunk somewhere, at a multiple of `alignment`. 0: no addresses. */
+static uint64_t map_aligned(const struct fake_chunk *chunk, uint64_t alignment)
+{
+	uint64_t room = chunk->bytes + alignment, start, aligned;
+	char *map = mmap(NULL, room, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return 0;
+	start = (uintptr_t)map;
+	aligned = (start + alignment - 1) & ~(alignment - 1);
+	if (aligned > start)
+		munmap(map, aligned - start);
+	munmap(map + (aligned - start) + chunk->bytes,
+	       room - (aligned - start) - chunk->bytes);
+	if (mmap((void *)(uintptr_t)aligned, chunk->bytes,
+		 PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, chunk->fd,
+		 (off_t)chunk->offset) == MAP_FAILED) {
+		munmap((void *)(uintptr_t)aligned, chunk->bytes);
+		return 0;
+	}
+	return aligned;
+}
+
+static CUresult fill_region(struct fake_region *region, uint64_t bytes)
+{
+	static unsigned turn;
+	bool small = bytes <= FAKE_GRANULE / 2;
+	uint64_t skew = small ? (turn++ % 7 + 1) * 512 : 0;
+	CUresult result;
+
+	region->chunk = fake_chunk_new(region->device,
+				       (bytes + skew + PAGE - 1) & ~(PAGE - 1),
+				       false, &result);
+	if (!region->chunk)
+		return result;
+	region->mapped_start =
+		map_aligned(region->chunk, small ? PAGE : FAKE_GRANULE);
+	if (!region->mapped_start) {
+		fake_chunk_put(region->chunk);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	region->mapped_bytes = region->chunk->bytes;
+	region->start = region->mapped_start + skew;
+	region->bytes = bytes;
+	return CUDA_SUCCESS;
+}
+
+static CUresult new_block(struct fake_context *context,
+			  enum fake_region_kind kind, uint64_t bytes,
+			  CUdeviceptr *address_out)
+{
+	struct fake_region *region;
+	CUresult result;
+
+	if (!fake_charge(context->device, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	region = calloc(1, sizeof(*region));
+	if (!region) {
+		fake_discharge(context->device, bytes);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	region->kind = kind;
+	region->device = context->device;
+	region->context = context;
+	region->charged_bytes = bytes;
+	result = fill_region(region, bytes);
+	if (result != CUDA_SUCCESS) {
+		fake_discharge(context->device, bytes);
+		free(region);
+		return result;
+	}
+	*address_out = region->start;
+	return fake_region_add(region);
+}
+
+static CUresult alloc(CUdeviceptr *address_out, size_t bytes,
+		      enum fake_region_kind kind)
+{
+	struct fake_context *context;
+	CUresult result = fake_context_current(&context);
+
+	if (result == CUDA_SUCCESS)
+		result = fake_capture_unsafe();
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!address_out || !bytes)
+		return CUDA_ERROR_INVALID_VALUE;
+	return new_block(context, kind, bytes, address_out);
+}
+
+/* Waits for all work of the device (seen), and needs no current context. */
+static CUresult release(CUdeviceptr address)
+{
+	struct fake_region *region = fake_region_at(address, FAKE_ALLOC);
+	CUresult result = fake_context_healthy();
+
+	if (result == CUDA_SUCCESS)
+		result = fake_capture_unsafe();
+	if (result != CUDA_SUCCESS || !address)
+		return result;
+	if (!region)
+		region = fake_region_at(address, FAKE_MANAGED);
+	if (!region)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (region->context->lost)
+		return region->context->lost;
+	result = fake_queue_await_device(region->device);
+	if (result != CUDA_SUCCESS)
+		return result;
+	/* The mutex was open meanwhile. */
+	if (fake_spans_find(&fake_regions, address) != region)
+		return CUDA_ERROR_INVALID_VALUE;
+	fake_region_drop(region);
+	return CUDA_SUCCESS;
+}
+
+static CUresult info(size_t *free_out, size_t *total_out)
+{
+	struct fake_context *context;
+	CUresult result = fake_context_current(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!free_out || !total_out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*free_out = fake_free_bytes(context->device);
+	*total_out = fake.capacity_bytes;
+	return CUDA_SUCCESS;
+}
+
+static CUresult alloc_managed(CUdeviceptr *address_out, size_t bytes,
+			      unsigned flags)
+{
+	if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+		return CUDA_ERROR_INVALID_VALUE;
+	return alloc(address_out, bytes, FAKE_MANAGED);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address_out, size_t bytes)
+{
+	FAKE_CALL(cuMemAlloc_v2, alloc(address_out, bytes, FAKE_ALLOC));
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *address_out, size_t bytes,
+			   unsigned flags)
+{
+	FAKE_CALL(cuMemAllocManaged, alloc_managed(address_out, bytes, flags));
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+	FAKE_CALL(cuMemFree_v2, release(address));
+}
+
+CUresult cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
+{
+	FAKE_CALL(cuMemGetInfo_v2, info(free_out, total_out));
+}

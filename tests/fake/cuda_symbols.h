@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Every function that the double has: FAKE_SYMBOLS(X), X(name, type, age).
+ * `type` is NVIDIA's own for the function of that name and ABI, so a prototype
+ * that is not exactly the driver's does not compile. `age` is OLD for what
+ * the driver has had for long and NEW for what the old double lacks.
+ */
+#ifndef GPUMEM_TESTS_CUDA_SYMBOLS_H
+#define GPUMEM_TESTS_CUDA_SYMBOLS_H
+
+#define FAKE_SYMBOLS_DEVICE(X)                                                 \
+	X(cuInit, PFN_cuInit_v2000, OLD)                                       \
+	X(cuDriverGetVersion, PFN_cuDriverGetVersion_v2020, OLD)               \
+	X(cuDeviceGetCount, PFN_cuDeviceGetCount_v2000, OLD)                   \
+	X(cuDeviceGet, PFN_cuDeviceGet_v2000, OLD)                             \
+	X(cuDeviceGetName, PFN_cuDeviceGetName_v2000, OLD)                     \
+	X(cuDeviceTotalMem_v2, PFN_cuDeviceTotalMem_v3020, OLD)                \
+	X(cuDeviceGetAttribute, PFN_cuDeviceGetAttribute_v2000, OLD)           \
+	X(cuDeviceGetPCIBusId, PFN_cuDeviceGetPCIBusId_v4010, OLD)             \
+	X(cuDeviceGetUuid, PFN_cuDeviceGetUuid_v9020, NEW)                     \
+	X(cuDeviceGetUuid_v2, PFN_cuDeviceGetUuid_v11040, NEW)                 \
+	X(cuDeviceCanAccessPeer, PFN_cuDeviceCanAccessPeer_v4000, NEW)         \
+	X(cuGetErrorName, PFN_cuGetErrorName_v6000, OLD)                       \
+	X(cuGetErrorString, PFN_cuGetErrorString_v6000, OLD)
+
+#define FAKE_SYMBOLS_CONTEXT(X)                                                \
+	X(cuDevicePrimaryCtxRetain, PFN_cuDevicePrimaryCtxRetain_v7000, OLD)   \
+	X(cuDevicePrimaryCtxRelease_v2, PFN_cuDevicePrimaryCtxRelease_v11000,  \
+	  OLD)                                                                 \
+	X(cuCtxCreate_v2, PFN_cuCtxCreate_v3020, OLD)                          \
+	X(cuCtxDestroy_v2, PFN_cuCtxDestroy_v4000, OLD)                        \
+	X(cuCtxSetCurrent, PFN_cuCtxSetCurrent_v4000, OLD)                     \
+	X(cuCtxPushCurrent_v2, PFN_cuCtxPushCurrent_v4000, OLD)                \
+	X(cuCtxPopCurrent_v2, PFN_cuCtxPopCurrent_v4000, OLD)                  \
+	X(cuCtxGetCurrent, PFN_cuCtxGetCurrent_v4000, OLD)                     \
+	X(cuCtxGetDevice, PFN_cuCtxGetDevice_v2000, OLD)                       \
+	X(cuCtxEnablePeerAccess, PFN_cuCtxEnablePeerAccess_v4000, NEW)
+
+#define FAKE_SYMBOLS_MEMORY(X)                                                 \
+	X(cuMemGetInfo_v2, PFN_cuMemGetInfo_v3020, OLD)                        \
+	X(cuMemAlloc_v2, PFN_cuMemAlloc_v3020, OLD)                            \
+	X(cuMemFree_v2, PFN_cuMemFree_v3020, OLD)                              \
+	X(cuMemAllocManaged, PFN_cuMemAllocManaged_v6000, NEW)                 \
+	X(cuMemHostAlloc, PFN_cuMemHostAlloc_v2020, NEW)                       \
+	X(cuMemFreeHost, PFN_cuMemFreeHost_v2000, NEW)                         \
+	X(cuMemHostRegister_v2, PFN_cuMemHostRegister_v6050, NEW)              \
+	X(cuMemHostUnregister, PFN_cuMemHostUnregister_v4000, NEW)             \
+	X(cuPointerGetAttribute, PFN_cuPointerGetAttribute_v4000, NEW)         \
+	X(cuPointerGetAttributes, PFN_cuPointerGetAttributes_v7000, NEW)       \
+	X(cuMemAddressReserve, PFN_cuMemAddressReserve_v10020, NEW)            \
+	X(cuMemAddressFree, PFN_cuMemAddressFree_v10020, NEW)                  \
+	X(cuMemCreate, PFN_cuMemCreate_v10020, NEW)                            \
+	X(cuMemRelease, PFN_cuMemRelease_v10020, NEW)                          \
+	X(cuMemMap, PFN_cuMemMap_v10020, NEW)                                  \
+	X(cuMemUnmap, PFN_cuMemUnmap_v10020, NEW)                              \
+	X(cuMemSetAccess, PFN_cuMemSetAccess_v10020, NEW)                      \
+	X(cuMemGetAllocationGranularity,                                       \
+	  PFN_cuMemGetAllocationGranularity_v10020, NEW)                       \
+	X(cuMemExportToShareableHandle,                                        \
+	  PFN_cuMemExportToShareableHandle_v10020, NEW)                        \
+	X(cuMemImportFromShareableHandle,                                      \
+	  PFN_cuMemImportFromShareableHandle_v10020, NEW)                      \
+	X(cuIpcGetMemHandle, PFN_cuIpcGetMemHandle_v4010, NEW)                 \
+	X(cuIpcOpenMemHandle_v2, PFN_cuIpcOpenMemHandle_v11000, NEW)           \
+	X(cuIpcCloseMemHandle, PFN_cuIpcCloseMemHandle_v4010, NEW)
+
+#define FAKE_SYMBOLS_STREAM(X)                                                 \
+	X(cuStreamCreate, PFN_cuStreamCreate_v2000, OLD)                       \
+	X(cuStreamDestroy_v2, PFN_cuStreamDestroy_v4000, OLD)                  \
+	X(cuStreamSynchronize, PFN_cuStreamSynchronize_v2000, OLD)             \
+	X(cuStreamQuery, PFN_cuStreamQuery_v2000, OLD)                         \
+	X(cuStreamWaitEvent, PFN_cuStreamWaitEvent_v3020, OLD)                 \
+	X(cuStreamGetCtx, PFN_cuStreamGetCtx_v9020, NEW)                       \
+	X(cuEventCreate, PFN_cuEventCreate_v2000, OLD)                         \
+	X(cuEventDestroy_v2, PFN_cuEventDestroy_v4000, OLD)                    \
+	X(cuEventRecord, PFN_cuEventRecord_v2000, OLD)                         \
+	X(cuEventQuery, PFN_cuEventQuery_v2000, OLD)                           \
+	X(cuEventSynchronize, PFN_cuEventSynchronize_v2000, OLD)               \
+	X(cuMemsetD8Async, PFN_cuMemsetD8Async_v3020, OLD)                     \
+	X(cuMemcpyAsync, PFN_cuMemcpyAsync_v4000, OLD)                         \
+	X(cuLaunchHostFunc, PFN_cuLaunchHostFunc_v10000, NEW)                  \
+	X(cuStreamBeginCapture_v2, PFN_cuStreamBeginCapture_v10010, NEW)       \
+	X(cuStreamEndCapture, PFN_cuStreamEndCapture_v10000, NEW)              \
+	X(cuStreamIsCapturing, PFN_cuStreamIsCapturing_v10000, NEW)            \
+	X(cuStreamGetCaptureInfo, PFN_cuStreamGetCaptureInfo_v10010, NEW)      \
+	X(cuThreadExchangeStreamCaptureMode,                                   \
+	  PFN_cuThreadExchangeStreamCaptureMode_v10010, NEW)                   \
+	X(cuGraphDestroy, PFN_cuGraphDestroy_v10000, NEW)
+
+#define FAKE_SYMBOLS(X)                                                        \
+	FAKE_SYMBOLS_DEVICE(X)                                                 \
+	FAKE_SYMBOLS_CONTEXT(X)                                                \
+	FAKE_SYMBOLS_MEMORY(X)                                                 \
+	FAKE_SYMBOLS_STREAM(X)
+
+#endif

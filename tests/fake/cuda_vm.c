@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Virtual memory: reservations are PROT_NONE, a mapping is the handle's piece
+ * of the memory file put there with MAP_FIXED, access is mprotect. None of
+ * these calls needs a context, waits for work, or counts as unsafe while a
+ * stream is captured (all seen).
+ */
+#include "cuda_fake.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static void *at(uint64_t address)
+{
+	return (void *)(uintptr_t)address;
+}
+
+static bool granular(uint64_t value)
+{
+	return !(value & (FAKE_GRANULE - 1));
+}
+
+/* ---- Addresses ------------------------------------------------------------
+ */
+
+/* Seen: sizes are whole granules, where cuda.h says host pages. */
+static CUresult reserve(CUdeviceptr *address_out, size_t bytes,
+			size_t alignment, unsigned long long flags)
+{
+	struct fake_region *region;
+	CUresult result = fake_vm_usable();
+	uint64_t start,
+		unit = alignment > FAKE_GRANULE ? alignment : FAKE_GRANULE;
+	char *map;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!address_out || !bytes || !granular(bytes) || flags ||
+	    alignment & (alignment - 1))
+		return CUDA_ERROR_INVALID_VALUE;
+	region = calloc(1, sizeof(*region));
+	map = mmap(NULL, bytes + unit, PROT_NONE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!region || map == MAP_FAILED) {
+		free(region);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	start = ((uintptr_t)map + unit - 1) & ~(unit - 1);
+	if (start > (uintptr_t)map)
+		munmap(map, start - (uintptr_t)map);
+	munmap(at(start + bytes), (uintptr_t)map + unit - start);
+	*region = (struct fake_region){
+		.start = start,
+		.bytes = bytes,
+		.kind = FAKE_RESERVED,
+		.mapped_start = start,
+		.mapped_bytes = bytes,
+	};
+	*address_out = start;
+	return fake_region_add(region);
+}
+
+/* The mappings that begin before `end`, from the first that ends after
+ * `start` on. */
+static bool mapping_in(uint64_t start, uint64_t end)
+{
+	size_t i = fake_spans_after(&fake_mappings, start);
+
+	return i < fake_mappings.count &&
+	       ((struct fake_mapping *)fake_mappings.items[i])->start < end;
+}
+
+static CUresult unreserve(CUdeviceptr address, size_t bytes)
+{
+	struct fake_region *region = fake_region_at(address, FAKE_RESERVED);
+	CUresult result = fake_vm_usable();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!region || region->bytes != bytes ||
+	    mapping_in(address, address + bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	fake_region_drop(region);
+	return CUDA_SUCCESS;
+}
+
+/* ---- Mappings -------------------------------------------------------------
+ */
+
+/* All of it lies in one reservation. */
+static bool reserved(uint64_t address, uint64_t bytes)
+{
+	const struct fake_region *region =
+		fake_spans_find(&fake_regions, address);
+
+	return region && region->kind == FAKE_RESERVED &&
+	       bytes <= region->start + region->bytes - address;
+}
+
+static CUresult add_mapping(uint64_t address, struct fake_chunk *chunk)
+{
+	struct fake_mapping *mapping = calloc(1, sizeof(*mapping));
+
+	if (!mapping)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	mapping->start = address;
+	mapping->bytes = chunk->bytes;
+	mapping->chunk = chunk;
+	if (!fake_spans_add(&fake_mappings, mapping)) {
+		free(mapping);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	if (mmap(at(address), chunk->bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
+		 chunk->fd, (off_t)chunk->offset) == MAP_FAILED) {
+		fake_spans_remove(&fake_mappings, mapping);
+		free(mapping);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	chunk->refs++;
+	return CUDA_SUCCESS;
+}
+
+static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
+		    CUmemGenericAllocationHandle name, unsigned long long flags)
+{
+	const struct fake_handle *handle = fake_handle_find(name);
+	CUresult result = fake_vm_usable();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!handle || flags || !granular(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	/* Seen: all of a handle or nothing, whatever is asked instead. */
+	if (offset || bytes != handle->chunk->bytes)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (!reserved(address, bytes) || mapping_in(address, address + bytes))
+		return CUDA_ERROR_INVALID_VALUE;
+	return add_mapping(address, handle->chunk);
+}
+
+/* The range is exactly some mappings that follow each other; *first_out is
+ * the index of the first, and *count_out says how many. */
+static bool whole_mappings(uint64_t address, uint64_t bytes, size_t *first_out,
+			   size_t *count_out)
+{
+	uint64_t end = address + bytes;
+	size_t i = fake_spans_after(&fake_mappings, address);
+
+	*first_out = i;
+	for (; address < end && i < fake_mappings.count; i++) {
+		const struct fake_mapping *mapping = fake_mappings.items[i];
+
+		if (mapping->start != address)
+			return false;
+		address += mapping->bytes;
+	}
+	*count_out = i - *first_out;
+	return bytes && address == end;
+}
+
+/* Of whole mappings, several at once too (seen). The real driver says yes to
+ * ranges of a reservation where nothing is mapped (seen); the double does not,
+ * since whoever asks for that has lost count. */
+static CUresult unmap(CUdeviceptr address, size_t bytes)
+{
+	CUresult result = fake_vm_usable();
+	size_t first, count;
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!reserved(address, bytes) ||
+	    !whole_mappings(address, bytes, &first, &count))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (mmap(at(address), bytes, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+		 0) == MAP_FAILED)
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	for (size_t i = first; i < first + count; i++) {
+		struct fake_mapping *mapping = fake_mappings.items[i];
+
+		fake_chunk_put(mapping->chunk);
+		free(mapping);
+	}
+	fake_mappings.count -= count;
+	memmove(fake_mappings.items + first,
+		fake_mappings.items + first + count,
+		(fake_mappings.count - first) * sizeof(void *));
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_desc(const CUmemAccessDesc *desc, size_t count)
+{
+	if (!desc || !count)
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < count; i++) {
+		if (desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+		    (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+		     desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+			return CUDA_ERROR_INVALID_VALUE;
+		if (!fake_device_good(desc[i].location.id))
+			return CUDA_ERROR_INVALID_DEVICE;
+	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult set_access(CUdeviceptr address, size_t bytes,
+			   const CUmemAccessDesc *desc, size_t desc_count)
+{
+	CUresult result = fake_vm_usable();
+	size_t first, count;
+
+	if (result == CUDA_SUCCESS)
+		result = check_desc(desc, desc_count);
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!whole_mappings(address, bytes, &first, &count))
+		return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = first; i < first + count; i++) {
+		struct fake_mapping *mapping = fake_mappings.items[i];
+
+		for (size_t k = 0; k < desc_count; k++) {
+			unsigned bit = 1u << desc[k].location.id;
+
+			mapping->access &= ~bit;
+			if (desc[k].flags)
+				mapping->access |= bit;
+		}
+		if (mprotect(at(mapping->start), mapping->bytes,
+			     mapping->access ? PROT_READ | PROT_WRITE
+					     : PROT_NONE))
+			return CUDA_ERROR_OPERATING_SYSTEM;
+	}
+	return CUDA_SUCCESS;
+}
+
+/* ---- The calls ------------------------------------------------------------
+ */
+
+CUresult cuMemAddressReserve(CUdeviceptr *address_out, size_t bytes,
+			     size_t alignment, CUdeviceptr hint,
+			     unsigned long long flags)
+{
+	(void)hint; /* it is one */
+	FAKE_CALL(cuMemAddressReserve,
+		  reserve(address_out, bytes, alignment, flags));
+}
+
+CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
+{
+	FAKE_CALL(cuMemAddressFree, unreserve(address, bytes));
+}
+
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+		  CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+	FAKE_CALL(cuMemMap, map(address, bytes, offset, handle, flags));
+}
+
+CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
+{
+	FAKE_CALL(cuMemUnmap, unmap(address, bytes));
+}
+
+CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes,
+			const CUmemAccessDesc *desc, size_t count)
+{
+	FAKE_CALL(cuMemSetAccess, set_access(address, bytes, desc, count));
+}
