@@ -31,6 +31,9 @@
 #include "map.h"
 #include "slab.h"
 
+/* The door has the hot path in it, though it is also tried again elsewhere. */
+#define GM_HOT static inline __attribute__((always_inline))
+
 enum {
 	GM_READY_SETS = 16, /* of large blocks, by size */
 	GM_READY_WAYS = 4,
@@ -165,7 +168,7 @@ static inline void *gm_local_pop_large(struct gm_local *local, size_t unit,
 }
 
 /* A ready block, or NULL: take the slow way. Without the mutex. */
-static inline void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
+GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 				   gpumem_stream stream)
 {
 	struct gm_local *local = gm_local_last;
@@ -259,7 +262,7 @@ static inline bool gm_local_free_large(struct gm_local *local,
 
 /* Frees a block into the thread's cache; false: take the slow way, and nothing
  * has happened. Without the mutex. */
-static inline bool gm_local_free(void *ptr, gpumem_stream stream)
+GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
 {
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	struct gm_local *local = gm_local_last;
