@@ -53,6 +53,18 @@ static double waste_of(const struct gm_heap *heap, double high)
 	return waste < heap->waste_max ? waste : heap->waste_max;
 }
 
+/* So little that it does not matter which stream has it. */
+static const uint64_t slack_bytes = 16 << 20;
+
+bool gm_heap_has_slack(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t pages = (bytes + heap->page_bytes - 1) / heap->page_bytes;
+	uint64_t after =
+		heap->books.reserved.current + pages * heap->page_bytes;
+
+	return after <= heap->books.highest_active + slack_bytes;
+}
+
 uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes)
 {
 	uint64_t high = heap->books.active.current + bytes;

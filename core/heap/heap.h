@@ -89,6 +89,9 @@ gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes);
  * more become active. */
 uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes);
 
+/* May so much more be reserved whatever the waste? */
+bool gm_heap_has_slack(const struct gm_heap *heap, uint64_t bytes);
+
 /* Host memory that the heap's bookkeeping takes. */
 uint64_t gm_heap_host_bytes(const struct gm_heap *heap);
 

@@ -219,6 +219,24 @@ void gm_locals_fold_own(struct gm_heap *heap)
 			gm_local_fold(local);
 }
 
+void gm_locals_flush_own(struct gm_heap *heap)
+{
+	struct gm_local *local = own;
+
+	for (; local; local = local->next_of_thread)
+		if (gm_local_is(local, heap, local->stream))
+			gm_local_flush(local);
+}
+
+bool gm_locals_others(const struct gm_heap *heap)
+{
+	const struct gm_local *local = heap->locals;
+
+	while (local && gm_local_is_own(local))
+		local = local->next;
+	return local != NULL;
+}
+
 bool gm_local_is_own(const struct gm_local *local)
 {
 	const struct gm_local *mine = own;

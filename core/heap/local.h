@@ -169,7 +169,7 @@ static inline void *gm_local_pop_large(struct gm_local *local, size_t unit,
 
 /* A ready block, or NULL: take the slow way. Without the mutex. */
 GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
-				   gpumem_stream stream)
+			    gpumem_stream stream)
 {
 	struct gm_local *local = gm_local_last;
 	unsigned class_index;
@@ -315,6 +315,10 @@ bool gm_local_holds(const struct gm_local *local);
 /* Folds in the calling thread's caches of this heap: done before each change of
  * the books, so that the peaks of a lone thread are exact. */
 void gm_locals_fold_own(struct gm_heap *heap);
+/* Empties the calling thread's caches of this heap. */
+void gm_locals_flush_own(struct gm_heap *heap);
+/* Have other threads caches of it? */
+bool gm_locals_others(const struct gm_heap *heap);
 /* Stops all other threads' caches until gm_locals_go(): then every cache of the
  * heap may be read and emptied. */
 void gm_locals_stop(struct gm_heap *heap);

@@ -36,6 +36,18 @@ static gpumem_status find(struct gm_heap *heap, struct gm_arena *arena,
 	if (gm_pending_poll(heap) &&
 	    (*extent_out = gm_arena_fit(arena, bytes, alignment)))
 		return GPUMEM_OK;
+	/* a little more memory, before other threads lose what they have ready:
+	 * with many of them each would take it from the next for ever */
+	if (gm_locals_others(heap)) {
+		gm_locals_flush_own(heap);
+		gm_slabs_purge(arena);
+		if ((*extent_out = gm_arena_fit(arena, bytes, alignment)))
+			return GPUMEM_OK;
+		if (gm_heap_has_slack(heap, bytes) &&
+		    !gm_space_grow(heap, arena, bytes, alignment) &&
+		    (*extent_out = gm_arena_fit(arena, bytes, alignment)))
+			return GPUMEM_OK;
+	}
 	/* the caches of threads */
 	gm_locals_stop(heap);
 	gm_locals_flush(heap);

@@ -1,0 +1,197 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# Everything there is to try on a machine with a real GPU, in one command:
+#
+#	sh tests/device/run.sh BUILD OUT [cuda:0]
+#
+# BUILD is a folder in which `make` has been run, OUT a new one for the results:
+# OUT/transcript.txt is what to keep, and to send. What is missing on the machine
+# (a compiler, the CUDA Toolkit, PyTorch, compute-sanitizer) is left out, and
+# said to be. The exit status is 0 if nothing failed. Takes a few minutes, up to
+# 32 GiB of device memory and no other process on the device. STEPS="busy peers"
+# in the environment takes these steps only.
+
+build=$(cd "${1:?BUILD OUT [DEVICE]}" && pwd) || exit 2
+mkdir -p "${2:?BUILD OUT [DEVICE]}" && out=$(cd "$2" && pwd) || exit 2
+device=${3:-cuda:0}
+backend=${device%%:*}
+source=$(cd "$(dirname "$0")/../.." && pwd)
+transcript=$out/transcript.txt
+cuda=${CUDA_HOME:-/usr/local/cuda}
+failed=0
+export GPUMEM_PLUGIN_PATH="$build/backends/.libs"
+export GPUMEM_BACKEND="$backend" LC_ALL=C
+: >"$transcript"
+
+say()
+{
+	printf '%s\n' "$*" | tee -a "$transcript"
+}
+
+# step NAME TITLE COMMAND...: its output goes to the transcript.
+step()
+{
+	case " ${STEPS:-$1} " in
+	*" $1 "*) shift ;;
+	*) return 0 ;;
+	esac
+	say ""
+	say "==> $1"
+	shift
+	"$@" >"$out/step.txt" 2>&1
+	status=$?
+	cat "$out/step.txt" >>"$transcript"
+	if [ $status -ne 0 ]; then
+		failed=$((failed + 1))
+		say "FAILED with status $status: $*"
+	fi
+	return $status
+}
+
+left_out()
+{
+	say ""
+	say "==> $1"
+	say "left out: $2"
+}
+
+# ---- the machine ------------------------------------------------------------
+
+system()
+{
+	date -u +%Y-%m-%d
+	uname -sr
+	sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
+	nvidia-smi --query-gpu=name,driver_version,memory.total \
+		--format=csv,noheader 2>/dev/null || :
+	"$build/tools/gpumem-probe" --version
+}
+
+# ---- conformance and the traces ---------------------------------------------
+
+plugin=$build/backends/.libs/$backend.so
+[ -f "$plugin" ] || plugin=$backend # built in, or installed
+
+# What failed and what was skipped; all else is a number.
+conform()
+{
+	"$build/tools/gpumem-conform" "$plugin" >"$out/conform.txt" 2>&1
+	status=$?
+	grep -E '^(not ok|ok .*# SKIP|# [0-9]+ passed)' "$out/conform.txt"
+	return $status
+}
+
+traces()
+{
+	printf '%-18s %8s  %s\n' trace ratio \
+		'ns an event and driver calls per 1000 events, by pass'
+	for trace in "$source"/tests/traces/*.trace.gz; do
+		name=$(basename "$trace" .trace.gz)
+		"$build/tools/gpumem-replay" --device="$device" --passes=5 \
+			--json "$trace" >"$out/$name.json" || return 1
+		python3 - "$out/$name.json" "$name" <<'END' || return 1
+import json, sys
+d = json.load(open(sys.argv[1]))
+print('%-18s %8.4f ' % (sys.argv[2], d['reserved_ratio']),
+      '  '.join('%6.0f %6.2f' % (p['ns_per_op'],
+                                 1000 * p['driver_calls'] / d['events'])
+                for p in d['pass']))
+END
+	done
+}
+
+# The calls that were made, with the time that they took and that the model
+# says.
+model()
+{
+	for name in gpt2_varlen llm_serving; do
+		echo "$name"
+		"$build/tools/gpumem-replay" --device="$device" --passes=2 \
+			--model=h200 "$source/tests/traces/$name.trace.gz" \
+			--json >"$out/$name-model.json" || return 1
+		python3 - "$out/$name-model.json" <<'END' || return 1
+import json, sys
+d = json.load(open(sys.argv[1]))
+for call, real in d['calls'].items():
+    if real['count']:
+        ns = d['model']['calls'][call]['ns']
+        print('  %-14s %8d calls  %10.3f ms  model %s' % (
+            call, real['count'], real['ns'] / 1e6,
+            '-' if ns is None else '%10.3f ms' % (ns / 1e6)))
+END
+	done
+}
+
+# ---- with the toolkit -------------------------------------------------------
+
+busy()
+{
+	${CC:-cc} -std=gnu11 -I"$source/include" -isystem "$cuda/include" \
+		"$source/tests/device/busy.c" -o "$out/busy" \
+		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" \
+		-L"$cuda/lib64/stubs" -lcuda && "$out/busy"
+}
+
+torch_flags()
+{
+	python3 - <<'END'
+import torch, os
+home = os.path.dirname(torch.__file__)
+print('-DWITH_TORCH -I%s/include -L%s/lib -Wl,-rpath,%s/lib '
+      '-lc10_cuda -lc10' % (home, home, home))
+END
+}
+
+peers()
+{
+	flags=$(torch_flags 2>/dev/null) ||
+		echo "without PyTorch: python3 has no module torch"
+	# shellcheck disable=SC2086
+	${CXX:-c++} -std=c++20 -O2 -I"$source/include" \
+		-isystem "$cuda/include" "$source/tests/device/peers.cpp" \
+		-o "$out/peers" $flags -L"$build/.libs" -lgpumem \
+		-Wl,-rpath,"$build/.libs" -L"$cuda/lib64/stubs" -lcuda \
+		-L"$cuda/lib64" -lcudart -Wl,-rpath,"$cuda/lib64" &&
+		"$out/peers"
+}
+
+sanitizer()
+{
+	for tool in "gpumem-probe --test --device=$device" \
+		"gpumem-conform $plugin"; do
+		compute-sanitizer --error-exitcode=9 --report-api-errors=no \
+			--leak-check=full "$build"/libtool --mode=execute \
+			"$build/tools/"$tool >"$out/sanitizer.txt" 2>&1 ||
+			{ tail -n 40 "$out/sanitizer.txt"; return 1; }
+		grep 'ERROR SUMMARY' "$out/sanitizer.txt"
+		grep 'LEAK SUMMARY' "$out/sanitizer.txt" || :
+	done
+}
+
+# ---- all of it --------------------------------------------------------------
+
+step system "the machine" system
+step probe "gpumem-probe --test" "$build/tools/gpumem-probe" --test \
+	--device="$device"
+step conform "gpumem-conform" conform
+step traces "gpumem-replay --passes=5" traces
+[ "$backend" != cuda ] || step model "gpumem-replay --model=h200" model
+step bench "gpumem-bench" "$build/tools/gpumem-bench" --device="$device" \
+	--seconds=0.5 pair threads random trim growth churn
+if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
+	step busy "nothing waits for a kernel" busy
+	step peers "peers" peers
+else
+	left_out "nothing waits for a kernel; peers" "no CUDA Toolkit in $cuda"
+fi
+if [ "$backend" = cuda ] && command -v compute-sanitizer >/dev/null; then
+	step sanitizer "compute-sanitizer" sanitizer
+else
+	left_out "compute-sanitizer" "it is not there"
+fi
+rm -f "$out/step.txt" "$out/busy" "$out/peers"
+say ""
+say "$failed steps failed"
+[ "$failed" -eq 0 ]
