@@ -201,6 +201,47 @@ gpumem_status gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream)
 		    : gm_null_argument("pool");
 }
 
+gpumem_status gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!pool)
+		return gm_null_argument("pool");
+	return graph_out ? gm_graph_create(pool, graph_out)
+			 : gm_null_argument("graph_out");
+}
+
+gpumem_status gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return graph ? gm_graph_begin(graph, stream)
+		     : gm_null_argument("graph");
+}
+
+gpumem_status gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return graph ? gm_graph_end(graph, stream) : gm_null_argument("graph");
+}
+
+gpumem_status gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return graph ? gm_graph_destroy(graph, stream)
+		     : gm_null_argument("graph");
+}
+
 gpumem_status gpumem_pool_reset_stats(gpumem_pool *pool, bool totals)
 {
 	gpumem_status status = gm_enter();

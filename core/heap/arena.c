@@ -11,35 +11,66 @@
 
 struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream)
 {
-	struct gm_arena *arena = heap->arenas;
+	struct gm_arena *arena = heap->private_arenas;
 
+	while (arena && (arena->stream != stream || !arena->routed))
+		arena = arena->next;
+	if (arena)
+		return arena;
+	arena = heap->arenas;
 	while (arena && (arena->stream != stream || arena->dropped))
 		arena = arena->next;
 	return arena;
 }
 
+struct gm_arena *gm_arena_first(const struct gm_heap *heap)
+{
+	return heap->arenas ? heap->arenas : heap->private_arenas;
+}
+
+struct gm_arena *gm_arena_after(const struct gm_heap *heap,
+				const struct gm_arena *arena)
+{
+	if (arena->next || arena->graph)
+		return arena->next;
+	return heap->private_arenas;
+}
+
+bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream)
+{
+	return gm_arena_find(arena->heap, stream) == arena;
+}
+
+gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
+			      struct gpumem_graph *graph,
+			      struct gm_arena **arena_out)
+{
+	struct gm_arena **list = graph ? &heap->private_arenas : &heap->arenas;
+	struct gm_arena *arena = aligned_alloc(GM_LINE, sizeof(*arena));
+
+	if (!arena)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a stream's books");
+	memset(arena, 0, sizeof(*arena));
+	arena->number = gm_arena_number_take();
+	arena->heap = heap;
+	arena->stream = stream;
+	arena->graph = graph;
+	arena->fence_frees = GM_FENCE_FREES;
+	gm_index_init(&arena->index, &heap->nodes,
+		      heap->vm ? heap->page_bytes : 0);
+	arena->next = *list;
+	*list = arena;
+	*arena_out = arena;
+	return GPUMEM_OK;
+}
+
 gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
 			  struct gm_arena **arena_out)
 {
-	struct gm_arena *arena = gm_arena_find(heap, stream);
-
-	if (!arena) {
-		arena = aligned_alloc(GM_LINE, sizeof(*arena));
-		if (!arena)
-			return gm_fail(GPUMEM_NO_HOST_MEMORY,
-				       "no host memory for a stream's books");
-		memset(arena, 0, sizeof(*arena));
-		arena->number = gm_arena_number_take();
-		arena->heap = heap;
-		arena->stream = stream;
-		arena->fence_frees = GM_FENCE_FREES;
-		gm_index_init(&arena->index, &heap->nodes,
-			      heap->vm ? heap->page_bytes : 0);
-		arena->next = heap->arenas;
-		heap->arenas = arena;
-	}
-	*arena_out = arena;
-	return GPUMEM_OK;
+	*arena_out = gm_arena_find(heap, stream);
+	return *arena_out ? GPUMEM_OK
+			  : gm_arena_create(heap, stream, NULL, arena_out);
 }
 
 static uintptr_t align_up(uintptr_t address, size_t alignment)

@@ -27,6 +27,7 @@
 
 struct gm_heap;
 struct gm_slab;
+struct gpumem_graph;
 
 enum {
 	GM_FENCES = 8,
@@ -49,6 +50,10 @@ struct gm_arena {
 	struct gm_arena *next; /* of the heap */
 	bool dropped;	       /* the stream is gone: record nothing on it */
 	unsigned number;       /* constant; of no other arena unless 0 */
+	/* Of a graph: then it is private, nothing leaves it, and it serves its
+	 * stream only while it is routed. */
+	struct gpumem_graph *graph;
+	bool routed;
 	struct gm_index index;
 	uint64_t ticket, settled; /* newest free; newest known to be over */
 	unsigned unfenced;	  /* frees since settling was last tried */
@@ -66,6 +71,16 @@ gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
 			  struct gm_arena **arena_out);
 /* The same, or NULL when there is none. */
 struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream);
+/* A new one, private if graph is not NULL. */
+gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
+			      struct gpumem_graph *graph,
+			      struct gm_arena **arena_out);
+/* All of a heap, the private ones last: the first is gm_arena_first(). */
+struct gm_arena *gm_arena_first(const struct gm_heap *heap);
+struct gm_arena *gm_arena_after(const struct gm_heap *heap,
+				const struct gm_arena *arena);
+/* May threads keep blocks of it ready? Only of the one that serves a stream. */
+bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream);
 
 /* Learns what the device has finished, and with fence = true first records an
  * event for what was freed since the last one. Records and queries nothing
@@ -106,6 +121,9 @@ void gm_arenas_adopt(struct gm_heap *heap, struct gm_arena *heir);
 /* The stream will not be used again: a last fence, then its memory waits to be
  * adopted. OK, or what the driver said. */
 gpumem_status gm_arena_drop(struct gm_arena *arena);
+/* A private arena that serves no stream becomes that of a dropped stream, whose
+ * last use is what `stream` has to do by now. OK, or what the driver said. */
+gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream);
 
 /* Waits, with the mutex given up meanwhile, until something more is settled;
  * false: there is nothing to wait for. */

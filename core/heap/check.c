@@ -108,10 +108,10 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 static gpumem_status check_indexes(const struct gm_heap *heap,
 				   const struct gm_tally *tally)
 {
-	const struct gm_arena *arena = heap->arenas;
+	const struct gm_arena *arena = gm_arena_first(heap);
 	uint64_t bytes = 0, count = 0;
 
-	for (; arena; arena = arena->next) {
+	for (; arena; arena = gm_arena_after(heap, arena)) {
 		gpumem_status status = gm_check_index(arena);
 
 		if (status)
@@ -169,10 +169,10 @@ static gpumem_status check_locals(const struct gm_heap *heap,
 				  const struct gm_tally *tally)
 {
 	const struct gm_local *local = heap->locals;
-	const struct gm_arena *arena = heap->arenas;
+	const struct gm_arena *arena = gm_arena_first(heap);
 	uint64_t slots = 0, bytes = 0;
 
-	for (; arena; arena = arena->next)
+	for (; arena; arena = gm_arena_after(heap, arena))
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 			slots += gm_depot_count(&arena->depot, i);
 	for (; local; local = local->next) {

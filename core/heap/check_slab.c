@@ -96,10 +96,10 @@ static gpumem_status check_lists(const struct gm_arena *arena,
 
 gpumem_status gm_check_slabs(const struct gm_heap *heap, struct gm_tally *tally)
 {
-	const struct gm_arena *arena = heap->arenas;
+	const struct gm_arena *arena = gm_arena_first(heap);
 	gpumem_status status = GPUMEM_OK;
 
-	for (; arena && !status; arena = arena->next)
+	for (; arena && !status; arena = gm_arena_after(heap, arena))
 		status = check_lists(arena, tally);
 	if (status)
 		return status;

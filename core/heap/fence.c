@@ -87,7 +87,8 @@ static void settle(struct gm_arena *arena, bool fence)
 
 void gm_arena_settle(struct gm_arena *arena, bool fence)
 {
-	if (arena->settled == arena->ticket)
+	/* What is private has nothing to settle, and its stream may be gone. */
+	if (arena->settled == arena->ticket || arena->graph)
 		return;
 	if (arena->dropped || !gm_heap_capturing(arena->heap, arena->stream))
 		settle(arena, fence);
@@ -133,6 +134,34 @@ gpumem_status gm_arena_drop(struct gm_arena *arena)
 	}
 	arena->dropped = true;
 	gm_slabs_orphan(arena);
+	return GPUMEM_OK;
+}
+
+static void unlink_private(struct gm_arena *arena)
+{
+	struct gm_arena **link = &arena->heap->private_arenas;
+
+	while (*link != arena)
+		link = &(*link)->next;
+	*link = arena->next;
+}
+
+gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream)
+{
+	gpumem_stream before = arena->stream;
+	struct gm_heap *heap = arena->heap;
+	gpumem_status status;
+
+	arena->stream = stream;
+	status = gm_arena_drop(arena);
+	if (status) {
+		arena->stream = before;
+		return status;
+	}
+	unlink_private(arena);
+	arena->graph = NULL;
+	arena->next = heap->arenas;
+	heap->arenas = arena;
 	return GPUMEM_OK;
 }
 

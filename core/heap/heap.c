@@ -111,6 +111,16 @@ static void forget_blocks(struct gm_heap *heap)
 	}
 }
 
+static void end_arenas(struct gm_arena **list)
+{
+	while (*list) {
+		struct gm_arena *arena = *list;
+
+		*list = arena->next;
+		gm_arena_fini(arena);
+	}
+}
+
 gpumem_status gm_heap_fini(struct gm_heap *heap)
 {
 	gpumem_status status;
@@ -118,12 +128,8 @@ gpumem_status gm_heap_fini(struct gm_heap *heap)
 	gm_locals_detach(heap);
 	gm_pending_fini(heap);
 	forget_blocks(heap);
-	while (heap->arenas) {
-		struct gm_arena *next = heap->arenas->next;
-
-		gm_arena_fini(heap->arenas);
-		heap->arenas = next;
-	}
+	end_arenas(&heap->arenas);
+	end_arenas(&heap->private_arenas);
 	gm_uses_fini(heap);
 	gm_events_fini(heap);
 	status = gm_space_fini(heap);
@@ -169,9 +175,12 @@ bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
 
 bool gm_heap_any_capturing(struct gm_heap *heap)
 {
-	const struct gm_arena *arena = heap->arenas;
+	const struct gm_arena *arena = heap->private_arenas;
 
 	for (; arena; arena = arena->next)
+		if (arena->routed && gm_heap_capturing(heap, arena->stream))
+			return true;
+	for (arena = heap->arenas; arena; arena = arena->next)
 		if (!arena->dropped && gm_heap_capturing(heap, arena->stream))
 			return true;
 	return false;
@@ -195,12 +204,12 @@ void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 {
 	const struct gm_local *local = heap->locals;
-	const struct gm_arena *arena = heap->arenas;
+	const struct gm_arena *arena = gm_arena_first(heap);
 	uint64_t bytes = gm_nodes_bytes(&heap->nodes) + heap->slab_bytes;
 
 	for (; local; local = local->next)
 		bytes += sizeof(*local);
-	for (; arena; arena = arena->next)
+	for (; arena; arena = gm_arena_after(heap, arena))
 		bytes += sizeof(*arena) + gm_depot_host_bytes(&arena->depot);
 	bytes += heap->space.high_page * sizeof(*heap->space.page);
 	bytes += heap->space.spare_room * sizeof(*heap->space.spare);

@@ -42,8 +42,9 @@ struct gm_heap {
 	struct gm_decay decay;
 	struct gm_nodes nodes;
 	struct gm_arena *arenas;
-	uint64_t ticket;	 /* of the newest free of all arenas */
-	uint64_t toll_bytes;	 /* moved, since a trim: see budget.c */
+	struct gm_arena *private_arenas; /* of graphs: see arena.h */
+	uint64_t ticket;		 /* of the newest free of all arenas */
+	uint64_t toll_bytes;		 /* moved, since a trim: see budget.c */
 	uint64_t returned_bytes; /* all that ever went back to the driver */
 	struct gm_space space;
 	struct gm_pending pending;

@@ -84,10 +84,10 @@ static unsigned empty_depot(struct gm_depot *depot, unsigned most)
 
 bool gm_depots_empty(struct gm_heap *heap, unsigned batches)
 {
-	struct gm_arena *arena = heap->arenas;
+	struct gm_arena *arena = gm_arena_first(heap);
 	unsigned done = 0;
 
-	for (; arena && done < batches; arena = arena->next)
+	for (; arena && done < batches; arena = gm_arena_after(heap, arena))
 		done += empty_depot(&arena->depot, batches - done);
 	return done > 0;
 }
@@ -104,7 +104,7 @@ void gm_locals_flush(struct gm_heap *heap)
 uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
 {
 	const struct gm_local *local = heap->locals;
-	const struct gm_arena *arena = heap->arenas;
+	const struct gm_arena *arena = gm_arena_first(heap);
 	uint64_t bytes = 0;
 
 	for (; local; local = local->next) {
@@ -113,7 +113,7 @@ uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
 			bytes += (uint64_t)local->bin[i].count *
 				 heap->classes.of[i].bytes;
 	}
-	for (; arena; arena = arena->next)
+	for (; arena; arena = gm_arena_after(heap, arena))
 		for (unsigned i = 0; i < heap->classes.count; i++)
 			bytes += gm_depot_count(&arena->depot, i) *
 				 heap->classes.of[i].bytes;

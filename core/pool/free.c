@@ -88,8 +88,8 @@ static bool cache_large(struct gm_block *block)
 	struct gm_extent *extent = block->extent;
 	struct gm_local *local;
 
-	if (extent->bytes > GM_READY_BYTES || extent->arena->dropped ||
-	    is_lost(block->heap) ||
+	if (extent->bytes > GM_READY_BYTES || is_lost(block->heap) ||
+	    !gm_arena_serves(extent->arena, extent->arena->stream) ||
 	    gm_local_of(block->heap, extent->arena, &local))
 		return false;
 	if (!gm_local_has_room(local, extent->bytes))
@@ -137,7 +137,7 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 	gm_mark *mark = gm_slab_mark(slab, block->slot);
 	struct gm_local *local;
 
-	if (atomic_load(&slab->stream) != stream || is_lost(block->heap) ||
+	if (!gm_arena_serves(slab->arena, stream) || is_lost(block->heap) ||
 	    gm_local_of(block->heap, slab->arena, &local)) {
 		gm_books_free(&block->heap->books, atomic_load(mark),
 			      slab->class.bytes, false);

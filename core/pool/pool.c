@@ -127,12 +127,13 @@ static void wait_for_all(struct gpumem_pool *pool)
 /* Whatever is captured may not be disturbed, not even by force. */
 static gpumem_status refuse_if_captured(struct gpumem_pool *pool)
 {
-	const struct gm_arena *arena = pool->heap.arenas;
+	const struct gm_heap *heap = &pool->heap;
+	const struct gm_arena *arena = gm_arena_first(heap);
 
-	for (; arena; arena = arena->next) {
+	for (; arena; arena = gm_arena_after(heap, arena)) {
 		uint64_t id = 0;
 
-		if (arena->dropped ||
+		if (arena->dropped || (arena->graph && !arena->routed) ||
 		    gm_driver_capture_id(&pool->heap.driver, arena->stream,
 					 &id) ||
 		    !id)
@@ -150,16 +151,22 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 {
 	uint64_t blocks, bytes;
 	gpumem_status status;
+	bool graphs;
 
 	gm_pool_stop(pool);
 	status = refuse_if_captured(pool);
+	graphs = pool->graphs != NULL;
 	blocks = pool->heap.books.blocks.current;
 	bytes = pool->heap.books.allocated.current;
 	gm_pool_go(pool);
 	if (status)
 		return status;
-	if (!blocks || force)
+	if ((!blocks && !graphs) || force)
 		return GPUMEM_OK;
+	if (graphs)
+		return gm_fail(GPUMEM_BUSY,
+			       "pool \"%s\" on %s holds memory of graphs",
+			       pool->name, pool->device->info.name);
 	return gm_fail(GPUMEM_BUSY,
 		       "%llu blocks (%llu bytes) of pool \"%s\" on %s are live",
 		       (unsigned long long)blocks, (unsigned long long)bytes,
@@ -175,6 +182,7 @@ static gpumem_status dispose(struct gpumem_pool *pool)
 	unlink_pool(pool);
 	wait_for_all(pool);
 	status = gm_heap_fini(&pool->heap);
+	gm_graphs_forget(pool);
 	if (atomic_load(&pool->device->lost))
 		status = GPUMEM_OK; /* there was nothing to give back */
 	free_pool(pool);

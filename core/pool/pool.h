@@ -34,6 +34,7 @@ struct gpumem_pool {
 		bool runs, stop;     /* stop: under the trim mutex */
 	} keeper;		     /* option `decay_thread` */
 	pthread_mutex_t pressure_mutex;
+	struct gpumem_graph *graphs;  /* under the heap's mutex */
 	struct gm_pressure *pressure; /* in order of addition */
 	size_t pressure_count;
 };
@@ -96,6 +97,16 @@ gpumem_status gm_pool_drop_everywhere(struct gpumem_device *device,
 				      gpumem_stream stream);
 gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 				uint64_t limit_bytes);
+
+/* graph.c */
+gpumem_status gm_graph_create(struct gpumem_pool *pool,
+			      struct gpumem_graph **graph_out);
+gpumem_status gm_graph_begin(struct gpumem_graph *graph, gpumem_stream stream);
+gpumem_status gm_graph_end(struct gpumem_graph *graph, gpumem_stream stream);
+gpumem_status gm_graph_destroy(struct gpumem_graph *graph,
+			       gpumem_stream stream);
+/* The pool goes with all its graphs. */
+void gm_graphs_forget(struct gpumem_pool *pool);
 
 /* decay.c: one chore of decay if one is due; nothing while another thread gives
  * memory back. */

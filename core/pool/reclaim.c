@@ -85,6 +85,9 @@ gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 	if (!status && capture)
 		status = gm_fail(GPUMEM_CAPTURING,
 				 "a stream that is being captured cannot go");
+	if (!status && arena && arena->graph)
+		status = gm_fail(GPUMEM_BUSY,
+				 "blocks of that stream go to a graph");
 	if (!status && gm_device_has(pool->device, GPUMEM_CAP_STREAMS))
 		status = gm_pending_drop(heap, stream);
 	if (!status)

@@ -55,8 +55,9 @@ static gpumem_status find(struct gm_heap *heap, struct gm_arena *arena,
 	purge_slabs(heap);
 	if ((*extent_out = gm_arena_fit(arena, bytes, alignment)))
 		return GPUMEM_OK;
-	/* other streams' free blocks */
-	gm_arenas_adopt(heap, arena);
+	/* other streams' free blocks: not for good, to a graph */
+	if (!arena->graph)
+		gm_arenas_adopt(heap, arena);
 	if ((*extent_out = gm_arena_fit(arena, bytes, alignment)))
 		return GPUMEM_OK;
 	/* pages from holes, or from the driver */

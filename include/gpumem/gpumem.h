@@ -347,7 +347,8 @@ gpumem_pool_create(gpumem_device *device,
 
 /* Waits for pending blocks, gives everything back and frees the pool. No other
  * thread may be using the pool. BUSY, and nothing happens, while blocks are
- * live; pass force to give those back too. BUSY also, force or not, while one
+ * live or there are graphs; pass force to give those back too. BUSY also, force
+ * or not, while one
  * of its streams is being captured. After LOST everything is only
  * forgotten. OK; BUSY; DRIVER or another word of the driver (some memory could
  * not be given back; the pool is gone all the same). */
@@ -390,9 +391,44 @@ gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 /* The application is about to destroy `stream`: its free blocks pass to the
  * other streams once its work is over. Needed only for streams that were not
  * destroyed by gpumem_stream_destroy(). OK; CAPTURING, and nothing happens,
- * while it is being captured; DRIVER; LOST; NO_HOST_MEMORY. */
+ * while it is being captured; BUSY between gpumem_graph_begin() and _end();
+ * DRIVER; LOST; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream);
+
+/* ---- Captured graphs ----------------------------------------------------- */
+
+/*
+ * A graph uses the addresses that its capture saw each time that it is
+ * launched, also those of blocks that were freed before the capture ended. A
+ * gpumem_graph is the memory that such graphs have for themselves: whatever is
+ * allocated on a stream between gpumem_graph_begin() and gpumem_graph_end()
+ * comes out of it, and when freed goes back to it, to be allocated again in a
+ * later capture for the same gpumem_graph, but for nothing else, and not to the
+ * driver, until gpumem_graph_destroy(). Captures that share one must not run at
+ * the same time as each other.
+ */
+typedef struct gpumem_graph gpumem_graph;
+
+/* OK, NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out);
+
+/* Before the capture of `stream` begins; for each stream of the capture. OK;
+ * BUSY: the stream's blocks go to a graph already; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream);
+
+/* The stream is an ordinary one again. OK, INVALID. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream);
+
+/* No graph will be launched any more that uses the memory; what `stream` has to
+ * do by now is the last that did. Blocks that are live stay so, as ordinary
+ * ones. OK; BUSY: gpumem_graph_end() is missing; CAPTURING: `stream` is;
+ * DRIVER, LOST, NO_HOST_MEMORY: nothing has happened. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
 
 /* ---- Blocks ------------------------------------------------------------ */
 
