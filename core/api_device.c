@@ -222,6 +222,34 @@ gpumem_status gpumem_device_memory(gpumem_device *device,
 	return GPUMEM_OK;
 }
 
+gpumem_status gpumem_device_peer(gpumem_device *device, gpumem_device *other,
+				 bool *can_out)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!device || !other)
+		return gm_null_argument(device ? "other" : "device");
+	return can_out ? gm_device_peer(device, other, can_out)
+		       : gm_null_argument("can_out");
+}
+
+gpumem_status gpumem_device_processes(
+	gpumem_device *device,
+	bool (*fn)(const struct gpumem_process *process, void *user),
+	void *user)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!device)
+		return gm_null_argument("device");
+	return fn ? gm_device_processes(device, fn, user)
+		  : gm_null_argument("fn");
+}
+
 gpumem_status gpumem_pool_each(gpumem_device *device,
 			       bool (*fn)(gpumem_pool *pool, const char *name,
 					  void *user),

@@ -85,7 +85,9 @@ is "$(while read -r struct body; do
 	case $struct in
 	gpumem_stats | gpumem_gauge) page=gpumem_stats ;;
 	gpumem_block) page=gpumem_alloc ;;
-	gpumem_device_info | gpumem_memory) page=gpumem_device ;;
+	gpumem_device_info | gpumem_memory | gpumem_process)
+		page=gpumem_device
+		;;
 	gpumem_error) page=gpumem_error ;;
 	gpumem_option) page=gpumem_option ;;
 	gpumem_pool_config) page=gpumem_pool ;;

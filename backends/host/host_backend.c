@@ -35,6 +35,16 @@ void gm_host_device_leave(void)
 	pthread_mutex_unlock(&registry);
 }
 
+void gm_host_devices_lock(void)
+{
+	pthread_mutex_lock(&registry);
+}
+
+struct host_device *gm_host_device_at(int index)
+{
+	return open_devices[index];
+}
+
 uint64_t gm_host_outside_bytes(int index)
 {
 	return atomic_load_explicit(&outside[index], memory_order_relaxed);
@@ -128,6 +138,7 @@ static void release_memory(struct host_device *device)
 {
 	gm_host_range_clear(&device->raws);
 	gm_host_range_clear(&device->spaces);
+	gm_host_range_clear(&device->kinds);
 	gm_host_phys_free(&device->phys);
 	pthread_mutex_destroy(&device->memory);
 }
@@ -276,4 +287,10 @@ const struct gpumem_backend gm_host_backend = {
 	.fill = gm_host_fill,
 	.copy = gm_host_copy,
 	.capture_id = gm_host_capture_id,
+	.kind_alloc = gm_host_kind_alloc,
+	.kind_free = gm_host_kind_free,
+	.peer_query = gm_host_peer_query,
+	.peer_enable = gm_host_peer_enable,
+	.map_peers = gm_host_map_peers,
+	.device_processes = gm_host_device_processes,
 };

@@ -30,6 +30,12 @@ const struct gpumem_option_row gm_host_options[] = {
 	 "virtual memory, every other allocation has no more than it"},
 	{"host.max_alloc", "0", GPUMEM_OPTION_BYTES,
 	 "largest single allocation without virtual memory; 0: the capacity"},
+	{"host.pinned", "64GiB", GPUMEM_OPTION_BYTES,
+	 "pinned host memory that each device can give; 0: it has none"},
+	{"host.managed", "64GiB", GPUMEM_OPTION_BYTES,
+	 "managed memory that each device can give; 0: it has none"},
+	{"host.peers", "on", GPUMEM_OPTION_BOOL,
+	 "devices can be opened to each other"},
 	{"host.latency", "", GPUMEM_OPTION_TEXT,
 	 "SLOT=MICROSECONDS;... that each call of a driver slot takes more, "
 	 "'*' for all"},
@@ -143,12 +149,33 @@ static bool read_caps(uint32_t *caps_out)
 	    !read_cap("host.streams", GPUMEM_CAP_STREAMS, &caps) ||
 	    !read_cap("host.copy", GPUMEM_CAP_COPY, &caps) ||
 	    !read_cap("host.capture", GPUMEM_CAP_CAPTURE, &caps) ||
-	    !read_cap("host.memory_info", GPUMEM_CAP_MEMORY_INFO, &caps))
+	    !read_cap("host.memory_info", GPUMEM_CAP_MEMORY_INFO, &caps) ||
+	    !read_cap("host.peers", GPUMEM_CAP_PEER, &caps))
 		return false;
 	if (!(caps & GPUMEM_CAP_STREAMS))
 		caps &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
 	*caps_out = caps;
 	return true;
+}
+
+static bool read_kind(const char *key, uint32_t cap, uint64_t *bytes,
+		      uint32_t *caps)
+{
+	if (!read_number(key, 0, UINT64_C(1) << 50, bytes))
+		return false;
+	if (*bytes)
+		*caps |= cap;
+	return true;
+}
+
+static bool read_kinds(struct host_config *config)
+{
+	return read_kind("host.pinned", GPUMEM_CAP_PINNED,
+			 &config->kind_bytes[GPUMEM_KIND_PINNED],
+			 &config->caps) &&
+	       read_kind("host.managed", GPUMEM_CAP_MANAGED,
+			 &config->kind_bytes[GPUMEM_KIND_MANAGED],
+			 &config->caps);
 }
 
 static bool read_sizes(struct host_config *config)
@@ -180,8 +207,8 @@ gpumem_status gm_host_config_read(struct host_config *config_out)
 	const char *fail;
 
 	if (!read_number("host.devices", 0, HOST_DEVICES_MAX, &devices) ||
-	    !read_caps(&config.caps) || !read_sizes(&config) ||
-	    !read_latency(config.latency_ns))
+	    !read_caps(&config.caps) || !read_kinds(&config) ||
+	    !read_sizes(&config) || !read_latency(config.latency_ns))
 		return GPUMEM_INVALID;
 	config.devices = (int)devices;
 	fail = value_of("host.fail", config.fail, sizeof(config.fail));

@@ -98,6 +98,23 @@ uint64_t gpumem_host_used_bytes(int index)
 	return bytes;
 }
 
+uint64_t gpumem_host_kind_bytes(int index, gpumem_kind kind)
+{
+	struct host_device *device;
+	uint64_t bytes;
+
+	if (kind == GPUMEM_KIND_DEVICE)
+		return gpumem_host_used_bytes(index);
+	device = gm_host_forked() ? NULL : gm_host_device_find(index);
+	if (!device)
+		return 0;
+	pthread_mutex_lock(&device->memory);
+	bytes = (unsigned)kind < HOST_KINDS ? device->kind_bytes[kind] : 0;
+	pthread_mutex_unlock(&device->memory);
+	gm_host_device_leave();
+	return bytes;
+}
+
 gpumem_status gpumem_host_outside(int device, uint64_t bytes)
 {
 	if (device < 0 || device >= HOST_DEVICES_MAX)

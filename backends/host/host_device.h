@@ -16,6 +16,8 @@
  *     host_space.c    group VM: addresses and pages
  *     host_map.c      group VM: pages behind addresses
  *     host_raw.c      alloc, free and memory_info
+ *     host_kind.c     group KINDS: memory that is not the device's
+ *     host_peer.c     groups PEERS and PROCESSES
  *     host_stream.c   queues and their threads
  *     host_event.c    events, and streams that wait for them
  *     host_work.c     what queues do; groups COPY and CAPTURE
@@ -36,7 +38,14 @@
 #include "host_memory.h"
 #include "host_stream.h"
 
-#define HOST_DEVICES_MAX 64
+#define HOST_DEVICES_MAX 64 /* as a mask of them has bits */
+
+enum {
+	HOST_KINDS = 0
+#define HOST_KIND(name, number, text) +1
+	GPUMEM_KIND_LIST(HOST_KIND)
+#undef HOST_KIND
+};
 
 extern const struct gpumem_backend gm_host_backend;
 
@@ -70,7 +79,13 @@ extern const struct gpumem_backend gm_host_backend;
 	X(unmap, GPUMEM_CAP_VM, DRIVER)                                        \
 	X(fill, GPUMEM_CAP_COPY, DRIVER)                                       \
 	X(copy, GPUMEM_CAP_COPY, DRIVER)                                       \
-	X(capture_id, GPUMEM_CAP_CAPTURE, DRIVER)
+	X(capture_id, GPUMEM_CAP_CAPTURE, DRIVER)                              \
+	X(kind_alloc, 0, NO_MEMORY)                                            \
+	X(kind_free, 0, DRIVER)                                                \
+	X(peer_query, GPUMEM_CAP_PEER, DRIVER)                                 \
+	X(peer_enable, GPUMEM_CAP_PEER, DRIVER)                                \
+	X(map_peers, GPUMEM_CAP_PEER, NO_MEMORY)                               \
+	X(device_processes, 0, DRIVER)
 
 enum host_slot {
 #define HOST_SLOT_ENUM(name, cap, status) HOST_SLOT_##name,
@@ -120,7 +135,8 @@ struct host_config {
 	uint64_t granularity; /* of pages, or without VM of alloc */
 	uint64_t alignment;   /* of addresses from alloc */
 	uint64_t max_alloc;
-	uint64_t copy_rate;  /* bytes a second; 0: at once */
+	uint64_t kind_bytes[HOST_KINDS]; /* of DEVICE: 0, see capacity */
+	uint64_t copy_rate;		 /* bytes a second; 0: at once */
 	uint64_t fail_above; /* bytes; 0: nothing fails for its size */
 	uint64_t lose;	     /* calls until the device is lost; 0: never */
 	char fail[512];	     /* host.fail as it stands */
@@ -149,11 +165,13 @@ struct host_device {
 	_Atomic uint64_t calls;	     /* only counted for config.lose */
 	_Atomic uint64_t used_bytes; /* sum of bytes of all pages */
 	_Atomic uint32_t capturing;  /* streams being captured */
-	pthread_mutex_t memory;	     /* guards phys, raws, spaces, tilt */
+	pthread_mutex_t memory;	     /* guards all up to tilt */
 	struct host_phys phys;
-	struct host_ranges raws, spaces;
-	bool tilt; /* whether the last alloc had the least
-		      alignment that is allowed */
+	struct host_ranges raws, spaces, kinds;
+	uint64_t kind_bytes[HOST_KINDS]; /* given out; of DEVICE: 0 */
+	uint64_t raw_peers; /* mask of devices that use what alloc gives */
+	bool tilt;	    /* whether the last alloc had the least
+			       alignment that is allowed */
 	struct host_table streams, events;
 	struct host_stream *default_stream;
 };
@@ -203,12 +221,34 @@ gpumem_status gm_host_copy(void *device, uint64_t to, uint64_t from,
 gpumem_status gm_host_capture_id(void *device, gpumem_stream stream,
 				 uint64_t *id_out);
 
+gpumem_status gm_host_kind_alloc(void *device, gpumem_kind kind, uint64_t bytes,
+				 uint64_t *address_out);
+gpumem_status gm_host_kind_free(void *device, gpumem_kind kind,
+				uint64_t address, uint64_t bytes);
+gpumem_status gm_host_peer_query(void *device, void *peer, bool *can_out);
+gpumem_status gm_host_peer_enable(void *device, void *peer);
+gpumem_status gm_host_map_peers(void *device, uint64_t address,
+				const gpumem_page *pages, size_t count,
+				uint64_t page_bytes, void *const *peers,
+				size_t peer_count);
+gpumem_status gm_host_device_processes(
+	void *device,
+	bool (*fn)(const struct gpumem_process *process, void *user),
+	void *user);
+/* INVALID: the address is another open device's memory, which was not opened to
+ * this one. No lock may be held. */
+gpumem_status gm_host_may_touch(const struct host_device *device,
+				uint64_t address, uint64_t bytes);
+
 /* ---- Devices by number ------------------------------------------------- */
 
 /* The open device of that number with the registry's mutex held, which
  * gm_host_device_leave() gives back; NULL, and nothing held: it is not open. */
 struct host_device *gm_host_device_find(int index);
 void gm_host_device_leave(void);
+/* The same mutex, when no device is meant. NULL: that number is not open. */
+void gm_host_devices_lock(void);
+struct host_device *gm_host_device_at(int index);
 /* What others use of it: option-like, lasts over close and open. */
 uint64_t gm_host_outside_bytes(int index);
 void gm_host_outside_set(int index, uint64_t bytes);

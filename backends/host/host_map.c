@@ -20,6 +20,7 @@ struct request {
 	uint64_t address, bytes;  /* bytes == count * page_bytes */
 	uint64_t page_bytes;
 	size_t count;
+	uint64_t peers; /* map: mask of the devices that use it too */
 };
 
 static gpumem_status invalid(const char *what, uint64_t address, uint64_t bytes)
@@ -111,6 +112,7 @@ static gpumem_status claim(const struct request *request,
 				       pages[i], request->page_bytes);
 		}
 		page->address = request->address + i * request->page_bytes;
+		page->peers = request->peers;
 	}
 	return GPUMEM_OK;
 }
@@ -205,27 +207,55 @@ static gpumem_status check_size(const struct host_device *device, size_t count,
 			    (unsigned long long)above);
 }
 
+static gpumem_status map(struct request *request, enum host_slot slot,
+			 const gpumem_page *pages)
+{
+	struct host_device *device = request->device;
+	gpumem_status status = gm_host_enter(device, slot);
+
+	if (status == GPUMEM_OK)
+		status =
+			check_size(device, request->count, request->page_bytes);
+	if (status != GPUMEM_OK)
+		return status;
+	pthread_mutex_lock(&device->memory);
+	status = map_locked(request, pages);
+	pthread_mutex_unlock(&device->memory);
+	return status;
+}
+
 gpumem_status gm_host_map(void *handle, uint64_t address,
 			  const gpumem_page *pages, size_t count,
 			  uint64_t page_bytes)
 {
-	struct host_device *device = handle;
 	struct request request = {
-		.device = device,
+		.device = handle,
 		.address = address,
 		.page_bytes = page_bytes,
 		.count = count,
 	};
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_map);
 
-	if (status == GPUMEM_OK)
-		status = check_size(device, count, page_bytes);
-	if (status != GPUMEM_OK)
-		return status;
-	pthread_mutex_lock(&device->memory);
-	status = map_locked(&request, pages);
-	pthread_mutex_unlock(&device->memory);
-	return status;
+	return map(&request, HOST_SLOT_map, pages);
+}
+
+gpumem_status gm_host_map_peers(void *handle, uint64_t address,
+				const gpumem_page *pages, size_t count,
+				uint64_t page_bytes, void *const *peers,
+				size_t peer_count)
+{
+	struct request request = {
+		.device = handle,
+		.address = address,
+		.page_bytes = page_bytes,
+		.count = count,
+	};
+
+	for (size_t i = 0; i < peer_count; i++) {
+		const struct host_device *peer = peers[i];
+
+		request.peers |= UINT64_C(1) << peer->index;
+	}
+	return map(&request, HOST_SLOT_map_peers, pages);
 }
 
 /* Each place of the request begins a mapping of exactly that size. */

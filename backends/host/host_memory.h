@@ -28,6 +28,7 @@ struct host_page {
 	uint64_t offset, span; /* in the file */
 	uint64_t bytes;	       /* what its holder was charged */
 	uint64_t address;      /* where it is mapped; 0: nowhere */
+	uint64_t peers;	       /* where it is mapped: mask of other devices */
 	uint32_t turn;	       /* how often it was taken */
 	bool raw;	       /* held by alloc, not by page_create */
 };
@@ -75,6 +76,7 @@ struct host_range {
 	uint64_t address, bytes; /* as the caller knows it */
 	uint64_t base, span;	 /* as the system knows it */
 	uint32_t page;		 /* alloc: its number */
+	uint32_t kind;		 /* kind_alloc: which */
 	/* Reservation: by granule, page number + 1 where its mapping begins,
 	 * HOST_GRANULE_MORE where one goes on, 0 where nothing is mapped. */
 	uint32_t *granules;

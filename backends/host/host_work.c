@@ -70,7 +70,10 @@ gpumem_status gm_host_fill(void *handle, uint64_t address, uint8_t value,
 		.kind = HOST_WORK_FILL,
 		.move = {.to = address, .bytes = bytes, .value = value},
 	};
+	gpumem_status status = gm_host_may_touch(handle, address, bytes);
 
+	if (status != GPUMEM_OK)
+		return status;
 	return submit(handle, HOST_SLOT_fill, stream, &work);
 }
 

@@ -28,10 +28,11 @@ struct gpumem_device {
 	uint64_t raw_alignment; /* of what the backend allocates; blocks
 				   have info.alignment_bytes */
 	_Atomic bool lost;	/* some call said LOST; never undone */
-	_Atomic uint64_t reserved_bytes; /* by all pools */
+	_Atomic uint64_t reserved_bytes; /* by all pools of device memory */
 	pthread_mutex_t mutex;		 /* guards the following */
 	struct gm_device_link pools;	 /* head of a ring */
 	struct gpumem_pool *default_pool;
+	int guests; /* pools of other devices that this is a peer of */
 	struct gpumem_device *next; /* in the registry */
 };
 

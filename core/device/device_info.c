@@ -33,6 +33,10 @@ static uint32_t usable_caps(const struct gpumem_backend *ops, uint32_t caps)
 		usable &= ~(uint32_t)GPUMEM_CAP_COPY;
 	if (!ops->capture_id)
 		usable &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
+	if (!ops->kind_alloc)
+		usable &= ~(uint32_t)(GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED);
+	if (!ops->peer_query)
+		usable &= ~(uint32_t)GPUMEM_CAP_PEER;
 	return caps & usable;
 }
 

@@ -10,6 +10,9 @@
 void gm_driver_init(struct gm_driver *driver, struct gpumem_device *device)
 {
 	driver->device = device;
+	driver->kind = GPUMEM_KIND_DEVICE;
+	driver->peers = NULL;
+	driver->peer_count = 0;
 	gm_driver_reset_counts(driver);
 }
 
@@ -45,8 +48,15 @@ gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
 {
 	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_ALLOC);
 
-	if (call.status == GPUMEM_OK)
+	if (driver->kind != GPUMEM_KIND_DEVICE)
+		call.slot = "kind_alloc";
+	if (call.status != GPUMEM_OK)
+		return gm_call_end(&call);
+	if (driver->kind == GPUMEM_KIND_DEVICE)
 		call.status = call.ops->alloc(call.handle, bytes, address_out);
+	else
+		call.status = call.ops->kind_alloc(call.handle, driver->kind,
+						   bytes, address_out);
 	return gm_call_end(&call);
 }
 
@@ -55,8 +65,15 @@ gpumem_status gm_driver_free(struct gm_driver *driver, uint64_t address,
 {
 	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_FREE);
 
-	if (call.status == GPUMEM_OK)
+	if (driver->kind != GPUMEM_KIND_DEVICE)
+		call.slot = "kind_free";
+	if (call.status != GPUMEM_OK)
+		return gm_call_end(&call);
+	if (driver->kind == GPUMEM_KIND_DEVICE)
 		call.status = call.ops->free(call.handle, address, bytes);
+	else
+		call.status = call.ops->kind_free(call.handle, driver->kind,
+						  address, bytes);
 	return gm_call_end(&call);
 }
 
@@ -125,9 +142,17 @@ gpumem_status gm_driver_map(struct gm_driver *driver, uint64_t address,
 {
 	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_MAP);
 
-	if (call.status == GPUMEM_OK)
+	if (driver->peer_count)
+		call.slot = "map_peers";
+	if (call.status != GPUMEM_OK)
+		return gm_call_end(&call);
+	if (!driver->peer_count)
 		call.status = call.ops->map(call.handle, address, pages, count,
 					    page_bytes);
+	else
+		call.status = call.ops->map_peers(
+			call.handle, address, pages, count, page_bytes,
+			driver->peers, driver->peer_count);
 	return gm_call_end(&call);
 }
 

@@ -12,14 +12,19 @@
 
 #include "device.h"
 
-/* One user's way to one device, with its books. */
+/* One user's way to one device, with its books. Constant but for the counters:
+ * what alloc, free and map are about is decided once for all of them. */
 struct gm_driver {
 	struct gpumem_device *device;
+	gpumem_kind kind;   /* of alloc and free; DEVICE: see init */
+	void *const *peers; /* of map; the backend's handles; NULL: see init */
+	size_t peer_count;
 	struct {
 		_Atomic uint64_t count, failed, ns;
 	} calls[GPUMEM_CALL_COUNT];
 };
 
+/* Of device memory, and without peers. */
 void gm_driver_init(struct gm_driver *driver, struct gpumem_device *device);
 void gm_driver_reset_counts(struct gm_driver *driver);
 
@@ -67,6 +72,17 @@ gpumem_status gm_driver_capture_id(struct gm_driver *driver,
 				   gpumem_stream stream, uint64_t *id_out);
 
 /* Not counted: the user's own business, not a pool's. */
+/* False, and no driver call, of two backends or without CAP_PEER. */
+gpumem_status gm_device_peer(struct gpumem_device *device,
+			     struct gpumem_device *other, bool *can_out);
+/* OK, or UNSUPPORTED: the peer cannot be given what alloc gives. */
+gpumem_status gm_device_peer_enable(struct gpumem_device *device,
+				    struct gpumem_device *peer);
+/* UNSUPPORTED also without the slot. */
+gpumem_status gm_device_processes(
+	struct gpumem_device *device,
+	bool (*fn)(const struct gpumem_process *process, void *user),
+	void *user);
 gpumem_status gm_stream_create(struct gpumem_device *device,
 			       gpumem_stream *stream_out);
 gpumem_status gm_stream_destroy(struct gpumem_device *device,

@@ -40,7 +40,13 @@
 	X(VM, unmap)                                                           \
 	X(COPY, fill)                                                          \
 	X(COPY, copy)                                                          \
-	X(CAPTURE, capture_id)
+	X(CAPTURE, capture_id)                                                 \
+	X(KINDS, kind_alloc)                                                   \
+	X(KINDS, kind_free)                                                    \
+	X(PEERS, peer_query)                                                   \
+	X(PEERS, peer_enable)                                                  \
+	X(PEERS, map_peers)                                                    \
+	X(PROCESSES, device_processes)
 
 typedef void (*any_slot)(void);
 

@@ -8,6 +8,7 @@
 #include "base/option.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Addresses per byte of memory, so that moving pages never runs out of them: at
  * most 18 were used by any recorded program. */
@@ -22,6 +23,36 @@ static uint64_t space_bytes(const struct gpumem_device *device)
 	/* Half of what the map of addresses can hold at most. */
 	return bytes >> (GM_ADDRESS_BITS - 1) ? 1ull << (GM_ADDRESS_BITS - 1)
 					      : bytes;
+}
+
+/* The memory of the machine. One that does not say how much it has does not
+ * bound anything. */
+static uint64_t host_bytes(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes
+				      : 1ull << (GM_ADDRESS_BITS - 1);
+}
+
+/* What is no page of the device comes in segments, and has other bounds: pinned
+ * memory that of the machine, managed memory both together. */
+static void set_kind(struct gm_heap *heap, gpumem_kind kind)
+{
+	const struct gpumem_device_info *info = &heap->driver.device->info;
+
+	heap->driver.kind = kind;
+	heap->vm = kind == GPUMEM_KIND_DEVICE &&
+		   gm_device_has(heap->driver.device, GPUMEM_CAP_VM) &&
+		   gm_option_bool("vm");
+	heap->capacity_bytes = info->total_bytes;
+	heap->max_alloc_bytes = info->max_alloc_bytes;
+	if (kind == GPUMEM_KIND_DEVICE)
+		return;
+	heap->capacity_bytes = host_bytes();
+	if (kind == GPUMEM_KIND_MANAGED)
+		heap->capacity_bytes += info->total_bytes;
+	heap->max_alloc_bytes = heap->capacity_bytes;
 }
 
 static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
@@ -67,7 +98,9 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 	*heap = (struct gm_heap){.limit_bytes = config->limit_bytes,
 				 .soft_limit_bytes = config->soft_limit_bytes};
 	gm_driver_init(&heap->driver, device);
-	heap->vm = gm_device_has(device, GPUMEM_CAP_VM) && gm_option_bool("vm");
+	set_kind(heap, config->kind);
+	heap->driver.peers = config->peers;
+	heap->driver.peer_count = config->peer_count;
 	heap->unit = device->info.alignment_bytes;
 	if (heap->unit > GM_SMALL_MAX)
 		return gm_fail(GPUMEM_UNSUPPORTED,
@@ -190,7 +223,8 @@ void gm_heap_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 {
 	gm_gauge_add(&heap->books.reserved, bytes);
 	gm_gauge_add(&heap->books.segments, segments);
-	atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
+	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
+		atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
 }
 
 void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
@@ -198,7 +232,8 @@ void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 	heap->returned_bytes += bytes;
 	gm_gauge_sub(&heap->books.reserved, bytes);
 	gm_gauge_sub(&heap->books.segments, segments);
-	atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);
+	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
+		atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);
 }
 
 uint64_t gm_heap_host_bytes(const struct gm_heap *heap)

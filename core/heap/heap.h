@@ -33,6 +33,8 @@ struct gm_heap {
 	size_t page_bytes;	   /* constant: of VM pages */
 	bool vm;		   /* constant */
 	bool membarrier;	   /* constant: see local.h */
+	uint64_t capacity_bytes;   /* constant: there cannot be more */
+	uint64_t max_alloc_bytes;  /* constant: of one raw allocation */
 	double waste, waste_max;   /* constant: fractions of highest_active */
 	uint64_t limit_bytes, soft_limit_bytes;
 	bool beyond_soft; /* the soft limit is no limit for this attempt */
@@ -58,6 +60,9 @@ struct gm_heap {
 
 struct gm_heap_config {
 	uint64_t limit_bytes, soft_limit_bytes, page_bytes;
+	gpumem_kind kind;
+	void *const *peers; /* kept: see struct gm_driver */
+	size_t peer_count;
 };
 
 /* Without the mutex. OK, NO_HOST_MEMORY, or what the driver said. */
@@ -77,7 +82,7 @@ bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream);
 /* True while any stream that the heap knows is. */
 bool gm_heap_any_capturing(struct gm_heap *heap);
 
-/* The writers of `reserved`; the device's sum follows. */
+/* The writers of `reserved`; of device memory the device's sum follows. */
 void gm_heap_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments);
 void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments);
 

@@ -48,8 +48,8 @@ static uint64_t good_bytes(const struct gm_heap *heap, size_t bytes,
 	else if (good > room)
 		good = room;
 	good = round_up(good, round_up(segment_min, info->granularity_bytes));
-	if (good > info->max_alloc_bytes)
-		good = info->max_alloc_bytes;
+	if (good > heap->max_alloc_bytes)
+		good = heap->max_alloc_bytes;
 	return good > least ? good : least;
 }
 
@@ -65,14 +65,13 @@ static bool is_unused(const struct gm_span *span)
 static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 			  struct gm_span *span)
 {
-	const struct gpumem_device_info *info = &heap->driver.device->info;
 	uint64_t address;
 	gpumem_status status;
 
-	if (least > info->max_alloc_bytes)
+	if (least > heap->max_alloc_bytes)
 		return gm_fail(GPUMEM_NO_MEMORY,
 			       "the device gives at most %llu bytes at a time",
-			       (unsigned long long)info->max_alloc_bytes);
+			       (unsigned long long)heap->max_alloc_bytes);
 	status = gm_heap_limit_check(heap, good);
 	if (!status)
 		status = gm_driver_alloc(&heap->driver, good, &address);

@@ -131,7 +131,6 @@ static gpumem_status refuse_lost(struct gpumem_pool *pool)
 gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 			    const struct gm_request *request, void **ptr_out)
 {
-	const struct gpumem_device_info *info = &pool->device->info;
 	gpumem_status status;
 
 	if (gm_forked())
@@ -141,9 +140,9 @@ gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 	if (atomic_load(&pool->device->lost))
 		return refuse_lost(pool);
 	/* No help can make room for more than there is. */
-	if (request->bytes > info->total_bytes) {
+	if (request->bytes > pool->heap.capacity_bytes) {
 		status = gm_fail(GPUMEM_NO_MEMORY, "%s has not so much",
-				 info->name);
+				 pool->device->info.name);
 	} else {
 		status = try_once(pool, request, false, ptr_out);
 		if (is_for_memory(status))

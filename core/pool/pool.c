@@ -55,20 +55,31 @@ static void free_pool(struct gpumem_pool *pool)
 {
 	pthread_mutex_destroy(&pool->pressure_mutex);
 	pthread_mutex_destroy(&pool->trim_mutex);
+	gm_pool_drop_peers(pool);
 	free(pool->pressure);
 	free(pool);
 }
 
-static gpumem_status create(struct gpumem_device *device,
-			    const struct gpumem_pool_config *config,
-			    struct gpumem_pool **pool_out)
+static gpumem_status init_heap(struct gpumem_pool *pool,
+			       const struct gpumem_pool_config *config)
 {
 	const struct gm_heap_config heap_config = {
 		.limit_bytes = or_option(config->limit_bytes, "limit"),
 		.soft_limit_bytes =
 			or_option(config->soft_limit_bytes, "soft_limit"),
 		.page_bytes = or_option(config->page_bytes, "page"),
+		.kind = config->kind,
+		.peers = pool->peer_handles,
+		.peer_count = pool->peer_count,
 	};
+
+	return gm_heap_init(&pool->heap, pool->device, &heap_config);
+}
+
+static gpumem_status create(struct gpumem_device *device,
+			    const struct gpumem_pool_config *config,
+			    struct gpumem_pool **pool_out)
+{
 	struct gpumem_pool *pool = calloc(1, sizeof(*pool));
 	gpumem_status status;
 
@@ -78,10 +89,15 @@ static gpumem_status create(struct gpumem_device *device,
 	pthread_mutex_init(&pool->pressure_mutex, NULL);
 	pthread_mutex_init(&pool->trim_mutex, NULL);
 	pool->device = device;
-	status = gm_heap_init(&pool->heap, device, &heap_config);
+	status = gm_pool_set_peers(pool, config);
 	if (status)
 		goto free_pool;
-	status = gm_pool_keeper_start(pool);
+	status = init_heap(pool, config);
+	if (status)
+		goto free_pool;
+	status = gm_pool_enable_peers(pool);
+	if (!status)
+		status = gm_pool_keeper_start(pool);
 	if (status)
 		goto end_heap;
 	snprintf(pool->name, sizeof(pool->name), "%s",
@@ -232,14 +248,15 @@ gpumem_status gm_pool_default(struct gpumem_device *device,
 	return GPUMEM_OK;
 }
 
-/* Pools hold their device open, the default one does not. */
+/* Pools hold their device and their peers open, the default one does not. */
 static int other_pools(struct gpumem_device *device,
 		       struct gpumem_pool **default_out)
 {
 	const struct gm_device_link *link;
-	int count = 0;
+	int count;
 
 	pthread_mutex_lock(&device->mutex);
+	count = device->guests;
 	*default_out = device->default_pool;
 	for (link = device->pools.next; link != &device->pools;
 	     link = link->next)
@@ -259,8 +276,9 @@ gpumem_status gm_pool_device_close(struct gpumem_device *device)
 		return GPUMEM_OK;
 	}
 	if (others)
-		return gm_fail(GPUMEM_BUSY, "%d pools of %s are left", others,
-			       device->info.name);
+		return gm_fail(GPUMEM_BUSY,
+			       "%d pools of %s, or with it as a peer, are left",
+			       others, device->info.name);
 	if (default_pool) {
 		status = gm_pool_destroy(default_pool, false);
 		if (status)

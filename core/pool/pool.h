@@ -26,8 +26,11 @@ struct gpumem_pool {
 	struct gm_device_link link;	 /* under the device's mutex */
 	struct gpumem_pool *next_of_all; /* under the registry's mutex */
 	char name[64];
-	bool wait;		    /* constant: option `wait` */
-	pthread_mutex_t trim_mutex; /* one gives memory back at a time */
+	struct gpumem_device **peers; /* constant: held open; NULL: none */
+	void **peer_handles;	      /* constant: the backend's, in order */
+	size_t peer_count;	      /* constant */
+	bool wait;		      /* constant: option `wait` */
+	pthread_mutex_t trim_mutex;   /* one gives memory back at a time */
 	struct {
 		pthread_t thread;
 		pthread_cond_t wake; /* with the trim mutex */
@@ -68,6 +71,17 @@ gpumem_status gm_pool_default(struct gpumem_device *device,
 /* Undoes one open, with the default pool going as the last thing. */
 gpumem_status gm_pool_device_close(struct gpumem_device *device);
 
+/* peers.c: checks what the configuration says of kind and peers, and holds the
+ * peers open; after a failure too they have to be dropped. OK, INVALID,
+ * UNSUPPORTED, NO_HOST_MEMORY, or the driver's word. */
+gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
+				const struct gpumem_pool_config *config);
+/* Once there is a heap: opens what it allocates to them, unless it maps pages,
+ * which are opened one by one. */
+gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool);
+/* Lets go of them. */
+void gm_pool_drop_peers(struct gpumem_pool *pool);
+
 /* registry.c: all pools of the process, for pointers of unknown origin. The
  * visitor is called with the registry locked. */
 void gm_pools_add(struct gpumem_pool *pool);
@@ -88,7 +102,7 @@ gpumem_status gm_pool_use_on(void *ptr, gpumem_stream stream);
 /* reclaim.c */
 gpumem_status gm_pool_trim(struct gpumem_pool *pool, uint64_t keep_bytes,
 			   uint64_t *released_out);
-/* The same for the device's other pools, all they have to spare. */
+/* The same for the device's other pools of the kind, all they have to spare. */
 void gm_pool_trim_siblings(struct gpumem_pool *pool);
 gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 				  gpumem_stream stream);

@@ -64,9 +64,13 @@ void gm_pool_trim_siblings(struct gpumem_pool *pool)
 
 	pthread_mutex_lock(&device->mutex);
 	for (link = device->pools.next; link != &device->pools;
-	     link = link->next)
-		if (link != &pool->link)
-			(void)gm_pool_trim(gm_pool_of_link(link), 0, &released);
+	     link = link->next) {
+		struct gpumem_pool *other = gm_pool_of_link(link);
+
+		if (other != pool &&
+		    other->heap.driver.kind == pool->heap.driver.kind)
+			(void)gm_pool_trim(other, 0, &released);
+	}
 	pthread_mutex_unlock(&device->mutex);
 }
 

@@ -46,11 +46,13 @@ static void say_bytes(struct text *text, const char *before, uint64_t bytes)
 
 /* What fits the state best; one sentence. */
 static const char *advice(const struct gpumem_stats *stats,
-			  const struct gpumem_memory *memory,
+			  const struct gpumem_memory *memory, bool of_device,
 			  gpumem_status status, uint64_t bytes)
 {
-	if (bytes > memory->total_bytes)
+	if (bytes > memory->total_bytes && of_device)
 		return "the device is too small for this request";
+	if (bytes > memory->total_bytes)
+		return "the machine is too small for this request";
 	if (stats->pending_bytes >= bytes)
 		return "much is freed but still in use by other streams: "
 		       "synchronise them, or free later";
@@ -93,29 +95,51 @@ static void say_device(struct text *text, const struct gpumem_memory *memory,
 	say_bytes(text, ", outside gpumem ", memory->outside_bytes);
 }
 
+/* What the pool takes from, in numbers and then in words. Of what is no device
+ * memory there is no word of a driver. */
+static void ask(struct gpumem_pool *pool, struct text *text,
+		struct gpumem_memory *memory)
+{
+	bool known;
+
+	memory->total_bytes = pool->heap.capacity_bytes;
+	if (pool->heap.driver.kind != GPUMEM_KIND_DEVICE) {
+		say_bytes(text, "; there cannot be more than ",
+			  memory->total_bytes);
+		return;
+	}
+	known = !gm_driver_memory_info(&pool->heap.driver, memory);
+	if (known)
+		gm_pool_complete_memory(pool->device, memory);
+	say_device(text, memory, known);
+}
+
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			     uint64_t bytes)
 {
+	static const char *const kinds[] = {
+		[GPUMEM_KIND_DEVICE] = "",
+		[GPUMEM_KIND_PINNED] = " of pinned host memory",
+		[GPUMEM_KIND_MANAGED] = " of managed memory",
+	};
 	struct gpumem_memory memory = {.size = sizeof(memory)};
 	struct gpumem_error cause = {.size = sizeof(cause)};
 	struct gpumem_stats stats;
 	char buffer[900];
 	struct text text = {buffer, sizeof(buffer)};
-	bool known;
 
 	gm_error_get(&cause);
 	gm_pool_stats(pool, &stats);
-	known = !gm_driver_memory_info(&pool->heap.driver, &memory);
-	if (known)
-		gm_pool_complete_memory(pool->device, &memory);
-	else
-		memory.total_bytes = pool->device->info.total_bytes;
 	say(&text, "%s is out of memory", pool->device->info.name);
 	say_bytes(&text, " for a request of ", bytes);
-	say(&text, "; pool \"%s\"", pool->name);
+	say(&text, "; pool \"%s\"%s", pool->name,
+	    kinds[pool->heap.driver.kind]);
 	say_pool(&text, &stats);
-	say_device(&text, &memory, known);
-	say(&text, "; %s", advice(&stats, &memory, status, bytes));
+	ask(pool, &text, &memory);
+	say(&text, "; %s",
+	    advice(&stats, &memory,
+		   pool->heap.driver.kind == GPUMEM_KIND_DEVICE, status,
+		   bytes));
 	/* The driver's own number and name stay with the error. */
 	if (cause.status != status)
 		return gm_fail(status, "%s", buffer);

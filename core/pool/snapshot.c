@@ -15,6 +15,7 @@ void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 		.bytes = extent->bytes,
 		.stream = extent->arena ? extent->arena->stream : NULL,
 		.pool = pool,
+		.kind = pool->heap.driver.kind,
 	};
 	switch (gm_extent_state(extent)) {
 	case GM_EXTENT_LARGE:

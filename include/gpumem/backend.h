@@ -23,6 +23,7 @@
  *   and a plugin writes no more than that.
  * - Sizes are > 0 and multiples of the granularity that device_info gave;
  *   alignments are powers of two.
+ * - Peers are open, none of them is the device itself, and none comes twice.
  * - Nothing is given back twice, or while a capability says it is not there.
  *
  * What a slot guarantees:
@@ -197,6 +198,39 @@ struct gpumem_backend {
 	 * capture of this process has. */
 	gpumem_status (*capture_id)(void *device, gpumem_stream stream,
 				    uint64_t *id_out);
+
+	/* ---- group KINDS: memory of a kind that is not DEVICE ---- */
+
+	/* Of a kind that device_info's capabilities name. The address is that
+	 * which host and device use, aligned as those of `alloc` are; the whole
+	 * is committed, as far as the kind is, and all devices of the backend
+	 * can use it. */
+	gpumem_status (*kind_alloc)(void *device, gpumem_kind kind,
+				    uint64_t bytes, uint64_t *address_out);
+	gpumem_status (*kind_free)(void *device, gpumem_kind kind,
+				   uint64_t address, uint64_t bytes);
+
+	/* ---- group PEERS. peer: another open device of this backend ---- */
+
+	/* Whether the peer can be given the device's memory. */
+	gpumem_status (*peer_query)(void *device, void *peer, bool *can_out);
+	/* From now on the peer reads and writes all that `alloc` of this device
+	 * gave or gives. Once is enough; again is OK. */
+	gpumem_status (*peer_enable)(void *device, void *peer);
+	/* As `map`, and `peers` read and write it too. */
+	gpumem_status (*map_peers)(void *device, uint64_t address,
+				   const gpumem_page *pages, size_t count,
+				   uint64_t page_bytes, void *const *peers,
+				   size_t peer_count);
+
+	/* ---- group PROCESSES ---- */
+
+	/* Calls fn for every process that uses the device until it returns
+	 * false. UNSUPPORTED: what it takes to know is not there now. */
+	gpumem_status (*device_processes)(
+		void *device,
+		bool (*fn)(const struct gpumem_process *process, void *user),
+		void *user);
 };
 
 /* The one exported symbol of a plugin. */

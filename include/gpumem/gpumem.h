@@ -232,7 +232,10 @@ typedef void *gpumem_stream;
 	X(HOST_ACCESS, 4, "the host can read and write blocks directly")      \
 	X(FREE_WAITS, 5, "the driver's own free waits for the device")        \
 	X(LATE_COMMIT, 6, "memory is committed at first use, not at alloc")   \
-	X(MEMORY_INFO, 7, "free memory is the device's, not our own account")
+	X(MEMORY_INFO, 7, "free memory is the device's, not our own account") \
+	X(PINNED, 10, "pools of pinned host memory")                          \
+	X(MANAGED, 11, "pools of managed memory")                             \
+	X(PEER, 12, "pools can be opened to other devices")
 
 enum gpumem_cap {
 #define GPUMEM_CAP_ENUM(name, bit, text) GPUMEM_CAP_##name = 1u << (bit),
@@ -257,7 +260,8 @@ struct gpumem_memory {
 	size_t size;
 	uint64_t total_bytes;
 	uint64_t free_bytes;     /* the device's own word, see CAP_MEMORY_INFO */
-	uint64_t reserved_bytes; /* by the pools of this process */
+	uint64_t reserved_bytes; /* by the pools of this process, of the kind
+				    GPUMEM_KIND_DEVICE */
 	uint64_t outside_bytes;  /* total - free - reserved: other processes,
 				    contexts, other allocators */
 };
@@ -282,7 +286,8 @@ gpumem_device_open(const char *name, gpumem_device **device_out);
 
 /* Undoes one open. The last one destroys the device's default pool and returns
  * BUSY, leaving the device open, if that pool has live blocks, one of its
- * streams is being captured, or other pools are left. */
+ * streams is being captured, or other pools are left, of it or with it as a
+ * peer. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_close(gpumem_device *device);
 
@@ -293,6 +298,31 @@ gpumem_device_info(const gpumem_device *device,
 /* Asks the driver. OK, DRIVER or LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_memory(gpumem_device *device, struct gpumem_memory *memory_out);
+
+/* Whether pools of `device` can be opened to `other`: config.peers of
+ * gpumem_pool_create(). True of a device and itself, false of devices of two
+ * backends, or without CAP_PEER. OK, DRIVER or LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_peer(gpumem_device *device, gpumem_device *other, bool *can_out);
+
+/* A process that holds memory of a device. */
+struct gpumem_process {
+	size_t size;
+	uint64_t pid;   /* as the driver numbers it, which in a container may
+			   not be as the program would */
+	uint64_t bytes; /* of the device, by whatever means; UINT64_MAX: the
+			   driver does not say */
+	char name[64];  /* of its program; "" if unknown */
+};
+
+/* Calls fn for every process that uses the device, until it returns false. OK;
+ * UNSUPPORTED: nobody can tell, and the text says what is missing; DRIVER;
+ * LOST; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_processes(gpumem_device *device,
+			bool (*fn)(const struct gpumem_process *process,
+				   void *user),
+			void *user);
 
 /* ---- Streams, and moving bytes (for tests, tools and small programs) ---- */
 
@@ -328,6 +358,25 @@ gpumem_copy(gpumem_device *device, void *to, const void *from, size_t bytes,
 
 typedef struct gpumem_pool gpumem_pool;
 
+/* name, number, text. What a pool's memory is. */
+#define GPUMEM_KIND_LIST(X)                                                   \
+	X(DEVICE, 0, "device memory")                                         \
+	X(PINNED, 1, "pinned host memory")                                    \
+	X(MANAGED, 2, "managed memory")
+
+/*
+ * DEVICE: the device's own. PINNED: host memory that never moves, which the
+ * host and all devices of the backend read and write, and from which copies
+ * run at full speed. MANAGED: moves between the host and the devices by itself,
+ * to where it is used, and can be more than a device has. The last two count
+ * in their pool's statistics, but not in gpumem_memory.reserved_bytes.
+ */
+typedef enum gpumem_kind {
+#define GPUMEM_KIND_ENUM(name, number, text) GPUMEM_KIND_##name = (number),
+	GPUMEM_KIND_LIST(GPUMEM_KIND_ENUM)
+#undef GPUMEM_KIND_ENUM
+} gpumem_kind;
+
 struct gpumem_pool_config {
 	size_t size;
 	const char *name;          /* for reports; copied; NULL: "pool" */
@@ -335,11 +384,19 @@ struct gpumem_pool_config {
 	uint64_t soft_limit_bytes; /* above it caches are given back and pressure
 				      callbacks run before growing; 0: none */
 	uint64_t page_bytes;       /* physical unit; 0: option `page` */
+	gpumem_kind kind;          /* other than DEVICE: segments, no pages */
+	gpumem_device *const *peers; /* devices that read and write the blocks
+				      too; copied. Streams stay those of the
+				      pool's own device. */
+	size_t peer_count;
 };
 
-/* config NULL: all defaults. Returns OK; UNSUPPORTED: the device's alignment is
+/* config NULL: all defaults. Returns OK; UNSUPPORTED: the device has no memory
+ * of that kind, or cannot be opened to one of the peers, or its alignment is
  * beyond what a pool can do; NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY. The device
- * stays open at least as long as its pools. */
+ * and the peers stay open at least as long as the pool. Without virtual memory
+ * the first pool with a peer opens everything that this process gets from the
+ * driver's own allocation of that device to it, for good. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_create(gpumem_device *device,
 		   const struct gpumem_pool_config *config,
@@ -488,6 +545,7 @@ struct gpumem_block {
 	gpumem_stream stream;     /* the block's own */
 	gpumem_pool *pool;
 	gpumem_block_state state;
+	gpumem_kind kind;         /* the pool's */
 };
 
 /* The live block that holds ptr, which may point anywhere inside it. OK, or
@@ -513,7 +571,8 @@ struct gpumem_gauge {
 	uint64_t total;
 };
 
-/* Driver calls, one entry per slot of backend.h that a pool calls. */
+/* Driver calls, one entry per slot of backend.h that a pool calls. kind_alloc,
+ * kind_free and map_peers count as the alloc, free and map that they are. */
 #define GPUMEM_CALL_LIST(X)                                                   \
 	X(ALLOC, alloc)                                                       \
 	X(FREE, free)                                                         \

@@ -45,12 +45,17 @@ GPUMEM_API uint64_t gpumem_host_calls(void);
 
 /* Calls that a program must not make while it captures, since the process
  * began: event_record, stream_query and stream_sync of a stream that is being
- * captured, and unmap, free or page_destroy while any stream of that device is.
+ * captured, and unmap, free, kind_free or page_destroy while any stream of that
+ * device is.
  * A pool makes none as to the streams that it knows. */
 GPUMEM_API uint64_t gpumem_host_capture_violations(void);
 
 /* Physical bytes that the device has given out: 0 when nobody holds any. */
 GPUMEM_API uint64_t gpumem_host_used_bytes(int device);
+
+/* Bytes of that kind that the device has given out; as to DEVICE, the same as
+ * gpumem_host_used_bytes(). */
+GPUMEM_API uint64_t gpumem_host_kind_bytes(int device, gpumem_kind kind);
 
 /* Other programs now use so many bytes of the device. OK, INVALID. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status

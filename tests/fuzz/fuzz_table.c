@@ -29,25 +29,29 @@
 #define ONE "ssssssss"
 #define NAME "fake\0"
 
-/* A larger table than ours. */
-#define LARGE_HEAD "\1\0\0\0\0\1\0\0nnnnnnnnoooooooo"
+/* A table of our size, and a larger one. */
+#define OUR_HEAD "\1\0\0\0\50\1\0\0nnnnnnnnoooooooo"
+#define LARGE_HEAD "\1\0\0\0\60\1\0\0nnnnnnnnoooooooo"
 #define STREAMS NINE ONE
-#define ALL NINE STREAMS FOUR FOUR ONE
+#define FIRST NINE STREAMS FOUR FOUR ONE /* up to CAPTURE */
+#define ALL FIRST FOUR ONE ONE
 
 const struct fuzz_seed fuzz_seeds[] = {
-	FUZZ_SEED(HEAD("\370") ALL NAME),
+	FUZZ_SEED(OUR_HEAD ALL NAME),
+	FUZZ_SEED(OUR_HEAD FIRST ONE NONE FOUR NAME),
+	FUZZ_SEED(HEAD("\370") FIRST NAME),
 	FUZZ_SEED(HEAD("\140") NINE NAME),
 	FUZZ_SEED(HEAD("\260") NINE STREAMS NAME),
 	FUZZ_SEED(HEAD("\370") NINE STREAMS FOUR ONE NONE NONE NONE ONE NAME),
 	FUZZ_SEED(HEAD("\370") FOUR NONE FOUR STREAMS FOUR FOUR ONE NAME),
 	FUZZ_SEED(LARGE_HEAD ALL ONE NAME),
-	FUZZ_SEED(HEAD("\370") ALL "sixteen-letters-\0"),
-	FUZZ_SEED(HEAD("\370") ALL "Upper\0"),
+	FUZZ_SEED(HEAD("\370") FIRST "sixteen-letters-\0"),
+	FUZZ_SEED(HEAD("\370") FIRST "Upper\0"),
 	{NULL, 0},
 };
 
 /* How many slots each group has, in the table's order. */
-static const size_t groups[] = {10, 6, 2, 1};
+static const size_t groups[] = {10, 6, 2, 1, 2, 3, 1};
 
 static void check(bool condition)
 {

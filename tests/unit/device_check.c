@@ -169,6 +169,12 @@ static const struct {
 	SLOT("COPY", fill),
 	SLOT("COPY", copy),
 	SLOT("CAPTURE", capture_id),
+	SLOT("KINDS", kind_alloc),
+	SLOT("KINDS", kind_free),
+	SLOT("PEERS", peer_query),
+	SLOT("PEERS", peer_enable),
+	SLOT("PEERS", map_peers),
+	SLOT("PROCESSES", device_processes),
 };
 
 #define COUNT (sizeof(slots) / sizeof(slots[0]))
@@ -243,7 +249,7 @@ static void test_cut_groups(void)
 			  "a table that ends with %s", slots[i].name);
 		whole += ends_group;
 	}
-	is_uint(whole, 5, "five sizes are whole");
+	is_uint(whole, 8, "eight sizes are whole");
 }
 
 int main(void)

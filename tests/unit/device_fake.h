@@ -303,6 +303,74 @@ static gpumem_status fake_capture_id(void *device, gpumem_stream stream,
 	return status;
 }
 
+static gpumem_status fake_kind_alloc(void *device, gpumem_kind kind,
+				     uint64_t bytes, uint64_t *address_out)
+{
+	gpumem_status status = fake_call("kind_alloc");
+
+	(void)device;
+	(void)bytes;
+	if (status == GPUMEM_OK)
+		*address_out = 0x1000u * (unsigned)kind;
+	return status;
+}
+
+static gpumem_status fake_kind_free(void *device, gpumem_kind kind,
+				    uint64_t address, uint64_t bytes)
+{
+	(void)device;
+	(void)kind;
+	(void)address;
+	(void)bytes;
+	return fake_call("kind_free");
+}
+
+static gpumem_status fake_peer_query(void *device, void *peer, bool *can_out)
+{
+	gpumem_status status = fake_call("peer_query");
+
+	if (status == GPUMEM_OK)
+		*can_out = device != peer;
+	return status;
+}
+
+static gpumem_status fake_peer_enable(void *device, void *peer)
+{
+	(void)device;
+	(void)peer;
+	return fake_call("peer_enable");
+}
+
+static gpumem_status fake_map_peers(void *device, uint64_t address,
+				    const gpumem_page *pages, size_t count,
+				    uint64_t page_bytes, void *const *peers,
+				    size_t peer_count)
+{
+	(void)peers;
+	(void)peer_count;
+	(void)fake_map(device, address, pages, count, page_bytes);
+	fake.last = "map_peers";
+	return fake.next;
+}
+
+/* A plugin's struct that is shorter than ours. */
+static gpumem_status
+fake_processes(void *device,
+	       bool (*fn)(const struct gpumem_process *process, void *user),
+	       void *user)
+{
+	struct {
+		size_t size;
+		uint64_t pid, bytes;
+	} process = {sizeof(process), 4711, 12345};
+	gpumem_status status = fake_call("device_processes");
+
+	(void)device;
+	if (status == GPUMEM_OK)
+		(void)fn((const void *)&process, user);
+	return status;
+}
+
 static const struct gpumem_backend fake_table = {
 	.abi = GPUMEM_BACKEND_ABI,
 	.size = sizeof(struct gpumem_backend),
@@ -335,6 +403,12 @@ static const struct gpumem_backend fake_table = {
 	.fill = fake_fill,
 	.copy = fake_copy,
 	.capture_id = fake_capture_id,
+	.kind_alloc = fake_kind_alloc,
+	.kind_free = fake_kind_free,
+	.peer_query = fake_peer_query,
+	.peer_enable = fake_peer_enable,
+	.map_peers = fake_map_peers,
+	.device_processes = fake_processes,
 };
 
 #endif

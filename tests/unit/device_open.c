@@ -116,6 +116,11 @@ static void test_handles(void)
 
 static void test_info(void)
 {
+	const uint32_t known = 0
+#define CAP_BIT(name, bit, text) | 1u << (bit)
+		GPUMEM_CAP_LIST(CAP_BIT)
+#undef CAP_BIT
+		;
 	struct gpumem_device *device;
 
 	is_status(gm_device_open("fake:1", &device), GPUMEM_OK, "open");
@@ -130,8 +135,7 @@ static void test_info(void)
 		   gm_device_has(device, GPUMEM_CAP_COPY) &&
 		   gm_device_has(device, GPUMEM_CAP_CAPTURE),
 	   "groups that are there");
-	is_uint(device->info.caps, (GPUMEM_CAP_MEMORY_INFO << 1) - 1,
-		"bits that nobody knows are dropped");
+	is_uint(device->info.caps, known, "bits that nobody knows are dropped");
 	gm_device_release(device);
 	fake.alignment_bytes = 16;
 	is_status(gm_device_open("fake:1", &device), GPUMEM_OK, "open");

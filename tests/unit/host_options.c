@@ -48,7 +48,8 @@ static void test_defaults(void)
 	is_uint(info.caps,
 		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_COPY |
 			GPUMEM_CAP_CAPTURE | GPUMEM_CAP_HOST_ACCESS |
-			GPUMEM_CAP_MEMORY_INFO,
+			GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
+			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER,
 		"capabilities");
 }
 
@@ -231,6 +232,9 @@ static void test_no_rest(void)
 	option("host.copy", "off");
 	option("host.capture", "no");
 	option("host.memory_info", "0");
+	option("host.pinned", "0");
+	option("host.managed", "0");
+	option("host.peers", "off");
 	is_uint(info_of(0).caps,
 		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_HOST_ACCESS,
 		"capabilities");
@@ -254,6 +258,9 @@ static void test_no_rest(void)
 	option("host.copy", NULL);
 	option("host.capture", NULL);
 	option("host.memory_info", NULL);
+	option("host.pinned", NULL);
+	option("host.managed", NULL);
+	option("host.peers", NULL);
 }
 
 /* ---- Time -------------------------------------------------------------- */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What a pool is made of and for whom: its kind, and the devices that its
+ * memory is opened to, which it holds open. Only at the beginning and the end
+ * of a pool, so nobody locks but for a device's count of guests.
+ */
+#include "pool.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+static gpumem_status check_kind(const struct gpumem_device *device,
+				gpumem_kind kind)
+{
+	static const struct {
+		const char *text;
+		uint32_t cap; /* that it needs */
+	} kinds[] = {
+		[GPUMEM_KIND_DEVICE] = {"device memory", 0},
+		[GPUMEM_KIND_PINNED] = {"pinned memory", GPUMEM_CAP_PINNED},
+		[GPUMEM_KIND_MANAGED] = {"managed memory", GPUMEM_CAP_MANAGED},
+	};
+
+	if ((unsigned)kind >= sizeof(kinds) / sizeof(kinds[0]))
+		return gm_fail(GPUMEM_INVALID, "there is no kind %d of memory",
+			       (int)kind);
+	if (kinds[kind].cap & ~device->info.caps)
+		return gm_fail(GPUMEM_UNSUPPORTED, "%s has no %s",
+			       device->info.name, kinds[kind].text);
+	return GPUMEM_OK;
+}
+
+/* What is no device memory all devices of the backend can use anyway. */
+static gpumem_status check_peer(struct gpumem_device *device,
+				struct gpumem_device *peer, gpumem_kind kind)
+{
+	gpumem_status status;
+	bool can = false;
+
+	if (!peer)
+		return gm_fail(GPUMEM_INVALID, "a peer is NULL");
+	if (device->ops != peer->ops)
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "%s cannot be opened to %s: they are of two "
+			       "backends",
+			       device->info.name, peer->info.name);
+	if (kind != GPUMEM_KIND_DEVICE)
+		return GPUMEM_OK;
+	status = gm_device_peer(device, peer, &can);
+	if (!status && !can)
+		status = gm_fail(GPUMEM_UNSUPPORTED,
+				 "%s cannot be opened to %s: there is no way "
+				 "between them; copy what both need",
+				 device->info.name, peer->info.name);
+	return status;
+}
+
+/* The device itself needs no opening, and once is enough. */
+static bool is_new(const struct gpumem_pool *pool,
+		   const struct gpumem_device *peer)
+{
+	if (peer == pool->device)
+		return false;
+	for (size_t i = 0; i < pool->peer_count; i++)
+		if (pool->peers[i] == peer)
+			return false;
+	return true;
+}
+
+static void hold(struct gpumem_pool *pool, struct gpumem_device *peer)
+{
+	gm_device_hold(peer);
+	pthread_mutex_lock(&peer->mutex);
+	peer->guests++;
+	pthread_mutex_unlock(&peer->mutex);
+	pool->peer_handles[pool->peer_count] = peer->handle;
+	pool->peers[pool->peer_count++] = peer;
+}
+
+gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
+				const struct gpumem_pool_config *config)
+{
+	size_t count = config->peer_count;
+	gpumem_status status = check_kind(pool->device, config->kind);
+
+	if (status || !count)
+		return status;
+	if (!config->peers)
+		return gm_fail(GPUMEM_INVALID, "peers is NULL");
+	pool->peers = calloc(count, sizeof(struct gpumem_device *));
+	pool->peer_handles = calloc(count, sizeof(void *));
+	if (!pool->peers || !pool->peer_handles)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for %zu peers", count);
+	for (size_t i = 0; i < count && !status; i++) {
+		struct gpumem_device *peer = config->peers[i];
+
+		status = check_peer(pool->device, peer, config->kind);
+		if (!status && is_new(pool, peer))
+			hold(pool, peer);
+	}
+	return status;
+}
+
+gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool)
+{
+	const struct gm_heap *heap = &pool->heap;
+	gpumem_status status = GPUMEM_OK;
+
+	if (heap->vm || heap->driver.kind != GPUMEM_KIND_DEVICE)
+		return GPUMEM_OK;
+	for (size_t i = 0; i < pool->peer_count && !status; i++)
+		status = gm_device_peer_enable(pool->device, pool->peers[i]);
+	return status;
+}
+
+void gm_pool_drop_peers(struct gpumem_pool *pool)
+{
+	for (size_t i = 0; i < pool->peer_count; i++) {
+		struct gpumem_device *peer = pool->peers[i];
+
+		pthread_mutex_lock(&peer->mutex);
+		peer->guests--;
+		pthread_mutex_unlock(&peer->mutex);
+		(void)gm_device_release(peer);
+	}
+	free(pool->peers);
+	free(pool->peer_handles);
+}
