@@ -76,11 +76,17 @@ static gpumem_status read_traits(CUdevice device, struct cuda_traits *traits)
 {
 	gpumem_status status;
 	size_t granularity = RAW_GRANULARITY_BYTES;
-	int vm = 0;
+	int vm = 0, managed = 0;
 
 	status = attribute(
 		device, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
 		&vm);
+	/* Where host and device may not use managed memory at the same time, a
+	 * block could not be handed out while work on another one runs. */
+	if (status == GPUMEM_OK)
+		status = attribute(
+			device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+			&managed);
 	if (status == GPUMEM_OK && vm)
 		status = describe_page(device, &traits->page);
 	if (status == GPUMEM_OK && vm)
@@ -92,23 +98,24 @@ static gpumem_status read_traits(CUdevice device, struct cuda_traits *traits)
 	if (status != GPUMEM_OK)
 		return status;
 	traits->vm = vm != 0;
+	traits->managed = managed != 0;
 	traits->granularity_bytes = granularity;
 	return GPUMEM_OK;
 }
 
-static void format_uuid(const CUuuid *uuid, char *text, size_t bytes)
+void gm_cuda_format_uuid(const CUuuid *uuid, char text_out[CUDA_UUID_BYTES])
 {
 	size_t i, used = 0;
 
-	for (i = 0; i < sizeof(uuid->bytes) && used < bytes; i++)
+	for (i = 0; i < sizeof(uuid->bytes); i++)
 		used += (size_t)snprintf(
-			text + used, bytes - used, "%s%02x",
+			text_out + used, CUDA_UUID_BYTES - used, "%s%02x",
 			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
 			(unsigned char)uuid->bytes[i]);
 }
 
 /* The newer call tells the parts of a divided device (MIG) apart. */
-static gpumem_status read_uuid(CUdevice device, CUuuid *uuid)
+gpumem_status gm_cuda_read_uuid(CUdevice device, CUuuid *uuid)
 {
 	if (gm_cuda.cuDeviceGetUuid_v2)
 		return gm_cuda_check(gm_cuda.cuDeviceGetUuid_v2(uuid, device),
@@ -129,7 +136,7 @@ static gpumem_status read_identity(CUdevice device,
 						       device),
 			       "cuDeviceGetName");
 	if (status == GPUMEM_OK)
-		status = read_uuid(device, &uuid);
+		status = gm_cuda_read_uuid(device, &uuid);
 	if (status == GPUMEM_OK)
 		status = gm_cuda_check(
 			gm_cuda.cuDeviceGetPCIBusId(info->pci,
@@ -137,7 +144,7 @@ static gpumem_status read_identity(CUdevice device,
 			"cuDeviceGetPCIBusId");
 	if (status != GPUMEM_OK)
 		return status;
-	format_uuid(&uuid, info->uuid, sizeof(info->uuid));
+	gm_cuda_format_uuid(&uuid, info->uuid);
 	for (c = info->pci; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	return GPUMEM_OK;
@@ -169,7 +176,9 @@ gpumem_status gm_cuda_device_info(int index, struct gpumem_device_info *info)
 	found.max_alloc_bytes = total;
 	found.caps = GPUMEM_CAP_STREAMS | GPUMEM_CAP_COPY | GPUMEM_CAP_CAPTURE |
 		     GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_MEMORY_INFO |
-		     (traits.vm ? GPUMEM_CAP_VM : 0);
+		     GPUMEM_CAP_PINNED | GPUMEM_CAP_PEER |
+		     (traits.vm ? GPUMEM_CAP_VM : 0) |
+		     (traits.managed ? GPUMEM_CAP_MANAGED : 0);
 	memcpy(info, &found,
 	       found.size < sizeof(found) ? found.size : sizeof(found));
 	return GPUMEM_OK;
@@ -186,6 +195,8 @@ gpumem_status gm_cuda_device_open(int index, void **device_out)
 				    "no host memory for a device");
 	status = gm_cuda_check(gm_cuda.cuDeviceGet(&device->device, index),
 			       "cuDeviceGet of device %d", index);
+	if (status == GPUMEM_OK)
+		status = gm_cuda_read_uuid(device->device, &device->uuid);
 	if (status == GPUMEM_OK)
 		status = read_traits(device->device, &device->traits);
 	if (status == GPUMEM_OK)

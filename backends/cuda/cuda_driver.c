@@ -16,6 +16,9 @@ struct cuda_driver gm_cuda;
 const struct gpumem_option_row gm_cuda_options[] = {
 	{"cuda.library", "libcuda.so.1", GPUMEM_OPTION_TEXT,
 	 "the driver's library, by name or path"},
+	{"cuda.nvml", "libnvidia-ml.so.1", GPUMEM_OPTION_TEXT,
+	 "the library that tells which processes use a device, by name or "
+	 "path"},
 	{NULL, NULL, GPUMEM_OPTION_TEXT, NULL},
 };
 

@@ -37,6 +37,12 @@ static const struct gpumem_backend backend = {
 	.fill = gm_cuda_fill,
 	.copy = gm_cuda_copy,
 	.capture_id = gm_cuda_capture_id,
+	.kind_alloc = gm_cuda_kind_alloc,
+	.kind_free = gm_cuda_kind_free,
+	.peer_query = gm_cuda_peer_query,
+	.peer_enable = gm_cuda_peer_enable,
+	.map_peers = gm_cuda_map_peers,
+	.device_processes = gm_cuda_device_processes,
 };
 
 /* With hidden visibility this one is seen all the same. */

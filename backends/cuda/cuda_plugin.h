@@ -15,10 +15,14 @@
  *     cuda_stream.c   streams; group CAPTURE
  *     cuda_event.c    events
  *     cuda_virtual.c  group VM
+ *     cuda_kind.c     group KINDS
+ *     cuda_peer.c     group PEERS
+ *     cuda_nvml.c     group PROCESSES: another library, NVML
  *     cuda_plugin.c   the table
  *
  * Nothing is kept but gm_cuda, which init writes once, what a device is opened
- * with, and events: nobody locks. It does not cache, count or retry.
+ * with, events, and NVML once it was needed: only cuda_nvml.c locks. It does
+ * not cache, count or retry.
  */
 #ifndef GM_CUDA_PLUGIN_H
 #define GM_CUDA_PLUGIN_H
@@ -61,7 +65,7 @@ bool gm_cuda_gone(CUresult result);
 
 /* What a device can do that its description and its pages both need. */
 struct cuda_traits {
-	bool vm;
+	bool vm, managed;
 	uint64_t granularity_bytes;
 	CUmemAllocationProp page; /* what pages are created with */
 };
@@ -69,6 +73,7 @@ struct cuda_traits {
 struct cuda_device {
 	CUdevice device;
 	CUcontext context; /* the primary one, retained */
+	CUuuid uuid;
 	struct cuda_traits traits;
 };
 
@@ -77,6 +82,11 @@ gpumem_status gm_cuda_device_info(int index,
 				  struct gpumem_device_info *info_out);
 gpumem_status gm_cuda_device_open(int index, void **device_out);
 void gm_cuda_device_close(void *device);
+
+/* See cuDeviceGetUuid(). */
+gpumem_status gm_cuda_read_uuid(CUdevice device, CUuuid *uuid_out);
+#define CUDA_UUID_BYTES 37 /* 8-4-4-4-12 digits, and the end */
+void gm_cuda_format_uuid(const CUuuid *uuid, char text_out[CUDA_UUID_BYTES]);
 
 /* ---- Around a call ----------------------------------------------------- */
 
@@ -149,5 +159,19 @@ gpumem_status gm_cuda_map(void *device, uint64_t address,
 			  uint64_t page_bytes);
 gpumem_status gm_cuda_unmap(void *device, uint64_t address, size_t count,
 			    uint64_t page_bytes);
+gpumem_status gm_cuda_map_peers(void *device, uint64_t address,
+				const gpumem_page *pages, size_t count,
+				uint64_t page_bytes, void *const *peers,
+				size_t peer_count);
+gpumem_status gm_cuda_peer_query(void *device, void *peer, bool *can_out);
+gpumem_status gm_cuda_peer_enable(void *device, void *peer);
+gpumem_status gm_cuda_kind_alloc(void *device, gpumem_kind kind, uint64_t bytes,
+				 uint64_t *address_out);
+gpumem_status gm_cuda_kind_free(void *device, gpumem_kind kind,
+				uint64_t address, uint64_t bytes);
+gpumem_status gm_cuda_device_processes(
+	void *device,
+	bool (*fn)(const struct gpumem_process *process, void *user),
+	void *user);
 
 #endif

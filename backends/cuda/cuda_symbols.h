@@ -49,6 +49,11 @@
 	X(cuMemGetInfo_v2, cuMemGetInfo, 3020)                                 \
 	X(cuMemAlloc_v2, cuMemAlloc, 3020)                                     \
 	X(cuMemFree_v2, cuMemFree, 3020)                                       \
+	X(cuMemHostAlloc, cuMemHostAlloc, 2020)                                \
+	X(cuMemFreeHost, cuMemFreeHost, 2000)                                  \
+	X(cuMemAllocManaged, cuMemAllocManaged, 6000)                          \
+	X(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, 4000)                  \
+	X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, 4000)                  \
 	X(cuStreamCreate, cuStreamCreate, 2000)                                \
 	X(cuStreamDestroy_v2, cuStreamDestroy, 4000)                           \
 	X(cuStreamSynchronize, cuStreamSynchronize, 2000)                      \

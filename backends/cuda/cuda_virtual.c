@@ -7,6 +7,8 @@
  */
 #include "cuda_plugin.h"
 
+#include <stdlib.h>
+
 gpumem_status gm_cuda_va_reserve(void *handle, uint64_t bytes,
 				 uint64_t alignment, uint64_t *address_out)
 {
@@ -88,40 +90,68 @@ gpumem_status gm_cuda_page_destroy(void *handle, gpumem_page page,
 	return status;
 }
 
+/* What a map is asked for. */
+struct request {
+	const struct cuda_device *device;
+	uint64_t address, page_bytes;
+	const gpumem_page *pages;
+	size_t count;
+	CUmemAccessDesc *access; /* the device's, then its peers' */
+	size_t access_count;
+};
+
 /* New mappings have no access, and giving it is the dear part: 19 of 27
  * microseconds for one page, and less for each in a longer range. So it is done
- * once for all. */
-static gpumem_status map_pages(const struct cuda_device *device,
-			       uint64_t address, const gpumem_page *pages,
-			       size_t count, uint64_t page_bytes)
+ * once for all, devices too. */
+static gpumem_status map_pages(const struct request *request)
 {
-	const CUmemAccessDesc access = {
-		.location = device->traits.page.location,
-		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-	};
+	uint64_t address = request->address, bytes = request->page_bytes;
 	gpumem_status status = GPUMEM_OK;
 	size_t done = 0;
 
-	while (done < count) {
+	while (done < request->count) {
 		status = gm_cuda_check(
-			gm_cuda.cuMemMap(address + done * page_bytes,
-					 page_bytes, 0, memory_of(pages[done]),
-					 0),
-			"cuMemMap of page %zu of %zu", done + 1, count);
+			gm_cuda.cuMemMap(address + done * bytes, bytes, 0,
+					 memory_of(request->pages[done]), 0),
+			"cuMemMap of page %zu of %zu", done + 1,
+			request->count);
 		if (status != GPUMEM_OK)
 			goto unmap;
 		done++;
 	}
 	status = gm_cuda_check(
-		gm_cuda.cuMemSetAccess(address, count * page_bytes, &access, 1),
-		"cuMemSetAccess of %zu pages", count);
+		gm_cuda.cuMemSetAccess(address, request->count * bytes,
+				       request->access, request->access_count),
+		"cuMemSetAccess of %zu pages for %zu devices", request->count,
+		request->access_count);
 	if (status != GPUMEM_OK)
 		goto unmap;
 	return GPUMEM_OK;
 
 unmap:
 	if (done)
-		(void)gm_cuda.cuMemUnmap(address, done * page_bytes);
+		(void)gm_cuda.cuMemUnmap(address, done * bytes);
+	return status;
+}
+
+static CUmemAccessDesc access_of(const struct cuda_device *device)
+{
+	return (CUmemAccessDesc){
+		.location = device->traits.page.location,
+		.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+	};
+}
+
+static gpumem_status map(struct request *request)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, request->device);
+
+	if (status != GPUMEM_OK)
+		return status;
+	request->access[0] = access_of(request->device);
+	status = map_pages(request);
+	gm_cuda_leave(&visit);
 	return status;
 }
 
@@ -129,13 +159,44 @@ gpumem_status gm_cuda_map(void *handle, uint64_t address,
 			  const gpumem_page *pages, size_t count,
 			  uint64_t page_bytes)
 {
-	struct cuda_visit visit;
-	gpumem_status status = gm_cuda_enter(&visit, handle);
+	CUmemAccessDesc access;
+	struct request request = {
+		.device = handle,
+		.address = address,
+		.page_bytes = page_bytes,
+		.pages = pages,
+		.count = count,
+		.access = &access,
+		.access_count = 1,
+	};
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = map_pages(handle, address, pages, count, page_bytes);
-	gm_cuda_leave(&visit);
+	return map(&request);
+}
+
+gpumem_status gm_cuda_map_peers(void *handle, uint64_t address,
+				const gpumem_page *pages, size_t count,
+				uint64_t page_bytes, void *const *peers,
+				size_t peer_count)
+{
+	struct request request = {
+		.device = handle,
+		.address = address,
+		.page_bytes = page_bytes,
+		.pages = pages,
+		.count = count,
+		.access_count = peer_count + 1,
+	};
+	gpumem_status status;
+
+	request.access = calloc(peer_count + 1, sizeof(*request.access));
+	if (!request.access)
+		return gm_cuda_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
+				    "no host memory for a list of %zu peers",
+				    peer_count);
+	for (size_t i = 0; i < peer_count; i++)
+		request.access[i + 1] = access_of(peers[i]);
+	status = map(&request);
+	free(request.access);
 	return status;
 }
 

@@ -24,6 +24,11 @@ static const char *const names[] = {
 	"cuMemGetInfo_v2",
 	"cuMemAlloc_v2",
 	"cuMemFree_v2",
+	"cuMemHostAlloc",
+	"cuMemFreeHost",
+	"cuMemAllocManaged",
+	"cuDeviceCanAccessPeer",
+	"cuCtxEnablePeerAccess",
 	"cuStreamCreate",
 	"cuStreamDestroy_v2",
 	"cuStreamSynchronize",
@@ -170,10 +175,37 @@ static void virtual(void *device)
 	STEP(cuda->va_release(device, address, COUNT * PAGE));
 }
 
+static void kinds(void *device)
+{
+	for (int i = 1; i <= 2; i++) {
+		gpumem_kind kind = (gpumem_kind)i;
+		uint64_t address = 0;
+
+		STEP(cuda->kind_alloc(device, kind, MIB, &address));
+		STEP(cuda->kind_free(device, kind, address, MIB));
+	}
+}
+
+static void peers(void *device, void *peer)
+{
+	gpumem_page page = 0;
+	uint64_t address = 0;
+	bool can = false;
+
+	STEP(cuda->peer_query(device, peer, &can));
+	STEP(cuda->peer_enable(device, peer));
+	STEP(cuda->va_reserve(device, PAGE, PAGE, &address));
+	STEP(cuda->page_create(device, PAGE, &page));
+	STEP(cuda->map_peers(device, address, &page, 1, PAGE, &peer, 1));
+	STEP(cuda->unmap(device, address, 1, PAGE));
+	STEP(cuda->page_destroy(device, page, PAGE));
+	STEP(cuda->va_release(device, address, PAGE));
+}
+
 static void life(void)
 {
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
-	void *device = NULL, *stream = NULL;
+	void *device = NULL, *stream = NULL, *peer = NULL;
 	int count;
 
 	STEP(cuda->device_count(&count));
@@ -183,6 +215,10 @@ static void life(void)
 	memory(device, stream);
 	events(device, stream);
 	virtual(device);
+	kinds(device);
+	STEP(cuda->device_open(1, &peer));
+	peers(device, peer);
+	cuda->device_close(peer);
 	STEP(cuda->stream_destroy(device, stream));
 	cuda->device_close(device);
 }
@@ -229,6 +265,7 @@ int main(void)
 	uint64_t before[NAME_COUNT], calls[NAME_COUNT];
 	size_t i;
 
+	setenv("FAKECUDA_DEVICES", "2", 1);
 	cuda_start();
 	if (driver.cuCtxCreate_v2(&other_context, 0, 0))
 		bail("cuCtxCreate");

@@ -159,7 +159,8 @@ static void a_driver(void)
 	is_uint(info->caps,
 		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_COPY |
 			GPUMEM_CAP_CAPTURE | GPUMEM_CAP_FREE_WAITS |
-			GPUMEM_CAP_MEMORY_INFO,
+			GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
+			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER,
 		"all that it can do");
 	is_status(start(DOUBLE, "FAKECUDA_VERSION", "11000"), GPUMEM_OK,
 		  "the oldest driver");
