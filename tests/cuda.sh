@@ -71,7 +71,19 @@ exits 0 "chosen before host" on_double env GPUMEM_BACKEND=auto \
 	"$tools/gpumem-probe"
 check "when there is a driver" grep -qE '^  cuda +\* +ok' "$scratch/out"
 
-for setting in FAKECUDA_MEMORY=1GiB FAKECUDA_ASYNC=1 FAKECUDA_NO_VMM=1 \
+exits 0 "who holds what" on_double env FAKENVML_COMPUTE=4 \
+	GPUMEM_CONF="cuda.nvml:$double/libnvidia-ml.so.1" \
+	"$tools/gpumem-probe" --device cuda:0 --json
+json_is "[(p['pid'], p['bytes'], p['name'])
+	for b in d['backends'] for x in b['devices'] for p in x['processes']]" \
+	"[(1003, None, 'program-1003'), (1002, 1050673152, ''), (1001, 1049624576, 'program-1001'), (1000, 1048576000, 'program-1000')]" \
+	"the largest first"
+exits 0 "without NVML" on_double env \
+	GPUMEM_CONF=cuda.nvml:/nonexistent/libnvidia-ml.so.1 \
+	"$tools/gpumem-probe" --device cuda:0
+check "nobody can tell" grep -qE '^  held by .*NVML' "$scratch/out"
+
+for setting in FAKECUDA_DEVICES=2 FAKECUDA_NO_PEERS=1 FAKECUDA_MEMORY=1GiB FAKECUDA_ASYNC=1 FAKECUDA_NO_VMM=1 \
 	FAKECUDA_VERSION=11000; do
 	exits 0 "it conforms, with $setting" on_double env "$setting" \
 		"$tools/gpumem-conform" "$plugin"

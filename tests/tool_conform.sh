@@ -22,7 +22,7 @@ plan_fits()
 
 # ---- the host backend ------------------------------------------------------
 
-exits 0 "the host backend" "$conform" host
+exits 0 "the host backend" with host.devices:2 "$conform" host
 plan_fits "its plan is right"
 is "$(grep -c SKIP "$scratch/out")" 0 "nothing is skipped"
 is "$(grep -c '^not ok' "$scratch/out")" 0 "nothing fails"
@@ -31,17 +31,25 @@ exits 0 "its second device" with host.devices:2 "$conform" --device=1 host
 exits 0 "pages of 4 KiB on a small device" \
 	with host.page:4KiB,host.capacity:256MiB "$conform" host
 exits 0 "one that can do nothing more" \
-	with host.vm:off,host.copy:off,host.capture:off,host.streams:off \
+	with host.vm:off,host.copy:off,host.capture:off,host.streams:off,host.pinned:0,host.managed:0,host.peers:off \
 	"$conform" host
 plan_fits "its plan is right"
-is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 5 \
+is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 7 \
 	"each group that is not there is a skip with its reason"
 exits 0 "one that cannot say what is free" with host.memory_info:off \
 	"$conform" host
 
-for slot in free copy event_query map unmap; do
+exits 0 "one that is alone" "$conform" host
+check "has no peer to try" grep -q 'SKIP there is one device' "$scratch/out"
+
+for slot in free copy event_query map unmap kind_alloc kind_free; do
 	exits 1 "a driver whose $slot fails" with "host.fail:$slot@4:driver" \
 		"$conform" host
+	check "is caught" grep -q '^not ok' "$scratch/out"
+done
+for slot in peer_query peer_enable map_peers device_processes; do
+	exits 1 "a driver whose $slot fails" \
+		with "host.devices:2,host.fail:$slot@1:driver" "$conform" host
 	check "is caught" grep -q '^not ok' "$scratch/out"
 done
 exits 1 "a driver that cannot be waited for" \
@@ -108,6 +116,7 @@ lie some 'then all fit'
 lie fill 'fill 1 bytes at an odd place'
 lie copy 'copy 3 bytes from and to an odd place'
 lie capture 'there is none'
+lie kind 'pinned memory: the host reads what the device wrote'
 for name in group required; do
 	exits 3 "the lie \"$name\"" env LIE=$name "$conform" "$liar"
 	check "is refused" grep -q '^Bail out! ' "$scratch/out"

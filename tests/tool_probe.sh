@@ -60,6 +60,24 @@ for name in host:1 host:99999999999 host: host:x nonsense:0 :0 ''; do
 	check "says so" test -s "$scratch/err"
 done
 
+# ---- who holds what --------------------------------------------------------
+
+exits 0 "an open device" "$probe" --device=host:0
+check "shows who holds its memory" \
+	grep -qE '^  held by +0 B +process [0-9]+ .*gpumem-probe' \
+	"$scratch/out"
+exits 0 "as JSON" "$probe" --device=host:0 --json
+json_is "[(p['bytes'], 'gpumem-probe' in p['name'])
+	for b in d['backends'] for x in b['devices'] for p in x['processes']]" \
+	"[(0, True)]" "the same"
+exits 0 "a driver that cannot tell" \
+	with 'host.fail:device_processes@1:unsupported' \
+	"$probe" --device=host:0
+check "says so" grep -qE '^  held by +host:0: device_processes' "$scratch/out"
+exits 0 "a device that is not open" "$probe" --json
+json_is "[x['processes'] for b in d['backends'] for x in b['devices']]" \
+	"[None]" "is not asked"
+
 # ---- options ---------------------------------------------------------------
 
 exits 0 "--options" with limit:1GiB "$probe" --options

@@ -101,6 +101,9 @@ static void run_groups(struct conform *c)
 		{"capture", conform_capture},
 		{"addresses and pages", conform_virtual},
 		{"mapping", conform_mapping},
+		{"kinds of memory", conform_kinds},
+		{"peers", conform_peers},
+		{"processes", conform_processes},
 		{"threads", conform_threads},
 	};
 

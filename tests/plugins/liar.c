@@ -239,6 +239,16 @@ static gpumem_status captures(void *device, gpumem_stream stream,
 	return GPUMEM_OK;
 }
 
+/* Memory of a kind that the device has a copy of. */
+static gpumem_status fills_device_only(void *device, uint64_t address,
+				       uint8_t value, uint64_t bytes,
+				       gpumem_stream stream)
+{
+	if (value > 100 && value <= 104)
+		return GPUMEM_OK;
+	return honest()->fill(device, address, value, bytes, stream);
+}
+
 /* ---- the table --------------------------------------------------------- */
 
 /* Exchanges the slots of that lie. */
@@ -269,6 +279,7 @@ static void tell(const char *lie)
 	LIE("fill", fill, fills_more)
 	LIE("copy", copy, copies_less)
 	LIE("capture", capture_id, captures)
+	LIE("kind", fill, fills_device_only)
 	LIE("group", unmap, NULL)
 	LIE("required", alloc, NULL)
 #undef LIE

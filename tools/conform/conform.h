@@ -66,6 +66,9 @@ void conform_virtual(struct conform *c);
 void conform_mapping(struct conform *c);
 void conform_copy(struct conform *c);
 void conform_capture(struct conform *c);
+void conform_kinds(struct conform *c);
+void conform_peers(struct conform *c);
+void conform_processes(struct conform *c);
 void conform_threads(struct conform *c);
 
 #endif

@@ -63,6 +63,10 @@ static void check_groups(struct conform *c)
 		    6);
 	check_group(c, "COPY", !!ops->fill + !!ops->copy, 2);
 	check_group(c, "CAPTURE", !!ops->capture_id, 1);
+	check_group(c, "KINDS", !!ops->kind_alloc + !!ops->kind_free, 2);
+	check_group(c, "PEERS",
+		    !!ops->peer_query + !!ops->peer_enable + !!ops->map_peers,
+		    3);
 }
 
 static void check_options(struct conform *c)

@@ -162,8 +162,13 @@ int probe_collect(struct probe *probe)
 
 void probe_free(struct probe *probe)
 {
-	for (int i = 0; i < probe->backend_count; i++)
-		free(probe->backends[i].devices);
+	for (int i = 0; i < probe->backend_count; i++) {
+		struct probe_backend *backend = &probe->backends[i];
+
+		for (int j = 0; j < backend->device_count; j++)
+			probe_free_processes(&backend->devices[j].processes);
+		free(backend->devices);
+	}
 	free(probe->backends);
 }
 
@@ -181,6 +186,8 @@ int probe_open(struct probe *probe, struct probe_device *device)
 		device->memory.size = 0;
 		code = TOOL_FAILED;
 	}
+	if (!probe_ask_processes(handle, &device->processes))
+		code = no_memory();
 	if (probe->config->test)
 		probe_test(handle, device);
 	for (int i = 0; i < device->line_count; i++)

@@ -51,6 +51,31 @@ static json_t *test_json(const struct probe_device *device, bool *ok)
 	return array;
 }
 
+/* null: nobody can tell, or nobody was asked. */
+static json_t *processes_json(const struct probe_device *device, bool *ok)
+{
+	const struct probe_processes *processes = &device->processes;
+	json_t *array;
+
+	if (!device->memory.size || *processes->reason)
+		return json_null();
+	array = json_array();
+	for (int i = 0; i < processes->count; i++) {
+		const struct gpumem_process *process = &processes->list[i];
+		json_t *object = json_object();
+
+		json_put(object, "pid", json_u64(process->pid), ok);
+		json_put(object, "name", json_text(process->name), ok);
+		json_put(object, "bytes",
+			 process->bytes == UINT64_MAX
+				 ? json_null()
+				 : json_u64(process->bytes),
+			 ok);
+		json_put(array, NULL, object, ok);
+	}
+	return array;
+}
+
 static json_t *device_json(const struct probe_device *device, bool *ok)
 {
 	const struct gpumem_device_info *info = &device->info;
@@ -67,6 +92,7 @@ static json_t *device_json(const struct probe_device *device, bool *ok)
 	json_put(object, "outside_bytes",
 		 memory->size ? json_u64(memory->outside_bytes) : json_null(),
 		 ok);
+	json_put(object, "processes", processes_json(device, ok), ok);
 	json_put(object, "granularity_bytes", json_u64(info->granularity_bytes),
 		 ok);
 	json_put(object, "alignment_bytes", json_u64(info->alignment_bytes),

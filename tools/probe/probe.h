@@ -30,9 +30,17 @@ struct probe_line {
 	char detail[512]; /* what was done, or what went wrong */
 };
 
+/* Who holds memory of a device. */
+struct probe_processes {
+	struct gpumem_process *list; /* the largest first */
+	int count;
+	char reason[512]; /* why nobody can tell; "": they were asked for */
+};
+
 struct probe_device {
 	struct gpumem_device_info info;
-	struct gpumem_memory memory; /* size 0: not asked for */
+	struct probe_processes processes; /* with memory.size only */
+	struct gpumem_memory memory;	  /* size 0: not asked for */
 	struct probe_line lines[PROBE_CHECKS];
 	int line_count; /* 0: not tested */
 };
@@ -58,6 +66,12 @@ void probe_free(struct probe *probe);
 /* Opens the device to ask for its free memory and, if the config says so, to
  * test it. The same. */
 int probe_open(struct probe *probe, struct probe_device *device);
+
+/* Asks an open device for its processes, and frees what was asked for. False:
+ * no memory. */
+bool probe_ask_processes(gpumem_device *handle,
+			 struct probe_processes *processes);
+void probe_free_processes(struct probe_processes *processes);
 
 /* Runs the checks on an open device. */
 void probe_test(gpumem_device *handle, struct probe_device *device);

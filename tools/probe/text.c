@@ -92,6 +92,34 @@ static void memory_facts(struct table *table, const struct probe_device *device)
 	bytes_fact(table, "outside gpumem", memory->outside_bytes);
 }
 
+static void process_fact(struct table *table, const char *name,
+			 const struct gpumem_process *process)
+{
+	char bytes[HUMAN_BYTES];
+
+	table_cell(table, "%s", name);
+	table_cell(table, "%s  process %llu  %s",
+		   process->bytes == UINT64_MAX
+			   ? "unknown"
+			   : human_bytes(bytes, process->bytes),
+		   (unsigned long long)process->pid, process->name);
+}
+
+static void process_facts(struct table *table,
+			  const struct probe_device *device)
+{
+	const struct probe_processes *processes = &device->processes;
+
+	if (!device->memory.size)
+		return;
+	if (*processes->reason)
+		fact(table, "held by", processes->reason);
+	else if (!processes->count)
+		fact(table, "held by", "no process");
+	for (int i = 0; i < processes->count; i++)
+		process_fact(table, i ? "" : "held by", &processes->list[i]);
+}
+
 static void capability_facts(struct table *table, uint32_t caps)
 {
 	static const struct {
@@ -121,6 +149,7 @@ static bool print_facts(const struct probe_device *device)
 	fact(&table, "UUID", info->uuid);
 	fact(&table, "PCI", *info->pci ? info->pci : "none");
 	memory_facts(&table, device);
+	process_facts(&table, device);
 	bytes_fact(&table, "granularity", info->granularity_bytes);
 	bytes_fact(&table, "alignment", info->alignment_bytes);
 	bytes_fact(&table, "largest raw block", info->max_alloc_bytes);
