@@ -50,13 +50,13 @@ for file in "$top_srcdir"/tests/traces/*.trace.gz; do
 		ratio=$(value reserved_ratio)
 		check "$what: ratio ${ratio:-?} is between 1 and $(most $vm "$name")" \
 			awk "BEGIN { exit !(1 <= $ratio && $ratio <= $(most $vm "$name")) }"
-		# A live block keeps at most the two pages at its ends in part.
+		# A live block keeps at most the two handles at its ends in part.
 		kept=$(value final_reserved_bytes_after_trim)
 		if [ $vm = on ]; then
-			page=$((2 << 20))
+			handle=$((8 << 20))
 			check "$what: trim keeps $kept bytes for $live" \
 				test "$kept" -ge "$live" -a "$kept" -le \
-				$((live + 2 * page * blocks))
+				$((live + 2 * handle * blocks))
 		elif [ "$live" -eq 0 ]; then
 			is "$kept" 0 "$what: trim keeps nothing"
 		fi

@@ -97,7 +97,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		return gm_check_slab(heap, extent, tally);
 	case GM_EXTENT_LEAVING:
 		tally->leaving_bytes += extent->bytes;
-		return GPUMEM_OK;
+		return heap->vm ? gm_check_borders(heap, extent) : GPUMEM_OK;
 	case GM_EXTENT_FILLING:
 		break;
 	}

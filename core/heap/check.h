@@ -32,6 +32,9 @@ gpumem_status gm_check_ring(const struct gm_nodes *nodes, uint32_t ring,
 gpumem_status gm_check_index(const struct gm_arena *arena);
 /* Every node is one of so many extents, or free, or number 0. */
 gpumem_status gm_check_nodes(const struct gm_nodes *nodes, uint64_t extents);
+/* No handle lies in the extent, whole pages, in part only. */
+gpumem_status gm_check_borders(const struct gm_heap *heap,
+			       const struct gm_extent *extent);
 /* Holes and pages, or segments. */
 gpumem_status gm_check_space(const struct gm_heap *heap,
 			     const struct gm_tally *tally);

@@ -34,18 +34,68 @@ static gpumem_status check_holes(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+gpumem_status gm_check_borders(const struct gm_heap *heap,
+			       const struct gm_extent *extent)
+{
+	const struct gm_page *page = gm_page_at(heap, extent->address);
+	const struct gm_page *end = page + extent->bytes / heap->page_bytes;
+	const struct gm_page *first = heap->space.page;
+	const struct gm_page *high = first + heap->space.high_page;
+
+	EXPECT(page == first || page >= high || page[-1].handle != page->handle,
+	       "the extent at %#zx begins within a handle", extent->address);
+	EXPECT(end >= high || end[-1].handle != end->handle,
+	       "the extent at %#zx ends within a handle", extent->address);
+	return GPUMEM_OK;
+}
+
+/* Each handle covers a power of two of pages, and no more than the largest. */
+static gpumem_status check_handles(const struct gm_heap *heap,
+				   uint64_t *pages_out, uint64_t *count_out)
+{
+	const struct gm_space *space = &heap->space;
+	size_t pages;
+
+	*pages_out = *count_out = 0;
+	for (size_t i = 0; i < space->high_page; i += pages) {
+		pages = gm_handle_pages(heap, &space->page[i]);
+		if (!space->page[i].handle)
+			continue;
+		EXPECT(!(pages & (pages - 1)) && pages <= heap->handle_pages,
+		       "a handle at page %zu covers %zu pages", i, pages);
+		*pages_out += pages;
+		++*count_out;
+	}
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_spare(const struct gm_space *space)
+{
+	size_t pages = 0;
+
+	for (size_t i = 0; i < space->spare_count; i++)
+		pages += space->spare[i].pages;
+	EXPECT(pages == space->spare_pages,
+	       "%zu spare handles of %zu pages, the books say %zu",
+	       space->spare_count, pages, space->spare_pages);
+	return GPUMEM_OK;
+}
+
 static gpumem_status check_pages(const struct gm_heap *heap,
 				 const struct gm_tally *tally,
 				 uint64_t span_bytes)
 {
 	const struct gm_space *space = &heap->space;
-	uint64_t mapped = 0;
+	uint64_t mapped = 0, handles = 0;
 	gpumem_status status = check_holes(heap, tally);
 
+	if (!status)
+		status = check_spare(space);
+	if (!status)
+		status = check_handles(heap, &mapped, &handles);
 	if (status)
 		return status;
-	for (size_t i = 0; i < space->high_page; i++)
-		mapped += space->page[i].handle != 0;
+	handles += space->spare_count;
 	mapped *= heap->page_bytes;
 	EXPECT(mapped + tally->hole_bytes == span_bytes,
 	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
@@ -57,11 +107,14 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 	       "%llu bytes are leaving, the books say %llu",
 	       (ull)tally->leaving_bytes, (ull)space->leaving_bytes);
 	mapped += space->leaving_bytes - tally->leaving_bytes;
-	EXPECT(mapped + space->spare_count * heap->page_bytes ==
+	EXPECT(mapped + space->spare_pages * heap->page_bytes ==
 		       heap->books.reserved.current,
 	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
-	       (ull)mapped, space->spare_count,
+	       (ull)mapped, space->spare_pages,
 	       (ull)heap->books.reserved.current);
+	EXPECT(space->leaving_bytes || handles == heap->books.segments.current,
+	       "%llu handles, but %llu counted", (ull)handles,
+	       (ull)heap->books.segments.current);
 	return GPUMEM_OK;
 }
 

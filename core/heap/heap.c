@@ -58,6 +58,7 @@ static void set_kind(struct gm_heap *heap, gpumem_kind kind)
 static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 {
 	uint64_t granularity = heap->driver.device->info.granularity_bytes;
+	uint64_t largest;
 
 	heap->page_bytes = asked ? asked : granularity;
 	if (heap->page_bytes & (heap->page_bytes - 1) ||
@@ -73,6 +74,9 @@ static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 	/* A device of small granularity: the smallest page that holds a run. */
 	if (!heap->page_bytes)
 		heap->page_bytes = GM_RUN_MAX;
+	largest = gm_option_bytes("handle_max") / heap->page_bytes;
+	heap->handle_pages =
+		largest ? (size_t)1 << (63 - __builtin_clzll(largest)) : 1;
 	return GPUMEM_OK;
 }
 

@@ -31,6 +31,7 @@ struct gm_heap {
 	struct gm_classes classes; /* constant */
 	size_t unit;		   /* constant: alignment of every block */
 	size_t page_bytes;	   /* constant: of VM pages */
+	size_t handle_pages;	   /* constant: of the largest handle, or 1 */
 	bool vm;		   /* constant */
 	bool membarrier;	   /* constant: see local.h */
 	uint64_t capacity_bytes;   /* constant: there cannot be more */
@@ -97,6 +98,10 @@ uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes);
 
 /* May so much more be reserved whatever the waste? */
 bool gm_heap_has_slack(const struct gm_heap *heap, uint64_t bytes);
+
+/* How many pages the first of the new handles covers when so many pages are
+ * missing. */
+size_t gm_heap_handle_pages(const struct gm_heap *heap, size_t missing);
 
 /* Host memory that the heap's bookkeeping takes. */
 uint64_t gm_heap_host_bytes(const struct gm_heap *heap);

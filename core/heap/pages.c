@@ -18,6 +18,13 @@ struct plan {
 	size_t count;
 };
 
+/* The handles that fill it, and room for a list of pages. */
+struct supply {
+	struct gm_handle *handle;
+	gpumem_page *page;
+	size_t count;
+};
+
 static size_t divide_up(size_t bytes, size_t page_bytes)
 {
 	return (bytes + page_bytes - 1) / page_bytes;
@@ -123,113 +130,106 @@ static struct gm_extent *isolate(struct gm_heap *heap, const struct plan *plan)
 	return middle;
 }
 
-/* New pages from the driver, at most `want`. Returns how many; fewer: why. */
-static size_t create(struct gm_heap *heap, gpumem_page *pages, size_t want,
-		     gpumem_status *status_out)
+/* Handles of so many pages or fewer become spare. */
+static void spare_up_to(struct gm_heap *heap, const struct supply *supply,
+			size_t pages)
 {
-	uint64_t room = gm_heap_limit_room(heap) / heap->page_bytes;
-	size_t made = 0, wanted = want;
-
-	if (want > room)
-		want = (size_t)room;
-	if (want)
-		*status_out = gm_driver_page_create(
-			&heap->driver, heap->page_bytes, pages, want, &made);
-	gm_heap_reserve(heap, made * heap->page_bytes, made);
-	if (made == want && want < wanted)
-		*status_out = gm_heap_limit_check(heap, heap->page_bytes);
-	return made;
+	for (size_t i = 0; i < supply->count; i++)
+		if (supply->handle[i].pages <= pages)
+			gm_spare_give(&heap->space, &supply->handle[i], 1);
 }
 
-/* Undoes create(), but for a capture that is under way: then they stay, as
- * spare ones. The thread's last error stays why. */
-static void give_back(struct gm_heap *heap, gpumem_page *pages, size_t count)
+/* Maps those handles that cover so many pages each, side by side from `start`
+ * on, and counts them in *run. */
+static gpumem_status map_size(struct gm_heap *heap, const struct supply *supply,
+			      struct gm_run *run)
 {
-	struct gpumem_error cause = {.size = sizeof(cause)};
-
-	gm_error_get(&cause);
-	if (gm_heap_any_capturing(heap))
-		gm_spare_give(&heap->space, pages, count);
-	else
-		(void)gm_pages_destroy(heap, pages, count);
-	gm_error_set(&cause);
-}
-
-/* Fills pages[] from the cheapest source on: spare ones; those of holes, as far
- * as new ones would be waste; new ones; those of holes after all. On failure
- * the new ones go back, and what was ours is spare. */
-static gpumem_status gather(struct gm_heap *heap, const struct plan *plan,
-			    size_t bytes, gpumem_page *pages)
-{
-	struct gm_space *space = &heap->space;
-	uint64_t target = gm_heap_target(heap, bytes);
-	uint64_t reserved = heap->books.reserved.current;
-	size_t want = plan->count, have = 0, fresh, old, made;
 	gpumem_status status = GPUMEM_OK;
 
-	while (have < want && space->spare_count)
-		pages[have++] = space->spare[--space->spare_count];
-	fresh = target > reserved ? (target - reserved) / heap->page_bytes : 0;
-	if (have + fresh < want)
-		have += gm_pages_steal(heap, pages + have, want - have - fresh,
-				       plan->left, plan->right);
-	old = have;
-	made = create(heap, pages + old, want - old, &status);
-	have += made;
-	if (have < want)
-		have += gm_pages_steal(heap, pages + have, want - have,
-				       plan->left, plan->right);
-	if (have == want)
-		return GPUMEM_OK;
-	gm_spare_give(space, pages, old);
-	gm_spare_give(space, pages + old + made, have - old - made);
-	give_back(heap, pages + old, made);
+	for (size_t i = 0; i < supply->count; i++)
+		if (supply->handle[i].pages == run->pages)
+			supply->page[run->count++] = supply->handle[i].page;
+	if (run->count)
+		status = gm_driver_map(&heap->driver, run->start, supply->page,
+				       run->count,
+				       run->pages * heap->page_bytes);
+	if (!status)
+		gm_handles_enter(heap, run, supply->page);
 	return status;
 }
 
-static void set_table(struct gm_heap *heap, const struct gm_extent *extent,
-		      const gpumem_page *pages)
+/* The largest handles first, one call for each size. *mapped_out: how many
+ * bytes are mapped; on failure the other handles are spare. */
+static gpumem_status map(struct gm_heap *heap, const struct supply *supply,
+			 uintptr_t start, size_t *mapped_out)
 {
-	struct gm_space *space = &heap->space;
-	size_t count = extent->bytes / heap->page_bytes;
-	size_t first =
-		(extent->address - space->spans->address) / heap->page_bytes;
+	size_t pages = 1;
+	uintptr_t at = start;
+	gpumem_status status = GPUMEM_OK;
 
-	for (size_t i = 0; i < count; i++)
-		space->page[first + i] = (struct gm_page){.handle = pages[i]};
-	if (first + count > space->high_page)
-		space->high_page = first + count;
+	for (size_t i = 0; i < supply->count; i++)
+		if (supply->handle[i].pages > pages)
+			pages = supply->handle[i].pages;
+	for (; pages && !status; pages /= 2) {
+		struct gm_run run = {.start = at, .pages = pages};
+
+		status = map_size(heap, supply, &run);
+		if (!status)
+			at += gm_run_bytes(heap, &run);
+		else
+			spare_up_to(heap, supply, pages);
+	}
+	*mapped_out = at - start;
+	return status;
 }
 
+/* What could not be mapped stays a hole; what could is free memory. */
 static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 			  const struct plan *plan, size_t bytes,
-			  gpumem_page *pages)
+			  struct supply *supply)
 {
+	const struct gm_need need = {.pages = plan->count,
+				     .bytes = bytes,
+				     .a = plan->left,
+				     .b = plan->right};
 	struct gm_extent *extent = isolate(heap, plan);
-	gpumem_status status = gather(heap, plan, bytes, pages);
+	size_t mapped = 0;
+	gpumem_status status =
+		gm_handles_supply(heap, &need, supply->handle, &supply->count);
 
-	if (status)
-		goto back_to_hole;
-	status = gm_driver_map(&heap->driver, extent->address, pages,
-			       plan->count, heap->page_bytes);
-	if (status) {
-		gm_spare_give(&heap->space, pages, plan->count);
-		goto back_to_hole;
+	heap->nodes.promised--;
+	if (!status)
+		status = map(heap, supply, extent->address, &mapped);
+	if (mapped < extent->bytes) {
+		struct gm_extent *rest = extent;
+
+		if (mapped)
+			rest = gm_extent_split(&heap->nodes, extent, mapped);
+		gm_hole_insert(heap, rest);
 	}
-	set_table(heap, extent, pages);
-	extent->ticket = 0;
-	gm_arena_insert(arena, extent);
-	return GPUMEM_OK;
+	if (mapped) {
+		extent->ticket = 0;
+		gm_arena_insert(arena, extent);
+	}
+	return status;
+}
 
-back_to_hole:
-	gm_hole_insert(heap, extent);
+static gpumem_status reserve(struct gm_heap *heap, const struct plan *plan)
+{
+	gpumem_status status = gm_nodes_reserve(&heap->nodes, 3);
+
+	if (!status)
+		status = gm_map_ensure(plan->start,
+				       plan->count * heap->page_bytes);
+	if (!status)
+		status = gm_spare_room(heap, plan->count + 1);
 	return status;
 }
 
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment)
 {
-	gpumem_page *pages;
+	struct supply supply = {0};
 	struct plan plan;
 	gpumem_status status;
 
@@ -238,20 +238,18 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			       "no range of %zu bytes is left among the "
 			       "addresses of the pool (option `space`)",
 			       bytes);
-	status = gm_nodes_reserve(&heap->nodes, 2);
-	if (!status)
-		status = gm_map_ensure(plan.start,
-				       plan.count * heap->page_bytes);
-	if (!status)
-		status = gm_spare_room(heap, plan.count);
+	status = reserve(heap, &plan);
 	if (status)
 		return status;
-	pages = malloc(plan.count * sizeof(*pages));
-	if (!pages)
+	supply.handle = malloc(plan.count *
+			       (sizeof(*supply.handle) + sizeof(*supply.page)));
+	if (!supply.handle)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a list of %zu pages",
 			       plan.count);
-	status = fill(heap, arena, &plan, bytes, pages);
-	free(pages);
+	supply.page = (gpumem_page *)(supply.handle + plan.count);
+	heap->nodes.promised++; /* should part of it stay a hole */
+	status = fill(heap, arena, &plan, bytes, &supply);
+	free(supply.handle);
 	return status;
 }

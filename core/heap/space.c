@@ -50,7 +50,7 @@ gpumem_status gm_spare_room(struct gm_heap *heap, size_t count)
 	struct gm_space *space = &heap->space;
 	size_t leaving = space->leaving_bytes / heap->page_bytes;
 	size_t room = space->spare_count + leaving + count;
-	gpumem_page *larger;
+	struct gm_handle *larger;
 
 	if (room <= space->spare_room)
 		return GPUMEM_OK;
@@ -63,11 +63,22 @@ gpumem_status gm_spare_room(struct gm_heap *heap, size_t count)
 	return GPUMEM_OK;
 }
 
-void gm_spare_give(struct gm_space *space, const gpumem_page *pages,
+void gm_spare_give(struct gm_space *space, const struct gm_handle *handles,
 		   size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		space->spare[space->spare_count++] = pages[i];
+	for (size_t i = 0; i < count; i++) {
+		space->spare[space->spare_count++] = handles[i];
+		space->spare_pages += handles[i].pages;
+	}
+}
+
+struct gm_handle gm_spare_take(struct gm_space *space, size_t at)
+{
+	struct gm_handle handle = space->spare[at];
+
+	space->spare[at] = space->spare[--space->spare_count];
+	space->spare_pages -= handle.pages;
+	return handle;
 }
 
 /* Half as much each time the system says no, down to one alignment unit. */
@@ -138,48 +149,60 @@ gpumem_status gm_space_init(struct gm_heap *heap, uint64_t bytes)
 	return status;
 }
 
-/* Unmaps and destroys pages. What does not unmap is left as it is: a page may
- * only be destroyed, and addresses released, when it is mapped nowhere. */
+static void release_handle(struct gm_heap *heap, gpumem_page page, size_t pages,
+			   struct gm_first *first)
+{
+	size_t done;
+
+	gm_first_keep(first, gm_driver_page_destroy(&heap->driver,
+						    pages * heap->page_bytes,
+						    &page, 1, &done));
+}
+
+/* Unmaps and destroys `count` handles. What does not unmap is left as it is: a
+ * handle may only be destroyed, and addresses released, when it is mapped
+ * nowhere. */
 static bool release_run(struct gm_heap *heap, size_t from, size_t count,
-			struct gm_first *first)
+			size_t pages, struct gm_first *first)
 {
 	const struct gm_space *space = &heap->space;
 	gpumem_status status = gm_driver_unmap(
 		&heap->driver, space->spans->address + from * heap->page_bytes,
-		count, heap->page_bytes);
-	size_t done;
+		count, pages * heap->page_bytes);
 
 	gm_first_keep(first, status);
 	if (status)
 		return false;
-	for (size_t i = from; i < from + count; i++)
-		gm_first_keep(first, gm_driver_page_destroy(
-					     &heap->driver, heap->page_bytes,
-					     &space->page[i].handle, 1, &done));
+	for (size_t i = 0; i < count; i++)
+		release_handle(heap, space->page[from + i * pages].handle,
+			       pages, first);
 	return true;
 }
 
-/* In as few calls as it can. False: something is still mapped. */
+/* In as few calls as it can: one for handles of one size side by side. False:
+ * something is still mapped. */
 static bool release_pages(struct gm_heap *heap, struct gm_first *first)
 {
 	const struct gm_space *space = &heap->space;
 	bool all = true;
-	size_t i = 0, done;
+	size_t i = 0;
 
 	while (i < space->high_page) {
-		size_t run = 0;
+		const struct gm_page *page = &space->page[i];
+		size_t pages = gm_handle_pages(heap, page), count = 0;
 
-		while (i + run < space->high_page &&
-		       space->page[i + run].handle)
-			run++;
-		if (run)
-			all &= release_run(heap, i, run, first);
-		i += run + 1;
+		do
+			count++;
+		while (page->handle && i + count * pages < space->high_page &&
+		       page[count * pages].handle &&
+		       gm_handle_pages(heap, page + count * pages) == pages);
+		if (page->handle)
+			all &= release_run(heap, i, count, pages, first);
+		i += count * pages;
 	}
 	for (i = 0; i < space->spare_count; i++)
-		gm_first_keep(first, gm_driver_page_destroy(
-					     &heap->driver, heap->page_bytes,
-					     &space->spare[i], 1, &done));
+		release_handle(heap, space->spare[i].page,
+			       space->spare[i].pages, first);
 	return all;
 }
 
@@ -256,25 +279,13 @@ gpumem_status gm_space_leave(struct gm_heap *heap, const struct gm_leave *leave,
 			: gm_segment_leave(heap, leave, bytes_out);
 }
 
-struct gm_page *gm_page_at(const struct gm_heap *heap, uintptr_t address)
-{
-	const struct gm_space *space = &heap->space;
-	size_t shift = (size_t)__builtin_ctzll(heap->page_bytes);
-
-	return &space->page[(address - space->spans->address) >> shift];
-}
-
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap)
 {
-	uint64_t pages = heap->space.spare_count;
 	uint64_t bytes = heap->space.leaving_bytes;
-	const struct gm_arena *arena = heap->arenas;
 	const struct gm_span *span = heap->space.spans;
 
-	for (; arena; arena = arena->next)
-		pages += arena->index.whole_pages;
 	if (heap->vm)
-		return bytes + pages * heap->page_bytes;
+		return bytes + gm_handles_whole_bytes(heap);
 	for (; span; span = span->next)
 		if (gm_extent_is(span->first, GM_EXTENT_FREE) &&
 		    !span->first->next)

@@ -5,14 +5,18 @@
  * Where a heap's addresses and its memory come from: the only room of the heap
  * that takes from the driver and gives back.
  *
- * With virtual memory: one span, reserved once, in which pages are mapped. A
- * page is one physical handle, and maps and unmaps whole. Without: a span per
- * raw allocation ("segment").
+ * With virtual memory: one span, reserved once, in which pages are mapped. The
+ * driver gives them in handles, each of a power of two of pages side by side,
+ * which map and unmap whole. Pages of one handle are those neighbours whose
+ * entries in the table say the same. Without: a span per raw allocation
+ * ("segment").
  *
  *     reserved == page_bytes * (mapped pages + spare), with VM; of these
  *                 leaving_bytes may be mapped no more, or not spare any more
  *     reserved == sum of the spans' taken bytes + leaving_bytes, without
  *     page[i].handle != 0  <=>  the address of page i is in no hole
+ *     a hole, and what is leaving, begins and ends where a handle does
+ *     spare_pages == sum of the pages of the spare handles
  *     spare_count + leaving_bytes / page_bytes <= spare_room    with VM
  *
  * The heap's mutex guards it.
@@ -35,30 +39,44 @@ struct gm_span {
 };
 
 struct gm_page {
-	gpumem_page handle; /* 0: nothing is mapped here */
+	gpumem_page handle; /* that covers it; 0: nothing is mapped here */
 	uint64_t ticket;    /* of the latest free that touched it */
 };
 
+/* One that is mapped nowhere. */
+struct gm_handle {
+	gpumem_page page;
+	size_t pages; /* that it covers */
+};
+
 struct gm_space {
-	struct gm_span *spans; /* in address order */
-	struct gm_page *page;  /* VM: by page number in the span */
-	size_t page_count;     /* VM: in the span */
-	size_t high_page;      /* VM: pages[] beyond were never touched */
-	uint32_t holes;	       /* VM: a ring */
-	gpumem_page *spare;    /* VM: pages that are mapped nowhere */
-	size_t spare_count, spare_room;
+	struct gm_span *spans;	 /* in address order */
+	struct gm_page *page;	 /* VM: by page number in the span */
+	size_t page_count;	 /* VM: in the span */
+	size_t high_page;	 /* VM: pages[] beyond were never touched */
+	uint32_t holes;		 /* VM: a ring */
+	struct gm_handle *spare; /* VM: no order */
+	size_t spare_count, spare_room, spare_pages;
 	uint64_t leaving_bytes; /* on their way to the driver: see leave.c */
 };
 
-/* Pages side by side. */
-struct gm_page_run {
+/* Handles of one size, side by side. */
+struct gm_run {
 	uintptr_t start;
-	size_t count;
+	size_t count; /* of handles */
+	size_t pages; /* of each */
+};
+
+/* Which handles in a free extent will do. */
+struct gm_wish {
+	size_t pages;	 /* at most so many, together */
+	uint64_t newest; /* last freed with this ticket or before it */
+	bool larger;	 /* one handle of more pages will do too */
 };
 
 /* What is to go back to the driver in one step. */
 struct gm_leave {
-	uint64_t bytes;	 /* at most so much, rounded up to a page or segment */
+	uint64_t bytes; /* at most so much, rounded up to a handle or segment */
 	uint64_t newest; /* only what was last freed with this ticket or before
 			  */
 	unsigned skip;	 /* pass over the first so many that could go */
@@ -89,8 +107,9 @@ gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes);
 gpumem_status gm_space_leave(struct gm_heap *heap, const struct gm_leave *leave,
 			     uint64_t *bytes_out);
 
-/* Bytes that a trim could give back if everything were settled: whole pages in
- * free extents, and spare ones; or unused segments. */
+/* Bytes that a trim could give back if everything were settled: whole handles
+ * in free extents, and spare ones; or unused segments. Looks at every free
+ * extent that holds a page. */
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap);
 
 /* ---- between the files of this room ---- */
@@ -103,35 +122,70 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 /* Part of an extent was freed, with the extent's ticket. */
 void gm_pages_touch(struct gm_heap *heap, const struct gm_extent *extent);
 
-/* Appends up to `want` pages to pages[], taken out of free extents, never out
- * of a or b; only settled ones. Returns how many. */
-size_t gm_pages_steal(struct gm_heap *heap, gpumem_page *pages, size_t want,
-		      const struct gm_extent *a, const struct gm_extent *b);
-/* The longest run of pages in a free extent that are settled and last freed
- * with ticket `newest` or before; or the first of `want`. */
-struct gm_page_run gm_pages_settled(const struct gm_heap *heap,
-				    const struct gm_extent *extent, size_t want,
-				    uint64_t newest);
-/* Cuts a run of pages out of a free extent; two nodes have been reserved. The
- * result is in no index. */
-struct gm_extent *gm_pages_cut(struct gm_heap *heap, struct gm_extent *extent,
-			       const struct gm_page_run *run);
-/* Takes pages that are mapped no more out of the table, into pages[]. */
-void gm_pages_clear(struct gm_heap *heap, const struct gm_page_run *run,
-		    gpumem_page *pages);
+/* handle.c: the table of pages. */
+
+/* The entry for the page at an address. */
+struct gm_page *gm_page_at(const struct gm_heap *heap, uintptr_t address);
+/* How many pages the handle covers whose first page this is. */
+size_t gm_handle_pages(const struct gm_heap *heap, const struct gm_page *page);
+/* Whole handles in a free extent, of one size, settled, side by side: as many
+ * pages as there are at one place, up to what is wished; none: count is 0. */
+struct gm_run gm_handles_settled(const struct gm_heap *heap,
+				 const struct gm_extent *extent,
+				 const struct gm_wish *wish);
+/* Puts handles that were just mapped into the table; says which lie in a run;
+ * takes out of it those that are mapped no more. */
+void gm_handles_enter(struct gm_heap *heap, const struct gm_run *run,
+		      const gpumem_page *pages);
+void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
+		     gpumem_page *pages);
+void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
+uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
+size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
+
+/* supply.c */
+
+struct gm_need {
+	size_t pages;		       /* so many */
+	uint64_t bytes;		       /* will be active on them */
+	const struct gm_extent *a, *b; /* are not to be stolen from */
+};
+
+/* Finds handles that cover exactly what is needed. There is room for as many as
+ * there are pages, and for one spare one more. On failure what is new has gone
+ * back, and what was ours is spare. */
+gpumem_status gm_handles_supply(struct gm_heap *heap,
+				const struct gm_need *need,
+				struct gm_handle *handles, size_t *count_out);
+
+/* steal.c and leave.c */
+
+/* Takes settled handles of at most `want` pages together out of free extents.
+ * Returns how many handles. */
+size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
+			size_t want, struct gm_handle *handles);
+/* Gives one handle of any size back, spare or out of a free extent, so that
+ * smaller ones can be had for it. Returns its pages; 0: there is none. */
+size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need);
+/* Cuts a run out of a free extent; two nodes have been reserved. The result is
+ * in no index. */
+struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
+			     const struct gm_run *run);
 gpumem_status gm_pages_leave(struct gm_heap *heap, const struct gm_leave *leave,
 			     uint64_t *bytes_out);
 gpumem_status gm_segment_leave(struct gm_heap *heap,
 			       const struct gm_leave *leave,
 			       uint64_t *bytes_out);
-/* Gives pages that are mapped nowhere back; those that the driver will not take
- * stay ours, as spare ones, for which there is room. How many went. */
-size_t gm_pages_destroy(struct gm_heap *heap, gpumem_page *pages, size_t count);
-/* The table's entry for the page at an address. */
-struct gm_page *gm_page_at(const struct gm_heap *heap, uintptr_t address);
-/* Puts pages among the spare ones; there is room for those that were there. */
-void gm_spare_give(struct gm_space *space, const gpumem_page *pages,
+/* Gives handles that are mapped nowhere back; those that the driver will not
+ * take stay ours, as spare ones, for which there is room. How many went. */
+size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
+			  size_t count);
+
+/* Puts handles among the spare ones; there is room for those that were there.
+ */
+void gm_spare_give(struct gm_space *space, const struct gm_handle *handles,
 		   size_t count);
+struct gm_handle gm_spare_take(struct gm_space *space, size_t at);
 gpumem_status gm_spare_room(struct gm_heap *heap, size_t count);
 
 void gm_hole_add(struct gm_heap *heap, struct gm_extent *hole);

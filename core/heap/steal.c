@@ -2,18 +2,18 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Pages out of free extents, to be mapped elsewhere. Only settled ones are
+ * Handles out of free extents, to be mapped elsewhere. Only settled ones are
  * touched, so that unmapping waits for nothing, and only whole ones; the extent
- * with the most of them comes first, so that few calls move much. See space.h.
+ * with the most pages comes first, so that few calls move much. See space.h.
  */
 #include "heap.h"
 #include "base/error.h"
 
-struct gm_extent *gm_pages_cut(struct gm_heap *heap, struct gm_extent *extent,
-			       const struct gm_page_run *run)
+struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
+			     const struct gm_run *run)
 {
 	struct gm_index *index = &extent->arena->index;
-	size_t bytes = run->count * heap->page_bytes;
+	size_t bytes = gm_run_bytes(heap, run);
 
 	gm_index_remove(index, extent);
 	if (run->start > extent->address) {
@@ -29,113 +29,96 @@ struct gm_extent *gm_pages_cut(struct gm_heap *heap, struct gm_extent *extent,
 	return extent;
 }
 
-void gm_pages_clear(struct gm_heap *heap, const struct gm_page_run *run,
-		    gpumem_page *pages)
-{
-	struct gm_page *page = gm_page_at(heap, run->start);
-
-	for (size_t i = 0; i < run->count; i++) {
-		pages[i] = page[i].handle;
-		page[i] = (struct gm_page){0};
-	}
-}
-
-/* Unmaps pages of a free extent; their places become a hole, their handles go
- * to pages[]. */
+/* Unmaps a run of a free extent; its place becomes a hole. The handles go to
+ * handles[]. */
 static gpumem_status punch(struct gm_heap *heap, struct gm_extent *extent,
-			   const struct gm_page_run *run, gpumem_page *pages)
+			   const struct gm_run *run, struct gm_handle *handles)
 {
+	const struct gm_page *page = gm_page_at(heap, run->start);
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
 
 	if (!status)
 		status = gm_driver_unmap(&heap->driver, run->start, run->count,
-					 heap->page_bytes);
+					 run->pages * heap->page_bytes);
 	if (status)
 		return status;
-	gm_pages_clear(heap, run, pages);
-	gm_hole_insert(heap, gm_pages_cut(heap, extent, run));
+	for (size_t i = 0; i < run->count; i++)
+		handles[i] =
+			(struct gm_handle){.page = page[i * run->pages].handle,
+					   .pages = run->pages};
+	gm_handles_clear(heap, run);
+	gm_hole_insert(heap, gm_run_cut(heap, extent, run));
+	heap->toll_bytes += gm_run_bytes(heap, run);
 	return GPUMEM_OK;
 }
 
-/* At the low end of the extent, if it borders on a hole there, so that holes
- * grow rather than multiply. */
-struct gm_page_run gm_pages_settled(const struct gm_heap *heap,
-				    const struct gm_extent *extent, size_t want,
-				    uint64_t newest)
+/* One run out of each extent that has any, as long as more is wished for. */
+static size_t punch_all(struct gm_heap *heap, struct gm_index *index,
+			struct gm_wish *wish, const struct gm_need *need,
+			struct gm_handle *handles)
 {
-	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
-	size_t pages = gm_extent_pages(extent, heap->page_bytes);
-	const struct gm_page *page = gm_page_at(heap, at);
-	/* What other streams did in it was over when this arena got it. */
-	const struct gm_arena *arena = extent->arena;
-	struct gm_page_run best = {0}, run = {0};
-
-	if (arena->settled != arena->ticket && arena->settled < newest)
-		newest = arena->settled;
-	for (size_t i = 0; i < pages && best.count < want; i++) {
-		if (page[i].ticket > newest) {
-			run.count = 0;
-			continue;
-		}
-		if (run.count++ == 0)
-			run.start = at + i * heap->page_bytes;
-		if (run.count > best.count)
-			best = run;
-	}
-	return best;
-}
-
-static gpumem_status punch_run(struct gm_heap *heap, struct gm_extent *extent,
-			       size_t want, gpumem_page *pages, size_t *count)
-{
-	struct gm_page_run run =
-		gm_pages_settled(heap, extent, want, UINT64_MAX);
-	gpumem_status status = GPUMEM_OK;
-
-	*count = 0;
-	if (run.count)
-		status = punch(heap, extent, &run, pages);
-	if (!status)
-		*count = run.count;
-	return status;
-}
-
-size_t gm_pages_steal(struct gm_heap *heap, gpumem_page *pages, size_t want,
-		      const struct gm_extent *a, const struct gm_extent *b)
-{
-	struct gm_arena *arena = heap->arenas;
+	struct gm_extent *extent = gm_index_most_pages(index), *next;
 	size_t have = 0;
 
-	if (!gm_arenas_settle(heap))
-		return 0;
-	for (arena = heap->arenas; arena && have < want; arena = arena->next) {
-		struct gm_extent *extent, *next;
-		size_t count;
+	for (; extent && wish->pages; extent = next) {
+		struct gm_run run;
+		size_t pages;
 
-		extent = gm_index_most_pages(&arena->index);
-		for (; extent && have < want; extent = next) {
-			next = gm_index_fewer_pages(&arena->index, extent);
-			if (extent == a || extent == b)
-				continue;
-			if (punch_run(heap, extent, want - have, pages + have,
-				      &count))
-				break;
-			have += count;
-		}
+		next = gm_index_fewer_pages(index, extent);
+		if (extent == need->a || extent == need->b)
+			continue;
+		run = gm_handles_settled(heap, extent, wish);
+		if (!run.count)
+			continue;
+		if (punch(heap, extent, &run, handles + have))
+			break;
+		have += run.count;
+		pages = run.count * run.pages;
+		wish->pages -= pages < wish->pages ? pages : wish->pages;
 	}
-	heap->books.moved_bytes += have * heap->page_bytes;
-	heap->toll_bytes += have * heap->page_bytes;
 	return have;
 }
 
-void gm_pages_touch(struct gm_heap *heap, const struct gm_extent *extent)
+static size_t steal(struct gm_heap *heap, struct gm_wish *wish,
+		    const struct gm_need *need, struct gm_handle *handles)
 {
-	const struct gm_space *space = &heap->space;
-	size_t shift = (size_t)__builtin_ctzll(heap->page_bytes);
-	uintptr_t offset = extent->address - space->spans->address;
-	size_t last = (offset + extent->bytes - 1) >> shift;
+	size_t have = 0, before;
 
-	for (size_t i = offset >> shift; i <= last; i++)
-		if (space->page[i].ticket < extent->ticket)
-			space->page[i].ticket = extent->ticket;
+	if (!gm_arenas_settle(heap))
+		return 0;
+	do {
+		struct gm_arena *arena = heap->arenas;
+
+		before = have;
+		for (; arena && wish->pages; arena = arena->next)
+			have += punch_all(heap, &arena->index, wish, need,
+					  handles + have);
+	} while (wish->pages && have > before);
+	return have;
+}
+
+size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
+			size_t want, struct gm_handle *handles)
+{
+	struct gm_wish wish = {.pages = want, .newest = UINT64_MAX};
+	size_t have = steal(heap, &wish, need, handles);
+
+	heap->books.moved_bytes += (want - wish.pages) * heap->page_bytes;
+	return have;
+}
+
+size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need)
+{
+	struct gm_wish wish = {
+		.pages = 1, .newest = UINT64_MAX, .larger = true};
+	struct gm_space *space = &heap->space;
+	struct gm_handle handle;
+
+	if (gm_heap_any_capturing(heap))
+		return 0;
+	if (space->spare_count)
+		handle = gm_spare_take(space, space->spare_count - 1);
+	else if (!steal(heap, &wish, need, &handle))
+		return 0;
+	return gm_handles_destroy(heap, &handle, 1) ? handle.pages : 0;
 }

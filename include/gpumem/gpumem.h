@@ -30,8 +30,9 @@
  *
  * Terms. A *pool* hands out *blocks* of a *device*'s memory. What it takes
  * from the driver is *reserved*, in *pages* mapped into one address range
- * where the device has virtual memory, else in *segments*. A freed block that
- * another stream may still use is *pending*. Of all blocks:
+ * where the device has virtual memory, one or more of them by each *handle* of
+ * the driver's, else in *segments*. A freed block that another stream may still
+ * use is *pending*. Of all blocks:
  *
  *     requested   bytes the callers asked for, in live blocks
  *     allocated   bytes those blocks really hold, after rounding
@@ -605,7 +606,7 @@ struct gpumem_stats {
 	size_t size;
 	struct gpumem_gauge requested, allocated, active, reserved; /* bytes */
 	struct gpumem_gauge blocks;   /* live blocks */
-	struct gpumem_gauge segments; /* raw allocations, or pages */
+	struct gpumem_gauge segments; /* raw allocations, or handles */
 	uint64_t hits;             /* allocations without a driver call for
 				      memory */
 	uint64_t misses;           /* the others */
@@ -617,8 +618,9 @@ struct gpumem_stats {
 	uint64_t free_bytes;       /* reserved - active */
 	uint64_t largest_free_bytes;
 	uint64_t cached_bytes;     /* of free: held by the caches of threads */
-	uint64_t hole_bytes;       /* of free: neither cached nor whole pages (or
-				      segments), and so not to be given back */
+	uint64_t hole_bytes;       /* of free: neither cached nor whole handles
+				      (or segments), and so not to be given
+				      back */
 	double fragmentation;      /* 1 - largest free / free; 0 when none */
 	uint64_t cache_bound_bytes; /* see struct gpumem_gauge */
 	uint64_t host_bytes;       /* the pool's own bookkeeping */

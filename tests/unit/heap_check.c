@@ -273,7 +273,7 @@ static void test_pages(void)
 	spoil(space->page[0].handle, 0, "are holes, of");
 	spoil(space->page[space->high_page - 1].handle, 0, "are holes, of");
 	spoil(space->high_page, space->high_page - 1, "are holes, of");
-	spoil(space->spare_count, space->spare_count + 1, "pages spare");
+	spoil(space->spare_pages, space->spare_pages + 1, "spare handles");
 	spoil(space->holes, 0, "holes are listed");
 	spoil(space->holes, gm_node_number(&heap.nodes, wide),
 	      "in a ring of state");

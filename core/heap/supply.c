@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The handles that growth takes, from the cheapest source on: spare ones; those
+ * of free extents, as far as new ones would be waste; new ones; those of free
+ * extents after all. Where to map them is pages.c's business. See space.h.
+ */
+#include "heap.h"
+#include "base/error.h"
+
+#include <string.h>
+
+/* At most so many are created by one call of the driver's room. */
+enum { CREATE_COUNT = 64 };
+
+/* What was ours fills handles[] from the front on, what is new from the back.
+ *
+ *     missing + the pages of all these handles == need->pages
+ */
+struct supply {
+	const struct gm_need *need;
+	struct gm_handle *handles;
+	size_t ours, fresh; /* handles */
+	size_t missing;	    /* pages */
+};
+
+static void add_ours(struct supply *supply, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		supply->missing -= supply->handles[supply->ours++].pages;
+}
+
+static void take_spare(struct gm_heap *heap, struct supply *supply)
+{
+	struct gm_space *space = &heap->space;
+
+	for (size_t i = space->spare_count; i-- > 0;) {
+		if (space->spare[i].pages > supply->missing)
+			continue;
+		supply->handles[supply->ours] = gm_spare_take(space, i);
+		add_ours(supply, 1);
+	}
+}
+
+static void steal(struct gm_heap *heap, struct supply *supply, size_t want)
+{
+	add_ours(supply, gm_handles_steal(heap, supply->need, want,
+					  supply->handles + supply->ours));
+}
+
+/* `count` new handles of so many pages each. */
+static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
+				 size_t count, size_t pages)
+{
+	size_t bytes = pages * heap->page_bytes, made = 0;
+	gpumem_page page[CREATE_COUNT];
+	gpumem_status status =
+		gm_driver_page_create(&heap->driver, bytes, page, count, &made);
+
+	for (size_t i = 0; i < made; i++) {
+		size_t at = supply->need->pages - ++supply->fresh;
+
+		supply->handles[at] =
+			(struct gm_handle){.page = page[i], .pages = pages};
+	}
+	supply->missing -= made * pages;
+	gm_heap_reserve(heap, made * bytes, made);
+	return status;
+}
+
+/* The largest that a driver has no room for may go in smaller ones. */
+static gpumem_status create(struct gm_heap *heap, struct supply *supply)
+{
+	size_t pages = gm_heap_handle_pages(heap, supply->missing);
+	gpumem_status status = GPUMEM_OK;
+
+	while (supply->missing && pages) {
+		uint64_t room = gm_heap_limit_room(heap) / heap->page_bytes;
+		size_t count = supply->missing / pages;
+
+		if (count > room / pages)
+			count = (size_t)(room / pages);
+		if (count > CREATE_COUNT)
+			count = CREATE_COUNT;
+		if (count)
+			status = create_some(heap, supply, count, pages);
+		if (status && status != GPUMEM_NO_MEMORY)
+			return status;
+		if (!count || status)
+			pages /= 2;
+	}
+	if (supply->missing && !status)
+		status = gm_heap_limit_check(heap, heap->page_bytes);
+	return status;
+}
+
+/* How many pages may be new before memory would be wasted. */
+static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
+{
+	uint64_t target = gm_heap_target(heap, need->bytes);
+	uint64_t reserved = heap->books.reserved.current;
+
+	return target > reserved ? (target - reserved) / heap->page_bytes : 0;
+}
+
+/* A handle that is too large to be moved is given back instead: what is missing
+ * is created anew, and takes less. */
+static void save(struct gm_heap *heap, struct supply *supply)
+{
+	size_t fresh = allowed(heap, supply->need), broken;
+
+	if (supply->missing > fresh)
+		steal(heap, supply, supply->missing - fresh);
+	while (supply->missing > fresh &&
+	       (broken = gm_handles_break(heap, supply->need)))
+		fresh += broken;
+}
+
+/* What was created goes back, but for a capture that is under way: then it
+ * stays, as spare. The thread's last error stays why. */
+static void undo(struct gm_heap *heap, const struct supply *supply)
+{
+	const struct gm_handle *made =
+		supply->handles + supply->need->pages - supply->fresh;
+	struct gpumem_error cause = {.size = sizeof(cause)};
+
+	gm_spare_give(&heap->space, supply->handles, supply->ours);
+	gm_error_get(&cause);
+	if (gm_heap_any_capturing(heap))
+		gm_spare_give(&heap->space, made, supply->fresh);
+	else
+		(void)gm_handles_destroy(heap, made, supply->fresh);
+	gm_error_set(&cause);
+}
+
+static bool may_help(gpumem_status status)
+{
+	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
+}
+
+gpumem_status gm_handles_supply(struct gm_heap *heap,
+				const struct gm_need *need,
+				struct gm_handle *handles, size_t *count_out)
+{
+	struct supply supply = {
+		.need = need, .handles = handles, .missing = need->pages};
+	gpumem_status status;
+
+	take_spare(heap, &supply);
+	save(heap, &supply);
+	status = create(heap, &supply);
+	if (supply.missing)
+		steal(heap, &supply, supply.missing);
+	if (supply.missing && may_help(status) && gm_handles_break(heap, need))
+		status = create(heap, &supply);
+	if (supply.missing) {
+		undo(heap, &supply);
+		return status;
+	}
+	memmove(handles + supply.ours, handles + need->pages - supply.fresh,
+		supply.fresh * sizeof(*handles));
+	*count_out = supply.ours + supply.fresh;
+	return GPUMEM_OK;
+}
