@@ -139,18 +139,33 @@ size_t gm_depot_host_bytes(const struct gm_depot *depot)
 	return bytes;
 }
 
+static void free_batches(struct gm_shard *shard, struct gm_batch *batch)
+{
+	while (batch) {
+		struct gm_batch *next = batch->next;
+
+		shard->host_bytes -= sizeof(*batch);
+		free(batch);
+		batch = next;
+	}
+}
+
 void gm_depot_shrink(struct gm_depot *depot)
 {
 	for (unsigned i = 0; i < GM_SHARDS; i++) {
 		struct gm_shard *shard = &depot->shard[i];
 
-		while (shard->empty) {
-			struct gm_batch *batch = shard->empty;
-
-			shard->empty = batch->next;
-			shard->host_bytes -= sizeof(*batch);
-			free(batch);
-		}
+		free_batches(shard, shard->empty);
+		shard->empty = NULL;
 	}
 	atomic_store_explicit(&depot->used, false, memory_order_relaxed);
+}
+
+void gm_depot_fini(struct gm_depot *depot)
+{
+	gm_depot_shrink(depot);
+	for (unsigned i = 0; i < GM_SHARDS; i++)
+		for (unsigned c = 0; c < GM_CLASS_COUNT; c++)
+			free_batches(&depot->shard[i],
+				     first(&depot->shard[i], c));
 }

@@ -72,5 +72,7 @@ unsigned gm_depot_take(struct gm_depot *depot, unsigned shard,
 uint64_t gm_depot_count(const struct gm_depot *depot, unsigned class_index);
 size_t gm_depot_host_bytes(const struct gm_depot *depot);
 void gm_depot_shrink(struct gm_depot *depot);
+/* At the end of a heap: what slots there are is forgotten. */
+void gm_depot_fini(struct gm_depot *depot);
 
 #endif

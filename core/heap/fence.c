@@ -219,7 +219,7 @@ void gm_arena_fini(struct gm_arena *arena)
 {
 	while (arena->fence_count)
 		give_oldest(arena);
-	gm_depot_shrink(&arena->depot);
+	gm_depot_fini(&arena->depot);
 	gm_arena_number_give(arena->number);
 	free(arena);
 }
