@@ -21,6 +21,16 @@ static uint32_t take_all(struct gm_index *index)
 	return list;
 }
 
+/* What is settled passes on as old as it is, for decay, and settled; if the
+ * heir is busy, older. */
+static void pass_on(struct gm_arena *heir, struct gm_extent *extent)
+{
+	if (heir->settled == heir->ticket && extent->ticket > heir->ticket)
+		heir->settled = heir->ticket = extent->ticket;
+	if (extent->ticket > heir->settled)
+		extent->ticket = heir->settled;
+}
+
 static void adopt(struct gm_arena *arena, struct gm_arena *from)
 {
 	const struct gm_nodes *nodes = &from->heap->nodes;
@@ -32,7 +42,7 @@ static void adopt(struct gm_arena *arena, struct gm_arena *from)
 	while ((extent = gm_node(nodes, list))) {
 		list = extent->left;
 		if (gm_arena_settled(from, extent->ticket)) {
-			extent->ticket = 0;
+			pass_on(arena, extent);
 			gm_arena_insert(arena, extent);
 		} else {
 			gm_index_insert(&from->index, extent);
@@ -53,6 +63,9 @@ static void inherit(struct gm_arena *heir, struct gm_arena *from)
 			continue;
 		if (gm_extent_is(extent, GM_EXTENT_RUN))
 			gm_slab_move(extent, heir);
+		/* As in adopt(): it may come back as free memory. */
+		if (gm_extent_is(extent, GM_EXTENT_LEAVING))
+			pass_on(heir, extent);
 		gm_extent_move(extent, heir);
 	}
 }

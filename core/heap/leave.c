@@ -23,7 +23,7 @@ struct step {
 /* The first extent by its pages that has what is wished, after `skip` others.
  */
 static struct gm_extent *find(const struct gm_heap *heap,
-			      const struct gm_wish *wish, unsigned skip,
+			      const struct gm_wish *wish, size_t skip,
 			      struct gm_run *run)
 {
 	const struct gm_arena *arena = heap->arenas;
@@ -42,35 +42,38 @@ static struct gm_extent *find(const struct gm_heap *heap,
 	return NULL;
 }
 
-/* Spare handles of one size, of `want` pages or one handle more. */
-static void detach_spare(struct gm_heap *heap, size_t want, struct step *step)
+/* The first spare handles that are of one size, of `want` pages or one handle
+ * more, but not the last `skip` ones: what the driver does not take becomes the
+ * last, and is what is passed over then. */
+static void detach_spare(struct gm_heap *heap, size_t want, size_t skip,
+			 struct step *step)
 {
 	struct gm_space *space = &heap->space;
-	size_t pages = space->spare[space->spare_count - 1].pages;
+	size_t pages = space->spare[0].pages;
 
 	step->run.pages = pages;
-	while (step->run.count * pages < want && space->spare_count &&
-	       space->spare[space->spare_count - 1].pages == pages)
-		step->pages[step->run.count++] =
-			gm_spare_take(space, space->spare_count - 1).page;
+	while (step->run.count * pages < want && space->spare_count > skip &&
+	       space->spare[0].pages == pages)
+		step->pages[step->run.count++] = gm_spare_take(space, 0).page;
 }
 
 static gpumem_status detach(struct gm_heap *heap, size_t want,
 			    const struct gm_leave *leave, struct step *step)
 {
 	struct gm_wish wish = {.pages = want, .newest = leave->newest};
+	size_t spare = heap->space.spare_count, skip = leave->skip;
 	struct gm_extent *extent;
 	gpumem_status status;
 
-	if (heap->space.spare_count > leave->skip) {
-		detach_spare(heap, want, step);
+	if (spare > skip) {
+		detach_spare(heap, want, skip, step);
 		heap->space.leaving_bytes += gm_run_bytes(heap, &step->run);
 		return GPUMEM_OK;
 	}
-	extent = find(heap, &wish, leave->skip, &step->run);
+	extent = find(heap, &wish, skip - spare, &step->run);
 	wish.larger = true;
 	if (!extent)
-		extent = find(heap, &wish, leave->skip, &step->run);
+		extent = find(heap, &wish, skip - spare, &step->run);
 	if (!extent)
 		return GPUMEM_OK;
 	status = gm_nodes_reserve(&heap->nodes, 2);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* After so many a trim gives up. */
@@ -76,7 +77,9 @@ struct gm_handle gm_spare_take(struct gm_space *space, size_t at)
 {
 	struct gm_handle handle = space->spare[at];
 
-	space->spare[at] = space->spare[--space->spare_count];
+	space->spare_count--;
+	memmove(space->spare + at, space->spare + at + 1,
+		(space->spare_count - at) * sizeof(*space->spare));
 	space->spare_pages -= handle.pages;
 	return handle;
 }
