@@ -156,6 +156,7 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 	gm_first_keep(first, status);
 	pthread_mutex_lock(&heap->mutex);
 	heap->space.leaving_bytes -= gm_run_bytes(heap, run);
+	heap->space.leaves++;
 	if (status) {
 		gm_arena_insert(step->extent->arena, step->extent);
 		return 0;

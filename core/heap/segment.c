@@ -166,6 +166,7 @@ gpumem_status gm_segment_leave(struct gm_heap *heap,
 	status = gm_driver_free(&heap->driver, span->address, span->bytes);
 	pthread_mutex_lock(&heap->mutex);
 	space->leaving_bytes -= span->bytes;
+	space->leaves++;
 	heap->nodes.promised--;
 	if (status) {
 		add(heap, heap->arenas, span);

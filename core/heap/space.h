@@ -58,6 +58,7 @@ struct gm_space {
 	struct gm_handle *spare; /* VM: no order */
 	size_t spare_count, spare_room, spare_pages;
 	uint64_t leaving_bytes; /* on their way to the driver: see leave.c */
+	uint64_t leaves;	/* how often that ended, well or not */
 };
 
 /* Handles of one size, side by side. */

@@ -16,6 +16,7 @@ enum step {
 	STEP_PRESSURE, /* ask the program */
 	STEP_SOFT,     /* go beyond the soft limit */
 	STEP_WAIT,     /* wait for pending blocks */
+	STEP_OTHERS,   /* wait for what other threads give back */
 	STEP_END
 };
 
@@ -24,9 +25,11 @@ static bool is_for_memory(gpumem_status status)
 	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
 }
 
+/* *leaves_out: how much had left the heap by then, in steps. */
 static gpumem_status try_once(struct gpumem_pool *pool,
 			      const struct gm_request *request,
-			      bool beyond_soft, void **ptr_out)
+			      bool beyond_soft, uint64_t *leaves_out,
+			      void **ptr_out)
 {
 	struct gm_heap *heap = &pool->heap;
 	gpumem_status status;
@@ -39,6 +42,7 @@ static gpumem_status try_once(struct gpumem_pool *pool,
 	if (!status && heap->grown)
 		heap->books.misses++;
 	heap->beyond_soft = false;
+	*leaves_out = heap->space.leaves;
 	due = gm_decay_visit(&heap->decay);
 	pthread_mutex_unlock(&heap->mutex);
 	if (due)
@@ -57,6 +61,23 @@ static bool wait_for_pending(struct gpumem_pool *pool)
 	return progress;
 }
 
+/* What another thread is giving back is neither free nor the driver's yet; an
+ * attempt that met it says nothing. */
+static bool wait_for_others(struct gpumem_pool *pool, uint64_t leaves)
+{
+	struct gm_heap *heap = &pool->heap;
+	bool met;
+
+	pthread_mutex_lock(&heap->mutex);
+	met = heap->space.leaving_bytes || heap->space.leaves != leaves;
+	pthread_mutex_unlock(&heap->mutex);
+	if (met) {
+		pthread_mutex_lock(&pool->trim_mutex);
+		pthread_mutex_unlock(&pool->trim_mutex);
+	}
+	return met;
+}
+
 static bool has_soft_limit(struct gpumem_pool *pool)
 {
 	bool has;
@@ -67,10 +88,10 @@ static bool has_soft_limit(struct gpumem_pool *pool)
 	return has;
 }
 
-/* True when the step may have changed something. The waiting one is taken again
- * and again as long as it does. */
+/* True when the step may have changed something. The waiting ones are taken
+ * again and again as long as they do. */
 static bool take_step(struct gpumem_pool *pool, enum step *step,
-		      uint64_t needed_bytes)
+		      uint64_t needed_bytes, uint64_t leaves)
 {
 	uint64_t released;
 
@@ -88,6 +109,11 @@ static bool take_step(struct gpumem_pool *pool, enum step *step,
 			return false;
 		*step = STEP_WAIT;
 		(void)gm_pool_trim(pool, 0, &released);
+		return true;
+	case STEP_OTHERS:
+		if (!wait_for_others(pool, leaves))
+			return false;
+		*step = STEP_OTHERS;
 		return true;
 	case STEP_END:
 		break;
@@ -107,12 +133,13 @@ static gpumem_status climb(struct gpumem_pool *pool,
 			   gpumem_status status, void **ptr_out)
 {
 	enum step step = STEP_TRIM;
+	uint64_t leaves = 0;
 
 	count(pool, &pool->heap.books.retries);
 	while (is_for_memory(status) && step < STEP_END)
-		if (take_step(pool, &step, request->bytes))
+		if (take_step(pool, &step, request->bytes, leaves))
 			status = try_once(pool, request, step > STEP_SOFT,
-					  ptr_out);
+					  &leaves, ptr_out);
 	return status;
 }
 
@@ -132,6 +159,7 @@ gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 			    const struct gm_request *request, void **ptr_out)
 {
 	gpumem_status status;
+	uint64_t leaves;
 
 	if (gm_forked())
 		return gm_fail(GPUMEM_FORKED,
@@ -144,7 +172,7 @@ gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 		status = gm_fail(GPUMEM_NO_MEMORY, "%s has not so much",
 				 pool->device->info.name);
 	} else {
-		status = try_once(pool, request, false, ptr_out);
+		status = try_once(pool, request, false, &leaves, ptr_out);
 		if (is_for_memory(status))
 			status = climb(pool, request, status, ptr_out);
 	}
