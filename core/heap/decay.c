@@ -11,6 +11,8 @@
  * this. */
 static const uint64_t pause_ns = 1000 * 1000;
 enum { CHORE_PAGES = 16, CHORE_BATCHES = 64 };
+/* In one tick; then the driver is left alone until the next. */
+enum { REFUSALS = 8 };
 
 /* The newest free that is a whole period old; false: none is known to be. */
 static bool old_ticket(const struct gm_decay *decay, uint64_t now_ns,
@@ -39,6 +41,7 @@ static void tick(struct gm_heap *heap, uint64_t now_ns)
 	decay->note[at].ns = now_ns;
 	decay->note[at].ticket = heap->ticket;
 	decay->tick_ns = now_ns + decay->period_ns / GM_DECAY_TICKS;
+	decay->refused = 0;
 	gm_locals_stop(heap);
 	gm_locals_fold(heap);
 	for (local = heap->locals; local; local = local->next)
@@ -46,46 +49,70 @@ static void tick(struct gm_heap *heap, uint64_t now_ns)
 	gm_locals_go(heap);
 }
 
+static bool is_idle(const struct gm_local *local)
+{
+	return local->idle_ticks > GM_DECAY_TICKS && !local->blocks.total &&
+	       !local->blocks.now;
+}
+
+/* Stops all caches only if that may be of use. */
+static bool may_be_idle(const struct gm_heap *heap)
+{
+	const struct gm_local *local = heap->locals;
+
+	while (local && local->idle_ticks <= GM_DECAY_TICKS)
+		local = local->next;
+	return local || !heap->locals;
+}
+
 /* One cache that was idle for a period, or else part of the depots, if all are.
  * False: there is nothing of the kind. */
 static bool empty_caches(struct gm_heap *heap)
 {
-	struct gm_local *local = heap->locals;
-	bool idle = true;
+	struct gm_local *local;
+	bool done = true;
 
-	for (; local; local = local->next) {
-		bool old = local->idle_ticks > GM_DECAY_TICKS;
-
-		if (old && gm_local_holds(local))
-			break;
-		idle = idle && old;
-	}
-	if (!local && !idle)
+	if (!may_be_idle(heap))
 		return false;
 	gm_locals_stop(heap);
-	if (local)
+	for (local = heap->locals; local; local = local->next) {
+		bool idle = is_idle(local);
+
+		if (idle && gm_local_holds(local))
+			break;
+		done = done && idle;
+	}
+	if (local) {
 		gm_local_flush(local);
-	else
-		idle = gm_depots_empty(heap, CHORE_BATCHES);
+		done = true;
+	} else if (done) {
+		done = gm_depots_empty(heap, CHORE_BATCHES);
+	}
 	gm_locals_go(heap);
-	return local || idle;
+	return done;
 }
 
+/* What the driver does not take is passed over until the next tick. */
 static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 {
-	struct gm_leave leave = {.bytes = CHORE_PAGES * heap->page_bytes};
+	struct gm_decay *decay = &heap->decay;
+	struct gm_leave leave = {.bytes = CHORE_PAGES * heap->page_bytes,
+				 .skip = decay->refused};
 	struct gm_arena *arena = heap->arenas;
 	uint64_t bytes;
+	bool refused;
 
-	if (!old_ticket(&heap->decay, now_ns, &leave.newest))
+	if (decay->refused == REFUSALS ||
+	    !old_ticket(decay, now_ns, &leave.newest))
 		return false;
 	for (; arena; arena = arena->next)
 		gm_slabs_purge(arena);
-	if (!gm_arenas_settle(heap) ||
-	    gm_space_leave(heap, &leave, &bytes) != GPUMEM_OK)
+	if (!gm_arenas_settle(heap))
 		return false;
-	heap->decay.bytes += bytes;
-	return bytes > 0;
+	refused = gm_space_leave(heap, &leave, &bytes) != GPUMEM_OK;
+	decay->bytes += bytes;
+	decay->refused += refused;
+	return bytes > 0 || refused;
 }
 
 bool gm_decay_step(struct gm_heap *heap, uint64_t now_ns)

@@ -33,6 +33,7 @@ struct gm_decay {
 		uint64_t ns, ticket;
 	} note[GM_DECAY_NOTES]; /* a ring */
 	uint64_t bytes;		/* given back so far */
+	unsigned refused;	/* chores of this tick, by the driver */
 };
 
 /* At most a year. */

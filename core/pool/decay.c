@@ -21,10 +21,15 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static bool is_lost(struct gpumem_pool *pool)
+{
+	return atomic_load(&pool->device->lost);
+}
+
 /* The trim mutex is held. */
 static void step(struct gpumem_pool *pool)
 {
-	if (atomic_load(&pool->device->lost))
+	if (is_lost(pool))
 		return;
 	pthread_mutex_lock(&pool->heap.mutex);
 	(void)gm_decay_step(&pool->heap, now_ns());
@@ -59,6 +64,12 @@ static void *keep(void *arg)
 		struct timespec until;
 		uint64_t ns;
 
+		/* Nothing will ever be due. */
+		if (is_lost(pool)) {
+			pthread_cond_wait(&pool->keeper.wake,
+					  &pool->trim_mutex);
+			continue;
+		}
 		step(pool);
 		ns = next_ns(pool);
 		until.tv_sec = (time_t)(ns / 1000000000u);
