@@ -46,6 +46,8 @@ static gpumem_status init(const struct gpumem_services *given)
 	return honest()->init(&services);
 }
 
+#include "late.h"
+
 /* ---- the lies ---------------------------------------------------------- */
 
 static gpumem_status count_grows(int *count_out)
@@ -270,6 +272,8 @@ static void tell(const char *lie)
 	LIE("free", free, forgets_free)
 	LIE("query", event_query, never_ready)
 	LIE("sync", event_sync, does_not_wait)
+	LIE("sync", stream_wait, late_wait)
+	LIE("order", event_sync, late_event_sync)
 	LIE("order", stream_wait, no_order)
 	LIE("alignment", va_reserve, no_alignment)
 	LIE("alignment", va_release, any_release)
@@ -283,6 +287,12 @@ static void tell(const char *lie)
 	LIE("group", unmap, NULL)
 	LIE("required", alloc, NULL)
 #undef LIE
+	if (!strcmp(lie, "sync") || !strcmp(lie, "order")) {
+		table.fill = late_fill;
+		table.copy = late_copy;
+		table.event_record = late_record;
+		table.stream_sync = late_sync;
+	}
 }
 
 GPUMEM_API const struct gpumem_backend *gpumem_plugin(void);
