@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* What a heap may reserve: by its limits, and by how much it moved already. */
+#include "heap_fixture.h"
+
+#define HIGH (100 * MIB)
+
+static void start(const char *vm, const char *waste, const char *waste_max)
+{
+	option("vm", vm);
+	option("waste", waste);
+	option("waste_max", waste_max);
+	heap_start();
+	heap.books.highest_active = HIGH;
+}
+
+/* So much more than the highest was, in 1/10000 of it, after so many turns. */
+static unsigned waste(double turns)
+{
+	heap.toll_bytes = (uint64_t)(turns * (double)HIGH);
+	return (unsigned)((double)(gm_heap_target(&heap, 1) - HIGH) * 10000 /
+				  (double)HIGH +
+			  0.5);
+}
+
+static void test_toll(void)
+{
+	start("on", "2", "12");
+	is_uint(waste(0), 200, "the waste, while nothing was moved");
+	is_uint(waste(4), 200, "four turns are free");
+	is_uint(waste(4.5), 400, "then it grows");
+	is_uint(waste(6), 1000, "with each turn");
+	is_uint(waste(6.5), 1200, "up to the most");
+	is_uint(waste(1e6), 1200, "and no further");
+	is_uint(gm_heap_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 112,
+		"of what will be active, if that is more");
+	heap.books.highest_active = 0;
+	heap.toll_bytes = 0;
+	is_uint(gm_heap_target(&heap, 1000), 1020, "of a fresh heap too");
+	heap_end();
+	start("on", "5", "1");
+	is_uint(waste(1e6), 500, "a most below the waste is none");
+	heap_end();
+	start("on", "0", "0");
+	is_uint(waste(1e6), 0, "nor is there any waste without");
+	heap_end();
+	option("segment_waste", "10");
+	start("off", NULL, "50");
+	is_uint(waste(1e6), 1000, "segments pay no toll");
+	heap_end();
+}
+
+static void test_room(void)
+{
+	start("on", NULL, NULL);
+	ok(gm_heap_limit_room(&heap) == UINT64_MAX, "no limit, no end");
+	heap.limit_bytes = 10;
+	heap.books.reserved.current = 4;
+	is_uint(gm_heap_limit_room(&heap), 6, "up to the limit");
+	is_status(gm_heap_limit_check(&heap, 6), GPUMEM_OK, "and not beyond");
+	is_status(gm_heap_limit_check(&heap, 7), GPUMEM_LIMIT, "it");
+	heap.soft_limit_bytes = 5;
+	is_uint(gm_heap_limit_room(&heap), 1, "the soft one is less");
+	heap.beyond_soft = true;
+	is_uint(gm_heap_limit_room(&heap), 6, "unless it is no limit now");
+	heap.beyond_soft = false;
+	heap.soft_limit_bytes = 20;
+	is_uint(gm_heap_limit_room(&heap), 6, "or more");
+	heap.books.reserved.current = 30;
+	is_uint(gm_heap_limit_room(&heap), 0, "beyond a new one is no room");
+	heap.books.reserved.current = 0;
+	heap_end();
+}
+
+/* However high the toll, the limit holds; and each move is counted in it. */
+static void test_limit(void)
+{
+	enum { PAGES = 12 };
+	struct gm_extent *extent[PAGES] = {NULL};
+	struct gm_arena *arena;
+	unsigned beyond = 0, unpaid = 0;
+
+	option("waste_max", "90");
+	option("vm", "on");
+	heap_start_with(PAGES * 2 * MIB, 0);
+	arena = arena_of(NULL);
+	for (unsigned round = 0; round < 3000; round++) {
+		unsigned i = (unsigned)chance(PAGES);
+
+		if (extent[i])
+			block_give(arena, extent[i]);
+		extent[i] = block_take(arena, (1 + chance(200)) * 32 * KIB);
+		beyond += heap.books.reserved.current > PAGES * 2 * MIB;
+		unpaid += heap.toll_bytes != heap.books.moved_bytes;
+	}
+	is_uint(beyond, 0, "the limit holds");
+	is_uint(unpaid, 0, "all that moves is toll");
+	ok(heap.toll_bytes > 0, "and something moved");
+	sound("in order");
+	heap_end();
+}
+
+int main(void)
+{
+	alarm(60);
+	device_start();
+	test_toll();
+	test_room();
+	test_limit();
+	device_end();
+	return done_testing();
+}
