@@ -176,5 +176,5 @@ int main(void)
 	test_taken();
 	test_threads();
 	test_numbers();
-	done_testing();
+	return done_testing();
 }

@@ -116,11 +116,16 @@ static void test_alternating(void)
 
 	caches_begin();
 	thread = hold_begins();
+	/* Each block is freed after another cache was used. */
 	for (int i = 0; i < 10000; i++) {
-		gpumem_stream on = stream[i % STREAMS];
-		void *ptr = take(heaps[i / STREAMS % HEAPS], on);
+		void *ptr[CACHES];
 
-		failed += !ptr || !give(ptr, on);
+		for (int k = 0; k < CACHES; k++) {
+			ptr[k] = take(heaps[k / STREAMS], stream[k % STREAMS]);
+			failed += !ptr[k];
+		}
+		for (int k = 0; k < CACHES; k++)
+			failed += !give(ptr[k], stream[k % STREAMS]);
 	}
 	hold_ends(thread);
 	is_uint(failed, 0, "two streams of two heaps in turn take no lock");
@@ -202,7 +207,9 @@ static void test_drift(void)
 	ok(!gm_local_supply(&heap, BYTES, stream[0]), "one up too far");
 	one->allocated.high = 0;
 	one->allocated.now--;
+	gm_local_last = two;
 	ok(!gm_local_supply(&heap, BYTES, stream[0]), "one down too far");
+	ok(!atomic_load(&one->busy), "which is not left busy");
 	one->allocated.now = 0;
 	gm_local_last = two;
 	ok(gm_local_supply(&heap, BYTES, stream[0]), "when it is folded in");
