@@ -10,7 +10,8 @@
  *     every gauge: current <= peak
  *
  * What the caches of threads did since they were last folded in (local.h) is
- * not in here yet.
+ * not in here yet: a thread's frees may be in before another's allocations, and
+ * then `current` is below 0. So levels are compared as signed numbers.
  */
 #ifndef GM_HEAP_BOOKS_H
 #define GM_HEAP_BOOKS_H
@@ -25,12 +26,20 @@ struct gm_books {
 	uint64_t highest_active; /* of all time: what waste is measured by */
 };
 
+/* The peak is at least `more` above the current level. */
+static inline void gm_gauge_raise(struct gpumem_gauge *gauge, int64_t more)
+{
+	int64_t level = (int64_t)gauge->current + more;
+
+	if (level > (int64_t)gauge->peak)
+		gauge->peak = (uint64_t)level;
+}
+
 static inline void gm_gauge_add(struct gpumem_gauge *gauge, uint64_t n)
 {
 	gauge->current += n;
 	gauge->total += n;
-	if (gauge->current > gauge->peak)
-		gauge->peak = gauge->current;
+	gm_gauge_raise(gauge, 0);
 }
 
 static inline void gm_gauge_sub(struct gpumem_gauge *gauge, uint64_t n)
@@ -62,8 +71,7 @@ static inline void gm_delta_sub(struct gm_delta *delta, uint64_t n)
 static inline void gm_gauge_fold(struct gpumem_gauge *gauge,
 				 struct gm_delta *delta)
 {
-	if (gauge->current + (uint64_t)delta->high > gauge->peak)
-		gauge->peak = gauge->current + (uint64_t)delta->high;
+	gm_gauge_raise(gauge, delta->high);
 	gauge->current += (uint64_t)delta->now;
 	gauge->total += delta->total;
 	*delta = (struct gm_delta){0};
@@ -78,8 +86,8 @@ static inline void gm_books_alloc(struct gm_books *books, uint64_t requested,
 	gm_gauge_add(&books->allocated, bytes);
 	gm_gauge_add(&books->active, bytes);
 	gm_gauge_add(&books->blocks, 1);
-	if (books->active.current > books->highest_active)
-		books->highest_active = books->active.current;
+	if (books->active.peak > books->highest_active)
+		books->highest_active = books->active.peak;
 }
 
 /* A live block is freed; `active` follows unless it is pending. */

@@ -69,7 +69,8 @@ uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes)
 {
 	uint64_t high = heap->books.active.current + bytes;
 
-	if (high < heap->books.highest_active)
+	/* It may be below 0: see books.h. */
+	if ((int64_t)high < (int64_t)heap->books.highest_active)
 		high = heap->books.highest_active;
 	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
 }

@@ -37,12 +37,6 @@ void gm_locals_go(struct gm_heap *heap)
 		atomic_store_explicit(&local->claimed, 0, memory_order_release);
 }
 
-static void raise(struct gpumem_gauge *gauge, int64_t high)
-{
-	if (gauge->current + (uint64_t)high > gauge->peak)
-		gauge->peak = gauge->current + (uint64_t)high;
-}
-
 void gm_locals_fold(struct gm_heap *heap)
 {
 	int64_t requested = 0, allocated = 0, blocks = 0;
@@ -53,10 +47,10 @@ void gm_locals_fold(struct gm_heap *heap)
 		allocated += local->allocated.high;
 		blocks += local->blocks.high;
 	}
-	raise(&heap->books.requested, requested);
-	raise(&heap->books.allocated, allocated);
-	raise(&heap->books.active, allocated);
-	raise(&heap->books.blocks, blocks);
+	gm_gauge_raise(&heap->books.requested, requested);
+	gm_gauge_raise(&heap->books.allocated, allocated);
+	gm_gauge_raise(&heap->books.active, allocated);
+	gm_gauge_raise(&heap->books.blocks, blocks);
 	for (local = heap->locals; local; local = local->next)
 		gm_local_fold(local);
 }

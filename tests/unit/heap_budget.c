@@ -51,6 +51,29 @@ static void test_toll(void)
 	heap_end();
 }
 
+/* A thread's frees are in the books before another's allocations are. */
+static void test_below_zero(void)
+{
+	struct gm_books *books = &heap.books;
+	struct gm_delta delta = {.now = -50, .high = 10};
+
+	start("on", "0", "0");
+	gm_gauge_sub(&books->active, 100);
+	gm_gauge_fold(&books->active, &delta);
+	gm_gauge_raise(&books->active, 20);
+	gm_gauge_add(&books->active, 30);
+	gm_books_alloc(books, 1, 1);
+	is_uint(books->active.peak, 0, "a level below 0 is no peak");
+	is_uint(books->highest_active, HIGH, "nor what waste is measured by");
+	is_uint(gm_heap_target(&heap, 1), HIGH, "nor a reason to reserve");
+	gm_books_free(books, 1, 1, false);
+	delta.now = delta.high = 120 + HIGH + 5;
+	gm_gauge_fold(&books->active, &delta);
+	is_uint(books->active.peak, HIGH + 5, "above 0 it is one");
+	books->active = (struct gpumem_gauge){0};
+	heap_end();
+}
+
 static void test_room(void)
 {
 	start("on", NULL, NULL);
@@ -106,6 +129,7 @@ int main(void)
 	alarm(60);
 	device_start();
 	test_toll();
+	test_below_zero();
 	test_room();
 	test_limit();
 	device_end();
