@@ -119,15 +119,15 @@ bool gm_decay_step(struct gm_heap *heap, uint64_t now_ns)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
 	struct gm_decay *decay = &heap->decay;
-	bool more = true;
+	bool more;
 
 	if (now_ns < decay->next_ns)
 		return false;
 	gm_error_get(&error);
 	if (now_ns >= decay->tick_ns)
 		tick(heap, now_ns);
-	else
-		more = empty_caches(heap) || give_back(heap, now_ns);
+	/* Also then: who comes seldom meets nothing but ticks. */
+	more = empty_caches(heap) || give_back(heap, now_ns);
 	gm_error_set(&error);
 	decay->next_ns = more ? now_ns + pause_ns : decay->tick_ns;
 	return more;

@@ -144,6 +144,22 @@ static void test_time(const char *vm)
 	is_uint(unsound, 0, "all in order after each step");
 }
 
+/* Somebody comes less than once in a tick, or in a period. */
+static void test_seldom(const char *vm, uint64_t pause_ms)
+{
+	unsigned visits = 0;
+
+	restart(vm);
+	block_give(arena, block(arena, 3 * PAGE));
+	for (; heap.books.reserved.current && visits < 100; visits++) {
+		step();
+		now_ms += pause_ms;
+	}
+	ok(visits >= PERIOD_MS / pause_ms && visits <= 20,
+	   "who comes each %" PRIu64 " ms helps, too: %u times", pause_ms,
+	   visits);
+}
+
 /* ---- caches ---- */
 
 /* A slot goes round in this thread's cache. */
@@ -157,12 +173,12 @@ static void use_cache(struct gm_local *local)
 		      slot.mark);
 }
 
-static struct gm_local *fill_cache(void)
+static struct gm_local *fill_cache(struct gm_arena *from)
 {
 	struct gm_local *local;
 
-	must(gm_local_of(&heap, arena, &local));
-	slab_new(arena, 0);
+	must(gm_local_of(&heap, from, &local));
+	slab_new(from, 0);
 	if (!gm_local_refill(local, 0))
 		bail("no slots");
 	return local;
@@ -174,7 +190,7 @@ static void test_caches(const char *vm)
 	uint64_t until;
 
 	restart(vm);
-	local = fill_cache();
+	local = fill_cache(arena);
 	for (until = now_ms + 3 * PERIOD_MS; now_ms < until;) {
 		use_cache(local);
 		pass(now_ms + PERIOD_MS / 4);
@@ -202,12 +218,14 @@ static void pass_unseen(uint64_t until_ms)
 /* Idle for long, then used just before the chore that would empty it. */
 static void test_woken(void)
 {
-	struct gm_local *local;
+	gpumem_stream stream = stream_new();
+	struct gm_local *local, *first;
 
 	restart("on");
-	local = fill_cache();
+	local = fill_cache(arena);
 	gm_local_spill(local, 0);
-	while (local->idle_ticks <= GM_DECAY_TICKS)
+	first = fill_cache(arena_of(stream));
+	while (gm_local_holds(first))
 		pass_unseen(now_ms + 1);
 	use_cache(local);
 	pass_unseen(now_ms + TICK_MS / 2);
@@ -218,6 +236,7 @@ static void test_woken(void)
 	ok(gm_local_holds(local), "for a period");
 	pass(now_ms + 4 * TICK_MS);
 	ok(!gm_local_holds(local), "and emptied then");
+	must(gm_stream_destroy(device, stream));
 }
 
 /* Depots go when all caches are idle. */
@@ -226,7 +245,7 @@ static void test_depots(void)
 	struct gm_local *local;
 
 	restart("on");
-	local = fill_cache();
+	local = fill_cache(arena);
 	gm_local_spill(local, 0);
 	ok(gm_depot_count(&arena->depot, 0) > 0, "there is a depot");
 	for (int i = 0; i < 16; i++) {
@@ -366,6 +385,8 @@ int main(void)
 		test_used(mode[i]);
 		test_passed_on(mode[i]);
 		test_time(mode[i]);
+		test_seldom(mode[i], 2 * TICK_MS);
+		test_seldom(mode[i], 2 * PERIOD_MS);
 		test_caches(mode[i]);
 		test_capture(mode[i]);
 		test_refused(mode[i]);

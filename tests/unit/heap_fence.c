@@ -200,6 +200,39 @@ static void test_idle(gpumem_stream stream)
 	heap_start();
 }
 
+/* While nobody asks what is settled, it is tried more and more seldom. */
+static void test_backs_off(void)
+{
+	static const unsigned want[] = {1024, 2048, 4096, 8192, 8192, 8192};
+	gpumem_stream stream = stream_new();
+	unsigned tries = 0, frees = 0;
+	struct gm_arena *arena;
+	struct hold hold;
+
+	heap_start();
+	arena = arena_of(stream);
+	hold_begin(&hold, stream);
+	while (tries < sizeof(want) / sizeof(*want)) {
+		uint64_t before = calls(GPUMEM_CALL_STREAM_QUERY);
+
+		arena->ticket = ++heap.ticket;
+		gm_arena_count_free(arena);
+		frees++;
+		if (calls(GPUMEM_CALL_STREAM_QUERY) == before)
+			continue;
+		is_uint(frees, want[tries], "a fence after so many frees");
+		tries++;
+		frees = 0;
+	}
+	gm_arena_settle(arena, true);
+	for (frees = 1; frees < 1023; frees++)
+		gm_arena_count_free(arena);
+	is_uint(arena->fence_frees, 1024, "until somebody asks");
+	hold_end(&hold, stream);
+	heap_end();
+	must(gm_stream_destroy(device, stream));
+}
+
 int main(void)
 {
 	gpumem_stream stream;
@@ -219,6 +252,7 @@ int main(void)
 	test_unknown(stream, "capture_id@1");
 	test_idle(stream);
 	heap_end();
+	test_backs_off();
 	device_end();
 	return done_testing();
 }

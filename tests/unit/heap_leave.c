@@ -85,7 +85,8 @@ static void look(void)
 	sound("and all is in order");
 }
 
-/* Three free pages between live blocks, so that each goes by itself. */
+/* Three free pages between live blocks, so that each goes by itself; the first
+ * is of the arena `from`. */
 static struct gm_extent *kept[4];
 
 static void make_three(struct gm_arena *from)
@@ -94,11 +95,11 @@ static void make_three(struct gm_arena *from)
 
 	for (int i = 0; i < 3; i++) {
 		kept[i] = block(arena, PAGE);
-		gone[i] = block(from, PAGE);
+		gone[i] = block(i ? arena : from, PAGE);
 	}
 	kept[3] = block(arena, PAGE);
 	for (int i = 0; i < 3; i++)
-		block_give(from, gone[i]);
+		block_give(i ? arena : from, gone[i]);
 }
 
 static void free_kept(void)

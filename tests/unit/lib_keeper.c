@@ -46,6 +46,27 @@ static void test_alone(void)
 	must(gpumem_pool_destroy(pool, false));
 }
 
+/* Without a thread, the calls of the program see to it: here allocations. */
+static void test_in_passing(void)
+{
+	gpumem_pool *pool;
+	unsigned count = 0;
+
+	option("decay_thread", "off");
+	option("decay_ms", "2");
+	pool = new_pool(0);
+	must(gpumem_free(new_block(pool, 40 * MIB, NULL), NULL));
+	/* Each of a size of its own, so that no cache has it. */
+	while (!stats_of(pool).decayed_bytes && count++ < 4000) {
+		(void)new_block(pool, 17 * KIB + 256 * (count % 8), NULL);
+		gate_sleep();
+	}
+	ok(stats_of(pool).decayed_bytes > 0, "decay goes on in passing");
+	must(gpumem_pool_destroy(pool, true));
+	option("decay_thread", "on");
+	option("decay_ms", "40");
+}
+
 /* A pool with a period of a year sleeps; it ends at once all the same. */
 static void test_ends(void)
 {
@@ -159,6 +180,9 @@ static void run(bool vm)
 	diag("%s virtual memory", vm ? "with" : "without");
 	device_start("512MiB", vm);
 	test_alone();
+	/* A segment that is cut up cannot go. */
+	if (vm)
+		test_in_passing();
 	test_ends();
 	test_beside();
 	test_lost();
