@@ -86,7 +86,7 @@ static void look(void)
 }
 
 /* Three free pages between live blocks, so that each goes by itself; the first
- * is of the arena `from`. */
+ * is of the arena `from`, and was freed last. */
 static struct gm_extent *kept[4];
 
 static void make_three(struct gm_arena *from)
@@ -98,7 +98,7 @@ static void make_three(struct gm_arena *from)
 		gone[i] = block(i ? arena : from, PAGE);
 	}
 	kept[3] = block(arena, PAGE);
-	for (int i = 0; i < 3; i++)
+	for (int i = 2; i >= 0; i--)
 		block_give(i ? arena : from, gone[i]);
 }
 
