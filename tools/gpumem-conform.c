@@ -131,6 +131,10 @@ static void check_end(struct conform *c, uint64_t before)
 		if (!back)
 			usleep(100000);
 	}
+	if (!back)
+		conform_note(
+			"%llu bytes are not",
+			(unsigned long long)(before - conform_free_bytes(c)));
 	conform_ok(c, back, "nothing is kept: as much is free as before");
 }
 
@@ -145,6 +149,7 @@ static void run_device(struct conform *c)
 	if (!conform_is(c, c->ops->device_open(c->index, &c->device), GPUMEM_OK,
 			"device %d: open", c->index))
 		return;
+	conform_kinds_warm(c);
 	before = conform_free_bytes(c);
 	run_groups(c);
 	conform_note("---- end");

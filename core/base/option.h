@@ -25,9 +25,9 @@
 	X("vm", "on", BOOL, "use virtual memory where the device has it")      \
 	X("page", "0", BYTES,                                                  \
 	  "unit of physical memory; 0: the device's granularity")              \
-	X("handle_max", "8MiB", BYTES,                                         \
+	X("handle_max", "0", BYTES,                                            \
 	  "largest piece of physical memory to take at once, a power of two "  \
-	  "of pages; up to one page: every page by itself")                    \
+	  "of pages; 0: every page by itself")                                 \
 	X("space", "0", BYTES,                                                 \
 	  "addresses that a pool reserves; 0: 32 times the device's memory")   \
 	X("waste", "1.5%", PERCENT,                                            \

@@ -50,6 +50,28 @@ static void adopt(struct gm_arena *arena, struct gm_arena *from)
 	}
 }
 
+bool gm_arenas_borrow(struct gm_heap *heap, struct gm_arena *heir, size_t bytes,
+		      size_t alignment)
+{
+	struct gm_arena *arena = heap->arenas;
+
+	for (; arena; arena = arena->next) {
+		struct gm_extent *extent;
+
+		if (arena == heir || !arena->index.count)
+			continue;
+		gm_arena_settle(arena, true);
+		extent = gm_arena_fit(arena, bytes, alignment);
+		if (!extent || !gm_arena_settled(arena, extent->ticket))
+			continue;
+		gm_index_remove(&arena->index, extent);
+		pass_on(heir, extent);
+		gm_arena_insert(heir, extent);
+		return true;
+	}
+	return false;
+}
+
 /* Everything of `from`, whose last use is over, becomes `heir`'s. */
 static void inherit(struct gm_arena *heir, struct gm_arena *from)
 {

@@ -114,6 +114,11 @@ struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
 void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent);
 void gm_arena_insert(struct gm_arena *arena, struct gm_extent *extent);
 
+/* `heir` takes over one free extent of another arena that is settled and fits.
+ * False: there is none. */
+bool gm_arenas_borrow(struct gm_heap *heap, struct gm_arena *heir, size_t bytes,
+		      size_t alignment);
+
 /* `heir` takes over what is settled of all other arenas' free extents. Those of
  * dropped streams, once settled, leave all they have, and are no more. */
 void gm_arenas_adopt(struct gm_heap *heap, struct gm_arena *heir);

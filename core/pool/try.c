@@ -22,6 +22,26 @@ static void purge_slabs(struct gm_heap *heap)
 		gm_slabs_purge(arena);
 }
 
+/* What can be had before other threads lose what they have ready: with many of
+ * them each would take it from the next for ever. Or NULL. */
+static struct gm_extent *find_quietly(struct gm_heap *heap,
+				      struct gm_arena *arena, size_t bytes,
+				      size_t alignment)
+{
+	struct gm_extent *extent;
+
+	gm_locals_flush_own(heap);
+	gm_slabs_purge(arena);
+	if ((extent = gm_arena_fit(arena, bytes, alignment)))
+		return extent;
+	if ((!arena->graph &&
+	     gm_arenas_borrow(heap, arena, bytes, alignment)) ||
+	    (gm_heap_has_slack(heap, bytes) &&
+	     !gm_space_grow(heap, arena, bytes, alignment)))
+		return gm_arena_fit(arena, bytes, alignment);
+	return NULL;
+}
+
 /* Free memory of at least `bytes` in `arena`, found or made. */
 static gpumem_status find(struct gm_heap *heap, struct gm_arena *arena,
 			  size_t bytes, size_t alignment,
@@ -36,18 +56,9 @@ static gpumem_status find(struct gm_heap *heap, struct gm_arena *arena,
 	if (gm_pending_poll(heap) &&
 	    (*extent_out = gm_arena_fit(arena, bytes, alignment)))
 		return GPUMEM_OK;
-	/* a little more memory, before other threads lose what they have ready:
-	 * with many of them each would take it from the next for ever */
-	if (gm_locals_others(heap)) {
-		gm_locals_flush_own(heap);
-		gm_slabs_purge(arena);
-		if ((*extent_out = gm_arena_fit(arena, bytes, alignment)))
-			return GPUMEM_OK;
-		if (gm_heap_has_slack(heap, bytes) &&
-		    !gm_space_grow(heap, arena, bytes, alignment) &&
-		    (*extent_out = gm_arena_fit(arena, bytes, alignment)))
-			return GPUMEM_OK;
-	}
+	if (gm_locals_others(heap) &&
+	    (*extent_out = find_quietly(heap, arena, bytes, alignment)))
+		return GPUMEM_OK;
 	/* the caches of threads */
 	gm_locals_stop(heap);
 	gm_locals_flush(heap);

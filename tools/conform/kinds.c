@@ -110,6 +110,32 @@ static void check_kind(struct conform *c, gpumem_kind kind, const char *name)
 	give(c, &b);
 }
 
+void conform_kinds_warm(const struct conform *c)
+{
+	static const struct {
+		enum gpumem_cap cap;
+		gpumem_kind kind;
+	} kinds[] = {
+		{GPUMEM_CAP_PINNED, GPUMEM_KIND_PINNED},
+		{GPUMEM_CAP_MANAGED, GPUMEM_KIND_MANAGED},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		uint64_t bytes = c->info.granularity_bytes, address;
+
+		if (!conform_has(c, kinds[i].cap) ||
+		    c->ops->kind_alloc(c->device, kinds[i].kind, bytes,
+				       &address) != GPUMEM_OK)
+			continue;
+		if (conform_has(c, GPUMEM_CAP_COPY) &&
+		    c->ops->fill(c->device, address, 1, bytes, NULL) ==
+			    GPUMEM_OK)
+			(void)c->ops->stream_sync(c->device, NULL);
+		(void)c->ops->kind_free(c->device, kinds[i].kind, address,
+					bytes);
+	}
+}
+
 void conform_kinds(struct conform *c)
 {
 	uint64_t address = UNTOUCHED;
