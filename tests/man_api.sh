@@ -91,6 +91,7 @@ is "$(while read -r struct body; do
 	gpumem_error) page=gpumem_error ;;
 	gpumem_option) page=gpumem_option ;;
 	gpumem_pool_config) page=gpumem_pool ;;
+	gpumem_shared) page=gpumem_share ;;
 	*) page=gpumem_backend ;;
 	esac
 	echo "$body" | sed -e 's/(\*\([a-z_]*\))([^;]*)/\1/g' \
@@ -166,13 +167,14 @@ run()
 extract gpumem.3 hello
 extract gpumem_host.3 oom
 extract gpumem_backend.3 mini
+extract gpumem_share.3 share
 
 if [ ! -f "$library/libgpumem.so" ]; then
 	skip "there is no $library/libgpumem.so" "the examples run"
 	done_testing
 fi
 
-for name in hello oom; do
+for name in hello oom share; do
 	check "the example $name links" build -o "$scratch/$name" \
 		"$scratch/$name.c" -L"$library" -lgpumem
 done
@@ -189,5 +191,11 @@ check "hello runs without virtual memory" \
 check "hello runs on the example of a plugin" \
 	run GPUMEM_BACKEND=mini GPUMEM_PLUGIN_PATH="$scratch" "$scratch/hello"
 check "oom passes" run "$scratch/oom"
+for vm in on off; do
+	check "share runs, vm $vm" \
+		run GPUMEM_BACKEND=host GPUMEM_CONF=vm:$vm "$scratch/share"
+	is "$(cat "$scratch/.output")" "the child reads: hello" \
+		"and its child reads what it wrote"
+done
 
 done_testing

@@ -31,10 +31,11 @@ exits 0 "its second device" with host.devices:2 "$conform" --device=1 host
 exits 0 "pages of 4 KiB on a small device" \
 	with host.page:4KiB,host.capacity:256MiB "$conform" host
 exits 0 "one that can do nothing more" \
-	with host.vm:off,host.copy:off,host.capture:off,host.streams:off,host.pinned:0,host.managed:0,host.peers:off \
+	with host.vm:off,host.copy:off,host.capture:off,host.streams:off,\
+host.pinned:0,host.managed:0,host.peers:off,host.share_ipc:off \
 	"$conform" host
 plan_fits "its plan is right"
-is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 7 \
+is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 9 \
 	"each group that is not there is a skip with its reason"
 exits 0 "one that cannot say what is free" with host.memory_info:off \
 	"$conform" host
@@ -50,6 +51,11 @@ done
 for slot in peer_query peer_enable map_peers device_processes; do
 	exits 1 "a driver whose $slot fails" \
 		with "host.devices:2,host.fail:$slot@1:driver" "$conform" host
+	check "is caught" grep -q '^not ok' "$scratch/out"
+done
+for slot in page_create_shared page_export ipc_export; do
+	exits 1 "a driver whose $slot fails" with "host.fail:$slot@1:driver" \
+		"$conform" host
 	check "is caught" grep -q '^not ok' "$scratch/out"
 done
 exits 1 "a driver that cannot be waited for" \
@@ -117,6 +123,8 @@ lie fill 'fill 1 bytes at an odd place'
 lie copy 'copy 3 bytes from and to an odd place'
 lie capture 'there is none'
 lie kind 'pinned memory: the host reads what the device wrote'
+lie import 'and read through the other'
+lie name 'the same name again'
 for name in group required; do
 	exits 3 "the lie \"$name\"" env LIE=$name "$conform" "$liar"
 	check "is refused" grep -q '^Bail out! ' "$scratch/out"

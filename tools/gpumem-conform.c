@@ -104,6 +104,7 @@ static void run_groups(struct conform *c)
 		{"kinds of memory", conform_kinds},
 		{"peers", conform_peers},
 		{"processes", conform_processes},
+		{"sharing", conform_share},
 		{"threads", conform_threads},
 	};
 

@@ -43,6 +43,25 @@ static gpumem_status attribute(CUdevice device, CUdevice_attribute which,
 		"cuDeviceGetAttribute %d", (int)which);
 }
 
+/* Legacy IPC works on Linux wherever host and device share one address space;
+ * descriptors have to be asked about. */
+static gpumem_status read_sharing(CUdevice device, struct cuda_traits *traits)
+{
+	gpumem_status status;
+	int ipc = 0, fd = 0;
+
+	status =
+		attribute(device, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, &ipc);
+	if (status == GPUMEM_OK && traits->vm)
+		status = attribute(
+			device,
+			CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+			&fd);
+	traits->ipc = ipc != 0;
+	traits->fd = fd != 0;
+	return status;
+}
+
 /*
  * Pages are plain memory of the device that nobody else can be given: to share
  * one has to be asked for when it is created. That a network adapter can reach
@@ -100,7 +119,7 @@ static gpumem_status read_traits(CUdevice device, struct cuda_traits *traits)
 	traits->vm = vm != 0;
 	traits->managed = managed != 0;
 	traits->granularity_bytes = granularity;
-	return GPUMEM_OK;
+	return read_sharing(device, traits);
 }
 
 void gm_cuda_format_uuid(const CUuuid *uuid, char text_out[CUDA_UUID_BYTES])
@@ -178,7 +197,9 @@ gpumem_status gm_cuda_device_info(int index, struct gpumem_device_info *info)
 		     GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_MEMORY_INFO |
 		     GPUMEM_CAP_PINNED | GPUMEM_CAP_PEER |
 		     (traits.vm ? GPUMEM_CAP_VM : 0) |
-		     (traits.managed ? GPUMEM_CAP_MANAGED : 0);
+		     (traits.managed ? GPUMEM_CAP_MANAGED : 0) |
+		     (traits.ipc ? GPUMEM_CAP_SHARE_IPC : 0) |
+		     (traits.fd ? GPUMEM_CAP_SHARE_FD : 0);
 	memcpy(info, &found,
 	       found.size < sizeof(found) ? found.size : sizeof(found));
 	return GPUMEM_OK;

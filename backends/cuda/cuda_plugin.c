@@ -43,6 +43,12 @@ static const struct gpumem_backend backend = {
 	.peer_enable = gm_cuda_peer_enable,
 	.map_peers = gm_cuda_map_peers,
 	.device_processes = gm_cuda_device_processes,
+	.ipc_export = gm_cuda_ipc_export,
+	.ipc_open = gm_cuda_ipc_open,
+	.ipc_close = gm_cuda_ipc_close,
+	.page_create_shared = gm_cuda_page_create_shared,
+	.page_export = gm_cuda_page_export,
+	.page_import = gm_cuda_page_import,
 };
 
 /* With hidden visibility this one is seen all the same. */

@@ -18,6 +18,7 @@
  *     cuda_kind.c     group KINDS
  *     cuda_peer.c     group PEERS
  *     cuda_nvml.c     group PROCESSES: another library, NVML
+ *     cuda_share.c    groups SHARE_IPC and SHARE_FD
  *     cuda_plugin.c   the table
  *
  * Nothing is kept but gm_cuda, which init writes once, what a device is opened
@@ -66,6 +67,7 @@ bool gm_cuda_gone(CUresult result);
 /* What a device can do that its description and its pages both need. */
 struct cuda_traits {
 	bool vm, managed;
+	bool ipc, fd; /* its memory can reach other processes */
 	uint64_t granularity_bytes;
 	CUmemAllocationProp page; /* what pages are created with */
 };
@@ -173,5 +175,20 @@ gpumem_status gm_cuda_device_processes(
 	void *device,
 	bool (*fn)(const struct gpumem_process *process, void *user),
 	void *user);
+gpumem_status gm_cuda_ipc_export(void *device, uint64_t address, uint64_t bytes,
+				 void *handle_out);
+gpumem_status gm_cuda_ipc_open(void *device, const void *handle, uint64_t bytes,
+			       uint64_t *address_out);
+gpumem_status gm_cuda_ipc_close(void *device, uint64_t address);
+gpumem_status gm_cuda_page_create_shared(void *device, uint64_t bytes,
+					 gpumem_page *page_out);
+gpumem_status gm_cuda_page_export(void *device, gpumem_page page,
+				  uint64_t bytes, int *fd_out);
+gpumem_status gm_cuda_page_import(void *device, int fd, uint64_t bytes,
+				  gpumem_page *page_out);
+
+/* A page is the driver's handle and back. */
+gpumem_page gm_cuda_page_of(CUmemGenericAllocationHandle memory);
+CUmemGenericAllocationHandle gm_cuda_memory_of(gpumem_page page);
 
 #endif

@@ -75,6 +75,12 @@
 	X(cuMemMap, cuMemMap, 10020)                                           \
 	X(cuMemUnmap, cuMemUnmap, 10020)                                       \
 	X(cuMemSetAccess, cuMemSetAccess, 10020)                               \
-	X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, 10020)
+	X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, 10020) \
+	X(cuMemExportToShareableHandle, cuMemExportToShareableHandle, 10020)   \
+	X(cuMemImportFromShareableHandle, cuMemImportFromShareableHandle,      \
+	  10020)                                                               \
+	X(cuIpcGetMemHandle, cuIpcGetMemHandle, 4010)                          \
+	X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle, 11000)                    \
+	X(cuIpcCloseMemHandle, cuIpcCloseMemHandle, 4010)
 
 #endif

@@ -46,12 +46,12 @@ gpumem_status gm_cuda_va_release(void *handle, uint64_t address, uint64_t bytes)
 
 /* The driver does not say that its handles are not 0, which a page may not be;
  * that none is all ones is taken for granted. */
-static gpumem_page page_of(CUmemGenericAllocationHandle memory)
+gpumem_page gm_cuda_page_of(CUmemGenericAllocationHandle memory)
 {
 	return memory + 1;
 }
 
-static CUmemGenericAllocationHandle memory_of(gpumem_page page)
+CUmemGenericAllocationHandle gm_cuda_memory_of(gpumem_page page)
 {
 	return page - 1;
 }
@@ -70,7 +70,7 @@ gpumem_status gm_cuda_page_create(void *handle, uint64_t bytes,
 		gm_cuda.cuMemCreate(&memory, bytes, &device->traits.page, 0),
 		"cuMemCreate of %llu bytes", (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
-		*page_out = page_of(memory);
+		*page_out = gm_cuda_page_of(memory);
 	gm_cuda_leave(&visit);
 	return status;
 }
@@ -83,7 +83,7 @@ gpumem_status gm_cuda_page_destroy(void *handle, gpumem_page page,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemRelease(memory_of(page)),
+	status = gm_cuda_check(gm_cuda.cuMemRelease(gm_cuda_memory_of(page)),
 			       "cuMemRelease of %llu bytes",
 			       (unsigned long long)bytes);
 	gm_cuda_leave(&visit);
@@ -111,8 +111,9 @@ static gpumem_status map_pages(const struct request *request)
 
 	while (done < request->count) {
 		status = gm_cuda_check(
-			gm_cuda.cuMemMap(address + done * bytes, bytes, 0,
-					 memory_of(request->pages[done]), 0),
+			gm_cuda.cuMemMap(
+				address + done * bytes, bytes, 0,
+				gm_cuda_memory_of(request->pages[done]), 0),
 			"cuMemMap of page %zu of %zu", done + 1,
 			request->count);
 		if (status != GPUMEM_OK)

@@ -139,6 +139,7 @@ static void release_memory(struct host_device *device)
 	gm_host_range_clear(&device->raws);
 	gm_host_range_clear(&device->spaces);
 	gm_host_range_clear(&device->kinds);
+	gm_host_range_clear(&device->opened);
 	gm_host_phys_free(&device->phys);
 	pthread_mutex_destroy(&device->memory);
 }
@@ -293,4 +294,10 @@ const struct gpumem_backend gm_host_backend = {
 	.peer_enable = gm_host_peer_enable,
 	.map_peers = gm_host_map_peers,
 	.device_processes = gm_host_device_processes,
+	.ipc_export = gm_host_ipc_export,
+	.ipc_open = gm_host_ipc_open,
+	.ipc_close = gm_host_ipc_close,
+	.page_create_shared = gm_host_page_create_shared,
+	.page_export = gm_host_page_export,
+	.page_import = gm_host_page_import,
 };

@@ -23,6 +23,10 @@ const struct gpumem_option_row gm_host_options[] = {
 	{"host.copy", "on", GPUMEM_OPTION_BOOL, "the device can fill and copy"},
 	{"host.capture", "on", GPUMEM_OPTION_BOOL,
 	 "streams can be captured; needs host.streams"},
+	{"host.share_ipc", "on", GPUMEM_OPTION_BOOL,
+	 "raw allocations can be opened by other processes"},
+	{"host.share_fd", "on", GPUMEM_OPTION_BOOL,
+	 "pages can go to other processes as descriptors; needs host.vm"},
 	{"host.memory_info", "on", GPUMEM_OPTION_BOOL,
 	 "free memory takes other programs into account"},
 	{"host.alignment", "256", GPUMEM_OPTION_BYTES,
@@ -149,9 +153,13 @@ static bool read_caps(uint32_t *caps_out)
 	    !read_cap("host.streams", GPUMEM_CAP_STREAMS, &caps) ||
 	    !read_cap("host.copy", GPUMEM_CAP_COPY, &caps) ||
 	    !read_cap("host.capture", GPUMEM_CAP_CAPTURE, &caps) ||
+	    !read_cap("host.share_ipc", GPUMEM_CAP_SHARE_IPC, &caps) ||
+	    !read_cap("host.share_fd", GPUMEM_CAP_SHARE_FD, &caps) ||
 	    !read_cap("host.memory_info", GPUMEM_CAP_MEMORY_INFO, &caps) ||
 	    !read_cap("host.peers", GPUMEM_CAP_PEER, &caps))
 		return false;
+	if (!(caps & GPUMEM_CAP_VM))
+		caps &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
 	if (!(caps & GPUMEM_CAP_STREAMS))
 		caps &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
 	*caps_out = caps;

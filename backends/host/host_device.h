@@ -18,6 +18,8 @@
  *     host_raw.c      alloc, free and memory_info
  *     host_kind.c     group KINDS: memory that is not the device's
  *     host_peer.c     groups PEERS and PROCESSES
+ *     host_share.c    group SHARE_FD: pages in other processes
+ *     host_ipc.c      group SHARE_IPC: raw allocations in other processes
  *     host_stream.c   queues and their threads
  *     host_event.c    events, and streams that wait for them
  *     host_work.c     what queues do; groups COPY and CAPTURE
@@ -85,7 +87,13 @@ extern const struct gpumem_backend gm_host_backend;
 	X(peer_query, GPUMEM_CAP_PEER, DRIVER)                                 \
 	X(peer_enable, GPUMEM_CAP_PEER, DRIVER)                                \
 	X(map_peers, GPUMEM_CAP_PEER, NO_MEMORY)                               \
-	X(device_processes, 0, DRIVER)
+	X(device_processes, 0, DRIVER)                                         \
+	X(ipc_export, GPUMEM_CAP_SHARE_IPC, DRIVER)                            \
+	X(ipc_open, GPUMEM_CAP_SHARE_IPC, DRIVER)                              \
+	X(ipc_close, GPUMEM_CAP_SHARE_IPC, DRIVER)                             \
+	X(page_create_shared, GPUMEM_CAP_SHARE_FD, NO_MEMORY)                  \
+	X(page_export, GPUMEM_CAP_SHARE_FD, DRIVER)                            \
+	X(page_import, GPUMEM_CAP_SHARE_FD, DRIVER)
 
 enum host_slot {
 #define HOST_SLOT_ENUM(name, cap, status) HOST_SLOT_##name,
@@ -167,7 +175,7 @@ struct host_device {
 	_Atomic uint32_t capturing;  /* streams being captured */
 	pthread_mutex_t memory;	     /* guards all up to tilt */
 	struct host_phys phys;
-	struct host_ranges raws, spaces, kinds;
+	struct host_ranges raws, spaces, kinds, opened;
 	uint64_t kind_bytes[HOST_KINDS]; /* given out; of DEVICE: 0 */
 	uint64_t raw_peers; /* mask of devices that use what alloc gives */
 	bool tilt;	    /* whether the last alloc had the least
@@ -220,6 +228,17 @@ gpumem_status gm_host_copy(void *device, uint64_t to, uint64_t from,
 			   uint64_t bytes, gpumem_stream stream);
 gpumem_status gm_host_capture_id(void *device, gpumem_stream stream,
 				 uint64_t *id_out);
+gpumem_status gm_host_ipc_export(void *device, uint64_t address, uint64_t bytes,
+				 void *handle_out);
+gpumem_status gm_host_ipc_open(void *device, const void *handle, uint64_t bytes,
+			       uint64_t *address_out);
+gpumem_status gm_host_ipc_close(void *device, uint64_t address);
+gpumem_status gm_host_page_create_shared(void *device, uint64_t bytes,
+					 gpumem_page *page_out);
+gpumem_status gm_host_page_export(void *device, gpumem_page page,
+				  uint64_t bytes, int *fd_out);
+gpumem_status gm_host_page_import(void *device, int fd, uint64_t bytes,
+				  gpumem_page *page_out);
 
 gpumem_status gm_host_kind_alloc(void *device, gpumem_kind kind, uint64_t bytes,
 				 uint64_t *address_out);

@@ -117,22 +117,28 @@ static gpumem_status claim(const struct request *request,
 	return GPUMEM_OK;
 }
 
-static uint64_t offset_of(const struct request *request, gpumem_page page)
+static const struct host_page *page_of(const struct request *request,
+				       gpumem_page page)
 {
-	return request->device->phys.pages[(uint32_t)page - 1].offset;
+	return &request->device->phys.pages[(uint32_t)page - 1];
 }
 
 /* How many pages from `first` on lie in the file one after the other. */
 static size_t run_length(const struct request *request,
 			 const gpumem_page *pages, size_t first)
 {
-	uint64_t next = offset_of(request, pages[first]);
+	const struct host_page *page = page_of(request, pages[first]);
+	uint64_t next = page->offset;
 	size_t i = first;
 
+	if (page->own)
+		return 1;
 	do {
 		i++;
 		next += request->page_bytes;
-	} while (i < request->count && offset_of(request, pages[i]) == next);
+		if (i < request->count)
+			page = page_of(request, pages[i]);
+	} while (i < request->count && !page->own && page->offset == next);
 	return i - first;
 }
 
@@ -146,10 +152,12 @@ static gpumem_status map_runs(const struct request *request,
 
 	while (done < request->count) {
 		size_t length = run_length(request, pages, done);
+		const struct host_page *page = page_of(request, pages[done]);
 
 		status = gm_host_phys_map(
-			&request->device->phys, request->address + done * size,
-			length * size, offset_of(request, pages[done]));
+			page->own ? page->fd : request->device->phys.fd,
+			request->address + done * size, length * size,
+			page->own ? 0 : page->offset);
 		if (status != GPUMEM_OK)
 			goto undo;
 		done += length;

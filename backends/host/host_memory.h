@@ -20,7 +20,8 @@ struct host_device;
 
 /*
  * A range of the device's memfd. It stays the same range for ever, in use or
- * free; only its holder changes.
+ * free; only its holder changes. A page that other processes can have is in a
+ * file of its own, and its range stands empty.
  *
  *     bytes <= span            bytes == 0 exactly when nobody holds it
  */
@@ -31,6 +32,9 @@ struct host_page {
 	uint64_t peers;	       /* where it is mapped: mask of other devices */
 	uint32_t turn;	       /* how often it was taken */
 	bool raw;	       /* held by alloc, not by page_create */
+	bool own;	       /* not that range, but a file `fd` of its own */
+	bool foreign;	       /* own, and charged to who made it */
+	int fd;
 };
 
 /* Free pages of one span; the lowest is on top. room >= all pages of it. */
@@ -57,15 +61,21 @@ void gm_host_phys_free(struct host_phys *phys);
  * NO_MEMORY: the capacity would be exceeded. */
 gpumem_status gm_host_phys_take(struct host_device *device, uint64_t bytes,
 				uint64_t span, uint32_t *number_out);
+/* The same of a page that is charged to nobody here. */
+gpumem_status gm_host_phys_adopt(struct host_device *device, uint64_t bytes,
+				 uint32_t *number_out);
 /* Drops its content and gives the memory to the system. */
 void gm_host_phys_give(struct host_device *device, uint32_t number);
-/* Maps the file from offset on. A failure leaves what was there. */
-gpumem_status gm_host_phys_map(const struct host_phys *phys, uint64_t address,
-			       uint64_t bytes, uint64_t offset);
+/* Maps a file from offset on. A failure leaves what was there. */
+gpumem_status gm_host_phys_map(int fd, uint64_t address, uint64_t bytes,
+			       uint64_t offset);
 /* The page of a handle of page_create, if it is in use with so many bytes; the
  * lower half of the handle is its number + 1. Else NULL. */
 struct host_page *gm_host_page_find(struct host_device *device,
 				    gpumem_page page, uint64_t bytes);
+/* What page_create gives for page `number`. */
+gpumem_page gm_host_page_name(const struct host_device *device,
+			      uint32_t number);
 /* What may still be taken. */
 uint64_t gm_host_phys_left(const struct host_device *device);
 

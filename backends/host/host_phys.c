@@ -35,6 +35,9 @@ void gm_host_phys_free(struct host_phys *phys)
 {
 	for (size_t i = 0; i < HOST_BINS; i++)
 		free(phys->bins[i].heap);
+	for (uint32_t i = 0; i < phys->count; i++)
+		if (phys->pages[i].own)
+			close(phys->pages[i].fd);
 	free(phys->pages);
 	close(phys->fd);
 }
@@ -182,31 +185,56 @@ static gpumem_status check_capacity(const struct host_device *device,
 		(unsigned long long)device->config.capacity);
 }
 
-gpumem_status gm_host_phys_take(struct host_device *device, uint64_t bytes,
-				uint64_t span, uint32_t *number_out)
+static gpumem_status pick(struct host_phys *phys, uint64_t bytes, uint64_t span,
+			  uint32_t *number_out)
 {
-	struct host_phys *phys = &device->phys;
-	struct host_bin *bin;
-	struct host_page *page;
+	struct host_bin *bin = &phys->bins[bin_of(span, &span)];
+	gpumem_status status = GPUMEM_OK;
 	uint32_t number = 0;
-	gpumem_status status;
 
-	status = check_capacity(device, bytes);
-	if (status != GPUMEM_OK)
-		return status;
-	bin = &phys->bins[bin_of(span, &span)];
 	if (bin->count)
 		number = heap_pop(bin);
 	else
 		status = make_page(phys, bin, span, &number);
 	if (status != GPUMEM_OK)
 		return status;
-	page = &phys->pages[number];
-	page->bytes = bytes;
-	page->turn++;
-	atomic_fetch_add(&device->used_bytes, bytes);
+	phys->pages[number].bytes = bytes;
+	phys->pages[number].turn++;
 	*number_out = number;
 	return GPUMEM_OK;
+}
+
+gpumem_status gm_host_phys_take(struct host_device *device, uint64_t bytes,
+				uint64_t span, uint32_t *number_out)
+{
+	gpumem_status status = check_capacity(device, bytes);
+
+	if (status == GPUMEM_OK)
+		status = pick(&device->phys, bytes, span, number_out);
+	if (status == GPUMEM_OK)
+		atomic_fetch_add(&device->used_bytes, bytes);
+	return status;
+}
+
+gpumem_status gm_host_phys_adopt(struct host_device *device, uint64_t bytes,
+				 uint32_t *number_out)
+{
+	gpumem_status status = pick(&device->phys, bytes, bytes, number_out);
+
+	if (status == GPUMEM_OK)
+		device->phys.pages[*number_out].foreign = true;
+	return status;
+}
+
+/* Should the system refuse, the range only stays backed for the next who takes
+ * it. */
+static void drop_content(const struct host_phys *phys,
+			 const struct host_page *page)
+{
+	while (fallocate(phys->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			 (off_t)page->offset, (off_t)page->span) < 0 &&
+	       errno == EINTR)
+		continue;
 }
 
 void gm_host_phys_give(struct host_device *device, uint32_t number)
@@ -215,27 +243,26 @@ void gm_host_phys_give(struct host_device *device, uint32_t number)
 	struct host_page *page = &phys->pages[number];
 	uint64_t span;
 
-	/* Should the system refuse, the range only stays backed for the next
-	 * who takes it. */
-	while (fallocate(phys->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			 (off_t)page->offset, (off_t)page->span) < 0 &&
-	       errno == EINTR)
-		continue;
-	atomic_fetch_sub(&device->used_bytes, page->bytes);
+	if (page->own)
+		close(page->fd);
+	else
+		drop_content(phys, page);
+	if (!page->foreign)
+		atomic_fetch_sub(&device->used_bytes, page->bytes);
 	page->bytes = 0;
 	page->address = 0;
 	page->peers = 0;
-	page->raw = false;
+	page->raw = page->own = page->foreign = false;
 	heap_push(&phys->bins[bin_of(page->span, &span)], number);
 }
 
-gpumem_status gm_host_phys_map(const struct host_phys *phys, uint64_t address,
-			       uint64_t bytes, uint64_t offset)
+gpumem_status gm_host_phys_map(int fd, uint64_t address, uint64_t bytes,
+			       uint64_t offset)
 {
 	void *at = (void *)(uintptr_t)address;
 
-	if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		 phys->fd, (off_t)offset) == MAP_FAILED)
+	if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		 (off_t)offset) == MAP_FAILED)
 		return gm_host_fail_system(
 			errno, "a mapping (vm.max_map_count bounds them)");
 	return GPUMEM_OK;

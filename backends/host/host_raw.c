@@ -69,7 +69,7 @@ static gpumem_status alloc_locked(struct host_device *device, uint64_t bytes,
 	status = gm_host_address_reserve(range.span, alignment, &range.base);
 	if (status != GPUMEM_OK)
 		goto give;
-	status = gm_host_phys_map(phys, range.base, range.span,
+	status = gm_host_phys_map(phys->fd, range.base, range.span,
 				  phys->pages[range.page].offset);
 	if (status != GPUMEM_OK)
 		goto release;

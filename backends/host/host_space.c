@@ -105,6 +105,11 @@ static gpumem_page page_handle(const struct host_page *page, uint32_t number)
 	return (uint64_t)page->turn << 32 | (number + 1);
 }
 
+gpumem_page gm_host_page_name(const struct host_device *device, uint32_t number)
+{
+	return page_handle(&device->phys.pages[number], number);
+}
+
 struct host_page *gm_host_page_find(struct host_device *device,
 				    gpumem_page page, uint64_t bytes)
 {
@@ -134,7 +139,7 @@ gpumem_status gm_host_page_create(void *handle, uint64_t bytes,
 	pthread_mutex_lock(&device->memory);
 	status = gm_host_phys_take(device, bytes, bytes, &number);
 	if (status == GPUMEM_OK)
-		*page_out = page_handle(&device->phys.pages[number], number);
+		*page_out = gm_host_page_name(device, number);
 	pthread_mutex_unlock(&device->memory);
 	return status;
 }

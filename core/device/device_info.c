@@ -37,6 +37,10 @@ static uint32_t usable_caps(const struct gpumem_backend *ops, uint32_t caps)
 		usable &= ~(uint32_t)(GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED);
 	if (!ops->peer_query)
 		usable &= ~(uint32_t)GPUMEM_CAP_PEER;
+	if (!ops->ipc_open)
+		usable &= ~(uint32_t)GPUMEM_CAP_SHARE_IPC;
+	if (!ops->page_import || !(caps & usable & GPUMEM_CAP_VM))
+		usable &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
 	return caps & usable;
 }
 

@@ -13,6 +13,7 @@ void gm_driver_init(struct gm_driver *driver, struct gpumem_device *device)
 	driver->kind = GPUMEM_KIND_DEVICE;
 	driver->peers = NULL;
 	driver->peer_count = 0;
+	driver->share_pages = false;
 	gm_driver_reset_counts(driver);
 }
 
@@ -106,11 +107,14 @@ gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_CREATE);
+	gpumem_status (*create)(void *device, uint64_t bytes,
+				gpumem_page *page_out) =
+		driver->share_pages ? call.ops->page_create_shared
+				    : call.ops->page_create;
 	size_t i = 0;
 
 	while (call.status == GPUMEM_OK && i < count) {
-		call.status =
-			call.ops->page_create(call.handle, bytes, &pages[i]);
+		call.status = create(call.handle, bytes, &pages[i]);
 		i += call.status == GPUMEM_OK;
 	}
 	*done_out = i;

@@ -19,6 +19,7 @@ struct gm_driver {
 	gpumem_kind kind;   /* of alloc and free; DEVICE: see init */
 	void *const *peers; /* of map; the backend's handles; NULL: see init */
 	size_t peer_count;
+	bool share_pages; /* page_create is page_create_shared */
 	struct {
 		_Atomic uint64_t count, failed, ns;
 	} calls[GPUMEM_CALL_COUNT];

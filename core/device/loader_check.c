@@ -46,7 +46,13 @@
 	X(PEERS, peer_query)                                                   \
 	X(PEERS, peer_enable)                                                  \
 	X(PEERS, map_peers)                                                    \
-	X(PROCESSES, device_processes)
+	X(PROCESSES, device_processes)                                         \
+	X(SHARE_IPC, ipc_export)                                               \
+	X(SHARE_IPC, ipc_open)                                                 \
+	X(SHARE_IPC, ipc_close)                                                \
+	X(SHARE_FD, page_create_shared)                                        \
+	X(SHARE_FD, page_export)                                               \
+	X(SHARE_FD, page_import)
 
 typedef void (*any_slot)(void);
 

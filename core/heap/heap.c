@@ -80,6 +80,38 @@ static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 	return GPUMEM_OK;
 }
 
+/* How the heap's memory reaches other processes, which may be without pages. */
+static gpumem_status set_share(struct gm_heap *heap, uint32_t share)
+{
+	const struct gpumem_device *device = heap->driver.device;
+	bool fd = heap->vm && gm_device_has(device, GPUMEM_CAP_SHARE_FD);
+
+	if (share > GPUMEM_SHARE_IPC)
+		return gm_fail(GPUMEM_INVALID,
+			       "%u is no way to share (`shareable`)",
+			       (unsigned)share);
+	if (share && heap->driver.kind != GPUMEM_KIND_DEVICE)
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "only device memory can be shared with other "
+			       "processes: leave out `kind` or `shareable`");
+	if (share == GPUMEM_SHARE_ANY)
+		share = fd ? GPUMEM_SHARE_FD : GPUMEM_SHARE_IPC;
+	if (share == GPUMEM_SHARE_FD && !fd)
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "%s has no pages that can be shared, or option "
+			       "`vm` is off",
+			       device->info.name);
+	if (share == GPUMEM_SHARE_IPC &&
+	    !gm_device_has(device, GPUMEM_CAP_SHARE_IPC))
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "%s cannot share memory with other processes so",
+			       device->info.name);
+	heap->share = (gpumem_share)share;
+	heap->vm = heap->vm && share != GPUMEM_SHARE_IPC;
+	heap->driver.share_pages = share == GPUMEM_SHARE_FD;
+	return GPUMEM_OK;
+}
+
 /* Held for well under a microsecond as a rule: spinning a little is cheaper
  * than to sleep and be woken. */
 static int init_mutex(pthread_mutex_t *mutex)
@@ -103,6 +135,9 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 				 .soft_limit_bytes = config->soft_limit_bytes};
 	gm_driver_init(&heap->driver, device);
 	set_kind(heap, config->kind);
+	status = set_share(heap, config->share);
+	if (status)
+		return status;
 	heap->driver.peers = config->peers;
 	heap->driver.peer_count = config->peer_count;
 	heap->unit = device->info.alignment_bytes;

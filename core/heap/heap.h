@@ -33,6 +33,7 @@ struct gm_heap {
 	size_t page_bytes;	   /* constant: of VM pages */
 	size_t handle_pages;	   /* constant: of the largest handle, or 1 */
 	bool vm;		   /* constant */
+	gpumem_share share;	   /* constant: NONE, FD (with VM) or IPC */
 	bool membarrier;	   /* constant: see local.h */
 	uint64_t capacity_bytes;   /* constant: there cannot be more */
 	uint64_t max_alloc_bytes;  /* constant: of one raw allocation */
@@ -64,6 +65,7 @@ struct gm_heap_config {
 	gpumem_kind kind;
 	void *const *peers; /* kept: see struct gm_driver */
 	size_t peer_count;
+	uint32_t share; /* gpumem_share */
 };
 
 /* Without the mutex. OK, NO_HOST_MEMORY, or what the driver said. */

@@ -3,6 +3,7 @@
 
 /* A pool's life; see pool.h. */
 #include "pool.h"
+#include "share.h"
 #include "heap/local.h"
 #include "base/error.h"
 #include "base/option.h"
@@ -71,6 +72,7 @@ static gpumem_status init_heap(struct gpumem_pool *pool,
 		.kind = config->kind,
 		.peers = pool->peer_handles,
 		.peer_count = pool->peer_count,
+		.share = config->shareable,
 	};
 
 	return gm_heap_init(&pool->heap, pool->device, &heap_config);
@@ -269,12 +271,16 @@ gpumem_status gm_pool_device_close(struct gpumem_device *device)
 {
 	struct gpumem_pool *default_pool;
 	int others = other_pools(device, &default_pool);
+	int imports = gm_imports_of(device);
 	gpumem_status status;
 
-	if (gm_device_opens(device) > others + 1) {
+	if (gm_device_opens(device) > others + imports + 1) {
 		(void)gm_device_release(device);
 		return GPUMEM_OK;
 	}
+	if (imports)
+		return gm_fail(GPUMEM_BUSY, "%d imports of %s are left",
+			       imports, device->info.name);
 	if (others)
 		return gm_fail(GPUMEM_BUSY,
 			       "%d pools of %s, or with it as a peer, are left",

@@ -231,6 +231,40 @@ struct gpumem_backend {
 		void *device,
 		bool (*fn)(const struct gpumem_process *process, void *user),
 		void *user);
+
+	/* ---- group SHARE_IPC: raw allocations in other processes ---- */
+
+	/* A name, GPUMEM_SHARE_HANDLE_BYTES long, for what one alloc gave, that
+	 * a process of the same machine can open. Arrives zeroed. It keeps
+	 * nothing: what becomes of those who opened it when the allocation is
+	 * freed is the driver's business. */
+	gpumem_status (*ipc_export)(void *device, uint64_t address,
+				    uint64_t bytes, void *handle_out);
+	/* In another process, on the same device: where that allocation is now.
+	 * Opened twice it may be at one address or at two. Any other bytes, or
+	 * a handle whose process has ended, give a failure. */
+	gpumem_status (*ipc_open)(void *device, const void *handle,
+				  uint64_t bytes, uint64_t *address_out);
+	/* One for each open. Waits for no stream. */
+	gpumem_status (*ipc_close)(void *device, uint64_t address);
+
+	/* ---- group SHARE_FD: pages in other processes; needs VM ---- */
+
+	/* As page_create: a page that page_export takes. */
+	gpumem_status (*page_create_shared)(void *device, uint64_t bytes,
+					    gpumem_page *page_out);
+	/* A new descriptor for the page, closed on exec; the caller closes it.
+	 * The memory lasts until the page, all that were imported from it and
+	 * all descriptors are gone. */
+	gpumem_status (*page_export)(void *device, gpumem_page page,
+				     uint64_t bytes, int *fd_out);
+	/* The page that a descriptor stands for, in any process: it is mapped,
+	 * unmapped and destroyed as any other, but takes no memory of its own,
+	 * and may be mapped where others of the same memory are mapped too. The
+	 * descriptor stays the caller's. INVALID: it stands for no page of so
+	 * many bytes. */
+	gpumem_status (*page_import)(void *device, int fd, uint64_t bytes,
+				     gpumem_page *page_out);
 };
 
 /* The one exported symbol of a plugin. */

@@ -234,6 +234,8 @@ typedef void *gpumem_stream;
 	X(FREE_WAITS, 5, "the driver's own free waits for the device")        \
 	X(LATE_COMMIT, 6, "memory is committed at first use, not at alloc")   \
 	X(MEMORY_INFO, 7, "free memory is the device's, not our own account") \
+	X(SHARE_IPC, 8, "raw allocations can be opened by other processes")   \
+	X(SHARE_FD, 9, "pages can go to other processes as descriptors")      \
 	X(PINNED, 10, "pools of pinned host memory")                          \
 	X(MANAGED, 11, "pools of managed memory")                             \
 	X(PEER, 12, "pools can be opened to other devices")
@@ -287,8 +289,8 @@ gpumem_device_open(const char *name, gpumem_device **device_out);
 
 /* Undoes one open. The last one destroys the device's default pool and returns
  * BUSY, leaving the device open, if that pool has live blocks, one of its
- * streams is being captured, or other pools are left, of it or with it as a
- * peer. */
+ * streams is being captured, or other pools or imports are left, of it or with
+ * it as a peer. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_close(gpumem_device *device);
 
@@ -378,6 +380,15 @@ typedef enum gpumem_kind {
 #undef GPUMEM_KIND_ENUM
 } gpumem_kind;
 
+/* How a pool's blocks can reach other processes of the machine. */
+typedef enum gpumem_share {
+	GPUMEM_SHARE_NONE = 0,
+	GPUMEM_SHARE_ANY = 1, /* FD if the pool has pages, else IPC */
+	GPUMEM_SHARE_FD = 2,  /* descriptors of pages: CAP_SHARE_FD */
+	GPUMEM_SHARE_IPC = 3  /* names of segments, and the pool does without
+				 virtual memory: CAP_SHARE_IPC */
+} gpumem_share;
+
 struct gpumem_pool_config {
 	size_t size;
 	const char *name;          /* for reports; copied; NULL: "pool" */
@@ -390,14 +401,17 @@ struct gpumem_pool_config {
 				      too; copied. Streams stay those of the
 				      pool's own device. */
 	size_t peer_count;
+	uint32_t shareable;        /* a gpumem_share; blocks can be given to
+				      gpumem_export(); DEVICE only */
 };
 
 /* config NULL: all defaults. Returns OK; UNSUPPORTED: the device has no memory
- * of that kind, or cannot be opened to one of the peers, or its alignment is
- * beyond what a pool can do; NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY. The device
- * and the peers stay open at least as long as the pool. Without virtual memory
- * the first pool with a peer opens everything that this process gets from the
- * driver's own allocation of that device to it, for good. */
+ * of that kind, or cannot be opened to one of the peers, or cannot share memory
+ * of that kind as asked, or its alignment is beyond what a pool can do;
+ * NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY. The device and the peers stay open at
+ * least as long as the pool. Without virtual memory the first pool with a peer
+ * opens everything that this process gets from the driver's own allocation of
+ * that device to it, for good. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_create(gpumem_device *device,
 		   const struct gpumem_pool_config *config,
@@ -553,6 +567,76 @@ struct gpumem_block {
  * BAD_POINTER when no live block of any pool holds it. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_query(const void *ptr, struct gpumem_block *block_out);
+
+/* ---- Sharing blocks between processes ---------------------------------- */
+
+#define GPUMEM_SHARE_HANDLE_BYTES 64
+
+/*
+ * A live block as another process of the machine, with this or a later version
+ * of the library, can import it. Plain bytes: send them as they are. The
+ * descriptors that go with method FD travel beside them (SCM_RIGHTS,
+ * pidfd_getfd), in their order.
+ */
+struct gpumem_shared {
+	size_t size;
+	uint64_t check;        /* of the bytes that follow */
+	uint32_t method;       /* GPUMEM_SHARE_FD or GPUMEM_SHARE_IPC */
+	uint32_t fd_count;     /* FD: how many; IPC: 0 */
+	uint64_t fd_bytes;     /* FD: what each stands for */
+	uint64_t total_bytes;  /* what is shared: whole pages, or a segment */
+	uint64_t offset_bytes; /* of the block in it */
+	uint64_t bytes;        /* that the block holds */
+	char backend[16];      /* "cuda" */
+	char uuid[40];         /* of the device; "" if unknown */
+	unsigned char process[16]; /* a random name of the exporter */
+	unsigned char handle[GPUMEM_SHARE_HANDLE_BYTES]; /* opaque */
+};
+
+/*
+ * Describes the live block that begins at ptr, of a shareable pool, and puts
+ * new descriptors, closed on exec, into fds_out, which has room for fd_room. The
+ * caller closes them, as soon as they were sent; after a failure none is left
+ * open, and what fds_out holds means nothing. fds_out NULL: only describes;
+ * fd_count then says how much room it takes. With IPC fds_out is not touched.
+ *
+ * Nothing is kept alive: free the block only when all who imported it have
+ * closed it. After a free it is memory of the pool like any other. Whoever still
+ * has it imported sees what later blocks write there, or memory that the driver
+ * has taken back: with FD that stays readable, with IPC it is undefined.
+ *
+ * What is shared is whole pages, or a whole segment, with all other blocks in
+ * it: share only with processes that are trusted.
+ *
+ * OK; BAD_POINTER; UNSUPPORTED: the pool was not created shareable; INVALID: too
+ * little room, or shared_out->size is too small; DRIVER; LOST; NO_HOST_MEMORY.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_export(const void *ptr, struct gpumem_shared *shared_out, int *fds_out,
+	      size_t fd_room);
+
+/*
+ * Where the block is in this process: readable and writable memory of `device`,
+ * which has to be the device that it was exported from, and which stays open
+ * meanwhile. It is no block of a pool, and counts for none. Order between the
+ * processes' work is theirs to keep. The same export imported again gives the
+ * same address, counted. The descriptors stay the caller's, who may close them
+ * right after.
+ *
+ * OK; INVALID: the bytes are no description, belong to another device or to
+ * this process, descriptors are missing, too many, not open or no such memory,
+ * or what they stood for is gone; UNSUPPORTED: the device cannot share so;
+ * NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_import(gpumem_device *device, const struct gpumem_shared *shared,
+	      const int *fds, size_t fd_count, void **ptr_out);
+
+/* Undoes one import; the last takes the memory away at once, without waiting
+ * for work on the device. OK; BAD_POINTER: ptr was not imported; DRIVER, LOST:
+ * some of it could not be given back, and the import is over all the same,
+ * unless the driver would not unmap it. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_import_close(void *ptr);
 
 /* ---- Statistics -------------------------------------------------------- */
 

@@ -30,15 +30,15 @@
 #define NAME "fake\0"
 
 /* A table of our size, and a larger one. */
-#define OUR_HEAD "\1\0\0\0\50\1\0\0nnnnnnnnoooooooo"
-#define LARGE_HEAD "\1\0\0\0\60\1\0\0nnnnnnnnoooooooo"
+#define OUR_HEAD "\1\0\0\0\130\1\0\0nnnnnnnnoooooooo"
+#define LARGE_HEAD "\1\0\0\0\140\1\0\0nnnnnnnnoooooooo"
 #define STREAMS NINE ONE
 #define FIRST NINE STREAMS FOUR FOUR ONE /* up to CAPTURE */
-#define ALL FIRST FOUR ONE ONE
+#define ALL FIRST FOUR FOUR FOUR
 
 const struct fuzz_seed fuzz_seeds[] = {
 	FUZZ_SEED(OUR_HEAD ALL NAME),
-	FUZZ_SEED(OUR_HEAD FIRST ONE NONE FOUR NAME),
+	FUZZ_SEED(OUR_HEAD FIRST ONE NONE FOUR FOUR ONE ONE NAME),
 	FUZZ_SEED(HEAD("\370") FIRST NAME),
 	FUZZ_SEED(HEAD("\140") NINE NAME),
 	FUZZ_SEED(HEAD("\260") NINE STREAMS NAME),
@@ -51,7 +51,7 @@ const struct fuzz_seed fuzz_seeds[] = {
 };
 
 /* How many slots each group has, in the table's order. */
-static const size_t groups[] = {10, 6, 2, 1, 2, 3, 1};
+static const size_t groups[] = {10, 6, 2, 1, 2, 3, 1, 3, 3};
 
 static void check(bool condition)
 {

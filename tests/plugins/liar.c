@@ -251,6 +251,24 @@ static gpumem_status fills_device_only(void *device, uint64_t address,
 	return honest()->fill(device, address, value, bytes, stream);
 }
 
+static gpumem_status imports_other(void *device, int fd, uint64_t bytes,
+				   gpumem_page *page_out)
+{
+	(void)fd;
+	return honest()->page_create(device, bytes, page_out);
+}
+
+static gpumem_status renames(void *device, uint64_t address, uint64_t bytes,
+			     void *handle_out)
+{
+	static unsigned char calls;
+	gpumem_status status =
+		honest()->ipc_export(device, address, bytes, handle_out);
+
+	((unsigned char *)handle_out)[GPUMEM_SHARE_HANDLE_BYTES - 1] = ++calls;
+	return status;
+}
+
 /* ---- the table --------------------------------------------------------- */
 
 /* Exchanges the slots of that lie. */
@@ -284,6 +302,8 @@ static void tell(const char *lie)
 	LIE("copy", copy, copies_less)
 	LIE("capture", capture_id, captures)
 	LIE("kind", fill, fills_device_only)
+	LIE("import", page_import, imports_other)
+	LIE("name", ipc_export, renames)
 	LIE("group", unmap, NULL)
 	LIE("required", alloc, NULL)
 #undef LIE

@@ -51,6 +51,9 @@ static const char *const names[] = {
 	"cuMemUnmap",
 	"cuMemSetAccess",
 	"cuMemGetAllocationGranularity",
+	"cuMemExportToShareableHandle",
+	"cuMemImportFromShareableHandle",
+	"cuIpcGetMemHandle",
 };
 
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
@@ -202,6 +205,30 @@ static void peers(void *device, void *peer)
 	STEP(cuda->va_release(device, address, PAGE));
 }
 
+/* Of one process: an import is another page of the same memory. What is shared
+ * can be a peer's too. */
+static void shared(void *device, void *peer)
+{
+	unsigned char handle[GPUMEM_SHARE_HANDLE_BYTES];
+	gpumem_page page = 0, again = 0;
+	uint64_t address = 0;
+	int fd = -1;
+
+	STEP(cuda->page_create_shared(device, PAGE, &page));
+	STEP(cuda->page_export(device, page, PAGE, &fd));
+	STEP(cuda->page_import(device, fd, PAGE, &again));
+	STEP(cuda->va_reserve(device, PAGE, PAGE, &address));
+	STEP(cuda->map_peers(device, address, &page, 1, PAGE, &peer, 1));
+	STEP(cuda->unmap(device, address, 1, PAGE));
+	STEP(cuda->va_release(device, address, PAGE));
+	STEP(cuda->page_destroy(device, again, PAGE));
+	STEP(cuda->page_destroy(device, page, PAGE));
+	close(fd);
+	STEP(cuda->alloc(device, PAGE, &address));
+	STEP(cuda->ipc_export(device, address, PAGE, handle));
+	STEP(cuda->free(device, address, PAGE));
+}
+
 static void life(void)
 {
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
@@ -218,6 +245,7 @@ static void life(void)
 	kinds(device);
 	STEP(cuda->device_open(1, &peer));
 	peers(device, peer);
+	shared(device, peer);
 	cuda->device_close(peer);
 	STEP(cuda->stream_destroy(device, stream));
 	cuda->device_close(device);

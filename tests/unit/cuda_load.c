@@ -160,7 +160,8 @@ static void a_driver(void)
 		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_COPY |
 			GPUMEM_CAP_CAPTURE | GPUMEM_CAP_FREE_WAITS |
 			GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
-			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER,
+			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER |
+			GPUMEM_CAP_SHARE_IPC | GPUMEM_CAP_SHARE_FD,
 		"all that it can do");
 	is_status(start(DOUBLE, "FAKECUDA_VERSION", "11000"), GPUMEM_OK,
 		  "the oldest driver");
@@ -168,7 +169,8 @@ static void a_driver(void)
 	is_status(start(DOUBLE, "FAKECUDA_NO_VMM", "1"), GPUMEM_OK,
 		  "a device without virtual memory");
 	is_status(outcome->info_status, GPUMEM_OK, "its description");
-	ok(!(info->caps & GPUMEM_CAP_VM), "does not claim it");
+	ok(!(info->caps & (GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD)),
+	   "does not claim it");
 	ok(info->granularity_bytes, "but has a granularity");
 }
 

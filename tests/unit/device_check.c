@@ -175,6 +175,12 @@ static const struct {
 	SLOT("PEERS", peer_enable),
 	SLOT("PEERS", map_peers),
 	SLOT("PROCESSES", device_processes),
+	SLOT("SHARE_IPC", ipc_export),
+	SLOT("SHARE_IPC", ipc_open),
+	SLOT("SHARE_IPC", ipc_close),
+	SLOT("SHARE_FD", page_create_shared),
+	SLOT("SHARE_FD", page_export),
+	SLOT("SHARE_FD", page_import),
 };
 
 #define COUNT (sizeof(slots) / sizeof(slots[0]))
@@ -249,7 +255,7 @@ static void test_cut_groups(void)
 			  "a table that ends with %s", slots[i].name);
 		whole += ends_group;
 	}
-	is_uint(whole, 8, "eight sizes are whole");
+	is_uint(whole, 10, "ten sizes are whole");
 }
 
 int main(void)

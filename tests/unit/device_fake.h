@@ -371,6 +371,77 @@ fake_processes(void *device,
 	return status;
 }
 
+static gpumem_status fake_ipc_export(void *device, uint64_t address,
+				     uint64_t bytes, void *handle_out)
+{
+	gpumem_status status = fake_call("ipc_export");
+
+	(void)device;
+	(void)address;
+	(void)bytes;
+	if (status == GPUMEM_OK)
+		memset(handle_out, 7, GPUMEM_SHARE_HANDLE_BYTES);
+	return status;
+}
+
+static gpumem_status fake_ipc_open(void *device, const void *handle,
+				   uint64_t bytes, uint64_t *address_out)
+{
+	gpumem_status status = fake_call("ipc_open");
+
+	(void)device;
+	(void)handle;
+	(void)bytes;
+	if (status == GPUMEM_OK)
+		*address_out = 4096;
+	return status;
+}
+
+static gpumem_status fake_ipc_close(void *device, uint64_t address)
+{
+	(void)device;
+	(void)address;
+	return fake_call("ipc_close");
+}
+
+static gpumem_status fake_page_create_shared(void *device, uint64_t bytes,
+					     gpumem_page *page_out)
+{
+	gpumem_status status = fake_call("page_create_shared");
+
+	(void)device;
+	(void)bytes;
+	if (status == GPUMEM_OK)
+		*page_out = 5;
+	return status;
+}
+
+static gpumem_status fake_page_export(void *device, gpumem_page page,
+				      uint64_t bytes, int *fd_out)
+{
+	gpumem_status status = fake_call("page_export");
+
+	(void)device;
+	(void)page;
+	(void)bytes;
+	if (status == GPUMEM_OK)
+		*fd_out = 99;
+	return status;
+}
+
+static gpumem_status fake_page_import(void *device, int fd, uint64_t bytes,
+				      gpumem_page *page_out)
+{
+	gpumem_status status = fake_call("page_import");
+
+	(void)device;
+	(void)fd;
+	(void)bytes;
+	if (status == GPUMEM_OK)
+		*page_out = 6;
+	return status;
+}
+
 static const struct gpumem_backend fake_table = {
 	.abi = GPUMEM_BACKEND_ABI,
 	.size = sizeof(struct gpumem_backend),
@@ -409,6 +480,12 @@ static const struct gpumem_backend fake_table = {
 	.peer_enable = fake_peer_enable,
 	.map_peers = fake_map_peers,
 	.device_processes = fake_processes,
+	.ipc_export = fake_ipc_export,
+	.ipc_open = fake_ipc_open,
+	.ipc_close = fake_ipc_close,
+	.page_create_shared = fake_page_create_shared,
+	.page_export = fake_page_export,
+	.page_import = fake_page_import,
 };
 
 #endif

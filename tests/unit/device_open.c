@@ -193,10 +193,13 @@ static void test_no_groups(void)
 	ok(!gm_device_has(device, GPUMEM_CAP_VM) &&
 		   !gm_device_has(device, GPUMEM_CAP_STREAMS) &&
 		   !gm_device_has(device, GPUMEM_CAP_COPY) &&
-		   !gm_device_has(device, GPUMEM_CAP_CAPTURE),
+		   !gm_device_has(device, GPUMEM_CAP_CAPTURE) &&
+		   !gm_device_has(device, GPUMEM_CAP_SHARE_IPC) &&
+		   !gm_device_has(device, GPUMEM_CAP_SHARE_FD),
 	   "whatever it says");
 	ok(gm_device_has(device, GPUMEM_CAP_MEMORY_INFO), "facts stay");
-	ok(!device->ops->stream_create && !device->ops->capture_id,
+	ok(!device->ops->stream_create && !device->ops->capture_id &&
+		   !device->ops->page_import,
 	   "slots beyond its size are NULL");
 	gm_device_release(device);
 }

@@ -49,7 +49,8 @@ static void test_defaults(void)
 		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_COPY |
 			GPUMEM_CAP_CAPTURE | GPUMEM_CAP_HOST_ACCESS |
 			GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
-			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER,
+			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER |
+			GPUMEM_CAP_SHARE_IPC | GPUMEM_CAP_SHARE_FD,
 		"capabilities");
 }
 
@@ -235,6 +236,8 @@ static void test_no_rest(void)
 	option("host.pinned", "0");
 	option("host.managed", "0");
 	option("host.peers", "off");
+	option("host.share_ipc", "off");
+	option("host.share_fd", "off");
 	is_uint(info_of(0).caps,
 		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_HOST_ACCESS,
 		"capabilities");

@@ -3,10 +3,12 @@
 
 /*
  * Pools that are opened to other devices: those, and only those, write the
- * blocks, wherever the memory behind them came from or was moved to; peers stay
- * open as long; and who can be none.
+ * blocks, wherever the memory behind them came from or was moved to, and
+ * whether or not another process has it too; peers stay open as long; and who
+ * can be none.
  */
 #include "lib_fixture.h"
+#include "lib_peer.h"
 
 enum { DEVICES = 3 };
 static gpumem_device *devices[DEVICES];
@@ -68,6 +70,40 @@ static void closed_pool(bool vm)
 	is_status(fills(devices[1], ptr, MIB), vm ? GPUMEM_INVALID : GPUMEM_OK,
 		  vm ? "pages of another pool are closed"
 		     : "raw memory was opened once for all");
+	must(gpumem_pool_destroy(pool, true));
+}
+
+/* What a peer writes another process reads, and writes. */
+static void shared(uint32_t method, struct peer *importer)
+{
+	struct gpumem_pool_config config =
+		GPUMEM_INIT(struct gpumem_pool_config);
+	struct peer_message message = {
+		.shared = GPUMEM_INIT(struct gpumem_shared)};
+	gpumem_pool *pool = NULL;
+	unsigned char *ptr;
+	int fds[PEER_FDS];
+
+	config.peers = &devices[1];
+	config.peer_count = 1;
+	config.shareable = method;
+	must(gpumem_pool_create(devices[0], &config, &pool));
+	ptr = new_block(pool, 5 * MIB, NULL);
+	must(gpumem_export(ptr, &message.shared, fds, PEER_FDS));
+	is_uint(message.shared.method, method, "shared by method %u", method);
+	message.fd_count = message.shared.fd_count;
+	is_status(peer_ask(importer, PEER_IMPORT, &message, fds), GPUMEM_OK,
+		  "another process has the block");
+	peer_close_fds(fds, message.shared.fd_count);
+	is_status(fills(devices[1], ptr, 5 * MIB), GPUMEM_OK,
+		  "a peer writes it");
+	is_status(fills(devices[2], ptr, 5 * MIB), GPUMEM_INVALID,
+		  "a device that is no peer does not");
+	is_int(peer_read_value(importer), 9, "the process reads that");
+	is_status(peer_write_value(importer, 8), GPUMEM_OK, "and writes");
+	is_int(ptr[5 * MIB - 1], 8, "into the same memory");
+	is_status(peer_do(importer, PEER_CLOSE), GPUMEM_OK, "and lets it go");
+	sound(pool, "the pool is sound");
 	must(gpumem_pool_destroy(pool, true));
 }
 
@@ -201,9 +237,11 @@ static void processes(void)
 
 int main(void)
 {
+	struct peer importer = peer_start();
 	char name[] = "host:0";
 
 	alarm(300);
+	peer_open(&importer, "host:0");
 	option("host.devices", "4");
 	option("host.capacity", "64MiB");
 	for (int vm = 1; vm >= 0; vm--) {
@@ -215,6 +253,9 @@ int main(void)
 		}
 		blocks();
 		closed_pool(vm);
+		if (vm)
+			shared(GPUMEM_SHARE_FD, &importer);
+		shared(GPUMEM_SHARE_IPC, &importer);
 		life();
 		kinds();
 		queries();
@@ -225,5 +266,6 @@ int main(void)
 			is_status(gpumem_device_close(devices[i]), GPUMEM_OK,
 				  "device %d ends", i);
 	}
+	peer_end(&importer);
 	return done_testing();
 }

@@ -72,6 +72,7 @@ void conform_kinds(struct conform *c);
 void conform_kinds_warm(const struct conform *c);
 void conform_peers(struct conform *c);
 void conform_processes(struct conform *c);
+void conform_share(struct conform *c);
 void conform_threads(struct conform *c);
 
 #endif

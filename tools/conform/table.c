@@ -67,6 +67,12 @@ static void check_groups(struct conform *c)
 	check_group(c, "PEERS",
 		    !!ops->peer_query + !!ops->peer_enable + !!ops->map_peers,
 		    3);
+	check_group(c, "SHARE_IPC",
+		    !!ops->ipc_export + !!ops->ipc_open + !!ops->ipc_close, 3);
+	check_group(c, "SHARE_FD",
+		    !!ops->page_create_shared + !!ops->page_export +
+			    !!ops->page_import,
+		    3);
 }
 
 static void check_options(struct conform *c)

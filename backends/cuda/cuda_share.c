@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Groups SHARE_IPC and SHARE_FD: the driver's legacy IPC for its own
+ * allocations, and descriptors for pages that were created for it. Keeps
+ * nothing; nobody locks.
+ */
+#include "cuda_plugin.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#define FD CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+_Static_assert(sizeof(CUipcMemHandle) <= GPUMEM_SHARE_HANDLE_BYTES, "it fits");
+
+gpumem_status gm_cuda_ipc_export(void *handle, uint64_t address, uint64_t bytes,
+				 void *handle_out)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, handle);
+	CUipcMemHandle ipc;
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_cuda_check(gm_cuda.cuIpcGetMemHandle(&ipc, address),
+			       "cuIpcGetMemHandle of %llu bytes at 0x%llx",
+			       (unsigned long long)bytes,
+			       (unsigned long long)address);
+	if (status == GPUMEM_OK)
+		memcpy(handle_out, &ipc, sizeof(ipc));
+	gm_cuda_leave(&visit);
+	return status;
+}
+
+/* What the driver says to a handle that it will not open is about the handle:
+ * INVALID_CONTEXT is not the loss of the device here, but a handle of this
+ * process. */
+static gpumem_status refuse(CUresult result)
+{
+	switch ((int)result) {
+	case CUDA_ERROR_INVALID_CONTEXT:
+		return gm_cuda_fail(GPUMEM_INVALID, result,
+				    "cuIpcOpenMemHandle: it is an allocation "
+				    "of this process");
+	case CUDA_ERROR_MAP_FAILED:
+		return gm_cuda_fail(GPUMEM_INVALID, result,
+				    "cuIpcOpenMemHandle: the process that "
+				    "shares it has ended or freed it");
+	default:
+		return gm_cuda_check(result, "cuIpcOpenMemHandle");
+	}
+}
+
+gpumem_status gm_cuda_ipc_open(void *handle, const void *bytes_of,
+			       uint64_t bytes, uint64_t *address_out)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, handle);
+	CUipcMemHandle ipc;
+	CUdeviceptr address;
+	CUresult result;
+
+	(void)bytes; /* the driver knows */
+	if (status != GPUMEM_OK)
+		return status;
+	memcpy(&ipc, bytes_of, sizeof(ipc));
+	result = gm_cuda.cuIpcOpenMemHandle_v2(
+		&address, ipc, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+	if (result == CUDA_SUCCESS)
+		*address_out = address;
+	else
+		status = refuse(result);
+	gm_cuda_leave(&visit);
+	return status;
+}
+
+gpumem_status gm_cuda_ipc_close(void *handle, uint64_t address)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, handle);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_cuda_check(gm_cuda.cuIpcCloseMemHandle(address),
+			       "cuIpcCloseMemHandle");
+	gm_cuda_leave(&visit);
+	return status;
+}
+
+gpumem_status gm_cuda_page_create_shared(void *handle, uint64_t bytes,
+					 gpumem_page *page_out)
+{
+	const struct cuda_device *device = handle;
+	CUmemAllocationProp page = device->traits.page;
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, device);
+	CUmemGenericAllocationHandle memory;
+
+	if (status != GPUMEM_OK)
+		return status;
+	page.requestedHandleTypes = FD;
+	status = gm_cuda_check(gm_cuda.cuMemCreate(&memory, bytes, &page, 0),
+			       "cuMemCreate of %llu bytes to be shared",
+			       (unsigned long long)bytes);
+	if (status == GPUMEM_OK)
+		*page_out = gm_cuda_page_of(memory);
+	gm_cuda_leave(&visit);
+	return status;
+}
+
+/* Whether its descriptors are closed on exec the driver does not say. */
+gpumem_status gm_cuda_page_export(void *handle, gpumem_page page,
+				  uint64_t bytes, int *fd_out)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, handle);
+	int fd = -1;
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_cuda_check(gm_cuda.cuMemExportToShareableHandle(
+				       &fd, gm_cuda_memory_of(page), FD, 0),
+			       "cuMemExportToShareableHandle of %llu bytes",
+			       (unsigned long long)bytes);
+	if (status == GPUMEM_OK) {
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+		*fd_out = fd;
+	}
+	gm_cuda_leave(&visit);
+	return status;
+}
+
+/* How large it is the driver finds out when it is mapped. */
+gpumem_status gm_cuda_page_import(void *handle, int fd, uint64_t bytes,
+				  gpumem_page *page_out)
+{
+	struct cuda_visit visit;
+	gpumem_status status = gm_cuda_enter(&visit, handle);
+	CUmemGenericAllocationHandle memory;
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_cuda_check(gm_cuda.cuMemImportFromShareableHandle(
+				       &memory, (void *)(intptr_t)fd, FD),
+			       "cuMemImportFromShareableHandle of descriptor "
+			       "%d, %llu bytes",
+			       fd, (unsigned long long)bytes);
+	if (status == GPUMEM_OK)
+		*page_out = gm_cuda_page_of(memory);
+	gm_cuda_leave(&visit);
+	return status;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Group SHARE_IPC. A raw allocation is named by where the device's memfd is
+ * among the open files of the process, and opening it maps the same range of
+ * that file. It is charged to who allocated it. The books are under the
+ * device's `memory`.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "host_device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where an allocation is, in a process that still has that very file. */
+struct name {
+	char magic[8];
+	int32_t pid, fd;
+	uint64_t inode;
+	uint64_t offset, span; /* in the file */
+	uint64_t bytes;
+	uint32_t shift; /* of the allocation in its span */
+	uint32_t turn;	/* which holder of the range */
+};
+
+_Static_assert(sizeof(struct name) <= GPUMEM_SHARE_HANDLE_BYTES, "it fits");
+
+static const char magic[8] = "hostipc";
+
+static gpumem_status name_locked(struct host_device *device, uint64_t address,
+				 uint64_t bytes, struct name *name)
+{
+	const struct host_range *range =
+		gm_host_range_find(&device->raws, address);
+	const struct host_page *page;
+	struct stat file;
+
+	if (!range || range->address != address || range->bytes != bytes)
+		return gm_host_fail(GPUMEM_INVALID,
+				    "no such allocation: 0x%llx, %llu bytes",
+				    (unsigned long long)address,
+				    (unsigned long long)bytes);
+	if (fstat(device->phys.fd, &file) < 0)
+		return gm_host_fail_system(errno, "a look at its file");
+	page = &device->phys.pages[range->page];
+	memcpy(name->magic, magic, sizeof(magic));
+	name->pid = getpid();
+	name->fd = device->phys.fd;
+	name->inode = file.st_ino;
+	name->offset = page->offset;
+	name->span = range->span;
+	name->bytes = bytes;
+	name->shift = (uint32_t)(range->address - range->base);
+	name->turn = page->turn;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_host_ipc_export(void *handle, uint64_t address, uint64_t bytes,
+				 void *handle_out)
+{
+	struct host_device *device = handle;
+	struct name name = {0};
+	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_export);
+
+	if (status != GPUMEM_OK)
+		return status;
+	pthread_mutex_lock(&device->memory);
+	status = name_locked(device, address, bytes, &name);
+	pthread_mutex_unlock(&device->memory);
+	if (status == GPUMEM_OK)
+		memcpy(handle_out, &name, sizeof(name));
+	return status;
+}
+
+/* The exporter's file, opened here. */
+static gpumem_status open_file(const struct name *name, int *fd_out)
+{
+	struct stat file;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)name->pid,
+		 (int)name->fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && !fstat(fd, &file) && file.st_ino == name->inode &&
+	    (uint64_t)file.st_size >= name->offset + name->span) {
+		*fd_out = fd;
+		return GPUMEM_OK;
+	}
+	if (fd >= 0)
+		close(fd);
+	return gm_host_fail(GPUMEM_INVALID,
+			    "process %d, which shares it, has ended, closed "
+			    "its device, or lets nobody see its files",
+			    (int)name->pid);
+}
+
+static gpumem_status map_file(struct host_device *device,
+			      const struct name *name, int fd,
+			      uint64_t *address_out)
+{
+	uint64_t alignment = device->config.alignment;
+	struct host_range range = {.bytes = name->bytes, .span = name->span};
+	gpumem_status status;
+
+	status =
+		gm_host_address_reserve(range.span, 2 * alignment, &range.base);
+	if (status != GPUMEM_OK)
+		return status;
+	range.address = range.base + name->shift;
+	status = gm_host_phys_map(fd, range.base, range.span, name->offset);
+	if (status != GPUMEM_OK)
+		goto release;
+	pthread_mutex_lock(&device->memory);
+	status = gm_host_range_add(&device->opened, &range);
+	pthread_mutex_unlock(&device->memory);
+	if (status != GPUMEM_OK)
+		goto release;
+	/* As in host_map.c. */
+	(void)madvise((void *)(uintptr_t)range.base, range.span, MADV_DONTFORK);
+	*address_out = range.address;
+	return GPUMEM_OK;
+
+release:
+	(void)gm_host_address_release(range.base, range.span);
+	return status;
+}
+
+gpumem_status gm_host_ipc_open(void *handle, const void *bytes_of,
+			       uint64_t bytes, uint64_t *address_out)
+{
+	struct host_device *device = handle;
+	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_open);
+	struct name name;
+	int fd = -1;
+
+	if (status != GPUMEM_OK)
+		return status;
+	memcpy(&name, bytes_of, sizeof(name));
+	if (memcmp(name.magic, magic, sizeof(magic)) || name.bytes != bytes ||
+	    name.span >> 48 || name.offset >> 60 ||
+	    name.shift + name.bytes > name.span)
+		return gm_host_fail(GPUMEM_INVALID,
+				    "that names no allocation of %llu bytes",
+				    (unsigned long long)bytes);
+	if (name.pid == getpid())
+		return gm_host_fail(GPUMEM_INVALID,
+				    "it is an allocation of this process");
+	status = open_file(&name, &fd);
+	if (status != GPUMEM_OK)
+		return status;
+	status = map_file(device, &name, fd, address_out);
+	close(fd);
+	return status;
+}
+
+static gpumem_status close_locked(struct host_device *device, uint64_t address)
+{
+	struct host_range *range = gm_host_range_find(&device->opened, address);
+	gpumem_status status;
+
+	if (!range || range->address != address)
+		return gm_host_fail(GPUMEM_INVALID,
+				    "nothing was opened at 0x%llx",
+				    (unsigned long long)address);
+	status = gm_host_address_release(range->base, range->span);
+	if (status == GPUMEM_OK)
+		gm_host_range_remove(&device->opened, range);
+	return status;
+}
+
+gpumem_status gm_host_ipc_close(void *handle, uint64_t address)
+{
+	struct host_device *device = handle;
+	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_close);
+
+	if (status != GPUMEM_OK)
+		return status;
+	pthread_mutex_lock(&device->memory);
+	status = close_locked(device, address);
+	pthread_mutex_unlock(&device->memory);
+	return status;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The door, third part: blocks of other processes. See api.c. */
+#include <gpumem/gpumem.h>
+
+#include "api_check.h"
+#include "pool/share.h"
+
+gpumem_status gpumem_export(const void *ptr, struct gpumem_shared *shared_out,
+			    int *fds_out, size_t fd_room)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!ptr)
+		return gm_null_argument("ptr");
+	if (!shared_out)
+		return gm_null_argument("shared_out");
+	if (shared_out->size < sizeof(*shared_out))
+		return gm_fail(GPUMEM_INVALID,
+			       "shared_out->size is %zu, and a description has "
+			       "%zu bytes",
+			       shared_out->size, sizeof(*shared_out));
+	return gm_pool_export(ptr, shared_out, fds_out, fd_room);
+}
+
+gpumem_status gpumem_import(gpumem_device *device,
+			    const struct gpumem_shared *shared, const int *fds,
+			    size_t fd_count, void **ptr_out)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!device)
+		return gm_null_argument("device");
+	if (!shared)
+		return gm_null_argument("shared");
+	if (!fds && fd_count)
+		return gm_null_argument("fds");
+	return ptr_out ? gm_import(device, shared, fds, fd_count, ptr_out)
+		       : gm_null_argument("ptr_out");
+}
+
+gpumem_status gpumem_import_close(void *ptr)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return ptr ? gm_import_close(ptr) : gm_null_argument("ptr");
+}

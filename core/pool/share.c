@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A block described for other processes; see share.h. The heap is locked
+ * meanwhile, so that the block stays what it is.
+ */
+#include "share.h"
+#include "block.h"
+#include "pool.h"
+#include "base/error.h"
+#include "device/share.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+static unsigned char process[16];
+static _Atomic uint64_t exports; /* numbers of exports by descriptor */
+
+/* Without the system's random numbers, what hardly two processes share. */
+static void name_process(void)
+{
+	struct timespec now;
+	pid_t pid = getpid();
+	uint64_t ns;
+
+	if (getrandom(process, sizeof(process), 0) == sizeof(process))
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	memcpy(process, &ns, sizeof(ns));
+	memcpy(process + sizeof(ns), &pid, sizeof(pid));
+}
+
+const unsigned char *gm_share_process(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, name_process);
+	return process;
+}
+
+/* FNV-1a: finds what was cut short or overwritten, not what was forged. */
+uint64_t gm_share_check(const struct gpumem_shared *shared)
+{
+	const unsigned char *byte = (const unsigned char *)shared;
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	size_t i = offsetof(struct gpumem_shared, method);
+
+	for (; i < sizeof(*shared); i++)
+		sum = (sum ^ byte[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+static gpumem_status export_segment(const struct gm_heap *heap,
+				    uintptr_t address,
+				    struct gpumem_shared *shared)
+{
+	const struct gm_span *span = heap->space.spans;
+
+	while (address - span->address >= span->bytes)
+		span = span->next;
+	shared->total_bytes = span->bytes;
+	shared->offset_bytes = address - span->address;
+	return gm_ipc_export(heap->driver.device, span->address, span->bytes,
+			     shared->handle);
+}
+
+/* All descriptors or none. */
+static gpumem_status export_fds(const struct gm_heap *heap,
+				const struct gm_page *page, size_t count,
+				int *fds)
+{
+	gpumem_status status = GPUMEM_OK;
+	size_t done = 0;
+
+	while (done < count) {
+		status = gm_page_export(heap->driver.device, page[done].handle,
+					heap->page_bytes, &fds[done]);
+		if (status)
+			goto close_fds;
+		done++;
+	}
+	return GPUMEM_OK;
+
+close_fds:
+	while (done)
+		close(fds[--done]);
+	return status;
+}
+
+static gpumem_status export_pages(const struct gm_heap *heap, uintptr_t address,
+				  struct gpumem_shared *shared, int *fds,
+				  size_t fd_room)
+{
+	size_t page = heap->page_bytes, count;
+	uint64_t number;
+
+	shared->offset_bytes = address & (page - 1);
+	count = (size_t)((shared->offset_bytes + shared->bytes + page - 1) /
+			 page);
+	shared->fd_count = (uint32_t)count;
+	shared->fd_bytes = page;
+	shared->total_bytes = count * page;
+	if (!fds)
+		return GPUMEM_OK;
+	if (fd_room < count)
+		return gm_fail(
+			GPUMEM_INVALID,
+			"the block lies in %zu pages and there is room "
+			"for %zu descriptors: make more, or larger pages "
+			"(page_bytes)",
+			count, fd_room);
+	number = atomic_fetch_add(&exports, 1) + 1;
+	memcpy(shared->handle, &number, sizeof(number));
+	return export_fds(heap, gm_page_at(heap, address), count, fds);
+}
+
+static gpumem_status export_locked(const struct gm_block *block,
+				   struct gpumem_shared *shared, int *fds,
+				   size_t fd_room)
+{
+	struct gm_heap *heap = block->heap;
+	const struct gpumem_device *device = heap->driver.device;
+	uintptr_t address = gm_block_address(block);
+
+	shared->method = heap->share;
+	shared->bytes =
+		block->extent ? block->extent->bytes : block->slab->class.bytes;
+	snprintf(shared->backend, sizeof(shared->backend), "%s",
+		 device->ops->name);
+	memcpy(shared->uuid, device->info.uuid, sizeof(shared->uuid));
+	memcpy(shared->process, gm_share_process(), sizeof(shared->process));
+	switch (heap->share) {
+	case GPUMEM_SHARE_IPC:
+		return export_segment(heap, address, shared);
+	case GPUMEM_SHARE_FD:
+		return export_pages(heap, address, shared, fds, fd_room);
+	default:
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "pool \"%s\" on %s was created without "
+			       "`shareable`",
+			       gm_pool_of_heap(heap)->name, device->info.name);
+	}
+}
+
+gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
+			     int *fds_out, size_t fd_room)
+{
+	struct gpumem_shared shared = {.size = sizeof(shared)};
+	struct gm_block block;
+	gpumem_status status = gm_block_lock(ptr, &block);
+
+	if (status)
+		return status;
+	status = export_locked(&block, &shared, fds_out, fd_room);
+	pthread_mutex_unlock(&block.heap->mutex);
+	if (status)
+		return status;
+	shared.check = gm_share_check(&shared);
+	gm_struct_copy(shared_out, &shared);
+	return GPUMEM_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Blocks for other processes (share.c), and those of other processes here
+ * (import.c). An export leaves nothing behind in the library. What is imported
+ * is in one list of the process, with a mutex of its own, which is held during
+ * the driver's calls. Nobody takes it with another lock held.
+ */
+#ifndef GM_POOL_SHARE_H
+#define GM_POOL_SHARE_H
+
+#include <gpumem/gpumem.h>
+
+/* See gpumem_export(). */
+gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
+			     int *fds_out, size_t fd_room);
+
+/* See gpumem_import(), gpumem_import_close(). */
+gpumem_status gm_import(struct gpumem_device *device,
+			const struct gpumem_shared *shared, const int *fds,
+			size_t fd_count, void **ptr_out);
+gpumem_status gm_import_close(const void *ptr);
+
+/* import_check.c: OK when they can be imported as far as can be seen. */
+gpumem_status gm_import_check(const struct gpumem_device *device,
+			      const struct gpumem_shared *shared,
+			      const int *fds, size_t fd_count);
+
+/* How many things the device has imported; each holds it open once. */
+int gm_imports_of(const struct gpumem_device *device);
+/* Whether gpumem_import() gave this pointer. */
+bool gm_import_holds(const void *ptr);
+
+/* This process's name in descriptions, 16 bytes. */
+const unsigned char *gm_share_process(void);
+/* Of what follows the field `check`. */
+uint64_t gm_share_check(const struct gpumem_shared *shared);
+
+#endif
