@@ -131,10 +131,17 @@ static gpumem_status peer_make(const struct peer_message *m)
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
 	gpumem_status status;
+	void *other;
 
 	config.shareable = m->method;
 	mine.bytes = m->bytes;
 	status = gpumem_pool_create(mine.device, &config, &mine.pool);
+	/* So that the block does not begin where what is shared begins. */
+	if (status == GPUMEM_OK)
+		status = gpumem_alloc(mine.pool, m->bytes > 4096 ? 300000 : 256,
+				      NULL, &other);
+	if (status == GPUMEM_OK && m->bytes <= 4096)
+		status = gpumem_alloc(mine.pool, m->bytes, NULL, &other);
 	if (status == GPUMEM_OK)
 		status = gpumem_alloc(mine.pool, m->bytes, NULL, &mine.block);
 	return status;

@@ -10,6 +10,7 @@
 #include "lib_peer.h"
 #include <fcntl.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
 static struct peer peer;
 static char untouched;
@@ -63,6 +64,16 @@ static void test_descriptions(const struct gpumem_shared *good, const int *fds)
 		  "the good one is taken");
 }
 
+/* A page, but of another size. */
+static int small_page(void)
+{
+	int fd = memfd_create("gpumem-host-page-0", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		bail("no memfd");
+	return fd;
+}
+
 static void test_descriptors(const struct gpumem_shared *good, const int *fds)
 {
 	size_t count = good->fd_count;
@@ -77,6 +88,9 @@ static void test_descriptors(const struct gpumem_shared *good, const int *fds)
 	memcpy(bad, fds, count * sizeof(*bad));
 	bad[count - 1] = pipes[0];
 	refused(import(good, bad, count), GPUMEM_INVALID, "stands for no page");
+	bad[count - 1] = small_page();
+	refused(import(good, bad, count), GPUMEM_INVALID, "stands for no page");
+	close(bad[count - 1]);
 	close(pipes[0]);
 	close(pipes[1]);
 	refused(import(good, bad, count), GPUMEM_INVALID, "is not open");

@@ -35,6 +35,18 @@ static unsigned maps(void)
 	return count;
 }
 
+/* Addresses in use, in MiB. */
+static unsigned long space(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+
+	if (!file || fscanf(file, "%lu", &pages) != 1)
+		bail("no /proc/self/statm");
+	fclose(file);
+	return pages / 256;
+}
+
 /* A pool, a block, its export, and the end of all. */
 static void export_all(uint32_t method)
 {
@@ -60,15 +72,21 @@ static void export_all(uint32_t method)
 	want(!gpumem_pool_destroy(pool, true), "the pool ends");
 }
 
-static void import_all(int i)
+static void import_all(int i, bool once)
 {
 	size_t count = shared[i].fd_count;
+	int fds = peer_open_fds();
+	unsigned long before = space();
 	gpumem_status status;
 	void *ptr = NULL;
 
 	if (gpumem_import(device, &shared[i], peers[i].fds, count, &ptr)) {
 		must(gpumem_host_faults(NULL));
 		want(maps() == 0, "a failure has left something mapped");
+		want(!once || peer_open_fds() == fds,
+		     "a failure has left a descriptor");
+		want(!once || space() < before + 4,
+		     "a failure has left addresses");
 		want(!gpumem_import(device, &shared[i], peers[i].fds, count,
 				    &ptr),
 		     "imported when tried again");
@@ -93,7 +111,7 @@ static void run(int i, const char *suffix)
 	snprintf(faults, sizeof(faults), "*@%lu%s", nth, suffix);
 	must(gpumem_host_faults(faults));
 	if (i < 2)
-		import_all(i);
+		import_all(i, !strchr(suffix, '+'));
 	else
 		export_all(i == 2 ? GPUMEM_SHARE_FD : GPUMEM_SHARE_IPC);
 	must(gpumem_host_faults(NULL));
