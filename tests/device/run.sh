@@ -134,6 +134,16 @@ busy()
 		-L"$cuda/lib64/stubs" -lcuda && "$out/busy"
 }
 
+# Each method in a process of its own: the children must not have used the
+# library.
+share()
+{
+	${CC:-cc} -std=gnu11 -I"$source/include" \
+		"$source/tests/device/share.c" -o "$out/share" \
+		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" &&
+		"$out/share" fd && "$out/share" ipc
+}
+
 torch_flags()
 {
 	python3 - <<'END'
@@ -180,6 +190,7 @@ step traces "gpumem-replay --passes=5" traces
 [ "$backend" != cuda ] || step model "gpumem-replay --model=h200" model
 step bench "gpumem-bench" "$build/tools/gpumem-bench" --device="$device" \
 	--seconds=0.5 pair threads random trim growth churn
+step share "two processes, one block" share
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step busy "nothing waits for a kernel" busy
 	step peers "peers" peers
@@ -191,7 +202,7 @@ if [ "$backend" = cuda ] && command -v compute-sanitizer >/dev/null; then
 else
 	left_out "compute-sanitizer" "it is not there"
 fi
-rm -f "$out/step.txt" "$out/busy" "$out/peers"
+rm -f "$out/step.txt" "$out/busy" "$out/peers" "$out/share"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
