@@ -162,6 +162,27 @@ static void test_again(void)
 	end();
 }
 
+/* What other streams have free stays theirs: a graph takes what it needs, not
+ * all there is, for good. */
+static void test_modest(void)
+{
+	void *large, *ptr;
+
+	start(true);
+	must(gpumem_alloc(pool, 100 * MIB, other, &large));
+	must(gpumem_free(large, other));
+	must(gpumem_stream_sync(device, other));
+	must(gpumem_graph_begin(graph, stream));
+	must(gpumem_alloc(pool, MIB, stream, &ptr));
+	must(gpumem_free(ptr, stream));
+	must(gpumem_graph_end(graph, stream));
+	is_status(gpumem_alloc(pool, 100 * MIB, other, &large), GPUMEM_OK,
+		  "a small graph leaves the others what they had");
+	must(gpumem_free(large, other));
+	must(gpumem_graph_destroy(graph, stream));
+	end();
+}
+
 /* Not before its last launch is over. */
 static void test_busy(void)
 {
@@ -297,6 +318,7 @@ int main(void)
 	test_private(true);
 	test_private(false);
 	test_again();
+	test_modest();
 	test_busy();
 	test_live(true);
 	test_live(false);
