@@ -126,12 +126,13 @@ END
 
 # ---- with the toolkit -------------------------------------------------------
 
-busy()
+# with_cuda NAME: builds and runs a program of this folder.
+with_cuda()
 {
 	${CC:-cc} -std=gnu11 -I"$source/include" -isystem "$cuda/include" \
-		"$source/tests/device/busy.c" -o "$out/busy" \
+		"$source/tests/device/$1.c" -o "$out/$1" \
 		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" \
-		-L"$cuda/lib64/stubs" -lcuda && "$out/busy"
+		-L"$cuda/lib64/stubs" -lcuda && "$out/$1"
 }
 
 # Each method in a process of its own: the children must not have used the
@@ -192,17 +193,18 @@ step bench "gpumem-bench" "$build/tools/gpumem-bench" --device="$device" \
 	--seconds=0.5 pair threads random trim growth churn
 step share "two processes, one block" share
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
-	step busy "nothing waits for a kernel" busy
+	step busy "nothing waits for a kernel" with_cuda busy
+	step graph "memory of a captured graph" with_cuda graph
 	step peers "peers" peers
 else
-	left_out "nothing waits for a kernel; peers" "no CUDA Toolkit in $cuda"
+	left_out "nothing waits for a kernel; graphs; peers" "no CUDA Toolkit in $cuda"
 fi
 if [ "$backend" = cuda ] && command -v compute-sanitizer >/dev/null; then
 	step sanitizer "compute-sanitizer" sanitizer
 else
 	left_out "compute-sanitizer" "it is not there"
 fi
-rm -f "$out/step.txt" "$out/busy" "$out/peers" "$out/share"
+rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/peers" "$out/share"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
