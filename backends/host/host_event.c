@@ -96,11 +96,9 @@ gpumem_status gm_host_event_record(void *handle, gpumem_event name,
 	stream = gm_host_stream_find(device, stream_name);
 	if (!stream)
 		return GPUMEM_INVALID;
-	if (atomic_load(&stream->capture)) {
-		gm_host_violation();
-		return gm_host_fail(GPUMEM_CAPTURING,
-				    "the stream is being captured");
-	}
+	status = gm_host_stream_leave_alone(stream);
+	if (status != GPUMEM_OK)
+		return status;
 	queued = atomic_load_explicit(&stream->queued, memory_order_acquire);
 	atomic_store_explicit(&event->word,
 			      queued << HOST_SLOT_BITS | stream->object.slot,
@@ -141,11 +139,7 @@ gpumem_status gm_host_event_sync(void *handle, gpumem_event name)
 	if (!event)
 		return GPUMEM_INVALID;
 	stream = read_event(device, event, &ticket);
-	status = gm_host_stream_await(stream, ticket);
-	if (status != GPUMEM_OK)
-		return gm_host_fail(status, "the simulated device was lost "
-					    "meanwhile");
-	return GPUMEM_OK;
+	return gm_host_stream_wait_for(stream, ticket);
 }
 
 gpumem_status gm_host_stream_wait(void *handle, gpumem_stream name,

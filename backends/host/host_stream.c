@@ -251,6 +251,25 @@ gpumem_status gm_host_stream_destroy(void *handle, gpumem_stream name)
 	return GPUMEM_OK;
 }
 
+gpumem_status gm_host_stream_leave_alone(const struct host_stream *stream)
+{
+	if (!atomic_load(&stream->capture))
+		return GPUMEM_OK;
+	gm_host_violation();
+	return gm_host_fail(GPUMEM_CAPTURING, "the stream is being captured");
+}
+
+gpumem_status gm_host_stream_wait_for(struct host_stream *stream,
+				      uint64_t ticket)
+{
+	gpumem_status status = gm_host_stream_await(stream, ticket);
+
+	return status == GPUMEM_OK
+		       ? GPUMEM_OK
+		       : gm_host_fail(status, "the simulated device was lost "
+					      "meanwhile");
+}
+
 gpumem_status gm_host_stream_sync(void *handle, gpumem_stream name)
 {
 	struct host_device *device = handle;
@@ -262,16 +281,10 @@ gpumem_status gm_host_stream_sync(void *handle, gpumem_stream name)
 	stream = gm_host_stream_find(device, name);
 	if (!stream)
 		return GPUMEM_INVALID;
-	if (atomic_load(&stream->capture)) {
-		gm_host_violation();
-		return gm_host_fail(GPUMEM_CAPTURING,
-				    "the stream is being captured");
-	}
-	status = gm_host_stream_await(stream, atomic_load(&stream->queued));
+	status = gm_host_stream_leave_alone(stream);
 	if (status != GPUMEM_OK)
-		return gm_host_fail(status, "the simulated device was lost "
-					    "meanwhile");
-	return GPUMEM_OK;
+		return status;
+	return gm_host_stream_wait_for(stream, atomic_load(&stream->queued));
 }
 
 gpumem_status gm_host_stream_query(void *handle, gpumem_stream name)
@@ -285,11 +298,9 @@ gpumem_status gm_host_stream_query(void *handle, gpumem_stream name)
 	stream = gm_host_stream_find(device, name);
 	if (!stream)
 		return GPUMEM_INVALID;
-	if (atomic_load(&stream->capture)) {
-		gm_host_violation();
-		return gm_host_fail(GPUMEM_CAPTURING,
-				    "the stream is being captured");
-	}
+	status = gm_host_stream_leave_alone(stream);
+	if (status != GPUMEM_OK)
+		return status;
 	if (atomic_load(&stream->done) < atomic_load(&stream->queued))
 		return GPUMEM_NOT_READY;
 	return GPUMEM_OK;

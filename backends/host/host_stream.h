@@ -128,6 +128,12 @@ gpumem_status gm_host_stream_queue(struct host_stream *stream,
 				   const struct host_work *work);
 /* Waits until work number `ticket` is over. OK or LOST. */
 gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket);
+/* The same with a sentence. */
+gpumem_status gm_host_stream_wait_for(struct host_stream *stream,
+				      uint64_t ticket);
+/* CAPTURING with a sentence, and a violation counted, while the stream is being
+ * captured: for calls that a capture would not survive. */
+gpumem_status gm_host_stream_leave_alone(const struct host_stream *stream);
 /* Begins or ends a capture. False: it is so already. */
 bool gm_host_stream_capture(struct host_stream *stream, bool on);
 /* Wakes whoever waits, to see that the device is lost. */

@@ -19,7 +19,7 @@ struct plan {
 };
 
 /* The handles that fill it, and room for a list of pages. */
-struct supply {
+struct filling {
 	struct gm_handle *handle;
 	gpumem_page *page;
 	size_t count;
@@ -131,53 +131,53 @@ static struct gm_extent *isolate(struct gm_heap *heap, const struct plan *plan)
 }
 
 /* Handles of so many pages or fewer become spare. */
-static void spare_up_to(struct gm_heap *heap, const struct supply *supply,
+static void spare_up_to(struct gm_heap *heap, const struct filling *filling,
 			size_t pages)
 {
-	for (size_t i = 0; i < supply->count; i++)
-		if (supply->handle[i].pages <= pages)
-			gm_spare_give(&heap->space, &supply->handle[i], 1);
+	for (size_t i = 0; i < filling->count; i++)
+		if (filling->handle[i].pages <= pages)
+			gm_spare_give(&heap->space, &filling->handle[i], 1);
 }
 
 /* Maps those handles that cover so many pages each, side by side from `start`
  * on, and counts them in *run. */
-static gpumem_status map_size(struct gm_heap *heap, const struct supply *supply,
-			      struct gm_run *run)
+static gpumem_status map_size(struct gm_heap *heap,
+			      const struct filling *filling, struct gm_run *run)
 {
 	gpumem_status status = GPUMEM_OK;
 
-	for (size_t i = 0; i < supply->count; i++)
-		if (supply->handle[i].pages == run->pages)
-			supply->page[run->count++] = supply->handle[i].page;
+	for (size_t i = 0; i < filling->count; i++)
+		if (filling->handle[i].pages == run->pages)
+			filling->page[run->count++] = filling->handle[i].page;
 	if (run->count)
-		status = gm_driver_map(&heap->driver, run->start, supply->page,
+		status = gm_driver_map(&heap->driver, run->start, filling->page,
 				       run->count,
 				       run->pages * heap->page_bytes);
 	if (!status)
-		gm_handles_enter(heap, run, supply->page);
+		gm_handles_enter(heap, run, filling->page);
 	return status;
 }
 
 /* The largest handles first, one call for each size. *mapped_out: how many
  * bytes are mapped; on failure the other handles are spare. */
-static gpumem_status map(struct gm_heap *heap, const struct supply *supply,
+static gpumem_status map(struct gm_heap *heap, const struct filling *filling,
 			 uintptr_t start, size_t *mapped_out)
 {
 	size_t pages = 1;
 	uintptr_t at = start;
 	gpumem_status status = GPUMEM_OK;
 
-	for (size_t i = 0; i < supply->count; i++)
-		if (supply->handle[i].pages > pages)
-			pages = supply->handle[i].pages;
+	for (size_t i = 0; i < filling->count; i++)
+		if (filling->handle[i].pages > pages)
+			pages = filling->handle[i].pages;
 	for (; pages && !status; pages /= 2) {
 		struct gm_run run = {.start = at, .pages = pages};
 
-		status = map_size(heap, supply, &run);
+		status = map_size(heap, filling, &run);
 		if (!status)
 			at += gm_run_bytes(heap, &run);
 		else
-			spare_up_to(heap, supply, pages);
+			spare_up_to(heap, filling, pages);
 	}
 	*mapped_out = at - start;
 	return status;
@@ -186,7 +186,7 @@ static gpumem_status map(struct gm_heap *heap, const struct supply *supply,
 /* What could not be mapped stays a hole; what could is free memory. */
 static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 			  const struct plan *plan, size_t bytes,
-			  struct supply *supply)
+			  struct filling *filling)
 {
 	const struct gm_need need = {.pages = plan->count,
 				     .bytes = bytes,
@@ -194,12 +194,12 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 				     .b = plan->right};
 	struct gm_extent *extent = isolate(heap, plan);
 	size_t mapped = 0;
-	gpumem_status status =
-		gm_handles_supply(heap, &need, supply->handle, &supply->count);
+	gpumem_status status = gm_handles_supply(heap, &need, filling->handle,
+						 &filling->count);
 
 	heap->nodes.promised--;
 	if (!status)
-		status = map(heap, supply, extent->address, &mapped);
+		status = map(heap, filling, extent->address, &mapped);
 	if (mapped < extent->bytes) {
 		struct gm_extent *rest = extent;
 
@@ -229,7 +229,7 @@ static gpumem_status reserve(struct gm_heap *heap, const struct plan *plan)
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment)
 {
-	struct supply supply = {0};
+	struct filling filling = {0};
 	struct plan plan;
 	gpumem_status status;
 
@@ -241,15 +241,15 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 	status = reserve(heap, &plan);
 	if (status)
 		return status;
-	supply.handle = malloc(plan.count *
-			       (sizeof(*supply.handle) + sizeof(*supply.page)));
-	if (!supply.handle)
+	filling.handle = malloc(
+		plan.count * (sizeof(*filling.handle) + sizeof(*filling.page)));
+	if (!filling.handle)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a list of %zu pages",
 			       plan.count);
-	supply.page = (gpumem_page *)(supply.handle + plan.count);
+	filling.page = (gpumem_page *)(filling.handle + plan.count);
 	heap->nodes.promised++; /* should part of it stay a hole */
-	status = fill(heap, arena, &plan, bytes, &supply);
-	free(supply.handle);
+	status = fill(heap, arena, &plan, bytes, &filling);
+	free(filling.handle);
 	return status;
 }

@@ -53,11 +53,19 @@ static uint64_t good_bytes(const struct gm_heap *heap, size_t bytes,
 	return good > least ? good : least;
 }
 
-static bool is_unused(const struct gm_span *span)
+bool gm_segment_whole(const struct gm_span *span)
 {
 	const struct gm_extent *first = span->first;
 
 	return gm_extent_is(first, GM_EXTENT_FREE) && !first->next &&
+	       !first->arena->graph;
+}
+
+static bool is_unused(const struct gm_span *span)
+{
+	const struct gm_extent *first = span->first;
+
+	return gm_segment_whole(span) &&
 	       gm_arena_settled(first->arena, first->ticket);
 }
 

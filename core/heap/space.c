@@ -290,8 +290,7 @@ uint64_t gm_space_whole_bytes(const struct gm_heap *heap)
 	if (heap->vm)
 		return bytes + gm_handles_whole_bytes(heap);
 	for (; span; span = span->next)
-		if (gm_extent_is(span->first, GM_EXTENT_FREE) &&
-		    !span->first->next)
+		if (gm_segment_whole(span))
 			bytes += span->bytes;
 	return bytes;
 }

@@ -174,6 +174,9 @@ struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
 			     const struct gm_run *run);
 gpumem_status gm_pages_leave(struct gm_heap *heap, const struct gm_leave *leave,
 			     uint64_t *bytes_out);
+/* Nothing in the segment is used, and it is no graph's: it may go once it is
+ * settled. */
+bool gm_segment_whole(const struct gm_span *span);
 gpumem_status gm_segment_leave(struct gm_heap *heap,
 			       const struct gm_leave *leave,
 			       uint64_t *bytes_out);

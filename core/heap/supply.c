@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* At most so many are created by one call of the driver's room. */
+/* So many are created at a time. */
 enum { CREATE_COUNT = 64 };
 
 /* What was ours fills handles[] from the front on, what is new from the back.

@@ -420,9 +420,8 @@ gpumem_pool_create(gpumem_device *device,
 /* Waits for pending blocks, gives everything back and frees the pool. No other
  * thread may be using the pool. BUSY, and nothing happens, while blocks are
  * live or there are graphs; pass force to give those back too. BUSY also, force
- * or not, while one
- * of its streams is being captured. After LOST everything is only
- * forgotten. OK; BUSY; DRIVER or another word of the driver (some memory could
+ * or not, while one of its streams is being captured. After LOST everything is
+ * only forgotten. OK; BUSY; DRIVER or another word of the driver (some memory could
  * not be given back; the pool is gone all the same). */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_destroy(gpumem_pool *pool, bool force);

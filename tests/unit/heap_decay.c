@@ -3,58 +3,10 @@
 
 /*
  * Decay in invented time: what was not used for a period goes, and within a
- * ninth of it more; what was used stays. However time passes, whatever the
- * driver says, and as exactly with segments as with pages.
+ * ninth of it more; what was used stays. However time passes, and as exactly
+ * with segments as with pages. What the driver says: heap_decay_driver.c.
  */
-#include "heap_fixture.h"
-
-#define PAGE (2 * MIB)
-#define MS ((uint64_t)1000 * 1000)
-
-enum { PERIOD_MS = 800, TICK_MS = PERIOD_MS / GM_DECAY_TICKS };
-
-static struct gm_arena *arena;
-static uint64_t now_ms;
-static unsigned unsound;
-
-static void restart(const char *vm)
-{
-	if (arena)
-		heap_end();
-	option("vm", vm);
-	heap_start();
-	arena = arena_of(NULL);
-	now_ms = 5000;
-	unsound = 0;
-}
-
-static void step(void)
-{
-	bool leaving;
-
-	pthread_mutex_lock(&heap.mutex);
-	(void)gm_decay_step(&heap, now_ms * MS);
-	leaving = heap.space.leaving_bytes > 0;
-	pthread_mutex_unlock(&heap.mutex);
-	if (leaving || heap_check()) {
-		if (!unsound++)
-			diag("at %" PRIu64 " ms: %s", now_ms, last_text());
-	}
-}
-
-/* Somebody is there each millisecond. Returns when `reserved` first fell, or
- * the end. */
-static uint64_t pass(uint64_t until_ms)
-{
-	uint64_t fell_ms = until_ms, before = heap.books.reserved.current;
-
-	for (; now_ms < until_ms; now_ms++) {
-		step();
-		if (fell_ms == until_ms && heap.books.reserved.current < before)
-			fell_ms = now_ms;
-	}
-	return fell_ms;
-}
+#include "heap_decay.h"
 
 /* Blocks that are pages, or segments: between live ones. */
 static void test_exact(const char *vm)
@@ -206,15 +158,6 @@ static void test_caches(const char *vm)
 	is_uint(unsound, 0, "all in order after each step");
 }
 
-/* Nobody looks at the caches meanwhile: that folds them in. */
-static void pass_unseen(uint64_t until_ms)
-{
-	pthread_mutex_lock(&heap.mutex);
-	for (; now_ms < until_ms; now_ms++)
-		(void)gm_decay_step(&heap, now_ms * MS);
-	pthread_mutex_unlock(&heap.mutex);
-}
-
 /* Idle for long, then used just before the chore that would empty it. */
 static void test_woken(void)
 {
@@ -261,102 +204,6 @@ static void test_depots(void)
 	is_uint(unsound, 0, "all in order after each step");
 }
 
-/* ---- what the driver says ---- */
-
-static void test_capture(const char *vm)
-{
-	uint64_t violations = gpumem_host_capture_violations();
-	gpumem_stream stream = stream_new();
-
-	restart(vm);
-	(void)arena_of(stream);
-	block_give(arena, block(arena, 2 * PAGE));
-	must(gpumem_host_capture(0, stream, true));
-	pass(now_ms + 3 * PERIOD_MS);
-	is_uint(heap_reserved(), 2 * PAGE, "nothing goes in a capture");
-	is_uint(gpumem_host_capture_violations(), violations,
-		"which nothing disturbs");
-	must(gpumem_host_capture(0, stream, false));
-	pass(now_ms + 2 * TICK_MS);
-	is_uint(heap_reserved(), 0, "afterwards it does");
-	must(gm_stream_destroy(device, stream));
-}
-
-static bool error_is_mine(void)
-{
-	struct gpumem_error error = {.size = sizeof(error)};
-
-	gm_error_get(&error);
-	return error.status == GPUMEM_BUSY &&
-	       !strcmp(error.text, "the thread's own");
-}
-
-/* One call is refused; later all goes, and is counted. False: no such call. */
-static bool refuse(uint64_t n, unsigned *wrong)
-{
-	struct gm_extent *extent[6];
-	char faults[32];
-	uint64_t calls, returned;
-
-	for (int i = 0; i < 6; i++)
-		extent[i] = block(arena, 3 * PAGE);
-	for (int i = 0; i < 6; i += 2)
-		block_give(arena, extent[i]);
-	returned = heap.returned_bytes + heap.decay.bytes;
-	snprintf(faults, sizeof(faults), "*@%" PRIu64, n);
-	must(gpumem_host_faults(faults));
-	(void)gm_fail(GPUMEM_BUSY, "the thread's own");
-	pass_unseen(now_ms + PERIOD_MS + 4 * TICK_MS);
-	*wrong += !error_is_mine();
-	calls = gpumem_host_calls();
-	must(gpumem_host_faults(NULL));
-	*wrong += heap_reserved() != 9 * PAGE;
-	for (int i = 1; i < 6; i += 2)
-		block_give(arena, extent[i]);
-	pass(now_ms + PERIOD_MS + 4 * TICK_MS);
-	*wrong +=
-		heap_reserved() != 0 ||
-		heap.returned_bytes + heap.decay.bytes - returned != 36 * PAGE;
-	return calls >= n;
-}
-
-static void test_refused(const char *vm)
-{
-	unsigned wrong = 0;
-	uint64_t n = 1;
-
-	restart(vm);
-	while (refuse(n, &wrong))
-		n++;
-	ok(n > 5, "%" PRIu64 " calls, each refused", n - 1);
-	is_uint(wrong, 0, "all goes a little later, and is counted");
-	is_uint(unsound, 0, "all in order after each step");
-}
-
-/* What the driver will not take back keeps nothing else here. */
-static void test_stuck(const char *vm, const char *slot)
-{
-	struct gm_extent *extent[9];
-	char faults[32];
-
-	restart(vm);
-	for (int i = 0; i < 9; i++)
-		extent[i] = block(arena, i == 4 ? 3 * PAGE : PAGE);
-	for (int i = 0; i < 9; i += 2)
-		block_give(arena, extent[i]);
-	snprintf(faults, sizeof(faults), "%s@1", slot);
-	for (uint64_t until = now_ms + 2 * PERIOD_MS; now_ms < until;) {
-		/* The first that is tried in each tick is refused. */
-		if (now_ms % TICK_MS == 0)
-			must(gpumem_host_faults(faults));
-		step();
-		now_ms++;
-	}
-	must(gpumem_host_faults(NULL));
-	ok(heap_reserved() <= 7 * PAGE, "%s: nothing else is kept", faults);
-	is_uint(unsound, 0, "all in order after each step");
-}
-
 static void test_never(void)
 {
 	unsigned due = 0;
@@ -388,14 +235,9 @@ int main(void)
 		test_seldom(mode[i], 2 * TICK_MS);
 		test_seldom(mode[i], 2 * PERIOD_MS);
 		test_caches(mode[i]);
-		test_capture(mode[i]);
-		test_refused(mode[i]);
 	}
 	test_woken();
 	test_depots();
-	test_stuck("on", "unmap");
-	test_stuck("on", "page_destroy");
-	test_stuck("off", "free");
 	test_never();
 	heap_end();
 	device_end();

@@ -6,42 +6,13 @@
  * no alignment, sizes, options and names that are none, and what is still in
  * use. Each leaves its outputs alone and a sentence behind.
  */
+#include "lib_callbacks.h"
 #include "lib_system.h"
 #include <gpumem/backend.h>
 
 #define invalid(call) said((call), GPUMEM_INVALID, #call)
 
 static gpumem_pool *pool;
-
-static bool any_pool(gpumem_pool *one, const char *name, void *user)
-{
-	(void)one;
-	(void)name;
-	(void)user;
-	return true;
-}
-
-static bool any_block(const struct gpumem_block *one, void *user)
-{
-	(void)one;
-	(void)user;
-	return true;
-}
-
-static bool any_device(const struct gpumem_device_info *one, void *user)
-{
-	(void)one;
-	(void)user;
-	return true;
-}
-
-static bool press(gpumem_pool *one, uint64_t needed_bytes, void *user)
-{
-	(void)one;
-	(void)needed_bytes;
-	(void)user;
-	return false;
-}
 
 static void null_blocks(void)
 {

@@ -9,6 +9,7 @@
  * what is wrong by its exit status: the number of the first check that failed,
  * from 1.
  */
+#include "lib_callbacks.h"
 #include "lib_system.h"
 #include <gpumem/backend.h>
 #include <pthread.h>
@@ -68,43 +69,6 @@ static void child_blocks(void)
 	forked(gpumem_query(small[0], &found));
 	child_must(ptr == &found);
 	child_must(gpumem_free(NULL, NULL) == GPUMEM_OK);
-}
-
-static bool any_pool(gpumem_pool *one, const char *name, void *user)
-{
-	(void)one;
-	(void)name;
-	(void)user;
-	return true;
-}
-
-static bool any_block(const struct gpumem_block *one, void *user)
-{
-	(void)one;
-	(void)user;
-	return true;
-}
-
-static bool any_backend(const struct gpumem_backend_info *one, void *user)
-{
-	(void)one;
-	(void)user;
-	return true;
-}
-
-static bool any_device(const struct gpumem_device_info *one, void *user)
-{
-	(void)one;
-	(void)user;
-	return true;
-}
-
-static bool press(gpumem_pool *one, uint64_t needed_bytes, void *user)
-{
-	(void)one;
-	(void)needed_bytes;
-	(void)user;
-	return false;
 }
 
 static void child_pools(void)
