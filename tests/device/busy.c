@@ -8,13 +8,8 @@
  * still be running. Built and run by tests/device/run.sh. The thread needs a
  * current context for its own launch only; the library does not.
  */
-#include "../tap.h"
-#include <cuda.h>
-#include <gpumem/gpumem.h>
+#include "calls.h"
 #include <time.h>
-
-#define MIB ((size_t)1 << 20)
-#define GIB ((size_t)1 << 30)
 
 static const uint64_t spin_ns = 4000000000u;
 
@@ -36,38 +31,9 @@ static const char ptx[] = ".version 7.0\n"
 			  "ret;\n"
 			  "}\n";
 
-static void check(CUresult result, const char *what)
-{
-	const char *name = "unknown";
-
-	if (!result)
-		return;
-	(void)cuGetErrorName(result, &name);
-	bail("%s: %s", what, name);
-}
-
-#define CALL(call) check(call, #call)
-
 static CUfunction spin;
 static CUstream stream;
 static CUevent event;
-
-static void start_cuda(void)
-{
-	CUcontext context;
-	CUmodule module;
-	CUdevice device;
-
-	if (cuInit(0))
-		skip_all("no CUDA driver, or no device");
-	CALL(cuDeviceGet(&device, 0));
-	CALL(cuDevicePrimaryCtxRetain(&context, device));
-	CALL(cuCtxPushCurrent(context));
-	CALL(cuModuleLoadData(&module, ptx));
-	CALL(cuModuleGetFunction(&spin, module, "spin"));
-	CALL(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	CALL(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-}
 
 static void launch(uint64_t ns)
 {
@@ -90,16 +56,6 @@ static double now_ms(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
-
-#define must(call)                                                             \
-	do {                                                                   \
-		struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);  \
-                                                                               \
-		if (call) {                                                    \
-			gpumem_last_error(&error);                             \
-			bail("%s: %s", #call, error.text);                     \
-		}                                                              \
-	} while (0)
 
 enum { BLOCKS = 2560 };
 
@@ -181,7 +137,10 @@ int main(void)
 		GPUMEM_INIT(struct gpumem_pool_config);
 	gpumem_device *device;
 
-	start_cuda();
+	(void)start_cuda();
+	spin = load_kernel(ptx, "spin");
+	CALL(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	CALL(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
 	must(gpumem_device_open("cuda:0", &device));
 	config.name = "busy";
 	must(gpumem_pool_create(device, &config, &pool));

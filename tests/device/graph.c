@@ -8,52 +8,12 @@
  * memory, though it was freed in the capture. Built and run by
  * tests/device/run.sh.
  */
-#include "../tap.h"
-#include <cuda.h>
-#include <gpumem/gpumem.h>
-
-#define MIB ((size_t)1 << 20)
+#include "calls.h"
 
 enum { OTHERS = 64, OURS = 0x11, THEIRS = 0x77 };
 
 static gpumem_pool *pool;
 static CUstream stream, other;
-
-static void check(CUresult result, const char *what)
-{
-	const char *name = "unknown";
-
-	if (!result)
-		return;
-	(void)cuGetErrorName(result, &name);
-	bail("%s: %s", what, name);
-}
-
-#define CALL(call) check(call, #call)
-
-#define must(call)                                                             \
-	do {                                                                   \
-		struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);  \
-                                                                               \
-		if (call) {                                                    \
-			gpumem_last_error(&error);                             \
-			bail("%s: %s", #call, error.text);                     \
-		}                                                              \
-	} while (0)
-
-static void start_cuda(void)
-{
-	CUcontext context;
-	CUdevice device;
-
-	if (cuInit(0))
-		skip_all("no CUDA driver, or no device");
-	CALL(cuDeviceGet(&device, 0));
-	CALL(cuDevicePrimaryCtxRetain(&context, device));
-	CALL(cuCtxPushCurrent(context));
-	CALL(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	CALL(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-}
 
 /* Small and large ones, freed as a program frees what it needs no more. */
 static void work(void)
@@ -143,7 +103,9 @@ int main(void)
 	gpumem_device *device;
 	gpumem_graph *graph;
 
-	start_cuda();
+	(void)start_cuda();
+	CALL(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	CALL(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
 	must(gpumem_device_open("cuda:0", &device));
 	must(gpumem_pool_create(device, NULL, &pool));
 	must(gpumem_graph_create(pool, &graph));

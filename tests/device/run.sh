@@ -195,16 +195,19 @@ step share "two processes, one block" share
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step busy "nothing waits for a kernel" with_cuda busy
 	step graph "memory of a captured graph" with_cuda graph
+	step green "streams of green contexts" with_cuda green
+	step bad "bad input, and a device that is lost" with_cuda bad
 	step peers "peers" peers
 else
-	left_out "nothing waits for a kernel; graphs; peers" "no CUDA Toolkit in $cuda"
+	left_out "programs that use CUDA themselves" "no CUDA Toolkit in $cuda"
 fi
 if [ "$backend" = cuda ] && command -v compute-sanitizer >/dev/null; then
 	step sanitizer "compute-sanitizer" sanitizer
 else
 	left_out "compute-sanitizer" "it is not there"
 fi
-rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/peers" "$out/share"
+rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/bad" \
+	"$out/peers" "$out/share"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
