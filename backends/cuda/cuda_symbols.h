@@ -44,6 +44,7 @@
 	X(cuCtxPushCurrent_v2, cuCtxPushCurrent, 4000)                         \
 	X(cuCtxPopCurrent_v2, cuCtxPopCurrent, 4000)                           \
 	X(cuCtxGetDevice, cuCtxGetDevice, 2000)                                \
+	X(cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange, 5050)      \
 	X(cuThreadExchangeStreamCaptureMode,                                   \
 	  cuThreadExchangeStreamCaptureMode, 10010)                            \
 	X(cuMemGetInfo_v2, cuMemGetInfo, 3020)                                 \

@@ -87,20 +87,6 @@ static void test_pointers(void)
 	must(gpumem_pool_check(pool));
 }
 
-/* One that was destroyed, and one that is another device's. */
-static void test_streams(void)
-{
-	CUstream gone;
-	void *block;
-
-	CALL(cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
-	CALL(cuStreamDestroy(gone));
-	must(gpumem_alloc(pool, MIB, NULL, &block));
-	REFUSED(INVALID, gpumem_fill(device, block, 1, MIB, gone));
-	REFUSED(INVALID, gpumem_stream_sync(device, gone));
-	must(gpumem_free(block, NULL));
-}
-
 static void test_other_device(void)
 {
 	gpumem_device *second;
@@ -159,7 +145,6 @@ int main(void)
 	test_devices();
 	test_sizes();
 	test_pointers();
-	test_streams();
 	test_other_device();
 	test_loss();
 	done_testing();

@@ -261,6 +261,27 @@ CUresult cuCtxGetDevice(CUdevice *device_out)
 	FAKE_CALL(cuCtxGetDevice, get_device(device_out));
 }
 
+/* Of no use here but to be asked whether the context is lost. */
+static CUresult priorities(int *least_out, int *greatest_out)
+{
+	struct fake_context *context;
+	CUresult result = fake_context_current(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (least_out)
+		*least_out = 0;
+	if (greatest_out)
+		*greatest_out = -5;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least_out, int *greatest_out)
+{
+	FAKE_CALL(cuCtxGetStreamPriorityRange,
+		  priorities(least_out, greatest_out));
+}
+
 CUresult cuCtxCreate_v2(CUcontext *context_out, unsigned flags, CUdevice device)
 {
 	(void)flags; /* how a thread waits makes no difference here */

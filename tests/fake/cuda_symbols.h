@@ -36,6 +36,8 @@
 	X(cuCtxPopCurrent_v2, PFN_cuCtxPopCurrent_v4000, OLD)                  \
 	X(cuCtxGetCurrent, PFN_cuCtxGetCurrent_v4000, OLD)                     \
 	X(cuCtxGetDevice, PFN_cuCtxGetDevice_v2000, OLD)                       \
+	X(cuCtxGetStreamPriorityRange, PFN_cuCtxGetStreamPriorityRange_v5050,  \
+	  OLD)                                                                 \
 	X(cuCtxEnablePeerAccess, PFN_cuCtxEnablePeerAccess_v4000, NEW)
 
 #define FAKE_SYMBOLS_MEMORY(X)                                                 \
