@@ -188,8 +188,9 @@ gpumem_status gm_driver_event_destroy(struct gm_driver *driver,
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_DESTROY);
 
-	if (call.status == GPUMEM_OK)
-		call.status = call.ops->event_destroy(call.handle, event);
+	/* What the plugin keeps for it goes, whatever became of the device. */
+	call.made = true;
+	call.status = call.ops->event_destroy(call.handle, event);
 	return gm_call_end(&call);
 }
 

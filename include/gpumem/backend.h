@@ -148,6 +148,7 @@ struct gpumem_backend {
 	gpumem_status (*stream_wait)(void *device, gpumem_stream stream,
 				     gpumem_event event);
 	gpumem_status (*event_create)(void *device, gpumem_event *event_out);
+	/* Also called when the device was lost, for what the plugin keeps. */
 	gpumem_status (*event_destroy)(void *device, gpumem_event event);
 	/* The event now stands for all work queued on `stream` so far. May be
 	 * recorded again; the newest record counts. CAPTURING, and nothing
