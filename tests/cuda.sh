@@ -58,6 +58,8 @@ exits 0 "which disturbs nobody else" \
 	with cuda.library:/nonexistent/libcuda.so.1 \
 	env GPUMEM_BACKEND=auto "$tools/gpumem-probe"
 check "host is chosen" grep -qE '^  host +\* +ok' "$scratch/out"
+check "the row says its name once" \
+	grep -qE '^  cuda +no driver +the NVIDIA driver' "$scratch/out"
 exits 3 "no device" on_double env FAKECUDA_INIT=100 \
 	"$tools/gpumem-probe" --backend cuda
 check "says so" grep -q 'CUDA_VISIBLE_DEVICES' "$scratch/err"

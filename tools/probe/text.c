@@ -26,6 +26,17 @@ const char *probe_status_words(gpumem_status status, char words_out[32])
 	return words_out;
 }
 
+/* The reason without the backend's name in front, which the row begins with. */
+static const char *own_reason(const struct gpumem_backend_info *info)
+{
+	size_t length = strlen(info->name);
+
+	if (!strncmp(info->reason, info->name, length) &&
+	    !strncmp(info->reason + length, ": ", 2))
+		return info->reason + length + 2;
+	return info->reason;
+}
+
 static void backend_row(struct table *table,
 			const struct gpumem_backend_info *info)
 {
@@ -36,7 +47,7 @@ static void backend_row(struct table *table,
 	table_cell(table, "%s", probe_status_words(info->status, words));
 	if (info->status != GPUMEM_OK) {
 		table_cell(table, "%s", "");
-		table_cell(table, "%s", info->reason);
+		table_cell(table, "%s", own_reason(info));
 		return;
 	}
 	table_cell(table, "%d device%s", info->device_count,
