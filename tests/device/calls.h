@@ -9,12 +9,8 @@
 #ifndef GPUMEM_TESTS_DEVICE_CALLS_H
 #define GPUMEM_TESTS_DEVICE_CALLS_H
 
-#include "../tap.h"
+#include "must.h"
 #include <cuda.h>
-#include <gpumem/gpumem.h>
-
-#define MIB ((size_t)1 << 20)
-#define GIB ((size_t)1 << 30)
 
 static inline void check_call(CUresult result, const char *what)
 {
@@ -27,18 +23,6 @@ static inline void check_call(CUresult result, const char *what)
 }
 
 #define CALL(call) check_call(call, #call)
-
-static inline void check_must(gpumem_status status, const char *what)
-{
-	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
-
-	if (status == GPUMEM_OK)
-		return;
-	gpumem_last_error(&error);
-	bail("%s: %s", what, error.text);
-}
-
-#define must(call) check_must(call, #call)
 
 /* The first device, its context current in this thread. */
 static inline CUdevice start_cuda(void)

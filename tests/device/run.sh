@@ -20,6 +20,7 @@ backend=${device%%:*}
 source=$(cd "$(dirname "$0")/../.." && pwd)
 transcript=$out/transcript.txt
 cuda=${CUDA_HOME:-/usr/local/cuda}
+rocm=${ROCM_PATH:-/opt/rocm}
 failed=0
 export GPUMEM_PLUGIN_PATH="$build/backends/.libs"
 export GPUMEM_BACKEND="$backend" LC_ALL=C
@@ -66,6 +67,9 @@ system()
 	sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort | uniq -c
 	nvidia-smi --query-gpu=name,driver_version,memory.total \
 		--format=csv,noheader 2>/dev/null || :
+	rocm-smi --showproductname --showdriverversion --showmeminfo vram \
+		2>/dev/null || :
+	[ ! -r "$rocm/.info/version" ] || sed 's/^/ROCm /' "$rocm/.info/version"
 	"$build/tools/gpumem-probe" --version
 }
 
@@ -135,6 +139,17 @@ with_cuda()
 		-L"$cuda/lib64/stubs" -lcuda && "$out/$1"
 }
 
+# The same with the HIP runtime, which the linker finds where ROCm is, or where a
+# distribution puts it.
+with_hip()
+{
+	${CC:-cc} -std=gnu11 -D__HIP_PLATFORM_AMD__ -I"$source/include" \
+		-isystem "$rocm/include" "$source/tests/device/$1.c" \
+		-o "$out/$1" -L"$build/.libs" -lgpumem \
+		-Wl,-rpath,"$build/.libs" -L"$rocm/lib" -lamdhip64 \
+		-Wl,-rpath,"$rocm/lib" && "$out/$1"
+}
+
 # Each method in a process of its own: the children must not have used the
 # library.
 share()
@@ -198,8 +213,11 @@ if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step green "streams of green contexts" with_cuda green
 	step bad "bad input, and a device that is lost" with_cuda bad
 	step peers "peers" peers
+elif [ "$backend" = hip ]; then
+	step held "nothing waits for work on a stream" with_hip held
 else
-	left_out "programs that use CUDA themselves" "no CUDA Toolkit in $cuda"
+	left_out "programs that use CUDA themselves" \
+		"not the cuda backend, or no CUDA Toolkit in $cuda"
 fi
 if [ "$backend" = cuda ] && command -v compute-sanitizer >/dev/null; then
 	step sanitizer "compute-sanitizer" sanitizer
@@ -207,7 +225,7 @@ else
 	left_out "compute-sanitizer" "it is not there"
 fi
 rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/bad" \
-	"$out/peers" "$out/share"
+	"$out/held" "$out/peers" "$out/share"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
