@@ -25,6 +25,19 @@ static struct gpumem_device *find_open(const struct gpumem_backend *ops,
 	return device;
 }
 
+/* What a slot said against it, as the thread's last error. */
+static gpumem_status refused(gpumem_status status, const char *slot,
+			     const struct gpumem_backend *ops,
+			     const char *where)
+{
+	if (!gm_status_known(status)) {
+		gm_native_error(0, "", "%s returned the unknown status %d",
+				slot, (int)status);
+		status = GPUMEM_DRIVER;
+	}
+	return gm_fail_native(status, ops->name, where);
+}
+
 static gpumem_status open_handle(struct gpumem_device *device)
 {
 	gpumem_status status;
@@ -32,18 +45,11 @@ static gpumem_status open_handle(struct gpumem_device *device)
 
 	gm_native_clear();
 	status = device->ops->device_open(device->index, &handle);
-	if (status == GPUMEM_OK) {
-		device->handle = handle;
-		return GPUMEM_OK;
-	}
-	if (!gm_status_known(status)) {
-		gm_native_error(0, "",
-				"device_open returned the unknown "
-				"status %d",
-				(int)status);
-		status = GPUMEM_DRIVER;
-	}
-	return gm_fail_native(status, device->ops->name, device->info.name);
+	if (status != GPUMEM_OK)
+		return refused(status, "device_open", device->ops,
+			       device->info.name);
+	device->handle = handle;
+	return GPUMEM_OK;
 }
 
 /* Recursive: the function that gpumem_pool_each() calls may allocate, which may
@@ -92,17 +98,12 @@ free_device:
 	return status;
 }
 
-gpumem_status gm_device_open(const char *name,
-			     struct gpumem_device **device_out)
+static gpumem_status open_index(const struct gm_backend *backend, int index,
+				struct gpumem_device **device_out)
 {
-	const struct gm_backend *backend;
+	gpumem_status status = GPUMEM_OK;
 	struct gpumem_device *device;
-	gpumem_status status;
-	int index;
 
-	status = gm_device_find(name, &backend, &index);
-	if (status != GPUMEM_OK)
-		return status;
 	pthread_mutex_lock(&mutex);
 	device = find_open(&backend->ops, index);
 	if (device)
@@ -113,6 +114,46 @@ gpumem_status gm_device_open(const char *name,
 	if (status == GPUMEM_OK)
 		*device_out = device;
 	return status;
+}
+
+gpumem_status gm_device_open(const char *name,
+			     struct gpumem_device **device_out)
+{
+	const struct gm_backend *backend;
+	gpumem_status status;
+	int index;
+
+	status = gm_device_find(name, &backend, &index);
+	return status == GPUMEM_OK ? open_index(backend, index, device_out)
+				   : status;
+}
+
+gpumem_status gm_device_adopt(const char *name, void *context,
+			      void *native_device,
+			      struct gpumem_device **device_out)
+{
+	const struct gm_backend *backend;
+	gpumem_status status;
+	int index = 0;
+
+	status = gm_backend_find(name, &backend);
+	if (status != GPUMEM_OK)
+		return status;
+	if (!backend->ops.device_adopt)
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "backend %s works in contexts of its own only",
+			       backend->info.name);
+	gm_native_clear();
+	status = backend->ops.device_adopt(context, native_device, &index);
+	if (status != GPUMEM_OK)
+		return refused(status, "device_adopt", &backend->ops,
+			       "device_adopt");
+	if (index < backend->info.device_count)
+		return gm_fail(GPUMEM_DRIVER,
+			       "device_adopt of %s gave device %d, which is "
+			       "none of the program's",
+			       backend->info.name, index);
+	return open_index(backend, index, device_out);
 }
 
 void gm_device_hold(struct gpumem_device *device)

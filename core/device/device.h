@@ -45,6 +45,11 @@ static inline bool gm_device_has(const struct gpumem_device *device,
 /* See gpumem_device_open(). The count of opens is raised. */
 gpumem_status gm_device_open(const char *name,
 			     struct gpumem_device **device_out);
+/* The same of the backend's device that works in the program's own context,
+ * which the backend is told of. UNSUPPORTED: it cannot. */
+gpumem_status gm_device_adopt(const char *backend, void *context,
+			      void *native_device,
+			      struct gpumem_device **device_out);
 /* One more open of an open device. */
 void gm_device_hold(struct gpumem_device *device);
 /* Undoes one open; true when that was the last, and then the device is closed

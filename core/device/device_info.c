@@ -41,6 +41,8 @@ static uint32_t usable_caps(const struct gpumem_backend *ops, uint32_t caps)
 		usable &= ~(uint32_t)GPUMEM_CAP_SHARE_IPC;
 	if (!ops->page_import || !(caps & usable & GPUMEM_CAP_VM))
 		usable &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
+	if (!ops->object_of)
+		usable &= ~(uint32_t)GPUMEM_CAP_OBJECTS;
 	return caps & usable;
 }
 

@@ -52,7 +52,11 @@
 	X(SHARE_IPC, ipc_close)                                                \
 	X(SHARE_FD, page_create_shared)                                        \
 	X(SHARE_FD, page_export)                                               \
-	X(SHARE_FD, page_import)
+	X(SHARE_FD, page_import)                                               \
+	X(OBJECTS, object_of)                                                  \
+	X(OBJECTS, view_create)                                                \
+	X(OBJECTS, view_destroy)                                               \
+	X(ADOPT, device_adopt)
 
 typedef void (*any_slot)(void);
 

@@ -33,7 +33,7 @@
  *   the driver's own code. It prints nothing.
  * - NO_MEMORY means that giving memory back may help, LOST that the device is
  *   gone for good; DRIVER is anything else the driver said. An answer that is
- *   no failure (NOT_READY) does not call services->error.
+ *   no failure (NOT_READY, BUSY of a view) does not call services->error.
  * - An address is a number: the core adds to it and never dereferences it, and
  *   no two blocks of one process have the same address. It fits in 48 bits.
  * - It leaves the calling thread's current context, device and signal mask as
@@ -266,6 +266,27 @@ struct gpumem_backend {
 	 * many bytes. */
 	gpumem_status (*page_import)(void *device, int fd, uint64_t bytes,
 				     gpumem_page *page_out);
+
+	/* ---- group OBJECTS: memory that the vendor names by objects ---- */
+
+	/* The vendor's object that holds `address`, which lies in what an alloc
+	 * gave, and how far into it. Not counted: it lives as long as that
+	 * allocation. */
+	gpumem_status (*object_of)(void *device, uint64_t address,
+				   void **object_out, uint64_t *offset_out);
+	/* A new object that stands for just these bytes of it. */
+	gpumem_status (*view_create)(void *device, uint64_t address,
+				     uint64_t bytes, void **view_out);
+	/* Gives our reference back. BUSY, and nothing happens: the program holds
+	 * references of its own. */
+	gpumem_status (*view_destroy)(void *device, void *view);
+
+	/* ---- group ADOPT ---- */
+
+	/* A further device, the next index, that works in the program's own
+	 * context. The same pair again gives the same index. */
+	gpumem_status (*device_adopt)(void *context, void *native_device,
+				      int *index_out);
 };
 
 /* The one exported symbol of a plugin. */

@@ -238,7 +238,8 @@ typedef void *gpumem_stream;
 	X(SHARE_FD, 9, "pages can go to other processes as descriptors")      \
 	X(PINNED, 10, "pools of pinned host memory")                          \
 	X(MANAGED, 11, "pools of managed memory")                             \
-	X(PEER, 12, "pools can be opened to other devices")
+	X(PEER, 12, "pools can be opened to other devices")                   \
+	X(OBJECTS, 13, "the vendor names memory by objects")
 
 enum gpumem_cap {
 #define GPUMEM_CAP_ENUM(name, bit, text) GPUMEM_CAP_##name = 1u << (bit),

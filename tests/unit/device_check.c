@@ -181,6 +181,10 @@ static const struct {
 	SLOT("SHARE_FD", page_create_shared),
 	SLOT("SHARE_FD", page_export),
 	SLOT("SHARE_FD", page_import),
+	SLOT("OBJECTS", object_of),
+	SLOT("OBJECTS", view_create),
+	SLOT("OBJECTS", view_destroy),
+	SLOT("ADOPT", device_adopt),
 };
 
 #define COUNT (sizeof(slots) / sizeof(slots[0]))
@@ -255,7 +259,7 @@ static void test_cut_groups(void)
 			  "a table that ends with %s", slots[i].name);
 		whole += ends_group;
 	}
-	is_uint(whole, 10, "ten sizes are whole");
+	is_uint(whole, 12, "twelve sizes are whole");
 }
 
 int main(void)

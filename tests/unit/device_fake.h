@@ -442,6 +442,49 @@ static gpumem_status fake_page_import(void *device, int fd, uint64_t bytes,
 	return status;
 }
 
+static gpumem_status fake_object_of(void *device, uint64_t address,
+				    void **object_out, uint64_t *offset_out)
+{
+	gpumem_status status = fake_call("object_of");
+
+	(void)device;
+	if (status == GPUMEM_OK) {
+		*object_out = &fake;
+		*offset_out = address % 4096;
+	}
+	return status;
+}
+
+static gpumem_status fake_view_create(void *device, uint64_t address,
+				      uint64_t bytes, void **view_out)
+{
+	gpumem_status status = fake_call("view_create");
+
+	(void)device;
+	if (status == GPUMEM_OK)
+		*view_out = (void *)(uintptr_t)(address + bytes);
+	return status;
+}
+
+static gpumem_status fake_view_destroy(void *device, void *view)
+{
+	(void)device;
+	(void)view;
+	return fake_call("view_destroy");
+}
+
+/* The context says which index. */
+static gpumem_status fake_device_adopt(void *context, void *native_device,
+				       int *index_out)
+{
+	gpumem_status status = fake_call("device_adopt");
+
+	(void)native_device;
+	if (status == GPUMEM_OK)
+		*index_out = (int)(uintptr_t)context;
+	return status;
+}
+
 static const struct gpumem_backend fake_table = {
 	.abi = GPUMEM_BACKEND_ABI,
 	.size = sizeof(struct gpumem_backend),
@@ -486,6 +529,10 @@ static const struct gpumem_backend fake_table = {
 	.page_create_shared = fake_page_create_shared,
 	.page_export = fake_page_export,
 	.page_import = fake_page_import,
+	.object_of = fake_object_of,
+	.view_create = fake_view_create,
+	.view_destroy = fake_view_destroy,
+	.device_adopt = fake_device_adopt,
 };
 
 #endif

@@ -195,7 +195,8 @@ static void test_no_groups(void)
 		   !gm_device_has(device, GPUMEM_CAP_COPY) &&
 		   !gm_device_has(device, GPUMEM_CAP_CAPTURE) &&
 		   !gm_device_has(device, GPUMEM_CAP_SHARE_IPC) &&
-		   !gm_device_has(device, GPUMEM_CAP_SHARE_FD),
+		   !gm_device_has(device, GPUMEM_CAP_SHARE_FD) &&
+		   !gm_device_has(device, GPUMEM_CAP_OBJECTS),
 	   "whatever it says");
 	ok(gm_device_has(device, GPUMEM_CAP_MEMORY_INFO), "facts stay");
 	ok(!device->ops->stream_create && !device->ops->capture_id &&

@@ -73,6 +73,9 @@ static void check_groups(struct conform *c)
 		    !!ops->page_create_shared + !!ops->page_export +
 			    !!ops->page_import,
 		    3);
+	check_group(c, "OBJECTS",
+		    !!ops->object_of + !!ops->view_create + !!ops->view_destroy,
+		    3);
 }
 
 static void check_options(struct conform *c)

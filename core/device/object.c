@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* See object.h. Of the same shape as driver.c. */
+#include "object.h"
+#include "driver_call.h"
+
+gpumem_status gm_object_of(struct gpumem_device *device, uint64_t address,
+			   void **object_out, uint64_t *offset_out)
+{
+	struct gm_call call = gm_call_begin(device, "object_of");
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->object_of(call.handle, address,
+						  object_out, offset_out);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_view_create(struct gpumem_device *device, uint64_t address,
+			     uint64_t bytes, void **view_out)
+{
+	struct gm_call call = gm_call_begin(device, "view_create");
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->view_create(call.handle, address, bytes,
+						    view_out);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_view_destroy(struct gpumem_device *device, void *view)
+{
+	struct gm_call call = gm_call_begin(device, "view_destroy");
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->view_destroy(call.handle, view);
+	return call.made && call.status == GPUMEM_BUSY ? GPUMEM_BUSY
+						       : gm_call_end(&call);
+}
