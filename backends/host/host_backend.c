@@ -6,7 +6,6 @@
  * primary context, a device that is opened again while it is open is the same
  * one. One mutex guards the registry of open devices.
  */
-#include <unistd.h>
 #include "host_device.h"
 
 #include <errno.h>
@@ -106,7 +105,8 @@ static gpumem_status read_config(int index, struct host_config *config)
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (index < 0 || index >= config->devices)
+	if (index < 0 ||
+	    (index >= config->devices && !gm_host_is_adopted(index)))
 		return gm_host_fail(GPUMEM_NO_DEVICE,
 				    "device %d of %d, as option host.devices "
 				    "has it",
@@ -136,6 +136,7 @@ static gpumem_status device_info(int index, struct gpumem_device_info *info)
 
 static void release_memory(struct host_device *device)
 {
+	gm_host_views_clear(device);
 	gm_host_range_clear(&device->raws);
 	gm_host_range_clear(&device->spaces);
 	gm_host_range_clear(&device->kinds);
@@ -300,4 +301,8 @@ const struct gpumem_backend gm_host_backend = {
 	.page_create_shared = gm_host_page_create_shared,
 	.page_export = gm_host_page_export,
 	.page_import = gm_host_page_import,
+	.object_of = gm_host_object_of,
+	.view_create = gm_host_view_create,
+	.view_destroy = gm_host_view_destroy,
+	.device_adopt = gm_host_device_adopt,
 };

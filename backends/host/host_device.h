@@ -20,6 +20,8 @@
  *     host_peer.c     groups PEERS and PROCESSES
  *     host_share.c    group SHARE_FD: pages in other processes
  *     host_ipc.c      group SHARE_IPC: raw allocations in other processes
+ *     host_object.c   group OBJECTS: memory named by objects
+ *     host_adopt.c    group ADOPT: devices of the program's contexts
  *     host_stream.c   queues and their threads
  *     host_event.c    events, and streams that wait for them
  *     host_work.c     what queues do; groups COPY and CAPTURE
@@ -93,7 +95,11 @@ extern const struct gpumem_backend gm_host_backend;
 	X(ipc_close, GPUMEM_CAP_SHARE_IPC, DRIVER)                             \
 	X(page_create_shared, GPUMEM_CAP_SHARE_FD, NO_MEMORY)                  \
 	X(page_export, GPUMEM_CAP_SHARE_FD, DRIVER)                            \
-	X(page_import, GPUMEM_CAP_SHARE_FD, DRIVER)
+	X(page_import, GPUMEM_CAP_SHARE_FD, DRIVER)                            \
+	X(object_of, GPUMEM_CAP_OBJECTS, DRIVER)                               \
+	X(view_create, GPUMEM_CAP_OBJECTS, DRIVER)                             \
+	X(view_destroy, GPUMEM_CAP_OBJECTS, DRIVER)                            \
+	X(device_adopt, 0, DRIVER)
 
 enum host_slot {
 #define HOST_SLOT_ENUM(name, cap, status) HOST_SLOT_##name,
@@ -176,6 +182,7 @@ struct host_device {
 	pthread_mutex_t memory;	     /* guards all up to tilt */
 	struct host_phys phys;
 	struct host_ranges raws, spaces, kinds, opened;
+	struct host_buffer *views;
 	uint64_t kind_bytes[HOST_KINDS]; /* given out; of DEVICE: 0 */
 	uint64_t raw_peers; /* mask of devices that use what alloc gives */
 	bool tilt;	    /* whether the last alloc had the least
@@ -239,6 +246,24 @@ gpumem_status gm_host_page_export(void *device, gpumem_page page,
 				  uint64_t bytes, int *fd_out);
 gpumem_status gm_host_page_import(void *device, int fd, uint64_t bytes,
 				  gpumem_page *page_out);
+
+gpumem_status gm_host_object_of(void *device, uint64_t address,
+				void **object_out, uint64_t *offset_out);
+gpumem_status gm_host_view_create(void *device, uint64_t address,
+				  uint64_t bytes, void **view_out);
+gpumem_status gm_host_view_destroy(void *device, void *view);
+gpumem_status gm_host_device_adopt(void *context, void *native_device,
+				   int *index_out);
+/* Is it the number of a device that was adopted? */
+bool gm_host_is_adopted(int index);
+/* `memory` is held: the views of a range that is freed lose what they show; or
+ * all views go with the device. */
+void gm_host_views_orphan(struct host_device *device,
+			  const struct host_range *range);
+void gm_host_views_clear(struct host_device *device);
+/* Where the bytes of an address are for this process, which the device can
+ * reach. No lock may be held. */
+uint64_t gm_host_memory_at(const struct host_device *device, uint64_t address);
 
 gpumem_status gm_host_kind_alloc(void *device, gpumem_kind kind, uint64_t bytes,
 				 uint64_t *address_out);

@@ -79,14 +79,34 @@ gpumem_page gm_host_page_name(const struct host_device *device,
 /* What may still be taken. */
 uint64_t gm_host_phys_left(const struct host_device *device);
 
+/* ---- Objects ------------------------------------------------------------ */
+
+/* What the address of an alloc stands for, or of a part of it: a view. Ours is
+ * one reference, the program may have others. */
+struct host_buffer {
+	struct host_buffer *next; /* views only: of the device */
+	uint64_t address, bytes;
+	_Atomic uint64_t memory; /* where the bytes are; 0: freed */
+	_Atomic uint32_t references;
+};
+
+/* A copy, with one reference. */
+gpumem_status gm_host_buffer_new(const struct host_buffer *wanted,
+				 struct host_buffer **buffer_out);
+/* Its memory goes, and so does our reference. */
+void gm_host_buffer_end(struct host_buffer *buffer);
+
 /* ---- Address ranges ---------------------------------------------------- */
 
 /* A reservation, or what one alloc gave. */
 struct host_range {
-	uint64_t address, bytes; /* as the caller knows it */
-	uint64_t base, span;	 /* as the system knows it */
-	uint32_t page;		 /* alloc: its number */
-	uint32_t kind;		 /* kind_alloc: which */
+	uint64_t address, bytes;    /* as the caller knows it */
+	uint64_t base, span;	    /* as the system knows it */
+	uint64_t memory;	    /* alloc: where it is mapped; base, or
+				       with `buffer` elsewhere */
+	struct host_buffer *buffer; /* with option host.objects */
+	uint32_t page;		    /* alloc: its number */
+	uint32_t kind;		    /* kind_alloc: which */
 	/* Reservation: by granule, page number + 1 where its mapping begins,
 	 * HOST_GRANULE_MORE where one goes on, 0 where nothing is mapped. */
 	uint32_t *granules;

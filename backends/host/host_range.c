@@ -81,6 +81,11 @@ void gm_host_range_clear(struct host_ranges *ranges)
 		struct host_range *range = &ranges->item[i];
 
 		(void)munmap((void *)(uintptr_t)range->base, range->span);
+		if (range->buffer) {
+			(void)munmap((void *)(uintptr_t)range->memory,
+				     range->span);
+			gm_host_buffer_end(range->buffer);
+		}
 		if (range->granules)
 			(void)munmap(range->granules, range->granule_bytes);
 	}

@@ -5,7 +5,7 @@
  * Memory without pages: alloc, free, and how much there is. Without virtual
  * memory every other address has no more than the least alignment that the
  * device promises, since a caller that counts on more is wrong. The books are
- * under the device's `memory`.
+ * under the device's `memory`. Where memory has objects: host_object.c.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -50,6 +50,59 @@ static uint64_t tilt(struct host_device *device, uint64_t *alignment_out)
 	return device->tilt ? alignment : 0;
 }
 
+/* The memory of a range that has its page: behind its addresses, or with
+ * objects out of the program's sight. */
+static gpumem_status back(struct host_device *device, uint64_t alignment,
+			  struct host_range *range)
+{
+	const struct host_phys *phys = &device->phys;
+	struct host_buffer wanted = {.address = range->address,
+				     .bytes = range->bytes};
+	gpumem_status status;
+
+	range->memory = range->base;
+	if (device->config.caps & GPUMEM_CAP_OBJECTS) {
+		status = gm_host_address_reserve(range->span, alignment,
+						 &range->memory);
+		if (status != GPUMEM_OK)
+			return status;
+		atomic_init(&wanted.memory,
+			    range->memory + (range->address - range->base));
+		status = gm_host_buffer_new(&wanted, &range->buffer);
+		if (status != GPUMEM_OK)
+			goto release;
+	}
+	status = gm_host_phys_map(phys->fd, range->memory, range->span,
+				  phys->pages[range->page].offset);
+	if (status != GPUMEM_OK)
+		goto end_buffer;
+	return GPUMEM_OK;
+
+end_buffer:
+	if (range->buffer)
+		gm_host_buffer_end(range->buffer);
+release:
+	if (range->memory != range->base)
+		(void)gm_host_address_release(range->memory, range->span);
+	return status;
+}
+
+/* Nothing of a range has to be mapped at its own addresses any more. */
+static gpumem_status unback(struct host_device *device,
+			    const struct host_range *range)
+{
+	gpumem_status status;
+
+	if (!range->buffer)
+		return GPUMEM_OK;
+	status = gm_host_address_release(range->memory, range->span);
+	if (status != GPUMEM_OK)
+		return status;
+	gm_host_views_orphan(device, range);
+	gm_host_buffer_end(range->buffer);
+	return GPUMEM_OK;
+}
+
 static gpumem_status alloc_locked(struct host_device *device, uint64_t bytes,
 				  uint64_t *address_out)
 {
@@ -69,19 +122,21 @@ static gpumem_status alloc_locked(struct host_device *device, uint64_t bytes,
 	status = gm_host_address_reserve(range.span, alignment, &range.base);
 	if (status != GPUMEM_OK)
 		goto give;
-	status = gm_host_phys_map(phys->fd, range.base, range.span,
-				  phys->pages[range.page].offset);
+	range.address = range.base + shift;
+	status = back(device, alignment, &range);
 	if (status != GPUMEM_OK)
 		goto release;
-	range.address = range.base + shift;
 	status = gm_host_range_add(&device->raws, &range);
 	if (status != GPUMEM_OK)
-		goto release;
+		goto unback;
 	/* As in host_map.c. */
-	(void)madvise((void *)(uintptr_t)range.base, range.span, MADV_DONTFORK);
+	(void)madvise((void *)(uintptr_t)range.memory, range.span,
+		      MADV_DONTFORK);
 	*address_out = range.address;
 	return GPUMEM_OK;
 
+unback:
+	(void)unback(device, &range);
 release:
 	(void)gm_host_address_release(range.base, range.span);
 give:
@@ -120,7 +175,9 @@ static gpumem_status free_locked(struct host_device *device, uint64_t address,
 				    "no such allocation: 0x%llx, %llu bytes",
 				    (unsigned long long)address,
 				    (unsigned long long)bytes);
-	status = gm_host_address_release(range->base, range->span);
+	status = unback(device, range);
+	if (status == GPUMEM_OK)
+		status = gm_host_address_release(range->base, range->span);
 	if (status != GPUMEM_OK)
 		return status;
 	gm_host_phys_give(device, range->page);

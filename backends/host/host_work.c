@@ -68,7 +68,9 @@ gpumem_status gm_host_fill(void *handle, uint64_t address, uint8_t value,
 {
 	struct host_work work = {
 		.kind = HOST_WORK_FILL,
-		.move = {.to = address, .bytes = bytes, .value = value},
+		.move = {.to = gm_host_memory_at(handle, address),
+			 .bytes = bytes,
+			 .value = value},
 	};
 	gpumem_status status = gm_host_may_touch(handle, address, bytes);
 
@@ -82,7 +84,9 @@ gpumem_status gm_host_copy(void *handle, uint64_t to, uint64_t from,
 {
 	struct host_work work = {
 		.kind = HOST_WORK_COPY,
-		.move = {.to = to, .from = from, .bytes = bytes},
+		.move = {.to = gm_host_memory_at(handle, to),
+			 .from = gm_host_memory_at(handle, from),
+			 .bytes = bytes},
 	};
 
 	return submit(handle, HOST_SLOT_copy, stream, &work);

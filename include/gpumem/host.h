@@ -57,6 +57,23 @@ GPUMEM_API uint64_t gpumem_host_used_bytes(int device);
  * gpumem_host_used_bytes(). */
 GPUMEM_API uint64_t gpumem_host_kind_bytes(int device, gpumem_kind kind);
 
+/*
+ * With option host.objects blocks have addresses that cannot be used, as where
+ * the vendor names memory by objects, and gpumem_object() and gpumem_view() give
+ * objects of this backend. These two are what the vendor's own retain and
+ * release are: a program gives back what it took, and the object stays until
+ * then. The library's own reference is not the program's to release.
+ */
+GPUMEM_API void gpumem_host_object_retain(void *object);
+GPUMEM_API void gpumem_host_object_release(void *object);
+
+/* Where a simulated kernel that is given the object finds its bytes. NULL once
+ * they were given back to the device, or the view's reference was. */
+GPUMEM_API void *gpumem_host_object_memory(void *object);
+
+/* Views that the device has made and not got back. */
+GPUMEM_API uint64_t gpumem_host_views(int device);
+
 /* Other programs now use so many bytes of the device. OK, INVALID. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_host_outside(int device, uint64_t bytes);
