@@ -24,7 +24,8 @@ plan_fits()
 
 exits 0 "the host backend" with host.devices:2 "$conform" host
 plan_fits "its plan is right"
-is "$(grep -c SKIP "$scratch/out")" 0 "nothing is skipped"
+is "$(grep -o 'SKIP .*' "$scratch/out")" "SKIP the device has no CAP_OBJECTS" \
+	"nothing is skipped but what goes without virtual memory"
 is "$(grep -c '^not ok' "$scratch/out")" 0 "nothing fails"
 
 exits 0 "its second device" with host.devices:2 "$conform" --device=1 host
@@ -35,8 +36,16 @@ exits 0 "one that can do nothing more" \
 host.pinned:0,host.managed:0,host.peers:off,host.share_ipc:off \
 	"$conform" host
 plan_fits "its plan is right"
-is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 9 \
+is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 10 \
 	"each group that is not there is a skip with its reason"
+exits 0 "one whose memory is named by objects" with host.objects:on \
+	"$conform" host
+is "$(grep -c '^ok .*view_destroy' "$scratch/out")" 2 "its views are tried"
+for slot in object_of view_create view_destroy; do
+	exits 1 "a driver whose $slot fails" \
+		with "host.objects:on,host.fail:$slot@1:driver" "$conform" host
+	check "is caught" grep -q '^not ok' "$scratch/out"
+done
 exits 0 "one that cannot say what is free" with host.memory_info:off \
 	"$conform" host
 
@@ -107,6 +116,8 @@ lie count 'as many when counted again'
 lie uuid 'device 0: UUID'
 lie account 'free moves by what is taken'
 lie total 'total is at least free'
+lie object 'both ends of an allocation lie in one object'
+lie view 'are objects of their own'
 lie output 'the failure left its output alone'
 lie status 'raw blocks beyond the capacity'
 lie address 'first: all aligned and below'

@@ -105,6 +105,7 @@ static void run_groups(struct conform *c)
 		{"peers", conform_peers},
 		{"processes", conform_processes},
 		{"sharing", conform_share},
+		{"objects", conform_objects},
 		{"threads", conform_threads},
 	};
 

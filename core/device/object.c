@@ -30,9 +30,14 @@ gpumem_status gm_view_create(struct gpumem_device *device, uint64_t address,
 gpumem_status gm_view_destroy(struct gpumem_device *device, void *view)
 {
 	struct gm_call call = gm_call_begin(device, "view_destroy");
+	bool lost = !call.made;
 
-	if (call.status == GPUMEM_OK)
-		call.status = call.ops->view_destroy(call.handle, view);
-	return call.made && call.status == GPUMEM_BUSY ? GPUMEM_BUSY
-						       : gm_call_end(&call);
+	/* What the plugin keeps for it goes, whatever became of the device. */
+	call.made = true;
+	call.status = call.ops->view_destroy(call.handle, view);
+	if (call.status == GPUMEM_BUSY && !lost)
+		return GPUMEM_BUSY;
+	if (call.status == GPUMEM_BUSY)
+		call.status = GPUMEM_LOST;
+	return gm_call_end(&call);
 }

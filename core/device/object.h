@@ -14,7 +14,8 @@ gpumem_status gm_object_of(struct gpumem_device *device, uint64_t address,
 			   void **object_out, uint64_t *offset_out);
 gpumem_status gm_view_create(struct gpumem_device *device, uint64_t address,
 			     uint64_t bytes, void **view_out);
-/* OK, BUSY (no failure: the thread's last error is as it was), or a failure. */
+/* OK, BUSY (no failure: the thread's last error is as it was), or a failure. Of
+ * a device that is lost never BUSY. */
 gpumem_status gm_view_destroy(struct gpumem_device *device, void *view);
 
 #endif

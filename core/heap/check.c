@@ -83,6 +83,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->requested += extent->requested;
 		tally->allocated += extent->bytes;
 		tally->blocks++;
+		tally->shared += extent->shared;
 		return GPUMEM_OK;
 	case GM_EXTENT_READY:
 		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
@@ -195,6 +196,30 @@ static gpumem_status check_locals(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+/* Each block that is marked so has an entry, and there are no others. */
+static gpumem_status check_uses(const struct gm_heap *heap,
+				const struct gm_tally *tally)
+{
+	const struct gm_uses *uses = &heap->uses;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < uses->bucket_count; i++)
+		for (const struct gm_use *use = uses->bucket[i]; use;
+		     use = use->next) {
+			EXPECT(gm_map_get(use->address),
+			       "%#zx is known as used, and is no block",
+			       use->address);
+			count++;
+		}
+	EXPECT(count == uses->count && count == tally->shared,
+	       "%llu blocks are marked as used elsewhere, %llu are known so",
+	       (ull)tally->shared, (ull)count);
+	EXPECT(heap->pending.held_bytes <= heap->pending.bytes,
+	       "%llu bytes are held by views, of %llu pending",
+	       (ull)heap->pending.held_bytes, (ull)heap->pending.bytes);
+	return GPUMEM_OK;
+}
+
 gpumem_status gm_heap_check(struct gm_heap *heap)
 {
 	const struct gm_extent *extent = gm_heap_first(heap);
@@ -213,6 +238,8 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 		status = gm_check_nodes(&heap->nodes, tally.extents);
 	if (!status)
 		status = check_books(heap, &tally);
+	if (!status)
+		status = check_uses(heap, &tally);
 	if (!status)
 		status = check_locals(heap, &tally);
 	return status;

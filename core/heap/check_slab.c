@@ -57,6 +57,7 @@ gpumem_status gm_check_slab(const struct gm_heap *heap,
 			tally->requested += mark & ~(uint32_t)GM_MARK_SHARED;
 			tally->allocated += slab->class.bytes;
 			tally->blocks++;
+			tally->shared += (mark & GM_MARK_SHARED) != 0;
 		} else if (!is_free) {
 			tally->cached_slots++;
 		}

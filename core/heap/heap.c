@@ -289,6 +289,7 @@ uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 	bytes += heap->space.spare_room * sizeof(*heap->space.spare);
 	bytes += heap->events.room * sizeof(*heap->events.event);
 	bytes += heap->uses.bucket_count * sizeof(*heap->uses.bucket);
+	bytes += heap->uses.count * sizeof(struct gm_use);
 	/* Its share of the map of addresses. */
 	bytes += (heap->books.reserved.current >> GM_GRANULE_SHIFT) *
 		 sizeof(uintptr_t);

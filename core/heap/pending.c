@@ -6,6 +6,8 @@
 #include "heap.h"
 #include "slab.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "device/object.h"
 
 #include <stdlib.h>
 
@@ -18,6 +20,7 @@ struct gm_pending_block {
 	struct gm_pending_block *next;
 	struct gm_freed freed;
 	uint64_t bytes;
+	bool told; /* in the log: the program holds its view */
 	size_t count;
 	struct wait wait[];
 };
@@ -72,6 +75,49 @@ static bool poll_wait(struct gm_heap *heap, struct wait *wait,
 	return true;
 }
 
+static void forget_view(struct gm_heap *heap, struct gm_pending_block *block)
+{
+	block->freed.view = NULL;
+	heap->pending.held_bytes -= block->bytes;
+}
+
+bool gm_view_end(struct gm_heap *heap, void *view)
+{
+	gpumem_status status = gm_view_destroy(heap->driver.device, view);
+
+	return !status || status == GPUMEM_LOST;
+}
+
+static void tell_of_view(const struct gm_heap *heap,
+			 const struct gm_pending_block *block)
+{
+	gm_log(GPUMEM_LOG_WARN,
+	       "%s: the program holds the view %p of a block of %llu bytes "
+	       "that "
+	       "it has freed; until it releases the view the block is not used "
+	       "again",
+	       heap->driver.device->info.name, block->freed.view,
+	       (unsigned long long)block->bytes);
+}
+
+/* True when the view is gone. Asked when nothing else keeps the block: till
+ * then the vendor may hold the object for work that is queued. */
+static bool poll_view(struct gm_heap *heap, struct gm_pending_block *block,
+		      struct busy *busy)
+{
+	if (!block->freed.view)
+		return true;
+	if (gm_view_end(heap, block->freed.view)) {
+		forget_view(heap, block);
+		busy->progress = true;
+		return true;
+	}
+	if (!block->told)
+		tell_of_view(heap, block);
+	block->told = true;
+	return false;
+}
+
 static bool poll_block(struct gm_heap *heap, struct gm_pending_block *block,
 		       struct busy *busy)
 {
@@ -79,7 +125,7 @@ static bool poll_block(struct gm_heap *heap, struct gm_pending_block *block,
 
 	for (size_t i = 0; i < block->count; i++)
 		over &= poll_wait(heap, &block->wait[i], busy);
-	return over;
+	return over && poll_view(heap, block, busy);
 }
 
 /* The block's uses are over. It may still be in use on the stream that it goes
@@ -123,6 +169,11 @@ gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
 	heap->pending.last = &block->next;
 	heap->pending.count++;
 	heap->pending.bytes += bytes;
+	if (!freed->view)
+		return GPUMEM_OK;
+	heap->pending.held_bytes += bytes;
+	if (gm_view_end(heap, freed->view))
+		forget_view(heap, block);
 	return GPUMEM_OK;
 }
 
@@ -195,6 +246,25 @@ gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream)
 				return status;
 			wait->use.dropped = true;
 		}
+	}
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pending_end_views(struct gm_heap *heap, struct gm_first *first)
+{
+	struct gm_pending_block *block = heap->pending.first;
+
+	for (; block; block = block->next) {
+		gpumem_status status;
+
+		if (!block->freed.view)
+			continue;
+		status =
+			gm_view_destroy(heap->driver.device, block->freed.view);
+		if (status == GPUMEM_BUSY)
+			return status;
+		gm_first_keep(first, status);
+		forget_view(heap, block);
 	}
 	return GPUMEM_OK;
 }

@@ -3,10 +3,12 @@
 
 /*
  * Freed blocks that other streams may still use, oldest first, each with an
- * event per stream; and the store of events. Finished ones go back to their
- * arena or slab. Nothing here waits, but gm_pending_wait().
+ * event per stream, or whose view the program holds; and the store of events.
+ * Finished ones go back to their arena or slab. Nothing here waits, but
+ * gm_pending_wait().
  *
  *     pending.bytes == sum over the list == active - allocated
+ *     pending.held_bytes == sum over those with a view <= pending.bytes
  *
  * The heap's mutex guards it.
  */
@@ -17,12 +19,13 @@
 
 struct gm_heap;
 struct gm_extent;
+struct gm_first;
 struct gm_slab;
 
 struct gm_pending {
 	struct gm_pending_block *first, **last;
 	size_t count;
-	uint64_t bytes;
+	uint64_t bytes, held_bytes;
 };
 
 /* Events that are not in use: count <= made <= room. */
@@ -33,22 +36,29 @@ struct gm_events {
 
 void gm_pending_init(struct gm_pending *pending);
 
-/* What a freed block is: a large one (extent), or a slot of a slab. */
+/* What a freed block is: a large one (extent), or a slot of a slab; and its
+ * view, if it could not be given back. */
 struct gm_freed {
 	struct gm_extent *extent;
 	struct gm_slab *slab;
 	uint32_t slot;
+	void *view;
 };
 
-/* Takes a freed block that `count` streams may still use. NO_HOST_MEMORY:
- * nothing has happened. A stream that cannot be asked now (capture, an error of
- * the driver) is asked again later. */
+/* Takes a freed block that `count` streams may still use, or that has a view.
+ * NO_HOST_MEMORY: nothing has happened. A stream that cannot be asked now
+ * (capture, an error of the driver) is asked again later. */
 gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
 			     uint64_t bytes, const struct gm_wait *waits,
 			     size_t count);
 
-/* Returns finished blocks to where they belong. True if any stream had finished
- * with any. */
+/* Gives a view back. True: it is no more, as nothing is of a device that is
+ * lost. */
+bool gm_view_end(struct gm_heap *heap, void *view);
+
+/* Returns finished blocks to where they belong, and says once of each whose
+ * view is all that keeps it. True if any stream, or view, had finished with
+ * any. */
 bool gm_pending_poll(struct gm_heap *heap);
 
 /* Waits for the oldest use, with the mutex given up meanwhile, then polls; true
@@ -58,6 +68,12 @@ bool gm_pending_wait(struct gm_heap *heap);
 /* The stream is to be dropped: every pending block that still has to be asked
  * of it is asked now. OK, or why the driver did not record. */
 gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream);
+
+/* Gives back all views, for the end of a pool: BUSY if the program holds one,
+ * else OK. What the driver has against one goes to *first, and the view is
+ * forgotten; so are all once the device is lost. */
+gpumem_status gm_pending_end_views(struct gm_heap *heap,
+				   struct gm_first *first);
 
 /* Forgets all blocks; their events go to the store. */
 void gm_pending_fini(struct gm_heap *heap);

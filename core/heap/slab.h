@@ -7,7 +7,7 @@
  *
  *     0                          not live: free here, or ready somewhere
  *     1 .. GM_SMALL_MAX          live; the bytes that were asked for
- *     the same | GM_MARK_SHARED  live, and other streams use it (uses.h)
+ *     the same | GM_MARK_SHARED  live, and has an entry (uses.h)
  *     GM_MARK_PENDING            freed, streams may still use it
  *
  *     free_count == number of bits in free[] <= number of marks that are 0

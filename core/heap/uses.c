@@ -75,11 +75,28 @@ static bool has(const struct gm_use *use, gpumem_stream stream)
 	return false;
 }
 
+/* The entry at a link with room for `count` waits, made when there is none;
+ * NULL, and nothing has changed: no host memory. */
+static struct gm_use *make_room(struct gm_uses *uses, struct gm_use **link,
+				uintptr_t address, size_t count)
+{
+	struct gm_use *use =
+		realloc(*link, sizeof(*use) + count * sizeof(use->wait[0]));
+
+	if (!use)
+		return NULL;
+	if (!*link) {
+		*use = (struct gm_use){.address = address};
+		uses->count++;
+	}
+	*link = use;
+	return use;
+}
+
 gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
 			  gpumem_stream stream)
 {
 	struct gm_use **link, *use;
-	size_t count;
 	gpumem_status status = grow(uses);
 
 	if (status)
@@ -87,18 +104,31 @@ gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
 	link = find(uses, address);
 	if (has(*link, stream))
 		return GPUMEM_OK;
-	count = *link ? (*link)->count + 1 : 1;
-	use = realloc(*link, sizeof(*use) + count * sizeof(use->wait[0]));
+	use = make_room(uses, link, address, *link ? (*link)->count + 1 : 1);
 	if (!use)
 		return out_of_memory();
-	if (!*link) {
-		*use = (struct gm_use){.address = address};
-		uses->count++;
-	}
-	use->wait[count - 1] = (struct gm_wait){.stream = stream};
-	use->count = count;
-	*link = use;
+	use->wait[use->count++] = (struct gm_wait){.stream = stream};
 	return GPUMEM_OK;
+}
+
+gpumem_status gm_uses_of(struct gm_uses *uses, uintptr_t address,
+			 struct gm_use **use_out)
+{
+	struct gm_use **link;
+	gpumem_status status = grow(uses);
+
+	if (status)
+		return status;
+	link = find(uses, address);
+	if (!*link && !make_room(uses, link, address, 0))
+		return out_of_memory();
+	*use_out = *link;
+	return GPUMEM_OK;
+}
+
+struct gm_use *gm_uses_find(const struct gm_uses *uses, uintptr_t address)
+{
+	return uses->bucket_count ? *find(uses, address) : NULL;
 }
 
 struct gm_use *gm_uses_take(struct gm_uses *uses, uintptr_t address)
@@ -143,6 +173,25 @@ gpumem_status gm_uses_drop(struct gm_heap *heap, gpumem_stream stream)
 
 		for (; use && !status; use = use->next)
 			status = drop(heap, use, stream);
+	}
+	return status;
+}
+
+gpumem_status gm_uses_each_view(struct gm_heap *heap,
+				gpumem_status (*fn)(struct gm_heap *heap,
+						    struct gm_use *use,
+						    void *user),
+				void *user)
+{
+	const struct gm_uses *uses = &heap->uses;
+	gpumem_status status = GPUMEM_OK;
+
+	for (size_t i = 0; i < uses->bucket_count && !status; i++) {
+		struct gm_use *use = uses->bucket[i];
+
+		for (; use && !status; use = use->next)
+			if (use->view)
+				status = fn(heap, use, user);
 	}
 	return status;
 }

@@ -12,6 +12,7 @@ struct gm_block {
 	struct gm_slab *slab; /* small, and then its slot: */
 	uint32_t slot;
 	struct gm_extent *extent; /* large */
+	bool held; /* it was freed, but its view was not given back */
 };
 
 /* Finds the live block that begins at ptr and locks its heap. BAD_POINTER or

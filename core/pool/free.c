@@ -56,29 +56,53 @@ static size_t sort_uses(struct gm_use *use, gpumem_stream kept)
 	return count;
 }
 
-/* Makes a freed block pending if another stream than `kept` uses it. On failure
- * its uses are as they were. */
+/* The vendor may hold the view for work that is queued on the block's own
+ * stream: if it turns out to be held, that is waited for too. */
+static gpumem_status prepare_view(const struct gm_block *block,
+				  gpumem_stream own)
+{
+	struct gm_uses *uses = &block->heap->uses;
+	uintptr_t address = gm_block_address(block);
+	const struct gm_use *use = gm_uses_find(uses, address);
+
+	if (!use->view || own == &gm_stream_gone || !has_streams(block->heap))
+		return GPUMEM_OK;
+	return gm_uses_add(uses, address, own);
+}
+
+/* Makes a freed block pending if another stream than `kept` uses it, or the
+ * program holds its view. On failure its uses are as they were. */
 static gpumem_status wait_for_uses(struct gm_block *block, gpumem_stream kept,
 				   uint64_t bytes, bool *pending_out)
 {
-	const struct gm_freed freed = {.extent = block->extent,
-				       .slab = block->slab,
-				       .slot = block->slot};
+	struct gm_freed freed = {.extent = block->extent,
+				 .slab = block->slab,
+				 .slot = block->slot};
 	struct gm_uses *uses = &block->heap->uses;
-	struct gm_use *use = gm_uses_take(uses, gm_block_address(block));
-	size_t count = sort_uses(use, kept);
-	gpumem_status status = GPUMEM_OK;
+	gpumem_status status = prepare_view(block, kept);
+	struct gm_use *use;
+	size_t count;
 
-	if (count)
+	if (status)
+		return status;
+	use = gm_uses_take(uses, gm_block_address(block));
+	count = sort_uses(use, kept);
+	/* Nothing can fail any more, or else the view is needed. */
+	if (use->view && !count && gm_view_end(block->heap, use->view))
+		use->view = NULL;
+	freed.view = use->view;
+	if (freed.view)
+		count = use->count;
+	*pending_out = freed.view || count;
+	block->held = freed.view != NULL;
+	if (*pending_out)
 		status = gm_pending_add(block->heap, &freed, bytes, use->wait,
 					count);
-	if (status) {
+	if (status)
 		gm_uses_put(uses, use);
-		return status;
-	}
-	*pending_out = count > 0;
-	free(use);
-	return GPUMEM_OK;
+	else
+		free(use);
+	return status;
 }
 
 /* A large block that nothing else uses: into the thread's cache, where it can
@@ -191,6 +215,10 @@ gpumem_status gm_pool_free(void *ptr, gpumem_stream stream)
 		return status;
 	status = block.slab ? free_small(&block, stream)
 			    : free_large(&block, stream);
+	/* Where no work is queued, whoever still holds a view is told of now.
+	 */
+	if (!status && block.held)
+		(void)gm_pending_poll(block.heap);
 	due = gm_decay_visit(&block.heap->decay);
 	pthread_mutex_unlock(&block.heap->mutex);
 	if (due)

@@ -201,8 +201,6 @@ static gpumem_status dispose(struct gpumem_pool *pool)
 	wait_for_all(pool);
 	status = gm_heap_fini(&pool->heap);
 	gm_graphs_forget(pool);
-	if (atomic_load(&pool->device->lost))
-		status = GPUMEM_OK; /* there was nothing to give back */
 	free_pool(pool);
 	return status;
 }
@@ -210,18 +208,22 @@ static gpumem_status dispose(struct gpumem_pool *pool)
 gpumem_status gm_pool_destroy(struct gpumem_pool *pool, bool force)
 {
 	struct gpumem_device *device = pool->device;
-	bool is_default;
+	struct gm_first first = {0};
+	bool is_default, lost;
 	gpumem_status status = refuse_if_used(pool, force);
 
+	if (!status)
+		status = gm_pool_end_views(pool, &first);
 	if (status)
 		return status;
 	pthread_mutex_lock(&device->mutex);
 	is_default = device->default_pool == pool;
 	pthread_mutex_unlock(&device->mutex);
-	status = dispose(pool);
+	gm_first_keep(&first, dispose(pool));
+	lost = atomic_load(&device->lost); /* there was nothing to give back */
 	if (!is_default)
 		(void)gm_device_release(device);
-	return status;
+	return lost ? GPUMEM_OK : gm_first_end(&first);
 }
 
 gpumem_status gm_pool_default(struct gpumem_device *device,

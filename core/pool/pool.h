@@ -15,6 +15,8 @@
 #include "heap/heap.h"
 #include "heap/slab.h"
 
+struct gm_first;
+
 struct gm_pressure {
 	gpumem_pressure_fn fn;
 	void *user;
@@ -155,6 +157,15 @@ void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 		      struct gpumem_block *block);
 void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
 			   uint32_t slot, struct gpumem_block *block);
+
+/* view.c: the vendor's objects. */
+gpumem_status gm_pool_object(const void *ptr, void **object_out,
+			     uint64_t *offset_out);
+gpumem_status gm_pool_view(const void *ptr, void **view_out);
+/* All views are given back, those of live blocks too, unless the program holds
+ * one: BUSY. What the driver has against one goes to *first. */
+gpumem_status gm_pool_end_views(struct gpumem_pool *pool,
+				struct gm_first *first);
 
 /* query.c */
 gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);

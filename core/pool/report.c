@@ -53,6 +53,9 @@ static const char *advice(const struct gpumem_stats *stats,
 		return "the device is too small for this request";
 	if (bytes > memory->total_bytes)
 		return "the machine is too small for this request";
+	if (stats->quarantined_bytes >= bytes)
+		return "much is freed, but the program still holds views of "
+		       "it: release them (gpumem_view)";
 	if (stats->pending_bytes >= bytes)
 		return "much is freed but still in use by other streams: "
 		       "synchronise them, or free later";

@@ -49,6 +49,7 @@ static void copy_books(struct gm_heap *heap, struct gpumem_stats *stats)
 	stats->moved_bytes = books->moved_bytes;
 	stats->decayed_bytes = heap->decay.bytes;
 	stats->pending_bytes = heap->pending.bytes;
+	stats->quarantined_bytes = heap->pending.held_bytes;
 	stats->free_bytes = books->reserved.current - books->active.current;
 }
 

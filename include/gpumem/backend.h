@@ -21,10 +21,12 @@
  *   device is running.
  * - Outputs are never NULL. Struct outputs arrive zeroed but for their `size`,
  *   and a plugin writes no more than that.
- * - Sizes are > 0 and multiples of the granularity that device_info gave;
- *   alignments are powers of two.
+ * - Sizes are > 0 and multiples of the granularity that device_info gave, but
+ *   for those of fill, copy and view_create; alignments are powers of two.
  * - Peers are open, none of them is the device itself, and none comes twice.
- * - Nothing is given back twice, or while a capability says it is not there.
+ * - Nothing is given back twice, or while a capability says it is not there,
+ *   nor what alloc gave while it has a view, unless the driver has refused to
+ *   take that view back.
  *
  * What a slot guarantees:
  *
@@ -278,7 +280,8 @@ struct gpumem_backend {
 	gpumem_status (*view_create)(void *device, uint64_t address,
 				     uint64_t bytes, void **view_out);
 	/* Gives our reference back. BUSY, and nothing happens: the program holds
-	 * references of its own. */
+	 * references of its own. Also called when the device was lost, and then
+	 * it is the view's end whatever the answer. */
 	gpumem_status (*view_destroy)(void *device, void *view);
 
 	/* ---- group ADOPT ---- */

@@ -288,6 +288,20 @@ gpumem_device_visit(const char *backend,
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_open(const char *name, gpumem_device **device_out);
 
+/*
+ * A device of `backend` that works in the program's own context, so that its
+ * blocks, streams and objects are of that context: for OpenCL a cl_context and
+ * one of its cl_device_id. The context has to stay as long as the device is
+ * open. The same pair again gives the same handle, counted as an open. Such a
+ * device has a number after all others ("opencl:4"), is not listed by
+ * gpumem_device_visit() and cannot be opened by that name. OK; NOT_FOUND: no
+ * such backend; UNSUPPORTED: it cannot adopt; INVALID: the backend does not take
+ * the pair; NO_DEVICE: no more can be adopted; or as gpumem_device_open().
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_adopt(const char *backend, void *context, void *native_device,
+		    gpumem_device **device_out);
+
 /* Undoes one open. The last one destroys the device's default pool and returns
  * BUSY, leaving the device open, if that pool has live blocks, one of its
  * streams is being captured, or other pools or imports are left, of it or with
@@ -421,9 +435,11 @@ gpumem_pool_create(gpumem_device *device,
 /* Waits for pending blocks, gives everything back and frees the pool. No other
  * thread may be using the pool. BUSY, and nothing happens, while blocks are
  * live or there are graphs; pass force to give those back too. BUSY also, force
- * or not, while one of its streams is being captured. After LOST everything is
- * only forgotten. OK; BUSY; DRIVER or another word of the driver (some memory could
- * not be given back; the pool is gone all the same). */
+ * or not, while one of its streams is being captured, or the program holds a
+ * gpumem_view() of one of its blocks (those that nobody holds may be gone then).
+ * After LOST everything is only forgotten. OK; BUSY; DRIVER or another word of
+ * the driver (some memory could not be given back; the pool is gone all the
+ * same). */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_destroy(gpumem_pool *pool, bool force);
 
@@ -567,6 +583,39 @@ struct gpumem_block {
  * BAD_POINTER when no live block of any pool holds it. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_query(const void *ptr, struct gpumem_block *block_out);
+
+/* ---- Memory that the vendor names by objects ---------------------------- */
+
+/*
+ * Where the device has CAP_OBJECTS (OpenCL without pointers) the address of a
+ * block is a number that only this library, its fill and copy understand; the
+ * vendor's own calls want an object, there a cl_mem. Pools of device memory
+ * have them; any other gives UNSUPPORTED.
+ */
+
+/* The vendor's object that holds ptr, which may point anywhere into a live
+ * block, and how far into it. Other blocks lie in the same object. It is not
+ * counted: use it as long as the block lives, and no longer. OK; BAD_POINTER:
+ * no live block of any pool holds ptr; UNSUPPORTED; DRIVER; LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_object(const void *ptr, void **object_out, uint64_t *offset_out);
+
+/*
+ * An object that stands for just the live block that begins at ptr, as many
+ * bytes as were asked for: there a sub-buffer. Made by the first call; later
+ * ones give the same. It is the library's, and goes with the block's end.
+ *
+ * Work that was queued before the block was freed may still use it. A program
+ * that has retained the object by the vendor's own means, and still does when
+ * that work is over, keeps the memory: the block stays pending, counts as
+ * quarantined_bytes, is told of in the log, and goes back once the program has
+ * released the object and the pool looks again (at a trim, before it takes more
+ * memory).
+ *
+ * OK; BAD_POINTER; UNSUPPORTED; NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_view(const void *ptr,
+						       void **view_out);
 
 /* ---- Sharing blocks between processes ---------------------------------- */
 
@@ -715,6 +764,8 @@ struct gpumem_stats {
 	} calls[GPUMEM_CALL_COUNT];
 	uint64_t decayed_bytes;    /* went back by themselves: option
 				      decay_ms */
+	uint64_t quarantined_bytes; /* of pending: freed, and a gpumem_view()
+				       of it is not given back */
 };
 
 /* Cheap: no walk, no driver call. */

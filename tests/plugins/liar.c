@@ -25,11 +25,23 @@ static const struct gpumem_backend *honest(void)
 	return &gm_host_backend;
 }
 
-/* The host's options are not ours; it gets their defaults. */
+static bool lies(const char *lie)
+{
+	const char *told = getenv("LIE");
+
+	return told && !strcmp(told, lie);
+}
+
+/* The host's options are not ours; it gets their defaults, and objects to lie
+ * about. */
 static bool default_option(const char *key, char *value_out, size_t bytes)
 {
 	const struct gpumem_option_row *row = honest()->options;
 
+	if (!strcmp(key, "host.objects") && (lies("object") || lies("view"))) {
+		strcpy(value_out, "on");
+		return true;
+	}
 	for (; row->key; row++)
 		if (!strcmp(row->key, key) &&
 		    strlen(row->default_value) < bytes) {
@@ -269,6 +281,29 @@ static gpumem_status renames(void *device, uint64_t address, uint64_t bytes,
 	return status;
 }
 
+static gpumem_status moves_object(void *device, uint64_t address,
+				  void **object_out, uint64_t *offset_out)
+{
+	static char calls;
+	gpumem_status status =
+		honest()->object_of(device, address, object_out, offset_out);
+
+	*offset_out += (uint64_t)calls++;
+	return status;
+}
+
+static gpumem_status same_view(void *device, uint64_t address, uint64_t bytes,
+			       void **view_out)
+{
+	static void *view;
+	gpumem_status status = GPUMEM_OK;
+
+	if (!view)
+		status = honest()->view_create(device, address, bytes, &view);
+	*view_out = view;
+	return status;
+}
+
 /* ---- the table --------------------------------------------------------- */
 
 /* Exchanges the slots of that lie. */
@@ -304,6 +339,8 @@ static void tell(const char *lie)
 	LIE("kind", fill, fills_device_only)
 	LIE("import", page_import, imports_other)
 	LIE("name", ipc_export, renames)
+	LIE("object", object_of, moves_object)
+	LIE("view", view_create, same_view)
 	LIE("group", unmap, NULL)
 	LIE("required", alloc, NULL)
 #undef LIE

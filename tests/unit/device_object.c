@@ -115,10 +115,17 @@ static void test_lost(void)
 	fake.next = GPUMEM_LOST;
 	is_status(gm_object_of(device, 0x3010, &object, &offset), GPUMEM_LOST,
 		  "lost");
-	fake.next = GPUMEM_BUSY;
+	fake.next = GPUMEM_OK;
 	fake.last = "";
-	is_status(gm_view_destroy(device, &fake), GPUMEM_LOST, "for good");
+	is_status(gm_object_of(device, 0x3010, &object, &offset), GPUMEM_LOST,
+		  "for good");
 	is_str(fake.last, "", "and the backend is not called");
+	is_status(gm_view_destroy(device, &fake), GPUMEM_OK,
+		  "what it keeps for a view");
+	is_str(fake.last, "view_destroy", "it can let go");
+	fake.next = GPUMEM_BUSY;
+	is_status(gm_view_destroy(device, &fake), GPUMEM_LOST,
+		  "whoever holds it");
 }
 
 int main(void)

@@ -17,6 +17,7 @@ static gpumem_pool *pool;
 static void null_blocks(void)
 {
 	void *ptr = NULL;
+	uint64_t offset;
 
 	invalid(gpumem_alloc(NULL, 100, NULL, &ptr));
 	invalid(gpumem_alloc(NULL, 0, NULL, &ptr));
@@ -27,6 +28,12 @@ static void null_blocks(void)
 	invalid(gpumem_use_on(NULL, NULL));
 	invalid(gpumem_query(NULL, NULL));
 	invalid(gpumem_query(&ptr, NULL));
+	invalid(gpumem_object(&ptr, NULL, &offset));
+	invalid(gpumem_object(&ptr, &ptr, NULL));
+	invalid(gpumem_view(&ptr, NULL));
+	said(gpumem_object(NULL, &ptr, &offset), GPUMEM_BAD_POINTER,
+	     "an object of NULL");
+	said(gpumem_view(NULL, &ptr), GPUMEM_BAD_POINTER, "a view of NULL");
 	is_ptr(ptr, NULL, "no output is touched");
 }
 

@@ -73,6 +73,7 @@ void conform_kinds_warm(const struct conform *c);
 void conform_peers(struct conform *c);
 void conform_processes(struct conform *c);
 void conform_share(struct conform *c);
+void conform_objects(struct conform *c);
 void conform_threads(struct conform *c);
 
 #endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The door, fourth part: the vendor's objects and contexts. See api.c. */
+#include <gpumem/gpumem.h>
+
+#include "api_check.h"
+#include "pool/pool.h"
+
+gpumem_status gpumem_device_adopt(const char *backend, void *context,
+				  void *native_device,
+				  gpumem_device **device_out)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!backend)
+		return gm_null_argument("backend");
+	if (!context)
+		return gm_null_argument("context");
+	return device_out ? gm_device_adopt(backend, context, native_device,
+					    device_out)
+			  : gm_null_argument("device_out");
+}
+
+gpumem_status gpumem_object(const void *ptr, void **object_out,
+			    uint64_t *offset_out)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!object_out)
+		return gm_null_argument("object_out");
+	return offset_out ? gm_pool_object(ptr, object_out, offset_out)
+			  : gm_null_argument("offset_out");
+}
+
+gpumem_status gpumem_view(const void *ptr, void **view_out)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return view_out ? gm_pool_view(ptr, view_out)
+			: gm_null_argument("view_out");
+}

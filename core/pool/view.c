@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Where the vendor names memory by objects: which object holds an address, and
+ * the objects that stand for one block, its view. A block with a view is marked
+ * as shared (heap/uses.h), so that its free comes the slow way; what becomes of
+ * the view then is in free.c and heap/pending.c. The heap is locked meanwhile.
+ */
+#include "pool.h"
+#include "block.h"
+#include "base/error.h"
+#include "device/object.h"
+
+#include <stdlib.h>
+
+/* Only what the driver's own alloc gave has an object. */
+static gpumem_status check_objects(struct gm_heap *heap)
+{
+	const struct gpumem_device *device = heap->driver.device;
+
+	if (gm_device_has(device, GPUMEM_CAP_OBJECTS) && !heap->vm &&
+	    heap->driver.kind == GPUMEM_KIND_DEVICE)
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_UNSUPPORTED,
+		       "the memory of pool \"%s\" on %s has addresses, and no "
+		       "objects",
+		       gm_pool_of_heap(heap)->name, device->info.name);
+}
+
+gpumem_status gm_pool_object(const void *ptr, void **object_out,
+			     uint64_t *offset_out)
+{
+	struct gpumem_block block;
+	uint64_t offset = 0;
+	void *object = NULL;
+	gpumem_status status = gm_pool_query(ptr, &block);
+
+	if (!status)
+		status = check_objects(&block.pool->heap);
+	if (!status)
+		status = gm_object_of(block.pool->device, (uintptr_t)ptr,
+				      &object, &offset);
+	if (status)
+		return status;
+	*object_out = object;
+	*offset_out = offset;
+	return GPUMEM_OK;
+}
+
+static uint64_t requested_bytes(const struct gm_block *block)
+{
+	if (block->extent)
+		return block->extent->requested;
+	return atomic_load(gm_slab_mark(block->slab, block->slot)) &
+	       ~(uint32_t)GM_MARK_SHARED;
+}
+
+static void mark_shared(struct gm_block *block)
+{
+	if (block->slab)
+		atomic_fetch_or(gm_slab_mark(block->slab, block->slot),
+				GM_MARK_SHARED);
+	else
+		block->extent->shared = true;
+}
+
+/* An entry that has come to stand for nothing. */
+static void drop_entry(struct gm_heap *heap, const struct gm_use *use)
+{
+	if (!use->view && !use->count)
+		free(gm_uses_take(&heap->uses, use->address));
+}
+
+static gpumem_status view_locked(struct gm_block *block, void **view_out)
+{
+	struct gm_heap *heap = block->heap;
+	uintptr_t address = gm_block_address(block);
+	struct gm_use *use;
+	gpumem_status status = check_objects(heap);
+
+	if (!status)
+		status = gm_uses_of(&heap->uses, address, &use);
+	if (status)
+		return status;
+	if (!use->view)
+		status = gm_view_create(heap->driver.device, address,
+					requested_bytes(block), &use->view);
+	if (status) {
+		drop_entry(heap, use);
+		return status;
+	}
+	mark_shared(block);
+	*view_out = use->view;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pool_view(const void *ptr, void **view_out)
+{
+	struct gm_block block;
+	gpumem_status status = gm_block_lock(ptr, &block);
+
+	if (status)
+		return status;
+	status = view_locked(&block, view_out);
+	pthread_mutex_unlock(&block.heap->mutex);
+	return status;
+}
+
+static gpumem_status end_view(struct gm_heap *heap, struct gm_use *use,
+			      void *user)
+{
+	gpumem_status status = gm_view_destroy(heap->driver.device, use->view);
+
+	if (status == GPUMEM_BUSY)
+		return status;
+	gm_first_keep(user, status);
+	use->view = NULL;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pool_end_views(struct gpumem_pool *pool,
+				struct gm_first *first)
+{
+	struct gm_heap *heap = &pool->heap;
+	gpumem_status status;
+
+	pthread_mutex_lock(&heap->mutex);
+	/* The vendor may hold some for work that is queued. */
+	if (heap->pending.held_bytes)
+		while (gm_pending_wait(heap))
+			;
+	status = gm_pending_end_views(heap, first);
+	if (!status)
+		status = gm_uses_each_view(heap, end_view, first);
+	pthread_mutex_unlock(&heap->mutex);
+	if (status)
+		return gm_fail(status,
+			       "the program holds views of blocks of pool "
+			       "\"%s\" on %s: release them first",
+			       pool->name, pool->device->info.name);
+	return GPUMEM_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The groups OBJECTS and ADOPT. What an object is only its vendor's calls can
+ * tell: here is whether objects are the same where they must be and others
+ * where not, and whether views can be made and given back in any order. See
+ * conform.h.
+ */
+#include "conform.h"
+
+#include <stddef.h>
+
+#define UNTOUCHED ((void *)&untouched)
+
+static char untouched;
+
+struct objects {
+	struct conform *c;
+	uint64_t address[2], bytes;
+	void *object;
+};
+
+/* Where the address is; false, and it is told: nowhere. */
+static bool where(struct objects *o, uint64_t address, void **object,
+		  uint64_t *offset)
+{
+	*object = UNTOUCHED;
+	*offset = UINT64_MAX;
+	return conform_is(o->c,
+			  o->c->ops->object_of(o->c->device, address, object,
+					       offset),
+			  GPUMEM_OK, "object_of 0x%llx",
+			  (unsigned long long)address) &&
+	       conform_ok(o->c,
+			  *object && *object != UNTOUCHED &&
+				  *offset != UINT64_MAX,
+			  "gives an object and an offset");
+}
+
+static void check_where(struct objects *o)
+{
+	uint64_t first, last, other;
+	void *object[3];
+
+	if (!where(o, o->address[0], &object[0], &first) ||
+	    !where(o, o->address[0] + o->bytes - 1, &object[1], &last) ||
+	    !where(o, o->address[1], &object[2], &other))
+		return;
+	conform_ok(
+		o->c, object[0] == object[1] && last - first == o->bytes - 1,
+		"both ends of an allocation lie in one object, as far apart");
+	conform_ok(o->c, object[2] != object[0] || other != first,
+		   "another allocation is elsewhere");
+	o->object = object[0];
+}
+
+static void destroy(struct objects *o, void *view, const char *which)
+{
+	conform_is(o->c, o->c->ops->view_destroy(o->c->device, view), GPUMEM_OK,
+		   "view_destroy, %s", which);
+}
+
+/* Of the whole, and of a part as a pool cuts it, of any number of bytes. */
+static void check_views(struct objects *o)
+{
+	uint64_t step = o->c->info.alignment_bytes < 256
+				? 256
+				: o->c->info.alignment_bytes;
+	const struct gpumem_backend *ops = o->c->ops;
+	void *whole = UNTOUCHED, *part = UNTOUCHED;
+	struct conform *c = o->c;
+
+	if (!conform_is(c,
+			ops->view_create(c->device, o->address[0], o->bytes,
+					 &whole),
+			GPUMEM_OK, "view_create of a whole allocation"))
+		return;
+	if (conform_is(c,
+		       ops->view_create(c->device, o->address[0] + step, 77,
+					&part),
+		       GPUMEM_OK, "and of 77 bytes of it")) {
+		conform_ok(c,
+			   whole != UNTOUCHED && part && part != UNTOUCHED &&
+				   whole && whole != part && part != o->object,
+			   "are objects of their own");
+		destroy(o, whole, "the first");
+		destroy(o, part, "the second");
+	} else {
+		destroy(o, whole, "the first");
+	}
+}
+
+static gpumem_status allocate(struct objects *o)
+{
+	struct conform *c = o->c;
+	gpumem_status status =
+		c->ops->alloc(c->device, o->bytes, &o->address[0]);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = c->ops->alloc(c->device, o->bytes, &o->address[1]);
+	if (status != GPUMEM_OK &&
+	    c->ops->free(c->device, o->address[0], o->bytes) != GPUMEM_OK)
+		c->hopeless = true;
+	return status;
+}
+
+static void check_objects(struct conform *c)
+{
+	struct objects o = {.c = c, .bytes = conform_round(c, 100000)};
+
+	if (!conform_is(c, allocate(&o), GPUMEM_OK, "two allocations"))
+		return;
+	check_where(&o);
+	check_views(&o);
+	for (int i = 0; i < 2; i++)
+		conform_is(c, c->ops->free(c->device, o.address[i], o.bytes),
+			   GPUMEM_OK, "free what had views");
+}
+
+void conform_objects(struct conform *c)
+{
+	if (conform_has(c, GPUMEM_CAP_OBJECTS))
+		check_objects(c);
+	else
+		conform_skip(c, "objects", "the device has no CAP_OBJECTS");
+	if (c->ops->device_adopt)
+		conform_note("device_adopt takes what only the vendor's calls "
+			     "make: not tried");
+	else
+		conform_skip(c, "adopted contexts",
+			     "the backend has no device_adopt");
+}
