@@ -205,25 +205,16 @@ static CUresult destroy(CUcontext name)
 	return CUDA_SUCCESS;
 }
 
-static CUresult enable_peer(CUcontext name, unsigned flags)
+static CUresult synchronize(void)
 {
-	struct fake_context *peer = fake_object_find(FAKE_CONTEXT, name);
 	struct fake_context *context;
 	CUresult result = fake_context_current(&context);
 
+	if (result == CUDA_SUCCESS)
+		result = fake_capture_unsafe();
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (flags)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!peer)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	/* Seen: 217, also of the context itself, where cuda.h says 201. */
-	if (!fake.peers || peer->device == context->device)
-		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-	if (context->peers >> peer->device & 1)
-		return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
-	context->peers |= 1u << peer->device;
-	return CUDA_SUCCESS;
+	return fake_queue_await_device(context->device);
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context_out, CUdevice device)
@@ -293,7 +284,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
 	FAKE_CALL(cuCtxDestroy_v2, destroy(context));
 }
 
-CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+CUresult cuCtxSynchronize(void)
 {
-	FAKE_CALL(cuCtxEnablePeerAccess, enable_peer(peer, flags));
+	FAKE_CALL(cuCtxSynchronize, synchronize());
 }

@@ -209,6 +209,21 @@ static CUresult get_context(CUstream handle, CUcontext *context_out)
 	return CUDA_SUCCESS;
 }
 
+static CUresult get_flags(CUstream handle, unsigned *flags_out)
+{
+	struct fake_stream *stream;
+	CUresult result = fake_stream_find(handle, &stream);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!flags_out)
+		return CUDA_ERROR_INVALID_VALUE;
+	*flags_out = stream->blocking || stream->legacy
+			     ? CU_STREAM_DEFAULT
+			     : CU_STREAM_NON_BLOCKING;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuStreamCreate(CUstream *stream_out, unsigned flags)
 {
 	FAKE_CALL(cuStreamCreate, create(stream_out, flags));
@@ -232,4 +247,9 @@ CUresult cuStreamSynchronize(CUstream stream)
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context_out)
 {
 	FAKE_CALL(cuStreamGetCtx, get_context(stream, context_out));
+}
+
+CUresult cuStreamGetFlags(CUstream stream, unsigned *flags_out)
+{
+	FAKE_CALL(cuStreamGetFlags, get_flags(stream, flags_out));
 }

@@ -38,7 +38,9 @@
 	X(cuCtxGetDevice, PFN_cuCtxGetDevice_v2000, OLD)                       \
 	X(cuCtxGetStreamPriorityRange, PFN_cuCtxGetStreamPriorityRange_v5050,  \
 	  OLD)                                                                 \
-	X(cuCtxEnablePeerAccess, PFN_cuCtxEnablePeerAccess_v4000, NEW)
+	X(cuCtxSynchronize, PFN_cuCtxSynchronize_v2000, OLD)                   \
+	X(cuCtxEnablePeerAccess, PFN_cuCtxEnablePeerAccess_v4000, NEW)         \
+	X(cuCtxDisablePeerAccess, PFN_cuCtxDisablePeerAccess_v4000, NEW)
 
 #define FAKE_SYMBOLS_MEMORY(X)                                                 \
 	X(cuMemGetInfo_v2, PFN_cuMemGetInfo_v3020, OLD)                        \
@@ -75,6 +77,7 @@
 	X(cuStreamQuery, PFN_cuStreamQuery_v2000, OLD)                         \
 	X(cuStreamWaitEvent, PFN_cuStreamWaitEvent_v3020, OLD)                 \
 	X(cuStreamGetCtx, PFN_cuStreamGetCtx_v9020, NEW)                       \
+	X(cuStreamGetFlags, PFN_cuStreamGetFlags_v5050, NEW)                   \
 	X(cuEventCreate, PFN_cuEventCreate_v2000, OLD)                         \
 	X(cuEventDestroy_v2, PFN_cuEventDestroy_v4000, OLD)                    \
 	X(cuEventRecord, PFN_cuEventRecord_v2000, OLD)                         \

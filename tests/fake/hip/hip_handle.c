@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Physical memory: who holds it, what maps it, and when it goes. That it goes
+ * at once, late or never is where ROCm's releases differ. The caller locks.
+ */
+#include "hip_fake.h"
+
+#include <stdlib.h>
+
+static void *handles;
+static uint64_t last_name;
+
+static void give_back(struct hip_handle *handle)
+{
+	(void)cu.cuMemRelease(handle->memory);
+	free(handle);
+}
+
+/* Where it was mapped last, if that range is there still. */
+static struct hip_range *last_range(const struct hip_handle *handle)
+{
+	struct hip_range *range = hip_range_find(handle->last_address);
+
+	return range && range->serial == handle->last_serial ? range : NULL;
+}
+
+static void settle(struct hip_handle *handle)
+{
+	struct hip_range *range = last_range(handle);
+
+	if (handle->held || handle->mappings)
+		return;
+	hip_span_remove(&handles, &handle->span);
+	hip.taken_bytes[handle->device] -= handle->bytes;
+	if (handle->lost || (handle->last_serial && hip_quirk(HIP_NEVER))) {
+		free(handle); /* and its memory stays with the driver */
+	} else if (range && hip_quirk(HIP_STUCK)) {
+		handle->next = range->withheld;
+		range->withheld = handle;
+	} else {
+		give_back(handle);
+	}
+}
+
+hipError_t hip_handle_adopt(CUmemGenericAllocationHandle memory, int device,
+			    uint64_t bytes,
+			    hipMemGenericAllocationHandle_t *name_out)
+{
+	struct hip_handle *handle = calloc(1, sizeof(*handle));
+
+	if (!handle) {
+		(void)cu.cuMemRelease(memory);
+		return hipErrorOutOfMemory;
+	}
+	handle->span = (struct hip_span){++last_name, 1};
+	handle->memory = memory;
+	handle->device = device;
+	handle->bytes = bytes;
+	handle->held = true;
+	if (!hip_span_add(&handles, &handle->span)) {
+		give_back(handle);
+		return hipErrorOutOfMemory;
+	}
+	hip.taken_bytes[device] += bytes;
+	*name_out = (void *)(uintptr_t)handle->span.start;
+	return hipSuccess;
+}
+
+struct hip_handle *hip_handle_find(hipMemGenericAllocationHandle_t name)
+{
+	struct hip_handle *handle = hip_span_find(&handles, (uintptr_t)name);
+
+	return handle && handle->held ? handle : NULL;
+}
+
+/* The driver keeps what is mapped; so does HIP, but for one release. */
+hipError_t hip_handle_release(hipMemGenericAllocationHandle_t name)
+{
+	struct hip_handle *handle = hip_handle_find(name);
+
+	if (!handle)
+		return hipErrorInvalidValue;
+	handle->held = false;
+	handle->lost = handle->mappings && hip_quirk(HIP_RELEASE_MAPPED);
+	settle(handle);
+	return hipSuccess;
+}
+
+void hip_handle_map(struct hip_handle *handle, const struct hip_range *range)
+{
+	handle->mappings++;
+	handle->last_address = range->span.start;
+	handle->last_serial = range->serial;
+}
+
+void hip_handle_unmap(struct hip_handle *handle)
+{
+	handle->mappings--;
+	settle(handle);
+}
+
+void hip_handle_free_withheld(struct hip_range *range)
+{
+	while (range->withheld) {
+		struct hip_handle *handle = range->withheld;
+
+		range->withheld = handle->next;
+		give_back(handle);
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Which of the faults of AMD's field are switched on. What they do stands
+ * where the call is that has them.
+ */
+#include "hip_fake.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static const char *const names[HIP_QUIRKS] = {
+	[HIP_STUCK] = "stuck",
+	[HIP_NEVER] = "never",
+	[HIP_RELEASE_MAPPED] = "release_mapped",
+	[HIP_JOINT_UNMAP] = "joint_unmap",
+	[HIP_JOINT_ACCESS] = "joint_access",
+	[HIP_NO_ACCESS] = "no_access",
+	[HIP_OPTIMISTIC] = "optimistic",
+};
+
+static atomic_bool quirks[HIP_QUIRKS];
+
+static bool set(const char *name, bool on)
+{
+	for (int i = 0; i < HIP_QUIRKS; i++) {
+		if (strcmp(names[i], name))
+			continue;
+		quirks[i] = on;
+		return true;
+	}
+	return false;
+}
+
+/* Not before the environment's, which would undo it. */
+bool fakehip_quirk(const char *name, bool on)
+{
+	bool known;
+
+	hip_lock();
+	known = set(name, on);
+	hip_unlock();
+	return known;
+}
+
+static bool take_quirk(char *item)
+{
+	return set(item, true);
+}
+
+void hip_quirk_configure(void)
+{
+	hip_each("FAKEHIP_QUIRKS", take_quirk);
+}
+
+bool hip_quirk(enum hip_quirk quirk)
+{
+	return quirks[quirk];
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Every function of HIP that the doubles have: HIP_SYMBOLS(X), X(name, age).
+ * `age` is ALL for what each of the three has and NEW for what .5 lacks. The
+ * types are those of AMD's header, where it has the function.
+ */
+#ifndef GPUMEM_TESTS_HIP_SYMBOLS_H
+#define GPUMEM_TESTS_HIP_SYMBOLS_H
+
+#include <hip/hip_runtime_api.h>
+
+/* Not in the header of 5.2, which all three are built with. */
+hipError_t hipExtGetLastError(void);
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
+
+#define HIP_SYMBOLS_DEVICE(X)                                                  \
+	X(hipInit, ALL)                                                        \
+	X(hipDriverGetVersion, ALL)                                            \
+	X(hipRuntimeGetVersion, ALL)                                           \
+	X(hipGetDeviceCount, ALL)                                              \
+	X(hipGetDevice, ALL)                                                   \
+	X(hipSetDevice, ALL)                                                   \
+	X(hipDeviceGet, ALL)                                                   \
+	X(hipDeviceGetName, ALL)                                               \
+	X(hipDeviceTotalMem, ALL)                                              \
+	X(hipDeviceGetAttribute, ALL)                                          \
+	X(hipDeviceGetPCIBusId, ALL)                                           \
+	X(hipDeviceGetUuid, ALL)                                               \
+	X(hipDeviceCanAccessPeer, ALL)                                         \
+	X(hipDeviceEnablePeerAccess, ALL)                                      \
+	X(hipDeviceDisablePeerAccess, ALL)                                     \
+	X(hipDeviceSynchronize, ALL)                                           \
+	X(hipGetErrorName, ALL)                                                \
+	X(hipGetErrorString, ALL)                                              \
+	X(hipGetLastError, ALL)                                                \
+	X(hipPeekAtLastError, ALL)                                             \
+	X(hipExtGetLastError, NEW)
+
+#define HIP_SYMBOLS_MEMORY(X)                                                  \
+	X(hipMalloc, ALL)                                                      \
+	X(hipFree, ALL)                                                        \
+	X(hipHostMalloc, ALL)                                                  \
+	X(hipHostFree, ALL)                                                    \
+	X(hipMallocManaged, ALL)                                               \
+	X(hipMemGetInfo, ALL)                                                  \
+	X(hipMemcpy, ALL)                                                      \
+	X(hipMemcpyDtoH, ALL)                                                  \
+	X(hipMemcpyAsync, ALL)                                                 \
+	X(hipMemsetAsync, ALL)                                                 \
+	X(hipMemsetD8Async, ALL)                                               \
+	X(hipPointerGetAttributes, ALL)                                        \
+	X(hipMemAddressReserve, ALL)                                           \
+	X(hipMemAddressFree, ALL)                                              \
+	X(hipMemCreate, ALL)                                                   \
+	X(hipMemRelease, ALL)                                                  \
+	X(hipMemMap, ALL)                                                      \
+	X(hipMemUnmap, ALL)                                                    \
+	X(hipMemSetAccess, ALL)                                                \
+	X(hipMemGetAllocationGranularity, ALL)                                 \
+	X(hipMemExportToShareableHandle, ALL)                                  \
+	X(hipMemImportFromShareableHandle, ALL)                                \
+	X(hipIpcGetMemHandle, ALL)                                             \
+	X(hipIpcOpenMemHandle, ALL)                                            \
+	X(hipIpcCloseMemHandle, ALL)
+
+#define HIP_SYMBOLS_STREAM(X)                                                  \
+	X(hipStreamCreate, ALL)                                                \
+	X(hipStreamCreateWithFlags, ALL)                                       \
+	X(hipStreamDestroy, ALL)                                               \
+	X(hipStreamQuery, ALL)                                                 \
+	X(hipStreamSynchronize, ALL)                                           \
+	X(hipStreamWaitEvent, ALL)                                             \
+	X(hipStreamGetFlags, ALL)                                              \
+	X(hipStreamGetDevice, NEW)                                             \
+	X(hipStreamAddCallback, ALL)                                           \
+	X(hipLaunchHostFunc, NEW)                                              \
+	X(hipEventCreate, ALL)                                                 \
+	X(hipEventCreateWithFlags, ALL)                                        \
+	X(hipEventDestroy, ALL)                                                \
+	X(hipEventRecord, ALL)                                                 \
+	X(hipEventQuery, ALL)                                                  \
+	X(hipEventSynchronize, ALL)                                            \
+	X(hipStreamBeginCapture, ALL)                                          \
+	X(hipStreamEndCapture, ALL)                                            \
+	X(hipStreamIsCapturing, ALL)                                           \
+	X(hipStreamGetCaptureInfo, ALL)                                        \
+	X(hipStreamGetCaptureInfo_v2, ALL)                                     \
+	X(hipThreadExchangeStreamCaptureMode, ALL)                             \
+	X(hipGraphDestroy, ALL)
+
+#define HIP_SYMBOLS(X)                                                         \
+	HIP_SYMBOLS_DEVICE(X)                                                  \
+	HIP_SYMBOLS_MEMORY(X)                                                  \
+	HIP_SYMBOLS_STREAM(X)
+
+#endif
