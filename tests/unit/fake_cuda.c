@@ -79,6 +79,7 @@ static void test_no_context(void)
 	is_int(cu.cuStreamCreate(&stream, 0), 201, "cuStreamCreate: 201");
 	is_int(cu.cuEventCreate(&event, 0), 201, "cuEventCreate: 201");
 	is_int(cu.cuMemHostAlloc(&memory, 1, 0), 201, "cuMemHostAlloc: 201");
+	is_int(cu.cuCtxSynchronize(), 201, "cuCtxSynchronize: 201");
 	is_int(cu.cuStreamQuery(NULL), 201, "the legacy stream: 201");
 	is_int(cu.cuStreamSynchronize(CU_STREAM_PER_THREAD), 201, "2: 201");
 	is_int(cu.cuDevicePrimaryCtxRelease_v2(0), 201, "never retained");
@@ -138,6 +139,9 @@ static void test_peers(void)
 	is_int(cu.cuCtxEnablePeerAccess(two, 0), 0, "enable");
 	is_int(cu.cuCtxEnablePeerAccess(two, 0), 704, "again: 704");
 	is_int(cu.cuMemsetD8Async(address, 1, 64, NULL), 0, "now it may");
+	is_int(cu.cuCtxDisablePeerAccess(two), 0, "disable");
+	is_int(cu.cuCtxDisablePeerAccess(two), 705, "again: 705");
+	is_int(cu.cuMemsetD8Async(address, 1, 64, NULL), 1, "no more: 1");
 	(void)cu.cuCtxSetCurrent(NULL);
 	(void)cu.cuCtxSetCurrent(NULL);
 	(void)cu.cuDevicePrimaryCtxRelease_v2(0);

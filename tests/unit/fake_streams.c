@@ -26,8 +26,14 @@ static void test_at_once(void)
 {
 	CUstream stream = new_stream(1);
 	CUdeviceptr block = new_block(64);
+	unsigned flags = 9;
 	int ran = 0;
 
+	is_int(cu.cuStreamGetFlags(stream, &flags), 0, "flags");
+	is_uint(flags, 1, "as it was made");
+	(void)cu.cuStreamGetFlags(NULL, &flags);
+	is_uint(flags, 0, "the legacy stream has none");
+	is_int(cu.cuStreamGetFlags(stream, NULL), 1, "nowhere to: 1");
 	is_int(cu.cuMemsetD8Async(block, 9, 64, stream), 0, "fill");
 	is_int(*(char *)memory_at(block + 63), 9, "it ran at once");
 	is_int(cu.cuLaunchHostFunc(stream, count, &ran), 0, "host function");
@@ -66,6 +72,9 @@ static void test_steps(void)
 	is_int(cu.cuStreamSynchronize(stream), 0, "synchronise");
 	is_uint(control.waits(), waits + 1, "that waited");
 	is_int(ran, 2, "all ran");
+	(void)cu.cuLaunchHostFunc(stream, count, &ran);
+	is_int(cu.cuCtxSynchronize(), 0, "synchronise the context");
+	is_int(ran, 3, "that ran, too");
 	is_uint(control.step(stream, 9), 0, "nothing is left");
 	(void)cu.cuEventDestroy_v2(never);
 	(void)cu.cuEventDestroy_v2(event);

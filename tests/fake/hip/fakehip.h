@@ -24,11 +24,14 @@
  * What the three differ in:
  *
  *	                             .5         .6         .7
- *	hipRuntimeGetVersion()       50221153   60443484   70051831
+ *	hipRuntimeGetVersion()       50221153   60443484   70125424
  *	no device: most calls say    101        100        100
- *	attribute 89, virtual memory 0          1          1
+ *	attribute 89, virtual memory refused    1          1
  *	hipMemAllocationProp         of 5.2     later      later
  *	numbers of hipMemoryType     0, 1       1, 2, 3    1, 2, 3
+ *	an address that is unknown   1          is 0       is 0
+ *	the flag of hipIpcOpen...()  0          1          1
+ *	import takes a descriptor's  address    address    value
  *	hipGetLastError() forgets    at every   at every   when asked
  *	an error                     success    success
  *	text of an error             its name   words      words
@@ -39,8 +42,10 @@
  *
  * The environment, read at the first call:
  *
- *	FAKEHIP_VERSION=60032830    what hipRuntimeGetVersion() says
- *	FAKEHIP_VM=1                with virtual memory or (0) without
+ *	FAKEHIP_VERSION=60032830    what hipRuntimeGetVersion() says. Before
+ *	                            6.1 there is no virtual memory, and before
+ *	                            7.1 a descriptor is imported by address
+ *	FAKEHIP_VM=1                with virtual memory all the same, or (0) not
  *	FAKEHIP_FAULT=NAME:NTH[+]:CODE,...   as fakehip_fault()
  *	FAKEHIP_QUIRKS=NAME,...     as fakehip_quirk(NAME, true):
  *

@@ -48,12 +48,12 @@ static hipError_t begin(hipStream_t stream, hipStreamCaptureMode mode)
 
 hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode)
 {
-	HIP_CALL_ON(NULL, hipStreamBeginCapture, begin(stream, mode));
+	HIP_CALL_ON(stream, hipStreamBeginCapture, begin(stream, mode));
 }
 
 hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph_out)
 {
-	HIP_CALL_ON(NULL, hipStreamEndCapture,
+	HIP_CALL_ON(stream, hipStreamEndCapture,
 		    hip_error_of(cu.cuStreamEndCapture((CUstream)stream,
 						       (CUgraph *)graph_out)));
 }
@@ -61,14 +61,15 @@ hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *graph_out)
 hipError_t hipStreamIsCapturing(hipStream_t stream,
 				hipStreamCaptureStatus *state_out)
 {
-	HIP_CALL_ON(NULL, hipStreamIsCapturing, state(stream, state_out, NULL));
+	HIP_CALL_ON(stream, hipStreamIsCapturing,
+		    state(stream, state_out, NULL));
 }
 
 hipError_t hipStreamGetCaptureInfo(hipStream_t stream,
 				   hipStreamCaptureStatus *state_out,
 				   unsigned long long *id_out)
 {
-	HIP_CALL_ON(NULL, hipStreamGetCaptureInfo,
+	HIP_CALL_ON(stream, hipStreamGetCaptureInfo,
 		    state(stream, state_out, id_out));
 }
 
@@ -80,7 +81,7 @@ hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream,
 				      const hipGraphNode_t **nodes_out,
 				      size_t *node_count_out)
 {
-	HIP_CALL_ON(NULL, hipStreamGetCaptureInfo_v2,
+	HIP_CALL_ON(stream, hipStreamGetCaptureInfo_v2,
 		    graph_out || nodes_out || node_count_out
 			    ? hipErrorNotSupported
 			    : state(stream, state_out, id_out));

@@ -36,22 +36,29 @@ hipError_t hip_context_of(int device, CUcontext *context_out)
 	return hip_error_of(result);
 }
 
-/* 0 and 2 are streams of every device. */
-static bool named(hipStream_t stream)
+/* 0 and 2 are streams of every device. One whose capture is spoilt does not
+ * tell its context (seen); the call itself says what is wrong. */
+static hipError_t context_of_stream(hipStream_t stream, CUcontext *context_out)
 {
-	return stream && stream != hipStreamPerThread;
+	CUresult result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+
+	if (stream && stream != hipStreamPerThread)
+		result = cu.cuStreamGetCtx((CUstream)stream, context_out);
+	switch ((int)result) {
+	case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+		return hip_context_of(hip_device, context_out);
+	case CUDA_ERROR_INVALID_HANDLE: /* as HIP says of a stream */
+		return hipErrorContextIsDestroyed;
+	default:
+		return hip_error_of(result);
+	}
 }
 
 hipError_t hip_context_push(hipStream_t stream)
 {
 	CUcontext context;
-	hipError_t error;
+	hipError_t error = context_of_stream(stream, &context);
 
-	if (named(stream))
-		error = hip_error_of(
-			cu.cuStreamGetCtx((CUstream)stream, &context));
-	else
-		error = hip_context_of(hip_device, &context);
 	if (error != hipSuccess)
 		return error;
 	return hip_error_of(cu.cuCtxPushCurrent_v2(context));
@@ -161,6 +168,8 @@ static CUdevice_attribute attribute(int which)
 		return CU_DEVICE_ATTRIBUTE_PCI_BUS_ID;
 	case hipDeviceAttributePciDeviceId:
 		return CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID;
+	case ATTRIBUTE_VIRTUAL_MEMORY:
+		return CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
 	default:
 		return 0;
 	}
@@ -172,19 +181,12 @@ static hipError_t get_attribute(int *value_out, int which, int device)
 		return hipErrorInvalidValue;
 	if (!hip_device_good(device))
 		return hipErrorInvalidDevice;
-	*value_out = 0;
-	switch (which) {
-	case hipDeviceAttributeMemoryPoolsSupported:
+	if (which == ATTRIBUTE_VIRTUAL_MEMORY && !hip.vm && FAKEHIP_MAJOR == 5)
+		return hipErrorInvalidValue; /* 5.2 has none of that number */
+	if (which == hipDeviceAttributeMemoryPoolsSupported ||
+	    (which == ATTRIBUTE_VIRTUAL_MEMORY && !hip.vm)) {
+		*value_out = 0;
 		return hipSuccess;
-	case ATTRIBUTE_VIRTUAL_MEMORY:
-		if (FAKEHIP_MAJOR == 5 && !hip.vm) /* 5.2 knows of none */
-			return hipErrorInvalidValue;
-		if (!hip.vm)
-			return hipSuccess;
-		return hip_error_of(cu.cuDeviceGetAttribute(
-			value_out,
-			CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-			device));
 	}
 	if (!attribute(which))
 		return hipErrorInvalidValue;

@@ -35,7 +35,7 @@ hipError_t hipEventDestroy(hipEvent_t event)
 
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
 {
-	HIP_CALL_ON(NULL, hipEventRecord,
+	HIP_CALL_ON(stream, hipEventRecord,
 		    hip_error_of(cu.cuEventRecord((CUevent)event,
 						  (CUstream)stream)));
 }

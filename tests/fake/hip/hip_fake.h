@@ -63,6 +63,9 @@ enum hip_call {
 #define HIP_VM(body)                                                           \
 	(hip.vm ? (hip_lock(), hip_unlocked(body)) : hipErrorNotSupported)
 
+/* As hipRuntimeGetVersion() writes it, without the patch. */
+#define HIP_RELEASE(major, minor) ((major)*10000000 + (minor)*100000)
+
 #define HIP_DEVICES_MAX 64
 
 /* ---- The whole ------------------------------------------------------------

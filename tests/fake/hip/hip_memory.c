@@ -118,16 +118,21 @@ static hipError_t release_host(void *memory)
 
 static hipError_t info(size_t *free_out, size_t *total_out)
 {
-	hipError_t error;
+	size_t free_bytes, total_bytes;
+	hipError_t error =
+		hip_error_of(cu.cuMemGetInfo_v2(&free_bytes, &total_bytes));
 
-	if (!free_out || !total_out)
-		return hipErrorInvalidValue;
-	error = hip_error_of(cu.cuMemGetInfo_v2(free_out, total_out));
-	if (error != hipSuccess || !hip_quirk(HIP_OPTIMISTIC))
+	if (error != hipSuccess)
 		return error;
-	hip_lock();
-	*free_out = *total_out - hip.taken_bytes[hip_device];
-	hip_unlock();
+	if (hip_quirk(HIP_OPTIMISTIC)) {
+		hip_lock();
+		free_bytes = total_bytes - hip.taken_bytes[hip_device];
+		hip_unlock();
+	}
+	if (free_out)
+		*free_out = free_bytes;
+	if (total_out)
+		*total_out = total_bytes;
 	return hipSuccess;
 }
 

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* hipIpcMemLazyEnablePeerAccess, as each of them has it. */
+#define LAZY_PEERS (FAKEHIP_MAJOR >= 6 ? 1u : 0u)
+
 struct packed {
 	uint64_t present; /* bit for each byte of CUDA's that is not 0 */
 	uint64_t offset_bytes;
@@ -68,14 +71,15 @@ static hipError_t get(hipIpcMemHandle_t *handle_out, const void *address)
 	return hipSuccess;
 }
 
-static hipError_t open_it(void **out, const hipIpcMemHandle_t *handle)
+static hipError_t open_it(void **out, const hipIpcMemHandle_t *handle,
+			  unsigned flags)
 {
 	CUipcMemHandle theirs;
 	struct packed packed;
 	CUdeviceptr start = 0;
 	hipError_t error;
 
-	if (!out)
+	if (!out || flags != LAZY_PEERS)
 		return hipErrorInvalidValue;
 	memcpy(&packed, handle, sizeof(packed));
 	unpack(&packed, &theirs);
@@ -116,8 +120,11 @@ static hipError_t import(hipMemGenericAllocationHandle_t *name_out, void *from,
 	CUmemGenericAllocationHandle memory;
 	hipError_t error;
 
-	if (!name_out || type != hipMemHandleTypePosixFileDescriptor)
+	if (!name_out || !from || type != hipMemHandleTypePosixFileDescriptor)
 		return hipErrorInvalidValue;
+	/* Before 7.1 it is the address of the descriptor. */
+	if (hip.version < HIP_RELEASE(7, 1))
+		from = (void *)(intptr_t) * (const int *)from;
 	error = hip_error_of(cu.cuMemImportFromShareableHandle(
 		&memory, from, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
 	if (error != hipSuccess)
@@ -133,8 +140,7 @@ hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle_out, void *address)
 hipError_t hipIpcOpenMemHandle(void **out, hipIpcMemHandle_t handle,
 			       unsigned flags)
 {
-	(void)flags; /* 5.2 has another number for its only one than 6 */
-	HIP_CALL_ON(NULL, hipIpcOpenMemHandle, open_it(out, &handle));
+	HIP_CALL_ON(NULL, hipIpcOpenMemHandle, open_it(out, &handle, flags));
 }
 
 hipError_t hipIpcCloseMemHandle(void *address)

@@ -18,7 +18,7 @@
 #define DEFAULT_VERSION 60443484
 #define NO_DEVICE hipErrorNoDevice
 #elif FAKEHIP_MAJOR == 7
-#define DEFAULT_VERSION 70051831
+#define DEFAULT_VERSION 70125424
 #define NO_DEVICE hipErrorNoDevice
 #endif
 
@@ -67,7 +67,7 @@ static void configure(void)
 		return;
 	hip.configured = true;
 	hip.version = number("FAKEHIP_VERSION", DEFAULT_VERSION);
-	hip.vm = number("FAKEHIP_VM", FAKEHIP_MAJOR >= 6);
+	hip.vm = number("FAKEHIP_VM", hip.version >= HIP_RELEASE(6, 1));
 	hip_fault_configure();
 	hip_quirk_configure();
 	pthread_atfork(hip_lock, hip_unlock, hip_unlock);

@@ -36,25 +36,25 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *stream_out, unsigned flags)
 
 hipError_t hipStreamDestroy(hipStream_t stream)
 {
-	HIP_CALL_ON(NULL, hipStreamDestroy, destroy(stream));
+	HIP_CALL_ON(stream, hipStreamDestroy, destroy(stream));
 }
 
 hipError_t hipStreamQuery(hipStream_t stream)
 {
-	HIP_CALL_ON(NULL, hipStreamQuery,
+	HIP_CALL_ON(stream, hipStreamQuery,
 		    hip_error_of(cu.cuStreamQuery((CUstream)stream)));
 }
 
 hipError_t hipStreamSynchronize(hipStream_t stream)
 {
-	HIP_CALL_ON(NULL, hipStreamSynchronize,
+	HIP_CALL_ON(stream, hipStreamSynchronize,
 		    hip_error_of(cu.cuStreamSynchronize((CUstream)stream)));
 }
 
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event,
 			      unsigned flags)
 {
-	HIP_CALL_ON(NULL, hipStreamWaitEvent,
+	HIP_CALL_ON(stream, hipStreamWaitEvent,
 		    hip_error_of(cu.cuStreamWaitEvent((CUstream)stream,
 						      (CUevent)event, flags)));
 }
