@@ -144,12 +144,13 @@ static void run_device(struct conform *c)
 {
 	uint64_t before;
 
+	if (!conform_is(c, c->ops->device_open(c->index, &c->device), GPUMEM_OK,
+			"device %d: open", c->index))
+		return;
+	/* Not before: opening it may show what it cannot do. */
 	c->info = GPUMEM_INIT(struct gpumem_device_info);
 	if (!conform_is(c, c->ops->device_info(c->index, &c->info), GPUMEM_OK,
 			"device %d: info", c->index))
-		return;
-	if (!conform_is(c, c->ops->device_open(c->index, &c->device), GPUMEM_OK,
-			"device %d: open", c->index))
 		return;
 	conform_kinds_warm(c);
 	before = conform_free_bytes(c);

@@ -85,6 +85,11 @@ static gpumem_status open_new(const struct gm_backend *backend, int index,
 	status = open_handle(device);
 	if (status != GPUMEM_OK)
 		goto free_device;
+	/* Opening it may have shown more: see backend.h. */
+	status = gm_device_describe(backend, index, &device->info,
+				    &device->raw_alignment);
+	if (status != GPUMEM_OK)
+		goto close;
 	init_mutex(&device->mutex);
 	device->pools.next = device->pools.prev = &device->pools;
 	device->opens = 1;
@@ -93,6 +98,8 @@ static gpumem_status open_new(const struct gm_backend *backend, int index,
 	*device_out = device;
 	return GPUMEM_OK;
 
+close:
+	device->ops->device_close(device->handle);
 free_device:
 	free(device);
 	return status;

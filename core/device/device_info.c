@@ -78,6 +78,7 @@ static void end_strings(struct gpumem_device_info *info)
 	info->product[sizeof(info->product) - 1] = '\0';
 	info->uuid[sizeof(info->uuid) - 1] = '\0';
 	info->pci[sizeof(info->pci) - 1] = '\0';
+	info->note[sizeof(info->note) - 1] = '\0';
 }
 
 gpumem_status gm_device_describe(const struct gm_backend *backend, int index,

@@ -125,7 +125,9 @@ struct gpumem_backend {
 	/* NO_DEVICE rather than a count of 0. Creates no context. */
 	gpumem_status (*device_count)(int *count_out);
 	/* All but name, which the core fills. Creates no context. A capability
-	 * of a group whose slots are NULL is cleared by the core. */
+	 * of a group whose slots are NULL is cleared by the core. What opening a
+	 * device finds may change what is said of it from then on, and `note`
+	 * says why: the core asks again after each open. */
 	gpumem_status (*device_info)(int index,
 				     struct gpumem_device_info *info_out);
 	gpumem_status (*device_open)(int index, void **device_out);

@@ -258,6 +258,8 @@ struct gpumem_device_info {
 	uint64_t alignment_bytes;   /* every block has at least this */
 	uint64_t max_alloc_bytes;   /* largest single raw allocation */
 	uint32_t caps;              /* GPUMEM_CAP_ bits */
+	char note[160];             /* what is not as it should be; "" if all
+	                               is */
 };
 
 struct gpumem_memory {

@@ -179,6 +179,11 @@ int probe_open(struct probe *probe, struct probe_device *device)
 
 	if (!handle)
 		return code;
+	/* Opening it may have shown more. */
+	if (gpumem_device_info(handle, &device->info) != GPUMEM_OK) {
+		tool_error_last("cannot describe %s", device->info.name);
+		code = TOOL_FAILED;
+	}
 	device->memory = GPUMEM_INIT(struct gpumem_memory);
 	if (gpumem_device_memory(handle, &device->memory) != GPUMEM_OK) {
 		tool_error_last("cannot ask %s for its memory",

@@ -86,6 +86,7 @@ static json_t *device_json(const struct probe_device *device, bool *ok)
 	json_put(object, "product", json_text(info->product), ok);
 	json_put(object, "uuid", json_text(info->uuid), ok);
 	json_put(object, "pci", json_text(info->pci), ok);
+	json_put(object, "note", json_text(info->note), ok);
 	json_put(object, "total_bytes", json_u64(info->total_bytes), ok);
 	json_put(object, "free_bytes",
 		 memory->size ? json_u64(memory->free_bytes) : json_null(), ok);

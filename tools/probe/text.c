@@ -159,6 +159,8 @@ static bool print_facts(const struct probe_device *device)
 	fact(&table, "product", info->product);
 	fact(&table, "UUID", info->uuid);
 	fact(&table, "PCI", *info->pci ? info->pci : "none");
+	if (*info->note)
+		fact(&table, "note", info->note);
 	memory_facts(&table, device);
 	process_facts(&table, device);
 	bytes_fact(&table, "granularity", info->granularity_bytes);

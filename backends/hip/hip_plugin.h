@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The inside of the `hip` backend: the HIP runtime of AMD's ROCm,
+ * libamdhip64.so, which is found when the plugin is started, not when it is
+ * linked. One binary serves ROCm 5, 6 and 7. Its rooms, from the ground up:
+ *
+ *     hip_symbols.h  the runtime's functions, with the release of each
+ *     hip_error.c    the runtime's errors as statuses and sentences
+ *     hip_runtime.c  the library found and started; what its version means
+ *     hip_thread.c   what every call has around it
+ *     hip_describe.c what is known of a device without a context
+ *     hip_sysfs.c    what the kernel writes about devices under /sys
+ *     hip_memory.c   alloc, free, memory_info; group COPY
+ *     hip_stream.c   streams; group CAPTURE
+ *     hip_event.c    events
+ *     hip_handle.c   the calls of virtual memory
+ *     hip_piece.h    group VM for runtimes that cannot do all of it:
+ *     hip_range.c    its ranges,
+ *     hip_piece.c    and what is mapped in them
+ *     hip_virtual.c  group VM
+ *     hip_trial.c    virtual memory tried when a device is opened
+ *     hip_device.c   devices counted, described, opened and closed
+ *     hip_kind.c     group KINDS
+ *     hip_peer.c     group PEERS
+ *     hip_process.c  group PROCESSES
+ *     hip_share.c    groups SHARE_IPC and SHARE_FD
+ *     hip_plugin.c   the table
+ *
+ * Nothing is kept but gm_hip, which init writes once, what a device is opened
+ * with, what its trial found, and its ranges where the runtime needs help: only
+ * hip_device.c and these ranges lock. It does not cache or count.
+ */
+#ifndef GM_HIP_PLUGIN_H
+#define GM_HIP_PLUGIN_H
+
+#include <gpumem/backend.h>
+#include "hip_symbols.h"
+
+/* ---- The runtime ------------------------------------------------------- */
+
+struct hip_runtime {
+	const struct gpumem_services *services;
+	char version[32]; /* "6.4.43484" */
+	/* What the version means; see read_version(). */
+	bool vm;	  /* virtual memory can be asked for at all */
+	bool free_true;	  /* hipMemGetInfo() speaks of the whole device */
+	bool fd_by_value; /* an import gets the descriptor, not its address */
+	unsigned ipc_flags;
+#define HIP_POINTER(symbol, major, minor) __typeof__(symbol) *symbol;
+	HIP_SYMBOL_LIST(HIP_POINTER)
+#undef HIP_POINTER
+};
+
+/* Written by init, then only read. */
+extern struct hip_runtime gm_hip;
+
+extern const struct gpumem_option_row gm_hip_options[];
+
+gpumem_status gm_hip_init(const struct gpumem_services *services);
+const char *gm_hip_driver_version(void);
+
+/* ---- Errors ------------------------------------------------------------ */
+
+/* OK for success; NOT_READY, and nothing is said; else the status that the
+ * error means, having left the sentence "WHAT: ...". */
+gpumem_status gm_hip_check(hipError_t error, const char *what, ...)
+	GPUMEM_PRINTF(2, 3);
+/* Leaves a sentence of our own; error 0: no call of the runtime failed. */
+gpumem_status gm_hip_fail(gpumem_status status, hipError_t error,
+			  const char *sentence, ...) GPUMEM_PRINTF(3, 4);
+
+/* ---- A device ---------------------------------------------------------- */
+
+/*
+ * hipMemAllocationProp as it is from ROCm 5.7 on. In 5.2 its members have
+ * another order, and with 5.2's header the plugin must still speak to 7: so it
+ * is written here. No runtime that has the older one has virtual memory.
+ */
+struct hip_page_kind {
+	int type; /* hipMemAllocationType */
+	int requested_handle_type;
+	hipMemLocation location;
+	void *windows;
+	struct {
+		unsigned char compression, rdma;
+		unsigned short usage;
+	} flags;
+};
+
+/* How far virtual memory can be trusted; each includes what is below it. */
+enum hip_level {
+	HIP_VM_OFF,	/* not at all */
+	HIP_VM_RESERVE, /* as SINGLE, and the addresses have to be given back
+			   and taken again for memory to come back */
+	HIP_VM_SINGLE,	/* each call is about one mapping */
+	HIP_VM_FULL,	/* as documented: calls are about whole ranges */
+};
+
+/* What a device can do that its description and its pages both need. */
+struct hip_traits {
+	bool vm; /* the runtime claims it */
+	bool managed;
+	uint64_t granularity_bytes; /* that the runtime recommends */
+	struct hip_page_kind page;  /* what pages are created with */
+};
+
+struct hip_ranges;
+
+#define HIP_DEVICES_MAX 64 /* a bit for each */
+#define HIP_PCI_BYTES 16
+#define HIP_NOTE_BYTES 160
+
+struct hip_device {
+	hipDevice_t device;
+	char pci[HIP_PCI_BYTES];
+	struct hip_traits traits;
+	enum hip_level level;
+	uint64_t granularity_bytes; /* at that level */
+	struct hip_ranges *ranges;  /* NULL at HIP_VM_FULL and HIP_VM_OFF */
+};
+
+/* Number `index`, and what is known of it without a context: device, pci,
+ * traits. */
+gpumem_status gm_hip_describe(int index, struct hip_device *device_out);
+
+gpumem_status gm_hip_device_count(int *count_out);
+gpumem_status gm_hip_device_info(int index,
+				 struct gpumem_device_info *info_out);
+gpumem_status gm_hip_device_open(int index, void **device_out);
+void gm_hip_device_close(void *device);
+
+/* Leaves in a new device the level that hip.vm says, or that works, with what
+ * it needs; and in `note_out` what is not as it should be, "" if all is. What
+ * does not work makes the level lower and is no failure. */
+gpumem_status gm_hip_try_virtual(struct hip_device *device,
+				 char note_out[HIP_NOTE_BYTES]);
+/* As hip.vm has it; HIP_VM_FULL for "auto", and then *forced_out is false. */
+uint64_t gm_hip_granularity(const struct hip_traits *traits,
+			    enum hip_level level);
+gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out);
+
+/* ---- /sys -------------------------------------------------------------- */
+
+/* Bytes of the device's own memory, as the kernel's driver counts them. False:
+ * it does not say. */
+bool gm_hip_sysfs_memory(const char *pci, struct gpumem_memory *memory_out);
+/* A path below hip.sysfs. */
+#define HIP_PATH_BYTES 1024
+void gm_hip_sysfs_path(char path_out[HIP_PATH_BYTES], const char *format, ...)
+	GPUMEM_PRINTF(2, 3);
+/* The number that a file begins with. False: there is none. */
+bool gm_hip_sysfs_number(const char *path, uint64_t *number_out);
+
+/* ---- Around a call ----------------------------------------------------- */
+
+/* What a slot changes of the calling thread while it works, and undoes. */
+struct hip_visit {
+	hipStreamCaptureMode mode; /* the thread's own */
+	int device;		   /* the thread's own */
+	bool moved;		   /* to another device than that */
+	bool clean;		   /* it had no error that it may ask for */
+};
+
+/* The thread's capture mode becomes RELAXED: in any other, most calls fail
+ * while some thread captures, and spoil that capture. Its device becomes the
+ * device's. */
+gpumem_status gm_hip_enter(struct hip_visit *visit,
+			   const struct hip_device *device);
+/* That, for a stream of the device. CAPTURING, and the stream has not been
+ * touched, if it is being captured. INVALID: another device's. */
+gpumem_status gm_hip_enter_stream(struct hip_visit *visit,
+				  const struct hip_device *device,
+				  hipStream_t stream);
+/* The same, to queue work: a stream that is captured takes it into its graph.
+ */
+gpumem_status gm_hip_enter_queue(struct hip_visit *visit,
+				 const struct hip_device *device,
+				 hipStream_t stream);
+/* The number of the capture that the stream must not be touched for; 0: none.
+ * Between enter and leave. */
+gpumem_status gm_hip_capture(hipStream_t stream, uint64_t *id_out);
+/* After any of these was OK: the thread is as it was. */
+void gm_hip_leave(const struct hip_visit *visit);
+
+/* ---- Virtual memory below HIP_VM_FULL ---------------------------------- */
+
+/* NULL: no host memory. */
+struct hip_ranges *gm_hip_ranges_new(void);
+void gm_hip_ranges_free(struct hip_ranges *ranges);
+
+/* The slots of the same names, at HIP_VM_SINGLE and HIP_VM_RESERVE, between
+ * enter and leave. Pages are read and written by the devices whose bits are in
+ * `devices`. */
+gpumem_status gm_hip_pieces_reserve(const struct hip_device *device,
+				    uint64_t address, uint64_t bytes);
+gpumem_status gm_hip_pieces_release(const struct hip_device *device,
+				    uint64_t address, uint64_t bytes);
+gpumem_status gm_hip_pieces_map(const struct hip_device *device,
+				uint64_t address, const gpumem_page *pages,
+				size_t count, uint64_t page_bytes,
+				uint64_t devices);
+gpumem_status gm_hip_pieces_unmap(const struct hip_device *device,
+				  uint64_t address, size_t count,
+				  uint64_t page_bytes);
+
+/* Pages of HIP_VM_RESERVE are lists of handles. */
+gpumem_status gm_hip_split_create(const struct hip_device *device,
+				  uint64_t bytes, gpumem_page *page_out);
+gpumem_status gm_hip_split_destroy(gpumem_page page);
+
+/* ---- Calls that both ways need ----------------------------------------- */
+
+gpumem_status gm_hip_addresses_reserve(uint64_t bytes, uint64_t alignment,
+				       uint64_t wanted, uint64_t *address_out);
+gpumem_status gm_hip_addresses_free(uint64_t address, uint64_t bytes);
+gpumem_status gm_hip_handle_create(uint64_t bytes,
+				   const struct hip_page_kind *kind,
+				   hipMemGenericAllocationHandle_t *out);
+gpumem_status gm_hip_handle_release(hipMemGenericAllocationHandle_t handle);
+gpumem_status gm_hip_handle_map(uint64_t address, uint64_t bytes,
+				hipMemGenericAllocationHandle_t handle);
+/* The devices whose bits are set may read and write what is mapped there. */
+gpumem_status gm_hip_set_access(uint64_t address, uint64_t bytes,
+				uint64_t devices);
+gpumem_status gm_hip_mapping_unmap(uint64_t address, uint64_t bytes);
+
+/* ---- The slots of an open device, see backend.h ------------------------ */
+
+gpumem_status gm_hip_memory_info(void *device, struct gpumem_memory *memory);
+gpumem_status gm_hip_alloc(void *device, uint64_t bytes, uint64_t *address);
+gpumem_status gm_hip_free(void *device, uint64_t address, uint64_t bytes);
+gpumem_status gm_hip_fill(void *device, uint64_t address, uint8_t value,
+			  uint64_t bytes, gpumem_stream stream);
+gpumem_status gm_hip_copy(void *device, uint64_t to, uint64_t from,
+			  uint64_t bytes, gpumem_stream stream);
+gpumem_status gm_hip_stream_create(void *device, gpumem_stream *stream_out);
+gpumem_status gm_hip_stream_destroy(void *device, gpumem_stream stream);
+gpumem_status gm_hip_stream_sync(void *device, gpumem_stream stream);
+gpumem_status gm_hip_stream_query(void *device, gpumem_stream stream);
+gpumem_status gm_hip_capture_id(void *device, gpumem_stream stream,
+				uint64_t *id_out);
+gpumem_status gm_hip_stream_wait(void *device, gpumem_stream stream,
+				 gpumem_event event);
+gpumem_status gm_hip_event_create(void *device, gpumem_event *event_out);
+gpumem_status gm_hip_event_destroy(void *device, gpumem_event event);
+gpumem_status gm_hip_event_record(void *device, gpumem_event event,
+				  gpumem_stream stream);
+gpumem_status gm_hip_event_query(void *device, gpumem_event event);
+gpumem_status gm_hip_event_sync(void *device, gpumem_event event);
+gpumem_status gm_hip_va_reserve(void *device, uint64_t bytes,
+				uint64_t alignment, uint64_t *address_out);
+gpumem_status gm_hip_va_release(void *device, uint64_t address, uint64_t bytes);
+gpumem_status gm_hip_page_create(void *device, uint64_t bytes,
+				 gpumem_page *page_out);
+gpumem_status gm_hip_page_destroy(void *device, gpumem_page page,
+				  uint64_t bytes);
+gpumem_status gm_hip_map(void *device, uint64_t address,
+			 const gpumem_page *pages, size_t count,
+			 uint64_t page_bytes);
+gpumem_status gm_hip_unmap(void *device, uint64_t address, size_t count,
+			   uint64_t page_bytes);
+gpumem_status gm_hip_map_peers(void *device, uint64_t address,
+			       const gpumem_page *pages, size_t count,
+			       uint64_t page_bytes, void *const *peers,
+			       size_t peer_count);
+gpumem_status gm_hip_peer_query(void *device, void *peer, bool *can_out);
+gpumem_status gm_hip_peer_enable(void *device, void *peer);
+gpumem_status gm_hip_kind_alloc(void *device, gpumem_kind kind, uint64_t bytes,
+				uint64_t *address_out);
+gpumem_status gm_hip_kind_free(void *device, gpumem_kind kind, uint64_t address,
+			       uint64_t bytes);
+gpumem_status gm_hip_device_processes(
+	void *device,
+	bool (*fn)(const struct gpumem_process *process, void *user),
+	void *user);
+gpumem_status gm_hip_ipc_export(void *device, uint64_t address, uint64_t bytes,
+				void *handle_out);
+gpumem_status gm_hip_ipc_open(void *device, const void *handle, uint64_t bytes,
+			      uint64_t *address_out);
+gpumem_status gm_hip_ipc_close(void *device, uint64_t address);
+gpumem_status gm_hip_page_create_shared(void *device, uint64_t bytes,
+					gpumem_page *page_out);
+gpumem_status gm_hip_page_export(void *device, gpumem_page page, uint64_t bytes,
+				 int *fd_out);
+gpumem_status gm_hip_page_import(void *device, int fd, uint64_t bytes,
+				 gpumem_page *page_out);
+
+#endif

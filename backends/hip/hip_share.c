@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Groups SHARE_IPC and SHARE_FD: the runtime's IPC for its own allocations, and
+ * descriptors for pages that were created for it. Keeps nothing; nobody locks.
+ */
+#include "hip_plugin.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#define FD hipMemHandleTypePosixFileDescriptor
+
+_Static_assert(sizeof(hipIpcMemHandle_t) <= GPUMEM_SHARE_HANDLE_BYTES,
+	       "it fits");
+
+gpumem_status gm_hip_ipc_export(void *handle, uint64_t address, uint64_t bytes,
+				void *handle_out)
+{
+	struct hip_visit visit;
+	gpumem_status status = gm_hip_enter(&visit, handle);
+	hipIpcMemHandle_t ipc;
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_hip_check(
+		gm_hip.hipIpcGetMemHandle(&ipc, (void *)(uintptr_t)address),
+		"hipIpcGetMemHandle of %llu bytes at 0x%llx",
+		(unsigned long long)bytes, (unsigned long long)address);
+	if (status == GPUMEM_OK)
+		memcpy(handle_out, &ipc, sizeof(ipc));
+	gm_hip_leave(&visit);
+	return status;
+}
+
+/* What the runtime says to a handle that it will not open is about the handle:
+ * INVALID_CONTEXT is a handle of this process. */
+static gpumem_status refuse(hipError_t error)
+{
+	switch ((int)error) {
+	case hipErrorInvalidContext:
+		return gm_hip_fail(GPUMEM_INVALID, error,
+				   "hipIpcOpenMemHandle: it is an allocation "
+				   "of this process");
+	case hipErrorMapFailed:
+		return gm_hip_fail(GPUMEM_INVALID, error,
+				   "hipIpcOpenMemHandle: the process that "
+				   "shares it has ended or freed it");
+	default:
+		return gm_hip_check(error, "hipIpcOpenMemHandle");
+	}
+}
+
+gpumem_status gm_hip_ipc_open(void *handle, const void *bytes_of,
+			      uint64_t bytes, uint64_t *address_out)
+{
+	struct hip_visit visit;
+	gpumem_status status = gm_hip_enter(&visit, handle);
+	hipIpcMemHandle_t ipc;
+	hipError_t error;
+	void *address;
+
+	(void)bytes; /* the runtime knows */
+	if (status != GPUMEM_OK)
+		return status;
+	memcpy(&ipc, bytes_of, sizeof(ipc));
+	error = gm_hip.hipIpcOpenMemHandle(&address, ipc, gm_hip.ipc_flags);
+	if (error == hipSuccess)
+		*address_out = (uintptr_t)address;
+	else
+		status = refuse(error);
+	gm_hip_leave(&visit);
+	return status;
+}
+
+gpumem_status gm_hip_ipc_close(void *handle, uint64_t address)
+{
+	struct hip_visit visit;
+	gpumem_status status = gm_hip_enter(&visit, handle);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_hip_check(
+		gm_hip.hipIpcCloseMemHandle((void *)(uintptr_t)address),
+		"hipIpcCloseMemHandle");
+	gm_hip_leave(&visit);
+	return status;
+}
+
+/* A page that is a list of handles has no one descriptor. */
+static gpumem_status check_level(const struct hip_device *device)
+{
+	if (device->level > HIP_VM_RESERVE)
+		return GPUMEM_OK;
+	return gm_hip_fail(GPUMEM_UNSUPPORTED, hipSuccess,
+			   "the device's virtual memory does not work well "
+			   "enough to share pages");
+}
+
+gpumem_status gm_hip_page_create_shared(void *handle, uint64_t bytes,
+					gpumem_page *page_out)
+{
+	const struct hip_device *device = handle;
+	struct hip_page_kind kind = device->traits.page;
+	hipMemGenericAllocationHandle_t memory;
+	struct hip_visit visit;
+	gpumem_status status = check_level(device);
+
+	if (status == GPUMEM_OK)
+		status = gm_hip_enter(&visit, device);
+	if (status != GPUMEM_OK)
+		return status;
+	kind.requested_handle_type = FD;
+	status = gm_hip_handle_create(bytes, &kind, &memory);
+	if (status == GPUMEM_OK)
+		*page_out = (uintptr_t)memory;
+	gm_hip_leave(&visit);
+	return status;
+}
+
+/* Whether its descriptors are closed on exec the runtime does not say. */
+gpumem_status gm_hip_page_export(void *handle, gpumem_page page, uint64_t bytes,
+				 int *fd_out)
+{
+	struct hip_visit visit;
+	gpumem_status status = check_level(handle);
+	int fd = -1;
+
+	if (status == GPUMEM_OK)
+		status = gm_hip_enter(&visit, handle);
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_hip_check(
+		gm_hip.hipMemExportToShareableHandle(
+			&fd, (hipMemGenericAllocationHandle_t)(uintptr_t)page,
+			FD, 0),
+		"hipMemExportToShareableHandle of %llu bytes",
+		(unsigned long long)bytes);
+	if (status == GPUMEM_OK) {
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+		*fd_out = fd;
+	}
+	gm_hip_leave(&visit);
+	return status;
+}
+
+/* How large it is the runtime finds out when it is mapped. */
+gpumem_status gm_hip_page_import(void *handle, int fd, uint64_t bytes,
+				 gpumem_page *page_out)
+{
+	hipMemGenericAllocationHandle_t memory;
+	struct hip_visit visit;
+	gpumem_status status = check_level(handle);
+
+	if (status == GPUMEM_OK)
+		status = gm_hip_enter(&visit, handle);
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_hip_check(
+		gm_hip.hipMemImportFromShareableHandle(
+			&memory,
+			gm_hip.fd_by_value ? (void *)(intptr_t)fd : &fd, FD),
+		"hipMemImportFromShareableHandle of descriptor %d, %llu bytes",
+		fd, (unsigned long long)bytes);
+	if (status == GPUMEM_OK)
+		*page_out = (uintptr_t)memory;
+	gm_hip_leave(&visit);
+	return status;
+}

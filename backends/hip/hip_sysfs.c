@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the kernel's driver, amdgpu, writes about devices under /sys. Files are
+ * read each time; keeps nothing; nobody locks.
+ */
+#include "hip_plugin.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void gm_hip_sysfs_path(char path_out[HIP_PATH_BYTES], const char *format, ...)
+{
+	char root[HIP_PATH_BYTES / 2] = "", rest[HIP_PATH_BYTES / 2];
+	va_list args;
+
+	gm_hip.services->option("hip.sysfs", root, sizeof(root));
+	va_start(args, format);
+	vsnprintf(rest, sizeof(rest), format, args);
+	va_end(args);
+	snprintf(path_out, HIP_PATH_BYTES, "%s/%s", root, rest);
+}
+
+bool gm_hip_sysfs_number(const char *path, uint64_t *number_out)
+{
+	FILE *file = fopen(path, "re");
+	bool ok;
+
+	if (!file)
+		return false;
+	ok = fscanf(file, "%" SCNu64, number_out) == 1;
+	(void)fclose(file);
+	return ok;
+}
+
+bool gm_hip_sysfs_memory(const char *pci, struct gpumem_memory *memory)
+{
+	char path[HIP_PATH_BYTES];
+	uint64_t total, used;
+
+	gm_hip_sysfs_path(path, "bus/pci/devices/%s/mem_info_vram_total", pci);
+	if (!*pci || !gm_hip_sysfs_number(path, &total))
+		return false;
+	gm_hip_sysfs_path(path, "bus/pci/devices/%s/mem_info_vram_used", pci);
+	if (!gm_hip_sysfs_number(path, &used) || used > total)
+		return false;
+	memory->total_bytes = total;
+	memory->free_bytes = total - used;
+	return true;
+}
