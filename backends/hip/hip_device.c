@@ -125,15 +125,14 @@ gpumem_status gm_hip_device_info(int index, struct gpumem_device_info *info)
 	if (status != GPUMEM_OK)
 		return status;
 	memcpy(whole.note, found.note, sizeof(whole.note));
-	whole.granularity_bytes =
-		gm_hip_granularity(&device.traits, found.level);
+	whole.granularity_bytes = device.traits.granularity_bytes;
 	whole.alignment_bytes = ALIGNMENT_BYTES;
 	whole.caps = GPUMEM_CAP_STREAMS | GPUMEM_CAP_COPY | GPUMEM_CAP_CAPTURE |
 		     GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_MEMORY_INFO |
 		     GPUMEM_CAP_PINNED | GPUMEM_CAP_PEER |
 		     GPUMEM_CAP_SHARE_IPC |
 		     (found.level > HIP_VM_OFF ? GPUMEM_CAP_VM : 0) |
-		     (found.level > HIP_VM_RESERVE ? GPUMEM_CAP_SHARE_FD : 0) |
+		     (found.level > HIP_VM_OFF ? GPUMEM_CAP_SHARE_FD : 0) |
 		     (device.traits.managed ? GPUMEM_CAP_MANAGED : 0);
 	memcpy(info, &whole,
 	       whole.size < sizeof(whole) ? whole.size : sizeof(whole));

@@ -92,8 +92,8 @@ struct hip_page_kind {
 /* How far virtual memory can be trusted; each includes what is below it. */
 enum hip_level {
 	HIP_VM_OFF,	/* not at all */
-	HIP_VM_RESERVE, /* as SINGLE, and the addresses have to be given back
-			   and taken again for memory to come back */
+	HIP_VM_RESERVE, /* as SINGLE, and the addresses of an empty range are
+			   given back and taken again; only if hip.vm says so */
 	HIP_VM_SINGLE,	/* each call is about one mapping */
 	HIP_VM_FULL,	/* as documented: calls are about whole ranges */
 };
@@ -117,8 +117,7 @@ struct hip_device {
 	char pci[HIP_PCI_BYTES];
 	struct hip_traits traits;
 	enum hip_level level;
-	uint64_t granularity_bytes; /* at that level */
-	struct hip_ranges *ranges;  /* NULL at HIP_VM_FULL and HIP_VM_OFF */
+	struct hip_ranges *ranges; /* NULL at HIP_VM_FULL and HIP_VM_OFF */
 };
 
 /* Number `index`, and what is known of it without a context: device, pci,
@@ -137,8 +136,6 @@ void gm_hip_device_close(void *device);
 gpumem_status gm_hip_try_virtual(struct hip_device *device,
 				 char note_out[HIP_NOTE_BYTES]);
 /* As hip.vm has it; HIP_VM_FULL for "auto", and then *forced_out is false. */
-uint64_t gm_hip_granularity(const struct hip_traits *traits,
-			    enum hip_level level);
 gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out);
 
 /* ---- /sys -------------------------------------------------------------- */
@@ -204,11 +201,6 @@ gpumem_status gm_hip_pieces_map(const struct hip_device *device,
 gpumem_status gm_hip_pieces_unmap(const struct hip_device *device,
 				  uint64_t address, size_t count,
 				  uint64_t page_bytes);
-
-/* Pages of HIP_VM_RESERVE are lists of handles. */
-gpumem_status gm_hip_split_create(const struct hip_device *device,
-				  uint64_t bytes, gpumem_page *page_out);
-gpumem_status gm_hip_split_destroy(gpumem_page page);
 
 /* ---- Calls that both ways need ----------------------------------------- */
 

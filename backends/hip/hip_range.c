@@ -54,7 +54,7 @@ struct hip_piece *gm_hip_piece_at(const struct hip_device *device,
 				  uint64_t address)
 {
 	return range->piece +
-	       (address - range->address) / device->granularity_bytes;
+	       (address - range->address) / device->traits.granularity_bytes;
 }
 
 gpumem_status gm_hip_no_table(void)
@@ -63,62 +63,19 @@ gpumem_status gm_hip_no_table(void)
 			   "no host memory for a table of mappings");
 }
 
-/* At exactly that address, or not at all. */
-gpumem_status gm_hip_reserve_at(const struct hip_device *device,
-				uint64_t address)
-{
-	uint64_t bytes = device->granularity_bytes, found = 0;
-	gpumem_status status;
-
-	status = gm_hip_addresses_reserve(bytes, bytes, address, &found);
-	if (status != GPUMEM_OK || found == address)
-		return status;
-	(void)gm_hip_addresses_free(found, bytes);
-	return gm_hip_fail(GPUMEM_DRIVER, hipSuccess,
-			   "the addresses from 0x%llx on were taken by "
-			   "somebody else while they were given back, as this "
-			   "release of ROCm needs (hip.vm)",
-			   (unsigned long long)address);
-}
-
-/* The whole has shown that there is room: now as granules. */
-static gpumem_status divide(const struct hip_device *device, uint64_t address,
-			    uint64_t bytes)
-{
-	uint64_t granule = device->granularity_bytes, done = 0;
-	gpumem_status status = gm_hip_addresses_free(address, bytes);
-
-	if (status != GPUMEM_OK)
-		return status;
-	for (; done < bytes && status == GPUMEM_OK; done += granule)
-		status = gm_hip_reserve_at(device, address + done);
-	if (status == GPUMEM_OK)
-		return GPUMEM_OK;
-	for (done -= granule; done;) {
-		done -= granule;
-		(void)gm_hip_addresses_free(address + done, granule);
-	}
-	return status;
-}
-
 /* On failure the addresses are free. */
 gpumem_status gm_hip_pieces_reserve(const struct hip_device *device,
 				    uint64_t address, uint64_t bytes)
 {
 	struct hip_range *range = calloc(1, sizeof(*range));
-	gpumem_status status = GPUMEM_OK;
 
 	if (!range)
-		goto no_memory;
+		goto free_range;
 	range->address = address;
 	range->bytes = bytes;
-	range->piece = calloc(bytes / device->granularity_bytes,
+	range->piece = calloc(bytes / device->traits.granularity_bytes,
 			      sizeof(*range->piece));
 	if (!range->piece)
-		goto no_memory;
-	if (device->level == HIP_VM_RESERVE)
-		status = divide(device, address, bytes);
-	if (status != GPUMEM_OK)
 		goto free_range;
 	pthread_mutex_lock(&device->ranges->mutex);
 	range->next = device->ranges->first;
@@ -126,36 +83,34 @@ gpumem_status gm_hip_pieces_reserve(const struct hip_device *device,
 	pthread_mutex_unlock(&device->ranges->mutex);
 	return GPUMEM_OK;
 
-no_memory:
-	(void)gm_hip_addresses_free(address, bytes);
-	status = gm_hip_no_table();
 free_range:
-	if (range)
-		free(range->piece);
 	free(range);
-	return status;
+	(void)gm_hip_addresses_free(address, bytes);
+	return gm_hip_no_table();
 }
 
-/* A granule that is free counts as lost, so that what failed can be tried again
- * for the rest. */
-static gpumem_status release_granules(const struct hip_device *device,
-				      struct hip_range *range)
+/* Memory of releases such as 6.4.0 and 7.2 comes back only with its addresses:
+ * ROCm/hip#3781. What cannot be had again is lost, which is no failure of the
+ * unmap. */
+void gm_hip_range_renew(struct hip_range *range)
 {
-	uint64_t granule = device->granularity_bytes;
-	gpumem_status status;
+	uint64_t found = 0;
 
-	for (uint64_t at = range->address; at < range->address + range->bytes;
-	     at += granule) {
-		struct hip_piece *piece = gm_hip_piece_at(device, range, at);
-
-		if (piece->lost)
-			continue;
-		status = gm_hip_addresses_free(at, granule);
-		if (status != GPUMEM_OK)
-			return status;
-		piece->lost = true;
-	}
-	return GPUMEM_OK;
+	/* Otherwise still ours, and the memory comes back later. */
+	if (gm_hip_addresses_free(range->address, range->bytes) != GPUMEM_OK)
+		return;
+	if (gm_hip_addresses_reserve(range->bytes, 0, range->address, &found) ==
+		    GPUMEM_OK &&
+	    found == range->address)
+		return;
+	if (found)
+		(void)gm_hip_addresses_free(found, range->bytes);
+	range->lost = true;
+	gm_hip.services->log(GPUMEM_LOG_WARN,
+			     "hip: the addresses from 0x%llx on were taken by "
+			     "somebody else while they were given back (hip.vm "
+			     "is reserve)",
+			     (unsigned long long)range->address);
 }
 
 gpumem_status gm_hip_foreign(uint64_t address)
@@ -168,16 +123,14 @@ gpumem_status gm_hip_foreign(uint64_t address)
 gpumem_status gm_hip_pieces_release(const struct hip_device *device,
 				    uint64_t address, uint64_t bytes)
 {
-	gpumem_status status;
+	gpumem_status status = GPUMEM_OK;
 	struct hip_range *range;
 
 	pthread_mutex_lock(&device->ranges->mutex);
 	range = gm_hip_range_find(device->ranges, address);
 	if (!range)
 		status = gm_hip_foreign(address);
-	else if (device->level == HIP_VM_RESERVE)
-		status = release_granules(device, range);
-	else
+	else if (!range->lost)
 		status = gm_hip_addresses_free(address, bytes);
 	if (range && status == GPUMEM_OK)
 		drop_range(device->ranges, range);

@@ -88,14 +88,13 @@ gpumem_status gm_hip_ipc_close(void *handle, uint64_t address)
 	return status;
 }
 
-/* A page that is a list of handles has no one descriptor. */
 static gpumem_status check_level(const struct hip_device *device)
 {
-	if (device->level > HIP_VM_RESERVE)
+	if (device->level > HIP_VM_OFF)
 		return GPUMEM_OK;
 	return gm_hip_fail(GPUMEM_UNSUPPORTED, hipSuccess,
-			   "the device's virtual memory does not work well "
-			   "enough to share pages");
+			   "the device's virtual memory does not work: there "
+			   "are no pages to share");
 }
 
 gpumem_status gm_hip_page_create_shared(void *handle, uint64_t bytes,

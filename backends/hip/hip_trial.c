@@ -11,8 +11,11 @@
  *
  *     FULL     ROCR-Runtime#285: one unmap takes only one of several mappings;
  *              runtimes that refuse to give access to several at once
- *     SINGLE   ROCm/hip#3781: memory stays taken until its addresses are free
- *     RESERVE  the same, for ever; access that cannot be given at all
+ *     SINGLE   ROCm/hip#3781: memory stays taken until its addresses are free;
+ *              access that cannot be given at all
+ *
+ * What #3781 leaves is OFF, not RESERVE: that gives memory back only when all
+ * of a range is unmapped, while a pool counts on each page that it destroys.
  */
 #include "hip_plugin.h"
 
@@ -112,7 +115,8 @@ static const char *use(struct trial *trial)
 	return NULL;
 }
 
-/* As much as there is to give. */
+/* As much as there is to give. What a faulty unmap leaves mapped cannot be told
+ * from what it does not, and stays behind with its addresses. */
 static const char *give(struct trial *trial)
 {
 	const char *fault = NULL;
@@ -151,7 +155,7 @@ static const char *try_once(struct hip_device *device)
 {
 	struct trial trial = {
 		.device = device,
-		.bytes = device->granularity_bytes,
+		.bytes = device->traits.granularity_bytes,
 	};
 	struct gpumem_memory memory;
 	uint64_t before, taken;
@@ -202,19 +206,6 @@ gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
 			   value);
 }
 
-/* Where each granule has a reservation of its own, they must not be many: some
- * thousands for all of a large device. */
-#define RESERVE_GRANULARITY_BYTES (UINT64_C(32) << 20)
-
-uint64_t gm_hip_granularity(const struct hip_traits *traits,
-			    enum hip_level level)
-{
-	return level == HIP_VM_RESERVE && traits->granularity_bytes <
-						  RESERVE_GRANULARITY_BYTES
-		       ? RESERVE_GRANULARITY_BYTES
-		       : traits->granularity_bytes;
-}
-
 /* A level, and the table that it needs. */
 static gpumem_status set_level(struct hip_device *device, enum hip_level level)
 {
@@ -230,28 +221,31 @@ static gpumem_status set_level(struct hip_device *device, enum hip_level level)
 		device->ranges = NULL;
 	}
 	device->level = level;
-	device->granularity_bytes = gm_hip_granularity(&device->traits, level);
 	return GPUMEM_OK;
 }
 
 static gpumem_status step_down(struct hip_device *device,
 			       char note_out[HIP_NOTE_BYTES])
 {
-	const char *fault = try_level(device), *why = fault;
+	const char *fault = try_level(device), *first = fault, *last = fault;
 	gpumem_status status = GPUMEM_OK;
 
 	while (fault && status == GPUMEM_OK) {
-		why = fault;
-		status = set_level(device, device->level - 1);
+		last = fault;
+		status = set_level(device, device->level == HIP_VM_FULL
+						   ? HIP_VM_SINGLE
+						   : HIP_VM_OFF);
 		fault = NULL;
 		if (status == GPUMEM_OK && device->level != HIP_VM_OFF)
 			fault = try_level(device);
 	}
-	if (status == GPUMEM_OK && why)
+	if (status == GPUMEM_OK && first)
 		snprintf(note_out, HIP_NOTE_BYTES,
 			 "virtual memory: %s (hip.vm), as a trial showed that "
-			 "%s",
-			 level_names[device->level], why);
+			 "%s%s%s",
+			 level_names[device->level], first,
+			 last == first ? "" : ", then that ",
+			 last == first ? "" : last);
 	return status;
 }
 

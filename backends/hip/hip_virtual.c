@@ -27,8 +27,8 @@ static gpumem_status reserve(const struct hip_device *device, uint64_t bytes,
 	uint64_t address;
 
 	/* Pages can be mapped at multiples of the granularity only. */
-	if (alignment < device->granularity_bytes)
-		alignment = device->granularity_bytes;
+	if (alignment < device->traits.granularity_bytes)
+		alignment = device->traits.granularity_bytes;
 	status = gm_hip_addresses_reserve(bytes, alignment, 0, &address);
 	if (status == GPUMEM_OK && !is_whole(device))
 		status = gm_hip_pieces_reserve(device, address, bytes);
@@ -69,16 +69,14 @@ gpumem_status gm_hip_va_release(void *handle, uint64_t address, uint64_t bytes)
 	return status;
 }
 
-/* Between enter and leave. A page is the runtime's handle, which is a pointer,
- * or a list of handles. */
+/* Between enter and leave. A page is the runtime's handle, which is a pointer.
+ */
 static gpumem_status create(const struct hip_device *device, uint64_t bytes,
 			    gpumem_page *page_out)
 {
 	hipMemGenericAllocationHandle_t memory;
 	gpumem_status status;
 
-	if (device->level == HIP_VM_RESERVE)
-		return gm_hip_split_create(device, bytes, page_out);
 	status = gm_hip_handle_create(bytes, &device->traits.page, &memory);
 	if (status == GPUMEM_OK)
 		*page_out = (uintptr_t)memory;
@@ -112,11 +110,8 @@ gpumem_status gm_hip_page_destroy(void *handle, gpumem_page page,
 	(void)bytes; /* the runtime knows */
 	if (status != GPUMEM_OK)
 		return status;
-	status = device->level == HIP_VM_RESERVE
-			 ? gm_hip_split_destroy(page)
-			 : gm_hip_handle_release(
-				   (hipMemGenericAllocationHandle_t)(uintptr_t)
-					   page);
+	status = gm_hip_handle_release(
+		(hipMemGenericAllocationHandle_t)(uintptr_t)page);
 	gm_hip_leave(&visit);
 	return status;
 }

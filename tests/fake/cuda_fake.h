@@ -242,6 +242,8 @@ struct fake_region *fake_region_at(uint64_t start, enum fake_region_kind kind);
 CUresult fake_region_add(struct fake_region *region);
 /* Unmaps it and gives back its memory. */
 void fake_region_drop(struct fake_region *region);
+/* Addresses that were given back and are wanted again. */
+void fake_unretire(uint64_t start, uint64_t bytes);
 /* Everything that belongs to a context. */
 void fake_region_drop_all(const struct fake_context *context);
 uint64_t fake_region_count(enum fake_region_kind kind);

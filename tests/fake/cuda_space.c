@@ -89,11 +89,12 @@ struct fake_region *fake_region_at(uint64_t start, enum fake_region_kind kind)
 									: NULL;
 }
 
+static struct span late[RETIRED];
+
 /* Addresses that were given back stay without access for a while, so that what
  * still uses them faults and does not meet somebody else's memory. */
 static void retire(uint64_t start, uint64_t bytes)
 {
-	static struct span late[RETIRED];
 	static unsigned turn;
 	struct span *oldest = &late[turn++ % RETIRED];
 	void *at = (void *)(uintptr_t)start;
@@ -107,6 +108,17 @@ static void retire(uint64_t start, uint64_t bytes)
 		munmap(at, bytes);
 	else
 		*oldest = (struct span){start, bytes};
+}
+
+void fake_unretire(uint64_t start, uint64_t bytes)
+{
+	for (unsigned i = 0; i < RETIRED; i++) {
+		if (!late[i].bytes || late[i].start >= start + bytes ||
+		    start >= late[i].start + late[i].bytes)
+			continue;
+		munmap((void *)(uintptr_t)late[i].start, late[i].bytes);
+		late[i].bytes = 0;
+	}
 }
 
 /* What it has of the system and of the device. */

@@ -25,15 +25,38 @@ static bool granular(uint64_t value)
 /* ---- Addresses ------------------------------------------------------------
  */
 
+/* Addresses that nobody has, those wanted if they can be had. 0: none. */
+static uint64_t find_room(uint64_t wanted, size_t bytes, uint64_t unit)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	uint64_t start;
+	char *map;
+
+	if (wanted)
+		fake_unretire(wanted, bytes);
+	if (wanted && !(wanted & (unit - 1)) &&
+	    mmap(at(wanted), bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1,
+		 0) == at(wanted))
+		return wanted;
+	map = mmap(NULL, bytes + unit, PROT_NONE, flags, -1, 0);
+	if (map == MAP_FAILED)
+		return 0;
+	start = ((uintptr_t)map + unit - 1) & ~(unit - 1);
+	if (start > (uintptr_t)map)
+		munmap(map, start - (uintptr_t)map);
+	munmap(at(start + bytes), (uintptr_t)map + unit - start);
+	return start;
+}
+
 /* Seen: sizes are whole granules, where cuda.h says host pages. */
 static CUresult reserve(CUdeviceptr *address_out, size_t bytes,
-			size_t alignment, unsigned long long flags)
+			size_t alignment, uint64_t wanted,
+			unsigned long long flags)
 {
 	struct fake_region *region;
 	CUresult result = fake_vm_usable();
 	uint64_t start,
 		unit = alignment > FAKE_GRANULE ? alignment : FAKE_GRANULE;
-	char *map;
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -41,16 +64,11 @@ static CUresult reserve(CUdeviceptr *address_out, size_t bytes,
 	    alignment & (alignment - 1))
 		return CUDA_ERROR_INVALID_VALUE;
 	region = calloc(1, sizeof(*region));
-	map = mmap(NULL, bytes + unit, PROT_NONE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!region || map == MAP_FAILED) {
+	start = region ? find_room(wanted, bytes, unit) : 0;
+	if (!start) {
 		free(region);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	start = ((uintptr_t)map + unit - 1) & ~(unit - 1);
-	if (start > (uintptr_t)map)
-		munmap(map, start - (uintptr_t)map);
-	munmap(at(start + bytes), (uintptr_t)map + unit - start);
 	*region = (struct fake_region){
 		.start = start,
 		.bytes = bytes,
@@ -242,9 +260,8 @@ CUresult cuMemAddressReserve(CUdeviceptr *address_out, size_t bytes,
 			     size_t alignment, CUdeviceptr hint,
 			     unsigned long long flags)
 {
-	(void)hint; /* it is one */
 	FAKE_CALL(cuMemAddressReserve,
-		  reserve(address_out, bytes, alignment, flags));
+		  reserve(address_out, bytes, alignment, hint, flags));
 }
 
 CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)

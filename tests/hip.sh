@@ -1,0 +1,194 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The hip backend as it is installed, through the tools: without a runtime,
+# with AMD's own and no device, and over the doubles of ROCm 5, 6 and 7, which
+# are libamdhip64.so for whoever finds them first. They speak to the double of
+# CUDA's driver, so nothing here is proof of AMD's runtime or its devices.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/tool.sh"
+
+plugins=$top_builddir/backends/.libs
+plugin=$plugins/hip.so
+doubles=$top_builddir/tests/fake/hip
+driver=$top_builddir/tests/fake/.libs
+
+[ -f "$plugin" ] || skip_all "configured without HIP headers"
+need_tool conform
+GPUMEM_PLUGIN_PATH=$plugins
+export GPUMEM_PLUGIN_PATH
+
+# on MAJOR COMMAND...: with the double of that release as the runtime
+on()
+{
+	path=$doubles/$1/.libs:$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	shift
+	env LD_LIBRARY_PATH="$path" "$@"
+}
+
+# ---- the file --------------------------------------------------------------
+
+is "$(nm -D --defined-only "$plugin" | awk '$2 != "A" { print $3 }' |
+	sed 's/@.*//')" gpumem_plugin "it exports one function"
+if [ "${SANITIZER:-none}" = none ]; then
+	is "$(objdump -p "$plugin" | awk '$1 == "NEEDED" { print $2 }' |
+		grep -vE '^(libc|libpthread|libdl|ld-linux[a-z0-9-]*)\.so\.[0-9]+$')" \
+		"" "it needs libc only"
+	is "$(nm -D --undefined-only "$plugin" |
+		grep -E ' (hip|gm|gpumem)[A-Z_]')" \
+		"" "it needs no symbol of the runtime or the library"
+else
+	skip "a sanitizer's runtime is linked" "it needs libc only"
+fi
+
+# ---- without a device ------------------------------------------------------
+
+exits 3 "no runtime" with hip.library:/nonexistent/libamdhip64.so.6 \
+	"$tools/gpumem-probe" --backend hip
+is "$(wc -l <"$scratch/err")" 1 "is one line"
+check "that says what is missing" grep -q 'is not installed' "$scratch/err"
+exits 3 "not the runtime" with hip.library:libc.so.6 \
+	"$tools/gpumem-probe" --backend hip
+check "says so" grep -q 'no HIP runtime of AMD' "$scratch/err"
+
+real=$(/sbin/ldconfig -p 2>/dev/null |
+	sed -n 's/.*libamdhip64\.so\.[0-9]* .*=> //p' | head -n 1)
+if [ -n "$real" ] && [ ! -e /dev/kfd ] && [ "${SANITIZER:-none}" = none ]; then
+	exits 3 "AMD's own runtime and no device" with "hip.library:$real" \
+		"$tools/gpumem-probe" --backend hip
+	is "$(wc -l <"$scratch/err")" 1 "is one line"
+	check "that says what to look at" grep -q HIP_VISIBLE_DEVICES \
+		"$scratch/err"
+	is "$(cat "$scratch/out")" "" "and nothing else is printed"
+	exits 0 "which disturbs nobody else" with "hip.library:$real" \
+		env GPUMEM_BACKEND=auto "$tools/gpumem-probe"
+else
+	skip "no libamdhip64 of AMD here, or a device, or a sanitizer" \
+		"AMD's own runtime and no device"
+fi
+
+[ -e "$doubles/6/.libs/libamdhip64.so.6" ] || {
+	skip "configured without CUDA headers" "the doubles"
+	done_testing
+	exit
+}
+
+sed -n 's/^\tX(\([A-Za-z0-9_]*\),.*/\1/p' \
+	"$top_srcdir/backends/hip/hip_symbols.h" | sort >"$scratch/wanted"
+nm -D --defined-only "$doubles/7/.libs/libamdhip64.so.7" |
+	awk '{ print $3 }' | sed 's/@.*//' | sort >"$scratch/had"
+check "it looks up the runtime's functions" grep -qx hipMalloc "$scratch/wanted"
+is "$(comm -23 "$scratch/wanted" "$scratch/had")" "" \
+	"the double of ROCm 7 has all of them"
+
+# ---- the contract, by release and level ------------------------------------
+
+# conforms MAJOR SETTING NOTE: the note of the device once it is open
+conforms()
+{
+	exits 0 "ROCm $1 conforms, with $2" on "$1" env "$2" \
+		"$tools/gpumem-conform" "$plugin"
+	grep -E '^not ok|^Bail|SKIP /' "$scratch/out" | sed 's/^/#   /'
+	check "and is not skipped" grep -q '^ok 50 ' "$scratch/out"
+	exits 0 "opened, with $2" on "$1" env "$2" "$tools/gpumem-probe" \
+		--device hip:0
+	is "$(sed -n 's/^  note  *//p' "$scratch/out")" "$3" "its note"
+}
+
+trial='virtual memory: %s (hip.vm), as a trial showed that %s'
+stays='memory that was given back stays taken'
+access='memory cannot be mapped, or access not given'
+conforms 5 FAKECUDA_DEVICES=2 'virtual memory: off, as this runtime, 5.2.21153, has none; ROCm 6.1 and later may'
+conforms 6 FAKECUDA_DEVICES=2 ""
+conforms 7 FAKECUDA_DEVICES=2 ""
+conforms 7 FAKEHIP_VERSION=70100000 ""
+# shellcheck disable=SC2059
+{
+	conforms 6 FAKEHIP_QUIRKS=joint_unmap "$(printf "$trial" single "$stays")"
+	conforms 6 FAKEHIP_QUIRKS=joint_access "$(printf "$trial" single "$access")"
+	conforms 6 FAKEHIP_QUIRKS=no_access "$(printf "$trial" off "$access")"
+	conforms 6 FAKEHIP_QUIRKS=stuck "$(printf "$trial" off "$stays")"
+	conforms 6 FAKEHIP_QUIRKS=never "$(printf "$trial" off "$stays")"
+}
+for level in full single reserve off; do
+	conforms 6 "GPUMEM_CONF=hip.vm:$level" \
+		"virtual memory: $level, as hip.vm says, without a trial"
+done
+exits 1 "a level that is none" on 6 env GPUMEM_CONF=hip.vm:most \
+	"$tools/gpumem-probe" --device hip:0
+check "is told" grep -q 'has to be auto, full' "$scratch/err"
+
+# ---- what the kernel says --------------------------------------------------
+
+sys=$scratch/sys
+kfd=$sys/class/kfd/kfd
+pci=$sys/bus/pci/devices/0000:41:00.0
+mkdir -p "$kfd/topology/nodes/0" "$kfd/topology/nodes/1" \
+	"$kfd/topology/nodes/2" "$kfd/proc/101" "$kfd/proc/102" \
+	"$kfd/proc/103" "$pci"
+printf 'cpu_cores_count 8\nlocation_id 0\ndomain 0\n' \
+	>"$kfd/topology/nodes/0/properties"
+echo 0 >"$kfd/topology/nodes/0/gpu_id"
+printf 'simd_count 8\nlocation_id %d\ndomain 0\n' $((0x41 << 8)) \
+	>"$kfd/topology/nodes/1/properties"
+echo 4711 >"$kfd/topology/nodes/1/gpu_id"
+printf 'simd_count 8\nlocation_id %d\ndomain 1\n' $((0x41 << 8)) \
+	>"$kfd/topology/nodes/2/properties"
+echo 4712 >"$kfd/topology/nodes/2/gpu_id"
+echo 1048576 >"$kfd/proc/101/vram_4711"
+echo 4096 >"$kfd/proc/102/vram_4711"
+echo 9999 >"$kfd/proc/102/vram_4712"
+echo 5555 >"$kfd/proc/103/vram_4712"
+exits 0 "who holds what" on 6 env GPUMEM_CONF="hip.sysfs:$sys" \
+	"$tools/gpumem-probe" --device hip:0 --json
+json_is "[(p['pid'], p['bytes'])
+	for b in d['backends'] for x in b['devices'] for p in x['processes']]" \
+	"[(101, 1048576), (102, 4096)]" "of this device only"
+echo 17179869184 >"$pci/mem_info_vram_total"
+echo 16106127360 >"$pci/mem_info_vram_used"
+exits 0 "where the runtime knows this process only" on 5 \
+	env GPUMEM_CONF="hip.sysfs:$sys" "$tools/gpumem-probe" --device hip:0
+check "the kernel's word counts" grep -qE '^  free memory +1 GiB' \
+	"$scratch/out"
+exits 0 "where it knows the device" on 7 \
+	env GPUMEM_CONF="hip.sysfs:$sys,hip.vm:full" "$tools/gpumem-probe" \
+	--device hip:0
+check "its own does" grep -qE '^  free memory +16 GiB' "$scratch/out"
+
+# ---- recorded programs -----------------------------------------------------
+
+# ratio DEVICE TRACE [COMMAND...]: what peak reserved is of peak requested
+ratio()
+{
+	device=$1
+	trace=$top_srcdir/tests/traces/$2
+	shift 2
+	"$@" "$tools/gpumem-replay" --device "$device" --json "$trace" \
+		2>"$scratch/err" |
+		sed -n 's/.*"reserved_ratio": *\([0-9.]*\).*/\1/p'
+}
+
+on_cuda()
+{
+	env LD_LIBRARY_PATH="$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+}
+
+for trace in llama_generate.trace.gz; do
+	cuda=$(ratio cuda:0 $trace on_cuda)
+	check "$trace is replayed" test -n "$cuda"
+	for major in 6 7; do
+		hip=$(ratio hip:0 $trace on $major)
+		check "on ROCm $major it takes $hip, on cuda $cuda" \
+			awk -v a="${hip:-0}" -v b="${cuda:-9}" \
+			'BEGIN { d = a - b; exit !(d < 0.005 && d > -0.005) }'
+	done
+	raw=$(ratio cuda:0 $trace on_cuda env FAKECUDA_NO_VMM=1)
+	hip=$(ratio hip:0 $trace on 5)
+	check "on ROCm 5, with no virtual memory, $hip; cuda so $raw" \
+		awk -v a="${hip:-0}" -v b="${raw:-9}" \
+		'BEGIN { d = a - b; exit !(d < 0.005 && d > -0.005) }'
+done
+
+done_testing
