@@ -51,7 +51,7 @@ const struct fuzz_seed fuzz_seeds[] = {
 };
 
 /* How many slots each group has, in the table's order. */
-static const size_t groups[] = {10, 6, 2, 1, 2, 3, 1, 3, 3};
+static const size_t groups[] = {10, 6, 2, 1, 2, 3, 1, 3, 3, 3, 1};
 
 static void check(bool condition)
 {
