@@ -13,6 +13,7 @@
 #define ALIGNMENT_MIN 256 /* what gpumem.h promises for every block */
 #define INDEX_DIGITS 6
 #define UUID_LENGTH 36
+#define PCI_LENGTH 12
 
 static const uint32_t known_caps = 0
 #define CAP_BIT(name, bit, text) | (uint32_t)GPUMEM_CAP_##name
@@ -116,12 +117,14 @@ static gpumem_status invalid_name(const char *name)
 {
 	return gm_fail(GPUMEM_INVALID,
 		       "\"%.60s\" is no name of a device: it has to be like "
-		       "\"cuda\", \"cuda:0\" or \"cuda:UUID\"",
+		       "\"cuda\", \"cuda:0\", \"cuda:UUID\" or "
+		       "\"cuda:0000:3b:00.0\"",
 		       name);
 }
 
-static gpumem_status find_uuid(const struct gm_backend *backend,
-			       const char *uuid, int *index_out)
+/* By its UUID or by its place on the PCI bus: no text is both. */
+static gpumem_status find_text(const struct gm_backend *backend,
+			       const char *text, int *index_out)
 {
 	struct gpumem_device_info info;
 	gpumem_status status;
@@ -129,13 +132,15 @@ static gpumem_status find_uuid(const struct gm_backend *backend,
 
 	for (index = 0; index < backend->info.device_count; index++) {
 		status = gm_device_describe(backend, index, &info, NULL);
-		if (status != GPUMEM_OK || strcasecmp(info.uuid, uuid) != 0)
+		if (status != GPUMEM_OK || (strcasecmp(info.uuid, text) != 0 &&
+					    strcasecmp(info.pci, text) != 0))
 			continue;
 		*index_out = index;
 		return GPUMEM_OK;
 	}
-	return gm_fail(GPUMEM_NO_DEVICE, "%s has no device with the UUID %s",
-		       backend->info.name, uuid);
+	return gm_fail(GPUMEM_NO_DEVICE, "%s has no device with the %s %s",
+		       backend->info.name,
+		       strchr(text, ':') ? "PCI place" : "UUID", text);
 }
 
 static gpumem_status find_index(const struct gm_backend *backend,
@@ -171,6 +176,17 @@ static bool is_uuid(const char *text)
 	       strspn(text, "0123456789abcdefABCDEF-") == UUID_LENGTH;
 }
 
+/* 0000:3b:00.0 */
+static bool is_pci(const char *text)
+{
+	return strlen(text) == PCI_LENGTH &&
+	       strspn(text, "0123456789abcdefABCDEF") == 4 && text[4] == ':' &&
+	       text[7] == ':' && text[10] == '.' &&
+	       strspn(text + 5, "0123456789abcdefABCDEF") == 2 &&
+	       strspn(text + 8, "0123456789abcdefABCDEF") == 2 &&
+	       strspn(text + 11, "01234567") == 1;
+}
+
 gpumem_status gm_device_find(const char *name,
 			     const struct gm_backend **backend_out,
 			     int *index_out)
@@ -189,7 +205,7 @@ gpumem_status gm_device_find(const char *name,
 	if (strncmp(which, "GPU-", 4) == 0) /* as NVIDIA's tools write it */
 		which += 4;
 	if (!length || length >= sizeof(backend) ||
-	    (!is_index(which) && !is_uuid(which)))
+	    (!is_index(which) && !is_uuid(which) && !is_pci(which)))
 		return invalid_name(name);
 	memcpy(backend, name, length);
 	backend[length] = '\0';
@@ -197,7 +213,7 @@ gpumem_status gm_device_find(const char *name,
 	if (status != GPUMEM_OK)
 		return status;
 	return is_index(which) ? find_index(*backend_out, which, index_out)
-			       : find_uuid(*backend_out, which, index_out);
+			       : find_text(*backend_out, which, index_out);
 }
 
 struct visit {

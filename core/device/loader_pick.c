@@ -5,9 +5,12 @@
  * In which order backends are listed, and which one is picked: what
  * GPUMEM_BACKEND says (a name, several in order of preference, or "auto"; it is
  * ignored in set-user-id programs). "auto" is the order of the list below, so
- * that what the list shows as chosen is what an open gets.
+ * that what the list shows as chosen is what an open gets. What has only the
+ * host's own processor is not for "auto": it is slower than no backend at all,
+ * and has to be asked for by name.
  */
 #include "loader_room.h"
+#include "device_info.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/option.h"
@@ -81,8 +84,23 @@ static bool list_names(struct gm_names *names)
 	return room && gm_names_add(names, gm_host_backend.name);
 }
 
+/* Its first device decides: those that are none come last. What cannot be
+ * asked shows when it is opened. */
+static gpumem_status refuse_processor(const struct gm_backend *row)
+{
+	struct gpumem_device_info info;
+
+	if (gm_device_describe(row, 0, &info, NULL) != GPUMEM_OK ||
+	    !(info.caps & GPUMEM_CAP_CPU))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_NO_DEVICE,
+		       "%s has only the host's own processor, which is used "
+		       "when it is asked for by name",
+		       row->info.name);
+}
+
 /* Tries one name; true when it is the one. */
-static bool try_name(struct pick *pick, const char *name)
+static bool try_name(struct pick *pick, const char *name, bool any)
 {
 	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
 	size_t used = strlen(pick->why);
@@ -90,6 +108,8 @@ static bool try_name(struct pick *pick, const char *name)
 	gpumem_status status;
 
 	status = gm_row_get(name, true, &row);
+	if (status == GPUMEM_OK && !any)
+		status = refuse_processor(row);
 	if (status == GPUMEM_OK) {
 		pick->row = row;
 		return true;
@@ -110,7 +130,7 @@ static bool try_auto(struct pick *pick)
 	if (!list_names(&names) && !pick->tried++)
 		pick->status = GPUMEM_NO_HOST_MEMORY;
 	for (i = 0; i < names.count; i++)
-		if (try_name(pick, names.list[i]))
+		if (try_name(pick, names.list[i], false))
 			break;
 	gm_names_free(&names);
 	return pick->row != NULL;
@@ -125,7 +145,7 @@ static gpumem_status pick_now(struct pick *pick)
 
 	while (!found && next_wish(&at, name, sizeof(name)))
 		found = strcmp(name, "auto") == 0 ? try_auto(pick)
-						  : try_name(pick, name);
+						  : try_name(pick, name, true);
 	if (found)
 		return GPUMEM_OK;
 	if (!pick->tried)

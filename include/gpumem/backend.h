@@ -145,8 +145,9 @@ struct gpumem_backend {
 	gpumem_status (*stream_create)(void *device, gpumem_stream *stream_out);
 	gpumem_status (*stream_destroy)(void *device, gpumem_stream stream);
 	gpumem_status (*stream_sync)(void *device, gpumem_stream stream);
-	/* OK: all work queued on the stream so far is over. NOT_READY: not yet.
-	 * CAPTURING while it is being captured. */
+	/* OK: all work queued on the stream so far is over. NOT_READY: not yet,
+	 * which may be said of an idle stream for a moment. CAPTURING while it
+	 * is being captured. */
 	gpumem_status (*stream_query)(void *device, gpumem_stream stream);
 	/* Later work of `stream` waits on the device for `event`. */
 	gpumem_status (*stream_wait)(void *device, gpumem_stream stream,

@@ -239,7 +239,8 @@ typedef void *gpumem_stream;
 	X(PINNED, 10, "pools of pinned host memory")                          \
 	X(MANAGED, 11, "pools of managed memory")                             \
 	X(PEER, 12, "pools can be opened to other devices")                   \
-	X(OBJECTS, 13, "the vendor names memory by objects")
+	X(OBJECTS, 13, "the vendor names memory by objects")                  \
+	X(CPU, 14, "it is the host's own processor")
 
 enum gpumem_cap {
 #define GPUMEM_CAP_ENUM(name, bit, text) GPUMEM_CAP_##name = 1u << (bit),

@@ -28,7 +28,7 @@ static struct {
 } fake = {
 	.native_name = "",
 	.devices = 2,
-	.caps = UINT32_MAX,
+	.caps = UINT32_MAX & ~(uint32_t)GPUMEM_CAP_CPU,
 	.granularity_bytes = 4096,
 	.alignment_bytes = 512,
 	.max_alloc_bytes = 1u << 30,
@@ -72,6 +72,8 @@ static gpumem_status fake_info(int index, struct gpumem_device_info *info_out)
 	memset(info_out->product, 'x', sizeof(info_out->product));
 	snprintf(info_out->uuid, sizeof(info_out->uuid),
 		 "0123abcd-0000-0000-0000-00000000000%d", index % 10);
+	snprintf(info_out->pci, sizeof(info_out->pci), "0000:3b:00.%d",
+		 index % 8);
 	info_out->total_bytes = 1u << 30;
 	info_out->granularity_bytes = fake.granularity_bytes;
 	info_out->alignment_bytes = fake.alignment_bytes;

@@ -61,6 +61,11 @@ static void test_names(void)
 		"fake:99999999999999999999",
 		"a-name-that-is-too-long:0",
 		"fake:0123abcd-0000-0000-0000-0000000000",
+		"fake:0000:3b:00.8",
+		"fake:0000:3b:00",
+		"fake:0000-3b:00.0",
+		"fake:000g:3b:00.0",
+		"fake:3b:00.0",
 	};
 	size_t i;
 
@@ -70,6 +75,8 @@ static void test_names(void)
 	opens("fake:01", 1);
 	opens("fake:0123abcd-0000-0000-0000-000000000001", 1);
 	opens("fake:0123ABCD-0000-0000-0000-000000000001", 1);
+	opens("fake:0000:3b:00.1", 1);
+	opens("fake:0000:3B:00.0", 0);
 	opens("fake:GPU-0123abcd-0000-0000-0000-000000000000", 0);
 	for (i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++)
 		refuses(invalid[i], GPUMEM_INVALID);
@@ -81,6 +88,10 @@ static void test_names(void)
 	is_str(last_text(),
 	       "fake has no device with the UUID "
 	       "0123abcd-0000-0000-0000-000000000007",
+	       "says which");
+	refuses("fake:0000:3b:00.7", GPUMEM_NO_DEVICE);
+	is_str(last_text(),
+	       "fake has no device with the PCI place 0000:3b:00.7",
 	       "says which");
 	refuses("nowhere:0", GPUMEM_NOT_FOUND);
 	refuses("Fake:0", GPUMEM_NOT_FOUND);
@@ -122,8 +133,11 @@ static void test_info(void)
 #undef CAP_BIT
 		;
 	struct gpumem_device *device;
+	const uint32_t said = fake.caps;
 
+	fake.caps = UINT32_MAX;
 	is_status(gm_device_open("fake:1", &device), GPUMEM_OK, "open");
+	fake.caps = said;
 	is_str(device->info.name, "fake:1", "name");
 	is_uint(device->info.size, sizeof(device->info), "size");
 	is_uint(strlen(device->info.product), sizeof(device->info.product) - 1,

@@ -126,6 +126,20 @@ static void test_lists(void)
 	picks(NULL, "zeta");
 }
 
+/* What only the host's processor computes is for those who ask for it. */
+static void test_processor(void)
+{
+	fake.caps |= GPUMEM_CAP_CPU;
+	picks("auto", "host");
+	ok(strstr(seen.text, "fake has only the host's own processor") != NULL,
+	   "and says why");
+	picks("zeta", "zeta");
+	picks("nowhere,fake", "fake");
+	picks("nowhere,auto", "host");
+	fake.caps &= ~(uint32_t)GPUMEM_CAP_CPU;
+	picks("auto", "zeta");
+}
+
 static void test_failures(void)
 {
 	fails("cuda", GPUMEM_NO_DEVICE, "cuda: no such device is present");
@@ -155,6 +169,7 @@ int main(void)
 	test_log();
 	bring();
 	test_lists();
+	test_processor();
 	test_failures();
 	return done_testing();
 }
