@@ -154,10 +154,12 @@ static int bench_main(const struct bench_config *config, char **argv)
 	int code = TOOL_FAILED;
 	bool ok;
 
-	bench_find_peers(&bench, argv);
 	bench.device = tool_open(config->device, &code);
 	if (!bench.device)
 		return code;
+	/* Later: jemalloc brings libstdc++, which then takes its memory from
+	 * there also for a driver that is loaded after it. */
+	bench_find_peers(&bench, argv);
 	bench.info = GPUMEM_INIT(struct gpumem_device_info);
 	ok = gpumem_device_info(bench.device, &bench.info) == GPUMEM_OK;
 	if (!ok)
