@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Events. OpenCL's are made by the command that they stand for and stand for no
+ * other, ours are recorded again and again: so an event has a place for the
+ * newest mark. Its mutex is held to look at the place alone; who uses a mark
+ * has a reference of its own.
+ */
+#include "opencl_plugin.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct event {
+	pthread_mutex_t mutex;
+	cl_event mark; /* NULL: never recorded */
+};
+
+/* NULL, or with a reference that the caller gives back. */
+static cl_event newest(struct event *event)
+{
+	cl_event mark;
+
+	pthread_mutex_lock(&event->mutex);
+	mark = event->mark;
+	if (mark && gm_opencl.clRetainEvent(mark) != CL_SUCCESS)
+		mark = NULL;
+	pthread_mutex_unlock(&event->mutex);
+	return mark;
+}
+
+gpumem_status gm_opencl_event_create(void *device, gpumem_event *event_out)
+{
+	struct event *event = calloc(1, sizeof(*event));
+
+	(void)device;
+	if (!event)
+		return gm_opencl_fail(GPUMEM_NO_HOST_MEMORY, CL_SUCCESS,
+				      "no host memory for an event");
+	pthread_mutex_init(&event->mutex, NULL);
+	*event_out = event;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_opencl_event_destroy(void *device, gpumem_event name)
+{
+	struct event *event = name;
+	gpumem_status status = GPUMEM_OK;
+
+	(void)device;
+	if (event->mark)
+		status = gm_opencl_check(gm_opencl.clReleaseEvent(event->mark),
+					 "clReleaseEvent");
+	if (status != GPUMEM_OK)
+		return status;
+	pthread_mutex_destroy(&event->mutex);
+	free(event);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_opencl_event_record(void *device, gpumem_event name,
+				     gpumem_stream stream)
+{
+	struct event *event = name;
+	struct opencl_lane lane;
+	cl_event mark, before;
+	gpumem_status status = gm_opencl_enter(device, stream, &lane);
+
+	if (status == GPUMEM_OK)
+		status = gm_opencl_mark(&lane, &mark);
+	if (status != GPUMEM_OK)
+		return status;
+	pthread_mutex_lock(&event->mutex);
+	before = event->mark;
+	event->mark = mark;
+	pthread_mutex_unlock(&event->mutex);
+	if (before)
+		(void)gm_opencl.clReleaseEvent(before);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_opencl_event_query(void *device, gpumem_event name)
+{
+	cl_event mark = newest(name);
+	gpumem_status status;
+
+	(void)device;
+	if (!mark)
+		return GPUMEM_OK;
+	status = gm_opencl_look(mark);
+	(void)gm_opencl.clReleaseEvent(mark);
+	return status;
+}
+
+gpumem_status gm_opencl_event_sync(void *device, gpumem_event name)
+{
+	cl_event mark = newest(name);
+	gpumem_status status;
+
+	(void)device;
+	if (!mark)
+		return GPUMEM_OK;
+	status = gm_opencl_wait(mark);
+	(void)gm_opencl.clReleaseEvent(mark);
+	return status;
+}
+
+static cl_int wait_for(const struct opencl_lane *lane, cl_event mark)
+{
+	if (lane->version >= 12 && gm_opencl.clEnqueueBarrierWithWaitList)
+		return gm_opencl.clEnqueueBarrierWithWaitList(lane->queue, 1,
+							      &mark, NULL);
+	return gm_opencl.clEnqueueWaitForEvents(lane->queue, 1, &mark);
+}
+
+gpumem_status gm_opencl_stream_wait(void *device, gpumem_stream stream,
+				    gpumem_event name)
+{
+	struct opencl_lane lane;
+	gpumem_status status = gm_opencl_enter(device, stream, &lane);
+	cl_event mark;
+
+	if (status != GPUMEM_OK)
+		return status;
+	mark = newest(name);
+	if (!mark)
+		return GPUMEM_OK;
+	status = gm_opencl_check(wait_for(&lane, mark),
+				 "clEnqueueBarrierWithWaitList");
+	(void)gm_opencl.clReleaseEvent(mark);
+	return status;
+}

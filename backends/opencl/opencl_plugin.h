@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The inside of the `opencl` backend: any device of any OpenCL platform, 1.1 or
+ * later, by way of the ICD loader, which is found when the plugin is started,
+ * not when it is linked. Its rooms, from the ground up:
+ *
+ *     opencl_symbols.h  the functions, with the version that brought them
+ *     opencl_error.c    the implementation's results as statuses and sentences
+ *     opencl_driver.c   the loader found and started
+ *     opencl_option.c   the values of options
+ *     opencl_list.c     devices found, put in order, counted; group ADOPT
+ *     opencl_traits.c   what a device can do, and which memory it will give
+ *     opencl_info.c     a device described
+ *     opencl_device.c   devices opened and closed
+ *     opencl_budget.c   what may be taken of a device
+ *     opencl_table.c    all blocks by address
+ *     opencl_memory.c   alloc, free, memory_info
+ *     opencl_pointer.c  memory with addresses of the implementation's: SVM, USM
+ *     opencl_buffer.c   memory without: cl_mem, to which we give addresses
+ *     opencl_object.c   groups OBJECTS
+ *     opencl_stream.c   command queues
+ *     opencl_event.c    events
+ *     opencl_copy.c     group COPY
+ *     opencl_fill.c     the same, for values
+ *     opencl_plugin.c   the table
+ *
+ * Three things are locked, each by its own room and for the time of a look: the
+ * list of devices, the table of blocks, and an event. It does not cache or
+ * retry, and counts only what keeps it from taking more than there is.
+ */
+#ifndef GM_OPENCL_PLUGIN_H
+#define GM_OPENCL_PLUGIN_H
+
+#include <gpumem/backend.h>
+#include "opencl_symbols.h"
+#include <stdatomic.h>
+
+/* ---- The loader -------------------------------------------------------- */
+
+struct opencl_driver {
+	const struct gpumem_services *services;
+#define OPENCL_POINTER(symbol, since) __typeof__(symbol) *symbol;
+	OPENCL_SYMBOL_LIST(OPENCL_POINTER)
+#undef OPENCL_POINTER
+};
+
+/* Written by init, then only read. */
+extern struct opencl_driver gm_opencl;
+
+extern const struct gpumem_option_row gm_opencl_options[];
+
+/* What option opencl.memory says. */
+enum opencl_wish {
+	OPENCL_WISH_AUTO,
+	OPENCL_WISH_BUFFER,
+	OPENCL_WISH_SVM,
+	OPENCL_WISH_USM
+};
+
+gpumem_status gm_opencl_option_memory(enum opencl_wish *wish_out);
+/* 0: none is set. */
+uint64_t gm_opencl_option_capacity(void);
+
+gpumem_status gm_opencl_init(const struct gpumem_services *services);
+const char *gm_opencl_driver_version(void);
+
+/* ---- Errors ------------------------------------------------------------ */
+
+/* OK for success; else the status that the result means, having left the
+ * sentence "WHAT: ...". */
+gpumem_status gm_opencl_check(cl_int result, const char *what, ...)
+	GPUMEM_PRINTF(2, 3);
+/* The same for a call that takes memory: more results mean NO_MEMORY there. */
+gpumem_status gm_opencl_check_memory(cl_int result, const char *what, ...)
+	GPUMEM_PRINTF(2, 3);
+/* Of the state of a command that has failed. */
+gpumem_status gm_opencl_check_work(cl_int state);
+/* Leaves a sentence of our own; result 0: no call failed. */
+gpumem_status gm_opencl_fail(gpumem_status status, cl_int result,
+			     const char *sentence, ...) GPUMEM_PRINTF(3, 4);
+
+/* ---- Devices, open or not ---------------------------------------------- */
+
+/* A device that a platform has. Lives for ever. */
+struct opencl_unit {
+	cl_platform_id platform;
+	cl_device_id id;
+	char platform_name[64], platform_version[128];
+	int version;		     /* of the device, see OPENCL_MIN */
+	bool cpu;		     /* the host's own processor */
+	_Atomic uint64_t used_bytes; /* all that we took of it */
+};
+
+/* What an index stands for. */
+struct opencl_place {
+	struct opencl_unit *unit;
+	cl_context context; /* the program's; NULL: one of our own */
+};
+
+/* Called by init: finds every device. OK also when there is none. */
+gpumem_status gm_opencl_list_make(void);
+gpumem_status gm_opencl_place(int index, struct opencl_place *place_out);
+gpumem_status gm_opencl_device_count(int *count_out);
+gpumem_status gm_opencl_device_adopt(void *context, void *native_device,
+				     int *index_out);
+
+/* Whether the device's words of capability have this one. */
+bool gm_opencl_extends(const struct opencl_unit *unit, const char *extension);
+/* False: the device does not know. */
+bool gm_opencl_ask(const struct opencl_unit *unit, cl_device_info what,
+		   void *value_out, size_t bytes);
+
+enum opencl_memory { OPENCL_BUFFER, OPENCL_SVM, OPENCL_USM };
+
+struct opencl_traits {
+	enum opencl_memory memory;
+	uint64_t capacity_bytes; /* the budget */
+	uint64_t alignment_bytes, max_alloc_bytes;
+	bool tells_free;
+};
+
+/* With the options of the moment. */
+gpumem_status gm_opencl_read_traits(const struct opencl_unit *unit,
+				    struct opencl_traits *traits_out);
+
+struct opencl_device {
+	struct opencl_unit *unit;
+	cl_context context;
+	cl_command_queue queue;	 /* the default stream */
+	cl_command_queue commit; /* what alloc queues, and waits for */
+	struct opencl_traits traits;
+	atomic_bool misaligned; /* pointers come with less than we promise */
+	clDeviceMemAllocINTEL_fn usm_alloc; /* NULL without USM */
+	clMemFreeINTEL_fn usm_free;
+	clEnqueueMemFillINTEL_fn usm_fill;
+	clEnqueueMemcpyINTEL_fn usm_copy;
+};
+
+/* In what memory is asked for: a multiple of what implementations use. */
+#define OPENCL_GRANULARITY_BYTES (UINT64_C(64) << 10)
+
+gpumem_status gm_opencl_device_info(int index,
+				    struct gpumem_device_info *info_out);
+gpumem_status gm_opencl_device_open(int index, void **device_out);
+void gm_opencl_device_close(void *device);
+
+/* ---- The budget -------------------------------------------------------- */
+
+/* NO_MEMORY, and nothing is taken, when that would be more than there is. */
+gpumem_status gm_opencl_budget_take(struct opencl_device *device,
+				    uint64_t bytes);
+void gm_opencl_budget_give(struct opencl_device *device, uint64_t bytes);
+
+/* ---- Blocks ------------------------------------------------------------ */
+
+/* What one alloc gave. */
+struct opencl_block {
+	uint64_t address, bytes;
+	const struct opencl_device *device;
+	void *base;    /* what the implementation, or mmap, gave for it */
+	cl_mem memory; /* BUFFER: it; else made when it is first asked for */
+};
+
+gpumem_status gm_opencl_table_add(const struct opencl_block *block);
+/* The block that has the address; false: there is none. */
+bool gm_opencl_table_find(uint64_t address, struct opencl_block *block_out);
+void gm_opencl_table_remove(uint64_t address);
+/* Of the block that begins there. */
+void gm_opencl_table_set_memory(uint64_t address, cl_mem memory);
+
+/* The block that has all of it. INVALID: none of this device. */
+gpumem_status gm_opencl_block(const struct opencl_device *device,
+			      uint64_t address, uint64_t bytes,
+			      struct opencl_block *block_out);
+
+/* Fill in base, address and memory; or free them. */
+gpumem_status gm_opencl_pointer_make(struct opencl_device *device,
+				     struct opencl_block *block);
+gpumem_status gm_opencl_pointer_end(const struct opencl_block *block);
+gpumem_status gm_opencl_buffer_make(struct opencl_device *device,
+				    struct opencl_block *block);
+gpumem_status gm_opencl_buffer_end(const struct opencl_block *block);
+
+/* ---- Queues ------------------------------------------------------------ */
+
+/* A command queue to put commands into. */
+struct opencl_lane {
+	cl_command_queue queue;
+	int version; /* of its device */
+	bool loose;  /* out of order: barriers have to make the order */
+};
+
+/* INVALID: the stream is of another device or context. */
+gpumem_status gm_opencl_enter(const struct opencl_device *device,
+			      gpumem_stream stream,
+			      struct opencl_lane *lane_out);
+/* What is queued later begins when all that was queued before is over. */
+gpumem_status gm_opencl_fence(const struct opencl_lane *lane);
+/* The same, and it begins without anybody waiting for it. */
+gpumem_status gm_opencl_go(const struct opencl_lane *lane);
+/* An event for all that is queued; it will come without further ado. */
+gpumem_status gm_opencl_mark(const struct opencl_lane *lane,
+			     cl_event *event_out);
+/* OK, NOT_READY, or that the work failed. */
+gpumem_status gm_opencl_look(cl_event event);
+gpumem_status gm_opencl_wait(cl_event event);
+
+/* Queues values for `bytes` of a buffer, from `offset` on. */
+gpumem_status gm_opencl_fill_buffer(const struct opencl_lane *lane,
+				    cl_mem memory, uint64_t offset,
+				    uint8_t value, uint64_t bytes);
+/* Called by init. */
+void gm_opencl_fill_init(void);
+
+/* ---- The slots of an open device, see backend.h ------------------------ */
+
+gpumem_status gm_opencl_memory_info(void *device, struct gpumem_memory *memory);
+gpumem_status gm_opencl_alloc(void *device, uint64_t bytes, uint64_t *address);
+gpumem_status gm_opencl_free(void *device, uint64_t address, uint64_t bytes);
+gpumem_status gm_opencl_fill(void *device, uint64_t address, uint8_t value,
+			     uint64_t bytes, gpumem_stream stream);
+gpumem_status gm_opencl_copy(void *device, uint64_t to, uint64_t from,
+			     uint64_t bytes, gpumem_stream stream);
+gpumem_status gm_opencl_stream_create(void *device, gpumem_stream *stream_out);
+gpumem_status gm_opencl_stream_destroy(void *device, gpumem_stream stream);
+gpumem_status gm_opencl_stream_sync(void *device, gpumem_stream stream);
+gpumem_status gm_opencl_stream_query(void *device, gpumem_stream stream);
+gpumem_status gm_opencl_stream_wait(void *device, gpumem_stream stream,
+				    gpumem_event event);
+gpumem_status gm_opencl_event_create(void *device, gpumem_event *event_out);
+gpumem_status gm_opencl_event_destroy(void *device, gpumem_event event);
+gpumem_status gm_opencl_event_record(void *device, gpumem_event event,
+				     gpumem_stream stream);
+gpumem_status gm_opencl_event_query(void *device, gpumem_event event);
+gpumem_status gm_opencl_event_sync(void *device, gpumem_event event);
+gpumem_status gm_opencl_object_of(void *device, uint64_t address,
+				  void **object_out, uint64_t *offset_out);
+gpumem_status gm_opencl_view_create(void *device, uint64_t address,
+				    uint64_t bytes, void **view_out);
+gpumem_status gm_opencl_view_destroy(void *device, void *view);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * All blocks of all devices, by address: who is asked for one may look it up.
+ * An array in the order of addresses, of which no two overlap, under a lock of
+ * its own that many may read.
+ */
+#include "opencl_plugin.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct opencl_block *blocks;
+static size_t count, room;
+
+/* Under the lock: how many begin at or below the address. */
+static size_t place_after(uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (blocks[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Under the lock: the block that has the address, or NULL. */
+static struct opencl_block *find(uint64_t address)
+{
+	size_t after = place_after(address);
+	struct opencl_block *block = after ? &blocks[after - 1] : NULL;
+
+	return block && address - block->address < block->bytes ? block : NULL;
+}
+
+static bool make_room(void)
+{
+	size_t more = room ? 2 * room : 64;
+	struct opencl_block *grown;
+
+	if (count < room)
+		return true;
+	grown = realloc(blocks, more * sizeof(*blocks));
+	if (!grown)
+		return false;
+	blocks = grown;
+	room = more;
+	return true;
+}
+
+gpumem_status gm_opencl_table_add(const struct opencl_block *block)
+{
+	size_t at;
+	bool fits;
+
+	pthread_rwlock_wrlock(&lock);
+	fits = make_room();
+	if (fits) {
+		at = place_after(block->address);
+		memmove(&blocks[at + 1], &blocks[at],
+			(count - at) * sizeof(*blocks));
+		blocks[at] = *block;
+		count++;
+	}
+	pthread_rwlock_unlock(&lock);
+	return fits ? GPUMEM_OK
+		    : gm_opencl_fail(GPUMEM_NO_HOST_MEMORY, CL_SUCCESS,
+				     "no host memory for a list of blocks");
+}
+
+bool gm_opencl_table_find(uint64_t address, struct opencl_block *block_out)
+{
+	const struct opencl_block *block;
+
+	pthread_rwlock_rdlock(&lock);
+	block = find(address);
+	if (block)
+		*block_out = *block;
+	pthread_rwlock_unlock(&lock);
+	return block != NULL;
+}
+
+void gm_opencl_table_remove(uint64_t address)
+{
+	struct opencl_block *block;
+
+	pthread_rwlock_wrlock(&lock);
+	block = find(address);
+	if (block) {
+		size_t at = (size_t)(block - blocks);
+
+		count--;
+		memmove(block, block + 1, (count - at) * sizeof(*blocks));
+	}
+	pthread_rwlock_unlock(&lock);
+}
+
+void gm_opencl_table_set_memory(uint64_t address, cl_mem memory)
+{
+	struct opencl_block *block;
+
+	pthread_rwlock_wrlock(&lock);
+	block = find(address);
+	if (block)
+		block->memory = memory;
+	pthread_rwlock_unlock(&lock);
+}
+
+gpumem_status gm_opencl_block(const struct opencl_device *device,
+			      uint64_t address, uint64_t bytes,
+			      struct opencl_block *block_out)
+{
+	struct opencl_block block;
+
+	if (!gm_opencl_table_find(address, &block) ||
+	    bytes > block.bytes - (address - block.address))
+		return gm_opencl_fail(GPUMEM_INVALID, CL_SUCCESS,
+				      "%llu bytes at 0x%llx are not all memory "
+				      "of one block",
+				      (unsigned long long)bytes,
+				      (unsigned long long)address);
+	if (block.device != device)
+		return gm_opencl_fail(GPUMEM_INVALID, CL_SUCCESS,
+				      "0x%llx is memory of another device or "
+				      "context",
+				      (unsigned long long)address);
+	*block_out = block;
+	return GPUMEM_OK;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What a device can do, asked each time: nothing is kept, and nobody locks.
+ *
+ * Addresses of the implementation's own are taken where there are any, since
+ * with them a block is a pointer. Memory of the device alone (USM) is better
+ * than memory that the host may see too (SVM), and both are better than
+ * buffers.
+ */
+#include "opencl_plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT_MIN 256
+
+bool gm_opencl_ask(const struct opencl_unit *unit, cl_device_info what,
+		   void *value_out, size_t bytes)
+{
+	return gm_opencl.clGetDeviceInfo(unit->id, what, bytes, value_out,
+					 NULL) == CL_SUCCESS;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; (text = strstr(text, word)) != NULL; text += length)
+		if (text[length] == ' ' || !text[length])
+			return true;
+	return false;
+}
+
+bool gm_opencl_extends(const struct opencl_unit *unit, const char *extension)
+{
+	size_t bytes = 0;
+	bool found = false;
+	char *text;
+
+	if (gm_opencl.clGetDeviceInfo(unit->id, CL_DEVICE_EXTENSIONS, 0, NULL,
+				      &bytes) != CL_SUCCESS)
+		return false;
+	text = calloc(1, bytes + 1);
+	if (text && gm_opencl_ask(unit, CL_DEVICE_EXTENSIONS, text, bytes))
+		found = has_word(text, extension);
+	free(text);
+	return found;
+}
+
+static bool has_svm(const struct opencl_unit *unit)
+{
+	cl_device_svm_capabilities svm = 0;
+
+	return unit->version >= 20 && gm_opencl.clSVMAlloc &&
+	       gm_opencl.clSVMFree && gm_opencl.clEnqueueSVMMemcpy &&
+	       gm_opencl.clEnqueueSVMMemFill &&
+	       gm_opencl_ask(unit, CL_DEVICE_SVM_CAPABILITIES, &svm,
+			     sizeof(svm)) &&
+	       (svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
+}
+
+static bool has_usm(const struct opencl_unit *unit)
+{
+	cl_bitfield usm = 0;
+
+	return unit->version >= 12 &&
+	       gm_opencl.clGetExtensionFunctionAddressForPlatform &&
+	       gm_opencl_extends(unit, "cl_intel_unified_shared_memory") &&
+	       gm_opencl_ask(unit, CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL,
+			     &usm, sizeof(usm)) &&
+	       (usm & CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL);
+}
+
+static gpumem_status lacks(const char *what)
+{
+	return gm_opencl_fail(GPUMEM_UNSUPPORTED, CL_SUCCESS,
+			      "the device has no %s, which option "
+			      "opencl.memory asks for",
+			      what);
+}
+
+static gpumem_status choose_memory(const struct opencl_unit *unit,
+				   enum opencl_memory *memory_out)
+{
+	enum opencl_wish wish = OPENCL_WISH_AUTO;
+	gpumem_status status = gm_opencl_option_memory(&wish);
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (wish == OPENCL_WISH_SVM && !has_svm(unit))
+		return lacks("shared virtual memory (SVM)");
+	if (wish == OPENCL_WISH_USM && !has_usm(unit))
+		return lacks("unified shared memory (USM)");
+	if (wish == OPENCL_WISH_SVM)
+		*memory_out = OPENCL_SVM;
+	else if (wish == OPENCL_WISH_BUFFER)
+		*memory_out = OPENCL_BUFFER;
+	else if (has_usm(unit))
+		*memory_out = OPENCL_USM;
+	else
+		*memory_out = has_svm(unit) ? OPENCL_SVM : OPENCL_BUFFER;
+	return GPUMEM_OK;
+}
+
+static gpumem_status read_sizes(const struct opencl_unit *unit,
+				struct opencl_traits *traits)
+{
+	uint64_t wish = gm_opencl_option_capacity(), largest;
+	cl_ulong total = 0, most = 0;
+	cl_uint bits = 0;
+
+	if (!gm_opencl_ask(unit, CL_DEVICE_GLOBAL_MEM_SIZE, &total,
+			   sizeof(total)) ||
+	    !gm_opencl_ask(unit, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &most,
+			   sizeof(most)) ||
+	    !gm_opencl_ask(unit, CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits,
+			   sizeof(bits)))
+		return gm_opencl_fail(GPUMEM_DRIVER, CL_SUCCESS,
+				      "the device does not say how much "
+				      "memory it has");
+	traits->capacity_bytes = wish && wish < total ? wish : total;
+	traits->alignment_bytes = ALIGNMENT_MIN;
+	if (bits / 8 > ALIGNMENT_MIN)
+		traits->alignment_bytes = bits / 8;
+	/* Pointers that come misaligned need room to be moved up. */
+	largest = most > traits->alignment_bytes
+			  ? most - traits->alignment_bytes
+			  : 0;
+	if (traits->memory == OPENCL_BUFFER)
+		largest = most;
+	if (largest > traits->capacity_bytes)
+		largest = traits->capacity_bytes;
+	traits->max_alloc_bytes = largest & ~(OPENCL_GRANULARITY_BYTES - 1);
+	if (!traits->max_alloc_bytes)
+		return gm_opencl_fail(GPUMEM_INVALID, CL_SUCCESS,
+				      "%llu bytes are too small a device: see "
+				      "option opencl.capacity",
+				      (unsigned long long)largest);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_opencl_read_traits(const struct opencl_unit *unit,
+				    struct opencl_traits *traits_out)
+{
+	struct opencl_traits traits = {0};
+	size_t told[2] = {0};
+	gpumem_status status;
+
+	status = choose_memory(unit, &traits.memory);
+	if (status == GPUMEM_OK)
+		status = read_sizes(unit, &traits);
+	if (status != GPUMEM_OK)
+		return status;
+	traits.tells_free =
+		gm_opencl_extends(unit, "cl_amd_device_attribute_query") &&
+		gm_opencl_ask(unit, CL_DEVICE_GLOBAL_FREE_MEMORY_AMD, told,
+			      sizeof(told));
+	*traits_out = traits;
+	return GPUMEM_OK;
+}

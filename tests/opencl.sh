@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The opencl backend as it is installed, through the tools: without an
+# implementation, and over each of those that this machine has, all of which
+# compute on the host's processor.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/tool.sh"
+
+plugins=$top_builddir/backends/.libs
+plugin=$plugins/opencl.so
+vendors=${OPENCL_TEST_VENDORS:-/etc/OpenCL/vendors}
+trace=$top_srcdir/tests/traces/llama_generate.trace.gz
+
+[ -f "$plugin" ] || skip_all "configured without OpenCL headers"
+need_tool conform
+GPUMEM_PLUGIN_PATH=$plugins
+export GPUMEM_PLUGIN_PATH
+
+# Implementations and the libraries they bring keep a little for good.
+cat >"$scratch/known" <<'END'
+leak:libpocl
+leak:libOpenCL
+leak:libMesaOpenCL
+leak:libRusticlOpenCL
+leak:libLLVM
+leak:libclang
+leak:pipe_swrast
+leak:liboclgrind
+END
+LSAN_OPTIONS=suppressions=$scratch/known:print_suppressions=0
+export LSAN_OPTIONS
+
+# over ICD COMMAND...: with that implementation alone
+over()
+{
+	icd=$1
+	shift
+	env OCL_ICD_VENDORS="$vendors/$icd.icd" "$@"
+}
+
+# on_pocl COMMAND...: two devices, of 1 GiB each. Not its device "basic": with
+# two threads at one queue that stands still, in PoCL 3.1 itself.
+on_pocl()
+{
+	over pocl env POCL_MEMORY_LIMIT=1 POCL_DEVICES="pthread pthread" "$@"
+}
+
+# ---- the file --------------------------------------------------------------
+
+is "$(nm -D --defined-only "$plugin" | awk '$2 != "A" { print $3 }' |
+	sed 's/@.*//')" gpumem_plugin "it exports one function"
+needed=$(objdump -p "$plugin" | awk '$1 == "NEEDED" { print $2 }' |
+	grep -vE '^(libc|libpthread|libdl|ld-linux[a-z0-9-]*)\.so\.[0-9]+$')
+if [ "${SANITIZER:-none}" = none ]; then
+	is "$needed" "" "it needs libc only"
+	is "$(nm -D --undefined-only "$plugin" | grep -E ' (cl|gm|gpumem)[A-Z_]')" \
+		"" "it needs no symbol of the loader or the library"
+else
+	skip "a sanitizer's runtime is linked" "it needs libc only"
+fi
+
+# ---- without an implementation ---------------------------------------------
+
+# absent NAME SENTENCE COMMAND...: gives one line that has the sentence
+absent()
+{
+	name=$1
+	sentence=$2
+	shift 2
+	exits 3 "$name" "$@" "$tools/gpumem-probe" --backend opencl
+	is "$(wc -l <"$scratch/err")" 1 "is one line"
+	check "that says \"$sentence\"" grep -q "$sentence" "$scratch/err"
+}
+
+absent "no loader" 'the OpenCL loader is not installed' \
+	with opencl.library:/nonexistent/libOpenCL.so.1
+exits 0 "which disturbs nobody else" \
+	with opencl.library:/nonexistent/libOpenCL.so.1 \
+	env GPUMEM_BACKEND=auto "$tools/gpumem-probe"
+check "host is chosen" grep -qE '^  host +\* +ok' "$scratch/out"
+absent "no loader but another library" 'has no function clGet' \
+	with opencl.library:libc.so.6
+# What follows needs the real one.
+if with '' "$tools/gpumem-probe" --backend opencl 2>&1 |
+	grep -q 'loader is not installed'; then
+	skip "no OpenCL loader is installed" "over an implementation"
+	done_testing
+fi
+mkdir "$scratch/none" "$scratch/broken"
+echo "$scratch/no-such-library.so" >"$scratch/broken/broken.icd"
+absent "no implementation" 'no OpenCL implementation is installed' \
+	env OCL_ICD_VENDORS="$scratch/none"
+absent "one that cannot be loaded" 'or none can be loaded' \
+	env OCL_ICD_VENDORS="$scratch/broken"
+for icd in mesa rusticl; do
+	if [ -f "$vendors/$icd.icd" ]; then
+		absent "a platform without devices" 'have no device of OpenCL' \
+			over "$icd" env -u LP_CL -u RUSTICL_ENABLE
+	else
+		skip "$icd is not installed" "a platform without devices"
+	fi
+done
+
+# ---- over each implementation ----------------------------------------------
+
+# conforms NAME COMMAND...
+conforms()
+{
+	name=$1
+	shift
+	exits 0 "$name conforms" "$@" "$tools/gpumem-conform" "$plugin"
+	grep -E '^not ok|^Bail' "$scratch/out" | sed 's/^/#   /'
+	is "$(cat "$scratch/err")" "" "and prints nothing of its own"
+}
+
+if [ -f "$vendors/pocl.icd" ]; then
+	conforms "PoCL by pointers" on_pocl env GPUMEM_CONF=opencl.memory:svm
+	conforms "PoCL by objects" on_pocl env GPUMEM_CONF=opencl.memory:buffer
+	for device in 1 2; do
+		exits 0 "its device $device of 3" over pocl env \
+			POCL_DEVICES="pthread pthread pthread" \
+			POCL_MEMORY_LIMIT=1 \
+			"$tools/gpumem-conform" --device=$device "$plugin"
+	done
+else
+	skip "PoCL is not installed" "PoCL conforms"
+fi
+if [ -f "$vendors/rusticl.icd" ]; then
+	conforms "rusticl" over rusticl env RUSTICL_ENABLE=llvmpipe
+else
+	skip "rusticl is not installed" "rusticl conforms"
+fi
+if [ -f "$vendors/mesa.icd" ]; then
+	conforms "Clover" over mesa env LP_CL=1
+else
+	skip "Clover is not installed" "Clover conforms"
+fi
+if [ "${SANITIZER:-none}" != none ]; then
+	skip "a sanitizer has to be the first library" "oclgrind conforms"
+elif command -v oclgrind >/dev/null 2>&1; then
+	conforms "oclgrind" oclgrind
+else
+	skip "oclgrind is not installed" "oclgrind conforms"
+fi
+
+[ -f "$vendors/pocl.icd" ] || done_testing
+
+# ---- devices ---------------------------------------------------------------
+
+exits 0 "two devices" on_pocl "$tools/gpumem-probe" --backend opencl --json
+valid_json "they are described"
+json_is "[x['name'] for b in d['backends'] for x in b['devices']]" \
+	"['opencl:0', 'opencl:1']" "and numbered"
+exits 0 "all implementations at once" env \
+	OCL_ICD_VENDORS="$vendors" LP_CL=1 RUSTICL_ENABLE=llvmpipe \
+	POCL_DEVICES=pthread "$tools/gpumem-probe" --backend opencl --json
+json_is "[x['product'].split(', ')[-1] for b in d['backends']
+	for x in b['devices']] == sorted([x['product'].split(', ')[-1]
+	for b in d['backends'] for x in b['devices']])" True \
+	"are in the order of their names"
+exits 0 "a processor is not chosen" on_pocl env GPUMEM_BACKEND=auto \
+	"$tools/gpumem-probe"
+check "before host" grep -qE '^  host +\* +ok' "$scratch/out"
+exits 0 "unless by name" on_pocl env GPUMEM_BACKEND=opencl,host \
+	"$tools/gpumem-probe"
+check "then it is" grep -qE '^  opencl +\* +ok' "$scratch/out"
+for memory in svm buffer; do
+	exits 0 "the tests of the probe, $memory" on_pocl env \
+		GPUMEM_CONF=opencl.memory:$memory "$tools/gpumem-probe" \
+		--device opencl:0 --test
+done
+exits 0 "a smaller device" on_pocl env GPUMEM_CONF=opencl.capacity:96MiB \
+	"$tools/gpumem-probe" --device opencl:1 --json
+json_is "[x['total_bytes'] for b in d['backends'] for x in b['devices']]" \
+	"[100663296]" "is as small as that"
+exits 1 "a program that is too large" on_pocl env \
+	GPUMEM_CONF=opencl.capacity:1GiB "$tools/gpumem-replay" \
+	--device opencl:0 "$trace"
+check "is told so" grep -q 'opencl:0 is out of memory' "$scratch/err"
+
+# ---- a recorded program ----------------------------------------------------
+
+# stats DEVICE COMMAND...: what the pool counts of the trace, but for times
+stats()
+{
+	device=$1
+	shift
+	"$@" "$tools/gpumem-replay" --device "$device" --json "$trace" \
+		2>"$scratch/err" | grep -E \
+		'"((peak|final)_[a-z_]*|blocks|hits|misses|retries|[a-z_]*ratio)"'
+}
+
+# Memory of a CPU device that nobody touches is not there.
+large=opencl.capacity:8GiB
+stats host:0 with vm:off,host.page:64KiB >"$scratch/host"
+check "a trace is replayed" grep -q reserved_ratio "$scratch/host"
+for memory in svm buffer; do
+	stats opencl:0 over pocl env POCL_MEMORY_LIMIT=8 \
+		GPUMEM_CONF=$large,opencl.memory:$memory >"$scratch/$memory"
+	check "$memory counts what host counts" \
+		diff "$scratch/host" "$scratch/$memory"
+	sed 's/^/# /' "$scratch/err"
+done
+
+done_testing
