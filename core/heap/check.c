@@ -165,34 +165,55 @@ static gpumem_status check_books(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+/* *bytes_out: of the ready large blocks. */
+static gpumem_status check_ready(const struct gm_local *local,
+				 uint64_t *bytes_out)
+{
+	size_t sum[2] = {0, 0};
+
+	for (unsigned i = 0; i <= GM_READY_HUGE; i++)
+		for (uint32_t k = 0; k < local->ready.set[i].count; k++)
+			sum[i == GM_READY_HUGE] +=
+				local->ready.set[i].extent[k]->bytes;
+	EXPECT(sum[0] == local->ready.bytes && sum[0] <= GM_READY_BYTES,
+	       "a cache holds %zu bytes and says %zu", sum[0],
+	       local->ready.bytes);
+	EXPECT(sum[1] == local->ready.huge_bytes &&
+		       sum[1] <= local->ready.huge_most_bytes,
+	       "a cache holds %zu huge bytes and says %zu, %zu at most", sum[1],
+	       local->ready.huge_bytes, local->ready.huge_most_bytes);
+	*bytes_out = sum[0] + sum[1];
+	return GPUMEM_OK;
+}
+
 /* What is out of slabs and indexes, and not live, is in caches and depots. */
 static gpumem_status check_locals(const struct gm_heap *heap,
 				  const struct gm_tally *tally)
 {
 	const struct gm_local *local = heap->locals;
 	const struct gm_arena *arena = gm_arena_first(heap);
-	uint64_t slots = 0, bytes = 0;
+	uint64_t slots = 0, bytes = 0, bound = 0, ready = 0;
 
 	for (; arena; arena = gm_arena_after(heap, arena))
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 			slots += gm_depot_count(&arena->depot, i);
 	for (; local; local = local->next) {
-		size_t ready = 0;
+		gpumem_status status = check_ready(local, &ready);
 
+		if (status)
+			return status;
+		bytes += ready;
+		bound += local->bound_bytes;
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 			slots += local->bin[i].count;
-		for (unsigned i = 0; i < GM_READY_SETS; i++)
-			for (uint32_t k = 0; k < local->ready[i].count; k++)
-				ready += local->ready[i].extent[k]->bytes;
-		EXPECT(ready == local->ready_bytes && ready <= GM_READY_BYTES,
-		       "a cache holds %zu bytes and says %zu", ready,
-		       local->ready_bytes);
-		bytes += ready;
 	}
 	EXPECT(tally->cached_slots == slots && tally->ready_bytes == bytes,
 	       "%llu slots and %llu bytes are out, %llu and %llu in caches",
 	       (ull)tally->cached_slots, (ull)tally->ready_bytes, (ull)slots,
 	       (ull)bytes);
+	EXPECT(bound == heap->huge_bytes && bound <= heap->huge_high_bytes,
+	       "caches held %llu huge bytes, the heap says %llu, %llu at most",
+	       (ull)bound, (ull)heap->huge_bytes, (ull)heap->huge_high_bytes);
 	return GPUMEM_OK;
 }
 

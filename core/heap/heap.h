@@ -57,7 +57,10 @@ struct gm_heap {
 	struct gm_local *locals;	  /* caches of threads */
 	uint64_t local_count, local_high; /* how many; most since a reset */
 	unsigned local_serial;		  /* how many there ever were */
-	size_t slab_bytes;		  /* host memory of slabs */
+	/* What they held of huge blocks (ready.h), each at its most; and the
+	 * most of that since a reset. */
+	uint64_t huge_bytes, huge_high_bytes;
+	size_t slab_bytes; /* host memory of slabs */
 };
 
 struct gm_heap_config {

@@ -48,6 +48,8 @@ void gm_local_unlink(struct gm_local *local)
 	if (local->next)
 		local->next->prev = local->prev;
 	heap->local_count--;
+	heap->huge_bytes -= local->bound_bytes;
+	local->bound_bytes = local->ready.huge_most_bytes = 0;
 	atomic_store(&local->heap, NULL);
 }
 
@@ -156,9 +158,19 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 	return GPUMEM_OK;
 }
 
+/* What it may hide of huge blocks is the most that it held. */
+static void fold_bound(struct gm_heap *heap, struct gm_local *local)
+{
+	heap->huge_bytes += local->ready.huge_most_bytes - local->bound_bytes;
+	local->bound_bytes = local->ready.huge_most_bytes;
+	if (heap->huge_bytes > heap->huge_high_bytes)
+		heap->huge_high_bytes = heap->huge_bytes;
+}
+
 void gm_local_fold(struct gm_local *local)
 {
-	struct gm_books *books = &atomic_load(&local->heap)->books;
+	struct gm_heap *heap = atomic_load(&local->heap);
+	struct gm_books *books = &heap->books;
 	struct gm_delta active = local->allocated;
 
 	if (local->blocks.total || local->blocks.now)
@@ -170,14 +182,15 @@ void gm_local_fold(struct gm_local *local)
 	gm_gauge_fold(&books->blocks, &local->blocks);
 	if (books->active.peak > books->highest_active)
 		books->highest_active = books->active.peak;
+	fold_bound(heap, local);
 }
 
-static void give_back_large(struct gm_local *local, struct gm_ready *ready)
+static void give_back_large(struct gm_local *local, struct gm_ready_set *set)
 {
-	while (ready->count) {
-		struct gm_extent *extent = ready->extent[--ready->count];
+	while (set->count) {
+		struct gm_extent *extent = set->extent[--set->count];
 
-		local->ready_bytes -= extent->bytes;
+		*gm_ready_sum(&local->ready, extent->bytes) -= extent->bytes;
 		gm_map_set(extent->address, 0);
 		gm_arena_release(local->arena, extent);
 	}
@@ -185,9 +198,11 @@ static void give_back_large(struct gm_local *local, struct gm_ready *ready)
 
 void gm_local_make_room(struct gm_local *local, size_t bytes)
 {
-	give_back_large(local, gm_local_ready(local, bytes));
-	for (unsigned i = 0; !gm_local_has_room(local, bytes); i++)
-		give_back_large(local, &local->ready[i]);
+	struct gm_ready *ready = &local->ready;
+
+	give_back_large(local, gm_ready_set_of(ready, bytes));
+	for (unsigned i = 0; !gm_ready_has_room(ready, bytes); i++)
+		give_back_large(local, &ready->set[i]);
 }
 
 bool gm_local_holds(const struct gm_local *local)
@@ -195,7 +210,7 @@ bool gm_local_holds(const struct gm_local *local)
 	for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 		if (local->bin[i].count)
 			return true;
-	return local->ready_bytes > 0;
+	return local->ready.bytes || local->ready.huge_bytes;
 }
 
 void gm_local_flush(struct gm_local *local)
@@ -207,7 +222,18 @@ void gm_local_flush(struct gm_local *local)
 			gm_slab_put_slot(&bin->slot[--bin->count]);
 	}
 	for (unsigned i = 0; i < GM_READY_SETS; i++)
-		give_back_large(local, &local->ready[i]);
+		give_back_large(local, &local->ready.set[i]);
+	give_back_large(local, &local->ready.set[GM_READY_HUGE]);
+}
+
+void gm_locals_flush_huge(struct gm_heap *heap)
+{
+	struct gm_local *local = own;
+
+	for (; local; local = local->next_of_thread)
+		if (gm_local_is(local, heap, local->stream))
+			give_back_large(local,
+					&local->ready.set[GM_READY_HUGE]);
 }
 
 void gm_locals_fold_own(struct gm_heap *heap)
@@ -256,9 +282,7 @@ void gm_locals_detach(struct gm_heap *heap)
 		gm_local_fold(local);
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 			local->bin[i].count = 0;
-		for (unsigned i = 0; i < GM_READY_SETS; i++)
-			local->ready[i].count = 0;
-		local->ready_bytes = 0;
+		local->ready = (struct gm_ready){0};
 		gm_local_unlink(local);
 	}
 	pthread_mutex_unlock(&heap->mutex);

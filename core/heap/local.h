@@ -29,15 +29,13 @@
 
 #include "heap.h"
 #include "map.h"
+#include "ready.h"
 #include "slab.h"
 
 /* The door has the hot path in it, though it is also tried again elsewhere. */
 #define GM_HOT static inline __attribute__((always_inline))
 
 enum {
-	GM_READY_SETS = 16, /* of large blocks, by size */
-	GM_READY_WAYS = 4,
-	GM_READY_BYTES = 32 * 1024 * 1024, /* all together */
 	/* By how much a cache changes the books before it is folded in. */
 	GM_DRIFT_BYTES = 8 * 1024 * 1024
 };
@@ -45,11 +43,6 @@ enum {
 struct gm_bin {
 	uint32_t count;
 	struct gm_slot slot[GM_BIN_SLOTS];
-};
-
-struct gm_ready {
-	uint32_t count;
-	struct gm_extent *extent[GM_READY_WAYS];
 };
 
 struct gm_local {
@@ -64,8 +57,8 @@ struct gm_local {
 	struct gm_local *next_of_thread;
 	struct gm_local *next, *prev; /* of the heap; under its mutex */
 	unsigned idle_ticks;	      /* since it was used: decay.h */
-	size_t ready_bytes;
-	struct gm_ready ready[GM_READY_SETS];
+	uint64_t bound_bytes;	      /* its part of heap->huge_bytes */
+	struct gm_ready ready;
 	struct gm_bin bin[GM_CLASS_COUNT];
 };
 
@@ -136,35 +129,20 @@ static inline void *gm_local_pop(struct gm_local *local, unsigned class_index,
 	return (void *)slot->address;
 }
 
-static inline struct gm_ready *gm_local_ready(struct gm_local *local,
-					      size_t bytes)
-{
-	uint32_t hash = (uint32_t)(bytes >> 8) * 0x9e3779b1u;
-
-	return &local->ready[hash >> 28];
-}
-
 /* The same for a large block of exactly the size that `bytes` rounds to; NULL:
  * there is none. */
 static inline void *gm_local_pop_large(struct gm_local *local, size_t unit,
 				       size_t bytes)
 {
 	size_t rounded = (bytes + unit - 1) & ~(unit - 1);
-	struct gm_ready *ready = gm_local_ready(local, rounded);
+	struct gm_extent *extent = gm_ready_take(&local->ready, rounded);
 
-	for (uint32_t i = ready->count; i-- > 0;) {
-		struct gm_extent *extent = ready->extent[i];
-
-		if (extent->bytes != rounded)
-			continue;
-		ready->extent[i] = ready->extent[--ready->count];
-		local->ready_bytes -= rounded;
-		extent->requested = bytes;
-		gm_extent_set(extent, GM_EXTENT_LARGE);
-		gm_local_count_alloc(local, bytes, rounded);
-		return (void *)extent->address;
-	}
-	return NULL;
+	if (!extent)
+		return NULL;
+	extent->requested = bytes;
+	gm_extent_set(extent, GM_EXTENT_LARGE);
+	gm_local_count_alloc(local, bytes, rounded);
+	return (void *)extent->address;
 }
 
 /* A ready block, or NULL: take the slow way. Without the mutex. */
@@ -183,7 +161,7 @@ GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 			ptr = gm_local_pop(local, class_index,
 					   heap->classes.of[class_index].bytes,
 					   bytes);
-	} else if (local->ready_bytes) {
+	} else {
 		ptr = gm_local_pop_large(local, heap->unit, bytes);
 	}
 	gm_local_leave(local);
@@ -227,24 +205,14 @@ static inline bool gm_local_free_small(struct gm_local *local,
 	return true;
 }
 
-/* Is there room for a large block among the ready ones? */
-static inline bool gm_local_has_room(struct gm_local *local, size_t bytes)
-{
-	return gm_local_ready(local, bytes)->count < GM_READY_WAYS &&
-	       local->ready_bytes + bytes <= GM_READY_BYTES;
-}
-
 /* Puts a live large block of the local's arena, with no other uses, among the
  * ready ones; there is room. */
 static inline void gm_local_push_large(struct gm_local *local,
 				       struct gm_extent *extent)
 {
-	struct gm_ready *ready = gm_local_ready(local, extent->bytes);
-
 	gm_local_count_free(local, extent->requested, extent->bytes);
 	gm_extent_set(extent, GM_EXTENT_READY);
-	ready->extent[ready->count++] = extent;
-	local->ready_bytes += extent->bytes;
+	gm_ready_put(&local->ready, extent);
 }
 
 static inline bool gm_local_free_large(struct gm_local *local,
@@ -254,7 +222,7 @@ static inline bool gm_local_free_large(struct gm_local *local,
 	if (extent->address != address ||
 	    gm_extent_arena(extent) != local->arena ||
 	    !gm_extent_is(extent, GM_EXTENT_LARGE) || extent->shared ||
-	    !gm_local_has_room(local, extent->bytes))
+	    !gm_ready_has_room(&local->ready, extent->bytes))
 		return false;
 	gm_local_push_large(local, extent);
 	return true;
@@ -303,8 +271,8 @@ void gm_local_fold(struct gm_local *local);
 bool gm_local_refill(struct gm_local *local, unsigned class_index);
 /* Gives the older half of a bin to the depot, or back to the slabs. */
 void gm_local_spill(struct gm_local *local, unsigned class_index);
-/* Gives ready large blocks back until there is room for one of `bytes`, no more
- * than GM_READY_BYTES: first those that are in its way by size. */
+/* Gives ready large blocks back until there is room for one of `bytes`: first
+ * those that are in its way by size. */
 void gm_local_make_room(struct gm_local *local, size_t bytes);
 /* Gives all ready blocks back. */
 void gm_local_flush(struct gm_local *local);
@@ -317,6 +285,9 @@ bool gm_local_holds(const struct gm_local *local);
 void gm_locals_fold_own(struct gm_heap *heap);
 /* Empties the calling thread's caches of this heap. */
 void gm_locals_flush_own(struct gm_heap *heap);
+/* Gives the huge blocks of the calling thread's caches of this heap back: what
+ * is looked for next may be part of them. */
+void gm_locals_flush_huge(struct gm_heap *heap);
 /* Have other threads caches of it? */
 bool gm_locals_others(const struct gm_heap *heap);
 /* Stops all other threads' caches until gm_locals_go(): then every cache of the
@@ -330,10 +301,13 @@ void gm_locals_flush(struct gm_heap *heap);
 /* Between the two: empties depots, of at most so many batches; true: there were
  * some. */
 bool gm_depots_empty(struct gm_heap *heap, unsigned batches);
-/* Between the two: bytes of ready blocks; and by how much peaks may be wrong:
- * what all caches that there were since the last reset can hold. */
+/* Between the two: bytes of ready blocks; of the largest huge one; and by how
+ * much peaks may be wrong: what all caches that there were since the last reset
+ * can hold, and held of huge blocks. */
 uint64_t gm_locals_cached_bytes(const struct gm_heap *heap);
+uint64_t gm_locals_huge_bytes(const struct gm_heap *heap);
 uint64_t gm_locals_bound_bytes(const struct gm_heap *heap);
+void gm_locals_reset_bound(struct gm_heap *heap);
 
 /* Between the two: caches of this arena, or with NULL all, become nobody's;
  * they are empty and folded in. */

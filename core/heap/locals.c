@@ -102,7 +102,7 @@ uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
 	uint64_t bytes = 0;
 
 	for (; local; local = local->next) {
-		bytes += local->ready_bytes;
+		bytes += local->ready.bytes + local->ready.huge_bytes;
 		for (unsigned i = 0; i < heap->classes.count; i++)
 			bytes += (uint64_t)local->bin[i].count *
 				 heap->classes.of[i].bytes;
@@ -114,6 +114,17 @@ uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
 	return bytes;
 }
 
+uint64_t gm_locals_huge_bytes(const struct gm_heap *heap)
+{
+	const struct gm_local *local = heap->locals;
+	uint64_t bytes = 0;
+
+	for (; local; local = local->next)
+		if (local->ready.huge_bytes > bytes)
+			bytes = local->ready.huge_bytes;
+	return bytes;
+}
+
 uint64_t gm_locals_bound_bytes(const struct gm_heap *heap)
 {
 	uint64_t bytes = GM_READY_BYTES + GM_DRIFT_BYTES;
@@ -121,7 +132,21 @@ uint64_t gm_locals_bound_bytes(const struct gm_heap *heap)
 	for (unsigned i = 0; i < heap->classes.count; i++)
 		bytes += (uint64_t)heap->classes.of[i].keep *
 			 heap->classes.of[i].bytes;
-	return heap->local_high * bytes;
+	return heap->local_high * bytes + heap->huge_high_bytes;
+}
+
+void gm_locals_reset_bound(struct gm_heap *heap)
+{
+	struct gm_local *local = heap->locals;
+
+	heap->local_high = heap->local_count;
+	heap->huge_bytes = 0;
+	for (; local; local = local->next) {
+		local->ready.huge_most_bytes = local->ready.huge_bytes;
+		local->bound_bytes = local->ready.huge_bytes;
+		heap->huge_bytes += local->bound_bytes;
+	}
+	heap->huge_high_bytes = heap->huge_bytes;
 }
 
 void gm_locals_drop(struct gm_heap *heap, const struct gm_arena *arena)

@@ -106,17 +106,17 @@ static gpumem_status wait_for_uses(struct gm_block *block, gpumem_stream kept,
 }
 
 /* A large block that nothing else uses: into the thread's cache, where it can
- * have one and the block is not too large. */
+ * have one. */
 static bool cache_large(struct gm_block *block)
 {
 	struct gm_extent *extent = block->extent;
 	struct gm_local *local;
 
-	if (extent->bytes > GM_READY_BYTES || is_lost(block->heap) ||
+	if (is_lost(block->heap) ||
 	    !gm_arena_serves(extent->arena, extent->arena->stream) ||
 	    gm_local_of(block->heap, extent->arena, &local))
 		return false;
-	if (!gm_local_has_room(local, extent->bytes))
+	if (!gm_ready_has_room(&local->ready, extent->bytes))
 		gm_local_make_room(local, extent->bytes);
 	extent->shared = false;
 	gm_local_push_large(local, extent);

@@ -8,7 +8,7 @@
 static uint64_t largest_free(const struct gm_heap *heap)
 {
 	const struct gm_arena *arena = heap->arenas;
-	uint64_t largest = 0;
+	uint64_t largest = gm_locals_huge_bytes(heap);
 
 	for (; arena; arena = arena->next) {
 		const struct gm_extent *extent =
@@ -82,7 +82,7 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 	struct gm_books *books = &pool->heap.books;
 
 	gm_pool_stop(pool);
-	pool->heap.local_high = pool->heap.local_count;
+	gm_locals_reset_bound(&pool->heap);
 	gm_gauge_reset(&books->requested, totals);
 	gm_gauge_reset(&books->allocated, totals);
 	gm_gauge_reset(&books->active, totals);

@@ -86,6 +86,7 @@ static gpumem_status take(struct gm_heap *heap, struct gm_arena *arena,
 	struct gm_extent *extent;
 	gpumem_status status;
 
+	gm_locals_flush_huge(heap);
 	status = find(heap, arena, bytes, alignment, &extent);
 	if (!status)
 		status = gm_nodes_reserve(&heap->nodes, NODES_NEEDED);

@@ -261,8 +261,10 @@ static void test_locals(void)
 {
 	spoil(bin->count, 0, "slots and");
 	spoil(bin->count, 2, "slots and");
-	spoil(local->ready_bytes, 2 * MIB, "a cache holds");
-	spoil(gm_local_ready(local, MIB)->count, 0, "a cache holds");
+	spoil(local->ready.bytes, 2 * MIB, "a cache holds");
+	spoil(local->ready.huge_bytes, MIB, "huge bytes and says");
+	spoil(heap.huge_bytes, MIB, "caches held");
+	spoil(gm_ready_set_of(&local->ready, MIB)->count, 0, "a cache holds");
 }
 
 static void test_pages(void)

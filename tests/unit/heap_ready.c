@@ -67,7 +67,8 @@ static void test_large_sets(void)
 	size_t bytes = MIB + heap.unit;
 	char *a = large(MIB), *b;
 
-	while (gm_local_ready(local, bytes) != gm_local_ready(local, MIB))
+	while (gm_ready_set_of(&local->ready, bytes) !=
+	       gm_ready_set_of(&local->ready, MIB))
 		bytes += heap.unit;
 	b = large(bytes);
 	ok(gm_local_free(b, NULL), "a block of %zu bytes", bytes);
@@ -99,7 +100,7 @@ static void test_large_room(void)
 	is_int(back, GM_READY_WAYS, "so many of a size, and no more");
 	sound("full");
 	gm_local_make_room(local, MIB);
-	ok(gm_local_has_room(local, MIB) &&
+	ok(gm_ready_has_room(&local->ready, MIB) &&
 		   gm_local_free(ptr[GM_READY_WAYS], NULL),
 	   "room is made for the next");
 	sound("after making room");
@@ -108,32 +109,107 @@ static void test_large_room(void)
 	sound("empty");
 }
 
+/* One of any size beyond what is kept by size, which it takes no room from. */
+static void test_huge(void)
+{
+	const size_t bytes = GM_READY_BYTES + heap.unit;
+	char *huge = large(bytes), *other = large(40 * MIB);
+	char *common = large(GM_READY_BYTES);
+
+	ok(gm_local_free(huge, NULL), "a huge block is freed");
+	ok(gm_local_free(common, NULL), "and leaves room for others");
+	ok(!gm_local_free(other, NULL), "but not for a second one");
+	is_uint(gm_locals_cached_bytes(&heap), bytes + GM_READY_BYTES,
+		"both are ready");
+	is_uint(gm_locals_huge_bytes(&heap), bytes, "the largest");
+	sound("a huge one ready");
+	ok(!gm_local_alloc(&heap, 40 * MIB, NULL), "not for another size");
+	is_ptr(gm_local_alloc(&heap, bytes, NULL), huge, "for its own");
+	ok(!gm_local_alloc(&heap, bytes, NULL), "and once");
+	is_uint(gm_locals_huge_bytes(&heap), 0, "then there is none");
+	ok(gm_local_free(huge, NULL), "freed again");
+	gm_local_make_room(local, 40 * MIB);
+	is_uint(gm_locals_cached_bytes(&heap), GM_READY_BYTES,
+		"room is made by giving it back");
+	is_uint(gm_map_get((uintptr_t)huge), 0, "which the map forgets");
+	ok(gm_local_free(other, NULL), "and the other may be");
+	gm_locals_flush_huge(&heap);
+	is_uint(gm_locals_cached_bytes(&heap), GM_READY_BYTES,
+		"who needs memory gets it back, and no other");
+	is_ptr(gm_local_alloc(&heap, GM_READY_BYTES, NULL), common,
+	       "which the cache has");
+	ok(!gm_local_holds(local), "and nothing else");
+	huge = large(bytes);
+	ok(gm_local_free(huge, NULL) && gm_local_holds(local),
+	   "a huge one alone is something");
+	gm_local_flush(local);
+	ok(!gm_local_holds(local), "until all goes");
+	sound("no huge one");
+}
+
+/* What was held of huge blocks is in the bound of what peaks may be off by. */
+static void test_huge_bound(void)
+{
+	char *a = large(48 * MIB), *b = large(40 * MIB);
+	uint64_t plain = gm_locals_bound_bytes(&heap);
+
+	ok(gm_local_free(a, NULL) && gm_local_alloc(&heap, 48 * MIB, NULL),
+	   "48 MiB ready and live again");
+	ok(gm_local_free(b, NULL), "40 MiB ready");
+	gm_local_fold(local);
+	is_uint(gm_locals_bound_bytes(&heap), plain + 48 * MIB,
+		"counted at its most");
+	gm_locals_reset_bound(&heap);
+	is_uint(gm_locals_bound_bytes(&heap), plain + 40 * MIB,
+		"until a reset: what is held is counted");
+	gm_local_flush(local);
+	gm_locals_drop(&heap, arena);
+	is_uint(gm_locals_bound_bytes(&heap), plain + 40 * MIB,
+		"and stays so when the cache goes");
+	gm_locals_reset_bound(&heap);
+	is_uint(gm_locals_bound_bytes(&heap), 0, "until the next reset");
+	must(gm_local_of(&heap, arena, &local));
+	is_uint(gm_locals_bound_bytes(&heap), plain, "a new one begins anew");
+	sound("bounds");
+}
+
 /* A heap may end with ready blocks. */
 static void test_end(void)
 {
-	char *ptr = large(MIB);
+	char *ptr = large(MIB), *huge = large(40 * MIB);
 
-	ok(gm_local_free(ptr, NULL), "ready at the end");
+	ok(gm_local_free(ptr, NULL) && gm_local_free(huge, NULL),
+	   "ready at the end");
 	heap_end();
-	is_uint(gm_map_get((uintptr_t)ptr), 0, "the map forgets it");
+	is_uint(gm_map_get((uintptr_t)ptr) | gm_map_get((uintptr_t)huge), 0,
+		"the map forgets them");
 	heap_start();
 	ok(!gm_local_alloc(&heap, MIB, NULL), "and so does the thread");
 	arena = arena_of(NULL);
 	must(gm_local_of(&heap, arena, &local));
 	ok(!gm_local_alloc(&heap, MIB, NULL), "with a new cache too");
-	is_uint(local->ready_bytes, 0, "which is empty");
+	is_uint(local->ready.bytes + local->ready.huge_bytes, 0,
+		"which is empty");
 }
 
 int main(void)
 {
 	alarm(60);
-	device_start();
+	/* More than the other rooms need: huge blocks are of 33 MiB and more.
+	 */
+	option("host.capacity", "256MiB");
+	must(gm_device_open("host:0", &device));
 	restart();
 	test_large();
 	restart();
 	test_large_sets();
 	restart();
 	test_large_room();
+	restart();
+	test_huge();
+	restart();
+	test_huge_bound();
+	restart();
 	test_end();
 	heap_end();
 	device_end();

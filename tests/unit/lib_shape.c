@@ -7,6 +7,7 @@
  * is known; and what its bookkeeping costs.
  */
 #include "lib_system.h"
+#include <pthread.h>
 
 /* What a visit adds up to. */
 struct sums {
@@ -157,6 +158,75 @@ static void cached_small(void)
 	must(gpumem_pool_destroy(pool, false));
 }
 
+static void *takes_all(void *pool)
+{
+	must(gpumem_free(block(pool, 300 * MIB, NULL), NULL));
+	return NULL;
+}
+
+/* A huge block that a thread keeps ready is as good as free: to the thread for
+ * any size, to others, to a trim, and to what statistics call free. */
+static void cached_huge(void)
+{
+	gpumem_pool *pool = new_pool("huge", 0);
+	uint64_t reserved, calls;
+	struct gpumem_stats s;
+	pthread_t thread;
+	char *huge = block(pool, 300 * MIB, NULL), *a, *b;
+
+	reserved = stats_of(pool).reserved.current;
+	must(gpumem_free(huge, NULL));
+	s = stats_of(pool);
+	is_uint(s.cached_bytes, 300 * MIB, "freed: 300 MiB are cached");
+	is_uint(s.active.current, 0, "nothing is active");
+	ok(s.largest_free_bytes >= 300 * MIB, "it is the largest free one");
+	ok(s.cache_bound_bytes >= 300 * MIB, "and counts for the bound");
+	calls = s.driver_calls;
+	for (int i = 0; i < 100; i++) {
+		a = block(pool, 300 * MIB, NULL);
+		must(gpumem_free(a, NULL));
+		if (a != huge)
+			break;
+	}
+	is_ptr(a, huge, "the same again and again");
+	is_uint(stats_of(pool).driver_calls, calls, "without the driver");
+	a = block(pool, 100 * MIB, NULL);
+	b = block(pool, 200 * MIB, NULL);
+	is_uint(stats_of(pool).reserved.peak, reserved,
+		"in two parts it is used without more memory");
+	must(gpumem_free(a, NULL));
+	must(gpumem_free(b, NULL));
+	is_uint(stats_of(pool).cached_bytes, 200 * MIB, "the last is cached");
+	if (pthread_create(&thread, NULL, takes_all, pool))
+		bail("no thread");
+	pthread_join(thread, NULL);
+	is_uint(stats_of(pool).reserved.peak, reserved,
+		"another thread has all of it");
+	must(gpumem_free(block(pool, 300 * MIB, NULL), NULL));
+	is_uint(trim_all(pool, NULL, 0), 0, "a trim takes it");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+/* The best fit is found among all that is free, what is ready too. */
+static void huge_fits(void)
+{
+	gpumem_pool *pool = new_pool("fits", 0);
+	char *large = block(pool, 90 * MIB, NULL);
+	char *fence = block(pool, 20 * KIB, NULL);
+	char *close = block(pool, 40 * MIB, NULL);
+	char *other = block(pool, 20 * KIB, NULL);
+
+	must(gpumem_free(large, NULL));
+	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
+	must(gpumem_free(close, NULL));
+	is_uint(stats_of(pool).cached_bytes, 40 * MIB, "40 MiB are ready");
+	is_ptr(block(pool, 39 * MIB, NULL), close,
+	       "for 39 MiB, they are better than 90 MiB");
+	must(gpumem_free(fence, NULL));
+	must(gpumem_free(other, NULL));
+	must(gpumem_pool_destroy(pool, true));
+}
+
 /* ---- what the bookkeeping costs ---- */
 
 /* Bytes for a block, and for each 2 MiB of memory. */
@@ -207,6 +277,12 @@ int main(void)
 		skip("segments are as large as the pool likes", 23);
 	}
 	cached_small();
+	cached_huge();
+	if (vm)
+		huge_fits();
+	else
+		skip("which segment a block comes from is the pool's choice",
+		     2);
 	host_cost(256, (size_t)scaled(100000, 10000), &small_cost);
 	host_cost(3000, (size_t)scaled(100000, 10000), &small_cost);
 	host_cost(100 * KIB, (size_t)scaled(10000, 1000), &large_cost);
