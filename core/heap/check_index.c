@@ -117,7 +117,8 @@ static gpumem_status check_heap_order(const struct gm_nodes *nodes,
 
 		if (!lower)
 			continue;
-		EXPECT(gm_tree_priority(lower) < gm_tree_priority(extent),
+		EXPECT(lower->priority == gm_tree_priority(lower) &&
+			       lower->priority <= extent->priority,
 		       "the extent at %#zx is too high in its tree",
 		       lower->address);
 		status = check_heap_order(nodes, lower);

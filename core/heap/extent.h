@@ -60,7 +60,8 @@ struct gm_extent {
 	};
 	/* Changed between LARGE and READY by a thread without a lock. */
 	_Atomic uint8_t state;
-	bool shared; /* live: it has an entry, see uses.h */
+	bool shared;	   /* live: it has an entry, see uses.h */
+	uint32_t priority; /* free: see tree.h */
 };
 
 _Static_assert(sizeof(struct gm_extent) == GM_EXTENT_BYTES,

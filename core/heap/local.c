@@ -16,8 +16,10 @@ static struct gm_local nobody;
 
 _Thread_local struct gm_local *gm_local_last = &nobody;
 
-/* All caches of this thread, also those that lost their heap. */
-static _Thread_local struct gm_local *own;
+/* All caches of this thread, also those that lost their heap. As quick to find
+ * as the last one. */
+static __attribute__((
+	tls_model("initial-exec"))) _Thread_local struct gm_local *own;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
@@ -173,8 +175,9 @@ void gm_local_fold(struct gm_local *local)
 	struct gm_books *books = &heap->books;
 	struct gm_delta active = local->allocated;
 
-	if (local->blocks.total || local->blocks.now)
-		local->idle_ticks = 0;
+	if (!local->blocks.total && !local->blocks.now)
+		return;
+	local->idle_ticks = 0;
 	books->allocs += local->blocks.total;
 	gm_gauge_fold(&books->requested, &local->requested);
 	gm_gauge_fold(&books->allocated, &local->allocated);
@@ -228,7 +231,7 @@ void gm_local_flush(struct gm_local *local)
 
 void gm_locals_flush_huge(struct gm_heap *heap)
 {
-	struct gm_local *local = own;
+	struct gm_local *local = heap->huge_bytes ? own : NULL;
 
 	for (; local; local = local->next_of_thread)
 		if (gm_local_is(local, heap, local->stream))

@@ -285,8 +285,8 @@ bool gm_local_holds(const struct gm_local *local);
 void gm_locals_fold_own(struct gm_heap *heap);
 /* Empties the calling thread's caches of this heap. */
 void gm_locals_flush_own(struct gm_heap *heap);
-/* Gives the huge blocks of the calling thread's caches of this heap back: what
- * is looked for next may be part of them. */
+/* Gives the huge blocks of the calling thread's caches of this heap back, which
+ * are folded in: what is looked for next may be part of them. */
 void gm_locals_flush_huge(struct gm_heap *heap);
 /* Have other threads caches of it? */
 bool gm_locals_others(const struct gm_heap *heap);

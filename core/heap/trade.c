@@ -93,10 +93,8 @@ bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
 	bool changed = !gm_local_is(gm_local_last, heap, stream), small;
 	struct gm_local *local;
 
-	if (gm_forked())
-		return false;
 	small = bytes - 1 < GM_SMALL_MAX;
-	if (!small && !changed)
+	if ((!small && !changed) || gm_forked())
 		return false;
 	local = changed ? find_own(heap, stream) : gm_local_last;
 	if (!enter_to_trade(local, heap))

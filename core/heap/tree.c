@@ -8,13 +8,14 @@ void gm_tree_insert(const struct gm_nodes *nodes, uint32_t *root,
 		    struct gm_extent *extent)
 {
 	struct gm_key key = gm_key_of(extent);
-	uint64_t priority = gm_tree_priority(extent);
+	uint32_t priority = gm_tree_priority(extent);
 	uint32_t *link = root, *less = &extent->left, *more = &extent->right;
 	struct gm_extent *at;
 	uint32_t number;
 
-	while ((at = gm_node(nodes, *link)) && gm_tree_priority(at) > priority)
+	while ((at = gm_node(nodes, *link)) && at->priority > priority)
 		link = gm_key_less(key, gm_key_of(at)) ? &at->left : &at->right;
+	extent->priority = priority;
 	number = *link;
 	*link = gm_node_number(nodes, extent);
 	while ((at = gm_node(nodes, number))) {
@@ -48,7 +49,7 @@ void gm_tree_remove(const struct gm_nodes *nodes, uint32_t *root,
 		struct gm_extent *low = &nodes->node[a];
 		struct gm_extent *high = &nodes->node[b];
 
-		if (gm_tree_priority(low) > gm_tree_priority(high)) {
+		if (low->priority > high->priority) {
 			*link = a;
 			link = &low->right;
 			a = *link;

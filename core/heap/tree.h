@@ -11,7 +11,7 @@
  * and Timmel, Zip Trees, 2019). Expected cost is logarithmic.
  *
  *     left subtree < e < right subtree         by (bytes, address)
- *     priority(e) > priorities in its subtrees
+ *     priority(e) >= priorities in its subtrees
  *
  * The heap's mutex guards them.
  */
@@ -35,14 +35,14 @@ static inline struct gm_key gm_key_of(const struct gm_extent *extent)
 	return (struct gm_key){extent->bytes, extent->address};
 }
 
-/* Addresses are distinct, and the multiplication (by 2^64 / golden ratio,
- * odd) and the shift are one to one: no two priorities are equal. */
-static inline uint64_t gm_tree_priority(const struct gm_extent *extent)
+/* What a node keeps as its priority while it is in a tree. Two may have the
+ * same, and either may be above. */
+static inline uint32_t gm_tree_priority(const struct gm_extent *extent)
 {
 	uint64_t hash = (uint64_t)extent->address * 0x9e3779b97f4a7c15u;
 
 	hash ^= hash >> 32;
-	return hash * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 32);
 }
 
 void gm_tree_insert(const struct gm_nodes *nodes, uint32_t *root,

@@ -120,7 +120,6 @@ static bool cache_large(struct gm_block *block)
 		gm_local_make_room(local, extent->bytes);
 	extent->shared = false;
 	gm_local_push_large(local, extent);
-	gm_local_fold(local);
 	return true;
 }
 
@@ -173,7 +172,6 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 		gm_local_spill(local, slab->class_index);
 	gm_local_push(local, slab->class_index, slab->class.bytes,
 		      gm_block_address(block), mark);
-	gm_local_fold(local);
 }
 
 /* The slot goes back to its slab, and so to the slab's stream: being freed on

@@ -163,7 +163,6 @@ static gpumem_status try_small(struct gm_heap *heap, struct gm_arena *arena,
 		return status;
 	*ptr_out = gm_local_pop(local, index, heap->classes.of[index].bytes,
 				request->bytes);
-	gm_local_fold(local);
 	return GPUMEM_OK;
 }
 
