@@ -115,9 +115,7 @@ is "$(cat "$scratch/got")" "$(cat "$scratch/want")" \
 # ---- options ----------------------------------------------------------------
 
 # "KEY KIND DEFAULT", from the tables and from the page.
-cat "$top_srcdir/core/base/option.h" \
-	"$top_srcdir/backends/host/host_config.c" \
-	"$top_srcdir/backends/cuda/cuda_driver.c" |
+cat "$top_srcdir/core/base/option.h" "$top_srcdir"/backends/*/*.c |
 	tr -s ' \t\n\\' ' ' | sed 's/GPUMEM_OPTION_//g' |
 	grep -oE '"[a-z_.]+", "[^"]*", [A-Z]+, "' |
 	sed -e 's/"\(.*\)", "\(.*\)", \(.*\), "/\1 \3 \2/' -e 's/ $/ empty/' |
