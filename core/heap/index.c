@@ -30,21 +30,12 @@ size_t gm_index_pages(const struct gm_index *index,
 	return gm_extent_pages(extent, index->page_bytes);
 }
 
-/* What comes lowest goes first: an order by address as good as one look gives
- * it, which keeps `reserved` lower than the order of coming does
- * (prefetch_streams 1.007 against 1.013). But not in a bin of several numbers:
- * there, what is left of an extent whose pages are taken must come after it in
- * the walk. */
 static void list_pages(struct gm_index *index, struct gm_extent *extent,
 		       size_t pages)
 {
 	unsigned bin = gm_index_page_bin(pages);
-	uint32_t *ring = &index->ring[bin];
-	const struct gm_extent *first = gm_node(index->nodes, *ring);
 
-	gm_ring_add(index->nodes, ring, extent);
-	if (first && extent->address < first->address && bin < GM_BINS_EXACT)
-		*ring = gm_node_number(index->nodes, extent);
+	gm_ring_add(index->nodes, &index->ring[bin], extent);
 	gm_bins_set(index->page_map, bin);
 	index->whole_pages += pages;
 }
@@ -145,6 +136,30 @@ struct gm_extent *gm_index_fewer_pages(const struct gm_index *index,
 		gm_ring_next(index->nodes, index->ring[bin], extent);
 
 	return next ? next : first_below(index, bin);
+}
+
+/* The first of the lowest bin from `bin` on. */
+static struct gm_extent *first_from(const struct gm_index *index, unsigned bin)
+{
+	bin = gm_bins_from(index->page_map, bin, GM_PAGE_BINS);
+	return bin < GM_PAGE_BINS ? gm_node(index->nodes, index->ring[bin])
+				  : NULL;
+}
+
+struct gm_extent *gm_index_least_pages(const struct gm_index *index,
+				       size_t pages)
+{
+	return first_from(index, gm_index_page_bin(pages));
+}
+
+struct gm_extent *gm_index_more_pages(const struct gm_index *index,
+				      const struct gm_extent *extent)
+{
+	unsigned bin = gm_index_page_bin(gm_index_pages(index, extent));
+	struct gm_extent *next =
+		gm_ring_next(index->nodes, index->ring[bin], extent);
+
+	return next ? next : first_from(index, bin + 1);
 }
 
 struct gm_extent *gm_index_any(const struct gm_index *index)

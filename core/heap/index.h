@@ -61,6 +61,13 @@ struct gm_extent *gm_index_largest(const struct gm_index *index);
 struct gm_extent *gm_index_most_pages(const struct gm_index *index);
 struct gm_extent *gm_index_fewer_pages(const struct gm_index *index,
 				       const struct gm_extent *extent);
+/* The other way round: the first with at least so many pages, and the one
+ * after. What has fewer pages than the extent where the walk is, and is in
+ * another bin, it does not meet any more. */
+struct gm_extent *gm_index_least_pages(const struct gm_index *index,
+				       size_t pages);
+struct gm_extent *gm_index_more_pages(const struct gm_index *index,
+				      const struct gm_extent *extent);
 /* Any extent, or NULL. */
 struct gm_extent *gm_index_any(const struct gm_index *index);
 

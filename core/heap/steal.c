@@ -3,8 +3,10 @@
 
 /*
  * Handles out of free extents, to be mapped elsewhere. Only settled ones are
- * touched, so that unmapping waits for nothing, and only whole ones; the extent
- * with the most pages comes first, so that few calls move much. See space.h.
+ * touched, so that unmapping waits for nothing, and only whole ones. Small
+ * extents come first: a large one is what was put together for a request that
+ * will come again. But one that has all that is wanted saves many calls. See
+ * space.h.
  */
 #include "heap.h"
 #include "base/error.h"
@@ -52,73 +54,99 @@ static gpumem_status punch(struct gm_heap *heap, struct gm_extent *extent,
 	return GPUMEM_OK;
 }
 
-/* One run out of each extent that has any, as long as more is wished for. */
-static size_t punch_all(struct gm_heap *heap, struct gm_index *index,
-			struct gm_wish *wish, const struct gm_need *need,
-			struct gm_handle *handles)
+/* What is taken, and for what. */
+struct theft {
+	const struct gm_need *need;
+	struct gm_wish wish; /* what is still wanted */
+	struct gm_handle *handles;
+	size_t have;
+};
+
+/* One run of an extent, if it has any. False: the driver refuses. */
+static bool take(struct gm_heap *heap, struct gm_extent *extent,
+		 struct theft *theft)
 {
-	struct gm_extent *extent = gm_index_most_pages(index), *next;
-	size_t have = 0;
+	struct gm_wish *wish = &theft->wish;
+	struct gm_run run;
+	size_t pages;
 
-	for (; extent && wish->pages; extent = next) {
-		struct gm_run run;
-		size_t pages;
-
-		next = gm_index_fewer_pages(index, extent);
-		if (extent == need->a || extent == need->b)
-			continue;
-		run = gm_handles_settled(heap, extent, wish);
-		if (!run.count)
-			continue;
-		if (punch(heap, extent, &run, handles + have))
-			break;
-		have += run.count;
-		pages = run.count * run.pages;
-		wish->pages -= pages < wish->pages ? pages : wish->pages;
-	}
-	return have;
+	if (extent == theft->need->a || extent == theft->need->b)
+		return true;
+	run = gm_handles_settled(heap, extent, wish);
+	if (!run.count)
+		return true;
+	if (punch(heap, extent, &run, theft->handles + theft->have))
+		return false;
+	theft->have += run.count;
+	pages = run.count * run.pages;
+	wish->pages -= pages < wish->pages ? pages : wish->pages;
+	return true;
 }
 
-static size_t steal(struct gm_heap *heap, struct gm_wish *wish,
-		    const struct gm_need *need, struct gm_handle *handles)
+/* From an extent of at least so many pages on, upwards, until there are `most`
+ * handles or all. */
+static bool take_from(struct gm_heap *heap, const struct gm_index *index,
+		      size_t pages, size_t most, struct theft *theft)
 {
-	size_t have = 0, before;
+	struct gm_extent *extent = gm_index_least_pages(index, pages), *next;
+
+	for (; extent && theft->wish.pages && theft->have < most;
+	     extent = next) {
+		next = gm_index_more_pages(index, extent);
+		if (!take(heap, extent, theft))
+			return false;
+	}
+	return true;
+}
+
+static size_t steal(struct gm_heap *heap, struct theft *theft)
+{
+	size_t before;
 
 	if (!gm_arenas_settle(heap))
 		return 0;
 	do {
 		struct gm_arena *arena = heap->arenas;
 
-		before = have;
-		for (; arena && wish->pages; arena = arena->next)
-			have += punch_all(heap, &arena->index, wish, need,
-					  handles + have);
-	} while (wish->pages && have > before);
-	return have;
+		before = theft->have;
+		for (; arena && theft->wish.pages; arena = arena->next)
+			if (take_from(heap, &arena->index, theft->wish.pages,
+				      theft->have + 1, theft))
+				(void)take_from(heap, &arena->index, 1,
+						SIZE_MAX, theft);
+	} while (theft->wish.pages && theft->have > before);
+	return theft->have;
 }
 
 size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 			size_t want, struct gm_handle *handles)
 {
-	struct gm_wish wish = {.pages = want, .newest = UINT64_MAX};
-	size_t have = steal(heap, &wish, need, handles);
+	struct theft theft = {
+		.need = need,
+		.wish = {.pages = want, .newest = UINT64_MAX},
+		.handles = handles,
+	};
+	size_t have = steal(heap, &theft);
 
-	heap->books.moved_bytes += (want - wish.pages) * heap->page_bytes;
+	heap->books.moved_bytes += (want - theft.wish.pages) * heap->page_bytes;
 	return have;
 }
 
 size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need)
 {
-	struct gm_wish wish = {
-		.pages = 1, .newest = UINT64_MAX, .larger = true};
 	struct gm_space *space = &heap->space;
 	struct gm_handle handle;
+	struct theft theft = {
+		.need = need,
+		.wish = {.pages = 1, .newest = UINT64_MAX, .larger = true},
+		.handles = &handle,
+	};
 
 	if (gm_heap_any_capturing(heap))
 		return 0;
 	if (space->spare_count)
 		handle = gm_spare_take(space, space->spare_count - 1);
-	else if (!steal(heap, &wish, need, &handle))
+	else if (!steal(heap, &theft))
 		return 0;
 	return gm_handles_destroy(heap, &handle, 1) ? handle.pages : 0;
 }

@@ -120,6 +120,35 @@ static unsigned wrong_walk(size_t page)
 	return wrong;
 }
 
+/* The same upwards from so many pages on, while what the walk comes by becomes
+ * smaller: everything that is large enough, once. */
+static unsigned wrong_climb(size_t page, size_t from)
+{
+	struct gm_extent *at = gm_index_least_pages(&subject, from), *next;
+	unsigned last = gm_index_page_bin(from), first = last, wrong = 0;
+	bool due[EXTENTS + 1];
+
+	for (size_t i = 1; i <= EXTENTS; i++)
+		due[i] = inside[i] && pages_of(&extent[i], page) &&
+			 gm_index_page_bin(pages_of(&extent[i], page)) >= first;
+	for (; at && !wrong; at = next) {
+		size_t i = (size_t)(at - extent), pages = pages_of(at, page);
+
+		next = gm_index_more_pages(&subject, at);
+		wrong += !due[i] || gm_index_page_bin(pages) < last;
+		due[i] = false;
+		last = gm_index_page_bin(pages);
+		if (pages < 2 || last == GM_PAGE_BINS - 1 || chance(3))
+			continue;
+		gm_index_remove(&subject, at);
+		at->bytes -= page * ((pages + 1) / 2);
+		gm_index_insert(&subject, at);
+	}
+	for (size_t i = 1; i <= EXTENTS; i++)
+		wrong += due[i];
+	return wrong;
+}
+
 /* As a trim does: what can be made smaller is, and the walk begins anew below
  * the last one that could not. In the end none is left that could, and each was
  * looked at. */
@@ -167,7 +196,7 @@ static void toggle(size_t i)
 static void test_model(size_t page)
 {
 	long rounds = scaled(6000, 600);
-	unsigned fits = 0, sums = 0, walks = 0, trims = 0;
+	unsigned fits = 0, sums = 0, walks = 0, climbs = 0, trims = 0;
 
 	gm_index_init(&subject, &nodes, page);
 	memset(inside, 0, sizeof(inside));
@@ -186,12 +215,15 @@ static void test_model(size_t page)
 		}
 		sums += wrong_sums(page);
 		walks += wrong_walk(page);
+		if (round % 8 == 0)
+			climbs += wrong_climb(page, 1 + chance(1 << chance(9)));
 		if (round % 16 == 0)
 			trims += wrong_trim(page);
 	}
 	is_uint(fits, 0, "pages of %zu: the best fit, lowest address", page);
 	is_uint(sums, 0, "pages of %zu: sums, bits and the largest", page);
 	is_uint(walks, 0, "pages of %zu: the order by pages", page);
+	is_uint(climbs, 0, "pages of %zu: the same upwards", page);
 	is_uint(trims, 0, "pages of %zu: a walk that takes pages", page);
 	for (size_t i = 1; i <= EXTENTS; i++)
 		if (inside[i])
