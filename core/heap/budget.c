@@ -37,14 +37,16 @@ gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes)
 /* Moving pages costs time, holding more of them memory. A program that makes
  * us move the same memory again and again pays time for ever, so it is given
  * memory by and by: a ski is rented until it could have been bought (Karlin,
- * Manasse, Rudolph and Sleator, Competitive Snoopy Caching, 1988). Moving all
- * memory four times is free; recorded programs move at most a half of theirs
- * each time that they run. */
-static const double free_turns = 4, waste_per_turn = 0.04;
+ * Manasse, Rudolph and Sleator, Competitive Snoopy Caching, 1988). The
+ * time is by the handle, however large: a turn is as many moves as all memory
+ * has pages. Two are free: recorded programs take at most 1.3 the first time
+ * that they run, and a half each time after. */
+static const double free_turns = 2, waste_per_turn = 0.16;
 
 static double waste_of(const struct gm_heap *heap, double high)
 {
-	double turns = (double)heap->toll_bytes / high - free_turns;
+	double toll_bytes = (double)heap->toll_handles * heap->page_bytes;
+	double turns = toll_bytes / high - free_turns;
 	double waste = heap->waste;
 
 	if (!heap->vm || turns <= 0 || waste >= heap->waste_max)

@@ -48,7 +48,7 @@ struct gm_heap {
 	struct gm_arena *arenas;
 	struct gm_arena *private_arenas; /* of graphs: see arena.h */
 	uint64_t ticket;		 /* of the newest free of all arenas */
-	uint64_t toll_bytes;		 /* moved, since a trim: see budget.c */
+	uint64_t toll_handles;		 /* moved, since a trim: see budget.c */
 	uint64_t returned_bytes; /* all that ever went back to the driver */
 	struct gm_space space;
 	struct gm_pending pending;

@@ -50,7 +50,7 @@ static gpumem_status punch(struct gm_heap *heap, struct gm_extent *extent,
 					   .pages = run->pages};
 	gm_handles_clear(heap, run);
 	gm_hole_insert(heap, gm_run_cut(heap, extent, run));
-	heap->toll_bytes += gm_run_bytes(heap, run);
+	heap->toll_handles += run->count;
 	return GPUMEM_OK;
 }
 

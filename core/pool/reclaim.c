@@ -45,7 +45,7 @@ gpumem_status gm_pool_trim(struct gpumem_pool *pool, uint64_t keep_bytes,
 	gm_pool_stop(pool);
 	before = heap->returned_bytes;
 	heap->books.trims++;
-	heap->toll_bytes = 0;
+	heap->toll_handles = 0;
 	drain(heap);
 	gm_locals_go(heap);
 	join_streams(heap);

@@ -18,7 +18,7 @@ static void start(const char *vm, const char *waste, const char *waste_max)
 /* So much more than the highest was, in 1/10000 of it, after so many turns. */
 static unsigned waste(double turns)
 {
-	heap.toll_bytes = (uint64_t)(turns * (double)HIGH);
+	heap.toll_handles = (uint64_t)(turns * (double)HIGH) / heap.page_bytes;
 	return (unsigned)((double)(gm_heap_target(&heap, 1) - HIGH) * 10000 /
 				  (double)HIGH +
 			  0.5);
@@ -26,17 +26,17 @@ static unsigned waste(double turns)
 
 static void test_toll(void)
 {
-	start("on", "2", "12");
+	start("on", "2", "20");
 	is_uint(waste(0), 200, "the waste, while nothing was moved");
-	is_uint(waste(4), 200, "four turns are free");
-	is_uint(waste(4.5), 400, "then it grows");
-	is_uint(waste(6), 1000, "with each turn");
-	is_uint(waste(6.5), 1200, "up to the most");
-	is_uint(waste(1e6), 1200, "and no further");
-	is_uint(gm_heap_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 112,
+	is_uint(waste(2), 200, "two turns are free");
+	is_uint(waste(2.5), 1000, "then it grows");
+	is_uint(waste(3), 1800, "with each turn");
+	is_uint(waste(3.5), 2000, "up to the most");
+	is_uint(waste(1e6), 2000, "and no further");
+	is_uint(gm_heap_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 120,
 		"of what will be active, if that is more");
 	heap.books.highest_active = 0;
-	heap.toll_bytes = 0;
+	heap.toll_handles = 0;
 	is_uint(gm_heap_target(&heap, 1000), 1020, "of a fresh heap too");
 	heap_end();
 	start("on", "5", "1");
@@ -115,11 +115,12 @@ static void test_limit(void)
 			block_give(arena, extent[i]);
 		extent[i] = block_take(arena, (1 + chance(200)) * 32 * KIB);
 		beyond += heap.books.reserved.current > PAGES * 2 * MIB;
-		unpaid += heap.toll_bytes != heap.books.moved_bytes;
+		unpaid += heap.toll_handles * heap.page_bytes !=
+			  heap.books.moved_bytes;
 	}
 	is_uint(beyond, 0, "the limit holds");
 	is_uint(unpaid, 0, "all that moves is toll");
-	ok(heap.toll_bytes > 0, "and something moved");
+	ok(heap.toll_handles > 0, "and something moved");
 	sound("in order");
 	heap_end();
 }

@@ -28,6 +28,8 @@ static void test_steal(void)
 	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), creates, "nothing is new");
 	is_uint(handles(), 64, "the handles are as they were");
 	is_uint(heap.books.moved_bytes % (8 * PAGE), 0, "whole ones moved");
+	is_uint(heap.toll_handles * 8 * PAGE, heap.books.moved_bytes,
+		"each pays as much toll as a page would");
 	for (int i = 1; i < 8; i += 2)
 		lost += *(volatile int *)extent[i]->address != i;
 	is_uint(lost, 0, "the others are untouched");

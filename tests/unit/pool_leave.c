@@ -107,9 +107,9 @@ static void test_meets(const char *vm, gpumem_status answer)
 		  answer ? "or stays" : "and is gone");
 	pthread_join(trimmer, NULL);
 	is_status(gm_pool_check(pool), GPUMEM_OK, "all is in order");
-	pool->heap.toll_bytes = 1;
+	pool->heap.toll_handles = 1;
 	(void)trim(NULL);
-	is_uint(pool->heap.toll_bytes, 0, "a trim forgets the toll");
+	is_uint(pool->heap.toll_handles, 0, "a trim forgets the toll");
 	must(gm_pool_destroy(pool, true));
 }
 
