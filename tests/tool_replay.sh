@@ -72,6 +72,24 @@ do
 	json_is "d['final_allocated_bytes']" 2097152 "gives the same"
 done
 
+# ---- a smaller device --------------------------------------------------------
+
+for load in '' --no-load; do
+	exits 0 "a third of each block${load:+, }$load" "$replay" --scale=1/3 \
+		$load --json "$scratch/small"
+	json_is "d['divisor'], d['events'], d['peak_requested_bytes'],
+		d['final_allocated_bytes'] >= d['final_requested_bytes']" \
+		"(3, 7, 700417, True)" "rounded up, and no byte of none"
+	json_is "d['final_requested_bytes']" 699051 "to the end"
+done
+exits 0 "the driver's own calls" "$replay" --scale=1/1024 --policy=direct \
+	--json "$scratch/small"
+json_is "d['peak_requested_bytes'], d['peak_reserved_bytes']" \
+	"(2052, 4194304)" "are smaller too"
+for scale in 0 1 2 1/0 1/ 1/-2 2/3 1/x; do
+	exits 2 "--scale=$scale" "$replay" --scale=$scale "$scratch/small"
+done
+
 # ---- direct ----------------------------------------------------------------
 
 exits 0 "the driver's own calls" "$replay" --policy=direct --json \

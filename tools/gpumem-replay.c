@@ -18,7 +18,8 @@ enum {
 	KEY_LIMIT,
 	KEY_MODEL,
 	KEY_NO_LOAD,
-	KEY_PASSES
+	KEY_PASSES,
+	KEY_SCALE
 };
 
 static const struct argp_option options[] = {
@@ -30,6 +31,8 @@ static const struct argp_option options[] = {
 	 "Let the pool reserve at most this, as \"24GiB\"", 0},
 	{"check", KEY_CHECK, "N", 0,
 	 "Check the whole pool after every N events", 0},
+	{"scale", KEY_SCALE, "1/N", 0,
+	 "Replay blocks of an Nth of their size, for a small device", 0},
 	{"model", KEY_MODEL, "NAME", 0,
 	 "Add up what the driver calls would take on another device: h200", 0},
 	{"no-load", KEY_NO_LOAD, NULL, 0,
@@ -73,6 +76,10 @@ static void parse_number(int key, char *arg, struct replay_config *config,
 	if (key == KEY_PASSES)
 		ok = tool_parse_count(arg, 1000000, &config->passes) &&
 		     config->passes > 0;
+	else if (key == KEY_SCALE)
+		ok = !strncmp(arg, "1/", 2) &&
+		     tool_parse_count(arg + 2, UINT64_MAX, &config->divisor) &&
+		     config->divisor > 0;
 	else if (key == KEY_CHECK)
 		ok = tool_parse_count(arg, UINT64_MAX, &config->check_every) &&
 		     config->check_every > 0;
@@ -99,6 +106,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PASSES:
 	case KEY_CHECK:
 	case KEY_LIMIT:
+	case KEY_SCALE:
 		parse_number(key, arg, config, state);
 		return 0;
 	case KEY_NO_LOAD:
@@ -198,6 +206,7 @@ int main(int argc, char **argv)
 	struct replay_config config = {
 		.policy = &replay_cached,
 		.passes = 1,
+		.divisor = 1,
 		.load = true,
 	};
 

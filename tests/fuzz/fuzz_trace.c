@@ -77,7 +77,7 @@ static void parse(struct trace_parser *parser, struct model *model,
 	bool ok = true;
 
 	memset(model, 0, sizeof(*model));
-	trace_parser_init(parser, step, model);
+	trace_parser_init(parser, 1, step, model);
 	for (size_t at = 0; at < size;
 	     at += chunk < size - at ? chunk : size - at)
 		ok = trace_parser_feed(parser, data + at,

@@ -18,12 +18,13 @@ struct cursor {
 	const char *at, *end;
 };
 
-void trace_parser_init(struct trace_parser *parser, trace_event_fn fn,
-		       void *user)
+void trace_parser_init(struct trace_parser *parser, uint64_t divisor,
+		       trace_event_fn fn, void *user)
 {
 	memset(parser, 0, sizeof(*parser));
 	parser->fn = fn;
 	parser->user = user;
+	parser->divisor = divisor;
 	parser->free_slot = TRACE_NO_SLOT;
 	parser->totals.streams = 1;
 	trace_ids_init(&parser->ids);
@@ -151,6 +152,7 @@ static bool parse_alloc(struct trace_parser *parser, struct cursor *in)
 	if (trace_ids_find(&parser->ids, id) != TRACE_NO_SLOT)
 		return fail(parser, "ID %llu is live already",
 			    (unsigned long long)id);
+	bytes = bytes / parser->divisor + (bytes % parser->divisor != 0);
 	if (__builtin_add_overflow(totals->live_bytes, bytes, &live))
 		return fail(parser, "the live bytes are above 64 bits");
 	if (!find_stream(parser, stream, &index) || !take_slot(parser, &slot))

@@ -56,6 +56,7 @@ struct trace_block {
 struct trace_parser {
 	trace_event_fn fn;
 	void *user;
+	uint64_t divisor;
 	struct trace_totals totals;
 	struct trace_ids ids;
 	struct trace_block *blocks; /* by slot */
@@ -68,8 +69,9 @@ struct trace_parser {
 	bool stopped;	   /* by the function, which knows why */
 };
 
-void trace_parser_init(struct trace_parser *parser, trace_event_fn fn,
-		       void *user);
+/* Every block has a `divisor`th of its bytes, rounded up: 1 leaves them. */
+void trace_parser_init(struct trace_parser *parser, uint64_t divisor,
+		       trace_event_fn fn, void *user);
 
 /* The next bytes, cut anywhere. False: failed, now or before; the reason is in
  * parser->reason and the line in totals.lines. */

@@ -98,7 +98,8 @@ static enum trace_result read_open(struct reader *reader, const char *path,
 	return TRACE_BAD;
 }
 
-enum trace_result trace_read(const char *path, trace_event_fn fn, void *user,
+enum trace_result trace_read(const char *path, uint64_t divisor,
+			     trace_event_fn fn, void *user,
 			     struct trace_totals *totals_out,
 			     struct trace_error *error)
 {
@@ -111,7 +112,7 @@ enum trace_result trace_read(const char *path, trace_event_fn fn, void *user,
 			 errno ? strerror(errno) : "out of host memory");
 		goto free_reader;
 	}
-	trace_parser_init(&reader->parser, fn, user);
+	trace_parser_init(&reader->parser, divisor, fn, user);
 	result = read_open(reader, path, error);
 	*totals_out = reader->parser.totals;
 	trace_parser_free(&reader->parser);
@@ -144,12 +145,12 @@ static bool append(const struct trace_event *event, uint32_t line, void *user)
 	return true;
 }
 
-bool trace_load(const char *path, struct trace *trace_out,
+bool trace_load(const char *path, uint64_t divisor, struct trace *trace_out,
 		struct trace_error *error)
 {
 	struct trace trace = {0};
 	enum trace_result result =
-		trace_read(path, append, &trace, &trace.totals, error);
+		trace_read(path, divisor, append, &trace, &trace.totals, error);
 
 	if (result == TRACE_OK) {
 		*trace_out = trace;

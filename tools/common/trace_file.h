@@ -21,8 +21,9 @@ struct trace_error {
 };
 
 /* Reads the file ("-": standard input) and calls fn for each event.
- * totals_out is written in any case. */
-enum trace_result trace_read(const char *path, trace_event_fn fn, void *user,
+ * totals_out is written in any case. The divisor: see trace_parser_init(). */
+enum trace_result trace_read(const char *path, uint64_t divisor,
+			     trace_event_fn fn, void *user,
 			     struct trace_totals *totals_out,
 			     struct trace_error *error);
 
@@ -35,7 +36,7 @@ struct trace {
 };
 
 /* False: error->text says why; nothing is kept. */
-bool trace_load(const char *path, struct trace *trace_out,
+bool trace_load(const char *path, uint64_t divisor, struct trace *trace_out,
 		struct trace_error *error);
 void trace_free(struct trace *trace);
 

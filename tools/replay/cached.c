@@ -72,11 +72,30 @@ static bool check(struct replay *replay)
 	return true;
 }
 
-static bool trim(struct replay *replay)
+static bool sync_streams(struct replay *replay)
+{
+	bool have = replay->info.caps & GPUMEM_CAP_STREAMS;
+
+	for (uint32_t i = 0; have && i < replay->stream_count; i++)
+		if (gpumem_stream_sync(replay->device, replay->streams[i]) !=
+		    GPUMEM_OK)
+			return replay_fail_last(replay,
+						"cannot wait for a stream");
+	return true;
+}
+
+static bool trim_once(struct replay *replay)
 {
 	if (gpumem_pool_trim(replay->pool, 0, NULL) != GPUMEM_OK)
 		return replay_fail_last(replay, "the trim failed");
 	return true;
+}
+
+/* A trim does not wait, and some drivers tell that a stream is idle only a
+ * moment after they were asked: the second one hears what the first asked. */
+static bool trim(struct replay *replay)
+{
+	return trim_once(replay) && sync_streams(replay) && trim_once(replay);
 }
 
 static bool clear(struct replay *replay)

@@ -215,7 +215,8 @@ static bool load(struct replay *replay)
 
 	if (!replay->config->load)
 		return true;
-	if (!trace_load(replay->config->trace, &replay->trace, &error))
+	if (!trace_load(replay->config->trace, replay->config->divisor,
+			&replay->trace, &error))
 		return replay_fail(replay, "%s", error.text);
 	replay->totals = replay->trace.totals;
 	return replay_reserve(replay, replay->totals.peak_live_blocks,

@@ -51,8 +51,8 @@ bool replay_file(struct replay *replay)
 	if (!flow)
 		return replay_fail(replay, "out of host memory");
 	flow->replay = replay;
-	result = trace_read(replay->config->trace, flow_event, flow,
-			    &replay->totals, &error);
+	result = trace_read(replay->config->trace, replay->config->divisor,
+			    flow_event, flow, &replay->totals, &error);
 	if (result == TRACE_OK)
 		ok = flush_flow(flow);
 	else if (result == TRACE_BAD)

@@ -27,6 +27,7 @@ struct replay_config {
 	const struct model *model; /* NULL: none */
 	uint64_t limit_bytes;	   /* 0: none */
 	uint64_t passes;
+	uint64_t divisor;     /* of the size of every block */
 	uint64_t check_every; /* events between two checks; 0: never */
 	bool load;	      /* the whole trace before the first event */
 	bool json;

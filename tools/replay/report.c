@@ -201,6 +201,7 @@ bool replay_print_json(const struct replay *replay)
 	json_put(root, "device", json_text(replay->device_name), &ok);
 	json_put(root, "policy", json_text(replay->config->policy->name), &ok);
 	json_put(root, "passes", json_u64(replay->config->passes), &ok);
+	json_put(root, "divisor", json_u64(replay->config->divisor), &ok);
 	json_put(root, "events", json_u64(totals->events), &ok);
 	json_put(root, "blocks", json_u64(totals->allocs), &ok);
 	json_put(root, "peak_blocks", json_u64(totals->peak_live_blocks), &ok);
