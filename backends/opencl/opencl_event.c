@@ -17,17 +17,20 @@ struct event {
 	cl_event mark; /* NULL: never recorded */
 };
 
-/* NULL, or with a reference that the caller gives back. */
-static cl_event newest(struct event *event)
+/* NULL: there is none. Else with a reference that the caller gives back. */
+static gpumem_status newest(struct event *event, cl_event *mark_out)
 {
+	cl_int result = CL_SUCCESS;
 	cl_event mark;
 
 	pthread_mutex_lock(&event->mutex);
 	mark = event->mark;
-	if (mark && gm_opencl.clRetainEvent(mark) != CL_SUCCESS)
-		mark = NULL;
+	if (mark)
+		result = gm_opencl.clRetainEvent(mark);
 	pthread_mutex_unlock(&event->mutex);
-	return mark;
+	if (result == CL_SUCCESS)
+		*mark_out = mark;
+	return gm_opencl_check(result, "clRetainEvent");
 }
 
 gpumem_status gm_opencl_event_create(void *device, gpumem_event *event_out)
@@ -82,12 +85,12 @@ gpumem_status gm_opencl_event_record(void *device, gpumem_event name,
 
 gpumem_status gm_opencl_event_query(void *device, gpumem_event name)
 {
-	cl_event mark = newest(name);
-	gpumem_status status;
+	cl_event mark;
+	gpumem_status status = newest(name, &mark);
 
 	(void)device;
-	if (!mark)
-		return GPUMEM_OK;
+	if (status != GPUMEM_OK || !mark)
+		return status;
 	status = gm_opencl_look(mark);
 	(void)gm_opencl.clReleaseEvent(mark);
 	return status;
@@ -95,12 +98,12 @@ gpumem_status gm_opencl_event_query(void *device, gpumem_event name)
 
 gpumem_status gm_opencl_event_sync(void *device, gpumem_event name)
 {
-	cl_event mark = newest(name);
-	gpumem_status status;
+	cl_event mark;
+	gpumem_status status = newest(name, &mark);
 
 	(void)device;
-	if (!mark)
-		return GPUMEM_OK;
+	if (status != GPUMEM_OK || !mark)
+		return status;
 	status = gm_opencl_wait(mark);
 	(void)gm_opencl.clReleaseEvent(mark);
 	return status;
@@ -121,11 +124,10 @@ gpumem_status gm_opencl_stream_wait(void *device, gpumem_stream stream,
 	gpumem_status status = gm_opencl_enter(device, stream, &lane);
 	cl_event mark;
 
-	if (status != GPUMEM_OK)
+	if (status == GPUMEM_OK)
+		status = newest(name, &mark);
+	if (status != GPUMEM_OK || !mark)
 		return status;
-	mark = newest(name);
-	if (!mark)
-		return GPUMEM_OK;
 	status = gm_opencl_check(wait_for(&lane, mark),
 				 "clEnqueueBarrierWithWaitList");
 	(void)gm_opencl.clReleaseEvent(mark);
