@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * An OpenCL layer, for the loader's OPENCL_LAYERS: it lets calls fail before
+ * they reach an implementation, and counts what is held. What it has no
+ * function for goes past it. Keeps only the table of those below, written once.
+ *
+ * It sees the program's calls, the plugin's among them, and not those that an
+ * implementation makes inside itself.
+ */
+#include "opencl_layer.h"
+
+#include <string.h>
+
+static struct _cl_icd_dispatch above, below;
+
+#define ASK(name, parameters, arguments)                                       \
+	static cl_int CL_API_CALL layer_##name parameters                      \
+	{                                                                      \
+		cl_int code = layer_next(CALL_##name);                         \
+                                                                               \
+		return code ? code : below.name arguments;                     \
+	}
+LAYER_ASKS(ASK)
+
+#define REFERENCE(name, type, thing, change)                                   \
+	static cl_int CL_API_CALL layer_##name(type object)                    \
+	{                                                                      \
+		cl_int code = layer_next(CALL_##name);                         \
+                                                                               \
+		if (!code)                                                     \
+			code = below.name(object);                             \
+		if (!code)                                                     \
+			layer_count(thing, change);                            \
+		return code;                                                   \
+	}
+LAYER_REFERENCES(REFERENCE)
+
+#define MAKER(name, type, thing, parameters, arguments)                        \
+	static type CL_API_CALL layer_##name parameters                        \
+	{                                                                      \
+		cl_int code = layer_next(CALL_##name);                         \
+		type made = NULL;                                              \
+                                                                               \
+		if (!code)                                                     \
+			made = below.name arguments;                           \
+		else if (result)                                               \
+			*result = code;                                        \
+		if (made)                                                      \
+			layer_count(thing, 1);                                 \
+		return made;                                                   \
+	}
+LAYER_MAKERS(MAKER)
+
+#define COMMAND(name, parameters, arguments)                                   \
+	static cl_int CL_API_CALL layer_##name parameters                      \
+	{                                                                      \
+		cl_int code = layer_next(CALL_##name);                         \
+                                                                               \
+		if (!code)                                                     \
+			code = below.name arguments;                           \
+		if (!code && event)                                            \
+			layer_count(EVENTS, 1);                                \
+		return code;                                                   \
+	}
+LAYER_COMMANDS(COMMAND)
+
+static void *CL_API_CALL layer_clSVMAlloc(cl_context context,
+					  cl_svm_mem_flags flags, size_t bytes,
+					  cl_uint alignment)
+{
+	void *made = NULL;
+
+	if (!layer_next(CALL_clSVMAlloc))
+		made = below.clSVMAlloc(context, flags, bytes, alignment);
+	if (made)
+		layer_count(SVM, 1);
+	return made;
+}
+
+/* It cannot fail. */
+static void CL_API_CALL layer_clSVMFree(cl_context context, void *base)
+{
+	(void)layer_next(CALL_clSVMFree);
+	below.clSVMFree(context, base);
+	if (base)
+		layer_count(SVM, -1);
+}
+
+LAYER_API cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t bytes,
+					    void *value, size_t *used)
+{
+	static const char name[] = "gpumem test layer";
+	const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+	const void *from = what == CL_LAYER_NAME ? (const void *)name
+						 : (const void *)&version;
+	size_t size = what == CL_LAYER_NAME ? sizeof(name) : sizeof(version);
+
+	if (what != CL_LAYER_NAME && what != CL_LAYER_API_VERSION)
+		return CL_INVALID_VALUE;
+	if (value && bytes < size)
+		return CL_INVALID_VALUE;
+	if (value)
+		memcpy(value, from, size);
+	if (used)
+		*used = size;
+	return CL_SUCCESS;
+}
+
+LAYER_API cl_int CL_API_CALL clInitLayer(cl_uint count,
+					 const cl_icd_dispatch *target,
+					 cl_uint *count_out,
+					 const cl_icd_dispatch **table_out)
+{
+	const cl_uint wanted = sizeof(below) / sizeof(below.clGetPlatformIDs);
+
+	if (!target || !count_out || !table_out || count < wanted)
+		return CL_INVALID_VALUE;
+	below = *target;
+	above = below;
+#define PLACE(name, ...) above.name = layer_##name;
+	LAYER_CALLS(PLACE)
+#undef PLACE
+	*count_out = wanted;
+	*table_out = &above;
+	return CL_SUCCESS;
+}
