@@ -5,6 +5,12 @@
 # Everything there is to try on a machine with a real GPU, in one command:
 #
 #	sh tests/device/run.sh BUILD OUT [cuda:0]
+#	sh tests/device/run.sh BUILD OUT opencl:H100
+#
+# An OpenCL device is named by a part of what gpumem-probe shows as its product,
+# for its number depends on what else is installed; NVIDIA's implementation is
+# made known to the loader where only its library is there. SCALE=1/16 in the
+# environment makes the traces smaller there.
 #
 # BUILD is a folder in which `make` has been run, OUT a new one for the results:
 # OUT/transcript.txt is what to keep, and to send. What is missing on the machine
@@ -25,6 +31,39 @@ failed=0
 export GPUMEM_PLUGIN_PATH="$build/backends/.libs"
 export GPUMEM_BACKEND="$backend" LC_ALL=C
 : >"$transcript"
+
+# ---- an OpenCL device, by a part of its name --------------------------------
+
+nvidia_icd()
+{
+	[ -z "${OCL_ICD_VENDORS-}" ] || return 0
+	[ ! -f /etc/OpenCL/vendors/nvidia.icd ] || return 0
+	ldconfig -p | grep -q 'libnvidia-opencl\.so\.1' || return 0
+	mkdir -p "$out/icd" || return 1
+	echo libnvidia-opencl.so.1 >"$out/icd/nvidia.icd"
+	export OCL_ICD_VENDORS="$out/icd"
+}
+
+# of_devices EXPRESSION TEXT: of x, the first OpenCL device that has the text in
+# its name or product
+of_devices()
+{
+	"$build/tools/gpumem-probe" --backend=opencl --json |
+		python3 -c "import json, sys
+print([$1 for b in json.load(sys.stdin)['backends'] for x in b['devices']
+       if sys.argv[1] in (x['name'] + ' ' + x['product'])][0])" "$2"
+}
+
+if [ "$backend" = opencl ]; then
+	nvidia_icd
+	case $device in
+	opencl:[0-9]*) ;;
+	*) device=$(of_devices "x['name']" "${device#*:}" 2>/dev/null) || {
+		echo "no OpenCL device is like $3" >&2
+		exit 2
+	} ;;
+	esac
+fi
 
 say()
 {
@@ -81,7 +120,8 @@ plugin=$build/backends/.libs/$backend.so
 # What failed and what was skipped; all else is a number.
 conform()
 {
-	"$build/tools/gpumem-conform" "$plugin" >"$out/conform.txt" 2>&1
+	"$build/tools/gpumem-conform" --device="${device#*:}" "$plugin" \
+		>"$out/conform.txt" 2>&1
 	status=$?
 	grep -E '^(not ok|ok .*# SKIP|# [0-9]+ passed)' "$out/conform.txt"
 	return $status
@@ -94,7 +134,8 @@ traces()
 	for trace in "$source"/tests/traces/*.trace.gz; do
 		name=$(basename "$trace" .trace.gz)
 		"$build/tools/gpumem-replay" --device="$device" --passes=5 \
-			--json "$trace" >"$out/$name.json" || return 1
+			--scale="${SCALE:-1/1}" --json "$trace" \
+			>"$out/$name.json" || return 1
 		python3 - "$out/$name.json" "$name" <<'END' || return 1
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -196,6 +237,24 @@ sanitizer()
 	done
 }
 
+# ---- OpenCL -----------------------------------------------------------------
+
+# The kernel of the example on the first device of the same platform, on blocks
+# of each kind.
+kernel()
+{
+	platform=$(of_devices "x['product'].split(', ')[-1]" "$device") ||
+		return 1
+	${CC:-cc} -std=gnu11 -I"$source/include" \
+		"$source/docs/examples/opencl_scale.c" -o "$out/scale" \
+		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" \
+		-lOpenCL || return 1
+	for memory in buffer svm; do
+		GPUMEM_CONF=opencl.memory:$memory "$out/scale" "$platform" ||
+			return 1
+	done
+}
+
 # ---- all of it --------------------------------------------------------------
 
 step system "the machine" system
@@ -206,7 +265,12 @@ step traces "gpumem-replay --passes=5" traces
 [ "$backend" != cuda ] || step model "gpumem-replay --model=h200" model
 step bench "gpumem-bench" "$build/tools/gpumem-bench" --device="$device" \
 	--seconds=0.5 pair threads random trim growth churn
-step share "two processes, one block" share
+if [ "$backend" = opencl ]; then
+	step kernel "a kernel on blocks of a pool" kernel
+	left_out "two processes, one block" "OpenCL shares no memory"
+else
+	step share "two processes, one block" share
+fi
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step busy "nothing waits for a kernel" with_cuda busy
 	step graph "memory of a captured graph" with_cuda graph
@@ -225,7 +289,7 @@ else
 	left_out "compute-sanitizer" "it is not there"
 fi
 rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/bad" \
-	"$out/held" "$out/peers" "$out/share"
+	"$out/held" "$out/peers" "$out/scale" "$out/share"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
