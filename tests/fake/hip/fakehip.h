@@ -49,14 +49,15 @@
  *	FAKEHIP_FAULT=NAME:NTH[+]:CODE,...   as fakehip_fault()
  *	FAKEHIP_QUIRKS=NAME,...     as fakehip_quirk(NAME, true):
  *
- *	stuck           memory of a handle that was released comes back only
- *when the range is freed that it was last mapped to (ROCm/hip#3781) never
- *memory of a handle that was mapped never comes back release_mapped  nor does
- *that of one released while it is mapped joint_unmap     hipMemUnmap() of
- *several mappings takes the first only, and says that all is well
- *(ROCR-Runtime#285) joint_access    hipMemSetAccess() refuses several mappings
- *at once no_access       hipMemSetAccess() refuses always optimistic
- *hipMemGetInfo() knows of what this process took only
+ * - stuck: memory of a handle that was released comes back only when the range
+ *   is freed that it was last mapped to (ROCm/hip#3781)
+ * - never: memory of a handle that was mapped never comes back
+ * - release_mapped: nor does that of one released while it is mapped
+ * - joint_unmap: hipMemUnmap() of several mappings takes the first only, and
+ *   says that all is well (ROCR-Runtime#285)
+ * - joint_access: hipMemSetAccess() refuses several mappings at once
+ * - no_access: hipMemSetAccess() refuses always
+ * - optimistic: hipMemGetInfo() knows of what this process took only
  *
  * A NAME of FAKEHIP_FAULT is a function's, as it is exported.
  */
