@@ -4,7 +4,11 @@
 /*
  * Memory without addresses: buffers. Each gets as many addresses of this
  * process as it has bytes, behind which there is nothing, so that no pointer
- * of the program is among them, and whoever follows one faults. Nobody locks.
+ * of the program is among them, and whoever follows one faults.
+ *
+ * Buffers of one device are made and freed one at a time, under a mutex: when
+ * several threads do it at once and have them committed, NVIDIA's
+ * implementation (driver 580) crashes or hangs in a thread of its own.
  */
 #include "opencl_plugin.h"
 
@@ -62,10 +66,28 @@ out:
 	return gm_opencl_check_memory(result, "clEnqueueMigrateMemObjects");
 }
 
+static gpumem_status create(struct opencl_device *device,
+			    struct opencl_block *block)
+{
+	cl_int result = CL_SUCCESS;
+	gpumem_status status;
+
+	block->memory =
+		gm_opencl.clCreateBuffer(device->context, CL_MEM_READ_WRITE,
+					 block->bytes, NULL, &result);
+	status = gm_opencl_check_memory(result, "clCreateBuffer of %llu bytes",
+					(unsigned long long)block->bytes);
+	if (status != GPUMEM_OK)
+		return status;
+	status = commit(device, block->memory);
+	if (status != GPUMEM_OK)
+		(void)gm_opencl.clReleaseMemObject(block->memory);
+	return status;
+}
+
 gpumem_status gm_opencl_buffer_make(struct opencl_device *device,
 				    struct opencl_block *block)
 {
-	cl_int result = CL_SUCCESS;
 	gpumem_status status;
 
 	status = reserve(block->bytes, device->traits.alignment_bytes,
@@ -73,31 +95,23 @@ gpumem_status gm_opencl_buffer_make(struct opencl_device *device,
 	if (status != GPUMEM_OK)
 		return status;
 	block->address = (uint64_t)(uintptr_t)block->base;
-	block->memory =
-		gm_opencl.clCreateBuffer(device->context, CL_MEM_READ_WRITE,
-					 block->bytes, NULL, &result);
-	status = gm_opencl_check_memory(result, "clCreateBuffer of %llu bytes",
-					(unsigned long long)block->bytes);
+	pthread_mutex_lock(&device->buffers);
+	status = create(device, block);
+	pthread_mutex_unlock(&device->buffers);
 	if (status != GPUMEM_OK)
-		goto release;
-	status = commit(device, block->memory);
-	if (status != GPUMEM_OK)
-		goto release_memory;
-	return GPUMEM_OK;
-
-release_memory:
-	(void)gm_opencl.clReleaseMemObject(block->memory);
-release:
-	(void)munmap(block->base, block->bytes);
+		(void)munmap(block->base, block->bytes);
 	return status;
 }
 
-gpumem_status gm_opencl_buffer_end(const struct opencl_block *block)
+gpumem_status gm_opencl_buffer_end(struct opencl_device *device,
+				   const struct opencl_block *block)
 {
 	gpumem_status status;
 
+	pthread_mutex_lock(&device->buffers);
 	status = gm_opencl_check(gm_opencl.clReleaseMemObject(block->memory),
 				 "clReleaseMemObject");
+	pthread_mutex_unlock(&device->buffers);
 	if (status == GPUMEM_OK)
 		(void)munmap(block->base, block->bytes);
 	return status;

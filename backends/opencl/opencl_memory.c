@@ -15,11 +15,11 @@ static gpumem_status make(struct opencl_device *device,
 		       : gm_opencl_pointer_make(device, block);
 }
 
-static gpumem_status end(const struct opencl_device *device,
+static gpumem_status end(struct opencl_device *device,
 			 const struct opencl_block *block)
 {
 	return device->traits.memory == OPENCL_BUFFER
-		       ? gm_opencl_buffer_end(block)
+		       ? gm_opencl_buffer_end(device, block)
 		       : gm_opencl_pointer_end(block);
 }
 

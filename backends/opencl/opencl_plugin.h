@@ -27,14 +27,16 @@
  *     opencl_plugin.c   the table
  *
  * Three things are locked, each by its own room and for the time of a look: the
- * list of devices, the table of blocks, and an event. It does not cache or
- * retry, and counts only what keeps it from taking more than there is.
+ * list of devices, the table of blocks, and an event; and a device's buffers,
+ * while one is made or freed. It does not cache or retry, and counts only what
+ * keeps it from taking more than there is.
  */
 #ifndef GM_OPENCL_PLUGIN_H
 #define GM_OPENCL_PLUGIN_H
 
 #include <gpumem/backend.h>
 #include "opencl_symbols.h"
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* ---- The loader -------------------------------------------------------- */
@@ -130,6 +132,7 @@ struct opencl_device {
 	cl_context context;
 	cl_command_queue queue;	 /* the default stream */
 	cl_command_queue commit; /* what alloc queues, and waits for */
+	pthread_mutex_t buffers; /* see opencl_buffer.c */
 	struct opencl_traits traits;
 	atomic_bool misaligned; /* pointers come with less than we promise */
 	clDeviceMemAllocINTEL_fn usm_alloc; /* NULL without USM */
@@ -181,7 +184,8 @@ gpumem_status gm_opencl_pointer_make(struct opencl_device *device,
 gpumem_status gm_opencl_pointer_end(const struct opencl_block *block);
 gpumem_status gm_opencl_buffer_make(struct opencl_device *device,
 				    struct opencl_block *block);
-gpumem_status gm_opencl_buffer_end(const struct opencl_block *block);
+gpumem_status gm_opencl_buffer_end(struct opencl_device *device,
+				   const struct opencl_block *block);
 
 /* ---- Queues ------------------------------------------------------------ */
 

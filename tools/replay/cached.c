@@ -5,6 +5,10 @@
  * The policy `cached`: everything through a pool of the library.
  */
 #include "replay.h"
+#include <time.h>
+
+/* How often a pool is trimmed at most, a millisecond apart. */
+enum { TRIMS = 200 };
 
 static bool open_pool(struct replay *replay)
 {
@@ -91,11 +95,32 @@ static bool trim_once(struct replay *replay)
 	return true;
 }
 
+/* Is there something that could go back? */
+static bool has_spare(struct replay *replay, bool *spare_out)
+{
+	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+
+	if (gpumem_pool_stats(replay->pool, &stats) != GPUMEM_OK)
+		return replay_fail_last(replay, "cannot read the statistics");
+	*spare_out = stats.free_bytes > stats.hole_bytes;
+	return true;
+}
+
 /* A trim does not wait, and some drivers tell that a stream is idle only a
- * moment after they were asked: the second one hears what the first asked. */
+ * moment after they were asked: then another one hears what the first asked. */
 static bool trim(struct replay *replay)
 {
-	return trim_once(replay) && sync_streams(replay) && trim_once(replay);
+	const struct timespec pause = {.tv_nsec = 1000000};
+	bool spare = true;
+
+	for (int i = 0; i < TRIMS && spare; i++) {
+		if (i)
+			(void)nanosleep(&pause, NULL);
+		if (!sync_streams(replay) || !trim_once(replay) ||
+		    !has_spare(replay, &spare))
+			return false;
+	}
+	return true;
 }
 
 static bool clear(struct replay *replay)
