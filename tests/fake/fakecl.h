@@ -16,6 +16,7 @@
 #define FAKECL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* References that were made or retained, and not released yet. */
@@ -33,5 +34,29 @@ void fakecl_heal(void);
 
 /* How often the function was called. */
 uint64_t fakecl_calls(const char *name);
+
+/* The commands that were tried since this was last asked, in their order:
+ * "BarrierWithWaitList FillBuffer". What is too much is cut off. */
+void fakecl_trail(char *text_out, size_t bytes);
+
+/* From now on that clGet*Info function answers the question so: at most 256
+ * bytes. NULL: as if it did not know it. False: no such function, or too many
+ * answers. Unified shared memory is there (made of SVM) once a device is said
+ * to have it. */
+bool fakecl_lie(const char *name, unsigned what, const void *value,
+		size_t bytes);
+void fakecl_be_honest(void);
+
+/* A fill or a copy; where to and where from are addresses, or offsets in a
+ * buffer. */
+struct fakecl_move {
+	const char *name;
+	uint64_t to, from, bytes;
+};
+
+/* From now on no memory is filled or copied, so there may be less of it than
+ * there is said to be: fakecl_moves gives what was asked for since. */
+void fakecl_pretend(bool on);
+size_t fakecl_moves(struct fakecl_move *moves_out, size_t room);
 
 #endif

@@ -3,9 +3,8 @@
 
 /*
  * The functions that the OpenCL layer stands in front of: all that the plugin
- * looks up, but for clGetExtensionFunctionAddressForPlatform, by what they give
- * and what that does to what is held. tests/opencl_layer.sh compares the two
- * lists.
+ * looks up, by what they give and what that does to what is held.
+ * tests/opencl_traces.sh compares the two lists.
  */
 #ifndef OPENCL_CALLS_H
 #define OPENCL_CALLS_H
@@ -28,10 +27,6 @@
 	  (cl_platform_id id, cl_device_type type, cl_uint room,               \
 	   cl_device_id * ids, cl_uint * count),                               \
 	  (id, type, room, ids, count))                                        \
-	X(clGetDeviceInfo,                                                     \
-	  (cl_device_id id, cl_device_info what, size_t bytes, void *value,    \
-	   size_t *used),                                                      \
-	  (id, what, bytes, value, used))                                      \
 	X(clGetContextInfo,                                                    \
 	  (cl_context context, cl_context_info what, size_t bytes,             \
 	   void *value, size_t *used),                                         \
@@ -40,14 +35,6 @@
 	  (cl_command_queue queue, cl_command_queue_info what, size_t bytes,   \
 	   void *value, size_t *used),                                         \
 	  (queue, what, bytes, value, used))                                   \
-	X(clGetMemObjectInfo,                                                  \
-	  (cl_mem memory, cl_mem_info what, size_t bytes, void *value,         \
-	   size_t *used),                                                      \
-	  (memory, what, bytes, value, used))                                  \
-	X(clGetEventInfo,                                                      \
-	  (cl_event event, cl_event_info what, size_t bytes, void *value,      \
-	   size_t *used),                                                      \
-	  (event, what, bytes, value, used))                                   \
 	X(clWaitForEvents, (cl_uint count, const cl_event *events),            \
 	  (count, events))                                                     \
 	X(clFlush, (cl_command_queue queue), (queue))                          \
@@ -56,6 +43,13 @@
 	X(clEnqueueWaitForEvents,                                              \
 	  (cl_command_queue queue, cl_uint count, const cl_event *events),     \
 	  (queue, count, events))
+
+/* name, type of the thing that is asked: a test may have them answer what it
+ * likes. */
+#define LAYER_LIARS(X)                                                         \
+	X(clGetDeviceInfo, cl_device_id)                                       \
+	X(clGetMemObjectInfo, cl_mem)                                          \
+	X(clGetEventInfo, cl_event)
 
 /* name, type of the only parameter, thing, change */
 #define LAYER_REFERENCES(X)                                                    \
@@ -84,7 +78,7 @@
 	X(clCreateBuffer, cl_mem, MEMORY,                                      \
 	  (cl_context context, cl_mem_flags flags, size_t bytes, void *host,   \
 	   cl_int *result),                                                    \
-	  (context, flags, bytes, host, result))                               \
+	  (context, flags, layer_bytes(bytes), host, result))                  \
 	X(clCreateSubBuffer, cl_mem, MEMORY,                                   \
 	  (cl_mem memory, cl_mem_flags flags, cl_buffer_create_type type,      \
 	   const void *info, cl_int *result),                                  \
@@ -100,34 +94,42 @@
 	  (queue, count, waits, event))                                        \
 	X(clEnqueueBarrierWithWaitList, (cl_command_queue queue, LAYER_WAITS), \
 	  (queue, count, waits, event))                                        \
-	X(clEnqueueReadBuffer,                                                 \
-	  (cl_command_queue queue, cl_mem memory, cl_bool block,               \
-	   size_t offset, size_t bytes, void *to, LAYER_WAITS),                \
-	  (queue, memory, block, offset, bytes, to, count, waits, event))      \
-	X(clEnqueueWriteBuffer,                                                \
-	  (cl_command_queue queue, cl_mem memory, cl_bool block,               \
-	   size_t offset, size_t bytes, const void *from, LAYER_WAITS),        \
-	  (queue, memory, block, offset, bytes, from, count, waits, event))    \
-	X(clEnqueueCopyBuffer,                                                 \
-	  (cl_command_queue queue, cl_mem from, cl_mem to, size_t at,          \
-	   size_t to_at, size_t bytes, LAYER_WAITS),                           \
-	  (queue, from, to, at, to_at, bytes, count, waits, event))            \
-	X(clEnqueueFillBuffer,                                                 \
-	  (cl_command_queue queue, cl_mem memory, const void *pattern,         \
-	   size_t each, size_t offset, size_t bytes, LAYER_WAITS),             \
-	  (queue, memory, pattern, each, offset, bytes, count, waits, event))  \
 	X(clEnqueueMigrateMemObjects,                                          \
 	  (cl_command_queue queue, cl_uint objects, const cl_mem *memory,      \
 	   cl_mem_migration_flags flags, LAYER_WAITS),                         \
-	  (queue, objects, memory, flags, count, waits, event))                \
+	  (queue, objects, memory, flags, count, waits, event))
+
+/* The same for those that have a size, with where to and where from. */
+#define LAYER_MOVES(X)                                                         \
+	X(clEnqueueReadBuffer,                                                 \
+	  (cl_command_queue queue, cl_mem memory, cl_bool block,               \
+	   size_t offset, size_t bytes, void *to, LAYER_WAITS),                \
+	  (queue, memory, block, offset, bytes, to, count, waits, event),      \
+	  (uintptr_t)to, offset)                                               \
+	X(clEnqueueWriteBuffer,                                                \
+	  (cl_command_queue queue, cl_mem memory, cl_bool block,               \
+	   size_t offset, size_t bytes, const void *from, LAYER_WAITS),        \
+	  (queue, memory, block, offset, bytes, from, count, waits, event),    \
+	  offset, (uintptr_t)from)                                             \
+	X(clEnqueueCopyBuffer,                                                 \
+	  (cl_command_queue queue, cl_mem from, cl_mem to, size_t at,          \
+	   size_t to_at, size_t bytes, LAYER_WAITS),                           \
+	  (queue, from, to, at, to_at, bytes, count, waits, event), to_at, at) \
+	X(clEnqueueFillBuffer,                                                 \
+	  (cl_command_queue queue, cl_mem memory, const void *pattern,         \
+	   size_t each, size_t offset, size_t bytes, LAYER_WAITS),             \
+	  (queue, memory, pattern, each, offset, bytes, count, waits, event),  \
+	  offset, 0)                                                           \
 	X(clEnqueueSVMMemcpy,                                                  \
 	  (cl_command_queue queue, cl_bool block, void *to, const void *from,  \
 	   size_t bytes, LAYER_WAITS),                                         \
-	  (queue, block, to, from, bytes, count, waits, event))                \
+	  (queue, block, to, from, bytes, count, waits, event), (uintptr_t)to, \
+	  (uintptr_t)from)                                                     \
 	X(clEnqueueSVMMemFill,                                                 \
 	  (cl_command_queue queue, void *to, const void *pattern, size_t each, \
 	   size_t bytes, LAYER_WAITS),                                         \
-	  (queue, to, pattern, each, bytes, count, waits, event))
+	  (queue, to, pattern, each, bytes, count, waits, event),              \
+	  (uintptr_t)to, 0)
 
 /* All of them. X looks at the name alone: X(name, ...). */
 #define LAYER_CALLS(X)                                                         \
@@ -135,6 +137,9 @@
 	LAYER_REFERENCES(X)                                                    \
 	LAYER_MAKERS(X)                                                        \
 	LAYER_COMMANDS(X)                                                      \
+	LAYER_MOVES(X)                                                         \
+	LAYER_LIARS(X)                                                         \
+	X(clGetExtensionFunctionAddressForPlatform, )                          \
 	X(clSVMAlloc, )                                                        \
 	X(clSVMFree, )
 

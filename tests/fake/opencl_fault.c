@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RULES_MAX 16
+#define RULES_MAX 64
 
 struct rule {
 	enum layer_call call;
@@ -26,6 +26,7 @@ static struct rule rules[RULES_MAX];
 static size_t rule_count;
 static uint64_t calls[LAYER_CALL_COUNT];
 static int64_t held[THING_COUNT];
+static char trail[1024];
 
 static const char *const names[] = {
 #define LAYER_NAME(name, ...) #name,
@@ -33,7 +34,7 @@ static const char *const names[] = {
 #undef LAYER_NAME
 };
 
-static enum layer_call call_named(const char *name)
+enum layer_call layer_call_named(const char *name)
 {
 	int i = 0;
 
@@ -42,11 +43,16 @@ static enum layer_call call_named(const char *name)
 	return (enum layer_call)i;
 }
 
+const char *layer_name(enum layer_call call)
+{
+	return names[call];
+}
+
 LAYER_API bool fakecl_fault(const char *name, unsigned nth, bool onwards,
 			    int code)
 {
 	struct rule rule = {
-		.call = call_named(name),
+		.call = layer_call_named(name),
 		.nth = nth,
 		.onwards = onwards,
 		.code = code,
@@ -71,7 +77,7 @@ LAYER_API void fakecl_heal(void)
 
 LAYER_API uint64_t fakecl_calls(const char *name)
 {
-	enum layer_call call = call_named(name);
+	enum layer_call call = layer_call_named(name);
 	uint64_t count = 0;
 
 	pthread_mutex_lock(&mutex);
@@ -94,12 +100,31 @@ LAYER_API void fakecl_audit(struct fakecl_held *held_out)
 	pthread_mutex_unlock(&mutex);
 }
 
+/* Under the mutex. */
+static void keep_trail(enum layer_call call)
+{
+	size_t used = strlen(trail);
+
+	if (strncmp(names[call], "clEnqueue", 9) == 0)
+		snprintf(trail + used, sizeof(trail) - used, "%s%s",
+			 used ? " " : "", names[call] + 9);
+}
+
+LAYER_API void fakecl_trail(char *text_out, size_t bytes)
+{
+	pthread_mutex_lock(&mutex);
+	snprintf(text_out, bytes, "%s", trail);
+	trail[0] = '\0';
+	pthread_mutex_unlock(&mutex);
+}
+
 int layer_next(enum layer_call call)
 {
 	int code = 0;
 
 	pthread_mutex_lock(&mutex);
 	calls[call]++;
+	keep_trail(call);
 	for (size_t i = 0; i < rule_count; i++) {
 		struct rule *rule = &rules[i];
 

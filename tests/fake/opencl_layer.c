@@ -3,8 +3,9 @@
 
 /*
  * An OpenCL layer, for the loader's OPENCL_LAYERS: it lets calls fail before
- * they reach an implementation, and counts what is held. What it has no
- * function for goes past it. Keeps only the table of those below, written once.
+ * they reach an implementation, has others answer what a test likes, and counts
+ * what is held. What it has no function for goes past it. Keeps only the table
+ * of those below, written once.
  *
  * It sees the program's calls, the plugin's among them, and not those that an
  * implementation makes inside itself.
@@ -12,6 +13,8 @@
 #include "opencl_layer.h"
 
 #include <string.h>
+
+#define ALIGNMENT_MOST 128 /* that of the largest type */
 
 static struct _cl_icd_dispatch above, below;
 
@@ -23,6 +26,20 @@ static struct _cl_icd_dispatch above, below;
 		return code ? code : below.name arguments;                     \
 	}
 LAYER_ASKS(ASK)
+
+#define LIAR(name, type)                                                       \
+	static cl_int CL_API_CALL layer_##name(type id, cl_uint what,          \
+					       size_t bytes, void *value,      \
+					       size_t *used)                   \
+	{                                                                      \
+		cl_int code = layer_next(CALL_##name);                         \
+                                                                               \
+		if (!code &&                                                   \
+		    layer_lies(CALL_##name, what, bytes, value, used, &code))  \
+			return code;                                           \
+		return code ? code : below.name(id, what, bytes, value, used); \
+	}
+LAYER_LIARS(LIAR)
 
 #define REFERENCE(name, type, thing, change)                                   \
 	static cl_int CL_API_CALL layer_##name(type object)                    \
@@ -66,14 +83,34 @@ LAYER_MAKERS(MAKER)
 	}
 LAYER_COMMANDS(COMMAND)
 
+/* In pretence there is a marker in its stead. */
+#define MOVE(name, parameters, arguments, to_at, from_at)                      \
+	static cl_int CL_API_CALL layer_##name parameters                      \
+	{                                                                      \
+		cl_int code = layer_next(CALL_##name);                         \
+                                                                               \
+		if (!code &&                                                   \
+		    layer_pretends(CALL_##name, to_at, from_at, bytes))        \
+			code = below.clEnqueueMarkerWithWaitList(              \
+				queue, count, waits, event);                   \
+		else if (!code)                                                \
+			code = below.name arguments;                           \
+		if (!code && event)                                            \
+			layer_count(EVENTS, 1);                                \
+		return code;                                                   \
+	}
+LAYER_MOVES(MOVE)
+
+/* As strict as an implementation may be. */
 static void *CL_API_CALL layer_clSVMAlloc(cl_context context,
 					  cl_svm_mem_flags flags, size_t bytes,
 					  cl_uint alignment)
 {
 	void *made = NULL;
 
-	if (!layer_next(CALL_clSVMAlloc))
-		made = below.clSVMAlloc(context, flags, bytes, alignment);
+	if (!layer_next(CALL_clSVMAlloc) && alignment <= ALIGNMENT_MOST)
+		made = below.clSVMAlloc(context, flags, layer_bytes(bytes),
+					alignment);
 	if (made)
 		layer_count(SVM, 1);
 	return made;
@@ -86,6 +123,55 @@ static void CL_API_CALL layer_clSVMFree(cl_context context, void *base)
 	below.clSVMFree(context, base);
 	if (base)
 		layer_count(SVM, -1);
+}
+
+/* Unified shared memory is made of SVM. */
+static void *CL_API_CALL usm_alloc(cl_context context, cl_device_id id,
+				   const cl_mem_properties_intel *properties,
+				   size_t bytes, cl_uint alignment,
+				   cl_int *result)
+{
+	void *made =
+		layer_clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, alignment);
+
+	(void)id;
+	(void)properties;
+	if (result)
+		*result = made ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+	return made;
+}
+
+static cl_int CL_API_CALL usm_free(cl_context context, void *base)
+{
+	layer_clSVMFree(context, base);
+	return CL_SUCCESS;
+}
+
+static void *CL_API_CALL layer_clGetExtensionFunctionAddressForPlatform(
+	cl_platform_id platform, const char *name)
+{
+	static const struct {
+		const char *name;
+		union {
+			clDeviceMemAllocINTEL_fn alloc;
+			clMemFreeINTEL_fn free;
+			clEnqueueMemFillINTEL_fn fill;
+			clEnqueueMemcpyINTEL_fn copy;
+			void *address;
+		} function;
+	} usm[] = {
+		{"clDeviceMemAllocINTEL", {.alloc = usm_alloc}},
+		{"clMemFreeINTEL", {.free = usm_free}},
+		{"clEnqueueMemFillINTEL", {.fill = layer_clEnqueueSVMMemFill}},
+		{"clEnqueueMemcpyINTEL", {.copy = layer_clEnqueueSVMMemcpy}},
+	};
+
+	if (layer_next(CALL_clGetExtensionFunctionAddressForPlatform))
+		return NULL;
+	for (size_t i = 0; i < sizeof(usm) / sizeof(usm[0]); i++)
+		if (strcmp(name, usm[i].name) == 0)
+			return usm[i].function.address;
+	return below.clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
 LAYER_API cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t bytes,

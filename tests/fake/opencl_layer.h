@@ -3,8 +3,9 @@
 
 /*
  * The inside of the OpenCL layer: opencl_layer.c stands between a program and
- * the implementations, opencl_fault.c knows which call fails and what is held.
- * The latter has a mutex for all that it keeps.
+ * the implementations, opencl_fault.c knows which call fails and what is held,
+ * opencl_lie.c what is answered and which commands are not there. The last two
+ * have a mutex each for all that they keep.
  */
 #ifndef OPENCL_LAYER_H
 #define OPENCL_LAYER_H
@@ -27,5 +28,17 @@ enum layer_thing { CONTEXTS, QUEUES, MEMORY, SVM, EVENTS, THING_COUNT };
 /* The call is counted. CL_SUCCESS: it goes through. */
 int layer_next(enum layer_call call);
 void layer_count(enum layer_thing thing, int change);
+/* LAYER_CALL_COUNT: there is no such function. */
+enum layer_call layer_call_named(const char *name);
+const char *layer_name(enum layer_call call);
+
+/* True: that question has an answer of the test's. */
+bool layer_lies(enum layer_call call, cl_uint what, size_t bytes, void *value,
+		size_t *used, cl_int *code_out);
+/* True: the command is remembered, and is not there. */
+bool layer_pretends(enum layer_call call, uint64_t to, uint64_t from,
+		    uint64_t bytes);
+/* How much is taken for so many bytes. */
+size_t layer_bytes(size_t bytes);
 
 #endif

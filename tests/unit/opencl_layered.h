@@ -23,6 +23,11 @@ struct held {
 	int64_t contexts, queues, memory, svm, events;
 };
 
+struct move {
+	const char *name;
+	uint64_t to, from, bytes;
+};
+
 #define CL_LIST(X)                                                             \
 	X(int, clGetPlatformIDs, (unsigned room, void **out, unsigned *count)) \
 	X(int, clGetDeviceIDs,                                                 \
@@ -39,7 +44,13 @@ struct held {
 	X(bool, fakecl_fault,                                                  \
 	  (const char *name, unsigned nth, bool onwards, int code))            \
 	X(void, fakecl_heal, (void))                                           \
-	X(uint64_t, fakecl_calls, (const char *name))
+	X(uint64_t, fakecl_calls, (const char *name))                          \
+	X(void, fakecl_trail, (char *text_out, size_t bytes))                  \
+	X(bool, fakecl_lie,                                                    \
+	  (const char *name, unsigned what, const void *value, size_t bytes))  \
+	X(void, fakecl_be_honest, (void))                                      \
+	X(void, fakecl_pretend, (bool on))                                     \
+	X(size_t, fakecl_moves, (struct move * moves_out, size_t room))
 
 static struct {
 #define POINTER(type, name, parameters) type(*name) parameters;
@@ -107,6 +118,30 @@ static void open_native(void)
 			context, native, i ? OUT_OF_ORDER : 0, &error);
 	if (error)
 		bail("OpenCL says %d", error);
+}
+
+/* From now on the function answers the question so. */
+LIB_USE void lie(const char *name, unsigned what, const void *value,
+		 size_t bytes)
+{
+	if (!cl.fakecl_lie(name, what, value, bytes))
+		bail("the layer has no answer for %s", name);
+}
+
+/* Of the device, numbers. */
+LIB_USE void lie_u32(unsigned what, uint32_t value)
+{
+	lie("clGetDeviceInfo", what, &value, sizeof(value));
+}
+
+LIB_USE void lie_u64(unsigned what, uint64_t value)
+{
+	lie("clGetDeviceInfo", what, &value, sizeof(value));
+}
+
+LIB_USE void lie_text(unsigned what, const char *value)
+{
+	lie("clGetDeviceInfo", what, value, strlen(value) + 1);
 }
 
 /* References that are held and were not before, or the other way round. */
