@@ -15,7 +15,7 @@ struct place {
 	bool on_device;
 	cl_mem memory;
 	uint64_t offset;
-	void *host;
+	uint8_t *host; /* the address, of either */
 };
 
 static gpumem_status locate(const struct opencl_device *device,
@@ -25,7 +25,7 @@ static gpumem_status locate(const struct opencl_device *device,
 	struct opencl_block block;
 	gpumem_status status = GPUMEM_OK;
 
-	place->host = (void *)(uintptr_t)address;
+	place->host = (uint8_t *)(uintptr_t)address;
 	place->on_device = gm_opencl_table_find(address, &block);
 	if (place->on_device)
 		status = gm_opencl_block(device, address, bytes, &block);
@@ -132,6 +132,43 @@ static gpumem_status copy_buffers(const struct opencl_device *device,
 	return copy_host(device, lane, to->host, from->host, bytes);
 }
 
+/* The pieces need no order among each other. */
+static gpumem_status copy_pieces(const struct opencl_device *device,
+				 const struct opencl_lane *lane,
+				 struct place to, struct place from,
+				 uint64_t bytes)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	while (bytes && status == GPUMEM_OK) {
+		uint64_t piece =
+			bytes < OPENCL_PIECE_BYTES ? bytes : OPENCL_PIECE_BYTES;
+
+		if (device->traits.memory == OPENCL_BUFFER)
+			status = copy_buffers(device, lane, &to, &from, piece);
+		else
+			status = copy_pointers(device, lane, to.host, from.host,
+					       piece);
+		to.host += piece;
+		to.offset += piece;
+		from.host += piece;
+		from.offset += piece;
+		bytes -= piece;
+	}
+	return status;
+}
+
+/* Implementations see it of a command, and not of several. */
+static gpumem_status check_apart(uint64_t to, uint64_t from, uint64_t bytes)
+{
+	if ((to > from ? to - from : from - to) >= bytes)
+		return GPUMEM_OK;
+	return gm_opencl_fail(GPUMEM_INVALID, CL_SUCCESS,
+			      "%llu bytes at 0x%llx and at 0x%llx overlap",
+			      (unsigned long long)bytes, (unsigned long long)to,
+			      (unsigned long long)from);
+}
+
 gpumem_status gm_opencl_copy(void *handle, uint64_t to, uint64_t from,
 			     uint64_t bytes, gpumem_stream stream)
 {
@@ -145,13 +182,10 @@ gpumem_status gm_opencl_copy(void *handle, uint64_t to, uint64_t from,
 	if (status == GPUMEM_OK)
 		status = locate(device, from, bytes, &source);
 	if (status == GPUMEM_OK)
+		status = check_apart(to, from, bytes);
+	if (status == GPUMEM_OK)
 		status = gm_opencl_fence(&lane);
-	if (status != GPUMEM_OK)
-		return status;
-	if (device->traits.memory == OPENCL_BUFFER)
-		status = copy_buffers(device, &lane, &target, &source, bytes);
-	else
-		status = copy_pointers(device, &lane, target.host, source.host,
-				       bytes);
+	if (status == GPUMEM_OK)
+		status = copy_pieces(device, &lane, target, source, bytes);
 	return status == GPUMEM_OK ? gm_opencl_go(&lane) : status;
 }

@@ -130,6 +130,7 @@ void gm_opencl_device_close(void *handle)
 {
 	struct opencl_device *device = handle;
 
+	gm_opencl_free_all(device);
 	(void)gm_opencl.clReleaseCommandQueue(device->commit);
 	(void)gm_opencl.clReleaseCommandQueue(device->queue);
 	(void)gm_opencl.clReleaseContext(device->context);

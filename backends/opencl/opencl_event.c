@@ -55,11 +55,12 @@ gpumem_status gm_opencl_event_destroy(void *device, gpumem_event name)
 	if (event->mark)
 		status = gm_opencl_check(gm_opencl.clReleaseEvent(event->mark),
 					 "clReleaseEvent");
-	if (status != GPUMEM_OK)
+	/* On a lost device it is the event's end all the same. */
+	if (status != GPUMEM_OK && status != GPUMEM_LOST)
 		return status;
 	pthread_mutex_destroy(&event->mutex);
 	free(event);
-	return GPUMEM_OK;
+	return status;
 }
 
 gpumem_status gm_opencl_event_record(void *device, gpumem_event name,

@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-/* Some implementations go wrong above that, and none gains by more. */
-#define PIECE_BYTES (UINT64_C(256) << 20)
-
 /* What OpenCL 1.1 copies values from. */
 #define PATTERN_BYTES 256
 static uint8_t patterns[256][PATTERN_BYTES];
@@ -21,15 +18,6 @@ void gm_opencl_fill_init(void)
 
 	for (value = 0; value < 256; value++)
 		memset(patterns[value], value, PATTERN_BYTES);
-}
-
-static gpumem_status fill_piece(const struct opencl_lane *lane, cl_mem memory,
-				uint64_t offset, uint8_t value, uint64_t bytes)
-{
-	return gm_opencl_check(
-		gm_opencl.clEnqueueFillBuffer(lane->queue, memory, &value, 1,
-					      offset, bytes, 0, NULL, NULL),
-		"clEnqueueFillBuffer");
 }
 
 /* OpenCL 1.1 has no fill: a little is written, and then what is there is
@@ -59,22 +47,15 @@ static gpumem_status double_up(const struct opencl_lane *lane, cl_mem memory,
 	return status;
 }
 
-gpumem_status gm_opencl_fill_buffer(const struct opencl_lane *lane,
-				    cl_mem memory, uint64_t offset,
-				    uint8_t value, uint64_t bytes)
+static gpumem_status fill_buffer(const struct opencl_lane *lane, cl_mem memory,
+				 uint64_t offset, uint8_t value, uint64_t bytes)
 {
-	gpumem_status status = GPUMEM_OK;
-
 	if (lane->version < 12 || !gm_opencl.clEnqueueFillBuffer)
 		return double_up(lane, memory, offset, value, bytes);
-	while (bytes && status == GPUMEM_OK) {
-		uint64_t piece = bytes < PIECE_BYTES ? bytes : PIECE_BYTES;
-
-		status = fill_piece(lane, memory, offset, value, piece);
-		offset += piece;
-		bytes -= piece;
-	}
-	return status;
+	return gm_opencl_check(
+		gm_opencl.clEnqueueFillBuffer(lane->queue, memory, &value, 1,
+					      offset, bytes, 0, NULL, NULL),
+		"clEnqueueFillBuffer");
 }
 
 static gpumem_status fill_pointer(const struct opencl_device *device,
@@ -95,6 +76,32 @@ static gpumem_status fill_pointer(const struct opencl_device *device,
 			       "clEnqueueSVMMemFill");
 }
 
+/* The pieces need no order among each other. */
+static gpumem_status fill_pieces(const struct opencl_device *device,
+				 const struct opencl_lane *lane,
+				 const struct opencl_block *block,
+				 uint64_t address, uint8_t value,
+				 uint64_t bytes)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	while (bytes && status == GPUMEM_OK) {
+		uint64_t piece =
+			bytes < OPENCL_PIECE_BYTES ? bytes : OPENCL_PIECE_BYTES;
+
+		if (block->memory)
+			status = fill_buffer(lane, block->memory,
+					     address - block->address, value,
+					     piece);
+		else
+			status = fill_pointer(device, lane, address, value,
+					      piece);
+		address += piece;
+		bytes -= piece;
+	}
+	return status;
+}
+
 gpumem_status gm_opencl_fill(void *handle, uint64_t address, uint8_t value,
 			     uint64_t bytes, gpumem_stream stream)
 {
@@ -107,13 +114,8 @@ gpumem_status gm_opencl_fill(void *handle, uint64_t address, uint8_t value,
 		status = gm_opencl_block(device, address, bytes, &block);
 	if (status == GPUMEM_OK)
 		status = gm_opencl_fence(&lane);
-	if (status != GPUMEM_OK)
-		return status;
-	if (device->traits.memory == OPENCL_BUFFER)
-		status = gm_opencl_fill_buffer(&lane, block.memory,
-					       address - block.address, value,
-					       bytes);
-	else
-		status = fill_pointer(device, &lane, address, value, bytes);
+	if (status == GPUMEM_OK)
+		status = fill_pieces(device, &lane, &block, address, value,
+				     bytes);
 	return status == GPUMEM_OK ? gm_opencl_go(&lane) : status;
 }

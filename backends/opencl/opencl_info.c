@@ -96,6 +96,16 @@ static void read_product(const struct opencl_unit *unit, char *text,
 		 unit->platform_name);
 }
 
+static void read_note(const struct opencl_traits *traits, char *text,
+		      size_t bytes)
+{
+	if (traits->shadowed_svm)
+		snprintf(text, bytes,
+			 "blocks are cl_mem objects: SVM here would have a "
+			 "shadow in host memory; option opencl.memory:svm "
+			 "takes it");
+}
+
 static uint32_t caps_of(const struct opencl_unit *unit,
 			const struct opencl_traits *traits)
 {
@@ -123,6 +133,7 @@ gpumem_status gm_opencl_device_info(int index, struct gpumem_device_info *info)
 	read_product(place.unit, found.product, sizeof(found.product));
 	read_uuid(place.unit, found.uuid, sizeof(found.uuid));
 	read_pci(place.unit, found.pci, sizeof(found.pci));
+	read_note(&traits, found.note, sizeof(found.note));
 	found.total_bytes = traits.capacity_bytes;
 	found.granularity_bytes = OPENCL_GRANULARITY_BYTES;
 	found.alignment_bytes = traits.alignment_bytes;

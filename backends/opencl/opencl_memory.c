@@ -56,6 +56,18 @@ give:
 	return status;
 }
 
+/* Whatever the implementation says: the table must name no closed device. */
+void gm_opencl_free_all(struct opencl_device *device)
+{
+	struct opencl_block block;
+
+	while (gm_opencl_table_any(device, &block)) {
+		gm_opencl_table_remove(block.address);
+		(void)end(device, &block);
+		gm_opencl_budget_give(device, block.bytes);
+	}
+}
+
 /* Out of the table first: once the implementation has it, another thread may
  * be given the same address. */
 gpumem_status gm_opencl_free(void *handle, uint64_t address, uint64_t bytes)

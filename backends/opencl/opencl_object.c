@@ -3,42 +3,10 @@
 
 /*
  * Group OBJECTS: blocks and parts of them as memory objects. What is a buffer
- * is one already. Memory with addresses is made one over its addresses, when it
- * is first asked for, under a mutex for that alone, and kept with the block.
+ * is one already; memory with addresses has none. Nobody locks.
  */
 #include "opencl_plugin.h"
 
-#include <pthread.h>
-
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-
-/* Under the mutex. */
-static gpumem_status make_object(const struct opencl_device *device,
-				 struct opencl_block *block)
-{
-	cl_int result = CL_SUCCESS;
-	gpumem_status status;
-	cl_mem memory;
-
-	/* Another thread may have been first. */
-	status = gm_opencl_block(device, block->address, block->bytes, block);
-	if (status != GPUMEM_OK || block->memory)
-		return status;
-	memory = gm_opencl.clCreateBuffer(
-		device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-		block->bytes, (void *)(uintptr_t)block->address, &result);
-	if (result != CL_SUCCESS)
-		return gm_opencl_fail(GPUMEM_UNSUPPORTED, result,
-				      "the implementation makes no object of "
-				      "memory with addresses: option "
-				      "opencl.memory:buffer has objects");
-	gm_opencl_table_set_memory(block->address, memory);
-	block->memory = memory;
-	return GPUMEM_OK;
-}
-
-/* The block that has all of it, as an object. USM of the device cannot be: the
- * host does not see it. */
 static gpumem_status find(const struct opencl_device *device, uint64_t address,
 			  uint64_t bytes, struct opencl_block *block)
 {
@@ -47,15 +15,9 @@ static gpumem_status find(const struct opencl_device *device, uint64_t address,
 	status = gm_opencl_block(device, address, bytes, block);
 	if (status != GPUMEM_OK || block->memory)
 		return status;
-	if (device->traits.memory == OPENCL_USM)
-		return gm_opencl_fail(GPUMEM_UNSUPPORTED, CL_SUCCESS,
-				      "unified shared memory has no objects: "
-				      "use its addresses, or option "
-				      "opencl.memory:buffer");
-	pthread_mutex_lock(&making);
-	status = make_object(device, block);
-	pthread_mutex_unlock(&making);
-	return status;
+	return gm_opencl_fail(GPUMEM_UNSUPPORTED, CL_SUCCESS,
+			      "memory with addresses has no objects: option "
+			      "opencl.memory:buffer has");
 }
 
 gpumem_status gm_opencl_object_of(void *device, uint64_t address,
@@ -114,7 +76,8 @@ gpumem_status gm_opencl_view_destroy(void *device, void *view)
 					 view, CL_MEM_REFERENCE_COUNT,
 					 sizeof(references), &references, NULL),
 				 "clGetMemObjectInfo");
-	if (status != GPUMEM_OK)
+	/* On a lost device it is the view's end all the same. */
+	if (status != GPUMEM_OK && status != GPUMEM_LOST)
 		return status;
 	if (references > 1)
 		return GPUMEM_BUSY;

@@ -14,12 +14,12 @@
  *     opencl_traits.c   what a device can do, and which memory it will give
  *     opencl_info.c     a device described
  *     opencl_device.c   devices opened and closed
- *     opencl_budget.c   what may be taken of a device
+ *     opencl_budget.c   what may be taken of a device; memory_info
  *     opencl_table.c    all blocks by address
- *     opencl_memory.c   alloc, free, memory_info
+ *     opencl_memory.c   alloc and free
  *     opencl_pointer.c  memory with addresses of the implementation's: SVM, USM
  *     opencl_buffer.c   memory without: cl_mem, to which we give addresses
- *     opencl_object.c   groups OBJECTS
+ *     opencl_object.c   group OBJECTS
  *     opencl_stream.c   command queues
  *     opencl_event.c    events
  *     opencl_copy.c     group COPY
@@ -121,6 +121,7 @@ struct opencl_traits {
 	uint64_t capacity_bytes; /* the budget */
 	uint64_t alignment_bytes, max_alloc_bytes;
 	bool tells_free;
+	bool shadowed_svm; /* passed over, since it is not for nothing */
 };
 
 /* With the options of the moment. */
@@ -144,6 +145,10 @@ struct opencl_device {
 /* In what memory is asked for: a multiple of what implementations use. */
 #define OPENCL_GRANULARITY_BYTES (UINT64_C(64) << 10)
 
+/* The most that one command fills or copies. Some implementations go wrong
+ * with more, and say nothing (NVIDIA's, a fill of 8 GiB); none gains by it. */
+#define OPENCL_PIECE_BYTES (UINT64_C(256) << 20)
+
 gpumem_status gm_opencl_device_info(int index,
 				    struct gpumem_device_info *info_out);
 gpumem_status gm_opencl_device_open(int index, void **device_out);
@@ -163,15 +168,16 @@ struct opencl_block {
 	uint64_t address, bytes;
 	const struct opencl_device *device;
 	void *base;    /* what the implementation, or mmap, gave for it */
-	cl_mem memory; /* BUFFER: it; else made when it is first asked for */
+	cl_mem memory; /* NULL: it has an address of the implementation's */
 };
 
 gpumem_status gm_opencl_table_add(const struct opencl_block *block);
 /* The block that has the address; false: there is none. */
 bool gm_opencl_table_find(uint64_t address, struct opencl_block *block_out);
 void gm_opencl_table_remove(uint64_t address);
-/* Of the block that begins there. */
-void gm_opencl_table_set_memory(uint64_t address, cl_mem memory);
+/* Any block of the device; false: there is none. */
+bool gm_opencl_table_any(const struct opencl_device *device,
+			 struct opencl_block *block_out);
 
 /* The block that has all of it. INVALID: none of this device. */
 gpumem_status gm_opencl_block(const struct opencl_device *device,
@@ -211,10 +217,6 @@ gpumem_status gm_opencl_mark(const struct opencl_lane *lane,
 gpumem_status gm_opencl_look(cl_event event);
 gpumem_status gm_opencl_wait(cl_event event);
 
-/* Queues values for `bytes` of a buffer, from `offset` on. */
-gpumem_status gm_opencl_fill_buffer(const struct opencl_lane *lane,
-				    cl_mem memory, uint64_t offset,
-				    uint8_t value, uint64_t bytes);
 /* Called by init. */
 void gm_opencl_fill_init(void);
 
@@ -223,6 +225,9 @@ void gm_opencl_fill_init(void);
 gpumem_status gm_opencl_memory_info(void *device, struct gpumem_memory *memory);
 gpumem_status gm_opencl_alloc(void *device, uint64_t bytes, uint64_t *address);
 gpumem_status gm_opencl_free(void *device, uint64_t address, uint64_t bytes);
+/* For device_close: what is still there, since nothing is freed on a device
+ * that was lost. */
+void gm_opencl_free_all(struct opencl_device *device);
 gpumem_status gm_opencl_fill(void *device, uint64_t address, uint8_t value,
 			     uint64_t bytes, gpumem_stream stream);
 gpumem_status gm_opencl_copy(void *device, uint64_t to, uint64_t from,

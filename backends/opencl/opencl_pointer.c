@@ -85,8 +85,6 @@ done:
 
 gpumem_status gm_opencl_pointer_end(const struct opencl_block *block)
 {
-	if (block->memory)
-		(void)gm_opencl.clReleaseMemObject(block->memory);
 	return gm_opencl_check(give(block->device, block->base),
 			       "clMemFreeINTEL");
 }

@@ -103,15 +103,20 @@ void gm_opencl_table_remove(uint64_t address)
 	pthread_rwlock_unlock(&lock);
 }
 
-void gm_opencl_table_set_memory(uint64_t address, cl_mem memory)
+bool gm_opencl_table_any(const struct opencl_device *device,
+			 struct opencl_block *block_out)
 {
-	struct opencl_block *block;
+	size_t i = 0;
+	bool there;
 
-	pthread_rwlock_wrlock(&lock);
-	block = find(address);
-	if (block)
-		block->memory = memory;
+	pthread_rwlock_rdlock(&lock);
+	while (i < count && blocks[i].device != device)
+		i++;
+	there = i < count;
+	if (there)
+		*block_out = blocks[i];
 	pthread_rwlock_unlock(&lock);
+	return there;
 }
 
 gpumem_status gm_opencl_block(const struct opencl_device *device,

@@ -4,10 +4,11 @@
 /*
  * What a device can do, asked each time: nothing is kept, and nobody locks.
  *
- * Addresses of the implementation's own are taken where there are any, since
- * with them a block is a pointer. Memory of the device alone (USM) is better
- * than memory that the host may see too (SVM), and both are better than
- * buffers.
+ * Addresses of the implementation's own are taken where they cost nothing,
+ * since with them a block is a pointer: memory of the device alone (USM) before
+ * memory that the host may see too (SVM). Where host and device have memory of
+ * their own and SVM is coarse, it has a shadow in the host's, and is slow to
+ * get and to give back: buffers are better then.
  */
 #include "opencl_plugin.h"
 
@@ -26,9 +27,11 @@ bool gm_opencl_ask(const struct opencl_unit *unit, cl_device_info what,
 static bool has_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
+	const char *at = text;
 
-	for (; (text = strstr(text, word)) != NULL; text += length)
-		if (text[length] == ' ' || !text[length])
+	for (; (at = strstr(at, word)) != NULL; at += length)
+		if ((at == text || at[-1] == ' ') &&
+		    (at[length] == ' ' || !at[length]))
 			return true;
 	return false;
 }
@@ -49,16 +52,30 @@ bool gm_opencl_extends(const struct opencl_unit *unit, const char *extension)
 	return found;
 }
 
-static bool has_svm(const struct opencl_unit *unit)
-{
-	cl_device_svm_capabilities svm = 0;
+enum svm { SVM_NONE, SVM_SHADOWED, SVM_FREE };
 
-	return unit->version >= 20 && gm_opencl.clSVMAlloc &&
-	       gm_opencl.clSVMFree && gm_opencl.clEnqueueSVMMemcpy &&
-	       gm_opencl.clEnqueueSVMMemFill &&
-	       gm_opencl_ask(unit, CL_DEVICE_SVM_CAPABILITIES, &svm,
-			     sizeof(svm)) &&
-	       (svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
+static enum svm svm_of(const struct opencl_unit *unit)
+{
+	const cl_device_svm_capabilities any =
+		CL_DEVICE_SVM_COARSE_GRAIN_BUFFER |
+		CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
+	cl_device_svm_capabilities svm = 0;
+	cl_bool unified = CL_FALSE;
+
+	if (unit->version < 20 || !gm_opencl.clSVMAlloc ||
+	    !gm_opencl.clSVMFree || !gm_opencl.clEnqueueSVMMemcpy ||
+	    !gm_opencl.clEnqueueSVMMemFill ||
+	    !gm_opencl_ask(unit, CL_DEVICE_SVM_CAPABILITIES, &svm,
+			   sizeof(svm)) ||
+	    !(svm & any))
+		return SVM_NONE;
+	if (svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER)
+		return SVM_FREE;
+	return gm_opencl_ask(unit, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified,
+			     sizeof(unified)) &&
+			       unified
+		       ? SVM_FREE
+		       : SVM_SHADOWED;
 }
 
 static bool has_usm(const struct opencl_unit *unit)
@@ -81,26 +98,38 @@ static gpumem_status lacks(const char *what)
 			      what);
 }
 
+static void choose_best(const struct opencl_unit *unit, enum svm svm,
+			struct opencl_traits *traits)
+{
+	if (has_usm(unit)) {
+		traits->memory = OPENCL_USM;
+		return;
+	}
+	traits->memory = svm == SVM_FREE ? OPENCL_SVM : OPENCL_BUFFER;
+	traits->shadowed_svm = svm == SVM_SHADOWED;
+}
+
 static gpumem_status choose_memory(const struct opencl_unit *unit,
-				   enum opencl_memory *memory_out)
+				   struct opencl_traits *traits)
 {
 	enum opencl_wish wish = OPENCL_WISH_AUTO;
 	gpumem_status status = gm_opencl_option_memory(&wish);
+	enum svm svm = svm_of(unit);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (wish == OPENCL_WISH_SVM && !has_svm(unit))
+	if (wish == OPENCL_WISH_SVM && svm == SVM_NONE)
 		return lacks("shared virtual memory (SVM)");
 	if (wish == OPENCL_WISH_USM && !has_usm(unit))
 		return lacks("unified shared memory (USM)");
 	if (wish == OPENCL_WISH_SVM)
-		*memory_out = OPENCL_SVM;
+		traits->memory = OPENCL_SVM;
+	else if (wish == OPENCL_WISH_USM)
+		traits->memory = OPENCL_USM;
 	else if (wish == OPENCL_WISH_BUFFER)
-		*memory_out = OPENCL_BUFFER;
-	else if (has_usm(unit))
-		*memory_out = OPENCL_USM;
+		traits->memory = OPENCL_BUFFER;
 	else
-		*memory_out = has_svm(unit) ? OPENCL_SVM : OPENCL_BUFFER;
+		choose_best(unit, svm, traits);
 	return GPUMEM_OK;
 }
 
@@ -148,7 +177,7 @@ gpumem_status gm_opencl_read_traits(const struct opencl_unit *unit,
 	size_t told[2] = {0};
 	gpumem_status status;
 
-	status = choose_memory(unit, &traits.memory);
+	status = choose_memory(unit, &traits);
 	if (status == GPUMEM_OK)
 		status = read_sizes(unit, &traits);
 	if (status != GPUMEM_OK)
