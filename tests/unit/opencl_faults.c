@@ -245,12 +245,13 @@ static bool run_once(const char *name, unsigned nth, bool onwards, int code)
  * so the sweep ends where the fault finds no call. */
 static void sweep(const char *memory, const char *name, bool onwards, int code)
 {
-	unsigned nth = 1, step = (unsigned)scaled(1, 5);
+	unsigned nth = 1, step = (unsigned)scaled(1, 11);
+	unsigned dense = (unsigned)scaled(8, 4);
 
 	felt = 0;
 	run.broken = false;
 	while (nth < 400 && !run.broken && run_once(name, nth, onwards, code))
-		nth += nth < 8 ? 1 : step;
+		nth += nth < dense ? 1 : step;
 	ok(!run.broken, "%s: %s fails with %d%s, up to call %u, felt %u times",
 	   memory, name, code, onwards ? " from then on" : "", nth - 1, felt);
 }
