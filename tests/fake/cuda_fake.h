@@ -188,7 +188,7 @@ uint64_t fake_free_bytes(int device);
 
 /* NULL: no such handle. */
 struct fake_handle *fake_handle_find(CUmemGenericAllocationHandle name);
-/* 801 without virtual memory, else what fake_context_healthy() says. */
+/* 801 without virtual memory. */
 CUresult fake_vm_usable(void);
 
 enum fake_region_kind {

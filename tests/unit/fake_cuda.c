@@ -191,8 +191,9 @@ static void test_lost(void)
 	is_int(cu.cuMemFree_v2(address), 719, "for free, too");
 	is_int(cu.cuStreamQuery(stream), 719, "for a stream");
 	is_int(cu.cuEventQuery(event), 719, "for an event");
-	is_int(cu.cuMemAddressReserve(&address, GRANULE, 0, 0, 0), 719,
-	       "for virtual memory");
+	is_int(cu.cuMemAddressReserve(&address, GRANULE, 0, 0, 0), 0,
+	       "but virtual memory is no context's");
+	is_int(cu.cuMemAddressFree(address, GRANULE), 0, "and goes on");
 	(void)cu.cuCtxSetCurrent(NULL);
 	is_int(cu.cuDevicePrimaryCtxRelease_v2(0), 0, "it can be released");
 	(void)cu.cuDevicePrimaryCtxRetain(&context, 0);

@@ -36,13 +36,20 @@ hipError_t hip_context_of(int device, CUcontext *context_out)
 	return hip_error_of(result);
 }
 
-/* 0 and 2 are streams of every device. One whose capture is spoilt does not
+/* Later releases have another name for the null stream, CUDA's. */
+static bool of_every_device(hipStream_t stream)
+{
+	return !stream || stream == hipStreamPerThread ||
+	       (FAKEHIP_MAJOR >= 6 && stream == (hipStream_t)1);
+}
+
+/* One whose capture is spoilt does not
  * tell its context (seen); the call itself says what is wrong. */
 static hipError_t context_of_stream(hipStream_t stream, CUcontext *context_out)
 {
 	CUresult result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 
-	if (stream && stream != hipStreamPerThread)
+	if (!of_every_device(stream))
 		result = cu.cuStreamGetCtx((CUstream)stream, context_out);
 	switch ((int)result) {
 	case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
@@ -265,6 +272,13 @@ hipError_t hipDeviceGetAttribute(int *value_out, hipDeviceAttribute_t which,
 hipError_t hipDeviceGetPCIBusId(char *name_out, int length, int device)
 {
 	HIP_CALL(hipDeviceGetPCIBusId, pci(name_out, length, device));
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int *least_out, int *greatest_out)
+{
+	HIP_CALL_ON(NULL, hipDeviceGetStreamPriorityRange,
+		    hip_error_of(cu.cuCtxGetStreamPriorityRange(least_out,
+								greatest_out)));
 }
 
 hipError_t hipDeviceGetUuid(hipUUID *uuid_out, hipDevice_t device)

@@ -28,6 +28,7 @@
 	X(cuCtxPushCurrent_v2, PFN_cuCtxPushCurrent_v4000)                     \
 	X(cuCtxPopCurrent_v2, PFN_cuCtxPopCurrent_v4000)                       \
 	X(cuCtxGetDevice, PFN_cuCtxGetDevice_v2000)                            \
+	X(cuCtxGetStreamPriorityRange, PFN_cuCtxGetStreamPriorityRange_v5050)  \
 	X(cuCtxSynchronize, PFN_cuCtxSynchronize_v2000)                        \
 	X(cuCtxEnablePeerAccess, PFN_cuCtxEnablePeerAccess_v4000)              \
 	X(cuCtxDisablePeerAccess, PFN_cuCtxDisablePeerAccess_v4000)            \

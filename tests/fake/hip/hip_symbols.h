@@ -27,6 +27,7 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
 	X(hipDeviceTotalMem, ALL)                                              \
 	X(hipDeviceGetAttribute, ALL)                                          \
 	X(hipDeviceGetPCIBusId, ALL)                                           \
+	X(hipDeviceGetStreamPriorityRange, ALL)                                \
 	X(hipDeviceGetUuid, ALL)                                               \
 	X(hipDeviceCanAccessPeer, ALL)                                         \
 	X(hipDeviceEnablePeerAccess, ALL)                                      \
