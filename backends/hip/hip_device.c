@@ -27,11 +27,13 @@ static struct found found_of[HIP_DEVICES_MAX];
 
 gpumem_status gm_hip_device_count(int *count_out)
 {
+	bool clean = gm_hip_is_clean();
 	gpumem_status status;
 	int count = 0;
 
 	status = gm_hip_check(gm_hip.hipGetDeviceCount(&count),
 			      "hipGetDeviceCount");
+	gm_hip_clean(clean);
 	if (status != GPUMEM_OK)
 		return status;
 	if (count <= 0)
@@ -115,11 +117,13 @@ gpumem_status gm_hip_device_info(int index, struct gpumem_device_info *info)
 	struct gpumem_device_info whole = {.size = info->size};
 	struct hip_device device = {0};
 	struct found found = {0};
+	bool clean = gm_hip_is_clean();
 	gpumem_status status;
 
 	status = gm_hip_describe(index, &device);
 	if (status == GPUMEM_OK)
 		status = read_identity(&device, &whole);
+	gm_hip_clean(clean);
 	if (status == GPUMEM_OK)
 		status = what_is_found(&device, &found);
 	if (status != GPUMEM_OK)
@@ -150,6 +154,7 @@ gpumem_status gm_hip_device_open(int index, void **device_out)
 {
 	struct hip_device *device = calloc(1, sizeof(*device));
 	struct found found = {.known = true};
+	bool clean = gm_hip_is_clean();
 	struct hip_visit visit;
 	gpumem_status status;
 
@@ -157,6 +162,7 @@ gpumem_status gm_hip_device_open(int index, void **device_out)
 		return gm_hip_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
 				   "no host memory for a device");
 	status = gm_hip_describe(index, device);
+	gm_hip_clean(clean);
 	/* That it can be used at all. */
 	if (status == GPUMEM_OK)
 		status = gm_hip_enter(&visit, device);

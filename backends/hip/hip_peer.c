@@ -10,6 +10,7 @@
 gpumem_status gm_hip_peer_query(void *handle, void *other, bool *can_out)
 {
 	const struct hip_device *device = handle, *peer = other;
+	bool clean = gm_hip_is_clean();
 	gpumem_status status;
 	int can = 0;
 
@@ -17,6 +18,7 @@ gpumem_status gm_hip_peer_query(void *handle, void *other, bool *can_out)
 							    device->device),
 			      "hipDeviceCanAccessPeer of device %d to %d",
 			      peer->device, device->device);
+	gm_hip_clean(clean);
 	if (status == GPUMEM_OK)
 		*can_out = can != 0;
 	return status;

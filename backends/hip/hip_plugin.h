@@ -160,13 +160,22 @@ struct hip_visit {
 	bool clean;		   /* it had no error that it may ask for */
 };
 
+/* The thread has no error that it may ask for. Around calls that concern no
+ * device; what they leave goes if there was none before them. */
+bool gm_hip_is_clean(void);
+void gm_hip_clean(bool was_clean);
+
 /* The thread's capture mode becomes RELAXED: in any other, most calls fail
  * while some thread captures, and spoil that capture. Its device becomes the
  * device's. */
 gpumem_status gm_hip_enter(struct hip_visit *visit,
 			   const struct hip_device *device);
-/* That, for a stream of the device. CAPTURING, and the stream has not been
- * touched, if it is being captured. INVALID: another device's. */
+/* That, to give memory by a call that may not notice a lost device: LOST then,
+ * as far as the runtime tells. */
+gpumem_status gm_hip_enter_good(struct hip_visit *visit,
+				const struct hip_device *device);
+/* As gm_hip_enter, for a stream of the device. CAPTURING, and the stream has
+ * not been touched, if it is being captured. INVALID: another device's. */
 gpumem_status gm_hip_enter_stream(struct hip_visit *visit,
 				  const struct hip_device *device,
 				  hipStream_t stream);

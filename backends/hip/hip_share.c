@@ -107,7 +107,7 @@ gpumem_status gm_hip_page_create_shared(void *handle, uint64_t bytes,
 	gpumem_status status = check_level(device);
 
 	if (status == GPUMEM_OK)
-		status = gm_hip_enter(&visit, device);
+		status = gm_hip_enter_good(&visit, device);
 	if (status != GPUMEM_OK)
 		return status;
 	kind.requested_handle_type = FD;
@@ -153,7 +153,7 @@ gpumem_status gm_hip_page_import(void *handle, int fd, uint64_t bytes,
 	gpumem_status status = check_level(handle);
 
 	if (status == GPUMEM_OK)
-		status = gm_hip_enter(&visit, handle);
+		status = gm_hip_enter_good(&visit, handle);
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_hip_check(

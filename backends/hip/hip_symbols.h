@@ -33,6 +33,7 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 	X(hipDeviceGetAttribute, 5, 0)                                         \
 	X(hipDeviceGetName, 5, 0)                                              \
 	X(hipDeviceGetPCIBusId, 5, 0)                                          \
+	X(hipDeviceGetStreamPriorityRange, 5, 0)                               \
 	X(hipDeviceGetUuid, 5, 1)                                              \
 	X(hipDeviceTotalMem, 5, 0)                                             \
 	X(hipEventCreateWithFlags, 5, 0)                                       \

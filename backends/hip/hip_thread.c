@@ -19,6 +19,17 @@
 /* HIP's other name for the default stream, which older headers lack. */
 #define STREAM_LEGACY ((hipStream_t)1)
 
+bool gm_hip_is_clean(void)
+{
+	return gm_hip.hipPeekAtLastError() == hipSuccess;
+}
+
+void gm_hip_clean(bool was_clean)
+{
+	if (was_clean)
+		(void)gm_hip.hipGetLastError();
+}
+
 /* Without the function, which 5.0 may lack, a call that may not be made while
  * some thread captures fails with CAPTURING and spoils that capture. */
 static gpumem_status exchange(hipStreamCaptureMode *mode)
@@ -39,8 +50,7 @@ void gm_hip_leave(const struct hip_visit *visit)
 		(void)gm_hip.hipSetDevice(visit->device);
 	if (gm_hip.hipThreadExchangeStreamCaptureMode)
 		(void)gm_hip.hipThreadExchangeStreamCaptureMode(&mode);
-	if (visit->clean)
-		(void)gm_hip.hipGetLastError();
+	gm_hip_clean(visit->clean);
 }
 
 static gpumem_status move(struct hip_visit *visit,
@@ -64,15 +74,33 @@ gpumem_status gm_hip_enter(struct hip_visit *visit,
 
 	*visit = (struct hip_visit){
 		.mode = hipStreamCaptureModeRelaxed,
-		.clean = gm_hip.hipPeekAtLastError() == hipSuccess,
+		.clean = gm_hip_is_clean(),
 	};
 	status = exchange(&visit->mode);
 	if (status != GPUMEM_OK) {
-		if (visit->clean)
-			(void)gm_hip.hipGetLastError();
+		gm_hip_clean(visit->clean);
 		return status;
 	}
 	status = move(visit, device);
+	if (status != GPUMEM_OK)
+		gm_hip_leave(visit);
+	return status;
+}
+
+/* Over NVIDIA's driver the calls of virtual memory go on working when a device
+ * is lost. This one tells, costs next to nothing and concerns no stream, so it
+ * spoils no capture. What AMD's runtime makes of a lost device was not seen. */
+gpumem_status gm_hip_enter_good(struct hip_visit *visit,
+				const struct hip_device *device)
+{
+	gpumem_status status = gm_hip_enter(visit, device);
+	int least, greatest;
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_hip_check(
+		gm_hip.hipDeviceGetStreamPriorityRange(&least, &greatest),
+		"a look at the device");
 	if (status != GPUMEM_OK)
 		gm_hip_leave(visit);
 	return status;

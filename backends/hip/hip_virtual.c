@@ -92,7 +92,7 @@ gpumem_status gm_hip_page_create(void *handle, uint64_t bytes,
 
 	if (device->level == HIP_VM_OFF)
 		return no_virtual();
-	status = gm_hip_enter(&visit, device);
+	status = gm_hip_enter_good(&visit, device);
 	if (status != GPUMEM_OK)
 		return status;
 	status = create(device, bytes, page_out);
@@ -151,7 +151,7 @@ static gpumem_status map(const struct hip_device *device, uint64_t address,
 			 uint64_t page_bytes, uint64_t devices)
 {
 	struct hip_visit visit;
-	gpumem_status status = gm_hip_enter(&visit, device);
+	gpumem_status status = gm_hip_enter_good(&visit, device);
 
 	if (status != GPUMEM_OK)
 		return status;
