@@ -6,109 +6,15 @@
  * description says so, that at each level a call is all or nothing, and that
  * memory comes back where the level promises it. Over the double of ROCm 6.
  */
-#include "../tap.h"
-#include <dlfcn.h>
-#include <gpumem/backend.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "hip_fixture.h"
+#include <sys/resource.h>
 
-#define PAGE (UINT64_C(2) << 20)
 #define PAGES 4
 
-static bool (*quirk)(const char *name, bool on);
-static bool (*fault)(const char *name, unsigned nth, bool onwards, int code);
-static void (*heal)(void);
-static const struct gpumem_backend *hip;
-static const char *level = "auto";
-static char said[1024], runtime[4096];
-
-__attribute__((format(printf, 2, 3))) static void
-say_nothing(gpumem_log_level severity, const char *format, ...)
+static void *open_at(const char *level)
 {
-	(void)severity;
-	(void)format;
-}
-
-__attribute__((format(printf, 3, 4))) static void
-say(int64_t code, const char *name, const char *format, ...)
-{
-	va_list args;
-
-	(void)code;
-	(void)name;
-	va_start(args, format);
-	vsnprintf(said, sizeof(said), format, args);
-	va_end(args);
-}
-
-static bool option(const char *key, char *value_out, size_t bytes)
-{
-	const char *value = !strcmp(key, "hip.vm")	  ? level
-			    : !strcmp(key, "hip.library") ? runtime
-							  : "/nowhere";
-
-	snprintf(value_out, bytes, "%s", value);
-	return true;
-}
-
-static const struct gpumem_services services = {
-	.abi = GPUMEM_BACKEND_ABI,
-	.size = sizeof(struct gpumem_services),
-	.log = say_nothing,
-	.error = say,
-	.option = option,
-};
-
-static void *load(char *path, const char *file)
-{
-	const char *folder = getenv("top_builddir");
-	void *library;
-
-	snprintf(path, sizeof(runtime), "%s/%s", folder ? folder : ".", file);
-	if (access(path, F_OK))
-		skip_all("configured without the headers of HIP and CUDA");
-	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		bail("%s", dlerror());
-	return library;
-}
-
-static void find(void *library, const char *name, void *slot)
-{
-	void *address = dlsym(library, name);
-
-	if (!address)
-		bail("no %s", name);
-	memcpy(slot, &address, sizeof(address));
-}
-
-static void start(void)
-{
-	static char path[4096];
-	gpumem_plugin_fn plugin;
-	void *library;
-
-	alarm(300);
-	find(load(path, "backends/.libs/hip.so"), GPUMEM_PLUGIN_SYMBOL,
-	     &plugin);
-	(void)load(path, "tests/fake/.libs/libcuda.so.1");
-	library = load(runtime, "tests/fake/hip/6/.libs/libamdhip64.so.6");
-	find(library, "fakehip_quirk", &quirk);
-	find(library, "fakehip_fault", &fault);
-	find(library, "fakehip_heal", &heal);
-	hip = plugin();
-	if (hip->init(&services) != GPUMEM_OK)
-		bail("init: %s", said);
-}
-
-static void *open_at(const char *wanted)
-{
-	void *device = NULL;
-
-	level = wanted;
-	if (hip->device_open(0, &device) != GPUMEM_OK)
-		bail("device_open: %s", said);
-	return device;
+	hip_vm = level;
+	return open_device(0);
 }
 
 static uint64_t free_bytes(void *device)
@@ -116,7 +22,7 @@ static uint64_t free_bytes(void *device)
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 
 	if (hip->memory_info(device, &memory) != GPUMEM_OK)
-		bail("%s", said);
+		bail("%s", said.text);
 	return memory.free_bytes;
 }
 
@@ -128,10 +34,10 @@ static void finds(const char *name, bool vm, const char *note)
 	void *device;
 
 	diag("%s", name);
-	quirk(name, true);
+	runtime.fakehip_quirk(name, true);
 	device = open_at("auto");
 	if (hip->device_info(0, &info) != GPUMEM_OK)
-		bail("%s", said);
+		bail("%s", said.text);
 	is_int(!!(info.caps & GPUMEM_CAP_VM), vm, "virtual memory or not");
 	if (!ok(*note ? strstr(info.note, note) != NULL : !*info.note,
 		"and why"))
@@ -142,7 +48,7 @@ static void finds(const char *name, bool vm, const char *note)
 		is_status(hip->va_release(device, address, PAGE), GPUMEM_OK,
 			  "release");
 	hip->device_close(device);
-	quirk(name, false);
+	runtime.fakehip_quirk(name, false);
 }
 
 struct mapped {
@@ -155,10 +61,10 @@ static struct mapped map_all(void *device)
 	struct mapped mapped;
 
 	if (hip->va_reserve(device, PAGES * PAGE, PAGE, &mapped.address))
-		bail("%s", said);
+		bail("%s", said.text);
 	for (int i = 0; i < PAGES; i++)
 		if (hip->page_create(device, PAGE, &mapped.pages[i]))
-			bail("%s", said);
+			bail("%s", said.text);
 	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
 		  GPUMEM_OK, "map");
 	return mapped;
@@ -181,7 +87,8 @@ static void undoes(const char *wanted)
 	struct mapped mapped = map_all(device);
 
 	diag("%s", wanted);
-	fault("hipMemUnmap", strcmp(wanted, "full") ? 3 : 1, false, 1);
+	runtime.fakehip_fault("hipMemUnmap", strcmp(wanted, "full") ? 3 : 1,
+			      false, 1);
 	is_status(hip->unmap(device, mapped.address, PAGES, PAGE),
 		  GPUMEM_INVALID, "an unmap fails");
 	is_status(hip->fill(device, mapped.address, 1, PAGES * PAGE, NULL),
@@ -189,13 +96,13 @@ static void undoes(const char *wanted)
 	is_status(hip->stream_sync(device, NULL), GPUMEM_OK, "and written");
 	is_status(hip->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
 		  "unmap");
-	fault("hipMemMap", 3, false, 2);
+	runtime.fakehip_fault("hipMemMap", 3, false, 2);
 	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
 		  GPUMEM_NO_MEMORY, "a map fails");
-	fault("hipMemSetAccess", 1, false, 1);
+	runtime.fakehip_fault("hipMemSetAccess", 1, false, 1);
 	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
 		  GPUMEM_INVALID, "access fails");
-	heal();
+	runtime.fakehip_heal();
 	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
 		  GPUMEM_OK, "nothing was left mapped");
 	is_status(hip->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
@@ -214,7 +121,7 @@ static void comes_back(const char *wanted, bool back)
 	struct mapped mapped;
 
 	diag("%s, with the fault", wanted);
-	quirk("stuck", true);
+	runtime.fakehip_quirk("stuck", true);
 	before = free_bytes(device);
 	mapped = map_all(device);
 	is_status(hip->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
@@ -224,24 +131,149 @@ static void comes_back(const char *wanted, bool back)
 	is_status(hip->va_release(device, mapped.address, PAGES * PAGE),
 		  GPUMEM_OK, "release");
 	is_uint(free_bytes(device), before, "and then in any case");
-	quirk("stuck", false);
+	runtime.fakehip_quirk("stuck", false);
 	hip->device_close(device);
 }
 
-int main(void)
+/* Addresses that somebody else got while they were given back. */
+static void lost(void)
 {
-	start();
+	void *device = open_at("reserve");
+	struct fakecuda_held before = audit(), after;
+	struct mapped mapped = map_all(device);
+
+	runtime.fakehip_quirk("elsewhere", true);
+	is_status(hip->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
+		  "an unmap that loses the addresses");
+	runtime.fakehip_quirk("elsewhere", false);
+	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
+		  GPUMEM_DRIVER, "they cannot be mapped again");
+	ok(strstr(said.text, "were lost") != NULL, "which is said: %s",
+	   said.text);
+	destroy_all(device, &mapped);
+	is_status(hip->va_release(device, mapped.address, PAGES * PAGE),
+		  GPUMEM_OK, "and can be released");
+	after = audit();
+	ok(!memcmp(&before, &after, sizeof(after)), "nothing is left");
+	hip->device_close(device);
+}
+
+/* A range so large that there is no room to write down what is mapped in it.
+ * Addresses without memory are not what this limit is about. */
+static void no_room(void)
+{
+	const uint64_t bytes = UINT64_C(1) << 38;
+	void *device = open_at("single");
+	struct fakecuda_held before = audit(), after;
+	uint64_t address = UNTOUCHED;
+	struct rlimit limit, none;
+
+	if (getenv("SANITIZER") && strcmp(getenv("SANITIZER"), "none") != 0) {
+		skip("a sanitizer ends programs that have no memory", 4);
+		hip->device_close(device);
+		return;
+	}
+	if (getrlimit(RLIMIT_DATA, &limit))
+		bail("getrlimit");
+	none = limit;
+	none.rlim_cur = 1;
+	if (setrlimit(RLIMIT_DATA, &none))
+		bail("setrlimit");
+	is_status(hip->va_reserve(device, bytes, PAGE, &address),
+		  GPUMEM_NO_HOST_MEMORY, "no room for a table");
+	if (setrlimit(RLIMIT_DATA, &limit))
+		bail("setrlimit");
+	ok(strstr(said.text, "table of mappings") != NULL, "which is said: %s",
+	   said.text);
+	is_uint(address, UNTOUCHED, "and no addresses");
+	after = audit();
+	ok(!memcmp(&before, &after, sizeof(after)), "none are left");
+	hip->device_close(device);
+}
+
+/* What the trial cannot do without. */
+static const char *const trial_calls[] = {
+	"hipMemAddressReserve",
+	"hipMemCreate",
+	"hipMemMap",
+	"hipMemSetAccess",
+	"hipMemUnmap",
+	"hipMemRelease",
+	"hipMemAddressFree",
+	"hipMemsetAsync",
+	"hipMemcpyAsync",
+	"hipStreamSynchronize",
+	"hipStreamCreateWithFlags",
+	"hipDeviceGetStreamPriorityRange",
+};
+
+/* What it could not give back stays: the runtime has said that it will not
+ * have it. */
+static bool may_stay(const char *name)
+{
+	return !strcmp(name, "hipMemUnmap") || !strcmp(name, "hipMemRelease") ||
+	       !strcmp(name, "hipMemAddressFree");
+}
+
+/* Opening goes on at a lower level and says so. */
+static unsigned fails_in_trial(const char *name, unsigned nth)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	struct fakecuda_held before = audit(), after;
+	unsigned bad = 0;
+	void *device;
+
+	runtime.fakehip_fault(name, nth, false, 999);
+	device = open_at("auto");
+	runtime.fakehip_heal();
+	bad += hip->device_info(0, &info) != GPUMEM_OK;
+	bad += !strstr(info.note, "as a trial showed");
+	bad += runtime.hipPeekAtLastError() != 0;
+	hip->device_close(device);
+	after = audit();
+	bad += !may_stay(name) && memcmp(&before, &after, sizeof(after)) != 0;
+	if (bad)
+		diag("%s@%u: note \"%s\"", name, nth, info.note);
+	return bad;
+}
+
+static void trial(void)
+{
+	for (size_t i = 0; i < sizeof(trial_calls) / sizeof(*trial_calls);
+	     i++) {
+		const char *name = trial_calls[i];
+		uint64_t calls = runtime.fakehip_calls(name);
+		unsigned bad = 0;
+
+		hip->device_close(open_at("auto"));
+		calls = runtime.fakehip_calls(name) - calls;
+		for (unsigned nth = 1; nth <= calls; nth++)
+			bad += fails_in_trial(name, nth);
+		ok(calls && !bad, "%s fails in the trial, each of %u times",
+		   name, (unsigned)calls);
+	}
+}
+
+static void checks(void)
+{
 	finds("stuck", false, "stays taken");
 	finds("never", false, "stays taken");
 	finds("joint_unmap", true, "single");
 	finds("joint_access", true, "single");
 	finds("no_access", false, "access not given");
-	quirk("never", false);
 	finds("optimistic", true, "");
 	undoes("full");
 	undoes("single");
 	undoes("reserve");
 	comes_back("single", false);
 	comes_back("reserve", true);
+	lost();
+	no_room();
+	trial();
+}
+
+int main(void)
+{
+	on_release(6, checks);
 	return done_testing();
 }
