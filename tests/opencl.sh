@@ -16,6 +16,7 @@ trace=$top_srcdir/tests/traces/llama_generate.trace.gz
 
 [ -f "$plugin" ] || skip_all "configured without OpenCL headers"
 need_tool conform
+layer=$top_builddir/tests/fake/.libs/opencl-layer.so
 GPUMEM_PLUGIN_PATH=$plugins
 export GPUMEM_PLUGIN_PATH
 
@@ -192,6 +193,7 @@ stats host:0 with vm:off,host.page:64KiB >"$scratch/host"
 check "a trace is replayed" grep -q reserved_ratio "$scratch/host"
 for memory in svm buffer; do
 	stats opencl:0 over pocl env POCL_MEMORY_LIMIT=8 \
+		OPENCL_LAYERS="$layer" FAKECL_PROMPT=1 \
 		GPUMEM_CONF=$large,opencl.memory:$memory >"$scratch/$memory"
 	check "$memory counts what host counts" \
 		diff "$scratch/host" "$scratch/$memory"

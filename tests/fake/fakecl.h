@@ -8,6 +8,7 @@
  *
  *     FAKECL_FAULT=NAME:NTH[+]:CODE[,...]   as fakecl_fault()
  *     FAKECL_AUDIT=FILE                     what is held when the process ends
+ *     FAKECL_PROMPT=1                       what is flushed is over at once
  *
  * The file gets one line, "contexts 0 queues 0 memory 0 svm 0 events 0". All
  * of it may be called by any thread.

@@ -12,6 +12,7 @@
  */
 #include "opencl_layer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ALIGNMENT_MOST 128 /* that of the largest type */
@@ -204,6 +205,8 @@ LAYER_API cl_int CL_API_CALL clInitLayer(cl_uint count,
 	if (!target || !count_out || !table_out || count < wanted)
 		return CL_INVALID_VALUE;
 	below = *target;
+	if (getenv("FAKECL_PROMPT"))
+		below.clFlush = below.clFinish;
 	above = below;
 #define PLACE(name, ...) above.name = layer_##name;
 	LAYER_CALLS(PLACE)
