@@ -169,12 +169,20 @@ static gpumem_status check_books(const struct gm_heap *heap,
 static gpumem_status check_ready(const struct gm_local *local,
 				 uint64_t *bytes_out)
 {
+	const struct gm_ready *ready = &local->ready;
 	size_t sum[2] = {0, 0};
 
 	for (unsigned i = 0; i <= GM_READY_HUGE; i++)
-		for (uint32_t k = 0; k < local->ready.set[i].count; k++)
-			sum[i == GM_READY_HUGE] +=
-				local->ready.set[i].extent[k]->bytes;
+		for (uint32_t k = 0; k < ready->set[i].count; k++) {
+			size_t bytes = ready->set[i].extent[k]->bytes;
+
+			EXPECT(gm_ready_set_number(bytes) == i,
+			       "a ready block of %zu bytes is in set %u", bytes,
+			       i);
+			sum[i == GM_READY_HUGE] += bytes;
+		}
+	EXPECT(ready->last == gm_ready_set_number(ready->last_bytes),
+	       "the last set is not that of %zu bytes", ready->last_bytes);
 	EXPECT(sum[0] == local->ready.bytes && sum[0] <= GM_READY_BYTES,
 	       "a cache holds %zu bytes and says %zu", sum[0],
 	       local->ready.bytes);
