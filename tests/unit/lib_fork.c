@@ -292,6 +292,12 @@ static void fork_under_load(void)
 	long rounds = scaled(100, 10), clean = 0;
 	pthread_t thread[3];
 
+	/* Its malloc has no handler for forks before gcc 14: what a thread has
+	 * locked at that moment stays so in the child. */
+	if (ADDRESS_SANITIZER) {
+		skip("AddressSanitizer's malloc does not outlive a fork", 1);
+		return;
+	}
 	for (intptr_t i = 0; i < 3; i++)
 		if (pthread_create(&thread[i], NULL, hammer, (void *)i))
 			bail("no thread");
@@ -303,6 +309,9 @@ static void fork_under_load(void)
 			child();
 		waitpid(pid, &status, 0);
 		clean += status == 0;
+		if (status)
+			diag("child %ld ended with wait status %#x", i,
+			     (unsigned)status);
 	}
 	stop = true;
 	for (int i = 0; i < 3; i++)

@@ -22,6 +22,11 @@
 #else
 #define THREAD_SANITIZER 0
 #endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER 1
+#else
+#define ADDRESS_SANITIZER 0
+#endif
 
 #define SYS_USE __attribute__((unused)) static
 
