@@ -98,8 +98,10 @@ static void drop(struct worker *me, struct held *held)
 	if (held->ptr && gpumem_free(held->ptr, streams[(r >> 16) % STREAMS]))
 		failed++;
 	held->ptr = NULL;
-	if (held->retained && r >> 20 & 1)
-		return; /* held on */
+	if (held->retained && r >> 20 & 1) {
+		quarantines++; /* held on */
+		return;
+	}
 	if (held->retained)
 		gpumem_host_object_release(held->view);
 	*held = (struct held){0};
@@ -148,7 +150,6 @@ static void *disturb(void *arg)
 		if (broken || stats.quarantined_bytes > stats.pending_bytes ||
 		    gpumem_pool_check(pool))
 			corrupt++;
-		quarantines += stats.quarantined_bytes > 0;
 		gate_sleep();
 	}
 	return arg;
