@@ -23,7 +23,8 @@ below()
 
 # allowed FILE NAME FLOOR...: may FILE include "NAME"? Yes if it lies beside
 # FILE, anywhere in the same tower of tools or tests, or on one of the floors.
-# Tools name each other's files from tools/ on, and a fuzz target those that it
+# A backend may use what is common to them, and no other backend. Tools name
+# each other's files from tools/ on, and a fuzz target those that it
 # tries.
 allowed()
 {
@@ -32,6 +33,7 @@ allowed()
 		[ "$(dirname "$target")" != "$(dirname "$1")" ] || return 0
 		case $1:$target in
 		tools/*:tools/* | tests/*:tests/*) return 0 ;;
+		backends/*:backends/common/*) return 0 ;;
 		esac
 	fi
 	case $1 in

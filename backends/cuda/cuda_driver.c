@@ -6,6 +6,7 @@
  * here and never closed: it has threads of its own. Only init writes gm_cuda.
  */
 #include "cuda_plugin.h"
+#include "../common/symbols.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,11 +23,7 @@ const struct gpumem_option_row gm_cuda_options[] = {
 	{NULL, NULL, GPUMEM_OPTION_TEXT, NULL},
 };
 
-static const struct symbol {
-	const char *name;
-	int since;
-	size_t offset;
-} symbols[] = {
+static const struct symbol symbols[] = {
 #define CUDA_ROW(symbol, base, since)                                          \
 	{#symbol, since, offsetof(struct cuda_driver, symbol)},
 	CUDA_SYMBOL_LIST(CUDA_ROW)
@@ -34,23 +31,6 @@ static const struct symbol {
 };
 
 #define SYMBOL_COUNT (sizeof(symbols) / sizeof(symbols[0]))
-
-/* Fills gm_cuda; the name of the first required function that is missing. */
-static const char *look_up(void *library)
-{
-	const char *missing = NULL;
-	size_t i;
-
-	for (i = 0; i < SYMBOL_COUNT; i++) {
-		void *address = dlsym(library, symbols[i].name);
-
-		memcpy((char *)&gm_cuda + symbols[i].offset, &address,
-		       sizeof(address));
-		if (!address && !missing && symbols[i].since <= CUDA_DRIVER_MIN)
-			missing = symbols[i].name;
-	}
-	return missing;
-}
 
 /* cuDriverGetVersion() needs no cuInit(), which a driver that is too old may
  * not survive on a new device. */
@@ -94,7 +74,9 @@ gpumem_status gm_cuda_init(const struct gpumem_services *services)
 			"the NVIDIA driver is not installed, or the "
 			"container has no GPU: %s",
 			dlerror());
-	status = check_driver(path, look_up(library));
+	status =
+		check_driver(path, symbols_find(library, &gm_cuda, symbols,
+						SYMBOL_COUNT, CUDA_DRIVER_MIN));
 	return status == GPUMEM_OK
 		       ? gm_cuda_check(gm_cuda.cuInit(0), "%s: cuInit", path)
 		       : status;

@@ -7,6 +7,7 @@
  * never closed: it has threads of its own. Only init writes gm_hip.
  */
 #include "hip_plugin.h"
+#include "../common/symbols.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -26,11 +27,7 @@ const struct gpumem_option_row gm_hip_options[] = {
 	{NULL, NULL, GPUMEM_OPTION_TEXT, NULL},
 };
 
-static const struct symbol {
-	const char *name;
-	int since;
-	size_t offset;
-} symbols[] = {
+static const struct symbol symbols[] = {
 #define HIP_ROW(symbol, major, minor)                                          \
 	{#symbol, HIP_RELEASE(major, minor),                                   \
 	 offsetof(struct hip_runtime, symbol)},
@@ -39,23 +36,6 @@ static const struct symbol {
 };
 
 #define SYMBOL_COUNT (sizeof(symbols) / sizeof(symbols[0]))
-
-/* Fills gm_hip; the name of the first required function that is missing. */
-static const char *look_up(void *library)
-{
-	const char *missing = NULL;
-	size_t i;
-
-	for (i = 0; i < SYMBOL_COUNT; i++) {
-		void *address = dlsym(library, symbols[i].name);
-
-		memcpy((char *)&gm_hip + symbols[i].offset, &address,
-		       sizeof(address));
-		if (!address && !missing && symbols[i].since <= HIP_RUNTIME_MIN)
-			missing = symbols[i].name;
-	}
-	return missing;
-}
 
 static bool has_virtual_memory(void)
 {
@@ -149,7 +129,9 @@ gpumem_status gm_hip_init(const struct gpumem_services *services)
 				   "installed, or not where libraries are "
 				   "looked for: %s",
 				   dlerror());
-	status = check_runtime(path, look_up(library));
+	status = check_runtime(path,
+			       symbols_find(library, &gm_hip, symbols,
+					    SYMBOL_COUNT, HIP_RUNTIME_MIN));
 	return status == GPUMEM_OK
 		       ? gm_hip_check(gm_hip.hipInit(0), "%s: hipInit", path)
 		       : status;

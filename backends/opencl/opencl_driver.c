@@ -7,6 +7,7 @@
  * their own. Only init writes gm_opencl.
  */
 #include "opencl_plugin.h"
+#include "../common/symbols.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -23,11 +24,7 @@ const struct gpumem_option_row gm_opencl_options[] = {
 	{NULL, NULL, GPUMEM_OPTION_TEXT, NULL},
 };
 
-static const struct symbol {
-	const char *name;
-	int since;
-	size_t offset;
-} symbols[] = {
+static const struct symbol symbols[] = {
 #define OPENCL_ROW(symbol, since)                                              \
 	{#symbol, since, offsetof(struct opencl_driver, symbol)},
 	OPENCL_SYMBOL_LIST(OPENCL_ROW)
@@ -35,23 +32,6 @@ static const struct symbol {
 };
 
 #define SYMBOL_COUNT (sizeof(symbols) / sizeof(symbols[0]))
-
-/* Fills gm_opencl; the name of the first required function that is missing. */
-static const char *look_up(void *library)
-{
-	const char *missing = NULL;
-	size_t i;
-
-	for (i = 0; i < SYMBOL_COUNT; i++) {
-		void *address = dlsym(library, symbols[i].name);
-
-		memcpy((char *)&gm_opencl + symbols[i].offset, &address,
-		       sizeof(address));
-		if (!address && !missing && symbols[i].since <= OPENCL_MIN)
-			missing = symbols[i].name;
-	}
-	return missing;
-}
 
 gpumem_status gm_opencl_init(const struct gpumem_services *services)
 {
@@ -68,7 +48,8 @@ gpumem_status gm_opencl_init(const struct gpumem_services *services)
 			"the OpenCL loader is not installed (ocl-icd or the "
 			"vendor's): %s",
 			dlerror());
-	missing = look_up(library);
+	missing = symbols_find(library, &gm_opencl, symbols, SYMBOL_COUNT,
+			       OPENCL_MIN);
 	if (missing)
 		return gm_opencl_fail(GPUMEM_NO_DRIVER, CL_SUCCESS,
 				      "%s has no function %s, so it is no "

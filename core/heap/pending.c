@@ -94,8 +94,8 @@ static void tell_of_view(const struct gm_heap *heap,
 	gm_log(GPUMEM_LOG_WARN,
 	       "%s: the program holds the view %p of a block of %llu bytes "
 	       "that "
-	       "it has freed; until it releases the view the block is not used "
-	       "again",
+	       "it has freed; the block is not used again until it releases "
+	       "the view",
 	       heap->driver.device->info.name, block->freed.view,
 	       (unsigned long long)block->bytes);
 }

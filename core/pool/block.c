@@ -90,3 +90,12 @@ uintptr_t gm_block_address(const struct gm_block *block)
 	return block->slab->address +
 	       (uintptr_t)block->slot * block->slab->class.bytes;
 }
+
+void gm_block_share(const struct gm_block *block)
+{
+	if (block->slab)
+		atomic_fetch_or(gm_slab_mark(block->slab, block->slot),
+				GM_MARK_SHARED);
+	else
+		block->extent->shared = true;
+}

@@ -29,14 +29,9 @@ static gpumem_status add_use(struct gm_block *block, gpumem_stream stream)
 	if (!status)
 		status = gm_uses_add(&block->heap->uses,
 				     gm_block_address(block), stream);
-	if (status)
-		return status;
-	if (block->slab)
-		atomic_fetch_or(gm_slab_mark(block->slab, block->slot),
-				GM_MARK_SHARED);
-	else
-		block->extent->shared = true;
-	return GPUMEM_OK;
+	if (!status)
+		gm_block_share(block);
+	return status;
 }
 
 /* Puts the uses on `kept`, whose order is kept anyway, last. Returns how many

@@ -56,15 +56,6 @@ static uint64_t requested_bytes(const struct gm_block *block)
 	       ~(uint32_t)GM_MARK_SHARED;
 }
 
-static void mark_shared(struct gm_block *block)
-{
-	if (block->slab)
-		atomic_fetch_or(gm_slab_mark(block->slab, block->slot),
-				GM_MARK_SHARED);
-	else
-		block->extent->shared = true;
-}
-
 /* An entry that has come to stand for nothing. */
 static void drop_entry(struct gm_heap *heap, const struct gm_use *use)
 {
@@ -90,7 +81,7 @@ static gpumem_status view_locked(struct gm_block *block, void **view_out)
 		drop_entry(heap, use);
 		return status;
 	}
-	mark_shared(block);
+	gm_block_share(block);
 	*view_out = use->view;
 	return GPUMEM_OK;
 }
