@@ -25,9 +25,10 @@ struct gpumem_device {
 	int index;
 	int opens; /* under the registry's mutex */
 	struct gpumem_device_info info;
-	uint64_t raw_alignment; /* of what the backend allocates; blocks
-				   have info.alignment_bytes */
-	_Atomic bool lost;	/* some call said LOST; never undone */
+	uint64_t raw_alignment;	  /* of what the backend allocates; blocks
+				     have info.alignment_bytes */
+	_Atomic bool lost;	  /* some call said LOST; never undone */
+	struct gpumem_error loss; /* how that call said it: loss.h */
 	_Atomic uint64_t reserved_bytes; /* by all pools of device memory */
 	pthread_mutex_t mutex;		 /* guards the following */
 	struct gm_device_link pools;	 /* head of a ring */

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "loss.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -78,14 +79,21 @@ static void count(const struct gm_call *call, bool failed)
 					  1, memory_order_relaxed);
 }
 
-/* Whatever number a plugin returned becomes a status, a sentence and a line in
- * the log; a device that is lost is so for good. */
+/* The device was lost before: no driver was asked. */
+static gpumem_status refuse(const struct gm_call *call)
+{
+	char sentence[64];
+
+	snprintf(sentence, sizeof(sentence), "%s: %s", call->slot,
+		 gm_status_text(GPUMEM_LOST));
+	return gm_fail_lost(call->device, sentence);
+}
+
+/* Whatever number a plugin returned becomes a status and a sentence. */
 static gpumem_status fail(const struct gm_call *call)
 {
-	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
-	struct gpumem_device *device = call->device;
+	const struct gpumem_device *device = call->device;
 	gpumem_status status = call->status;
-	bool first_loss;
 	char where[64];
 
 	snprintf(where, sizeof(where), "%s: %s", device->info.name, call->slot);
@@ -94,10 +102,17 @@ static gpumem_status fail(const struct gm_call *call)
 				(int)status);
 		status = GPUMEM_DRIVER;
 	}
-	gm_fail_native(status, device->ops->name, where);
+	return gm_fail_native(status, device->ops->name, where);
+}
+
+/* A line in the log; a device that is lost is so for good. */
+static gpumem_status tell(const struct gm_call *call)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	gpumem_status status = call->made ? fail(call) : refuse(call);
+	bool first_loss = status == GPUMEM_LOST && gm_device_lose(call->device);
+
 	gm_error_get(&error);
-	first_loss =
-		status == GPUMEM_LOST && !atomic_exchange(&device->lost, true);
 	gm_log(first_loss ? GPUMEM_LOG_ERROR : GPUMEM_LOG_DEBUG, "%s",
 	       error.text);
 	return status;
@@ -109,5 +124,5 @@ gpumem_status gm_call_end(const struct gm_call *call)
 
 	if (call->made && call->driver)
 		count(call, failed);
-	return failed ? fail(call) : call->status;
+	return failed ? tell(call) : call->status;
 }

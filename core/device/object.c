@@ -37,7 +37,9 @@ gpumem_status gm_view_destroy(struct gpumem_device *device, void *view)
 	call.status = call.ops->view_destroy(call.handle, view);
 	if (call.status == GPUMEM_BUSY && !lost)
 		return GPUMEM_BUSY;
-	if (call.status == GPUMEM_BUSY)
+	if (call.status == GPUMEM_BUSY) {
 		call.status = GPUMEM_LOST;
+		call.made = false;
+	}
 	return gm_call_end(&call);
 }

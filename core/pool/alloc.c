@@ -7,6 +7,7 @@
  * again.
  */
 #include "pool.h"
+#include "device/loss.h"
 #include "heap/local.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -151,8 +152,8 @@ static gpumem_status refuse_lost(struct gpumem_pool *pool)
 	gm_locals_flush(&pool->heap);
 	gm_locals_drop(&pool->heap, NULL);
 	gm_pool_go(pool);
-	return gm_fail(GPUMEM_LOST, "%s is lost, and what it held",
-		       pool->device->info.name);
+	return gm_fail_lost(pool->device,
+			    "the device is lost, and what it held");
 }
 
 gpumem_status gm_pool_alloc(struct gpumem_pool *pool,

@@ -3,6 +3,7 @@
 
 /* Giving memory back: trim, limits, streams that go. */
 #include "pool.h"
+#include "device/loss.h"
 #include "heap/local.h"
 #include "base/error.h"
 
@@ -38,8 +39,8 @@ gpumem_status gm_pool_trim(struct gpumem_pool *pool, uint64_t keep_bytes,
 
 	*released_out = 0;
 	if (atomic_load(&pool->device->lost))
-		return gm_fail(GPUMEM_LOST, "%s is lost, and what it held",
-			       pool->device->info.name);
+		return gm_fail_lost(pool->device,
+				    "the device is lost, and what it held");
 	/* Who comes second waits for what the first one gives back. */
 	pthread_mutex_lock(&pool->trim_mutex);
 	gm_pool_stop(pool);

@@ -315,6 +315,8 @@ static void test_lost(void)
 	unsigned calls, i;
 
 	fake.next = GPUMEM_LOST;
+	fake.native_code = 719;
+	fake.native_name = "FAKE_GONE";
 	is_status(call(GPUMEM_CALL_EVENT_QUERY), GPUMEM_LOST, "lost");
 	ok(device->lost, "the device knows");
 	is_uint(seen.count[GPUMEM_LOG_ERROR], 1, "said as an error");
@@ -334,9 +336,13 @@ static void test_lost(void)
 		  "but the one that a plugin needs to forget an event");
 	is_uint(fake.calls, calls + 1, "which does");
 	is_uint(seen.count[GPUMEM_LOG_ERROR], 1, "and it is said only once");
-	is_str(last_error().text, "fake:0: stream_destroy: the device was lost",
+	is_str(last_error().text,
+	       "fake:0: stream_destroy: the device was lost: fake:0: "
+	       "event_query: the fake event_query failed (FAKE_GONE, 719)",
 	       "its sentence");
 	is_str(last_error().backend, "fake", "its backend");
+	is_int(last_error().native_code, 719, "the driver's first word for it");
+	is_str(last_error().native_name, "FAKE_GONE", "and name");
 }
 
 int main(void)
