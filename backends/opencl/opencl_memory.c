@@ -62,8 +62,9 @@ void gm_opencl_free_all(struct opencl_device *device)
 	struct opencl_block block;
 
 	while (gm_opencl_table_any(device, &block)) {
-		gm_opencl_table_remove(block.address);
+		gm_opencl_table_leave(block.address);
 		(void)end(device, &block);
+		gm_opencl_table_left(NULL);
 		gm_opencl_budget_give(device, block.bytes);
 	}
 }
@@ -85,11 +86,10 @@ gpumem_status gm_opencl_free(void *handle, uint64_t address, uint64_t bytes)
 				      "at 0x%llx",
 				      (unsigned long long)bytes,
 				      (unsigned long long)address);
-	gm_opencl_table_remove(address);
+	gm_opencl_table_leave(address);
 	status = end(device, &block);
+	gm_opencl_table_left(status == GPUMEM_OK ? NULL : &block);
 	if (status == GPUMEM_OK)
 		gm_opencl_budget_give(device, bytes);
-	else
-		(void)gm_opencl_table_add(&block); /* has room */
 	return status;
 }

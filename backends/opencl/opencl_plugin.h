@@ -174,7 +174,10 @@ struct opencl_block {
 gpumem_status gm_opencl_table_add(const struct opencl_block *block);
 /* The block that has the address; false: there is none. */
 bool gm_opencl_table_find(uint64_t address, struct opencl_block *block_out);
-void gm_opencl_table_remove(uint64_t address);
+/* A block that is there goes, and keeps its room until it is known whether it
+ * comes back; NULL: it does not. One of these for each of those. */
+void gm_opencl_table_leave(uint64_t address);
+void gm_opencl_table_left(const struct opencl_block *back);
 /* Any block of the device; false: there is none. */
 bool gm_opencl_table_any(const struct opencl_device *device,
 			 struct opencl_block *block_out);

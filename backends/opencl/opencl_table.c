@@ -4,7 +4,10 @@
 /*
  * All blocks of all devices, by address: who is asked for one may look it up.
  * An array in the order of addresses, of which no two overlap, under a lock of
- * its own that many may read.
+ * its own that many may read. A block that is being released is not in it, but
+ * has its room, in case that it has to come back:
+ *
+ *     count + leaving <= room
  */
 #include "opencl_plugin.h"
 
@@ -14,7 +17,7 @@
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct opencl_block *blocks;
-static size_t count, room;
+static size_t count, leaving, room;
 
 /* Under the lock: how many begin at or below the address. */
 static size_t place_after(uint64_t address)
@@ -46,7 +49,7 @@ static bool make_room(void)
 	size_t more = room ? 2 * room : 64;
 	struct opencl_block *grown;
 
-	if (count < room)
+	if (count + leaving < room)
 		return true;
 	grown = realloc(blocks, more * sizeof(*blocks));
 	if (!grown)
@@ -56,20 +59,24 @@ static bool make_room(void)
 	return true;
 }
 
+/* Under the lock: there is room. */
+static void insert(const struct opencl_block *block)
+{
+	size_t at = place_after(block->address);
+
+	memmove(&blocks[at + 1], &blocks[at], (count - at) * sizeof(*blocks));
+	blocks[at] = *block;
+	count++;
+}
+
 gpumem_status gm_opencl_table_add(const struct opencl_block *block)
 {
-	size_t at;
 	bool fits;
 
 	pthread_rwlock_wrlock(&lock);
 	fits = make_room();
-	if (fits) {
-		at = place_after(block->address);
-		memmove(&blocks[at + 1], &blocks[at],
-			(count - at) * sizeof(*blocks));
-		blocks[at] = *block;
-		count++;
-	}
+	if (fits)
+		insert(block);
 	pthread_rwlock_unlock(&lock);
 	return fits ? GPUMEM_OK
 		    : gm_opencl_fail(GPUMEM_NO_HOST_MEMORY, CL_SUCCESS,
@@ -88,18 +95,26 @@ bool gm_opencl_table_find(uint64_t address, struct opencl_block *block_out)
 	return block != NULL;
 }
 
-void gm_opencl_table_remove(uint64_t address)
+void gm_opencl_table_leave(uint64_t address)
 {
 	struct opencl_block *block;
+	size_t at;
 
 	pthread_rwlock_wrlock(&lock);
 	block = find(address);
-	if (block) {
-		size_t at = (size_t)(block - blocks);
+	at = (size_t)(block - blocks);
+	count--;
+	leaving++;
+	memmove(block, block + 1, (count - at) * sizeof(*blocks));
+	pthread_rwlock_unlock(&lock);
+}
 
-		count--;
-		memmove(block, block + 1, (count - at) * sizeof(*blocks));
-	}
+void gm_opencl_table_left(const struct opencl_block *back)
+{
+	pthread_rwlock_wrlock(&lock);
+	leaving--;
+	if (back)
+		insert(back);
 	pthread_rwlock_unlock(&lock);
 }
 

@@ -33,6 +33,10 @@ void fakecl_audit(struct fakecl_held *held_out);
 bool fakecl_fault(const char *name, unsigned nth, bool onwards, int code);
 void fakecl_heal(void);
 
+/* The next call that fails for that calls fn first, once: what another thread
+ * would do meanwhile. */
+void fakecl_meanwhile(void (*fn)(void));
+
 /* How often the function was called. */
 uint64_t fakecl_calls(const char *name);
 

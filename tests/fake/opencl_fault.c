@@ -27,6 +27,7 @@ static size_t rule_count;
 static uint64_t calls[LAYER_CALL_COUNT];
 static int64_t held[THING_COUNT];
 static char trail[1024];
+static void (*meanwhile)(void);
 
 static const char *const names[] = {
 #define LAYER_NAME(name, ...) #name,
@@ -66,6 +67,13 @@ LAYER_API bool fakecl_fault(const char *name, unsigned nth, bool onwards,
 		rules[rule_count++] = rule;
 	pthread_mutex_unlock(&mutex);
 	return added;
+}
+
+LAYER_API void fakecl_meanwhile(void (*fn)(void))
+{
+	pthread_mutex_lock(&mutex);
+	meanwhile = fn;
+	pthread_mutex_unlock(&mutex);
 }
 
 LAYER_API void fakecl_heal(void)
@@ -120,6 +128,7 @@ LAYER_API void fakecl_trail(char *text_out, size_t bytes)
 
 int layer_next(enum layer_call call)
 {
+	void (*fn)(void) = NULL;
 	int code = 0;
 
 	pthread_mutex_lock(&mutex);
@@ -135,7 +144,13 @@ int layer_next(enum layer_call call)
 			      (rule->count > rule->nth && rule->onwards)))
 			code = rule->code;
 	}
+	if (code) {
+		fn = meanwhile;
+		meanwhile = NULL;
+	}
 	pthread_mutex_unlock(&mutex);
+	if (fn)
+		fn();
 	return code;
 }
 

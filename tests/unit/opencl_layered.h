@@ -44,6 +44,7 @@ struct move {
 	X(bool, fakecl_fault,                                                  \
 	  (const char *name, unsigned nth, bool onwards, int code))            \
 	X(void, fakecl_heal, (void))                                           \
+	X(void, fakecl_meanwhile, (void (*fn)(void)))                          \
 	X(uint64_t, fakecl_calls, (const char *name))                          \
 	X(void, fakecl_trail, (char *text_out, size_t bytes))                  \
 	X(bool, fakecl_lie,                                                    \
