@@ -75,6 +75,8 @@ static void say_pool(struct text *text, const struct gpumem_stats *stats)
 	say_bytes(text, ": requested ", stats->requested.current);
 	say_bytes(text, ", allocated ", stats->allocated.current);
 	say_bytes(text, ", active ", stats->active.current);
+	if (stats->quarantined_bytes)
+		say_bytes(text, ", quarantined ", stats->quarantined_bytes);
 	say_bytes(text, ", reserved ", stats->reserved.current);
 	if (stats->limit_bytes)
 		say_bytes(text, ", limit ", stats->limit_bytes);

@@ -241,6 +241,8 @@ static void test_out_of_memory(void)
 	is_status(gpumem_alloc(pool, 40 * MIB, NULL, &more), GPUMEM_NO_MEMORY,
 		  "a held view keeps memory from others");
 	ok(strstr(last_text(), "holds views"), "%s", last_text());
+	ok(strstr(last_text(), ", quarantined 40.00 MiB, reserved "),
+	   "and it says how much of it");
 	gpumem_host_object_release(view);
 	is_status(gpumem_alloc(pool, 40 * MIB, NULL, &more), GPUMEM_OK,
 		  "a released one does not");
