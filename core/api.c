@@ -3,14 +3,14 @@
 
 /*
  * The door: blocks, pools and streams. It looks at arguments, and calls what
- * does the work. All public functions are defined here and in api_device.c, but
- * for those of the simulated GPU (backends/host/). The hot path is inlined from
- * heap/local.h.
+ * does the work. All public functions are defined here and in the other
+ * api_*.c, but for those of the simulated GPU (backends/host/). The hot path is
+ * inlined from heap/hot.h.
  */
 #include <gpumem/gpumem.h>
 
 #include "api_check.h"
-#include "heap/local.h"
+#include "heap/hot.h"
 #include "pool/pool.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The door, third part: blocks of other processes. See api.c. */
+/* The door: blocks of other processes. See api.c. */
 #include <gpumem/gpumem.h>
 
 #include "api_check.h"

@@ -14,6 +14,7 @@
  *     host_range.c    address ranges, found by any address inside
  *     host_phys.c     physical memory: ranges of one memfd
  *     host_space.c    group VM: addresses and pages
+ *     host_granule.c  what is mapped where
  *     host_map.c      group VM: pages behind addresses
  *     host_raw.c      alloc, free and memory_info
  *     host_kind.c     group KINDS: memory that is not the device's
@@ -22,10 +23,12 @@
  *     host_ipc.c      group SHARE_IPC: raw allocations in other processes
  *     host_object.c   group OBJECTS: memory named by objects
  *     host_adopt.c    group ADOPT: devices of the program's contexts
- *     host_stream.c   queues and their threads
+ *     host_stream.c   streams and their handles
+ *     host_queue.c    what is queued on them, and their threads
  *     host_event.c    events, and streams that wait for them
  *     host_work.c     what queues do; groups COPY and CAPTURE
- *     host_backend.c  devices opened and closed; the table
+ *     host_open.c     devices opened, found and closed
+ *     host_backend.c  devices counted and described; the table
  *     host_control.c  the public functions of <gpumem/host.h>
  *
  * Nothing of the core is used, only what init is given. Locks, outermost
@@ -40,6 +43,7 @@
 #include <gpumem/backend.h>
 #include <gpumem/host.h>
 #include "host_memory.h"
+#include "host_slots.h"
 #include "host_stream.h"
 
 #define HOST_DEVICES_MAX 64 /* as a mask of them has bits */
@@ -114,13 +118,13 @@ void gm_host_services_set(const struct gpumem_services *services);
 /* NULL before init. */
 const struct gpumem_services *gm_host_services(void);
 
-/* Leaves the sentence for the core, with the native code that belongs to
- * status, and returns status. Before init the sentence is lost. */
 /* What a public function of <gpumem/host.h> returns: a failure becomes the
  * thread's last error. */
 gpumem_status gm_host_return(gpumem_status status, const char *where);
 /* In a child of the process that the backend was started in. */
 bool gm_host_forked(void);
+/* Leaves the sentence for the core, with the native code that belongs to
+ * status, and returns status. Before init the sentence is lost. */
 gpumem_status gm_host_fail(gpumem_status status, const char *format, ...)
 	GPUMEM_PRINTF(2, 3);
 /* The system refused `what` with errno `error`. */
@@ -161,6 +165,8 @@ extern const struct gpumem_option_row gm_host_options[];
 
 /* INVALID, with its sentence, when an option's value makes no sense. */
 gpumem_status gm_host_config_read(struct host_config *config_out);
+/* NO_DEVICE: they give no device of that number, and none was adopted. */
+gpumem_status gm_host_config_of(int index, struct host_config *config_out);
 
 /* ---- Faults ------------------------------------------------------------ */
 
@@ -200,60 +206,6 @@ void gm_host_sleep(uint64_t ns);
  * No lock may be held. */
 void gm_host_lose(struct host_device *device);
 
-/* The slots of a device, see backend.h; NULL handles are default streams. */
-gpumem_status gm_host_memory_info(void *device, struct gpumem_memory *memory);
-gpumem_status gm_host_alloc(void *device, uint64_t bytes, uint64_t *address);
-gpumem_status gm_host_free(void *device, uint64_t address, uint64_t bytes);
-gpumem_status gm_host_va_reserve(void *device, uint64_t bytes,
-				 uint64_t alignment, uint64_t *address_out);
-gpumem_status gm_host_va_release(void *device, uint64_t address,
-				 uint64_t bytes);
-gpumem_status gm_host_page_create(void *device, uint64_t bytes,
-				  gpumem_page *page_out);
-gpumem_status gm_host_page_destroy(void *device, gpumem_page page,
-				   uint64_t bytes);
-gpumem_status gm_host_map(void *device, uint64_t address,
-			  const gpumem_page *pages, size_t count,
-			  uint64_t page_bytes);
-gpumem_status gm_host_unmap(void *device, uint64_t address, size_t count,
-			    uint64_t page_bytes);
-gpumem_status gm_host_stream_create(void *device, gpumem_stream *stream_out);
-gpumem_status gm_host_stream_destroy(void *device, gpumem_stream stream);
-gpumem_status gm_host_stream_sync(void *device, gpumem_stream stream);
-gpumem_status gm_host_stream_query(void *device, gpumem_stream stream);
-gpumem_status gm_host_stream_wait(void *device, gpumem_stream stream,
-				  gpumem_event event);
-gpumem_status gm_host_event_create(void *device, gpumem_event *event_out);
-gpumem_status gm_host_event_destroy(void *device, gpumem_event event);
-gpumem_status gm_host_event_record(void *device, gpumem_event event,
-				   gpumem_stream stream);
-gpumem_status gm_host_event_query(void *device, gpumem_event event);
-gpumem_status gm_host_event_sync(void *device, gpumem_event event);
-gpumem_status gm_host_fill(void *device, uint64_t address, uint8_t value,
-			   uint64_t bytes, gpumem_stream stream);
-gpumem_status gm_host_copy(void *device, uint64_t to, uint64_t from,
-			   uint64_t bytes, gpumem_stream stream);
-gpumem_status gm_host_capture_id(void *device, gpumem_stream stream,
-				 uint64_t *id_out);
-gpumem_status gm_host_ipc_export(void *device, uint64_t address, uint64_t bytes,
-				 void *handle_out);
-gpumem_status gm_host_ipc_open(void *device, const void *handle, uint64_t bytes,
-			       uint64_t *address_out);
-gpumem_status gm_host_ipc_close(void *device, uint64_t address);
-gpumem_status gm_host_page_create_shared(void *device, uint64_t bytes,
-					 gpumem_page *page_out);
-gpumem_status gm_host_page_export(void *device, gpumem_page page,
-				  uint64_t bytes, int *fd_out);
-gpumem_status gm_host_page_import(void *device, int fd, uint64_t bytes,
-				  gpumem_page *page_out);
-
-gpumem_status gm_host_object_of(void *device, uint64_t address,
-				void **object_out, uint64_t *offset_out);
-gpumem_status gm_host_view_create(void *device, uint64_t address,
-				  uint64_t bytes, void **view_out);
-gpumem_status gm_host_view_destroy(void *device, void *view);
-gpumem_status gm_host_device_adopt(void *context, void *native_device,
-				   int *index_out);
 /* Is it the number of a device that was adopted? */
 bool gm_host_is_adopted(int index);
 /* `memory` is held: the views of a range that is freed lose what they show; or
@@ -264,21 +216,6 @@ void gm_host_views_clear(struct host_device *device);
 /* Where the bytes of an address are for this process, which the device can
  * reach. No lock may be held. */
 uint64_t gm_host_memory_at(const struct host_device *device, uint64_t address);
-
-gpumem_status gm_host_kind_alloc(void *device, gpumem_kind kind, uint64_t bytes,
-				 uint64_t *address_out);
-gpumem_status gm_host_kind_free(void *device, gpumem_kind kind,
-				uint64_t address, uint64_t bytes);
-gpumem_status gm_host_peer_query(void *device, void *peer, bool *can_out);
-gpumem_status gm_host_peer_enable(void *device, void *peer);
-gpumem_status gm_host_map_peers(void *device, uint64_t address,
-				const gpumem_page *pages, size_t count,
-				uint64_t page_bytes, void *const *peers,
-				size_t peer_count);
-gpumem_status gm_host_device_processes(
-	void *device,
-	bool (*fn)(const struct gpumem_process *process, void *user),
-	void *user);
 /* INVALID: the address is another open device's memory, which was not opened to
  * this one. No lock may be held. */
 gpumem_status gm_host_may_touch(const struct host_device *device,

@@ -10,124 +10,50 @@
 #define _GNU_SOURCE
 #endif
 #include "host_device.h"
+#include "host_granule.h"
 
 #include <sys/mman.h>
 
-/* What map and unmap were asked for. */
-struct request {
-	struct host_device *device;
-	struct host_range *range; /* that holds all of it */
-	uint64_t address, bytes;  /* bytes == count * page_bytes */
-	uint64_t page_bytes;
-	size_t count;
-	uint64_t peers; /* map: mask of the devices that use it too */
-};
-
-static gpumem_status invalid(const char *what, uint64_t address, uint64_t bytes)
-{
-	return gm_host_fail(GPUMEM_INVALID, "%s: 0x%llx, %llu bytes", what,
-			    (unsigned long long)address,
-			    (unsigned long long)bytes);
-}
-
-/* The request's whole extent lies on granules of one reservation. */
-static gpumem_status check_extent(struct request *request)
-{
-	uint64_t granule = request->device->config.granularity - 1;
-	uint64_t address = request->address;
-	struct host_range *range;
-
-	if (!request->count || !request->page_bytes ||
-	    (request->page_bytes | address) & granule ||
-	    __builtin_mul_overflow(request->count, request->page_bytes,
-				   &request->bytes))
-		return invalid("not whole granules", address,
-			       request->page_bytes);
-	range = gm_host_range_find(&request->device->spaces, address);
-	if (!range || request->bytes > range->address + range->bytes - address)
-		return invalid("not inside one reservation", address,
-			       request->bytes);
-	request->range = range;
-	return GPUMEM_OK;
-}
-
-/* The first granule of page i of the request. */
-static uint32_t *granule_at(const struct request *request, size_t i)
-{
-	uint64_t from = request->address - request->range->address;
-
-	return request->range->granules +
-	       (from + i * request->page_bytes) /
-		       request->device->config.granularity;
-}
-
-static uint64_t granules_per_page(const struct request *request)
-{
-	return request->page_bytes / request->device->config.granularity;
-}
-
-/* Writes into the books that page i is mapped, or with 0 that it is not. */
-static void mark(const struct request *request, size_t i, uint32_t value)
-{
-	uint32_t *granule = granule_at(request, i);
-	uint64_t count = granules_per_page(request);
-
-	granule[0] = value;
-	for (uint64_t k = 1; k < count; k++)
-		granule[k] = value ? HOST_GRANULE_MORE : 0;
-}
-
-static gpumem_status check_vacant(const struct request *request)
-{
-	const uint32_t *granule = granule_at(request, 0);
-	uint64_t count = request->count * granules_per_page(request);
-
-	for (uint64_t k = 0; k < count; k++)
-		if (granule[k])
-			return invalid("something is mapped there",
-				       request->address, request->bytes);
-	return GPUMEM_OK;
-}
-
 /* Gives up what claim() did to the first `count` pages. */
-static void disclaim(const struct request *request, const gpumem_page *pages,
+static void disclaim(const struct host_extent *extent, const gpumem_page *pages,
 		     size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		request->device->phys.pages[(uint32_t)pages[i] - 1].address = 0;
+		extent->device->phys.pages[(uint32_t)pages[i] - 1].address = 0;
 }
 
 /* Every page is there, of that size, nowhere mapped, and named once. */
-static gpumem_status claim(const struct request *request,
+static gpumem_status claim(const struct host_extent *extent,
 			   const gpumem_page *pages)
 {
-	for (size_t i = 0; i < request->count; i++) {
+	for (size_t i = 0; i < extent->count; i++) {
 		struct host_page *page = gm_host_page_find(
-			request->device, pages[i], request->page_bytes);
+			extent->device, pages[i], extent->page_bytes);
 
 		if (!page || page->address) {
-			disclaim(request, pages, i);
-			return invalid(page ? "the page is mapped already"
-					    : "no such page",
-				       pages[i], request->page_bytes);
+			disclaim(extent, pages, i);
+			return gm_host_invalid(
+				page ? "the page is mapped already"
+				     : "no such page",
+				pages[i], extent->page_bytes);
 		}
-		page->address = request->address + i * request->page_bytes;
-		page->peers = request->peers;
+		page->address = extent->address + i * extent->page_bytes;
+		page->peers = extent->peers;
 	}
 	return GPUMEM_OK;
 }
 
-static const struct host_page *page_of(const struct request *request,
+static const struct host_page *page_of(const struct host_extent *extent,
 				       gpumem_page page)
 {
-	return &request->device->phys.pages[(uint32_t)page - 1];
+	return &extent->device->phys.pages[(uint32_t)page - 1];
 }
 
 /* How many pages from `first` on lie in the file one after the other. */
-static size_t run_length(const struct request *request,
+static size_t run_length(const struct host_extent *extent,
 			 const gpumem_page *pages, size_t first)
 {
-	const struct host_page *page = page_of(request, pages[first]);
+	const struct host_page *page = page_of(extent, pages[first]);
 	uint64_t next = page->offset;
 	size_t i = first;
 
@@ -135,28 +61,28 @@ static size_t run_length(const struct request *request,
 		return 1;
 	do {
 		i++;
-		next += request->page_bytes;
-		if (i < request->count)
-			page = page_of(request, pages[i]);
-	} while (i < request->count && !page->own && page->offset == next);
+		next += extent->page_bytes;
+		if (i < extent->count)
+			page = page_of(extent, pages[i]);
+	} while (i < extent->count && !page->own && page->offset == next);
 	return i - first;
 }
 
 /* The system calls; all or none. */
-static gpumem_status map_runs(const struct request *request,
+static gpumem_status map_runs(const struct host_extent *extent,
 			      const gpumem_page *pages)
 {
-	uint64_t size = request->page_bytes;
+	uint64_t size = extent->page_bytes;
 	gpumem_status status;
 	size_t done = 0;
 
-	while (done < request->count) {
-		size_t length = run_length(request, pages, done);
-		const struct host_page *page = page_of(request, pages[done]);
+	while (done < extent->count) {
+		size_t length = run_length(extent, pages, done);
+		const struct host_page *page = page_of(extent, pages[done]);
 
 		status = gm_host_phys_map(
-			page->own ? page->fd : request->device->phys.fd,
-			request->address + done * size, length * size,
+			page->own ? page->fd : extent->device->phys.fd,
+			extent->address + done * size, length * size,
 			page->own ? 0 : page->offset);
 		if (status != GPUMEM_OK)
 			goto undo;
@@ -164,7 +90,7 @@ static gpumem_status map_runs(const struct request *request,
 	}
 	/* A child would share the memory, where a real driver's would have
 	 * none. Should this fail, it shares it. */
-	(void)madvise((void *)(uintptr_t)request->address, request->bytes,
+	(void)madvise((void *)(uintptr_t)extent->address, extent->bytes,
 		      MADV_DONTFORK);
 	return GPUMEM_OK;
 
@@ -172,29 +98,28 @@ undo:
 	/* Cannot fail: the new mappings are whole, since what they could have
 	 * joined does not go to children. */
 	if (done)
-		(void)gm_host_address_fault(request->address, done * size);
+		(void)gm_host_address_fault(extent->address, done * size);
 	return status;
 }
 
-static gpumem_status map_locked(struct request *request,
+static gpumem_status map_locked(struct host_extent *extent,
 				const gpumem_page *pages)
 {
-	gpumem_status status = check_extent(request);
+	gpumem_status status = gm_host_extent_find(extent);
 
 	if (status == GPUMEM_OK)
-		status = check_vacant(request);
+		status = gm_host_extent_vacant(extent);
 	if (status == GPUMEM_OK)
-		status = claim(request, pages);
+		status = claim(extent, pages);
 	if (status != GPUMEM_OK)
 		return status;
-	status = map_runs(request, pages);
+	status = map_runs(extent, pages);
 	if (status != GPUMEM_OK) {
-		disclaim(request, pages, request->count);
+		disclaim(extent, pages, extent->count);
 		return status;
 	}
-	for (size_t i = 0; i < request->count; i++)
-		mark(request, i, (uint32_t)pages[i]);
-	request->range->mapped += request->count * granules_per_page(request);
+	for (size_t i = 0; i < extent->count; i++)
+		gm_host_extent_mark(extent, i, (uint32_t)pages[i]);
 	return GPUMEM_OK;
 }
 
@@ -215,19 +140,18 @@ static gpumem_status check_size(const struct host_device *device, size_t count,
 			    (unsigned long long)above);
 }
 
-static gpumem_status map(struct request *request, enum host_slot slot,
+static gpumem_status map(struct host_extent *extent, enum host_slot slot,
 			 const gpumem_page *pages)
 {
-	struct host_device *device = request->device;
+	struct host_device *device = extent->device;
 	gpumem_status status = gm_host_enter(device, slot);
 
 	if (status == GPUMEM_OK)
-		status =
-			check_size(device, request->count, request->page_bytes);
+		status = check_size(device, extent->count, extent->page_bytes);
 	if (status != GPUMEM_OK)
 		return status;
 	pthread_mutex_lock(&device->memory);
-	status = map_locked(request, pages);
+	status = map_locked(extent, pages);
 	pthread_mutex_unlock(&device->memory);
 	return status;
 }
@@ -236,14 +160,14 @@ gpumem_status gm_host_map(void *handle, uint64_t address,
 			  const gpumem_page *pages, size_t count,
 			  uint64_t page_bytes)
 {
-	struct request request = {
+	struct host_extent extent = {
 		.device = handle,
 		.address = address,
 		.page_bytes = page_bytes,
 		.count = count,
 	};
 
-	return map(&request, HOST_SLOT_map, pages);
+	return map(&extent, HOST_SLOT_map, pages);
 }
 
 gpumem_status gm_host_map_peers(void *handle, uint64_t address,
@@ -251,7 +175,7 @@ gpumem_status gm_host_map_peers(void *handle, uint64_t address,
 				uint64_t page_bytes, void *const *peers,
 				size_t peer_count)
 {
-	struct request request = {
+	struct host_extent extent = {
 		.device = handle,
 		.address = address,
 		.page_bytes = page_bytes,
@@ -261,46 +185,27 @@ gpumem_status gm_host_map_peers(void *handle, uint64_t address,
 	for (size_t i = 0; i < peer_count; i++) {
 		const struct host_device *peer = peers[i];
 
-		request.peers |= UINT64_C(1) << peer->index;
+		extent.peers |= UINT64_C(1) << peer->index;
 	}
-	return map(&request, HOST_SLOT_map_peers, pages);
+	return map(&extent, HOST_SLOT_map_peers, pages);
 }
 
-/* Each place of the request begins a mapping of exactly that size. */
-static gpumem_status check_mapped(const struct request *request)
+static gpumem_status unmap_locked(struct host_extent *extent)
 {
-	for (size_t i = 0; i < request->count; i++) {
-		uint32_t number = *granule_at(request, i);
-
-		if (!number || number == HOST_GRANULE_MORE ||
-		    request->device->phys.pages[number - 1].bytes !=
-			    request->page_bytes)
-			return invalid("no such mapping",
-				       request->address +
-					       i * request->page_bytes,
-				       request->page_bytes);
-	}
-	return GPUMEM_OK;
-}
-
-static gpumem_status unmap_locked(struct request *request)
-{
-	gpumem_status status = check_extent(request);
+	gpumem_status status = gm_host_extent_find(extent);
 
 	if (status == GPUMEM_OK)
-		status = check_mapped(request);
+		status = gm_host_extent_mapped(extent);
 	if (status == GPUMEM_OK)
-		status =
-			gm_host_address_fault(request->address, request->bytes);
+		status = gm_host_address_fault(extent->address, extent->bytes);
 	if (status != GPUMEM_OK)
 		return status;
-	for (size_t i = 0; i < request->count; i++) {
-		uint32_t number = *granule_at(request, i);
+	for (size_t i = 0; i < extent->count; i++) {
+		uint32_t number = gm_host_extent_page(extent, i);
 
-		request->device->phys.pages[number - 1].address = 0;
-		mark(request, i, 0);
+		extent->device->phys.pages[number - 1].address = 0;
+		gm_host_extent_mark(extent, i, 0);
 	}
-	request->range->mapped -= request->count * granules_per_page(request);
 	return GPUMEM_OK;
 }
 
@@ -308,7 +213,7 @@ gpumem_status gm_host_unmap(void *handle, uint64_t address, size_t count,
 			    uint64_t page_bytes)
 {
 	struct host_device *device = handle;
-	struct request request = {
+	struct host_extent extent = {
 		.device = device,
 		.address = address,
 		.page_bytes = page_bytes,
@@ -321,7 +226,7 @@ gpumem_status gm_host_unmap(void *handle, uint64_t address, size_t count,
 	if (atomic_load(&device->capturing))
 		gm_host_violation();
 	pthread_mutex_lock(&device->memory);
-	status = unmap_locked(&request);
+	status = unmap_locked(&extent);
 	pthread_mutex_unlock(&device->memory);
 	return status;
 }

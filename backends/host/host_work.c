@@ -3,7 +3,7 @@
 
 /*
  * The work of streams: launches, fills, copies and waits; group COPY; and
- * capture, during which work is dropped. Locks as in host_stream.c.
+ * capture, during which work is dropped. Locks as in host_queue.c.
  */
 #include "host_device.h"
 

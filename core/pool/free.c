@@ -4,7 +4,7 @@
 /* The end of a block, the slow way; and uses on other streams. */
 #include "pool.h"
 #include "block.h"
-#include "heap/local.h"
+#include "heap/hot.h"
 #include "heap/map.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * anybody's help, cheapest source first. Under the heap's mutex.
  */
 #include "pool.h"
-#include "heap/local.h"
+#include "heap/hot.h"
 #include "heap/map.h"
 #include "base/error.h"
 

@@ -16,6 +16,7 @@
 #include "device/driver.h"
 #include "device/loader.h"
 #include "heap/heap.h"
+#include "heap/hot.h"
 #include "heap/local.h"
 #include "heap/map.h"
 #include "heap/slab.h"

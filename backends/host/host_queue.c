@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What is queued on a stream, and the thread that does it, which starts with
+ * the first work. The stream's mutex guards the list; whether work is over can
+ * be seen without it. A thread that waits for another stream holds no lock of
+ * its own.
+ */
+#include "host_device.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* The next work, waited for. NULL: the stream stops and has none. The mutex is
+ * held. */
+static struct host_work *take_work(struct host_stream *stream)
+{
+	struct host_work *work;
+
+	while (!stream->first && !stream->stop)
+		pthread_cond_wait(&stream->more, &stream->mutex);
+	work = stream->first;
+	if (work) {
+		stream->first = work->next;
+		if (!stream->first)
+			stream->last = &stream->first;
+	}
+	return work;
+}
+
+static void *run(void *arg)
+{
+	struct host_stream *stream = arg;
+	struct host_device *device = stream->device;
+	struct host_work *work;
+
+	pthread_mutex_lock(&stream->mutex);
+	while ((work = take_work(stream))) {
+		pthread_mutex_unlock(&stream->mutex);
+		if (!atomic_load(&device->lost))
+			gm_host_work_run(device, work);
+		free(work);
+		pthread_mutex_lock(&stream->mutex);
+		atomic_fetch_add_explicit(&stream->done, 1,
+					  memory_order_release);
+		pthread_cond_broadcast(&stream->less);
+	}
+	pthread_mutex_unlock(&stream->mutex);
+	return NULL;
+}
+
+/* The thread takes no signal of the program's, but what it does wrong itself
+ * reaches the program's handlers. The mutex is held. */
+static gpumem_status start(struct host_stream *stream)
+{
+	static const int own[] = {SIGSEGV, SIGBUS,  SIGFPE,
+				  SIGILL,  SIGTRAP, SIGABRT};
+	sigset_t none, before;
+	int error;
+
+	if (stream->started)
+		return GPUMEM_OK;
+	sigfillset(&none);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&none, own[i]);
+	pthread_sigmask(SIG_BLOCK, &none, &before);
+	error = pthread_create(&stream->thread, NULL, run, stream);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error)
+		return gm_host_fail_system(error, "a stream's thread");
+	stream->started = true;
+	return GPUMEM_OK;
+}
+
+static gpumem_status queue_locked(struct host_stream *stream,
+				  struct host_work *work)
+{
+	gpumem_status status;
+
+	if (!stream->open)
+		return gm_host_fail(GPUMEM_INVALID, "the stream is destroyed");
+	status = start(stream);
+	if (status != GPUMEM_OK)
+		return status;
+	work->next = NULL;
+	*stream->last = work;
+	stream->last = &work->next;
+	atomic_fetch_add_explicit(&stream->queued, 1, memory_order_release);
+	pthread_cond_signal(&stream->more);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_host_stream_queue(struct host_stream *stream,
+				   const struct host_work *work)
+{
+	struct host_work *copy;
+	gpumem_status status;
+
+	if (atomic_load(&stream->capture))
+		return GPUMEM_OK;
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		return gm_host_fail_system(ENOMEM, "memory for queued work");
+	*copy = *work;
+	pthread_mutex_lock(&stream->mutex);
+	status = queue_locked(stream, copy);
+	pthread_mutex_unlock(&stream->mutex);
+	if (status != GPUMEM_OK)
+		free(copy);
+	return status;
+}
+
+gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket)
+{
+	_Atomic bool *lost = &stream->device->lost;
+
+	if (atomic_load_explicit(&stream->done, memory_order_acquire) >= ticket)
+		return GPUMEM_OK;
+	pthread_mutex_lock(&stream->mutex);
+	while (atomic_load(&stream->done) < ticket && !atomic_load(lost))
+		pthread_cond_wait(&stream->less, &stream->mutex);
+	pthread_mutex_unlock(&stream->mutex);
+	return atomic_load(lost) ? GPUMEM_LOST : GPUMEM_OK;
+}
+
+void gm_host_stream_wake(struct host_stream *stream)
+{
+	if (!atomic_load(&stream->made))
+		return;
+	pthread_mutex_lock(&stream->mutex);
+	pthread_cond_broadcast(&stream->less);
+	pthread_mutex_unlock(&stream->mutex);
+}

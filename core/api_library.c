@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The door: what there is before any device. Names and texts, log, options,
+ * backends. See api.c.
+ */
+#include <gpumem/backend.h>
+
+#include "api_check.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "base/status.h"
+#include "device/loader.h"
+
+/* ---- names and texts ---- */
+
+const char *gpumem_status_name(gpumem_status status)
+{
+	return gm_status_name(status);
+}
+
+const char *gpumem_status_text(gpumem_status status)
+{
+	return gm_status_text(status);
+}
+
+const char *gpumem_version(void)
+{
+	return GPUMEM_VERSION_STRING;
+}
+
+const char *gpumem_call_name(unsigned call)
+{
+	static const char *const name[] = {
+#define CALL_NAME(upper, lower) #lower,
+		GPUMEM_CALL_LIST(CALL_NAME)
+#undef CALL_NAME
+	};
+
+	return call < GPUMEM_CALL_COUNT ? name[call] : NULL;
+}
+
+void gpumem_last_error(struct gpumem_error *error_out)
+{
+	struct gpumem_error error = {.size = sizeof(error)};
+
+	if (!error_out)
+		return;
+	gm_error_get(&error);
+	gm_struct_copy(error_out, &error);
+}
+
+void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)
+{
+	if (!gm_forked())
+		gm_log_set(level, fn, user);
+}
+
+/* ---- options ---- */
+
+gpumem_status gpumem_option_set(const char *key, const char *value)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!key)
+		return gm_null_argument("key");
+	gm_backend_options(key);
+	return gm_option_set(key, value);
+}
+
+gpumem_status gpumem_option_get(const char *key,
+				struct gpumem_option *option_out)
+{
+	struct gpumem_option option = {.size = sizeof(option)};
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!key)
+		return gm_null_argument("key");
+	if (!option_out)
+		return gm_null_argument("option_out");
+	gm_backend_options(key);
+	status = gm_option_get(key, &option);
+	if (!status)
+		gm_struct_copy(option_out, &option);
+	return status;
+}
+
+void gpumem_option_visit(bool (*fn)(const struct gpumem_option *option,
+				    void *user),
+			 void *user)
+{
+	if (!fn || gm_enter())
+		return;
+	gm_backend_options("host.");
+	gm_option_visit(fn, user);
+}
+
+/* ---- backends ---- */
+
+gpumem_status gpumem_backend_visit(
+	bool (*fn)(const struct gpumem_backend_info *info, void *user),
+	void *user)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return fn ? gm_backend_visit(fn, user) : gm_null_argument("fn");
+}
+
+gpumem_status gpumem_backend_load(const char *path, char *name_out)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return path ? gm_backend_load(path, name_out)
+		    : gm_null_argument("path");
+}
+
+gpumem_status gpumem_backend_register(const struct gpumem_backend *backend)
+{
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return backend ? gm_backend_register(backend)
+		       : gm_null_argument("backend");
+}
+
+gpumem_status gpumem_backend_table(const char *name,
+				   const struct gpumem_backend **table_out)
+{
+	const struct gm_backend *backend;
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!name)
+		return gm_null_argument("name");
+	if (!table_out)
+		return gm_null_argument("table_out");
+	status = gm_backend_find(name, &backend);
+	if (!status)
+		*table_out = &backend->ops;
+	return status;
+}
