@@ -122,234 +122,105 @@ static gpumem_status fake_alloc(void *device, uint64_t bytes,
 	return status;
 }
 
-static gpumem_status fake_free(void *device, uint64_t address, uint64_t bytes)
-{
-	(void)device;
-	(void)address;
-	(void)bytes;
-	return fake_call("free");
-}
+/* Most slots look at little of what they are given. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static gpumem_status fake_stream_create(void *device, gpumem_stream *stream_out)
-{
-	gpumem_status status = fake_call("stream_create");
+/* slot, parameters, what it gives when it succeeds. Of device_adopt the context
+ * says which index. */
+#define FAKE_SLOT_LIST(X)                                                      \
+	X(free, (void *device, uint64_t address, uint64_t bytes), (void)0)     \
+	X(stream_create, (void *device, gpumem_stream *stream_out),            \
+	  *stream_out = device)                                                \
+	X(stream_destroy, (void *device, gpumem_stream stream), (void)0)       \
+	X(stream_sync, (void *device, gpumem_stream stream), (void)0)          \
+	X(stream_query, (void *device, gpumem_stream stream), (void)0)         \
+	X(stream_wait,                                                         \
+	  (void *device, gpumem_stream stream, gpumem_event event), (void)0)   \
+	X(event_create, (void *device, gpumem_event *event_out),               \
+	  *event_out = device)                                                 \
+	X(event_destroy, (void *device, gpumem_event event), (void)0)          \
+	X(event_record,                                                        \
+	  (void *device, gpumem_event event, gpumem_stream stream), (void)0)   \
+	X(event_query, (void *device, gpumem_event event), (void)0)            \
+	X(event_sync, (void *device, gpumem_event event), (void)0)             \
+	X(va_reserve,                                                          \
+	  (void *device, uint64_t bytes, uint64_t alignment,                   \
+	   uint64_t *address_out),                                             \
+	  *address_out = alignment)                                            \
+	X(va_release, (void *device, uint64_t address, uint64_t bytes),        \
+	  (void)0)                                                             \
+	X(page_create, (void *device, uint64_t bytes, gpumem_page *page_out),  \
+	  *page_out = bytes)                                                   \
+	X(page_destroy, (void *device, gpumem_page page, uint64_t bytes),      \
+	  (void)0)                                                             \
+	X(map,                                                                 \
+	  (void *device, uint64_t address, const gpumem_page *pages,           \
+	   size_t count, uint64_t page_bytes),                                 \
+	  (void)0)                                                             \
+	X(unmap,                                                               \
+	  (void *device, uint64_t address, size_t count, uint64_t page_bytes), \
+	  (void)0)                                                             \
+	X(fill,                                                                \
+	  (void *device, uint64_t address, uint8_t value, uint64_t bytes,      \
+	   gpumem_stream stream),                                              \
+	  (void)0)                                                             \
+	X(copy,                                                                \
+	  (void *device, uint64_t to, uint64_t from, uint64_t bytes,           \
+	   gpumem_stream stream),                                              \
+	  (void)0)                                                             \
+	X(capture_id, (void *device, gpumem_stream stream, uint64_t *id_out),  \
+	  *id_out = 77)                                                        \
+	X(kind_alloc,                                                          \
+	  (void *device, gpumem_kind kind, uint64_t bytes,                     \
+	   uint64_t *address_out),                                             \
+	  *address_out = 0x1000u * (unsigned)kind)                             \
+	X(kind_free,                                                           \
+	  (void *device, gpumem_kind kind, uint64_t address, uint64_t bytes),  \
+	  (void)0)                                                             \
+	X(peer_query, (void *device, void *peer, bool *can_out),               \
+	  *can_out = device != peer)                                           \
+	X(peer_enable, (void *device, void *peer), (void)0)                    \
+	X(ipc_export,                                                          \
+	  (void *device, uint64_t address, uint64_t bytes, void *handle_out),  \
+	  memset(handle_out, 7, GPUMEM_SHARE_HANDLE_BYTES))                    \
+	X(ipc_open,                                                            \
+	  (void *device, const void *handle, uint64_t bytes,                   \
+	   uint64_t *address_out),                                             \
+	  *address_out = 4096)                                                 \
+	X(ipc_close, (void *device, uint64_t address), (void)0)                \
+	X(page_create_shared,                                                  \
+	  (void *device, uint64_t bytes, gpumem_page *page_out),               \
+	  *page_out = 5)                                                       \
+	X(page_export,                                                         \
+	  (void *device, gpumem_page page, uint64_t bytes, int *fd_out),       \
+	  *fd_out = 99)                                                        \
+	X(page_import,                                                         \
+	  (void *device, int fd, uint64_t bytes, gpumem_page *page_out),       \
+	  *page_out = 6)                                                       \
+	X(view_create,                                                         \
+	  (void *device, uint64_t address, uint64_t bytes, void **view_out),   \
+	  *view_out = (void *)(uintptr_t)(address + bytes))                    \
+	X(view_destroy, (void *device, void *view), (void)0)                   \
+	X(device_adopt, (void *context, void *native_device, int *index_out),  \
+	  *index_out = (int)(uintptr_t)context)
 
-	if (status == GPUMEM_OK)
-		*stream_out = device;
-	return status;
-}
-
-static gpumem_status fake_stream_destroy(void *device, gpumem_stream stream)
-{
-	(void)device;
-	(void)stream;
-	return fake_call("stream_destroy");
-}
-
-static gpumem_status fake_stream_sync(void *device, gpumem_stream stream)
-{
-	(void)device;
-	(void)stream;
-	return fake_call("stream_sync");
-}
-
-static gpumem_status fake_stream_query(void *device, gpumem_stream stream)
-{
-	(void)device;
-	(void)stream;
-	return fake_call("stream_query");
-}
-
-static gpumem_status fake_stream_wait(void *device, gpumem_stream stream,
-				      gpumem_event event)
-{
-	(void)device;
-	(void)stream;
-	(void)event;
-	return fake_call("stream_wait");
-}
-
-static gpumem_status fake_event_create(void *device, gpumem_event *event_out)
-{
-	gpumem_status status = fake_call("event_create");
-
-	if (status == GPUMEM_OK)
-		*event_out = device;
-	return status;
-}
-
-static gpumem_status fake_event_destroy(void *device, gpumem_event event)
-{
-	(void)device;
-	(void)event;
-	return fake_call("event_destroy");
-}
-
-static gpumem_status fake_event_record(void *device, gpumem_event event,
-				       gpumem_stream stream)
-{
-	(void)device;
-	(void)event;
-	(void)stream;
-	return fake_call("event_record");
-}
-
-static gpumem_status fake_event_query(void *device, gpumem_event event)
-{
-	(void)device;
-	(void)event;
-	return fake_call("event_query");
-}
-
-static gpumem_status fake_event_sync(void *device, gpumem_event event)
-{
-	(void)device;
-	(void)event;
-	return fake_call("event_sync");
-}
-
-static gpumem_status fake_va_reserve(void *device, uint64_t bytes,
-				     uint64_t alignment, uint64_t *address_out)
-{
-	gpumem_status status = fake_call("va_reserve");
-
-	(void)device;
-	(void)bytes;
-	if (status == GPUMEM_OK)
-		*address_out = alignment;
-	return status;
-}
-
-static gpumem_status fake_va_release(void *device, uint64_t address,
-				     uint64_t bytes)
-{
-	(void)device;
-	(void)address;
-	(void)bytes;
-	return fake_call("va_release");
-}
-
-static gpumem_status fake_page_create(void *device, uint64_t bytes,
-				      gpumem_page *page_out)
-{
-	gpumem_status status = fake_call("page_create");
-
-	(void)device;
-	if (status == GPUMEM_OK)
-		*page_out = bytes;
-	return status;
-}
-
-static gpumem_status fake_page_destroy(void *device, gpumem_page page,
-				       uint64_t bytes)
-{
-	(void)device;
-	(void)page;
-	(void)bytes;
-	return fake_call("page_destroy");
-}
-
-static gpumem_status fake_map(void *device, uint64_t address,
-			      const gpumem_page *pages, size_t count,
-			      uint64_t page_bytes)
-{
-	(void)device;
-	(void)address;
-	(void)pages;
-	(void)count;
-	(void)page_bytes;
-	return fake_call("map");
-}
-
-static gpumem_status fake_unmap(void *device, uint64_t address, size_t count,
-				uint64_t page_bytes)
-{
-	(void)device;
-	(void)address;
-	(void)count;
-	(void)page_bytes;
-	return fake_call("unmap");
-}
-
-static gpumem_status fake_fill(void *device, uint64_t address, uint8_t value,
-			       uint64_t bytes, gpumem_stream stream)
-{
-	(void)device;
-	(void)address;
-	(void)value;
-	(void)bytes;
-	(void)stream;
-	return fake_call("fill");
-}
-
-static gpumem_status fake_copy(void *device, uint64_t to, uint64_t from,
-			       uint64_t bytes, gpumem_stream stream)
-{
-	(void)device;
-	(void)to;
-	(void)from;
-	(void)bytes;
-	(void)stream;
-	return fake_call("copy");
-}
-
-static gpumem_status fake_capture_id(void *device, gpumem_stream stream,
-				     uint64_t *id_out)
-{
-	gpumem_status status = fake_call("capture_id");
-
-	(void)device;
-	(void)stream;
-	if (status == GPUMEM_OK)
-		*id_out = 77;
-	return status;
-}
-
-static gpumem_status fake_kind_alloc(void *device, gpumem_kind kind,
-				     uint64_t bytes, uint64_t *address_out)
-{
-	gpumem_status status = fake_call("kind_alloc");
-
-	(void)device;
-	(void)bytes;
-	if (status == GPUMEM_OK)
-		*address_out = 0x1000u * (unsigned)kind;
-	return status;
-}
-
-static gpumem_status fake_kind_free(void *device, gpumem_kind kind,
-				    uint64_t address, uint64_t bytes)
-{
-	(void)device;
-	(void)kind;
-	(void)address;
-	(void)bytes;
-	return fake_call("kind_free");
-}
-
-static gpumem_status fake_peer_query(void *device, void *peer, bool *can_out)
-{
-	gpumem_status status = fake_call("peer_query");
-
-	if (status == GPUMEM_OK)
-		*can_out = device != peer;
-	return status;
-}
-
-static gpumem_status fake_peer_enable(void *device, void *peer)
-{
-	(void)device;
-	(void)peer;
-	return fake_call("peer_enable");
-}
+#define FAKE_SLOT(slot, parameters, give)                                      \
+	static gpumem_status fake_##slot parameters                            \
+	{                                                                      \
+		gpumem_status status = fake_call(#slot);                       \
+                                                                               \
+		if (status == GPUMEM_OK)                                       \
+			give;                                                  \
+		return status;                                                 \
+	}
+FAKE_SLOT_LIST(FAKE_SLOT)
 
 static gpumem_status fake_map_peers(void *device, uint64_t address,
 				    const gpumem_page *pages, size_t count,
 				    uint64_t page_bytes, void *const *peers,
 				    size_t peer_count)
 {
-	(void)peers;
-	(void)peer_count;
 	(void)fake_map(device, address, pages, count, page_bytes);
 	fake.last = "map_peers";
 	return fake.next;
@@ -367,80 +238,8 @@ fake_processes(void *device,
 	} process = {sizeof(process), 4711, 12345};
 	gpumem_status status = fake_call("device_processes");
 
-	(void)device;
 	if (status == GPUMEM_OK)
 		(void)fn((const void *)&process, user);
-	return status;
-}
-
-static gpumem_status fake_ipc_export(void *device, uint64_t address,
-				     uint64_t bytes, void *handle_out)
-{
-	gpumem_status status = fake_call("ipc_export");
-
-	(void)device;
-	(void)address;
-	(void)bytes;
-	if (status == GPUMEM_OK)
-		memset(handle_out, 7, GPUMEM_SHARE_HANDLE_BYTES);
-	return status;
-}
-
-static gpumem_status fake_ipc_open(void *device, const void *handle,
-				   uint64_t bytes, uint64_t *address_out)
-{
-	gpumem_status status = fake_call("ipc_open");
-
-	(void)device;
-	(void)handle;
-	(void)bytes;
-	if (status == GPUMEM_OK)
-		*address_out = 4096;
-	return status;
-}
-
-static gpumem_status fake_ipc_close(void *device, uint64_t address)
-{
-	(void)device;
-	(void)address;
-	return fake_call("ipc_close");
-}
-
-static gpumem_status fake_page_create_shared(void *device, uint64_t bytes,
-					     gpumem_page *page_out)
-{
-	gpumem_status status = fake_call("page_create_shared");
-
-	(void)device;
-	(void)bytes;
-	if (status == GPUMEM_OK)
-		*page_out = 5;
-	return status;
-}
-
-static gpumem_status fake_page_export(void *device, gpumem_page page,
-				      uint64_t bytes, int *fd_out)
-{
-	gpumem_status status = fake_call("page_export");
-
-	(void)device;
-	(void)page;
-	(void)bytes;
-	if (status == GPUMEM_OK)
-		*fd_out = 99;
-	return status;
-}
-
-static gpumem_status fake_page_import(void *device, int fd, uint64_t bytes,
-				      gpumem_page *page_out)
-{
-	gpumem_status status = fake_call("page_import");
-
-	(void)device;
-	(void)fd;
-	(void)bytes;
-	if (status == GPUMEM_OK)
-		*page_out = 6;
 	return status;
 }
 
@@ -449,7 +248,6 @@ static gpumem_status fake_object_of(void *device, uint64_t address,
 {
 	gpumem_status status = fake_call("object_of");
 
-	(void)device;
 	if (status == GPUMEM_OK) {
 		*object_out = &fake;
 		*offset_out = address % 4096;
@@ -457,35 +255,7 @@ static gpumem_status fake_object_of(void *device, uint64_t address,
 	return status;
 }
 
-static gpumem_status fake_view_create(void *device, uint64_t address,
-				      uint64_t bytes, void **view_out)
-{
-	gpumem_status status = fake_call("view_create");
-
-	(void)device;
-	if (status == GPUMEM_OK)
-		*view_out = (void *)(uintptr_t)(address + bytes);
-	return status;
-}
-
-static gpumem_status fake_view_destroy(void *device, void *view)
-{
-	(void)device;
-	(void)view;
-	return fake_call("view_destroy");
-}
-
-/* The context says which index. */
-static gpumem_status fake_device_adopt(void *context, void *native_device,
-				       int *index_out)
-{
-	gpumem_status status = fake_call("device_adopt");
-
-	(void)native_device;
-	if (status == GPUMEM_OK)
-		*index_out = (int)(uintptr_t)context;
-	return status;
-}
+#pragma GCC diagnostic pop
 
 static const struct gpumem_backend fake_table = {
 	.abi = GPUMEM_BACKEND_ABI,
@@ -499,42 +269,11 @@ static const struct gpumem_backend fake_table = {
 	.device_close = fake_close,
 	.memory_info = fake_memory,
 	.alloc = fake_alloc,
-	.free = fake_free,
-	.stream_create = fake_stream_create,
-	.stream_destroy = fake_stream_destroy,
-	.stream_sync = fake_stream_sync,
-	.stream_query = fake_stream_query,
-	.stream_wait = fake_stream_wait,
-	.event_create = fake_event_create,
-	.event_destroy = fake_event_destroy,
-	.event_record = fake_event_record,
-	.event_query = fake_event_query,
-	.event_sync = fake_event_sync,
-	.va_reserve = fake_va_reserve,
-	.va_release = fake_va_release,
-	.page_create = fake_page_create,
-	.page_destroy = fake_page_destroy,
-	.map = fake_map,
-	.unmap = fake_unmap,
-	.fill = fake_fill,
-	.copy = fake_copy,
-	.capture_id = fake_capture_id,
-	.kind_alloc = fake_kind_alloc,
-	.kind_free = fake_kind_free,
-	.peer_query = fake_peer_query,
-	.peer_enable = fake_peer_enable,
 	.map_peers = fake_map_peers,
 	.device_processes = fake_processes,
-	.ipc_export = fake_ipc_export,
-	.ipc_open = fake_ipc_open,
-	.ipc_close = fake_ipc_close,
-	.page_create_shared = fake_page_create_shared,
-	.page_export = fake_page_export,
-	.page_import = fake_page_import,
 	.object_of = fake_object_of,
-	.view_create = fake_view_create,
-	.view_destroy = fake_view_destroy,
-	.device_adopt = fake_device_adopt,
-};
+#define FAKE_ROW(slot, parameters, give) .slot = fake_##slot,
+	FAKE_SLOT_LIST(FAKE_ROW)};
+#undef FAKE_ROW
 
 #endif
