@@ -20,13 +20,18 @@
  *   says otherwise. Nothing here waits for the device except
  *   gpumem_stream_sync(), the end of a pool or a device (and on `host` of a
  *   stream), and, as the last thing before "out of memory", gpumem_alloc()
- *   (option `wait`).
+ *   (option `wait`). Where the device has CAP_FREE_WAITS and a pool no virtual
+ *   memory, the driver itself waits when memory is given back to it.
  * - The library never prints (unless option `log` asks), exits, aborts or
  *   installs handlers.
  * - Every call may return GPUMEM_INVALID for an argument that breaks what its
  *   comment asks, and GPUMEM_FORKED in a process that was forked after the
  *   library was first used: such a child can ask for names and texts, and
  *   nothing else. Its parent is untouched. These two are not repeated below.
+ * - A call that may return GPUMEM_DRIVER passes the driver's own word on: that
+ *   may also be NO_MEMORY, NO_HOST_MEMORY, UNSUPPORTED, INVALID or CAPTURING.
+ *   GPUMEM_LOST is for good, and every later one says what the driver said
+ *   first.
  *
  * Terms. A *pool* hands out *blocks* of a *device*'s memory. What it takes
  * from the driver is *reserved*, in *pages* mapped into one address range
@@ -144,7 +149,8 @@ typedef void (*gpumem_log_fn)(gpumem_log_level level, const char *text,
 			      void *user);
 
 /* Sends messages up to `level` to `fn`. NULL: to standard error when option
- * `log` asks for any, which by default it does not. */
+ * `log` asks for any, which by default it does not. After this returns, a call
+ * of an earlier function that had begun may still be running. */
 GPUMEM_API void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn,
 			       void *user);
 
@@ -175,7 +181,8 @@ gpumem_option_set(const char *key, const char *value);
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_option_get(const char *key, struct gpumem_option *option_out);
 
-/* Calls fn for every option in table order until it returns false. */
+/* Calls fn for every option in table order until it returns false; those of a
+ * backend but `host` once it is loaded (gpumem_backend_visit() loads all). */
 GPUMEM_API void
 gpumem_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
 		    void *user);
@@ -305,13 +312,17 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_adopt(const char *backend, void *context, void *native_device,
 		    gpumem_device **device_out);
 
-/* Undoes one open. The last one destroys the device's default pool and returns
- * BUSY, leaving the device open, if that pool has live blocks, one of its
- * streams is being captured, or other pools or imports are left, of it or with
- * it as a peer. */
+/* Undoes one open. The last one, while which no other thread may be using the
+ * device, destroys the device's default pool and returns BUSY, leaving the
+ * device open, if that pool has live blocks, one of its streams is being
+ * captured, or other pools or imports are left, of it or with it as a peer. OK;
+ * BUSY; DRIVER: some memory of the default pool could not be given back; that
+ * pool is gone all the same, and the device open still: close it again. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_close(gpumem_device *device);
 
+/* What gpumem_device_visit() tells of it, as it was when it was opened. No
+ * driver call. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_info(const gpumem_device *device,
 		   struct gpumem_device_info *info_out);
@@ -352,8 +363,10 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_stream_create(gpumem_device *device, gpumem_stream *stream_out);
 
 /* Every pool of the device forgets the stream, as by gpumem_pool_drop_stream(),
- * and the stream is destroyed. OK; UNSUPPORTED; CAPTURING; DRIVER; LOST;
- * NO_HOST_MEMORY. */
+ * and the stream, which no other thread may be using, is destroyed. OK;
+ * UNSUPPORTED; CAPTURING; BUSY between gpumem_graph_begin() and _end(); DRIVER;
+ * LOST; NO_HOST_MEMORY: after these the stream is there, and some of the pools
+ * may have forgotten it. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream);
 
@@ -362,8 +375,8 @@ gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream);
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_stream_sync(gpumem_device *device, gpumem_stream stream);
 
-/* Queues on `stream`: set `bytes` bytes at `ptr` to `value`. UNSUPPORTED
- * without CAP_COPY; DRIVER; LOST; NO_HOST_MEMORY. */
+/* Queues on `stream`: set `bytes` bytes at `ptr` to `value`; nothing for 0
+ * bytes. OK; UNSUPPORTED: no CAP_COPY; DRIVER; LOST; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_fill(gpumem_device *device, void *ptr, uint8_t value, size_t bytes,
 	    gpumem_stream stream);
@@ -453,7 +466,8 @@ gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out);
 
 /* Bounds on reserved bytes, live and cached together; 0: none. Lowering the
  * hard limit below what is reserved trims at once. OK; BUSY if what is in use
- * keeps more than that, and then the old limits stay; DRIVER; LOST. */
+ * keeps more than that; DRIVER, LOST, NO_HOST_MEMORY: the trim failed. After
+ * these the old limits stay. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
 		      uint64_t limit_bytes);
@@ -474,7 +488,8 @@ gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn, void *user,
 
 /* Gives unused memory back to the driver until at most keep_bytes are reserved
  * or nothing unused is left; waits for no stream. released_bytes_out may be
- * NULL; it is written on every return. OK, DRIVER, LOST. */
+ * NULL; it is written on every return. OK; DRIVER, NO_HOST_MEMORY: something
+ * stays that could have gone; LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 		 uint64_t *released_bytes_out);
@@ -510,14 +525,16 @@ gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out);
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream);
 
-/* The stream is an ordinary one again. OK, INVALID. */
+/* The stream is an ordinary one again. OK; INVALID: its blocks do not go to
+ * this graph. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream);
 
 /* No graph will be launched any more that uses the memory; what `stream` has to
  * do by now is the last that did. Blocks that are live stay so, as ordinary
- * ones. OK; BUSY: gpumem_graph_end() is missing; CAPTURING: `stream` is;
- * DRIVER, LOST, NO_HOST_MEMORY: nothing has happened. */
+ * ones. No other thread may be using the graph. OK; BUSY: gpumem_graph_end() is
+ * missing; CAPTURING: `stream` is; DRIVER, LOST, NO_HOST_MEMORY: the graph is
+ * still there. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
 
@@ -551,9 +568,9 @@ gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes, size_t alignment,
  * once if that is `stream`; otherwise, and for every stream that was named by
  * gpumem_use_on(), it waits as pending until an event says that the work queued
  * there is over. On other streams it is reused only when all of this is over,
- * and the work of its own stream. NULL is OK. BAD_POINTER: the block was freed already, or ptr lies inside one
- * or belongs to nobody here; nothing is changed. NO_HOST_MEMORY: the block
- * stays live.
+ * and the work of its own stream. Waits for nothing. OK, also of NULL;
+ * BAD_POINTER: the block was freed already, or ptr lies inside one or belongs
+ * to nobody here; nothing is changed. NO_HOST_MEMORY: the block stays live.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
 						       gpumem_stream stream);
@@ -771,17 +788,18 @@ struct gpumem_stats {
 				       of it is not given back */
 };
 
-/* Cheap: no walk, no driver call. */
+/* Cheap: no walk, no driver call. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_stats(gpumem_pool *pool, struct gpumem_stats *stats_out);
 
-/* Peaks become current; with totals = true, totals and counters become 0. */
+/* Peaks become current; with totals = true, totals and counters become 0.
+ * OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_reset_stats(gpumem_pool *pool, bool totals);
 
 /* Walks the pool's memory in address order, calling fn for every block, free
  * ones and holes too, until it returns false. The pool is locked meanwhile: fn
- * must not call gpumem. OK, NO_HOST_MEMORY. */
+ * must not call gpumem. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_visit(gpumem_pool *pool,
 		  bool (*fn)(const struct gpumem_block *block, void *user),
@@ -793,7 +811,7 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_pool_check(gpumem_pool *pool);
 
 /* Calls fn for every pool of the device until it returns false; name is valid
  * during the call. The list is locked meanwhile: fn must not create or destroy
- * pools or streams, nor open or close devices. */
+ * pools or streams, nor open or close devices. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_each(gpumem_device *device,
 		 bool (*fn)(gpumem_pool *pool, const char *name, void *user),
