@@ -113,8 +113,12 @@ static void test_lost(void)
 	uint64_t offset = 0;
 
 	fake.next = GPUMEM_LOST;
+	fake.native_code = 719;
+	fake.native_name = "FAKE_GONE";
 	is_status(gm_object_of(device, 0x3010, &object, &offset), GPUMEM_LOST,
 		  "lost");
+	fake.native_code = 0;
+	fake.native_name = "";
 	fake.next = GPUMEM_OK;
 	fake.last = "";
 	is_status(gm_object_of(device, 0x3010, &object, &offset), GPUMEM_LOST,
@@ -126,6 +130,10 @@ static void test_lost(void)
 	fake.next = GPUMEM_BUSY;
 	is_status(gm_view_destroy(device, &fake), GPUMEM_LOST,
 		  "whoever holds it");
+	is_str(last()->text,
+	       "fake:0: view_destroy: the device was lost: fake:0: object_of: "
+	       "the fake object_of failed (FAKE_GONE, 719)",
+	       "with what was said first");
 }
 
 int main(void)

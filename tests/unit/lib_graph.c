@@ -269,6 +269,8 @@ static void test_refusals(void)
 	must(gpumem_graph_begin(graph, stream));
 	is_status(gpumem_graph_begin(graph, stream), GPUMEM_BUSY,
 		  "begun twice");
+	is_status(gpumem_stream_destroy(device, stream), GPUMEM_BUSY,
+		  "such a stream cannot go");
 	is_status(gpumem_graph_begin(second, stream), GPUMEM_BUSY,
 		  "a stream in two graphs");
 	is_status(gpumem_graph_end(second, stream), GPUMEM_INVALID,
