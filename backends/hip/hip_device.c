@@ -112,6 +112,19 @@ static gpumem_status what_is_found(const struct hip_device *device,
 	return found_out->known ? GPUMEM_OK : claim(device, found_out);
 }
 
+/* Of pages, and of what raw allocations are made: the runtime's own wait to be
+ * freed, and only they have names for other processes. */
+static uint32_t caps_of_level(enum hip_level level)
+{
+	uint32_t caps = 0;
+
+	if (level >= HIP_VM_SINGLE)
+		caps |= GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD;
+	if (level != HIP_VM_RESERVE)
+		caps |= GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_SHARE_IPC;
+	return caps;
+}
+
 gpumem_status gm_hip_device_info(int index, struct gpumem_device_info *info)
 {
 	struct gpumem_device_info whole = {.size = info->size};
@@ -132,11 +145,8 @@ gpumem_status gm_hip_device_info(int index, struct gpumem_device_info *info)
 	whole.granularity_bytes = device.traits.granularity_bytes;
 	whole.alignment_bytes = ALIGNMENT_BYTES;
 	whole.caps = GPUMEM_CAP_STREAMS | GPUMEM_CAP_COPY | GPUMEM_CAP_CAPTURE |
-		     GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_MEMORY_INFO |
-		     GPUMEM_CAP_PINNED | GPUMEM_CAP_PEER |
-		     GPUMEM_CAP_SHARE_IPC |
-		     (found.level > HIP_VM_OFF ? GPUMEM_CAP_VM : 0) |
-		     (found.level > HIP_VM_OFF ? GPUMEM_CAP_SHARE_FD : 0) |
+		     GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
+		     GPUMEM_CAP_PEER | caps_of_level(found.level) |
 		     (device.traits.managed ? GPUMEM_CAP_MANAGED : 0);
 	memcpy(info, &whole,
 	       whole.size < sizeof(whole) ? whole.size : sizeof(whole));
@@ -186,11 +196,10 @@ close:
 	return status;
 }
 
-/* Of the device nothing was taken that would have to be given back. */
 void gm_hip_device_close(void *handle)
 {
 	struct hip_device *device = handle;
 
-	gm_hip_ranges_free(device->ranges);
+	gm_hip_drop_level(device);
 	free(device);
 }

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The calls of virtual memory, each with its sentence, for hip_virtual.c and
- * hip_piece.c. Between enter and leave. Keeps nothing; nobody locks.
+ * The calls of virtual memory, each with its sentence, for hip_virtual.c,
+ * hip_piece.c and hip_segment.c. Between enter and leave. Keeps nothing; nobody
+ * locks.
  */
 #include "hip_plugin.h"
 
@@ -11,16 +12,15 @@ _Static_assert(sizeof(struct hip_page_kind) == 32, "as in ROCm 5.7 to 7");
 _Static_assert(offsetof(struct hip_page_kind, location) == 8, "the same");
 
 gpumem_status gm_hip_addresses_reserve(uint64_t bytes, uint64_t alignment,
-				       uint64_t wanted, uint64_t *address_out)
+				       uint64_t *address_out)
 {
 	gpumem_status status;
 	void *address;
 
-	status = gm_hip_check(
-		gm_hip.hipMemAddressReserve(&address, bytes, alignment,
-					    (void *)(uintptr_t)wanted, 0),
-		"hipMemAddressReserve of %llu bytes",
-		(unsigned long long)bytes);
+	status = gm_hip_check(gm_hip.hipMemAddressReserve(&address, bytes,
+							  alignment, NULL, 0),
+			      "hipMemAddressReserve of %llu bytes",
+			      (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
 	return status;

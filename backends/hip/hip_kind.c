@@ -60,7 +60,7 @@ gpumem_status gm_hip_kind_alloc(void *handle, gpumem_kind kind, uint64_t bytes,
 	return status;
 }
 
-/* Either waits for all work of the device: GPUMEM_CAP_FREE_WAITS says so. */
+/* Either waits for all work of the device, at every level of virtual memory. */
 gpumem_status gm_hip_kind_free(void *handle, gpumem_kind kind, uint64_t address,
 			       uint64_t bytes)
 {

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Memory by the runtime's own allocation, and group COPY. Keeps nothing; nobody
- * locks.
+ * Memory by the runtime's own allocation, or else by hip_segment.c; and group
+ * COPY. Keeps nothing; nobody locks.
  */
-#include "hip_plugin.h"
+#include "hip_segment.h"
 
 /* Where the runtime knows of this process only, the kernel is asked, and where
  * it does not tell, the runtime's word has to do. */
@@ -30,35 +30,56 @@ gpumem_status gm_hip_memory_info(void *handle, struct gpumem_memory *memory)
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_hip_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
+/* Between enter and leave. */
+static gpumem_status take(uint64_t bytes, uint64_t *address_out)
 {
-	struct hip_visit visit;
-	gpumem_status status = gm_hip_enter(&visit, handle);
+	gpumem_status status;
 	void *address;
 
-	if (status != GPUMEM_OK)
-		return status;
 	status = gm_hip_check(gm_hip.hipMalloc(&address, bytes),
 			      "hipMalloc of %llu bytes",
 			      (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
+	return status;
+}
+
+gpumem_status gm_hip_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
+{
+	const struct hip_device *device = handle;
+	struct hip_visit visit;
+	gpumem_status status = device->segments
+				       ? gm_hip_enter_good(&visit, device)
+				       : gm_hip_enter(&visit, device);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = device->segments
+			 ? gm_hip_segment_alloc(device, bytes, address_out)
+			 : take(bytes, address_out);
 	gm_hip_leave(&visit);
 	return status;
 }
 
 /* Waits for all work of the device: GPUMEM_CAP_FREE_WAITS says so. */
+static gpumem_status give(uint64_t address, uint64_t bytes)
+{
+	return gm_hip_check(gm_hip.hipFree((void *)(uintptr_t)address),
+			    "hipFree of %llu bytes at 0x%llx",
+			    (unsigned long long)bytes,
+			    (unsigned long long)address);
+}
+
 gpumem_status gm_hip_free(void *handle, uint64_t address, uint64_t bytes)
 {
+	const struct hip_device *device = handle;
 	struct hip_visit visit;
-	gpumem_status status = gm_hip_enter(&visit, handle);
+	gpumem_status status = gm_hip_enter(&visit, device);
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(gm_hip.hipFree((void *)(uintptr_t)address),
-			      "hipFree of %llu bytes at 0x%llx",
-			      (unsigned long long)bytes,
-			      (unsigned long long)address);
+	status = device->segments ? gm_hip_segment_free(device, address)
+				  : give(address, bytes);
 	gm_hip_leave(&visit);
 	return status;
 }

@@ -3,9 +3,10 @@
 
 /*
  * Group PEERS, but for map_peers, which is a map like any other (see
- * hip_virtual.c). The runtime keeps what was enabled; nobody locks.
+ * hip_virtual.c). The runtime keeps what was enabled, or hip_segment.c; nobody
+ * locks.
  */
-#include "hip_plugin.h"
+#include "hip_segment.h"
 
 gpumem_status gm_hip_peer_query(void *handle, void *other, bool *can_out)
 {
@@ -24,6 +25,19 @@ gpumem_status gm_hip_peer_query(void *handle, void *other, bool *can_out)
 	return status;
 }
 
+static gpumem_status open_segments(const struct hip_device *device,
+				   const struct hip_device *peer)
+{
+	struct hip_visit visit;
+	gpumem_status status = gm_hip_enter(&visit, device);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_hip_segments_open(device->segments, peer->device);
+	gm_hip_leave(&visit);
+	return status;
+}
+
 /* The runtime's word goes from who accesses to what is accessed: the peer's
  * context is given the device's. It is of all allocations at once, and is not
  * taken back at the end: others of the process may count on it. */
@@ -31,9 +45,12 @@ gpumem_status gm_hip_peer_enable(void *handle, void *other)
 {
 	const struct hip_device *device = handle;
 	struct hip_visit visit;
-	gpumem_status status = gm_hip_enter(&visit, other);
+	gpumem_status status;
 	hipError_t error;
 
+	if (device->segments)
+		return open_segments(device, other);
+	status = gm_hip_enter(&visit, other);
 	if (status != GPUMEM_OK)
 		return status;
 	error = gm_hip.hipDeviceEnablePeerAccess(device->device, 0);

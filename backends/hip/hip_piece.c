@@ -43,7 +43,6 @@ static gpumem_status put(const struct job *job, size_t at,
 		return status;
 	}
 	*piece_of(job, at) = (struct hip_piece){handle, devices};
-	job->range->mapped_count++;
 	return GPUMEM_OK;
 }
 
@@ -56,7 +55,6 @@ static gpumem_status take(const struct job *job, size_t at)
 	if (status != GPUMEM_OK)
 		return status;
 	*piece_of(job, at) = (struct hip_piece){0};
-	job->range->mapped_count--;
 	return GPUMEM_OK;
 }
 
@@ -66,10 +64,6 @@ static gpumem_status map_locked(const struct job *job, const gpumem_page *pages,
 	gpumem_status status;
 	size_t done;
 
-	if (job->range->lost)
-		return gm_hip_fail(GPUMEM_DRIVER, hipSuccess,
-				   "the addresses from 0x%llx on were lost",
-				   (unsigned long long)job->range->address);
 	for (done = 0; done < job->count; done++) {
 		status = put(
 			job, done,
@@ -114,8 +108,6 @@ static gpumem_status unmap_locked(const struct job *job, struct hip_piece *old)
 		if (status != GPUMEM_OK)
 			goto put;
 	}
-	if (job->device->level == HIP_VM_RESERVE && !job->range->mapped_count)
-		gm_hip_range_renew(job->range);
 	return GPUMEM_OK;
 
 put:

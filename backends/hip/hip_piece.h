@@ -2,14 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Group VM for runtimes that cannot do all of it. Each call is about one
- * mapping, and what is mapped is written down, so that half a call can be
- * undone.
- *
- * At HIP_VM_RESERVE a range in which nothing is mapped any more is given back
- * and taken again. The one mutex of a device's ranges is held meanwhile, but
- * another thread of the program may get its addresses from elsewhere. Then the
- * range is lost, cannot be mapped again, and says so.
+ * Group VM for runtimes that take one mapping a call. What is mapped is written
+ * down, so that half a call can be undone.
  */
 #ifndef GM_HIP_PIECE_H
 #define GM_HIP_PIECE_H
@@ -29,8 +23,6 @@ struct hip_range {
 	struct hip_range *next;
 	uint64_t address, bytes;
 	struct hip_piece *piece;
-	size_t mapped_count;
-	bool lost; /* its addresses are somebody else's */
 };
 
 struct hip_ranges {
@@ -44,8 +36,6 @@ struct hip_range *gm_hip_range_find(const struct hip_ranges *ranges,
 struct hip_piece *gm_hip_piece_at(const struct hip_device *device,
 				  const struct hip_range *range,
 				  uint64_t address);
-/* Gives its addresses back and takes them again. */
-void gm_hip_range_renew(struct hip_range *range);
 /* Say so. */
 gpumem_status gm_hip_no_table(void);
 gpumem_status gm_hip_foreign(uint64_t address);

@@ -13,14 +13,17 @@
  *     hip_describe.c what is known of a device without a context
  *     hip_sysfs.c    what the kernel writes about devices under /sys
  *     hip_memory.c   alloc, free, memory_info; group COPY
+ *     hip_segment.h  alloc and free made of virtual memory
+ *     hip_segment.c
  *     hip_stream.c   streams; group CAPTURE
  *     hip_event.c    events
  *     hip_handle.c   the calls of virtual memory
- *     hip_piece.h    group VM for runtimes that cannot do all of it:
+ *     hip_piece.h    group VM for runtimes that take one mapping a call:
  *     hip_range.c    its ranges,
  *     hip_piece.c    and what is mapped in them
  *     hip_virtual.c  group VM
  *     hip_trial.c    virtual memory tried when a device is opened
+ *     hip_level.c    how far it is used from then on
  *     hip_device.c   devices counted, described, opened and closed
  *     hip_kind.c     group KINDS
  *     hip_peer.c     group PEERS
@@ -29,8 +32,8 @@
  *     hip_plugin.c   the table
  *
  * Nothing is kept but gm_hip, which init writes once, what a device is opened
- * with, what its trial found, and its ranges where the runtime needs help: only
- * hip_device.c and these ranges lock. It does not cache or count.
+ * with, what its trial found, and its ranges or segments where the runtime
+ * needs help: only hip_device.c and these lock. It does not cache or count.
  */
 #ifndef GM_HIP_PLUGIN_H
 #define GM_HIP_PLUGIN_H
@@ -89,11 +92,11 @@ struct hip_page_kind {
 	} flags;
 };
 
-/* How far virtual memory can be trusted; each includes what is below it. */
+/* How far virtual memory can be trusted; group VM is there from SINGLE on. */
 enum hip_level {
 	HIP_VM_OFF,	/* not at all */
-	HIP_VM_RESERVE, /* as SINGLE, and the addresses of an empty range are
-			   given back and taken again; only if hip.vm says so */
+	HIP_VM_RESERVE, /* with addresses that go when their memory does: raw
+			   allocations are made of it */
 	HIP_VM_SINGLE,	/* each call is about one mapping */
 	HIP_VM_FULL,	/* as documented: calls are about whole ranges */
 };
@@ -107,6 +110,7 @@ struct hip_traits {
 };
 
 struct hip_ranges;
+struct hip_segments;
 
 #define HIP_DEVICES_MAX 64 /* a bit for each */
 #define HIP_PCI_BYTES 16
@@ -117,7 +121,8 @@ struct hip_device {
 	char pci[HIP_PCI_BYTES];
 	struct hip_traits traits;
 	enum hip_level level;
-	struct hip_ranges *ranges; /* NULL at HIP_VM_FULL and HIP_VM_OFF */
+	struct hip_ranges *ranges;     /* NULL but at HIP_VM_SINGLE */
+	struct hip_segments *segments; /* NULL but at HIP_VM_RESERVE */
 };
 
 /* Number `index`, and what is known of it without a context: device, pci,
@@ -137,6 +142,11 @@ gpumem_status gm_hip_try_virtual(struct hip_device *device,
 				 char note_out[HIP_NOTE_BYTES]);
 /* As hip.vm has it; HIP_VM_FULL for "auto", and then *forced_out is false. */
 gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out);
+/* Takes and gives memory in the way of the device's level. NULL, or what did
+ * not work. */
+const char *gm_hip_try_level(struct hip_device *device);
+/* Of a device that is given up, or gets another level. */
+void gm_hip_drop_level(struct hip_device *device);
 
 /* ---- /sys -------------------------------------------------------------- */
 
@@ -190,15 +200,14 @@ gpumem_status gm_hip_capture(hipStream_t stream, uint64_t *id_out);
 /* After any of these was OK: the thread is as it was. */
 void gm_hip_leave(const struct hip_visit *visit);
 
-/* ---- Virtual memory below HIP_VM_FULL ---------------------------------- */
+/* ---- Virtual memory at HIP_VM_SINGLE ----------------------------------- */
 
 /* NULL: no host memory. */
 struct hip_ranges *gm_hip_ranges_new(void);
 void gm_hip_ranges_free(struct hip_ranges *ranges);
 
-/* The slots of the same names, at HIP_VM_SINGLE and HIP_VM_RESERVE, between
- * enter and leave. Pages are read and written by the devices whose bits are in
- * `devices`. */
+/* The slots of the same names, between enter and leave. Pages are read and
+ * written by the devices whose bits are in `devices`. */
 gpumem_status gm_hip_pieces_reserve(const struct hip_device *device,
 				    uint64_t address, uint64_t bytes);
 gpumem_status gm_hip_pieces_release(const struct hip_device *device,
@@ -211,10 +220,10 @@ gpumem_status gm_hip_pieces_unmap(const struct hip_device *device,
 				  uint64_t address, size_t count,
 				  uint64_t page_bytes);
 
-/* ---- Calls that both ways need ----------------------------------------- */
+/* ---- Calls that all ways need ------------------------------------------ */
 
 gpumem_status gm_hip_addresses_reserve(uint64_t bytes, uint64_t alignment,
-				       uint64_t wanted, uint64_t *address_out);
+				       uint64_t *address_out);
 gpumem_status gm_hip_addresses_free(uint64_t address, uint64_t bytes);
 gpumem_status gm_hip_handle_create(uint64_t bytes,
 				   const struct hip_page_kind *kind,

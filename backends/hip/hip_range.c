@@ -89,30 +89,6 @@ free_range:
 	return gm_hip_no_table();
 }
 
-/* Memory of releases such as 6.4.0 and 7.2 comes back only with its addresses:
- * ROCm/hip#3781. What cannot be had again is lost, which is no failure of the
- * unmap. */
-void gm_hip_range_renew(struct hip_range *range)
-{
-	uint64_t found = 0;
-
-	/* Otherwise still ours, and the memory comes back later. */
-	if (gm_hip_addresses_free(range->address, range->bytes) != GPUMEM_OK)
-		return;
-	if (gm_hip_addresses_reserve(range->bytes, 0, range->address, &found) ==
-		    GPUMEM_OK &&
-	    found == range->address)
-		return;
-	if (found)
-		(void)gm_hip_addresses_free(found, range->bytes);
-	range->lost = true;
-	gm_hip.services->log(GPUMEM_LOG_WARN,
-			     "hip: the addresses from 0x%llx on were taken by "
-			     "somebody else while they were given back (hip.vm "
-			     "is reserve)",
-			     (unsigned long long)range->address);
-}
-
 gpumem_status gm_hip_foreign(uint64_t address)
 {
 	return gm_hip_fail(GPUMEM_INVALID, hipSuccess,
@@ -130,7 +106,7 @@ gpumem_status gm_hip_pieces_release(const struct hip_device *device,
 	range = gm_hip_range_find(device->ranges, address);
 	if (!range)
 		status = gm_hip_foreign(address);
-	else if (!range->lost)
+	else
 		status = gm_hip_addresses_free(address, bytes);
 	if (range && status == GPUMEM_OK)
 		drop_range(device->ranges, range);

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Groups SHARE_IPC and SHARE_FD: the runtime's IPC for its own allocations, and
- * descriptors for pages that were created for it. Keeps nothing; nobody locks.
+ * Groups SHARE_IPC and SHARE_FD: the runtime's IPC for its own allocations,
+ * which there are none of at HIP_VM_RESERVE, and descriptors for pages that
+ * were created for it. Keeps nothing; nobody locks.
  */
 #include "hip_plugin.h"
 
@@ -90,7 +91,7 @@ gpumem_status gm_hip_ipc_close(void *handle, uint64_t address)
 
 static gpumem_status check_level(const struct hip_device *device)
 {
-	if (device->level > HIP_VM_OFF)
+	if (device->level >= HIP_VM_SINGLE)
 		return GPUMEM_OK;
 	return gm_hip_fail(GPUMEM_UNSUPPORTED, hipSuccess,
 			   "the device's virtual memory does not work: there "

@@ -2,26 +2,25 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Virtual memory tried when a device is opened, before anything stands on it:
- * two granules are reserved, mapped, written, read, unmapped and given back,
- * with the slots of hip_virtual.c, and the bytes have to have come back. From
- * the highest level down until one works. Keeps nothing; nobody locks.
+ * A level of virtual memory tried when a device is opened, before anything
+ * stands on it: two granules are taken, written, read and given back in the way
+ * of that level, with the slots that a pool uses, and the bytes have to have
+ * come back. Keeps nothing; nobody locks.
  *
  * What it finds are the faults known of ROCm:
  *
  *     FULL     ROCR-Runtime#285: one unmap takes only one of several mappings;
  *              runtimes that refuse to give access to several at once
- *     SINGLE   ROCm/hip#3781: memory stays taken until its addresses are free;
- *              access that cannot be given at all
+ *     SINGLE   ROCm/hip#3781: memory stays taken until its addresses are free
+ *     RESERVE  memory that does not come back even then; access that cannot be
+ *              given at all
  *
- * What #3781 leaves is OFF, not RESERVE: that gives memory back only when all
- * of a range is unmapped, while a pool counts on each page that it destroys.
+ * With #3781 there are no pages at RESERVE: a pool counts on each page that it
+ * destroys, and memory would come back with a whole range only. Raw allocations
+ * are given back whole anyway.
  */
-#include "hip_plugin.h"
+#include "hip_segment.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* The kernel may give memory back a little later, and others take and give at
@@ -30,14 +29,8 @@ enum { LOOKS = 20, TRIES = 3, PAGES = 2 };
 #define LOOK_NS 1000000L
 #define PATTERN 0xa5
 
-static const char *const level_names[] = {
-	[HIP_VM_OFF] = "off",
-	[HIP_VM_RESERVE] = "reserve",
-	[HIP_VM_SINGLE] = "single",
-	[HIP_VM_FULL] = "full",
-};
-
 static const char NOT_BACK[] = "memory that was given back stays taken";
+static const char ADDRESSES_STAY[] = "addresses cannot be given back";
 
 struct trial {
 	struct hip_device *device;
@@ -46,6 +39,7 @@ struct trial {
 	uint64_t address;
 	gpumem_page pages[PAGES];
 	size_t created, mapped;
+	bool raw; /* one raw allocation instead of pages */
 };
 
 /* The kernel's number rather than the runtime's, which has been wrong
@@ -67,6 +61,11 @@ static const char *take(struct trial *trial)
 {
 	struct hip_device *device = trial->device;
 
+	if (trial->raw)
+		return gm_hip_alloc(device, PAGES * trial->bytes,
+				    &trial->address) == GPUMEM_OK
+			       ? NULL
+			       : "no allocation can be made of it";
 	if (gm_hip_va_reserve(device, PAGES * trial->bytes, trial->bytes,
 			      &trial->address) != GPUMEM_OK)
 		return "no addresses can be reserved";
@@ -115,9 +114,21 @@ static const char *use(struct trial *trial)
 	return NULL;
 }
 
+static const char *give_raw(const struct trial *trial)
+{
+	struct hip_device *device = trial->device;
+
+	if (!trial->address)
+		return NULL;
+	if (gm_hip_free(device, trial->address, PAGES * trial->bytes) !=
+	    GPUMEM_OK)
+		return "an allocation made of it cannot be freed";
+	return gm_hip_segments_left(device->segments) ? ADDRESSES_STAY : NULL;
+}
+
 /* As much as there is to give. What a faulty unmap leaves mapped cannot be told
  * from what it does not, and stays behind with its addresses. */
-static const char *give(struct trial *trial)
+static const char *give_pages(struct trial *trial)
 {
 	const char *fault = NULL;
 
@@ -132,6 +143,16 @@ static const char *give(struct trial *trial)
 					trial->bytes) != GPUMEM_OK)
 			fault = "memory cannot be given back";
 	return fault;
+}
+
+static const char *give_addresses(const struct trial *trial)
+{
+	if (trial->raw || !trial->address)
+		return NULL;
+	return gm_hip_va_release(trial->device, trial->address,
+				 PAGES * trial->bytes) == GPUMEM_OK
+		       ? NULL
+		       : ADDRESSES_STAY;
 }
 
 /* More than half of what was visibly taken is there again. If nothing was, the
@@ -156,6 +177,7 @@ static const char *try_once(struct hip_device *device)
 	struct trial trial = {
 		.device = device,
 		.bytes = device->traits.granularity_bytes,
+		.raw = device->level == HIP_VM_RESERVE,
 	};
 	struct gpumem_memory memory;
 	uint64_t before, taken;
@@ -167,104 +189,19 @@ static const char *try_once(struct hip_device *device)
 	taken = free_bytes(&trial);
 	if (!fault)
 		fault = use(&trial);
-	end = give(&trial);
+	end = trial.raw ? give_raw(&trial) : give_pages(&trial);
 	if (!fault)
 		fault = end ? end : look(&trial, before, taken);
-	if (trial.address &&
-	    gm_hip_va_release(device, trial.address, PAGES * trial.bytes) !=
-		    GPUMEM_OK &&
-	    !fault)
-		fault = "addresses cannot be given back";
-	return fault;
+	end = give_addresses(&trial);
+	return fault ? fault : end;
 }
 
 /* What others do at the same time can look like that one fault. */
-static const char *try_level(struct hip_device *device)
+const char *gm_hip_try_level(struct hip_device *device)
 {
 	const char *fault = try_once(device);
 
 	for (int i = 1; i < TRIES && fault == NOT_BACK; i++)
 		fault = try_once(device);
 	return fault;
-}
-
-gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
-{
-	char value[32] = "";
-
-	gm_hip.services->option("hip.vm", value, sizeof(value));
-	*forced_out = strcmp(value, "auto") != 0;
-	for (int i = HIP_VM_OFF; i <= HIP_VM_FULL; i++)
-		if (!*forced_out || !strcmp(value, level_names[i])) {
-			*level_out =
-				*forced_out ? (enum hip_level)i : HIP_VM_FULL;
-			return GPUMEM_OK;
-		}
-	return gm_hip_fail(GPUMEM_INVALID, hipSuccess,
-			   "hip.vm is \"%s\", and has to be auto, full, "
-			   "single, reserve or off",
-			   value);
-}
-
-/* A level, and the table that it needs. */
-static gpumem_status set_level(struct hip_device *device, enum hip_level level)
-{
-	bool needs = level == HIP_VM_SINGLE || level == HIP_VM_RESERVE;
-
-	if (needs && !device->ranges)
-		device->ranges = gm_hip_ranges_new();
-	if (needs && !device->ranges)
-		return gm_hip_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
-				   "no host memory for a table of mappings");
-	if (!needs) {
-		gm_hip_ranges_free(device->ranges);
-		device->ranges = NULL;
-	}
-	device->level = level;
-	return GPUMEM_OK;
-}
-
-static gpumem_status step_down(struct hip_device *device,
-			       char note_out[HIP_NOTE_BYTES])
-{
-	const char *fault = try_level(device), *first = fault, *last = fault;
-	gpumem_status status = GPUMEM_OK;
-
-	while (fault && status == GPUMEM_OK) {
-		last = fault;
-		status = set_level(device, device->level == HIP_VM_FULL
-						   ? HIP_VM_SINGLE
-						   : HIP_VM_OFF);
-		fault = NULL;
-		if (status == GPUMEM_OK && device->level != HIP_VM_OFF)
-			fault = try_level(device);
-	}
-	if (status == GPUMEM_OK && first)
-		snprintf(note_out, HIP_NOTE_BYTES,
-			 "virtual memory: %s (hip.vm), as a trial showed that "
-			 "%s%s%s",
-			 level_names[device->level], first,
-			 last == first ? "" : ", then that ",
-			 last == first ? "" : last);
-	return status;
-}
-
-gpumem_status gm_hip_try_virtual(struct hip_device *device,
-				 char note_out[HIP_NOTE_BYTES])
-{
-	enum hip_level wanted;
-	bool forced;
-	gpumem_status status = gm_hip_wanted_level(&wanted, &forced);
-
-	if (status != GPUMEM_OK || !device->traits.vm)
-		return status;
-	status = set_level(device, wanted);
-	if (status != GPUMEM_OK)
-		return status;
-	if (!forced)
-		return step_down(device, note_out);
-	snprintf(note_out, HIP_NOTE_BYTES,
-		 "virtual memory: %s, as hip.vm says, without a trial",
-		 level_names[wanted]);
-	return GPUMEM_OK;
 }

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Group VM, as the device's level allows. None of these calls waits for work on
- * the device, unlike a free of the runtime's own allocation. Keeps nothing;
+ * Group VM, where the device's level has it. None of these calls waits for work
+ * on the device, unlike a free of the runtime's own allocation. Keeps nothing;
  * nobody locks.
  */
 #include "hip_plugin.h"
@@ -29,7 +29,7 @@ static gpumem_status reserve(const struct hip_device *device, uint64_t bytes,
 	/* Pages can be mapped at multiples of the granularity only. */
 	if (alignment < device->traits.granularity_bytes)
 		alignment = device->traits.granularity_bytes;
-	status = gm_hip_addresses_reserve(bytes, alignment, 0, &address);
+	status = gm_hip_addresses_reserve(bytes, alignment, &address);
 	if (status == GPUMEM_OK && !is_whole(device))
 		status = gm_hip_pieces_reserve(device, address, bytes);
 	if (status == GPUMEM_OK)
@@ -44,7 +44,7 @@ gpumem_status gm_hip_va_reserve(void *handle, uint64_t bytes,
 	struct hip_visit visit;
 	gpumem_status status;
 
-	if (device->level == HIP_VM_OFF)
+	if (device->level < HIP_VM_SINGLE)
 		return no_virtual();
 	status = gm_hip_enter(&visit, device);
 	if (status != GPUMEM_OK)
@@ -90,7 +90,7 @@ gpumem_status gm_hip_page_create(void *handle, uint64_t bytes,
 	struct hip_visit visit;
 	gpumem_status status;
 
-	if (device->level == HIP_VM_OFF)
+	if (device->level < HIP_VM_SINGLE)
 		return no_virtual();
 	status = gm_hip_enter_good(&visit, device);
 	if (status != GPUMEM_OK)

@@ -60,7 +60,8 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(void, fakecuda_audit, (struct fakecuda_held * held))                 \
 	X(void, fakecuda_deinit, (void))                                       \
 	X(void, fakecuda_lose, (int device, int code))                         \
-	X(bool, fakecuda_stepping, (bool on))
+	X(bool, fakecuda_stepping, (bool on))                                  \
+	X(uint64_t, fakecuda_waits, (void))
 
 #define POINTER(type, name, parameters) type(*name) parameters;
 static struct {

@@ -314,6 +314,7 @@ int main(void)
 	on(5, "off");
 	on(6, "full");
 	on(6, "single");
+	on(6, "reserve");
 	on(7, "full");
 	return done_testing();
 }

@@ -58,8 +58,6 @@
  * - joint_access: hipMemSetAccess() refuses several mappings at once
  * - no_access: hipMemSetAccess() refuses always
  * - optimistic: hipMemGetInfo() knows of what this process took only
- * - elsewhere: hipMemAddressReserve() gives other addresses than those that
- *   were wanted, as when somebody has them
  *
  * A NAME of FAKEHIP_FAULT is a function's, as it is exported.
  */

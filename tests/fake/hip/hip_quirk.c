@@ -18,7 +18,6 @@ static const char *const names[HIP_QUIRKS] = {
 	[HIP_JOINT_ACCESS] = "joint_access",
 	[HIP_NO_ACCESS] = "no_access",
 	[HIP_OPTIMISTIC] = "optimistic",
-	[HIP_ELSEWHERE] = "elsewhere",
 };
 
 static atomic_bool quirks[HIP_QUIRKS];

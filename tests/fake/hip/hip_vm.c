@@ -70,8 +70,6 @@ static hipError_t reserve(void **out, size_t bytes, size_t alignment,
 
 	if (!out)
 		return hipErrorInvalidValue;
-	if (hip_quirk(HIP_ELSEWHERE))
-		wanted = NULL;
 	range = calloc(1, sizeof(*range));
 	if (!range)
 		return hipErrorOutOfMemory;

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * How far a device's virtual memory is used: as hip.vm says, or from the
+ * highest level down to the first that passes its trial (see hip_trial.c). A
+ * device has its level, and the table that it needs, from when it is opened
+ * until it is closed. Nobody locks.
+ */
+#include "hip_segment.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const level_names[] = {
+	[HIP_VM_OFF] = "off",
+	[HIP_VM_RESERVE] = "reserve",
+	[HIP_VM_SINGLE] = "single",
+	[HIP_VM_FULL] = "full",
+};
+
+gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
+{
+	char value[32] = "";
+
+	gm_hip.services->option("hip.vm", value, sizeof(value));
+	*forced_out = strcmp(value, "auto") != 0;
+	for (int i = HIP_VM_OFF; i <= HIP_VM_FULL; i++)
+		if (!*forced_out || !strcmp(value, level_names[i])) {
+			*level_out =
+				*forced_out ? (enum hip_level)i : HIP_VM_FULL;
+			return GPUMEM_OK;
+		}
+	return gm_hip_fail(GPUMEM_INVALID, hipSuccess,
+			   "hip.vm is \"%s\", and has to be auto, full, "
+			   "single, reserve or off",
+			   value);
+}
+
+void gm_hip_drop_level(struct hip_device *device)
+{
+	gm_hip_segments_drop(device);
+	gm_hip_ranges_free(device->ranges);
+	device->ranges = NULL;
+	device->level = HIP_VM_OFF;
+}
+
+/* A level, and the table that it needs. */
+static gpumem_status set_level(struct hip_device *device, enum hip_level level)
+{
+	gm_hip_drop_level(device);
+	if (level == HIP_VM_SINGLE)
+		device->ranges = gm_hip_ranges_new();
+	if (level == HIP_VM_RESERVE)
+		device->segments = gm_hip_segments_new(device->device);
+	if ((level == HIP_VM_SINGLE && !device->ranges) ||
+	    (level == HIP_VM_RESERVE && !device->segments))
+		return gm_hip_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
+				   "no host memory for a table of mappings");
+	device->level = level;
+	return GPUMEM_OK;
+}
+
+static gpumem_status step_down(struct hip_device *device,
+			       char note_out[HIP_NOTE_BYTES])
+{
+	const char *fault = gm_hip_try_level(device), *first = fault,
+		   *last = fault;
+	gpumem_status status = GPUMEM_OK;
+
+	while (fault && status == GPUMEM_OK) {
+		last = fault;
+		status = set_level(device, (enum hip_level)(device->level - 1));
+		fault = NULL;
+		if (status == GPUMEM_OK && device->level != HIP_VM_OFF)
+			fault = gm_hip_try_level(device);
+	}
+	if (status == GPUMEM_OK && first)
+		snprintf(note_out, HIP_NOTE_BYTES,
+			 "virtual memory: %s (hip.vm), as a trial showed that "
+			 "%s%s%s",
+			 level_names[device->level], first,
+			 last == first ? "" : ", then that ",
+			 last == first ? "" : last);
+	return status;
+}
+
+gpumem_status gm_hip_try_virtual(struct hip_device *device,
+				 char note_out[HIP_NOTE_BYTES])
+{
+	enum hip_level wanted;
+	bool forced;
+	gpumem_status status = gm_hip_wanted_level(&wanted, &forced);
+
+	if (status != GPUMEM_OK || !device->traits.vm)
+		return status;
+	status = set_level(device, wanted);
+	if (status != GPUMEM_OK)
+		return status;
+	if (!forced)
+		return step_down(device, note_out);
+	snprintf(note_out, HIP_NOTE_BYTES,
+		 "virtual memory: %s, as hip.vm says, without a trial",
+		 level_names[wanted]);
+	return GPUMEM_OK;
+}
