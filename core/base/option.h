@@ -25,7 +25,7 @@
 	X("vm", "on", BOOL, "use virtual memory where the device has it")      \
 	X("page", "0", BYTES,                                                  \
 	  "unit of physical memory; 0: the device's granularity")              \
-	X("handle_max", "8MiB", BYTES,                                         \
+	X("handle_max", "16MiB", BYTES,                                        \
 	  "largest piece of physical memory to take at once, a power of two "  \
 	  "of pages; 0: every page by itself")                                 \
 	X("space", "0", BYTES,                                                 \

@@ -86,8 +86,10 @@ bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream);
  * event for what was freed since the last one. Records and queries nothing
  * while the stream is being captured. */
 void gm_arena_settle(struct gm_arena *arena, bool fence);
-/* The same for all arenas, with fences. False, and nothing is done, while any
- * stream is being captured. */
+/* The same for all arenas, with fences; no stream is being captured. */
+void gm_arenas_ask(struct gm_heap *heap);
+/* The same; but false, and nothing is done, while any stream is being captured.
+ */
 bool gm_arenas_settle(struct gm_heap *heap);
 /* A free was counted: a fence now and then, so that there is something settled
  * by the time that it is asked for. */

@@ -39,9 +39,9 @@ gpumem_status gm_heap_limit_check(const struct gm_heap *heap, uint64_t bytes)
  * memory by and by: a ski is rented until it could have been bought (Karlin,
  * Manasse, Rudolph and Sleator, Competitive Snoopy Caching, 1988). The
  * time is by the handle, however large: a turn is as many moves as all memory
- * has pages. Two are free: recorded programs take at most 1.3 the first time
- * that they run, and a half each time after. */
-static const double free_turns = 2, waste_per_turn = 0.16;
+ * has pages. So many are free as recorded programs take the first time that
+ * they run, and a little more. */
+static const double free_turns = 1.5, waste_per_turn = 0.08;
 
 static double waste_of(const struct gm_heap *heap, double high)
 {

@@ -94,15 +94,20 @@ void gm_arena_settle(struct gm_arena *arena, bool fence)
 		settle(arena, fence);
 }
 
-bool gm_arenas_settle(struct gm_heap *heap)
+void gm_arenas_ask(struct gm_heap *heap)
 {
 	struct gm_arena *arena = heap->arenas;
 
-	if (gm_heap_any_capturing(heap))
-		return false;
 	for (; arena; arena = arena->next)
 		if (arena->settled != arena->ticket)
 			settle(arena, true);
+}
+
+bool gm_arenas_settle(struct gm_heap *heap)
+{
+	if (gm_heap_any_capturing(heap))
+		return false;
+	gm_arenas_ask(heap);
 	return true;
 }
 

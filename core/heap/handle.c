@@ -59,9 +59,9 @@ static bool settled(const struct gm_page *page, size_t pages, uint64_t newest)
 /* How many handles of so many pages are wished for at most. */
 static size_t most(const struct gm_wish *wish, size_t pages)
 {
-	if (pages > wish->pages)
-		return wish->larger;
-	return wish->pages / pages;
+	if (pages < wish->least || pages > wish->most)
+		return 0;
+	return pages < wish->pages ? wish->pages / pages : 1;
 }
 
 /* At the low end of the extent, if it borders on a hole there, so that holes

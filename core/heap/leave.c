@@ -42,38 +42,42 @@ static struct gm_extent *find(const struct gm_heap *heap,
 	return NULL;
 }
 
-/* The first spare handles that are of one size, of `want` pages or one handle
- * more, but not the last `skip` ones: what the driver does not take becomes the
- * last, and is what is passed over then. */
-static void detach_spare(struct gm_heap *heap, size_t want, size_t skip,
-			 struct step *step)
+/* The first spare handles that are of one size, old enough, and of `want` pages
+ * or one handle more, but not the last `skip` ones: what the driver does not
+ * take becomes the last, and is what is passed over then. */
+static void detach_spare(struct gm_heap *heap, size_t want,
+			 const struct gm_leave *leave, struct step *step)
 {
 	struct gm_space *space = &heap->space;
-	size_t pages = space->spare[0].pages;
+	struct gm_run *run = &step->run;
 
-	step->run.pages = pages;
-	while (step->run.count * pages < want && space->spare_count > skip &&
-	       space->spare[0].pages == pages)
-		step->pages[step->run.count++] = gm_spare_take(space, 0).page;
+	while (space->spare_count > leave->skip &&
+	       space->spare[0].ticket <= leave->newest &&
+	       (!run->count || (space->spare[0].pages == run->pages &&
+				run->count * run->pages < want))) {
+		run->pages = space->spare[0].pages;
+		step->pages[run->count++] = gm_spare_take(space, 0).page;
+	}
+	space->leaving_bytes += gm_run_bytes(heap, run);
 }
 
 static gpumem_status detach(struct gm_heap *heap, size_t want,
 			    const struct gm_leave *leave, struct step *step)
 {
-	struct gm_wish wish = {.pages = want, .newest = leave->newest};
-	size_t spare = heap->space.spare_count, skip = leave->skip;
+	struct gm_wish wish = {
+		.pages = want, .most = want, .newest = leave->newest};
+	size_t spare = heap->space.spare_count;
+	size_t skip = leave->skip > spare ? leave->skip - spare : 0;
 	struct gm_extent *extent;
 	gpumem_status status;
 
-	if (spare > skip) {
-		detach_spare(heap, want, skip, step);
-		heap->space.leaving_bytes += gm_run_bytes(heap, &step->run);
+	detach_spare(heap, want, leave, step);
+	if (step->run.count)
 		return GPUMEM_OK;
-	}
-	extent = find(heap, &wish, skip - spare, &step->run);
-	wish.larger = true;
+	extent = find(heap, &wish, skip, &step->run);
+	wish.most = SIZE_MAX;
 	if (!extent)
-		extent = find(heap, &wish, skip - spare, &step->run);
+		extent = find(heap, &wish, skip, &step->run);
 	if (!extent)
 		return GPUMEM_OK;
 	status = gm_nodes_reserve(&heap->nodes, 2);
@@ -114,7 +118,7 @@ static void keep(struct gm_heap *heap, size_t pages, const gpumem_page *page,
 		const struct gm_handle handle = {.page = page[i],
 						 .pages = pages};
 
-		gm_spare_give(&heap->space, &handle, 1);
+		gm_spare_give(heap, &handle, 1);
 	}
 }
 
@@ -128,7 +132,7 @@ size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
 
 		if (gm_driver_page_destroy(&heap->driver, bytes,
 					   &handles[i].page, 1, &done))
-			gm_spare_give(&heap->space, &handles[i], 1);
+			gm_spare_give(heap, &handles[i], 1);
 		else
 			gm_heap_unreserve(heap, bytes, 1);
 		gone += done;

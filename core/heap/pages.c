@@ -136,7 +136,7 @@ static void spare_up_to(struct gm_heap *heap, const struct filling *filling,
 {
 	for (size_t i = 0; i < filling->count; i++)
 		if (filling->handle[i].pages <= pages)
-			gm_spare_give(&heap->space, &filling->handle[i], 1);
+			gm_spare_give(heap, &filling->handle[i], 1);
 }
 
 /* Maps those handles that cover so many pages each, side by side from `start`
@@ -222,7 +222,8 @@ static gpumem_status reserve(struct gm_heap *heap, const struct plan *plan)
 		status = gm_map_ensure(plan->start,
 				       plan->count * heap->page_bytes);
 	if (!status)
-		status = gm_spare_room(heap, plan->count + 1);
+		status = gm_spare_room(heap,
+				       plan->count + gm_spare_stock(heap) + 1);
 	return status;
 }
 

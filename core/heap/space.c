@@ -46,44 +46,6 @@ void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent)
 		gm_hole_add(heap, extent);
 }
 
-gpumem_status gm_spare_room(struct gm_heap *heap, size_t count)
-{
-	struct gm_space *space = &heap->space;
-	size_t leaving = space->leaving_bytes / heap->page_bytes;
-	size_t room = space->spare_count + leaving + count;
-	struct gm_handle *larger;
-
-	if (room <= space->spare_room)
-		return GPUMEM_OK;
-	larger = realloc(space->spare, room * sizeof(*larger));
-	if (!larger)
-		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for a list of %zu pages", room);
-	space->spare = larger;
-	space->spare_room = room;
-	return GPUMEM_OK;
-}
-
-void gm_spare_give(struct gm_space *space, const struct gm_handle *handles,
-		   size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		space->spare[space->spare_count++] = handles[i];
-		space->spare_pages += handles[i].pages;
-	}
-}
-
-struct gm_handle gm_spare_take(struct gm_space *space, size_t at)
-{
-	struct gm_handle handle = space->spare[at];
-
-	space->spare_count--;
-	memmove(space->spare + at, space->spare + at + 1,
-		(space->spare_count - at) * sizeof(*space->spare));
-	space->spare_pages -= handle.pages;
-	return handle;
-}
-
 /* Half as much each time the system says no, down to one alignment unit. */
 static gpumem_status reserve_addresses(struct gm_heap *heap, uint64_t *bytes,
 				       uint64_t *address_out)

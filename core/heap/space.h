@@ -46,7 +46,8 @@ struct gm_page {
 /* One that is mapped nowhere. */
 struct gm_handle {
 	gpumem_page page;
-	size_t pages; /* that it covers */
+	size_t pages;	 /* that it covers */
+	uint64_t ticket; /* spare: of the heap, when it became that */
 };
 
 struct gm_space {
@@ -55,7 +56,7 @@ struct gm_space {
 	size_t page_count;	 /* VM: in the span */
 	size_t high_page;	 /* VM: pages[] beyond were never touched */
 	uint32_t holes;		 /* VM: a ring */
-	struct gm_handle *spare; /* VM: no order */
+	struct gm_handle *spare; /* VM: by age, the oldest first */
 	size_t spare_count, spare_room, spare_pages;
 	uint64_t leaving_bytes; /* on their way to the driver: see leave.c */
 	uint64_t leaves;	/* how often that ended, well or not */
@@ -70,9 +71,10 @@ struct gm_run {
 
 /* Which handles in a free extent will do. */
 struct gm_wish {
-	size_t pages;	 /* at most so many, together */
+	size_t pages; /* at most so many together, or one handle */
+	size_t least; /* of each handle */
+	size_t most;
 	uint64_t newest; /* last freed with this ticket or before it */
-	bool larger;	 /* one handle of more pages will do too */
 };
 
 /* What is to go back to the driver in one step. */
@@ -153,18 +155,20 @@ struct gm_need {
 };
 
 /* Finds handles that cover exactly what is needed. There is room for as many as
- * there are pages, and for one spare one more. On failure what is new has gone
- * back, and what was ours is spare. */
+ * there are pages; and among the spare ones for those, for the stock, and for
+ * one more. On failure what is new has gone back, and what was ours is spare.
+ */
 gpumem_status gm_handles_supply(struct gm_heap *heap,
 				const struct gm_need *need,
 				struct gm_handle *handles, size_t *count_out);
 
 /* steal.c and leave.c */
 
-/* Takes settled handles of at most `want` pages together out of free extents.
- * Returns how many handles. */
+/* Takes settled handles of at most `want` pages together out of free extents;
+ * and of at most `more` pages besides, which become spare. Returns how many
+ * handles of the former. */
 size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
-			size_t want, struct gm_handle *handles);
+			size_t want, size_t more, struct gm_handle *handles);
 /* Gives one handle of any size back, spare or out of a free extent, so that
  * smaller ones can be had for it. Returns its pages; 0: there is none. */
 size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need);
@@ -185,12 +189,16 @@ gpumem_status gm_segment_leave(struct gm_heap *heap,
 size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
 			  size_t count);
 
-/* Puts handles among the spare ones; there is room for those that were there.
- */
-void gm_spare_give(struct gm_space *space, const struct gm_handle *handles,
+/* spare.c */
+
+/* Room for so many handles more than there are. */
+gpumem_status gm_spare_room(struct gm_heap *heap, size_t count);
+/* Puts handles among the spare ones, for which there is room. */
+void gm_spare_give(struct gm_heap *heap, const struct gm_handle *handles,
 		   size_t count);
 struct gm_handle gm_spare_take(struct gm_space *space, size_t at);
-gpumem_status gm_spare_room(struct gm_heap *heap, size_t count);
+/* So many pages may be spare for what is missing next. */
+size_t gm_spare_stock(const struct gm_heap *heap);
 
 void gm_hole_add(struct gm_heap *heap, struct gm_extent *hole);
 void gm_hole_remove(struct gm_heap *heap, struct gm_extent *hole);

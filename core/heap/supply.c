@@ -43,10 +43,19 @@ static void take_spare(struct gm_heap *heap, struct supply *supply)
 	}
 }
 
-static void steal(struct gm_heap *heap, struct supply *supply, size_t want)
+static void steal(struct gm_heap *heap, struct supply *supply, size_t want,
+		  size_t more)
 {
-	add_ours(supply, gm_handles_steal(heap, supply->need, want,
+	add_ours(supply, gm_handles_steal(heap, supply->need, want, more,
 					  supply->handles + supply->ours));
+}
+
+/* Where little is missing, the stock is filled up at the same time. */
+static size_t restock(const struct gm_heap *heap, size_t want)
+{
+	size_t stock = gm_spare_stock(heap), have = heap->space.spare_pages;
+
+	return want <= stock && have < stock ? stock - have : 0;
 }
 
 /* `count` new handles of so many pages each. */
@@ -108,10 +117,12 @@ static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
  * is created anew, and takes less. */
 static void save(struct gm_heap *heap, struct supply *supply)
 {
-	size_t fresh = allowed(heap, supply->need), broken;
+	size_t fresh = allowed(heap, supply->need), want, broken;
 
-	if (supply->missing > fresh)
-		steal(heap, supply, supply->missing - fresh);
+	if (supply->missing > fresh) {
+		want = supply->missing - fresh;
+		steal(heap, supply, want, restock(heap, want));
+	}
 	while (supply->missing > fresh &&
 	       (broken = gm_handles_break(heap, supply->need)))
 		fresh += broken;
@@ -125,10 +136,10 @@ static void undo(struct gm_heap *heap, const struct supply *supply)
 		supply->handles + supply->need->pages - supply->fresh;
 	struct gpumem_error cause = {.size = sizeof(cause)};
 
-	gm_spare_give(&heap->space, supply->handles, supply->ours);
+	gm_spare_give(heap, supply->handles, supply->ours);
 	gm_error_get(&cause);
 	if (gm_heap_any_capturing(heap))
-		gm_spare_give(&heap->space, made, supply->fresh);
+		gm_spare_give(heap, made, supply->fresh);
 	else
 		(void)gm_handles_destroy(heap, made, supply->fresh);
 	gm_error_set(&cause);
@@ -151,7 +162,7 @@ gpumem_status gm_handles_supply(struct gm_heap *heap,
 	save(heap, &supply);
 	status = create(heap, &supply);
 	if (supply.missing)
-		steal(heap, &supply, supply.missing);
+		steal(heap, &supply, supply.missing, 0);
 	if (supply.missing && may_help(status) && gm_handles_break(heap, need))
 		status = create(heap, &supply);
 	if (supply.missing) {

@@ -28,10 +28,10 @@ static void test_toll(void)
 {
 	start("on", "2", "20");
 	is_uint(waste(0), 200, "the waste, while nothing was moved");
-	is_uint(waste(2), 200, "two turns are free");
-	is_uint(waste(2.5), 1000, "then it grows");
-	is_uint(waste(3), 1800, "with each turn");
-	is_uint(waste(3.5), 2000, "up to the most");
+	is_uint(waste(1.5), 200, "one and a half turns are free");
+	is_uint(waste(2), 600, "then it grows");
+	is_uint(waste(3), 1400, "with each turn");
+	is_uint(waste(4), 2000, "up to the most");
 	is_uint(waste(1e6), 2000, "and no further");
 	is_uint(gm_heap_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 120,
 		"of what will be active, if that is more");

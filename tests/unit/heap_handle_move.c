@@ -36,6 +36,64 @@ static void test_steal(void)
 	sound("moved");
 }
 
+/* Large handles first, though small ones lie in smaller extents. */
+static void test_steal_large(void)
+{
+	struct gm_extent *single[16], *large[2];
+
+	restart();
+	for (int i = 0; i < 16; i++) {
+		single[i] = block(arena, PAGE);
+		block(arena, PAGE);
+	}
+	for (int i = 0; i < 2; i++) {
+		large[i] = block(arena, 64 * PAGE);
+		block(arena, PAGE);
+	}
+	for (int i = 0; i < 16; i++)
+		block_give(arena, single[i]);
+	for (int i = 0; i < 2; i++)
+		block_give(arena, large[i]);
+	heap.waste = 0;
+	heap.books.highest_active = heap.books.active.current;
+	touch(block_take_aligned(arena, 75 * PAGE, 4096 * MIB));
+	is_uint(heap.books.moved_bytes, 75 * PAGE, "what is wanted moves");
+	is_uint(heap.toll_handles, 9 + 3, "in as few handles as can be");
+	is_uint(calls(GPUMEM_CALL_UNMAP), 2 + 3, "and few calls");
+	sound("large ones first");
+}
+
+/* The stock takes no handle that is larger than what is missing, and counts
+ * those that it has. */
+static void test_stock(void)
+{
+	struct gm_extent *single[8], *large;
+	uint64_t toll;
+
+	restart();
+	for (int i = 0; i < 8; i++) {
+		single[i] = block(arena, PAGE);
+		block(arena, PAGE);
+	}
+	large = block(arena, 32 * PAGE);
+	block(arena, PAGE);
+	for (int i = 0; i < 8; i++)
+		block_give(arena, single[i]);
+	block_give(arena, large);
+	heap.waste = 0;
+	heap.books.highest_active = heap.books.active.current;
+	is_uint(gm_spare_stock(&heap), 4, "four pages may be spare");
+	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
+	is_uint(heap.toll_handles, 1 + 4, "five single ones move");
+	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
+	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
+	is_uint(heap.space.spare_count, 1, "a handle of four pages is spare");
+	toll = heap.toll_handles;
+	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
+	is_uint(heap.toll_handles - toll, 1, "then the stock is full");
+	sound("stock");
+}
+
 /* Where the driver has no more, handles of all sizes of an extent move. */
 static void test_steal_mixed(void)
 {
@@ -216,6 +274,8 @@ int main(void)
 {
 	handles_start();
 	test_steal();
+	test_steal_large();
+	test_stock();
 	test_steal_mixed();
 	test_break();
 	test_save();

@@ -97,12 +97,33 @@ static void test_beside(void)
 	sound("beside");
 }
 
+/* What is known to be over is not asked for, though newer frees are not. */
+static void test_settled(void)
+{
+	static const size_t pages[COUNT] = {1, 1, 1, 1};
+	struct gm_extent *late;
+	uint64_t asked;
+
+	begin(pages);
+	late = block_take_aligned(arena, PAGE, FAR / 2);
+	asked = calls(GPUMEM_CALL_STREAM_QUERY);
+	ok(asked > 0, "the stream is asked first");
+	block_give(arena, late);
+	touch(block_take_aligned(arena, 2 * PAGE, FAR / 2));
+	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), asked, "and not again");
+	touch(block_take_aligned(arena, 2 * PAGE, FAR / 2));
+	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), asked + 1,
+		"until what was free before is used up");
+	sound("settled");
+}
+
 int main(void)
 {
 	alarm(60);
 	device_start();
 	test_order();
 	test_beside();
+	test_settled();
 	heap_end();
 	device_end();
 	return done_testing();
