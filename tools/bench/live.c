@@ -11,6 +11,8 @@
 
 #define STEPS ((uint64_t)1 << 18)
 
+enum { AHEAD = 4 };
+
 /* xorshift64*, in [0, 1) */
 static double next_random(uint64_t *state)
 {
@@ -80,6 +82,9 @@ double live_run(void *state, uint64_t iterations)
 		const struct live_step *step = &steps[at % STEPS];
 		void **block = &blocks[step->slot];
 
+		/* That our own array is not cached is nothing of the pool's. */
+		__builtin_prefetch(&blocks[steps[(at + AHEAD) % STEPS].slot],
+				   1);
 		if (!bench_put(&live->target, *block, NULL))
 			return -1.0;
 		*block = bench_get(&live->target, step->bytes, NULL);
