@@ -36,7 +36,7 @@
 	X("waste_max", "25%", PERCENT,                                         \
 	  "what `waste` may grow to in a program that makes a pool move "      \
 	  "pages again and again")                                             \
-	X("segment_waste", "10%", PERCENT,                                     \
+	X("segment_waste", "5%", PERCENT,                                      \
 	  "the same without virtual memory: above it, unused segments are "    \
 	  "given back before a new one is taken")                              \
 	X("cache", "256KiB", BYTES,                                            \

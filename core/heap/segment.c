@@ -11,10 +11,12 @@
 
 #include <stdlib.h>
 
-/* New segments are at least so large, and as this part of what is reserved, so
- * that their number stays small; but no larger than the waste allows. */
+/* New segments are at least so large, or this part of what is reserved. Blocks
+ * do not lie across segments, so there is a rest at the end of each: with
+ * smaller segments these rests come to more than one segment that is taken too
+ * early. */
 static const uint64_t segment_min = 2 << 20;
-enum { SEGMENT_PART = 16 };
+enum { SEGMENT_PART = 32 };
 
 /* Extents begin at multiples of the unit, also where the driver's addresses do
  * not: room for that is taken too. */
@@ -34,20 +36,15 @@ static uint64_t least_bytes(const struct gm_heap *heap, size_t bytes,
 	return round_up(bytes + extra, info->granularity_bytes);
 }
 
-static uint64_t good_bytes(const struct gm_heap *heap, size_t bytes,
-			   uint64_t least)
+/* As many of the request as fill that part: what comes once comes again, and
+ * leaves no rest then. What is larger gets a segment of its own. */
+static uint64_t good_bytes(const struct gm_heap *heap, uint64_t least)
 {
-	const struct gpumem_device_info *info = &heap->driver.device->info;
-	uint64_t reserved = heap->books.reserved.current;
-	uint64_t target = gm_heap_target(heap, bytes);
-	uint64_t good = reserved / SEGMENT_PART;
-	uint64_t room = target > reserved ? target - reserved : 0;
+	uint64_t good = heap->books.reserved.current / SEGMENT_PART;
 
 	if (good < segment_min)
 		good = segment_min;
-	else if (good > room)
-		good = room;
-	good = round_up(good, round_up(segment_min, info->granularity_bytes));
+	good = round_up(good, least);
 	if (good > heap->max_alloc_bytes)
 		good = heap->max_alloc_bytes;
 	return good > least ? good : least;
@@ -208,14 +205,15 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 			      size_t bytes, size_t alignment)
 {
 	uint64_t least = least_bytes(heap, bytes, alignment);
+	uint64_t good = good_bytes(heap, least);
 	uint64_t target = gm_heap_target(heap, bytes);
 	struct gm_span *span;
 	gpumem_status status;
 
-	if (heap->books.reserved.current + least > target &&
+	if (heap->books.reserved.current + good > target &&
 	    !gm_heap_any_capturing(heap)) {
 		gm_arena_settle(arena, true);
-		make_room(heap, target > least ? target - least : 0);
+		make_room(heap, target > good ? target - good : 0);
 	}
 	status = gm_nodes_reserve(&heap->nodes, 1);
 	if (status)
@@ -224,7 +222,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	if (!span)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a segment's books");
-	status = take(heap, good_bytes(heap, bytes, least), least, span);
+	status = take(heap, good, least, span);
 	if (status)
 		goto free_span;
 	status = gm_map_ensure(span->address, span->bytes);

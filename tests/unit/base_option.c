@@ -52,7 +52,7 @@ static void test_core(void)
 	is_uint(gm_option_bytes("cache"), 262144, "cache");
 	ok(gm_option_fraction("waste") == 0.015, "waste is 1.5%%");
 	ok(gm_option_fraction("waste_max") == 0.25, "waste_max is 25%%");
-	ok(gm_option_fraction("segment_waste") == 0.1, "segment_waste");
+	ok(gm_option_fraction("segment_waste") == 0.05, "segment_waste");
 }
 
 static void test_set(void)

@@ -168,6 +168,39 @@ static void test_waste(void)
 	restart();
 }
 
+/* By how much it grew, to the nearest MiB. */
+static uint64_t grown_mib(uint64_t before)
+{
+	return (heap_reserved() - before + MIB / 2) / MIB;
+}
+
+/* What a heap of 484 MiB takes: as many of the request as fill its 32nd part,
+ * which is 15 MiB; and what is unused goes first if that is more than was ever
+ * active. */
+static void test_part(void)
+{
+	struct gm_extent *small = block(arena, 4 * MIB), *last = NULL;
+	uint64_t before;
+
+	heap.waste = 0;
+	for (int i = 0; i < 31; i++)
+		last = block(arena, 16 * MIB - 64 * KIB);
+	block_give(arena, last);
+	must(heap_trim(0));
+	block_give(arena, small);
+	before = heap_reserved();
+	touch(block(arena, 6 * MIB - 64 * KIB));
+	is_uint(grown_mib(before), 18 - 4, "three of them for an unused one");
+	before = heap_reserved();
+	touch(block(arena, 6 * MIB - 64 * KIB));
+	touch(block(arena, 6 * MIB - 64 * KIB));
+	is_uint(grown_mib(before), 0, "they leave no rest");
+	touch(block(arena, 16 * MIB - 64 * KIB));
+	is_uint(grown_mib(before), 16, "one larger than that has its own");
+	sound("parts");
+	restart();
+}
+
 static void test_largest(void)
 {
 	is_status(gm_space_grow(&heap, arena, 40 * MIB, heap.unit),
@@ -236,6 +269,13 @@ static void test_all(const char *vm, const char *used, const char *alignment)
 	device_start();
 	restart();
 	test_waste();
+	heap_end();
+	device_end();
+	arena = NULL;
+	option("host.capacity", "1GiB");
+	must(gm_device_open("host:0", &device));
+	restart();
+	test_part();
 	heap_end();
 	device_end();
 	arena = NULL;
