@@ -262,6 +262,8 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 	if (!status)
 		status = gm_check_slabs(heap, &tally);
 	if (!status)
+		status = gm_heads_check(&heap->heads);
+	if (!status)
 		status = check_indexes(heap, &tally);
 	if (!status)
 		status = gm_check_nodes(&heap->nodes, tally.extents);

@@ -205,6 +205,7 @@ gpumem_status gm_heap_fini(struct gm_heap *heap)
 	gm_uses_fini(heap);
 	gm_events_fini(heap);
 	status = gm_space_fini(heap);
+	gm_heads_fini(&heap->heads);
 	gm_nodes_fini(&heap->nodes);
 	pthread_mutex_destroy(&heap->mutex);
 	return status;

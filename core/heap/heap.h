@@ -15,6 +15,7 @@
 #include "arena.h"
 #include "books.h"
 #include "decay.h"
+#include "heads.h"
 #include "pending.h"
 #include "size_class.h"
 #include "space.h"
@@ -60,7 +61,8 @@ struct gm_heap {
 	/* What they held of huge blocks (ready.h), each at its most; and the
 	 * most of that since a reset. */
 	uint64_t huge_bytes, huge_high_bytes;
-	size_t slab_bytes; /* host memory of slabs */
+	struct gm_heads heads; /* of slabs */
+	size_t slab_bytes;     /* of them */
 };
 
 struct gm_heap_config {

@@ -6,7 +6,6 @@
 #include "heap.h"
 #include "base/error.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 char gm_stream_gone;
@@ -77,7 +76,7 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 	struct gm_heap *heap = arena->heap;
 	const struct gm_class *class = &heap->classes.of[class_index];
 	struct gm_slab *slab =
-		aligned_alloc(GM_LINE, gm_slab_host_bytes(class));
+		gm_heads_take(&heap->heads, gm_slab_host_bytes(class));
 
 	if (!slab)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
@@ -111,13 +110,13 @@ static void destroy(struct gm_slab *slab)
 	gm_map_fill(extent->address, extent->bytes, 0);
 	slab->heap->slab_bytes -= gm_slab_host_bytes(&slab->class);
 	gm_arena_release(slab->arena, extent);
-	free(slab);
+	gm_heads_give(&slab->heap->heads, slab,
+		      gm_slab_host_bytes(&slab->class));
 }
 
-void gm_slab_forget(struct gm_slab *slab)
+void gm_slab_forget(const struct gm_slab *slab)
 {
 	gm_map_fill(slab->extent->address, slab->extent->bytes, 0);
-	free(slab);
 }
 
 /* A slab to take from: the fuller ones first, so that the others become empty;

@@ -136,8 +136,8 @@ void gm_slabs_orphan(struct gm_arena *arena);
 /* The slab of a run whose arena's stream was dropped becomes one of `arena`. */
 void gm_slab_move(struct gm_extent *run, struct gm_arena *arena);
 
-/* Frees the host memory of a slab whose heap ends. */
-void gm_slab_forget(struct gm_slab *slab);
+/* The slab's heap ends: its blocks leave the map of addresses. */
+void gm_slab_forget(const struct gm_slab *slab);
 
 size_t gm_slab_host_bytes(const struct gm_class *class);
 
