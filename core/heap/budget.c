@@ -84,14 +84,14 @@ uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes)
  * about a half of the waste that is allowed. */
 enum { REQUEST_PART = 8, RESERVED_PART = 128 };
 
-size_t gm_heap_handle_pages(const struct gm_heap *heap, size_t missing)
+size_t gm_heap_handle_pages(const struct gm_heap *heap, size_t pages)
 {
 	uint64_t reserved =
-		heap->books.reserved.current / heap->page_bytes + missing;
+		heap->books.reserved.current / heap->page_bytes + pages;
 	uint64_t most = heap->handle_pages;
 
-	if (most > missing / REQUEST_PART)
-		most = missing / REQUEST_PART;
+	if (most > pages / REQUEST_PART)
+		most = pages / REQUEST_PART;
 	if (most > reserved / RESERVED_PART)
 		most = reserved / RESERVED_PART;
 	return most ? (size_t)1 << (63 - __builtin_clzll(most)) : 1;

@@ -106,9 +106,9 @@ uint64_t gm_heap_target(const struct gm_heap *heap, uint64_t bytes);
 /* May so much more be reserved whatever the waste? */
 bool gm_heap_has_slack(const struct gm_heap *heap, uint64_t bytes);
 
-/* How many pages the first of the new handles covers when so many pages are
- * missing. */
-size_t gm_heap_handle_pages(const struct gm_heap *heap, size_t missing);
+/* How many pages the largest of the new handles covers where so many pages are
+ * to be mapped. */
+size_t gm_heap_handle_pages(const struct gm_heap *heap, size_t pages);
 
 /* Host memory that the heap's bookkeeping takes. */
 uint64_t gm_heap_host_bytes(const struct gm_heap *heap);

@@ -14,6 +14,9 @@
 /* So many are created at a time. */
 enum { CREATE_COUNT = 64 };
 
+/* A handle is small beside a new one of so many times its pages. */
+enum { SMALL_PART = 8 };
+
 /* What was ours fills handles[] from the front on, what is new from the back.
  *
  *     missing + the pages of all these handles == need->pages
@@ -81,7 +84,7 @@ static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
 /* The largest that a driver has no room for may go in smaller ones. */
 static gpumem_status create(struct gm_heap *heap, struct supply *supply)
 {
-	size_t pages = gm_heap_handle_pages(heap, supply->missing);
+	size_t pages = gm_heap_handle_pages(heap, supply->need->pages);
 	gpumem_status status = GPUMEM_OK;
 
 	while (supply->missing && pages) {
@@ -113,15 +116,47 @@ static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
 	return target > reserved ? (target - reserved) / heap->page_bytes : 0;
 }
 
+/* Of what was taken for a large request from `first` on, handles that are a
+ * small part of a new one go back and come again in large ones: each takes a
+ * call to map, now and whenever it moves. Returns how many pages went; what the
+ * driver keeps is spare. */
+static size_t give_small(struct gm_heap *heap, struct supply *supply,
+			 size_t first)
+{
+	size_t large = gm_heap_handle_pages(heap, supply->need->pages);
+	size_t small = 0, kept = first, gone = 0, back;
+
+	for (size_t i = first; i < supply->ours; i++)
+		if (supply->handles[i].pages <= large / SMALL_PART)
+			small += supply->handles[i].pages;
+	back = small / large * large;
+	for (size_t i = first; i < supply->ours; i++) {
+		struct gm_handle handle = supply->handles[i];
+
+		if (handle.pages > large / SMALL_PART || handle.pages > back) {
+			supply->handles[kept++] = handle;
+			continue;
+		}
+		back -= handle.pages;
+		supply->missing += handle.pages;
+		if (gm_handles_destroy(heap, &handle, 1))
+			gone += handle.pages;
+	}
+	supply->ours = kept;
+	return gone;
+}
+
 /* A handle that is too large to be moved is given back instead: what is missing
  * is created anew, and takes less. */
 static void save(struct gm_heap *heap, struct supply *supply)
 {
 	size_t fresh = allowed(heap, supply->need), want, broken;
+	size_t first = supply->ours;
 
 	if (supply->missing > fresh) {
 		want = supply->missing - fresh;
 		steal(heap, supply, want, restock(heap, want));
+		fresh += give_small(heap, supply, first);
 	}
 	while (supply->missing > fresh &&
 	       (broken = gm_handles_break(heap, supply->need)))

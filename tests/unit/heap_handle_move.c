@@ -63,6 +63,65 @@ static void test_steal_large(void)
 	sound("large ones first");
 }
 
+/* Single pages that move for a large request come again as large handles. */
+static void test_give_small(void)
+{
+	struct gm_extent *single[20], *large;
+	uint64_t before, made;
+
+	restart();
+	for (int i = 0; i < 20; i++) {
+		single[i] = block(arena, PAGE);
+		block(arena, PAGE);
+	}
+	large = block(arena, 64 * PAGE);
+	block(arena, PAGE);
+	for (int i = 0; i < 20; i++)
+		block_give(arena, single[i]);
+	block_give(arena, large);
+	heap.waste = 0;
+	heap.books.highest_active = heap.books.active.current;
+	before = handles();
+	made = calls(GPUMEM_CALL_PAGE_CREATE);
+	must(gpumem_host_faults("page_destroy@3"));
+	touch(block_take_aligned(arena, 84 * PAGE, 4096 * MIB));
+	must(gpumem_host_faults(NULL));
+	is_uint(heap.toll_handles, 8 + 20, "eight handles and twenty pages");
+	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 16 + 1,
+		"sixteen go back, one at the second time");
+	is_uint(heap.space.spare_pages, 0, "none is left over");
+	is_uint(calls(GPUMEM_CALL_PAGE_CREATE) - made, 2, "and come again");
+	is_uint(before - handles(), 16 - 2, "in two handles");
+	is_pages(41 + 64, "which is as much memory");
+	sound("small ones");
+}
+
+/* But spare ones stay what they are: nothing goes while a stream is captured.
+ */
+static void test_keep_small(void)
+{
+	struct gm_extent *unused;
+
+	restart();
+	unused = block(arena, 4 * PAGE);
+	block(arena, PAGE);
+	for (size_t pages = 7; pages < 16; pages++) {
+		must(gpumem_host_faults("map@1"));
+		ok(!block_take(arena, pages * PAGE), "%zu do not map", pages);
+		must(gpumem_host_faults(NULL));
+	}
+	is_uint(heap.space.spare_count, 15, "single pages are spare");
+	heap.waste = 0;
+	heap.books.highest_active = heap.books.active.current;
+	block_give(arena, unused);
+	must(gpumem_host_capture(0, NULL, true));
+	touch(block_take(arena, 79 * PAGE));
+	must(gpumem_host_capture(0, NULL, false));
+	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 0, "they are used");
+	is_uint(handles(), 5 + 15 + 8, "besides eight new ones");
+	sound("captured");
+}
+
 /* The stock takes no handle that is larger than what is missing, and counts
  * those that it has. */
 static void test_stock(void)
@@ -275,6 +334,8 @@ int main(void)
 	handles_start();
 	test_steal();
 	test_steal_large();
+	test_give_small();
+	test_keep_small();
 	test_stock();
 	test_steal_mixed();
 	test_break();
