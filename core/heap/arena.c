@@ -52,6 +52,11 @@ gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a stream's books");
 	memset(arena, 0, sizeof(*arena));
+	if (!gm_depot_init(&arena->depot, heap->shard_count)) {
+		free(arena);
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a stream's depot");
+	}
 	arena->number = gm_arena_number_take();
 	arena->heap = heap;
 	arena->stream = stream;

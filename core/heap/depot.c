@@ -7,6 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool gm_depot_init(struct gm_depot *depot, unsigned shard_count)
+{
+	size_t bytes = shard_count * sizeof(*depot->shard);
+
+	*depot = (struct gm_depot){.shard = aligned_alloc(GM_LINE, bytes)};
+	if (!depot->shard)
+		return false;
+	memset(depot->shard, 0, bytes);
+	depot->shard_count = shard_count;
+	return true;
+}
+
 static bool try_lock(struct gm_shard *shard)
 {
 	return !atomic_load_explicit(&shard->taken, memory_order_relaxed) &&
@@ -105,8 +117,9 @@ unsigned gm_depot_take(struct gm_depot *depot, unsigned shard,
 
 	if (!atomic_load_explicit(&depot->used, memory_order_relaxed))
 		return 0;
-	for (unsigned i = 0; i < GM_SHARDS && !count; i++) {
-		struct gm_shard *other = &depot->shard[(shard + i) % GM_SHARDS];
+	for (unsigned i = 0; i < depot->shard_count && !count; i++) {
+		struct gm_shard *other =
+			&depot->shard[(shard + i) % depot->shard_count];
 
 		if (!first(other, class_index) || !try_lock(other))
 			continue;
@@ -120,7 +133,7 @@ uint64_t gm_depot_count(const struct gm_depot *depot, unsigned class_index)
 {
 	uint64_t count = 0;
 
-	for (unsigned i = 0; i < GM_SHARDS; i++) {
+	for (unsigned i = 0; i < depot->shard_count; i++) {
 		const struct gm_batch *batch =
 			first(&depot->shard[i], class_index);
 
@@ -132,9 +145,9 @@ uint64_t gm_depot_count(const struct gm_depot *depot, unsigned class_index)
 
 size_t gm_depot_host_bytes(const struct gm_depot *depot)
 {
-	size_t bytes = 0;
+	size_t bytes = depot->shard_count * sizeof(*depot->shard);
 
-	for (unsigned i = 0; i < GM_SHARDS; i++)
+	for (unsigned i = 0; i < depot->shard_count; i++)
 		bytes += depot->shard[i].host_bytes;
 	return bytes;
 }
@@ -152,7 +165,7 @@ static void free_batches(struct gm_shard *shard, struct gm_batch *batch)
 
 void gm_depot_shrink(struct gm_depot *depot)
 {
-	for (unsigned i = 0; i < GM_SHARDS; i++) {
+	for (unsigned i = 0; i < depot->shard_count; i++) {
 		struct gm_shard *shard = &depot->shard[i];
 
 		free_batches(shard, shard->empty);
@@ -164,8 +177,10 @@ void gm_depot_shrink(struct gm_depot *depot)
 void gm_depot_fini(struct gm_depot *depot)
 {
 	gm_depot_shrink(depot);
-	for (unsigned i = 0; i < GM_SHARDS; i++)
+	for (unsigned i = 0; i < depot->shard_count; i++)
 		for (unsigned c = 0; c < GM_CLASS_COUNT; c++)
 			free_batches(&depot->shard[i],
 				     first(&depot->shard[i], c));
+	free(depot->shard);
+	*depot = (struct gm_depot){0};
 }

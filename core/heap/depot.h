@@ -26,7 +26,8 @@
 
 enum {
 	GM_BATCH_SLOTS = GM_BIN_SLOTS / 2,
-	GM_SHARDS = 16,
+	GM_SHARDS_MIN = 4, /* as many as processors, within these */
+	GM_SHARDS_MAX = 64,
 	GM_SHARD_BATCHES = 64 /* of one class */
 };
 
@@ -54,8 +55,12 @@ struct gm_shard {
 
 struct gm_depot {
 	_Atomic bool used;
-	struct gm_shard shard[GM_SHARDS];
+	unsigned shard_count;
+	struct gm_shard *shard;
 };
+
+/* False: no host memory. */
+bool gm_depot_init(struct gm_depot *depot, unsigned shard_count);
 
 /* Puts slots into a shard; false: they are not taken, for want of room or of
  * host memory, or since the shard is taken. 0 < count <= GM_BATCH_SLOTS. */
@@ -67,8 +72,8 @@ bool gm_depot_put(struct gm_depot *depot, unsigned shard, unsigned class_index,
 unsigned gm_depot_take(struct gm_depot *depot, unsigned shard,
 		       unsigned class_index, struct gm_slot *slots);
 
-/* With all caches stopped: how many slots of a class; the host memory of the
- * batches; that back, after the last slot was taken. */
+/* With all caches stopped: how many slots of a class; the host memory of shards
+ * and batches; that of batches back, after the last slot was taken. */
 uint64_t gm_depot_count(const struct gm_depot *depot, unsigned class_index);
 size_t gm_depot_host_bytes(const struct gm_depot *depot);
 void gm_depot_shrink(struct gm_depot *depot);

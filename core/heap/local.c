@@ -24,6 +24,7 @@ static __attribute__((
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
 static bool exit_key_made, have_membarrier;
+static unsigned shard_count;
 
 /* Taken before any heap's mutex: a thread that ends and a heap that ends both
  * want to unlink a cache. */
@@ -91,6 +92,11 @@ static void thread_exit(void *unused)
 
 static void init_once(void)
 {
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	shard_count = processors < GM_SHARDS_MIN   ? GM_SHARDS_MIN
+		      : processors > GM_SHARDS_MAX ? GM_SHARDS_MAX
+						   : (unsigned)processors;
 	exit_key_made = pthread_key_create(&exit_key, thread_exit) == 0;
 	have_membarrier =
 		gm_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
@@ -100,6 +106,7 @@ gpumem_status gm_locals_init(struct gm_heap *heap)
 {
 	pthread_once(&once, init_once);
 	heap->membarrier = have_membarrier;
+	heap->shard_count = shard_count;
 	if (!exit_key_made)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no thread-specific key is left in the process");
@@ -145,7 +152,7 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 		local->idle_ticks = 0;
 		local->arena_number =
 			arena->number ? arena->number : GM_ARENA_NUMBERS;
-		local->shard = heap->local_serial++ % GM_SHARDS;
+		local->shard = heap->local_serial++ % heap->shard_count;
 		local->prev = NULL;
 		local->next = heap->locals;
 		if (local->next)

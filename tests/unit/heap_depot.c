@@ -5,7 +5,7 @@
  * found by others, and skipped while taken; threads lose and double nothing. */
 #include "heap_fixture.h"
 
-enum { CLASS = 3, OTHER_CLASS = 4, THREADS = 4, BATCHES = 32 };
+enum { CLASS = 3, OTHER_CLASS = 4, THREADS = 4, BATCHES = 32, SHARDS = 16 };
 
 static struct gm_depot depot;
 
@@ -77,7 +77,8 @@ static void test_bounds(void)
 	       gm_depot_take(&depot, 0, OTHER_CLASS, slot))
 		;
 	gm_depot_shrink(&depot);
-	is_uint(gm_depot_host_bytes(&depot), 0, "until they are given back");
+	is_uint(gm_depot_host_bytes(&depot), SHARDS * sizeof(struct gm_shard),
+		"until they are given back");
 }
 
 static void test_taken(void)
@@ -171,10 +172,14 @@ static void test_numbers(void)
 int main(void)
 {
 	alarm(300);
+	if (!gm_depot_init(&depot, SHARDS))
+		bail("no memory");
 	test_one();
 	test_bounds();
 	test_taken();
 	test_threads();
 	test_numbers();
+	gm_depot_fini(&depot);
+	ok(!depot.shard, "its end");
 	return done_testing();
 }
