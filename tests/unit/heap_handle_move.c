@@ -36,26 +36,28 @@ static void test_steal(void)
 	sound("moved");
 }
 
+/* So many single pages and so many large extents that are free, each with a
+ * page that is used behind it; and nothing may be wasted. */
+static void begin_mixed(int singles, int large_extents, size_t pages)
+{
+	struct gm_extent *extent[32];
+	int count = singles + large_extents;
+
+	restart();
+	for (int i = 0; i < count; i++) {
+		extent[i] = block(arena, (i < singles ? 1 : pages) * PAGE);
+		block(arena, PAGE);
+	}
+	for (int i = 0; i < count; i++)
+		block_give(arena, extent[i]);
+	heap.waste = 0;
+	heap.books.highest_active = heap.books.active.current;
+}
+
 /* Large handles first, though small ones lie in smaller extents. */
 static void test_steal_large(void)
 {
-	struct gm_extent *single[16], *large[2];
-
-	restart();
-	for (int i = 0; i < 16; i++) {
-		single[i] = block(arena, PAGE);
-		block(arena, PAGE);
-	}
-	for (int i = 0; i < 2; i++) {
-		large[i] = block(arena, 64 * PAGE);
-		block(arena, PAGE);
-	}
-	for (int i = 0; i < 16; i++)
-		block_give(arena, single[i]);
-	for (int i = 0; i < 2; i++)
-		block_give(arena, large[i]);
-	heap.waste = 0;
-	heap.books.highest_active = heap.books.active.current;
+	begin_mixed(16, 2, 64);
 	touch(block_take_aligned(arena, 75 * PAGE, 4096 * MIB));
 	is_uint(heap.books.moved_bytes, 75 * PAGE, "what is wanted moves");
 	is_uint(heap.toll_handles, 9 + 3, "in as few handles as can be");
@@ -66,21 +68,9 @@ static void test_steal_large(void)
 /* Single pages that move for a large request come again as large handles. */
 static void test_give_small(void)
 {
-	struct gm_extent *single[20], *large;
 	uint64_t before, made;
 
-	restart();
-	for (int i = 0; i < 20; i++) {
-		single[i] = block(arena, PAGE);
-		block(arena, PAGE);
-	}
-	large = block(arena, 64 * PAGE);
-	block(arena, PAGE);
-	for (int i = 0; i < 20; i++)
-		block_give(arena, single[i]);
-	block_give(arena, large);
-	heap.waste = 0;
-	heap.books.highest_active = heap.books.active.current;
+	begin_mixed(20, 1, 64);
 	before = handles();
 	made = calls(GPUMEM_CALL_PAGE_CREATE);
 	must(gpumem_host_faults("page_destroy@3"));
@@ -126,21 +116,9 @@ static void test_keep_small(void)
  * those that it has. */
 static void test_stock(void)
 {
-	struct gm_extent *single[8], *large;
 	uint64_t toll;
 
-	restart();
-	for (int i = 0; i < 8; i++) {
-		single[i] = block(arena, PAGE);
-		block(arena, PAGE);
-	}
-	large = block(arena, 32 * PAGE);
-	block(arena, PAGE);
-	for (int i = 0; i < 8; i++)
-		block_give(arena, single[i]);
-	block_give(arena, large);
-	heap.waste = 0;
-	heap.books.highest_active = heap.books.active.current;
+	begin_mixed(8, 1, 32);
 	is_uint(gm_spare_stock(&heap), 4, "four pages may be spare");
 	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
 	is_uint(heap.toll_handles, 1 + 4, "five single ones move");
