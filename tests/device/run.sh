@@ -273,6 +273,7 @@ else
 fi
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step busy "nothing waits for a kernel" with_cuda busy
+	step lock "a call beside those of another thread" with_cuda lock
 	step graph "memory of a captured graph" with_cuda graph
 	step green "streams of green contexts" with_cuda green
 	step bad "bad input, and a device that is lost" with_cuda bad
