@@ -41,6 +41,10 @@ bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream)
 	return gm_arena_find(arena->heap, stream) == arena;
 }
 
+/* aligned_alloc() wants it. */
+_Static_assert(sizeof(struct gm_arena) % GM_LINE == 0,
+	       "an arena is whole lines");
+
 gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 			      struct gpumem_graph *graph,
 			      struct gm_arena **arena_out)

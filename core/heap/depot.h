@@ -54,7 +54,7 @@ struct gm_shard {
 };
 
 struct gm_depot {
-	_Atomic bool used;
+	_Alignas(GM_LINE) _Atomic bool used; /* read by all threads */
 	unsigned shard_count;
 	struct gm_shard *shard;
 };
