@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 	uint64_t total = (uint64_t)scaled(1000000, 100000);
 	size_t only = argc > 2 ? strtoull(argv[2], NULL, 10) : CONFIGS;
 
-	alarm(300);
+	alarm(900);
 	model.seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	for (size_t i = 0; i < CONFIGS; i++) {
 		if (only != CONFIGS && only != i)
