@@ -30,6 +30,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Sanitizers bring a malloc and an mmap of their own. */
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define THREAD_SANITIZER 1
+#else
+#define THREAD_SANITIZER 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER 1
+#else
+#define ADDRESS_SANITIZER 0
+#endif
+
 #define TAP_USE __attribute__((unused)) static
 #define TAP_PRINTF(f, a) __attribute__((unused, format(printf, f, a))) static
 #define TAP_CHECK TAP_PRINTF(4, 5) bool

@@ -130,6 +130,7 @@ void *gm_heads_take(struct gm_heads *heads, size_t bytes)
 		chunk->used += bytes;
 	}
 	chunk->live++;
+	heads->live_bytes += bytes;
 	return head;
 }
 
@@ -157,8 +158,19 @@ void gm_heads_give(struct gm_heads *heads, void *head, size_t bytes)
 
 	free->bytes = bytes;
 	add(heads, free);
+	heads->live_bytes -= bytes;
 	if (!--chunk->live)
 		give_up(heads, chunk);
+}
+
+size_t gm_heads_host_bytes(const struct gm_heads *heads)
+{
+	const struct gm_heads_chunk *chunk = heads->chunks;
+	size_t bytes = 0;
+
+	for (; chunk; chunk = chunk->next)
+		bytes += chunk->used;
+	return bytes;
 }
 
 void gm_heads_fini(struct gm_heads *heads)
@@ -175,7 +187,7 @@ void gm_heads_fini(struct gm_heads *heads)
 gpumem_status gm_heads_check(const struct gm_heads *heads)
 {
 	const struct gm_heads_chunk *chunk = heads->chunks;
-	size_t chunks = 0;
+	size_t chunks = 0, free_bytes = 0, bytes = gm_heads_host_bytes(heads);
 
 	for (; chunk; chunk = chunk->next, chunks++)
 		EXPECT(chunk->used <= CHUNK_BYTES &&
@@ -187,9 +199,14 @@ gpumem_status gm_heads_check(const struct gm_heads *heads)
 	       heads->chunk_count);
 	for (size_t i = 0; i < GM_HEADS_MAX / GM_HEADS_UNIT; i++)
 		for (const struct gm_heads_free *head = heads->free[i]; head;
-		     head = head->next)
+		     head = head->next) {
 			EXPECT(head->bytes == (i + 1) * GM_HEADS_UNIT,
 			       "a free head of %zu bytes is among those of %zu",
 			       head->bytes, (i + 1) * GM_HEADS_UNIT);
+			free_bytes += head->bytes;
+		}
+	EXPECT(heads->live_bytes == bytes - chunks * OWN_BYTES - free_bytes,
+	       "%zu bytes of heads are live, but %zu of %zu are free",
+	       heads->live_bytes, free_bytes, bytes);
 	return GPUMEM_OK;
 }

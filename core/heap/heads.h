@@ -14,6 +14,7 @@
  *     of each chunk: live == heads that were taken and not given
  *                    used == the size of all heads, live or free, and its own
  *                    used > first page  =>  live > 0
+ *     live_bytes == used of all chunks - their own - the free heads
  *     every free head is in the list of its size
  *
  * The heap's mutex guards it.
@@ -36,13 +37,15 @@ struct gm_heads_free;
 struct gm_heads {
 	struct gm_heads_chunk *chunks;
 	struct gm_heads_free *free[GM_HEADS_MAX / GM_HEADS_UNIT];
-	size_t chunk_count;
+	size_t chunk_count, live_bytes;
 };
 
 /* Memory with whatever it held. NULL: the system has none. */
 void *gm_heads_take(struct gm_heads *heads, size_t bytes);
 /* Of as many bytes as were taken. */
 void gm_heads_give(struct gm_heads *heads, void *head, size_t bytes);
+/* Memory that this has of the system, for heads or not. */
+size_t gm_heads_host_bytes(const struct gm_heads *heads);
 /* Whatever is still taken is gone. */
 void gm_heads_fini(struct gm_heads *heads);
 /* OK, or FAILED with what is wrong. */

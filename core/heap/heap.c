@@ -280,7 +280,8 @@ uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 {
 	const struct gm_local *local = heap->locals;
 	const struct gm_arena *arena = gm_arena_first(heap);
-	uint64_t bytes = gm_nodes_bytes(&heap->nodes) + heap->slab_bytes;
+	uint64_t bytes = gm_nodes_bytes(&heap->nodes) +
+			 gm_heads_host_bytes(&heap->heads);
 
 	for (; local; local = local->next)
 		bytes += sizeof(*local);

@@ -63,7 +63,6 @@ struct gm_heap {
 	 * most of that since a reset. */
 	uint64_t huge_bytes, huge_high_bytes;
 	struct gm_heads heads; /* of slabs */
-	size_t slab_bytes;     /* of them */
 };
 
 struct gm_heap_config {

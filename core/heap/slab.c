@@ -98,7 +98,6 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 	extent->arena = arena;
 	fill_map(slab);
 	partial_add(slab);
-	heap->slab_bytes += gm_slab_host_bytes(class);
 	return GPUMEM_OK;
 }
 
@@ -108,7 +107,6 @@ static void destroy(struct gm_slab *slab)
 	struct gm_extent *extent = slab->extent;
 
 	gm_map_fill(extent->address, extent->bytes, 0);
-	slab->heap->slab_bytes -= gm_slab_host_bytes(&slab->class);
 	gm_arena_release(slab->arena, extent);
 	gm_heads_give(&slab->heap->heads, slab,
 		      gm_slab_host_bytes(&slab->class));

@@ -7,8 +7,30 @@
 #include "heap/heads.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+
+#if THREAD_SANITIZER
+int main(void)
+{
+	skip_all("ThreadSanitizer has an mmap of its own");
+	return EXIT_SUCCESS;
+}
+#else
+
+static bool no_memory;
+
+/* The system's, as the library sees it. */
+void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
+	   off_t offset)
+{
+	if (no_memory) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd,
+			       offset);
+}
 
 enum { COUNT = 20000, CHUNK = 2 << 20, SYSTEM_PAGE = 4096 };
 
@@ -139,6 +161,9 @@ static void test_check(void)
 	heads.chunk_count++;
 	is_status(gm_heads_check(&heads), GPUMEM_CORRUPT, "a chunk is missing");
 	heads.chunk_count--;
+	heads.live_bytes++;
+	is_status(gm_heads_check(&heads), GPUMEM_CORRUPT, "a byte too many");
+	heads.live_bytes--;
 	heads.free[0] = heads.free[1];
 	is_status(gm_heads_check(&heads), GPUMEM_CORRUPT,
 		  "a head is misplaced");
@@ -147,12 +172,45 @@ static void test_check(void)
 	gm_heads_fini(&heads);
 }
 
+/* What the system does not give is no slab, and its run stays free memory. */
+static void test_none(void)
+{
+	struct gm_arena *arena;
+	struct gm_extent *run;
+
+	device_start();
+	heap_start();
+	arena = arena_of(NULL);
+	run = block(arena, heap.classes.of[0].run_bytes);
+	gm_books_free(&heap.books, run->requested, run->bytes, false);
+	gm_map_set(run->address, 0);
+	no_memory = true;
+	is_status(gm_slab_create(arena, 0, run), GPUMEM_NO_HOST_MEMORY,
+		  "no memory, no slab");
+	no_memory = false;
+	gm_arena_insert(arena, run);
+	is_uint(gm_heads_host_bytes(&heap.heads), 0, "nothing was taken");
+	sound("without a slab");
+	slab_new(arena, 0);
+	is_uint(heap.heads.live_bytes, gm_slab_host_bytes(&heap.classes.of[0]),
+		"now there is one");
+	ok(gm_heads_host_bytes(&heap.heads) > heap.heads.live_bytes,
+	   "which takes a little more than itself");
+	gm_slabs_purge(arena);
+	is_uint(heap.heads.live_bytes, 0, "and goes");
+	sound("purged");
+	heap_end();
+	device_end();
+}
+
 int main(void)
 {
 	alarm(60);
+	test_none();
 	test_apart();
 	test_given_up();
 	test_first();
 	test_check();
 	return done_testing();
 }
+#endif

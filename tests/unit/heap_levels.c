@@ -78,7 +78,7 @@ static void test_fuller_first(void)
 		give(count - 1);
 	sound("all slots are back");
 	gm_slabs_purge(arena);
-	is_uint(heap.slab_bytes, 0, "and all slabs can go");
+	is_uint(heap.heads.live_bytes, 0, "and all slabs can go");
 	heap_end();
 }
 
@@ -88,10 +88,10 @@ static void test_never_used(void)
 	size_t books;
 
 	start();
-	books = heap.slab_bytes;
+	books = heap.heads.live_bytes;
 	take(1);
 	gm_slabs_purge(arena);
-	is_uint(heap.slab_bytes, books / SLABS,
+	is_uint(heap.heads.live_bytes, books / SLABS,
 		"slabs that were never used go, the other stays");
 	sound("in order");
 	give(0);
@@ -100,7 +100,7 @@ static void test_never_used(void)
 	ok(!arena->empty[CLASS], "and used again");
 	give(0);
 	gm_slabs_purge(arena);
-	is_uint(heap.slab_bytes, 0, "or goes");
+	is_uint(heap.heads.live_bytes, 0, "or goes");
 	heap_end();
 }
 
@@ -139,7 +139,7 @@ static void test_moved(void)
 	while (count)
 		give(count - 1);
 	gm_slabs_purge(heir);
-	is_uint(heap.slab_bytes, 0, "and end where they went");
+	is_uint(heap.heads.live_bytes, 0, "and end where they went");
 	heap_end();
 	must(gm_stream_destroy(device, stream));
 }

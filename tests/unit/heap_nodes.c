@@ -9,15 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREAD_SANITIZER 1
-#endif
-#endif
-
-#ifdef THREAD_SANITIZER
+#if THREAD_SANITIZER
 int main(void)
 {
 	skip_all("ThreadSanitizer has an mmap of its own");

@@ -73,7 +73,7 @@ static void give_all(unsigned first, unsigned count)
 static void test_class(unsigned index)
 {
 	const struct gm_class *class = &heap.classes.of[index];
-	size_t free_bytes, books = heap.slab_bytes;
+	size_t free_bytes, books = heap.heads.live_bytes;
 	struct gm_slab *slab;
 	unsigned wrong;
 
@@ -82,7 +82,7 @@ static void test_class(unsigned index)
 	slab = partial_of(arena, index);
 	wrong = wrong_entries(slab) + (slab->address % GM_RUN_UNIT != 0);
 	wrong += slab->extent->bytes != class->run_bytes;
-	wrong += heap.slab_bytes - books != gm_slab_host_bytes(class);
+	wrong += heap.heads.live_bytes - books != gm_slab_host_bytes(class);
 	wrong += take_all(index);
 	wrong += heap_check() != GPUMEM_OK;
 	give_all(0, class->slots);
@@ -93,7 +93,7 @@ static void test_class(unsigned index)
 	wrong += heap_check() != GPUMEM_OK;
 	gm_slabs_purge(arena);
 	wrong += arena->index.bytes != free_bytes + class->run_bytes;
-	wrong += arena->empty[index] != NULL || heap.slab_bytes != books;
+	wrong += arena->empty[index] != NULL || heap.heads.live_bytes != books;
 	wrong += gm_map_get(slot[0].address) != 0;
 	is_uint(wrong, 0, "class of %u: every slot out and back", class->bytes);
 }

@@ -13,16 +13,7 @@
 #include <limits.h>
 #include <link.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
-	__has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
+#if ADDRESS_SANITIZER || THREAD_SANITIZER
 int main(void)
 {
 	skip_all("a sanitizer has a malloc of its own");

@@ -14,20 +14,6 @@
 #include <gpumem/host.h>
 #include <unistd.h>
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-#define THREAD_SANITIZER 1
-#else
-#define THREAD_SANITIZER 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER 1
-#else
-#define ADDRESS_SANITIZER 0
-#endif
-
 #define SYS_USE __attribute__((unused)) static
 
 enum { KIB = 1024, MIB = 1024 * 1024 };

@@ -11,16 +11,7 @@
 #include "opencl_layered.h"
 #include <gpumem/backend.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
-	__has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
+#if ADDRESS_SANITIZER || THREAD_SANITIZER
 int main(void)
 {
 	skip_all("a sanitizer has a realloc of its own");
