@@ -182,10 +182,10 @@ size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need)
 		.wish = {.pages = 1, .most = SIZE_MAX, .newest = UINT64_MAX},
 	};
 
-	if (gm_heap_any_capturing(heap))
-		return 0;
 	if (!space->spare_count)
 		steal(heap, 1, &theft);
+	else if (gm_heap_any_capturing(heap))
+		return 0;
 	if (!space->spare_count)
 		return 0;
 	handle = gm_spare_take(space, space->spare_count - 1);
