@@ -9,6 +9,7 @@
  * host memory even for this keeps the status alone.
  */
 #include "error.h"
+#include "line.h"
 #include "status.h"
 #include <pthread.h>
 #include <stdarg.h>
@@ -85,7 +86,7 @@ static void record(gpumem_status status, const char *text)
 		return;
 	records->last = (struct gpumem_error){.size = sizeof(records->last),
 					      .status = status};
-	copy_text(records->last.text, sizeof(records->last.text), text);
+	gm_line_copy(records->last.text, sizeof(records->last.text), text);
 }
 
 gpumem_status gm_fail(gpumem_status status, const char *format, ...)
@@ -117,8 +118,8 @@ void gm_native_error(int64_t code, const char *name, const char *format, ...)
 	native = &records->native;
 	native->said = true;
 	native->code = code;
-	copy_text(native->name, sizeof(native->name), name);
-	copy_text(native->text, sizeof(native->text), text);
+	gm_line_copy(native->name, sizeof(native->name), name ? name : "");
+	gm_line_copy(native->text, sizeof(native->text), text);
 }
 
 void gm_native_clear(void)
@@ -178,7 +179,7 @@ void gm_error_context(const char *format, ...)
 	vsnprintf(context, sizeof(context), format, args);
 	va_end(args);
 	snprintf(text, sizeof(text), "%s: %s", context, own->last.text);
-	copy_text(own->last.text, sizeof(own->last.text), text);
+	gm_line_copy(own->last.text, sizeof(own->last.text), text);
 }
 
 void gm_error_get(struct gpumem_error *error_out)

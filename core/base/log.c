@@ -4,8 +4,10 @@
 /*
  * See log.h. Option `log` is read anew for each message that has no function
  * to go to: messages are rare, and so no second copy of the level can be stale.
+ * One message is one printable line, whatever a driver put into it.
  */
 #include "log.h"
+#include "line.h"
 #include "option.h"
 #include <pthread.h>
 #include <stdarg.h>
@@ -73,33 +75,18 @@ bool gm_log_wanted(gpumem_log_level level)
 	return wanted(&now, level);
 }
 
-/* One message is one line, whatever a driver put into it. */
-static void flatten(char *line)
-{
-	size_t used = 0;
-	char *at;
-
-	for (at = line; *at; at++) {
-		if (*at == '\n' || *at == '\r')
-			*at = ' ';
-		if (*at != ' ')
-			used = (size_t)(at - line) + 1;
-	}
-	line[used] = '\0';
-}
-
 void gm_log(gpumem_log_level level, const char *format, ...)
 {
 	struct sink now = sink_now();
-	char line[LINE_BYTES];
+	char text[LINE_BYTES], line[LINE_BYTES];
 	va_list args;
 
 	if (!wanted(&now, level))
 		return;
 	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	flatten(line);
+	gm_line_copy(line, sizeof(line), text);
 	if (now.fn)
 		now.fn(level, line, now.user);
 	else

@@ -12,6 +12,7 @@
 #include "loader_room.h"
 #include "device_info.h"
 #include "base/error.h"
+#include "base/line.h"
 #include "base/log.h"
 #include "base/option.h"
 #include <stdio.h>
@@ -212,7 +213,7 @@ static struct gpumem_backend_info describe(const char *name,
 	gm_error_get(&error);
 	info.status = status;
 	snprintf(info.name, sizeof(info.name), "%s", name);
-	snprintf(info.reason, sizeof(info.reason), "%.255s", error.text);
+	gm_line_copy(info.reason, sizeof(info.reason), error.text);
 	return info;
 }
 

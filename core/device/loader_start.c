@@ -8,6 +8,7 @@
  */
 #include "loader_room.h"
 #include "base/error.h"
+#include "base/line.h"
 #include "base/log.h"
 #include "base/option.h"
 #include "base/status.h"
@@ -31,8 +32,8 @@ gpumem_status gm_row_refuse(struct gm_backend *row)
 		 row->info.name);
 	gm_error_set(&row->error);
 	row->info.status = row->error.status;
-	snprintf(row->info.reason, sizeof(row->info.reason), "%.255s",
-		 row->error.text);
+	gm_line_copy(row->info.reason, sizeof(row->info.reason),
+		     row->error.text);
 	return row->info.status;
 }
 

@@ -127,7 +127,8 @@ struct gpumem_error {
 };
 
 /* Fills *error_out; status is GPUMEM_OK when nothing failed yet. A later
- * success does not erase it. */
+ * success does not erase it. Its strings are one line of printable UTF-8: what
+ * else names and drivers bring is shown as \x1b and the like. */
 GPUMEM_API void gpumem_last_error(struct gpumem_error *error_out);
 
 /* The version of the library that is running, as GPUMEM_VERSION_STRING. */
@@ -143,8 +144,9 @@ typedef enum gpumem_log_level {
 	GPUMEM_LOG_DEBUG = 4  /* every driver call that failed */
 } gpumem_log_level;
 
-/* text: one line without its newline; valid during the call only. The function
- * may be called from any thread and must not call gpumem. */
+/* text: one line of printable UTF-8 without its newline, in which what else
+ * names and drivers bring is shown as \x1b and the like; valid during the call
+ * only. The function may be called from any thread and must not call gpumem. */
 typedef void (*gpumem_log_fn)(gpumem_log_level level, const char *text,
 			      void *user);
 

@@ -41,6 +41,28 @@ static void test_fail(void)
 	is_uint(strlen(error.text), sizeof(error.text) - 1, "context is cut");
 }
 
+/* Sentences quote names that others chose, and are printed to terminals. */
+static void test_printable(void)
+{
+	struct gpumem_error error;
+
+	gm_fail(GPUMEM_NOT_FOUND, "no device \"%s\"", "\033[2J\377");
+	error = get();
+	is_str(error.text, "no device \"\\x1b[2J\\xff\"",
+	       "what is not printable is escaped");
+	gm_error_context("pool \"%s\"", "\033]0;x\a");
+	error = get();
+	is_str(error.text,
+	       "pool \"\\x1b]0;x\\x07\": no device \"\\x1b[2J\\xff\"",
+	       "in a context too, and once only");
+	gm_native_error(3, "E\033[1m", "of\tthe\ndriver\b");
+	gm_fail_native(GPUMEM_DRIVER, "cuda", "cuda:0: map");
+	error = get();
+	is_str(error.text, "cuda:0: map: of the driver\\x08 (E\\x1b[1m, 3)",
+	       "and what a driver says");
+	is_str(error.native_name, "E\\x1b[1m", "with its name");
+}
+
 static void test_context(void)
 {
 	struct gpumem_error error;
@@ -220,6 +242,7 @@ int main(void)
 {
 	alarm(60);
 	test_fail();
+	test_printable();
 	test_context();
 	test_native();
 	test_save();

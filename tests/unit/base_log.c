@@ -59,6 +59,9 @@ static void test_lines(void)
 
 	gm_log(GPUMEM_LOG_INFO, "two\nlines\r\n");
 	is_str(seen.text, "two lines", "a message is one line");
+	gm_log(GPUMEM_LOG_INFO, "%s", "\033[2J\302\233A \377 M\303\274ller");
+	is_str(seen.text, "\\x1b[2J\\xc2\\x9bA \\xff M\303\274ller",
+	       "in which nothing commands a terminal");
 	memset(large, 'y', sizeof(large));
 	large[sizeof(large) - 1] = '\0';
 	gm_log(GPUMEM_LOG_INFO, "%s", large);
