@@ -193,6 +193,27 @@ exits 1 "a limit that is too low" "$replay" --limit=1MiB "$scratch/small"
 check "says where, and the figures" \
 	grep -q 'small:[1-9]: allocation .* out of memory' "$scratch/err"
 exits 0 "a limit that is not" "$replay" --limit=16MiB "$scratch/small"
+cat >"$scratch/five" <<'END'
+# gpumem-trace 1
+a 1 2097152 0
+a 2 2097152 0
+a 3 2097152 0
+a 4 2097152 0
+a 5 2097152 0
+END
+for limit in 8MiB 8MB 8m '8 MiB' 8388608 50%; do
+	exits 1 "direct, --limit=$limit of 16 MiB" with host.capacity:16MiB \
+		"$replay" --policy=direct --limit="$limit" "$scratch/five"
+	check "says where" grep -q 'five:6: allocation' "$scratch/err"
+	exits 1 "as option limit" with host.capacity:16MiB,limit:"$limit" \
+		"$replay" --policy=direct "$scratch/five"
+	check "says the same" grep -q 'five:6: allocation' "$scratch/err"
+	exits 0 "--limit goes before it" with limit:"$limit" \
+		"$replay" --policy=direct --limit=0 "$scratch/five"
+done
+exits 1 "a part of a device is a limit of a pool" with host.capacity:16MiB \
+	"$replay" --limit=50% "$scratch/five"
+check "which it names" grep -q 'limit 8.00 MiB' "$scratch/err"
 exits 1 "a device that is too small" with host.capacity:2MiB,host.page:4KiB \
 	"$replay" "$scratch/small"
 exits 1 "a direct limit" "$replay" --policy=direct --limit=2MiB \
@@ -301,7 +322,7 @@ exits 2 "no trace" "$replay"
 exits 2 "two traces" "$replay" "$scratch/small" "$scratch/small"
 exits 2 "a policy that is none" "$replay" --policy=nonsense "$scratch/small"
 for option in --passes=0 --passes=x --passes=-1 --check=0 --limit=12XiB \
-	--limit=1.2.3MiB --limit=; do
+	--limit=1.2.3MiB --limit= --limit=0% --limit=101%; do
 	exits 2 "$option" "$replay" "$option" "$scratch/small"
 done
 exits 3 "a device that is not there" "$replay" --device=host:1 \

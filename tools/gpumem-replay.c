@@ -27,8 +27,8 @@ static const struct argp_option options[] = {
 	{"policy", 'p', "POLICY", 0,
 	 "cached: through a pool (default); direct: the driver's own calls", 0},
 	{"passes", KEY_PASSES, "N", 0, "Replay N times in one pool", 0},
-	{"limit", KEY_LIMIT, "BYTES", 0,
-	 "Let the pool reserve at most this, as \"24GiB\"", 0},
+	{"limit", KEY_LIMIT, "SIZE", 0,
+	 "Reserve at most this, as \"24GiB\" or \"80%\"", 0},
 	{"check", KEY_CHECK, "N", 0,
 	 "Check the whole pool after every N events", 0},
 	{"scale", KEY_SCALE, "1/N", 0,
@@ -80,13 +80,22 @@ static void parse_number(int key, char *arg, struct replay_config *config,
 		ok = !strncmp(arg, "1/", 2) &&
 		     tool_parse_count(arg + 2, UINT64_MAX, &config->divisor) &&
 		     config->divisor > 0;
-	else if (key == KEY_CHECK)
+	else
 		ok = tool_parse_count(arg, UINT64_MAX, &config->check_every) &&
 		     config->check_every > 0;
-	else
-		ok = tool_parse_bytes(arg, &config->limit_bytes);
 	if (!ok)
 		argp_error(state, "not a number that can be used: %s", arg);
+}
+
+/* One word for one thing: the option of that name, and how it is written. */
+static void parse_limit(const char *arg, struct argp_state *state)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+
+	if (gpumem_option_set("limit", arg) == GPUMEM_OK)
+		return;
+	gpumem_last_error(&error);
+	argp_error(state, "%s", error.text);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -105,9 +114,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_PASSES:
 	case KEY_CHECK:
-	case KEY_LIMIT:
 	case KEY_SCALE:
 		parse_number(key, arg, config, state);
+		return 0;
+	case KEY_LIMIT:
+		parse_limit(arg, state);
 		return 0;
 	case KEY_NO_LOAD:
 		config->load = false;

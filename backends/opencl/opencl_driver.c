@@ -15,7 +15,7 @@
 struct opencl_driver gm_opencl;
 
 const struct gpumem_option_row gm_opencl_options[] = {
-	{"opencl.capacity", "0", GPUMEM_OPTION_BYTES,
+	{"opencl.capacity", "0", GPUMEM_OPTION_MEMORY,
 	 "the most that is taken of one device; 0: all that it says it has"},
 	{"opencl.library", "libOpenCL.so.1", GPUMEM_OPTION_TEXT,
 	 "the loader's library, by name or path"},

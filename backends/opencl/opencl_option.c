@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define LETTERS "kmgtpe"
-
 static const char *take_digits(const char *at, uint64_t *number,
 			       uint64_t *scale)
 {
@@ -21,23 +19,24 @@ static const char *take_digits(const char *at, uint64_t *number,
 	return at;
 }
 
-/* "4096", "64KiB", "1.5GiB". strtod() would read it as the locale has it. */
-uint64_t gm_opencl_option_capacity(void)
+/* A number of bytes, or a percentage. strtod() would read that as the locale
+ * has it. */
+uint64_t gm_opencl_option_capacity(uint64_t total_bytes)
 {
 	uint64_t whole = 0, part = 0, scale = 1, unused = 1;
-	const char *letter, *at;
 	char text[64] = "0";
-	int shift = 0;
+	double bytes;
+	const char *at;
 
 	gm_opencl.services->option("opencl.capacity", text, sizeof(text));
 	at = take_digits(text, &whole, &unused);
+	if (!*at)
+		return whole;
 	if (*at == '.')
-		at = take_digits(at + 1, &part, &scale);
-	letter = *at ? strchr(LETTERS, *at | 0x20) : NULL;
-	if (letter)
-		shift = 10 * (int)(letter - LETTERS + 1);
-	return (whole << shift) + (uint64_t)((double)part / (double)scale *
-					     (double)(UINT64_C(1) << shift));
+		take_digits(at + 1, &part, &scale);
+	bytes = (double)total_bytes / 100 *
+		((double)whole + (double)part / (double)scale);
+	return bytes < 1 ? 1 : (uint64_t)bytes;
 }
 
 gpumem_status gm_opencl_option_memory(enum opencl_wish *wish_out)

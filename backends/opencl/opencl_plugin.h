@@ -62,8 +62,8 @@ enum opencl_wish {
 };
 
 gpumem_status gm_opencl_option_memory(enum opencl_wish *wish_out);
-/* 0: none is set. */
-uint64_t gm_opencl_option_capacity(void);
+/* Of a device of so much memory; 0: none is set. */
+uint64_t gm_opencl_option_capacity(uint64_t total_bytes);
 
 gpumem_status gm_opencl_init(const struct gpumem_services *services);
 const char *gm_opencl_driver_version(void);

@@ -136,7 +136,7 @@ static gpumem_status choose_memory(const struct opencl_unit *unit,
 static gpumem_status read_sizes(const struct opencl_unit *unit,
 				struct opencl_traits *traits)
 {
-	uint64_t wish = gm_opencl_option_capacity(), largest;
+	uint64_t wish, largest;
 	cl_ulong total = 0, most = 0;
 	cl_uint bits = 0;
 
@@ -149,6 +149,7 @@ static gpumem_status read_sizes(const struct opencl_unit *unit,
 		return gm_opencl_fail(GPUMEM_DRIVER, CL_SUCCESS,
 				      "the device does not say how much "
 				      "memory it has");
+	wish = gm_opencl_option_capacity(total);
 	traits->capacity_bytes = wish && wish < total ? wish : total;
 	traits->alignment_bytes = ALIGNMENT_MIN;
 	if (bits / 8 > ALIGNMENT_MIN)

@@ -175,6 +175,20 @@ gpumem_status gm_option_add(const struct gpumem_option_row *rows)
 	return status;
 }
 
+/* Under the mutex. So that nobody else has to know how sizes are written. */
+static void copy_value(const struct gm_option *option, char *value_out,
+		       size_t bytes)
+{
+	uint64_t number;
+
+	if ((option->row->kind == GPUMEM_OPTION_BYTES ||
+	     option->row->kind == GPUMEM_OPTION_MEMORY) &&
+	    gm_parse_bytes(option->value, &number))
+		snprintf(value_out, bytes, "%llu", (unsigned long long)number);
+	else
+		snprintf(value_out, bytes, "%s", option->value);
+}
+
 bool gm_option_text(const char *key, char *value_out, size_t bytes)
 {
 	const struct gm_option *option;
@@ -182,7 +196,7 @@ bool gm_option_text(const char *key, char *value_out, size_t bytes)
 	gm_option_lock();
 	option = gm_option_find(core_options, key);
 	if (option && bytes)
-		snprintf(value_out, bytes, "%s", option->value);
+		copy_value(option, value_out, bytes);
 	gm_option_unlock();
 	return option != NULL;
 }
@@ -210,6 +224,16 @@ uint64_t gm_option_bytes(const char *key)
 uint64_t gm_option_count(const char *key)
 {
 	return gm_option_bytes(key);
+}
+
+uint64_t gm_option_memory(const char *key, uint64_t total_bytes)
+{
+	char value[GM_OPTION_VALUE_BYTES];
+	uint64_t bytes = 0;
+
+	if (gm_option_text(key, value, sizeof(value)))
+		gm_parse_memory(value, total_bytes, &bytes);
+	return bytes;
 }
 
 double gm_option_fraction(const char *key)

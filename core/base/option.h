@@ -17,9 +17,9 @@
 #define GM_OPTION_LIST(X)                                                      \
 	X("log", "none", TEXT,                                                 \
 	  "messages on standard error: none, error, warn, info or debug")      \
-	X("limit", "0", BYTES,                                                 \
+	X("limit", "0", MEMORY,                                                \
 	  "hard limit of each pool that sets none of its own; 0: none")        \
-	X("soft_limit", "0", BYTES,                                            \
+	X("soft_limit", "0", MEMORY,                                           \
 	  "above it a pool gives caches back and asks for help before it "     \
 	  "grows; 0: none")                                                    \
 	X("vm", "on", BOOL, "use virtual memory where the device has it")      \
@@ -65,15 +65,19 @@ void gm_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
 bool gm_option_bool(const char *key);
 uint64_t gm_option_bytes(const char *key);
 uint64_t gm_option_count(const char *key);
+/* A percentage is one of total_bytes, the device's memory. */
+uint64_t gm_option_memory(const char *key, uint64_t total_bytes);
 /* "1%" gives 0.01. */
 double gm_option_fraction(const char *key);
-/* For plugins; see struct gpumem_services. */
+/* For plugins; see struct gpumem_services. A size comes as a number of bytes,
+ * in digits, however it was written. */
 bool gm_option_text(const char *key, char *value_out, size_t bytes);
 
 /* The environment, or NULL in a set-user-id program. */
 const char *gm_environment(const char *name);
 
-/* "64KiB", "1.5GiB", "4096": false if it is none, or beyond 64 bits. */
+/* "4096", "64KiB", "1.5 GiB", "1GB", "1g", all in powers of 1024: false if it
+ * is none, or beyond 64 bits. */
 bool gm_parse_bytes(const char *text, uint64_t *bytes_out);
 
 #endif

@@ -49,22 +49,26 @@ static const char *parse_decimal(const char *at, struct decimal *decimal)
 	return at;
 }
 
-/* 0 for a unit that is none. "k" alone is KiB, as in the tools of the system;
- * "kB" could be 1000 or 1024 and is refused. */
+/* The factor of a unit, which may stand after a blank; 0: it is none. Memory is
+ * counted in powers of 1024, however the unit is written: see decision 22. */
 static uint64_t unit_bytes(const char *text)
 {
+	static const char *const endings[] = {"", "B", "i", "iB"};
 	static const char letters[] = "KMGT";
 	const char *letter;
-	char first = *text;
+	size_t i;
 
-	if (!first || strcasecmp(text, "B") == 0)
+	if (*text == ' ' && text[1])
+		text++;
+	if (!*text || strcasecmp(text, "B") == 0)
 		return 1;
-	if (first >= 'a' && first <= 'z')
-		first = (char)(first - 'a' + 'A');
-	letter = strchr(letters, first);
-	if (!letter || (text[1] && strcasecmp(text + 1, "iB") != 0))
+	letter = strchr(letters, *text & ~0x20);
+	if (!letter || !*letter)
 		return 0;
-	return UINT64_C(1024) << (10 * (letter - letters));
+	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (strcasecmp(text + 1, endings[i]) == 0)
+			return UINT64_C(1024) << (10 * (letter - letters));
+	return 0;
 }
 
 bool gm_parse_bytes(const char *text, uint64_t *bytes_out)
@@ -86,6 +90,22 @@ bool gm_parse_bytes(const char *text, uint64_t *bytes_out)
 	return true;
 }
 
+bool gm_parse_memory(const char *text, uint64_t total_bytes,
+		     uint64_t *bytes_out)
+{
+	size_t length = strlen(text);
+	double fraction, bytes;
+
+	if (!length || text[length - 1] != '%')
+		return gm_parse_bytes(text, bytes_out);
+	if (!gm_parse_percent(text, &fraction) || fraction <= 0 || fraction > 1)
+		return false;
+	/* Never 0, which would be no limit at all. */
+	bytes = (double)total_bytes * fraction;
+	*bytes_out = bytes < 1 ? 1 : (uint64_t)bytes;
+	return true;
+}
+
 bool gm_parse_count(const char *text, uint64_t *count_out)
 {
 	struct decimal decimal;
@@ -104,8 +124,8 @@ bool gm_parse_percent(const char *text, double *fraction_out)
 	text = parse_decimal(text, &decimal);
 	if (!text || decimal.whole > 10000)
 		return false;
-	if (*text == '%')
-		text++;
+	if (strcmp(text, "%") == 0 || strcmp(text, " %") == 0)
+		text = "";
 	if (*text)
 		return false;
 	*fraction_out = ((double)decimal.whole +
@@ -163,6 +183,12 @@ const char *gm_option_fault(const struct gpumem_option_row *row,
 		return gm_parse_bytes(text, &number)
 			       ? NULL
 			       : "is no size such as 4096, 64KiB or 1.5GiB";
+	case GPUMEM_OPTION_MEMORY:
+		return gm_parse_memory(text, 0, &number)
+			       ? NULL
+			       : "is no size such as 4096, 64KiB or 1.5GiB, "
+				 "nor a part of the device's memory such as "
+				 "80%";
 	case GPUMEM_OPTION_PERCENT:
 		return gm_parse_percent(text, &fraction)
 			       ? NULL

@@ -40,7 +40,11 @@ struct gm_option {
 
 bool gm_parse_bool(const char *text, bool *value_out);
 bool gm_parse_count(const char *text, uint64_t *count_out);
-/* "1%" and "1" give 0.01. */
+/* What gm_parse_bytes() takes, or a percentage of total_bytes, "80%": above 0,
+ * at most 100, and at least one byte. */
+bool gm_parse_memory(const char *text, uint64_t total_bytes,
+		     uint64_t *bytes_out);
+/* "1%", "1 %" and "1" give 0.01. */
 bool gm_parse_percent(const char *text, double *fraction_out);
 /* NULL when `text` is a value for the row, else what it should have been:
  * "is not on or off". */

@@ -46,11 +46,6 @@ static void unlink_pool(struct gpumem_pool *pool)
 	pthread_mutex_unlock(&pool->device->mutex);
 }
 
-static uint64_t or_option(uint64_t value, const char *key)
-{
-	return value ? value : gm_option_bytes(key);
-}
-
 /* A pool that does not hold its device open: the default one. */
 static void free_pool(struct gpumem_pool *pool)
 {
@@ -64,11 +59,17 @@ static void free_pool(struct gpumem_pool *pool)
 static gpumem_status init_heap(struct gpumem_pool *pool,
 			       const struct gpumem_pool_config *config)
 {
+	const uint64_t total = pool->device->info.total_bytes;
 	const struct gm_heap_config heap_config = {
-		.limit_bytes = or_option(config->limit_bytes, "limit"),
+		.limit_bytes = config->limit_bytes
+				       ? config->limit_bytes
+				       : gm_option_memory("limit", total),
 		.soft_limit_bytes =
-			or_option(config->soft_limit_bytes, "soft_limit"),
-		.page_bytes = or_option(config->page_bytes, "page"),
+			config->soft_limit_bytes
+				? config->soft_limit_bytes
+				: gm_option_memory("soft_limit", total),
+		.page_bytes = config->page_bytes ? config->page_bytes
+						 : gm_option_bytes("page"),
 		.kind = config->kind,
 		.peers = pool->peer_handles,
 		.peer_count = pool->peer_count,

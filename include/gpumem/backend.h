@@ -75,9 +75,10 @@ struct gpumem_services {
 	 * and a sentence that begins in lower case and has no full stop. */
 	void (*error)(int64_t native_code, const char *native_name,
 		      const char *format, ...) GPUMEM_PRINTF(3, 4);
-	/* The present value of one of the backend's own options, or NULL if it
+	/* The present value of one of the backend's own options; false if it
 	 * declares none of that key. Copies at most `bytes` into `value_out`,
-	 * zero-terminated. */
+	 * zero-terminated. A size, however it was written, comes as a number of
+	 * bytes in digits; all else as it was written. */
 	bool (*option)(const char *key, char *value_out, size_t bytes);
 	/* For functions that a plugin offers to programs beside its table: makes
 	 * what error() said the thread's last error, "WHERE: ...", and returns
@@ -91,8 +92,10 @@ typedef enum gpumem_option_kind {
 	GPUMEM_OPTION_TEXT = 0,
 	GPUMEM_OPTION_BOOL = 1,    /* on off yes no true false 1 0 */
 	GPUMEM_OPTION_COUNT = 2,   /* 0, 1, 2, ... */
-	GPUMEM_OPTION_BYTES = 3,   /* 4096, 64KiB, 2MiB, 1.5GiB, 1TiB */
-	GPUMEM_OPTION_PERCENT = 4  /* 2, 2%, 0.5% */
+	GPUMEM_OPTION_BYTES = 3,   /* 4096, 64KiB, 1.5GiB, 1TB, 2g: 1024s */
+	GPUMEM_OPTION_PERCENT = 4, /* 2, 2%, 0.5% */
+	GPUMEM_OPTION_MEMORY = 5   /* as BYTES, or 80%: of the device's memory,
+				      above 0 and at most 100 */
 } gpumem_option_kind;
 
 /* Keys begin with the backend's name and a dot: "host.capacity". */

@@ -21,6 +21,8 @@ const struct fuzz_seed fuzz_seeds[] = {
 	FUZZ_SEED("limti:1,limit,:1,limit:,limit:x,host.fail:alloc@3:lost"),
 	FUZZ_SEED("f.text:a:b;c,f.count:18446744073709551615,f.flag:yes"),
 	FUZZ_SEED("limit:18446744073709551616,space:16777216TiB,waste:1000%"),
+	FUZZ_SEED("limit:80%,soft_limit:12.5 %,page:1GB,cache:1 g,space:2Ti"),
+	FUZZ_SEED("limit:0%,limit:101%,limit:1 0,soft_limit:80%GB,f.part:3%"),
 	FUZZ_SEED("segment_waste:99999999999999999999%,page:1.0000001KiB"),
 	{NULL, 0},
 };
@@ -28,6 +30,7 @@ const struct fuzz_seed fuzz_seeds[] = {
 static const struct gpumem_option_row rows[] = {
 	{"f.text", "", GPUMEM_OPTION_TEXT, "a text"},
 	{"f.flag", "no", GPUMEM_OPTION_BOOL, "a flag"},
+	{"f.part", "0", GPUMEM_OPTION_MEMORY, "a size or a part"},
 	{"f.count", "3", GPUMEM_OPTION_COUNT, "a count"},
 	{NULL, NULL, GPUMEM_OPTION_TEXT, NULL},
 };
@@ -68,6 +71,10 @@ static bool parses(const struct gpumem_option_row *row, const char *value)
 		return gm_parse_count(value, &number);
 	case GPUMEM_OPTION_BYTES:
 		return gm_parse_bytes(value, &number);
+	case GPUMEM_OPTION_MEMORY:
+		return gm_parse_memory(value, UINT64_C(1) << 47, &number) &&
+		       (!strchr(value, '%') ||
+			(number && number <= UINT64_C(1) << 47));
 	case GPUMEM_OPTION_PERCENT:
 		return gm_parse_percent(value, &fraction) && fraction >= 0.0 &&
 		       fraction <= 101.0;

@@ -15,6 +15,7 @@ static const struct gpumem_option_row rows[] = {
 	{"t.flag", "no", GPUMEM_OPTION_BOOL, "a flag"},
 	{"t.count", "3", GPUMEM_OPTION_COUNT, "a count"},
 	{"t.bytes", "1KiB", GPUMEM_OPTION_BYTES, "a size"},
+	{"t.memory", "0", GPUMEM_OPTION_MEMORY, "a size or a part"},
 	{"t.percent", "1%", GPUMEM_OPTION_PERCENT, "a percentage"},
 	{NULL, NULL, GPUMEM_OPTION_TEXT, NULL},
 };
@@ -69,7 +70,7 @@ static void test_set(void)
 	is_status(gm_option_set("limit", "many"), GPUMEM_INVALID, "no size");
 	is_str(last_text(),
 	       "option \"limit\": \"many\" is no size such as 4096, 64KiB or "
-	       "1.5GiB",
+	       "1.5GiB, nor a part of the device's memory such as 80%",
 	       "says what is wrong");
 	is_uint(gm_option_bytes("limit"), UINT64_C(3) << 30, "nothing changed");
 
@@ -129,12 +130,24 @@ static void test_add(void)
 {
 	static const struct gpumem_option_row none[] = {
 		{NULL, NULL, GPUMEM_OPTION_TEXT, NULL}};
-	char value[8] = "", longkey[80];
+	char value[8] = "", size[32], longkey[80];
 
 	is_status(gm_option_add(rows), GPUMEM_OK, "rows of a backend");
 	is_status(gm_option_add(rows), GPUMEM_OK, "the same again");
 	is_status(gm_option_add(rows + 1), GPUMEM_OK, "and a part of them");
 	is_status(gm_option_add(none), GPUMEM_OK, "no rows at all");
+	is_status(gm_option_set("t.bytes", "1.5 GB"), GPUMEM_OK, "a size");
+	ok(gm_option_text("t.bytes", size, sizeof(size)), "as a plugin");
+	is_str(size, "1610612736", "comes in digits");
+	is_status(gm_option_set("t.bytes", NULL), GPUMEM_OK, "and back");
+	is_status(gm_option_set("t.memory", "80 %"), GPUMEM_OK, "a part");
+	ok(gm_option_text("t.memory", size, sizeof(size)), "as a plugin");
+	is_str(size, "80 %", "is not a number before there is a device");
+	is_uint(gm_option_memory("t.memory", 1000), 800, "and then it is");
+	is_status(gm_option_set("t.memory", "2k"), GPUMEM_OK, "a size");
+	ok(gm_option_text("t.memory", size, sizeof(size)), "as a plugin");
+	is_str(size, "2048", "comes in digits");
+	is_uint(gm_option_memory("t.memory", 1000), 2048, "whatever there is");
 	is_status(gm_option_set("t.text", "abcdefghij"), GPUMEM_OK, "set one");
 	ok(gm_option_text("t.text", value, sizeof(value)), "as a plugin");
 	is_str(value, "abcdefg", "cut to the plugin's room");
@@ -208,7 +221,7 @@ static void test_visit(void)
 	GM_OPTION_LIST(COUNT_ONE)
 #undef COUNT_ONE
 	gm_option_visit(walk, &all);
-	is_int(all.count, core + 5, "every option once");
+	is_int(all.count, core + 6, "every option once");
 	ok(all.ordered, "the core's first, and settable from the visit");
 	gm_option_visit(walk, &some);
 	is_int(some.count, 4, "until the visitor has enough");

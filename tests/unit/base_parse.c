@@ -19,6 +19,19 @@ static void test_bytes(void)
 		{"64KiB", 65536},
 		{"64kib", 65536},
 		{"64K", 65536},
+		{"64k", 65536},
+		{"64KB", 65536},
+		{"64kB", 65536},
+		{"64Ki", 65536},
+		{"64 KiB", 65536},
+		{"17 B", 17},
+		{"1G", UINT64_C(1) << 30},
+		{"1g", UINT64_C(1) << 30},
+		{"1GB", UINT64_C(1) << 30},
+		{"1gb", UINT64_C(1) << 30},
+		{"1Gi", UINT64_C(1) << 30},
+		{"1 GB", UINT64_C(1) << 30},
+		{"2TB", UINT64_C(2) << 40},
 		{"2MiB", 2097152},
 		{"1.5GiB", 1610612736},
 		{"0.5k", 512},
@@ -35,17 +48,23 @@ static void test_bytes(void)
 		"-1",
 		"+1",
 		" 1",
-		"1 ",
-		"1 KiB",
 		"KiB",
 		"1.5",
 		"1.5B",
 		".5KiB",
 		"1.KiB",
-		"1kB",
-		"1MB",
-		"1Ki",
 		"1KiBs",
+		"1KBi",
+		"1Kb/s",
+		"1BB",
+		"1bi",
+		"1  KiB",
+		"1\tKiB",
+		"1K B",
+		"1 ",
+		"1GG",
+		"1@",
+		"80%",
 		"0x10",
 		"1e3",
 		"1,5GiB",
@@ -70,6 +89,37 @@ static void test_bytes(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ok(!gm_parse_bytes(bad[i], &bytes), "no size: \"%s\"", bad[i]);
 	is_uint(bytes, 99, "a refusal leaves the output alone");
+}
+
+static void test_memory(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} good[] = {
+		{"0", 0},	 {"1GB", UINT64_C(1) << 30}, {"100%", 1000000},
+		{"80%", 800000}, {"80 %", 800000},	     {"12.5%", 125000},
+		{"0.05%", 500},	 {"0.000001%", 1},
+	};
+	static const char *const bad[] = {
+		"",	"%",	 "0%",	 "0.0%", "100.1%", "101%", "-5%",
+		"80%%", "80%GB", "80% ", "8,5%", "1e1%",   "80  %"};
+	uint64_t bytes;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		bytes = 99;
+		ok(gm_parse_memory(good[i].text, 1000000, &bytes), "%s",
+		   good[i].text);
+		is_uint(bytes, good[i].bytes, "%s of a million", good[i].text);
+	}
+	bytes = 99;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!gm_parse_memory(bad[i], 1000000, &bytes), "none: \"%s\"",
+		   bad[i]);
+	is_uint(bytes, 99, "a refusal leaves the output alone");
+	ok(gm_parse_memory("0.000001%", 7, &bytes), "a part that is nothing");
+	is_uint(bytes, 1, "is not 0, which would be no limit");
 }
 
 static void test_bool(void)
@@ -107,13 +157,14 @@ static void test_count(void)
 
 static void test_percent(void)
 {
-	static const char *const bad[] = {"",	 "%",	"-1%",	 "1%%",
-					  "1,5", "1 %", "10001", "0.1234567%"};
+	static const char *const bad[] = {"",	 "%",  "-1%",	"1%%",
+					  "1,5", "1 ", "10001", "0.1234567%"};
 	double fraction = 0;
 	size_t i;
 
 	ok(gm_parse_percent("2", &fraction) && fraction == 0.02, "2");
 	ok(gm_parse_percent("2%", &fraction) && fraction == 0.02, "2%%");
+	ok(gm_parse_percent("2 %", &fraction) && fraction == 0.02, "2 %%");
 	ok(gm_parse_percent("0.5%", &fraction) && fraction == 0.005, "0.5%%");
 	ok(gm_parse_percent("0", &fraction) && fraction == 0.0, "0");
 	ok(gm_parse_percent("150%", &fraction) && fraction == 1.5, "150%%");
@@ -133,6 +184,12 @@ static void test_fault(void)
 	large[sizeof(large) - 2] = '\0';
 	is_str(gm_option_fault(&row, large), NULL, "as long as can be");
 	is_str(gm_option_fault(&row, ""), NULL, "an empty text is one");
+	row.kind = GPUMEM_OPTION_MEMORY;
+	is_str(gm_option_fault(&row, "80%"), NULL, "a part of the memory");
+	is_str(gm_option_fault(&row, "1XB"),
+	       "is no size such as 4096, 64KiB or 1.5GiB, nor a part of the "
+	       "device's memory such as 80%",
+	       "says what it should be");
 	row.kind = (gpumem_option_kind)9;
 	ok(gm_option_fault(&row, "1") != NULL, "a kind that is none");
 	row.key = "log";
@@ -157,6 +214,7 @@ int main(void)
 
 	diag("locale: %s", name ? name : "C; no German one is here");
 	test_bytes();
+	test_memory();
 	test_bool();
 	test_count();
 	test_percent();

@@ -114,7 +114,7 @@ static void try(const char *memory)
 int main(void)
 {
 	opencl_start();
-	capacity_option = "64MiB";
+	capacity_option = "67108864";
 	try("svm");
 	try("buffer");
 	return done_testing();

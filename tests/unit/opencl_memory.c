@@ -223,6 +223,7 @@ static void test_options(void)
 {
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 	void *device = NULL;
+	uint64_t total;
 
 	memory_option = "usm";
 	is_status(opencl->device_info(0, &info), GPUMEM_UNSUPPORTED,
@@ -234,13 +235,19 @@ static void test_options(void)
 	says("opencl.memory is \"nonsense\"");
 	is_ptr(device, NULL, "and no device");
 	memory_option = "auto";
-	capacity_option = "1KiB";
+	capacity_option = "1024";
 	is_status(opencl->device_info(0, &info), GPUMEM_INVALID,
 		  "a device that is too small");
 	says("opencl.capacity");
-	capacity_option = "1.5GiB";
+	capacity_option = "1610612736";
 	is_status(opencl->device_info(0, &info), GPUMEM_OK, "a smaller device");
 	is_uint(info.total_bytes, 1536 * MIB, "is as small");
+	capacity_option = "0";
+	is_status(opencl->device_info(0, &info), GPUMEM_OK, "all of it");
+	total = info.total_bytes;
+	capacity_option = "12.5%";
+	is_status(opencl->device_info(0, &info), GPUMEM_OK, "an eighth of it");
+	is_uint(info.total_bytes, total / 8, "is an eighth");
 	is_status(opencl->device_info(2, &info), GPUMEM_NO_DEVICE,
 		  "a device that is not there");
 }
@@ -248,7 +255,7 @@ static void test_options(void)
 int main(void)
 {
 	opencl_start();
-	capacity_option = "512MiB";
+	capacity_option = "536870912";
 	try("svm");
 	try("buffer");
 	test_options();

@@ -101,51 +101,6 @@ int tool_close(gpumem_device *device, int code)
 	return code ? code : TOOL_FAILED;
 }
 
-/* The factor that a unit stands for; 0: none. */
-static double unit_factor(const char *unit)
-{
-	static const struct {
-		const char *name;
-		double factor;
-	} units[] = {
-		{"", 1.0},	 {"B", 1.0},	  {"KiB", 0x1p10},
-		{"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
-	};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(unit, units[i].name))
-			return units[i].factor;
-	return 0.0;
-}
-
-bool tool_parse_bytes(const char *text, uint64_t *bytes_out)
-{
-	size_t digits = strspn(text, "0123456789");
-	size_t number = strspn(text, "0123456789.");
-	double factor = unit_factor(text + number);
-	double value;
-
-	if (number == digits && factor == 1.0) {
-		char copy[24];
-
-		if (digits >= sizeof(copy))
-			return false;
-		memcpy(copy, text, digits);
-		copy[digits] = '\0';
-		return tool_parse_count(copy, UINT64_MAX, bytes_out);
-	}
-	if (!digits || factor == 0.0 || number > 40)
-		return false;
-	if (number != digits &&
-	    strspn(text + digits + 1, "0123456789") != number - digits - 1)
-		return false;
-	value = strtod(text, NULL) * factor;
-	if (!(value < 0x1p63))
-		return false;
-	*bytes_out = (uint64_t)value;
-	return true;
-}
-
 bool tool_parse_count(const char *text, uint64_t max, uint64_t *count_out)
 {
 	size_t digits = strspn(text, "0123456789");

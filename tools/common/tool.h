@@ -41,9 +41,6 @@ gpumem_device *tool_open(const char *name, int *code_out);
 /* Closes what is not NULL; a failure is told, and code made TOOL_FAILED. */
 int tool_close(gpumem_device *device, int code);
 
-/* "4096", "64KiB", "1.5GiB". */
-bool tool_parse_bytes(const char *text, uint64_t *bytes_out);
-
 /* Decimal digits only, at most `max`. */
 bool tool_parse_count(const char *text, uint64_t max, uint64_t *count_out);
 

@@ -16,7 +16,6 @@ static bool open_pool(struct replay *replay)
 		GPUMEM_INIT(struct gpumem_pool_config);
 
 	config.name = "replay";
-	config.limit_bytes = replay->config->limit_bytes;
 	if (gpumem_pool_create(replay->device, &config, &replay->pool) !=
 	    GPUMEM_OK)
 		return replay_fail_last(replay, "cannot create the pool");

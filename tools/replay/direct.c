@@ -16,10 +16,28 @@ static bool fail_status(struct replay *replay, const char *what,
 	return replay_fail(replay, "%s: %s", what, gpumem_status_text(status));
 }
 
+/* What option `limit` comes to on this device, by the word of a pool. */
+static bool read_limit(struct replay *replay)
+{
+	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+	gpumem_pool *pool;
+
+	if (gpumem_pool_create(replay->device, NULL, &pool) != GPUMEM_OK)
+		return replay_fail_last(replay, "cannot create a pool");
+	if (gpumem_pool_stats(pool, &stats) != GPUMEM_OK ||
+	    gpumem_pool_destroy(pool, false) != GPUMEM_OK)
+		return replay_fail_last(replay, "cannot ask a pool");
+	replay->limit_bytes = stats.limit_bytes;
+	return true;
+}
+
 static bool open_raw(struct replay *replay)
 {
-	gpumem_status status = raw_open(replay->info.name, &replay->raw);
+	gpumem_status status;
 
+	if (!read_limit(replay))
+		return false;
+	status = raw_open(replay->info.name, &replay->raw);
 	if (status == GPUMEM_OK)
 		return true;
 	return fail_status(replay, "cannot open the raw device", status);
@@ -45,8 +63,8 @@ static gpumem_status raw_alloc(struct replay *replay, uint32_t slot,
 
 	if (!size || size > replay->info.max_alloc_bytes)
 		return GPUMEM_NO_MEMORY;
-	if (replay->config->limit_bytes &&
-	    size > replay->config->limit_bytes - use->reserved_bytes)
+	if (replay->limit_bytes &&
+	    size > replay->limit_bytes - use->reserved_bytes)
 		return GPUMEM_LIMIT;
 	status = replay->raw.table->alloc(replay->raw.handle, size, &address);
 	use->driver_ns += clock_ns() - start;

@@ -25,7 +25,6 @@ struct replay_config {
 	const char *device; /* NULL: the default */
 	const struct replay_policy *policy;
 	const struct model *model; /* NULL: none */
-	uint64_t limit_bytes;	   /* 0: none */
 	uint64_t passes;
 	uint64_t divisor;     /* of the size of every block */
 	uint64_t check_every; /* events between two checks; 0: never */
@@ -60,6 +59,7 @@ struct replay {
 	gpumem_pool *pool;	      /* cached */
 	struct raw_device raw;	      /* direct */
 	uint64_t *sizes;	      /* direct: by slot, rounded */
+	uint64_t limit_bytes;	      /* direct: option `limit`; 0: none */
 	struct replay_usage direct;
 
 	void **ptrs; /* by slot; NULL: not live */
