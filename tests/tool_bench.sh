@@ -41,6 +41,8 @@ json_is "[(r['series'], r['threads']) for r in d['results']] ==
 	for t in (1, 2, 3)]" True "and as numbers"
 json_is "all(0 < r['harness_ns'] for r in d['results'])" True \
 	"with what the benchmark takes itself"
+exits 1 "nowhere to print" sh -c "exec '$bench' $short pair >&-"
+check "says so" grep -q 'cannot write' "$scratch/err"
 exits 0 "threads on a device without streams" \
 	with host.streams:off,host.copy:off,host.capture:off \
 	"$bench" $short --threads=2 threads

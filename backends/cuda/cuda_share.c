@@ -7,8 +7,8 @@
  * nothing; nobody locks.
  */
 #include "cuda_plugin.h"
+#include "../common/descriptor.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #define FD CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
@@ -111,6 +111,18 @@ gpumem_status gm_cuda_page_create_shared(void *handle, uint64_t bytes,
 }
 
 /* Whether its descriptors are closed on exec the driver does not say. */
+static gpumem_status hand_out(int fd, int *fd_out)
+{
+	fd = gm_descriptor_move(fd, GM_DESCRIPTOR_LEAST);
+	if (fd < 0)
+		return gm_cuda_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
+				    "no descriptor is left (ulimit -n bounds "
+				    "them)");
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	*fd_out = fd;
+	return GPUMEM_OK;
+}
+
 gpumem_status gm_cuda_page_export(void *handle, gpumem_page page,
 				  uint64_t bytes, int *fd_out)
 {
@@ -124,10 +136,8 @@ gpumem_status gm_cuda_page_export(void *handle, gpumem_page page,
 				       &fd, gm_cuda_memory_of(page), FD, 0),
 			       "cuMemExportToShareableHandle of %llu bytes",
 			       (unsigned long long)bytes);
-	if (status == GPUMEM_OK) {
-		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-		*fd_out = fd;
-	}
+	if (status == GPUMEM_OK)
+		status = hand_out(fd, fd_out);
 	gm_cuda_leave(&visit);
 	return status;
 }

@@ -38,7 +38,9 @@
 #ifndef GM_HIP_PLUGIN_H
 #define GM_HIP_PLUGIN_H
 
+#include <dirent.h>
 #include <gpumem/backend.h>
+#include <stdio.h>
 #include "hip_symbols.h"
 
 /* ---- The runtime ------------------------------------------------------- */
@@ -153,6 +155,10 @@ void gm_hip_drop_level(struct hip_device *device);
 /* Bytes of the device's own memory, as the kernel's driver counts them. False:
  * it does not say. */
 bool gm_hip_sysfs_memory(const char *pci, struct gpumem_memory *memory_out);
+/* To be read; NULL: it is not there. Their descriptors are none of the standard
+ * streams'. */
+FILE *gm_hip_open_file(const char *path);
+DIR *gm_hip_open_folder(const char *path);
 /* A path below hip.sysfs. */
 #define HIP_PATH_BYTES 1024
 void gm_hip_sysfs_path(char path_out[HIP_PATH_BYTES], const char *format, ...)

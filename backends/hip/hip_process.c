@@ -10,7 +10,6 @@
  */
 #include "hip_plugin.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +60,7 @@ static bool is_node_of(const char *node, const char *pci)
 	FILE *file;
 
 	gm_hip_sysfs_path(path, KFD "/topology/nodes/%s/properties", node);
-	file = fopen(path, "re");
+	file = gm_hip_open_file(path);
 	if (file) {
 		is = is_place(file, pci);
 		(void)fclose(file);
@@ -77,7 +76,7 @@ static void find_gpus(const char *pci, struct gpus *gpus)
 	DIR *nodes;
 
 	gm_hip_sysfs_path(path, KFD "/topology/nodes");
-	nodes = opendir(path);
+	nodes = gm_hip_open_folder(path);
 	while (nodes && gpus->count < GPUS_MAX && (entry = readdir(nodes))) {
 		if (entry->d_name[0] == '.' || !is_node_of(entry->d_name, pci))
 			continue;
@@ -131,7 +130,7 @@ static void read_name(struct gpumem_process *process)
 	if (!sees_machine())
 		return;
 	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/comm", process->pid);
-	file = fopen(path, "re");
+	file = gm_hip_open_file(path);
 	if (!file)
 		return;
 	if (fgets(process->name, sizeof(process->name), file))
@@ -178,7 +177,7 @@ gpumem_status gm_hip_device_processes(
 				   "knows no device at %s (hip.sysfs)",
 				   device->pci);
 	gm_hip_sysfs_path(path, KFD "/proc");
-	processes = opendir(path);
+	processes = gm_hip_open_folder(path);
 	if (!processes)
 		return gm_hip_fail(GPUMEM_UNSUPPORTED, hipSuccess,
 				   "nobody can tell which processes use the "

@@ -7,8 +7,8 @@
  * were created for it. Keeps nothing; nobody locks.
  */
 #include "hip_plugin.h"
+#include "../common/descriptor.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #define FD hipMemHandleTypePosixFileDescriptor
@@ -120,6 +120,18 @@ gpumem_status gm_hip_page_create_shared(void *handle, uint64_t bytes,
 }
 
 /* Whether its descriptors are closed on exec the runtime does not say. */
+static gpumem_status hand_out(int fd, int *fd_out)
+{
+	fd = gm_descriptor_move(fd, GM_DESCRIPTOR_LEAST);
+	if (fd < 0)
+		return gm_hip_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
+				   "no descriptor is left (ulimit -n bounds "
+				   "them)");
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	*fd_out = fd;
+	return GPUMEM_OK;
+}
+
 gpumem_status gm_hip_page_export(void *handle, gpumem_page page, uint64_t bytes,
 				 int *fd_out)
 {
@@ -137,10 +149,8 @@ gpumem_status gm_hip_page_export(void *handle, gpumem_page page, uint64_t bytes,
 			FD, 0),
 		"hipMemExportToShareableHandle of %llu bytes",
 		(unsigned long long)bytes);
-	if (status == GPUMEM_OK) {
-		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-		*fd_out = fd;
-	}
+	if (status == GPUMEM_OK)
+		status = hand_out(fd, fd_out);
 	gm_hip_leave(&visit);
 	return status;
 }

@@ -6,6 +6,7 @@
  * read each time; keeps nothing; nobody locks.
  */
 #include "hip_plugin.h"
+#include "../common/descriptor.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,9 +24,32 @@ void gm_hip_sysfs_path(char path_out[HIP_PATH_BYTES], const char *format, ...)
 	snprintf(path_out, HIP_PATH_BYTES, "%s/%s", root, rest);
 }
 
+FILE *gm_hip_open_file(const char *path)
+{
+	int fd = gm_descriptor_move(open(path, O_RDONLY | O_CLOEXEC),
+				    GM_DESCRIPTOR_LEAST);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+DIR *gm_hip_open_folder(const char *path)
+{
+	int fd = gm_descriptor_move(
+		open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+		GM_DESCRIPTOR_LEAST);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !folder)
+		close(fd);
+	return folder;
+}
+
 bool gm_hip_sysfs_number(const char *path, uint64_t *number_out)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = gm_hip_open_file(path);
 	bool ok;
 
 	if (!file)

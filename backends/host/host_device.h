@@ -11,6 +11,7 @@
  *     host_fault.c    faults that were asked for, and the count of calls
  *     host_gate.c     what every slot does first; losing the device
  *     host_table.c    handles of streams and events, checked without a lock
+ *     host_file.c     the files that memory is in
  *     host_range.c    address ranges, found by any address inside
  *     host_phys.c     physical memory: ranges of one memfd
  *     host_space.c    group VM: addresses and pages
@@ -203,7 +204,7 @@ struct host_device {
 gpumem_status gm_host_enter(struct host_device *device, enum host_slot slot);
 void gm_host_sleep(uint64_t ns);
 /* Every slot of the device gives LOST from now on, and its queues are dropped.
- * No lock may be held. */
+ * No stream's mutex may be held. */
 void gm_host_lose(struct host_device *device);
 
 /* Is it the number of a device that was adopted? */

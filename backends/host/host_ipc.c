@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #endif
 #include "host_device.h"
+#include "../common/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,20 +42,21 @@ static gpumem_status name_locked(struct host_device *device, uint64_t address,
 	const struct host_range *range =
 		gm_host_range_find(&device->raws, address);
 	const struct host_page *page;
-	struct stat file;
+	gpumem_status status;
 
 	if (!range || range->address != address || range->bytes != bytes)
 		return gm_host_fail(GPUMEM_INVALID,
 				    "no such allocation: 0x%llx, %llu bytes",
 				    (unsigned long long)address,
 				    (unsigned long long)bytes);
-	if (fstat(device->phys.fd, &file) < 0)
-		return gm_host_fail_system(errno, "a look at its file");
+	status = gm_host_file_check(device, &device->phys.file);
+	if (status != GPUMEM_OK)
+		return status;
 	page = &device->phys.pages[range->page];
 	memcpy(name->magic, magic, sizeof(magic));
 	name->pid = getpid();
-	name->fd = device->phys.fd;
-	name->inode = file.st_ino;
+	name->fd = device->phys.file.fd;
+	name->inode = device->phys.file.inode;
 	name->offset = page->offset;
 	name->span = range->span;
 	name->bytes = bytes;
@@ -89,7 +91,8 @@ static gpumem_status open_file(const struct name *name, int *fd_out)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)name->pid,
 		 (int)name->fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = gm_descriptor_move(open(path, O_RDWR | O_CLOEXEC),
+				GM_DESCRIPTOR_LEAST);
 	if (fd >= 0 && !fstat(fd, &file) && file.st_ino == name->inode &&
 	    (uint64_t)file.st_size >= name->offset + name->span) {
 		*fd_out = fd;
@@ -104,7 +107,8 @@ static gpumem_status open_file(const struct name *name, int *fd_out)
 }
 
 static gpumem_status map_file(struct host_device *device,
-			      const struct name *name, int fd,
+			      const struct name *name,
+			      const struct host_file *file,
 			      uint64_t *address_out)
 {
 	uint64_t alignment = device->config.alignment;
@@ -116,7 +120,8 @@ static gpumem_status map_file(struct host_device *device,
 	if (status != GPUMEM_OK)
 		return status;
 	range.address = range.base + name->shift;
-	status = gm_host_phys_map(fd, range.base, range.span, name->offset);
+	status = gm_host_phys_map(device, file, range.base, range.span,
+				  name->offset);
 	if (status != GPUMEM_OK)
 		goto release;
 	pthread_mutex_lock(&device->memory);
@@ -139,6 +144,7 @@ gpumem_status gm_host_ipc_open(void *handle, const void *bytes_of,
 {
 	struct host_device *device = handle;
 	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_open);
+	struct host_file file;
 	struct name name;
 	int fd = -1;
 
@@ -157,8 +163,11 @@ gpumem_status gm_host_ipc_open(void *handle, const void *bytes_of,
 	status = open_file(&name, &fd);
 	if (status != GPUMEM_OK)
 		return status;
-	status = map_file(device, &name, fd, address_out);
-	close(fd);
+	status = gm_host_file_keep(fd, &file);
+	if (status != GPUMEM_OK)
+		return status;
+	status = map_file(device, &name, &file, address_out);
+	gm_host_file_close(&file);
 	return status;
 }
 

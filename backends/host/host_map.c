@@ -81,7 +81,8 @@ static gpumem_status map_runs(const struct host_extent *extent,
 		const struct host_page *page = page_of(extent, pages[done]);
 
 		status = gm_host_phys_map(
-			page->own ? page->fd : extent->device->phys.fd,
+			extent->device,
+			page->own ? &page->file : &extent->device->phys.file,
 			extent->address + done * size, length * size,
 			page->own ? 0 : page->offset);
 		if (status != GPUMEM_OK)

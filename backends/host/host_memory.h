@@ -10,11 +10,31 @@
 #define GM_HOST_MEMORY_H
 
 #include <gpumem/backend.h>
+#include <sys/types.h>
 
 struct host_device;
 
 /* The unit of ordinary memory and of all file offsets here. */
 #define HOST_UNIT UINT64_C(4096)
+
+/* ---- Files ------------------------------------------------------------- */
+
+/* A descriptor that we keep, and which file it is. */
+struct host_file {
+	int fd;
+	dev_t device;
+	ino_t inode;
+};
+
+/* A new file of that name in memory, empty. */
+gpumem_status gm_host_file_make(const char *name, struct host_file *file_out);
+/* Takes fd over, under a number of its own; closes it when that fails. */
+gpumem_status gm_host_file_keep(int fd, struct host_file *file_out);
+/* LOST, with a sentence, and the device is lost: the program has closed it. */
+gpumem_status gm_host_file_check(struct host_device *device,
+				 const struct host_file *file);
+/* If it is still ours. */
+void gm_host_file_close(const struct host_file *file);
 
 /* ---- Physical memory --------------------------------------------------- */
 
@@ -32,9 +52,9 @@ struct host_page {
 	uint64_t peers;	       /* where it is mapped: mask of other devices */
 	uint32_t turn;	       /* how often it was taken */
 	bool raw;	       /* held by alloc, not by page_create */
-	bool own;	       /* not that range, but a file `fd` of its own */
+	bool own;	       /* not that range, but `file` of its own */
 	bool foreign;	       /* own, and charged to who made it */
-	int fd;
+	struct host_file file;
 };
 
 /* Free pages of one span; the lowest is on top. room >= all pages of it. */
@@ -46,7 +66,7 @@ struct host_bin {
 #define HOST_BINS 480
 
 struct host_phys {
-	int fd;
+	struct host_file file;
 	uint64_t file_bytes;  /* its size */
 	uint64_t next_offset; /* where no page has been yet */
 	struct host_page *pages;
@@ -64,11 +84,14 @@ gpumem_status gm_host_phys_take(struct host_device *device, uint64_t bytes,
 /* The same of a page that is charged to nobody here. */
 gpumem_status gm_host_phys_adopt(struct host_device *device, uint64_t bytes,
 				 uint32_t *number_out);
+/* LOST: the program has closed the file that the page is in. */
+gpumem_status gm_host_phys_check(struct host_device *device, uint32_t number);
 /* Drops its content and gives the memory to the system. */
 void gm_host_phys_give(struct host_device *device, uint32_t number);
 /* Maps a file from offset on. A failure leaves what was there. */
-gpumem_status gm_host_phys_map(int fd, uint64_t address, uint64_t bytes,
-			       uint64_t offset);
+gpumem_status gm_host_phys_map(struct host_device *device,
+			       const struct host_file *file, uint64_t address,
+			       uint64_t bytes, uint64_t offset);
 /* The page of a handle of page_create, if it is in use with so many bytes; the
  * lower half of the handle is its number + 1. Else NULL. */
 struct host_page *gm_host_page_find(struct host_device *device,

@@ -25,10 +25,7 @@
 
 gpumem_status gm_host_phys_init(struct host_phys *phys)
 {
-	phys->fd = memfd_create("gpumem-host", MFD_CLOEXEC);
-	if (phys->fd < 0)
-		return gm_host_fail_system(errno, "memfd_create");
-	return GPUMEM_OK;
+	return gm_host_file_make("gpumem-host", &phys->file);
 }
 
 void gm_host_phys_free(struct host_phys *phys)
@@ -37,9 +34,9 @@ void gm_host_phys_free(struct host_phys *phys)
 		free(phys->bins[i].heap);
 	for (uint32_t i = 0; i < phys->count; i++)
 		if (phys->pages[i].own)
-			close(phys->pages[i].fd);
+			gm_host_file_close(&phys->pages[i].file);
 	free(phys->pages);
-	close(phys->fd);
+	gm_host_file_close(&phys->file);
 }
 
 /* Spans are m << e units with 8 <= m < 16, or less than 8 units; the smallest
@@ -95,8 +92,10 @@ static uint32_t heap_pop(struct host_bin *bin)
 
 /* Makes the file reach `bytes`. The system would kill the process for growing
  * a file beyond its limit. */
-static gpumem_status grow_file(struct host_phys *phys, uint64_t bytes)
+static gpumem_status grow_file(struct host_device *device, uint64_t bytes)
 {
+	struct host_phys *phys = &device->phys;
+	gpumem_status status;
 	uint64_t size = (bytes + FILE_STEP - 1) & ~(FILE_STEP - 1);
 	struct rlimit limit;
 
@@ -105,7 +104,10 @@ static gpumem_status grow_file(struct host_phys *phys, uint64_t bytes)
 	if (!getrlimit(RLIMIT_FSIZE, &limit) &&
 	    limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size)
 		return gm_host_fail_system(EFBIG, "a larger memory file");
-	if (ftruncate(phys->fd, (off_t)size) < 0)
+	status = gm_host_file_check(device, &phys->file);
+	if (status != GPUMEM_OK)
+		return status;
+	if (ftruncate(phys->file.fd, (off_t)size) < 0)
 		return gm_host_fail_system(errno, "a larger memory file");
 	phys->file_bytes = size;
 	return GPUMEM_OK;
@@ -130,12 +132,13 @@ static bool make_room(void *array, uint32_t *room, uint32_t count, size_t size)
 }
 
 /* A range that was never used before. Its bin has room to take it back. */
-static gpumem_status make_page(struct host_phys *phys, struct host_bin *bin,
+static gpumem_status make_page(struct host_device *device, struct host_bin *bin,
 			       uint64_t span, uint32_t *number_out)
 {
+	struct host_phys *phys = &device->phys;
 	gpumem_status status;
 
-	status = grow_file(phys, phys->next_offset + span);
+	status = grow_file(device, phys->next_offset + span);
 	if (status != GPUMEM_OK)
 		return status;
 	if (phys->count >= HOST_GRANULE_MORE - 1 ||
@@ -185,9 +188,10 @@ static gpumem_status check_capacity(const struct host_device *device,
 		(unsigned long long)device->config.capacity);
 }
 
-static gpumem_status pick(struct host_phys *phys, uint64_t bytes, uint64_t span,
-			  uint32_t *number_out)
+static gpumem_status pick(struct host_device *device, uint64_t bytes,
+			  uint64_t span, uint32_t *number_out)
 {
+	struct host_phys *phys = &device->phys;
 	struct host_bin *bin = &phys->bins[bin_of(span, &span)];
 	gpumem_status status = GPUMEM_OK;
 	uint32_t number = 0;
@@ -195,7 +199,7 @@ static gpumem_status pick(struct host_phys *phys, uint64_t bytes, uint64_t span,
 	if (bin->count)
 		number = heap_pop(bin);
 	else
-		status = make_page(phys, bin, span, &number);
+		status = make_page(device, bin, span, &number);
 	if (status != GPUMEM_OK)
 		return status;
 	phys->pages[number].bytes = bytes;
@@ -210,7 +214,7 @@ gpumem_status gm_host_phys_take(struct host_device *device, uint64_t bytes,
 	gpumem_status status = check_capacity(device, bytes);
 
 	if (status == GPUMEM_OK)
-		status = pick(&device->phys, bytes, span, number_out);
+		status = pick(device, bytes, span, number_out);
 	if (status == GPUMEM_OK)
 		atomic_fetch_add(&device->used_bytes, bytes);
 	return status;
@@ -219,7 +223,7 @@ gpumem_status gm_host_phys_take(struct host_device *device, uint64_t bytes,
 gpumem_status gm_host_phys_adopt(struct host_device *device, uint64_t bytes,
 				 uint32_t *number_out)
 {
-	gpumem_status status = pick(&device->phys, bytes, bytes, number_out);
+	gpumem_status status = pick(device, bytes, bytes, number_out);
 
 	if (status == GPUMEM_OK)
 		device->phys.pages[*number_out].foreign = true;
@@ -231,10 +235,19 @@ gpumem_status gm_host_phys_adopt(struct host_device *device, uint64_t bytes,
 static void drop_content(const struct host_phys *phys,
 			 const struct host_page *page)
 {
-	while (fallocate(phys->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	while (fallocate(phys->file.fd,
+			 FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			 (off_t)page->offset, (off_t)page->span) < 0 &&
 	       errno == EINTR)
 		continue;
+}
+
+gpumem_status gm_host_phys_check(struct host_device *device, uint32_t number)
+{
+	const struct host_page *page = &device->phys.pages[number];
+
+	return gm_host_file_check(device,
+				  page->own ? &page->file : &device->phys.file);
 }
 
 void gm_host_phys_give(struct host_device *device, uint32_t number)
@@ -244,7 +257,7 @@ void gm_host_phys_give(struct host_device *device, uint32_t number)
 	uint64_t span;
 
 	if (page->own)
-		close(page->fd);
+		gm_host_file_close(&page->file);
 	else
 		drop_content(phys, page);
 	if (!page->foreign)
@@ -256,13 +269,17 @@ void gm_host_phys_give(struct host_device *device, uint32_t number)
 	heap_push(&phys->bins[bin_of(page->span, &span)], number);
 }
 
-gpumem_status gm_host_phys_map(int fd, uint64_t address, uint64_t bytes,
-			       uint64_t offset)
+gpumem_status gm_host_phys_map(struct host_device *device,
+			       const struct host_file *file, uint64_t address,
+			       uint64_t bytes, uint64_t offset)
 {
 	void *at = (void *)(uintptr_t)address;
+	gpumem_status status = gm_host_file_check(device, file);
 
-	if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-		 (off_t)offset) == MAP_FAILED)
+	if (status != GPUMEM_OK)
+		return status;
+	if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		 file->fd, (off_t)offset) == MAP_FAILED)
 		return gm_host_fail_system(
 			errno, "a mapping (vm.max_map_count bounds them)");
 	return GPUMEM_OK;

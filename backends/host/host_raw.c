@@ -72,8 +72,8 @@ static gpumem_status back(struct host_device *device, uint64_t alignment,
 		if (status != GPUMEM_OK)
 			goto release;
 	}
-	status = gm_host_phys_map(phys->fd, range->memory, range->span,
-				  phys->pages[range->page].offset);
+	status = gm_host_phys_map(device, &phys->file, range->memory,
+				  range->span, phys->pages[range->page].offset);
 	if (status != GPUMEM_OK)
 		goto end_buffer;
 	return GPUMEM_OK;
@@ -175,7 +175,9 @@ static gpumem_status free_locked(struct host_device *device, uint64_t address,
 				    "no such allocation: 0x%llx, %llu bytes",
 				    (unsigned long long)address,
 				    (unsigned long long)bytes);
-	status = unback(device, range);
+	status = gm_host_phys_check(device, range->page);
+	if (status == GPUMEM_OK)
+		status = unback(device, range);
 	if (status == GPUMEM_OK)
 		status = gm_host_address_release(range->base, range->span);
 	if (status != GPUMEM_OK)

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #endif
 #include "host_device.h"
+#include "../common/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,20 +30,17 @@ static gpumem_status make_file(struct host_device *device, uint32_t number,
 	struct host_page *page = &device->phys.pages[number];
 	gpumem_status status;
 	char name[32];
-	int fd;
 
 	snprintf(name, sizeof(name), FILE_NAME, device->index);
-	fd = memfd_create(name, MFD_CLOEXEC);
-	if (fd < 0)
-		return gm_host_fail_system(
-			errno, "a file for a page (ulimit -n bounds them)");
-	if (ftruncate(fd, (off_t)bytes) < 0) {
+	status = gm_host_file_make(name, &page->file);
+	if (status != GPUMEM_OK)
+		return status;
+	if (ftruncate(page->file.fd, (off_t)bytes) < 0) {
 		status = gm_host_fail_system(errno, "a file for a page");
-		close(fd);
+		gm_host_file_close(&page->file);
 		return status;
 	}
 	page->own = true;
-	page->fd = fd;
 	return GPUMEM_OK;
 }
 
@@ -87,13 +85,17 @@ static gpumem_status export_locked(struct host_device *device, gpumem_page page,
 				   uint64_t bytes, int *fd_out)
 {
 	const struct host_page *found = gm_host_page_find(device, page, bytes);
+	gpumem_status status;
 	int fd;
 
 	if (!found || !found->own)
 		return gm_host_fail(GPUMEM_INVALID, "%s",
 				    found ? "the page was not made to be shared"
 					  : "no such page");
-	fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 0);
+	status = gm_host_file_check(device, &found->file);
+	if (status != GPUMEM_OK)
+		return status;
+	fd = gm_descriptor_copy(found->file.fd, GM_DESCRIPTOR_LEAST);
 	if (fd < 0)
 		return gm_host_fail_system(
 			errno, "a descriptor (ulimit -n bounds them)");
@@ -132,20 +134,24 @@ static bool is_page(const struct host_device *device, int fd, uint64_t bytes)
 static gpumem_status import_locked(struct host_device *device, int fd,
 				   uint64_t bytes, gpumem_page *page_out)
 {
+	struct host_file own;
 	uint32_t number;
 	gpumem_status status;
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
-	if (own < 0)
+	fd = gm_descriptor_copy(fd, gm_descriptor_floor());
+	if (fd < 0)
 		return gm_host_fail_system(
 			errno, "a descriptor (ulimit -n bounds them)");
+	status = gm_host_file_keep(fd, &own);
+	if (status != GPUMEM_OK)
+		return status;
 	status = gm_host_phys_adopt(device, bytes, &number);
 	if (status != GPUMEM_OK) {
-		close(own);
+		gm_host_file_close(&own);
 		return status;
 	}
 	device->phys.pages[number].own = true;
-	device->phys.pages[number].fd = own;
+	device->phys.pages[number].file = own;
 	*page_out = gm_host_page_name(device, number);
 	return GPUMEM_OK;
 }

@@ -148,13 +148,18 @@ static gpumem_status destroy_locked(struct host_device *device,
 				    gpumem_page page, uint64_t bytes)
 {
 	struct host_page *found = gm_host_page_find(device, page, bytes);
+	uint32_t number = (uint32_t)page - 1;
+	gpumem_status status;
 
 	if (!found)
 		return invalid("no such page", page, bytes);
 	if (found->address)
 		return invalid("the page is still mapped", found->address,
 			       bytes);
-	gm_host_phys_give(device, (uint32_t)page - 1);
+	status = gm_host_phys_check(device, number);
+	if (status != GPUMEM_OK)
+		return status;
+	gm_host_phys_give(device, number);
 	return GPUMEM_OK;
 }
 

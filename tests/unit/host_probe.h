@@ -68,7 +68,7 @@ FAKE_USE uint64_t file_bytes(void)
 	struct stat st;
 	ssize_t n;
 
-	for (int fd = 3; fd < 100; fd++) {
+	for (int fd = 3; fd < 1024; fd++) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		n = readlink(path, target, sizeof(target) - 1);
 		if (n <= 0)

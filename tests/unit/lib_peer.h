@@ -12,6 +12,7 @@
 
 #include "../tap.h"
 #include <dirent.h>
+#include <dlfcn.h>
 #include <gpumem/gpumem.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -115,6 +116,24 @@ PEER_USE int peer_open_fds(void)
 	if (folder)
 		closedir(folder);
 	return count;
+}
+
+/* The double of the driver is loaded, so that peers find it as libcuda.so.1.
+ * False: configured without CUDA headers. */
+PEER_USE bool peer_has_cuda(void)
+{
+	const char *folder = getenv("top_builddir");
+	char path[4096];
+
+	folder = folder ? folder : ".";
+	snprintf(path, sizeof(path), "%s/backends/.libs", folder);
+	setenv("GPUMEM_PLUGIN_PATH", path, 1);
+	snprintf(path, sizeof(path), "%s/backends/.libs/cuda.so", folder);
+	if (access(path, F_OK))
+		return false;
+	snprintf(path, sizeof(path), "%s/tests/fake/.libs/libcuda.so.1",
+		 folder);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
 }
 
 /* ---- in the peer ---- */

@@ -8,7 +8,6 @@
  * gives orders.
  */
 #include "lib_peer.h"
-#include <dlfcn.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -24,23 +23,6 @@ static const struct target targets[] = {
 	{"cuda:0", GPUMEM_SHARE_FD, "cuda, descriptors"},
 	{"cuda:0", GPUMEM_SHARE_IPC, "cuda, names"},
 };
-
-/* The peers find the double as libcuda.so.1, since it is loaded. */
-static bool cuda_is_there(void)
-{
-	const char *folder = getenv("top_builddir");
-	char path[4096];
-
-	folder = folder ? folder : ".";
-	snprintf(path, sizeof(path), "%s/backends/.libs", folder);
-	setenv("GPUMEM_PLUGIN_PATH", path, 1);
-	snprintf(path, sizeof(path), "%s/backends/.libs/cuda.so", folder);
-	if (access(path, F_OK))
-		return false;
-	snprintf(path, sizeof(path), "%s/tests/fake/.libs/libcuda.so.1",
-		 folder);
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
-}
 
 /* `from` exports its block and `to` imports it; where, or 0. */
 static uint64_t pass(struct peer *from, struct peer *to, const char *name)
@@ -217,7 +199,7 @@ static void test_no_leak(const struct target *t)
 
 int main(void)
 {
-	bool cuda = cuda_is_there();
+	bool cuda = peer_has_cuda();
 
 	alarm(60);
 	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The files that the simulated device's memory is in. A program that closes
+ * descriptors without knowing whose they are, as daemons do, closes these too,
+ * and a number of ours is then a file of its own: so before each use it is
+ * looked at whether the number still stands for the file that we made. Of a
+ * program that closes while we use, nothing is safe. Keeps nothing; nobody
+ * locks.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "host_device.h"
+#include "../common/descriptor.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+gpumem_status gm_host_file_keep(int fd, struct host_file *file_out)
+{
+	struct host_file file;
+	struct stat look;
+
+	file.fd = gm_descriptor_move(fd, gm_descriptor_floor());
+	if (file.fd < 0)
+		return gm_host_fail_system(
+			errno, "a descriptor (ulimit -n bounds them)");
+	if (fstat(file.fd, &look) < 0) {
+		int error = errno;
+
+		close(file.fd);
+		return gm_host_fail_system(error, "a look at a memory file");
+	}
+	file.device = look.st_dev;
+	file.inode = look.st_ino;
+	*file_out = file;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_host_file_make(const char *name, struct host_file *file_out)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd < 0)
+		return gm_host_fail_system(
+			errno, "a memory file (ulimit -n bounds them)");
+	return gm_host_file_keep(fd, file_out);
+}
+
+static bool is_ours(const struct host_file *file)
+{
+	struct stat look;
+
+	return !fstat(file->fd, &look) && look.st_dev == file->device &&
+	       look.st_ino == file->inode;
+}
+
+gpumem_status gm_host_file_check(struct host_device *device,
+				 const struct host_file *file)
+{
+	if (is_ours(file))
+		return GPUMEM_OK;
+	gm_host_lose(device);
+	return gm_host_fail(GPUMEM_LOST,
+			    "descriptor %d, a memory file of the simulated "
+			    "device, was closed by the program: do not close "
+			    "descriptors that others have opened",
+			    file->fd);
+}
+
+void gm_host_file_close(const struct host_file *file)
+{
+	if (is_ours(file))
+		close(file->fd);
+}
