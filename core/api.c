@@ -104,7 +104,9 @@ gpumem_status gpumem_query(const void *ptr, struct gpumem_block *block_out)
 
 	if (!block_out)
 		return gm_null_argument("block_out");
-	status = gm_pool_query(ptr, &block);
+	status = gm_check_struct(gpumem_block, block_out);
+	if (!status)
+		status = gm_pool_query(ptr, &block);
 	if (!status)
 		gm_struct_copy(block_out, &block);
 	return status;
@@ -126,8 +128,9 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 	if (!pool_out)
 		return gm_null_argument("pool_out");
 	if (config)
-		gm_struct_copy(&all, config);
-	return gm_pool_create(device, &all, pool_out);
+		status = gm_struct_take(&gm_structs[GM_STRUCT_gpumem_pool_config],
+					&all, config);
+	return status ? status : gm_pool_create(device, &all, pool_out);
 }
 
 gpumem_status gpumem_pool_destroy(gpumem_pool *pool, bool force)
@@ -266,6 +269,9 @@ gpumem_status gpumem_pool_stats(gpumem_pool *pool,
 		return gm_null_argument("pool");
 	if (!stats_out)
 		return gm_null_argument("stats_out");
+	status = gm_check_struct(gpumem_stats, stats_out);
+	if (status)
+		return status;
 	gm_pool_stats(pool, &stats);
 	gm_struct_copy(stats_out, &stats);
 	return GPUMEM_OK;

@@ -7,11 +7,16 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/struct.h"
 
 static inline gpumem_status gm_null_argument(const char *name)
 {
 	return gm_fail(GPUMEM_INVALID, "%s is NULL", name);
 }
+
+/* OK when the caller has set the size of the struct that `given` points to. */
+#define gm_check_struct(type, given)                                           \
+	gm_struct_check(&gm_structs[GM_STRUCT_##type], (given))
 
 /* OK in the process that may use devices. */
 static inline gpumem_status gm_enter(void)

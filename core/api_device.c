@@ -43,12 +43,16 @@ gpumem_status gpumem_device_close(gpumem_device *device)
 gpumem_status gpumem_device_info(const gpumem_device *device,
 				 struct gpumem_device_info *info_out)
 {
+	gpumem_status status;
+
 	if (!device)
 		return gm_null_argument("device");
 	if (!info_out)
 		return gm_null_argument("info_out");
-	gm_struct_copy(info_out, &device->info);
-	return GPUMEM_OK;
+	status = gm_check_struct(gpumem_device_info, info_out);
+	if (!status)
+		gm_struct_copy(info_out, &device->info);
+	return status;
 }
 
 gpumem_status gpumem_device_memory(gpumem_device *device,
@@ -64,6 +68,9 @@ gpumem_status gpumem_device_memory(gpumem_device *device,
 		return gm_null_argument("device");
 	if (!memory_out)
 		return gm_null_argument("memory_out");
+	status = gm_check_struct(gpumem_memory, memory_out);
+	if (status)
+		return status;
 	gm_driver_init(&driver, device);
 	status = gm_driver_memory_info(&driver, &memory);
 	if (status)

@@ -45,7 +45,8 @@ void gpumem_last_error(struct gpumem_error *error_out)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
 
-	if (!error_out)
+	if (!error_out || !gm_struct_fits(&gm_structs[GM_STRUCT_gpumem_error],
+					  error_out))
 		return;
 	gm_error_get(&error);
 	gm_struct_copy(error_out, &error);
@@ -83,6 +84,9 @@ gpumem_status gpumem_option_get(const char *key,
 		return gm_null_argument("key");
 	if (!option_out)
 		return gm_null_argument("option_out");
+	status = gm_check_struct(gpumem_option, option_out);
+	if (status)
+		return status;
 	gm_backend_options(key);
 	status = gm_option_get(key, &option);
 	if (!status)

@@ -18,12 +18,9 @@ gpumem_status gpumem_export(const void *ptr, struct gpumem_shared *shared_out,
 		return gm_null_argument("ptr");
 	if (!shared_out)
 		return gm_null_argument("shared_out");
-	if (shared_out->size < sizeof(*shared_out))
-		return gm_fail(GPUMEM_INVALID,
-			       "shared_out->size is %zu, and a description has "
-			       "%zu bytes",
-			       shared_out->size, sizeof(*shared_out));
-	return gm_pool_export(ptr, shared_out, fds_out, fd_room);
+	status = gm_check_struct(gpumem_shared, shared_out);
+	return status ? status
+		      : gm_pool_export(ptr, shared_out, fds_out, fd_room);
 }
 
 gpumem_status gpumem_import(gpumem_device *device,

@@ -11,6 +11,7 @@
 #include "error.h"
 #include "line.h"
 #include "status.h"
+#include "struct.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -220,21 +221,4 @@ gpumem_status gm_first_end(const struct gm_first *first)
 	if (first->status)
 		gm_error_set(&first->error);
 	return first->status;
-}
-
-void gm_struct_copy(void *dst, const void *src)
-{
-	size_t head = sizeof(size_t), have, want, copied;
-
-	memcpy(&want, dst, head);
-	memcpy(&have, src, head);
-	if (want <= head)
-		return;
-	copied = have < want ? have : want;
-	if (copied > head)
-		memcpy((char *)dst + head, (const char *)src + head,
-		       copied - head);
-	else
-		copied = head;
-	memset((char *)dst + copied, 0, want - copied);
 }

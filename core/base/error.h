@@ -49,9 +49,4 @@ void gm_first_keep(struct gm_first *first, gpumem_status status);
 /* Its status, and its sentence is the thread's last again; or OK. */
 gpumem_status gm_first_end(const struct gm_first *first);
 
-/* Copies `src`, a struct whose first member is `size_t size`, into `dst` as the
- * public convention wants: dst->size stays, no more than the smaller of the two
- * sizes is written, and what is beyond src's size is zeroed. */
-void gm_struct_copy(void *dst, const void *src);
-
 #endif

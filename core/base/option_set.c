@@ -8,6 +8,7 @@
  */
 #include "option_table.h"
 #include "error.h"
+#include "struct.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
  */
 #include "share.h"
 #include "base/error.h"
+#include "base/struct.h"
 #include "device/device.h"
 
 #include <fcntl.h>
@@ -62,11 +63,21 @@ static gpumem_status check_origin(const struct gpumem_device *device,
 static gpumem_status check_shared(const struct gpumem_device *device,
 				  const struct gpumem_shared *shared)
 {
-	if (shared->size < sizeof(*shared))
+	const struct gm_struct *of = &gm_structs[GM_STRUCT_gpumem_shared];
+
+	if (!gm_struct_fits(of, shared))
 		return gm_fail(GPUMEM_INVALID,
-			       "the description is cut short: it has %zu bytes "
-			       "of %zu",
-			       shared->size, sizeof(*shared));
+			       "the description is cut short or damaged: it "
+			       "says that it has %zu bytes, and the shortest "
+			       "has %zu",
+			       shared->size, of->first);
+	/* The size is the sender's word: how many bytes the caller has received
+	 * is not known, so none beyond ours is looked at. */
+	if (shared->size > of->now)
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "the description is of a later version of "
+			       "gpumem: it has %zu bytes, %s knows %zu",
+			       shared->size, GPUMEM_VERSION_STRING, of->now);
 	if (shared->check != gm_share_check(shared))
 		return gm_fail(GPUMEM_INVALID,
 			       "the description is damaged: its bytes are not "

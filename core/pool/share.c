@@ -9,6 +9,7 @@
 #include "block.h"
 #include "pool.h"
 #include "base/error.h"
+#include "base/struct.h"
 #include "device/share.h"
 
 #include <stddef.h>
@@ -163,5 +164,6 @@ gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
 		return status;
 	shared.check = gm_share_check(&shared);
 	gm_struct_copy(shared_out, &shared);
+	shared_out->size = sizeof(shared);
 	return GPUMEM_OK;
 }

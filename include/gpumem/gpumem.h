@@ -14,8 +14,12 @@
  * - Names end in their unit: _bytes, _count, _ns.
  * - A struct that crosses this border begins with its own size. Set it with
  *   GPUMEM_INIT(struct ...), or by hand: the library reads and writes no more
- *   than the caller's size, so old programs run with newer libraries. Zero in
- *   any other input field always means "the default".
+ *   than the caller's size, so old programs run with newer libraries. A size of
+ *   0, below that of the struct's first version, or above 4096 is INVALID. A
+ *   program that is newer than the library has larger structs: what it gets
+ *   beyond the library's is zeroed; what it gives there must be 0, else the
+ *   call is UNSUPPORTED. Zero in any other input field always means "the
+ *   default".
  * - Every call may be made from any thread at any time, unless its comment
  *   says otherwise. Nothing here waits for the device except
  *   gpumem_stream_sync(), the end of a pool or a device (and on `host` of a
@@ -128,7 +132,8 @@ struct gpumem_error {
 
 /* Fills *error_out; status is GPUMEM_OK when nothing failed yet. A later
  * success does not erase it. Its strings are one line of printable UTF-8: what
- * else names and drivers bring is shown as \x1b and the like. */
+ * else names and drivers bring is shown as \x1b and the like. NULL, or a size
+ * that no version has: nothing is written, and the last error stays. */
 GPUMEM_API void gpumem_last_error(struct gpumem_error *error_out);
 
 /* The version of the library that is running, as GPUMEM_VERSION_STRING. */
@@ -440,7 +445,8 @@ struct gpumem_pool_config {
 
 /* config NULL: all defaults. Returns OK; UNSUPPORTED: the device has no memory
  * of that kind, or cannot be opened to one of the peers, or cannot share memory
- * of that kind as asked, or its alignment is beyond what a pool can do;
+ * of that kind as asked, or its alignment is beyond what a pool can do, or the
+ * config sets a field that this version of the library does not have;
  * NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY. The device and the peers stay open at
  * least as long as the pool. Without virtual memory the first pool with a peer
  * opens everything that this process gets from the driver's own allocation of
@@ -679,8 +685,10 @@ struct gpumem_shared {
  * What is shared is whole pages, or a whole segment, with all other blocks in
  * it: share only with processes that are trusted.
  *
+ * shared_out->size becomes that of the description.
+ *
  * OK; BAD_POINTER; UNSUPPORTED: the pool was not created shareable; INVALID: too
- * little room, or shared_out->size is too small; DRIVER; LOST; NO_HOST_MEMORY.
+ * little room; DRIVER; LOST; NO_HOST_MEMORY.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_export(const void *ptr, struct gpumem_shared *shared_out, int *fds_out,
@@ -696,8 +704,9 @@ gpumem_export(const void *ptr, struct gpumem_shared *shared_out, int *fds_out,
  *
  * OK; INVALID: the bytes are no description, belong to another device or to
  * this process, descriptors are missing, too many, not open or no such memory,
- * or what they stood for is gone; UNSUPPORTED: the device cannot share so;
- * NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY.
+ * or what they stood for is gone; UNSUPPORTED: the device cannot share so, or
+ * the description is of a later version, whatever it says; NO_MEMORY; DRIVER;
+ * LOST; NO_HOST_MEMORY.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_import(gpumem_device *device, const struct gpumem_shared *shared,

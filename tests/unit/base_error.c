@@ -210,34 +210,6 @@ static void test_sizes(void)
 	is_uint(newer.now.size, sizeof(newer), "its size stays");
 }
 
-/* Both directions of gm_struct_copy: what reads a config of any size. */
-static void test_copy(void)
-{
-	struct config {
-		size_t size;
-		uint64_t one, two;
-	} ours, theirs = {sizeof(theirs), 1, 2};
-
-	ours = (struct config){sizeof(ours), 8, 9};
-	theirs.size = offsetof(struct config, two);
-	gm_struct_copy(&ours, &theirs);
-	is_uint(ours.one, 1, "what the older struct has");
-	is_uint(ours.two, 0, "and zero, the default, for what it has not");
-	is_uint(ours.size, sizeof(ours), "our size stays");
-
-	ours = (struct config){sizeof(ours), 8, 9};
-	theirs.size = 0;
-	gm_struct_copy(&ours, &theirs);
-	is_uint(ours.one, 0, "a struct whose size is not set is all default");
-
-	ours = (struct config){sizeof(ours), 8, 9};
-	theirs.size = offsetof(struct config, two) + 4;
-	theirs.two = UINT64_MAX;
-	gm_struct_copy(&ours, &theirs);
-	ok(ours.two != 0 && ours.two != UINT64_MAX,
-	   "a size inside a member is taken by the byte");
-}
-
 int main(void)
 {
 	alarm(60);
@@ -248,6 +220,5 @@ int main(void)
 	test_save();
 	test_thread();
 	test_sizes();
-	test_copy();
 	return done_testing();
 }

@@ -229,20 +229,10 @@ static void versions(void)
 		GPUMEM_INIT(struct gpumem_pool_config);
 	gpumem_pool *pool = NULL;
 
-	config.size = offsetof(struct gpumem_pool_config, soft_limit_bytes);
-	config.name = "old";
 	config.limit_bytes = 64 * MIB;
-	config.soft_limit_bytes = 12345;
-	config.page_bytes = 12345;
 	must(gpumem_pool_create(device, &config, &pool));
-	is_uint(stats_of(pool).limit_bytes, 64 * MIB, "an old program's limit");
-	is_uint(stats_of(pool).soft_limit_bytes, 0,
-		"what lies beyond its struct is not read");
 	(void)block(pool, 1000, NULL);
 	stats_of_size(pool, sizeof(struct gpumem_stats));
-	stats_of_size(pool, offsetof(struct gpumem_stats, hits));
-	stats_of_size(pool, offsetof(struct gpumem_stats, hits) + 3);
-	stats_of_size(pool, sizeof(size_t));
 	stats_of_size(pool, sizeof(struct gpumem_stats) + 100);
 	must(gpumem_pool_set_limit(pool, 5 * MIB, 7 * MIB));
 	is_uint(stats_of(pool).soft_limit_bytes, 5 * MIB, "the soft limit");

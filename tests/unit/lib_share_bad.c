@@ -162,7 +162,7 @@ static void test_room(void)
 	is_int(peer_open_fds(), before, "nothing is left open");
 	shared.size = sizeof(shared) - 8;
 	refused(gpumem_export(ptr, &shared, fds, 3), GPUMEM_INVALID,
-		"shared_out->size");
+		"GPUMEM_INIT(struct gpumem_shared)");
 	must(gpumem_pool_destroy(pool, true));
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Structs that the caller gives: each begins with `size_t size`, which says how
+ * many bytes he has. One list names them all, and one pair of functions decides
+ * which sizes are taken. Pure but for the thread's last error.
+ *
+ *     first <= now <= GM_STRUCT_BYTES_MAX
+ *
+ * A size below `first` is no version's: it was forgotten, or is garbage, and is
+ * refused. One above `now` is a newer program's. Then of an input the bytes
+ * that this library does not know have to be 0, or the program asks for
+ * something that it would not get; of an output they are zeroed.
+ */
+#ifndef GM_BASE_STRUCT_H
+#define GM_BASE_STRUCT_H
+
+#include <gpumem/gpumem.h>
+
+/* No version of any struct is larger: a size beyond is garbage, and nothing
+ * of that many bytes is read or written. */
+#define GM_STRUCT_BYTES_MAX ((size_t)4096)
+
+/* struct, and the last field that it had in version 0.1, which is the first.
+ * That stays as it is when a field is appended. What is appended begins at
+ * `first` or behind it, never in the padding before it, which programs of the
+ * first version do not set. */
+#define GM_STRUCT_LIST(X)                                                      \
+	X(gpumem_block, kind)                                                  \
+	X(gpumem_device_info, note)                                            \
+	X(gpumem_error, text)                                                  \
+	X(gpumem_memory, outside_bytes)                                        \
+	X(gpumem_option, text)                                                 \
+	X(gpumem_pool_config, shareable)                                       \
+	X(gpumem_shared, handle)                                               \
+	X(gpumem_stats, quarantined_bytes)
+
+struct gm_struct {
+	const char *name;  /* "gpumem_stats" */
+	size_t first, now; /* bytes, in the first version and in this one */
+};
+
+enum gm_struct_number {
+#define GM_STRUCT_NUMBER(type, last) GM_STRUCT_##type,
+	GM_STRUCT_LIST(GM_STRUCT_NUMBER)
+#undef GM_STRUCT_NUMBER
+		GM_STRUCT_COUNT
+};
+
+extern const struct gm_struct gm_structs[GM_STRUCT_COUNT];
+
+/* Whether some version may have the size that `given` begins with. */
+bool gm_struct_fits(const struct gm_struct *of, const void *given);
+
+/* For an output, before anything is done; `given` begins with its size. OK, or
+ * INVALID with a sentence that names the struct. */
+gpumem_status gm_struct_check(const struct gm_struct *of, const void *given);
+
+/* An input: copies `given` into `own`, whose size is set, and what it is too
+ * short for is 0. OK, INVALID, or UNSUPPORTED: it says something that this
+ * version does not know. */
+gpumem_status gm_struct_take(const struct gm_struct *of, void *own,
+			     const void *given);
+
+/* An output whose size has been found good, or our own struct: dst->size stays,
+ * no more than the smaller of the two sizes is written, and what is beyond
+ * src's size is zeroed. */
+void gm_struct_copy(void *dst, const void *src);
+
+#endif
