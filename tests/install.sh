@@ -58,9 +58,48 @@ else
 	skip "cmake is not installed" "a program compiles with CMake"
 fi
 
-# ---- the plugins -----------------------------------------------------------
+# ---- where plugins are looked for -------------------------------------------
 
-is "$(find "$root" -path '*/gpumem/*.la')" "" "no libtool file beside plugins"
+abi=$(sed -n 's/^#define GPUMEM_BACKEND_ABI \([0-9]*\)u$/\1/p' \
+	"$top_srcdir/include/gpumem/backend.h")
+is "$(pkg-config --variable=plugindir gpumem | grep -c "/gpumem/abi-$abi\$")" \
+	1 "the folder of plugins has the number of their interface"
+is "$(find "$root" -path "*/gpumem/abi-$abi/*" ! -name '*.so')" "" \
+	"only plugins are there"
+
+# looks_in LIBRARY [PATH]: where a program with that library looks for a plugin
+looks_in()
+{
+	env -u GPUMEM_PLUGIN_PATH ${2+GPUMEM_PLUGIN_PATH="$2"} \
+		GPUMEM_BACKEND=absent LD_LIBRARY_PATH="$1" "$scratch/hello" \
+		2>&1 | sed -n 's/^plugin absent.so .* (looked in \(.*\))$/\1/p'
+}
+
+if [ -x "$scratch/hello" ]; then
+	build=$(realpath "$top_builddir")
+	is "$(looks_in "$build/.libs")" "$build/.libs/gpumem/abi-$abi" \
+		"in the build folder: those of the build, and no others"
+	mkdir -p "$scratch/place/gpumem/abi-$abi" "$scratch/link"
+	place=$(realpath "$scratch/place")
+	cp "$libdir"/libgpumem.so.* "$place"
+	ln -s "$place/libgpumem.so.0" "$scratch/link"
+	is "$(looks_in "$place")" "$place/gpumem/abi-$abi" \
+		"installed: beside the library"
+	is "$(looks_in "$scratch/link")" "$place/gpumem/abi-$abi" \
+		"beside the file that a link leads to"
+	rmdir "$place/gpumem/abi-$abi"
+	is "$(looks_in "$place")" \
+		"$(sed -n 's/^plugindir = //p' "$build/Makefile" |
+			sed "s,\${libdir},${libdir#"$root"},")" \
+		"where nothing lies beside it: the folder of configure"
+	is "$(looks_in "$build/.libs" /a:/b)" "/a, /b" \
+		"GPUMEM_PLUGIN_PATH names all folders there are"
+	is "$(looks_in "$build/.libs" /a:)" \
+		"/a, $build/.libs/gpumem/abi-$abi" \
+		"with an empty entry, the installed one too"
+else
+	skip "there is no program" "where plugins are looked for"
+fi
 
 # ---- a plugin, from the installed headers alone ----------------------------
 
@@ -76,6 +115,13 @@ if [ -n "$conform" ]; then
 		GPUMEM_PLUGIN_PATH="$scratch/plugins" \
 		"${conform%/*}/gpumem-probe" --backend good
 	check "with a device" grep -q 'good:0' "$scratch/out"
+	cp -R "$root" "$scratch/other"
+	other=$scratch/other${libdir#"$root"}
+	mkdir -p "$other/gpumem/abi-$abi"
+	cp "$scratch/plugins/good.so" "$other/gpumem/abi-$abi"
+	exits 0 "a plugin of an installation that was moved is found" \
+		env -u GPUMEM_PLUGIN_PATH LD_LIBRARY_PATH="$other" \
+		"$scratch/other${conform#"$root"}" good
 else
 	skip "the tools were not built" "it conforms"
 fi

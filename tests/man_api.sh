@@ -8,7 +8,7 @@
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
-unset GPUMEM_BACKEND GPUMEM_CONF GPUMEM_PLUGIN_PATH
+unset GPUMEM_BACKEND GPUMEM_CONF
 pages=$top_srcdir/docs/man
 library=$top_builddir/.libs
 strict="-std=gnu11 -Wall -Wextra -Wpedantic -Wshadow -Werror"

@@ -2,70 +2,28 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Where plugins are: the folders of GPUMEM_PLUGIN_PATH (colon-separated;
- * ignored in set-user-id programs), then the installed one. How a file becomes
- * a checked table. What was opened is never closed: a driver's threads may run
- * in it. No lock, no state.
+ * Plugins as files: which folder has one, and how a file becomes a checked
+ * table. What was opened is never closed: a driver's threads may run in it. No
+ * lock, no state.
  */
 #include "loader_room.h"
 #include "base/error.h"
-#include "base/option.h"
 #include <dirent.h>
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#ifndef GPUMEM_PLUGIN_DIR
-#define GPUMEM_PLUGIN_DIR "/usr/local/lib/gpumem"
-#endif
-
 #define SUFFIX ".so"
 #define SUFFIX_LENGTH (sizeof(SUFFIX) - 1)
 
-/* A walk over the folders: at is what is left of the environment's list, NULL
- * once the installed folder has had its turn. */
-struct folders {
-	const char *at;
-	bool installed_done;
-	char path[PATH_MAX];
-};
-
-static bool next_folder(struct folders *folders)
-{
-	size_t length;
-
-	while (folders->at && *folders->at) {
-		const char *from = folders->at;
-
-		length = strcspn(from, ":");
-		folders->at = from[length] ? from + length + 1 : NULL;
-		if (!length || length >= sizeof(folders->path))
-			continue;
-		memcpy(folders->path, from, length);
-		folders->path[length] = '\0';
-		return true;
-	}
-	if (folders->installed_done)
-		return false;
-	folders->installed_done = true;
-	snprintf(folders->path, sizeof(folders->path), "%s", GPUMEM_PLUGIN_DIR);
-	return true;
-}
-
-static struct folders first_folder(void)
-{
-	return (struct folders){.at = gm_environment("GPUMEM_PLUGIN_PATH")};
-}
-
 bool gm_plugin_find(const char *name, char *path_out, size_t bytes)
 {
-	struct folders folders = first_folder();
+	struct gm_folders folders = gm_folders_first();
 	int length;
 
-	while (next_folder(&folders)) {
+	while (gm_folders_next(&folders)) {
 		length = snprintf(path_out, bytes, "%s/%s" SUFFIX, folders.path,
 				  name);
 		if (length > 0 && (size_t)length < bytes &&
@@ -77,11 +35,11 @@ bool gm_plugin_find(const char *name, char *path_out, size_t bytes)
 
 gpumem_status gm_plugin_missing(const char *name)
 {
-	struct folders folders = first_folder();
+	struct gm_folders folders = gm_folders_first();
 	char places[768] = "";
 	size_t used = 0;
 
-	while (next_folder(&folders) && used < sizeof(places)) {
+	while (gm_folders_next(&folders) && used < sizeof(places)) {
 		int length = snprintf(places + used, sizeof(places) - used,
 				      "%s%s", used ? ", " : "", folders.path);
 
@@ -206,10 +164,10 @@ static bool scan_folder(DIR *folder, struct gm_names *names)
 
 gpumem_status gm_plugin_scan(struct gm_names *names)
 {
-	struct folders folders = first_folder();
+	struct gm_folders folders = gm_folders_first();
 	bool room = true;
 
-	while (room && next_folder(&folders)) {
+	while (room && gm_folders_next(&folders)) {
 		size_t before = names->count;
 		DIR *folder = opendir(folders.path);
 

@@ -4,13 +4,14 @@
 /*
  * What the parts of the loader share: loader.c (the registry and its mutex),
  * loader_pick.c (orders and choices), loader_start.c (options and init),
- * loader_file.c (folders and files), loader_check.c (a table alone). Nobody
- * else includes this.
+ * loader_folder.c (where plugins are), loader_file.c (files), loader_check.c (a
+ * table alone). Nobody else includes this.
  */
 #ifndef GM_DEVICE_LOADER_ROOM_H
 #define GM_DEVICE_LOADER_ROOM_H
 
 #include "loader.h"
+#include <limits.h>
 
 #define GM_NAME_BYTES sizeof(((struct gpumem_backend_info *)0)->name)
 
@@ -32,6 +33,17 @@ struct gm_names {
 
 /* a-z, then also digits, '_' and '-'; at most 15; not "auto". */
 bool gm_name_is_sane(const char *name);
+
+/* ---- loader_folder.c: no lock ---- */
+
+/* A walk over the folders in which plugins are looked for, in order. */
+struct gm_folders {
+	const char *at; /* the rest of the list; NULL: there is none */
+	char path[PATH_MAX];
+};
+struct gm_folders gm_folders_first(void);
+/* The next folder, in folders->path. False: that was all. */
+bool gm_folders_next(struct gm_folders *folders);
 
 /* ---- loader_file.c: no lock ---- */
 

@@ -9,9 +9,10 @@
  *     const struct gpumem_backend *gpumem_plugin(void);
  *
  * and needs no symbol of the library: what it wants from the core comes in as
- * struct gpumem_services. It is found as NAME.so in GPUMEM_PLUGIN_PATH, then
- * in the installed directory, opened with RTLD_NOW | RTLD_LOCAL and never
- * closed. It holds no policy: no caching, no accounting, no retries.
+ * struct gpumem_services. It is found as NAME.so in gpumem/abi-N beside the
+ * library (N is GPUMEM_BACKEND_ABI) or, if that is set, in the directories of
+ * GPUMEM_PLUGIN_PATH, opened with RTLD_NOW | RTLD_LOCAL and never closed. It
+ * holds no policy: no caching, no accounting, no retries.
  *
  * What the core guarantees, so that no slot need check it:
  *

@@ -207,8 +207,8 @@ struct gpumem_backend_info {
 	bool chosen;             /* GPUMEM_BACKEND, or auto, picks this one */
 };
 
-/* Calls fn for every backend that is known, loading what GPUMEM_BACKEND and
- * GPUMEM_PLUGIN_PATH name and all that are installed, until fn returns false.
+/* Calls fn for every backend that is known, loading what GPUMEM_BACKEND names
+ * and all plugins that are found, until fn returns false.
  * Creates no driver context. OK or NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_backend_visit(bool (*fn)(const struct gpumem_backend_info *info,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The smallest user: one block of the simulated device, and back. */
+/* The smallest user: one block of what GPUMEM_BACKEND picks, and back. */
 #include <gpumem/gpumem.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ int main(void)
 	gpumem_pool *pool;
 	void *ptr;
 
-	if (gpumem_device_open("host:0", &device) != GPUMEM_OK ||
+	if (gpumem_device_open(NULL, &device) != GPUMEM_OK ||
 	    gpumem_device_pool(device, &pool) != GPUMEM_OK ||
 	    gpumem_alloc(pool, 1 << 20, NULL, &ptr) != GPUMEM_OK ||
 	    gpumem_free(ptr, NULL) != GPUMEM_OK ||

@@ -317,7 +317,7 @@ static void set_up(void)
 	copy_file(path_of(scratch, "copy"), good);
 	if (symlink(good, path_of(scratch, "link")) != 0)
 		bail("no link");
-	snprintf(path, sizeof(path), ":/nowhere::%s:%s:", scratch, plugins);
+	snprintf(path, sizeof(path), "/nowhere:%s:%s", scratch, plugins);
 	setenv("GPUMEM_PLUGIN_PATH", path, 1);
 }
 

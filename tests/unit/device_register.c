@@ -95,7 +95,7 @@ int main(void)
 {
 	alarm(60);
 	unsetenv("GPUMEM_CONF");
-	unsetenv("GPUMEM_PLUGIN_PATH");
+	setenv("GPUMEM_PLUGIN_PATH", "/nowhere", 1);
 	test_names();
 	test_refusals();
 	return done_testing();
