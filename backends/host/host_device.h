@@ -22,6 +22,8 @@
  *     host_peer.c     groups PEERS and PROCESSES
  *     host_share.c    group SHARE_FD: pages in other processes
  *     host_ipc.c      group SHARE_IPC: raw allocations in other processes
+ *     host_name.c     what is behind the name of one,
+ *     host_tag.c      and who has made the name
  *     host_object.c   group OBJECTS: memory named by objects
  *     host_adopt.c    group ADOPT: devices of the program's contexts
  *     host_stream.c   streams and their handles

@@ -16,8 +16,16 @@
 #include "../common/descriptor.h"
 
 #include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+
+#ifndef F_SEAL_EXEC
+#define F_SEAL_EXEC 0x20
+#endif
 
 gpumem_status gm_host_file_keep(int fd, struct host_file *file_out)
 {
@@ -40,14 +48,49 @@ gpumem_status gm_host_file_keep(int fd, struct host_file *file_out)
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_host_file_make(const char *name, struct host_file *file_out)
+gpumem_status gm_host_file_make(const char *name, uint64_t bytes, int seals,
+				struct host_file *file_out)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC);
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), error;
 
 	if (fd < 0)
 		return gm_host_fail_system(
 			errno, "a memory file (ulimit -n bounds them)");
-	return gm_host_file_keep(fd, file_out);
+	if (!ftruncate(fd, (off_t)bytes) && !fcntl(fd, F_ADD_SEALS, seals))
+		return gm_host_file_keep(fd, file_out);
+	error = errno;
+	close(fd);
+	return gm_host_fail_system(error, "a memory file");
+}
+
+/* That it cannot be executed is sealed by the system where it is told to. */
+bool gm_host_file_is_sealed(int fd, int seals)
+{
+	struct statfs system;
+	int found = fcntl(fd, F_GET_SEALS);
+
+	return found >= 0 && (found & ~F_SEAL_EXEC) == seals &&
+	       !fstatfs(fd, &system) && system.f_type == TMPFS_MAGIC;
+}
+
+bool gm_host_file_name(int fd, char *name_out, size_t bytes)
+{
+	static const char before[] = "/memfd:", after[] = " (deleted)";
+	char path[32], name[128];
+	size_t length, first = strlen(before), last = strlen(after);
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	got = readlink(path, name, sizeof(name));
+	length = got > 0 ? (size_t)got : 0;
+	if (length <= first + last || length == sizeof(name) ||
+	    length - first - last >= bytes || memcmp(name, before, first) ||
+	    memcmp(name + length - last, after, last))
+		return false;
+	length -= first + last;
+	memcpy(name_out, name + first, length);
+	name_out[length] = '\0';
+	return true;
 }
 
 static bool is_ours(const struct host_file *file)

@@ -11,33 +11,19 @@
 #define _GNU_SOURCE
 #endif
 #include "host_device.h"
-#include "../common/descriptor.h"
+#include "host_ipc.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* Where an allocation is, in a process that still has that very file. */
-struct name {
-	char magic[8];
-	int32_t pid, fd;
-	uint64_t inode;
-	uint64_t offset, span; /* in the file */
-	uint64_t bytes;
-	uint32_t shift; /* of the allocation in its span */
-	uint32_t turn;	/* which holder of the range */
-};
-
-_Static_assert(sizeof(struct name) <= GPUMEM_SHARE_HANDLE_BYTES, "it fits");
+_Static_assert(sizeof(struct host_name) <= GPUMEM_SHARE_HANDLE_BYTES,
+	       "it fits");
 
 static const char magic[8] = "hostipc";
 
 static gpumem_status name_locked(struct host_device *device, uint64_t address,
-				 uint64_t bytes, struct name *name)
+				 uint64_t bytes, struct host_name *name)
 {
 	const struct host_range *range =
 		gm_host_range_find(&device->raws, address);
@@ -62,6 +48,7 @@ static gpumem_status name_locked(struct host_device *device, uint64_t address,
 	name->bytes = bytes;
 	name->shift = (uint32_t)(range->address - range->base);
 	name->turn = page->turn;
+	name->tag = gm_host_name_tag(name, device->phys.key);
 	return GPUMEM_OK;
 }
 
@@ -69,7 +56,7 @@ gpumem_status gm_host_ipc_export(void *handle, uint64_t address, uint64_t bytes,
 				 void *handle_out)
 {
 	struct host_device *device = handle;
-	struct name name = {0};
+	struct host_name name = {0};
 	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_export);
 
 	if (status != GPUMEM_OK)
@@ -82,32 +69,8 @@ gpumem_status gm_host_ipc_export(void *handle, uint64_t address, uint64_t bytes,
 	return status;
 }
 
-/* The exporter's file, opened here. */
-static gpumem_status open_file(const struct name *name, int *fd_out)
-{
-	struct stat file;
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)name->pid,
-		 (int)name->fd);
-	fd = gm_descriptor_move(open(path, O_RDWR | O_CLOEXEC),
-				GM_DESCRIPTOR_LEAST);
-	if (fd >= 0 && !fstat(fd, &file) && file.st_ino == name->inode &&
-	    (uint64_t)file.st_size >= name->offset + name->span) {
-		*fd_out = fd;
-		return GPUMEM_OK;
-	}
-	if (fd >= 0)
-		close(fd);
-	return gm_host_fail(GPUMEM_INVALID,
-			    "process %d, which shares it, has ended, closed "
-			    "its device, or lets nobody see its files",
-			    (int)name->pid);
-}
-
 static gpumem_status map_file(struct host_device *device,
-			      const struct name *name,
+			      const struct host_name *name,
 			      const struct host_file *file,
 			      uint64_t *address_out)
 {
@@ -145,8 +108,7 @@ gpumem_status gm_host_ipc_open(void *handle, const void *bytes_of,
 	struct host_device *device = handle;
 	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_open);
 	struct host_file file;
-	struct name name;
-	int fd = -1;
+	struct host_name name;
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -160,10 +122,7 @@ gpumem_status gm_host_ipc_open(void *handle, const void *bytes_of,
 	if (name.pid == getpid())
 		return gm_host_fail(GPUMEM_INVALID,
 				    "it is an allocation of this process");
-	status = open_file(&name, &fd);
-	if (status != GPUMEM_OK)
-		return status;
-	status = gm_host_file_keep(fd, &file);
+	status = gm_host_name_open(&name, &file);
 	if (status != GPUMEM_OK)
 		return status;
 	status = map_file(device, &name, &file, address_out);

@@ -26,8 +26,22 @@ struct host_file {
 	ino_t inode;
 };
 
-/* A new file of that name in memory, empty. */
-gpumem_status gm_host_file_make(const char *name, struct host_file *file_out);
+/*
+ * What may not be done any more to a file that other processes can have: to cut
+ * it is to kill whoever has it mapped. The device's own grows; neither can be
+ * sealed further.
+ */
+#define HOST_SEALS_DEVICE (F_SEAL_SEAL | F_SEAL_SHRINK)
+#define HOST_SEALS_PAGE (HOST_SEALS_DEVICE | F_SEAL_GROW)
+
+/* A new file of that name and size in memory, sealed. */
+gpumem_status gm_host_file_make(const char *name, uint64_t bytes, int seals,
+				struct host_file *file_out);
+/* It is a file in memory with exactly these seals. */
+bool gm_host_file_is_sealed(int fd, int seals);
+/* Its name, as gm_host_file_make() was given it; false: it is none of those. A
+ * descriptor opened with O_PATH will do. */
+bool gm_host_file_name(int fd, char *name_out, size_t bytes);
 /* Takes fd over, under a number of its own; closes it when that fails. */
 gpumem_status gm_host_file_keep(int fd, struct host_file *file_out);
 /* LOST, with a sentence, and the device is lost: the program has closed it. */
@@ -67,6 +81,7 @@ struct host_bin {
 
 struct host_phys {
 	struct host_file file;
+	uint64_t key[2];      /* in the file's name: see host_ipc.h */
 	uint64_t file_bytes;  /* its size */
 	uint64_t next_offset; /* where no page has been yet */
 	struct host_page *pages;

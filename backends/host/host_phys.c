@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #endif
 #include "host_device.h"
+#include "host_ipc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,12 @@
 
 gpumem_status gm_host_phys_init(struct host_phys *phys)
 {
-	return gm_host_file_make("gpumem-host", &phys->file);
+	char name[HOST_NAME_BYTES];
+	gpumem_status status = gm_host_key_new(phys->key, name);
+
+	if (status != GPUMEM_OK)
+		return status;
+	return gm_host_file_make(name, 0, HOST_SEALS_DEVICE, &phys->file);
 }
 
 void gm_host_phys_free(struct host_phys *phys)

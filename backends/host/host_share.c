@@ -32,14 +32,9 @@ static gpumem_status make_file(struct host_device *device, uint32_t number,
 	char name[32];
 
 	snprintf(name, sizeof(name), FILE_NAME, device->index);
-	status = gm_host_file_make(name, &page->file);
+	status = gm_host_file_make(name, bytes, HOST_SEALS_PAGE, &page->file);
 	if (status != GPUMEM_OK)
 		return status;
-	if (ftruncate(page->file.fd, (off_t)bytes) < 0) {
-		status = gm_host_fail_system(errno, "a file for a page");
-		gm_host_file_close(&page->file);
-		return status;
-	}
 	page->own = true;
 	return GPUMEM_OK;
 }
@@ -117,18 +112,19 @@ gpumem_status gm_host_page_export(void *handle, gpumem_page page,
 	return status;
 }
 
-/* The descriptor is of a page of that size and device. */
+/* The descriptor is of a page of that size and device, can be written, and
+ * nobody can take the memory away from behind a mapping. */
 static bool is_page(const struct host_device *device, int fd, uint64_t bytes)
 {
-	char path[64], name[64] = "", wanted[64];
+	char name[32], wanted[32];
 	struct stat file;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	snprintf(wanted, sizeof(wanted), "/memfd:" FILE_NAME " (deleted)",
-		 device->index);
-	return readlink(path, name, sizeof(name) - 1) > 0 &&
+	snprintf(wanted, sizeof(wanted), FILE_NAME, device->index);
+	return gm_host_file_name(fd, name, sizeof(name)) &&
 	       !strcmp(name, wanted) && !fstat(fd, &file) &&
-	       (uint64_t)file.st_size == bytes;
+	       (uint64_t)file.st_size == bytes &&
+	       (fcntl(fd, F_GETFL) & (O_ACCMODE | O_PATH)) == O_RDWR &&
+	       gm_host_file_is_sealed(fd, HOST_SEALS_PAGE);
 }
 
 static gpumem_status import_locked(struct host_device *device, int fd,

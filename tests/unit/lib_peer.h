@@ -13,7 +13,9 @@
 #include "../tap.h"
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gpumem/gpumem.h>
+#include <grp.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -24,6 +26,8 @@
 enum { PEER_FDS = 64 };
 
 enum peer_do {
+	PEER_BECOME, /* user `value` */
+	PEER_HOLD,   /* opens file `text` to read; answers with its number */
 	PEER_OPEN,   /* device `name` */
 	PEER_MAKE,   /* a pool that shares by `method`, and a block in it */
 	PEER_EXPORT, /* the block: answers with shared and fds */
@@ -229,6 +233,14 @@ static gpumem_status peer_export(struct peer_message *m, int *fds)
 static gpumem_status peer_act(struct peer_message *m, int *fds)
 {
 	switch (m->what) {
+	case PEER_BECOME:
+		return setgroups(0, NULL) || setgid((gid_t)m->value) ||
+				       setuid((uid_t)m->value)
+			       ? GPUMEM_DRIVER
+			       : GPUMEM_OK;
+	case PEER_HOLD:
+		m->value = open(m->text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		return m->value < 0 ? GPUMEM_DRIVER : GPUMEM_OK;
 	case PEER_OPEN:
 		return gpumem_device_open(m->text, &mine.device);
 	case PEER_MAKE:
