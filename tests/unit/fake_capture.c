@@ -5,7 +5,6 @@
  * The double of NVIDIA's driver: stream capture. Every line was seen on an
  * H200 with driver 580, but for those about streams that join a capture.
  */
-#if __has_include(<cuda.h>) && __has_include(<cudaTypedefs.h>)
 #include "fake_cuda.h"
 
 #include <pthread.h>
@@ -334,12 +333,3 @@ int main(void)
 	is_uint(held().used_bytes, 0, "nor memory");
 	return done_testing();
 }
-#else
-#include "../tap.h"
-
-int main(void)
-{
-	skip_all("built without CUDA's headers");
-	return 0;
-}
-#endif

@@ -51,8 +51,6 @@ static void *fake_open(const char *folder)
 
 	snprintf(path, sizeof(path), "%s/tests/fake/%s.libs/libcuda.so.1",
 		 build ? build : ".", folder);
-	if (access(path, R_OK))
-		skip_all("the double was not built: configured without CUDA");
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		bail("%s", dlerror());

@@ -39,8 +39,6 @@ static void *hip_open(int which)
 	snprintf(path, sizeof(path),
 		 "%s/tests/fake/hip/%d/.libs/libamdhip64.so.%d",
 		 build ? build : ".", which, which);
-	if (access(path, R_OK))
-		skip_all("HIP was not built: configured without its headers");
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		bail("%s", dlerror());

@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# With the vendors' headers installed, each of the eight combinations of
+# --without-cuda, --without-hip and --without-opencl builds with all its tests,
+# and passes those that a backend decides: they run where it is built, and say
+# elsewhere that it is not. All in one folder, without optimisation: then only
+# what belongs to a backend is built again, and what an earlier combination left
+# there would be found. Takes minutes: .ci/run runs it, not `make check`.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+folder=build/combinations
+jobs=$(nproc 2>/dev/null || echo 2)
+export GPUMEM_TEST_SCALE=small
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+
+[ -x configure ] || skip_all "there is no configure; ./quickstart makes it"
+rm -rf "$folder"
+mkdir -p "$folder" || exit 1
+
+# configure [OPTION...]
+configure()
+(
+	cd "$folder" || exit 1
+	../../configure -q -C --enable-werror CFLAGS=-O0 "$@"
+)
+
+# built BACKEND: configure says that it will be
+built()
+{
+	grep -qF "S[\"${1}_TRUE\"]=\"\"" "$folder/config.status"
+}
+
+# skips TEST: it says that it was configured without what it needs
+skips()
+{
+	grep -qE '^1\.\.0 # SKIP configured without' "$folder/$1.log"
+}
+
+# decides TEST BACKEND...: the test runs if all of them are built, and only then
+decides()
+{
+	test=$1
+	shift
+	for backend; do
+		if ! built "$backend"; then
+			check "$test skips" skips "$test"
+			return
+		fi
+	done
+	if skips "$test"; then
+		fail "$test runs" "it skips"
+	else
+		pass "$test runs"
+	fi
+}
+
+# Those to the headers are built only with them.
+tests_of()
+{
+	echo tests/unit/cuda_load tests/unit/hip_levels tests/unit/hip_versions \
+		tests/unit/opencl_queues tests/unit/device_loader \
+		tests/unit/lib_dlopen tests/cuda.sh tests/hip.sh tests/home.sh \
+		tests/install.sh tests/opencl_examples.sh tests/tool_probe.sh
+	built CUDA || return
+	echo tests/unit/fake_cuda tests/unit/fake_share
+	! built HIP || echo tests/unit/fake_hip tests/unit/fake_hip_work
+}
+
+plugins_of()
+{
+	for backend in CUDA HIP OPENCL; do
+		! built "$backend" || echo "$backend.so" | tr '[:upper:]' '[:lower:]'
+	done
+}
+
+# combination [OPTION...]
+combination()
+{
+	check "configure $*" configure "$@" || return
+	for option; do
+		backend=$(echo "${option#--without-}" | tr '[:lower:]' '[:upper:]')
+		check "$backend is left out" sh -c "! grep -qF \
+			'S[\"${backend}_TRUE\"]=\"\"' '$folder/config.status'"
+	done
+	check "make" make -C "$folder" -j"$jobs"
+	check "make check" make -C "$folder" -j"$jobs" check \
+		TESTS="$(tests_of | tr '\n' ' ')"
+	is "$(ls "$folder/backends/.libs" | grep '\.so$')" "$(plugins_of)" \
+		"the plugins are those that were configured"
+	decides tests/unit/cuda_load CUDA
+	decides tests/cuda CUDA
+	decides tests/unit/hip_versions CUDA HIP
+	decides tests/hip HIP
+	decides tests/opencl_examples OPENCL
+}
+
+# Each differs from the one before in one backend.
+combination
+for backend in CUDA HIP OPENCL; do
+	built "$backend" || skip "this machine has no headers of it" \
+		"with $backend"
+done
+combination --without-hip
+combination --without-hip --without-opencl
+combination --without-opencl
+combination --without-cuda --without-opencl
+combination --without-cuda --without-hip --without-opencl
+combination --without-cuda --without-hip
+combination --without-cuda
+
+[ "$tap_failed" -gt 0 ] || rm -rf "$folder"
+done_testing
