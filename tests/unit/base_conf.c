@@ -158,7 +158,7 @@ static int see_environment(void)
 /* A copy of this program that belongs to nobody and runs as nobody. */
 static bool copy_self(const char *path)
 {
-	char command[4300], self[4096];
+	char command[8300], self[4096];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	if (length <= 0)
@@ -171,10 +171,14 @@ static bool copy_self(const char *path)
 
 static void test_setuid(void)
 {
-	char path[] = "/tmp/gpumem-setuid-XXXXXX";
-	int fd = mkstemp(path), status = 0;
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	int fd, status = 0;
 	pid_t child;
 
+	snprintf(path, sizeof(path), "%s/gpumem-setuid-XXXXXX",
+		 folder ? folder : "/tmp");
+	fd = mkstemp(path);
 	if (fd >= 0)
 		close(fd);
 	if (fd < 0 || geteuid() != 0 || !copy_self(path)) {

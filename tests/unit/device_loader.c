@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static char plugins[3000]; /* where they were built */
-static char scratch[64] = "/tmp/gpumem-loader-XXXXXX";
+static char scratch[3000];
 
 static struct gpumem_error last_error(void)
 {
@@ -305,6 +305,8 @@ static void set_up(void)
 	if (!realpath(plugins, path))
 		bail("no folder of plugins");
 	snprintf(plugins, sizeof(plugins), "%.2999s", path);
+	snprintf(scratch, sizeof(scratch), "%s/gpumem-loader-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(scratch))
 		bail("no scratch folder");
 	file = fopen(path_of(scratch, "garbage"), "w");
