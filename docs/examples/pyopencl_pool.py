@@ -42,7 +42,7 @@ class Gauge(ctypes.Structure):
 
 
 class Stats(ctypes.Structure):
-    """The beginning of struct gpumem_stats: `size` says that it is no more."""
+    """struct gpumem_stats of version 0.1.0, and the beginning of later ones."""
 
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -51,6 +51,7 @@ class Stats(ctypes.Structure):
         ("active", Gauge),
         ("reserved", Gauge),
         ("blocks", Gauge),
+        ("rest", ctypes.c_ubyte * (696 - 8 - 5 * 24)),
     ]
 
 
