@@ -152,7 +152,7 @@ check "with the whole" grep -qE '^native: .* us +1\.0000$' "$scratch/out"
 exits 0 "no model" "$replay" --json "$scratch/small"
 json_is "'model' in d" False "prints none"
 exits 2 "a model that is none" "$replay" --model=h100 "$scratch/small"
-check "says which there are" grep -q 'no such model: h100; there is: h200' \
+check "says which there are" grep -q 'model=h100: expected h200$' \
 	"$scratch/err"
 exits 3 "a model and no device" "$replay" --model=h200 --device=host:1 \
 	"$scratch/small"

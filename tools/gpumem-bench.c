@@ -6,34 +6,24 @@
  * same. The benchmarks are in bench/.
  */
 #include "bench/bench.h"
-#include "common/progress.h"
+#include "common/term.h"
 #include "common/tool.h"
+#include "common/usage.h"
 
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 const struct bench_entry bench_list[BENCH_COUNT] = {
-	{"pair", "hot pairs by size", bench_pair},
-	{"threads", "hot pairs by number of threads", bench_threads},
-	{"random", "random sizes among many live blocks", bench_random},
-	{"trim", "giving memory back", bench_trim},
-	{"growth", "pairs by number of live blocks", bench_growth},
-	{"churn", "small blocks that come and go", bench_churn},
+	{"pair", bench_pair},	  {"threads", bench_threads},
+	{"random", bench_random}, {"trim", bench_trim},
+	{"growth", bench_growth}, {"churn", bench_churn},
 };
 
-enum {
-	KEY_ITERATIONS = 0x100,
-	KEY_JSON,
-	KEY_ROUNDS,
-	KEY_SECONDS,
-	KEY_UNIFORM,
-	KEY_WARM
-};
+enum { KEY_ITERATIONS = 0x100, KEY_ROUNDS, KEY_SECONDS, KEY_UNIFORM, KEY_WARM };
 
 static const struct argp_option options[] = {
-	{"device", 'd', "NAME", 0, "Measure on this device, as \"host:0\"", 0},
+	{"device", 'd', "NAME", 0, "Measure on this device, such as host:0", 0},
 	{"threads", 't', "N", 0,
 	 "Use at most N threads (default: one for each processor)", 0},
 	{"seconds", KEY_SECONDS, "S", 0,
@@ -48,12 +38,11 @@ static const struct argp_option options[] = {
 	 "Replace each block of random and churn N times before measuring "
 	 "(default 16)",
 	 0},
-	{"json", KEY_JSON, NULL, 0, "Print JSON", 0},
+	{"json", 'j', NULL, 0, "Print JSON", 0},
 	{0},
 };
 
-static void choose(struct bench_config *config, const char *name,
-		   struct argp_state *state)
+static void choose(struct bench_config *config, const char *name)
 {
 	for (int i = 0; i < BENCH_COUNT; i++) {
 		if (strcmp(name, bench_list[i].name))
@@ -61,27 +50,8 @@ static void choose(struct bench_config *config, const char *name,
 		config->chosen |= 1u << i;
 		return;
 	}
-	argp_error(state, "no such benchmark: %s", name);
-}
-
-static bool parse_number(int key, const char *arg, struct bench_config *config)
-{
-	switch (key) {
-	case 't':
-		return tool_parse_count(arg, BENCH_THREADS, &config->threads) &&
-		       config->threads > 0;
-	case KEY_ROUNDS:
-		return tool_parse_count(arg, BENCH_ROUNDS, &config->rounds) &&
-		       config->rounds > 0;
-	case KEY_WARM:
-		return tool_parse_count(arg, 1000000, &config->warm);
-	case KEY_ITERATIONS:
-		return tool_parse_count(arg, (uint64_t)1 << 40,
-					&config->iterations) &&
-		       config->iterations > 0;
-	default:
-		return tool_parse_seconds(arg, 3600.0, &config->seconds);
-	}
+	usage_fail("%s: expected pair, threads, random, trim, growth or churn",
+		   name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -93,32 +63,39 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		config->device = arg;
 		return 0;
 	case 't':
+		config->threads =
+			usage_count("--threads", arg, 1, BENCH_THREADS);
+		return 0;
 	case KEY_ROUNDS:
-	case KEY_ITERATIONS:
-	case KEY_SECONDS:
+		config->rounds = usage_count("--rounds", arg, 1, BENCH_ROUNDS);
+		return 0;
 	case KEY_WARM:
-		if (!parse_number(key, arg, config))
-			argp_error(state, "not a number that can be used: %s",
-				   arg);
+		config->warm = usage_count("--warm", arg, 0, 1000000);
+		return 0;
+	case KEY_ITERATIONS:
+		config->iterations =
+			usage_count("--iterations", arg, 1, (uint64_t)1 << 40);
+		return 0;
+	case KEY_SECONDS:
+		config->seconds = usage_seconds("--seconds", arg, 3600.0);
 		return 0;
 	case KEY_UNIFORM:
 		config->uniform = true;
 		return 0;
-	case KEY_JSON:
+	case 'j':
 		config->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		choose(config, arg, state);
+		choose(config, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static bool run_all(struct bench *bench)
+static bool run_chosen(struct bench *bench)
 {
 	const struct bench_config *config = bench->config;
-	struct progress progress;
 	bool ok = true;
 
 	for (int i = 0; i < BENCH_COUNT && ok; i++) {
@@ -126,25 +103,38 @@ static bool run_all(struct bench *bench)
 
 		if (config->chosen && !(config->chosen & 1u << i))
 			continue;
-		progress_begin(&progress, bench_list[i].text);
-		progress_show(&progress, (uint64_t)i, BENCH_COUNT);
 		ok = bench_list[i].run(bench);
-		progress_end(&progress);
+		progress_end(&bench->progress);
 		if (ok && !config->json)
 			ok = bench_print_table(bench, first);
 	}
 	return ok;
 }
 
+/* Counts the cases first, so that one knows how far it is. */
+static bool run_all(struct bench *bench)
+{
+	bool ok;
+
+	progress_begin(&bench->progress, "measuring");
+	bench->counting = true;
+	ok = run_chosen(bench);
+	bench->counting = false;
+	return ok && run_chosen(bench);
+}
+
 static void print_head(const struct bench *bench)
 {
-	printf("gpumem %s on %s (%s). Times of one pair (churn: of one call); "
-	       "x: how many times\nthe peer's; driver calls: of one pair or "
-	       "call. Medians of %llu rounds.\n",
-	       gpumem_version(), bench->info.name, bench->info.product,
-	       (unsigned long long)bench->config->rounds);
+	uint64_t rounds = bench->config->rounds;
+
+	term_say(
+		"gpumem %s on %s (%s). Times of one pair (churn: of one call); "
+		"x: how many times the peer's; driver calls: of one pair or "
+		"call. Medians of %llu round%s.",
+		gpumem_version(), bench->info.name, bench->info.product,
+		(unsigned long long)rounds, rounds == 1 ? "" : "s");
 	if (*bench->missing)
-		printf("Not measured: %s\n", bench->missing);
+		term_say("Not measured: %s", bench->missing);
 	putchar('\n');
 }
 
@@ -197,6 +187,6 @@ int main(int argc, char **argv)
 	tool_begin("gpumem-bench");
 	if (config.threads > BENCH_THREADS)
 		config.threads = BENCH_THREADS;
-	argp_parse(&argp, argc, argv, 0, NULL, &config);
-	return tool_end(bench_main(&config, argv));
+	usage_parse(&argp, argc, argv, &config);
+	return bench_main(&config, argv);
 }

@@ -6,9 +6,9 @@
  * what holds, in TAP. The checks are in conform/.
  */
 #include "common/tool.h"
+#include "common/usage.h"
 #include "conform/conform.h"
 
-#include <argp.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,17 +35,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'd':
-		if (!tool_parse_count(arg, INT_MAX, &config->device))
-			argp_error(state, "not a number of a device: %s", arg);
+		config->device = usage_count("--device", arg, 0, INT_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (config->backend)
-			argp_error(state, "one backend at a time: %s", arg);
+			usage_fail("%s: expected one backend only", arg);
 		config->backend = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!config->backend)
-			argp_error(state, "which backend?");
+			usage_fail("expected a backend's name or file");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -208,7 +207,7 @@ int main(int argc, char **argv)
 	struct config config = {0};
 
 	tool_begin("gpumem-conform");
-	argp_parse(&argp, argc, argv, 0, NULL, &config);
+	usage_parse(&argp, argc, argv, &config);
 	alarm(STUCK_SECONDS);
-	return tool_end(conform_main(&config));
+	return conform_main(&config);
 }

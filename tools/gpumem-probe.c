@@ -7,24 +7,38 @@
  */
 #include "common/raw.h"
 #include "common/tool.h"
+#include "common/usage.h"
 #include "probe/probe.h"
 
-#include <argp.h>
 #include <string.h>
 
-enum { KEY_JSON = 0x100, KEY_OPTIONS, KEY_TEST };
+enum { KEY_OPTIONS = 0x100, KEY_TEST };
 
 static const struct argp_option options[] = {
 	{"backend", 'b', "NAME", 0, "Show only this backend and its devices",
 	 0},
 	{"device", 'd', "NAME", 0,
-	 "Show only this device, as \"host:0\", with its free memory", 0},
+	 "Show only this device, such as host:0, with its free memory", 0},
+	{"list", 'L', NULL, 0, "Show one line for each device and no more", 0},
 	{"options", KEY_OPTIONS, NULL, 0,
 	 "Show every option, its value and where that came from", 0},
 	{"test", KEY_TEST, NULL, 0, "Test each device that is shown", 0},
-	{"json", KEY_JSON, NULL, 0, "Print JSON", 0},
+	{"json", 'j', NULL, 0, "Print JSON", 0},
 	{0},
 };
+
+static void check(const struct probe_config *config)
+{
+	bool named = config->device || config->backend;
+
+	if (config->options && (config->test || config->list || named))
+		usage_fail("--options: expected no other option but --json");
+	if (config->list && (config->test || config->json))
+		usage_fail("--list: expected neither --test nor --json");
+	if (config->device && config->backend)
+		usage_fail("--device=%s: expected no --backend beside it",
+			   config->device);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -37,21 +51,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'd':
 		config->device = arg;
 		return 0;
+	case 'L':
+		config->list = true;
+		return 0;
 	case KEY_OPTIONS:
 		config->options = true;
 		return 0;
 	case KEY_TEST:
 		config->test = true;
 		return 0;
-	case KEY_JSON:
+	case 'j':
 		config->json = true;
 		return 0;
+	case ARGP_KEY_ARG:
+		usage_fail("%s: expected options only", arg);
 	case ARGP_KEY_END:
-		if (config->options &&
-		    (config->test || config->device || config->backend))
-			argp_error(state, "--options goes with --json only");
-		if (config->device && config->backend)
-			argp_error(state, "--device names the backend already");
+		check(config);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -81,8 +96,9 @@ static int show_devices(struct probe_config *config)
 	code = probe_collect(&probe);
 	/* Even when a named one is not there the reason may be in the list. */
 	if (code != TOOL_ABSENT || config->json) {
-		printed = config->json ? probe_print_json(&probe)
-				       : probe_print_text(&probe);
+		printed = config->json	 ? probe_print_json(&probe)
+			  : config->list ? probe_print_list(&probe)
+					 : probe_print_text(&probe);
 		if (!code && (!printed || probe.failed_test))
 			code = TOOL_FAILED;
 	}
@@ -98,13 +114,12 @@ int main(int argc, char **argv)
 		.doc = "Show the backends and devices that gpumem can use.\v"
 		       "Without --device and --test nothing is opened: no "
 		       "driver context is made.\n\n"
-		       "Exit status: 0 answered, 1 a test failed, 2 usage, 3 a "
-		       "named backend or device is not there.",
+		       "Exit status: 0 answered, 1 something failed, 2 usage, "
+		       "3 a named backend or device is not there.",
 	};
 	struct probe_config config = {0};
 
 	tool_begin("gpumem-probe");
-	argp_parse(&argp, argc, argv, 0, NULL, &config);
-	return tool_end(config.options ? show_options(&config)
-				       : show_devices(&config));
+	usage_parse(&argp, argc, argv, &config);
+	return config.options ? show_options(&config) : show_devices(&config);
 }

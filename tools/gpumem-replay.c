@@ -6,15 +6,14 @@
  * says what that took. The work is in replay/.
  */
 #include "common/tool.h"
+#include "common/usage.h"
 #include "replay/replay.h"
 
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	KEY_CHECK = 0x100,
-	KEY_JSON,
 	KEY_LIMIT,
 	KEY_MODEL,
 	KEY_NO_LOAD,
@@ -23,12 +22,12 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"device", 'd', "NAME", 0, "Replay on this device, as \"host:0\"", 0},
+	{"device", 'd', "NAME", 0, "Replay on this device, such as host:0", 0},
 	{"policy", 'p', "POLICY", 0,
 	 "cached: through a pool (default); direct: the driver's own calls", 0},
 	{"passes", KEY_PASSES, "N", 0, "Replay N times in one pool", 0},
 	{"limit", KEY_LIMIT, "SIZE", 0,
-	 "Reserve at most this, as \"24GiB\" or \"80%\"", 0},
+	 "Reserve at most this, such as 24GiB or 80%", 0},
 	{"check", KEY_CHECK, "N", 0,
 	 "Check the whole pool after every N events", 0},
 	{"scale", KEY_SCALE, "1/N", 0,
@@ -37,65 +36,72 @@ static const struct argp_option options[] = {
 	 "Add up what the driver calls would take on another device: h200", 0},
 	{"no-load", KEY_NO_LOAD, NULL, 0,
 	 "Read the trace while replaying instead of before", 0},
-	{"json", KEY_JSON, NULL, 0, "Print JSON", 0},
+	{"json", 'j', NULL, 0, "Print JSON", 0},
 	{0},
 };
 
-static void parse_policy(struct replay_config *config, char *arg,
-			 struct argp_state *state)
+static const struct replay_policy *parse_policy(const char *arg)
 {
-	if (!strcmp(arg, replay_cached.name))
-		config->policy = &replay_cached;
-	else if (!strcmp(arg, replay_direct.name))
-		config->policy = &replay_direct;
-	else
-		argp_error(state, "no such policy: %s", arg);
+	if (!strcmp(arg, replay_direct.name))
+		return &replay_direct;
+	if (strcmp(arg, replay_cached.name))
+		usage_expected("--policy", arg, "cached or direct");
+	return &replay_cached;
 }
 
-static void parse_model(struct replay_config *config, const char *arg,
-			struct argp_state *state)
+static const struct model *parse_model(const char *arg)
 {
-	char known[128] = "";
+	const struct model *model = model_find(arg);
+	char form[128] = "";
 	size_t used = 0;
 
-	config->model = model_find(arg);
-	for (int i = 0; i < MODEL_COUNT && used < sizeof(known); i++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used,
-					 "%s%s", i ? ", " : "",
+	for (int i = 0; i < MODEL_COUNT && used < sizeof(form); i++)
+		used += (size_t)snprintf(form + used, sizeof(form) - used,
+					 "%s%s", i ? " or " : "",
 					 model_list[i].name);
-	if (!config->model)
-		argp_error(state, "no such model: %s; there is: %s", arg,
-			   known);
+	if (!model)
+		usage_expected("--model", arg, form);
+	return model;
 }
 
-static void parse_number(int key, char *arg, struct replay_config *config,
-			 struct argp_state *state)
+static uint64_t parse_scale(const char *arg)
 {
-	bool ok;
+	uint64_t divisor;
 
-	if (key == KEY_PASSES)
-		ok = tool_parse_count(arg, 1000000, &config->passes) &&
-		     config->passes > 0;
-	else if (key == KEY_SCALE)
-		ok = !strncmp(arg, "1/", 2) &&
-		     tool_parse_count(arg + 2, UINT64_MAX, &config->divisor) &&
-		     config->divisor > 0;
-	else
-		ok = tool_parse_count(arg, UINT64_MAX, &config->check_every) &&
-		     config->check_every > 0;
-	if (!ok)
-		argp_error(state, "not a number that can be used: %s", arg);
+	if (strncmp(arg, "1/", 2) ||
+	    !tool_parse_count(arg + 2, UINT64_MAX, &divisor) || !divisor)
+		usage_expected("--scale", arg, "a fraction such as 1/4");
+	return divisor;
 }
 
 /* One word for one thing: the option of that name, and how it is written. */
-static void parse_limit(const char *arg, struct argp_state *state)
+static void parse_limit(const char *arg)
 {
-	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	if (gpumem_option_set("limit", arg) != GPUMEM_OK)
+		usage_expected("--limit", arg,
+			       "a size such as 64MiB or 1.5GiB, or a part of "
+			       "the device's memory such as 80%");
+}
 
-	if (gpumem_option_set("limit", arg) == GPUMEM_OK)
-		return;
-	gpumem_last_error(&error);
-	argp_error(state, "%s", error.text);
+static bool parse_number(int key, const char *arg, struct replay_config *config)
+{
+	switch (key) {
+	case KEY_PASSES:
+		config->passes = usage_count("--passes", arg, 1, 1000000);
+		return true;
+	case KEY_CHECK:
+		config->check_every =
+			usage_count("--check", arg, 1, UINT64_MAX);
+		return true;
+	case KEY_LIMIT:
+		parse_limit(arg);
+		return true;
+	case KEY_SCALE:
+		config->divisor = parse_scale(arg);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -107,36 +113,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		config->device = arg;
 		return 0;
 	case 'p':
-		parse_policy(config, arg, state);
+		config->policy = parse_policy(arg);
 		return 0;
 	case KEY_MODEL:
-		parse_model(config, arg, state);
-		return 0;
-	case KEY_PASSES:
-	case KEY_CHECK:
-	case KEY_SCALE:
-		parse_number(key, arg, config, state);
-		return 0;
-	case KEY_LIMIT:
-		parse_limit(arg, state);
+		config->model = parse_model(arg);
 		return 0;
 	case KEY_NO_LOAD:
 		config->load = false;
 		return 0;
-	case KEY_JSON:
+	case 'j':
 		config->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (config->trace)
-			argp_error(state, "one trace at a time: %s", arg);
+			usage_fail("%s: expected one trace only", arg);
 		config->trace = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!config->trace)
-			argp_error(state, "which trace?");
+			usage_fail("expected a trace");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_number(key, arg, config) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -222,6 +220,6 @@ int main(int argc, char **argv)
 	};
 
 	tool_begin("gpumem-replay");
-	argp_parse(&argp, argc, argv, 0, NULL, &config);
-	return tool_end(replay_main(&config));
+	usage_parse(&argp, argc, argv, &config);
+	return replay_main(&config);
 }

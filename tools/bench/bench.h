@@ -14,6 +14,7 @@
 #define GPUMEM_TOOLS_BENCH_H
 
 #include "common/clock.h"
+#include "common/progress.h"
 
 #include <gpumem/gpumem.h>
 
@@ -50,6 +51,9 @@ struct bench {
 	const char *missing; /* peers that are not there, and why; or "" */
 	struct bench_row *rows;
 	int row_count;
+	bool counting;	     /* the cases only, into case_count */
+	uint64_t case_count; /* of all that is measured */
+	struct progress progress;
 };
 
 /* Does nothing: what is left is the benchmark itself. Not in bench.peers. */
@@ -125,7 +129,6 @@ struct bench_row {
 
 struct bench_entry {
 	const char *name;
-	const char *text;
 	bool (*run)(struct bench *bench);
 };
 

@@ -17,6 +17,7 @@ struct contest {
 	struct bench_target targets[BENCH_PEERS];
 	void *states[BENCH_PEERS]; /* NULL: does not take part */
 	uint64_t iterations[BENCH_PEERS];
+	uint64_t steps; /* so far */
 	double rounds[BENCH_PEERS][BENCH_ROUNDS];
 	struct gpumem_stats before, after; /* of the pool */
 	uint64_t memory_calls[BENCH_ROUNDS +
@@ -92,6 +93,20 @@ static bool drop_out(struct contest *contest, int peer)
 	return false;
 }
 
+/* One more of the steps that each case has: every peer begins, and runs once in
+ * each round. */
+static void step(struct contest *contest)
+{
+	struct bench *bench = contest->bench;
+	uint64_t steps =
+		(uint64_t)bench->peer_count * (bench->config->rounds + 1);
+
+	progress_show(&bench->progress,
+		      (uint64_t)bench->row_count * steps + contest->steps,
+		      bench->case_count * steps);
+	contest->steps++;
+}
+
 static bool begin(struct contest *contest)
 {
 	const struct bench_case *what = contest->what;
@@ -100,6 +115,7 @@ static bool begin(struct contest *contest)
 	for (int i = 0; i < bench->peer_count; i++) {
 		struct bench_target *target = &contest->targets[i];
 
+		step(contest);
 		if (!bench_open(bench, &bench->peers[i], target))
 			return false;
 		contest->states[i] = what->begin(bench, what, target);
@@ -137,6 +153,7 @@ static bool run_rounds(struct contest *contest)
 		for (int i = 0; i < contest->bench->peer_count; i++) {
 			double ns;
 
+			step(contest);
 			if (!contest->states[i])
 				continue;
 			ns = contest->what->run(contest->states[i],
@@ -214,15 +231,21 @@ static bool record(struct contest *contest)
 
 bool bench_measure(struct bench *bench, const struct bench_case *what)
 {
-	struct contest *contest = calloc(1, sizeof(*contest));
+	struct contest *contest;
 	bool ok;
 
+	if (bench->counting) {
+		bench->case_count++;
+		return true;
+	}
+	contest = calloc(1, sizeof(*contest));
 	if (!contest) {
 		tool_error("out of memory");
 		return false;
 	}
 	contest->bench = bench;
 	contest->what = what;
+	progress_label(&bench->progress, "%s: %s", what->bench, what->name);
 	ok = begin(contest) && run_rounds(contest) && record(contest);
 	for (int i = 0; i < bench->peer_count; i++) {
 		if (contest->states[i])

@@ -77,7 +77,7 @@ bool bench_print_table(const struct bench *bench, int first)
 			number_cell(&table, row->extra[j].value);
 		table_end_row(&table);
 	}
-	ok = table_print(&table, 0, stdout);
+	ok = table_print(&table, 0);
 	putchar('\n');
 	fflush(stdout);
 	if (!ok)

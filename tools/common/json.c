@@ -6,11 +6,11 @@
  */
 #include "json.h"
 
+#include "clean.h"
 #include "tool.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 json_t *json_u64(uint64_t value)
 {
@@ -27,18 +27,13 @@ json_t *json_number(double value)
 json_t *json_text(const char *text)
 {
 	json_t *value = json_string(text);
-	char *copy;
+	char *line;
 
 	if (value)
 		return value;
-	copy = strdup(text);
-	if (!copy)
-		return NULL;
-	for (char *c = copy; *c; c++)
-		if ((unsigned char)*c >= 0x80)
-			*c = '?';
-	value = json_string(copy);
-	free(copy);
+	line = clean_copy(text);
+	value = line ? json_string(line) : NULL;
+	free(line);
 	return value;
 }
 
@@ -53,7 +48,8 @@ void json_put(json_t *container, const char *key, json_t *value, bool *ok)
 
 bool json_print(json_t *value, bool ok)
 {
-	const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(10);
+	const size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(10) |
+			     JSON_ENSURE_ASCII;
 
 	if (!value || !ok) {
 		tool_error("out of memory");

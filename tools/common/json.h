@@ -20,7 +20,7 @@ json_t *json_u64(uint64_t value);
 /* null unless finite. */
 json_t *json_number(double value);
 
-/* Bytes that make no UTF-8 become '?'. */
+/* As it is; text that is no UTF-8 as it is shown to people (clean.h). */
 json_t *json_text(const char *text);
 
 /* Sets a key of an object, or appends to an array when key is NULL. Takes

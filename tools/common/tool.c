@@ -6,7 +6,11 @@
  */
 #include "tool.h"
 
-#include <argp.h>
+#include "clean.h"
+#include "output.h"
+#include "progress.h"
+#include "usage.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -15,32 +19,24 @@
 
 static const char *tool_name = "gpumem";
 
-static void print_version(FILE *stream, struct argp_state *state)
-{
-	(void)state;
-	fprintf(stream, "%s %s\n", tool_name, gpumem_version());
-}
-
 void tool_begin(const char *name)
 {
 	tool_name = name;
-	argp_err_exit_status = TOOL_USAGE;
-	argp_program_version_hook = print_version;
+	usage_begin(name);
+	output_begin();
 }
 
-int tool_end(int code)
+/* One clean line, so that what others named commands no terminal. */
+static void message(const char *format, va_list args, const char *more)
 {
-	if (!fflush(stdout) && !ferror(stdout))
-		return code;
-	tool_error("cannot write the output: %s", strerror(errno));
-	return code ? code : TOOL_FAILED;
-}
+	char *line = clean_format(format, args);
 
-static void message(const char *format, va_list args)
-{
 	fflush(stdout);
-	fprintf(stderr, "%s: ", tool_name);
-	vfprintf(stderr, format, args);
+	progress_wipe();
+	fprintf(stderr, "%s: %s%s%s\n", tool_name,
+		line ? line : "out of memory", more ? ": " : "",
+		more ? more : "");
+	free(line);
 }
 
 void tool_error(const char *format, ...)
@@ -48,9 +44,8 @@ void tool_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	message(format, args);
+	message(format, args, NULL);
 	va_end(args);
-	fputc('\n', stderr);
 }
 
 void tool_error_last(const char *format, ...)
@@ -60,9 +55,8 @@ void tool_error_last(const char *format, ...)
 
 	gpumem_last_error(&error);
 	va_start(args, format);
-	message(format, args);
+	message(format, args, error.text);
 	va_end(args);
-	fprintf(stderr, ": %s\n", error.text);
 }
 
 int tool_exit_of(gpumem_status status)

@@ -14,18 +14,15 @@
 enum tool_exit {
 	TOOL_OK = 0,
 	TOOL_FAILED = 1, /* what was asked did not work */
-	TOOL_USAGE = 2,	 /* bad arguments; argp exits with it too */
+	TOOL_USAGE = 2,	 /* bad arguments (usage.h) */
 	TOOL_ABSENT = 3	 /* a named backend or device is not there */
 };
 
-/* To be called first. Sets up argp and the name that messages begin with. */
+/* To be called first. Sets up the name that messages begin with, standard
+ * output (output.h) and what is common to all arguments (usage.h). */
 void tool_begin(const char *name);
 
-/* To be called last: flushes standard output; a failure to write there turns
- * TOOL_OK into TOOL_FAILED. */
-int tool_end(int code);
-
-/* "NAME: MESSAGE" on standard error. */
+/* "NAME: MESSAGE" on standard error, cleaned (clean.h). */
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, then ": " and the sentence of the calling thread's last error. */

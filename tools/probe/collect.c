@@ -133,9 +133,10 @@ static int check_named(const struct probe *probe)
 
 static int open_devices(struct probe *probe)
 {
+	const struct probe_config *config = probe->config;
 	int code = TOOL_OK;
 
-	if (!probe->config->device && !probe->config->test)
+	if (config->list || (!config->device && !config->test))
 		return code;
 	for (int i = 0; i < probe->backend_count; i++) {
 		struct probe_backend *backend = &probe->backends[i];

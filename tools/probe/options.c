@@ -53,7 +53,7 @@ bool probe_options_text(void)
 	table_cell(&table, "default");
 	table_cell(&table, "what it does");
 	gpumem_option_visit(add_row, &table);
-	ok = table_print(&table, 0, stdout);
+	ok = table_print(&table, 0);
 	if (!ok)
 		tool_error("out of memory");
 	table_free(&table);

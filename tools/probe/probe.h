@@ -15,7 +15,7 @@
 struct probe_config {
 	const char *backend; /* NULL: all */
 	const char *device;  /* NULL: all */
-	bool options, test, json;
+	bool options, test, list, json;
 };
 
 #define PROBE_CHECKS 6
@@ -79,6 +79,7 @@ void probe_test(gpumem_device *handle, struct probe_device *device);
 /* False, and told, when the output could not be made. */
 bool probe_print_text(const struct probe *probe);
 bool probe_print_json(const struct probe *probe);
+bool probe_print_list(const struct probe *probe);
 
 /* The same for the table of options. */
 bool probe_options_text(void);

@@ -45,6 +45,7 @@ static void backend_row(struct table *table,
 	table_cell(table, "%s", info->name);
 	table_cell(table, "%s", info->chosen ? "*" : "");
 	table_cell(table, "%s", probe_status_words(info->status, words));
+	table_paint(table, info->status == GPUMEM_OK ? TERM_GOOD : TERM_DIM);
 	if (info->status != GPUMEM_OK) {
 		table_cell(table, "%s", "");
 		table_cell(table, "%s", own_reason(info));
@@ -66,7 +67,7 @@ static bool print_backends(const struct probe *probe)
 	for (int i = 0; i < probe->backend_count; i++)
 		backend_row(&table, &probe->backends[i].info);
 	printf("backends (* is the default)\n");
-	ok = table_print(&table, 2, stdout);
+	ok = table_print(&table, 2);
 	table_free(&table);
 	return ok;
 }
@@ -167,7 +168,7 @@ static bool print_facts(const struct probe_device *device)
 	bytes_fact(&table, "alignment", info->alignment_bytes);
 	bytes_fact(&table, "largest raw block", info->max_alloc_bytes);
 	capability_facts(&table, info->caps);
-	ok = table_print(&table, 2, stdout);
+	ok = table_print(&table, 2);
 	table_free(&table);
 	return ok;
 }
@@ -175,6 +176,7 @@ static bool print_facts(const struct probe_device *device)
 static bool print_test(const struct probe_device *device)
 {
 	static const char *const words[] = {"ok", "FAILED", "skipped"};
+	static const enum term_style styles[] = {TERM_GOOD, TERM_BAD, TERM_DIM};
 	struct table table;
 	bool ok;
 
@@ -184,9 +186,10 @@ static bool print_test(const struct probe_device *device)
 
 		table_cell(&table, "test: %s", line->name);
 		table_cell(&table, "%s", words[line->verdict]);
+		table_paint(&table, styles[line->verdict]);
 		table_cell(&table, "%s", line->detail);
 	}
-	ok = table_print(&table, 2, stdout);
+	ok = table_print(&table, 2);
 	table_free(&table);
 	return ok;
 }
@@ -204,8 +207,10 @@ bool probe_print_text(const struct probe *probe)
 			const struct probe_device *device =
 				&backend->devices[j];
 
-			printf("%s%s\n", probe->config->device ? "" : "\n",
-			       device->info.name);
+			if (!probe->config->device)
+				putchar('\n');
+			term_put(TERM_TITLE, device->info.name);
+			putchar('\n');
 			ok = print_facts(device) && print_test(device);
 		}
 	}

@@ -118,8 +118,9 @@ static void count_native(struct replay *replay,
 bool replay_events(struct replay *replay, const struct trace_event *events,
 		   const uint32_t *lines, uint64_t count)
 {
-	const struct replay_policy *policy = replay->config->policy;
-	uint64_t every = replay->config->check_every;
+	const struct replay_config *config = replay->config;
+	const struct replay_policy *policy = config->policy;
+	uint64_t every = config->check_every;
 	uint64_t at = 0, done, start;
 
 	while (at < count) {
@@ -129,7 +130,7 @@ bool replay_events(struct replay *replay, const struct trace_event *events,
 		start = clock_ns();
 		status = policy->run(replay, events + at, part, &done);
 		replay->run_ns += clock_ns() - start;
-		if (replay->config->model)
+		if (config->model)
 			count_native(replay, events + at, part);
 		if (status != GPUMEM_OK)
 			return fail_event(replay, lines[at + done],
@@ -140,8 +141,11 @@ bool replay_events(struct replay *replay, const struct trace_event *events,
 		    !policy->check(replay))
 			return false;
 		if (replay->trace.count)
-			progress_show(&replay->progress, replay->run_done,
-				      replay->trace.count);
+			progress_show(&replay->progress,
+				      replay->passes_done *
+						      replay->trace.count +
+					      replay->run_done,
+				      config->passes * replay->trace.count);
 	}
 	return true;
 }
@@ -159,13 +163,12 @@ static bool run_pass(struct replay *replay, uint64_t number)
 	replay->run_done = 0;
 	replay->native = (struct counts){0};
 	pass->model_ns = model ? -model_ns(model, count_now()) : 0.0;
-	progress_begin(&replay->progress, "replaying");
 	if (replay->config->load)
 		ok = replay_events(replay, replay->trace.events,
 				   replay->trace.lines, replay->trace.count);
 	else
 		ok = replay_file(replay);
-	progress_end(&replay->progress);
+	replay->passes_done++;
 	if (!ok || !replay->config->policy->usage(replay, &replay->end))
 		return false;
 	pass->ns = replay->run_ns;
@@ -198,10 +201,14 @@ static bool run_passes(struct replay *replay)
 {
 	const struct replay_policy *policy = replay->config->policy;
 	struct replay_usage trimmed;
+	bool ok = true;
 
-	for (uint64_t i = 0; i < replay->config->passes; i++)
-		if ((i && !policy->clear(replay)) || !run_pass(replay, i))
-			return false;
+	progress_begin(&replay->progress, "replaying");
+	for (uint64_t i = 0; i < replay->config->passes && ok; i++)
+		ok = (!i || policy->clear(replay)) && run_pass(replay, i);
+	progress_end(&replay->progress);
+	if (!ok)
+		return false;
 	if (!compare(replay) || !policy->trim(replay) ||
 	    !policy->usage(replay, &trimmed))
 		return false;

@@ -69,6 +69,7 @@ struct replay {
 
 	uint64_t run_ns;   /* of the pass that is running */
 	uint64_t run_done; /* its events so far */
+	uint64_t passes_done;
 	struct progress progress;
 	struct replay_pass *passes;
 	struct replay_usage end;   /* after the last event */

@@ -92,6 +92,26 @@ static void pass_table(const struct replay *replay, struct table *table)
 	}
 }
 
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void print_head(const struct replay *replay)
+{
+	const struct trace_totals *totals = &replay->totals;
+
+	term_say("%s on %s, policy %s: %llu event%s, %llu block%s, at most "
+		 "%llu at one time, %u stream%s",
+		 replay->config->trace, replay->device_name,
+		 replay->config->policy->name,
+		 (unsigned long long)totals->events, plural(totals->events),
+		 (unsigned long long)totals->allocs, plural(totals->allocs),
+		 (unsigned long long)totals->peak_live_blocks, totals->streams,
+		 plural(totals->streams));
+	putchar('\n');
+}
+
 bool replay_print_text(const struct replay *replay)
 {
 	struct table memory, passes;
@@ -99,17 +119,10 @@ bool replay_print_text(const struct replay *replay)
 
 	memory_table(replay, &memory);
 	pass_table(replay, &passes);
-	printf("%s on %s, policy %s: %llu events, %llu blocks, at most %llu "
-	       "at one time, %u stream%s\n\n",
-	       replay->config->trace, replay->device_name,
-	       replay->config->policy->name,
-	       (unsigned long long)replay->totals.events,
-	       (unsigned long long)replay->totals.allocs,
-	       (unsigned long long)replay->totals.peak_live_blocks,
-	       replay->totals.streams, replay->totals.streams == 1 ? "" : "s");
-	ok = table_print(&memory, 0, stdout);
+	print_head(replay);
+	ok = table_print(&memory, 0);
 	putchar('\n');
-	ok = table_print(&passes, 0, stdout) && ok;
+	ok = table_print(&passes, 0) && ok;
 	if (replay->config->model)
 		ok = replay_model_text(replay) && ok;
 	if (!ok)

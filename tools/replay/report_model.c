@@ -104,11 +104,12 @@ bool replay_model_text(const struct replay *replay)
 
 	call_table(replay, &calls);
 	pass_table(replay, &passes);
-	printf("\nThe driver calls alone, as priced on: %s\n",
-	       replay->config->model->text);
-	ok = table_print(&calls, 0, stdout);
 	putchar('\n');
-	ok = table_print(&passes, 0, stdout) && ok;
+	term_say("The driver calls alone, as priced on: %s",
+		 replay->config->model->text);
+	ok = table_print(&calls, 0);
+	putchar('\n');
+	ok = table_print(&passes, 0) && ok;
 	table_free(&calls);
 	table_free(&passes);
 	return ok;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * That what a tool prints gets where it should. Whatever way the program ends
+ * by exit(), --help and --version included, output that could not be written is
+ * told on standard error and makes it end with TOOL_FAILED.
+ *
+ * A reader that closes its end of a pipe ends the program by SIGPIPE, as it
+ * does others, unless that is ignored; then it is output that cannot be
+ * written.
+ */
+#ifndef GPUMEM_TOOLS_OUTPUT_H
+#define GPUMEM_TOOLS_OUTPUT_H
+
+/* To be called before anything is opened: a standard descriptor that is closed
+ * would be the number of the next file. Each gets a stand-in that can neither
+ * be read nor written. With standard output closed the program ends here, by
+ * TOOL_FAILED: all that a tool could do would be lost. */
+void output_begin(void);
+
+#endif

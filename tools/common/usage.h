@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Arguments: what every tool takes, and what is said of a wrong one. Built on
+ * argp. Each of these ends the program with TOOL_USAGE when it fails.
+ */
+#ifndef GPUMEM_TOOLS_USAGE_H
+#define GPUMEM_TOOLS_USAGE_H
+
+#include <argp.h>
+#include <stdint.h>
+
+/* For tool_begin(). */
+void usage_begin(const char *name);
+
+/* argp_parse() with -h, --help, --usage, -V and --version. */
+void usage_parse(const struct argp *argp, int argc, char **argv, void *config);
+
+/* "NAME: MESSAGE" and where there is more, on standard error. */
+void usage_fail(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/* "NAME: OPTION=ARG: expected FORM". */
+void usage_expected(const char *option, const char *arg, const char *form)
+	__attribute__((noreturn));
+
+/* A whole number from `least` to `most`. */
+uint64_t usage_count(const char *option, const char *arg, uint64_t least,
+		     uint64_t most);
+
+/* A number above 0, at most `most`. */
+double usage_seconds(const char *option, const char *arg, double most);
+
+#endif
