@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "device/share.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,16 +45,14 @@ static struct import **find(const void *ptr)
 static struct import *find_same(const struct gpumem_device *device,
 				const struct gpumem_shared *shared)
 {
+	const size_t first = offsetof(struct gpumem_shared, method);
 	struct import *import = imports;
 
 	for (; import; import = import->next)
 		if (import->device == device &&
-		    import->shared.method == shared->method &&
-		    import->shared.offset_bytes == shared->offset_bytes &&
-		    !memcmp(import->shared.process, shared->process,
-			    sizeof(shared->process)) &&
-		    !memcmp(import->shared.handle, shared->handle,
-			    sizeof(shared->handle)))
+		    !memcmp((const char *)&import->shared + first,
+			    (const char *)shared + first,
+			    sizeof(*shared) - first))
 			break;
 	return import;
 }
@@ -97,6 +96,27 @@ destroy:
 	gm_error_get(&cause);
 	(void)destroy_pages(driver, import, done);
 	gm_error_set(&cause);
+	return status;
+}
+
+/* What came with a description that is imported already is looked at as if it
+ * were not: each descriptor has to be one that the driver takes. */
+static gpumem_status try_fds(const struct import *import, const int *fds)
+{
+	const struct gpumem_shared *shared = &import->shared;
+	struct gm_driver driver;
+	gpumem_status status = GPUMEM_OK;
+	gpumem_page page;
+	size_t done;
+
+	gm_driver_init(&driver, import->device);
+	for (uint32_t i = 0; i < shared->fd_count && !status; i++) {
+		status = gm_page_import(import->device, fds[i],
+					shared->fd_bytes, &page);
+		if (!status)
+			status = gm_driver_page_destroy(
+				&driver, shared->fd_bytes, &page, 1, &done);
+	}
 	return status;
 }
 
@@ -211,10 +231,12 @@ gpumem_status gm_import(struct gpumem_device *device,
 		return status;
 	pthread_mutex_lock(&mutex);
 	import = find_same(device, shared);
-	if (import)
-		import->count++;
-	else
+	if (import) {
+		status = try_fds(import, fds);
+		import->count += !status;
+	} else {
 		status = import_new(device, shared, fds, &import);
+	}
 	if (!status)
 		*ptr_out = (void *)pointer_of(import);
 	pthread_mutex_unlock(&mutex);

@@ -92,6 +92,9 @@ static gpumem_status check_shared(const struct gpumem_device *device,
 static gpumem_status check_fds(const struct gpumem_shared *shared,
 			       const int *fds, size_t fd_count)
 {
+	struct gm_share_fds id;
+	uint64_t files;
+
 	if (fd_count != shared->fd_count)
 		return gm_fail(GPUMEM_INVALID,
 			       "%zu descriptors came with a description of %u",
@@ -101,6 +104,13 @@ static gpumem_status check_fds(const struct gpumem_shared *shared,
 			return gm_fail(GPUMEM_INVALID,
 				       "descriptor %zu of %zu, %d, is not open",
 				       i + 1, fd_count, fds[i]);
+	memcpy(&id, shared->handle, sizeof(id));
+	if (fd_count &&
+	    (!gm_share_files(fds, fd_count, &files) || files != id.files))
+		return gm_fail(GPUMEM_INVALID,
+			       "the descriptors are not those that were "
+			       "exported with the description, or are in "
+			       "another order");
 	return GPUMEM_OK;
 }
 

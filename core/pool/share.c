@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,15 +47,38 @@ const unsigned char *gm_share_process(void)
 }
 
 /* FNV-1a: finds what was cut short or overwritten, not what was forged. */
-uint64_t gm_share_check(const struct gpumem_shared *shared)
+static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t count)
 {
-	const unsigned char *byte = (const unsigned char *)shared;
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
-	size_t i = offsetof(struct gpumem_shared, method);
+	const unsigned char *byte = bytes;
 
-	for (; i < sizeof(*shared); i++)
+	for (size_t i = 0; i < count; i++)
 		sum = (sum ^ byte[i]) * UINT64_C(0x100000001b3);
 	return sum;
+}
+
+#define NO_BYTES UINT64_C(0xcbf29ce484222325)
+
+uint64_t gm_share_check(const struct gpumem_shared *shared)
+{
+	size_t first = offsetof(struct gpumem_shared, method);
+
+	return add_bytes(NO_BYTES, (const char *)shared + first,
+			 sizeof(*shared) - first);
+}
+
+bool gm_share_files(const int *fds, size_t count, uint64_t *sum_out)
+{
+	uint64_t sum = NO_BYTES;
+	struct stat file;
+
+	for (size_t i = 0; i < count; i++) {
+		if (fstat(fds[i], &file) < 0)
+			return false;
+		sum = add_bytes(sum, &file.st_dev, sizeof(file.st_dev));
+		sum = add_bytes(sum, &file.st_ino, sizeof(file.st_ino));
+	}
+	*sum_out = sum;
+	return true;
 }
 
 static gpumem_status export_segment(const struct gm_heap *heap,
@@ -74,7 +98,7 @@ static gpumem_status export_segment(const struct gm_heap *heap,
 /* All descriptors or none. */
 static gpumem_status export_fds(const struct gm_heap *heap,
 				const struct gm_page *page, size_t count,
-				int *fds)
+				int *fds, uint64_t *files_out)
 {
 	gpumem_status status = GPUMEM_OK;
 	size_t done = 0;
@@ -86,7 +110,12 @@ static gpumem_status export_fds(const struct gm_heap *heap,
 			goto close_fds;
 		done++;
 	}
-	return GPUMEM_OK;
+	if (gm_share_files(fds, count, files_out))
+		return GPUMEM_OK;
+	status = gm_fail(GPUMEM_DRIVER,
+			 "a descriptor that the driver of %s has exported is "
+			 "not open",
+			 heap->driver.device->info.name);
 
 close_fds:
 	while (done)
@@ -99,7 +128,8 @@ static gpumem_status export_pages(const struct gm_heap *heap, uintptr_t address,
 				  size_t fd_room)
 {
 	size_t page = heap->page_bytes, count;
-	uint64_t number;
+	struct gm_share_fds id = {0};
+	gpumem_status status;
 
 	shared->offset_bytes = address & (page - 1);
 	count = (size_t)((shared->offset_bytes + shared->bytes + page - 1) /
@@ -116,9 +146,11 @@ static gpumem_status export_pages(const struct gm_heap *heap, uintptr_t address,
 			"for %zu descriptors: make more, or larger pages "
 			"(page_bytes)",
 			count, fd_room);
-	number = atomic_fetch_add(&exports, 1) + 1;
-	memcpy(shared->handle, &number, sizeof(number));
-	return export_fds(heap, gm_page_at(heap, address), count, fds);
+	id.number = atomic_fetch_add(&exports, 1) + 1;
+	status = export_fds(heap, gm_page_at(heap, address), count, fds,
+			    &id.files);
+	memcpy(shared->handle, &id, sizeof(id));
+	return status;
 }
 
 static gpumem_status export_locked(const struct gm_block *block,

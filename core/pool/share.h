@@ -36,5 +36,15 @@ bool gm_import_holds(const void *ptr);
 const unsigned char *gm_share_process(void);
 /* Of what follows the field `check`. */
 uint64_t gm_share_check(const struct gpumem_shared *shared);
+/* Of the files that descriptors stand for, in their order: the same in any
+ * process that has them. False: one is not open. Drivers whose descriptors are
+ * all of one file cannot be told apart by it. */
+bool gm_share_files(const int *fds, size_t count, uint64_t *sum_out);
+
+/* What `handle` holds with method FD: which export of the exporter's it is, and
+ * gm_share_files() of its descriptors. */
+struct gm_share_fds {
+	uint64_t number, files;
+};
 
 #endif

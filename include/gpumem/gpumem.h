@@ -698,13 +698,14 @@ gpumem_export(const void *ptr, struct gpumem_shared *shared_out, int *fds_out,
  * Where the block is in this process: readable and writable memory of `device`,
  * which has to be the device that it was exported from, and which stays open
  * meanwhile. It is no block of a pool, and counts for none. Order between the
- * processes' work is theirs to keep. The same export imported again gives the
- * same address, counted. The descriptors stay the caller's, who may close them
- * right after.
+ * processes' work is theirs to keep. The same export imported again, which is
+ * the same description with the same descriptors, gives the same address,
+ * counted. The descriptors stay the caller's, who may close them right after.
  *
  * OK; INVALID: the bytes are no description, belong to another device or to
- * this process, descriptors are missing, too many, not open or no such memory,
- * or what they stood for is gone; UNSUPPORTED: the device cannot share so, or
+ * this process, descriptors are missing, too many, not open, not those that
+ * were exported or no such memory, or what they stood for is gone; on host also:
+ * the process that exported it by name is another user's; UNSUPPORTED: the device cannot share so, or
  * the description is of a later version, whatever it says; NO_MEMORY; DRIVER;
  * LOST; NO_HOST_MEMORY.
  */

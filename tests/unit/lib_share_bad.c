@@ -87,9 +87,9 @@ static void test_descriptors(const struct gpumem_shared *good, const int *fds)
 	refused(import(good, NULL, count), GPUMEM_INVALID, "fds is NULL");
 	memcpy(bad, fds, count * sizeof(*bad));
 	bad[count - 1] = pipes[0];
-	refused(import(good, bad, count), GPUMEM_INVALID, "stands for no page");
+	refused(import(good, bad, count), GPUMEM_INVALID, "are not those");
 	bad[count - 1] = small_page();
-	refused(import(good, bad, count), GPUMEM_INVALID, "stands for no page");
+	refused(import(good, bad, count), GPUMEM_INVALID, "are not those");
 	close(bad[count - 1]);
 	close(pipes[0]);
 	close(pipes[1]);

@@ -194,7 +194,6 @@ static void test_cut(struct peer *exporter, struct peer *pages)
 	char path[64];
 	int fd;
 
-	peer_prepare(pages, "host:0", GPUMEM_SHARE_FD, 5 * MIB, 44);
 	shared = peer_shared(pages);
 	for (uint32_t i = 0; i < shared.fd_count; i++) {
 		ok(ftruncate(pages->fds[i], 0) < 0 && errno == EPERM,
@@ -214,6 +213,36 @@ static void test_cut(struct peer *exporter, struct peer *pages)
 	ok(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) < 0, "or sealed");
 	close(fd);
 	is_int(peer_read_value(exporter), 22, "it is whole");
+}
+
+/* What is imported already is not handed out for other sizes, nor for other
+ * descriptors. */
+static void test_known(struct peer *pages)
+{
+	struct gpumem_shared forged = good, shared = peer_shared(pages);
+	void *by_name = NULL, *by_fd = NULL, *again = NULL;
+	int fds[PEER_FDS];
+
+	must(gpumem_import(device, &good, NULL, 0, &by_name));
+	must(gpumem_import(device, &shared, pages->fds, shared.fd_count,
+			   &by_fd));
+	forged.total_bytes = UINT64_C(1) << 40;
+	forge_sum(&forged);
+	is_status(import(&forged), GPUMEM_INVALID, "a name for a TiB");
+	memcpy(fds, pages->fds, sizeof(fds));
+	fds[0] = open("/dev/null", O_RDWR | O_CLOEXEC);
+	is_status(gpumem_import(device, &shared, fds, shared.fd_count, &again),
+		  GPUMEM_INVALID, "another descriptor");
+	ok(strstr(last_text(), "not those"), "says %s", last_text());
+	close(fds[0]);
+	is_ptr(again, NULL, "and no pointer");
+	fds[0] = pages->fds[1];
+	fds[1] = pages->fds[0];
+	is_status(gpumem_import(device, &shared, fds, shared.fd_count, &again),
+		  GPUMEM_INVALID, "in another order");
+	must(gpumem_import_close(by_name));
+	must(gpumem_import_close(by_fd));
+	peer_close_fds(pages->fds, shared.fd_count);
 }
 
 static void clean(void)
@@ -241,6 +270,8 @@ int main(void)
 	device_start("1GiB", true);
 	test_forger();
 	must(peer_write_value(&peers[0], 22));
+	peer_prepare(&peers[1], "host:0", GPUMEM_SHARE_FD, 5 * MIB, 44);
+	test_known(&peers[1]);
 	test_cut(&peers[0], &peers[1]);
 	test_file(&peers[2], "another process");
 	test_pipe(&peers[2]);
