@@ -163,13 +163,6 @@ gpumem_status gm_device_adopt(const char *name, void *context,
 	return open_index(backend, index, device_out);
 }
 
-void gm_device_hold(struct gpumem_device *device)
-{
-	pthread_mutex_lock(&mutex);
-	device->opens++;
-	pthread_mutex_unlock(&mutex);
-}
-
 /* Under the mutex: nobody has the device open any more. */
 static void close_last(struct gpumem_device *device)
 {
@@ -183,24 +176,61 @@ static void close_last(struct gpumem_device *device)
 	free(device);
 }
 
+/* Under the mutex: true when that was so. */
+static bool close_unneeded(struct gpumem_device *device)
+{
+	if (device->opens)
+		return false;
+	for (int hold = 0; hold < GM_HOLD_COUNT; hold++)
+		if (device->holds[hold])
+			return false;
+	close_last(device);
+	return true;
+}
+
 bool gm_device_release(struct gpumem_device *device)
 {
 	bool last;
 
 	pthread_mutex_lock(&mutex);
-	last = --device->opens == 0;
-	if (last)
-		close_last(device);
+	device->opens--;
+	last = close_unneeded(device);
 	pthread_mutex_unlock(&mutex);
 	return last;
 }
 
-int gm_device_opens(struct gpumem_device *device)
+bool gm_device_release_other(struct gpumem_device *device)
 {
-	int opens;
+	bool other;
 
 	pthread_mutex_lock(&mutex);
-	opens = device->opens;
+	other = device->opens > 1;
+	device->opens -= other;
 	pthread_mutex_unlock(&mutex);
-	return opens;
+	return other;
+}
+
+void gm_device_hold(struct gpumem_device *device, enum gm_hold hold)
+{
+	pthread_mutex_lock(&mutex);
+	device->holds[hold]++;
+	pthread_mutex_unlock(&mutex);
+}
+
+void gm_device_drop(struct gpumem_device *device, enum gm_hold hold)
+{
+	pthread_mutex_lock(&mutex);
+	device->holds[hold]--;
+	(void)close_unneeded(device);
+	pthread_mutex_unlock(&mutex);
+}
+
+int gm_device_holds(struct gpumem_device *device, enum gm_hold hold)
+{
+	int count;
+
+	pthread_mutex_lock(&mutex);
+	count = device->holds[hold];
+	pthread_mutex_unlock(&mutex);
+	return count;
 }

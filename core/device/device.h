@@ -14,6 +14,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+/* What needs a device beside who opened it. */
+enum gm_hold {
+	GM_HOLD_POOL, /* one of its own but the default one, or with it as a
+			 peer */
+	GM_HOLD_IMPORT,
+	GM_HOLD_COUNT
+};
+
 /* The link by which a pool hangs on its device; a pool embeds it. */
 struct gm_device_link {
 	struct gm_device_link *next, *prev;
@@ -23,7 +31,9 @@ struct gpumem_device {
 	const struct gpumem_backend *ops; /* all slots; NULL: unsupported */
 	void *handle;			  /* the backend's */
 	int index;
-	int opens; /* under the registry's mutex */
+	/* Under the registry's mutex. It is closed when all are 0. */
+	int opens; /* the program's */
+	int holds[GM_HOLD_COUNT];
 	struct gpumem_device_info info;
 	uint64_t raw_alignment;	  /* of what the backend allocates; blocks
 				     have info.alignment_bytes */
@@ -33,7 +43,6 @@ struct gpumem_device {
 	pthread_mutex_t mutex;		 /* guards the following */
 	struct gm_device_link pools;	 /* head of a ring */
 	struct gpumem_pool *default_pool;
-	int guests; /* pools of other devices that this is a peer of */
 	struct gpumem_device *next; /* in the registry */
 };
 
@@ -51,13 +60,18 @@ gpumem_status gm_device_open(const char *name,
 gpumem_status gm_device_adopt(const char *backend, void *context,
 			      void *native_device,
 			      struct gpumem_device **device_out);
-/* One more open of an open device. */
-void gm_device_hold(struct gpumem_device *device);
-/* Undoes one open; true when that was the last, and then the device is closed
- * and freed. */
+/* Undoes one open; true when nothing is left, and then the device is closed and
+ * freed. */
 bool gm_device_release(struct gpumem_device *device);
-/* How many opens there are. */
-int gm_device_opens(struct gpumem_device *device);
+/* The same, but not of the last open: then false, and nothing is done. */
+bool gm_device_release_other(struct gpumem_device *device);
+
+/* Keeps it open, beyond the program's last close; and no more, which may close
+ * it. */
+void gm_device_hold(struct gpumem_device *device, enum gm_hold hold);
+void gm_device_drop(struct gpumem_device *device, enum gm_hold hold);
+/* How many of the kind there are. */
+int gm_device_holds(struct gpumem_device *device, enum gm_hold hold);
 
 gpumem_status gm_device_visit(const char *backend,
 			      bool (*fn)(const struct gpumem_device_info *info,

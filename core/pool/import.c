@@ -213,7 +213,7 @@ static gpumem_status import_new(struct gpumem_device *device,
 		free(import);
 		return status;
 	}
-	gm_device_hold(device);
+	gm_device_hold(device, GM_HOLD_IMPORT);
 	import->next = imports;
 	imports = import;
 	*import_out = import;
@@ -256,7 +256,7 @@ static gpumem_status end(struct import **link)
 	*link = import->next;
 	free(import->pages);
 	free(import);
-	(void)gm_device_release(device);
+	gm_device_drop(device, GM_HOLD_IMPORT);
 	return status;
 }
 
@@ -278,18 +278,6 @@ gpumem_status gm_import_close(const void *ptr)
 		status = end(link);
 	pthread_mutex_unlock(&mutex);
 	return status;
-}
-
-int gm_imports_of(const struct gpumem_device *device)
-{
-	const struct import *import;
-	int count = 0;
-
-	pthread_mutex_lock(&mutex);
-	for (import = imports; import; import = import->next)
-		count += import->device == device;
-	pthread_mutex_unlock(&mutex);
-	return count;
 }
 
 bool gm_import_holds(const void *ptr)

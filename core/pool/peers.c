@@ -4,7 +4,7 @@
 /*
  * What a pool is made of and for whom: its kind, and the devices that its
  * memory is opened to, which it holds open. Only at the beginning and the end
- * of a pool, so nobody locks but for a device's count of guests.
+ * of a pool, so nobody locks.
  */
 #include "pool.h"
 #include "base/error.h"
@@ -71,10 +71,7 @@ static bool is_new(const struct gpumem_pool *pool,
 
 static void hold(struct gpumem_pool *pool, struct gpumem_device *peer)
 {
-	gm_device_hold(peer);
-	pthread_mutex_lock(&peer->mutex);
-	peer->guests++;
-	pthread_mutex_unlock(&peer->mutex);
+	gm_device_hold(peer, GM_HOLD_POOL);
 	pool->peer_handles[pool->peer_count] = peer->handle;
 	pool->peers[pool->peer_count++] = peer;
 }
@@ -118,14 +115,8 @@ gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool)
 
 void gm_pool_drop_peers(struct gpumem_pool *pool)
 {
-	for (size_t i = 0; i < pool->peer_count; i++) {
-		struct gpumem_device *peer = pool->peers[i];
-
-		pthread_mutex_lock(&peer->mutex);
-		peer->guests--;
-		pthread_mutex_unlock(&peer->mutex);
-		(void)gm_device_release(peer);
-	}
+	for (size_t i = 0; i < pool->peer_count; i++)
+		gm_device_drop(pool->peers[i], GM_HOLD_POOL);
 	free(pool->peers);
 	free(pool->peer_handles);
 }

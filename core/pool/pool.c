@@ -3,7 +3,6 @@
 
 /* A pool's life; see pool.h. */
 #include "pool.h"
-#include "share.h"
 #include "heap/local.h"
 #include "base/error.h"
 #include "base/option.h"
@@ -122,10 +121,13 @@ gpumem_status gm_pool_create(struct gpumem_device *device,
 			     const struct gpumem_pool_config *config,
 			     struct gpumem_pool **pool_out)
 {
-	gpumem_status status = create(device, config, pool_out);
+	gpumem_status status;
 
-	if (!status)
-		gm_device_hold(device);
+	/* From the first moment on: a close meanwhile is not the last. */
+	gm_device_hold(device, GM_HOLD_POOL);
+	status = create(device, config, pool_out);
+	if (status)
+		gm_device_drop(device, GM_HOLD_POOL);
 	return status;
 }
 
@@ -223,7 +225,7 @@ gpumem_status gm_pool_destroy(struct gpumem_pool *pool, bool force)
 	gm_first_keep(&first, dispose(pool));
 	lost = atomic_load(&device->lost); /* there was nothing to give back */
 	if (!is_default)
-		(void)gm_device_release(device);
+		gm_device_drop(device, GM_HOLD_POOL);
 	return lost ? GPUMEM_OK : gm_first_end(&first);
 }
 
@@ -253,41 +255,26 @@ gpumem_status gm_pool_default(struct gpumem_device *device,
 	return GPUMEM_OK;
 }
 
-/* Pools hold their device and their peers open, the default one does not. */
-static int other_pools(struct gpumem_device *device,
-		       struct gpumem_pool **default_out)
-{
-	const struct gm_device_link *link;
-	int count;
-
-	pthread_mutex_lock(&device->mutex);
-	count = device->guests;
-	*default_out = device->default_pool;
-	for (link = device->pools.next; link != &device->pools;
-	     link = link->next)
-		count++;
-	pthread_mutex_unlock(&device->mutex);
-	return *default_out ? count - 1 : count;
-}
-
 gpumem_status gm_pool_device_close(struct gpumem_device *device)
 {
 	struct gpumem_pool *default_pool;
-	int others = other_pools(device, &default_pool);
-	int imports = gm_imports_of(device);
 	gpumem_status status;
+	int count;
 
-	if (gm_device_opens(device) > others + imports + 1) {
-		(void)gm_device_release(device);
+	if (gm_device_release_other(device))
 		return GPUMEM_OK;
-	}
-	if (imports)
-		return gm_fail(GPUMEM_BUSY, "%d imports of %s are left",
-			       imports, device->info.name);
-	if (others)
+	count = gm_device_holds(device, GM_HOLD_IMPORT);
+	if (count)
+		return gm_fail(GPUMEM_BUSY, "%d imports of %s are left", count,
+			       device->info.name);
+	count = gm_device_holds(device, GM_HOLD_POOL);
+	if (count)
 		return gm_fail(GPUMEM_BUSY,
 			       "%d pools of %s, or with it as a peer, are left",
-			       others, device->info.name);
+			       count, device->info.name);
+	pthread_mutex_lock(&device->mutex);
+	default_pool = device->default_pool;
+	pthread_mutex_unlock(&device->mutex);
 	if (default_pool) {
 		status = gm_pool_destroy(default_pool, false);
 		if (status)

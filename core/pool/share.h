@@ -27,8 +27,6 @@ gpumem_status gm_import_check(const struct gpumem_device *device,
 			      const struct gpumem_shared *shared,
 			      const int *fds, size_t fd_count);
 
-/* How many things the device has imported; each holds it open once. */
-int gm_imports_of(const struct gpumem_device *device);
 /* Whether gpumem_import() gave this pointer. */
 bool gm_import_holds(const void *ptr);
 
