@@ -189,7 +189,10 @@ json_is "d['events'], d['peak_requested_bytes'], d['final_requested_bytes']" \
 
 # ---- out of memory, and a driver that fails --------------------------------
 
-exits 1 "a limit that is too low" "$replay" --limit=1MiB "$scratch/small"
+exits 1 "a limit below one page" "$replay" --limit=1MiB "$scratch/small"
+check "says which is the smallest" \
+	grep -q 'the smallest is 2097152 bytes' "$scratch/err"
+exits 1 "a limit that is too low" "$replay" --limit=2MiB "$scratch/small"
 check "says where, and the figures" \
 	grep -q 'small:[1-9]: allocation .* out of memory' "$scratch/err"
 exits 0 "a limit that is not" "$replay" --limit=16MiB "$scratch/small"

@@ -8,6 +8,45 @@
 #include "heap.h"
 #include "base/error.h"
 
+uint64_t gm_heap_need(const struct gm_heap *heap, uint64_t bytes)
+{
+	const struct gm_class *class;
+
+	if (heap->vm)
+		return (bytes + heap->page_bytes - 1) &
+		       ~(uint64_t)(heap->page_bytes - 1);
+	if (bytes > GM_SMALL_MAX)
+		return gm_segment_least(heap, bytes, heap->unit);
+	class = &heap->classes.of[gm_class_of(&heap->classes, bytes)];
+	return gm_segment_least(heap, class->run_bytes, GM_RUN_UNIT);
+}
+
+gpumem_status gm_heap_limits_judge(const struct gm_heap *heap,
+				   uint64_t soft_bytes, uint64_t limit_bytes)
+{
+	uint64_t smallest = gm_heap_need(heap, 1);
+
+	if (!limit_bytes)
+		return GPUMEM_OK;
+	if (limit_bytes < smallest)
+		return gm_fail(GPUMEM_INVALID,
+			       "a limit of %llu bytes (limit_bytes, option "
+			       "`limit`) is less than %s takes for one block: "
+			       "the smallest is %llu bytes, or 0 for none",
+			       (unsigned long long)limit_bytes,
+			       heap->driver.device->info.name,
+			       (unsigned long long)smallest);
+	if (soft_bytes > limit_bytes)
+		return gm_fail(GPUMEM_INVALID,
+			       "a soft limit of %llu bytes (soft_limit_bytes, "
+			       "option `soft_limit`) is above the limit of %llu "
+			       "(limit_bytes, option `limit`), and would never "
+			       "be reached",
+			       (unsigned long long)soft_bytes,
+			       (unsigned long long)limit_bytes);
+	return GPUMEM_OK;
+}
+
 static uint64_t limit_of(const struct gm_heap *heap)
 {
 	uint64_t limit = heap->limit_bytes;

@@ -58,22 +58,20 @@ static void set_kind(struct gm_heap *heap, gpumem_kind kind)
 static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 {
 	uint64_t granularity = heap->driver.device->info.granularity_bytes;
-	uint64_t largest;
+	/* On a device of small granularity: the smallest that holds a run. */
+	uint64_t least = granularity > GM_RUN_MAX ? granularity : GM_RUN_MAX;
+	uint64_t most = GM_PAGE_BYTES_MAX, largest;
 
-	heap->page_bytes = asked ? asked : granularity;
-	if (heap->page_bytes & (heap->page_bytes - 1) ||
-	    heap->page_bytes < granularity || heap->page_bytes < GM_RUN_MAX)
-		heap->page_bytes = 0;
-	if (asked && !heap->page_bytes)
+	while (most > heap->capacity_bytes)
+		most /= 2;
+	if (asked & (asked - 1) || (asked && (asked < least || asked > most)))
 		return gm_fail(GPUMEM_INVALID,
-			       "a page of %llu bytes is no power of two of at "
-			       "least %u KiB and the device's granularity "
-			       "(%llu bytes)",
-			       (unsigned long long)asked, GM_RUN_MAX / 1024,
-			       (unsigned long long)granularity);
-	/* A device of small granularity: the smallest page that holds a run. */
-	if (!heap->page_bytes)
-		heap->page_bytes = GM_RUN_MAX;
+			       "a page of %llu bytes (page_bytes, option "
+			       "`page`) is no power of two from %llu to %llu",
+			       (unsigned long long)asked,
+			       (unsigned long long)least,
+			       (unsigned long long)most);
+	heap->page_bytes = asked ? asked : least;
 	largest = gm_option_bytes("handle_max") / heap->page_bytes;
 	heap->handle_pages =
 		largest ? (size_t)1 << (63 - __builtin_clzll(largest)) : 1;
@@ -153,6 +151,9 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 			gm_option_bytes("cache"));
 	gm_pending_init(&heap->pending);
 	status = set_page_bytes(heap, config->page_bytes);
+	if (!status)
+		status = gm_heap_limits_judge(heap, heap->soft_limit_bytes,
+					      heap->limit_bytes);
 	if (!status)
 		status = gm_locals_init(heap);
 	if (status)

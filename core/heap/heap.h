@@ -94,6 +94,14 @@ bool gm_heap_any_capturing(struct gm_heap *heap);
 void gm_heap_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments);
 void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments);
 
+/* OK when a pool can work with these limits, else INVALID: the hard one is less
+ * than the driver has to give for one block, or than the soft one. */
+gpumem_status gm_heap_limits_judge(const struct gm_heap *heap,
+				   uint64_t soft_bytes, uint64_t limit_bytes);
+
+/* How much the driver has to give for a request: whole pages, or a segment. */
+uint64_t gm_heap_need(const struct gm_heap *heap, uint64_t bytes);
+
 /* How much more may be reserved; OK when so much may, or LIMIT with a sentence.
  */
 uint64_t gm_heap_limit_room(const struct gm_heap *heap);

@@ -25,8 +25,8 @@ static uint64_t round_up(uint64_t bytes, uint64_t to)
 	return (bytes + to - 1) / to * to;
 }
 
-static uint64_t least_bytes(const struct gm_heap *heap, size_t bytes,
-			    size_t alignment)
+uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
+			  size_t alignment)
 {
 	const struct gpumem_device_info *info = &heap->driver.device->info;
 	uint64_t extra = alignment > heap->unit ? alignment : 0;
@@ -204,7 +204,7 @@ static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
 gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 			      size_t bytes, size_t alignment)
 {
-	uint64_t least = least_bytes(heap, bytes, alignment);
+	uint64_t least = gm_segment_least(heap, bytes, alignment);
 	uint64_t good = good_bytes(heap, least);
 	uint64_t target = gm_heap_target(heap, bytes);
 	struct gm_span *span;

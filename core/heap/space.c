@@ -4,7 +4,6 @@
 /* Spans and holes, beginning and end; see space.h. */
 #include "space.h"
 #include "heap.h"
-#include "map.h"
 #include "ring.h"
 #include "base/error.h"
 
@@ -14,10 +13,6 @@
 
 /* After so many a trim gives up. */
 enum { TRIM_FAILURES = 8 };
-
-/* Addresses of the span begin at a multiple of this: no two heaps then share a
- * region of the map, and alignments up to it are arithmetic. */
-#define SPAN_ALIGNMENT (1ull << GM_REGION_SHIFT)
 
 void gm_hole_add(struct gm_heap *heap, struct gm_extent *hole)
 {
@@ -53,11 +48,11 @@ static gpumem_status reserve_addresses(struct gm_heap *heap, uint64_t *bytes,
 	gpumem_status status;
 
 	for (;; *bytes /= 2) {
-		*bytes = (*bytes + SPAN_ALIGNMENT - 1) & ~(SPAN_ALIGNMENT - 1);
+		*bytes = (*bytes + GM_SPAN_ALIGNMENT - 1) & ~(GM_SPAN_ALIGNMENT - 1);
 		status = gm_driver_va_reserve(&heap->driver, *bytes,
-					      SPAN_ALIGNMENT, address_out);
+					      GM_SPAN_ALIGNMENT, address_out);
 		if (!status || status == GPUMEM_LOST ||
-		    *bytes == SPAN_ALIGNMENT)
+		    *bytes == GM_SPAN_ALIGNMENT)
 			return status;
 	}
 }

@@ -25,8 +25,15 @@
 #define GM_HEAP_SPACE_H
 
 #include "extent.h"
+#include "map.h"
 
 #include <gpumem/backend.h>
+
+/* Spans begin at multiples of a region of the map (map.h), and so no two heaps
+ * share one. Pages larger than that would not begin at multiples of
+ * themselves. */
+#define GM_SPAN_ALIGNMENT (1ull << GM_REGION_SHIFT)
+#define GM_PAGE_BYTES_MAX GM_SPAN_ALIGNMENT
 
 struct gm_heap;
 struct gm_arena;
@@ -119,6 +126,9 @@ uint64_t gm_space_whole_bytes(const struct gm_heap *heap);
 
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment);
+/* Bytes of the smallest segment that holds so many. */
+uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
+			  size_t alignment);
 gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 			      size_t bytes, size_t alignment);
 

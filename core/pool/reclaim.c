@@ -123,10 +123,11 @@ gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 				uint64_t limit_bytes)
 {
 	struct gm_heap *heap = &pool->heap;
-	gpumem_status status = GPUMEM_OK;
+	gpumem_status status =
+		gm_heap_limits_judge(heap, soft_bytes, limit_bytes);
 	uint64_t released, reserved;
 
-	if (limit_bytes)
+	if (!status && limit_bytes)
 		status = gm_pool_trim(pool, limit_bytes, &released);
 	if (status)
 		return status;

@@ -430,10 +430,15 @@ typedef enum gpumem_share {
 struct gpumem_pool_config {
 	size_t size;
 	const char *name;          /* for reports; copied; NULL: "pool" */
-	uint64_t limit_bytes;      /* hard: reserved never exceeds it; 0: none */
+	uint64_t limit_bytes;      /* hard: reserved never exceeds it; at least
+				      one page, or segment; 0: option `limit` */
 	uint64_t soft_limit_bytes; /* above it caches are given back and pressure
-				      callbacks run before growing; 0: none */
-	uint64_t page_bytes;       /* physical unit; 0: option `page` */
+				      callbacks run before growing; not above
+				      the hard one; 0: option `soft_limit` */
+	uint64_t page_bytes;       /* physical unit: a power of two, at least
+				      256 KiB and the device's granularity, at
+				      most 4 GiB and the device's memory; 0:
+				      option `page` */
 	gpumem_kind kind;          /* other than DEVICE: segments, no pages */
 	gpumem_device *const *peers; /* devices that read and write the blocks
 				      too; copied. Streams stay those of the
@@ -473,7 +478,9 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out);
 
 /* Bounds on reserved bytes, live and cached together; 0: none. Lowering the
- * hard limit below what is reserved trims at once. OK; BUSY if what is in use
+ * hard limit below what is reserved trims at once. OK; INVALID: the hard limit
+ * is less than one page (without virtual memory: the smallest segment), which
+ * the text names, or than the soft one; BUSY if what is in use
  * keeps more than that; DRIVER, LOST, NO_HOST_MEMORY: the trim failed. After
  * these the old limits stay. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status

@@ -98,12 +98,16 @@ static void step_limit(void)
 {
 	unsigned pool = (unsigned)random_below(model.pools);
 	gpumem_pool *p = model.pool[pool].pool;
-	uint64_t limit = one_in(3) ? 0 : random_below(world.capacity);
+	uint64_t least = world.capacity / 8;
+	uint64_t limit =
+		one_in(3) ? 0 : least + random_below(world.capacity - least);
 	uint64_t soft = one_in(2) ? 0 : random_below(world.capacity);
 	gpumem_status status = gpumem_pool_set_limit(p, soft, limit);
 	struct gpumem_stats stats = stats_of(p);
 
-	if (status == GPUMEM_BUSY)
+	if (limit && soft > limit)
+		expect(status == GPUMEM_INVALID, "soft above hard");
+	else if (status == GPUMEM_BUSY)
 		expect(stats.reserved.current > limit, "busy for nothing");
 	else
 		expect(!status && stats.limit_bytes == limit &&
