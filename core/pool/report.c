@@ -44,30 +44,107 @@ static void say_bytes(struct text *text, const char *before, uint64_t bytes)
 	say(text, i ? "%s%.2f %s" : "%s%.0f %s", before, value, unit[i]);
 }
 
-/* What fits the state best; one sentence. */
-static const char *advice(const struct gpumem_stats *stats,
-			  const struct gpumem_memory *memory, bool of_device,
-			  gpumem_status status, uint64_t bytes)
+/* All that the advice looks at. */
+struct facts {
+	const struct gm_heap *heap;
+	const struct gpumem_stats *stats;
+	const struct gpumem_memory *memory;
+	const struct gpumem_error *cause; /* of the last attempt */
+	gpumem_status status;
+	bool known;	      /* the driver said how much is free */
+	bool graphs;	      /* some memory is theirs */
+	uint64_t bytes, need; /* asked for; and for that of the driver */
+};
+
+/* It was no lack of memory that can be seen: the driver's own word, or that of
+ * the part of the pool that did not get as far as the driver. */
+static bool is_other_cause(const struct facts *facts)
 {
-	if (bytes > memory->total_bytes && of_device)
-		return "the device is too small for this request";
-	if (bytes > memory->total_bytes)
-		return "the machine is too small for this request";
-	if (stats->quarantined_bytes >= bytes)
+	return facts->status == GPUMEM_NO_MEMORY &&
+	       facts->cause->status == GPUMEM_NO_MEMORY &&
+	       (!facts->known || facts->memory->free_bytes >= facts->need);
+}
+
+/* There is enough, but not where it could be used. */
+static const char *advice_scattered(const struct facts *facts)
+{
+	const struct gm_heap *heap = facts->heap;
+
+	if (facts->graphs)
+		return "enough is free but not in one piece, or kept for "
+		       "captured graphs: destroy graphs that are not needed "
+		       "(gpumem_graph_destroy)";
+	if (heap->vm)
+		return "enough is free but in pages that also hold live "
+		       "blocks: free those, or take smaller pages (options "
+		       "`page`, `handle_max`)";
+	if (heap->driver.kind == GPUMEM_KIND_DEVICE &&
+	    heap->share != GPUMEM_SHARE_IPC &&
+	    gm_device_has(heap->driver.device, GPUMEM_CAP_VM))
+		return "enough is free but not in one piece: turn virtual "
+		       "memory on (option `vm`), or allocate large blocks "
+		       "first";
+	return "enough is free but not in one piece: allocate large blocks "
+	       "first";
+}
+
+static void advise_limit(struct text *text, const struct facts *facts)
+{
+	if (facts->need <= facts->stats->limit_bytes) {
+		say(text, "; free blocks, or raise the pool's limit");
+		return;
+	}
+	say_bytes(text, "; the request takes ", facts->need);
+	say(text, " in whole %s, more than the pool's limit: raise it",
+	    facts->heap->vm ? "pages" : "segments");
+}
+
+static void say_cause(struct text *text, const struct facts *facts)
+{
+	if (facts->known)
+		say(text, "; the device has enough, but: %s",
+		    facts->cause->text);
+	else
+		say(text, "; %s", facts->cause->text);
+}
+
+/* What fits the state best; one sentence. */
+static const char *advice(const struct facts *facts)
+{
+	const struct gpumem_stats *stats = facts->stats;
+
+	if (stats->quarantined_bytes >= facts->bytes)
 		return "much is freed, but the program still holds views of "
 		       "it: release them (gpumem_view)";
-	if (stats->pending_bytes >= bytes)
+	if (stats->pending_bytes >= facts->bytes)
 		return "much is freed but still in use by other streams: "
 		       "synchronise them, or free later";
-	if (stats->free_bytes >= bytes)
-		return "enough is free but not in one piece: allocate large "
-		       "blocks first, or leave virtual memory on (option `vm`)";
-	if (status == GPUMEM_LIMIT)
-		return "free blocks, or raise the pool's limit";
-	if (memory->outside_bytes >= bytes)
+	if (stats->free_bytes >= facts->bytes)
+		return advice_scattered(facts);
+	if (facts->memory->outside_bytes >= facts->bytes)
 		return "other programs or allocators hold enough of the device "
 		       "for this request: gpumem-probe shows how much";
 	return "free blocks, or make the model or the batch smaller";
+}
+
+static void advise(struct text *text, const struct facts *facts)
+{
+	const struct gpumem_stats *stats = facts->stats;
+	bool of_device = facts->heap->driver.kind == GPUMEM_KIND_DEVICE;
+
+	if (facts->bytes > facts->memory->total_bytes)
+		say(text, "; the %s is too small for this request",
+		    of_device ? "device" : "machine");
+	else if (facts->status == GPUMEM_LIMIT &&
+		 (facts->need > stats->limit_bytes ||
+		  (stats->quarantined_bytes < facts->bytes &&
+		   stats->pending_bytes < facts->bytes &&
+		   stats->free_bytes < facts->bytes)))
+		advise_limit(text, facts);
+	else if (is_other_cause(facts))
+		say_cause(text, facts);
+	else
+		say(text, "; %s", advice(facts));
 }
 
 static void say_pool(struct text *text, const struct gpumem_stats *stats)
@@ -101,8 +178,9 @@ static void say_device(struct text *text, const struct gpumem_memory *memory,
 }
 
 /* What the pool takes from, in numbers and then in words. Of what is no device
- * memory there is no word of a driver. */
-static void ask(struct gpumem_pool *pool, struct text *text,
+ * memory there is no word of a driver. True when the driver says how much is
+ * free. */
+static bool ask(struct gpumem_pool *pool, struct text *text,
 		struct gpumem_memory *memory)
 {
 	bool known;
@@ -111,12 +189,23 @@ static void ask(struct gpumem_pool *pool, struct text *text,
 	if (pool->heap.driver.kind != GPUMEM_KIND_DEVICE) {
 		say_bytes(text, "; there cannot be more than ",
 			  memory->total_bytes);
-		return;
+		return false;
 	}
 	known = !gm_driver_memory_info(&pool->heap.driver, memory);
 	if (known)
 		gm_pool_complete_memory(pool->device, memory);
 	say_device(text, memory, known);
+	return known;
+}
+
+static bool has_graphs(struct gpumem_pool *pool)
+{
+	bool has;
+
+	pthread_mutex_lock(&pool->heap.mutex);
+	has = pool->graphs != NULL;
+	pthread_mutex_unlock(&pool->heap.mutex);
+	return has;
 }
 
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
@@ -130,7 +219,15 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 	struct gpumem_memory memory = {.size = sizeof(memory)};
 	struct gpumem_error cause = {.size = sizeof(cause)};
 	struct gpumem_stats stats;
-	char buffer[900];
+	struct facts facts = {.heap = &pool->heap,
+			      .stats = &stats,
+			      .memory = &memory,
+			      .cause = &cause,
+			      .status = status,
+			      .graphs = has_graphs(pool),
+			      .bytes = bytes,
+			      .need = gm_heap_need(&pool->heap, bytes)};
+	char buffer[sizeof(cause.text)];
 	struct text text = {buffer, sizeof(buffer)};
 
 	gm_error_get(&cause);
@@ -140,11 +237,8 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 	say(&text, "; pool \"%s\"%s", pool->name,
 	    kinds[pool->heap.driver.kind]);
 	say_pool(&text, &stats);
-	ask(pool, &text, &memory);
-	say(&text, "; %s",
-	    advice(&stats, &memory,
-		   pool->heap.driver.kind == GPUMEM_KIND_DEVICE, status,
-		   bytes));
+	facts.known = ask(pool, &text, &memory);
+	advise(&text, &facts);
 	/* The driver's own number and name stay with the error. */
 	if (cause.status != status)
 		return gm_fail(status, "%s", buffer);
