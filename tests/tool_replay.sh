@@ -72,6 +72,38 @@ do
 	json_is "d['final_allocated_bytes']" 2097152 "gives the same"
 done
 
+# ---- several streams ---------------------------------------------------------
+
+# Small blocks that come and go on two and on eight streams, nearly all of them
+# in the caches of one thread: its peaks are those of the trace, to the byte.
+for streams in 2 8; do
+	awk -v streams="$streams" 'BEGIN {
+		srand(12)
+		for (event = 0; event < 1000; event++) {
+			if (!live || (live < 60 && rand() < 0.5)) {
+				bytes = 1 + int(rand() * 255)
+				id[live++] = event
+				print "a", event, bytes, int(rand() * streams)
+			} else {
+				at = int(rand() * live)
+				print "f", id[at]
+				id[at] = id[--live]
+			}
+		}
+	}' >"$scratch/body"
+	{
+		echo "# gpumem-trace 1"
+		cat "$scratch/body"
+	} >"$scratch/streams"
+	exits 0 "1000 events of small blocks on $streams streams" "$replay" \
+		--json "$scratch/streams"
+	json_is "d['streams'], d['peak_requested_bytes']" \
+		"($streams, $(awk '/^a/ { b[$2] = $3; l += $3 }
+			/^f/ { l -= b[$2] } l > m { m = l }
+			END { print m }' "$scratch/body"))" \
+		"its peak is that of the trace"
+done
+
 # ---- a smaller device --------------------------------------------------------
 
 for load in '' --no-load; do

@@ -45,14 +45,16 @@ static void tick(struct gm_heap *heap, uint64_t now_ns)
 	gm_locals_stop(heap);
 	gm_locals_fold(heap);
 	for (local = heap->locals; local; local = local->next)
-		local->idle_ticks++;
+		atomic_fetch_add(&local->idle_ticks, 1);
 	gm_locals_go(heap);
 }
 
 static bool is_idle(const struct gm_local *local)
 {
-	return local->idle_ticks > GM_DECAY_TICKS && !local->blocks.total &&
-	       !local->blocks.now;
+	const struct gm_group *group = local->group;
+
+	return local->idle_ticks > GM_DECAY_TICKS &&
+	       (group->used != local || !gm_counts_any(&group->counts));
 }
 
 /* Stops all caches only if that may be of use. */

@@ -55,14 +55,11 @@ struct gm_heap {
 	struct gm_pending pending;
 	struct gm_uses uses;
 	struct gm_events events;
-	struct gm_local *locals;	  /* caches of threads */
-	uint64_t local_count, local_high; /* how many; most since a reset */
-	unsigned local_serial;		  /* how many there ever were */
-	unsigned shard_count;		  /* of each depot */
-	/* What they held of huge blocks (ready.h), each at its most; and the
-	 * most of that since a reset. */
-	uint64_t huge_bytes, huge_high_bytes;
-	struct gm_heads heads; /* of slabs */
+	struct gm_local *locals; /* caches of threads */
+	unsigned group_count;	 /* of how many threads they are */
+	unsigned local_serial;	 /* how many there ever were */
+	unsigned shard_count;	 /* of each depot */
+	struct gm_heads heads;	 /* of slabs */
 };
 
 struct gm_heap_config {

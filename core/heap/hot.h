@@ -15,25 +15,32 @@
 /* The door has the hot path in it, though it is also tried again elsewhere. */
 #define GM_HOT static inline __attribute__((always_inline))
 
-static inline void gm_local_count_alloc(struct gm_local *local,
-					size_t requested, size_t bytes)
+GM_HOT void gm_local_count_alloc(struct gm_local *local, size_t requested,
+				 size_t bytes)
 {
-	gm_delta_add(&local->requested, requested);
-	gm_delta_add(&local->allocated, bytes);
-	gm_delta_add(&local->blocks, 1);
+	struct gm_group *group = local->group;
+
+	gm_delta_add(&group->counts.requested, requested,
+		     &group->above->requested, GM_STEP_BYTES);
+	gm_delta_add(&group->counts.allocated, bytes, &group->above->allocated,
+		     GM_STEP_BYTES);
+	gm_delta_add(&group->counts.blocks, 1, &group->above->blocks,
+		     GM_STEP_BLOCKS);
 }
 
-static inline void gm_local_count_free(struct gm_local *local, size_t requested,
-				       size_t bytes)
+GM_HOT void gm_local_count_free(struct gm_local *local, size_t requested,
+				size_t bytes)
 {
-	gm_delta_sub(&local->requested, requested);
-	gm_delta_sub(&local->allocated, bytes);
-	gm_delta_sub(&local->blocks, 1);
+	struct gm_counts *counts = &local->group->counts;
+
+	gm_delta_sub(&counts->requested, requested);
+	gm_delta_sub(&counts->allocated, bytes);
+	gm_delta_sub(&counts->blocks, 1);
 }
 
 /* Takes a ready slot. The owner has entered, or holds the heap's mutex. */
-static inline void *gm_local_pop(struct gm_local *local, unsigned class_index,
-				 uint32_t class_bytes, size_t bytes)
+GM_HOT void *gm_local_pop(struct gm_local *local, unsigned class_index,
+			  uint32_t class_bytes, size_t bytes)
 {
 	struct gm_bin *bin = &local->bin[class_index];
 	struct gm_slot *slot = &bin->slot[--bin->count];
@@ -46,8 +53,8 @@ static inline void *gm_local_pop(struct gm_local *local, unsigned class_index,
 
 /* The same for a large block of exactly the size that `bytes` rounds to; NULL:
  * there is none. */
-static inline void *gm_local_pop_large(struct gm_local *local, size_t unit,
-				       size_t bytes)
+GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
+				size_t bytes)
 {
 	size_t rounded = (bytes + unit - 1) & ~(unit - 1);
 	struct gm_extent *extent = gm_ready_take(&local->ready, rounded);
@@ -68,7 +75,7 @@ GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 	unsigned class_index;
 	void *ptr = NULL;
 
-	if (!gm_local_is(local, heap, stream) || !gm_local_enter(local, heap))
+	if (!gm_local_is(local, heap, stream) || !gm_local_enter(local))
 		return NULL;
 	if (bytes - 1 < GM_SMALL_MAX) {
 		class_index = gm_class_of(&heap->classes, bytes);
@@ -154,7 +161,7 @@ GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
 	bool done = false;
 
 	if (!entry || !heap || local->stream != stream ||
-	    !gm_local_enter(local, heap))
+	    !gm_local_enter(local))
 		return false;
 	if (!(entry & 1))
 		done = gm_local_free_large(local, (struct gm_extent *)entry,

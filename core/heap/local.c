@@ -16,10 +16,7 @@ static struct gm_local nobody;
 
 _Thread_local struct gm_local *gm_local_last = &nobody;
 
-/* All caches of this thread, also those that lost their heap. As quick to find
- * as the last one. */
-static __attribute__((
-	tls_model("initial-exec"))) _Thread_local struct gm_local *own;
+_Thread_local struct gm_local *gm_local_own;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
@@ -29,11 +26,6 @@ static unsigned shard_count;
 /* Taken before any heap's mutex: a thread that ends and a heap that ends both
  * want to unlink a cache. */
 static pthread_mutex_t lifetime = PTHREAD_MUTEX_INITIALIZER;
-
-struct gm_local *gm_local_own(void)
-{
-	return own;
-}
 
 int gm_membarrier(int command)
 {
@@ -50,9 +42,7 @@ void gm_local_unlink(struct gm_local *local)
 		heap->locals = local->next;
 	if (local->next)
 		local->next->prev = local->prev;
-	heap->local_count--;
-	heap->huge_bytes -= local->bound_bytes;
-	local->bound_bytes = local->ready.huge_most_bytes = 0;
+	gm_group_leave(heap, local);
 	atomic_store(&local->heap, NULL);
 }
 
@@ -68,8 +58,9 @@ static void retire(struct gm_heap *heap, struct gm_local *local)
 	pthread_mutex_unlock(&heap->mutex);
 }
 
-/* At the end of a thread: its ready blocks go back. In a forked child the
- * caches read as zero, and the links to them are gone with them. */
+/* At the end of a thread: its ready blocks go back, then the caches, which have
+ * room for each other's groups. In a forked child the caches read as zero, and
+ * the links to them are gone with them. */
 static void thread_exit(void *unused)
 {
 	struct gm_local *local;
@@ -78,12 +69,14 @@ static void thread_exit(void *unused)
 	if (gm_forked())
 		return;
 	pthread_mutex_lock(&lifetime);
-	while ((local = own)) {
+	for (local = gm_local_own; local; local = local->next_of_thread) {
 		struct gm_heap *heap = atomic_load(&local->heap);
 
-		own = local->next_of_thread;
 		if (heap)
 			retire(heap, local);
+	}
+	while ((local = gm_local_own)) {
+		gm_local_own = local->next_of_thread;
 		gm_fork_private_free(local, sizeof(*local));
 	}
 	gm_local_last = &nobody;
@@ -116,7 +109,7 @@ gpumem_status gm_locals_init(struct gm_heap *heap)
 /* A cache of this thread that belongs to nobody, or a new one. */
 static struct gm_local *obtain(void)
 {
-	struct gm_local *local = own;
+	struct gm_local *local = gm_local_own;
 
 	while (local && atomic_load(&local->heap))
 		local = local->next_of_thread;
@@ -128,15 +121,15 @@ static struct gm_local *obtain(void)
 	local = gm_fork_private(sizeof(*local));
 	if (!local)
 		return NULL;
-	local->next_of_thread = own;
-	own = local;
+	local->next_of_thread = gm_local_own;
+	gm_local_own = local;
 	return local;
 }
 
 gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 			  struct gm_local **local_out)
 {
-	struct gm_local *local = own;
+	struct gm_local *local = gm_local_own;
 
 	while (local && !gm_local_is(local, heap, arena->stream))
 		local = local->next_of_thread;
@@ -149,7 +142,7 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 		local->exchange = !heap->membarrier;
 		atomic_store(&local->claimed, 0);
 		local->arena = arena;
-		local->idle_ticks = 0;
+		atomic_store(&local->idle_ticks, 0);
 		local->arena_number =
 			arena->number ? arena->number : GM_ARENA_NUMBERS;
 		local->shard = heap->local_serial++ % heap->shard_count;
@@ -158,41 +151,12 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 		if (local->next)
 			local->next->prev = local;
 		heap->locals = local;
-		if (++heap->local_count > heap->local_high)
-			heap->local_high = heap->local_count;
+		gm_group_join(heap, local);
 		atomic_store(&local->heap, heap);
 	}
-	gm_local_last = local;
+	gm_local_use(local);
 	*local_out = local;
 	return GPUMEM_OK;
-}
-
-/* What it may hide of huge blocks is the most that it held. */
-static void fold_bound(struct gm_heap *heap, struct gm_local *local)
-{
-	heap->huge_bytes += local->ready.huge_most_bytes - local->bound_bytes;
-	local->bound_bytes = local->ready.huge_most_bytes;
-	if (heap->huge_bytes > heap->huge_high_bytes)
-		heap->huge_high_bytes = heap->huge_bytes;
-}
-
-void gm_local_fold(struct gm_local *local)
-{
-	struct gm_heap *heap = atomic_load(&local->heap);
-	struct gm_books *books = &heap->books;
-	struct gm_delta active = local->allocated;
-
-	if (!local->blocks.total && !local->blocks.now)
-		return;
-	local->idle_ticks = 0;
-	books->allocs += local->blocks.total;
-	gm_gauge_fold(&books->requested, &local->requested);
-	gm_gauge_fold(&books->allocated, &local->allocated);
-	gm_gauge_fold(&books->active, &active);
-	gm_gauge_fold(&books->blocks, &local->blocks);
-	if (books->active.peak > books->highest_active)
-		books->highest_active = books->active.peak;
-	fold_bound(heap, local);
 }
 
 static void give_back_large(struct gm_local *local, struct gm_ready_set *set)
@@ -238,7 +202,7 @@ void gm_local_flush(struct gm_local *local)
 
 void gm_locals_flush_huge(struct gm_heap *heap)
 {
-	struct gm_local *local = heap->huge_bytes ? own : NULL;
+	struct gm_local *local = gm_local_own;
 
 	for (; local; local = local->next_of_thread)
 		if (gm_local_is(local, heap, local->stream))
@@ -246,36 +210,18 @@ void gm_locals_flush_huge(struct gm_heap *heap)
 					&local->ready.set[GM_READY_HUGE]);
 }
 
-void gm_locals_fold_own(struct gm_heap *heap)
-{
-	struct gm_local *local = own;
-
-	for (; local; local = local->next_of_thread)
-		if (gm_local_is(local, heap, local->stream))
-			gm_local_fold(local);
-}
-
 void gm_locals_flush_own(struct gm_heap *heap)
 {
-	struct gm_local *local = own;
+	struct gm_local *local = gm_local_own;
 
 	for (; local; local = local->next_of_thread)
 		if (gm_local_is(local, heap, local->stream))
 			gm_local_flush(local);
 }
 
-bool gm_locals_others(const struct gm_heap *heap)
-{
-	const struct gm_local *local = heap->locals;
-
-	while (local && gm_local_is_own(local))
-		local = local->next;
-	return local != NULL;
-}
-
 bool gm_local_is_own(const struct gm_local *local)
 {
-	const struct gm_local *mine = own;
+	const struct gm_local *mine = gm_local_own;
 
 	while (mine && mine != local)
 		mine = mine->next_of_thread;
@@ -293,6 +239,7 @@ void gm_locals_detach(struct gm_heap *heap)
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 			local->bin[i].count = 0;
 		local->ready = (struct gm_ready){0};
+		atomic_store(&local->claimed, 1);
 		gm_local_unlink(local);
 	}
 	pthread_mutex_unlock(&heap->mutex);

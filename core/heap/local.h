@@ -31,8 +31,18 @@
 #include "slab.h"
 
 enum {
-	/* By how much a cache changes the books before it is folded in. */
+	/* By how much a thread changes the counters before they are folded in.
+	 */
 	GM_DRIFT_BYTES = 8 * 1024 * 1024
+};
+
+/* What all caches of one thread for one heap have in common: entering one of
+ * them, or claiming all, gives access. */
+struct gm_group {
+	struct gm_counts counts;
+	struct gm_above *above; /* the heap's */
+	struct gm_local *used;	/* the one that was used last, or NULL */
+	_Atomic unsigned count; /* of caches; 0: of no heap */
 };
 
 struct gm_bin {
@@ -47,24 +57,39 @@ struct gm_local {
 	bool exchange;	       /* no membarrier */
 	unsigned arena_number; /* of `arena`; or one that no arena has */
 	unsigned shard;	       /* of the arena's depot, to be tried first */
-	struct gm_delta requested, allocated, blocks;
+	struct gm_group *group;
 	struct gm_arena *arena;
 	struct gm_local *next_of_thread;
 	struct gm_local *next, *prev; /* of the heap; under its mutex */
-	unsigned idle_ticks;	      /* since it was used: decay.h */
-	uint64_t bound_bytes;	      /* its part of heap->huge_bytes */
+	_Atomic unsigned idle_ticks;  /* since it was used: decay.h */
 	struct gm_ready ready;
 	struct gm_bin bin[GM_CLASS_COUNT];
+	/* Room for a group, of any heap: as many as caches are enough. It lives
+	 * as long as the thread does. */
+	struct gm_group room;
 };
 
 /* The cache that the calling thread used last; never NULL. */
 extern __attribute__((tls_model(
 	"initial-exec"))) _Thread_local struct gm_local *gm_local_last;
+/* All caches of the calling thread, linked by next_of_thread; also those that
+ * lost their heap. As quick to find as the last one. */
+extern __attribute__((
+	tls_model("initial-exec"))) _Thread_local struct gm_local *gm_local_own;
 
-/* The owner enters the cache; false, and it has not, if somebody claims it or
- * it is no longer one of `heap`. */
-static inline bool gm_local_enter(struct gm_local *local,
-				  const struct gm_heap *heap)
+/* The cache is the one that the calling thread used last. The owner has entered
+ * it, or holds the heap's mutex. */
+static inline void gm_local_use(struct gm_local *local)
+{
+	gm_local_last = local;
+	local->group->used = local;
+	atomic_store_explicit(&local->idle_ticks, 0, memory_order_relaxed);
+}
+
+/* The owner enters a cache that it has seen to be a heap's; false, and it has
+ * not, if somebody claims it. Who takes a cache away from its heap leaves it
+ * claimed, so one that is entered is still the same heap's. */
+static inline bool gm_local_enter(struct gm_local *local)
 {
 	if (__builtin_expect(local->exchange, false)) {
 		atomic_exchange(&local->busy, 1);
@@ -72,11 +97,7 @@ static inline bool gm_local_enter(struct gm_local *local,
 		atomic_store_explicit(&local->busy, 1, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
 	}
-	if (__builtin_expect(
-		    !atomic_load(&local->claimed) &&
-			    atomic_load_explicit(&local->heap,
-						 memory_order_relaxed) == heap,
-		    true))
+	if (__builtin_expect(!atomic_load(&local->claimed), true))
 		return true;
 	atomic_store_explicit(&local->busy, 0, memory_order_release);
 	return false;
@@ -109,7 +130,7 @@ bool gm_local_relieve(const void *ptr, gpumem_stream stream);
  * it becomes gm_local_last. OK or NO_HOST_MEMORY. */
 gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 			  struct gm_local **local_out);
-/* Adds what the cache did to the books. */
+/* Adds what the cache, and the others of its group, did to the counters. */
 void gm_local_fold(struct gm_local *local);
 /* Fills an empty bin from the arena's depot or slabs, up to half of what it may
  * hold. False: they have none. */
@@ -125,8 +146,9 @@ void gm_local_flush(struct gm_local *local);
  * anything ready? */
 bool gm_local_holds(const struct gm_local *local);
 
-/* Folds in the calling thread's caches of this heap: done before each change of
- * the books, so that the peaks of a lone thread are exact. */
+/* Folds in what the calling thread did: before each change of the counters, so
+ * that the peaks of a lone thread are exact. While several threads use the heap
+ * and the peaks would become too uncertain, all are stopped and folded in. */
 void gm_locals_fold_own(struct gm_heap *heap);
 /* Empties the calling thread's caches of this heap. */
 void gm_locals_flush_own(struct gm_heap *heap);
@@ -139,20 +161,16 @@ bool gm_locals_others(const struct gm_heap *heap);
  * heap may be read and emptied. */
 void gm_locals_stop(struct gm_heap *heap);
 void gm_locals_go(struct gm_heap *heap);
-/* Between the two: adds what all caches did to the books, as if their highest
- * points had come together; empties all, and the depots. */
+/* Between the two: adds what all threads did to the counters, as if their
+ * highest points had come together; empties all, and the depots. */
 void gm_locals_fold(struct gm_heap *heap);
 void gm_locals_flush(struct gm_heap *heap);
 /* Between the two: empties depots, of at most so many batches; true: there were
  * some. */
 bool gm_depots_empty(struct gm_heap *heap, unsigned batches);
-/* Between the two: bytes of ready blocks; of the largest huge one; and by how
- * much peaks may be wrong: what all caches that there were since the last reset
- * can hold, and held of huge blocks. */
+/* Between the two: bytes of ready blocks; of the largest huge one. */
 uint64_t gm_locals_cached_bytes(const struct gm_heap *heap);
 uint64_t gm_locals_huge_bytes(const struct gm_heap *heap);
-uint64_t gm_locals_bound_bytes(const struct gm_heap *heap);
-void gm_locals_reset_bound(struct gm_heap *heap);
 
 /* Between the two: caches of this arena, or with NULL all, become nobody's;
  * they are empty and folded in. */
@@ -167,12 +185,12 @@ gpumem_status gm_locals_init(struct gm_heap *heap);
 /* ---- between the files of this room ---- */
 
 int gm_membarrier(int command);
-/* The calling thread's caches, linked by next_of_thread; also those that lost
- * their heap. */
-struct gm_local *gm_local_own(void);
 /* Takes the cache off its heap's list: it is nobody's now. */
 void gm_local_unlink(struct gm_local *local);
 /* Is it one of the calling thread's? */
 bool gm_local_is_own(const struct gm_local *local);
+/* The cache is in the group of its thread and heap from now on, or no more. */
+void gm_group_join(struct gm_heap *heap, struct gm_local *local);
+void gm_group_leave(struct gm_heap *heap, struct gm_local *local);
 
 #endif

@@ -37,24 +37,6 @@ void gm_locals_go(struct gm_heap *heap)
 		atomic_store_explicit(&local->claimed, 0, memory_order_release);
 }
 
-void gm_locals_fold(struct gm_heap *heap)
-{
-	int64_t requested = 0, allocated = 0, blocks = 0;
-	struct gm_local *local;
-
-	for (local = heap->locals; local; local = local->next) {
-		requested += local->requested.high;
-		allocated += local->allocated.high;
-		blocks += local->blocks.high;
-	}
-	gm_gauge_raise(&heap->books.requested, requested);
-	gm_gauge_raise(&heap->books.allocated, allocated);
-	gm_gauge_raise(&heap->books.active, allocated);
-	gm_gauge_raise(&heap->books.blocks, blocks);
-	for (local = heap->locals; local; local = local->next)
-		gm_local_fold(local);
-}
-
 /* Returns how many batches, at most `most`. */
 static unsigned empty_depot(struct gm_depot *depot, unsigned most)
 {
@@ -123,30 +105,6 @@ uint64_t gm_locals_huge_bytes(const struct gm_heap *heap)
 		if (local->ready.huge_bytes > bytes)
 			bytes = local->ready.huge_bytes;
 	return bytes;
-}
-
-uint64_t gm_locals_bound_bytes(const struct gm_heap *heap)
-{
-	uint64_t bytes = GM_READY_BYTES + GM_DRIFT_BYTES;
-
-	for (unsigned i = 0; i < heap->classes.count; i++)
-		bytes += (uint64_t)heap->classes.of[i].keep *
-			 heap->classes.of[i].bytes;
-	return heap->local_high * bytes + heap->huge_high_bytes;
-}
-
-void gm_locals_reset_bound(struct gm_heap *heap)
-{
-	struct gm_local *local = heap->locals;
-
-	heap->local_high = heap->local_count;
-	heap->huge_bytes = 0;
-	for (; local; local = local->next) {
-		local->ready.huge_most_bytes = local->ready.huge_bytes;
-		local->bound_bytes = local->ready.huge_bytes;
-		heap->huge_bytes += local->bound_bytes;
-	}
-	heap->huge_high_bytes = heap->huge_bytes;
 }
 
 void gm_locals_drop(struct gm_heap *heap, const struct gm_arena *arena)

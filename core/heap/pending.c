@@ -136,7 +136,7 @@ static void finish(struct gm_heap *heap, struct gm_pending_block *block)
 
 	heap->pending.bytes -= block->bytes;
 	heap->pending.count--;
-	gm_gauge_sub(&heap->books.active, block->bytes);
+	gm_books_settle(&heap->books, block->bytes);
 	if (freed->extent) {
 		gm_arena_release(freed->extent->arena, freed->extent);
 	} else {

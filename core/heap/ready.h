@@ -12,7 +12,7 @@
  * memory of any other size, and others before they take from the driver.
  *
  *     bytes      == sum of set[0 .. GM_READY_SETS - 1] <= GM_READY_BYTES
- *     huge_bytes == what is in set[GM_READY_HUGE] <= huge_most_bytes
+ *     huge_bytes == what is in set[GM_READY_HUGE]
  *     each is in the set of its size; last == that of last_bytes
  *
  * Who may call is who has entered the cache, or claims it.
@@ -37,9 +37,8 @@ struct gm_ready_set {
 struct gm_ready {
 	size_t bytes;
 	size_t huge_bytes;
-	size_t huge_most_bytes; /* that it ever was, or since a reset */
-	size_t last_bytes;	/* what was looked for last, at first 0 */
-	unsigned last;		/* the number of its set */
+	size_t last_bytes; /* what was looked for last, at first 0 */
+	unsigned last;	   /* the number of its set */
 	struct gm_ready_set set[GM_READY_SETS + 1];
 };
 
@@ -87,8 +86,6 @@ static inline void gm_ready_put(struct gm_ready *ready,
 
 	set->extent[set->count++] = extent;
 	*gm_ready_sum(ready, extent->bytes) += extent->bytes;
-	if (ready->huge_bytes > ready->huge_most_bytes)
-		ready->huge_most_bytes = ready->huge_bytes;
 }
 
 /* One of exactly so many bytes, or NULL. */

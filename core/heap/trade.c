@@ -66,7 +66,7 @@ void gm_local_spill(struct gm_local *local, unsigned class_index)
 static struct gm_local *find_own(const struct gm_heap *heap,
 				 gpumem_stream stream)
 {
-	struct gm_local *local = gm_local_own();
+	struct gm_local *local = gm_local_own;
 
 	while (local && !gm_local_is(local, heap, stream))
 		local = local->next_of_thread;
@@ -74,14 +74,17 @@ static struct gm_local *find_own(const struct gm_heap *heap,
 }
 
 /* Enters a cache on the middle way, and makes it the one that was used last.
- * What it did must be folded into the books before it is too much. */
-static bool enter_to_trade(struct gm_local *local, const struct gm_heap *heap)
+ * What the thread did must be folded in before it is too much. */
+static bool enter_to_trade(struct gm_local *local)
 {
-	if (!local || !gm_local_enter(local, heap))
+	const struct gm_delta *allocated;
+
+	if (!local || !gm_local_enter(local))
 		return false;
-	gm_local_last = local;
-	if (local->allocated.high <= GM_DRIFT_BYTES &&
-	    local->allocated.now >= -GM_DRIFT_BYTES)
+	gm_local_use(local);
+	allocated = &local->group->counts.allocated;
+	if (allocated->high <= GM_DRIFT_BYTES &&
+	    allocated->now >= -GM_DRIFT_BYTES)
 		return true;
 	gm_local_leave(local);
 	return false;
@@ -97,7 +100,7 @@ bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
 	if ((!small && !changed) || gm_forked())
 		return false;
 	local = changed ? find_own(heap, stream) : gm_local_last;
-	if (!enter_to_trade(local, heap))
+	if (!enter_to_trade(local))
 		return false;
 	if (small) {
 		unsigned class_index = gm_class_of(&heap->classes, bytes);
@@ -113,7 +116,7 @@ bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
  * freed on that arena's stream. */
 static struct gm_local *find_home(uintptr_t entry, gpumem_stream stream)
 {
-	struct gm_local *local = gm_local_own();
+	struct gm_local *local = gm_local_own;
 
 	for (; local; local = local->next_of_thread) {
 		if (local->stream != stream || !atomic_load(&local->heap))
@@ -140,7 +143,7 @@ bool gm_local_relieve(const void *ptr, gpumem_stream stream)
 	if (!local || (!changed && !(entry & 1)))
 		return false;
 	heap = atomic_load(&local->heap);
-	if (!heap || !enter_to_trade(local, heap))
+	if (!heap || !enter_to_trade(local))
 		return false;
 	if (entry & 1) {
 		unsigned class_index = gm_entry_class(entry);

@@ -56,6 +56,7 @@ static bool wait_for_pending(struct gpumem_pool *pool)
 	bool progress;
 
 	pthread_mutex_lock(&pool->heap.mutex);
+	gm_locals_fold_own(&pool->heap);
 	progress = pool->wait && (gm_pending_wait(&pool->heap) ||
 				  gm_arenas_wait(&pool->heap));
 	pthread_mutex_unlock(&pool->heap.mutex);

@@ -31,16 +31,39 @@ static void copy_calls(struct gm_driver *driver, struct gpumem_stats *stats)
 	}
 }
 
+/* The peak is at most `most`, and as far above the true one as this says. */
+static struct gpumem_gauge copy_gauge(const struct gm_gauge *gauge,
+				      uint64_t most, uint64_t *bound)
+{
+	uint64_t peak = gauge->peak < most ? gauge->peak : most;
+
+	if (peak - gauge->reached > *bound)
+		*bound = peak - gauge->reached;
+	return (struct gpumem_gauge){
+		.current = gauge->current, .peak = peak, .total = gauge->total};
+}
+
+/* The law holds for peaks as well. */
+static void copy_gauges(const struct gm_books *books,
+			struct gpumem_stats *stats)
+{
+	uint64_t *bound = &stats->cache_bound_bytes, none = 0;
+
+	stats->segments = copy_gauge(&books->segments, UINT64_MAX, &none);
+	stats->blocks = copy_gauge(&books->blocks, UINT64_MAX, &none);
+	stats->reserved = copy_gauge(&books->reserved, UINT64_MAX, &none);
+	stats->active = copy_gauge(&books->active, stats->reserved.peak, bound);
+	stats->allocated =
+		copy_gauge(&books->allocated, stats->active.peak, bound);
+	stats->requested =
+		copy_gauge(&books->requested, stats->allocated.peak, bound);
+}
+
 static void copy_books(struct gm_heap *heap, struct gpumem_stats *stats)
 {
 	const struct gm_books *books = &heap->books;
 
-	stats->requested = books->requested;
-	stats->allocated = books->allocated;
-	stats->active = books->active;
-	stats->reserved = books->reserved;
-	stats->blocks = books->blocks;
-	stats->segments = books->segments;
+	copy_gauges(books, stats);
 	stats->hits = books->allocs - books->misses;
 	stats->misses = books->misses;
 	stats->retries = books->retries;
@@ -65,7 +88,6 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 	stats_out->hole_bytes = stats_out->free_bytes -
 				gm_space_whole_bytes(heap) -
 				stats_out->cached_bytes;
-	stats_out->cache_bound_bytes = gm_locals_bound_bytes(heap);
 	stats_out->host_bytes = gm_heap_host_bytes(heap) + sizeof(*pool);
 	stats_out->soft_limit_bytes = heap->soft_limit_bytes;
 	stats_out->limit_bytes = heap->limit_bytes;
@@ -82,7 +104,6 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 	struct gm_books *books = &pool->heap.books;
 
 	gm_pool_stop(pool);
-	gm_locals_reset_bound(&pool->heap);
 	gm_gauge_reset(&books->requested, totals);
 	gm_gauge_reset(&books->allocated, totals);
 	gm_gauge_reset(&books->active, totals);

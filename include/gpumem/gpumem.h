@@ -731,12 +731,10 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_import_close(void *ptr);
 /*
  * current: now. peak: highest since creation or reset. total: sum of all
  * increases since creation or reset. Everything is exact, with one exception:
- * what several threads, or one on several streams, did in their caches between
- * two looks at the pool is put together as if their highest points had come at
- * one time. The peaks of requested, allocated and active may then be off by at
- * most cache_bound_bytes of the same report, and that of requested by what
- * rounding holds besides (allocated - requested). Those of a lone thread on one
- * stream are exact.
+ * while several threads use a pool, the peaks of requested, allocated, active
+ * and blocks may be above the true ones, never below. Those in bytes are above
+ * by at most cache_bound_bytes of the same report. The peaks of a pool that one
+ * thread uses, on however many streams, are exact.
  */
 struct gpumem_gauge {
 	uint64_t current;
@@ -794,7 +792,9 @@ struct gpumem_stats {
 				      (or segments), and so not to be given
 				      back */
 	double fragmentation;      /* 1 - largest free / free; 0 when none */
-	uint64_t cache_bound_bytes; /* see struct gpumem_gauge */
+	uint64_t cache_bound_bytes; /* see struct gpumem_gauge; 0 while one
+				       thread alone used the pool since the
+				       last reset */
 	uint64_t host_bytes;       /* the pool's own bookkeeping */
 	uint64_t soft_limit_bytes, limit_bytes;
 	uint64_t driver_calls, driver_ns; /* sums of the following */

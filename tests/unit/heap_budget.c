@@ -55,22 +55,21 @@ static void test_toll(void)
 static void test_below_zero(void)
 {
 	struct gm_books *books = &heap.books;
-	struct gm_delta delta = {.now = -50, .high = 10};
+	struct gm_counts counts = {.allocated = {.now = -50, .high = 10}};
 
 	start("on", "0", "0");
-	gm_gauge_sub(&books->active, 100);
-	gm_gauge_fold(&books->active, &delta);
-	gm_gauge_raise(&books->active, 20);
+	books->active.current -= 100;
+	gm_books_fold(books, &counts);
 	gm_gauge_add(&books->active, 30);
 	gm_books_alloc(books, 1, 1);
 	is_uint(books->active.peak, 0, "a level below 0 is no peak");
 	is_uint(books->highest_active, HIGH, "nor what waste is measured by");
 	is_uint(gm_heap_target(&heap, 1), HIGH, "nor a reason to reserve");
 	gm_books_free(books, 1, 1, false);
-	delta.now = delta.high = 120 + HIGH + 5;
-	gm_gauge_fold(&books->active, &delta);
+	counts.allocated.now = counts.allocated.high = 120 + HIGH + 5;
+	gm_books_fold(books, &counts);
 	is_uint(books->active.peak, HIGH + 5, "above 0 it is one");
-	books->active = (struct gpumem_gauge){0};
+	*books = (struct gm_books){0};
 	heap_end();
 }
 

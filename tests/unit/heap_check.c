@@ -263,7 +263,6 @@ static void test_locals(void)
 	spoil(bin->count, 2, "slots and");
 	spoil(local->ready.bytes, 2 * MIB, "a cache holds");
 	spoil(local->ready.huge_bytes, MIB, "huge bytes and says");
-	spoil(heap.huge_bytes, MIB, "caches held");
 	spoil(gm_ready_set_of(&local->ready, MIB)->count, 0, "a cache holds");
 	spoil(local->ready.last, GM_READY_HUGE, "the last set is not that of");
 	spoil(local->ready.last_bytes, 0x123400, "the last set is not that of");

@@ -119,8 +119,10 @@ static void use_cache(struct gm_local *local)
 {
 	struct gm_bin *bin = &local->bin[0];
 	struct gm_slot slot = bin->slot[bin->count - 1];
-	void *ptr = gm_local_pop(local, 0, heap.classes.of[0].bytes, 100);
+	void *ptr;
 
+	gm_local_use(local);
+	ptr = gm_local_pop(local, 0, heap.classes.of[0].bytes, 100);
 	gm_local_push(local, 0, heap.classes.of[0].bytes, (uintptr_t)ptr,
 		      slot.mark);
 }

@@ -20,7 +20,7 @@ static void *owner(void *arg)
 	pthread_mutex_unlock(&heap.mutex);
 	atomic_store(&begun, true);
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
-		if (!gm_local_enter(local, &heap))
+		if (!gm_local_enter(local))
 			continue;
 		atomic_store_explicit(&inside, true, memory_order_relaxed);
 		if (atomic_load_explicit(&claimed, memory_order_relaxed))

@@ -147,32 +147,6 @@ static void test_huge(void)
 	sound("no huge one");
 }
 
-/* What was held of huge blocks is in the bound of what peaks may be off by. */
-static void test_huge_bound(void)
-{
-	char *a = large(48 * MIB), *b = large(40 * MIB);
-	uint64_t plain = gm_locals_bound_bytes(&heap);
-
-	ok(gm_local_free(a, NULL) && gm_local_alloc(&heap, 48 * MIB, NULL),
-	   "48 MiB ready and live again");
-	ok(gm_local_free(b, NULL), "40 MiB ready");
-	gm_local_fold(local);
-	is_uint(gm_locals_bound_bytes(&heap), plain + 48 * MIB,
-		"counted at its most");
-	gm_locals_reset_bound(&heap);
-	is_uint(gm_locals_bound_bytes(&heap), plain + 40 * MIB,
-		"until a reset: what is held is counted");
-	gm_local_flush(local);
-	gm_locals_drop(&heap, arena);
-	is_uint(gm_locals_bound_bytes(&heap), plain + 40 * MIB,
-		"and stays so when the cache goes");
-	gm_locals_reset_bound(&heap);
-	is_uint(gm_locals_bound_bytes(&heap), 0, "until the next reset");
-	must(gm_local_of(&heap, arena, &local));
-	is_uint(gm_locals_bound_bytes(&heap), plain, "a new one begins anew");
-	sound("bounds");
-}
-
 /* A heap may end with ready blocks. */
 static void test_end(void)
 {
@@ -207,8 +181,6 @@ int main(void)
 	test_large_room();
 	restart();
 	test_huge();
-	restart();
-	test_huge_bound();
 	restart();
 	test_end();
 	heap_end();

@@ -2,266 +2,172 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Peaks where they may be inexact: several threads, or one on several streams,
- * whose caches had their highest points at different times, or at one time
- * that nobody looked at. Off by cache_bound_bytes at most, which counts all the
- * caches that there were since the last reset. Barriers, not time, say who does
- * what when. That a lone thread's are exact is in lib_stats.c.
+ * The peaks of one thread are exact, however many streams it uses, whatever it
+ * frees on another stream than it allocated on, and whatever graphs, trims and
+ * resets come between. Those of several threads are in lib_peaks_threads.c.
  */
-#include "lib_system.h"
+#include "lib_peaks.h"
 #include <pthread.h>
 
-enum { THREADS = 3, SMALL = 24, LARGE = 4 };
+static unsigned long wrong;
+static uint64_t seed;
 
-static gpumem_pool *pool;
-static pthread_barrier_t barrier; /* with main */
-static pthread_barrier_t among;	  /* without */
-
-/* What a thread lets in and out of its cache: of a class of 4 KiB, and large
- * blocks of 7 MiB. */
-struct load {
-	void *small[SMALL], *large[LARGE];
-};
-
-static const uint64_t load_bytes =
-	SMALL * (uint64_t)(4 * KIB) + LARGE * (uint64_t)(7 * MIB);
-
-static void load(struct load *load, gpumem_stream stream)
+static void same(const char *what, const struct gpumem_gauge *got,
+		 const struct level *want)
 {
-	for (int i = 0; i < SMALL; i++)
-		load->small[i] = block(pool, 4 * KIB, stream);
-	for (int i = 0; i < LARGE; i++)
-		load->large[i] = block(pool, 7 * MIB, stream);
+	if (got->current == want->now && got->peak == want->peak)
+		return;
+	if (wrong++ < 5)
+		diag("seed %" PRIu64 ", %s: %" PRIu64 ", at most %" PRIu64
+		     "; should be %" PRIu64 ", %" PRIu64,
+		     seed, what, got->current, got->peak, want->now,
+		     want->peak);
 }
 
-static void unload(struct load *load, gpumem_stream stream)
+static void compare(void)
 {
-	for (int i = 0; i < SMALL; i++)
-		must(gpumem_free(load->small[i], stream));
-	for (int i = 0; i < LARGE; i++)
-		must(gpumem_free(load->large[i], stream));
+	struct gpumem_stats stats = stats_of(pool);
+
+	same("requested", &stats.requested, &model.requested);
+	same("allocated", &stats.allocated, &model.allocated);
+	same("active", &stats.active, &model.active);
+	same("blocks", &stats.blocks, &model.blocks);
+	if (stats.cache_bound_bytes && wrong++ < 5)
+		diag("seed %" PRIu64 ": a bound of %" PRIu64, seed,
+		     stats.cache_bound_bytes);
 }
 
-/* The peaks may be off by the bound, whichever way. */
-static void close_to(uint64_t truth, const char *what)
-{
-	struct gpumem_stats s = stats_of(pool);
-	const struct {
-		const char *name;
-		uint64_t peak;
-	} of[] = {{"requested", s.requested.peak},
-		  {"allocated", s.allocated.peak},
-		  {"active", s.active.peak}};
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
-	for (size_t i = 0; i < 3; i++) {
-		uint64_t off = of[i].peak > truth ? of[i].peak - truth
-						  : truth - of[i].peak;
-
-		ok(off <= s.cache_bound_bytes,
-		   "%s: the peak of %s is off by no more than the bound", what,
-		   of[i].name);
-		diag("off by %s%" PRIu64 " KiB of %" PRIu64,
-		     of[i].peak < truth ? "-" : "", off / KIB,
-		     s.cache_bound_bytes / KIB);
-	}
-}
-
-/* ---- two threads that peak one after the other ---- */
-
-static void turn(int mine, void (*fn)(struct load *, gpumem_stream),
-		 struct load *load)
-{
-	for (int i = 0; i < THREADS; i++) {
-		if (i == mine)
-			fn(load, NULL);
-		pthread_barrier_wait(&barrier);
-	}
-}
-
-static void up_and_down(struct load *at, gpumem_stream stream)
-{
-	load(at, stream);
-	unload(at, stream);
-}
-
-/* Who needs more empties the others' caches: so first all have what they need,
- * then all let it go. */
-static void fill_caches(struct load *mine)
-{
-	load(mine, NULL);
-	pthread_barrier_wait(&among);
-	unload(mine, NULL);
-}
-
-static void *one_by_one(void *number)
-{
-	struct load mine;
-
-	fill_caches(&mine);
-	pthread_barrier_wait(&barrier); /* main resets */
-	pthread_barrier_wait(&barrier);
-	turn((int)(intptr_t)number, up_and_down, &mine);
-	pthread_barrier_wait(&barrier); /* main looks */
-	return NULL;
-}
-
-static void start(pthread_t *thread, void *(*fn)(void *))
-{
-	pthread_barrier_init(&barrier, NULL, THREADS + 1);
-	pthread_barrier_init(&among, NULL, THREADS);
-	for (intptr_t i = 0; i < THREADS; i++)
-		if (pthread_create(&thread[i], NULL, fn, (void *)i))
-			bail("no thread");
-}
-
-static void join(const pthread_t *thread)
-{
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
-	pthread_barrier_destroy(&barrier);
-	pthread_barrier_destroy(&among);
-}
-
-static void never_together(void)
-{
-	pthread_t thread[THREADS];
-	uint64_t bound;
-
-	pool = new_pool("one by one", 0);
-	start(thread, one_by_one);
-	pthread_barrier_wait(&barrier);
-	must(gpumem_pool_reset_stats(pool, false));
-	is_uint(stats_of(pool).active.peak, 0, "all is freed");
-	pthread_barrier_wait(&barrier);
-	for (int i = 0; i < THREADS; i++)
-		pthread_barrier_wait(&barrier);
-	bound = stats_of(pool).cache_bound_bytes;
-	ok(stats_of(pool).active.peak >= load_bytes,
-	   "the highest point is not lost");
-	close_to(load_bytes, "one by one");
-	pthread_barrier_wait(&barrier);
-	join(thread);
-	is_uint(stats_of(pool).cache_bound_bytes, bound,
-		"threads that ended count for the bound");
-	close_to(load_bytes, "ended");
-	must(gpumem_pool_reset_stats(pool, false));
-	is_uint(stats_of(pool).cache_bound_bytes, 0,
-		"until a reset: there is no cache now");
-	is_uint(stats_of(pool).active.peak, 0, "and no peak");
-	must(gpumem_pool_destroy(pool, false));
-}
-
-/* ---- all at once, and more on top, seen by nobody ---- */
-
-static void *together(void *unused)
-{
-	struct load mine;
-
-	(void)unused;
-	fill_caches(&mine);
-	pthread_barrier_wait(&barrier); /* main resets */
-	pthread_barrier_wait(&barrier);
-	load(&mine, NULL);
-	pthread_barrier_wait(&barrier); /* main peaks */
-	pthread_barrier_wait(&barrier);
-	unload(&mine, NULL);
-	pthread_barrier_wait(&barrier); /* main looks */
-	pthread_barrier_wait(&barrier);
-	return NULL;
-}
-
-static void all_together(void)
-{
-	const uint64_t more = 500 * (uint64_t)MIB;
-	pthread_t thread[THREADS];
-
-	pool = new_pool("together", 0);
-	start(thread, together);
-	pthread_barrier_wait(&barrier);
-	must(gpumem_pool_reset_stats(pool, false));
-	pthread_barrier_wait(&barrier);
-	pthread_barrier_wait(&barrier);
-	must(gpumem_free(block(pool, more, NULL), NULL));
-	pthread_barrier_wait(&barrier);
-	pthread_barrier_wait(&barrier);
-	ok(stats_of(pool).active.peak >= more, "what main did is not lost");
-	close_to(more + THREADS * load_bytes, "together");
-	pthread_barrier_wait(&barrier);
-	join(thread);
-	must(gpumem_pool_destroy(pool, false));
-}
-
-/* ---- one thread, two streams ---- */
-
-static void two_streams(void)
-{
-	gpumem_stream stream[2];
-	struct load mine, other;
-
-	pool = new_pool("two streams", 0);
-	for (int i = 0; i < 2; i++) {
-		stream[i] = new_stream();
-		load(i ? &other : &mine, stream[i]);
-	}
-	unload(&mine, stream[0]);
-	unload(&other, stream[1]);
-	must(gpumem_pool_reset_stats(pool, false));
-	for (int i = 0; i < 2; i++)
-		up_and_down(&mine, stream[i]);
-	close_to(load_bytes, "two streams");
-	for (int i = 0; i < 2; i++)
-		must(gpumem_stream_destroy(device, stream[i]));
-	must(gpumem_pool_destroy(pool, false));
-}
-
-/* ---- the bound itself ---- */
-
-static void *one_cache(void *unused)
+static void wait_at_gate(void *unused)
 {
 	(void)unused;
-	must(gpumem_free(block(pool, 100, NULL), NULL));
-	return NULL;
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
 }
 
-/* Each thread and stream adds the same. */
-static void bound_grows(void)
+/* Streams that are held keep pending what is pending. */
+static void hold(unsigned count)
 {
-	gpumem_stream stream = new_stream();
-	uint64_t one;
+	pthread_mutex_lock(&gate);
+	for (unsigned i = 0; i < count; i++)
+		must(gpumem_host_launch(0, streams[i], wait_at_gate, NULL));
+}
 
-	pool = new_pool("bound", 0);
-	is_uint(stats_of(pool).cache_bound_bytes, 0, "no cache, no bound");
-	(void)one_cache(NULL);
-	one = stats_of(pool).cache_bound_bytes;
-	ok(one > 32 * MIB, "a cache keeps up to 32 MiB of large blocks");
-	must(gpumem_free(block(pool, 100, stream), stream));
-	is_uint(stats_of(pool).cache_bound_bytes, 2 * one,
-		"a second stream adds as much");
-	for (int i = 0; i < THREADS; i++) {
-		pthread_t thread;
+static void let_go(unsigned count)
+{
+	pthread_mutex_unlock(&gate);
+	for (unsigned i = 0; i < count; i++)
+		must(gpumem_stream_sync(device, streams[i]));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	model.active.now = model.allocated.now;
+}
 
-		if (pthread_create(&thread, NULL, one_cache, NULL))
-			bail("no thread");
-		pthread_join(thread, NULL);
+static bool in_graph; /* stream 0 */
+
+/* Calls without a look at the statistics. Large sizes are seldom, so that most
+ * are hits; not many streams at a time, so that caches have something. */
+static void wander(struct live *live, unsigned *count, unsigned used,
+		   unsigned steps)
+{
+	while (steps--) {
+		unsigned stream = (unsigned)roll(&seed, used);
+		unsigned at = *count ? (unsigned)roll(&seed, *count) : 0;
+		bool foreign;
+
+		if (!*count || (*count < LIVE && roll(&seed, 2))) {
+			allocate(&live[*count], random_bytes(&seed), stream);
+			live[(*count)++].graph = in_graph && !stream;
+			continue;
+		}
+		foreign = roll(&seed, 8) == 0;
+		if (roll(&seed, 16) == 0) {
+			must(gpumem_use_on(live[at].ptr, streams[stream]));
+			live[at].used |= stream != live[at].stream;
+			continue;
+		}
+		if (!foreign)
+			stream = live[at].stream;
+		release(&live[at], stream,
+			live[at].used || stream != live[at].stream);
+		live[at] = live[--*count];
 	}
-	is_uint(stats_of(pool).cache_bound_bytes, 3 * one,
-		"of threads one after the other one counts");
+}
+
+/* What is allocated meanwhile is of a graph. What of it outlived the graph
+ * would belong to no stream, or to another one. */
+static void with_graph(struct live *live, unsigned *count, unsigned used)
+{
+	gpumem_graph *graph;
+
+	must(gpumem_graph_create(pool, &graph));
+	must(gpumem_graph_begin(graph, streams[0]));
+	in_graph = true;
+	wander(live, count, used, 50);
+	in_graph = false;
+	must(gpumem_graph_end(graph, streams[0]));
+	wander(live, count, used, 50);
+	for (unsigned i = *count; i-- > 0;) {
+		if (!live[i].graph)
+			continue;
+		release(&live[i], 0, live[i].used);
+		live[i] = live[--*count];
+	}
+	must(gpumem_graph_destroy(graph, streams[0]));
+}
+
+static void phase(struct live *live, unsigned *count, unsigned used)
+{
+	hold(used);
+	if (roll(&seed, 4) == 0)
+		with_graph(live, count, used);
+	else
+		wander(live, count, used, 20 + (unsigned)roll(&seed, 400));
+	if (roll(&seed, 2))
+		must(gpumem_pool_trim(pool, 0, NULL));
+	wander(live, count, used, (unsigned)roll(&seed, 100));
+	if (roll(&seed, 2))
+		compare();
+	let_go(used);
+	if (roll(&seed, 2))
+		compare();
+	if (roll(&seed, 4))
+		return;
 	must(gpumem_pool_reset_stats(pool, false));
-	is_uint(stats_of(pool).cache_bound_bytes, 2 * one, "two are left");
-	must(gpumem_stream_destroy(device, stream));
-	must(gpumem_pool_reset_stats(pool, false));
-	is_uint(stats_of(pool).cache_bound_bytes, one,
-		"the stream's cache goes with it");
+	model_reset();
+}
+
+static void alone(unsigned used, unsigned phases)
+{
+	struct live *live = calloc(LIVE, sizeof(*live));
+	unsigned count = 0;
+
+	if (!live)
+		bail("no memory");
+	memset(&model, 0, sizeof(model));
+	pool = new_pool("alone", 0);
+	wrong = 0;
+	seed = used;
+	while (phases--)
+		phase(live, &count, used);
+	compare();
+	is_uint(wrong, 0, "one thread on %u streams: every peak is exact",
+		used);
+	while (count--)
+		must(gpumem_free(live[count].ptr, streams[live[count].stream]));
 	must(gpumem_pool_destroy(pool, false));
+	free(live);
 }
 
 int main(void)
 {
-	open_device(120);
-	never_together();
-	all_together();
-	two_streams();
-	bound_grows();
+	open_device(300);
+	for (int i = 1; i < STREAMS; i++)
+		streams[i] = new_stream();
+	for (unsigned used = 1; used <= STREAMS; used++)
+		alone(used, (unsigned)scaled(60, 15));
+	for (int i = 1; i < STREAMS; i++)
+		must(gpumem_stream_destroy(device, streams[i]));
 	must(gpumem_device_close(device));
 	return done_testing();
 }
