@@ -117,8 +117,14 @@ includedir=$(dirname "$(find "$root" -name backend.h)")
 check "a plugin compiles" compile -std=gnu11 -shared -fPIC \
 	-I"${includedir%/*}" -o "$scratch/plugins/good.so" \
 	"$top_srcdir/tests/plugins/good.c"
-conform=$(find "$root" -name gpumem-conform -type f)
+conform=$(find "$root" -name gpumem-conform -type f -perm -u+x)
 if [ -n "$conform" ]; then
+	is "$(find "$root" -path '*/bash-completion/completions/gpumem-*' |
+		sed 's,.*/,,' | sort | tr '\n' ' ')" \
+		"gpumem-bench gpumem-conform gpumem-probe gpumem-replay " \
+		"bash finds the completion of each tool"
+	check "zsh finds that of all" test -f \
+		"$(find "$root" -path '*/zsh/site-functions/_gpumem')"
 	check "it conforms" "$conform" "$scratch/plugins/good.so"
 	exits 0 "and is found by its name" env GPUMEM_BACKEND=good \
 		GPUMEM_PLUGIN_PATH="$scratch/plugins" \

@@ -28,7 +28,7 @@ fits()
 # on COLUMNS COMMAND...: with a terminal of so many columns for all it prints
 on()
 {
-	python3 "$top_srcdir/tests/pty.py" "$@"
+	python3 "$top_srcdir/tests/terminal.py" "$@"
 }
 
 # ---- output that cannot be written ------------------------------------------

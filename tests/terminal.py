@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The gpumem developers
 """Runs a command with a terminal for its output and errors.
 
-    python3 pty.py COLUMNS COMMAND...
+    python3 terminal.py COLUMNS COMMAND...
 
 Prints what the command wrote there and ends as it ended. With 0 columns the
 terminal does not tell how wide it is.
