@@ -29,6 +29,7 @@
  *     host_stream.c   streams and their handles
  *     host_queue.c    what is queued on them, and their threads
  *     host_event.c    events, and streams that wait for them
+ *     host_touch.c    what fills and copies may touch
  *     host_work.c     what queues do; groups COPY and CAPTURE
  *     host_open.c     devices opened, found and closed
  *     host_backend.c  devices counted and described; the table
@@ -185,6 +186,7 @@ struct host_device {
 	int opens;		     /* under the registry's mutex */
 	struct host_config config;   /* as it was when opened */
 	_Atomic bool lost;	     /* never undone */
+	_Atomic uint64_t bad_address; /* why it was lost; 0: another reason */
 	_Atomic uint64_t calls;	     /* only counted for config.lose */
 	_Atomic uint64_t used_bytes; /* sum of bytes of all pages */
 	_Atomic uint32_t capturing;  /* streams being captured */
@@ -205,6 +207,8 @@ struct host_device {
  * that have none. */
 gpumem_status gm_host_enter(struct host_device *device, enum host_slot slot);
 void gm_host_sleep(uint64_t ns);
+/* LOST, and the sentence why. */
+gpumem_status gm_host_fail_lost(const struct host_device *device);
 /* Every slot of the device gives LOST from now on, and its queues are dropped.
  * No stream's mutex may be held. */
 void gm_host_lose(struct host_device *device);
@@ -223,6 +227,18 @@ uint64_t gm_host_memory_at(const struct host_device *device, uint64_t address);
  * this one. No lock may be held. */
 gpumem_status gm_host_may_touch(const struct host_device *device,
 				uint64_t address, uint64_t bytes);
+
+/* What one end of a fill or copy uses. */
+struct host_touch {
+	uint64_t address, bytes;
+	bool write;
+};
+
+/* BAD_POINTER, as far as can be known when it is queued; the address is what the
+ * caller has. No lock may be held. */
+gpumem_status gm_host_touch_look(const struct host_touch *touch);
+/* The same right before it is done, where the bytes are for this process. */
+gpumem_status gm_host_touch_now(const struct host_touch *touch);
 
 /* ---- Devices by number ------------------------------------------------- */
 

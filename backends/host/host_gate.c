@@ -52,6 +52,20 @@ void gm_host_lose(struct host_device *device)
 	}
 }
 
+gpumem_status gm_host_fail_lost(const struct host_device *device)
+{
+	uint64_t address = atomic_load(&device->bad_address);
+
+	if (!address)
+		return gm_host_fail(GPUMEM_LOST,
+				    "the simulated device is lost");
+	return gm_host_fail(GPUMEM_LOST,
+			    "the simulated device is lost: a fill or copy to "
+			    "0x%llx was to use memory that was taken away "
+			    "after it was queued",
+			    (unsigned long long)address);
+}
+
 /* The fate of a call that is to fail. */
 static gpumem_status inject(struct host_device *device, gpumem_status status)
 {
@@ -94,8 +108,7 @@ gpumem_status gm_host_enter(struct host_device *device, enum host_slot slot)
 			lost = true;
 		}
 		if (lost)
-			return gm_host_fail(GPUMEM_LOST,
-					    "the simulated device is lost");
+			return gm_host_fail_lost(device);
 		if (needed & ~device->config.caps)
 			return gm_host_fail(GPUMEM_UNSUPPORTED,
 					    "switched off by an option");

@@ -124,8 +124,7 @@ static gpumem_status open_locked(int index, const struct host_config *config,
 	gpumem_status status;
 
 	if (device && atomic_load(&device->lost))
-		return gm_host_fail(GPUMEM_LOST,
-				    "the simulated device is lost");
+		return gm_host_fail_lost(device);
 	if (device) {
 		device->opens++;
 		*device_out = device;

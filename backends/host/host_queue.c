@@ -30,6 +30,14 @@ static struct host_work *take_work(struct host_stream *stream)
 	return work;
 }
 
+/* As a real device that is told to use what is no memory: nothing of what it
+ * did afterwards could be relied on. */
+static void lose(struct host_device *device, const struct host_work *work)
+{
+	atomic_store(&device->bad_address, work->move.to);
+	gm_host_lose(device);
+}
+
 static void *run(void *arg)
 {
 	struct host_stream *stream = arg;
@@ -39,8 +47,9 @@ static void *run(void *arg)
 	pthread_mutex_lock(&stream->mutex);
 	while ((work = take_work(stream))) {
 		pthread_mutex_unlock(&stream->mutex);
-		if (!atomic_load(&device->lost))
-			gm_host_work_run(device, work);
+		if (!atomic_load(&device->lost) &&
+		    gm_host_work_run(device, work) != GPUMEM_OK)
+			lose(device, work);
 		free(work);
 		pthread_mutex_lock(&stream->mutex);
 		atomic_fetch_add_explicit(&stream->done, 1,

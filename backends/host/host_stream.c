@@ -141,10 +141,8 @@ gpumem_status gm_host_stream_wait_for(struct host_stream *stream,
 {
 	gpumem_status status = gm_host_stream_await(stream, ticket);
 
-	return status == GPUMEM_OK
-		       ? GPUMEM_OK
-		       : gm_host_fail(status, "the simulated device was lost "
-					      "meanwhile");
+	return status == GPUMEM_OK ? GPUMEM_OK
+				   : gm_host_fail_lost(stream->device);
 }
 
 gpumem_status gm_host_stream_sync(void *handle, gpumem_stream name)

@@ -12,22 +12,51 @@
 static _Atomic uint64_t captures; /* the last capture's number */
 static _Atomic uint64_t violations;
 
-static void move(const struct host_device *device, const struct host_work *work)
+static struct host_touch target_of(const struct host_work *work)
+{
+	return (struct host_touch){work->move.to, work->move.bytes, true};
+}
+
+static struct host_touch source_of(const struct host_work *work)
+{
+	return (struct host_touch){work->move.from, work->move.bytes, false};
+}
+
+/* Looks at both ends, that is at one of a fill. */
+static gpumem_status look(const struct host_work *work,
+			  gpumem_status (*at)(const struct host_touch *touch))
+{
+	struct host_touch target = target_of(work), source = source_of(work);
+	gpumem_status status = at(&target);
+
+	if (status == GPUMEM_OK && work->kind == HOST_WORK_COPY)
+		status = at(&source);
+	return status;
+}
+
+static gpumem_status move(const struct host_device *device,
+			  const struct host_work *work)
 {
 	void *to = (void *)(uintptr_t)work->move.to;
 	const void *from = (const void *)(uintptr_t)work->move.from;
 	uint64_t rate = device->config.copy_rate;
+	gpumem_status status;
 
 	if (rate)
 		gm_host_sleep((uint64_t)((double)work->move.bytes * 1e9 /
 					 (double)rate));
+	status = look(work, gm_host_touch_now);
+	if (status != GPUMEM_OK)
+		return status;
 	if (work->kind == HOST_WORK_FILL)
 		memset(to, work->move.value, work->move.bytes);
 	else
 		memmove(to, from, work->move.bytes);
+	return GPUMEM_OK;
 }
 
-void gm_host_work_run(struct host_device *device, const struct host_work *work)
+gpumem_status gm_host_work_run(struct host_device *device,
+			       const struct host_work *work)
 {
 	switch (work->kind) {
 	case HOST_WORK_LAUNCH:
@@ -40,14 +69,15 @@ void gm_host_work_run(struct host_device *device, const struct host_work *work)
 		break;
 	case HOST_WORK_FILL:
 	case HOST_WORK_COPY:
-		move(device, work);
-		break;
+		return move(device, work);
 	}
+	return GPUMEM_OK;
 }
 
-/* Queues the work; a device without streams does it at once. */
+/* Queues the work, whose addresses are the device's; one without streams does
+ * it at once. */
 static gpumem_status submit(struct host_device *device, enum host_slot slot,
-			    gpumem_stream name, const struct host_work *work)
+			    gpumem_stream name, struct host_work *work)
 {
 	struct host_stream *stream;
 	gpumem_status status = gm_host_enter(device, slot);
@@ -57,10 +87,18 @@ static gpumem_status submit(struct host_device *device, enum host_slot slot,
 	stream = gm_host_stream_find(device, name);
 	if (!stream)
 		return GPUMEM_INVALID;
+	if (work->kind == HOST_WORK_FILL)
+		status = gm_host_may_touch(device, work->move.to,
+					   work->move.bytes);
+	if (status == GPUMEM_OK)
+		status = look(work, gm_host_touch_look);
+	if (status != GPUMEM_OK)
+		return status;
+	work->move.to = gm_host_memory_at(device, work->move.to);
+	work->move.from = gm_host_memory_at(device, work->move.from);
 	if (device->config.caps & GPUMEM_CAP_STREAMS)
 		return gm_host_stream_queue(stream, work);
-	gm_host_work_run(device, work);
-	return GPUMEM_OK;
+	return gm_host_work_run(device, work);
 }
 
 gpumem_status gm_host_fill(void *handle, uint64_t address, uint8_t value,
@@ -68,14 +106,9 @@ gpumem_status gm_host_fill(void *handle, uint64_t address, uint8_t value,
 {
 	struct host_work work = {
 		.kind = HOST_WORK_FILL,
-		.move = {.to = gm_host_memory_at(handle, address),
-			 .bytes = bytes,
-			 .value = value},
+		.move = {.to = address, .bytes = bytes, .value = value},
 	};
-	gpumem_status status = gm_host_may_touch(handle, address, bytes);
 
-	if (status != GPUMEM_OK)
-		return status;
 	return submit(handle, HOST_SLOT_fill, stream, &work);
 }
 
@@ -84,9 +117,7 @@ gpumem_status gm_host_copy(void *handle, uint64_t to, uint64_t from,
 {
 	struct host_work work = {
 		.kind = HOST_WORK_COPY,
-		.move = {.to = gm_host_memory_at(handle, to),
-			 .from = gm_host_memory_at(handle, from),
-			 .bytes = bytes},
+		.move = {.to = to, .from = from, .bytes = bytes},
 	};
 
 	return submit(handle, HOST_SLOT_copy, stream, &work);

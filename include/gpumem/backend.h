@@ -196,6 +196,8 @@ struct gpumem_backend {
 
 	/* ---- group COPY ---- */
 
+	/* BAD_POINTER or INVALID where the driver can tell that an address is no
+	 * memory; where only the work finds out, the device is LOST. */
 	gpumem_status (*fill)(void *device, uint64_t address, uint8_t value,
 			      uint64_t bytes, gpumem_stream stream);
 	/* Between any two of host and device memory. */

@@ -383,7 +383,10 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_stream_sync(gpumem_device *device, gpumem_stream stream);
 
 /* Queues on `stream`: set `bytes` bytes at `ptr` to `value`; nothing for 0
- * bytes. OK; UNSUPPORTED: no CAP_COPY; DRIVER; LOST; NO_HOST_MEMORY. */
+ * bytes. OK; UNSUPPORTED: no CAP_COPY; BAD_POINTER: on host, and where a driver
+ * says so, there is no memory at ptr; DRIVER; LOST; NO_HOST_MEMORY. Memory that
+ * is taken away after the call is the caller's mistake: LOST from the next
+ * gpumem_stream_sync() on. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_fill(gpumem_device *device, void *ptr, uint8_t value, size_t bytes,
 	    gpumem_stream stream);
