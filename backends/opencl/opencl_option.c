@@ -34,8 +34,9 @@ uint64_t gm_opencl_option_capacity(uint64_t total_bytes)
 		return whole;
 	if (*at == '.')
 		take_digits(at + 1, &part, &scale);
-	bytes = (double)total_bytes / 100 *
-		((double)whole + (double)part / (double)scale);
+	/* In this order: a hundredth of most totals is no double. */
+	bytes = (double)total_bytes *
+		((double)whole + (double)part / (double)scale) / 100;
 	return bytes < 1 ? 1 : (uint64_t)bytes;
 }
 
