@@ -7,7 +7,8 @@
 # check` in another by a user without rights, who has another locale and time
 # zone and finds gpumem installed; the tarball; and the packages. Each clone is
 # called gpumem and lies in a path with a blank. Nothing stays outside a clone's
-# build folder. Run as root by .ci/run; takes some 35 minutes on 2 cores.
+# build folder. Run as root by .ci/run. The first check has its full length; the
+# tarball's and the user's that of GPUMEM_TEST_SCALE=small, to save time.
 #
 #	sh tests/fresh.sh
 #
