@@ -104,6 +104,13 @@ void gpumem_option_visit(bool (*fn)(const struct gpumem_option *option,
 	gm_option_visit(fn, user);
 }
 
+gpumem_status gpumem_option_check(void)
+{
+	gpumem_status status = gm_enter();
+
+	return status ? status : gm_backend_conf(true, false);
+}
+
 /* ---- backends ---- */
 
 gpumem_status gpumem_backend_visit(

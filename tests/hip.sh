@@ -143,7 +143,7 @@ check "the note is a line" \
 exits 3 "a release that is too old" on 5 env FAKEHIP_VERSION=49999999 \
 	"$tools/gpumem-probe" --backend hip
 check "is told so" grep -q 'is of ROCm 4.99, and 5.0 or later' "$scratch/err"
-exits 1 "a level that is none" on 6 env GPUMEM_CONF=hip.vm:most \
+exits 2 "a level that is none" on 6 env GPUMEM_CONF=hip.vm:most \
 	"$tools/gpumem-probe" --device hip:0
 check "is told" grep -q 'has to be auto, full' "$scratch/err"
 

@@ -88,3 +88,23 @@ common_manners()
 	exits 2 "an option that is none" "$tools/gpumem-$1" --nonsense
 	page_is_honest "$1"
 }
+
+# wants_good_options TOOL ARGUMENT...: what is not understood in the environment
+# ends it before anything is done
+wants_good_options()
+{
+	tool=$tools/gpumem-$1
+	shift
+	for conf in limit:1XB limit=1GB hsot.capacity:1GiB vm; do
+		exits 2 "GPUMEM_CONF=$conf" with "$conf" "$tool" "$@"
+		is "$(wc -c <"$scratch/out")" 0 "shows nothing"
+		is "$(wc -l <"$scratch/err")" 1 "tells it once"
+		check "and what it was" grep -q ": GPUMEM_CONF: .*${conf%:*}" \
+			"$scratch/err"
+	done
+	check "names the option that may have been meant" sh -c \
+		"GPUMEM_CONF=hsot.capacity:1 '$tool' $* 2>&1 |
+			grep -q 'did you mean \"host.capacity\"?'"
+	exits 2 "also with log:none" with log:none,limit:1XB "$tool" "$@"
+	exits 0 "but --help" with limit:1XB "$tool" --help
+}

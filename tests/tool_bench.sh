@@ -13,6 +13,7 @@ bench=$tools/gpumem-bench
 short="--iterations=64 --rounds=2"
 
 common_manners bench
+wants_good_options bench pair --seconds=0.001
 
 exits 0 "pair" "$bench" $short pair
 check "prints a table" grep -qE '^4 KiB +[0-9.]+ (ns|us|ms)' "$scratch/out"

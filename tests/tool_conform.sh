@@ -12,6 +12,7 @@ need_tool conform
 conform=$tools/gpumem-conform
 
 common_manners conform
+wants_good_options conform host
 
 # plan_fits NAME: the plan of the last output is the number of its results
 plan_fits()

@@ -11,6 +11,9 @@ need_tool probe
 probe=$tools/gpumem-probe
 
 common_manners probe
+wants_good_options probe
+wants_good_options probe --options
+wants_good_options probe --device=host:0 --test
 
 # ---- listing ---------------------------------------------------------------
 
@@ -34,6 +37,11 @@ json_is "[(x['name'], x['total_bytes'], x['free_bytes'])
 	"[('host:0', 1073741824, None), ('host:1', 1073741824, None), ('host:2', 1073741824, None)]" \
 	"are all listed, none of them opened"
 
+exits 0 "a value that the device does not take" \
+	with host.devices:65 "$probe"
+check "is shown" grep -q 'host\.devices is "65": out of range' "$scratch/out"
+exits 2 "and in the way of who names it" \
+	with host.devices:65 "$probe" --device=host:0
 exits 0 "listing opens no device" with 'host.fail:device_open@1+' "$probe"
 exits 1 "naming one does" with 'host.fail:device_open@1+' \
 	"$probe" --device=host:0

@@ -27,6 +27,7 @@ f 8
 f 18446744073709551615
 END
 
+wants_good_options replay "$scratch/small"
 exits 0 "a small trace" "$replay" "$scratch/small"
 check "prints a table" grep -qE '^peak requested +2 MiB +2101248 +1\.0000$' \
 	"$scratch/out"

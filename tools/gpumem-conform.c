@@ -166,8 +166,12 @@ static void run_device(struct conform *c)
 static int conform_main(const struct config *config)
 {
 	struct conform c = {.index = (int)config->device};
-	gpumem_status status = find(&c, config->backend);
+	int code = tool_configured();
+	gpumem_status status;
 
+	if (code)
+		return code;
+	status = find(&c, config->backend);
 	if (status == GPUMEM_OK)
 		status = c.ops->device_count(&c.devices);
 	if (status != GPUMEM_OK)

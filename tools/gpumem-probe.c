@@ -75,8 +75,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static int show_options(const struct probe_config *config)
 {
-	bool ok = config->json ? probe_options_json() : probe_options_text();
+	int code = tool_configured();
+	bool ok;
 
+	if (code)
+		return code;
+	ok = config->json ? probe_options_json() : probe_options_text();
 	return ok ? TOOL_OK : TOOL_FAILED;
 }
 
@@ -84,9 +88,11 @@ static int show_devices(struct probe_config *config)
 {
 	struct probe probe = {.config = config};
 	char backend[16];
+	int index, code = tool_configured();
 	bool printed;
-	int index, code;
 
+	if (code)
+		return code;
 	if (config->device && !raw_split(config->device, backend, &index)) {
 		tool_error("no such device: %s", config->device);
 		return TOOL_ABSENT;

@@ -44,8 +44,9 @@ bool gm_log_level_parse(const char *text, gpumem_log_level *level_out)
 	return false;
 }
 
-/* The present sink; without a function, its level is that of option `log`. */
-static struct sink sink_now(void)
+/* The present sink; without a function, its level is that of option `log`, or
+ * `unasked` if that has its default. */
+static struct sink sink_now(gpumem_log_level unasked)
 {
 	struct sink now;
 	char text[8];
@@ -55,8 +56,9 @@ static struct sink sink_now(void)
 	pthread_mutex_unlock(&mutex);
 	if (now.fn)
 		return now;
-	now.level = GPUMEM_LOG_NONE;
-	if (gm_option_text("log", text, sizeof(text)))
+	now.level = unasked;
+	if (!gm_option_is_default("log") &&
+	    gm_option_text("log", text, sizeof(text)))
 		gm_log_level_parse(text, &now.level);
 	return now;
 }
@@ -70,27 +72,44 @@ static bool wanted(const struct sink *now, gpumem_log_level level)
 
 bool gm_log_wanted(gpumem_log_level level)
 {
-	struct sink now = sink_now();
+	struct sink now = sink_now(GPUMEM_LOG_NONE);
 
 	return wanted(&now, level);
 }
 
-void gm_log(gpumem_log_level level, const char *format, ...)
+static void emit(const struct sink *now, gpumem_log_level level,
+		 const char *format, va_list args)
 {
-	struct sink now = sink_now();
 	char text[LINE_BYTES], line[LINE_BYTES];
-	va_list args;
 
-	if (!wanted(&now, level))
+	if (!wanted(now, level))
 		return;
-	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	gm_line_copy(line, sizeof(line), text);
-	if (now.fn)
-		now.fn(level, line, now.user);
+	if (now->fn)
+		now->fn(level, line, now->user);
 	else
 		fprintf(stderr, "gpumem: %s: %s\n", level_names[level], line);
+}
+
+void gm_log(gpumem_log_level level, const char *format, ...)
+{
+	struct sink now = sink_now(GPUMEM_LOG_NONE);
+	va_list args;
+
+	va_start(args, format);
+	emit(&now, level, format, args);
+	va_end(args);
+}
+
+void gm_log_unasked(const char *format, ...)
+{
+	struct sink now = sink_now(GPUMEM_LOG_ERROR);
+	va_list args;
+
+	va_start(args, format);
+	emit(&now, GPUMEM_LOG_ERROR, format, args);
+	va_end(args);
 }
 
 void gm_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)

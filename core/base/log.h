@@ -14,6 +14,12 @@
 void gm_log(gpumem_log_level level, const char *format, ...)
 	GPUMEM_PRINTF(2, 3);
 
+/* The same at level error, for what would otherwise be passed over in silence:
+ * it goes to standard error also where nobody asked for messages. A function
+ * of the program takes it like any other, and only a `log:none` that somebody
+ * did ask for silences it. */
+void gm_log_unasked(const char *format, ...) GPUMEM_PRINTF(1, 2);
+
 /* True when a message of this level would be seen. */
 bool gm_log_wanted(gpumem_log_level level);
 

@@ -49,8 +49,6 @@ static void append(struct gm_option *options, size_t count,
 	gm_conf_apply(options);
 }
 
-/* Takes the mutex; the first caller reads the environment. Other threads may
- * pass while that one says what is wrong with it. */
 void gm_option_lock(void)
 {
 	pthread_mutex_lock(&mutex);
@@ -59,9 +57,6 @@ void gm_option_lock(void)
 	loaded = true;
 	gm_conf_read();
 	append(core_options, CORE_COUNT, core_rows);
-	pthread_mutex_unlock(&mutex);
-	gm_conf_report(NULL);
-	pthread_mutex_lock(&mutex);
 }
 
 void gm_option_unlock(void)
@@ -163,15 +158,11 @@ static bool is_added(const struct gpumem_option_row *rows)
 gpumem_status gm_option_add(const struct gpumem_option_row *rows)
 {
 	gpumem_status status = GPUMEM_OK;
-	bool fresh;
 
 	gm_option_lock();
-	fresh = !is_added(rows);
-	if (fresh)
+	if (!is_added(rows))
 		status = add_rows(rows);
 	gm_option_unlock();
-	if (fresh && status == GPUMEM_OK && rows->key)
-		gm_conf_report(rows->key);
 	return status;
 }
 

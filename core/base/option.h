@@ -4,9 +4,9 @@
 /*
  * The one table of options: the core's rows, then the rows that each backend
  * brings. A value comes from its default, then GPUMEM_CONF, then the program.
- * A bad value in the environment is said once in the log and the default
- * stands. Keys in GPUMEM_CONF that no row has yet are kept until a backend
- * brings the row. A mutex of its own guards the table.
+ * Keys in GPUMEM_CONF that no row has yet are kept until a backend brings the
+ * row. What is not understood there changes nothing, and gm_conf_check() fails.
+ * A mutex of its own guards the table.
  */
 #ifndef GM_BASE_OPTION_H
 #define GM_BASE_OPTION_H
@@ -60,6 +60,26 @@ gpumem_status gm_option_set(const char *key, const char *value);
 gpumem_status gm_option_get(const char *key, struct gpumem_option *option_out);
 void gm_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
 		     void *user);
+
+/* Whether a key that the table does not have is of a backend whose options are
+ * not there yet. If not, the name of the backend that may have been meant goes
+ * into meant_out (""). Called without a lock. */
+typedef bool (*gm_conf_waits_fn)(const char *key, char meant_out[16]);
+
+/* Judges what GPUMEM_CONF was when the library was first used, without the
+ * values of options that the program has set. OK; INVALID: the first thing in
+ * it that was not understood; NO_HOST_MEMORY: it could not be kept. With `tell`
+ * each such thing is told once, by gm_log_unasked(). */
+gpumem_status gm_conf_check(gm_conf_waits_fn waits, bool tell);
+/* Calls fn for the key of every pair; without a lock. */
+void gm_conf_keys(void (*fn)(const char *key));
+
+/* Nobody has given it a value. */
+bool gm_option_is_default(const char *key);
+
+/* How many letters have to change to make one of the other: at most 64 of
+ * `right` are looked at. */
+unsigned gm_option_distance(const char *left, const char *right);
 
 /* Present values, parsed. The key must be in the table and of that kind. */
 bool gm_option_bool(const char *key);

@@ -2,22 +2,27 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * GPUMEM_CONF: "key:value,key:value". It is copied once and read in two passes:
- * one, under the table's mutex, gives rows their values; one, without it, logs
- * what was wrong. Keys of backends that are not there yet wait in the copy. A
- * value ends at a comma; the first colon ends the key. The last of several
- * pairs with one key wins. Blanks around both are dropped.
+ * GPUMEM_CONF: "key:value,key:value". It is copied once. Rows get their values
+ * from the copy, under the table's mutex, when they are added; and the copy is
+ * judged, without it, each time that a device is to be opened. A value ends at
+ * a comma; the first colon ends the key. The last of several pairs with one key
+ * wins. Blanks around both are dropped, and so is what is empty.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* secure_getenv */
 #endif
 
 #include "option_table.h"
+#include "error.h"
 #include "log.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char *conf; /* written once, by gm_conf_read() */
+/* Written once, by gm_conf_read(); the marks are under the mutex. */
+static char *conf;  /* NULL: there is none */
+static char *told;  /* as long: at a pair's first byte, whether it was told */
+static bool unread; /* there was no memory for them */
 
 const char *gm_environment(const char *name)
 {
@@ -27,9 +32,16 @@ const char *gm_environment(const char *name)
 void gm_conf_read(void)
 {
 	const char *text = gm_environment("GPUMEM_CONF");
+	size_t bytes = text ? strlen(text) + 1 : 0;
 
-	if (text)
-		conf = strdup(text);
+	if (!text)
+		return;
+	conf = calloc(2, bytes);
+	unread = !conf;
+	if (unread)
+		return;
+	memcpy(conf, text, bytes);
+	told = conf + bytes;
 }
 
 static bool is_blank(char c)
@@ -71,15 +83,15 @@ bool gm_conf_next(const char **at, struct gm_pair *pair)
 		colon = memchr(from, ':', (size_t)(end - from));
 		if (!copy_trimmed(pair->key, sizeof(pair->key), from,
 				  colon ? colon : end))
-			pair->fault = "the key is too long";
+			pair->fault = "has too long a key";
 	} while (!colon && !pair->key[0]);
+	if (colon &&
+	    !copy_trimmed(pair->value, sizeof(pair->value), colon + 1, end))
+		pair->fault = "has too long a value";
 	if (!colon)
-		pair->fault = "no colon";
+		pair->fault = "has no colon: it has to be like \"vm:off\"";
 	else if (!pair->key[0])
-		pair->fault = "no key";
-	else if (!copy_trimmed(pair->value, sizeof(pair->value), colon + 1,
-			       end))
-		pair->fault = "the value is too long";
+		pair->fault = "has no key: it has to be like \"vm:off\"";
 	return true;
 }
 
@@ -99,34 +111,87 @@ void gm_conf_apply(struct gm_option *first)
 	}
 }
 
-/* Whether the pair's key is of the same owner as `key`: what stands before the
- * dot is the same. The core's keys have none. */
-static bool same_owner(const char *pair_key, const char *key)
+void gm_conf_keys(void (*fn)(const char *key))
 {
-	const char *dot = strchr(pair_key, '.');
-	size_t length = dot ? (size_t)(dot - pair_key) + 1 : 0;
+	struct gm_pair pair;
+	const char *at;
 
-	if (!key)
-		return !dot;
-	return dot && strncmp(pair_key, key, length) == 0;
+	gm_option_lock();
+	at = conf;
+	gm_option_unlock();
+	while (gm_conf_next(&at, &pair))
+		if (!pair.fault)
+			fn(pair.key);
 }
 
-void gm_conf_report(const char *key)
+/* A key that the table does not have: true when that is no mistake. */
+static bool excused(const char *key, gm_conf_waits_fn waits, char *sentence,
+		    size_t bytes)
 {
-	const char *at = conf;
-	struct gm_pair pair;
-	char sentence[GM_OPTION_VALUE_BYTES];
+	char meant[16] = "";
 
-	while (gm_conf_next(&at, &pair)) {
-		if (!same_owner(pair.key, key))
-			continue;
-		if (pair.fault)
-			gm_log(GPUMEM_LOG_WARN,
-			       "GPUMEM_CONF: \"%s\" is ignored: %s", pair.key,
-			       pair.fault);
-		else if (gm_option_judge(pair.key, pair.value, sentence,
-					 sizeof(sentence)) != GPUMEM_OK)
-			gm_log(GPUMEM_LOG_WARN, "GPUMEM_CONF: %s; ignored",
-			       sentence);
+	if (waits(key, meant))
+		return true;
+	if (*meant)
+		snprintf(sentence, bytes,
+			 "unknown option \"%s\", did you mean \"%s%s\"?", key,
+			 meant, strchr(key, '.'));
+	return false;
+}
+
+/* True, or what is wrong, as a sentence. */
+static bool judge(const struct gm_pair *pair, gm_conf_waits_fn waits,
+		  char *sentence, size_t bytes)
+{
+	if (pair->fault) {
+		snprintf(sentence, bytes, "\"%s%s%.60s\" %s", pair->key,
+			 *pair->value || !*pair->key ? ":" : "", pair->value,
+			 pair->fault);
+		return false;
 	}
+	switch (gm_option_judge(pair->key, pair->value, sentence, bytes)) {
+	case GPUMEM_OK:
+		return true;
+	case GPUMEM_NOT_FOUND:
+		return excused(pair->key, waits, sentence, bytes);
+	default:
+		return gm_option_decided(pair->key);
+	}
+}
+
+/* True the first time. */
+static bool is_news(size_t offset)
+{
+	bool news;
+
+	gm_option_lock();
+	news = !told[offset];
+	told[offset] = true;
+	gm_option_unlock();
+	return news;
+}
+
+gpumem_status gm_conf_check(gm_conf_waits_fn waits, bool tell)
+{
+	gpumem_status status = GPUMEM_OK;
+	char sentence[GM_OPTION_VALUE_BYTES];
+	const char *at, *from;
+	struct gm_pair pair;
+
+	gm_option_lock();
+	at = from = conf;
+	gm_option_unlock();
+	if (unread)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no memory for a copy of GPUMEM_CONF");
+	for (; gm_conf_next(&at, &pair); from = at) {
+		if (judge(&pair, waits, sentence, sizeof(sentence)))
+			continue;
+		if (status == GPUMEM_OK)
+			status = gm_fail(GPUMEM_INVALID, "GPUMEM_CONF: %s",
+					 sentence);
+		if (tell && is_news((size_t)(from - conf)))
+			gm_log_unasked("GPUMEM_CONF: %s", sentence);
+	}
+	return status;
 }

@@ -84,6 +84,30 @@ gpumem_status gm_option_judge(const char *key, const char *value,
 	return status;
 }
 
+bool gm_option_decided(const char *key)
+{
+	const struct gm_option *option;
+	bool decided;
+
+	gm_option_lock();
+	option = gm_option_find(gm_option_first(), key);
+	decided = option && option->decided;
+	gm_option_unlock();
+	return decided;
+}
+
+bool gm_option_is_default(const char *key)
+{
+	const struct gm_option *option;
+	bool is_default;
+
+	gm_option_lock();
+	option = gm_option_find(gm_option_first(), key);
+	is_default = option && option->source == GM_SOURCE_DEFAULT;
+	gm_option_unlock();
+	return is_default;
+}
+
 gpumem_status gm_option_set(const char *key, const char *value)
 {
 	struct gm_option *option;
@@ -97,6 +121,8 @@ gpumem_status gm_option_set(const char *key, const char *value)
 	else if (status == GPUMEM_OK)
 		gm_option_assign(option, option->row->default_value,
 				 GM_SOURCE_DEFAULT);
+	if (status == GPUMEM_OK)
+		option->decided = true;
 	gm_option_unlock();
 	return status == GPUMEM_OK ? status : gm_fail(status, "%s", sentence);
 }

@@ -28,11 +28,13 @@ enum gm_option_source {
  *
  *     value is valid for row->kind            at every instant
  *     source == DEFAULT  =>  value == row->default_value
+ *     source == PROGRAM  =>  decided
  */
 struct gm_option {
 	const struct gpumem_option_row *row;
 	struct gm_option *next;
 	enum gm_option_source source;
+	bool decided; /* by the program, whatever the environment says */
 	char value[GM_OPTION_VALUE_BYTES];
 };
 
@@ -50,8 +52,6 @@ bool gm_parse_percent(const char *text, double *fraction_out);
  * "is not on or off". */
 const char *gm_option_fault(const struct gpumem_option_row *row,
 			    const char *text);
-/* How many letters have to change to make one of the other. */
-unsigned gm_option_distance(const char *left, const char *right);
 
 /* ---- option.c ---- */
 
@@ -71,13 +71,15 @@ void gm_option_assign(struct gm_option *option, const char *value,
 /* Takes the mutex. OK, or why key and value cannot be set, as a sentence. */
 gpumem_status gm_option_judge(const char *key, const char *value,
 			      char *sentence, size_t bytes);
+/* Takes the mutex: the program has set it, or set it back. */
+bool gm_option_decided(const char *key);
 
 /* ---- option_conf.c ---- */
 
 struct gm_pair {
 	char key[GM_OPTION_KEY_BYTES];
 	char value[GM_OPTION_VALUE_BYTES];
-	const char *fault; /* NULL: there is a key and a value */
+	const char *fault; /* "has no key"; NULL: it has a key and a value */
 };
 
 /* The next pair of the text at *at, which moves on; false at the end. Empty
@@ -88,8 +90,5 @@ bool gm_conf_next(const char **at, struct gm_pair *pair);
 void gm_conf_read(void);
 /* Gives the rows from `first` on what GPUMEM_CONF says; under the mutex. */
 void gm_conf_apply(struct gm_option *first);
-/* Logs what is wrong in GPUMEM_CONF with the keys of a backend ("cuda.foo" for
- * "cuda.x"), or with the core's (NULL). Without the mutex, once for each. */
-void gm_conf_report(const char *key);
 
 #endif

@@ -123,6 +123,18 @@ static gpumem_status open_index(const struct gm_backend *backend, int index,
 	return status;
 }
 
+/* Whoever looks for a device may load backends, and then more of GPUMEM_CONF
+ * can be judged. A mistake there is the cause of whatever else went wrong. */
+static gpumem_status judge_again(gpumem_status found)
+{
+	struct gm_first first = {0};
+	gpumem_status status;
+
+	gm_first_keep(&first, found);
+	status = gm_backend_conf(false, true);
+	return status != GPUMEM_OK ? status : gm_first_end(&first);
+}
+
 gpumem_status gm_device_open(const char *name,
 			     struct gpumem_device **device_out)
 {
@@ -130,7 +142,11 @@ gpumem_status gm_device_open(const char *name,
 	gpumem_status status;
 	int index;
 
+	status = gm_backend_conf(false, true);
+	if (status != GPUMEM_OK)
+		return status;
 	status = gm_device_find(name, &backend, &index);
+	status = judge_again(status);
 	return status == GPUMEM_OK ? open_index(backend, index, device_out)
 				   : status;
 }
@@ -143,7 +159,11 @@ gpumem_status gm_device_adopt(const char *name, void *context,
 	gpumem_status status;
 	int index = 0;
 
+	status = gm_backend_conf(false, true);
+	if (status != GPUMEM_OK)
+		return status;
 	status = gm_backend_find(name, &backend);
+	status = judge_again(status);
 	if (status != GPUMEM_OK)
 		return status;
 	if (!backend->ops.device_adopt)

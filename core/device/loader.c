@@ -45,6 +45,14 @@ static struct gm_backend *find_row(const char *name)
 	return row;
 }
 
+bool gm_row_has_options(const char *name)
+{
+	const struct gm_backend *row = find_row(name);
+
+	return row && row->table &&
+	       (row->started || row->info.status == GPUMEM_OK);
+}
+
 static struct gm_backend *new_row(const char *name)
 {
 	struct gm_backend **tail = &rows, *row;

@@ -44,6 +44,9 @@ gpumem_status gm_backend_register(const struct gpumem_backend *backend);
  * but does not start it, so that what its init reads can be set before. A
  * backend that is not there is no failure here: the key will be unknown. */
 void gm_backend_options(const char *key);
+/* Judges GPUMEM_CONF: gm_conf_check(), in which keys of known backends that are
+ * not loaded wait. With `load`, those that it names are loaded before. */
+gpumem_status gm_backend_conf(bool load, bool tell);
 /* Every backend that is installed, named by the environment, loaded or built
  * in, whether usable or not; order: as auto prefers. */
 gpumem_status

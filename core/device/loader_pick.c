@@ -85,6 +85,29 @@ static bool list_names(struct gm_names *names)
 	return room && gm_names_add(names, gm_host_backend.name);
 }
 
+bool gm_name_known(const char *name, char meant_out[16])
+{
+	struct gm_names names = {0};
+	unsigned nearest = 3;
+	bool known = !list_names(&names); /* for all that can be said */
+	size_t i;
+
+	for (i = 0; i < names.count; i++) {
+		const char *other = names.list[i];
+		unsigned distance = gm_option_distance(name, other);
+
+		known = known || distance == 0;
+		if (distance >= nearest || distance >= strlen(other))
+			continue;
+		nearest = distance;
+		memcpy(meant_out, other, GM_NAME_BYTES);
+	}
+	if (known)
+		meant_out[0] = '\0';
+	gm_names_free(&names);
+	return known;
+}
+
 /* Its first device decides: those that are none come last. What cannot be
  * asked shows when it is opened. */
 static gpumem_status refuse_processor(const struct gm_backend *row)

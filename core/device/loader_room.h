@@ -5,7 +5,8 @@
  * What the parts of the loader share: loader.c (the registry and its mutex),
  * loader_pick.c (orders and choices), loader_start.c (options and init),
  * loader_folder.c (where plugins are), loader_file.c (files), loader_check.c (a
- * table alone). Nobody else includes this.
+ * table alone), loader_conf.c (whose a key of GPUMEM_CONF is). Nobody else
+ * includes this.
  */
 #ifndef GM_DEVICE_LOADER_ROOM_H
 #define GM_DEVICE_LOADER_ROOM_H
@@ -81,5 +82,13 @@ gpumem_status gm_row_get(const char *name, bool start,
 			 struct gm_backend **row_out);
 /* Under the mutex: adds the names of all rows, in order. */
 bool gm_row_names(struct gm_names *names);
+/* Under the mutex: its options are in the table. */
+bool gm_row_has_options(const char *name);
+
+/* ---- loader_pick.c: under the mutex ---- */
+
+/* Whether a backend of that name is known, loaded or not. If not, the nearest
+ * that is goes into meant_out; "" if none is near. */
+bool gm_name_known(const char *name, char meant_out[16]);
 
 #endif

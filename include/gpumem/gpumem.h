@@ -26,8 +26,9 @@
  *   stream), and, as the last thing before "out of memory", gpumem_alloc()
  *   (option `wait`). Where the device has CAP_FREE_WAITS and a pool no virtual
  *   memory, the driver itself waits when memory is given back to it.
- * - The library never prints (unless option `log` asks), exits, aborts or
- *   installs handlers.
+ * - The library never prints (unless option `log` asks, or GPUMEM_CONF is not
+ *   understood and nobody asked for `log:none`), exits, aborts or installs
+ *   handlers.
  * - Every call may return GPUMEM_INVALID for an argument that breaks what its
  *   comment asks, and GPUMEM_FORKED in a process that was forked after the
  *   library was first used: such a child can ask for names and texts, and
@@ -156,7 +157,8 @@ typedef void (*gpumem_log_fn)(gpumem_log_level level, const char *text,
 			      void *user);
 
 /* Sends messages up to `level` to `fn`. NULL: to standard error when option
- * `log` asks for any, which by default it does not. After this returns, a call
+ * `log` asks for any, which by default it does not; only what is wrong in
+ * GPUMEM_CONF is told even then, at level ERROR. After this returns, a call
  * of an earlier function that had begun may still be running. */
 GPUMEM_API void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn,
 			       void *user);
@@ -166,7 +168,9 @@ GPUMEM_API void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn,
 /*
  * One table for everything that can be configured. Sources, the later wins:
  * default, the environment's GPUMEM_CONF ("key:value,key:value"), and
- * gpumem_option_set(). A device reads its options when it is opened, a pool
+ * gpumem_option_set(). No device can be opened while GPUMEM_CONF has a key that
+ * does not exist, or a value that is not of its option's kind and that the
+ * program has not set aside by gpumem_option_set(). A device reads its options when it is opened, a pool
  * when it is created. `gpumem-probe --options` prints the table.
  */
 struct gpumem_option {
@@ -179,7 +183,8 @@ struct gpumem_option {
 };
 
 /* value NULL goes back to the default. Returns OK; NOT_FOUND: no such key;
- * INVALID: the value is not of the option's kind; NO_HOST_MEMORY. */
+ * INVALID: the value is not of the option's kind; NO_HOST_MEMORY. Whatever
+ * GPUMEM_CONF says of the key, also what is wrong, counts no longer. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_option_set(const char *key, const char *value);
 
@@ -193,6 +198,11 @@ gpumem_option_get(const char *key, struct gpumem_option *option_out);
 GPUMEM_API void
 gpumem_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
 		    void *user);
+
+/* What gpumem_device_open() asks of GPUMEM_CONF, also of the backends whose keys
+ * stand there, which are loaded if they are installed, but not started. OK;
+ * INVALID: a value or a key is not understood; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_option_check(void);
 
 /* ---- Backends ---------------------------------------------------------- */
 
@@ -300,7 +310,8 @@ gpumem_device_visit(const char *backend,
  * backend that GPUMEM_BACKEND picks (a name, a comma-separated order of
  * preference, or "auto", the default: real devices first, then host).
  * Opening the same device again gives the same handle, counted. Returns OK;
- * NOT_FOUND: no such backend; NO_DRIVER; NO_DEVICE; UNSUPPORTED; ABI; DRIVER;
+ * INVALID also when GPUMEM_CONF is not understood, which is then told once on
+ * standard error too, see gpumem_log_set(); NOT_FOUND: no such backend; NO_DRIVER; NO_DEVICE; UNSUPPORTED; ABI; DRIVER;
  * LOST; NO_MEMORY; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_open(const char *name, gpumem_device **device_out);

@@ -2,9 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * GPUMEM_CONF: read once at first use, bad pairs said once, keys of backends
- * kept until their rows come, nothing of it in a set-user-id program.
+ * GPUMEM_CONF: read once at first use, what is not understood told once and an
+ * error each time that it is judged, keys of backends kept until their rows
+ * come, nothing of it in a set-user-id program.
  */
+#include "base/error.h"
 #include "base/log.h"
 #include "base/option_table.h"
 #include "../tap.h"
@@ -22,7 +24,7 @@
 #define CONF                                                                   \
 	"limit:1GiB, soft_limit : 512MiB ,,vm:maybe,limti:3,nocolon,:5,"       \
 	"page:1MiB,page:2MiB,cache:64KiB,cache:wide,t.text:a:b;c d,"           \
-	"t.size:bad,t.sise:1,t.size:7,other.key:1,space:"
+	"t.size:bad,t.sise:1,t.size:7,other.key:1,othre.key:1,space:"
 
 static const struct gpumem_option_row rows[] = {
 	{"t.text", "none", GPUMEM_OPTION_TEXT, "a text"},
@@ -39,9 +41,30 @@ static struct {
 static void keep(gpumem_log_level level, const char *text, void *user)
 {
 	(void)user;
-	if (level != GPUMEM_LOG_WARN || seen.count == 16)
+	if (level != GPUMEM_LOG_ERROR || seen.count == 16)
 		bail("unexpected message: %s", text);
 	snprintf(seen.text[seen.count++], sizeof(seen.text[0]), "%s", text);
+}
+
+/* Backend "t" comes late; "other" is one that is not loaded. */
+static bool waits(const char *key, char meant_out[16])
+{
+	if (strncmp(key, "othre.", 6) == 0)
+		strcpy(meant_out, "other");
+	return strncmp(key, "other.", 6) == 0 ||
+	       (strncmp(key, "t.", 2) == 0 &&
+		!gm_option_text("t.text", NULL, 0));
+}
+
+static void is_judged(bool tell, const char *sentence)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+
+	is_status(gm_conf_check(waits, tell),
+		  sentence ? GPUMEM_INVALID : GPUMEM_OK, "judged");
+	gm_error_get(&error);
+	if (sentence)
+		is_str(error.text, sentence, "the first mistake");
 }
 
 static void is_option(const char *key, const char *value, const char *source)
@@ -53,20 +76,21 @@ static void is_option(const char *key, const char *value, const char *source)
 	is_str(option.source, source, "%s: source", key);
 }
 
+#define SIZE "is no size such as 4096, 64KiB or 1.5GiB"
+
+static const char *const said[] = {
+	"GPUMEM_CONF: option \"vm\": \"maybe\" is not on or off",
+	"GPUMEM_CONF: unknown option \"limti\", did you mean \"limit\"?",
+	"GPUMEM_CONF: \"nocolon\" has no colon: it has to be like \"vm:off\"",
+	"GPUMEM_CONF: \":5\" has no key: it has to be like \"vm:off\"",
+	"GPUMEM_CONF: option \"cache\": \"wide\" " SIZE,
+	"GPUMEM_CONF: unknown option \"othre.key\", did you mean "
+	"\"other.key\"?",
+	"GPUMEM_CONF: option \"space\": \"\" " SIZE,
+};
+
 static void test_core(void)
 {
-	static const char *const said[] = {
-		"GPUMEM_CONF: option \"vm\": \"maybe\" is not on or off; "
-		"ignored",
-		"GPUMEM_CONF: unknown option \"limti\", did you mean "
-		"\"limit\"?; ignored",
-		"GPUMEM_CONF: \"nocolon\" is ignored: no colon",
-		"GPUMEM_CONF: \"\" is ignored: no key",
-		"GPUMEM_CONF: option \"cache\": \"wide\" is no size such as "
-		"4096, 64KiB or 1.5GiB; ignored",
-		"GPUMEM_CONF: option \"space\": \"\" is no size such as "
-		"4096, 64KiB or 1.5GiB; ignored",
-	};
 	int i, count = (int)(sizeof(said) / sizeof(said[0]));
 
 	is_option("limit", "1GiB", "environment");
@@ -76,7 +100,12 @@ static void test_core(void)
 	is_option("cache", "64KiB", "environment");
 	is_option("space", "0", "default");
 	is_option("wait", "on", "default");
-	is_int(seen.count, count, "each bad pair is said once");
+	is_int(seen.count, 0, "nothing is told before somebody judges");
+	is_judged(false, said[0]);
+	is_int(seen.count, 0, "nor to who only wants to know");
+	is_judged(true, said[0]);
+	is_judged(true, said[0]);
+	is_int(seen.count, count, "each mistake is told once");
 	for (i = 0; i < count && i < seen.count; i++)
 		is_str(seen.text[i], said[i], "what %d says", i);
 
@@ -88,6 +117,16 @@ static void test_core(void)
 	is_option("limit", "0", "default");
 }
 
+static void test_set_aside(void)
+{
+	is_status(gm_option_set("vm", "maybe"), GPUMEM_INVALID, "not so");
+	is_judged(false, said[0]);
+	is_status(gm_option_set("vm", "off"), GPUMEM_OK, "set");
+	is_judged(false, said[1]);
+	is_status(gm_option_set("vm", NULL), GPUMEM_OK, "back to the default");
+	is_judged(false, said[1]);
+}
+
 static void test_late(void)
 {
 	seen.count = 0;
@@ -97,18 +136,18 @@ static void test_late(void)
 	is_option("t.unset", "4", "default");
 	is_option("page", "2MiB", "environment");
 	is_option("limit", "0", "default");
-	is_int(seen.count, 2, "its bad pairs are said now");
-	is_str(seen.text[0],
-	       "GPUMEM_CONF: option \"t.size\": \"bad\" is no size such as "
-	       "4096, 64KiB or 1.5GiB; ignored",
+	is_judged(true, said[1]);
+	is_int(seen.count, 2, "its mistakes are told now");
+	is_str(seen.text[0], "GPUMEM_CONF: option \"t.size\": \"bad\" " SIZE,
 	       "a bad value");
 	is_str(seen.text[1],
 	       "GPUMEM_CONF: unknown option \"t.sise\", did you mean "
-	       "\"t.size\"?; ignored",
+	       "\"t.size\"?",
 	       "a bad key");
 	seen.count = 0;
 	is_status(gm_option_add(rows), GPUMEM_OK, "it comes again");
-	is_int(seen.count, 0, "and nothing is said twice");
+	is_judged(true, said[1]);
+	is_int(seen.count, 0, "and nothing is told twice");
 }
 
 static void test_pairs(void)
@@ -121,12 +160,12 @@ static void test_pairs(void)
 	large[700] = ':';
 	large[sizeof(large) - 1] = '\0';
 	ok(gm_conf_next(&at, &pair), "a pair");
-	is_str(pair.fault, "the key is too long", "with a long key");
+	is_str(pair.fault, "has too long a key", "with a long key");
 	ok(!gm_conf_next(&at, &pair), "and no more");
 	large[1] = ':';
 	at = large;
 	ok(gm_conf_next(&at, &pair), "a pair");
-	is_str(pair.fault, "the value is too long", "with a long value");
+	is_str(pair.fault, "has too long a value", "with a long value");
 	is_str(pair.key, "k", "its key");
 	at = NULL;
 	ok(!gm_conf_next(&at, &pair), "no text");
@@ -211,12 +250,13 @@ int main(int argc, char **argv)
 		_exit(see_environment()); /* no leak check: it cannot look */
 	alarm(60);
 	setenv("GPUMEM_CONF", CONF, 1);
-	gm_log_set(GPUMEM_LOG_WARN, keep, NULL);
+	gm_log_set(GPUMEM_LOG_ERROR, keep, NULL);
 	for (i = 0; i < 4; i++)
 		pthread_create(&ids[i], NULL, first_use, NULL);
 	for (i = 0; i < 4; i++)
 		pthread_join(ids[i], NULL);
 	test_core();
+	test_set_aside();
 	test_late();
 	test_pairs();
 	test_setuid();

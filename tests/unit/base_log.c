@@ -71,8 +71,16 @@ static void test_lines(void)
 	is_str(seen.text, "", "an empty one stays empty");
 }
 
-/* What is written to standard error by three messages. */
-static const char *on_stderr(void)
+static void say_three(const char *format, ...)
+{
+	(void)format;
+	gm_log(GPUMEM_LOG_ERROR, "an error");
+	gm_log(GPUMEM_LOG_WARN, "a warning");
+	gm_log(GPUMEM_LOG_DEBUG, "a detail");
+}
+
+/* What is written to standard error by that function. */
+static const char *on_stderr(void (*say)(const char *format, ...))
 {
 	static char text[4096];
 	int saved = dup(STDERR_FILENO), ends[2];
@@ -81,9 +89,7 @@ static const char *on_stderr(void)
 	if (saved < 0 || pipe(ends) != 0)
 		bail("no pipe");
 	dup2(ends[1], STDERR_FILENO);
-	gm_log(GPUMEM_LOG_ERROR, "an error");
-	gm_log(GPUMEM_LOG_WARN, "a warning");
-	gm_log(GPUMEM_LOG_DEBUG, "a detail");
+	say("%d bytes", 5);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	close(ends[1]);
@@ -96,21 +102,46 @@ static const char *on_stderr(void)
 static void test_stderr(void)
 {
 	gm_log_set(GPUMEM_LOG_DEBUG, NULL, NULL);
-	is_str(on_stderr(), "", "without option log nothing is printed");
+	is_str(on_stderr(say_three), "",
+	       "without option log nothing is printed");
 	is_status(gm_option_set("log", "warn"), GPUMEM_OK, "log:warn");
-	is_str(on_stderr(),
+	is_str(on_stderr(say_three),
 	       "gpumem: error: an error\ngpumem: warn: a warning\n",
 	       "option log prints up to its level");
 	gm_log_set(GPUMEM_LOG_NONE, keep, NULL);
-	is_str(on_stderr(), "", "a function takes all, also to drop it");
+	is_str(on_stderr(say_three), "",
+	       "a function takes all, also to drop it");
 	gm_log_set(GPUMEM_LOG_NONE, NULL, NULL);
 	is_status(gm_option_set("log", "DEBUG"), GPUMEM_OK, "in any case");
-	is_str(on_stderr(),
+	is_str(on_stderr(say_three),
 	       "gpumem: error: an error\ngpumem: warn: a warning\n"
 	       "gpumem: debug: a detail\n",
 	       "back to standard error");
 	is_status(gm_option_set("log", NULL), GPUMEM_OK, "log: default");
-	is_str(on_stderr(), "", "quiet again");
+	is_str(on_stderr(say_three), "", "quiet again");
+}
+
+/* What nobody asked for, but must not be passed over either. */
+static void test_unasked(void)
+{
+	gm_log_set(GPUMEM_LOG_NONE, NULL, NULL);
+	is_str(on_stderr(gm_log_unasked), "gpumem: error: 5 bytes\n",
+	       "is heard");
+	is_status(gm_option_set("log", "error"), GPUMEM_OK, "log:error");
+	is_str(on_stderr(gm_log_unasked), "gpumem: error: 5 bytes\n",
+	       "is heard once");
+	is_status(gm_option_set("log", "none"), GPUMEM_OK, "log:none");
+	is_str(on_stderr(gm_log_unasked), "", "unless silence was asked for");
+	is_status(gm_option_set("log", NULL), GPUMEM_OK, "log: default");
+	gm_log_set(GPUMEM_LOG_ERROR, keep, NULL);
+	is_str(on_stderr(gm_log_unasked), "", "a function takes it");
+	is_str(seen.text, "5 bytes", "as it is");
+	is_int(seen.level, GPUMEM_LOG_ERROR, "as an error");
+	gm_log_set(GPUMEM_LOG_NONE, keep, NULL);
+	seen.text[0] = '\0';
+	is_str(on_stderr(gm_log_unasked), "", "or drops it");
+	is_str(seen.text, "", "by its level");
+	gm_log_set(GPUMEM_LOG_NONE, NULL, NULL);
 }
 
 static void test_parse(void)
@@ -170,6 +201,7 @@ int main(void)
 	test_levels();
 	test_lines();
 	test_stderr();
+	test_unasked();
 	test_parse();
 	test_threads();
 	return done_testing();

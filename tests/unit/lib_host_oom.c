@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <sys/wait.h>
 
 #if ADDRESS_SANITIZER || THREAD_SANITIZER
 int main(void)
@@ -205,18 +206,56 @@ static void sweep(const char *name, bool onward, bool vm)
 	work_seen(vm);
 }
 
+/* The Nth request of a process fails that has an option in its environment.
+ * 0: it has opened no device; 1: it has, and with the option; 2: without. */
+static int open_configured(unsigned long nth)
+{
+	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+	gpumem_pool *pool;
+
+	setenv("GPUMEM_CONF", "limit:1GB", 1);
+	atomic_store(&first_failing, nth);
+	atomic_store(&last_failing, nth);
+	if (gpumem_device_open("host:0", &device) ||
+	    gpumem_device_pool(device, &pool) ||
+	    gpumem_pool_stats(pool, &stats))
+		return 0;
+	return stats.limit_bytes == (uint64_t)1 << 30 ? 1 : 2;
+}
+
+/* Before this process has used the library. */
+static void test_configured(void)
+{
+	unsigned long seen[3] = {0}, nth;
+	int status = 0;
+	pid_t child;
+
+	fflush(stdout);
+	for (nth = 1; nth <= 100 && seen[1] < 5; nth++) {
+		child = fork();
+		if (!child)
+			_exit(open_configured(nth));
+		waitpid(child, &status, 0);
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+		seen[status < 2 ? status : 2]++;
+	}
+	ok(seen[0] > 0 && seen[1] > 0, "requests of the first use fail");
+	is_uint(seen[2], 0, "and none loses what the environment says");
+}
+
 int main(void)
 {
 	alarm(300);
+	if (!dl_iterate_phdr(find_code,
+			     dlsym(RTLD_DEFAULT, "gpumem_pool_create")))
+		skip_all("the library's code is not to be found");
+	test_configured();
 	work.injected = GPUMEM_NO_HOST_MEMORY;
 	work.free_may_fail = true;
 	option("host.page", "512KiB");
 	option("wait", "on");
 	device_start("32MiB", true);
 	must(gpumem_device_close(device));
-	if (!dl_iterate_phdr(find_code,
-			     dlsym(RTLD_DEFAULT, "gpumem_pool_create")))
-		skip_all("the library's code is not to be found");
 	sweep("pages, the Nth", false, true);
 	sweep("segments, the Nth", false, false);
 	sweep("pages, from the Nth on", true, true);

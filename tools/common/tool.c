@@ -64,6 +64,8 @@ int tool_exit_of(gpumem_status status)
 	switch (status) {
 	case GPUMEM_OK:
 		return TOOL_OK;
+	case GPUMEM_INVALID:
+		return TOOL_USAGE;
 	case GPUMEM_NOT_FOUND:
 	case GPUMEM_NO_DRIVER:
 	case GPUMEM_NO_DEVICE:
@@ -75,11 +77,29 @@ int tool_exit_of(gpumem_status status)
 	}
 }
 
+int tool_configured(void)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	gpumem_status status = gpumem_option_check();
+
+	if (status == GPUMEM_OK)
+		return TOOL_OK;
+	gpumem_last_error(&error);
+	tool_error("%s", error.text);
+	return tool_exit_of(status);
+}
+
 gpumem_device *tool_open(const char *name, int *code_out)
 {
 	gpumem_device *device;
-	gpumem_status status = gpumem_device_open(name, &device);
+	gpumem_status status;
+	int code = tool_configured();
 
+	if (code) {
+		*code_out = code;
+		return NULL;
+	}
+	status = gpumem_device_open(name, &device);
 	if (status == GPUMEM_OK)
 		return device;
 	tool_error_last("cannot open %s", name ? name : "the default device");

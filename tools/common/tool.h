@@ -29,8 +29,13 @@ void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tool_error_last(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* TOOL_ABSENT for a status that says "not there", else TOOL_FAILED. */
+/* TOOL_ABSENT for a status that says "not there", TOOL_USAGE for a name or an
+ * option that is wrong, else TOOL_FAILED. */
 int tool_exit_of(gpumem_status status);
+
+/* TOOL_OK when the library understands its environment; if not, that is told.
+ * To be called before anything is shown; tool_open() does so itself. */
+int tool_configured(void);
 
 /* Opens a device, or says why not and sets *code_out. */
 gpumem_device *tool_open(const char *name, int *code_out);

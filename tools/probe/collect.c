@@ -99,14 +99,15 @@ static int collect_devices(struct probe *probe, struct probe_backend *backend)
 		.backend = backend,
 		.device = probe->config->device,
 	};
+	gpumem_status status;
 
 	if (backend->info.status != GPUMEM_OK)
 		return TOOL_OK;
-	if (gpumem_device_visit(backend->info.name, add_device, &walk) !=
-	    GPUMEM_OK) {
+	status = gpumem_device_visit(backend->info.name, add_device, &walk);
+	if (status != GPUMEM_OK) {
 		tool_error_last("cannot list the devices of %s",
 				backend->info.name);
-		return TOOL_FAILED;
+		return tool_exit_of(status);
 	}
 	return walk.no_memory ? no_memory() : TOOL_OK;
 }
@@ -122,7 +123,8 @@ static int check_named(const struct probe *probe)
 	if (backend->info.status != GPUMEM_OK) {
 		tool_error("%s cannot be used: %s", backend->info.name,
 			   backend->info.reason);
-		return TOOL_ABSENT;
+		return backend->info.status == GPUMEM_INVALID ? TOOL_USAGE
+							      : TOOL_ABSENT;
 	}
 	if (config->device && !backend->device_count) {
 		tool_error("no such device: %s", config->device);
