@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include <dirent.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,29 @@ static gpumem_status check_table(const struct gpumem_backend *table,
 	return status;
 }
 
+/* Looks at the first object only: it is the program. */
+static int find_interpreter(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	bool *found = user;
+	size_t i;
+
+	(void)bytes;
+	for (i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_INTERP)
+			*found = true;
+	return 1;
+}
+
+/* A static program asks for no dynamic linker. Its dlopen() would bring a
+ * second C library into the process, and that ends in a crash. */
+static bool program_is_static(void)
+{
+	bool has_interpreter = false;
+
+	dl_iterate_phdr(find_interpreter, &has_interpreter);
+	return !has_interpreter;
+}
+
 gpumem_status gm_plugin_open(const char *path, const char *name,
 			     struct gm_plugin *plugin_out)
 {
@@ -89,6 +113,12 @@ gpumem_status gm_plugin_open(const char *path, const char *name,
 	gpumem_status status;
 	const char *text;
 
+	if (program_is_static())
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "%s cannot be loaded: this program is linked "
+			       "statically; link it dynamically, or use the "
+			       "backend %s, which is built in",
+			       path, gm_host_backend.name);
 	plugin.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!plugin.library) {
 		text = dlerror();

@@ -227,8 +227,9 @@ gpumem_backend_visit(bool (*fn)(const struct gpumem_backend_info *info,
 
 /* Loads the plugin in the file `path` and copies its name into name_out
  * (16 bytes; may be NULL). Loading it twice is OK. Returns OK; NOT_FOUND: no
- * such file; ABI: not a plugin for this library; NO_DRIVER, NO_DEVICE or any
- * status its init gave; NO_HOST_MEMORY; BUSY: another plugin has the name. */
+ * such file; ABI: not a plugin for this library; UNSUPPORTED: this program is
+ * linked statically; NO_DRIVER, NO_DEVICE or any status its init gave;
+ * NO_HOST_MEMORY; BUSY: another plugin has the name. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_backend_load(const char *path, char *name_out);
 
