@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# What debian/ repeats of the rest of the tree is the same there: the version,
+# the number of the plugin interface, the functions. That packages come out of
+# it and can be used is tested in fresh_package.sh.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+cd "$top_srcdir" || exit 1
+[ -d debian ] || skip_all "debian/ is not in the tarball"
+
+is "$(sed -n '1s/.*(\(.*\)-[^-]*).*/\1/p' debian/changelog)" \
+	"$(sed -n 's/^#define GPUMEM_VERSION_STRING "\(.*\)"/\1/p' \
+		include/gpumem/gpumem.h)" "the version of the changelog"
+
+abi=$(sed -n 's/^#define GPUMEM_BACKEND_ABI \([0-9]*\)u$/\1/p' \
+	include/gpumem/backend.h)
+is "$(sed -n 's/^Package: libgpumem-plugin\([0-9]*\)-.*/\1/p' debian/control |
+	sort -u)" "$abi" "packages of plugins have the number of the interface"
+is "$(cat debian/libgpumem-plugin*.install | sed 's/.*\/abi-//' | sort)" \
+	"$(for plugin in cuda hip opencl; do
+		echo "$abi/$plugin.so"
+	done)" "and so have their folders"
+is "$(sed -n 's/^backends_\([a-z]*\)_la_SOURCES.*/\1/p' Makefile.am | sort)" \
+	"$(sed -n 's/^Package: libgpumem-plugin[0-9]*-\(.*\)/\1/p' \
+		debian/control | sort)" "every plugin has a package"
+
+is "$(sed -n 's/^ \(gpumem_[a-z_]*\)@.*/\1/p' debian/libgpumem0.symbols | sort)" \
+	"$(public_functions)" "the symbols are the functions of the headers"
+
+done_testing
