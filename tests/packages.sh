@@ -123,7 +123,7 @@ fi
 with_cmake()
 {
 	cmake -S "$example" -B "$scratch/cmake-$1" \
-		-DCMAKE_C_COMPILER="${CC##* }" -DGPUMEM_TARGET="$1" \
+		-DGPUMEM_TARGET="$1" \
 		-DGPUMEM_COMPONENTS="${2-$1}" \
 		-Dgpumem_DIR="$scratch/moved/lib/cmake/gpumem" &&
 		cmake --build "$scratch/cmake-$1"
@@ -160,13 +160,16 @@ else
 	skip "cmake is not installed" "components"
 fi
 
-# ---- without the tools --------------------------------------------------------
+# ---- without the tools, and without shared libraries ---------------------------
 
 tree=$bare
-exits 0 "configure --disable-tools" in_tree ./configure -q --disable-tools \
-	--without-cuda --without-hip --without-opencl CC="$CC"
-check "says so" grep -q 'none: --disable-tools' "$scratch/out"
+exits 0 "configure --disable-tools --disable-shared" in_tree ./configure -q \
+	--disable-tools --disable-shared --enable-static CC="$CC"
+check "says that there are no tools" \
+	grep -q 'none: --disable-tools' "$scratch/out"
+is "$(grep -c 'left out: --disable-shared' "$scratch/out")" 3 \
+	"and no plugins, whatever headers there are"
 is "$(make -n -C "$tree" install-exec DESTDIR=/nowhere |
-	grep -c 'gpumem-probe')" 0 "and no tool is installed"
+	grep -cE 'gpumem-probe|opencl')" 0 "none is installed"
 
 done_testing
