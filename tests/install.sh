@@ -8,15 +8,8 @@
 . "${top_srcdir:-.}/tests/tap.sh"
 
 [ -f "$top_builddir/Makefile" ] || skip_all "nothing is configured here"
-# libtool installs into no path that has a blank.
-case $scratch in
-*[[:space:]]*)
-	without=$(mktemp -d /tmp/gpumem-install-XXXXXX) || exit 1
-	trap 'rm -rf "$scratch" "$without"' EXIT
-	;;
-*) without=$scratch ;;
-esac
-root=$without/root
+plain_scratch
+root=$plain/root
 example=$top_srcdir/tests/install
 # The harness may be run by a parallel make, whose jobs are not for us.
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR

@@ -14,9 +14,10 @@
 	skip_all "a second build belongs to a run at full length"
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR SANITIZE_CFLAGS
 example=$top_srcdir/tests/install
-tree=$scratch/tree
-root=$scratch/root
-plugins=$scratch/plugins
+plain_scratch
+tree=$plain/tree
+root=$plain/root
+plugins=$plain/plugins
 
 in_tree()
 (
@@ -32,8 +33,8 @@ compile()
 
 check "the files of the tarball" \
 	make -C "$top_builddir" distdir distdir="$tree"
-bare=$scratch/bare
-cp -R "$tree" "$bare"
+bare=$plain/bare
+cp -Rp "$tree" "$bare"
 check "configure" in_tree ./configure -q --prefix="$root" --enable-static \
 	--with-plugindir="$plugins" --without-cuda --without-hip \
 	--without-opencl CC="$CC" CFLAGS=-O0

@@ -22,6 +22,19 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 
+# plain_scratch: a folder in $plain that goes at exit too and has no blank in its
+# path, for libtool installs into no other
+plain_scratch()
+{
+	plain=$scratch
+	case $scratch in
+	*[[:space:]]*)
+		plain=$(mktemp -d /tmp/gpumem-XXXXXX) || exit 1
+		trap 'rm -rf "$scratch" "$plain"' EXIT
+		;;
+	esac
+}
+
 diag()
 {
 	printf '%s\n' "$*" | sed 's/^/#   /'
