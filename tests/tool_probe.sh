@@ -82,6 +82,11 @@ exits 0 "a driver that cannot tell" \
 	with 'host.fail:device_processes@1:unsupported' \
 	"$probe" --device=host:0
 check "says so" grep -qE '^  held by +host:0: device_processes' "$scratch/out"
+exits 0 "as JSON" with 'host.fail:device_processes@1:unsupported' \
+	"$probe" --device=host:0 --json
+json_is "[(x['processes'], x['processes_reason'].split(':')[2])
+	for b in d['backends'] for x in b['devices']]" \
+	"[(None, ' device_processes')]" "says so too"
 exits 0 "a device that is not open" "$probe" --json
 json_is "[x['processes'] for b in d['backends'] for x in b['devices']]" \
 	"[None]" "is not asked"

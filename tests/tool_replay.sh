@@ -31,8 +31,20 @@ wants_good_options replay "$scratch/small"
 exits 0 "a small trace" "$replay" "$scratch/small"
 check "prints a table" grep -qE '^peak requested +2 MiB +2101248 +1\.0000$' \
 	"$scratch/out"
+cp "$scratch/out" "$scratch/text"
 exits 0 "as JSON" "$replay" --json "$scratch/small"
 valid_json "it is JSON"
+for fact in hits misses retries; do
+	json_is "d['$fact']" "$(sed -n "s/^$fact  *//p" "$scratch/text")" \
+		"$fact are in both"
+done
+json_is "{n: c['count'] for n, c in d['calls'].items() if c['count']} ==
+	{$(awk '/^driver call/ { on = 1; next } /^total/ { on = 0 }
+		on { printf "\"%s\": %d, ", $1, $2 }' "$scratch/text")}" True \
+	"and so are the driver's calls"
+json_is "d['final_reserved_bytes']" \
+	"$(awk '/^reserved at the end/ { print $NF }' "$scratch/text")" \
+	"and what is reserved at the end"
 keys="d['events'], d['blocks'], d['peak_blocks'], d['streams'],
 	d['peak_requested_bytes'], d['final_requested_bytes'],
 	d['final_allocated_bytes'],

@@ -94,6 +94,8 @@ static json_t *device_json(const struct probe_device *device, bool *ok)
 		 memory->size ? json_u64(memory->outside_bytes) : json_null(),
 		 ok);
 	json_put(object, "processes", processes_json(device, ok), ok);
+	json_put(object, "processes_reason",
+		 json_text(device->processes.reason), ok);
 	json_put(object, "granularity_bytes", json_u64(info->granularity_bytes),
 		 ok);
 	json_put(object, "alignment_bytes", json_u64(info->alignment_bytes),

@@ -127,6 +127,9 @@ bool replay_run(struct replay *replay);
 bool replay_print_text(const struct replay *replay);
 bool replay_print_json(const struct replay *replay);
 
+/* What the pool and the driver did. */
+bool replay_pool_text(const struct replay *replay);
+
 /* The parts of it that the model has. */
 bool replay_model_text(const struct replay *replay);
 json_t *replay_model_json(const struct replay *replay, bool *ok);

@@ -62,6 +62,7 @@ static void memory_table(const struct replay *replay, struct table *table)
 	row(table, "peak reserved", end->peak_reserved_bytes, peak);
 	row(table, "live at the end", replay->totals.live_bytes, 0);
 	row(table, "allocated at the end", end->allocated_bytes, 0);
+	row(table, "reserved at the end", end->reserved_bytes, 0);
 	row(table, "reserved after a trim", replay->trimmed_reserved, 0);
 	if (end->stats.size)
 		row(table, "bookkeeping", end->stats.host_bytes, 0);
@@ -109,6 +110,9 @@ static void print_head(const struct replay *replay)
 		 (unsigned long long)totals->allocs, plural(totals->allocs),
 		 (unsigned long long)totals->peak_live_blocks, totals->streams,
 		 plural(totals->streams));
+	if (replay->config->divisor > 1)
+		term_say("Each block has 1/%llu of its size.",
+			 (unsigned long long)replay->config->divisor);
 	putchar('\n');
 }
 
@@ -123,6 +127,7 @@ bool replay_print_text(const struct replay *replay)
 	ok = table_print(&memory, 0);
 	putchar('\n');
 	ok = table_print(&passes, 0) && ok;
+	ok = replay_pool_text(replay) && ok;
 	if (replay->config->model)
 		ok = replay_model_text(replay) && ok;
 	if (!ok)
