@@ -3,7 +3,8 @@
 
 /*
  * gpumem-conform: tries on a real device whatever backend.h promises, and says
- * what holds, in TAP. The checks are in conform/.
+ * what holds, in TAP. The checks are in conform/. They run in a process of
+ * their own, so that a backend can do nothing that is not told.
  */
 #include "common/tool.h"
 #include "common/usage.h"
@@ -15,17 +16,24 @@
 
 /* A backend that gets stuck does not conform. */
 #define STUCK_SECONDS 600
+#define SECONDS_MAX 86400
 
 /* A driver keeps some memory for streams that have been used. */
 #define KEPT_BYTES ((uint64_t)32 << 20)
 
+/* Of what is free: so much is taken at once, but to try what is beyond. */
+#define BUDGET_PART 4
+
 struct config {
 	const char *backend;
-	uint64_t device;
+	uint64_t device, seconds;
 };
 
 static const struct argp_option options[] = {
 	{"device", 'd', "N", 0, "Try the device of this number (default 0)", 0},
+	{"timeout", 't', "SECONDS", 0,
+	 "End a backend that gets stuck after so many seconds (default 600)",
+	 0},
 	{0},
 };
 
@@ -36,6 +44,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'd':
 		config->device = usage_count("--device", arg, 0, INT_MAX);
+		return 0;
+	case 't':
+		config->seconds = usage_count("--timeout", arg, 1, SECONDS_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (config->backend)
@@ -66,10 +77,10 @@ static int refuse(const char *backend, gpumem_status status)
 
 	gpumem_last_error(&error);
 	if (status == GPUMEM_NO_DRIVER || status == GPUMEM_NO_DEVICE) {
-		printf("1..0 # SKIP %s: %s\n", backend, error.text);
+		conform_skip_all("%s: %s", backend, error.text);
 		return TOOL_OK;
 	}
-	printf("Bail out! %s: %s\n", backend, error.text);
+	conform_bail("%s: %s", backend, error.text);
 	return tool_exit_of(status);
 }
 
@@ -93,6 +104,7 @@ static void run_groups(struct conform *c)
 		void (*run)(struct conform *c);
 	} groups[] = {
 		{"raw memory", conform_memory},
+		{"what is given back", conform_given_back},
 		{"capacity", conform_capacity},
 		{"fill and copy", conform_copy},
 		{"streams and events", conform_streams},
@@ -139,6 +151,18 @@ static void check_end(struct conform *c, uint64_t before)
 	conform_ok(c, back, "nothing is kept: as much is free as before");
 }
 
+/* What the core would clear is not there for us either. */
+static void clear_caps(struct conform *c)
+{
+	uint32_t absent = c->info.caps & ~conform_usable_caps(c->ops);
+
+	c->info.caps &= ~absent;
+	if (absent)
+		conform_note("capabilities %#x are claimed and have no slots: "
+			     "the library clears them",
+			     absent);
+}
+
 static void run_device(struct conform *c)
 {
 	uint64_t before;
@@ -151,9 +175,13 @@ static void run_device(struct conform *c)
 	if (!conform_is(c, c->ops->device_info(c->index, &c->info), GPUMEM_OK,
 			"device %d: info", c->index))
 		return;
+	clear_caps(c);
 	conform_kinds_warm(c);
 	before = conform_free_bytes(c);
+	c->budget_bytes = before / BUDGET_PART;
 	run_groups(c);
+	if (c->hopeless)
+		return;
 	conform_note("---- end");
 	check_end(c, before);
 	c->ops->device_close(c->device);
@@ -163,22 +191,34 @@ static void run_device(struct conform *c)
 		c->ops->device_close(c->device);
 }
 
-static int conform_main(const struct config *config)
+static gpumem_status start(struct conform *c, const char *backend)
 {
-	struct conform c = {.index = (int)config->device};
-	int code = tool_configured();
 	gpumem_status status;
 
-	if (code)
-		return code;
-	status = find(&c, config->backend);
+	conform_calls("the backend, loaded and started,");
+	status = find(c, backend);
 	if (status == GPUMEM_OK)
-		status = c.ops->device_count(&c.devices);
+		status = c->ops->device_count(&c->devices);
+	conform_calls(NULL);
+	return status;
+}
+
+static int try_backend(void *user)
+{
+	const struct config *config = user;
+	struct conform c = {.index = (int)config->device};
+	gpumem_status status = start(&c, config->backend);
+
 	if (status != GPUMEM_OK)
 		return refuse(config->backend, status);
 	if (c.index >= c.devices) {
-		printf("Bail out! %s has no device %d\n", c.ops->name, c.index);
+		conform_bail("%s has no device %d", c.ops->name, c.index);
 		return TOOL_ABSENT;
+	}
+	c.ops = conform_watch(&c, c.ops);
+	if (!c.ops) {
+		conform_bail("the rules of every call cannot be watched");
+		return TOOL_FAILED;
 	}
 	conform_note("gpumem-conform %s: %s, driver %s", gpumem_version(),
 		     c.ops->name, c.ops->driver_version());
@@ -186,11 +226,14 @@ static int conform_main(const struct config *config)
 	conform_table(&c);
 	conform_note("---- devices");
 	conform_devices(&c);
-	run_device(&c);
+	if (!c.hopeless)
+		run_device(&c);
 	if (c.hopeless) {
-		printf("Bail out! the rest would use memory that is none\n");
+		conform_bail("the rest would use memory that is none");
 		return TOOL_FAILED;
 	}
+	conform_note("---- rules of every call");
+	conform_watched(&c);
 	return conform_end(&c);
 }
 
@@ -208,10 +251,9 @@ int main(int argc, char **argv)
 		       "holds, 1 something does not, 2 usage, 3 no such "
 		       "backend or device.",
 	};
-	struct config config = {0};
+	struct config config = {.seconds = STUCK_SECONDS};
 
 	tool_begin("gpumem-conform");
 	usage_parse(&argp, argc, argv, &config);
-	alarm(STUCK_SECONDS);
-	return conform_main(&config);
+	return conform_apart(try_backend, &config, (unsigned)config.seconds);
 }

@@ -6,10 +6,12 @@
  * lies about waiting: however slow the machine is, the work that was not waited
  * for is not done. All but that is kept: what was recorded after late work is
  * recorded again when it is handed on. The default stream is in time. One
- * thread at most uses others; included by liar.c.
+ * thread at most uses others; included by liar_stream.h.
  */
 #ifndef LATE_H
 #define LATE_H
+
+#include "liar.h"
 
 struct late_fill {
 	uint64_t address, bytes;

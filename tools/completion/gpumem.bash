@@ -59,7 +59,7 @@ _gpumem_options()
 		echo "--device= --iterations= --json --rounds= --seconds=" \
 			"--threads= --uniform --warm="
 		;;
-	gpumem-conform) echo "--device=" ;;
+	gpumem-conform) echo "--device= --timeout=" ;;
 	esac
 	echo "--help --usage --version"
 }

@@ -95,12 +95,16 @@ static void check_odd(const struct copying *p)
 
 void conform_copy(struct conform *c)
 {
-	struct copying p = {.c = c, .device_bytes = conform_round(c, BYTES)};
+	struct copying p = {.c = c, .device_bytes = conform_raw(c, BYTES)};
 	gpumem_status status;
 
 	if (!conform_has(c, GPUMEM_CAP_COPY)) {
 		conform_skip(c, "fill and copy",
 			     "the device has no fill and copy");
+		return;
+	}
+	if (p.device_bytes < BYTES || 2 * p.device_bytes > c->budget_bytes) {
+		conform_skip(c, "fill and copy", "there is not room enough");
 		return;
 	}
 	p.host = malloc(3 * BYTES);

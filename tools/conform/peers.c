@@ -122,7 +122,8 @@ static bool look(const struct gpumem_process *process, void *user)
 	struct seen *seen = user;
 
 	seen->count++;
-	seen->bad += process->size < sizeof(*process) || !process->pid ||
+	seen->bad += !process || process->size < sizeof(*process) ||
+		     !process->pid ||
 		     !memchr(process->name, '\0', sizeof(process->name));
 	return true;
 }

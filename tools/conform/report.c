@@ -8,21 +8,36 @@
 
 #include "common/tool.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-static bool result(struct conform *c, bool passed, const char *format,
+/* Of what is larger than two of these, both ends are looked at. */
+#define END_BYTES ((uint64_t)4 << 20)
+
+static FILE *out;
+/* Of lines, and of the counts: a broken rule is told by any thread. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void conform_report_to(FILE *stream)
+{
+	out = stream;
+}
+
+static void result(struct conform *c, bool passed, const char *format,
 		   va_list args)
 {
-	printf("%sok %ld - ", passed ? "" : "not ", ++c->run);
-	vprintf(format, args);
-	putchar('\n');
-	fflush(stdout);
+	pthread_mutex_lock(&mutex);
+	fprintf(out, "%sok %ld - ", passed ? "" : "not ", ++c->run);
+	vfprintf(out, format, args);
+	putc('\n', out);
+	fflush(out);
 	c->failed += !passed;
-	c->failing = !passed;
-	return passed;
+	conform_count(c->run);
+	pthread_mutex_unlock(&mutex);
 }
 
 bool conform_ok(struct conform *c, bool passed, const char *format, ...)
@@ -32,6 +47,7 @@ bool conform_ok(struct conform *c, bool passed, const char *format, ...)
 	va_start(args, format);
 	result(c, passed, format, args);
 	va_end(args);
+	c->failing = !passed;
 	return passed;
 }
 
@@ -43,6 +59,7 @@ bool conform_is(struct conform *c, gpumem_status got, gpumem_status wanted,
 	va_start(args, format);
 	result(c, got == wanted, format, args);
 	va_end(args);
+	c->failing = got != wanted;
 	if (got != wanted)
 		conform_note("got %s, expected %s", gpumem_status_name(got),
 			     gpumem_status_name(wanted));
@@ -51,26 +68,63 @@ bool conform_is(struct conform *c, gpumem_status got, gpumem_status wanted,
 
 void conform_skip(struct conform *c, const char *name, const char *why)
 {
-	printf("ok %ld - %s # SKIP %s\n", ++c->run, name, why);
-	fflush(stdout);
+	pthread_mutex_lock(&mutex);
+	fprintf(out, "ok %ld - %s # SKIP %s\n", ++c->run, name, why);
+	fflush(out);
 	c->skipped++;
+	conform_count(c->run);
+	pthread_mutex_unlock(&mutex);
+}
+
+void conform_broken(struct conform *c, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	result(c, false, format, args);
+	va_end(args);
+}
+
+static void line(const char *mark, const char *format, va_list args)
+{
+	pthread_mutex_lock(&mutex);
+	fputs(mark, out);
+	vfprintf(out, format, args);
+	putc('\n', out);
+	fflush(out);
+	pthread_mutex_unlock(&mutex);
 }
 
 void conform_note(const char *format, ...)
 {
 	va_list args;
 
-	printf("# ");
 	va_start(args, format);
-	vprintf(format, args);
+	line("# ", format, args);
 	va_end(args);
-	putchar('\n');
-	fflush(stdout);
+}
+
+void conform_bail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	line("Bail out! ", format, args);
+	va_end(args);
+}
+
+void conform_skip_all(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	line("1..0 # SKIP ", format, args);
+	va_end(args);
 }
 
 int conform_end(const struct conform *c)
 {
-	printf("1..%ld\n", c->run);
+	fprintf(out, "1..%ld\n", c->run);
 	conform_note("%ld passed, %ld failed, %ld skipped",
 		     c->run - c->failed - c->skipped, c->failed, c->skipped);
 	return c->failed || c->run == c->skipped ? TOOL_FAILED : TOOL_OK;
@@ -97,26 +151,31 @@ gpumem_status conform_sync(const struct conform *c, gpumem_stream stream)
 	status = c->ops->stream_sync(c->device, stream);
 	if (status == GPUMEM_OK)
 		return status;
-	printf("Bail out! waiting for a stream gave %s: work may still be "
-	       "running on memory that would be given back\n",
-	       gpumem_status_name(status));
-	fflush(stdout);
+	conform_bail("waiting for a stream gave %s: work may still be running "
+		     "on memory that would be given back",
+		     gpumem_status_name(status));
+	conform_calls(NULL);
+	conform_ends();
 	_exit(TOOL_FAILED);
 }
 
 gpumem_status conform_paint(const struct conform *c, uint64_t address,
 			    uint8_t value, uint64_t bytes)
 {
+	uint64_t part = bytes > 2 * END_BYTES ? END_BYTES : bytes;
 	gpumem_status status;
 
 	if (!conform_has(c, GPUMEM_CAP_COPY))
 		return GPUMEM_OK;
-	status = c->ops->fill(c->device, address, value, bytes, NULL);
+	status = c->ops->fill(c->device, address, value, part, NULL);
+	if (status == GPUMEM_OK && part < bytes)
+		status = c->ops->fill(c->device, address + bytes - part, value,
+				      part, NULL);
 	return status == GPUMEM_OK ? conform_sync(c, NULL) : status;
 }
 
-gpumem_status conform_verify(const struct conform *c, uint64_t address,
-			     uint8_t value, uint64_t bytes)
+static gpumem_status verify_part(const struct conform *c, uint64_t address,
+				 uint8_t value, uint64_t bytes)
 {
 	gpumem_status status;
 	uint8_t *host;
@@ -139,6 +198,17 @@ gpumem_status conform_verify(const struct conform *c, uint64_t address,
 	return status;
 }
 
+gpumem_status conform_verify(const struct conform *c, uint64_t address,
+			     uint8_t value, uint64_t bytes)
+{
+	uint64_t part = bytes > 2 * END_BYTES ? END_BYTES : bytes;
+	gpumem_status status = verify_part(c, address, value, part);
+
+	if (status == GPUMEM_OK && part < bytes)
+		status = verify_part(c, address + bytes - part, value, part);
+	return status;
+}
+
 uint64_t conform_free_bytes(struct conform *c)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
@@ -149,12 +219,27 @@ uint64_t conform_free_bytes(struct conform *c)
 	return memory.free_bytes;
 }
 
-bool conform_address_good(const struct conform *c, uint64_t address,
-			  uint64_t bytes, uint64_t alignment)
+uint64_t conform_raw(const struct conform *c, uint64_t bytes)
 {
-	uint64_t least = c->info.alignment_bytes;
+	uint64_t most = c->info.max_alloc_bytes / c->info.granularity_bytes *
+			c->info.granularity_bytes;
 
-	return address && bytes <= (uint64_t)1 << 48 &&
-	       address <= ((uint64_t)1 << 48) - bytes &&
-	       address % (alignment > least ? alignment : least) == 0;
+	bytes = conform_round(c, bytes);
+	return bytes < most ? bytes : most;
+}
+
+/* The system looks for us: a write from where there is no memory fails. */
+bool conform_host_reads(uint64_t address, uint8_t *value_out)
+{
+	bool readable = false;
+	int ends[2];
+
+	if (pipe(ends))
+		return false;
+	if (syscall(SYS_write, ends[1], (const void *)(uintptr_t)address, 1) ==
+	    1)
+		readable = read(ends[0], value_out, 1) == 1;
+	close(ends[0]);
+	close(ends[1]);
+	return readable;
 }

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define UNTOUCHED UINT64_C(0x5555555555555555)
-
 /* ---- pages by descriptor ---- */
 
 struct twice {
@@ -79,8 +77,6 @@ static void check_import(struct twice *t, int fd)
 	close(fd);
 	if (!conform_is(c, status, GPUMEM_OK, "import the page"))
 		return;
-	conform_ok(c, t->imported && t->imported != t->made,
-		   "it is another page");
 	if (conform_is(c,
 		       c->ops->va_reserve(c->device, 2 * t->bytes, t->bytes,
 					  &t->base),
@@ -102,7 +98,7 @@ static void check_import(struct twice *t, int fd)
 static void check_other_fds(struct conform *c, uint64_t bytes)
 {
 	int pipes[2] = {-1, -1}, closed;
-	gpumem_page page = UNTOUCHED;
+	gpumem_page page;
 
 	if (!conform_ok(c, pipe(pipes) == 0, "a pipe"))
 		return;
@@ -117,8 +113,6 @@ static void check_other_fds(struct conform *c, uint64_t bytes)
 		   c->ops->page_import(c->device, closed, bytes, &page) !=
 			   GPUMEM_OK,
 		   "nor is a closed descriptor");
-	conform_ok(c, page == UNTOUCHED,
-		   "the failures left their output alone");
 }
 
 static void check_fd(struct conform *c)
@@ -156,7 +150,7 @@ static void check_names(struct conform *c, uint64_t address, uint64_t bytes)
 	unsigned char two[GPUMEM_SHARE_HANDLE_BYTES] = {0};
 	unsigned char none[GPUMEM_SHARE_HANDLE_BYTES] = {0};
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
-	uint64_t out = UNTOUCHED;
+	uint64_t out;
 
 	if (!conform_is(c, c->ops->ipc_export(c->device, address, bytes, one),
 			GPUMEM_OK, "a name for a raw allocation"))
@@ -170,7 +164,6 @@ static void check_names(struct conform *c, uint64_t address, uint64_t bytes)
 	conform_ok(c,
 		   c->ops->ipc_open(c->device, none, bytes, &out) != GPUMEM_OK,
 		   "zeros name nothing");
-	conform_ok(c, out == UNTOUCHED, "the failure left its output alone");
 	conform_is(c, c->ops->memory_info(c->device, &memory), GPUMEM_OK,
 		   "and the device alone");
 }

@@ -14,11 +14,8 @@ static bool name_good(const char *name)
 {
 	size_t length = name ? strlen(name) : 0;
 
-	for (size_t i = 0; i < length; i++)
-		if (!islower((unsigned char)name[i]) &&
-		    !isdigit((unsigned char)name[i]))
-			return false;
-	return length >= 1 && length <= 15;
+	return length >= 1 && length <= 15 && islower((unsigned char)*name) &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length;
 }
 
 static void check_required(struct conform *c)
@@ -114,6 +111,31 @@ void conform_table(struct conform *c)
 	conform_ok(c, c->ops->driver_version() != NULL, "driver version");
 }
 
+uint32_t conform_usable_caps(const struct gpumem_backend *ops)
+{
+	uint32_t caps = UINT32_MAX;
+
+	if (!ops->stream_create)
+		caps &= ~(uint32_t)GPUMEM_CAP_STREAMS;
+	if (!ops->va_reserve)
+		caps &= ~(uint32_t)(GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD);
+	if (!ops->fill)
+		caps &= ~(uint32_t)GPUMEM_CAP_COPY;
+	if (!ops->capture_id)
+		caps &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
+	if (!ops->kind_alloc)
+		caps &= ~(uint32_t)(GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED);
+	if (!ops->peer_query)
+		caps &= ~(uint32_t)GPUMEM_CAP_PEER;
+	if (!ops->ipc_open)
+		caps &= ~(uint32_t)GPUMEM_CAP_SHARE_IPC;
+	if (!ops->page_import)
+		caps &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
+	if (!ops->object_of)
+		caps &= ~(uint32_t)GPUMEM_CAP_OBJECTS;
+	return caps;
+}
+
 static bool power_of_two(uint64_t value)
 {
 	return value && !(value & (value - 1));
@@ -151,17 +173,19 @@ static void check_info(struct conform *c, int index)
 		   "device %d: has a product name and memory", index);
 	conform_ok(c, uuid_good(one.uuid), "device %d: UUID \"%s\"", index,
 		   one.uuid);
-	conform_ok(c,
-		   power_of_two(one.granularity_bytes) &&
-			   power_of_two(one.alignment_bytes),
-		   "device %d: granularity %llu and alignment %llu are powers "
-		   "of two",
-		   index, (unsigned long long)one.granularity_bytes,
-		   (unsigned long long)one.alignment_bytes);
-	conform_ok(c,
-		   one.max_alloc_bytes >= one.granularity_bytes &&
-			   one.max_alloc_bytes <= (uint64_t)1 << 48,
-		   "device %d: largest raw block", index);
+	/* All that follows counts in these. */
+	if (!conform_ok(c,
+			power_of_two(one.granularity_bytes) &&
+				power_of_two(one.alignment_bytes),
+			"device %d: granularity %llu and alignment %llu are "
+			"powers of two",
+			index, (unsigned long long)one.granularity_bytes,
+			(unsigned long long)one.alignment_bytes) ||
+	    !conform_ok(c,
+			one.max_alloc_bytes >= one.granularity_bytes &&
+				one.max_alloc_bytes <= (uint64_t)1 << 48,
+			"device %d: largest raw block", index))
+		c->hopeless = true;
 }
 
 void conform_devices(struct conform *c)

@@ -35,7 +35,7 @@ static bool good(struct worker *w, gpumem_status status, const char *slot)
 static void use_raw(struct worker *w)
 {
 	const struct conform *c = w->c;
-	uint64_t bytes = conform_round(c, 65536), address;
+	uint64_t bytes = conform_raw(c, 65536), address;
 
 	if (!good(w, c->ops->alloc(c->device, bytes, &address), "alloc"))
 		return;
@@ -128,12 +128,25 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* Each has a raw block and a page at one time. */
+static int count_threads(const struct conform *c)
+{
+	uint64_t each = conform_raw(c, 65536) + c->info.granularity_bytes;
+	uint64_t fit = c->budget_bytes / each;
+
+	return fit < THREADS ? (int)fit : THREADS;
+}
+
 void conform_threads(struct conform *c)
 {
+	int started = 0, bad = 0, wanted = count_threads(c);
 	struct worker workers[THREADS];
-	int started = 0, bad = 0;
 
-	for (; started < THREADS; started++) {
+	if (wanted < 2) {
+		conform_skip(c, "threads", "there is not room for two");
+		return;
+	}
+	for (; started < wanted; started++) {
 		struct worker *w = &workers[started];
 
 		*w = (struct worker){.c = c,
@@ -145,8 +158,8 @@ void conform_threads(struct conform *c)
 		pthread_join(workers[i].thread, NULL);
 		bad += workers[i].status != GPUMEM_OK;
 	}
-	conform_ok(c, started == THREADS && !bad,
-		   "%d threads use every slot at once", THREADS);
+	conform_ok(c, started == wanted && !bad,
+		   "%d threads use every slot at once", wanted);
 	for (int i = 0; i < started; i++)
 		if (workers[i].status != GPUMEM_OK)
 			conform_note("thread %d: %s gave %s", i,
