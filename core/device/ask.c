@@ -43,6 +43,7 @@ gpumem_status gm_device_peer_enable(struct gpumem_device *device,
 struct visit {
 	bool (*fn)(const struct gpumem_process *process, void *user);
 	void *user;
+	bool lied; /* a process that is NULL */
 };
 
 /* The plugin's struct may be shorter or longer than ours, and its text may not
@@ -50,7 +51,11 @@ struct visit {
 static bool pass_on(const struct gpumem_process *process, void *user)
 {
 	struct gpumem_process whole = GPUMEM_INIT(struct gpumem_process);
-	const struct visit *visit = user;
+	struct visit *visit = user;
+
+	visit->lied = visit->lied || !process;
+	if (visit->lied)
+		return false;
 
 	memcpy(&whole, process,
 	       process->size < sizeof(whole) ? process->size : sizeof(whole));
@@ -76,5 +81,6 @@ gpumem_status gm_device_processes(
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->device_processes(call.handle, pass_on,
 							 &visit);
+	gm_call_check_set(&call, !visit.lied, "process, but NULL");
 	return gm_call_end(&call);
 }

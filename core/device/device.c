@@ -40,11 +40,18 @@ static gpumem_status refused(gpumem_status status, const char *slot,
 
 static gpumem_status open_handle(struct gpumem_device *device)
 {
+	static char unset; /* no handle is its address */
+	void *handle = &unset;
 	gpumem_status status;
-	void *handle = NULL;
 
 	gm_native_clear();
 	status = device->ops->device_open(device->index, &handle);
+	if (status == GPUMEM_OK && handle == &unset) {
+		gm_native_error(0, "",
+				"device_open returned success and no "
+				"device");
+		status = GPUMEM_DRIVER;
+	}
 	if (status != GPUMEM_OK)
 		return refused(status, "device_open", device->ops,
 			       device->info.name);

@@ -48,16 +48,21 @@ gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
 			      uint64_t *address_out)
 {
 	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_ALLOC);
+	uint64_t address = 0;
 
 	if (driver->kind != GPUMEM_KIND_DEVICE)
 		call.slot = "kind_alloc";
 	if (call.status != GPUMEM_OK)
 		return gm_call_end(&call);
 	if (driver->kind == GPUMEM_KIND_DEVICE)
-		call.status = call.ops->alloc(call.handle, bytes, address_out);
+		call.status = call.ops->alloc(call.handle, bytes, &address);
 	else
 		call.status = call.ops->kind_alloc(call.handle, driver->kind,
-						   bytes, address_out);
+						   bytes, &address);
+	gm_call_check_address(&call, address, bytes,
+			      driver->device->raw_alignment);
+	if (call.status == GPUMEM_OK)
+		*address_out = address;
 	return gm_call_end(&call);
 }
 
@@ -83,10 +88,14 @@ gpumem_status gm_driver_va_reserve(struct gm_driver *driver, uint64_t bytes,
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_CALL_VA_RESERVE);
+	uint64_t address = 0;
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->va_reserve(call.handle, bytes,
-						   alignment, address_out);
+						   alignment, &address);
+	gm_call_check_address(&call, address, bytes, alignment);
+	if (call.status == GPUMEM_OK)
+		*address_out = address;
 	return gm_call_end(&call);
 }
 
@@ -114,8 +123,12 @@ gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
 	size_t i = 0;
 
 	while (call.status == GPUMEM_OK && i < count) {
-		call.status = create(call.handle, bytes, &pages[i]);
-		i += call.status == GPUMEM_OK;
+		gpumem_page page = 0;
+
+		call.status = create(call.handle, bytes, &page);
+		gm_call_check_set(&call, page != 0, "page");
+		if (call.status == GPUMEM_OK)
+			pages[i++] = page;
 	}
 	*done_out = i;
 	call.count = i + (call.status != GPUMEM_OK);
@@ -176,9 +189,13 @@ gpumem_status gm_driver_event_create(struct gm_driver *driver,
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_CREATE);
+	gpumem_event event = NULL;
 
 	if (call.status == GPUMEM_OK)
-		call.status = call.ops->event_create(call.handle, event_out);
+		call.status = call.ops->event_create(call.handle, &event);
+	gm_call_check_set(&call, event != NULL, "event");
+	if (call.status == GPUMEM_OK)
+		*event_out = event;
 	return gm_call_end(&call);
 }
 
@@ -241,6 +258,7 @@ gpumem_status gm_driver_event_sync(struct gm_driver *driver, gpumem_event event)
 gpumem_status gm_driver_capture_id(struct gm_driver *driver,
 				   gpumem_stream stream, uint64_t *id_out)
 {
+	uint64_t id = UINT64_MAX;
 	struct gm_call call;
 
 	if (!gm_device_has(driver->device, GPUMEM_CAP_CAPTURE)) {
@@ -249,6 +267,9 @@ gpumem_status gm_driver_capture_id(struct gm_driver *driver,
 	}
 	call = gm_call_begin_counted(driver, GPUMEM_CALL_CAPTURE_ID);
 	if (call.status == GPUMEM_OK)
-		call.status = call.ops->capture_id(call.handle, stream, id_out);
+		call.status = call.ops->capture_id(call.handle, stream, &id);
+	gm_call_check_set(&call, id != UINT64_MAX, "number of a capture");
+	if (call.status == GPUMEM_OK)
+		*id_out = id;
 	return gm_call_end(&call);
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "loss.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -77,6 +78,44 @@ static void count(const struct gm_call *call, bool failed)
 	if (failed)
 		atomic_fetch_add_explicit(&driver->calls[call->number].failed,
 					  1, memory_order_relaxed);
+}
+
+static void lied(struct gm_call *call, const char *format, ...)
+	GPUMEM_PRINTF(2, 3);
+
+static void lied(struct gm_call *call, const char *format, ...)
+{
+	char text[160];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	gm_native_error(0, "", "the backend returned success and %s", text);
+	call->status = GPUMEM_DRIVER;
+}
+
+void gm_call_check_set(struct gm_call *call, bool set, const char *what)
+{
+	if (call->status == GPUMEM_OK && !set)
+		lied(call, "no %s", what);
+}
+
+void gm_call_check_address(struct gm_call *call, uint64_t address,
+			   uint64_t bytes, uint64_t alignment)
+{
+	const uint64_t end = UINT64_C(1) << 48;
+
+	gm_call_check_set(call, address != 0, "address");
+	if (call->status != GPUMEM_OK)
+		return;
+	if (address & (alignment - 1))
+		lied(call, "the address %#llx, which is not aligned to %llu",
+		     (unsigned long long)address,
+		     (unsigned long long)alignment);
+	else if (bytes > end || address > end - bytes)
+		lied(call, "the address %#llx, which is beyond 48 bits",
+		     (unsigned long long)address);
 }
 
 /* The device was lost before: no driver was asked. */

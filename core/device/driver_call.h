@@ -27,6 +27,16 @@ struct gm_call {
 
 struct gm_call gm_call_begin(struct gpumem_device *device, const char *slot);
 struct gm_call gm_call_begin_counted(struct gm_driver *driver, unsigned number);
+/*
+ * What a slot gave with OK: a value that cannot be is DRIVER, with a sentence.
+ * Outputs begin as what no slot gives, 0 or NULL where nothing else is said, so
+ * that one that was not set is found too. What was given like that is not given
+ * back: nobody knows what it is.
+ */
+void gm_call_check_address(struct gm_call *call, uint64_t address,
+			   uint64_t bytes, uint64_t alignment);
+void gm_call_check_set(struct gm_call *call, bool set, const char *what);
+
 /* call->status is what the slot gave, or what begin said. */
 gpumem_status gm_call_end(const struct gm_call *call);
 

@@ -9,10 +9,18 @@ gpumem_status gm_object_of(struct gpumem_device *device, uint64_t address,
 			   void **object_out, uint64_t *offset_out)
 {
 	struct gm_call call = gm_call_begin(device, "object_of");
+	uint64_t offset = UINT64_MAX;
+	void *object = NULL;
 
 	if (call.status == GPUMEM_OK)
-		call.status = call.ops->object_of(call.handle, address,
-						  object_out, offset_out);
+		call.status = call.ops->object_of(call.handle, address, &object,
+						  &offset);
+	gm_call_check_set(&call, object && offset != UINT64_MAX,
+			  "object and offset");
+	if (call.status == GPUMEM_OK) {
+		*object_out = object;
+		*offset_out = offset;
+	}
 	return gm_call_end(&call);
 }
 
@@ -20,10 +28,14 @@ gpumem_status gm_view_create(struct gpumem_device *device, uint64_t address,
 			     uint64_t bytes, void **view_out)
 {
 	struct gm_call call = gm_call_begin(device, "view_create");
+	void *view = NULL;
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->view_create(call.handle, address, bytes,
-						    view_out);
+						    &view);
+	gm_call_check_set(&call, view != NULL, "view");
+	if (call.status == GPUMEM_OK)
+		*view_out = view;
 	return gm_call_end(&call);
 }
 

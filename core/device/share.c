@@ -20,10 +20,14 @@ gpumem_status gm_ipc_open(struct gpumem_device *device, const void *handle,
 			  uint64_t bytes, uint64_t *address_out)
 {
 	struct gm_call call = gm_call_begin(device, "ipc_open");
+	uint64_t address = 0;
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->ipc_open(call.handle, handle, bytes,
-						 address_out);
+						 &address);
+	gm_call_check_address(&call, address, bytes, 1);
+	if (call.status == GPUMEM_OK)
+		*address_out = address;
 	return gm_call_end(&call);
 }
 
@@ -40,10 +44,14 @@ gpumem_status gm_page_export(struct gpumem_device *device, gpumem_page page,
 			     uint64_t bytes, int *fd_out)
 {
 	struct gm_call call = gm_call_begin(device, "page_export");
+	int fd = -1;
 
 	if (call.status == GPUMEM_OK)
 		call.status =
-			call.ops->page_export(call.handle, page, bytes, fd_out);
+			call.ops->page_export(call.handle, page, bytes, &fd);
+	gm_call_check_set(&call, fd >= 0, "descriptor");
+	if (call.status == GPUMEM_OK)
+		*fd_out = fd;
 	return gm_call_end(&call);
 }
 
@@ -51,9 +59,13 @@ gpumem_status gm_page_import(struct gpumem_device *device, int fd,
 			     uint64_t bytes, gpumem_page *page_out)
 {
 	struct gm_call call = gm_call_begin(device, "page_import");
+	gpumem_page page = 0;
 
 	if (call.status == GPUMEM_OK)
 		call.status =
-			call.ops->page_import(call.handle, fd, bytes, page_out);
+			call.ops->page_import(call.handle, fd, bytes, &page);
+	gm_call_check_set(&call, page != 0, "page");
+	if (call.status == GPUMEM_OK)
+		*page_out = page;
 	return gm_call_end(&call);
 }

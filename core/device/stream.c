@@ -11,9 +11,13 @@ gpumem_status gm_stream_create(struct gpumem_device *device,
 			       gpumem_stream *stream_out)
 {
 	struct gm_call call = gm_call_begin(device, "stream_create");
+	gpumem_stream stream = NULL;
 
 	if (call.status == GPUMEM_OK)
-		call.status = call.ops->stream_create(call.handle, stream_out);
+		call.status = call.ops->stream_create(call.handle, &stream);
+	gm_call_check_set(&call, stream != NULL, "stream");
+	if (call.status == GPUMEM_OK)
+		*stream_out = stream;
 	return gm_call_end(&call);
 }
 

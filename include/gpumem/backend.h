@@ -31,9 +31,18 @@
  *
  * What a slot guarantees:
  *
- * - It leaves an output alone unless it returns GPUMEM_OK.
+ * - It leaves an output alone unless it returns GPUMEM_OK, and sets it then. An
+ *   output that was not set, and an address that is 0, not aligned or beyond 48
+ *   bits, make the call fail with DRIVER in the core; nothing is given back.
  * - On failure it has undone what it did, and has called services->error with
  *   the driver's own code. It prints nothing.
+ * - It calls nothing of the library but the services; it does not throw, does
+ *   not longjmp out of itself, and ends neither its thread (pthread_exit) nor
+ *   the process. Locks of the library are held meanwhile.
+ * - What free takes is gone, its addresses too.
+ * - It returns a status of the list, but not those that only the library has a
+ *   use for: NOT_FOUND, LIMIT, ABI, CORRUPT, BAD_POINTER, FORKED; and NOT_READY
+ *   only where it says so below.
  * - NO_MEMORY means that giving memory back may help, LOST that the device is
  *   gone for good; DRIVER is anything else the driver said. An answer that is
  *   no failure (NOT_READY, BUSY of a view) does not call services->error.
