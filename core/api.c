@@ -19,6 +19,17 @@ static const size_t alignment_max = (size_t)1 << 30;
 
 /* ---- blocks ---- */
 
+static gpumem_status alloc_locked(struct gpumem_pool *pool,
+				  const struct gm_request *request,
+				  void **ptr_out)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_pool_alloc(pool, request, ptr_out);
+
+	gm_locals_end_call();
+	return status;
+}
+
 /* Arguments in registers, so that the hot path needs no frame to call it. */
 static __attribute__((noinline)) gpumem_status
 alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
@@ -48,7 +59,7 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 			return GPUMEM_OK;
 		}
 	}
-	return gm_pool_alloc(pool, &request, ptr_out);
+	return alloc_locked(pool, &request, ptr_out);
 }
 
 gpumem_status gpumem_alloc(gpumem_pool *pool, size_t bytes,
@@ -76,13 +87,22 @@ gpumem_status gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes,
 			  ptr_out);
 }
 
+static gpumem_status free_locked(void *ptr, gpumem_stream stream)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_pool_free(ptr, stream);
+
+	gm_locals_end_call();
+	return status;
+}
+
 static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
 							 gpumem_stream stream)
 {
 	if (!ptr ||
 	    (gm_local_relieve(ptr, stream) && gm_local_free(ptr, stream)))
 		return GPUMEM_OK;
-	return gm_pool_free(ptr, stream);
+	return free_locked(ptr, stream);
 }
 
 gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
@@ -94,6 +114,8 @@ gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
 
 gpumem_status gpumem_use_on(void *ptr, gpumem_stream stream)
 {
+	GM_SCOPE;
+
 	return ptr ? gm_pool_use_on(ptr, stream) : gm_null_argument("ptr");
 }
 
@@ -119,6 +141,7 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 				 gpumem_pool **pool_out)
 {
 	struct gpumem_pool_config all = {.size = sizeof(all)};
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -135,6 +158,7 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 
 gpumem_status gpumem_pool_destroy(gpumem_pool *pool, bool force)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -144,6 +168,7 @@ gpumem_status gpumem_pool_destroy(gpumem_pool *pool, bool force)
 
 gpumem_status gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -158,6 +183,7 @@ gpumem_status gpumem_pool_set_limit(gpumem_pool *pool,
 				    uint64_t soft_limit_bytes,
 				    uint64_t limit_bytes)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -169,6 +195,7 @@ gpumem_status gpumem_pool_set_limit(gpumem_pool *pool,
 gpumem_status gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn,
 				   void *user, bool remove)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -183,6 +210,7 @@ gpumem_status gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 			       uint64_t *released_bytes_out)
 {
 	uint64_t released = 0;
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (!status && !pool)
@@ -196,6 +224,7 @@ gpumem_status gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 
 gpumem_status gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -204,49 +233,9 @@ gpumem_status gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream)
 		    : gm_null_argument("pool");
 }
 
-gpumem_status gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out)
-{
-	gpumem_status status = gm_enter();
-
-	if (status)
-		return status;
-	if (!pool)
-		return gm_null_argument("pool");
-	return graph_out ? gm_graph_create(pool, graph_out)
-			 : gm_null_argument("graph_out");
-}
-
-gpumem_status gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream)
-{
-	gpumem_status status = gm_enter();
-
-	if (status)
-		return status;
-	return graph ? gm_graph_begin(graph, stream)
-		     : gm_null_argument("graph");
-}
-
-gpumem_status gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream)
-{
-	gpumem_status status = gm_enter();
-
-	if (status)
-		return status;
-	return graph ? gm_graph_end(graph, stream) : gm_null_argument("graph");
-}
-
-gpumem_status gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream)
-{
-	gpumem_status status = gm_enter();
-
-	if (status)
-		return status;
-	return graph ? gm_graph_destroy(graph, stream)
-		     : gm_null_argument("graph");
-}
-
 gpumem_status gpumem_pool_reset_stats(gpumem_pool *pool, bool totals)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -261,6 +250,7 @@ gpumem_status gpumem_pool_stats(gpumem_pool *pool,
 				struct gpumem_stats *stats_out)
 {
 	struct gpumem_stats stats;
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -282,6 +272,7 @@ gpumem_status gpumem_pool_visit(gpumem_pool *pool,
 					   void *user),
 				void *user)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -293,6 +284,7 @@ gpumem_status gpumem_pool_visit(gpumem_pool *pool,
 
 gpumem_status gpumem_pool_check(gpumem_pool *pool)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)

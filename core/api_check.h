@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/scope.h"
 #include "base/struct.h"
 
 static inline gpumem_status gm_null_argument(const char *name)

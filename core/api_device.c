@@ -13,6 +13,7 @@ gpumem_status gpumem_device_visit(
 	bool (*fn)(const struct gpumem_device_info *info, void *user),
 	void *user)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -22,6 +23,7 @@ gpumem_status gpumem_device_visit(
 
 gpumem_status gpumem_device_open(const char *name, gpumem_device **device_out)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -32,6 +34,7 @@ gpumem_status gpumem_device_open(const char *name, gpumem_device **device_out)
 
 gpumem_status gpumem_device_close(gpumem_device *device)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -60,6 +63,7 @@ gpumem_status gpumem_device_memory(gpumem_device *device,
 {
 	struct gpumem_memory memory = {.size = sizeof(memory)};
 	struct gm_driver driver;
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -83,6 +87,7 @@ gpumem_status gpumem_device_memory(gpumem_device *device,
 gpumem_status gpumem_device_peer(gpumem_device *device, gpumem_device *other,
 				 bool *can_out)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -98,6 +103,7 @@ gpumem_status gpumem_device_processes(
 	bool (*fn)(const struct gpumem_process *process, void *user),
 	void *user)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -113,6 +119,7 @@ gpumem_status gpumem_pool_each(gpumem_device *device,
 					  void *user),
 			       void *user)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -146,6 +153,7 @@ static gpumem_status enter_with(const gpumem_device *device,
 gpumem_status gpumem_stream_create(gpumem_device *device,
 				   gpumem_stream *stream_out)
 {
+	GM_SCOPE;
 	gpumem_status status =
 		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
@@ -157,6 +165,7 @@ gpumem_status gpumem_stream_create(gpumem_device *device,
 
 gpumem_status gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream)
 {
+	GM_SCOPE;
 	gpumem_status status =
 		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
@@ -171,6 +180,7 @@ gpumem_status gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream)
 
 gpumem_status gpumem_stream_sync(gpumem_device *device, gpumem_stream stream)
 {
+	GM_SCOPE;
 	gpumem_status status =
 		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
@@ -180,6 +190,7 @@ gpumem_status gpumem_stream_sync(gpumem_device *device, gpumem_stream stream)
 gpumem_status gpumem_fill(gpumem_device *device, void *ptr, uint8_t value,
 			  size_t bytes, gpumem_stream stream)
 {
+	GM_SCOPE;
 	gpumem_status status = enter_with(device, GPUMEM_CAP_COPY, "fill");
 
 	if (status || !bytes)
@@ -191,6 +202,7 @@ gpumem_status gpumem_fill(gpumem_device *device, void *ptr, uint8_t value,
 gpumem_status gpumem_copy(gpumem_device *device, void *to, const void *from,
 			  size_t bytes, gpumem_stream stream)
 {
+	GM_SCOPE;
 	gpumem_status status = enter_with(device, GPUMEM_CAP_COPY, "copy");
 
 	if (status || !bytes)

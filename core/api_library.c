@@ -54,6 +54,8 @@ void gpumem_last_error(struct gpumem_error *error_out)
 
 void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)
 {
+	GM_SCOPE;
+
 	if (!gm_forked())
 		gm_log_set(level, fn, user);
 }
@@ -62,6 +64,7 @@ void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)
 
 gpumem_status gpumem_option_set(const char *key, const char *value)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -76,6 +79,7 @@ gpumem_status gpumem_option_get(const char *key,
 				struct gpumem_option *option_out)
 {
 	struct gpumem_option option = {.size = sizeof(option)};
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -98,6 +102,8 @@ void gpumem_option_visit(bool (*fn)(const struct gpumem_option *option,
 				    void *user),
 			 void *user)
 {
+	GM_SCOPE;
+
 	if (!fn || gm_enter())
 		return;
 	gm_backend_options("host.");
@@ -117,6 +123,7 @@ gpumem_status gpumem_backend_visit(
 	bool (*fn)(const struct gpumem_backend_info *info, void *user),
 	void *user)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -126,6 +133,7 @@ gpumem_status gpumem_backend_visit(
 
 gpumem_status gpumem_backend_load(const char *path, char *name_out)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -136,6 +144,7 @@ gpumem_status gpumem_backend_load(const char *path, char *name_out)
 
 gpumem_status gpumem_backend_register(const struct gpumem_backend *backend)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -148,6 +157,7 @@ gpumem_status gpumem_backend_table(const char *name,
 				   const struct gpumem_backend **table_out)
 {
 	const struct gm_backend *backend;
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)

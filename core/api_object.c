@@ -11,6 +11,7 @@ gpumem_status gpumem_device_adopt(const char *backend, void *context,
 				  void *native_device,
 				  gpumem_device **device_out)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -27,6 +28,7 @@ gpumem_status gpumem_device_adopt(const char *backend, void *context,
 gpumem_status gpumem_object(const void *ptr, void **object_out,
 			    uint64_t *offset_out)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -39,6 +41,7 @@ gpumem_status gpumem_object(const void *ptr, void **object_out,
 
 gpumem_status gpumem_view(const void *ptr, void **view_out)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)

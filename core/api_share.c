@@ -10,6 +10,7 @@
 gpumem_status gpumem_export(const void *ptr, struct gpumem_shared *shared_out,
 			    int *fds_out, size_t fd_room)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -27,6 +28,7 @@ gpumem_status gpumem_import(gpumem_device *device,
 			    const struct gpumem_shared *shared, const int *fds,
 			    size_t fd_count, void **ptr_out)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)
@@ -43,6 +45,7 @@ gpumem_status gpumem_import(gpumem_device *device,
 
 gpumem_status gpumem_import_close(void *ptr)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status)

@@ -9,9 +9,12 @@
 #include "log.h"
 #include "line.h"
 #include "option.h"
+#include "scope.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #define LINE_BYTES 1280
@@ -21,6 +24,15 @@ struct sink {
 	gpumem_log_level level;
 	void *user;
 };
+
+/* A message that waits for its thread to leave. */
+struct kept {
+	struct kept *next;
+	gpumem_log_level level, unasked; /* the sink's, by default */
+	char line[];
+};
+
+static _Thread_local struct kept *oldest, *newest;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sink sink; /* under the mutex */
@@ -77,38 +89,81 @@ bool gm_log_wanted(gpumem_log_level level)
 	return wanted(&now, level);
 }
 
-static void emit(const struct sink *now, gpumem_log_level level,
-		 const char *format, va_list args)
+static void tell(const struct sink *now, gpumem_log_level level,
+		 const char *line)
 {
-	char text[LINE_BYTES], line[LINE_BYTES];
-
-	if (!wanted(now, level))
-		return;
-	vsnprintf(text, sizeof(text), format, args);
-	gm_line_copy(line, sizeof(line), text);
 	if (now->fn)
 		now->fn(level, line, now->user);
 	else
 		fprintf(stderr, "gpumem: %s: %s\n", level_names[level], line);
 }
 
+/* With no host memory for it, a message is lost. */
+static void keep(gpumem_log_level unasked, gpumem_log_level level,
+		 const char *line)
+{
+	size_t bytes = strlen(line) + 1;
+	struct kept *kept = malloc(sizeof(*kept) + bytes);
+
+	if (!kept)
+		return;
+	*kept = (struct kept){.level = level, .unasked = unasked};
+	memcpy(kept->line, line, bytes);
+	if (oldest)
+		newest->next = kept;
+	else
+		oldest = kept;
+	newest = kept;
+}
+
+static void emit(gpumem_log_level unasked, gpumem_log_level level,
+		 const char *format, va_list args)
+{
+	struct sink now = sink_now(unasked);
+	char text[LINE_BYTES], line[LINE_BYTES];
+
+	if (!wanted(&now, level))
+		return;
+	vsnprintf(text, sizeof(text), format, args);
+	gm_line_copy(line, sizeof(line), text);
+	if (gm_scope_inside())
+		keep(unasked, level, line);
+	else
+		tell(&now, level, line);
+}
+
+/* The function may not come back: what it has not been told yet stays. */
+void gm_log_tell_kept(void)
+{
+	while (oldest) {
+		struct kept *kept = oldest;
+		gpumem_log_level level = kept->level;
+		struct sink now = sink_now(kept->unasked);
+		char line[LINE_BYTES];
+
+		snprintf(line, sizeof(line), "%s", kept->line);
+		oldest = kept->next;
+		free(kept);
+		if (wanted(&now, level))
+			tell(&now, level, line);
+	}
+}
+
 void gm_log(gpumem_log_level level, const char *format, ...)
 {
-	struct sink now = sink_now(GPUMEM_LOG_NONE);
 	va_list args;
 
 	va_start(args, format);
-	emit(&now, level, format, args);
+	emit(GPUMEM_LOG_NONE, level, format, args);
 	va_end(args);
 }
 
 void gm_log_unasked(const char *format, ...)
 {
-	struct sink now = sink_now(GPUMEM_LOG_ERROR);
 	va_list args;
 
 	va_start(args, format);
-	emit(&now, GPUMEM_LOG_ERROR, format, args);
+	emit(GPUMEM_LOG_ERROR, GPUMEM_LOG_ERROR, format, args);
 	va_end(args);
 }
 

@@ -4,7 +4,8 @@
 /*
  * One sink for messages, with levels. Off unless the program sets a function
  * or option `log` asks. Never used on a hot path. A mutex of its own guards the
- * sink; the sink is called without it.
+ * sink; the sink is called without it, and without any other: what a thread has
+ * to tell inside a scope (scope.h) is kept until it leaves.
  */
 #ifndef GM_BASE_LOG_H
 #define GM_BASE_LOG_H
@@ -19,6 +20,9 @@ void gm_log(gpumem_log_level level, const char *format, ...)
  * of the program takes it like any other, and only a `log:none` that somebody
  * did ask for silences it. */
 void gm_log_unasked(const char *format, ...) GPUMEM_PRINTF(1, 2);
+
+/* Tells what the calling thread has kept, in its order. It is outside. */
+void gm_log_tell_kept(void);
 
 /* True when a message of this level would be seen. */
 bool gm_log_wanted(gpumem_log_level level);

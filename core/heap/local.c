@@ -5,6 +5,7 @@
 #include "local.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/scope.h"
 
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -17,6 +18,7 @@ static struct gm_local nobody;
 _Thread_local struct gm_local *gm_local_last = &nobody;
 
 _Thread_local struct gm_local *gm_local_own;
+static _Thread_local bool ending; /* thread_exit() has run */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
@@ -63,11 +65,13 @@ static void retire(struct gm_heap *heap, struct gm_local *local)
  * the links to them are gone with them. */
 static void thread_exit(void *unused)
 {
+	GM_SCOPE;
 	struct gm_local *local;
 
 	(void)unused;
 	if (gm_forked())
 		return;
+	ending = true;
 	pthread_mutex_lock(&lifetime);
 	for (local = gm_local_own; local; local = local->next_of_thread) {
 		struct gm_heap *heap = atomic_load(&local->heap);
@@ -81,6 +85,12 @@ static void thread_exit(void *unused)
 	}
 	gm_local_last = &nobody;
 	pthread_mutex_unlock(&lifetime);
+}
+
+void gm_locals_end_call(void)
+{
+	if (ending && gm_local_own)
+		thread_exit(NULL);
 }
 
 static void init_once(void)
@@ -115,8 +125,9 @@ static struct gm_local *obtain(void)
 		local = local->next_of_thread;
 	if (local)
 		return local;
-	/* Any value but NULL makes thread_exit() run. */
-	if (pthread_setspecific(exit_key, &nobody))
+	/* Any value but NULL makes thread_exit() run. In the last of the rounds
+	 * in which a thread's values end it would not (gm_locals_end_call). */
+	if (!ending && pthread_setspecific(exit_key, &nobody))
 		return NULL;
 	local = gm_fork_private(sizeof(*local));
 	if (!local)

@@ -146,6 +146,10 @@ void gm_local_flush(struct gm_local *local);
  * anything ready? */
 bool gm_local_holds(const struct gm_local *local);
 
+/* Without any lock, when a call that made a cache is over: a thread whose caches
+ * have ended keeps none, for nobody would end it. */
+void gm_locals_end_call(void);
+
 /* Folds in what the calling thread did: before each change of the counters, so
  * that the peaks of a lone thread are exact. While several threads use the heap
  * and the peaks would become too uncertain, all are stopped and folded in. */

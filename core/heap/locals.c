@@ -7,6 +7,27 @@
 #include <limits.h>
 #include <linux/membarrier.h>
 #include <sched.h>
+#include <time.h>
+
+enum { YIELDS = 32, PAUSE_NS = 2000, PAUSE_MAX_NS = 500 * 1000 };
+
+/* The owner is out again in nanoseconds, unless it is not running. A thread
+ * that goes before it by its priority yields to it in vain, and has to sleep.
+ */
+static void wait_for(const struct gm_local *local)
+{
+	struct timespec pause = {.tv_nsec = PAUSE_NS};
+
+	for (unsigned round = 0; atomic_load(&local->busy); round++) {
+		if (round < YIELDS) {
+			sched_yield();
+			continue;
+		}
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < PAUSE_MAX_NS)
+			pause.tv_nsec *= 2;
+	}
+}
 
 void gm_locals_stop(struct gm_heap *heap)
 {
@@ -24,9 +45,8 @@ void gm_locals_stop(struct gm_heap *heap)
 	if (heap->membarrier)
 		gm_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 	for (local = heap->locals; local; local = local->next)
-		while (atomic_load(&local->claimed) &&
-		       atomic_load(&local->busy))
-			sched_yield();
+		if (atomic_load(&local->claimed))
+			wait_for(local);
 }
 
 void gm_locals_go(struct gm_heap *heap)

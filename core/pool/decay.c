@@ -9,6 +9,7 @@
 #include "pool.h"
 #include "base/error.h"
 #include "base/option.h"
+#include "base/scope.h"
 
 #include <signal.h>
 #include <time.h>
@@ -55,29 +56,40 @@ static uint64_t next_ns(struct gpumem_pool *pool)
 	return ns;
 }
 
-static void *keep(void *arg)
+/* Until something is due; false: the thread shall end. */
+static bool wait_for_next(struct gpumem_pool *pool)
 {
-	struct gpumem_pool *pool = arg;
+	struct timespec until;
+	uint64_t ns;
+	bool stop;
 
 	pthread_mutex_lock(&pool->trim_mutex);
-	while (!pool->keeper.stop) {
-		struct timespec until;
-		uint64_t ns;
-
-		/* Nothing will ever be due. */
-		if (is_lost(pool)) {
-			pthread_cond_wait(&pool->keeper.wake,
-					  &pool->trim_mutex);
-			continue;
-		}
-		step(pool);
+	/* Nothing will ever be due. */
+	while (!pool->keeper.stop && is_lost(pool))
+		pthread_cond_wait(&pool->keeper.wake, &pool->trim_mutex);
+	if (!pool->keeper.stop) {
 		ns = next_ns(pool);
 		until.tv_sec = (time_t)(ns / 1000000000u);
 		until.tv_nsec = (long)(ns % 1000000000u);
 		pthread_cond_timedwait(&pool->keeper.wake, &pool->trim_mutex,
 				       &until);
 	}
+	stop = pool->keeper.stop;
 	pthread_mutex_unlock(&pool->trim_mutex);
+	return !stop;
+}
+
+static void *keep(void *arg)
+{
+	struct gpumem_pool *pool = arg;
+
+	do {
+		GM_SCOPE;
+
+		pthread_mutex_lock(&pool->trim_mutex);
+		step(pool);
+		pthread_mutex_unlock(&pool->trim_mutex);
+	} while (wait_for_next(pool));
 	return NULL;
 }
 

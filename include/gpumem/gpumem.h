@@ -26,6 +26,14 @@
  *   stream), and, as the last thing before "out of memory", gpumem_alloc()
  *   (option `wait`). Where the device has CAP_FREE_WAITS and a pool no virtual
  *   memory, the driver itself waits when memory is given back to it.
+ * - A thread that pthread_cancel() is to end (deferred, which is the default)
+ *   finishes its call into the library first: no call is a cancellation point
+ *   while anything is held. Cancel asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS)
+ *   no thread that calls the library.
+ * - A function that the library calls must return. Leaving one by longjmp() or a
+ *   C++ exception leaves locks held, on which the next call waits for ever, and
+ *   the thread as one that cannot be cancelled. The log function alone may: it
+ *   is called when the call is over, whose result is then lost.
  * - The library never prints (unless option `log` asks, or GPUMEM_CONF is not
  *   understood and nobody asked for `log:none`), exits, aborts or installs
  *   handlers.
@@ -152,7 +160,11 @@ typedef enum gpumem_log_level {
 
 /* text: one line of printable UTF-8 without its newline, in which what else
  * names and drivers bring is shown as \x1b and the like; valid during the call
- * only. The function may be called from any thread and must not call gpumem. */
+ * only. The function may be called from any thread, and must not call gpumem. It
+ * is called without any lock, when the call that has something to tell is about
+ * to return. It may wait for threads that call gpumem. If it does not come back
+ * (longjmp, a C++ exception, the end of the thread), nothing of gpumem is held,
+ * but the result of that call is lost. */
 typedef void (*gpumem_log_fn)(gpumem_log_level level, const char *text,
 			      void *user);
 
@@ -194,7 +206,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_option_get(const char *key, struct gpumem_option *option_out);
 
 /* Calls fn for every option in table order until it returns false; those of a
- * backend but `host` once it is loaded (gpumem_backend_visit() loads all). */
+ * backend but `host` once it is loaded (gpumem_backend_visit() loads all). fn
+ * must return. */
 GPUMEM_API void
 gpumem_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
 		    void *user);
@@ -218,7 +231,7 @@ struct gpumem_backend_info {
 };
 
 /* Calls fn for every backend that is known, loading what GPUMEM_BACKEND names
- * and all plugins that are found, until fn returns false.
+ * and all plugins that are found, until fn returns false; it must return.
  * Creates no driver context. OK or NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_backend_visit(bool (*fn)(const struct gpumem_backend_info *info,
@@ -299,7 +312,8 @@ struct gpumem_memory {
 };
 
 /* Calls fn for every device of `backend` (NULL: of every usable backend) until
- * it returns false. Opens nothing and creates no driver context. OK; NOT_FOUND:
+ * it returns false; it must return. Opens nothing, creates no driver context.
+ * OK; NOT_FOUND:
  * no such backend; or the status why that backend is not usable. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_visit(const char *backend,
@@ -366,7 +380,8 @@ struct gpumem_process {
 	char name[64];  /* of its program; "" if unknown */
 };
 
-/* Calls fn for every process that uses the device, until it returns false. OK;
+/* Calls fn for every process that uses the device, until it returns false; it
+ * must return. OK;
  * UNSUPPORTED: nobody can tell, and the text says what is missing; DRIVER;
  * LOST; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
@@ -505,7 +520,9 @@ gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
 /* Called in the allocating thread, no lock held, when the pool is about to
  * exceed its soft limit or to fail: free or move what you can (calls on this
  * pool are fine, but an allocation in here that fails asks no callback again) and
- * return true to have the allocation tried again. */
+ * return true to have the allocation tried again. It must return: a longjmp or
+ * a C++ exception out of it leaves the thread without callbacks for this pool,
+ * its messages untold, and not to be cancelled. */
 typedef bool (*gpumem_pressure_fn)(gpumem_pool *pool, uint64_t needed_bytes,
 				   void *user);
 
@@ -833,7 +850,8 @@ gpumem_pool_reset_stats(gpumem_pool *pool, bool totals);
 
 /* Walks the pool's memory in address order, calling fn for every block, free
  * ones and holes too, until it returns false. The pool is locked meanwhile: fn
- * must not call gpumem. OK. */
+ * must not call gpumem, and must return: a longjmp out of it leaves the pool
+ * locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_visit(gpumem_pool *pool,
 		  bool (*fn)(const struct gpumem_block *block, void *user),
@@ -845,7 +863,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_pool_check(gpumem_pool *pool);
 
 /* Calls fn for every pool of the device until it returns false; name is valid
  * during the call. The list is locked meanwhile: fn must not create or destroy
- * pools or streams, nor open or close devices. OK. */
+ * pools or streams, nor open or close devices, and must return: a longjmp out of
+ * it leaves the list locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_each(gpumem_device *device,
 		 bool (*fn)(gpumem_pool *pool, const char *name, void *user),

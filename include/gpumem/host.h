@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Queues fn(arg) on the stream: a kernel. It runs in the stream's own thread,
- * after all that was queued before; it may block. The device must be open.
+ * after all that was queued before; it may block, and must return. The device must be open.
  * OK, INVALID, NO_HOST_MEMORY, LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_host_launch(int device, gpumem_stream stream, void (*fn)(void *arg),

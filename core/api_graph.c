@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The door: memory of captured graphs. See api.c. */
+#include <gpumem/gpumem.h>
+
+#include "api_check.h"
+#include "pool/pool.h"
+
+gpumem_status gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	if (!pool)
+		return gm_null_argument("pool");
+	return graph_out ? gm_graph_create(pool, graph_out)
+			 : gm_null_argument("graph_out");
+}
+
+gpumem_status gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return graph ? gm_graph_begin(graph, stream)
+		     : gm_null_argument("graph");
+}
+
+gpumem_status gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return graph ? gm_graph_end(graph, stream) : gm_null_argument("graph");
+}
+
+gpumem_status gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status)
+		return status;
+	return graph ? gm_graph_destroy(graph, stream)
+		     : gm_null_argument("graph");
+}

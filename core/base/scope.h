@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A call of the program's into the library, or a round of a thread of ours:
+ * between enter and leave locks may be held, so the calling thread cannot be
+ * cancelled, and its messages are kept (log.h). When the outermost call leaves,
+ * which holds nothing, it may be cancelled again, and then they are told. The
+ * hot path has no scope: it holds nothing and tells nothing.
+ */
+#ifndef GM_BASE_SCOPE_H
+#define GM_BASE_SCOPE_H
+
+#include <stdbool.h>
+
+void gm_scope_enter(void);
+void gm_scope_leave(void);
+/* Is the calling thread between the two? */
+bool gm_scope_inside(void);
+
+static inline void gm_scope_end(const char *unused)
+{
+	(void)unused;
+	gm_scope_leave();
+}
+
+/* From here to the end of the block. */
+#define GM_SCOPE                                                               \
+	__attribute__((cleanup(gm_scope_end), unused)) const char gm_scope =   \
+		(gm_scope_enter(), 0)
+
+#endif
