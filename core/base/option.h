@@ -29,7 +29,8 @@
 	  "largest piece of physical memory to take at once, a power of two "  \
 	  "of pages; 0: every page by itself")                                 \
 	X("space", "0", BYTES,                                                 \
-	  "addresses that a pool reserves; 0: 32 times the device's memory")   \
+	  "most addresses that a pool reserves; 0: 32 times the device's "     \
+	  "memory, and more when needed")                                      \
 	X("waste", "1.5%", PERCENT,                                            \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before it moves pages from holes instead of asking the driver")     \

@@ -23,8 +23,8 @@ static gpumem_status check_holes(const struct gm_heap *heap,
 	EXPECT(count == tally->hole_count, "%zu of %llu holes are listed",
 	       count, (ull)tally->hole_count);
 	for (; hole; hole = gm_ring_next(&heap->nodes, space->holes, hole)) {
-		size_t first = (hole->address - space->spans->address) /
-			       heap->page_bytes;
+		size_t first = (size_t)(gm_page_at(heap, hole->address) -
+					space->page);
 		size_t end = first + hole->bytes / heap->page_bytes;
 
 		for (size_t i = first; i < end && i < space->high_page; i++)

@@ -9,10 +9,11 @@
 
 struct gm_page *gm_page_at(const struct gm_heap *heap, uintptr_t address)
 {
-	const struct gm_space *space = &heap->space;
+	const struct gm_span *span = gm_span_of(heap, address);
 	size_t shift = (size_t)__builtin_ctzll(heap->page_bytes);
 
-	return &space->page[(address - space->spans->address) >> shift];
+	return &heap->space.page[span->first_page +
+				 ((address - span->address) >> shift)];
 }
 
 size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run)
@@ -138,14 +139,14 @@ void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run)
 
 void gm_pages_touch(struct gm_heap *heap, const struct gm_extent *extent)
 {
-	const struct gm_space *space = &heap->space;
+	struct gm_page *page = gm_page_at(heap, extent->address);
 	size_t shift = (size_t)__builtin_ctzll(heap->page_bytes);
-	uintptr_t offset = extent->address - space->spans->address;
+	uintptr_t offset = extent->address & (heap->page_bytes - 1);
 	size_t last = (offset + extent->bytes - 1) >> shift;
 
-	for (size_t i = offset >> shift; i <= last; i++)
-		if (space->page[i].ticket < extent->ticket)
-			space->page[i].ticket = extent->ticket;
+	for (size_t i = 0; i <= last; i++)
+		if (page[i].ticket < extent->ticket)
+			page[i].ticket = extent->ticket;
 }
 
 /* Pages of a free extent less those at its ends whose handles go on beyond. */

@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Addresses per byte of memory, so that moving pages never runs out of them: at
- * most 18 were used by any recorded program. */
-enum { SPACE_FACTOR = 32 };
-
-static uint64_t space_bytes(const struct gpumem_device *device)
-{
-	uint64_t bytes = gm_option_bytes("space");
-
-	if (!bytes)
-		bytes = SPACE_FACTOR * device->info.total_bytes;
-	/* Half of what the map of addresses can hold at most. */
-	return bytes >> (GM_ADDRESS_BITS - 1) ? 1ull << (GM_ADDRESS_BITS - 1)
-					      : bytes;
-}
-
 /* The memory of the machine. One that does not say how much it has does not
  * bound anything. */
 static uint64_t host_bytes(void)
@@ -160,7 +145,7 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 		return status;
 	if (init_mutex(&heap->mutex))
 		return gm_fail(GPUMEM_NO_HOST_MEMORY, "no mutex for a pool");
-	status = gm_space_init(heap, space_bytes(device));
+	status = gm_space_init(heap);
 	if (status) {
 		gm_nodes_fini(&heap->nodes);
 		pthread_mutex_destroy(&heap->mutex);
@@ -217,25 +202,14 @@ struct gm_extent *gm_heap_first(const struct gm_heap *heap)
 	return heap->space.spans ? heap->space.spans->first : NULL;
 }
 
-/* The span whose last extent this is: only asked at the end of a span. */
-static const struct gm_span *span_of(const struct gm_heap *heap,
-				     const struct gm_extent *extent)
-{
-	const struct gm_span *span = heap->space.spans;
-
-	while (extent->address - span->address >= span->bytes)
-		span = span->next;
-	return span;
-}
-
 struct gm_extent *gm_heap_next(const struct gm_heap *heap,
 			       const struct gm_extent *extent)
 {
 	const struct gm_span *next;
 
-	if (extent->next || heap->vm)
+	if (extent->next)
 		return gm_extent_next(&heap->nodes, extent);
-	next = span_of(heap, extent)->next;
+	next = gm_span_of(heap, extent->address)->next;
 	return next ? next->first : NULL;
 }
 

@@ -144,15 +144,15 @@ static void spare_up_to(struct gm_heap *heap, const struct filling *filling,
 static gpumem_status map_size(struct gm_heap *heap,
 			      const struct filling *filling, struct gm_run *run)
 {
-	gpumem_status status = GPUMEM_OK;
+	gpumem_status status;
 
 	for (size_t i = 0; i < filling->count; i++)
 		if (filling->handle[i].pages == run->pages)
 			filling->page[run->count++] = filling->handle[i].page;
-	if (run->count)
-		status = gm_driver_map(&heap->driver, run->start, filling->page,
-				       run->count,
-				       run->pages * heap->page_bytes);
+	if (!run->count)
+		return GPUMEM_OK;
+	status = gm_driver_map(&heap->driver, run->start, filling->page,
+			       run->count, run->pages * heap->page_bytes);
 	if (!status)
 		gm_handles_enter(heap, run, filling->page);
 	return status;
@@ -234,11 +234,12 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 	struct plan plan;
 	gpumem_status status;
 
-	if (!choose(heap, arena, bytes, alignment, &plan))
-		return gm_fail(GPUMEM_NO_MEMORY,
-			       "no range of %zu bytes is left among the "
-			       "addresses of the pool (option `space`)",
-			       bytes);
+	if (!choose(heap, arena, bytes, alignment, &plan)) {
+		status = gm_range_extend(heap, bytes, alignment);
+		if (status)
+			return status;
+		(void)choose(heap, arena, bytes, alignment, &plan);
+	}
 	status = reserve(heap, &plan);
 	if (status)
 		return status;

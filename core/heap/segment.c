@@ -93,23 +93,6 @@ static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 	return GPUMEM_OK;
 }
 
-/* In address order. */
-static void link_span(struct gm_space *space, struct gm_span *span)
-{
-	struct gm_span *prev = NULL, *next = space->spans;
-
-	for (; next && next->address < span->address; next = next->next)
-		prev = next;
-	span->prev = prev;
-	span->next = next;
-	if (next)
-		next->prev = span;
-	if (prev)
-		prev->next = span;
-	else
-		space->spans = span;
-}
-
 /* With one reserved node. */
 static void add(struct gm_heap *heap, struct gm_arena *arena,
 		struct gm_span *span)
@@ -121,7 +104,7 @@ static void add(struct gm_heap *heap, struct gm_arena *arena,
 	extent->bytes =
 		(span->address + span->bytes - extent->address) & ~(unit - 1);
 	span->first = extent;
-	link_span(&heap->space, span);
+	gm_span_link(&heap->space, span);
 	gm_arena_insert(arena, extent);
 }
 

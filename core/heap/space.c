@@ -41,72 +41,30 @@ void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent)
 		gm_hole_add(heap, extent);
 }
 
-/* Half as much each time the system says no, down to one alignment unit. */
-static gpumem_status reserve_addresses(struct gm_heap *heap, uint64_t *bytes,
-				       uint64_t *address_out)
+/* In address order. */
+void gm_span_link(struct gm_space *space, struct gm_span *span)
 {
-	gpumem_status status;
+	struct gm_span *prev = NULL, *next = space->spans;
 
-	for (;; *bytes /= 2) {
-		*bytes = (*bytes + GM_SPAN_ALIGNMENT - 1) & ~(GM_SPAN_ALIGNMENT - 1);
-		status = gm_driver_va_reserve(&heap->driver, *bytes,
-					      GM_SPAN_ALIGNMENT, address_out);
-		if (!status || status == GPUMEM_LOST ||
-		    *bytes == GM_SPAN_ALIGNMENT)
-			return status;
-	}
+	for (; next && next->address < span->address; next = next->next)
+		prev = next;
+	span->prev = prev;
+	span->next = next;
+	if (next)
+		next->prev = span;
+	if (prev)
+		prev->next = span;
+	else
+		space->spans = span;
 }
 
-static gpumem_status span_create(struct gm_heap *heap, uint64_t address,
-				 uint64_t bytes)
+struct gm_span *gm_span_of(const struct gm_heap *heap, uintptr_t address)
 {
-	struct gm_space *space = &heap->space;
-	struct gm_span *span = calloc(1, sizeof(*span));
-	void *pages;
+	struct gm_span *span = heap->space.spans;
 
-	if (!span || gm_nodes_reserve(&heap->nodes, 1))
-		goto free_span;
-	space->page_count = bytes / heap->page_bytes;
-	pages = mmap(NULL, space->page_count * sizeof(*space->page),
-		     PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (pages == MAP_FAILED)
-		goto free_span;
-	space->page = pages;
-	span->address = (uintptr_t)address;
-	span->bytes = bytes;
-	span->first = gm_nodes_take(&heap->nodes);
-	span->first->address = span->address;
-	span->first->bytes = span->bytes;
-	gm_hole_insert(heap, span->first);
-	space->spans = span;
-	return GPUMEM_OK;
-
-free_span:
-	free(span);
-	return gm_fail(GPUMEM_NO_HOST_MEMORY,
-		       "no host memory for the table of pages");
-}
-
-gpumem_status gm_space_init(struct gm_heap *heap, uint64_t bytes)
-{
-	uint64_t address;
-	gpumem_status status;
-
-	if (!heap->vm)
-		return GPUMEM_OK;
-	if (heap->page_bytes > bytes)
-		return gm_fail(GPUMEM_INVALID,
-			       "a page of %zu bytes is more than the pool's "
-			       "addresses (option `space`)",
-			       heap->page_bytes);
-	status = reserve_addresses(heap, &bytes, &address);
-	if (status)
-		return status;
-	status = span_create(heap, address, bytes);
-	if (status)
-		(void)gm_driver_va_release(&heap->driver, address, bytes);
-	return status;
+	while (span->next && address - span->address >= span->bytes)
+		span = span->next;
+	return span;
 }
 
 static void release_handle(struct gm_heap *heap, gpumem_page page, size_t pages,
@@ -122,56 +80,78 @@ static void release_handle(struct gm_heap *heap, gpumem_page page, size_t pages,
 /* Unmaps and destroys `count` handles. What does not unmap is left as it is: a
  * handle may only be destroyed, and addresses released, when it is mapped
  * nowhere. */
-static bool release_run(struct gm_heap *heap, size_t from, size_t count,
-			size_t pages, struct gm_first *first)
+static bool release_run(struct gm_heap *heap, const struct gm_run *run,
+			struct gm_first *first)
 {
-	const struct gm_space *space = &heap->space;
-	gpumem_status status = gm_driver_unmap(
-		&heap->driver, space->spans->address + from * heap->page_bytes,
-		count, pages * heap->page_bytes);
+	const struct gm_page *page = gm_page_at(heap, run->start);
+	gpumem_status status =
+		gm_driver_unmap(&heap->driver, run->start, run->count,
+				run->pages * heap->page_bytes);
 
 	gm_first_keep(first, status);
 	if (status)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		release_handle(heap, space->page[from + i * pages].handle,
-			       pages, first);
+	for (size_t i = 0; i < run->count; i++)
+		release_handle(heap, page[i * run->pages].handle, run->pages,
+			       first);
 	return true;
 }
 
-/* In as few calls as it can: one for handles of one size side by side. False:
- * something is still mapped. */
-static bool release_pages(struct gm_heap *heap, struct gm_first *first)
+/* Handles of one size side by side, from the first page of the first on. */
+static struct gm_run run_at(const struct gm_heap *heap,
+			    const struct gm_page *page, uintptr_t start)
+{
+	struct gm_run run = {.start = start,
+			     .pages = gm_handle_pages(heap, page)};
+
+	/* What is behind the pages of a span is 0. */
+	do
+		run.count++;
+	while (page[run.count * run.pages].handle &&
+	       gm_handle_pages(heap, page + run.count * run.pages) ==
+		       run.pages);
+	return run;
+}
+
+/* In as few calls as it can: one for each run. False: something is still
+ * mapped. */
+static bool release_pages(struct gm_heap *heap, const struct gm_span *span,
+			  struct gm_first *first)
 {
 	const struct gm_space *space = &heap->space;
+	size_t end = span->first_page + span->bytes / heap->page_bytes, i;
+	uintptr_t at = span->address;
 	bool all = true;
-	size_t i = 0;
 
-	while (i < space->high_page) {
-		const struct gm_page *page = &space->page[i];
-		size_t pages = gm_handle_pages(heap, page), count = 0;
+	if (end > space->high_page)
+		end = space->high_page;
+	for (i = span->first_page; i < end;) {
+		struct gm_run run = {.pages = 1, .count = 1};
 
-		do
-			count++;
-		while (page->handle && i + count * pages < space->high_page &&
-		       page[count * pages].handle &&
-		       gm_handle_pages(heap, page + count * pages) == pages);
-		if (page->handle)
-			all &= release_run(heap, i, count, pages, first);
-		i += count * pages;
+		if (space->page[i].handle) {
+			run = run_at(heap, &space->page[i], at);
+			all &= release_run(heap, &run, first);
+		}
+		i += run.count * run.pages;
+		at += gm_run_bytes(heap, &run);
 	}
-	for (i = 0; i < space->spare_count; i++)
+	return all;
+}
+
+static void release_spare(struct gm_heap *heap, struct gm_first *first)
+{
+	const struct gm_space *space = &heap->space;
+
+	for (size_t i = 0; i < space->spare_count; i++)
 		release_handle(heap, space->spare[i].page,
 			       space->spare[i].pages, first);
-	return all;
 }
 
 static gpumem_status release_span(struct gm_heap *heap,
 				  const struct gm_span *span)
 {
 	if (heap->vm)
-		return gm_driver_va_release(&heap->driver, span->address,
-					    span->bytes);
+		return gm_range_release(heap, span);
 	return gm_driver_free(&heap->driver, span->address, span->bytes);
 }
 
@@ -179,20 +159,18 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 {
 	struct gm_space *space = &heap->space;
 	struct gm_first first = {0};
-	bool unmapped = true;
 
-	if (heap->vm && space->page) {
-		unmapped = release_pages(heap, &first);
-		munmap(space->page, space->page_count * sizeof(*space->page));
-	}
+	release_spare(heap, &first);
 	while (space->spans) {
 		struct gm_span *span = space->spans;
 
-		if (unmapped)
+		if (!heap->vm || release_pages(heap, span, &first))
 			gm_first_keep(&first, release_span(heap, span));
 		space->spans = span->next;
 		free(span);
 	}
+	if (space->page)
+		munmap(space->page, space->page_count * sizeof(*space->page));
 	free(space->spare);
 	gm_heap_unreserve(heap, heap->books.reserved.current,
 			  heap->books.segments.current);

@@ -5,16 +5,17 @@
  * Where a heap's addresses and its memory come from: the only room of the heap
  * that takes from the driver and gives back.
  *
- * With virtual memory: one span, reserved once, in which pages are mapped. The
- * driver gives them in handles, each of a power of two of pages side by side,
- * which map and unmap whole. Pages of one handle are those neighbours whose
- * entries in the table say the same. Without: a span per raw allocation
- * ("segment").
+ * With virtual memory: spans of addresses in which pages are mapped; one as a
+ * rule, and more when it has no room (range.c). The driver gives pages in
+ * handles, each of a power of two of pages side by side, which map and unmap
+ * whole. Pages of one handle are those neighbours whose entries in the table say
+ * the same. Without: a span per raw allocation ("segment").
  *
  *     reserved == page_bytes * (mapped pages + spare), with VM; of these
  *                 leaving_bytes may be mapped no more, or not spare any more
  *     reserved == sum of the spans' taken bytes + leaving_bytes, without
  *     page[i].handle != 0  <=>  the address of page i is in no hole
+ *     the table's entry behind the pages of each span is 0
  *     a hole, and what is leaving, begins and ends where a handle does
  *     spare_pages == sum of the pages of the spare handles
  *     spare_count + leaving_bytes / page_bytes <= spare_room    with VM
@@ -29,8 +30,8 @@
 
 #include <gpumem/backend.h>
 
-/* Spans begin at multiples of a region of the map (map.h), and so no two heaps
- * share one. Pages larger than that would not begin at multiples of
+/* Large spans begin at multiples of a region of the map (map.h), so that heaps
+ * hardly share one. Pages larger than that would not begin at multiples of
  * themselves. */
 #define GM_SPAN_ALIGNMENT (1ull << GM_REGION_SHIFT)
 #define GM_PAGE_BYTES_MAX GM_SPAN_ALIGNMENT
@@ -41,6 +42,7 @@ struct gm_arena;
 struct gm_span {
 	uintptr_t address; /* as the driver gave it */
 	size_t bytes;
+	size_t first_page; /* VM: where its part of the table begins */
 	struct gm_extent *first;
 	struct gm_span *next, *prev;
 };
@@ -59,9 +61,11 @@ struct gm_handle {
 
 struct gm_space {
 	struct gm_span *spans;	 /* in address order */
-	struct gm_page *page;	 /* VM: by page number in the span */
-	size_t page_count;	 /* VM: in the span */
+	struct gm_page *page;	 /* VM: by span, in order of their making */
+	size_t page_count;	 /* VM: entries, one more for each span */
 	size_t high_page;	 /* VM: pages[] beyond were never touched */
+	uint64_t span_bytes;	 /* VM: of all spans */
+	uint64_t most_bytes;	 /* VM: constant: they never come to more */
 	uint32_t holes;		 /* VM: a ring */
 	struct gm_handle *spare; /* VM: by age, the oldest first */
 	size_t spare_count, spare_room, spare_pages;
@@ -92,9 +96,9 @@ struct gm_leave {
 	unsigned skip;	 /* pass over the first so many that could go */
 };
 
-/* Reserves the span when the heap has VM; tries less when the system has not so
- * many addresses. */
-gpumem_status gm_space_init(struct gm_heap *heap, uint64_t bytes);
+/* Reserves the first span when the heap has VM. OK, NO_HOST_MEMORY, or what the
+ * driver said, with what can be done. */
+gpumem_status gm_space_init(struct gm_heap *heap);
 /* Gives back everything, used or not. */
 gpumem_status gm_space_fini(struct gm_heap *heap);
 
@@ -134,6 +138,21 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 
 /* Part of an extent was freed, with the extent's ticket. */
 void gm_pages_touch(struct gm_heap *heap, const struct gm_extent *extent);
+
+/* Puts a span among the others. */
+void gm_span_link(struct gm_space *space, struct gm_span *span);
+/* That of an address, which lies in one. */
+struct gm_span *gm_span_of(const struct gm_heap *heap, uintptr_t address);
+
+/* range.c: addresses for the pages of heaps. */
+
+/* One more span, with room for so many bytes at that alignment. OK; NO_MEMORY
+ * with why not; LOST. */
+gpumem_status gm_range_extend(struct gm_heap *heap, size_t bytes,
+			      size_t alignment);
+/* Gives the addresses of a span back, in which nothing is mapped. */
+gpumem_status gm_range_release(struct gm_heap *heap,
+			       const struct gm_span *span);
 
 /* handle.c: the table of pages. */
 

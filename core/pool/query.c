@@ -22,15 +22,14 @@ static const struct gm_span *span_of(const struct gm_heap *heap,
 }
 
 /* With virtual memory most of a span is empty: no need to look there. */
-static bool is_backed(const struct gm_heap *heap, const struct gm_span *span,
-		      uintptr_t address)
+static bool is_backed(const struct gm_heap *heap, uintptr_t address)
 {
-	size_t page;
+	const struct gm_page *page;
 
 	if (!heap->vm)
 		return true;
-	page = (address - span->address) / heap->page_bytes;
-	return page < heap->space.high_page && heap->space.page[page].handle;
+	page = gm_page_at(heap, address);
+	return page < heap->space.page + heap->space.high_page && page->handle;
 }
 
 /* What the map of addresses knows at or below an address, begins at or below
@@ -100,7 +99,7 @@ static bool look(struct gpumem_pool *pool, void *user)
 
 	pthread_mutex_lock(&pool->heap.mutex);
 	span = span_of(&pool->heap, query->address);
-	if (span && is_backed(&pool->heap, span, query->address)) {
+	if (span && is_backed(&pool->heap, query->address)) {
 		extent = extent_at(&pool->heap, span, query->address);
 		if (extent)
 			describe(pool, query, extent);

@@ -47,7 +47,7 @@
  *   first.
  *
  * Terms. A *pool* hands out *blocks* of a *device*'s memory. What it takes
- * from the driver is *reserved*, in *pages* mapped into one address range
+ * from the driver is *reserved*, in *pages* mapped into address ranges
  * where the device has virtual memory, one or more of them by each *handle* of
  * the driver's, else in *segments*. A freed block that another stream may still
  * use is *pending*. Of all blocks:
