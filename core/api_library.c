@@ -162,11 +162,10 @@ gpumem_status gpumem_backend_table(const char *name,
 
 	if (status)
 		return status;
-	if (!name)
-		return gm_null_argument("name");
 	if (!table_out)
 		return gm_null_argument("table_out");
-	status = gm_backend_find(name, &backend);
+	status = name ? gm_backend_find(name, &backend)
+		      : gm_backend_default(&backend);
 	if (!status)
 		*table_out = &backend->ops;
 	return status;

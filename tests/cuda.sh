@@ -56,7 +56,7 @@ check "that says what is missing" \
 	grep -q 'the NVIDIA driver is not installed' "$scratch/err"
 exits 0 "which disturbs nobody else" \
 	with cuda.library:/nonexistent/libcuda.so.1 \
-	env GPUMEM_BACKEND=auto "$tools/gpumem-probe"
+	env GPUMEM_BACKEND=auto,host "$tools/gpumem-probe"
 check "host is chosen" grep -qE '^  host +\* +ok' "$scratch/out"
 check "the row says its name once" \
 	grep -qE '^  cuda +no driver +the NVIDIA driver' "$scratch/out"

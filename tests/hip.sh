@@ -63,7 +63,7 @@ if [ -n "$real" ] && [ ! -e /dev/kfd ] && [ "${SANITIZER:-none}" = none ]; then
 		"$scratch/err"
 	is "$(cat "$scratch/out")" "" "and nothing else is printed"
 	exits 0 "which disturbs nobody else" with "hip.library:$real" \
-		env GPUMEM_BACKEND=auto "$tools/gpumem-probe"
+		env GPUMEM_BACKEND=auto,host "$tools/gpumem-probe"
 else
 	skip "no libamdhip64 of AMD here, or a device, or a sanitizer" \
 		"AMD's own runtime and no device"

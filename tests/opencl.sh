@@ -66,7 +66,7 @@ absent "no loader" 'the OpenCL loader is not installed' \
 	with opencl.library:/nonexistent/libOpenCL.so.1
 exits 0 "which disturbs nobody else" \
 	with opencl.library:/nonexistent/libOpenCL.so.1 \
-	env GPUMEM_BACKEND=auto "$tools/gpumem-probe"
+	env GPUMEM_BACKEND=auto,host "$tools/gpumem-probe"
 check "host is chosen" grep -qE '^  host +\* +ok' "$scratch/out"
 absent "no loader but another library" 'has no function clGet' \
 	with opencl.library:libc.so.6
@@ -155,7 +155,7 @@ json_is "[x['product'].split(', ')[-1] for b in d['backends']
 	for x in b['devices']] == sorted([x['product'].split(', ')[-1]
 	for b in d['backends'] for x in b['devices']])" True \
 	"are in the order of their names"
-exits 0 "a processor is not chosen" on_pocl env GPUMEM_BACKEND=auto \
+exits 0 "a processor is not chosen" on_pocl env GPUMEM_BACKEND=auto,host \
 	"$tools/gpumem-probe"
 check "before host" grep -qE '^  host +\* +ok' "$scratch/out"
 exits 0 "unless by name" on_pocl env GPUMEM_BACKEND=opencl,host \

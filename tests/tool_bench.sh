@@ -19,7 +19,10 @@ exits 0 "pair" "$bench" $short pair
 check "prints a table" grep -qE '^4 KiB +[0-9.]+ (ns|us|ms)' "$scratch/out"
 check "with glibc beside it" grep -qE '^pair +gpumem +glibc +x' "$scratch/out"
 
+check "says what its times are" sh -c \
+	"tr '\\n' ' ' <'$scratch/out' | grep -q \"simulated in the host's memory\""
 exits 0 "pair as JSON" "$bench" $short --json pair
+json_is "d['simulated']" True "in JSON too"
 valid_json "it is JSON"
 json_is "[r['case'] for r in d['results']]" \
 	"['256 B', '1 KiB', '4 KiB', '16 KiB', '64 KiB', '256 KiB', '1 MiB', '4 MiB', '20 MiB', '64 MiB', '256 MiB']" \

@@ -27,6 +27,8 @@ small=host.page:64KiB,host.capacity:256MiB
 # ---- the host backend ------------------------------------------------------
 
 exits 0 "the host backend" with host.devices:2 "$conform" host
+check "which is simulated" grep -q "^# .*simulated in the host's memory" \
+	"$scratch/out"
 plan_fits "its plan is right"
 is "$(grep -o 'SKIP .*' "$scratch/out")" "SKIP the device has no CAP_OBJECTS" \
 	"nothing is skipped but what goes without virtual memory"

@@ -46,6 +46,37 @@ exits 0 "listing opens no device" with 'host.fail:device_open@1+' "$probe"
 exits 1 "naming one does" with 'host.fail:device_open@1+' \
 	"$probe" --device=host:0
 
+# ---- a GPU that can be seen and not used -----------------------------------
+
+# in_view COMMAND...: where /dev has nothing but an NVIDIA device
+in_view()
+{
+	unshare -rm sh -c 'mount --bind "$0" /dev && exec "$@"' \
+		"$scratch/dev" env GPUMEM_PLUGIN_PATH=/nowhere "$@"
+}
+
+mkdir "$scratch/dev" && : >"$scratch/dev/nvidia0"
+reason='there is a GPU that cannot be used; .* GPUMEM_BACKEND=host; /dev/nvidia0: plugin cuda.so is not installed'
+if in_view true 2>/dev/null; then
+	exits 0 "a GPU" in_view env GPUMEM_BACKEND=auto "$probe"
+	is "$(grep -c '^  [a-z]* *\* ' "$scratch/out")" 0 "none is chosen"
+	check "which is explained" sh -c \
+		"tr '\\n' ' ' <'$scratch/out' | tr -s ' ' | grep -q '$reason'"
+	exits 0 "as JSON" in_view env GPUMEM_BACKEND=auto "$probe" --json
+	json_is "any(b['chosen'] for b in d['backends']),
+		'GPUMEM_BACKEND=host' in d['no_default']" "(False, True)" \
+		"the same"
+	exits 3 "no device is opened" in_view env GPUMEM_BACKEND=auto \
+		"$tools/gpumem-bench" pair
+	check "for that reason" grep -q "$reason" "$scratch/err"
+	exits 0 "but by name" in_view env GPUMEM_BACKEND=host "$probe" --json
+	json_is "d['no_default'], ['SIMULATED' in str(x['capabilities']).upper()
+		for b in d['backends'] for x in b['devices']
+		if b['name'] == 'host']" "('', [True])" "which is simulated"
+else
+	skip "no other /dev can be had here" "a GPU that can be seen"
+fi
+
 # ---- choosing --------------------------------------------------------------
 
 exits 0 "--backend" "$probe" --backend=host --json

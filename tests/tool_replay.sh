@@ -32,7 +32,10 @@ exits 0 "a small trace" "$replay" "$scratch/small"
 check "prints a table" grep -qE '^peak requested +2 MiB +2101248 +1\.0000$' \
 	"$scratch/out"
 cp "$scratch/out" "$scratch/text"
+check "says what its times are" \
+	grep -q "simulated in the host's memory" "$scratch/out"
 exits 0 "as JSON" "$replay" --json "$scratch/small"
+json_is "d['simulated']" True "in JSON too"
 valid_json "it is JSON"
 for fact in hits misses retries; do
 	json_is "d['$fact']" "$(sed -n "s/^$fact  *//p" "$scratch/text")" \

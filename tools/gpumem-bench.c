@@ -133,6 +133,8 @@ static void print_head(const struct bench *bench)
 		"call. Medians of %llu round%s.",
 		gpumem_version(), bench->info.name, bench->info.product,
 		(unsigned long long)rounds, rounds == 1 ? "" : "s");
+	if (*tool_simulated(&bench->info))
+		term_say("%s", tool_simulated(&bench->info));
 	if (*bench->missing)
 		term_say("Not measured: %s", bench->missing);
 	putchar('\n');

@@ -176,6 +176,8 @@ static void run_device(struct conform *c)
 			"device %d: info", c->index))
 		return;
 	clear_caps(c);
+	if (*tool_simulated(&c->info))
+		conform_note("%s", tool_simulated(&c->info));
 	conform_kinds_warm(c);
 	before = conform_free_bytes(c);
 	c->budget_bytes = before / BUDGET_PART;

@@ -150,7 +150,7 @@ static bool read_latency(uint64_t *latency_ns)
 
 static bool read_caps(uint32_t *caps_out)
 {
-	uint32_t caps = GPUMEM_CAP_HOST_ACCESS;
+	uint32_t caps = GPUMEM_CAP_HOST_ACCESS | GPUMEM_CAP_SIMULATED;
 
 	if (!read_cap("host.vm", GPUMEM_CAP_VM, &caps) ||
 	    !read_cap("host.streams", GPUMEM_CAP_STREAMS, &caps) ||

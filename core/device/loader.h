@@ -36,7 +36,8 @@ extern const struct gpumem_backend gm_host_backend;
  * the status of the refusal; the reason is in the thread's last error. */
 gpumem_status gm_backend_find(const char *name,
 			      const struct gm_backend **backend_out);
-/* What GPUMEM_BACKEND picks, with auto: the first with a device, host last. */
+/* What GPUMEM_BACKEND picks, with auto: the first with a device, host last, and
+ * not at all where a GPU can be seen. */
 gpumem_status gm_backend_default(const struct gm_backend **backend_out);
 gpumem_status gm_backend_load(const char *path, char *name_out);
 gpumem_status gm_backend_register(const struct gpumem_backend *backend);

@@ -7,10 +7,12 @@
  * ignored in set-user-id programs). "auto" is the order of the list below, so
  * that what the list shows as chosen is what an open gets. What has only the
  * host's own processor is not for "auto": it is slower than no backend at all,
- * and has to be asked for by name.
+ * and has to be asked for by name. Nor does "auto" go on to the simulated GPU
+ * where a real one can be seen: its owner wants to know why that is not used.
  */
 #include "loader_room.h"
 #include "device_info.h"
+#include "sight.h"
 #include "base/error.h"
 #include "base/line.h"
 #include "base/log.h"
@@ -29,7 +31,12 @@ struct pick {
 	gpumem_status status;	/* of the first that was refused */
 	unsigned tried;
 	char why[900];
+	/* what kept "auto" from the simulated GPU; "": nothing */
+	gpumem_status seen_status;
+	char seen[900];
 };
+
+const char *gm_loader_root = "";
 
 static const char *wish(void)
 {
@@ -123,6 +130,15 @@ static gpumem_status refuse_processor(const struct gm_backend *row)
 		       row->info.name);
 }
 
+static gpumem_status get_row(const char *name, bool any,
+			     struct gm_backend **row_out)
+{
+	gpumem_status status = gm_row_get(name, true, row_out);
+
+	return status == GPUMEM_OK && !any ? refuse_processor(*row_out)
+					   : status;
+}
+
 /* Tries one name; true when it is the one. */
 static bool try_name(struct pick *pick, const char *name, bool any)
 {
@@ -131,9 +147,7 @@ static bool try_name(struct pick *pick, const char *name, bool any)
 	struct gm_backend *row;
 	gpumem_status status;
 
-	status = gm_row_get(name, true, &row);
-	if (status == GPUMEM_OK && !any)
-		status = refuse_processor(row);
+	status = get_row(name, any, &row);
 	if (status == GPUMEM_OK) {
 		pick->row = row;
 		return true;
@@ -146,6 +160,30 @@ static bool try_name(struct pick *pick, const char *name, bool any)
 	return false;
 }
 
+/* The reasons why the GPUs that can be seen are not used; true if there is one.
+ */
+static bool refuse_simulated(struct pick *pick)
+{
+	struct gm_sight sights[GM_SIGHTS];
+	size_t count = gm_sight(gm_loader_root, sights), i;
+
+	for (i = 0; i < count; i++) {
+		struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+		size_t used = strlen(pick->seen);
+		struct gm_backend *row;
+		gpumem_status status;
+
+		status = get_row(sights[i].backend, false, &row);
+		gm_error_get(&error);
+		if (!i)
+			pick->seen_status = status;
+		snprintf(pick->seen + used, sizeof(pick->seen) - used,
+			 "%s%s: %.300s", i ? "; " : "", sights[i].node,
+			 error.text);
+	}
+	return count > 0;
+}
+
 static bool try_auto(struct pick *pick)
 {
 	struct gm_names names = {0};
@@ -153,9 +191,13 @@ static bool try_auto(struct pick *pick)
 
 	if (!list_names(&names) && !pick->tried++)
 		pick->status = GPUMEM_NO_HOST_MEMORY;
-	for (i = 0; i < names.count; i++)
+	for (i = 0; i < names.count; i++) {
+		if (strcmp(names.list[i], gm_host_backend.name) == 0 &&
+		    refuse_simulated(pick))
+			break;
 		if (try_name(pick, names.list[i], false))
 			break;
+	}
 	gm_names_free(&names);
 	return pick->row != NULL;
 }
@@ -172,6 +214,11 @@ static gpumem_status pick_now(struct pick *pick)
 						  : try_name(pick, name, true);
 	if (found)
 		return GPUMEM_OK;
+	if (*pick->seen)
+		return gm_fail(pick->seen_status,
+			       "there is a GPU that cannot be used; for the "
+			       "simulated one set GPUMEM_BACKEND=host; %s",
+			       pick->seen);
 	if (!pick->tried)
 		return gm_fail(GPUMEM_NOT_FOUND,
 			       "GPUMEM_BACKEND=\"%.40s\" names no backend",

@@ -87,6 +87,9 @@ bool gm_row_has_options(const char *name);
 
 /* ---- loader_pick.c: under the mutex ---- */
 
+/* Where GPUs are looked for: gm_sight(). Only tests have another folder. */
+extern const char *gm_loader_root;
+
 /* Whether a backend of that name is known, loaded or not. If not, the nearest
  * that is goes into meant_out; "" if none is near. */
 bool gm_name_known(const char *name, char meant_out[16]);

@@ -314,8 +314,9 @@ struct gpumem_backend {
 typedef const struct gpumem_backend *(*gpumem_plugin_fn)(void);
 
 /* The checked and started table of a usable backend, for tools that speak to
- * a driver without a pool (gpumem-conform, raw latency). Valid for ever. OK;
- * NOT_FOUND; or the status why the backend is not usable. */
+ * a driver without a pool (gpumem-conform, raw latency). NULL: of the one that
+ * gpumem_device_open(NULL) takes. Valid for ever. OK; NOT_FOUND; or the status
+ * why the backend is not usable. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_backend_table(const char *name,
 		     const struct gpumem_backend **table_out);

@@ -278,7 +278,8 @@ typedef void *gpumem_stream;
 	X(MANAGED, 11, "pools of managed memory")                             \
 	X(PEER, 12, "pools can be opened to other devices")                   \
 	X(OBJECTS, 13, "the vendor names memory by objects")                  \
-	X(CPU, 14, "it is the host's own processor")
+	X(CPU, 14, "it is the host's own processor")                          \
+	X(SIMULATED, 15, "it is simulated in the host's memory")
 
 enum gpumem_cap {
 #define GPUMEM_CAP_ENUM(name, bit, text) GPUMEM_CAP_##name = 1u << (bit),
@@ -323,7 +324,9 @@ gpumem_device_visit(const char *backend,
 
 /* Opens "cuda:0", "cuda" (its first device) or NULL: the first device of the
  * backend that GPUMEM_BACKEND picks (a name, a comma-separated order of
- * preference, or "auto", the default: real devices first, then host).
+ * preference, or "auto", the default: real devices first, then host, but not
+ * where a GPU can be seen: the call then fails with the reason why that cannot be
+ * used. CAP_SIMULATED tells that a device is not a real one).
  * Opening the same device again gives the same handle, counted. Returns OK;
  * INVALID also when GPUMEM_CONF is not understood, which is then told once on
  * standard error too, see gpumem_log_set(); NOT_FOUND: no such backend; NO_DRIVER; NO_DEVICE; UNSUPPORTED; ABI; DRIVER;

@@ -96,7 +96,9 @@ static void null_devices(void)
 	invalid(gpumem_backend_visit(NULL, NULL));
 	invalid(gpumem_backend_load(NULL, NULL));
 	invalid(gpumem_backend_register(NULL));
-	invalid(gpumem_backend_table(NULL, &table));
+	invalid(gpumem_backend_table(NULL, NULL));
+	must(gpumem_backend_table(NULL, &table));
+	is_str(table->name, "host", "NULL is what GPUMEM_BACKEND picks");
 	invalid(gpumem_backend_table("host", NULL));
 	gpumem_option_visit(NULL, NULL);
 	gpumem_last_error(NULL);

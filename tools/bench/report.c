@@ -149,6 +149,8 @@ bool bench_print_json(const struct bench *bench)
 	json_put(root, "version", json_text(gpumem_version()), &ok);
 	json_put(root, "device", json_text(bench->info.name), &ok);
 	json_put(root, "product", json_text(bench->info.product), &ok);
+	json_put(root, "simulated", json_boolean(*tool_simulated(&bench->info)),
+		 &ok);
 	json_put(root, "rounds", json_u64(config->rounds), &ok);
 	json_put(root, "missing_peers", json_text(bench->missing), &ok);
 	json_put(root, "results", rows, &ok);

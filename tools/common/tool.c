@@ -77,6 +77,14 @@ int tool_exit_of(gpumem_status status)
 	}
 }
 
+const char *tool_simulated(const struct gpumem_device_info *info)
+{
+	if (!(info->caps & GPUMEM_CAP_SIMULATED))
+		return "";
+	return "The device is simulated in the host's memory: times are not "
+	       "those of a GPU.";
+}
+
 int tool_configured(void)
 {
 	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);

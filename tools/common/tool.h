@@ -33,6 +33,10 @@ void tool_error_last(const char *format, ...)
  * option that is wrong, else TOOL_FAILED. */
 int tool_exit_of(gpumem_status status);
 
+/* "" for a real device, else a sentence: no figure of a simulated one may be
+ * taken for a GPU's. */
+const char *tool_simulated(const struct gpumem_device_info *info);
+
 /* TOOL_OK when the library understands its environment; if not, that is told.
  * To be called before anything is shown; tool_open() does so itself. */
 int tool_configured(void);

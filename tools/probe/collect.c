@@ -75,6 +75,18 @@ static int no_memory(void)
 	return TOOL_FAILED;
 }
 
+static void find_default(struct probe *probe)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	const struct gpumem_backend *table;
+
+	if (gpumem_backend_table(NULL, &table) == GPUMEM_OK)
+		return;
+	gpumem_last_error(&error);
+	snprintf(probe->no_default, sizeof(probe->no_default), "%s",
+		 error.text);
+}
+
 static int collect_backends(struct probe *probe)
 {
 	struct walk walk = {.probe = probe};
@@ -86,6 +98,7 @@ static int collect_backends(struct probe *probe)
 	}
 	if (walk.no_memory)
 		return no_memory();
+	find_default(probe);
 	if (!name || probe->backend_count)
 		return TOOL_OK;
 	tool_error("no such backend: %s", name);

@@ -56,6 +56,7 @@ struct probe {
 	struct probe_backend *backends;
 	int backend_count;
 	bool failed_test;
+	char no_default[1024]; /* why there is no default; "": there is one */
 };
 
 /* Fills the probe with what the config asks for. Gives an exit code; a failure

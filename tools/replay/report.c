@@ -113,6 +113,8 @@ static void print_head(const struct replay *replay)
 	if (replay->config->divisor > 1)
 		term_say("Each block has 1/%llu of its size.",
 			 (unsigned long long)replay->config->divisor);
+	if (*tool_simulated(&replay->info))
+		term_say("%s", tool_simulated(&replay->info));
 	putchar('\n');
 }
 
@@ -217,6 +219,8 @@ bool replay_print_json(const struct replay *replay)
 
 	json_put(root, "trace", json_text(replay->config->trace), &ok);
 	json_put(root, "device", json_text(replay->device_name), &ok);
+	json_put(root, "simulated",
+		 json_boolean(*tool_simulated(&replay->info)), &ok);
 	json_put(root, "policy", json_text(replay->config->policy->name), &ok);
 	json_put(root, "passes", json_u64(replay->config->passes), &ok);
 	json_put(root, "divisor", json_u64(replay->config->divisor), &ok);
