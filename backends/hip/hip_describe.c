@@ -15,12 +15,30 @@
 /* hipDeviceAttributeVirtualMemoryManagementSupported, since 5.7. */
 #define VIRTUAL_MEMORY_SUPPORTED ((hipDeviceAttribute_t)89)
 
+/* 0 where the runtime does not know it. */
 static gpumem_status attribute(hipDevice_t device, hipDeviceAttribute_t which,
 			       int *value_out)
 {
-	return gm_hip_check(
-		gm_hip.hipDeviceGetAttribute(value_out, which, device),
-		"hipDeviceGetAttribute %d", (int)which);
+	hipError_t error =
+		gm_hip.hipDeviceGetAttribute(value_out, which, device);
+
+	if (error != hipErrorNotSupported)
+		return gm_hip_check(error, "hipDeviceGetAttribute %d",
+				    (int)which);
+	*value_out = 0;
+	return GPUMEM_OK;
+}
+
+/* "" where the runtime does not know it. */
+static gpumem_status read_place(struct hip_device *device)
+{
+	hipError_t error = gm_hip.hipDeviceGetPCIBusId(
+		device->pci, sizeof(device->pci), device->device);
+
+	if (error != hipErrorNotSupported)
+		return gm_hip_check(error, "hipDeviceGetPCIBusId");
+	device->pci[0] = '\0';
+	return GPUMEM_OK;
 }
 
 /* Pages are plain memory of the device that nobody else can be given: to share
@@ -29,6 +47,7 @@ static gpumem_status read_virtual(hipDevice_t device, struct hip_traits *traits)
 {
 	gpumem_status status;
 	size_t granularity = 0;
+	hipError_t error;
 	int vm = 0;
 
 	if (!gm_hip.vm)
@@ -40,10 +59,12 @@ static gpumem_status read_virtual(hipDevice_t device, struct hip_traits *traits)
 		.type = hipMemAllocationTypePinned,
 		.location = {.type = hipMemLocationTypeDevice, .id = device},
 	};
-	status = gm_hip_check(gm_hip.hipMemGetAllocationGranularity(
-				      &granularity, (void *)&traits->page,
-				      hipMemAllocationGranularityRecommended),
-			      "hipMemGetAllocationGranularity");
+	error = gm_hip.hipMemGetAllocationGranularity(
+		&granularity, (void *)&traits->page,
+		hipMemAllocationGranularityRecommended);
+	if (error == hipErrorNotSupported)
+		return GPUMEM_OK;
+	status = gm_hip_check(error, "hipMemGetAllocationGranularity");
 	if (status != GPUMEM_OK)
 		return status;
 	traits->vm = true;
@@ -81,10 +102,7 @@ gpumem_status gm_hip_describe(int index, struct hip_device *device)
 				     "devices can be used",
 				     device->device, HIP_DEVICES_MAX);
 	if (status == GPUMEM_OK)
-		status = gm_hip_check(gm_hip.hipDeviceGetPCIBusId(
-					      device->pci, sizeof(device->pci),
-					      device->device),
-				      "hipDeviceGetPCIBusId");
+		status = read_place(device);
 	if (status != GPUMEM_OK)
 		return status;
 	for (c = device->pci; *c; c++)

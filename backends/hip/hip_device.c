@@ -18,6 +18,7 @@
 /* What opening a device has found, from then on. */
 struct found {
 	bool known;
+	bool no_ipc; /* the runtime has no names for allocations */
 	enum hip_level level;
 	char note[HIP_NOTE_BYTES];
 };
@@ -58,24 +59,33 @@ static void format_uuid(const hipUUID *uuid, char *text_out)
 			       (unsigned char)uuid->bytes[i]);
 }
 
+/* "" where the runtime does not know it. */
+static gpumem_status read_uuid(const struct hip_device *device, char *text_out)
+{
+	hipError_t error = hipErrorNotSupported;
+	hipUUID uuid;
+
+	if (gm_hip.hipDeviceGetUuid)
+		error = gm_hip.hipDeviceGetUuid(&uuid, device->device);
+	if (error == hipErrorNotSupported)
+		return GPUMEM_OK;
+	if (error == hipSuccess)
+		format_uuid(&uuid, text_out);
+	return gm_hip_check(error, "hipDeviceGetUuid");
+}
+
 static gpumem_status read_identity(const struct hip_device *device,
 				   struct gpumem_device_info *info)
 {
 	gpumem_status status;
-	hipUUID uuid;
 	size_t total;
 
 	status = gm_hip_check(gm_hip.hipDeviceGetName(info->product,
 						      sizeof(info->product),
 						      device->device),
 			      "hipDeviceGetName");
-	if (status == GPUMEM_OK && gm_hip.hipDeviceGetUuid) {
-		status = gm_hip_check(
-			gm_hip.hipDeviceGetUuid(&uuid, device->device),
-			"hipDeviceGetUuid");
-		if (status == GPUMEM_OK)
-			format_uuid(&uuid, info->uuid);
-	}
+	if (status == GPUMEM_OK)
+		status = read_uuid(device, info->uuid);
 	if (status == GPUMEM_OK)
 		status = gm_hip_check(
 			gm_hip.hipDeviceTotalMem(&total, device->device),
@@ -88,6 +98,16 @@ static gpumem_status read_identity(const struct hip_device *device,
 	return GPUMEM_OK;
 }
 
+static void note_no_virtual(char note_out[HIP_NOTE_BYTES])
+{
+	snprintf(note_out, HIP_NOTE_BYTES,
+		 "virtual memory: off, as this runtime, %s, has none%s",
+		 gm_hip.version,
+		 gm_hip.vm    ? " for this device"
+		 : gm_hip.old ? "; ROCm 6.1 and later may"
+			      : "");
+}
+
 /* Of a device that was not opened yet: what is claimed for it. */
 static gpumem_status claim(const struct hip_device *device, struct found *found)
 {
@@ -96,11 +116,24 @@ static gpumem_status claim(const struct hip_device *device, struct found *found)
 	if (device->traits.vm)
 		return gm_hip_wanted_level(&found->level, &forced);
 	found->level = HIP_VM_OFF;
-	snprintf(found->note, sizeof(found->note),
-		 "virtual memory: off, as this runtime, %s, has none%s",
-		 gm_hip.version,
-		 gm_hip.vm ? " for this device" : "; ROCm 6.1 and later may");
+	note_no_virtual(found->note);
 	return GPUMEM_OK;
+}
+
+/* A runtime that has names for allocations knows that there is none at 0; one
+ * that has none says so. Between enter and leave. */
+static void try_ipc(struct found *found)
+{
+	hipIpcMemHandle_t ipc;
+	size_t used = strlen(found->note);
+
+	if (found->level == HIP_VM_RESERVE ||
+	    gm_hip.hipIpcGetMemHandle(&ipc, NULL) != hipErrorNotSupported)
+		return;
+	found->no_ipc = true;
+	snprintf(found->note + used, sizeof(found->note) - used,
+		 "%ssharing by name: off, as this runtime, %s, has none",
+		 used ? "; " : "", gm_hip.version);
 }
 
 static gpumem_status what_is_found(const struct hip_device *device,
@@ -114,14 +147,15 @@ static gpumem_status what_is_found(const struct hip_device *device,
 
 /* Of pages, and of what raw allocations are made: the runtime's own wait to be
  * freed, and only they have names for other processes. */
-static uint32_t caps_of_level(enum hip_level level)
+static uint32_t caps_of(const struct found *found)
 {
 	uint32_t caps = 0;
 
-	if (level >= HIP_VM_SINGLE)
+	if (found->level >= HIP_VM_SINGLE)
 		caps |= GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD;
-	if (level != HIP_VM_RESERVE)
-		caps |= GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_SHARE_IPC;
+	if (found->level != HIP_VM_RESERVE)
+		caps |= GPUMEM_CAP_FREE_WAITS |
+			(found->no_ipc ? 0 : GPUMEM_CAP_SHARE_IPC);
 	return caps;
 }
 
@@ -146,7 +180,7 @@ gpumem_status gm_hip_device_info(int index, struct gpumem_device_info *info)
 	whole.alignment_bytes = ALIGNMENT_BYTES;
 	whole.caps = GPUMEM_CAP_STREAMS | GPUMEM_CAP_COPY | GPUMEM_CAP_CAPTURE |
 		     GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
-		     GPUMEM_CAP_PEER | caps_of_level(found.level) |
+		     GPUMEM_CAP_PEER | caps_of(&found) |
 		     (device.traits.managed ? GPUMEM_CAP_MANAGED : 0);
 	memcpy(info, &whole,
 	       whole.size < sizeof(whole) ? whole.size : sizeof(whole));
@@ -183,8 +217,14 @@ gpumem_status gm_hip_device_open(int index, void **device_out)
 	if (status != GPUMEM_OK)
 		goto close;
 	found.level = device->level;
-	if (device->traits.vm)
-		remember(device, &found);
+	if (!device->traits.vm)
+		note_no_virtual(found.note);
+	status = gm_hip_enter(&visit, device);
+	if (status != GPUMEM_OK)
+		goto close;
+	try_ipc(&found);
+	gm_hip_leave(&visit);
+	remember(device, &found);
 	if (*found.note)
 		gm_hip.services->log(GPUMEM_LOG_INFO, "hip:%d: %s", index,
 				     found.note);

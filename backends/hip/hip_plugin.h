@@ -49,6 +49,7 @@ struct hip_runtime {
 	const struct gpumem_services *services;
 	char version[32]; /* "6.4.43484" */
 	/* What the version means; see read_version(). */
+	bool old;	  /* of a release that has no virtual memory */
 	bool vm;	  /* virtual memory can be asked for at all */
 	bool free_true;	  /* hipMemGetInfo() speaks of the whole device */
 	bool fd_by_value; /* an import gets the descriptor, not its address */
@@ -174,6 +175,7 @@ struct hip_visit {
 	int device;		   /* the thread's own */
 	bool moved;		   /* to another device than that */
 	bool clean;		   /* it had no error that it may ask for */
+	bool exchanged;		   /* the mode is to be put back */
 };
 
 /* The thread has no error that it may ask for. Around calls that concern no

@@ -62,7 +62,8 @@ static void read_version(int version)
 	snprintf(gm_hip.version, sizeof(gm_hip.version), "%d.%d.%d",
 		 version / 10000000, version % 10000000 / 100000,
 		 version % 100000);
-	gm_hip.vm = version >= HIP_RELEASE(6, 1) && has_virtual_memory();
+	gm_hip.old = version < HIP_RELEASE(6, 1);
+	gm_hip.vm = !gm_hip.old && has_virtual_memory();
 	gm_hip.free_true = version >= HIP_RELEASE(5, 7);
 	gm_hip.ipc_flags = version >= HIP_RELEASE(6, 0) ? 1 : 0;
 	gm_hip.fd_by_value = version >= HIP_RELEASE(7, 1);

@@ -30,14 +30,23 @@ void gm_hip_clean(bool was_clean)
 		(void)gm_hip.hipGetLastError();
 }
 
-/* Without the function, which 5.0 may lack, a call that may not be made while
- * some thread captures fails with CAPTURING and spoils that capture. */
-static gpumem_status exchange(hipStreamCaptureMode *mode)
+/* Without the function, which 5.0 may lack and runtimes that are not AMD's do
+ * not support, a call that may not be made while some thread captures fails
+ * with CAPTURING and spoils that capture. */
+static gpumem_status exchange(struct hip_visit *visit)
 {
-	if (!gm_hip.hipThreadExchangeStreamCaptureMode)
+	hipError_t error = hipErrorNotSupported;
+	gpumem_status status;
+
+	if (gm_hip.hipThreadExchangeStreamCaptureMode)
+		error = gm_hip.hipThreadExchangeStreamCaptureMode(&visit->mode);
+	if (error == hipErrorNotSupported) {
+		gm_hip_clean(visit->clean);
 		return GPUMEM_OK;
-	return gm_hip_check(gm_hip.hipThreadExchangeStreamCaptureMode(mode),
-			    "hipThreadExchangeStreamCaptureMode");
+	}
+	status = gm_hip_check(error, "hipThreadExchangeStreamCaptureMode");
+	visit->exchanged = status == GPUMEM_OK;
+	return status;
 }
 
 /* What was there can be put back, unless the runtime is ending, when it does
@@ -48,7 +57,7 @@ void gm_hip_leave(const struct hip_visit *visit)
 
 	if (visit->moved)
 		(void)gm_hip.hipSetDevice(visit->device);
-	if (gm_hip.hipThreadExchangeStreamCaptureMode)
+	if (visit->exchanged)
 		(void)gm_hip.hipThreadExchangeStreamCaptureMode(&mode);
 	gm_hip_clean(visit->clean);
 }
@@ -76,7 +85,7 @@ gpumem_status gm_hip_enter(struct hip_visit *visit,
 		.mode = hipStreamCaptureModeRelaxed,
 		.clean = gm_hip_is_clean(),
 	};
-	status = exchange(&visit->mode);
+	status = exchange(visit);
 	if (status != GPUMEM_OK) {
 		gm_hip_clean(visit->clean);
 		return status;
