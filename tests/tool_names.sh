@@ -65,6 +65,13 @@ if [ -f "$plugin" ]; then
 		"$tools/gpumem-probe" -b rude
 	only_text "the reason"
 	check "says it" grep -q "x1b.31mwhy $shown" "$scratch/err"
+	if [ -x "$tools/gpumem-conform" ]; then
+		rude "$tools/gpumem-conform" "$plugin" >"$scratch/out" \
+			2>"$scratch/err"
+		only_text "gpumem-conform"
+		check "shows the version" grep -q "driver version $shown" \
+			"$scratch/out"
+	fi
 	exits 0 "among others" rude env "GPUMEM_CONF=rude.refuse:${esc}[31mwhy" \
 		"$tools/gpumem-probe"
 	only_text "the reasons of all"
@@ -103,6 +110,11 @@ if [ -x "$tools/gpumem-replay" ]; then
 	only_text "its content"
 	exits 1 "a trace that is not there" "$tools/gpumem-replay" "$trace.gz"
 	only_text "a name of nothing"
+fi
+if [ -x "$tools/gpumem-conform" ]; then
+	exits 3 "a backend named so" "$tools/gpumem-conform" "a${esc}[2J"
+	only_text "its name"
+	check "says which" grep -q 'a\\x1b\[2J' "$scratch/out"
 fi
 
 done_testing

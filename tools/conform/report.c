@@ -6,6 +6,7 @@
  */
 #include "conform.h"
 
+#include "common/clean.h"
 #include "common/tool.h"
 
 #include <pthread.h>
@@ -27,14 +28,22 @@ void conform_report_to(FILE *stream)
 	out = stream;
 }
 
+/* A line's text, which names what a plugin chose. */
+static void put(const char *format, va_list args)
+{
+	char *text = clean_format(format, args);
+
+	fprintf(out, "%s\n", text ? text : "out of memory");
+	fflush(out);
+	free(text);
+}
+
 static void result(struct conform *c, bool passed, const char *format,
 		   va_list args)
 {
 	pthread_mutex_lock(&mutex);
 	fprintf(out, "%sok %ld - ", passed ? "" : "not ", ++c->run);
-	vfprintf(out, format, args);
-	putc('\n', out);
-	fflush(out);
+	put(format, args);
 	c->failed += !passed;
 	conform_count(c->run);
 	pthread_mutex_unlock(&mutex);
@@ -89,9 +98,7 @@ static void line(const char *mark, const char *format, va_list args)
 {
 	pthread_mutex_lock(&mutex);
 	fputs(mark, out);
-	vfprintf(out, format, args);
-	putc('\n', out);
-	fflush(out);
+	put(format, args);
 	pthread_mutex_unlock(&mutex);
 }
 
