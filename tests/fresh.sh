@@ -208,7 +208,7 @@ if [ -f tests/fresh_package.sh ]; then
 		sh tests/fresh_package.sh
 	grep -E '^(ok|not ok) ' "$logs/package.txt" | sed 's/^/#   /'
 else
-	skip "there is no debian/ folder" "the packages"
+	skip "there is no tests/fresh_package.sh" "the packages"
 fi
 
 printf '1..%d\n' "$tap_run"
