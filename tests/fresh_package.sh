@@ -143,8 +143,10 @@ for target in gpumem shared static; do
 		cmake --build '$target' &&
 		GPUMEM_BACKEND=host '$target/hello'"
 done
-check "the example in C is right" as_user cc -Wall -fsyntax-only \
-	/usr/share/doc/libgpumem-dev/docs/examples/opencl_scale.c
+check "the examples in C are right" as_user cc -Wall -fsyntax-only \
+	/usr/share/doc/libgpumem-dev/docs/examples/opencl_scale.c \
+	/usr/share/doc/libgpumem-dev/docs/examples/plugin_memfd.c \
+	/usr/share/doc/libgpumem-dev/docs/examples/plugin_minimal.c
 check "the packages' own test" as_user sh gpumem/debian/tests/smoke
 
 # ---- and away ------------------------------------------------------------------
