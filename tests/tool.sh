@@ -102,9 +102,9 @@ wants_good_options()
 		check "and what it was" grep -q ": GPUMEM_CONF: .*${conf%:*}" \
 			"$scratch/err"
 	done
-	check "names the option that may have been meant" sh -c \
-		"GPUMEM_CONF=hsot.capacity:1 '$tool' $* 2>&1 |
-			grep -q 'did you mean \"host.capacity\"?'"
+	exits 2 "GPUMEM_CONF=hsot.capacity:1" with hsot.capacity:1 "$tool" "$@"
+	check "names the option that may have been meant" \
+		grep -q 'did you mean "host.capacity"?' "$scratch/err"
 	exits 2 "also with log:none" with log:none,limit:1XB "$tool" "$@"
 	exits 0 "but --help" with limit:1XB "$tool" --help
 }

@@ -111,7 +111,7 @@ replies "gpumem-probe --device=cu" "cuda:0 cuda:1"
 replies "gpumem-probe --device=cuda:" "0 1"
 replies "gpumem-probe --test -d cuda:" "0 1"
 replies "gpumem-replay --device " "cuda:0 cuda:1 host:0"
-replies "$scratch/bin/gpumem-probe --device=ho" "host:0"
+replies "../bin/gpumem-probe --device=ho" "host:0"
 replies "gpumem-probe -b " "cuda hip host opencl"
 replies "gpumem-replay --policy=d" "direct"
 replies "gpumem-replay --model=" "h200"
@@ -148,7 +148,7 @@ autoload -U compinit && compinit -u -D
 precmd() { print -n 'READY>' }
 END
 tab=$(printf '\t')
-for shell in "bash --rcfile $scratch/.bashrc" "zsh -d -i"; do
+for shell in "bash --rcfile ../.bashrc" "zsh -d -i"; do
 	name=${shell%% *}
 	if ! "$name" -c : 2>/dev/null || ! have_python; then
 		skip "there is no $name or no python3" "$name completes"
