@@ -159,6 +159,7 @@ lie query '.*: one that was never recorded'
 lie sync 'an event stands for its newest record'
 lie order "a stream waits for another's event"
 lie fill 'fill 1 bytes at an odd place'
+lie fill-silent 'fill says why it fails'
 lie copy 'copy 3 bytes from and to an odd place'
 lie capture 'there is none'
 

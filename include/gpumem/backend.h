@@ -41,8 +41,8 @@
  *   the process. Locks of the library are held meanwhile.
  * - What free takes is gone, its addresses too.
  * - It returns a status of the list, but not those that only the library has a
- *   use for: NOT_FOUND, LIMIT, ABI, CORRUPT, BAD_POINTER, FORKED; and NOT_READY
- *   only where it says so below.
+ *   use for: NOT_FOUND, LIMIT, ABI, CORRUPT, FORKED; and NOT_READY and
+ *   BAD_POINTER only where it says so below.
  * - NO_MEMORY means that giving memory back may help, LOST that the device is
  *   gone for good; DRIVER is anything else the driver said. An answer that is
  *   no failure (NOT_READY, BUSY of a view) does not call services->error.

@@ -118,6 +118,18 @@ static gpumem_status stream_again(void *device, gpumem_stream *stream_out)
 
 /* ---- fill, copy, capture ------------------------------------------------ */
 
+/* A status that fill may give, but not without a word. */
+static gpumem_status silent_fill(void *device, uint64_t address, uint8_t value,
+				 uint64_t bytes, gpumem_stream stream)
+{
+	(void)device;
+	(void)address;
+	(void)value;
+	(void)bytes;
+	(void)stream;
+	return GPUMEM_BAD_POINTER;
+}
+
 static gpumem_status fills_more(void *device, uint64_t address, uint8_t value,
 				uint64_t bytes, gpumem_stream stream)
 {

@@ -79,6 +79,7 @@
 	X("stream-unset", stream_create, stream_unset)                         \
 	X("stream-again", stream_create, stream_again)                         \
 	X("fill", fill, fills_more)                                            \
+	X("fill-silent", fill, silent_fill)                                    \
 	X("copy", copy, copies_less)                                           \
 	X("abort", copy, copy_aborts)                                          \
 	X("capture", capture_id, captures)                                     \

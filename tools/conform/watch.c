@@ -206,9 +206,11 @@ static bool may_give(const struct watched *call, gpumem_status status)
 	case GPUMEM_LIMIT:
 	case GPUMEM_ABI:
 	case GPUMEM_CORRUPT:
-	case GPUMEM_BAD_POINTER:
 	case GPUMEM_FORKED:
 		return false;
+	case GPUMEM_BAD_POINTER:
+		return !strcmp(call->slot, "fill") ||
+		       !strcmp(call->slot, "copy");
 	default:
 		return strcmp(gpumem_status_name(status), "GPUMEM_UNKNOWN") !=
 		       0;
