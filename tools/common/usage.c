@@ -55,10 +55,11 @@ static void check_printable(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
 		char *line = argv[i][0] == '-' ? clean_copy(argv[i]) : NULL;
+		bool differs = line && strcmp(line, argv[i]);
 
-		if (line && strcmp(line, argv[i]))
-			usage_fail("%s: an option that is none", line);
 		free(line);
+		if (differs)
+			usage_fail("%s: an option that is none", argv[i]);
 	}
 }
 
@@ -92,6 +93,7 @@ void usage_fail(const char *format, ...)
 	line = clean_format(format, args);
 	va_end(args);
 	tool_error("%s", line ? line : "out of memory");
+	free(line);
 	fprintf(stderr, "Try '%s --help' for more information.\n", usage_name);
 	exit(TOOL_USAGE);
 }
