@@ -10,6 +10,7 @@
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
 . "$top_srcdir/tests/opencl_over.sh"
+unset ASAN_OPTIONS
 
 examples=$top_srcdir/docs/examples
 GPUMEM_LIBRARY=$top_builddir/.libs/libgpumem.so.0

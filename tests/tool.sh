@@ -5,6 +5,10 @@
 
 tools=$top_builddir/tools
 
+# For tests/lsan.supp. Not for those that compile kernels: it would take minutes.
+ASAN_OPTIONS=fast_unwind_on_malloc=0
+export ASAN_OPTIONS
+
 # The harness chooses the backend; these tests choose the options.
 unset GPUMEM_CONF
 
