@@ -242,6 +242,8 @@ static void test_limits(void)
 
 int main(void)
 {
+	if (THREAD_SANITIZER)
+		skip_all("ThreadSanitizer leaves a program too few addresses");
 	alarm(300);
 	test_limits();
 	test_space();
