@@ -105,7 +105,10 @@ conforms()
 
 if [ -f "$vendors/pocl.icd" ]; then
 	conforms "PoCL by pointers" on_pocl env GPUMEM_CONF=opencl.memory:svm
-	conforms "PoCL by objects" on_pocl env GPUMEM_CONF=opencl.memory:buffer
+	conforms "PoCL by objects" on_pocl env GPUMEM_CONF=opencl.memory:buffer \
+		OPENCL_LAYERS="$layer" FAKECL_CROSSED="$scratch/crossed"
+	is "$(cat "$scratch/crossed")" 0 \
+		"threads put their commands into one queue one after the other"
 	others="1 2"
 	[ "${GPUMEM_TEST_SCALE-}" != small ] || others=
 	for device in $others; do

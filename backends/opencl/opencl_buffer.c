@@ -55,9 +55,11 @@ static gpumem_status commit(struct opencl_device *device, cl_mem memory)
 
 	if (device->unit->version < 12 || !gm_opencl.clEnqueueMigrateMemObjects)
 		return GPUMEM_OK;
+	pthread_mutex_lock(&device->enqueue);
 	result = gm_opencl.clEnqueueMigrateMemObjects(
 		device->commit, 1, &memory,
 		CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, &event);
+	pthread_mutex_unlock(&device->enqueue);
 	if (result != CL_SUCCESS)
 		goto out;
 	result = gm_opencl.clWaitForEvents(1, &event);

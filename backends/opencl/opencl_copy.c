@@ -172,7 +172,7 @@ static gpumem_status check_apart(uint64_t to, uint64_t from, uint64_t bytes)
 gpumem_status gm_opencl_copy(void *handle, uint64_t to, uint64_t from,
 			     uint64_t bytes, gpumem_stream stream)
 {
-	const struct opencl_device *device = handle;
+	struct opencl_device *device = handle;
 	struct place target = {0}, source = {0};
 	struct opencl_lane lane;
 	gpumem_status status = gm_opencl_enter(device, stream, &lane);
@@ -187,5 +187,7 @@ gpumem_status gm_opencl_copy(void *handle, uint64_t to, uint64_t from,
 		status = gm_opencl_fence(&lane);
 	if (status == GPUMEM_OK)
 		status = copy_pieces(device, &lane, target, source, bytes);
-	return status == GPUMEM_OK ? gm_opencl_go(&lane) : status;
+	if (status == GPUMEM_OK)
+		status = gm_opencl_go(&lane);
+	return gm_opencl_leave(&lane, status);
 }

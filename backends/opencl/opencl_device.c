@@ -116,6 +116,7 @@ gpumem_status gm_opencl_device_open(int index, void **device_out)
 		status = begin(device, place.context);
 	if (status != GPUMEM_OK)
 		goto free_device;
+	pthread_mutex_init(&device->enqueue, NULL);
 	pthread_mutex_init(&device->buffers, NULL);
 	*device_out = device;
 	return GPUMEM_OK;
@@ -135,5 +136,6 @@ void gm_opencl_device_close(void *handle)
 	(void)gm_opencl.clReleaseCommandQueue(device->queue);
 	(void)gm_opencl.clReleaseContext(device->context);
 	pthread_mutex_destroy(&device->buffers);
+	pthread_mutex_destroy(&device->enqueue);
 	free(device);
 }

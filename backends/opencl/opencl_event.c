@@ -67,12 +67,9 @@ gpumem_status gm_opencl_event_record(void *device, gpumem_event name,
 				     gpumem_stream stream)
 {
 	struct event *event = name;
-	struct opencl_lane lane;
 	cl_event mark, before;
-	gpumem_status status = gm_opencl_enter(device, stream, &lane);
+	gpumem_status status = gm_opencl_mark(device, stream, &mark);
 
-	if (status == GPUMEM_OK)
-		status = gm_opencl_mark(&lane, &mark);
 	if (status != GPUMEM_OK)
 		return status;
 	pthread_mutex_lock(&event->mutex);
@@ -123,14 +120,14 @@ gpumem_status gm_opencl_stream_wait(void *device, gpumem_stream stream,
 {
 	struct opencl_lane lane;
 	gpumem_status status = gm_opencl_enter(device, stream, &lane);
-	cl_event mark;
+	cl_event mark = NULL;
 
 	if (status == GPUMEM_OK)
 		status = newest(name, &mark);
-	if (status != GPUMEM_OK || !mark)
-		return status;
-	status = gm_opencl_check(wait_for(&lane, mark),
-				 "clEnqueueBarrierWithWaitList");
-	(void)gm_opencl.clReleaseEvent(mark);
-	return status;
+	if (status == GPUMEM_OK && mark) {
+		status = gm_opencl_check(wait_for(&lane, mark),
+					 "clEnqueueBarrierWithWaitList");
+		(void)gm_opencl.clReleaseEvent(mark);
+	}
+	return gm_opencl_leave(&lane, status);
 }

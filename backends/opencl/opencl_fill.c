@@ -105,7 +105,7 @@ static gpumem_status fill_pieces(const struct opencl_device *device,
 gpumem_status gm_opencl_fill(void *handle, uint64_t address, uint8_t value,
 			     uint64_t bytes, gpumem_stream stream)
 {
-	const struct opencl_device *device = handle;
+	struct opencl_device *device = handle;
 	struct opencl_block block;
 	struct opencl_lane lane;
 	gpumem_status status = gm_opencl_enter(device, stream, &lane);
@@ -117,5 +117,7 @@ gpumem_status gm_opencl_fill(void *handle, uint64_t address, uint8_t value,
 	if (status == GPUMEM_OK)
 		status = fill_pieces(device, &lane, &block, address, value,
 				     bytes);
-	return status == GPUMEM_OK ? gm_opencl_go(&lane) : status;
+	if (status == GPUMEM_OK)
+		status = gm_opencl_go(&lane);
+	return gm_opencl_leave(&lane, status);
 }

@@ -133,6 +133,7 @@ struct opencl_device {
 	cl_context context;
 	cl_command_queue queue;	 /* the default stream */
 	cl_command_queue commit; /* what alloc queues, and waits for */
+	pthread_mutex_t enqueue; /* see opencl_stream.c */
 	pthread_mutex_t buffers; /* see opencl_buffer.c */
 	struct opencl_traits traits;
 	atomic_bool misaligned; /* pointers come with less than we promise */
@@ -203,18 +204,23 @@ struct opencl_lane {
 	cl_command_queue queue;
 	int version; /* of its device */
 	bool loose;  /* out of order: barriers have to make the order */
+	pthread_mutex_t *lock; /* held, or NULL */
 };
 
-/* INVALID: the stream is of another device or context. */
-gpumem_status gm_opencl_enter(const struct opencl_device *device,
+/* INVALID: the stream is of another device or context. Whatever it returns,
+ * gm_opencl_leave() has to follow. */
+gpumem_status gm_opencl_enter(struct opencl_device *device,
 			      gpumem_stream stream,
 			      struct opencl_lane *lane_out);
+/* Returns the status that it is given. */
+gpumem_status gm_opencl_leave(const struct opencl_lane *lane,
+			      gpumem_status status);
 /* What is queued later begins when all that was queued before is over. */
 gpumem_status gm_opencl_fence(const struct opencl_lane *lane);
 /* The same, and it begins without anybody waiting for it. */
 gpumem_status gm_opencl_go(const struct opencl_lane *lane);
 /* An event for all that is queued; it will come without further ado. */
-gpumem_status gm_opencl_mark(const struct opencl_lane *lane,
+gpumem_status gm_opencl_mark(struct opencl_device *device, gpumem_stream stream,
 			     cl_event *event_out);
 /* OK, NOT_READY, or that the work failed. */
 gpumem_status gm_opencl_look(cl_event event);

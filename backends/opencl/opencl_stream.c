@@ -3,8 +3,13 @@
 
 /*
  * Command queues as streams, the program's own and ours. What a queue is, is
- * asked each time: it may be destroyed, and another one have its handle. Nobody
- * locks.
+ * asked each time: it may be destroyed, and another one have its handle.
+ *
+ * A device's `enqueue` is held from gm_opencl_enter() to gm_opencl_leave() while
+ * commands go into the default stream, which all threads share, and by alloc for
+ * its own queue: OpenCL allows any thread to use a queue at any time, and some
+ * implementations (Clover 22.3) lose or mix commands then. A program's own queue
+ * is as safe as the program made it. Nothing is waited for under the mutex.
  *
  * In an out-of-order queue commands wait for nothing unless a barrier says so.
  * Work that the library queues stands between two barriers there. Between the
@@ -23,7 +28,7 @@ static gpumem_status ask(cl_command_queue queue, cl_command_queue_info what,
 			       "clGetCommandQueueInfo of %p", (void *)queue);
 }
 
-gpumem_status gm_opencl_enter(const struct opencl_device *device,
+gpumem_status gm_opencl_enter(struct opencl_device *device,
 			      gpumem_stream stream,
 			      struct opencl_lane *lane_out)
 {
@@ -35,8 +40,11 @@ gpumem_status gm_opencl_enter(const struct opencl_device *device,
 	lane_out->queue = stream ? stream : device->queue;
 	lane_out->version = device->unit->version;
 	lane_out->loose = false;
-	if (!stream)
+	lane_out->lock = stream ? NULL : &device->enqueue;
+	if (!stream) {
+		pthread_mutex_lock(lane_out->lock);
 		return GPUMEM_OK;
+	}
 	status = ask(stream, CL_QUEUE_CONTEXT, &context, sizeof(context));
 	if (status == GPUMEM_OK)
 		status = ask(stream, CL_QUEUE_DEVICE, &id, sizeof(id));
@@ -56,6 +64,14 @@ gpumem_status gm_opencl_enter(const struct opencl_device *device,
 	lane_out->loose =
 		(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
 	return GPUMEM_OK;
+}
+
+gpumem_status gm_opencl_leave(const struct opencl_lane *lane,
+			      gpumem_status status)
+{
+	if (lane->lock)
+		pthread_mutex_unlock(lane->lock);
+	return status;
 }
 
 gpumem_status gm_opencl_fence(const struct opencl_lane *lane)
@@ -80,8 +96,8 @@ gpumem_status gm_opencl_go(const struct opencl_lane *lane)
 }
 
 /* Without the flush the event might never come. */
-gpumem_status gm_opencl_mark(const struct opencl_lane *lane,
-			     cl_event *event_out)
+static gpumem_status put_mark(const struct opencl_lane *lane,
+			      cl_event *event_out)
 {
 	cl_event event = NULL;
 	gpumem_status status;
@@ -101,6 +117,17 @@ gpumem_status gm_opencl_mark(const struct opencl_lane *lane,
 	}
 	*event_out = event;
 	return GPUMEM_OK;
+}
+
+gpumem_status gm_opencl_mark(struct opencl_device *device, gpumem_stream stream,
+			     cl_event *event_out)
+{
+	struct opencl_lane lane;
+	gpumem_status status = gm_opencl_enter(device, stream, &lane);
+
+	if (status == GPUMEM_OK)
+		status = put_mark(&lane, event_out);
+	return gm_opencl_leave(&lane, status);
 }
 
 gpumem_status gm_opencl_look(cl_event event)
@@ -141,10 +168,11 @@ gpumem_status gm_opencl_stream_destroy(void *handle, gpumem_stream stream)
 	struct opencl_lane lane;
 	gpumem_status status = gm_opencl_enter(handle, stream, &lane);
 
-	if (status != GPUMEM_OK)
-		return status;
-	return gm_opencl_check(gm_opencl.clReleaseCommandQueue(lane.queue),
-			       "clReleaseCommandQueue");
+	if (status == GPUMEM_OK)
+		status = gm_opencl_check(
+			gm_opencl.clReleaseCommandQueue(lane.queue),
+			"clReleaseCommandQueue");
+	return gm_opencl_leave(&lane, status);
 }
 
 gpumem_status gm_opencl_wait(cl_event event)
@@ -161,12 +189,9 @@ gpumem_status gm_opencl_wait(cl_event event)
  * before. */
 gpumem_status gm_opencl_stream_sync(void *handle, gpumem_stream stream)
 {
-	struct opencl_lane lane;
 	cl_event event;
-	gpumem_status status = gm_opencl_enter(handle, stream, &lane);
+	gpumem_status status = gm_opencl_mark(handle, stream, &event);
 
-	if (status == GPUMEM_OK)
-		status = gm_opencl_mark(&lane, &event);
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_opencl_wait(event);
@@ -182,13 +207,10 @@ gpumem_status gm_opencl_stream_sync(void *handle, gpumem_stream stream)
 gpumem_status gm_opencl_stream_query(void *handle, gpumem_stream stream)
 {
 	const struct timespec pause = {.tv_nsec = 10000};
-	struct opencl_lane lane;
 	cl_event event;
-	gpumem_status status = gm_opencl_enter(handle, stream, &lane);
+	gpumem_status status = gm_opencl_mark(handle, stream, &event);
 	int i;
 
-	if (status == GPUMEM_OK)
-		status = gm_opencl_mark(&lane, &event);
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_opencl_look(event);

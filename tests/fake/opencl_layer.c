@@ -76,8 +76,10 @@ LAYER_MAKERS(MAKER)
 	{                                                                      \
 		cl_int code = layer_next(CALL_##name);                         \
                                                                                \
+		layer_into(queue);                                             \
 		if (!code)                                                     \
 			code = below.name arguments;                           \
+		layer_out_of(queue);                                           \
 		if (!code && event)                                            \
 			layer_count(EVENTS, 1);                                \
 		return code;                                                   \
@@ -90,12 +92,14 @@ LAYER_COMMANDS(COMMAND)
 	{                                                                      \
 		cl_int code = layer_next(CALL_##name);                         \
                                                                                \
+		layer_into(queue);                                             \
 		if (!code &&                                                   \
 		    layer_pretends(CALL_##name, to_at, from_at, bytes))        \
 			code = below.clEnqueueMarkerWithWaitList(              \
 				queue, count, waits, event);                   \
 		else if (!code)                                                \
 			code = below.name arguments;                           \
+		layer_out_of(queue);                                           \
 		if (!code && event)                                            \
 			layer_count(EVENTS, 1);                                \
 		return code;                                                   \

@@ -4,8 +4,9 @@
 /*
  * The inside of the OpenCL layer: opencl_layer.c stands between a program and
  * the implementations, opencl_fault.c knows which call fails and what is held,
- * opencl_lie.c what is answered and which commands are not there. The last two
- * have a mutex each for all that they keep.
+ * opencl_lie.c what is answered and which commands are not there, opencl_queue.c
+ * who puts commands into a queue. The last three have a mutex each for all that
+ * they keep.
  */
 #ifndef OPENCL_LAYER_H
 #define OPENCL_LAYER_H
@@ -38,6 +39,9 @@ bool layer_lies(enum layer_call call, cl_uint what, size_t bytes, void *value,
 /* True: the command is remembered, and is not there. */
 bool layer_pretends(enum layer_call call, uint64_t to, uint64_t from,
 		    uint64_t bytes);
+/* Around each command that is put into a queue. */
+void layer_into(cl_command_queue queue);
+void layer_out_of(cl_command_queue queue);
 /* How much is taken for so many bytes. */
 size_t layer_bytes(size_t bytes);
 

@@ -16,13 +16,16 @@ static gpumem_pool *pool;
 static gpumem_stream stream;
 static char *block, *own;
 
+/* Between two that stay: where it was, no larger mapping finds room, such as
+ * that of another thread's heap. */
 static char *mapping(int protection)
 {
-	char *at = mmap(NULL, BYTES, protection, MAP_PRIVATE | MAP_ANONYMOUS,
+	char *at = mmap(NULL, 3 * BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
 			-1, 0);
 
 	need(at != MAP_FAILED, "no mapping");
-	return at;
+	need(!mprotect(at + BYTES, BYTES, protection), "no memory");
+	return at + BYTES;
 }
 
 /* Addresses at which nothing is. */
