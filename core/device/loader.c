@@ -105,6 +105,18 @@ static gpumem_status load_built_in(const struct gpumem_backend *table,
 	return status == GPUMEM_OK ? admit(&plugin, row_out) : status;
 }
 
+/* No file can have the name, or none has: NOT_FOUND, with what was meant. */
+static gpumem_status refuse_name(const char *name)
+{
+	char hint[GM_HINT_BYTES];
+
+	gm_name_hint(name, hint);
+	if (gm_name_is_sane(name))
+		return gm_plugin_missing(name, hint);
+	return gm_fail(GPUMEM_NOT_FOUND, "no backend can be called \"%.40s\"%s",
+		       name, hint);
+}
+
 /* A file that is there but is no plugin gets a row too: a reason to show. */
 static gpumem_status load_named(const char *name, struct gm_backend **row_out)
 {
@@ -115,11 +127,8 @@ static gpumem_status load_named(const char *name, struct gm_backend **row_out)
 
 	if (strcmp(name, gm_host_backend.name) == 0)
 		return load_built_in(&gm_host_backend, row_out);
-	if (!gm_name_is_sane(name))
-		return gm_fail(GPUMEM_NOT_FOUND,
-			       "no backend can be called \"%.40s\"", name);
-	if (!gm_plugin_find(name, path, sizeof(path)))
-		return gm_plugin_missing(name);
+	if (!gm_name_is_sane(name) || !gm_plugin_find(name, path, sizeof(path)))
+		return refuse_name(name);
 	status = gm_plugin_open(path, name, &plugin);
 	if (status == GPUMEM_OK)
 		return admit(&plugin, row_out);

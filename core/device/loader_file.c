@@ -34,7 +34,7 @@ bool gm_plugin_find(const char *name, char *path_out, size_t bytes)
 	return false;
 }
 
-gpumem_status gm_plugin_missing(const char *name)
+gpumem_status gm_plugin_missing(const char *name, const char *hint)
 {
 	struct gm_folders folders = gm_folders_first();
 	char places[768] = "";
@@ -47,8 +47,8 @@ gpumem_status gm_plugin_missing(const char *name)
 		used += length > 0 ? (size_t)length : 0;
 	}
 	return gm_fail(GPUMEM_NOT_FOUND,
-		       "plugin %s" SUFFIX " is not installed (looked in %s)",
-		       name, places);
+		       "plugin %s" SUFFIX " is not installed%s (looked in %s)",
+		       name, hint, places);
 }
 
 /* From an open library to its table. */

@@ -2,10 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * In which order backends are listed, and which one is picked: what
- * GPUMEM_BACKEND says (a name, several in order of preference, or "auto"; it is
- * ignored in set-user-id programs). "auto" is the order of the list below, so
- * that what the list shows as chosen is what an open gets. What has only the
+ * Which backend is picked: what GPUMEM_BACKEND says (a name, several in order
+ * of preference, or "auto"). "auto" is the order of the list of loader_names.c,
+ * so that what the list shows as chosen is what an open gets. What has only the
  * host's own processor is not for "auto": it is slower than no backend at all,
  * and has to be asked for by name. Nor does "auto" go on to the simulated GPU
  * where a real one can be seen: its owner wants to know why that is not used.
@@ -16,14 +15,9 @@
 #include "base/error.h"
 #include "base/line.h"
 #include "base/log.h"
-#include "base/option.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const known_names[] = {"cuda", "hip", "opencl"};
-
-#define KNOWN_COUNT (sizeof(known_names) / sizeof(known_names[0]))
 
 /* A pick in the making: `why` says what was wrong with those before it. */
 struct pick {
@@ -37,83 +31,6 @@ struct pick {
 };
 
 const char *gm_loader_root = "";
-
-static const char *wish(void)
-{
-	const char *text = gm_environment("GPUMEM_BACKEND");
-
-	return text && *text ? text : "auto";
-}
-
-/* The next name of the wish, at most 15 letters of it kept plus one, so that
- * one that is too long cannot become another one that exists. */
-static bool next_wish(const char **at, char *name, size_t bytes)
-{
-	size_t length;
-
-	*at += strspn(*at, ", ");
-	length = strcspn(*at, ", ");
-	if (!length)
-		return false;
-	snprintf(name, bytes, "%.*s", (int)length, *at);
-	*at += length;
-	return true;
-}
-
-/* Names of the wish that are nowhere are listed too: to say so. */
-static bool add_wishes(struct gm_names *names)
-{
-	const char *at = wish();
-	char name[64];
-	bool room = true;
-
-	while (room && next_wish(&at, name, sizeof(name)))
-		if (gm_name_is_sane(name))
-			room = gm_names_add(names, name);
-	return room;
-}
-
-/* Real devices that everybody knows, others that the program or GPUMEM_BACKEND
- * brought, others that are installed, and the simulated one last. */
-static bool list_names(struct gm_names *names)
-{
-	struct gm_names found = {0};
-	bool room = true;
-	size_t i;
-
-	for (i = 0; room && i < KNOWN_COUNT; i++)
-		room = gm_names_add(names, known_names[i]);
-	room = room && gm_row_names(&found) && add_wishes(&found) &&
-	       gm_plugin_scan(&found) == GPUMEM_OK;
-	for (i = 0; room && i < found.count; i++)
-		if (strcmp(found.list[i], gm_host_backend.name) != 0)
-			room = gm_names_add(names, found.list[i]);
-	gm_names_free(&found);
-	return room && gm_names_add(names, gm_host_backend.name);
-}
-
-bool gm_name_known(const char *name, char meant_out[16])
-{
-	struct gm_names names = {0};
-	unsigned nearest = 3;
-	bool known = !list_names(&names); /* for all that can be said */
-	size_t i;
-
-	for (i = 0; i < names.count; i++) {
-		const char *other = names.list[i];
-		unsigned distance = gm_option_distance(name, other);
-
-		known = known || distance == 0;
-		if (distance >= nearest || distance >= strlen(other))
-			continue;
-		nearest = distance;
-		memcpy(meant_out, other, GM_NAME_BYTES);
-	}
-	if (known)
-		meant_out[0] = '\0';
-	gm_names_free(&names);
-	return known;
-}
 
 /* Its first device decides: those that are none come last. What cannot be
  * asked shows when it is opened. */
@@ -189,7 +106,7 @@ static bool try_auto(struct pick *pick)
 	struct gm_names names = {0};
 	size_t i;
 
-	if (!list_names(&names) && !pick->tried++)
+	if (!gm_names_list(&names, true) && !pick->tried++)
 		pick->status = GPUMEM_NO_HOST_MEMORY;
 	for (i = 0; i < names.count; i++) {
 		if (strcmp(names.list[i], gm_host_backend.name) == 0 &&
@@ -205,11 +122,11 @@ static bool try_auto(struct pick *pick)
 /* Under the mutex. On failure the sentence is the thread's last error. */
 static gpumem_status pick_now(struct pick *pick)
 {
-	const char *at = wish();
+	const char *at = gm_wish();
 	char name[64];
 	bool found = false;
 
-	while (!found && next_wish(&at, name, sizeof(name)))
+	while (!found && gm_wish_next(&at, name, sizeof(name)))
 		found = strcmp(name, "auto") == 0 ? try_auto(pick)
 						  : try_name(pick, name, true);
 	if (found)
@@ -222,12 +139,12 @@ static gpumem_status pick_now(struct pick *pick)
 	if (!pick->tried)
 		return gm_fail(GPUMEM_NOT_FOUND,
 			       "GPUMEM_BACKEND=\"%.40s\" names no backend",
-			       wish());
+			       gm_wish());
 	if (pick->tried == 1)
 		return pick->status;
 	return gm_fail(pick->status,
 		       "no backend of GPUMEM_BACKEND=\"%.40s\" is usable: %s",
-		       wish(), pick->why);
+		       gm_wish(), pick->why);
 }
 
 /* Under the mutex; true when the pick is news. */
@@ -257,7 +174,7 @@ gpumem_status gm_backend_default(const struct gm_backend **backend_out)
 	gm_error_set(&before);
 	if (news)
 		gm_log(GPUMEM_LOG_INFO, "GPUMEM_BACKEND=%s picks %s%s%s",
-		       wish(), pick.row->info.name,
+		       gm_wish(), pick.row->info.name,
 		       pick.tried ? ", since others are not usable: " : "",
 		       pick.why);
 	*backend_out = pick.row;
@@ -296,7 +213,7 @@ static struct gpumem_backend_info *describe_all(size_t *count_out)
 	size_t i;
 
 	(void)pick_now(&pick);
-	if (list_names(&names))
+	if (gm_names_list(&names, true))
 		infos = calloc(names.count, sizeof(*infos));
 	for (i = 0; infos && i < names.count; i++)
 		infos[i] = describe(names.list[i], &pick);

@@ -3,10 +3,10 @@
 
 /*
  * What the parts of the loader share: loader.c (the registry and its mutex),
- * loader_pick.c (orders and choices), loader_start.c (options and init),
- * loader_folder.c (where plugins are), loader_file.c (files), loader_check.c (a
- * table alone), loader_conf.c (whose a key of GPUMEM_CONF is). Nobody else
- * includes this.
+ * loader_names.c (the list of names), loader_pick.c (the choice),
+ * loader_start.c (options and init), loader_folder.c (where plugins are),
+ * loader_file.c (files), loader_check.c (a table alone), loader_conf.c (whose a
+ * key of GPUMEM_CONF is). Nobody else includes this.
  */
 #ifndef GM_DEVICE_LOADER_ROOM_H
 #define GM_DEVICE_LOADER_ROOM_H
@@ -50,8 +50,9 @@ bool gm_folders_next(struct gm_folders *folders);
 
 /* The file of plugin `name`: the first folder that has it wins. False: none. */
 bool gm_plugin_find(const char *name, char *path_out, size_t bytes);
-/* "not installed (looked in A, B)", as the thread's last error. */
-gpumem_status gm_plugin_missing(const char *name);
+/* "not installed (looked in A, B)", as the thread's last error; `hint` stands
+ * before the parenthesis. */
+gpumem_status gm_plugin_missing(const char *name, const char *hint);
 /* Loads a file and checks what is in it. `name`: what its table has to be
  * called; NULL: anything. plugin_out->path is `path`. */
 gpumem_status gm_plugin_open(const char *path, const char *name,
@@ -85,13 +86,33 @@ bool gm_row_names(struct gm_names *names);
 /* Under the mutex: its options are in the table. */
 bool gm_row_has_options(const char *name);
 
-/* ---- loader_pick.c: under the mutex ---- */
+/* ---- loader_names.c: under the mutex ---- */
 
-/* Where GPUs are looked for: gm_sight(). Only tests have another folder. */
-extern const char *gm_loader_root;
+/* What GPUMEM_BACKEND says; "auto" if it says nothing. */
+const char *gm_wish(void);
+/* The next name of the wish, at most 15 letters of it kept plus one, so that
+ * one that is too long cannot become another one that exists. */
+bool gm_wish_next(const char **at, char *name, size_t bytes);
+
+/* Adds real devices that everybody knows, others that the program or, with
+ * `wishes`, GPUMEM_BACKEND brought, others that are installed, and the simulated
+ * one last. False: no host memory. */
+bool gm_names_list(struct gm_names *names, bool wishes);
 
 /* Whether a backend of that name is known, loaded or not. If not, the nearest
  * that is goes into meant_out; "" if none is near. */
 bool gm_name_known(const char *name, char meant_out[16]);
+
+#define GM_HINT_BYTES 40
+
+/* ", did you mean "host"?" for a name that no backend has, "" if none that
+ * there is comes near. A name is not there only because GPUMEM_BACKEND has it.
+ */
+void gm_name_hint(const char *name, char hint_out[GM_HINT_BYTES]);
+
+/* ---- loader_pick.c ---- */
+
+/* Where GPUs are looked for: gm_sight(). Only tests have another folder. */
+extern const char *gm_loader_root;
 
 #endif

@@ -154,6 +154,25 @@ static void test_failures(void)
 	      "no such device is present; plugin nowhere.so is not ");
 }
 
+/* A name that is not there, but nearly. What GPUMEM_BACKEND alone has is no
+ * backend that could have been meant. */
+static void test_misspelt(void)
+{
+	fails("hsot", GPUMEM_NOT_FOUND,
+	      "plugin hsot.so is not installed, did you mean \"host\"? (looked "
+	      "in /nowhere)");
+	fails("cudda", GPUMEM_NOT_FOUND,
+	      "plugin cudda.so is not installed, did you mean \"cuda\"? ");
+	fails("zetta", GPUMEM_NOT_FOUND,
+	      "plugin zetta.so is not installed, did you mean \"zeta\"? ");
+	fails("Host", GPUMEM_NOT_FOUND,
+	      "no backend can be called \"Host\", did you mean \"host\"?");
+	fails("nowere,nowhere", GPUMEM_NOT_FOUND,
+	      "no backend of GPUMEM_BACKEND=\"nowere,nowhere\" is usable: "
+	      "plugin nowere.so is not installed (looked in /nowhere); plugin "
+	      "nowhere.so is not installed (looked in /nowhere)");
+}
+
 int main(void)
 {
 	alarm(60);
@@ -166,5 +185,6 @@ int main(void)
 	test_lists();
 	test_processor();
 	test_failures();
+	test_misspelt();
 	return done_testing();
 }
