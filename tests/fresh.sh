@@ -109,11 +109,13 @@ clone()
 		chroot "$root" chown -R "$2:$2" "$1"
 }
 
-# The folders where a program may leave something, and all that is in them.
+# The folders where a program may leave something, and all that is in them; of
+# /usr/local the files only: packages of the distribution make folders there.
 surroundings()
 {
 	(cd "$root" && find root home tmp var/tmp dev/shm run srv opt usr/local \
-		-path "${1#/}" -prune -o ! -path "${1#/}" -print) | sort
+		-path "${1#/}" -prune -o -path "usr/local/*" -type d -o \
+		! -path "${1#/}" -print) | sort
 }
 
 # tidy CLONE: nothing is new around it, and in it only what .gitignore calls the
