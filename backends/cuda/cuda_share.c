@@ -53,25 +53,54 @@ static gpumem_status refuse(CUresult result)
 	}
 }
 
+/* How large it is the sender says, and the driver knows. */
+static gpumem_status check_range(CUdeviceptr address, uint64_t bytes)
+{
+	CUdeviceptr base = 0;
+	size_t found = 0;
+	gpumem_status status = gm_cuda_check(
+		gm_cuda.cuMemGetAddressRange_v2(&base, &found, address),
+		"cuMemGetAddressRange of what cuIpcOpenMemHandle gave");
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (address - base < found && bytes <= found - (address - base))
+		return GPUMEM_OK;
+	return gm_cuda_fail(GPUMEM_INVALID, CUDA_SUCCESS,
+			    "the handle is of %zu bytes, and %llu are said to "
+			    "be shared",
+			    found, (unsigned long long)bytes);
+}
+
+static gpumem_status open_handle(CUipcMemHandle ipc, uint64_t bytes,
+				 uint64_t *address_out)
+{
+	CUdeviceptr address;
+	CUresult result = gm_cuda.cuIpcOpenMemHandle_v2(
+		&address, ipc, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+	gpumem_status status;
+
+	if (result != CUDA_SUCCESS)
+		return refuse(result);
+	status = check_range(address, bytes);
+	if (status == GPUMEM_OK)
+		*address_out = address;
+	else
+		(void)gm_cuda.cuIpcCloseMemHandle(address);
+	return status;
+}
+
 gpumem_status gm_cuda_ipc_open(void *handle, const void *bytes_of,
 			       uint64_t bytes, uint64_t *address_out)
 {
 	struct cuda_visit visit;
 	gpumem_status status = gm_cuda_enter(&visit, handle);
 	CUipcMemHandle ipc;
-	CUdeviceptr address;
-	CUresult result;
 
-	(void)bytes; /* the driver knows */
 	if (status != GPUMEM_OK)
 		return status;
 	memcpy(&ipc, bytes_of, sizeof(ipc));
-	result = gm_cuda.cuIpcOpenMemHandle_v2(
-		&address, ipc, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-	if (result == CUDA_SUCCESS)
-		*address_out = address;
-	else
-		status = refuse(result);
+	status = open_handle(ipc, bytes, address_out);
 	gm_cuda_leave(&visit);
 	return status;
 }

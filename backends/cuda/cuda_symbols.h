@@ -50,6 +50,7 @@
 	X(cuMemGetInfo_v2, cuMemGetInfo, 3020)                                 \
 	X(cuMemAlloc_v2, cuMemAlloc, 3020)                                     \
 	X(cuMemFree_v2, cuMemFree, 3020)                                       \
+	X(cuMemGetAddressRange_v2, cuMemGetAddressRange, 3020)                 \
 	X(cuMemHostAlloc, cuMemHostAlloc, 2020)                                \
 	X(cuMemFreeHost, cuMemFreeHost, 2000)                                  \
 	X(cuMemAllocManaged, cuMemAllocManaged, 6000)                          \

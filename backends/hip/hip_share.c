@@ -53,24 +53,52 @@ static gpumem_status refuse(hipError_t error)
 	}
 }
 
+/* How large it is the sender says, and the runtime as a rule knows. Where it
+ * does not say, the sender is believed. */
+static gpumem_status check_range(void *address, uint64_t bytes)
+{
+	hipDeviceptr_t base;
+	size_t found = 0;
+
+	if (gm_hip.hipMemGetAddressRange(
+		    &base, &found, (hipDeviceptr_t)address) != hipSuccess ||
+	    bytes <= found)
+		return GPUMEM_OK;
+	return gm_hip_fail(GPUMEM_INVALID, hipSuccess,
+			   "the handle is of %zu bytes, and %llu are said to "
+			   "be shared",
+			   found, (unsigned long long)bytes);
+}
+
+static gpumem_status open_handle(hipIpcMemHandle_t ipc, uint64_t bytes,
+				 uint64_t *address_out)
+{
+	void *address;
+	hipError_t error =
+		gm_hip.hipIpcOpenMemHandle(&address, ipc, gm_hip.ipc_flags);
+	gpumem_status status;
+
+	if (error != hipSuccess)
+		return refuse(error);
+	status = check_range(address, bytes);
+	if (status == GPUMEM_OK)
+		*address_out = (uintptr_t)address;
+	else
+		(void)gm_hip.hipIpcCloseMemHandle(address);
+	return status;
+}
+
 gpumem_status gm_hip_ipc_open(void *handle, const void *bytes_of,
 			      uint64_t bytes, uint64_t *address_out)
 {
 	struct hip_visit visit;
 	gpumem_status status = gm_hip_enter(&visit, handle);
 	hipIpcMemHandle_t ipc;
-	hipError_t error;
-	void *address;
 
-	(void)bytes; /* the runtime knows */
 	if (status != GPUMEM_OK)
 		return status;
 	memcpy(&ipc, bytes_of, sizeof(ipc));
-	error = gm_hip.hipIpcOpenMemHandle(&address, ipc, gm_hip.ipc_flags);
-	if (error == hipSuccess)
-		*address_out = (uintptr_t)address;
-	else
-		status = refuse(error);
+	status = open_handle(ipc, bytes, address_out);
 	gm_hip_leave(&visit);
 	return status;
 }

@@ -59,6 +59,7 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 	X(hipMemAddressReserve, 5, 1)                                          \
 	X(hipMemCreate, 5, 1)                                                  \
 	X(hipMemExportToShareableHandle, 5, 1)                                 \
+	X(hipMemGetAddressRange, 5, 0)                                         \
 	X(hipMemGetAllocationGranularity, 5, 1)                                \
 	X(hipMemGetInfo, 5, 0)                                                 \
 	X(hipMemImportFromShareableHandle, 5, 1)                               \

@@ -263,7 +263,9 @@ struct gpumem_backend {
 				    uint64_t bytes, void *handle_out);
 	/* In another process, on the same device: where that allocation is now.
 	 * Opened twice it may be at one address or at two. Any other bytes, or
-	 * a handle whose process has ended, give a failure. */
+	 * a handle whose process has ended, give a failure. So does a `bytes`
+	 * that is more than was exported, where the driver can tell: it is the
+	 * sender's word too. */
 	gpumem_status (*ipc_open)(void *device, const void *handle,
 				  uint64_t bytes, uint64_t *address_out);
 	/* One for each open. Waits for no stream. */

@@ -123,6 +123,34 @@ static CUresult attributes(unsigned count, CUpointer_attribute *which,
 	return CUDA_SUCCESS;
 }
 
+/* Of a cuMemAlloc block, and of one that was opened, it is what was asked for,
+ * to the byte (seen). */
+static CUresult range_of(CUdeviceptr *base_out, size_t *bytes_out,
+			 CUdeviceptr address)
+{
+	const struct fake_mapping *mapping;
+	const struct fake_region *region = known(address, &mapping);
+	struct fake_context *context;
+	CUresult result = fake_context_current(&context);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!region)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (base_out)
+		*base_out = region->start;
+	if (bytes_out)
+		*bytes_out = region->bytes;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base_out, size_t *bytes_out,
+				 CUdeviceptr address)
+{
+	FAKE_CALL(cuMemGetAddressRange_v2,
+		  range_of(base_out, bytes_out, address));
+}
+
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute which,
 			       CUdeviceptr address)
 {

@@ -46,6 +46,7 @@
 	X(cuMemGetInfo_v2, PFN_cuMemGetInfo_v3020, OLD)                        \
 	X(cuMemAlloc_v2, PFN_cuMemAlloc_v3020, OLD)                            \
 	X(cuMemFree_v2, PFN_cuMemFree_v3020, OLD)                              \
+	X(cuMemGetAddressRange_v2, PFN_cuMemGetAddressRange_v3020, NEW)        \
 	X(cuMemAllocManaged, PFN_cuMemAllocManaged_v6000, NEW)                 \
 	X(cuMemHostAlloc, PFN_cuMemHostAlloc_v2020, NEW)                       \
 	X(cuMemFreeHost, PFN_cuMemFreeHost_v2000, NEW)                         \

@@ -140,6 +140,21 @@ PEER_USE bool peer_has_cuda(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
 }
 
+/* The same for the double of HIP's runtime, which runs over the other. */
+PEER_USE bool peer_has_hip(void)
+{
+	const char *folder = getenv("top_builddir");
+	char path[4096];
+
+	folder = folder ? folder : ".";
+	snprintf(path, sizeof(path), "%s/backends/.libs/hip.so", folder);
+	if (!peer_has_cuda() || access(path, F_OK))
+		return false;
+	snprintf(path, sizeof(path),
+		 "%s/tests/fake/hip/7/.libs/libamdhip64.so.7", folder);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
+}
+
 /* ---- in the peer ---- */
 
 static struct {

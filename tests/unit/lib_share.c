@@ -3,10 +3,11 @@
 
 /*
  * Two processes share blocks, for real: by descriptors and by names, on the
- * host backend and on the cuda backend over the double of its driver. What one
- * writes the other reads, whoever frees, ends or dies first. This process only
- * gives orders.
+ * host backend and on those of cuda and hip over the doubles of their drivers.
+ * What one writes the other reads, whoever frees, ends or dies first. This
+ * process only gives orders.
  */
+#include "lib_forge.h"
 #include "lib_peer.h"
 
 #define MIB ((size_t)1 << 20)
@@ -22,6 +23,8 @@ static const struct target targets[] = {
 	{"host:0", GPUMEM_SHARE_IPC, "host, names"},
 	{"cuda:0", GPUMEM_SHARE_FD, "cuda, descriptors"},
 	{"cuda:0", GPUMEM_SHARE_IPC, "cuda, names"},
+	{"hip:0", GPUMEM_SHARE_FD, "hip, descriptors"},
+	{"hip:0", GPUMEM_SHARE_IPC, "hip, names"},
 };
 
 /* `from` exports its block and `to` imports it; where, or 0. */
@@ -197,16 +200,66 @@ static void test_no_leak(const struct target *t)
 	end(t, &from, &to);
 }
 
+/* The sender says how much is shared: here, more than there is. What the
+ * vendors' drivers say of a part of a page was seen. */
+static void claim_more(const struct target *t, struct peer *from,
+		       struct peer *to, uint64_t more)
+{
+	bool part = t->method == GPUMEM_SHARE_FD && strcmp(t->device, "host:0");
+	struct peer_message m = {.shared = peer_shared(from)};
+	uint64_t total = m.shared.total_bytes;
+
+	m.fd_count = m.shared.fd_count;
+	m.shared.total_bytes += m.fd_count ? m.fd_count * more : more;
+	m.shared.fd_bytes += m.fd_count ? more : 0;
+	m.shared.bytes = m.shared.total_bytes - m.shared.offset_bytes;
+	forge_sum(&m.shared);
+	is_status(peer_ask(to, PEER_IMPORT, &m, from->fds),
+		  part ? GPUMEM_UNSUPPORTED : GPUMEM_INVALID,
+		  "%s: %llu bytes instead of %llu", t->name,
+		  (unsigned long long)m.shared.total_bytes,
+		  (unsigned long long)total);
+	diag("%s", m.text);
+	peer_close_fds(from->fds, m.shared.fd_count);
+}
+
+/* It gives no importer more, and leaves nothing behind. */
+static void test_too_much(const struct target *t)
+{
+	struct peer from, to;
+
+	begin(t, &from, &to, 5 * MIB);
+	if (t->method == GPUMEM_SHARE_IPC)
+		claim_more(t, &from, &to, 1);
+	claim_more(t, &from, &to, 2 * MIB);
+	(void)pass(&from, &to, t->name);
+	is_int(peer_read_value(&to), 11, "the true size is taken");
+	is_status(peer_do(&to, PEER_CLOSE), GPUMEM_OK, "closed");
+	end(t, &from, &to);
+}
+
+/* NULL: its plugin and the double are there. */
+static const char *missing(const struct target *t, bool cuda, bool hip)
+{
+	if (!strncmp(t->device, "cuda", 4) && !cuda)
+		return "configured without CUDA headers";
+	if (!strncmp(t->device, "hip", 3) && !hip)
+		return "configured without the headers of HIP and CUDA";
+	return NULL;
+}
+
 int main(void)
 {
-	bool cuda = peer_has_cuda();
+	bool cuda = peer_has_cuda(), hip = peer_has_hip();
 
 	alarm(60);
 	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
 		const struct target *t = &targets[i];
 
-		if (!strcmp(t->device, "cuda:0") && !cuda) {
-			skip("configured without CUDA headers", 1);
+		const char *why = missing(t, cuda, hip);
+
+		if (why) {
+			skip(why, 1);
 			continue;
 		}
 		test_both_ways(t, 1024);
@@ -216,6 +269,7 @@ int main(void)
 		test_exit_first(t);
 		test_importer_dies(t);
 		test_no_leak(t);
+		test_too_much(t);
 	}
 	return done_testing();
 }

@@ -132,6 +132,30 @@ static hipError_t import(hipMemGenericAllocationHandle_t *name_out, void *from,
 	return hip_handle_adopt(memory, hip_device, 0, name_out);
 }
 
+static hipError_t range_of(hipDeviceptr_t *base_out, size_t *bytes_out,
+			   const void *address)
+{
+	CUdeviceptr start;
+	size_t bytes;
+
+	hip_block_of(address, &start, &bytes);
+	if (!start)
+		return hipErrorNotFound;
+	if (base_out)
+		*base_out = (hipDeviceptr_t)(uintptr_t)start;
+	if (bytes_out)
+		*bytes_out = bytes;
+	return hipSuccess;
+}
+
+hipError_t hipMemGetAddressRange(hipDeviceptr_t *base_out, size_t *bytes_out,
+				 hipDeviceptr_t address)
+{
+	HIP_CALL_ON(NULL, hipMemGetAddressRange,
+		    range_of(base_out, bytes_out,
+			     (const void *)(uintptr_t)address));
+}
+
 hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle_out, void *address)
 {
 	HIP_CALL_ON(NULL, hipIpcGetMemHandle, get(handle_out, address));

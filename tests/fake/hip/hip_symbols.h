@@ -46,6 +46,7 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
 	X(hipHostFree, ALL)                                                    \
 	X(hipMallocManaged, ALL)                                               \
 	X(hipMemGetInfo, ALL)                                                  \
+	X(hipMemGetAddressRange, ALL)                                          \
 	X(hipMemcpy, ALL)                                                      \
 	X(hipMemcpyDtoH, ALL)                                                  \
 	X(hipMemcpyAsync, ALL)                                                 \
