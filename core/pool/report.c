@@ -5,6 +5,7 @@
  * why, and what to do about it. */
 #include "pool.h"
 #include "base/error.h"
+#include "base/line.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -243,7 +244,7 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 	if (cause.status != status)
 		return gm_fail(status, "%s", buffer);
 	cause.status = status;
-	snprintf(cause.text, sizeof(cause.text), "%s", buffer);
+	gm_line_copy(cause.text, sizeof(cause.text), buffer);
 	gm_error_set(&cause);
 	return status;
 }
