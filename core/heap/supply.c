@@ -164,20 +164,17 @@ static void save(struct gm_heap *heap, struct supply *supply)
 }
 
 /* What was created goes back, but for a capture that is under way: then it
- * stays, as spare. The thread's last error stays why. */
+ * stays, as spare. */
 static void undo(struct gm_heap *heap, const struct supply *supply)
 {
 	const struct gm_handle *made =
 		supply->handles + supply->need->pages - supply->fresh;
-	struct gpumem_error cause = {.size = sizeof(cause)};
 
 	gm_spare_give(heap, supply->handles, supply->ours);
-	gm_error_get(&cause);
 	if (gm_heap_any_capturing(heap))
 		gm_spare_give(heap, made, supply->fresh);
 	else
 		(void)gm_handles_destroy(heap, made, supply->fresh);
-	gm_error_set(&cause);
 }
 
 static bool may_help(gpumem_status status)
@@ -191,18 +188,23 @@ gpumem_status gm_handles_supply(struct gm_heap *heap,
 {
 	struct supply supply = {
 		.need = need, .handles = handles, .missing = need->pages};
-	gpumem_status status;
+	struct gm_first first = {0};
 
 	take_spare(heap, &supply);
 	save(heap, &supply);
-	status = create(heap, &supply);
+	gm_first_keep(&first, create(heap, &supply));
+	/* What is asked and given back from here on may fail too, and is not
+	 * why. */
 	if (supply.missing)
 		steal(heap, &supply, supply.missing, 0);
-	if (supply.missing && may_help(status) && gm_handles_break(heap, need))
-		status = create(heap, &supply);
+	if (supply.missing && may_help(first.status) &&
+	    gm_handles_break(heap, need)) {
+		first.status = GPUMEM_OK;
+		gm_first_keep(&first, create(heap, &supply));
+	}
 	if (supply.missing) {
 		undo(heap, &supply);
-		return status;
+		return gm_first_end(&first);
 	}
 	memmove(handles + supply.ours, handles + need->pages - supply.fresh,
 		supply.fresh * sizeof(*handles));
