@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The live blocks, and what they hold: both ends of a block that is marked have
+ * its value, as soon as its stream has done what is queued there.
+ */
+#include "attack.h"
+
+static bool is_value(const unsigned char *bytes, size_t count, uint8_t value)
+{
+	for (size_t i = 0; i < count; i++)
+		if (bytes[i] != value)
+			return false;
+	return true;
+}
+
+bool stream_idle(const struct device *device, int stream)
+{
+	if (stream < 0 || device->captured[stream] || world.faulty)
+		return false;
+	if (has(device, GPUMEM_CAP_STREAMS))
+		must(gpumem_stream_sync(device->handle,
+					device->stream[stream]));
+	return true;
+}
+
+static size_t probe_bytes(const struct block *block)
+{
+	return block->requested < PROBE ? (size_t)block->requested : PROBE;
+}
+
+/* Where the two ends of the block are. */
+static void ends_of(const struct block *block, unsigned char *end[2])
+{
+	end[0] = block->ptr;
+	end[1] = end[0] + block->requested - probe_bytes(block);
+}
+
+void block_mark(struct block *block)
+{
+	const struct device *device = block->pool->device;
+	unsigned char *end[2];
+
+	if (!stream_idle(device, block->stream))
+		return;
+	block->value = (uint8_t)(1 + random_below(255));
+	ends_of(block, end);
+	for (int i = 0; i < 2; i++)
+		if (has(device, GPUMEM_CAP_HOST_ACCESS) &&
+		    !world.configuration->objects)
+			memset(end[i], block->value, probe_bytes(block));
+		else
+			must(gpumem_fill(device->handle, end[i], block->value,
+					 probe_bytes(block),
+					 device->stream[block->stream]));
+	block->marked = true;
+}
+
+void block_verify(struct block *block)
+{
+	const struct device *device = block->pool->device;
+	size_t bytes = probe_bytes(block);
+	unsigned char *end[2], copy[PROBE];
+
+	if (!block->marked || !stream_idle(device, block->stream))
+		return;
+	ends_of(block, end);
+	for (int i = 0; i < 2; i++) {
+		const unsigned char *at = end[i];
+
+		if (!has(device, GPUMEM_CAP_HOST_ACCESS) ||
+		    world.configuration->objects) {
+			must(gpumem_copy(device->handle, copy, end[i], bytes,
+					 device->stream[block->stream]));
+			stream_idle(device, block->stream);
+			at = copy;
+		}
+		expect(is_value(at, bytes, block->value),
+		       "after %s block %p of %llu bytes has lost what it held",
+		       step.row->name, block->ptr, (ull)block->requested);
+	}
+}
+
+static void block_apart(const struct block *block)
+{
+	for (unsigned i = 0; i < world.blocks; i++) {
+		const struct block *other = &world.block[i];
+
+		expect((uintptr_t)block->ptr + block->bytes <=
+				       (uintptr_t)other->ptr ||
+			       (uintptr_t)other->ptr + other->bytes <=
+				       (uintptr_t)block->ptr,
+		       "a new block %p of %llu bytes lies in %p", block->ptr,
+		       (ull)block->bytes, other->ptr);
+	}
+}
+
+void block_add(struct pool *pool, void *ptr, uint64_t bytes, uint64_t alignment,
+	       int stream)
+{
+	struct gpumem_block info = GPUMEM_INIT(struct gpumem_block);
+	struct block *block = &world.block[world.blocks];
+
+	expect((uintptr_t)ptr % (alignment > 256 ? alignment : 256) == 0,
+	       "%p is not aligned to %llu", ptr, (ull)alignment);
+	must(gpumem_query(ptr, &info));
+	expect(info.ptr == ptr && info.requested_bytes == bytes &&
+		       info.bytes >= bytes && info.pool == pool->handle &&
+		       info.kind == pool->kind &&
+		       info.state == GPUMEM_BLOCK_LIVE,
+	       "a new block is found as another one");
+	*block = (struct block){.ptr = ptr,
+				.requested = bytes,
+				.bytes = info.bytes,
+				.pool = pool,
+				.stream = stream};
+	block_apart(block);
+	world.blocks++;
+	pool->requested += bytes;
+	pool->allocated += info.bytes;
+	pool->count++;
+	if (one_in(3))
+		block_mark(block);
+}
+
+void block_remove(struct block *block)
+{
+	struct pool *pool = block->pool;
+
+	pool->requested -= block->requested;
+	pool->allocated -= block->bytes;
+	pool->count--;
+	*block = world.block[--world.blocks];
+}
