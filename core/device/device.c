@@ -9,6 +9,7 @@
 #include "device_info.h"
 #include "base/error.h"
 #include "base/status.h"
+#include "live.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,6 +199,7 @@ static void close_last(struct gpumem_device *device)
 	while (*at != device)
 		at = &(*at)->next;
 	*at = device->next;
+	gm_live_forget(device);
 	device->ops->device_close(device->handle);
 	pthread_mutex_destroy(&device->mutex);
 	free(device);

@@ -47,20 +47,25 @@ gpumem_status gm_driver_memory_info(struct gm_driver *driver,
 gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
 			      uint64_t *address_out)
 {
-	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_ALLOC);
+	struct gm_live *live;
+	gpumem_status status = gm_live_new(driver->device, 1, &live);
 	uint64_t address = 0;
+	struct gm_call call;
 
+	if (status != GPUMEM_OK)
+		return status;
+	call = gm_call_begin_counted(driver, GPUMEM_CALL_ALLOC);
 	if (driver->kind != GPUMEM_KIND_DEVICE)
 		call.slot = "kind_alloc";
-	if (call.status != GPUMEM_OK)
-		return gm_call_end(&call);
-	if (driver->kind == GPUMEM_KIND_DEVICE)
-		call.status = call.ops->alloc(call.handle, bytes, &address);
-	else
-		call.status = call.ops->kind_alloc(call.handle, driver->kind,
-						   bytes, &address);
-	gm_call_check_address(&call, address, bytes,
-			      driver->device->raw_alignment);
+	if (call.status == GPUMEM_OK)
+		call.status =
+			driver->kind == GPUMEM_KIND_DEVICE
+				? call.ops->alloc(call.handle, bytes, &address)
+				: call.ops->kind_alloc(call.handle,
+						       driver->kind, bytes,
+						       &address);
+	gm_call_keep_range(&call, live, address, bytes,
+			   driver->device->raw_alignment);
 	if (call.status == GPUMEM_OK)
 		*address_out = address;
 	return gm_call_end(&call);
@@ -70,30 +75,37 @@ gpumem_status gm_driver_free(struct gm_driver *driver, uint64_t address,
 			     uint64_t bytes)
 {
 	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_FREE);
+	struct gm_live *live;
 
 	if (driver->kind != GPUMEM_KIND_DEVICE)
 		call.slot = "kind_free";
 	if (call.status != GPUMEM_OK)
 		return gm_call_end(&call);
+	live = gm_live_take_range(address);
 	if (driver->kind == GPUMEM_KIND_DEVICE)
 		call.status = call.ops->free(call.handle, address, bytes);
 	else
 		call.status = call.ops->kind_free(call.handle, driver->kind,
 						  address, bytes);
+	gm_call_settle(&call, live);
 	return gm_call_end(&call);
 }
 
 gpumem_status gm_driver_va_reserve(struct gm_driver *driver, uint64_t bytes,
 				   uint64_t alignment, uint64_t *address_out)
 {
-	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_VA_RESERVE);
+	struct gm_live *live;
+	gpumem_status status = gm_live_new(driver->device, 1, &live);
 	uint64_t address = 0;
+	struct gm_call call;
 
+	if (status != GPUMEM_OK)
+		return status;
+	call = gm_call_begin_counted(driver, GPUMEM_CALL_VA_RESERVE);
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->va_reserve(call.handle, bytes,
 						   alignment, &address);
-	gm_call_check_address(&call, address, bytes, alignment);
+	gm_call_keep_range(&call, live, address, bytes, alignment);
 	if (call.status == GPUMEM_OK)
 		*address_out = address;
 	return gm_call_end(&call);
@@ -104,9 +116,13 @@ gpumem_status gm_driver_va_release(struct gm_driver *driver, uint64_t address,
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_CALL_VA_RELEASE);
+	struct gm_live *live;
 
-	if (call.status == GPUMEM_OK)
-		call.status = call.ops->va_release(call.handle, address, bytes);
+	if (call.status != GPUMEM_OK)
+		return gm_call_end(&call);
+	live = gm_live_take_range(address);
+	call.status = call.ops->va_release(call.handle, address, bytes);
+	gm_call_settle(&call, live);
 	return gm_call_end(&call);
 }
 
@@ -114,22 +130,29 @@ gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
 				    gpumem_page *pages, size_t count,
 				    size_t *done_out)
 {
-	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_CREATE);
+	const struct gpumem_backend *ops = driver->device->ops;
 	gpumem_status (*create)(void *device, uint64_t bytes,
 				gpumem_page *page_out) =
-		driver->share_pages ? call.ops->page_create_shared
-				    : call.ops->page_create;
+		driver->share_pages ? ops->page_create_shared
+				    : ops->page_create;
+	struct gm_live *live;
+	gpumem_status status = gm_live_new(driver->device, count, &live);
+	struct gm_call call;
 	size_t i = 0;
 
+	*done_out = 0;
+	if (status != GPUMEM_OK)
+		return status;
+	call = gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_CREATE);
 	while (call.status == GPUMEM_OK && i < count) {
 		gpumem_page page = 0;
 
 		call.status = create(call.handle, bytes, &page);
-		gm_call_check_set(&call, page != 0, "page");
+		gm_call_keep_page(&call, &live, page);
 		if (call.status == GPUMEM_OK)
 			pages[i++] = page;
 	}
+	gm_live_discard(live);
 	*done_out = i;
 	call.count = i + (call.status != GPUMEM_OK);
 	return gm_call_end(&call);
@@ -144,8 +167,12 @@ gpumem_status gm_driver_page_destroy(struct gm_driver *driver, uint64_t bytes,
 	size_t i = 0;
 
 	while (call.status == GPUMEM_OK && i < count) {
+		struct gm_live *live =
+			gm_live_take_page(driver->device, pages[i]);
+
 		call.status =
 			call.ops->page_destroy(call.handle, pages[i], bytes);
+		gm_call_settle(&call, live);
 		i += call.status == GPUMEM_OK;
 	}
 	*done_out = i;

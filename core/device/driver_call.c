@@ -9,6 +9,7 @@
 #include "loss.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 static uint64_t now_ns(void)
@@ -85,7 +86,7 @@ static void lied(struct gm_call *call, const char *format, ...)
 
 static void lied(struct gm_call *call, const char *format, ...)
 {
-	char text[160];
+	char text[256];
 	va_list args;
 
 	va_start(args, format);
@@ -116,6 +117,68 @@ void gm_call_check_address(struct gm_call *call, uint64_t address,
 	else if (bytes > end || address > end - bytes)
 		lied(call, "the address %#llx, which is beyond 48 bits",
 		     (unsigned long long)address);
+}
+
+static void lied_overlap(struct gm_call *call, uint64_t address, uint64_t bytes,
+			 const struct gm_overlap *overlap)
+{
+	lied(call,
+	     "the %llu bytes at %#llx, which overlap the %llu bytes at %#llx "
+	     "that %s gave and has not taken back",
+	     (unsigned long long)bytes, (unsigned long long)address,
+	     (unsigned long long)overlap->bytes,
+	     (unsigned long long)overlap->from, overlap->device);
+}
+
+void gm_call_check_clear(struct gm_call *call, uint64_t address, uint64_t bytes)
+{
+	struct gm_overlap overlap;
+
+	if (call->status == GPUMEM_OK &&
+	    gm_live_overlaps(address, bytes, &overlap))
+		lied_overlap(call, address, bytes, &overlap);
+}
+
+void gm_call_keep_range(struct gm_call *call, struct gm_live *live,
+			uint64_t address, uint64_t bytes, uint64_t alignment)
+{
+	struct gm_overlap overlap;
+
+	gm_call_check_address(call, address, bytes, alignment);
+	if (call->status == GPUMEM_OK) {
+		live->from = address;
+		live->bytes = bytes;
+		if (gm_live_add_range(live, &overlap))
+			return;
+		lied_overlap(call, address, bytes, &overlap);
+	}
+	gm_live_discard(live);
+}
+
+void gm_call_keep_page(struct gm_call *call, struct gm_live **live,
+		       gpumem_page page)
+{
+	struct gm_live *first = *live;
+
+	gm_call_check_set(call, page != 0, "page");
+	if (call->status != GPUMEM_OK)
+		return;
+	*live = first->more;
+	if (gm_live_add_page(first, page))
+		return;
+	free(first);
+	lied(call,
+	     "the page %#llx, which it gave before and has not taken "
+	     "back",
+	     (unsigned long long)page);
+}
+
+void gm_call_settle(struct gm_call *call, struct gm_live *live)
+{
+	bool settled = gm_live_settle(live, call->status != GPUMEM_OK);
+
+	if (!settled && call->status != GPUMEM_LOST)
+		call->status = GPUMEM_OK;
 }
 
 /* The device was lost before: no driver was asked. */

@@ -10,6 +10,7 @@
 #define GM_DEVICE_DRIVER_CALL_H
 
 #include "driver.h"
+#include "live.h"
 
 /* A call under way. */
 struct gm_call {
@@ -36,6 +37,18 @@ struct gm_call gm_call_begin_counted(struct gm_driver *driver, unsigned number);
 void gm_call_check_address(struct gm_call *call, uint64_t address,
 			   uint64_t bytes, uint64_t alignment);
 void gm_call_check_set(struct gm_call *call, bool set, const char *what);
+/* The range overlaps none that is live. */
+void gm_call_check_clear(struct gm_call *call, uint64_t address,
+			 uint64_t bytes);
+/* Both checks, and the range is live from now on; or `live` is freed. */
+void gm_call_keep_range(struct gm_call *call, struct gm_live *live,
+			uint64_t address, uint64_t bytes, uint64_t alignment);
+/* The same with a page and the first of `*live`, if there was such a call. */
+void gm_call_keep_page(struct gm_call *call, struct gm_live **live,
+		       gpumem_page page);
+/* After a call that gave back what `live` stands for, NULL if nobody knows. One
+ * that the driver refused and gave to another meanwhile is given back. */
+void gm_call_settle(struct gm_call *call, struct gm_live *live);
 
 /* call->status is what the slot gave, or what begin said. */
 gpumem_status gm_call_end(const struct gm_call *call);

@@ -26,6 +26,7 @@ gpumem_status gm_ipc_open(struct gpumem_device *device, const void *handle,
 		call.status = call.ops->ipc_open(call.handle, handle, bytes,
 						 &address);
 	gm_call_check_address(&call, address, bytes, 1);
+	gm_call_check_clear(&call, address, bytes);
 	if (call.status == GPUMEM_OK)
 		*address_out = address;
 	return gm_call_end(&call);

@@ -32,8 +32,9 @@
  * What a slot guarantees:
  *
  * - It leaves an output alone unless it returns GPUMEM_OK, and sets it then. An
- *   output that was not set, and an address that is 0, not aligned or beyond 48
- *   bits, make the call fail with DRIVER in the core; nothing is given back.
+ *   output that was not set, an address that is 0, not aligned or beyond 48
+ *   bits, and memory or a page that is live already, make the call fail with
+ *   DRIVER in the core; nothing is given back.
  * - On failure it has undone what it did, and has called services->error with
  *   the driver's own code. It prints nothing.
  * - It calls nothing of the library but the services; it does not throw, does
@@ -47,7 +48,9 @@
  *   gone for good; DRIVER is anything else the driver said. An answer that is
  *   no failure (NOT_READY, BUSY of a view) does not call services->error.
  * - An address is a number: the core adds to it and never dereferences it, and
- *   no two blocks of one process have the same address. It fits in 48 bits.
+ *   no two blocks of one process have the same address, whatever device or
+ *   backend they are of: what alloc, kind_alloc and va_reserve give overlaps
+ *   nothing that they gave and that is not taken back. It fits in 48 bits.
  * - It leaves the calling thread's current context, device and signal mask as
  *   they were.
  *
@@ -117,7 +120,8 @@ struct gpumem_option_row {
 };
 
 /* A unit of physical memory: whatever the backend likes, for instance a
- * CUmemGenericAllocationHandle. Never 0. */
+ * CUmemGenericAllocationHandle. Never 0, and no two that were created on one
+ * device and are not destroyed are the same. */
 typedef uint64_t gpumem_page;
 
 /* An event: whatever the backend likes. Never NULL. */
