@@ -23,8 +23,12 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+/* Of Linux 6.3, and of later headers than these may be. */
 #ifndef F_SEAL_EXEC
 #define F_SEAL_EXEC 0x20
+#endif
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
 #endif
 
 gpumem_status gm_host_file_keep(int fd, struct host_file *file_out)
@@ -48,10 +52,22 @@ gpumem_status gm_host_file_keep(int fd, struct host_file *file_out)
 	return GPUMEM_OK;
 }
 
+/* Nobody is to execute it, and a system may refuse any file that could be
+ * (sysctl vm.memfd_noexec). One that is older than 6.3 does not know the flag. */
+static int make_file(const char *name)
+{
+	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, flags);
+	return fd;
+}
+
 gpumem_status gm_host_file_make(const char *name, uint64_t bytes, int seals,
 				struct host_file *file_out)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), error;
+	int fd = make_file(name), error;
 
 	if (fd < 0)
 		return gm_host_fail_system(

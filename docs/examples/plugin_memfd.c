@@ -26,6 +26,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#endif
+
 #define CAPACITY ((uint64_t)256 << 20)
 #define UNIT 65536 /* granularity; a multiple of every system's page */
 
@@ -80,7 +84,9 @@ static gpumem_status device_info(int index, struct gpumem_device_info *info_out)
 static gpumem_status device_open(int index, void **device_out)
 {
 	(void)index;
-	file = memfd_create("pages", MFD_CLOEXEC);
+	file = memfd_create("pages", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	if (file < 0 && errno == EINVAL) /* Linux before 6.3 */
+		file = memfd_create("pages", MFD_CLOEXEC);
 	if (file < 0)
 		return refused(GPUMEM_DRIVER, "memfd_create");
 	*device_out = &file; /* anything but NULL */

@@ -11,6 +11,7 @@
  */
 #include "cuda_fake.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +64,11 @@ void fake_discharge(int number, uint64_t bytes)
 
 static int new_file(const char *name, uint64_t bytes)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC);
+	const unsigned no_exec = 8; /* MFD_NOEXEC_SEAL, since Linux 6.3 */
+	int fd = memfd_create(name, MFD_CLOEXEC | no_exec);
 
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, MFD_CLOEXEC);
 	if (fd >= 0 && ftruncate(fd, (off_t)bytes)) {
 		close(fd);
 		fd = -1;

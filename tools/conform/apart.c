@@ -241,6 +241,18 @@ static int judge(int how)
 	return failed(text);
 }
 
+/* A file in memory. A system may ask for those that cannot be executed, or be
+ * older than Linux 6.3 and not know the flag. */
+static int new_file(const char *name)
+{
+	const unsigned no_exec = 8; /* MFD_NOEXEC_SEAL, where headers have it */
+	int fd = memfd_create(name, MFD_CLOEXEC | no_exec);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, MFD_CLOEXEC);
+	return fd;
+}
+
 int conform_apart(int (*run)(void *user), void *user, unsigned seconds)
 {
 	char text[64];
@@ -249,7 +261,7 @@ int conform_apart(int (*run)(void *user), void *user, unsigned seconds)
 
 	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	printed_fd = memfd_create("printed", MFD_CLOEXEC);
+	printed_fd = new_file("printed");
 	fflush(stdout);
 	pid = state == MAP_FAILED || printed_fd < 0 ? -1 : fork();
 	if (pid < 0) {
