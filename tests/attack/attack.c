@@ -96,10 +96,11 @@ static void run(const struct configuration *configuration, uint64_t seed,
 		report->step = i;
 		snprintf(report->name, sizeof(report->name), "%s", row->name);
 		judge_begin(row);
+		if (one_in(8))
+			world_fail(NULL);
 		row->call();
-		if (world.faulty && one_in(20))
-			world_quiet();
-		if (world.outside && one_in(20))
+		if ((world.faulty && one_in(3)) ||
+		    (world.outside && one_in(20)))
 			world_quiet();
 		if (i % 64 == 0)
 			judge_content();

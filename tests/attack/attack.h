@@ -182,7 +182,11 @@ bool any_stop(void);			     /* what a callback returns */
 
 void world_begin(const struct configuration *configuration);
 void world_end(void);
-void world_quiet(void); /* no call of the driver fails any more */
+/* Some call of the slot of backend.h fails from now on; NULL: of any slot. */
+void world_fail(const char *slot);
+void world_quiet(void); /* none fails any more */
+/* For what a call has queued on a stream that may be none of the device's. */
+void world_wait(const struct device *device, gpumem_stream stream);
 void device_opened(struct device *device, gpumem_device *handle);
 void device_gone(struct device *device);
 void device_need(struct device *device);

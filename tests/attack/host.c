@@ -51,46 +51,50 @@ void attack_gpumem_host_capture(void)
 
 /* What takes is made to fail; what gives back is not, since the memory would
  * be lost. */
+static void draw_faults(char *text, size_t room, const char *slot)
+{
+	static const char *const slots[] = {
+		"alloc",	 "page_create",
+		"map",		 "va_reserve",
+		"kind_alloc",	 "event_create",
+		"fill",		 "copy",
+		"stream_create", "memory_info",
+		"peer_query",	 "page_export",
+		"page_export",	 "page_create_shared",
+		"ipc_export",	 "view_create",
+		"page_import",	 "ipc_open"};
+
+	if (!slot)
+		slot = slots[random_below(COUNT(slots))];
+	snprintf(text, room, "%s@%u%s%s", slot, 1 + (unsigned)random_below(4),
+		 one_in(3) ? "+" : "", one_in(3) ? ":driver" : "");
+}
+
+void world_fail(const char *slot)
+{
+	char text[64];
+
+	draw_faults(text, sizeof(text), slot);
+	must(gpumem_host_faults(text));
+	world.faulty = true;
+}
+
 void attack_gpumem_host_faults(void)
 {
-	static const char *const slots[] = {"alloc",
-					    "page_create",
-					    "map",
-					    "va_reserve",
-					    "kind_alloc",
-					    "event_create",
-					    "stream_create",
-					    "fill",
-					    "copy",
-					    "memory_info",
-					    "peer_query",
-					    "page_export",
-					    "ipc_export",
-					    "view_create",
-					    "page_import",
-					    "ipc_open",
-					    "page_create_shared",
-					    "device_processes"};
 	static const char *const bad[] = {
-		"no_slot@1",	    "alloc",   "alloc@",
-		"alloc@-1",	    "@1",      "alloc@1:x",
-		"alloc@1+",	    "alloc@x", ";;@",
-		"alloc@1;alloc@1:", "%s@%n"};
-	char text[128];
-	gpumem_status status;
+		"no_slot@1", "alloc",		"alloc@",  "alloc@-1",
+		"@1",	     "alloc@1:x",	"alloc@x", ";;@",
+		"%s@%n",     "alloc@1;alloc@1:"};
+	char text[64] = "";
 
-	snprintf(text, sizeof(text), "%s@%u%s%s",
-		 slots[random_below(COUNT(slots))],
-		 1 + (unsigned)random_below(5), one_in(3) ? "+" : "",
-		 one_in(4) ? ":driver" : "");
 	if (one_in(3))
+		draw_faults(text, sizeof(text), NULL);
+	if (rarely()) {
 		snprintf(text, sizeof(text), "%s",
 			 bad[random_below(COUNT(bad))]);
-	if (one_in(2))
-		text[0] = '\0';
-	step.perhaps |= B(INVALID);
-	status = gpumem_host_faults(one_in(2) && !text[0] ? NULL : text);
-	if (judge(status))
+		wrong(B(INVALID));
+	}
+	if (judge(gpumem_host_faults(one_in(2) && !text[0] ? NULL : text)))
 		world.faulty = text[0] != '\0';
 }
 

@@ -94,8 +94,7 @@ void attack_gpumem_option_set(void)
 		key = one_in(4) ? NULL : pick_text();
 		wrong(key ? B(NOT_FOUND) | B(INVALID) : B(INVALID));
 	} else if (one_in(4) && strncmp(key, "host.", 5) != 0) {
-		/* Some of these are a value: 1 is a number and true. */
-		value = pick_text();
+		value = pick_bad_text();
 		step.perhaps |= B(INVALID);
 	}
 	(void)judge(gpumem_option_set(key, value));

@@ -181,7 +181,7 @@ uint64_t pick_bytes(void)
 				       4096,
 				       256 * KIB + 1,
 				       2 * MIB,
-				       2 * MIB + 1,
+				       5 * MIB,
 				       300 * MIB,
 				       1 << 30,
 				       UINT32_MAX,
@@ -189,8 +189,7 @@ uint64_t pick_bytes(void)
 				       SIZE_MAX,
 				       SIZE_MAX - 1,
 				       SIZE_MAX - 255,
-				       SIZE_MAX / 2 + 1,
-				       (uint64_t)1 << 48};
+				       SIZE_MAX / 2 + 1};
 
 	if (one_in(10))
 		return odd[random_below(COUNT(odd))];

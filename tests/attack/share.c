@@ -30,6 +30,17 @@ void attack_gpumem_export(void)
 	struct gpumem_shared *out = out_struct(sizeof(*out));
 	size_t count = one_in(6) ? 0 : OFFER_FDS;
 
+	/* Most blocks cannot be shared, or lie in one page: look again. */
+	for (int i = 0; i < 8 && block; i++) {
+		struct block *other = pick_block();
+
+		if (can_share(other) &&
+		    (!can_share(block) || other->bytes > block->bytes))
+			block = other;
+	}
+	ptr = block ? block->ptr : ptr;
+	if (one_in(8))
+		world_fail("page_export");
 	if (block && !can_share(block))
 		wrong(B(UNSUPPORTED));
 	/* A large block wants more room than there is. */

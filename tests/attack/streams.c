@@ -78,7 +78,8 @@ void attack_gpumem_stream_sync(void)
 }
 
 /* What a fill writes is ordered before all that the program does next, since
- * the stream is waited for. A part of it may have been marked. */
+ * the stream is waited for; what is dropped, by a capture, writes nothing. A
+ * part of it may have been marked. */
 void attack_gpumem_fill(void)
 {
 	struct block *block = pick_block();
@@ -103,7 +104,7 @@ void attack_gpumem_fill(void)
 	if (judge(gpumem_fill(device_of(device), ptr, 0x77, bytes, stream)) &&
 	    bytes) {
 		block->marked = false;
-		(void)stream_idle(device, index);
+		world_wait(device, stream);
 	}
 }
 
@@ -136,7 +137,8 @@ void attack_gpumem_copy(void)
 			       stream)))
 		return;
 	block->marked &= !in || !bytes;
-	(void)stream_idle(device, index);
+	if (bytes)
+		world_wait(device, stream);
 }
 
 static struct graph *pick_graph(void)

@@ -35,6 +35,18 @@ void world_quiet(void)
 	world.outside = false;
 }
 
+void world_wait(const struct device *device, gpumem_stream stream)
+{
+	gpumem_status status;
+
+	world_quiet();
+	if (!has(device, GPUMEM_CAP_STREAMS))
+		return;
+	status = gpumem_stream_sync(device->handle, stream);
+	expect(!status || status == GPUMEM_CAPTURING, "%s",
+	       gpumem_status_name(status));
+}
+
 void device_opened(struct device *device, gpumem_device *handle)
 {
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
