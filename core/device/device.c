@@ -7,8 +7,8 @@
  * opened once however many threads ask.
  */
 #include "device_info.h"
+#include "answer.h"
 #include "base/error.h"
-#include "base/status.h"
 #include "live.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +31,7 @@ static gpumem_status refused(gpumem_status status, const char *slot,
 			     const struct gpumem_backend *ops,
 			     const char *where)
 {
-	if (!gm_status_known(status)) {
-		gm_native_error(0, "", "%s returned the unknown status %d",
-				slot, (int)status);
-		status = GPUMEM_DRIVER;
-	}
-	return gm_fail_native(status, ops->name, where);
+	return gm_fail_native(gm_answer(slot, status), ops->name, where);
 }
 
 static gpumem_status open_handle(struct gpumem_device *device)

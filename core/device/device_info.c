@@ -3,9 +3,9 @@
 
 /* See device_info.h; and the visit of devices, which opens none. */
 #include "device_info.h"
+#include "answer.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/status.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -93,11 +93,9 @@ gpumem_status gm_device_describe(const struct gm_backend *backend, int index,
 	snprintf(name, sizeof(name), "%s:%d", backend->info.name, index);
 	gm_native_clear();
 	status = backend->ops.device_info(index, &info);
-	if (status != GPUMEM_OK) {
-		if (!gm_status_known(status))
-			status = GPUMEM_DRIVER;
-		return gm_fail_native(status, backend->info.name, name);
-	}
+	if (status != GPUMEM_OK)
+		return gm_fail_native(gm_answer("device_info", status),
+				      backend->info.name, name);
 	info.size = sizeof(info);
 	memcpy(info.name, name, sizeof(name));
 	end_strings(&info);

@@ -3,6 +3,7 @@
 
 /* See driver_call.h. */
 #include "driver_call.h"
+#include "answer.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -195,15 +196,12 @@ static gpumem_status refuse(const struct gm_call *call)
 static gpumem_status fail(const struct gm_call *call)
 {
 	const struct gpumem_device *device = call->device;
-	gpumem_status status = call->status;
+	gpumem_status status = gm_answer(call->slot, call->status);
+	bool allowed = status == call->status;
 	char where[64];
 
-	snprintf(where, sizeof(where), "%s: %s", device->info.name, call->slot);
-	if (!gm_status_known(status)) {
-		gm_native_error(0, "", "the unknown status %d was returned",
-				(int)status);
-		status = GPUMEM_DRIVER;
-	}
+	snprintf(where, sizeof(where), "%s%s%s", device->info.name,
+		 allowed ? ": " : "", allowed ? call->slot : "");
 	return gm_fail_native(status, device->ops->name, where);
 }
 

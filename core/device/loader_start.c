@@ -7,11 +7,11 @@
  * registry's mutex, so init runs once and alone.
  */
 #include "loader_room.h"
+#include "answer.h"
 #include "base/error.h"
 #include "base/line.h"
 #include "base/log.h"
 #include "base/option.h"
-#include "base/status.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -97,13 +97,7 @@ static gpumem_status refuse_native(struct gm_backend *row, gpumem_status status,
 {
 	const char *name = row->info.name;
 
-	if (gm_status_known(status)) {
-		gm_fail_native(status, name, name);
-	} else {
-		gm_native_clear();
-		gm_fail(GPUMEM_DRIVER, "%s: %s returned the unknown status %d",
-			name, slot, (int)status);
-	}
+	gm_fail_native(gm_answer(slot, status), name, name);
 	return gm_row_refuse(row);
 }
 

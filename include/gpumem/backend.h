@@ -43,7 +43,8 @@
  * - What free takes is gone, its addresses too.
  * - It returns a status of the list, but not those that only the library has a
  *   use for: NOT_FOUND, LIMIT, ABI, CORRUPT, FORKED; and NOT_READY and
- *   BAD_POINTER only where it says so below.
+ *   BAD_POINTER only where it says so below. Any other number is DRIVER in the
+ *   core, with a sentence that names the slot and the number.
  * - NO_MEMORY means that giving memory back may help, LOST that the device is
  *   gone for good; DRIVER is anything else the driver said. An answer that is
  *   no failure (NOT_READY, BUSY of a view) does not call services->error.

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* See answer.h. */
+#include "answer.h"
+#include "base/error.h"
+#include "base/status.h"
+
+#include <string.h>
+
+/* Those that only the library has a use for are none of a slot's. */
+static bool may_give(const char *slot, gpumem_status status)
+{
+	switch ((int)status) {
+	case GPUMEM_NOT_FOUND:
+	case GPUMEM_LIMIT:
+	case GPUMEM_ABI:
+	case GPUMEM_CORRUPT:
+	case GPUMEM_FORKED:
+	case GPUMEM_NOT_READY:
+		return false;
+	case GPUMEM_BAD_POINTER:
+		return !strcmp(slot, "fill") || !strcmp(slot, "copy");
+	default:
+		return true;
+	}
+}
+
+gpumem_status gm_answer(const char *slot, gpumem_status status)
+{
+	if (!gm_status_known(status))
+		gm_native_error(0, "", "%s returned the unknown status %d",
+				slot, (int)status);
+	else if (!may_give(slot, status))
+		gm_native_error(0, "",
+				"%s returned the status %d, %s, which it may "
+				"not",
+				slot, (int)status, gm_status_name(status));
+	else
+		return status;
+	return GPUMEM_DRIVER;
+}
