@@ -122,6 +122,7 @@ gpumem_status gpumem_use_on(void *ptr, gpumem_stream stream)
 gpumem_status gpumem_query(const void *ptr, struct gpumem_block *block_out)
 {
 	struct gpumem_block block;
+	GM_SCOPE;
 	gpumem_status status;
 
 	if (!block_out)

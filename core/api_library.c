@@ -112,6 +112,7 @@ void gpumem_option_visit(bool (*fn)(const struct gpumem_option *option,
 
 gpumem_status gpumem_option_check(void)
 {
+	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	return status ? status : gm_backend_conf(true, false);

@@ -5,8 +5,11 @@
  * A call of the program's into the library, or a round of a thread of ours:
  * between enter and leave locks may be held, so the calling thread cannot be
  * cancelled, and its messages are kept (log.h). When the outermost call leaves,
- * which holds nothing, it may be cancelled again, and then they are told. The
- * hot path has no scope: it holds nothing and tells nothing.
+ * which holds nothing, it may be cancelled again, and then they are told. Every
+ * public function has one that takes a lock, calls a backend or has something
+ * to tell. The hot path has none, nor have gpumem_last_error(),
+ * gpumem_device_info() and the functions that give names and texts: they read
+ * what is constant or their thread's own.
  */
 #ifndef GM_BASE_SCOPE_H
 #define GM_BASE_SCOPE_H
