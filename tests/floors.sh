@@ -89,6 +89,11 @@ is "$(for file in $(find tests -name '*.[ch]'); do
 	esac
 done)" "" "a test knows include/, a unit test also its floor"
 
+# Where gm_environment() is not asked, a set-user-id program could be led.
+is "$(grep -rlwE 'getenv|secure_getenv|environ|__environ' core backends \
+	--include='*.[ch]' | grep -vx core/base/option_conf.c)" "" \
+	"the environment is read in one place"
+
 # This test can fail.
 mkdir -p "$scratch/core/base" "$scratch/core/pool"
 cd "$scratch" || exit 1

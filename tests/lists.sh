@@ -43,4 +43,10 @@ is "$(grep -oE '[a-z_/0-9-]+\.(c|h|sh|gz|[1-8])( |$)' Makefile.am |
 		esac
 	done)" "" "every listed file is there"
 
+# SECURITY.md names a test for each claim.
+is "$(grep -oE '`[a-z_]+(/[a-z_]+|\.sh)`' SECURITY.md | tr -d '`' |
+	while read -r name; do
+		[ -f "tests/$name" ] || [ -f "tests/$name.c" ] || echo "$name"
+	done)" "" "every test that SECURITY.md names is there"
+
 done_testing

@@ -53,7 +53,7 @@ gpumem_status gm_host_file_keep(int fd, struct host_file *file_out)
 }
 
 /* Nobody is to execute it, and a system may refuse any file that could be
- * (sysctl vm.memfd_noexec). One that is older than 6.3 does not know the flag. */
+ * (sysctl vm.memfd_noexec). Linux before 6.3 does not know the flag. */
 static int make_file(const char *name)
 {
 	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;

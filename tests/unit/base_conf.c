@@ -188,6 +188,7 @@ static int see_environment(void)
 	if (!getauxval(AT_SECURE))
 		return EXIT_ORDINARY;
 	if (gm_environment("GPUMEM_CONF") || gm_environment("GPUMEM_BACKEND") ||
+	    gm_environment("GPUMEM_PLUGIN_PATH") ||
 	    gm_option_get("limit", &option) != GPUMEM_OK ||
 	    strcmp(option.source, "default") != 0)
 		return EXIT_SEEN;
@@ -227,6 +228,7 @@ static void test_setuid(void)
 	}
 	setenv("GPUMEM_CONF", "limit:1GiB", 1);
 	setenv("GPUMEM_BACKEND", "cuda", 1);
+	setenv("GPUMEM_PLUGIN_PATH", "/nowhere", 1);
 	child = fork();
 	if (child == 0) {
 		execl(path, path, "setuid", (char *)NULL);
