@@ -570,7 +570,11 @@ typedef struct gpumem_graph gpumem_graph;
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out);
 
-/* Before the capture of `stream` begins; for each stream of the capture. OK;
+/* Before the capture of `stream` begins; for each stream of the capture. Between
+ * this call and the driver's own begin, no other thread may be inside a call on
+ * a pool that has used the stream: a pool asks whether a stream is being
+ * captured and then touches it, and a capture that begins between the two may
+ * be invalidated. Once it has begun, other threads may call again. OK;
  * BUSY: the stream's blocks go to a graph already; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream);

@@ -120,14 +120,24 @@ static void child_devices(void)
 	child_must(gpumem_host_capture(0, NULL, true) == GPUMEM_FORKED);
 }
 
+static bool any_option(const struct gpumem_option *one, void *user)
+{
+	(void)one;
+	*(unsigned *)user += 1;
+	return true;
+}
+
 static void child_options(void)
 {
 	struct gpumem_option option = GPUMEM_INIT(struct gpumem_option);
+	unsigned seen = 0;
 
 	forked(gpumem_option_set("wait", "on"));
 	forked(gpumem_option_get("wait", &option));
+	forked(gpumem_option_check());
 	gpumem_log_set(GPUMEM_LOG_NONE, NULL, NULL);
-	child_must(option.value == NULL);
+	gpumem_option_visit(any_option, &seen);
+	child_must(option.value == NULL && seen == 0);
 }
 
 static void child_names(void)
