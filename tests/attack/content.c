@@ -3,7 +3,7 @@
 
 /*
  * The live blocks, and what they hold: both ends of a block that is marked have
- * its value, as soon as its stream has done what is queued there.
+ * its value.
  */
 #include "attack.h"
 
@@ -54,7 +54,8 @@ void block_mark(struct block *block)
 			must(gpumem_fill(device->handle, end[i], block->value,
 					 probe_bytes(block),
 					 device->stream[block->stream]));
-	block->marked = true;
+	/* The next who copies may do so on another stream. */
+	block->marked = stream_idle(device, block->stream);
 }
 
 void block_verify(struct block *block)
