@@ -41,10 +41,13 @@ for fact in hits misses retries; do
 	json_is "d['$fact']" "$(sed -n "s/^$fact  *//p" "$scratch/text")" \
 		"$fact are in both"
 done
-json_is "{n: c['count'] for n, c in d['calls'].items() if c['count']} ==
+# These are two runs: how often a stream or an event is asked depends on when the
+# device answers.
+json_is "{n: c['count'] for n, c in d['calls'].items() if c['count'] and
+	n.split('_')[0] not in ('stream', 'event')} ==
 	{$(awk '/^driver call/ { on = 1; next } /^total/ { on = 0 }
-		on { printf "\"%s\": %d, ", $1, $2 }' "$scratch/text")}" True \
-	"and so are the driver's calls"
+		on && !/^(stream|event)_/ { printf "\"%s\": %d, ", $1, $2 }' \
+		"$scratch/text")}" True "and so are the driver's calls"
 json_is "d['final_reserved_bytes']" \
 	"$(awk '/^reserved at the end/ { print $NF }' "$scratch/text")" \
 	"and what is reserved at the end"
