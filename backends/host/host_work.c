@@ -134,8 +134,10 @@ bool gm_host_stream_capture(struct host_stream *stream, bool on)
 			     atomic_fetch_add(&captures, 1) + 1);
 		atomic_fetch_add(&stream->device->capturing, 1);
 	} else if (changed) {
-		atomic_store(&stream->capture, 0);
+		/* In this order: who sees that the stream is not captured any
+		 * more may do at once what a capture forbids. */
 		atomic_fetch_sub(&stream->device->capturing, 1);
+		atomic_store(&stream->capture, 0);
 	}
 	pthread_mutex_unlock(&stream->mutex);
 	return changed;
