@@ -10,12 +10,15 @@
 cd "$top_srcdir" || exit 1
 
 # missing PATTERN...: files of that name that Makefile.am does not know. What
-# a test program is called there is its source without the suffix.
+# a test program is called there is its source without the suffix. In a build in
+# the source folder other tests' files lie there too.
 missing()
 {
 	for pattern; do
-		find backends core docs include tests tools -path '*/link/*' \
-			-prune -o -type f -name "$pattern" -print
+		find backends core docs include tests tools \( \
+			-path '*/link/*' -o -path tests/tmp -o \
+			-path tests/home \) -prune -o -type f \
+			-name "$pattern" -print
 	done | sort | while read -r file; do
 		case $file in
 		tests/unit/*.c | tests/fuzz/fuzz_*.c) word=${file%.c} ;;
