@@ -48,7 +48,7 @@ void gm_heads_give(struct gm_heads *heads, void *head, size_t bytes);
 size_t gm_heads_host_bytes(const struct gm_heads *heads);
 /* Whatever is still taken is gone. */
 void gm_heads_fini(struct gm_heads *heads);
-/* OK, or FAILED with what is wrong. */
+/* OK, or CORRUPT with what is wrong. */
 gpumem_status gm_heads_check(const struct gm_heads *heads);
 
 #endif

@@ -7,7 +7,8 @@
  *
  * Locks, in this order: the registry of all pools', a device's (its list of
  * pools), a pool's callbacks', its trim's, a heap's. The user's functions are
- * called with none of them held.
+ * called with none of them held, but for gpumem_pool_visit()'s (the heap's) and
+ * gpumem_pool_each()'s (the device's).
  */
 #ifndef GM_POOL_POOL_H
 #define GM_POOL_POOL_H

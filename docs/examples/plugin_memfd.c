@@ -5,8 +5,8 @@
  * A backend whose pages are mapped and remapped: one device of 256 MiB, whose
  * pages are ranges of a memfd and whose addresses are the process's own. A pool
  * of it grows page by page, and moves pages to other addresses instead of
- *taking more. Built from the installed headers alone; the file has to be called
- *as the backend is:
+ * taking more. Built from the installed headers alone; the file has to be
+ * called as the backend is:
  *
  *	cc -shared -fPIC -o memfd.so plugin_memfd.c
  *

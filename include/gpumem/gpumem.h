@@ -30,17 +30,20 @@
  *   finishes its call into the library first: no call is a cancellation point
  *   while anything is held. Cancel asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS)
  *   no thread that calls the library.
- * - A function that the library calls must return. Leaving one by longjmp() or a
- *   C++ exception leaves locks held, on which the next call waits for ever, and
- *   the thread as one that cannot be cancelled. The log function alone may: it
- *   is called when the call is over, whose result is then lost.
+ * - A function that the library calls must return. Leaving one by longjmp() or
+ *   a C++ exception leaves the thread as one that cannot be cancelled and whose
+ *   messages are not told. Out of gpumem_pool_visit(), gpumem_pool_each() and a
+ *   backend's functions it also leaves locks held, on which others wait for
+ *   ever. The log function alone may: it is called when the call is over, whose
+ *   result is then lost.
  * - The library never prints (unless option `log` asks, or GPUMEM_CONF is not
  *   understood and nobody asked for `log:none`), exits, aborts or installs
  *   handlers.
  * - Every call may return GPUMEM_INVALID for an argument that breaks what its
  *   comment asks, and GPUMEM_FORKED in a process that was forked after the
- *   library was first used: such a child can ask for names and texts, and
- *   nothing else. Its parent is untouched. These two are not repeated below.
+ *   library was first used: such a child can ask for names, texts and
+ *   gpumem_device_info(), and nothing else. Its parent is untouched. These two
+ *   are not repeated below.
  * - A call that may return GPUMEM_DRIVER passes the driver's own word on: that
  *   may also be NO_MEMORY, NO_HOST_MEMORY, UNSUPPORTED, INVALID or CAPTURING.
  *   GPUMEM_LOST is for good, and every later one says what the driver said
@@ -521,11 +524,12 @@ gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
 		      uint64_t limit_bytes);
 
 /* Called in the allocating thread, no lock held, when the pool is about to
- * exceed its soft limit or to fail: free or move what you can (calls on this
- * pool are fine, but an allocation in here that fails asks no callback again) and
- * return true to have the allocation tried again. It must return: a longjmp or
- * a C++ exception out of it leaves the thread without callbacks for this pool,
- * its messages untold, and not to be cancelled. */
+ * exceed its soft limit or to fail, but not for a request for more than there
+ * is: free or move what you can (calls on this pool are fine, but an allocation
+ * in here that fails asks no callback again) and return true to have the
+ * allocation tried again. It must return: a longjmp or a C++ exception out of
+ * it leaves the thread without callbacks for this pool, its messages untold,
+ * and not to be cancelled. */
 typedef bool (*gpumem_pressure_fn)(gpumem_pool *pool, uint64_t needed_bytes,
 				   void *user);
 
@@ -598,10 +602,14 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  * A block for work queued on `stream` from now on. bytes 0 gives NULL and OK.
  * Blocks are aligned to the device's alignment_bytes, at least 256.
  *
- * Tried in this order: the thread's own cache, the stream's free blocks, done
- * pending blocks, other streams' free blocks, pages moved from holes, the
- * driver, the driver after a trim of this and the device's other pools, after
- * the pressure callbacks, and after waiting for pending blocks.
+ * Tried in this order: the thread's own cache, the stream's free blocks,
+ * pending blocks whose last use is over, other streams' free blocks, the caches
+ * of other threads, pages out of scattered free memory, the driver (before such
+ * pages as far as option `waste` allows, and before other threads' caches if
+ * the pool then has hardly more than at its peak). Then all of it again: after
+ * a trim of this and the device's other pools, after the pressure callbacks,
+ * beyond the soft limit, and after waiting for pending blocks. A request for
+ * more than there is fails at once.
  *
  * Returns OK; NO_MEMORY; LIMIT; NO_HOST_MEMORY; DRIVER; LOST. The text of a
  * NO_MEMORY or LIMIT contains " out of memory" and the figures.
@@ -773,7 +781,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_import_close(void *ptr);
  * while several threads use a pool, the peaks of requested, allocated, active
  * and blocks may be above the true ones, never below. Those in bytes are above
  * by at most cache_bound_bytes of the same report. The peaks of a pool that one
- * thread uses, on however many streams, are exact.
+ * thread uses, on however many streams, are exact. A thread that has used the
+ * pool counts until it ends.
  */
 struct gpumem_gauge {
 	uint64_t current;
@@ -818,10 +827,10 @@ struct gpumem_stats {
 	struct gpumem_gauge segments; /* raw allocations, or handles */
 	uint64_t hits;             /* allocations without a driver call for
 				      memory */
-	uint64_t misses;           /* the others */
+	uint64_t misses;           /* the others that succeeded */
 	uint64_t retries;          /* allocations tried again after reclaiming */
 	uint64_t ooms;             /* allocations that failed for memory */
-	uint64_t trims;            /* calls of trim */
+	uint64_t trims;            /* also those before an out of memory */
 	uint64_t moved_bytes;      /* pages moved from holes, in all */
 	uint64_t pending_bytes;    /* active - allocated */
 	uint64_t free_bytes;       /* reserved - active */
@@ -831,9 +840,10 @@ struct gpumem_stats {
 				      (or segments), and so not to be given
 				      back */
 	double fragmentation;      /* 1 - largest free / free; 0 when none */
-	uint64_t cache_bound_bytes; /* see struct gpumem_gauge; 0 while one
-				       thread alone used the pool since the
-				       last reset */
+	uint64_t cache_bound_bytes; /* see struct gpumem_gauge; 0 if one thread
+				       alone used the pool since it was created
+				       or since a reset, and no other that had
+				       used it was left by then */
 	uint64_t host_bytes;       /* the pool's own bookkeeping */
 	uint64_t soft_limit_bytes, limit_bytes;
 	uint64_t driver_calls, driver_ns; /* sums of the following */
@@ -846,7 +856,9 @@ struct gpumem_stats {
 				       of it is not given back */
 };
 
-/* Cheap: no walk, no driver call. OK. */
+/* No driver call. Takes time for each stream, each cache of a thread and each
+ * range of free memory, and without virtual memory each segment, but not for
+ * live blocks. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_stats(gpumem_pool *pool, struct gpumem_stats *stats_out);
 
