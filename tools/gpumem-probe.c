@@ -84,21 +84,42 @@ static int show_options(const struct probe_config *config)
 	return ok ? TOOL_OK : TOOL_FAILED;
 }
 
+/* By its number; or by its UUID or its place on the PCI bus, which the library
+ * knows when it opens it. */
+static bool find_device(struct probe_config *config, char *name, char *backend)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	gpumem_device *device;
+	bool found;
+	int index;
+
+	if (!raw_split(config->device, backend, &index)) {
+		if (gpumem_device_open(config->device, &device) != GPUMEM_OK)
+			return false;
+		found = gpumem_device_info(device, &info) == GPUMEM_OK &&
+			raw_split(info.name, backend, &index);
+		if (gpumem_device_close(device) != GPUMEM_OK || !found)
+			return false;
+		memcpy(name, info.name, sizeof(info.name));
+		config->device = name;
+	}
+	config->backend = backend;
+	return true;
+}
+
 static int show_devices(struct probe_config *config)
 {
 	struct probe probe = {.config = config};
-	char backend[16];
-	int index, code = tool_configured();
+	char backend[16], name[sizeof(((struct gpumem_device_info *)0)->name)];
+	int code = tool_configured();
 	bool printed;
 
 	if (code)
 		return code;
-	if (config->device && !raw_split(config->device, backend, &index)) {
+	if (config->device && !find_device(config, name, backend)) {
 		tool_error("no such device: %s", config->device);
 		return TOOL_ABSENT;
 	}
-	if (config->device)
-		config->backend = backend;
 	code = probe_collect(&probe);
 	/* Even when a named one is not there the reason may be in the list. */
 	if (code != TOOL_ABSENT || config->json) {

@@ -24,7 +24,8 @@
 	  "grows; 0: none")                                                    \
 	X("vm", "on", BOOL, "use virtual memory where the device has it")      \
 	X("page", "0", BYTES,                                                  \
-	  "unit of physical memory; 0: the device's granularity")              \
+	  "unit of physical memory; 0: the device's granularity, but at "      \
+	  "least 256 KiB")                                                     \
 	X("handle_max", "16MiB", BYTES,                                        \
 	  "largest piece of physical memory to take at once, a power of two "  \
 	  "of pages; 0: every page by itself")                                 \
