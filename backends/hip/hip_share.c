@@ -57,12 +57,15 @@ static gpumem_status refuse(hipError_t error)
  * does not say, the sender is believed. */
 static gpumem_status check_range(void *address, uint64_t bytes)
 {
-	hipDeviceptr_t base;
-	size_t found = 0;
+	hipDeviceptr_t base = NULL;
+	size_t found = 0, before;
 
-	if (gm_hip.hipMemGetAddressRange(
-		    &base, &found, (hipDeviceptr_t)address) != hipSuccess ||
-	    bytes <= found)
+	if (gm_hip.hipMemGetAddressRange(&base, &found,
+					 (hipDeviceptr_t)address) != hipSuccess)
+		return GPUMEM_OK;
+	/* A handle may be of a place inside an allocation. */
+	before = (size_t)((uintptr_t)address - (uintptr_t)base);
+	if (before < found && bytes <= found - before)
 		return GPUMEM_OK;
 	return gm_hip_fail(GPUMEM_INVALID, hipSuccess,
 			   "the handle is of %zu bytes, and %llu are said to "
