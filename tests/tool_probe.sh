@@ -98,15 +98,16 @@ for name in host:1 host:99999999999 host: host:x nonsense:0 :0 ''; do
 	exits 3 "no device \"$name\"" "$probe" --device="$name"
 	check "says so" test -s "$scratch/err"
 done
-
-# ---- who holds what --------------------------------------------------------
-
 exits 0 "a device by its UUID" with host.devices:3 "$probe" \
 	--device=host:67707573-696d-4000-8000-000000000001 --json
 json_is "[x['name'] for b in d['backends'] for x in b['devices']]" \
 	"['host:1']" "is that one"
 exits 3 "no such UUID" "$probe" \
 	--device=host:67707573-696d-4000-8000-0000000000ff
+check "which is said" grep -q "no device with the UUID" "$scratch/err"
+
+# ---- who holds what --------------------------------------------------------
+
 exits 0 "an open device" "$probe" --device=host:0
 check "shows who holds its memory" \
 	grep -qE '^  held by +0 B +process [0-9]+ .*gpumem-probe' \

@@ -85,40 +85,44 @@ static int show_options(const struct probe_config *config)
 }
 
 /* By its number; or by its UUID or its place on the PCI bus, which the library
- * knows when it opens it. */
-static bool find_device(struct probe_config *config, char *name, char *backend)
+ * knows when it opens it. Gives an exit code; a failure has been told. */
+static int find_device(const char *text, struct gpumem_device_info *info,
+		       char *backend)
 {
-	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 	gpumem_device *device;
-	bool found;
-	int index;
+	int index, code = TOOL_OK;
 
-	if (!raw_split(config->device, backend, &index)) {
-		if (gpumem_device_open(config->device, &device) != GPUMEM_OK)
-			return false;
-		found = gpumem_device_info(device, &info) == GPUMEM_OK &&
-			raw_split(info.name, backend, &index);
-		if (gpumem_device_close(device) != GPUMEM_OK || !found)
-			return false;
-		memcpy(name, info.name, sizeof(info.name));
-		config->device = name;
+	if (raw_split(text, backend, &index)) {
+		snprintf(info->name, sizeof(info->name), "%s", text);
+		return TOOL_OK;
 	}
-	config->backend = backend;
-	return true;
+	device = tool_open(text, &code);
+	/* A name that no device can have is one that none has. */
+	if (!device)
+		return code == TOOL_USAGE ? TOOL_ABSENT : code;
+	if (gpumem_device_info(device, info) != GPUMEM_OK ||
+	    !raw_split(info->name, backend, &index)) {
+		tool_error("no such device: %s", text);
+		code = TOOL_ABSENT;
+	}
+	return tool_close(device, code);
 }
 
 static int show_devices(struct probe_config *config)
 {
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 	struct probe probe = {.config = config};
-	char backend[16], name[sizeof(((struct gpumem_device_info *)0)->name)];
+	char backend[16];
 	int code = tool_configured();
 	bool printed;
 
+	if (!code && config->device)
+		code = find_device(config->device, &info, backend);
 	if (code)
 		return code;
-	if (config->device && !find_device(config, name, backend)) {
-		tool_error("no such device: %s", config->device);
-		return TOOL_ABSENT;
+	if (config->device) {
+		config->device = info.name;
+		config->backend = backend;
 	}
 	code = probe_collect(&probe);
 	/* Even when a named one is not there the reason may be in the list. */
