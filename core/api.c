@@ -10,7 +10,7 @@
 #include <gpumem/gpumem.h>
 
 #include "api_check.h"
-#include "heap/hot.h"
+#include "cache/hot.h"
 #include "pool/pool.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)

@@ -16,8 +16,12 @@ below()
 	case $1 in
 	base) echo base ;;
 	device) echo base device ;;
-	heap) echo base device heap ;;
-	pool | core) echo base device heap pool ;;
+	extent) echo base device extent ;;
+	order) echo base device extent order ;;
+	vm) echo base device extent order vm ;;
+	cache) echo base device extent order cache ;;
+	heap) echo base device extent order vm cache heap ;;
+	pool | core) echo base device extent order vm cache heap pool ;;
 	esac
 }
 
@@ -66,7 +70,7 @@ trespass()
 		done
 }
 
-for floor in base device heap pool core; do
+for floor in base device extent order vm cache heap pool core; do
 	case $floor in
 	core) files=$(ls core/*.[ch]) ;;
 	*) files=$(ls core/$floor/*.[ch]) ;;

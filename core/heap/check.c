@@ -6,9 +6,9 @@
  * beside a struct is computed again from the ground. For tests and for
  * gpumem_pool_check(); it changes nothing.
  */
-#include "check.h"
 #include "heap.h"
-#include "local.h"
+#include "extent/check.h"
+#include "vm/handle.h"
 
 typedef unsigned long long ull;
 
@@ -113,7 +113,7 @@ static gpumem_status check_indexes(const struct gm_heap *heap,
 	uint64_t bytes = 0, count = 0;
 
 	for (; arena; arena = gm_arena_after(heap, arena)) {
-		gpumem_status status = gm_check_index(arena);
+		gpumem_status status = gm_check_index(&arena->index, arena);
 
 		if (status)
 			return status;
@@ -145,7 +145,7 @@ static gpumem_status check_books(const struct gm_heap *heap,
 	       (ull)tally->blocks, (ull)tally->requested, (ull)tally->allocated,
 	       (ull)books->blocks.current, (ull)books->requested.current,
 	       (ull)books->allocated.current);
-	EXPECT(tally->pending == heap->pending.bytes &&
+	EXPECT(tally->pending == heap->order->pending.bytes &&
 		       books->active.current ==
 			       books->allocated.current + tally->pending,
 	       "%llu bytes pending and %llu allocated, but %llu active",
@@ -158,8 +158,9 @@ static gpumem_status check_books(const struct gm_heap *heap,
 	       "are out of order",
 	       (ull)books->requested.current, (ull)books->allocated.current,
 	       (ull)books->active.current, (ull)books->reserved.current);
-	EXPECT(!heap->limit_bytes ||
-		       books->reserved.current <= heap->limit_bytes,
+	EXPECT(!heap->space->budget.limit_bytes ||
+		       books->reserved.current <=
+			       heap->space->budget.limit_bytes,
 	       "%llu bytes are reserved, more than the limit",
 	       (ull)books->reserved.current);
 	return GPUMEM_OK;
@@ -197,13 +198,13 @@ static gpumem_status check_ready(const struct gm_local *local,
 static gpumem_status check_locals(const struct gm_heap *heap,
 				  const struct gm_tally *tally)
 {
-	const struct gm_local *local = heap->locals;
+	const struct gm_local *local = heap->caches->locals;
 	const struct gm_arena *arena = gm_arena_first(heap);
 	uint64_t slots = 0, bytes = 0, ready = 0;
 
 	for (; arena; arena = gm_arena_after(heap, arena))
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
-			slots += gm_depot_count(&arena->depot, i);
+			slots += gm_slabs_depot_count(arena, i);
 	for (; local; local = local->next) {
 		gpumem_status status = check_ready(local, &ready);
 
@@ -224,7 +225,7 @@ static gpumem_status check_locals(const struct gm_heap *heap,
 static gpumem_status check_uses(const struct gm_heap *heap,
 				const struct gm_tally *tally)
 {
-	const struct gm_uses *uses = &heap->uses;
+	const struct gm_uses *uses = &heap->order->uses;
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < uses->bucket_count; i++)
@@ -238,9 +239,10 @@ static gpumem_status check_uses(const struct gm_heap *heap,
 	EXPECT(count == uses->count && count == tally->shared,
 	       "%llu blocks are marked as used elsewhere, %llu are known so",
 	       (ull)tally->shared, (ull)count);
-	EXPECT(heap->pending.held_bytes <= heap->pending.bytes,
+	EXPECT(heap->order->pending.held_bytes <= heap->order->pending.bytes,
 	       "%llu bytes are held by views, of %llu pending",
-	       (ull)heap->pending.held_bytes, (ull)heap->pending.bytes);
+	       (ull)heap->order->pending.held_bytes,
+	       (ull)heap->order->pending.bytes);
 	return GPUMEM_OK;
 }
 
@@ -257,7 +259,7 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 	if (!status)
 		status = gm_check_slabs(heap, &tally);
 	if (!status)
-		status = gm_heads_check(&heap->heads);
+		status = gm_heads_check(&heap->caches->heads);
 	if (!status)
 		status = check_indexes(heap, &tally);
 	if (!status)

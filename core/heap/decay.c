@@ -3,8 +3,6 @@
 
 /* Chores that give back what is not used; see decay.h. */
 #include "heap.h"
-#include "local.h"
-#include "slab.h"
 #include "base/error.h"
 
 /* The chores of one tick follow each other at this distance, each as small as
@@ -34,7 +32,7 @@ static bool old_ticket(const struct gm_decay *decay, uint64_t now_ns,
  * were folded in. */
 static void tick(struct gm_heap *heap, uint64_t now_ns)
 {
-	struct gm_decay *decay = &heap->decay;
+	struct gm_decay *decay = heap->decay;
 	unsigned at = (unsigned)(decay->noted++ % GM_DECAY_NOTES);
 	struct gm_local *local;
 
@@ -44,7 +42,7 @@ static void tick(struct gm_heap *heap, uint64_t now_ns)
 	decay->refused = 0;
 	gm_locals_stop(heap);
 	gm_locals_fold(heap);
-	for (local = heap->locals; local; local = local->next)
+	for (local = heap->caches->locals; local; local = local->next)
 		atomic_fetch_add(&local->idle_ticks, 1);
 	gm_locals_go(heap);
 }
@@ -60,11 +58,11 @@ static bool is_idle(const struct gm_local *local)
 /* Stops all caches only if that may be of use. */
 static bool may_be_idle(const struct gm_heap *heap)
 {
-	const struct gm_local *local = heap->locals;
+	const struct gm_local *local = heap->caches->locals;
 
 	while (local && local->idle_ticks <= GM_DECAY_TICKS)
 		local = local->next;
-	return local || !heap->locals;
+	return local || !heap->caches->locals;
 }
 
 /* One cache that was idle for a period, or else part of the depots, if all are.
@@ -77,7 +75,7 @@ static bool empty_caches(struct gm_heap *heap)
 	if (!may_be_idle(heap))
 		return false;
 	gm_locals_stop(heap);
-	for (local = heap->locals; local; local = local->next) {
+	for (local = heap->caches->locals; local; local = local->next) {
 		bool idle = is_idle(local);
 
 		if (idle && gm_local_holds(local))
@@ -97,10 +95,10 @@ static bool empty_caches(struct gm_heap *heap)
 /* What the driver does not take is passed over until the next tick. */
 static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 {
-	struct gm_decay *decay = &heap->decay;
+	struct gm_decay *decay = heap->decay;
 	struct gm_leave leave = {.bytes = CHORE_PAGES * heap->page_bytes,
 				 .skip = decay->refused};
-	struct gm_arena *arena = heap->arenas;
+	struct gm_arena *arena = heap->order->arenas;
 	uint64_t bytes;
 	bool refused;
 
@@ -120,7 +118,7 @@ static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 bool gm_decay_step(struct gm_heap *heap, uint64_t now_ns)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
-	struct gm_decay *decay = &heap->decay;
+	struct gm_decay *decay = heap->decay;
 	bool more;
 
 	if (now_ns < decay->next_ns)

@@ -3,7 +3,6 @@
 
 /* A heap's life, its walk, and its sums; see heap.h. */
 #include "heap.h"
-#include "local.h"
 #include "base/error.h"
 #include "base/option.h"
 
@@ -56,9 +55,9 @@ static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 			       (unsigned long long)asked,
 			       (unsigned long long)least,
 			       (unsigned long long)most);
-	heap->page_bytes = asked ? asked : least;
+	heap->page_bytes = heap->spans.page_bytes = asked ? asked : least;
 	largest = gm_option_bytes("handle_max") / heap->page_bytes;
-	heap->handle_pages =
+	heap->space->handle_pages =
 		largest ? (size_t)1 << (63 - __builtin_clzll(largest)) : 1;
 	return GPUMEM_OK;
 }
@@ -109,47 +108,92 @@ static int init_mutex(pthread_mutex_t *mutex)
 	return error;
 }
 
-gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
-			   const struct gm_heap_config *config)
+/* What each module has of its own. */
+static gpumem_status make_modules(struct gm_heap *heap)
 {
+	gpumem_status status = gm_order_init(heap, gm_slab_put_pending);
+
+	if (!status)
+		status = gm_space_init(heap);
+	if (!status)
+		status = gm_caches_init(heap);
+	if (status)
+		return status;
+	heap->decay = calloc(1, sizeof(*heap->decay));
+	return heap->decay ? GPUMEM_OK
+			   : gm_fail(GPUMEM_NO_HOST_MEMORY,
+				     "no host memory for a pool");
+}
+
+static gpumem_status end_modules(struct gm_heap *heap)
+{
+	gpumem_status status = gm_space_fini(heap);
+
+	gm_order_fini(heap);
+	gm_caches_fini(heap);
+	gm_nodes_fini(&heap->nodes);
+	free(heap->decay);
+	heap->decay = NULL;
+	return status;
+}
+
+/* All that does not change any more. */
+static gpumem_status configure(struct gm_heap *heap,
+			       const struct gm_heap_config *config)
+{
+	const struct gpumem_device_info *info = &heap->driver.device->info;
+	struct gm_budget *budget = &heap->space->budget;
 	gpumem_status status;
 
-	*heap = (struct gm_heap){.limit_bytes = config->limit_bytes,
-				 .soft_limit_bytes = config->soft_limit_bytes};
-	gm_driver_init(&heap->driver, device);
 	set_kind(heap, config->kind);
 	status = set_share(heap, config->share);
 	if (status)
 		return status;
 	heap->driver.peers = config->peers;
 	heap->driver.peer_count = config->peer_count;
-	heap->unit = device->info.alignment_bytes;
+	heap->unit = info->alignment_bytes;
 	if (heap->unit > GM_SMALL_MAX)
 		return gm_fail(GPUMEM_UNSUPPORTED,
 			       "%s aligns memory to %zu bytes, more than a "
 			       "pool can",
-			       device->info.name, heap->unit);
-	heap->waste = gm_option_fraction(heap->vm ? "waste" : "segment_waste");
-	heap->waste_max = gm_option_fraction("waste_max");
-	heap->decay.period_ns = gm_decay_period_ns(gm_option_count("decay_ms"));
+			       info->name, heap->unit);
+	budget->waste =
+		gm_option_fraction(heap->vm ? "waste" : "segment_waste");
+	budget->waste_max = gm_option_fraction("waste_max");
+	budget->limit_bytes = config->limit_bytes;
+	budget->soft_limit_bytes = config->soft_limit_bytes;
+	heap->decay->period_ns =
+		gm_decay_period_ns(gm_option_count("decay_ms"));
 	gm_classes_init(&heap->classes, (uint32_t)heap->unit,
 			gm_option_bytes("cache"));
-	gm_pending_init(&heap->pending);
 	status = set_page_bytes(heap, config->page_bytes);
+	return status ? status
+		      : gm_limits_judge(heap, budget->soft_limit_bytes,
+					budget->limit_bytes);
+}
+
+gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
+			   const struct gm_heap_config *config)
+{
+	gpumem_status status;
+
+	*heap = (struct gm_heap){0};
+	gm_driver_init(&heap->driver, device);
+	status = make_modules(heap);
 	if (!status)
-		status = gm_heap_limits_judge(heap, heap->soft_limit_bytes,
-					      heap->limit_bytes);
-	if (!status)
-		status = gm_locals_init(heap);
+		status = configure(heap, config);
 	if (status)
-		return status;
-	if (init_mutex(&heap->mutex))
-		return gm_fail(GPUMEM_NO_HOST_MEMORY, "no mutex for a pool");
-	status = gm_space_init(heap);
-	if (status) {
-		gm_nodes_fini(&heap->nodes);
-		pthread_mutex_destroy(&heap->mutex);
+		goto end_modules;
+	if (init_mutex(&heap->mutex)) {
+		status = gm_fail(GPUMEM_NO_HOST_MEMORY, "no mutex for a pool");
+		goto end_modules;
 	}
+	status = gm_space_start(heap);
+	if (!status)
+		return GPUMEM_OK;
+	pthread_mutex_destroy(&heap->mutex);
+end_modules:
+	(void)end_modules(heap);
 	return status;
 }
 
@@ -175,6 +219,7 @@ static void end_arenas(struct gm_arena **list)
 		struct gm_arena *arena = *list;
 
 		*list = arena->next;
+		gm_slabs_fini(arena);
 		gm_arena_fini(arena);
 	}
 }
@@ -186,89 +231,19 @@ gpumem_status gm_heap_fini(struct gm_heap *heap)
 	gm_locals_detach(heap);
 	gm_pending_fini(heap);
 	forget_blocks(heap);
-	end_arenas(&heap->arenas);
-	end_arenas(&heap->private_arenas);
-	gm_uses_fini(heap);
-	gm_events_fini(heap);
-	status = gm_space_fini(heap);
-	gm_heads_fini(&heap->heads);
-	gm_nodes_fini(&heap->nodes);
+	end_arenas(&heap->order->arenas);
+	end_arenas(&heap->order->private_arenas);
+	status = end_modules(heap);
 	pthread_mutex_destroy(&heap->mutex);
 	return status;
 }
 
-struct gm_extent *gm_heap_first(const struct gm_heap *heap)
-{
-	return heap->space.spans ? heap->space.spans->first : NULL;
-}
-
-struct gm_extent *gm_heap_next(const struct gm_heap *heap,
-			       const struct gm_extent *extent)
-{
-	const struct gm_span *next;
-
-	if (extent->next)
-		return gm_extent_next(&heap->nodes, extent);
-	next = gm_span_of(heap, extent->address)->next;
-	return next ? next->first : NULL;
-}
-
-bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
-{
-	uint64_t id = 0;
-
-	/* One that cannot be asked is left alone too. */
-	return gm_driver_capture_id(&heap->driver, stream, &id) || id;
-}
-
-bool gm_heap_any_capturing(struct gm_heap *heap)
-{
-	const struct gm_arena *arena = heap->private_arenas;
-
-	for (; arena; arena = arena->next)
-		if (arena->routed && gm_heap_capturing(heap, arena->stream))
-			return true;
-	for (arena = heap->arenas; arena; arena = arena->next)
-		if (!arena->dropped && gm_heap_capturing(heap, arena->stream))
-			return true;
-	return false;
-}
-
-void gm_heap_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
-{
-	gm_gauge_add(&heap->books.reserved, bytes);
-	gm_gauge_add(&heap->books.segments, segments);
-	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
-		atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
-}
-
-void gm_heap_unreserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
-{
-	heap->returned_bytes += bytes;
-	gm_gauge_sub(&heap->books.reserved, bytes);
-	gm_gauge_sub(&heap->books.segments, segments);
-	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
-		atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);
-}
-
 uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 {
-	const struct gm_local *local = heap->locals;
-	const struct gm_arena *arena = gm_arena_first(heap);
-	uint64_t bytes = gm_nodes_bytes(&heap->nodes) +
-			 gm_heads_host_bytes(&heap->heads);
-
-	for (; local; local = local->next)
-		bytes += sizeof(*local);
-	for (; arena; arena = gm_arena_after(heap, arena))
-		bytes += sizeof(*arena) + gm_depot_host_bytes(&arena->depot);
-	bytes += heap->space.high_page * sizeof(*heap->space.page);
-	bytes += heap->space.spare_room * sizeof(*heap->space.spare);
-	bytes += heap->events.room * sizeof(*heap->events.event);
-	bytes += heap->uses.bucket_count * sizeof(*heap->uses.bucket);
-	bytes += heap->uses.count * sizeof(struct gm_use);
-	/* Its share of the map of addresses. */
-	bytes += (heap->books.reserved.current >> GM_GRANULE_SHIFT) *
-		 sizeof(uintptr_t);
-	return bytes;
+	return gm_nodes_bytes(&heap->nodes) + gm_order_host_bytes(heap) +
+	       gm_space_host_bytes(heap) + gm_caches_host_bytes(heap) +
+	       sizeof(*heap->decay) +
+	       /* Its share of the map of addresses. */
+	       (heap->books.reserved.current >> GM_GRANULE_SHIFT) *
+		       sizeof(uintptr_t);
 }

@@ -8,7 +8,7 @@
  */
 #include "pool.h"
 #include "device/loss.h"
-#include "heap/local.h"
+#include "cache/local.h"
 #include "base/error.h"
 #include "base/fork.h"
 
@@ -37,14 +37,14 @@ static gpumem_status try_once(struct gpumem_pool *pool,
 	bool due;
 
 	pthread_mutex_lock(&heap->mutex);
-	heap->beyond_soft = beyond_soft;
-	heap->grown = false;
+	heap->space->budget.beyond_soft = beyond_soft;
+	heap->space->grown = false;
 	status = gm_pool_try(pool, request, ptr_out);
-	if (!status && heap->grown)
+	if (!status && heap->space->grown)
 		heap->books.misses++;
-	heap->beyond_soft = false;
-	*leaves_out = heap->space.leaves;
-	due = gm_decay_visit(&heap->decay);
+	heap->space->budget.beyond_soft = false;
+	*leaves_out = heap->space->leaves;
+	due = gm_decay_visit(heap->decay);
 	pthread_mutex_unlock(&heap->mutex);
 	if (due)
 		gm_pool_decay(pool);
@@ -71,7 +71,7 @@ static bool wait_for_others(struct gpumem_pool *pool, uint64_t leaves)
 	bool met;
 
 	pthread_mutex_lock(&heap->mutex);
-	met = heap->space.leaving_bytes || heap->space.leaves != leaves;
+	met = heap->space->leaving_bytes || heap->space->leaves != leaves;
 	pthread_mutex_unlock(&heap->mutex);
 	if (met) {
 		pthread_mutex_lock(&pool->trim_mutex);
@@ -85,7 +85,7 @@ static bool has_soft_limit(struct gpumem_pool *pool)
 	bool has;
 
 	pthread_mutex_lock(&pool->heap.mutex);
-	has = pool->heap.soft_limit_bytes != 0;
+	has = pool->heap.space->budget.soft_limit_bytes != 0;
 	pthread_mutex_unlock(&pool->heap.mutex);
 	return has;
 }

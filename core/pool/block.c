@@ -4,8 +4,8 @@
 /* Pointers to blocks; see block.h. */
 #include "block.h"
 #include "share.h"
-#include "heap/local.h"
-#include "heap/map.h"
+#include "cache/local.h"
+#include "extent/map.h"
 #include "base/error.h"
 #include "base/fork.h"
 

@@ -5,7 +5,7 @@
 #ifndef GM_POOL_BLOCK_H
 #define GM_POOL_BLOCK_H
 
-#include "heap/slab.h"
+#include "cache/slab.h"
 
 struct gm_block {
 	struct gm_heap *heap;

@@ -51,7 +51,7 @@ static uint64_t next_ns(struct gpumem_pool *pool)
 	uint64_t ns;
 
 	pthread_mutex_lock(&pool->heap.mutex);
-	ns = pool->heap.decay.next_ns;
+	ns = pool->heap.decay->next_ns;
 	pthread_mutex_unlock(&pool->heap.mutex);
 	return ns;
 }
@@ -109,7 +109,7 @@ gpumem_status gm_pool_keeper_start(struct gpumem_pool *pool)
 {
 	pthread_condattr_t attr;
 
-	if (!pool->heap.decay.period_ns || !gm_option_bool("decay_thread"))
+	if (!pool->heap.decay->period_ns || !gm_option_bool("decay_thread"))
 		return GPUMEM_OK;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -4,8 +4,8 @@
 /* The end of a block, the slow way; and uses on other streams. */
 #include "pool.h"
 #include "block.h"
-#include "heap/hot.h"
-#include "heap/map.h"
+#include "cache/hot.h"
+#include "extent/map.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static gpumem_status add_use(struct gm_block *block, gpumem_stream stream)
 	/* A stream that is known is looked at for capture. */
 	status = gm_arena_of(block->heap, stream, &arena);
 	if (!status)
-		status = gm_uses_add(&block->heap->uses,
+		status = gm_uses_add(&block->heap->order->uses,
 				     gm_block_address(block), stream);
 	if (!status)
 		gm_block_share(block);
@@ -56,7 +56,7 @@ static size_t sort_uses(struct gm_use *use, gpumem_stream kept)
 static gpumem_status prepare_view(const struct gm_block *block,
 				  gpumem_stream own)
 {
-	struct gm_uses *uses = &block->heap->uses;
+	struct gm_uses *uses = &block->heap->order->uses;
 	uintptr_t address = gm_block_address(block);
 	const struct gm_use *use = gm_uses_find(uses, address);
 
@@ -73,7 +73,7 @@ static gpumem_status wait_for_uses(struct gm_block *block, gpumem_stream kept,
 	struct gm_freed freed = {.extent = block->extent,
 				 .slab = block->slab,
 				 .slot = block->slot};
-	struct gm_uses *uses = &block->heap->uses;
+	struct gm_uses *uses = &block->heap->order->uses;
 	gpumem_status status = prepare_view(block, kept);
 	struct gm_use *use;
 	size_t count;
@@ -212,7 +212,7 @@ gpumem_status gm_pool_free(void *ptr, gpumem_stream stream)
 	 */
 	if (!status && block.held)
 		(void)gm_pending_poll(block.heap);
-	due = gm_decay_visit(&block.heap->decay);
+	due = gm_decay_visit(block.heap->decay);
 	pthread_mutex_unlock(&block.heap->mutex);
 	if (due)
 		gm_pool_decay(gm_pool_of_heap(block.heap));

@@ -9,7 +9,7 @@
  * stream adopts from them, no page is moved out of them or given back.
  */
 #include "pool.h"
-#include "heap/local.h"
+#include "cache/local.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ gpumem_status gm_graph_create(struct gpumem_pool *pool,
 static struct gm_arena *arena_of(const struct gpumem_graph *graph,
 				 gpumem_stream stream)
 {
-	struct gm_arena *arena = graph->pool->heap.private_arenas;
+	struct gm_arena *arena = graph->pool->heap.order->private_arenas;
 
 	while (arena && (arena->graph != graph || arena->stream != stream))
 		arena = arena->next;
@@ -116,7 +116,7 @@ static void unlink_graph(struct gpumem_graph *graph)
 
 static bool is_routed(const struct gpumem_graph *graph)
 {
-	const struct gm_arena *arena = graph->pool->heap.private_arenas;
+	const struct gm_arena *arena = graph->pool->heap.order->private_arenas;
 
 	for (; arena; arena = arena->next)
 		if (arena->graph == graph && arena->routed)
@@ -129,7 +129,7 @@ static bool is_routed(const struct gpumem_graph *graph)
 static gpumem_status release(struct gpumem_graph *graph, gpumem_stream stream)
 {
 	struct gm_heap *heap = &graph->pool->heap;
-	struct gm_arena *arena = heap->private_arenas, *next;
+	struct gm_arena *arena = heap->order->private_arenas, *next;
 
 	for (; arena; arena = next) {
 		gpumem_status status;
@@ -137,7 +137,7 @@ static gpumem_status release(struct gpumem_graph *graph, gpumem_stream stream)
 		next = arena->next;
 		if (arena->graph != graph)
 			continue;
-		status = gm_arena_publish(arena, stream);
+		status = gm_heap_publish(arena, stream);
 		if (status)
 			return status;
 	}

@@ -3,7 +3,7 @@
 
 /* A pool's life; see pool.h. */
 #include "pool.h"
-#include "heap/local.h"
+#include "cache/local.h"
 #include "base/error.h"
 #include "base/option.h"
 
@@ -140,7 +140,7 @@ static void wait_for_all(struct gpumem_pool *pool)
 	pthread_mutex_lock(&heap->mutex);
 	while (gm_pending_wait(heap))
 		;
-	for (arena = heap->arenas; arena; arena = arena->next)
+	for (arena = heap->order->arenas; arena; arena = arena->next)
 		gm_arena_wait(arena);
 	pthread_mutex_unlock(&heap->mutex);
 }

@@ -14,7 +14,7 @@
 #define GM_POOL_POOL_H
 
 #include "heap/heap.h"
-#include "heap/slab.h"
+#include "cache/slab.h"
 
 struct gm_first;
 

@@ -7,14 +7,14 @@
  * extent: a few steps, but up to one look per 64 KiB of a block that is large.
  */
 #include "pool.h"
-#include "heap/map.h"
+#include "extent/map.h"
 #include "base/error.h"
 #include "base/fork.h"
 
 static const struct gm_span *span_of(const struct gm_heap *heap,
 				     uintptr_t address)
 {
-	const struct gm_span *span = heap->space.spans;
+	const struct gm_span *span = heap->spans.first;
 
 	while (span && address - span->address >= span->bytes)
 		span = span->next;
@@ -28,8 +28,8 @@ static bool is_backed(const struct gm_heap *heap, uintptr_t address)
 
 	if (!heap->vm)
 		return true;
-	page = gm_page_at(heap, address);
-	return page < heap->space.page + heap->space.high_page && page->handle;
+	page = gm_page_at(&heap->spans, address);
+	return page < heap->spans.page + heap->spans.high_page && page->handle;
 }
 
 /* What the map of addresses knows at or below an address, begins at or below

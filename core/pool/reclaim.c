@@ -4,7 +4,7 @@
 /* Giving memory back: trim, limits, streams that go. */
 #include "pool.h"
 #include "device/loss.h"
-#include "heap/local.h"
+#include "cache/local.h"
 #include "base/error.h"
 
 /* Everything unused goes from the caches down to free extents. */
@@ -14,20 +14,20 @@ static void drain(struct gm_heap *heap)
 
 	gm_locals_flush(heap);
 	gm_pending_poll(heap);
-	for (arena = heap->arenas; arena; arena = arena->next)
+	for (arena = heap->order->arenas; arena; arena = arena->next)
 		gm_slabs_purge(arena);
 }
 
 /* A page may be free in two parts that belong to two streams. */
 static void join_streams(struct gm_heap *heap)
 {
-	struct gm_arena *heir = heap->arenas;
+	struct gm_arena *heir = heap->order->arenas;
 
 	while (heir && heir->dropped)
 		heir = heir->next;
 	/* With no host memory for one, what they share stays for now. */
 	if (heir || !gm_arena_of(heap, NULL, &heir))
-		gm_arenas_adopt(heap, heir);
+		gm_heap_adopt(heap, heir);
 }
 
 gpumem_status gm_pool_trim(struct gpumem_pool *pool, uint64_t keep_bytes,
@@ -44,14 +44,14 @@ gpumem_status gm_pool_trim(struct gpumem_pool *pool, uint64_t keep_bytes,
 	/* Who comes second waits for what the first one gives back. */
 	pthread_mutex_lock(&pool->trim_mutex);
 	gm_pool_stop(pool);
-	before = heap->returned_bytes;
+	before = heap->space->budget.returned_bytes;
 	heap->books.trims++;
-	heap->toll_handles = 0;
+	heap->space->budget.toll_handles = 0;
 	drain(heap);
 	gm_locals_go(heap);
 	join_streams(heap);
 	status = gm_space_trim(heap, keep_bytes);
-	*released_out = heap->returned_bytes - before;
+	*released_out = heap->space->budget.returned_bytes - before;
 	pthread_mutex_unlock(&heap->mutex);
 	pthread_mutex_unlock(&pool->trim_mutex);
 	return status;
@@ -98,7 +98,7 @@ gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 	if (!status)
 		status = gm_uses_drop(heap, stream);
 	if (!status && arena)
-		status = gm_arena_drop(arena);
+		status = gm_heap_drop(arena);
 	if (!status && arena)
 		gm_locals_drop(heap, arena);
 	gm_pool_go(pool);
@@ -123,8 +123,7 @@ gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 				uint64_t limit_bytes)
 {
 	struct gm_heap *heap = &pool->heap;
-	gpumem_status status =
-		gm_heap_limits_judge(heap, soft_bytes, limit_bytes);
+	gpumem_status status = gm_limits_judge(heap, soft_bytes, limit_bytes);
 	uint64_t released, reserved;
 
 	if (!status && limit_bytes)
@@ -140,8 +139,8 @@ gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 				 (unsigned long long)reserved,
 				 (unsigned long long)limit_bytes);
 	} else {
-		heap->limit_bytes = limit_bytes;
-		heap->soft_limit_bytes = soft_bytes;
+		heap->space->budget.limit_bytes = limit_bytes;
+		heap->space->budget.soft_limit_bytes = soft_bytes;
 	}
 	pthread_mutex_unlock(&heap->mutex);
 	return status;

@@ -227,7 +227,7 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			      .status = status,
 			      .graphs = has_graphs(pool),
 			      .bytes = bytes,
-			      .need = gm_heap_need(&pool->heap, bytes)};
+			      .need = gm_budget_need(&pool->heap, bytes)};
 	char buffer[sizeof(cause.text)];
 	struct text text = {buffer, sizeof(buffer)};
 

@@ -85,7 +85,7 @@ static gpumem_status export_segment(const struct gm_heap *heap,
 				    uintptr_t address,
 				    struct gpumem_shared *shared)
 {
-	const struct gm_span *span = heap->space.spans;
+	const struct gm_span *span = heap->spans.first;
 
 	while (address - span->address >= span->bytes)
 		span = span->next;
@@ -147,7 +147,7 @@ static gpumem_status export_pages(const struct gm_heap *heap, uintptr_t address,
 			"(page_bytes)",
 			count, fd_room);
 	id.number = atomic_fetch_add(&exports, 1) + 1;
-	status = export_fds(heap, gm_page_at(heap, address), count, fds,
+	status = export_fds(heap, gm_page_at(&heap->spans, address), count, fds,
 			    &id.files);
 	memcpy(shared->handle, &id, sizeof(id));
 	return status;

@@ -3,8 +3,8 @@
 
 /* The walks: visit every block, and check everything. */
 #include "pool.h"
-#include "heap/local.h"
-#include "heap/map.h"
+#include "cache/local.h"
+#include "extent/map.h"
 
 void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 		      struct gpumem_block *block)

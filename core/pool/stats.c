@@ -4,11 +4,11 @@
 /* The books, as the public struct of statistics. No driver call, and no walk
  * over live blocks. */
 #include "pool.h"
-#include "heap/local.h"
+#include "cache/local.h"
 
 static uint64_t largest_free(const struct gm_heap *heap)
 {
-	const struct gm_arena *arena = heap->arenas;
+	const struct gm_arena *arena = heap->order->arenas;
 	uint64_t largest = gm_locals_huge_bytes(heap);
 
 	for (; arena; arena = arena->next) {
@@ -71,9 +71,9 @@ static void copy_books(struct gm_heap *heap, struct gpumem_stats *stats)
 	stats->ooms = books->ooms;
 	stats->trims = books->trims;
 	stats->moved_bytes = books->moved_bytes;
-	stats->decayed_bytes = heap->decay.bytes;
-	stats->pending_bytes = heap->pending.bytes;
-	stats->quarantined_bytes = heap->pending.held_bytes;
+	stats->decayed_bytes = heap->decay->bytes;
+	stats->pending_bytes = heap->order->pending.bytes;
+	stats->quarantined_bytes = heap->order->pending.held_bytes;
 	stats->free_bytes = books->reserved.current - books->active.current;
 }
 
@@ -90,8 +90,8 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 				gm_space_whole_bytes(heap) -
 				stats_out->cached_bytes;
 	stats_out->host_bytes = gm_heap_host_bytes(heap) + sizeof(*pool);
-	stats_out->soft_limit_bytes = heap->soft_limit_bytes;
-	stats_out->limit_bytes = heap->limit_bytes;
+	stats_out->soft_limit_bytes = heap->space->budget.soft_limit_bytes;
+	stats_out->limit_bytes = heap->space->budget.limit_bytes;
 	copy_calls(&heap->driver, stats_out);
 	gm_pool_go(pool);
 	if (stats_out->free_bytes)
@@ -114,7 +114,7 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 	if (totals) {
 		books->allocs = books->misses = books->retries = 0;
 		books->ooms = books->trims = books->moved_bytes = 0;
-		pool->heap.decay.bytes = 0;
+		pool->heap.decay->bytes = 0;
 		gm_driver_reset_counts(&pool->heap.driver);
 	}
 	gm_pool_go(pool);

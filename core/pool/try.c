@@ -6,8 +6,8 @@
  * anybody's help, cheapest source first. Under the heap's mutex.
  */
 #include "pool.h"
-#include "heap/hot.h"
-#include "heap/map.h"
+#include "cache/hot.h"
+#include "extent/map.h"
 #include "base/error.h"
 
 /* What an allocation may need: two cuts, and one for a merge that growing does
@@ -16,7 +16,7 @@ enum { NODES_NEEDED = 4 };
 
 static void purge_slabs(struct gm_heap *heap)
 {
-	struct gm_arena *arena = heap->arenas;
+	struct gm_arena *arena = heap->order->arenas;
 
 	for (; arena; arena = arena->next)
 		gm_slabs_purge(arena);
@@ -36,7 +36,7 @@ static struct gm_extent *find_quietly(struct gm_heap *heap,
 		return extent;
 	if ((!arena->graph &&
 	     gm_arenas_borrow(heap, arena, bytes, alignment)) ||
-	    (gm_heap_has_slack(heap, bytes) &&
+	    (gm_budget_has_slack(heap, bytes) &&
 	     !gm_space_grow(heap, arena, bytes, alignment)))
 		return gm_arena_fit(arena, bytes, alignment);
 	return NULL;
@@ -68,7 +68,7 @@ static gpumem_status find(struct gm_heap *heap, struct gm_arena *arena,
 		return GPUMEM_OK;
 	/* other streams' free blocks: not for good, to a graph */
 	if (!arena->graph)
-		gm_arenas_adopt(heap, arena);
+		gm_heap_adopt(heap, arena);
 	if ((*extent_out = gm_arena_fit(arena, bytes, alignment)))
 		return GPUMEM_OK;
 	/* pages from holes, or from the driver */

@@ -60,7 +60,7 @@ static uint64_t requested_bytes(const struct gm_block *block)
 static void drop_entry(struct gm_heap *heap, const struct gm_use *use)
 {
 	if (!use->view && !use->count)
-		free(gm_uses_take(&heap->uses, use->address));
+		free(gm_uses_take(&heap->order->uses, use->address));
 }
 
 static gpumem_status view_locked(struct gm_block *block, void **view_out)
@@ -71,7 +71,7 @@ static gpumem_status view_locked(struct gm_block *block, void **view_out)
 	gpumem_status status = check_objects(heap);
 
 	if (!status)
-		status = gm_uses_of(&heap->uses, address, &use);
+		status = gm_uses_of(&heap->order->uses, address, &use);
 	if (status)
 		return status;
 	if (!use->view)
@@ -118,7 +118,7 @@ gpumem_status gm_pool_end_views(struct gpumem_pool *pool,
 
 	pthread_mutex_lock(&heap->mutex);
 	/* The vendor may hold some for work that is queued. */
-	if (heap->pending.held_bytes)
+	if (heap->order->pending.held_bytes)
 		while (gm_pending_wait(heap))
 			;
 	status = gm_pending_end_views(heap, first);

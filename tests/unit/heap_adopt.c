@@ -30,18 +30,18 @@ static void test_adopt(void)
 	hold_begin(&hold, stream);
 	block_give(heir, c);
 	block_give(from, b);
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	is_uint(from->index.bytes, 2 * MIB,
 		"what a busy stream may use stays its own");
 	sound("nothing adopted");
 	hold_end(&hold, stream);
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	is_uint(from->index.count, 0, "when it is over, all passes");
 	is_uint(heir->index.count, 1, "and merges");
 	is_uint(heir->index.bytes, 4 * MIB, "with what was there");
 	is_uint(gm_arena_fit(heir, 4 * MIB, heap.unit)->ticket, heir->ticket,
 		"to be settled when that is");
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	is_uint(heir->index.bytes, 4 * MIB, "nothing passes twice");
 	sound("adopted");
 	must(gm_stream_destroy(device, stream));
@@ -62,7 +62,7 @@ static void test_adopt_half(void)
 	gm_arena_settle(from, true);
 	hold_begin(&hold, stream);
 	block_give(from, extent[2]);
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	is_uint(heir->index.bytes, MIB, "the settled one passes");
 	is_ptr(gm_index_any(&heir->index), extent[0], "which it is");
 	ok(gm_arena_settled(heir, extent[0]->ticket), "settled as before");
@@ -74,7 +74,7 @@ static void test_adopt_half(void)
 
 static bool known(const struct gm_arena *arena)
 {
-	const struct gm_arena *at = heap.arenas;
+	const struct gm_arena *at = heap.order->arenas;
 
 	while (at && at != arena)
 		at = at->next;
@@ -98,11 +98,11 @@ static void test_drop(void)
 	slot_use(&slot);
 	hold_begin(&hold, stream);
 	block_give(from, freed);
-	is_status(gm_arena_drop(from), GPUMEM_OK, "a busy stream is dropped");
+	is_status(gm_heap_drop(from), GPUMEM_OK, "a busy stream is dropped");
 	asked = calls(GPUMEM_CALL_STREAM_QUERY);
 	gm_arena_settle(from, true);
 	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), asked, "and not asked again");
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	ok(known(from) && freed->arena == from && heir->index.bytes < 2 * MIB,
 	   "what it may use stays where it is");
 	must(heap_trim(0));
@@ -111,7 +111,7 @@ static void test_drop(void)
 	   "while it is busy");
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	ok(!known(from), "when its work is over, its books end");
 	ok(live->arena == heir && slab_of(slot.address)->arena == heir,
 	   "its live blocks are the heir's");
@@ -143,20 +143,20 @@ static void test_drop_slots(void)
 	hold_begin(&hold, stream);
 	for (unsigned i = 0; i < count; i++)
 		slot_give(&slot[i]);
-	must(gm_arena_drop(from));
-	gm_arenas_adopt(&heap, heir);
+	must(gm_heap_drop(from));
+	gm_heap_adopt(&heap, heir);
 	ok(known(from) && heir->index.count == 0,
 	   "an empty run of a busy stream does not pass");
 	/* What is freed after the stream is gone was fenced with it. */
 	for (unsigned i = count; i < 2 * count; i++)
 		slot_give(&slot[i]);
 	gm_slabs_purge(from);
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	ok(known(from) && heir->index.count == 0, "nor one emptied later");
 	sound("dropped with slots");
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	ok(!known(from) && heir->index.count == 1, "then both do");
 	sound("passed");
 	restart();
@@ -169,7 +169,7 @@ static void test_drop_trim(void)
 	struct gm_arena *from = arena_of(stream);
 
 	block_give(from, block(from, 4 * MIB));
-	must(gm_arena_drop(from));
+	must(gm_heap_drop(from));
 	must(gm_stream_sync(device, stream));
 	must(gm_stream_destroy(device, stream));
 	must(heap_trim(0));
@@ -188,7 +188,7 @@ static void test_drop_faults(void)
 	block_give(from, block(from, 2 * MIB));
 	ticket = from->ticket;
 	must(gpumem_host_faults("event_record@1"));
-	is_status(gm_arena_drop(from), GPUMEM_DRIVER,
+	is_status(gm_heap_drop(from), GPUMEM_DRIVER,
 		  "a driver that does not record is heard");
 	ok(!from->dropped && from->ticket == ticket &&
 		   gm_arena_find(&heap, stream) == from,
@@ -196,9 +196,9 @@ static void test_drop_faults(void)
 	sound("not dropped");
 	gm_arena_settle(from, true);
 	is_uint(from->settled, from->ticket, "and frees settle as before");
-	is_status(gm_arena_drop(from), GPUMEM_OK, "then it can be dropped");
+	is_status(gm_heap_drop(from), GPUMEM_OK, "then it can be dropped");
 	must(gpumem_host_faults(NULL));
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	ok(!known(from), "and ends");
 	must(gm_stream_destroy(device, stream));
 	restart();
@@ -229,7 +229,7 @@ static void test_wait(void)
 	atomic_store(&done, false);
 	must(gpumem_host_launch(0, stream, work, &done));
 	slab_new(arena, 0);
-	must(gm_arena_drop(arena));
+	must(gm_heap_drop(arena));
 	gm_arena_wait(arena);
 	ok(atomic_load(&done), "of a dropped stream too");
 	is_uint(arena->settled, arena->ticket, "then all is settled");

@@ -18,8 +18,9 @@ static void start(const char *vm, const char *waste, const char *waste_max)
 /* So much more than the highest was, in 1/10000 of it, after so many turns. */
 static unsigned waste(double turns)
 {
-	heap.toll_handles = (uint64_t)(turns * (double)HIGH) / heap.page_bytes;
-	return (unsigned)((double)(gm_heap_target(&heap, 1) - HIGH) * 10000 /
+	heap.space->budget.toll_handles =
+		(uint64_t)(turns * (double)HIGH) / heap.page_bytes;
+	return (unsigned)((double)(gm_budget_target(&heap, 1) - HIGH) * 10000 /
 				  (double)HIGH +
 			  0.5);
 }
@@ -33,11 +34,11 @@ static void test_toll(void)
 	is_uint(waste(3), 1400, "with each turn");
 	is_uint(waste(4), 2000, "up to the most");
 	is_uint(waste(1e6), 2000, "and no further");
-	is_uint(gm_heap_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 120,
+	is_uint(gm_budget_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 120,
 		"of what will be active, if that is more");
 	heap.books.highest_active = 0;
-	heap.toll_handles = 0;
-	is_uint(gm_heap_target(&heap, 1000), 1020, "of a fresh heap too");
+	heap.space->budget.toll_handles = 0;
+	is_uint(gm_budget_target(&heap, 1000), 1020, "of a fresh heap too");
 	heap_end();
 	start("on", "5", "1");
 	is_uint(waste(1e6), 500, "a most below the waste is none");
@@ -64,7 +65,7 @@ static void test_below_zero(void)
 	gm_books_alloc(books, 1, 1);
 	is_uint(books->active.peak, 0, "a level below 0 is no peak");
 	is_uint(books->highest_active, HIGH, "nor what waste is measured by");
-	is_uint(gm_heap_target(&heap, 1), HIGH, "nor a reason to reserve");
+	is_uint(gm_budget_target(&heap, 1), HIGH, "nor a reason to reserve");
 	gm_books_free(books, 1, 1, false);
 	counts.allocated.now = counts.allocated.high = 120 + HIGH + 5;
 	gm_books_fold(books, &counts);
@@ -76,21 +77,21 @@ static void test_below_zero(void)
 static void test_room(void)
 {
 	start("on", NULL, NULL);
-	ok(gm_heap_limit_room(&heap) == UINT64_MAX, "no limit, no end");
-	heap.limit_bytes = 10;
+	ok(gm_limit_room(&heap) == UINT64_MAX, "no limit, no end");
+	heap.space->budget.limit_bytes = 10;
 	heap.books.reserved.current = 4;
-	is_uint(gm_heap_limit_room(&heap), 6, "up to the limit");
-	is_status(gm_heap_limit_check(&heap, 6), GPUMEM_OK, "and not beyond");
-	is_status(gm_heap_limit_check(&heap, 7), GPUMEM_LIMIT, "it");
-	heap.soft_limit_bytes = 5;
-	is_uint(gm_heap_limit_room(&heap), 1, "the soft one is less");
-	heap.beyond_soft = true;
-	is_uint(gm_heap_limit_room(&heap), 6, "unless it is no limit now");
-	heap.beyond_soft = false;
-	heap.soft_limit_bytes = 20;
-	is_uint(gm_heap_limit_room(&heap), 6, "or more");
+	is_uint(gm_limit_room(&heap), 6, "up to the limit");
+	is_status(gm_limit_check(&heap, 6), GPUMEM_OK, "and not beyond");
+	is_status(gm_limit_check(&heap, 7), GPUMEM_LIMIT, "it");
+	heap.space->budget.soft_limit_bytes = 5;
+	is_uint(gm_limit_room(&heap), 1, "the soft one is less");
+	heap.space->budget.beyond_soft = true;
+	is_uint(gm_limit_room(&heap), 6, "unless it is no limit now");
+	heap.space->budget.beyond_soft = false;
+	heap.space->budget.soft_limit_bytes = 20;
+	is_uint(gm_limit_room(&heap), 6, "or more");
 	heap.books.reserved.current = 30;
-	is_uint(gm_heap_limit_room(&heap), 0, "beyond a new one is no room");
+	is_uint(gm_limit_room(&heap), 0, "beyond a new one is no room");
 	heap.books.reserved.current = 0;
 	heap_end();
 }
@@ -114,12 +115,12 @@ static void test_limit(void)
 			block_give(arena, extent[i]);
 		extent[i] = block_take(arena, (1 + chance(200)) * 32 * KIB);
 		beyond += heap.books.reserved.current > PAGES * 2 * MIB;
-		unpaid += heap.toll_handles * heap.page_bytes !=
+		unpaid += heap.space->budget.toll_handles * heap.page_bytes !=
 			  heap.books.moved_bytes;
 	}
 	is_uint(beyond, 0, "the limit holds");
 	is_uint(unpaid, 0, "all that moves is toll");
-	ok(heap.toll_handles > 0, "and something moved");
+	ok(heap.space->budget.toll_handles > 0, "and something moved");
 	sound("in order");
 	heap_end();
 }

@@ -4,7 +4,7 @@
 /* The check of a heap: whatever is spoiled in a heap that is in order, it
  * finds. All other tests of the heap rest on it. */
 #include "heap_fixture.h"
-#include "heap/ring.h"
+#include "extent/ring.h"
 
 static struct gm_arena *arena;
 static struct gm_local *local;
@@ -79,9 +79,9 @@ static void test_books(void)
 	spoil(books->allocated.current, 1, "the books say");
 	spoil(books->blocks.current, 1, "the books say");
 	spoil(books->active.current, 1, "allocated, but 1 active");
-	spoil(heap.pending.bytes, 1, "bytes pending");
+	spoil(heap.order->pending.bytes, 1, "bytes pending");
 	spoil(books->reserved.current, 1, "but 1 reserved");
-	spoil(heap.limit_bytes, MIB, "more than the limit");
+	spoil(heap.space->budget.limit_bytes, MIB, "more than the limit");
 }
 
 static void test_extents(void)
@@ -270,21 +270,22 @@ static void test_locals(void)
 
 static void test_pages(void)
 {
-	struct gm_space *space = &heap.space;
+	struct gm_space *space = heap.space;
+	struct gm_spans *spans = &heap.spans;
 	struct gm_extent *hole = gm_node(&heap.nodes, space->holes);
 
-	spoil(space->page[0].handle, 0, "are holes, of");
-	spoil(space->page[space->high_page - 1].handle, 0, "are holes, of");
-	spoil(space->high_page, space->high_page - 1, "are holes, of");
+	spoil(spans->page[0].handle, 0, "are holes, of");
+	spoil(spans->page[spans->high_page - 1].handle, 0, "are holes, of");
+	spoil(spans->high_page, spans->high_page - 1, "are holes, of");
 	spoil(space->spare_pages, space->spare_pages + 1, "spare handles");
 	spoil(space->holes, 0, "holes are listed");
 	spoil(space->holes, gm_node_number(&heap.nodes, wide),
 	      "in a ring of state");
 	spoil(hole->ring_prev, 0, "not linked both ways");
 	spoil(hole->bytes, hole->bytes - 256, "is no whole pages");
-	space->page[space->high_page].handle = 1;
-	spoil(space->high_page, space->high_page + 1, "is in a hole");
-	space->page[space->high_page].handle = 0;
+	spans->page[spans->high_page].handle = 1;
+	spoil(spans->high_page, spans->high_page + 1, "is in a hole");
+	spans->page[spans->high_page].handle = 0;
 	must(gm_nodes_reserve(&heap.nodes, 1));
 	gm_hole_add(&heap, gm_extent_split(&heap.nodes, hole, 4 * MIB));
 	finds("two holes meet");
@@ -295,7 +296,7 @@ static void test_pages(void)
 
 static void test_spans(void)
 {
-	spoil(heap.space.spans->bytes, heap.space.spans->bytes - 4096,
+	spoil(heap.spans.first->bytes, heap.spans.first->bytes - 4096,
 	      "segments of");
 }
 

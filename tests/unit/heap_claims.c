@@ -136,7 +136,7 @@ static void begin(bool membarrier)
 	heap_start();
 	/* Without it the owner's store is an exchange. */
 	if (!membarrier)
-		heap.membarrier = false;
+		heap.caches->membarrier = false;
 	atomic_store(&stop, false);
 	atomic_store(&wrong, 0);
 	atomic_store(&hits, 0);
@@ -156,8 +156,8 @@ static void test_hammer(const char *mode)
 	is_int(unsound, 0, "%s: whoever claims sees all in order", mode);
 	is_int(atomic_load(&wrong), 0, "%s: no block is given out twice", mode);
 	ok(atomic_load(&hits) > 0, "%s: caches were hit", mode);
-	is_ptr(heap.locals, NULL, "%s: with the threads their caches end",
-	       mode);
+	is_ptr(heap.caches->locals, NULL,
+	       "%s: with the threads their caches end", mode);
 	for (int i = 0; i < MAILS; i++) {
 		void *ptr = atomic_exchange(&mail[i], NULL);
 
@@ -229,7 +229,7 @@ static void test_puppet(const char *mode)
 	ok(tried[2] == tried[0], "%s: then it is again", mode);
 	pthread_join(thread, NULL);
 	pthread_mutex_lock(&heap.mutex);
-	is_ptr(heap.locals, mine,
+	is_ptr(heap.caches->locals, mine,
 	       "%s: a thread that ends takes its cache along", mode);
 	ok(!mine->next && !mine->prev, "%s: and no other", mode);
 	pthread_mutex_unlock(&heap.mutex);
@@ -251,7 +251,7 @@ static void *survivor(void *arg)
 
 static void test_survivor(const char *mode)
 {
-	bool membarrier = heap.membarrier;
+	bool membarrier = heap.caches->membarrier;
 	pthread_t thread;
 
 	pthread_barrier_init(&meet, NULL, 2);
@@ -263,7 +263,7 @@ static void test_survivor(const char *mode)
 	pthread_join(thread, NULL);
 	ok(tried[0] == NULL, "%s: nothing is left of a heap that ended", mode);
 	ok(tried[1] != NULL, "%s: the next heap serves the thread", mode);
-	is_ptr(heap.locals, NULL, "%s: until it ends", mode);
+	is_ptr(heap.caches->locals, NULL, "%s: until it ends", mode);
 	sound("%s: the next heap", mode);
 	give(tried[1]);
 	is_uint(atomic_load(&wrong), 0, "%s: the block was its own", mode);
@@ -286,7 +286,7 @@ int main(void)
 	alarm(120);
 	device_start();
 	heap_start();
-	if (heap.membarrier) {
+	if (heap.caches->membarrier) {
 		heap_end();
 		test_mode("membarrier", true);
 	} else {

@@ -29,7 +29,7 @@ static void test_exact(const char *vm)
 	fell = pass(start + 510 + PERIOD_MS + TICK_MS + 5);
 	ok(fell >= start + 510 + PERIOD_MS, "what was used later goes later");
 	is_uint(heap_reserved(), 3 * PAGE, "what is in use stays");
-	is_uint(heap.decay.bytes, 3 * PAGE, "what went is counted");
+	is_uint(heap.decay->bytes, 3 * PAGE, "what went is counted");
 	pass(now_ms + 3 * PERIOD_MS);
 	is_uint(heap_reserved(), 3 * PAGE, "for ever");
 	is_uint(unsound, 0, "all in order after each step");
@@ -67,7 +67,7 @@ static void test_passed_on(const char *vm)
 	freed = now_ms;
 	pass(now_ms + 5);
 	must(gm_stream_sync(device, NULL));
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	is_uint(heir->index.bytes, PAGE, "another stream has it");
 	fell = pass(freed + PERIOD_MS + TICK_MS + 5);
 	ok(fell >= freed + PERIOD_MS, "it is not older for that");
@@ -175,7 +175,7 @@ static void test_woken(void)
 	use_cache(local);
 	pass_unseen(now_ms + TICK_MS / 2);
 	ok(gm_local_holds(local), "a cache that woke up is left alone");
-	ok(gm_depot_count(&arena->depot, 0) > 0, "and so is its depot");
+	ok(gm_depot_count(&arena->slabs->depot, 0) > 0, "and so is its depot");
 	use_cache(local);
 	pass(now_ms + PERIOD_MS - 2 * TICK_MS);
 	ok(gm_local_holds(local), "for a period");
@@ -192,16 +192,18 @@ static void test_depots(void)
 	restart("on");
 	local = fill_cache(arena);
 	gm_local_spill(local, 0);
-	ok(gm_depot_count(&arena->depot, 0) > 0, "there is a depot");
+	ok(gm_depot_count(&arena->slabs->depot, 0) > 0, "there is a depot");
 	for (int i = 0; i < 16; i++) {
 		use_cache(local);
 		pass(now_ms + PERIOD_MS / 4);
 	}
-	ok(gm_depot_count(&arena->depot, 0) > 0, "it stays while one works");
+	ok(gm_depot_count(&arena->slabs->depot, 0) > 0,
+	   "it stays while one works");
 	pass(now_ms + PERIOD_MS + 3 * TICK_MS);
-	is_uint(gm_depot_count(&arena->depot, 0), 0, "and goes when none does");
-	is_uint(gm_depot_host_bytes(&arena->depot),
-		arena->depot.shard_count * sizeof(struct gm_shard),
+	is_uint(gm_depot_count(&arena->slabs->depot, 0), 0,
+		"and goes when none does");
+	is_uint(gm_depot_host_bytes(&arena->slabs->depot),
+		arena->slabs->depot.shard_count * sizeof(struct gm_shard),
 		"with its batches");
 	pass(now_ms + PERIOD_MS + 2 * TICK_MS);
 	is_uint(heap_reserved(), 0, "and all memory after it");
@@ -215,12 +217,12 @@ static void test_never(void)
 	option("decay_ms", "0");
 	restart("on");
 	for (int i = 0; i < 1000; i++)
-		due += gm_decay_visit(&heap.decay);
+		due += gm_decay_visit(heap.decay);
 	is_uint(due, 0, "with no period nobody asks for the time");
 	option("decay_ms", "800");
 	restart("on");
 	for (int i = 0; i < 1000; i++)
-		due += gm_decay_visit(&heap.decay);
+		due += gm_decay_visit(heap.decay);
 	ok(due > 0 && due < 100, "with one somebody does now and then");
 }
 

@@ -3,7 +3,7 @@
 
 /* Extents that are cut and joined at random, against the array of places where
  * they are cut. */
-#include "heap/extent.h"
+#include "extent/extent.h"
 #include "../tap.h"
 
 enum { PLACES = 64, UNIT = 256 };

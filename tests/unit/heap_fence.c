@@ -48,7 +48,8 @@ static void test_fences(gpumem_stream stream)
 	is_uint(arena->settled, ticket + 1, "but for the second fence");
 	gm_arena_settle(arena, true);
 	is_uint(arena->settled, arena->ticket, "all is settled in the end");
-	is_uint(heap.events.count, heap.events.made, "events are given back");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"events are given back");
 	heap_end();
 	heap_start();
 }
@@ -87,8 +88,8 @@ static void test_ring(gpumem_stream stream)
 	is_uint(arena->settled, arena->ticket,
 		"of an idle stream all settles at once, full ring or not");
 	is_uint(early, 0, "nothing settled while the stream was busy");
-	ok(heap.events.made <= GM_FENCES, "events are used again: %zu",
-	   heap.events.made);
+	ok(heap.order->events.made <= GM_FENCES, "events are used again: %zu",
+	   heap.order->events.made);
 	heap_end();
 	heap_start();
 }
@@ -156,7 +157,8 @@ static void test_unfenced(gpumem_stream stream, const char *fault)
 	hold_end(&hold, stream);
 	gm_arena_settle(arena, false);
 	is_uint(arena->settled, arena->ticket, "and all settles");
-	is_uint(heap.events.count, heap.events.made, "no event is lost");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"no event is lost");
 	heap_end();
 	heap_start();
 }
@@ -173,7 +175,8 @@ static void test_unknown(gpumem_stream stream, const char *fault)
 	must(gpumem_host_faults(NULL));
 	gm_arena_settle(arena, true);
 	is_uint(arena->settled, arena->ticket, "but the next time");
-	is_uint(heap.events.count, heap.events.made, "no event is lost");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"no event is lost");
 	heap_end();
 	heap_start();
 }
@@ -195,7 +198,8 @@ static void test_idle(gpumem_stream stream)
 	is_uint(arena->settled, arena->ticket, "an idle stream settles all");
 	must(gpumem_host_faults(NULL));
 	is_uint(arena->fence_count, 0, "without its fences");
-	is_uint(heap.events.count, heap.events.made, "which are given back");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"which are given back");
 	heap_end();
 	heap_start();
 }

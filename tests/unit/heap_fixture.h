@@ -15,11 +15,10 @@
 #include "base/option.h"
 #include "device/driver.h"
 #include "device/loader.h"
+#include "cache/hot.h"
+#include "extent/map.h"
 #include "heap/heap.h"
-#include "heap/hot.h"
-#include "heap/local.h"
-#include "heap/map.h"
-#include "heap/slab.h"
+#include "vm/handle.h"
 #include "../tap.h"
 #include <gpumem/host.h>
 #include <pthread.h>
@@ -70,8 +69,8 @@ HEAP_USE struct gm_slab *partial_of(const struct gm_arena *arena,
 {
 	struct gm_slab *slab = NULL;
 
-	for (unsigned i = 0; i < GM_SLAB_LEVELS && !slab; i++)
-		slab = arena->partial[class_index][i];
+	for (unsigned i = 0; arena->slabs && i < GM_SLAB_LEVELS && !slab; i++)
+		slab = arena->slabs->partial[class_index][i];
 	return slab;
 }
 

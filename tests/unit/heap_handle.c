@@ -20,7 +20,7 @@ static void test_sizes(void)
 	is_uint(calls(GPUMEM_CALL_MAP), 4, "one call for each size");
 	block(arena, 4096 * PAGE);
 	is_uint(handles(), 7 + 11 + 512, "none is larger than allowed");
-	is_uint(gm_heap_handle_pages(&heap, 1), 1, "one page is one page");
+	is_uint(gm_budget_handle_pages(&heap, 1), 1, "one page is one page");
 	sound("sizes");
 	heap_end();
 	heap_start();
@@ -154,20 +154,20 @@ static void test_check(void)
 	gpumem_page kept;
 
 	restart();
-	page = gm_page_at(&heap, block(arena, 64 * PAGE)->address);
+	page = gm_page_at(&heap.spans, block(arena, 64 * PAGE)->address);
 	kept = page[3].handle;
 	page[3].handle = page[8].handle;
 	finds("covers 3 pages");
 	page[3].handle = kept;
-	heap.handle_pages = 4;
+	heap.space->handle_pages = 4;
 	finds("covers 8 pages");
-	heap.handle_pages = 8;
+	heap.space->handle_pages = 8;
 	heap.books.segments.current++;
 	finds("handles, but");
 	heap.books.segments.current--;
-	heap.space.spare_pages++;
+	heap.space->spare_pages++;
 	finds("the books say");
-	heap.space.spare_pages--;
+	heap.space->spare_pages--;
 	sound("mended");
 }
 

@@ -21,14 +21,15 @@ static void test_steal(void)
 	for (int i = 0; i < 8; i += 2)
 		block_give(arena, extent[i]);
 	creates = calls(GPUMEM_CALL_PAGE_CREATE);
-	heap.waste = 0;
+	heap.space->budget.waste = 0;
 	large = block(arena, 256 * PAGE);
 	touch(large);
 	is_pages(512, "no more is taken");
 	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), creates, "nothing is new");
 	is_uint(handles(), 64, "the handles are as they were");
 	is_uint(heap.books.moved_bytes % (8 * PAGE), 0, "whole ones moved");
-	is_uint(heap.toll_handles * 8 * PAGE, heap.books.moved_bytes,
+	is_uint(heap.space->budget.toll_handles * 8 * PAGE,
+		heap.books.moved_bytes,
 		"each pays as much toll as a page would");
 	for (int i = 1; i < 8; i += 2)
 		lost += *(volatile int *)extent[i]->address != i;
@@ -50,7 +51,7 @@ static void begin_mixed(int singles, int large_extents, size_t pages)
 	}
 	for (int i = 0; i < count; i++)
 		block_give(arena, extent[i]);
-	heap.waste = 0;
+	heap.space->budget.waste = 0;
 	heap.books.highest_active = heap.books.active.current;
 }
 
@@ -60,7 +61,8 @@ static void test_steal_large(void)
 	begin_mixed(16, 2, 64);
 	touch(block_take_aligned(arena, 75 * PAGE, 4096 * MIB));
 	is_uint(heap.books.moved_bytes, 75 * PAGE, "what is wanted moves");
-	is_uint(heap.toll_handles, 9 + 3, "in as few handles as can be");
+	is_uint(heap.space->budget.toll_handles, 9 + 3,
+		"in as few handles as can be");
 	is_uint(calls(GPUMEM_CALL_UNMAP), 2 + 3, "and few calls");
 	sound("large ones first");
 }
@@ -76,10 +78,11 @@ static void test_give_small(void)
 	must(gpumem_host_faults("page_destroy@3"));
 	touch(block_take_aligned(arena, 84 * PAGE, 4096 * MIB));
 	must(gpumem_host_faults(NULL));
-	is_uint(heap.toll_handles, 8 + 20, "eight handles and twenty pages");
+	is_uint(heap.space->budget.toll_handles, 8 + 20,
+		"eight handles and twenty pages");
 	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 16 + 1,
 		"sixteen go back, one at the second time");
-	is_uint(heap.space.spare_pages, 0, "none is left over");
+	is_uint(heap.space->spare_pages, 0, "none is left over");
 	is_uint(calls(GPUMEM_CALL_PAGE_CREATE) - made, 2, "and come again");
 	is_uint(before - handles(), 16 - 2, "in two handles");
 	is_pages(41 + 64, "which is as much memory");
@@ -100,8 +103,8 @@ static void test_keep_small(void)
 		ok(!block_take(arena, pages * PAGE), "%zu do not map", pages);
 		must(gpumem_host_faults(NULL));
 	}
-	is_uint(heap.space.spare_count, 15, "single pages are spare");
-	heap.waste = 0;
+	is_uint(heap.space->spare_count, 15, "single pages are spare");
+	heap.space->budget.waste = 0;
 	heap.books.highest_active = heap.books.active.current;
 	block_give(arena, unused);
 	must(gpumem_host_capture(0, NULL, true));
@@ -121,13 +124,15 @@ static void test_stock(void)
 	begin_mixed(8, 1, 32);
 	is_uint(gm_spare_stock(&heap), 4, "four pages may be spare");
 	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
-	is_uint(heap.toll_handles, 1 + 4, "five single ones move");
+	is_uint(heap.space->budget.toll_handles, 1 + 4,
+		"five single ones move");
 	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
 	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
-	is_uint(heap.space.spare_count, 1, "a handle of four pages is spare");
-	toll = heap.toll_handles;
+	is_uint(heap.space->spare_count, 1, "a handle of four pages is spare");
+	toll = heap.space->budget.toll_handles;
 	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
-	is_uint(heap.toll_handles - toll, 1, "then the stock is full");
+	is_uint(heap.space->budget.toll_handles - toll, 1,
+		"then the stock is full");
 	sound("stock");
 }
 
@@ -137,7 +142,7 @@ static void test_steal_mixed(void)
 	struct gm_extent *extent;
 
 	restart_with(BALLAST + 67 * PAGE);
-	heap.waste = 0.5;
+	heap.space->budget.waste = 0.5;
 	extent = block(arena, 67 * PAGE);
 	block_give(arena, extent);
 	extent = block_take_aligned(arena, 67 * PAGE, 4096 * MIB);
@@ -181,7 +186,7 @@ static void test_save(void)
 	struct gm_extent *extent;
 
 	restart();
-	heap.waste = 0;
+	heap.space->budget.waste = 0;
 	extent = block(arena, 64 * PAGE);
 	block(arena, PAGE);
 	block_give(arena, extent);
@@ -199,11 +204,11 @@ static void test_break_spare(void)
 	must(gpumem_host_faults("map@1"));
 	ok(!block_take(arena, 64 * PAGE), "nothing can be mapped");
 	must(gpumem_host_faults(NULL));
-	is_uint(heap.space.spare_count, 8, "eight handles are spare");
+	is_uint(heap.space->spare_count, 8, "eight handles are spare");
 	must(gpumem_host_faults("page_destroy@1+"));
 	ok(!block_take(arena, PAGE), "none breaks that the driver keeps");
 	must(gpumem_host_faults(NULL));
-	is_uint(heap.space.spare_count, 8, "all are ours");
+	is_uint(heap.space->spare_count, 8, "all are ours");
 	sound("kept");
 	must(gpumem_host_capture(0, NULL, true));
 	ok(!block_take(arena, PAGE), "none breaks for a page in a capture");
@@ -226,13 +231,13 @@ static void test_half_mapped(void)
 	ok(!block_take(arena, 67 * PAGE), "the small ones do not map");
 	must(gpumem_host_faults(NULL));
 	is_pages(67, "all was created");
-	is_uint(heap.space.spare_count, 2, "two handles are spare");
-	is_uint(heap.space.spare_pages, 3, "of three pages");
+	is_uint(heap.space->spare_count, 2, "two handles are spare");
+	is_uint(heap.space->spare_pages, 3, "of three pages");
 	is_uint(gm_space_whole_bytes(&heap), 67 * PAGE, "all could go");
 	sound("half mapped");
 	touch(block(arena, 67 * PAGE));
 	is_pages(67, "nothing more is taken");
-	is_uint(heap.space.spare_count, 0, "none is spare");
+	is_uint(heap.space->spare_count, 0, "none is spare");
 	sound("mapped");
 }
 
@@ -294,7 +299,7 @@ static void test_random(uint64_t limit)
 	}
 	must(gpumem_host_faults(NULL));
 	moved = heap.books.moved_bytes;
-	gone = heap.returned_bytes;
+	gone = heap.space->budget.returned_bytes;
 	is_uint(lost, 0, "at random: no block lost what was written");
 	ok(moved && gone, "pages moved and went");
 	diag("%" PRIu64 " MiB moved, %" PRIu64 " MiB went", moved / MIB,

@@ -4,7 +4,7 @@
 /* Memory for the heads of slabs: what is taken is apart, what is given is taken
  * again, and what is in no use is the system's. */
 #include "heap_fixture.h"
-#include "heap/heads.h"
+#include "cache/heads.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -189,15 +189,17 @@ static void test_none(void)
 		  "no memory, no slab");
 	no_memory = false;
 	gm_arena_insert(arena, run);
-	is_uint(gm_heads_host_bytes(&heap.heads), 0, "nothing was taken");
+	is_uint(gm_heads_host_bytes(&heap.caches->heads), 0,
+		"nothing was taken");
 	sound("without a slab");
 	slab_new(arena, 0);
-	is_uint(heap.heads.live_bytes, gm_slab_host_bytes(&heap.classes.of[0]),
-		"now there is one");
-	ok(gm_heads_host_bytes(&heap.heads) > heap.heads.live_bytes,
+	is_uint(heap.caches->heads.live_bytes,
+		gm_slab_host_bytes(&heap.classes.of[0]), "now there is one");
+	ok(gm_heads_host_bytes(&heap.caches->heads) >
+		   heap.caches->heads.live_bytes,
 	   "which takes a little more than itself");
 	gm_slabs_purge(arena);
-	is_uint(heap.heads.live_bytes, 0, "and goes");
+	is_uint(heap.caches->heads.live_bytes, 0, "and goes");
 	sound("purged");
 	heap_end();
 	device_end();

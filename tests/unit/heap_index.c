@@ -3,8 +3,8 @@
 
 /* The index of free extents and its bins, against arrays that are searched from
  * end to end. */
-#include "heap/bins.h"
-#include "heap/index.h"
+#include "extent/bins.h"
+#include "extent/index.h"
 #include "../tap.h"
 
 enum { EXTENTS = 160 };

@@ -42,7 +42,7 @@ static unsigned lowest(void)
 {
 	unsigned level = 0;
 
-	while (level < GM_SLAB_LEVELS && !arena->partial[CLASS][level])
+	while (level < GM_SLAB_LEVELS && !arena->slabs->partial[CLASS][level])
 		level++;
 	return level;
 }
@@ -78,7 +78,7 @@ static void test_fuller_first(void)
 		give(count - 1);
 	sound("all slots are back");
 	gm_slabs_purge(arena);
-	is_uint(heap.heads.live_bytes, 0, "and all slabs can go");
+	is_uint(heap.caches->heads.live_bytes, 0, "and all slabs can go");
 	heap_end();
 }
 
@@ -88,19 +88,19 @@ static void test_never_used(void)
 	size_t books;
 
 	start();
-	books = heap.heads.live_bytes;
+	books = heap.caches->heads.live_bytes;
 	take(1);
 	gm_slabs_purge(arena);
-	is_uint(heap.heads.live_bytes, books / SLABS,
+	is_uint(heap.caches->heads.live_bytes, books / SLABS,
 		"slabs that were never used go, the other stays");
 	sound("in order");
 	give(0);
-	ok(arena->empty[CLASS], "one that is empty is kept");
+	ok(arena->slabs->empty[CLASS], "one that is empty is kept");
 	take(1);
-	ok(!arena->empty[CLASS], "and used again");
+	ok(!arena->slabs->empty[CLASS], "and used again");
 	give(0);
 	gm_slabs_purge(arena);
-	is_uint(heap.heads.live_bytes, 0, "or goes");
+	is_uint(heap.caches->heads.live_bytes, 0, "or goes");
 	heap_end();
 }
 
@@ -115,9 +115,9 @@ static void test_moved(void)
 	start();
 	heir = arena_of(stream);
 	take(3 * slots / 2);
-	must(gm_arena_drop(arena));
+	must(gm_heap_drop(arena));
 	must(gm_stream_sync(device, NULL));
-	gm_arenas_adopt(&heap, heir);
+	gm_heap_adopt(&heap, heir);
 	for (extent = gm_heap_first(&heap); extent; extent = next_of(extent)) {
 		if (!gm_extent_is(extent, GM_EXTENT_RUN))
 			continue;
@@ -126,7 +126,7 @@ static void test_moved(void)
 			uintptr_t address = extent->address + at;
 			uintptr_t entry = gm_map_get(address);
 
-			wrong += gm_entry_arena(entry) != heir->number;
+			wrong += gm_entry_arena(entry) != heir->slabs->number;
 			wrong += gm_entry_class(entry) != CLASS;
 			wrong += gm_entry_offset(entry, address) != at;
 			wrong += slab_of(address)->arena != heir;
@@ -139,7 +139,7 @@ static void test_moved(void)
 	while (count)
 		give(count - 1);
 	gm_slabs_purge(heir);
-	is_uint(heap.heads.live_bytes, 0, "and end where they went");
+	is_uint(heap.caches->heads.live_bytes, 0, "and end where they went");
 	heap_end();
 	must(gm_stream_destroy(device, stream));
 }

@@ -129,11 +129,11 @@ int main(void)
 	alarm(60);
 	device_start();
 	heap_start();
-	if (heap.membarrier)
+	if (heap.caches->membarrier)
 		test_lock("membarrier");
 	else
 		skip("this system has no membarrier(2)", 1);
-	heap.membarrier = false;
+	heap.caches->membarrier = false;
 	test_lock("exchange");
 	test_stuck();
 	heap_end();

@@ -4,7 +4,7 @@
 /* The map of addresses, against an array, at the borders of its tables, and
  * with threads that race for the same table. The addresses are made up. */
 #include "base/error.h"
-#include "heap/map.h"
+#include "extent/map.h"
 #include "../tap.h"
 #include <pthread.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* The store of nodes, also where the system gives it less than it wants. */
-#include "heap/extent.h"
+#include "extent/extent.h"
 #include "../tap.h"
 #include <errno.h>
 #include <sys/mman.h>

@@ -71,7 +71,7 @@ static void test_two(void)
 	hold_begin(&hold[0], stream[0]);
 	hold_begin(&hold[1], stream[1]);
 	pend(extent, 3);
-	is_uint(heap.pending.bytes, MIB, "what is pending is counted");
+	is_uint(heap.order->pending.bytes, MIB, "what is pending is counted");
 	is_uint(heap.books.active.current, 2 * MIB, "and active");
 	ok(!gm_pending_poll(&heap) && is_pending(extent), "two streams use it");
 	sound("pending");
@@ -85,10 +85,12 @@ static void test_two(void)
 	   "it is free for its stream");
 	ok(arena->ticket && arena->ticket == heap.ticket,
 	   "as freed there only now");
-	ok(!heap.pending.bytes && !heap.pending.count && !heap.pending.first,
+	ok(!heap.order->pending.bytes && !heap.order->pending.count &&
+		   !heap.order->pending.first,
 	   "nothing is pending");
 	is_uint(heap.books.active.current, MIB, "or active");
-	is_uint(heap.events.count, heap.events.made, "events are given back");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"events are given back");
 	ok(!gm_pending_poll(&heap), "an empty list is no progress");
 	sound("back");
 	restart();
@@ -111,7 +113,8 @@ static void test_slots(void)
 	ok(gm_pending_poll(&heap), "then it is not");
 	is_uint(atomic_load(slot[0].mark), 0, "nor marked");
 	slot_give(&slot[1]);
-	ok(arena->empty[0] && slab_of(slot[0].address) == arena->empty[0],
+	ok(arena->slabs->empty[0] &&
+		   slab_of(slot[0].address) == arena->slabs->empty[0],
 	   "it is back in its slab");
 	sound("a slot that is back");
 	restart();
@@ -171,8 +174,9 @@ static void test_model(void)
 		if (held >> s & 1)
 			hold_end(&hold[s], stream[s]);
 	gm_pending_poll(&heap);
-	is_uint(heap.pending.count, 0, "all come back in the end");
-	is_uint(heap.events.count, heap.events.made, "with their events");
+	is_uint(heap.order->pending.count, 0, "all come back in the end");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"with their events");
 	restart();
 }
 
@@ -190,7 +194,8 @@ static void test_questions(void)
 		"ten blocks of a busy stream, one question");
 	hold_end(&hold[0], stream[0]);
 	gm_pending_poll(&heap);
-	is_uint(heap.pending.count, 0, "when it is idle, all are asked for");
+	is_uint(heap.order->pending.count, 0,
+		"when it is idle, all are asked for");
 	restart();
 }
 
@@ -222,8 +227,9 @@ static void test_later(void)
 	ok(is_pending(extent) && is_pending(other), "one query fails");
 	gm_pending_poll(&heap);
 	gm_pending_poll(&heap);
-	is_uint(heap.pending.count, 0, "afterwards all comes back");
-	is_uint(heap.events.count, heap.events.made, "with all events");
+	is_uint(heap.order->pending.count, 0, "afterwards all comes back");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"with all events");
 	must(gpumem_host_faults(NULL));
 	sound("later");
 	restart();
@@ -273,7 +279,7 @@ static void test_names(void)
 	   "streams of one name are not taken for each other");
 	hold_end(&hold[0], stream[0]);
 	gm_pending_poll(&heap);
-	is_uint(heap.pending.count, 0, "then both are over");
+	is_uint(heap.order->pending.count, 0, "then both are over");
 	restart();
 }
 
@@ -319,9 +325,10 @@ static void test_end(void)
 	for (int i = 0; i < 3; i++)
 		pend(block(arena, MIB), 3);
 	gm_pending_fini(&heap);
-	is_uint(heap.events.count, heap.events.made,
+	is_uint(heap.order->events.count, heap.order->events.made,
 		"events of what is forgotten are given back");
-	ok(!heap.pending.first && !heap.pending.count && !heap.pending.bytes,
+	ok(!heap.order->pending.first && !heap.order->pending.count &&
+		   !heap.order->pending.bytes,
 	   "the list is empty");
 	hold_end(&hold[0], stream[0]);
 }

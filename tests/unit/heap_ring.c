@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Rings, against an array in the order of coming. */
-#include "heap/ring.h"
+#include "extent/ring.h"
 #include "../tap.h"
 
 enum { EXTENTS = 40 };

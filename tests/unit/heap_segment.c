@@ -182,7 +182,7 @@ static void test_part(void)
 	struct gm_extent *small = block(arena, 4 * MIB), *last = NULL;
 	uint64_t before;
 
-	heap.waste = 0;
+	heap.space->budget.waste = 0;
 	for (int i = 0; i < 31; i++)
 		last = block(arena, 16 * MIB - 64 * KIB);
 	block_give(arena, last);
@@ -228,7 +228,7 @@ static void test_small(void)
 
 static void test_limit(void)
 {
-	heap.limit_bytes = 10 * MIB;
+	heap.space->budget.limit_bytes = 10 * MIB;
 	touch(block(arena, 8 * MIB));
 	ok(heap_reserved() <= 10 * MIB, "a limit takes from what is usual");
 	is_status(gm_space_grow(&heap, arena, 4 * MIB, heap.unit), GPUMEM_LIMIT,

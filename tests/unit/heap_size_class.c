@@ -4,8 +4,8 @@
 /* Size classes, exhaustively: every size, every unit, every offset of every
  * run. The expected values are found by counting, not by the same arithmetic.
  */
-#include "heap/local.h"
-#include "heap/size_class.h"
+#include "cache/local.h"
+#include "extent/size_class.h"
 #include "../tap.h"
 
 #define CACHE_BYTES (128 * 1024)

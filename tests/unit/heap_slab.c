@@ -20,7 +20,7 @@ static unsigned wrong_entries(const struct gm_slab *slab)
 
 		wrong += gm_slab_of_entry(entry) != slab;
 		wrong += gm_entry_class(entry) != slab->class_index;
-		wrong += gm_entry_arena(entry) != arena->number;
+		wrong += gm_entry_arena(entry) != arena->slabs->number;
 		wrong += gm_entry_offset(entry, at + i) != i;
 	}
 	return wrong;
@@ -73,7 +73,7 @@ static void give_all(unsigned first, unsigned count)
 static void test_class(unsigned index)
 {
 	const struct gm_class *class = &heap.classes.of[index];
-	size_t free_bytes, books = heap.heads.live_bytes;
+	size_t free_bytes, books = heap.caches->heads.live_bytes;
 	struct gm_slab *slab;
 	unsigned wrong;
 
@@ -82,18 +82,20 @@ static void test_class(unsigned index)
 	slab = partial_of(arena, index);
 	wrong = wrong_entries(slab) + (slab->address % GM_RUN_UNIT != 0);
 	wrong += slab->extent->bytes != class->run_bytes;
-	wrong += heap.heads.live_bytes - books != gm_slab_host_bytes(class);
+	wrong += heap.caches->heads.live_bytes - books !=
+		 gm_slab_host_bytes(class);
 	wrong += take_all(index);
 	wrong += heap_check() != GPUMEM_OK;
 	give_all(0, class->slots);
-	wrong += arena->empty[index] != slab || partial_of(arena, index);
+	wrong += arena->slabs->empty[index] != slab || partial_of(arena, index);
 	wrong += arena->index.bytes != free_bytes;
 	wrong += take_all(index) + (slab_of(slot[0].address) != slab);
 	give_all(0, class->slots);
 	wrong += heap_check() != GPUMEM_OK;
 	gm_slabs_purge(arena);
 	wrong += arena->index.bytes != free_bytes + class->run_bytes;
-	wrong += arena->empty[index] != NULL || heap.heads.live_bytes != books;
+	wrong += arena->slabs->empty[index] != NULL ||
+		 heap.caches->heads.live_bytes != books;
 	wrong += gm_map_get(slot[0].address) != 0;
 	is_uint(wrong, 0, "class of %u: every slot out and back", class->bytes);
 }
@@ -116,7 +118,8 @@ static void test_empty(unsigned index)
 	second = slab_of(slot[count].address);
 	ok(first != second, "which are two");
 	give_all(0, count);
-	is_ptr(arena->empty[index], first, "the first that is empty is kept");
+	is_ptr(arena->slabs->empty[index], first,
+	       "the first that is empty is kept");
 	slot_give(&slot[count]);
 	gm_slab_take(arena, index, slot + count, 1);
 	slot_use(&slot[count]);
@@ -124,7 +127,8 @@ static void test_empty(unsigned index)
 	       "what is in use is used first");
 	sound("one empty, one full");
 	give_all(count, count);
-	is_ptr(arena->empty[index], first, "the second that is empty is not");
+	is_ptr(arena->slabs->empty[index], first,
+	       "the second that is empty is not");
 	is_uint(arena->index.bytes,
 		free_bytes + heap.classes.of[index].run_bytes,
 		"its run is free");
@@ -156,9 +160,9 @@ static void test_partial(unsigned index)
 		is_status(heap_check(), GPUMEM_OK, "%u left the list", k + 1);
 	}
 	is_ptr(partial_of(arena, index), NULL, "no partial one is left");
-	ok(arena->empty[index] != NULL, "one empty one is");
+	ok(arena->slabs->empty[index] != NULL, "one empty one is");
 	is_uint(gm_slab_take(arena, index, slot, 1), 1, "it is used again");
-	is_ptr(arena->empty[index], NULL, "and not empty any more");
+	is_ptr(arena->slabs->empty[index], NULL, "and not empty any more");
 	slot_use(&slot[0]);
 	slot_give(&slot[0]);
 	gm_slabs_purge(arena);
@@ -188,7 +192,8 @@ static void test_orphans(unsigned index)
 		   atomic_load(&partial->stream) == &gm_stream_gone,
 	   "slabs of a stream that is gone are no stream's");
 	is_ptr(atomic_load(&other->stream), NULL, "those of others are");
-	is_ptr(from->empty[index], NULL, "empty ones are given back");
+	is_ptr(from->slabs->empty[index], NULL, "empty ones are given back");
+	must(gm_slabs_make(heir));
 	gm_slab_move(full->extent, heir);
 	gm_slab_move(partial->extent, heir);
 	full->extent->arena = partial->extent->arena = heir;

@@ -223,10 +223,10 @@ static void test_waste(void)
 	is_uint(heap_reserved(), 17 * PAGE, "with none of it, memory is taken");
 	sound("no waste");
 	restart();
-	heap.waste = 0.5;
+	heap.space->budget.waste = 0.5;
 	heap.books.highest_active = 100;
-	is_uint(gm_heap_target(&heap, 10), 150, "the peak says how much");
-	is_uint(gm_heap_target(&heap, 200), 300, "also the one that is near");
+	is_uint(gm_budget_target(&heap, 10), 150, "the peak says how much");
+	is_uint(gm_budget_target(&heap, 200), 300, "also the one that is near");
 	restart();
 }
 
@@ -243,14 +243,14 @@ static void test_limit(void)
 	ok(block_take(arena, PAGE) != NULL, "up to the limit");
 	is_uint(heap_reserved(), 4 * PAGE, "exactly");
 	block_give(arena, extent);
-	heap.soft_limit_bytes = PAGE;
-	is_status(gm_heap_limit_check(&heap, 1), GPUMEM_LIMIT, "a soft limit");
-	heap.limit_bytes = 0;
-	heap.beyond_soft = true;
-	is_status(gm_heap_limit_check(&heap, 1ull << 60), GPUMEM_OK,
+	heap.space->budget.soft_limit_bytes = PAGE;
+	is_status(gm_limit_check(&heap, 1), GPUMEM_LIMIT, "a soft limit");
+	heap.space->budget.limit_bytes = 0;
+	heap.space->budget.beyond_soft = true;
+	is_status(gm_limit_check(&heap, 1ull << 60), GPUMEM_OK,
 		  "is none beyond it");
-	heap.beyond_soft = false;
-	heap.soft_limit_bytes = 0;
+	heap.space->budget.beyond_soft = false;
+	heap.space->budget.soft_limit_bytes = 0;
 	restart();
 }
 

@@ -30,7 +30,7 @@ static void begin(void)
 	}
 	for (int i = 0; i < SINGLES; i++)
 		block_give(arena, single[i]);
-	heap.waste = 0;
+	heap.space->budget.waste = 0;
 	heap.books.highest_active = heap.books.active.current;
 	far = 4096 * MIB;
 }
@@ -55,17 +55,18 @@ static void test_fill(void)
 	begin();
 	is_uint(gm_spare_stock(&heap), STOCK, "a 256th of what is reserved");
 	want(1);
-	is_uint(heap.space.spare_pages, STOCK, "it is filled");
+	is_uint(heap.space->spare_pages, STOCK, "it is filled");
 	is_uint(heap.books.moved_bytes, (1 + STOCK) * PAGE, "which is moving");
-	is_uint(heap.toll_handles, 1 + STOCK, "and pays for it");
+	is_uint(heap.space->budget.toll_handles, 1 + STOCK, "and pays for it");
 	sound("filled");
 	asked = questions();
 	want(1);
 	want(2);
 	is_uint(questions(), asked, "what comes out of it asks nothing");
-	is_uint(heap.space.spare_pages, STOCK - 3, "and is not spare any more");
+	is_uint(heap.space->spare_pages, STOCK - 3,
+		"and is not spare any more");
 	want(2);
-	is_uint(heap.space.spare_pages, STOCK, "then it is filled again");
+	is_uint(heap.space->spare_pages, STOCK, "then it is filled again");
 	is_uint(heap.books.segments.current, heap.books.reserved.current / PAGE,
 		"all are single pages");
 	sound("filled again");
@@ -77,7 +78,7 @@ static void test_large(void)
 {
 	begin();
 	want(STOCK + 1);
-	is_uint(heap.space.spare_pages, 0, "nothing is spare");
+	is_uint(heap.space->spare_pages, 0, "nothing is spare");
 	is_uint(heap.books.moved_bytes, (STOCK + 1) * PAGE, "nor moved");
 	heap_end();
 }
@@ -88,9 +89,9 @@ static void test_short(void)
 	begin();
 	want(SINGLES - 2 - STOCK);
 	want(STOCK);
-	is_uint(heap.space.spare_pages, 2, "two pages were left to be spare");
+	is_uint(heap.space->spare_pages, 2, "two pages were left to be spare");
 	want(2);
-	is_uint(heap.space.spare_pages, 0, "they are used too");
+	is_uint(heap.space->spare_pages, 0, "they are used too");
 	is_uint(heap.books.moved_bytes, SINGLES * PAGE, "all moved");
 	sound("short");
 	heap_end();
@@ -118,12 +119,12 @@ static void test_age(void)
 	block_give(arena, ballast);
 	ballast = block(arena, BALLAST * PAGE);
 	want(1);
-	is_uint(heap.space.spare_pages, STOCK, "all that is free is spare");
+	is_uint(heap.space->spare_pages, STOCK, "all that is free is spare");
 	is_uint(leave(then), 0, "nothing of it is so old");
 	is_uint(leave(heap.ticket), PAGE, "now it is");
-	is_uint(heap.space.spare_pages, STOCK - 1, "and one goes");
+	is_uint(heap.space->spare_pages, STOCK - 1, "and one goes");
 	must(heap_trim(0));
-	is_uint(heap.space.spare_pages, 0, "a trim takes all");
+	is_uint(heap.space->spare_pages, 0, "a trim takes all");
 	is_uint(heap_reserved(), heap.books.active.current,
 		"what is left is in use");
 	sound("trimmed");

@@ -36,7 +36,7 @@ static void begin(const size_t pages[COUNT])
 	}
 	for (int i = 0; i < COUNT; i++)
 		block_give(arena, extent[i]);
-	heap.waste = 0;
+	heap.space->budget.waste = 0;
 	heap.books.highest_active = heap.books.active.current;
 }
 
@@ -44,7 +44,7 @@ static void begin(const size_t pages[COUNT])
 static void left(const size_t pages[COUNT], const char *what)
 {
 	for (int i = 0; i < COUNT; i++) {
-		const struct gm_page *page = gm_page_at(&heap, start[i]);
+		const struct gm_page *page = gm_page_at(&heap.spans, start[i]);
 		size_t mapped = 0;
 
 		for (size_t k = 0; k < had[i]; k++)

@@ -159,7 +159,8 @@ static void test_depots(void)
 	}
 	hold_ends(thread);
 	is_uint(failed, 0, "bins spill into depots and fetch from them");
-	ok(atomic_load(&arena_of(stream[0])->depot.used), "which were used");
+	ok(atomic_load(&arena_of(stream[0])->slabs->depot.used),
+	   "which were used");
 	sound("in order");
 	caches_end();
 }
@@ -228,7 +229,9 @@ static void test_no_number(void)
 	while (gm_arena_number_take())
 		;
 	caches_begin();
-	is_uint(arena_of(stream[0])->number, 0, "an arena without a number");
+	must(gm_slabs_make(arena_of(stream[0])));
+	is_uint(arena_of(stream[0])->slabs->number, 0,
+		"an arena without a number");
 	ptr = take(&heap, stream[0]);
 	ok(ptr, "gives blocks");
 	slab = slab_of((uintptr_t)ptr);
@@ -256,7 +259,7 @@ static void fill_depot(void)
 	slab_new(arena, index);
 	for (unsigned i = 0; i < 4; i++) {
 		count = gm_slab_take(arena, index, slots, 10);
-		if (!gm_depot_put(&arena->depot, i, index, slots, count))
+		if (!gm_depot_put(&arena->slabs->depot, i, index, slots, count))
 			bail("the depot takes nothing");
 	}
 }

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Trees of extents: their order, and how deep they are. */
-#include "heap/tree.h"
+#include "extent/tree.h"
 #include "../tap.h"
 
 enum { DEEP = 20000 };

@@ -53,7 +53,7 @@ static unsigned step(void)
 
 	switch (rand() % 4) {
 	case 0: /* taken, looked at, gone or kept aside */
-		use = gm_uses_take(&heap.uses, address(block));
+		use = gm_uses_take(&heap.order->uses, address(block));
 		if (taken[block])
 			return use != NULL;
 		wrong = !same(use, block);
@@ -66,15 +66,15 @@ static unsigned step(void)
 		return wrong;
 	case 1: /* put back */
 		if (taken[block])
-			gm_uses_put(&heap.uses, taken[block]);
+			gm_uses_put(&heap.order->uses, taken[block]);
 		taken[block] = NULL;
 		return 0;
 	default:
 		if (taken[block])
 			return 0;
 		model[block][i] = true;
-		return gm_uses_add(&heap.uses, address(block), &stream[i]) !=
-		       GPUMEM_OK;
+		return gm_uses_add(&heap.order->uses, address(block),
+				   &stream[i]) != GPUMEM_OK;
 	}
 }
 
@@ -95,13 +95,16 @@ static void test_model(void)
 	srand(3);
 	for (long i = 0; i < rounds; i++) {
 		wrong += step();
-		wrong += i % 64 == 0 && heap.uses.count != expected_count();
+		wrong += i % 64 == 0 &&
+			 heap.order->uses.count != expected_count();
 	}
 	is_uint(wrong, 0, "every block has its streams, each once");
-	is_uint(heap.uses.count, expected_count(), "and as many entries");
-	ok((heap.uses.bucket_count & (heap.uses.bucket_count - 1)) == 0 &&
-		   2 * heap.uses.bucket_count >= BLOCKS,
-	   "the table has grown: %zu buckets", heap.uses.bucket_count);
+	is_uint(heap.order->uses.count, expected_count(),
+		"and as many entries");
+	ok((heap.order->uses.bucket_count &
+	    (heap.order->uses.bucket_count - 1)) == 0 &&
+		   2 * heap.order->uses.bucket_count >= BLOCKS,
+	   "the table has grown: %zu buckets", heap.order->uses.bucket_count);
 }
 
 /* What is kept aside is unknown, and comes back as it was. */
@@ -113,17 +116,18 @@ static void test_end(void)
 		struct gm_use *use;
 
 		if (taken[i])
-			gm_uses_put(&heap.uses, taken[i]);
-		use = gm_uses_take(&heap.uses, address(i));
+			gm_uses_put(&heap.order->uses, taken[i]);
+		use = gm_uses_take(&heap.order->uses, address(i));
 		wrong += !same(use, i);
 		if (i % 2)
 			free(use);
 		else if (use)
-			gm_uses_put(&heap.uses, use);
+			gm_uses_put(&heap.order->uses, use);
 	}
 	is_uint(wrong, 0, "all are there in the end");
 	gm_uses_fini(&heap);
-	ok(!heap.uses.count && !heap.uses.bucket && !heap.uses.bucket_count,
+	ok(!heap.order->uses.count && !heap.order->uses.bucket &&
+		   !heap.order->uses.bucket_count,
 	   "the table ends empty, what is left in it freed");
 }
 
@@ -134,21 +138,21 @@ static void test_drop(void)
 	struct gm_use *use;
 
 	for (size_t i = 0; i < 20; i++) {
-		must(gm_uses_add(&heap.uses, address(i), stays));
+		must(gm_uses_add(&heap.order->uses, address(i), stays));
 		if (i % 2)
-			must(gm_uses_add(&heap.uses, address(i), gone));
+			must(gm_uses_add(&heap.order->uses, address(i), gone));
 	}
 	must(gpumem_host_faults("event_record@5"));
 	is_status(gm_uses_drop(&heap, gone), GPUMEM_DRIVER,
 		  "a driver that does not record is heard");
 	is_status(gm_uses_drop(&heap, gone), GPUMEM_OK, "then it does");
-	is_uint(heap.events.made - heap.events.count, 10,
+	is_uint(heap.order->events.made - heap.order->events.count, 10,
 		"an event for each use of it, and none twice");
 	is_status(gm_uses_drop(&heap, gone), GPUMEM_OK, "dropped again");
-	is_uint(heap.events.made - heap.events.count, 10,
+	is_uint(heap.order->events.made - heap.order->events.count, 10,
 		"there is nothing more to drop");
-	must(gm_uses_add(&heap.uses, address(1), gone));
-	use = gm_uses_take(&heap.uses, address(1));
+	must(gm_uses_add(&heap.order->uses, address(1), gone));
+	use = gm_uses_take(&heap.order->uses, address(1));
 	is_uint(use->count, 3, "a new stream may have the old one's name");
 	ok(use->wait[0].stream == stays && !use->wait[0].event &&
 		   !use->wait[0].dropped,
@@ -157,9 +161,9 @@ static void test_drop(void)
 	   "what was dropped has an event");
 	ok(use->wait[2].stream == gone && !use->wait[2].dropped,
 	   "the new one has none");
-	gm_uses_put(&heap.uses, use);
+	gm_uses_put(&heap.order->uses, use);
 	gm_uses_fini(&heap);
-	is_uint(heap.events.made, heap.events.count,
+	is_uint(heap.order->events.made, heap.order->events.count,
 		"at the end the events are in the store");
 	must(gm_stream_destroy(device, gone));
 	must(gm_stream_destroy(device, stays));
@@ -169,17 +173,18 @@ int main(void)
 {
 	device_start();
 	heap_start();
-	is_ptr(gm_uses_take(&heap.uses, 4096), NULL,
+	is_ptr(gm_uses_take(&heap.order->uses, 4096), NULL,
 	       "an empty table knows nothing");
 	is_status(gm_uses_drop(&heap, NULL), GPUMEM_OK, "nor drops");
-	is_status(gm_uses_add(&heap.uses, 4096, NULL), GPUMEM_OK,
+	is_status(gm_uses_add(&heap.order->uses, 4096, NULL), GPUMEM_OK,
 		  "the default stream is a stream");
-	is_status(gm_uses_add(&heap.uses, 4096, NULL), GPUMEM_OK, "again");
-	is_uint(heap.uses.count, 1, "one entry");
-	is_ptr(gm_uses_take(&heap.uses, 4096 + 256), NULL,
+	is_status(gm_uses_add(&heap.order->uses, 4096, NULL), GPUMEM_OK,
+		  "again");
+	is_uint(heap.order->uses.count, 1, "one entry");
+	is_ptr(gm_uses_take(&heap.order->uses, 4096 + 256), NULL,
 	       "of that block only");
-	free(gm_uses_take(&heap.uses, 4096));
-	is_uint(heap.uses.count, 0, "and taken");
+	free(gm_uses_take(&heap.order->uses, 4096));
+	is_uint(heap.order->uses.count, 0, "and taken");
 	test_model();
 	test_end();
 	test_drop();

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/option.h"
-#include "heap/local.h"
+#include "cache/local.h"
 #include "pool/pool.h"
 #include "../tap.h"
 #include <gpumem/host.h>
@@ -107,9 +107,9 @@ static void test_meets(const char *vm, gpumem_status answer)
 		  answer ? "or stays" : "and is gone");
 	pthread_join(trimmer, NULL);
 	is_status(gm_pool_check(pool), GPUMEM_OK, "all is in order");
-	pool->heap.toll_handles = 1;
+	pool->heap.space->budget.toll_handles = 1;
 	(void)trim(NULL);
-	is_uint(pool->heap.toll_handles, 0, "a trim forgets the toll");
+	is_uint(pool->heap.space->budget.toll_handles, 0, "a trim forgets the toll");
 	must(gm_pool_destroy(pool, true));
 }
 

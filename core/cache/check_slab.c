@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The invariants of slab.h; see check.h. */
+#include "slab.h"
+#include "extent/check.h"
+#include "base/error.h"
+
+typedef unsigned long long ull;
+
+static bool is_entry(uintptr_t entry, const struct gm_slab *slab,
+		     uint32_t offset)
+{
+	return gm_slab_of_entry(entry) == slab &&
+	       gm_entry_class(entry) == slab->class_index &&
+	       gm_entry_arena(entry) == slab->arena->slabs->number &&
+	       gm_entry_offset(entry, 0) == offset;
+}
+
+gpumem_status gm_check_slab(const struct gm_heap *heap,
+			    const struct gm_extent *extent,
+			    struct gm_tally *tally)
+{
+	const struct gm_slab *slab =
+		gm_slab_of_entry(gm_map_get(extent->address));
+	uint32_t bits = 0;
+
+	EXPECT(slab && slab->extent == extent && slab->heap == heap,
+	       "the map does not lead to the run at %#zx", extent->address);
+	EXPECT(slab->arena == extent->arena &&
+		       slab->class.run_bytes == extent->bytes &&
+		       slab->address % GM_RUN_UNIT == 0,
+	       "the slab at %#zx is not what its extent says", extent->address);
+	for (size_t at = 0; at < extent->bytes; at += GM_RUN_UNIT)
+		EXPECT(is_entry(gm_map_get(extent->address + at), slab,
+				(uint32_t)at),
+		       "the map misses part of the run at %#zx",
+		       extent->address);
+	for (uint32_t i = 0; i < slab->class.slots; i++) {
+		uint32_t mark = atomic_load(gm_slab_mark(slab, i));
+		bool is_free = slab->free[i / 64] >> (i % 64) & 1;
+
+		bits += is_free;
+		EXPECT(!is_free || !mark,
+		       "slot %u of the slab at %#zx is free "
+		       "and in use",
+		       i, extent->address);
+		if (mark == GM_MARK_PENDING) {
+			tally->pending += slab->class.bytes;
+		} else if (mark) {
+			EXPECT(gm_mark_live(mark) &&
+				       (mark & ~(uint32_t)GM_MARK_SHARED) <=
+					       slab->class.bytes,
+			       "slot %u of the slab at %#zx has mark %#x", i,
+			       extent->address, mark);
+			tally->requested += mark & ~(uint32_t)GM_MARK_SHARED;
+			tally->allocated += slab->class.bytes;
+			tally->blocks++;
+			tally->shared += (mark & GM_MARK_SHARED) != 0;
+		} else if (!is_free) {
+			tally->cached_slots++;
+		}
+	}
+	EXPECT(bits == slab->free_count,
+	       "the slab at %#zx counts %u free slots, not %u", extent->address,
+	       slab->free_count, bits);
+	tally->free_slabs += bits > 0;
+	return GPUMEM_OK;
+}
+
+/* The lists that an arena takes slots from. */
+static gpumem_status check_lists(const struct gm_arena *arena,
+				 struct gm_tally *tally)
+{
+	const struct gm_slabs *slabs = arena->slabs;
+
+	for (unsigned i = 0; slabs && i < GM_CLASS_COUNT; i++) {
+		const struct gm_slab *slab = slabs->empty[i];
+
+		EXPECT(!slab || slab->free_count == slab->class.slots,
+		       "the slab at %#zx is not empty", slab->address);
+		tally->free_slabs -= slab != NULL;
+		for (unsigned l = 0; l < GM_SLAB_LEVELS; l++) {
+			slab = slabs->partial[i][l];
+			for (; slab; slab = slab->next) {
+				EXPECT(slab->arena == arena &&
+					       slab->class_index == i &&
+					       gm_slab_level(slab) == l &&
+					       slab->level == l,
+				       "the slab at %#zx is in a wrong list",
+				       slab->address);
+				tally->free_slabs--;
+			}
+		}
+	}
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_check_slabs(const struct gm_heap *heap, struct gm_tally *tally)
+{
+	const struct gm_arena *arena = gm_arena_first(heap);
+	gpumem_status status = GPUMEM_OK;
+
+	for (; arena && !status; arena = gm_arena_after(heap, arena))
+		status = check_lists(arena, tally);
+	if (status)
+		return status;
+	EXPECT(!tally->free_slabs, "%llu slabs with free slots are in no list",
+	       (ull)tally->free_slabs);
+	return GPUMEM_OK;
+}

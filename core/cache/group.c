@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What threads did in their caches, on its way to the heap's counters; see
+ * counts.h and local.h.
+ */
+#include "cache.h"
+
+/* While several threads use a heap the peaks may be more above what was surely
+ * reached than this part, and the steps of all threads, only until the next
+ * look at it. */
+enum { LOOSE_PART = 16 };
+
+/* The calling thread's of this heap, or NULL. */
+static struct gm_group *find_own(const struct gm_heap *heap)
+{
+	struct gm_local *local = gm_local_own;
+
+	while (local && !gm_local_is(local, heap, local->stream))
+		local = local->next_of_thread;
+	return local ? local->group : NULL;
+}
+
+/* There are fewer groups than caches, the new one counted, so one has room. */
+static struct gm_group *make_group(struct gm_heap *heap)
+{
+	struct gm_local *local = gm_local_own;
+
+	while (atomic_load(&local->room.count))
+		local = local->next_of_thread;
+	local->room.above = &heap->books.above;
+	if (++heap->caches->group_count > 1)
+		heap->books.shared = true;
+	return &local->room;
+}
+
+void gm_group_join(struct gm_heap *heap, struct gm_local *local)
+{
+	local->group = find_own(heap);
+	if (!local->group)
+		local->group = make_group(heap);
+	atomic_fetch_add(&local->group->count, 1);
+}
+
+void gm_group_leave(struct gm_heap *heap, struct gm_local *local)
+{
+	struct gm_group *group = local->group;
+
+	if (group->used == local)
+		group->used = NULL;
+	/* The thread may use it for another heap at once. */
+	if (atomic_load(&group->count) == 1)
+		heap->caches->group_count--;
+	atomic_fetch_sub(&group->count, 1);
+}
+
+static void take(struct gm_counts *sum, struct gm_group *group)
+{
+	if (group->used && gm_counts_any(&group->counts))
+		atomic_store_explicit(&group->used->idle_ticks, 0,
+				      memory_order_relaxed);
+	gm_counts_take(sum, &group->counts, group->above);
+}
+
+static void fold(struct gm_heap *heap, struct gm_group *group)
+{
+	struct gm_counts sum = {0};
+
+	take(&sum, group);
+	gm_books_fold(&heap->books, &sum);
+}
+
+void gm_local_fold(struct gm_local *local)
+{
+	fold(atomic_load(&local->heap), local->group);
+}
+
+/* Would folding `group` in alone leave the peaks far from what is known? */
+static bool is_loose(const struct gm_heap *heap, const struct gm_group *group)
+{
+	static const struct gm_delta none;
+	const struct gm_delta *own = group ? &group->counts.allocated : &none;
+	const struct gm_books *books = &heap->books;
+	int64_t level = (int64_t)books->active.current, high;
+	int64_t enough = (int64_t)(books->active.reached +
+				   books->active.reached / LOOSE_PART) +
+			 (int64_t)heap->caches->group_count * 2 * GM_STEP_BYTES;
+
+	high = level + own->high + atomic_load(&books->above.allocated) -
+	       own->published;
+	return level + own->now > enough ||
+	       (high > (int64_t)books->active.peak && high > enough);
+}
+
+bool gm_locals_others(const struct gm_heap *heap)
+{
+	return heap->caches->group_count > (find_own(heap) ? 1 : 0);
+}
+
+void gm_locals_fold_own(struct gm_heap *heap)
+{
+	struct gm_group *group = find_own(heap);
+
+	if (heap->caches->group_count > (group ? 1 : 0))
+		heap->books.shared = true;
+	if (heap->books.shared && is_loose(heap, group)) {
+		gm_locals_stop(heap);
+		gm_locals_fold(heap);
+		gm_locals_go(heap);
+	} else if (group && gm_counts_any(&group->counts)) {
+		fold(heap, group);
+	}
+}
+
+void gm_locals_fold(struct gm_heap *heap)
+{
+	struct gm_local *local = heap->caches->locals;
+	struct gm_counts sum = {0};
+
+	for (; local; local = local->next)
+		take(&sum, local->group);
+	gm_books_fold(&heap->books, &sum);
+	gm_books_level(&heap->books, gm_locals_others(heap));
+}

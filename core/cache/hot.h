@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The hot path: a block out of the calling thread's cache, and back into it. It
+ * is all in this header, to be inlined at the door. Nobody locks: the owner
+ * enters its cache as local.h says, or holds the heap's mutex.
+ */
+#ifndef GM_CACHE_HOT_H
+#define GM_CACHE_HOT_H
+
+#include "local.h"
+#include "extent/map.h"
+
+/* The door has the hot path in it, though it is also tried again elsewhere. */
+#define GM_HOT static inline __attribute__((always_inline))
+
+GM_HOT void gm_local_count_alloc(struct gm_local *local, size_t requested,
+				 size_t bytes)
+{
+	struct gm_group *group = local->group;
+
+	gm_delta_add(&group->counts.requested, requested,
+		     &group->above->requested, GM_STEP_BYTES);
+	gm_delta_add(&group->counts.allocated, bytes, &group->above->allocated,
+		     GM_STEP_BYTES);
+	gm_delta_add(&group->counts.blocks, 1, &group->above->blocks,
+		     GM_STEP_BLOCKS);
+}
+
+GM_HOT void gm_local_count_free(struct gm_local *local, size_t requested,
+				size_t bytes)
+{
+	struct gm_counts *counts = &local->group->counts;
+
+	gm_delta_sub(&counts->requested, requested);
+	gm_delta_sub(&counts->allocated, bytes);
+	gm_delta_sub(&counts->blocks, 1);
+}
+
+/* Takes a ready slot. The owner has entered, or holds the heap's mutex. */
+GM_HOT void *gm_local_pop(struct gm_local *local, unsigned class_index,
+			  uint32_t class_bytes, size_t bytes)
+{
+	struct gm_bin *bin = &local->bin[class_index];
+	struct gm_slot *slot = &bin->slot[--bin->count];
+
+	atomic_store_explicit(slot->mark, (uint16_t)bytes,
+			      memory_order_relaxed);
+	gm_local_count_alloc(local, bytes, class_bytes);
+	return (void *)slot->address;
+}
+
+/* The same for a large block of exactly the size that `bytes` rounds to; NULL:
+ * there is none. */
+GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
+				size_t bytes)
+{
+	size_t rounded = (bytes + unit - 1) & ~(unit - 1);
+	struct gm_extent *extent = gm_ready_take(&local->ready, rounded);
+
+	if (!extent)
+		return NULL;
+	extent->requested = bytes;
+	gm_extent_set(extent, GM_EXTENT_LARGE);
+	gm_local_count_alloc(local, bytes, rounded);
+	return (void *)extent->address;
+}
+
+/* A ready block, or NULL: take the slow way. Without the mutex. */
+GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
+			    gpumem_stream stream)
+{
+	struct gm_local *local = gm_local_last;
+	unsigned class_index;
+	void *ptr = NULL;
+
+	if (!gm_local_is(local, heap, stream) || !gm_local_enter(local))
+		return NULL;
+	if (bytes - 1 < GM_SMALL_MAX) {
+		class_index = gm_class_of(&heap->classes, bytes);
+		if (local->bin[class_index].count)
+			ptr = gm_local_pop(local, class_index,
+					   heap->classes.of[class_index].bytes,
+					   bytes);
+	} else {
+		ptr = gm_local_pop_large(local, heap->unit, bytes);
+	}
+	gm_local_leave(local);
+	return ptr;
+}
+
+/* Puts a live slot among the ready ones. The owner has entered, or holds the
+ * heap's mutex; there is room. */
+static inline void gm_local_push(struct gm_local *local, unsigned class_index,
+				 uint32_t class_bytes, uintptr_t address,
+				 gm_mark *mark)
+{
+	struct gm_bin *bin = &local->bin[class_index];
+
+	gm_local_count_free(local,
+			    atomic_load_explicit(mark, memory_order_relaxed),
+			    class_bytes);
+	atomic_store_explicit(mark, 0, memory_order_relaxed);
+	bin->slot[bin->count++] =
+		(struct gm_slot){.address = address, .mark = mark};
+}
+
+/* The entry's arena is the local's. */
+static inline bool gm_local_free_small(struct gm_local *local,
+				       const struct gm_heap *heap,
+				       uintptr_t entry, uintptr_t address)
+{
+	unsigned class_index = gm_entry_class(entry);
+	const struct gm_class *class = &heap->classes.of[class_index];
+	uint32_t offset = gm_entry_offset(entry, address);
+	uint32_t slot = gm_class_slot(class, offset);
+	gm_mark *mark =
+		gm_slab_of_entry(entry)->mark + ((size_t)slot << class->spread);
+
+	if (slot >= class->slots || slot * class->bytes != offset ||
+	    atomic_load_explicit(mark, memory_order_relaxed) - 1u >=
+		    GM_SMALL_MAX ||
+	    local->bin[class_index].count >= class->keep)
+		return false;
+	gm_local_push(local, class_index, class->bytes, address, mark);
+	return true;
+}
+
+/* Puts a live large block of the local's arena, with no other uses, among the
+ * ready ones; there is room. */
+static inline void gm_local_push_large(struct gm_local *local,
+				       struct gm_extent *extent)
+{
+	gm_local_count_free(local, extent->requested, extent->bytes);
+	gm_extent_set(extent, GM_EXTENT_READY);
+	gm_ready_put(&local->ready, extent);
+}
+
+static inline bool gm_local_free_large(struct gm_local *local,
+				       struct gm_extent *extent,
+				       uintptr_t address)
+{
+	if (extent->address != address ||
+	    gm_extent_arena(extent) != local->arena ||
+	    !gm_extent_is(extent, GM_EXTENT_LARGE) || extent->shared ||
+	    !gm_ready_has_room(&local->ready, extent->bytes))
+		return false;
+	gm_local_push_large(local, extent);
+	return true;
+}
+
+/* Frees a block into the thread's cache; false: take the slow way, and nothing
+ * has happened. Without the mutex. */
+GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
+{
+	uintptr_t entry = gm_map_get((uintptr_t)ptr);
+	struct gm_local *local = gm_local_last;
+	const struct gm_heap *heap =
+		atomic_load_explicit(&local->heap, memory_order_relaxed);
+	bool done = false;
+
+	if (!entry || !heap || local->stream != stream ||
+	    !gm_local_enter(local))
+		return false;
+	if (!(entry & 1))
+		done = gm_local_free_large(local, (struct gm_extent *)entry,
+					   (uintptr_t)ptr);
+	else if (gm_entry_arena(entry) == local->arena_number)
+		done = gm_local_free_small(local, heap, entry, (uintptr_t)ptr);
+	gm_local_leave(local);
+	return done;
+}
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The caches of threads, the slow way; see local.h. */
+#include "cache.h"
+#include "base/error.h"
+#include "base/fork.h"
+#include "base/scope.h"
+
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What gm_local_last is before there is one: nobody's. */
+static struct gm_local nobody;
+
+_Thread_local struct gm_local *gm_local_last = &nobody;
+
+_Thread_local struct gm_local *gm_local_own;
+static _Thread_local bool ending; /* thread_exit() has run */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+static bool exit_key_made, have_membarrier;
+static unsigned shard_count;
+
+/* Taken before any heap's mutex: a thread that ends and a heap that ends both
+ * want to unlink a cache. */
+static pthread_mutex_t lifetime = PTHREAD_MUTEX_INITIALIZER;
+
+int gm_membarrier(int command)
+{
+	return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+void gm_local_unlink(struct gm_local *local)
+{
+	struct gm_heap *heap = atomic_load(&local->heap);
+
+	if (local->prev)
+		local->prev->next = local->next;
+	else
+		heap->caches->locals = local->next;
+	if (local->next)
+		local->next->prev = local->prev;
+	gm_group_leave(heap, local);
+	atomic_store(&local->heap, NULL);
+}
+
+/* The heap is alive, but may just have taken the cache away. */
+static void retire(struct gm_heap *heap, struct gm_local *local)
+{
+	pthread_mutex_lock(&heap->mutex);
+	if (atomic_load(&local->heap) == heap) {
+		gm_local_flush(local);
+		gm_local_fold(local);
+		gm_local_unlink(local);
+	}
+	pthread_mutex_unlock(&heap->mutex);
+}
+
+/* At the end of a thread: its ready blocks go back, then the caches, which have
+ * room for each other's groups. In a forked child the caches read as zero, and
+ * the links to them are gone with them. */
+static void thread_exit(void *unused)
+{
+	GM_SCOPE;
+	struct gm_local *local;
+
+	(void)unused;
+	if (gm_forked())
+		return;
+	ending = true;
+	pthread_mutex_lock(&lifetime);
+	for (local = gm_local_own; local; local = local->next_of_thread) {
+		struct gm_heap *heap = atomic_load(&local->heap);
+
+		if (heap)
+			retire(heap, local);
+	}
+	while ((local = gm_local_own)) {
+		gm_local_own = local->next_of_thread;
+		gm_fork_private_free(local, sizeof(*local));
+	}
+	gm_local_last = &nobody;
+	pthread_mutex_unlock(&lifetime);
+}
+
+void gm_locals_end_call(void)
+{
+	if (ending && gm_local_own)
+		thread_exit(NULL);
+}
+
+static void init_once(void)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	shard_count = processors < GM_SHARDS_MIN   ? GM_SHARDS_MIN
+		      : processors > GM_SHARDS_MAX ? GM_SHARDS_MAX
+						   : (unsigned)processors;
+	exit_key_made = pthread_key_create(&exit_key, thread_exit) == 0;
+	have_membarrier =
+		gm_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+}
+
+gpumem_status gm_caches_init(struct gm_heap *heap)
+{
+	struct gm_caches *caches;
+
+	pthread_once(&once, init_once);
+	if (!exit_key_made)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no thread-specific key is left in the process");
+	caches = calloc(1, sizeof(*caches));
+	if (!caches)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for the caches of a pool");
+	caches->membarrier = have_membarrier;
+	caches->shard_count = shard_count;
+	heap->caches = caches;
+	return GPUMEM_OK;
+}
+
+void gm_caches_fini(struct gm_heap *heap)
+{
+	if (!heap->caches)
+		return;
+	gm_heads_fini(&heap->caches->heads);
+	free(heap->caches);
+	heap->caches = NULL;
+}
+
+uint64_t gm_caches_host_bytes(const struct gm_heap *heap)
+{
+	const struct gm_local *local = heap->caches->locals;
+	const struct gm_arena *arena = gm_arena_first(heap);
+	uint64_t bytes = sizeof(*heap->caches) +
+			 gm_heads_host_bytes(&heap->caches->heads);
+
+	for (; local; local = local->next)
+		bytes += sizeof(*local);
+	for (; arena; arena = gm_arena_after(heap, arena))
+		bytes += gm_slabs_host_bytes(arena);
+	return bytes;
+}
+
+/* A cache of this thread that belongs to nobody, or a new one. */
+static struct gm_local *obtain(void)
+{
+	struct gm_local *local = gm_local_own;
+
+	while (local && atomic_load(&local->heap))
+		local = local->next_of_thread;
+	if (local)
+		return local;
+	/* Any value but NULL makes thread_exit() run. In the last of the rounds
+	 * in which a thread's values end it would not (gm_locals_end_call). */
+	if (!ending && pthread_setspecific(exit_key, &nobody))
+		return NULL;
+	local = gm_fork_private(sizeof(*local));
+	if (!local)
+		return NULL;
+	local->next_of_thread = gm_local_own;
+	gm_local_own = local;
+	return local;
+}
+
+gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
+			  struct gm_local **local_out)
+{
+	struct gm_local *local = gm_local_own;
+
+	while (local && !gm_local_is(local, heap, arena->stream))
+		local = local->next_of_thread;
+	if (!local) {
+		gpumem_status status = gm_slabs_make(arena);
+
+		if (status)
+			return status;
+		local = obtain();
+		if (!local)
+			return gm_fail(GPUMEM_NO_HOST_MEMORY,
+				       "no host memory for a thread's cache");
+		local->stream = arena->stream;
+		local->exchange = !heap->caches->membarrier;
+		atomic_store(&local->claimed, 0);
+		local->arena = arena;
+		atomic_store(&local->idle_ticks, 0);
+		local->arena_number = arena->slabs->number
+					      ? arena->slabs->number
+					      : GM_ARENA_NUMBERS;
+		local->shard = heap->caches->local_serial++ %
+			       heap->caches->shard_count;
+		local->prev = NULL;
+		local->next = heap->caches->locals;
+		if (local->next)
+			local->next->prev = local;
+		heap->caches->locals = local;
+		gm_group_join(heap, local);
+		atomic_store(&local->heap, heap);
+	}
+	gm_local_use(local);
+	*local_out = local;
+	return GPUMEM_OK;
+}
+
+static void give_back_large(struct gm_local *local, struct gm_ready_set *set)
+{
+	while (set->count) {
+		struct gm_extent *extent = set->extent[--set->count];
+
+		*gm_ready_sum(&local->ready, extent->bytes) -= extent->bytes;
+		gm_map_set(extent->address, 0);
+		gm_arena_release(local->arena, extent);
+	}
+}
+
+void gm_local_make_room(struct gm_local *local, size_t bytes)
+{
+	struct gm_ready *ready = &local->ready;
+
+	give_back_large(local, gm_ready_set_of(ready, bytes));
+	for (unsigned i = 0; !gm_ready_has_room(ready, bytes); i++)
+		give_back_large(local, &ready->set[i]);
+}
+
+bool gm_local_holds(const struct gm_local *local)
+{
+	for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
+		if (local->bin[i].count)
+			return true;
+	return local->ready.bytes || local->ready.huge_bytes;
+}
+
+void gm_local_flush(struct gm_local *local)
+{
+	for (unsigned i = 0; i < GM_CLASS_COUNT; i++) {
+		struct gm_bin *bin = &local->bin[i];
+
+		while (bin->count)
+			gm_slab_put_slot(&bin->slot[--bin->count]);
+	}
+	for (unsigned i = 0; i < GM_READY_SETS; i++)
+		give_back_large(local, &local->ready.set[i]);
+	give_back_large(local, &local->ready.set[GM_READY_HUGE]);
+}
+
+void gm_locals_flush_huge(struct gm_heap *heap)
+{
+	struct gm_local *local = gm_local_own;
+
+	for (; local; local = local->next_of_thread)
+		if (gm_local_is(local, heap, local->stream))
+			give_back_large(local,
+					&local->ready.set[GM_READY_HUGE]);
+}
+
+void gm_locals_flush_own(struct gm_heap *heap)
+{
+	struct gm_local *local = gm_local_own;
+
+	for (; local; local = local->next_of_thread)
+		if (gm_local_is(local, heap, local->stream))
+			gm_local_flush(local);
+}
+
+bool gm_local_is_own(const struct gm_local *local)
+{
+	const struct gm_local *mine = gm_local_own;
+
+	while (mine && mine != local)
+		mine = mine->next_of_thread;
+	return mine != NULL;
+}
+
+void gm_locals_detach(struct gm_heap *heap)
+{
+	pthread_mutex_lock(&lifetime);
+	pthread_mutex_lock(&heap->mutex);
+	while (heap->caches->locals) {
+		struct gm_local *local = heap->caches->locals;
+
+		gm_local_fold(local);
+		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
+			local->bin[i].count = 0;
+		local->ready = (struct gm_ready){0};
+		atomic_store(&local->claimed, 1);
+		gm_local_unlink(local);
+	}
+	pthread_mutex_unlock(&heap->mutex);
+	pthread_mutex_unlock(&lifetime);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The caches of threads: for one thread, one heap and one stream, a stack of
+ * ready slots per size class, and a few ready large blocks, which are used
+ * again for exactly their size. A hit takes no lock and makes no atomic
+ * read-modify-write: hot.h. What a cache has too much or too little of goes to
+ * and comes from the depot of its arena (depot.h), and only then the slabs.
+ *
+ * Other threads must be able to stop a cache, to read or empty it. It is a lock
+ * biased to its owner (as in Dice, Moir and Scherer, Quickly Reacquirable
+ * Locks, 2003, with the fence made asymmetric by membarrier(2)):
+ *
+ *     owner:  busy = 1; if (!claimed) { work }; busy = 0
+ *     other:  claimed = 1; membarrier(); wait for busy == 0; work; claimed = 0
+ *
+ * Either the owner sees the claim, and takes the slow way under the heap's
+ * mutex, or the claimer sees it busy and waits the few nanoseconds. Claims are
+ * made under that mutex. Where membarrier is missing the owner's `busy = 1` is
+ * an exchange.
+ *
+ * The memory of a cache reads as zero in a forked child (base/fork.h): there it
+ * is nobody's, and the slow way says FORKED.
+ */
+#ifndef GM_CACHE_LOCAL_H
+#define GM_CACHE_LOCAL_H
+
+#include "ready.h"
+#include "slab.h"
+#include "extent/heap_core.h"
+
+enum {
+	/* By how much a thread changes the counters before they are folded in.
+	 */
+	GM_DRIFT_BYTES = 8 * 1024 * 1024
+};
+
+/* What all caches of one thread for one heap have in common: entering one of
+ * them, or claiming all, gives access. */
+struct gm_group {
+	struct gm_counts counts;
+	struct gm_above *above; /* the heap's */
+	struct gm_local *used;	/* the one that was used last, or NULL */
+	_Atomic unsigned count; /* of caches; 0: of no heap */
+};
+
+struct gm_bin {
+	uint32_t count;
+	struct gm_slot slot[GM_BIN_SLOTS];
+};
+
+struct gm_local {
+	_Atomic(struct gm_heap *) heap; /* NULL: nobody's */
+	gpumem_stream stream;
+	_Atomic uint32_t busy, claimed;
+	bool exchange;	       /* no membarrier */
+	unsigned arena_number; /* of `arena`; or one that no arena has */
+	unsigned shard;	       /* of the arena's depot, to be tried first */
+	struct gm_group *group;
+	struct gm_arena *arena;
+	struct gm_local *next_of_thread;
+	struct gm_local *next, *prev; /* of the heap; under its mutex */
+	_Atomic unsigned idle_ticks;  /* since it was used: decay.h */
+	struct gm_ready ready;
+	struct gm_bin bin[GM_CLASS_COUNT];
+	/* Room for a group, of any heap: as many as caches are enough. It lives
+	 * as long as the thread does. */
+	struct gm_group room;
+};
+
+/* The cache that the calling thread used last; never NULL. */
+extern __attribute__((tls_model(
+	"initial-exec"))) _Thread_local struct gm_local *gm_local_last;
+/* All caches of the calling thread, linked by next_of_thread; also those that
+ * lost their heap. As quick to find as the last one. */
+extern __attribute__((
+	tls_model("initial-exec"))) _Thread_local struct gm_local *gm_local_own;
+
+/* The cache is the one that the calling thread used last. The owner has entered
+ * it, or holds the heap's mutex. */
+static inline void gm_local_use(struct gm_local *local)
+{
+	gm_local_last = local;
+	local->group->used = local;
+	atomic_store_explicit(&local->idle_ticks, 0, memory_order_relaxed);
+}
+
+/* The owner enters a cache that it has seen to be a heap's; false, and it has
+ * not, if somebody claims it. Who takes a cache away from its heap leaves it
+ * claimed, so one that is entered is still the same heap's. */
+static inline bool gm_local_enter(struct gm_local *local)
+{
+	if (__builtin_expect(local->exchange, false)) {
+		atomic_exchange(&local->busy, 1);
+	} else {
+		atomic_store_explicit(&local->busy, 1, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+	}
+	if (__builtin_expect(!atomic_load(&local->claimed), true))
+		return true;
+	atomic_store_explicit(&local->busy, 0, memory_order_release);
+	return false;
+}
+
+static inline void gm_local_leave(struct gm_local *local)
+{
+	atomic_store_explicit(&local->busy, 0, memory_order_release);
+}
+
+static inline bool gm_local_is(const struct gm_local *local,
+			       const struct gm_heap *heap, gpumem_stream stream)
+{
+	return atomic_load_explicit(&local->heap, memory_order_relaxed) ==
+		       heap &&
+	       local->stream == stream;
+}
+
+/* ---- the middle way: nothing is ready, or there is no room; but perhaps the
+ * thread has another cache for this heap and stream than the one it used last,
+ * or the depot helps. True: the same again may succeed. Without the mutex. */
+
+bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
+		     gpumem_stream stream);
+bool gm_local_relieve(const void *ptr, gpumem_stream stream);
+
+/* ---- the slow way, under the heap's mutex ---- */
+
+/* The calling thread's cache for the heap and stream, made when there is none;
+ * it becomes gm_local_last. OK or NO_HOST_MEMORY. */
+gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
+			  struct gm_local **local_out);
+/* Adds what the cache, and the others of its group, did to the counters. */
+void gm_local_fold(struct gm_local *local);
+/* Fills an empty bin from the arena's depot or slabs, up to half of what it may
+ * hold. False: they have none. */
+bool gm_local_refill(struct gm_local *local, unsigned class_index);
+/* Gives the older half of a bin to the depot, or back to the slabs. */
+void gm_local_spill(struct gm_local *local, unsigned class_index);
+/* Gives ready large blocks back until there is room for one of `bytes`: first
+ * those that are in its way by size. */
+void gm_local_make_room(struct gm_local *local, size_t bytes);
+/* Gives all ready blocks back. */
+void gm_local_flush(struct gm_local *local);
+/* Between gm_locals_stop() and gm_locals_go(), or of the calling thread's: is
+ * anything ready? */
+bool gm_local_holds(const struct gm_local *local);
+
+/* Without any lock, when a call that made a cache is over: a thread whose
+ * caches have ended keeps none, for nobody would end it. */
+void gm_locals_end_call(void);
+
+/* Folds in what the calling thread did: before each change of the counters, so
+ * that the peaks of a lone thread are exact. While several threads use the heap
+ * and the peaks would become too uncertain, all are stopped and folded in. */
+void gm_locals_fold_own(struct gm_heap *heap);
+/* Empties the calling thread's caches of this heap. */
+void gm_locals_flush_own(struct gm_heap *heap);
+/* Gives the huge blocks of the calling thread's caches of this heap back, which
+ * are folded in: what is looked for next may be part of them. */
+void gm_locals_flush_huge(struct gm_heap *heap);
+/* Have other threads caches of it? */
+bool gm_locals_others(const struct gm_heap *heap);
+/* Stops all other threads' caches until gm_locals_go(): then every cache of the
+ * heap may be read and emptied. */
+void gm_locals_stop(struct gm_heap *heap);
+void gm_locals_go(struct gm_heap *heap);
+/* Between the two: adds what all threads did to the counters, as if their
+ * highest points had come together; empties all, and the depots. */
+void gm_locals_fold(struct gm_heap *heap);
+void gm_locals_flush(struct gm_heap *heap);
+/* Between the two: empties depots, of at most so many batches; true: there were
+ * some. */
+bool gm_depots_empty(struct gm_heap *heap, unsigned batches);
+/* Between the two: bytes of ready blocks; of the largest huge one. */
+uint64_t gm_locals_cached_bytes(const struct gm_heap *heap);
+uint64_t gm_locals_huge_bytes(const struct gm_heap *heap);
+
+/* Between the two: caches of this arena, or with NULL all, become nobody's;
+ * they are empty and folded in. */
+void gm_locals_drop(struct gm_heap *heap, const struct gm_arena *arena);
+
+/* Without the mutex: no thread has a cache of the heap any more; what was in
+ * them is forgotten. */
+void gm_locals_detach(struct gm_heap *heap);
+
+/* ---- between the files of this room ---- */
+
+int gm_membarrier(int command);
+/* Takes the cache off its heap's list: it is nobody's now. */
+void gm_local_unlink(struct gm_local *local);
+/* Is it one of the calling thread's? */
+bool gm_local_is_own(const struct gm_local *local);
+/* The cache is in the group of its thread and heap from now on, or no more. */
+void gm_group_join(struct gm_heap *heap, struct gm_local *local);
+void gm_group_leave(struct gm_heap *heap, struct gm_local *local);
+
+#endif

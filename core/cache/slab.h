@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A slab: a run of memory cut into equal small blocks, its *slots*, all for one
+ * stream. One mark per slot, in host memory, says what the slot is:
+ *
+ *     0                          not live: free here, or ready somewhere
+ *     1 .. GM_SMALL_MAX          live; the bytes that were asked for
+ *     the same | GM_MARK_SHARED  live, and has an entry (uses.h)
+ *     GM_MARK_PENDING            freed, streams may still use it
+ *
+ *     free_count == number of bits in free[] <= number of marks that are 0
+ *     in partial[class][level] of the arena  <=>  0 < free_count < slots, or
+ *         never used; then level == gm_slab_level()
+ *     in empty[class] of the arena            =>  free_count == slots
+ *
+ * A mark is written by the thread that allocates or frees the slot, without a
+ * lock; everything else is guarded by the heap's mutex. All that the hot path
+ * wants to know of a slab is in the entries of its run in the map of addresses,
+ * so that it need not touch the slab itself, only the mark:
+ *
+ *     bit 0        1
+ *     bits 1-5     the class
+ *     bits 6-47    where the slab lies in host memory
+ *     bits 48-51   how many granules of the run lie before this one
+ *     bits 52-63   the arena's number, or 0
+ */
+#ifndef GM_CACHE_SLAB_H
+#define GM_CACHE_SLAB_H
+
+#include "depot.h"
+#include "extent/map.h"
+#include "order/arena.h"
+
+#include <stdatomic.h>
+
+enum {
+	GM_MARK_SHARED = 0x8000,
+	GM_MARK_PENDING = 0x7fff,
+	GM_ENTRY_GRANULE_SHIFT = 48,
+	GM_ENTRY_ARENA_SHIFT = 52,
+	GM_SLAB_LEVELS = 4,
+	GM_ARENA_NUMBERS = 4096
+};
+
+/* The slabs of an arena, and the depot of what threads have too much of. */
+struct gm_slabs {
+	/* With a free slot; the fuller ones first. */
+	struct gm_slab *partial[GM_CLASS_COUNT][GM_SLAB_LEVELS];
+	struct gm_slab *empty[GM_CLASS_COUNT]; /* at most one, all free */
+	unsigned number;       /* constant; of no other arena unless 0 */
+	struct gm_depot depot; /* not under the mutex */
+};
+
+/* The stream of a slab whose stream was dropped: equal to no stream. */
+extern char gm_stream_gone;
+
+struct gm_slab {
+	uintptr_t address;
+	struct gm_heap *heap;
+	_Atomic gpumem_stream stream;
+	struct gm_class class; /* a copy, to be at hand */
+	uint32_t class_index;
+	uint32_t free_count, level;
+	struct gm_arena *arena;
+	struct gm_extent *extent;
+	struct gm_slab *next, *prev; /* in partial */
+	uint64_t free[GM_SLOTS_MAX / 64];
+	/* On lines of their own, since they are written without the mutex; so
+	 * far apart that what one thread takes at a time fills a line. */
+	_Alignas(GM_LINE) gm_mark mark[];
+};
+
+static inline gm_mark *gm_slab_mark(const struct gm_slab *slab, uint32_t slot)
+{
+	size_t at = (size_t)slot << slab->class.spread;
+
+	return (gm_mark *)&slab->mark[at];
+}
+
+/* Which slot a mark belongs to. */
+static inline uint32_t gm_slab_slot(const struct gm_slab *slab,
+				    const gm_mark *mark)
+{
+	return (uint32_t)((mark - slab->mark) >> slab->class.spread);
+}
+
+static inline bool gm_mark_live(uint32_t mark)
+{
+	return (mark & ~(uint32_t)GM_MARK_SHARED) - 1 < GM_SMALL_MAX;
+}
+
+static inline struct gm_slab *gm_slab_of_entry(uintptr_t entry)
+{
+	const uintptr_t mask = (((uintptr_t)1 << GM_ENTRY_GRANULE_SHIFT) - 1) &
+			       ~(uintptr_t)(GM_LINE - 1);
+
+	return entry & 1 ? (struct gm_slab *)(entry & mask) : NULL;
+}
+
+/* In which list of those with free slots it belongs: the fuller, the lower. */
+static inline uint32_t gm_slab_level(const struct gm_slab *slab)
+{
+	return slab->free_count * GM_SLAB_LEVELS / (slab->class.slots + 1);
+}
+
+static inline unsigned gm_entry_class(uintptr_t entry)
+{
+	return (unsigned)(entry >> 1) & 31;
+}
+
+static inline unsigned gm_entry_arena(uintptr_t entry)
+{
+	return (unsigned)(entry >> GM_ENTRY_ARENA_SHIFT);
+}
+
+/* How far into the run of its entry an address lies. */
+static inline uint32_t gm_entry_offset(uintptr_t entry, uintptr_t address)
+{
+	unsigned granules = (unsigned)(entry >> GM_ENTRY_GRANULE_SHIFT) & 15;
+
+	return (granules << GM_GRANULE_SHIFT) +
+	       ((uint32_t)address & ((1u << GM_GRANULE_SHIFT) - 1));
+}
+
+/* Makes what an arena needs for slabs, where it has none. OK or NO_HOST_MEMORY.
+ */
+gpumem_status gm_slabs_make(struct gm_arena *arena);
+/* Of an arena that ends: it has no slabs any more. */
+void gm_slabs_fini(struct gm_arena *arena);
+uint64_t gm_slabs_host_bytes(const struct gm_arena *arena);
+
+/* How many slots of a class are in the depot, with all caches stopped. */
+static inline uint64_t gm_slabs_depot_count(const struct gm_arena *arena,
+					    unsigned class_index)
+{
+	return arena->slabs ? gm_depot_count(&arena->slabs->depot, class_index)
+			    : 0;
+}
+
+/* Makes a slab out of an extent that was carved for it (run_bytes long, aligned
+ * to GM_RUN_UNIT) and puts it into the arena. NO_HOST_MEMORY: the extent is as
+ * it was. */
+gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
+			     struct gm_extent *extent);
+
+/* Takes up to `count` free slots of the class out of the arena's slabs. Returns
+ * how many. */
+unsigned gm_slab_take(struct gm_arena *arena, unsigned class_index,
+		      struct gm_slot *slots, unsigned count);
+
+/* Puts a slot back whose mark is 0; one that was pending. */
+void gm_slab_put(struct gm_slab *slab, uint32_t slot);
+void gm_slab_put_pending(struct gm_slab *slab, uint32_t slot);
+void gm_slab_put_slot(const struct gm_slot *slot);
+
+/* Gives the runs of empty slabs back to the arena's free extents. */
+void gm_slabs_purge(struct gm_arena *arena);
+
+/* The stream of the arena is gone: its slabs belong to no stream. */
+void gm_slabs_orphan(struct gm_arena *arena);
+
+/* The slab of a run whose arena's stream was dropped becomes one of `arena`,
+ * for which gm_slabs_make() was called. */
+void gm_slab_move(struct gm_extent *run, struct gm_arena *arena);
+
+/* number.c: without the mutex. */
+unsigned gm_arena_number_take(void);
+void gm_arena_number_give(unsigned number);
+
+/* The slab's heap ends: its blocks leave the map of addresses. */
+void gm_slab_forget(const struct gm_slab *slab);
+
+size_t gm_slab_host_bytes(const struct gm_class *class);
+
+struct gm_tally;
+
+/* check_slab.c, as extent/check.h has it: one run; then the lists of all
+ * arenas.
+ */
+gpumem_status gm_check_slab(const struct gm_heap *heap,
+			    const struct gm_extent *extent,
+			    struct gm_tally *tally);
+gpumem_status gm_check_slabs(const struct gm_heap *heap,
+			     struct gm_tally *tally);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the caches of threads trade with the depot of their arena, and with the
+ * slabs when that does not help; the middle way. See local.h.
+ */
+#include "cache.h"
+#include "base/fork.h"
+
+#include <string.h>
+
+static bool from_depot(struct gm_local *local, unsigned class_index)
+{
+	struct gm_bin *bin = &local->bin[class_index];
+
+	bin->count = gm_depot_take(&local->arena->slabs->depot, local->shard,
+				   class_index, bin->slot);
+	return bin->count > 0;
+}
+
+bool gm_local_refill(struct gm_local *local, unsigned class_index)
+{
+	const struct gm_heap *heap = atomic_load(&local->heap);
+	struct gm_bin *bin = &local->bin[class_index];
+
+	if (!from_depot(local, class_index))
+		bin->count =
+			gm_slab_take(local->arena, class_index, bin->slot,
+				     heap->classes.of[class_index].keep / 2);
+	return bin->count > 0;
+}
+
+static void drop_oldest(struct gm_bin *bin, uint32_t count)
+{
+	bin->count -= count;
+	memmove(bin->slot, bin->slot + count,
+		bin->count * sizeof(bin->slot[0]));
+}
+
+static bool to_depot(struct gm_local *local, unsigned class_index)
+{
+	struct gm_bin *bin = &local->bin[class_index];
+	uint32_t count = (bin->count + 1) / 2;
+
+	if (!gm_depot_put(&local->arena->slabs->depot, local->shard,
+			  class_index, bin->slot, count))
+		return false;
+	drop_oldest(bin, count);
+	return true;
+}
+
+void gm_local_spill(struct gm_local *local, unsigned class_index)
+{
+	struct gm_bin *bin = &local->bin[class_index];
+	uint32_t count = (bin->count + 1) / 2;
+
+	if (to_depot(local, class_index))
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		gm_slab_put_slot(&bin->slot[i]);
+	drop_oldest(bin, count);
+}
+
+/* The thread's cache of this heap and stream, or NULL. */
+static struct gm_local *find_own(const struct gm_heap *heap,
+				 gpumem_stream stream)
+{
+	struct gm_local *local = gm_local_own;
+
+	while (local && !gm_local_is(local, heap, stream))
+		local = local->next_of_thread;
+	return local;
+}
+
+/* Enters a cache on the middle way, and makes it the one that was used last.
+ * What the thread did must be folded in before it is too much. */
+static bool enter_to_trade(struct gm_local *local)
+{
+	const struct gm_delta *allocated;
+
+	if (!local || !gm_local_enter(local))
+		return false;
+	gm_local_use(local);
+	allocated = &local->group->counts.allocated;
+	if (allocated->high <= GM_DRIFT_BYTES &&
+	    allocated->now >= -GM_DRIFT_BYTES)
+		return true;
+	gm_local_leave(local);
+	return false;
+}
+
+bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
+		     gpumem_stream stream)
+{
+	bool changed = !gm_local_is(gm_local_last, heap, stream), small;
+	struct gm_local *local;
+
+	small = bytes - 1 < GM_SMALL_MAX;
+	if ((!small && !changed) || gm_forked())
+		return false;
+	local = changed ? find_own(heap, stream) : gm_local_last;
+	if (!enter_to_trade(local))
+		return false;
+	if (small) {
+		unsigned class_index = gm_class_of(&heap->classes, bytes);
+
+		if (!local->bin[class_index].count)
+			changed = from_depot(local, class_index);
+	}
+	gm_local_leave(local);
+	return changed;
+}
+
+/* The thread's cache of the arena that a block belongs to, if the block is
+ * freed on that arena's stream. */
+static struct gm_local *find_home(uintptr_t entry, gpumem_stream stream)
+{
+	struct gm_local *local = gm_local_own;
+
+	for (; local; local = local->next_of_thread) {
+		if (local->stream != stream || !atomic_load(&local->heap))
+			continue;
+		if (entry & 1 ? gm_entry_arena(entry) == local->arena_number
+			      : gm_extent_arena((struct gm_extent *)entry) ==
+					local->arena)
+			break;
+	}
+	return local;
+}
+
+bool gm_local_relieve(const void *ptr, gpumem_stream stream)
+{
+	uintptr_t entry = gm_map_get((uintptr_t)ptr);
+	const struct gm_heap *heap;
+	struct gm_local *local;
+	bool changed;
+
+	if (!entry || gm_forked())
+		return false;
+	local = find_home(entry, stream);
+	changed = local != gm_local_last;
+	if (!local || (!changed && !(entry & 1)))
+		return false;
+	heap = atomic_load(&local->heap);
+	if (!heap || !enter_to_trade(local))
+		return false;
+	if (entry & 1) {
+		unsigned class_index = gm_entry_class(entry);
+
+		if (local->bin[class_index].count ==
+		    heap->classes.of[class_index].keep)
+			changed = to_depot(local, class_index);
+	}
+	gm_local_leave(local);
+	return changed;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A heap's counters, and the only functions that change them. Guarded by the
+ * heap's mutex. What threads did in their caches since it was last folded in
+ * (counts.h) is not in here yet: one thread's frees may be in before another's
+ * allocations are, and then `current` is below 0. So levels are compared as
+ * signed numbers. When all is folded in:
+ *
+ *     requested <= allocated <= active <= reserved
+ *     active == allocated + pending
+ *     every gauge: reached <= the true peak <= peak
+ *
+ * and at any time, with `above` for the sum over all threads of how high each
+ * is at most above what it had folded in:
+ *
+ *     every level that there ever was <= max(peak, current + above)
+ *
+ * So `above` is added to each level that may become a peak, and before each
+ * decrease. While one thread alone uses the heap nothing is hidden from it: its
+ * own counts are folded in before it changes these, `above` is 0, and reached
+ * == peak. Once it is `shared`, a level is known only when all are stopped.
+ */
+#ifndef GM_EXTENT_BOOKS_H
+#define GM_EXTENT_BOOKS_H
+
+#include "counts.h"
+
+struct gm_gauge {
+	uint64_t current, peak, total;
+	uint64_t reached; /* the highest that is known to have been */
+};
+
+struct gm_books {
+	struct gm_gauge requested, allocated, active, reserved;
+	struct gm_gauge blocks, segments;
+	uint64_t allocs; /* successful allocations, for hits */
+	uint64_t misses, retries, ooms, trims, moved_bytes;
+	uint64_t highest_active; /* of all time: what waste is measured by */
+	/* Has another thread than the one whose counts are not folded in used
+	 * the heap meanwhile? */
+	bool shared;
+	struct gm_above above;
+};
+
+static inline void gm_gauge_note(struct gm_gauge *gauge, int64_t level,
+				 bool sure)
+{
+	if (level > (int64_t)gauge->peak)
+		gauge->peak = (uint64_t)level;
+	if (sure && level > (int64_t)gauge->reached)
+		gauge->reached = (uint64_t)level;
+}
+
+/* Of gauges that no cache changes. */
+static inline void gm_gauge_add(struct gm_gauge *gauge, uint64_t n)
+{
+	gauge->current += n;
+	gauge->total += n;
+	gm_gauge_note(gauge, (int64_t)gauge->current, true);
+}
+
+static inline void gm_gauge_sub(struct gm_gauge *gauge, uint64_t n)
+{
+	gauge->current -= n;
+}
+
+/* Of the others. */
+static inline void gm_books_raise(const struct gm_books *books,
+				  struct gm_gauge *gauge, uint64_t n,
+				  const _Atomic int64_t *above)
+{
+	gauge->current += n;
+	gauge->total += n;
+	gm_gauge_note(gauge, (int64_t)gauge->current + atomic_load(above),
+		      !books->shared);
+}
+
+static inline void gm_books_lower(struct gm_gauge *gauge, uint64_t n,
+				  const _Atomic int64_t *above)
+{
+	gm_gauge_note(gauge, (int64_t)gauge->current + atomic_load(above),
+		      false);
+	gauge->current -= n;
+}
+
+static inline void gm_books_fold_gauge(const struct gm_books *books,
+				       struct gm_gauge *gauge,
+				       const struct gm_delta *delta,
+				       const _Atomic int64_t *above)
+{
+	gm_gauge_note(gauge,
+		      (int64_t)gauge->current + delta->high +
+			      atomic_load(above),
+		      !books->shared);
+	gauge->current += (uint64_t)delta->now;
+	gauge->total += delta->total;
+}
+
+/* Adds what a thread did, or several together, and their part of `above` is in
+ * it no more. */
+static inline void gm_books_fold(struct gm_books *books,
+				 const struct gm_counts *counts)
+{
+	const struct gm_above *above = &books->above;
+
+	books->allocs += counts->blocks.total;
+	gm_books_fold_gauge(books, &books->requested, &counts->requested,
+			    &above->requested);
+	gm_books_fold_gauge(books, &books->allocated, &counts->allocated,
+			    &above->allocated);
+	gm_books_fold_gauge(books, &books->active, &counts->allocated,
+			    &above->allocated);
+	gm_books_fold_gauge(books, &books->blocks, &counts->blocks,
+			    &above->blocks);
+	if (books->active.peak > books->highest_active)
+		books->highest_active = books->active.peak;
+}
+
+/* A block of `bytes` becomes live. */
+static inline void gm_books_alloc(struct gm_books *books, uint64_t requested,
+				  uint64_t bytes)
+{
+	const struct gm_above *above = &books->above;
+
+	books->allocs++;
+	gm_books_raise(books, &books->requested, requested, &above->requested);
+	gm_books_raise(books, &books->allocated, bytes, &above->allocated);
+	gm_books_raise(books, &books->active, bytes, &above->allocated);
+	gm_books_raise(books, &books->blocks, 1, &above->blocks);
+	if (books->active.peak > books->highest_active)
+		books->highest_active = books->active.peak;
+}
+
+/* A live block is freed; `active` follows unless it is pending. */
+static inline void gm_books_free(struct gm_books *books, uint64_t requested,
+				 uint64_t bytes, bool pending)
+{
+	const struct gm_above *above = &books->above;
+
+	gm_books_lower(&books->requested, requested, &above->requested);
+	gm_books_lower(&books->allocated, bytes, &above->allocated);
+	gm_books_lower(&books->blocks, 1, &above->blocks);
+	if (!pending)
+		gm_books_lower(&books->active, bytes, &above->allocated);
+}
+
+/* A pending block is free. */
+static inline void gm_books_settle(struct gm_books *books, uint64_t bytes)
+{
+	gm_books_lower(&books->active, bytes, &books->above.allocated);
+}
+
+/* All threads are stopped and folded in: the levels are what they say. Only
+ * one thread (or none) may go on unless the heap is `shared` from now on. */
+static inline void gm_books_level(struct gm_books *books, bool shared)
+{
+	struct gm_gauge *const gauge[] = {&books->requested, &books->allocated,
+					  &books->active, &books->blocks};
+
+	for (unsigned i = 0; i < 4; i++)
+		gm_gauge_note(gauge[i], (int64_t)gauge[i]->current, true);
+	books->shared = shared;
+}
+
+static inline void gm_gauge_reset(struct gm_gauge *gauge, bool total)
+{
+	gauge->peak = gauge->reached = gauge->current;
+	if (total)
+		gauge->total = 0;
+}
+
+#endif

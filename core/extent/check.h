@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the files of the check share: each computes again, from the ground, what
+ * a header says, and changes nothing. The heap's mutex is held.
+ */
+#ifndef GM_EXTENT_CHECK_H
+#define GM_EXTENT_CHECK_H
+
+#include "index.h"
+#include "base/error.h"
+
+#define EXPECT(condition, ...)                                                 \
+	do {                                                                   \
+		if (!(condition))                                              \
+			return gm_fail(GPUMEM_CORRUPT, __VA_ARGS__);           \
+	} while (0)
+
+/* What the extents add up to, span by span. */
+struct gm_tally {
+	uint64_t requested, allocated, pending, blocks;
+	uint64_t free_bytes, free_count, hole_bytes, hole_count;
+	uint64_t free_slabs; /* with a free slot, less those in lists */
+	uint64_t shared;     /* blocks that are marked so */
+	uint64_t cached_slots, ready_bytes, leaving_bytes, extents;
+};
+
+/* The ring is linked both ways, and all in it are of that state. */
+gpumem_status gm_check_ring(const struct gm_nodes *nodes, uint32_t ring,
+			    enum gm_extent_state state, size_t *count_out);
+/* The index of an arena: bins, bits, trees, rings and sums. */
+gpumem_status gm_check_index(const struct gm_index *index,
+			     const struct gm_arena *arena);
+/* Every node is one of so many extents, or free, or number 0. */
+gpumem_status gm_check_nodes(const struct gm_nodes *nodes, uint64_t extents);
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Spans: the ranges of addresses that a heap has from the driver, each cut into
+ * extents (extent.h); and the table that says of each page of them which
+ * physical handle is mapped there, and who freed there last. With virtual
+ * memory a heap has one span as a rule, without a span for each raw allocation.
+ *
+ * A handle covers a power of two of pages side by side, and is mapped whole.
+ * Pages of one handle are those neighbours whose entries say the same.
+ *
+ *     page[i].handle != 0  <=>  the address of page i is in no hole
+ *     the entry behind the pages of each span is 0
+ *
+ * The heap's mutex guards it. Calls no driver.
+ */
+#ifndef GM_EXTENT_SPAN_H
+#define GM_EXTENT_SPAN_H
+
+#include "extent.h"
+
+#include <gpumem/backend.h>
+
+struct gm_span {
+	uintptr_t address; /* as the driver gave it */
+	size_t bytes;
+	size_t first_page; /* VM: where its part of the table begins */
+	struct gm_extent *first;
+	struct gm_span *next, *prev;
+};
+
+struct gm_page {
+	gpumem_page handle; /* that covers it; 0: nothing is mapped here */
+	uint64_t ticket;    /* of the latest free that touched it */
+};
+
+struct gm_spans {
+	struct gm_span *first; /* in address order */
+	struct gm_page *page;  /* VM: by span, in order of their making */
+	size_t page_count;     /* VM: entries, one more for each span */
+	size_t high_page;      /* VM: page[] beyond was never touched */
+	size_t page_bytes;     /* VM: constant */
+};
+
+void gm_span_link(struct gm_spans *spans, struct gm_span *span);
+void gm_span_unlink(struct gm_spans *spans, struct gm_span *span);
+/* That of an address, which lies in one. */
+struct gm_span *gm_span_of(const struct gm_spans *spans, uintptr_t address);
+
+/* Room in the table for the pages of one more span, and the 0 behind them.
+ * False: no host memory. */
+bool gm_spans_extend_table(struct gm_spans *spans, size_t pages);
+void gm_spans_free_table(struct gm_spans *spans);
+
+/* All extents, span by span in address order. */
+struct gm_extent *gm_spans_first(const struct gm_spans *spans);
+struct gm_extent *gm_spans_next(const struct gm_spans *spans,
+				const struct gm_nodes *nodes,
+				const struct gm_extent *extent);
+
+/* The entry for the page at an address. */
+struct gm_page *gm_page_at(const struct gm_spans *spans, uintptr_t address);
+/* How many pages the handle covers whose first page this is. */
+size_t gm_page_handle_pages(const struct gm_spans *spans,
+			    const struct gm_page *page);
+/* It is the first page of its handle. */
+static inline bool gm_page_begins(const struct gm_spans *spans,
+				  const struct gm_page *page)
+{
+	return page == spans->page || page[-1].handle != page->handle;
+}
+/* Part of an extent was freed, with the extent's ticket. */
+void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Streams that go, and where their memory goes; see heap.h. */
+#include "heap.h"
+
+gpumem_status gm_heap_drop(struct gm_arena *arena)
+{
+	gpumem_status status = gm_arena_drop(arena);
+
+	if (!status)
+		gm_slabs_orphan(arena);
+	return status;
+}
+
+gpumem_status gm_heap_publish(struct gm_arena *arena, gpumem_stream stream)
+{
+	gpumem_status status = gm_arena_publish(arena, stream);
+
+	if (!status)
+		gm_slabs_orphan(arena);
+	return status;
+}
+
+/* Everything of `from`, whose last use is over, becomes `heir`'s. */
+static void inherit(struct gm_arena *heir, struct gm_arena *from)
+{
+	struct gm_extent *extent = gm_heap_first(heir->heap);
+
+	gm_slabs_purge(from);
+	from->settled = from->ticket;
+	gm_arena_adopt(heir, from);
+	for (; extent; extent = gm_heap_next(heir->heap, extent)) {
+		if (extent->arena != from)
+			continue;
+		if (gm_extent_is(extent, GM_EXTENT_RUN))
+			gm_slab_move(extent, heir);
+		/* It may come back as free memory. */
+		if (gm_extent_is(extent, GM_EXTENT_LEAVING))
+			gm_arena_pass_on(heir, extent);
+		gm_extent_move(extent, heir);
+	}
+}
+
+/* Arenas of dropped streams, once settled, end. With no host memory for the
+ * slabs of the heir they stay for now. */
+static void reap(struct gm_heap *heap, struct gm_arena *heir)
+{
+	struct gm_arena **link = &heap->order->arenas, *arena;
+
+	while ((arena = *link)) {
+		if (arena->dropped)
+			gm_arena_settle(arena, false);
+		if (!arena->dropped || arena->settled != arena->ticket ||
+		    gm_slabs_make(heir)) {
+			link = &arena->next;
+			continue;
+		}
+		/* Whose a block is, other threads look up without a lock. */
+		gm_locals_stop(heap);
+		inherit(heir, arena);
+		gm_locals_go(heap);
+		*link = arena->next;
+		gm_slabs_fini(arena);
+		gm_arena_fini(arena);
+	}
+}
+
+void gm_heap_adopt(struct gm_heap *heap, struct gm_arena *heir)
+{
+	reap(heap, heir);
+	gm_arenas_adopt(heap, heir);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Free memory by stream: fit, carve, release. See arena.h. */
+#include "order.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream)
+{
+	struct gm_arena *arena = heap->order->private_arenas;
+
+	while (arena && (arena->stream != stream || !arena->routed))
+		arena = arena->next;
+	if (arena)
+		return arena;
+	arena = heap->order->arenas;
+	while (arena && (arena->stream != stream || arena->dropped))
+		arena = arena->next;
+	return arena;
+}
+
+struct gm_arena *gm_arena_first(const struct gm_heap *heap)
+{
+	return heap->order->arenas ? heap->order->arenas
+				   : heap->order->private_arenas;
+}
+
+struct gm_arena *gm_arena_after(const struct gm_heap *heap,
+				const struct gm_arena *arena)
+{
+	if (arena->next || arena->graph)
+		return arena->next;
+	return heap->order->private_arenas;
+}
+
+bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream)
+{
+	return gm_arena_find(arena->heap, stream) == arena;
+}
+
+gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
+			      struct gpumem_graph *graph,
+			      struct gm_arena **arena_out)
+{
+	struct gm_arena **list =
+		graph ? &heap->order->private_arenas : &heap->order->arenas;
+	struct gm_arena *arena = calloc(1, sizeof(*arena));
+
+	if (!arena)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a stream's books");
+	arena->heap = heap;
+	arena->stream = stream;
+	arena->graph = graph;
+	arena->fence_frees = GM_FENCE_FREES;
+	gm_index_init(&arena->index, &heap->nodes,
+		      heap->vm ? heap->page_bytes : 0);
+	arena->next = *list;
+	*list = arena;
+	*arena_out = arena;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
+			  struct gm_arena **arena_out)
+{
+	*arena_out = gm_arena_find(heap, stream);
+	return *arena_out ? GPUMEM_OK
+			  : gm_arena_create(heap, stream, NULL, arena_out);
+}
+
+static uintptr_t align_up(uintptr_t address, size_t alignment)
+{
+	return (address + alignment - 1) & ~(uintptr_t)(alignment - 1);
+}
+
+static bool holds(const struct gm_extent *extent, size_t bytes,
+		  size_t alignment)
+{
+	return align_up(extent->address, alignment) + bytes <=
+	       gm_extent_end(extent);
+}
+
+struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
+			       size_t alignment)
+{
+	struct gm_extent *fit = gm_index_fit(&arena->index, bytes), *longer;
+
+	if (!fit || alignment <= arena->heap->unit ||
+	    holds(fit, bytes, alignment))
+		return fit;
+	/* Long enough wherever it begins. */
+	longer = gm_index_fit(&arena->index,
+			      bytes + alignment - arena->heap->unit);
+	if (longer)
+		return longer;
+	/* Rare: one that is just long enough and begins well. */
+	while (fit && !holds(fit, bytes, alignment))
+		fit = gm_index_next(&arena->index, fit);
+	return fit;
+}
+
+struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
+				 size_t alignment)
+{
+	struct gm_arena *arena = extent->arena;
+	struct gm_nodes *nodes = &arena->heap->nodes;
+	size_t front = align_up(extent->address, alignment) - extent->address;
+
+	gm_index_remove(&arena->index, extent);
+	if (front) {
+		struct gm_extent *rest = gm_extent_split(nodes, extent, front);
+
+		gm_index_insert(&arena->index, extent);
+		extent = rest;
+	}
+	if (extent->bytes > bytes)
+		gm_index_insert(&arena->index,
+				gm_extent_split(nodes, extent, bytes));
+	return extent;
+}
+
+static bool joins(const struct gm_extent *a, const struct gm_extent *b)
+{
+	return b && gm_extent_is(b, GM_EXTENT_FREE) && b->arena == a->arena;
+}
+
+void gm_arena_insert(struct gm_arena *arena, struct gm_extent *extent)
+{
+	struct gm_nodes *nodes = &arena->heap->nodes;
+	struct gm_extent *next = gm_extent_next(nodes, extent);
+	struct gm_extent *prev = gm_extent_prev(nodes, extent);
+	uint64_t ticket = extent->ticket;
+
+	gm_extent_set(extent, GM_EXTENT_FREE);
+	extent->arena = arena;
+	if (joins(extent, next)) {
+		if (next->ticket > ticket)
+			ticket = next->ticket;
+		gm_index_remove(&arena->index, next);
+		gm_extent_join(nodes, extent);
+	}
+	if (joins(extent, prev)) {
+		extent = prev;
+		if (extent->ticket > ticket)
+			ticket = extent->ticket;
+		gm_index_remove(&arena->index, extent);
+		gm_extent_join(nodes, extent);
+	}
+	extent->ticket = ticket;
+	gm_index_insert(&arena->index, extent);
+}
+
+void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
+{
+	struct gm_heap *heap = arena->heap;
+
+	/* The last fence of a dropped stream stands for all that it did. */
+	if (!arena->dropped)
+		arena->ticket = ++heap->ticket;
+	extent->ticket = arena->ticket;
+	if (heap->vm)
+		gm_pages_touch(&heap->spans, extent);
+	gm_arena_insert(arena, extent);
+	gm_arena_count_free(arena);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* What of an arena the device has finished with: its fences. See arena.h. */
+#include "order.h"
+
+#include <stdlib.h>
+
+static struct gm_fence *fence_at(struct gm_arena *arena, unsigned i)
+{
+	return &arena->fence[(arena->fence_first + i) % GM_FENCES];
+}
+
+/* An event for all frees so far; with a full ring the newest one is recorded
+ * again, which delays it. */
+static gpumem_status fence_newest(struct gm_arena *arena)
+{
+	struct gm_fence *fence;
+	gpumem_status status;
+
+	if (arena->fence_count == GM_FENCES) {
+		fence = fence_at(arena, GM_FENCES - 1);
+		status = gm_driver_event_record(&arena->heap->driver,
+						fence->event, arena->stream);
+	} else {
+		fence = fence_at(arena, arena->fence_count);
+		status = gm_events_record(arena->heap, arena->stream,
+					  &fence->event);
+		if (!status)
+			arena->fence_count++;
+	}
+	if (!status)
+		fence->ticket = arena->ticket;
+	return status;
+}
+
+static bool fenced(struct gm_arena *arena)
+{
+	return arena->fence_count &&
+	       fence_at(arena, arena->fence_count - 1)->ticket == arena->ticket;
+}
+
+static void give_oldest(struct gm_arena *arena)
+{
+	gm_events_give(arena->heap, fence_at(arena, 0)->event);
+	arena->fence_first = (arena->fence_first + 1) % GM_FENCES;
+	arena->fence_count--;
+}
+
+static void query_fences(struct gm_arena *arena)
+{
+	while (arena->fence_count) {
+		const struct gm_fence *oldest = fence_at(arena, 0);
+
+		if (gm_driver_event_query(&arena->heap->driver, oldest->event))
+			return;
+		arena->settled = oldest->ticket;
+		give_oldest(arena);
+	}
+}
+
+/* The stream is known not to be captured. */
+static void settle(struct gm_arena *arena, bool fence)
+{
+	if (!gm_device_has(arena->heap->driver.device, GPUMEM_CAP_STREAMS)) {
+		arena->settled = arena->ticket;
+		return;
+	}
+	query_fences(arena);
+	if (!fence || arena->dropped || arena->settled == arena->ticket)
+		return;
+	arena->unfenced = 0;
+	arena->fence_frees = GM_FENCE_FREES;
+	/* A stream with nothing to do needs no event, which would take its time
+	 * to come back even then. */
+	if (!gm_driver_stream_query(&arena->heap->driver, arena->stream)) {
+		arena->settled = arena->ticket;
+		while (arena->fence_count)
+			give_oldest(arena);
+	} else if (!fenced(arena) && arena->fence_count < GM_FENCES) {
+		/* What cannot be recorded now is tried the next time. */
+		(void)fence_newest(arena);
+	}
+}
+
+void gm_arena_settle(struct gm_arena *arena, bool fence)
+{
+	/* What is private has nothing to settle, and its stream may be gone. */
+	if (arena->settled == arena->ticket || arena->graph)
+		return;
+	if (arena->dropped || !gm_heap_capturing(arena->heap, arena->stream))
+		settle(arena, fence);
+}
+
+void gm_arenas_ask(struct gm_heap *heap)
+{
+	struct gm_arena *arena = heap->order->arenas;
+
+	for (; arena; arena = arena->next)
+		if (arena->settled != arena->ticket)
+			settle(arena, true);
+}
+
+bool gm_arenas_settle(struct gm_heap *heap)
+{
+	if (gm_heap_any_capturing(heap))
+		return false;
+	gm_arenas_ask(heap);
+	return true;
+}
+
+void gm_arena_count_free(struct gm_arena *arena)
+{
+	unsigned frees = arena->fence_frees;
+
+	if (++arena->unfenced < frees)
+		return;
+	gm_arena_settle(arena, true);
+	arena->unfenced = 0;
+	arena->fence_frees =
+		2 * frees < GM_FENCE_FREES_MAX ? 2 * frees : GM_FENCE_FREES_MAX;
+}
+
+gpumem_status gm_arena_drop(struct gm_arena *arena)
+{
+	struct gm_heap *heap = arena->heap;
+	uint64_t before = arena->ticket;
+	gpumem_status status = GPUMEM_OK;
+
+	/* Slots that were freed have no tickets: the fence is for them too. */
+	arena->ticket = ++heap->ticket;
+	if (gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS))
+		status = fence_newest(arena);
+	if (status) {
+		arena->ticket = before;
+		return status;
+	}
+	arena->dropped = true;
+	return GPUMEM_OK;
+}
+
+static void unlink_private(struct gm_arena *arena)
+{
+	struct gm_arena **link = &arena->heap->order->private_arenas;
+
+	while (*link != arena)
+		link = &(*link)->next;
+	*link = arena->next;
+}
+
+gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream)
+{
+	gpumem_stream before = arena->stream;
+	struct gm_heap *heap = arena->heap;
+	gpumem_status status;
+
+	arena->stream = stream;
+	status = gm_arena_drop(arena);
+	if (status) {
+		arena->stream = before;
+		return status;
+	}
+	unlink_private(arena);
+	arena->graph = NULL;
+	arena->next = heap->order->arenas;
+	heap->order->arenas = arena;
+	return GPUMEM_OK;
+}
+
+static struct gm_arena *busy_arena(struct gm_heap *heap)
+{
+	struct gm_arena *arena = heap->order->arenas;
+
+	for (; arena; arena = arena->next) {
+		gm_arena_settle(arena, true);
+		if (arena->fence_count)
+			return arena;
+	}
+	return NULL;
+}
+
+bool gm_arenas_wait(struct gm_heap *heap)
+{
+	struct gm_arena *busy, *arena;
+	uint64_t settled;
+	gpumem_event event;
+
+	if (gm_heap_any_capturing(heap) || !(busy = busy_arena(heap)))
+		return false;
+	settled = busy->settled;
+	event = fence_at(busy, 0)->event;
+	pthread_mutex_unlock(&heap->mutex);
+	/* An error shows below: nothing is settled then. */
+	(void)gm_driver_event_sync(&heap->driver, event);
+	pthread_mutex_lock(&heap->mutex);
+	for (arena = heap->order->arenas; arena && arena != busy;
+	     arena = arena->next)
+		;
+	if (arena)
+		gm_arena_settle(arena, false);
+	return !arena || arena->settled != settled;
+}
+
+/* Slots and ready blocks that were freed have no tickets: one for all of them.
+ */
+void gm_arena_wait(struct gm_arena *arena)
+{
+	if (!arena->dropped)
+		arena->ticket = ++arena->heap->ticket;
+	gm_arena_settle(arena, true);
+	if (arena->settled == arena->ticket)
+		return;
+	/* What a driver in trouble does not tell cannot be waited for. */
+	if (!arena->dropped && !fenced(arena) && fence_newest(arena))
+		return;
+	if (!gm_events_wait(arena->heap,
+			    fence_at(arena, arena->fence_count - 1)->event))
+		gm_arena_settle(arena, false);
+}
+
+void gm_arena_fini(struct gm_arena *arena)
+{
+	while (arena->fence_count)
+		give_oldest(arena);
+	free(arena);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The beginning and the end of a heap's stream order; see order.h. */
+#include "order.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+gpumem_status gm_order_init(struct gm_heap *heap, gm_slot_free_fn free_slot)
+{
+	struct gm_order *order = calloc(1, sizeof(*order));
+
+	if (!order)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for the streams of a pool");
+	gm_pending_init(&order->pending);
+	order->free_slot = free_slot;
+	heap->order = order;
+	return GPUMEM_OK;
+}
+
+void gm_order_fini(struct gm_heap *heap)
+{
+	if (!heap->order)
+		return;
+	gm_uses_fini(heap);
+	gm_events_fini(heap);
+	free(heap->order);
+	heap->order = NULL;
+}
+
+uint64_t gm_order_host_bytes(const struct gm_heap *heap)
+{
+	const struct gm_order *order = heap->order;
+	const struct gm_arena *arena = gm_arena_first(heap);
+	uint64_t bytes = sizeof(*order);
+
+	for (; arena; arena = gm_arena_after(heap, arena))
+		bytes += sizeof(*arena);
+	bytes += order->events.room * sizeof(*order->events.event);
+	bytes += order->uses.bucket_count * sizeof(struct gm_use *);
+	bytes += order->uses.count * sizeof(struct gm_use);
+	return bytes;
+}
+
+bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
+{
+	uint64_t id = 0;
+
+	/* One that cannot be asked is left alone too. */
+	return gm_driver_capture_id(&heap->driver, stream, &id) || id;
+}
+
+bool gm_heap_any_capturing(struct gm_heap *heap)
+{
+	const struct gm_arena *arena = heap->order->private_arenas;
+
+	for (; arena; arena = arena->next)
+		if (arena->routed && gm_heap_capturing(heap, arena->stream))
+			return true;
+	for (arena = heap->order->arenas; arena; arena = arena->next)
+		if (!arena->dropped && gm_heap_capturing(heap, arena->stream))
+			return true;
+	return false;
+}

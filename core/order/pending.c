@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Freed blocks that streams may still use; see pending.h. */
+#include "order.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "device/object.h"
+
+#include <stdlib.h>
+
+struct wait {
+	struct gm_wait use;
+	bool over;
+};
+
+struct gm_pending_block {
+	struct gm_pending_block *next;
+	struct gm_freed freed;
+	uint64_t bytes;
+	bool told; /* in the log: the program holds its view */
+	size_t count;
+	struct wait wait[];
+};
+
+void gm_pending_init(struct gm_pending *pending)
+{
+	*pending = (struct gm_pending){0};
+	pending->last = &pending->first;
+}
+
+static gpumem_status record(struct gm_heap *heap, struct wait *wait)
+{
+	if (gm_heap_capturing(heap, wait->use.stream))
+		return GPUMEM_CAPTURING;
+	return gm_events_record(heap, wait->use.stream, &wait->use.event);
+}
+
+/* Streams whose events a poll has found not ready: later events of theirs are
+ * not asked for. */
+struct busy {
+	gpumem_stream stream[8];
+	size_t count;
+	bool progress; /* some event was over */
+};
+
+static bool is_busy(const struct busy *busy, gpumem_stream stream)
+{
+	for (size_t i = 0; i < busy->count; i++)
+		if (busy->stream[i] == stream)
+			return true;
+	return false;
+}
+
+/* Asks one stream; true when its use is over. */
+static bool poll_wait(struct gm_heap *heap, struct wait *wait,
+		      struct busy *busy)
+{
+	if (wait->over)
+		return true;
+	if (!wait->use.dropped && is_busy(busy, wait->use.stream))
+		return false;
+	if ((!wait->use.event && record(heap, wait)) ||
+	    gm_driver_event_query(&heap->driver, wait->use.event)) {
+		if (!wait->use.dropped && busy->count < 8)
+			busy->stream[busy->count++] = wait->use.stream;
+		return false;
+	}
+	gm_events_give(heap, wait->use.event);
+	wait->use.event = NULL;
+	wait->over = true;
+	busy->progress = true;
+	return true;
+}
+
+static void forget_view(struct gm_heap *heap, struct gm_pending_block *block)
+{
+	block->freed.view = NULL;
+	heap->order->pending.held_bytes -= block->bytes;
+}
+
+bool gm_view_end(struct gm_heap *heap, void *view)
+{
+	gpumem_status status = gm_view_destroy(heap->driver.device, view);
+
+	return !status || status == GPUMEM_LOST;
+}
+
+static void tell_of_view(const struct gm_heap *heap,
+			 const struct gm_pending_block *block)
+{
+	gm_log(GPUMEM_LOG_WARN,
+	       "%s: the program holds the view %p of a block of %llu bytes "
+	       "that "
+	       "it has freed; the block is not used again until it releases "
+	       "the view",
+	       heap->driver.device->info.name, block->freed.view,
+	       (unsigned long long)block->bytes);
+}
+
+/* True when the view is gone. Asked when nothing else keeps the block: till
+ * then the vendor may hold the object for work that is queued. */
+static bool poll_view(struct gm_heap *heap, struct gm_pending_block *block,
+		      struct busy *busy)
+{
+	if (!block->freed.view)
+		return true;
+	if (gm_view_end(heap, block->freed.view)) {
+		forget_view(heap, block);
+		busy->progress = true;
+		return true;
+	}
+	if (!block->told)
+		tell_of_view(heap, block);
+	block->told = true;
+	return false;
+}
+
+static bool poll_block(struct gm_heap *heap, struct gm_pending_block *block,
+		       struct busy *busy)
+{
+	bool over = true;
+
+	for (size_t i = 0; i < block->count; i++)
+		over &= poll_wait(heap, &block->wait[i], busy);
+	return over && poll_view(heap, block, busy);
+}
+
+/* The block's uses are over. It may still be in use on the stream that it goes
+ * back to, as any free block of that stream. */
+static void finish(struct gm_heap *heap, struct gm_pending_block *block)
+{
+	struct gm_freed *freed = &block->freed;
+
+	heap->order->pending.bytes -= block->bytes;
+	heap->order->pending.count--;
+	gm_books_settle(&heap->books, block->bytes);
+	if (freed->extent) {
+		gm_arena_release(freed->extent->arena, freed->extent);
+	} else {
+		heap->order->free_slot(freed->slab, freed->slot);
+	}
+	free(block);
+}
+
+gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
+			     uint64_t bytes, const struct gm_wait *waits,
+			     size_t count)
+{
+	struct gm_pending_block *block =
+		malloc(sizeof(*block) + count * sizeof(block->wait[0]));
+
+	if (!block)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory to remember a freed block");
+	*block = (struct gm_pending_block){
+		.freed = *freed, .bytes = bytes, .count = count};
+	for (size_t i = 0; i < count; i++) {
+		block->wait[i] = (struct wait){.use = waits[i]};
+		/* A failure is no loss: the next poll asks again. */
+		if (!waits[i].event)
+			(void)record(heap, &block->wait[i]);
+	}
+	*heap->order->pending.last = block;
+	heap->order->pending.last = &block->next;
+	heap->order->pending.count++;
+	heap->order->pending.bytes += bytes;
+	if (!freed->view)
+		return GPUMEM_OK;
+	heap->order->pending.held_bytes += bytes;
+	if (gm_view_end(heap, freed->view))
+		forget_view(heap, block);
+	return GPUMEM_OK;
+}
+
+bool gm_pending_poll(struct gm_heap *heap)
+{
+	struct gm_pending_block **link = &heap->order->pending.first, *block;
+	struct busy busy = {0};
+
+	while ((block = *link)) {
+		if (!poll_block(heap, block, &busy)) {
+			link = &block->next;
+			continue;
+		}
+		*link = block->next;
+		if (!*link)
+			heap->order->pending.last = link;
+		finish(heap, block);
+	}
+	return busy.progress;
+}
+
+/* The first event that is recorded and not known to be over. */
+static gpumem_event oldest_event(const struct gm_pending *pending)
+{
+	const struct gm_pending_block *block = pending->first;
+
+	for (; block; block = block->next)
+		for (size_t i = 0; i < block->count; i++)
+			if (block->wait[i].use.event)
+				return block->wait[i].use.event;
+	return NULL;
+}
+
+bool gm_pending_wait(struct gm_heap *heap)
+{
+	gpumem_event event;
+	gpumem_status status;
+
+	if (gm_heap_any_capturing(heap))
+		return false;
+	/* What could not be recorded before is now. */
+	if (gm_pending_poll(heap))
+		return true;
+	event = oldest_event(&heap->order->pending);
+	if (!event)
+		return false;
+	/* Events live as long as the heap. Should another thread meanwhile find
+	 * this one over and record it again, waiting longer is the only harm.
+	 */
+	pthread_mutex_unlock(&heap->mutex);
+	status = gm_driver_event_sync(&heap->driver, event);
+	pthread_mutex_lock(&heap->mutex);
+	return !status && gm_pending_poll(heap);
+}
+
+gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream)
+{
+	struct gm_pending_block *block = heap->order->pending.first;
+
+	for (; block; block = block->next) {
+		for (size_t i = 0; i < block->count; i++) {
+			struct wait *wait = &block->wait[i];
+			gpumem_status status;
+
+			if (wait->use.stream != stream || wait->over ||
+			    wait->use.event)
+				continue;
+			status = record(heap, wait);
+			if (status)
+				return status;
+			wait->use.dropped = true;
+		}
+	}
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pending_end_views(struct gm_heap *heap, struct gm_first *first)
+{
+	struct gm_pending_block *block = heap->order->pending.first;
+
+	for (; block; block = block->next) {
+		gpumem_status status;
+
+		if (!block->freed.view)
+			continue;
+		status =
+			gm_view_destroy(heap->driver.device, block->freed.view);
+		if (status == GPUMEM_BUSY)
+			return status;
+		gm_first_keep(first, status);
+		forget_view(heap, block);
+	}
+	return GPUMEM_OK;
+}
+
+void gm_pending_fini(struct gm_heap *heap)
+{
+	struct gm_pending_block *block;
+
+	while ((block = heap->order->pending.first)) {
+		heap->order->pending.first = block->next;
+		for (size_t i = 0; i < block->count; i++)
+			if (block->wait[i].use.event)
+				gm_events_give(heap, block->wait[i].use.event);
+		free(block);
+	}
+	gm_pending_init(&heap->order->pending);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* A hash table with chains; see uses.h. */
+#include "order.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+enum { FIRST_BUCKETS = 64 };
+
+static struct gm_use **bucket_of(const struct gm_uses *uses, uintptr_t address)
+{
+	uint64_t hash = (uint64_t)address * 0x9e3779b97f4a7c15u;
+
+	return &uses->bucket[(hash >> 32) & (uses->bucket_count - 1)];
+}
+
+static struct gm_use **find(const struct gm_uses *uses, uintptr_t address)
+{
+	struct gm_use **link = bucket_of(uses, address);
+
+	while (*link && (*link)->address != address)
+		link = &(*link)->next;
+	return link;
+}
+
+static gpumem_status out_of_memory(void)
+{
+	return gm_fail(GPUMEM_NO_HOST_MEMORY,
+		       "no host memory to remember who uses a block");
+}
+
+/* Doubles the table when it is full; a table that is too full still works, so
+ * only the first one must succeed. */
+static gpumem_status grow(struct gm_uses *uses)
+{
+	struct gm_uses larger = {
+		.bucket_count = uses->bucket_count ? uses->bucket_count * 2
+						   : FIRST_BUCKETS};
+
+	if (uses->count < uses->bucket_count)
+		return GPUMEM_OK;
+	larger.bucket = calloc(larger.bucket_count, sizeof(*larger.bucket));
+	if (!larger.bucket)
+		return uses->bucket ? GPUMEM_OK : out_of_memory();
+	for (size_t i = 0; i < uses->bucket_count; i++) {
+		struct gm_use *use, *next;
+
+		for (use = uses->bucket[i]; use; use = next) {
+			next = use->next;
+			gm_uses_put(&larger, use);
+		}
+	}
+	free(uses->bucket);
+	*uses = larger;
+	return GPUMEM_OK;
+}
+
+void gm_uses_put(struct gm_uses *uses, struct gm_use *use)
+{
+	struct gm_use **link = bucket_of(uses, use->address);
+
+	use->next = *link;
+	*link = use;
+	uses->count++;
+}
+
+static bool has(const struct gm_use *use, gpumem_stream stream)
+{
+	for (size_t i = 0; use && i < use->count; i++)
+		if (use->wait[i].stream == stream && !use->wait[i].dropped)
+			return true;
+	return false;
+}
+
+/* The entry at a link with room for `count` waits, made when there is none;
+ * NULL, and nothing has changed: no host memory. */
+static struct gm_use *make_room(struct gm_uses *uses, struct gm_use **link,
+				uintptr_t address, size_t count)
+{
+	struct gm_use *use =
+		realloc(*link, sizeof(*use) + count * sizeof(use->wait[0]));
+
+	if (!use)
+		return NULL;
+	if (!*link) {
+		*use = (struct gm_use){.address = address};
+		uses->count++;
+	}
+	*link = use;
+	return use;
+}
+
+gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
+			  gpumem_stream stream)
+{
+	struct gm_use **link, *use;
+	gpumem_status status = grow(uses);
+
+	if (status)
+		return status;
+	link = find(uses, address);
+	if (has(*link, stream))
+		return GPUMEM_OK;
+	use = make_room(uses, link, address, *link ? (*link)->count + 1 : 1);
+	if (!use)
+		return out_of_memory();
+	use->wait[use->count++] = (struct gm_wait){.stream = stream};
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_uses_of(struct gm_uses *uses, uintptr_t address,
+			 struct gm_use **use_out)
+{
+	struct gm_use **link;
+	gpumem_status status = grow(uses);
+
+	if (status)
+		return status;
+	link = find(uses, address);
+	if (!*link && !make_room(uses, link, address, 0))
+		return out_of_memory();
+	*use_out = *link;
+	return GPUMEM_OK;
+}
+
+struct gm_use *gm_uses_find(const struct gm_uses *uses, uintptr_t address)
+{
+	return uses->bucket_count ? *find(uses, address) : NULL;
+}
+
+struct gm_use *gm_uses_take(struct gm_uses *uses, uintptr_t address)
+{
+	struct gm_use **link, *use;
+
+	if (!uses->bucket_count)
+		return NULL;
+	link = find(uses, address);
+	use = *link;
+	if (use) {
+		*link = use->next;
+		uses->count--;
+	}
+	return use;
+}
+
+static gpumem_status drop(struct gm_heap *heap, struct gm_use *use,
+			  gpumem_stream stream)
+{
+	for (size_t i = 0; i < use->count; i++) {
+		struct gm_wait *wait = &use->wait[i];
+		gpumem_status status;
+
+		if (wait->stream != stream || wait->dropped)
+			continue;
+		status = gm_events_record(heap, stream, &wait->event);
+		if (status)
+			return status;
+		wait->dropped = true;
+	}
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_uses_drop(struct gm_heap *heap, gpumem_stream stream)
+{
+	struct gm_uses *uses = &heap->order->uses;
+	gpumem_status status = GPUMEM_OK;
+
+	for (size_t i = 0; i < uses->bucket_count && !status; i++) {
+		struct gm_use *use = uses->bucket[i];
+
+		for (; use && !status; use = use->next)
+			status = drop(heap, use, stream);
+	}
+	return status;
+}
+
+gpumem_status gm_uses_each_view(struct gm_heap *heap,
+				gpumem_status (*fn)(struct gm_heap *heap,
+						    struct gm_use *use,
+						    void *user),
+				void *user)
+{
+	const struct gm_uses *uses = &heap->order->uses;
+	gpumem_status status = GPUMEM_OK;
+
+	for (size_t i = 0; i < uses->bucket_count && !status; i++) {
+		struct gm_use *use = uses->bucket[i];
+
+		for (; use && !status; use = use->next)
+			if (use->view)
+				status = fn(heap, use, user);
+	}
+	return status;
+}
+
+static void forget(struct gm_heap *heap, struct gm_use *use)
+{
+	for (size_t i = 0; i < use->count; i++)
+		if (use->wait[i].event)
+			gm_events_give(heap, use->wait[i].event);
+	free(use);
+}
+
+void gm_uses_fini(struct gm_heap *heap)
+{
+	struct gm_uses *uses = &heap->order->uses;
+
+	for (size_t i = 0; i < uses->bucket_count; i++) {
+		while (uses->bucket[i]) {
+			struct gm_use *next = uses->bucket[i]->next;
+
+			forget(heap, uses->bucket[i]);
+			uses->bucket[i] = next;
+		}
+	}
+	free(uses->bucket);
+	*uses = (struct gm_uses){0};
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What keeps a live block off the fast way: which streams besides its own it is
+ * used on, and the vendor's object that stands for it, its view. A hash table
+ * by the block's address, for the few that have any; these, and no others, are
+ * marked as shared.
+ *
+ *     entry in the table  <=>  GM_MARK_SHARED, or shared of a large block
+ *
+ * The heap's mutex guards it.
+ */
+#ifndef GM_ORDER_USES_H
+#define GM_ORDER_USES_H
+
+#include <gpumem/backend.h>
+
+/* A use that has to be waited for: of a stream; or of one that was dropped, and
+ * then by an event that stands for all that it did. */
+struct gm_wait {
+	gpumem_stream stream;
+	gpumem_event event; /* NULL: not recorded yet */
+	bool dropped;
+};
+
+struct gm_use {
+	struct gm_use *next; /* in the bucket */
+	uintptr_t address;
+	void *view; /* NULL: none */
+	size_t count;
+	struct gm_wait wait[];
+};
+
+struct gm_uses {
+	struct gm_use **bucket;
+	size_t bucket_count; /* a power of two, or 0 */
+	size_t count;
+};
+
+/* OK or NO_HOST_MEMORY. A stream that is there already is not added again. */
+gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
+			  gpumem_stream stream);
+/* The entry of a block, made when there is none. OK or NO_HOST_MEMORY. */
+gpumem_status gm_uses_of(struct gm_uses *uses, uintptr_t address,
+			 struct gm_use **use_out);
+/* Or NULL: none. */
+struct gm_use *gm_uses_find(const struct gm_uses *uses, uintptr_t address);
+/* Takes the entry out; the caller frees it with free(). NULL: none. */
+struct gm_use *gm_uses_take(struct gm_uses *uses, uintptr_t address);
+/* Puts back what was taken. */
+void gm_uses_put(struct gm_uses *uses, struct gm_use *use);
+
+struct gm_heap;
+
+/* The stream is to be dropped: its uses get an event. OK, or why the driver did
+ * not record. */
+gpumem_status gm_uses_drop(struct gm_heap *heap, gpumem_stream stream);
+/* Calls fn for every entry that has a view until it does not return OK. */
+gpumem_status gm_uses_each_view(struct gm_heap *heap,
+				gpumem_status (*fn)(struct gm_heap *heap,
+						    struct gm_use *use,
+						    void *user),
+				void *user);
+/* The events go to the store. */
+void gm_uses_fini(struct gm_heap *heap);
+
+#endif

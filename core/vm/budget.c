@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * How much a heap may reserve: by its limits, and before it moves memory rather
+ * than take more. See budget.h.
+ */
+#include "handle.h"
+#include "base/error.h"
+
+uint64_t gm_budget_need(const struct gm_heap *heap, uint64_t bytes)
+{
+	const struct gm_class *class;
+
+	if (heap->vm)
+		return (bytes + heap->page_bytes - 1) &
+		       ~(uint64_t)(heap->page_bytes - 1);
+	if (bytes > GM_SMALL_MAX)
+		return gm_segment_least(heap, bytes, heap->unit);
+	class = &heap->classes.of[gm_class_of(&heap->classes, bytes)];
+	return gm_segment_least(heap, class->run_bytes, GM_RUN_UNIT);
+}
+
+gpumem_status gm_limits_judge(const struct gm_heap *heap, uint64_t soft_bytes,
+			      uint64_t limit_bytes)
+{
+	uint64_t smallest = gm_budget_need(heap, 1);
+
+	if (!limit_bytes)
+		return GPUMEM_OK;
+	if (limit_bytes < smallest)
+		return gm_fail(GPUMEM_INVALID,
+			       "a limit of %llu bytes (limit_bytes, option "
+			       "`limit`) is less than %s takes for one block: "
+			       "the smallest is %llu bytes, or 0 for none",
+			       (unsigned long long)limit_bytes,
+			       heap->driver.device->info.name,
+			       (unsigned long long)smallest);
+	if (soft_bytes > limit_bytes)
+		return gm_fail(
+			GPUMEM_INVALID,
+			"a soft limit of %llu bytes (soft_limit_bytes, "
+			"option `soft_limit`) is above the limit of %llu "
+			"(limit_bytes, option `limit`), and would never "
+			"be reached",
+			(unsigned long long)soft_bytes,
+			(unsigned long long)limit_bytes);
+	return GPUMEM_OK;
+}
+
+static uint64_t limit_of(const struct gm_heap *heap)
+{
+	uint64_t limit = heap->space->budget.limit_bytes;
+
+	if (heap->space->budget.soft_limit_bytes &&
+	    !heap->space->budget.beyond_soft &&
+	    (!limit || heap->space->budget.soft_limit_bytes < limit))
+		limit = heap->space->budget.soft_limit_bytes;
+	return limit ? limit : UINT64_MAX;
+}
+
+uint64_t gm_limit_room(const struct gm_heap *heap)
+{
+	uint64_t limit = limit_of(heap),
+		 reserved = heap->books.reserved.current;
+
+	return limit > reserved ? limit - reserved : 0;
+}
+
+gpumem_status gm_limit_check(const struct gm_heap *heap, uint64_t bytes)
+{
+	if (bytes <= gm_limit_room(heap))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_LIMIT, "the limit of %llu bytes is reached",
+		       (unsigned long long)limit_of(heap));
+}
+
+/* Moving pages costs time, holding more of them memory. A program that makes
+ * us move the same memory again and again pays time for ever, so it is given
+ * memory by and by: a ski is rented until it could have been bought (Karlin,
+ * Manasse, Rudolph and Sleator, Competitive Snoopy Caching, 1988). The
+ * time is by the handle, however large: a turn is as many moves as all memory
+ * has pages. So many are free as recorded programs take the first time that
+ * they run, and a little more. */
+static const double free_turns = 1.5, waste_per_turn = 0.08;
+
+static double waste_of(const struct gm_heap *heap, double high)
+{
+	double toll_bytes =
+		(double)heap->space->budget.toll_handles * heap->page_bytes;
+	double turns = toll_bytes / high - free_turns;
+	double waste = heap->space->budget.waste;
+
+	if (!heap->vm || turns <= 0 || waste >= heap->space->budget.waste_max)
+		return waste;
+	waste += turns * waste_per_turn;
+	return waste < heap->space->budget.waste_max
+		       ? waste
+		       : heap->space->budget.waste_max;
+}
+
+/* So little that it does not matter which stream has it. */
+static const uint64_t slack_bytes = 16 << 20;
+
+bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t pages = (bytes + heap->page_bytes - 1) / heap->page_bytes;
+	uint64_t after =
+		heap->books.reserved.current + pages * heap->page_bytes;
+
+	return after <= heap->books.highest_active + slack_bytes;
+}
+
+uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t high = heap->books.active.current + bytes;
+
+	/* It may be below 0: see books.h. */
+	if ((int64_t)high < (int64_t)heap->books.highest_active)
+		high = heap->books.highest_active;
+	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
+}
+
+/* A driver's price is by the handle, whatever its size: 1 GiB costs an H200 0.1
+ * ms in one, 16 ms in 512 (to create and map). But a handle of which a part is
+ * in use cannot move, and its rest is waste to all but small requests. So it is
+ * a part of the request, which may be all that is like it; and of the heap,
+ * about a half of the waste that is allowed. */
+enum { REQUEST_PART = 8, RESERVED_PART = 128 };
+
+size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
+{
+	uint64_t reserved =
+		heap->books.reserved.current / heap->page_bytes + pages;
+	uint64_t most = heap->space->handle_pages;
+
+	if (most > pages / REQUEST_PART)
+		most = pages / REQUEST_PART;
+	if (most > reserved / RESERVED_PART)
+		most = reserved / RESERVED_PART;
+	return most ? (size_t)1 << (63 - __builtin_clzll(most)) : 1;
+}
+
+void gm_budget_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
+{
+	gm_gauge_add(&heap->books.reserved, bytes);
+	gm_gauge_add(&heap->books.segments, segments);
+	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
+		atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
+}
+
+void gm_budget_unreserve(struct gm_heap *heap, uint64_t bytes,
+			 uint64_t segments)
+{
+	heap->space->budget.returned_bytes += bytes;
+	gm_gauge_sub(&heap->books.reserved, bytes);
+	gm_gauge_sub(&heap->books.segments, segments);
+	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
+		atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The check of pages, holes and segments; see space.h. */
+#include "handle.h"
+#include "extent/check.h"
+#include "extent/ring.h"
+
+typedef unsigned long long ull;
+
+/* All holes are listed, and no page is mapped in one. */
+static gpumem_status check_holes(const struct gm_heap *heap,
+				 const struct gm_tally *tally)
+{
+	const struct gm_space *space = heap->space;
+	const struct gm_spans *spans = &heap->spans;
+	const struct gm_extent *hole = gm_node(&heap->nodes, space->holes);
+	size_t count;
+	gpumem_status status = gm_check_ring(&heap->nodes, space->holes,
+					     GM_EXTENT_HOLE, &count);
+
+	if (status)
+		return status;
+	EXPECT(count == tally->hole_count, "%zu of %llu holes are listed",
+	       count, (ull)tally->hole_count);
+	for (; hole; hole = gm_ring_next(&heap->nodes, space->holes, hole)) {
+		size_t first = (size_t)(gm_page_at(spans, hole->address) -
+					spans->page);
+		size_t end = first + hole->bytes / heap->page_bytes;
+
+		for (size_t i = first; i < end && i < spans->high_page; i++)
+			EXPECT(!spans->page[i].handle, "page %zu is in a hole",
+			       i);
+	}
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_check_borders(const struct gm_heap *heap,
+			       const struct gm_extent *extent)
+{
+	const struct gm_page *page = gm_page_at(&heap->spans, extent->address);
+	const struct gm_page *end = page + extent->bytes / heap->page_bytes;
+	const struct gm_page *first = heap->spans.page;
+	const struct gm_page *high = first + heap->spans.high_page;
+
+	EXPECT(page == first || page >= high || page[-1].handle != page->handle,
+	       "the extent at %#zx begins within a handle", extent->address);
+	EXPECT(end >= high || end[-1].handle != end->handle,
+	       "the extent at %#zx ends within a handle", extent->address);
+	return GPUMEM_OK;
+}
+
+/* Each handle covers a power of two of pages, and no more than the largest. */
+static gpumem_status check_handles(const struct gm_heap *heap,
+				   uint64_t *pages_out, uint64_t *count_out)
+{
+	const struct gm_spans *spans = &heap->spans;
+	size_t pages;
+
+	*pages_out = *count_out = 0;
+	for (size_t i = 0; i < spans->high_page; i += pages) {
+		pages = gm_page_handle_pages(spans, &spans->page[i]);
+		if (!spans->page[i].handle)
+			continue;
+		EXPECT(!(pages & (pages - 1)) &&
+			       pages <= heap->space->handle_pages,
+		       "a handle at page %zu covers %zu pages", i, pages);
+		*pages_out += pages;
+		++*count_out;
+	}
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_spare(const struct gm_space *space)
+{
+	size_t pages = 0;
+
+	for (size_t i = 0; i < space->spare_count; i++)
+		pages += space->spare[i].pages;
+	EXPECT(pages == space->spare_pages,
+	       "%zu spare handles of %zu pages, the books say %zu",
+	       space->spare_count, pages, space->spare_pages);
+	return GPUMEM_OK;
+}
+
+static gpumem_status check_pages(const struct gm_heap *heap,
+				 const struct gm_tally *tally,
+				 uint64_t span_bytes)
+{
+	const struct gm_space *space = heap->space;
+	uint64_t mapped = 0, handles = 0;
+	gpumem_status status = check_holes(heap, tally);
+
+	if (!status)
+		status = check_spare(space);
+	if (!status)
+		status = check_handles(heap, &mapped, &handles);
+	if (status)
+		return status;
+	handles += space->spare_count;
+	mapped *= heap->page_bytes;
+	EXPECT(mapped + tally->hole_bytes == span_bytes,
+	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
+	       (ull)tally->hole_bytes, (ull)span_bytes);
+	EXPECT(tally->leaving_bytes <= space->leaving_bytes &&
+		       space->leaving_bytes <=
+			       (space->spare_room - space->spare_count) *
+				       heap->page_bytes,
+	       "%llu bytes are leaving, the books say %llu",
+	       (ull)tally->leaving_bytes, (ull)space->leaving_bytes);
+	mapped += space->leaving_bytes - tally->leaving_bytes;
+	EXPECT(mapped + space->spare_pages * heap->page_bytes ==
+		       heap->books.reserved.current,
+	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
+	       (ull)mapped, space->spare_pages,
+	       (ull)heap->books.reserved.current);
+	EXPECT(space->leaving_bytes || handles == heap->books.segments.current,
+	       "%llu handles, but %llu counted", (ull)handles,
+	       (ull)heap->books.segments.current);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_check_space(const struct gm_heap *heap,
+			     const struct gm_tally *tally)
+{
+	const struct gm_span *span = heap->spans.first;
+	uint64_t bytes = 0;
+
+	for (; span; span = span->next)
+		bytes += span->bytes;
+	if (heap->vm)
+		return check_pages(heap, tally, bytes);
+	bytes += heap->space->leaving_bytes;
+	EXPECT(bytes == heap->books.reserved.current,
+	       "segments of %llu bytes, but %llu reserved", (ull)bytes,
+	       (ull)heap->books.reserved.current);
+	return GPUMEM_OK;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The table of pages: which handle is mapped where, who freed there last, and
+ * which whole handles lie in a free extent. It calls no driver. See space.h.
+ */
+#include "handle.h"
+
+size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run)
+{
+	return run->count * run->pages * heap->page_bytes;
+}
+
+/* The first handle that begins at `page` or behind it; or `end`. */
+static const struct gm_page *first_whole(const struct gm_heap *heap,
+					 const struct gm_page *page,
+					 const struct gm_page *end)
+{
+	while (page < end && !gm_page_begins(&heap->spans, page))
+		page++;
+	return page;
+}
+
+/* Freed last with ticket `newest` or before, on all its pages. */
+static bool settled(const struct gm_page *page, size_t pages, uint64_t newest)
+{
+	for (size_t i = 0; i < pages; i++)
+		if (page[i].ticket > newest)
+			return false;
+	return true;
+}
+
+/* How many handles of so many pages are wished for at most. */
+static size_t most(const struct gm_wish *wish, size_t pages)
+{
+	if (pages < wish->least || pages > wish->most)
+		return 0;
+	return pages < wish->pages ? wish->pages / pages : 1;
+}
+
+/* At the low end of the extent, if it borders on a hole there, so that holes
+ * grow rather than multiply. */
+struct gm_run gm_handles_settled(const struct gm_heap *heap,
+				 const struct gm_extent *extent,
+				 const struct gm_wish *wish)
+{
+	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
+	const struct gm_page *first = gm_page_at(&heap->spans, at);
+	const struct gm_page *end =
+		first + gm_extent_pages(extent, heap->page_bytes);
+	/* What other streams did in it was over when this arena got it. */
+	const struct gm_arena *arena = extent->arena;
+	uint64_t newest = wish->newest;
+	struct gm_run best = {0}, run = {0};
+	size_t pages;
+
+	if (arena->settled != arena->ticket && arena->settled < newest)
+		newest = arena->settled;
+	for (const struct gm_page *page = first_whole(heap, first, end);
+	     page < end; page += pages) {
+		pages = gm_page_handle_pages(&heap->spans, page);
+		if (pages > (size_t)(end - page))
+			break;
+		if (!most(wish, pages) || !settled(page, pages, newest)) {
+			run.count = 0;
+			continue;
+		}
+		if (run.pages != pages)
+			run.count = 0;
+		if (run.count++ == 0)
+			run.start =
+				at + (size_t)(page - first) * heap->page_bytes;
+		run.pages = pages;
+		if (run.count * pages > best.count * best.pages)
+			best = run;
+		if (run.count == most(wish, pages))
+			break;
+	}
+	return best;
+}
+
+void gm_handles_enter(struct gm_heap *heap, const struct gm_run *run,
+		      const gpumem_page *pages)
+{
+	struct gm_spans *spans = &heap->spans;
+	struct gm_page *page = gm_page_at(spans, run->start);
+	size_t end;
+
+	for (size_t i = 0; i < run->count * run->pages; i++)
+		page[i] = (struct gm_page){.handle = pages[i / run->pages]};
+	end = (size_t)(page - spans->page) + run->count * run->pages;
+	if (end > spans->high_page)
+		spans->high_page = end;
+}
+
+void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
+		     gpumem_page *pages)
+{
+	const struct gm_page *page = gm_page_at(&heap->spans, run->start);
+
+	for (size_t i = 0; i < run->count; i++)
+		pages[i] = page[i * run->pages].handle;
+}
+
+void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run)
+{
+	struct gm_page *page = gm_page_at(&heap->spans, run->start);
+
+	for (size_t i = 0; i < run->count * run->pages; i++)
+		page[i] = (struct gm_page){0};
+}
+
+/* Pages of a free extent less those at its ends whose handles go on beyond. */
+static size_t whole_pages(const struct gm_heap *heap,
+			  const struct gm_extent *extent)
+{
+	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
+	const struct gm_page *page = gm_page_at(&heap->spans, at);
+	const struct gm_page *end =
+		page + gm_extent_pages(extent, heap->page_bytes);
+
+	page = first_whole(heap, page, end);
+	if (end < heap->spans.page + heap->spans.high_page)
+		while (page < end && !gm_page_begins(&heap->spans, end))
+			end--;
+	return (size_t)(end - page);
+}
+
+static uint64_t whole_pages_of(const struct gm_heap *heap,
+			       const struct gm_arena *arena)
+{
+	const struct gm_extent *extent = gm_index_most_pages(&arena->index);
+	uint64_t pages = 0;
+
+	for (; extent; extent = gm_index_fewer_pages(&arena->index, extent))
+		pages += whole_pages(heap, extent);
+	return pages;
+}
+
+uint64_t gm_handles_whole_bytes(const struct gm_heap *heap)
+{
+	const struct gm_arena *arena = heap->order->arenas;
+	uint64_t pages = heap->space->spare_pages;
+
+	for (; arena; arena = arena->next)
+		pages += whole_pages_of(heap, arena);
+	return pages * heap->page_bytes;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the files of this module have between them: handles, from the list of
+ * spare ones, out of free extents, and new. See space.h for the invariants.
+ *
+ * The heap's mutex guards it.
+ */
+#ifndef GM_VM_HANDLE_H
+#define GM_VM_HANDLE_H
+
+#include "space.h"
+#include "order/order.h"
+
+/* Handles of one size, side by side. */
+struct gm_run {
+	uintptr_t start;
+	size_t count; /* of handles */
+	size_t pages; /* of each */
+};
+
+/* Which handles in a free extent will do. */
+struct gm_wish {
+	size_t pages; /* at most so many together, or one handle */
+	size_t least; /* of each handle */
+	size_t most;
+	uint64_t newest; /* last freed with this ticket or before it */
+};
+
+gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
+			    size_t bytes, size_t alignment);
+/* Bytes of the smallest segment that holds so many. */
+uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
+			  size_t alignment);
+gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
+			      size_t bytes, size_t alignment);
+
+/* range.c: addresses for the pages of heaps. */
+
+/* One more span, with room for so many bytes at that alignment. OK; NO_MEMORY
+ * with why not; LOST. */
+gpumem_status gm_range_extend(struct gm_heap *heap, size_t bytes,
+			      size_t alignment);
+/* Gives the addresses of a span back, in which nothing is mapped. */
+gpumem_status gm_range_release(struct gm_heap *heap,
+			       const struct gm_span *span);
+
+/* handle.c: the table of pages. */
+
+/* Whole handles in a free extent, of one size, settled, side by side: as many
+ * pages as there are at one place, up to what is wished; none: count is 0. */
+struct gm_run gm_handles_settled(const struct gm_heap *heap,
+				 const struct gm_extent *extent,
+				 const struct gm_wish *wish);
+/* Puts handles that were just mapped into the table; says which lie in a run;
+ * takes out of it those that are mapped no more. */
+void gm_handles_enter(struct gm_heap *heap, const struct gm_run *run,
+		      const gpumem_page *pages);
+void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
+		     gpumem_page *pages);
+void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
+uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
+size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
+
+/* supply.c */
+
+struct gm_need {
+	size_t pages;		       /* so many */
+	uint64_t bytes;		       /* will be active on them */
+	const struct gm_extent *a, *b; /* are not to be stolen from */
+};
+
+/* Finds handles that cover exactly what is needed. There is room for as many as
+ * there are pages; and among the spare ones for those, for the stock, and for
+ * one more. On failure what is new has gone back, and what was ours is spare.
+ */
+gpumem_status gm_handles_supply(struct gm_heap *heap,
+				const struct gm_need *need,
+				struct gm_handle *handles, size_t *count_out);
+
+/* steal.c and leave.c */
+
+/* Takes settled handles of at most `want` pages together out of free extents;
+ * and of at most `more` pages besides, which become spare. Returns how many
+ * handles of the former. */
+size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
+			size_t want, size_t more, struct gm_handle *handles);
+/* Gives one handle of any size back, spare or out of a free extent, so that
+ * smaller ones can be had for it. Returns its pages; 0: there is none. */
+size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need);
+/* Cuts a run out of a free extent; two nodes have been reserved. The result is
+ * in no index. */
+struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
+			     const struct gm_run *run);
+gpumem_status gm_pages_leave(struct gm_heap *heap, const struct gm_leave *leave,
+			     uint64_t *bytes_out);
+/* Nothing in the segment is used, and it is no graph's: it may go once it is
+ * settled. */
+bool gm_segment_whole(const struct gm_span *span);
+gpumem_status gm_segment_leave(struct gm_heap *heap,
+			       const struct gm_leave *leave,
+			       uint64_t *bytes_out);
+/* Gives handles that are mapped nowhere back; those that the driver will not
+ * take stay ours, as spare ones, for which there is room. How many went. */
+size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
+			  size_t count);
+
+/* spare.c */
+
+/* Room for so many handles more than there are. */
+gpumem_status gm_spare_room(struct gm_heap *heap, size_t count);
+/* Puts handles among the spare ones, for which there is room. */
+void gm_spare_give(struct gm_heap *heap, const struct gm_handle *handles,
+		   size_t count);
+struct gm_handle gm_spare_take(struct gm_space *space, size_t at);
+/* So many pages may be spare for what is missing next. */
+size_t gm_spare_stock(const struct gm_heap *heap);
+
+void gm_hole_add(struct gm_heap *heap, struct gm_extent *hole);
+void gm_hole_remove(struct gm_heap *heap, struct gm_extent *hole);
+/* Makes an extent a hole and merges it with those beside it. */
+void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent);
+
+#endif

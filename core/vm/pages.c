@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Growth with virtual memory: where to map, and which pages. See space.h. */
+#include "handle.h"
+#include "extent/ring.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* Where pages will be mapped: `count` from `start` on, all in `hole`. Together
+ * with the free extents left and right of them, where not NULL, they hold what
+ * was asked for. */
+struct plan {
+	struct gm_extent *hole, *left, *right;
+	uintptr_t start;
+	size_t count;
+};
+
+/* The handles that fill it, and room for a list of pages. */
+struct filling {
+	struct gm_handle *handle;
+	gpumem_page *page;
+	size_t count;
+};
+
+static size_t divide_up(size_t bytes, size_t page_bytes)
+{
+	return (bytes + page_bytes - 1) / page_bytes;
+}
+
+static struct gm_extent *usable(struct gm_extent *extent,
+				const struct gm_arena *arena)
+{
+	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
+			       extent->arena == arena
+		       ? extent
+		       : NULL;
+}
+
+/* The cheapest way to place `bytes` at one end of the hole, or over all of it.
+ * Neighbours count only where any address will do. False: it does not fit. */
+static bool plan_hole(const struct gm_heap *heap, const struct gm_arena *arena,
+		      struct gm_extent *hole, size_t bytes, struct plan *plan)
+{
+	size_t page = heap->page_bytes, pages = hole->bytes / page;
+	struct gm_extent *left =
+		usable(gm_extent_prev(&heap->nodes, hole), arena);
+	struct gm_extent *right =
+		usable(gm_extent_next(&heap->nodes, hole), arena);
+	size_t left_bytes = left ? left->bytes : 0;
+	size_t right_bytes = right ? right->bytes : 0;
+
+	*plan = (struct plan){.hole = hole, .start = hole->address};
+	if (right_bytes <= left_bytes &&
+	    divide_up(bytes - left_bytes, page) <= pages) {
+		plan->left = left;
+		plan->count = divide_up(bytes - left_bytes, page);
+		return true;
+	}
+	if (divide_up(bytes - right_bytes, page) <= pages) {
+		plan->right = right;
+		plan->count = divide_up(bytes - right_bytes, page);
+		plan->start = gm_extent_end(hole) - plan->count * page;
+		return true;
+	}
+	plan->left = left;
+	plan->right = right;
+	plan->count = pages;
+	return left_bytes + hole->bytes + right_bytes >= bytes;
+}
+
+static bool plan_aligned(const struct gm_heap *heap, struct gm_extent *hole,
+			 size_t bytes, size_t alignment, struct plan *plan)
+{
+	size_t page = heap->page_bytes;
+	uintptr_t start;
+
+	if (alignment < page)
+		alignment = page;
+	start = (hole->address + alignment - 1) & ~(uintptr_t)(alignment - 1);
+	*plan = (struct plan){
+		.hole = hole, .start = start, .count = divide_up(bytes, page)};
+	return start + plan->count * page <= gm_extent_end(hole);
+}
+
+/* Of all holes the one that takes the fewest pages, lowest address first. */
+static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
+		   size_t bytes, size_t alignment, struct plan *best)
+{
+	uint32_t holes = heap->space->holes;
+	struct gm_extent *hole = gm_node(&heap->nodes, holes);
+
+	*best = (struct plan){0};
+	for (; hole; hole = gm_ring_next(&heap->nodes, holes, hole)) {
+		struct plan plan;
+		bool fits =
+			alignment > heap->unit
+				? plan_aligned(heap, hole, bytes, alignment,
+					       &plan)
+				: plan_hole(heap, arena, hole, bytes, &plan);
+
+		if (!fits)
+			continue;
+		if (!best->hole || plan.count < best->count ||
+		    (plan.count == best->count && plan.start < best->start))
+			*best = plan;
+	}
+	return best->hole != NULL;
+}
+
+/* Cuts [start, + count pages) out of its hole. */
+static struct gm_extent *isolate(struct gm_heap *heap, const struct plan *plan)
+{
+	struct gm_extent *middle = plan->hole;
+	size_t bytes = plan->count * heap->page_bytes;
+
+	gm_hole_remove(heap, middle);
+	if (plan->start > middle->address) {
+		struct gm_extent *front = middle;
+
+		middle = gm_extent_split(&heap->nodes, front,
+					 plan->start - front->address);
+		gm_hole_add(heap, front);
+	}
+	if (middle->bytes > bytes)
+		gm_hole_add(heap, gm_extent_split(&heap->nodes, middle, bytes));
+	gm_extent_set(middle, GM_EXTENT_FILLING);
+	return middle;
+}
+
+/* Handles of so many pages or fewer become spare. */
+static void spare_up_to(struct gm_heap *heap, const struct filling *filling,
+			size_t pages)
+{
+	for (size_t i = 0; i < filling->count; i++)
+		if (filling->handle[i].pages <= pages)
+			gm_spare_give(heap, &filling->handle[i], 1);
+}
+
+/* Maps those handles that cover so many pages each, side by side from `start`
+ * on, and counts them in *run. */
+static gpumem_status map_size(struct gm_heap *heap,
+			      const struct filling *filling, struct gm_run *run)
+{
+	gpumem_status status;
+
+	for (size_t i = 0; i < filling->count; i++)
+		if (filling->handle[i].pages == run->pages)
+			filling->page[run->count++] = filling->handle[i].page;
+	if (!run->count)
+		return GPUMEM_OK;
+	status = gm_driver_map(&heap->driver, run->start, filling->page,
+			       run->count, run->pages * heap->page_bytes);
+	if (!status)
+		gm_handles_enter(heap, run, filling->page);
+	return status;
+}
+
+/* The largest handles first, one call for each size. *mapped_out: how many
+ * bytes are mapped; on failure the other handles are spare. */
+static gpumem_status map(struct gm_heap *heap, const struct filling *filling,
+			 uintptr_t start, size_t *mapped_out)
+{
+	size_t pages = 1;
+	uintptr_t at = start;
+	gpumem_status status = GPUMEM_OK;
+
+	for (size_t i = 0; i < filling->count; i++)
+		if (filling->handle[i].pages > pages)
+			pages = filling->handle[i].pages;
+	for (; pages && !status; pages /= 2) {
+		struct gm_run run = {.start = at, .pages = pages};
+
+		status = map_size(heap, filling, &run);
+		if (!status)
+			at += gm_run_bytes(heap, &run);
+		else
+			spare_up_to(heap, filling, pages);
+	}
+	*mapped_out = at - start;
+	return status;
+}
+
+/* What could not be mapped stays a hole; what could is free memory. */
+static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
+			  const struct plan *plan, size_t bytes,
+			  struct filling *filling)
+{
+	const struct gm_need need = {.pages = plan->count,
+				     .bytes = bytes,
+				     .a = plan->left,
+				     .b = plan->right};
+	struct gm_extent *extent = isolate(heap, plan);
+	size_t mapped = 0;
+	gpumem_status status = gm_handles_supply(heap, &need, filling->handle,
+						 &filling->count);
+
+	heap->nodes.promised--;
+	if (!status)
+		status = map(heap, filling, extent->address, &mapped);
+	if (mapped < extent->bytes) {
+		struct gm_extent *rest = extent;
+
+		if (mapped)
+			rest = gm_extent_split(&heap->nodes, extent, mapped);
+		gm_hole_insert(heap, rest);
+	}
+	if (mapped) {
+		extent->ticket = 0;
+		gm_arena_insert(arena, extent);
+	}
+	return status;
+}
+
+static gpumem_status reserve(struct gm_heap *heap, const struct plan *plan)
+{
+	gpumem_status status = gm_nodes_reserve(&heap->nodes, 3);
+
+	if (!status)
+		status = gm_map_ensure(plan->start,
+				       plan->count * heap->page_bytes);
+	if (!status)
+		status = gm_spare_room(heap,
+				       plan->count + gm_spare_stock(heap) + 1);
+	return status;
+}
+
+gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
+			    size_t bytes, size_t alignment)
+{
+	struct filling filling = {0};
+	struct plan plan;
+	gpumem_status status;
+
+	if (!choose(heap, arena, bytes, alignment, &plan)) {
+		status = gm_range_extend(heap, bytes, alignment);
+		if (status)
+			return status;
+		(void)choose(heap, arena, bytes, alignment, &plan);
+	}
+	status = reserve(heap, &plan);
+	if (status)
+		return status;
+	filling.handle = malloc(
+		plan.count * (sizeof(*filling.handle) + sizeof(*filling.page)));
+	if (!filling.handle)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a list of %zu pages",
+			       plan.count);
+	filling.page = (gpumem_page *)(filling.handle + plan.count);
+	heap->nodes.promised++; /* should part of it stay a hole */
+	status = fill(heap, arena, &plan, bytes, &filling);
+	free(filling.handle);
+	return status;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Growth without virtual memory: raw allocations ("segments"), each a span of
+ * its own, given back whole when nothing in them is used. See space.h.
+ */
+#include "handle.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* New segments are at least so large, or this part of what is reserved. Blocks
+ * do not lie across segments, so there is a rest at the end of each: with
+ * smaller segments these rests come to more than one segment that is taken too
+ * early. */
+static const uint64_t segment_min = 2 << 20;
+enum { SEGMENT_PART = 32 };
+
+/* Extents begin at multiples of the unit, also where the driver's addresses do
+ * not: room for that is taken too. */
+static uint64_t round_up(uint64_t bytes, uint64_t to)
+{
+	return (bytes + to - 1) / to * to;
+}
+
+uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
+			  size_t alignment)
+{
+	const struct gpumem_device_info *info = &heap->driver.device->info;
+	uint64_t extra = alignment > heap->unit ? alignment : 0;
+
+	if (heap->driver.device->raw_alignment < heap->unit)
+		extra += heap->unit;
+	return round_up(bytes + extra, info->granularity_bytes);
+}
+
+/* As many of the request as fill that part: what comes once comes again, and
+ * leaves no rest then. What is larger gets a segment of its own. */
+static uint64_t good_bytes(const struct gm_heap *heap, uint64_t least)
+{
+	uint64_t good = heap->books.reserved.current / SEGMENT_PART;
+
+	if (good < segment_min)
+		good = segment_min;
+	good = round_up(good, least);
+	if (good > heap->max_alloc_bytes)
+		good = heap->max_alloc_bytes;
+	return good > least ? good : least;
+}
+
+bool gm_segment_whole(const struct gm_span *span)
+{
+	const struct gm_extent *first = span->first;
+
+	return gm_extent_is(first, GM_EXTENT_FREE) && !first->next &&
+	       !first->arena->graph;
+}
+
+static bool is_unused(const struct gm_span *span)
+{
+	const struct gm_extent *first = span->first;
+
+	return gm_segment_whole(span) &&
+	       gm_arena_settled(first->arena, first->ticket);
+}
+
+/* Takes `good` bytes from the driver, or `least` when that is too much. */
+static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
+			  struct gm_span *span)
+{
+	uint64_t address;
+	gpumem_status status;
+
+	if (least > heap->max_alloc_bytes)
+		return gm_fail(GPUMEM_NO_MEMORY,
+			       "the device gives at most %llu bytes at a time",
+			       (unsigned long long)heap->max_alloc_bytes);
+	status = gm_limit_check(heap, good);
+	if (!status)
+		status = gm_driver_alloc(&heap->driver, good, &address);
+	if (status && good > least && status != GPUMEM_LOST) {
+		good = least;
+		status = gm_limit_check(heap, good);
+		if (!status)
+			status = gm_driver_alloc(&heap->driver, good, &address);
+	}
+	if (status)
+		return status;
+	span->address = (uintptr_t)address;
+	span->bytes = good;
+	return GPUMEM_OK;
+}
+
+/* With one reserved node. */
+static void add(struct gm_heap *heap, struct gm_arena *arena,
+		struct gm_span *span)
+{
+	struct gm_extent *extent = gm_nodes_take(&heap->nodes);
+	uintptr_t unit = heap->unit;
+
+	extent->address = (span->address + unit - 1) & ~(unit - 1);
+	extent->bytes =
+		(span->address + span->bytes - extent->address) & ~(unit - 1);
+	span->first = extent;
+	gm_span_link(&heap->spans, span);
+	gm_arena_insert(arena, extent);
+}
+
+static void unlink_span(struct gm_heap *heap, struct gm_span *span)
+{
+	gm_index_remove(&span->first->arena->index, span->first);
+	gm_nodes_give(&heap->nodes, span->first);
+	gm_span_unlink(&heap->spans, span);
+}
+
+static struct gm_span *find_unused(const struct gm_heap *heap,
+				   const struct gm_leave *leave)
+{
+	struct gm_span *span = heap->spans.first;
+	unsigned skip = leave->skip;
+
+	for (; span; span = span->next)
+		if (is_unused(span) && span->first->ticket <= leave->newest &&
+		    skip-- == 0)
+			return span;
+	return NULL;
+}
+
+/* Once the driver has it, it may give the same addresses to another thread: the
+ * heap has forgotten them by then. What the driver does not take comes back as
+ * memory that nobody has used. */
+gpumem_status gm_segment_leave(struct gm_heap *heap,
+			       const struct gm_leave *leave,
+			       uint64_t *bytes_out)
+{
+	struct gm_span *span = find_unused(heap, leave);
+	struct gm_space *space = heap->space;
+	gpumem_status status;
+
+	*bytes_out = 0;
+	if (!span)
+		return GPUMEM_OK;
+	unlink_span(heap, span);
+	heap->nodes.promised++; /* should it come back */
+	space->leaving_bytes += span->bytes;
+	pthread_mutex_unlock(&heap->mutex);
+	status = gm_driver_free(&heap->driver, span->address, span->bytes);
+	pthread_mutex_lock(&heap->mutex);
+	space->leaving_bytes -= span->bytes;
+	space->leaves++;
+	heap->nodes.promised--;
+	if (status) {
+		add(heap, heap->order->arenas, span);
+		return status;
+	}
+	*bytes_out = span->bytes;
+	gm_budget_unreserve(heap, span->bytes, 1);
+	free(span);
+	return GPUMEM_OK;
+}
+
+/* Before the heap grows: with the mutex held all the time, since what was found
+ * out so far must stay true. What cannot be given back now is no reason to
+ * fail. */
+static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
+{
+	struct gm_span *span = heap->spans.first, *next;
+
+	for (; span && heap->books.reserved.current > keep_bytes; span = next) {
+		next = span->next;
+		if (!is_unused(span) ||
+		    gm_driver_free(&heap->driver, span->address, span->bytes))
+			continue;
+		unlink_span(heap, span);
+		gm_budget_unreserve(heap, span->bytes, 1);
+		free(span);
+	}
+}
+
+gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
+			      size_t bytes, size_t alignment)
+{
+	uint64_t least = gm_segment_least(heap, bytes, alignment);
+	uint64_t good = good_bytes(heap, least);
+	uint64_t target = gm_budget_target(heap, bytes);
+	struct gm_span *span;
+	gpumem_status status;
+
+	if (heap->books.reserved.current + good > target &&
+	    !gm_heap_any_capturing(heap)) {
+		gm_arena_settle(arena, true);
+		make_room(heap, target > good ? target - good : 0);
+	}
+	status = gm_nodes_reserve(&heap->nodes, 1);
+	if (status)
+		return status;
+	span = calloc(1, sizeof(*span));
+	if (!span)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a segment's books");
+	status = take(heap, good, least, span);
+	if (status)
+		goto free_span;
+	status = gm_map_ensure(span->address, span->bytes);
+	if (status)
+		goto free_memory;
+	gm_budget_reserve(heap, span->bytes, 1);
+	add(heap, arena, span);
+	return GPUMEM_OK;
+
+free_memory:
+	(void)gm_driver_free(&heap->driver, span->address, span->bytes);
+free_span:
+	free(span);
+	return status;
+}

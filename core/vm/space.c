@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Spans and holes, beginning and end; see space.h. */
+#include "handle.h"
+#include "extent/ring.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* After so many a trim gives up. */
+enum { TRIM_FAILURES = 8 };
+
+void gm_hole_add(struct gm_heap *heap, struct gm_extent *hole)
+{
+	gm_ring_add(&heap->nodes, &heap->space->holes, hole);
+}
+
+void gm_hole_remove(struct gm_heap *heap, struct gm_extent *hole)
+{
+	gm_ring_remove(&heap->nodes, &heap->space->holes, hole);
+}
+
+void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent)
+{
+	struct gm_extent *next = gm_extent_next(&heap->nodes, extent);
+	struct gm_extent *prev = gm_extent_prev(&heap->nodes, extent);
+
+	gm_extent_set(extent, GM_EXTENT_HOLE);
+	extent->arena = NULL;
+	if (next && gm_extent_is(next, GM_EXTENT_HOLE)) {
+		gm_hole_remove(heap, next);
+		gm_extent_join(&heap->nodes, extent);
+	}
+	if (prev && gm_extent_is(prev, GM_EXTENT_HOLE))
+		gm_extent_join(&heap->nodes, prev);
+	else
+		gm_hole_add(heap, extent);
+}
+
+static void release_handle(struct gm_heap *heap, gpumem_page page, size_t pages,
+			   struct gm_first *first)
+{
+	size_t done;
+
+	gm_first_keep(first, gm_driver_page_destroy(&heap->driver,
+						    pages * heap->page_bytes,
+						    &page, 1, &done));
+}
+
+/* Unmaps and destroys `count` handles. What does not unmap is left as it is: a
+ * handle may only be destroyed, and addresses released, when it is mapped
+ * nowhere. */
+static bool release_run(struct gm_heap *heap, const struct gm_run *run,
+			struct gm_first *first)
+{
+	const struct gm_page *page = gm_page_at(&heap->spans, run->start);
+	gpumem_status status =
+		gm_driver_unmap(&heap->driver, run->start, run->count,
+				run->pages * heap->page_bytes);
+
+	gm_first_keep(first, status);
+	if (status)
+		return false;
+	for (size_t i = 0; i < run->count; i++)
+		release_handle(heap, page[i * run->pages].handle, run->pages,
+			       first);
+	return true;
+}
+
+/* Handles of one size side by side, from the first page of the first on. */
+static struct gm_run run_at(const struct gm_heap *heap,
+			    const struct gm_page *page, uintptr_t start)
+{
+	struct gm_run run = {.start = start,
+			     .pages = gm_page_handle_pages(&heap->spans, page)};
+
+	/* What is behind the pages of a span is 0. */
+	do
+		run.count++;
+	while (page[run.count * run.pages].handle &&
+	       gm_page_handle_pages(&heap->spans,
+				    page + run.count * run.pages) == run.pages);
+	return run;
+}
+
+/* In as few calls as it can: one for each run. False: something is still
+ * mapped. */
+static bool release_pages(struct gm_heap *heap, const struct gm_span *span,
+			  struct gm_first *first)
+{
+	const struct gm_spans *spans = &heap->spans;
+	size_t end = span->first_page + span->bytes / heap->page_bytes, i;
+	uintptr_t at = span->address;
+	bool all = true;
+
+	if (end > spans->high_page)
+		end = spans->high_page;
+	for (i = span->first_page; i < end;) {
+		struct gm_run run = {.pages = 1, .count = 1};
+
+		if (spans->page[i].handle) {
+			run = run_at(heap, &spans->page[i], at);
+			all &= release_run(heap, &run, first);
+		}
+		i += run.count * run.pages;
+		at += gm_run_bytes(heap, &run);
+	}
+	return all;
+}
+
+static void release_spare(struct gm_heap *heap, struct gm_first *first)
+{
+	const struct gm_space *space = heap->space;
+
+	for (size_t i = 0; i < space->spare_count; i++)
+		release_handle(heap, space->spare[i].page,
+			       space->spare[i].pages, first);
+}
+
+static gpumem_status release_span(struct gm_heap *heap,
+				  const struct gm_span *span)
+{
+	if (heap->vm)
+		return gm_range_release(heap, span);
+	return gm_driver_free(&heap->driver, span->address, span->bytes);
+}
+
+gpumem_status gm_space_init(struct gm_heap *heap)
+{
+	heap->space = calloc(1, sizeof(*heap->space));
+	return heap->space ? GPUMEM_OK
+			   : gm_fail(GPUMEM_NO_HOST_MEMORY,
+				     "no host memory for the pages of a pool");
+}
+
+uint64_t gm_space_host_bytes(const struct gm_heap *heap)
+{
+	const struct gm_space *space = heap->space;
+
+	return sizeof(*space) + heap->spans.high_page * sizeof(struct gm_page) +
+	       space->spare_room * sizeof(*space->spare);
+}
+
+gpumem_status gm_space_fini(struct gm_heap *heap)
+{
+	struct gm_spans *spans = &heap->spans;
+	struct gm_first first = {0};
+
+	if (!heap->space)
+		return GPUMEM_OK;
+	release_spare(heap, &first);
+	while (spans->first) {
+		struct gm_span *span = spans->first;
+
+		if (!heap->vm || release_pages(heap, span, &first))
+			gm_first_keep(&first, release_span(heap, span));
+		gm_span_unlink(spans, span);
+		free(span);
+	}
+	gm_spans_free_table(spans);
+	gm_budget_unreserve(heap, heap->books.reserved.current,
+			    heap->books.segments.current);
+	free(heap->space->spare);
+	free(heap->space);
+	heap->space = NULL;
+	return gm_first_end(&first);
+}
+
+gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
+			    size_t bytes, size_t alignment)
+{
+	heap->space->grown = true;
+	return heap->vm ? gm_pages_grow(heap, arena, bytes, alignment)
+			: gm_segment_grow(heap, arena, bytes, alignment);
+}
+
+gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
+{
+	uint64_t start = heap->books.reserved.current, gone = 0, bytes;
+	struct gm_leave leave = {.newest = UINT64_MAX};
+	struct gm_first first = {0};
+
+	if (!gm_arenas_settle(heap))
+		return GPUMEM_OK;
+	/* What fails is passed over, and not for ever. */
+	while (heap->books.reserved.current > keep_bytes &&
+	       start - keep_bytes > gone && leave.skip < TRIM_FAILURES) {
+		gpumem_status status;
+
+		leave.bytes = heap->books.reserved.current - keep_bytes;
+		status = gm_space_leave(heap, &leave, &bytes);
+		gm_first_keep(&first, status);
+		gone += bytes;
+		leave.skip += status != GPUMEM_OK;
+		if (!status && !bytes)
+			break;
+	}
+	return gm_first_end(&first);
+}
+
+gpumem_status gm_space_leave(struct gm_heap *heap, const struct gm_leave *leave,
+			     uint64_t *bytes_out)
+{
+	return heap->vm ? gm_pages_leave(heap, leave, bytes_out)
+			: gm_segment_leave(heap, leave, bytes_out);
+}
+
+uint64_t gm_space_whole_bytes(const struct gm_heap *heap)
+{
+	uint64_t bytes = heap->space->leaving_bytes;
+	const struct gm_span *span = heap->spans.first;
+
+	if (heap->vm)
+		return bytes + gm_handles_whole_bytes(heap);
+	for (; span; span = span->next)
+		if (gm_segment_whole(span))
+			bytes += span->bytes;
+	return bytes;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The handles that growth takes, from the cheapest source on: spare ones; those
+ * of free extents, as far as new ones would be waste; new ones; those of free
+ * extents after all. Where to map them is pages.c's business. See space.h.
+ */
+#include "handle.h"
+#include "base/error.h"
+
+#include <string.h>
+
+/* So many are created at a time. */
+enum { CREATE_COUNT = 64 };
+
+/* A handle is small beside a new one of so many times its pages. */
+enum { SMALL_PART = 8 };
+
+/* What was ours fills handles[] from the front on, what is new from the back.
+ *
+ *     missing + the pages of all these handles == need->pages
+ */
+struct supply {
+	const struct gm_need *need;
+	struct gm_handle *handles;
+	size_t ours, fresh; /* handles */
+	size_t missing;	    /* pages */
+};
+
+static void add_ours(struct supply *supply, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		supply->missing -= supply->handles[supply->ours++].pages;
+}
+
+static void take_spare(struct gm_heap *heap, struct supply *supply)
+{
+	struct gm_space *space = heap->space;
+
+	for (size_t i = space->spare_count; i-- > 0;) {
+		if (space->spare[i].pages > supply->missing)
+			continue;
+		supply->handles[supply->ours] = gm_spare_take(space, i);
+		add_ours(supply, 1);
+	}
+}
+
+static void steal(struct gm_heap *heap, struct supply *supply, size_t want,
+		  size_t more)
+{
+	add_ours(supply, gm_handles_steal(heap, supply->need, want, more,
+					  supply->handles + supply->ours));
+}
+
+/* Where little is missing, the stock is filled up at the same time. */
+static size_t restock(const struct gm_heap *heap, size_t want)
+{
+	size_t stock = gm_spare_stock(heap), have = heap->space->spare_pages;
+
+	return want <= stock && have < stock ? stock - have : 0;
+}
+
+/* `count` new handles of so many pages each. */
+static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
+				 size_t count, size_t pages)
+{
+	size_t bytes = pages * heap->page_bytes, made = 0;
+	gpumem_page page[CREATE_COUNT];
+	gpumem_status status =
+		gm_driver_page_create(&heap->driver, bytes, page, count, &made);
+
+	for (size_t i = 0; i < made; i++) {
+		size_t at = supply->need->pages - ++supply->fresh;
+
+		supply->handles[at] =
+			(struct gm_handle){.page = page[i], .pages = pages};
+	}
+	supply->missing -= made * pages;
+	gm_budget_reserve(heap, made * bytes, made);
+	return status;
+}
+
+/* The largest that a driver has no room for may go in smaller ones. */
+static gpumem_status create(struct gm_heap *heap, struct supply *supply)
+{
+	size_t pages = gm_budget_handle_pages(heap, supply->need->pages);
+	gpumem_status status = GPUMEM_OK;
+
+	while (supply->missing && pages) {
+		uint64_t room = gm_limit_room(heap) / heap->page_bytes;
+		size_t count = supply->missing / pages;
+
+		if (count > room / pages)
+			count = (size_t)(room / pages);
+		if (count > CREATE_COUNT)
+			count = CREATE_COUNT;
+		if (count)
+			status = create_some(heap, supply, count, pages);
+		if (status && status != GPUMEM_NO_MEMORY)
+			return status;
+		if (!count || status)
+			pages /= 2;
+	}
+	if (supply->missing && !status)
+		status = gm_limit_check(heap, heap->page_bytes);
+	return status;
+}
+
+/* How many pages may be new before memory would be wasted. */
+static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
+{
+	uint64_t target = gm_budget_target(heap, need->bytes);
+	uint64_t reserved = heap->books.reserved.current;
+
+	return target > reserved ? (target - reserved) / heap->page_bytes : 0;
+}
+
+/* Of what was taken for a large request from `first` on, handles that are a
+ * small part of a new one go back and come again in large ones: each takes a
+ * call to map, now and whenever it moves. Returns how many pages went; what the
+ * driver keeps is spare. */
+static size_t give_small(struct gm_heap *heap, struct supply *supply,
+			 size_t first)
+{
+	size_t large = gm_budget_handle_pages(heap, supply->need->pages);
+	size_t small = 0, kept = first, gone = 0, back;
+
+	for (size_t i = first; i < supply->ours; i++)
+		if (supply->handles[i].pages <= large / SMALL_PART)
+			small += supply->handles[i].pages;
+	back = small / large * large;
+	for (size_t i = first; i < supply->ours; i++) {
+		struct gm_handle handle = supply->handles[i];
+
+		if (handle.pages > large / SMALL_PART || handle.pages > back) {
+			supply->handles[kept++] = handle;
+			continue;
+		}
+		back -= handle.pages;
+		supply->missing += handle.pages;
+		if (gm_handles_destroy(heap, &handle, 1))
+			gone += handle.pages;
+	}
+	supply->ours = kept;
+	return gone;
+}
+
+/* A handle that is too large to be moved is given back instead: what is missing
+ * is created anew, and takes less. */
+static void save(struct gm_heap *heap, struct supply *supply)
+{
+	size_t fresh = allowed(heap, supply->need), want, broken;
+	size_t first = supply->ours;
+
+	if (supply->missing > fresh) {
+		want = supply->missing - fresh;
+		steal(heap, supply, want, restock(heap, want));
+		fresh += give_small(heap, supply, first);
+	}
+	while (supply->missing > fresh &&
+	       (broken = gm_handles_break(heap, supply->need)))
+		fresh += broken;
+}
+
+/* What was created goes back, but for a capture that is under way: then it
+ * stays, as spare. */
+static void undo(struct gm_heap *heap, const struct supply *supply)
+{
+	const struct gm_handle *made =
+		supply->handles + supply->need->pages - supply->fresh;
+
+	gm_spare_give(heap, supply->handles, supply->ours);
+	if (gm_heap_any_capturing(heap))
+		gm_spare_give(heap, made, supply->fresh);
+	else
+		(void)gm_handles_destroy(heap, made, supply->fresh);
+}
+
+static bool may_help(gpumem_status status)
+{
+	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
+}
+
+gpumem_status gm_handles_supply(struct gm_heap *heap,
+				const struct gm_need *need,
+				struct gm_handle *handles, size_t *count_out)
+{
+	struct supply supply = {
+		.need = need, .handles = handles, .missing = need->pages};
+	struct gm_first first = {0};
+
+	take_spare(heap, &supply);
+	save(heap, &supply);
+	gm_first_keep(&first, create(heap, &supply));
+	/* What is asked and given back from here on may fail too, and is not
+	 * why. */
+	if (supply.missing)
+		steal(heap, &supply, supply.missing, 0);
+	if (supply.missing && may_help(first.status) &&
+	    gm_handles_break(heap, need)) {
+		first.status = GPUMEM_OK;
+		gm_first_keep(&first, create(heap, &supply));
+	}
+	if (supply.missing) {
+		undo(heap, &supply);
+		return gm_first_end(&first);
+	}
+	memmove(handles + supply.ours, handles + need->pages - supply.fresh,
+		supply.fresh * sizeof(*handles));
+	*count_out = supply.ours + supply.fresh;
+	return GPUMEM_OK;
+}
