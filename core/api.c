@@ -5,7 +5,7 @@
  * The door: blocks, pools and streams. It looks at arguments, and calls what
  * does the work. All public functions are defined here and in the other
  * api_*.c, but for those of the simulated GPU (backends/host/). The hot path is
- * inlined from heap/hot.h.
+ * inlined from cache/hot.h.
  */
 #include <gpumem/gpumem.h>
 
@@ -90,7 +90,7 @@ gpumem_status gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes,
 static gpumem_status free_locked(void *ptr, gpumem_stream stream)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_pool_free(ptr, stream);
+	gpumem_status status = gm_pool_explain(ptr, gm_heap_free(ptr, stream));
 
 	gm_locals_end_call();
 	return status;
@@ -116,7 +116,8 @@ gpumem_status gpumem_use_on(void *ptr, gpumem_stream stream)
 {
 	GM_SCOPE;
 
-	return ptr ? gm_pool_use_on(ptr, stream) : gm_null_argument("ptr");
+	return ptr ? gm_pool_explain(ptr, gm_heap_use_on(ptr, stream))
+		   : gm_null_argument("ptr");
 }
 
 gpumem_status gpumem_query(const void *ptr, struct gpumem_block *block_out)
@@ -152,8 +153,9 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 	if (!pool_out)
 		return gm_null_argument("pool_out");
 	if (config)
-		status = gm_struct_take(&gm_structs[GM_STRUCT_gpumem_pool_config],
-					&all, config);
+		status = gm_struct_take(
+			&gm_structs[GM_STRUCT_gpumem_pool_config], &all,
+			config);
 	return status ? status : gm_pool_create(device, &all, pool_out);
 }
 
@@ -217,7 +219,7 @@ gpumem_status gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 	if (!status && !pool)
 		status = gm_null_argument("pool");
 	if (!status)
-		status = gm_pool_trim(pool, keep_bytes, &released);
+		status = gm_heap_trim(&pool->heap, keep_bytes, &released);
 	if (released_bytes_out)
 		*released_bytes_out = released;
 	return status;

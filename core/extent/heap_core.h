@@ -9,7 +9,7 @@
  *     order   whose free memory is whose, and when a stream is done with it
  *     space   (vm) memory from the driver and back, and how much of it
  *     caches  (cache) slabs, and what threads keep ready
- *     decay   (heap) what goes back by itself
+ *     policy  (heap) what is tried in which order, and what goes back by itself
  *
  * `mutex` guards everything but what says otherwise; the functions of these
  * modules want it held unless they say otherwise.
@@ -26,8 +26,8 @@
 #include <pthread.h>
 
 struct gm_caches;
-struct gm_decay;
 struct gm_order;
+struct gm_policy;
 struct gm_space;
 
 struct gm_heap {
@@ -49,7 +49,7 @@ struct gm_heap {
 	struct gm_order *order;
 	struct gm_space *space;
 	struct gm_caches *caches;
-	struct gm_decay *decay;
+	struct gm_policy *policy;
 };
 
 /* All extents, span by span in address order. */

@@ -32,7 +32,7 @@ static bool old_ticket(const struct gm_decay *decay, uint64_t now_ns,
  * were folded in. */
 static void tick(struct gm_heap *heap, uint64_t now_ns)
 {
-	struct gm_decay *decay = heap->decay;
+	struct gm_decay *decay = &heap->policy->decay;
 	unsigned at = (unsigned)(decay->noted++ % GM_DECAY_NOTES);
 	struct gm_local *local;
 
@@ -95,7 +95,7 @@ static bool empty_caches(struct gm_heap *heap)
 /* What the driver does not take is passed over until the next tick. */
 static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 {
-	struct gm_decay *decay = heap->decay;
+	struct gm_decay *decay = &heap->policy->decay;
 	struct gm_leave leave = {.bytes = CHORE_PAGES * heap->page_bytes,
 				 .skip = decay->refused};
 	struct gm_arena *arena = heap->order->arenas;
@@ -118,7 +118,7 @@ static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 bool gm_decay_step(struct gm_heap *heap, uint64_t now_ns)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
-	struct gm_decay *decay = heap->decay;
+	struct gm_decay *decay = &heap->policy->decay;
 	bool more;
 
 	if (now_ns < decay->next_ns)

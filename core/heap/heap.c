@@ -108,6 +108,21 @@ static int init_mutex(pthread_mutex_t *mutex)
 	return error;
 }
 
+static void help_nobody(struct gm_heap *heap)
+{
+	(void)heap;
+}
+
+static bool ask_nobody(struct gm_heap *heap, uint64_t needed_bytes)
+{
+	(void)heap;
+	(void)needed_bytes;
+	return false;
+}
+
+static const struct gm_helpers no_helpers = {.trim_others = help_nobody,
+					     .ask_program = ask_nobody};
+
 /* What each module has of its own. */
 static gpumem_status make_modules(struct gm_heap *heap)
 {
@@ -119,10 +134,12 @@ static gpumem_status make_modules(struct gm_heap *heap)
 		status = gm_caches_init(heap);
 	if (status)
 		return status;
-	heap->decay = calloc(1, sizeof(*heap->decay));
-	return heap->decay ? GPUMEM_OK
-			   : gm_fail(GPUMEM_NO_HOST_MEMORY,
-				     "no host memory for a pool");
+	heap->policy = calloc(1, sizeof(*heap->policy));
+	if (!heap->policy)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a pool");
+	pthread_mutex_init(&heap->policy->trim_mutex, NULL);
+	return GPUMEM_OK;
 }
 
 static gpumem_status end_modules(struct gm_heap *heap)
@@ -132,8 +149,10 @@ static gpumem_status end_modules(struct gm_heap *heap)
 	gm_order_fini(heap);
 	gm_caches_fini(heap);
 	gm_nodes_fini(&heap->nodes);
-	free(heap->decay);
-	heap->decay = NULL;
+	if (heap->policy)
+		pthread_mutex_destroy(&heap->policy->trim_mutex);
+	free(heap->policy);
+	heap->policy = NULL;
 	return status;
 }
 
@@ -162,7 +181,9 @@ static gpumem_status configure(struct gm_heap *heap,
 	budget->waste_max = gm_option_fraction("waste_max");
 	budget->limit_bytes = config->limit_bytes;
 	budget->soft_limit_bytes = config->soft_limit_bytes;
-	heap->decay->period_ns =
+	heap->policy->helpers = config->helpers ? config->helpers : &no_helpers;
+	heap->policy->wait = gm_option_bool("wait");
+	heap->policy->decay.period_ns =
 		gm_decay_period_ns(gm_option_count("decay_ms"));
 	gm_classes_init(&heap->classes, (uint32_t)heap->unit,
 			gm_option_bytes("cache"));
@@ -189,8 +210,10 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 		goto end_modules;
 	}
 	status = gm_space_start(heap);
-	if (!status)
+	if (!status) {
+		gm_ladder_tell(heap);
 		return GPUMEM_OK;
+	}
 	pthread_mutex_destroy(&heap->mutex);
 end_modules:
 	(void)end_modules(heap);
@@ -242,7 +265,7 @@ uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 {
 	return gm_nodes_bytes(&heap->nodes) + gm_order_host_bytes(heap) +
 	       gm_space_host_bytes(heap) + gm_caches_host_bytes(heap) +
-	       sizeof(*heap->decay) +
+	       sizeof(*heap->policy) +
 	       /* Its share of the map of addresses. */
 	       (heap->books.reserved.current >> GM_GRANULE_SHIFT) *
 		       sizeof(uintptr_t);

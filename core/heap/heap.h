@@ -2,27 +2,43 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A heap: one pool's memory, put together of the modules below. It knows how to
- * find, cut, merge, map and give back; when to do which is the business of the
- * pool above it.
+ * A heap: one pool's memory, put together of the modules below, and when what
+ * is done with it: which source an allocation comes from (ladder.h), what goes
+ * back by itself (decay.h), and what a trim gives back. The pool above it has
+ * limits, callbacks, statistics and reports.
  *
- * The heap's mutex guards it; its functions want it held unless they say
- * otherwise.
+ * Locks, in this order: `trim_mutex`, the heap's. gm_heap_alloc(), _free(),
+ * _use_on(), _trim() and _decay() take them themselves; the other functions
+ * want the heap's held unless they say otherwise.
  */
 #ifndef GM_HEAP_HEAP_H
 #define GM_HEAP_HEAP_H
 
 #include "decay.h"
+#include "ladder.h"
 #include "cache/cache.h"
 #include "order/order.h"
 #include "vm/space.h"
+
+struct gm_policy {
+	struct gm_decay decay;
+	pthread_mutex_t trim_mutex;	  /* one gives memory back at a time */
+	const struct gm_helpers *helpers; /* constant */
+	bool wait;			  /* constant: option `wait` */
+	struct {
+		pthread_t thread;
+		pthread_cond_t wake; /* with the trim mutex */
+		bool runs, stop;     /* stop: under the trim mutex */
+	} keeper;		     /* option `decay_thread` */
+};
 
 struct gm_heap_config {
 	uint64_t limit_bytes, soft_limit_bytes, page_bytes;
 	gpumem_kind kind;
 	void *const *peers; /* kept: see struct gm_driver */
 	size_t peer_count;
-	uint32_t share; /* gpumem_share */
+	uint32_t share;			  /* gpumem_share */
+	const struct gm_helpers *helpers; /* NULL: nobody helps */
 };
 
 /* Without the mutex. OK, NO_HOST_MEMORY, or what the driver said. */
@@ -31,6 +47,30 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 /* Without the mutex; no other thread uses the heap. Live blocks are given back
  * too. OK, or the first thing the driver said against it. */
 gpumem_status gm_heap_fini(struct gm_heap *heap);
+
+/* Blocks, without the mutex: OK, or what gpumem_alloc(), gpumem_free() and
+ * gpumem_use_on() may return; a LIMIT or NO_MEMORY without the figures. */
+gpumem_status gm_heap_alloc(struct gm_heap *heap,
+			    const struct gm_request *request, void **ptr_out);
+gpumem_status gm_heap_free(void *ptr, gpumem_stream stream);
+gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream);
+
+/* Without the mutex: gives back what is unused and settled until keep_bytes are
+ * reserved. OK, LOST, or the first thing the driver said against it. */
+gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
+			   uint64_t *released_out);
+/* Without the mutex: one chore of decay if one is due; nothing while another
+ * thread gives memory back. */
+void gm_heap_decay(struct gm_heap *heap);
+/* A thread that does nothing else, where option `decay_thread` wants one. OK,
+ * or NO_HOST_MEMORY. */
+gpumem_status gm_keeper_start(struct gm_heap *heap);
+void gm_keeper_stop(struct gm_heap *heap);
+
+/* Locks the heap with all caches of threads stopped and folded in: the counters
+ * are then exact. */
+void gm_heap_stop(struct gm_heap *heap);
+void gm_heap_go(struct gm_heap *heap);
 
 /* `heir` takes over what is settled of all other arenas' free extents. Those of
  * dropped streams, once settled, leave all they have, and are no more. */

@@ -40,7 +40,7 @@ void gm_arena_adopt(struct gm_arena *heir, struct gm_arena *from)
 		list = extent->left;
 		if (gm_arena_settled(from, extent->ticket)) {
 			gm_arena_pass_on(heir, extent);
-			gm_arena_insert(heir, extent);
+			(void)gm_arena_insert(heir, extent);
 		} else {
 			gm_index_insert(&from->index, extent);
 		}
@@ -63,7 +63,7 @@ bool gm_arenas_borrow(struct gm_heap *heap, struct gm_arena *heir, size_t bytes,
 			continue;
 		gm_index_remove(&arena->index, extent);
 		gm_arena_pass_on(heir, extent);
-		gm_arena_insert(heir, extent);
+		(void)gm_arena_insert(heir, extent);
 		return true;
 	}
 	return false;

@@ -127,7 +127,8 @@ static bool joins(const struct gm_extent *a, const struct gm_extent *b)
 	return b && gm_extent_is(b, GM_EXTENT_FREE) && b->arena == a->arena;
 }
 
-void gm_arena_insert(struct gm_arena *arena, struct gm_extent *extent)
+struct gm_extent *gm_arena_insert(struct gm_arena *arena,
+				  struct gm_extent *extent)
 {
 	struct gm_nodes *nodes = &arena->heap->nodes;
 	struct gm_extent *next = gm_extent_next(nodes, extent);
@@ -151,6 +152,7 @@ void gm_arena_insert(struct gm_arena *arena, struct gm_extent *extent)
 	}
 	extent->ticket = ticket;
 	gm_index_insert(&arena->index, extent);
+	return extent;
 }
 
 void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
@@ -163,6 +165,6 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
 	extent->ticket = arena->ticket;
 	if (heap->vm)
 		gm_pages_touch(&heap->spans, extent);
-	gm_arena_insert(arena, extent);
+	(void)gm_arena_insert(arena, extent);
 	gm_arena_count_free(arena);
 }

@@ -104,9 +104,11 @@ struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
 
 /* Puts an extent that is in no index back, merged with its free neighbours of
  * the same arena. The first is a free by the user, whose work may still run;
- * the second keeps the ticket that the extent has. */
+ * the second keeps the ticket that the extent has, and returns what it is part
+ * of then. */
 void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent);
-void gm_arena_insert(struct gm_arena *arena, struct gm_extent *extent);
+struct gm_extent *gm_arena_insert(struct gm_arena *arena,
+				  struct gm_extent *extent);
 
 /* `heir` takes over one free extent of another arena that is settled and fits.
  * False: there is none. */

@@ -9,7 +9,6 @@
  * stream adopts from them, no page is moved out of them or given back.
  */
 #include "pool.h"
-#include "cache/local.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -79,10 +78,10 @@ gpumem_status gm_graph_begin(struct gpumem_graph *graph, gpumem_stream stream)
 {
 	gpumem_status status;
 
-	gm_pool_stop(graph->pool);
+	gm_heap_stop(&graph->pool->heap);
 	gm_locals_flush(&graph->pool->heap);
 	status = begin(graph, stream);
-	gm_pool_go(graph->pool);
+	gm_heap_go(&graph->pool->heap);
 	return status;
 }
 
@@ -92,7 +91,7 @@ gpumem_status gm_graph_end(struct gpumem_graph *graph, gpumem_stream stream)
 	gpumem_status status = GPUMEM_OK;
 	struct gm_arena *arena;
 
-	gm_pool_stop(graph->pool);
+	gm_heap_stop(&graph->pool->heap);
 	gm_locals_flush(heap);
 	arena = arena_of(graph, stream);
 	if (arena && arena->routed)
@@ -101,7 +100,7 @@ gpumem_status gm_graph_end(struct gpumem_graph *graph, gpumem_stream stream)
 		status = gm_fail(GPUMEM_INVALID,
 				 "the blocks of that stream do not go to this "
 				 "graph");
-	gm_pool_go(graph->pool);
+	gm_heap_go(&graph->pool->heap);
 	return status;
 }
 
@@ -149,7 +148,7 @@ gpumem_status gm_graph_destroy(struct gpumem_graph *graph, gpumem_stream stream)
 	struct gpumem_pool *pool = graph->pool;
 	gpumem_status status;
 
-	gm_pool_stop(pool);
+	gm_heap_stop(&pool->heap);
 	gm_locals_flush(&pool->heap);
 	if (is_routed(graph))
 		status = gm_fail(GPUMEM_BUSY,
@@ -162,7 +161,7 @@ gpumem_status gm_graph_destroy(struct gpumem_graph *graph, gpumem_stream stream)
 		status = release(graph, stream);
 	if (!status)
 		unlink_graph(graph);
-	gm_pool_go(pool);
+	gm_heap_go(&pool->heap);
 	if (!status)
 		free(graph);
 	return status;

@@ -3,25 +3,11 @@
 
 /* A pool's life; see pool.h. */
 #include "pool.h"
-#include "cache/local.h"
 #include "base/error.h"
 #include "base/option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-void gm_pool_stop(struct gpumem_pool *pool)
-{
-	pthread_mutex_lock(&pool->heap.mutex);
-	gm_locals_stop(&pool->heap);
-	gm_locals_fold(&pool->heap);
-}
-
-void gm_pool_go(struct gpumem_pool *pool)
-{
-	gm_locals_go(&pool->heap);
-	pthread_mutex_unlock(&pool->heap.mutex);
-}
 
 static void link_pool(struct gpumem_pool *pool)
 {
@@ -49,7 +35,6 @@ static void unlink_pool(struct gpumem_pool *pool)
 static void free_pool(struct gpumem_pool *pool)
 {
 	pthread_mutex_destroy(&pool->pressure_mutex);
-	pthread_mutex_destroy(&pool->trim_mutex);
 	gm_pool_drop_peers(pool);
 	free(pool->pressure);
 	free(pool);
@@ -73,6 +58,7 @@ static gpumem_status init_heap(struct gpumem_pool *pool,
 		.peers = pool->peer_handles,
 		.peer_count = pool->peer_count,
 		.share = config->shareable,
+		.helpers = &gm_pool_helpers,
 	};
 
 	return gm_heap_init(&pool->heap, pool->device, &heap_config);
@@ -89,7 +75,6 @@ static gpumem_status create(struct gpumem_device *device,
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a pool");
 	pthread_mutex_init(&pool->pressure_mutex, NULL);
-	pthread_mutex_init(&pool->trim_mutex, NULL);
 	pool->device = device;
 	status = gm_pool_set_peers(pool, config);
 	if (status)
@@ -99,12 +84,11 @@ static gpumem_status create(struct gpumem_device *device,
 		goto free_pool;
 	status = gm_pool_enable_peers(pool);
 	if (!status)
-		status = gm_pool_keeper_start(pool);
+		status = gm_keeper_start(&pool->heap);
 	if (status)
 		goto end_heap;
 	snprintf(pool->name, sizeof(pool->name), "%s",
 		 config->name ? config->name : "pool");
-	pool->wait = gm_option_bool("wait");
 	link_pool(pool);
 	gm_pools_add(pool);
 	*pool_out = pool;
@@ -174,12 +158,12 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 	gpumem_status status;
 	bool graphs;
 
-	gm_pool_stop(pool);
+	gm_heap_stop(&pool->heap);
 	status = refuse_if_captured(pool);
 	graphs = pool->graphs != NULL;
 	blocks = pool->heap.books.blocks.current;
 	bytes = pool->heap.books.allocated.current;
-	gm_pool_go(pool);
+	gm_heap_go(&pool->heap);
 	if (status)
 		return status;
 	if ((!blocks && !graphs) || force)
@@ -198,7 +182,7 @@ static gpumem_status dispose(struct gpumem_pool *pool)
 {
 	gpumem_status status;
 
-	gm_pool_keeper_stop(pool);
+	gm_keeper_stop(&pool->heap);
 	gm_pools_remove(pool);
 	unlink_pool(pool);
 	wait_for_all(pool);

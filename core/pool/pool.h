@@ -2,19 +2,18 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A pool: a heap, its limits and callbacks, and the policy: where a block comes
- * from and what happens before "out of memory".
+ * A pool: a heap (heap/heap.h) with its limits, callbacks, statistics, reports
+ * and graphs.
  *
  * Locks, in this order: the registry of all pools', a device's (its list of
- * pools), a pool's callbacks', its trim's, a heap's. The user's functions are
- * called with none of them held, but for gpumem_pool_visit()'s (the heap's) and
+ * pools), a pool's callbacks', a heap's two. The user's functions are called with
+ * none of them held, but for gpumem_pool_visit()'s (the heap's) and
  * gpumem_pool_each()'s (the device's).
  */
 #ifndef GM_POOL_POOL_H
 #define GM_POOL_POOL_H
 
 #include "heap/heap.h"
-#include "cache/slab.h"
 
 struct gm_first;
 
@@ -32,13 +31,6 @@ struct gpumem_pool {
 	struct gpumem_device **peers; /* constant: held open; NULL: none */
 	void **peer_handles;	      /* constant: the backend's, in order */
 	size_t peer_count;	      /* constant */
-	bool wait;		      /* constant: option `wait` */
-	pthread_mutex_t trim_mutex;   /* one gives memory back at a time */
-	struct {
-		pthread_t thread;
-		pthread_cond_t wake; /* with the trim mutex */
-		bool runs, stop;     /* stop: under the trim mutex */
-	} keeper;		     /* option `decay_thread` */
 	pthread_mutex_t pressure_mutex;
 	struct gpumem_graph *graphs;  /* under the heap's mutex */
 	struct gm_pressure *pressure; /* in order of addition */
@@ -56,13 +48,6 @@ static inline struct gpumem_pool *gm_pool_of_heap(struct gm_heap *heap)
 	return (struct gpumem_pool *)((char *)heap -
 				      offsetof(struct gpumem_pool, heap));
 }
-
-/* What is asked of a pool. */
-struct gm_request {
-	size_t bytes;	  /* > 0 */
-	size_t alignment; /* a power of two; blocks have at least the unit's */
-	gpumem_stream stream;
-};
 
 /* pool.c: life. */
 gpumem_status gm_pool_create(struct gpumem_device *device,
@@ -92,20 +77,17 @@ void gm_pools_remove(struct gpumem_pool *pool);
 void gm_pools_visit(bool (*fn)(struct gpumem_pool *pool, void *user),
 		    void *user);
 
-/* alloc.c: the ladder; try.c: its lower part, under the heap's mutex. */
+/* alloc.c */
+extern const struct gm_helpers gm_pool_helpers;
+/* gm_heap_alloc(), with the sentence of an out of memory. */
 gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 			    const struct gm_request *request, void **ptr_out);
-gpumem_status gm_pool_try(struct gpumem_pool *pool,
-			  const struct gm_request *request, void **ptr_out);
-
-/* free.c */
-gpumem_status gm_pool_free(void *ptr, gpumem_stream stream);
-gpumem_status gm_pool_use_on(void *ptr, gpumem_stream stream);
+/* Returns the status; a BAD_POINTER says more of a pointer that was imported.
+ */
+gpumem_status gm_pool_explain(const void *ptr, gpumem_status status);
 
 /* reclaim.c */
-gpumem_status gm_pool_trim(struct gpumem_pool *pool, uint64_t keep_bytes,
-			   uint64_t *released_out);
-/* The same for the device's other pools of the kind, all they have to spare. */
+/* gm_heap_trim() for the device's other pools of the kind. */
 void gm_pool_trim_siblings(struct gpumem_pool *pool);
 gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 				  gpumem_stream stream);
@@ -124,13 +106,6 @@ gpumem_status gm_graph_destroy(struct gpumem_graph *graph,
 			       gpumem_stream stream);
 /* The pool goes with all its graphs. */
 void gm_graphs_forget(struct gpumem_pool *pool);
-
-/* decay.c: one chore of decay if one is due; nothing while another thread gives
- * memory back. */
-void gm_pool_decay(struct gpumem_pool *pool);
-/* OK, also when none is wanted; NO_HOST_MEMORY. */
-gpumem_status gm_pool_keeper_start(struct gpumem_pool *pool);
-void gm_pool_keeper_stop(struct gpumem_pool *pool);
 
 /* pressure.c: true when a callback wants the allocation tried again. */
 bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes);
@@ -174,10 +149,5 @@ gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);
 /* report.c: the sentence of a failure for memory; returns its status. */
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			     uint64_t bytes);
-
-/* Locks the heap with all caches of threads stopped and folded in: the books
- * are then exact. */
-void gm_pool_stop(struct gpumem_pool *pool);
-void gm_pool_go(struct gpumem_pool *pool);
 
 #endif

@@ -6,7 +6,7 @@
  * meanwhile, so that the block stays what it is.
  */
 #include "share.h"
-#include "block.h"
+#include "heap/block.h"
 #include "pool.h"
 #include "base/error.h"
 #include "base/struct.h"
@@ -186,7 +186,7 @@ gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
 {
 	struct gpumem_shared shared = {.size = sizeof(shared)};
 	struct gm_block block;
-	gpumem_status status = gm_block_lock(ptr, &block);
+	gpumem_status status = gm_pool_explain(ptr, gm_block_lock(ptr, &block));
 
 	if (status)
 		return status;

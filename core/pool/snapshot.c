@@ -3,7 +3,6 @@
 
 /* The walks: visit every block, and check everything. */
 #include "pool.h"
-#include "cache/local.h"
 #include "extent/map.h"
 
 void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
@@ -83,7 +82,7 @@ gpumem_status gm_pool_visit(struct gpumem_pool *pool, visit_fn fn, void *user)
 	const struct gm_extent *extent;
 	bool go_on = true;
 
-	gm_pool_stop(pool);
+	gm_heap_stop(&pool->heap);
 	extent = gm_heap_first(&pool->heap);
 	for (; extent && go_on; extent = gm_heap_next(&pool->heap, extent)) {
 		struct gpumem_block block;
@@ -95,7 +94,7 @@ gpumem_status gm_pool_visit(struct gpumem_pool *pool, visit_fn fn, void *user)
 		gm_pool_describe(pool, extent, &block);
 		go_on = fn(&block, user);
 	}
-	gm_pool_go(pool);
+	gm_heap_go(&pool->heap);
 	return GPUMEM_OK;
 }
 
@@ -103,8 +102,8 @@ gpumem_status gm_pool_check(struct gpumem_pool *pool)
 {
 	gpumem_status status;
 
-	gm_pool_stop(pool);
+	gm_heap_stop(&pool->heap);
 	status = gm_heap_check(&pool->heap);
-	gm_pool_go(pool);
+	gm_heap_go(&pool->heap);
 	return status;
 }

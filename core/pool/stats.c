@@ -4,7 +4,6 @@
 /* The books, as the public struct of statistics. No driver call, and no walk
  * over live blocks. */
 #include "pool.h"
-#include "cache/local.h"
 
 static uint64_t largest_free(const struct gm_heap *heap)
 {
@@ -71,7 +70,7 @@ static void copy_books(struct gm_heap *heap, struct gpumem_stats *stats)
 	stats->ooms = books->ooms;
 	stats->trims = books->trims;
 	stats->moved_bytes = books->moved_bytes;
-	stats->decayed_bytes = heap->decay->bytes;
+	stats->decayed_bytes = heap->policy->decay.bytes;
 	stats->pending_bytes = heap->order->pending.bytes;
 	stats->quarantined_bytes = heap->order->pending.held_bytes;
 	stats->free_bytes = books->reserved.current - books->active.current;
@@ -82,7 +81,7 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 	struct gm_heap *heap = &pool->heap;
 
 	*stats_out = (struct gpumem_stats){.size = sizeof(*stats_out)};
-	gm_pool_stop(pool);
+	gm_heap_stop(&pool->heap);
 	copy_books(heap, stats_out);
 	stats_out->largest_free_bytes = largest_free(heap);
 	stats_out->cached_bytes = gm_locals_cached_bytes(heap);
@@ -93,7 +92,7 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 	stats_out->soft_limit_bytes = heap->space->budget.soft_limit_bytes;
 	stats_out->limit_bytes = heap->space->budget.limit_bytes;
 	copy_calls(&heap->driver, stats_out);
-	gm_pool_go(pool);
+	gm_heap_go(&pool->heap);
 	if (stats_out->free_bytes)
 		stats_out->fragmentation =
 			1 - (double)stats_out->largest_free_bytes /
@@ -104,7 +103,7 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 {
 	struct gm_books *books = &pool->heap.books;
 
-	gm_pool_stop(pool);
+	gm_heap_stop(&pool->heap);
 	gm_gauge_reset(&books->requested, totals);
 	gm_gauge_reset(&books->allocated, totals);
 	gm_gauge_reset(&books->active, totals);
@@ -114,10 +113,10 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 	if (totals) {
 		books->allocs = books->misses = books->retries = 0;
 		books->ooms = books->trims = books->moved_bytes = 0;
-		pool->heap.decay->bytes = 0;
+		pool->heap.policy->decay.bytes = 0;
 		gm_driver_reset_counts(&pool->heap.driver);
 	}
-	gm_pool_go(pool);
+	gm_heap_go(&pool->heap);
 }
 
 void gm_pool_each(struct gpumem_device *device,

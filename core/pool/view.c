@@ -8,7 +8,7 @@
  * the view then is in free.c and heap/pending.c. The heap is locked meanwhile.
  */
 #include "pool.h"
-#include "block.h"
+#include "heap/block.h"
 #include "base/error.h"
 #include "device/object.h"
 
@@ -89,7 +89,7 @@ static gpumem_status view_locked(struct gm_block *block, void **view_out)
 gpumem_status gm_pool_view(const void *ptr, void **view_out)
 {
 	struct gm_block block;
-	gpumem_status status = gm_block_lock(ptr, &block);
+	gpumem_status status = gm_pool_explain(ptr, gm_block_lock(ptr, &block));
 
 	if (status)
 		return status;

@@ -28,13 +28,16 @@ struct gm_wish {
 	uint64_t newest; /* last freed with this ticket or before it */
 };
 
+/* As gm_space_grow(); *extent_out may be set on failure too. */
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
-			    size_t bytes, size_t alignment);
+			    size_t bytes, size_t alignment,
+			    struct gm_extent **extent_out);
 /* Bytes of the smallest segment that holds so many. */
 uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
 			  size_t alignment);
 gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
-			      size_t bytes, size_t alignment);
+			      size_t bytes, size_t alignment,
+			      struct gm_extent **extent_out);
 
 /* range.c: addresses for the pages of heaps. */
 

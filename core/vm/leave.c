@@ -162,7 +162,7 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 	heap->space->leaving_bytes -= gm_run_bytes(heap, run);
 	heap->space->leaves++;
 	if (status) {
-		gm_arena_insert(step->extent->arena, step->extent);
+		(void)gm_arena_insert(step->extent->arena, step->extent);
 		return 0;
 	}
 	if (step->extent) {

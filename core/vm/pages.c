@@ -185,7 +185,8 @@ static gpumem_status map(struct gm_heap *heap, const struct filling *filling,
 /* What could not be mapped stays a hole; what could is free memory. */
 static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 			  const struct plan *plan, size_t bytes,
-			  struct filling *filling)
+			  struct filling *filling,
+			  struct gm_extent **extent_out)
 {
 	const struct gm_need need = {.pages = plan->count,
 				     .bytes = bytes,
@@ -208,7 +209,7 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 	}
 	if (mapped) {
 		extent->ticket = 0;
-		gm_arena_insert(arena, extent);
+		*extent_out = gm_arena_insert(arena, extent);
 	}
 	return status;
 }
@@ -227,7 +228,8 @@ static gpumem_status reserve(struct gm_heap *heap, const struct plan *plan)
 }
 
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
-			    size_t bytes, size_t alignment)
+			    size_t bytes, size_t alignment,
+			    struct gm_extent **extent_out)
 {
 	struct filling filling = {0};
 	struct plan plan;
@@ -250,7 +252,7 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			       plan.count);
 	filling.page = (gpumem_page *)(filling.handle + plan.count);
 	heap->nodes.promised++; /* should part of it stay a hole */
-	status = fill(heap, arena, &plan, bytes, &filling);
+	status = fill(heap, arena, &plan, bytes, &filling, extent_out);
 	free(filling.handle);
 	return status;
 }

@@ -93,8 +93,8 @@ static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 }
 
 /* With one reserved node. */
-static void add(struct gm_heap *heap, struct gm_arena *arena,
-		struct gm_span *span)
+static struct gm_extent *add(struct gm_heap *heap, struct gm_arena *arena,
+			     struct gm_span *span)
 {
 	struct gm_extent *extent = gm_nodes_take(&heap->nodes);
 	uintptr_t unit = heap->unit;
@@ -104,7 +104,7 @@ static void add(struct gm_heap *heap, struct gm_arena *arena,
 		(span->address + span->bytes - extent->address) & ~(unit - 1);
 	span->first = extent;
 	gm_span_link(&heap->spans, span);
-	gm_arena_insert(arena, extent);
+	return gm_arena_insert(arena, extent);
 }
 
 static void unlink_span(struct gm_heap *heap, struct gm_span *span)
@@ -151,7 +151,7 @@ gpumem_status gm_segment_leave(struct gm_heap *heap,
 	space->leaves++;
 	heap->nodes.promised--;
 	if (status) {
-		add(heap, heap->order->arenas, span);
+		(void)add(heap, heap->order->arenas, span);
 		return status;
 	}
 	*bytes_out = span->bytes;
@@ -179,7 +179,8 @@ static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
 }
 
 gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
-			      size_t bytes, size_t alignment)
+			      size_t bytes, size_t alignment,
+			      struct gm_extent **extent_out)
 {
 	uint64_t least = gm_segment_least(heap, bytes, alignment);
 	uint64_t good = good_bytes(heap, least);
@@ -206,7 +207,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	if (status)
 		goto free_memory;
 	gm_budget_reserve(heap, span->bytes, 1);
-	add(heap, arena, span);
+	*extent_out = add(heap, arena, span);
 	return GPUMEM_OK;
 
 free_memory:

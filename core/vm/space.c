@@ -169,11 +169,18 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 }
 
 gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
-			    size_t bytes, size_t alignment)
+			    size_t bytes, size_t alignment,
+			    struct gm_extent **extent_out)
 {
-	heap->space->grown = true;
-	return heap->vm ? gm_pages_grow(heap, arena, bytes, alignment)
-			: gm_segment_grow(heap, arena, bytes, alignment);
+	struct gm_extent *extent = NULL;
+	gpumem_status status =
+		heap->vm ? gm_pages_grow(heap, arena, bytes, alignment, &extent)
+			 : gm_segment_grow(heap, arena, bytes, alignment,
+					   &extent);
+
+	if (!status)
+		*extent_out = extent;
+	return status;
 }
 
 gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)

@@ -44,7 +44,6 @@ struct gm_handle {
 
 struct gm_space {
 	struct gm_budget budget;
-	bool grown;		 /* this attempt called the driver for memory */
 	size_t handle_pages;	 /* constant: of the largest handle, or 1 */
 	uint64_t span_bytes;	 /* VM: of all spans */
 	uint64_t most_bytes;	 /* VM: constant: they never come to more */
@@ -73,13 +72,14 @@ gpumem_status gm_space_fini(struct gm_heap *heap);
 uint64_t gm_space_host_bytes(const struct gm_heap *heap);
 
 /*
- * Makes room for `bytes` at `alignment` among the free extents of `arena`, so
- * that gm_arena_fit() finds it: by moving pages that other free extents do not
- * need, when the waste would grow too large or the driver has none, else by
- * taking from the driver. OK; LIMIT; NO_MEMORY; or another word of the driver.
+ * Makes a free extent of `arena` where `bytes` fit at `alignment`: by moving
+ * pages that other free extents do not need, when the waste would grow too
+ * large or the driver has none, else by taking from the driver. OK; LIMIT;
+ * NO_MEMORY; or another word of the driver.
  */
 gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
-			    size_t bytes, size_t alignment);
+			    size_t bytes, size_t alignment,
+			    struct gm_extent **extent_out);
 
 /* Gives back what is unused and settled until at most keep_bytes are reserved,
  * and no more than could be given back at the beginning. The first error is

@@ -38,7 +38,7 @@ static void test_carve(void)
 	size_t bytes = 0, free_bytes, alignment = 1;
 	unsigned wrong = 0;
 
-	must(gm_space_grow(&heap, arena, 16 * MIB, heap.unit));
+	must(heap_grow(&heap, arena, 16 * MIB, heap.unit));
 	free_bytes = arena->index.bytes;
 	for (long i = 0; i < rounds; i++) {
 		struct gm_extent **at = &live[chance(BLOCKS)];

@@ -29,7 +29,7 @@ static void test_exact(const char *vm)
 	fell = pass(start + 510 + PERIOD_MS + TICK_MS + 5);
 	ok(fell >= start + 510 + PERIOD_MS, "what was used later goes later");
 	is_uint(heap_reserved(), 3 * PAGE, "what is in use stays");
-	is_uint(heap.decay->bytes, 3 * PAGE, "what went is counted");
+	is_uint(heap.policy->decay.bytes, 3 * PAGE, "what went is counted");
 	pass(now_ms + 3 * PERIOD_MS);
 	is_uint(heap_reserved(), 3 * PAGE, "for ever");
 	is_uint(unsound, 0, "all in order after each step");
@@ -217,12 +217,12 @@ static void test_never(void)
 	option("decay_ms", "0");
 	restart("on");
 	for (int i = 0; i < 1000; i++)
-		due += gm_decay_visit(heap.decay);
+		due += gm_decay_visit(&heap.policy->decay);
 	is_uint(due, 0, "with no period nobody asks for the time");
 	option("decay_ms", "800");
 	restart("on");
 	for (int i = 0; i < 1000; i++)
-		due += gm_decay_visit(heap.decay);
+		due += gm_decay_visit(&heap.policy->decay);
 	ok(due > 0 && due < 100, "with one somebody does now and then");
 }
 

@@ -104,6 +104,24 @@ HEAP_USE void heap_end(void)
 		     last_text());
 }
 
+/* What growing makes is free memory of the arena where the request fits, and
+ * the only one. */
+HEAP_USE gpumem_status heap_grow(struct gm_heap *of, struct gm_arena *arena,
+				 size_t bytes, size_t alignment)
+{
+	struct gm_extent *none = gm_arena_fit(arena, bytes, alignment);
+	struct gm_extent *made = NULL;
+	gpumem_status status =
+		gm_space_grow(of, arena, bytes, alignment, &made);
+
+	if (status ? made != NULL
+		   : !gm_extent_is(made, GM_EXTENT_FREE) ||
+			     (!none &&
+			      made != gm_arena_fit(arena, bytes, alignment)))
+		bail("growing by %zu bytes does not give what it made", bytes);
+	return status;
+}
+
 /* A trim gives the mutex up while it calls the driver. */
 HEAP_USE gpumem_status heap_trim(uint64_t keep_bytes)
 {
@@ -239,7 +257,7 @@ HEAP_USE struct gm_extent *block_take_aligned(struct gm_arena *arena,
 {
 	struct gm_extent *extent = block_fit(arena, bytes, alignment);
 
-	if (!extent && !gm_space_grow(&heap, arena, bytes, alignment)) {
+	if (!extent && !heap_grow(&heap, arena, bytes, alignment)) {
 		extent = block_fit(arena, bytes, alignment);
 		if (!extent)
 			diag("the heap grew, but %zu bytes do not fit", bytes);
@@ -315,7 +333,7 @@ HEAP_USE void slab_new(struct gm_arena *arena, unsigned index)
 	struct gm_extent *run = gm_arena_fit(arena, bytes, GM_RUN_UNIT);
 
 	if (!run) {
-		must(gm_space_grow(&heap, arena, bytes, GM_RUN_UNIT));
+		must(heap_grow(&heap, arena, bytes, GM_RUN_UNIT));
 		run = gm_arena_fit(arena, bytes, GM_RUN_UNIT);
 	}
 	must(gm_nodes_reserve(&heap.nodes, 2));

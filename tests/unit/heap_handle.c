@@ -44,8 +44,8 @@ static void test_option(const char *value, size_t pages)
 static void test_limit(void)
 {
 	restart_with(BALLAST + 67 * PAGE);
-	is_status(gm_space_grow(&heap, arena, 68 * PAGE, heap.unit),
-		  GPUMEM_LIMIT, "a page beyond the limit");
+	is_status(heap_grow(&heap, arena, 68 * PAGE, heap.unit), GPUMEM_LIMIT,
+		  "a page beyond the limit");
 	is_pages(0, "what was created is gone");
 	sound("at the limit");
 	block(arena, 67 * PAGE);

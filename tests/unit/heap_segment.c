@@ -203,12 +203,12 @@ static void test_part(void)
 
 static void test_largest(void)
 {
-	is_status(gm_space_grow(&heap, arena, 40 * MIB, heap.unit),
+	is_status(heap_grow(&heap, arena, 40 * MIB, heap.unit),
 		  GPUMEM_NO_MEMORY, "more than the device gives at a time");
 	touch(block(arena, 16 * MIB - 64 * KIB));
 	for (int i = 0; i < 3; i++)
 		block_take(arena, 15 * MIB);
-	is_status(gm_space_grow(&heap, arena, 15 * MIB, heap.unit),
+	is_status(heap_grow(&heap, arena, 15 * MIB, heap.unit),
 		  GPUMEM_NO_MEMORY, "more than there is");
 	ok(heap_reserved() <= 64 * MIB, "nothing is left of the attempt");
 	sound("full");
@@ -231,7 +231,7 @@ static void test_limit(void)
 	heap.space->budget.limit_bytes = 10 * MIB;
 	touch(block(arena, 8 * MIB));
 	ok(heap_reserved() <= 10 * MIB, "a limit takes from what is usual");
-	is_status(gm_space_grow(&heap, arena, 4 * MIB, heap.unit), GPUMEM_LIMIT,
+	is_status(heap_grow(&heap, arena, 4 * MIB, heap.unit), GPUMEM_LIMIT,
 		  "beyond the limit");
 	ok(block_take(arena, 1536 * KIB) != NULL, "up to it");
 	ok(heap_reserved() <= 10 * MIB, "and no further");

@@ -155,7 +155,7 @@ static void test_nodes(void)
 	uint32_t taken = starve();
 	struct gm_extent *extent[5];
 
-	must(gm_space_grow(&heap, arena, 5 * PAGE, 8 * PAGE));
+	must(heap_grow(&heap, arena, 5 * PAGE, 8 * PAGE));
 	feed(taken);
 	for (int i = 0; i < 5; i++)
 		extent[i] = block(arena, PAGE - 64 * KIB);
@@ -236,8 +236,8 @@ static void test_limit(void)
 
 	restart_with(4 * PAGE, 0);
 	extent = block(arena, 3 * PAGE);
-	is_status(gm_space_grow(&heap, arena, 2 * PAGE, heap.unit),
-		  GPUMEM_LIMIT, "beyond the limit");
+	is_status(heap_grow(&heap, arena, 2 * PAGE, heap.unit), GPUMEM_LIMIT,
+		  "beyond the limit");
 	ok(heap_reserved() <= 4 * PAGE, "it was not passed");
 	sound("at the limit");
 	ok(block_take(arena, PAGE) != NULL, "up to the limit");
@@ -272,9 +272,9 @@ static void test_sizes(void)
 	is_uint(heap_reserved(), 16 * MIB, "larger pages than the device's");
 	sound("larger pages");
 	restart();
-	is_status(gm_space_grow(&heap, arena, (size_t)1 << 46, heap.unit),
+	is_status(heap_grow(&heap, arena, (size_t)1 << 46, heap.unit),
 		  GPUMEM_NO_MEMORY, "there are not so many addresses");
-	is_status(gm_space_grow(&heap, arena, SIZE_MAX / 2, heap.unit),
+	is_status(heap_grow(&heap, arena, SIZE_MAX / 2, heap.unit),
 		  GPUMEM_NO_MEMORY, "nor ever");
 	sound("too much");
 }

@@ -68,7 +68,7 @@ static void *trim(void *unused)
 	uint64_t released;
 
 	(void)unused;
-	(void)gm_pool_trim(pool, 0, &released);
+	(void)gm_heap_trim(&pool->heap, 0, &released);
 	return NULL;
 }
 
@@ -79,7 +79,7 @@ static bool free_and_trim(gpumem_pool *unused, uint64_t bytes, void *user)
 	(void)unused;
 	(void)bytes;
 	(void)user;
-	must(gm_pool_free(live, NULL));
+	must(gm_heap_free(live, NULL));
 	slow = true;
 	if (pthread_create(&trimmer, NULL, trim, NULL))
 		bail("no thread");
@@ -109,7 +109,8 @@ static void test_meets(const char *vm, gpumem_status answer)
 	is_status(gm_pool_check(pool), GPUMEM_OK, "all is in order");
 	pool->heap.space->budget.toll_handles = 1;
 	(void)trim(NULL);
-	is_uint(pool->heap.space->budget.toll_handles, 0, "a trim forgets the toll");
+	is_uint(pool->heap.space->budget.toll_handles, 0,
+		"a trim forgets the toll");
 	must(gm_pool_destroy(pool, true));
 }
 

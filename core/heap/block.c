@@ -3,8 +3,7 @@
 
 /* Pointers to blocks; see block.h. */
 #include "block.h"
-#include "share.h"
-#include "cache/local.h"
+#include "heap.h"
 #include "extent/map.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -68,12 +67,8 @@ gpumem_status gm_block_lock(const void *ptr, struct gm_block *block)
 					      "parent owns the block");
 	entry = gm_map_get((uintptr_t)ptr);
 	if (!entry)
-		return bad_pointer(
-			ptr, gm_import_holds(ptr)
-				     ? "was imported: gpumem_import_close() "
-				       "is its end"
-				     : "is no live block of any pool: never "
-				       "allocated here, or freed already");
+		return bad_pointer(ptr, "is no live block of any pool: never "
+					"allocated here, or freed already");
 	heap = heap_of_entry(entry);
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* From a pointer that a user gave to the block that it names. */
-#ifndef GM_POOL_BLOCK_H
-#define GM_POOL_BLOCK_H
+#ifndef GM_HEAP_BLOCK_H
+#define GM_HEAP_BLOCK_H
 
 #include "cache/slab.h"
 

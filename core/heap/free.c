@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* The end of a block, the slow way; and uses on other streams. */
-#include "pool.h"
 #include "block.h"
+#include "heap.h"
 #include "cache/hot.h"
 #include "extent/map.h"
 
@@ -198,7 +198,7 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_pool_free(void *ptr, gpumem_stream stream)
+gpumem_status gm_heap_free(void *ptr, gpumem_stream stream)
 {
 	struct gm_block block;
 	gpumem_status status = gm_block_lock(ptr, &block);
@@ -212,14 +212,14 @@ gpumem_status gm_pool_free(void *ptr, gpumem_stream stream)
 	 */
 	if (!status && block.held)
 		(void)gm_pending_poll(block.heap);
-	due = gm_decay_visit(block.heap->decay);
+	due = gm_decay_visit(&block.heap->policy->decay);
 	pthread_mutex_unlock(&block.heap->mutex);
 	if (due)
-		gm_pool_decay(gm_pool_of_heap(block.heap));
+		gm_heap_decay(block.heap);
 	return status;
 }
 
-gpumem_status gm_pool_use_on(void *ptr, gpumem_stream stream)
+gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)
 {
 	struct gm_block block;
 	gpumem_status status = gm_block_lock(ptr, &block);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * An allocation, when the thread's cache has none: a slot of a slab, or an
+ * extent of its own. Where the memory comes from is ladder.c's business.
+ */
+#include "heap.h"
+#include "ladder.h"
+#include "base/error.h"
+#include "base/fork.h"
+#include "cache/hot.h"
+#include "device/loss.h"
+#include "extent/map.h"
+
+static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
+				const struct gm_request *request,
+				bool *grown_out, void **ptr_out)
+{
+	size_t bytes = (request->bytes + heap->unit - 1) & ~(heap->unit - 1);
+	size_t alignment = request->alignment;
+	struct gm_extent *extent;
+	gpumem_status status;
+
+	/* The map of addresses knows one large block per granule. */
+	if (bytes <= GM_SMALL_MAX)
+		bytes = GM_SMALL_MAX + heap->unit;
+	if (alignment < heap->unit)
+		alignment = heap->unit;
+	status = gm_ladder_take(arena, bytes, alignment, grown_out, &extent);
+	if (status)
+		return status;
+	gm_extent_set(extent, GM_EXTENT_LARGE);
+	extent->arena = arena;
+	extent->requested = request->bytes;
+	extent->heap = heap;
+	extent->shared = false;
+	gm_map_set(extent->address, (uintptr_t)extent);
+	gm_books_alloc(&heap->books, request->bytes, extent->bytes);
+	*ptr_out = (void *)extent->address;
+	return GPUMEM_OK;
+}
+
+/* Ready slots of the class: from slabs, from slabs after pending blocks came
+ * back, or from a new slab. */
+static gpumem_status refill(struct gm_heap *heap, struct gm_local *local,
+			    unsigned class_index, bool *grown_out)
+{
+	const struct gm_class *class = &heap->classes.of[class_index];
+	struct gm_extent *extent;
+	gpumem_status status;
+
+	if (local->bin[class_index].count ||
+	    gm_local_refill(local, class_index))
+		return GPUMEM_OK;
+	if (gm_pending_poll(heap) && gm_local_refill(local, class_index))
+		return GPUMEM_OK;
+	status = gm_ladder_take(local->arena, class->run_bytes, GM_RUN_UNIT,
+				grown_out, &extent);
+	if (status)
+		return status;
+	status = gm_slab_create(local->arena, class_index, extent);
+	if (status) {
+		(void)gm_arena_insert(local->arena, extent);
+		return status;
+	}
+	(void)gm_local_refill(local, class_index);
+	return GPUMEM_OK;
+}
+
+static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
+				const struct gm_request *request,
+				bool *grown_out, void **ptr_out)
+{
+	unsigned index = gm_class_aligned(&heap->classes, request->bytes,
+					  request->alignment);
+	struct gm_local *local;
+	gpumem_status status = gm_local_of(heap, arena, &local);
+
+	if (!status)
+		status = refill(heap, local, index, grown_out);
+	if (status)
+		return status;
+	*ptr_out = gm_local_pop(local, index, heap->classes.of[index].bytes,
+				request->bytes);
+	return GPUMEM_OK;
+}
+
+static gpumem_status take(struct gm_heap *heap,
+			  const struct gm_request *request, bool *grown_out,
+			  void **ptr_out)
+{
+	struct gm_arena *arena;
+	gpumem_status status;
+
+	gm_locals_fold_own(heap);
+	status = gm_arena_of(heap, request->stream, &arena);
+	if (status)
+		return status;
+	if (request->bytes <= GM_SMALL_MAX &&
+	    request->alignment <= GM_SMALL_MAX)
+		return take_small(heap, arena, request, grown_out, ptr_out);
+	return take_large(heap, arena, request, grown_out, ptr_out);
+}
+
+gpumem_status gm_heap_attempt(struct gm_heap *heap,
+			      const struct gm_request *request,
+			      bool beyond_soft, uint64_t *leaves_out,
+			      void **ptr_out)
+{
+	gpumem_status status;
+	bool grown = false, due;
+
+	pthread_mutex_lock(&heap->mutex);
+	heap->space->budget.beyond_soft = beyond_soft;
+	status = take(heap, request, &grown, ptr_out);
+	if (!status && grown)
+		heap->books.misses++;
+	heap->space->budget.beyond_soft = false;
+	*leaves_out = heap->space->leaves;
+	due = gm_decay_visit(&heap->policy->decay);
+	pthread_mutex_unlock(&heap->mutex);
+	if (due)
+		gm_heap_decay(heap);
+	return status;
+}
+
+static void count(struct gm_heap *heap, uint64_t *counter)
+{
+	pthread_mutex_lock(&heap->mutex);
+	++*counter;
+	pthread_mutex_unlock(&heap->mutex);
+}
+
+/* The caches of threads know nothing of a lost device: they go, so that no
+ * allocation comes from them any more. */
+static gpumem_status refuse_lost(struct gm_heap *heap)
+{
+	gm_heap_stop(heap);
+	gm_locals_flush(heap);
+	gm_locals_drop(heap, NULL);
+	gm_heap_go(heap);
+	return gm_fail_lost(heap->driver.device,
+			    "the device is lost, and what it held");
+}
+
+static bool is_for_memory(gpumem_status status)
+{
+	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
+}
+
+gpumem_status gm_heap_alloc(struct gm_heap *heap,
+			    const struct gm_request *request, void **ptr_out)
+{
+	const struct gpumem_device *device = heap->driver.device;
+	gpumem_status status;
+	uint64_t leaves;
+
+	if (gm_forked())
+		return gm_fail(GPUMEM_FORKED,
+			       "the process was forked; open the device anew "
+			       "after exec");
+	if (atomic_load(&device->lost))
+		return refuse_lost(heap);
+	/* No help can make room for more than there is. */
+	if (request->bytes > heap->capacity_bytes) {
+		status = gm_fail(GPUMEM_NO_MEMORY, "%s has not so much",
+				 device->info.name);
+	} else {
+		status =
+			gm_heap_attempt(heap, request, false, &leaves, ptr_out);
+		if (is_for_memory(status)) {
+			count(heap, &heap->books.retries);
+			status =
+				gm_ladder_climb(heap, request, status, ptr_out);
+		}
+	}
+	if (is_for_memory(status))
+		count(heap, &heap->books.ooms);
+	return status;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* What is tried before "out of memory"; see ladder.h. */
+#include "ladder.h"
+#include "heap.h"
+#include "base/error.h"
+#include "base/log.h"
+
+/* ---- the sources, under the mutex ---- */
+
+struct search {
+	struct gm_heap *heap;
+	struct gm_arena *arena;
+	size_t bytes, alignment;
+	struct gm_extent *extent; /* that was made */
+	gpumem_status status;	  /* of growing: why there is none */
+	bool grown;
+};
+
+/* Each: false, nothing has changed. True: the arena's free memory is to be
+ * looked at again, or `extent` is it. */
+
+static bool use_own(struct search *search)
+{
+	(void)search;
+	return true;
+}
+
+static bool poll_pending(struct search *search)
+{
+	return gm_pending_poll(search->heap);
+}
+
+static bool flush_own(struct search *search)
+{
+	gm_locals_flush_own(search->heap);
+	gm_slabs_purge(search->arena);
+	return true;
+}
+
+static bool borrow(struct search *search)
+{
+	return gm_arenas_borrow(search->heap, search->arena, search->bytes,
+				search->alignment);
+}
+
+static bool grow(struct search *search)
+{
+	search->grown = true;
+	search->status =
+		gm_space_grow(search->heap, search->arena, search->bytes,
+			      search->alignment, &search->extent);
+	return !search->status;
+}
+
+static bool grow_a_little(struct search *search)
+{
+	return gm_budget_has_slack(search->heap, search->bytes) && grow(search);
+}
+
+static bool flush_all(struct search *search)
+{
+	struct gm_arena *arena = search->heap->order->arenas;
+
+	gm_locals_stop(search->heap);
+	gm_locals_flush(search->heap);
+	gm_locals_go(search->heap);
+	for (; arena; arena = arena->next)
+		gm_slabs_purge(arena);
+	return true;
+}
+
+static bool adopt_all(struct search *search)
+{
+	gm_heap_adopt(search->heap, search->arena);
+	return true;
+}
+
+/* The first group is for heaps that other threads have caches of: what can be
+ * had before they lose what they have ready, for with many of them each would
+ * take it from the next for ever. What other streams free does not go to a
+ * graph, which would keep it for good. */
+enum when { ALWAYS = 0, BESIDE_OTHERS = 1, NOT_FOR_GRAPHS = 2 };
+
+static const struct {
+	const char *name;
+	bool (*take)(struct search *search);
+	unsigned when;
+} sources[] = {
+	{"free memory of the stream", use_own, ALWAYS},
+	{"pending blocks that are done", poll_pending, ALWAYS},
+	{"the thread's cache", flush_own, BESIDE_OTHERS},
+	{"one free block of another stream", borrow,
+	 BESIDE_OTHERS | NOT_FOR_GRAPHS},
+	{"the driver, for a little", grow_a_little, BESIDE_OTHERS},
+	{"the caches of all threads", flush_all, ALWAYS},
+	{"free blocks of all streams", adopt_all, NOT_FOR_GRAPHS},
+	{"pages moved from free blocks, or the driver", grow, ALWAYS},
+};
+
+enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
+
+static bool applies(unsigned when, const struct search *search, bool others)
+{
+	return !((when & BESIDE_OTHERS && !others) ||
+		 (when & NOT_FOR_GRAPHS && search->arena->graph));
+}
+
+static bool find(struct search *search)
+{
+	bool others = gm_locals_others(search->heap);
+
+	for (unsigned i = 0; i < SOURCE_COUNT; i++) {
+		if (!applies(sources[i].when, search, others) ||
+		    !sources[i].take(search))
+			continue;
+		if (!search->extent)
+			search->extent =
+				gm_arena_fit(search->arena, search->bytes,
+					     search->alignment);
+		if (search->extent)
+			return true;
+	}
+	return false;
+}
+
+/* What an allocation may need: two cuts, and one for a merge that growing does
+ * before. */
+enum { NODES_NEEDED = 4 };
+
+gpumem_status gm_ladder_take(struct gm_arena *arena, size_t bytes,
+			     size_t alignment, bool *grown_out,
+			     struct gm_extent **extent_out)
+{
+	struct search search = {.heap = arena->heap,
+				.arena = arena,
+				.bytes = bytes,
+				.alignment = alignment};
+	gpumem_status status = GPUMEM_OK;
+
+	gm_locals_flush_huge(arena->heap);
+	if (!find(&search))
+		status = search.status;
+	*grown_out |= search.grown;
+	if (!status)
+		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
+	if (!status)
+		*extent_out = gm_arena_carve(search.extent, bytes, alignment);
+	return status;
+}
+
+/* ---- what helps when they have none, with nothing locked ---- */
+
+struct climb {
+	struct gm_heap *heap;
+	uint64_t needed_bytes;
+	uint64_t leaves; /* of the last attempt */
+	bool beyond_soft;
+};
+
+/* Each: true, another attempt may succeed. */
+
+static bool trim_all(struct climb *climb)
+{
+	uint64_t released;
+
+	(void)gm_heap_trim(climb->heap, 0, &released);
+	climb->heap->policy->helpers->trim_others(climb->heap);
+	return true;
+}
+
+static bool ask_program(struct climb *climb)
+{
+	return climb->heap->policy->helpers->ask_program(climb->heap,
+							 climb->needed_bytes);
+}
+
+static bool pass_soft_limit(struct climb *climb)
+{
+	bool has;
+
+	pthread_mutex_lock(&climb->heap->mutex);
+	has = climb->heap->space->budget.soft_limit_bytes != 0;
+	pthread_mutex_unlock(&climb->heap->mutex);
+	climb->beyond_soft = true;
+	return has;
+}
+
+static bool wait_for_pending(struct climb *climb)
+{
+	struct gm_heap *heap = climb->heap;
+	uint64_t released;
+	bool progress;
+
+	if (!heap->policy->wait)
+		return false;
+	pthread_mutex_lock(&heap->mutex);
+	gm_locals_fold_own(heap);
+	progress = gm_pending_wait(heap) || gm_arenas_wait(heap);
+	pthread_mutex_unlock(&heap->mutex);
+	if (progress)
+		(void)gm_heap_trim(heap, 0, &released);
+	return progress;
+}
+
+/* What another thread is giving back is neither free nor the driver's yet; an
+ * attempt that met it says nothing. */
+static bool wait_for_others(struct climb *climb)
+{
+	struct gm_heap *heap = climb->heap;
+	bool met;
+
+	pthread_mutex_lock(&heap->mutex);
+	met = heap->space->leaving_bytes ||
+	      heap->space->leaves != climb->leaves;
+	pthread_mutex_unlock(&heap->mutex);
+	if (met) {
+		pthread_mutex_lock(&heap->policy->trim_mutex);
+		pthread_mutex_unlock(&heap->policy->trim_mutex);
+	}
+	return met;
+}
+
+static const struct {
+	const char *name;
+	bool (*help)(struct climb *climb);
+	bool again; /* as long as it helps */
+} helps[] = {
+	{"a trim of this and the device's other pools", trim_all, false},
+	{"the pressure callbacks", ask_program, false},
+	{"memory beyond the soft limit", pass_soft_limit, false},
+	{"waiting for pending blocks", wait_for_pending, true},
+	{"waiting for what other threads give back", wait_for_others, true},
+};
+
+enum { HELP_COUNT = sizeof(helps) / sizeof(helps[0]) };
+
+static bool is_for_memory(gpumem_status status)
+{
+	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
+}
+
+gpumem_status gm_ladder_climb(struct gm_heap *heap,
+			      const struct gm_request *request,
+			      gpumem_status status, void **ptr_out)
+{
+	struct climb climb = {.heap = heap, .needed_bytes = request->bytes};
+
+	for (unsigned i = 0; i < HELP_COUNT && is_for_memory(status);) {
+		bool helped = helps[i].help(&climb);
+
+		if (helped)
+			status = gm_heap_attempt(heap, request,
+						 climb.beyond_soft,
+						 &climb.leaves, ptr_out);
+		i += !helped || !helps[i].again;
+	}
+	return status;
+}
+
+void gm_ladder_tell(const struct gm_heap *heap)
+{
+	const char *name = heap->driver.device->info.name;
+
+	for (unsigned i = 0; i < SOURCE_COUNT; i++)
+		gm_log(GPUMEM_LOG_DEBUG, "%s: source %u: %s", name, i + 1,
+		       sources[i].name);
+	for (unsigned i = 0; i < HELP_COUNT; i++)
+		gm_log(GPUMEM_LOG_DEBUG, "%s: help %u: %s", name, i + 1,
+		       helps[i].name);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* All that is unused goes back to the driver; see heap.h. */
+#include "heap.h"
+#include "base/error.h"
+#include "device/loss.h"
+
+void gm_heap_stop(struct gm_heap *heap)
+{
+	pthread_mutex_lock(&heap->mutex);
+	gm_locals_stop(heap);
+	gm_locals_fold(heap);
+}
+
+void gm_heap_go(struct gm_heap *heap)
+{
+	gm_locals_go(heap);
+	pthread_mutex_unlock(&heap->mutex);
+}
+
+/* Everything unused goes from the caches down to free extents. */
+static void drain(struct gm_heap *heap)
+{
+	struct gm_arena *arena;
+
+	gm_locals_flush(heap);
+	gm_pending_poll(heap);
+	for (arena = heap->order->arenas; arena; arena = arena->next)
+		gm_slabs_purge(arena);
+}
+
+/* A page may be free in two parts that belong to two streams. */
+static void join_streams(struct gm_heap *heap)
+{
+	struct gm_arena *heir = heap->order->arenas;
+
+	while (heir && heir->dropped)
+		heir = heir->next;
+	/* With no host memory for one, what they share stays for now. */
+	if (heir || !gm_arena_of(heap, NULL, &heir))
+		gm_heap_adopt(heap, heir);
+}
+
+gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
+			   uint64_t *released_out)
+{
+	const struct gpumem_device *device = heap->driver.device;
+	struct gm_budget *budget = &heap->space->budget;
+	gpumem_status status;
+	uint64_t before;
+
+	*released_out = 0;
+	if (atomic_load(&device->lost))
+		return gm_fail_lost(device,
+				    "the device is lost, and what it held");
+	/* Who comes second waits for what the first one gives back. */
+	pthread_mutex_lock(&heap->policy->trim_mutex);
+	gm_heap_stop(heap);
+	before = budget->returned_bytes;
+	heap->books.trims++;
+	budget->toll_handles = 0;
+	drain(heap);
+	gm_locals_go(heap);
+	join_streams(heap);
+	status = gm_space_trim(heap, keep_bytes);
+	*released_out = budget->returned_bytes - before;
+	pthread_mutex_unlock(&heap->mutex);
+	pthread_mutex_unlock(&heap->policy->trim_mutex);
+	return status;
+}
