@@ -602,14 +602,27 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  * A block for work queued on `stream` from now on. bytes 0 gives NULL and OK.
  * Blocks are aligned to the device's alignment_bytes, at least 256.
  *
- * Tried in this order: the thread's own cache, the stream's free blocks,
- * pending blocks whose last use is over, other streams' free blocks, the caches
- * of other threads, pages out of scattered free memory, the driver (before such
- * pages as far as option `waste` allows, and before other threads' caches if
- * the pool then has hardly more than at its peak). Then all of it again: after
- * a trim of this and the device's other pools, after the pressure callbacks,
- * beyond the soft limit, and after waiting for pending blocks. A request for
- * more than there is fails at once.
+ * The thread's own cache is tried first. What it does not have comes from the
+ * first of these sources that has it:
+ *
+ *   - free memory of the stream
+ *   - pending blocks that are done
+ *   - the thread's cache (emptied, if other threads have caches too)
+ *   - one free block of another stream (the same)
+ *   - the driver, for a little (the same)
+ *   - the caches of all threads
+ *   - free blocks of all streams
+ *   - pages moved from free blocks, or the driver
+ *
+ * When none has it these help, and the sources are tried again after each:
+ *
+ *   - a trim of this and the device's other pools
+ *   - the pressure callbacks
+ *   - memory beyond the soft limit
+ *   - waiting for pending blocks (option `wait`)
+ *   - waiting for what other threads give back
+ *
+ * A request for more than there is fails at once.
  *
  * Returns OK; NO_MEMORY; LIMIT; NO_HOST_MEMORY; DRIVER; LOST. The text of a
  * NO_MEMORY or LIMIT contains " out of memory" and the figures.

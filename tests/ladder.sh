@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# What gpumem.h says of where an allocation comes from, and in which order, is
+# what the library tries: its own lists, as it tells them at level debug.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/tool.sh"
+
+need_tool replay
+GPUMEM_BACKEND=host GPUMEM_CONF=log:debug "$tools/gpumem-replay" \
+	"$top_srcdir/tests/traces/llm_serving.trace.gz" >"$scratch/out" \
+	2>"$scratch/err"
+
+# told KIND: the list, without numbers
+told()
+{
+	sed -n "s/.*host:0: $1 [0-9]*: //p" "$scratch/err"
+}
+
+# promised FROM TO: the points between two lines of gpumem_alloc's comment,
+# without what stands in brackets
+promised()
+{
+	sed -n "/$1/,/$2/ s/^ \*   - \([^(]*[^( ]\).*/\1/p" \
+		"$top_srcdir/include/gpumem/gpumem.h"
+}
+
+check "the sources are told" grep -q "source 1: " "$scratch/err"
+is "$(told source)" "$(promised 'first of these sources' 'When none has it')" \
+	"in the order of gpumem.h"
+is "$(told help)" "$(promised 'When none has it' 'Returns OK; NO_MEMORY')" \
+	"and so is what helps when they have none"
+
+done_testing
