@@ -61,13 +61,13 @@ decides()
 # Those to the headers are built only with them.
 tests_of()
 {
-	echo tests/unit/cuda_load tests/unit/hip_levels tests/unit/hip_versions \
-		tests/unit/opencl_queues tests/unit/device_loader \
-		tests/unit/lib_dlopen tests/cuda.sh tests/hip.sh tests/home.sh \
+	echo tests/unit/cuda/load tests/unit/hip/levels tests/unit/hip/versions \
+		tests/unit/opencl/queues tests/unit/device/loader \
+		tests/unit/lib/dlopen tests/cuda.sh tests/hip.sh tests/home.sh \
 		tests/install.sh tests/opencl_examples.sh tests/tool_probe.sh
 	built CUDA || return
-	echo tests/unit/fake_cuda tests/unit/fake_share
-	! built HIP || echo tests/unit/fake_hip tests/unit/fake_hip_work
+	echo tests/unit/fake/cuda tests/unit/fake/share
+	! built HIP || echo tests/unit/fake/hip tests/unit/fake/hip_work
 }
 
 plugins_of()
@@ -91,9 +91,9 @@ combination()
 		TESTS="$(tests_of | tr '\n' ' ')"
 	is "$(ls "$folder/backends/.libs" | grep '\.so$')" "$(plugins_of)" \
 		"the plugins are those that were configured"
-	decides tests/unit/cuda_load CUDA
+	decides tests/unit/cuda/load CUDA
 	decides tests/cuda CUDA
-	decides tests/unit/hip_versions CUDA HIP
+	decides tests/unit/hip/versions CUDA HIP
 	decides tests/hip HIP
 	decides tests/opencl_examples OPENCL
 }

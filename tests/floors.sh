@@ -86,10 +86,9 @@ done)" "" "backends, public headers and tools know include/ only"
 
 # In a build in the source folder other tests' files lie there too.
 is "$(for file in $(find tests -path tests/tmp -prune -o -name '*.[ch]' -print); do
-	name=$(basename "$file")
 	case $file in
 	tests/fuzz/*) trespass "$file" $(below pool) ;;
-	tests/unit/*) trespass "$file" $(below "${name%%_*}") ;;
+	tests/unit/*) trespass "$file" $(below "$(basename "$(dirname "$file")")") ;;
 	*) trespass "$file" ;;
 	esac
 done)" "" "a test knows include/, a unit test also its floor"

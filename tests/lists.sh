@@ -3,11 +3,13 @@
 # Copyright (c) 2026 The gpumem developers
 #
 # Nothing is forgotten: each source, header, test, trace and page of the tree
-# is in the lists of Makefile.am, and so is built, run and distributed.
+# is in the lists of Makefile.am and the fragments that it includes, and so is
+# built, run and distributed.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
+lists="Makefile.am $(sed -n 's/^include //p' Makefile.am | tr '\n' ' ')"
 
 # missing PATTERN...: files of that name that Makefile.am does not know. What
 # a test program is called there is its source without the suffix. In a build in
@@ -23,12 +25,12 @@ missing()
 		case $file in
 		tests/unit/*.c | tests/fuzz/fuzz_*.c) word=${file%.c} ;;
 		tests/plugins/*.c)
-			grep -qwF "${file%.c}.la" Makefile.am && continue
+			grep -qwF "${file%.c}.la" $lists && continue
 			word=$file
 			;;
 		*) word=$file ;;
 		esac
-		grep -qE "(^|[[:space:]])$word([[:space:]]|\$)" Makefile.am ||
+		grep -qE "(^|[[:space:]])$word([[:space:]]|\$)" $lists ||
 			echo "$file"
 	done
 }
@@ -37,7 +39,7 @@ is "$(missing '*.c' '*.h')" "" "every source and header is listed"
 is "$(missing '*.sh')" "" "every shell test is listed"
 is "$(missing '*.gz')" "" "every trace is listed"
 is "$(missing '*.[1-8]')" "" "every page is listed"
-is "$(grep -oE '[a-z_/0-9-]+\.(c|h|sh|gz|[1-8])( |$)' Makefile.am |
+is "$(grep -ohE '[a-z_/0-9-]+\.(c|h|sh|gz|[1-8])( |$)' $lists |
 	while read -r file; do
 		case $file in
 		backends/* | core/* | docs/* | include/* | tests/* | tools/*)
@@ -47,7 +49,7 @@ is "$(grep -oE '[a-z_/0-9-]+\.(c|h|sh|gz|[1-8])( |$)' Makefile.am |
 	done)" "" "every listed file is there"
 
 # SECURITY.md names a test for each claim.
-is "$(grep -oE '`[a-z_]+(/[a-z_]+|\.sh)`' SECURITY.md | tr -d '`' |
+is "$(grep -oE '`[a-z_]+((/[a-z_]+)+|\.sh)`' SECURITY.md | tr -d '`' |
 	while read -r name; do
 		[ -f "tests/$name" ] || [ -f "tests/$name.c" ] || echo "$name"
 	done)" "" "every test that SECURITY.md names is there"

@@ -4,7 +4,7 @@
 /*
  * The lies of liar.c, one a row: its name, the slot that tells it, and the
  * function there. gpumem-conform finds each (tests/tool_conform_lies.sh), and
- * the library outlives each (tests/unit/lib_lies.c).
+ * the library outlives each (tests/unit/lib/lies.c).
  */
 #ifndef LIES_H
 #define LIES_H

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The backends: `host`, which is in the library, and the plugins, each for a
+# vendor whose headers configure has found.
+
+libhost_la_CFLAGS = $(FLOOR_CFLAGS)
+libhost_la_SOURCES = \
+	backends/common/descriptor.h \
+	backends/host/host_adopt.c \
+	backends/host/host_backend.c \
+	backends/host/host_config.c \
+	backends/host/host_control.c \
+	backends/host/host_device.h \
+	backends/host/host_error.c \
+	backends/host/host_event.c \
+	backends/host/host_fault.c \
+	backends/host/host_file.c \
+	backends/host/host_gate.c \
+	backends/host/host_granule.c \
+	backends/host/host_granule.h \
+	backends/host/host_ipc.c \
+	backends/host/host_ipc.h \
+	backends/host/host_kind.c \
+	backends/host/host_map.c \
+	backends/host/host_memory.h \
+	backends/host/host_name.c \
+	backends/host/host_object.c \
+	backends/host/host_open.c \
+	backends/host/host_parse.c \
+	backends/host/host_peer.c \
+	backends/host/host_phys.c \
+	backends/host/host_queue.c \
+	backends/host/host_range.c \
+	backends/host/host_raw.c \
+	backends/host/host_share.c \
+	backends/host/host_slots.h \
+	backends/host/host_space.c \
+	backends/host/host_stream.c \
+	backends/host/host_stream.h \
+	backends/host/host_table.c \
+	backends/host/host_tag.c \
+	backends/host/host_touch.c \
+	backends/host/host_work.c
+
+# In a folder of their own, so that tests can look for plugins there.
+PLUGIN_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -no-undefined \
+	-export-symbols-regex '^gpumem_plugin$$'
+if !SANITIZED
+PLUGIN_LDFLAGS += -Wl,-z,defs
+endif
+
+# What has "exec" in its name is installed with the programs.
+pluginexecdir = $(plugindir)
+pluginexec_LTLIBRARIES =
+if CUDA
+pluginexec_LTLIBRARIES += backends/cuda.la
+endif
+if HIP
+pluginexec_LTLIBRARIES += backends/hip.la
+endif
+if OPENCL
+pluginexec_LTLIBRARIES += backends/opencl.la
+endif
+backends_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+backends_cuda_la_CFLAGS = $(FLOOR_CFLAGS)
+backends_cuda_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+backends_cuda_la_SOURCES = \
+	backends/common/descriptor.h \
+	backends/common/symbols.h \
+	backends/cuda/cuda_context.c \
+	backends/cuda/cuda_device.c \
+	backends/cuda/cuda_driver.c \
+	backends/cuda/cuda_error.c \
+	backends/cuda/cuda_event.c \
+	backends/cuda/cuda_kind.c \
+	backends/cuda/cuda_memory.c \
+	backends/cuda/cuda_nvml.c \
+	backends/cuda/cuda_nvml.h \
+	backends/cuda/cuda_peer.c \
+	backends/cuda/cuda_plugin.c \
+	backends/cuda/cuda_plugin.h \
+	backends/cuda/cuda_share.c \
+	backends/cuda/cuda_stream.c \
+	backends/cuda/cuda_symbols.h \
+	backends/cuda/cuda_virtual.c
+
+backends_hip_la_CPPFLAGS = $(AM_CPPFLAGS) $(HIP_CPPFLAGS)
+backends_hip_la_CFLAGS = $(FLOOR_CFLAGS)
+backends_hip_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+backends_hip_la_SOURCES = \
+	backends/common/descriptor.h \
+	backends/common/symbols.h \
+	backends/hip/hip_describe.c \
+	backends/hip/hip_device.c \
+	backends/hip/hip_error.c \
+	backends/hip/hip_event.c \
+	backends/hip/hip_handle.c \
+	backends/hip/hip_kind.c \
+	backends/hip/hip_level.c \
+	backends/hip/hip_memory.c \
+	backends/hip/hip_peer.c \
+	backends/hip/hip_piece.c \
+	backends/hip/hip_piece.h \
+	backends/hip/hip_plugin.c \
+	backends/hip/hip_plugin.h \
+	backends/hip/hip_process.c \
+	backends/hip/hip_range.c \
+	backends/hip/hip_runtime.c \
+	backends/hip/hip_segment.c \
+	backends/hip/hip_segment.h \
+	backends/hip/hip_share.c \
+	backends/hip/hip_stream.c \
+	backends/hip/hip_symbols.h \
+	backends/hip/hip_sysfs.c \
+	backends/hip/hip_thread.c \
+	backends/hip/hip_trial.c \
+	backends/hip/hip_virtual.c
+
+backends_opencl_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+backends_opencl_la_CFLAGS = $(FLOOR_CFLAGS)
+backends_opencl_la_LDFLAGS = $(PLUGIN_LDFLAGS)
+backends_opencl_la_SOURCES = \
+	backends/common/symbols.h \
+	backends/opencl/opencl_budget.c \
+	backends/opencl/opencl_buffer.c \
+	backends/opencl/opencl_copy.c \
+	backends/opencl/opencl_device.c \
+	backends/opencl/opencl_driver.c \
+	backends/opencl/opencl_error.c \
+	backends/opencl/opencl_event.c \
+	backends/opencl/opencl_fill.c \
+	backends/opencl/opencl_info.c \
+	backends/opencl/opencl_list.c \
+	backends/opencl/opencl_memory.c \
+	backends/opencl/opencl_object.c \
+	backends/opencl/opencl_option.c \
+	backends/opencl/opencl_plugin.c \
+	backends/opencl/opencl_plugin.h \
+	backends/opencl/opencl_pointer.c \
+	backends/opencl/opencl_stream.c \
+	backends/opencl/opencl_symbols.h \
+	backends/opencl/opencl_table.c \
+	backends/opencl/opencl_traits.c
+
+# Beside the library lie its plugins, here as where they are installed: what
+# runs from this folder sees those of this folder and no others.
+all-local: .libs/$(plugin_subdir)
+.libs/$(plugin_subdir):
+	$(AM_V_GEN)$(MKDIR_P) backends/.libs $(@D) && \
+		$(LN_S) ../../backends/.libs $@
+
+# A plugin is opened by its path: libtool's file about it is of no use there.
+# Without that file libtool does not know what to uninstall.
+install-exec-hook:
+	for plugin in $(pluginexec_LTLIBRARIES); do \
+		rm -f '$(DESTDIR)$(plugindir)'/$${plugin##*/}; \
+	done

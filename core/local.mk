@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The library, module above module: each is a convenience library, and so linked
+# only with what is below it (tests/floors.sh draws it).
+
+lib_LTLIBRARIES = libgpumem.la
+noinst_LTLIBRARIES = libbase.la libcache.la libdevice.la libextent.la \
+	libheap.la libhost.la liborder.la libpool.la libvm.la
+gpumemincludedir = $(includedir)/gpumem
+gpumeminclude_HEADERS = \
+	include/gpumem/backend.h \
+	include/gpumem/gpumem.h \
+	include/gpumem/host.h
+
+libbase_la_CFLAGS = $(FLOOR_CFLAGS)
+libbase_la_SOURCES = \
+	core/base/error.c \
+	core/base/error.h \
+	core/base/fork.c \
+	core/base/fork.h \
+	core/base/line.c \
+	core/base/line.h \
+	core/base/log.c \
+	core/base/log.h \
+	core/base/option.c \
+	core/base/option.h \
+	core/base/option_conf.c \
+	core/base/option_parse.c \
+	core/base/option_set.c \
+	core/base/option_table.h \
+	core/base/scope.c \
+	core/base/scope.h \
+	core/base/status.c \
+	core/base/status.h \
+	core/base/struct.c \
+	core/base/struct.h
+
+PLUGIN_CPPFLAGS = -DGPUMEM_PLUGIN_DIR='"$(plugindir)"' \
+	-DGPUMEM_PLUGIN_SUBDIR='"$(plugin_subdir)"'
+libdevice_la_CPPFLAGS = $(AM_CPPFLAGS) $(PLUGIN_CPPFLAGS)
+libdevice_la_CFLAGS = $(FLOOR_CFLAGS)
+libdevice_la_SOURCES = \
+	core/device/answer.c \
+	core/device/answer.h \
+	core/device/ask.c \
+	core/device/device.c \
+	core/device/device.h \
+	core/device/device_info.c \
+	core/device/device_info.h \
+	core/device/driver.c \
+	core/device/driver.h \
+	core/device/driver_call.c \
+	core/device/driver_call.h \
+	core/device/live.c \
+	core/device/live.h \
+	core/device/loader.c \
+	core/device/loader.h \
+	core/device/loader_check.c \
+	core/device/loader_conf.c \
+	core/device/loader_file.c \
+	core/device/loader_folder.c \
+	core/device/loader_names.c \
+	core/device/loader_pick.c \
+	core/device/loader_room.h \
+	core/device/loader_start.c \
+	core/device/loss.c \
+	core/device/loss.h \
+	core/device/object.c \
+	core/device/object.h \
+	core/device/share.c \
+	core/device/share.h \
+	core/device/sight.c \
+	core/device/sight.h \
+	core/device/stream.c
+
+libextent_la_CFLAGS = $(FLOOR_CFLAGS)
+libextent_la_SOURCES = \
+	core/extent/bins.h \
+	core/extent/books.h \
+	core/extent/check.h \
+	core/extent/check_index.c \
+	core/extent/counts.h \
+	core/extent/extent.c \
+	core/extent/extent.h \
+	core/extent/heap_core.h \
+	core/extent/index.c \
+	core/extent/index.h \
+	core/extent/map.c \
+	core/extent/map.h \
+	core/extent/ring.h \
+	core/extent/size_class.c \
+	core/extent/size_class.h \
+	core/extent/span.c \
+	core/extent/span.h \
+	core/extent/tree.c \
+	core/extent/tree.h
+
+liborder_la_CFLAGS = $(FLOOR_CFLAGS)
+liborder_la_SOURCES = \
+	core/order/adopt.c \
+	core/order/arena.c \
+	core/order/arena.h \
+	core/order/events.c \
+	core/order/fence.c \
+	core/order/order.c \
+	core/order/order.h \
+	core/order/pending.c \
+	core/order/pending.h \
+	core/order/uses.c \
+	core/order/uses.h
+
+libvm_la_CFLAGS = $(FLOOR_CFLAGS)
+libvm_la_SOURCES = \
+	core/vm/budget.c \
+	core/vm/budget.h \
+	core/vm/check_space.c \
+	core/vm/handle.c \
+	core/vm/handle.h \
+	core/vm/leave.c \
+	core/vm/pages.c \
+	core/vm/range.c \
+	core/vm/segment.c \
+	core/vm/space.c \
+	core/vm/space.h \
+	core/vm/spare.c \
+	core/vm/steal.c \
+	core/vm/supply.c
+
+libcache_la_CFLAGS = $(FLOOR_CFLAGS)
+libcache_la_SOURCES = \
+	core/cache/cache.h \
+	core/cache/check_slab.c \
+	core/cache/depot.c \
+	core/cache/depot.h \
+	core/cache/group.c \
+	core/cache/heads.c \
+	core/cache/heads.h \
+	core/cache/hot.h \
+	core/cache/local.c \
+	core/cache/local.h \
+	core/cache/locals.c \
+	core/cache/number.c \
+	core/cache/ready.h \
+	core/cache/slab.c \
+	core/cache/slab.h \
+	core/cache/trade.c
+
+libheap_la_CFLAGS = $(FLOOR_CFLAGS)
+libheap_la_SOURCES = \
+	core/heap/alloc.c \
+	core/heap/block.c \
+	core/heap/block.h \
+	core/heap/check.c \
+	core/heap/decay.c \
+	core/heap/decay.h \
+	core/heap/free.c \
+	core/heap/heap.c \
+	core/heap/heap.h \
+	core/heap/keeper.c \
+	core/heap/ladder.c \
+	core/heap/ladder.h \
+	core/heap/reap.c \
+	core/heap/trim.c
+
+libpool_la_CFLAGS = $(FLOOR_CFLAGS)
+libpool_la_SOURCES = \
+	core/pool/alloc.c \
+	core/pool/graph.c \
+	core/pool/import.c \
+	core/pool/import_check.c \
+	core/pool/peers.c \
+	core/pool/pool.c \
+	core/pool/pool.h \
+	core/pool/pressure.c \
+	core/pool/query.c \
+	core/pool/reclaim.c \
+	core/pool/registry.c \
+	core/pool/report.c \
+	core/pool/share.c \
+	core/pool/share.h \
+	core/pool/snapshot.c \
+	core/pool/stats.c \
+	core/pool/view.c
+
+libgpumem_la_LIBADD = $(POOL)
+libgpumem_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined \
+	-Wl,--version-script=$(top_srcdir)/core/gpumem.map \
+	-Wl,-z,nodelete
+EXTRA_libgpumem_la_DEPENDENCIES = core/gpumem.map
+if !SANITIZED
+libgpumem_la_LDFLAGS += -Wl,-z,defs
+endif
+libgpumem_la_CFLAGS = $(FLOOR_CFLAGS)
+libgpumem_la_SOURCES = \
+	core/api.c \
+	core/api_check.h \
+	core/api_device.c \
+	core/api_graph.c \
+	core/api_library.c \
+	core/api_object.c \
+	core/api_share.c

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# Manual pages, other documents, and the figures of docs/performance.md.
+
+dist_man_MANS = \
+	docs/man/gpumem-bench.1 \
+	docs/man/gpumem-conform.1 \
+	docs/man/gpumem-probe.1 \
+	docs/man/gpumem-replay.1 \
+	docs/man/gpumem.3 \
+	docs/man/gpumem_alloc.3 \
+	docs/man/gpumem_backend.3 \
+	docs/man/gpumem_device.3 \
+	docs/man/gpumem_error.3 \
+	docs/man/gpumem_graph.3 \
+	docs/man/gpumem_host.3 \
+	docs/man/gpumem_object.3 \
+	docs/man/gpumem_option.3 \
+	docs/man/gpumem_options.5 \
+	docs/man/gpumem_pool.3 \
+	docs/man/gpumem_share.3 \
+	docs/man/gpumem_stats.3 \
+	docs/man/gpumem_trace.5
+# The pages name the folders of the default prefix; when they are installed, those
+# that configure was told. A function that shares its page with others has a link
+# to it.
+install-data-hook:
+	for page in $(dist_man_MANS); do \
+		sed -e 's,/usr/local/share/doc/gpumem,$(docdir),g' \
+			-e 's,/usr/local/share/gpumem,$(pkgdatadir),g' \
+			-e 's,/usr/local/lib/$(plugin_subdir),$(plugindir),g' \
+			$(srcdir)/$$page \
+			>'$(DESTDIR)$(mandir)'/man$${page##*.}/$${page##*/} || \
+			exit 1; \
+	done
+	for page in $(srcdir)/docs/man/link/*.3; do \
+		$(INSTALL_DATA) $$page '$(DESTDIR)$(man3dir)' || exit 1; \
+	done
+uninstall-hook:
+	for plugin in $(pluginexec_LTLIBRARIES); do \
+		plugin=$${plugin##*/}; \
+		rm -f '$(DESTDIR)$(plugindir)'/$${plugin%.la}.so; \
+	done
+	for page in $(srcdir)/docs/man/link/*.3; do \
+		rm -f '$(DESTDIR)$(man3dir)'/$${page##*/}; \
+	done
+
+# As in the source folder, so that what these say of each other holds.
+nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
+	SECURITY.md \
+	docs/decisions.md \
+	docs/devices/README.md \
+	docs/devices/h200-hip.txt \
+	docs/devices/h200-opencl.txt \
+	docs/devices/h200.txt \
+	docs/examples/opencl_scale.c \
+	docs/examples/plugin_memfd.c \
+	docs/examples/plugin_minimal.c \
+	docs/examples/pyopencl_pool.py \
+	docs/performance.md \
+	docs/plots/live.svg \
+	docs/plots/size.svg \
+	docs/plots/threads.svg
+tracesdir = $(pkgdatadir)/traces
+dist_traces_DATA = \
+	tests/traces/README.md \
+	tests/traces/gpt2_varlen.trace.gz \
+	tests/traces/llama_generate.trace.gz \
+	tests/traces/llm_serving.trace.gz \
+	tests/traces/lora_recompute.trace.gz \
+	tests/traces/model_swap.trace.gz \
+	tests/traces/prefetch_streams.trace.gz \
+	tests/traces/resnet_multires.trace.gz
+
+# The figures of docs/performance.md: make plots MACHINE='16 cores of a ...'.
+# Needs python3 with matplotlib, and a machine that does nothing else.
+PYTHON3 = python3
+MACHINE = an unnamed machine
+PLOT_BENCH = --seconds=1 pair threads growth
+plots: tools/gpumem-bench$(EXEEXT)
+	tools/gpumem-bench --json $(PLOT_BENCH) >plots.json
+	$(PYTHON3) $(srcdir)/docs/plots/plot.py --out=$(srcdir)/docs/plots \
+		--command='gpumem-bench $(PLOT_BENCH)' \
+		--machine='$(MACHINE)' --date=`date +%F` plots.json

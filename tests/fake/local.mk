@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# Doubles of drivers.
+
+# Doubles of drivers, which yield the name that the real one has: one like a
+# driver of today, and one that has only what each driver has had for long.
+if CUDA
+fakes = \
+	tests/fake/libcuda.la \
+	tests/fake/libnvidia-ml.la \
+	tests/fake/old/libcuda.la
+endif
+FAKE_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -no-undefined -Wl,-z,nodelete
+FAKE_CUDA_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+fake_cuda_sources = \
+	tests/fake/cuda_capture.c \
+	tests/fake/cuda_chunk.c \
+	tests/fake/cuda_context.c \
+	tests/fake/cuda_control.c \
+	tests/fake/cuda_device.c \
+	tests/fake/cuda_error.c \
+	tests/fake/cuda_event.c \
+	tests/fake/cuda_fake.h \
+	tests/fake/cuda_fault.c \
+	tests/fake/cuda_handle.c \
+	tests/fake/cuda_host.c \
+	tests/fake/cuda_memory.c \
+	tests/fake/cuda_object.c \
+	tests/fake/cuda_peer.c \
+	tests/fake/cuda_pointer.c \
+	tests/fake/cuda_queue.c \
+	tests/fake/cuda_share.c \
+	tests/fake/cuda_space.c \
+	tests/fake/cuda_state.c \
+	tests/fake/cuda_stream.c \
+	tests/fake/cuda_symbols.h \
+	tests/fake/cuda_vm.c \
+	tests/fake/cuda_work.c \
+	tests/fake/fakecuda.h
+tests_fake_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_fake_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+tests_fake_libcuda_la_SOURCES = $(fake_cuda_sources)
+tests_fake_old_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) -DFAKECUDA_OLD
+tests_fake_old_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_old_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+tests_fake_old_libcuda_la_SOURCES = $(fake_cuda_sources)
+
+tests_fake_libnvidia_ml_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_libnvidia_ml_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+tests_fake_libnvidia_ml_la_SOURCES = tests/fake/nvml.c
+
+# AMD's runtime over NVIDIA's driver, as each of its releases has it.
+if CUDA
+if HIP
+fakes += \
+	tests/fake/hip/5/libamdhip64.la \
+	tests/fake/hip/6/libamdhip64.la \
+	tests/fake/hip/7/libamdhip64.la
+endif
+endif
+FAKE_HIP_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) $(HIP_CPPFLAGS)
+fake_hip_sources = \
+	tests/fake/hip/fakehip.h \
+	tests/fake/hip/hip_capture.c \
+	tests/fake/hip/hip_copy.c \
+	tests/fake/hip/hip_device.c \
+	tests/fake/hip/hip_driver.c \
+	tests/fake/hip/hip_driver.h \
+	tests/fake/hip/hip_error.c \
+	tests/fake/hip/hip_event.c \
+	tests/fake/hip/hip_fake.h \
+	tests/fake/hip/hip_fault.c \
+	tests/fake/hip/hip_handle.c \
+	tests/fake/hip/hip_memory.c \
+	tests/fake/hip/hip_peer.c \
+	tests/fake/hip/hip_pointer.c \
+	tests/fake/hip/hip_quirk.c \
+	tests/fake/hip/hip_share.c \
+	tests/fake/hip/hip_span.c \
+	tests/fake/hip/hip_state.c \
+	tests/fake/hip/hip_stream.c \
+	tests/fake/hip/hip_symbols.h \
+	tests/fake/hip/hip_vm.c
+tests_fake_hip_5_libamdhip64_la_CPPFLAGS = $(FAKE_HIP_CPPFLAGS) -DFAKEHIP_MAJOR=5
+tests_fake_hip_5_libamdhip64_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_hip_5_libamdhip64_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 5:0:0
+tests_fake_hip_5_libamdhip64_la_SOURCES = $(fake_hip_sources)
+tests_fake_hip_6_libamdhip64_la_CPPFLAGS = $(FAKE_HIP_CPPFLAGS) -DFAKEHIP_MAJOR=6
+tests_fake_hip_6_libamdhip64_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_hip_6_libamdhip64_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 6:0:0
+tests_fake_hip_6_libamdhip64_la_SOURCES = $(fake_hip_sources)
+tests_fake_hip_7_libamdhip64_la_CPPFLAGS = $(FAKE_HIP_CPPFLAGS) -DFAKEHIP_MAJOR=7
+tests_fake_hip_7_libamdhip64_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_hip_7_libamdhip64_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 7:0:0
+tests_fake_hip_7_libamdhip64_la_SOURCES = $(fake_hip_sources)
+
+# What stands between a program and its OpenCL implementations.
+if OPENCL
+layers = tests/fake/opencl-layer.la
+endif
+tests_fake_opencl_layer_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_fake_opencl_layer_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_opencl_layer_la_LDFLAGS = $(MODULE)
+tests_fake_opencl_layer_la_SOURCES = \
+	tests/fake/fakecl.h \
+	tests/fake/opencl_calls.h \
+	tests/fake/opencl_fault.c \
+	tests/fake/opencl_layer.c \
+	tests/fake/opencl_layer.h \
+	tests/fake/opencl_lie.c \
+	tests/fake/opencl_queue.c

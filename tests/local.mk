@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# All that `make check` runs. unit/, plugins/, fake/ and random.mk have the
+# programs.
+
+# Without virtual memory the same promises hold: those that do not themselves
+# try both run a second time.
+novm_tests = \
+	tests/novm/arguments.novm \
+	tests/novm/counts.novm \
+	tests/novm/drift.novm \
+	tests/novm/ends.novm \
+	tests/novm/exit.novm \
+	tests/novm/fork.novm \
+	tests/novm/limits.novm \
+	tests/novm/lost.novm \
+	tests/novm/misuse.novm \
+	tests/novm/peaks.novm \
+	tests/novm/peaks_threads.novm \
+	tests/novm/pressure.novm \
+	tests/novm/query.novm \
+	tests/novm/shape.novm \
+	tests/novm/stats.novm \
+	tests/novm/structs.novm \
+	tests/novm/threads.novm
+$(novm_tests): $(unit_tests)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo 'vm:off' >$@
+
+# Where memory is named by objects too: those of them that do not touch it.
+objects_tests = \
+	tests/objects/arguments.objects \
+	tests/objects/counts.objects \
+	tests/objects/drift.objects \
+	tests/objects/ends.objects \
+	tests/objects/exit.objects \
+	tests/objects/limits.objects \
+	tests/objects/lost.objects \
+	tests/objects/peaks.objects \
+	tests/objects/peaks_threads.objects \
+	tests/objects/pressure.objects \
+	tests/objects/query.objects \
+	tests/objects/shape.objects \
+	tests/objects/stats.objects
+$(objects_tests): $(unit_tests)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo 'host.objects:on' >$@
+
+clean-local:
+	rm -rf fuzz tests/home tests/tmp
+
+check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) $(attack_tests)
+
+shell_tests = \
+	tests/attack.sh \
+	tests/cuda.sh \
+	tests/debian.sh \
+	tests/exports.sh \
+	tests/floors.sh \
+	tests/headers.sh \
+	tests/hip.sh \
+	tests/home.sh \
+	tests/install.sh \
+	tests/ladder.sh \
+	tests/lists.sh \
+	tests/man.sh \
+	tests/man_api.sh \
+	tests/opencl.sh \
+	tests/opencl_examples.sh \
+	tests/opencl_traces.sh \
+	tests/packages.sh \
+	tests/plugin_examples.sh \
+	tests/quickstart.sh \
+	tests/tool_bench.sh \
+	tests/tool_completion.sh \
+	tests/tool_conform.sh \
+	tests/tool_conform_lies.sh \
+	tests/tool_names.sh \
+	tests/tool_output.sh \
+	tests/tool_probe.sh \
+	tests/tool_replay.sh \
+	tests/traces.sh
+# The longest first, so that the last ones are short.
+TESTS = $(shell_tests) $(soak_tests) $(attack_tests) $(unit_tests) $(novm_tests) \
+	$(objects_tests) $(fuzz_tests)
+TEST_EXTENSIONS = .sh .novm .objects
+TAP = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = $(TAP)
+SH_LOG_DRIVER = $(TAP)
+NOVM_LOG_DRIVER = $(TAP)
+NOVM_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/novm.sh
+OBJECTS_LOG_DRIVER = $(TAP)
+OBJECTS_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/novm.sh
+# What a test, or an OpenCL implementation under it, keeps in $HOME or in a
+# temporary folder stays in the build folder.
+AM_TESTS_ENVIRONMENT = \
+	$(MKDIR_P) tests/home/cache tests/tmp; \
+	unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR \
+		POCL_CACHE_DIR MESA_SHADER_CACHE_DIR; \
+	export HOME='$(abs_top_builddir)/tests/home' \
+		XDG_CACHE_HOME='$(abs_top_builddir)/tests/home/cache' \
+		TMPDIR='$(abs_top_builddir)/tests/tmp'; \
+	export top_srcdir='$(abs_top_srcdir)' CC='$(CC)' CXX='$(CXX)' LC_ALL=C \
+		top_builddir='$(abs_top_builddir)' SANITIZER='$(sanitizer)' \
+		SANITIZE_CFLAGS='$(SANITIZE_CFLAGS)' \
+		GPUMEM_BACKEND=host GPUMEM_PLUGIN_PATH=/nowhere GPUMEM_CONF= \
+		LSAN_OPTIONS='suppressions="$(abs_top_srcdir)/tests/lsan.supp"':print_suppressions=0 \
+		TSAN_OPTIONS='suppressions="$(abs_top_srcdir)/tests/tsan.supp"':halt_on_error=1:handle_segv=0 \
+		UBSAN_OPTIONS=print_stacktrace=1;
+
+.PHONY: attack fuzz plots soak
+AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror
+CLEANFILES += $(cmake_DATA) $(novm_tests) $(objects_tests) plots.json
+EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
+	cmake/gpumem-config.cmake.in cmake/gpumem-config-version.cmake.in \
+	core/gpumem.map docs/man/link docs/plots/plot.py \
+	quickstart \
+	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
+	tests/device/bad.c \
+	tests/device/busy.c \
+	tests/device/calls.h \
+	tests/device/graph.c \
+	tests/device/green.c \
+	tests/device/held.c \
+	tests/device/lock.c \
+	tests/device/meanwhile.h \
+	tests/device/must.h \
+	tests/device/peers.cpp \
+	tests/device/run.sh \
+	tests/device/share.c \
+	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh \
+	tests/fresh_root.sh \
+	tests/lsan.supp tests/tsan.supp \
+	tests/opencl_over.sh \
+	tests/shell.py tests/terminal.py \
+	tools/completion/_gpumem tools/completion/gpumem.bash \
+	tests/tap.h tests/tap.sh tests/tool.sh \
+	tests/plugins/bad.h

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# Programs of random steps: fuzzing, attack and soak.
+
+# Every public function with right and wrong arguments: some seeds in `make
+# check`, as many as one likes by `make attack`.
+attack_tests = tests/attack/attack
+tests_attack_attack_SOURCES = \
+	tests/attack/attack.c \
+	tests/attack/attack.h \
+	tests/attack/blocks.c \
+	tests/attack/content.c \
+	tests/attack/devices.c \
+	tests/attack/exporter.c \
+	tests/attack/host.c \
+	tests/attack/judge.c \
+	tests/attack/library.c \
+	tests/attack/pick.c \
+	tests/attack/pools.c \
+	tests/attack/rows.h \
+	tests/attack/share.c \
+	tests/attack/streams.c \
+	tests/attack/world.c
+
+if TOOLS
+# Some rounds in `make check`, an hour in `make soak`.
+soak_tests = tests/soak/soak
+tests_soak_soak_SOURCES = \
+	tests/soak/chaos.c \
+	tests/soak/exam.c \
+	tests/soak/laws.c \
+	tests/soak/soak.c \
+	tests/soak/soak.h \
+	tests/soak/worker.c \
+	tests/soak/world.c
+
+# Some thousand mutations in `make check`; as many as one likes by `make fuzz`
+# and then fuzz/NAME.
+fuzz_tests = \
+	tests/fuzz/fuzz_options \
+	tests/fuzz/fuzz_table \
+	tests/fuzz/fuzz_trace
+endif
+fuzz_driver = tests/fuzz/driver.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_options_LDADD = $(BASE)
+tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz_options.c $(fuzz_driver)
+tests_fuzz_fuzz_table_LDADD = $(DEVICE)
+tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
+tests_fuzz_fuzz_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
+tests_fuzz_fuzz_trace_LDADD = $(TOOL)
+tests_fuzz_fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c $(fuzz_driver)
+
+# A folder of their own: libFuzzer wants all code instrumented.
+FUZZ_COMPILE = $(FUZZ_CC) -g -O1 -std=gnu11 $(TOOL_CPPFLAGS) \
+	$(PLUGIN_CPPFLAGS) -fsanitize=address,undefined
+fuzzed = $(libgpumem_la_SOURCES) $(libpool_la_SOURCES) $(libheap_la_SOURCES) \
+	$(libcache_la_SOURCES) $(libvm_la_SOURCES) $(liborder_la_SOURCES) \
+	$(libextent_la_SOURCES) \
+	$(libdevice_la_SOURCES) $(libhost_la_SOURCES) $(libbase_la_SOURCES) \
+	$(libcommon_la_SOURCES)
+fuzz:
+	rm -rf fuzz && $(MKDIR_P) fuzz
+	for file in $(fuzzed); do case $$file in *.c) \
+		$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -c $(srcdir)/$$file \
+			-o fuzz/`echo $$file | tr / -`.o || exit 1 ;; \
+	esac; done
+	$(AR) cr fuzz/all.a fuzz/*.o
+	for target in $(fuzz_tests); do \
+		$(FUZZ_COMPILE) -fsanitize=fuzzer -o fuzz/`basename $$target` \
+			$(srcdir)/$$target.c fuzz/all.a $(ZLIB_LIBS) \
+			$(JANSSON_LIBS) $(LIBS) || exit 1; \
+	done
+
+SOAK = --seconds=3600 --seed=`date +%s`
+soak: $(soak_tests)
+	tests/soak/soak $(SOAK)
+
+ATTACK = --seconds=3600 --seed=`date +%s`
+attack: $(attack_tests)
+	tests/attack/attack $(ATTACK)

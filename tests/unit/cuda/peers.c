@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Peers of the cuda backend: a device cannot write another's memory until it is
+ * opened to it, pages one by one and raw memory at once, and then it can.
+ */
+#include "fixture.h"
+
+static void *device, *peer, *third;
+
+/* For what is no test's subject. */
+static void must_hold(gpumem_status status)
+{
+	if (status != GPUMEM_OK)
+		bail("%s", said.text);
+}
+
+/* What the peer's own fill of that memory says. */
+static gpumem_status fills(void *by, uint64_t address, uint64_t bytes)
+{
+	gpumem_status status = cuda->fill(by, address, 7, bytes, NULL);
+
+	return status == GPUMEM_OK ? cuda->stream_sync(by, NULL) : status;
+}
+
+static void pages(void)
+{
+	gpumem_page page[3] = {0};
+	uint64_t address = 0;
+	void *const peers[] = {peer};
+
+	must_hold(cuda->va_reserve(device, 3 * PAGE, PAGE, &address));
+	for (int i = 0; i < 3; i++)
+		must_hold(cuda->page_create(device, PAGE, &page[i]));
+	is_status(cuda->map(device, address, page, 1, PAGE), GPUMEM_OK,
+		  "a page for the device alone");
+	is_status(cuda->map_peers(device, address + PAGE, page + 1, 2, PAGE,
+				  peers, 1),
+		  GPUMEM_OK, "two for its peer too");
+	is_status(fills(device, address, 3 * PAGE), GPUMEM_OK,
+		  "the device writes all of them");
+	is_status(fills(peer, address + PAGE, 2 * PAGE), GPUMEM_OK,
+		  "the peer writes the two");
+	ok(fills(peer, address, PAGE) != GPUMEM_OK, "and not the other");
+	ok(fills(third, address + PAGE, PAGE) != GPUMEM_OK,
+	   "a third device writes none");
+	is_status(cuda->unmap(device, address, 3, PAGE), GPUMEM_OK, "unmap");
+	is_status(cuda->map(device, address, page + 1, 1, PAGE), GPUMEM_OK,
+		  "a page that is mapped anew");
+	ok(fills(peer, address, PAGE) != GPUMEM_OK, "is closed again");
+	must_hold(cuda->unmap(device, address, 1, PAGE));
+	for (int i = 0; i < 3; i++)
+		must_hold(cuda->page_destroy(device, page[i], PAGE));
+	must_hold(cuda->va_release(device, address, 3 * PAGE));
+}
+
+static void raw(void)
+{
+	uint64_t before = 0, after = 0;
+
+	must_hold(cuda->alloc(device, PAGE, &before));
+	ok(fills(peer, before, PAGE) != GPUMEM_OK, "raw memory is closed");
+	is_status(cuda->peer_enable(device, peer), GPUMEM_OK, "and opened");
+	must_hold(cuda->alloc(device, PAGE, &after));
+	is_status(fills(peer, before, PAGE), GPUMEM_OK, "as it was given");
+	is_status(fills(peer, after, PAGE), GPUMEM_OK, "and will be");
+	ok(fills(third, after, PAGE) != GPUMEM_OK, "to that peer only");
+	is_status(cuda->peer_enable(device, peer), GPUMEM_OK,
+		  "once more is fine");
+	must_hold(cuda->free(device, before, PAGE));
+	must_hold(cuda->free(device, after, PAGE));
+}
+
+int main(void)
+{
+	bool can = false;
+
+	setenv("FAKECUDA_DEVICES", "3", 1);
+	cuda_start();
+	device = open_device(0);
+	peer = open_device(1);
+	third = open_device(2);
+	is_status(cuda->peer_query(device, peer, &can), GPUMEM_OK, "query");
+	ok(can, "they can be peers");
+	pages();
+	raw();
+	cuda->device_close(third);
+	cuda->device_close(peer);
+	cuda->device_close(device);
+	return done_testing();
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Memory that passes from stream to stream: adopted when it is settled, left
+ * behind by streams that go, and waited for at the end. */
+#include "fixture.h"
+
+static struct gm_arena *heir;
+
+/* The heir exists before the others, or after them. */
+static void restart(void)
+{
+	if (heir)
+		heap_end();
+	heap_start();
+	heir = arena_of(NULL);
+}
+
+static void test_adopt(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+	struct gm_extent *a = block(from, MIB), *b = block(from, MIB), *c;
+	struct hold hold;
+
+	c = block(heir, 2 * MIB);
+	block(from, 2 * MIB);
+	block_give(from, a);
+	gm_arena_settle(from, true);
+	hold_begin(&hold, stream);
+	block_give(heir, c);
+	block_give(from, b);
+	gm_heap_adopt(&heap, heir);
+	is_uint(from->index.bytes, 2 * MIB,
+		"what a busy stream may use stays its own");
+	sound("nothing adopted");
+	hold_end(&hold, stream);
+	gm_heap_adopt(&heap, heir);
+	is_uint(from->index.count, 0, "when it is over, all passes");
+	is_uint(heir->index.count, 1, "and merges");
+	is_uint(heir->index.bytes, 4 * MIB, "with what was there");
+	is_uint(gm_arena_fit(heir, 4 * MIB, heap.unit)->ticket, heir->ticket,
+		"to be settled when that is");
+	gm_heap_adopt(&heap, heir);
+	is_uint(heir->index.bytes, 4 * MIB, "nothing passes twice");
+	sound("adopted");
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+/* Of two frees with an event between them one passes. */
+static void test_adopt_half(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+	struct gm_extent *extent[3];
+	struct hold hold;
+
+	for (int i = 0; i < 3; i++)
+		extent[i] = block(from, MIB);
+	block_give(from, extent[0]);
+	gm_arena_settle(from, true);
+	hold_begin(&hold, stream);
+	block_give(from, extent[2]);
+	gm_heap_adopt(&heap, heir);
+	is_uint(heir->index.bytes, MIB, "the settled one passes");
+	is_ptr(gm_index_any(&heir->index), extent[0], "which it is");
+	ok(gm_arena_settled(heir, extent[0]->ticket), "settled as before");
+	is_uint(from->index.bytes, 2 * MIB, "the other does not");
+	hold_end(&hold, stream);
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+static bool known(const struct gm_arena *arena)
+{
+	const struct gm_arena *at = heap.order->arenas;
+
+	while (at && at != arena)
+		at = at->next;
+	return at != NULL;
+}
+
+/* A stream goes while it is busy, and leaves free memory, a live block and a
+ * run; then it is destroyed. */
+static void test_drop(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+	struct gm_extent *freed = block(from, 2 * MIB), *live;
+	struct gm_slot slot;
+	struct hold hold;
+	uint64_t asked;
+
+	live = block(from, 2 * MIB);
+	slab_new(from, 0);
+	gm_slab_take(from, 0, &slot, 1);
+	slot_use(&slot);
+	hold_begin(&hold, stream);
+	block_give(from, freed);
+	is_status(gm_heap_drop(from), GPUMEM_OK, "a busy stream is dropped");
+	asked = calls(GPUMEM_CALL_STREAM_QUERY);
+	gm_arena_settle(from, true);
+	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), asked, "and not asked again");
+	gm_heap_adopt(&heap, heir);
+	ok(known(from) && freed->arena == from && heir->index.bytes < 2 * MIB,
+	   "what it may use stays where it is");
+	must(heap_trim(0));
+	is_uint(gpumem_host_used_bytes(0), 6 * MIB, "nor is it trimmed");
+	ok(gm_extent_is(freed, GM_EXTENT_FREE) && freed->bytes == 2 * MIB,
+	   "while it is busy");
+	hold_end(&hold, stream);
+	must(gm_stream_destroy(device, stream));
+	gm_heap_adopt(&heap, heir);
+	ok(!known(from), "when its work is over, its books end");
+	ok(live->arena == heir && slab_of(slot.address)->arena == heir,
+	   "its live blocks are the heir's");
+	ok(heir->index.bytes >= 2 * MIB, "its free memory too");
+	sound("dropped");
+	slot_give(&slot);
+	block_give(heir, live);
+	gm_slabs_purge(heir);
+	is_uint(heir->index.count, 1, "and all of it merges");
+	must(heap_trim(0));
+	is_uint(gpumem_host_used_bytes(0), 0, "and can be given back");
+	restart();
+}
+
+/* Slots have no tickets: a stream that only ever freed slots. */
+static void test_drop_slots(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+	unsigned count = heap.classes.of[3].slots;
+	static struct gm_slot slot[2 * GM_SLOTS_MAX];
+	struct hold hold;
+
+	slab_new(from, 3);
+	slab_new(from, 3);
+	gm_slab_take(from, 3, slot, 2 * count);
+	for (unsigned i = 0; i < 2 * count; i++)
+		slot_use(&slot[i]);
+	hold_begin(&hold, stream);
+	for (unsigned i = 0; i < count; i++)
+		slot_give(&slot[i]);
+	must(gm_heap_drop(from));
+	gm_heap_adopt(&heap, heir);
+	ok(known(from) && heir->index.count == 0,
+	   "an empty run of a busy stream does not pass");
+	/* What is freed after the stream is gone was fenced with it. */
+	for (unsigned i = count; i < 2 * count; i++)
+		slot_give(&slot[i]);
+	gm_slabs_purge(from);
+	gm_heap_adopt(&heap, heir);
+	ok(known(from) && heir->index.count == 0, "nor one emptied later");
+	sound("dropped with slots");
+	hold_end(&hold, stream);
+	must(gm_stream_destroy(device, stream));
+	gm_heap_adopt(&heap, heir);
+	ok(!known(from) && heir->index.count == 1, "then both do");
+	sound("passed");
+	restart();
+}
+
+/* What a stream leaves need not wait for an heir to be trimmed. */
+static void test_drop_trim(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+
+	block_give(from, block(from, 4 * MIB));
+	must(gm_heap_drop(from));
+	must(gm_stream_sync(device, stream));
+	must(gm_stream_destroy(device, stream));
+	must(heap_trim(0));
+	is_uint(gpumem_host_used_bytes(0), 0,
+		"what a dropped stream leaves is trimmed");
+	sound("trimmed");
+	restart();
+}
+
+static void test_drop_faults(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+	uint64_t ticket;
+
+	block_give(from, block(from, 2 * MIB));
+	ticket = from->ticket;
+	must(gpumem_host_faults("event_record@1"));
+	is_status(gm_heap_drop(from), GPUMEM_DRIVER,
+		  "a driver that does not record is heard");
+	ok(!from->dropped && from->ticket == ticket &&
+		   gm_arena_find(&heap, stream) == from,
+	   "nothing has happened");
+	sound("not dropped");
+	gm_arena_settle(from, true);
+	is_uint(from->settled, from->ticket, "and frees settle as before");
+	is_status(gm_heap_drop(from), GPUMEM_OK, "then it can be dropped");
+	must(gpumem_host_faults(NULL));
+	gm_heap_adopt(&heap, heir);
+	ok(!known(from), "and ends");
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+/* ---- waiting ---- */
+
+static _Atomic bool done;
+
+static void work(void *arg)
+{
+	usleep(2000);
+	atomic_store((_Atomic bool *)arg, true);
+}
+
+static void test_wait(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *arena = arena_of(stream);
+
+	atomic_store(&done, false);
+	must(gpumem_host_launch(0, stream, work, &done));
+	block_give(arena, block(arena, MIB));
+	gm_arena_wait(arena);
+	ok(atomic_load(&done), "what may still be used is waited for");
+	is_uint(arena->settled, arena->ticket, "then all is settled");
+	gm_arena_wait(arena);
+	atomic_store(&done, false);
+	must(gpumem_host_launch(0, stream, work, &done));
+	slab_new(arena, 0);
+	must(gm_heap_drop(arena));
+	gm_arena_wait(arena);
+	ok(atomic_load(&done), "of a dropped stream too");
+	is_uint(arena->settled, arena->ticket, "then all is settled");
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+/* gm_arenas_wait() gives the mutex up: else this thread could not end the work
+ * that it waits for. */
+static void *ender(void *arg)
+{
+	struct hold *hold = arg;
+
+	pthread_mutex_lock(&heap.mutex);
+	pthread_mutex_lock(&hold->mutex);
+	hold->ended = true;
+	pthread_cond_signal(&hold->more);
+	pthread_mutex_unlock(&hold->mutex);
+	pthread_mutex_unlock(&heap.mutex);
+	return NULL;
+}
+
+static void test_wait_any(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *arena = arena_of(stream);
+	struct hold hold;
+	pthread_t thread;
+
+	block_give(arena, block(arena, MIB));
+	pthread_mutex_lock(&heap.mutex);
+	ok(!gm_arenas_wait(&heap), "idle streams are not waited for");
+	hold_begin(&hold, stream);
+	block_give(arena, block(arena, MIB));
+	pthread_create(&thread, NULL, ender, &hold);
+	ok(gm_arenas_wait(&heap), "a busy one is");
+	is_uint(arena->settled, arena->ticket, "until something is settled");
+	pthread_mutex_unlock(&heap.mutex);
+	pthread_join(thread, NULL);
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+int main(void)
+{
+	alarm(60);
+	device_start();
+	restart();
+	test_adopt();
+	test_adopt_half();
+	test_drop();
+	test_drop_slots();
+	test_drop_trim();
+	test_drop_faults();
+	test_wait();
+	test_wait_any();
+	heap_end();
+	device_end();
+	return done_testing();
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* What a heap may reserve: by its limits, and by how much it moved already. */
+#include "fixture.h"
+
+#define HIGH (100 * MIB)
+
+static void start(const char *vm, const char *waste, const char *waste_max)
+{
+	option("vm", vm);
+	option("waste", waste);
+	option("waste_max", waste_max);
+	heap_start();
+	heap.books.highest_active = HIGH;
+}
+
+/* So much more than the highest was, in 1/10000 of it, after so many turns. */
+static unsigned waste(double turns)
+{
+	heap.space->budget.toll_handles =
+		(uint64_t)(turns * (double)HIGH) / heap.page_bytes;
+	return (unsigned)((double)(gm_budget_target(&heap, 1) - HIGH) * 10000 /
+				  (double)HIGH +
+			  0.5);
+}
+
+static void test_toll(void)
+{
+	start("on", "2", "20");
+	is_uint(waste(0), 200, "the waste, while nothing was moved");
+	is_uint(waste(1.5), 200, "one and a half turns are free");
+	is_uint(waste(2), 600, "then it grows");
+	is_uint(waste(3), 1400, "with each turn");
+	is_uint(waste(4), 2000, "up to the most");
+	is_uint(waste(1e6), 2000, "and no further");
+	is_uint(gm_budget_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 120,
+		"of what will be active, if that is more");
+	heap.books.highest_active = 0;
+	heap.space->budget.toll_handles = 0;
+	is_uint(gm_budget_target(&heap, 1000), 1020, "of a fresh heap too");
+	heap_end();
+	start("on", "5", "1");
+	is_uint(waste(1e6), 500, "a most below the waste is none");
+	heap_end();
+	start("on", "0", "0");
+	is_uint(waste(1e6), 0, "nor is there any waste without");
+	heap_end();
+	option("segment_waste", "10");
+	start("off", NULL, "50");
+	is_uint(waste(1e6), 1000, "segments pay no toll");
+	heap_end();
+}
+
+/* A thread's frees are in the books before another's allocations are. */
+static void test_below_zero(void)
+{
+	struct gm_books *books = &heap.books;
+	struct gm_counts counts = {.allocated = {.now = -50, .high = 10}};
+
+	start("on", "0", "0");
+	books->active.current -= 100;
+	gm_books_fold(books, &counts);
+	gm_gauge_add(&books->active, 30);
+	gm_books_alloc(books, 1, 1);
+	is_uint(books->active.peak, 0, "a level below 0 is no peak");
+	is_uint(books->highest_active, HIGH, "nor what waste is measured by");
+	is_uint(gm_budget_target(&heap, 1), HIGH, "nor a reason to reserve");
+	gm_books_free(books, 1, 1, false);
+	counts.allocated.now = counts.allocated.high = 120 + HIGH + 5;
+	gm_books_fold(books, &counts);
+	is_uint(books->active.peak, HIGH + 5, "above 0 it is one");
+	*books = (struct gm_books){0};
+	heap_end();
+}
+
+static void test_room(void)
+{
+	start("on", NULL, NULL);
+	ok(gm_limit_room(&heap) == UINT64_MAX, "no limit, no end");
+	heap.space->budget.limit_bytes = 10;
+	heap.books.reserved.current = 4;
+	is_uint(gm_limit_room(&heap), 6, "up to the limit");
+	is_status(gm_limit_check(&heap, 6), GPUMEM_OK, "and not beyond");
+	is_status(gm_limit_check(&heap, 7), GPUMEM_LIMIT, "it");
+	heap.space->budget.soft_limit_bytes = 5;
+	is_uint(gm_limit_room(&heap), 1, "the soft one is less");
+	heap.space->budget.beyond_soft = true;
+	is_uint(gm_limit_room(&heap), 6, "unless it is no limit now");
+	heap.space->budget.beyond_soft = false;
+	heap.space->budget.soft_limit_bytes = 20;
+	is_uint(gm_limit_room(&heap), 6, "or more");
+	heap.books.reserved.current = 30;
+	is_uint(gm_limit_room(&heap), 0, "beyond a new one is no room");
+	heap.books.reserved.current = 0;
+	heap_end();
+}
+
+/* However high the toll, the limit holds; and each move is counted in it. */
+static void test_limit(void)
+{
+	enum { PAGES = 12 };
+	struct gm_extent *extent[PAGES] = {NULL};
+	struct gm_arena *arena;
+	unsigned beyond = 0, unpaid = 0;
+
+	option("waste_max", "90");
+	option("vm", "on");
+	heap_start_with(PAGES * 2 * MIB, 0);
+	arena = arena_of(NULL);
+	for (unsigned round = 0; round < 3000; round++) {
+		unsigned i = (unsigned)chance(PAGES);
+
+		if (extent[i])
+			block_give(arena, extent[i]);
+		extent[i] = block_take(arena, (1 + chance(200)) * 32 * KIB);
+		beyond += heap.books.reserved.current > PAGES * 2 * MIB;
+		unpaid += heap.space->budget.toll_handles * heap.page_bytes !=
+			  heap.books.moved_bytes;
+	}
+	is_uint(beyond, 0, "the limit holds");
+	is_uint(unpaid, 0, "all that moves is toll");
+	ok(heap.space->budget.toll_handles > 0, "and something moved");
+	sound("in order");
+	heap_end();
+}
+
+int main(void)
+{
+	alarm(60);
+	device_start();
+	test_toll();
+	test_below_zero();
+	test_room();
+	test_limit();
+	device_end();
+	return done_testing();
+}

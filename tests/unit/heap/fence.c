@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Fences and tickets, with streams that are held busy: nothing settles early,
+ * and everything does in the end. */
+#include "fixture.h"
+
+/* A ticket settles when the event after it is over, and not before. */
+static void test_fences(gpumem_stream stream)
+{
+	struct gm_arena *arena = arena_of(stream);
+	struct gm_extent *first = block(arena, MIB), *second, *third;
+	struct hold hold[2];
+	uint64_t ticket;
+
+	block(arena, MIB);
+	second = block(arena, MIB);
+	block(arena, MIB);
+	third = block(arena, MIB);
+	gm_arena_settle(arena, true);
+	is_uint(calls(GPUMEM_CALL_EVENT_RECORD), 0,
+		"nothing freed, nothing recorded");
+	hold_begin(&hold[0], stream);
+	block_give(arena, first);
+	ticket = arena->ticket;
+	ok(!gm_arena_settled(arena, ticket) && gm_arena_settled(arena, 0),
+	   "a free is not settled, fresh memory is");
+	gm_arena_settle(arena, false);
+	is_uint(arena->fence_count, 0, "nobody asked for a fence");
+	gm_arena_settle(arena, true);
+	gm_arena_settle(arena, true);
+	is_uint(arena->fence_count, 1, "one fence for one free");
+	hold_begin(&hold[1], stream);
+	block_give(arena, second);
+	gm_arena_settle(arena, true);
+	block_give(arena, third);
+	ok(!gm_arena_settled(arena, ticket), "the stream is busy");
+	pthread_mutex_lock(&hold[0].mutex);
+	hold[0].ended = true;
+	pthread_cond_signal(&hold[0].more);
+	pthread_mutex_unlock(&hold[0].mutex);
+	while (!gm_arena_settled(arena, ticket))
+		gm_arena_settle(arena, false);
+	is_uint(arena->settled, ticket, "what came before the fence settles");
+	is_uint(arena->fence_count, 1, "what came after does not");
+	hold_end(&hold[1], stream);
+	gm_arena_settle(arena, false);
+	is_uint(arena->settled, ticket + 1, "but for the second fence");
+	gm_arena_settle(arena, true);
+	is_uint(arena->settled, arena->ticket, "all is settled in the end");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"events are given back");
+	heap_end();
+	heap_start();
+}
+
+/* More fences than there is room for are not recorded, and nothing settles too
+ * early for it. */
+static void test_ring(gpumem_stream stream)
+{
+	struct gm_arena *arena = arena_of(stream);
+	struct hold hold;
+	uint64_t last = 0, early = 0;
+
+	for (int turn = 0; turn < 3; turn++) {
+		hold_begin(&hold, stream);
+		for (int i = 0; i < 3 * GM_FENCES; i++) {
+			block_give(arena, block(arena, MIB));
+			gm_arena_settle(arena, true);
+			early += arena->settled != last;
+		}
+		is_uint(arena->fence_count, GM_FENCES, "the ring is full");
+		hold_end(&hold, stream);
+		gm_arena_settle(arena, false);
+		ok(arena->settled > last && arena->settled < arena->ticket,
+		   "what was fenced settles, and no more");
+		gm_arena_settle(arena, true);
+		is_uint(arena->settled, arena->ticket, "then all");
+		last = arena->settled;
+	}
+	hold_begin(&hold, stream);
+	for (int i = 0; i < 3 * GM_FENCES; i++) {
+		block_give(arena, block(arena, MIB));
+		gm_arena_settle(arena, true);
+	}
+	hold_end(&hold, stream);
+	gm_arena_settle(arena, true);
+	is_uint(arena->settled, arena->ticket,
+		"of an idle stream all settles at once, full ring or not");
+	is_uint(early, 0, "nothing settled while the stream was busy");
+	ok(heap.order->events.made <= GM_FENCES, "events are used again: %zu",
+	   heap.order->events.made);
+	heap_end();
+	heap_start();
+}
+
+/* A program that never asks has its frees settled all the same. */
+static void test_unasked(gpumem_stream stream)
+{
+	struct gm_arena *arena = arena_of(stream);
+	long i = 0;
+
+	while (!arena->settled && i++ < 100000)
+		block_give(arena, block(arena, 4 * MIB));
+	ok(arena->settled > 0, "frees settle without being asked for");
+	ok(calls(GPUMEM_CALL_EVENT_RECORD) <= 16,
+	   "with few events: %" PRIu64 " for %ld frees",
+	   calls(GPUMEM_CALL_EVENT_RECORD), i);
+	heap_end();
+	heap_start();
+}
+
+static void test_capture(gpumem_stream stream)
+{
+	struct gm_arena *arena = arena_of(stream);
+	uint64_t violations = gpumem_host_capture_violations();
+	uint64_t records, queries;
+	struct hold hold;
+
+	hold_begin(&hold, stream);
+	block_give(arena, block(arena, MIB));
+	gm_arena_settle(arena, true);
+	block_give(arena, block(arena, MIB));
+	must(gpumem_host_capture(0, stream, true));
+	records = calls(GPUMEM_CALL_EVENT_RECORD);
+	queries = calls(GPUMEM_CALL_EVENT_QUERY);
+	gm_arena_settle(arena, true);
+	ok(calls(GPUMEM_CALL_EVENT_RECORD) == records &&
+		   calls(GPUMEM_CALL_EVENT_QUERY) == queries &&
+		   arena->settled == 0,
+	   "a stream that is being captured is left alone");
+	ok(!gm_arenas_wait(&heap), "and not waited for");
+	must(gpumem_host_capture(0, stream, false));
+	hold_end(&hold, stream);
+	gm_arena_settle(arena, true);
+	is_uint(arena->settled, arena->ticket, "afterwards all settles");
+	is_uint(gpumem_host_capture_violations(), violations,
+		"no capture was disturbed");
+	heap_end();
+	heap_start();
+}
+
+/* A busy stream whose fence the driver does not record now. */
+static void test_unfenced(gpumem_stream stream, const char *fault)
+{
+	struct gm_arena *arena = arena_of(stream);
+	struct hold hold;
+
+	hold_begin(&hold, stream);
+	block_give(arena, block(arena, MIB));
+	must(gpumem_host_faults(fault));
+	gm_arena_settle(arena, true);
+	is_uint(arena->fence_count, 0, "%s: no fence", fault);
+	must(gpumem_host_faults(NULL));
+	gm_arena_settle(arena, true);
+	is_uint(arena->fence_count, 1, "but the next time");
+	hold_end(&hold, stream);
+	gm_arena_settle(arena, false);
+	is_uint(arena->settled, arena->ticket, "and all settles");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"no event is lost");
+	heap_end();
+	heap_start();
+}
+
+/* An idle one of which it does not say so now. */
+static void test_unknown(gpumem_stream stream, const char *fault)
+{
+	struct gm_arena *arena = arena_of(stream);
+
+	block_give(arena, block(arena, MIB));
+	must(gpumem_host_faults(fault));
+	gm_arena_settle(arena, true);
+	ok(arena->settled < arena->ticket, "%s: nothing settles", fault);
+	must(gpumem_host_faults(NULL));
+	gm_arena_settle(arena, true);
+	is_uint(arena->settled, arena->ticket, "but the next time");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"no event is lost");
+	heap_end();
+	heap_start();
+}
+
+/* The stream is known to be idle before its events are known to be over. */
+static void test_idle(gpumem_stream stream)
+{
+	struct gm_arena *arena = arena_of(stream);
+	struct hold hold;
+
+	hold_begin(&hold, stream);
+	for (int i = 0; i < 3; i++) {
+		block_give(arena, block(arena, MIB));
+		gm_arena_settle(arena, true);
+	}
+	hold_end(&hold, stream);
+	must(gpumem_host_faults("event_query@1+"));
+	gm_arena_settle(arena, true);
+	is_uint(arena->settled, arena->ticket, "an idle stream settles all");
+	must(gpumem_host_faults(NULL));
+	is_uint(arena->fence_count, 0, "without its fences");
+	is_uint(heap.order->events.count, heap.order->events.made,
+		"which are given back");
+	heap_end();
+	heap_start();
+}
+
+/* While nobody asks what is settled, it is tried more and more seldom. */
+static void test_backs_off(void)
+{
+	static const unsigned want[] = {1024, 2048, 4096, 8192, 8192, 8192};
+	gpumem_stream stream = stream_new();
+	unsigned tries = 0, frees = 0;
+	struct gm_arena *arena;
+	struct hold hold;
+
+	heap_start();
+	arena = arena_of(stream);
+	hold_begin(&hold, stream);
+	while (tries < sizeof(want) / sizeof(*want)) {
+		uint64_t before = calls(GPUMEM_CALL_STREAM_QUERY);
+
+		arena->ticket = ++heap.ticket;
+		gm_arena_count_free(arena);
+		frees++;
+		if (calls(GPUMEM_CALL_STREAM_QUERY) == before)
+			continue;
+		is_uint(frees, want[tries], "a fence after so many frees");
+		tries++;
+		frees = 0;
+	}
+	gm_arena_settle(arena, true);
+	for (frees = 1; frees < 1023; frees++)
+		gm_arena_count_free(arena);
+	is_uint(arena->fence_frees, 1024, "until somebody asks");
+	hold_end(&hold, stream);
+	heap_end();
+	must(gm_stream_destroy(device, stream));
+}
+
+int main(void)
+{
+	gpumem_stream stream;
+
+	alarm(60);
+	device_start();
+	stream = stream_new();
+	heap_start();
+	test_fences(stream);
+	test_ring(stream);
+	test_unasked(stream);
+	test_capture(stream);
+	test_unfenced(stream, "event_create@1");
+	test_unfenced(stream, "event_record@1");
+	test_unfenced(stream, "capture_id@1");
+	test_unknown(stream, "stream_query@1+;event_query@1+");
+	test_unknown(stream, "capture_id@1");
+	test_idle(stream);
+	heap_end();
+	test_backs_off();
+	device_end();
+	return done_testing();
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Handles of several pages: how large they are, and that they go back whole.
+ * That they move is in heap_handle_move.c. */
+#include "handle.h"
+
+static void test_sizes(void)
+{
+	restart();
+	is_uint(heap.books.segments.current, 128, "1024 pages in 128 handles");
+	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), 128, "one call for each");
+	is_uint(calls(GPUMEM_CALL_MAP), 1, "one call maps them all");
+	touch(ballast);
+	touch(block(arena, 7 * PAGE));
+	is_uint(handles(), 7, "few pages are taken one by one");
+	is_uint(calls(GPUMEM_CALL_MAP), 2, "and mapped at once");
+	touch(block(arena, 21 * PAGE));
+	is_uint(handles(), 7 + 11, "a larger request takes them in twos");
+	is_uint(calls(GPUMEM_CALL_MAP), 4, "one call for each size");
+	block(arena, 4096 * PAGE);
+	is_uint(handles(), 7 + 11 + 512, "none is larger than allowed");
+	is_uint(gm_budget_handle_pages(&heap, 1), 1, "one page is one page");
+	sound("sizes");
+	heap_end();
+	heap_start();
+	arena = arena_of(NULL);
+	block(arena, 127 * PAGE);
+	is_uint(heap.books.segments.current, 127,
+		"a small heap has small ones");
+	sound("small");
+}
+
+static void test_option(const char *value, size_t pages)
+{
+	option("handle_max", value);
+	restart();
+	is_uint(heap.books.segments.current, 1024 / pages, "handle_max %s",
+		value);
+	sound("with the option");
+	option("handle_max", "16MiB");
+}
+
+static void test_limit(void)
+{
+	restart_with(BALLAST + 67 * PAGE);
+	is_status(heap_grow(&heap, arena, 68 * PAGE, heap.unit), GPUMEM_LIMIT,
+		  "a page beyond the limit");
+	is_pages(0, "what was created is gone");
+	sound("at the limit");
+	block(arena, 67 * PAGE);
+	is_pages(67, "up to the limit");
+	is_uint(handles(), 8 + 1 + 1, "in handles of 8, 2 and 1 pages");
+	restart();
+	must(gpumem_host_faults("page_create@1;page_create@2"));
+	block(arena, 67 * PAGE);
+	must(gpumem_host_faults(NULL));
+	is_uint(handles(), 33 + 1, "where no large ones are left, smaller");
+	sound("smaller");
+}
+
+/* A block in a handle keeps all of it, and no more. */
+static void test_trim(void)
+{
+	struct gm_extent *extent, *kept;
+
+	restart();
+	extent = block(arena, 64 * PAGE);
+	block_give(arena, extent);
+	kept = block(arena, 12 * PAGE + 1 * MIB);
+	extent = block(arena, MIB);
+	touch(extent);
+	block_give(arena, kept);
+	is_uint(gm_space_whole_bytes(&heap), 56 * PAGE, "so much could go");
+	must(heap_trim(BALLAST + 63 * PAGE));
+	is_pages(56, "no part of a handle is kept back");
+	sound("one handle");
+	must(heap_trim(0));
+	is_pages(8, "all but the handle that is in use");
+	is_uint(gm_space_whole_bytes(&heap), 0, "no more could go");
+	touch(extent);
+	sound("trimmed");
+	kept = block(arena, PAGE);
+	ok(kept->address > extent->address - 8 * PAGE &&
+		   kept->address < extent->address + 8 * PAGE,
+	   "the rest of it is used");
+	is_pages(8, "without growth");
+	block_give(arena, kept);
+	block_give(arena, extent);
+	must(heap_trim(0));
+	is_pages(0, "and then it goes");
+	sound("empty");
+}
+
+/* Small handles go before larger ones that would be more than is wanted. */
+static void test_trim_exact(void)
+{
+	struct gm_extent *large, *small;
+
+	restart();
+	large = block(arena, 64 * PAGE);
+	small = block(arena, 3 * PAGE);
+	block(arena, MIB);
+	block_give(arena, large);
+	block_give(arena, small);
+	must(heap_trim(heap_reserved() - 2 * PAGE));
+	is_pages(66, "two pages were to go, and two went");
+	must(heap_trim(heap_reserved() - 9 * PAGE));
+	is_pages(57, "a large one and a small one");
+	sound("exact");
+}
+
+/* One page that a busy stream may use keeps its handle. */
+static void test_busy(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *other;
+	struct gm_extent *extent, *small;
+	struct hold hold;
+
+	restart();
+	other = arena_of(stream);
+	extent = block(other, 64 * PAGE);
+	block_give(other, extent);
+	extent = block(other, 12 * PAGE);
+	small = block(other, PAGE);
+	block_give(other, extent);
+	gm_arena_settle(other, true);
+	hold_begin(&hold, stream);
+	block_give(other, small);
+	must(heap_trim(0));
+	is_pages(8, "the handle of a busy page stays, whole");
+	sound("busy");
+	hold_end(&hold, stream);
+	must(heap_trim(0));
+	is_pages(0, "until it is not busy");
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+static void finds(const char *what)
+{
+	gpumem_status status = heap_check();
+
+	if (!ok(status == GPUMEM_CORRUPT && strstr(last_text(), what), "%s",
+		what))
+		diag("%d: %s", (int)status, last_text());
+}
+
+/* The check finds what is wrong with a handle. */
+static void test_check(void)
+{
+	struct gm_page *page;
+	gpumem_page kept;
+
+	restart();
+	page = gm_page_at(&heap.spans, block(arena, 64 * PAGE)->address);
+	kept = page[3].handle;
+	page[3].handle = page[8].handle;
+	finds("covers 3 pages");
+	page[3].handle = kept;
+	heap.space->handle_pages = 4;
+	finds("covers 8 pages");
+	heap.space->handle_pages = 8;
+	heap.books.segments.current++;
+	finds("handles, but");
+	heap.books.segments.current--;
+	heap.space->spare_pages++;
+	finds("the books say");
+	heap.space->spare_pages--;
+	sound("mended");
+}
+
+int main(void)
+{
+	handles_start();
+	test_sizes();
+	test_option("2MiB", 1);
+	test_option("0", 1);
+	test_option("7MiB", 2);
+	test_option("1GiB", 8);
+	test_limit();
+	test_trim();
+	test_trim_exact();
+	test_busy();
+	test_check();
+	heap_end();
+	device_end();
+	return done_testing();
+}

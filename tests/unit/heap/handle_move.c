@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Handles of several pages move and break only whole, whatever the driver
+ * refuses. How large they are, and that they go back, is in heap_handle.c. */
+#include "handle.h"
+
+/* Whole handles move and keep what is beside them. */
+static void test_steal(void)
+{
+	struct gm_extent *extent[8], *large;
+	unsigned lost = 0;
+	uint64_t creates;
+
+	restart();
+	for (int i = 0; i < 8; i++) {
+		extent[i] = block(arena, 64 * PAGE);
+		touch(extent[i]);
+		*(volatile int *)extent[i]->address = i;
+	}
+	for (int i = 0; i < 8; i += 2)
+		block_give(arena, extent[i]);
+	creates = calls(GPUMEM_CALL_PAGE_CREATE);
+	heap.space->budget.waste = 0;
+	large = block(arena, 256 * PAGE);
+	touch(large);
+	is_pages(512, "no more is taken");
+	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), creates, "nothing is new");
+	is_uint(handles(), 64, "the handles are as they were");
+	is_uint(heap.books.moved_bytes % (8 * PAGE), 0, "whole ones moved");
+	is_uint(heap.space->budget.toll_handles * 8 * PAGE,
+		heap.books.moved_bytes,
+		"each pays as much toll as a page would");
+	for (int i = 1; i < 8; i += 2)
+		lost += *(volatile int *)extent[i]->address != i;
+	is_uint(lost, 0, "the others are untouched");
+	sound("moved");
+}
+
+/* So many single pages and so many large extents that are free, each with a
+ * page that is used behind it; and nothing may be wasted. */
+static void begin_mixed(int singles, int large_extents, size_t pages)
+{
+	struct gm_extent *extent[32];
+	int count = singles + large_extents;
+
+	restart();
+	for (int i = 0; i < count; i++) {
+		extent[i] = block(arena, (i < singles ? 1 : pages) * PAGE);
+		block(arena, PAGE);
+	}
+	for (int i = 0; i < count; i++)
+		block_give(arena, extent[i]);
+	heap.space->budget.waste = 0;
+	heap.books.highest_active = heap.books.active.current;
+}
+
+/* Large handles first, though small ones lie in smaller extents. */
+static void test_steal_large(void)
+{
+	begin_mixed(16, 2, 64);
+	touch(block_take_aligned(arena, 75 * PAGE, 4096 * MIB));
+	is_uint(heap.books.moved_bytes, 75 * PAGE, "what is wanted moves");
+	is_uint(heap.space->budget.toll_handles, 9 + 3,
+		"in as few handles as can be");
+	is_uint(calls(GPUMEM_CALL_UNMAP), 2 + 3, "and few calls");
+	sound("large ones first");
+}
+
+/* Single pages that move for a large request come again as large handles. */
+static void test_give_small(void)
+{
+	uint64_t before, made;
+
+	begin_mixed(20, 1, 64);
+	before = handles();
+	made = calls(GPUMEM_CALL_PAGE_CREATE);
+	must(gpumem_host_faults("page_destroy@3"));
+	touch(block_take_aligned(arena, 84 * PAGE, 4096 * MIB));
+	must(gpumem_host_faults(NULL));
+	is_uint(heap.space->budget.toll_handles, 8 + 20,
+		"eight handles and twenty pages");
+	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 16 + 1,
+		"sixteen go back, one at the second time");
+	is_uint(heap.space->spare_pages, 0, "none is left over");
+	is_uint(calls(GPUMEM_CALL_PAGE_CREATE) - made, 2, "and come again");
+	is_uint(before - handles(), 16 - 2, "in two handles");
+	is_pages(41 + 64, "which is as much memory");
+	sound("small ones");
+}
+
+/* But spare ones stay what they are: nothing goes while a stream is captured.
+ */
+static void test_keep_small(void)
+{
+	struct gm_extent *unused;
+
+	restart();
+	unused = block(arena, 4 * PAGE);
+	block(arena, PAGE);
+	for (size_t pages = 7; pages < 16; pages++) {
+		must(gpumem_host_faults("map@1"));
+		ok(!block_take(arena, pages * PAGE), "%zu do not map", pages);
+		must(gpumem_host_faults(NULL));
+	}
+	is_uint(heap.space->spare_count, 15, "single pages are spare");
+	heap.space->budget.waste = 0;
+	heap.books.highest_active = heap.books.active.current;
+	block_give(arena, unused);
+	must(gpumem_host_capture(0, NULL, true));
+	touch(block_take(arena, 79 * PAGE));
+	must(gpumem_host_capture(0, NULL, false));
+	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 0, "they are used");
+	is_uint(handles(), 5 + 15 + 8, "besides eight new ones");
+	sound("captured");
+}
+
+/* The stock takes no handle that is larger than what is missing, and counts
+ * those that it has. */
+static void test_stock(void)
+{
+	uint64_t toll;
+
+	begin_mixed(8, 1, 32);
+	is_uint(gm_spare_stock(&heap), 4, "four pages may be spare");
+	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
+	is_uint(heap.space->budget.toll_handles, 1 + 4,
+		"five single ones move");
+	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
+	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
+	is_uint(heap.space->spare_count, 1, "a handle of four pages is spare");
+	toll = heap.space->budget.toll_handles;
+	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
+	is_uint(heap.space->budget.toll_handles - toll, 1,
+		"then the stock is full");
+	sound("stock");
+}
+
+/* Where the driver has no more, handles of all sizes of an extent move. */
+static void test_steal_mixed(void)
+{
+	struct gm_extent *extent;
+
+	restart_with(BALLAST + 67 * PAGE);
+	heap.space->budget.waste = 0.5;
+	extent = block(arena, 67 * PAGE);
+	block_give(arena, extent);
+	extent = block_take_aligned(arena, 67 * PAGE, 4096 * MIB);
+	if (ok(extent != NULL, "it is found room for elsewhere"))
+		touch(extent);
+	is_uint(heap.books.moved_bytes, 67 * PAGE, "all of them moved");
+	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 0, "none broke");
+	is_pages(67, "no more is taken");
+	sound("mixed");
+}
+
+/* Memory that is free in handles too large for what is missing. */
+static void test_break(void)
+{
+	struct gm_extent *extent;
+
+	restart_with(BALLAST + 65 * PAGE);
+	extent = block(arena, 64 * PAGE);
+	touch(block(arena, PAGE));
+	block_give(arena, extent);
+	is_uint(handles(), 9, "the limit is reached");
+	extent = block(arena, 64 * PAGE - 8 * PAGE);
+	is_pages(65, "eight pages are left");
+	block_take_aligned(arena, 3 * PAGE, 1024 * MIB);
+	is_pages(60, "a handle breaks: three of its pages come back");
+	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 1, "it alone went");
+	is_uint(handles(), 7 + 1 + 3, "three new ones");
+	sound("broken");
+	must(gpumem_host_capture(0, NULL, true));
+	block_give(arena, extent);
+	ok(!block_take_aligned(arena, 10 * PAGE, 4096 * MIB),
+	   "none breaks while a stream is captured");
+	must(gpumem_host_capture(0, NULL, false));
+	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
+	sound("captured");
+}
+
+/* The same before the driver is asked for more than the waste allows. */
+static void test_save(void)
+{
+	struct gm_extent *extent;
+
+	restart();
+	heap.space->budget.waste = 0;
+	extent = block(arena, 64 * PAGE);
+	block(arena, PAGE);
+	block_give(arena, extent);
+	block(arena, 55 * PAGE);
+	heap.books.highest_active = heap.books.active.current;
+	block_take_aligned(arena, 3 * PAGE, 4096 * MIB);
+	is_pages(65 - 8 + 3, "a handle breaks rather than to waste memory");
+	sound("saved");
+}
+
+/* A spare handle breaks too, but not while a stream is captured. */
+static void test_break_spare(void)
+{
+	restart_with(BALLAST + 64 * PAGE);
+	must(gpumem_host_faults("map@1"));
+	ok(!block_take(arena, 64 * PAGE), "nothing can be mapped");
+	must(gpumem_host_faults(NULL));
+	is_uint(heap.space->spare_count, 8, "eight handles are spare");
+	must(gpumem_host_faults("page_destroy@1+"));
+	ok(!block_take(arena, PAGE), "none breaks that the driver keeps");
+	must(gpumem_host_faults(NULL));
+	is_uint(heap.space->spare_count, 8, "all are ours");
+	sound("kept");
+	must(gpumem_host_capture(0, NULL, true));
+	ok(!block_take(arena, PAGE), "none breaks for a page in a capture");
+	is_pages(64, "nothing went");
+	must(gpumem_host_capture(0, NULL, false));
+	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
+	touch(block(arena, PAGE));
+	is_pages(64 - 8 + 1, "afterwards one does");
+	must(heap_trim(0));
+	is_pages(1, "spare ones are trimmed");
+	sound("spare");
+}
+
+/* What is mapped when the second call of a growth fails is free memory, what is
+ * not is spare; both are used by the next. */
+static void test_half_mapped(void)
+{
+	restart();
+	must(gpumem_host_faults("map@2"));
+	ok(!block_take(arena, 67 * PAGE), "the small ones do not map");
+	must(gpumem_host_faults(NULL));
+	is_pages(67, "all was created");
+	is_uint(heap.space->spare_count, 2, "two handles are spare");
+	is_uint(heap.space->spare_pages, 3, "of three pages");
+	is_uint(gm_space_whole_bytes(&heap), 67 * PAGE, "all could go");
+	sound("half mapped");
+	touch(block(arena, 67 * PAGE));
+	is_pages(67, "nothing more is taken");
+	is_uint(heap.space->spare_count, 0, "none is spare");
+	sound("mapped");
+}
+
+/* ---- at random ---- */
+
+enum { BLOCKS = 24 };
+
+static void refuse(void)
+{
+	static const char *const slot[] = {"page_create", "page_destroy", "map",
+					   "unmap"};
+	char faults[64];
+
+	snprintf(faults, sizeof(faults), "%s@%d%s", slot[chance(4)],
+		 1 + (int)chance(12), chance(3) ? "" : "+");
+	must(gpumem_host_faults(faults));
+}
+
+/* One block comes or goes; now and then a trim. */
+static void step(struct gm_extent **live)
+{
+	unsigned at = (unsigned)chance(BLOCKS);
+	size_t pages = (size_t)1 << chance(8);
+
+	if (live[at])
+		block_give(arena, live[at]);
+	live[at] = chance(3) ? NULL
+			     : block_take_aligned(
+				       arena,
+				       (1 + chance(pages * PAGE / 256)) * 256,
+				       chance(8) ? heap.unit : 16 * PAGE);
+	if (live[at])
+		*(volatile uintptr_t *)live[at]->address = live[at]->address;
+	if (!chance(40))
+		(void)heap_trim(BALLAST + chance(100) * PAGE);
+}
+
+static void test_random(uint64_t limit)
+{
+	struct gm_extent *live[BLOCKS] = {0};
+	unsigned unsound = 0, lost = 0;
+	uint64_t moved, gone;
+
+	restart_with(limit);
+	for (int i = 0; i < 4000; i++) {
+		if (!chance(8))
+			refuse();
+		step(live);
+		if (!chance(4))
+			must(gpumem_host_faults(NULL));
+		unsound += heap_check() != GPUMEM_OK;
+		unsound += heap_reserved() == UINT64_MAX;
+		for (int k = 0; k < BLOCKS; k++)
+			lost += live[k] &&
+				*(volatile uintptr_t *)live[k]->address !=
+					live[k]->address;
+		if (unsound)
+			bail("step %d: %s", i, last_text());
+	}
+	must(gpumem_host_faults(NULL));
+	moved = heap.books.moved_bytes;
+	gone = heap.space->budget.returned_bytes;
+	is_uint(lost, 0, "at random: no block lost what was written");
+	ok(moved && gone, "pages moved and went");
+	diag("%" PRIu64 " MiB moved, %" PRIu64 " MiB went", moved / MIB,
+	     gone / MIB);
+	for (int k = 0; k < BLOCKS; k++)
+		if (live[k])
+			block_give(arena, live[k]);
+	must(heap_trim(0));
+	is_pages(0, "afterwards all goes back");
+	sound("at random");
+}
+
+int main(void)
+{
+	handles_start();
+	test_steal();
+	test_steal_large();
+	test_give_small();
+	test_keep_small();
+	test_stock();
+	test_steal_mixed();
+	test_break();
+	test_save();
+	test_break_spare();
+	test_half_mapped();
+	test_random(0);
+	test_random(BALLAST + 400 * PAGE);
+	heap_end();
+	device_end();
+	return done_testing();
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Memory without virtual memory: by segments, which come and go whole. The
+ * device has none, or has it and the heap is told not to use it. */
+#include "fixture.h"
+
+static struct gm_arena *arena;
+
+static void restart(void)
+{
+	if (arena)
+		heap_end();
+	heap_start();
+	arena = arena_of(NULL);
+}
+
+static bool in_order(void)
+{
+	const struct gm_extent *extent = gm_heap_first(&heap), *next;
+
+	while ((next = gm_heap_next(&heap, extent))) {
+		if (next->address <= extent->address)
+			return false;
+		extent = next;
+	}
+	return true;
+}
+
+static void test_growth(void)
+{
+	struct gm_extent *a, *b;
+
+	ok(!heap.vm, "the heap has no virtual memory");
+	is_uint(heap_reserved(), 0, "a new heap has taken nothing");
+	a = block(arena, 100 * KIB);
+	touch(a);
+	b = block(arena, 100 * KIB);
+	touch(b);
+	is_uint(heap.books.segments.current, 1, "two blocks in a segment");
+	ok(heap_reserved() >= 2 * MIB && heap_reserved() < 4 * MIB,
+	   "of a usual size");
+	sound("grown");
+	touch(block(arena, 20 * MIB));
+	is_uint(heap.books.segments.current, 2, "a large one has its own");
+	ok(heap_reserved() < 25 * MIB, "of about its size");
+	for (int i = 0; i < 4; i++)
+		touch(block(arena, (size_t)(1 + i % 2) * 4 * MIB));
+	ok(in_order(), "all are walked in the order of their addresses");
+	sound("two segments");
+	restart();
+}
+
+/* Sizes at which a segment is exactly full: room for aligning is needed where
+ * the driver's addresses are worse than the heap's. */
+static void test_exact(void)
+{
+	static const size_t bytes[] = {2 * MIB,	       4 * MIB,
+				       2 * MIB - 256,  2 * MIB + 256,
+				       4 * MIB - 4096, 100 * KIB};
+	unsigned wrong = 0;
+
+	for (size_t i = 0; i < 4 * sizeof(bytes) / sizeof(bytes[0]); i++) {
+		size_t n = (bytes[i % 6] + heap.unit - 1) & ~(heap.unit - 1);
+		struct gm_extent *extent = block_take(arena, n);
+
+		wrong += !extent || extent->address % heap.unit;
+		if (extent)
+			touch(extent);
+	}
+	is_uint(wrong, 0, "blocks as large as segments");
+	sound("exact");
+	restart();
+	for (size_t alignment = 512; alignment <= 16 * MIB; alignment *= 2) {
+		struct gm_extent *extent =
+			block_take_aligned(arena, MIB, alignment);
+
+		wrong += !extent || extent->address % alignment;
+		if (extent) {
+			touch(extent);
+			block_give(arena, extent);
+		}
+		gm_arena_settle(arena, true);
+		must(heap_trim(0));
+	}
+	is_uint(wrong, 0, "every alignment up to 16 MiB");
+	slab_new(arena, heap.classes.count - 1);
+	sound("aligned");
+	restart();
+}
+
+/* A segment goes when nothing in it is used, and no busy stream may use it. */
+static void test_trim(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *other = arena_of(stream);
+	struct gm_extent *a = block(arena, 8 * MIB), *b, *c, *d;
+	uint64_t before;
+	struct hold hold;
+
+	b = block(other, 8 * MIB);
+	c = block(arena, 8 * MIB);
+	before = heap_reserved();
+	is_uint(gm_space_whole_bytes(&heap), 0, "nothing could be given back");
+	must(heap_trim(0));
+	is_uint(heap_reserved(), before, "nor is it");
+	hold_begin(&hold, stream);
+	block_give(other, b);
+	block_give(arena, a);
+	ok(gm_space_whole_bytes(&heap) >= 16 * MIB, "two could");
+	must(heap_trim(0));
+	ok(heap_reserved() < before && heap_reserved() >= 16 * MIB,
+	   "but one is busy");
+	touch(c);
+	sound("busy");
+	hold_end(&hold, stream);
+	gm_arena_settle(other, true);
+	must(gpumem_host_capture(0, stream, true));
+	must(heap_trim(0));
+	ok(heap_reserved() >= 16 * MIB, "one may be captured");
+	d = block(arena, 12 * MIB);
+	touch(d);
+	must(gpumem_host_capture(0, stream, false));
+	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
+	before = heap_reserved();
+	must(heap_trim(0));
+	ok(heap_reserved() <= before - 8 * MIB, "then it goes too");
+	touch(c);
+	sound("one left");
+	block_give(arena, c);
+	block_give(arena, d);
+	must(heap_trim(0));
+	is_uint(heap_reserved(), 0, "and the last");
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+static void test_trim_part(void)
+{
+	struct gm_extent *a, *b, *c;
+
+	a = block(arena, 100 * KIB);
+	b = block(arena, 100 * KIB);
+	c = block(arena, 100 * KIB);
+	block_give(arena, a->address < b->address ? a : b);
+	must(heap_trim(0));
+	touch(c);
+	ok(heap_reserved() > 0, "one whose first part is free stays");
+	block_give(arena, a->address < b->address ? b : a);
+	block_give(arena, c);
+	must(heap_trim(0));
+	is_uint(heap_reserved(), 0, "until all of it is");
+	sound("none left");
+	restart();
+}
+
+/* Unused segments make room for one of another size. */
+static void test_waste(void)
+{
+	for (size_t bytes = 4 * MIB; bytes < 40 * MIB; bytes += 4 * MIB) {
+		block_give(arena, block(arena, bytes));
+		gm_arena_settle(arena, true);
+	}
+	ok(heap_reserved() <= 48 * MIB,
+	   "ever larger blocks pile up no segments");
+	ok(heap.books.reserved.peak <= 48 * MIB, "nor did they ever");
+	sound("no waste");
+	restart();
+}
+
+/* By how much it grew, to the nearest MiB. */
+static uint64_t grown_mib(uint64_t before)
+{
+	return (heap_reserved() - before + MIB / 2) / MIB;
+}
+
+/* What a heap of 484 MiB takes: as many of the request as fill its 32nd part,
+ * which is 15 MiB; and what is unused goes first if that is more than was ever
+ * active. */
+static void test_part(void)
+{
+	struct gm_extent *small = block(arena, 4 * MIB), *last = NULL;
+	uint64_t before;
+
+	heap.space->budget.waste = 0;
+	for (int i = 0; i < 31; i++)
+		last = block(arena, 16 * MIB - 64 * KIB);
+	block_give(arena, last);
+	must(heap_trim(0));
+	block_give(arena, small);
+	before = heap_reserved();
+	touch(block(arena, 6 * MIB - 64 * KIB));
+	is_uint(grown_mib(before), 18 - 4, "three of them for an unused one");
+	before = heap_reserved();
+	touch(block(arena, 6 * MIB - 64 * KIB));
+	touch(block(arena, 6 * MIB - 64 * KIB));
+	is_uint(grown_mib(before), 0, "they leave no rest");
+	touch(block(arena, 16 * MIB - 64 * KIB));
+	is_uint(grown_mib(before), 16, "one larger than that has its own");
+	sound("parts");
+	restart();
+}
+
+static void test_largest(void)
+{
+	is_status(heap_grow(&heap, arena, 40 * MIB, heap.unit),
+		  GPUMEM_NO_MEMORY, "more than the device gives at a time");
+	touch(block(arena, 16 * MIB - 64 * KIB));
+	for (int i = 0; i < 3; i++)
+		block_take(arena, 15 * MIB);
+	is_status(heap_grow(&heap, arena, 15 * MIB, heap.unit),
+		  GPUMEM_NO_MEMORY, "more than there is");
+	ok(heap_reserved() <= 64 * MIB, "nothing is left of the attempt");
+	sound("full");
+	restart();
+}
+
+/* The usual size is more than the device gives. */
+static void test_small(void)
+{
+	for (int i = 0; i < 8; i++)
+		touch(block(arena, 512 * KIB));
+	is_uint(atomic_load(&heap.driver.calls[GPUMEM_CALL_ALLOC].failed), 0,
+		"nothing is asked for that it does not give");
+	sound("small");
+	restart();
+}
+
+static void test_limit(void)
+{
+	heap.space->budget.limit_bytes = 10 * MIB;
+	touch(block(arena, 8 * MIB));
+	ok(heap_reserved() <= 10 * MIB, "a limit takes from what is usual");
+	is_status(heap_grow(&heap, arena, 4 * MIB, heap.unit), GPUMEM_LIMIT,
+		  "beyond the limit");
+	ok(block_take(arena, 1536 * KIB) != NULL, "up to it");
+	ok(heap_reserved() <= 10 * MIB, "and no further");
+	sound("limit");
+	restart();
+}
+
+static void test_all(const char *vm, const char *used, const char *alignment)
+{
+	diag("host.vm %s, vm %s, host.alignment %s", vm, used, alignment);
+	option("host.vm", vm);
+	option("vm", used);
+	option("host.alignment", alignment);
+	option("host.max_alloc", "32MiB");
+	device_start();
+	restart();
+	test_growth();
+	test_exact();
+	test_trim();
+	test_trim_part();
+	test_largest();
+	test_limit();
+	heap_end();
+	device_end();
+	arena = NULL;
+	option("host.max_alloc", "1MiB");
+	device_start();
+	restart();
+	if (!gm_device_has(device, GPUMEM_CAP_VM))
+		test_small();
+	heap_end();
+	device_end();
+	arena = NULL;
+	option("host.max_alloc", NULL);
+	device_start();
+	restart();
+	test_waste();
+	heap_end();
+	device_end();
+	arena = NULL;
+	option("host.capacity", "1GiB");
+	must(gm_device_open("host:0", &device));
+	restart();
+	test_part();
+	heap_end();
+	device_end();
+	arena = NULL;
+}
+
+int main(void)
+{
+	char most[16];
+
+	alarm(60);
+	test_all("off", "on", "256");
+	test_all("on", "off", "256");
+	snprintf(most, sizeof(most), "%d", GM_SMALL_MAX);
+	test_all("off", "on", most);
+	test_all("off", "on", "16");
+	return done_testing();
+}

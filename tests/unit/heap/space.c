@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Where pages come from, with virtual memory: growth, holes and moves. Giving
+ * them back is in heap_trim.c, what the driver refuses in heap_refused.c. */
+#include "fixture.h"
+
+#define PAGE (2 * MIB)
+
+static struct gm_arena *arena;
+
+static void restart_with(uint64_t limit, uint64_t page)
+{
+	if (arena)
+		heap_end();
+	heap_start_with(limit, page);
+	arena = arena_of(NULL);
+}
+
+static void restart(void)
+{
+	restart_with(0, 0);
+}
+
+/* Growth takes whole pages, and no more than what is beside them leaves. */
+static void test_growth(void)
+{
+	struct gm_extent *a, *b, *c;
+
+	is_uint(heap_reserved(), 0, "a new heap has taken nothing");
+	a = block(arena, 3 * MIB);
+	is_uint(heap_reserved(), 2 * PAGE, "two pages for a block and a half");
+	touch(a);
+	b = block(arena, 3 * MIB);
+	is_uint(heap_reserved(), 3 * PAGE, "one more, with what was left");
+	is_uint(b->address, gm_extent_end(a), "side by side");
+	touch(b);
+	block_give(arena, a);
+	c = block(arena, 3 * MIB);
+	is_ptr((void *)c->address, (void *)a->address, "what is free is used");
+	is_uint(heap_reserved(), 3 * PAGE, "without growth");
+	is_uint(calls(GPUMEM_CALL_MAP), 2, "one call maps many pages");
+	is_uint(heap.books.segments.current, 3, "pages are counted");
+	sound("grown");
+	restart();
+}
+
+static void test_aligned(void)
+{
+	struct gm_extent *extent, *last;
+	unsigned wrong = 0;
+
+	for (size_t alignment = 512; alignment <= 1024 * MIB; alignment *= 2) {
+		block(arena, 70 * KIB);
+		extent = block_take_aligned(arena, 100 * KIB, alignment);
+		wrong += !extent || extent->address % alignment;
+		if (extent)
+			touch(extent);
+	}
+	is_uint(wrong, 0, "every alignment up to 1 GiB");
+	sound("aligned");
+	restart();
+	/* There is a free block of just the size, badly aligned. */
+	block(arena, MIB);
+	extent = block(arena, PAGE);
+	last = block(arena, MIB);
+	block_give(arena, extent);
+	extent = block_take_aligned(arena, PAGE, PAGE);
+	ok(extent && extent->address % PAGE == 0,
+	   "a page, aligned, beside a free one that is not");
+	ok(next_of(last) != NULL, "beyond it there is more");
+	sound("beside a bad one");
+	restart();
+}
+
+/* A hole between two free pieces takes what they lack. */
+static void test_between(void)
+{
+	struct gm_extent *extent[4];
+
+	for (int i = 0; i < 4; i++)
+		extent[i] = block(arena, PAGE);
+	block_give(arena, extent[1]);
+	must(heap_trim(0));
+	is_uint(heap_reserved(), 3 * PAGE, "a page out of the middle goes");
+	ok(gm_extent_is(next_of(extent[0]), GM_EXTENT_HOLE),
+	   "it leaves a hole");
+	block_give(arena, extent[0]);
+	block_give(arena, extent[2]);
+	extent[0] = block(arena, 3 * PAGE);
+	is_uint(heap_reserved(), 4 * PAGE, "one page joins two free ones");
+	is_uint(gm_extent_end(extent[0]), extent[3]->address,
+		"which makes one block");
+	touch(extent[0]);
+	sound("between");
+	restart();
+}
+
+/* Of holes that are as good the lowest is used; of free memory what is beside
+ * the hole is not moved away. */
+static void test_choice(void)
+{
+	struct gm_extent *extent[6], *large;
+
+	for (int i = 0; i < 6; i++)
+		extent[i] = block(arena, PAGE);
+	block_give(arena, extent[3]);
+	block_give(arena, extent[1]);
+	must(heap_trim(0));
+	large = block(arena, PAGE);
+	is_uint(large->address, gm_extent_end(extent[0]), "the lowest hole");
+	sound("the lowest");
+	restart();
+	extent[0] = block(arena, PAGE);
+	block(arena, PAGE);
+	large = block(arena, 2 * PAGE);
+	block_give(arena, extent[0]);
+	block_give(arena, large);
+	gm_arena_settle(arena, true);
+	large = block(arena, 3 * PAGE);
+	touch(large);
+	is_uint(heap_reserved(), 4 * PAGE, "what is beside it stays");
+	is_uint(heap.books.moved_bytes, PAGE, "one page moves");
+	sound("beside");
+	restart();
+}
+
+/* No node is left but those that an operation reserves. Returns the first of
+ * those that are taken, linked by prev. */
+static uint32_t starve(void)
+{
+	uint32_t taken = 0;
+
+	while (heap.nodes.free_count) {
+		struct gm_extent *extent = gm_nodes_take(&heap.nodes);
+
+		extent->prev = taken;
+		taken = gm_node_number(&heap.nodes, extent);
+	}
+	return taken;
+}
+
+static void feed(uint32_t taken)
+{
+	struct gm_extent *extent;
+
+	while ((extent = gm_node(&heap.nodes, taken))) {
+		taken = extent->prev;
+		gm_nodes_give(&heap.nodes, extent);
+	}
+}
+
+static void test_nodes(void)
+{
+	uint32_t taken = starve();
+	struct gm_extent *extent[5];
+
+	must(heap_grow(&heap, arena, 5 * PAGE, 8 * PAGE));
+	feed(taken);
+	for (int i = 0; i < 5; i++)
+		extent[i] = block(arena, PAGE - 64 * KIB);
+	sound("grown without nodes");
+	block_give(arena, extent[1]);
+	block_give(arena, extent[2]);
+	block_give(arena, extent[3]);
+	taken = starve();
+	must(heap_trim(0));
+	feed(taken);
+	sound("trimmed without nodes");
+	ok(heap_reserved() < 5 * PAGE, "nodes are made when they are needed");
+	restart();
+}
+
+/* The device is full, but in pieces: pages are moved, and keep what others
+ * wrote, whatever the waste that is allowed. */
+static void test_move(const char *waste)
+{
+	enum { PAGES = 32 };
+	struct gm_extent *extent[PAGES], *large;
+	uint64_t creates;
+	unsigned lost = 0;
+
+	option("waste", waste);
+	restart();
+	for (int i = 0; i < PAGES; i++) {
+		extent[i] = block(arena, PAGE);
+		touch(extent[i]);
+		*(volatile int *)extent[i]->address = i;
+	}
+	is_uint(heap_reserved(), 64 * MIB, "the device is full");
+	ok(!block_take(arena, PAGE), "no page more");
+	for (int i = 0; i < PAGES; i += 2)
+		block_give(arena, extent[i]);
+	creates = calls(GPUMEM_CALL_PAGE_CREATE);
+	large = block(arena, 16 * PAGE);
+	touch(large);
+	is_uint(heap_reserved(), 64 * MIB, "every other page is one block");
+	if (!waste)
+		is_uint(calls(GPUMEM_CALL_PAGE_CREATE), creates,
+			"the driver was not asked for memory");
+	ok(heap.books.moved_bytes >= 15 * PAGE, "pages were moved");
+	for (int i = 1; i < PAGES; i += 2)
+		lost += *(volatile int *)extent[i]->address != i;
+	is_uint(lost, 0, "the others are untouched");
+	sound("moved");
+	option("waste", NULL);
+	restart();
+}
+
+/* Memory that lies in holes is moved before more is taken than the waste
+ * allows. */
+static void test_waste(void)
+{
+	struct gm_extent *extent[16];
+
+	for (int i = 0; i < 16; i++)
+		extent[i] = block(arena, PAGE);
+	for (int i = 0; i < 16; i += 2)
+		block_give(arena, extent[i]);
+	block(arena, 8 * PAGE);
+	is_uint(heap_reserved(), 16 * PAGE, "what lies in holes is used first");
+	block(arena, PAGE);
+	is_uint(heap_reserved(), 17 * PAGE, "with none of it, memory is taken");
+	sound("no waste");
+	restart();
+	heap.space->budget.waste = 0.5;
+	heap.books.highest_active = 100;
+	is_uint(gm_budget_target(&heap, 10), 150, "the peak says how much");
+	is_uint(gm_budget_target(&heap, 200), 300, "also the one that is near");
+	restart();
+}
+
+static void test_limit(void)
+{
+	struct gm_extent *extent;
+
+	restart_with(4 * PAGE, 0);
+	extent = block(arena, 3 * PAGE);
+	is_status(heap_grow(&heap, arena, 2 * PAGE, heap.unit), GPUMEM_LIMIT,
+		  "beyond the limit");
+	ok(heap_reserved() <= 4 * PAGE, "it was not passed");
+	sound("at the limit");
+	ok(block_take(arena, PAGE) != NULL, "up to the limit");
+	is_uint(heap_reserved(), 4 * PAGE, "exactly");
+	block_give(arena, extent);
+	heap.space->budget.soft_limit_bytes = PAGE;
+	is_status(gm_limit_check(&heap, 1), GPUMEM_LIMIT, "a soft limit");
+	heap.space->budget.limit_bytes = 0;
+	heap.space->budget.beyond_soft = true;
+	is_status(gm_limit_check(&heap, 1ull << 60), GPUMEM_OK,
+		  "is none beyond it");
+	heap.space->budget.beyond_soft = false;
+	heap.space->budget.soft_limit_bytes = 0;
+	restart();
+}
+
+/* Sizes of pages and spans that are asked for. */
+static void test_sizes(void)
+{
+	static const uint64_t bad[] = {3 * MIB, MIB, 1000, 8ull << 30,
+				       1ull << 40};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		const struct gm_heap_config config = {.page_bytes = bad[i]};
+		struct gm_heap other;
+
+		ok(gm_heap_init(&other, device, &config) != GPUMEM_OK,
+		   "no pages of %" PRIu64 " bytes", bad[i]);
+	}
+	restart_with(0, 8 * MIB);
+	touch(block(arena, 9 * MIB));
+	is_uint(heap_reserved(), 16 * MIB, "larger pages than the device's");
+	sound("larger pages");
+	restart();
+	is_status(heap_grow(&heap, arena, (size_t)1 << 46, heap.unit),
+		  GPUMEM_NO_MEMORY, "there are not so many addresses");
+	is_status(heap_grow(&heap, arena, SIZE_MAX / 2, heap.unit),
+		  GPUMEM_NO_MEMORY, "nor ever");
+	sound("too much");
+}
+
+int main(void)
+{
+	uintptr_t last;
+
+	alarm(60);
+	device_start();
+	restart();
+	test_growth();
+	test_aligned();
+	test_between();
+	test_choice();
+	test_nodes();
+	test_move(NULL);
+	test_move("50%");
+	test_waste();
+	test_limit();
+	test_sizes();
+	last = block(arena, MIB)->address;
+	heap_end();
+	is_uint(gm_map_get(last), 0, "no block outlives its heap");
+	device_end();
+	return done_testing();
+}

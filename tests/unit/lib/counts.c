@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The counters of a pool: hits, misses, retries, failures, trims, bytes moved,
+ * and the calls of the driver by slot, against what the device says of itself;
+ * and structs of callers that are older or newer than the library.
+ */
+#include "system.h"
+#include <stddef.h>
+
+static bool vm;
+
+static void hits_and_misses(void)
+{
+	gpumem_pool *pool = new_pool("hits", 8 * MIB);
+	struct gpumem_stats s = stats_of(pool);
+
+	is_uint(s.hits + s.misses, 0, "a fresh pool counts nothing");
+	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	s = stats_of(pool);
+	is_uint(s.misses, 1, "the first block calls the driver");
+	is_uint(s.hits, 0, "and is no hit");
+	for (int i = 0; i < 10; i++)
+		must(gpumem_free(block(pool, 900, NULL), NULL));
+	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	s = stats_of(pool);
+	is_uint(s.hits, 12, "what is there already is a hit, small or large");
+	is_uint(s.misses, 1, "and no miss");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+static void retries_and_failures(void)
+{
+	gpumem_pool *pool = new_pool("retries", 8 * MIB);
+	struct gpumem_stats s;
+	void *ptr = NULL, *kept[3];
+	uint64_t misses;
+
+	for (int i = 0; i < 3; i++)
+		kept[i] = block(pool, 2 * MIB, NULL);
+	s = stats_of(pool);
+	is_uint(s.hits + s.misses, 3, "hits + misses: the allocations");
+	is_uint(s.retries + s.ooms, 0, "none was tried again");
+	misses = s.misses;
+	is_status(gpumem_alloc(pool, 5 * MIB, NULL, &ptr), GPUMEM_LIMIT,
+		  "too much");
+	s = stats_of(pool);
+	is_uint(s.hits, 3 - misses, "a failure is no hit");
+	is_uint(s.misses, misses, "and no miss");
+	is_uint(s.retries, 1, "one was tried again");
+	is_uint(s.ooms, 1, "and failed");
+	is_status(gpumem_alloc(pool, SIZE_MAX, NULL, &ptr), GPUMEM_NO_MEMORY,
+		  "far too much");
+	is_uint(stats_of(pool).ooms, 2, "failed for memory too");
+	must(gpumem_alloc(pool, 0, NULL, &ptr));
+	is_uint(stats_of(pool).hits + stats_of(pool).misses, 3,
+		"no bytes are no allocation");
+	for (int i = 0; i < 3; i++)
+		must(gpumem_free(kept[i], NULL));
+	must(gpumem_pool_reset_stats(pool, false));
+	is_uint(stats_of(pool).hits + stats_of(pool).misses, 3,
+		"a reset of the peaks leaves counters");
+	must(gpumem_pool_reset_stats(pool, true));
+	s = stats_of(pool);
+	is_uint(s.hits + s.misses + s.retries + s.ooms + s.trims, 0,
+		"one of the totals does not");
+	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	is_uint(stats_of(pool).hits + stats_of(pool).misses, 1,
+		"and counting goes on");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+static void trims(void)
+{
+	gpumem_pool *pool = new_pool("trims", 0);
+	uint64_t released = 1;
+
+	for (int i = 0; i < 5; i++)
+		must(gpumem_pool_trim(pool, UINT64_MAX, &released));
+	is_uint(released, 0, "an empty pool releases nothing");
+	is_uint(stats_of(pool).trims, 5, "five trims");
+	must(gpumem_free(block(pool, 3 * MIB, NULL), NULL));
+	is_uint(trim_all(pool, NULL, 0), 0, "a trim gives all back");
+	is_uint(stats_of(pool).trims, 9, "each is counted");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+/* Works the pool hard enough that every slot is called. */
+static void work(gpumem_pool *pool, gpumem_stream stream)
+{
+	void *ptr[40];
+
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < 40; i++)
+			ptr[i] = block(pool, i * 100 * KIB + 1,
+				       i % 2 ? stream : NULL);
+		for (size_t i = 0; i < 40; i++)
+			must(gpumem_free(ptr[i], i % 3 ? stream : NULL));
+		must(gpumem_pool_trim(pool, 0, NULL));
+		must(gpumem_stream_sync(device, stream));
+		must(gpumem_stream_sync(device, NULL));
+		must(gpumem_pool_trim(pool, 0, NULL));
+	}
+}
+
+static void driver_calls(void)
+{
+	gpumem_stream stream = new_stream();
+	gpumem_pool *pool;
+	struct gpumem_stats s;
+	uint64_t syncs = 6, counted;
+
+	must(gpumem_host_faults(""));
+	pool = new_pool("calls", 0);
+	work(pool, stream);
+	s = stats_of(pool);
+	counted = gpumem_host_calls();
+	is_uint(s.driver_calls + syncs, counted,
+		"the device counted as many calls as the pool");
+	ok(s.driver_ns > 0, "they took time");
+	is_uint(s.calls[GPUMEM_CALL_VA_RESERVE].count > 0, vm, "va_reserve");
+	is_uint(s.calls[GPUMEM_CALL_ALLOC].count > 0, !vm, "alloc");
+	is_uint(s.calls[GPUMEM_CALL_PAGE_CREATE].count > 0, vm, "page_create");
+	is_uint(s.calls[GPUMEM_CALL_MAP].count > 0, vm, "map");
+	is_uint(s.calls[GPUMEM_CALL_UNMAP].count > 0, vm, "unmap");
+	ok(s.calls[GPUMEM_CALL_EVENT_RECORD].count > 0, "event_record");
+	ok(s.calls[GPUMEM_CALL_EVENT_QUERY].count > 0, "event_query");
+	ok(s.calls[GPUMEM_CALL_CAPTURE_ID].count > 0, "capture_id");
+	must(gpumem_pool_reset_stats(pool, true));
+	is_uint(stats_of(pool).driver_calls, 0, "a reset forgets them");
+	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_stream_destroy(device, stream));
+}
+
+static void failed_calls(void)
+{
+	gpumem_pool *pool = new_pool("failed", 0);
+	unsigned call = vm ? GPUMEM_CALL_PAGE_CREATE : GPUMEM_CALL_ALLOC;
+	char fault[64];
+	struct gpumem_stats s;
+	void *ptr;
+
+	snprintf(fault, sizeof(fault), "%s@1+:no_memory",
+		 gpumem_call_name(call));
+	must(gpumem_host_faults(fault));
+	is_status(gpumem_alloc(pool, MIB, NULL, &ptr), GPUMEM_NO_MEMORY,
+		  "the driver has none");
+	s = stats_of(pool);
+	ok(s.calls[call].failed >= 1, "the failure is counted");
+	is_uint(s.calls[call].failed, s.calls[call].count, "each one");
+	is_uint(s.calls[GPUMEM_CALL_MEMORY_INFO].count, 1,
+		"the report asked for the free memory");
+	is_uint(s.ooms, 1, "one allocation failed");
+	must(gpumem_host_faults(""));
+	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	must(gpumem_pool_destroy(pool, false));
+}
+
+/* With one block in two freed, a large one takes its pages out of the gaps. */
+static void moved(void)
+{
+	gpumem_pool *pool = new_pool("moved", 0);
+	struct gpumem_stats before, after;
+	void *ptr[64];
+
+	for (int i = 0; i < 64; i++)
+		ptr[i] = block(pool, 2 * MIB, NULL);
+	for (int i = 0; i < 64; i += 2)
+		must(gpumem_free(ptr[i], NULL));
+	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
+	must(gpumem_stream_sync(device, NULL));
+	before = stats_of(pool);
+	(void)block(pool, 32 * 2 * MIB, NULL);
+	after = stats_of(pool);
+	if (vm) {
+		is_uint(after.moved_bytes + after.reserved.current -
+				before.reserved.current,
+			32 * 2 * MIB, "pages are moved or new");
+		is_uint(after.misses, before.misses + 1, "moving is no hit");
+	} else {
+		is_uint(after.moved_bytes, 0, "without pages none move");
+		is_uint(after.misses, before.misses + 1, "a miss");
+	}
+	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
+	must(gpumem_pool_destroy(pool, true));
+}
+
+/* ---- callers of other versions ---- */
+
+/* Bytes of `memory` from `from` on that are not `value`. */
+static size_t others(const unsigned char *memory, size_t from, size_t to,
+		     unsigned char value)
+{
+	size_t count = 0;
+
+	for (; from < to; from++)
+		count += memory[from] != value;
+	return count;
+}
+
+static void stats_of_size(gpumem_pool *pool, size_t size)
+{
+	union {
+		struct gpumem_stats stats;
+		unsigned char byte[sizeof(struct gpumem_stats) + 128];
+	} box;
+	const struct gpumem_stats now = stats_of(pool);
+	size_t known = size < sizeof(now) ? size : sizeof(now);
+
+	memset(&box, 0xaa, sizeof(box));
+	box.stats.size = size;
+	is_status(gpumem_pool_stats(pool, &box.stats), GPUMEM_OK,
+		  "statistics of %zu bytes", size);
+	is_uint(box.stats.size, size, "the size stays");
+	is_uint(others(box.byte, known, size, 0), 0, "what is unknown is 0");
+	is_uint(others(box.byte, size, sizeof(box), 0xaa), 0,
+		"nothing beyond is touched");
+	ok(!memcmp(box.byte + sizeof(size_t),
+		   (const unsigned char *)&now + sizeof(size_t),
+		   known - sizeof(size_t)),
+	   "what both know is there");
+}
+
+static void versions(void)
+{
+	struct gpumem_pool_config config =
+		GPUMEM_INIT(struct gpumem_pool_config);
+	gpumem_pool *pool = NULL;
+
+	config.limit_bytes = 64 * MIB;
+	must(gpumem_pool_create(device, &config, &pool));
+	(void)block(pool, 1000, NULL);
+	stats_of_size(pool, sizeof(struct gpumem_stats));
+	stats_of_size(pool, sizeof(struct gpumem_stats) + 100);
+	must(gpumem_pool_set_limit(pool, 5 * MIB, 7 * MIB));
+	is_uint(stats_of(pool).soft_limit_bytes, 5 * MIB, "the soft limit");
+	is_uint(stats_of(pool).limit_bytes, 7 * MIB, "the hard one");
+	must(gpumem_pool_destroy(pool, true));
+}
+
+int main(void)
+{
+	gpumem_pool *fresh;
+
+	open_device(120);
+	fresh = new_pool("fresh", 0);
+	vm = has_vm(fresh);
+	must(gpumem_pool_destroy(fresh, false));
+	hits_and_misses();
+	retries_and_failures();
+	trims();
+	driver_calls();
+	failed_calls();
+	moved();
+	versions();
+	must(gpumem_device_close(device));
+	return done_testing();
+}

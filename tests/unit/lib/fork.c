@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A process that forks with all its caches full: the child gets FORKED from
+ * whatever touches devices, and a sentence; it may have names and texts, more
+ * threads, and a clean end. The parent notices nothing. Then the same while
+ * other threads of the parent are in the middle of everything. A child says
+ * what is wrong by its exit status: the number of the first check that failed,
+ * from 1.
+ */
+#include "callbacks.h"
+#include "system.h"
+#include <gpumem/backend.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+enum { SMALL = 50, LARGE = 6 };
+
+static gpumem_pool *pool;
+static gpumem_stream stream;
+static unsigned char *small[SMALL], *large[LARGE];
+
+/* The caches of threads are wiped in a child, and with them what points to the
+ * pool's books: to a leak checker these are lost there. */
+const char *__lsan_default_options(void);
+
+const char *__lsan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+
+/* ---- in the child ---- */
+
+static int checks;
+
+static void child_must(bool right)
+{
+	checks++;
+	if (!right)
+		_exit(checks < 200 ? checks : 200);
+}
+
+static void forked(gpumem_status status)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+
+	gpumem_last_error(&error);
+	child_must(status == GPUMEM_FORKED && error.status == GPUMEM_FORKED &&
+		   strstr(error.text, "fork") != NULL);
+}
+
+static void child_blocks(void)
+{
+	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
+	void *ptr = &found;
+
+	forked(gpumem_alloc(pool, 1000, NULL, &ptr));
+	forked(gpumem_alloc(pool, 1000, stream, &ptr));
+	forked(gpumem_alloc(pool, 3 * MIB, NULL, &ptr));
+	forked(gpumem_alloc_aligned(pool, 1, 512, NULL, &ptr));
+	forked(gpumem_free(small[0], NULL));
+	forked(gpumem_free(small[0] + 1, NULL));
+	forked(gpumem_free(large[0], NULL));
+	forked(gpumem_free(large[0], stream));
+	forked(gpumem_free(&found, NULL));
+	forked(gpumem_use_on(small[0], stream));
+	forked(gpumem_query(small[0], &found));
+	child_must(ptr == &found);
+	child_must(gpumem_free(NULL, NULL) == GPUMEM_OK);
+}
+
+static void child_pools(void)
+{
+	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+	gpumem_pool *made = NULL;
+	uint64_t released = 1;
+
+	forked(gpumem_pool_trim(pool, 0, &released));
+	child_must(released == 0);
+	forked(gpumem_pool_stats(pool, &stats));
+	forked(gpumem_pool_reset_stats(pool, true));
+	forked(gpumem_pool_visit(pool, any_block, NULL));
+	forked(gpumem_pool_check(pool));
+	forked(gpumem_pool_each(device, any_pool, NULL));
+	forked(gpumem_pool_set_limit(pool, 0, MIB));
+	forked(gpumem_pool_pressure(pool, press, NULL, false));
+	forked(gpumem_pool_drop_stream(pool, stream));
+	forked(gpumem_pool_create(device, NULL, &made));
+	forked(gpumem_device_pool(device, &made));
+	forked(gpumem_pool_destroy(pool, false));
+	forked(gpumem_pool_destroy(pool, true));
+	child_must(made == NULL);
+}
+
+static void child_devices(void)
+{
+	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
+	const struct gpumem_backend *table = NULL;
+	gpumem_device *opened = NULL;
+	gpumem_stream made = NULL;
+	char byte = 0;
+
+	forked(gpumem_device_open("host:0", &opened));
+	forked(gpumem_device_close(device));
+	forked(gpumem_device_memory(device, &memory));
+	forked(gpumem_device_visit(NULL, any_device, NULL));
+	forked(gpumem_backend_visit(any_backend, NULL));
+	forked(gpumem_backend_load("/nonexistent.so", NULL));
+	forked(gpumem_backend_table("host", &table));
+	forked(gpumem_stream_create(device, &made));
+	forked(gpumem_stream_destroy(device, stream));
+	forked(gpumem_stream_sync(device, stream));
+	forked(gpumem_fill(device, small[0], 1, 1, stream));
+	forked(gpumem_copy(device, small[0], &byte, 1, stream));
+	child_must(!opened && !made && !table);
+	child_must(gpumem_host_launch(0, NULL, gate_wait, NULL) ==
+		   GPUMEM_FORKED);
+	child_must(gpumem_host_capture(0, NULL, true) == GPUMEM_FORKED);
+}
+
+static bool any_option(const struct gpumem_option *one, void *user)
+{
+	(void)one;
+	*(unsigned *)user += 1;
+	return true;
+}
+
+static void child_options(void)
+{
+	struct gpumem_option option = GPUMEM_INIT(struct gpumem_option);
+	unsigned seen = 0;
+
+	forked(gpumem_option_set("wait", "on"));
+	forked(gpumem_option_get("wait", &option));
+	forked(gpumem_option_check());
+	gpumem_log_set(GPUMEM_LOG_NONE, NULL, NULL);
+	gpumem_option_visit(any_option, &seen);
+	child_must(option.value == NULL && seen == 0);
+}
+
+static void child_names(void)
+{
+	child_must(!strcmp(gpumem_status_name(GPUMEM_FORKED), "GPUMEM_FORKED"));
+	child_must(strstr(gpumem_status_text(GPUMEM_FORKED), "fork") != NULL);
+	child_must(!strcmp(gpumem_version(), GPUMEM_VERSION_STRING));
+	child_must(!strcmp(gpumem_call_name(0), "alloc"));
+}
+
+static void everything(void)
+{
+	checks = 0;
+	child_blocks();
+	child_pools();
+	child_devices();
+	child_options();
+	child_names();
+}
+
+static void *in_a_thread(void *unused)
+{
+	(void)unused;
+	everything();
+	return NULL;
+}
+
+static void child(void)
+{
+	pthread_t thread;
+
+	alarm(60);
+	everything();
+	/* ThreadSanitizer ends a forked process that starts threads. */
+	if (!THREAD_SANITIZER &&
+	    (pthread_create(&thread, NULL, in_a_thread, NULL) ||
+	     pthread_join(thread, NULL)))
+		_exit(210);
+	exit(0);
+}
+
+/* ---- in the parent ---- */
+
+static void is_clean(pid_t pid, const char *what)
+{
+	int status = -1;
+
+	if (pid < 0)
+		bail("no child");
+	waitpid(pid, &status, 0);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s", what);
+	if (!WIFEXITED(status))
+		diag("ended by signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		diag("check %d of the child failed", WEXITSTATUS(status));
+}
+
+static void set_up(void)
+{
+	pool = new_pool("fork", 0);
+	stream = new_stream();
+	for (int i = 0; i < SMALL; i++) {
+		small[i] = block(pool, 1000, i % 2 ? stream : NULL);
+		memset(small[i], i + 1, 1000);
+	}
+	for (int i = 0; i < LARGE; i++) {
+		large[i] = block(pool, 2 * MIB, NULL);
+		memset(large[i], i + 1, 2 * MIB);
+	}
+	/* Ready ones of both kinds, and a pending one. */
+	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	must(gpumem_free(block(pool, 1000, stream), NULL));
+	must(gpumem_free(block(pool, 1000, NULL), NULL));
+}
+
+static bool intact(const unsigned char *at, size_t bytes, int value)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (at[i] != value)
+			return false;
+	return true;
+}
+
+static void is_untouched(void)
+{
+	bool whole = true;
+
+	for (int i = 0; i < SMALL; i++)
+		whole &= intact(small[i], 1000, i + 1);
+	for (int i = 0; i < LARGE; i++)
+		whole &= intact(large[i], 2 * MIB, i + 1);
+	ok(whole, "the parent's data is intact");
+	is_status(gpumem_pool_check(pool), GPUMEM_OK, "its pool is sound");
+	is_uint(stats_of(pool).blocks.current, SMALL + LARGE,
+		"its blocks are live");
+	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	must(gpumem_free(block(pool, MIB, NULL), NULL));
+}
+
+static void fork_once(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		child();
+	is_clean(pid, "a child with its parent's caches full");
+	is_untouched();
+}
+
+/* The child's first thread is a copy of one that has caches; it ends as a
+ * thread, and the process with it. */
+static void *fork_and_return(void *pid)
+{
+	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	*(pid_t *)pid = fork();
+	if (!*(pid_t *)pid) {
+		alarm(60);
+		everything();
+	}
+	return NULL;
+}
+
+static void fork_in_a_thread(void)
+{
+	pthread_t thread;
+	pid_t pid = -1;
+
+	if (pthread_create(&thread, NULL, fork_and_return, &pid))
+		bail("no thread");
+	pthread_join(thread, NULL);
+	is_clean(pid, "a child whose thread ends, with what was its cache");
+	is_untouched();
+}
+
+/* ---- while others hold locks ---- */
+
+static _Atomic bool stop;
+
+static void *hammer(void *kind)
+{
+	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
+
+	while (!stop) {
+		void *ptr = block(pool, kind ? 40 * MIB : 50000, NULL);
+
+		must(gpumem_query(ptr, &found));
+		must(gpumem_free(ptr, kind ? stream : NULL));
+		must(gpumem_pool_trim(pool, 0, NULL));
+		must(gpumem_pool_check(pool));
+		(void)stats_of(pool);
+		must(gpumem_option_set("wait", "on"));
+		gpumem_log_set(GPUMEM_LOG_NONE, NULL, NULL);
+		if (!kind)
+			must(gpumem_stream_destroy(device, new_stream()));
+	}
+	return NULL;
+}
+
+static void fork_under_load(void)
+{
+	long rounds = scaled(100, 10), clean = 0;
+	pthread_t thread[3];
+
+	/* Its malloc has no handler for forks before gcc 14: what a thread has
+	 * locked at that moment stays so in the child. */
+	if (ADDRESS_SANITIZER) {
+		skip("AddressSanitizer's malloc does not outlive a fork", 1);
+		return;
+	}
+	for (intptr_t i = 0; i < 3; i++)
+		if (pthread_create(&thread[i], NULL, hammer, (void *)i))
+			bail("no thread");
+	for (long i = 0; i < rounds; i++) {
+		int status = -1;
+		pid_t pid = fork();
+
+		if (!pid)
+			child();
+		waitpid(pid, &status, 0);
+		clean += status == 0;
+		if (status)
+			diag("child %ld ended with wait status %#x", i,
+			     (unsigned)status);
+	}
+	stop = true;
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	is_int(clean, rounds, "%ld children forked under load end clean",
+	       rounds);
+	is_untouched();
+}
+
+int main(void)
+{
+	open_device(120);
+	set_up();
+	fork_once();
+	fork_in_a_thread();
+	fork_under_load();
+	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_stream_destroy(device, stream));
+	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
+	must(gpumem_device_close(device));
+	return done_testing();
+}

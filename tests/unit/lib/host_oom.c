@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Every request of the library for host memory fails once, and every one from
+ * some request on: calls say NO_HOST_MEMORY or do without, nothing crashes, all
+ * books agree, and afterwards everything works and is given back, host memory
+ * too. For that malloc and its kin are those of this file. The linker finds
+ * them before the C library's, for the library as well.
+ */
+#include "aftermath.h"
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <sys/wait.h>
+
+#if ADDRESS_SANITIZER || THREAD_SANITIZER
+int main(void)
+{
+	skip_all("a sanitizer has a malloc of its own");
+	return EXIT_SUCCESS;
+}
+#else
+
+/* Where the library's code is; from 0 on: no requests are counted. */
+static uintptr_t code_begin, code_end;
+static _Atomic unsigned long requests, first_failing, last_failing;
+static _Atomic long alive; /* what the library has and did not free */
+
+static void *(*real_malloc)(size_t bytes);
+static void *(*real_aligned)(size_t alignment, size_t bytes);
+static void *(*real_calloc)(size_t count, size_t bytes);
+static void *(*real_realloc)(void *ptr, size_t bytes);
+static void (*real_free)(void *ptr);
+
+/* What the dynamic linker asks for while it looks for the real ones. */
+static _Alignas(16) char early[4096];
+static size_t early_used;
+
+static void *early_take(size_t bytes)
+{
+	void *ptr = early + early_used;
+
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (bytes > sizeof(early) - early_used)
+		abort();
+	early_used += bytes;
+	return ptr;
+}
+
+static void find_real(void)
+{
+	static bool finding;
+
+	if (finding)
+		return;
+	finding = true;
+	*(void **)&real_aligned = dlsym(RTLD_NEXT, "aligned_alloc");
+	*(void **)&real_calloc = dlsym(RTLD_NEXT, "calloc");
+	*(void **)&real_realloc = dlsym(RTLD_NEXT, "realloc");
+	*(void **)&real_free = dlsym(RTLD_NEXT, "free");
+	*(void **)&real_malloc = dlsym(RTLD_NEXT, "malloc");
+}
+
+static bool is_ours(const void *caller)
+{
+	return (uintptr_t)caller >= code_begin && (uintptr_t)caller < code_end;
+}
+
+/* Whether this request has to fail. */
+static bool must_fail(void)
+{
+	unsigned long number = atomic_fetch_add(&requests, 1) + 1;
+
+	return number >= atomic_load(&first_failing) &&
+	       number <= atomic_load(&last_failing);
+}
+
+static void *count_alive(void *ptr)
+{
+	if (ptr)
+		atomic_fetch_add(&alive, 1);
+	return ptr;
+}
+
+void *malloc(size_t bytes)
+{
+	if (!real_malloc)
+		find_real();
+	if (!real_malloc)
+		return early_take(bytes);
+	if (!is_ours(__builtin_return_address(0)))
+		return real_malloc(bytes);
+	return must_fail() ? NULL : count_alive(real_malloc(bytes));
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+	if (!real_calloc)
+		find_real();
+	if (!real_calloc)
+		return early_take(count * bytes);
+	if (!is_ours(__builtin_return_address(0)))
+		return real_calloc(count, bytes);
+	return must_fail() ? NULL : count_alive(real_calloc(count, bytes));
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+	if (!real_aligned)
+		find_real();
+	if (!is_ours(__builtin_return_address(0)))
+		return real_aligned(alignment, bytes);
+	return must_fail() ? NULL : count_alive(real_aligned(alignment, bytes));
+}
+
+void *realloc(void *ptr, size_t bytes)
+{
+	void *larger;
+
+	if (!real_realloc)
+		find_real();
+	if (!is_ours(__builtin_return_address(0)))
+		return real_realloc(ptr, bytes);
+	if (must_fail())
+		return NULL;
+	larger = real_realloc(ptr, bytes);
+	return ptr ? larger : count_alive(larger);
+}
+
+void free(void *ptr)
+{
+	char *at = ptr;
+
+	if (!ptr || (at >= early && at < early + sizeof(early)))
+		return;
+	if (is_ours(__builtin_return_address(0)))
+		atomic_fetch_sub(&alive, 1);
+	if (!real_free)
+		find_real();
+	real_free(ptr);
+}
+
+static int find_code(struct dl_phdr_info *info, size_t size, void *inside)
+{
+	uintptr_t begin = 0, end = 0;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
+			continue;
+		begin = info->dlpi_addr + part->p_vaddr;
+		end = begin + part->p_memsz;
+		if ((uintptr_t)inside >= begin && (uintptr_t)inside < end)
+			break;
+		begin = end = 0;
+	}
+	code_begin = begin;
+	code_end = end;
+	return begin != 0;
+}
+
+/* Fails the requests from first to last. Returns how many there were. */
+static unsigned long run_once(unsigned long first, unsigned long last)
+{
+	unsigned long made;
+	bool opened;
+
+	work.nth = first;
+	atomic_store(&requests, 0);
+	atomic_store(&first_failing, first);
+	atomic_store(&last_failing, last);
+	opened = work_run();
+	made = atomic_load(&requests);
+	atomic_store(&first_failing, ULONG_MAX);
+	want(opened || made >= first, "the device did not open");
+	if (opened)
+		work_settle(false);
+	return made;
+}
+
+static void sweep(const char *name, bool onward, bool vm)
+{
+	unsigned long n = 0, made;
+	long before;
+
+	if (work.broken)
+		return;
+	option("vm", vm ? "on" : "off");
+	work.mode = name;
+	/* What a process makes once, and a failure's record. */
+	run_once(1, 1);
+	run_once(ULONG_MAX, ULONG_MAX);
+	before = atomic_load(&alive);
+	do {
+		n++;
+		made = run_once(n, onward ? ULONG_MAX : n);
+		want(atomic_load(&alive) == before,
+		     "%ld pieces of host memory are left behind",
+		     atomic_load(&alive) - before);
+	} while (made >= n && !work.broken);
+	ok(!work.broken, "%s: N up to %lu", name, n);
+	ok(n > 50, "%s: host memory was asked for often", name);
+	work_seen(vm);
+}
+
+/* The Nth request of a process fails that has an option in its environment.
+ * 0: it has opened no device; 1: it has, and with the option; 2: without. */
+static int open_configured(unsigned long nth)
+{
+	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+	gpumem_pool *pool;
+
+	setenv("GPUMEM_CONF", "limit:1GB", 1);
+	atomic_store(&first_failing, nth);
+	atomic_store(&last_failing, nth);
+	if (gpumem_device_open("host:0", &device) ||
+	    gpumem_device_pool(device, &pool) ||
+	    gpumem_pool_stats(pool, &stats))
+		return 0;
+	return stats.limit_bytes == (uint64_t)1 << 30 ? 1 : 2;
+}
+
+/* Before this process has used the library. */
+static void test_configured(void)
+{
+	unsigned long seen[3] = {0}, nth;
+	int status = 0;
+	pid_t child;
+
+	fflush(stdout);
+	for (nth = 1; nth <= 100 && seen[1] < 5; nth++) {
+		child = fork();
+		if (!child)
+			_exit(open_configured(nth));
+		waitpid(child, &status, 0);
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+		seen[status < 2 ? status : 2]++;
+	}
+	ok(seen[0] > 0 && seen[1] > 0, "requests of the first use fail");
+	is_uint(seen[2], 0, "and none loses what the environment says");
+}
+
+int main(void)
+{
+	alarm(300);
+	if (!dl_iterate_phdr(find_code,
+			     dlsym(RTLD_DEFAULT, "gpumem_pool_create")))
+		skip_all("the library's code is not to be found");
+	test_configured();
+	work.injected = GPUMEM_NO_HOST_MEMORY;
+	work.free_may_fail = true;
+	option("host.page", "512KiB");
+	option("wait", "on");
+	device_start("32MiB", true);
+	must(gpumem_device_close(device));
+	sweep("pages, the Nth", false, true);
+	sweep("segments, the Nth", false, false);
+	sweep("pages, from the Nth on", true, true);
+	sweep("segments, from the Nth on", true, false);
+	return done_testing();
+}
+
+#endif

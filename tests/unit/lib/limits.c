@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The hard limit, the end of the device's memory, and what is tried before
+ * either is an error: caches, sibling pools, waiting. And requests that no
+ * device can meet. Callbacks and the soft limit are in lib_pressure.c.
+ */
+#include "system.h"
+
+static const uint64_t capacity = 256 * (uint64_t)MIB;
+
+/* An allocation that fails for memory, and all that it says. */
+static void refuses(gpumem_pool *pool, size_t bytes, gpumem_status status,
+		    const char *figure, const char *what)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	void *ptr = &error;
+
+	said(gpumem_alloc(pool, bytes, NULL, &ptr), status, what);
+	gpumem_last_error(&error);
+	ok(strstr(error.text, " out of memory") != NULL,
+	   "%s: \" out of memory\"", what);
+	ok(strstr(error.text, figure) != NULL, "%s: \"%s\"", what, figure);
+	ok(strstr(error.text, "allocated") && strstr(error.text, "reserved") &&
+		   strstr(error.text, "fragmentation") &&
+		   strstr(error.text, "host:0"),
+	   "%s: the figures", what);
+	is_ptr(ptr, &error, "%s: the output is left alone", what);
+	if (tap.failed)
+		diag("%s", error.text);
+}
+
+static void hard_limit(void)
+{
+	gpumem_pool *pool = new_pool("hard", 16 * MIB);
+	void *ptr[8], *whole;
+
+	for (int i = 0; i < 8; i++)
+		ptr[i] = block(pool, 2 * MIB, NULL);
+	is_uint(gpumem_host_used_bytes(0), 16 * MIB, "up to the limit");
+	refuses(pool, 2 * MIB, GPUMEM_LIMIT, "limit 16.00 MiB", "live");
+	refuses(pool, 1, GPUMEM_LIMIT, "a request of 1 bytes", "one byte");
+	for (int i = 0; i < 7; i++)
+		must(gpumem_free(ptr[i], NULL));
+	/* Cached memory counts as well: it has to go first. */
+	whole = block(pool, 14 * MIB, NULL);
+	is_uint(gpumem_host_used_bytes(0), 16 * MIB, "caches make room");
+	refuses(pool, 64 * KIB, GPUMEM_LIMIT, "requested 16.00 MiB", "full");
+	must(gpumem_free(whole, NULL));
+	must(gpumem_free(ptr[7], NULL));
+	must(gpumem_free(block(pool, 16 * MIB, NULL), NULL));
+	refuses(pool, 16 * MIB + 1, GPUMEM_LIMIT, "16.00 MiB", "a byte more");
+	ok(stats_of(pool).reserved.peak <= 16 * MIB, "never above it");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+/* Whatever is done, live and cached together stay below. */
+static void never_exceeded(void)
+{
+	const uint64_t limit = 40 * MIB;
+	gpumem_pool *pool = new_pool("never", limit);
+	long steps = scaled(20000, 2000), over = 0, refused = 0;
+	void *ptr[60] = {NULL};
+
+	srand(3);
+	for (long i = 0; i < steps; i++) {
+		size_t at = (size_t)rand() % 60, r = (size_t)rand();
+		gpumem_status status;
+
+		must(gpumem_free(ptr[at], NULL));
+		ptr[at] = NULL;
+		status = gpumem_alloc(pool,
+				      r % 3 ? r % (2 * MIB) : r % (20 * KIB),
+				      NULL, &ptr[at]);
+		refused += status == GPUMEM_LIMIT;
+		over += gpumem_host_used_bytes(0) > limit ||
+			(status && status != GPUMEM_LIMIT);
+	}
+	is_int(over, 0, "%ld allocations under a limit", steps);
+	ok(refused > 0, "some of them refused");
+	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
+	must(gpumem_pool_destroy(pool, true));
+}
+
+static void lowered(void)
+{
+	gpumem_pool *pool = new_pool("lowered", 64 * MIB);
+	void *kept = block(pool, 10 * MIB, NULL);
+
+	must(gpumem_free(block(pool, 30 * MIB, NULL), NULL));
+	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
+	must(gpumem_stream_sync(device, NULL));
+	is_status(gpumem_pool_set_limit(pool, 18 * MIB, 20 * MIB), GPUMEM_OK,
+		  "lower than what is reserved");
+	ok(gpumem_host_used_bytes(0) <= 20 * MIB, "trims at once");
+	said(gpumem_pool_set_limit(pool, 1, 8 * MIB), GPUMEM_BUSY,
+	     "lower than what is live");
+	is_uint(stats_of(pool).limit_bytes, 20 * MIB, "the old limit stays");
+	is_uint(stats_of(pool).soft_limit_bytes, 18 * MIB, "the soft one too");
+	must(gpumem_free(block(pool, 10 * MIB, NULL), NULL));
+	refuses(pool, 11 * MIB, GPUMEM_LIMIT, "limit 20.00 MiB", "and holds");
+	must(gpumem_pool_set_limit(pool, 0, 0));
+	must(gpumem_free(block(pool, 50 * MIB, NULL), NULL));
+	is_uint(stats_of(pool).limit_bytes, 0, "0 is none");
+	must(gpumem_free(kept, NULL));
+	must(gpumem_pool_destroy(pool, false));
+}
+
+static void end_of_device(void)
+{
+	gpumem_pool *pool = new_pool("device", 0);
+	void *most = block(pool, capacity - 20 * MIB, NULL);
+
+	refuses(pool, 30 * MIB, GPUMEM_NO_MEMORY, "no limit", "device full");
+	(void)block(pool, 18 * MIB, NULL);
+	must(gpumem_free(most, NULL));
+	must(gpumem_host_outside(0, 100 * MIB));
+	must(gpumem_stream_sync(device, NULL));
+	is_uint(trim_all(pool, NULL, 0), 18 * MIB, "a trim for the others");
+	refuses(pool, 200 * MIB, GPUMEM_NO_MEMORY, "outside gpumem 100.00 MiB",
+		"other programs");
+	must(gpumem_host_outside(0, 0));
+	(void)block(pool, 200 * MIB, NULL);
+	must(gpumem_pool_destroy(pool, true));
+}
+
+/* One pool's cache is another's memory. */
+static void siblings(void)
+{
+	gpumem_pool *hoarder = new_pool("hoarder", 0);
+	gpumem_pool *pool = new_pool("needy", 0);
+	void *ptr;
+
+	must(gpumem_free(block(hoarder, 20 * MIB, NULL), NULL));
+	must(gpumem_free(block(hoarder, 150 * MIB, NULL), NULL));
+	ok(stats_of(hoarder).reserved.current >= 150 * MIB, "one pool hoards");
+	ptr = block(pool, 200 * MIB, NULL);
+	ok(stats_of(hoarder).reserved.current <= capacity - 200 * MIB,
+	   "and is trimmed when another needs it");
+	must(gpumem_free(ptr, NULL));
+	/* A limit of the pool's own is no business of the siblings. */
+	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(hoarder, false));
+	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
+}
+
+/* What the driver said last time is not what it says now. */
+static void driver_asked_or_not(void)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	gpumem_pool *pool = new_pool("native", 0);
+
+	must(gpumem_host_faults("page_create@1+;alloc@1+"));
+	refuses(pool, MIB, GPUMEM_NO_MEMORY, "256.00 MiB", "the driver");
+	gpumem_last_error(&error);
+	ok(error.native_code != 0 && error.native_name[0],
+	   "the driver's own number and name are there");
+	is_str(error.backend, "host", "and whose they are");
+	must(gpumem_host_faults(""));
+	refuses(pool, SIZE_MAX, GPUMEM_NO_MEMORY, "too small", "not asked");
+	gpumem_last_error(&error);
+	is_int(error.native_code, 0,
+	       "a driver that was not asked said nothing");
+	is_str(error.native_name, "", "no name");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+static void absurd_sizes(void)
+{
+	static const size_t most[] = {SIZE_MAX, (size_t)1 << 63,
+				      ((size_t)1 << 63) - 1, SIZE_MAX - 255,
+				      (size_t)1 << 48};
+	gpumem_pool *pool = new_pool("absurd", 0);
+	uint64_t total = capacity;
+	void *ptr = &total;
+
+	/* With and without something in the thread's cache. */
+	for (int warm = 0; warm < 2; warm++) {
+		for (size_t i = 0; i < sizeof(most) / sizeof(most[0]); i++)
+			refuses(pool, most[i], GPUMEM_NO_MEMORY, "too small",
+				"absurd");
+		refuses(pool, total + 1, GPUMEM_NO_MEMORY, "too small",
+			"total + 1");
+		must(gpumem_free(block(pool, 100, NULL), NULL));
+		must(gpumem_free(block(pool, MIB, NULL), NULL));
+	}
+	said(gpumem_alloc_aligned(pool, SIZE_MAX, 4096, NULL, &ptr),
+	     GPUMEM_NO_MEMORY, "aligned");
+	said(gpumem_alloc_aligned(pool, total + 1, (size_t)1 << 30, NULL, &ptr),
+	     GPUMEM_NO_MEMORY, "widely aligned");
+	is_ptr(ptr, &total, "the output is left alone");
+	must(gpumem_pool_set_limit(pool, MIB, 8 * MIB));
+	refuses(pool, SIZE_MAX, GPUMEM_NO_MEMORY, "too small", "limited");
+	refuses(pool, total, GPUMEM_LIMIT, "limit 8.00 MiB", "total, limited");
+	must(gpumem_pool_set_limit(pool, 0, 0));
+	must(gpumem_free(block(pool, total, NULL), NULL));
+	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+int main(void)
+{
+	must(gpumem_option_set("host.capacity", "256MiB"));
+	open_device(120);
+	hard_limit();
+	never_exceeded();
+	lowered();
+	end_of_device();
+	siblings();
+	driver_asked_or_not();
+	absurd_sizes();
+	must(gpumem_device_close(device));
+	return done_testing();
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What a longjmp() out of a callback does is what gpumem.h says of it: out of a
+ * walk the lock stays held, and other threads wait for it; out of a pressure
+ * callback nothing is locked, but this thread asks no callback of that pool
+ * again. Each case is a process of its own, since that one is spoiled.
+ */
+#include "child.h"
+#include <setjmp.h>
+
+static gpumem_pool *pool;
+static jmp_buf away;
+static unsigned asked;
+static _Atomic bool got;
+
+static void start(void)
+{
+	struct gpumem_pool_config config =
+		GPUMEM_INIT(struct gpumem_pool_config);
+	void *ptr;
+
+	works(gpumem_device_open("host:0", &device));
+	config.limit_bytes = 64 * MIB;
+	works(gpumem_pool_create(device, &config, &pool));
+	works(gpumem_alloc(pool, MIB, NULL, &ptr));
+}
+
+static void returned(gpumem_status status)
+{
+	wrong("the callback was not called: %s", gpumem_status_name(status));
+}
+
+static bool jump_block(const struct gpumem_block *block, void *user)
+{
+	(void)block;
+	(void)user;
+	longjmp(away, 1);
+}
+
+static bool jump_pool(gpumem_pool *one, const char *name, void *user)
+{
+	(void)one;
+	(void)name;
+	(void)user;
+	longjmp(away, 1);
+}
+
+static bool jump_pressure(gpumem_pool *one, uint64_t needed_bytes, void *user)
+{
+	(void)one;
+	(void)needed_bytes;
+	(void)user;
+	asked++;
+	longjmp(away, 1);
+}
+
+/* ---- out of a walk ---- */
+
+static void *want_pool(void *unused)
+{
+	works(gpumem_pool_trim(pool, 0, NULL));
+	atomic_store(&got, true);
+	return unused;
+}
+
+static void *want_list(void *unused)
+{
+	gpumem_pool *another;
+
+	works(gpumem_pool_create(device, NULL, &another));
+	atomic_store(&got, true);
+	return unused;
+}
+
+/* A thread that has the lock gets through at once; one that has to wait for it
+ * never does, so that looking too early cannot fail. */
+static void stays_locked(void *(*fn)(void *))
+{
+	pthread_t thread;
+
+	need(!pthread_create(&thread, NULL, fn, NULL), "no thread");
+	for (int i = 0; i < 50; i++)
+		usleep(2000);
+	need(!atomic_load(&got), "nothing is locked: gpumem.h says otherwise");
+}
+
+static void case_visit(const void *unused)
+{
+	(void)unused;
+	start();
+	if (!setjmp(away))
+		returned(gpumem_pool_visit(pool, jump_block, NULL));
+	stays_locked(want_pool);
+}
+
+static void case_each(const void *unused)
+{
+	(void)unused;
+	start();
+	if (!setjmp(away))
+		returned(gpumem_pool_each(device, jump_pool, NULL));
+	stays_locked(want_list);
+}
+
+/* ---- out of a pressure callback ---- */
+
+static void *use_pool(void *unused)
+{
+	void *ptr;
+
+	works(gpumem_alloc(pool, 2 * MIB, NULL, &ptr));
+	works(gpumem_free(ptr, NULL));
+	works(gpumem_pool_trim(pool, 0, NULL));
+	works(gpumem_pool_check(pool));
+	return unused;
+}
+
+static void *be_asked(void *unused)
+{
+	void *ptr;
+
+	if (!setjmp(away))
+		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
+	return unused;
+}
+
+static void in_thread(void *(*fn)(void *))
+{
+	pthread_t thread;
+
+	need(!pthread_create(&thread, NULL, fn, NULL), "no thread");
+	need(!pthread_join(thread, NULL), "no end of a thread");
+}
+
+static void case_pressure(const void *unused)
+{
+	void *ptr;
+
+	(void)unused;
+	start();
+	works(gpumem_pool_pressure(pool, jump_pressure, NULL, false));
+	if (!setjmp(away))
+		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
+	need(asked == 1, "the callback was called %u times", asked);
+	use_pool(NULL);
+	in_thread(use_pool);
+	need(gpumem_alloc(pool, 80 * MIB, NULL, &ptr) == GPUMEM_LIMIT,
+	     "an allocation above the limit");
+	need(asked == 1, "this thread asks no more");
+	in_thread(be_asked);
+	need(asked == 2, "another thread does");
+}
+
+int main(void)
+{
+	in_child(case_visit, NULL, "gpumem_pool_visit: the pool stays locked");
+	in_child(case_each, NULL, "gpumem_pool_each: the list stays locked");
+	in_child(case_pressure, NULL,
+		 "a pressure callback: no lock is held, the thread asks none "
+		 "again");
+	return done_testing();
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The peaks of several threads are never below the true ones, which are kept
+ * under a lock, and at most cache_bound_bytes above them. Those of one thread
+ * are in lib_peaks.c.
+ */
+#include "peaks.h"
+#include <pthread.h>
+
+enum { THREADS = 4 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the model */
+
+/* True: the peaks are not below the true ones, and at most so far above. */
+static bool bounded(const struct gpumem_stats *s, const char *what)
+{
+	const struct {
+		const char *name;
+		uint64_t peak, truth;
+	} of[] = {
+		{"requested", s->requested.peak, model.requested.peak},
+		{"allocated", s->allocated.peak, model.allocated.peak},
+		{"active", s->active.peak, model.active.peak},
+		{"blocks", s->blocks.peak, model.blocks.peak},
+	};
+	bool good = true;
+
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t most = of[i].truth + s->cache_bound_bytes;
+
+		if (of[i].peak >= of[i].truth && (i == 3 || of[i].peak <= most))
+			continue;
+		good = false;
+		diag("%s: %s: peak %" PRIu64 ", true %" PRIu64
+		     ", bound %" PRIu64,
+		     what, of[i].name, of[i].peak, of[i].truth,
+		     s->cache_bound_bytes);
+	}
+	return good;
+}
+
+static void release_last(struct live *live, unsigned *count)
+{
+	struct live *last = &live[--*count];
+
+	release(last, last->stream, false);
+}
+
+static unsigned used_streams;
+static bool good; /* so far; under the lock */
+
+/* Now and then; and once all begins anew. */
+static void look(bool reset)
+{
+	struct gpumem_stats stats = stats_of(pool);
+
+	good = bounded(&stats, "meanwhile") && good;
+	if (!reset)
+		return;
+	must(gpumem_pool_reset_stats(pool, false));
+	model_reset();
+}
+
+/* Every call is made under the lock, so that there is one order, and a true
+ * peak; which thread is next is the scheduler's choice. */
+static void *crowd(void *arg)
+{
+	const uint64_t number = (uint64_t)(uintptr_t)arg;
+	const long steps = scaled(20000, 4000);
+	struct live live[LIVE];
+	uint64_t state = number;
+	unsigned count = 0;
+
+	for (long i = 0; i < steps || count; i++) {
+		/* Now more and more, now less and less. */
+		bool more = i < steps && (uint64_t)(i / 150) % 3 != number % 3;
+
+		pthread_mutex_lock(&lock);
+		if (count &&
+		    (count == LIVE || roll(&state, 4) >= (more ? 3 : 1)))
+			release_last(live, &count);
+		else if (i < steps)
+			allocate(&live[count++], random_bytes(&state),
+				 (unsigned)roll(&state, used_streams));
+		if (i % 1000 == 999)
+			look(number == 1 && i == steps / 2 - 1);
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+static void crowded(unsigned used)
+{
+	pthread_t thread[THREADS];
+	struct gpumem_stats s;
+
+	memset(&model, 0, sizeof(model));
+	pool = new_pool("crowd", 0);
+	used_streams = used;
+	good = true;
+	for (uintptr_t i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, crowd, (void *)(i + 1)))
+			bail("no thread");
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	s = stats_of(pool);
+	ok(bounded(&s, "in the end") && good,
+	   "%u threads on %u streams: no peak is too low, nor too high",
+	   THREADS, used);
+	diag("peak %" PRIu64 " KiB, true %" PRIu64 ", bound %" PRIu64,
+	     s.active.peak / KIB, model.active.peak / KIB,
+	     s.cache_bound_bytes / KIB);
+	ok(s.cache_bound_bytes <= model.active.peak / 2,
+	   "and the bound says something");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+int main(void)
+{
+	open_device(300);
+	for (int i = 1; i < STREAMS; i++)
+		streams[i] = new_stream();
+	crowded(1);
+	crowded(3);
+	for (int i = 1; i < STREAMS; i++)
+		must(gpumem_stream_destroy(device, streams[i]));
+	must(gpumem_device_close(device));
+	return done_testing();
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The soft limit, the program's callbacks, and waiting: what happens between
+ * "there is none" and "out of memory", and in which order.
+ */
+#include "system.h"
+
+/* Who was called, as letters in order. */
+static char calls[64];
+static uint64_t needed;
+
+static bool note(gpumem_pool *pool, uint64_t needed_bytes, void *user)
+{
+	size_t length = strlen(calls);
+
+	(void)pool;
+	needed = needed_bytes;
+	if (length < sizeof(calls) - 1) {
+		calls[length] = *(const char *)user;
+		calls[length + 1] = '\0';
+	}
+	return false;
+}
+
+static void add(gpumem_pool *pool, gpumem_pressure_fn fn, void *user)
+{
+	must(gpumem_pool_pressure(pool, fn, user, false));
+}
+
+static const char *called_by(gpumem_pool *pool, size_t bytes)
+{
+	void *ptr;
+
+	calls[0] = '\0';
+	if (!gpumem_alloc(pool, bytes, NULL, &ptr))
+		must(gpumem_free(ptr, NULL));
+	return calls;
+}
+
+static void order(void)
+{
+	static char a[] = "a", b[] = "b", c[] = "c";
+	gpumem_pool *pool = new_pool("order", 8 * MIB);
+
+	is_str(called_by(pool, 4 * MIB), "", "no need, no call");
+	said(gpumem_pool_pressure(pool, note, a, true), GPUMEM_NOT_FOUND,
+	     "removed before it was added");
+	add(pool, note, a);
+	add(pool, note, b);
+	add(pool, note, c);
+	is_str(called_by(pool, 4 * MIB), "", "still no need");
+	is_str(called_by(pool, 9 * MIB), "abc", "in order of addition");
+	is_uint(needed, 9 * MIB, "with the bytes needed");
+	must(gpumem_pool_pressure(pool, note, b, true));
+	is_str(called_by(pool, 9 * MIB), "ac", "one taken out");
+	add(pool, note, b);
+	add(pool, note, a);
+	is_str(called_by(pool, 9 * MIB), "acba", "put in again, and one twice");
+	must(gpumem_pool_pressure(pool, note, a, true));
+	is_str(called_by(pool, 9 * MIB), "cba", "the first of the two goes");
+	is_str(called_by(pool, SIZE_MAX), "", "no help for the impossible");
+	must(gpumem_pool_pressure(pool, note, a, true));
+	must(gpumem_pool_pressure(pool, note, b, true));
+	must(gpumem_pool_pressure(pool, note, c, true));
+	said(gpumem_pool_pressure(pool, note, c, true), GPUMEM_NOT_FOUND,
+	     "nobody is left");
+	is_str(called_by(pool, 9 * MIB), "", "nobody is called");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+/* ---- callbacks that do something ---- */
+
+static void *spare;
+
+static bool free_spare(gpumem_pool *pool, uint64_t bytes, void *answer)
+{
+	(void)pool;
+	(void)bytes;
+	must(gpumem_free(spare, NULL));
+	spare = NULL;
+	return *(bool *)answer;
+}
+
+static void helps(void)
+{
+	gpumem_pool *pool = new_pool("helps", 16 * MIB);
+	bool yes = true;
+	void *ptr = NULL;
+
+	add(pool, free_spare, &yes);
+	spare = block(pool, 10 * MIB, NULL);
+	is_status(gpumem_alloc(pool, 12 * MIB, NULL, &ptr), GPUMEM_OK,
+		  "a callback frees a block and the allocation succeeds");
+	is_uint(stats_of(pool).retries, 1, "after one more try");
+	is_uint(stats_of(pool).ooms, 0, "it is no failure");
+	ok(spare == NULL && stats_of(pool).blocks.current == 1, "one is left");
+	must(gpumem_pool_destroy(pool, true));
+}
+
+/* Everything that one may want to do there. */
+static bool busy_bee(gpumem_pool *pool, uint64_t bytes, void *user)
+{
+	unsigned *count = user;
+	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
+	void *ptr = block(pool, 1000, NULL);
+
+	must(gpumem_query(ptr, &found));
+	must(gpumem_free(ptr, NULL));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	must(gpumem_pool_check(pool));
+	(void)stats_of(pool);
+	must(gpumem_pool_pressure(pool, busy_bee, user, true));
+	must(gpumem_pool_set_limit(pool, 0, bytes + 10 * MIB));
+	++*count;
+	return true;
+}
+
+static void does_everything(void)
+{
+	gpumem_pool *pool = new_pool("everything", 16 * MIB);
+	unsigned count = 0;
+
+	/* 1000 bytes need a page. */
+	(void)block(pool, 10 * MIB, NULL);
+	add(pool, busy_bee, &count);
+	ok(block(pool, 40 * MIB, NULL) != NULL, "a callback raises the limit");
+	is_uint(count, 1, "called once");
+	is_uint(stats_of(pool).limit_bytes, 50 * MIB, "by as much as it said");
+	said(gpumem_pool_pressure(pool, busy_bee, &count, true),
+	     GPUMEM_NOT_FOUND, "it took itself out");
+	must(gpumem_pool_destroy(pool, true));
+}
+
+/* One that runs out of memory itself is not asked to help itself. */
+static bool needs_help(gpumem_pool *pool, uint64_t bytes, void *user)
+{
+	unsigned *count = user;
+	void *ptr;
+
+	if (++*count < 100 &&
+	    gpumem_alloc(pool, bytes, NULL, &ptr) != GPUMEM_LIMIT)
+		*count = 1000;
+	return false;
+}
+
+static void no_endless_help(void)
+{
+	gpumem_pool *pool = new_pool("endless", 8 * MIB);
+	unsigned count = 0;
+	void *ptr;
+
+	add(pool, needs_help, &count);
+	said(gpumem_alloc(pool, 9 * MIB, NULL, &ptr), GPUMEM_LIMIT,
+	     "a callback that fails too");
+	is_uint(count, 1, "is called once");
+	said(gpumem_alloc(pool, 9 * MIB, NULL, &ptr), GPUMEM_LIMIT, "again");
+	is_uint(count, 2, "and once more");
+	must(gpumem_pool_destroy(pool, false));
+}
+
+/* ---- the soft limit ---- */
+
+static void soft_limit(void)
+{
+	static char a[] = "a";
+	gpumem_pool *pool = new_pool("soft", 0);
+	void *ptr;
+
+	must(gpumem_pool_set_limit(pool, 16 * MIB, 32 * MIB));
+	add(pool, note, a);
+	must(gpumem_free(block(pool, 12 * MIB, NULL), NULL));
+	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
+	must(gpumem_stream_sync(device, NULL));
+	calls[0] = '\0';
+	/* More than what is cached, so that this is of no use as it is. */
+	ptr = block(pool, 14 * MIB, NULL);
+	is_str(calls, "", "caches are given back first");
+	ok(stats_of(pool).reserved.peak <= 16 * MIB, "and that is enough");
+	is_str(called_by(pool, 4 * MIB), "a",
+	       "then the program is asked before the pool grows");
+	ok(stats_of(pool).reserved.peak > 16 * MIB, "then it grows");
+	is_uint(stats_of(pool).ooms, 0, "nothing failed");
+	is_str(called_by(pool, 4 * MIB), "", "what is there is had for free");
+	is_str(called_by(pool, 20 * MIB), "a",
+	       "the hard limit asks once, not twice");
+	is_uint(stats_of(pool).ooms, 1, "and is hard");
+	ok(stats_of(pool).reserved.peak <= 32 * MIB, "never exceeded");
+	must(gpumem_pool_set_limit(pool, 0, 32 * MIB));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	is_str(called_by(pool, 4 * MIB), "", "0 is none");
+	must(gpumem_free(ptr, NULL));
+	must(gpumem_pool_destroy(pool, false));
+}
+
+static bool free_before_growing(gpumem_pool *pool, uint64_t bytes, void *user)
+{
+	(void)bytes;
+	(void)user;
+	must(gpumem_free(spare, NULL));
+	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
+	must(gpumem_stream_sync(device, NULL));
+	return true;
+}
+
+static void soft_helped(void)
+{
+	gpumem_pool *pool = new_pool("soft, helped", 0);
+
+	must(gpumem_pool_set_limit(pool, 16 * MIB, 0));
+	spare = block(pool, 12 * MIB, NULL);
+	add(pool, free_before_growing, NULL);
+	(void)block(pool, 8 * MIB, NULL);
+	ok(stats_of(pool).reserved.peak <= 16 * MIB,
+	   "what the callback frees is used before the pool grows");
+	must(gpumem_pool_destroy(pool, true));
+}
+
+/* ---- waiting ---- */
+
+static struct gate gate;
+
+static bool open_gate(gpumem_pool *pool, uint64_t bytes, void *user)
+{
+	(void)pool;
+	(void)bytes;
+	(void)user;
+	gate.open = true;
+	return false;
+}
+
+/* The block is pending until the last callback was asked. */
+static void waits(bool wait)
+{
+	gpumem_stream other = new_stream();
+	gpumem_pool *pool;
+	void *ptr = NULL;
+
+	must(gpumem_option_set("wait", wait ? "on" : "off"));
+	pool = new_pool("waits", 16 * MIB);
+	must(gpumem_option_set("wait", NULL));
+	hold_stream(other, &gate);
+	ptr = block(pool, 12 * MIB, NULL);
+	must(gpumem_use_on(ptr, other));
+	must(gpumem_free(ptr, NULL));
+	is_uint(stats_of(pool).pending_bytes, 12 * MIB, "a block is pending");
+	if (wait) {
+		add(pool, open_gate, NULL);
+		is_status(gpumem_alloc(pool, 14 * MIB, NULL, &ptr), GPUMEM_OK,
+			  "an allocation waits for it");
+	} else {
+		said(gpumem_alloc(pool, 14 * MIB, NULL, &ptr), GPUMEM_LIMIT,
+		     "without option `wait` it fails");
+		gate.open = true;
+	}
+	must(gpumem_stream_sync(device, other));
+	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_stream_destroy(device, other));
+}
+
+int main(void)
+{
+	open_device(120);
+	order();
+	helps();
+	does_everything();
+	no_endless_help();
+	soft_limit();
+	soft_helped();
+	waits(true);
+	waits(false);
+	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
+	must(gpumem_device_close(device));
+	return done_testing();
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The gauges of a pool against a model, after every call of a lone thread on
+ * one stream: current, peak and total of requested, allocated, active, blocks,
+ * reserved and segments, with resets in between; pending blocks too. Nothing
+ * here is allowed to be off by a byte. The counters are in lib_counts.c.
+ */
+#include "system.h"
+
+enum { LIVE = 300 };
+
+/* As struct gpumem_gauge says: peak is the highest of current, total the sum of
+ * all that was added, both since the last reset. */
+struct model {
+	struct gpumem_gauge requested, allocated, active, reserved, blocks;
+};
+
+static struct {
+	void *ptr;
+	uint64_t requested, bytes;
+} live[LIVE];
+
+static size_t live_count;
+static struct model model;
+static gpumem_pool *pool;
+static unsigned long wrong;
+
+static void add(struct gpumem_gauge *gauge, uint64_t n)
+{
+	gauge->current += n;
+	gauge->total += n;
+	if (gauge->peak < gauge->current)
+		gauge->peak = gauge->current;
+}
+
+static void reset(struct gpumem_gauge *gauge, bool totals)
+{
+	gauge->peak = gauge->current;
+	if (totals)
+		gauge->total = 0;
+}
+
+static void compare(const char *name, const struct gpumem_gauge *got,
+		    const struct gpumem_gauge *want)
+{
+	if (got->current == want->current && got->peak == want->peak &&
+	    got->total == want->total)
+		return;
+	if (wrong++ < 5)
+		diag("%s: got %" PRIu64 "/%" PRIu64 "/%" PRIu64
+		     ", expected %" PRIu64 "/%" PRIu64 "/%" PRIu64,
+		     name, got->current, got->peak, got->total, want->current,
+		     want->peak, want->total);
+}
+
+/* What the device gave out is the one figure that the model takes from
+ * elsewhere: no other pool uses the device. */
+static void see_reserved(void)
+{
+	uint64_t now = gpumem_host_used_bytes(0);
+
+	if (now >= model.reserved.current)
+		add(&model.reserved, now - model.reserved.current);
+	else
+		model.reserved.current = now;
+}
+
+static void compare_all(void)
+{
+	struct gpumem_stats stats;
+	const char *law;
+
+	see_reserved();
+	stats = stats_of(pool);
+	compare("requested", &stats.requested, &model.requested);
+	compare("allocated", &stats.allocated, &model.allocated);
+	compare("active", &stats.active, &model.active);
+	compare("blocks", &stats.blocks, &model.blocks);
+	/* A call may take and give back: peak and total are then the pool's
+	 * word alone. */
+	if (stats.reserved.current != model.reserved.current ||
+	    stats.reserved.peak < model.reserved.peak ||
+	    stats.reserved.total < model.reserved.total)
+		compare("reserved", &stats.reserved, &model.reserved);
+	law = unlawful(&stats);
+	if (law && wrong++ < 5)
+		diag("the law is broken: %s", law);
+}
+
+static size_t random_bytes(void)
+{
+	size_t r = (size_t)rand();
+
+	if (r % 3 == 0)
+		return 1 + (r >> 4) % (3 * MIB);
+	return 1 + (r >> 4) % (r % 3 == 1 ? 64 * KIB : 3 * KIB);
+}
+
+/* What a block may hold beyond what was asked for: less than a unit, or than a
+ * fifth of itself where it is small. */
+static void see_rounding(uint64_t asked, uint64_t bytes)
+{
+	uint64_t most = bytes / 5 > 256 && bytes <= 64 * KIB ? bytes / 5 : 256;
+
+	if ((bytes < asked || bytes - asked >= most) && wrong++ < 5)
+		diag("%" PRIu64 " bytes became %" PRIu64, asked, bytes);
+}
+
+static void allocate(void)
+{
+	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
+	size_t bytes = random_bytes();
+	void *ptr = block(pool, bytes, NULL);
+
+	must(gpumem_query(ptr, &found));
+	see_rounding(bytes, found.bytes);
+	live[live_count].ptr = ptr;
+	live[live_count].requested = bytes;
+	live[live_count++].bytes = found.bytes;
+	add(&model.requested, bytes);
+	add(&model.allocated, found.bytes);
+	add(&model.active, found.bytes);
+	add(&model.blocks, 1);
+}
+
+/* Gives the bytes that were allocated. */
+static uint64_t release(gpumem_stream stream)
+{
+	size_t at = (size_t)rand() % live_count;
+	uint64_t bytes = live[at].bytes;
+
+	must(gpumem_free(live[at].ptr, stream));
+	model.requested.current -= live[at].requested;
+	model.allocated.current -= bytes;
+	model.active.current -= bytes;
+	model.blocks.current--;
+	live[at] = live[--live_count];
+	return bytes;
+}
+
+static void reset_all(bool totals)
+{
+	must(gpumem_pool_reset_stats(pool, totals));
+	see_reserved();
+	reset(&model.requested, totals);
+	reset(&model.allocated, totals);
+	reset(&model.active, totals);
+	reset(&model.reserved, totals);
+	reset(&model.blocks, totals);
+}
+
+static void step(void)
+{
+	int r = rand() % 1000;
+
+	if (r < 4)
+		reset_all(r % 2);
+	else if (r < 14)
+		must(gpumem_pool_trim(pool, (uint64_t)(r - 4) * 10 * MIB,
+				      NULL));
+	else if (live_count < LIVE && (!live_count || r % 2))
+		allocate();
+	else
+		release(NULL);
+}
+
+static void lone_thread(void)
+{
+	long steps = scaled(300000, 30000);
+
+	for (long i = 0; i < steps; i++) {
+		step();
+		/* Not at every step: what caches did meanwhile must come out
+		 * right too. */
+		if (rand() % 8 == 0)
+			compare_all();
+	}
+	is_uint(wrong, 0, "every gauge is exact over %ld calls", steps);
+}
+
+/* Blocks that another stream still uses leave `allocated` at once, and `active`
+ * when it is done. */
+static void pending_blocks(void)
+{
+	gpumem_stream other = new_stream();
+	struct gate gate;
+	uint64_t bytes = 0, before;
+
+	while (live_count < 40)
+		allocate();
+	compare_all();
+	hold_stream(other, &gate);
+	for (int i = 0; i < 20; i++) {
+		uint64_t freed = release(other);
+
+		model.active.current += freed;
+		bytes += freed;
+		compare_all();
+	}
+	is_uint(wrong, 0, "pending blocks stay active");
+	is_uint(stats_of(pool).pending_bytes, bytes, "and are pending");
+	before = stats_of(pool).active.total;
+	allocate();
+	compare_all();
+	gate.open = true;
+	must(gpumem_stream_sync(device, other));
+	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
+	model.active.current -= bytes;
+	compare_all();
+	is_uint(wrong, 0, "until their stream is done");
+	is_uint(stats_of(pool).pending_bytes, 0, "nothing is pending");
+	ok(stats_of(pool).active.total > before, "totals only grow");
+	must(gpumem_stream_destroy(device, other));
+}
+
+static void segments(bool vm)
+{
+	const struct gpumem_stats stats = stats_of(pool);
+	uint64_t made, gone;
+
+	made = stats.calls[vm ? GPUMEM_CALL_PAGE_CREATE : GPUMEM_CALL_ALLOC]
+		       .count;
+	gone = stats.calls[vm ? GPUMEM_CALL_PAGE_DESTROY : GPUMEM_CALL_FREE]
+		       .count;
+	is_uint(stats.segments.current, made - gone, "segments: made - gone");
+	is_uint(stats.segments.total, made, "in all: as many as were made");
+	ok(stats.segments.peak >= stats.segments.current &&
+		   stats.segments.peak <= made,
+	   "their peak lies between");
+	is_uint(stats.reserved.current, gpumem_host_used_bytes(0),
+		"reserved is what the device gave out");
+}
+
+int main(void)
+{
+	bool vm;
+
+	open_device(120);
+	pool = new_pool("stats", 0);
+	vm = has_vm(pool);
+	srand(1);
+	lone_thread();
+	pending_blocks();
+	while (live_count)
+		release(NULL);
+	compare_all();
+	reset_all(true);
+	for (int i = 0; i < 50; i++)
+		allocate();
+	compare_all();
+	while (live_count)
+		release(NULL);
+	is_uint(trim_all(pool, NULL, 0), 0, "a trim gives all back");
+	compare_all();
+	is_uint(wrong, 0, "after the end as well");
+	must(gpumem_pool_destroy(pool, false));
+
+	pool = new_pool("segments", 0);
+	for (int i = 0; i < 30; i++)
+		(void)block(pool, (size_t)i * 500 * KIB + 1, NULL);
+	segments(vm);
+	must(gpumem_pool_destroy(pool, true));
+	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
+	must(gpumem_device_close(device));
+	return done_testing();
+}

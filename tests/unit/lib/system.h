@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the tests of the whole library share. They see it as a program does:
+ * through <gpumem/gpumem.h> and <gpumem/host.h> alone. Functions that use TAP
+ * are for the main thread; the others say so.
+ */
+#ifndef LIB_SYSTEM_H
+#define LIB_SYSTEM_H
+
+#include "../../tap.h"
+#include <gpumem/gpumem.h>
+#include <gpumem/host.h>
+#include <unistd.h>
+
+#define SYS_USE __attribute__((unused)) static
+
+enum { KIB = 1024, MIB = 1024 * 1024 };
+
+SYS_USE gpumem_device *device;
+
+/* Nothing that follows would mean anything if this call failed. Any thread. */
+#define must(call) must_at((call), #call, TAP_HERE)
+
+SYS_USE void must_at(gpumem_status status, const char *call, const char *at)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+
+	if (status == GPUMEM_OK)
+		return;
+	gpumem_last_error(&error);
+	bail("%s: %s gave %s: %s", at, call, gpumem_status_name(status),
+	     error.text);
+}
+
+/* The device, for a test that may take so many seconds. */
+SYS_USE void open_device(unsigned seconds)
+{
+	alarm(seconds);
+	must(gpumem_device_open("host:0", &device));
+}
+
+SYS_USE gpumem_pool *new_pool(const char *name, uint64_t limit_bytes)
+{
+	struct gpumem_pool_config config =
+		GPUMEM_INIT(struct gpumem_pool_config);
+	gpumem_pool *pool = NULL;
+
+	config.name = name;
+	config.limit_bytes = limit_bytes;
+	must(gpumem_pool_create(device, &config, &pool));
+	return pool;
+}
+
+SYS_USE gpumem_stream new_stream(void)
+{
+	gpumem_stream stream = NULL;
+
+	must(gpumem_stream_create(device, &stream));
+	return stream;
+}
+
+/* A block that there must be. Any thread. */
+SYS_USE void *block(gpumem_pool *pool, size_t bytes, gpumem_stream stream)
+{
+	void *ptr = NULL;
+
+	must(gpumem_alloc(pool, bytes, stream, &ptr));
+	return ptr;
+}
+
+SYS_USE struct gpumem_stats stats_of(gpumem_pool *pool)
+{
+	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+
+	must(gpumem_pool_stats(pool, &stats));
+	return stats;
+}
+
+/* Does the pool have virtual memory? Asked of one that is fresh. */
+SYS_USE bool has_vm(gpumem_pool *pool)
+{
+	return stats_of(pool).calls[GPUMEM_CALL_VA_RESERVE].count > 0;
+}
+
+/* The first figure that breaks the law, or NULL. Any thread. */
+SYS_USE const char *unlawful(const struct gpumem_stats *s)
+{
+	const struct gpumem_gauge *gauge[] = {&s->requested, &s->allocated,
+					      &s->active,    &s->reserved,
+					      &s->blocks,    &s->segments};
+	uint64_t calls = 0, ns = 0;
+
+	for (size_t i = 0; i < sizeof(gauge) / sizeof(gauge[0]); i++)
+		if (gauge[i]->current > gauge[i]->peak)
+			return "current <= peak";
+	for (size_t i = 0; i < GPUMEM_CALL_COUNT; i++) {
+		calls += s->calls[i].count;
+		ns += s->calls[i].ns;
+		if (s->calls[i].failed > s->calls[i].count)
+			return "failed calls <= calls";
+	}
+	if (s->requested.current > s->allocated.current)
+		return "requested <= allocated";
+	if (s->allocated.current > s->active.current)
+		return "allocated <= active";
+	if (s->active.current > s->reserved.current)
+		return "active <= reserved";
+	if (s->limit_bytes && s->reserved.current > s->limit_bytes)
+		return "reserved <= limit";
+	if (s->pending_bytes != s->active.current - s->allocated.current)
+		return "pending == active - allocated";
+	if (s->free_bytes != s->reserved.current - s->active.current)
+		return "free == reserved - active";
+	if (s->cached_bytes > s->free_bytes)
+		return "cached <= free";
+	if (s->hole_bytes > s->free_bytes - s->cached_bytes)
+		return "holes <= free - cached";
+	if (s->largest_free_bytes > s->free_bytes)
+		return "largest free <= free";
+	if (s->fragmentation < 0 || s->fragmentation > 1)
+		return "0 <= fragmentation <= 1";
+	if (calls != s->driver_calls || ns != s->driver_ns)
+		return "driver calls == sum of the calls";
+	return NULL;
+}
+
+/* The last call of this thread gave `status` and left a sentence about it. */
+SYS_USE bool said(gpumem_status got, gpumem_status status, const char *what)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	bool right;
+
+	gpumem_last_error(&error);
+	right = got == status && error.status == status &&
+		strlen(error.text) > 8;
+	ok(right, "%s: %s, with a sentence", what, gpumem_status_name(status));
+	if (!right)
+		diag("got %s; last error %s: %s", gpumem_status_name(got),
+		     gpumem_status_name(error.status), error.text);
+	return right;
+}
+
+/* What nobody uses goes back to the driver. Each round waits for the events
+ * that the one before recorded: uses by other streams are over after the first,
+ * the blocks' own streams are after the second. Gives what stays reserved. */
+SYS_USE uint64_t trim_all(gpumem_pool *pool, const gpumem_stream *streams,
+			  size_t count)
+{
+	for (int round = 0; round < 4; round++) {
+		must(gpumem_pool_trim(pool, 0, NULL));
+		must(gpumem_stream_sync(device, NULL));
+		for (size_t i = 0; i < count; i++)
+			must(gpumem_stream_sync(device, streams[i]));
+	}
+	return stats_of(pool).reserved.current;
+}
+
+/* A kernel that runs until the gate is opened. */
+struct gate {
+	_Atomic bool open;
+};
+
+SYS_USE void gate_wait(void *gate)
+{
+	while (!((struct gate *)gate)->open)
+		usleep(100);
+}
+
+SYS_USE void hold_stream(gpumem_stream stream, struct gate *gate)
+{
+	gate->open = false;
+	must(gpumem_host_launch(0, stream, gate_wait, gate));
+}
+
+#endif

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The unit tests: tests/unit/MODULE/WHAT.c tests what is in MODULE.
+
+# By what they link. Those of a module link it and what is below.
+base_tests = \
+	tests/unit/base/conf \
+	tests/unit/base/error \
+	tests/unit/base/fork \
+	tests/unit/base/fork_old \
+	tests/unit/base/line \
+	tests/unit/base/log \
+	tests/unit/base/option \
+	tests/unit/base/parse \
+	tests/unit/base/status \
+	tests/unit/base/struct
+device_tests = \
+	tests/unit/device/answer \
+	tests/unit/device/ask \
+	tests/unit/device/check \
+	tests/unit/device/driver \
+	tests/unit/device/folders \
+	tests/unit/device/live \
+	tests/unit/device/live_threads \
+	tests/unit/device/loader \
+	tests/unit/device/object \
+	tests/unit/device/open \
+	tests/unit/device/pick \
+	tests/unit/device/register \
+	tests/unit/device/sight
+host_tests = \
+	tests/unit/host/capture \
+	tests/unit/host/events \
+	tests/unit/host/faults \
+	tests/unit/host/handles \
+	tests/unit/host/kinds \
+	tests/unit/host/memory \
+	tests/unit/host/options \
+	tests/unit/host/peers \
+	tests/unit/host/raw \
+	tests/unit/host/space \
+	tests/unit/host/streams
+extent_tests = \
+	tests/unit/extent/extent \
+	tests/unit/extent/index \
+	tests/unit/extent/map \
+	tests/unit/extent/nodes \
+	tests/unit/extent/ring \
+	tests/unit/extent/size_class \
+	tests/unit/extent/tree
+heap_tests = \
+	tests/unit/heap/adopt \
+	tests/unit/heap/arena \
+	tests/unit/heap/budget \
+	tests/unit/heap/check \
+	tests/unit/heap/claims \
+	tests/unit/heap/decay \
+	tests/unit/heap/decay_driver \
+	tests/unit/heap/depot \
+	tests/unit/heap/fence \
+	tests/unit/heap/handle \
+	tests/unit/heap/handle_move \
+	tests/unit/heap/heads \
+	tests/unit/heap/leave \
+	tests/unit/heap/levels \
+	tests/unit/heap/local \
+	tests/unit/heap/lock \
+	tests/unit/heap/pending \
+	tests/unit/heap/ready \
+	tests/unit/heap/refused \
+	tests/unit/heap/segment \
+	tests/unit/heap/slab \
+	tests/unit/heap/space \
+	tests/unit/heap/spare \
+	tests/unit/heap/steal \
+	tests/unit/heap/trade \
+	tests/unit/heap/trim \
+	tests/unit/heap/uses
+pool_tests = \
+	tests/unit/pool/close \
+	tests/unit/pool/leave
+# The library as programs have it.
+lib_tests = \
+	tests/unit/cuda/lost \
+	tests/unit/cuda/waits \
+	tests/unit/hip/pools \
+	tests/unit/opencl/commands \
+	tests/unit/opencl/faults \
+	tests/unit/opencl/lies \
+	tests/unit/opencl/lost \
+	tests/unit/opencl/refused \
+	tests/unit/opencl/unknown \
+	tests/unit/lib/addresses \
+	tests/unit/lib/adopt \
+	tests/unit/lib/advice \
+	tests/unit/lib/arguments \
+	tests/unit/lib/bounds \
+	tests/unit/lib/cancel \
+	tests/unit/lib/cancel_load \
+	tests/unit/lib/config \
+	tests/unit/lib/counts \
+	tests/unit/lib/descriptors \
+	tests/unit/lib/dlopen \
+	tests/unit/lib/drift \
+	tests/unit/lib/ends \
+	tests/unit/lib/exit \
+	tests/unit/lib/faults \
+	tests/unit/lib/fork \
+	tests/unit/lib/graph \
+	tests/unit/lib/host_oom \
+	tests/unit/lib/keeper \
+	tests/unit/lib/kinds \
+	tests/unit/lib/lies \
+	tests/unit/lib/limits \
+	tests/unit/lib/listing \
+	tests/unit/lib/log \
+	tests/unit/lib/longjmp \
+	tests/unit/lib/lost \
+	tests/unit/lib/memfd \
+	tests/unit/lib/misuse \
+	tests/unit/lib/peaks \
+	tests/unit/lib/peaks_threads \
+	tests/unit/lib/peers \
+	tests/unit/lib/pressure \
+	tests/unit/lib/quarantine \
+	tests/unit/lib/query \
+	tests/unit/lib/random \
+	tests/unit/lib/realtime \
+	tests/unit/lib/regress \
+	tests/unit/lib/sentences \
+	tests/unit/lib/shape \
+	tests/unit/lib/share \
+	tests/unit/lib/share_bad \
+	tests/unit/lib/share_deputy \
+	tests/unit/lib/share_faults \
+	tests/unit/lib/share_forged \
+	tests/unit/lib/stats \
+	tests/unit/lib/stream_drop \
+	tests/unit/lib/stream_order \
+	tests/unit/lib/stream_wait \
+	tests/unit/lib/structs \
+	tests/unit/lib/thread_ends \
+	tests/unit/lib/threads \
+	tests/unit/lib/touch \
+	tests/unit/lib/views \
+	tests/unit/lib/views_faults \
+	tests/unit/lib/views_threads
+# Nothing: they load a backend as the library does, or a double of a driver.
+plugin_tests = \
+	tests/unit/cuda/capture \
+	tests/unit/cuda/contexts \
+	tests/unit/cuda/errors \
+	tests/unit/cuda/faults \
+	tests/unit/cuda/kinds \
+	tests/unit/cuda/load \
+	tests/unit/cuda/peers \
+	tests/unit/cuda/processes \
+	tests/unit/hip/capture \
+	tests/unit/hip/contexts \
+	tests/unit/hip/errors \
+	tests/unit/hip/faults \
+	tests/unit/hip/foreign \
+	tests/unit/hip/levels \
+	tests/unit/hip/refused \
+	tests/unit/hip/segments \
+	tests/unit/hip/versions \
+	tests/unit/opencl/budget \
+	tests/unit/opencl/memory \
+	tests/unit/opencl/queues
+# These are written to the vendors' headers; all others do without.
+if CUDA
+fake_tests = \
+	tests/unit/fake/async \
+	tests/unit/fake/capture \
+	tests/unit/fake/cuda \
+	tests/unit/fake/memory \
+	tests/unit/fake/share \
+	tests/unit/fake/streams
+if HIP
+fake_tests += \
+	tests/unit/fake/hip \
+	tests/unit/fake/hip_errors \
+	tests/unit/fake/hip_quirks \
+	tests/unit/fake/hip_vm \
+	tests/unit/fake/hip_work
+endif
+endif
+unit_tests = $(base_tests) $(device_tests) $(extent_tests) $(fake_tests) \
+	$(heap_tests) $(host_tests) $(lib_tests) $(plugin_tests) $(pool_tests)
+
+$(base_tests): LDADD = $(BASE)
+$(device_tests): LDADD = $(DEVICE)
+$(host_tests): LDADD = $(DEVICE)
+$(extent_tests): LDADD = $(EXTENT)
+$(heap_tests): LDADD = $(HEAP)
+$(pool_tests): LDADD = $(POOL)
+$(plugin_tests) $(fake_tests): LDADD =
+
+tests_unit_fake_async_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_unit_fake_capture_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_unit_fake_cuda_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_unit_fake_memory_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_unit_fake_share_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_unit_fake_streams_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_unit_fake_hip_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
+tests_unit_fake_hip_errors_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
+tests_unit_fake_hip_quirks_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
+tests_unit_fake_hip_vm_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
+tests_unit_fake_hip_work_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
+tests_unit_device_folders_CPPFLAGS = $(AM_CPPFLAGS) $(PLUGIN_CPPFLAGS)
+tests_unit_pool_close_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gm_pools_add
+
+EXTRA_DIST += \
+	tests/unit/cuda/fixture.h \
+	tests/unit/device/calls.h \
+	tests/unit/device/fake.h \
+	tests/unit/device/live.h \
+	tests/unit/fake/cuda.h \
+	tests/unit/fake/hip.h \
+	tests/unit/heap/decay.h \
+	tests/unit/heap/fixture.h \
+	tests/unit/heap/handle.h \
+	tests/unit/hip/fixture.h \
+	tests/unit/host/fake.h \
+	tests/unit/host/probe.h \
+	tests/unit/lib/aftermath.h \
+	tests/unit/lib/callbacks.h \
+	tests/unit/lib/child.h \
+	tests/unit/lib/fixture.h \
+	tests/unit/lib/forge.h \
+	tests/unit/lib/model.h \
+	tests/unit/lib/order.h \
+	tests/unit/lib/peaks.h \
+	tests/unit/lib/peer.h \
+	tests/unit/lib/random.h \
+	tests/unit/lib/system.h \
+	tests/unit/lib/views.h \
+	tests/unit/lib/workload.h \
+	tests/unit/opencl/fixture.h \
+	tests/unit/opencl/layered.h

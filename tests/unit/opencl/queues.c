@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The program's own command queues as streams of the opencl backend, in order
+ * and out of order, and contexts that are its own. What a queue has to wait for
+ * is an event that the test ends itself, so nothing here is a matter of time.
+ */
+#include "fixture.h"
+
+/* A context of the program's that the backend works in. */
+static struct {
+	void *native, *context, *device;
+	uint64_t block;
+	void *object;
+} own;
+
+static void adopt(void)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	void *second = new_context(native_device(1));
+	int index = -1, again = -1, count = 0, other = -1;
+
+	own.native = native_device(0);
+	own.context = new_context(own.native);
+	is_status(opencl->device_count(&count), GPUMEM_OK, "devices");
+	is_int(count, 2, "two");
+	is_status(opencl->device_adopt(own.context, own.native, &index),
+		  GPUMEM_OK, "adopt a context");
+	is_int(index, 2, "is the next device");
+	is_status(opencl->device_adopt(own.context, own.native, &again),
+		  GPUMEM_OK, "again");
+	is_int(again, index, "is the same");
+	is_status(opencl->device_adopt(second, native_device(1), &other),
+		  GPUMEM_OK, "another context");
+	is_int(other, 3, "is another");
+	other = -1;
+	is_status(opencl->device_adopt(own.context, native_device(1), &other),
+		  GPUMEM_INVALID, "a device of another context");
+	says("not one of that device");
+	is_status(opencl->device_adopt(own.context, &other, &other),
+		  GPUMEM_INVALID, "no device");
+	is_int(other, -1, "no number");
+	is_status(opencl->device_info(index, &info), GPUMEM_OK,
+		  "it is described");
+	cl.clReleaseContext(second);
+	own.device = open_device(index);
+	own.block = take(own.device, MIB);
+}
+
+static void *new_event(void)
+{
+	int error = -1;
+	void *event = cl.clCreateUserEvent(own.context, &error);
+
+	if (error)
+		bail("clCreateUserEvent: %d", error);
+	return event;
+}
+
+static void end_event(void *event, int status)
+{
+	if (cl.clSetUserEventStatus(event, status))
+		bail("clSetUserEventStatus");
+	cl.clReleaseEvent(event);
+}
+
+/* What is queued stays so until `event` ends. */
+static void hold_up(void *queue, void *event)
+{
+	if (cl.clEnqueueMarkerWithWaitList(queue, 1, &event, NULL))
+		bail("clEnqueueMarkerWithWaitList");
+}
+
+/* An event stands for all that was queued, also where that has no order. */
+static void test_record(uint64_t properties)
+{
+	void *queue = new_queue(own.context, own.native, properties);
+	void *gate = new_event();
+	gpumem_event event = NULL;
+
+	is_status(opencl->event_create(own.device, &event), GPUMEM_OK, "event");
+	hold_up(queue, gate);
+	is_status(opencl->event_record(own.device, event, queue), GPUMEM_OK,
+		  "record behind work that does not end");
+	is_status(opencl->event_query(own.device, event), GPUMEM_NOT_READY,
+		  "it is not over");
+	is_status(opencl->stream_query(own.device, queue), GPUMEM_NOT_READY,
+		  "nor the queue");
+	end_event(gate, 0);
+	is_status(opencl->event_sync(own.device, event), GPUMEM_OK, "wait");
+	is_status(opencl->event_query(own.device, event), GPUMEM_OK, "over");
+	is_status(opencl->stream_sync(own.device, queue), GPUMEM_OK, "wait");
+	is_status(opencl->event_destroy(own.device, event), GPUMEM_OK, "gone");
+	cl.clReleaseCommandQueue(queue);
+}
+
+/* The program's write cannot begin; a fill that overtook it would be lost. */
+static void test_fill(uint64_t properties)
+{
+	void *queue = new_queue(own.context, own.native, properties);
+	static unsigned char before[MIB], after[MIB];
+	void *gate = new_event();
+	uint64_t offset;
+
+	memset(before, 0xaa, sizeof(before));
+	if (opencl->object_of(own.device, own.block, &own.object, &offset))
+		bail("%s", said.text);
+	if (cl.clEnqueueWriteBuffer(queue, own.object, 0, 0, MIB, before, 1,
+				    &gate, NULL))
+		bail("clEnqueueWriteBuffer");
+	is_status(opencl->fill(own.device, own.block, 0x55, MIB, queue),
+		  GPUMEM_OK, "a fill behind a write");
+	is_status(opencl->copy(own.device, (uint64_t)(uintptr_t)after,
+			       own.block, MIB, queue),
+		  GPUMEM_OK, "and a copy behind that");
+	end_event(gate, 0);
+	is_status(opencl->stream_sync(own.device, queue), GPUMEM_OK, "wait");
+	ok(after[0] == 0x55 && !memcmp(after, after + 1, MIB - 1),
+	   "come in that order");
+	cl.clReleaseCommandQueue(queue);
+}
+
+static void test_wait(uint64_t properties)
+{
+	void *first = new_queue(own.context, own.native, properties);
+	void *second = new_queue(own.context, own.native, properties);
+	gpumem_event one = NULL, two = NULL;
+	void *gate = new_event();
+
+	if (opencl->event_create(own.device, &one) != GPUMEM_OK ||
+	    opencl->event_create(own.device, &two) != GPUMEM_OK)
+		bail("%s", said.text);
+	hold_up(first, gate);
+	is_status(opencl->event_record(own.device, one, first), GPUMEM_OK,
+		  "an event on one queue");
+	is_status(opencl->stream_wait(own.device, second, one), GPUMEM_OK,
+		  "that another waits for");
+	is_status(opencl->fill(own.device, own.block, 1, MIB, second),
+		  GPUMEM_OK, "work there");
+	is_status(opencl->event_record(own.device, two, second), GPUMEM_OK,
+		  "and its event");
+	is_status(opencl->event_query(own.device, two), GPUMEM_NOT_READY,
+		  "has to wait");
+	end_event(gate, 0);
+	is_status(opencl->event_sync(own.device, two), GPUMEM_OK, "and then");
+	is_status(opencl->event_query(own.device, one), GPUMEM_OK, "all");
+	is_status(opencl->event_destroy(own.device, one), GPUMEM_OK, "is");
+	is_status(opencl->event_destroy(own.device, two), GPUMEM_OK, "over");
+	cl.clReleaseCommandQueue(second);
+	cl.clReleaseCommandQueue(first);
+}
+
+/* What fails in the queue is not over, and not "not yet" for ever. */
+static void test_failure(void)
+{
+	void *queue = new_queue(own.context, own.native, QUEUE_IN_ORDER);
+	gpumem_event event = NULL;
+	void *gate = new_event();
+	void *mark = NULL;
+
+	if (opencl->event_create(own.device, &event) != GPUMEM_OK ||
+	    cl.clEnqueueMarkerWithWaitList(queue, 1, &gate, &mark))
+		bail("an event and a marker");
+	is_status(opencl->event_record(own.device, event, queue), GPUMEM_OK,
+		  "record behind work that will fail");
+	end_event(gate, -5);
+	is_status(opencl->event_sync(own.device, event), GPUMEM_DRIVER,
+		  "waiting says that it failed");
+	is_status(opencl->event_query(own.device, event), GPUMEM_DRIVER,
+		  "asking too");
+	is_status(opencl->event_destroy(own.device, event), GPUMEM_OK, "gone");
+	cl.clReleaseEvent(mark);
+	cl.clReleaseCommandQueue(queue);
+}
+
+/* Each slot that takes a stream, of a context that is not the device's. */
+static void refuses(void *queue, const char *part)
+{
+	gpumem_event event = NULL;
+	char host[16];
+
+	if (opencl->event_create(own.device, &event) != GPUMEM_OK)
+		bail("%s", said.text);
+	said.text[0] = '\0';
+	is_status(opencl->stream_sync(own.device, queue), GPUMEM_INVALID,
+		  "sync");
+	says(part);
+	is_status(opencl->stream_query(own.device, queue), GPUMEM_INVALID,
+		  "query");
+	is_status(opencl->stream_wait(own.device, queue, event), GPUMEM_INVALID,
+		  "wait");
+	is_status(opencl->stream_destroy(own.device, queue), GPUMEM_INVALID,
+		  "destroy");
+	is_status(opencl->event_record(own.device, event, queue),
+		  GPUMEM_INVALID, "record");
+	is_status(opencl->fill(own.device, own.block, 1, 16, queue),
+		  GPUMEM_INVALID, "fill");
+	is_status(opencl->copy(own.device, (uint64_t)(uintptr_t)host, own.block,
+			       16, queue),
+		  GPUMEM_INVALID, "copy");
+	is_status(opencl->event_destroy(own.device, event), GPUMEM_OK, "event");
+}
+
+static void test_foreign(void)
+{
+	void *context = new_context(own.native);
+	void *queue = new_queue(context, own.native, QUEUE_IN_ORDER);
+	void *second = native_device(1);
+	void *elsewhere = new_context(second);
+	void *other = new_queue(elsewhere, second, QUEUE_IN_ORDER);
+
+	diag("a queue of another context");
+	refuses(queue, "another context");
+	diag("a queue of another device");
+	refuses(other, "another device");
+	is_int(cl.clFinish(queue), 0, "both are untouched");
+	is_int(cl.clReleaseCommandQueue(other), 0, "and the program's");
+	cl.clReleaseCommandQueue(queue);
+	cl.clReleaseContext(elsewhere);
+	cl.clReleaseContext(context);
+}
+
+/* The backend has a reference of its own. */
+static void test_outlives(void)
+{
+	cl.clReleaseContext(own.context);
+	is_status(opencl->fill(own.device, own.block, 1, MIB, NULL), GPUMEM_OK,
+		  "the program's reference is gone, the context is not");
+	is_status(opencl->stream_sync(own.device, NULL), GPUMEM_OK, "wait");
+	is_status(opencl->free(own.device, own.block, MIB), GPUMEM_OK, "free");
+	opencl->device_close(own.device);
+}
+
+int main(void)
+{
+	opencl_start();
+	memory_option = "buffer";
+	adopt();
+	test_record(QUEUE_IN_ORDER);
+	test_record(QUEUE_OUT_OF_ORDER);
+	test_fill(QUEUE_IN_ORDER);
+	test_fill(QUEUE_OUT_OF_ORDER);
+	test_wait(QUEUE_IN_ORDER);
+	test_wait(QUEUE_OUT_OF_ORDER);
+	test_failure();
+	test_foreign();
+	test_outlives();
+	return done_testing();
+}

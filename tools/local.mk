@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The tools, and their completion in shells.
+
+if TOOLS
+bin_PROGRAMS = \
+	tools/gpumem-bench \
+	tools/gpumem-conform \
+	tools/gpumem-probe \
+	tools/gpumem-replay
+noinst_LTLIBRARIES += libcommon.la
+endif
+TOOL = libcommon.la libgpumem.la $(ZLIB_LIBS) $(JANSSON_LIBS)
+TOOL_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools $(ZLIB_CFLAGS) \
+	$(JANSSON_CFLAGS)
+
+libcommon_la_CPPFLAGS = $(TOOL_CPPFLAGS)
+libcommon_la_SOURCES = \
+	tools/common/clean.c \
+	tools/common/clean.h \
+	tools/common/clock.h \
+	tools/common/human.c \
+	tools/common/human.h \
+	tools/common/json.c \
+	tools/common/json.h \
+	tools/common/keep.c \
+	tools/common/keep.h \
+	tools/common/output.c \
+	tools/common/output.h \
+	tools/common/progress.c \
+	tools/common/progress.h \
+	tools/common/raw.c \
+	tools/common/raw.h \
+	tools/common/table.c \
+	tools/common/table.h \
+	tools/common/table_print.c \
+	tools/common/term.c \
+	tools/common/term.h \
+	tools/common/tool.c \
+	tools/common/tool.h \
+	tools/common/trace.c \
+	tools/common/trace.h \
+	tools/common/trace_file.c \
+	tools/common/trace_file.h \
+	tools/common/trace_ids.c \
+	tools/common/trace_ids.h \
+	tools/common/usage.c \
+	tools/common/usage.h
+
+tools_gpumem_bench_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_bench_LDADD = $(TOOL) -lm
+tools_gpumem_bench_SOURCES = \
+	tools/gpumem-bench.c \
+	tools/bench/bench.h \
+	tools/bench/churn.c \
+	tools/bench/growth.c \
+	tools/bench/live.c \
+	tools/bench/live.h \
+	tools/bench/measure.c \
+	tools/bench/pair.c \
+	tools/bench/peers.c \
+	tools/bench/random.c \
+	tools/bench/report.c \
+	tools/bench/threads.c \
+	tools/bench/trim.c
+
+tools_gpumem_conform_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_conform_LDADD = $(TOOL)
+tools_gpumem_conform_SOURCES = \
+	tools/gpumem-conform.c \
+	tools/conform/apart.c \
+	tools/conform/conform.h \
+	tools/conform/copy.c \
+	tools/conform/given.c \
+	tools/conform/kinds.c \
+	tools/conform/live.c \
+	tools/conform/live.h \
+	tools/conform/mapping.c \
+	tools/conform/memory.c \
+	tools/conform/objects.c \
+	tools/conform/peers.c \
+	tools/conform/report.c \
+	tools/conform/share.c \
+	tools/conform/stream.c \
+	tools/conform/table.c \
+	tools/conform/threads.c \
+	tools/conform/virtual.c \
+	tools/conform/watch.c \
+	tools/conform/watch.h \
+	tools/conform/watch_slots.c
+
+tools_gpumem_probe_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_probe_LDADD = $(TOOL)
+tools_gpumem_probe_SOURCES = \
+	tools/gpumem-probe.c \
+	tools/probe/collect.c \
+	tools/probe/list.c \
+	tools/probe/options.c \
+	tools/probe/print_json.c \
+	tools/probe/probe.h \
+	tools/probe/processes.c \
+	tools/probe/test.c \
+	tools/probe/test.h \
+	tools/probe/test_data.c \
+	tools/probe/test_latency.c \
+	tools/probe/text.c
+
+tools_gpumem_replay_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_replay_LDADD = $(TOOL)
+tools_gpumem_replay_SOURCES = \
+	tools/gpumem-replay.c \
+	tools/replay/cached.c \
+	tools/replay/count.c \
+	tools/replay/count.h \
+	tools/replay/direct.c \
+	tools/replay/engine.c \
+	tools/replay/file.c \
+	tools/replay/model.c \
+	tools/replay/model.h \
+	tools/replay/replay.h \
+	tools/replay/report.c \
+	tools/replay/report_model.c \
+	tools/replay/report_pool.c
+
+# Completion in a shell. bash finds it by the name of the tool.
+if TOOLS
+zshcompletion_DATA = tools/completion/_gpumem
+install-data-local:
+	$(MKDIR_P) '$(DESTDIR)$(bashcompletiondir)'
+	for tool in $(bin_PROGRAMS); do \
+		$(INSTALL_DATA) $(srcdir)/tools/completion/gpumem.bash \
+			'$(DESTDIR)$(bashcompletiondir)'/$${tool##*/} || exit 1; \
+	done
+uninstall-local:
+	for tool in $(bin_PROGRAMS); do \
+		rm -f '$(DESTDIR)$(bashcompletiondir)'/$${tool##*/}; \
+	done
+endif
