@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/status.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 
 /* ---- names and texts ---- */
 

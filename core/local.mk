@@ -6,7 +6,8 @@
 
 lib_LTLIBRARIES = libgpumem.la
 noinst_LTLIBRARIES = libbase.la libcache.la libdevice.la libextent.la \
-	libheap.la libhost.la liborder.la libpool.la libvm.la
+	libheap.la libhost.la libloader.la liborder.la libpool.la \
+	libvm.la
 gpumemincludedir = $(includedir)/gpumem
 gpumeminclude_HEADERS = \
 	include/gpumem/backend.h \
@@ -38,11 +39,28 @@ libbase_la_SOURCES = \
 
 PLUGIN_CPPFLAGS = -DGPUMEM_PLUGIN_DIR='"$(plugindir)"' \
 	-DGPUMEM_PLUGIN_SUBDIR='"$(plugin_subdir)"'
-libdevice_la_CPPFLAGS = $(AM_CPPFLAGS) $(PLUGIN_CPPFLAGS)
+libloader_la_CPPFLAGS = $(AM_CPPFLAGS) $(PLUGIN_CPPFLAGS)
+libloader_la_CFLAGS = $(FLOOR_CFLAGS)
+libloader_la_SOURCES = \
+	core/loader/answer.c \
+	core/loader/answer.h \
+	core/loader/check.c \
+	core/loader/conf.c \
+	core/loader/describe.c \
+	core/loader/describe.h \
+	core/loader/file.c \
+	core/loader/folder.c \
+	core/loader/loader.c \
+	core/loader/loader.h \
+	core/loader/loader_parts.h \
+	core/loader/names.c \
+	core/loader/pick.c \
+	core/loader/sight.c \
+	core/loader/sight.h \
+	core/loader/start.c
+
 libdevice_la_CFLAGS = $(FLOOR_CFLAGS)
 libdevice_la_SOURCES = \
-	core/device/answer.c \
-	core/device/answer.h \
 	core/device/ask.c \
 	core/device/device.c \
 	core/device/device.h \
@@ -54,24 +72,12 @@ libdevice_la_SOURCES = \
 	core/device/driver_call.h \
 	core/device/live.c \
 	core/device/live.h \
-	core/device/loader.c \
-	core/device/loader.h \
-	core/device/loader_check.c \
-	core/device/loader_conf.c \
-	core/device/loader_file.c \
-	core/device/loader_folder.c \
-	core/device/loader_names.c \
-	core/device/loader_pick.c \
-	core/device/loader_room.h \
-	core/device/loader_start.c \
 	core/device/loss.c \
 	core/device/loss.h \
 	core/device/object.c \
 	core/device/object.h \
 	core/device/share.c \
 	core/device/share.h \
-	core/device/sight.c \
-	core/device/sight.h \
 	core/device/stream.c
 
 libextent_la_CFLAGS = $(FLOOR_CFLAGS)

@@ -15,13 +15,14 @@ below()
 {
 	case $1 in
 	base) echo base ;;
-	device) echo base device ;;
-	extent) echo base device extent ;;
-	order) echo base device extent order ;;
-	vm) echo base device extent order vm ;;
-	cache) echo base device extent order cache ;;
-	heap) echo base device extent order vm cache heap ;;
-	pool | core) echo base device extent order vm cache heap pool ;;
+	loader) echo base loader ;;
+	device) echo base loader device ;;
+	extent) echo base loader device extent ;;
+	order) echo base loader device extent order ;;
+	vm) echo base loader device extent order vm ;;
+	cache) echo base loader device extent order cache ;;
+	heap) echo base loader device extent order vm cache heap ;;
+	pool | core) echo base loader device extent order vm cache heap pool ;;
 	esac
 }
 
@@ -70,7 +71,7 @@ trespass()
 		done
 }
 
-for floor in base device extent order vm cache heap pool core; do
+for floor in base loader device extent order vm cache heap pool core; do
 	case $floor in
 	core) files=$(ls core/*.[ch]) ;;
 	*) files=$(ls core/$floor/*.[ch]) ;;

@@ -45,7 +45,7 @@ endif
 fuzz_driver = tests/fuzz/driver.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_options_LDADD = $(BASE)
 tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz_options.c $(fuzz_driver)
-tests_fuzz_fuzz_table_LDADD = $(DEVICE)
+tests_fuzz_fuzz_table_LDADD = $(LOADER)
 tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
 tests_fuzz_fuzz_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
 tests_fuzz_fuzz_trace_LDADD = $(TOOL)
@@ -56,8 +56,8 @@ FUZZ_COMPILE = $(FUZZ_CC) -g -O1 -std=gnu11 $(TOOL_CPPFLAGS) \
 	$(PLUGIN_CPPFLAGS) -fsanitize=address,undefined
 fuzzed = $(libgpumem_la_SOURCES) $(libpool_la_SOURCES) $(libheap_la_SOURCES) \
 	$(libcache_la_SOURCES) $(libvm_la_SOURCES) $(liborder_la_SOURCES) \
-	$(libextent_la_SOURCES) \
-	$(libdevice_la_SOURCES) $(libhost_la_SOURCES) $(libbase_la_SOURCES) \
+	$(libextent_la_SOURCES) $(libdevice_la_SOURCES) \
+	$(libloader_la_SOURCES) $(libhost_la_SOURCES) $(libbase_la_SOURCES) \
 	$(libcommon_la_SOURCES)
 fuzz:
 	rm -rf fuzz && $(MKDIR_P) fuzz

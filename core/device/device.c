@@ -7,7 +7,8 @@
  * opened once however many threads ask.
  */
 #include "device_info.h"
-#include "answer.h"
+#include "loader/answer.h"
+#include "loader/describe.h"
 #include "base/error.h"
 #include "live.h"
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 /* See driver_call.h. */
 #include "driver_call.h"
-#include "answer.h"
+#include "loader/answer.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/status.h"

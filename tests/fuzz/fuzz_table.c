@@ -10,7 +10,7 @@
  */
 #include "fuzz.h"
 
-#include "device/loader.h"
+#include "loader/loader.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -18,17 +18,18 @@ base_tests = \
 device_tests = \
 	tests/unit/device/answer \
 	tests/unit/device/ask \
-	tests/unit/device/check \
 	tests/unit/device/driver \
-	tests/unit/device/folders \
 	tests/unit/device/live \
 	tests/unit/device/live_threads \
 	tests/unit/device/loader \
 	tests/unit/device/object \
-	tests/unit/device/open \
-	tests/unit/device/pick \
-	tests/unit/device/register \
-	tests/unit/device/sight
+	tests/unit/device/open
+loader_tests = \
+	tests/unit/loader/check \
+	tests/unit/loader/folders \
+	tests/unit/loader/pick \
+	tests/unit/loader/register \
+	tests/unit/loader/sight
 host_tests = \
 	tests/unit/host/capture \
 	tests/unit/host/events \
@@ -187,9 +188,11 @@ fake_tests += \
 endif
 endif
 unit_tests = $(base_tests) $(device_tests) $(extent_tests) $(fake_tests) \
-	$(heap_tests) $(host_tests) $(lib_tests) $(plugin_tests) $(pool_tests)
+	$(heap_tests) $(host_tests) $(lib_tests) $(loader_tests) \
+	$(plugin_tests) $(pool_tests)
 
 $(base_tests): LDADD = $(BASE)
+$(loader_tests): LDADD = $(LOADER)
 $(device_tests): LDADD = $(DEVICE)
 $(host_tests): LDADD = $(DEVICE)
 $(extent_tests): LDADD = $(EXTENT)
@@ -208,13 +211,12 @@ tests_unit_fake_hip_errors_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
 tests_unit_fake_hip_quirks_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
 tests_unit_fake_hip_vm_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
 tests_unit_fake_hip_work_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
-tests_unit_device_folders_CPPFLAGS = $(AM_CPPFLAGS) $(PLUGIN_CPPFLAGS)
+tests_unit_loader_folders_CPPFLAGS = $(AM_CPPFLAGS) $(PLUGIN_CPPFLAGS)
 tests_unit_pool_close_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gm_pools_add
 
 EXTRA_DIST += \
 	tests/unit/cuda/fixture.h \
 	tests/unit/device/calls.h \
-	tests/unit/device/fake.h \
 	tests/unit/device/live.h \
 	tests/unit/fake/cuda.h \
 	tests/unit/fake/hip.h \
@@ -237,5 +239,6 @@ EXTRA_DIST += \
 	tests/unit/lib/system.h \
 	tests/unit/lib/views.h \
 	tests/unit/lib/workload.h \
+	tests/unit/loader/fake.h \
 	tests/unit/opencl/fixture.h \
 	tests/unit/opencl/layered.h

@@ -7,7 +7,7 @@
  */
 #include "base/error.h"
 #include "base/status.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "calls.h"
 #include <limits.h>
 #include <unistd.h>

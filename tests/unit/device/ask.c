@@ -8,9 +8,9 @@
  */
 #include "base/error.h"
 #include "device/driver.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "../../tap.h"
-#include "fake.h"
+#include "../loader/fake.h"
 
 static struct gpumem_device *device, *other;
 

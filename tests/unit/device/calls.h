@@ -10,7 +10,7 @@
 
 #include "device/driver.h"
 #include "../../tap.h"
-#include "fake.h"
+#include "../loader/fake.h"
 
 static struct gpumem_device *device;
 static struct gm_driver driver;

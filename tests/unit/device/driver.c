@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "device/driver.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "../../tap.h"
 #include "calls.h"
 #include <pthread.h>

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "device/driver.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "../../tap.h"
-#include "fake.h"
+#include "../loader/fake.h"
 
 static struct gpumem_device *device, *other;
 static struct gm_driver driver, other_driver;

@@ -9,7 +9,7 @@
 #include "base/option.h"
 #include "device/device.h"
 #include "device/driver.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "../../tap.h"
 #include <pthread.h>
 #include <sys/stat.h>

@@ -6,10 +6,10 @@
  * is passed on, what a failure says, and tables without the slots.
  */
 #include "base/error.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "device/object.h"
 #include "../../tap.h"
-#include "fake.h"
+#include "../loader/fake.h"
 
 static struct gpumem_device *device;
 

@@ -4,9 +4,9 @@
 /* Names of devices, one handle for each, and what backends may say of them. */
 #include "base/error.h"
 #include "device/device.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "../../tap.h"
-#include "fake.h"
+#include "../loader/fake.h"
 #include <unistd.h>
 
 #define THREADS 4

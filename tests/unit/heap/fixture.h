@@ -14,7 +14,7 @@
 #include "base/fork.h"
 #include "base/option.h"
 #include "device/driver.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "cache/hot.h"
 #include "extent/map.h"
 #include "heap/heap.h"

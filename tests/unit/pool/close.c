@@ -7,7 +7,7 @@
  * the last is always done. The link is made with --wrap=gm_pools_add, by which
  * a creation stands still there until it is let go.
  */
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/option.h"

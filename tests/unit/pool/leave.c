@@ -6,7 +6,7 @@
  * to the driver is neither free nor to be had there, but it will be. Nobody
  * fails for that.
  */
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/option.h"

@@ -9,7 +9,7 @@
  * can be moved and a build folder has its own; where there is none it is the
  * folder that configure was told. Opens no file. No lock, no state.
  */
-#include "loader_room.h"
+#include "loader_parts.h"
 #include "base/option.h"
 #include <dlfcn.h>
 #include <limits.h>

@@ -7,8 +7,8 @@
  * reason instead of going on to the simulated one.
  */
 #include "base/error.h"
-#include "device/loader_room.h"
-#include "device/sight.h"
+#include "loader/loader_parts.h"
+#include "loader/sight.h"
 #include "../../tap.h"
 #include "fake.h"
 #include <stdlib.h>

@@ -3,14 +3,14 @@
 
 /*
  * Which backend is picked: what GPUMEM_BACKEND says (a name, several in order
- * of preference, or "auto"). "auto" is the order of the list of loader_names.c,
+ * of preference, or "auto"). "auto" is the order of the list of names.c,
  * so that what the list shows as chosen is what an open gets. What has only the
  * host's own processor is not for "auto": it is slower than no backend at all,
  * and has to be asked for by name. Nor does "auto" go on to the simulated GPU
  * where a real one can be seen: its owner wants to know why that is not used.
  */
-#include "loader_room.h"
-#include "device_info.h"
+#include "loader_parts.h"
+#include "describe.h"
 #include "sight.h"
 #include "base/error.h"
 #include "base/line.h"

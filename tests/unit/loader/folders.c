@@ -6,7 +6,7 @@
  * program has the code in itself, so that its installed folder is the one that
  * configure was told; what lies beside a library is tested in packages.sh.
  */
-#include "device/loader_room.h"
+#include "loader/loader_parts.h"
 #include "../../tap.h"
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
  */
 #include "base/error.h"
 #include "base/log.h"
-#include "device/loader_room.h"
+#include "loader/loader_parts.h"
 #include "../../tap.h"
 #include "fake.h"
 #include <unistd.h>

@@ -6,8 +6,8 @@
  * the kernel says of them. Nothing is opened that could wake a device or a
  * driver. Pure but for what it reads.
  */
-#ifndef GM_DEVICE_SIGHT_H
-#define GM_DEVICE_SIGHT_H
+#ifndef GM_LOADER_SIGHT_H
+#define GM_LOADER_SIGHT_H
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
  * is judged once it is, for nobody knows its options before. What is loaded,
  * and what the core has, is judged at once. Takes the registry's mutex.
  */
-#include "loader_room.h"
+#include "loader_parts.h"
 #include "base/option.h"
 #include <string.h>
 

@@ -3,9 +3,9 @@
 
 /*
  * The registry of backends: rows that are added and never freed, under one
- * mutex, which init slots run under too. See loader_room.h for the other parts.
+ * mutex, which init slots run under too. See loader_parts.h for the other parts.
  */
-#include "loader_room.h"
+#include "loader_parts.h"
 #include "base/error.h"
 #include <limits.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
  * init, its driver's version, its number of devices. All of it runs under the
  * registry's mutex, so init runs once and alone.
  */
-#include "loader_room.h"
+#include "loader_parts.h"
 #include "answer.h"
 #include "base/error.h"
 #include "base/line.h"

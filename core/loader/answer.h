@@ -5,8 +5,8 @@
  * What a slot answers when it is not OK: a number of a foreign plugin, which
  * becomes one of the statuses that backend.h lets a slot give. No lock.
  */
-#ifndef GM_DEVICE_ANSWER_H
-#define GM_DEVICE_ANSWER_H
+#ifndef GM_LOADER_ANSWER_H
+#define GM_LOADER_ANSWER_H
 
 #include <gpumem/backend.h>
 

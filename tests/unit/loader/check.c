@@ -3,7 +3,7 @@
 
 /* The checks on a table, one by one, each with its sentence. */
 #include "base/error.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "../../tap.h"
 #include "fake.h"
 

@@ -6,7 +6,7 @@
  * table. What was opened is never closed: a driver's threads may run in it. No
  * lock, no state.
  */
-#include "loader_room.h"
+#include "loader_parts.h"
 #include "base/error.h"
 #include <dirent.h>
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 
 /* Backends that are linked into the program: names, options, one init. */
 #include "base/error.h"
-#include "device/loader.h"
+#include "loader/loader.h"
 #include "../../tap.h"
 #include "fake.h"
 #include <unistd.h>

@@ -6,7 +6,7 @@
  * The table is foreign memory: it is copied before it is looked at, and nothing
  * beyond its own size is read. Pure but for the thread's last error.
  */
-#include "loader_room.h"
+#include "loader_parts.h"
 #include "base/error.h"
 #include <stddef.h>
 #include <string.h>

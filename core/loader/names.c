@@ -6,7 +6,7 @@
  * set-user-id programs), the list of all, in the order in which they are shown
  * and "auto" tries them, and which of them a misspelt name may have meant.
  */
-#include "loader_room.h"
+#include "loader_parts.h"
 #include "base/option.h"
 #include <stdio.h>
 #include <string.h>

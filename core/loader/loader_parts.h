@@ -3,13 +3,12 @@
 
 /*
  * What the parts of the loader share: loader.c (the registry and its mutex),
- * loader_names.c (the list of names), loader_pick.c (the choice),
- * loader_start.c (options and init), loader_folder.c (where plugins are),
- * loader_file.c (files), loader_check.c (a table alone), loader_conf.c (whose a
- * key of GPUMEM_CONF is). Nobody else includes this.
+ * names.c (the list of names), pick.c (the choice), start.c (options and init),
+ * folder.c (where plugins are), file.c (files), check.c (a table alone), conf.c
+ * (whose a key of GPUMEM_CONF is). Nobody else includes this.
  */
-#ifndef GM_DEVICE_LOADER_ROOM_H
-#define GM_DEVICE_LOADER_ROOM_H
+#ifndef GM_LOADER_LOADER_PARTS_H
+#define GM_LOADER_LOADER_PARTS_H
 
 #include "loader.h"
 #include <limits.h>
@@ -30,12 +29,12 @@ struct gm_names {
 	size_t count, capacity;
 };
 
-/* ---- loader_check.c ---- */
+/* ---- check.c ---- */
 
 /* a-z, then also digits, '_' and '-'; at most 15; not "auto". */
 bool gm_name_is_sane(const char *name);
 
-/* ---- loader_folder.c: no lock ---- */
+/* ---- folder.c: no lock ---- */
 
 /* A walk over the folders in which plugins are looked for, in order. */
 struct gm_folders {
@@ -46,7 +45,7 @@ struct gm_folders gm_folders_first(void);
 /* The next folder, in folders->path. False: that was all. */
 bool gm_folders_next(struct gm_folders *folders);
 
-/* ---- loader_file.c: no lock ---- */
+/* ---- file.c: no lock ---- */
 
 /* The file of plugin `name`: the first folder that has it wins. False: none. */
 bool gm_plugin_find(const char *name, char *path_out, size_t bytes);
@@ -62,7 +61,7 @@ gpumem_status gm_plugin_scan(struct gm_names *names);
 bool gm_names_add(struct gm_names *names, const char *name);
 void gm_names_free(struct gm_names *names);
 
-/* ---- loader_start.c: under the mutex ---- */
+/* ---- start.c: under the mutex ---- */
 
 /* The row is refused with the thread's last error. */
 gpumem_status gm_row_refuse(struct gm_backend *row);
@@ -86,7 +85,7 @@ bool gm_row_names(struct gm_names *names);
 /* Under the mutex: its options are in the table. */
 bool gm_row_has_options(const char *name);
 
-/* ---- loader_names.c: under the mutex ---- */
+/* ---- names.c: under the mutex ---- */
 
 /* What GPUMEM_BACKEND says; "auto" if it says nothing. */
 const char *gm_wish(void);
@@ -110,7 +109,7 @@ bool gm_name_known(const char *name, char meant_out[16]);
  */
 void gm_name_hint(const char *name, char hint_out[GM_HINT_BYTES]);
 
-/* ---- loader_pick.c ---- */
+/* ---- pick.c ---- */
 
 /* Where GPUs are looked for: gm_sight(). Only tests have another folder. */
 extern const char *gm_loader_root;

@@ -6,8 +6,8 @@
  * A row of checks, each with its own sentence. Backends are never unloaded. A
  * mutex of its own guards the registry; init slots run under it.
  */
-#ifndef GM_DEVICE_LOADER_H
-#define GM_DEVICE_LOADER_H
+#ifndef GM_LOADER_LOADER_H
+#define GM_LOADER_LOADER_H
 
 #include <gpumem/backend.h>
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* See describe.h. */
+#include "describe.h"
+#include "answer.h"
+#include "base/error.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ALIGNMENT_MIN 256 /* what gpumem.h promises for every block */
+
+static const uint32_t known_caps = 0
+#define CAP_BIT(name, bit, text) | (uint32_t)GPUMEM_CAP_##name
+	GPUMEM_CAP_LIST(CAP_BIT)
+#undef CAP_BIT
+	;
+
+/* What the table lacks, the device cannot do, whatever it says. */
+static uint32_t usable_caps(const struct gpumem_backend *ops, uint32_t caps)
+{
+	uint32_t usable = known_caps;
+
+	if (!ops->stream_create)
+		usable &= ~(uint32_t)GPUMEM_CAP_STREAMS;
+	if (!ops->va_reserve)
+		usable &= ~(uint32_t)GPUMEM_CAP_VM;
+	if (!ops->fill)
+		usable &= ~(uint32_t)GPUMEM_CAP_COPY;
+	if (!ops->capture_id)
+		usable &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
+	if (!ops->kind_alloc)
+		usable &= ~(uint32_t)(GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED);
+	if (!ops->peer_query)
+		usable &= ~(uint32_t)GPUMEM_CAP_PEER;
+	if (!ops->ipc_open)
+		usable &= ~(uint32_t)GPUMEM_CAP_SHARE_IPC;
+	if (!ops->page_import || !(caps & usable & GPUMEM_CAP_VM))
+		usable &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
+	if (!ops->object_of)
+		usable &= ~(uint32_t)GPUMEM_CAP_OBJECTS;
+	return caps & usable;
+}
+
+static bool is_power_of_two(uint64_t number)
+{
+	return number && (number & (number - 1)) == 0;
+}
+
+/* All later arithmetic stands on these. */
+static gpumem_status check_sizes(const struct gpumem_device_info *info)
+{
+	if (!is_power_of_two(info->granularity_bytes))
+		return gm_fail(GPUMEM_DRIVER,
+			       "%s: its granularity of %llu bytes is no power "
+			       "of two",
+			       info->name,
+			       (unsigned long long)info->granularity_bytes);
+	if (!is_power_of_two(info->alignment_bytes))
+		return gm_fail(GPUMEM_DRIVER,
+			       "%s: its alignment of %llu bytes is no power of "
+			       "two",
+			       info->name,
+			       (unsigned long long)info->alignment_bytes);
+	if (!info->max_alloc_bytes)
+		return gm_fail(GPUMEM_DRIVER,
+			       "%s: its largest allocation is 0 bytes",
+			       info->name);
+	return GPUMEM_OK;
+}
+
+static void end_strings(struct gpumem_device_info *info)
+{
+	info->product[sizeof(info->product) - 1] = '\0';
+	info->uuid[sizeof(info->uuid) - 1] = '\0';
+	info->pci[sizeof(info->pci) - 1] = '\0';
+	info->note[sizeof(info->note) - 1] = '\0';
+}
+
+gpumem_status gm_device_describe(const struct gm_backend *backend, int index,
+				 struct gpumem_device_info *info_out,
+				 uint64_t *raw_alignment_out)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	gpumem_status status;
+	char name[sizeof(info.name)];
+
+	snprintf(name, sizeof(name), "%s:%d", backend->info.name, index);
+	gm_native_clear();
+	status = backend->ops.device_info(index, &info);
+	if (status != GPUMEM_OK)
+		return gm_fail_native(gm_answer("device_info", status),
+				      backend->info.name, name);
+	info.size = sizeof(info);
+	memcpy(info.name, name, sizeof(name));
+	end_strings(&info);
+	info.caps = usable_caps(&backend->ops, info.caps);
+	status = check_sizes(&info);
+	if (status != GPUMEM_OK)
+		return status;
+	if (raw_alignment_out)
+		*raw_alignment_out = info.alignment_bytes;
+	if (info.alignment_bytes < ALIGNMENT_MIN)
+		info.alignment_bytes = ALIGNMENT_MIN;
+	*info_out = info;
+	return GPUMEM_OK;
+}
