@@ -11,7 +11,7 @@
 
 plugins=$top_builddir/backends/.libs
 plugin=$plugins/cuda.so
-double=$top_builddir/tests/fake/.libs
+double=$top_builddir/tests/fake/cuda/.libs
 trace=$top_srcdir/tests/traces/llama_generate.trace.gz
 
 [ -f "$plugin" ] || skip_all "configured without CUDA headers"

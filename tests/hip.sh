@@ -13,7 +13,7 @@
 plugins=$top_builddir/backends/.libs
 plugin=$plugins/hip.so
 doubles=$top_builddir/tests/fake/hip
-driver=$top_builddir/tests/fake/.libs
+driver=$top_builddir/tests/fake/cuda/.libs
 
 [ -f "$plugin" ] || skip_all "configured without HIP headers"
 need_tool conform

@@ -16,7 +16,7 @@ trace=$top_srcdir/tests/traces/llama_generate.trace.gz
 
 [ -f "$plugin" ] || skip_all "configured without OpenCL headers"
 need_tool conform
-layer=$top_builddir/tests/fake/.libs/opencl-layer.so
+layer=$top_builddir/tests/fake/opencl/.libs/opencl-layer.so
 GPUMEM_PLUGIN_PATH=$plugins
 export GPUMEM_PLUGIN_PATH
 

@@ -6,7 +6,7 @@
 
 vendors=${OPENCL_TEST_VENDORS:-/etc/OpenCL/vendors}
 oclgrind_icd=${OCLGRIND_ICD:-/usr/lib/oclgrind/liboclgrind-rt-icd.so}
-layer=$top_builddir/tests/fake/.libs/opencl-layer.so
+layer=$top_builddir/tests/fake/opencl/.libs/opencl-layer.so
 nothing="contexts 0 queues 0 memory 0 svm 0 events 0"
 
 [ -f "$top_builddir/backends/.libs/opencl.so" ] ||

@@ -20,7 +20,7 @@ need_tool replay
 sed -n 's/^\tX(\([A-Za-z0-9_]*\),.*/\1/p' \
 	"$top_srcdir/backends/opencl/opencl_symbols.h" |
 	sort >"$scratch/wanted"
-grep -oE 'X\(cl[A-Za-z]+' "$top_srcdir/tests/fake/opencl_calls.h" |
+grep -oE 'X\(cl[A-Za-z]+' "$top_srcdir/tests/fake/opencl/opencl_calls.h" |
 	sed 's/X(//' | sort >"$scratch/had"
 check "the plugin looks up functions" grep -qx clCreateBuffer "$scratch/wanted"
 is "$(comm -23 "$scratch/wanted" "$scratch/had")" "" \

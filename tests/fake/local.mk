@@ -7,49 +7,49 @@
 # driver of today, and one that has only what each driver has had for long.
 if CUDA
 fakes = \
-	tests/fake/libcuda.la \
-	tests/fake/libnvidia-ml.la \
-	tests/fake/old/libcuda.la
+	tests/fake/cuda/libcuda.la \
+	tests/fake/cuda/libnvidia-ml.la \
+	tests/fake/cuda/old/libcuda.la
 endif
 FAKE_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -no-undefined -Wl,-z,nodelete
 FAKE_CUDA_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 fake_cuda_sources = \
-	tests/fake/cuda_capture.c \
-	tests/fake/cuda_chunk.c \
-	tests/fake/cuda_context.c \
-	tests/fake/cuda_control.c \
-	tests/fake/cuda_device.c \
-	tests/fake/cuda_error.c \
-	tests/fake/cuda_event.c \
-	tests/fake/cuda_fake.h \
-	tests/fake/cuda_fault.c \
-	tests/fake/cuda_handle.c \
-	tests/fake/cuda_host.c \
-	tests/fake/cuda_memory.c \
-	tests/fake/cuda_object.c \
-	tests/fake/cuda_peer.c \
-	tests/fake/cuda_pointer.c \
-	tests/fake/cuda_queue.c \
-	tests/fake/cuda_share.c \
-	tests/fake/cuda_space.c \
-	tests/fake/cuda_state.c \
-	tests/fake/cuda_stream.c \
-	tests/fake/cuda_symbols.h \
-	tests/fake/cuda_vm.c \
-	tests/fake/cuda_work.c \
-	tests/fake/fakecuda.h
-tests_fake_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
-tests_fake_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
-tests_fake_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
-tests_fake_libcuda_la_SOURCES = $(fake_cuda_sources)
-tests_fake_old_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) -DFAKECUDA_OLD
-tests_fake_old_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
-tests_fake_old_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
-tests_fake_old_libcuda_la_SOURCES = $(fake_cuda_sources)
+	tests/fake/cuda/cuda_capture.c \
+	tests/fake/cuda/cuda_chunk.c \
+	tests/fake/cuda/cuda_context.c \
+	tests/fake/cuda/cuda_control.c \
+	tests/fake/cuda/cuda_device.c \
+	tests/fake/cuda/cuda_error.c \
+	tests/fake/cuda/cuda_event.c \
+	tests/fake/cuda/cuda_fake.h \
+	tests/fake/cuda/cuda_fault.c \
+	tests/fake/cuda/cuda_handle.c \
+	tests/fake/cuda/cuda_host.c \
+	tests/fake/cuda/cuda_memory.c \
+	tests/fake/cuda/cuda_object.c \
+	tests/fake/cuda/cuda_peer.c \
+	tests/fake/cuda/cuda_pointer.c \
+	tests/fake/cuda/cuda_queue.c \
+	tests/fake/cuda/cuda_share.c \
+	tests/fake/cuda/cuda_space.c \
+	tests/fake/cuda/cuda_state.c \
+	tests/fake/cuda/cuda_stream.c \
+	tests/fake/cuda/cuda_symbols.h \
+	tests/fake/cuda/cuda_vm.c \
+	tests/fake/cuda/cuda_work.c \
+	tests/fake/cuda/fakecuda.h
+tests_fake_cuda_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_fake_cuda_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_cuda_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+tests_fake_cuda_libcuda_la_SOURCES = $(fake_cuda_sources)
+tests_fake_cuda_old_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) -DFAKECUDA_OLD
+tests_fake_cuda_old_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_cuda_old_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+tests_fake_cuda_old_libcuda_la_SOURCES = $(fake_cuda_sources)
 
-tests_fake_libnvidia_ml_la_CFLAGS = $(FLOOR_CFLAGS)
-tests_fake_libnvidia_ml_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
-tests_fake_libnvidia_ml_la_SOURCES = tests/fake/nvml.c
+tests_fake_cuda_libnvidia_ml_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_cuda_libnvidia_ml_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+tests_fake_cuda_libnvidia_ml_la_SOURCES = tests/fake/cuda/nvml.c
 
 # AMD's runtime over NVIDIA's driver, as each of its releases has it.
 if CUDA
@@ -98,16 +98,16 @@ tests_fake_hip_7_libamdhip64_la_SOURCES = $(fake_hip_sources)
 
 # What stands between a program and its OpenCL implementations.
 if OPENCL
-layers = tests/fake/opencl-layer.la
+layers = tests/fake/opencl/opencl-layer.la
 endif
-tests_fake_opencl_layer_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_fake_opencl_layer_la_CFLAGS = $(FLOOR_CFLAGS)
-tests_fake_opencl_layer_la_LDFLAGS = $(MODULE)
-tests_fake_opencl_layer_la_SOURCES = \
-	tests/fake/fakecl.h \
-	tests/fake/opencl_calls.h \
-	tests/fake/opencl_fault.c \
-	tests/fake/opencl_layer.c \
-	tests/fake/opencl_layer.h \
-	tests/fake/opencl_lie.c \
-	tests/fake/opencl_queue.c
+tests_fake_opencl_opencl_layer_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_fake_opencl_opencl_layer_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_opencl_opencl_layer_la_LDFLAGS = $(MODULE)
+tests_fake_opencl_opencl_layer_la_SOURCES = \
+	tests/fake/opencl/fakecl.h \
+	tests/fake/opencl/opencl_calls.h \
+	tests/fake/opencl/opencl_fault.c \
+	tests/fake/opencl/opencl_layer.c \
+	tests/fake/opencl/opencl_layer.h \
+	tests/fake/opencl/opencl_lie.c \
+	tests/fake/opencl/opencl_queue.c

@@ -12,11 +12,11 @@
  *
  *	LD_LIBRARY_PATH=tests/fake/hip/6/.libs GPUMEM_BACKEND=hip gpumem-conform
  *
- * Over the double of NVIDIA's driver (tests/fake/fakecuda.h) it is a double of
- * HIP, with that one's memory, stepping and audits, which a test reaches as
- * ever by dlsym() in libcuda.so.1:
+ * Over the double of NVIDIA's driver (tests/fake/cuda/fakecuda.h) it is a
+ * double of HIP, with that one's memory, stepping and audits, which a test
+ * reaches as ever by dlsym() in libcuda.so.1:
  *
- *	LD_LIBRARY_PATH=tests/fake/hip/6/.libs:tests/fake/.libs ...
+ *	LD_LIBRARY_PATH=tests/fake/hip/6/.libs:tests/fake/cuda/.libs ...
  *
  * libcuda.so.1 is opened at the first call; one that the process has loaded
  * already is taken. A caller's own CUDA context stays as it was.

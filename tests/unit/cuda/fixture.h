@@ -146,7 +146,7 @@ static void double_load(void)
 {
 	char path[4096];
 	void *library = dlopen(
-		built(path, sizeof(path), "tests/fake/.libs/libcuda.so.1"),
+		built(path, sizeof(path), "tests/fake/cuda/.libs/libcuda.so.1"),
 		RTLD_NOW | RTLD_LOCAL);
 	void *address;
 

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#define DOUBLE "tests/fake/.libs/libcuda.so.1"
-#define OLD "tests/fake/old/.libs/libcuda.so.1"
+#define DOUBLE "tests/fake/cuda/.libs/libcuda.so.1"
+#define OLD "tests/fake/cuda/old/.libs/libcuda.so.1"
 
 /* What a start came to, in memory that the process shares with this one. */
 static struct outcome {

@@ -94,7 +94,7 @@ int main(void)
 		skip_all("configured without CUDA headers");
 	snprintf(path, sizeof(path), "%s/backends/.libs", folder);
 	setenv("GPUMEM_PLUGIN_PATH", path, 1);
-	snprintf(path, sizeof(path), "%s/tests/fake/.libs/libcuda.so.1",
+	snprintf(path, sizeof(path), "%s/tests/fake/cuda/.libs/libcuda.so.1",
 		 folder);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	option("cuda.library", path);

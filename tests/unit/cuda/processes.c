@@ -64,7 +64,7 @@ static void absent(void *device)
 	snprintf(nvml_library, sizeof(nvml_library), "%s", cuda_library);
 	refuses(device, "is no NVML", "another library");
 	built(nvml_library, sizeof(nvml_library),
-	      "tests/fake/.libs/libnvidia-ml.so.1");
+	      "tests/fake/cuda/.libs/libnvidia-ml.so.1");
 	setenv("FAKENVML_INIT", "9", 1);
 	refuses(device, "Driver Not Loaded", "no driver below it");
 	unsetenv("FAKENVML_INIT");
@@ -78,7 +78,7 @@ int main(void)
 	cuda_load();
 	double_load();
 	built(cuda_library, sizeof(cuda_library),
-	      "tests/fake/.libs/libcuda.so.1");
+	      "tests/fake/cuda/.libs/libcuda.so.1");
 	services.option = nvml_option;
 	if (cuda->init(&services) != GPUMEM_OK)
 		bail("init: %s", said.text);

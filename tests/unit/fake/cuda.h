@@ -8,8 +8,8 @@
 #ifndef GPUMEM_TESTS_UNIT_FAKE_CUDA_H
 #define GPUMEM_TESTS_UNIT_FAKE_CUDA_H
 
-#include "../../fake/cuda_symbols.h"
-#include "../../fake/fakecuda.h"
+#include "../../fake/cuda/cuda_symbols.h"
+#include "../../fake/cuda/fakecuda.h"
 #include "../../tap.h"
 
 #include <cuda.h>
@@ -49,7 +49,7 @@ static void *fake_open(const char *folder)
 	char path[4096];
 	void *library;
 
-	snprintf(path, sizeof(path), "%s/tests/fake/%s.libs/libcuda.so.1",
+	snprintf(path, sizeof(path), "%s/tests/fake/cuda/%s.libs/libcuda.so.1",
 		 build ? build : ".", folder);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)

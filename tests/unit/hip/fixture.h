@@ -158,7 +158,7 @@ static void hip_start(void)
 	alarm(300);
 	find(load(path, "backends/.libs/hip.so"), GPUMEM_PLUGIN_SYMBOL,
 	     &plugin);
-	library = load(path, "tests/fake/.libs/libcuda.so.1");
+	library = load(path, "tests/fake/cuda/.libs/libcuda.so.1");
 #define FIND(type, name, parameters) find(library, #name, &driver.name);
 	DRIVER_LIST(FIND)
 #undef FIND

@@ -257,7 +257,7 @@ static void start(int release, const char *level)
 	folder = folder ? folder : ".";
 	snprintf(path, sizeof(path), "%s/backends/.libs", folder);
 	setenv("GPUMEM_PLUGIN_PATH", path, 1);
-	snprintf(path, sizeof(path), "%s/tests/fake/.libs/libcuda.so.1",
+	snprintf(path, sizeof(path), "%s/tests/fake/cuda/.libs/libcuda.so.1",
 		 folder);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	find(library, "fakecuda_audit", &audit);

@@ -135,7 +135,7 @@ PEER_USE bool peer_has_cuda(void)
 	snprintf(path, sizeof(path), "%s/backends/.libs/cuda.so", folder);
 	if (access(path, F_OK))
 		return false;
-	snprintf(path, sizeof(path), "%s/tests/fake/.libs/libcuda.so.1",
+	snprintf(path, sizeof(path), "%s/tests/fake/cuda/.libs/libcuda.so.1",
 		 folder);
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
 }

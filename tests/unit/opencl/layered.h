@@ -69,8 +69,8 @@ static void set_environment(void)
 
 	folder = folder ? folder : ".";
 	snprintf(plugins, sizeof(plugins), "%s/backends/.libs", folder);
-	snprintf(layer, sizeof(layer), "%s/tests/fake/.libs/opencl-layer.so",
-		 folder);
+	snprintf(layer, sizeof(layer),
+		 "%s/tests/fake/opencl/.libs/opencl-layer.so", folder);
 	if (access(layer, F_OK))
 		skip_all("configured without OpenCL headers");
 	if (access(icd, F_OK))

@@ -3,8 +3,8 @@
 
 /*
  * What tests say to the double of NVIDIA's driver beside CUDA's own calls. The
- * double is the library libcuda.so.1 of tests/fake/, which a test reaches by
- * dlsym() in the library that is loaded already:
+ * double is the library libcuda.so.1 of tests/fake/cuda/, which a test reaches
+ * by dlsym() in the library that is loaded already:
  *
  *	__typeof__(fakecuda_audit) *audit = dlsym(library, "fakecuda_audit");
  *
