@@ -3,7 +3,8 @@
 
 /*
  * The registry of backends: rows that are added and never freed, under one
- * mutex, which init slots run under too. See loader_parts.h for the other parts.
+ * mutex, which init slots run under too. See loader_parts.h for the other
+ * parts.
  */
 #include "loader_parts.h"
 #include "base/error.h"

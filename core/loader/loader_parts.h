@@ -94,8 +94,8 @@ const char *gm_wish(void);
 bool gm_wish_next(const char **at, char *name, size_t bytes);
 
 /* Adds real devices that everybody knows, others that the program or, with
- * `wishes`, GPUMEM_BACKEND brought, others that are installed, and the simulated
- * one last. False: no host memory. */
+ * `wishes`, GPUMEM_BACKEND brought, others that are installed, and the
+ * simulated one last. False: no host memory. */
 bool gm_names_list(struct gm_names *names, bool wishes);
 
 /* Whether a backend of that name is known, loaded or not. If not, the nearest
