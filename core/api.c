@@ -129,9 +129,9 @@ gpumem_status gpumem_query(const void *ptr, struct gpumem_block *block_out)
 	if (!block_out)
 		return gm_null_argument("block_out");
 	status = gm_check_struct(gpumem_block, block_out);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_pool_query(ptr, &block);
-	if (!status)
+	if (status == GPUMEM_OK)
 		gm_struct_copy(block_out, &block);
 	return status;
 }
@@ -146,7 +146,7 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!device)
 		return gm_null_argument("device");
@@ -156,7 +156,8 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 		status = gm_struct_take(
 			&gm_structs[GM_STRUCT_gpumem_pool_config], &all,
 			config);
-	return status ? status : gm_pool_create(device, &all, pool_out);
+	return status != GPUMEM_OK ? status
+				   : gm_pool_create(device, &all, pool_out);
 }
 
 gpumem_status gpumem_pool_destroy(gpumem_pool *pool, bool force)
@@ -164,7 +165,7 @@ gpumem_status gpumem_pool_destroy(gpumem_pool *pool, bool force)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return pool ? gm_pool_destroy(pool, force) : gm_null_argument("pool");
 }
@@ -174,7 +175,7 @@ gpumem_status gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!device)
 		return gm_null_argument("device");
@@ -189,7 +190,7 @@ gpumem_status gpumem_pool_set_limit(gpumem_pool *pool,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return pool ? gm_pool_set_limit(pool, soft_limit_bytes, limit_bytes)
 		    : gm_null_argument("pool");
@@ -201,7 +202,7 @@ gpumem_status gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!fn)
 		return gm_null_argument("fn");
@@ -216,9 +217,9 @@ gpumem_status gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (!status && !pool)
+	if (status == GPUMEM_OK && !pool)
 		status = gm_null_argument("pool");
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_heap_trim(&pool->heap, keep_bytes, &released);
 	if (released_bytes_out)
 		*released_bytes_out = released;
@@ -230,7 +231,7 @@ gpumem_status gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return pool ? gm_pool_drop_stream(pool, stream)
 		    : gm_null_argument("pool");
@@ -241,7 +242,7 @@ gpumem_status gpumem_pool_reset_stats(gpumem_pool *pool, bool totals)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!pool)
 		return gm_null_argument("pool");
@@ -256,14 +257,14 @@ gpumem_status gpumem_pool_stats(gpumem_pool *pool,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!pool)
 		return gm_null_argument("pool");
 	if (!stats_out)
 		return gm_null_argument("stats_out");
 	status = gm_check_struct(gpumem_stats, stats_out);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	gm_pool_stats(pool, &stats);
 	gm_struct_copy(stats_out, &stats);
@@ -278,7 +279,7 @@ gpumem_status gpumem_pool_visit(gpumem_pool *pool,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!fn)
 		return gm_null_argument("fn");
@@ -290,7 +291,7 @@ gpumem_status gpumem_pool_check(gpumem_pool *pool)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return pool ? gm_pool_check(pool) : gm_null_argument("pool");
 }

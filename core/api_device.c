@@ -16,7 +16,7 @@ gpumem_status gpumem_device_visit(
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return fn ? gm_device_visit(backend, fn, user) : gm_null_argument("fn");
 }
@@ -26,7 +26,7 @@ gpumem_status gpumem_device_open(const char *name, gpumem_device **device_out)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return device_out ? gm_device_open(name, device_out)
 			  : gm_null_argument("device_out");
@@ -37,7 +37,7 @@ gpumem_status gpumem_device_close(gpumem_device *device)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return device ? gm_pool_device_close(device)
 		      : gm_null_argument("device");
@@ -53,7 +53,7 @@ gpumem_status gpumem_device_info(const gpumem_device *device,
 	if (!info_out)
 		return gm_null_argument("info_out");
 	status = gm_check_struct(gpumem_device_info, info_out);
-	if (!status)
+	if (status == GPUMEM_OK)
 		gm_struct_copy(info_out, &device->info);
 	return status;
 }
@@ -66,18 +66,18 @@ gpumem_status gpumem_device_memory(gpumem_device *device,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!device)
 		return gm_null_argument("device");
 	if (!memory_out)
 		return gm_null_argument("memory_out");
 	status = gm_check_struct(gpumem_memory, memory_out);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	gm_driver_init(&driver, device);
 	status = gm_driver_memory_info(&driver, &memory);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	gm_pool_complete_memory(device, &memory);
 	gm_struct_copy(memory_out, &memory);
@@ -90,7 +90,7 @@ gpumem_status gpumem_device_peer(gpumem_device *device, gpumem_device *other,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!device || !other)
 		return gm_null_argument(device ? "other" : "device");
@@ -106,7 +106,7 @@ gpumem_status gpumem_device_processes(
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!device)
 		return gm_null_argument("device");
@@ -122,7 +122,7 @@ gpumem_status gpumem_pool_each(gpumem_device *device,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!device)
 		return gm_null_argument("device");
@@ -140,7 +140,7 @@ static gpumem_status enter_with(const gpumem_device *device,
 {
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!device)
 		return gm_null_argument("device");
@@ -157,7 +157,7 @@ gpumem_status gpumem_stream_create(gpumem_device *device,
 	gpumem_status status =
 		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return stream_out ? gm_stream_create(device, stream_out)
 			  : gm_null_argument("stream_out");
@@ -169,13 +169,13 @@ gpumem_status gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream)
 	gpumem_status status =
 		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!stream)
 		return gm_fail(GPUMEM_INVALID,
 			       "the default stream cannot be destroyed");
 	status = gm_pool_drop_everywhere(device, stream);
-	return status ? status : gm_stream_destroy(device, stream);
+	return status != GPUMEM_OK ? status : gm_stream_destroy(device, stream);
 }
 
 gpumem_status gpumem_stream_sync(gpumem_device *device, gpumem_stream stream)
@@ -184,7 +184,7 @@ gpumem_status gpumem_stream_sync(gpumem_device *device, gpumem_stream stream)
 	gpumem_status status =
 		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
-	return status ? status : gm_stream_sync(device, stream);
+	return status != GPUMEM_OK ? status : gm_stream_sync(device, stream);
 }
 
 gpumem_status gpumem_fill(gpumem_device *device, void *ptr, uint8_t value,
@@ -193,7 +193,7 @@ gpumem_status gpumem_fill(gpumem_device *device, void *ptr, uint8_t value,
 	GM_SCOPE;
 	gpumem_status status = enter_with(device, GPUMEM_CAP_COPY, "fill");
 
-	if (status || !bytes)
+	if (status != GPUMEM_OK || !bytes)
 		return status;
 	return ptr ? gm_fill(device, (uintptr_t)ptr, value, bytes, stream)
 		   : gm_null_argument("ptr");
@@ -205,7 +205,7 @@ gpumem_status gpumem_copy(gpumem_device *device, void *to, const void *from,
 	GM_SCOPE;
 	gpumem_status status = enter_with(device, GPUMEM_CAP_COPY, "copy");
 
-	if (status || !bytes)
+	if (status != GPUMEM_OK || !bytes)
 		return status;
 	if (!to || !from)
 		return gm_null_argument(to ? "from" : "to");

@@ -12,7 +12,7 @@ gpumem_status gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!pool)
 		return gm_null_argument("pool");
@@ -25,7 +25,7 @@ gpumem_status gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return graph ? gm_graph_begin(graph, stream)
 		     : gm_null_argument("graph");
@@ -36,7 +36,7 @@ gpumem_status gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return graph ? gm_graph_end(graph, stream) : gm_null_argument("graph");
 }
@@ -46,7 +46,7 @@ gpumem_status gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return graph ? gm_graph_destroy(graph, stream)
 		     : gm_null_argument("graph");

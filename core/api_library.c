@@ -67,7 +67,7 @@ gpumem_status gpumem_option_set(const char *key, const char *value)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!key)
 		return gm_null_argument("key");
@@ -82,18 +82,18 @@ gpumem_status gpumem_option_get(const char *key,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!key)
 		return gm_null_argument("key");
 	if (!option_out)
 		return gm_null_argument("option_out");
 	status = gm_check_struct(gpumem_option, option_out);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	gm_backend_options(key);
 	status = gm_option_get(key, &option);
-	if (!status)
+	if (status == GPUMEM_OK)
 		gm_struct_copy(option_out, &option);
 	return status;
 }
@@ -104,7 +104,7 @@ void gpumem_option_visit(bool (*fn)(const struct gpumem_option *option,
 {
 	GM_SCOPE;
 
-	if (!fn || gm_enter())
+	if (!fn || gm_enter() != GPUMEM_OK)
 		return;
 	gm_backend_options("host.");
 	gm_option_visit(fn, user);
@@ -115,7 +115,7 @@ gpumem_status gpumem_option_check(void)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	return status ? status : gm_backend_conf(true, false);
+	return status != GPUMEM_OK ? status : gm_backend_conf(true, false);
 }
 
 /* ---- backends ---- */
@@ -127,7 +127,7 @@ gpumem_status gpumem_backend_visit(
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return fn ? gm_backend_visit(fn, user) : gm_null_argument("fn");
 }
@@ -137,7 +137,7 @@ gpumem_status gpumem_backend_load(const char *path, char *name_out)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return path ? gm_backend_load(path, name_out)
 		    : gm_null_argument("path");
@@ -148,7 +148,7 @@ gpumem_status gpumem_backend_register(const struct gpumem_backend *backend)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return backend ? gm_backend_register(backend)
 		       : gm_null_argument("backend");
@@ -161,13 +161,13 @@ gpumem_status gpumem_backend_table(const char *name,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!table_out)
 		return gm_null_argument("table_out");
 	status = name ? gm_backend_find(name, &backend)
 		      : gm_backend_default(&backend);
-	if (!status)
+	if (status == GPUMEM_OK)
 		*table_out = &backend->ops;
 	return status;
 }

@@ -14,7 +14,7 @@ gpumem_status gpumem_device_adopt(const char *backend, void *context,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!backend)
 		return gm_null_argument("backend");
@@ -31,7 +31,7 @@ gpumem_status gpumem_object(const void *ptr, void **object_out,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!object_out)
 		return gm_null_argument("object_out");
@@ -44,7 +44,7 @@ gpumem_status gpumem_view(const void *ptr, void **view_out)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return view_out ? gm_pool_view(ptr, view_out)
 			: gm_null_argument("view_out");

@@ -13,15 +13,16 @@ gpumem_status gpumem_export(const void *ptr, struct gpumem_shared *shared_out,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!ptr)
 		return gm_null_argument("ptr");
 	if (!shared_out)
 		return gm_null_argument("shared_out");
 	status = gm_check_struct(gpumem_shared, shared_out);
-	return status ? status
-		      : gm_pool_export(ptr, shared_out, fds_out, fd_room);
+	return status != GPUMEM_OK
+		       ? status
+		       : gm_pool_export(ptr, shared_out, fds_out, fd_room);
 }
 
 gpumem_status gpumem_import(gpumem_device *device,
@@ -31,7 +32,7 @@ gpumem_status gpumem_import(gpumem_device *device,
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!device)
 		return gm_null_argument("device");
@@ -48,7 +49,7 @@ gpumem_status gpumem_import_close(void *ptr)
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	return ptr ? gm_import_close(ptr) : gm_null_argument("ptr");
 }

@@ -192,7 +192,7 @@ void gm_error_get(struct gpumem_error *error_out)
 		gm_struct_copy(error_out, &own->last);
 		return;
 	}
-	if (alone.status)
+	if (alone.status != GPUMEM_OK)
 		copy_text(alone.text, sizeof(alone.text),
 			  gm_status_text(alone.status));
 	gm_struct_copy(error_out, &alone);
@@ -209,7 +209,7 @@ void gm_error_set(const struct gpumem_error *error)
 
 void gm_first_keep(struct gm_first *first, gpumem_status status)
 {
-	if (first->status || !status)
+	if (first->status != GPUMEM_OK || status == GPUMEM_OK)
 		return;
 	first->status = status;
 	first->error.size = sizeof(first->error);
@@ -218,7 +218,7 @@ void gm_first_keep(struct gm_first *first, gpumem_status status)
 
 gpumem_status gm_first_end(const struct gm_first *first)
 {
-	if (first->status)
+	if (first->status != GPUMEM_OK)
 		gm_error_set(&first->error);
 	return first->status;
 }

@@ -68,7 +68,7 @@ gpumem_status gm_struct_take(const struct gm_struct *of, void *own,
 	gpumem_status status = gm_struct_check(of, given);
 	size_t size = size_of(given);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	for (size_t i = of->now; i < size; i++)
 		if (byte[i])

@@ -101,9 +101,10 @@ gpumem_status gm_check_slabs(const struct gm_heap *heap, struct gm_tally *tally)
 	const struct gm_arena *arena = gm_arena_first(heap);
 	gpumem_status status = GPUMEM_OK;
 
-	for (; arena && !status; arena = gm_arena_after(heap, arena))
+	for (; arena && status == GPUMEM_OK;
+	     arena = gm_arena_after(heap, arena))
 		status = check_lists(arena, tally);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	EXPECT(!tally->free_slabs, "%llu slabs with free slots are in no list",
 	       (ull)tally->free_slabs);

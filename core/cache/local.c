@@ -177,7 +177,7 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 	if (!local) {
 		gpumem_status status = gm_slabs_make(arena);
 
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 		local = obtain();
 		if (!local)

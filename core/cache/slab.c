@@ -121,7 +121,7 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 	gpumem_status status = gm_slabs_make(arena);
 	struct gm_slab *slab;
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	slab = gm_heads_take(&heap->caches->heads, gm_slab_host_bytes(class));
 	if (!slab)

@@ -90,7 +90,7 @@ static gpumem_status check_tree(struct sums *sums, unsigned bin,
 	EXPECT(number < nodes->fresh, "a tree leads to node %u of %u", number,
 	       nodes->fresh);
 	status = check_place(sums, bin, extent);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	EXPECT(follows(low, extent) && follows(extent, high),
 	       "the extent at %#zx is out of order in its tree",
@@ -101,7 +101,7 @@ static gpumem_status check_tree(struct sums *sums, unsigned bin,
 	sums->paged += pages != 0;
 	sums->count++;
 	status = check_tree(sums, bin, extent->left, low, extent);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = check_tree(sums, bin, extent->right, extent, high);
 	return status;
 }
@@ -123,7 +123,7 @@ static gpumem_status check_heap_order(const struct gm_nodes *nodes,
 		       "the extent at %#zx is too high in its tree",
 		       lower->address);
 		status = check_heap_order(nodes, lower);
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 	}
 	return GPUMEM_OK;
@@ -137,7 +137,7 @@ static gpumem_status check_size_bin(struct sums *sums, unsigned bin)
 	EXPECT(gm_bins_has(index->size_map, bin) == (index->tree[bin] != 0),
 	       "bin %u of sizes and its bit differ", bin);
 	status = check_tree(sums, bin, index->tree[bin], NULL, NULL);
-	if (!status && index->tree[bin])
+	if (status == GPUMEM_OK && index->tree[bin])
 		status = check_heap_order(
 			index->nodes, &index->nodes->node[index->tree[bin]]);
 	return status;
@@ -154,7 +154,7 @@ static gpumem_status check_page_bin(struct sums *sums, unsigned bin)
 	EXPECT(gm_bins_has(index->page_map, bin) == (ring != 0),
 	       "bin %u of pages and its bit differ", bin);
 	status = gm_check_ring(index->nodes, ring, GM_EXTENT_FREE, &count);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	sums->ringed += count;
 	for (; extent; extent = gm_ring_next(index->nodes, ring, extent)) {
@@ -174,11 +174,11 @@ gpumem_status gm_check_index(const struct gm_index *index,
 	struct sums sums = {.index = index, .arena = arena};
 	gpumem_status status = GPUMEM_OK;
 
-	for (unsigned i = 0; i < GM_SIZE_BINS && !status; i++)
+	for (unsigned i = 0; i < GM_SIZE_BINS && status == GPUMEM_OK; i++)
 		status = check_size_bin(&sums, i);
-	for (unsigned i = 0; i < GM_PAGE_BINS && !status; i++)
+	for (unsigned i = 0; i < GM_PAGE_BINS && status == GPUMEM_OK; i++)
 		status = check_page_bin(&sums, i);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	EXPECT(sums.paged == sums.ringed,
 	       "%zu free extents have whole pages, but %zu are listed",

@@ -53,7 +53,7 @@ static gpumem_status grow(struct gm_nodes *nodes)
 	uint32_t step;
 	gpumem_status status = nodes->room ? GPUMEM_OK : find_room(nodes);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	step = step_of(nodes);
 	if (!step)
@@ -79,7 +79,7 @@ gpumem_status gm_nodes_reserve(struct gm_nodes *nodes, size_t count)
 	while (nodes->free_count < nodes->promised + count) {
 		gpumem_status status = grow(nodes);
 
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 	}
 	return GPUMEM_OK;

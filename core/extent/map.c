@@ -49,7 +49,7 @@ gpumem_status gm_map_ensure(uintptr_t address, size_t bytes)
 	     top <= last >> GM_REGION_SHIFT; top++) {
 		gpumem_status status = region_ensure(top);
 
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 	}
 	return GPUMEM_OK;

@@ -28,7 +28,7 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	if (alignment < heap->unit)
 		alignment = heap->unit;
 	status = gm_ladder_take(arena, bytes, alignment, grown_out, &extent);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	gm_extent_set(extent, GM_EXTENT_LARGE);
 	extent->arena = arena;
@@ -57,10 +57,10 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_local *local,
 		return GPUMEM_OK;
 	status = gm_ladder_take(local->arena, class->run_bytes, GM_RUN_UNIT,
 				grown_out, &extent);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	status = gm_slab_create(local->arena, class_index, extent);
-	if (status) {
+	if (status != GPUMEM_OK) {
 		(void)gm_arena_insert(local->arena, extent);
 		return status;
 	}
@@ -77,9 +77,9 @@ static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
 	struct gm_local *local;
 	gpumem_status status = gm_local_of(heap, arena, &local);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = refill(heap, local, index, grown_out);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	*ptr_out = gm_local_pop(local, index, heap->classes.of[index].bytes,
 				request->bytes);
@@ -95,7 +95,7 @@ static gpumem_status take(struct gm_heap *heap,
 
 	gm_locals_fold_own(heap);
 	status = gm_arena_of(heap, request->stream, &arena);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (request->bytes <= GM_SMALL_MAX &&
 	    request->alignment <= GM_SMALL_MAX)
@@ -114,7 +114,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	pthread_mutex_lock(&heap->mutex);
 	heap->space->budget.beyond_soft = beyond_soft;
 	status = take(heap, request, &grown, ptr_out);
-	if (!status && grown)
+	if (status == GPUMEM_OK && grown)
 		heap->books.misses++;
 	heap->space->budget.beyond_soft = false;
 	*leaves_out = heap->space->leaves;

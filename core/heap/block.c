@@ -73,7 +73,7 @@ gpumem_status gm_block_lock(const void *ptr, struct gm_block *block)
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap);
 	status = resolve(ptr, heap, block);
-	if (status)
+	if (status != GPUMEM_OK)
 		pthread_mutex_unlock(&heap->mutex);
 	return status;
 }

@@ -62,7 +62,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 {
 	gpumem_status status = check_links(&heap->nodes, extent);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	tally->extents++;
 	switch (gm_extent_state(extent)) {
@@ -115,7 +115,7 @@ static gpumem_status check_indexes(const struct gm_heap *heap,
 	for (; arena; arena = gm_arena_after(heap, arena)) {
 		gpumem_status status = gm_check_index(&arena->index, arena);
 
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 		bytes += arena->index.bytes;
 		count += arena->index.count;
@@ -208,7 +208,7 @@ static gpumem_status check_locals(const struct gm_heap *heap,
 	for (; local; local = local->next) {
 		gpumem_status status = check_ready(local, &ready);
 
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 		bytes += ready;
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
@@ -252,23 +252,24 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 	struct gm_tally tally = {0};
 	gpumem_status status = GPUMEM_OK;
 
-	for (; extent && !status; extent = gm_heap_next(heap, extent))
+	for (; extent && status == GPUMEM_OK;
+	     extent = gm_heap_next(heap, extent))
 		status = check_extent(heap, extent, &tally);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_check_space(heap, &tally);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_check_slabs(heap, &tally);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_heads_check(&heap->caches->heads);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = check_indexes(heap, &tally);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_check_nodes(&heap->nodes, tally.extents);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = check_books(heap, &tally);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = check_uses(heap, &tally);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = check_locals(heap, &tally);
 	return status;
 }

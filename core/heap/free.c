@@ -26,10 +26,10 @@ static gpumem_status add_use(struct gm_block *block, gpumem_stream stream)
 
 	/* A stream that is known is looked at for capture. */
 	status = gm_arena_of(block->heap, stream, &arena);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_uses_add(&block->heap->order->uses,
 				     gm_block_address(block), stream);
-	if (!status)
+	if (status == GPUMEM_OK)
 		gm_block_share(block);
 	return status;
 }
@@ -78,7 +78,7 @@ static gpumem_status wait_for_uses(struct gm_block *block, gpumem_stream kept,
 	struct gm_use *use;
 	size_t count;
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	use = gm_uses_take(uses, gm_block_address(block));
 	count = sort_uses(use, kept);
@@ -93,7 +93,7 @@ static gpumem_status wait_for_uses(struct gm_block *block, gpumem_stream kept,
 	if (*pending_out)
 		status = gm_pending_add(block->heap, &freed, bytes, use->wait,
 					count);
-	if (status)
+	if (status != GPUMEM_OK)
 		gm_uses_put(uses, use);
 	else
 		free(use);
@@ -109,7 +109,7 @@ static bool cache_large(struct gm_block *block)
 
 	if (is_lost(block->heap) ||
 	    !gm_arena_serves(extent->arena, extent->arena->stream) ||
-	    gm_local_of(block->heap, extent->arena, &local))
+	    gm_local_of(block->heap, extent->arena, &local) != GPUMEM_OK)
 		return false;
 	if (!gm_ready_has_room(&local->ready, extent->bytes))
 		gm_local_make_room(local, extent->bytes);
@@ -132,9 +132,9 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 
 	if (stream != own && has_streams(heap))
 		status = add_use(block, stream);
-	if (!status && extent->shared)
+	if (status == GPUMEM_OK && extent->shared)
 		status = wait_for_uses(block, own, extent->bytes, &pending);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!pending && stream == own && cache_large(block))
 		return GPUMEM_OK;
@@ -156,7 +156,7 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 	struct gm_local *local;
 
 	if (!gm_arena_serves(slab->arena, stream) || is_lost(block->heap) ||
-	    gm_local_of(block->heap, slab->arena, &local)) {
+	    gm_local_of(block->heap, slab->arena, &local) != GPUMEM_OK) {
 		gm_books_free(&block->heap->books, atomic_load(mark),
 			      slab->class.bytes, false);
 		atomic_store(mark, 0);
@@ -183,9 +183,9 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 	if (stream != own && has_streams(block->heap))
 		status = add_use(block, stream);
 	requested = atomic_load(mark) & ~(uint32_t)GM_MARK_SHARED;
-	if (!status && atomic_load(mark) & GM_MARK_SHARED)
+	if (status == GPUMEM_OK && atomic_load(mark) & GM_MARK_SHARED)
 		status = wait_for_uses(block, own, slab->class.bytes, &pending);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (pending) {
 		atomic_store(mark, GM_MARK_PENDING);
@@ -204,13 +204,13 @@ gpumem_status gm_heap_free(void *ptr, gpumem_stream stream)
 	gpumem_status status = gm_block_lock(ptr, &block);
 	bool due;
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	status = block.slab ? free_small(&block, stream)
 			    : free_large(&block, stream);
 	/* Where no work is queued, whoever still holds a view is told of now.
 	 */
-	if (!status && block.held)
+	if (status == GPUMEM_OK && block.held)
 		(void)gm_pending_poll(block.heap);
 	due = gm_decay_visit(&block.heap->policy->decay);
 	pthread_mutex_unlock(&block.heap->mutex);
@@ -224,7 +224,7 @@ gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)
 	struct gm_block block;
 	gpumem_status status = gm_block_lock(ptr, &block);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (has_streams(block.heap))
 		status = add_use(&block, stream);

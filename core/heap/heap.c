@@ -128,11 +128,11 @@ static gpumem_status make_modules(struct gm_heap *heap)
 {
 	gpumem_status status = gm_order_init(heap, gm_slab_put_pending);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_space_init(heap);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_caches_init(heap);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	heap->policy = calloc(1, sizeof(*heap->policy));
 	if (!heap->policy)
@@ -166,7 +166,7 @@ static gpumem_status configure(struct gm_heap *heap,
 
 	set_kind(heap, config->kind);
 	status = set_share(heap, config->share);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	heap->driver.peers = config->peers;
 	heap->driver.peer_count = config->peer_count;
@@ -188,9 +188,10 @@ static gpumem_status configure(struct gm_heap *heap,
 	gm_classes_init(&heap->classes, (uint32_t)heap->unit,
 			gm_option_bytes("cache"));
 	status = set_page_bytes(heap, config->page_bytes);
-	return status ? status
-		      : gm_limits_judge(heap, budget->soft_limit_bytes,
-					budget->limit_bytes);
+	return status != GPUMEM_OK
+		       ? status
+		       : gm_limits_judge(heap, budget->soft_limit_bytes,
+					 budget->limit_bytes);
 }
 
 gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
@@ -201,16 +202,16 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 	*heap = (struct gm_heap){0};
 	gm_driver_init(&heap->driver, device);
 	status = make_modules(heap);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = configure(heap, config);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto end_modules;
 	if (init_mutex(&heap->mutex)) {
 		status = gm_fail(GPUMEM_NO_HOST_MEMORY, "no mutex for a pool");
 		goto end_modules;
 	}
 	status = gm_space_start(heap);
-	if (!status) {
+	if (status == GPUMEM_OK) {
 		gm_ladder_tell(heap);
 		return GPUMEM_OK;
 	}

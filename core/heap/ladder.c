@@ -51,7 +51,7 @@ static bool grow(struct search *search)
 	search->status =
 		gm_space_grow(search->heap, search->arena, search->bytes,
 			      search->alignment, &search->extent);
-	return !search->status;
+	return search->status == GPUMEM_OK;
 }
 
 static bool grow_a_little(struct search *search)
@@ -143,9 +143,9 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, size_t bytes,
 	if (!find(&search))
 		status = search.status;
 	*grown_out |= search.grown;
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
-	if (!status)
+	if (status == GPUMEM_OK)
 		*extent_out = gm_arena_carve(search.extent, bytes, alignment);
 	return status;
 }

@@ -8,7 +8,7 @@ gpumem_status gm_heap_drop(struct gm_arena *arena)
 {
 	gpumem_status status = gm_arena_drop(arena);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		gm_slabs_orphan(arena);
 	return status;
 }
@@ -17,7 +17,7 @@ gpumem_status gm_heap_publish(struct gm_arena *arena, gpumem_stream stream)
 {
 	gpumem_status status = gm_arena_publish(arena, stream);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		gm_slabs_orphan(arena);
 	return status;
 }
@@ -52,7 +52,7 @@ static void reap(struct gm_heap *heap, struct gm_arena *heir)
 		if (arena->dropped)
 			gm_arena_settle(arena, false);
 		if (!arena->dropped || arena->settled != arena->ticket ||
-		    gm_slabs_make(heir)) {
+		    gm_slabs_make(heir) != GPUMEM_OK) {
 			link = &arena->next;
 			continue;
 		}

@@ -38,7 +38,7 @@ static void join_streams(struct gm_heap *heap)
 	while (heir && heir->dropped)
 		heir = heir->next;
 	/* With no host memory for one, what they share stays for now. */
-	if (heir || !gm_arena_of(heap, NULL, &heir))
+	if (heir || gm_arena_of(heap, NULL, &heir) == GPUMEM_OK)
 		gm_heap_adopt(heap, heir);
 }
 

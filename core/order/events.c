@@ -27,7 +27,7 @@ static gpumem_status make(struct gm_heap *heap, gpumem_event *event_out)
 		events->room = room;
 	}
 	status = gm_driver_event_create(&heap->driver, event_out);
-	if (!status)
+	if (status == GPUMEM_OK)
 		events->made++;
 	return status;
 }
@@ -53,10 +53,10 @@ gpumem_status gm_events_record(struct gm_heap *heap, gpumem_stream stream,
 	gpumem_event event;
 	gpumem_status status = take(heap, &event);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	status = gm_driver_event_record(&heap->driver, event, stream);
-	if (status) {
+	if (status != GPUMEM_OK) {
 		gm_events_give(heap, event);
 		return status;
 	}
@@ -69,7 +69,7 @@ gpumem_status gm_events_wait(struct gm_heap *heap, gpumem_event event)
 	const struct timespec pause = {.tv_nsec = 100 * 1000};
 	gpumem_status status = gm_driver_event_sync(&heap->driver, event);
 
-	if (!status || status == GPUMEM_LOST)
+	if (status == GPUMEM_OK || status == GPUMEM_LOST)
 		return status;
 	while ((status = gm_driver_event_query(&heap->driver, event)) ==
 	       GPUMEM_NOT_READY)

@@ -26,10 +26,10 @@ static gpumem_status fence_newest(struct gm_arena *arena)
 		fence = fence_at(arena, arena->fence_count);
 		status = gm_events_record(arena->heap, arena->stream,
 					  &fence->event);
-		if (!status)
+		if (status == GPUMEM_OK)
 			arena->fence_count++;
 	}
-	if (!status)
+	if (status == GPUMEM_OK)
 		fence->ticket = arena->ticket;
 	return status;
 }
@@ -52,7 +52,8 @@ static void query_fences(struct gm_arena *arena)
 	while (arena->fence_count) {
 		const struct gm_fence *oldest = fence_at(arena, 0);
 
-		if (gm_driver_event_query(&arena->heap->driver, oldest->event))
+		if (gm_driver_event_query(&arena->heap->driver,
+					  oldest->event) != GPUMEM_OK)
 			return;
 		arena->settled = oldest->ticket;
 		give_oldest(arena);
@@ -73,7 +74,8 @@ static void settle(struct gm_arena *arena, bool fence)
 	arena->fence_frees = GM_FENCE_FREES;
 	/* A stream with nothing to do needs no event, which would take its time
 	 * to come back even then. */
-	if (!gm_driver_stream_query(&arena->heap->driver, arena->stream)) {
+	if (gm_driver_stream_query(&arena->heap->driver, arena->stream) ==
+	    GPUMEM_OK) {
 		arena->settled = arena->ticket;
 		while (arena->fence_count)
 			give_oldest(arena);
@@ -131,7 +133,7 @@ gpumem_status gm_arena_drop(struct gm_arena *arena)
 	arena->ticket = ++heap->ticket;
 	if (gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS))
 		status = fence_newest(arena);
-	if (status) {
+	if (status != GPUMEM_OK) {
 		arena->ticket = before;
 		return status;
 	}
@@ -156,7 +158,7 @@ gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream)
 
 	arena->stream = stream;
 	status = gm_arena_drop(arena);
-	if (status) {
+	if (status != GPUMEM_OK) {
 		arena->stream = before;
 		return status;
 	}
@@ -211,10 +213,12 @@ void gm_arena_wait(struct gm_arena *arena)
 	if (arena->settled == arena->ticket)
 		return;
 	/* What a driver in trouble does not tell cannot be waited for. */
-	if (!arena->dropped && !fenced(arena) && fence_newest(arena))
+	if (!arena->dropped && !fenced(arena) &&
+	    fence_newest(arena) != GPUMEM_OK)
 		return;
-	if (!gm_events_wait(arena->heap,
-			    fence_at(arena, arena->fence_count - 1)->event))
+	if (gm_events_wait(arena->heap,
+			   fence_at(arena, arena->fence_count - 1)->event) ==
+	    GPUMEM_OK)
 		gm_arena_settle(arena, false);
 }
 

@@ -49,7 +49,8 @@ bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
 	uint64_t id = 0;
 
 	/* One that cannot be asked is left alone too. */
-	return gm_driver_capture_id(&heap->driver, stream, &id) || id;
+	return gm_driver_capture_id(&heap->driver, stream, &id) != GPUMEM_OK ||
+	       id;
 }
 
 bool gm_heap_any_capturing(struct gm_heap *heap)

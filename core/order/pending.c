@@ -60,8 +60,9 @@ static bool poll_wait(struct gm_heap *heap, struct wait *wait,
 		return true;
 	if (!wait->use.dropped && is_busy(busy, wait->use.stream))
 		return false;
-	if ((!wait->use.event && record(heap, wait)) ||
-	    gm_driver_event_query(&heap->driver, wait->use.event)) {
+	if ((!wait->use.event && record(heap, wait) != GPUMEM_OK) ||
+	    gm_driver_event_query(&heap->driver, wait->use.event) !=
+		    GPUMEM_OK) {
 		if (!wait->use.dropped && busy->count < 8)
 			busy->stream[busy->count++] = wait->use.stream;
 		return false;
@@ -83,7 +84,7 @@ bool gm_view_end(struct gm_heap *heap, void *view)
 {
 	gpumem_status status = gm_view_destroy(heap->driver.device, view);
 
-	return !status || status == GPUMEM_LOST;
+	return status == GPUMEM_OK || status == GPUMEM_LOST;
 }
 
 static void tell_of_view(const struct gm_heap *heap,
@@ -222,7 +223,7 @@ bool gm_pending_wait(struct gm_heap *heap)
 	pthread_mutex_unlock(&heap->mutex);
 	status = gm_driver_event_sync(&heap->driver, event);
 	pthread_mutex_lock(&heap->mutex);
-	return !status && gm_pending_poll(heap);
+	return status == GPUMEM_OK && gm_pending_poll(heap);
 }
 
 gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream)
@@ -238,7 +239,7 @@ gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream)
 			    wait->use.event)
 				continue;
 			status = record(heap, wait);
-			if (status)
+			if (status != GPUMEM_OK)
 				return status;
 			wait->use.dropped = true;
 		}

@@ -98,7 +98,7 @@ gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
 	struct gm_use **link, *use;
 	gpumem_status status = grow(uses);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	link = find(uses, address);
 	if (has(*link, stream))
@@ -116,7 +116,7 @@ gpumem_status gm_uses_of(struct gm_uses *uses, uintptr_t address,
 	struct gm_use **link;
 	gpumem_status status = grow(uses);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	link = find(uses, address);
 	if (!*link && !make_room(uses, link, address, 0))
@@ -155,7 +155,7 @@ static gpumem_status drop(struct gm_heap *heap, struct gm_use *use,
 		if (wait->stream != stream || wait->dropped)
 			continue;
 		status = gm_events_record(heap, stream, &wait->event);
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 		wait->dropped = true;
 	}
@@ -167,10 +167,10 @@ gpumem_status gm_uses_drop(struct gm_heap *heap, gpumem_stream stream)
 	struct gm_uses *uses = &heap->order->uses;
 	gpumem_status status = GPUMEM_OK;
 
-	for (size_t i = 0; i < uses->bucket_count && !status; i++) {
+	for (size_t i = 0; i < uses->bucket_count && status == GPUMEM_OK; i++) {
 		struct gm_use *use = uses->bucket[i];
 
-		for (; use && !status; use = use->next)
+		for (; use && status == GPUMEM_OK; use = use->next)
 			status = drop(heap, use, stream);
 	}
 	return status;
@@ -185,10 +185,10 @@ gpumem_status gm_uses_each_view(struct gm_heap *heap,
 	const struct gm_uses *uses = &heap->order->uses;
 	gpumem_status status = GPUMEM_OK;
 
-	for (size_t i = 0; i < uses->bucket_count && !status; i++) {
+	for (size_t i = 0; i < uses->bucket_count && status == GPUMEM_OK; i++) {
 		struct gm_use *use = uses->bucket[i];
 
-		for (; use && !status; use = use->next)
+		for (; use && status == GPUMEM_OK; use = use->next)
 			if (use->view)
 				status = fn(heap, use, user);
 	}

@@ -69,7 +69,7 @@ static gpumem_status begin(struct gpumem_graph *graph, gpumem_stream stream)
 	arena = arena_of(graph, stream);
 	if (!arena)
 		status = gm_arena_create(heap, stream, graph, &arena);
-	if (!status)
+	if (status == GPUMEM_OK)
 		switch_to(heap, stream, arena, true);
 	return status;
 }
@@ -137,7 +137,7 @@ static gpumem_status release(struct gpumem_graph *graph, gpumem_stream stream)
 		if (arena->graph != graph)
 			continue;
 		status = gm_heap_publish(arena, stream);
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 	}
 	return GPUMEM_OK;
@@ -159,10 +159,10 @@ gpumem_status gm_graph_destroy(struct gpumem_graph *graph, gpumem_stream stream)
 				 "when the graph's work is over");
 	else
 		status = release(graph, stream);
-	if (!status)
+	if (status == GPUMEM_OK)
 		unlink_graph(graph);
 	gm_heap_go(&pool->heap);
-	if (!status)
+	if (status == GPUMEM_OK)
 		free(graph);
 	return status;
 }

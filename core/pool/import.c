@@ -82,13 +82,13 @@ static gpumem_status import_fds(struct import *import, const int *fds,
 	while (done < shared->fd_count) {
 		status = gm_page_import(import->device, fds[done],
 					shared->fd_bytes, &import->pages[done]);
-		if (status)
+		if (status != GPUMEM_OK)
 			goto destroy;
 		done++;
 	}
 	status = gm_driver_map(driver, import->address, import->pages,
 			       shared->fd_count, shared->fd_bytes);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto destroy;
 	return GPUMEM_OK;
 
@@ -110,10 +110,10 @@ static gpumem_status try_fds(const struct import *import, const int *fds)
 	size_t done;
 
 	gm_driver_init(&driver, import->device);
-	for (uint32_t i = 0; i < shared->fd_count && !status; i++) {
+	for (uint32_t i = 0; i < shared->fd_count && status == GPUMEM_OK; i++) {
 		status = gm_page_import(import->device, fds[i],
 					shared->fd_bytes, &page);
-		if (!status)
+		if (status == GPUMEM_OK)
 			status = gm_driver_page_destroy(
 				&driver, shared->fd_bytes, &page, 1, &done);
 	}
@@ -136,10 +136,10 @@ static gpumem_status open_fds(struct import *import, const int *fds)
 	status = gm_driver_va_reserve(&driver, shared->total_bytes,
 				      import->device->info.granularity_bytes,
 				      &import->address);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto free_pages;
 	status = import_fds(import, fds, &driver);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto release;
 	return GPUMEM_OK;
 
@@ -165,7 +165,7 @@ static gpumem_status close_fds(struct import *import, bool *whole_out)
 	status = gm_driver_unmap(&driver, import->address, shared->fd_count,
 				 shared->fd_bytes);
 	*whole_out = status != GPUMEM_OK;
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	gm_first_keep(&first, destroy_pages(&driver, import, shared->fd_count));
 	gm_first_keep(&first, gm_driver_va_release(&driver, import->address,
@@ -209,7 +209,7 @@ static gpumem_status import_new(struct gpumem_device *device,
 	import->shared = *shared;
 	import->count = 1;
 	status = open_import(import, fds);
-	if (status) {
+	if (status != GPUMEM_OK) {
 		free(import);
 		return status;
 	}
@@ -227,17 +227,17 @@ gpumem_status gm_import(struct gpumem_device *device,
 	struct import *import;
 	gpumem_status status = gm_import_check(device, shared, fds, fd_count);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	pthread_mutex_lock(&mutex);
 	import = find_same(device, shared);
 	if (import) {
 		status = try_fds(import, fds);
-		import->count += !status;
+		import->count += status == GPUMEM_OK;
 	} else {
 		status = import_new(device, shared, fds, &import);
 	}
-	if (!status)
+	if (status == GPUMEM_OK)
 		*ptr_out = (void *)pointer_of(import);
 	pthread_mutex_unlock(&mutex);
 	return status;

@@ -120,5 +120,5 @@ gpumem_status gm_import_check(const struct gpumem_device *device,
 {
 	gpumem_status status = check_shared(device, shared);
 
-	return status ? status : check_fds(shared, fds, fd_count);
+	return status != GPUMEM_OK ? status : check_fds(shared, fds, fd_count);
 }

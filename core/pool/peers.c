@@ -49,7 +49,7 @@ static gpumem_status check_peer(struct gpumem_device *device,
 	if (kind != GPUMEM_KIND_DEVICE)
 		return GPUMEM_OK;
 	status = gm_device_peer(device, peer, &can);
-	if (!status && !can)
+	if (status == GPUMEM_OK && !can)
 		status = gm_fail(GPUMEM_UNSUPPORTED,
 				 "%s cannot be opened to %s: there is no way "
 				 "between them; copy what both need",
@@ -82,7 +82,7 @@ gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
 	size_t count = config->peer_count;
 	gpumem_status status = check_kind(pool->device, config->kind);
 
-	if (status || !count)
+	if (status != GPUMEM_OK || !count)
 		return status;
 	if (!config->peers)
 		return gm_fail(GPUMEM_INVALID, "peers is NULL");
@@ -91,11 +91,11 @@ gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
 	if (!pool->peers || !pool->peer_handles)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for %zu peers", count);
-	for (size_t i = 0; i < count && !status; i++) {
+	for (size_t i = 0; i < count && status == GPUMEM_OK; i++) {
 		struct gpumem_device *peer = config->peers[i];
 
 		status = check_peer(pool->device, peer, config->kind);
-		if (!status && is_new(pool, peer))
+		if (status == GPUMEM_OK && is_new(pool, peer))
 			hold(pool, peer);
 	}
 	return status;
@@ -108,7 +108,7 @@ gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool)
 
 	if (heap->vm || heap->driver.kind != GPUMEM_KIND_DEVICE)
 		return GPUMEM_OK;
-	for (size_t i = 0; i < pool->peer_count && !status; i++)
+	for (size_t i = 0; i < pool->peer_count && status == GPUMEM_OK; i++)
 		status = gm_device_peer_enable(pool->device, pool->peers[i]);
 	return status;
 }

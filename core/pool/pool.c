@@ -77,15 +77,15 @@ static gpumem_status create(struct gpumem_device *device,
 	pthread_mutex_init(&pool->pressure_mutex, NULL);
 	pool->device = device;
 	status = gm_pool_set_peers(pool, config);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto free_pool;
 	status = init_heap(pool, config);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto free_pool;
 	status = gm_pool_enable_peers(pool);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_keeper_start(&pool->heap);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto end_heap;
 	snprintf(pool->name, sizeof(pool->name), "%s",
 		 config->name ? config->name : "pool");
@@ -110,7 +110,7 @@ gpumem_status gm_pool_create(struct gpumem_device *device,
 	/* From the first moment on: a close meanwhile is not the last. */
 	gm_device_hold(device, GM_HOLD_POOL);
 	status = create(device, config, pool_out);
-	if (status)
+	if (status != GPUMEM_OK)
 		gm_device_drop(device, GM_HOLD_POOL);
 	return status;
 }
@@ -140,7 +140,7 @@ static gpumem_status refuse_if_captured(struct gpumem_pool *pool)
 
 		if (arena->dropped || (arena->graph && !arena->routed) ||
 		    gm_driver_capture_id(&pool->heap.driver, arena->stream,
-					 &id) ||
+					 &id) != GPUMEM_OK ||
 		    !id)
 			continue;
 		return gm_fail(
@@ -164,7 +164,7 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 	blocks = pool->heap.books.blocks.current;
 	bytes = pool->heap.books.allocated.current;
 	gm_heap_go(&pool->heap);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if ((!blocks && !graphs) || force)
 		return GPUMEM_OK;
@@ -199,9 +199,9 @@ gpumem_status gm_pool_destroy(struct gpumem_pool *pool, bool force)
 	bool is_default, lost;
 	gpumem_status status = refuse_if_used(pool, force);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_pool_end_views(pool, &first);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	pthread_mutex_lock(&device->mutex);
 	is_default = device->default_pool == pool;
@@ -225,7 +225,7 @@ gpumem_status gm_pool_default(struct gpumem_device *device,
 	pthread_mutex_unlock(&device->mutex);
 	if (!winner) {
 		status = create(device, &config, &pool);
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 		pthread_mutex_lock(&device->mutex);
 		winner = device->default_pool;
@@ -261,7 +261,7 @@ gpumem_status gm_pool_device_close(struct gpumem_device *device)
 	pthread_mutex_unlock(&device->mutex);
 	if (default_pool) {
 		status = gm_pool_destroy(default_pool, false);
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 	}
 	(void)gm_device_release(device);

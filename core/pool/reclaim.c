@@ -35,19 +35,20 @@ gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 	gm_locals_flush(heap);
 	arena = gm_arena_find(heap, stream);
 	status = gm_driver_capture_id(&heap->driver, stream, &capture);
-	if (!status && capture)
+	if (status == GPUMEM_OK && capture)
 		status = gm_fail(GPUMEM_CAPTURING,
 				 "a stream that is being captured cannot go");
-	if (!status && arena && arena->graph)
+	if (status == GPUMEM_OK && arena && arena->graph)
 		status = gm_fail(GPUMEM_BUSY,
 				 "blocks of that stream go to a graph");
-	if (!status && gm_device_has(pool->device, GPUMEM_CAP_STREAMS))
+	if (status == GPUMEM_OK &&
+	    gm_device_has(pool->device, GPUMEM_CAP_STREAMS))
 		status = gm_pending_drop(heap, stream);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_uses_drop(heap, stream);
-	if (!status && arena)
+	if (status == GPUMEM_OK && arena)
 		status = gm_heap_drop(arena);
-	if (!status && arena)
+	if (status == GPUMEM_OK && arena)
 		gm_locals_drop(heap, arena);
 	gm_heap_go(&pool->heap);
 	return status;
@@ -60,8 +61,8 @@ gpumem_status gm_pool_drop_everywhere(struct gpumem_device *device,
 	gpumem_status status = GPUMEM_OK;
 
 	pthread_mutex_lock(&device->mutex);
-	for (link = device->pools.next; link != &device->pools && !status;
-	     link = link->next)
+	for (link = device->pools.next;
+	     link != &device->pools && status == GPUMEM_OK; link = link->next)
 		status = gm_pool_drop_stream(gm_pool_of_link(link), stream);
 	pthread_mutex_unlock(&device->mutex);
 	return status;
@@ -74,9 +75,9 @@ gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 	gpumem_status status = gm_limits_judge(heap, soft_bytes, limit_bytes);
 	uint64_t released, reserved;
 
-	if (!status && limit_bytes)
+	if (status == GPUMEM_OK && limit_bytes)
 		status = gm_heap_trim(heap, limit_bytes, &released);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	pthread_mutex_lock(&heap->mutex);
 	reserved = heap->books.reserved.current;

@@ -192,7 +192,7 @@ static bool ask(struct gpumem_pool *pool, struct text *text,
 			  memory->total_bytes);
 		return false;
 	}
-	known = !gm_driver_memory_info(&pool->heap.driver, memory);
+	known = gm_driver_memory_info(&pool->heap.driver, memory) == GPUMEM_OK;
 	if (known)
 		gm_pool_complete_memory(pool->device, memory);
 	say_device(text, memory, known);

@@ -106,7 +106,7 @@ static gpumem_status export_fds(const struct gm_heap *heap,
 	while (done < count) {
 		status = gm_page_export(heap->driver.device, page[done].handle,
 					heap->page_bytes, &fds[done]);
-		if (status)
+		if (status != GPUMEM_OK)
 			goto close_fds;
 		done++;
 	}
@@ -188,11 +188,11 @@ gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
 	struct gm_block block;
 	gpumem_status status = gm_pool_explain(ptr, gm_block_lock(ptr, &block));
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	status = export_locked(&block, &shared, fds_out, fd_room);
 	pthread_mutex_unlock(&block.heap->mutex);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	shared.check = gm_share_check(&shared);
 	gm_struct_copy(shared_out, &shared);

@@ -36,12 +36,12 @@ gpumem_status gm_pool_object(const void *ptr, void **object_out,
 	void *object = NULL;
 	gpumem_status status = gm_pool_query(ptr, &block);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = check_objects(&block.pool->heap);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_object_of(block.pool->device, (uintptr_t)ptr,
 				      &object, &offset);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	*object_out = object;
 	*offset_out = offset;
@@ -70,14 +70,14 @@ static gpumem_status view_locked(struct gm_block *block, void **view_out)
 	struct gm_use *use;
 	gpumem_status status = check_objects(heap);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_uses_of(&heap->order->uses, address, &use);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	if (!use->view)
 		status = gm_view_create(heap->driver.device, address,
 					requested_bytes(block), &use->view);
-	if (status) {
+	if (status != GPUMEM_OK) {
 		drop_entry(heap, use);
 		return status;
 	}
@@ -91,7 +91,7 @@ gpumem_status gm_pool_view(const void *ptr, void **view_out)
 	struct gm_block block;
 	gpumem_status status = gm_pool_explain(ptr, gm_block_lock(ptr, &block));
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	status = view_locked(&block, view_out);
 	pthread_mutex_unlock(&block.heap->mutex);
@@ -122,10 +122,10 @@ gpumem_status gm_pool_end_views(struct gpumem_pool *pool,
 		while (gm_pending_wait(heap))
 			;
 	status = gm_pending_end_views(heap, first);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_uses_each_view(heap, end_view, first);
 	pthread_mutex_unlock(&heap->mutex);
-	if (status)
+	if (status != GPUMEM_OK)
 		return gm_fail(status,
 			       "the program holds views of blocks of pool "
 			       "\"%s\" on %s: release them first",

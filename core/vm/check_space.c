@@ -19,7 +19,7 @@ static gpumem_status check_holes(const struct gm_heap *heap,
 	gpumem_status status = gm_check_ring(&heap->nodes, space->holes,
 					     GM_EXTENT_HOLE, &count);
 
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	EXPECT(count == tally->hole_count, "%zu of %llu holes are listed",
 	       count, (ull)tally->hole_count);
@@ -91,11 +91,11 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 	uint64_t mapped = 0, handles = 0;
 	gpumem_status status = check_holes(heap, tally);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = check_spare(space);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = check_handles(heap, &mapped, &handles);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	handles += space->spare_count;
 	mapped *= heap->page_bytes;

@@ -81,9 +81,9 @@ static gpumem_status detach(struct gm_heap *heap, size_t want,
 	if (!extent)
 		return GPUMEM_OK;
 	status = gm_nodes_reserve(&heap->nodes, 2);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_spare_room(heap, step->run.count * step->run.pages);
-	if (status) {
+	if (status != GPUMEM_OK) {
 		step->run.count = 0;
 		return status;
 	}
@@ -131,7 +131,8 @@ size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
 		size_t bytes = handles[i].pages * heap->page_bytes, done = 0;
 
 		if (gm_driver_page_destroy(&heap->driver, bytes,
-					   &handles[i].page, 1, &done))
+					   &handles[i].page, 1,
+					   &done) != GPUMEM_OK)
 			gm_spare_give(heap, &handles[i], 1);
 		else
 			gm_budget_unreserve(heap, bytes, 1);
@@ -155,13 +156,13 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 	if (step->extent)
 		status = gm_driver_unmap(&heap->driver, run->start, run->count,
 					 bytes);
-	if (!status)
+	if (status == GPUMEM_OK)
 		kept = destroy(heap, bytes, step->pages, run->count, first);
 	gm_first_keep(first, status);
 	pthread_mutex_lock(&heap->mutex);
 	heap->space->leaving_bytes -= gm_run_bytes(heap, run);
 	heap->space->leaves++;
-	if (status) {
+	if (status != GPUMEM_OK) {
 		(void)gm_arena_insert(step->extent->arena, step->extent);
 		return 0;
 	}

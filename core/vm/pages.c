@@ -152,7 +152,7 @@ static gpumem_status map_size(struct gm_heap *heap,
 		return GPUMEM_OK;
 	status = gm_driver_map(&heap->driver, run->start, filling->page,
 			       run->count, run->pages * heap->page_bytes);
-	if (!status)
+	if (status == GPUMEM_OK)
 		gm_handles_enter(heap, run, filling->page);
 	return status;
 }
@@ -169,11 +169,11 @@ static gpumem_status map(struct gm_heap *heap, const struct filling *filling,
 	for (size_t i = 0; i < filling->count; i++)
 		if (filling->handle[i].pages > pages)
 			pages = filling->handle[i].pages;
-	for (; pages && !status; pages /= 2) {
+	for (; pages && status == GPUMEM_OK; pages /= 2) {
 		struct gm_run run = {.start = at, .pages = pages};
 
 		status = map_size(heap, filling, &run);
-		if (!status)
+		if (status == GPUMEM_OK)
 			at += gm_run_bytes(heap, &run);
 		else
 			spare_up_to(heap, filling, pages);
@@ -198,7 +198,7 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 						 &filling->count);
 
 	heap->nodes.promised--;
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = map(heap, filling, extent->address, &mapped);
 	if (mapped < extent->bytes) {
 		struct gm_extent *rest = extent;
@@ -218,10 +218,10 @@ static gpumem_status reserve(struct gm_heap *heap, const struct plan *plan)
 {
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 3);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_map_ensure(plan->start,
 				       plan->count * heap->page_bytes);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_spare_room(heap,
 				       plan->count + gm_spare_stock(heap) + 1);
 	return status;
@@ -237,12 +237,12 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 
 	if (!choose(heap, arena, bytes, alignment, &plan)) {
 		status = gm_range_extend(heap, bytes, alignment);
-		if (status)
+		if (status != GPUMEM_OK)
 			return status;
 		(void)choose(heap, arena, bytes, alignment, &plan);
 	}
 	status = reserve(heap, &plan);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	filling.handle = malloc(
 		plan.count * (sizeof(*filling.handle) + sizeof(*filling.page)));

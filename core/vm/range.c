@@ -89,9 +89,10 @@ static gpumem_status reserve(struct gm_heap *heap, uint64_t least,
 		alignment = least_of(alignment, GM_SPAN_ALIGNMENT);
 		status = gm_driver_va_reserve(&heap->driver, *bytes, alignment,
 					      address_out);
-		if (!status)
+		if (status == GPUMEM_OK)
 			atomic_fetch_add(&all_bytes, *bytes);
-		if (!status || status == GPUMEM_LOST || *bytes <= least)
+		if (status == GPUMEM_OK || status == GPUMEM_LOST ||
+		    *bytes <= least)
 			return status;
 	}
 }
@@ -101,7 +102,7 @@ gpumem_status gm_range_release(struct gm_heap *heap, const struct gm_span *span)
 	gpumem_status status =
 		gm_driver_va_release(&heap->driver, span->address, span->bytes);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		atomic_fetch_sub(&all_bytes, span->bytes);
 	return status;
 }
@@ -158,13 +159,13 @@ static gpumem_status create_span(struct gm_heap *heap, uint64_t bytes,
 	gpumem_status status;
 	uint64_t address;
 
-	if (!span || gm_nodes_reserve(&heap->nodes, 1)) {
+	if (!span || gm_nodes_reserve(&heap->nodes, 1) != GPUMEM_OK) {
 		status = gm_fail(GPUMEM_NO_HOST_MEMORY,
 				 "no host memory for a span of addresses");
 		goto free_span;
 	}
 	status = explain(heap, reserve(heap, least, &bytes, &address), least);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto free_span;
 	*span = (struct gm_span){.address = (uintptr_t)address,
 				 .bytes = bytes,

@@ -77,15 +77,15 @@ static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 			       "the device gives at most %llu bytes at a time",
 			       (unsigned long long)heap->max_alloc_bytes);
 	status = gm_limit_check(heap, good);
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_driver_alloc(&heap->driver, good, &address);
-	if (status && good > least && status != GPUMEM_LOST) {
+	if (status != GPUMEM_OK && good > least && status != GPUMEM_LOST) {
 		good = least;
 		status = gm_limit_check(heap, good);
-		if (!status)
+		if (status == GPUMEM_OK)
 			status = gm_driver_alloc(&heap->driver, good, &address);
 	}
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	span->address = (uintptr_t)address;
 	span->bytes = good;
@@ -150,7 +150,7 @@ gpumem_status gm_segment_leave(struct gm_heap *heap,
 	space->leaving_bytes -= span->bytes;
 	space->leaves++;
 	heap->nodes.promised--;
-	if (status) {
+	if (status != GPUMEM_OK) {
 		(void)add(heap, heap->order->arenas, span);
 		return status;
 	}
@@ -170,7 +170,8 @@ static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
 	for (; span && heap->books.reserved.current > keep_bytes; span = next) {
 		next = span->next;
 		if (!is_unused(span) ||
-		    gm_driver_free(&heap->driver, span->address, span->bytes))
+		    gm_driver_free(&heap->driver, span->address, span->bytes) !=
+			    GPUMEM_OK)
 			continue;
 		unlink_span(heap, span);
 		gm_budget_unreserve(heap, span->bytes, 1);
@@ -194,17 +195,17 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 		make_room(heap, target > good ? target - good : 0);
 	}
 	status = gm_nodes_reserve(&heap->nodes, 1);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	span = calloc(1, sizeof(*span));
 	if (!span)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a segment's books");
 	status = take(heap, good, least, span);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto free_span;
 	status = gm_map_ensure(span->address, span->bytes);
-	if (status)
+	if (status != GPUMEM_OK)
 		goto free_memory;
 	gm_budget_reserve(heap, span->bytes, 1);
 	*extent_out = add(heap, arena, span);

@@ -61,7 +61,7 @@ static bool release_run(struct gm_heap *heap, const struct gm_run *run,
 				run->pages * heap->page_bytes);
 
 	gm_first_keep(first, status);
-	if (status)
+	if (status != GPUMEM_OK)
 		return false;
 	for (size_t i = 0; i < run->count; i++)
 		release_handle(heap, page[i * run->pages].handle, run->pages,
@@ -178,7 +178,7 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 			 : gm_segment_grow(heap, arena, bytes, alignment,
 					   &extent);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		*extent_out = extent;
 	return status;
 }
@@ -201,7 +201,7 @@ gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
 		gm_first_keep(&first, status);
 		gone += bytes;
 		leave.skip += status != GPUMEM_OK;
-		if (!status && !bytes)
+		if (status == GPUMEM_OK && !bytes)
 			break;
 	}
 	return gm_first_end(&first);

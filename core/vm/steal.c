@@ -59,10 +59,10 @@ static gpumem_status punch(struct gm_heap *heap, struct gm_extent *extent,
 	const struct gm_page *page = gm_page_at(&heap->spans, run->start);
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
 
-	if (!status)
+	if (status == GPUMEM_OK)
 		status = gm_driver_unmap(&heap->driver, run->start, run->count,
 					 run->pages * heap->page_bytes);
-	if (status)
+	if (status != GPUMEM_OK)
 		return status;
 	for (size_t i = 0; i < run->count; i++) {
 		const struct gm_handle handle = {
@@ -90,7 +90,7 @@ static bool take(struct gm_heap *heap, struct gm_extent *extent,
 	run = gm_handles_settled(heap, extent, wish);
 	if (!run.count)
 		return true;
-	if (punch(heap, extent, &run, theft))
+	if (punch(heap, extent, &run, theft) != GPUMEM_OK)
 		return false;
 	pages = run.count * run.pages;
 	wish->pages -= pages < wish->pages ? pages : wish->pages;

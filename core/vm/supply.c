@@ -97,12 +97,12 @@ static gpumem_status create(struct gm_heap *heap, struct supply *supply)
 			count = CREATE_COUNT;
 		if (count)
 			status = create_some(heap, supply, count, pages);
-		if (status && status != GPUMEM_NO_MEMORY)
+		if (status != GPUMEM_OK && status != GPUMEM_NO_MEMORY)
 			return status;
-		if (!count || status)
+		if (!count || status != GPUMEM_OK)
 			pages /= 2;
 	}
-	if (supply->missing && !status)
+	if (supply->missing && status == GPUMEM_OK)
 		status = gm_limit_check(heap, heap->page_bytes);
 	return status;
 }
