@@ -60,6 +60,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/examples/pyopencl_pool.py \
 	docs/performance.md \
 	docs/plots/live.svg \
+	docs/plots/memory.svg \
 	docs/plots/size.svg \
 	docs/plots/threads.svg
 tracesdir = $(pkgdatadir)/traces
@@ -73,12 +74,23 @@ dist_traces_DATA = \
 	tests/traces/prefetch_streams.trace.gz \
 	tests/traces/resnet_multires.trace.gz
 
-# The figures of docs/performance.md: make plots MACHINE='16 cores of a ...'.
-# Needs python3 with matplotlib, and a machine that does nothing else.
+# The figure of README.md and those of docs/performance.md: make plots
+# MACHINE='16 cores of a ...'. Needs python3 with matplotlib, and a machine that
+# does nothing else; `make plot-memory` draws README's alone and needs any.
 PYTHON3 = python3
 MACHINE = an unnamed machine
 PLOT_BENCH = --seconds=1 pair threads growth
-plots: tools/gpumem-bench$(EXEEXT)
+PLOT_REPLAY = --json --device=host --sample=1
+PLOT_TRACE = tests/traces/gpt2_varlen.trace.gz
+plot-memory: tools/gpumem-replay$(EXEEXT)
+	GPUMEM_CONF= tools/gpumem-replay $(PLOT_REPLAY) $(srcdir)/$(PLOT_TRACE) \
+		>memory.json
+	$(PYTHON3) -B $(srcdir)/docs/plots/memory.py \
+		--out=$(srcdir)/docs/plots \
+		--command='gpumem-replay $(PLOT_REPLAY) $(PLOT_TRACE)' \
+		--machine='$(MACHINE)' --date=`date +%F` \
+		$(srcdir)/docs/plots/native.json memory.json
+plots: plot-memory tools/gpumem-bench$(EXEEXT)
 	tools/gpumem-bench --json $(PLOT_BENCH) >plots.json
 	$(PYTHON3) $(srcdir)/docs/plots/plot.py --out=$(srcdir)/docs/plots \
 		--command='gpumem-bench $(PLOT_BENCH)' \

@@ -108,12 +108,13 @@ AM_TESTS_ENVIRONMENT = \
 		TSAN_OPTIONS='suppressions="$(abs_top_srcdir)/tests/tsan.supp"':halt_on_error=1:handle_segv=0 \
 		UBSAN_OPTIONS=print_stacktrace=1;
 
-.PHONY: attack fuzz plots soak
+.PHONY: attack fuzz plot-memory plots soak
 AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror
-CLEANFILES += $(cmake_DATA) $(novm_tests) $(objects_tests) plots.json
+CLEANFILES += $(cmake_DATA) $(novm_tests) $(objects_tests) memory.json plots.json
 EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	cmake/gpumem-config.cmake.in cmake/gpumem-config-version.cmake.in \
-	core/gpumem.map docs/man/link docs/plots/plot.py \
+	core/gpumem.map docs/man/link docs/plots/memory.py \
+	docs/plots/native.json docs/plots/plot.py \
 	quickstart \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
 	tests/device/bad.c \
@@ -125,6 +126,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/lock.c \
 	tests/device/meanwhile.h \
 	tests/device/must.h \
+	tests/device/native.py \
 	tests/device/peers.cpp \
 	tests/device/run.sh \
 	tests/device/share.c \

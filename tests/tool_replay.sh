@@ -244,6 +244,49 @@ exits 0 "without loading" "$replay" --no-load --json "$scratch/long"
 json_is "d['events'], d['peak_requested_bytes'], d['final_requested_bytes']" \
 	"$want" "all counts are exact"
 
+# ---- the course of memory ----------------------------------------------------
+
+at=$(awk '
+	$1 == "a" { b[$2] = $3; n += $3 }
+	$1 == "f" { n -= b[$2] }
+	NR % 7 == 0 && NR < 15 { printf "(%d, %d), ", NR, n }' "$scratch/long")
+for way in --check=3 --no-load --policy=direct; do
+	exits 0 "samples, $way" "$replay" "$way" --passes=2 --sample=7 --json \
+		"$scratch/long"
+	json_is "[(s['events'], s['requested_bytes']) for s in d['samples'][:2]]" \
+		"[${at%, }]" "hold what the trace says"
+	json_is "[len([s for s in d['samples'] if s['pass'] == p]) - d['events'] // 7
+		for p in (1, 2)], all(s['requested_bytes'] <= s['allocated_bytes']
+		<= s['reserved_bytes'] <= d['peak_reserved_bytes']
+		for s in d['samples'])" "([0, 0], True)" "of each pass, in bounds"
+done
+if python3 -c 'import matplotlib' 2>/dev/null; then
+	exits 0 "samples to draw" "$replay" --sample=7 --json "$scratch/long"
+	cp "$scratch/out" "$scratch/samples"
+	echo '{"trace": "long", "allocator": "another <pool>", "device": "X",
+		"date": "Then", "samples": [[7, 5000000], [14, 9000000]]}' \
+		>"$scratch/native"
+	draw="python3 -B $top_srcdir/docs/plots/memory.py --out=$scratch"
+	exits 0 "are drawn" $draw --command=command --machine=Machine \
+		--date=Today "$scratch/native" "$scratch/samples"
+	for text in 'on host:0; Machine; Today' 'another &lt;pool&gt; on X; Then' \
+		'gpumem, reserved' 'device memory, GiB'; do
+		check "the figure says: $text" sh -c \
+			'tr "\n" " " <"$1" | grep -q "$2"' sh \
+			"$scratch/memory.svg" "$text"
+	done
+	sed 's/long/short/' "$scratch/native" >"$scratch/other"
+	exits 2 "not beside another program's" $draw --command=command \
+		--machine=Machine --date=Today "$scratch/other" \
+		"$scratch/samples"
+else
+	skip "python3 has no matplotlib" "the figure of memory"
+fi
+exits 0 "no samples" "$replay" --json "$scratch/small"
+json_is "'samples' in d" False "unless asked for"
+exits 2 "samples as text" "$replay" --sample=7 "$scratch/small"
+check "says why" grep -q -e '--sample needs --json' "$scratch/err"
+
 # ---- out of memory, and a driver that fails --------------------------------
 
 exits 1 "a limit below one page" "$replay" --limit=1MiB "$scratch/small"
@@ -381,7 +424,7 @@ exits 1 "a directory" "$replay" "$scratch"
 exits 2 "no trace" "$replay"
 exits 2 "two traces" "$replay" "$scratch/small" "$scratch/small"
 exits 2 "a policy that is none" "$replay" --policy=nonsense "$scratch/small"
-for option in --passes=0 --passes=x --passes=-1 --check=0 --limit=12XiB \
+for option in --passes=0 --passes=x --passes=-1 --check=0 --sample=0 --limit=12XiB \
 	--limit=1.2.3MiB --limit= --limit=0% --limit=101%; do
 	exits 2 "$option" "$replay" "$option" "$scratch/small"
 done

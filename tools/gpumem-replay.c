@@ -18,6 +18,7 @@ enum {
 	KEY_MODEL,
 	KEY_NO_LOAD,
 	KEY_PASSES,
+	KEY_SAMPLE,
 	KEY_SCALE
 };
 
@@ -30,6 +31,8 @@ static const struct argp_option options[] = {
 	 "Reserve at most this, such as 24GiB or 80%", 0},
 	{"check", KEY_CHECK, "N", 0,
 	 "Check the whole pool after every N events", 0},
+	{"sample", KEY_SAMPLE, "N", 0,
+	 "Add the memory after every N events to the JSON", 0},
 	{"scale", KEY_SCALE, "1/N", 0,
 	 "Replay blocks of an Nth of their size, for a small device", 0},
 	{"model", KEY_MODEL, "NAME", 0,
@@ -93,6 +96,10 @@ static bool parse_number(int key, const char *arg, struct replay_config *config)
 		config->check_every =
 			usage_count("--check", arg, 1, UINT64_MAX);
 		return true;
+	case KEY_SAMPLE:
+		config->sample_every =
+			usage_count("--sample", arg, 1, UINT64_MAX);
+		return true;
 	case KEY_LIMIT:
 		parse_limit(arg);
 		return true;
@@ -132,6 +139,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!config->trace)
 			usage_fail("expected a trace");
+		if (config->sample_every && !config->json)
+			usage_fail("--sample needs --json");
 		return 0;
 	default:
 		return parse_number(key, arg, config) ? 0 : ARGP_ERR_UNKNOWN;
@@ -194,6 +203,7 @@ static int replay_main(const struct replay_config *config)
 				  : replay_print_text(replay);
 	code = tool_close(replay->device, ok ? TOOL_OK : TOOL_FAILED);
 	free(replay->passes);
+	free(replay->samples);
 free_replay:
 	free(replay);
 	return code;

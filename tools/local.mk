@@ -121,7 +121,8 @@ tools_gpumem_replay_SOURCES = \
 	tools/replay/replay.h \
 	tools/replay/report.c \
 	tools/replay/report_model.c \
-	tools/replay/report_pool.c
+	tools/replay/report_pool.c \
+	tools/replay/sample.c
 
 # Completion in a shell. bash finds it by the name of the tool.
 if TOOLS

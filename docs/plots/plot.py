@@ -73,6 +73,26 @@ def lines_of(rows, axis):
     return lines
 
 
+def bare(panel):
+    """Grey ticks and grid, no frame, no background."""
+    panel.tick_params(colors=GREY, labelsize=8)
+    panel.grid(True, color=GREY, alpha=0.25, linewidth=0.6)
+    panel.patch.set_alpha(0)
+    for spine in panel.spines.values():
+        spine.set_visible(False)
+
+
+def settle():
+    """Text stays text, and the same figures make the same file."""
+    matplotlib.rcParams.update(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "gpumem",
+            "font.family": "sans-serif",
+        }
+    )
+
+
 def draw_panel(panel, rows, axis, base, axis_text):
     for name, points in lines_of(rows, axis).items():
         style = {"linewidth": 1.4, "markersize": 4, **STYLE.get(name, {})}
@@ -86,11 +106,7 @@ def draw_panel(panel, rows, axis, base, axis_text):
     panel.yaxis.set_major_formatter(ticker.FuncFormatter(ns_text))
     panel.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
     panel.minorticks_off()
-    panel.tick_params(colors=GREY, labelsize=8)
-    panel.grid(True, color=GREY, alpha=0.25, linewidth=0.6)
-    panel.patch.set_alpha(0)
-    for spine in panel.spines.values():
-        spine.set_visible(False)
+    bare(panel)
 
 
 def save(figure, folder, name):
@@ -170,14 +186,7 @@ def main():
     )
     if data["missing_peers"]:
         caption += f" Not measured: {data['missing_peers']}."
-    # Text stays text, and the same figures make the same file.
-    matplotlib.rcParams.update(
-        {
-            "svg.fonttype": "none",
-            "svg.hashsalt": "gpumem",
-            "font.family": "sans-serif",
-        }
-    )
+    settle()
     for name, bench, axis, look in FIGURES:
         figure = draw(data["results"], bench, axis, look, caption)
         if figure:

@@ -53,7 +53,7 @@ _gpumem_options()
 	gpumem-probe) echo "--backend= --device= --json --list --options --test" ;;
 	gpumem-replay)
 		echo "--check= --device= --json --limit= --model= --no-load" \
-			"--passes= --policy= --scale="
+			"--passes= --policy= --sample= --scale="
 		;;
 	gpumem-bench)
 		echo "--device= --iterations= --json --rounds= --seconds=" \

@@ -77,12 +77,26 @@ bool replay_reserve(struct replay *replay, uint64_t slots, uint32_t streams)
 /* How many events may be run before something else is to be done. */
 static uint64_t stretch(const struct replay *replay, uint64_t left)
 {
-	uint64_t every = replay->config->check_every;
+	const uint64_t every[] = {replay->config->check_every,
+				  replay->config->sample_every};
 	uint64_t most = replay->progress.on ? REPLAY_STRETCH : UINT64_MAX;
 
-	if (every && every - replay->run_done % every < most)
-		most = every - replay->run_done % every;
+	for (int i = 0; i < 2; i++)
+		if (every[i] && every[i] - replay->run_done % every[i] < most)
+			most = every[i] - replay->run_done % every[i];
 	return left < most ? left : most;
+}
+
+/* What is due after the events so far. */
+static bool look(struct replay *replay)
+{
+	const struct replay_config *config = replay->config;
+	uint64_t check = config->check_every, sample = config->sample_every;
+
+	if (check && replay->run_done % check == 0 &&
+	    !config->policy->check(replay))
+		return false;
+	return !sample || replay->run_done % sample || replay_sample(replay);
 }
 
 static bool fail_event(struct replay *replay, uint32_t line,
@@ -120,7 +134,6 @@ bool replay_events(struct replay *replay, const struct trace_event *events,
 {
 	const struct replay_config *config = replay->config;
 	const struct replay_policy *policy = config->policy;
-	uint64_t every = config->check_every;
 	uint64_t at = 0, done, start;
 
 	while (at < count) {
@@ -137,8 +150,7 @@ bool replay_events(struct replay *replay, const struct trace_event *events,
 					  &events[at + done], status);
 		at += part;
 		replay->run_done += part;
-		if (every && replay->run_done % every == 0 &&
-		    !policy->check(replay))
+		if (!look(replay))
 			return false;
 		if (replay->trace.count)
 			progress_show(&replay->progress,

@@ -28,6 +28,7 @@ struct replay_config {
 	uint64_t passes;
 	uint64_t divisor;     /* of the size of every block */
 	uint64_t check_every; /* events between two checks; 0: never */
+	uint64_t sample_every; /* the same of two samples */
 	bool load;	      /* the whole trace before the first event */
 	bool json;
 };
@@ -36,6 +37,12 @@ struct replay_pass {
 	uint64_t ns;
 	uint64_t driver_calls;
 	double model_ns;
+};
+
+/* The memory after so many events of a pass. */
+struct replay_sample {
+	uint64_t pass, events; /* passes before this one */
+	uint64_t requested_bytes, allocated_bytes, reserved_bytes;
 };
 
 /* What a policy knows of itself at one moment. */
@@ -72,6 +79,8 @@ struct replay {
 	uint64_t passes_done;
 	struct progress progress;
 	struct replay_pass *passes;
+	struct replay_sample *samples;
+	uint64_t sample_count, sample_room;
 	struct replay_usage end;   /* after the last event */
 	uint64_t trimmed_reserved; /* after the trim that follows it */
 
@@ -129,6 +138,10 @@ bool replay_print_json(const struct replay *replay);
 
 /* What the pool and the driver did. */
 bool replay_pool_text(const struct replay *replay);
+
+/* Adds a sample of the memory in use; all of them. */
+bool replay_sample(struct replay *replay);
+json_t *replay_sample_json(const struct replay *replay, bool *ok);
 
 /* The parts of it that the model has. */
 bool replay_model_text(const struct replay *replay);

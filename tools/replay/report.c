@@ -238,6 +238,8 @@ bool replay_print_json(const struct replay *replay)
 	json_put(root, "pass", passes_json(replay, &ok), &ok);
 	if (replay->end.stats.size)
 		put_pool(replay, root, &ok);
+	if (replay->config->sample_every)
+		json_put(root, "samples", replay_sample_json(replay, &ok), &ok);
 	if (replay->config->model)
 		json_put(root, "model", replay_model_json(replay, &ok), &ok);
 	return json_print(root, ok);
