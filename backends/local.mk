@@ -62,7 +62,15 @@ endif
 if OPENCL
 pluginexec_LTLIBRARIES += backends/opencl.la
 endif
-backends_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+
+# What is one source for cuda and hip, compiled for each with its own plugin.h.
+gpu_sources = \
+	backends/common/gpu/gpu.h \
+	backends/common/gpu/kind.c \
+	backends/common/gpu/stream.c
+
+backends_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) \
+	-I$(top_srcdir)/backends/cuda
 backends_cuda_la_CFLAGS = $(FLOOR_CFLAGS)
 backends_cuda_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 backends_cuda_la_SOURCES = \
@@ -73,19 +81,20 @@ backends_cuda_la_SOURCES = \
 	backends/cuda/cuda_driver.c \
 	backends/cuda/cuda_error.c \
 	backends/cuda/cuda_event.c \
-	backends/cuda/cuda_kind.c \
 	backends/cuda/cuda_memory.c \
 	backends/cuda/cuda_nvml.c \
 	backends/cuda/cuda_nvml.h \
 	backends/cuda/cuda_peer.c \
 	backends/cuda/cuda_plugin.c \
-	backends/cuda/cuda_plugin.h \
 	backends/cuda/cuda_share.c \
-	backends/cuda/cuda_stream.c \
 	backends/cuda/cuda_symbols.h \
-	backends/cuda/cuda_virtual.c
+	backends/cuda/cuda_virtual.c \
+	backends/cuda/names.h \
+	backends/cuda/plugin.h \
+	$(gpu_sources)
 
-backends_hip_la_CPPFLAGS = $(AM_CPPFLAGS) $(HIP_CPPFLAGS)
+backends_hip_la_CPPFLAGS = $(AM_CPPFLAGS) $(HIP_CPPFLAGS) \
+	-I$(top_srcdir)/backends/hip
 backends_hip_la_CFLAGS = $(FLOOR_CFLAGS)
 backends_hip_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 backends_hip_la_SOURCES = \
@@ -96,26 +105,26 @@ backends_hip_la_SOURCES = \
 	backends/hip/hip_error.c \
 	backends/hip/hip_event.c \
 	backends/hip/hip_handle.c \
-	backends/hip/hip_kind.c \
 	backends/hip/hip_level.c \
 	backends/hip/hip_memory.c \
 	backends/hip/hip_peer.c \
 	backends/hip/hip_piece.c \
 	backends/hip/hip_piece.h \
 	backends/hip/hip_plugin.c \
-	backends/hip/hip_plugin.h \
 	backends/hip/hip_process.c \
 	backends/hip/hip_range.c \
 	backends/hip/hip_runtime.c \
 	backends/hip/hip_segment.c \
 	backends/hip/hip_segment.h \
 	backends/hip/hip_share.c \
-	backends/hip/hip_stream.c \
 	backends/hip/hip_symbols.h \
 	backends/hip/hip_sysfs.c \
 	backends/hip/hip_thread.c \
 	backends/hip/hip_trial.c \
-	backends/hip/hip_virtual.c
+	backends/hip/hip_virtual.c \
+	backends/hip/names.h \
+	backends/hip/plugin.h \
+	$(gpu_sources)
 
 backends_opencl_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 backends_opencl_la_CFLAGS = $(FLOOR_CFLAGS)

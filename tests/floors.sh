@@ -28,9 +28,9 @@ below()
 
 # allowed FILE NAME FLOOR...: may FILE include "NAME"? Yes if it lies beside
 # FILE, anywhere in the same tower of tools or tests, or on one of the floors.
-# A backend may use what is common to them, and no other backend. Tools name
-# each other's files from tools/ on, and a fuzz target those that it
-# tries.
+# A backend may use what is common to them, and no other backend; what is common
+# to cuda and hip is compiled with the headers of either. Tools name each
+# other's files from tools/ on, and a fuzz target those that it tries.
 allowed()
 {
 	target=$(realpath -m --relative-to=. "$(dirname "$1")/$2")
@@ -41,6 +41,9 @@ allowed()
 		backends/*:backends/common/*) return 0 ;;
 		esac
 	fi
+	case $1:$2 in
+	backends/common/gpu/*:plugin.h | backends/common/gpu/*:names.h) return 0 ;;
+	esac
 	case $1 in
 	tools/* | tests/fuzz/*) [ ! -f "tools/$2" ] || return 0 ;;
 	esac

@@ -9,13 +9,13 @@
  * cuCtxSetCurrent(), SetFlags and Reset are never called: the context is shared
  * with everything else in the process that uses the device.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 gpumem_status gm_cuda_relax(struct cuda_visit *visit)
 {
 	*visit = (struct cuda_visit){.mode = CU_STREAM_CAPTURE_MODE_RELAXED};
 	return gm_cuda_check(
-		gm_cuda.cuThreadExchangeStreamCaptureMode(&visit->mode),
+		gm_cuda.ThreadExchangeStreamCaptureMode(&visit->mode),
 		"cuThreadExchangeStreamCaptureMode");
 }
 
@@ -28,13 +28,13 @@ void gm_cuda_leave(const struct cuda_visit *visit)
 	int i;
 
 	for (i = 0; i < visit->pushed; i++)
-		(void)gm_cuda.cuCtxPopCurrent_v2(&context);
-	(void)gm_cuda.cuThreadExchangeStreamCaptureMode(&mode);
+		(void)gm_cuda.CtxPopCurrent(&context);
+	(void)gm_cuda.ThreadExchangeStreamCaptureMode(&mode);
 }
 
 static CUresult push(struct cuda_visit *visit, CUcontext context)
 {
-	CUresult result = gm_cuda.cuCtxPushCurrent_v2(context);
+	CUresult result = gm_cuda.CtxPushCurrent(context);
 
 	if (result == CUDA_SUCCESS) {
 		visit->pushed++;
@@ -88,7 +88,7 @@ gpumem_status gm_cuda_capture(CUstream stream, uint64_t *id_out)
 {
 	CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
 	cuuint64_t id = 0;
-	CUresult result = gm_cuda.cuStreamGetCaptureInfo(stream, &capture, &id);
+	CUresult result = gm_cuda.StreamGetCaptureInfo(stream, &capture, &id);
 
 	if (gm_cuda_gone(result) && !has_no_context(stream))
 		return no_stream(stream, result);
@@ -139,7 +139,7 @@ static gpumem_status enter_other(struct cuda_visit *visit,
 				    "the stream's context was destroyed");
 	if (result != CUDA_SUCCESS)
 		return gm_cuda_check(result, "cuCtxPushCurrent");
-	result = gm_cuda.cuCtxGetDevice(&found);
+	result = gm_cuda.CtxGetDevice(&found);
 	if (result != CUDA_SUCCESS)
 		return gm_cuda_check(result, "cuCtxGetDevice");
 	if (found != device->device)
@@ -159,7 +159,7 @@ static gpumem_status enter_context(struct cuda_visit *visit,
 
 	if (has_no_context(stream))
 		return GPUMEM_OK;
-	result = gm_cuda.cuStreamGetCtx(stream, &context);
+	result = gm_cuda.StreamGetCtx(stream, &context);
 	if (gm_cuda_gone(result))
 		return no_stream(stream, result);
 	if (result != CUDA_SUCCESS)

@@ -6,7 +6,7 @@
  * context, the primary one, which it shares with the rest of the process; the
  * driver counts its users. Nobody locks.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ gpumem_status gm_cuda_device_count(int *count_out)
 	gpumem_status status;
 	int count = 0;
 
-	status = gm_cuda_check(gm_cuda.cuDeviceGetCount(&count),
+	status = gm_cuda_check(gm_cuda.DeviceGetCount(&count),
 			       "cuDeviceGetCount");
 	if (status != GPUMEM_OK)
 		return status;
@@ -39,7 +39,7 @@ static gpumem_status attribute(CUdevice device, CUdevice_attribute which,
 			       int *value_out)
 {
 	return gm_cuda_check(
-		gm_cuda.cuDeviceGetAttribute(value_out, which, device),
+		gm_cuda.DeviceGetAttribute(value_out, which, device),
 		"cuDeviceGetAttribute %d", (int)which);
 }
 
@@ -110,7 +110,7 @@ static gpumem_status read_traits(CUdevice device, struct cuda_traits *traits)
 		status = describe_page(device, &traits->page);
 	if (status == GPUMEM_OK && vm)
 		status = gm_cuda_check(
-			gm_cuda.cuMemGetAllocationGranularity(
+			gm_cuda.MemGetAllocationGranularity(
 				&granularity, &traits->page,
 				CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
 			"cuMemGetAllocationGranularity");
@@ -136,10 +136,10 @@ void gm_cuda_format_uuid(const CUuuid *uuid, char text_out[CUDA_UUID_BYTES])
 /* The newer call tells the parts of a divided device (MIG) apart. */
 gpumem_status gm_cuda_read_uuid(CUdevice device, CUuuid *uuid)
 {
-	if (gm_cuda.cuDeviceGetUuid_v2)
-		return gm_cuda_check(gm_cuda.cuDeviceGetUuid_v2(uuid, device),
+	if (gm_cuda.DeviceGetUuid_v2)
+		return gm_cuda_check(gm_cuda.DeviceGetUuid_v2(uuid, device),
 				     "cuDeviceGetUuid");
-	return gm_cuda_check(gm_cuda.cuDeviceGetUuid(uuid, device),
+	return gm_cuda_check(gm_cuda.DeviceGetUuid(uuid, device),
 			     "cuDeviceGetUuid");
 }
 
@@ -150,16 +150,16 @@ static gpumem_status read_identity(CUdevice device,
 	CUuuid uuid;
 	char *c;
 
-	status = gm_cuda_check(gm_cuda.cuDeviceGetName(info->product,
-						       sizeof(info->product),
-						       device),
+	status = gm_cuda_check(gm_cuda.DeviceGetName(info->product,
+						     sizeof(info->product),
+						     device),
 			       "cuDeviceGetName");
 	if (status == GPUMEM_OK)
 		status = gm_cuda_read_uuid(device, &uuid);
 	if (status == GPUMEM_OK)
 		status = gm_cuda_check(
-			gm_cuda.cuDeviceGetPCIBusId(info->pci,
-						    sizeof(info->pci), device),
+			gm_cuda.DeviceGetPCIBusId(info->pci, sizeof(info->pci),
+						  device),
 			"cuDeviceGetPCIBusId");
 	if (status != GPUMEM_OK)
 		return status;
@@ -177,14 +177,13 @@ gpumem_status gm_cuda_device_info(int index, struct gpumem_device_info *info)
 	CUdevice device;
 	size_t total;
 
-	status = gm_cuda_check(gm_cuda.cuDeviceGet(&device, index),
+	status = gm_cuda_check(gm_cuda.DeviceGet(&device, index),
 			       "cuDeviceGet of device %d", index);
 	if (status == GPUMEM_OK)
 		status = read_identity(device, &found);
 	if (status == GPUMEM_OK)
-		status = gm_cuda_check(
-			gm_cuda.cuDeviceTotalMem_v2(&total, device),
-			"cuDeviceTotalMem");
+		status = gm_cuda_check(gm_cuda.DeviceTotalMem(&total, device),
+				       "cuDeviceTotalMem");
 	if (status == GPUMEM_OK)
 		status = read_traits(device, &traits);
 	if (status != GPUMEM_OK)
@@ -214,7 +213,7 @@ gpumem_status gm_cuda_device_open(int index, void **device_out)
 	if (!device)
 		return gm_cuda_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
 				    "no host memory for a device");
-	status = gm_cuda_check(gm_cuda.cuDeviceGet(&device->device, index),
+	status = gm_cuda_check(gm_cuda.DeviceGet(&device->device, index),
 			       "cuDeviceGet of device %d", index);
 	if (status == GPUMEM_OK)
 		status = gm_cuda_read_uuid(device->device, &device->uuid);
@@ -224,8 +223,8 @@ gpumem_status gm_cuda_device_open(int index, void **device_out)
 		status = gm_cuda_relax(&visit);
 	if (status != GPUMEM_OK)
 		goto free_device;
-	status = gm_cuda_check(gm_cuda.cuDevicePrimaryCtxRetain(
-				       &device->context, device->device),
+	status = gm_cuda_check(gm_cuda.DevicePrimaryCtxRetain(&device->context,
+							      device->device),
 			       "cuDevicePrimaryCtxRetain");
 	gm_cuda_leave(&visit);
 	if (status != GPUMEM_OK)
@@ -244,6 +243,6 @@ void gm_cuda_device_close(void *handle)
 {
 	struct cuda_device *device = handle;
 
-	(void)gm_cuda.cuDevicePrimaryCtxRelease_v2(device->device);
+	(void)gm_cuda.DevicePrimaryCtxRelease(device->device);
 	free(device);
 }

@@ -5,7 +5,7 @@
  * The driver's library found and started, or the reason why not. It is opened
  * here and never closed: it has threads of its own. Only init writes gm_cuda.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 #include "../common/symbols.h"
 
 #include <dlfcn.h>
@@ -24,8 +24,8 @@ const struct gpumem_option_row gm_cuda_options[] = {
 };
 
 static const struct symbol symbols[] = {
-#define CUDA_ROW(symbol, base, since)                                          \
-	{#symbol, since, offsetof(struct cuda_driver, symbol)},
+#define CUDA_ROW(symbol, name, since)                                          \
+	{#symbol, since, offsetof(struct cuda_driver, name)},
 	CUDA_SYMBOL_LIST(CUDA_ROW)
 #undef CUDA_ROW
 };
@@ -39,8 +39,8 @@ static gpumem_status check_driver(const char *path, const char *missing)
 	CUresult result = CUDA_SUCCESS;
 	int version = CUDA_DRIVER_MIN;
 
-	if (gm_cuda.cuDriverGetVersion)
-		result = gm_cuda.cuDriverGetVersion(&version);
+	if (gm_cuda.DriverGetVersion)
+		result = gm_cuda.DriverGetVersion(&version);
 	if (result == CUDA_SUCCESS && version < CUDA_DRIVER_MIN)
 		return gm_cuda_fail(GPUMEM_NO_DRIVER, CUDA_SUCCESS,
 				    "the driver, %s, is made for CUDA %d.%d, "
@@ -78,7 +78,7 @@ gpumem_status gm_cuda_init(const struct gpumem_services *services)
 		check_driver(path, symbols_find(library, &gm_cuda, symbols,
 						SYMBOL_COUNT, CUDA_DRIVER_MIN));
 	return status == GPUMEM_OK
-		       ? gm_cuda_check(gm_cuda.cuInit(0), "%s: cuInit", path)
+		       ? gm_cuda_check(gm_cuda.Init(0), "%s: cuInit", path)
 		       : status;
 }
 

@@ -6,7 +6,7 @@
  * name and text and, where one can do something about it, what that is. Keeps
  * nothing; nobody locks.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,15 +108,14 @@ static const char *name_of(CUresult result)
 {
 	const char *name = NULL;
 
-	return gm_cuda.cuGetErrorName(result, &name) || !name ? "" : name;
+	return gm_cuda.GetErrorName(result, &name) || !name ? "" : name;
 }
 
 static const char *text_of(CUresult result)
 {
 	const char *text = NULL;
 
-	return gm_cuda.cuGetErrorString(result, &text) || !text ? "failed"
-								: text;
+	return gm_cuda.GetErrorString(result, &text) || !text ? "failed" : text;
 }
 
 gpumem_status gm_cuda_check(CUresult result, const char *what, ...)

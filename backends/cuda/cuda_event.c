@@ -10,7 +10,7 @@
  * Marks are only added, until the event is destroyed: another thread may be
  * waiting for one. So nobody locks.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static gpumem_status make(CUcontext context, struct mark **mark_out)
 		return no_host_memory();
 	mark->context = context;
 	status = gm_cuda_check(
-		gm_cuda.cuEventCreate(&mark->event, CU_EVENT_DISABLE_TIMING),
+		gm_cuda.EventCreate(&mark->event, CU_EVENT_DISABLE_TIMING),
 		"cuEventCreate");
 	if (status != GPUMEM_OK) {
 		free(mark);
@@ -136,7 +136,7 @@ static gpumem_status destroy_marks(const struct cuda_device *device,
 
 	put_last(event);
 	while ((mark = atomic_load(&event->marks)) != NULL) {
-		CUresult result = gm_cuda.cuEventDestroy_v2(mark->event);
+		CUresult result = gm_cuda.EventDestroy(mark->event);
 
 		if (!is_gone(device, mark, result))
 			status = gm_cuda_check(result, "cuEventDestroy");
@@ -179,7 +179,7 @@ static gpumem_status record(struct event *event, CUcontext context,
 	}
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuEventRecord(mark->event, stream),
+	status = gm_cuda_check(gm_cuda.EventRecord(mark->event, stream),
 			       "cuEventRecord");
 	if (status != GPUMEM_OK)
 		goto unmake;
@@ -190,7 +190,7 @@ static gpumem_status record(struct event *event, CUcontext context,
 
 unmake:
 	if (fresh)
-		(void)gm_cuda.cuEventDestroy_v2(fresh->event);
+		(void)gm_cuda.EventDestroy(fresh->event);
 	free(fresh);
 	return status;
 }
@@ -219,7 +219,7 @@ gpumem_status gm_cuda_event_query(void *handle, gpumem_event name)
 	if (status != GPUMEM_OK)
 		return status;
 	mark = atomic_load(&event->last);
-	result = gm_cuda.cuEventQuery(mark->event);
+	result = gm_cuda.EventQuery(mark->event);
 	if (!is_gone(handle, mark, result))
 		status = gm_cuda_check(result, "cuEventQuery");
 	gm_cuda_leave(&visit);
@@ -237,7 +237,7 @@ gpumem_status gm_cuda_event_sync(void *handle, gpumem_event name)
 	if (status != GPUMEM_OK)
 		return status;
 	mark = atomic_load(&event->last);
-	result = gm_cuda.cuEventSynchronize(mark->event);
+	result = gm_cuda.EventSynchronize(mark->event);
 	if (!is_gone(handle, mark, result))
 		status = gm_cuda_check(result, "cuEventSynchronize");
 	gm_cuda_leave(&visit);
@@ -256,7 +256,7 @@ gpumem_status gm_cuda_stream_wait(void *handle, gpumem_stream stream,
 	if (status != GPUMEM_OK)
 		return status;
 	mark = atomic_load(&event->last);
-	result = gm_cuda.cuStreamWaitEvent(stream, mark->event, 0);
+	result = gm_cuda.StreamWaitEvent(stream, mark->event, 0);
 	if (!is_gone(handle, mark, result))
 		status = gm_cuda_check(result, "cuStreamWaitEvent");
 	gm_cuda_leave(&visit);

@@ -5,7 +5,7 @@
  * Memory by the driver's own allocation, and group COPY. Keeps nothing; nobody
  * locks.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 gpumem_status gm_cuda_memory_info(void *handle, struct gpumem_memory *memory)
 {
@@ -15,9 +15,8 @@ gpumem_status gm_cuda_memory_info(void *handle, struct gpumem_memory *memory)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(
-		gm_cuda.cuMemGetInfo_v2(&free_bytes, &total_bytes),
-		"cuMemGetInfo");
+	status = gm_cuda_check(gm_cuda.MemGetInfo(&free_bytes, &total_bytes),
+			       "cuMemGetInfo");
 	if (status == GPUMEM_OK) {
 		memory->free_bytes = free_bytes;
 		memory->total_bytes = total_bytes;
@@ -34,7 +33,7 @@ gpumem_status gm_cuda_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemAlloc_v2(&address, bytes),
+	status = gm_cuda_check(gm_cuda.MemAlloc(&address, bytes),
 			       "cuMemAlloc of %llu bytes",
 			       (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
@@ -51,10 +50,9 @@ gpumem_status gm_cuda_free(void *handle, uint64_t address, uint64_t bytes)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemFree_v2(address),
-			       "cuMemFree of %llu bytes at 0x%llx",
-			       (unsigned long long)bytes,
-			       (unsigned long long)address);
+	status = gm_cuda_check(
+		gm_cuda.MemFree(address), "cuMemFree of %llu bytes at 0x%llx",
+		(unsigned long long)bytes, (unsigned long long)address);
 	gm_cuda_leave(&visit);
 	return status;
 }
@@ -68,7 +66,7 @@ gpumem_status gm_cuda_fill(void *handle, uint64_t address, uint8_t value,
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_cuda_check(
-		gm_cuda.cuMemsetD8Async(address, value, bytes, stream),
+		gm_cuda.MemsetD8Async(address, value, bytes, stream),
 		"cuMemsetD8Async");
 	gm_cuda_leave(&visit);
 	return status;
@@ -83,7 +81,7 @@ gpumem_status gm_cuda_copy(void *handle, uint64_t to, uint64_t from,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemcpyAsync(to, from, bytes, stream),
+	status = gm_cuda_check(gm_cuda.MemcpyAsync(to, from, bytes, stream),
 			       "cuMemcpyAsync");
 	gm_cuda_leave(&visit);
 	return status;

@@ -8,7 +8,7 @@
  * A mutex of its own guards that; its other calls may be made by any thread.
  */
 #include "cuda_nvml.h"
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

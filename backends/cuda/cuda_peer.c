@@ -5,7 +5,7 @@
  * Group PEERS, but for map_peers, which is a map like any other (see
  * cuda_virtual.c). The driver keeps what was enabled; nobody locks.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 gpumem_status gm_cuda_peer_query(void *handle, void *other, bool *can_out)
 {
@@ -13,10 +13,10 @@ gpumem_status gm_cuda_peer_query(void *handle, void *other, bool *can_out)
 	gpumem_status status;
 	int can = 0;
 
-	status = gm_cuda_check(gm_cuda.cuDeviceCanAccessPeer(&can, peer->device,
-							     device->device),
-			       "cuDeviceCanAccessPeer of device %d to %d",
-			       peer->device, device->device);
+	status = gm_cuda_check(
+		gm_cuda.DeviceCanAccessPeer(&can, peer->device, device->device),
+		"cuDeviceCanAccessPeer of device %d to %d", peer->device,
+		device->device);
 	if (status == GPUMEM_OK)
 		*can_out = can != 0;
 	return status;
@@ -34,7 +34,7 @@ gpumem_status gm_cuda_peer_enable(void *handle, void *other)
 
 	if (status != GPUMEM_OK)
 		return status;
-	result = gm_cuda.cuCtxEnablePeerAccess(device->context, 0);
+	result = gm_cuda.CtxEnablePeerAccess(device->context, 0);
 	if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
 		status = gm_cuda_check(result, "cuCtxEnablePeerAccess");
 	gm_cuda_leave(&visit);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* The table, and the one function that is exported. */
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 static const struct gpumem_backend backend = {
 	.abi = GPUMEM_BACKEND_ABI,

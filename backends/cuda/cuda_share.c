@@ -6,7 +6,7 @@
  * allocations, and descriptors for pages that were created for it. Keeps
  * nothing; nobody locks.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 #include "../common/descriptor.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ gpumem_status gm_cuda_ipc_export(void *handle, uint64_t address, uint64_t bytes,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuIpcGetMemHandle(&ipc, address),
+	status = gm_cuda_check(gm_cuda.IpcGetMemHandle(&ipc, address),
 			       "cuIpcGetMemHandle of %llu bytes at 0x%llx",
 			       (unsigned long long)bytes,
 			       (unsigned long long)address);
@@ -59,7 +59,7 @@ static gpumem_status check_range(CUdeviceptr address, uint64_t bytes)
 	CUdeviceptr base = 0;
 	size_t found = 0;
 	gpumem_status status = gm_cuda_check(
-		gm_cuda.cuMemGetAddressRange_v2(&base, &found, address),
+		gm_cuda.MemGetAddressRange(&base, &found, address),
 		"cuMemGetAddressRange of what cuIpcOpenMemHandle gave");
 
 	if (status != GPUMEM_OK)
@@ -76,7 +76,7 @@ static gpumem_status open_handle(CUipcMemHandle ipc, uint64_t bytes,
 				 uint64_t *address_out)
 {
 	CUdeviceptr address;
-	CUresult result = gm_cuda.cuIpcOpenMemHandle_v2(
+	CUresult result = gm_cuda.IpcOpenMemHandle(
 		&address, ipc, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
 	gpumem_status status;
 
@@ -86,7 +86,7 @@ static gpumem_status open_handle(CUipcMemHandle ipc, uint64_t bytes,
 	if (status == GPUMEM_OK)
 		*address_out = address;
 	else
-		(void)gm_cuda.cuIpcCloseMemHandle(address);
+		(void)gm_cuda.IpcCloseMemHandle(address);
 	return status;
 }
 
@@ -112,7 +112,7 @@ gpumem_status gm_cuda_ipc_close(void *handle, uint64_t address)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuIpcCloseMemHandle(address),
+	status = gm_cuda_check(gm_cuda.IpcCloseMemHandle(address),
 			       "cuIpcCloseMemHandle");
 	gm_cuda_leave(&visit);
 	return status;
@@ -130,7 +130,7 @@ gpumem_status gm_cuda_page_create_shared(void *handle, uint64_t bytes,
 	if (status != GPUMEM_OK)
 		return status;
 	page.requestedHandleTypes = FD;
-	status = gm_cuda_check(gm_cuda.cuMemCreate(&memory, bytes, &page, 0),
+	status = gm_cuda_check(gm_cuda.MemCreate(&memory, bytes, &page, 0),
 			       "cuMemCreate of %llu bytes to be shared",
 			       (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
@@ -161,7 +161,7 @@ gpumem_status gm_cuda_page_export(void *handle, gpumem_page page,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemExportToShareableHandle(
+	status = gm_cuda_check(gm_cuda.MemExportToShareableHandle(
 				       &fd, gm_cuda_memory_of(page), FD, 0),
 			       "cuMemExportToShareableHandle of %llu bytes",
 			       (unsigned long long)bytes);
@@ -181,7 +181,7 @@ gpumem_status gm_cuda_page_import(void *handle, int fd, uint64_t bytes,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemImportFromShareableHandle(
+	status = gm_cuda_check(gm_cuda.MemImportFromShareableHandle(
 				       &memory, (void *)(intptr_t)fd, FD),
 			       "cuMemImportFromShareableHandle of descriptor "
 			       "%d, %llu bytes",

@@ -24,65 +24,68 @@
 /* The header would make it the same name as the newer one. */
 #undef cuDeviceGetUuid
 
-/* Exported name; name and version of its type. What is newer than
- * CUDA_DRIVER_MIN is NULL where the driver has it not; the rest is required. */
+/* The one function that is looked up in two versions. */
+typedef PFN_cuDeviceGetUuid_v11040 PFN_cuDeviceGetUuid_v2_v11040;
+
+/* Exported name; name in gm_cuda, which is that of its type too; version of its
+ * type. What is newer than CUDA_DRIVER_MIN is NULL where the driver has it not;
+ * the rest is required. */
 #define CUDA_SYMBOL_LIST(X)                                                    \
-	X(cuDriverGetVersion, cuDriverGetVersion, 2020)                        \
-	X(cuInit, cuInit, 2000)                                                \
-	X(cuGetErrorName, cuGetErrorName, 6000)                                \
-	X(cuGetErrorString, cuGetErrorString, 6000)                            \
-	X(cuDeviceGetCount, cuDeviceGetCount, 2000)                            \
-	X(cuDeviceGet, cuDeviceGet, 2000)                                      \
-	X(cuDeviceGetName, cuDeviceGetName, 2000)                              \
-	X(cuDeviceTotalMem_v2, cuDeviceTotalMem, 3020)                         \
-	X(cuDeviceGetAttribute, cuDeviceGetAttribute, 2000)                    \
-	X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, 4010)                      \
-	X(cuDeviceGetUuid, cuDeviceGetUuid, 9020)                              \
-	X(cuDeviceGetUuid_v2, cuDeviceGetUuid, 11040)                          \
-	X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, 7000)            \
-	X(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, 11000)      \
-	X(cuCtxPushCurrent_v2, cuCtxPushCurrent, 4000)                         \
-	X(cuCtxPopCurrent_v2, cuCtxPopCurrent, 4000)                           \
-	X(cuCtxGetDevice, cuCtxGetDevice, 2000)                                \
-	X(cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange, 5050)      \
-	X(cuThreadExchangeStreamCaptureMode,                                   \
-	  cuThreadExchangeStreamCaptureMode, 10010)                            \
-	X(cuMemGetInfo_v2, cuMemGetInfo, 3020)                                 \
-	X(cuMemAlloc_v2, cuMemAlloc, 3020)                                     \
-	X(cuMemFree_v2, cuMemFree, 3020)                                       \
-	X(cuMemGetAddressRange_v2, cuMemGetAddressRange, 3020)                 \
-	X(cuMemHostAlloc, cuMemHostAlloc, 2020)                                \
-	X(cuMemFreeHost, cuMemFreeHost, 2000)                                  \
-	X(cuMemAllocManaged, cuMemAllocManaged, 6000)                          \
-	X(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, 4000)                  \
-	X(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, 4000)                  \
-	X(cuStreamCreate, cuStreamCreate, 2000)                                \
-	X(cuStreamDestroy_v2, cuStreamDestroy, 4000)                           \
-	X(cuStreamSynchronize, cuStreamSynchronize, 2000)                      \
-	X(cuStreamQuery, cuStreamQuery, 2000)                                  \
-	X(cuStreamWaitEvent, cuStreamWaitEvent, 3020)                          \
-	X(cuStreamGetCtx, cuStreamGetCtx, 9020)                                \
-	X(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo, 10010)               \
-	X(cuEventCreate, cuEventCreate, 2000)                                  \
-	X(cuEventDestroy_v2, cuEventDestroy, 4000)                             \
-	X(cuEventRecord, cuEventRecord, 2000)                                  \
-	X(cuEventQuery, cuEventQuery, 2000)                                    \
-	X(cuEventSynchronize, cuEventSynchronize, 2000)                        \
-	X(cuMemsetD8Async, cuMemsetD8Async, 3020)                              \
-	X(cuMemcpyAsync, cuMemcpyAsync, 4000)                                  \
-	X(cuMemAddressReserve, cuMemAddressReserve, 10020)                     \
-	X(cuMemAddressFree, cuMemAddressFree, 10020)                           \
-	X(cuMemCreate, cuMemCreate, 10020)                                     \
-	X(cuMemRelease, cuMemRelease, 10020)                                   \
-	X(cuMemMap, cuMemMap, 10020)                                           \
-	X(cuMemUnmap, cuMemUnmap, 10020)                                       \
-	X(cuMemSetAccess, cuMemSetAccess, 10020)                               \
-	X(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, 10020) \
-	X(cuMemExportToShareableHandle, cuMemExportToShareableHandle, 10020)   \
-	X(cuMemImportFromShareableHandle, cuMemImportFromShareableHandle,      \
-	  10020)                                                               \
-	X(cuIpcGetMemHandle, cuIpcGetMemHandle, 4010)                          \
-	X(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle, 11000)                    \
-	X(cuIpcCloseMemHandle, cuIpcCloseMemHandle, 4010)
+	X(cuDriverGetVersion, DriverGetVersion, 2020)                          \
+	X(cuInit, Init, 2000)                                                  \
+	X(cuGetErrorName, GetErrorName, 6000)                                  \
+	X(cuGetErrorString, GetErrorString, 6000)                              \
+	X(cuDeviceGetCount, DeviceGetCount, 2000)                              \
+	X(cuDeviceGet, DeviceGet, 2000)                                        \
+	X(cuDeviceGetName, DeviceGetName, 2000)                                \
+	X(cuDeviceTotalMem_v2, DeviceTotalMem, 3020)                           \
+	X(cuDeviceGetAttribute, DeviceGetAttribute, 2000)                      \
+	X(cuDeviceGetPCIBusId, DeviceGetPCIBusId, 4010)                        \
+	X(cuDeviceGetUuid, DeviceGetUuid, 9020)                                \
+	X(cuDeviceGetUuid_v2, DeviceGetUuid_v2, 11040)                         \
+	X(cuDevicePrimaryCtxRetain, DevicePrimaryCtxRetain, 7000)              \
+	X(cuDevicePrimaryCtxRelease_v2, DevicePrimaryCtxRelease, 11000)        \
+	X(cuCtxPushCurrent_v2, CtxPushCurrent, 4000)                           \
+	X(cuCtxPopCurrent_v2, CtxPopCurrent, 4000)                             \
+	X(cuCtxGetDevice, CtxGetDevice, 2000)                                  \
+	X(cuCtxGetStreamPriorityRange, CtxGetStreamPriorityRange, 5050)        \
+	X(cuThreadExchangeStreamCaptureMode, ThreadExchangeStreamCaptureMode,  \
+	  10010)                                                               \
+	X(cuMemGetInfo_v2, MemGetInfo, 3020)                                   \
+	X(cuMemAlloc_v2, MemAlloc, 3020)                                       \
+	X(cuMemFree_v2, MemFree, 3020)                                         \
+	X(cuMemGetAddressRange_v2, MemGetAddressRange, 3020)                   \
+	X(cuMemHostAlloc, MemHostAlloc, 2020)                                  \
+	X(cuMemFreeHost, MemFreeHost, 2000)                                    \
+	X(cuMemAllocManaged, MemAllocManaged, 6000)                            \
+	X(cuDeviceCanAccessPeer, DeviceCanAccessPeer, 4000)                    \
+	X(cuCtxEnablePeerAccess, CtxEnablePeerAccess, 4000)                    \
+	X(cuStreamCreate, StreamCreate, 2000)                                  \
+	X(cuStreamDestroy_v2, StreamDestroy, 4000)                             \
+	X(cuStreamSynchronize, StreamSynchronize, 2000)                        \
+	X(cuStreamQuery, StreamQuery, 2000)                                    \
+	X(cuStreamWaitEvent, StreamWaitEvent, 3020)                            \
+	X(cuStreamGetCtx, StreamGetCtx, 9020)                                  \
+	X(cuStreamGetCaptureInfo, StreamGetCaptureInfo, 10010)                 \
+	X(cuEventCreate, EventCreate, 2000)                                    \
+	X(cuEventDestroy_v2, EventDestroy, 4000)                               \
+	X(cuEventRecord, EventRecord, 2000)                                    \
+	X(cuEventQuery, EventQuery, 2000)                                      \
+	X(cuEventSynchronize, EventSynchronize, 2000)                          \
+	X(cuMemsetD8Async, MemsetD8Async, 3020)                                \
+	X(cuMemcpyAsync, MemcpyAsync, 4000)                                    \
+	X(cuMemAddressReserve, MemAddressReserve, 10020)                       \
+	X(cuMemAddressFree, MemAddressFree, 10020)                             \
+	X(cuMemCreate, MemCreate, 10020)                                       \
+	X(cuMemRelease, MemRelease, 10020)                                     \
+	X(cuMemMap, MemMap, 10020)                                             \
+	X(cuMemUnmap, MemUnmap, 10020)                                         \
+	X(cuMemSetAccess, MemSetAccess, 10020)                                 \
+	X(cuMemGetAllocationGranularity, MemGetAllocationGranularity, 10020)   \
+	X(cuMemExportToShareableHandle, MemExportToShareableHandle, 10020)     \
+	X(cuMemImportFromShareableHandle, MemImportFromShareableHandle, 10020) \
+	X(cuIpcGetMemHandle, IpcGetMemHandle, 4010)                            \
+	X(cuIpcOpenMemHandle_v2, IpcOpenMemHandle, 11000)                      \
+	X(cuIpcCloseMemHandle, IpcCloseMemHandle, 4010)
 
 #endif

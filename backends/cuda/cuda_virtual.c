@@ -7,7 +7,7 @@
  * driver gives memory of a device that is lost as if nothing had happened: what
  * gives memory asks for itself. Keeps nothing; nobody locks.
  */
-#include "cuda_plugin.h"
+#include "plugin.h"
 
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ gpumem_status gm_cuda_va_reserve(void *handle, uint64_t bytes,
 	if (alignment < device->traits.granularity_bytes)
 		alignment = device->traits.granularity_bytes;
 	status = gm_cuda_check(
-		gm_cuda.cuMemAddressReserve(&address, bytes, alignment, 0, 0),
+		gm_cuda.MemAddressReserve(&address, bytes, alignment, 0, 0),
 		"cuMemAddressReserve of %llu bytes", (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
 		*address_out = address;
@@ -40,7 +40,7 @@ gpumem_status gm_cuda_va_release(void *handle, uint64_t address, uint64_t bytes)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemAddressFree(address, bytes),
+	status = gm_cuda_check(gm_cuda.MemAddressFree(address, bytes),
 			       "cuMemAddressFree");
 	gm_cuda_leave(&visit);
 	return status;
@@ -69,7 +69,7 @@ static gpumem_status enter_good(struct cuda_visit *visit,
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_cuda_check(
-		gm_cuda.cuCtxGetStreamPriorityRange(&least, &greatest),
+		gm_cuda.CtxGetStreamPriorityRange(&least, &greatest),
 		"a look at the device's context");
 	if (status != GPUMEM_OK)
 		gm_cuda_leave(visit);
@@ -87,7 +87,7 @@ gpumem_status gm_cuda_page_create(void *handle, uint64_t bytes,
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_cuda_check(
-		gm_cuda.cuMemCreate(&memory, bytes, &device->traits.page, 0),
+		gm_cuda.MemCreate(&memory, bytes, &device->traits.page, 0),
 		"cuMemCreate of %llu bytes", (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
 		*page_out = gm_cuda_page_of(memory);
@@ -103,7 +103,7 @@ gpumem_status gm_cuda_page_destroy(void *handle, gpumem_page page,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemRelease(gm_cuda_memory_of(page)),
+	status = gm_cuda_check(gm_cuda.MemRelease(gm_cuda_memory_of(page)),
 			       "cuMemRelease of %llu bytes",
 			       (unsigned long long)bytes);
 	gm_cuda_leave(&visit);
@@ -131,9 +131,9 @@ static gpumem_status map_pages(const struct request *request)
 
 	while (done < request->count) {
 		status = gm_cuda_check(
-			gm_cuda.cuMemMap(
-				address + done * bytes, bytes, 0,
-				gm_cuda_memory_of(request->pages[done]), 0),
+			gm_cuda.MemMap(address + done * bytes, bytes, 0,
+				       gm_cuda_memory_of(request->pages[done]),
+				       0),
 			"cuMemMap of page %zu of %zu", done + 1,
 			request->count);
 		if (status != GPUMEM_OK)
@@ -141,8 +141,8 @@ static gpumem_status map_pages(const struct request *request)
 		done++;
 	}
 	status = gm_cuda_check(
-		gm_cuda.cuMemSetAccess(address, request->count * bytes,
-				       request->access, request->access_count),
+		gm_cuda.MemSetAccess(address, request->count * bytes,
+				     request->access, request->access_count),
 		"cuMemSetAccess of %zu pages for %zu devices", request->count,
 		request->access_count);
 	if (status != GPUMEM_OK)
@@ -151,7 +151,7 @@ static gpumem_status map_pages(const struct request *request)
 
 unmap:
 	if (done)
-		(void)gm_cuda.cuMemUnmap(address, done * bytes);
+		(void)gm_cuda.MemUnmap(address, done * bytes);
 	return status;
 }
 
@@ -231,7 +231,7 @@ gpumem_status gm_cuda_unmap(void *handle, uint64_t address, size_t count,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.cuMemUnmap(address, count * page_bytes),
+	status = gm_cuda_check(gm_cuda.MemUnmap(address, count * page_bytes),
 			       "cuMemUnmap of %zu pages", count);
 	gm_cuda_leave(&visit);
 	return status;

@@ -4,7 +4,7 @@
 /*
  * What is known of a device without a context. Keeps nothing; nobody locks.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -19,8 +19,7 @@
 static gpumem_status attribute(hipDevice_t device, hipDeviceAttribute_t which,
 			       int *value_out)
 {
-	hipError_t error =
-		gm_hip.hipDeviceGetAttribute(value_out, which, device);
+	hipError_t error = gm_hip.DeviceGetAttribute(value_out, which, device);
 
 	if (error != hipErrorNotSupported)
 		return gm_hip_check(error, "hipDeviceGetAttribute %d",
@@ -32,7 +31,7 @@ static gpumem_status attribute(hipDevice_t device, hipDeviceAttribute_t which,
 /* "" where the runtime does not know it. */
 static gpumem_status read_place(struct hip_device *device)
 {
-	hipError_t error = gm_hip.hipDeviceGetPCIBusId(
+	hipError_t error = gm_hip.DeviceGetPCIBusId(
 		device->pci, sizeof(device->pci), device->device);
 
 	if (error != hipErrorNotSupported)
@@ -59,7 +58,7 @@ static gpumem_status read_virtual(hipDevice_t device, struct hip_traits *traits)
 		.type = hipMemAllocationTypePinned,
 		.location = {.type = hipMemLocationTypeDevice, .id = device},
 	};
-	error = gm_hip.hipMemGetAllocationGranularity(
+	error = gm_hip.MemGetAllocationGranularity(
 		&granularity, (void *)&traits->page,
 		hipMemAllocationGranularityRecommended);
 	if (error == hipErrorNotSupported)
@@ -94,7 +93,7 @@ gpumem_status gm_hip_describe(int index, struct hip_device *device)
 	gpumem_status status;
 	char *c;
 
-	status = gm_hip_check(gm_hip.hipDeviceGet(&device->device, index),
+	status = gm_hip_check(gm_hip.DeviceGet(&device->device, index),
 			      "hipDeviceGet of device %d", index);
 	if (status == GPUMEM_OK && device->device >= HIP_DEVICES_MAX)
 		status = gm_hip_fail(GPUMEM_UNSUPPORTED, hipSuccess,

@@ -5,7 +5,7 @@
  * Devices counted, described, opened and closed. What the trial of an open one
  * found is kept for its description; a mutex guards that.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ gpumem_status gm_hip_device_count(int *count_out)
 	gpumem_status status;
 	int count = 0;
 
-	status = gm_hip_check(gm_hip.hipGetDeviceCount(&count),
+	status = gm_hip_check(gm_hip.DeviceGetCount(&count),
 			      "hipGetDeviceCount");
 	gm_hip_clean(clean);
 	if (status != GPUMEM_OK)
@@ -65,8 +65,8 @@ static gpumem_status read_uuid(const struct hip_device *device, char *text_out)
 	hipError_t error = hipErrorNotSupported;
 	hipUUID uuid;
 
-	if (gm_hip.hipDeviceGetUuid)
-		error = gm_hip.hipDeviceGetUuid(&uuid, device->device);
+	if (gm_hip.DeviceGetUuid)
+		error = gm_hip.DeviceGetUuid(&uuid, device->device);
 	if (error == hipErrorNotSupported)
 		return GPUMEM_OK;
 	if (error == hipSuccess)
@@ -80,15 +80,15 @@ static gpumem_status read_identity(const struct hip_device *device,
 	gpumem_status status;
 	size_t total;
 
-	status = gm_hip_check(gm_hip.hipDeviceGetName(info->product,
-						      sizeof(info->product),
-						      device->device),
+	status = gm_hip_check(gm_hip.DeviceGetName(info->product,
+						   sizeof(info->product),
+						   device->device),
 			      "hipDeviceGetName");
 	if (status == GPUMEM_OK)
 		status = read_uuid(device, info->uuid);
 	if (status == GPUMEM_OK)
 		status = gm_hip_check(
-			gm_hip.hipDeviceTotalMem(&total, device->device),
+			gm_hip.DeviceTotalMem(&total, device->device),
 			"hipDeviceTotalMem");
 	if (status != GPUMEM_OK)
 		return status;
@@ -128,7 +128,7 @@ static void try_ipc(struct found *found)
 	size_t used = strlen(found->note);
 
 	if (found->level == HIP_VM_RESERVE ||
-	    gm_hip.hipIpcGetMemHandle(&ipc, NULL) != hipErrorNotSupported)
+	    gm_hip.IpcGetMemHandle(&ipc, NULL) != hipErrorNotSupported)
 		return;
 	found->no_ipc = true;
 	snprintf(found->note + used, sizeof(found->note) - used,

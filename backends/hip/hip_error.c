@@ -6,7 +6,7 @@
  * name and text and, where one can do something about it, what that is. Keeps
  * nothing; nobody locks.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,14 +72,14 @@ static const struct meaning *meaning_of(hipError_t error)
 
 static const char *name_of(hipError_t error)
 {
-	const char *name = gm_hip.hipGetErrorName(error);
+	const char *name = gm_hip.GetErrorName(error);
 
 	return name ? name : "";
 }
 
 static const char *text_of(hipError_t error)
 {
-	const char *text = gm_hip.hipGetErrorString(error);
+	const char *text = gm_hip.GetErrorString(error);
 
 	return text ? text : "failed";
 }

@@ -4,7 +4,7 @@
 /*
  * Events, which are the runtime's own. Keeps nothing; nobody locks.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 
 gpumem_status gm_hip_event_create(void *handle, gpumem_event *event_out)
 {
@@ -14,9 +14,8 @@ gpumem_status gm_hip_event_create(void *handle, gpumem_event *event_out)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(
-		gm_hip.hipEventCreateWithFlags(&event, hipEventDisableTiming),
-		"hipEventCreateWithFlags");
+	status = gm_hip_check(gm_hip.EventCreate(&event, hipEventDisableTiming),
+			      "hipEventCreateWithFlags");
 	if (status == GPUMEM_OK)
 		*event_out = event;
 	gm_hip_leave(&visit);
@@ -30,7 +29,7 @@ gpumem_status gm_hip_event_destroy(void *handle, gpumem_event event)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(gm_hip.hipEventDestroy(event), "hipEventDestroy");
+	status = gm_hip_check(gm_hip.EventDestroy(event), "hipEventDestroy");
 	gm_hip_leave(&visit);
 	return status;
 }
@@ -43,7 +42,7 @@ gpumem_status gm_hip_event_record(void *handle, gpumem_event event,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(gm_hip.hipEventRecord(event, stream),
+	status = gm_hip_check(gm_hip.EventRecord(event, stream),
 			      "hipEventRecord");
 	gm_hip_leave(&visit);
 	return status;
@@ -56,7 +55,7 @@ gpumem_status gm_hip_event_query(void *handle, gpumem_event event)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(gm_hip.hipEventQuery(event), "hipEventQuery");
+	status = gm_hip_check(gm_hip.EventQuery(event), "hipEventQuery");
 	gm_hip_leave(&visit);
 	return status;
 }
@@ -68,7 +67,7 @@ gpumem_status gm_hip_event_sync(void *handle, gpumem_event event)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(gm_hip.hipEventSynchronize(event),
+	status = gm_hip_check(gm_hip.EventSynchronize(event),
 			      "hipEventSynchronize");
 	gm_hip_leave(&visit);
 	return status;
@@ -82,7 +81,7 @@ gpumem_status gm_hip_stream_wait(void *handle, gpumem_stream stream,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(gm_hip.hipStreamWaitEvent(stream, event, 0),
+	status = gm_hip_check(gm_hip.StreamWaitEvent(stream, event, 0),
 			      "hipStreamWaitEvent");
 	gm_hip_leave(&visit);
 	return status;

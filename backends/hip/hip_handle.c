@@ -6,7 +6,7 @@
  * hip_piece.c and hip_segment.c. Between enter and leave. Keeps nothing; nobody
  * locks.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 
 _Static_assert(sizeof(struct hip_page_kind) == 32, "as in ROCm 5.7 to 7");
 _Static_assert(offsetof(struct hip_page_kind, location) == 8, "the same");
@@ -17,10 +17,10 @@ gpumem_status gm_hip_addresses_reserve(uint64_t bytes, uint64_t alignment,
 	gpumem_status status;
 	void *address;
 
-	status = gm_hip_check(gm_hip.hipMemAddressReserve(&address, bytes,
-							  alignment, NULL, 0),
-			      "hipMemAddressReserve of %llu bytes",
-			      (unsigned long long)bytes);
+	status = gm_hip_check(
+		gm_hip.MemAddressReserve(&address, bytes, alignment, NULL, 0),
+		"hipMemAddressReserve of %llu bytes",
+		(unsigned long long)bytes);
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
 	return status;
@@ -29,7 +29,7 @@ gpumem_status gm_hip_addresses_reserve(uint64_t bytes, uint64_t alignment,
 gpumem_status gm_hip_addresses_free(uint64_t address, uint64_t bytes)
 {
 	return gm_hip_check(
-		gm_hip.hipMemAddressFree((void *)(uintptr_t)address, bytes),
+		gm_hip.MemAddressFree((void *)(uintptr_t)address, bytes),
 		"hipMemAddressFree of %llu bytes at 0x%llx",
 		(unsigned long long)bytes, (unsigned long long)address);
 }
@@ -38,25 +38,24 @@ gpumem_status gm_hip_handle_create(uint64_t bytes,
 				   const struct hip_page_kind *kind,
 				   hipMemGenericAllocationHandle_t *out)
 {
-	return gm_hip_check(
-		gm_hip.hipMemCreate(out, bytes, (const void *)kind, 0),
-		"hipMemCreate of %llu bytes", (unsigned long long)bytes);
+	return gm_hip_check(gm_hip.MemCreate(out, bytes, (const void *)kind, 0),
+			    "hipMemCreate of %llu bytes",
+			    (unsigned long long)bytes);
 }
 
 /* Never of a handle that is mapped: ROCR-Runtime#257. */
 gpumem_status gm_hip_handle_release(hipMemGenericAllocationHandle_t handle)
 {
-	return gm_hip_check(gm_hip.hipMemRelease(handle), "hipMemRelease");
+	return gm_hip_check(gm_hip.MemRelease(handle), "hipMemRelease");
 }
 
 gpumem_status gm_hip_handle_map(uint64_t address, uint64_t bytes,
 				hipMemGenericAllocationHandle_t handle)
 {
-	return gm_hip_check(gm_hip.hipMemMap((void *)(uintptr_t)address, bytes,
-					     0, handle, 0),
-			    "hipMemMap of %llu bytes at 0x%llx",
-			    (unsigned long long)bytes,
-			    (unsigned long long)address);
+	return gm_hip_check(
+		gm_hip.MemMap((void *)(uintptr_t)address, bytes, 0, handle, 0),
+		"hipMemMap of %llu bytes at 0x%llx", (unsigned long long)bytes,
+		(unsigned long long)address);
 }
 
 /* Some releases refuse it on some devices (llama.cpp#18650 and others): the
@@ -74,16 +73,16 @@ gpumem_status gm_hip_set_access(uint64_t address, uint64_t bytes,
 					     .id = i},
 				.flags = hipMemAccessFlagsProtReadWrite,
 			};
-	return gm_hip_check(gm_hip.hipMemSetAccess((void *)(uintptr_t)address,
-						   bytes, access, count),
+	return gm_hip_check(gm_hip.MemSetAccess((void *)(uintptr_t)address,
+						bytes, access, count),
 			    "hipMemSetAccess of %llu bytes for %zu devices",
 			    (unsigned long long)bytes, count);
 }
 
 gpumem_status gm_hip_mapping_unmap(uint64_t address, uint64_t bytes)
 {
-	return gm_hip_check(
-		gm_hip.hipMemUnmap((void *)(uintptr_t)address, bytes),
-		"hipMemUnmap of %llu bytes at 0x%llx",
-		(unsigned long long)bytes, (unsigned long long)address);
+	return gm_hip_check(gm_hip.MemUnmap((void *)(uintptr_t)address, bytes),
+			    "hipMemUnmap of %llu bytes at 0x%llx",
+			    (unsigned long long)bytes,
+			    (unsigned long long)address);
 }

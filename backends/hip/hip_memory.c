@@ -18,7 +18,7 @@ gpumem_status gm_hip_memory_info(void *handle, struct gpumem_memory *memory)
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(gm_hip.hipMemGetInfo(&free_bytes, &total_bytes),
+	status = gm_hip_check(gm_hip.MemGetInfo(&free_bytes, &total_bytes),
 			      "hipMemGetInfo");
 	gm_hip_leave(&visit);
 	if (status != GPUMEM_OK)
@@ -36,7 +36,7 @@ static gpumem_status take(uint64_t bytes, uint64_t *address_out)
 	gpumem_status status;
 	void *address;
 
-	status = gm_hip_check(gm_hip.hipMalloc(&address, bytes),
+	status = gm_hip_check(gm_hip.MemAlloc(&address, bytes),
 			      "hipMalloc of %llu bytes",
 			      (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
@@ -64,7 +64,7 @@ gpumem_status gm_hip_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
 /* Waits for all work of the device: GPUMEM_CAP_FREE_WAITS says so. */
 static gpumem_status give(uint64_t address, uint64_t bytes)
 {
-	return gm_hip_check(gm_hip.hipFree((void *)(uintptr_t)address),
+	return gm_hip_check(gm_hip.MemFree((void *)(uintptr_t)address),
 			    "hipFree of %llu bytes at 0x%llx",
 			    (unsigned long long)bytes,
 			    (unsigned long long)address);
@@ -92,8 +92,8 @@ gpumem_status gm_hip_fill(void *handle, uint64_t address, uint8_t value,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(gm_hip.hipMemsetAsync((void *)(uintptr_t)address,
-						    value, bytes, stream),
+	status = gm_hip_check(gm_hip.MemsetD8Async((void *)(uintptr_t)address,
+						   value, bytes, stream),
 			      "hipMemsetAsync");
 	gm_hip_leave(&visit);
 	return status;
@@ -108,11 +108,11 @@ gpumem_status gm_hip_copy(void *handle, uint64_t to, uint64_t from,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_check(
-		gm_hip.hipMemcpyAsync((void *)(uintptr_t)to,
-				      (const void *)(uintptr_t)from, bytes,
-				      hipMemcpyDefault, stream),
-		"hipMemcpyAsync");
+	status = gm_hip_check(gm_hip.MemcpyAsync((void *)(uintptr_t)to,
+						 (const void *)(uintptr_t)from,
+						 bytes, hipMemcpyDefault,
+						 stream),
+			      "hipMemcpyAsync");
 	gm_hip_leave(&visit);
 	return status;
 }

@@ -15,10 +15,10 @@ gpumem_status gm_hip_peer_query(void *handle, void *other, bool *can_out)
 	gpumem_status status;
 	int can = 0;
 
-	status = gm_hip_check(gm_hip.hipDeviceCanAccessPeer(&can, peer->device,
-							    device->device),
-			      "hipDeviceCanAccessPeer of device %d to %d",
-			      peer->device, device->device);
+	status = gm_hip_check(
+		gm_hip.DeviceCanAccessPeer(&can, peer->device, device->device),
+		"hipDeviceCanAccessPeer of device %d to %d", peer->device,
+		device->device);
 	gm_hip_clean(clean);
 	if (status == GPUMEM_OK)
 		*can_out = can != 0;
@@ -53,7 +53,7 @@ gpumem_status gm_hip_peer_enable(void *handle, void *other)
 	status = gm_hip_enter(&visit, other);
 	if (status != GPUMEM_OK)
 		return status;
-	error = gm_hip.hipDeviceEnablePeerAccess(device->device, 0);
+	error = gm_hip.CtxEnablePeerAccess(device->device, 0);
 	if (error != hipErrorPeerAccessAlreadyEnabled)
 		status = gm_hip_check(error, "hipDeviceEnablePeerAccess");
 	gm_hip_leave(&visit);

@@ -38,8 +38,8 @@ static gpumem_status put(const struct job *job, size_t at,
 		return status;
 	status = gm_hip_set_access(address, job->page_bytes, devices);
 	if (status != GPUMEM_OK) {
-		(void)gm_hip.hipMemUnmap((void *)(uintptr_t)address,
-					 job->page_bytes);
+		(void)gm_hip.MemUnmap((void *)(uintptr_t)address,
+				      job->page_bytes);
 		return status;
 	}
 	*piece_of(job, at) = (struct hip_piece){handle, devices};

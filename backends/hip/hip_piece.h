@@ -8,7 +8,7 @@
 #ifndef GM_HIP_PIECE_H
 #define GM_HIP_PIECE_H
 
-#include "hip_plugin.h"
+#include "plugin.h"
 
 #include <pthread.h>
 

@@ -8,7 +8,7 @@
  * a device that is divided has several, of which the sum is told. Keeps
  * nothing; nobody locks.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 
 #include <inttypes.h>
 #include <stdio.h>

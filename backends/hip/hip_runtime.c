@@ -6,7 +6,7 @@
  * version means, which is decided here and nowhere else. It is opened here and
  * never closed: it has threads of its own. Only init writes gm_hip.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 #include "../common/symbols.h"
 
 #include <dlfcn.h>
@@ -28,9 +28,9 @@ const struct gpumem_option_row gm_hip_options[] = {
 };
 
 static const struct symbol symbols[] = {
-#define HIP_ROW(symbol, major, minor)                                          \
+#define HIP_ROW(symbol, name, major, minor)                                    \
 	{#symbol, HIP_RELEASE(major, minor),                                   \
-	 offsetof(struct hip_runtime, symbol)},
+	 offsetof(struct hip_runtime, name)},
 	HIP_SYMBOL_LIST(HIP_ROW)
 #undef HIP_ROW
 };
@@ -39,13 +39,12 @@ static const struct symbol symbols[] = {
 
 static bool has_virtual_memory(void)
 {
-	return gm_hip.hipMemAddressReserve && gm_hip.hipMemAddressFree &&
-	       gm_hip.hipMemCreate && gm_hip.hipMemRelease &&
-	       gm_hip.hipMemMap && gm_hip.hipMemUnmap &&
-	       gm_hip.hipMemSetAccess &&
-	       gm_hip.hipMemGetAllocationGranularity &&
-	       gm_hip.hipMemExportToShareableHandle &&
-	       gm_hip.hipMemImportFromShareableHandle;
+	return gm_hip.MemAddressReserve && gm_hip.MemAddressFree &&
+	       gm_hip.MemCreate && gm_hip.MemRelease && gm_hip.MemMap &&
+	       gm_hip.MemUnmap && gm_hip.MemSetAccess &&
+	       gm_hip.MemGetAllocationGranularity &&
+	       gm_hip.MemExportToShareableHandle &&
+	       gm_hip.MemImportFromShareableHandle;
 }
 
 /*
@@ -75,8 +74,8 @@ static gpumem_status check_runtime(const char *path, const char *missing)
 	hipError_t error = hipSuccess;
 	int version = HIP_RUNTIME_MIN;
 
-	if (gm_hip.hipRuntimeGetVersion)
-		error = gm_hip.hipRuntimeGetVersion(&version);
+	if (gm_hip.RuntimeGetVersion)
+		error = gm_hip.RuntimeGetVersion(&version);
 	if (error == hipSuccess && version < HIP_RUNTIME_MIN)
 		return gm_hip_fail(GPUMEM_NO_DRIVER, hipSuccess,
 				   "%s is of ROCm %d.%d, and 5.0 or later is "
@@ -134,7 +133,7 @@ gpumem_status gm_hip_init(const struct gpumem_services *services)
 			       symbols_find(library, &gm_hip, symbols,
 					    SYMBOL_COUNT, HIP_RUNTIME_MIN));
 	return status == GPUMEM_OK
-		       ? gm_hip_check(gm_hip.hipInit(0), "%s: hipInit", path)
+		       ? gm_hip_check(gm_hip.Init(0), "%s: hipInit", path)
 		       : status;
 }
 

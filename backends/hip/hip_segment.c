@@ -38,8 +38,8 @@ struct hip_segments *gm_hip_segments_new(int device)
 
 static bool free_addresses(const struct segment *segment)
 {
-	return gm_hip.hipMemAddressFree((void *)(uintptr_t)segment->address,
-					segment->bytes) == hipSuccess;
+	return gm_hip.MemAddressFree((void *)(uintptr_t)segment->address,
+				     segment->bytes) == hipSuccess;
 }
 
 /* Offers the runtime again what it did not take back. */
@@ -144,10 +144,10 @@ static gpumem_status fill(const struct hip_device *device,
 
 unmap:
 	(void)withdraw(device->segments, segment->address);
-	(void)gm_hip.hipMemUnmap((void *)(uintptr_t)segment->address,
-				 segment->bytes);
+	(void)gm_hip.MemUnmap((void *)(uintptr_t)segment->address,
+			      segment->bytes);
 release:
-	(void)gm_hip.hipMemRelease(segment->handle);
+	(void)gm_hip.MemRelease(segment->handle);
 	return status;
 }
 
@@ -223,8 +223,8 @@ gpumem_status gm_hip_segment_free(const struct hip_device *device,
 	return GPUMEM_OK;
 
 map:
-	(void)gm_hip.hipMemMap((void *)(uintptr_t)address, segment->bytes, 0,
-			       segment->handle, 0);
+	(void)gm_hip.MemMap((void *)(uintptr_t)address, segment->bytes, 0,
+			    segment->handle, 0);
 add:
 	(void)add(device->segments, segment);
 	return status;
@@ -240,8 +240,8 @@ static void shut(const struct hip_segments *segments, const struct segment *end,
 	};
 
 	for (struct segment *at = segments->first; at != end; at = at->next)
-		(void)gm_hip.hipMemSetAccess((void *)(uintptr_t)at->address,
-					     at->bytes, &none, 1);
+		(void)gm_hip.MemSetAccess((void *)(uintptr_t)at->address,
+					  at->bytes, &none, 1);
 }
 
 /* Access belongs to a mapping here, and not to the device. */

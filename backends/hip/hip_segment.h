@@ -14,7 +14,7 @@
 #ifndef GM_HIP_SEGMENT_H
 #define GM_HIP_SEGMENT_H
 
-#include "hip_plugin.h"
+#include "plugin.h"
 
 /* Of the device of that number. NULL: no host memory. */
 struct hip_segments *gm_hip_segments_new(int device);

@@ -6,7 +6,7 @@
  * which there are none of at HIP_VM_RESERVE, and descriptors for pages that
  * were created for it. Keeps nothing; nobody locks.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 #include "../common/descriptor.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ gpumem_status gm_hip_ipc_export(void *handle, uint64_t address, uint64_t bytes,
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_hip_check(
-		gm_hip.hipIpcGetMemHandle(&ipc, (void *)(uintptr_t)address),
+		gm_hip.IpcGetMemHandle(&ipc, (void *)(uintptr_t)address),
 		"hipIpcGetMemHandle of %llu bytes at 0x%llx",
 		(unsigned long long)bytes, (unsigned long long)address);
 	if (status == GPUMEM_OK)
@@ -60,8 +60,8 @@ static gpumem_status check_range(void *address, uint64_t bytes)
 	hipDeviceptr_t base = NULL;
 	size_t found = 0, before;
 
-	if (gm_hip.hipMemGetAddressRange(&base, &found,
-					 (hipDeviceptr_t)address) != hipSuccess)
+	if (gm_hip.MemGetAddressRange(&base, &found, (hipDeviceptr_t)address) !=
+	    hipSuccess)
 		return GPUMEM_OK;
 	/* A handle may be of a place inside an allocation. */
 	before = (size_t)((uintptr_t)address - (uintptr_t)base);
@@ -78,7 +78,7 @@ static gpumem_status open_handle(hipIpcMemHandle_t ipc, uint64_t bytes,
 {
 	void *address;
 	hipError_t error =
-		gm_hip.hipIpcOpenMemHandle(&address, ipc, gm_hip.ipc_flags);
+		gm_hip.IpcOpenMemHandle(&address, ipc, gm_hip.ipc_flags);
 	gpumem_status status;
 
 	if (error != hipSuccess)
@@ -87,7 +87,7 @@ static gpumem_status open_handle(hipIpcMemHandle_t ipc, uint64_t bytes,
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
 	else
-		(void)gm_hip.hipIpcCloseMemHandle(address);
+		(void)gm_hip.IpcCloseMemHandle(address);
 	return status;
 }
 
@@ -114,7 +114,7 @@ gpumem_status gm_hip_ipc_close(void *handle, uint64_t address)
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_hip_check(
-		gm_hip.hipIpcCloseMemHandle((void *)(uintptr_t)address),
+		gm_hip.IpcCloseMemHandle((void *)(uintptr_t)address),
 		"hipIpcCloseMemHandle");
 	gm_hip_leave(&visit);
 	return status;
@@ -175,7 +175,7 @@ gpumem_status gm_hip_page_export(void *handle, gpumem_page page, uint64_t bytes,
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_hip_check(
-		gm_hip.hipMemExportToShareableHandle(
+		gm_hip.MemExportToShareableHandle(
 			&fd, (hipMemGenericAllocationHandle_t)(uintptr_t)page,
 			FD, 0),
 		"hipMemExportToShareableHandle of %llu bytes",
@@ -199,7 +199,7 @@ gpumem_status gm_hip_page_import(void *handle, int fd, uint64_t bytes,
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_hip_check(
-		gm_hip.hipMemImportFromShareableHandle(
+		gm_hip.MemImportFromShareableHandle(
 			&memory,
 			gm_hip.fd_by_value ? (void *)(intptr_t)fd : &fd, FD),
 		"hipMemImportFromShareableHandle of descriptor %d, %llu bytes",

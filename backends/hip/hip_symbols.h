@@ -11,7 +11,7 @@
  *
  * Nothing here takes a structure that has changed its layout under the same
  * name, as hipDeviceProp_t and hipPointerAttribute_t have: but for
- * hipMemAllocationProp, which see in hip_plugin.h.
+ * hipMemAllocationProp, which see in plugin.h.
  */
 #ifndef GM_HIP_SYMBOLS_H
 #define GM_HIP_SYMBOLS_H
@@ -24,61 +24,63 @@
 
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 
-/* Name; the release that brought it. What is newer than HIP_RUNTIME_MIN is NULL
- * where the runtime has it not; the rest is required. */
+/* Exported name; name in gm_hip, which is what CUDA calls it; the release that
+ * brought it. What is newer than HIP_RUNTIME_MIN is NULL where the runtime has
+ * it not; the rest is required. */
 #define HIP_SYMBOL_LIST(X)                                                     \
-	X(hipDeviceCanAccessPeer, 5, 0)                                        \
-	X(hipDeviceEnablePeerAccess, 5, 0)                                     \
-	X(hipDeviceGet, 5, 0)                                                  \
-	X(hipDeviceGetAttribute, 5, 0)                                         \
-	X(hipDeviceGetName, 5, 0)                                              \
-	X(hipDeviceGetPCIBusId, 5, 0)                                          \
-	X(hipDeviceGetStreamPriorityRange, 5, 0)                               \
-	X(hipDeviceGetUuid, 5, 1)                                              \
-	X(hipDeviceTotalMem, 5, 0)                                             \
-	X(hipEventCreateWithFlags, 5, 0)                                       \
-	X(hipEventDestroy, 5, 0)                                               \
-	X(hipEventQuery, 5, 0)                                                 \
-	X(hipEventRecord, 5, 0)                                                \
-	X(hipEventSynchronize, 5, 0)                                           \
-	X(hipFree, 5, 0)                                                       \
-	X(hipGetDevice, 5, 0)                                                  \
-	X(hipGetDeviceCount, 5, 0)                                             \
-	X(hipGetErrorName, 5, 0)                                               \
-	X(hipGetErrorString, 5, 0)                                             \
-	X(hipGetLastError, 5, 0)                                               \
-	X(hipHostFree, 5, 0)                                                   \
-	X(hipHostMalloc, 5, 0)                                                 \
-	X(hipInit, 5, 0)                                                       \
-	X(hipIpcCloseMemHandle, 5, 0)                                          \
-	X(hipIpcGetMemHandle, 5, 0)                                            \
-	X(hipIpcOpenMemHandle, 5, 0)                                           \
-	X(hipMalloc, 5, 0)                                                     \
-	X(hipMallocManaged, 5, 0)                                              \
-	X(hipMemAddressFree, 5, 1)                                             \
-	X(hipMemAddressReserve, 5, 1)                                          \
-	X(hipMemCreate, 5, 1)                                                  \
-	X(hipMemExportToShareableHandle, 5, 1)                                 \
-	X(hipMemGetAddressRange, 5, 0)                                         \
-	X(hipMemGetAllocationGranularity, 5, 1)                                \
-	X(hipMemGetInfo, 5, 0)                                                 \
-	X(hipMemImportFromShareableHandle, 5, 1)                               \
-	X(hipMemMap, 5, 1)                                                     \
-	X(hipMemRelease, 5, 1)                                                 \
-	X(hipMemSetAccess, 5, 1)                                               \
-	X(hipMemUnmap, 5, 1)                                                   \
-	X(hipMemcpyAsync, 5, 0)                                                \
-	X(hipMemsetAsync, 5, 0)                                                \
-	X(hipPeekAtLastError, 5, 0)                                            \
-	X(hipRuntimeGetVersion, 5, 0)                                          \
-	X(hipSetDevice, 5, 0)                                                  \
-	X(hipStreamCreateWithFlags, 5, 0)                                      \
-	X(hipStreamDestroy, 5, 0)                                              \
-	X(hipStreamGetCaptureInfo, 5, 0)                                       \
-	X(hipStreamGetDevice, 5, 3)                                            \
-	X(hipStreamQuery, 5, 0)                                                \
-	X(hipStreamSynchronize, 5, 0)                                          \
-	X(hipStreamWaitEvent, 5, 0)                                            \
-	X(hipThreadExchangeStreamCaptureMode, 5, 1)
+	X(hipDeviceCanAccessPeer, DeviceCanAccessPeer, 5, 0)                   \
+	X(hipDeviceEnablePeerAccess, CtxEnablePeerAccess, 5, 0)                \
+	X(hipDeviceGet, DeviceGet, 5, 0)                                       \
+	X(hipDeviceGetAttribute, DeviceGetAttribute, 5, 0)                     \
+	X(hipDeviceGetName, DeviceGetName, 5, 0)                               \
+	X(hipDeviceGetPCIBusId, DeviceGetPCIBusId, 5, 0)                       \
+	X(hipDeviceGetStreamPriorityRange, CtxGetStreamPriorityRange, 5, 0)    \
+	X(hipDeviceGetUuid, DeviceGetUuid, 5, 1)                               \
+	X(hipDeviceTotalMem, DeviceTotalMem, 5, 0)                             \
+	X(hipEventCreateWithFlags, EventCreate, 5, 0)                          \
+	X(hipEventDestroy, EventDestroy, 5, 0)                                 \
+	X(hipEventQuery, EventQuery, 5, 0)                                     \
+	X(hipEventRecord, EventRecord, 5, 0)                                   \
+	X(hipEventSynchronize, EventSynchronize, 5, 0)                         \
+	X(hipFree, MemFree, 5, 0)                                              \
+	X(hipGetDevice, GetDevice, 5, 0)                                       \
+	X(hipGetDeviceCount, DeviceGetCount, 5, 0)                             \
+	X(hipGetErrorName, GetErrorName, 5, 0)                                 \
+	X(hipGetErrorString, GetErrorString, 5, 0)                             \
+	X(hipGetLastError, GetLastError, 5, 0)                                 \
+	X(hipHostFree, MemFreeHost, 5, 0)                                      \
+	X(hipHostMalloc, MemHostAlloc, 5, 0)                                   \
+	X(hipInit, Init, 5, 0)                                                 \
+	X(hipIpcCloseMemHandle, IpcCloseMemHandle, 5, 0)                       \
+	X(hipIpcGetMemHandle, IpcGetMemHandle, 5, 0)                           \
+	X(hipIpcOpenMemHandle, IpcOpenMemHandle, 5, 0)                         \
+	X(hipMalloc, MemAlloc, 5, 0)                                           \
+	X(hipMallocManaged, MemAllocManaged, 5, 0)                             \
+	X(hipMemAddressFree, MemAddressFree, 5, 1)                             \
+	X(hipMemAddressReserve, MemAddressReserve, 5, 1)                       \
+	X(hipMemCreate, MemCreate, 5, 1)                                       \
+	X(hipMemExportToShareableHandle, MemExportToShareableHandle, 5, 1)     \
+	X(hipMemGetAddressRange, MemGetAddressRange, 5, 0)                     \
+	X(hipMemGetAllocationGranularity, MemGetAllocationGranularity, 5, 1)   \
+	X(hipMemGetInfo, MemGetInfo, 5, 0)                                     \
+	X(hipMemImportFromShareableHandle, MemImportFromShareableHandle, 5, 1) \
+	X(hipMemMap, MemMap, 5, 1)                                             \
+	X(hipMemRelease, MemRelease, 5, 1)                                     \
+	X(hipMemSetAccess, MemSetAccess, 5, 1)                                 \
+	X(hipMemUnmap, MemUnmap, 5, 1)                                         \
+	X(hipMemcpyAsync, MemcpyAsync, 5, 0)                                   \
+	X(hipMemsetAsync, MemsetD8Async, 5, 0)                                 \
+	X(hipPeekAtLastError, PeekAtLastError, 5, 0)                           \
+	X(hipRuntimeGetVersion, RuntimeGetVersion, 5, 0)                       \
+	X(hipSetDevice, SetDevice, 5, 0)                                       \
+	X(hipStreamCreateWithFlags, StreamCreate, 5, 0)                        \
+	X(hipStreamDestroy, StreamDestroy, 5, 0)                               \
+	X(hipStreamGetCaptureInfo, StreamGetCaptureInfo, 5, 0)                 \
+	X(hipStreamGetDevice, StreamGetDevice, 5, 3)                           \
+	X(hipStreamQuery, StreamQuery, 5, 0)                                   \
+	X(hipStreamSynchronize, StreamSynchronize, 5, 0)                       \
+	X(hipStreamWaitEvent, StreamWaitEvent, 5, 0)                           \
+	X(hipThreadExchangeStreamCaptureMode, ThreadExchangeStreamCaptureMode, \
+	  5, 1)
 
 #endif

@@ -5,7 +5,7 @@
  * What the kernel's driver, amdgpu, writes about devices under /sys. Files are
  * read each time; keeps nothing; nobody locks.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 #include "../common/descriptor.h"
 
 #include <inttypes.h>

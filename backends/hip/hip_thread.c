@@ -14,20 +14,20 @@
  * Nothing like hipDeviceReset() is ever called: all of the device is shared
  * with everything else in the process that uses it.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 
 /* HIP's other name for the default stream, which older headers lack. */
 #define STREAM_LEGACY ((hipStream_t)1)
 
 bool gm_hip_is_clean(void)
 {
-	return gm_hip.hipPeekAtLastError() == hipSuccess;
+	return gm_hip.PeekAtLastError() == hipSuccess;
 }
 
 void gm_hip_clean(bool was_clean)
 {
 	if (was_clean)
-		(void)gm_hip.hipGetLastError();
+		(void)gm_hip.GetLastError();
 }
 
 /* Without the function, which 5.0 may lack and runtimes that are not AMD's do
@@ -38,8 +38,8 @@ static gpumem_status exchange(struct hip_visit *visit)
 	hipError_t error = hipErrorNotSupported;
 	gpumem_status status;
 
-	if (gm_hip.hipThreadExchangeStreamCaptureMode)
-		error = gm_hip.hipThreadExchangeStreamCaptureMode(&visit->mode);
+	if (gm_hip.ThreadExchangeStreamCaptureMode)
+		error = gm_hip.ThreadExchangeStreamCaptureMode(&visit->mode);
 	if (error == hipErrorNotSupported) {
 		gm_hip_clean(visit->clean);
 		return GPUMEM_OK;
@@ -56,21 +56,21 @@ void gm_hip_leave(const struct hip_visit *visit)
 	hipStreamCaptureMode mode = visit->mode;
 
 	if (visit->moved)
-		(void)gm_hip.hipSetDevice(visit->device);
+		(void)gm_hip.SetDevice(visit->device);
 	if (visit->exchanged)
-		(void)gm_hip.hipThreadExchangeStreamCaptureMode(&mode);
+		(void)gm_hip.ThreadExchangeStreamCaptureMode(&mode);
 	gm_hip_clean(visit->clean);
 }
 
 static gpumem_status move(struct hip_visit *visit,
 			  const struct hip_device *device)
 {
-	gpumem_status status = gm_hip_check(gm_hip.hipGetDevice(&visit->device),
-					    "hipGetDevice");
+	gpumem_status status =
+		gm_hip_check(gm_hip.GetDevice(&visit->device), "hipGetDevice");
 
 	if (status != GPUMEM_OK || visit->device == device->device)
 		return status;
-	status = gm_hip_check(gm_hip.hipSetDevice(device->device),
+	status = gm_hip_check(gm_hip.SetDevice(device->device),
 			      "hipSetDevice to device %d", device->device);
 	visit->moved = status == GPUMEM_OK;
 	return status;
@@ -108,7 +108,7 @@ gpumem_status gm_hip_enter_good(struct hip_visit *visit,
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_hip_check(
-		gm_hip.hipDeviceGetStreamPriorityRange(&least, &greatest),
+		gm_hip.CtxGetStreamPriorityRange(&least, &greatest),
 		"a look at the device");
 	if (status != GPUMEM_OK)
 		gm_hip_leave(visit);
@@ -153,8 +153,7 @@ gpumem_status gm_hip_capture(hipStream_t stream, uint64_t *id_out)
 {
 	hipStreamCaptureStatus capture = hipStreamCaptureStatusNone;
 	unsigned long long id = 0;
-	hipError_t error =
-		gm_hip.hipStreamGetCaptureInfo(stream, &capture, &id);
+	hipError_t error = gm_hip.StreamGetCaptureInfo(stream, &capture, &id);
 
 	if (is_unknown(error) && !has_no_device(stream))
 		return no_stream(stream, error);
@@ -197,9 +196,9 @@ static gpumem_status check_device(const struct hip_device *device,
 	hipDevice_t found = device->device;
 	hipError_t error;
 
-	if (!gm_hip.hipStreamGetDevice || has_no_device(stream))
+	if (!gm_hip.StreamGetDevice || has_no_device(stream))
 		return GPUMEM_OK;
-	error = gm_hip.hipStreamGetDevice(stream, &found);
+	error = gm_hip.StreamGetDevice(stream, &found);
 	if (is_unknown(error))
 		return no_stream(stream, error);
 	if (error != hipSuccess)

@@ -6,7 +6,7 @@
  * on the device, unlike a free of the runtime's own allocation. Keeps nothing;
  * nobody locks.
  */
-#include "hip_plugin.h"
+#include "plugin.h"
 
 static gpumem_status no_virtual(void)
 {
@@ -141,8 +141,8 @@ static gpumem_status map_whole(uint64_t address, const gpumem_page *pages,
 
 unmap:
 	if (done)
-		(void)gm_hip.hipMemUnmap((void *)(uintptr_t)address,
-					 done * page_bytes);
+		(void)gm_hip.MemUnmap((void *)(uintptr_t)address,
+				      done * page_bytes);
 	return status;
 }
 

@@ -6,6 +6,7 @@
  * libamdhip64.so, which is found when the plugin is started, not when it is
  * linked. One binary serves ROCm 5, 6 and 7. Its rooms, from the ground up:
  *
+ *     names.h        the words of ../common/gpu/, where the rest is
  *     hip_symbols.h  the runtime's functions, with the release of each
  *     hip_error.c    the runtime's errors as statuses and sentences
  *     hip_runtime.c  the library found and started; what its version means
@@ -15,7 +16,6 @@
  *     hip_memory.c   alloc, free, memory_info; group COPY
  *     hip_segment.h  alloc and free made of virtual memory
  *     hip_segment.c
- *     hip_stream.c   streams; group CAPTURE
  *     hip_event.c    events
  *     hip_handle.c   the calls of virtual memory
  *     hip_piece.h    group VM for runtimes that take one mapping a call:
@@ -25,7 +25,6 @@
  *     hip_trial.c    virtual memory tried when a device is opened
  *     hip_level.c    how far it is used from then on
  *     hip_device.c   devices counted, described, opened and closed
- *     hip_kind.c     group KINDS
  *     hip_peer.c     group PEERS
  *     hip_process.c  group PROCESSES
  *     hip_share.c    groups SHARE_IPC and SHARE_FD
@@ -39,9 +38,8 @@
 #define GM_HIP_PLUGIN_H
 
 #include <dirent.h>
-#include <gpumem/backend.h>
 #include <stdio.h>
-#include "hip_symbols.h"
+#include "../common/gpu/gpu.h"
 
 /* ---- The runtime ------------------------------------------------------- */
 
@@ -54,7 +52,7 @@ struct hip_runtime {
 	bool free_true;	  /* hipMemGetInfo() speaks of the whole device */
 	bool fd_by_value; /* an import gets the descriptor, not its address */
 	unsigned ipc_flags;
-#define HIP_POINTER(symbol, major, minor) __typeof__(symbol) *symbol;
+#define HIP_POINTER(symbol, name, major, minor) __typeof__(symbol) *name;
 	HIP_SYMBOL_LIST(HIP_POINTER)
 #undef HIP_POINTER
 };
@@ -66,16 +64,6 @@ extern const struct gpumem_option_row gm_hip_options[];
 
 gpumem_status gm_hip_init(const struct gpumem_services *services);
 const char *gm_hip_driver_version(void);
-
-/* ---- Errors ------------------------------------------------------------ */
-
-/* OK for success; NOT_READY, and nothing is said; else the status that the
- * error means, having left the sentence "WHAT: ...". */
-gpumem_status gm_hip_check(hipError_t error, const char *what, ...)
-	GPUMEM_PRINTF(2, 3);
-/* Leaves a sentence of our own; error 0: no call of the runtime failed. */
-gpumem_status gm_hip_fail(gpumem_status status, hipError_t error,
-			  const char *sentence, ...) GPUMEM_PRINTF(3, 4);
 
 /* ---- A device ---------------------------------------------------------- */
 
@@ -183,31 +171,10 @@ struct hip_visit {
 bool gm_hip_is_clean(void);
 void gm_hip_clean(bool was_clean);
 
-/* The thread's capture mode becomes RELAXED: in any other, most calls fail
- * while some thread captures, and spoil that capture. Its device becomes the
- * device's. */
-gpumem_status gm_hip_enter(struct hip_visit *visit,
-			   const struct hip_device *device);
-/* That, to give memory by a call that may not notice a lost device: LOST then,
+/* Enter, to give memory by a call that may not notice a lost device: LOST then,
  * as far as the runtime tells. */
 gpumem_status gm_hip_enter_good(struct hip_visit *visit,
 				const struct hip_device *device);
-/* As gm_hip_enter, for a stream of the device. CAPTURING, and the stream has
- * not been touched, if it is being captured. INVALID: another device's. */
-gpumem_status gm_hip_enter_stream(struct hip_visit *visit,
-				  const struct hip_device *device,
-				  hipStream_t stream);
-/* The same, to queue work: a stream that is captured takes it into its graph.
- */
-gpumem_status gm_hip_enter_queue(struct hip_visit *visit,
-				 const struct hip_device *device,
-				 hipStream_t stream);
-/* The number of the capture that the stream must not be touched for; 0: none.
- * Between enter and leave. */
-gpumem_status gm_hip_capture(hipStream_t stream, uint64_t *id_out);
-/* After any of these was OK: the thread is as it was. */
-void gm_hip_leave(const struct hip_visit *visit);
-
 /* ---- Virtual memory at HIP_VM_SINGLE ----------------------------------- */
 
 /* NULL: no host memory. */
@@ -243,66 +210,5 @@ gpumem_status gm_hip_handle_map(uint64_t address, uint64_t bytes,
 gpumem_status gm_hip_set_access(uint64_t address, uint64_t bytes,
 				uint64_t devices);
 gpumem_status gm_hip_mapping_unmap(uint64_t address, uint64_t bytes);
-
-/* ---- The slots of an open device, see backend.h ------------------------ */
-
-gpumem_status gm_hip_memory_info(void *device, struct gpumem_memory *memory);
-gpumem_status gm_hip_alloc(void *device, uint64_t bytes, uint64_t *address);
-gpumem_status gm_hip_free(void *device, uint64_t address, uint64_t bytes);
-gpumem_status gm_hip_fill(void *device, uint64_t address, uint8_t value,
-			  uint64_t bytes, gpumem_stream stream);
-gpumem_status gm_hip_copy(void *device, uint64_t to, uint64_t from,
-			  uint64_t bytes, gpumem_stream stream);
-gpumem_status gm_hip_stream_create(void *device, gpumem_stream *stream_out);
-gpumem_status gm_hip_stream_destroy(void *device, gpumem_stream stream);
-gpumem_status gm_hip_stream_sync(void *device, gpumem_stream stream);
-gpumem_status gm_hip_stream_query(void *device, gpumem_stream stream);
-gpumem_status gm_hip_capture_id(void *device, gpumem_stream stream,
-				uint64_t *id_out);
-gpumem_status gm_hip_stream_wait(void *device, gpumem_stream stream,
-				 gpumem_event event);
-gpumem_status gm_hip_event_create(void *device, gpumem_event *event_out);
-gpumem_status gm_hip_event_destroy(void *device, gpumem_event event);
-gpumem_status gm_hip_event_record(void *device, gpumem_event event,
-				  gpumem_stream stream);
-gpumem_status gm_hip_event_query(void *device, gpumem_event event);
-gpumem_status gm_hip_event_sync(void *device, gpumem_event event);
-gpumem_status gm_hip_va_reserve(void *device, uint64_t bytes,
-				uint64_t alignment, uint64_t *address_out);
-gpumem_status gm_hip_va_release(void *device, uint64_t address, uint64_t bytes);
-gpumem_status gm_hip_page_create(void *device, uint64_t bytes,
-				 gpumem_page *page_out);
-gpumem_status gm_hip_page_destroy(void *device, gpumem_page page,
-				  uint64_t bytes);
-gpumem_status gm_hip_map(void *device, uint64_t address,
-			 const gpumem_page *pages, size_t count,
-			 uint64_t page_bytes);
-gpumem_status gm_hip_unmap(void *device, uint64_t address, size_t count,
-			   uint64_t page_bytes);
-gpumem_status gm_hip_map_peers(void *device, uint64_t address,
-			       const gpumem_page *pages, size_t count,
-			       uint64_t page_bytes, void *const *peers,
-			       size_t peer_count);
-gpumem_status gm_hip_peer_query(void *device, void *peer, bool *can_out);
-gpumem_status gm_hip_peer_enable(void *device, void *peer);
-gpumem_status gm_hip_kind_alloc(void *device, gpumem_kind kind, uint64_t bytes,
-				uint64_t *address_out);
-gpumem_status gm_hip_kind_free(void *device, gpumem_kind kind, uint64_t address,
-			       uint64_t bytes);
-gpumem_status gm_hip_device_processes(
-	void *device,
-	bool (*fn)(const struct gpumem_process *process, void *user),
-	void *user);
-gpumem_status gm_hip_ipc_export(void *device, uint64_t address, uint64_t bytes,
-				void *handle_out);
-gpumem_status gm_hip_ipc_open(void *device, const void *handle, uint64_t bytes,
-			      uint64_t *address_out);
-gpumem_status gm_hip_ipc_close(void *device, uint64_t address);
-gpumem_status gm_hip_page_create_shared(void *device, uint64_t bytes,
-					gpumem_page *page_out);
-gpumem_status gm_hip_page_export(void *device, gpumem_page page, uint64_t bytes,
-				 int *fd_out);
-gpumem_status gm_hip_page_import(void *device, int fd, uint64_t bytes,
-				 gpumem_page *page_out);
 
 #endif

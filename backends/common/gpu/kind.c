@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Group KINDS. Host and devices share one address space, so the address that
+ * the host has is the devices' too. Keeps nothing; nobody locks.
+ */
+#include "plugin.h"
+
+/* Pinned for every device of the process, in use already or not. */
+static gpumem_status alloc_pinned(uint64_t bytes, uint64_t *address_out)
+{
+	gpumem_status status;
+	void *memory;
+
+	status = gpu_check(
+		gpu.MemHostAlloc(&memory, bytes, GPU_PINNED_EVERYWHERE),
+		MEM_HOST_ALLOC " of %llu bytes", (unsigned long long)bytes);
+	if (status == GPUMEM_OK)
+		*address_out = (uintptr_t)memory;
+	return status;
+}
+
+static gpumem_status alloc_managed(uint64_t bytes, uint64_t *address_out)
+{
+	gpumem_status status;
+	gpu_address address;
+
+	status = gpu_check(
+		gpu.MemAllocManaged(&address, bytes, GPU_ATTACH_GLOBAL),
+		MEM_ALLOC_MANAGED " of %llu bytes", (unsigned long long)bytes);
+	if (status == GPUMEM_OK)
+		*address_out = (uintptr_t)address;
+	return status;
+}
+
+static gpumem_status no_kind(gpumem_kind kind)
+{
+	return gpu_fail(GPUMEM_UNSUPPORTED, GPU_SUCCESS,
+			"it has no memory of kind %d", (int)kind);
+}
+
+gpumem_status GPU(kind_alloc)(void *handle, gpumem_kind kind, uint64_t bytes,
+			      uint64_t *address_out)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (kind == GPUMEM_KIND_PINNED)
+		status = alloc_pinned(bytes, address_out);
+	else if (kind == GPUMEM_KIND_MANAGED)
+		status = alloc_managed(bytes, address_out);
+	else
+		status = no_kind(kind);
+	gpu_leave(&visit);
+	return status;
+}
+
+/* Either waits for all work of the device, however its other memory is made. */
+gpumem_status GPU(kind_free)(void *handle, gpumem_kind kind, uint64_t address,
+			     uint64_t bytes)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (kind == GPUMEM_KIND_PINNED)
+		status = gpu_check(gpu.MemFreeHost((void *)(uintptr_t)address),
+				   MEM_FREE_HOST " of %llu bytes at 0x%llx",
+				   (unsigned long long)bytes,
+				   (unsigned long long)address);
+	else if (kind == GPUMEM_KIND_MANAGED)
+		status = gpu_check(gpu.MemFree((gpu_address)(uintptr_t)address),
+				   MEM_FREE " of %llu managed bytes at 0x%llx",
+				   (unsigned long long)bytes,
+				   (unsigned long long)address);
+	else
+		status = no_kind(kind);
+	gpu_leave(&visit);
+	return status;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Streams, which are the driver's own, and group CAPTURE. Keeps nothing; nobody
+ * locks.
+ */
+#include "plugin.h"
+
+/* Not ordered with the legacy default stream: a pool orders what it must by
+ * events. */
+gpumem_status GPU(stream_create)(void *handle, gpumem_stream *stream_out)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
+	gpu_stream stream = NULL;
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_check(gpu.StreamCreate(&stream, GPU_STREAM_NON_BLOCKING),
+			   STREAM_CREATE);
+	if (status == GPUMEM_OK)
+		*stream_out = stream;
+	gpu_leave(&visit);
+	return status;
+}
+
+gpumem_status GPU(stream_destroy)(void *handle, gpumem_stream stream)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_check(gpu.StreamDestroy(stream), PREFIX "StreamDestroy");
+	gpu_leave(&visit);
+	return status;
+}
+
+gpumem_status GPU(stream_sync)(void *handle, gpumem_stream stream)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_check(gpu.StreamSynchronize(stream),
+			   PREFIX "StreamSynchronize");
+	gpu_leave(&visit);
+	return status;
+}
+
+gpumem_status GPU(stream_query)(void *handle, gpumem_stream stream)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_check(gpu.StreamQuery(stream), PREFIX "StreamQuery");
+	gpu_leave(&visit);
+	return status;
+}
+
+gpumem_status GPU(capture_id)(void *handle, gpumem_stream stream,
+			      uint64_t *id_out)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_capture(stream, id_out);
+	gpu_leave(&visit);
+	return status;
+}

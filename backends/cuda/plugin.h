@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The inside of the `cuda` backend: the driver API of NVIDIA's libcuda.so.1,
+ * which is found when the plugin is started, not when it is linked. Its rooms,
+ * from the ground up:
+ *
+ *     names.h         the words of ../common/gpu/, where the rest is
+ *     cuda_symbols.h  the driver functions, with the version that brought them
+ *     cuda_error.c    the driver's results as statuses and sentences
+ *     cuda_driver.c   the library found and started
+ *     cuda_context.c  what every call has around it
+ *     cuda_device.c   devices counted, described, opened and closed
+ *     cuda_memory.c   alloc, free, memory_info; group COPY
+ *     cuda_event.c    events
+ *     cuda_virtual.c  group VM
+ *     cuda_peer.c     group PEERS
+ *     cuda_nvml.c     group PROCESSES: another library, NVML
+ *     cuda_share.c    groups SHARE_IPC and SHARE_FD
+ *     cuda_plugin.c   the table
+ *
+ * Nothing is kept but gm_cuda, which init writes once, what a device is opened
+ * with, events, and NVML once it was needed: only cuda_nvml.c locks. It does
+ * not cache, count or retry.
+ */
+#ifndef GM_CUDA_PLUGIN_H
+#define GM_CUDA_PLUGIN_H
+
+#include "../common/gpu/gpu.h"
+
+/* ---- The driver -------------------------------------------------------- */
+
+struct cuda_driver {
+	const struct gpumem_services *services;
+	char version[16]; /* "13.0" */
+#define CUDA_POINTER(symbol, name, since) PFN_cu##name##_v##since name;
+	CUDA_SYMBOL_LIST(CUDA_POINTER)
+#undef CUDA_POINTER
+};
+
+/* Written by init, then only read. */
+extern struct cuda_driver gm_cuda;
+
+extern const struct gpumem_option_row gm_cuda_options[];
+
+gpumem_status gm_cuda_init(const struct gpumem_services *services);
+const char *gm_cuda_driver_version(void);
+
+/* ---- Errors ------------------------------------------------------------ */
+
+/* What the result says of a handle or context that is not this plugin's own: it
+ * was destroyed. */
+bool gm_cuda_gone(CUresult result);
+
+/* ---- A device ---------------------------------------------------------- */
+
+/* What a device can do that its description and its pages both need. */
+struct cuda_traits {
+	bool vm, managed;
+	bool ipc, fd; /* its memory can reach other processes */
+	uint64_t granularity_bytes;
+	CUmemAllocationProp page; /* what pages are created with */
+};
+
+struct cuda_device {
+	CUdevice device;
+	CUcontext context; /* the primary one, retained */
+	CUuuid uuid;
+	struct cuda_traits traits;
+};
+
+gpumem_status gm_cuda_device_count(int *count_out);
+gpumem_status gm_cuda_device_info(int index,
+				  struct gpumem_device_info *info_out);
+gpumem_status gm_cuda_device_open(int index, void **device_out);
+void gm_cuda_device_close(void *device);
+
+/* See cuDeviceGetUuid(). */
+gpumem_status gm_cuda_read_uuid(CUdevice device, CUuuid *uuid_out);
+#define CUDA_UUID_BYTES 37 /* 8-4-4-4-12 digits, and the end */
+void gm_cuda_format_uuid(const CUuuid *uuid, char text_out[CUDA_UUID_BYTES]);
+
+/* ---- Around a call ----------------------------------------------------- */
+
+/*
+ * What a slot changes of the calling thread while it works, and undoes: its
+ * capture mode, and `pushed` contexts on its stack, of which `context` is the
+ * top one.
+ */
+struct cuda_visit {
+	CUstreamCaptureMode mode; /* the thread's own */
+	int pushed;
+	CUcontext context;
+};
+
+/* The thread's capture mode becomes RELAXED: in any other, most calls fail
+ * while some thread captures, and spoil that capture. */
+gpumem_status gm_cuda_relax(struct cuda_visit *visit);
+/* A page is the driver's handle and back. */
+gpumem_page gm_cuda_page_of(CUmemGenericAllocationHandle memory);
+CUmemGenericAllocationHandle gm_cuda_memory_of(gpumem_page page);
+
+#endif
