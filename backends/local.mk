@@ -34,7 +34,6 @@ libhost_la_SOURCES = \
 	backends/host/host_range.c \
 	backends/host/host_raw.c \
 	backends/host/host_share.c \
-	backends/host/host_slots.h \
 	backends/host/host_space.c \
 	backends/host/host_stream.c \
 	backends/host/host_stream.h \

@@ -52,6 +52,33 @@ else
 		grep -q 'unused-result' "$scratch/err"
 fi
 
+# What declares a backend's slots declares what the table takes.
+{
+	echo '#include <gpumem/backend.h>'
+	echo '#ifdef __cplusplus'
+	echo 'extern "C" {'
+	echo '#endif'
+	echo '#define DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(acme_, slot)'
+	echo 'GPUMEM_SLOT_LIST(DECLARE)'
+	echo '#ifdef __cplusplus'
+	echo '}'
+	echo '#endif'
+	echo 'gpumem_status (*f)(void *, uint64_t, uint64_t *) = acme_alloc;'
+	echo '#ifndef __cplusplus'
+	echo '#define ENTRY(slot, ...) GPUMEM_SLOT_ENTRY(acme_, slot)'
+	echo 'struct gpumem_backend acme = {GPUMEM_SLOT_LIST(ENTRY)};'
+	echo '#endif'
+} >"$scratch/t.c"
+cp "$scratch/t.c" "$scratch/t.cc"
+check "slots are declared by the list, in C" $CC -std=c11 $strict \
+	-I"$top_srcdir/include" "$scratch/t.c"
+if [ "${CXX:-none}" = none ]; then
+	skip "no C++ compiler" "and in C++"
+else
+	check "and in C++" $CXX -std=c++11 $strict -I"$top_srcdir/include" \
+		"$scratch/t.cc"
+fi
+
 # GPUMEM_INIT in C++, where designated initialisers do not exist.
 cat >"$scratch/t.cc" <<'END'
 #include <gpumem/gpumem.h>

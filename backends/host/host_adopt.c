@@ -47,7 +47,7 @@ gpumem_status gm_host_device_adopt(void *context, void *native_device,
 				   int *index_out)
 {
 	struct host_config config;
-	gpumem_status status = gm_host_enter(NULL, HOST_SLOT_device_adopt);
+	gpumem_status status = gm_host_enter(NULL, GPUMEM_SLOT_device_adopt);
 	int number;
 
 	if (status == GPUMEM_OK)

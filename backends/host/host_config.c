@@ -123,7 +123,7 @@ static bool add_latency(char *item, void *user)
 {
 	uint64_t *latency_ns = user, us;
 	char *equals = strchr(item, '=');
-	enum host_slot slot;
+	unsigned slot;
 
 	if (!equals)
 		return false;
@@ -132,7 +132,7 @@ static bool add_latency(char *item, void *user)
 	if (slot == HOST_SLOT_NONE || !gm_host_parse_count(equals + 1, &us) ||
 	    us > UINT32_MAX)
 		return false;
-	for (unsigned i = 0; i < HOST_SLOT_COUNT; i++)
+	for (unsigned i = 0; i < GPUMEM_SLOT_COUNT; i++)
 		if (slot == i || slot == HOST_SLOT_ANY)
 			latency_ns[i] = us * 1000;
 	return true;
@@ -143,7 +143,7 @@ static bool read_latency(uint64_t *latency_ns)
 	char buffer[512];
 	const char *text = value_of("host.latency", buffer, sizeof(buffer));
 
-	memset(latency_ns, 0, HOST_SLOT_COUNT * sizeof(*latency_ns));
+	memset(latency_ns, 0, GPUMEM_SLOT_COUNT * sizeof(*latency_ns));
 	return gm_host_parse_list(text, add_latency, latency_ns) ||
 	       bad("host.latency", text, "not SLOT=MICROSECONDS;...");
 }

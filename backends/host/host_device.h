@@ -47,7 +47,6 @@
 #include <gpumem/backend.h>
 #include <gpumem/host.h>
 #include "host_memory.h"
-#include "host_slots.h"
 #include "host_stream.h"
 
 #define HOST_DEVICES_MAX 64 /* as a mask of them has bits */
@@ -63,60 +62,12 @@ extern const struct gpumem_backend gm_host_backend;
 
 /* ---- Slots, errors ----------------------------------------------------- */
 
-/* name, capability that it needs, status of a fault that names none: every
- * slot of backend.h that can fail. */
-#define HOST_SLOT_LIST(X)                                                      \
-	X(init, 0, DRIVER)                                                     \
-	X(device_count, 0, DRIVER)                                             \
-	X(device_info, 0, DRIVER)                                              \
-	X(device_open, 0, DRIVER)                                              \
-	X(memory_info, 0, DRIVER)                                              \
-	X(alloc, 0, NO_MEMORY)                                                 \
-	X(free, 0, DRIVER)                                                     \
-	X(stream_create, GPUMEM_CAP_STREAMS, DRIVER)                           \
-	X(stream_destroy, GPUMEM_CAP_STREAMS, DRIVER)                          \
-	X(stream_sync, GPUMEM_CAP_STREAMS, DRIVER)                             \
-	X(stream_query, GPUMEM_CAP_STREAMS, DRIVER)                            \
-	X(stream_wait, GPUMEM_CAP_STREAMS, DRIVER)                             \
-	X(event_create, GPUMEM_CAP_STREAMS, DRIVER)                            \
-	X(event_destroy, GPUMEM_CAP_STREAMS, DRIVER)                           \
-	X(event_record, GPUMEM_CAP_STREAMS, DRIVER)                            \
-	X(event_query, GPUMEM_CAP_STREAMS, DRIVER)                             \
-	X(event_sync, GPUMEM_CAP_STREAMS, DRIVER)                              \
-	X(va_reserve, GPUMEM_CAP_VM, NO_MEMORY)                                \
-	X(va_release, GPUMEM_CAP_VM, DRIVER)                                   \
-	X(page_create, GPUMEM_CAP_VM, NO_MEMORY)                               \
-	X(page_destroy, GPUMEM_CAP_VM, DRIVER)                                 \
-	X(map, GPUMEM_CAP_VM, NO_MEMORY)                                       \
-	X(unmap, GPUMEM_CAP_VM, DRIVER)                                        \
-	X(fill, GPUMEM_CAP_COPY, DRIVER)                                       \
-	X(copy, GPUMEM_CAP_COPY, DRIVER)                                       \
-	X(capture_id, GPUMEM_CAP_CAPTURE, DRIVER)                              \
-	X(kind_alloc, 0, NO_MEMORY)                                            \
-	X(kind_free, 0, DRIVER)                                                \
-	X(peer_query, GPUMEM_CAP_PEER, DRIVER)                                 \
-	X(peer_enable, GPUMEM_CAP_PEER, DRIVER)                                \
-	X(map_peers, GPUMEM_CAP_PEER, NO_MEMORY)                               \
-	X(device_processes, 0, DRIVER)                                         \
-	X(ipc_export, GPUMEM_CAP_SHARE_IPC, DRIVER)                            \
-	X(ipc_open, GPUMEM_CAP_SHARE_IPC, DRIVER)                              \
-	X(ipc_close, GPUMEM_CAP_SHARE_IPC, DRIVER)                             \
-	X(page_create_shared, GPUMEM_CAP_SHARE_FD, NO_MEMORY)                  \
-	X(page_export, GPUMEM_CAP_SHARE_FD, DRIVER)                            \
-	X(page_import, GPUMEM_CAP_SHARE_FD, DRIVER)                            \
-	X(object_of, GPUMEM_CAP_OBJECTS, DRIVER)                               \
-	X(view_create, GPUMEM_CAP_OBJECTS, DRIVER)                             \
-	X(view_destroy, GPUMEM_CAP_OBJECTS, DRIVER)                            \
-	X(device_adopt, 0, DRIVER)
+/* It has every slot. NULL handles are default streams. */
+#define HOST_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_host_, slot)
+GPUMEM_SLOT_LIST(HOST_DECLARE)
 
-enum host_slot {
-#define HOST_SLOT_ENUM(name, cap, status) HOST_SLOT_##name,
-	HOST_SLOT_LIST(HOST_SLOT_ENUM)
-#undef HOST_SLOT_ENUM
-		HOST_SLOT_COUNT,
-	HOST_SLOT_ANY = HOST_SLOT_COUNT, /* '*' in option texts */
-	HOST_SLOT_NONE
-};
+/* What option texts name beside the slots. */
+enum { HOST_SLOT_ANY = GPUMEM_SLOT_COUNT /* '*' */, HOST_SLOT_NONE };
 
 void gm_host_services_set(const struct gpumem_services *services);
 /* NULL before init. */
@@ -140,8 +91,9 @@ gpumem_status gm_host_fail_system(int error, const char *what);
 bool gm_host_parse_count(const char *text, uint64_t *count_out);
 bool gm_host_parse_bytes(const char *text, uint64_t *bytes_out);
 bool gm_host_parse_bool(const char *text, bool *value_out);
-/* The slot of that name, HOST_SLOT_ANY for "*", else HOST_SLOT_NONE. */
-enum host_slot gm_host_parse_slot(const char *name);
+/* The slot of that name that can fail, HOST_SLOT_ANY for "*", else
+ * HOST_SLOT_NONE. */
+unsigned gm_host_parse_slot(const char *name);
 /* Splits text at ';' and calls fn for each item, a copy that fn may change,
  * until it returns false. An empty text has no items; an empty item or one of
  * more than 127 characters is bad. True when all items were taken. */
@@ -162,7 +114,7 @@ struct host_config {
 	uint64_t fail_above; /* bytes; 0: nothing fails for its size */
 	uint64_t lose;	     /* calls until the device is lost; 0: never */
 	char fail[512];	     /* host.fail as it stands */
-	uint64_t latency_ns[HOST_SLOT_COUNT];
+	uint64_t latency_ns[GPUMEM_SLOT_COUNT];
 };
 
 extern const struct gpumem_option_row gm_host_options[];
@@ -175,7 +127,7 @@ gpumem_status gm_host_config_of(int index, struct host_config *config_out);
 /* ---- Faults ------------------------------------------------------------ */
 
 /* Counts one call of the slot. The status it must fail with, or OK. */
-gpumem_status gm_host_fault_next(enum host_slot slot);
+gpumem_status gm_host_fault_next(enum gpumem_slot slot);
 /* Applies option host.fail, unless this same text was applied last. */
 gpumem_status gm_host_fault_option(const char *text);
 
@@ -205,7 +157,7 @@ struct host_device {
 /* What every slot does first: counts the call, and says whether it must fail,
  * having slept as long as option host.latency asks. device NULL: the slots
  * that have none. */
-gpumem_status gm_host_enter(struct host_device *device, enum host_slot slot);
+gpumem_status gm_host_enter(struct host_device *device, enum gpumem_slot slot);
 void gm_host_sleep(uint64_t ns);
 /* LOST, and the sentence why. */
 gpumem_status gm_host_fail_lost(const struct host_device *device);

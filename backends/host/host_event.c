@@ -49,7 +49,7 @@ gpumem_status gm_host_event_create(void *handle, gpumem_event *event_out)
 {
 	struct host_device *device = handle;
 	struct host_event *event;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_event_create);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_event_create);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -66,7 +66,7 @@ gpumem_status gm_host_event_destroy(void *handle, gpumem_event name)
 {
 	struct host_device *device = handle;
 	struct host_event *event;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_event_destroy);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_event_destroy);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -86,7 +86,7 @@ gpumem_status gm_host_event_record(void *handle, gpumem_event name,
 	struct host_stream *stream;
 	struct host_event *event;
 	uint64_t queued;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_event_record);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_event_record);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -112,7 +112,7 @@ gpumem_status gm_host_event_query(void *handle, gpumem_event name)
 	struct host_stream *stream;
 	struct host_event *event;
 	uint64_t ticket;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_event_query);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_event_query);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -131,7 +131,7 @@ gpumem_status gm_host_event_sync(void *handle, gpumem_event name)
 	struct host_stream *stream;
 	struct host_event *event;
 	uint64_t ticket;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_event_sync);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_event_sync);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -149,7 +149,7 @@ gpumem_status gm_host_stream_wait(void *handle, gpumem_stream name,
 	struct host_work work = {.kind = HOST_WORK_WAIT};
 	struct host_stream *stream;
 	struct host_event *event;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_stream_wait);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_stream_wait);
 
 	if (status != GPUMEM_OK)
 		return status;

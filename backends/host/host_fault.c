@@ -15,10 +15,10 @@
 
 /* Fails when count == nth, or with onward count >= nth. */
 struct rule {
-	enum host_slot slot;
+	unsigned slot; /* or HOST_SLOT_ANY */
 	uint64_t nth, count;
 	bool onward;
-	gpumem_status status; /* OK: as the slot's row of the list says */
+	gpumem_status status; /* OK: the slot's usual one */
 };
 
 struct rules {
@@ -132,20 +132,26 @@ uint64_t gpumem_host_calls(void)
 	return atomic_load(&calls);
 }
 
-static gpumem_status usual_status(enum host_slot slot)
+/* What takes memory runs out of it. */
+static gpumem_status usual_status(enum gpumem_slot slot)
 {
-	static const gpumem_status usual[] = {
-#define SLOT_STATUS(name, cap, status) GPUMEM_##status,
-		HOST_SLOT_LIST(SLOT_STATUS)
-#undef SLOT_STATUS
-	};
-
-	return usual[slot];
+	switch (slot) {
+	case GPUMEM_SLOT_alloc:
+	case GPUMEM_SLOT_va_reserve:
+	case GPUMEM_SLOT_page_create:
+	case GPUMEM_SLOT_map:
+	case GPUMEM_SLOT_kind_alloc:
+	case GPUMEM_SLOT_map_peers:
+	case GPUMEM_SLOT_page_create_shared:
+		return GPUMEM_NO_MEMORY;
+	default:
+		return GPUMEM_DRIVER;
+	}
 }
 
 /* Counts the call in every rule that it concerns; the first that fires says
  * how it fails. */
-static gpumem_status apply_rules(enum host_slot slot)
+static gpumem_status apply_rules(enum gpumem_slot slot)
 {
 	gpumem_status status = GPUMEM_OK;
 
@@ -165,7 +171,7 @@ static gpumem_status apply_rules(enum host_slot slot)
 	return status;
 }
 
-gpumem_status gm_host_fault_next(enum host_slot slot)
+gpumem_status gm_host_fault_next(enum gpumem_slot slot)
 {
 	gpumem_status status;
 

@@ -76,15 +76,16 @@ static gpumem_status inject(struct host_device *device, gpumem_status status)
 	return gm_host_fail(status, "a fault that was asked for");
 }
 
-static uint32_t cap_needed(enum host_slot slot)
+/* Whether the options leave the device any of the slot's capabilities. */
+static bool is_on(const struct host_device *device, enum gpumem_slot slot)
 {
 	static const uint32_t caps[] = {
-#define SLOT_CAP(name, cap, status) cap,
-		HOST_SLOT_LIST(SLOT_CAP)
-#undef SLOT_CAP
+#define SLOT_CAPS(slot, group, caps, counted) caps,
+		GPUMEM_SLOT_LIST(SLOT_CAPS)
+#undef SLOT_CAPS
 	};
 
-	return caps[slot];
+	return !caps[slot] || (caps[slot] & device->config.caps);
 }
 
 /* True when this call is one more than the device lives for. */
@@ -95,10 +96,9 @@ static bool life_is_over(struct host_device *device)
 	return atomic_fetch_add(&device->calls, 1) >= device->config.lose;
 }
 
-gpumem_status gm_host_enter(struct host_device *device, enum host_slot slot)
+gpumem_status gm_host_enter(struct host_device *device, enum gpumem_slot slot)
 {
 	gpumem_status status = gm_host_fault_next(slot);
-	uint32_t needed = cap_needed(slot);
 
 	if (device) {
 		bool lost = atomic_load(&device->lost);
@@ -109,7 +109,7 @@ gpumem_status gm_host_enter(struct host_device *device, enum host_slot slot)
 		}
 		if (lost)
 			return gm_host_fail_lost(device);
-		if (needed & ~device->config.caps)
+		if (!is_on(device, slot))
 			return gm_host_fail(GPUMEM_UNSUPPORTED,
 					    "switched off by an option");
 		if (device->config.latency_ns[slot])

@@ -57,7 +57,7 @@ gpumem_status gm_host_ipc_export(void *handle, uint64_t address, uint64_t bytes,
 {
 	struct host_device *device = handle;
 	struct host_name name = {0};
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_export);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_ipc_export);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -106,7 +106,7 @@ gpumem_status gm_host_ipc_open(void *handle, const void *bytes_of,
 			       uint64_t bytes, uint64_t *address_out)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_open);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_ipc_open);
 	struct host_file file;
 	struct host_name name;
 
@@ -148,7 +148,7 @@ static gpumem_status close_locked(struct host_device *device, uint64_t address)
 gpumem_status gm_host_ipc_close(void *handle, uint64_t address)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_ipc_close);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_ipc_close);
 
 	if (status != GPUMEM_OK)
 		return status;

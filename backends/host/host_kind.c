@@ -84,7 +84,7 @@ gpumem_status gm_host_kind_alloc(void *handle, gpumem_kind kind, uint64_t bytes,
 				 uint64_t *address_out)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_kind_alloc);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_kind_alloc);
 
 	if (status == GPUMEM_OK)
 		status = check_kind(device, kind);
@@ -121,7 +121,7 @@ gpumem_status gm_host_kind_free(void *handle, gpumem_kind kind,
 				uint64_t address, uint64_t bytes)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_kind_free);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_kind_free);
 
 	if (status == GPUMEM_OK)
 		status = check_kind(device, kind);

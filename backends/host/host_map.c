@@ -141,7 +141,7 @@ static gpumem_status check_size(const struct host_device *device, size_t count,
 			    (unsigned long long)above);
 }
 
-static gpumem_status map(struct host_extent *extent, enum host_slot slot,
+static gpumem_status map(struct host_extent *extent, enum gpumem_slot slot,
 			 const gpumem_page *pages)
 {
 	struct host_device *device = extent->device;
@@ -168,7 +168,7 @@ gpumem_status gm_host_map(void *handle, uint64_t address,
 		.count = count,
 	};
 
-	return map(&extent, HOST_SLOT_map, pages);
+	return map(&extent, GPUMEM_SLOT_map, pages);
 }
 
 gpumem_status gm_host_map_peers(void *handle, uint64_t address,
@@ -188,7 +188,7 @@ gpumem_status gm_host_map_peers(void *handle, uint64_t address,
 
 		extent.peers |= UINT64_C(1) << peer->index;
 	}
-	return map(&extent, HOST_SLOT_map_peers, pages);
+	return map(&extent, GPUMEM_SLOT_map_peers, pages);
 }
 
 static gpumem_status unmap_locked(struct host_extent *extent)
@@ -220,7 +220,7 @@ gpumem_status gm_host_unmap(void *handle, uint64_t address, size_t count,
 		.page_bytes = page_bytes,
 		.count = count,
 	};
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_unmap);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_unmap);
 
 	if (status != GPUMEM_OK)
 		return status;

@@ -66,7 +66,7 @@ gpumem_status gm_host_object_of(void *handle, uint64_t address,
 {
 	struct host_device *device = handle;
 	const struct host_range *range;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_object_of);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_object_of);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -110,7 +110,7 @@ gpumem_status gm_host_view_create(void *handle, uint64_t address,
 {
 	struct host_device *device = handle;
 	struct host_buffer *view = NULL;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_view_create);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_view_create);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -142,7 +142,7 @@ static gpumem_status destroy_locked(struct host_device *device,
 gpumem_status gm_host_view_destroy(void *handle, void *view)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_view_destroy);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_view_destroy);
 
 	if (status != GPUMEM_OK)
 		return status;

@@ -147,10 +147,10 @@ gpumem_status gm_host_device_open(int index, void **device_out)
 	if (status == GPUMEM_OK)
 		status = gm_host_fault_option(config.fail);
 	if (status == GPUMEM_OK)
-		status = gm_host_enter(NULL, HOST_SLOT_device_open);
+		status = gm_host_enter(NULL, GPUMEM_SLOT_device_open);
 	if (status != GPUMEM_OK)
 		return status;
-	gm_host_sleep(config.latency_ns[HOST_SLOT_device_open]);
+	gm_host_sleep(config.latency_ns[GPUMEM_SLOT_device_open]);
 	pthread_mutex_lock(&registry);
 	status = open_locked(index, &config, &device);
 	pthread_mutex_unlock(&registry);

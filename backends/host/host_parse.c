@@ -99,19 +99,26 @@ bool gm_host_parse_bool(const char *text, bool *value_out)
 	return false;
 }
 
-enum host_slot gm_host_parse_slot(const char *name)
+/* The others return no status. */
+static bool can_fail(unsigned slot)
+{
+	return slot != GPUMEM_SLOT_driver_version &&
+	       slot != GPUMEM_SLOT_device_close;
+}
+
+unsigned gm_host_parse_slot(const char *name)
 {
 	static const char *const names[] = {
-#define SLOT_NAME(name, cap, status) #name,
-		HOST_SLOT_LIST(SLOT_NAME)
+#define SLOT_NAME(slot, group, caps, counted) #slot,
+		GPUMEM_SLOT_LIST(SLOT_NAME)
 #undef SLOT_NAME
 	};
 
 	if (!strcmp(name, "*"))
 		return HOST_SLOT_ANY;
-	for (unsigned i = 0; i < HOST_SLOT_COUNT; i++)
+	for (unsigned i = 0; i < GPUMEM_SLOT_COUNT; i++)
 		if (!strcmp(name, names[i]))
-			return (enum host_slot)i;
+			return can_fail(i) ? i : HOST_SLOT_NONE;
 	return HOST_SLOT_NONE;
 }
 

@@ -20,7 +20,7 @@
 gpumem_status gm_host_peer_query(void *handle, void *other, bool *can_out)
 {
 	const struct host_device *peer = other;
-	gpumem_status status = gm_host_enter(handle, HOST_SLOT_peer_query);
+	gpumem_status status = gm_host_enter(handle, GPUMEM_SLOT_peer_query);
 
 	if (status == GPUMEM_OK)
 		*can_out = (peer->config.caps & GPUMEM_CAP_PEER) != 0;
@@ -31,7 +31,7 @@ gpumem_status gm_host_peer_enable(void *handle, void *other)
 {
 	struct host_device *device = handle;
 	const struct host_device *peer = other;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_peer_enable);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_peer_enable);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -109,7 +109,7 @@ gpumem_status gm_host_device_processes(
 	struct host_device *device = handle;
 	struct gpumem_process process = GPUMEM_INIT(struct gpumem_process);
 	gpumem_status status =
-		gm_host_enter(device, HOST_SLOT_device_processes);
+		gm_host_enter(device, GPUMEM_SLOT_device_processes);
 
 	if (status != GPUMEM_OK)
 		return status;

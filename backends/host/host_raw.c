@@ -17,7 +17,7 @@
 gpumem_status gm_host_memory_info(void *handle, struct gpumem_memory *memory)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_memory_info);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_memory_info);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -147,7 +147,7 @@ give:
 gpumem_status gm_host_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_alloc);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_alloc);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -190,7 +190,7 @@ static gpumem_status free_locked(struct host_device *device, uint64_t address,
 gpumem_status gm_host_free(void *handle, uint64_t address, uint64_t bytes)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_free);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_free);
 
 	if (status != GPUMEM_OK)
 		return status;

@@ -61,7 +61,7 @@ gpumem_status gm_host_page_create_shared(void *handle, uint64_t bytes,
 {
 	struct host_device *device = handle;
 	gpumem_status status =
-		gm_host_enter(device, HOST_SLOT_page_create_shared);
+		gm_host_enter(device, GPUMEM_SLOT_page_create_shared);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -102,7 +102,7 @@ gpumem_status gm_host_page_export(void *handle, gpumem_page page,
 				  uint64_t bytes, int *fd_out)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_page_export);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_page_export);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -156,7 +156,7 @@ gpumem_status gm_host_page_import(void *handle, int fd, uint64_t bytes,
 				  gpumem_page *page_out)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_page_import);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_page_import);
 
 	if (status != GPUMEM_OK)
 		return status;

@@ -34,7 +34,7 @@ gpumem_status gm_host_va_reserve(void *handle, uint64_t bytes,
 	struct host_device *device = handle;
 	uint64_t granularity = device->config.granularity;
 	struct host_range range = {.bytes = bytes, .span = bytes};
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_va_reserve);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_va_reserve);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -89,7 +89,7 @@ static gpumem_status release_locked(struct host_device *device,
 gpumem_status gm_host_va_release(void *handle, uint64_t address, uint64_t bytes)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_va_release);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_va_release);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -129,7 +129,7 @@ gpumem_status gm_host_page_create(void *handle, uint64_t bytes,
 				  gpumem_page *page_out)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_page_create);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_page_create);
 	uint32_t number;
 
 	if (status != GPUMEM_OK)
@@ -167,7 +167,7 @@ gpumem_status gm_host_page_destroy(void *handle, gpumem_page page,
 				   uint64_t bytes)
 {
 	struct host_device *device = handle;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_page_destroy);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_page_destroy);
 
 	if (status != GPUMEM_OK)
 		return status;

@@ -84,7 +84,7 @@ gpumem_status gm_host_stream_create(void *handle, gpumem_stream *stream_out)
 {
 	struct host_device *device = handle;
 	struct host_stream *stream;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_stream_create);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_stream_create);
 
 	if (status == GPUMEM_OK)
 		status = gm_host_stream_open(device, &stream);
@@ -109,7 +109,8 @@ gpumem_status gm_host_stream_destroy(void *handle, gpumem_stream name)
 {
 	struct host_device *device = handle;
 	struct host_stream *stream;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_stream_destroy);
+	gpumem_status status =
+		gm_host_enter(device, GPUMEM_SLOT_stream_destroy);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -149,7 +150,7 @@ gpumem_status gm_host_stream_sync(void *handle, gpumem_stream name)
 {
 	struct host_device *device = handle;
 	struct host_stream *stream;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_stream_sync);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_stream_sync);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -166,7 +167,7 @@ gpumem_status gm_host_stream_query(void *handle, gpumem_stream name)
 {
 	struct host_device *device = handle;
 	struct host_stream *stream;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_stream_query);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_stream_query);
 
 	if (status != GPUMEM_OK)
 		return status;

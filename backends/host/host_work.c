@@ -76,7 +76,7 @@ gpumem_status gm_host_work_run(struct host_device *device,
 
 /* Queues the work, whose addresses are the device's; one without streams does
  * it at once. */
-static gpumem_status submit(struct host_device *device, enum host_slot slot,
+static gpumem_status submit(struct host_device *device, enum gpumem_slot slot,
 			    gpumem_stream name, struct host_work *work)
 {
 	struct host_stream *stream;
@@ -109,7 +109,7 @@ gpumem_status gm_host_fill(void *handle, uint64_t address, uint8_t value,
 		.move = {.to = address, .bytes = bytes, .value = value},
 	};
 
-	return submit(handle, HOST_SLOT_fill, stream, &work);
+	return submit(handle, GPUMEM_SLOT_fill, stream, &work);
 }
 
 gpumem_status gm_host_copy(void *handle, uint64_t to, uint64_t from,
@@ -120,7 +120,7 @@ gpumem_status gm_host_copy(void *handle, uint64_t to, uint64_t from,
 		.move = {.to = to, .from = from, .bytes = bytes},
 	};
 
-	return submit(handle, HOST_SLOT_copy, stream, &work);
+	return submit(handle, GPUMEM_SLOT_copy, stream, &work);
 }
 
 bool gm_host_stream_capture(struct host_stream *stream, bool on)
@@ -148,7 +148,7 @@ gpumem_status gm_host_capture_id(void *handle, gpumem_stream name,
 {
 	struct host_device *device = handle;
 	struct host_stream *stream;
-	gpumem_status status = gm_host_enter(device, HOST_SLOT_capture_id);
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_capture_id);
 
 	if (status != GPUMEM_OK)
 		return status;

@@ -11,53 +11,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first group is required; the others are all or nothing. */
-#define SLOT_LIST(X)                                                           \
-	X(required, init)                                                      \
-	X(required, driver_version)                                            \
-	X(required, device_count)                                              \
-	X(required, device_info)                                               \
-	X(required, device_open)                                               \
-	X(required, device_close)                                              \
-	X(required, memory_info)                                               \
-	X(required, alloc)                                                     \
-	X(required, free)                                                      \
-	X(STREAMS, stream_create)                                              \
-	X(STREAMS, stream_destroy)                                             \
-	X(STREAMS, stream_sync)                                                \
-	X(STREAMS, stream_query)                                               \
-	X(STREAMS, stream_wait)                                                \
-	X(STREAMS, event_create)                                               \
-	X(STREAMS, event_destroy)                                              \
-	X(STREAMS, event_record)                                               \
-	X(STREAMS, event_query)                                                \
-	X(STREAMS, event_sync)                                                 \
-	X(VM, va_reserve)                                                      \
-	X(VM, va_release)                                                      \
-	X(VM, page_create)                                                     \
-	X(VM, page_destroy)                                                    \
-	X(VM, map)                                                             \
-	X(VM, unmap)                                                           \
-	X(COPY, fill)                                                          \
-	X(COPY, copy)                                                          \
-	X(CAPTURE, capture_id)                                                 \
-	X(KINDS, kind_alloc)                                                   \
-	X(KINDS, kind_free)                                                    \
-	X(PEERS, peer_query)                                                   \
-	X(PEERS, peer_enable)                                                  \
-	X(PEERS, map_peers)                                                    \
-	X(PROCESSES, device_processes)                                         \
-	X(SHARE_IPC, ipc_export)                                               \
-	X(SHARE_IPC, ipc_open)                                                 \
-	X(SHARE_IPC, ipc_close)                                                \
-	X(SHARE_FD, page_create_shared)                                        \
-	X(SHARE_FD, page_export)                                               \
-	X(SHARE_FD, page_import)                                               \
-	X(OBJECTS, object_of)                                                  \
-	X(OBJECTS, view_create)                                                \
-	X(OBJECTS, view_destroy)                                               \
-	X(ADOPT, device_adopt)
-
 typedef void (*any_slot)(void);
 
 struct slot {
@@ -66,18 +19,23 @@ struct slot {
 };
 
 static const struct slot slots[] = {
-#define SLOT_ROW(group, name)                                                  \
-	{#group, #name, offsetof(struct gpumem_backend, name)},
-	SLOT_LIST(SLOT_ROW)
+#define SLOT_ROW(slot, group, caps, counted)                                   \
+	{#group, #slot, offsetof(struct gpumem_backend, slot)},
+	GPUMEM_SLOT_LIST(SLOT_ROW)
 #undef SLOT_ROW
 };
 
-#define SLOT_COUNT (sizeof(slots) / sizeof(slots[0]))
-
-_Static_assert(offsetof(struct gpumem_backend, init) +
-			       SLOT_COUNT * sizeof(any_slot) ==
-		       sizeof(struct gpumem_backend),
-	       "SLOT_LIST names every slot of struct gpumem_backend");
+/* The list names every slot, in the order of the table. */
+#define SLOT_OFFSET(number)                                                    \
+	(offsetof(struct gpumem_backend, init) + (number) * sizeof(any_slot))
+_Static_assert(SLOT_OFFSET(GPUMEM_SLOT_COUNT) == sizeof(struct gpumem_backend),
+	       "GPUMEM_SLOT_LIST lacks a slot of struct gpumem_backend");
+#define SLOT_IN_ORDER(slot, group, caps, counted)                              \
+	_Static_assert(offsetof(struct gpumem_backend, slot) ==                \
+			       SLOT_OFFSET(GPUMEM_SLOT_##slot),                \
+		       #slot " stands elsewhere in GPUMEM_SLOT_LIST");
+GPUMEM_SLOT_LIST(SLOT_IN_ORDER)
+#undef SLOT_IN_ORDER
 
 #define REQUIRED_BYTES                                                         \
 	(offsetof(struct gpumem_backend, free) + sizeof(any_slot))
@@ -156,7 +114,7 @@ static const struct slot *group_member(const struct gpumem_backend *ops,
 {
 	size_t i;
 
-	for (i = 0; i < SLOT_COUNT; i++)
+	for (i = 0; i < GPUMEM_SLOT_COUNT; i++)
 		if (strcmp(slots[i].group, group) == 0 &&
 		    has_slot(ops, &slots[i]))
 			return &slots[i];
@@ -167,12 +125,12 @@ static gpumem_status check_slots(const struct gpumem_backend *ops)
 {
 	size_t i;
 
-	for (i = 0; i < SLOT_COUNT; i++) {
+	for (i = 0; i < GPUMEM_SLOT_COUNT; i++) {
 		const struct slot *slot = &slots[i], *member;
 
 		if (has_slot(ops, slot))
 			continue;
-		if (strcmp(slot->group, "required") == 0)
+		if (strcmp(slot->group, "REQUIRED") == 0)
 			return gm_fail(GPUMEM_ABI,
 				       "its required slot %s is NULL",
 				       slot->name);

@@ -56,8 +56,8 @@
  *   they were.
  *
  * A NULL slot means "unsupported". Groups are all or nothing. Slots are only
- * ever appended; `size` says how many a plugin knows. `abi` is compared for
- * equality and changes only when something here breaks.
+ * ever appended, in groups of their own; `size` says how many a plugin knows.
+ * `abi` is compared for equality and changes only when something here breaks.
  */
 #ifndef GPUMEM_BACKEND_H
 #define GPUMEM_BACKEND_H
@@ -316,6 +316,125 @@ struct gpumem_backend {
 	gpumem_status (*device_adopt)(void *context, void *native_device,
 				      int *index_out);
 };
+
+/*
+ * ---- All slots ------------------------------------------------------------
+ *
+ * One row for each slot of the table, in the table's order:
+ * X(slot, GROUP, capabilities, COUNTED). A device that has none of the
+ * capabilities gets no call of the slot; 0: it needs none. COUNTED is how
+ * gpumem_stats counts a pool's calls of it, a GPUMEM_CALL_, or NONE.
+ */
+#define GPUMEM_SLOTS_REQUIRED(X)                                               \
+	X(init, REQUIRED, 0, NONE)                                             \
+	X(driver_version, REQUIRED, 0, NONE)                                   \
+	X(device_count, REQUIRED, 0, NONE)                                     \
+	X(device_info, REQUIRED, 0, NONE)                                      \
+	X(device_open, REQUIRED, 0, NONE)                                      \
+	X(device_close, REQUIRED, 0, NONE)                                     \
+	X(memory_info, REQUIRED, 0, MEMORY_INFO)                               \
+	X(alloc, REQUIRED, 0, ALLOC)                                           \
+	X(free, REQUIRED, 0, FREE)
+
+#define GPUMEM_SLOTS_STREAMS(X)                                                \
+	X(stream_create, STREAMS, GPUMEM_CAP_STREAMS, NONE)                    \
+	X(stream_destroy, STREAMS, GPUMEM_CAP_STREAMS, NONE)                   \
+	X(stream_sync, STREAMS, GPUMEM_CAP_STREAMS, NONE)                      \
+	X(stream_query, STREAMS, GPUMEM_CAP_STREAMS, STREAM_QUERY)             \
+	X(stream_wait, STREAMS, GPUMEM_CAP_STREAMS, NONE)                      \
+	X(event_create, STREAMS, GPUMEM_CAP_STREAMS, EVENT_CREATE)             \
+	X(event_destroy, STREAMS, GPUMEM_CAP_STREAMS, EVENT_DESTROY)           \
+	X(event_record, STREAMS, GPUMEM_CAP_STREAMS, EVENT_RECORD)             \
+	X(event_query, STREAMS, GPUMEM_CAP_STREAMS, EVENT_QUERY)               \
+	X(event_sync, STREAMS, GPUMEM_CAP_STREAMS, EVENT_SYNC)
+
+#define GPUMEM_SLOTS_VM(X)                                                     \
+	X(va_reserve, VM, GPUMEM_CAP_VM, VA_RESERVE)                           \
+	X(va_release, VM, GPUMEM_CAP_VM, VA_RELEASE)                           \
+	X(page_create, VM, GPUMEM_CAP_VM, PAGE_CREATE)                         \
+	X(page_destroy, VM, GPUMEM_CAP_VM, PAGE_DESTROY)                       \
+	X(map, VM, GPUMEM_CAP_VM, MAP)                                         \
+	X(unmap, VM, GPUMEM_CAP_VM, UNMAP)
+
+#define GPUMEM_SLOTS_COPY(X)                                                   \
+	X(fill, COPY, GPUMEM_CAP_COPY, NONE)                                   \
+	X(copy, COPY, GPUMEM_CAP_COPY, NONE)
+
+#define GPUMEM_SLOTS_CAPTURE(X)                                                \
+	X(capture_id, CAPTURE, GPUMEM_CAP_CAPTURE, CAPTURE_ID)
+
+#define GPUMEM_SLOTS_KINDS(X)                                                  \
+	X(kind_alloc, KINDS, GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED, ALLOC)    \
+	X(kind_free, KINDS, GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED, FREE)
+
+#define GPUMEM_SLOTS_PEERS(X)                                                  \
+	X(peer_query, PEERS, GPUMEM_CAP_PEER, NONE)                            \
+	X(peer_enable, PEERS, GPUMEM_CAP_PEER, NONE)                           \
+	X(map_peers, PEERS, GPUMEM_CAP_PEER, MAP)
+
+#define GPUMEM_SLOTS_PROCESSES(X) X(device_processes, PROCESSES, 0, NONE)
+
+#define GPUMEM_SLOTS_SHARE_IPC(X)                                              \
+	X(ipc_export, SHARE_IPC, GPUMEM_CAP_SHARE_IPC, NONE)                   \
+	X(ipc_open, SHARE_IPC, GPUMEM_CAP_SHARE_IPC, NONE)                     \
+	X(ipc_close, SHARE_IPC, GPUMEM_CAP_SHARE_IPC, NONE)
+
+#define GPUMEM_SLOTS_SHARE_FD(X)                                               \
+	X(page_create_shared, SHARE_FD, GPUMEM_CAP_SHARE_FD, PAGE_CREATE)      \
+	X(page_export, SHARE_FD, GPUMEM_CAP_SHARE_FD, NONE)                    \
+	X(page_import, SHARE_FD, GPUMEM_CAP_SHARE_FD, NONE)
+
+#define GPUMEM_SLOTS_OBJECTS(X)                                                \
+	X(object_of, OBJECTS, GPUMEM_CAP_OBJECTS, NONE)                        \
+	X(view_create, OBJECTS, GPUMEM_CAP_OBJECTS, NONE)                      \
+	X(view_destroy, OBJECTS, GPUMEM_CAP_OBJECTS, NONE)
+
+#define GPUMEM_SLOTS_ADOPT(X) X(device_adopt, ADOPT, 0, NONE)
+
+#define GPUMEM_SLOT_LIST(X)                                                    \
+	GPUMEM_SLOTS_REQUIRED(X)                                               \
+	GPUMEM_SLOTS_STREAMS(X)                                                \
+	GPUMEM_SLOTS_VM(X)                                                     \
+	GPUMEM_SLOTS_COPY(X)                                                   \
+	GPUMEM_SLOTS_CAPTURE(X)                                                \
+	GPUMEM_SLOTS_KINDS(X)                                                  \
+	GPUMEM_SLOTS_PEERS(X)                                                  \
+	GPUMEM_SLOTS_PROCESSES(X)                                              \
+	GPUMEM_SLOTS_SHARE_IPC(X)                                              \
+	GPUMEM_SLOTS_SHARE_FD(X)                                               \
+	GPUMEM_SLOTS_OBJECTS(X)                                                \
+	GPUMEM_SLOTS_ADOPT(X)
+
+enum gpumem_slot {
+#define GPUMEM_SLOT_ENUM(slot, group, caps, counted) GPUMEM_SLOT_##slot,
+	GPUMEM_SLOT_LIST(GPUMEM_SLOT_ENUM)
+#undef GPUMEM_SLOT_ENUM
+	GPUMEM_SLOT_COUNT
+};
+
+/* COUNTED of a slot that is not counted, as GPUMEM_CALL_##counted has it. */
+#define GPUMEM_CALL_NONE GPUMEM_CALL_COUNT
+
+/*
+ * A backend writes down once which groups it has. The declarations of its slots
+ * and the entries of its table follow from that, in C; all its functions are
+ * called as their slots are, behind one prefix:
+ *
+ *     #define ACME_SLOTS(X) GPUMEM_SLOTS_REQUIRED(X) GPUMEM_SLOTS_COPY(X)
+ *
+ *     #define DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(acme_, slot)
+ *     ACME_SLOTS(DECLARE)
+ *
+ *     #define ENTRY(slot, ...) GPUMEM_SLOT_ENTRY(acme_, slot)
+ *     static const struct gpumem_backend backend = {
+ *             .abi = GPUMEM_BACKEND_ABI, ..., ACME_SLOTS(ENTRY)};
+ *
+ * The first gives "gpumem_status acme_alloc(void *device, ...);", the other
+ * ".alloc = acme_alloc,".
+ */
+#define GPUMEM_SLOT_DECLARE(prefix, slot)                                      \
+	__typeof__(*((struct gpumem_backend *)0)->slot) prefix##slot;
+#define GPUMEM_SLOT_ENTRY(prefix, slot) .slot = prefix##slot,
 
 /* The one exported symbol of a plugin. */
 typedef const struct gpumem_backend *(*gpumem_plugin_fn)(void);

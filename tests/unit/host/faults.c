@@ -87,6 +87,25 @@ static void test_count(void *device)
 	is_uint(gpumem_host_calls(), 1, "without faults too");
 }
 
+/* Each slot that can fail can be made to. */
+static void test_names(void)
+{
+	static const char *const slots[] = {
+#define NAME(slot, group, caps, counted) #slot,
+		GPUMEM_SLOT_LIST(NAME)
+#undef NAME
+	};
+	char fault[64];
+
+	for (size_t i = 0; i < GPUMEM_SLOT_COUNT; i++) {
+		if (i == GPUMEM_SLOT_driver_version ||
+		    i == GPUMEM_SLOT_device_close)
+			continue;
+		snprintf(fault, sizeof(fault), "%s@1", slots[i]);
+		is_status(gpumem_host_faults(fault), GPUMEM_OK, "%s", fault);
+	}
+}
+
 static void test_bad_lists(void *device)
 {
 	static const char *const bad[] = {
@@ -111,6 +130,7 @@ static void test_bad_lists(void *device)
 		"alloc@1:lost+",
 		"alloc@1 ;free@1",
 		"device_close@1",
+		"driver_version@1",
 		"alloc@99999999999999999999",
 	};
 	char many[2048] = "alloc@1";
@@ -314,6 +334,7 @@ int main(void)
 	device = open_device(0);
 	test_forms(device);
 	test_count(device);
+	test_names();
 	test_bad_lists(device);
 	host->device_close(device);
 	test_option();
