@@ -70,6 +70,7 @@ shell_tests = \
 	tests/packages.sh \
 	tests/plugin_examples.sh \
 	tests/quickstart.sh \
+	tests/readme.sh \
 	tests/style.sh \
 	tests/tool_bench.sh \
 	tests/tool_completion.sh \
