@@ -57,6 +57,8 @@ libloader_la_SOURCES = \
 	core/loader/pick.c \
 	core/loader/sight.c \
 	core/loader/sight.h \
+	core/loader/slots.c \
+	core/loader/slots.h \
 	core/loader/start.c
 
 libdevice_la_CFLAGS = $(FLOOR_CFLAGS)

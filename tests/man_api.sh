@@ -75,6 +75,28 @@ is "$(tr -s ' \t\n' ' ' <"$scratch/t.i" | grep -oE 'enum [a-z_]+ \{[^}]*\}' |
 	grep -qw "$name" "$scratch/all" || echo "$name"
 done)" "" "every enumerator is on a page"
 
+# "GROUP slot" of the list, of the page, and of the comments in the table.
+printf '%s\n' '#include <gpumem/backend.h>' \
+	'#define ROW(slot, group, caps, counted) row group slot;' \
+	'GPUMEM_SLOT_LIST(ROW)' >"$scratch/t.c"
+$CC -E -P -I"$top_srcdir/include" "$scratch/t.c" | tr ';' '\n' |
+	sed -n 's/^ *row //p' >"$scratch/slots"
+check "the header lists slots" test -s "$scratch/slots"
+is "$(awk '/^these are required:/ { group = "REQUIRED" }
+	/^\.It Li [A-Z_]+$/ { group = $3 }
+	/^(may be|\.El)/ { group = "" }
+	/^\.Fa/ && group { for (i = 2; i <= NF; i++)
+		if ($i ~ /^[a-z]/) print group, $i }' "$pages/gpumem_backend.3")" \
+	"$(cat "$scratch/slots")" "every slot is on gpumem_backend.3 in its group"
+is "$(awk '/---- required ----/ { group = "REQUIRED" }
+	/---- group / { group = $4; sub(/[.:]$/, "", group) }
+	/^struct gpumem_backend \{/ { inside = 1 }
+	/^};/ { inside = 0 }
+	inside && group && match($0, /\(\*[a-z_]+\)\(/) {
+		print group, substr($0, RSTART + 2, RLENGTH - 4) }' \
+	"$top_srcdir/include/gpumem/backend.h" | grep -v ' fn$')" \
+	"$(cat "$scratch/slots")" "and has its group in the table's comments"
+
 # Of each struct the last word of each declaration.
 tr -s ' \t\n' ' ' <"$scratch/t.i" |
 	grep -oE 'struct gpumem_[a-z_]+ \{([^{}]|\{[^{}]*\})*\}' |

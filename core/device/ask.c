@@ -21,7 +21,7 @@ gpumem_status gm_device_peer(struct gpumem_device *device,
 		*can_out = device == other;
 		return GPUMEM_OK;
 	}
-	call = gm_call_begin(device, "peer_query");
+	call = gm_call_begin(device, GPUMEM_SLOT_peer_query);
 	if (call.status == GPUMEM_OK)
 		call.status =
 			call.ops->peer_query(call.handle, other->handle, &can);
@@ -33,7 +33,7 @@ gpumem_status gm_device_peer(struct gpumem_device *device,
 gpumem_status gm_device_peer_enable(struct gpumem_device *device,
 				    struct gpumem_device *peer)
 {
-	struct gm_call call = gm_call_begin(device, "peer_enable");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_peer_enable);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->peer_enable(call.handle, peer->handle);
@@ -77,7 +77,7 @@ gpumem_status gm_device_processes(
 			       "%s cannot tell who uses it: its backend has no "
 			       "slot device_processes",
 			       device->info.name);
-	call = gm_call_begin(device, "device_processes");
+	call = gm_call_begin(device, GPUMEM_SLOT_device_processes);
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->device_processes(call.handle, pass_on,
 							 &visit);

@@ -28,7 +28,7 @@ static struct gpumem_device *find_open(const struct gpumem_backend *ops,
 }
 
 /* What a slot said against it, as the thread's last error. */
-static gpumem_status refused(gpumem_status status, const char *slot,
+static gpumem_status refused(gpumem_status status, enum gpumem_slot slot,
 			     const struct gpumem_backend *ops,
 			     const char *where)
 {
@@ -50,7 +50,7 @@ static gpumem_status open_handle(struct gpumem_device *device)
 		status = GPUMEM_DRIVER;
 	}
 	if (status != GPUMEM_OK)
-		return refused(status, "device_open", device->ops,
+		return refused(status, GPUMEM_SLOT_device_open, device->ops,
 			       device->info.name);
 	device->handle = handle;
 	return GPUMEM_OK;
@@ -177,7 +177,7 @@ gpumem_status gm_device_adopt(const char *name, void *context,
 	gm_native_clear();
 	status = backend->ops.device_adopt(context, native_device, &index);
 	if (status != GPUMEM_OK)
-		return refused(status, "device_adopt", &backend->ops,
+		return refused(status, GPUMEM_SLOT_device_adopt, &backend->ops,
 			       "device_adopt");
 	if (index < backend->info.device_count)
 		return gm_fail(GPUMEM_DRIVER,

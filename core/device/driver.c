@@ -32,7 +32,7 @@ gpumem_status gm_driver_memory_info(struct gm_driver *driver,
 				    struct gpumem_memory *memory_out)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_MEMORY_INFO);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_memory_info);
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 
 	if (call.status == GPUMEM_OK)
@@ -54,9 +54,9 @@ gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
 
 	if (status != GPUMEM_OK)
 		return status;
-	call = gm_call_begin_counted(driver, GPUMEM_CALL_ALLOC);
+	call = gm_call_begin_counted(driver, GPUMEM_SLOT_alloc);
 	if (driver->kind != GPUMEM_KIND_DEVICE)
-		call.slot = "kind_alloc";
+		call.slot = GPUMEM_SLOT_kind_alloc;
 	if (call.status == GPUMEM_OK)
 		call.status =
 			driver->kind == GPUMEM_KIND_DEVICE
@@ -74,11 +74,11 @@ gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
 gpumem_status gm_driver_free(struct gm_driver *driver, uint64_t address,
 			     uint64_t bytes)
 {
-	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_FREE);
+	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_SLOT_free);
 	struct gm_live *live;
 
 	if (driver->kind != GPUMEM_KIND_DEVICE)
-		call.slot = "kind_free";
+		call.slot = GPUMEM_SLOT_kind_free;
 	if (call.status != GPUMEM_OK)
 		return gm_call_end(&call);
 	live = gm_live_take_range(address);
@@ -101,7 +101,7 @@ gpumem_status gm_driver_va_reserve(struct gm_driver *driver, uint64_t bytes,
 
 	if (status != GPUMEM_OK)
 		return status;
-	call = gm_call_begin_counted(driver, GPUMEM_CALL_VA_RESERVE);
+	call = gm_call_begin_counted(driver, GPUMEM_SLOT_va_reserve);
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->va_reserve(call.handle, bytes,
 						   alignment, &address);
@@ -115,7 +115,7 @@ gpumem_status gm_driver_va_release(struct gm_driver *driver, uint64_t address,
 				   uint64_t bytes)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_VA_RELEASE);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_va_release);
 	struct gm_live *live;
 
 	if (call.status != GPUMEM_OK)
@@ -143,7 +143,7 @@ gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
 	*done_out = 0;
 	if (status != GPUMEM_OK)
 		return status;
-	call = gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_CREATE);
+	call = gm_call_begin_counted(driver, GPUMEM_SLOT_page_create);
 	while (call.status == GPUMEM_OK && i < count) {
 		gpumem_page page = 0;
 
@@ -163,7 +163,7 @@ gpumem_status gm_driver_page_destroy(struct gm_driver *driver, uint64_t bytes,
 				     size_t *done_out)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_PAGE_DESTROY);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_page_destroy);
 	size_t i = 0;
 
 	while (call.status == GPUMEM_OK && i < count) {
@@ -184,10 +184,10 @@ gpumem_status gm_driver_map(struct gm_driver *driver, uint64_t address,
 			    const gpumem_page *pages, size_t count,
 			    uint64_t page_bytes)
 {
-	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_MAP);
+	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_SLOT_map);
 
 	if (driver->peer_count)
-		call.slot = "map_peers";
+		call.slot = GPUMEM_SLOT_map_peers;
 	if (call.status != GPUMEM_OK)
 		return gm_call_end(&call);
 	if (!driver->peer_count)
@@ -203,7 +203,7 @@ gpumem_status gm_driver_map(struct gm_driver *driver, uint64_t address,
 gpumem_status gm_driver_unmap(struct gm_driver *driver, uint64_t address,
 			      size_t count, uint64_t page_bytes)
 {
-	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_CALL_UNMAP);
+	struct gm_call call = gm_call_begin_counted(driver, GPUMEM_SLOT_unmap);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->unmap(call.handle, address, count,
@@ -215,7 +215,7 @@ gpumem_status gm_driver_event_create(struct gm_driver *driver,
 				     gpumem_event *event_out)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_CREATE);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_event_create);
 	gpumem_event event = NULL;
 
 	if (call.status == GPUMEM_OK)
@@ -230,7 +230,7 @@ gpumem_status gm_driver_event_destroy(struct gm_driver *driver,
 				      gpumem_event event)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_DESTROY);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_event_destroy);
 
 	/* What the plugin keeps for it goes, whatever became of the device. */
 	call.made = true;
@@ -242,7 +242,7 @@ gpumem_status gm_driver_event_record(struct gm_driver *driver,
 				     gpumem_event event, gpumem_stream stream)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_RECORD);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_event_record);
 
 	if (call.status == GPUMEM_OK)
 		call.status =
@@ -254,7 +254,7 @@ gpumem_status gm_driver_stream_query(struct gm_driver *driver,
 				     gpumem_stream stream)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_STREAM_QUERY);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_stream_query);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->stream_query(call.handle, stream);
@@ -265,7 +265,7 @@ gpumem_status gm_driver_event_query(struct gm_driver *driver,
 				    gpumem_event event)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_QUERY);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_event_query);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->event_query(call.handle, event);
@@ -275,7 +275,7 @@ gpumem_status gm_driver_event_query(struct gm_driver *driver,
 gpumem_status gm_driver_event_sync(struct gm_driver *driver, gpumem_event event)
 {
 	struct gm_call call =
-		gm_call_begin_counted(driver, GPUMEM_CALL_EVENT_SYNC);
+		gm_call_begin_counted(driver, GPUMEM_SLOT_event_sync);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->event_sync(call.handle, event);
@@ -292,7 +292,7 @@ gpumem_status gm_driver_capture_id(struct gm_driver *driver,
 		*id_out = 0;
 		return GPUMEM_OK;
 	}
-	call = gm_call_begin_counted(driver, GPUMEM_CALL_CAPTURE_ID);
+	call = gm_call_begin_counted(driver, GPUMEM_SLOT_capture_id);
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->capture_id(call.handle, stream, &id);
 	gm_call_check_set(&call, id != UINT64_MAX, "number of a capture");

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "loader/slots.h"
 #include "loss.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-struct gm_call gm_call_begin(struct gpumem_device *device, const char *slot)
+struct gm_call gm_call_begin(struct gpumem_device *device,
+			     enum gpumem_slot slot)
 {
 	struct gm_call call = {
 		.device = device,
@@ -39,18 +41,12 @@ struct gm_call gm_call_begin(struct gpumem_device *device, const char *slot)
 	return call;
 }
 
-static const char *const call_names[] = {
-#define CALL_NAME(name, slot) #slot,
-	GPUMEM_CALL_LIST(CALL_NAME)
-#undef CALL_NAME
-};
-
-struct gm_call gm_call_begin_counted(struct gm_driver *driver, unsigned number)
+struct gm_call gm_call_begin_counted(struct gm_driver *driver,
+				     enum gpumem_slot slot)
 {
-	struct gm_call call = gm_call_begin(driver->device, call_names[number]);
+	struct gm_call call = gm_call_begin(driver->device, slot);
 
 	call.driver = driver;
-	call.number = number;
 	call.count = 1;
 	call.begin_ns = now_ns();
 	return call;
@@ -59,27 +55,26 @@ struct gm_call gm_call_begin_counted(struct gm_driver *driver, unsigned number)
 /* NOT_READY and CAPTURING are what these are asked for, not failures. */
 static bool is_answer(const struct gm_call *call)
 {
-	if (!call->driver)
-		return false;
-	return ((call->number == GPUMEM_CALL_EVENT_QUERY ||
-		 call->number == GPUMEM_CALL_STREAM_QUERY) &&
+	return ((call->slot == GPUMEM_SLOT_event_query ||
+		 call->slot == GPUMEM_SLOT_stream_query) &&
 		call->status == GPUMEM_NOT_READY) ||
-	       (call->number == GPUMEM_CALL_EVENT_RECORD &&
+	       (call->slot == GPUMEM_SLOT_event_record &&
 		call->status == GPUMEM_CAPTURING);
 }
 
 static void count(const struct gm_call *call, bool failed)
 {
 	uint64_t spent_ns = now_ns() - call->begin_ns;
+	unsigned number = gm_slots[call->slot].counted;
 	struct gm_driver *driver = call->driver;
 
-	atomic_fetch_add_explicit(&driver->calls[call->number].count,
-				  call->count, memory_order_relaxed);
-	atomic_fetch_add_explicit(&driver->calls[call->number].ns, spent_ns,
+	atomic_fetch_add_explicit(&driver->calls[number].count, call->count,
+				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&driver->calls[number].ns, spent_ns,
 				  memory_order_relaxed);
 	if (failed)
-		atomic_fetch_add_explicit(&driver->calls[call->number].failed,
-					  1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&driver->calls[number].failed, 1,
+					  memory_order_relaxed);
 }
 
 static void lied(struct gm_call *call, const char *format, ...)
@@ -187,8 +182,8 @@ static gpumem_status refuse(const struct gm_call *call)
 {
 	char sentence[64];
 
-	snprintf(sentence, sizeof(sentence), "%s: %s", call->slot,
-		 gm_status_text(GPUMEM_LOST));
+	snprintf(sentence, sizeof(sentence), "%s: %s",
+		 gm_slots[call->slot].name, gm_status_text(GPUMEM_LOST));
 	return gm_fail_lost(call->device, sentence);
 }
 
@@ -201,7 +196,7 @@ static gpumem_status fail(const struct gm_call *call)
 	char where[64];
 
 	snprintf(where, sizeof(where), "%s%s%s", device->info.name,
-		 allowed ? ": " : "", allowed ? call->slot : "");
+		 allowed ? ": " : "", allowed ? gm_slots[call->slot].name : "");
 	return gm_fail_native(status, device->ops->name, where);
 }
 

@@ -19,16 +19,17 @@ struct gm_call {
 	struct gpumem_device *device;
 	const struct gpumem_backend *ops;
 	void *handle;
-	const char *slot;
-	unsigned number; /* GPUMEM_CALL_; only with a driver */
+	enum gpumem_slot slot;
 	uint64_t begin_ns;
 	uint64_t count;	      /* calls of the slot that this stands for: 1 */
 	gpumem_status status; /* not OK after begin: do not call */
 	bool made;
 };
 
-struct gm_call gm_call_begin(struct gpumem_device *device, const char *slot);
-struct gm_call gm_call_begin_counted(struct gm_driver *driver, unsigned number);
+struct gm_call gm_call_begin(struct gpumem_device *device,
+			     enum gpumem_slot slot);
+struct gm_call gm_call_begin_counted(struct gm_driver *driver,
+				     enum gpumem_slot slot);
 /*
  * What a slot gave with OK: a value that cannot be is DRIVER, with a sentence.
  * Outputs begin as what no slot gives, 0 or NULL where nothing else is said, so

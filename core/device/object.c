@@ -8,7 +8,7 @@
 gpumem_status gm_object_of(struct gpumem_device *device, uint64_t address,
 			   void **object_out, uint64_t *offset_out)
 {
-	struct gm_call call = gm_call_begin(device, "object_of");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_object_of);
 	uint64_t offset = UINT64_MAX;
 	void *object = NULL;
 
@@ -27,7 +27,7 @@ gpumem_status gm_object_of(struct gpumem_device *device, uint64_t address,
 gpumem_status gm_view_create(struct gpumem_device *device, uint64_t address,
 			     uint64_t bytes, void **view_out)
 {
-	struct gm_call call = gm_call_begin(device, "view_create");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_view_create);
 	void *view = NULL;
 
 	if (call.status == GPUMEM_OK)
@@ -41,7 +41,7 @@ gpumem_status gm_view_create(struct gpumem_device *device, uint64_t address,
 
 gpumem_status gm_view_destroy(struct gpumem_device *device, void *view)
 {
-	struct gm_call call = gm_call_begin(device, "view_destroy");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_view_destroy);
 	bool lost = !call.made;
 
 	/* What the plugin keeps for it goes, whatever became of the device. */

@@ -8,7 +8,7 @@
 gpumem_status gm_ipc_export(struct gpumem_device *device, uint64_t address,
 			    uint64_t bytes, void *handle_out)
 {
-	struct gm_call call = gm_call_begin(device, "ipc_export");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_ipc_export);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->ipc_export(call.handle, address, bytes,
@@ -19,7 +19,7 @@ gpumem_status gm_ipc_export(struct gpumem_device *device, uint64_t address,
 gpumem_status gm_ipc_open(struct gpumem_device *device, const void *handle,
 			  uint64_t bytes, uint64_t *address_out)
 {
-	struct gm_call call = gm_call_begin(device, "ipc_open");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_ipc_open);
 	uint64_t address = 0;
 
 	if (call.status == GPUMEM_OK)
@@ -34,7 +34,7 @@ gpumem_status gm_ipc_open(struct gpumem_device *device, const void *handle,
 
 gpumem_status gm_ipc_close(struct gpumem_device *device, uint64_t address)
 {
-	struct gm_call call = gm_call_begin(device, "ipc_close");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_ipc_close);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->ipc_close(call.handle, address);
@@ -44,7 +44,7 @@ gpumem_status gm_ipc_close(struct gpumem_device *device, uint64_t address)
 gpumem_status gm_page_export(struct gpumem_device *device, gpumem_page page,
 			     uint64_t bytes, int *fd_out)
 {
-	struct gm_call call = gm_call_begin(device, "page_export");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_page_export);
 	int fd = -1;
 
 	if (call.status == GPUMEM_OK)
@@ -59,7 +59,7 @@ gpumem_status gm_page_export(struct gpumem_device *device, gpumem_page page,
 gpumem_status gm_page_import(struct gpumem_device *device, int fd,
 			     uint64_t bytes, gpumem_page *page_out)
 {
-	struct gm_call call = gm_call_begin(device, "page_import");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_page_import);
 	gpumem_page page = 0;
 
 	if (call.status == GPUMEM_OK)

@@ -10,7 +10,7 @@
 gpumem_status gm_stream_create(struct gpumem_device *device,
 			       gpumem_stream *stream_out)
 {
-	struct gm_call call = gm_call_begin(device, "stream_create");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_stream_create);
 	gpumem_stream stream = NULL;
 
 	if (call.status == GPUMEM_OK)
@@ -24,7 +24,7 @@ gpumem_status gm_stream_create(struct gpumem_device *device,
 gpumem_status gm_stream_destroy(struct gpumem_device *device,
 				gpumem_stream stream)
 {
-	struct gm_call call = gm_call_begin(device, "stream_destroy");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_stream_destroy);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->stream_destroy(call.handle, stream);
@@ -33,7 +33,7 @@ gpumem_status gm_stream_destroy(struct gpumem_device *device,
 
 gpumem_status gm_stream_sync(struct gpumem_device *device, gpumem_stream stream)
 {
-	struct gm_call call = gm_call_begin(device, "stream_sync");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_stream_sync);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->stream_sync(call.handle, stream);
@@ -43,7 +43,7 @@ gpumem_status gm_stream_sync(struct gpumem_device *device, gpumem_stream stream)
 gpumem_status gm_fill(struct gpumem_device *device, uint64_t address,
 		      uint8_t value, uint64_t bytes, gpumem_stream stream)
 {
-	struct gm_call call = gm_call_begin(device, "fill");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_fill);
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->fill(call.handle, address, value, bytes,
@@ -54,7 +54,7 @@ gpumem_status gm_fill(struct gpumem_device *device, uint64_t address,
 gpumem_status gm_copy(struct gpumem_device *device, uint64_t to, uint64_t from,
 		      uint64_t bytes, gpumem_stream stream)
 {
-	struct gm_call call = gm_call_begin(device, "copy");
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_copy);
 
 	if (call.status == GPUMEM_OK)
 		call.status =

@@ -5,11 +5,10 @@
 #include "answer.h"
 #include "base/error.h"
 #include "base/status.h"
-
-#include <string.h>
+#include "slots.h"
 
 /* Those that only the library has a use for are none of a slot's. */
-static bool may_give(const char *slot, gpumem_status status)
+static bool may_give(enum gpumem_slot slot, gpumem_status status)
 {
 	switch ((int)status) {
 	case GPUMEM_NOT_FOUND:
@@ -20,22 +19,24 @@ static bool may_give(const char *slot, gpumem_status status)
 	case GPUMEM_NOT_READY:
 		return false;
 	case GPUMEM_BAD_POINTER:
-		return !strcmp(slot, "fill") || !strcmp(slot, "copy");
+		return slot == GPUMEM_SLOT_fill || slot == GPUMEM_SLOT_copy;
 	default:
 		return true;
 	}
 }
 
-gpumem_status gm_answer(const char *slot, gpumem_status status)
+gpumem_status gm_answer(enum gpumem_slot slot, gpumem_status status)
 {
+	const char *name = gm_slots[slot].name;
+
 	if (!gm_status_known(status))
 		gm_native_error(0, "", "%s returned the unknown status %d",
-				slot, (int)status);
+				name, (int)status);
 	else if (!may_give(slot, status))
 		gm_native_error(0, "",
 				"%s returned the status %d, %s, which it may "
 				"not",
-				slot, (int)status, gm_status_name(status));
+				name, (int)status, gm_status_name(status));
 	else
 		return status;
 	return GPUMEM_DRIVER;

@@ -12,6 +12,6 @@
 
 /* The status; or DRIVER, and what the plugin did is said as services->error
  * says things. NOT_READY is none here: who asks for it looks before. */
-gpumem_status gm_answer(const char *slot, gpumem_status status);
+gpumem_status gm_answer(enum gpumem_slot slot, gpumem_status status);
 
 #endif

@@ -8,37 +8,12 @@
  */
 #include "loader_parts.h"
 #include "base/error.h"
+#include "slots.h"
 #include <stddef.h>
 #include <string.h>
 
-typedef void (*any_slot)(void);
-
-struct slot {
-	const char *group, *name;
-	size_t offset;
-};
-
-static const struct slot slots[] = {
-#define SLOT_ROW(slot, group, caps, counted)                                   \
-	{#group, #slot, offsetof(struct gpumem_backend, slot)},
-	GPUMEM_SLOT_LIST(SLOT_ROW)
-#undef SLOT_ROW
-};
-
-/* The list names every slot, in the order of the table. */
-#define SLOT_OFFSET(number)                                                    \
-	(offsetof(struct gpumem_backend, init) + (number) * sizeof(any_slot))
-_Static_assert(SLOT_OFFSET(GPUMEM_SLOT_COUNT) == sizeof(struct gpumem_backend),
-	       "GPUMEM_SLOT_LIST lacks a slot of struct gpumem_backend");
-#define SLOT_IN_ORDER(slot, group, caps, counted)                              \
-	_Static_assert(offsetof(struct gpumem_backend, slot) ==                \
-			       SLOT_OFFSET(GPUMEM_SLOT_##slot),                \
-		       #slot " stands elsewhere in GPUMEM_SLOT_LIST");
-GPUMEM_SLOT_LIST(SLOT_IN_ORDER)
-#undef SLOT_IN_ORDER
-
-#define REQUIRED_BYTES                                                         \
-	(offsetof(struct gpumem_backend, free) + sizeof(any_slot))
+#define SLOT_BYTES sizeof(void (*)(void))
+#define REQUIRED_BYTES (offsetof(struct gpumem_backend, free) + SLOT_BYTES)
 
 bool gm_name_is_sane(const char *name)
 {
@@ -47,14 +22,6 @@ bool gm_name_is_sane(const char *name)
 	return length > 0 && length < GM_NAME_BYTES && name[0] >= 'a' &&
 	       name[0] <= 'z' && strcmp(name, "auto") != 0 &&
 	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length;
-}
-
-static bool has_slot(const struct gpumem_backend *ops, const struct slot *slot)
-{
-	any_slot function;
-
-	memcpy(&function, (const char *)ops + slot->offset, sizeof(function));
-	return function != NULL;
 }
 
 /* The table's two first words, which say how much more there is. */
@@ -78,7 +45,7 @@ static gpumem_status check_size(const struct gpumem_backend *table,
 			       "its table has %u bytes, the required slots "
 			       "take %zu",
 			       (unsigned)head.size, REQUIRED_BYTES);
-	if (head.size % sizeof(any_slot) != 0)
+	if (head.size % SLOT_BYTES != 0)
 		return gm_fail(GPUMEM_ABI,
 			       "its table has %u bytes, no whole number of "
 			       "slots",
@@ -109,26 +76,26 @@ static gpumem_status check_name(const char *name)
 
 /* The slot of the same group that decides whether the group is there: its
  * first that is not NULL. NULL: the group is absent. */
-static const struct slot *group_member(const struct gpumem_backend *ops,
-				       const char *group)
+static const struct gm_slot *group_member(const struct gpumem_backend *ops,
+					  const char *group)
 {
-	size_t i;
+	unsigned i;
 
 	for (i = 0; i < GPUMEM_SLOT_COUNT; i++)
-		if (strcmp(slots[i].group, group) == 0 &&
-		    has_slot(ops, &slots[i]))
-			return &slots[i];
+		if (strcmp(gm_slots[i].group, group) == 0 &&
+		    gm_slot_is_there(ops, i))
+			return &gm_slots[i];
 	return NULL;
 }
 
 static gpumem_status check_slots(const struct gpumem_backend *ops)
 {
-	size_t i;
+	unsigned i;
 
 	for (i = 0; i < GPUMEM_SLOT_COUNT; i++) {
-		const struct slot *slot = &slots[i], *member;
+		const struct gm_slot *slot = &gm_slots[i], *member;
 
-		if (has_slot(ops, slot))
+		if (gm_slot_is_there(ops, i))
 			continue;
 		if (strcmp(slot->group, "REQUIRED") == 0)
 			return gm_fail(GPUMEM_ABI,

@@ -5,6 +5,7 @@
 #include "describe.h"
 #include "answer.h"
 #include "base/error.h"
+#include "slots.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -19,27 +20,15 @@ static const uint32_t known_caps = 0
 /* What the table lacks, the device cannot do, whatever it says. */
 static uint32_t usable_caps(const struct gpumem_backend *ops, uint32_t caps)
 {
-	uint32_t usable = known_caps;
+	unsigned i;
 
-	if (!ops->stream_create)
-		usable &= ~(uint32_t)GPUMEM_CAP_STREAMS;
-	if (!ops->va_reserve)
-		usable &= ~(uint32_t)GPUMEM_CAP_VM;
-	if (!ops->fill)
-		usable &= ~(uint32_t)GPUMEM_CAP_COPY;
-	if (!ops->capture_id)
-		usable &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
-	if (!ops->kind_alloc)
-		usable &= ~(uint32_t)(GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED);
-	if (!ops->peer_query)
-		usable &= ~(uint32_t)GPUMEM_CAP_PEER;
-	if (!ops->ipc_open)
-		usable &= ~(uint32_t)GPUMEM_CAP_SHARE_IPC;
-	if (!ops->page_import || !(caps & usable & GPUMEM_CAP_VM))
-		usable &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
-	if (!ops->object_of)
-		usable &= ~(uint32_t)GPUMEM_CAP_OBJECTS;
-	return caps & usable;
+	caps &= known_caps;
+	for (i = 0; i < GPUMEM_SLOT_COUNT; i++)
+		if (!gm_slot_is_there(ops, i))
+			caps &= ~gm_slots[i].caps;
+	if (!(caps & GPUMEM_CAP_VM)) /* they are mapped as others are */
+		caps &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
+	return caps;
 }
 
 static bool is_power_of_two(uint64_t number)
@@ -89,8 +78,9 @@ gpumem_status gm_device_describe(const struct gm_backend *backend, int index,
 	gm_native_clear();
 	status = backend->ops.device_info(index, &info);
 	if (status != GPUMEM_OK)
-		return gm_fail_native(gm_answer("device_info", status),
-				      backend->info.name, name);
+		return gm_fail_native(
+			gm_answer(GPUMEM_SLOT_device_info, status),
+			backend->info.name, name);
 	info.size = sizeof(info);
 	memcpy(info.name, name, sizeof(name));
 	end_strings(&info);

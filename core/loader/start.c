@@ -93,7 +93,7 @@ gpumem_status gm_row_fill(struct gm_backend *row,
 
 /* Whatever number a plugin returns becomes a status of the list. */
 static gpumem_status refuse_native(struct gm_backend *row, gpumem_status status,
-				   const char *slot)
+				   enum gpumem_slot slot)
 {
 	const char *name = row->info.name;
 
@@ -111,7 +111,7 @@ static gpumem_status count_devices(struct gm_backend *row)
 	if (status == GPUMEM_OK && count <= 0)
 		status = GPUMEM_NO_DEVICE;
 	if (status != GPUMEM_OK)
-		return refuse_native(row, status, "device_count");
+		return refuse_native(row, status, GPUMEM_SLOT_device_count);
 	row->info.device_count = count;
 	return GPUMEM_OK;
 }
@@ -127,7 +127,7 @@ gpumem_status gm_row_start(struct gm_backend *row)
 	gm_native_clear();
 	status = row->ops.init(&services);
 	if (status != GPUMEM_OK)
-		return refuse_native(row, status, "init");
+		return refuse_native(row, status, GPUMEM_SLOT_init);
 	version = row->ops.driver_version();
 	snprintf(row->info.driver_version, sizeof(row->info.driver_version),
 		 "%s", version ? version : "");
