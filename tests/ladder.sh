@@ -27,10 +27,10 @@ promised()
 		"$top_srcdir/include/gpumem/gpumem.h"
 }
 
-check "the sources are told" grep -q "source 1: " "$scratch/err"
-is "$(told source)" "$(promised 'first of these sources' 'When none has it')" \
+check "the sources are logged" grep -q "source 1: " "$scratch/err"
+is "$(told source)" "$(promised 'then these sources' 'When all fail')" \
 	"in the order of gpumem.h"
-is "$(told help)" "$(promised 'When none has it' 'Returns OK; NO_MEMORY')" \
-	"and so is what helps when they have none"
+is "$(told help)" "$(promised 'When all fail' 'Returns OK; NO_MEMORY')" \
+	"and so is what follows when they have none"
 
 done_testing

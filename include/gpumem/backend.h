@@ -8,7 +8,7 @@
  *
  *     const struct gpumem_backend *gpumem_plugin(void);
  *
- * and needs no symbol of the library: what it wants from the core comes in as
+ * and needs no symbol of the library: the core passes its services in as
  * struct gpumem_services. It is found as NAME.so in gpumem/abi-N beside the
  * library (N is GPUMEM_BACKEND_ABI) or, if that is set, in the directories of
  * GPUMEM_PLUGIN_PATH, opened with RTLD_NOW | RTLD_LOCAL and never closed. It
@@ -40,7 +40,7 @@
  * - It calls nothing of the library but the services; it does not throw, does
  *   not longjmp out of itself, and ends neither its thread (pthread_exit) nor
  *   the process. Locks of the library are held meanwhile.
- * - What free takes is gone, its addresses too.
+ * - free releases the memory and its addresses.
  * - It returns a status of the list, but not those that only the library has a
  *   use for: NOT_FOUND, LIMIT, ABI, CORRUPT, FORKED; and NOT_READY and
  *   BAD_POINTER only where it says so below. Any other number is DRIVER in the
@@ -48,10 +48,9 @@
  * - NO_MEMORY means that giving memory back may help, LOST that the device is
  *   gone for good; DRIVER is anything else the driver said. An answer that is
  *   no failure (NOT_READY, BUSY of a view) does not call services->error.
- * - An address is a number: the core adds to it and never dereferences it, and
- *   no two blocks of one process have the same address, whatever device or
- *   backend they are of: what alloc, kind_alloc and va_reserve give overlaps
- *   nothing that they gave and that is not taken back. It fits in 48 bits.
+ * - An address is a number: the core adds to it and never dereferences it. It
+ *   fits in 48 bits. What alloc, kind_alloc and va_reserve return overlaps no
+ *   live memory of the process, whatever its device or backend.
  * - It leaves the calling thread's current context, device and signal mask as
  *   they were.
  *
@@ -120,12 +119,12 @@ struct gpumem_option_row {
 	const char *text;
 };
 
-/* A unit of physical memory: whatever the backend likes, for instance a
+/* A handle of physical memory, chosen by the backend, for instance a
  * CUmemGenericAllocationHandle. Never 0, and no two that were created on one
  * device and are not destroyed are the same. */
 typedef uint64_t gpumem_page;
 
-/* An event: whatever the backend likes. Never NULL. */
+/* An event, chosen by the backend. Never NULL. */
 typedef void *gpumem_event;
 
 struct gpumem_backend {

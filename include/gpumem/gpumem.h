@@ -6,19 +6,19 @@
  *
  * This is the whole public interface. Conventions, stated once:
  *
- * - A call that can fail returns gpumem_status, which must be looked at. The
+ * - A call that can fail returns gpumem_status, which must be checked. The
  *   sentence that explains the last failure of the calling thread, with the
  *   driver's own error, is in gpumem_last_error().
  * - Inputs come first, outputs last. An output is written only on success,
  *   unless its comment says otherwise.
  * - Names end in their unit: _bytes, _count, _ns.
- * - A struct that crosses this border begins with its own size. Set it with
+ * - A struct that crosses this interface begins with its own size. Set it with
  *   GPUMEM_INIT(struct ...), or by hand: the library reads and writes no more
  *   than the caller's size, so old programs run with newer libraries. A size of
  *   0, below that of the struct's first version, or above 4096 is INVALID. A
- *   program that is newer than the library has larger structs: what it gets
- *   beyond the library's is zeroed; what it gives there must be 0, else the
- *   call is UNSUPPORTED. Zero in any other input field always means "the
+ *   program that is newer than the library has larger structs: fields that the
+ *   library does not know are zeroed in outputs, and must be 0 in inputs, else
+ *   the call is UNSUPPORTED. Zero in any other input field always means "the
  *   default".
  * - Every call may be made from any thread at any time, unless its comment
  *   says otherwise. Nothing here waits for the device except
@@ -26,34 +26,34 @@
  *   stream), and, as the last thing before "out of memory", gpumem_alloc()
  *   (option `wait`). Where the device has CAP_FREE_WAITS and a pool no virtual
  *   memory, the driver itself waits when memory is given back to it.
- * - A thread that pthread_cancel() is to end (deferred, which is the default)
- *   finishes its call into the library first: no call is a cancellation point
- *   while anything is held. Cancel asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS)
- *   no thread that calls the library.
- * - A function that the library calls must return. Leaving one by longjmp() or
- *   a C++ exception leaves the thread as one that cannot be cancelled and whose
- *   messages are not told. Out of gpumem_pool_visit(), gpumem_pool_each() and a
- *   backend's functions it also leaves locks held, on which others wait for
- *   ever. The log function alone may: it is called when the call is over, whose
- *   result is then lost.
+ * - A thread that is cancelled (pthread_cancel(), deferred, which is the
+ *   default) finishes its call into the library first: no call is a
+ *   cancellation point while it holds a lock or memory. A thread that calls the
+ *   library must not be cancelled asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS).
+ * - A function that the library calls must return. If it leaves by longjmp() or
+ *   a C++ exception, its thread can no longer be cancelled and logs nothing any
+ *   more. Out of gpumem_pool_visit(), gpumem_pool_each() and a backend's
+ *   functions it also leaves locks held: other threads then block for ever.
+ *   Only the log function may: it is called when the call is over, whose result
+ *   is then lost.
  * - The library never prints (unless option `log` asks, or GPUMEM_CONF is not
  *   understood and nobody asked for `log:none`), exits, aborts or installs
  *   handlers.
- * - Every call may return GPUMEM_INVALID for an argument that breaks what its
- *   comment asks, and GPUMEM_FORKED in a process that was forked after the
- *   library was first used: such a child can ask for names, texts and
- *   gpumem_device_info(), and nothing else. Its parent is untouched. These two
+ * - Every call may return GPUMEM_INVALID for an argument that breaks its
+ *   comment's conditions, and GPUMEM_FORKED in a process that was forked after
+ *   the library was first used: such a child can get names, texts and
+ *   gpumem_device_info(), and nothing else. Its parent is unaffected. These two
  *   are not repeated below.
- * - A call that may return GPUMEM_DRIVER passes the driver's own word on: that
- *   may also be NO_MEMORY, NO_HOST_MEMORY, UNSUPPORTED, INVALID or CAPTURING.
- *   GPUMEM_LOST is for good, and every later one says what the driver said
- *   first.
+ * - A call that may return GPUMEM_DRIVER may return any status that the driver
+ *   reports: also NO_MEMORY, NO_HOST_MEMORY, UNSUPPORTED, INVALID or CAPTURING.
+ *   GPUMEM_LOST is permanent: every later call returns it too, with the
+ *   driver's first error.
  *
- * Terms. A *pool* hands out *blocks* of a *device*'s memory. What it takes
- * from the driver is *reserved*, in *pages* mapped into address ranges
- * where the device has virtual memory, one or more of them by each *handle* of
- * the driver's, else in *segments*. A freed block that another stream may still
- * use is *pending*. Of all blocks:
+ * Terms. A *pool* allocates *blocks* of a *device*'s memory. Memory that it has
+ * taken from the driver is *reserved*. Where the device has virtual memory,
+ * that is physical *handles* of one or more *pages*, mapped into address
+ * ranges; elsewhere it is raw allocations, *segments*. A freed block that
+ * another stream may still use is *pending*. Over all blocks:
  *
  *     requested   bytes the callers asked for, in live blocks
  *     allocated   bytes those blocks really hold, after rounding
@@ -137,15 +137,15 @@ struct gpumem_error {
 	size_t size;
 	gpumem_status status;
 	int64_t native_code;   /* the driver's number; 0 when no driver failed */
-	char native_name[64];  /* the driver's name for it; "" likewise */
+	char native_name[64];  /* the driver's name for it; "" if none */
 	char backend[16];      /* "" when no backend was involved */
 	char text[1024];       /* a sentence a person can act on */
 };
 
 /* Fills *error_out; status is GPUMEM_OK when nothing failed yet. A later
- * success does not erase it. Its strings are one line of printable UTF-8: what
- * else names and drivers bring is shown as \x1b and the like. NULL, or a size
- * that no version has: nothing is written, and the last error stays. */
+ * success does not erase it. Its strings are one line of printable UTF-8; other
+ * bytes in names and drivers' texts are escaped as \x1b and the like. NULL, or
+ * a size that no version has: nothing is written, and the last error stays. */
 GPUMEM_API void gpumem_last_error(struct gpumem_error *error_out);
 
 /* The version of the library that is running, as GPUMEM_VERSION_STRING. */
@@ -161,20 +161,19 @@ typedef enum gpumem_log_level {
 	GPUMEM_LOG_DEBUG = 4  /* every driver call that failed */
 } gpumem_log_level;
 
-/* text: one line of printable UTF-8 without its newline, in which what else
- * names and drivers bring is shown as \x1b and the like; valid during the call
- * only. The function may be called from any thread, and must not call gpumem. It
- * is called without any lock, when the call that has something to tell is about
- * to return. It may wait for threads that call gpumem. If it does not come back
- * (longjmp, a C++ exception, the end of the thread), nothing of gpumem is held,
- * but the result of that call is lost. */
+/* text: one line of printable UTF-8 without its newline, other bytes escaped as
+ * \x1b and the like; valid during the call only. The function may be called
+ * from any thread, and must not call gpumem. It is called without any lock,
+ * just before the call that logs returns. It may wait for threads that call
+ * gpumem. If it does not return (longjmp, a C++ exception, the end of the
+ * thread), gpumem holds no lock, but the result of that call is lost. */
 typedef void (*gpumem_log_fn)(gpumem_log_level level, const char *text,
 			      void *user);
 
-/* Sends messages up to `level` to `fn`. NULL: to standard error when option
- * `log` asks for any, which by default it does not; only what is wrong in
- * GPUMEM_CONF is told even then, at level ERROR. After this returns, a call
- * of an earlier function that had begun may still be running. */
+/* Sends messages up to `level` to `fn`. NULL: to standard error, at the level
+ * of option `log`, which is none by default; errors in GPUMEM_CONF are printed
+ * even then, at level ERROR. After this returns, a call of an earlier function
+ * that had begun may still be running. */
 GPUMEM_API void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn,
 			       void *user);
 
@@ -184,9 +183,10 @@ GPUMEM_API void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn,
  * One table for everything that can be configured. Sources, the later wins:
  * default, the environment's GPUMEM_CONF ("key:value,key:value"), and
  * gpumem_option_set(). No device can be opened while GPUMEM_CONF has a key that
- * does not exist, or a value that is not of its option's kind and that the
- * program has not set aside by gpumem_option_set(). A device reads its options when it is opened, a pool
- * when it is created. `gpumem-probe --options` prints the table.
+ * does not exist, or a value that is not of its option's kind, unless the
+ * program has overridden it by gpumem_option_set(). A device reads its options
+ * when it is opened, a pool when it is created. `gpumem-probe --options` prints
+ * the table.
  */
 struct gpumem_option {
 	size_t size;
@@ -197,9 +197,9 @@ struct gpumem_option {
 	const char *text;          /* what it does, one sentence */
 };
 
-/* value NULL goes back to the default. Returns OK; NOT_FOUND: no such key;
- * INVALID: the value is not of the option's kind; NO_HOST_MEMORY. Whatever
- * GPUMEM_CONF says of the key, also what is wrong, counts no longer. */
+/* value NULL restores the default. Returns OK; NOT_FOUND: no such key; INVALID:
+ * the value is not of the option's kind; NO_HOST_MEMORY. Overrides whatever
+ * GPUMEM_CONF has for the key, errors included. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_option_set(const char *key, const char *value);
 
@@ -215,9 +215,9 @@ GPUMEM_API void
 gpumem_option_visit(bool (*fn)(const struct gpumem_option *option, void *user),
 		    void *user);
 
-/* What gpumem_device_open() asks of GPUMEM_CONF, also of the backends whose keys
- * stand there, which are loaded if they are installed, but not started. OK;
- * INVALID: a value or a key is not understood; NO_HOST_MEMORY. */
+/* The check of GPUMEM_CONF that gpumem_device_open() makes, also of keys of
+ * backends, which are loaded for it if they are installed, but not initialized.
+ * OK; INVALID: a value or a key is not understood; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_option_check(void);
 
 /* ---- Backends ---------------------------------------------------------- */
@@ -244,7 +244,7 @@ gpumem_backend_visit(bool (*fn)(const struct gpumem_backend_info *info,
 /* Loads the plugin in the file `path` and copies its name into name_out
  * (16 bytes; may be NULL). Loading it twice is OK. Returns OK; NOT_FOUND: no
  * such file; ABI: not a plugin for this library; UNSUPPORTED: this program is
- * linked statically; NO_DRIVER, NO_DEVICE or any status its init gave;
+ * linked statically; NO_DRIVER, NO_DEVICE or any status that its init returned;
  * NO_HOST_MEMORY; BUSY: another plugin has the name. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_backend_load(const char *path, char *name_out);
@@ -264,8 +264,8 @@ typedef struct gpumem_device gpumem_device;
  * gpumem_stream_create() gave. NULL is the device's default stream. */
 typedef void *gpumem_stream;
 
-/* name, bit, text. A device's capabilities; each mirrors a group of backend.h
- * or a fact that callers must know. */
+/* name, bit, text. A device's capabilities; each is a group of slots of
+ * backend.h or a property that callers must know. */
 #define GPUMEM_CAP_LIST(X)                                                    \
 	X(STREAMS, 0, "streams and events")                                   \
 	X(VM, 1, "virtual memory: pages can be mapped and remapped")          \
@@ -301,14 +301,13 @@ struct gpumem_device_info {
 	uint64_t alignment_bytes;   /* every block has at least this */
 	uint64_t max_alloc_bytes;   /* largest single raw allocation */
 	uint32_t caps;              /* GPUMEM_CAP_ bits */
-	char note[160];             /* what is not as it should be; "" if all
-	                               is */
+	char note[160];             /* known limitations; "" if none */
 };
 
 struct gpumem_memory {
 	size_t size;
 	uint64_t total_bytes;
-	uint64_t free_bytes;     /* the device's own word, see CAP_MEMORY_INFO */
+	uint64_t free_bytes;     /* as the device reports, see CAP_MEMORY_INFO */
 	uint64_t reserved_bytes; /* by the pools of this process, of the kind
 				    GPUMEM_KIND_DEVICE */
 	uint64_t outside_bytes;  /* total - free - reserved: other processes,
@@ -328,45 +327,47 @@ gpumem_device_visit(const char *backend,
 /* Opens "cuda:0", "cuda" (its first device) or NULL: the first device of the
  * backend that GPUMEM_BACKEND picks (a name, a comma-separated order of
  * preference, or "auto", the default: real devices first, then host, but not
- * where a GPU can be seen: the call then fails with the reason why that cannot be
- * used. CAP_SIMULATED tells that a device is not a real one).
- * Opening the same device again gives the same handle, counted. Returns OK;
- * INVALID also when GPUMEM_CONF is not understood, which is then told once on
- * standard error too, see gpumem_log_set(); NOT_FOUND: no such backend; NO_DRIVER; NO_DEVICE; UNSUPPORTED; ABI; DRIVER;
- * LOST; NO_MEMORY; NO_HOST_MEMORY. */
+ * where a GPU can be seen: the call then fails with the reason why that GPU
+ * cannot be used. A device that is not a real one has CAP_SIMULATED). Opening
+ * the same device again returns the same handle, reference-counted. Returns OK;
+ * INVALID also when GPUMEM_CONF is not understood, which is then printed once
+ * on standard error too, see gpumem_log_set(); NOT_FOUND: no such backend;
+ * NO_DRIVER; NO_DEVICE; UNSUPPORTED; ABI; DRIVER; LOST; NO_MEMORY;
+ * NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_open(const char *name, gpumem_device **device_out);
 
 /*
  * A device of `backend` that works in the program's own context, so that its
  * blocks, streams and objects are of that context: for OpenCL a cl_context and
- * one of its cl_device_id. The context has to stay as long as the device is
- * open. The same pair again gives the same handle, counted as an open. Such a
+ * one of its cl_device_id. The context must exist as long as the device is
+ * open. The same pair again returns the same handle, counted as an open. Such a
  * device has a number after all others ("opencl:4"), is not listed by
  * gpumem_device_visit() and cannot be opened by that name. OK; NOT_FOUND: no
- * such backend; UNSUPPORTED: it cannot adopt; INVALID: the backend does not take
- * the pair; NO_DEVICE: no more can be adopted; or as gpumem_device_open().
+ * such backend; UNSUPPORTED: it cannot adopt; INVALID: the backend does not
+ * accept the pair; NO_DEVICE: no more can be adopted; or as
+ * gpumem_device_open().
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_adopt(const char *backend, void *context, void *native_device,
 		    gpumem_device **device_out);
 
-/* Undoes one open. The last one, while which no other thread may be using the
- * device, destroys the device's default pool and returns BUSY, leaving the
- * device open, if that pool has live blocks, one of its streams is being
- * captured, or other pools or imports are left, of it or with it as a peer. OK;
- * BUSY; DRIVER: some memory of the default pool could not be given back; that
- * pool is gone all the same, and the device open still: close it again. */
+/* Undoes one open. During the last close no other thread may use the device. It
+ * destroys the device's default pool. It returns BUSY, and leaves the device
+ * open, if that pool has live blocks, one of its streams is being captured, or
+ * other pools or imports are left, of it or with it as a peer. OK; BUSY;
+ * DRIVER: some memory of the default pool could not be given back; that pool no
+ * longer exists, but the device is still open: close it again. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_close(gpumem_device *device);
 
-/* What gpumem_device_visit() tells of it, as it was when it was opened. No
- * driver call. OK. */
+/* The description that gpumem_device_visit() gives, as of when the device was
+ * opened. No driver call. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_info(const gpumem_device *device,
 		   struct gpumem_device_info *info_out);
 
-/* Asks the driver. OK, DRIVER or LOST. */
+/* Queries the driver. OK, DRIVER or LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_memory(gpumem_device *device, struct gpumem_memory *memory_out);
 
@@ -387,9 +388,8 @@ struct gpumem_process {
 };
 
 /* Calls fn for every process that uses the device, until it returns false; it
- * must return. OK;
- * UNSUPPORTED: nobody can tell, and the text says what is missing; DRIVER;
- * LOST; NO_HOST_MEMORY. */
+ * must return. OK; UNSUPPORTED: the driver does not report them, and the text
+ * says what is missing; DRIVER; LOST; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_processes(gpumem_device *device,
 			bool (*fn)(const struct gpumem_process *process,
@@ -402,11 +402,11 @@ gpumem_device_processes(gpumem_device *device,
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_stream_create(gpumem_device *device, gpumem_stream *stream_out);
 
-/* Every pool of the device forgets the stream, as by gpumem_pool_drop_stream(),
- * and the stream, which no other thread may be using, is destroyed. OK;
- * UNSUPPORTED; CAPTURING; BUSY between gpumem_graph_begin() and _end(); DRIVER;
- * LOST; NO_HOST_MEMORY: after these the stream is there, and some of the pools
- * may have forgotten it. */
+/* Removes the stream from every pool of the device, as
+ * gpumem_pool_drop_stream() does, and destroys it. No other thread may be using
+ * it. OK; UNSUPPORTED; CAPTURING; BUSY between gpumem_graph_begin() and _end();
+ * DRIVER; LOST; NO_HOST_MEMORY: after these the stream still exists, and some
+ * pools may have removed it. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream);
 
@@ -417,9 +417,9 @@ gpumem_stream_sync(gpumem_device *device, gpumem_stream stream);
 
 /* Queues on `stream`: set `bytes` bytes at `ptr` to `value`; nothing for 0
  * bytes. OK; UNSUPPORTED: no CAP_COPY; BAD_POINTER: on host, and where a driver
- * says so, there is no memory at ptr; DRIVER; LOST; NO_HOST_MEMORY. Memory that
- * is taken away after the call is the caller's mistake: LOST from the next
- * gpumem_stream_sync() on. */
+ * reports it, there is no memory at ptr; DRIVER; LOST; NO_HOST_MEMORY. The
+ * memory must not be given back to the driver while the work runs: that gives
+ * LOST from the next gpumem_stream_sync() on. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_fill(gpumem_device *device, void *ptr, uint8_t value, size_t bytes,
 	    gpumem_stream stream);
@@ -488,10 +488,10 @@ struct gpumem_pool_config {
  * of that kind, or cannot be opened to one of the peers, or cannot share memory
  * of that kind as asked, or its alignment is beyond what a pool can do, or the
  * config sets a field that this version of the library does not have;
- * NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY. The device and the peers stay open at
- * least as long as the pool. Without virtual memory the first pool with a peer
- * opens everything that this process gets from the driver's own allocation of
- * that device to it, for good. */
+ * NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY. The device and the peers stay open
+ * at least as long as the pool. Without virtual memory the first pool with a
+ * peer opens everything that this process gets from the driver's own allocation
+ * of that device to it, for good. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_create(gpumem_device *device,
 		   const struct gpumem_pool_config *config,
@@ -501,15 +501,16 @@ gpumem_pool_create(gpumem_device *device,
  * thread may be using the pool. BUSY, and nothing happens, while blocks are
  * live or there are graphs; pass force to give those back too. BUSY also, force
  * or not, while one of its streams is being captured, or the program holds a
- * gpumem_view() of one of its blocks (those that nobody holds may be gone then).
- * After LOST everything is only forgotten. OK; BUSY; DRIVER or another word of
- * the driver (some memory could not be given back; the pool is gone all the
- * same). */
+ * gpumem_view() of one of its blocks (views that it does not hold may be
+ * released then). After LOST only host memory is freed. OK; BUSY; DRIVER or
+ * another status of the driver (some memory could not be given back; the pool
+ * no longer exists).
+ */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_destroy(gpumem_pool *pool, bool force);
 
-/* The device's default pool, made on first use; it goes with the device. As
- * gpumem_pool_create(). */
+/* The device's default pool, made on first use and destroyed with the device.
+ * As gpumem_pool_create(). */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out);
 
@@ -524,12 +525,12 @@ gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
 		      uint64_t limit_bytes);
 
 /* Called in the allocating thread, no lock held, when the pool is about to
- * exceed its soft limit or to fail, but not for a request for more than there
- * is: free or move what you can (calls on this pool are fine, but an allocation
- * in here that fails asks no callback again) and return true to have the
- * allocation tried again. It must return: a longjmp or a C++ exception out of
- * it leaves the thread without callbacks for this pool, its messages untold,
- * and not to be cancelled. */
+ * exceed its soft limit or to fail, but not for a request that exceeds total
+ * memory: free or move what you can (calls on this pool are fine, but an
+ * allocation in here that fails runs no callbacks) and return true to have the
+ * allocation tried again. It must return: after a longjmp or a C++ exception
+ * out of it the thread runs no callbacks of this pool, logs nothing and cannot
+ * be cancelled. */
 typedef bool (*gpumem_pressure_fn)(gpumem_pool *pool, uint64_t needed_bytes,
 				   void *user);
 
@@ -542,17 +543,17 @@ gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn, void *user,
 
 /* Gives unused memory back to the driver until at most keep_bytes are reserved
  * or nothing unused is left; waits for no stream. released_bytes_out may be
- * NULL; it is written on every return. OK; DRIVER, NO_HOST_MEMORY: something
- * stays that could have gone; LOST. */
+ * NULL; it is written on every return. OK; DRIVER, NO_HOST_MEMORY: not
+ * everything could be given back; LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 		 uint64_t *released_bytes_out);
 
-/* The application is about to destroy `stream`: its free blocks pass to the
- * other streams once its work is over. Needed only for streams that were not
- * destroyed by gpumem_stream_destroy(). OK; CAPTURING, and nothing happens,
- * while it is being captured; BUSY between gpumem_graph_begin() and _end();
- * DRIVER; LOST; NO_HOST_MEMORY. */
+/* The application is about to destroy `stream`: its free blocks become
+ * available to other streams once its work is over. Needed only for streams
+ * that were not destroyed by gpumem_stream_destroy(). OK; CAPTURING, and
+ * nothing happens, while it is being captured; BUSY between
+ * gpumem_graph_begin() and _end(); DRIVER; LOST; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream);
 
@@ -561,12 +562,11 @@ gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream);
 /*
  * A graph uses the addresses that its capture saw each time that it is
  * launched, also those of blocks that were freed before the capture ended. A
- * gpumem_graph is the memory that such graphs have for themselves: whatever is
- * allocated on a stream between gpumem_graph_begin() and gpumem_graph_end()
- * comes out of it, and when freed goes back to it, to be allocated again in a
- * later capture for the same gpumem_graph, but for nothing else, and not to the
- * driver, until gpumem_graph_destroy(). Captures that share one must not run at
- * the same time as each other.
+ * gpumem_graph is private memory of such graphs: whatever is allocated on a
+ * stream between gpumem_graph_begin() and gpumem_graph_end() comes out of it,
+ * and when freed goes back to it. Until gpumem_graph_destroy() it serves only
+ * later captures for the same gpumem_graph, and none of it goes back to the
+ * driver. Captures that share one must not overlap in time.
  */
 typedef struct gpumem_graph gpumem_graph;
 
@@ -574,11 +574,11 @@ typedef struct gpumem_graph gpumem_graph;
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out);
 
-/* Before the capture of `stream` begins; for each stream of the capture. Between
- * this call and the driver's own begin, no other thread may be inside a call on
- * a pool that has used the stream: a pool asks whether a stream is being
- * captured and then touches it, and a capture that begins between the two may
- * be invalidated. Once it has begun, other threads may call again. OK;
+/* Before the capture of `stream` begins; for each stream of the capture.
+ * Between this call and the driver's own begin, no other thread may be inside a
+ * call on a pool that has used the stream: a pool queries whether a stream is
+ * being captured and then uses it, and a capture that begins between the two
+ * may be invalidated. Once it has begun, other threads may call again. OK;
  * BUSY: the stream's blocks go to a graph already; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream);
@@ -588,11 +588,10 @@ gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream);
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream);
 
-/* No graph will be launched any more that uses the memory; what `stream` has to
- * do by now is the last that did. Blocks that are live stay so, as ordinary
- * ones. No other thread may be using the graph. OK; BUSY: gpumem_graph_end() is
- * missing; CAPTURING: `stream` is; DRIVER, LOST, NO_HOST_MEMORY: the graph is
- * still there. */
+/* No graph that uses the memory will be launched any more; the last launch is
+ * on `stream` already. Live blocks stay live, as ordinary ones. No other thread
+ * may be using the graph. OK; BUSY: gpumem_graph_end() is missing; CAPTURING:
+ * `stream` is; DRIVER, LOST, NO_HOST_MEMORY: the graph still exists. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
 
@@ -602,8 +601,7 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  * A block for work queued on `stream` from now on. bytes 0 gives NULL and OK.
  * Blocks are aligned to the device's alignment_bytes, at least 256.
  *
- * The thread's own cache is tried first. What it does not have comes from the
- * first of these sources that has it:
+ * The thread's own cache is tried first, then these sources, in this order:
  *
  *   - free memory of the stream
  *   - pending blocks that are done
@@ -614,7 +612,7 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - free blocks of all streams
  *   - pages moved from free blocks, or the driver
  *
- * When none has it these help, and the sources are tried again after each:
+ * When all fail, these follow, and the sources are tried again after each:
  *
  *   - a trim of this and the device's other pools
  *   - the pressure callbacks
@@ -622,7 +620,7 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - waiting for pending blocks (option `wait`)
  *   - waiting for what other threads give back
  *
- * A request for more than there is fails at once.
+ * A request that exceeds total memory fails at once.
  *
  * Returns OK; NO_MEMORY; LIMIT; NO_HOST_MEMORY; DRIVER; LOST. The text of a
  * NO_MEMORY or LIMIT contains " out of memory" and the figures.
@@ -641,18 +639,18 @@ gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes, size_t alignment,
  * Ends a block. Work queued on `stream` before the call may still use it. The
  * block goes back to the stream that it was allocated on, where it is reused at
  * once if that is `stream`; otherwise, and for every stream that was named by
- * gpumem_use_on(), it waits as pending until an event says that the work queued
- * there is over. On other streams it is reused only when all of this is over,
- * and the work of its own stream. Waits for nothing. OK, also of NULL;
- * BAD_POINTER: the block was freed already, or ptr lies inside one or belongs
- * to nobody here; nothing is changed. NO_HOST_MEMORY: the block stays live.
+ * gpumem_use_on(), it stays pending until an event for the work queued there
+ * has completed. On other streams it is reused only when all of this has
+ * completed, and the work of its own stream. Waits for nothing. OK, also of
+ * NULL; BAD_POINTER: a double free, or ptr lies inside a block or in none of
+ * any pool; nothing is changed. NO_HOST_MEMORY: the block stays live.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
 						       gpumem_stream stream);
 
-/* Work on `stream` uses the block too: a later free waits, as pending, until
- * what that stream has queued by then is over. OK, BAD_POINTER,
- * NO_HOST_MEMORY. */
+/* Work on `stream` uses the block too: after a later free the block stays
+ * pending until the work that the stream has queued by then has completed. OK,
+ * BAD_POINTER, NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
 							 gpumem_stream stream);
 
@@ -667,8 +665,8 @@ struct gpumem_block {
 	size_t size;
 	void *ptr;
 	uint64_t requested_bytes; /* 0 unless live */
-	uint64_t bytes;           /* what it holds */
-	gpumem_stream stream;     /* the block's own */
+	uint64_t bytes;           /* its size, after rounding */
+	gpumem_stream stream;     /* that it was allocated on */
 	gpumem_pool *pool;
 	gpumem_block_state state;
 	gpumem_kind kind;         /* the pool's */
@@ -689,23 +687,22 @@ gpumem_query(const void *ptr, struct gpumem_block *block_out);
  */
 
 /* The vendor's object that holds ptr, which may point anywhere into a live
- * block, and how far into it. Other blocks lie in the same object. It is not
- * counted: use it as long as the block lives, and no longer. OK; BAD_POINTER:
+ * block, and the offset of ptr in it. Other blocks lie in the same object. No
+ * reference is taken: do not use it after the block is freed. OK; BAD_POINTER:
  * no live block of any pool holds ptr; UNSUPPORTED; DRIVER; LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_object(const void *ptr, void **object_out, uint64_t *offset_out);
 
 /*
- * An object that stands for just the live block that begins at ptr, as many
- * bytes as were asked for: there a sub-buffer. Made by the first call; later
- * ones give the same. It is the library's, and goes with the block's end.
+ * An object for just the live block that begins at ptr, with the size that was
+ * requested: a sub-buffer in OpenCL. Made by the first call; later ones return
+ * the same. The library owns it and releases it when the block ends.
  *
  * Work that was queued before the block was freed may still use it. A program
  * that has retained the object by the vendor's own means, and still does when
- * that work is over, keeps the memory: the block stays pending, counts as
- * quarantined_bytes, is told of in the log, and goes back once the program has
- * released the object and the pool looks again (at a trim, before it takes more
- * memory).
+ * that work is over, keeps the memory alive: the block stays pending, counts as
+ * quarantined_bytes, is logged, and becomes free once the program has released
+ * the object and the pool polls it (at a trim, before it takes more memory).
  *
  * OK; BAD_POINTER; UNSUPPORTED; NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY.
  */
@@ -739,23 +736,24 @@ struct gpumem_shared {
 
 /*
  * Describes the live block that begins at ptr, of a shareable pool, and puts
- * new descriptors, closed on exec, into fds_out, which has room for fd_room. The
- * caller closes them, as soon as they were sent; after a failure none is left
- * open, and what fds_out holds means nothing. fds_out NULL: only describes;
- * fd_count then says how much room it takes. With IPC fds_out is not touched.
+ * new descriptors, closed on exec, into fds_out, which has room for fd_room.
+ * The caller closes them, as soon as they were sent; after a failure none is
+ * left open, and what fds_out holds means nothing. fds_out NULL: only
+ * describes; fd_count then says how much room it takes. With IPC fds_out is not
+ * touched.
  *
- * Nothing is kept alive: free the block only when all who imported it have
- * closed it. After a free it is memory of the pool like any other. Whoever still
- * has it imported sees what later blocks write there, or memory that the driver
- * has taken back: with FD that stays readable, with IPC it is undefined.
+ * Nothing is kept alive: free the block only when all importers have closed it.
+ * After a free it is memory of the pool like any other. A process that still
+ * has it imported sees what later blocks write there, or memory that was given
+ * back to the driver: with FD that stays readable, with IPC it is undefined.
  *
  * What is shared is whole pages, or a whole segment, with all other blocks in
  * it: share only with processes that are trusted.
  *
  * shared_out->size becomes that of the description.
  *
- * OK; BAD_POINTER; UNSUPPORTED: the pool was not created shareable; INVALID: too
- * little room; DRIVER; LOST; NO_HOST_MEMORY.
+ * OK; BAD_POINTER; UNSUPPORTED: the pool was not created shareable; INVALID:
+ * too little room; DRIVER; LOST; NO_HOST_MEMORY.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_export(const void *ptr, struct gpumem_shared *shared_out, int *fds_out,
@@ -763,27 +761,28 @@ gpumem_export(const void *ptr, struct gpumem_shared *shared_out, int *fds_out,
 
 /*
  * Where the block is in this process: readable and writable memory of `device`,
- * which has to be the device that it was exported from, and which stays open
- * meanwhile. It is no block of a pool, and counts for none. Order between the
- * processes' work is theirs to keep. The same export imported again, which is
- * the same description with the same descriptors, gives the same address,
- * counted. The descriptors stay the caller's, who may close them right after.
+ * which must be the device that it was exported from, and which stays open
+ * meanwhile. It is no block of a pool, and counts in no statistics. The
+ * processes must order their work themselves. The same export imported again,
+ * which is the same description with the same descriptors, returns the same
+ * address, reference-counted. The descriptors stay the caller's, who may close
+ * them right after.
  *
  * OK; INVALID: the bytes are no description, belong to another device or to
  * this process, descriptors are missing, too many, not open, not those that
- * were exported or no such memory, or what they stood for is gone; on host also:
- * the process that exported it by name is another user's; UNSUPPORTED: the device cannot share so, or
- * the description is of a later version, whatever it says; NO_MEMORY; DRIVER;
- * LOST; NO_HOST_MEMORY.
+ * were exported or no such memory, or the memory no longer exists; on host
+ * also: the process that exported it by name is another user's; UNSUPPORTED:
+ * the device cannot share so, or the description is of a later version,
+ * whatever it says; NO_MEMORY; DRIVER; LOST; NO_HOST_MEMORY.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_import(gpumem_device *device, const struct gpumem_shared *shared,
 	      const int *fds, size_t fd_count, void **ptr_out);
 
-/* Undoes one import; the last takes the memory away at once, without waiting
- * for work on the device. OK; BAD_POINTER: ptr was not imported; DRIVER, LOST:
- * some of it could not be given back, and the import is over all the same,
- * unless the driver would not unmap it. */
+/* Undoes one import; the last unmaps the memory at once, without waiting for
+ * work on the device. OK; BAD_POINTER: ptr was not imported; DRIVER, LOST: some
+ * of it could not be given back; the import has ended, unless the driver did
+ * not unmap it. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_import_close(void *ptr);
 
 /* ---- Statistics -------------------------------------------------------- */
@@ -842,16 +841,15 @@ struct gpumem_stats {
 				      memory */
 	uint64_t misses;           /* the others that succeeded */
 	uint64_t retries;          /* allocations tried again after reclaiming */
-	uint64_t ooms;             /* allocations that failed for memory */
+	uint64_t ooms;             /* allocations that failed: out of memory */
 	uint64_t trims;            /* also those before an out of memory */
-	uint64_t moved_bytes;      /* pages moved from holes, in all */
+	uint64_t moved_bytes;      /* pages remapped from free blocks, in all */
 	uint64_t pending_bytes;    /* active - allocated */
 	uint64_t free_bytes;       /* reserved - active */
 	uint64_t largest_free_bytes;
 	uint64_t cached_bytes;     /* of free: held by the caches of threads */
-	uint64_t hole_bytes;       /* of free: neither cached nor whole handles
-				      (or segments), and so not to be given
-				      back */
+	uint64_t hole_bytes;       /* of free: unreleasable, being neither cached
+				      nor whole handles (or segments) */
 	double fragmentation;      /* 1 - largest free / free; 0 when none */
 	uint64_t cache_bound_bytes; /* see struct gpumem_gauge; 0 if one thread
 				       alone used the pool since it was created
@@ -863,10 +861,10 @@ struct gpumem_stats {
 	struct {
 		uint64_t count, failed, ns;
 	} calls[GPUMEM_CALL_COUNT];
-	uint64_t decayed_bytes;    /* went back by themselves: option
+	uint64_t decayed_bytes;    /* returned after being idle: option
 				      decay_ms */
-	uint64_t quarantined_bytes; /* of pending: freed, and a gpumem_view()
-				       of it is not given back */
+	uint64_t quarantined_bytes; /* of pending: freed, but the program holds
+				       a gpumem_view() of it */
 };
 
 /* No driver call. Takes time for each stream, each cache of a thread and each
@@ -895,8 +893,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_pool_check(gpumem_pool *pool);
 
 /* Calls fn for every pool of the device until it returns false; name is valid
  * during the call. The list is locked meanwhile: fn must not create or destroy
- * pools or streams, nor open or close devices, and must return: a longjmp out of
- * it leaves the list locked. OK. */
+ * pools or streams, nor open or close devices, and must return: a longjmp out
+ * of it leaves the list locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_each(gpumem_device *device,
 		 bool (*fn)(gpumem_pool *pool, const char *name, void *user),

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The remote control of the `host` backend, the simulated GPU: real work on its
- * streams, capture, faults and what it holds. For the tests of programs that
- * use gpumem, and our own. `device` is the number in "host:0". Settings that
- * last (capacity, page size, capabilities, latency) are options "host.*".
+ * Control of the `host` backend, the simulated GPU, from tests: work on its
+ * streams, capture, faults, and how much memory it holds. `device` is the
+ * number in "host:0". Permanent settings (capacity, page size, capabilities,
+ * latency) are options "host.*". All functions may be called from any thread.
  */
 #ifndef GPUMEM_HOST_H
 #define GPUMEM_HOST_H
@@ -17,8 +17,8 @@ extern "C" {
 #endif
 
 /* Queues fn(arg) on the stream: a kernel. It runs in the stream's own thread,
- * after all that was queued before; it may block, and must return. The device must be open.
- * OK, INVALID, NO_HOST_MEMORY, LOST. */
+ * after all that was queued before; it may block, and must return. The device
+ * must be open. OK, INVALID, NO_HOST_MEMORY, LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_host_launch(int device, gpumem_stream stream, void (*fn)(void *arg),
 		   void *arg);
@@ -34,8 +34,8 @@ gpumem_host_capture(int device, gpumem_stream stream, bool on);
  * A list separated by ';' of SLOT@N[+][:STATUS]: the Nth call (from 1, counted
  * from now) of the slot of backend.h fails, with '+' every later one too, with
  * STATUS a name of the status list in any case (default: no_memory for slots
- * that take memory, driver for others). SLOT '*': any slot that can fail, counted
- * together. The same as option `host.fail`. OK, INVALID.
+ * that take memory, driver for others). SLOT '*': any slot that can fail,
+ * counted together. The same as option `host.fail`. OK, INVALID.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_host_faults(const char *faults);
@@ -50,31 +50,33 @@ GPUMEM_API uint64_t gpumem_host_calls(void);
  * A pool makes none as to the streams that it knows. */
 GPUMEM_API uint64_t gpumem_host_capture_violations(void);
 
-/* Physical bytes that the device has given out: 0 when nobody holds any. */
+/* Physical bytes that are allocated on the device. */
 GPUMEM_API uint64_t gpumem_host_used_bytes(int device);
 
-/* Bytes of that kind that the device has given out; as to DEVICE, the same as
+/* Bytes of that kind that are allocated; for DEVICE the same as
  * gpumem_host_used_bytes(). */
 GPUMEM_API uint64_t gpumem_host_kind_bytes(int device, gpumem_kind kind);
 
 /*
- * With option host.objects blocks have addresses that cannot be used, as where
- * the vendor names memory by objects, and gpumem_object() and gpumem_view() give
- * objects of this backend. These two are what the vendor's own retain and
- * release are: a program gives back what it took, and the object stays until
- * then. The library's own reference is not the program's to release.
+ * With option host.objects blocks have addresses that cannot be dereferenced,
+ * as where the vendor names memory by objects, and gpumem_object() and
+ * gpumem_view() return objects of this backend. These two correspond to the
+ * vendor's retain and release: an object exists until every reference is
+ * released. A program must not release the library's own reference.
  */
 GPUMEM_API void gpumem_host_object_retain(void *object);
 GPUMEM_API void gpumem_host_object_release(void *object);
 
-/* Where a simulated kernel that is given the object finds its bytes. NULL once
- * they were given back to the device, or the view's reference was. */
+/* The address at which a simulated kernel that takes the object reads and
+ * writes its bytes. NULL once the memory, or the view's last reference, was
+ * released. */
 GPUMEM_API void *gpumem_host_object_memory(void *object);
 
-/* Views that the device has made and not got back. */
+/* Views that were created and not released. */
 GPUMEM_API uint64_t gpumem_host_views(int device);
 
-/* Other programs now use so many bytes of the device. OK, INVALID. */
+/* Simulates other programs that use so many bytes of the device. OK, INVALID.
+ */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_host_outside(int device, uint64_t bytes);
 
