@@ -138,7 +138,8 @@ is "$(cat "$scratch/got")" "$(cat "$scratch/want")" \
 
 # "KEY KIND DEFAULT", from the tables and from the page.
 cat "$top_srcdir/core/base/option.h" "$top_srcdir"/backends/*/*.c |
-	tr -s ' \t\n\\' ' ' | sed 's/GPUMEM_OPTION_//g' |
+	tr -s ' \t\n\\' ' ' |
+	sed -e 's/GPUMEM_OPTION_//g' -e 's/X(\([a-z_]*\), "/X("\1", "/g' |
 	grep -oE '"[a-z_.]+", "[^"]*", [A-Z]+, "' |
 	sed -e 's/"\(.*\)", "\(.*\)", \(.*\), "/\1 \3 \2/' -e 's/ $/ empty/' |
 	awk '{ $2 = tolower($2) } 1' | sort >"$scratch/want"

@@ -37,4 +37,22 @@ for line in 'status = fn(status);' 'if (last == status && more)' \
 	is "$(bare "$scratch/code.c")" "" "right: $line"
 done
 
+# A backend that asks for an option that none of its rows has is given none.
+# unknown FILE...: the keys that are read and have no row.
+unknown()
+{
+	sed -n 's/.*[>.]option("\([^"]*\)".*/\1/p' "$@" | sort -u |
+		while read -r key; do
+			grep -q "{\"$key\"," "$@" || echo "$key"
+		done
+}
+
+for backend in cuda hip opencl; do
+	is "$(unknown backends/$backend/*.[ch] backends/common/*.[ch])" "" \
+		"$backend reads options that it has"
+done
+echo 'services->option("x.librray", path, sizeof(path)); {"x.library", "",' \
+	>"$scratch/code.c"
+is "$(unknown "$scratch/code.c")" x.librray "a misspelt key is found"
+
 done_testing

@@ -69,8 +69,7 @@ static struct sink sink_now(gpumem_log_level unasked)
 	if (now.fn)
 		return now;
 	now.level = unasked;
-	if (!gm_option_is_default("log") &&
-	    gm_option_text("log", text, sizeof(text)))
+	if (gm_option_given(GM_TEXT_log, text, sizeof(text)))
 		gm_log_level_parse(text, &now.level);
 	return now;
 }

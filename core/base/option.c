@@ -17,18 +17,16 @@
 
 static const struct gpumem_option_row core_rows[] = {
 #define CORE_ROW(key, value, kind, text)                                       \
-	{key, value, GPUMEM_OPTION_##kind, text},
+	{#key, value, GPUMEM_OPTION_##kind, text},
 	GM_OPTION_LIST(CORE_ROW)
 #undef CORE_ROW
 };
-
-#define CORE_COUNT (sizeof(core_rows) / sizeof(core_rows[0]))
 
 /* All under the mutex. The core's options are static, so that reading one
  * cannot fail for memory. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool loaded;
-static struct gm_option core_options[CORE_COUNT];
+static struct gm_option core_options[GM_CORE_OPTION_COUNT];
 static struct gm_option **tail;
 
 static void append(struct gm_option *options, size_t count,
@@ -56,7 +54,7 @@ void gm_option_lock(void)
 		return;
 	loaded = true;
 	gm_conf_read();
-	append(core_options, CORE_COUNT, core_rows);
+	append(core_options, GM_CORE_OPTION_COUNT, core_rows);
 }
 
 void gm_option_unlock(void)
@@ -192,47 +190,67 @@ bool gm_option_text(const char *key, char *value_out, size_t bytes)
 	return option != NULL;
 }
 
-bool gm_option_bool(const char *key)
+static void read(enum gm_core_option option, char *value_out, size_t bytes)
+{
+	gm_option_lock();
+	copy_value(&core_options[option], value_out, bytes);
+	gm_option_unlock();
+}
+
+bool gm_option_bool(enum gm_core_option option)
 {
 	char value[GM_OPTION_VALUE_BYTES];
 	bool flag = false;
 
-	if (gm_option_text(key, value, sizeof(value)))
-		gm_parse_bool(value, &flag);
+	read(option, value, sizeof(value));
+	gm_parse_bool(value, &flag);
 	return flag;
 }
 
-uint64_t gm_option_bytes(const char *key)
+uint64_t gm_option_bytes(enum gm_core_option option)
 {
 	char value[GM_OPTION_VALUE_BYTES];
 	uint64_t number = 0;
 
-	if (gm_option_text(key, value, sizeof(value)))
-		gm_parse_bytes(value, &number);
+	read(option, value, sizeof(value));
+	gm_parse_bytes(value, &number);
 	return number;
 }
 
-uint64_t gm_option_count(const char *key)
+uint64_t gm_option_count(enum gm_core_option option)
 {
-	return gm_option_bytes(key);
+	return gm_option_bytes(option);
 }
 
-uint64_t gm_option_memory(const char *key, uint64_t total_bytes)
+uint64_t gm_option_memory(enum gm_core_option option, uint64_t total_bytes)
 {
 	char value[GM_OPTION_VALUE_BYTES];
 	uint64_t bytes = 0;
 
-	if (gm_option_text(key, value, sizeof(value)))
-		gm_parse_memory(value, total_bytes, &bytes);
+	read(option, value, sizeof(value));
+	gm_parse_memory(value, total_bytes, &bytes);
 	return bytes;
 }
 
-double gm_option_fraction(const char *key)
+double gm_option_fraction(enum gm_core_option option)
 {
 	char value[GM_OPTION_VALUE_BYTES];
 	double fraction = 0;
 
-	if (gm_option_text(key, value, sizeof(value)))
-		gm_parse_percent(value, &fraction);
+	read(option, value, sizeof(value));
+	gm_parse_percent(value, &fraction);
 	return fraction;
+}
+
+bool gm_option_given(enum gm_core_option option, char *value_out, size_t bytes)
+{
+	const struct gm_option *row = &core_options[option];
+	bool given;
+
+	gm_option_lock();
+	given = row->source != GM_SOURCE_DEFAULT;
+	if (given)
+		copy_value(row, value_out, bytes);
+	gm_option_unlock();
+	return given;
 }

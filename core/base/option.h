@@ -15,44 +15,53 @@
 
 /* The core's own options: key, default, kind, text. */
 #define GM_OPTION_LIST(X)                                                      \
-	X("log", "none", TEXT,                                                 \
+	X(log, "none", TEXT,                                                   \
 	  "messages on standard error: none, error, warn, info or debug")      \
-	X("limit", "0", MEMORY,                                                \
+	X(limit, "0", MEMORY,                                                  \
 	  "hard limit of each pool that sets none of its own; 0: none")        \
-	X("soft_limit", "0", MEMORY,                                           \
+	X(soft_limit, "0", MEMORY,                                             \
 	  "above it a pool gives caches back and asks for help before it "     \
 	  "grows; 0: none")                                                    \
-	X("vm", "on", BOOL, "use virtual memory where the device has it")      \
-	X("page", "0", BYTES,                                                  \
+	X(vm, "on", BOOL, "use virtual memory where the device has it")        \
+	X(page, "0", BYTES,                                                    \
 	  "unit of physical memory; 0: the device's granularity, but at "      \
 	  "least 256 KiB")                                                     \
-	X("handle_max", "16MiB", BYTES,                                        \
+	X(handle_max, "16MiB", BYTES,                                          \
 	  "largest piece of physical memory to take at once, a power of two "  \
 	  "of pages; 0: every page by itself")                                 \
-	X("space", "0", BYTES,                                                 \
+	X(space, "0", BYTES,                                                   \
 	  "most addresses that a pool reserves; 0: 32 times the device's "     \
 	  "memory, and more when needed")                                      \
-	X("waste", "1.5%", PERCENT,                                            \
+	X(waste, "1.5%", PERCENT,                                              \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before it moves pages from holes instead of asking the driver")     \
-	X("waste_max", "25%", PERCENT,                                         \
+	X(waste_max, "25%", PERCENT,                                           \
 	  "what `waste` may grow to in a program that makes a pool move "      \
 	  "pages again and again")                                             \
-	X("segment_waste", "5%", PERCENT,                                      \
+	X(segment_waste, "5%", PERCENT,                                        \
 	  "the same without virtual memory: above it, unused segments are "    \
 	  "given back before a new one is taken")                              \
-	X("cache", "256KiB", BYTES,                                            \
+	X(cache, "256KiB", BYTES,                                              \
 	  "largest amount of one size class that a thread keeps ready for "    \
 	  "one stream")                                                        \
-	X("decay_ms", "10000", COUNT,                                          \
+	X(decay_ms, "10000", COUNT,                                            \
 	  "memory that was not used for so many milliseconds goes back to "    \
 	  "the driver by itself; 0: never")                                    \
-	X("decay_thread", "off", BOOL,                                         \
+	X(decay_thread, "off", BOOL,                                           \
 	  "let a thread of each pool see to that; otherwise the program's "    \
 	  "own calls do")                                                      \
-	X("wait", "on", BOOL,                                                  \
+	X(wait, "on", BOOL,                                                    \
 	  "before an allocation fails, wait for blocks that streams still "    \
 	  "use")
+
+/* A reading names its kind, so that neither a misspelt key nor the wrong reader
+ * goes unseen: GM_BOOL_vm, GM_BYTES_page. */
+enum gm_core_option {
+#define GM_OPTION_ENUM(key, value, kind, text) GM_##kind##_##key,
+	GM_OPTION_LIST(GM_OPTION_ENUM)
+#undef GM_OPTION_ENUM
+		GM_CORE_OPTION_COUNT
+};
 
 /* Adds a backend's rows; later calls with the same rows do nothing. INVALID: a
  * key is taken or a default is not of its kind; NO_HOST_MEMORY. */
@@ -76,21 +85,20 @@ gpumem_status gm_conf_check(gm_conf_waits_fn waits, bool tell);
 /* Calls fn for the key of every pair; without a lock. */
 void gm_conf_keys(void (*fn)(const char *key));
 
-/* Nobody has given it a value. */
-bool gm_option_is_default(const char *key);
-
 /* How many letters have to change to make one of the other: at most 64 of
  * `right` are looked at. */
 unsigned gm_option_distance(const char *left, const char *right);
 
-/* Present values, parsed. The key must be in the table and of that kind. */
-bool gm_option_bool(const char *key);
-uint64_t gm_option_bytes(const char *key);
-uint64_t gm_option_count(const char *key);
+/* Present values of the core's own options, parsed. */
+bool gm_option_bool(enum gm_core_option option);
+uint64_t gm_option_bytes(enum gm_core_option option);
+uint64_t gm_option_count(enum gm_core_option option);
 /* A percentage is one of total_bytes, the device's memory. */
-uint64_t gm_option_memory(const char *key, uint64_t total_bytes);
+uint64_t gm_option_memory(enum gm_core_option option, uint64_t total_bytes);
 /* "1%" gives 0.01. */
-double gm_option_fraction(const char *key);
+double gm_option_fraction(enum gm_core_option option);
+/* The text; false, and nothing is written, if nobody has given it a value. */
+bool gm_option_given(enum gm_core_option option, char *value_out, size_t bytes);
 /* For plugins; see struct gpumem_services. A size comes as a number of bytes,
  * in digits, however it was written. */
 bool gm_option_text(const char *key, char *value_out, size_t bytes);

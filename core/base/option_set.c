@@ -96,18 +96,6 @@ bool gm_option_decided(const char *key)
 	return decided;
 }
 
-bool gm_option_is_default(const char *key)
-{
-	const struct gm_option *option;
-	bool is_default;
-
-	gm_option_lock();
-	option = gm_option_find(gm_option_first(), key);
-	is_default = option && option->source == GM_SOURCE_DEFAULT;
-	gm_option_unlock();
-	return is_default;
-}
-
 gpumem_status gm_option_set(const char *key, const char *value)
 {
 	struct gm_option *option;

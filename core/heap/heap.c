@@ -28,7 +28,7 @@ static void set_kind(struct gm_heap *heap, gpumem_kind kind)
 	heap->driver.kind = kind;
 	heap->vm = kind == GPUMEM_KIND_DEVICE &&
 		   gm_device_has(heap->driver.device, GPUMEM_CAP_VM) &&
-		   gm_option_bool("vm");
+		   gm_option_bool(GM_BOOL_vm);
 	heap->capacity_bytes = info->total_bytes;
 	heap->max_alloc_bytes = info->max_alloc_bytes;
 	if (kind == GPUMEM_KIND_DEVICE)
@@ -56,7 +56,7 @@ static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 			       (unsigned long long)least,
 			       (unsigned long long)most);
 	heap->page_bytes = heap->spans.page_bytes = asked ? asked : least;
-	largest = gm_option_bytes("handle_max") / heap->page_bytes;
+	largest = gm_option_bytes(GM_BYTES_handle_max) / heap->page_bytes;
 	heap->space->handle_pages =
 		largest ? (size_t)1 << (63 - __builtin_clzll(largest)) : 1;
 	return GPUMEM_OK;
@@ -176,17 +176,17 @@ static gpumem_status configure(struct gm_heap *heap,
 			       "%s aligns memory to %zu bytes, more than a "
 			       "pool can",
 			       info->name, heap->unit);
-	budget->waste =
-		gm_option_fraction(heap->vm ? "waste" : "segment_waste");
-	budget->waste_max = gm_option_fraction("waste_max");
+	budget->waste = gm_option_fraction(heap->vm ? GM_PERCENT_waste
+						    : GM_PERCENT_segment_waste);
+	budget->waste_max = gm_option_fraction(GM_PERCENT_waste_max);
 	budget->limit_bytes = config->limit_bytes;
 	budget->soft_limit_bytes = config->soft_limit_bytes;
 	heap->policy->helpers = config->helpers ? config->helpers : &no_helpers;
-	heap->policy->wait = gm_option_bool("wait");
+	heap->policy->wait = gm_option_bool(GM_BOOL_wait);
 	heap->policy->decay.period_ns =
-		gm_decay_period_ns(gm_option_count("decay_ms"));
+		gm_decay_period_ns(gm_option_count(GM_COUNT_decay_ms));
 	gm_classes_init(&heap->classes, (uint32_t)heap->unit,
-			gm_option_bytes("cache"));
+			gm_option_bytes(GM_BYTES_cache));
 	status = set_page_bytes(heap, config->page_bytes);
 	return status != GPUMEM_OK
 		       ? status

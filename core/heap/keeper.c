@@ -109,7 +109,8 @@ gpumem_status gm_keeper_start(struct gm_heap *heap)
 {
 	pthread_condattr_t attr;
 
-	if (!heap->policy->decay.period_ns || !gm_option_bool("decay_thread"))
+	if (!heap->policy->decay.period_ns ||
+	    !gm_option_bool(GM_BOOL_decay_thread))
 		return GPUMEM_OK;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -45,15 +45,17 @@ static gpumem_status init_heap(struct gpumem_pool *pool,
 {
 	const uint64_t total = pool->device->info.total_bytes;
 	const struct gm_heap_config heap_config = {
-		.limit_bytes = config->limit_bytes
-				       ? config->limit_bytes
-				       : gm_option_memory("limit", total),
+		.limit_bytes =
+			config->limit_bytes
+				? config->limit_bytes
+				: gm_option_memory(GM_MEMORY_limit, total),
 		.soft_limit_bytes =
 			config->soft_limit_bytes
 				? config->soft_limit_bytes
-				: gm_option_memory("soft_limit", total),
-		.page_bytes = config->page_bytes ? config->page_bytes
-						 : gm_option_bytes("page"),
+				: gm_option_memory(GM_MEMORY_soft_limit, total),
+		.page_bytes = config->page_bytes
+				      ? config->page_bytes
+				      : gm_option_bytes(GM_BYTES_page),
 		.kind = config->kind,
 		.peers = pool->peer_handles,
 		.peer_count = pool->peer_count,

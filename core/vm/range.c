@@ -186,7 +186,7 @@ free_span:
 
 gpumem_status gm_space_start(struct gm_heap *heap)
 {
-	uint64_t asked = gm_option_bytes("space"), bytes, least;
+	uint64_t asked = gm_option_bytes(GM_BYTES_space), bytes, least;
 
 	if (!heap->vm)
 		return GPUMEM_OK;

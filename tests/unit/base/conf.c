@@ -176,7 +176,7 @@ static void test_pairs(void)
 static void *first_use(void *user)
 {
 	(void)user;
-	(void)gm_option_bytes("limit");
+	(void)gm_option_memory(GM_MEMORY_limit, 0);
 	return NULL;
 }
 

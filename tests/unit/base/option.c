@@ -32,7 +32,7 @@ static const char *last_text(void)
 static void test_core(void)
 {
 	static const char *const keys[] = {
-#define KEY(key, value, kind, text) key,
+#define KEY(key, value, kind, text) #key,
 		GM_OPTION_LIST(KEY)
 #undef KEY
 	};
@@ -49,11 +49,13 @@ static void test_core(void)
 		is_status(gm_option_set(keys[i], option.default_value),
 			  GPUMEM_OK, "its default is a value");
 	}
-	is_int(gm_option_bool("vm"), true, "vm is on");
-	is_uint(gm_option_bytes("cache"), 262144, "cache");
-	ok(gm_option_fraction("waste") == 0.015, "waste is 1.5%%");
-	ok(gm_option_fraction("waste_max") == 0.25, "waste_max is 25%%");
-	ok(gm_option_fraction("segment_waste") == 0.05, "segment_waste");
+	is_int(gm_option_bool(GM_BOOL_vm), true, "vm is on");
+	is_uint(gm_option_bytes(GM_BYTES_cache), 262144, "cache");
+	ok(gm_option_fraction(GM_PERCENT_waste) == 0.015, "waste is 1.5%%");
+	ok(gm_option_fraction(GM_PERCENT_waste_max) == 0.25,
+	   "waste_max is 25%%");
+	ok(gm_option_fraction(GM_PERCENT_segment_waste) == 0.05,
+	   "segment_waste");
 }
 
 static void test_set(void)
@@ -61,7 +63,8 @@ static void test_set(void)
 	struct gpumem_option option = GPUMEM_INIT(struct gpumem_option);
 
 	is_status(gm_option_set("limit", "3GiB"), GPUMEM_OK, "set");
-	is_uint(gm_option_bytes("limit"), UINT64_C(3) << 30, "the new value");
+	is_uint(gm_option_memory(GM_MEMORY_limit, 0), UINT64_C(3) << 30,
+		"the new value");
 	is_status(gm_option_get("limit", &option), GPUMEM_OK, "get");
 	is_str(option.value, "3GiB", "as it was written");
 	is_str(option.source, "program", "by the program");
@@ -72,12 +75,19 @@ static void test_set(void)
 	       "option \"limit\": \"many\" is no size such as 4096, 64KiB or "
 	       "1.5GiB, nor a part of the device's memory such as 80%",
 	       "says what is wrong");
-	is_uint(gm_option_bytes("limit"), UINT64_C(3) << 30, "nothing changed");
+	is_uint(gm_option_memory(GM_MEMORY_limit, 0), UINT64_C(3) << 30,
+		"nothing changed");
+
+	is_status(gm_option_set("limit", "80 %"), GPUMEM_OK, "a part");
+	is_uint(gm_option_memory(GM_MEMORY_limit, 1000), 800, "of so much");
+	is_status(gm_option_set("limit", "2k"), GPUMEM_OK, "a size");
+	is_uint(gm_option_memory(GM_MEMORY_limit, 1000), 2048,
+		"whatever there is");
 
 	is_status(gm_option_set("limit", NULL), GPUMEM_OK, "back to default");
 	is_status(gm_option_get("limit", &option), GPUMEM_OK, "get");
 	is_str(option.source, "default", "from the default");
-	is_uint(gm_option_bytes("limit"), 0, "its value");
+	is_uint(gm_option_memory(GM_MEMORY_limit, 0), 0, "its value");
 	is_status(gm_option_set("log", "loud"), GPUMEM_INVALID, "no level");
 }
 
@@ -143,11 +153,9 @@ static void test_add(void)
 	is_status(gm_option_set("t.memory", "80 %"), GPUMEM_OK, "a part");
 	ok(gm_option_text("t.memory", size, sizeof(size)), "as a plugin");
 	is_str(size, "80 %", "is not a number before there is a device");
-	is_uint(gm_option_memory("t.memory", 1000), 800, "and then it is");
 	is_status(gm_option_set("t.memory", "2k"), GPUMEM_OK, "a size");
 	ok(gm_option_text("t.memory", size, sizeof(size)), "as a plugin");
 	is_str(size, "2048", "comes in digits");
-	is_uint(gm_option_memory("t.memory", 1000), 2048, "whatever there is");
 	is_status(gm_option_set("t.text", "abcdefghij"), GPUMEM_OK, "set one");
 	ok(gm_option_text("t.text", value, sizeof(value)), "as a plugin");
 	is_str(value, "abcdefg", "cut to the plugin's room");
@@ -227,7 +235,7 @@ static void test_visit(void)
 	is_int(some.count, 4, "until the visitor has enough");
 	gm_option_visit(change, value);
 	is_str(value, "256KiB", "a value lives as long as the visit");
-	is_uint(gm_option_bytes("cache"), 7168, "and was changed");
+	is_uint(gm_option_bytes(GM_BYTES_cache), 7168, "and was changed");
 }
 
 static _Atomic bool wrong;
@@ -242,7 +250,7 @@ static void *set_and_get(void *user)
 
 		if (gm_option_set("limit", value) != GPUMEM_OK)
 			wrong = true;
-		bytes = gm_option_bytes("limit");
+		bytes = gm_option_memory(GM_MEMORY_limit, 0);
 		if (bytes != 1024 && bytes != 2097152)
 			wrong = true;
 	}
