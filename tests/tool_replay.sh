@@ -41,6 +41,13 @@ for fact in hits misses retries; do
 	json_is "d['$fact']" "$(sed -n "s/^$fact  *//p" "$scratch/text")" \
 		"$fact are in both"
 done
+# Whatever the pool counts, as the public header lists it.
+statistics=$(sed -n 's/^	X(\([a-z_]*\), \(COUNTER\|VALUE\|RATIO\), .*/\1/p' \
+	"$top_srcdir/include/gpumem/gpumem.h")
+check "there are statistics" test -n "$statistics"
+for fact in $statistics; do
+	json_is "'$fact' in d" True "JSON has $fact"
+done
 json_is "d['final_reserved_bytes']" \
 	"$(awk '/^reserved at the end/ { print $NF }' "$scratch/text")" \
 	"and what is reserved at the end"

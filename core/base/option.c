@@ -190,7 +190,7 @@ bool gm_option_text(const char *key, char *value_out, size_t bytes)
 	return option != NULL;
 }
 
-static void read(enum gm_core_option option, char *value_out, size_t bytes)
+static void copy_core(enum gm_core_option option, char *value_out, size_t bytes)
 {
 	gm_option_lock();
 	copy_value(&core_options[option], value_out, bytes);
@@ -202,7 +202,7 @@ bool gm_option_bool(enum gm_core_option option)
 	char value[GM_OPTION_VALUE_BYTES];
 	bool flag = false;
 
-	read(option, value, sizeof(value));
+	copy_core(option, value, sizeof(value));
 	gm_parse_bool(value, &flag);
 	return flag;
 }
@@ -212,7 +212,7 @@ uint64_t gm_option_bytes(enum gm_core_option option)
 	char value[GM_OPTION_VALUE_BYTES];
 	uint64_t number = 0;
 
-	read(option, value, sizeof(value));
+	copy_core(option, value, sizeof(value));
 	gm_parse_bytes(value, &number);
 	return number;
 }
@@ -227,7 +227,7 @@ uint64_t gm_option_memory(enum gm_core_option option, uint64_t total_bytes)
 	char value[GM_OPTION_VALUE_BYTES];
 	uint64_t bytes = 0;
 
-	read(option, value, sizeof(value));
+	copy_core(option, value, sizeof(value));
 	gm_parse_memory(value, total_bytes, &bytes);
 	return bytes;
 }
@@ -237,7 +237,7 @@ double gm_option_fraction(enum gm_core_option option)
 	char value[GM_OPTION_VALUE_BYTES];
 	double fraction = 0;
 
-	read(option, value, sizeof(value));
+	copy_core(option, value, sizeof(value));
 	gm_parse_percent(value, &fraction);
 	return fraction;
 }

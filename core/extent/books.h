@@ -26,17 +26,23 @@
 #define GM_EXTENT_BOOKS_H
 
 #include "counts.h"
+#include <gpumem/gpumem.h>
 
 struct gm_gauge {
 	uint64_t current, peak, total;
 	uint64_t reached; /* the highest that is known to have been */
 };
 
+/* What a pool counts, as GPUMEM_STATS_LIST names it. The rest of the list is
+ * worked out from that. */
+#define GM_BOOK_GAUGE(name) struct gm_gauge name;
+#define GM_BOOK_COUNTER(name) uint64_t name;
+#define GM_BOOK_VALUE(name)
+#define GM_BOOK_RATIO(name)
+#define GM_BOOK(name, type, unit) GM_BOOK_##type(name)
+
 struct gm_books {
-	struct gm_gauge requested, allocated, active, reserved;
-	struct gm_gauge blocks, segments;
-	uint64_t allocs; /* successful allocations, for hits */
-	uint64_t misses, retries, ooms, trims, moved_bytes;
+	GPUMEM_STATS_LIST(GM_BOOK)
 	uint64_t highest_active; /* of all time: what waste is measured by */
 	/* Has another thread than the one whose counts are not folded in used
 	 * the heap meanwhile? */
@@ -105,7 +111,7 @@ static inline void gm_books_fold(struct gm_books *books,
 {
 	const struct gm_above *above = &books->above;
 
-	books->allocs += counts->blocks.total;
+	books->hits += counts->blocks.total;
 	gm_books_fold_gauge(books, &books->requested, &counts->requested,
 			    &above->requested);
 	gm_books_fold_gauge(books, &books->allocated, &counts->allocated,
@@ -118,19 +124,27 @@ static inline void gm_books_fold(struct gm_books *books,
 		books->highest_active = books->active.peak;
 }
 
-/* A block of `bytes` becomes live. */
+/* A block of `bytes` becomes live: a hit, until somebody says that it was
+ * none. */
 static inline void gm_books_alloc(struct gm_books *books, uint64_t requested,
 				  uint64_t bytes)
 {
 	const struct gm_above *above = &books->above;
 
-	books->allocs++;
+	books->hits++;
 	gm_books_raise(books, &books->requested, requested, &above->requested);
 	gm_books_raise(books, &books->allocated, bytes, &above->allocated);
 	gm_books_raise(books, &books->active, bytes, &above->allocated);
 	gm_books_raise(books, &books->blocks, 1, &above->blocks);
 	if (books->active.peak > books->highest_active)
 		books->highest_active = books->active.peak;
+}
+
+/* The last block needed the driver. */
+static inline void gm_books_miss(struct gm_books *books)
+{
+	books->hits--;
+	books->misses++;
 }
 
 /* A live block is freed; `active` follows unless it is pending. */

@@ -115,7 +115,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	heap->space->budget.beyond_soft = beyond_soft;
 	status = take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
-		heap->books.misses++;
+		gm_books_miss(&heap->books);
 	heap->space->budget.beyond_soft = false;
 	*leaves_out = heap->space->leaves;
 	due = gm_decay_visit(&heap->policy->decay);

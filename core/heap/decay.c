@@ -110,7 +110,7 @@ static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 	if (!gm_arenas_settle(heap))
 		return false;
 	refused = gm_space_leave(heap, &leave, &bytes) != GPUMEM_OK;
-	decay->bytes += bytes;
+	heap->books.decayed_bytes += bytes;
 	decay->refused += refused;
 	return bytes > 0 || refused;
 }

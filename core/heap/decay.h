@@ -32,7 +32,6 @@ struct gm_decay {
 	struct {
 		uint64_t ns, ticket;
 	} note[GM_DECAY_NOTES]; /* a ring */
-	uint64_t bytes;		/* given back so far */
 	unsigned refused;	/* chores of this tick, by the driver */
 };
 

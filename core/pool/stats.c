@@ -31,49 +31,52 @@ static void copy_calls(struct gm_driver *driver, struct gpumem_stats *stats)
 	}
 }
 
+/* A statistic that the list lacks would be copied, reset and shown by nobody.
+ */
+#define BYTES_GAUGE sizeof(struct gpumem_gauge)
+#define BYTES_COUNTER sizeof(uint64_t)
+#define BYTES_VALUE sizeof(uint64_t)
+#define BYTES_RATIO sizeof(double)
+#define BYTES(name, type, unit) +BYTES_##type
+_Static_assert(sizeof(size_t) GPUMEM_STATS_LIST(BYTES) +
+			       sizeof(((struct gpumem_stats *)0)->calls) ==
+		       sizeof(struct gpumem_stats),
+	       "GPUMEM_STATS_LIST names every statistic");
+
+static struct gpumem_gauge copy_gauge(const struct gm_gauge *gauge)
+{
+	return (struct gpumem_gauge){.current = gauge->current,
+				     .peak = gauge->peak,
+				     .total = gauge->total};
+}
+
+#define COPY_GAUGE(name) stats->name = copy_gauge(&books->name);
+#define COPY_COUNTER(name) stats->name = books->name;
+#define COPY_VALUE(name)
+#define COPY_RATIO(name)
+#define COPY(name, type, unit) COPY_##type(name)
+
 /* The peak is at most `most`, and as far above the true one as this says. */
-static struct gpumem_gauge copy_gauge(const struct gm_gauge *gauge,
-				      uint64_t most, uint64_t *bound)
+static void bound_peak(struct gpumem_gauge *gauge, uint64_t most,
+		       const struct gm_gauge *from, uint64_t *bound)
 {
-	uint64_t peak = gauge->peak < most ? gauge->peak : most;
-
-	if (peak - gauge->reached > *bound)
-		*bound = peak - gauge->reached;
-	return (struct gpumem_gauge){
-		.current = gauge->current, .peak = peak, .total = gauge->total};
+	if (gauge->peak > most)
+		gauge->peak = most;
+	if (gauge->peak - from->reached > *bound)
+		*bound = gauge->peak - from->reached;
 }
 
-/* The law holds for peaks as well. */
-static void copy_gauges(const struct gm_books *books,
-			struct gpumem_stats *stats)
+static void copy_books(const struct gm_books *books, struct gpumem_stats *stats)
 {
-	uint64_t *bound = &stats->cache_bound_bytes, none = 0;
+	uint64_t *bound = &stats->cache_bound_bytes;
 
-	stats->segments = copy_gauge(&books->segments, UINT64_MAX, &none);
-	stats->blocks = copy_gauge(&books->blocks, UINT64_MAX, &none);
-	stats->reserved = copy_gauge(&books->reserved, UINT64_MAX, &none);
-	stats->active = copy_gauge(&books->active, stats->reserved.peak, bound);
-	stats->allocated =
-		copy_gauge(&books->allocated, stats->active.peak, bound);
-	stats->requested =
-		copy_gauge(&books->requested, stats->allocated.peak, bound);
-}
-
-static void copy_books(struct gm_heap *heap, struct gpumem_stats *stats)
-{
-	const struct gm_books *books = &heap->books;
-
-	copy_gauges(books, stats);
-	stats->hits = books->allocs - books->misses;
-	stats->misses = books->misses;
-	stats->retries = books->retries;
-	stats->ooms = books->ooms;
-	stats->trims = books->trims;
-	stats->moved_bytes = books->moved_bytes;
-	stats->decayed_bytes = heap->policy->decay.bytes;
-	stats->pending_bytes = heap->order->pending.bytes;
-	stats->quarantined_bytes = heap->order->pending.held_bytes;
-	stats->free_bytes = books->reserved.current - books->active.current;
+	GPUMEM_STATS_LIST(COPY)
+	/* The law holds for peaks as well. */
+	bound_peak(&stats->active, stats->reserved.peak, &books->active, bound);
+	bound_peak(&stats->allocated, stats->active.peak, &books->allocated,
+		   bound);
+	bound_peak(&stats->requested, stats->allocated.peak, &books->requested,
+		   bound);
 }
 
 void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
@@ -82,7 +85,11 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 
 	*stats_out = (struct gpumem_stats){.size = sizeof(*stats_out)};
 	gm_heap_stop(&pool->heap);
-	copy_books(heap, stats_out);
+	copy_books(&heap->books, stats_out);
+	stats_out->pending_bytes = heap->order->pending.bytes;
+	stats_out->quarantined_bytes = heap->order->pending.held_bytes;
+	stats_out->free_bytes =
+		stats_out->reserved.current - stats_out->active.current;
 	stats_out->largest_free_bytes = largest_free(heap);
 	stats_out->cached_bytes = gm_locals_cached_bytes(heap);
 	stats_out->hole_bytes = stats_out->free_bytes -
@@ -99,23 +106,22 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 				    (double)stats_out->free_bytes;
 }
 
+#define RESET_GAUGE(name) gm_gauge_reset(&books->name, totals);
+#define RESET_COUNTER(name)                                                    \
+	if (totals)                                                            \
+		books->name = 0;
+#define RESET_VALUE(name)
+#define RESET_RATIO(name)
+#define RESET(name, type, unit) RESET_##type(name)
+
 void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 {
 	struct gm_books *books = &pool->heap.books;
 
 	gm_heap_stop(&pool->heap);
-	gm_gauge_reset(&books->requested, totals);
-	gm_gauge_reset(&books->allocated, totals);
-	gm_gauge_reset(&books->active, totals);
-	gm_gauge_reset(&books->reserved, totals);
-	gm_gauge_reset(&books->blocks, totals);
-	gm_gauge_reset(&books->segments, totals);
-	if (totals) {
-		books->allocs = books->misses = books->retries = 0;
-		books->ooms = books->trims = books->moved_bytes = 0;
-		pool->heap.policy->decay.bytes = 0;
+	GPUMEM_STATS_LIST(RESET)
+	if (totals)
 		gm_driver_reset_counts(&pool->heap.driver);
-	}
 	gm_heap_go(&pool->heap);
 }
 

@@ -832,6 +832,40 @@ enum gpumem_call {
 /* "va_reserve"; NULL for a number that is none. */
 GPUMEM_API const char *gpumem_call_name(unsigned call);
 
+/* Every number of struct gpumem_stats but `calls`: name, type, unit.
+ *
+ *     GAUGE    struct gpumem_gauge
+ *     COUNTER  uint64_t, since the pool was created or the last reset
+ *     VALUE    uint64_t, worked out when it is asked for
+ *     RATIO    double, likewise */
+#define GPUMEM_STATS_LIST(X)                                                  \
+	X(requested, GAUGE, BYTES)                                            \
+	X(allocated, GAUGE, BYTES)                                            \
+	X(active, GAUGE, BYTES)                                               \
+	X(reserved, GAUGE, BYTES)                                             \
+	X(blocks, GAUGE, COUNT)                                               \
+	X(segments, GAUGE, COUNT)                                             \
+	X(hits, COUNTER, COUNT)                                               \
+	X(misses, COUNTER, COUNT)                                             \
+	X(retries, COUNTER, COUNT)                                            \
+	X(ooms, COUNTER, COUNT)                                               \
+	X(trims, COUNTER, COUNT)                                              \
+	X(moved_bytes, COUNTER, BYTES)                                        \
+	X(decayed_bytes, COUNTER, BYTES)                                      \
+	X(pending_bytes, VALUE, BYTES)                                        \
+	X(quarantined_bytes, VALUE, BYTES)                                    \
+	X(free_bytes, VALUE, BYTES)                                           \
+	X(largest_free_bytes, VALUE, BYTES)                                   \
+	X(cached_bytes, VALUE, BYTES)                                         \
+	X(hole_bytes, VALUE, BYTES)                                           \
+	X(fragmentation, RATIO, PART)                                         \
+	X(cache_bound_bytes, VALUE, BYTES)                                    \
+	X(host_bytes, VALUE, BYTES)                                           \
+	X(soft_limit_bytes, VALUE, BYTES)                                     \
+	X(limit_bytes, VALUE, BYTES)                                          \
+	X(driver_calls, VALUE, COUNT)                                         \
+	X(driver_ns, VALUE, NS)
+
 struct gpumem_stats {
 	size_t size;
 	struct gpumem_gauge requested, allocated, active, reserved; /* bytes */

@@ -173,17 +173,19 @@ static json_t *calls_json(const struct gpumem_stats *stats, bool *ok)
 	return all;
 }
 
-/* What only a pool knows. */
+/* What only a pool knows. Gauges are shown as what they are at the peak and at
+ * the end, which every policy has. */
+#define PUT_GAUGE(name)
+#define PUT_COUNTER(name) json_put(root, #name, json_u64(stats->name), ok);
+#define PUT_VALUE(name) PUT_COUNTER(name)
+#define PUT_RATIO(name) json_put(root, #name, json_number(stats->name), ok);
+#define PUT(name, type, unit) PUT_##type(name)
+
 static void put_pool(const struct replay *replay, json_t *root, bool *ok)
 {
 	const struct gpumem_stats *stats = &replay->end.stats;
 
-	json_put(root, "hits", json_u64(stats->hits), ok);
-	json_put(root, "misses", json_u64(stats->misses), ok);
-	json_put(root, "retries", json_u64(stats->retries), ok);
-	json_put(root, "moved_bytes", json_u64(stats->moved_bytes), ok);
-	json_put(root, "host_bytes", json_u64(stats->host_bytes), ok);
-	json_put(root, "fragmentation", json_number(stats->fragmentation), ok);
+	GPUMEM_STATS_LIST(PUT)
 	json_put(root, "calls", calls_json(stats, ok), ok);
 }
 

@@ -16,20 +16,31 @@ static void count_row(struct table *table, const char *name, uint64_t count)
 	table_cell(table, "%llu", (unsigned long long)count);
 }
 
-static void pool_table(const struct gpumem_stats *stats, struct table *table)
+static void bytes_row(struct table *table, const char *name, uint64_t bytes)
 {
 	char text[HUMAN_BYTES];
 
+	table_cell(table, "%s", name);
+	table_cell(table, "%s", human_bytes(text, bytes));
+}
+
+/* Of the list of statistics those that a replay is judged by. */
+#define ROW_GAUGE(name, unit)
+#define ROW_COUNTER(name, unit) ROW_##unit(#name, stats->name)
+#define ROW_VALUE(name, unit)
+#define ROW_RATIO(name, unit)                                                  \
+	table_cell(table, #name);                                              \
+	table_cell(table, "%.1f %%", stats->name * 100.0);
+#define ROW_COUNT(name, number) count_row(table, name, number);
+#define ROW_BYTES(name, number) bytes_row(table, name, number);
+#define ROW(name, type, unit) ROW_##type(name, unit)
+
+static void pool_table(const struct gpumem_stats *stats, struct table *table)
+{
 	table_init(table, "lr");
 	table_cell(table, "pool");
 	table_end_row(table);
-	count_row(table, "hits", stats->hits);
-	count_row(table, "misses", stats->misses);
-	count_row(table, "retries", stats->retries);
-	table_cell(table, "moved");
-	table_cell(table, "%s", human_bytes(text, stats->moved_bytes));
-	table_cell(table, "fragmentation");
-	table_cell(table, "%.1f %%", stats->fragmentation * 100.0);
+	GPUMEM_STATS_LIST(ROW)
 }
 
 static void call_row(struct table *table, const char *name, uint64_t count,

@@ -166,7 +166,7 @@ static void test_hammer(const char *mode)
 	}
 	sound("%s: in the end", mode);
 	is_uint(heap.books.blocks.current, 0, "%s: nothing is live", mode);
-	is_uint(heap.books.allocs, heap.books.blocks.total,
+	is_uint(heap.books.hits, heap.books.blocks.total,
 		"%s: every allocation is counted", mode);
 	pthread_mutex_lock(&heap.mutex);
 	gm_locals_stop(&heap);

@@ -73,7 +73,7 @@ static void test_slots(void)
 	is_uint(heap.books.requested.current, 0, "nothing is requested");
 	is_uint(heap.books.blocks.current, 0, "there are no blocks");
 	is_uint(heap.books.requested.peak, have * BYTES, "the peak stays");
-	is_uint(heap.books.allocs, have, "so many allocations");
+	is_uint(heap.books.hits, have, "so many allocations");
 }
 
 static void test_order(void)

@@ -187,6 +187,32 @@ static void moved(void)
 	must(gpumem_pool_destroy(pool, true));
 }
 
+/* ---- every row of the list ---- */
+
+#define GAUGE_RESETS(name)                                                     \
+	ok(before.name.total > 0, #name " was counted");                       \
+	is_uint(after.name.peak, after.name.current, #name ".peak");           \
+	is_uint(after.name.total, 0, #name ".total");
+#define COUNTER_RESETS(name) is_uint(after.name, 0, #name);
+#define VALUE_RESETS(name)
+#define RATIO_RESETS(name)
+#define RESETS(name, type, unit) type##_RESETS(name)
+
+static void resets(void)
+{
+	gpumem_stream stream = new_stream();
+	gpumem_pool *pool = new_pool("resets", 0);
+	struct gpumem_stats before, after;
+
+	work(pool, stream);
+	before = stats_of(pool);
+	must(gpumem_pool_reset_stats(pool, true));
+	after = stats_of(pool);
+	GPUMEM_STATS_LIST(RESETS)
+	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_stream_destroy(device, stream));
+}
+
 /* ---- callers of other versions ---- */
 
 /* Bytes of `memory` from `from` on that are not `value`. */
@@ -254,6 +280,7 @@ int main(void)
 	driver_calls();
 	failed_calls();
 	moved();
+	resets();
 	versions();
 	must(gpumem_device_close(device));
 	return done_testing();
