@@ -22,15 +22,9 @@
 #include "cuda_symbols.h"
 #include "fakecuda.h"
 
-#include <cuda.h>
-#include <cudaTypedefs.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
-
-/* The double has these ABIs under their plain names; cuda.h has newer ones. */
-#undef cuDeviceGetUuid
-#undef cuStreamGetCaptureInfo
 
 #define FAKE_VISIBLE_OLD __attribute__((visibility("default")))
 #ifdef FAKECUDA_OLD

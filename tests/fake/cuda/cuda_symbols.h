@@ -10,6 +10,13 @@
 #ifndef GPUMEM_TESTS_CUDA_SYMBOLS_H
 #define GPUMEM_TESTS_CUDA_SYMBOLS_H
 
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+/* The double has these ABIs under their plain names; cuda.h has newer ones. */
+#undef cuDeviceGetUuid
+#undef cuStreamGetCaptureInfo
+
 #define FAKE_SYMBOLS_DEVICE(X)                                                 \
 	X(cuInit, PFN_cuInit_v2000, OLD)                                       \
 	X(cuDriverGetVersion, PFN_cuDriverGetVersion_v2020, OLD)               \

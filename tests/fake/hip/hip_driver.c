@@ -25,8 +25,9 @@ static bool load(void)
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	bool whole = library;
 
-#define DRIVER_FIND(name, type) whole = whole && find(library, #name, &cu.name);
-	DRIVER_SYMBOLS(DRIVER_FIND)
+#define DRIVER_FIND(name, type, age)                                           \
+	whole = whole && find(library, #name, &cu.name);
+	FAKE_SYMBOLS(DRIVER_FIND)
 #undef DRIVER_FIND
 	return whole;
 }

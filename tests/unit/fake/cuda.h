@@ -12,13 +12,8 @@
 #include "../../fake/cuda/fakecuda.h"
 #include "../../tap.h"
 
-#include <cuda.h>
-#include <cudaTypedefs.h>
 #include <dlfcn.h>
 #include <unistd.h>
-
-#undef cuDeviceGetUuid
-#undef cuStreamGetCaptureInfo
 
 #define MIB ((uint64_t)1 << 20)
 #define GRANULE (2 * MIB)
