@@ -14,6 +14,7 @@ endif
 FAKE_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -no-undefined -Wl,-z,nodelete
 FAKE_CUDA_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 fake_cuda_sources = \
+	tests/fake/common/errors.h \
 	tests/fake/cuda/cuda_capture.c \
 	tests/fake/cuda/cuda_chunk.c \
 	tests/fake/cuda/cuda_context.c \
@@ -62,6 +63,7 @@ endif
 endif
 FAKE_HIP_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) $(HIP_CPPFLAGS)
 fake_hip_sources = \
+	tests/fake/common/errors.h \
 	tests/fake/hip/fakehip.h \
 	tests/fake/hip/hip_capture.c \
 	tests/fake/hip/hip_copy.c \

@@ -4,70 +4,22 @@
 /*
  * HIP's codes, their names and texts, and what of CUDA becomes which.
  */
+#include "../common/errors.h"
 #include "hip_fake.h"
 
-/* Codes that the doubles can return, or tests can make them. Nearly all have
- * the number of CUDA's that means the same. */
+/* CUDA has none of these, or says something else. */
 #define ERRORS(X)                                                              \
-	X(hipSuccess, "no error")                                              \
-	X(hipErrorInvalidValue, "invalid argument")                            \
-	X(hipErrorOutOfMemory, "out of memory")                                \
-	X(hipErrorNotInitialized, "initialization error")                      \
-	X(hipErrorDeinitialized, "driver shutting down")                       \
-	X(hipErrorInvalidMemcpyDirection, "invalid copy direction for memcpy") \
-	X(hipErrorInsufficientDriver,                                          \
+	FAKE_ERRORS(X)                                                         \
+	X(, hipErrorInvalidMemcpyDirection,                                    \
+	  "invalid copy direction for memcpy")                                 \
+	X(, hipErrorInsufficientDriver,                                        \
 	  "driver version is insufficient for runtime version")                \
-	X(hipErrorNoDevice, "no ROCm-capable device is detected")              \
-	X(hipErrorInvalidDevice, "invalid device ordinal")                     \
-	X(hipErrorInvalidContext, "invalid device context")                    \
-	X(hipErrorMapFailed, "mapping of buffer object failed")                \
-	X(hipErrorUnmapFailed, "unmapping of buffer object failed")            \
-	X(hipErrorAlreadyMapped, "resource already mapped")                    \
-	X(hipErrorNotMapped, "resource not mapped")                            \
-	X(hipErrorECCNotCorrectable, "uncorrectable ECC error encountered")    \
-	X(hipErrorPeerAccessUnsupported,                                       \
-	  "peer access is not supported between these two devices")            \
-	X(hipErrorOperatingSystem,                                             \
-	  "OS call failed or operation not supported on this OS")              \
-	X(hipErrorInvalidHandle, "invalid resource handle")                    \
-	X(hipErrorIllegalState,                                                \
-	  "the operation cannot be performed in the present state")            \
-	X(hipErrorNotFound, "named symbol not found")                          \
-	X(hipErrorNotReady, "device not ready")                                \
-	X(hipErrorIllegalAddress, "an illegal memory access was encountered")  \
-	X(hipErrorLaunchOutOfResources,                                        \
-	  "too many resources requested for launch")                           \
-	X(hipErrorLaunchTimeOut, "the launch timed out and was terminated")    \
-	X(hipErrorPeerAccessAlreadyEnabled, "peer access is already enabled")  \
-	X(hipErrorPeerAccessNotEnabled, "peer access has not been enabled")    \
-	X(hipErrorContextIsDestroyed, "context is destroyed")                  \
-	X(hipErrorAssert, "device-side assert triggered")                      \
-	X(hipErrorHostMemoryAlreadyRegistered,                                 \
-	  "part or all of the requested memory range is already mapped")       \
-	X(hipErrorHostMemoryNotRegistered,                                     \
-	  "pointer does not correspond to a registered memory region")         \
-	X(hipErrorLaunchFailure, "unspecified launch failure")                 \
-	X(hipErrorNotSupported, "operation not supported")                     \
-	X(hipErrorStreamCaptureUnsupported,                                    \
-	  "operation not permitted when stream is capturing")                  \
-	X(hipErrorStreamCaptureInvalidated,                                    \
-	  "operation failed due to a previous error during capture")           \
-	X(hipErrorStreamCaptureMerge,                                          \
-	  "operation would result in a merge of separate capture sequences")   \
-	X(hipErrorStreamCaptureUnmatched,                                      \
-	  "capture was not ended in the same stream as it began")              \
-	X(hipErrorStreamCaptureUnjoined, "capturing stream has unjoined work") \
-	X(hipErrorStreamCaptureIsolation,                                      \
-	  "dependency created on uncaptured work in another stream")           \
-	X(hipErrorStreamCaptureImplicit,                                       \
-	  "operation would make the legacy stream depend on a capturing one")  \
-	X(hipErrorCapturedEvent,                                               \
-	  "operation not permitted on an event last recorded in a "            \
-	  "capturing stream")                                                  \
-	X(hipErrorStreamCaptureWrongThread,                                    \
-	  "attempt to terminate a thread-local capture sequence from another " \
-	  "thread")                                                            \
-	X(hipErrorUnknown, "unknown error")
+	X(, hipErrorNoDevice, "no ROCm-capable device is detected")
+
+#define ERROR_ALIKE(cuda, hip, text)                                           \
+	_Static_assert((int)(cuda) == (int)(hip), #hip);
+FAKE_ERRORS(ERROR_ALIKE)
+#undef ERROR_ALIKE
 
 _Thread_local hipError_t hip_last_error;
 
@@ -99,7 +51,7 @@ static hipError_t nearest(CUresult result)
 
 hipError_t hip_error_of(CUresult result)
 {
-#define ERROR_SAME(name, text)                                                 \
+#define ERROR_SAME(cuda, name, text)                                           \
 	if ((int)result == name)                                               \
 		return name;
 	ERRORS(ERROR_SAME)
@@ -109,7 +61,7 @@ hipError_t hip_error_of(CUresult result)
 
 const char *hipGetErrorName(hipError_t error)
 {
-#define ERROR_NAME(name, text)                                                 \
+#define ERROR_NAME(cuda, name, text)                                           \
 	if (error == name)                                                     \
 		return #name;
 	ERRORS(ERROR_NAME)
@@ -120,7 +72,7 @@ const char *hipGetErrorName(hipError_t error)
 const char *hipGetErrorString(hipError_t error)
 {
 #if FAKEHIP_MAJOR >= 6
-#define ERROR_TEXT(name, text)                                                 \
+#define ERROR_TEXT(cuda, name, text)                                           \
 	if (error == name)                                                     \
 		return text;
 	ERRORS(ERROR_TEXT)

@@ -214,6 +214,8 @@ static void test_end(void)
 	is_int(cu.cuGetErrorName(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, &name), 0,
 	       "names");
 	is_str(name, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "as in cuda.h");
+	is_int(cu.cuGetErrorName(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, &name), 0,
+	       "a code of the double's own");
 	is_int(cu.cuGetErrorString((CUresult)12345, &name), 1, "of no code: 1");
 	control.deinit();
 	is_int(cu.cuMemGetInfo_v2(&bytes, &bytes), 4, "shut down: 4");
