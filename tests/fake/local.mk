@@ -3,6 +3,22 @@
 #
 # Doubles of drivers.
 
+# What they have in common. Each gives it a table of its functions.
+FAKE_COMMON = tests/fake/common/libcommon.la
+tests_fake_common_libcommon_la_CFLAGS = $(FLOOR_CFLAGS)
+tests_fake_common_libcommon_la_SOURCES = \
+	tests/fake/common/environment.c \
+	tests/fake/common/environment.h \
+	tests/fake/common/errors.h \
+	tests/fake/common/fault.c \
+	tests/fake/common/fault.h \
+	tests/fake/common/lock.c \
+	tests/fake/common/lock.h \
+	tests/fake/common/object.c \
+	tests/fake/common/object.h \
+	tests/fake/common/span.c \
+	tests/fake/common/span.h
+
 # Doubles of drivers, which yield the name that the real one has: one like a
 # driver of today, and one that has only what each driver has had for long.
 if CUDA
@@ -14,7 +30,6 @@ endif
 FAKE_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -no-undefined -Wl,-z,nodelete
 FAKE_CUDA_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 fake_cuda_sources = \
-	tests/fake/common/errors.h \
 	tests/fake/cuda/cuda_capture.c \
 	tests/fake/cuda/cuda_chunk.c \
 	tests/fake/cuda/cuda_context.c \
@@ -27,7 +42,6 @@ fake_cuda_sources = \
 	tests/fake/cuda/cuda_handle.c \
 	tests/fake/cuda/cuda_host.c \
 	tests/fake/cuda/cuda_memory.c \
-	tests/fake/cuda/cuda_object.c \
 	tests/fake/cuda/cuda_peer.c \
 	tests/fake/cuda/cuda_pointer.c \
 	tests/fake/cuda/cuda_queue.c \
@@ -42,10 +56,12 @@ fake_cuda_sources = \
 tests_fake_cuda_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
 tests_fake_cuda_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
 tests_fake_cuda_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+tests_fake_cuda_libcuda_la_LIBADD = $(FAKE_COMMON)
 tests_fake_cuda_libcuda_la_SOURCES = $(fake_cuda_sources)
 tests_fake_cuda_old_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) -DFAKECUDA_OLD
 tests_fake_cuda_old_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
 tests_fake_cuda_old_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+tests_fake_cuda_old_libcuda_la_LIBADD = $(FAKE_COMMON)
 tests_fake_cuda_old_libcuda_la_SOURCES = $(fake_cuda_sources)
 
 tests_fake_cuda_libnvidia_ml_la_CFLAGS = $(FLOOR_CFLAGS)
@@ -63,7 +79,6 @@ endif
 endif
 FAKE_HIP_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) $(HIP_CPPFLAGS)
 fake_hip_sources = \
-	tests/fake/common/errors.h \
 	tests/fake/hip/fakehip.h \
 	tests/fake/hip/hip_capture.c \
 	tests/fake/hip/hip_copy.c \
@@ -80,7 +95,6 @@ fake_hip_sources = \
 	tests/fake/hip/hip_pointer.c \
 	tests/fake/hip/hip_quirk.c \
 	tests/fake/hip/hip_share.c \
-	tests/fake/hip/hip_span.c \
 	tests/fake/hip/hip_state.c \
 	tests/fake/hip/hip_stream.c \
 	tests/fake/hip/hip_symbols.h \
@@ -88,14 +102,17 @@ fake_hip_sources = \
 tests_fake_hip_5_libamdhip64_la_CPPFLAGS = $(FAKE_HIP_CPPFLAGS) -DFAKEHIP_MAJOR=5
 tests_fake_hip_5_libamdhip64_la_CFLAGS = $(FLOOR_CFLAGS)
 tests_fake_hip_5_libamdhip64_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 5:0:0
+tests_fake_hip_5_libamdhip64_la_LIBADD = $(FAKE_COMMON)
 tests_fake_hip_5_libamdhip64_la_SOURCES = $(fake_hip_sources)
 tests_fake_hip_6_libamdhip64_la_CPPFLAGS = $(FAKE_HIP_CPPFLAGS) -DFAKEHIP_MAJOR=6
 tests_fake_hip_6_libamdhip64_la_CFLAGS = $(FLOOR_CFLAGS)
 tests_fake_hip_6_libamdhip64_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 6:0:0
+tests_fake_hip_6_libamdhip64_la_LIBADD = $(FAKE_COMMON)
 tests_fake_hip_6_libamdhip64_la_SOURCES = $(fake_hip_sources)
 tests_fake_hip_7_libamdhip64_la_CPPFLAGS = $(FAKE_HIP_CPPFLAGS) -DFAKEHIP_MAJOR=7
 tests_fake_hip_7_libamdhip64_la_CFLAGS = $(FLOOR_CFLAGS)
 tests_fake_hip_7_libamdhip64_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 7:0:0
+tests_fake_hip_7_libamdhip64_la_LIBADD = $(FAKE_COMMON)
 tests_fake_hip_7_libamdhip64_la_SOURCES = $(fake_hip_sources)
 
 # What stands between a program and its OpenCL implementations.
@@ -105,6 +122,7 @@ endif
 tests_fake_opencl_opencl_layer_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_fake_opencl_opencl_layer_la_CFLAGS = $(FLOOR_CFLAGS)
 tests_fake_opencl_opencl_layer_la_LDFLAGS = $(MODULE)
+tests_fake_opencl_opencl_layer_la_LIBADD = $(FAKE_COMMON)
 tests_fake_opencl_opencl_layer_la_SOURCES = \
 	tests/fake/opencl/fakecl.h \
 	tests/fake/opencl/opencl_calls.h \

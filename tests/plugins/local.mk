@@ -6,6 +6,7 @@
 # Modules that a loader must refuse, and one that it must not.
 MODULE = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere
 check_LTLIBRARIES = \
+	$(FAKE_COMMON) \
 	$(fakes) \
 	$(layers) \
 	tests/plugins/bad-abi.la \

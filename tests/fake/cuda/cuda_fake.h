@@ -19,6 +19,11 @@
 #ifndef GPUMEM_TESTS_CUDA_FAKE_H
 #define GPUMEM_TESTS_CUDA_FAKE_H
 
+#include "../common/environment.h"
+#include "../common/fault.h"
+#include "../common/lock.h"
+#include "../common/object.h"
+#include "../common/span.h"
 #include "cuda_symbols.h"
 #include "fakecuda.h"
 
@@ -68,9 +73,8 @@ struct fake_device {
 };
 
 struct fake_state {
-	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* a queue moved, or a context was lost */
-	bool configured, initialised, shut_down, forked;
+	bool initialised, shut_down, forked;
 	bool vmm, peers, async, stepping;
 	int device_count, version, init_result;
 	uint64_t capacity_bytes; /* of each device */
@@ -83,52 +87,21 @@ extern struct fake_state fake;
 /* Both leave the mutex locked, whatever they return; fake_leave() unlocks. */
 CUresult fake_enter(enum fake_call call);
 CUresult fake_leave(CUresult result);
-void fake_lock(void);
-void fake_unlock(void);
-/* Reads the environment, once. */
-void fake_configure(void);
-/* "4GiB" or "5us" and the like. False: no number, or no such unit. */
-bool fake_parse_amount(const char *text, uint64_t *amount_out);
 /* A host function is running in this thread. */
 extern _Thread_local bool fake_in_host_function;
 
-/* ---- Faults ---------------------------------------------------------------
- */
+void fake_latency_configure(void);
+/* How long the call is to take. */
+uint64_t fake_latency_ns(enum fake_call call);
 
-void fake_fault_configure(void);
-/* What the call is to return at once; 0: it may do its work. Counts it, and
- * says how long it is to take. */
-CUresult fake_fault_next(enum fake_call call, uint64_t *ns_out);
-
-/* ---- Objects and their handles --------------------------------------------
- */
-
+/* What handles are of. */
 enum fake_kind {
 	FAKE_CONTEXT = 1,
 	FAKE_STREAM,
 	FAKE_EVENT,
 	FAKE_GRAPH,
-	FAKE_HANDLE, /* of memory */
-	FAKE_KINDS
+	FAKE_HANDLE /* of memory */
 };
-
-/* Begins everything that a handle names. A handle is a number that is never
- * used twice, so one that was destroyed is found out. */
-struct fake_object {
-	uint64_t handle; /* 0: nobody has it */
-	enum fake_kind kind;
-};
-
-/* NULL: no memory. */
-void *fake_object_new(enum fake_kind kind, size_t bytes);
-/* The handle is bad from now on; the object stays. */
-void fake_object_retire(void *object);
-/* NULL: no handle of that kind. */
-void *fake_object_find(enum fake_kind kind, const void *handle);
-/* The first live object of that kind in a slot >= *slot, which moves on. */
-void *fake_object_next(enum fake_kind kind, uint32_t *slot);
-uint64_t fake_object_count(enum fake_kind kind);
-#define fake_handle_of(thing) ((void *)(uintptr_t)(thing)->object.handle)
 
 /* ---- Contexts -------------------------------------------------------------
  */
@@ -215,20 +188,8 @@ struct fake_mapping {
 	unsigned access; /* bit for each device */
 };
 
-/* Things sorted by address; both structs above begin with start and bytes. */
-struct fake_spans {
-	void **items;
-	size_t count, room;
-};
-
+/* Both structs above begin with a span. */
 extern struct fake_spans fake_regions, fake_mappings;
-
-bool fake_spans_add(struct fake_spans *spans, void *item);
-void fake_spans_remove(struct fake_spans *spans, const void *item);
-/* The one that holds the address, or NULL. */
-void *fake_spans_find(const struct fake_spans *spans, uint64_t address);
-/* The index of the first that ends after the address. */
-size_t fake_spans_after(const struct fake_spans *spans, uint64_t address);
 
 /* Of an address that a region of that kind begins with; else NULL. */
 struct fake_region *fake_region_at(uint64_t start, enum fake_region_kind kind);

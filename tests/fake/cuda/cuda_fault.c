@@ -2,96 +2,38 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * How often each function was called, which call of it is to fail, and how
- * long it is to take.
+ * The table of functions, which of them fail, and how long they take.
  */
 #include "cuda_fake.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#define RULES_MAX 64
-
-struct rule {
-	enum fake_call call;
-	uint64_t nth, count;
-	bool onwards;
-	CUresult code;
+struct fake_function fake_functions[FAKE_CALLS + 1] = {
+#define FAKE_FUNCTION(name, type, age) {#name, 0},
+	FAKE_SYMBOLS(FAKE_FUNCTION)
+#undef FAKE_FUNCTION
 };
 
-static struct rule rules[RULES_MAX];
-static size_t rule_count;
-static uint64_t calls[FAKE_CALLS], latency_ns[FAKE_CALLS];
-
-static const char *const names[] = {
-#define FAKE_STRING(name, type, age) #name,
-	FAKE_SYMBOLS(FAKE_STRING)
-#undef FAKE_STRING
-};
-
-/* With or without _vN, `length` bytes of it; FAKE_CALLS: there is none. */
-static enum fake_call call_named(const char *name, size_t length)
-{
-	for (int i = 0; i < FAKE_CALLS; i++) {
-		const char *suffix = strstr(names[i], "_v");
-		size_t whole = strlen(names[i]);
-		size_t stem = suffix ? (size_t)(suffix - names[i]) : whole;
-
-		if ((length == whole || length == stem) &&
-		    !strncmp(names[i], name, length))
-			return (enum fake_call)i;
-	}
-	return FAKE_CALLS;
-}
-
-static bool add_rule(struct rule rule)
-{
-	if (rule.call == FAKE_CALLS || !rule.nth || rule_count == RULES_MAX)
-		return false;
-	rules[rule_count++] = rule;
-	return true;
-}
+static uint64_t latency_ns[FAKE_CALLS];
 
 bool fakecuda_fault(const char *name, unsigned nth, bool onwards, int code)
 {
-	struct rule rule = {
-		.call = call_named(name, strlen(name)),
-		.nth = nth,
-		.onwards = onwards,
-		.code = (CUresult)code,
-	};
-	bool added;
-
-	fake_lock();
-	added = add_rule(rule);
-	fake_unlock();
-	return added;
+	return fake_fault_add(name, nth, onwards, code);
 }
 
 void fakecuda_heal(void)
 {
-	fake_lock();
-	rule_count = 0;
-	fake_unlock();
+	fake_fault_heal();
 }
 
 uint64_t fakecuda_calls(const char *name)
 {
-	enum fake_call call =
-		name ? call_named(name, strlen(name)) : FAKE_CALLS;
-	uint64_t sum = 0;
-
-	fake_lock();
-	for (int i = 0; i < FAKE_CALLS; i++)
-		if (!name || call == (enum fake_call)i)
-			sum += calls[i];
-	fake_unlock();
-	return sum;
+	return fake_fault_calls(name);
 }
 
-static bool set_latency(enum fake_call call, uint64_t ns)
+static bool set_latency(const char *name, uint64_t ns)
 {
-	if (call == FAKE_CALLS)
+	int call = fake_call_named(name);
+
+	if (call < 0)
 		return false;
 	latency_ns[call] = ns;
 	return true;
@@ -102,84 +44,29 @@ bool fakecuda_latency(const char *name, uint64_t ns)
 	bool set;
 
 	fake_lock();
-	set = set_latency(call_named(name, strlen(name)), ns);
+	set = set_latency(name, ns);
 	fake_unlock();
 	return set;
 }
 
-/* NAME:NTH[+]:CODE */
-static bool parse_fault(const char *name, size_t length, const char *rest)
-{
-	struct rule rule = {.call = call_named(name, length)};
-	char *end;
-
-	rule.nth = strtoull(rest, &end, 10);
-	rule.onwards = *end == '+';
-	end += rule.onwards;
-	if (*end != ':')
-		return false;
-	rule.code = (CUresult)strtol(end + 1, NULL, 10);
-	return add_rule(rule);
-}
-
 /* NAME:TIME */
-static bool parse_latency(const char *name, size_t length, const char *rest)
+static bool take_latency(char *piece)
 {
+	char *colon = strchr(piece, ':');
 	uint64_t ns;
 
-	return fake_parse_amount(rest, &ns) &&
-	       set_latency(call_named(name, length), ns);
+	if (!colon || !fake_parse_amount(colon + 1, &ns))
+		return false;
+	*colon = '\0';
+	return set_latency(piece, ns);
 }
 
-/* A rule that cannot be read would make a test pass for nothing. */
-static void parse_list(const char *variable,
-		       bool (*parse)(const char *, size_t, const char *))
+void fake_latency_configure(void)
 {
-	const char *text = getenv(variable);
-	char copy[1024], *save = NULL;
-
-	if (!text)
-		return;
-	snprintf(copy, sizeof(copy), "%s", text);
-	for (char *item = strtok_r(copy, ",", &save); item;
-	     item = strtok_r(NULL, ",", &save)) {
-		char *colon = strchr(item, ':');
-
-		if (colon && parse(item, (size_t)(colon - item), colon + 1))
-			continue;
-		fprintf(stderr, "%s: \"%s\" makes no sense\n", variable, item);
-		abort();
-	}
+	fake_each("FAKECUDA_LATENCY", take_latency);
 }
 
-void fake_fault_configure(void)
+uint64_t fake_latency_ns(enum fake_call call)
 {
-	parse_list("FAKECUDA_FAULT", parse_fault);
-	parse_list("FAKECUDA_LATENCY", parse_latency);
-}
-
-static CUresult apply_rules(enum fake_call call)
-{
-	CUresult code = CUDA_SUCCESS;
-
-	for (size_t i = 0; i < rule_count; i++) {
-		struct rule *rule = &rules[i];
-
-		if (rule->call != call)
-			continue;
-		rule->count++;
-		if (rule->count < rule->nth ||
-		    (rule->count > rule->nth && !rule->onwards))
-			continue;
-		if (code == CUDA_SUCCESS)
-			code = rule->code;
-	}
-	return code;
-}
-
-CUresult fake_fault_next(enum fake_call call, uint64_t *ns_out)
-{
-	calls[call]++;
-	*ns_out = latency_ns[call];
-	return apply_rules(call);
+	return latency_ns[call];
 }

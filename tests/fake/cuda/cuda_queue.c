@@ -129,7 +129,7 @@ static void *worker(void *arg)
 		if (worker_may_run(stream))
 			fake_queue_run(stream, 1);
 		else
-			pthread_cond_wait(&fake.changed, &fake.mutex);
+			fake_wait(&fake.changed);
 	}
 	stream->thread_started = false;
 	fake_stream_put(stream);
@@ -228,7 +228,7 @@ static CUresult wait_for(struct fake_stream *stream, uint64_t ticket)
 	while (!over(stream, ticket) && stream->context &&
 	       !stream->context->lost)
 		if (!drive(stream))
-			pthread_cond_wait(&fake.changed, &fake.mutex);
+			fake_wait(&fake.changed);
 	if (!stream->context)
 		result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
 	else

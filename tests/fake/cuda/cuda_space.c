@@ -15,71 +15,11 @@
 
 struct fake_spans fake_regions, fake_mappings;
 
-struct span {
-	uint64_t start, bytes;
-};
-
 _Static_assert(offsetof(struct fake_region, start) == 0 &&
 		       offsetof(struct fake_region, bytes) == 8 &&
 		       offsetof(struct fake_mapping, start) == 0 &&
 		       offsetof(struct fake_mapping, bytes) == 8,
 	       "both are spans");
-
-size_t fake_spans_after(const struct fake_spans *spans, uint64_t address)
-{
-	size_t low = 0, high = spans->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct span *span = spans->items[middle];
-
-		if (span->start + span->bytes > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-bool fake_spans_add(struct fake_spans *spans, void *item)
-{
-	size_t at = fake_spans_after(spans, ((struct span *)item)->start);
-
-	if (spans->count == spans->room) {
-		size_t room = spans->room ? spans->room * 2 : 64;
-		void **items = realloc(spans->items, room * sizeof(*items));
-
-		if (!items)
-			return false;
-		spans->items = items;
-		spans->room = room;
-	}
-	memmove(spans->items + at + 1, spans->items + at,
-		(spans->count - at) * sizeof(void *));
-	spans->items[at] = item;
-	spans->count++;
-	return true;
-}
-
-void fake_spans_remove(struct fake_spans *spans, const void *item)
-{
-	size_t at = fake_spans_after(spans, ((const struct span *)item)->start);
-
-	spans->count--;
-	memmove(spans->items + at, spans->items + at + 1,
-		(spans->count - at) * sizeof(void *));
-}
-
-void *fake_spans_find(const struct fake_spans *spans, uint64_t address)
-{
-	size_t at = fake_spans_after(spans, address);
-	struct span *span;
-
-	if (at == spans->count)
-		return NULL;
-	span = spans->items[at];
-	return span->start <= address ? span : NULL;
-}
 
 struct fake_region *fake_region_at(uint64_t start, enum fake_region_kind kind)
 {
@@ -89,14 +29,14 @@ struct fake_region *fake_region_at(uint64_t start, enum fake_region_kind kind)
 									: NULL;
 }
 
-static struct span late[RETIRED];
+static struct fake_span late[RETIRED];
 
 /* Addresses that were given back stay without access for a while, so that what
  * still uses them faults and does not meet somebody else's memory. */
 static void retire(uint64_t start, uint64_t bytes)
 {
 	static unsigned turn;
-	struct span *oldest = &late[turn++ % RETIRED];
+	struct fake_span *oldest = &late[turn++ % RETIRED];
 	void *at = (void *)(uintptr_t)start;
 
 	if (oldest->bytes)
@@ -107,7 +47,7 @@ static void retire(uint64_t start, uint64_t bytes)
 		 0) == MAP_FAILED)
 		munmap(at, bytes);
 	else
-		*oldest = (struct span){start, bytes};
+		*oldest = (struct fake_span){start, bytes};
 }
 
 void fake_unretire(uint64_t start, uint64_t bytes)

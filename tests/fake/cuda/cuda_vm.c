@@ -158,26 +158,6 @@ static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
 	return add_mapping(address, handle->chunk);
 }
 
-/* The range is exactly some mappings that follow each other; *first_out is
- * the index of the first, and *count_out says how many. */
-static bool whole_mappings(uint64_t address, uint64_t bytes, size_t *first_out,
-			   size_t *count_out)
-{
-	uint64_t end = address + bytes;
-	size_t i = fake_spans_after(&fake_mappings, address);
-
-	*first_out = i;
-	for (; address < end && i < fake_mappings.count; i++) {
-		const struct fake_mapping *mapping = fake_mappings.items[i];
-
-		if (mapping->start != address)
-			return false;
-		address += mapping->bytes;
-	}
-	*count_out = i - *first_out;
-	return bytes && address == end;
-}
-
 /* Of whole mappings, several at once too (seen). The real driver says yes to
  * ranges of a reservation where nothing is mapped (seen); the double does not,
  * since whoever asks for that has lost count. */
@@ -188,8 +168,8 @@ static CUresult unmap(CUdeviceptr address, size_t bytes)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!reserved(address, bytes) ||
-	    !whole_mappings(address, bytes, &first, &count))
+	count = fake_spans_exactly(&fake_mappings, address, bytes, &first);
+	if (!reserved(address, bytes) || !count)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (mmap(at(address), bytes, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
@@ -233,7 +213,8 @@ static CUresult set_access(CUdeviceptr address, size_t bytes,
 		result = check_desc(desc, desc_count);
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!whole_mappings(address, bytes, &first, &count))
+	count = fake_spans_exactly(&fake_mappings, address, bytes, &first);
+	if (!count)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = first; i < first + count; i++) {
 		struct fake_mapping *mapping = fake_mappings.items[i];

@@ -27,12 +27,12 @@ hipError_t hip_context_of(int device, CUcontext *context_out)
 
 	if (!hip_device_good(device))
 		return hipErrorInvalidDevice;
-	hip_lock();
+	fake_lock();
 	if (!hip.contexts[device])
 		result = cu.cuDevicePrimaryCtxRetain(&hip.contexts[device],
 						     device);
 	*context_out = hip.contexts[device];
-	hip_unlock();
+	fake_unlock();
 	return hip_error_of(result);
 }
 

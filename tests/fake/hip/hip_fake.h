@@ -20,6 +20,11 @@
 #ifndef GPUMEM_TESTS_HIP_FAKE_H
 #define GPUMEM_TESTS_HIP_FAKE_H
 
+#include "../common/environment.h"
+#include "../common/fault.h"
+#include "../common/lock.h"
+#include "../common/object.h"
+#include "../common/span.h"
 #include "fakehip.h"
 #include "hip_driver.h"
 #include "hip_symbols.h"
@@ -61,7 +66,7 @@ enum hip_call {
 
 /* For what virtual memory does: with the mutex, and only if there is any. */
 #define HIP_VM(body)                                                           \
-	(hip.vm ? (hip_lock(), hip_unlocked(body)) : hipErrorNotSupported)
+	(hip.vm ? (fake_lock(), hip_unlocked(body)) : hipErrorNotSupported)
 
 /* As hipRuntimeGetVersion() writes it, without the patch. */
 #define HIP_RELEASE(major, minor) ((major)*10000000 + (minor)*100000)
@@ -72,8 +77,7 @@ enum hip_call {
  */
 
 struct hip_state {
-	bool configured, started;
-	bool vm;
+	bool started, vm;
 	int version;
 	int device_count; /* 0: no driver, or nothing that it drives */
 	/* Primary contexts, retained for good. */
@@ -84,9 +88,6 @@ struct hip_state {
 
 extern struct hip_state hip;
 
-/* Reads the environment, too, once. */
-void hip_lock(void);
-void hip_unlock(void);
 hipError_t hip_unlocked(hipError_t result);
 
 hipError_t hip_enter(enum hip_call call);
@@ -110,12 +111,8 @@ void hip_context_pop(void);
 extern _Thread_local hipError_t hip_last_error;
 hipError_t hip_error_of(CUresult result);
 
-/* ---- Faults and quirks ----------------------------------------------------
+/* ---- Quirks ---------------------------------------------------------------
  */
-
-void hip_fault_configure(void);
-/* What the call is to return at once; 0: it may do its work. Counts it. */
-hipError_t hip_fault_next(enum hip_call call);
 
 enum hip_quirk {
 	HIP_STUCK,
@@ -130,9 +127,6 @@ enum hip_quirk {
 
 void hip_quirk_configure(void);
 bool hip_quirk(enum hip_quirk quirk);
-/* Each piece of a comma-separated variable; one that `take` does not know
- * would make a test pass for nothing, so it ends the process. */
-void hip_each(const char *variable, bool (*take)(char *item));
 
 /* ---- Memory ---------------------------------------------------------------
  */
@@ -144,20 +138,9 @@ void hip_block_of(const void *address, CUdeviceptr *start_out,
 /* ---- The books of virtual memory, all under the mutex --------------------
  */
 
-/* A stretch of numbers that nothing else in its tree shares. */
-struct hip_span {
-	uint64_t start, bytes;
-};
-
-/* False: no memory. */
-bool hip_span_add(void **tree, struct hip_span *span);
-void hip_span_remove(void **tree, const struct hip_span *span);
-/* The one that holds the number, or NULL. */
-void *hip_span_find(void *const *tree, uint64_t number);
-
 /* Addresses that are reserved. */
 struct hip_range {
-	struct hip_span span;
+	struct fake_span span;
 	uint64_t serial;	     /* 1, 2, ...: never used twice */
 	struct hip_handle *withheld; /* HIP_STUCK: until the range goes */
 };
@@ -168,11 +151,11 @@ struct hip_range *hip_range_find(uint64_t address);
 /* Physical memory. Its record goes when nobody holds it and nothing maps it,
  * and then its memory, but for quirks. */
 struct hip_handle {
-	struct hip_span span; /* one number, never used twice: its name */
+	struct fake_object object;
 	CUmemGenericAllocationHandle memory;
 	int device;
 	uint64_t bytes; /* 0: imported */
-	bool held, lost;
+	bool lost;	/* its memory never comes back */
 	unsigned mappings;
 	uint64_t last_address, last_serial; /* of the range; 0: never mapped */
 	struct hip_handle *next;	    /* in a range's list */

@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-static void *handles;
-static uint64_t last_name;
+#define KIND 1 /* of all that have a handle here */
 
 static void give_back(struct hip_handle *handle)
 {
@@ -30,9 +29,8 @@ static void settle(struct hip_handle *handle)
 {
 	struct hip_range *range = last_range(handle);
 
-	if (handle->held || handle->mappings)
+	if (handle->object.handle || handle->mappings)
 		return;
-	hip_span_remove(&handles, &handle->span);
 	hip.taken_bytes[handle->device] -= handle->bytes;
 	if (handle->lost || (handle->last_serial && hip_quirk(HIP_NEVER))) {
 		free(handle); /* and its memory stays with the driver */
@@ -48,31 +46,23 @@ hipError_t hip_handle_adopt(CUmemGenericAllocationHandle memory, int device,
 			    uint64_t bytes,
 			    hipMemGenericAllocationHandle_t *name_out)
 {
-	struct hip_handle *handle = calloc(1, sizeof(*handle));
+	struct hip_handle *handle = fake_object_new(KIND, sizeof(*handle));
 
 	if (!handle) {
 		(void)cu.cuMemRelease(memory);
 		return hipErrorOutOfMemory;
 	}
-	handle->span = (struct hip_span){++last_name, 1};
 	handle->memory = memory;
 	handle->device = device;
 	handle->bytes = bytes;
-	handle->held = true;
-	if (!hip_span_add(&handles, &handle->span)) {
-		give_back(handle);
-		return hipErrorOutOfMemory;
-	}
 	hip.taken_bytes[device] += bytes;
-	*name_out = (void *)(uintptr_t)handle->span.start;
+	*name_out = fake_handle_of(handle);
 	return hipSuccess;
 }
 
 struct hip_handle *hip_handle_find(hipMemGenericAllocationHandle_t name)
 {
-	struct hip_handle *handle = hip_span_find(&handles, (uintptr_t)name);
-
-	return handle && handle->held ? handle : NULL;
+	return fake_object_find(KIND, name);
 }
 
 /* The driver keeps what is mapped; so does HIP, but for one release. */
@@ -82,7 +72,7 @@ hipError_t hip_handle_release(hipMemGenericAllocationHandle_t name)
 
 	if (!handle)
 		return hipErrorInvalidValue;
-	handle->held = false;
+	fake_object_retire(handle);
 	handle->lost = handle->mappings && hip_quirk(HIP_RELEASE_MAPPED);
 	settle(handle);
 	return hipSuccess;

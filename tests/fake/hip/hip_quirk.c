@@ -38,20 +38,20 @@ bool fakehip_quirk(const char *name, bool on)
 {
 	bool known;
 
-	hip_lock();
+	fake_lock();
 	known = set(name, on);
-	hip_unlock();
+	fake_unlock();
 	return known;
 }
 
-static bool take_quirk(char *item)
+static bool take_quirk(char *piece)
 {
-	return set(item, true);
+	return set(piece, true);
 }
 
 void hip_quirk_configure(void)
 {
-	hip_each("FAKEHIP_QUIRKS", take_quirk);
+	fake_each("FAKEHIP_QUIRKS", take_quirk);
 }
 
 bool hip_quirk(enum hip_quirk quirk)

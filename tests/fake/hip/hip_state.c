@@ -6,11 +6,6 @@
  */
 #include "hip_fake.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #if FAKEHIP_MAJOR == 5
 #define DEFAULT_VERSION 50221153
 #define NO_DEVICE hipErrorInvalidDevice
@@ -23,60 +18,19 @@
 #endif
 
 struct hip_state hip;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
-void hip_unlock(void)
-{
-	pthread_mutex_unlock(&mutex);
-}
 
 hipError_t hip_unlocked(hipError_t result)
 {
-	hip_unlock();
+	fake_unlock();
 	return result;
 }
 
-static int number(const char *variable, int otherwise)
+void fake_configure(void)
 {
-	const char *text = getenv(variable);
-
-	return text && *text ? atoi(text) : otherwise;
-}
-
-void hip_each(const char *variable, bool (*take)(char *item))
-{
-	const char *text = getenv(variable);
-	char copy[1024], shown[256], *save = NULL;
-
-	if (!text)
-		return;
-	snprintf(copy, sizeof(copy), "%s", text);
-	for (char *item = strtok_r(copy, ",", &save); item;
-	     item = strtok_r(NULL, ",", &save)) {
-		snprintf(shown, sizeof(shown), "%s", item);
-		if (take(item))
-			continue;
-		fprintf(stderr, "%s: \"%s\" makes no sense\n", variable, shown);
-		abort();
-	}
-}
-
-static void configure(void)
-{
-	if (hip.configured)
-		return;
-	hip.configured = true;
-	hip.version = number("FAKEHIP_VERSION", DEFAULT_VERSION);
-	hip.vm = number("FAKEHIP_VM", hip.version >= HIP_RELEASE(6, 1));
-	hip_fault_configure();
+	hip.version = (int)fake_amount("FAKEHIP_VERSION", DEFAULT_VERSION);
+	hip.vm = fake_amount("FAKEHIP_VM", hip.version >= HIP_RELEASE(6, 1));
+	fake_fault_configure("FAKEHIP_FAULT");
 	hip_quirk_configure();
-	pthread_atfork(hip_lock, hip_unlock, hip_unlock);
-}
-
-void hip_lock(void)
-{
-	pthread_mutex_lock(&mutex);
-	configure();
 }
 
 static void start(void)
@@ -109,12 +63,12 @@ hipError_t hip_enter(enum hip_call call)
 {
 	hipError_t result;
 
-	hip_lock();
+	fake_lock();
 	start();
-	result = hip_fault_next(call);
+	result = (hipError_t)fake_fault_next(call);
 	if (result == hipSuccess && !hip.device_count)
 		result = without_device(call);
-	hip_unlock();
+	fake_unlock();
 	return result;
 }
 

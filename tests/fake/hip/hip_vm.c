@@ -12,16 +12,16 @@
 #include <string.h>
 
 struct mapping {
-	struct hip_span span;
+	struct fake_span span;
 	struct hip_handle *handle;
 };
 
-static void *ranges, *mappings;
+static struct fake_spans ranges, mappings;
 static uint64_t last_serial;
 
 struct hip_range *hip_range_find(uint64_t address)
 {
-	return hip_span_find(&ranges, address);
+	return fake_spans_find(&ranges, address);
 }
 
 static CUdeviceptr at(const void *address)
@@ -79,9 +79,9 @@ static hipError_t reserve(void **out, size_t bytes, size_t alignment,
 		free(range);
 		return error;
 	}
-	range->span = (struct hip_span){start, bytes};
+	range->span = (struct fake_span){start, bytes};
 	range->serial = ++last_serial;
-	if (!hip_span_add(&ranges, &range->span)) {
+	if (!fake_spans_add(&ranges, range)) {
 		(void)cu.cuMemAddressFree(start, bytes);
 		free(range);
 		return hipErrorOutOfMemory;
@@ -100,7 +100,7 @@ static hipError_t unreserve(const void *address, size_t bytes)
 	error = hip_error_of(cu.cuMemAddressFree(at(address), bytes));
 	if (error != hipSuccess)
 		return error;
-	hip_span_remove(&ranges, &range->span);
+	fake_spans_remove(&ranges, range);
 	hip_handle_free_withheld(range);
 	free(range);
 	return hipSuccess;
@@ -108,24 +108,6 @@ static hipError_t unreserve(const void *address, size_t bytes)
 
 /* ---- Mappings -------------------------------------------------------------
  */
-
-/* How many mappings make up exactly these addresses; 0: none do. */
-static size_t mapping_count(const void *address, size_t bytes)
-{
-	uint64_t here = at(address), end = here + bytes;
-	size_t count = 0;
-
-	while (here < end) {
-		const struct mapping *mapping = hip_span_find(&mappings, here);
-
-		if (!mapping || mapping->span.start != here ||
-		    here + mapping->span.bytes > end)
-			return 0;
-		here += mapping->span.bytes;
-		count++;
-	}
-	return count;
-}
 
 static hipError_t map_it(const void *address, size_t bytes, size_t offset,
 			 hipMemGenericAllocationHandle_t name,
@@ -140,7 +122,7 @@ static hipError_t map_it(const void *address, size_t bytes, size_t offset,
 	mapping = calloc(1, sizeof(*mapping));
 	if (!mapping)
 		return hipErrorOutOfMemory;
-	mapping->span = (struct hip_span){at(address), bytes};
+	mapping->span = (struct fake_span){at(address), bytes};
 	mapping->handle = handle;
 	error = hip_error_of(
 		cu.cuMemMap(at(address), bytes, 0, handle->memory, 0));
@@ -148,7 +130,7 @@ static hipError_t map_it(const void *address, size_t bytes, size_t offset,
 		free(mapping);
 		return error;
 	}
-	if (!hip_span_add(&mappings, &mapping->span)) {
+	if (!fake_spans_add(&mappings, mapping)) {
 		(void)cu.cuMemUnmap(at(address), bytes);
 		free(mapping);
 		return hipErrorOutOfMemory;
@@ -159,12 +141,12 @@ static hipError_t map_it(const void *address, size_t bytes, size_t offset,
 
 static hipError_t unmap_one(struct mapping *mapping)
 {
-	struct hip_span span = mapping->span;
+	struct fake_span span = mapping->span;
 	hipError_t error = hip_error_of(cu.cuMemUnmap(span.start, span.bytes));
 
 	if (error != hipSuccess)
 		return error;
-	hip_span_remove(&mappings, &mapping->span);
+	fake_spans_remove(&mappings, mapping);
 	hip_handle_unmap(mapping->handle);
 	free(mapping);
 	return hipSuccess;
@@ -172,19 +154,16 @@ static hipError_t unmap_one(struct mapping *mapping)
 
 static hipError_t unmap(const void *address, size_t bytes)
 {
-	size_t count = mapping_count(address, bytes);
-	uint64_t here = at(address);
+	size_t first, count = fake_spans_exactly(&mappings, at(address), bytes,
+						 &first);
 
 	if (!count)
 		return hipErrorInvalidValue;
 	if (hip_quirk(HIP_JOINT_UNMAP))
 		count = 1;
 	while (count--) {
-		struct mapping *mapping = hip_span_find(&mappings, here);
-		hipError_t error;
+		hipError_t error = unmap_one(mappings.items[first]);
 
-		here += mapping->span.bytes;
-		error = unmap_one(mapping);
 		if (error != hipSuccess)
 			return error;
 	}
@@ -195,11 +174,13 @@ static hipError_t set_access(const void *address, size_t bytes,
 			     const hipMemAccessDesc *access, size_t count)
 {
 	CUmemAccessDesc theirs[HIP_DEVICES_MAX];
+	size_t first;
 
 	if (!access || !count || count > HIP_DEVICES_MAX ||
 	    hip_quirk(HIP_NO_ACCESS))
 		return hipErrorInvalidValue;
-	if (hip_quirk(HIP_JOINT_ACCESS) && mapping_count(address, bytes) != 1)
+	if (hip_quirk(HIP_JOINT_ACCESS) &&
+	    fake_spans_exactly(&mappings, at(address), bytes, &first) != 1)
 		return hipErrorInvalidValue;
 	memset(theirs, 0, sizeof(theirs));
 	for (size_t i = 0; i < count; i++) {

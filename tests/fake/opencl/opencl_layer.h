@@ -5,12 +5,13 @@
  * The inside of the OpenCL layer: opencl_layer.c stands between a program and
  * the implementations, opencl_fault.c knows which call fails and what is held,
  * opencl_lie.c what is answered and which commands are not there, opencl_queue.c
- * who puts commands into a queue. The last three have a mutex each for all that
- * they keep.
+ * who puts commands into a queue.
  */
 #ifndef OPENCL_LAYER_H
 #define OPENCL_LAYER_H
 
+#include "../common/fault.h"
+#include "../common/lock.h"
 #include "fakecl.h"
 #include "opencl_calls.h"
 
@@ -29,9 +30,6 @@ enum layer_thing { CONTEXTS, QUEUES, MEMORY, SVM, EVENTS, THING_COUNT };
 /* The call is counted. CL_SUCCESS: it goes through. */
 int layer_next(enum layer_call call);
 void layer_count(enum layer_thing thing, int change);
-/* LAYER_CALL_COUNT: there is no such function. */
-enum layer_call layer_call_named(const char *name);
-const char *layer_name(enum layer_call call);
 
 /* True: that question has an answer of the test's. */
 bool layer_lies(enum layer_call call, cl_uint what, size_t bytes, void *value,

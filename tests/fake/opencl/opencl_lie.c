@@ -3,11 +3,10 @@
 
 /*
  * Of the OpenCL layer: what functions answer when they are asked, and the
- * commands that are remembered instead of done. All of it under one mutex.
+ * commands that are remembered instead of done. All of it under the mutex.
  */
 #include "opencl_layer.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define LIES_MAX 16
@@ -15,14 +14,13 @@
 #define PRETENDED_BYTES ((size_t)64 << 10)
 
 struct lie {
-	enum layer_call call;
+	int call;
 	cl_uint what;
 	bool knows;
 	size_t bytes;
 	unsigned char value[256];
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct lie lies[LIES_MAX];
 static size_t lie_count, move_count;
 static struct fakecl_move moves[MOVES_MAX];
@@ -32,29 +30,29 @@ LAYER_API bool fakecl_lie(const char *name, unsigned what, const void *value,
 			  size_t bytes)
 {
 	struct lie lie = {
-		.call = layer_call_named(name),
+		.call = fake_call_named(name),
 		.what = what,
 		.knows = value != NULL,
 		.bytes = bytes,
 	};
 	bool added;
 
-	pthread_mutex_lock(&mutex);
-	added = lie.call != LAYER_CALL_COUNT && bytes <= sizeof(lie.value) &&
+	fake_lock();
+	added = lie.call >= 0 && bytes <= sizeof(lie.value) &&
 		lie_count < LIES_MAX;
 	if (added && value)
 		memcpy(lie.value, value, bytes);
 	if (added)
 		lies[lie_count++] = lie;
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 	return added;
 }
 
 LAYER_API void fakecl_be_honest(void)
 {
-	pthread_mutex_lock(&mutex);
+	fake_lock();
 	lie_count = 0;
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 }
 
 /* As OpenCL has it for all of these questions. */
@@ -75,34 +73,34 @@ bool layer_lies(enum layer_call call, cl_uint what, size_t bytes, void *value,
 {
 	bool found = false;
 
-	pthread_mutex_lock(&mutex);
+	fake_lock();
 	for (size_t i = lie_count; i-- > 0 && !found;) {
-		found = lies[i].call == call && lies[i].what == what;
+		found = lies[i].call == (int)call && lies[i].what == what;
 		if (found)
 			*code_out = answer(&lies[i], bytes, value, used);
 	}
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 	return found;
 }
 
 LAYER_API void fakecl_pretend(bool on)
 {
-	pthread_mutex_lock(&mutex);
+	fake_lock();
 	pretending = on;
 	move_count = 0;
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 }
 
 LAYER_API size_t fakecl_moves(struct fakecl_move *moves_out, size_t room)
 {
 	size_t count;
 
-	pthread_mutex_lock(&mutex);
+	fake_lock();
 	count = move_count;
 	memcpy(moves_out, moves,
 	       (count < room ? count : room) * sizeof(moves[0]));
 	move_count = 0;
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 	return count;
 }
 
@@ -111,17 +109,17 @@ bool layer_pretends(enum layer_call call, uint64_t to, uint64_t from,
 {
 	bool so;
 
-	pthread_mutex_lock(&mutex);
+	fake_lock();
 	so = pretending;
 	if (so && move_count < MOVES_MAX)
 		moves[move_count] = (struct fakecl_move){
-			.name = layer_name(call),
+			.name = fake_functions[call].name,
 			.to = to,
 			.from = from,
 			.bytes = bytes,
 		};
 	move_count += so && move_count < MOVES_MAX;
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 	return so;
 }
 
@@ -129,8 +127,8 @@ size_t layer_bytes(size_t bytes)
 {
 	bool less;
 
-	pthread_mutex_lock(&mutex);
+	fake_lock();
 	less = pretending && bytes > PRETENDED_BYTES;
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 	return less ? PRETENDED_BYTES : bytes;
 }

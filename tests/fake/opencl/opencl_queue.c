@@ -4,18 +4,16 @@
 /*
  * Of the OpenCL layer: how often a thread put a command into a queue while
  * another thread did so. OpenCL allows it, and not every implementation bears
- * it. All of it under one mutex.
+ * it. All of it under the mutex.
  */
 #include "opencl_layer.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define INSIDE_MAX 64
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static cl_command_queue inside[INSIDE_MAX];
 static size_t inside_count;
 static unsigned long long crossed;
@@ -26,13 +24,13 @@ void layer_into(cl_command_queue queue)
 
 	if (!getenv("FAKECL_CROSSED"))
 		return;
-	pthread_mutex_lock(&mutex);
+	fake_lock();
 	for (size_t i = 0; i < inside_count; i++)
 		crossed += inside[i] == queue;
 	if (inside_count == INSIDE_MAX)
 		abort();
 	inside[inside_count++] = queue;
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 	nanosleep(&moment, NULL);
 }
 
@@ -42,11 +40,11 @@ void layer_out_of(cl_command_queue queue)
 
 	if (!getenv("FAKECL_CROSSED"))
 		return;
-	pthread_mutex_lock(&mutex);
+	fake_lock();
 	while (inside[i] != queue)
 		i++;
 	inside[i] = inside[--inside_count];
-	pthread_mutex_unlock(&mutex);
+	fake_unlock();
 }
 
 __attribute__((destructor)) static void end(void)

@@ -8,8 +8,9 @@
  *
  *     handle = serial << 24 | slot << 4 | kind
  */
-#include "cuda_fake.h"
+#include "object.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define SLOT_BITS 20
@@ -45,7 +46,7 @@ static bool find_slot(uint32_t *slot_out)
 	return true;
 }
 
-void *fake_object_new(enum fake_kind kind, size_t bytes)
+void *fake_object_new(int kind, size_t bytes)
 {
 	struct fake_object *object = calloc(1, bytes);
 	uint32_t slot;
@@ -55,7 +56,7 @@ void *fake_object_new(enum fake_kind kind, size_t bytes)
 		return NULL;
 	}
 	object->kind = kind;
-	object->handle = ++serial << 24 | (uint64_t)slot << 4 | kind;
+	object->handle = ++serial << 24 | (uint64_t)slot << 4 | (unsigned)kind;
 	slots[slot] = object;
 	live++;
 	return object;
@@ -77,7 +78,7 @@ void fake_object_retire(void *thing)
 	object->handle = 0;
 }
 
-void *fake_object_find(enum fake_kind kind, const void *name)
+void *fake_object_find(int kind, const void *name)
 {
 	uint64_t handle = (uintptr_t)name;
 	uint32_t slot = slot_of(handle);
@@ -88,7 +89,7 @@ void *fake_object_find(enum fake_kind kind, const void *name)
 	return slots[slot];
 }
 
-void *fake_object_next(enum fake_kind kind, uint32_t *slot)
+void *fake_object_next(int kind, uint32_t *slot)
 {
 	while (*slot < slot_count) {
 		struct fake_object *object = slots[(*slot)++];
@@ -99,7 +100,7 @@ void *fake_object_next(enum fake_kind kind, uint32_t *slot)
 	return NULL;
 }
 
-uint64_t fake_object_count(enum fake_kind kind)
+uint64_t fake_object_count(int kind)
 {
 	uint64_t count = 0;
 	uint32_t slot = 0;
