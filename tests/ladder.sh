@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# What gpumem.h says of where an allocation comes from, and in which order, is
-# what the library tries: its own lists, as it tells them at level debug.
+# What gpumem.h and gpumem(3) say of where an allocation comes from, and in which
+# order, is what the library tries: its own lists, as it logs them at debug level.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
@@ -27,10 +27,22 @@ promised()
 		"$top_srcdir/include/gpumem/gpumem.h"
 }
 
+# paged N: the N-th list of that section of gpumem(3)
+paged()
+{
+	awk -v n="$1" '/^\.Ss Before out of memory/ { on = 1; next }
+		on && /^\.Ss/ { exit }
+		on && /^\.Bl -enum/ { at++ }
+		on && item && at == n { print }
+		{ item = /^\.It$/ }' "$top_srcdir/docs/man/gpumem.3"
+}
+
 check "the sources are logged" grep -q "source 1: " "$scratch/err"
 is "$(told source)" "$(promised 'then these sources' 'When all fail')" \
 	"in the order of gpumem.h"
+is "$(told source)" "$(paged 1)" "and of gpumem(3)"
 is "$(told help)" "$(promised 'When all fail' 'Returns OK; NO_MEMORY')" \
 	"and so is what follows when they have none"
+is "$(told help)" "$(paged 2)" "in gpumem(3) too"
 
 done_testing
