@@ -3,14 +3,15 @@
 
 /*
  * What the tests of the cuda backend share: the plugin as it was built, and the
- * double of the driver, found beside it, as the libcuda.so.1 that it gets. They
- * know neither's headers: the few driver functions that a test calls itself are
- * declared here, so every test compiles without a CUDA Toolkit and skips where
- * the plugin was not built. For the main thread.
+ * double of the driver, found beside it, as the libcuda.so.1 that it gets. The
+ * few driver functions that a test calls itself are declared here, so every
+ * test compiles without a CUDA Toolkit and skips where the plugin was not
+ * built. For the main thread.
  */
 #ifndef CUDA_FIXTURE_H
 #define CUDA_FIXTURE_H
 
+#include "../../fake/cuda/fakecuda.h"
 #include "../../tap.h"
 #include <dlfcn.h>
 #include <gpumem/backend.h>
@@ -20,12 +21,6 @@
 #define CUDA_USE __attribute__((unused)) static
 #define MIB (UINT64_C(1) << 20)
 #define PAGE (2 * MIB)
-
-/* As the double's own header has them. */
-struct fakecuda_held {
-	uint64_t allocs, handles, mappings, reservations, pinned, opened;
-	uint64_t contexts, streams, events, graphs, captures, used_bytes;
-};
 
 enum { STREAM_BLOCKING = 0, STREAM_NON_BLOCKING = 1 };
 enum { MODE_GLOBAL = 0, MODE_THREAD_LOCAL = 1, MODE_RELAXED = 2 };
@@ -48,22 +43,26 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(int, cuStreamEndCapture, (void *stream, void **graph))               \
 	X(int, cuStreamGetCaptureInfo,                                         \
 	  (void *stream, int *status, uint64_t *id))                           \
-	X(int, cuGraphDestroy, (void *graph))                                  \
-	X(void, fakecuda_audit, (struct fakecuda_held * held))                 \
-	X(bool, fakecuda_stepping, (bool on))                                  \
-	X(unsigned, fakecuda_step, (void *stream, unsigned count))             \
-	X(uint64_t, fakecuda_waits, (void))                                    \
-	X(bool, fakecuda_fault,                                                \
-	  (const char *name, unsigned nth, bool onwards, int code))            \
-	X(void, fakecuda_heal, (void))                                         \
-	X(uint64_t, fakecuda_calls, (const char *name))                        \
-	X(void, fakecuda_lose, (int device, int code))                         \
-	X(void, fakecuda_deinit, (void))
+	X(int, cuGraphDestroy, (void *graph))
+
+#define CONTROL_LIST(X)                                                        \
+	X(fakecuda_audit)                                                      \
+	X(fakecuda_calls)                                                      \
+	X(fakecuda_deinit)                                                     \
+	X(fakecuda_fault)                                                      \
+	X(fakecuda_heal)                                                       \
+	X(fakecuda_lose)                                                       \
+	X(fakecuda_step)                                                       \
+	X(fakecuda_stepping)                                                   \
+	X(fakecuda_waits)
 
 static struct {
 #define DOUBLE_POINTER(type, name, parameters) type(*name) parameters;
 	DOUBLE_LIST(DOUBLE_POINTER)
 #undef DOUBLE_POINTER
+#define CONTROL_POINTER(name) __typeof__(name) *name;
+	CONTROL_LIST(CONTROL_POINTER)
+#undef CONTROL_POINTER
 } driver;
 
 /* What the plugin said last, and how often it said anything. */
@@ -152,13 +151,16 @@ static void double_load(void)
 
 	if (!library)
 		bail("%s", dlerror());
-#define DOUBLE_FIND(type, name, parameters)                                    \
+#define CONTROL_FIND(name)                                                     \
 	address = dlsym(library, #name);                                       \
 	if (!address)                                                          \
 		bail("the double has no %s", #name);                           \
 	memcpy(&driver.name, &address, sizeof(address));
+#define DOUBLE_FIND(type, name, parameters) CONTROL_FIND(name)
 	DOUBLE_LIST(DOUBLE_FIND)
+	CONTROL_LIST(CONTROL_FIND)
 #undef DOUBLE_FIND
+#undef CONTROL_FIND
 }
 
 CUDA_USE void cuda_start(void)

@@ -6,6 +6,7 @@
  * NVIDIA's driver: only that look fails, so whatever else has the driver's code
  * and name has them from there. One thread.
  */
+#include "../../fake/cuda/fakecuda.h"
 #include "../lib/fixture.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static void *find(void *library, const char *name)
 /* A block whose last use, on a stream that stands still, is not over. */
 static void leave_pending(void *library)
 {
-	bool (*stepping)(bool on);
+	__typeof__(fakecuda_stepping) *stepping;
 	void *ptr, *address = find(library, "fakecuda_stepping");
 
 	memcpy(&stepping, &address, sizeof(stepping));
@@ -42,7 +43,7 @@ static void leave_pending(void *library)
 
 static void fail_events(void *library)
 {
-	bool (*fault)(const char *name, unsigned nth, bool onwards, int code);
+	__typeof__(fakecuda_fault) *fault;
 	void *address = find(library, "fakecuda_fault");
 
 	memcpy(&fault, &address, sizeof(fault));

@@ -12,6 +12,8 @@
 #ifndef HIP_FIXTURE_H
 #define HIP_FIXTURE_H
 
+#include "../../fake/cuda/fakecuda.h"
+#include "../../fake/hip/fakehip.h"
 #include "../../tap.h"
 #include <dlfcn.h>
 #include <gpumem/backend.h>
@@ -24,12 +26,6 @@
 #define MIB (UINT64_C(1) << 20)
 #define PAGE (2 * MIB)
 #define UNTOUCHED UINT64_C(0x5555555555555555)
-
-/* As the double of the driver has them. */
-struct fakecuda_held {
-	uint64_t allocs, handles, mappings, reservations, pinned, opened;
-	uint64_t contexts, streams, events, graphs, captures, used_bytes;
-};
 
 enum { STREAM_BLOCKING = 0, STREAM_NON_BLOCKING = 1 };
 enum { MODE_GLOBAL = 0, MODE_THREAD_LOCAL = 1, MODE_RELAXED = 2 };
@@ -49,27 +45,31 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(int, hipStreamGetCaptureInfo,                                        \
 	  (void *stream, int *status, unsigned long long *id))                 \
 	X(int, hipStreamSynchronize, (void *stream))                           \
-	X(int, hipThreadExchangeStreamCaptureMode, (int *mode))                \
-	X(uint64_t, fakehip_calls, (const char *name))                         \
-	X(bool, fakehip_fault,                                                 \
-	  (const char *name, unsigned nth, bool onwards, int code))            \
-	X(void, fakehip_heal, (void))                                          \
-	X(bool, fakehip_quirk, (const char *name, bool on))
+	X(int, hipThreadExchangeStreamCaptureMode, (int *mode))
+
+#define QUIRKY_LIST(X)                                                         \
+	X(fakehip_calls)                                                       \
+	X(fakehip_fault)                                                       \
+	X(fakehip_heal)                                                        \
+	X(fakehip_quirk)
 
 #define DRIVER_LIST(X)                                                         \
-	X(void, fakecuda_audit, (struct fakecuda_held * held))                 \
-	X(void, fakecuda_deinit, (void))                                       \
-	X(void, fakecuda_lose, (int device, int code))                         \
-	X(bool, fakecuda_stepping, (bool on))                                  \
-	X(uint64_t, fakecuda_waits, (void))
+	X(fakecuda_audit)                                                      \
+	X(fakecuda_deinit)                                                     \
+	X(fakecuda_lose)                                                       \
+	X(fakecuda_stepping)                                                   \
+	X(fakecuda_waits)
 
 #define POINTER(type, name, parameters) type(*name) parameters;
+#define OWN_POINTER(name) __typeof__(name) *name;
 static struct {
 	RUNTIME_LIST(POINTER)
+	QUIRKY_LIST(OWN_POINTER)
 } runtime;
 static struct {
-	DRIVER_LIST(POINTER)
+	DRIVER_LIST(OWN_POINTER)
 } driver;
+#undef OWN_POINTER
 #undef POINTER
 
 /* What the plugin said last, and how often it said anything. */
@@ -159,15 +159,18 @@ static void hip_start(void)
 	find(load(path, "backends/.libs/hip.so"), GPUMEM_PLUGIN_SYMBOL,
 	     &plugin);
 	library = load(path, "tests/fake/cuda/.libs/libcuda.so.1");
-#define FIND(type, name, parameters) find(library, #name, &driver.name);
-	DRIVER_LIST(FIND)
-#undef FIND
+#define FIND_OWN(name) find(library, #name, &driver.name);
+	DRIVER_LIST(FIND_OWN)
+#undef FIND_OWN
 	snprintf(file, sizeof(file),
 		 "tests/fake/hip/%d/.libs/libamdhip64.so.%d", release, release);
 	library = load(hip_library, file);
-#define FIND(type, name, parameters) find(library, #name, &runtime.name);
+#define FIND_OWN(name) find(library, #name, &runtime.name);
+#define FIND(type, name, parameters) FIND_OWN(name)
 	RUNTIME_LIST(FIND)
+	QUIRKY_LIST(FIND_OWN)
 #undef FIND
+#undef FIND_OWN
 	hip = plugin();
 	if (hip->init(&hip_services) != GPUMEM_OK)
 		bail("init: %s", said.text);

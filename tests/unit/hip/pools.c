@@ -8,6 +8,8 @@
  * and the driver beneath holds what it held before; but for what the runtime
  * itself has refused to take back.
  */
+#include "../../fake/cuda/fakecuda.h"
+#include "../../fake/hip/fakehip.h"
 #include "../lib/fixture.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -40,16 +42,10 @@ static const char *const names[] = {
 
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
-/* As the double of the driver has them. */
-struct fakecuda_held {
-	uint64_t allocs, handles, mappings, reservations, pinned, opened;
-	uint64_t contexts, streams, events, graphs, captures, used_bytes;
-};
-
-static void (*audit)(struct fakecuda_held *held);
-static bool (*fault)(const char *name, unsigned nth, bool onwards, int code);
-static void (*heal)(void);
-static uint64_t (*calls_of)(const char *name);
+static __typeof__(fakecuda_audit) *audit;
+static __typeof__(fakehip_fault) *fault;
+static __typeof__(fakehip_heal) *heal;
+static __typeof__(fakehip_calls) *calls_of;
 
 static gpumem_stream stream[STREAMS];
 static struct {

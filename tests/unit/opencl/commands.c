@@ -30,7 +30,7 @@ static int adopted;
 /* Each piece begins where the one before ends, on both sides. */
 static void covers(uint64_t to, uint64_t from, uint64_t bytes, const char *what)
 {
-	struct move moves[MOVES];
+	struct fakecl_move moves[MOVES];
 	size_t count = cl.fakecl_moves(moves, MOVES);
 	uint64_t done = 0;
 	int wrong = 0;
@@ -136,7 +136,7 @@ static void test_order(void)
 
 int main(void)
 {
-	struct held before;
+	struct fakecl_held before;
 
 	alarm(300);
 	layered_start();

@@ -224,7 +224,7 @@ static bool releases(const char *name)
 static bool run_once(const char *name, unsigned nth, bool onwards, int code)
 {
 	uint64_t calls = cl.fakecl_calls(name);
-	struct held before;
+	struct fakecl_held before;
 
 	run.name = name;
 	run.nth = nth;

@@ -11,22 +11,13 @@
 #ifndef OPENCL_LAYERED_H
 #define OPENCL_LAYERED_H
 
+#include "../../fake/opencl/fakecl.h"
 #include "../lib/fixture.h"
 #include <dlfcn.h>
 #include <stdlib.h>
 
 enum { QUEUES = 2, OUT_OF_ORDER = 1 };
 enum { OUT_OF_RESOURCES = -5, OUT_OF_HOST_MEMORY = -6 };
-
-/* As the layer's own header has it. */
-struct held {
-	int64_t contexts, queues, memory, svm, events;
-};
-
-struct move {
-	const char *name;
-	uint64_t to, from, bytes;
-};
 
 #define CL_LIST(X)                                                             \
 	X(int, clGetPlatformIDs, (unsigned room, void **out, unsigned *count)) \
@@ -40,23 +31,22 @@ struct move {
 	  (void *context, void *device, uint64_t properties, int *error))
 
 #define LAYER_LIST(X)                                                          \
-	X(void, fakecl_audit, (struct held * held))                            \
-	X(bool, fakecl_fault,                                                  \
-	  (const char *name, unsigned nth, bool onwards, int code))            \
-	X(void, fakecl_heal, (void))                                           \
-	X(void, fakecl_meanwhile, (void (*fn)(void)))                          \
-	X(uint64_t, fakecl_calls, (const char *name))                          \
-	X(void, fakecl_trail, (char *text_out, size_t bytes))                  \
-	X(bool, fakecl_lie,                                                    \
-	  (const char *name, unsigned what, const void *value, size_t bytes))  \
-	X(void, fakecl_be_honest, (void))                                      \
-	X(void, fakecl_pretend, (bool on))                                     \
-	X(size_t, fakecl_moves, (struct move * moves_out, size_t room))
+	X(fakecl_audit)                                                        \
+	X(fakecl_be_honest)                                                    \
+	X(fakecl_calls)                                                        \
+	X(fakecl_fault)                                                        \
+	X(fakecl_heal)                                                         \
+	X(fakecl_lie)                                                          \
+	X(fakecl_meanwhile)                                                    \
+	X(fakecl_moves)                                                        \
+	X(fakecl_pretend)                                                      \
+	X(fakecl_trail)
 
 static struct {
 #define POINTER(type, name, parameters) type(*name) parameters;
 	CL_LIST(POINTER)
-	LAYER_LIST(POINTER)
+#define LAYER_POINTER(name) __typeof__(name) *name;
+	LAYER_LIST(LAYER_POINTER)
 } cl;
 
 static void *context, *native, *queue[QUEUES];
@@ -98,7 +88,7 @@ static void find_functions(void)
 		bail("there is no %s", #name);                                 \
 	memcpy(&cl.name, &address, sizeof(address));
 #define FIND_CL(type, name, parameters) FIND_IN(library, name)
-#define FIND_LAYER(type, name, parameters) FIND_IN(layer, name)
+#define FIND_LAYER(name) FIND_IN(layer, name)
 	CL_LIST(FIND_CL)
 	LAYER_LIST(FIND_LAYER)
 }
@@ -146,9 +136,9 @@ LIB_USE void lie_text(unsigned what, const char *value)
 }
 
 /* References that are held and were not before, or the other way round. */
-LIB_USE int64_t left(const struct held *before)
+LIB_USE int64_t left(const struct fakecl_held *before)
 {
-	struct held after;
+	struct fakecl_held after;
 
 	cl.fakecl_audit(&after);
 	return llabs(after.contexts - before->contexts) +

@@ -104,7 +104,7 @@ static void test_memory(const char *what, bool usm)
 
 static void test_usm(void)
 {
-	struct held before;
+	struct fakecl_held before;
 	void *opened = NULL;
 
 	cl.fakecl_audit(&before);

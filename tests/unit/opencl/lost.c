@@ -162,7 +162,7 @@ static void all_is_free(void)
 
 static void lose(size_t first, bool objects, bool releases)
 {
-	struct held before;
+	struct fakecl_held before;
 
 	diag("%s, noticed by %s", objects ? "objects" : "pointers",
 	     calls[first].name);
@@ -190,7 +190,7 @@ static void lose(size_t first, bool objects, bool releases)
 /* It is the work's fault, and not the device's. */
 static void test_failed_work(void)
 {
-	struct held before;
+	struct fakecl_held before;
 
 	cl.fakecl_audit(&before);
 	begin(true);

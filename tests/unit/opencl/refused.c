@@ -78,7 +78,7 @@ static bool survives(unsigned last)
 
 int main(void)
 {
-	struct held before;
+	struct fakecl_held before;
 	unsigned i, lost = 0, stuck = 0;
 
 	alarm(120);
