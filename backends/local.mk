@@ -64,8 +64,12 @@ endif
 
 # What is one source for cuda and hip, compiled for each with its own plugin.h.
 gpu_sources = \
+	backends/common/gpu/enter.c \
+	backends/common/gpu/error.c \
 	backends/common/gpu/gpu.h \
 	backends/common/gpu/kind.c \
+	backends/common/gpu/memory.c \
+	backends/common/gpu/peer.c \
 	backends/common/gpu/stream.c
 
 backends_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) \
@@ -80,10 +84,8 @@ backends_cuda_la_SOURCES = \
 	backends/cuda/cuda_driver.c \
 	backends/cuda/cuda_error.c \
 	backends/cuda/cuda_event.c \
-	backends/cuda/cuda_memory.c \
 	backends/cuda/cuda_nvml.c \
 	backends/cuda/cuda_nvml.h \
-	backends/cuda/cuda_peer.c \
 	backends/cuda/cuda_plugin.c \
 	backends/cuda/cuda_share.c \
 	backends/cuda/cuda_symbols.h \
@@ -106,7 +108,6 @@ backends_hip_la_SOURCES = \
 	backends/hip/hip_handle.c \
 	backends/hip/hip_level.c \
 	backends/hip/hip_memory.c \
-	backends/hip/hip_peer.c \
 	backends/hip/hip_piece.c \
 	backends/hip/hip_piece.h \
 	backends/hip/hip_plugin.c \

@@ -17,22 +17,42 @@
 #define gpu_device cuda_device
 #define gpu_visit cuda_visit
 
+/* All raw allocations are the driver's own. */
+#define gpu_raw_info gm_cuda_memory_info
+#define gpu_raw_alloc gm_cuda_alloc
+#define gpu_raw_free gm_cuda_free
+#define gpu_raw_peer gm_cuda_peer_enable
+
 /* The driver's types. */
 typedef CUresult gpu_result;
 typedef CUstream gpu_stream;
 typedef CUdeviceptr gpu_address;
+typedef CUstreamCaptureStatus gpu_capture_status;
+typedef cuuint64_t gpu_capture_number;
 
 /* What the names of its functions begin with, and those that are not the same
  * as HIP's after that. */
 #define PREFIX "cu"
+#define CTX_ENABLE_PEER_ACCESS "cuCtxEnablePeerAccess"
+#define MEM_ALLOC "cuMemAlloc"
 #define MEM_ALLOC_MANAGED "cuMemAllocManaged"
 #define MEM_FREE "cuMemFree"
 #define MEM_FREE_HOST "cuMemFreeHost"
 #define MEM_HOST_ALLOC "cuMemHostAlloc"
+#define MEMSET "cuMemsetD8Async"
+#define NON_BLOCKING "CU_STREAM_NON_BLOCKING"
 #define STREAM_CREATE "cuStreamCreate"
 
 /* Its results and flags. */
 #define GPU_SUCCESS CUDA_SUCCESS
+#define GPU_NOT_READY CUDA_ERROR_NOT_READY
+#define GPU_PEER_ALREADY_ENABLED CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+#define GPU_CAPTURE_IMPLICIT CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+#define GPU_CAPTURE_NONE CU_STREAM_CAPTURE_STATUS_NONE
+#define GPU_CAPTURE_ACTIVE CU_STREAM_CAPTURE_STATUS_ACTIVE
+#define GPU_CAPTURE_INVALIDATED CU_STREAM_CAPTURE_STATUS_INVALIDATED
+#define GPU_STREAM_LEGACY CU_STREAM_LEGACY
+#define GPU_STREAM_PER_THREAD CU_STREAM_PER_THREAD
 #define GPU_ATTACH_GLOBAL CU_MEM_ATTACH_GLOBAL
 #define GPU_PINNED_EVERYWHERE                                                  \
 	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP)

@@ -8,14 +8,12 @@
  *
  *     names.h         the words of ../common/gpu/, where the rest is
  *     cuda_symbols.h  the driver functions, with the version that brought them
- *     cuda_error.c    the driver's results as statuses and sentences
+ *     cuda_error.c    what the driver's results mean
  *     cuda_driver.c   the library found and started
  *     cuda_context.c  what every call has around it
  *     cuda_device.c   devices counted, described, opened and closed
- *     cuda_memory.c   alloc, free, memory_info; group COPY
  *     cuda_event.c    events
  *     cuda_virtual.c  group VM
- *     cuda_peer.c     group PEERS
  *     cuda_nvml.c     group PROCESSES: another library, NVML
  *     cuda_share.c    groups SHARE_IPC and SHARE_FD
  *     cuda_plugin.c   the table
@@ -46,12 +44,6 @@ extern const struct gpumem_option_row gm_cuda_options[];
 
 gpumem_status gm_cuda_init(const struct gpumem_services *services);
 const char *gm_cuda_driver_version(void);
-
-/* ---- Errors ------------------------------------------------------------ */
-
-/* What the result says of a handle or context that is not this plugin's own: it
- * was destroyed. */
-bool gm_cuda_gone(CUresult result);
 
 /* ---- A device ---------------------------------------------------------- */
 
@@ -97,6 +89,28 @@ struct cuda_visit {
 /* The thread's capture mode becomes RELAXED: in any other, most calls fail
  * while some thread captures, and spoil that capture. */
 gpumem_status gm_cuda_relax(struct cuda_visit *visit);
+/* ---- What the drivers are asked differently ---------------------------- */
+
+/* The thread keeps no error that a program may ask for. */
+static inline bool gpu_is_clean(void)
+{
+	return true;
+}
+
+static inline void gpu_clean(bool was_clean)
+{
+	(void)was_clean;
+}
+
+/* What a peer is given access to. */
+#define GPU_PEER(device) ((device)->context)
+
+static inline CUresult gpu_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+				CUstream stream)
+{
+	return gm_cuda.MemcpyAsync(to, from, bytes, stream);
+}
+
 /* A page is the driver's handle and back. */
 gpumem_page gm_cuda_page_of(CUmemGenericAllocationHandle memory);
 CUmemGenericAllocationHandle gm_cuda_memory_of(gpumem_page page);

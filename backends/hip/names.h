@@ -17,22 +17,42 @@
 #define gpu_device hip_device
 #define gpu_visit hip_visit
 
+/* Raw allocations are the runtime's own, or else made by hip_segment.c. */
+#define gpu_raw_info gm_hip_raw_info
+#define gpu_raw_alloc gm_hip_raw_alloc
+#define gpu_raw_free gm_hip_raw_free
+#define gpu_raw_peer gm_hip_raw_peer
+
 /* The runtime's types. */
 typedef hipError_t gpu_result;
 typedef hipStream_t gpu_stream;
 typedef void *gpu_address;
+typedef hipStreamCaptureStatus gpu_capture_status;
+typedef unsigned long long gpu_capture_number;
 
 /* What the names of its functions begin with, and those that are not the same
  * as CUDA's after that. */
 #define PREFIX "hip"
+#define CTX_ENABLE_PEER_ACCESS "hipDeviceEnablePeerAccess"
+#define MEM_ALLOC "hipMalloc"
 #define MEM_ALLOC_MANAGED "hipMallocManaged"
 #define MEM_FREE "hipFree"
 #define MEM_FREE_HOST "hipHostFree"
 #define MEM_HOST_ALLOC "hipHostMalloc"
+#define MEMSET "hipMemsetAsync"
+#define NON_BLOCKING "hipStreamNonBlocking"
 #define STREAM_CREATE "hipStreamCreateWithFlags"
 
 /* Its errors and flags. */
 #define GPU_SUCCESS hipSuccess
+#define GPU_NOT_READY hipErrorNotReady
+#define GPU_PEER_ALREADY_ENABLED hipErrorPeerAccessAlreadyEnabled
+#define GPU_CAPTURE_IMPLICIT hipErrorStreamCaptureImplicit
+#define GPU_CAPTURE_NONE hipStreamCaptureStatusNone
+#define GPU_CAPTURE_ACTIVE hipStreamCaptureStatusActive
+#define GPU_CAPTURE_INVALIDATED hipStreamCaptureStatusInvalidated
+#define GPU_STREAM_LEGACY ((hipStream_t)1) /* older headers have no name */
+#define GPU_STREAM_PER_THREAD hipStreamPerThread
 #define GPU_ATTACH_GLOBAL hipMemAttachGlobal
 #define GPU_PINNED_EVERYWHERE (hipHostMallocPortable | hipHostMallocMapped)
 #define GPU_STREAM_NON_BLOCKING hipStreamNonBlocking

@@ -8,12 +8,12 @@
  *
  *     names.h        the words of ../common/gpu/, where the rest is
  *     hip_symbols.h  the runtime's functions, with the release of each
- *     hip_error.c    the runtime's errors as statuses and sentences
+ *     hip_error.c    what the runtime's errors mean
  *     hip_runtime.c  the library found and started; what its version means
  *     hip_thread.c   what every call has around it
  *     hip_describe.c what is known of a device without a context
  *     hip_sysfs.c    what the kernel writes about devices under /sys
- *     hip_memory.c   alloc, free, memory_info; group COPY
+ *     hip_memory.c   alloc, free and peers, where segments stand in for them
  *     hip_segment.h  alloc and free made of virtual memory
  *     hip_segment.c
  *     hip_event.c    events
@@ -25,7 +25,6 @@
  *     hip_trial.c    virtual memory tried when a device is opened
  *     hip_level.c    how far it is used from then on
  *     hip_device.c   devices counted, described, opened and closed
- *     hip_peer.c     group PEERS
  *     hip_process.c  group PROCESSES
  *     hip_share.c    groups SHARE_IPC and SHARE_FD
  *     hip_plugin.c   the table
@@ -171,10 +170,6 @@ struct hip_visit {
 bool gm_hip_is_clean(void);
 void gm_hip_clean(bool was_clean);
 
-/* Enter, to give memory by a call that may not notice a lost device: LOST then,
- * as far as the runtime tells. */
-gpumem_status gm_hip_enter_good(struct hip_visit *visit,
-				const struct hip_device *device);
 /* ---- Virtual memory at HIP_VM_SINGLE ----------------------------------- */
 
 /* NULL: no host memory. */
@@ -210,5 +205,19 @@ gpumem_status gm_hip_handle_map(uint64_t address, uint64_t bytes,
 gpumem_status gm_hip_set_access(uint64_t address, uint64_t bytes,
 				uint64_t devices);
 gpumem_status gm_hip_mapping_unmap(uint64_t address, uint64_t bytes);
+
+/* ---- What the drivers are asked differently ---------------------------- */
+
+#define gpu_is_clean gm_hip_is_clean
+#define gpu_clean gm_hip_clean
+
+/* What a peer is given access to. */
+#define GPU_PEER(device) ((device)->device)
+
+static inline hipError_t gpu_copy(void *to, const void *from, size_t bytes,
+				  hipStream_t stream)
+{
+	return gm_hip.MemcpyAsync(to, from, bytes, hipMemcpyDefault, stream);
+}
 
 #endif

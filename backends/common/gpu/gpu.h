@@ -9,8 +9,12 @@
  * and PREFIX "MemMap" its name in a sentence. "The driver" is NVIDIA's or AMD's
  * runtime. Each plugin's own plugin.h, which includes this, has the structs.
  *
+ *     error.c    the driver's results as statuses and sentences
+ *     enter.c    what calls have around them, but for each plugin's own
+ *     memory.c   alloc, free, memory_info; group COPY
  *     stream.c   streams; group CAPTURE
  *     kind.c     group KINDS
+ *     peer.c     group PEERS
  *
  * What a plugin has for itself is what the two drivers differ in.
  */
@@ -34,6 +38,27 @@ gpumem_status GPU(check)(gpu_result result, const char *what, ...)
 gpumem_status GPU(fail)(gpumem_status status, gpu_result result,
 			const char *sentence, ...) GPUMEM_PRINTF(3, 4);
 #define gpu_fail GPU(fail)
+/* What the result says of a handle or context that is not this plugin's own: it
+ * was destroyed. */
+bool GPU(gone)(gpu_result result);
+#define gpu_gone GPU(gone)
+
+/* The driver's own name and text for a result; "" and "failed" if it has none.
+ */
+const char *GPU(error_name)(gpu_result result);
+#define gpu_error_name GPU(error_name)
+const char *GPU(error_text)(gpu_result result);
+#define gpu_error_text GPU(error_text)
+
+/* What the results from first to last mean; the list ends with status OK. */
+struct gpu_meaning {
+	int first, last;
+	gpumem_status status;
+	const char *advice; /* NULL: the driver's text says it all */
+};
+#define ONE(result) (result), (result)
+extern const struct gpu_meaning GPU(meanings)[];
+#define gpu_meanings GPU(meanings)
 
 /* ---- Around a call ----------------------------------------------------- */
 
@@ -43,8 +68,14 @@ gpumem_status GPU(fail)(gpumem_status status, gpu_result result,
 gpumem_status GPU(enter)(struct gpu_visit *visit,
 			 const struct gpu_device *device);
 #define gpu_enter GPU(enter)
-/* That, for a stream of the device. CAPTURING, and the stream has not been
- * touched, if it is being captured. INVALID: another device's. */
+/* That, to give memory by a call that may not notice a lost device: LOST then,
+ * as far as the driver tells. */
+gpumem_status GPU(enter_good)(struct gpu_visit *visit,
+			      const struct gpu_device *device);
+#define gpu_enter_good GPU(enter_good)
+/* As enter, for a stream of the device; its own context becomes current.
+ * CAPTURING, and the stream has not been touched, if it is being captured.
+ * INVALID: another device's. */
 gpumem_status GPU(enter_stream)(struct gpu_visit *visit,
 				const struct gpu_device *device,
 				gpu_stream stream);
@@ -59,9 +90,26 @@ gpumem_status GPU(enter_queue)(struct gpu_visit *visit,
  * Between enter and leave. */
 gpumem_status GPU(capture)(gpu_stream stream, uint64_t *id_out);
 #define gpu_capture GPU(capture)
+/* The number of the device that a stream is of, which is no default stream, and
+ * its context becomes current. Between enter and leave. */
+gpumem_status GPU(enter_owner)(struct gpu_visit *visit,
+			       const struct gpu_device *device,
+			       gpu_stream stream, int *number_out);
+#define gpu_enter_owner GPU(enter_owner)
+gpumem_status GPU(no_stream)(gpu_stream stream, gpu_result result);
+#define gpu_no_stream GPU(no_stream)
 /* After any of these was OK: the thread is as it was. */
 void GPU(leave)(const struct gpu_visit *visit);
 #define gpu_leave GPU(leave)
+
+/* ---- Memory by the driver's own allocation ----------------------------- */
+
+/* The slots memory_info, alloc, free and peer_enable, where a device's memory
+ * is made in no other way. */
+gpumem_status gpu_raw_info(void *device, struct gpumem_memory *memory);
+gpumem_status gpu_raw_alloc(void *device, uint64_t bytes, uint64_t *address);
+gpumem_status gpu_raw_free(void *device, uint64_t address, uint64_t bytes);
+gpumem_status gpu_raw_peer(void *device, void *peer);
 
 /* ---- The slots of an open device, see backend.h ------------------------ */
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Memory by the driver's own allocation, and group COPY. Keeps nothing; nobody
+ * locks.
+ */
+#include "plugin.h"
+
+gpumem_status gpu_raw_info(void *handle, struct gpumem_memory *memory)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
+	size_t free_bytes, total_bytes;
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_check(gpu.MemGetInfo(&free_bytes, &total_bytes),
+			   PREFIX "MemGetInfo");
+	if (status == GPUMEM_OK) {
+		memory->free_bytes = free_bytes;
+		memory->total_bytes = total_bytes;
+	}
+	gpu_leave(&visit);
+	return status;
+}
+
+gpumem_status gpu_raw_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
+	gpu_address address;
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_check(gpu.MemAlloc(&address, bytes),
+			   MEM_ALLOC " of %llu bytes",
+			   (unsigned long long)bytes);
+	if (status == GPUMEM_OK)
+		*address_out = (uintptr_t)address;
+	gpu_leave(&visit);
+	return status;
+}
+
+/* Waits for all work of the device: GPUMEM_CAP_FREE_WAITS says so. */
+gpumem_status gpu_raw_free(void *handle, uint64_t address, uint64_t bytes)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_check(gpu.MemFree((gpu_address)(uintptr_t)address),
+			   MEM_FREE " of %llu bytes at 0x%llx",
+			   (unsigned long long)bytes,
+			   (unsigned long long)address);
+	gpu_leave(&visit);
+	return status;
+}
+
+gpumem_status GPU(fill)(void *handle, uint64_t address, uint8_t value,
+			uint64_t bytes, gpumem_stream stream)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter_queue(&visit, handle, stream);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_check(gpu.MemsetD8Async((gpu_address)(uintptr_t)address,
+					     value, bytes, stream),
+			   MEMSET);
+	gpu_leave(&visit);
+	return status;
+}
+
+/* Host and device share one address space: the driver knows which is which. */
+gpumem_status GPU(copy)(void *handle, uint64_t to, uint64_t from,
+			uint64_t bytes, gpumem_stream stream)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter_queue(&visit, handle, stream);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status =
+		gpu_check(gpu_copy((gpu_address)(uintptr_t)to,
+				   (gpu_address)(uintptr_t)from, bytes, stream),
+			  PREFIX "MemcpyAsync");
+	gpu_leave(&visit);
+	return status;
+}
