@@ -67,10 +67,13 @@ gpu_sources = \
 	backends/common/gpu/enter.c \
 	backends/common/gpu/error.c \
 	backends/common/gpu/gpu.h \
+	backends/common/gpu/handle.c \
 	backends/common/gpu/kind.c \
 	backends/common/gpu/memory.c \
 	backends/common/gpu/peer.c \
-	backends/common/gpu/stream.c
+	backends/common/gpu/share.c \
+	backends/common/gpu/stream.c \
+	backends/common/gpu/virtual.c
 
 backends_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) \
 	-I$(top_srcdir)/backends/cuda
@@ -87,9 +90,7 @@ backends_cuda_la_SOURCES = \
 	backends/cuda/cuda_nvml.c \
 	backends/cuda/cuda_nvml.h \
 	backends/cuda/cuda_plugin.c \
-	backends/cuda/cuda_share.c \
 	backends/cuda/cuda_symbols.h \
-	backends/cuda/cuda_virtual.c \
 	backends/cuda/names.h \
 	backends/cuda/plugin.h \
 	$(gpu_sources)
@@ -105,7 +106,6 @@ backends_hip_la_SOURCES = \
 	backends/hip/hip_device.c \
 	backends/hip/hip_error.c \
 	backends/hip/hip_event.c \
-	backends/hip/hip_handle.c \
 	backends/hip/hip_level.c \
 	backends/hip/hip_memory.c \
 	backends/hip/hip_piece.c \
@@ -116,12 +116,10 @@ backends_hip_la_SOURCES = \
 	backends/hip/hip_runtime.c \
 	backends/hip/hip_segment.c \
 	backends/hip/hip_segment.h \
-	backends/hip/hip_share.c \
 	backends/hip/hip_symbols.h \
 	backends/hip/hip_sysfs.c \
 	backends/hip/hip_thread.c \
 	backends/hip/hip_trial.c \
-	backends/hip/hip_virtual.c \
 	backends/hip/names.h \
 	backends/hip/plugin.h \
 	$(gpu_sources)

@@ -27,6 +27,10 @@
 typedef CUresult gpu_result;
 typedef CUstream gpu_stream;
 typedef CUdeviceptr gpu_address;
+typedef CUmemAccessDesc gpu_access;
+typedef CUmemAllocationProp gpu_page_kind;
+typedef CUmemGenericAllocationHandle gpu_handle;
+typedef CUipcMemHandle gpu_ipc;
 typedef CUstreamCaptureStatus gpu_capture_status;
 typedef cuuint64_t gpu_capture_number;
 
@@ -46,6 +50,8 @@ typedef cuuint64_t gpu_capture_number;
 /* Its results and flags. */
 #define GPU_SUCCESS CUDA_SUCCESS
 #define GPU_NOT_READY CUDA_ERROR_NOT_READY
+#define GPU_INVALID_CONTEXT CUDA_ERROR_INVALID_CONTEXT
+#define GPU_MAP_FAILED CUDA_ERROR_MAP_FAILED
 #define GPU_PEER_ALREADY_ENABLED CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
 #define GPU_CAPTURE_IMPLICIT CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
 #define GPU_CAPTURE_NONE CU_STREAM_CAPTURE_STATUS_NONE
@@ -54,6 +60,10 @@ typedef cuuint64_t gpu_capture_number;
 #define GPU_STREAM_LEGACY CU_STREAM_LEGACY
 #define GPU_STREAM_PER_THREAD CU_STREAM_PER_THREAD
 #define GPU_ATTACH_GLOBAL CU_MEM_ATTACH_GLOBAL
+#define GPU_DESCRIPTOR CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+#define GPU_IPC_FLAGS CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+#define GPU_LOCATION_DEVICE CU_MEM_LOCATION_TYPE_DEVICE
+#define GPU_READ_WRITE CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 #define GPU_PINNED_EVERYWHERE                                                  \
 	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP)
 #define GPU_STREAM_NON_BLOCKING CU_STREAM_NON_BLOCKING

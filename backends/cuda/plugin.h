@@ -13,9 +13,7 @@
  *     cuda_context.c  what every call has around it
  *     cuda_device.c   devices counted, described, opened and closed
  *     cuda_event.c    events
- *     cuda_virtual.c  group VM
  *     cuda_nvml.c     group PROCESSES: another library, NVML
- *     cuda_share.c    groups SHARE_IPC and SHARE_FD
  *     cuda_plugin.c   the table
  *
  * Nothing is kept but gm_cuda, which init writes once, what a device is opened
@@ -111,8 +109,29 @@ static inline CUresult gpu_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes,
 	return gm_cuda.MemcpyAsync(to, from, bytes, stream);
 }
 
-/* A page is the driver's handle and back. */
-gpumem_page gm_cuda_page_of(CUmemGenericAllocationHandle memory);
-CUmemGenericAllocationHandle gm_cuda_memory_of(gpumem_page page);
+/* How large what another process shares is the driver always knows. */
+#define GPU_TELLS_RANGES true
+
+/* How an import is told its descriptor. */
+static inline void *gpu_descriptor(const int *fd)
+{
+	return (void *)(intptr_t)*fd;
+}
+
+/* Where there is virtual memory, it takes whole ranges. */
+#define gpu_has_pages(device) ((device)->traits.vm)
+#define gpu_in_pieces(device) false
+
+/* A page is the driver's handle, of which the driver does not say that it is
+ * not 0, as a page may not be; that none is all ones is taken for granted. */
+static inline gpumem_page gpu_page_of(CUmemGenericAllocationHandle handle)
+{
+	return handle + 1;
+}
+
+static inline CUmemGenericAllocationHandle gpu_handle_of(gpumem_page page)
+{
+	return page - 1;
+}
 
 #endif

@@ -15,6 +15,9 @@
 /* hipDeviceAttributeVirtualMemoryManagementSupported, since 5.7. */
 #define VIRTUAL_MEMORY_SUPPORTED ((hipDeviceAttribute_t)89)
 
+_Static_assert(sizeof(struct hip_page_kind) == 32, "as in ROCm 5.7 to 7");
+_Static_assert(offsetof(struct hip_page_kind, location) == 8, "the same");
+
 /* 0 where the runtime does not know it. */
 static gpumem_status attribute(hipDevice_t device, hipDeviceAttribute_t which,
 			       int *value_out)
@@ -95,11 +98,11 @@ gpumem_status gm_hip_describe(int index, struct hip_device *device)
 
 	status = gm_hip_check(gm_hip.DeviceGet(&device->device, index),
 			      "hipDeviceGet of device %d", index);
-	if (status == GPUMEM_OK && device->device >= HIP_DEVICES_MAX)
+	if (status == GPUMEM_OK && device->device >= GPU_DEVICES_MAX)
 		status = gm_hip_fail(GPUMEM_UNSUPPORTED, hipSuccess,
 				     "it is number %d, and no more than %d "
 				     "devices can be used",
-				     device->device, HIP_DEVICES_MAX);
+				     device->device, GPU_DEVICES_MAX);
 	if (status == GPUMEM_OK)
 		status = read_place(device);
 	if (status != GPUMEM_OK)

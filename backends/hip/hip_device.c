@@ -24,7 +24,7 @@ struct found {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct found found_of[HIP_DEVICES_MAX];
+static struct found found_of[GPU_DEVICES_MAX];
 
 gpumem_status gm_hip_device_count(int *count_out)
 {

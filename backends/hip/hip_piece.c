@@ -50,7 +50,7 @@ static gpumem_status put(const struct job *job, size_t at,
 static gpumem_status take(const struct job *job, size_t at)
 {
 	gpumem_status status =
-		gm_hip_mapping_unmap(address_of(job, at), job->page_bytes);
+		gm_hip_unmap_whole(address_of(job, at), job->page_bytes);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -65,10 +65,7 @@ static gpumem_status map_locked(const struct job *job, const gpumem_page *pages,
 	size_t done;
 
 	for (done = 0; done < job->count; done++) {
-		status = put(
-			job, done,
-			(hipMemGenericAllocationHandle_t)(uintptr_t)pages[done],
-			devices);
+		status = put(job, done, gpu_handle_of(pages[done]), devices);
 		if (status != GPUMEM_OK)
 			goto take;
 	}

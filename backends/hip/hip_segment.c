@@ -213,10 +213,10 @@ gpumem_status gm_hip_segment_free(const struct hip_device *device,
 				   "0x%llx is no raw allocation",
 				   (unsigned long long)address);
 	settle(device->segments);
-	status = gm_hip_mapping_unmap(address, segment->bytes);
+	status = gm_hip_unmap_whole(address, segment->bytes);
 	if (status != GPUMEM_OK)
 		goto add;
-	status = gm_hip_handle_release(segment->handle);
+	status = gm_hip_handle_release(segment->handle, segment->bytes);
 	if (status != GPUMEM_OK)
 		goto map;
 	leave(device->segments, segment);

@@ -27,6 +27,10 @@
 typedef hipError_t gpu_result;
 typedef hipStream_t gpu_stream;
 typedef void *gpu_address;
+typedef hipMemAccessDesc gpu_access;
+typedef struct hip_page_kind gpu_page_kind;
+typedef hipMemGenericAllocationHandle_t gpu_handle;
+typedef hipIpcMemHandle_t gpu_ipc;
 typedef hipStreamCaptureStatus gpu_capture_status;
 typedef unsigned long long gpu_capture_number;
 
@@ -46,6 +50,8 @@ typedef unsigned long long gpu_capture_number;
 /* Its errors and flags. */
 #define GPU_SUCCESS hipSuccess
 #define GPU_NOT_READY hipErrorNotReady
+#define GPU_INVALID_CONTEXT hipErrorInvalidContext
+#define GPU_MAP_FAILED hipErrorMapFailed
 #define GPU_PEER_ALREADY_ENABLED hipErrorPeerAccessAlreadyEnabled
 #define GPU_CAPTURE_IMPLICIT hipErrorStreamCaptureImplicit
 #define GPU_CAPTURE_NONE hipStreamCaptureStatusNone
@@ -54,6 +60,10 @@ typedef unsigned long long gpu_capture_number;
 #define GPU_STREAM_LEGACY ((hipStream_t)1) /* older headers have no name */
 #define GPU_STREAM_PER_THREAD hipStreamPerThread
 #define GPU_ATTACH_GLOBAL hipMemAttachGlobal
+#define GPU_DESCRIPTOR hipMemHandleTypePosixFileDescriptor
+#define GPU_IPC_FLAGS gm_hip.ipc_flags
+#define GPU_LOCATION_DEVICE hipMemLocationTypeDevice
+#define GPU_READ_WRITE hipMemAccessFlagsProtReadWrite
 #define GPU_PINNED_EVERYWHERE (hipHostMallocPortable | hipHostMallocMapped)
 #define GPU_STREAM_NON_BLOCKING hipStreamNonBlocking
 

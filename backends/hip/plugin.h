@@ -17,16 +17,13 @@
  *     hip_segment.h  alloc and free made of virtual memory
  *     hip_segment.c
  *     hip_event.c    events
- *     hip_handle.c   the calls of virtual memory
  *     hip_piece.h    group VM for runtimes that take one mapping a call:
  *     hip_range.c    its ranges,
  *     hip_piece.c    and what is mapped in them
- *     hip_virtual.c  group VM
  *     hip_trial.c    virtual memory tried when a device is opened
  *     hip_level.c    how far it is used from then on
  *     hip_device.c   devices counted, described, opened and closed
  *     hip_process.c  group PROCESSES
- *     hip_share.c    groups SHARE_IPC and SHARE_FD
  *     hip_plugin.c   the table
  *
  * Nothing is kept but gm_hip, which init writes once, what a device is opened
@@ -72,8 +69,8 @@ const char *gm_hip_driver_version(void);
  * is written here. No runtime that has the older one has virtual memory.
  */
 struct hip_page_kind {
-	int type; /* hipMemAllocationType */
-	int requested_handle_type;
+	int type;		  /* hipMemAllocationType */
+	int requestedHandleTypes; /* as CUDA calls it */
 	hipMemLocation location;
 	void *windows;
 	struct {
@@ -102,7 +99,6 @@ struct hip_traits {
 struct hip_ranges;
 struct hip_segments;
 
-#define HIP_DEVICES_MAX 64 /* a bit for each */
 #define HIP_PCI_BYTES 16
 #define HIP_NOTE_BYTES 160
 
@@ -176,36 +172,6 @@ void gm_hip_clean(bool was_clean);
 struct hip_ranges *gm_hip_ranges_new(void);
 void gm_hip_ranges_free(struct hip_ranges *ranges);
 
-/* The slots of the same names, between enter and leave. Pages are read and
- * written by the devices whose bits are in `devices`. */
-gpumem_status gm_hip_pieces_reserve(const struct hip_device *device,
-				    uint64_t address, uint64_t bytes);
-gpumem_status gm_hip_pieces_release(const struct hip_device *device,
-				    uint64_t address, uint64_t bytes);
-gpumem_status gm_hip_pieces_map(const struct hip_device *device,
-				uint64_t address, const gpumem_page *pages,
-				size_t count, uint64_t page_bytes,
-				uint64_t devices);
-gpumem_status gm_hip_pieces_unmap(const struct hip_device *device,
-				  uint64_t address, size_t count,
-				  uint64_t page_bytes);
-
-/* ---- Calls that all ways need ------------------------------------------ */
-
-gpumem_status gm_hip_addresses_reserve(uint64_t bytes, uint64_t alignment,
-				       uint64_t *address_out);
-gpumem_status gm_hip_addresses_free(uint64_t address, uint64_t bytes);
-gpumem_status gm_hip_handle_create(uint64_t bytes,
-				   const struct hip_page_kind *kind,
-				   hipMemGenericAllocationHandle_t *out);
-gpumem_status gm_hip_handle_release(hipMemGenericAllocationHandle_t handle);
-gpumem_status gm_hip_handle_map(uint64_t address, uint64_t bytes,
-				hipMemGenericAllocationHandle_t handle);
-/* The devices whose bits are set may read and write what is mapped there. */
-gpumem_status gm_hip_set_access(uint64_t address, uint64_t bytes,
-				uint64_t devices);
-gpumem_status gm_hip_mapping_unmap(uint64_t address, uint64_t bytes);
-
 /* ---- What the drivers are asked differently ---------------------------- */
 
 #define gpu_is_clean gm_hip_is_clean
@@ -218,6 +184,29 @@ static inline hipError_t gpu_copy(void *to, const void *from, size_t bytes,
 				  hipStream_t stream)
 {
 	return gm_hip.MemcpyAsync(to, from, bytes, hipMemcpyDefault, stream);
+}
+
+/* How large what another process shares not every release knows. */
+#define GPU_TELLS_RANGES false
+
+/* How an import is told its descriptor. */
+static inline void *gpu_descriptor(int *fd)
+{
+	return gm_hip.fd_by_value ? (void *)(intptr_t)*fd : fd;
+}
+
+#define gpu_has_pages(device) ((device)->level >= HIP_VM_SINGLE)
+#define gpu_in_pieces(device) ((device)->level != HIP_VM_FULL)
+
+/* A page is the runtime's handle, which is a pointer. */
+static inline gpumem_page gpu_page_of(hipMemGenericAllocationHandle_t handle)
+{
+	return (uintptr_t)handle;
+}
+
+static inline hipMemGenericAllocationHandle_t gpu_handle_of(gpumem_page page)
+{
+	return (hipMemGenericAllocationHandle_t)(uintptr_t)page;
 }
 
 #endif

@@ -13,6 +13,9 @@
  *     enter.c    what calls have around them, but for each plugin's own
  *     memory.c   alloc, free, memory_info; group COPY
  *     stream.c   streams; group CAPTURE
+ *     handle.c   the calls of virtual memory
+ *     virtual.c  group VM
+ *     share.c    groups SHARE_IPC and SHARE_FD
  *     kind.c     group KINDS
  *     peer.c     group PEERS
  *
@@ -110,6 +113,59 @@ gpumem_status gpu_raw_info(void *device, struct gpumem_memory *memory);
 gpumem_status gpu_raw_alloc(void *device, uint64_t bytes, uint64_t *address);
 gpumem_status gpu_raw_free(void *device, uint64_t address, uint64_t bytes);
 gpumem_status gpu_raw_peer(void *device, void *peer);
+
+/* ---- Virtual memory ---------------------------------------------------- */
+
+/* Devices are bits of a number. */
+#define GPU_DEVICES_MAX 64
+
+/* The calls of virtual memory, each about one range. Between enter and leave.
+ */
+gpumem_status GPU(addresses_reserve)(uint64_t bytes, uint64_t alignment,
+				     uint64_t *address_out);
+#define gpu_addresses_reserve GPU(addresses_reserve)
+gpumem_status GPU(addresses_free)(uint64_t address, uint64_t bytes);
+#define gpu_addresses_free GPU(addresses_free)
+gpumem_status GPU(handle_create)(uint64_t bytes, const gpu_page_kind *kind,
+				 gpu_handle *handle_out);
+#define gpu_handle_create GPU(handle_create)
+gpumem_status GPU(handle_release)(gpu_handle handle, uint64_t bytes);
+#define gpu_handle_release GPU(handle_release)
+gpumem_status GPU(handle_map)(uint64_t address, uint64_t bytes,
+			      gpu_handle handle);
+#define gpu_handle_map GPU(handle_map)
+/* The devices whose bits are set may read and write what is mapped there. */
+gpumem_status GPU(set_access)(uint64_t address, uint64_t bytes,
+			      uint64_t devices);
+#define gpu_set_access GPU(set_access)
+gpumem_status GPU(unmap_whole)(uint64_t address, uint64_t bytes);
+#define gpu_unmap_whole GPU(unmap_whole)
+/* All or none; the devices whose bits are set may read and write them. */
+gpumem_status GPU(map_whole)(uint64_t address, const gpumem_page *pages,
+			     size_t count, uint64_t page_bytes,
+			     uint64_t devices);
+#define gpu_map_whole GPU(map_whole)
+
+/* OK, or UNSUPPORTED: the device has no pages. */
+gpumem_status GPU(check_pages)(const struct gpu_device *device);
+#define gpu_check_pages GPU(check_pages)
+
+/* Of a device whose driver takes one mapping a call, which CUDA's never is
+ * (gpu_in_pieces): the slots of the same names, between enter and leave. */
+gpumem_status GPU(pieces_reserve)(const struct gpu_device *device,
+				  uint64_t address, uint64_t bytes);
+#define gpu_pieces_reserve GPU(pieces_reserve)
+gpumem_status GPU(pieces_release)(const struct gpu_device *device,
+				  uint64_t address, uint64_t bytes);
+#define gpu_pieces_release GPU(pieces_release)
+gpumem_status GPU(pieces_map)(const struct gpu_device *device, uint64_t address,
+			      const gpumem_page *pages, size_t count,
+			      uint64_t page_bytes, uint64_t devices);
+#define gpu_pieces_map GPU(pieces_map)
+gpumem_status GPU(pieces_unmap)(const struct gpu_device *device,
+				uint64_t address, size_t count,
+				uint64_t page_bytes);
+#define gpu_pieces_unmap GPU(pieces_unmap)
 
 /* ---- The slots of an open device, see backend.h ------------------------ */
 

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Group VM. None of these calls waits for work on the device, unlike a free of
+ * the driver's own allocation. Where a driver does not take whole ranges
+ * (gpu_in_pieces) each mapping is a call of its own. Keeps nothing; nobody
+ * locks.
+ */
+#include "plugin.h"
+
+gpumem_status GPU(check_pages)(const struct gpu_device *device)
+{
+	if (gpu_has_pages(device))
+		return GPUMEM_OK;
+	return gpu_fail(GPUMEM_UNSUPPORTED, GPU_SUCCESS,
+			"the device has no virtual memory that works: there "
+			"are no pages to share or to map");
+}
+
+/* Between enter and leave. */
+static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
+			     uint64_t alignment, uint64_t *address_out)
+{
+	gpumem_status status;
+	uint64_t address;
+
+	/* Pages can be mapped at multiples of the granularity only. */
+	if (alignment < device->traits.granularity_bytes)
+		alignment = device->traits.granularity_bytes;
+	status = gpu_addresses_reserve(bytes, alignment, &address);
+	if (status == GPUMEM_OK && gpu_in_pieces(device))
+		status = gpu_pieces_reserve(device, address, bytes);
+	if (status == GPUMEM_OK)
+		*address_out = address;
+	return status;
+}
+
+gpumem_status GPU(va_reserve)(void *handle, uint64_t bytes, uint64_t alignment,
+			      uint64_t *address_out)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_check_pages(handle);
+
+	if (status == GPUMEM_OK)
+		status = gpu_enter(&visit, handle);
+	if (status != GPUMEM_OK)
+		return status;
+	status = reserve(handle, bytes, alignment, address_out);
+	gpu_leave(&visit);
+	return status;
+}
+
+gpumem_status GPU(va_release)(void *handle, uint64_t address, uint64_t bytes)
+{
+	const struct gpu_device *device = handle;
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, device);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_in_pieces(device)
+			 ? gpu_pieces_release(device, address, bytes)
+			 : gpu_addresses_free(address, bytes);
+	gpu_leave(&visit);
+	return status;
+}
+
+static gpumem_status create(const struct gpu_device *device, uint64_t bytes,
+			    const gpu_page_kind *kind, gpumem_page *page_out)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_check_pages(device);
+	gpu_handle memory;
+
+	if (status == GPUMEM_OK)
+		status = gpu_enter_good(&visit, device);
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_handle_create(bytes, kind, &memory);
+	if (status == GPUMEM_OK)
+		*page_out = gpu_page_of(memory);
+	gpu_leave(&visit);
+	return status;
+}
+
+gpumem_status GPU(page_create)(void *handle, uint64_t bytes,
+			       gpumem_page *page_out)
+{
+	const struct gpu_device *device = handle;
+
+	return create(device, bytes, &device->traits.page, page_out);
+}
+
+gpumem_status GPU(page_create_shared)(void *handle, uint64_t bytes,
+				      gpumem_page *page_out)
+{
+	const struct gpu_device *device = handle;
+	gpu_page_kind kind = device->traits.page;
+
+	kind.requestedHandleTypes = GPU_DESCRIPTOR;
+	return create(device, bytes, &kind, page_out);
+}
+
+gpumem_status GPU(page_destroy)(void *handle, gpumem_page page, uint64_t bytes)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_handle_release(gpu_handle_of(page), bytes);
+	gpu_leave(&visit);
+	return status;
+}
+
+static gpumem_status map(const struct gpu_device *device, uint64_t address,
+			 const gpumem_page *pages, size_t count,
+			 uint64_t page_bytes, uint64_t devices)
+{
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter_good(&visit, device);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_in_pieces(device)
+			 ? gpu_pieces_map(device, address, pages, count,
+					  page_bytes, devices)
+			 : gpu_map_whole(address, pages, count, page_bytes,
+					 devices);
+	gpu_leave(&visit);
+	return status;
+}
+
+static uint64_t bit_of(const struct gpu_device *device)
+{
+	return UINT64_C(1) << device->device;
+}
+
+gpumem_status GPU(map)(void *handle, uint64_t address, const gpumem_page *pages,
+		       size_t count, uint64_t page_bytes)
+{
+	return map(handle, address, pages, count, page_bytes, bit_of(handle));
+}
+
+gpumem_status GPU(map_peers)(void *handle, uint64_t address,
+			     const gpumem_page *pages, size_t count,
+			     uint64_t page_bytes, void *const *peers,
+			     size_t peer_count)
+{
+	uint64_t devices = bit_of(handle);
+
+	for (size_t i = 0; i < peer_count; i++)
+		devices |= bit_of(peers[i]);
+	return map(handle, address, pages, count, page_bytes, devices);
+}
+
+/* One call may take away several mappings as long as they are whole, and then
+ * it takes all of them or none. */
+gpumem_status GPU(unmap)(void *handle, uint64_t address, size_t count,
+			 uint64_t page_bytes)
+{
+	const struct gpu_device *device = handle;
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, device);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gpu_in_pieces(device)
+			 ? gpu_pieces_unmap(device, address, count, page_bytes)
+			 : gpu_unmap_whole(address, count * page_bytes);
+	gpu_leave(&visit);
+	return status;
+}
