@@ -64,13 +64,17 @@ endif
 
 # What is one source for cuda and hip, compiled for each with its own plugin.h.
 gpu_sources = \
+	backends/common/gpu/describe.c \
+	backends/common/gpu/device.c \
 	backends/common/gpu/enter.c \
 	backends/common/gpu/error.c \
 	backends/common/gpu/gpu.h \
 	backends/common/gpu/handle.c \
+	backends/common/gpu/init.c \
 	backends/common/gpu/kind.c \
 	backends/common/gpu/memory.c \
 	backends/common/gpu/peer.c \
+	backends/common/gpu/plugin.c \
 	backends/common/gpu/share.c \
 	backends/common/gpu/stream.c \
 	backends/common/gpu/virtual.c
@@ -89,7 +93,6 @@ backends_cuda_la_SOURCES = \
 	backends/cuda/cuda_event.c \
 	backends/cuda/cuda_nvml.c \
 	backends/cuda/cuda_nvml.h \
-	backends/cuda/cuda_plugin.c \
 	backends/cuda/cuda_symbols.h \
 	backends/cuda/names.h \
 	backends/cuda/plugin.h \
@@ -102,7 +105,6 @@ backends_hip_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 backends_hip_la_SOURCES = \
 	backends/common/descriptor.h \
 	backends/common/symbols.h \
-	backends/hip/hip_describe.c \
 	backends/hip/hip_device.c \
 	backends/hip/hip_error.c \
 	backends/hip/hip_event.c \
@@ -110,7 +112,6 @@ backends_hip_la_SOURCES = \
 	backends/hip/hip_memory.c \
 	backends/hip/hip_piece.c \
 	backends/hip/hip_piece.h \
-	backends/hip/hip_plugin.c \
 	backends/hip/hip_process.c \
 	backends/hip/hip_range.c \
 	backends/hip/hip_runtime.c \

@@ -115,10 +115,10 @@ static gpumem_status start(void)
 static gpumem_status find_device(const struct cuda_device *device,
 				 nvml_device_t *found_out)
 {
-	char digits[CUDA_UUID_BYTES], uuid[CUDA_UUID_BYTES + 4];
+	char digits[GPU_UUID_BYTES], uuid[GPU_UUID_BYTES + 4];
 	int result;
 
-	gm_cuda_format_uuid(&device->uuid, digits);
+	gm_cuda_format_uuid(device, digits);
 	snprintf(uuid, sizeof(uuid), "GPU-%s", digits);
 	result = nvml.device_by_uuid(uuid, found_out);
 	if (result == NVML_OK)

@@ -12,7 +12,10 @@
 #include "cuda_symbols.h"
 
 /* Ours. */
+#define GPU_BACKEND "cuda"
 #define GPU(name) gm_cuda_##name
+#define GPU_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_cuda_, slot)
+#define GPU_ENTRY(slot, ...) GPUMEM_SLOT_ENTRY(gm_cuda_, slot)
 #define gpu gm_cuda /* the table of the driver's functions */
 #define gpu_device cuda_device
 #define gpu_visit cuda_visit
@@ -25,6 +28,8 @@
 
 /* The driver's types. */
 typedef CUresult gpu_result;
+typedef CUdevice_attribute gpu_attribute;
+typedef CUuuid gpu_uuid;
 typedef CUstream gpu_stream;
 typedef CUdeviceptr gpu_address;
 typedef CUmemAccessDesc gpu_access;
@@ -38,6 +43,8 @@ typedef cuuint64_t gpu_capture_number;
  * as HIP's after that. */
 #define PREFIX "cu"
 #define CTX_ENABLE_PEER_ACCESS "cuCtxEnablePeerAccess"
+#define DEVICE_COUNT "cuDeviceGetCount"
+#define GET_VERSION "cuDriverGetVersion"
 #define MEM_ALLOC "cuMemAlloc"
 #define MEM_ALLOC_MANAGED "cuMemAllocManaged"
 #define MEM_FREE "cuMemFree"
@@ -50,6 +57,7 @@ typedef cuuint64_t gpu_capture_number;
 /* Its results and flags. */
 #define GPU_SUCCESS CUDA_SUCCESS
 #define GPU_NOT_READY CUDA_ERROR_NOT_READY
+#define GPU_NOT_SUPPORTED CUDA_ERROR_NOT_SUPPORTED
 #define GPU_INVALID_CONTEXT CUDA_ERROR_INVALID_CONTEXT
 #define GPU_MAP_FAILED CUDA_ERROR_MAP_FAILED
 #define GPU_PEER_ALREADY_ENABLED CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
@@ -59,6 +67,10 @@ typedef cuuint64_t gpu_capture_number;
 #define GPU_CAPTURE_INVALIDATED CU_STREAM_CAPTURE_STATUS_INVALIDATED
 #define GPU_STREAM_LEGACY CU_STREAM_LEGACY
 #define GPU_STREAM_PER_THREAD CU_STREAM_PER_THREAD
+#define GPU_HAS_VIRTUAL_MEMORY                                                 \
+	CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+#define GPU_HAS_CONCURRENT_MANAGED CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS
+#define GPU_RECOMMENDED CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
 #define GPU_ATTACH_GLOBAL CU_MEM_ATTACH_GLOBAL
 #define GPU_DESCRIPTOR CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 #define GPU_IPC_FLAGS CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
@@ -67,5 +79,25 @@ typedef cuuint64_t gpu_capture_number;
 #define GPU_PINNED_EVERYWHERE                                                  \
 	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP)
 #define GPU_STREAM_NON_BLOCKING CU_STREAM_NON_BLOCKING
+
+/* Its versions. */
+#define GPU_SYMBOL_LIST CUDA_SYMBOL_LIST
+#define GPU_SINCE(version) version
+#define GPU_VERSION_MIN CUDA_DRIVER_MIN
+#define GPU_MAJOR(version) ((version) / 1000)
+#define GPU_MINOR(version) ((version) % 1000 / 10)
+
+/* What is said of a driver that cannot be used. */
+#define IS_NOT_INSTALLED                                                       \
+	"the NVIDIA driver is not installed, or the container has no GPU"
+#define IS_TOO_OLD                                                             \
+	"the driver, %s, is made for CUDA %d.%d, and 11.0 or later is "        \
+	"needed: "                                                             \
+	"install a newer driver"
+#define IS_NO_DRIVER                                                           \
+	"%s has no function %s, so it is no driver of NVIDIA, or not a whole " \
+	"one"
+#define SHOWS_NO_DEVICE                                                        \
+	"the driver shows no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"
 
 #endif

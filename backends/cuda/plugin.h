@@ -9,12 +9,11 @@
  *     names.h         the words of ../common/gpu/, where the rest is
  *     cuda_symbols.h  the driver functions, with the version that brought them
  *     cuda_error.c    what the driver's results mean
- *     cuda_driver.c   the library found and started
+ *     cuda_driver.c   which library it is
  *     cuda_context.c  what every call has around it
- *     cuda_device.c   devices counted, described, opened and closed
+ *     cuda_device.c   devices opened and closed
  *     cuda_event.c    events
  *     cuda_nvml.c     group PROCESSES: another library, NVML
- *     cuda_plugin.c   the table
  *
  * Nothing is kept but gm_cuda, which init writes once, what a device is opened
  * with, events, and NVML once it was needed: only cuda_nvml.c locks. It does
@@ -38,38 +37,15 @@ struct cuda_driver {
 /* Written by init, then only read. */
 extern struct cuda_driver gm_cuda;
 
-extern const struct gpumem_option_row gm_cuda_options[];
-
-gpumem_status gm_cuda_init(const struct gpumem_services *services);
-const char *gm_cuda_driver_version(void);
-
 /* ---- A device ---------------------------------------------------------- */
-
-/* What a device can do that its description and its pages both need. */
-struct cuda_traits {
-	bool vm, managed;
-	bool ipc, fd; /* its memory can reach other processes */
-	uint64_t granularity_bytes;
-	CUmemAllocationProp page; /* what pages are created with */
-};
 
 struct cuda_device {
 	CUdevice device;
 	CUcontext context; /* the primary one, retained */
+	char pci[GPU_PCI_BYTES];
 	CUuuid uuid;
-	struct cuda_traits traits;
+	struct gpu_traits traits;
 };
-
-gpumem_status gm_cuda_device_count(int *count_out);
-gpumem_status gm_cuda_device_info(int index,
-				  struct gpumem_device_info *info_out);
-gpumem_status gm_cuda_device_open(int index, void **device_out);
-void gm_cuda_device_close(void *device);
-
-/* See cuDeviceGetUuid(). */
-gpumem_status gm_cuda_read_uuid(CUdevice device, CUuuid *uuid_out);
-#define CUDA_UUID_BYTES 37 /* 8-4-4-4-12 digits, and the end */
-void gm_cuda_format_uuid(const CUuuid *uuid, char text_out[CUDA_UUID_BYTES]);
 
 /* ---- Around a call ----------------------------------------------------- */
 
@@ -87,6 +63,7 @@ struct cuda_visit {
 /* The thread's capture mode becomes RELAXED: in any other, most calls fail
  * while some thread captures, and spoil that capture. */
 gpumem_status gm_cuda_relax(struct cuda_visit *visit);
+
 /* ---- What the drivers are asked differently ---------------------------- */
 
 /* The thread keeps no error that a program may ask for. */
@@ -98,6 +75,16 @@ static inline bool gpu_is_clean(void)
 static inline void gpu_clean(bool was_clean)
 {
 	(void)was_clean;
+}
+
+#define gpu_knows_virtual() true
+
+/* The newer call tells the parts of a divided device (MIG) apart. */
+static inline CUresult gpu_get_uuid(CUuuid *uuid_out, CUdevice device)
+{
+	return gm_cuda.DeviceGetUuid_v2
+		       ? gm_cuda.DeviceGetUuid_v2(uuid_out, device)
+		       : gm_cuda.DeviceGetUuid(uuid_out, device);
 }
 
 /* What a peer is given access to. */

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Devices counted, described, opened and closed. What the trial of an open one
- * found is kept for its description; a mutex guards that.
+ * Devices opened and closed, and what they can do. What the trial of an open
+ * one found is kept for its description; a mutex guards that.
  */
 #include "plugin.h"
 
@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What the runtime gives every allocation. */
-#define ALIGNMENT_BYTES 256
 
 /* What opening a device has found, from then on. */
 struct found {
@@ -23,78 +20,20 @@ struct found {
 	char note[HIP_NOTE_BYTES];
 };
 
+_Static_assert(sizeof(struct hip_page_kind) == 32, "as in ROCm 5.7 to 7");
+_Static_assert(offsetof(struct hip_page_kind, location) == 8, "the same");
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct found found_of[GPU_DEVICES_MAX];
 
-gpumem_status gm_hip_device_count(int *count_out)
+/* Pages are plain memory of the device that nobody else can be given: to share
+ * one has to be asked for when it is created. */
+gpumem_status gm_hip_describe_page(int device, struct hip_page_kind *page)
 {
-	bool clean = gm_hip_is_clean();
-	gpumem_status status;
-	int count = 0;
-
-	status = gm_hip_check(gm_hip.DeviceGetCount(&count),
-			      "hipGetDeviceCount");
-	gm_hip_clean(clean);
-	if (status != GPUMEM_OK)
-		return status;
-	if (count <= 0)
-		return gm_hip_fail(GPUMEM_NO_DEVICE, hipSuccess,
-				   "the runtime shows no device; see rocminfo "
-				   "and HIP_VISIBLE_DEVICES");
-	*count_out = count;
-	return GPUMEM_OK;
-}
-
-/* A UUID of zeros is none. */
-static void format_uuid(const hipUUID *uuid, char *text_out)
-{
-	static const hipUUID none;
-	char *end = text_out;
-
-	if (!memcmp(uuid, &none, sizeof(none)))
-		return;
-	for (size_t i = 0; i < sizeof(uuid->bytes); i++)
-		end += sprintf(end, "%s%02x",
-			       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-			       (unsigned char)uuid->bytes[i]);
-}
-
-/* "" where the runtime does not know it. */
-static gpumem_status read_uuid(const struct hip_device *device, char *text_out)
-{
-	hipError_t error = hipErrorNotSupported;
-	hipUUID uuid;
-
-	if (gm_hip.DeviceGetUuid)
-		error = gm_hip.DeviceGetUuid(&uuid, device->device);
-	if (error == hipErrorNotSupported)
-		return GPUMEM_OK;
-	if (error == hipSuccess)
-		format_uuid(&uuid, text_out);
-	return gm_hip_check(error, "hipDeviceGetUuid");
-}
-
-static gpumem_status read_identity(const struct hip_device *device,
-				   struct gpumem_device_info *info)
-{
-	gpumem_status status;
-	size_t total;
-
-	status = gm_hip_check(gm_hip.DeviceGetName(info->product,
-						   sizeof(info->product),
-						   device->device),
-			      "hipDeviceGetName");
-	if (status == GPUMEM_OK)
-		status = read_uuid(device, info->uuid);
-	if (status == GPUMEM_OK)
-		status = gm_hip_check(
-			gm_hip.DeviceTotalMem(&total, device->device),
-			"hipDeviceTotalMem");
-	if (status != GPUMEM_OK)
-		return status;
-	memcpy(info->pci, device->pci, sizeof(device->pci));
-	info->total_bytes = total;
-	info->max_alloc_bytes = total;
+	*page = (struct hip_page_kind){
+		.type = hipMemAllocationTypePinned,
+		.location = {.type = hipMemLocationTypeDevice, .id = device},
+	};
 	return GPUMEM_OK;
 }
 
@@ -147,43 +86,20 @@ static gpumem_status what_is_found(const struct hip_device *device,
 
 /* Of pages, and of what raw allocations are made: the runtime's own wait to be
  * freed, and only they have names for other processes. */
-static uint32_t caps_of(const struct found *found)
+gpumem_status gm_hip_capabilities(const struct hip_device *device,
+				  struct gpumem_device_info *info)
 {
-	uint32_t caps = 0;
-
-	if (found->level >= HIP_VM_SINGLE)
-		caps |= GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD;
-	if (found->level != HIP_VM_RESERVE)
-		caps |= GPUMEM_CAP_FREE_WAITS |
-			(found->no_ipc ? 0 : GPUMEM_CAP_SHARE_IPC);
-	return caps;
-}
-
-gpumem_status gm_hip_device_info(int index, struct gpumem_device_info *info)
-{
-	struct gpumem_device_info whole = {.size = info->size};
-	struct hip_device device = {0};
 	struct found found = {0};
-	bool clean = gm_hip_is_clean();
-	gpumem_status status;
+	gpumem_status status = what_is_found(device, &found);
 
-	status = gm_hip_describe(index, &device);
-	if (status == GPUMEM_OK)
-		status = read_identity(&device, &whole);
-	gm_hip_clean(clean);
-	if (status == GPUMEM_OK)
-		status = what_is_found(&device, &found);
 	if (status != GPUMEM_OK)
 		return status;
-	memcpy(whole.note, found.note, sizeof(whole.note));
-	whole.granularity_bytes = device.traits.granularity_bytes;
-	whole.alignment_bytes = ALIGNMENT_BYTES;
-	whole.caps = GPUMEM_CAP_STREAMS | GPUMEM_CAP_COPY | GPUMEM_CAP_CAPTURE |
-		     GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
-		     GPUMEM_CAP_PEER | caps_of(&found) |
-		     (device.traits.managed ? GPUMEM_CAP_MANAGED : 0);
-	memcpy(info, &whole,
-	       whole.size < sizeof(whole) ? whole.size : sizeof(whole));
+	memcpy(info->note, found.note, sizeof(info->note));
+	if (found.level >= HIP_VM_SINGLE)
+		info->caps |= GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD;
+	if (found.level != HIP_VM_RESERVE)
+		info->caps |= GPUMEM_CAP_FREE_WAITS |
+			      (found.no_ipc ? 0 : GPUMEM_CAP_SHARE_IPC);
 	return GPUMEM_OK;
 }
 

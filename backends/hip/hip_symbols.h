@@ -24,7 +24,7 @@
 
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 
-/* Exported name; name in gm_hip, which is what CUDA calls it; the release that
+/* Exported name; name in gm_hip, which is CUDA's for the same; the release that
  * brought it. What is newer than HIP_RUNTIME_MIN is NULL where the runtime has
  * it not; the rest is required. */
 #define HIP_SYMBOL_LIST(X)                                                     \
@@ -71,7 +71,7 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 	X(hipMemcpyAsync, MemcpyAsync, 5, 0)                                   \
 	X(hipMemsetAsync, MemsetD8Async, 5, 0)                                 \
 	X(hipPeekAtLastError, PeekAtLastError, 5, 0)                           \
-	X(hipRuntimeGetVersion, RuntimeGetVersion, 5, 0)                       \
+	X(hipRuntimeGetVersion, DriverGetVersion, 5, 0)                        \
 	X(hipSetDevice, SetDevice, 5, 0)                                       \
 	X(hipStreamCreateWithFlags, StreamCreate, 5, 0)                        \
 	X(hipStreamDestroy, StreamDestroy, 5, 0)                               \

@@ -9,9 +9,8 @@
  *     names.h        the words of ../common/gpu/, where the rest is
  *     hip_symbols.h  the runtime's functions, with the release of each
  *     hip_error.c    what the runtime's errors mean
- *     hip_runtime.c  the library found and started; what its version means
+ *     hip_runtime.c  which library it is; what its version means
  *     hip_thread.c   what every call has around it
- *     hip_describe.c what is known of a device without a context
  *     hip_sysfs.c    what the kernel writes about devices under /sys
  *     hip_memory.c   alloc, free and peers, where segments stand in for them
  *     hip_segment.h  alloc and free made of virtual memory
@@ -22,9 +21,8 @@
  *     hip_piece.c    and what is mapped in them
  *     hip_trial.c    virtual memory tried when a device is opened
  *     hip_level.c    how far it is used from then on
- *     hip_device.c   devices counted, described, opened and closed
+ *     hip_device.c   devices opened and closed
  *     hip_process.c  group PROCESSES
- *     hip_plugin.c   the table
  *
  * Nothing is kept but gm_hip, which init writes once, what a device is opened
  * with, what its trial found, and its ranges or segments where the runtime
@@ -42,7 +40,7 @@
 struct hip_runtime {
 	const struct gpumem_services *services;
 	char version[32]; /* "6.4.43484" */
-	/* What the version means; see read_version(). */
+	/* What the version means; see gm_hip_read_version(). */
 	bool old;	  /* of a release that has no virtual memory */
 	bool vm;	  /* virtual memory can be asked for at all */
 	bool free_true;	  /* hipMemGetInfo() speaks of the whole device */
@@ -56,28 +54,7 @@ struct hip_runtime {
 /* Written by init, then only read. */
 extern struct hip_runtime gm_hip;
 
-extern const struct gpumem_option_row gm_hip_options[];
-
-gpumem_status gm_hip_init(const struct gpumem_services *services);
-const char *gm_hip_driver_version(void);
-
 /* ---- A device ---------------------------------------------------------- */
-
-/*
- * hipMemAllocationProp as it is from ROCm 5.7 on. In 5.2 its members have
- * another order, and with 5.2's header the plugin must still speak to 7: so it
- * is written here. No runtime that has the older one has virtual memory.
- */
-struct hip_page_kind {
-	int type;		  /* hipMemAllocationType */
-	int requestedHandleTypes; /* as CUDA calls it */
-	hipMemLocation location;
-	void *windows;
-	struct {
-		unsigned char compression, rdma;
-		unsigned short usage;
-	} flags;
-};
 
 /* How far virtual memory can be trusted; group VM is there from SINGLE on. */
 enum hip_level {
@@ -88,38 +65,20 @@ enum hip_level {
 	HIP_VM_FULL,	/* as documented: calls are about whole ranges */
 };
 
-/* What a device can do that its description and its pages both need. */
-struct hip_traits {
-	bool vm; /* the runtime claims it */
-	bool managed;
-	uint64_t granularity_bytes; /* that the runtime recommends */
-	struct hip_page_kind page;  /* what pages are created with */
-};
-
 struct hip_ranges;
 struct hip_segments;
 
-#define HIP_PCI_BYTES 16
 #define HIP_NOTE_BYTES 160
 
 struct hip_device {
 	hipDevice_t device;
-	char pci[HIP_PCI_BYTES];
-	struct hip_traits traits;
+	char pci[GPU_PCI_BYTES];
+	hipUUID uuid;
+	struct gpu_traits traits;
 	enum hip_level level;
 	struct hip_ranges *ranges;     /* NULL but at HIP_VM_SINGLE */
 	struct hip_segments *segments; /* NULL but at HIP_VM_RESERVE */
 };
-
-/* Number `index`, and what is known of it without a context: device, pci,
- * traits. */
-gpumem_status gm_hip_describe(int index, struct hip_device *device_out);
-
-gpumem_status gm_hip_device_count(int *count_out);
-gpumem_status gm_hip_device_info(int index,
-				 struct gpumem_device_info *info_out);
-gpumem_status gm_hip_device_open(int index, void **device_out);
-void gm_hip_device_close(void *device);
 
 /* Leaves in a new device the level that hip.vm says, or that works, with what
  * it needs; and in `note_out` what is not as it should be, "" if all is. What
@@ -176,6 +135,15 @@ void gm_hip_ranges_free(struct hip_ranges *ranges);
 
 #define gpu_is_clean gm_hip_is_clean
 #define gpu_clean gm_hip_clean
+
+#define gpu_knows_virtual() (gm_hip.vm)
+
+/* Not every release has the function. */
+static inline hipError_t gpu_get_uuid(hipUUID *uuid_out, hipDevice_t device)
+{
+	return gm_hip.DeviceGetUuid ? gm_hip.DeviceGetUuid(uuid_out, device)
+				    : hipErrorNotSupported;
+}
 
 /* What a peer is given access to. */
 #define GPU_PEER(device) ((device)->device)

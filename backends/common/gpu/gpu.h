@@ -9,8 +9,11 @@
  * and PREFIX "MemMap" its name in a sentence. "The driver" is NVIDIA's or AMD's
  * runtime. Each plugin's own plugin.h, which includes this, has the structs.
  *
+ *     init.c     the library found and started
  *     error.c    the driver's results as statuses and sentences
  *     enter.c    what calls have around them, but for each plugin's own
+ *     describe.c what is known of a device without a context
+ *     device.c   devices counted and told of
  *     memory.c   alloc, free, memory_info; group COPY
  *     stream.c   streams; group CAPTURE
  *     handle.c   the calls of virtual memory
@@ -18,6 +21,7 @@
  *     share.c    groups SHARE_IPC and SHARE_FD
  *     kind.c     group KINDS
  *     peer.c     group PEERS
+ *     plugin.c   the table
  *
  * What a plugin has for itself is what the two drivers differ in.
  */
@@ -29,6 +33,16 @@
 
 struct gpu_device;
 struct gpu_visit;
+
+/* ---- The library ------------------------------------------------------- */
+
+/* Opens the driver's library; its name is in `path_out` then, or what was
+ * looked for. NULL, and dlerror() says why. */
+void *GPU(open_library)(char *path_out, size_t bytes);
+#define gpu_open_library GPU(open_library)
+/* Keeps the version, as text too, and what it means. */
+void GPU(read_version)(int version);
+#define gpu_read_version GPU(read_version)
 
 /* ---- Errors ------------------------------------------------------------ */
 
@@ -62,6 +76,41 @@ struct gpu_meaning {
 #define ONE(result) (result), (result)
 extern const struct gpu_meaning GPU(meanings)[];
 #define gpu_meanings GPU(meanings)
+
+/* ---- A device ---------------------------------------------------------- */
+
+/* What a device can do that its description and its pages both need. */
+struct gpu_traits {
+	bool vm; /* the driver claims it */
+	bool managed;
+	uint64_t granularity_bytes;
+	gpu_page_kind page; /* what pages are created with */
+};
+
+/* Devices are bits of a number. */
+#define GPU_DEVICES_MAX 64
+#define GPU_PCI_BYTES 16  /* "0000:3b:00.0" */
+#define GPU_UUID_BYTES 37 /* 8-4-4-4-12 digits, and the end */
+
+/* Number `index`, and what is known of it without a context: device, pci, uuid,
+ * traits. The first is "", the other zeros where the driver does not know it.
+ */
+gpumem_status GPU(describe)(int index, struct gpu_device *device_out);
+#define gpu_describe GPU(describe)
+/* 0 where the driver does not know it. */
+gpumem_status GPU(attribute)(int device, gpu_attribute which, int *value_out);
+#define gpu_attribute_of GPU(attribute)
+/* "" if it has none. */
+void GPU(format_uuid)(const struct gpu_device *device,
+		      char text_out[GPU_UUID_BYTES]);
+#define gpu_format_uuid GPU(format_uuid)
+/* What pages are created with. */
+gpumem_status GPU(describe_page)(int device, gpu_page_kind *page_out);
+#define gpu_describe_page GPU(describe_page)
+/* The capabilities that not every device has, and the note. */
+gpumem_status GPU(capabilities)(const struct gpu_device *device,
+				struct gpumem_device_info *info);
+#define gpu_capabilities GPU(capabilities)
 
 /* ---- Around a call ----------------------------------------------------- */
 
@@ -116,9 +165,6 @@ gpumem_status gpu_raw_peer(void *device, void *peer);
 
 /* ---- Virtual memory ---------------------------------------------------- */
 
-/* Devices are bits of a number. */
-#define GPU_DEVICES_MAX 64
-
 /* The calls of virtual memory, each about one range. Between enter and leave.
  */
 gpumem_status GPU(addresses_reserve)(uint64_t bytes, uint64_t alignment,
@@ -167,63 +213,24 @@ gpumem_status GPU(pieces_unmap)(const struct gpu_device *device,
 				uint64_t page_bytes);
 #define gpu_pieces_unmap GPU(pieces_unmap)
 
-/* ---- The slots of an open device, see backend.h ------------------------ */
+/* ---- The table --------------------------------------------------------- */
 
-gpumem_status GPU(memory_info)(void *device, struct gpumem_memory *memory);
-gpumem_status GPU(alloc)(void *device, uint64_t bytes, uint64_t *address);
-gpumem_status GPU(free)(void *device, uint64_t address, uint64_t bytes);
-gpumem_status GPU(fill)(void *device, uint64_t address, uint8_t value,
-			uint64_t bytes, gpumem_stream stream);
-gpumem_status GPU(copy)(void *device, uint64_t to, uint64_t from,
-			uint64_t bytes, gpumem_stream stream);
-gpumem_status GPU(stream_create)(void *device, gpumem_stream *stream_out);
-gpumem_status GPU(stream_destroy)(void *device, gpumem_stream stream);
-gpumem_status GPU(stream_sync)(void *device, gpumem_stream stream);
-gpumem_status GPU(stream_query)(void *device, gpumem_stream stream);
-gpumem_status GPU(capture_id)(void *device, gpumem_stream stream,
-			      uint64_t *id_out);
-gpumem_status GPU(stream_wait)(void *device, gpumem_stream stream,
-			       gpumem_event event);
-gpumem_status GPU(event_create)(void *device, gpumem_event *event_out);
-gpumem_status GPU(event_destroy)(void *device, gpumem_event event);
-gpumem_status GPU(event_record)(void *device, gpumem_event event,
-				gpumem_stream stream);
-gpumem_status GPU(event_query)(void *device, gpumem_event event);
-gpumem_status GPU(event_sync)(void *device, gpumem_event event);
-gpumem_status GPU(va_reserve)(void *device, uint64_t bytes, uint64_t alignment,
-			      uint64_t *address_out);
-gpumem_status GPU(va_release)(void *device, uint64_t address, uint64_t bytes);
-gpumem_status GPU(page_create)(void *device, uint64_t bytes,
-			       gpumem_page *page_out);
-gpumem_status GPU(page_destroy)(void *device, gpumem_page page, uint64_t bytes);
-gpumem_status GPU(map)(void *device, uint64_t address, const gpumem_page *pages,
-		       size_t count, uint64_t page_bytes);
-gpumem_status GPU(unmap)(void *device, uint64_t address, size_t count,
-			 uint64_t page_bytes);
-gpumem_status GPU(map_peers)(void *device, uint64_t address,
-			     const gpumem_page *pages, size_t count,
-			     uint64_t page_bytes, void *const *peers,
-			     size_t peer_count);
-gpumem_status GPU(peer_query)(void *device, void *peer, bool *can_out);
-gpumem_status GPU(peer_enable)(void *device, void *peer);
-gpumem_status GPU(kind_alloc)(void *device, gpumem_kind kind, uint64_t bytes,
-			      uint64_t *address_out);
-gpumem_status GPU(kind_free)(void *device, gpumem_kind kind, uint64_t address,
-			     uint64_t bytes);
-gpumem_status GPU(device_processes)(
-	void *device,
-	bool (*fn)(const struct gpumem_process *process, void *user),
-	void *user);
-gpumem_status GPU(ipc_export)(void *device, uint64_t address, uint64_t bytes,
-			      void *handle_out);
-gpumem_status GPU(ipc_open)(void *device, const void *handle, uint64_t bytes,
-			    uint64_t *address_out);
-gpumem_status GPU(ipc_close)(void *device, uint64_t address);
-gpumem_status GPU(page_create_shared)(void *device, uint64_t bytes,
-				      gpumem_page *page_out);
-gpumem_status GPU(page_export)(void *device, gpumem_page page, uint64_t bytes,
-			       int *fd_out);
-gpumem_status GPU(page_import)(void *device, int fd, uint64_t bytes,
-			       gpumem_page *page_out);
+/* All groups but OBJECTS and ADOPT; each slot as backend.h has it. */
+#define GPU_SLOT_LIST(X)                                                       \
+	GPUMEM_SLOTS_REQUIRED(X)                                               \
+	GPUMEM_SLOTS_STREAMS(X)                                                \
+	GPUMEM_SLOTS_VM(X)                                                     \
+	GPUMEM_SLOTS_COPY(X)                                                   \
+	GPUMEM_SLOTS_CAPTURE(X)                                                \
+	GPUMEM_SLOTS_KINDS(X)                                                  \
+	GPUMEM_SLOTS_PEERS(X)                                                  \
+	GPUMEM_SLOTS_PROCESSES(X)                                              \
+	GPUMEM_SLOTS_SHARE_IPC(X)                                              \
+	GPUMEM_SLOTS_SHARE_FD(X)
+
+GPU_SLOT_LIST(GPU_DECLARE)
+
+extern const struct gpumem_option_row GPU(options)[];
+#define gpu_options GPU(options)
 
 #endif
