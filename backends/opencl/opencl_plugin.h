@@ -39,6 +39,18 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+/* ---- The slots --------------------------------------------------------- */
+
+#define OPENCL_SLOTS(X)                                                        \
+	GPUMEM_SLOTS_REQUIRED(X)                                               \
+	GPUMEM_SLOTS_STREAMS(X)                                                \
+	GPUMEM_SLOTS_COPY(X)                                                   \
+	GPUMEM_SLOTS_OBJECTS(X)                                                \
+	GPUMEM_SLOTS_ADOPT(X)
+
+#define OPENCL_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_opencl_, slot)
+OPENCL_SLOTS(OPENCL_DECLARE)
+
 /* ---- The loader -------------------------------------------------------- */
 
 struct opencl_driver {
@@ -64,9 +76,6 @@ enum opencl_wish {
 gpumem_status gm_opencl_option_memory(enum opencl_wish *wish_out);
 /* Of a device of so much memory; 0: none is set. */
 uint64_t gm_opencl_option_capacity(uint64_t total_bytes);
-
-gpumem_status gm_opencl_init(const struct gpumem_services *services);
-const char *gm_opencl_driver_version(void);
 
 /* ---- Errors ------------------------------------------------------------ */
 
@@ -104,9 +113,6 @@ struct opencl_place {
 /* Called by init: finds every device. OK also when there is none. */
 gpumem_status gm_opencl_list_make(void);
 gpumem_status gm_opencl_place(int index, struct opencl_place *place_out);
-gpumem_status gm_opencl_device_count(int *count_out);
-gpumem_status gm_opencl_device_adopt(void *context, void *native_device,
-				     int *index_out);
 
 /* Whether the device's words of capability have this one. */
 bool gm_opencl_extends(const struct opencl_unit *unit, const char *extension);
@@ -150,11 +156,6 @@ struct opencl_device {
  * with more, and say nothing (NVIDIA's, a fill of 8 GiB); none gains by it. */
 #define OPENCL_PIECE_BYTES (UINT64_C(256) << 20)
 
-gpumem_status gm_opencl_device_info(int index,
-				    struct gpumem_device_info *info_out);
-gpumem_status gm_opencl_device_open(int index, void **device_out);
-void gm_opencl_device_close(void *device);
-
 /* ---- The budget -------------------------------------------------------- */
 
 /* NO_MEMORY, and nothing is taken, when that would be more than there is. */
@@ -197,6 +198,10 @@ gpumem_status gm_opencl_buffer_make(struct opencl_device *device,
 gpumem_status gm_opencl_buffer_end(struct opencl_device *device,
 				   const struct opencl_block *block);
 
+/* For device_close: what is still there, since nothing is freed on a device
+ * that was lost. */
+void gm_opencl_free_all(struct opencl_device *device);
+
 /* ---- Queues ------------------------------------------------------------ */
 
 /* A command queue to put commands into. */
@@ -228,35 +233,5 @@ gpumem_status gm_opencl_wait(cl_event event);
 
 /* Called by init. */
 void gm_opencl_fill_init(void);
-
-/* ---- The slots of an open device, see backend.h ------------------------ */
-
-gpumem_status gm_opencl_memory_info(void *device, struct gpumem_memory *memory);
-gpumem_status gm_opencl_alloc(void *device, uint64_t bytes, uint64_t *address);
-gpumem_status gm_opencl_free(void *device, uint64_t address, uint64_t bytes);
-/* For device_close: what is still there, since nothing is freed on a device
- * that was lost. */
-void gm_opencl_free_all(struct opencl_device *device);
-gpumem_status gm_opencl_fill(void *device, uint64_t address, uint8_t value,
-			     uint64_t bytes, gpumem_stream stream);
-gpumem_status gm_opencl_copy(void *device, uint64_t to, uint64_t from,
-			     uint64_t bytes, gpumem_stream stream);
-gpumem_status gm_opencl_stream_create(void *device, gpumem_stream *stream_out);
-gpumem_status gm_opencl_stream_destroy(void *device, gpumem_stream stream);
-gpumem_status gm_opencl_stream_sync(void *device, gpumem_stream stream);
-gpumem_status gm_opencl_stream_query(void *device, gpumem_stream stream);
-gpumem_status gm_opencl_stream_wait(void *device, gpumem_stream stream,
-				    gpumem_event event);
-gpumem_status gm_opencl_event_create(void *device, gpumem_event *event_out);
-gpumem_status gm_opencl_event_destroy(void *device, gpumem_event event);
-gpumem_status gm_opencl_event_record(void *device, gpumem_event event,
-				     gpumem_stream stream);
-gpumem_status gm_opencl_event_query(void *device, gpumem_event event);
-gpumem_status gm_opencl_event_sync(void *device, gpumem_event event);
-gpumem_status gm_opencl_object_of(void *device, uint64_t address,
-				  void **object_out, uint64_t *offset_out);
-gpumem_status gm_opencl_view_create(void *device, uint64_t address,
-				    uint64_t bytes, void **view_out);
-gpumem_status gm_opencl_view_destroy(void *device, void *view);
 
 #endif
