@@ -236,6 +236,7 @@ static int try_backend(void *user)
 	}
 	conform_note("---- rules of every call");
 	conform_watched(&c);
+	conform_covered(&c);
 	return conform_end(&c);
 }
 

@@ -82,6 +82,7 @@ tools_gpumem_conform_SOURCES = \
 	tools/conform/peers.c \
 	tools/conform/report.c \
 	tools/conform/share.c \
+	tools/conform/slots.c \
 	tools/conform/stream.c \
 	tools/conform/table.c \
 	tools/conform/threads.c \

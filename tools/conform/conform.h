@@ -74,10 +74,26 @@ const struct gpumem_backend *conform_watch(struct conform *c,
 /* A line for each rule that nobody has broken. */
 void conform_watched(struct conform *c);
 
-/* ---- helpers ---- */
+/* ---- the slots: slots.c ---- */
 
+struct conform_slot {
+	const char *name, *group;
+	uint32_t caps; /* that go with it; 0: none is needed */
+};
+
+extern const struct conform_slot conform_slots[GPUMEM_SLOT_COUNT];
+
+bool conform_slot_is_there(const struct gpumem_backend *ops,
+			   enum gpumem_slot slot);
 /* The capabilities whose slots the table has. */
 uint32_t conform_usable_caps(const struct gpumem_backend *ops);
+/* A check calls it; any thread. */
+void conform_slot_called(enum gpumem_slot slot);
+/* A line that names the slots that the device has and no check has called. */
+void conform_covered(struct conform *c);
+
+/* ---- helpers ---- */
+
 /* Up to a multiple of the granularity. */
 uint64_t conform_round(const struct conform *c, uint64_t bytes);
 bool conform_has(const struct conform *c, enum gpumem_cap cap);

@@ -20,59 +20,36 @@ static bool name_good(const char *name)
 
 static void check_required(struct conform *c)
 {
-	const struct gpumem_backend *ops = c->ops;
-
-#define REQUIRED(slot) conform_ok(c, ops->slot != NULL, "slot " #slot)
-	REQUIRED(init);
-	REQUIRED(driver_version);
-	REQUIRED(device_count);
-	REQUIRED(device_info);
-	REQUIRED(device_open);
-	REQUIRED(device_close);
-	REQUIRED(memory_info);
-	REQUIRED(alloc);
-	REQUIRED(free);
-#undef REQUIRED
+	for (unsigned i = 0; i < GPUMEM_SLOT_COUNT; i++)
+		if (!strcmp(conform_slots[i].group, "REQUIRED"))
+			conform_ok(c, conform_slot_is_there(c->ops, i),
+				   "slot %s", conform_slots[i].name);
 }
 
-static void check_group(struct conform *c, const char *name, int present,
-			int slots)
+/* Of the slot `first`, if no slot before it is in its group. */
+static void check_group(struct conform *c, unsigned first)
 {
-	conform_ok(c, present == 0 || present == slots,
-		   "group %s is whole or not there: %d of %d slots", name,
-		   present, slots);
+	const char *group = conform_slots[first].group;
+	int present = 0, count = 0;
+
+	for (unsigned i = 0; i < GPUMEM_SLOT_COUNT; i++) {
+		if (strcmp(conform_slots[i].group, group) != 0)
+			continue;
+		if (i < first)
+			return;
+		count++;
+		present += conform_slot_is_there(c->ops, i);
+	}
+	conform_ok(c, present == 0 || present == count,
+		   "group %s is whole or not there: %d of %d slots", group,
+		   present, count);
 }
 
 static void check_groups(struct conform *c)
 {
-	const struct gpumem_backend *ops = c->ops;
-
-	check_group(c, "STREAMS",
-		    !!ops->stream_create + !!ops->stream_destroy +
-			    !!ops->stream_sync + !!ops->stream_query +
-			    !!ops->stream_wait + !!ops->event_create +
-			    !!ops->event_destroy + !!ops->event_record +
-			    !!ops->event_query + !!ops->event_sync,
-		    10);
-	check_group(c, "VM",
-		    !!ops->va_reserve + !!ops->va_release + !!ops->page_create +
-			    !!ops->page_destroy + !!ops->map + !!ops->unmap,
-		    6);
-	check_group(c, "COPY", !!ops->fill + !!ops->copy, 2);
-	check_group(c, "CAPTURE", !!ops->capture_id, 1);
-	check_group(c, "KINDS", !!ops->kind_alloc + !!ops->kind_free, 2);
-	check_group(c, "PEERS",
-		    !!ops->peer_query + !!ops->peer_enable + !!ops->map_peers,
-		    3);
-	check_group(c, "SHARE_IPC",
-		    !!ops->ipc_export + !!ops->ipc_open + !!ops->ipc_close, 3);
-	check_group(c, "SHARE_FD",
-		    !!ops->page_create_shared + !!ops->page_export +
-			    !!ops->page_import,
-		    3);
-	check_group(c, "OBJECTS",
-		    !!ops->object_of + !!ops->view_create + !!ops->view_destroy,
-		    3);
+	for (unsigned i = 0; i < GPUMEM_SLOT_COUNT; i++)
+		if (strcmp(conform_slots[i].group, "REQUIRED") != 0)
+			check_group(c, i);
 }
 
 static void check_options(struct conform *c)
@@ -109,31 +86,6 @@ void conform_table(struct conform *c)
 	check_groups(c);
 	check_options(c);
 	conform_ok(c, c->ops->driver_version() != NULL, "driver version");
-}
-
-uint32_t conform_usable_caps(const struct gpumem_backend *ops)
-{
-	uint32_t caps = UINT32_MAX;
-
-	if (!ops->stream_create)
-		caps &= ~(uint32_t)GPUMEM_CAP_STREAMS;
-	if (!ops->va_reserve)
-		caps &= ~(uint32_t)(GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD);
-	if (!ops->fill)
-		caps &= ~(uint32_t)GPUMEM_CAP_COPY;
-	if (!ops->capture_id)
-		caps &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
-	if (!ops->kind_alloc)
-		caps &= ~(uint32_t)(GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED);
-	if (!ops->peer_query)
-		caps &= ~(uint32_t)GPUMEM_CAP_PEER;
-	if (!ops->ipc_open)
-		caps &= ~(uint32_t)GPUMEM_CAP_SHARE_IPC;
-	if (!ops->page_import)
-		caps &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
-	if (!ops->object_of)
-		caps &= ~(uint32_t)GPUMEM_CAP_OBJECTS;
-	return caps;
 }
 
 static bool power_of_two(uint64_t value)

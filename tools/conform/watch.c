@@ -43,31 +43,25 @@ static const char *const rule_texts[] = {
 static struct conform *conform;
 static const struct gpumem_services *services;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-	const char *slot[64];
-	size_t count;
-} broken[RULE_COUNT]; /* under the mutex */
+static bool broken[RULE_COUNT][GPUMEM_SLOT_COUNT]; /* under the mutex */
 
-static bool is_first(const char *slot, enum rule rule)
+static bool is_first(enum gpumem_slot slot, enum rule rule)
 {
-	size_t i = 0;
+	bool before;
 
 	pthread_mutex_lock(&mutex);
-	while (i < broken[rule].count && broken[rule].slot[i] != slot)
-		i++;
-	if (i == broken[rule].count)
-		broken[rule].slot[broken[rule].count++] = slot;
-	else
-		slot = NULL;
+	before = broken[rule][slot];
+	broken[rule][slot] = true;
 	pthread_mutex_unlock(&mutex);
-	return slot != NULL;
+	return !before;
 }
 
 static void breaks(const struct watched *call, enum rule rule, int detail)
 {
 	if (!is_first(call->slot, rule))
 		return;
-	conform_broken(conform, "%s %s", call->slot, rule_texts[rule]);
+	conform_broken(conform, "%s %s", conform_slots[call->slot].name,
+		       rule_texts[rule]);
 	if (rule == RULE_STATUS)
 		conform_note("got %d, %s", detail,
 			     gpumem_status_name((gpumem_status)detail));
@@ -169,7 +163,7 @@ static bool was_said(void)
 
 /* ---- a call ------------------------------------------------------------- */
 
-struct watched watch_begin(const char *slot, void *out, size_t out_bytes)
+struct watched watch_begin(enum gpumem_slot slot, void *out, size_t out_bytes)
 {
 	struct watched call = {
 		.slot = slot,
@@ -182,7 +176,8 @@ struct watched watch_begin(const char *slot, void *out, size_t out_bytes)
 	(void)was_said();
 	call.printed_bytes = conform_printed_bytes();
 	pthread_sigmask(SIG_SETMASK, NULL, &call.mask);
-	conform_calls(slot);
+	conform_slot_called(slot);
+	conform_calls(conform_slots[slot].name);
 	return call;
 }
 
@@ -209,8 +204,8 @@ static bool may_give(const struct watched *call, gpumem_status status)
 	case GPUMEM_FORKED:
 		return false;
 	case GPUMEM_BAD_POINTER:
-		return !strcmp(call->slot, "fill") ||
-		       !strcmp(call->slot, "copy");
+		return call->slot == GPUMEM_SLOT_fill ||
+		       call->slot == GPUMEM_SLOT_copy;
 	default:
 		return strcmp(gpumem_status_name(status), "GPUMEM_UNKNOWN") !=
 		       0;
@@ -308,9 +303,17 @@ bool watch_start(struct conform *c)
 	return services != NULL;
 }
 
+static bool is_kept(enum rule rule)
+{
+	for (unsigned slot = 0; slot < GPUMEM_SLOT_COUNT; slot++)
+		if (broken[rule][slot])
+			return false;
+	return true;
+}
+
 void conform_watched(struct conform *c)
 {
 	for (int i = 0; i < RULE_COUNT; i++)
-		if (!broken[i].count)
+		if (is_kept(i))
 			conform_ok(c, true, "every slot %s", rule_texts[i]);
 }

@@ -15,7 +15,7 @@
 
 /* A call under way. */
 struct watched {
-	const char *slot;
+	enum gpumem_slot slot;
 	void *out; /* NULL: it has no output */
 	size_t out_bytes;
 	uint64_t printed_bytes; /* before it */
@@ -26,7 +26,7 @@ struct watched {
 /* Before all others: how error() is heard. False: that cannot be. */
 bool watch_start(struct conform *c);
 /* Fills the output with what no slot would write there. */
-struct watched watch_begin(const char *slot, void *out, size_t out_bytes);
+struct watched watch_begin(enum gpumem_slot slot, void *out, size_t out_bytes);
 /* Looks at everything; the slot's status, or DRIVER if it is no status or if
  * the output was not set. */
 gpumem_status watch_end(const struct watched *call, gpumem_status status);

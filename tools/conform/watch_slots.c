@@ -17,7 +17,8 @@ static const struct conform *conform;
 #define PLAIN(slot, params, ...)                                               \
 	static gpumem_status watch_##slot params                               \
 	{                                                                      \
-		struct watched call = watch_begin(#slot, NULL, 0);             \
+		struct watched call =                                          \
+			watch_begin(GPUMEM_SLOT_##slot, NULL, 0);              \
                                                                                \
 		return watch_end(&call, plugin->slot(__VA_ARGS__));            \
 	}
@@ -26,7 +27,8 @@ static const struct conform *conform;
 #define ASKS(slot, params, ...)                                                \
 	static gpumem_status watch_##slot params                               \
 	{                                                                      \
-		struct watched call = watch_begin(#slot, NULL, 0);             \
+		struct watched call =                                          \
+			watch_begin(GPUMEM_SLOT_##slot, NULL, 0);              \
                                                                                \
 		call.answers = true;                                           \
 		return watch_end(&call, plugin->slot(__VA_ARGS__));            \
@@ -38,8 +40,8 @@ static const struct conform *conform;
 	static gpumem_status watch_##slot params                               \
 	{                                                                      \
 		type value;                                                    \
-		struct watched call =                                          \
-			watch_begin(#slot, &value, sizeof(value));             \
+		struct watched call = watch_begin(GPUMEM_SLOT_##slot, &value,  \
+						  sizeof(value));              \
 		gpumem_status status =                                         \
 			watch_end(&call, plugin->slot(__VA_ARGS__, &value));   \
                                                                                \
@@ -54,7 +56,8 @@ static const struct conform *conform;
 #define TAKES(slot, class, handle, params, ...)                                \
 	static gpumem_status watch_##slot params                               \
 	{                                                                      \
-		struct watched call = watch_begin(#slot, NULL, 0);             \
+		struct watched call =                                          \
+			watch_begin(GPUMEM_SLOT_##slot, NULL, 0);              \
 		uint64_t live = live_remove(class, (uint64_t)(handle));        \
 		gpumem_status status =                                         \
 			watch_end(&call, plugin->slot(__VA_ARGS__));           \
@@ -79,7 +82,8 @@ static const struct conform *conform;
 			type value;                                            \
 			char guard[GUARD_BYTES];                               \
 		} now, before;                                                 \
-		struct watched call = watch_begin(#slot, NULL, 0);             \
+		struct watched call =                                          \
+			watch_begin(GPUMEM_SLOT_##slot, NULL, 0);              \
 		gpumem_status status;                                          \
                                                                                \
 		memset(&now, 0, sizeof(now));                                  \
@@ -105,11 +109,14 @@ DESCRIBES(memory_info, struct gpumem_memory,
 
 /* ---- devices and raw memory ---------------------------------------------- */
 
+/* Not called: the library has started the plugin. */
+PLAIN(init, (const struct gpumem_services *services), services)
+
 static gpumem_status watch_device_count(int *out)
 {
 	int value;
 	struct watched call =
-		watch_begin("device_count", &value, sizeof(value));
+		watch_begin(GPUMEM_SLOT_device_count, &value, sizeof(value));
 	gpumem_status status = watch_end(&call, plugin->device_count(&value));
 
 	if (status == GPUMEM_OK)
@@ -118,6 +125,8 @@ static gpumem_status watch_device_count(int *out)
 }
 
 GIVES(device_open, void *, GPUMEM_OK, (int index, void **out), index)
+GIVES(device_adopt, int, GPUMEM_OK,
+      (void *context, void *native_device, int *out), context, native_device)
 GIVES(alloc, uint64_t, RAW, (void *device, uint64_t bytes, uint64_t *out),
       device, bytes)
 TAKES(free, LIVE_ADDRESSES, address,
@@ -131,7 +140,7 @@ TAKES(kind_free, LIVE_ADDRESSES, address,
 
 static const char *watch_driver_version(void)
 {
-	struct watched call = watch_begin("driver_version", NULL, 0);
+	struct watched call = watch_begin(GPUMEM_SLOT_driver_version, NULL, 0);
 	const char *version = plugin->driver_version();
 
 	(void)watch_end(&call, GPUMEM_OK);
@@ -140,7 +149,7 @@ static const char *watch_driver_version(void)
 
 static void watch_device_close(void *device)
 {
-	struct watched call = watch_begin("device_close", NULL, 0);
+	struct watched call = watch_begin(GPUMEM_SLOT_device_close, NULL, 0);
 
 	plugin->device_close(device);
 	(void)watch_end(&call, GPUMEM_OK);
@@ -247,7 +256,8 @@ static gpumem_status watch_object_of(void *device, uint64_t address,
 		uint64_t offset;
 		void *object;
 	} value, unset;
-	struct watched call = watch_begin("object_of", &value, sizeof(value));
+	struct watched call =
+		watch_begin(GPUMEM_SLOT_object_of, &value, sizeof(value));
 	gpumem_status status;
 
 	unset = value;
@@ -265,26 +275,6 @@ static gpumem_status watch_object_of(void *device, uint64_t address,
 	return status;
 }
 
-#define SLOTS(X)                                                                 \
-	X(driver_version)                                                        \
-	X(device_count)                                                          \
-	X(device_info)                                                           \
-	X(device_open)                                                           \
-	X(device_close) X(memory_info) X(alloc) X(free) X(stream_create) X(      \
-		stream_destroy) X(stream_sync) X(stream_query) X(stream_wait)    \
-		X(event_create) X(event_destroy) X(event_record) X(              \
-			event_query) X(event_sync) X(va_reserve) X(va_release)   \
-			X(page_create) X(page_destroy) X(map) X(unmap) X(        \
-				fill) X(copy) X(capture_id) X(kind_alloc)        \
-				X(kind_free) X(peer_query) X(peer_enable) X(     \
-					map_peers) X(device_processes)           \
-					X(ipc_export) X(ipc_open) X(             \
-						ipc_close) X(page_create_shared) \
-						X(page_export) X(page_import)    \
-							X(object_of) X(          \
-								view_create)     \
-								X(view_destroy)
-
 const struct gpumem_backend *conform_watch(struct conform *c,
 					   const struct gpumem_backend *ops)
 {
@@ -295,10 +285,10 @@ const struct gpumem_backend *conform_watch(struct conform *c,
 	conform = c;
 	plugin = ops;
 	table = *ops;
-#define WATCH(slot)                                                            \
+#define WATCH(slot, group, caps, counted)                                      \
 	if (table.slot)                                                        \
 		table.slot = watch_##slot;
-	SLOTS(WATCH)
+	GPUMEM_SLOT_LIST(WATCH)
 #undef WATCH
 	return &table;
 }
