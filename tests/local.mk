@@ -137,5 +137,5 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/opencl_over.sh \
 	tests/shell.py tests/terminal.py \
 	tools/completion/_gpumem tools/completion/gpumem.bash \
-	tests/tap.h tests/tap.sh tests/tool.sh \
+	tests/law.h tests/tap.h tests/tap.sh tests/tool.sh \
 	tests/plugins/bad.h

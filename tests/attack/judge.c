@@ -8,6 +8,7 @@
  * those of the program.
  */
 #include "attack.h"
+#include "../law.h"
 
 enum { OUTS = 3, ROOM = 4096, GUARD = 64, FILL = 0xa5 };
 
@@ -164,29 +165,6 @@ bool judge(gpumem_status status)
 	if (status)
 		judge_sentence(status);
 	return !status;
-}
-
-/* The first law that does not hold, or NULL. */
-static const char *unlawful(const struct gpumem_stats *s)
-{
-	if (s->requested.current > s->allocated.current ||
-	    s->allocated.current > s->active.current ||
-	    s->active.current > s->reserved.current)
-		return "requested <= allocated <= active <= reserved";
-	if (s->limit_bytes && s->reserved.current > s->limit_bytes)
-		return "reserved <= limit";
-	if (s->active.current != s->allocated.current + s->pending_bytes)
-		return "active == allocated + pending";
-	if (s->free_bytes != s->reserved.current - s->active.current)
-		return "free == reserved - active";
-	if (s->largest_free_bytes > s->free_bytes ||
-	    s->cached_bytes + s->hole_bytes > s->free_bytes)
-		return "parts of free <= free";
-	if (s->requested.current > s->requested.peak ||
-	    s->reserved.current > s->reserved.peak ||
-	    s->blocks.current > s->blocks.peak)
-		return "current <= peak";
-	return NULL;
 }
 
 static uint64_t judge_books(const struct pool *pool)

@@ -7,33 +7,9 @@
  * that the pools hold no more than the device has given.
  */
 #include "soak.h"
+#include "../law.h"
 
 #include <time.h>
-
-static const char *broken_law(const struct gpumem_stats *s)
-{
-	if (s->requested.current > s->allocated.current)
-		return "requested <= allocated";
-	if (s->allocated.current > s->active.current)
-		return "allocated <= active";
-	if (s->active.current > s->reserved.current)
-		return "active <= reserved";
-	if (s->limit_bytes && s->reserved.current > s->limit_bytes)
-		return "reserved <= limit";
-	if (s->active.current != s->allocated.current + s->pending_bytes)
-		return "active == allocated + pending";
-	if (s->free_bytes != s->reserved.current - s->active.current)
-		return "free == reserved - active";
-	if (s->largest_free_bytes > s->free_bytes ||
-	    s->cached_bytes > s->free_bytes)
-		return "parts of free <= free";
-	if (s->requested.current > s->requested.peak ||
-	    s->allocated.current > s->allocated.peak ||
-	    s->active.current > s->active.peak ||
-	    s->reserved.current > s->reserved.peak)
-		return "current <= peak";
-	return NULL;
-}
 
 struct walk {
 	uintptr_t end;
@@ -59,7 +35,7 @@ static void check_pool(gpumem_pool *pool)
 
 	if (gpumem_pool_stats(pool, &stats))
 		finding("no statistics");
-	law = broken_law(&stats);
+	law = unlawful(&stats);
 	if (law)
 		finding("%s does not hold", law);
 	if (gpumem_pool_check(pool))

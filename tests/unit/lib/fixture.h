@@ -11,6 +11,7 @@
 #ifndef LIB_FIXTURE_H
 #define LIB_FIXTURE_H
 
+#include "../../law.h"
 #include "../../tap.h"
 #include <gpumem/host.h>
 #include <pthread.h>
@@ -123,34 +124,6 @@ LIB_USE uint64_t trim(gpumem_pool *pool)
 			       __VA_ARGS__))                                   \
 			diag("%s", last_text());                               \
 	} while (0)
-
-/* The law of gpumem.h, as a sentence about what does not hold, or NULL. */
-LIB_USE const char *unlawful(const struct gpumem_stats *s)
-{
-	if (s->requested.current > s->allocated.current ||
-	    s->allocated.current > s->active.current ||
-	    s->active.current > s->reserved.current)
-		return "requested <= allocated <= active <= reserved";
-	if (s->limit_bytes && s->reserved.current > s->limit_bytes)
-		return "reserved <= limit";
-	if (s->active.current != s->allocated.current + s->pending_bytes)
-		return "active == allocated + pending";
-	if (s->free_bytes != s->reserved.current - s->active.current)
-		return "free == reserved - active";
-	if (s->largest_free_bytes > s->free_bytes ||
-	    s->cached_bytes > s->free_bytes || s->hole_bytes > s->free_bytes ||
-	    s->cached_bytes + s->hole_bytes > s->free_bytes)
-		return "parts of free <= free";
-	if (s->requested.current > s->requested.peak ||
-	    s->allocated.current > s->allocated.peak ||
-	    s->active.current > s->active.peak ||
-	    s->reserved.current > s->reserved.peak ||
-	    s->blocks.current > s->blocks.peak)
-		return "current <= peak";
-	if (s->fragmentation < 0 || s->fragmentation > 1)
-		return "0 <= fragmentation <= 1";
-	return NULL;
-}
 
 /* Work that waits until it is let go, then writes `value` over the bytes from
  * `address` on, unless `harmless`. */

@@ -9,6 +9,7 @@
 #ifndef LIB_SYSTEM_H
 #define LIB_SYSTEM_H
 
+#include "../../law.h"
 #include "../../tap.h"
 #include <gpumem/gpumem.h>
 #include <gpumem/host.h>
@@ -82,48 +83,6 @@ SYS_USE struct gpumem_stats stats_of(gpumem_pool *pool)
 SYS_USE bool has_vm(gpumem_pool *pool)
 {
 	return stats_of(pool).calls[GPUMEM_CALL_VA_RESERVE].count > 0;
-}
-
-/* The first figure that breaks the law, or NULL. Any thread. */
-SYS_USE const char *unlawful(const struct gpumem_stats *s)
-{
-	const struct gpumem_gauge *gauge[] = {&s->requested, &s->allocated,
-					      &s->active,    &s->reserved,
-					      &s->blocks,    &s->segments};
-	uint64_t calls = 0, ns = 0;
-
-	for (size_t i = 0; i < sizeof(gauge) / sizeof(gauge[0]); i++)
-		if (gauge[i]->current > gauge[i]->peak)
-			return "current <= peak";
-	for (size_t i = 0; i < GPUMEM_CALL_COUNT; i++) {
-		calls += s->calls[i].count;
-		ns += s->calls[i].ns;
-		if (s->calls[i].failed > s->calls[i].count)
-			return "failed calls <= calls";
-	}
-	if (s->requested.current > s->allocated.current)
-		return "requested <= allocated";
-	if (s->allocated.current > s->active.current)
-		return "allocated <= active";
-	if (s->active.current > s->reserved.current)
-		return "active <= reserved";
-	if (s->limit_bytes && s->reserved.current > s->limit_bytes)
-		return "reserved <= limit";
-	if (s->pending_bytes != s->active.current - s->allocated.current)
-		return "pending == active - allocated";
-	if (s->free_bytes != s->reserved.current - s->active.current)
-		return "free == reserved - active";
-	if (s->cached_bytes > s->free_bytes)
-		return "cached <= free";
-	if (s->hole_bytes > s->free_bytes - s->cached_bytes)
-		return "holes <= free - cached";
-	if (s->largest_free_bytes > s->free_bytes)
-		return "largest free <= free";
-	if (s->fragmentation < 0 || s->fragmentation > 1)
-		return "0 <= fragmentation <= 1";
-	if (calls != s->driver_calls || ns != s->driver_ns)
-		return "driver calls == sum of the calls";
-	return NULL;
 }
 
 /* The last call of this thread gave `status` and left a sentence about it. */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What gpumem.h promises of the statistics of every pool at every instant. No
+ * state; any thread.
+ */
+#ifndef TESTS_LAW_H
+#define TESTS_LAW_H
+
+#include <gpumem/gpumem.h>
+#include <stddef.h>
+
+#define LAW_GAUGE(name)                                                        \
+	if (s->name.current > s->name.peak)                                    \
+		return #name ": current <= peak";
+#define LAW_COUNTER(name)
+#define LAW_VALUE(name)
+#define LAW_RATIO(name)                                                        \
+	if (!(s->name >= 0 && s->name <= 1))                                   \
+		return "0 <= " #name " <= 1";
+#define LAW(name, type, unit) LAW_##type(name)
+
+static inline const char *unlawful_calls(const struct gpumem_stats *s)
+{
+	uint64_t calls = 0, ns = 0;
+
+	for (size_t i = 0; i < GPUMEM_CALL_COUNT; i++) {
+		calls += s->calls[i].count;
+		ns += s->calls[i].ns;
+		if (s->calls[i].failed > s->calls[i].count)
+			return "failed calls <= calls";
+	}
+	return calls == s->driver_calls && ns == s->driver_ns
+		       ? NULL
+		       : "driver calls == sum of the calls";
+}
+
+/* The first law that does not hold, or NULL. */
+static inline const char *unlawful(const struct gpumem_stats *s)
+{
+	GPUMEM_STATS_LIST(LAW)
+	if (s->requested.current > s->allocated.current)
+		return "requested <= allocated";
+	if (s->allocated.current > s->active.current)
+		return "allocated <= active";
+	if (s->active.current > s->reserved.current)
+		return "active <= reserved";
+	if (s->requested.peak > s->allocated.peak ||
+	    s->allocated.peak > s->active.peak ||
+	    s->active.peak > s->reserved.peak)
+		return "the same of the peaks";
+	if (s->limit_bytes && s->reserved.current > s->limit_bytes)
+		return "reserved <= limit";
+	if (s->pending_bytes != s->active.current - s->allocated.current)
+		return "pending == active - allocated";
+	if (s->quarantined_bytes > s->pending_bytes)
+		return "quarantined <= pending";
+	if (s->free_bytes != s->reserved.current - s->active.current)
+		return "free == reserved - active";
+	if (s->cached_bytes > s->free_bytes)
+		return "cached <= free";
+	if (s->hole_bytes > s->free_bytes - s->cached_bytes)
+		return "holes <= free - cached";
+	if (s->largest_free_bytes > s->free_bytes)
+		return "largest free <= free";
+	return unlawful_calls(s);
+}
+
+#undef LAW
+#undef LAW_GAUGE
+#undef LAW_COUNTER
+#undef LAW_VALUE
+#undef LAW_RATIO
+
+#endif
