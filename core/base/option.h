@@ -20,36 +20,37 @@
 	X(limit, "0", MEMORY,                                                  \
 	  "hard limit of each pool that sets none of its own; 0: none")        \
 	X(soft_limit, "0", MEMORY,                                             \
-	  "above it a pool gives caches back and asks for help before it "     \
+	  "above it a pool trims and runs pressure callbacks before it "       \
 	  "grows; 0: none")                                                    \
 	X(vm, "on", BOOL, "use virtual memory where the device has it")        \
 	X(page, "0", BYTES,                                                    \
 	  "unit of physical memory; 0: the device's granularity, but at "      \
 	  "least 256 KiB")                                                     \
 	X(handle_max, "16MiB", BYTES,                                          \
-	  "largest piece of physical memory to take at once, a power of two "  \
-	  "of pages; 0: every page by itself")                                 \
+	  "largest handle of physical memory, a power of two of pages; 0: "    \
+	  "one page for each")                                                 \
 	X(space, "0", BYTES,                                                   \
 	  "most addresses that a pool reserves; 0: 32 times the device's "     \
 	  "memory, and more when needed")                                      \
 	X(waste, "1.5%", PERCENT,                                              \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
-	  "before it moves pages from holes instead of asking the driver")     \
+	  "before it moves pages from free blocks instead of allocating "      \
+	  "from the driver")                                                   \
 	X(waste_max, "25%", PERCENT,                                           \
 	  "what `waste` may grow to in a program that makes a pool move "      \
-	  "pages again and again")                                             \
+	  "pages repeatedly")                                                  \
 	X(segment_waste, "5%", PERCENT,                                        \
 	  "the same without virtual memory: above it, unused segments are "    \
-	  "given back before a new one is taken")                              \
+	  "given back before a new one is allocated")                          \
 	X(cache, "256KiB", BYTES,                                              \
-	  "largest amount of one size class that a thread keeps ready for "    \
-	  "one stream")                                                        \
+	  "largest amount of one size class that a thread caches for one "     \
+	  "stream")                                                            \
 	X(decay_ms, "10000", COUNT,                                            \
-	  "memory that was not used for so many milliseconds goes back to "    \
-	  "the driver by itself; 0: never")                                    \
+	  "memory that has been idle for so many milliseconds is given back "  \
+	  "to the driver; 0: never")                                           \
 	X(decay_thread, "off", BOOL,                                           \
-	  "let a thread of each pool see to that; otherwise the program's "    \
-	  "own calls do")                                                      \
+	  "give idle memory back from a background thread of each pool, not "  \
+	  "only from slow-path calls")                                         \
 	X(wait, "on", BOOL,                                                    \
 	  "before an allocation fails, wait for blocks that streams still "    \
 	  "use")
