@@ -68,6 +68,7 @@ gpu_sources = \
 	backends/common/gpu/device.c \
 	backends/common/gpu/enter.c \
 	backends/common/gpu/error.c \
+	backends/common/gpu/event.c \
 	backends/common/gpu/gpu.h \
 	backends/common/gpu/handle.c \
 	backends/common/gpu/init.c \
@@ -90,7 +91,6 @@ backends_cuda_la_SOURCES = \
 	backends/cuda/cuda_device.c \
 	backends/cuda/cuda_driver.c \
 	backends/cuda/cuda_error.c \
-	backends/cuda/cuda_event.c \
 	backends/cuda/cuda_nvml.c \
 	backends/cuda/cuda_nvml.h \
 	backends/cuda/cuda_symbols.h \
@@ -107,7 +107,6 @@ backends_hip_la_SOURCES = \
 	backends/common/symbols.h \
 	backends/hip/hip_device.c \
 	backends/hip/hip_error.c \
-	backends/hip/hip_event.c \
 	backends/hip/hip_level.c \
 	backends/hip/hip_memory.c \
 	backends/hip/hip_piece.c \

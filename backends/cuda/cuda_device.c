@@ -18,12 +18,12 @@
  * the program, which does not know what its memory is made of, hands a block to
  * UCX or NCCL.
  */
-gpumem_status gm_cuda_describe_page(CUdevice device, CUmemAllocationProp *page)
+gpumem_status gpu_describe_page(CUdevice device, CUmemAllocationProp *page)
 {
 	gpumem_status status;
 	int rdma = 0;
 
-	status = gm_cuda_attribute(
+	status = gpu_read_attribute(
 		device,
 		CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED,
 		&rdma);
@@ -39,16 +39,16 @@ gpumem_status gm_cuda_describe_page(CUdevice device, CUmemAllocationProp *page)
 
 /* Legacy IPC works on Linux wherever host and device share one address space;
  * descriptors have to be asked about. */
-gpumem_status gm_cuda_capabilities(const struct cuda_device *device,
-				   struct gpumem_device_info *info)
+gpumem_status gpu_capabilities(const struct gpu_device *device,
+			       struct gpumem_device_info *info)
 {
 	gpumem_status status;
 	int ipc = 0, fd = 0;
 
-	status = gm_cuda_attribute(
+	status = gpu_read_attribute(
 		device->device, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, &ipc);
 	if (status == GPUMEM_OK && device->traits.vm)
-		status = gm_cuda_attribute(
+		status = gpu_read_attribute(
 			device->device,
 			CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
 			&fd);
@@ -61,22 +61,22 @@ gpumem_status gm_cuda_capabilities(const struct cuda_device *device,
 
 gpumem_status gm_cuda_device_open(int index, void **device_out)
 {
-	struct cuda_device *device = calloc(1, sizeof(*device));
-	struct cuda_visit visit;
+	struct gpu_device *device = calloc(1, sizeof(*device));
+	struct gpu_visit visit;
 	gpumem_status status;
 
 	if (!device)
-		return gm_cuda_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
-				    "no host memory for a device");
-	status = gm_cuda_describe(index, device);
+		return gpu_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
+				"no host memory for a device");
+	status = gpu_describe(index, device);
 	if (status == GPUMEM_OK)
 		status = gm_cuda_relax(&visit);
 	if (status != GPUMEM_OK)
 		goto free_device;
-	status = gm_cuda_check(gm_cuda.DevicePrimaryCtxRetain(&device->context,
-							      device->device),
-			       "cuDevicePrimaryCtxRetain");
-	gm_cuda_leave(&visit);
+	status = gpu_check(
+		gpu.DevicePrimaryCtxRetain(&device->context, device->device),
+		"cuDevicePrimaryCtxRetain");
+	(void)gpu_leave(&visit, status);
 	if (status != GPUMEM_OK)
 		goto free_device;
 	*device_out = device;
@@ -91,8 +91,8 @@ free_device:
  * gone as well: there is nobody to tell. */
 void gm_cuda_device_close(void *handle)
 {
-	struct cuda_device *device = handle;
+	struct gpu_device *device = handle;
 
-	(void)gm_cuda.DevicePrimaryCtxRelease(device->device);
+	(void)gpu.DevicePrimaryCtxRelease(device->device);
 	free(device);
 }

@@ -14,7 +14,7 @@
 	"cudaDeviceReset() does, and all memory with it"
 
 /* What is not here is DRIVER. */
-const struct gpu_meaning gm_cuda_meanings[] = {
+const struct gpu_meaning gpu_meanings[] = {
 	{ONE(CUDA_ERROR_INVALID_VALUE), GPUMEM_INVALID, NULL},
 	{ONE(CUDA_ERROR_OUT_OF_MEMORY), GPUMEM_NO_MEMORY, NULL},
 	{ONE(CUDA_ERROR_NOT_INITIALIZED), GPUMEM_DRIVER,
@@ -66,21 +66,21 @@ const struct gpu_meaning gm_cuda_meanings[] = {
 };
 
 /* The toolkit's stub knows neither. */
-const char *gm_cuda_error_name(CUresult result)
+const char *gpu_error_name(CUresult result)
 {
 	const char *name = NULL;
 
-	return gm_cuda.GetErrorName(result, &name) || !name ? "" : name;
+	return gpu.GetErrorName(result, &name) || !name ? "" : name;
 }
 
-const char *gm_cuda_error_text(CUresult result)
+const char *gpu_error_text(CUresult result)
 {
 	const char *text = NULL;
 
-	return gm_cuda.GetErrorString(result, &text) || !text ? "failed" : text;
+	return gpu.GetErrorString(result, &text) || !text ? "failed" : text;
 }
 
-bool gm_cuda_gone(CUresult result)
+bool gpu_gone(CUresult result)
 {
 	return result == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
 	       result == CUDA_ERROR_INVALID_CONTEXT ||

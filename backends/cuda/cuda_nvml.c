@@ -33,10 +33,10 @@ static struct nvml nvml; /* once ready, only read */
 
 static gpumem_status unsupported(int result, const char *what)
 {
-	return gm_cuda_fail(GPUMEM_UNSUPPORTED, CUDA_SUCCESS,
-			    "NVML cannot tell which processes use the device: "
-			    "%s: %s",
-			    what, nvml.error_string(result));
+	return gpu_fail(GPUMEM_UNSUPPORTED, CUDA_SUCCESS,
+			"NVML cannot tell which processes use the device: "
+			"%s: %s",
+			what, nvml.error_string(result));
 }
 
 /* The newer name of a function, or the older one of the same ABI. */
@@ -62,10 +62,10 @@ static gpumem_status look_up(void *library, const char *path)
 	if (nvml.init && nvml.error_string && nvml.device_by_uuid &&
 	    nvml.compute && nvml.graphics)
 		return GPUMEM_OK;
-	return gm_cuda_fail(GPUMEM_UNSUPPORTED, CUDA_SUCCESS,
-			    "%s is no NVML, or one older than the driver 450, "
-			    "and cannot tell which processes use the device",
-			    path);
+	return gpu_fail(GPUMEM_UNSUPPORTED, CUDA_SUCCESS,
+			"%s is no NVML, or one older than the driver 450, "
+			"and cannot tell which processes use the device",
+			path);
 }
 
 static gpumem_status start_locked(void)
@@ -77,13 +77,13 @@ static gpumem_status start_locked(void)
 
 	if (nvml.ready)
 		return GPUMEM_OK;
-	gm_cuda.services->option("cuda.nvml", path, sizeof(path));
+	gpu.services->option("cuda.nvml", path, sizeof(path));
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
-		return gm_cuda_fail(GPUMEM_UNSUPPORTED, CUDA_SUCCESS,
-				    "NVML, which knows the processes that use "
-				    "the device, is not there: %s",
-				    dlerror());
+		return gpu_fail(GPUMEM_UNSUPPORTED, CUDA_SUCCESS,
+				"NVML, which knows the processes that use "
+				"the device, is not there: %s",
+				dlerror());
 	status = look_up(library, path);
 	if (status != GPUMEM_OK)
 		goto close;
@@ -112,13 +112,13 @@ static gpumem_status start(void)
 
 /* What CUDA sees is a device or a part of a divided one (MIG), which NVML
  * names differently. */
-static gpumem_status find_device(const struct cuda_device *device,
+static gpumem_status find_device(const struct gpu_device *device,
 				 nvml_device_t *found_out)
 {
 	char digits[GPU_UUID_BYTES], uuid[GPU_UUID_BYTES + 4];
 	int result;
 
-	gm_cuda_format_uuid(device, digits);
+	gpu_format_uuid(device, digits);
 	snprintf(uuid, sizeof(uuid), "GPU-%s", digits);
 	result = nvml.device_by_uuid(uuid, found_out);
 	if (result == NVML_OK)
@@ -148,10 +148,10 @@ static gpumem_status ask(struct list *list, nvml_processes_fn *processes,
 		larger = realloc(list->item,
 				 (list->count + room) * sizeof(*larger));
 		if (!larger)
-			return gm_cuda_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
-					    "no host memory for a list of %u "
-					    "processes",
-					    room);
+			return gpu_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
+					"no host memory for a list of %u "
+					"processes",
+					room);
 		list->item = larger;
 		result = processes(device, &room, larger + list->count);
 	} while (result == NVML_INSUFFICIENT_SIZE && ++tries < TRIES);

@@ -27,7 +27,7 @@
 /* The one function that is looked up in two versions. */
 typedef PFN_cuDeviceGetUuid_v11040 PFN_cuDeviceGetUuid_v2_v11040;
 
-/* Exported name; name in gm_cuda, which is that of its type too; version of its
+/* Exported name; name in `gpu`, which is that of its type too; version of its
  * type. What is newer than CUDA_DRIVER_MIN is NULL where the driver has it not;
  * the rest is required. */
 #define CUDA_SYMBOL_LIST(X)                                                    \

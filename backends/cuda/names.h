@@ -16,9 +16,6 @@
 #define GPU(name) gm_cuda_##name
 #define GPU_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_cuda_, slot)
 #define GPU_ENTRY(slot, ...) GPUMEM_SLOT_ENTRY(gm_cuda_, slot)
-#define gpu gm_cuda /* the table of the driver's functions */
-#define gpu_device cuda_device
-#define gpu_visit cuda_visit
 
 /* All raw allocations are the driver's own. */
 #define gpu_raw_info gm_cuda_memory_info
@@ -30,7 +27,9 @@
 typedef CUresult gpu_result;
 typedef CUdevice_attribute gpu_attribute;
 typedef CUuuid gpu_uuid;
+typedef CUcontext gpu_context;
 typedef CUstream gpu_stream;
+typedef CUevent gpu_event;
 typedef CUdeviceptr gpu_address;
 typedef CUmemAccessDesc gpu_access;
 typedef CUmemAllocationProp gpu_page_kind;
@@ -44,6 +43,7 @@ typedef cuuint64_t gpu_capture_number;
 #define PREFIX "cu"
 #define CTX_ENABLE_PEER_ACCESS "cuCtxEnablePeerAccess"
 #define DEVICE_COUNT "cuDeviceGetCount"
+#define EVENT_CREATE "cuEventCreate"
 #define GET_VERSION "cuDriverGetVersion"
 #define MEM_ALLOC "cuMemAlloc"
 #define MEM_ALLOC_MANAGED "cuMemAllocManaged"
@@ -78,6 +78,7 @@ typedef cuuint64_t gpu_capture_number;
 #define GPU_READ_WRITE CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 #define GPU_PINNED_EVERYWHERE                                                  \
 	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP)
+#define GPU_EVENT_DISABLE_TIMING CU_EVENT_DISABLE_TIMING
 #define GPU_STREAM_NON_BLOCKING CU_STREAM_NON_BLOCKING
 
 /* Its versions. */

@@ -12,10 +12,9 @@
  *     cuda_driver.c   which library it is
  *     cuda_context.c  what every call has around it
  *     cuda_device.c   devices opened and closed
- *     cuda_event.c    events
  *     cuda_nvml.c     group PROCESSES: another library, NVML
  *
- * Nothing is kept but gm_cuda, which init writes once, what a device is opened
+ * Nothing is kept but `gpu`, which init writes once, what a device is opened
  * with, events, and NVML once it was needed: only cuda_nvml.c locks. It does
  * not cache, count or retry.
  */
@@ -26,7 +25,7 @@
 
 /* ---- The driver -------------------------------------------------------- */
 
-struct cuda_driver {
+struct gpu_driver {
 	const struct gpumem_services *services;
 	char version[16]; /* "13.0" */
 #define CUDA_POINTER(symbol, name, since) PFN_cu##name##_v##since name;
@@ -35,11 +34,11 @@ struct cuda_driver {
 };
 
 /* Written by init, then only read. */
-extern struct cuda_driver gm_cuda;
+extern struct gpu_driver gpu;
 
 /* ---- A device ---------------------------------------------------------- */
 
-struct cuda_device {
+struct gpu_device {
 	CUdevice device;
 	CUcontext context; /* the primary one, retained */
 	char pci[GPU_PCI_BYTES];
@@ -54,7 +53,7 @@ struct cuda_device {
  * capture mode, and `pushed` contexts on its stack, of which `context` is the
  * top one.
  */
-struct cuda_visit {
+struct gpu_visit {
 	CUstreamCaptureMode mode; /* the thread's own */
 	int pushed;
 	CUcontext context;
@@ -62,7 +61,7 @@ struct cuda_visit {
 
 /* The thread's capture mode becomes RELAXED: in any other, most calls fail
  * while some thread captures, and spoil that capture. */
-gpumem_status gm_cuda_relax(struct cuda_visit *visit);
+gpumem_status gm_cuda_relax(struct gpu_visit *visit);
 
 /* ---- What the drivers are asked differently ---------------------------- */
 
@@ -82,18 +81,17 @@ static inline void gpu_clean(bool was_clean)
 /* The newer call tells the parts of a divided device (MIG) apart. */
 static inline CUresult gpu_get_uuid(CUuuid *uuid_out, CUdevice device)
 {
-	return gm_cuda.DeviceGetUuid_v2
-		       ? gm_cuda.DeviceGetUuid_v2(uuid_out, device)
-		       : gm_cuda.DeviceGetUuid(uuid_out, device);
+	return gpu.DeviceGetUuid_v2 ? gpu.DeviceGetUuid_v2(uuid_out, device)
+				    : gpu.DeviceGetUuid(uuid_out, device);
 }
 
-/* What a peer is given access to. */
-#define GPU_PEER(device) ((device)->context)
+/* That all of the process uses. */
+#define GPU_CONTEXT(device) ((device)->context)
 
 static inline CUresult gpu_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes,
 				CUstream stream)
 {
-	return gm_cuda.MemcpyAsync(to, from, bytes, stream);
+	return gpu.MemcpyAsync(to, from, bytes, stream);
 }
 
 /* How large what another process shares is the driver always knows. */

@@ -28,7 +28,7 @@ static struct found found_of[GPU_DEVICES_MAX];
 
 /* Pages are plain memory of the device that nobody else can be given: to share
  * one has to be asked for when it is created. */
-gpumem_status gm_hip_describe_page(int device, struct hip_page_kind *page)
+gpumem_status gpu_describe_page(int device, struct hip_page_kind *page)
 {
 	*page = (struct hip_page_kind){
 		.type = hipMemAllocationTypePinned,
@@ -41,14 +41,14 @@ static void note_no_virtual(char note_out[HIP_NOTE_BYTES])
 {
 	snprintf(note_out, HIP_NOTE_BYTES,
 		 "virtual memory: off, as this runtime, %s, has none%s",
-		 gm_hip.version,
-		 gm_hip.vm    ? " for this device"
-		 : gm_hip.old ? "; ROCm 6.1 and later may"
-			      : "");
+		 gpu.version,
+		 gpu.vm	   ? " for this device"
+		 : gpu.old ? "; ROCm 6.1 and later may"
+			   : "");
 }
 
 /* Of a device that was not opened yet: what is claimed for it. */
-static gpumem_status claim(const struct hip_device *device, struct found *found)
+static gpumem_status claim(const struct gpu_device *device, struct found *found)
 {
 	bool forced;
 
@@ -67,15 +67,15 @@ static void try_ipc(struct found *found)
 	size_t used = strlen(found->note);
 
 	if (found->level == HIP_VM_RESERVE ||
-	    gm_hip.IpcGetMemHandle(&ipc, NULL) != hipErrorNotSupported)
+	    gpu.IpcGetMemHandle(&ipc, NULL) != hipErrorNotSupported)
 		return;
 	found->no_ipc = true;
 	snprintf(found->note + used, sizeof(found->note) - used,
 		 "%ssharing by name: off, as this runtime, %s, has none",
-		 used ? "; " : "", gm_hip.version);
+		 used ? "; " : "", gpu.version);
 }
 
-static gpumem_status what_is_found(const struct hip_device *device,
+static gpumem_status what_is_found(const struct gpu_device *device,
 				   struct found *found_out)
 {
 	pthread_mutex_lock(&mutex);
@@ -86,8 +86,8 @@ static gpumem_status what_is_found(const struct hip_device *device,
 
 /* Of pages, and of what raw allocations are made: the runtime's own wait to be
  * freed, and only they have names for other processes. */
-gpumem_status gm_hip_capabilities(const struct hip_device *device,
-				  struct gpumem_device_info *info)
+gpumem_status gpu_capabilities(const struct gpu_device *device,
+			       struct gpumem_device_info *info)
 {
 	struct found found = {0};
 	gpumem_status status = what_is_found(device, &found);
@@ -103,7 +103,7 @@ gpumem_status gm_hip_capabilities(const struct hip_device *device,
 	return GPUMEM_OK;
 }
 
-static void remember(const struct hip_device *device, const struct found *found)
+static void remember(const struct gpu_device *device, const struct found *found)
 {
 	pthread_mutex_lock(&mutex);
 	found_of[device->device] = *found;
@@ -112,38 +112,38 @@ static void remember(const struct hip_device *device, const struct found *found)
 
 gpumem_status gm_hip_device_open(int index, void **device_out)
 {
-	struct hip_device *device = calloc(1, sizeof(*device));
+	struct gpu_device *device = calloc(1, sizeof(*device));
 	struct found found = {.known = true};
-	bool clean = gm_hip_is_clean();
-	struct hip_visit visit;
+	bool clean = gpu_is_clean();
+	struct gpu_visit visit;
 	gpumem_status status;
 
 	if (!device)
-		return gm_hip_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
-				   "no host memory for a device");
-	status = gm_hip_describe(index, device);
-	gm_hip_clean(clean);
+		return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
+				"no host memory for a device");
+	status = gpu_describe(index, device);
+	gpu_clean(clean);
 	/* That it can be used at all. */
 	if (status == GPUMEM_OK)
-		status = gm_hip_enter(&visit, device);
+		status = gpu_enter(&visit, device);
 	if (status != GPUMEM_OK)
 		goto close;
-	gm_hip_leave(&visit);
+	(void)gpu_leave(&visit, status);
 	status = gm_hip_try_virtual(device, found.note);
 	if (status != GPUMEM_OK)
 		goto close;
 	found.level = device->level;
 	if (!device->traits.vm)
 		note_no_virtual(found.note);
-	status = gm_hip_enter(&visit, device);
+	status = gpu_enter(&visit, device);
 	if (status != GPUMEM_OK)
 		goto close;
 	try_ipc(&found);
-	gm_hip_leave(&visit);
+	(void)gpu_leave(&visit, status);
 	remember(device, &found);
 	if (*found.note)
-		gm_hip.services->log(GPUMEM_LOG_INFO, "hip:%d: %s", index,
-				     found.note);
+		gpu.services->log(GPUMEM_LOG_INFO, "hip:%d: %s", index,
+				  found.note);
 	*device_out = device;
 	return GPUMEM_OK;
 
@@ -154,7 +154,7 @@ close:
 
 void gm_hip_device_close(void *handle)
 {
-	struct hip_device *device = handle;
+	struct gpu_device *device = handle;
 
 	gm_hip_drop_level(device);
 	free(device);

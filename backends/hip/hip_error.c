@@ -14,7 +14,7 @@
 
 /* What is not here is DRIVER. Without a device the releases differ in which of
  * 100 and 101 they give, and for which call. */
-const struct gpu_meaning gm_hip_meanings[] = {
+const struct gpu_meaning gpu_meanings[] = {
 	{ONE(hipErrorInvalidValue), GPUMEM_INVALID, NULL},
 	{ONE(hipErrorOutOfMemory), GPUMEM_NO_MEMORY, NULL},
 	{ONE(hipErrorNotInitialized), GPUMEM_DRIVER,
@@ -43,21 +43,21 @@ const struct gpu_meaning gm_hip_meanings[] = {
 	{0},
 };
 
-const char *gm_hip_error_name(hipError_t error)
+const char *gpu_error_name(hipError_t error)
 {
-	const char *name = gm_hip.GetErrorName(error);
+	const char *name = gpu.GetErrorName(error);
 
 	return name ? name : "";
 }
 
-const char *gm_hip_error_text(hipError_t error)
+const char *gpu_error_text(hipError_t error)
 {
-	const char *text = gm_hip.GetErrorString(error);
+	const char *text = gpu.GetErrorString(error);
 
 	return text ? text : "failed";
 }
 
-bool gm_hip_gone(hipError_t error)
+bool gpu_gone(hipError_t error)
 {
 	return error == hipErrorContextIsDestroyed ||
 	       error == hipErrorInvalidContext ||

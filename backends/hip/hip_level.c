@@ -23,7 +23,7 @@ gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
 {
 	char value[32] = "";
 
-	gm_hip.services->option("hip.vm", value, sizeof(value));
+	gpu.services->option("hip.vm", value, sizeof(value));
 	*forced_out = strcmp(value, "auto") != 0;
 	for (int i = HIP_VM_OFF; i <= HIP_VM_FULL; i++)
 		if (!*forced_out || !strcmp(value, level_names[i])) {
@@ -31,13 +31,13 @@ gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
 				*forced_out ? (enum hip_level)i : HIP_VM_FULL;
 			return GPUMEM_OK;
 		}
-	return gm_hip_fail(GPUMEM_INVALID, hipSuccess,
-			   "hip.vm is \"%s\", and has to be auto, full, "
-			   "single, reserve or off",
-			   value);
+	return gpu_fail(GPUMEM_INVALID, hipSuccess,
+			"hip.vm is \"%s\", and has to be auto, full, "
+			"single, reserve or off",
+			value);
 }
 
-void gm_hip_drop_level(struct hip_device *device)
+void gm_hip_drop_level(struct gpu_device *device)
 {
 	gm_hip_segments_drop(device);
 	gm_hip_ranges_free(device->ranges);
@@ -46,7 +46,7 @@ void gm_hip_drop_level(struct hip_device *device)
 }
 
 /* A level, and the table that it needs. */
-static gpumem_status set_level(struct hip_device *device, enum hip_level level)
+static gpumem_status set_level(struct gpu_device *device, enum hip_level level)
 {
 	gm_hip_drop_level(device);
 	if (level == HIP_VM_SINGLE)
@@ -55,13 +55,13 @@ static gpumem_status set_level(struct hip_device *device, enum hip_level level)
 		device->segments = gm_hip_segments_new(device->device);
 	if ((level == HIP_VM_SINGLE && !device->ranges) ||
 	    (level == HIP_VM_RESERVE && !device->segments))
-		return gm_hip_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
-				   "no host memory for a table of mappings");
+		return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
+				"no host memory for a table of mappings");
 	device->level = level;
 	return GPUMEM_OK;
 }
 
-static gpumem_status step_down(struct hip_device *device,
+static gpumem_status step_down(struct gpu_device *device,
 			       char note_out[HIP_NOTE_BYTES])
 {
 	const char *fault = gm_hip_try_level(device), *first = fault,
@@ -85,7 +85,7 @@ static gpumem_status step_down(struct hip_device *device,
 	return status;
 }
 
-gpumem_status gm_hip_try_virtual(struct hip_device *device,
+gpumem_status gm_hip_try_virtual(struct gpu_device *device,
 				 char note_out[HIP_NOTE_BYTES])
 {
 	enum hip_level wanted;

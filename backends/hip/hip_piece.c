@@ -10,7 +10,7 @@
 
 /* What is mapped or unmapped. */
 struct job {
-	const struct hip_device *device;
+	const struct gpu_device *device;
 	struct hip_range *range;
 	uint64_t address, page_bytes;
 	size_t count;
@@ -33,13 +33,12 @@ static gpumem_status put(const struct job *job, size_t at,
 	uint64_t address = address_of(job, at);
 	gpumem_status status;
 
-	status = gm_hip_handle_map(address, job->page_bytes, handle);
+	status = gpu_handle_map(address, job->page_bytes, handle);
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_set_access(address, job->page_bytes, devices);
+	status = gpu_set_access(address, job->page_bytes, devices);
 	if (status != GPUMEM_OK) {
-		(void)gm_hip.MemUnmap((void *)(uintptr_t)address,
-				      job->page_bytes);
+		(void)gpu.MemUnmap((void *)(uintptr_t)address, job->page_bytes);
 		return status;
 	}
 	*piece_of(job, at) = (struct hip_piece){handle, devices};
@@ -50,7 +49,7 @@ static gpumem_status put(const struct job *job, size_t at,
 static gpumem_status take(const struct job *job, size_t at)
 {
 	gpumem_status status =
-		gm_hip_unmap_whole(address_of(job, at), job->page_bytes);
+		gpu_unmap_whole(address_of(job, at), job->page_bytes);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -77,10 +76,9 @@ take:
 	return status;
 }
 
-gpumem_status gm_hip_pieces_map(const struct hip_device *device,
-				uint64_t address, const gpumem_page *pages,
-				size_t count, uint64_t page_bytes,
-				uint64_t devices)
+gpumem_status gpu_pieces_map(const struct gpu_device *device, uint64_t address,
+			     const gpumem_page *pages, size_t count,
+			     uint64_t page_bytes, uint64_t devices)
 {
 	struct job job = {device, NULL, address, page_bytes, count};
 	gpumem_status status;
@@ -113,9 +111,9 @@ put:
 	return status;
 }
 
-gpumem_status gm_hip_pieces_unmap(const struct hip_device *device,
-				  uint64_t address, size_t count,
-				  uint64_t page_bytes)
+gpumem_status gpu_pieces_unmap(const struct gpu_device *device,
+			       uint64_t address, size_t count,
+			       uint64_t page_bytes)
 {
 	struct job job = {device, NULL, address, page_bytes, count};
 	struct hip_piece *old = malloc(count * sizeof(*old));

@@ -33,7 +33,7 @@ struct hip_ranges {
 /* Under the mutex: the range that the address is in, or NULL. */
 struct hip_range *gm_hip_range_find(const struct hip_ranges *ranges,
 				    uint64_t address);
-struct hip_piece *gm_hip_piece_at(const struct hip_device *device,
+struct hip_piece *gm_hip_piece_at(const struct gpu_device *device,
 				  const struct hip_range *range,
 				  uint64_t address);
 /* Say so. */

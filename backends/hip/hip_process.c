@@ -164,25 +164,25 @@ gpumem_status gm_hip_device_processes(
 	bool (*fn)(const struct gpumem_process *process, void *user),
 	void *user)
 {
-	const struct hip_device *device = handle;
+	const struct gpu_device *device = handle;
 	char path[HIP_PATH_BYTES];
 	struct gpus gpus = {0};
 	DIR *processes;
 
 	find_gpus(device->pci, &gpus);
 	if (!gpus.count)
-		return gm_hip_fail(GPUMEM_UNSUPPORTED, hipSuccess,
-				   "nobody can tell which processes use the "
-				   "device: the kernel's compute driver, KFD, "
-				   "knows no device at %s (hip.sysfs)",
-				   device->pci);
+		return gpu_fail(GPUMEM_UNSUPPORTED, hipSuccess,
+				"nobody can tell which processes use the "
+				"device: the kernel's compute driver, KFD, "
+				"knows no device at %s (hip.sysfs)",
+				device->pci);
 	gm_hip_sysfs_path(path, KFD "/proc");
 	processes = gm_hip_open_folder(path);
 	if (!processes)
-		return gm_hip_fail(GPUMEM_UNSUPPORTED, hipSuccess,
-				   "nobody can tell which processes use the "
-				   "device: %s cannot be read",
-				   path);
+		return gpu_fail(GPUMEM_UNSUPPORTED, hipSuccess,
+				"nobody can tell which processes use the "
+				"device: %s cannot be read",
+				path);
 	tell(processes, &gpus, fn, user);
 	(void)closedir(processes);
 	return GPUMEM_OK;

@@ -49,7 +49,7 @@ struct hip_range *gm_hip_range_find(const struct hip_ranges *ranges,
 	return range;
 }
 
-struct hip_piece *gm_hip_piece_at(const struct hip_device *device,
+struct hip_piece *gm_hip_piece_at(const struct gpu_device *device,
 				  const struct hip_range *range,
 				  uint64_t address)
 {
@@ -59,13 +59,13 @@ struct hip_piece *gm_hip_piece_at(const struct hip_device *device,
 
 gpumem_status gm_hip_no_table(void)
 {
-	return gm_hip_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
-			   "no host memory for a table of mappings");
+	return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
+			"no host memory for a table of mappings");
 }
 
 /* On failure the addresses are free. */
-gpumem_status gm_hip_pieces_reserve(const struct hip_device *device,
-				    uint64_t address, uint64_t bytes)
+gpumem_status gpu_pieces_reserve(const struct gpu_device *device,
+				 uint64_t address, uint64_t bytes)
 {
 	struct hip_range *range = calloc(1, sizeof(*range));
 
@@ -85,19 +85,19 @@ gpumem_status gm_hip_pieces_reserve(const struct hip_device *device,
 
 free_range:
 	free(range);
-	(void)gm_hip_addresses_free(address, bytes);
+	(void)gpu_addresses_free(address, bytes);
 	return gm_hip_no_table();
 }
 
 gpumem_status gm_hip_foreign(uint64_t address)
 {
-	return gm_hip_fail(GPUMEM_INVALID, hipSuccess,
-			   "0x%llx is in no range that was reserved here",
-			   (unsigned long long)address);
+	return gpu_fail(GPUMEM_INVALID, hipSuccess,
+			"0x%llx is in no range that was reserved here",
+			(unsigned long long)address);
 }
 
-gpumem_status gm_hip_pieces_release(const struct hip_device *device,
-				    uint64_t address, uint64_t bytes)
+gpumem_status gpu_pieces_release(const struct gpu_device *device,
+				 uint64_t address, uint64_t bytes)
 {
 	gpumem_status status = GPUMEM_OK;
 	struct hip_range *range;
@@ -107,7 +107,7 @@ gpumem_status gm_hip_pieces_release(const struct hip_device *device,
 	if (!range)
 		status = gm_hip_foreign(address);
 	else
-		status = gm_hip_addresses_free(address, bytes);
+		status = gpu_addresses_free(address, bytes);
 	if (range && status == GPUMEM_OK)
 		drop_range(device->ranges, range);
 	pthread_mutex_unlock(&device->ranges->mutex);

@@ -3,7 +3,7 @@
 
 /*
  * Which library is the runtime's, and what its version means, which is decided
- * here and nowhere else. Only init writes gm_hip.
+ * here and nowhere else. Only init writes gpu.
  */
 #include "plugin.h"
 
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-struct hip_runtime gm_hip;
+struct gpu_driver gpu;
 
-const struct gpumem_option_row gm_hip_options[] = {
+const struct gpumem_option_row gpu_options[] = {
 	{"hip.library", "auto", GPUMEM_OPTION_TEXT,
 	 "the HIP runtime's library, by name or path; auto: what the program "
 	 "has already, or else libamdhip64.so.7, .6 or .5"},
@@ -27,12 +27,11 @@ const struct gpumem_option_row gm_hip_options[] = {
 
 static bool has_virtual_memory(void)
 {
-	return gm_hip.MemAddressReserve && gm_hip.MemAddressFree &&
-	       gm_hip.MemCreate && gm_hip.MemRelease && gm_hip.MemMap &&
-	       gm_hip.MemUnmap && gm_hip.MemSetAccess &&
-	       gm_hip.MemGetAllocationGranularity &&
-	       gm_hip.MemExportToShareableHandle &&
-	       gm_hip.MemImportFromShareableHandle;
+	return gpu.MemAddressReserve && gpu.MemAddressFree && gpu.MemCreate &&
+	       gpu.MemRelease && gpu.MemMap && gpu.MemUnmap &&
+	       gpu.MemSetAccess && gpu.MemGetAllocationGranularity &&
+	       gpu.MemExportToShareableHandle &&
+	       gpu.MemImportFromShareableHandle;
 }
 
 /*
@@ -44,15 +43,15 @@ static bool has_virtual_memory(void)
  * 7.1  An import takes the descriptor itself, as CUDA's does; before, a pointer
  *      to it.
  */
-void gm_hip_read_version(int version)
+void gpu_read_version(int version)
 {
-	snprintf(gm_hip.version, sizeof(gm_hip.version), "%d.%d.%d",
+	snprintf(gpu.version, sizeof(gpu.version), "%d.%d.%d",
 		 GPU_MAJOR(version), GPU_MINOR(version), version % 100000);
-	gm_hip.old = version < HIP_RELEASE(6, 1);
-	gm_hip.vm = !gm_hip.old && has_virtual_memory();
-	gm_hip.free_true = version >= HIP_RELEASE(5, 7);
-	gm_hip.ipc_flags = version >= HIP_RELEASE(6, 0) ? 1 : 0;
-	gm_hip.fd_by_value = version >= HIP_RELEASE(7, 1);
+	gpu.old = version < HIP_RELEASE(6, 1);
+	gpu.vm = !gpu.old && has_virtual_memory();
+	gpu.free_true = version >= HIP_RELEASE(5, 7);
+	gpu.ipc_flags = version >= HIP_RELEASE(6, 0) ? 1 : 0;
+	gpu.fd_by_value = version >= HIP_RELEASE(7, 1);
 }
 
 /* One process must not have two runtimes: if the program, or a framework in it,
@@ -75,9 +74,9 @@ static void *find_library(char *name_out, size_t bytes)
 	return NULL;
 }
 
-void *gm_hip_open_library(char *path_out, size_t bytes)
+void *gpu_open_library(char *path_out, size_t bytes)
 {
-	gm_hip.services->option("hip.library", path_out, bytes);
+	gpu.services->option("hip.library", path_out, bytes);
 	if (strcmp(path_out, "auto") != 0)
 		return dlopen(path_out, RTLD_NOW | RTLD_LOCAL);
 	return find_library(path_out, bytes);

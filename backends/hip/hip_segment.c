@@ -38,8 +38,8 @@ struct hip_segments *gm_hip_segments_new(int device)
 
 static bool free_addresses(const struct segment *segment)
 {
-	return gm_hip.MemAddressFree((void *)(uintptr_t)segment->address,
-				     segment->bytes) == hipSuccess;
+	return gpu.MemAddressFree((void *)(uintptr_t)segment->address,
+				  segment->bytes) == hipSuccess;
 }
 
 /* Offers the runtime again what it did not take back. */
@@ -75,17 +75,17 @@ static void forget(struct segment *segment)
 	}
 }
 
-void gm_hip_segments_drop(struct hip_device *device)
+void gm_hip_segments_drop(struct gpu_device *device)
 {
 	struct hip_segments *segments = device->segments;
-	struct hip_visit visit;
+	struct gpu_visit visit;
 
 	if (!segments)
 		return;
 	if (gm_hip_segments_left(segments) &&
-	    gm_hip_enter(&visit, device) == GPUMEM_OK) {
+	    gpu_enter(&visit, device) == GPUMEM_OK) {
 		settle(segments);
-		gm_hip_leave(&visit);
+		(void)gpu_leave(&visit, GPUMEM_OK);
 	}
 	forget(segments->first);
 	forget(segments->left);
@@ -103,8 +103,8 @@ static gpumem_status add(struct hip_segments *segments, struct segment *segment)
 	pthread_mutex_lock(&segments->mutex);
 	segment->next = segments->first;
 	segments->first = segment;
-	status = gm_hip_set_access(segment->address, segment->bytes,
-				   segments->devices);
+	status = gpu_set_access(segment->address, segment->bytes,
+				segments->devices);
 	pthread_mutex_unlock(&segments->mutex);
 	return status;
 }
@@ -125,16 +125,16 @@ static struct segment *withdraw(struct hip_segments *segments, uint64_t address)
 }
 
 /* Memory behind its addresses. */
-static gpumem_status fill(const struct hip_device *device,
+static gpumem_status fill(const struct gpu_device *device,
 			  struct segment *segment)
 {
-	gpumem_status status = gm_hip_handle_create(
+	gpumem_status status = gpu_handle_create(
 		segment->bytes, &device->traits.page, &segment->handle);
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_hip_handle_map(segment->address, segment->bytes,
-				   segment->handle);
+	status = gpu_handle_map(segment->address, segment->bytes,
+				segment->handle);
 	if (status != GPUMEM_OK)
 		goto release;
 	status = add(device->segments, segment);
@@ -144,27 +144,26 @@ static gpumem_status fill(const struct hip_device *device,
 
 unmap:
 	(void)withdraw(device->segments, segment->address);
-	(void)gm_hip.MemUnmap((void *)(uintptr_t)segment->address,
-			      segment->bytes);
+	(void)gpu.MemUnmap((void *)(uintptr_t)segment->address, segment->bytes);
 release:
-	(void)gm_hip.MemRelease(segment->handle);
+	(void)gpu.MemRelease(segment->handle);
 	return status;
 }
 
-gpumem_status gm_hip_segment_alloc(const struct hip_device *device,
+gpumem_status gm_hip_segment_alloc(const struct gpu_device *device,
 				   uint64_t bytes, uint64_t *address_out)
 {
 	struct segment *segment = calloc(1, sizeof(*segment));
 	gpumem_status status;
 
 	if (!segment)
-		return gm_hip_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
-				   "no host memory for a raw allocation's "
-				   "books");
+		return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
+				"no host memory for a raw allocation's "
+				"books");
 	settle(device->segments);
 	segment->bytes = bytes;
-	status = gm_hip_addresses_reserve(
-		bytes, device->traits.granularity_bytes, &segment->address);
+	status = gpu_addresses_reserve(bytes, device->traits.granularity_bytes,
+				       &segment->address);
 	if (status != GPUMEM_OK)
 		goto free_segment;
 	status = fill(device, segment);
@@ -189,12 +188,11 @@ static void leave(struct hip_segments *segments, struct segment *segment)
 		free(segment);
 		return;
 	}
-	gm_hip.services->log(
-		GPUMEM_LOG_WARN,
-		"hip: the runtime does not take back the addresses "
-		"of memory that was freed, 0x%llx; it is asked "
-		"again later",
-		(unsigned long long)segment->address);
+	gpu.services->log(GPUMEM_LOG_WARN,
+			  "hip: the runtime does not take back the addresses "
+			  "of memory that was freed, 0x%llx; it is asked "
+			  "again later",
+			  (unsigned long long)segment->address);
 	pthread_mutex_lock(&segments->mutex);
 	segment->next = segments->left;
 	segments->left = segment;
@@ -202,29 +200,29 @@ static void leave(struct hip_segments *segments, struct segment *segment)
 }
 
 /* What fails is mapped again as it was. */
-gpumem_status gm_hip_segment_free(const struct hip_device *device,
+gpumem_status gm_hip_segment_free(const struct gpu_device *device,
 				  uint64_t address)
 {
 	struct segment *segment = withdraw(device->segments, address);
 	gpumem_status status;
 
 	if (!segment)
-		return gm_hip_fail(GPUMEM_INVALID, hipSuccess,
-				   "0x%llx is no raw allocation",
-				   (unsigned long long)address);
+		return gpu_fail(GPUMEM_INVALID, hipSuccess,
+				"0x%llx is no raw allocation",
+				(unsigned long long)address);
 	settle(device->segments);
-	status = gm_hip_unmap_whole(address, segment->bytes);
+	status = gpu_unmap_whole(address, segment->bytes);
 	if (status != GPUMEM_OK)
 		goto add;
-	status = gm_hip_handle_release(segment->handle, segment->bytes);
+	status = gpu_handle_release(segment->handle, segment->bytes);
 	if (status != GPUMEM_OK)
 		goto map;
 	leave(device->segments, segment);
 	return GPUMEM_OK;
 
 map:
-	(void)gm_hip.MemMap((void *)(uintptr_t)address, segment->bytes, 0,
-			    segment->handle, 0);
+	(void)gpu.MemMap((void *)(uintptr_t)address, segment->bytes, 0,
+			 segment->handle, 0);
 add:
 	(void)add(device->segments, segment);
 	return status;
@@ -240,8 +238,8 @@ static void shut(const struct hip_segments *segments, const struct segment *end,
 	};
 
 	for (struct segment *at = segments->first; at != end; at = at->next)
-		(void)gm_hip.MemSetAccess((void *)(uintptr_t)at->address,
-					  at->bytes, &none, 1);
+		(void)gpu.MemSetAccess((void *)(uintptr_t)at->address,
+				       at->bytes, &none, 1);
 }
 
 /* Access belongs to a mapping here, and not to the device. */
@@ -256,7 +254,7 @@ gpumem_status gm_hip_segments_open(struct hip_segments *segments, int peer)
 	if (devices == segments->devices)
 		goto unlock;
 	for (at = segments->first; at; at = at->next) {
-		status = gm_hip_set_access(at->address, at->bytes, devices);
+		status = gpu_set_access(at->address, at->bytes, devices);
 		if (status != GPUMEM_OK)
 			goto shut;
 	}

@@ -20,11 +20,11 @@
 struct hip_segments *gm_hip_segments_new(int device);
 /* Of a device, which may have none. What the runtime did not take back is
  * offered a last time and forgotten. */
-void gm_hip_segments_drop(struct hip_device *device);
+void gm_hip_segments_drop(struct gpu_device *device);
 
-gpumem_status gm_hip_segment_alloc(const struct hip_device *device,
+gpumem_status gm_hip_segment_alloc(const struct gpu_device *device,
 				   uint64_t bytes, uint64_t *address_out);
-gpumem_status gm_hip_segment_free(const struct hip_device *device,
+gpumem_status gm_hip_segment_free(const struct gpu_device *device,
 				  uint64_t address);
 /* The peer may use all that there are and will be. */
 gpumem_status gm_hip_segments_open(struct hip_segments *segments, int peer);

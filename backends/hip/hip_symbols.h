@@ -24,7 +24,7 @@
 
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 
-/* Exported name; name in gm_hip, which is CUDA's for the same; the release that
+/* Exported name; name in `gpu`, which is CUDA's for the same; the release that
  * brought it. What is newer than HIP_RUNTIME_MIN is NULL where the runtime has
  * it not; the rest is required. */
 #define HIP_SYMBOL_LIST(X)                                                     \

@@ -17,7 +17,7 @@ void gm_hip_sysfs_path(char path_out[HIP_PATH_BYTES], const char *format, ...)
 	char root[HIP_PATH_BYTES / 2] = "", rest[HIP_PATH_BYTES / 2];
 	va_list args;
 
-	gm_hip.services->option("hip.sysfs", root, sizeof(root));
+	gpu.services->option("hip.sysfs", root, sizeof(root));
 	va_start(args, format);
 	vsnprintf(rest, sizeof(rest), format, args);
 	va_end(args);

@@ -16,96 +16,96 @@
  */
 #include "plugin.h"
 
-bool gm_hip_is_clean(void)
+bool gpu_is_clean(void)
 {
-	return gm_hip.PeekAtLastError() == hipSuccess;
+	return gpu.PeekAtLastError() == hipSuccess;
 }
 
-void gm_hip_clean(bool was_clean)
+void gpu_clean(bool was_clean)
 {
 	if (was_clean)
-		(void)gm_hip.GetLastError();
+		(void)gpu.GetLastError();
 }
 
 /* Without the function, which 5.0 may lack and runtimes that are not AMD's do
  * not support, a call that may not be made while some thread captures fails
  * with CAPTURING and spoils that capture. */
-static gpumem_status exchange(struct hip_visit *visit)
+static gpumem_status exchange(struct gpu_visit *visit)
 {
 	hipError_t error = hipErrorNotSupported;
 	gpumem_status status;
 
-	if (gm_hip.ThreadExchangeStreamCaptureMode)
-		error = gm_hip.ThreadExchangeStreamCaptureMode(&visit->mode);
+	if (gpu.ThreadExchangeStreamCaptureMode)
+		error = gpu.ThreadExchangeStreamCaptureMode(&visit->mode);
 	if (error == hipErrorNotSupported) {
-		gm_hip_clean(visit->clean);
+		gpu_clean(visit->clean);
 		return GPUMEM_OK;
 	}
-	status = gm_hip_check(error, "hipThreadExchangeStreamCaptureMode");
+	status = gpu_check(error, "hipThreadExchangeStreamCaptureMode");
 	visit->exchanged = status == GPUMEM_OK;
 	return status;
 }
 
 /* What was there can be put back, unless the runtime is ending, when it does
  * not matter. */
-void gm_hip_leave(const struct hip_visit *visit)
+gpumem_status gpu_leave(const struct gpu_visit *visit, gpumem_status status)
 {
 	hipStreamCaptureMode mode = visit->mode;
 
 	if (visit->moved)
-		(void)gm_hip.SetDevice(visit->device);
+		(void)gpu.SetDevice(visit->device);
 	if (visit->exchanged)
-		(void)gm_hip.ThreadExchangeStreamCaptureMode(&mode);
-	gm_hip_clean(visit->clean);
+		(void)gpu.ThreadExchangeStreamCaptureMode(&mode);
+	gpu_clean(visit->clean);
+	return status;
 }
 
-static gpumem_status move(struct hip_visit *visit,
-			  const struct hip_device *device)
+static gpumem_status move(struct gpu_visit *visit,
+			  const struct gpu_device *device)
 {
 	gpumem_status status =
-		gm_hip_check(gm_hip.GetDevice(&visit->device), "hipGetDevice");
+		gpu_check(gpu.GetDevice(&visit->device), "hipGetDevice");
 
 	if (status != GPUMEM_OK || visit->device == device->device)
 		return status;
-	status = gm_hip_check(gm_hip.SetDevice(device->device),
-			      "hipSetDevice to device %d", device->device);
+	status = gpu_check(gpu.SetDevice(device->device),
+			   "hipSetDevice to device %d", device->device);
 	visit->moved = status == GPUMEM_OK;
 	return status;
 }
 
-gpumem_status gm_hip_enter(struct hip_visit *visit,
-			   const struct hip_device *device)
+gpumem_status gpu_enter(struct gpu_visit *visit,
+			const struct gpu_device *device)
 {
 	gpumem_status status;
 
-	*visit = (struct hip_visit){
+	*visit = (struct gpu_visit){
 		.mode = hipStreamCaptureModeRelaxed,
-		.clean = gm_hip_is_clean(),
+		.context = device->device,
+		.clean = gpu_is_clean(),
 	};
 	status = exchange(visit);
 	if (status != GPUMEM_OK) {
-		gm_hip_clean(visit->clean);
+		gpu_clean(visit->clean);
 		return status;
 	}
 	status = move(visit, device);
-	if (status != GPUMEM_OK)
-		gm_hip_leave(visit);
-	return status;
+	return status == GPUMEM_OK ? status : gpu_leave(visit, status);
 }
 
 /* Before 5.3 nobody can tell: the runtime itself then refuses what it can. */
-gpumem_status gm_hip_enter_owner(struct hip_visit *visit,
-				 const struct hip_device *device,
-				 hipStream_t stream, int *number_out)
+gpumem_status gpu_enter_owner(struct gpu_visit *visit,
+			      const struct gpu_device *device,
+			      hipStream_t stream, int *number_out)
 {
 	hipError_t error;
 
 	(void)visit; /* the device of the thread stays the device */
 	*number_out = device->device;
-	if (!gm_hip.StreamGetDevice)
+	if (!gpu.StreamGetDevice)
 		return GPUMEM_OK;
-	error = gm_hip.StreamGetDevice(stream, number_out);
-	if (gm_hip_gone(error))
-		return gm_hip_no_stream(stream, error);
-	return gm_hip_check(error, "hipStreamGetDevice");
+	error = gpu.StreamGetDevice(stream, number_out);
+	if (gpu_gone(error))
+		return gpu_no_stream(stream, error);
+	return gpu_check(error, "hipStreamGetDevice");
 }

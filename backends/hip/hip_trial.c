@@ -33,7 +33,7 @@ static const char NOT_BACK[] = "memory that was given back stays taken";
 static const char ADDRESSES_STAY[] = "addresses cannot be given back";
 
 struct trial {
-	struct hip_device *device;
+	struct gpu_device *device;
 	uint64_t bytes; /* of a page */
 	bool sysfs;	/* knows the device */
 	uint64_t address;
@@ -59,7 +59,7 @@ static uint64_t free_bytes(const struct trial *trial)
 
 static const char *take(struct trial *trial)
 {
-	struct hip_device *device = trial->device;
+	struct gpu_device *device = trial->device;
 
 	if (trial->raw)
 		return gm_hip_alloc(device, PAGES * trial->bytes,
@@ -116,7 +116,7 @@ static const char *use(struct trial *trial)
 
 static const char *give_raw(const struct trial *trial)
 {
-	struct hip_device *device = trial->device;
+	struct gpu_device *device = trial->device;
 
 	if (!trial->address)
 		return NULL;
@@ -172,7 +172,7 @@ static const char *look(const struct trial *trial, uint64_t before,
 	return NOT_BACK;
 }
 
-static const char *try_once(struct hip_device *device)
+static const char *try_once(struct gpu_device *device)
 {
 	struct trial trial = {
 		.device = device,
@@ -197,7 +197,7 @@ static const char *try_once(struct hip_device *device)
 }
 
 /* What others do at the same time can look like that one fault. */
-const char *gm_hip_try_level(struct hip_device *device)
+const char *gm_hip_try_level(struct gpu_device *device)
 {
 	const char *fault = try_once(device);
 

@@ -16,15 +16,6 @@
 #define GPU(name) gm_hip_##name
 #define GPU_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_hip_, slot)
 #define GPU_ENTRY(slot, ...) GPUMEM_SLOT_ENTRY(gm_hip_, slot)
-#define gpu gm_hip /* the table of the runtime's functions */
-#define gpu_device hip_device
-#define gpu_visit hip_visit
-
-/* Raw allocations are the runtime's own, or else made by hip_segment.c. */
-#define gpu_raw_info gm_hip_raw_info
-#define gpu_raw_alloc gm_hip_raw_alloc
-#define gpu_raw_free gm_hip_raw_free
-#define gpu_raw_peer gm_hip_raw_peer
 
 /*
  * hipMemAllocationProp as it is from ROCm 5.7 on. In 5.2 its members have
@@ -46,7 +37,9 @@ struct hip_page_kind {
 typedef hipError_t gpu_result;
 typedef hipDeviceAttribute_t gpu_attribute;
 typedef hipUUID gpu_uuid;
+typedef hipDevice_t gpu_context;
 typedef hipStream_t gpu_stream;
+typedef hipEvent_t gpu_event;
 typedef void *gpu_address;
 typedef hipMemAccessDesc gpu_access;
 typedef struct hip_page_kind gpu_page_kind;
@@ -60,6 +53,7 @@ typedef unsigned long long gpu_capture_number;
 #define PREFIX "hip"
 #define CTX_ENABLE_PEER_ACCESS "hipDeviceEnablePeerAccess"
 #define DEVICE_COUNT "hipGetDeviceCount"
+#define EVENT_CREATE "hipEventCreateWithFlags"
 #define GET_VERSION "hipRuntimeGetVersion"
 #define MEM_ALLOC "hipMalloc"
 #define MEM_ALLOC_MANAGED "hipMallocManaged"
@@ -88,10 +82,11 @@ typedef unsigned long long gpu_capture_number;
 #define GPU_RECOMMENDED hipMemAllocationGranularityRecommended
 #define GPU_ATTACH_GLOBAL hipMemAttachGlobal
 #define GPU_DESCRIPTOR hipMemHandleTypePosixFileDescriptor
-#define GPU_IPC_FLAGS gm_hip.ipc_flags
+#define GPU_IPC_FLAGS gpu.ipc_flags
 #define GPU_LOCATION_DEVICE hipMemLocationTypeDevice
 #define GPU_READ_WRITE hipMemAccessFlagsProtReadWrite
 #define GPU_PINNED_EVERYWHERE (hipHostMallocPortable | hipHostMallocMapped)
+#define GPU_EVENT_DISABLE_TIMING hipEventDisableTiming
 #define GPU_STREAM_NON_BLOCKING hipStreamNonBlocking
 
 /* Its versions, as hipRuntimeGetVersion() writes them. */

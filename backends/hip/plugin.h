@@ -15,7 +15,6 @@
  *     hip_memory.c   alloc, free and peers, where segments stand in for them
  *     hip_segment.h  alloc and free made of virtual memory
  *     hip_segment.c
- *     hip_event.c    events
  *     hip_piece.h    group VM for runtimes that take one mapping a call:
  *     hip_range.c    its ranges,
  *     hip_piece.c    and what is mapped in them
@@ -24,7 +23,7 @@
  *     hip_device.c   devices opened and closed
  *     hip_process.c  group PROCESSES
  *
- * Nothing is kept but gm_hip, which init writes once, what a device is opened
+ * Nothing is kept but `gpu`, which init writes once, what a device is opened
  * with, what its trial found, and its ranges or segments where the runtime
  * needs help: only hip_device.c and these lock. It does not cache or count.
  */
@@ -37,10 +36,10 @@
 
 /* ---- The runtime ------------------------------------------------------- */
 
-struct hip_runtime {
+struct gpu_driver {
 	const struct gpumem_services *services;
 	char version[32]; /* "6.4.43484" */
-	/* What the version means; see gm_hip_read_version(). */
+	/* What the version means; see gpu_read_version(). */
 	bool old;	  /* of a release that has no virtual memory */
 	bool vm;	  /* virtual memory can be asked for at all */
 	bool free_true;	  /* hipMemGetInfo() speaks of the whole device */
@@ -52,7 +51,7 @@ struct hip_runtime {
 };
 
 /* Written by init, then only read. */
-extern struct hip_runtime gm_hip;
+extern struct gpu_driver gpu;
 
 /* ---- A device ---------------------------------------------------------- */
 
@@ -70,7 +69,7 @@ struct hip_segments;
 
 #define HIP_NOTE_BYTES 160
 
-struct hip_device {
+struct gpu_device {
 	hipDevice_t device;
 	char pci[GPU_PCI_BYTES];
 	hipUUID uuid;
@@ -83,15 +82,15 @@ struct hip_device {
 /* Leaves in a new device the level that hip.vm says, or that works, with what
  * it needs; and in `note_out` what is not as it should be, "" if all is. What
  * does not work makes the level lower and is no failure. */
-gpumem_status gm_hip_try_virtual(struct hip_device *device,
+gpumem_status gm_hip_try_virtual(struct gpu_device *device,
 				 char note_out[HIP_NOTE_BYTES]);
 /* As hip.vm has it; HIP_VM_FULL for "auto", and then *forced_out is false. */
 gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out);
 /* Takes and gives memory in the way of the device's level. NULL, or what did
  * not work. */
-const char *gm_hip_try_level(struct hip_device *device);
+const char *gm_hip_try_level(struct gpu_device *device);
 /* Of a device that is given up, or gets another level. */
-void gm_hip_drop_level(struct hip_device *device);
+void gm_hip_drop_level(struct gpu_device *device);
 
 /* ---- /sys -------------------------------------------------------------- */
 
@@ -112,9 +111,10 @@ bool gm_hip_sysfs_number(const char *path, uint64_t *number_out);
 /* ---- Around a call ----------------------------------------------------- */
 
 /* What a slot changes of the calling thread while it works, and undoes. */
-struct hip_visit {
+struct gpu_visit {
 	hipStreamCaptureMode mode; /* the thread's own */
 	int device;		   /* the thread's own */
+	int context;		   /* the device that is entered */
 	bool moved;		   /* to another device than that */
 	bool clean;		   /* it had no error that it may ask for */
 	bool exchanged;		   /* the mode is to be put back */
@@ -122,8 +122,8 @@ struct hip_visit {
 
 /* The thread has no error that it may ask for. Around calls that concern no
  * device; what they leave goes if there was none before them. */
-bool gm_hip_is_clean(void);
-void gm_hip_clean(bool was_clean);
+bool gpu_is_clean(void);
+void gpu_clean(bool was_clean);
 
 /* ---- Virtual memory at HIP_VM_SINGLE ----------------------------------- */
 
@@ -133,25 +133,22 @@ void gm_hip_ranges_free(struct hip_ranges *ranges);
 
 /* ---- What the drivers are asked differently ---------------------------- */
 
-#define gpu_is_clean gm_hip_is_clean
-#define gpu_clean gm_hip_clean
-
-#define gpu_knows_virtual() (gm_hip.vm)
+#define gpu_knows_virtual() (gpu.vm)
 
 /* Not every release has the function. */
 static inline hipError_t gpu_get_uuid(hipUUID *uuid_out, hipDevice_t device)
 {
-	return gm_hip.DeviceGetUuid ? gm_hip.DeviceGetUuid(uuid_out, device)
-				    : hipErrorNotSupported;
+	return gpu.DeviceGetUuid ? gpu.DeviceGetUuid(uuid_out, device)
+				 : hipErrorNotSupported;
 }
 
-/* What a peer is given access to. */
-#define GPU_PEER(device) ((device)->device)
+/* That all of the process uses. */
+#define GPU_CONTEXT(device) ((device)->device)
 
 static inline hipError_t gpu_copy(void *to, const void *from, size_t bytes,
 				  hipStream_t stream)
 {
-	return gm_hip.MemcpyAsync(to, from, bytes, hipMemcpyDefault, stream);
+	return gpu.MemcpyAsync(to, from, bytes, hipMemcpyDefault, stream);
 }
 
 /* How large what another process shares not every release knows. */
@@ -160,7 +157,7 @@ static inline hipError_t gpu_copy(void *to, const void *from, size_t bytes,
 /* How an import is told its descriptor. */
 static inline void *gpu_descriptor(int *fd)
 {
-	return gm_hip.fd_by_value ? (void *)(intptr_t)*fd : fd;
+	return gpu.fd_by_value ? (void *)(intptr_t)*fd : fd;
 }
 
 #define gpu_has_pages(device) ((device)->level >= HIP_VM_SINGLE)

@@ -16,7 +16,8 @@
  * host's. */
 #define GRANULARITY_BYTES (UINT64_C(2) << 20)
 
-gpumem_status GPU(attribute)(int device, gpu_attribute which, int *value_out)
+gpumem_status gpu_read_attribute(int device, gpu_attribute which,
+				 int *value_out)
 {
 	gpu_result result = gpu.DeviceGetAttribute(value_out, which, device);
 
@@ -62,7 +63,8 @@ static gpumem_status read_virtual(struct gpu_device *device)
 	gpu_result result;
 	int vm = 0;
 
-	status = gpu_attribute_of(device->device, GPU_HAS_VIRTUAL_MEMORY, &vm);
+	status =
+		gpu_read_attribute(device->device, GPU_HAS_VIRTUAL_MEMORY, &vm);
 	if (status == GPUMEM_OK && vm)
 		status = gpu_describe_page(device->device, &traits->page);
 	if (status != GPUMEM_OK || !vm)
@@ -87,8 +89,8 @@ static gpumem_status read_traits(struct gpu_device *device)
 	gpumem_status status;
 	int managed = 0;
 
-	status = gpu_attribute_of(device->device, GPU_HAS_CONCURRENT_MANAGED,
-				  &managed);
+	status = gpu_read_attribute(device->device, GPU_HAS_CONCURRENT_MANAGED,
+				    &managed);
 	if (status != GPUMEM_OK)
 		return status;
 	device->traits.managed = managed != 0;
@@ -96,7 +98,7 @@ static gpumem_status read_traits(struct gpu_device *device)
 	return gpu_knows_virtual() ? read_virtual(device) : GPUMEM_OK;
 }
 
-gpumem_status GPU(describe)(int index, struct gpu_device *device)
+gpumem_status gpu_describe(int index, struct gpu_device *device)
 {
 	gpumem_status status;
 
@@ -115,8 +117,8 @@ gpumem_status GPU(describe)(int index, struct gpu_device *device)
 }
 
 /* A UUID of zeros is none. */
-void GPU(format_uuid)(const struct gpu_device *device,
-		      char text_out[GPU_UUID_BYTES])
+void gpu_format_uuid(const struct gpu_device *device,
+		     char text_out[GPU_UUID_BYTES])
 {
 	static const gpu_uuid none;
 	size_t used = 0;

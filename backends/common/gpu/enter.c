@@ -12,8 +12,8 @@
  * when a device is lost. Of all that tells this one is the cheapest, 22 ns on
  * NVIDIA's driver, and it concerns no stream, so it spoils no capture. What
  * AMD's runtime makes of a lost device was not seen. */
-gpumem_status GPU(enter_good)(struct gpu_visit *visit,
-			      const struct gpu_device *device)
+gpumem_status gpu_enter_good(struct gpu_visit *visit,
+			     const struct gpu_device *device)
 {
 	gpumem_status status = gpu_enter(visit, device);
 	int least, greatest;
@@ -22,9 +22,7 @@ gpumem_status GPU(enter_good)(struct gpu_visit *visit,
 		return status;
 	status = gpu_check(gpu.CtxGetStreamPriorityRange(&least, &greatest),
 			   "a look at the device");
-	if (status != GPUMEM_OK)
-		gpu_leave(visit);
-	return status;
+	return status == GPUMEM_OK ? status : gpu_leave(visit, status);
 }
 
 /* The default streams, by any of their names, are those of whatever context is
@@ -36,7 +34,7 @@ static bool is_default(gpu_stream stream)
 }
 
 /* All that can be known of a handle that the driver does not know. */
-gpumem_status GPU(no_stream)(gpu_stream stream, gpu_result result)
+gpumem_status gpu_no_stream(gpu_stream stream, gpu_result result)
 {
 	return gpu_fail(GPUMEM_INVALID, result,
 			"%p is no stream, or it was destroyed", (void *)stream);
@@ -53,7 +51,7 @@ gpumem_status GPU(no_stream)(gpu_stream stream, gpu_result result)
  */
 #define UNNUMBERED (UINT64_C(1) << 63)
 
-gpumem_status GPU(capture)(gpu_stream stream, uint64_t *id_out)
+gpumem_status gpu_capture(gpu_stream stream, uint64_t *id_out)
 {
 	gpu_capture_status capture = GPU_CAPTURE_NONE;
 	gpu_capture_number id = 0;
@@ -122,21 +120,19 @@ static gpumem_status enter(struct gpu_visit *visit,
 	status = check_capture(stream, to_queue);
 	if (status == GPUMEM_OK)
 		status = check_owner(visit, device, stream);
-	if (status != GPUMEM_OK)
-		gpu_leave(visit);
-	return status;
+	return status == GPUMEM_OK ? status : gpu_leave(visit, status);
 }
 
-gpumem_status GPU(enter_stream)(struct gpu_visit *visit,
-				const struct gpu_device *device,
-				gpu_stream stream)
+gpumem_status gpu_enter_stream(struct gpu_visit *visit,
+			       const struct gpu_device *device,
+			       gpu_stream stream)
 {
 	return enter(visit, device, stream, false);
 }
 
-gpumem_status GPU(enter_queue)(struct gpu_visit *visit,
-			       const struct gpu_device *device,
-			       gpu_stream stream)
+gpumem_status gpu_enter_queue(struct gpu_visit *visit,
+			      const struct gpu_device *device,
+			      gpu_stream stream)
 {
 	return enter(visit, device, stream, true);
 }

@@ -22,7 +22,7 @@ static const struct gpu_meaning *meaning_of(gpu_result result)
 	return &unknown;
 }
 
-gpumem_status GPU(check)(gpu_result result, const char *what, ...)
+gpumem_status gpu_check(gpu_result result, const char *what, ...)
 {
 	const struct gpu_meaning *meaning;
 	char text[256];
@@ -42,8 +42,8 @@ gpumem_status GPU(check)(gpu_result result, const char *what, ...)
 	return meaning->status;
 }
 
-gpumem_status GPU(fail)(gpumem_status status, gpu_result result,
-			const char *sentence, ...)
+gpumem_status gpu_fail(gpumem_status status, gpu_result result,
+		       const char *sentence, ...)
 {
 	char text[512];
 	va_list args;

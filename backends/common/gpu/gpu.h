@@ -16,6 +16,7 @@
  *     device.c   devices counted and told of
  *     memory.c   alloc, free, memory_info; group COPY
  *     stream.c   streams; group CAPTURE
+ *     event.c    events
  *     handle.c   the calls of virtual memory
  *     virtual.c  group VM
  *     share.c    groups SHARE_IPC and SHARE_FD
@@ -38,34 +39,27 @@ struct gpu_visit;
 
 /* Opens the driver's library; its name is in `path_out` then, or what was
  * looked for. NULL, and dlerror() says why. */
-void *GPU(open_library)(char *path_out, size_t bytes);
-#define gpu_open_library GPU(open_library)
+void *gpu_open_library(char *path_out, size_t bytes);
 /* Keeps the version, as text too, and what it means. */
-void GPU(read_version)(int version);
-#define gpu_read_version GPU(read_version)
+void gpu_read_version(int version);
 
 /* ---- Errors ------------------------------------------------------------ */
 
 /* OK for success; NOT_READY, and nothing is said; else the status that the
  * result means, having left the sentence "WHAT: ...". */
-gpumem_status GPU(check)(gpu_result result, const char *what, ...)
+gpumem_status gpu_check(gpu_result result, const char *what, ...)
 	GPUMEM_PRINTF(2, 3);
-#define gpu_check GPU(check)
 /* Leaves a sentence of our own; result 0: no call of the driver failed. */
-gpumem_status GPU(fail)(gpumem_status status, gpu_result result,
-			const char *sentence, ...) GPUMEM_PRINTF(3, 4);
-#define gpu_fail GPU(fail)
+gpumem_status gpu_fail(gpumem_status status, gpu_result result,
+		       const char *sentence, ...) GPUMEM_PRINTF(3, 4);
 /* What the result says of a handle or context that is not this plugin's own: it
  * was destroyed. */
-bool GPU(gone)(gpu_result result);
-#define gpu_gone GPU(gone)
+bool gpu_gone(gpu_result result);
 
 /* The driver's own name and text for a result; "" and "failed" if it has none.
  */
-const char *GPU(error_name)(gpu_result result);
-#define gpu_error_name GPU(error_name)
-const char *GPU(error_text)(gpu_result result);
-#define gpu_error_text GPU(error_text)
+const char *gpu_error_name(gpu_result result);
+const char *gpu_error_text(gpu_result result);
 
 /* What the results from first to last mean; the list ends with status OK. */
 struct gpu_meaning {
@@ -74,8 +68,7 @@ struct gpu_meaning {
 	const char *advice; /* NULL: the driver's text says it all */
 };
 #define ONE(result) (result), (result)
-extern const struct gpu_meaning GPU(meanings)[];
-#define gpu_meanings GPU(meanings)
+extern const struct gpu_meaning gpu_meanings[];
 
 /* ---- A device ---------------------------------------------------------- */
 
@@ -95,64 +88,52 @@ struct gpu_traits {
 /* Number `index`, and what is known of it without a context: device, pci, uuid,
  * traits. The first is "", the other zeros where the driver does not know it.
  */
-gpumem_status GPU(describe)(int index, struct gpu_device *device_out);
-#define gpu_describe GPU(describe)
+gpumem_status gpu_describe(int index, struct gpu_device *device_out);
 /* 0 where the driver does not know it. */
-gpumem_status GPU(attribute)(int device, gpu_attribute which, int *value_out);
-#define gpu_attribute_of GPU(attribute)
+gpumem_status gpu_read_attribute(int device, gpu_attribute which,
+				 int *value_out);
 /* "" if it has none. */
-void GPU(format_uuid)(const struct gpu_device *device,
-		      char text_out[GPU_UUID_BYTES]);
-#define gpu_format_uuid GPU(format_uuid)
+void gpu_format_uuid(const struct gpu_device *device,
+		     char text_out[GPU_UUID_BYTES]);
 /* What pages are created with. */
-gpumem_status GPU(describe_page)(int device, gpu_page_kind *page_out);
-#define gpu_describe_page GPU(describe_page)
+gpumem_status gpu_describe_page(int device, gpu_page_kind *page_out);
 /* The capabilities that not every device has, and the note. */
-gpumem_status GPU(capabilities)(const struct gpu_device *device,
-				struct gpumem_device_info *info);
-#define gpu_capabilities GPU(capabilities)
+gpumem_status gpu_capabilities(const struct gpu_device *device,
+			       struct gpumem_device_info *info);
 
 /* ---- Around a call ----------------------------------------------------- */
 
 /* The thread's capture mode becomes RELAXED: in any other, most calls fail
  * while some thread captures, and spoil that capture. The device's primary
  * context becomes current. */
-gpumem_status GPU(enter)(struct gpu_visit *visit,
-			 const struct gpu_device *device);
-#define gpu_enter GPU(enter)
+gpumem_status gpu_enter(struct gpu_visit *visit,
+			const struct gpu_device *device);
 /* That, to give memory by a call that may not notice a lost device: LOST then,
  * as far as the driver tells. */
-gpumem_status GPU(enter_good)(struct gpu_visit *visit,
-			      const struct gpu_device *device);
-#define gpu_enter_good GPU(enter_good)
+gpumem_status gpu_enter_good(struct gpu_visit *visit,
+			     const struct gpu_device *device);
 /* As enter, for a stream of the device; its own context becomes current.
  * CAPTURING, and the stream has not been touched, if it is being captured.
  * INVALID: another device's. */
-gpumem_status GPU(enter_stream)(struct gpu_visit *visit,
-				const struct gpu_device *device,
-				gpu_stream stream);
-#define gpu_enter_stream GPU(enter_stream)
-/* The same, to queue work: a stream that is captured takes it into its graph.
- */
-gpumem_status GPU(enter_queue)(struct gpu_visit *visit,
+gpumem_status gpu_enter_stream(struct gpu_visit *visit,
 			       const struct gpu_device *device,
 			       gpu_stream stream);
-#define gpu_enter_queue GPU(enter_queue)
+/* The same, to queue work: a stream that is captured takes it into its graph.
+ */
+gpumem_status gpu_enter_queue(struct gpu_visit *visit,
+			      const struct gpu_device *device,
+			      gpu_stream stream);
 /* The number of the capture that the stream must not be touched for; 0: none.
  * Between enter and leave. */
-gpumem_status GPU(capture)(gpu_stream stream, uint64_t *id_out);
-#define gpu_capture GPU(capture)
+gpumem_status gpu_capture(gpu_stream stream, uint64_t *id_out);
 /* The number of the device that a stream is of, which is no default stream, and
  * its context becomes current. Between enter and leave. */
-gpumem_status GPU(enter_owner)(struct gpu_visit *visit,
-			       const struct gpu_device *device,
-			       gpu_stream stream, int *number_out);
-#define gpu_enter_owner GPU(enter_owner)
-gpumem_status GPU(no_stream)(gpu_stream stream, gpu_result result);
-#define gpu_no_stream GPU(no_stream)
-/* After any of these was OK: the thread is as it was. */
-void GPU(leave)(const struct gpu_visit *visit);
-#define gpu_leave GPU(leave)
+gpumem_status gpu_enter_owner(struct gpu_visit *visit,
+			      const struct gpu_device *device,
+			      gpu_stream stream, int *number_out);
+gpumem_status gpu_no_stream(gpu_stream stream, gpu_result result);
+/* After any of these was OK: the thread is as it was. Returns the status. */
+gpumem_status gpu_leave(const struct gpu_visit *visit, gpumem_status status);
 
 /* ---- Memory by the driver's own allocation ----------------------------- */
 
@@ -167,51 +148,38 @@ gpumem_status gpu_raw_peer(void *device, void *peer);
 
 /* The calls of virtual memory, each about one range. Between enter and leave.
  */
-gpumem_status GPU(addresses_reserve)(uint64_t bytes, uint64_t alignment,
-				     uint64_t *address_out);
-#define gpu_addresses_reserve GPU(addresses_reserve)
-gpumem_status GPU(addresses_free)(uint64_t address, uint64_t bytes);
-#define gpu_addresses_free GPU(addresses_free)
-gpumem_status GPU(handle_create)(uint64_t bytes, const gpu_page_kind *kind,
-				 gpu_handle *handle_out);
-#define gpu_handle_create GPU(handle_create)
-gpumem_status GPU(handle_release)(gpu_handle handle, uint64_t bytes);
-#define gpu_handle_release GPU(handle_release)
-gpumem_status GPU(handle_map)(uint64_t address, uint64_t bytes,
-			      gpu_handle handle);
-#define gpu_handle_map GPU(handle_map)
+gpumem_status gpu_addresses_reserve(uint64_t bytes, uint64_t alignment,
+				    uint64_t *address_out);
+gpumem_status gpu_addresses_free(uint64_t address, uint64_t bytes);
+gpumem_status gpu_handle_create(uint64_t bytes, const gpu_page_kind *kind,
+				gpu_handle *handle_out);
+gpumem_status gpu_handle_release(gpu_handle handle, uint64_t bytes);
+gpumem_status gpu_handle_map(uint64_t address, uint64_t bytes,
+			     gpu_handle handle);
 /* The devices whose bits are set may read and write what is mapped there. */
-gpumem_status GPU(set_access)(uint64_t address, uint64_t bytes,
-			      uint64_t devices);
-#define gpu_set_access GPU(set_access)
-gpumem_status GPU(unmap_whole)(uint64_t address, uint64_t bytes);
-#define gpu_unmap_whole GPU(unmap_whole)
-/* All or none; the devices whose bits are set may read and write them. */
-gpumem_status GPU(map_whole)(uint64_t address, const gpumem_page *pages,
-			     size_t count, uint64_t page_bytes,
+gpumem_status gpu_set_access(uint64_t address, uint64_t bytes,
 			     uint64_t devices);
-#define gpu_map_whole GPU(map_whole)
+gpumem_status gpu_unmap_whole(uint64_t address, uint64_t bytes);
+/* All or none; the devices whose bits are set may read and write them. */
+gpumem_status gpu_map_whole(uint64_t address, const gpumem_page *pages,
+			    size_t count, uint64_t page_bytes,
+			    uint64_t devices);
 
 /* OK, or UNSUPPORTED: the device has no pages. */
-gpumem_status GPU(check_pages)(const struct gpu_device *device);
-#define gpu_check_pages GPU(check_pages)
+gpumem_status gpu_check_pages(const struct gpu_device *device);
 
 /* Of a device whose driver takes one mapping a call, which CUDA's never is
  * (gpu_in_pieces): the slots of the same names, between enter and leave. */
-gpumem_status GPU(pieces_reserve)(const struct gpu_device *device,
-				  uint64_t address, uint64_t bytes);
-#define gpu_pieces_reserve GPU(pieces_reserve)
-gpumem_status GPU(pieces_release)(const struct gpu_device *device,
-				  uint64_t address, uint64_t bytes);
-#define gpu_pieces_release GPU(pieces_release)
-gpumem_status GPU(pieces_map)(const struct gpu_device *device, uint64_t address,
-			      const gpumem_page *pages, size_t count,
-			      uint64_t page_bytes, uint64_t devices);
-#define gpu_pieces_map GPU(pieces_map)
-gpumem_status GPU(pieces_unmap)(const struct gpu_device *device,
-				uint64_t address, size_t count,
-				uint64_t page_bytes);
-#define gpu_pieces_unmap GPU(pieces_unmap)
+gpumem_status gpu_pieces_reserve(const struct gpu_device *device,
+				 uint64_t address, uint64_t bytes);
+gpumem_status gpu_pieces_release(const struct gpu_device *device,
+				 uint64_t address, uint64_t bytes);
+gpumem_status gpu_pieces_map(const struct gpu_device *device, uint64_t address,
+			     const gpumem_page *pages, size_t count,
+			     uint64_t page_bytes, uint64_t devices);
+gpumem_status gpu_pieces_unmap(const struct gpu_device *device,
+			       uint64_t address, size_t count,
+			       uint64_t page_bytes);
 
 /* ---- The table --------------------------------------------------------- */
 
@@ -230,7 +198,6 @@ gpumem_status GPU(pieces_unmap)(const struct gpu_device *device,
 
 GPU_SLOT_LIST(GPU_DECLARE)
 
-extern const struct gpumem_option_row GPU(options)[];
-#define gpu_options GPU(options)
+extern const struct gpumem_option_row gpu_options[];
 
 #endif

@@ -7,8 +7,8 @@
  */
 #include "plugin.h"
 
-gpumem_status GPU(addresses_reserve)(uint64_t bytes, uint64_t alignment,
-				     uint64_t *address_out)
+gpumem_status gpu_addresses_reserve(uint64_t bytes, uint64_t alignment,
+				    uint64_t *address_out)
 {
 	gpumem_status status;
 	gpu_address address;
@@ -22,7 +22,7 @@ gpumem_status GPU(addresses_reserve)(uint64_t bytes, uint64_t alignment,
 	return status;
 }
 
-gpumem_status GPU(addresses_free)(uint64_t address, uint64_t bytes)
+gpumem_status gpu_addresses_free(uint64_t address, uint64_t bytes)
 {
 	return gpu_check(
 		gpu.MemAddressFree((gpu_address)(uintptr_t)address, bytes),
@@ -30,8 +30,8 @@ gpumem_status GPU(addresses_free)(uint64_t address, uint64_t bytes)
 		(unsigned long long)bytes, (unsigned long long)address);
 }
 
-gpumem_status GPU(handle_create)(uint64_t bytes, const gpu_page_kind *kind,
-				 gpu_handle *handle_out)
+gpumem_status gpu_handle_create(uint64_t bytes, const gpu_page_kind *kind,
+				gpu_handle *handle_out)
 {
 	return gpu_check(
 		gpu.MemCreate(handle_out, bytes, (const void *)kind, 0),
@@ -39,15 +39,15 @@ gpumem_status GPU(handle_create)(uint64_t bytes, const gpu_page_kind *kind,
 }
 
 /* Never of a handle that is mapped: ROCR-Runtime#257. */
-gpumem_status GPU(handle_release)(gpu_handle handle, uint64_t bytes)
+gpumem_status gpu_handle_release(gpu_handle handle, uint64_t bytes)
 {
 	return gpu_check(gpu.MemRelease(handle),
 			 PREFIX "MemRelease of %llu bytes",
 			 (unsigned long long)bytes);
 }
 
-gpumem_status GPU(handle_map)(uint64_t address, uint64_t bytes,
-			      gpu_handle handle)
+gpumem_status gpu_handle_map(uint64_t address, uint64_t bytes,
+			     gpu_handle handle)
 {
 	return gpu_check(gpu.MemMap((gpu_address)(uintptr_t)address, bytes, 0,
 				    handle, 0),
@@ -58,8 +58,7 @@ gpumem_status GPU(handle_map)(uint64_t address, uint64_t bytes,
 
 /* Some releases of ROCm refuse it on some devices (llama.cpp#18650 and others):
  * the trial at open finds that out. */
-gpumem_status GPU(set_access)(uint64_t address, uint64_t bytes,
-			      uint64_t devices)
+gpumem_status gpu_set_access(uint64_t address, uint64_t bytes, uint64_t devices)
 {
 	gpu_access access[GPU_DEVICES_MAX];
 	size_t count = 0;
@@ -77,7 +76,7 @@ gpumem_status GPU(set_access)(uint64_t address, uint64_t bytes,
 			 (unsigned long long)bytes, count);
 }
 
-gpumem_status GPU(unmap_whole)(uint64_t address, uint64_t bytes)
+gpumem_status gpu_unmap_whole(uint64_t address, uint64_t bytes)
 {
 	return gpu_check(gpu.MemUnmap((gpu_address)(uintptr_t)address, bytes),
 			 PREFIX "MemUnmap of %llu bytes at 0x%llx",
@@ -88,9 +87,8 @@ gpumem_status GPU(unmap_whole)(uint64_t address, uint64_t bytes)
 /* New mappings have no access, and giving it is the dear part: 19 of 27
  * microseconds for one page, and less for each in a longer range. So it is done
  * once for all, devices too. */
-gpumem_status GPU(map_whole)(uint64_t address, const gpumem_page *pages,
-			     size_t count, uint64_t page_bytes,
-			     uint64_t devices)
+gpumem_status gpu_map_whole(uint64_t address, const gpumem_page *pages,
+			    size_t count, uint64_t page_bytes, uint64_t devices)
 {
 	gpumem_status status = GPUMEM_OK;
 	size_t done = 0;

@@ -54,8 +54,7 @@ gpumem_status GPU(kind_alloc)(void *handle, gpumem_kind kind, uint64_t bytes,
 		status = alloc_managed(bytes, address_out);
 	else
 		status = no_kind(kind);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 /* Either waits for all work of the device, however its other memory is made. */
@@ -79,6 +78,5 @@ gpumem_status GPU(kind_free)(void *handle, gpumem_kind kind, uint64_t address,
 				   (unsigned long long)address);
 	else
 		status = no_kind(kind);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }

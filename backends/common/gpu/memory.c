@@ -21,8 +21,7 @@ gpumem_status gpu_raw_info(void *handle, struct gpumem_memory *memory)
 		memory->free_bytes = free_bytes;
 		memory->total_bytes = total_bytes;
 	}
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status gpu_raw_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
@@ -38,8 +37,7 @@ gpumem_status gpu_raw_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
 			   (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 /* Waits for all work of the device: GPUMEM_CAP_FREE_WAITS says so. */
@@ -54,8 +52,7 @@ gpumem_status gpu_raw_free(void *handle, uint64_t address, uint64_t bytes)
 			   MEM_FREE " of %llu bytes at 0x%llx",
 			   (unsigned long long)bytes,
 			   (unsigned long long)address);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status GPU(fill)(void *handle, uint64_t address, uint8_t value,
@@ -69,8 +66,7 @@ gpumem_status GPU(fill)(void *handle, uint64_t address, uint8_t value,
 	status = gpu_check(gpu.MemsetD8Async((gpu_address)(uintptr_t)address,
 					     value, bytes, stream),
 			   MEMSET);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 /* Host and device share one address space: the driver knows which is which. */
@@ -86,6 +82,5 @@ gpumem_status GPU(copy)(void *handle, uint64_t to, uint64_t from,
 		gpu_check(gpu_copy((gpu_address)(uintptr_t)to,
 				   (gpu_address)(uintptr_t)from, bytes, stream),
 			  PREFIX "MemcpyAsync");
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }

@@ -36,9 +36,8 @@ gpumem_status gpu_raw_peer(void *handle, void *other)
 
 	if (status != GPUMEM_OK)
 		return status;
-	result = gpu.CtxEnablePeerAccess(GPU_PEER(device), 0);
+	result = gpu.CtxEnablePeerAccess(GPU_CONTEXT(device), 0);
 	if (result != GPU_PEER_ALREADY_ENABLED)
 		status = gpu_check(result, CTX_ENABLE_PEER_ACCESS);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }

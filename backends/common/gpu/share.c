@@ -28,8 +28,7 @@ gpumem_status GPU(ipc_export)(void *handle, uint64_t address, uint64_t bytes,
 		(unsigned long long)bytes, (unsigned long long)address);
 	if (status == GPUMEM_OK)
 		memcpy(handle_out, &ipc, sizeof(ipc));
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 /* What the driver says to a handle that it will not open is about the handle:
@@ -103,8 +102,7 @@ gpumem_status GPU(ipc_open)(void *handle, const void *bytes_of, uint64_t bytes,
 		return status;
 	memcpy(&ipc, bytes_of, sizeof(ipc));
 	status = open_handle(ipc, bytes, address_out);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status GPU(ipc_close)(void *handle, uint64_t address)
@@ -117,8 +115,7 @@ gpumem_status GPU(ipc_close)(void *handle, uint64_t address)
 	status = gpu_check(
 		gpu.IpcCloseMemHandle((gpu_address)(uintptr_t)address),
 		PREFIX "IpcCloseMemHandle");
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 /* Whether its descriptors are closed on exec the driver does not say. */
@@ -151,8 +148,7 @@ gpumem_status GPU(page_export)(void *handle, gpumem_page page, uint64_t bytes,
 			   (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
 		status = hand_out(fd, fd_out);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 /* How large it is the driver finds out when it is mapped. */
@@ -175,6 +171,5 @@ gpumem_status GPU(page_import)(void *handle, int fd, uint64_t bytes,
 			  fd, (unsigned long long)bytes);
 	if (status == GPUMEM_OK)
 		*page_out = gpu_page_of(memory);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }

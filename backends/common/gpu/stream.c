@@ -21,8 +21,7 @@ gpumem_status GPU(stream_create)(void *handle, gpumem_stream *stream_out)
 			   STREAM_CREATE);
 	if (status == GPUMEM_OK)
 		*stream_out = stream;
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status GPU(stream_destroy)(void *handle, gpumem_stream stream)
@@ -33,8 +32,7 @@ gpumem_status GPU(stream_destroy)(void *handle, gpumem_stream stream)
 	if (status != GPUMEM_OK)
 		return status;
 	status = gpu_check(gpu.StreamDestroy(stream), PREFIX "StreamDestroy");
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status GPU(stream_sync)(void *handle, gpumem_stream stream)
@@ -46,8 +44,7 @@ gpumem_status GPU(stream_sync)(void *handle, gpumem_stream stream)
 		return status;
 	status = gpu_check(gpu.StreamSynchronize(stream),
 			   PREFIX "StreamSynchronize");
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status GPU(stream_query)(void *handle, gpumem_stream stream)
@@ -58,8 +55,7 @@ gpumem_status GPU(stream_query)(void *handle, gpumem_stream stream)
 	if (status != GPUMEM_OK)
 		return status;
 	status = gpu_check(gpu.StreamQuery(stream), PREFIX "StreamQuery");
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status GPU(capture_id)(void *handle, gpumem_stream stream,
@@ -71,6 +67,5 @@ gpumem_status GPU(capture_id)(void *handle, gpumem_stream stream,
 	if (status != GPUMEM_OK)
 		return status;
 	status = gpu_capture(stream, id_out);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }

@@ -9,7 +9,7 @@
  */
 #include "plugin.h"
 
-gpumem_status GPU(check_pages)(const struct gpu_device *device)
+gpumem_status gpu_check_pages(const struct gpu_device *device)
 {
 	if (gpu_has_pages(device))
 		return GPUMEM_OK;
@@ -47,8 +47,7 @@ gpumem_status GPU(va_reserve)(void *handle, uint64_t bytes, uint64_t alignment,
 	if (status != GPUMEM_OK)
 		return status;
 	status = reserve(handle, bytes, alignment, address_out);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status GPU(va_release)(void *handle, uint64_t address, uint64_t bytes)
@@ -62,8 +61,7 @@ gpumem_status GPU(va_release)(void *handle, uint64_t address, uint64_t bytes)
 	status = gpu_in_pieces(device)
 			 ? gpu_pieces_release(device, address, bytes)
 			 : gpu_addresses_free(address, bytes);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 static gpumem_status create(const struct gpu_device *device, uint64_t bytes,
@@ -80,8 +78,7 @@ static gpumem_status create(const struct gpu_device *device, uint64_t bytes,
 	status = gpu_handle_create(bytes, kind, &memory);
 	if (status == GPUMEM_OK)
 		*page_out = gpu_page_of(memory);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 gpumem_status GPU(page_create)(void *handle, uint64_t bytes,
@@ -110,8 +107,7 @@ gpumem_status GPU(page_destroy)(void *handle, gpumem_page page, uint64_t bytes)
 	if (status != GPUMEM_OK)
 		return status;
 	status = gpu_handle_release(gpu_handle_of(page), bytes);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 static gpumem_status map(const struct gpu_device *device, uint64_t address,
@@ -128,8 +124,7 @@ static gpumem_status map(const struct gpu_device *device, uint64_t address,
 					  page_bytes, devices)
 			 : gpu_map_whole(address, pages, count, page_bytes,
 					 devices);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
 static uint64_t bit_of(const struct gpu_device *device)
@@ -169,6 +164,5 @@ gpumem_status GPU(unmap)(void *handle, uint64_t address, size_t count,
 	status = gpu_in_pieces(device)
 			 ? gpu_pieces_unmap(device, address, count, page_bytes)
 			 : gpu_unmap_whole(address, count * page_bytes);
-	gpu_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }

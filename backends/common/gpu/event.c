@@ -5,7 +5,7 @@
  * Events. The driver records an event only on streams of the context that it
  * was made in, ours may be recorded on any stream of the device. So an event
  * has a mark, the driver's event, for each context that it was recorded in:
- * nearly always the primary one alone.
+ * nearly always the primary one alone. On HIP a device is its one context.
  *
  * Marks are only added, until the event is destroyed: another thread may be
  * waiting for one. So nobody locks.
@@ -17,8 +17,8 @@
 
 struct mark {
 	struct mark *next; /* older; not written once it is in the list */
-	CUcontext context;
-	CUevent event;
+	gpu_context context;
+	gpu_event event;
 };
 
 struct event {
@@ -28,12 +28,12 @@ struct event {
 
 static gpumem_status no_host_memory(void)
 {
-	return gm_cuda_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
-			    "no host memory for an event");
+	return gpu_fail(GPUMEM_NO_HOST_MEMORY, GPU_SUCCESS,
+			"no host memory for an event");
 }
 
 /* A mark of the current context, in no list. */
-static gpumem_status make(CUcontext context, struct mark **mark_out)
+static gpumem_status make(gpu_context context, struct mark **mark_out)
 {
 	struct mark *mark = calloc(1, sizeof(*mark));
 	gpumem_status status;
@@ -41,9 +41,9 @@ static gpumem_status make(CUcontext context, struct mark **mark_out)
 	if (!mark)
 		return no_host_memory();
 	mark->context = context;
-	status = gm_cuda_check(
-		gm_cuda.EventCreate(&mark->event, CU_EVENT_DISABLE_TIMING),
-		"cuEventCreate");
+	status = gpu_check(
+		gpu.EventCreate(&mark->event, GPU_EVENT_DISABLE_TIMING),
+		EVENT_CREATE);
 	if (status != GPUMEM_OK) {
 		free(mark);
 		return status;
@@ -52,7 +52,7 @@ static gpumem_status make(CUcontext context, struct mark **mark_out)
 	return GPUMEM_OK;
 }
 
-static struct mark *find(struct event *event, CUcontext context)
+static struct mark *find(struct event *event, gpu_context context)
 {
 	struct mark *mark = atomic_load(&event->marks);
 
@@ -68,20 +68,20 @@ static void add(struct event *event, struct mark *mark)
 		continue;
 }
 
-gpumem_status gm_cuda_event_create(void *handle, gpumem_event *event_out)
+gpumem_status GPU(event_create)(void *handle, gpumem_event *event_out)
 {
 	struct event *event = malloc(sizeof(*event));
-	struct cuda_visit visit;
+	struct gpu_visit visit;
 	struct mark *mark;
 	gpumem_status status;
 
 	if (!event)
 		return no_host_memory();
-	status = gm_cuda_enter(&visit, handle);
+	status = gpu_enter(&visit, handle);
 	if (status != GPUMEM_OK)
 		goto free_event;
 	status = make(visit.context, &mark);
-	gm_cuda_leave(&visit);
+	(void)gpu_leave(&visit, status);
 	if (status != GPUMEM_OK)
 		goto free_event;
 	atomic_init(&event->marks, mark);
@@ -96,10 +96,10 @@ free_event:
 
 /* A context that the program made and destroyed took its events with it, and
  * all work that they stood for. What happens to the device's own is a loss. */
-static bool is_gone(const struct cuda_device *device, const struct mark *mark,
-		    CUresult result)
+static bool is_gone(const struct gpu_device *device, const struct mark *mark,
+		    gpu_result result)
 {
-	return mark->context != device->context && gm_cuda_gone(result);
+	return mark->context != GPU_CONTEXT(device) && gpu_gone(result);
 }
 
 /* The mark that the event stands for becomes the oldest. Only to destroy it. */
@@ -128,7 +128,7 @@ static void drop_newest(struct event *event)
 
 /* The mark that the event stands for goes last, so an event that could not be
  * destroyed is what it was. */
-static gpumem_status destroy_marks(const struct cuda_device *device,
+static gpumem_status destroy_marks(const struct gpu_device *device,
 				   struct event *event)
 {
 	gpumem_status status = GPUMEM_OK;
@@ -136,10 +136,10 @@ static gpumem_status destroy_marks(const struct cuda_device *device,
 
 	put_last(event);
 	while ((mark = atomic_load(&event->marks)) != NULL) {
-		CUresult result = gm_cuda.EventDestroy(mark->event);
+		gpu_result result = gpu.EventDestroy(mark->event);
 
 		if (!is_gone(device, mark, result))
-			status = gm_cuda_check(result, "cuEventDestroy");
+			status = gpu_check(result, PREFIX "EventDestroy");
 		if (status != GPUMEM_OK)
 			break;
 		drop_newest(event);
@@ -147,15 +147,15 @@ static gpumem_status destroy_marks(const struct cuda_device *device,
 	return status;
 }
 
-gpumem_status gm_cuda_event_destroy(void *handle, gpumem_event name)
+gpumem_status GPU(event_destroy)(void *handle, gpumem_event name)
 {
-	struct cuda_visit visit;
-	gpumem_status status = gm_cuda_enter(&visit, handle);
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
 	struct event *event = name;
 
 	if (status == GPUMEM_OK) {
 		status = destroy_marks(handle, event);
-		gm_cuda_leave(&visit);
+		(void)gpu_leave(&visit, status);
 	}
 	if (status != GPUMEM_OK && status != GPUMEM_LOST)
 		return status;
@@ -167,8 +167,8 @@ gpumem_status gm_cuda_event_destroy(void *handle, gpumem_event name)
 }
 
 /* In a mark of the current context, which is made when there is none. */
-static gpumem_status record(struct event *event, CUcontext context,
-			    CUstream stream)
+static gpumem_status record(struct event *event, gpu_context context,
+			    gpu_stream stream)
 {
 	struct mark *mark = find(event, context), *fresh = NULL;
 	gpumem_status status = GPUMEM_OK;
@@ -179,8 +179,8 @@ static gpumem_status record(struct event *event, CUcontext context,
 	}
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_cuda_check(gm_cuda.EventRecord(mark->event, stream),
-			       "cuEventRecord");
+	status = gpu_check(gpu.EventRecord(mark->event, stream),
+			   PREFIX "EventRecord");
 	if (status != GPUMEM_OK)
 		goto unmake;
 	if (fresh)
@@ -190,75 +190,71 @@ static gpumem_status record(struct event *event, CUcontext context,
 
 unmake:
 	if (fresh)
-		(void)gm_cuda.EventDestroy(fresh->event);
+		(void)gpu.EventDestroy(fresh->event);
 	free(fresh);
 	return status;
 }
 
-gpumem_status gm_cuda_event_record(void *handle, gpumem_event event,
-				   gpumem_stream stream)
+gpumem_status GPU(event_record)(void *handle, gpumem_event event,
+				gpumem_stream stream)
 {
-	struct cuda_visit visit;
-	gpumem_status status = gm_cuda_enter_stream(&visit, handle, stream);
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
 
 	if (status != GPUMEM_OK)
 		return status;
 	status = record(event, visit.context, stream);
-	gm_cuda_leave(&visit);
-	return status;
+	return gpu_leave(&visit, status);
 }
 
-gpumem_status gm_cuda_event_query(void *handle, gpumem_event name)
+gpumem_status GPU(event_query)(void *handle, gpumem_event name)
 {
-	struct cuda_visit visit;
-	gpumem_status status = gm_cuda_enter(&visit, handle);
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
 	struct event *event = name;
 	struct mark *mark;
-	CUresult result;
+	gpu_result result;
 
 	if (status != GPUMEM_OK)
 		return status;
 	mark = atomic_load(&event->last);
-	result = gm_cuda.EventQuery(mark->event);
+	result = gpu.EventQuery(mark->event);
 	if (!is_gone(handle, mark, result))
-		status = gm_cuda_check(result, "cuEventQuery");
-	gm_cuda_leave(&visit);
-	return status;
+		status = gpu_check(result, PREFIX "EventQuery");
+	return gpu_leave(&visit, status);
 }
 
-gpumem_status gm_cuda_event_sync(void *handle, gpumem_event name)
+gpumem_status GPU(event_sync)(void *handle, gpumem_event name)
 {
-	struct cuda_visit visit;
-	gpumem_status status = gm_cuda_enter(&visit, handle);
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter(&visit, handle);
 	struct event *event = name;
 	struct mark *mark;
-	CUresult result;
+	gpu_result result;
 
 	if (status != GPUMEM_OK)
 		return status;
 	mark = atomic_load(&event->last);
-	result = gm_cuda.EventSynchronize(mark->event);
+	result = gpu.EventSynchronize(mark->event);
 	if (!is_gone(handle, mark, result))
-		status = gm_cuda_check(result, "cuEventSynchronize");
-	gm_cuda_leave(&visit);
-	return status;
+		status = gpu_check(result, PREFIX "EventSynchronize");
+	return gpu_leave(&visit, status);
 }
 
-gpumem_status gm_cuda_stream_wait(void *handle, gpumem_stream stream,
-				  gpumem_event name)
+gpumem_status GPU(stream_wait)(void *handle, gpumem_stream stream,
+			       gpumem_event name)
 {
-	struct cuda_visit visit;
-	gpumem_status status = gm_cuda_enter_stream(&visit, handle, stream);
+	struct gpu_visit visit;
+	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
 	struct event *event = name;
 	struct mark *mark;
-	CUresult result;
+	gpu_result result;
 
 	if (status != GPUMEM_OK)
 		return status;
 	mark = atomic_load(&event->last);
-	result = gm_cuda.StreamWaitEvent(stream, mark->event, 0);
+	result = gpu.StreamWaitEvent(stream, mark->event, 0);
 	if (!is_gone(handle, mark, result))
-		status = gm_cuda_check(result, "cuStreamWaitEvent");
-	gm_cuda_leave(&visit);
-	return status;
+		status = gpu_check(result, PREFIX "StreamWaitEvent");
+	return gpu_leave(&visit, status);
 }
