@@ -111,7 +111,7 @@ static void no_error(void *device)
 
 /* Every slot of a device, of things that it has or had. */
 static void all_are(gpumem_status want, void *device, gpumem_event event,
-		    uint64_t raw, uint64_t address, gpumem_page page)
+		    uint64_t raw, uint64_t address, gpumem_page page, int fd)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 	uint64_t out = UNTOUCHED;
@@ -129,8 +129,10 @@ static void all_are(gpumem_status want, void *device, gpumem_event event,
 	other += cuda->fill(device, raw, 0, PAGE, NULL) != want;
 	other += cuda->copy(device, raw, raw + MIB, MIB, NULL) != want;
 	other += cuda->capture_id(device, NULL, &out) != want;
-	/* The driver would give these two, lost or not. */
+	/* The driver would give these, lost or not. */
 	other += cuda->page_create(device, PAGE, &out) != want;
+	other += cuda->page_create_shared(device, PAGE, &out) != want;
+	other += cuda->page_import(device, fd, PAGE, &out) != want;
 	other += cuda->map(device, address, &page, 1, PAGE) != want;
 	is_int(other, 0, "all slots that use the device say so");
 	is_uint(out, UNTOUCHED, "and nothing else");
@@ -146,19 +148,22 @@ static void the_end(int index, int lost)
 	void *device = open_device(index);
 	gpumem_event event = NULL;
 	gpumem_page page = 0;
+	int fd = -1;
 
 	diag(lost ? "a device is lost" : "the driver ends");
 	if (cuda->event_create(device, &event) != GPUMEM_OK ||
 	    cuda->alloc(device, PAGE, &raw) != GPUMEM_OK ||
 	    cuda->va_reserve(device, PAGE, PAGE, &address) != GPUMEM_OK ||
-	    cuda->page_create(device, PAGE, &page) != GPUMEM_OK ||
+	    cuda->page_create_shared(device, PAGE, &page) != GPUMEM_OK ||
+	    cuda->page_export(device, page, PAGE, &fd) != GPUMEM_OK ||
 	    cuda->map(device, address, &page, 1, PAGE) != GPUMEM_OK)
 		bail("%s", said.text);
 	if (lost)
 		driver.fakecuda_lose(index, lost);
 	else
 		driver.fakecuda_deinit();
-	all_are(GPUMEM_LOST, device, event, raw, address, page);
+	all_are(GPUMEM_LOST, device, event, raw, address, page, fd);
+	(void)close(fd);
 	(void)cuda->event_destroy(device, event);
 	cuda->device_close(device);
 	ok(true, "giving back what is gone is harmless");
