@@ -8,6 +8,7 @@
  */
 #include "system.h"
 #include <stddef.h>
+#include <stddef.h>
 
 /* A newer program's struct, more than there can be. */
 enum { ROOM = 8192, LATER = 64, FILL = 0xa5 };
@@ -57,19 +58,26 @@ static gpumem_status give_config(void *given)
 	return status;
 }
 
-#define ROW(type, call)                                                        \
+/* `last` was the last field of version 0.1. */
+#define ROW(type, last, call)                                                  \
 	{                                                                      \
-#type, sizeof(struct type), call                               \
+#type,                                                         \
+			offsetof(struct type, last) +                          \
+				sizeof(((struct type *)NULL)->last),           \
+			sizeof(struct type), call                              \
 	}
 
 static const struct output {
 	const char *name;
-	size_t bytes;
+	size_t first, bytes; /* in version 0.1, and now */
 	gpumem_status (*call)(void *given);
 } outputs[] = {
-	ROW(gpumem_block, read_block),	 ROW(gpumem_device_info, read_info),
-	ROW(gpumem_memory, read_memory), ROW(gpumem_option, read_option),
-	ROW(gpumem_shared, read_shared), ROW(gpumem_stats, read_stats),
+	ROW(gpumem_block, kind, read_block),
+	ROW(gpumem_device_info, note, read_info),
+	ROW(gpumem_memory, outside_bytes, read_memory),
+	ROW(gpumem_option, text, read_option),
+	ROW(gpumem_shared, handle, read_shared),
+	ROW(gpumem_stats, quarantined_bytes, read_stats),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -119,13 +127,15 @@ static void output_refused(const struct output *of, size_t size,
 
 static void output_taken(const struct output *of, size_t size, int fill)
 {
+	size_t known = size < of->bytes ? size : of->bytes;
+
 	fill_box(size, fill);
 	is_status(of->call(&box), GPUMEM_OK, "struct %s of size %zu", of->name,
 		  size);
 	if (of->call != read_shared)
 		is_uint(box.size, size, "its size stays");
-	ok(others(sizeof(size_t), of->bytes, fill), "it is written");
-	is_uint(others(of->bytes, size, 0), 0, "what is unknown is 0");
+	ok(others(sizeof(size_t), known, fill), "it is written");
+	is_uint(others(known, size, 0), 0, "what is unknown is 0");
 	is_uint(others(size, ROOM, fill), 0, "nothing beyond is touched");
 }
 
@@ -134,9 +144,10 @@ static void test_output(const struct output *of)
 	output_refused(of, 0, "has size 0");
 	output_refused(of, 1, "has size 1,");
 	output_refused(of, sizeof(size_t), "has size 8,");
-	output_refused(of, of->bytes - 1, "begin with");
+	output_refused(of, of->first - 1, "begin with");
 	output_refused(of, 4097, "has size 4097,");
 	output_refused(of, SIZE_MAX, "begin with");
+	output_taken(of, (of->first + 7) / 8 * 8, FILL);
 	output_taken(of, of->bytes, FILL);
 	output_taken(of, of->bytes + LATER, 0);
 	output_taken(of, of->bytes + LATER, FILL);
