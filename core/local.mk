@@ -106,7 +106,6 @@ libextent_la_SOURCES = \
 
 liborder_la_CFLAGS = $(FLOOR_CFLAGS)
 liborder_la_SOURCES = \
-	core/order/adopt.c \
 	core/order/arena.c \
 	core/order/arena.h \
 	core/order/events.c \
@@ -115,6 +114,7 @@ liborder_la_SOURCES = \
 	core/order/order.h \
 	core/order/pending.c \
 	core/order/pending.h \
+	core/order/transfer.c \
 	core/order/uses.c \
 	core/order/uses.h
 
@@ -125,9 +125,9 @@ libvm_la_SOURCES = \
 	core/vm/check_space.c \
 	core/vm/handle.c \
 	core/vm/handle.h \
-	core/vm/leave.c \
 	core/vm/pages.c \
 	core/vm/range.c \
+	core/vm/release.c \
 	core/vm/segment.c \
 	core/vm/space.c \
 	core/vm/space.h \
@@ -138,21 +138,21 @@ libvm_la_SOURCES = \
 libcache_la_CFLAGS = $(FLOOR_CFLAGS)
 libcache_la_SOURCES = \
 	core/cache/cache.h \
+	core/cache/cached.h \
 	core/cache/check_slab.c \
 	core/cache/depot.c \
 	core/cache/depot.h \
 	core/cache/group.c \
-	core/cache/heads.c \
-	core/cache/heads.h \
 	core/cache/hot.h \
 	core/cache/local.c \
 	core/cache/local.h \
 	core/cache/locals.c \
+	core/cache/metadata.c \
+	core/cache/metadata.h \
 	core/cache/number.c \
-	core/cache/ready.h \
+	core/cache/refill.c \
 	core/cache/slab.c \
-	core/cache/slab.h \
-	core/cache/trade.c
+	core/cache/slab.h
 
 libheap_la_CFLAGS = $(FLOOR_CFLAGS)
 libheap_la_SOURCES = \

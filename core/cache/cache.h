@@ -2,32 +2,34 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Caches: small blocks, and what threads keep ready. The contract of the
- * module, for those above it:
+ * Slabs and the caches of threads. The contract of the module:
  *
- *     slab.h   runs of memory cut into equal small blocks
- *     depot.h  ready small blocks of one stream, handed from thread to thread
- *     local.h  a thread's cache of one heap and stream, small blocks and large
- *     hot.h    the way in and out of it that takes no lock
+ *     slab.h      runs of memory cut into equal small blocks
+ *     metadata.h  host memory for the metadata of slabs
+ *     depot.h     cached small blocks of one stream, for all threads
+ *     local.h     a thread's cache of one heap and stream: small blocks, and a
+ *                 few large ones (cached.h)
+ *     hot.h       allocating from it and freeing into it, without a lock
  *
  * It takes memory from the arenas of order/ and gives it back to them. It calls
- * no driver.
+ * no driver, waits for no event and enforces no limit: blocks that another
+ * stream may still use are not cached. Locks: local.h.
  */
 #ifndef GM_CACHE_CACHE_H
 #define GM_CACHE_CACHE_H
 
-#include "heads.h"
+#include "metadata.h"
 #include "local.h"
 #include "slab.h"
 
 /* Under the heap's mutex but for what is constant. */
 struct gm_caches {
 	struct gm_local *locals; /* caches of threads */
-	unsigned group_count;	 /* of how many threads they are */
-	unsigned local_serial;	 /* how many there ever were */
+	unsigned group_count;	 /* threads that have one */
+	unsigned local_serial;	 /* caches that were ever made */
 	unsigned shard_count;	 /* constant: of each depot */
 	bool membarrier;	 /* constant: see local.h */
-	struct gm_heads heads;	 /* of slabs */
+	struct gm_metadata metadata; /* of slabs */
 };
 
 /* Without the mutex. OK or NO_HOST_MEMORY. */

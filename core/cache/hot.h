@@ -57,7 +57,7 @@ GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
 				size_t bytes)
 {
 	size_t rounded = (bytes + unit - 1) & ~(unit - 1);
-	struct gm_extent *extent = gm_ready_take(&local->ready, rounded);
+	struct gm_extent *extent = gm_cached_take(&local->cached, rounded);
 
 	if (!extent)
 		return NULL;
@@ -75,7 +75,7 @@ GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 	unsigned class_index;
 	void *ptr = NULL;
 
-	if (!gm_local_is(local, heap, stream) || !gm_local_enter(local))
+	if (!gm_local_is(local, heap, stream) || !gm_local_lock(local))
 		return NULL;
 	if (bytes - 1 < GM_SMALL_MAX) {
 		class_index = gm_class_of(&heap->classes, bytes);
@@ -86,7 +86,7 @@ GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 	} else {
 		ptr = gm_local_pop_large(local, heap->unit, bytes);
 	}
-	gm_local_leave(local);
+	gm_local_unlock(local);
 	return ptr;
 }
 
@@ -134,7 +134,7 @@ static inline void gm_local_push_large(struct gm_local *local,
 {
 	gm_local_count_free(local, extent->requested, extent->bytes);
 	gm_extent_set(extent, GM_EXTENT_READY);
-	gm_ready_put(&local->ready, extent);
+	gm_cached_put(&local->cached, extent);
 }
 
 static inline bool gm_local_free_large(struct gm_local *local,
@@ -144,7 +144,7 @@ static inline bool gm_local_free_large(struct gm_local *local,
 	if (extent->address != address ||
 	    gm_extent_arena(extent) != local->arena ||
 	    !gm_extent_is(extent, GM_EXTENT_LARGE) || extent->shared ||
-	    !gm_ready_has_room(&local->ready, extent->bytes))
+	    !gm_cached_has_room(&local->cached, extent->bytes))
 		return false;
 	gm_local_push_large(local, extent);
 	return true;
@@ -160,15 +160,14 @@ GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
 	bool done = false;
 
-	if (!entry || !heap || local->stream != stream ||
-	    !gm_local_enter(local))
+	if (!entry || !heap || local->stream != stream || !gm_local_lock(local))
 		return false;
 	if (!(entry & 1))
 		done = gm_local_free_large(local, (struct gm_extent *)entry,
 					   (uintptr_t)ptr);
 	else if (gm_entry_arena(entry) == local->arena_number)
 		done = gm_local_free_small(local, heap, entry, (uintptr_t)ptr);
-	gm_local_leave(local);
+	gm_local_unlock(local);
 	return done;
 }
 

@@ -127,7 +127,7 @@ void gm_caches_fini(struct gm_heap *heap)
 {
 	if (!heap->caches)
 		return;
-	gm_heads_fini(&heap->caches->heads);
+	gm_metadata_fini(&heap->caches->metadata);
 	free(heap->caches);
 	heap->caches = NULL;
 }
@@ -137,7 +137,7 @@ uint64_t gm_caches_host_bytes(const struct gm_heap *heap)
 	const struct gm_local *local = heap->caches->locals;
 	const struct gm_arena *arena = gm_arena_first(heap);
 	uint64_t bytes = sizeof(*heap->caches) +
-			 gm_heads_host_bytes(&heap->caches->heads);
+			 gm_metadata_host_bytes(&heap->caches->metadata);
 
 	for (; local; local = local->next)
 		bytes += sizeof(*local);
@@ -206,12 +206,12 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 	return GPUMEM_OK;
 }
 
-static void give_back_large(struct gm_local *local, struct gm_ready_set *set)
+static void give_back_large(struct gm_local *local, struct gm_cached_set *set)
 {
 	while (set->count) {
 		struct gm_extent *extent = set->extent[--set->count];
 
-		*gm_ready_sum(&local->ready, extent->bytes) -= extent->bytes;
+		*gm_cached_sum(&local->cached, extent->bytes) -= extent->bytes;
 		gm_map_set(extent->address, 0);
 		gm_arena_release(local->arena, extent);
 	}
@@ -219,10 +219,10 @@ static void give_back_large(struct gm_local *local, struct gm_ready_set *set)
 
 void gm_local_make_room(struct gm_local *local, size_t bytes)
 {
-	struct gm_ready *ready = &local->ready;
+	struct gm_cached *ready = &local->cached;
 
-	give_back_large(local, gm_ready_set_of(ready, bytes));
-	for (unsigned i = 0; !gm_ready_has_room(ready, bytes); i++)
+	give_back_large(local, gm_cached_set_of(ready, bytes));
+	for (unsigned i = 0; !gm_cached_has_room(ready, bytes); i++)
 		give_back_large(local, &ready->set[i]);
 }
 
@@ -231,7 +231,7 @@ bool gm_local_holds(const struct gm_local *local)
 	for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 		if (local->bin[i].count)
 			return true;
-	return local->ready.bytes || local->ready.huge_bytes;
+	return local->cached.bytes || local->cached.huge_bytes;
 }
 
 void gm_local_flush(struct gm_local *local)
@@ -242,9 +242,9 @@ void gm_local_flush(struct gm_local *local)
 		while (bin->count)
 			gm_slab_put_slot(&bin->slot[--bin->count]);
 	}
-	for (unsigned i = 0; i < GM_READY_SETS; i++)
-		give_back_large(local, &local->ready.set[i]);
-	give_back_large(local, &local->ready.set[GM_READY_HUGE]);
+	for (unsigned i = 0; i < GM_CACHED_SETS; i++)
+		give_back_large(local, &local->cached.set[i]);
+	give_back_large(local, &local->cached.set[GM_CACHED_HUGE]);
 }
 
 void gm_locals_flush_huge(struct gm_heap *heap)
@@ -254,7 +254,7 @@ void gm_locals_flush_huge(struct gm_heap *heap)
 	for (; local; local = local->next_of_thread)
 		if (gm_local_is(local, heap, local->stream))
 			give_back_large(local,
-					&local->ready.set[GM_READY_HUGE]);
+					&local->cached.set[GM_CACHED_HUGE]);
 }
 
 void gm_locals_flush_own(struct gm_heap *heap)
@@ -285,7 +285,7 @@ void gm_locals_detach(struct gm_heap *heap)
 		gm_local_fold(local);
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 			local->bin[i].count = 0;
-		local->ready = (struct gm_ready){0};
+		local->cached = (struct gm_cached){0};
 		atomic_store(&local->claimed, 1);
 		gm_local_unlink(local);
 	}

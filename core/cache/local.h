@@ -3,10 +3,11 @@
 
 /*
  * The caches of threads: for one thread, one heap and one stream, a stack of
- * ready slots per size class, and a few ready large blocks, which are used
+ * cached slots per size class, and a few cached large blocks, which are used
  * again for exactly their size. A hit takes no lock and makes no atomic
- * read-modify-write: hot.h. What a cache has too much or too little of goes to
- * and comes from the depot of its arena (depot.h), and only then the slabs.
+ * read-modify-write: hot.h. A cache that is full is flushed to, and one
+ * that is empty refilled from, the depot of its arena (depot.h), then the
+ * slabs.
  *
  * Other threads must be able to stop a cache, to read or empty it. It is a lock
  * biased to its owner (as in Dice, Moir and Scherer, Quickly Reacquirable
@@ -15,18 +16,18 @@
  *     owner:  busy = 1; if (!claimed) { work }; busy = 0
  *     other:  claimed = 1; membarrier(); wait for busy == 0; work; claimed = 0
  *
- * Either the owner sees the claim, and takes the slow way under the heap's
- * mutex, or the claimer sees it busy and waits the few nanoseconds. Claims are
- * made under that mutex. Where membarrier is missing the owner's `busy = 1` is
- * an exchange.
+ * Either the owner sees the claim, and takes the slow path under the heap's
+ * mutex, or the claimer sees it busy and spins for a few nanoseconds. Claims
+ * are made under that mutex. Where membarrier is missing the owner's `busy = 1`
+ * is an exchange.
  *
  * The memory of a cache reads as zero in a forked child (base/fork.h): there it
- * is nobody's, and the slow way says FORKED.
+ * belongs to no heap, and the slow path returns FORKED.
  */
 #ifndef GM_CACHE_LOCAL_H
 #define GM_CACHE_LOCAL_H
 
-#include "ready.h"
+#include "cached.h"
 #include "slab.h"
 #include "extent/heap_core.h"
 
@@ -36,7 +37,7 @@ enum {
 	GM_DRIFT_BYTES = 8 * 1024 * 1024
 };
 
-/* What all caches of one thread for one heap have in common: entering one of
+/* What all caches of one thread for one heap have in common: locking one of
  * them, or claiming all, gives access. */
 struct gm_group {
 	struct gm_counts counts;
@@ -51,7 +52,7 @@ struct gm_bin {
 };
 
 struct gm_local {
-	_Atomic(struct gm_heap *) heap; /* NULL: nobody's */
+	_Atomic(struct gm_heap *) heap; /* NULL: none */
 	gpumem_stream stream;
 	_Atomic uint32_t busy, claimed;
 	bool exchange;	       /* no membarrier */
@@ -62,7 +63,7 @@ struct gm_local {
 	struct gm_local *next_of_thread;
 	struct gm_local *next, *prev; /* of the heap; under its mutex */
 	_Atomic unsigned idle_ticks;  /* since it was used: decay.h */
-	struct gm_ready ready;
+	struct gm_cached cached;
 	struct gm_bin bin[GM_CLASS_COUNT];
 	/* Room for a group, of any heap: as many as caches are enough. It lives
 	 * as long as the thread does. */
@@ -89,7 +90,7 @@ static inline void gm_local_use(struct gm_local *local)
 /* The owner enters a cache that it has seen to be a heap's; false, and it has
  * not, if somebody claims it. Who takes a cache away from its heap leaves it
  * claimed, so one that is entered is still the same heap's. */
-static inline bool gm_local_enter(struct gm_local *local)
+static inline bool gm_local_lock(struct gm_local *local)
 {
 	if (__builtin_expect(local->exchange, false)) {
 		atomic_exchange(&local->busy, 1);
@@ -103,7 +104,7 @@ static inline bool gm_local_enter(struct gm_local *local)
 	return false;
 }
 
-static inline void gm_local_leave(struct gm_local *local)
+static inline void gm_local_unlock(struct gm_local *local)
 {
 	atomic_store_explicit(&local->busy, 0, memory_order_release);
 }
@@ -116,15 +117,15 @@ static inline bool gm_local_is(const struct gm_local *local,
 	       local->stream == stream;
 }
 
-/* ---- the middle way: nothing is ready, or there is no room; but perhaps the
- * thread has another cache for this heap and stream than the one it used last,
- * or the depot helps. True: the same again may succeed. Without the mutex. */
+/* ---- without the mutex: the cache is empty, or full; but the thread may have
+ * another cache for this heap and stream than the one it used last, or the
+ * depot refills or takes. True: the same again may succeed. */
 
 bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
 		     gpumem_stream stream);
 bool gm_local_relieve(const void *ptr, gpumem_stream stream);
 
-/* ---- the slow way, under the heap's mutex ---- */
+/* ---- the slow path, under the heap's mutex ---- */
 
 /* The calling thread's cache for the heap and stream, made when there is none;
  * it becomes gm_local_last. OK or NO_HOST_MEMORY. */
@@ -140,7 +141,7 @@ void gm_local_spill(struct gm_local *local, unsigned class_index);
 /* Gives ready large blocks back until there is room for one of `bytes`: first
  * those that are in its way by size. */
 void gm_local_make_room(struct gm_local *local, size_t bytes);
-/* Gives all ready blocks back. */
+/* Gives all cached blocks back. */
 void gm_local_flush(struct gm_local *local);
 /* Between gm_locals_stop() and gm_locals_go(), or of the calling thread's: is
  * anything ready? */
@@ -184,7 +185,7 @@ void gm_locals_drop(struct gm_heap *heap, const struct gm_arena *arena);
  * them is forgotten. */
 void gm_locals_detach(struct gm_heap *heap);
 
-/* ---- between the files of this room ---- */
+/* ---- between the files of this module ---- */
 
 int gm_membarrier(int command);
 /* Takes the cache off its heap's list: it is nobody's now. */

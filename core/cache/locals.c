@@ -106,7 +106,7 @@ uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
 	uint64_t bytes = 0;
 
 	for (; local; local = local->next) {
-		bytes += local->ready.bytes + local->ready.huge_bytes;
+		bytes += local->cached.bytes + local->cached.huge_bytes;
 		for (unsigned i = 0; i < heap->classes.count; i++)
 			bytes += (uint64_t)local->bin[i].count *
 				 heap->classes.of[i].bytes;
@@ -124,8 +124,8 @@ uint64_t gm_locals_huge_bytes(const struct gm_heap *heap)
 	uint64_t bytes = 0;
 
 	for (; local; local = local->next)
-		if (local->ready.huge_bytes > bytes)
-			bytes = local->ready.huge_bytes;
+		if (local->cached.huge_bytes > bytes)
+			bytes = local->cached.huge_bytes;
 	return bytes;
 }
 

@@ -123,7 +123,8 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 
 	if (status != GPUMEM_OK)
 		return status;
-	slab = gm_heads_take(&heap->caches->heads, gm_slab_host_bytes(class));
+	slab = gm_metadata_take(&heap->caches->metadata,
+				gm_slab_host_bytes(class));
 	if (!slab)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for the books of %u blocks",
@@ -154,8 +155,8 @@ static void destroy(struct gm_slab *slab)
 
 	gm_map_fill(extent->address, extent->bytes, 0);
 	gm_arena_release(slab->arena, extent);
-	gm_heads_give(&slab->heap->caches->heads, slab,
-		      gm_slab_host_bytes(&slab->class));
+	gm_metadata_give(&slab->heap->caches->metadata, slab,
+			 gm_slab_host_bytes(&slab->class));
 }
 
 void gm_slab_forget(const struct gm_slab *slab)

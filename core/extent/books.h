@@ -161,7 +161,7 @@ static inline void gm_books_free(struct gm_books *books, uint64_t requested,
 }
 
 /* A pending block is free. */
-static inline void gm_books_settle(struct gm_books *books, uint64_t bytes)
+static inline void gm_books_complete(struct gm_books *books, uint64_t bytes)
 {
 	gm_books_lower(&books->active, bytes, &books->above.allocated);
 }

@@ -32,11 +32,11 @@ enum gm_extent_state {
 	GM_EXTENT_HOLE,	   /* addresses without memory */
 	GM_EXTENT_FREE,	   /* in the index of `arena` */
 	GM_EXTENT_LARGE,   /* one live block */
-	GM_EXTENT_READY,   /* none now, and in the cache of a thread */
+	GM_EXTENT_READY,   /* free, cached by a thread */
 	GM_EXTENT_RUN,	   /* cut into small blocks */
 	GM_EXTENT_PENDING, /* a large block that streams may still use */
 	GM_EXTENT_FILLING, /* a hole that is being mapped */
-	GM_EXTENT_LEAVING  /* on its way to the driver: see leave.c */
+	GM_EXTENT_LEAVING  /* being given back to the driver: vm/release.c */
 };
 
 enum { GM_EXTENT_BYTES = 64 };
@@ -51,7 +51,7 @@ struct gm_extent {
 	union {
 		struct {		      /* free */
 			uint32_t left, right; /* by size */
-			uint64_t ticket;      /* of the latest free in it */
+			uint64_t seqno;	      /* of the latest free in it */
 		};
 		struct { /* live, ready and pending */
 			size_t requested;

@@ -6,13 +6,18 @@
  * counters, and its addresses. What only one module knows is in a struct of
  * that module, which the others do not look into:
  *
- *     order   whose free memory is whose, and when a stream is done with it
- *     space   (vm) memory from the driver and back, and how much of it
- *     caches  (cache) slabs, and what threads keep ready
- *     policy  (heap) what is tried in which order, and what goes back by itself
+ *     order   which stream free memory belongs to, and what waits for an event
+ *     space   (vm) takes memory from the driver, steals pages, enforces limits
+ *     caches  (cache) slabs and the caches of threads
+ *     policy  (heap) what is tried in which order, when idle memory goes back
+ *
+ * This module has the data that they share: extents and their index (extent.h,
+ * index.h), spans (span.h), size classes (size_class.h), counters (books.h),
+ * and the map from addresses to blocks (map.h). It calls no driver, waits for
+ * nothing, and has no policy.
  *
  * `mutex` guards everything but what says otherwise; the functions of these
- * modules want it held unless they say otherwise.
+ * modules are called with it held unless they say otherwise.
  */
 #ifndef GM_EXTENT_HEAP_CORE_H
 #define GM_EXTENT_HEAP_CORE_H
@@ -38,13 +43,13 @@ struct gm_heap {
 	size_t page_bytes;	   /* constant: of VM pages */
 	bool vm;		   /* constant */
 	gpumem_share share;	   /* constant: NONE, FD (with VM) or IPC */
-	uint64_t capacity_bytes;   /* constant: there cannot be more */
+	uint64_t capacity_bytes;   /* constant: total of this kind of memory */
 	uint64_t max_alloc_bytes;  /* constant: of one raw allocation */
 
 	struct gm_books books;
 	struct gm_nodes nodes;
 	struct gm_spans spans;
-	uint64_t ticket; /* of the newest free of all arenas */
+	uint64_t seqno; /* of the newest free of all arenas */
 
 	struct gm_order *order;
 	struct gm_space *space;

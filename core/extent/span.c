@@ -118,6 +118,6 @@ void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent)
 	size_t last = (offset + extent->bytes - 1) >> shift_of(spans);
 
 	for (size_t i = 0; i <= last; i++)
-		if (page[i].ticket < extent->ticket)
-			page[i].ticket = extent->ticket;
+		if (page[i].seqno < extent->seqno)
+			page[i].seqno = extent->seqno;
 }

@@ -32,7 +32,7 @@ struct gm_span {
 
 struct gm_page {
 	gpumem_page handle; /* that covers it; 0: nothing is mapped here */
-	uint64_t ticket;    /* of the latest free that touched it */
+	uint64_t seqno;	    /* of the latest free that touched it */
 };
 
 struct gm_spans {
@@ -70,7 +70,7 @@ static inline bool gm_page_begins(const struct gm_spans *spans,
 {
 	return page == spans->page || page[-1].handle != page->handle;
 }
-/* Part of an extent was freed, with the extent's ticket. */
+/* Part of an extent was freed, with the extent's seqno. */
 void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent);
 
 #endif

@@ -105,7 +105,7 @@ static gpumem_status take(struct gm_heap *heap,
 
 gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      const struct gm_request *request,
-			      bool beyond_soft, uint64_t *leaves_out,
+			      bool beyond_soft, uint64_t *releases_out,
 			      void **ptr_out)
 {
 	gpumem_status status;
@@ -117,7 +117,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	if (status == GPUMEM_OK && grown)
 		gm_books_miss(&heap->books);
 	heap->space->budget.beyond_soft = false;
-	*leaves_out = heap->space->leaves;
+	*releases_out = heap->space->releases;
 	due = gm_decay_visit(&heap->policy->decay);
 	pthread_mutex_unlock(&heap->mutex);
 	if (due)
@@ -154,7 +154,7 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 {
 	const struct gpumem_device *device = heap->driver.device;
 	gpumem_status status;
-	uint64_t leaves;
+	uint64_t releases;
 
 	if (gm_forked())
 		return gm_fail(GPUMEM_FORKED,
@@ -167,8 +167,8 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 		status = gm_fail(GPUMEM_NO_MEMORY, "%s has not so much",
 				 device->info.name);
 	} else {
-		status =
-			gm_heap_attempt(heap, request, false, &leaves, ptr_out);
+		status = gm_heap_attempt(heap, request, false, &releases,
+					 ptr_out);
 		if (is_for_memory(status)) {
 			count(heap, &heap->books.retries);
 			status =

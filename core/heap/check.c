@@ -51,7 +51,7 @@ static gpumem_status check_free(const struct gm_heap *heap,
 	EXPECT(!next || !gm_extent_is(next, GM_EXTENT_FREE) ||
 		       next->arena != extent->arena,
 	       "free extents at %#zx were not merged", extent->address);
-	EXPECT(extent->ticket <= extent->arena->ticket,
+	EXPECT(extent->seqno <= extent->arena->seqno,
 	       "the extent at %#zx was freed in the future", extent->address);
 	return GPUMEM_OK;
 }
@@ -97,7 +97,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 	case GM_EXTENT_RUN:
 		return gm_check_slab(heap, extent, tally);
 	case GM_EXTENT_LEAVING:
-		tally->leaving_bytes += extent->bytes;
+		tally->releasing_bytes += extent->bytes;
 		return heap->vm ? gm_check_borders(heap, extent) : GPUMEM_OK;
 	case GM_EXTENT_FILLING:
 		break;
@@ -119,10 +119,10 @@ static gpumem_status check_indexes(const struct gm_heap *heap,
 			return status;
 		bytes += arena->index.bytes;
 		count += arena->index.count;
-		EXPECT(arena->settled <= arena->ticket &&
-			       arena->ticket <= heap->ticket,
-		       "a stream settled %llu of %llu frees",
-		       (ull)arena->settled, (ull)arena->ticket);
+		EXPECT(arena->completed <= arena->seqno &&
+			       arena->seqno <= heap->seqno,
+		       "a stream completed %llu of %llu frees",
+		       (ull)arena->completed, (ull)arena->seqno);
 	}
 	EXPECT(bytes == tally->free_bytes && count == tally->free_count,
 	       "%llu free bytes in %llu extents, but the indexes have %llu in "
@@ -170,26 +170,26 @@ static gpumem_status check_books(const struct gm_heap *heap,
 static gpumem_status check_ready(const struct gm_local *local,
 				 uint64_t *bytes_out)
 {
-	const struct gm_ready *ready = &local->ready;
+	const struct gm_cached *ready = &local->cached;
 	size_t sum[2] = {0, 0};
 
-	for (unsigned i = 0; i <= GM_READY_HUGE; i++)
+	for (unsigned i = 0; i <= GM_CACHED_HUGE; i++)
 		for (uint32_t k = 0; k < ready->set[i].count; k++) {
 			size_t bytes = ready->set[i].extent[k]->bytes;
 
-			EXPECT(gm_ready_set_number(bytes) == i,
+			EXPECT(gm_cached_set_number(bytes) == i,
 			       "a ready block of %zu bytes is in set %u", bytes,
 			       i);
-			sum[i == GM_READY_HUGE] += bytes;
+			sum[i == GM_CACHED_HUGE] += bytes;
 		}
-	EXPECT(ready->last == gm_ready_set_number(ready->last_bytes),
+	EXPECT(ready->last == gm_cached_set_number(ready->last_bytes),
 	       "the last set is not that of %zu bytes", ready->last_bytes);
-	EXPECT(sum[0] == local->ready.bytes && sum[0] <= GM_READY_BYTES,
+	EXPECT(sum[0] == local->cached.bytes && sum[0] <= GM_CACHED_BYTES,
 	       "a cache holds %zu bytes and says %zu", sum[0],
-	       local->ready.bytes);
-	EXPECT(sum[1] == local->ready.huge_bytes,
+	       local->cached.bytes);
+	EXPECT(sum[1] == local->cached.huge_bytes,
 	       "a cache holds %zu huge bytes and says %zu", sum[1],
-	       local->ready.huge_bytes);
+	       local->cached.huge_bytes);
 	*bytes_out = sum[0] + sum[1];
 	return GPUMEM_OK;
 }
@@ -260,7 +260,7 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 	if (status == GPUMEM_OK)
 		status = gm_check_slabs(heap, &tally);
 	if (status == GPUMEM_OK)
-		status = gm_heads_check(&heap->caches->heads);
+		status = gm_metadata_check(&heap->caches->metadata);
 	if (status == GPUMEM_OK)
 		status = check_indexes(heap, &tally);
 	if (status == GPUMEM_OK)

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Chores that give back what is not used; see decay.h. */
+/* The purge steps that give idle memory back; see decay.h. */
 #include "heap.h"
 #include "base/error.h"
 
-/* The chores of one tick follow each other at this distance, each as small as
+/* The steps of one tick follow each other at this distance, each as small as
  * this. */
 static const uint64_t pause_ns = 1000 * 1000;
-enum { CHORE_PAGES = 16, CHORE_BATCHES = 64 };
+enum { PURGE_PAGES = 16, PURGE_BATCHES = 64 };
 /* In one tick; then the driver is left alone until the next. */
 enum { REFUSALS = 8 };
 
 /* The newest free that is a whole period old; false: none is known to be. */
-static bool old_ticket(const struct gm_decay *decay, uint64_t now_ns,
-		       uint64_t *ticket_out)
+static bool old_seqno(const struct gm_decay *decay, uint64_t now_ns,
+		      uint64_t *ticket_out)
 {
 	bool found = false;
 
 	for (unsigned i = 0; i < GM_DECAY_NOTES && i < decay->noted; i++) {
 		if (decay->note[i].ns + decay->period_ns > now_ns ||
-		    (found && decay->note[i].ticket < *ticket_out))
+		    (found && decay->note[i].seqno < *ticket_out))
 			continue;
-		*ticket_out = decay->note[i].ticket;
+		*ticket_out = decay->note[i].seqno;
 		found = true;
 	}
 	return found;
@@ -37,7 +37,7 @@ static void tick(struct gm_heap *heap, uint64_t now_ns)
 	struct gm_local *local;
 
 	decay->note[at].ns = now_ns;
-	decay->note[at].ticket = heap->ticket;
+	decay->note[at].seqno = heap->seqno;
 	decay->tick_ns = now_ns + decay->period_ns / GM_DECAY_TICKS;
 	decay->refused = 0;
 	gm_locals_stop(heap);
@@ -86,7 +86,7 @@ static bool empty_caches(struct gm_heap *heap)
 		gm_local_flush(local);
 		done = true;
 	} else if (done) {
-		done = gm_depots_empty(heap, CHORE_BATCHES);
+		done = gm_depots_empty(heap, PURGE_BATCHES);
 	}
 	gm_locals_go(heap);
 	return done;
@@ -96,20 +96,20 @@ static bool empty_caches(struct gm_heap *heap)
 static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 {
 	struct gm_decay *decay = &heap->policy->decay;
-	struct gm_leave leave = {.bytes = CHORE_PAGES * heap->page_bytes,
-				 .skip = decay->refused};
+	struct gm_release leave = {.bytes = PURGE_PAGES * heap->page_bytes,
+				   .skip = decay->refused};
 	struct gm_arena *arena = heap->order->arenas;
 	uint64_t bytes;
 	bool refused;
 
 	if (decay->refused == REFUSALS ||
-	    !old_ticket(decay, now_ns, &leave.newest))
+	    !old_seqno(decay, now_ns, &leave.newest))
 		return false;
 	for (; arena; arena = arena->next)
 		gm_slabs_purge(arena);
-	if (!gm_arenas_settle(heap))
+	if (!gm_arenas_poll(heap))
 		return false;
-	refused = gm_space_leave(heap, &leave, &bytes) != GPUMEM_OK;
+	refused = gm_space_release(heap, &leave, &bytes) != GPUMEM_OK;
 	heap->books.decayed_bytes += bytes;
 	decay->refused += refused;
 	return bytes > 0 || refused;

@@ -2,16 +2,17 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Decay: what nobody has used for a while goes back to the driver by itself,
- * in small chores that somebody who is here anyway does one of now and then.
+ * Decay: memory that has been idle for option `decay_ms` is given back to the
+ * driver in small purge steps, run occasionally from slow-path calls (free.c,
+ * alloc.c) and with option `decay_thread` by a background thread (keeper.c).
  *
- * Time goes in ticks of an eighth of the period. Each tick notes the number of
- * the newest free; pages whose last free is older than the newest number that
- * is a whole period old have not been used for so long. What of a thread's
- * cache was not used for as long goes to the free pages first. It knows no
- * clock: the time is an argument.
+ * Time goes in ticks of an eighth of the period. Each tick notes the sequence
+ * number of the newest free; pages whose last free has no newer number than one
+ * that was noted a whole period ago are idle. A thread's cache that was idle
+ * for as long is flushed first. It reads no clock: the time is an argument. The
+ * heap's mutex guards it.
  *
- *     time of note i <= time of note i + 1, and so their tickets
+ *     time of note i <= time of note i + 1, and so their sequence numbers
  */
 #ifndef GM_HEAP_DECAY_H
 #define GM_HEAP_DECAY_H
@@ -25,14 +26,14 @@ struct gm_heap;
 
 struct gm_decay {
 	uint64_t period_ns; /* constant; 0: nothing decays */
-	uint64_t next_ns;   /* the next chore is due */
+	uint64_t next_ns;   /* the next step is due */
 	uint64_t tick_ns;   /* the next tick is */
-	unsigned countdown; /* visits until somebody looks at the clock */
+	unsigned countdown; /* visits until the clock is read */
 	uint64_t noted;	    /* notes that were ever made */
 	struct {
-		uint64_t ns, ticket;
+		uint64_t ns, seqno;
 	} note[GM_DECAY_NOTES]; /* a ring */
-	unsigned refused;	/* chores of this tick, by the driver */
+	unsigned refused;	/* steps of this tick, by the driver */
 };
 
 /* At most a year. */
@@ -43,7 +44,7 @@ static inline uint64_t gm_decay_period_ns(uint64_t ms)
 	return (ms < most ? ms : most) * 1000000;
 }
 
-/* Counts a visit; true: it is time to ask the clock and gm_decay_step(). */
+/* Counts a visit; true: it is time to read the clock and gm_decay_step(). */
 static inline bool gm_decay_visit(struct gm_decay *decay)
 {
 	enum { VISITS = 32 };
@@ -54,9 +55,9 @@ static inline bool gm_decay_visit(struct gm_decay *decay)
 	return true;
 }
 
-/* Does one chore if one is due. The mutex is held, and given up for calls of
- * the driver. The thread's last error stays. True: there is more to do soon, at
- * next_ns. */
+/* Does one purge step if one is due. The mutex is held, and released during
+ * calls of the driver. The thread's last error stays. True: there is more to do
+ * soon, at next_ns. */
 bool gm_decay_step(struct gm_heap *heap, uint64_t now_ns);
 
 #endif

@@ -111,7 +111,7 @@ static bool cache_large(struct gm_block *block)
 	    !gm_arena_serves(extent->arena, extent->arena->stream) ||
 	    gm_local_of(block->heap, extent->arena, &local) != GPUMEM_OK)
 		return false;
-	if (!gm_ready_has_room(&local->ready, extent->bytes))
+	if (!gm_cached_has_room(&local->cached, extent->bytes))
 		gm_local_make_room(local, extent->bytes);
 	extent->shared = false;
 	gm_local_push_large(local, extent);

@@ -2,14 +2,24 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A heap: one pool's memory, put together of the modules below, and when what
- * is done with it: which source an allocation comes from (ladder.h), what goes
- * back by itself (decay.h), and what a trim gives back. The pool above it has
- * limits, callbacks, statistics and reports.
+ * A heap: one pool's memory, composed of the modules below, and the policy:
+ * which source an allocation comes from, in which order (ladder.h); when idle
+ * memory is given back (decay.h); what a trim gives back. The pool above has
+ * callbacks, statistics and reports.
+ *
+ * It decides when; the modules below do it:
+ *
+ *     a page is stolen                  vm, gm_space_grow(): vm/steal.c
+ *     a limit is enforced               vm, gm_limit_check(): vm/budget.h
+ *     a freed block waits for an event  order: order/pending.h
+ *     other streams' free memory waits  order: order/arena.h
+ *
+ * Nothing waits for the device but one step of the ladder, near its end (option
+ * `wait`), and gm_heap_fini().
  *
  * Locks, in this order: `trim_mutex`, the heap's. gm_heap_alloc(), _free(),
- * _use_on(), _trim() and _decay() take them themselves; the other functions
- * want the heap's held unless they say otherwise.
+ * _use_on(), _trim() and _decay() lock themselves; the other functions are
+ * called with the heap's held unless they say otherwise.
  */
 #ifndef GM_HEAP_HEAP_H
 #define GM_HEAP_HEAP_H
@@ -38,14 +48,14 @@ struct gm_heap_config {
 	void *const *peers; /* kept: see struct gm_driver */
 	size_t peer_count;
 	uint32_t share;			  /* gpumem_share */
-	const struct gm_helpers *helpers; /* NULL: nobody helps */
+	const struct gm_helpers *helpers; /* NULL: none */
 };
 
 /* Without the mutex. OK, NO_HOST_MEMORY, or what the driver said. */
 gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 			   const struct gm_heap_config *config);
 /* Without the mutex; no other thread uses the heap. Live blocks are given back
- * too. OK, or the first thing the driver said against it. */
+ * too. OK, or the driver's first error. */
 gpumem_status gm_heap_fini(struct gm_heap *heap);
 
 /* Blocks, without the mutex: OK, or what gpumem_alloc(), gpumem_free() and
@@ -55,15 +65,15 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 gpumem_status gm_heap_free(void *ptr, gpumem_stream stream);
 gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream);
 
-/* Without the mutex: gives back what is unused and settled until keep_bytes are
- * reserved. OK, LOST, or the first thing the driver said against it. */
+/* Without the mutex: gives back what is unused and completed until keep_bytes
+ * are reserved. OK, LOST, or the driver's first error. */
 gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 			   uint64_t *released_out);
-/* Without the mutex: one chore of decay if one is due; nothing while another
- * thread gives memory back. */
+/* Without the mutex: one purge step of decay if one is due; nothing while
+ * another thread gives memory back. */
 void gm_heap_decay(struct gm_heap *heap);
-/* A thread that does nothing else, where option `decay_thread` wants one. OK,
- * or NO_HOST_MEMORY. */
+/* The background thread of decay, where option `decay_thread` is on. OK, or
+ * NO_HOST_MEMORY. */
 gpumem_status gm_keeper_start(struct gm_heap *heap);
 void gm_keeper_stop(struct gm_heap *heap);
 
@@ -72,9 +82,9 @@ void gm_keeper_stop(struct gm_heap *heap);
 void gm_heap_stop(struct gm_heap *heap);
 void gm_heap_go(struct gm_heap *heap);
 
-/* `heir` takes over what is settled of all other arenas' free extents. Those of
- * dropped streams, once settled, leave all they have, and are no more. */
-void gm_heap_adopt(struct gm_heap *heap, struct gm_arena *heir);
+/* Transfers the completed free extents of all other arenas to `receiver`.
+ * Arenas of dropped streams that are completed are then destroyed. */
+void gm_heap_transfer(struct gm_heap *heap, struct gm_arena *receiver);
 /* gm_arena_drop() and gm_arena_publish(), with the arena's slabs. */
 gpumem_status gm_heap_drop(struct gm_arena *arena);
 gpumem_status gm_heap_publish(struct gm_arena *arena, gpumem_stream stream);

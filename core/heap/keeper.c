@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Who does the chores of decay (decay.h): threads that are in the heap anyway,
- * and by option one thread that does nothing else. It blocks all signals.
+ * Runs the purge steps of decay (decay.h): in slow-path calls of the program,
+ * and by option `decay_thread` in a background thread, which blocks all
+ * signals.
  */
 #include "heap.h"
 #include "base/error.h"

@@ -41,8 +41,8 @@ static bool flush_own(struct search *search)
 
 static bool borrow(struct search *search)
 {
-	return gm_arenas_borrow(search->heap, search->arena, search->bytes,
-				search->alignment);
+	return gm_arenas_transfer_one(search->heap, search->arena,
+				      search->bytes, search->alignment);
 }
 
 static bool grow(struct search *search)
@@ -71,9 +71,9 @@ static bool flush_all(struct search *search)
 	return true;
 }
 
-static bool adopt_all(struct search *search)
+static bool transfer_all(struct search *search)
 {
-	gm_heap_adopt(search->heap, search->arena);
+	gm_heap_transfer(search->heap, search->arena);
 	return true;
 }
 
@@ -95,7 +95,7 @@ static const struct {
 	 BESIDE_OTHERS | NOT_FOR_GRAPHS},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS},
 	{"the caches of all threads", flush_all, ALWAYS},
-	{"free blocks of all streams", adopt_all, NOT_FOR_GRAPHS},
+	{"free blocks of all streams", transfer_all, NOT_FOR_GRAPHS},
 	{"pages moved from free blocks, or the driver", grow, ALWAYS},
 };
 
@@ -155,7 +155,7 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, size_t bytes,
 struct climb {
 	struct gm_heap *heap;
 	uint64_t needed_bytes;
-	uint64_t leaves; /* of the last attempt */
+	uint64_t releases; /* of the last attempt */
 	bool beyond_soft;
 };
 
@@ -212,8 +212,8 @@ static bool wait_for_others(struct climb *climb)
 	bool met;
 
 	pthread_mutex_lock(&heap->mutex);
-	met = heap->space->leaving_bytes ||
-	      heap->space->leaves != climb->leaves;
+	met = heap->space->releasing_bytes ||
+	      heap->space->releases != climb->releases;
 	pthread_mutex_unlock(&heap->mutex);
 	if (met) {
 		pthread_mutex_lock(&heap->policy->trim_mutex);
@@ -253,7 +253,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 		if (helped)
 			status = gm_heap_attempt(heap, request,
 						 climb.beyond_soft,
-						 &climb.leaves, ptr_out);
+						 &climb.releases, ptr_out);
 		i += !helped || !helps[i].again;
 	}
 	return status;

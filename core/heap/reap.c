@@ -22,43 +22,43 @@ gpumem_status gm_heap_publish(struct gm_arena *arena, gpumem_stream stream)
 	return status;
 }
 
-/* Everything of `from`, whose last use is over, becomes `heir`'s. */
-static void inherit(struct gm_arena *heir, struct gm_arena *from)
+/* Everything of `from`, whose last use is over, becomes `receiver`'s. */
+static void inherit(struct gm_arena *receiver, struct gm_arena *from)
 {
-	struct gm_extent *extent = gm_heap_first(heir->heap);
+	struct gm_extent *extent = gm_heap_first(receiver->heap);
 
 	gm_slabs_purge(from);
-	from->settled = from->ticket;
-	gm_arena_adopt(heir, from);
-	for (; extent; extent = gm_heap_next(heir->heap, extent)) {
+	from->completed = from->seqno;
+	gm_arena_transfer(receiver, from);
+	for (; extent; extent = gm_heap_next(receiver->heap, extent)) {
 		if (extent->arena != from)
 			continue;
 		if (gm_extent_is(extent, GM_EXTENT_RUN))
-			gm_slab_move(extent, heir);
+			gm_slab_move(extent, receiver);
 		/* It may come back as free memory. */
 		if (gm_extent_is(extent, GM_EXTENT_LEAVING))
-			gm_arena_pass_on(heir, extent);
-		gm_extent_move(extent, heir);
+			gm_arena_transfer_extent(receiver, extent);
+		gm_extent_move(extent, receiver);
 	}
 }
 
-/* Arenas of dropped streams, once settled, end. With no host memory for the
- * slabs of the heir they stay for now. */
-static void reap(struct gm_heap *heap, struct gm_arena *heir)
+/* Arenas of dropped streams, once completed, end. With no host memory for the
+ * slabs of the receiver they stay for now. */
+static void reap(struct gm_heap *heap, struct gm_arena *receiver)
 {
 	struct gm_arena **link = &heap->order->arenas, *arena;
 
 	while ((arena = *link)) {
 		if (arena->dropped)
-			gm_arena_settle(arena, false);
-		if (!arena->dropped || arena->settled != arena->ticket ||
-		    gm_slabs_make(heir) != GPUMEM_OK) {
+			gm_arena_poll(arena, false);
+		if (!arena->dropped || arena->completed != arena->seqno ||
+		    gm_slabs_make(receiver) != GPUMEM_OK) {
 			link = &arena->next;
 			continue;
 		}
 		/* Whose a block is, other threads look up without a lock. */
 		gm_locals_stop(heap);
-		inherit(heir, arena);
+		inherit(receiver, arena);
 		gm_locals_go(heap);
 		*link = arena->next;
 		gm_slabs_fini(arena);
@@ -66,8 +66,8 @@ static void reap(struct gm_heap *heap, struct gm_arena *heir)
 	}
 }
 
-void gm_heap_adopt(struct gm_heap *heap, struct gm_arena *heir)
+void gm_heap_transfer(struct gm_heap *heap, struct gm_arena *receiver)
 {
-	reap(heap, heir);
-	gm_arenas_adopt(heap, heir);
+	reap(heap, receiver);
+	gm_arenas_transfer(heap, receiver);
 }

@@ -33,13 +33,13 @@ static void drain(struct gm_heap *heap)
 /* A page may be free in two parts that belong to two streams. */
 static void join_streams(struct gm_heap *heap)
 {
-	struct gm_arena *heir = heap->order->arenas;
+	struct gm_arena *receiver = heap->order->arenas;
 
-	while (heir && heir->dropped)
-		heir = heir->next;
+	while (receiver && receiver->dropped)
+		receiver = receiver->next;
 	/* With no host memory for one, what they share stays for now. */
-	if (heir || gm_arena_of(heap, NULL, &heir) == GPUMEM_OK)
-		gm_heap_adopt(heap, heir);
+	if (receiver || gm_arena_of(heap, NULL, &receiver) == GPUMEM_OK)
+		gm_heap_transfer(heap, receiver);
 }
 
 gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
@@ -59,7 +59,7 @@ gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 	gm_heap_stop(heap);
 	before = budget->returned_bytes;
 	heap->books.trims++;
-	budget->toll_handles = 0;
+	budget->migrated_handles = 0;
 	drain(heap);
 	gm_locals_go(heap);
 	join_streams(heap);

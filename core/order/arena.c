@@ -133,24 +133,24 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 	struct gm_nodes *nodes = &arena->heap->nodes;
 	struct gm_extent *next = gm_extent_next(nodes, extent);
 	struct gm_extent *prev = gm_extent_prev(nodes, extent);
-	uint64_t ticket = extent->ticket;
+	uint64_t seqno = extent->seqno;
 
 	gm_extent_set(extent, GM_EXTENT_FREE);
 	extent->arena = arena;
 	if (joins(extent, next)) {
-		if (next->ticket > ticket)
-			ticket = next->ticket;
+		if (next->seqno > seqno)
+			seqno = next->seqno;
 		gm_index_remove(&arena->index, next);
 		gm_extent_join(nodes, extent);
 	}
 	if (joins(extent, prev)) {
 		extent = prev;
-		if (extent->ticket > ticket)
-			ticket = extent->ticket;
+		if (extent->seqno > seqno)
+			seqno = extent->seqno;
 		gm_index_remove(&arena->index, extent);
 		gm_extent_join(nodes, extent);
 	}
-	extent->ticket = ticket;
+	extent->seqno = seqno;
 	gm_index_insert(&arena->index, extent);
 	return extent;
 }
@@ -161,8 +161,8 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
 
 	/* The last fence of a dropped stream stands for all that it did. */
 	if (!arena->dropped)
-		arena->ticket = ++heap->ticket;
-	extent->ticket = arena->ticket;
+		arena->seqno = ++heap->seqno;
+	extent->seqno = arena->seqno;
 	if (heap->vm)
 		gm_pages_touch(&heap->spans, extent);
 	(void)gm_arena_insert(arena, extent);

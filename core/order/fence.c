@@ -30,14 +30,14 @@ static gpumem_status fence_newest(struct gm_arena *arena)
 			arena->fence_count++;
 	}
 	if (status == GPUMEM_OK)
-		fence->ticket = arena->ticket;
+		fence->seqno = arena->seqno;
 	return status;
 }
 
 static bool fenced(struct gm_arena *arena)
 {
 	return arena->fence_count &&
-	       fence_at(arena, arena->fence_count - 1)->ticket == arena->ticket;
+	       fence_at(arena, arena->fence_count - 1)->seqno == arena->seqno;
 }
 
 static void give_oldest(struct gm_arena *arena)
@@ -55,7 +55,7 @@ static void query_fences(struct gm_arena *arena)
 		if (gm_driver_event_query(&arena->heap->driver,
 					  oldest->event) != GPUMEM_OK)
 			return;
-		arena->settled = oldest->ticket;
+		arena->completed = oldest->seqno;
 		give_oldest(arena);
 	}
 }
@@ -64,11 +64,11 @@ static void query_fences(struct gm_arena *arena)
 static void settle(struct gm_arena *arena, bool fence)
 {
 	if (!gm_device_has(arena->heap->driver.device, GPUMEM_CAP_STREAMS)) {
-		arena->settled = arena->ticket;
+		arena->completed = arena->seqno;
 		return;
 	}
 	query_fences(arena);
-	if (!fence || arena->dropped || arena->settled == arena->ticket)
+	if (!fence || arena->dropped || arena->completed == arena->seqno)
 		return;
 	arena->unfenced = 0;
 	arena->fence_frees = GM_FENCE_FREES;
@@ -76,7 +76,7 @@ static void settle(struct gm_arena *arena, bool fence)
 	 * to come back even then. */
 	if (gm_driver_stream_query(&arena->heap->driver, arena->stream) ==
 	    GPUMEM_OK) {
-		arena->settled = arena->ticket;
+		arena->completed = arena->seqno;
 		while (arena->fence_count)
 			give_oldest(arena);
 	} else if (!fenced(arena) && arena->fence_count < GM_FENCES) {
@@ -85,29 +85,29 @@ static void settle(struct gm_arena *arena, bool fence)
 	}
 }
 
-void gm_arena_settle(struct gm_arena *arena, bool fence)
+void gm_arena_poll(struct gm_arena *arena, bool fence)
 {
 	/* What is private has nothing to settle, and its stream may be gone. */
-	if (arena->settled == arena->ticket || arena->graph)
+	if (arena->completed == arena->seqno || arena->graph)
 		return;
 	if (arena->dropped || !gm_heap_capturing(arena->heap, arena->stream))
 		settle(arena, fence);
 }
 
-void gm_arenas_ask(struct gm_heap *heap)
+void gm_arenas_poll_unchecked(struct gm_heap *heap)
 {
 	struct gm_arena *arena = heap->order->arenas;
 
 	for (; arena; arena = arena->next)
-		if (arena->settled != arena->ticket)
+		if (arena->completed != arena->seqno)
 			settle(arena, true);
 }
 
-bool gm_arenas_settle(struct gm_heap *heap)
+bool gm_arenas_poll(struct gm_heap *heap)
 {
 	if (gm_heap_any_capturing(heap))
 		return false;
-	gm_arenas_ask(heap);
+	gm_arenas_poll_unchecked(heap);
 	return true;
 }
 
@@ -117,7 +117,7 @@ void gm_arena_count_free(struct gm_arena *arena)
 
 	if (++arena->unfenced < frees)
 		return;
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	arena->unfenced = 0;
 	arena->fence_frees =
 		2 * frees < GM_FENCE_FREES_MAX ? 2 * frees : GM_FENCE_FREES_MAX;
@@ -126,15 +126,16 @@ void gm_arena_count_free(struct gm_arena *arena)
 gpumem_status gm_arena_drop(struct gm_arena *arena)
 {
 	struct gm_heap *heap = arena->heap;
-	uint64_t before = arena->ticket;
+	uint64_t before = arena->seqno;
 	gpumem_status status = GPUMEM_OK;
 
-	/* Slots that were freed have no tickets: the fence is for them too. */
-	arena->ticket = ++heap->ticket;
+	/* Slots that were freed have no sequence numbers: the fence is for them
+	 * too. */
+	arena->seqno = ++heap->seqno;
 	if (gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS))
 		status = fence_newest(arena);
 	if (status != GPUMEM_OK) {
-		arena->ticket = before;
+		arena->seqno = before;
 		return status;
 	}
 	arena->dropped = true;
@@ -174,7 +175,7 @@ static struct gm_arena *busy_arena(struct gm_heap *heap)
 	struct gm_arena *arena = heap->order->arenas;
 
 	for (; arena; arena = arena->next) {
-		gm_arena_settle(arena, true);
+		gm_arena_poll(arena, true);
 		if (arena->fence_count)
 			return arena;
 	}
@@ -184,33 +185,34 @@ static struct gm_arena *busy_arena(struct gm_heap *heap)
 bool gm_arenas_wait(struct gm_heap *heap)
 {
 	struct gm_arena *busy, *arena;
-	uint64_t settled;
+	uint64_t completed;
 	gpumem_event event;
 
 	if (gm_heap_any_capturing(heap) || !(busy = busy_arena(heap)))
 		return false;
-	settled = busy->settled;
+	completed = busy->completed;
 	event = fence_at(busy, 0)->event;
 	pthread_mutex_unlock(&heap->mutex);
-	/* An error shows below: nothing is settled then. */
+	/* An error shows below: nothing is completed then. */
 	(void)gm_driver_event_sync(&heap->driver, event);
 	pthread_mutex_lock(&heap->mutex);
 	for (arena = heap->order->arenas; arena && arena != busy;
 	     arena = arena->next)
 		;
 	if (arena)
-		gm_arena_settle(arena, false);
-	return !arena || arena->settled != settled;
+		gm_arena_poll(arena, false);
+	return !arena || arena->completed != completed;
 }
 
-/* Slots and ready blocks that were freed have no tickets: one for all of them.
+/* Slots and ready blocks that were freed have no sequence numbers: one for all
+ * of them.
  */
 void gm_arena_wait(struct gm_arena *arena)
 {
 	if (!arena->dropped)
-		arena->ticket = ++arena->heap->ticket;
-	gm_arena_settle(arena, true);
-	if (arena->settled == arena->ticket)
+		arena->seqno = ++arena->heap->seqno;
+	gm_arena_poll(arena, true);
+	if (arena->completed == arena->seqno)
 		return;
 	/* What a driver in trouble does not tell cannot be waited for. */
 	if (!arena->dropped && !fenced(arena) &&
@@ -219,7 +221,7 @@ void gm_arena_wait(struct gm_arena *arena)
 	if (gm_events_wait(arena->heap,
 			   fence_at(arena, arena->fence_count - 1)->event) ==
 	    GPUMEM_OK)
-		gm_arena_settle(arena, false);
+		gm_arena_poll(arena, false);
 }
 
 void gm_arena_fini(struct gm_arena *arena)

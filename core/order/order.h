@@ -3,16 +3,21 @@
 
 /*
  * Stream order: which stream free memory belongs to, which other streams a
- * block is used on, and when the device is done with either. The contract of
- * the module, for those above it:
+ * block is used on, and when the device has completed that use. The contract of
+ * the module:
  *
- *     arena.h    free memory by stream; what of it is settled, by events; how
- * it passes from one stream to another uses.h     the streams, besides its own,
- * that a live block is used on pending.h  freed blocks that those streams may
- * still use, until an event says that they are done; the store of events
+ *     arena.h    free memory by stream. Reused on its own stream at once; on
+ *                another, or unmapped, only once an event recorded after the
+ *                free has completed. Transfers between streams.
+ *     uses.h     the streams, besides its own, that a live block is used on
+ *     pending.h  where a freed block waits for an event, one for each of those
+ *                streams; gm_pending_poll() looks, no thread waits
  *
- * It maps and unmaps nothing, and knows nothing of slabs and caches: who makes
- * a heap says where a small block goes that is no longer pending.
+ * Nothing here waits for the device but gm_pending_wait(), gm_arenas_wait(),
+ * gm_events_wait(), and gm_arena_wait() at the end of a heap. It calls the
+ * driver for events and queries only: it neither takes nor gives back memory,
+ * and enforces no limit. It does not know slabs and caches: the module above
+ * passes in where a small block goes that is no longer pending (free_slot).
  *
  * The heap's mutex guards it.
  */
@@ -40,7 +45,7 @@ void gm_order_fini(struct gm_heap *heap);
 /* Host memory that its bookkeeping takes. */
 uint64_t gm_order_host_bytes(const struct gm_heap *heap);
 
-/* True while `stream` is being captured: leave it alone. */
+/* True while `stream` is being captured: no event, no query. */
 bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream);
 /* True while any stream that the heap knows is. */
 bool gm_heap_any_capturing(struct gm_heap *heap);

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Freed blocks that other streams may still use, oldest first, each with an
- * event per stream, or whose view the program holds; and the store of events.
- * Finished ones go back to their arena, or by the heap's free_slot to their
- * slab. Nothing here waits, but
- * gm_pending_wait().
+ * Where a freed block waits for an event: a list, oldest first, of freed blocks
+ * that other streams may still use, each with an event per stream, or whose
+ * view the program holds; and the store of unused events. Completed ones go
+ * back to their arena, or by the heap's free_slot to their slab. No call here
+ * waits for the device but gm_pending_wait() and gm_events_wait().
  *
  *     pending.bytes == sum over the list == active - allocated
  *     pending.held_bytes == sum over those with a view <= pending.bytes
@@ -40,8 +40,8 @@ struct gm_events {
 
 void gm_pending_init(struct gm_pending *pending);
 
-/* What a freed block is: a large one (extent), or a slot of a slab; and its
- * view, if it could not be given back. */
+/* A freed block: a large one (extent), or a slot of a slab; and its view, if
+ * that could not be released. */
 struct gm_freed {
 	struct gm_extent *extent;
 	struct gm_slab *slab;
@@ -50,44 +50,42 @@ struct gm_freed {
 };
 
 /* Takes a freed block that `count` streams may still use, or that has a view.
- * NO_HOST_MEMORY: nothing has happened. A stream that cannot be asked now
- * (capture, an error of the driver) is asked again later. */
+ * NO_HOST_MEMORY: nothing has happened. If no event can be recorded now
+ * (capture, an error of the driver) it is recorded at a later poll. */
 gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
 			     uint64_t bytes, const struct gm_wait *waits,
 			     size_t count);
 
-/* Gives a view back. True: it is no more, as nothing is of a device that is
- * lost. */
+/* Releases a view. True: it no longer exists, or the device is lost. */
 bool gm_view_end(struct gm_heap *heap, void *view);
 
-/* Returns finished blocks to where they belong, and says once of each whose
- * view is all that keeps it. True if any stream, or view, had finished with
- * any. */
+/* Frees completed blocks, and logs once each block that only its view keeps.
+ * True if any event had completed or view was released. */
 bool gm_pending_poll(struct gm_heap *heap);
 
-/* Waits for the oldest use, with the mutex given up meanwhile, then polls; true
- * if that got further. */
+/* Waits for the oldest event, with the mutex released meanwhile, then polls;
+ * true if any block made progress. */
 bool gm_pending_wait(struct gm_heap *heap);
 
-/* The stream is to be dropped: every pending block that still has to be asked
- * of it is asked now. OK, or why the driver did not record. */
+/* The stream is to be dropped: records the events that are still missing on it.
+ * OK, or why the driver did not record. */
 gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream);
 
-/* Gives back all views, for the end of a pool: BUSY if the program holds one,
- * else OK. What the driver has against one goes to *first, and the view is
- * forgotten; so are all once the device is lost. */
+/* Releases all views, for the end of a pool: BUSY if the program holds one,
+ * else OK. The driver's first error goes to *first, and that view is dropped;
+ * so are all once the device is lost. */
 gpumem_status gm_pending_end_views(struct gm_heap *heap,
 				   struct gm_first *first);
 
-/* Forgets all blocks; their events go to the store. */
+/* Drops all blocks; their events go to the store. */
 void gm_pending_fini(struct gm_heap *heap);
 
-/* An event recorded on `stream` now. OK, CAPTURING or another word of the
+/* An event recorded on `stream` now. OK, CAPTURING or another error of the
  * driver. */
 gpumem_status gm_events_record(struct gm_heap *heap, gpumem_stream stream,
 			       gpumem_event *event_out);
-/* Waits for the event, by asking again and again where the driver does not wait
- * itself. OK, or why the driver does not say. Without the mutex. */
+/* Waits for the event, by polling where the driver cannot wait. OK, or the
+ * driver's error. Without the mutex. */
 gpumem_status gm_events_wait(struct gm_heap *heap, gpumem_event event);
 void gm_events_give(struct gm_heap *heap, gpumem_event event);
 void gm_events_fini(struct gm_heap *heap);

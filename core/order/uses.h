@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What keeps a live block off the fast way: which streams besides its own it is
- * used on, and the vendor's object that stands for it, its view. A hash table
- * by the block's address, for the few that have any; these, and no others, are
- * marked as shared.
+ * The stream uses of live blocks: which streams besides its own a block is used
+ * on, and its view. A hash table by the block's address, for the few blocks
+ * that have any; these, and no others, are tracked (marked as shared), and
+ * their free takes the slow path.
  *
  *     entry in the table  <=>  GM_MARK_SHARED, or shared of a large block
  *
@@ -16,8 +16,8 @@
 
 #include <gpumem/backend.h>
 
-/* A use that has to be waited for: of a stream; or of one that was dropped, and
- * then by an event that stands for all that it did. */
+/* A use that a free must wait for: of a stream; or of one that was dropped, and
+ * then by an event recorded after its last work. */
 struct gm_wait {
 	gpumem_stream stream;
 	gpumem_event event; /* NULL: not recorded yet */

@@ -2,12 +2,14 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A pool: a heap (heap/heap.h) with its limits, callbacks, statistics, reports
- * and graphs.
+ * A pool: a heap (heap/heap.h) with callbacks, statistics, reports, graphs and
+ * shared blocks. It sets the limits (gm_pool_set_limit()); vm/budget.h enforces
+ * them. It neither allocates nor frees memory of the driver itself, and waits
+ * for no event.
  *
  * Locks, in this order: the registry of all pools', a device's (its list of
- * pools), a pool's callbacks', a heap's two. The user's functions are called with
- * none of them held, but for gpumem_pool_visit()'s (the heap's) and
+ * pools), a pool's callbacks', a heap's two. The user's functions are called
+ * with none of them held, but for gpumem_pool_visit()'s (the heap's) and
  * gpumem_pool_each()'s (the device's).
  */
 #ifndef GM_POOL_POOL_H
@@ -67,7 +69,7 @@ gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
 /* Once there is a heap: opens what it allocates to them, unless it maps pages,
  * which are opened one by one. */
 gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool);
-/* Lets go of them. */
+/* Closes them. */
 void gm_pool_drop_peers(struct gpumem_pool *pool);
 
 /* registry.c: all pools of the process, for pointers of unknown origin. The
@@ -107,7 +109,7 @@ gpumem_status gm_graph_destroy(struct gpumem_graph *graph,
 /* The pool goes with all its graphs. */
 void gm_graphs_forget(struct gpumem_pool *pool);
 
-/* pressure.c: true when a callback wants the allocation tried again. */
+/* pressure.c: true when a callback returned true: try again. */
 bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes);
 gpumem_status gm_pool_pressure(struct gpumem_pool *pool, gpumem_pressure_fn fn,
 			       void *user, bool remove);
@@ -117,7 +119,7 @@ void gm_pool_each(struct gpumem_device *device,
 		  bool (*fn)(struct gpumem_pool *pool, const char *name,
 			     void *user),
 		  void *user);
-/* Adds what we know to what the driver said. */
+/* Adds the library's counts to the driver's. */
 void gm_pool_complete_memory(const struct gpumem_device *device,
 			     struct gpumem_memory *memory);
 void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out);
@@ -138,8 +140,8 @@ void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
 gpumem_status gm_pool_object(const void *ptr, void **object_out,
 			     uint64_t *offset_out);
 gpumem_status gm_pool_view(const void *ptr, void **view_out);
-/* All views are given back, those of live blocks too, unless the program holds
- * one: BUSY. What the driver has against one goes to *first. */
+/* Releases all views, those of live blocks too, unless the program holds one:
+ * BUSY. The driver's first error goes to *first. */
 gpumem_status gm_pool_end_views(struct gpumem_pool *pool,
 				struct gm_first *first);
 

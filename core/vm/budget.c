@@ -86,9 +86,9 @@ static const double free_turns = 1.5, waste_per_turn = 0.08;
 
 static double waste_of(const struct gm_heap *heap, double high)
 {
-	double toll_bytes =
-		(double)heap->space->budget.toll_handles * heap->page_bytes;
-	double turns = toll_bytes / high - free_turns;
+	double migrated_bytes =
+		(double)heap->space->budget.migrated_handles * heap->page_bytes;
+	double turns = migrated_bytes / high - free_turns;
 	double waste = heap->space->budget.waste;
 
 	if (!heap->vm || turns <= 0 || waste >= heap->space->budget.waste_max)

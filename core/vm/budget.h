@@ -2,8 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * How much a heap may reserve: here the limits are enforced, and here is said
- * how much waste is allowed before memory is moved rather than taken.
+ * How much a heap may reserve. The limit is enforced here: each file that takes
+ * memory from the driver (supply.c, segment.c) calls gm_limit_check() or
+ * gm_limit_room() first, under the mutex, and gm_budget_reserve() after; so
+ * reserved <= limit at every instant. And how much free memory a heap may leave unused before it moves
+ * pages rather than take more: gm_budget_target().
  *
  * The heap's mutex guards it.
  */
@@ -14,9 +17,9 @@
 
 struct gm_budget {
 	uint64_t limit_bytes, soft_limit_bytes; /* 0: none */
-	bool beyond_soft; /* the soft limit is no limit for this attempt */
-	double waste, waste_max; /* constant: fractions of highest_active */
-	uint64_t toll_handles;	 /* moved, since a trim */
+	bool beyond_soft; /* this attempt may exceed the soft limit */
+	double waste, waste_max;   /* constant: fractions of highest_active */
+	uint64_t migrated_handles; /* since a trim */
 	uint64_t returned_bytes; /* all that ever went back to the driver */
 };
 
@@ -33,18 +36,19 @@ uint64_t gm_budget_need(const struct gm_heap *heap, uint64_t bytes);
 uint64_t gm_limit_room(const struct gm_heap *heap);
 gpumem_status gm_limit_check(const struct gm_heap *heap, uint64_t bytes);
 
-/* What may be reserved before memory is moved rather than taken, if `bytes`
- * more become active. */
+/* Up to how many reserved bytes memory is taken from the driver rather than
+ * moved, if `bytes` more become active. */
 uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes);
 
-/* May so much more be reserved whatever the waste? */
+/* May so much more be reserved regardless of the waste? */
 bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
 
 /* How many pages the largest of the new handles covers where so many pages are
  * to be mapped. */
 size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages);
 
-/* The writers of `reserved`; of device memory the device's sum follows. */
+/* The only writers of `reserved`; for device memory they update the device's
+ * sum too. */
 void gm_budget_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments);
 void gm_budget_unreserve(struct gm_heap *heap, uint64_t bytes,
 			 uint64_t segments);

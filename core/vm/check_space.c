@@ -102,19 +102,20 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 	EXPECT(mapped + tally->hole_bytes == span_bytes,
 	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
 	       (ull)tally->hole_bytes, (ull)span_bytes);
-	EXPECT(tally->leaving_bytes <= space->leaving_bytes &&
-		       space->leaving_bytes <=
+	EXPECT(tally->releasing_bytes <= space->releasing_bytes &&
+		       space->releasing_bytes <=
 			       (space->spare_room - space->spare_count) *
 				       heap->page_bytes,
 	       "%llu bytes are leaving, the books say %llu",
-	       (ull)tally->leaving_bytes, (ull)space->leaving_bytes);
-	mapped += space->leaving_bytes - tally->leaving_bytes;
+	       (ull)tally->releasing_bytes, (ull)space->releasing_bytes);
+	mapped += space->releasing_bytes - tally->releasing_bytes;
 	EXPECT(mapped + space->spare_pages * heap->page_bytes ==
 		       heap->books.reserved.current,
 	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
 	       (ull)mapped, space->spare_pages,
 	       (ull)heap->books.reserved.current);
-	EXPECT(space->leaving_bytes || handles == heap->books.segments.current,
+	EXPECT(space->releasing_bytes ||
+		       handles == heap->books.segments.current,
 	       "%llu handles, but %llu counted", (ull)handles,
 	       (ull)heap->books.segments.current);
 	return GPUMEM_OK;
@@ -130,7 +131,7 @@ gpumem_status gm_check_space(const struct gm_heap *heap,
 		bytes += span->bytes;
 	if (heap->vm)
 		return check_pages(heap, tally, bytes);
-	bytes += heap->space->leaving_bytes;
+	bytes += heap->space->releasing_bytes;
 	EXPECT(bytes == heap->books.reserved.current,
 	       "segments of %llu bytes, but %llu reserved", (ull)bytes,
 	       (ull)heap->books.reserved.current);

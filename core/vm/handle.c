@@ -22,28 +22,28 @@ static const struct gm_page *first_whole(const struct gm_heap *heap,
 	return page;
 }
 
-/* Freed last with ticket `newest` or before, on all its pages. */
-static bool settled(const struct gm_page *page, size_t pages, uint64_t newest)
+/* Freed last with seqno `newest` or before, on all its pages. */
+static bool completed(const struct gm_page *page, size_t pages, uint64_t newest)
 {
 	for (size_t i = 0; i < pages; i++)
-		if (page[i].ticket > newest)
+		if (page[i].seqno > newest)
 			return false;
 	return true;
 }
 
 /* How many handles of so many pages are wished for at most. */
-static size_t most(const struct gm_wish *wish, size_t pages)
+static size_t most(const struct gm_handle_query *query, size_t pages)
 {
-	if (pages < wish->least || pages > wish->most)
+	if (pages < query->least || pages > query->most)
 		return 0;
-	return pages < wish->pages ? wish->pages / pages : 1;
+	return pages < query->pages ? query->pages / pages : 1;
 }
 
 /* At the low end of the extent, if it borders on a hole there, so that holes
  * grow rather than multiply. */
-struct gm_run gm_handles_settled(const struct gm_heap *heap,
-				 const struct gm_extent *extent,
-				 const struct gm_wish *wish)
+struct gm_run gm_handles_completed(const struct gm_heap *heap,
+				   const struct gm_extent *extent,
+				   const struct gm_handle_query *query)
 {
 	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
 	const struct gm_page *first = gm_page_at(&heap->spans, at);
@@ -51,18 +51,18 @@ struct gm_run gm_handles_settled(const struct gm_heap *heap,
 		first + gm_extent_pages(extent, heap->page_bytes);
 	/* What other streams did in it was over when this arena got it. */
 	const struct gm_arena *arena = extent->arena;
-	uint64_t newest = wish->newest;
+	uint64_t newest = query->newest;
 	struct gm_run best = {0}, run = {0};
 	size_t pages;
 
-	if (arena->settled != arena->ticket && arena->settled < newest)
-		newest = arena->settled;
+	if (arena->completed != arena->seqno && arena->completed < newest)
+		newest = arena->completed;
 	for (const struct gm_page *page = first_whole(heap, first, end);
 	     page < end; page += pages) {
 		pages = gm_page_handle_pages(&heap->spans, page);
 		if (pages > (size_t)(end - page))
 			break;
-		if (!most(wish, pages) || !settled(page, pages, newest)) {
+		if (!most(query, pages) || !completed(page, pages, newest)) {
 			run.count = 0;
 			continue;
 		}
@@ -74,14 +74,14 @@ struct gm_run gm_handles_settled(const struct gm_heap *heap,
 		run.pages = pages;
 		if (run.count * pages > best.count * best.pages)
 			best = run;
-		if (run.count == most(wish, pages))
+		if (run.count == most(query, pages))
 			break;
 	}
 	return best;
 }
 
-void gm_handles_enter(struct gm_heap *heap, const struct gm_run *run,
-		      const gpumem_page *pages)
+void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
+		    const gpumem_page *pages)
 {
 	struct gm_spans *spans = &heap->spans;
 	struct gm_page *page = gm_page_at(spans, run->start);

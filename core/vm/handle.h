@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What the files of this module have between them: handles, from the list of
- * spare ones, out of free extents, and new. See space.h for the invariants.
+ * Internal to the module: physical handles, from the list of spare ones, stolen
+ * out of free extents, and new from the driver. See space.h for the invariants.
  *
  * The heap's mutex guards it.
  */
@@ -20,12 +20,12 @@ struct gm_run {
 	size_t pages; /* of each */
 };
 
-/* Which handles in a free extent will do. */
-struct gm_wish {
+/* Which handles of a free extent are looked for. */
+struct gm_handle_query {
 	size_t pages; /* at most so many together, or one handle */
 	size_t least; /* of each handle */
 	size_t most;
-	uint64_t newest; /* last freed with this ticket or before it */
+	uint64_t newest; /* last freed with this seqno or before it */
 };
 
 /* As gm_space_grow(); *extent_out may be set on failure too. */
@@ -51,15 +51,15 @@ gpumem_status gm_range_release(struct gm_heap *heap,
 
 /* handle.c: the table of pages. */
 
-/* Whole handles in a free extent, of one size, settled, side by side: as many
+/* Whole handles in a free extent, of one size, completed, side by side: as many
  * pages as there are at one place, up to what is wished; none: count is 0. */
-struct gm_run gm_handles_settled(const struct gm_heap *heap,
-				 const struct gm_extent *extent,
-				 const struct gm_wish *wish);
+struct gm_run gm_handles_completed(const struct gm_heap *heap,
+				   const struct gm_extent *extent,
+				   const struct gm_handle_query *query);
 /* Puts handles that were just mapped into the table; says which lie in a run;
  * takes out of it those that are mapped no more. */
-void gm_handles_enter(struct gm_heap *heap, const struct gm_run *run,
-		      const gpumem_page *pages);
+void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
+		    const gpumem_page *pages);
 void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
 		     gpumem_page *pages);
 void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
@@ -71,7 +71,7 @@ size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
 struct gm_need {
 	size_t pages;		       /* so many */
 	uint64_t bytes;		       /* will be active on them */
-	const struct gm_extent *a, *b; /* are not to be stolen from */
+	const struct gm_extent *a, *b; /* not stolen from; NULL: none */
 };
 
 /* Finds handles that cover exactly what is needed. There is room for as many as
@@ -82,11 +82,11 @@ gpumem_status gm_handles_supply(struct gm_heap *heap,
 				const struct gm_need *need,
 				struct gm_handle *handles, size_t *count_out);
 
-/* steal.c and leave.c */
+/* steal.c and release.c */
 
-/* Takes settled handles of at most `want` pages together out of free extents;
- * and of at most `more` pages besides, which become spare. Returns how many
- * handles of the former. */
+/* Steals: unmaps completed handles of at most `want` pages together out of free
+ * extents; and of at most `more` pages besides, which become spare. Returns how
+ * many handles of the former. */
 size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 			size_t want, size_t more, struct gm_handle *handles);
 /* Gives one handle of any size back, spare or out of a free extent, so that
@@ -96,14 +96,15 @@ size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need);
  * in no index. */
 struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
 			     const struct gm_run *run);
-gpumem_status gm_pages_leave(struct gm_heap *heap, const struct gm_leave *leave,
-			     uint64_t *bytes_out);
-/* Nothing in the segment is used, and it is no graph's: it may go once it is
- * settled. */
-bool gm_segment_whole(const struct gm_span *span);
-gpumem_status gm_segment_leave(struct gm_heap *heap,
-			       const struct gm_leave *leave,
+gpumem_status gm_pages_release(struct gm_heap *heap,
+			       const struct gm_release *leave,
 			       uint64_t *bytes_out);
+/* Nothing in the segment is used, and it is no graph's: it may go once it is
+ * completed. */
+bool gm_segment_whole(const struct gm_span *span);
+gpumem_status gm_segment_release(struct gm_heap *heap,
+				 const struct gm_release *leave,
+				 uint64_t *bytes_out);
 /* Gives handles that are mapped nowhere back; those that the driver will not
  * take stay ours, as spare ones, for which there is room. How many went. */
 size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,

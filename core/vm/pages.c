@@ -153,7 +153,7 @@ static gpumem_status map_size(struct gm_heap *heap,
 	status = gm_driver_map(&heap->driver, run->start, filling->page,
 			       run->count, run->pages * heap->page_bytes);
 	if (status == GPUMEM_OK)
-		gm_handles_enter(heap, run, filling->page);
+		gm_handles_set(heap, run, filling->page);
 	return status;
 }
 
@@ -208,7 +208,7 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 		gm_hole_insert(heap, rest);
 	}
 	if (mapped) {
-		extent->ticket = 0;
+		extent->seqno = 0;
 		*extent_out = gm_arena_insert(arena, extent);
 	}
 	return status;

@@ -62,7 +62,7 @@ static bool is_unused(const struct gm_span *span)
 	const struct gm_extent *first = span->first;
 
 	return gm_segment_whole(span) &&
-	       gm_arena_settled(first->arena, first->ticket);
+	       gm_arena_completed(first->arena, first->seqno);
 }
 
 /* Takes `good` bytes from the driver, or `least` when that is too much. */
@@ -115,13 +115,13 @@ static void unlink_span(struct gm_heap *heap, struct gm_span *span)
 }
 
 static struct gm_span *find_unused(const struct gm_heap *heap,
-				   const struct gm_leave *leave)
+				   const struct gm_release *leave)
 {
 	struct gm_span *span = heap->spans.first;
 	unsigned skip = leave->skip;
 
 	for (; span; span = span->next)
-		if (is_unused(span) && span->first->ticket <= leave->newest &&
+		if (is_unused(span) && span->first->seqno <= leave->newest &&
 		    skip-- == 0)
 			return span;
 	return NULL;
@@ -130,9 +130,9 @@ static struct gm_span *find_unused(const struct gm_heap *heap,
 /* Once the driver has it, it may give the same addresses to another thread: the
  * heap has forgotten them by then. What the driver does not take comes back as
  * memory that nobody has used. */
-gpumem_status gm_segment_leave(struct gm_heap *heap,
-			       const struct gm_leave *leave,
-			       uint64_t *bytes_out)
+gpumem_status gm_segment_release(struct gm_heap *heap,
+				 const struct gm_release *leave,
+				 uint64_t *bytes_out)
 {
 	struct gm_span *span = find_unused(heap, leave);
 	struct gm_space *space = heap->space;
@@ -143,12 +143,12 @@ gpumem_status gm_segment_leave(struct gm_heap *heap,
 		return GPUMEM_OK;
 	unlink_span(heap, span);
 	heap->nodes.promised++; /* should it come back */
-	space->leaving_bytes += span->bytes;
+	space->releasing_bytes += span->bytes;
 	pthread_mutex_unlock(&heap->mutex);
 	status = gm_driver_free(&heap->driver, span->address, span->bytes);
 	pthread_mutex_lock(&heap->mutex);
-	space->leaving_bytes -= span->bytes;
-	space->leaves++;
+	space->releasing_bytes -= span->bytes;
+	space->releases++;
 	heap->nodes.promised--;
 	if (status != GPUMEM_OK) {
 		(void)add(heap, heap->order->arenas, span);
@@ -191,7 +191,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 
 	if (heap->books.reserved.current + good > target &&
 	    !gm_heap_any_capturing(heap)) {
-		gm_arena_settle(arena, true);
+		gm_arena_poll(arena, true);
 		make_room(heap, target > good ? target - good : 0);
 	}
 	status = gm_nodes_reserve(&heap->nodes, 1);

@@ -186,10 +186,10 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
 {
 	uint64_t start = heap->books.reserved.current, gone = 0, bytes;
-	struct gm_leave leave = {.newest = UINT64_MAX};
+	struct gm_release leave = {.newest = UINT64_MAX};
 	struct gm_first first = {0};
 
-	if (!gm_arenas_settle(heap))
+	if (!gm_arenas_poll(heap))
 		return GPUMEM_OK;
 	/* What fails is passed over, and not for ever. */
 	while (heap->books.reserved.current > keep_bytes &&
@@ -197,7 +197,7 @@ gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
 		gpumem_status status;
 
 		leave.bytes = heap->books.reserved.current - keep_bytes;
-		status = gm_space_leave(heap, &leave, &bytes);
+		status = gm_space_release(heap, &leave, &bytes);
 		gm_first_keep(&first, status);
 		gone += bytes;
 		leave.skip += status != GPUMEM_OK;
@@ -207,16 +207,17 @@ gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
 	return gm_first_end(&first);
 }
 
-gpumem_status gm_space_leave(struct gm_heap *heap, const struct gm_leave *leave,
-			     uint64_t *bytes_out)
+gpumem_status gm_space_release(struct gm_heap *heap,
+			       const struct gm_release *leave,
+			       uint64_t *bytes_out)
 {
-	return heap->vm ? gm_pages_leave(heap, leave, bytes_out)
-			: gm_segment_leave(heap, leave, bytes_out);
+	return heap->vm ? gm_pages_release(heap, leave, bytes_out)
+			: gm_segment_release(heap, leave, bytes_out);
 }
 
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap)
 {
-	uint64_t bytes = heap->space->leaving_bytes;
+	uint64_t bytes = heap->space->releasing_bytes;
 	const struct gm_span *span = heap->spans.first;
 
 	if (heap->vm)

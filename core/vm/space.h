@@ -6,18 +6,24 @@
  * memory from the driver and gives it back. This is its contract, with
  * budget.h; handle.h is between its own files.
  *
+ *     a page is stolen      in gm_space_grow() only: steal.c unmaps whole
+ *                           handles of free extents whose last use has
+ *                           completed, supply.c maps them where needed
+ *     the limit is enforced here only, by budget.h, before memory is taken
+ *                           from the driver (supply.c, segment.c)
+ *     nothing waits         for an event: what has not completed is skipped
+ *
  * With virtual memory: spans of addresses in which pages are mapped; one as a
- * rule, and more when it has no room (range.c). The driver gives pages in
- * handles, which map and unmap whole (extent/span.h). A page that is free in
- * one place is moved to where it is needed (steal.c). Without: a span per raw
- * allocation ("segment").
+ * rule, and more when it is full (range.c). The driver gives physical handles
+ * of one or more pages, which are mapped and unmapped whole (extent/span.h).
+ * Without: a span per raw allocation ("segment"), none of which can be stolen.
  *
  *     reserved == page_bytes * (mapped pages + spare), with VM; of these
- *                 leaving_bytes may be mapped no more, or not spare any more
- *     reserved == sum of the spans' taken bytes + leaving_bytes, without
- *     a hole, and what is leaving, begins and ends where a handle does
+ *                 releasing_bytes are being given back to the driver
+ *     reserved == sum of the spans' taken bytes + releasing_bytes, without
+ *     a hole, and what is being given back, begins and ends where a handle does
  *     spare_pages == sum of the pages of the spare handles
- *     spare_count + leaving_bytes / page_bytes <= spare_room    with VM
+ *     spare_count + releasing_bytes / page_bytes <= spare_room    with VM
  *
  * The heap's mutex guards it.
  */
@@ -28,18 +34,18 @@
 #include "extent/map.h"
 
 /* Large spans begin at multiples of a region of the map (map.h), so that heaps
- * hardly share one. Pages larger than that would not begin at multiples of
+ * rarely share one. Pages larger than that would not begin at multiples of
  * themselves. */
 #define GM_SPAN_ALIGNMENT (1ull << GM_REGION_SHIFT)
 #define GM_PAGE_BYTES_MAX GM_SPAN_ALIGNMENT
 
 struct gm_arena;
 
-/* One that is mapped nowhere. */
+/* A physical handle that is not mapped. */
 struct gm_handle {
 	gpumem_page page;
 	size_t pages;	 /* that it covers */
-	uint64_t ticket; /* spare: of the heap, when it became that */
+	uint64_t seqno;	 /* spare: of the heap, when it became that */
 };
 
 struct gm_space {
@@ -50,14 +56,14 @@ struct gm_space {
 	uint32_t holes;		 /* VM: a ring */
 	struct gm_handle *spare; /* VM: by age, the oldest first */
 	size_t spare_count, spare_room, spare_pages;
-	uint64_t leaving_bytes; /* on their way to the driver: see leave.c */
-	uint64_t leaves;	/* how often that ended, well or not */
+	uint64_t releasing_bytes; /* being given back: see release.c */
+	uint64_t releases; /* how often that ended, in success or failure */
 };
 
-/* What is to go back to the driver in one step. */
-struct gm_leave {
+/* What to give back to the driver in one step. */
+struct gm_release {
 	uint64_t bytes; /* at most so much, rounded up to a handle or segment */
-	uint64_t newest; /* only what was last freed with this ticket or before
+	uint64_t newest; /* only what was last freed with this seqno or before
 			  */
 	unsigned skip;	 /* pass over the first so many that could go */
 };
@@ -72,26 +78,27 @@ gpumem_status gm_space_fini(struct gm_heap *heap);
 uint64_t gm_space_host_bytes(const struct gm_heap *heap);
 
 /*
- * Makes a free extent of `arena` where `bytes` fit at `alignment`: by moving
- * pages that other free extents do not need, when the waste would grow too
- * large or the driver has none, else by taking from the driver. OK; LIMIT;
- * NO_MEMORY; or another word of the driver.
+ * Makes a free extent of `arena` where `bytes` fit at `alignment`: by stealing
+ * pages of other free extents if the waste would exceed gm_budget_target() or
+ * the driver refuses, else by taking memory from the driver, within the limit.
+ * OK; LIMIT; NO_MEMORY; or another error of the driver.
  */
 gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
 			    struct gm_extent **extent_out);
 
-/* Gives back what is unused and settled until at most keep_bytes are reserved,
- * and no more than could be given back at the beginning. The first error is
- * returned, the rest goes on. Nothing while a stream is captured. The mutex is
- * given up for the calls of the driver. */
+/* Gives back what is unused and completed until at most keep_bytes are
+ * reserved, and no more than could be given back at the beginning. Continues
+ * after an error and returns the first. Nothing while a stream is being
+ * captured. The mutex is released during the calls of the driver. */
 gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes);
-/* One step of it; everything is settled as far as it can be. *bytes_out: what
- * went, 0 when nothing more can. */
-gpumem_status gm_space_leave(struct gm_heap *heap, const struct gm_leave *leave,
-			     uint64_t *bytes_out);
+/* One step of it; the arenas were polled before. *bytes_out: how much was given
+ * back, 0 when nothing more can be. */
+gpumem_status gm_space_release(struct gm_heap *heap,
+			       const struct gm_release *leave,
+			       uint64_t *bytes_out);
 
-/* Bytes that a trim could give back if everything were settled: whole handles
+/* Bytes that a trim could give back if everything were completed: whole handles
  * in free extents, and spare ones; or unused segments. Looks at every free
  * extent that holds a page. */
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap);

@@ -15,7 +15,7 @@
 gpumem_status gm_spare_room(struct gm_heap *heap, size_t count)
 {
 	struct gm_space *space = heap->space;
-	size_t leaving = space->leaving_bytes / heap->page_bytes;
+	size_t leaving = space->releasing_bytes / heap->page_bytes;
 	size_t room = space->spare_count + leaving + count;
 	struct gm_handle *larger;
 
@@ -39,7 +39,7 @@ void gm_spare_give(struct gm_heap *heap, const struct gm_handle *handles,
 		struct gm_handle *spare = &space->spare[space->spare_count++];
 
 		*spare = handles[i];
-		spare->ticket = heap->ticket;
+		spare->seqno = heap->seqno;
 		space->spare_pages += spare->pages;
 	}
 }
@@ -57,7 +57,7 @@ struct gm_handle gm_spare_take(struct gm_space *space, size_t at)
 
 /* Programs that run at their peak are short of a page or two again and again.
  * A page that is taken out of a free extent beforehand costs one call more when
- * it is mapped, instead of the questions for captures and for what is settled
+ * it is mapped, instead of the questions for captures and for what is completed
  * each time. More than this, and the extents that it was taken from are missed.
  */
 enum { STOCK_PART = 256 };

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Handles out of free extents, to be mapped elsewhere. Only settled ones are
- * touched, so that unmapping waits for nothing, and only whole ones. Large
+ * Where pages are stolen: handles of free extents are unmapped, to be mapped
+ * elsewhere. Only completed ones, so that unmapping waits for nothing, and only
+ * whole ones. Large
  * handles come first, since each costs the same. Then small extents: a large
  * one is what was put together for a request that will come again. But one that
  * has all that is wanted saves many calls. See space.h.
@@ -31,10 +32,10 @@ struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
 	return extent;
 }
 
-/* What is taken, and for what. */
-struct theft {
+/* What is stolen, and for what. */
+struct steal_request {
 	const struct gm_need *need;
-	struct gm_wish wish; /* what may still be taken */
+	struct gm_handle_query query; /* what may still be taken */
 	size_t want;	     /* pages of it that are needed now */
 	struct gm_handle *handles;
 	size_t have;
@@ -42,19 +43,20 @@ struct theft {
 
 /* What is not needed now is spare. */
 static void share_out(struct gm_heap *heap, const struct gm_handle *handle,
-		      struct theft *theft)
+		      struct steal_request *request)
 {
-	if (handle->pages > theft->want) {
+	if (handle->pages > request->want) {
 		gm_spare_give(heap, handle, 1);
 		return;
 	}
-	theft->handles[theft->have++] = *handle;
-	theft->want -= handle->pages;
+	request->handles[request->have++] = *handle;
+	request->want -= handle->pages;
 }
 
 /* Unmaps a run of a free extent; its place becomes a hole. */
-static gpumem_status punch(struct gm_heap *heap, struct gm_extent *extent,
-			   const struct gm_run *run, struct theft *theft)
+static gpumem_status unmap_run(struct gm_heap *heap, struct gm_extent *extent,
+			       const struct gm_run *run,
+			       struct steal_request *request)
 {
 	const struct gm_page *page = gm_page_at(&heap->spans, run->start);
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
@@ -69,121 +71,123 @@ static gpumem_status punch(struct gm_heap *heap, struct gm_extent *extent,
 			.page = page[i * run->pages].handle,
 			.pages = run->pages};
 
-		share_out(heap, &handle, theft);
+		share_out(heap, &handle, request);
 	}
 	gm_handles_clear(heap, run);
 	gm_hole_insert(heap, gm_run_cut(heap, extent, run));
-	heap->space->budget.toll_handles += run->count;
+	heap->space->budget.migrated_handles += run->count;
 	return GPUMEM_OK;
 }
 
 /* One run of an extent, if it has any. False: the driver refuses. */
 static bool take(struct gm_heap *heap, struct gm_extent *extent,
-		 struct theft *theft)
+		 struct steal_request *request)
 {
-	struct gm_wish *wish = &theft->wish;
+	struct gm_handle_query *query = &request->query;
 	struct gm_run run;
 	size_t pages;
 
-	if (extent == theft->need->a || extent == theft->need->b)
+	if (extent == request->need->a || extent == request->need->b)
 		return true;
-	run = gm_handles_settled(heap, extent, wish);
+	run = gm_handles_completed(heap, extent, query);
 	if (!run.count)
 		return true;
-	if (punch(heap, extent, &run, theft) != GPUMEM_OK)
+	if (unmap_run(heap, extent, &run, request) != GPUMEM_OK)
 		return false;
 	pages = run.count * run.pages;
-	wish->pages -= pages < wish->pages ? pages : wish->pages;
-	if (wish->most > wish->pages)
-		wish->most = wish->pages;
+	query->pages -= pages < query->pages ? pages : query->pages;
+	if (query->most > query->pages)
+		query->most = query->pages;
 	return true;
 }
 
 /* From extents of at least so many pages on, upwards, until so many had some.
  */
 static bool take_from(struct gm_heap *heap, const struct gm_index *index,
-		      size_t pages, size_t extents, struct theft *theft)
+		      size_t pages, size_t extents,
+		      struct steal_request *request)
 {
 	struct gm_extent *extent = gm_index_least_pages(index, pages), *next;
 	size_t before;
 
-	for (; extent && theft->wish.pages && extents; extent = next) {
+	for (; extent && request->query.pages && extents; extent = next) {
 		next = gm_index_more_pages(index, extent);
-		before = theft->wish.pages;
-		if (!take(heap, extent, theft))
+		before = request->query.pages;
+		if (!take(heap, extent, request))
 			return false;
-		extents -= theft->wish.pages < before;
+		extents -= request->query.pages < before;
 	}
 	return true;
 }
 
-static void take_all(struct gm_heap *heap, struct theft *theft)
+static void take_all(struct gm_heap *heap, struct steal_request *request)
 {
 	size_t before;
 
 	do {
 		struct gm_arena *arena = heap->order->arenas;
 
-		before = theft->wish.pages;
-		for (; arena && theft->wish.pages; arena = arena->next)
-			if (take_from(heap, &arena->index, theft->wish.pages, 1,
-				      theft))
+		before = request->query.pages;
+		for (; arena && request->query.pages; arena = arena->next)
+			if (take_from(heap, &arena->index, request->query.pages,
+				      1, request))
 				(void)take_from(heap, &arena->index, 1,
-						SIZE_MAX, theft);
-	} while (theft->wish.pages && theft->wish.pages < before);
+						SIZE_MAX, request);
+	} while (request->query.pages && request->query.pages < before);
 }
 
 /* From handles of `pages` on, downwards. */
 static void take_by_size(struct gm_heap *heap, size_t pages,
-			 struct theft *theft)
+			 struct steal_request *request)
 {
-	for (; pages && theft->wish.pages; pages /= 2) {
-		theft->wish.least = pages;
-		take_all(heap, theft);
+	for (; pages && request->query.pages; pages /= 2) {
+		request->query.least = pages;
+		take_all(heap, request);
 	}
 }
 
-/* What is known to be settled comes first: it takes no question to a stream. */
-static void steal(struct gm_heap *heap, size_t pages, struct theft *theft)
+/* What is known to be completed comes first: it takes no query of a stream. */
+static void steal(struct gm_heap *heap, size_t pages,
+		  struct steal_request *request)
 {
 	if (gm_heap_any_capturing(heap))
 		return;
-	take_by_size(heap, pages, theft);
-	if (!theft->wish.pages)
+	take_by_size(heap, pages, request);
+	if (!request->query.pages)
 		return;
-	gm_arenas_ask(heap);
-	take_by_size(heap, pages, theft);
+	gm_arenas_poll_unchecked(heap);
+	take_by_size(heap, pages, request);
 }
 
 size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 			size_t want, size_t more, struct gm_handle *handles)
 {
-	struct theft theft = {
+	struct steal_request request = {
 		.need = need,
-		.wish = {.pages = want + more,
-			 .most = want,
-			 .newest = UINT64_MAX},
+		.query = {.pages = want + more,
+			  .most = want,
+			  .newest = UINT64_MAX},
 		.want = want,
 		.handles = handles,
 	};
 
-	steal(heap, heap->space->handle_pages, &theft);
+	steal(heap, heap->space->handle_pages, &request);
 	heap->books.moved_bytes +=
-		(want + more - theft.wish.pages) * heap->page_bytes;
-	return theft.have;
+		(want + more - request.query.pages) * heap->page_bytes;
+	return request.have;
 }
 
 size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need)
 {
 	struct gm_space *space = heap->space;
 	struct gm_handle handle;
-	struct theft theft = {
+	struct steal_request request = {
 		.need = need,
-		.wish = {.pages = 1, .most = SIZE_MAX, .newest = UINT64_MAX},
+		.query = {.pages = 1, .most = SIZE_MAX, .newest = UINT64_MAX},
 	};
 
 	if (!space->spare_count)
-		steal(heap, 1, &theft);
+		steal(heap, 1, &request);
 	else if (gm_heap_any_capturing(heap))
 		return 0;
 	if (!space->spare_count)

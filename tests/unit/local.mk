@@ -51,9 +51,9 @@ extent_tests = \
 	tests/unit/extent/size_class \
 	tests/unit/extent/tree
 heap_tests = \
-	tests/unit/heap/adopt \
 	tests/unit/heap/arena \
 	tests/unit/heap/budget \
+	tests/unit/heap/cached \
 	tests/unit/heap/check \
 	tests/unit/heap/claims \
 	tests/unit/heap/decay \
@@ -62,20 +62,20 @@ heap_tests = \
 	tests/unit/heap/fence \
 	tests/unit/heap/handle \
 	tests/unit/heap/handle_move \
-	tests/unit/heap/heads \
-	tests/unit/heap/leave \
 	tests/unit/heap/levels \
 	tests/unit/heap/local \
 	tests/unit/heap/lock \
+	tests/unit/heap/metadata \
 	tests/unit/heap/pending \
-	tests/unit/heap/ready \
+	tests/unit/heap/refill \
 	tests/unit/heap/refused \
+	tests/unit/heap/release \
 	tests/unit/heap/segment \
 	tests/unit/heap/slab \
 	tests/unit/heap/space \
 	tests/unit/heap/spare \
 	tests/unit/heap/steal \
-	tests/unit/heap/trade \
+	tests/unit/heap/transfer \
 	tests/unit/heap/trim \
 	tests/unit/heap/uses
 pool_tests = \

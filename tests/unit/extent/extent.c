@@ -43,7 +43,7 @@ static unsigned compare(void)
 		wrong += extent->bytes != (end - i) * UNIT;
 		wrong += gm_extent_prev(&nodes, extent) != prev;
 		wrong += extent->state != GM_EXTENT_FREE;
-		wrong += extent->ticket != 42;
+		wrong += extent->seqno != 42;
 		prev = extent;
 		extent = gm_extent_next(&nodes, extent);
 	}
@@ -88,7 +88,7 @@ static void test_cuts(void)
 	first->address = base;
 	first->bytes = PLACES * UNIT;
 	first->state = GM_EXTENT_FREE;
-	first->ticket = 42;
+	first->seqno = 42;
 	cut[0] = true;
 	srand(2);
 	for (long i = 0; i < rounds; i++) {

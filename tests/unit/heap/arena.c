@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Arenas: finding, cutting and merging. When free memory is settled is in
+/* Arenas: finding, cutting and merging. When free memory is completed is in
  * heap_fence.c, how it passes from stream to stream in heap_adopt.c. */
 #include "fixture.h"
 
@@ -80,26 +80,26 @@ static void test_merge(void)
 	char name;
 	struct gm_arena *arena = arena_of(NULL), *other = arena_of(&name);
 	struct gm_extent *block_[5], *merged;
-	uint64_t ticket;
+	uint64_t seqno;
 
 	for (int i = 0; i < 5; i++)
 		block_[i] = block(arena, MIB);
 	block_give(arena, block_[0]);
 	block_give(other, block_[2]);
 	block_give(arena, block_[1]);
-	ticket = arena->ticket;
+	seqno = arena->seqno;
 	ok(gm_extent_is(block_[2], GM_EXTENT_FREE) && block_[2]->bytes == MIB,
 	   "another stream's free memory is not joined");
 	merged = block_[0];
 	is_ptr(gm_arena_fit(arena, 2 * MIB, heap.unit), merged,
 	       "a stream's own is");
-	is_uint(merged->ticket, ticket, "the newest free counts");
+	is_uint(merged->seqno, seqno, "the newest free counts");
 	must(gm_nodes_reserve(&heap.nodes, 2));
 	merged = gm_arena_carve(merged, MIB, heap.unit);
-	is_uint(next_of(merged)->ticket, ticket, "in what is left of it too");
+	is_uint(next_of(merged)->seqno, seqno, "in what is left of it too");
 	gm_arena_insert(arena, merged);
-	is_uint(arena->ticket, ticket, "putting back is no free");
-	is_uint(block_[0]->ticket, ticket, "and keeps the ticket");
+	is_uint(arena->seqno, seqno, "putting back is no free");
+	is_uint(block_[0]->seqno, seqno, "and keeps the seqno");
 	is_uint(block_[0]->bytes, 2 * MIB, "and merges");
 	must(gm_nodes_reserve(&heap.nodes, 2));
 	merged = gm_arena_carve(merged, MIB, heap.unit);
@@ -107,13 +107,13 @@ static void test_merge(void)
 	gm_arena_release(arena,
 			 gm_arena_carve(next_of(merged), MIB, heap.unit));
 	gm_arena_insert(arena, merged);
-	is_uint(block_[0]->ticket, ticket + 1, "though the newest is behind");
-	ticket = arena->ticket;
+	is_uint(block_[0]->seqno, seqno + 1, "though the newest is behind");
+	seqno = arena->seqno;
 	block_give(other, block_[3]);
-	ok(other->ticket > ticket && other->ticket == heap.ticket &&
-		   block_[2]->ticket == other->ticket &&
+	ok(other->seqno > seqno && other->seqno == heap.seqno &&
+		   block_[2]->seqno == other->seqno &&
 		   block_[2]->bytes == 2 * MIB,
-	   "tickets are the whole heap's");
+	   "sequence numbers are the whole heap's");
 	sound("merged");
 	heap_end();
 	heap_start();
@@ -128,7 +128,7 @@ static void test_merge_front(void)
 	block(arena, MIB);
 	block_give(arena, second);
 	block_give(arena, first);
-	ok(first->bytes == 2 * MIB && first->ticket == arena->ticket,
+	ok(first->bytes == 2 * MIB && first->seqno == arena->seqno,
 	   "whichever is freed first, the newest free counts");
 	sound("merged to the front");
 	heap_end();

@@ -18,14 +18,14 @@ static void start(const char *vm, const char *waste, const char *waste_max)
 /* So much more than the highest was, in 1/10000 of it, after so many turns. */
 static unsigned waste(double turns)
 {
-	heap.space->budget.toll_handles =
+	heap.space->budget.migrated_handles =
 		(uint64_t)(turns * (double)HIGH) / heap.page_bytes;
 	return (unsigned)((double)(gm_budget_target(&heap, 1) - HIGH) * 10000 /
 				  (double)HIGH +
 			  0.5);
 }
 
-static void test_toll(void)
+static void test_migrations(void)
 {
 	start("on", "2", "20");
 	is_uint(waste(0), 200, "the waste, while nothing was moved");
@@ -37,7 +37,7 @@ static void test_toll(void)
 	is_uint(gm_budget_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 120,
 		"of what will be active, if that is more");
 	heap.books.highest_active = 0;
-	heap.space->budget.toll_handles = 0;
+	heap.space->budget.migrated_handles = 0;
 	is_uint(gm_budget_target(&heap, 1000), 1020, "of a fresh heap too");
 	heap_end();
 	start("on", "5", "1");
@@ -48,7 +48,7 @@ static void test_toll(void)
 	heap_end();
 	option("segment_waste", "10");
 	start("off", NULL, "50");
-	is_uint(waste(1e6), 1000, "segments pay no toll");
+	is_uint(waste(1e6), 1000, "segments pay no migrations");
 	heap_end();
 }
 
@@ -96,7 +96,8 @@ static void test_room(void)
 	heap_end();
 }
 
-/* However high the toll, the limit holds; and each move is counted in it. */
+/* However high the migrations, the limit holds; and each move is counted in it.
+ */
 static void test_limit(void)
 {
 	enum { PAGES = 12 };
@@ -115,12 +116,13 @@ static void test_limit(void)
 			block_give(arena, extent[i]);
 		extent[i] = block_take(arena, (1 + chance(200)) * 32 * KIB);
 		beyond += heap.books.reserved.current > PAGES * 2 * MIB;
-		unpaid += heap.space->budget.toll_handles * heap.page_bytes !=
-			  heap.books.moved_bytes;
+		unpaid +=
+			heap.space->budget.migrated_handles * heap.page_bytes !=
+			heap.books.moved_bytes;
 	}
 	is_uint(beyond, 0, "the limit holds");
-	is_uint(unpaid, 0, "all that moves is toll");
-	ok(heap.space->budget.toll_handles > 0, "and something moved");
+	is_uint(unpaid, 0, "all that moves is migrations");
+	ok(heap.space->budget.migrated_handles > 0, "and something moved");
 	sound("in order");
 	heap_end();
 }
@@ -129,7 +131,7 @@ int main(void)
 {
 	alarm(60);
 	device_start();
-	test_toll();
+	test_migrations();
 	test_below_zero();
 	test_room();
 	test_limit();

@@ -98,7 +98,7 @@ static void test_extents(void)
 	spoil(ready->state, GM_EXTENT_LARGE, "the books say");
 	spoil(freed->state, GM_EXTENT_PENDING, "not free there");
 	spoil(freed->arena, arena_of(&slab), "freed in the future");
-	spoil(freed->ticket, arena->ticket + 1, "freed in the future");
+	spoil(freed->seqno, arena->seqno + 1, "freed in the future");
 	spoil_entry(live->address, 0, "does not lead to the block");
 	spoil_entry(live->address, (uintptr_t)freed, "does not lead to");
 	spoil_entry(ready->address, 0, "does not lead to the ready block");
@@ -253,19 +253,21 @@ static void test_page_bins(void)
 
 static void test_arenas(void)
 {
-	spoil(arena->settled, arena->ticket + 1, "a stream settled");
-	spoil(arena->ticket, heap.ticket + 1, "a stream settled");
+	spoil(arena->completed, arena->seqno + 1, "a stream completed");
+	spoil(arena->seqno, heap.seqno + 1, "a stream completed");
 }
 
 static void test_locals(void)
 {
 	spoil(bin->count, 0, "slots and");
 	spoil(bin->count, 2, "slots and");
-	spoil(local->ready.bytes, 2 * MIB, "a cache holds");
-	spoil(local->ready.huge_bytes, MIB, "huge bytes and says");
-	spoil(gm_ready_set_of(&local->ready, MIB)->count, 0, "a cache holds");
-	spoil(local->ready.last, GM_READY_HUGE, "the last set is not that of");
-	spoil(local->ready.last_bytes, 0x123400, "the last set is not that of");
+	spoil(local->cached.bytes, 2 * MIB, "a cache holds");
+	spoil(local->cached.huge_bytes, MIB, "huge bytes and says");
+	spoil(gm_cached_set_of(&local->cached, MIB)->count, 0, "a cache holds");
+	spoil(local->cached.last, GM_CACHED_HUGE,
+	      "the last set is not that of");
+	spoil(local->cached.last_bytes, 0x123400,
+	      "the last set is not that of");
 }
 
 static void test_pages(void)

@@ -57,18 +57,18 @@ static void test_used(const char *vm)
 static void test_passed_on(const char *vm)
 {
 	gpumem_stream stream = stream_new();
-	struct gm_arena *heir;
+	struct gm_arena *receiver;
 	uint64_t freed, fell;
 
 	restart(vm);
-	heir = arena_of(stream);
+	receiver = arena_of(stream);
 	pass(now_ms + 2 * PERIOD_MS);
 	block_give(arena, block(arena, PAGE));
 	freed = now_ms;
 	pass(now_ms + 5);
 	must(gm_stream_sync(device, NULL));
-	gm_heap_adopt(&heap, heir);
-	is_uint(heir->index.bytes, PAGE, "another stream has it");
+	gm_heap_transfer(&heap, receiver);
+	is_uint(receiver->index.bytes, PAGE, "another stream has it");
 	fell = pass(freed + PERIOD_MS + TICK_MS + 5);
 	ok(fell >= freed + PERIOD_MS, "it is not older for that");
 	is_uint(heap_reserved(), 0, "and goes in time");
@@ -160,7 +160,7 @@ static void test_caches(const char *vm)
 	is_uint(unsound, 0, "all in order after each step");
 }
 
-/* Idle for long, then used just before the chore that would empty it. */
+/* Idle for long, then used just before the purge step that would empty it. */
 static void test_woken(void)
 {
 	gpumem_stream stream = stream_new();

@@ -36,7 +36,7 @@ HEAP_USE void step(void)
 
 	pthread_mutex_lock(&heap.mutex);
 	(void)gm_decay_step(&heap, now_ms * MS);
-	leaving = heap.space->leaving_bytes > 0;
+	leaving = heap.space->releasing_bytes > 0;
 	pthread_mutex_unlock(&heap.mutex);
 	if (leaving || heap_check()) {
 		if (!unsound++)

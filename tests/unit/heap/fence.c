@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Fences and tickets, with streams that are held busy: nothing settles early,
- * and everything does in the end. */
+/* Fences and sequence numbers, with streams that are held busy: nothing settles
+ * early, and everything does in the end. */
 #include "fixture.h"
 
-/* A ticket settles when the event after it is over, and not before. */
+/* A seqno settles when the event after it is over, and not before. */
 static void test_fences(gpumem_stream stream)
 {
 	struct gm_arena *arena = arena_of(stream);
 	struct gm_extent *first = block(arena, MIB), *second, *third;
 	struct hold hold[2];
-	uint64_t ticket;
+	uint64_t seqno;
 
 	block(arena, MIB);
 	second = block(arena, MIB);
 	block(arena, MIB);
 	third = block(arena, MIB);
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	is_uint(calls(GPUMEM_CALL_EVENT_RECORD), 0,
 		"nothing freed, nothing recorded");
 	hold_begin(&hold[0], stream);
 	block_give(arena, first);
-	ticket = arena->ticket;
-	ok(!gm_arena_settled(arena, ticket) && gm_arena_settled(arena, 0),
-	   "a free is not settled, fresh memory is");
-	gm_arena_settle(arena, false);
+	seqno = arena->seqno;
+	ok(!gm_arena_completed(arena, seqno) && gm_arena_completed(arena, 0),
+	   "a free is not completed, fresh memory is");
+	gm_arena_poll(arena, false);
 	is_uint(arena->fence_count, 0, "nobody asked for a fence");
-	gm_arena_settle(arena, true);
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, true);
 	is_uint(arena->fence_count, 1, "one fence for one free");
 	hold_begin(&hold[1], stream);
 	block_give(arena, second);
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	block_give(arena, third);
-	ok(!gm_arena_settled(arena, ticket), "the stream is busy");
+	ok(!gm_arena_completed(arena, seqno), "the stream is busy");
 	pthread_mutex_lock(&hold[0].mutex);
 	hold[0].ended = true;
 	pthread_cond_signal(&hold[0].more);
 	pthread_mutex_unlock(&hold[0].mutex);
-	while (!gm_arena_settled(arena, ticket))
-		gm_arena_settle(arena, false);
-	is_uint(arena->settled, ticket, "what came before the fence settles");
+	while (!gm_arena_completed(arena, seqno))
+		gm_arena_poll(arena, false);
+	is_uint(arena->completed, seqno, "what came before the fence settles");
 	is_uint(arena->fence_count, 1, "what came after does not");
 	hold_end(&hold[1], stream);
-	gm_arena_settle(arena, false);
-	is_uint(arena->settled, ticket + 1, "but for the second fence");
-	gm_arena_settle(arena, true);
-	is_uint(arena->settled, arena->ticket, "all is settled in the end");
+	gm_arena_poll(arena, false);
+	is_uint(arena->completed, seqno + 1, "but for the second fence");
+	gm_arena_poll(arena, true);
+	is_uint(arena->completed, arena->seqno, "all is completed in the end");
 	is_uint(heap.order->events.count, heap.order->events.made,
 		"events are given back");
 	heap_end();
@@ -66,43 +66,43 @@ static void test_ring(gpumem_stream stream)
 		hold_begin(&hold, stream);
 		for (int i = 0; i < 3 * GM_FENCES; i++) {
 			block_give(arena, block(arena, MIB));
-			gm_arena_settle(arena, true);
-			early += arena->settled != last;
+			gm_arena_poll(arena, true);
+			early += arena->completed != last;
 		}
 		is_uint(arena->fence_count, GM_FENCES, "the ring is full");
 		hold_end(&hold, stream);
-		gm_arena_settle(arena, false);
-		ok(arena->settled > last && arena->settled < arena->ticket,
+		gm_arena_poll(arena, false);
+		ok(arena->completed > last && arena->completed < arena->seqno,
 		   "what was fenced settles, and no more");
-		gm_arena_settle(arena, true);
-		is_uint(arena->settled, arena->ticket, "then all");
-		last = arena->settled;
+		gm_arena_poll(arena, true);
+		is_uint(arena->completed, arena->seqno, "then all");
+		last = arena->completed;
 	}
 	hold_begin(&hold, stream);
 	for (int i = 0; i < 3 * GM_FENCES; i++) {
 		block_give(arena, block(arena, MIB));
-		gm_arena_settle(arena, true);
+		gm_arena_poll(arena, true);
 	}
 	hold_end(&hold, stream);
-	gm_arena_settle(arena, true);
-	is_uint(arena->settled, arena->ticket,
+	gm_arena_poll(arena, true);
+	is_uint(arena->completed, arena->seqno,
 		"of an idle stream all settles at once, full ring or not");
-	is_uint(early, 0, "nothing settled while the stream was busy");
+	is_uint(early, 0, "nothing completed while the stream was busy");
 	ok(heap.order->events.made <= GM_FENCES, "events are used again: %zu",
 	   heap.order->events.made);
 	heap_end();
 	heap_start();
 }
 
-/* A program that never asks has its frees settled all the same. */
+/* A program that never asks has its frees completed all the same. */
 static void test_unasked(gpumem_stream stream)
 {
 	struct gm_arena *arena = arena_of(stream);
 	long i = 0;
 
-	while (!arena->settled && i++ < 100000)
+	while (!arena->completed && i++ < 100000)
 		block_give(arena, block(arena, 4 * MIB));
-	ok(arena->settled > 0, "frees settle without being asked for");
+	ok(arena->completed > 0, "frees settle without being asked for");
 	ok(calls(GPUMEM_CALL_EVENT_RECORD) <= 16,
 	   "with few events: %" PRIu64 " for %ld frees",
 	   calls(GPUMEM_CALL_EVENT_RECORD), i);
@@ -119,21 +119,21 @@ static void test_capture(gpumem_stream stream)
 
 	hold_begin(&hold, stream);
 	block_give(arena, block(arena, MIB));
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	block_give(arena, block(arena, MIB));
 	must(gpumem_host_capture(0, stream, true));
 	records = calls(GPUMEM_CALL_EVENT_RECORD);
 	queries = calls(GPUMEM_CALL_EVENT_QUERY);
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	ok(calls(GPUMEM_CALL_EVENT_RECORD) == records &&
 		   calls(GPUMEM_CALL_EVENT_QUERY) == queries &&
-		   arena->settled == 0,
+		   arena->completed == 0,
 	   "a stream that is being captured is left alone");
 	ok(!gm_arenas_wait(&heap), "and not waited for");
 	must(gpumem_host_capture(0, stream, false));
 	hold_end(&hold, stream);
-	gm_arena_settle(arena, true);
-	is_uint(arena->settled, arena->ticket, "afterwards all settles");
+	gm_arena_poll(arena, true);
+	is_uint(arena->completed, arena->seqno, "afterwards all settles");
 	is_uint(gpumem_host_capture_violations(), violations,
 		"no capture was disturbed");
 	heap_end();
@@ -149,14 +149,14 @@ static void test_unfenced(gpumem_stream stream, const char *fault)
 	hold_begin(&hold, stream);
 	block_give(arena, block(arena, MIB));
 	must(gpumem_host_faults(fault));
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	is_uint(arena->fence_count, 0, "%s: no fence", fault);
 	must(gpumem_host_faults(NULL));
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	is_uint(arena->fence_count, 1, "but the next time");
 	hold_end(&hold, stream);
-	gm_arena_settle(arena, false);
-	is_uint(arena->settled, arena->ticket, "and all settles");
+	gm_arena_poll(arena, false);
+	is_uint(arena->completed, arena->seqno, "and all settles");
 	is_uint(heap.order->events.count, heap.order->events.made,
 		"no event is lost");
 	heap_end();
@@ -170,11 +170,11 @@ static void test_unknown(gpumem_stream stream, const char *fault)
 
 	block_give(arena, block(arena, MIB));
 	must(gpumem_host_faults(fault));
-	gm_arena_settle(arena, true);
-	ok(arena->settled < arena->ticket, "%s: nothing settles", fault);
+	gm_arena_poll(arena, true);
+	ok(arena->completed < arena->seqno, "%s: nothing settles", fault);
 	must(gpumem_host_faults(NULL));
-	gm_arena_settle(arena, true);
-	is_uint(arena->settled, arena->ticket, "but the next time");
+	gm_arena_poll(arena, true);
+	is_uint(arena->completed, arena->seqno, "but the next time");
 	is_uint(heap.order->events.count, heap.order->events.made,
 		"no event is lost");
 	heap_end();
@@ -190,12 +190,12 @@ static void test_idle(gpumem_stream stream)
 	hold_begin(&hold, stream);
 	for (int i = 0; i < 3; i++) {
 		block_give(arena, block(arena, MIB));
-		gm_arena_settle(arena, true);
+		gm_arena_poll(arena, true);
 	}
 	hold_end(&hold, stream);
 	must(gpumem_host_faults("event_query@1+"));
-	gm_arena_settle(arena, true);
-	is_uint(arena->settled, arena->ticket, "an idle stream settles all");
+	gm_arena_poll(arena, true);
+	is_uint(arena->completed, arena->seqno, "an idle stream settles all");
 	must(gpumem_host_faults(NULL));
 	is_uint(arena->fence_count, 0, "without its fences");
 	is_uint(heap.order->events.count, heap.order->events.made,
@@ -204,7 +204,7 @@ static void test_idle(gpumem_stream stream)
 	heap_start();
 }
 
-/* While nobody asks what is settled, it is tried more and more seldom. */
+/* While nobody asks what is completed, it is tried more and more seldom. */
 static void test_backs_off(void)
 {
 	static const unsigned want[] = {1024, 2048, 4096, 8192, 8192, 8192};
@@ -219,7 +219,7 @@ static void test_backs_off(void)
 	while (tries < sizeof(want) / sizeof(*want)) {
 		uint64_t before = calls(GPUMEM_CALL_STREAM_QUERY);
 
-		arena->ticket = ++heap.ticket;
+		arena->seqno = ++heap.seqno;
 		gm_arena_count_free(arena);
 		frees++;
 		if (calls(GPUMEM_CALL_STREAM_QUERY) == before)
@@ -228,7 +228,7 @@ static void test_backs_off(void)
 		tries++;
 		frees = 0;
 	}
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	for (frees = 1; frees < 1023; frees++)
 		gm_arena_count_free(arena);
 	is_uint(arena->fence_frees, 1024, "until somebody asks");

@@ -125,7 +125,7 @@ static void test_busy(void)
 	extent = block(other, 12 * PAGE);
 	small = block(other, PAGE);
 	block_give(other, extent);
-	gm_arena_settle(other, true);
+	gm_arena_poll(other, true);
 	hold_begin(&hold, stream);
 	block_give(other, small);
 	must(heap_trim(0));

@@ -28,9 +28,9 @@ static void test_steal(void)
 	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), creates, "nothing is new");
 	is_uint(handles(), 64, "the handles are as they were");
 	is_uint(heap.books.moved_bytes % (8 * PAGE), 0, "whole ones moved");
-	is_uint(heap.space->budget.toll_handles * 8 * PAGE,
+	is_uint(heap.space->budget.migrated_handles * 8 * PAGE,
 		heap.books.moved_bytes,
-		"each pays as much toll as a page would");
+		"each pays as much migrations as a page would");
 	for (int i = 1; i < 8; i += 2)
 		lost += *(volatile int *)extent[i]->address != i;
 	is_uint(lost, 0, "the others are untouched");
@@ -61,7 +61,7 @@ static void test_steal_large(void)
 	begin_mixed(16, 2, 64);
 	touch(block_take_aligned(arena, 75 * PAGE, 4096 * MIB));
 	is_uint(heap.books.moved_bytes, 75 * PAGE, "what is wanted moves");
-	is_uint(heap.space->budget.toll_handles, 9 + 3,
+	is_uint(heap.space->budget.migrated_handles, 9 + 3,
 		"in as few handles as can be");
 	is_uint(calls(GPUMEM_CALL_UNMAP), 2 + 3, "and few calls");
 	sound("large ones first");
@@ -78,7 +78,7 @@ static void test_give_small(void)
 	must(gpumem_host_faults("page_destroy@3"));
 	touch(block_take_aligned(arena, 84 * PAGE, 4096 * MIB));
 	must(gpumem_host_faults(NULL));
-	is_uint(heap.space->budget.toll_handles, 8 + 20,
+	is_uint(heap.space->budget.migrated_handles, 8 + 20,
 		"eight handles and twenty pages");
 	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 16 + 1,
 		"sixteen go back, one at the second time");
@@ -119,19 +119,19 @@ static void test_keep_small(void)
  * those that it has. */
 static void test_stock(void)
 {
-	uint64_t toll;
+	uint64_t migrations;
 
 	begin_mixed(8, 1, 32);
 	is_uint(gm_spare_stock(&heap), 4, "four pages may be spare");
 	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
-	is_uint(heap.space->budget.toll_handles, 1 + 4,
+	is_uint(heap.space->budget.migrated_handles, 1 + 4,
 		"five single ones move");
 	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
 	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
 	is_uint(heap.space->spare_count, 1, "a handle of four pages is spare");
-	toll = heap.space->budget.toll_handles;
+	migrations = heap.space->budget.migrated_handles;
 	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
-	is_uint(heap.space->budget.toll_handles - toll, 1,
+	is_uint(heap.space->budget.migrated_handles - migrations, 1,
 		"then the stock is full");
 	sound("stock");
 }

@@ -78,7 +78,7 @@ static void test_fuller_first(void)
 		give(count - 1);
 	sound("all slots are back");
 	gm_slabs_purge(arena);
-	is_uint(heap.caches->heads.live_bytes, 0, "and all slabs can go");
+	is_uint(heap.caches->metadata.live_bytes, 0, "and all slabs can go");
 	heap_end();
 }
 
@@ -88,10 +88,10 @@ static void test_never_used(void)
 	size_t books;
 
 	start();
-	books = heap.caches->heads.live_bytes;
+	books = heap.caches->metadata.live_bytes;
 	take(1);
 	gm_slabs_purge(arena);
-	is_uint(heap.caches->heads.live_bytes, books / SLABS,
+	is_uint(heap.caches->metadata.live_bytes, books / SLABS,
 		"slabs that were never used go, the other stays");
 	sound("in order");
 	give(0);
@@ -100,7 +100,7 @@ static void test_never_used(void)
 	ok(!arena->slabs->empty[CLASS], "and used again");
 	give(0);
 	gm_slabs_purge(arena);
-	is_uint(heap.caches->heads.live_bytes, 0, "or goes");
+	is_uint(heap.caches->metadata.live_bytes, 0, "or goes");
 	heap_end();
 }
 
@@ -109,15 +109,15 @@ static void test_moved(void)
 {
 	gpumem_stream stream = stream_new();
 	struct gm_extent *extent;
-	struct gm_arena *heir;
+	struct gm_arena *receiver;
 	unsigned wrong = 0, runs = 0;
 
 	start();
-	heir = arena_of(stream);
+	receiver = arena_of(stream);
 	take(3 * slots / 2);
 	must(gm_heap_drop(arena));
 	must(gm_stream_sync(device, NULL));
-	gm_heap_adopt(&heap, heir);
+	gm_heap_transfer(&heap, receiver);
 	for (extent = gm_heap_first(&heap); extent; extent = next_of(extent)) {
 		if (!gm_extent_is(extent, GM_EXTENT_RUN))
 			continue;
@@ -126,20 +126,21 @@ static void test_moved(void)
 			uintptr_t address = extent->address + at;
 			uintptr_t entry = gm_map_get(address);
 
-			wrong += gm_entry_arena(entry) != heir->slabs->number;
+			wrong += gm_entry_arena(entry) !=
+				 receiver->slabs->number;
 			wrong += gm_entry_class(entry) != CLASS;
 			wrong += gm_entry_offset(entry, address) != at;
-			wrong += slab_of(address)->arena != heir;
+			wrong += slab_of(address)->arena != receiver;
 		}
 	}
 	is_uint(runs, 2, "the slabs that are in use move");
 	is_uint(wrong, 0, "with all of their granules");
 	sound("in order");
-	arena = heir;
+	arena = receiver;
 	while (count)
 		give(count - 1);
-	gm_slabs_purge(heir);
-	is_uint(heap.caches->heads.live_bytes, 0, "and end where they went");
+	gm_slabs_purge(receiver);
+	is_uint(heap.caches->metadata.live_bytes, 0, "and end where they went");
 	heap_end();
 	must(gm_stream_destroy(device, stream));
 }

@@ -20,13 +20,13 @@ static void *owner(void *arg)
 	pthread_mutex_unlock(&heap.mutex);
 	atomic_store(&begun, true);
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
-		if (!gm_local_enter(local))
+		if (!gm_local_lock(local))
 			continue;
 		atomic_store_explicit(&inside, true, memory_order_relaxed);
 		if (atomic_load_explicit(&claimed, memory_order_relaxed))
 			atomic_fetch_add(&wrong, 1);
 		atomic_store_explicit(&inside, false, memory_order_relaxed);
-		gm_local_leave(local);
+		gm_local_unlock(local);
 	}
 	return NULL;
 }
@@ -96,7 +96,7 @@ static void *be_stuck(void *unused)
 	pthread_mutex_lock(&heap.mutex);
 	must(gm_local_of(&heap, arena_of(NULL), &local));
 	pthread_mutex_unlock(&heap.mutex);
-	ok(gm_local_enter(local), "entered");
+	ok(gm_local_lock(local), "entered");
 	atomic_store(&stuck, local);
 	pthread_barrier_wait(&meet);
 	pthread_barrier_wait(&meet);

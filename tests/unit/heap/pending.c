@@ -83,7 +83,7 @@ static void test_two(void)
 	ok(gm_pending_poll(&heap), "both are done");
 	ok(gm_extent_is(extent, GM_EXTENT_FREE) && extent->arena == arena,
 	   "it is free for its stream");
-	ok(arena->ticket && arena->ticket == heap.ticket,
+	ok(arena->seqno && arena->seqno == heap.seqno,
 	   "as freed there only now");
 	ok(!heap.order->pending.bytes && !heap.order->pending.count &&
 		   !heap.order->pending.first,

@@ -72,7 +72,7 @@ static void scene(void)
 	look();
 	take(BLOCKS + 1, arena[0], 4 * MIB, 4 * MIB);
 	look();
-	gm_heap_adopt(&heap, arena[2]);
+	gm_heap_transfer(&heap, arena[2]);
 	look();
 	(void)heap_trim(30 * MIB);
 	look();
@@ -103,8 +103,8 @@ static bool end(void)
 		give(i);
 	look();
 	for (int i = 0; i <= STREAMS; i++)
-		gm_arena_settle(arena[i], true);
-	gm_heap_adopt(&heap, arena[0]);
+		gm_arena_poll(arena[i], true);
+	gm_heap_transfer(&heap, arena[0]);
 	must(heap_trim(0));
 	look();
 	empty = heap.books.reserved.current == 0;
@@ -169,7 +169,7 @@ static void step(struct hold *hold, unsigned *held)
 		(void)heap_trim(chance(64) * MIB);
 		return;
 	case 2:
-		gm_heap_adopt(&heap, arena[chance(STREAMS + 1)]);
+		gm_heap_transfer(&heap, arena[chance(STREAMS + 1)]);
 		return;
 	case 3: /* a stream is busy from now on, or no longer */
 		must(gpumem_host_faults(NULL));

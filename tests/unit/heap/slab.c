@@ -73,7 +73,7 @@ static void give_all(unsigned first, unsigned count)
 static void test_class(unsigned index)
 {
 	const struct gm_class *class = &heap.classes.of[index];
-	size_t free_bytes, books = heap.caches->heads.live_bytes;
+	size_t free_bytes, books = heap.caches->metadata.live_bytes;
 	struct gm_slab *slab;
 	unsigned wrong;
 
@@ -82,7 +82,7 @@ static void test_class(unsigned index)
 	slab = partial_of(arena, index);
 	wrong = wrong_entries(slab) + (slab->address % GM_RUN_UNIT != 0);
 	wrong += slab->extent->bytes != class->run_bytes;
-	wrong += heap.caches->heads.live_bytes - books !=
+	wrong += heap.caches->metadata.live_bytes - books !=
 		 gm_slab_host_bytes(class);
 	wrong += take_all(index);
 	wrong += heap_check() != GPUMEM_OK;
@@ -95,7 +95,7 @@ static void test_class(unsigned index)
 	gm_slabs_purge(arena);
 	wrong += arena->index.bytes != free_bytes + class->run_bytes;
 	wrong += arena->slabs->empty[index] != NULL ||
-		 heap.caches->heads.live_bytes != books;
+		 heap.caches->metadata.live_bytes != books;
 	wrong += gm_map_get(slot[0].address) != 0;
 	is_uint(wrong, 0, "class of %u: every slot out and back", class->bytes);
 }
@@ -172,12 +172,12 @@ static void test_partial(unsigned index)
 static void test_orphans(unsigned index)
 {
 	gpumem_stream stream = stream_new();
-	struct gm_arena *from = arena_of(stream), *heir = arena;
+	struct gm_arena *from = arena_of(stream), *receiver = arena;
 	unsigned count = heap.classes.of[index].slots;
 	struct gm_slab *full, *partial, *other;
 
-	slab_new(heir, index);
-	other = partial_of(heir, index);
+	slab_new(receiver, index);
+	other = partial_of(receiver, index);
 	for (int i = 0; i < 3; i++)
 		slab_new(from, index);
 	gm_slab_take(from, index, slot, 3 * count);
@@ -193,25 +193,25 @@ static void test_orphans(unsigned index)
 	   "slabs of a stream that is gone are no stream's");
 	is_ptr(atomic_load(&other->stream), NULL, "those of others are");
 	is_ptr(from->slabs->empty[index], NULL, "empty ones are given back");
-	must(gm_slabs_make(heir));
-	gm_slab_move(full->extent, heir);
-	gm_slab_move(partial->extent, heir);
-	full->extent->arena = partial->extent->arena = heir;
-	ok(full->arena == heir && partial->arena == heir &&
+	must(gm_slabs_make(receiver));
+	gm_slab_move(full->extent, receiver);
+	gm_slab_move(partial->extent, receiver);
+	full->extent->arena = partial->extent->arena = receiver;
+	ok(full->arena == receiver && partial->arena == receiver &&
 		   atomic_load(&full->stream) == NULL &&
 		   atomic_load(&partial->stream) == NULL,
 	   "moved, they are their new stream's");
 	is_ptr(partial_of(from, index), NULL, "and not the old one's");
-	is_ptr(partial_of(heir, index), partial, "who takes from them");
+	is_ptr(partial_of(receiver, index), partial, "who takes from them");
 	sound("moved");
 	slot_give(&slot[0]);
-	is_ptr(partial_of(heir, index), full,
+	is_ptr(partial_of(receiver, index), full,
 	       "what comes back is the new one's");
 	for (unsigned i = 1; i < count; i++) {
 		slot_give(&slot[i]);
 		slot_give(&slot[count + i]);
 	}
-	gm_slabs_purge(heir);
+	gm_slabs_purge(receiver);
 	gm_slabs_purge(from);
 	sound("all given back");
 	must(gm_stream_destroy(device, stream));

@@ -116,7 +116,7 @@ static void test_choice(void)
 	large = block(arena, 2 * PAGE);
 	block_give(arena, extent[0]);
 	block_give(arena, large);
-	gm_arena_settle(arena, true);
+	gm_arena_poll(arena, true);
 	large = block(arena, 3 * PAGE);
 	touch(large);
 	is_uint(heap_reserved(), 4 * PAGE, "what is beside it stays");

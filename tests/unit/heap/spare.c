@@ -57,7 +57,8 @@ static void test_fill(void)
 	want(1);
 	is_uint(heap.space->spare_pages, STOCK, "it is filled");
 	is_uint(heap.books.moved_bytes, (1 + STOCK) * PAGE, "which is moving");
-	is_uint(heap.space->budget.toll_handles, 1 + STOCK, "and pays for it");
+	is_uint(heap.space->budget.migrated_handles, 1 + STOCK,
+		"and pays for it");
 	sound("filled");
 	asked = questions();
 	want(1);
@@ -99,11 +100,11 @@ static void test_short(void)
 
 static uint64_t leave(uint64_t newest)
 {
-	const struct gm_leave step = {.bytes = PAGE, .newest = newest};
+	const struct gm_release step = {.bytes = PAGE, .newest = newest};
 	uint64_t bytes;
 
 	pthread_mutex_lock(&heap.mutex);
-	must(gm_space_leave(&heap, &step, &bytes));
+	must(gm_space_release(&heap, &step, &bytes));
 	pthread_mutex_unlock(&heap.mutex);
 	return bytes;
 }
@@ -115,13 +116,13 @@ static void test_age(void)
 
 	begin();
 	want(SINGLES - 1 - STOCK);
-	then = heap.ticket;
+	then = heap.seqno;
 	block_give(arena, ballast);
 	ballast = block(arena, BALLAST * PAGE);
 	want(1);
 	is_uint(heap.space->spare_pages, STOCK, "all that is free is spare");
 	is_uint(leave(then), 0, "nothing of it is so old");
-	is_uint(leave(heap.ticket), PAGE, "now it is");
+	is_uint(leave(heap.seqno), PAGE, "now it is");
 	is_uint(heap.space->spare_pages, STOCK - 1, "and one goes");
 	must(heap_trim(0));
 	is_uint(heap.space->spare_pages, 0, "a trim takes all");

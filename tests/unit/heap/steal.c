@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Which free extents lose their pages when memory moves. That what moves is
- * whole and settled is in heap_space.c and heap_handle_move.c. */
+ * whole and completed is in heap_space.c and heap_handle_move.c. */
 #include "fixture.h"
 
 #define PAGE (2 * MIB)
@@ -114,7 +114,7 @@ static void test_settled(void)
 	touch(block_take_aligned(arena, 2 * PAGE, FAR / 2));
 	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), asked + 1,
 		"until what was free before is used up");
-	sound("settled");
+	sound("completed");
 }
 
 int main(void)

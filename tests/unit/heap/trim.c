@@ -37,8 +37,8 @@ static void test_busy(void)
 	ok(!block_take(arena, PAGE), "nor is it moved");
 	sound("busy");
 	hold_end(&hold, stream);
-	gm_arena_settle(other, true);
-	is_uint(other->settled, other->ticket, "then it is over");
+	gm_arena_poll(other, true);
+	is_uint(other->completed, other->seqno, "then it is over");
 	must(gpumem_host_capture(0, stream, true));
 	must(heap_trim(0));
 	is_uint(heap_reserved(), 64 * MIB,
@@ -66,7 +66,7 @@ static void test_busy_page(void)
 		extent[i] = block(other, PAGE);
 	block_give(other, extent[0]);
 	block_give(other, extent[2]);
-	gm_arena_settle(other, true);
+	gm_arena_poll(other, true);
 	hold_begin(&hold, stream);
 	block_give(other, extent[1]);
 	must(heap_trim(0));

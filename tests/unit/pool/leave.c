@@ -107,9 +107,9 @@ static void test_meets(const char *vm, gpumem_status answer)
 		  answer ? "or stays" : "and is gone");
 	pthread_join(trimmer, NULL);
 	is_status(gm_pool_check(pool), GPUMEM_OK, "all is in order");
-	pool->heap.space->budget.toll_handles = 1;
+	pool->heap.space->budget.migrated_handles = 1;
 	(void)trim(NULL);
-	is_uint(pool->heap.space->budget.toll_handles, 0,
+	is_uint(pool->heap.space->budget.migrated_handles, 0,
 		"a trim forgets the toll");
 	must(gm_pool_destroy(pool, true));
 }

@@ -81,7 +81,7 @@ static bool is_free(void)
 static void look(void)
 {
 	ok(is_free(), "the mutex is free meanwhile");
-	ok(heap.space->leaving_bytes >= PAGE, "something is leaving");
+	ok(heap.space->releasing_bytes >= PAGE, "something is leaving");
 	sound("and all is in order");
 }
 
@@ -122,7 +122,7 @@ static void test_looked_at(const char *vm)
 	sound("and what did not go is ours again");
 	must(heap_trim(0));
 	is_uint(heap_reserved(), 0, "and goes the next time");
-	is_uint(heap.space->leaving_bytes, 0, "nothing is leaving");
+	is_uint(heap.space->releasing_bytes, 0, "nothing is leaving");
 }
 
 /* Others use what lies around it: the pieces meet again. */
@@ -144,7 +144,8 @@ static void test_neighbours(const char *vm, gpumem_status refuse)
 	is_uint(heap_reserved(), 0, "all can go");
 }
 
-/* The stream whose page is leaving goes, and all its memory finds an heir. */
+/* The stream whose page is leaving goes, and all its memory finds an receiver.
+ */
 static gpumem_stream stream;
 
 static void drop_stream(void)
@@ -155,11 +156,11 @@ static void drop_stream(void)
 	must(gm_stream_sync(device, stream));
 	must(gm_stream_destroy(device, stream));
 	pthread_mutex_lock(&heap.mutex);
-	gm_heap_adopt(&heap, arena);
+	gm_heap_transfer(&heap, arena);
 	pthread_mutex_unlock(&heap.mutex);
 	ok(!gm_arena_find(&heap, stream) && !heap.order->arenas->next,
 	   "a stream goes meanwhile");
-	sound("and its memory has an heir");
+	sound("and its memory has an receiver");
 }
 
 static void test_stream_goes(const char *vm, gpumem_status refuse)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Memory that passes from stream to stream: adopted when it is settled, left
+/* Memory that passes from stream to stream: adopted when it is completed, left
  * behind by streams that go, and waited for at the end. */
 #include "fixture.h"
 
-static struct gm_arena *heir;
+static struct gm_arena *receiver;
 
-/* The heir exists before the others, or after them. */
+/* The receiver exists before the others, or after them. */
 static void restart(void)
 {
-	if (heir)
+	if (receiver)
 		heap_end();
 	heap_start();
-	heir = arena_of(NULL);
+	receiver = arena_of(NULL);
 }
 
 static void test_adopt(void)
@@ -23,26 +23,26 @@ static void test_adopt(void)
 	struct gm_extent *a = block(from, MIB), *b = block(from, MIB), *c;
 	struct hold hold;
 
-	c = block(heir, 2 * MIB);
+	c = block(receiver, 2 * MIB);
 	block(from, 2 * MIB);
 	block_give(from, a);
-	gm_arena_settle(from, true);
+	gm_arena_poll(from, true);
 	hold_begin(&hold, stream);
-	block_give(heir, c);
+	block_give(receiver, c);
 	block_give(from, b);
-	gm_heap_adopt(&heap, heir);
+	gm_heap_transfer(&heap, receiver);
 	is_uint(from->index.bytes, 2 * MIB,
 		"what a busy stream may use stays its own");
 	sound("nothing adopted");
 	hold_end(&hold, stream);
-	gm_heap_adopt(&heap, heir);
+	gm_heap_transfer(&heap, receiver);
 	is_uint(from->index.count, 0, "when it is over, all passes");
-	is_uint(heir->index.count, 1, "and merges");
-	is_uint(heir->index.bytes, 4 * MIB, "with what was there");
-	is_uint(gm_arena_fit(heir, 4 * MIB, heap.unit)->ticket, heir->ticket,
-		"to be settled when that is");
-	gm_heap_adopt(&heap, heir);
-	is_uint(heir->index.bytes, 4 * MIB, "nothing passes twice");
+	is_uint(receiver->index.count, 1, "and merges");
+	is_uint(receiver->index.bytes, 4 * MIB, "with what was there");
+	is_uint(gm_arena_fit(receiver, 4 * MIB, heap.unit)->seqno,
+		receiver->seqno, "to be completed when that is");
+	gm_heap_transfer(&heap, receiver);
+	is_uint(receiver->index.bytes, 4 * MIB, "nothing passes twice");
 	sound("adopted");
 	must(gm_stream_destroy(device, stream));
 	restart();
@@ -59,13 +59,14 @@ static void test_adopt_half(void)
 	for (int i = 0; i < 3; i++)
 		extent[i] = block(from, MIB);
 	block_give(from, extent[0]);
-	gm_arena_settle(from, true);
+	gm_arena_poll(from, true);
 	hold_begin(&hold, stream);
 	block_give(from, extent[2]);
-	gm_heap_adopt(&heap, heir);
-	is_uint(heir->index.bytes, MIB, "the settled one passes");
-	is_ptr(gm_index_any(&heir->index), extent[0], "which it is");
-	ok(gm_arena_settled(heir, extent[0]->ticket), "settled as before");
+	gm_heap_transfer(&heap, receiver);
+	is_uint(receiver->index.bytes, MIB, "the completed one passes");
+	is_ptr(gm_index_any(&receiver->index), extent[0], "which it is");
+	ok(gm_arena_completed(receiver, extent[0]->seqno),
+	   "completed as before");
 	is_uint(from->index.bytes, 2 * MIB, "the other does not");
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
@@ -100,10 +101,11 @@ static void test_drop(void)
 	block_give(from, freed);
 	is_status(gm_heap_drop(from), GPUMEM_OK, "a busy stream is dropped");
 	asked = calls(GPUMEM_CALL_STREAM_QUERY);
-	gm_arena_settle(from, true);
+	gm_arena_poll(from, true);
 	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), asked, "and not asked again");
-	gm_heap_adopt(&heap, heir);
-	ok(known(from) && freed->arena == from && heir->index.bytes < 2 * MIB,
+	gm_heap_transfer(&heap, receiver);
+	ok(known(from) && freed->arena == from &&
+		   receiver->index.bytes < 2 * MIB,
 	   "what it may use stays where it is");
 	must(heap_trim(0));
 	is_uint(gpumem_host_used_bytes(0), 6 * MIB, "nor is it trimmed");
@@ -111,22 +113,22 @@ static void test_drop(void)
 	   "while it is busy");
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
-	gm_heap_adopt(&heap, heir);
+	gm_heap_transfer(&heap, receiver);
 	ok(!known(from), "when its work is over, its books end");
-	ok(live->arena == heir && slab_of(slot.address)->arena == heir,
-	   "its live blocks are the heir's");
-	ok(heir->index.bytes >= 2 * MIB, "its free memory too");
+	ok(live->arena == receiver && slab_of(slot.address)->arena == receiver,
+	   "its live blocks are the receiver's");
+	ok(receiver->index.bytes >= 2 * MIB, "its free memory too");
 	sound("dropped");
 	slot_give(&slot);
-	block_give(heir, live);
-	gm_slabs_purge(heir);
-	is_uint(heir->index.count, 1, "and all of it merges");
+	block_give(receiver, live);
+	gm_slabs_purge(receiver);
+	is_uint(receiver->index.count, 1, "and all of it merges");
 	must(heap_trim(0));
 	is_uint(gpumem_host_used_bytes(0), 0, "and can be given back");
 	restart();
 }
 
-/* Slots have no tickets: a stream that only ever freed slots. */
+/* Slots have no sequence numbers: a stream that only ever freed slots. */
 static void test_drop_slots(void)
 {
 	gpumem_stream stream = stream_new();
@@ -144,25 +146,25 @@ static void test_drop_slots(void)
 	for (unsigned i = 0; i < count; i++)
 		slot_give(&slot[i]);
 	must(gm_heap_drop(from));
-	gm_heap_adopt(&heap, heir);
-	ok(known(from) && heir->index.count == 0,
+	gm_heap_transfer(&heap, receiver);
+	ok(known(from) && receiver->index.count == 0,
 	   "an empty run of a busy stream does not pass");
 	/* What is freed after the stream is gone was fenced with it. */
 	for (unsigned i = count; i < 2 * count; i++)
 		slot_give(&slot[i]);
 	gm_slabs_purge(from);
-	gm_heap_adopt(&heap, heir);
-	ok(known(from) && heir->index.count == 0, "nor one emptied later");
+	gm_heap_transfer(&heap, receiver);
+	ok(known(from) && receiver->index.count == 0, "nor one emptied later");
 	sound("dropped with slots");
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
-	gm_heap_adopt(&heap, heir);
-	ok(!known(from) && heir->index.count == 1, "then both do");
+	gm_heap_transfer(&heap, receiver);
+	ok(!known(from) && receiver->index.count == 1, "then both do");
 	sound("passed");
 	restart();
 }
 
-/* What a stream leaves need not wait for an heir to be trimmed. */
+/* What a stream leaves need not wait for an receiver to be trimmed. */
 static void test_drop_trim(void)
 {
 	gpumem_stream stream = stream_new();
@@ -183,22 +185,22 @@ static void test_drop_faults(void)
 {
 	gpumem_stream stream = stream_new();
 	struct gm_arena *from = arena_of(stream);
-	uint64_t ticket;
+	uint64_t seqno;
 
 	block_give(from, block(from, 2 * MIB));
-	ticket = from->ticket;
+	seqno = from->seqno;
 	must(gpumem_host_faults("event_record@1"));
 	is_status(gm_heap_drop(from), GPUMEM_DRIVER,
 		  "a driver that does not record is heard");
-	ok(!from->dropped && from->ticket == ticket &&
+	ok(!from->dropped && from->seqno == seqno &&
 		   gm_arena_find(&heap, stream) == from,
 	   "nothing has happened");
 	sound("not dropped");
-	gm_arena_settle(from, true);
-	is_uint(from->settled, from->ticket, "and frees settle as before");
+	gm_arena_poll(from, true);
+	is_uint(from->completed, from->seqno, "and frees settle as before");
 	is_status(gm_heap_drop(from), GPUMEM_OK, "then it can be dropped");
 	must(gpumem_host_faults(NULL));
-	gm_heap_adopt(&heap, heir);
+	gm_heap_transfer(&heap, receiver);
 	ok(!known(from), "and ends");
 	must(gm_stream_destroy(device, stream));
 	restart();
@@ -224,7 +226,7 @@ static void test_wait(void)
 	block_give(arena, block(arena, MIB));
 	gm_arena_wait(arena);
 	ok(atomic_load(&done), "what may still be used is waited for");
-	is_uint(arena->settled, arena->ticket, "then all is settled");
+	is_uint(arena->completed, arena->seqno, "then all is completed");
 	gm_arena_wait(arena);
 	atomic_store(&done, false);
 	must(gpumem_host_launch(0, stream, work, &done));
@@ -232,7 +234,7 @@ static void test_wait(void)
 	must(gm_heap_drop(arena));
 	gm_arena_wait(arena);
 	ok(atomic_load(&done), "of a dropped stream too");
-	is_uint(arena->settled, arena->ticket, "then all is settled");
+	is_uint(arena->completed, arena->seqno, "then all is completed");
 	must(gm_stream_destroy(device, stream));
 	restart();
 }
@@ -266,7 +268,7 @@ static void test_wait_any(void)
 	block_give(arena, block(arena, MIB));
 	pthread_create(&thread, NULL, ender, &hold);
 	ok(gm_arenas_wait(&heap), "a busy one is");
-	is_uint(arena->settled, arena->ticket, "until something is settled");
+	is_uint(arena->completed, arena->seqno, "until something is completed");
 	pthread_mutex_unlock(&heap.mutex);
 	pthread_join(thread, NULL);
 	must(gm_stream_destroy(device, stream));

@@ -67,8 +67,8 @@ static void test_large_sets(void)
 	size_t bytes = MIB + heap.unit;
 	char *a = large(MIB), *b;
 
-	while (gm_ready_set_of(&local->ready, bytes) !=
-	       gm_ready_set_of(&local->ready, MIB))
+	while (gm_cached_set_of(&local->cached, bytes) !=
+	       gm_cached_set_of(&local->cached, MIB))
 		bytes += heap.unit;
 	b = large(bytes);
 	ok(gm_local_free(b, NULL), "a block of %zu bytes", bytes);
@@ -85,26 +85,26 @@ static void test_large_sets(void)
 /* Only so many of a size, and so much of all; then room has to be made. */
 static void test_large_room(void)
 {
-	char *ptr[GM_READY_WAYS + 1], *big = large(GM_READY_BYTES);
+	char *ptr[GM_CACHED_WAYS + 1], *big = large(GM_CACHED_BYTES);
 	int back = 0;
 
-	for (int i = 0; i <= GM_READY_WAYS; i++)
+	for (int i = 0; i <= GM_CACHED_WAYS; i++)
 		ptr[i] = large(MIB);
 	ok(gm_local_free(big, NULL), "one as large as all may be");
 	ok(!gm_local_free(ptr[0], NULL), "then there is no room");
 	gm_local_make_room(local, MIB);
 	is_uint(gm_locals_cached_bytes(&heap), 0, "room is made");
 	is_uint(gm_map_get((uintptr_t)big), 0, "by giving the large one back");
-	while (back <= GM_READY_WAYS && gm_local_free(ptr[back], NULL))
+	while (back <= GM_CACHED_WAYS && gm_local_free(ptr[back], NULL))
 		back++;
-	is_int(back, GM_READY_WAYS, "so many of a size, and no more");
+	is_int(back, GM_CACHED_WAYS, "so many of a size, and no more");
 	sound("full");
 	gm_local_make_room(local, MIB);
-	ok(gm_ready_has_room(&local->ready, MIB) &&
-		   gm_local_free(ptr[GM_READY_WAYS], NULL),
+	ok(gm_cached_has_room(&local->cached, MIB) &&
+		   gm_local_free(ptr[GM_CACHED_WAYS], NULL),
 	   "room is made for the next");
 	sound("after making room");
-	gm_local_make_room(local, GM_READY_BYTES);
+	gm_local_make_room(local, GM_CACHED_BYTES);
 	is_uint(gm_locals_cached_bytes(&heap), 0, "and for the largest");
 	sound("empty");
 }
@@ -112,14 +112,14 @@ static void test_large_room(void)
 /* One of any size beyond what is kept by size, which it takes no room from. */
 static void test_huge(void)
 {
-	const size_t bytes = GM_READY_BYTES + heap.unit;
+	const size_t bytes = GM_CACHED_BYTES + heap.unit;
 	char *huge = large(bytes), *other = large(40 * MIB);
-	char *common = large(GM_READY_BYTES);
+	char *common = large(GM_CACHED_BYTES);
 
 	ok(gm_local_free(huge, NULL), "a huge block is freed");
 	ok(gm_local_free(common, NULL), "and leaves room for others");
 	ok(!gm_local_free(other, NULL), "but not for a second one");
-	is_uint(gm_locals_cached_bytes(&heap), bytes + GM_READY_BYTES,
+	is_uint(gm_locals_cached_bytes(&heap), bytes + GM_CACHED_BYTES,
 		"both are ready");
 	is_uint(gm_locals_huge_bytes(&heap), bytes, "the largest");
 	sound("a huge one ready");
@@ -129,14 +129,14 @@ static void test_huge(void)
 	is_uint(gm_locals_huge_bytes(&heap), 0, "then there is none");
 	ok(gm_local_free(huge, NULL), "freed again");
 	gm_local_make_room(local, 40 * MIB);
-	is_uint(gm_locals_cached_bytes(&heap), GM_READY_BYTES,
+	is_uint(gm_locals_cached_bytes(&heap), GM_CACHED_BYTES,
 		"room is made by giving it back");
 	is_uint(gm_map_get((uintptr_t)huge), 0, "which the map forgets");
 	ok(gm_local_free(other, NULL), "and the other may be");
 	gm_locals_flush_huge(&heap);
-	is_uint(gm_locals_cached_bytes(&heap), GM_READY_BYTES,
+	is_uint(gm_locals_cached_bytes(&heap), GM_CACHED_BYTES,
 		"who needs memory gets it back, and no other");
-	is_ptr(gm_local_alloc(&heap, GM_READY_BYTES, NULL), common,
+	is_ptr(gm_local_alloc(&heap, GM_CACHED_BYTES, NULL), common,
 	       "which the cache has");
 	ok(!gm_local_holds(local), "and nothing else");
 	huge = large(bytes);
@@ -162,7 +162,7 @@ static void test_end(void)
 	arena = arena_of(NULL);
 	must(gm_local_of(&heap, arena, &local));
 	ok(!gm_local_alloc(&heap, MIB, NULL), "with a new cache too");
-	is_uint(local->ready.bytes + local->ready.huge_bytes, 0,
+	is_uint(local->cached.bytes + local->cached.huge_bytes, 0,
 		"which is empty");
 }
 

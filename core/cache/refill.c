@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What the caches of threads trade with the depot of their arena, and with the
- * slabs when that does not help; the middle way. See local.h.
+ * Refills the caches of threads from the depot of their arena or the slabs, and
+ * flushes them to these; also without the mutex. See local.h.
  */
 #include "cache.h"
 #include "base/fork.h"
@@ -73,20 +73,20 @@ static struct gm_local *find_own(const struct gm_heap *heap,
 	return local;
 }
 
-/* Enters a cache on the middle way, and makes it the one that was used last.
- * What the thread did must be folded in before it is too much. */
-static bool enter_to_trade(struct gm_local *local)
+/* Locks a cache without the mutex, and makes it the one that was used last.
+ * False also when so much has drifted that it must be folded in first. */
+static bool lock_to_refill(struct gm_local *local)
 {
 	const struct gm_delta *allocated;
 
-	if (!local || !gm_local_enter(local))
+	if (!local || !gm_local_lock(local))
 		return false;
 	gm_local_use(local);
 	allocated = &local->group->counts.allocated;
 	if (allocated->high <= GM_DRIFT_BYTES &&
 	    allocated->now >= -GM_DRIFT_BYTES)
 		return true;
-	gm_local_leave(local);
+	gm_local_unlock(local);
 	return false;
 }
 
@@ -100,7 +100,7 @@ bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
 	if ((!small && !changed) || gm_forked())
 		return false;
 	local = changed ? find_own(heap, stream) : gm_local_last;
-	if (!enter_to_trade(local))
+	if (!lock_to_refill(local))
 		return false;
 	if (small) {
 		unsigned class_index = gm_class_of(&heap->classes, bytes);
@@ -108,7 +108,7 @@ bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
 		if (!local->bin[class_index].count)
 			changed = from_depot(local, class_index);
 	}
-	gm_local_leave(local);
+	gm_local_unlock(local);
 	return changed;
 }
 
@@ -143,7 +143,7 @@ bool gm_local_relieve(const void *ptr, gpumem_stream stream)
 	if (!local || (!changed && !(entry & 1)))
 		return false;
 	heap = atomic_load(&local->heap);
-	if (!heap || !enter_to_trade(local))
+	if (!heap || !lock_to_refill(local))
 		return false;
 	if (entry & 1) {
 		unsigned class_index = gm_entry_class(entry);
@@ -152,6 +152,6 @@ bool gm_local_relieve(const void *ptr, gpumem_stream stream)
 		    heap->classes.of[class_index].keep)
 			changed = to_depot(local, class_index);
 	}
-	gm_local_leave(local);
+	gm_local_unlock(local);
 	return changed;
 }

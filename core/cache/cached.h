@@ -11,8 +11,8 @@
  * Nobody misses a huge block: its thread gives it back before it looks for
  * memory of any other size, and others before they take from the driver.
  *
- *     bytes      == sum of set[0 .. GM_READY_SETS - 1] <= GM_READY_BYTES
- *     huge_bytes == what is in set[GM_READY_HUGE]
+ *     bytes      == sum of set[0 .. GM_CACHED_SETS - 1] <= GM_CACHED_BYTES
+ *     huge_bytes == what is in set[GM_CACHED_HUGE]
  *     each is in the set of its size; last == that of last_bytes
  *
  * Who may call is who has entered the cache, or claims it.
@@ -23,76 +23,76 @@
 #include "extent/extent.h"
 
 enum {
-	GM_READY_SETS = 16, /* by size */
-	GM_READY_WAYS = 4,
-	GM_READY_BYTES = 32 * 1024 * 1024, /* a larger block is huge */
-	GM_READY_HUGE = GM_READY_SETS	   /* the set of that */
+	GM_CACHED_SETS = 16, /* by size */
+	GM_CACHED_WAYS = 4,
+	GM_CACHED_BYTES = 32 * 1024 * 1024, /* a larger block is huge */
+	GM_CACHED_HUGE = GM_CACHED_SETS	    /* the set of that */
 };
 
-struct gm_ready_set {
+struct gm_cached_set {
 	uint32_t count;
-	struct gm_extent *extent[GM_READY_WAYS];
+	struct gm_extent *extent[GM_CACHED_WAYS];
 };
 
-struct gm_ready {
+struct gm_cached {
 	size_t bytes;
 	size_t huge_bytes;
 	size_t last_bytes; /* what was looked for last, at first 0 */
 	unsigned last;	   /* the number of its set */
-	struct gm_ready_set set[GM_READY_SETS + 1];
+	struct gm_cached_set set[GM_CACHED_SETS + 1];
 };
 
-static inline unsigned gm_ready_set_number(size_t bytes)
+static inline unsigned gm_cached_set_number(size_t bytes)
 {
 	uint32_t hash = (uint32_t)(bytes >> 8) * 0x9e3779b1u;
 
-	return bytes > GM_READY_BYTES ? GM_READY_HUGE : hash >> 28;
+	return bytes > GM_CACHED_BYTES ? GM_CACHED_HUGE : hash >> 28;
 }
 
 /* A size that comes again is guessed to: what is then read and written next is
  * at hand before the processor knows the block, which in a pair of a large
  * block saves a third. */
-static inline struct gm_ready_set *gm_ready_set_of(struct gm_ready *ready,
-						   size_t bytes)
+static inline struct gm_cached_set *gm_cached_set_of(struct gm_cached *ready,
+						     size_t bytes)
 {
 	if (__builtin_expect(bytes != ready->last_bytes, false)) {
-		ready->last = gm_ready_set_number(bytes);
+		ready->last = gm_cached_set_number(bytes);
 		ready->last_bytes = bytes;
 	}
 	return &ready->set[ready->last];
 }
 
 /* The sum that a block of so many bytes is part of. */
-static inline size_t *gm_ready_sum(struct gm_ready *ready, size_t bytes)
+static inline size_t *gm_cached_sum(struct gm_cached *ready, size_t bytes)
 {
-	return bytes > GM_READY_BYTES ? &ready->huge_bytes : &ready->bytes;
+	return bytes > GM_CACHED_BYTES ? &ready->huge_bytes : &ready->bytes;
 }
 
-static inline bool gm_ready_has_room(struct gm_ready *ready, size_t bytes)
+static inline bool gm_cached_has_room(struct gm_cached *ready, size_t bytes)
 {
-	const struct gm_ready_set *set = gm_ready_set_of(ready, bytes);
+	const struct gm_cached_set *set = gm_cached_set_of(ready, bytes);
 
-	if (bytes > GM_READY_BYTES)
+	if (bytes > GM_CACHED_BYTES)
 		return !set->count;
-	return set->count < GM_READY_WAYS &&
-	       ready->bytes + bytes <= GM_READY_BYTES;
+	return set->count < GM_CACHED_WAYS &&
+	       ready->bytes + bytes <= GM_CACHED_BYTES;
 }
 
 /* There is room. */
-static inline void gm_ready_put(struct gm_ready *ready,
-				struct gm_extent *extent)
+static inline void gm_cached_put(struct gm_cached *ready,
+				 struct gm_extent *extent)
 {
-	struct gm_ready_set *set = gm_ready_set_of(ready, extent->bytes);
+	struct gm_cached_set *set = gm_cached_set_of(ready, extent->bytes);
 
 	set->extent[set->count++] = extent;
-	*gm_ready_sum(ready, extent->bytes) += extent->bytes;
+	*gm_cached_sum(ready, extent->bytes) += extent->bytes;
 }
 
 /* One of exactly so many bytes, or NULL. */
-static inline struct gm_extent *gm_ready_take(struct gm_ready *ready,
-					      size_t bytes)
+static inline struct gm_extent *gm_cached_take(struct gm_cached *ready,
+					       size_t bytes)
 {
-	struct gm_ready_set *set = gm_ready_set_of(ready, bytes);
+	struct gm_cached_set *set = gm_cached_set_of(ready, bytes);
 
 	for (uint32_t i = set->count; i-- > 0;) {
 		struct gm_extent *extent = set->extent[i];
@@ -100,7 +100,7 @@ static inline struct gm_extent *gm_ready_take(struct gm_ready *ready,
 		if (extent->bytes != bytes)
 			continue;
 		set->extent[i] = set->extent[--set->count];
-		*gm_ready_sum(ready, bytes) -= bytes;
+		*gm_cached_sum(ready, bytes) -= bytes;
 		return extent;
 	}
 	return NULL;

@@ -2,10 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Handles that go back to the driver, step by step. What goes is chosen and
- * taken out of the free extents under the mutex; the driver is called without
- * it, so that other threads wait for no call; then the books follow. See
- * space.h.
+ * Gives handles back to the driver, step by step. They are chosen and taken out
+ * of the free extents under the mutex; the driver is called without it, so that
+ * other threads wait for no call; then the counters are updated. See space.h.
  */
 #include "handle.h"
 #include "base/error.h"
@@ -23,7 +22,7 @@ struct step {
 /* The first extent by its pages that has what is wished, after `skip` others.
  */
 static struct gm_extent *find(const struct gm_heap *heap,
-			      const struct gm_wish *wish, size_t skip,
+			      const struct gm_handle_query *query, size_t skip,
 			      struct gm_run *run)
 {
 	const struct gm_arena *arena = heap->order->arenas;
@@ -33,7 +32,7 @@ static struct gm_extent *find(const struct gm_heap *heap,
 
 		for (; extent;
 		     extent = gm_index_fewer_pages(&arena->index, extent)) {
-			*run = gm_handles_settled(heap, extent, wish);
+			*run = gm_handles_completed(heap, extent, query);
 			if (run->count && skip-- == 0)
 				return extent;
 		}
@@ -46,25 +45,25 @@ static struct gm_extent *find(const struct gm_heap *heap,
  * or one handle more, but not the last `skip` ones: what the driver does not
  * take becomes the last, and is what is passed over then. */
 static void detach_spare(struct gm_heap *heap, size_t want,
-			 const struct gm_leave *leave, struct step *step)
+			 const struct gm_release *leave, struct step *step)
 {
 	struct gm_space *space = heap->space;
 	struct gm_run *run = &step->run;
 
 	while (space->spare_count > leave->skip &&
-	       space->spare[0].ticket <= leave->newest &&
+	       space->spare[0].seqno <= leave->newest &&
 	       (!run->count || (space->spare[0].pages == run->pages &&
 				run->count * run->pages < want))) {
 		run->pages = space->spare[0].pages;
 		step->pages[run->count++] = gm_spare_take(space, 0).page;
 	}
-	space->leaving_bytes += gm_run_bytes(heap, run);
+	space->releasing_bytes += gm_run_bytes(heap, run);
 }
 
 static gpumem_status detach(struct gm_heap *heap, size_t want,
-			    const struct gm_leave *leave, struct step *step)
+			    const struct gm_release *leave, struct step *step)
 {
-	struct gm_wish wish = {
+	struct gm_handle_query query = {
 		.pages = want, .most = want, .newest = leave->newest};
 	size_t spare = heap->space->spare_count;
 	size_t skip = leave->skip > spare ? leave->skip - spare : 0;
@@ -74,10 +73,10 @@ static gpumem_status detach(struct gm_heap *heap, size_t want,
 	detach_spare(heap, want, leave, step);
 	if (step->run.count)
 		return GPUMEM_OK;
-	extent = find(heap, &wish, skip, &step->run);
-	wish.most = SIZE_MAX;
+	extent = find(heap, &query, skip, &step->run);
+	query.most = SIZE_MAX;
 	if (!extent)
-		extent = find(heap, &wish, skip, &step->run);
+		extent = find(heap, &query, skip, &step->run);
 	if (!extent)
 		return GPUMEM_OK;
 	status = gm_nodes_reserve(&heap->nodes, 2);
@@ -89,7 +88,7 @@ static gpumem_status detach(struct gm_heap *heap, size_t want,
 	}
 	step->extent = gm_run_cut(heap, extent, &step->run);
 	gm_extent_set(step->extent, GM_EXTENT_LEAVING);
-	heap->space->leaving_bytes += gm_run_bytes(heap, &step->run);
+	heap->space->releasing_bytes += gm_run_bytes(heap, &step->run);
 	return GPUMEM_OK;
 }
 
@@ -160,8 +159,8 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 		kept = destroy(heap, bytes, step->pages, run->count, first);
 	gm_first_keep(first, status);
 	pthread_mutex_lock(&heap->mutex);
-	heap->space->leaving_bytes -= gm_run_bytes(heap, run);
-	heap->space->leaves++;
+	heap->space->releasing_bytes -= gm_run_bytes(heap, run);
+	heap->space->releases++;
 	if (status != GPUMEM_OK) {
 		(void)gm_arena_insert(step->extent->arena, step->extent);
 		return 0;
@@ -176,8 +175,9 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 	return gone * bytes;
 }
 
-gpumem_status gm_pages_leave(struct gm_heap *heap, const struct gm_leave *leave,
-			     uint64_t *bytes_out)
+gpumem_status gm_pages_release(struct gm_heap *heap,
+			       const struct gm_release *leave,
+			       uint64_t *bytes_out)
 {
 	size_t want = (leave->bytes + heap->page_bytes - 1) / heap->page_bytes;
 	struct step step = {0};

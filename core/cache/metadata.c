@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Chunks of 2 MiB, bump allocation and lists by size; see metadata.h. */
+#include "metadata.h"
+#include "extent/check.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+/* Chunks are as large as a huge page, and begin where one may. What is less
+ * than a first page is the chunk's own. */
+enum { CHUNK_BYTES = 2 << 20, OWN_BYTES = 4096 };
+
+struct gm_metadata_chunk {
+	struct gm_metadata_chunk *next;
+	size_t used; /* bytes; beyond they were never written, or given up */
+	size_t live; /* pieces */
+};
+
+/* A piece that is free. */
+struct gm_metadata_free {
+	struct gm_metadata_free *next, *prev;
+	size_t bytes;
+};
+
+static struct gm_metadata_chunk *chunk_of(void *piece)
+{
+	return (struct gm_metadata_chunk *)((uintptr_t)piece &
+					    ~(uintptr_t)(CHUNK_BYTES - 1));
+}
+
+static struct gm_metadata_free **list_of(struct gm_metadata *store,
+					 size_t bytes)
+{
+	return &store->free[bytes / GM_METADATA_UNIT - 1];
+}
+
+static void add(struct gm_metadata *store, struct gm_metadata_free *piece)
+{
+	struct gm_metadata_free **list = list_of(store, piece->bytes);
+
+	piece->prev = NULL;
+	piece->next = *list;
+	if (*list)
+		(*list)->prev = piece;
+	*list = piece;
+}
+
+static void remove_free(struct gm_metadata *store,
+			const struct gm_metadata_free *piece)
+{
+	if (piece->prev)
+		piece->prev->next = piece->next;
+	else
+		*list_of(store, piece->bytes) = piece->next;
+	if (piece->next)
+		piece->next->prev = piece->prev;
+}
+
+/* Twice as many addresses as it takes have a place for it. */
+static void *map_aligned(void)
+{
+	char *start = mmap(NULL, 2 * CHUNK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t before;
+
+	if (start == MAP_FAILED)
+		return NULL;
+	before = -(uintptr_t)start % CHUNK_BYTES;
+	if (before)
+		(void)munmap(start, before);
+	(void)munmap(start + before + CHUNK_BYTES, CHUNK_BYTES - before);
+	return start + before;
+}
+
+/* Small pools take no huge page: the first chunk is as it comes. */
+static struct gm_metadata_chunk *chunk_new(struct gm_metadata *store)
+{
+	struct gm_metadata_chunk *chunk = map_aligned();
+
+	if (!chunk)
+		return NULL;
+	if (store->chunk_count++)
+		(void)madvise(chunk, CHUNK_BYTES, MADV_HUGEPAGE);
+	chunk->used = OWN_BYTES;
+	chunk->next = store->chunks;
+	store->chunks = chunk;
+	return chunk;
+}
+
+static bool has_room(const struct gm_metadata_chunk *chunk, size_t bytes)
+{
+	return chunk->used + bytes <= CHUNK_BYTES;
+}
+
+/* The first, or one that was given up, or a new one, which then is the first.
+ */
+static struct gm_metadata_chunk *chunk_with_room(struct gm_metadata *store,
+						 size_t bytes)
+{
+	struct gm_metadata_chunk **link = &store->chunks, *chunk = *link;
+
+	if (chunk && has_room(chunk, bytes))
+		return chunk;
+	while ((chunk = *link) && chunk->live)
+		link = &chunk->next;
+	if (!chunk)
+		return chunk_new(store);
+	*link = chunk->next;
+	chunk->next = store->chunks;
+	store->chunks = chunk;
+	return chunk;
+}
+
+void *gm_metadata_take(struct gm_metadata *store, size_t bytes)
+{
+	struct gm_metadata_free *piece = *list_of(store, bytes);
+	struct gm_metadata_chunk *chunk;
+
+	if (piece) {
+		remove_free(store, piece);
+		chunk = chunk_of(piece);
+	} else {
+		chunk = chunk_with_room(store, bytes);
+		if (!chunk)
+			return NULL;
+		piece = (struct gm_metadata_free *)((char *)chunk +
+						    chunk->used);
+		chunk->used += bytes;
+	}
+	chunk->live++;
+	store->live_bytes += bytes;
+	return piece;
+}
+
+/* All its pieces are free: back to the system, but for the addresses. */
+static void give_up(struct gm_metadata *store, struct gm_metadata_chunk *chunk)
+{
+	size_t at = OWN_BYTES;
+
+	while (at < chunk->used) {
+		const struct gm_metadata_free *piece =
+			(struct gm_metadata_free *)((char *)chunk + at);
+
+		at += piece->bytes;
+		remove_free(store, piece);
+	}
+	chunk->used = OWN_BYTES;
+	(void)madvise((char *)chunk + OWN_BYTES, CHUNK_BYTES - OWN_BYTES,
+		      MADV_DONTNEED);
+}
+
+void gm_metadata_give(struct gm_metadata *store, void *piece, size_t bytes)
+{
+	struct gm_metadata_chunk *chunk = chunk_of(piece);
+	struct gm_metadata_free *free = piece;
+
+	free->bytes = bytes;
+	add(store, free);
+	store->live_bytes -= bytes;
+	if (!--chunk->live)
+		give_up(store, chunk);
+}
+
+size_t gm_metadata_host_bytes(const struct gm_metadata *store)
+{
+	const struct gm_metadata_chunk *chunk = store->chunks;
+	size_t bytes = 0;
+
+	for (; chunk; chunk = chunk->next)
+		bytes += chunk->used;
+	return bytes;
+}
+
+void gm_metadata_fini(struct gm_metadata *store)
+{
+	struct gm_metadata_chunk *chunk;
+
+	while ((chunk = store->chunks)) {
+		store->chunks = chunk->next;
+		(void)munmap(chunk, CHUNK_BYTES);
+	}
+	*store = (struct gm_metadata){0};
+}
+
+gpumem_status gm_metadata_check(const struct gm_metadata *store)
+{
+	const struct gm_metadata_chunk *chunk = store->chunks;
+	size_t chunks = 0, free_bytes = 0,
+	       bytes = gm_metadata_host_bytes(store);
+
+	for (; chunk; chunk = chunk->next, chunks++)
+		EXPECT(chunk->used <= CHUNK_BYTES &&
+			       (chunk->used > OWN_BYTES) == (chunk->live > 0),
+		       "a chunk of pieces has %zu bytes in use, %zu pieces "
+		       "live",
+		       chunk->used, chunk->live);
+	EXPECT(chunks == store->chunk_count,
+	       "%zu chunks of pieces, the books say %zu", chunks,
+	       store->chunk_count);
+	for (size_t i = 0; i < GM_METADATA_MAX / GM_METADATA_UNIT; i++)
+		for (const struct gm_metadata_free *piece = store->free[i];
+		     piece; piece = piece->next) {
+			EXPECT(piece->bytes == (i + 1) * GM_METADATA_UNIT,
+			       "a free piece of %zu bytes is among those of "
+			       "%zu",
+			       piece->bytes, (i + 1) * GM_METADATA_UNIT);
+			free_bytes += piece->bytes;
+		}
+	EXPECT(store->live_bytes == bytes - chunks * OWN_BYTES - free_bytes,
+	       "%zu bytes of pieces are live, but %zu of %zu are free",
+	       store->live_bytes, free_bytes, bytes);
+	return GPUMEM_OK;
+}

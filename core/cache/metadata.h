@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Host memory for the metadata of slabs, with their marks. A free at random
+ * among a million blocks touches the mark of one, so they lie side by side, in
+ * chunks that the system may back by huge pages: otherwise each free misses the
+ * translation of its address too. A piece is the metadata of one slab.
+ *
+ * Not for anything else: chunks stay mapped until the heap ends, so that a
+ * double free reads a mark that says so. The memory of a chunk without a live
+ * piece goes back to the system, and reads as zero.
+ *
+ *     of each chunk: live == pieces that were taken and not given
+ *                    used == the size of all pieces, live or free, and its own
+ *                    used > first page  =>  live > 0
+ *     live_bytes == used of all chunks - their own - the free pieces
+ *     every free piece is in the list of its size
+ *
+ * The heap's mutex guards it.
+ */
+#ifndef GM_CACHE_HEADS_H
+#define GM_CACHE_HEADS_H
+
+#include <gpumem/gpumem.h>
+
+#include <stddef.h>
+
+enum {
+	GM_METADATA_UNIT = 64, /* they are multiples of it, and aligned to it */
+	GM_METADATA_MAX = 64 * 64 /* bytes of one */
+};
+
+struct gm_metadata_chunk;
+struct gm_metadata_free;
+
+struct gm_metadata {
+	struct gm_metadata_chunk *chunks;
+	struct gm_metadata_free *free[GM_METADATA_MAX / GM_METADATA_UNIT];
+	size_t chunk_count, live_bytes;
+};
+
+/* Uninitialized memory. NULL: out of host memory. */
+void *gm_metadata_take(struct gm_metadata *store, size_t bytes);
+/* `bytes` is what was taken. */
+void gm_metadata_give(struct gm_metadata *store, void *piece, size_t bytes);
+/* Bytes of host memory in use: all pieces, live or free, and the chunks' own.
+ * What of a chunk was never used is not counted. */
+size_t gm_metadata_host_bytes(const struct gm_metadata *store);
+/* Frees everything, live pieces too. */
+void gm_metadata_fini(struct gm_metadata *store);
+/* OK, or CORRUPT with what is wrong. */
+gpumem_status gm_metadata_check(const struct gm_metadata *store);
+
+#endif
