@@ -59,7 +59,7 @@ if [ -x "$root/bin/gpumem-probe" ]; then
 		--backend good
 	check "and the tests pass beside it" make -C "$tree" check-TESTS \
 		check_PROGRAMS= check_LTLIBRARIES= \
-		TESTS="tests/tool_probe.sh tests/unit/device/pick"
+		TESTS="tests/tool_probe.sh tests/unit/loader/pick"
 else
 	skip "the tools were not built" "--with-plugindir"
 fi
