@@ -168,8 +168,9 @@ gpumem_status gpu_map_whole(uint64_t address, const gpumem_page *pages,
 /* OK, or UNSUPPORTED: the device has no pages. */
 gpumem_status gpu_check_pages(const struct gpu_device *device);
 
-/* Of a device whose driver takes one mapping a call, which CUDA's never is
- * (gpu_in_pieces): the slots of the same names, between enter and leave. */
+/* Of a device whose driver takes one mapping a call (gpu_in_pieces): the slots
+ * of the same names, between enter and leave. CUDA's has none of them: there
+ * the condition is `false`, stands first, and no compiler calls them. */
 gpumem_status gpu_pieces_reserve(const struct gpu_device *device,
 				 uint64_t address, uint64_t bytes);
 gpumem_status gpu_pieces_release(const struct gpu_device *device,

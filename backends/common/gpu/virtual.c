@@ -29,7 +29,7 @@ static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
 	if (alignment < device->traits.granularity_bytes)
 		alignment = device->traits.granularity_bytes;
 	status = gpu_addresses_reserve(bytes, alignment, &address);
-	if (status == GPUMEM_OK && gpu_in_pieces(device))
+	if (gpu_in_pieces(device) && status == GPUMEM_OK)
 		status = gpu_pieces_reserve(device, address, bytes);
 	if (status == GPUMEM_OK)
 		*address_out = address;
