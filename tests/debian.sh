@@ -23,7 +23,8 @@ is "$(cat debian/libgpumem-plugin*.install | sed 's/.*\/abi-//' | sort)" \
 	"$(for plugin in cuda hip opencl; do
 		echo "$abi/$plugin.so"
 	done)" "and so have their folders"
-is "$(sed -n 's/^backends_\([a-z]*\)_la_SOURCES.*/\1/p' backends/local.mk | sort)" \
+is "$(sed -n 's/^backends_\([a-z_]*\)_la_SOURCES.*/\1/p' backends/local.mk |
+	tr _ - | sort)" \
 	"$(sed -n 's/^Package: libgpumem-plugin[0-9]*-\(.*\)/\1/p' \
 		debian/control | sort)" "every plugin has a package"
 
