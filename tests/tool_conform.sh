@@ -32,8 +32,7 @@ check "which is simulated" grep -q "^# .*simulated in the host's memory" \
 plan_fits "its plan is right"
 is "$(grep -o 'SKIP .*' "$scratch/out")" "SKIP the device has no CAP_OBJECTS
 SKIP no check called ipc_close device_adopt" \
-	"nothing is skipped but what goes without virtual memory, needs another
-process, or a context of the program's"
+	"nothing is skipped but what this process and this device cannot do"
 is "$(grep -c '^not ok' "$scratch/out")" 0 "nothing fails"
 
 lesser_devices()
