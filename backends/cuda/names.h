@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What backends/common/gpu/ says, in CUDA's words: that source, which is there
- * once for cuda and hip, is compiled into this plugin with these names. Read
- * beside hip/names.h.
+ * The types, constants and names with which this plugin compiles the source
+ * that it shares with hip, backends/common/gpu/. The same lines as in
+ * hip/names.h, for CUDA.
  */
 #ifndef GM_CUDA_NAMES_H
 #define GM_CUDA_NAMES_H

@@ -3,14 +3,14 @@
 
 /*
  * The inside of the `cuda` backend: the driver API of NVIDIA's libcuda.so.1,
- * which is found when the plugin is started, not when it is linked. Its rooms,
- * from the ground up:
+ * which is found when the plugin is started, not when it is linked. Its files,
+ * from the ground up, beside those of ../common/gpu/:
  *
- *     names.h         the words of ../common/gpu/, where the rest is
+ *     names.h         names for ../common/gpu/
  *     cuda_symbols.h  the driver functions, with the version that brought them
  *     cuda_error.c    what the driver's results mean
  *     cuda_driver.c   which library it is
- *     cuda_context.c  what every call has around it
+ *     cuda_context.c  capture mode and context around every call
  *     cuda_device.c   devices opened and closed
  *     cuda_nvml.c     group PROCESSES: another library, NVML
  *
@@ -63,9 +63,9 @@ struct gpu_visit {
  * while some thread captures, and spoil that capture. */
 gpumem_status gm_cuda_relax(struct gpu_visit *visit);
 
-/* ---- What the drivers are asked differently ---------------------------- */
+/* ---- Calls that differ between the drivers ----------------------------- */
 
-/* The thread keeps no error that a program may ask for. */
+/* CUDA keeps no error of a thread that a program could ask for. */
 static inline bool gpu_is_clean(void)
 {
 	return true;
@@ -85,7 +85,7 @@ static inline CUresult gpu_get_uuid(CUuuid *uuid_out, CUdevice device)
 				    : gpu.DeviceGetUuid(uuid_out, device);
 }
 
-/* That all of the process uses. */
+/* The context that a peer gets access to, and that events belong to. */
 #define GPU_CONTEXT(device) ((device)->context)
 
 static inline CUresult gpu_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes,
@@ -94,16 +94,16 @@ static inline CUresult gpu_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes,
 	return gpu.MemcpyAsync(to, from, bytes, stream);
 }
 
-/* How large what another process shares is the driver always knows. */
+/* The driver always knows the size of an imported allocation. */
 #define GPU_TELLS_RANGES true
 
-/* How an import is told its descriptor. */
+/* How a descriptor is passed to an import. */
 static inline void *gpu_descriptor(const int *fd)
 {
 	return (void *)(intptr_t)*fd;
 }
 
-/* Where there is virtual memory, it takes whole ranges. */
+/* Virtual memory, where a device has it, takes whole ranges. */
 #define gpu_has_pages(device) ((device)->traits.vm)
 #define gpu_in_pieces(device) false
 

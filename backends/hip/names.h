@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What backends/common/gpu/ says, in HIP's words: that source, which is there
- * once for cuda and hip, is compiled into this plugin with these names. Read
- * beside cuda/names.h.
+ * The types, constants and names with which this plugin compiles the source
+ * that it shares with cuda, backends/common/gpu/. The same lines as in
+ * cuda/names.h, for HIP.
  */
 #ifndef GM_HIP_NAMES_H
 #define GM_HIP_NAMES_H

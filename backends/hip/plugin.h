@@ -4,13 +4,14 @@
 /*
  * The inside of the `hip` backend: the HIP runtime of AMD's ROCm,
  * libamdhip64.so, which is found when the plugin is started, not when it is
- * linked. One binary serves ROCm 5, 6 and 7. Its rooms, from the ground up:
+ * linked. One binary serves ROCm 5, 6 and 7. Its files, from the ground
+ * up, beside those of ../common/gpu/:
  *
- *     names.h        the words of ../common/gpu/, where the rest is
+ *     names.h        names for ../common/gpu/
  *     hip_symbols.h  the runtime's functions, with the release of each
  *     hip_error.c    what the runtime's errors mean
  *     hip_runtime.c  which library it is; what its version means
- *     hip_thread.c   what every call has around it
+ *     hip_thread.c   capture mode and device around every call
  *     hip_sysfs.c    what the kernel writes about devices under /sys
  *     hip_memory.c   alloc, free and peers, where segments stand in for them
  *     hip_segment.h  alloc and free made of virtual memory
@@ -131,7 +132,7 @@ void gpu_clean(bool was_clean);
 struct hip_ranges *gm_hip_ranges_new(void);
 void gm_hip_ranges_free(struct hip_ranges *ranges);
 
-/* ---- What the drivers are asked differently ---------------------------- */
+/* ---- Calls that differ between the drivers ----------------------------- */
 
 #define gpu_knows_virtual() (gpu.vm)
 
@@ -142,7 +143,7 @@ static inline hipError_t gpu_get_uuid(hipUUID *uuid_out, hipDevice_t device)
 				 : hipErrorNotSupported;
 }
 
-/* That all of the process uses. */
+/* The context that a peer gets access to, and that events belong to. */
 #define GPU_CONTEXT(device) ((device)->device)
 
 static inline hipError_t gpu_copy(void *to, const void *from, size_t bytes,
@@ -151,10 +152,10 @@ static inline hipError_t gpu_copy(void *to, const void *from, size_t bytes,
 	return gpu.MemcpyAsync(to, from, bytes, hipMemcpyDefault, stream);
 }
 
-/* How large what another process shares not every release knows. */
+/* Not every release knows the size of an imported allocation. */
 #define GPU_TELLS_RANGES false
 
-/* How an import is told its descriptor. */
+/* How a descriptor is passed to an import. */
 static inline void *gpu_descriptor(int *fd)
 {
 	return gpu.fd_by_value ? (void *)(intptr_t)*fd : fd;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/*
- * Devices counted and told of, without a context. Keeps nothing; nobody locks.
- */
+/* device_count and device_info. Keeps nothing; nobody locks. */
 #include "plugin.h"
 
 #include <string.h>

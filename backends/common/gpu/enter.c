@@ -2,15 +2,15 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What a call that is about a stream, or gives memory, has around it besides
- * the plugin's own enter and leave. Works on the calling thread alone, so
- * nobody locks.
+ * Enters a device for a call that uses a stream or creates memory, on top of
+ * each plugin's own gpu_enter(). Works on the calling thread alone, so nobody
+ * locks.
  */
 #include "plugin.h"
 
 /* The calls of virtual memory do not look at the context, and go on working
- * when a device is lost. Of all that tells this one is the cheapest, 22 ns on
- * NVIDIA's driver, and it concerns no stream, so it spoils no capture. What
+ * when a device is lost. Of all that tells this one is the cheapest (22 ns on
+ * NVIDIA's driver), and it concerns no stream, so it spoils no capture. What
  * AMD's runtime makes of a lost device was not seen. */
 gpumem_status gpu_enter_good(struct gpu_visit *visit,
 			     const struct gpu_device *device)

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The driver's results as statuses of the house, each with the driver's own
- * name and text and, where one can do something about it, what that is: the
- * plugin's table says so. Keeps nothing; nobody locks.
+ * Makes a status and a sentence of a driver's result: the driver's name and
+ * text for it and, from the plugin's table, what one can do about it. Keeps
+ * nothing; nobody locks.
  */
 #include "plugin.h"
 

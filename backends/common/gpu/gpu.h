@@ -2,18 +2,22 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The inside that `cuda` and `hip` have in common. HIP is made after CUDA's
- * driver API, so the sources of this folder are there once and are compiled
- * into each plugin, with the words of its names.h: GPU(alloc) is gm_cuda_alloc
- * in one and gm_hip_alloc in the other, gpu.MemMap is cuMemMap or hipMemMap,
- * and PREFIX "MemMap" its name in a sentence. "The driver" is NVIDIA's or AMD's
- * runtime. Each plugin's own plugin.h, which includes this, has the structs.
+ * The source that `cuda` and `hip` share. HIP follows CUDA's driver API, so
+ * each plugin compiles the files of this folder with its own names.h (types,
+ * constants, names) and plugin.h (structs, calls with other arguments):
  *
- *     init.c     the library found and started
+ *     GPU(alloc)       gm_cuda_alloc    gm_hip_alloc
+ *     gpu.MemMap       cuMemMap         hipMemMap
+ *     PREFIX "MemMap"  "cuMemMap"       "hipMemMap"
+ *     gpu_stream       CUstream         hipStream_t
+ *
+ * "The driver" is NVIDIA's driver or AMD's runtime. The files:
+ *
+ *     init.c     finds the library, checks its version, starts it
  *     error.c    the driver's results as statuses and sentences
- *     enter.c    what calls have around them, but for each plugin's own
+ *     enter.c    before a call that uses a stream or creates memory
  *     describe.c what is known of a device without a context
- *     device.c   devices counted and told of
+ *     device.c   device_count, device_info
  *     memory.c   alloc, free, memory_info; group COPY
  *     stream.c   streams; group CAPTURE
  *     event.c    events
@@ -24,7 +28,7 @@
  *     peer.c     group PEERS
  *     plugin.c   the table
  *
- * What a plugin has for itself is what the two drivers differ in.
+ * What differs between the two is in cuda/ and hip/.
  */
 #ifndef GM_COMMON_GPU_H
 #define GM_COMMON_GPU_H

@@ -2,9 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The driver's library found and started, or the reason why not. It is opened
- * here and never closed: it has threads of its own. Only init writes the table
- * of its functions.
+ * Finds the driver's library, checks its version and starts it. The library is
+ * never closed: it has threads of its own. Only init writes `gpu`.
  */
 #include "plugin.h"
 #include "../symbols.h"
