@@ -155,7 +155,7 @@ static int bench_main(const struct bench_config *config, char **argv)
 	bench.info = GPUMEM_INIT(struct gpumem_device_info);
 	ok = gpumem_device_info(bench.device, &bench.info) == GPUMEM_OK;
 	if (!ok)
-		tool_error_last("cannot ask the device");
+		tool_error_last("cannot query the device");
 	if (ok && !config->json)
 		print_head(&bench);
 	ok = ok && run_all(&bench);

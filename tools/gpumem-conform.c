@@ -136,7 +136,7 @@ static void check_end(struct conform *c, uint64_t before)
 
 	if (!conform_has(c, GPUMEM_CAP_MEMORY_INFO)) {
 		conform_skip(c, "nothing is kept",
-			     "the device does not say what is free");
+			     "the device does not report free memory");
 		return;
 	}
 	for (int i = 0; i < 50 && !back; i++) {

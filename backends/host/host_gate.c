@@ -73,7 +73,7 @@ static gpumem_status inject(struct host_device *device, gpumem_status status)
 		return status;
 	if (status == GPUMEM_LOST && device)
 		gm_host_lose(device);
-	return gm_host_fail(status, "a fault that was asked for");
+	return gm_host_fail(status, "a fault that was requested (host.fail)");
 }
 
 /* Whether the options leave the device any of the slot's capabilities. */

@@ -27,7 +27,7 @@ static gpumem_status gone(const struct host_name *name)
 {
 	return gm_host_fail(GPUMEM_INVALID,
 			    "process %d, which shares it, has ended, closed "
-			    "its device, or lets nobody see its files",
+			    "its device, or does not share its files",
 			    (int)name->pid);
 }
 

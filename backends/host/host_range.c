@@ -45,7 +45,7 @@ gpumem_status gm_host_range_add(struct host_ranges *ranges,
 
 		if (!larger)
 			return gm_host_fail_system(ENOMEM,
-						   "memory for its books");
+						   "memory for its bookkeeping");
 		ranges->item = larger;
 		ranges->room = room;
 	}

@@ -48,7 +48,7 @@ gpumem_status gm_host_va_reserve(void *handle, uint64_t bytes,
 		mmap(NULL, range.granule_bytes, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (range.granules == MAP_FAILED)
-		return gm_host_fail_system(errno, "memory for its books");
+		return gm_host_fail_system(errno, "memory for its bookkeeping");
 	status = gm_host_address_reserve(bytes, alignment, &range.base);
 	if (status != GPUMEM_OK)
 		goto free_granules;

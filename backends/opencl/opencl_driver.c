@@ -16,11 +16,11 @@ struct opencl_driver gm_opencl;
 
 const struct gpumem_option_row gm_opencl_options[] = {
 	{"opencl.capacity", "0", GPUMEM_OPTION_MEMORY,
-	 "the most that is taken of one device; 0: all that it says it has"},
+	 "limit on what is allocated on one device; 0: all that it reports"},
 	{"opencl.library", "libOpenCL.so.1", GPUMEM_OPTION_TEXT,
 	 "the loader's library, by name or path"},
 	{"opencl.memory", "auto", GPUMEM_OPTION_TEXT,
-	 "what blocks are made of: auto, svm, usm or buffer"},
+	 "kind of memory of blocks: auto, svm, usm or buffer"},
 	{NULL, NULL, GPUMEM_OPTION_TEXT, NULL},
 };
 

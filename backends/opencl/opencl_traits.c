@@ -147,8 +147,8 @@ static gpumem_status read_sizes(const struct opencl_unit *unit,
 	    !gm_opencl_ask(unit, CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits,
 			   sizeof(bits)))
 		return gm_opencl_fail(GPUMEM_DRIVER, CL_SUCCESS,
-				      "the device does not say how much "
-				      "memory it has");
+				      "the device does not report its "
+				      "memory");
 	wish = gm_opencl_option_capacity(total);
 	traits->capacity_bytes = wish && wish < total ? wish : total;
 	traits->alignment_bytes = ALIGNMENT_MIN;

@@ -76,8 +76,7 @@ gpumem_status gm_struct_take(const struct gm_struct *of, void *own,
 				       "struct %s has size %zu, this version "
 				       "of gpumem (%s) knows %zu bytes of it, "
 				       "and byte %zu is not 0: the program "
-				       "asks for what only a newer version can "
-				       "do",
+				       "needs a newer version",
 				       of->name, size, GPUMEM_VERSION_STRING,
 				       of->now, i);
 	gm_struct_copy(own, given);

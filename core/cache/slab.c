@@ -127,7 +127,7 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 				gm_slab_host_bytes(class));
 	if (!slab)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for the books of %u blocks",
+			       "no host memory for the metadata of %u blocks",
 			       class->slots);
 	memset(slab, 0, gm_slab_host_bytes(class));
 	slab->address = extent->address;

@@ -74,8 +74,8 @@ gpumem_status gm_device_processes(
 
 	if (!device->ops->device_processes)
 		return gm_fail(GPUMEM_UNSUPPORTED,
-			       "%s cannot tell who uses it: its backend has no "
-			       "slot device_processes",
+			       "the processes that use %s cannot be listed: its "
+			       "backend has no slot device_processes",
 			       device->info.name);
 	call = gm_call_begin(device, GPUMEM_SLOT_device_processes);
 	if (call.status == GPUMEM_OK)

@@ -172,7 +172,7 @@ gpumem_status gm_device_adopt(const char *name, void *context,
 		return status;
 	if (!backend->ops.device_adopt)
 		return gm_fail(GPUMEM_UNSUPPORTED,
-			       "backend %s works in contexts of its own only",
+			       "backend %s cannot adopt a context",
 			       backend->info.name);
 	gm_native_clear();
 	status = backend->ops.device_adopt(context, native_device, &index);

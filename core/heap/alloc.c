@@ -162,9 +162,10 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 			       "after exec");
 	if (atomic_load(&device->lost))
 		return refuse_lost(heap);
-	/* No help can make room for more than there is. */
+	/* No reclaiming can help. */
 	if (request->bytes > heap->capacity_bytes) {
-		status = gm_fail(GPUMEM_NO_MEMORY, "%s has not so much",
+		status = gm_fail(GPUMEM_NO_MEMORY, "the request exceeds the total memory of "
+				 "%s",
 				 device->info.name);
 	} else {
 		status = gm_heap_attempt(heap, request, false, &releases,

@@ -42,8 +42,8 @@ static gpumem_status refuse_processor(const struct gm_backend *row)
 	    !(info.caps & GPUMEM_CAP_CPU))
 		return GPUMEM_OK;
 	return gm_fail(GPUMEM_NO_DEVICE,
-		       "%s has only the host's own processor, which is used "
-		       "when it is asked for by name",
+		       "%s has only CPU devices, which must be selected by "
+		       "name",
 		       row->info.name);
 }
 

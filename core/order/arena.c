@@ -50,7 +50,7 @@ gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 
 	if (!arena)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for a stream's books");
+			       "no host memory for a stream's bookkeeping");
 	arena->heap = heap;
 	arena->stream = stream;
 	arena->graph = graph;

@@ -28,7 +28,7 @@ static struct gm_use **find(const struct gm_uses *uses, uintptr_t address)
 static gpumem_status out_of_memory(void)
 {
 	return gm_fail(GPUMEM_NO_HOST_MEMORY,
-		       "no host memory to remember who uses a block");
+		       "no host memory for a block's stream uses");
 }
 
 /* Doubles the table when it is full; a table that is too full still works, so

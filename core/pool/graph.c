@@ -25,7 +25,7 @@ gpumem_status gm_graph_create(struct gpumem_pool *pool,
 
 	if (!graph)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for a graph's books");
+			       "no host memory for a graph's bookkeeping");
 	graph->pool = pool;
 	pthread_mutex_lock(&pool->heap.mutex);
 	graph->next = pool->graphs;

@@ -170,7 +170,7 @@ static void say_device(struct text *text, const struct gpumem_memory *memory,
 {
 	if (!known) {
 		say_bytes(text, "; device: of ", memory->total_bytes);
-		say(text, ", it does not say how much is free");
+		say(text, ", free memory unknown");
 		return;
 	}
 	say_bytes(text, "; device: ", memory->free_bytes);

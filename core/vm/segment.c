@@ -200,7 +200,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	span = calloc(1, sizeof(*span));
 	if (!span)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for a segment's books");
+			       "no host memory for a segment's bookkeeping");
 	status = take(heap, good, least, span);
 	if (status != GPUMEM_OK)
 		goto free_span;

@@ -51,7 +51,7 @@ void conform_given_back(struct conform *c)
 	conform_is(c, status, GPUMEM_OK, "alloc and free, %d times", ROUNDS);
 	if (!before)
 		conform_skip(c, "free keeps no addresses",
-			     "there is no /proc to ask");
+			     "there is no /proc");
 	else
 		conform_ok(c, after < before + bytes * ROUNDS / 2,
 			   "free keeps no addresses of the process");

@@ -131,7 +131,7 @@ static void check_accounts(struct conform *c)
 		   "total is at least free");
 	if (!conform_has(c, GPUMEM_CAP_MEMORY_INFO))
 		conform_skip(c, "free moves by what is taken",
-			     "the device does not say what is free");
+			     "the device does not report free memory");
 	else if (conform_has(c, GPUMEM_CAP_LATE_COMMIT))
 		conform_skip(c, "free moves by what is taken",
 			     "memory is committed at first use");

@@ -142,7 +142,7 @@ void conform_processes(struct conform *c)
 	if (c->ops->device_processes)
 		status = c->ops->device_processes(c->device, look, &all);
 	if (status == GPUMEM_UNSUPPORTED) {
-		conform_skip(c, "processes", "nobody can tell");
+		conform_skip(c, "processes", "the driver does not list them");
 		return;
 	}
 	conform_is(c, status, GPUMEM_OK, "processes: %d", all.count);

@@ -202,7 +202,7 @@ int probe_open(struct probe *probe, struct probe_device *device)
 	}
 	device->memory = GPUMEM_INIT(struct gpumem_memory);
 	if (gpumem_device_memory(handle, &device->memory) != GPUMEM_OK) {
-		tool_error_last("cannot ask %s for its memory",
+		tool_error_last("cannot query the memory of %s",
 				device->info.name);
 		device->memory.size = 0;
 		code = TOOL_FAILED;

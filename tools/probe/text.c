@@ -99,7 +99,7 @@ static void memory_facts(struct table *table, const struct probe_device *device)
 	bytes_fact(table, "total memory", device->info.total_bytes);
 	if (!memory->size) {
 		fact(table, "free memory",
-		     "not asked: that needs a context; --device does it");
+		     "unknown without a context; see --device");
 		return;
 	}
 	bytes_fact(table, "free memory", memory->free_bytes);

@@ -170,7 +170,7 @@ static bool close_pool(struct replay *replay)
 		ok = replay_fail_last(replay, "cannot destroy the pool");
 	replay->pool = NULL;
 	if (ok && gpumem_device_memory(replay->device, &memory) != GPUMEM_OK)
-		ok = replay_fail_last(replay, "cannot ask the device");
+		ok = replay_fail_last(replay, "cannot query the device");
 	if (ok && memory.reserved_bytes)
 		ok = replay_fail(replay,
 				 "%llu bytes are still reserved after the pool "
