@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The door: blocks, pools and streams. It looks at arguments, and calls what
- * does the work. All public functions are defined here and in the other
+ * API layer: blocks, pools and streams. It checks arguments and calls the
+ * modules below. All public functions are defined here and in the other
  * api_*.c, but for those of the simulated GPU (backends/host/). The hot path is
  * inlined from cache/hot.h.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* What all parts of the door ask before they open: api*.c. */
+/* Checks that all files of the API layer make: api*.c. */
 #ifndef GM_API_CHECK_H
 #define GM_API_CHECK_H
 

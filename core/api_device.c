@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The door: devices, their processes and pools, streams. See api.c. */
+/* API layer: devices, their processes and pools, streams. See api.c. */
 #include "api_check.h"
 #include "device/driver.h"
 #include "pool/pool.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The door: memory of captured graphs. See api.c. */
+/* API layer: memory of captured graphs. See api.c. */
 #include <gpumem/gpumem.h>
 
 #include "api_check.h"

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The door: what there is before any device. Names and texts, log, options,
+ * API layer: what needs no device. Names and texts, log, options,
  * backends. See api.c.
  */
 #include <gpumem/backend.h>

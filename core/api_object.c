@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The door: the vendor's objects and contexts. See api.c. */
+/* API layer: the vendor's objects and contexts. See api.c. */
 #include <gpumem/gpumem.h>
 
 #include "api_check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The door: blocks of other processes. See api.c. */
+/* API layer: blocks of other processes. See api.c. */
 #include <gpumem/gpumem.h>
 
 #include "api_check.h"

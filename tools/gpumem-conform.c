@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * gpumem-conform: tries on a real device whatever backend.h promises, and says
- * what holds, in TAP. The checks are in conform/. They run in a process of
- * their own, so that a backend can do nothing that is not told.
+ * gpumem-conform: tests on a device every promise of backend.h, and prints the
+ * results as TAP. The checks are in conform/. They run in a process of their
+ * own, so that a crash of the backend is reported too.
  */
 #include "common/tool.h"
 #include "common/usage.h"

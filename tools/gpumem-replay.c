@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * gpumem-replay: does again what a recorded program allocated and freed, and
- * says what that took. The work is in replay/.
+ * gpumem-replay: replays the allocations and frees of a recorded program, and
+ * reports their time and memory. The work is in replay/.
  */
 #include "common/tool.h"
 #include "common/usage.h"

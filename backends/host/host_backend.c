@@ -3,7 +3,7 @@
 
 /*
  * The backend itself: started, its devices counted and described; and the
- * table. Nobody locks.
+ * table. No locks.
  */
 #include "host_device.h"
 

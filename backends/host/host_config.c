@@ -4,7 +4,7 @@
 /*
  * The options "host.*" and what they say at present. Read anew whenever a
  * device is counted, described or opened; an open device keeps what it was
- * opened with. Nobody locks.
+ * opened with. No locks.
  */
 #include "host_device.h"
 

@@ -3,7 +3,7 @@
 
 /*
  * Sentences for the core, and the simulated driver's own error codes. Keeps
- * nothing but the services table; nobody locks.
+ * nothing but the services table; no locks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -6,7 +6,7 @@
  * says where an allocation is in the exporter's memory file. Its tag says that
  * the exporter itself made the name: it takes a key, which is in the file's own
  * name and so is known only to those who may look at the exporter's open files.
- * Nobody locks.
+ * No locks.
  */
 #ifndef GM_HOST_IPC_H
 #define GM_HOST_IPC_H

@@ -4,7 +4,7 @@
 /*
  * Keys, and the tag of a name: SipHash-2-4 (Aumasson and Bernstein, 2012) of
  * all that is before it. Who does not know the key finds no other name that has
- * a good tag, not even with good names at hand. Keeps nothing; nobody locks.
+ * a good tag, not even with good names at hand. Keeps nothing; no locks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -5,7 +5,7 @@
  * What may be taken of a device. Implementations give more than there is, and
  * fail when it is used, or end the process: so what was given is counted here,
  * for all contexts of a device together, and more than there is is never asked
- * for. One atomic number; nobody locks.
+ * for. One atomic number; no locks.
  *
  *     used_bytes <= capacity_bytes
  */

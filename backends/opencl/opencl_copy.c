@@ -3,7 +3,7 @@
 
 /*
  * Group COPY: bytes moved between any two of host and device memory. What is in
- * no block is the host's. Nobody locks.
+ * no block is the host's. No locks.
  */
 #include "opencl_plugin.h"
 

@@ -5,7 +5,7 @@
  * Devices opened and closed: a context with that device alone, or the
  * program's, and two queues of our own. The default stream is one of them. The
  * other one has only what alloc queues to have memory at once, so that waiting
- * for that is not waiting for the program's work. Nobody locks.
+ * for that is not waiting for the program's work. No locks.
  */
 #include "opencl_plugin.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Values put into memory. Nobody locks.
+ * Values put into memory. No locks.
  */
 #include "opencl_plugin.h"
 

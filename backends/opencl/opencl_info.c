@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A device described, without a context. Keeps nothing; nobody locks.
+ * A device described, without a context. Keeps nothing; no locks.
  */
 #include "opencl_plugin.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * alloc and free: the budget and the table around memory of either kind. Nobody
+ * alloc and free: the budget and the table around memory of either kind. No
  * locks; the table locks itself.
  */
 #include "opencl_plugin.h"

@@ -3,7 +3,7 @@
 
 /*
  * Group OBJECTS: blocks and parts of them as memory objects. What is a buffer
- * is one already; memory with addresses has none. Nobody locks.
+ * is one already; memory with addresses has none. No locks.
  */
 #include "opencl_plugin.h"
 

@@ -3,7 +3,7 @@
 
 /*
  * The values of the backend's options, which the core has checked for their
- * kinds. Keeps nothing; nobody locks.
+ * kinds. Keeps nothing; no locks.
  */
 #include "opencl_plugin.h"
 

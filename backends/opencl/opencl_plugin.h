@@ -4,7 +4,7 @@
 /*
  * The inside of the `opencl` backend: any device of any OpenCL platform, 1.1 or
  * later, by way of the ICD loader, which is found when the plugin is started,
- * not when it is linked. Its rooms, from the ground up:
+ * not when it is linked. Its files, from the ground up:
  *
  *     opencl_symbols.h  the functions, with the version that brought them
  *     opencl_error.c    the implementation's results as statuses and sentences
@@ -26,7 +26,7 @@
  *     opencl_fill.c     the same, for values
  *     opencl_plugin.c   the table
  *
- * Three things are locked, each by its own room and for the time of a look: the
+ * Three things are locked, each by its own file and for the time of a look: the
  * list of devices, the table of blocks, and an event; and a device's buffers,
  * while one is made or freed. It does not cache or retry, and counts only what
  * keeps it from taking more than there is.

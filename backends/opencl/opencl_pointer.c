@@ -3,7 +3,7 @@
 
 /*
  * Memory with addresses of the implementation's own: shared virtual memory
- * (SVM) or unified shared memory of the device (USM). Nobody locks.
+ * (SVM) or unified shared memory of the device (USM). No locks.
  *
  * More than the alignment of the largest type (128 bytes) need not be given,
  * and by some is refused; so none is asked for. Where a pointer comes with less

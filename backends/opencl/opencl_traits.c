@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What a device can do, asked each time: nothing is kept, and nobody locks.
+ * What a device can do, asked each time: nothing is kept, without locks.
  *
  * Addresses of the implementation's own are taken where they cost nothing,
  * since with them a block is a pointer: memory of the device alone (USM) before

@@ -3,7 +3,7 @@
 
 /*
  * The calling thread's last error: the only place where sentences for people
- * are kept. Knows nothing of devices. Thread-local, so nobody locks.
+ * are kept. It has nothing to do with devices. Thread-local: no locks.
  */
 #ifndef GM_BASE_ERROR_H
 #define GM_BASE_ERROR_H

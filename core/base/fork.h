@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Knows whether this process was forked after the library was first used: the
- * device's driver, and the worker threads of a backend, did not come along, so
- * nothing but names and texts can be given there. No fork handler is installed;
- * the kernel wipes a page in the child instead (MADV_WIPEONFORK). Nobody locks.
+ * Detects that this process was forked after the library was first used: the
+ * device's driver and the worker threads of a backend do not work in a child,
+ * so only calls that return names and texts work there. No fork handler is
+ * installed; the kernel wipes a page in the child instead (MADV_WIPEONFORK). No
+ * locks.
  */
 #ifndef GM_BASE_FORK_H
 #define GM_BASE_FORK_H

@@ -3,9 +3,9 @@
 
 /*
  * One sink for messages, with levels. Off unless the program sets a function
- * or option `log` asks. Never used on a hot path. A mutex of its own guards the
- * sink; the sink is called without it, and without any other: what a thread has
- * to tell inside a scope (scope.h) is kept until it leaves.
+ * or option `log` is set. Never used on a hot path. A mutex of its own guards
+ * the sink; the sink is called without it, and without any other lock: messages
+ * inside a scope (scope.h) are queued until the scope ends.
  */
 #ifndef GM_BASE_LOG_H
 #define GM_BASE_LOG_H

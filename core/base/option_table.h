@@ -2,10 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What the parts of the option room share: option.c (the table and its mutex),
+ * What the files of the option table share: option.c (the table and its mutex),
  * option_set.c (by name), option_parse.c (values; pure), option_conf.c (the
- * environment). Nobody else
- * includes this.
+ * environment). Private to these files.
  */
 #ifndef GM_BASE_OPTION_TABLE_H
 #define GM_BASE_OPTION_TABLE_H

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A call of the program's into the library, or a round of a thread of ours:
- * between enter and leave locks may be held, so the calling thread cannot be
- * cancelled, and its messages are kept (log.h). When the outermost call leaves,
- * which holds nothing, it may be cancelled again, and then they are told. Every
- * public function has one that takes a lock, calls a backend or has something
- * to tell. The hot path has none, nor have gpumem_last_error(),
+ * A scope: one call of the program into the library, or one round of a
+ * background thread. Locks may be held in it, so the calling thread cannot be
+ * cancelled, and its messages are queued (log.h). When the outermost scope
+ * ends, no lock is held: the thread may be cancelled again, and the messages
+ * are logged. Every public function that takes a lock, calls a backend or may
+ * log has a scope. The hot path has none, nor have gpumem_last_error(),
  * gpumem_device_info() and the functions that give names and texts: they read
  * what is constant or their thread's own.
  */

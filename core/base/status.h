@@ -3,7 +3,7 @@
 
 /*
  * The names and texts of the one status type, from its one list. Constant
- * data: nobody locks.
+ * data: no locks.
  */
 #ifndef GM_BASE_STATUS_H
 #define GM_BASE_STATUS_H

@@ -2,16 +2,15 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Structs that the caller gives: each begins with `size_t size`, which says how
- * many bytes he has. One list names them all, and one pair of functions decides
- * which sizes are taken. Pure but for the thread's last error.
+ * Structs of the caller: each begins with `size_t size`, its size in the
+ * caller's header. One list names them all, and one pair of functions decides
+ * which sizes are accepted. Pure but for the thread's last error.
  *
  *     first <= now <= GM_STRUCT_BYTES_MAX
  *
- * A size below `first` is no version's: it was forgotten, or is garbage, and is
- * refused. One above `now` is a newer program's. Then of an input the bytes
- * that this library does not know have to be 0, or the program asks for
- * something that it would not get; of an output they are zeroed.
+ * A size below `first` is no version's: it was not set, or is garbage, and is
+ * refused. One above `now` is a newer program's. Then the bytes that this
+ * library does not know must be 0 in an input, and are zeroed in an output.
  */
 #ifndef GM_BASE_STRUCT_H
 #define GM_BASE_STRUCT_H

@@ -2,20 +2,21 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The large blocks that one cache of a thread keeps ready, each to be used
- * again for exactly its size: a few by size, so much together; and besides the
- * last huge one, however large. Two would change how blocks lie beside each
- * other, and with it how often pages move. What a block counts for is not known
- * here (see local.h).
+ * The large blocks in one thread's cache, each to be used again for exactly its
+ * size: a few by size, with a bound on their sum; and besides the last huge
+ * one, however large. Two would change how blocks lie beside each other, and
+ * with it how often pages move. What a block counts for is not known here (see
+ * local.h).
  *
- * Nobody misses a huge block: its thread gives it back before it looks for
- * memory of any other size, and others before they take from the driver.
+ * A huge block is not kept from others: its thread gives it back before it
+ * looks for memory of any other size, and other threads take it before they
+ * allocate from the driver.
  *
  *     bytes      == sum of set[0 .. GM_CACHED_SETS - 1] <= GM_CACHED_BYTES
  *     huge_bytes == what is in set[GM_CACHED_HUGE]
  *     each is in the set of its size; last == that of last_bytes
  *
- * Who may call is who has entered the cache, or claims it.
+ * The caller has locked the cache, or claims it (local.h).
  */
 #ifndef GM_CACHE_READY_H
 #define GM_CACHE_READY_H

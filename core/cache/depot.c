@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Batches of ready slots between threads; see depot.h. */
+/* Batches of cached slots between threads; see depot.h. */
 #include "depot.h"
 
 #include <stdlib.h>

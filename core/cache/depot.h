@@ -2,15 +2,15 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A depot: ready slots of one arena that are in no thread's cache, in batches.
- * Threads that free what others allocate hand slots on here, without the heap's
- * mutex and without looking at slabs (after the depots of Bonwick and Adams,
- * Magazines and Vmem, 2001). It does not know where slots come from.
+ * A depot: cached slots of one arena that are in no thread's cache, in batches.
+ * Threads that free what others allocate pass slots on here, without the heap's
+ * mutex and without touching slabs (after the depots of Bonwick and Adams,
+ * Magazines and Vmem, 2001). It depends on no slab.
  *
  * It is cut into shards, one for each of a few threads. A shard has a lock that
- * nobody waits for: who finds it taken goes to the next, and after the last to
- * the slabs. Threads come here from within their caches (local.h), so that who
- * stops all caches has all depots for himself.
+ * no thread waits for: if it is held, the next shard is tried, and after the
+ * last the slabs. Threads come here with their cache locked (local.h), so a
+ * thread that has stopped all caches has exclusive access to all depots.
  *
  *     shard.count[c] == length of shard.full[c] <= GM_SHARD_BATCHES
  *     0 < count <= GM_BATCH_SLOTS               in a full batch

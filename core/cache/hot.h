@@ -3,8 +3,8 @@
 
 /*
  * The hot path: a block out of the calling thread's cache, and back into it. It
- * is all in this header, to be inlined at the door. Nobody locks: the owner
- * enters its cache as local.h says, or holds the heap's mutex.
+ * is all in this header, to be inlined in the API layer. No mutex: the owner
+ * locks its cache as local.h says, or holds the heap's mutex.
  */
 #ifndef GM_CACHE_HOT_H
 #define GM_CACHE_HOT_H
@@ -67,7 +67,7 @@ GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
 	return (void *)extent->address;
 }
 
-/* A ready block, or NULL: take the slow way. Without the mutex. */
+/* A ready block, or NULL: take the slow path. Without the mutex. */
 GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 			    gpumem_stream stream)
 {
@@ -150,7 +150,7 @@ static inline bool gm_local_free_large(struct gm_local *local,
 	return true;
 }
 
-/* Frees a block into the thread's cache; false: take the slow way, and nothing
+/* Frees a block into the thread's cache; false: take the slow path, and nothing
  * has happened. Without the mutex. */
 GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
 {

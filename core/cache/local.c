@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The caches of threads, the slow way; see local.h. */
+/* The caches of threads, the slow path; see local.h. */
 #include "cache.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -60,9 +60,9 @@ static void retire(struct gm_heap *heap, struct gm_local *local)
 	pthread_mutex_unlock(&heap->mutex);
 }
 
-/* At the end of a thread: its ready blocks go back, then the caches, which have
- * room for each other's groups. In a forked child the caches read as zero, and
- * the links to them are gone with them. */
+/* At the end of a thread: its cached blocks go back, then the caches, which
+ * have room for each other's groups. In a forked child the caches read as zero,
+ * and the links to them are gone with them. */
 static void thread_exit(void *unused)
 {
 	GM_SCOPE;

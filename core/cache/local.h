@@ -138,7 +138,7 @@ void gm_local_fold(struct gm_local *local);
 bool gm_local_refill(struct gm_local *local, unsigned class_index);
 /* Gives the older half of a bin to the depot, or back to the slabs. */
 void gm_local_spill(struct gm_local *local, unsigned class_index);
-/* Gives ready large blocks back until there is room for one of `bytes`: first
+/* Gives cached large blocks back until there is room for one of `bytes`: first
  * those that are in its way by size. */
 void gm_local_make_room(struct gm_local *local, size_t bytes);
 /* Gives all cached blocks back. */
@@ -173,7 +173,7 @@ void gm_locals_flush(struct gm_heap *heap);
 /* Between the two: empties depots, of at most so many batches; true: there were
  * some. */
 bool gm_depots_empty(struct gm_heap *heap, unsigned batches);
-/* Between the two: bytes of ready blocks; of the largest huge one. */
+/* Between the two: bytes of cached blocks; of the largest huge one. */
 uint64_t gm_locals_cached_bytes(const struct gm_heap *heap);
 uint64_t gm_locals_huge_bytes(const struct gm_heap *heap);
 

@@ -5,7 +5,7 @@
  * A slab: a run of memory cut into equal small blocks, its *slots*, all for one
  * stream. One mark per slot, in host memory, says what the slot is:
  *
- *     0                          not live: free here, or ready somewhere
+ *     0                          not live: free here, or cached
  *     1 .. GM_SMALL_MAX          live; the bytes that were asked for
  *     the same | GM_MARK_SHARED  live, and has an entry (uses.h)
  *     GM_MARK_PENDING            freed, streams may still use it

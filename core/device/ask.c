@@ -3,7 +3,7 @@
 
 /*
  * What can be asked of a device about others: which devices can be given its
- * memory, and which processes have some. In nobody's books; else as driver.c.
+ * memory, and which processes have some. Not counted; else as driver.c.
  */
 #include "driver_call.h"
 #include "base/error.h"

@@ -15,7 +15,7 @@
 
 /* A call under way. */
 struct gm_call {
-	struct gm_driver *driver; /* whose books; NULL: nobody's */
+	struct gm_driver *driver; /* that counts it; NULL: not counted */
 	struct gpumem_device *device;
 	const struct gpumem_backend *ops;
 	void *handle;

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A heap's counters, and the only functions that change them. Guarded by the
- * heap's mutex. What threads did in their caches since it was last folded in
- * (counts.h) is not in here yet: one thread's frees may be in before another's
- * allocations are, and then `current` is below 0. So levels are compared as
- * signed numbers. When all is folded in:
+ * The accounting of a heap: its counters, and the only functions that change
+ * them. Guarded by the heap's mutex. What threads did in their caches since it
+ * was last folded in (counts.h) is not in here yet: one thread's frees may be
+ * in before another's allocations are, and then `current` is below 0. So levels
+ * are compared as signed numbers. When all is folded in:
  *
  *     requested <= allocated <= active <= reserved
  *     active == allocated + pending

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What the files of the check share: each computes again, from the ground, what
- * a header says, and changes nothing. The heap's mutex is held.
+ * What the files of the check share: each recomputes the invariants of a
+ * header, and changes nothing. The heap's mutex is held.
  */
 #ifndef GM_EXTENT_CHECK_H
 #define GM_EXTENT_CHECK_H

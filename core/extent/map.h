@@ -8,7 +8,7 @@
  *     0           no block of ours begins here, and no run covers this
  *     slab | 1    these 16 KiB belong to a run of small blocks
  *     extent      a large block (more than 16 KiB, so at most one) begins here,
- *                 live, or ready in the cache of a thread
+ *                 live, or cached by a thread
  *
  * Reading takes no lock; an entry is written under the mutex of the heap that
  * owns the address. Tables are never freed: at most 8 bytes per 16 KiB of

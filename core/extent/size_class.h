@@ -38,7 +38,7 @@ struct gm_class {
 	uint32_t bytes;
 	uint32_t slots; /* in a run */
 	uint32_t run_bytes;
-	uint32_t keep;	  /* slots that a thread keeps ready at most */
+	uint32_t keep;	  /* slots that a thread caches at most */
 	uint32_t spread;  /* marks are 1 << spread apart: slab.h */
 	uint64_t inverse; /* see gm_class_slot() */
 };

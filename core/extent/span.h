@@ -4,7 +4,7 @@
 /*
  * Spans: the ranges of addresses that a heap has from the driver, each cut into
  * extents (extent.h); and the table that says of each page of them which
- * physical handle is mapped there, and who freed there last. With virtual
+ * physical handle is mapped there, and the seqno of the last free. With virtual
  * memory a heap has one span as a rule, without a span for each raw allocation.
  *
  * A handle covers a power of two of pages side by side, and is mapped whole.

@@ -21,7 +21,7 @@ gpumem_status gm_block_lock(const void *ptr, struct gm_block *block);
 
 uintptr_t gm_block_address(const struct gm_block *block);
 
-/* The block has an entry among the uses now: its free takes the slow way. */
+/* The block has an entry among the uses now: its free takes the slow path. */
 void gm_block_share(const struct gm_block *block);
 
 #endif

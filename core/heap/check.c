@@ -166,7 +166,7 @@ static gpumem_status check_books(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
-/* *bytes_out: of the ready large blocks. */
+/* *bytes_out: of the cached large blocks. */
 static gpumem_status check_ready(const struct gm_local *local,
 				 uint64_t *bytes_out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The end of a block, the slow way; and uses on other streams. */
+/* The end of a block, the slow path; and uses on other streams. */
 #include "block.h"
 #include "heap.h"
 #include "cache/hot.h"

@@ -5,7 +5,7 @@
  * What the parts of the loader share: loader.c (the registry and its mutex),
  * names.c (the list of names), pick.c (the choice), start.c (options and init),
  * folder.c (where plugins are), file.c (files), check.c (a table alone), conf.c
- * (whose a key of GPUMEM_CONF is). Nobody else includes this.
+ * (whose a key of GPUMEM_CONF is). Private to these files.
  */
 #ifndef GM_LOADER_LOADER_PARTS_H
 #define GM_LOADER_LOADER_PARTS_H

@@ -204,7 +204,7 @@ bool gm_arenas_wait(struct gm_heap *heap)
 	return !arena || arena->completed != completed;
 }
 
-/* Slots and ready blocks that were freed have no sequence numbers: one for all
+/* Slots and cached blocks that were freed have no sequence numbers: one for all
  * of them.
  */
 void gm_arena_wait(struct gm_arena *arena)

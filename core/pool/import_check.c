@@ -3,7 +3,7 @@
 
 /*
  * What came from another process to be imported, looked at in every respect
- * before anything is done; see share.h. Keeps nothing; nobody locks.
+ * before anything is done; see share.h. Keeps nothing; no locks.
  */
 #include "share.h"
 #include "base/error.h"

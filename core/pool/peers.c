@@ -4,7 +4,7 @@
 /*
  * What a pool is made of and for whom: its kind, and the devices that its
  * memory is opened to, which it holds open. Only at the beginning and the end
- * of a pool, so nobody locks.
+ * of a pool: no locks.
  */
 #include "pool.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The books, as the public struct of statistics. No driver call, and no walk
+/* The counters, as the public struct of statistics. No driver call, and no walk
  * over live blocks. */
 #include "pool.h"
 

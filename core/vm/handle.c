@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The table of pages: which handle is mapped where, who freed there last, and
- * which whole handles lie in a free extent. It calls no driver. See space.h.
+ * The table of pages: which handle is mapped where, the seqno of the last free
+ * there, and which whole handles lie in a free extent. It calls no driver. See
+ * space.h.
  */
 #include "handle.h"
 

@@ -4,7 +4,7 @@
 /*
  * The list of spare handles, which are mapped nowhere: those that a driver did
  * not map or did not take back, and a small stock for what is missing next.
- * Taking and giving change no other books. See space.h.
+ * Taking and giving change no counters of the heap. See space.h.
  */
 #include "handle.h"
 #include "base/error.h"

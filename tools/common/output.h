@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * That what a tool prints gets where it should. Whatever way the program ends
- * by exit(), --help and --version included, output that could not be written is
- * told on standard error and makes it end with TOOL_FAILED.
+ * Detects output that could not be written. However the program exits, --help
+ * and
+ * --version included, that is reported on standard error and makes it exit with
+ * TOOL_FAILED.
  *
  * A reader that closes its end of a pipe ends the program by SIGPIPE, as it
  * does others, unless that is ignored; then it is output that cannot be

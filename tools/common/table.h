@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A table of aligned text. Cells are added left to right; the row ends by
- * itself when its last column is filled. Running out of memory is remembered
- * and told by table_print().
+ * A table of aligned text. Cells are added left to right; the row ends
+ * when its last column is filled. Running out of memory is reported
+ * by table_print().
  *
  * No line is wider than the terminal, nor than 80 columns where there is none
  * (term.h), unless a single word is. A table whose last column is text has that

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * See tool.h. Knows nothing of any one tool.
+ * See tool.h. Common to all tools.
  */
 #include "tool.h"
 

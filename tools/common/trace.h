@@ -14,7 +14,7 @@
  * The parser is pure: bytes go in, events come out through a function; it
  * reads no file, prints nothing, and survives any input. IDs become *slots*,
  * numbers below the peak count of live blocks, and streams become numbers in
- * order of appearance, so that a replay is array indexing only. Nobody locks:
+ * order of appearance, so that a replay is array indexing only. No locks:
  * one thread per parser.
  */
 #ifndef GPUMEM_TOOLS_TRACE_H

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Arguments: what every tool takes, and what is said of a wrong one. Built on
+ * Arguments: what every tool takes, and the messages for wrong ones. Built on
  * argp. Each of these ends the program with TOOL_USAGE when it fails.
  */
 #ifndef GPUMEM_TOOLS_USAGE_H

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What watch_slots.c has around every call of a slot: see watch.c. Nobody else
- * includes this.
+ * What watch_slots.c has around every call of a slot: see watch.c. Private to
+ * these files.
  */
 #ifndef GPUMEM_TOOLS_CONFORM_WATCH_H
 #define GPUMEM_TOOLS_CONFORM_WATCH_H

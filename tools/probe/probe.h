@@ -30,11 +30,11 @@ struct probe_line {
 	char detail[512]; /* what was done, or what went wrong */
 };
 
-/* Who holds memory of a device. */
+/* The processes that hold memory of a device. */
 struct probe_processes {
 	struct gpumem_process *list; /* the largest first */
 	int count;
-	char reason[512]; /* why nobody can tell; "": they were asked for */
+	char reason[512]; /* why they are not listed; "": they are */
 };
 
 struct probe_device {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Who holds memory of an open device. That nobody can tell is no failure of the
- * tool. See probe.h.
+ * The processes that hold memory of an open device. A driver that does not list
+ * them is no failure of the tool. See probe.h.
  */
 #include "probe.h"
 

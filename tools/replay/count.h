@@ -2,10 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * How much was asked of a driver: a backend of the tool's own that passes every
- * call on to the real one, and writes down how many pages and bytes it was for,
- * which the statistics of a pool do not tell. One backend a process, one
- * thread, no lock.
+ * Counts driver calls: a backend of the tool's own that forwards every call to
+ * the real one, and counts its pages and bytes, which the statistics of a pool
+ * do not have. One backend a process, one thread, no lock.
  */
 #ifndef GPUMEM_TOOLS_REPLAY_COUNT_H
 #define GPUMEM_TOOLS_REPLAY_COUNT_H

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The inside of gpumem-replay: a trace, a policy that does what it says, and
- * what that took. One thread.
+ * Internals of gpumem-replay: a trace, a policy that replays it, and what it
+ * measured. One thread.
  *
  * A replay fails by writing a sentence to replay->error and returning false;
- * whoever sees that gives everything back and ends with TOOL_FAILED.
+ * the caller then gives everything back and exits with TOOL_FAILED.
  */
 #ifndef GPUMEM_TOOLS_REPLAY_H
 #define GPUMEM_TOOLS_REPLAY_H

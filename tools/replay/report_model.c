@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What the model says, for people and for programs. Calls that nobody measured
- * are shown with a dash, and are no part of any sum.
+ * The model's results, as text and as JSON. Calls that were not measured are
+ * shown with a dash, and are in no sum.
  */
 #include "replay.h"
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What a replay tells people of the pool's work and of the driver's calls.
- * report.c has the same for programs.
+ * The pool's statistics and the driver's calls, as text. report.c has them as
+ * JSON.
  */
 #include "replay.h"
 

@@ -147,7 +147,7 @@ static void test_huge(void)
 	sound("no huge one");
 }
 
-/* A heap may end with ready blocks. */
+/* A heap may end with cached blocks. */
 static void test_end(void)
 {
 	char *ptr = large(MIB), *huge = large(40 * MIB);

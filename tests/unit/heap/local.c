@@ -93,7 +93,7 @@ static void test_order(void)
 	ok(gm_local_free(b, NULL), "freed again");
 }
 
-/* What is no live block of this cache is left to the slow way. */
+/* What is no live block of this cache is left to the slow path. */
 static void test_refusals(void)
 {
 	gpumem_stream other = &arena;

@@ -44,7 +44,7 @@ static struct gm_local *cache(struct gm_heap *of, gpumem_stream on)
 	return local;
 }
 
-/* As the door does it, but for the slow way. */
+/* As the door does it, but for the slow path. */
 static void *take(struct gm_heap *from, gpumem_stream on)
 {
 	void *ptr = gm_local_alloc(from, BYTES, on);

@@ -164,7 +164,7 @@ static void *takes_all(void *pool)
 	return NULL;
 }
 
-/* A huge block that a thread keeps ready is as good as free: to the thread for
+/* A huge block that a thread caches is as good as free: to the thread for
  * any size, to others, to a trim, and to what statistics call free. */
 static void cached_huge(void)
 {
