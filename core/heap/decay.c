@@ -14,15 +14,15 @@ enum { REFUSALS = 8 };
 
 /* The newest free that is a whole period old; false: none is known to be. */
 static bool old_seqno(const struct gm_decay *decay, uint64_t now_ns,
-		      uint64_t *ticket_out)
+		      uint64_t *seqno_out)
 {
 	bool found = false;
 
 	for (unsigned i = 0; i < GM_DECAY_NOTES && i < decay->noted; i++) {
 		if (decay->note[i].ns + decay->period_ns > now_ns ||
-		    (found && decay->note[i].seqno < *ticket_out))
+		    (found && decay->note[i].seqno < *seqno_out))
 			continue;
-		*ticket_out = decay->note[i].seqno;
+		*seqno_out = decay->note[i].seqno;
 		found = true;
 	}
 	return found;

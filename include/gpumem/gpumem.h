@@ -37,7 +37,7 @@
  *   Only the log function may: it is called when the call is over, whose result
  *   is then lost.
  * - The library never prints (unless option `log` asks, or GPUMEM_CONF is not
- *   understood and nobody asked for `log:none`), exits, aborts or installs
+ *   understood and `log:none` is not set), exits, aborts or installs
  *   handlers.
  * - Every call may return GPUMEM_INVALID for an argument that breaks its
  *   comment's conditions, and GPUMEM_FORKED in a process that was forked after
@@ -129,7 +129,7 @@ typedef enum gpumem_status {
 /* "GPUMEM_NO_MEMORY", or "GPUMEM_UNKNOWN" for a number that is none. */
 GPUMEM_API const char *gpumem_status_name(gpumem_status status);
 
-/* The sentence of the list above. Both live for ever; never NULL. */
+/* The sentence of the list above. Both are constants; never NULL. */
 GPUMEM_API const char *gpumem_status_text(gpumem_status status);
 
 /* What went wrong last in this thread. */
@@ -682,7 +682,7 @@ gpumem_query(const void *ptr, struct gpumem_block *block_out);
 /*
  * Where the device has CAP_OBJECTS (OpenCL without pointers) the address of a
  * block is a number that only this library, its fill and copy understand; the
- * vendor's own calls want an object, there a cl_mem. Pools of device memory
+ * vendor's own calls take an object, there a cl_mem. Pools of device memory
  * have them; any other gives UNSUPPORTED.
  */
 
