@@ -102,6 +102,28 @@ is "$(grep -rlwE 'getenv|secure_getenv|environ|__environ' core backends \
 	--include='*.[ch]' | grep -vx core/base/option_conf.c)" "" \
 	"the environment is read in one place"
 
+# ---- what the modules' headers promise (order.h, space.h, budget.h, heap.h) ----
+
+# callers PATTERN: the folders, or the FILES, of core/ that call such a function
+callers()
+{
+	grep -rlE "\<($1)\(" core --include='*.c' | sed 's,/[^/]*$,,' |
+		sort -u | grep -vx core/device | xargs
+}
+
+is "$(callers 'gm_limit_check|gm_limit_room')" core/vm \
+	"the limit is enforced in vm"
+is "$(grep -rlE '\<gm_handles_(steal|break)\(' core --include='*.c' |
+	sort | xargs)" "core/vm/steal.c core/vm/supply.c" \
+	"a page is stolen in vm/steal.c, for vm/supply.c"
+is "$(callers 'gm_driver_(page_create|alloc)')" core/vm \
+	"memory comes from the driver in vm"
+is "$(callers 'gm_driver_(event_[a-z]+|stream_query)')" core/order \
+	"a block waits for an event in order"
+is "$(callers 'gm_(pending|arenas?|events)_wait')" \
+	"core/heap core/order core/pool" \
+	"and who may wait for one is the ladder, and a pool that ends"
+
 # This test can fail.
 mkdir -p "$scratch/core/base" "$scratch/core/pool"
 cd "$scratch" || exit 1

@@ -15,7 +15,7 @@
  *     other streams' free memory waits  order: order/arena.h
  *
  * Nothing waits for the device but one step of the ladder, near its end (option
- * `wait`), and gm_heap_fini().
+ * `wait`), and the pool when it ends.
  *
  * Locks, in this order: `trim_mutex`, the heap's. gm_heap_alloc(), _free(),
  * _use_on(), _trim() and _decay() lock themselves; the other functions are

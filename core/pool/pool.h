@@ -4,8 +4,8 @@
 /*
  * A pool: a heap (heap/heap.h) with callbacks, statistics, reports, graphs and
  * shared blocks. It sets the limits (gm_pool_set_limit()); vm/budget.h enforces
- * them. It neither allocates nor frees memory of the driver itself, and waits
- * for no event.
+ * them. It takes no memory from the driver (an import is memory of another
+ * process), and waits for events only when it ends.
  *
  * Locks, in this order: the registry of all pools', a device's (its list of
  * pools), a pool's callbacks', a heap's two. The user's functions are called
