@@ -65,7 +65,7 @@ static bool is_answer(const struct gm_call *call)
 static void count(const struct gm_call *call, bool failed)
 {
 	uint64_t spent_ns = now_ns() - call->begin_ns;
-	unsigned number = gm_slots[call->slot].counted;
+	unsigned number = gm_slot_rows[call->slot].counted;
 	struct gm_driver *driver = call->driver;
 
 	atomic_fetch_add_explicit(&driver->calls[number].count, call->count,
@@ -183,7 +183,7 @@ static gpumem_status refuse(const struct gm_call *call)
 	char sentence[64];
 
 	snprintf(sentence, sizeof(sentence), "%s: %s",
-		 gm_slots[call->slot].name, gm_status_text(GPUMEM_LOST));
+		 gm_slot_rows[call->slot].name, gm_status_text(GPUMEM_LOST));
 	return gm_fail_lost(call->device, sentence);
 }
 
@@ -196,7 +196,8 @@ static gpumem_status fail(const struct gm_call *call)
 	char where[64];
 
 	snprintf(where, sizeof(where), "%s%s%s", device->info.name,
-		 allowed ? ": " : "", allowed ? gm_slots[call->slot].name : "");
+		 allowed ? ": " : "",
+		 allowed ? gm_slot_rows[call->slot].name : "");
 	return gm_fail_native(status, device->ops->name, where);
 }
 

@@ -27,7 +27,7 @@ static bool may_give(enum gpumem_slot slot, gpumem_status status)
 
 gpumem_status gm_answer(enum gpumem_slot slot, gpumem_status status)
 {
-	const char *name = gm_slots[slot].name;
+	const char *name = gm_slot_rows[slot].name;
 
 	if (!gm_status_known(status))
 		gm_native_error(0, "", "%s returned the unknown status %d",

@@ -76,15 +76,15 @@ static gpumem_status check_name(const char *name)
 
 /* The slot of the same group that decides whether the group is there: its
  * first that is not NULL. NULL: the group is absent. */
-static const struct gm_slot *group_member(const struct gpumem_backend *ops,
-					  const char *group)
+static const struct gm_slot_row *group_member(const struct gpumem_backend *ops,
+					      const char *group)
 {
 	unsigned i;
 
 	for (i = 0; i < GPUMEM_SLOT_COUNT; i++)
-		if (strcmp(gm_slots[i].group, group) == 0 &&
-		    gm_slot_is_there(ops, i))
-			return &gm_slots[i];
+		if (strcmp(gm_slot_rows[i].group, group) == 0 &&
+		    gm_backend_has(ops, i))
+			return &gm_slot_rows[i];
 	return NULL;
 }
 
@@ -93,9 +93,9 @@ static gpumem_status check_slots(const struct gpumem_backend *ops)
 	unsigned i;
 
 	for (i = 0; i < GPUMEM_SLOT_COUNT; i++) {
-		const struct gm_slot *slot = &gm_slots[i], *member;
+		const struct gm_slot_row *slot = &gm_slot_rows[i], *member;
 
-		if (gm_slot_is_there(ops, i))
+		if (gm_backend_has(ops, i))
 			continue;
 		if (strcmp(slot->group, "REQUIRED") == 0)
 			return gm_fail(GPUMEM_ABI,

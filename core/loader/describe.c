@@ -24,8 +24,8 @@ static uint32_t usable_caps(const struct gpumem_backend *ops, uint32_t caps)
 
 	caps &= known_caps;
 	for (i = 0; i < GPUMEM_SLOT_COUNT; i++)
-		if (!gm_slot_is_there(ops, i))
-			caps &= ~gm_slots[i].caps;
+		if (!gm_backend_has(ops, i))
+			caps &= ~gm_slot_rows[i].caps;
 	if (!(caps & GPUMEM_CAP_VM)) /* they are mapped as others are */
 		caps &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
 	return caps;

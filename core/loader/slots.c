@@ -9,7 +9,7 @@
 
 typedef void (*any_slot)(void);
 
-const struct gm_slot gm_slots[] = {
+const struct gm_slot_row gm_slot_rows[] = {
 #define SLOT_ROW(slot, group, caps, counted)                                   \
 	{#slot, #group, caps, GPUMEM_CALL_##counted},
 	GPUMEM_SLOT_LIST(SLOT_ROW)
@@ -41,7 +41,7 @@ enum {
 GPUMEM_CALL_LIST(IS_COUNTED)
 #undef IS_COUNTED
 
-bool gm_slot_is_there(const struct gpumem_backend *ops, enum gpumem_slot slot)
+bool gm_backend_has(const struct gpumem_backend *ops, enum gpumem_slot slot)
 {
 	any_slot function;
 

@@ -10,14 +10,14 @@
 
 #include <gpumem/backend.h>
 
-struct gm_slot {
+struct gm_slot_row {
 	const char *name, *group;
 	uint32_t caps;	  /* that go with it; 0: none is needed */
 	unsigned counted; /* GPUMEM_CALL_, or GPUMEM_CALL_NONE */
 };
 
-extern const struct gm_slot gm_slots[GPUMEM_SLOT_COUNT];
+extern const struct gm_slot_row gm_slot_rows[GPUMEM_SLOT_COUNT];
 
-bool gm_slot_is_there(const struct gpumem_backend *ops, enum gpumem_slot slot);
+bool gm_backend_has(const struct gpumem_backend *ops, enum gpumem_slot slot);
 
 #endif
