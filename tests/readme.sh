@@ -78,6 +78,13 @@ else
 	skip "the tools are not built" "its figures"
 fi
 
+# The trace itself has the peak of the allocator that it was recorded with.
+is "$(sed -n 's/.*"peak_reserved_bytes": \([0-9]*\).*/\1/p' \
+	"$top_srcdir/docs/plots/native.json")" \
+	"$(gzip -dc "$top_srcdir/tests/traces/gpt2_varlen.trace.gz" |
+		sed -n '2s/.*peak_reserved=//p')" \
+	"what the plot shows of the native allocator has that peak"
+
 # ---- links -----------------------------------------------------------------
 
 grep -o '\]([^)#:]*)' "$readme" | sed 's/^](//; s/)$//' >"$scratch/links"
