@@ -7,7 +7,7 @@
  * and then what the program prints goes into our file. So each descriptor that
  * a backend opens or hands out is moved to 3 or above, and one that it keeps to
  * a high number, away from those that a program soon opens, or closes without
- * knowing whose they are. Keeps nothing; nobody locks.
+ * knowing whose they are. Keeps nothing; no lock.
  */
 #ifndef GM_DESCRIPTOR_H
 #define GM_DESCRIPTOR_H

@@ -3,8 +3,7 @@
 
 /*
  * A vendor's library as a table of functions, looked up by name when the plugin
- * is started: what every plugin does that links none. Knows no vendor; nobody
- * locks.
+ * is started: what every plugin does that links none. Knows no vendor; no lock.
  */
 #ifndef GM_COMMON_SYMBOLS_H
 #define GM_COMMON_SYMBOLS_H

@@ -3,8 +3,7 @@
 
 /*
  * What every call has around it: the thread's capture mode and the current
- * context, changed and put back. Works on the calling thread alone, so nobody
- * locks.
+ * context, changed and put back. Works on the calling thread alone: no lock.
  *
  * cuCtxSetCurrent(), SetFlags and Reset are never called: the context is shared
  * with everything else in the process that uses the device.

@@ -4,7 +4,7 @@
 /*
  * Devices opened and closed, and what they can do. Only opening one makes a
  * context, the primary one, which it shares with the rest of the process; the
- * driver counts its users. Nobody locks.
+ * driver counts its users. No lock.
  */
 #include "plugin.h"
 
@@ -87,8 +87,8 @@ free_device:
 	return status;
 }
 
-/* At exit the driver may be gone, and a context that the program has reset is
- * gone as well: there is nobody to tell. */
+/* At exit the driver may be unloaded, or the program may have reset the
+ * context: failures are ignored. */
 void gm_cuda_device_close(void *handle)
 {
 	struct gpu_device *device = handle;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* What the driver's results mean, for ../common/gpu/error.c. Nobody locks. */
+/* What the driver's results mean, for ../common/gpu/error.c. No lock. */
 #include "plugin.h"
 
 /* Of its errors in kernels and on the device the driver's documentation says

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* What the runtime's errors mean, for ../common/gpu/error.c. Nobody locks. */
+/* What the runtime's errors mean, for ../common/gpu/error.c. No lock. */
 #include "plugin.h"
 
 #define RESTART                                                                \

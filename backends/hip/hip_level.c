@@ -5,7 +5,7 @@
  * How far a device's virtual memory is used: as hip.vm says, or from the
  * highest level down to the first that passes its trial (see hip_trial.c). A
  * device has its level, and the table that it needs, from when it is opened
- * until it is closed. Nobody locks.
+ * until it is closed. No lock.
  */
 #include "hip_segment.h"
 

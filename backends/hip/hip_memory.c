@@ -3,7 +3,7 @@
 
 /*
  * Memory by the runtime's own allocation, or else by hip_segment.c. Keeps
- * nothing; nobody locks.
+ * nothing; no lock.
  */
 #include "hip_segment.h"
 

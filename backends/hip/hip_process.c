@@ -5,8 +5,8 @@
  * Group PROCESSES, by the kernel's compute driver, KFD: of every process that
  * uses a device through it, /sys/class/kfd/kfd/proc/PID/vram_GPU says how many
  * bytes it has. GPU is a number of KFD's own, found by the place on the bus;
- * a device that is divided has several, of which the sum is told. Keeps
- * nothing; nobody locks.
+ * a device that is divided has several, of which the sum is reported. Keeps
+ * nothing; no lock.
  */
 #include "plugin.h"
 
@@ -109,8 +109,8 @@ static bool sum(const char *pid, const struct gpus *gpus, uint64_t *bytes_out)
 	return uses;
 }
 
-/* KFD's numbers are those of the machine. In a container they are somebody
- * else's, and a wrong name is worse than none. The first namespace's number
+/* KFD's numbers are those of the machine. In a container they are another
+ * process's, and a wrong name is worse than none. The first namespace's number
  * never changes. */
 static bool sees_machine(void)
 {

@@ -158,8 +158,8 @@ gpumem_status gm_hip_segment_alloc(const struct gpu_device *device,
 
 	if (!segment)
 		return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
-				"no host memory for a raw allocation's "
-				"books");
+				"no host memory for the record of an "
+				"allocation");
 	settle(device->segments);
 	segment->bytes = bytes;
 	status = gpu_addresses_reserve(bytes, device->traits.granularity_bytes,

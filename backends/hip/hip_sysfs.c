@@ -3,7 +3,7 @@
 
 /*
  * What the kernel's driver, amdgpu, writes about devices under /sys. Files are
- * read each time; keeps nothing; nobody locks.
+ * read each time; keeps nothing; no lock.
  */
 #include "plugin.h"
 #include "../common/descriptor.h"

@@ -3,8 +3,7 @@
 
 /*
  * What every call has around it: the thread's capture mode and its current
- * device, changed and put back. Works on the calling thread alone, so nobody
- * locks.
+ * device, changed and put back. Works on the calling thread alone: no lock.
  *
  * The runtime also keeps the thread's last error for hipGetLastError(), which
  * programs ask after a launch. What a call of ours leaves there is taken away,

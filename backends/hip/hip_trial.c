@@ -5,7 +5,7 @@
  * A level of virtual memory tried when a device is opened, before anything
  * stands on it: two granules are taken, written, read and given back in the way
  * of that level, with the slots that a pool uses, and the bytes have to have
- * come back. Keeps nothing; nobody locks.
+ * come back. Keeps nothing; no lock.
  *
  * What it finds are the faults known of ROCm:
  *

@@ -6,8 +6,7 @@
  * descriptors without knowing whose they are, as daemons do, closes these too,
  * and a number of ours is then a file of its own: so before each use it is
  * looked at whether the number still stands for the file that we made. Of a
- * program that closes while we use, nothing is safe. Keeps nothing; nobody
- * locks.
+ * program that closes while we use, nothing is safe. Keeps nothing; no lock.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

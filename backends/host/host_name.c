@@ -7,7 +7,7 @@
  * sender, must not be led to open something else: the process has to belong to
  * the same user, and the file is looked at through a descriptor with which
  * nothing can be read, written or set off, before it is opened. Keeps nothing;
- * nobody locks.
+ * no lock.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -3,8 +3,7 @@
 
 /*
  * The implementation's results as statuses of the house, each with OpenCL's own
- * name. OpenCL has no texts, so the sentences are ours. Keeps nothing; nobody
- * locks.
+ * name. OpenCL has no texts, so the sentences are ours. Keeps nothing; no lock.
  */
 #include "opencl_plugin.h"
 

@@ -127,8 +127,8 @@ static gpumem_status open_index(const struct gm_backend *backend, int index,
 	return status;
 }
 
-/* Whoever looks for a device may load backends, and then more of GPUMEM_CONF
- * can be judged. A mistake there is the cause of whatever else went wrong. */
+/* A search for a device may load backends, and then more of GPUMEM_CONF
+ * can be judged. A mistake there is the cause of all else that went wrong. */
 static gpumem_status judge_again(gpumem_status found)
 {
 	struct gm_first first = {0};

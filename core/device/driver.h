@@ -3,16 +3,16 @@
 
 /*
  * The only caller of a backend's slots. Each call is counted and timed in the
- * books of its user (a pool), turned into a sentence when it fails, and refused
- * with LOST once the device is lost. No policy, no retry, no lock: the counters
- * are atomics.
+ * statistics of its user (a pool), turned into a sentence when it fails, and
+ * refused with LOST once the device is lost. No policy, no retry, no lock: the
+ * counters are atomics.
  */
 #ifndef GM_DEVICE_DRIVER_H
 #define GM_DEVICE_DRIVER_H
 
 #include "device.h"
 
-/* One user's way to one device, with its books. Constant but for the counters:
+/* One user's way to one device, with its counters. The rest is constant:
  * what alloc, free and map are about is decided once for all of them. */
 struct gm_driver {
 	struct gpumem_device *device;

@@ -18,7 +18,7 @@
 
 #include "device.h"
 
-/* One of them. Whoever has it outside the table owns it. */
+/* One of them. Outside the table its holder owns it. */
 struct gm_live {
 	struct gm_live *less, *more;
 	const struct gpumem_device *device;

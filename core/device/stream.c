@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Streams, fill and copy: what programs ask of a device directly. In nobody's
- * books; else as driver.c. The caller has looked at the capability.
+ * Streams, fill and copy: what programs call on a device directly. Not
+ * counted; else as driver.c. The caller has looked at the capability.
  */
 #include "driver_call.h"
 

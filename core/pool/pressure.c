@@ -25,9 +25,9 @@ static bool is_asking(const struct gpumem_pool *pool)
 	return at != NULL;
 }
 
-/* Callbacks that run out of memory themselves are not asked for that.
- * Callbacks may add and remove callbacks: they are called from a copy. With no
- * host memory for one, nobody is asked. */
+/* Callbacks that run out of memory themselves are not called for that.
+ * Callbacks may add and remove callbacks: they are called from a copy. Without
+ * host memory for one, none is called. */
 bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes)
 {
 	const struct asking here = {.pool = pool, .outer = asking};

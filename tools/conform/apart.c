@@ -84,8 +84,8 @@ uint64_t conform_printed_bytes(void)
 	return fstat(printed_fd, &now) ? 0 : (uint64_t)now.st_size;
 }
 
-/* The library's own messages, which option `log` asks for, are nobody's print.
- */
+/* The library's own messages, which option `log` asks for, are not
+ * printed by the backend. */
 static void show_log(gpumem_log_level level, const char *text, void *user)
 {
 	(void)level;

@@ -51,7 +51,7 @@ static json_t *test_json(const struct probe_device *device, bool *ok)
 	return array;
 }
 
-/* null: nobody can tell, or nobody was asked. */
+/* null: unknown, or not queried. */
 static json_t *processes_json(const struct probe_device *device, bool *ok)
 {
 	const struct probe_processes *processes = &device->processes;

@@ -31,7 +31,7 @@ gpumem_status count_begin(const char *device, char name_out[COUNT_NAME]);
 /* All calls since the program began, those that failed too. */
 const struct counts *count_now(void);
 
-/* One more call in somebody's counts. */
+/* Counts one more call. */
 void count_add(struct counts *counts, enum gpumem_call call, uint64_t pages,
 	       uint64_t bytes);
 

@@ -3,7 +3,7 @@
 
 /*
  * What is known of a device without a context. What a driver does not support
- * counts as absent. Keeps nothing; nobody locks.
+ * counts as absent. Keeps nothing; no lock.
  */
 #include "plugin.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* device_count and device_info. Keeps nothing; nobody locks. */
+/* device_count and device_info. Keeps nothing; no lock. */
 #include "plugin.h"
 
 #include <string.h>

@@ -3,8 +3,7 @@
 
 /*
  * Enters a device for a call that uses a stream or creates memory, on top of
- * each plugin's own gpu_enter(). Works on the calling thread alone, so nobody
- * locks.
+ * each plugin's own gpu_enter(). Works on the calling thread alone: no lock.
  */
 #include "plugin.h"
 

@@ -4,7 +4,7 @@
 /*
  * Makes a status and a sentence of a driver's result: the driver's name and
  * text for it and, from the plugin's table, what one can do about it. Keeps
- * nothing; nobody locks.
+ * nothing; no lock.
  */
 #include "plugin.h"
 

@@ -8,7 +8,7 @@
  * nearly always the primary one alone. On HIP a device is its one context.
  *
  * Marks are only added, until the event is destroyed: another thread may be
- * waiting for one. So nobody locks.
+ * waiting for one. So no lock.
  */
 #include "plugin.h"
 

@@ -3,7 +3,7 @@
 
 /*
  * The calls of virtual memory, each with its sentence. Between enter and leave.
- * Keeps nothing; nobody locks.
+ * Keeps nothing; no lock.
  */
 #include "plugin.h"
 

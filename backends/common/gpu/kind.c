@@ -3,7 +3,7 @@
 
 /*
  * Group KINDS. Host and devices share one address space, so the address that
- * the host has is the devices' too. Keeps nothing; nobody locks.
+ * the host has is the devices' too. Keeps nothing; no lock.
  */
 #include "plugin.h"
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Memory by the driver's own allocation, and group COPY. Keeps nothing; nobody
- * locks.
+ * Memory by the driver's own allocation, and group COPY. Keeps nothing; no
+ * lock.
  */
 #include "plugin.h"
 

@@ -3,7 +3,7 @@
 
 /*
  * Group PEERS, but for map_peers, which is a map like any other (see
- * virtual.c). The driver keeps what was enabled; nobody locks.
+ * virtual.c). The driver keeps what was enabled; no lock.
  */
 #include "plugin.h"
 

@@ -4,7 +4,7 @@
 /*
  * Groups SHARE_IPC and SHARE_FD: the driver's legacy IPC for its own
  * allocations, and descriptors for pages that were created for it. Keeps
- * nothing; nobody locks.
+ * nothing; no lock.
  */
 #include "plugin.h"
 #include "../descriptor.h"

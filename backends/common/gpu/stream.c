@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Streams, which are the driver's own, and group CAPTURE. Keeps nothing; nobody
- * locks.
+ * Streams, which are the driver's own, and group CAPTURE. Keeps nothing; no
+ * lock.
  */
 #include "plugin.h"
 

@@ -4,8 +4,7 @@
 /*
  * Group VM. None of these calls waits for work on the device, unlike a free of
  * the driver's own allocation. Where a driver does not take whole ranges
- * (gpu_in_pieces) each mapping is a call of its own. Keeps nothing; nobody
- * locks.
+ * (gpu_in_pieces) each mapping is a call of its own. Keeps nothing; no lock.
  */
 #include "plugin.h"
 

@@ -6,8 +6,8 @@
  * touched, and what is free of each device. A device has one file for all that
  * nobody may see, so that a process does not run out of descriptors; what may
  * be exported has one each, since a descriptor gives away the whole file. A
- * piece of the device's file is never used twice: whoever keeps an old mapping
- * sees zeros, not another's data.
+ * piece of the device's file is never used twice: an old mapping that is kept
+ * shows zeros, not another's data.
  */
 #include "cuda_fake.h"
 

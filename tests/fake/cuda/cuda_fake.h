@@ -13,8 +13,8 @@
  *		FAKE_CALL(cuDoThat, do_that(x));
  *	}
  *
- * which counts it, lets faults have their way, and runs do_that() under the
- * mutex. Only two places let go of it: a host function, and a wait.
+ * which counts it, applies faults, and runs do_that() under the
+ * mutex. Only two places release it: a host function, and a wait.
  */
 #ifndef GPUMEM_TESTS_CUDA_FAKE_H
 #define GPUMEM_TESTS_CUDA_FAKE_H

@@ -210,7 +210,8 @@ CUresult fake_queue_push(struct fake_stream *stream,
 	return CUDA_SUCCESS;
 }
 
-/* One step towards the end of the stream; false: somebody else must move. */
+/* One step towards the end of the stream; false: another stream must move
+ * first. */
 static bool drive(struct fake_stream *stream)
 {
 	if (fake.async && !fake.stepping)

@@ -32,7 +32,7 @@ struct fake_region *fake_region_at(uint64_t start, enum fake_region_kind kind)
 static struct fake_span late[RETIRED];
 
 /* Addresses that were given back stay without access for a while, so that what
- * still uses them faults and does not meet somebody else's memory. */
+ * still uses them faults and does not reach memory of a later owner. */
 static void retire(uint64_t start, uint64_t bytes)
 {
 	static unsigned turn;

@@ -150,7 +150,7 @@ static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
 		return result;
 	if (!handle || flags || !granular(address))
 		return CUDA_ERROR_INVALID_VALUE;
-	/* Seen: all of a handle or nothing, whatever is asked instead. */
+	/* Seen: all of a handle or nothing, whatever part is given. */
 	if (offset || bytes != handle->chunk->bytes)
 		return CUDA_ERROR_NOT_SUPPORTED;
 	if (!reserved(address, bytes) || mapping_in(address, address + bytes))
@@ -160,7 +160,7 @@ static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
 
 /* Of whole mappings, several at once too (seen). The real driver says yes to
  * ranges of a reservation where nothing is mapped (seen); the double does not,
- * since whoever asks for that has lost count. */
+ * since a caller that does it has lost count. */
 static CUresult unmap(CUdeviceptr address, size_t bytes)
 {
 	CUresult result = fake_vm_usable();

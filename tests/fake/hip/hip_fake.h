@@ -14,8 +14,8 @@
  * makes the context of a stream the current one meanwhile, stream 0 being the
  * current device's.
  *
- * One mutex guards the state, the rules and the books of virtual memory. It is
- * not held while the driver waits for work.
+ * One mutex guards the state, the rules and the records of virtual memory. It
+ * is not held while the driver waits for work.
  */
 #ifndef GPUMEM_TESTS_HIP_FAKE_H
 #define GPUMEM_TESTS_HIP_FAKE_H
@@ -135,7 +135,7 @@ bool hip_quirk(enum hip_quirk quirk);
 void hip_block_of(const void *address, CUdeviceptr *start_out,
 		  size_t *bytes_out);
 
-/* ---- The books of virtual memory, all under the mutex --------------------
+/* ---- The records of virtual memory, all under the mutex ------------------
  */
 
 /* Addresses that are reserved. */
