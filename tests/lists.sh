@@ -48,6 +48,17 @@ is "$(grep -ohE '[a-z_/0-9-]+\.(c|h|sh|gz|[1-8])( |$)' $lists |
 		esac
 	done)" "" "every listed file is there"
 
+# The vendors' headers are elsewhere.
+find backends core include tests tools -path tests/tmp -prune -o \
+	-name '*.[ch]' -print >"$scratch/files"
+is "$(while read -r file; do
+	grep -hE '^[[:space:]]*(/\*| \*)' "$file"
+done <"$scratch/files" | grep -oE '[A-Za-z_0-9][A-Za-z_0-9/-]*\.[ch]\>' |
+	sort -u | while read -r name; do
+		grep -qE "(^|/)$name\$" "$scratch/files" || echo "$name"
+	done | grep -vxE '(cuda|cudaTypedefs|nvml|cl|hip_runtime_api)\.h')" "" \
+	"every file that a comment names is there"
+
 # SECURITY.md names a test for each claim.
 is "$(grep -oE '`[a-z_]+((/[a-z_]+)+|\.sh)`' SECURITY.md | tr -d '`' |
 	while read -r name; do

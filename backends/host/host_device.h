@@ -3,7 +3,7 @@
 
 /*
  * The inside of the `host` backend, a simulated GPU in ordinary memory. Its
- * rooms, from the ground up:
+ * files, from the bottom up:
  *
  *     host_error.c    sentences and native codes
  *     host_parse.c    numbers, sizes and lists of slots out of option texts

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The books of a reservation: what is mapped where, granule by granule (struct
+ * The table of a reservation: what is mapped where, granule by granule (struct
  * host_range). No system call is made here. The callers hold the device's
  * `memory`.
  */

@@ -4,8 +4,8 @@
 /*
  * Group SHARE_IPC. A raw allocation is named by where the device's memfd is
  * among the open files of the process, and opening it maps the same range of
- * that file. It is charged to who allocated it. The books are under the
- * device's `memory`.
+ * that file. It is charged to the device that allocated it. The accounting is
+ * under the device's `memory`.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

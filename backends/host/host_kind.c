@@ -4,7 +4,7 @@
 /*
  * Group KINDS: pinned and managed memory. Both are ordinary memory of the
  * process, each with an account of its own; nothing is locked, so that tests
- * need no privilege. The books are under the device's `memory`.
+ * need no privilege. The accounting is under the device's `memory`.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * From a name to the exporter's memory file. Whoever sends the name chooses the
+ * From a name to the exporter's memory file. The sender of a name chooses the
  * process and the descriptor, so this process, which may open more than the
  * sender, must not be led to open something else: the process has to belong to
  * the same user, and the file is looked at through a descriptor with which

@@ -4,8 +4,8 @@
 /*
  * Group OBJECTS. With option host.objects an address that alloc gives is only a
  * number: using it is a fault. The memory is elsewhere, and known to fills,
- * copies and whoever has the object: a struct that is counted, as OpenCL's are.
- * Lists of them are under the device's `memory`.
+ * copies and the holders of the object: a struct that is counted, as OpenCL's
+ * are. Lists of them are under the device's `memory`.
  */
 #include "host_device.h"
 

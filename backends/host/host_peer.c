@@ -3,9 +3,9 @@
 
 /*
  * Groups PEERS and PROCESSES. All simulated devices live in one process, whose
- * threads could touch anything; so that a forgotten opening is felt all the
- * same, a fill asks here first. A copy does not: on real devices it needs no
- * opening either. What host functions of a stream touch nobody can see. Masks
+ * threads could touch anything; so that a missing opening is noticed all the
+ * same, a fill checks here first. A copy does not: on real devices it needs no
+ * opening either. What host functions of a stream touch cannot be seen. Masks
  * of peers are under the `memory` of the device whose memory it is.
  */
 #ifndef _GNU_SOURCE

@@ -4,8 +4,8 @@
 /*
  * Memory without pages: alloc, free, and how much there is. Without virtual
  * memory every other address has no more than the least alignment that the
- * device promises, since a caller that counts on more is wrong. The books are
- * under the device's `memory`. Where memory has objects: host_object.c.
+ * device promises, since a caller that counts on more is wrong. The accounting
+ * is under the device's `memory`. Where memory has objects: host_object.c.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

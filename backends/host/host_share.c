@@ -4,7 +4,7 @@
 /*
  * Group SHARE_FD. A page that can be shared is a memfd of its own, whose name
  * says which device it is of and which a descriptor brings with it. What was
- * imported is charged to who made it. The books are under the device's
+ * imported is charged to the device that made it. The accounting is under its
  * `memory`.
  */
 #ifndef _GNU_SOURCE

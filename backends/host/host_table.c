@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Handles: small numbers dressed as pointers, so that a stale or foreign one is
- * told apart without a lock and without touching what it points to. A table's
+ * Handles: small numbers cast to pointers, so that a stale or foreign one is
+ * detected without a lock and without touching what it points to. A table's
  * mutex guards taking and giving; finding needs none.
  */
 #include "host_device.h"

@@ -3,8 +3,8 @@
 
 /*
  * Keys, and the tag of a name: SipHash-2-4 (Aumasson and Bernstein, 2012) of
- * all that is before it. Who does not know the key finds no other name that has
- * a good tag, not even with good names at hand. Keeps nothing; no locks.
+ * all that is before it. Without the key no other name with a good tag can be
+ * found, not even with good names at hand. Keeps nothing; no locks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -4,9 +4,9 @@
 /*
  * What fills and copies may touch: so that a wrong address is an error as on a
  * real device, and no fault in a thread of ours. What a simulated device has
- * given out is known from its books, and of all other memory the system is
- * asked. Memory that the program takes away while it is filled or copied nobody
- * can guard. The books are under each device's `memory`.
+ * given out is known from its tables; for all other memory the system is
+ * queried. Memory that the program unmaps while it is filled or copied is not
+ * protected. The tables are under each device's `memory`.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

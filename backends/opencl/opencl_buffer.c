@@ -4,7 +4,7 @@
 /*
  * Memory without addresses: buffers. Each gets as many addresses of this
  * process as it has bytes, behind which there is nothing, so that no pointer
- * of the program is among them, and whoever follows one faults.
+ * of the program is among them, and following one faults.
  *
  * Buffers of one device are made and freed one at a time, under a mutex: when
  * several threads do it at once and have them committed, NVIDIA's

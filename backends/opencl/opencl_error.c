@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The implementation's results as statuses of the house, each with OpenCL's own
+ * The implementation's results as gpumem statuses, each with OpenCL's own
  * name. OpenCL has no texts, so the sentences are ours. Keeps nothing; no lock.
  */
 #include "opencl_plugin.h"

@@ -4,7 +4,7 @@
 /*
  * Events. OpenCL's are made by the command that they stand for and stand for no
  * other, ours are recorded again and again: so an event has a place for the
- * newest mark. Its mutex is held to look at the place alone; who uses a mark
+ * newest mark. Its mutex is held to look at the place alone; the user of a mark
  * has a reference of its own.
  */
 #include "opencl_plugin.h"

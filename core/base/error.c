@@ -5,7 +5,7 @@
  * See error.h. Two records per thread: the last error, and what a plugin has
  * said about the driver call under way. They are made at the thread's first
  * failure and kept outside thread-local storage: there must be little of that
- * in a library that programs load late (heap/local.h). A thread that has no
+ * in a library that programs load late (cache/local.h). A thread that has no
  * host memory even for this keeps the status alone.
  */
 #include "error.h"

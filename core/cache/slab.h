@@ -17,7 +17,7 @@
  *
  * A mark is written by the thread that allocates or frees the slot, without a
  * lock; everything else is guarded by the heap's mutex. All that the hot path
- * wants to know of a slab is in the entries of its run in the map of addresses,
+ * needs to know of a slab is in the entries of its run in the map of addresses,
  * so that it need not touch the slab itself, only the mark:
  *
  *     bit 0        1

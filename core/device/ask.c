@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What can be asked of a device about others: which devices can be given its
- * memory, and which processes have some. Not counted; else as driver.c.
+ * Queries of a device about others: which devices can map its memory, and which
+ * processes have some. Not counted; else as driver.c.
  */
 #include "driver_call.h"
 #include "base/error.h"

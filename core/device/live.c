@@ -3,7 +3,7 @@
 
 /*
  * See live.h. One treap for everything, by (space, from), with hashes of these
- * for priorities; heap/tree.h says where that comes from. Since no two in it
+ * for priorities; extent/tree.h says where that comes from. Since no two in it
  * overlap, a search for one that overlaps goes down one path.
  */
 #include "live.h"

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The end of a device. Often a look at a pending block is what meets it first,
- * and the program hears of it from a later call that no driver sees any more:
- * so the first error is kept with the device, and every later sentence has it.
+ * The end of a device. Often the query of a pending block's event detects it
+ * first, and the program learns of it from a later call that does not reach the
+ * driver: so the first error is kept with the device, and every later sentence
+ * has it.
  *
  *     device->lost  =>  device->loss is written, and never again
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Nodes, and the two verbs that change the list of extents. */
+/* Nodes, and the two operations that change the list of extents. */
 #include "extent.h"
 #include "base/error.h"
 

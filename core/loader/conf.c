@@ -3,7 +3,7 @@
 
 /*
  * Whose option a key of GPUMEM_CONF is: that of a backend which is not loaded
- * is judged once it is, for nobody knows its options before. What is loaded,
+ * is judged once it is, since its options are unknown before. What is loaded,
  * and what the core has, is judged at once. Takes the registry's mutex.
  */
 #include "loader_parts.h"

@@ -6,7 +6,7 @@
  * each time that it is launched, also those of blocks that were freed before
  * the capture ended. So what is allocated for it comes out of arenas of its
  * own, one per stream, that nothing leaves until the graph goes: no other
- * stream adopts from them, no page is moved out of them or given back.
+ * stream takes from them, no page is moved out of them or given back.
  */
 #include "pool.h"
 #include "base/error.h"

@@ -5,7 +5,7 @@
  * Blocks for other processes (share.c), and those of other processes here
  * (import.c). An export leaves nothing behind in the library. What is imported
  * is in one list of the process, with a mutex of its own, which is held during
- * the driver's calls. Nobody takes it with another lock held.
+ * the driver's calls. It is never taken with another lock held.
  */
 #ifndef GM_POOL_SHARE_H
 #define GM_POOL_SHARE_H

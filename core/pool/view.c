@@ -4,8 +4,8 @@
 /*
  * Where the vendor names memory by objects: which object holds an address, and
  * the objects that stand for one block, its view. A block with a view is marked
- * as shared (heap/uses.h), so that its free comes the slow path; what becomes
- * of the view then is in free.c and heap/pending.c. The heap is locked
+ * as shared (order/uses.h), so that its free comes the slow path; what becomes
+ * of the view then is in heap/free.c and order/pending.c. The heap is locked
  * meanwhile.
  */
 #include "pool.h"

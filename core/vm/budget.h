@@ -5,8 +5,8 @@
  * How much a heap may reserve. The limit is enforced here: each file that takes
  * memory from the driver (supply.c, segment.c) calls gm_limit_check() or
  * gm_limit_room() first, under the mutex, and gm_budget_reserve() after; so
- * reserved <= limit at every instant. And how much free memory a heap may leave unused before it moves
- * pages rather than take more: gm_budget_target().
+ * reserved <= limit at every instant. And how much free memory a heap may leave
+ * unused before it moves pages rather than take more: gm_budget_target().
  *
  * The heap's mutex guards it.
  */

@@ -4,10 +4,9 @@
 /*
  * Where pages are stolen: handles of free extents are unmapped, to be mapped
  * elsewhere. Only completed ones, so that unmapping waits for nothing, and only
- * whole ones. Large
- * handles come first, since each costs the same. Then small extents: a large
- * one is what was put together for a request that will come again. But one that
- * has all that is wanted saves many calls. See space.h.
+ * whole ones. Large handles come first, since each costs the same. Then small
+ * extents: a large one was made for a request that will come again. But one
+ * that has all that is needed saves many calls. See space.h.
  */
 #include "handle.h"
 #include "base/error.h"

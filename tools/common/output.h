@@ -3,9 +3,8 @@
 
 /*
  * Detects output that could not be written. However the program exits, --help
- * and
- * --version included, that is reported on standard error and makes it exit with
- * TOOL_FAILED.
+ * and --version included, that is reported on standard error and makes it exit
+ * with TOOL_FAILED.
  *
  * A reader that closes its end of a pipe ends the program by SIGPIPE, as it
  * does others, unless that is ignored; then it is output that cannot be

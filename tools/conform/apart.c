@@ -5,7 +5,7 @@
  * The process that a plugin is tried in. It is forked before the library or a
  * driver was used, and what it is doing stands in a page that it shares with
  * its parent: so a plugin that crashes, ends its thread or the process, or does
- * not return is told from the parent, by the slot that was being called. See
+ * not return is reported by the parent, by the slot that was being called. See
  * conform.h.
  *
  *     one writer per entry of slot[], one of run

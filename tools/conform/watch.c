@@ -4,7 +4,7 @@
 /*
  * The rules that hold for every call of every slot: which statuses there are,
  * what becomes of outputs, who says why, who prints. A slot that breaks one is
- * told once, when it does. Whether error() was called is heard through the
+ * reported once, when it does. Whether error() was called is heard through the
  * services, which a backend of our own gets as every backend does. See
  * conform.h.
  */

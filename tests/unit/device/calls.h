@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A call of each slot of device_fake.h, by its number, for tests of what
+ * A call of each slot of ../loader/fake.h, by its number, for tests of what
  * surrounds every call. One program includes this once.
  */
 #ifndef GPUMEM_TESTS_DEVICE_CALLS_H

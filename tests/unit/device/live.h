@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A backend whose next call gives what the test says, over device_fake.h, and
- * two of its devices: for tests of what is live. One program includes this
+ * A backend whose next call gives what the test says, over ../loader/fake.h,
+ * and two of its devices: for tests of what is live. One program includes this
  * once.
  */
 #ifndef GPUMEM_TESTS_DEVICE_LIVE_H

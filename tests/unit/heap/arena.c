@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Arenas: finding, cutting and merging. When free memory is completed is in
- * heap_fence.c, how it passes from stream to stream in heap_adopt.c. */
+ * fence.c, how it passes from stream to stream in transfer.c. */
 #include "fixture.h"
 
 static void test_find(void)

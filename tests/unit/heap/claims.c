@@ -4,7 +4,7 @@
 /* The caches of threads against each other: one claims what the others use,
  * blocks go from hand to hand, threads end, and the heap ends before them. All
  * of it with membarrier(2), where there is one, and without. The lock alone is
- * in heap_lock.c. */
+ * in lock.c. */
 #include "fixture.h"
 
 enum { THREADS = 3, MAILS = 16, LIVE = 64 };

@@ -4,7 +4,7 @@
 /*
  * Decay in invented time: what was not used for a period goes, and within a
  * ninth of it more; what was used stays. However time passes, and as exactly
- * with segments as with pages. What the driver says: heap_decay_driver.c.
+ * with segments as with pages. What the driver says: decay_driver.c.
  */
 #include "decay.h"
 

@@ -4,7 +4,7 @@
 /*
  * Decay when the driver refuses, and in a capture: what does not go is tried
  * again later, keeps nothing else here, and costs the thread no error of its
- * own. What goes when is in heap_decay.c.
+ * own. What goes when is in decay.c.
  */
 #include "decay.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Handles of several pages: how large they are, and that they go back whole.
- * That they move is in heap_handle_move.c. */
+ * That they move is in handle_move.c. */
 #include "handle.h"
 
 static void test_sizes(void)

@@ -3,7 +3,7 @@
 
 /*
  * What the tests of handles of several pages share: a heap with a block in it
- * that is so large that handles of 8 pages are made. Beside heap_fixture.h.
+ * that is so large that handles of 8 pages are made. Beside fixture.h.
  */
 #ifndef HEAP_HANDLE_H
 #define HEAP_HANDLE_H

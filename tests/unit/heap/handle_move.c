@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Handles of several pages move and break only whole, whatever the driver
- * refuses. How large they are, and that they go back, is in heap_handle.c. */
+ * refuses. How large they are, and that they go back, is in handle.c. */
 #include "handle.h"
 
 /* Whole handles move and keep what is beside them. */

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* The caches of threads, one thread at a time: what slot goes in comes out,
- * once, and is counted. Large blocks are in heap_ready.c, threads against each
- * other in heap_claims.c. */
+ * once, and is counted. Large blocks are in cached.c, threads against each
+ * other in claims.c. */
 #include "fixture.h"
 
 enum { CLASS = 3 }; /* 1 KiB, with the smallest unit */

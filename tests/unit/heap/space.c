@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Where pages come from, with virtual memory: growth, holes and moves. Giving
- * them back is in heap_trim.c, what the driver refuses in heap_refused.c. */
+ * them back is in trim.c, what the driver refuses in refused.c. */
 #include "fixture.h"
 
 #define PAGE (2 * MIB)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Which free extents lose their pages when memory moves. That what moves is
- * whole and completed is in heap_space.c and heap_handle_move.c. */
+ * whole and completed is in space.c and handle_move.c. */
 #include "fixture.h"
 
 #define PAGE (2 * MIB)

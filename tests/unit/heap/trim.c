@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* Giving pages back: what is unused and over goes, and nothing else does. Where
- * they come from is in heap_space.c. */
+ * they come from is in space.c. */
 #include "fixture.h"
 
 #define PAGE (2 * MIB)

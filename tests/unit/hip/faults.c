@@ -6,7 +6,7 @@
  * virtual memory and at each of its levels. The slot must say so, have undone
  * what it did, have left the thread's device, capture mode and last error
  * alone, and work when it is called again. Not the trial at open, for which see
- * hip_levels.c.
+ * levels.c.
  */
 #include "fixture.h"
 

@@ -4,7 +4,7 @@
 /*
  * The last part of an out of memory, what to do: each piece of advice in a
  * state that it fits, and never one that cannot help. That of views is in
- * lib_quarantine.c.
+ * quarantine.c.
  */
 #include "fixture.h"
 

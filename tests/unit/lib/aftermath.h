@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What must hold after the program of lib_workload.h ran while something
+ * What must hold after the program of workload.h ran while something
  * failed, now that nothing fails any more: all books agree, the library works,
  * and all is given back. Only the main thread calls what is here.
  */

@@ -4,7 +4,7 @@
 /*
  * The hard limit, the end of the device's memory, and what is tried before
  * either is an error: caches, sibling pools, waiting. And requests that no
- * device can meet. Callbacks and the soft limit are in lib_pressure.c.
+ * device can meet. Callbacks and the soft limit are in pressure.c.
  */
 #include "system.h"
 

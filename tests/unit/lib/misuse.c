@@ -5,7 +5,7 @@
  * Pointers that must not be freed, and what happens when they are: nothing, and
  * a sentence. Twice, never allocated, inside a block, of a pool that is gone;
  * small, large and cached; from the thread that freed it and from another.
- * Wrong arguments are in lib_arguments.c.
+ * Wrong arguments are in arguments.c.
  */
 #include "system.h"
 #include <pthread.h>

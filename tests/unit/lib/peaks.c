@@ -4,7 +4,7 @@
 /*
  * The peaks of one thread are exact, however many streams it uses, whatever it
  * frees on another stream than it allocated on, and whatever graphs, trims and
- * resets come between. Those of several threads are in lib_peaks_threads.c.
+ * resets come between. Those of several threads are in peaks_threads.c.
  */
 #include "peaks.h"
 #include <pthread.h>

@@ -4,7 +4,7 @@
 /*
  * The peaks of several threads are never below the true ones, which are kept
  * under a lock, and at most cache_bound_bytes above them. Those of one thread
- * are in lib_peaks.c.
+ * are in peaks.c.
  */
 #include "peaks.h"
 #include <pthread.h>

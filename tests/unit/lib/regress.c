@@ -3,8 +3,8 @@
 
 /*
  * Programs that were once found to break a pool, each as short as it could be
- * made. Those about stream order are scenes of lib_stream_order.c and
- * lib_stream_wait.c.
+ * made. Those about stream order are scenes of stream_order.c and
+ * stream_wait.c.
  */
 #include "fixture.h"
 

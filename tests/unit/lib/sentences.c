@@ -4,7 +4,7 @@
 /*
  * The sentence of a failure is one line of what can be printed, and about that
  * failure: not about what the library tried in vain before it gave up. What the
- * sentences say is lib_advice.c and others.
+ * sentences say is advice.c and others.
  */
 #include "fixture.h"
 

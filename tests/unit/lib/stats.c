@@ -5,7 +5,7 @@
  * The gauges of a pool against a model, after every call of a lone thread on
  * one stream: current, peak and total of requested, allocated, active, blocks,
  * reserved and segments, with resets in between; pending blocks too. Nothing
- * here is allowed to be off by a byte. The counters are in lib_counts.c.
+ * here is allowed to be off by a byte. The counters are in counts.c.
  */
 #include "system.h"
 

@@ -4,7 +4,7 @@
 /*
  * Stream order where streams are dropped or destroyed: the work that was queued
  * on them counts until it is over, also when the handle is used again. The
- * scenes are those of lib_stream_order.c.
+ * scenes are those of stream_order.c.
  */
 #include "order.h"
 

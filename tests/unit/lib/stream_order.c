@@ -6,8 +6,8 @@
  * handed to another stream, not unmapped and not given back before that work is
  * over; and after it, it is. Each way to free a block and each way to get its
  * memory, for small, large and huge blocks, with pages and with segments.
- * Streams that go are in lib_stream_drop.c, capture and waiting in
- * lib_stream_wait.c.
+ * Streams that go are in stream_drop.c, capture and waiting in
+ * stream_wait.c.
  */
 #include "order.h"
 

@@ -4,7 +4,7 @@
 /*
  * Stream order where a stream is captured, so that no event can be recorded,
  * and where an allocation waits for work rather than fail (option wait). The
- * scenes are those of lib_stream_order.c.
+ * scenes are those of stream_order.c.
  */
 #include "order.h"
 
