@@ -51,7 +51,7 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 		*ptr_out = NULL;
 		return GPUMEM_OK;
 	}
-	if (alignment == 1 && gm_local_supply(&pool->heap, bytes, stream)) {
+	if (alignment == 1 && gm_local_refill_for(&pool->heap, bytes, stream)) {
 		void *ptr = gm_local_alloc(&pool->heap, bytes, stream);
 
 		if (ptr) {
@@ -100,7 +100,7 @@ static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
 							 gpumem_stream stream)
 {
 	if (!ptr ||
-	    (gm_local_relieve(ptr, stream) && gm_local_free(ptr, stream)))
+	    (gm_local_flush_for(ptr, stream) && gm_local_free(ptr, stream)))
 		return GPUMEM_OK;
 	return free_locked(ptr, stream);
 }

@@ -85,9 +85,9 @@ libdevice_la_SOURCES = \
 libextent_la_CFLAGS = $(FLOOR_CFLAGS)
 libextent_la_SOURCES = \
 	core/extent/bins.h \
-	core/extent/books.h \
 	core/extent/check.h \
 	core/extent/check_index.c \
+	core/extent/counters.h \
 	core/extent/counts.h \
 	core/extent/extent.c \
 	core/extent/extent.h \
@@ -157,6 +157,7 @@ libcache_la_SOURCES = \
 libheap_la_CFLAGS = $(FLOOR_CFLAGS)
 libheap_la_SOURCES = \
 	core/heap/alloc.c \
+	core/heap/background.c \
 	core/heap/block.c \
 	core/heap/block.h \
 	core/heap/check.c \
@@ -165,7 +166,6 @@ libheap_la_SOURCES = \
 	core/heap/free.c \
 	core/heap/heap.c \
 	core/heap/heap.h \
-	core/heap/keeper.c \
 	core/heap/ladder.c \
 	core/heap/ladder.h \
 	core/heap/reap.c \

@@ -29,9 +29,9 @@ static struct gm_group *make_group(struct gm_heap *heap)
 
 	while (atomic_load(&local->room.count))
 		local = local->next_of_thread;
-	local->room.above = &heap->books.above;
+	local->room.above = &heap->counters.above;
 	if (++heap->caches->group_count > 1)
-		heap->books.shared = true;
+		heap->counters.shared = true;
 	return &local->room;
 }
 
@@ -68,7 +68,7 @@ static void fold(struct gm_heap *heap, struct gm_group *group)
 	struct gm_counts sum = {0};
 
 	take(&sum, group);
-	gm_books_fold(&heap->books, &sum);
+	gm_counters_fold(&heap->counters, &sum);
 }
 
 void gm_local_fold(struct gm_local *local)
@@ -81,16 +81,16 @@ static bool is_loose(const struct gm_heap *heap, const struct gm_group *group)
 {
 	static const struct gm_delta none;
 	const struct gm_delta *own = group ? &group->counts.allocated : &none;
-	const struct gm_books *books = &heap->books;
-	int64_t level = (int64_t)books->active.current, high;
-	int64_t enough = (int64_t)(books->active.reached +
-				   books->active.reached / LOOSE_PART) +
+	const struct gm_counters *counters = &heap->counters;
+	int64_t level = (int64_t)counters->active.current, high;
+	int64_t enough = (int64_t)(counters->active.reached +
+				   counters->active.reached / LOOSE_PART) +
 			 (int64_t)heap->caches->group_count * 2 * GM_STEP_BYTES;
 
-	high = level + own->high + atomic_load(&books->above.allocated) -
+	high = level + own->high + atomic_load(&counters->above.allocated) -
 	       own->published;
 	return level + own->now > enough ||
-	       (high > (int64_t)books->active.peak && high > enough);
+	       (high > (int64_t)counters->active.peak && high > enough);
 }
 
 bool gm_locals_others(const struct gm_heap *heap)
@@ -103,8 +103,8 @@ void gm_locals_fold_own(struct gm_heap *heap)
 	struct gm_group *group = find_own(heap);
 
 	if (heap->caches->group_count > (group ? 1 : 0))
-		heap->books.shared = true;
-	if (heap->books.shared && is_loose(heap, group)) {
+		heap->counters.shared = true;
+	if (heap->counters.shared && is_loose(heap, group)) {
 		gm_locals_stop(heap);
 		gm_locals_fold(heap);
 		gm_locals_go(heap);
@@ -120,6 +120,6 @@ void gm_locals_fold(struct gm_heap *heap)
 
 	for (; local; local = local->next)
 		take(&sum, local->group);
-	gm_books_fold(&heap->books, &sum);
-	gm_books_level(&heap->books, gm_locals_others(heap));
+	gm_counters_fold(&heap->counters, &sum);
+	gm_counters_level(&heap->counters, gm_locals_others(heap));
 }

@@ -133,7 +133,7 @@ static inline void gm_local_push_large(struct gm_local *local,
 				       struct gm_extent *extent)
 {
 	gm_local_count_free(local, extent->requested, extent->bytes);
-	gm_extent_set(extent, GM_EXTENT_READY);
+	gm_extent_set(extent, GM_EXTENT_CACHED);
 	gm_cached_put(&local->cached, extent);
 }
 

@@ -121,9 +121,9 @@ static inline bool gm_local_is(const struct gm_local *local,
  * another cache for this heap and stream than the one it used last, or the
  * depot refills or takes. True: the same again may succeed. */
 
-bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
-		     gpumem_stream stream);
-bool gm_local_relieve(const void *ptr, gpumem_stream stream);
+bool gm_local_refill_for(const struct gm_heap *heap, size_t bytes,
+			 gpumem_stream stream);
+bool gm_local_flush_for(const void *ptr, gpumem_stream stream);
 
 /* ---- the slow path, under the heap's mutex ---- */
 

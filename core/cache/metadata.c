@@ -199,7 +199,7 @@ gpumem_status gm_metadata_check(const struct gm_metadata *store)
 		       "live",
 		       chunk->used, chunk->live);
 	EXPECT(chunks == store->chunk_count,
-	       "%zu chunks of pieces, the books say %zu", chunks,
+	       "%zu chunks of pieces, the counters say %zu", chunks,
 	       store->chunk_count);
 	for (size_t i = 0; i < GM_METADATA_MAX / GM_METADATA_UNIT; i++)
 		for (const struct gm_metadata_free *piece = store->free[i];

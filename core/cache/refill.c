@@ -90,8 +90,8 @@ static bool lock_to_refill(struct gm_local *local)
 	return false;
 }
 
-bool gm_local_supply(const struct gm_heap *heap, size_t bytes,
-		     gpumem_stream stream)
+bool gm_local_refill_for(const struct gm_heap *heap, size_t bytes,
+			 gpumem_stream stream)
 {
 	bool changed = !gm_local_is(gm_local_last, heap, stream), small;
 	struct gm_local *local;
@@ -129,7 +129,7 @@ static struct gm_local *find_home(uintptr_t entry, gpumem_stream stream)
 	return local;
 }
 
-bool gm_local_relieve(const void *ptr, gpumem_stream stream)
+bool gm_local_flush_for(const void *ptr, gpumem_stream stream)
 {
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	const struct gm_heap *heap;

@@ -3,10 +3,10 @@
 
 /*
  * What one thread did in its caches of one heap, of all streams, since it was
- * last folded into the heap's counters (books.h). One of these for all streams:
- * so the highest points of a thread that uses several are not added up as if
- * they had come at one time. Changed by the thread that has locked a cache of
- * the thread and heap, or claims them (local.h).
+ * last folded into the heap's counters (counters.h). One of these for all
+ * streams: so the highest points of a thread that uses several are not added up
+ * as if they had come at one time. Changed by the thread that has locked a
+ * cache of the thread and heap, or claims them (local.h).
  *
  *     now <= high <= published, 0 <= high
  *     now  the difference of current; high: the highest that it was

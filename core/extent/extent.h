@@ -29,14 +29,14 @@ struct gm_arena;
 struct gm_heap;
 
 enum gm_extent_state {
-	GM_EXTENT_HOLE,	   /* addresses without memory */
-	GM_EXTENT_FREE,	   /* in the index of `arena` */
-	GM_EXTENT_LARGE,   /* one live block */
-	GM_EXTENT_READY,   /* free, cached by a thread */
-	GM_EXTENT_RUN,	   /* cut into small blocks */
-	GM_EXTENT_PENDING, /* a large block that streams may still use */
-	GM_EXTENT_FILLING, /* a hole that is being mapped */
-	GM_EXTENT_LEAVING  /* being given back to the driver: vm/release.c */
+	GM_EXTENT_HOLE,	    /* addresses without memory */
+	GM_EXTENT_FREE,	    /* in the index of `arena` */
+	GM_EXTENT_LARGE,    /* one live block */
+	GM_EXTENT_CACHED,   /* free, cached by a thread */
+	GM_EXTENT_RUN,	    /* cut into small blocks */
+	GM_EXTENT_PENDING,  /* a large block that streams may still use */
+	GM_EXTENT_FILLING,  /* a hole that is being mapped */
+	GM_EXTENT_RELEASING /* being given back to the driver: vm/release.c */
 };
 
 enum { GM_EXTENT_BYTES = 64 };

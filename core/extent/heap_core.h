@@ -12,7 +12,7 @@
  *     policy  (heap) what is tried in which order, when idle memory goes back
  *
  * This module has the data that they share: extents and their index (extent.h,
- * index.h), spans (span.h), size classes (size_class.h), counters (books.h),
+ * index.h), spans (span.h), size classes (size_class.h), counters (counters.h),
  * and the map from addresses to blocks (map.h). It calls no driver, waits for
  * nothing, and has no policy.
  *
@@ -22,7 +22,7 @@
 #ifndef GM_EXTENT_HEAP_CORE_H
 #define GM_EXTENT_HEAP_CORE_H
 
-#include "books.h"
+#include "counters.h"
 #include "extent.h"
 #include "size_class.h"
 #include "span.h"
@@ -46,7 +46,7 @@ struct gm_heap {
 	uint64_t capacity_bytes;   /* constant: total of this kind of memory */
 	uint64_t max_alloc_bytes;  /* constant: of one raw allocation */
 
-	struct gm_books books;
+	struct gm_counters counters;
 	struct gm_nodes nodes;
 	struct gm_spans spans;
 	uint64_t seqno; /* of the newest free of all arenas */

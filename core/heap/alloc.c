@@ -36,7 +36,7 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	extent->heap = heap;
 	extent->shared = false;
 	gm_map_set(extent->address, (uintptr_t)extent);
-	gm_books_alloc(&heap->books, request->bytes, extent->bytes);
+	gm_counters_alloc(&heap->counters, request->bytes, extent->bytes);
 	*ptr_out = (void *)extent->address;
 	return GPUMEM_OK;
 }
@@ -115,7 +115,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	heap->space->budget.beyond_soft = beyond_soft;
 	status = take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
-		gm_books_miss(&heap->books);
+		gm_counters_miss(&heap->counters);
 	heap->space->budget.beyond_soft = false;
 	*releases_out = heap->space->releases;
 	due = gm_decay_visit(&heap->policy->decay);
@@ -171,12 +171,12 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 		status = gm_heap_attempt(heap, request, false, &releases,
 					 ptr_out);
 		if (is_for_memory(status)) {
-			count(heap, &heap->books.retries);
+			count(heap, &heap->counters.retries);
 			status =
 				gm_ladder_climb(heap, request, status, ptr_out);
 		}
 	}
 	if (is_for_memory(status))
-		count(heap, &heap->books.ooms);
+		count(heap, &heap->counters.ooms);
 	return status;
 }

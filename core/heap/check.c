@@ -85,7 +85,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->blocks++;
 		tally->shared += extent->shared;
 		return GPUMEM_OK;
-	case GM_EXTENT_READY:
+	case GM_EXTENT_CACHED:
 		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
 		       "the map does not lead to the ready block at %#zx",
 		       extent->address);
@@ -96,7 +96,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		return GPUMEM_OK;
 	case GM_EXTENT_RUN:
 		return gm_check_slab(heap, extent, tally);
-	case GM_EXTENT_LEAVING:
+	case GM_EXTENT_RELEASING:
 		tally->releasing_bytes += extent->bytes;
 		return heap->vm ? gm_check_borders(heap, extent) : GPUMEM_OK;
 	case GM_EXTENT_FILLING:
@@ -132,37 +132,39 @@ static gpumem_status check_indexes(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
-static gpumem_status check_books(const struct gm_heap *heap,
-				 const struct gm_tally *tally)
+static gpumem_status check_counters(const struct gm_heap *heap,
+				    const struct gm_tally *tally)
 {
-	const struct gm_books *books = &heap->books;
+	const struct gm_counters *counters = &heap->counters;
 
-	EXPECT(tally->requested == books->requested.current &&
-		       tally->allocated == books->allocated.current &&
-		       tally->blocks == books->blocks.current,
-	       "%llu blocks, %llu requested, %llu allocated; the books say "
+	EXPECT(tally->requested == counters->requested.current &&
+		       tally->allocated == counters->allocated.current &&
+		       tally->blocks == counters->blocks.current,
+	       "%llu blocks, %llu requested, %llu allocated; the counters say "
 	       "%llu, %llu, %llu",
 	       (ull)tally->blocks, (ull)tally->requested, (ull)tally->allocated,
-	       (ull)books->blocks.current, (ull)books->requested.current,
-	       (ull)books->allocated.current);
+	       (ull)counters->blocks.current, (ull)counters->requested.current,
+	       (ull)counters->allocated.current);
 	EXPECT(tally->pending == heap->order->pending.bytes &&
-		       books->active.current ==
-			       books->allocated.current + tally->pending,
+		       counters->active.current ==
+			       counters->allocated.current + tally->pending,
 	       "%llu bytes pending and %llu allocated, but %llu active",
-	       (ull)tally->pending, (ull)books->allocated.current,
-	       (ull)books->active.current);
-	EXPECT(books->requested.current <= books->allocated.current &&
-		       books->allocated.current <= books->active.current &&
-		       books->active.current <= books->reserved.current,
+	       (ull)tally->pending, (ull)counters->allocated.current,
+	       (ull)counters->active.current);
+	EXPECT(counters->requested.current <= counters->allocated.current &&
+		       counters->allocated.current <=
+			       counters->active.current &&
+		       counters->active.current <= counters->reserved.current,
 	       "requested %llu, allocated %llu, active %llu, reserved %llu "
 	       "are out of order",
-	       (ull)books->requested.current, (ull)books->allocated.current,
-	       (ull)books->active.current, (ull)books->reserved.current);
+	       (ull)counters->requested.current,
+	       (ull)counters->allocated.current, (ull)counters->active.current,
+	       (ull)counters->reserved.current);
 	EXPECT(!heap->space->budget.limit_bytes ||
-		       books->reserved.current <=
+		       counters->reserved.current <=
 			       heap->space->budget.limit_bytes,
 	       "%llu bytes are reserved, more than the limit",
-	       (ull)books->reserved.current);
+	       (ull)counters->reserved.current);
 	return GPUMEM_OK;
 }
 
@@ -266,7 +268,7 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 	if (status == GPUMEM_OK)
 		status = gm_check_nodes(&heap->nodes, tally.extents);
 	if (status == GPUMEM_OK)
-		status = check_books(heap, &tally);
+		status = check_counters(heap, &tally);
 	if (status == GPUMEM_OK)
 		status = check_uses(heap, &tally);
 	if (status == GPUMEM_OK)

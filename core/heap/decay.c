@@ -110,7 +110,7 @@ static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 	if (!gm_arenas_poll(heap))
 		return false;
 	refused = gm_space_release(heap, &leave, &bytes) != GPUMEM_OK;
-	heap->books.decayed_bytes += bytes;
+	heap->counters.decayed_bytes += bytes;
 	decay->refused += refused;
 	return bytes > 0 || refused;
 }

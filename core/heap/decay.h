@@ -4,7 +4,8 @@
 /*
  * Decay: memory that has been idle for option `decay_ms` is given back to the
  * driver in small purge steps, run occasionally from slow-path calls (free.c,
- * alloc.c) and with option `decay_thread` by a background thread (keeper.c).
+ * alloc.c) and with option `decay_thread` by a background thread
+ * (background.c).
  *
  * Time goes in ticks of an eighth of the period. Each tick notes the sequence
  * number of the newest free; pages whose last free has no newer number than one

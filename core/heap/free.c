@@ -139,7 +139,7 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 	if (!pending && stream == own && cache_large(block))
 		return GPUMEM_OK;
 	gm_map_set(extent->address, 0);
-	gm_books_free(&heap->books, requested, extent->bytes, pending);
+	gm_counters_free(&heap->counters, requested, extent->bytes, pending);
 	if (pending)
 		gm_extent_set(extent, GM_EXTENT_PENDING);
 	else
@@ -157,8 +157,8 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 
 	if (!gm_arena_serves(slab->arena, stream) || is_lost(block->heap) ||
 	    gm_local_of(block->heap, slab->arena, &local) != GPUMEM_OK) {
-		gm_books_free(&block->heap->books, atomic_load(mark),
-			      slab->class.bytes, false);
+		gm_counters_free(&block->heap->counters, atomic_load(mark),
+				 slab->class.bytes, false);
 		atomic_store(mark, 0);
 		gm_slab_put(slab, block->slot);
 		return;
@@ -189,8 +189,8 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 		return status;
 	if (pending) {
 		atomic_store(mark, GM_MARK_PENDING);
-		gm_books_free(&block->heap->books, requested, slab->class.bytes,
-			      true);
+		gm_counters_free(&block->heap->counters, requested,
+				 slab->class.bytes, true);
 	} else {
 		atomic_store(mark, (uint16_t)requested);
 		cache_slot(block, stream);

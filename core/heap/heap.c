@@ -232,7 +232,7 @@ static void forget_blocks(struct gm_heap *heap)
 			gm_slab_forget(
 				gm_slab_of_entry(gm_map_get(extent->address)));
 		else if (gm_extent_is(extent, GM_EXTENT_LARGE) ||
-			 gm_extent_is(extent, GM_EXTENT_READY))
+			 gm_extent_is(extent, GM_EXTENT_CACHED))
 			gm_map_set(extent->address, 0);
 	}
 }
@@ -268,6 +268,6 @@ uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 	       gm_space_host_bytes(heap) + gm_caches_host_bytes(heap) +
 	       sizeof(*heap->policy) +
 	       /* Its share of the map of addresses. */
-	       (heap->books.reserved.current >> GM_GRANULE_SHIFT) *
+	       (heap->counters.reserved.current >> GM_GRANULE_SHIFT) *
 		       sizeof(uintptr_t);
 }

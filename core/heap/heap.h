@@ -39,7 +39,7 @@ struct gm_policy {
 		pthread_t thread;
 		pthread_cond_t wake; /* with the trim mutex */
 		bool runs, stop;     /* stop: under the trim mutex */
-	} keeper;		     /* option `decay_thread` */
+	} background;		     /* option `decay_thread` */
 };
 
 struct gm_heap_config {
@@ -74,8 +74,8 @@ gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 void gm_heap_decay(struct gm_heap *heap);
 /* The background thread of decay, where option `decay_thread` is on. OK, or
  * NO_HOST_MEMORY. */
-gpumem_status gm_keeper_start(struct gm_heap *heap);
-void gm_keeper_stop(struct gm_heap *heap);
+gpumem_status gm_background_start(struct gm_heap *heap);
+void gm_background_stop(struct gm_heap *heap);
 
 /* Locks the heap with all caches of threads stopped and folded in: the counters
  * are then exact. */

@@ -36,7 +36,7 @@ static void inherit(struct gm_arena *receiver, struct gm_arena *from)
 		if (gm_extent_is(extent, GM_EXTENT_RUN))
 			gm_slab_move(extent, receiver);
 		/* It may come back as free memory. */
-		if (gm_extent_is(extent, GM_EXTENT_LEAVING))
+		if (gm_extent_is(extent, GM_EXTENT_RELEASING))
 			gm_arena_transfer_extent(receiver, extent);
 		gm_extent_move(extent, receiver);
 	}

@@ -58,7 +58,7 @@ gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 	pthread_mutex_lock(&heap->policy->trim_mutex);
 	gm_heap_stop(heap);
 	before = budget->returned_bytes;
-	heap->books.trims++;
+	heap->counters.trims++;
 	budget->migrated_handles = 0;
 	drain(heap);
 	gm_locals_go(heap);

@@ -135,7 +135,7 @@ static void finish(struct gm_heap *heap, struct gm_pending_block *block)
 
 	heap->order->pending.bytes -= block->bytes;
 	heap->order->pending.count--;
-	gm_books_complete(&heap->books, block->bytes);
+	gm_counters_complete(&heap->counters, block->bytes);
 	if (freed->extent) {
 		gm_arena_release(freed->extent->arena, freed->extent);
 	} else {

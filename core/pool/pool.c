@@ -86,7 +86,7 @@ static gpumem_status create(struct gpumem_device *device,
 		goto free_pool;
 	status = gm_pool_enable_peers(pool);
 	if (status == GPUMEM_OK)
-		status = gm_keeper_start(&pool->heap);
+		status = gm_background_start(&pool->heap);
 	if (status != GPUMEM_OK)
 		goto end_heap;
 	snprintf(pool->name, sizeof(pool->name), "%s",
@@ -163,8 +163,8 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 	gm_heap_stop(&pool->heap);
 	status = refuse_if_captured(pool);
 	graphs = pool->graphs != NULL;
-	blocks = pool->heap.books.blocks.current;
-	bytes = pool->heap.books.allocated.current;
+	blocks = pool->heap.counters.blocks.current;
+	bytes = pool->heap.counters.allocated.current;
 	gm_heap_go(&pool->heap);
 	if (status != GPUMEM_OK)
 		return status;
@@ -184,7 +184,7 @@ static gpumem_status dispose(struct gpumem_pool *pool)
 {
 	gpumem_status status;
 
-	gm_keeper_stop(&pool->heap);
+	gm_background_stop(&pool->heap);
 	gm_pools_remove(pool);
 	unlink_pool(pool);
 	wait_for_all(pool);

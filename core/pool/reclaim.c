@@ -80,7 +80,7 @@ gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 	if (status != GPUMEM_OK)
 		return status;
 	pthread_mutex_lock(&heap->mutex);
-	reserved = heap->books.reserved.current;
+	reserved = heap->counters.reserved.current;
 	if (limit_bytes && reserved > limit_bytes) {
 		status = gm_fail(GPUMEM_BUSY,
 				 "%llu bytes are in use, more than the new "

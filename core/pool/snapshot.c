@@ -29,8 +29,8 @@ void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 		block->state = GPUMEM_BLOCK_HOLE;
 		break;
 	case GM_EXTENT_FREE:
-	case GM_EXTENT_LEAVING:
-	case GM_EXTENT_READY:
+	case GM_EXTENT_RELEASING:
+	case GM_EXTENT_CACHED:
 	case GM_EXTENT_RUN:
 		block->state = GPUMEM_BLOCK_FREE;
 		break;

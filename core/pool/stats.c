@@ -50,8 +50,8 @@ static struct gpumem_gauge copy_gauge(const struct gm_gauge *gauge)
 				     .total = gauge->total};
 }
 
-#define COPY_GAUGE(name) stats->name = copy_gauge(&books->name);
-#define COPY_COUNTER(name) stats->name = books->name;
+#define COPY_GAUGE(name) stats->name = copy_gauge(&counters->name);
+#define COPY_COUNTER(name) stats->name = counters->name;
 #define COPY_VALUE(name)
 #define COPY_RATIO(name)
 #define COPY(name, type, unit) COPY_##type(name)
@@ -66,17 +66,19 @@ static void bound_peak(struct gpumem_gauge *gauge, uint64_t most,
 		*bound = gauge->peak - from->reached;
 }
 
-static void copy_books(const struct gm_books *books, struct gpumem_stats *stats)
+static void copy_counters(const struct gm_counters *counters,
+			  struct gpumem_stats *stats)
 {
 	uint64_t *bound = &stats->cache_bound_bytes;
 
 	GPUMEM_STATS_LIST(COPY)
 	/* The law holds for peaks as well. */
-	bound_peak(&stats->active, stats->reserved.peak, &books->active, bound);
-	bound_peak(&stats->allocated, stats->active.peak, &books->allocated,
+	bound_peak(&stats->active, stats->reserved.peak, &counters->active,
 		   bound);
-	bound_peak(&stats->requested, stats->allocated.peak, &books->requested,
+	bound_peak(&stats->allocated, stats->active.peak, &counters->allocated,
 		   bound);
+	bound_peak(&stats->requested, stats->allocated.peak,
+		   &counters->requested, bound);
 }
 
 void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
@@ -85,7 +87,7 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 
 	*stats_out = (struct gpumem_stats){.size = sizeof(*stats_out)};
 	gm_heap_stop(&pool->heap);
-	copy_books(&heap->books, stats_out);
+	copy_counters(&heap->counters, stats_out);
 	stats_out->pending_bytes = heap->order->pending.bytes;
 	stats_out->quarantined_bytes = heap->order->pending.held_bytes;
 	stats_out->free_bytes =
@@ -106,17 +108,17 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 				    (double)stats_out->free_bytes;
 }
 
-#define RESET_GAUGE(name) gm_gauge_reset(&books->name, totals);
+#define RESET_GAUGE(name) gm_gauge_reset(&counters->name, totals);
 #define RESET_COUNTER(name)                                                    \
 	if (totals)                                                            \
-		books->name = 0;
+		counters->name = 0;
 #define RESET_VALUE(name)
 #define RESET_RATIO(name)
 #define RESET(name, type, unit) RESET_##type(name)
 
 void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 {
-	struct gm_books *books = &pool->heap.books;
+	struct gm_counters *counters = &pool->heap.counters;
 
 	gm_heap_stop(&pool->heap);
 	GPUMEM_STATS_LIST(RESET)

@@ -62,7 +62,7 @@ static uint64_t limit_of(const struct gm_heap *heap)
 uint64_t gm_limit_room(const struct gm_heap *heap)
 {
 	uint64_t limit = limit_of(heap),
-		 reserved = heap->books.reserved.current;
+		 reserved = heap->counters.reserved.current;
 
 	return limit > reserved ? limit - reserved : 0;
 }
@@ -106,18 +106,18 @@ bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes)
 {
 	uint64_t pages = (bytes + heap->page_bytes - 1) / heap->page_bytes;
 	uint64_t after =
-		heap->books.reserved.current + pages * heap->page_bytes;
+		heap->counters.reserved.current + pages * heap->page_bytes;
 
-	return after <= heap->books.highest_active + slack_bytes;
+	return after <= heap->counters.highest_active + slack_bytes;
 }
 
 uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes)
 {
-	uint64_t high = heap->books.active.current + bytes;
+	uint64_t high = heap->counters.active.current + bytes;
 
-	/* It may be below 0: see books.h. */
-	if ((int64_t)high < (int64_t)heap->books.highest_active)
-		high = heap->books.highest_active;
+	/* It may be below 0: see counters.h. */
+	if ((int64_t)high < (int64_t)heap->counters.highest_active)
+		high = heap->counters.highest_active;
 	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
 }
 
@@ -131,7 +131,7 @@ enum { REQUEST_PART = 8, RESERVED_PART = 128 };
 size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
 {
 	uint64_t reserved =
-		heap->books.reserved.current / heap->page_bytes + pages;
+		heap->counters.reserved.current / heap->page_bytes + pages;
 	uint64_t most = heap->space->handle_pages;
 
 	if (most > pages / REQUEST_PART)
@@ -143,8 +143,8 @@ size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
 
 void gm_budget_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 {
-	gm_gauge_add(&heap->books.reserved, bytes);
-	gm_gauge_add(&heap->books.segments, segments);
+	gm_gauge_add(&heap->counters.reserved, bytes);
+	gm_gauge_add(&heap->counters.segments, segments);
 	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
 		atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
 }
@@ -153,8 +153,8 @@ void gm_budget_unreserve(struct gm_heap *heap, uint64_t bytes,
 			 uint64_t segments)
 {
 	heap->space->budget.returned_bytes += bytes;
-	gm_gauge_sub(&heap->books.reserved, bytes);
-	gm_gauge_sub(&heap->books.segments, segments);
+	gm_gauge_sub(&heap->counters.reserved, bytes);
+	gm_gauge_sub(&heap->counters.segments, segments);
 	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
 		atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);
 }

@@ -78,7 +78,7 @@ static gpumem_status check_spare(const struct gm_space *space)
 	for (size_t i = 0; i < space->spare_count; i++)
 		pages += space->spare[i].pages;
 	EXPECT(pages == space->spare_pages,
-	       "%zu spare handles of %zu pages, the books say %zu",
+	       "%zu spare handles of %zu pages, the counters say %zu",
 	       space->spare_count, pages, space->spare_pages);
 	return GPUMEM_OK;
 }
@@ -106,18 +106,18 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 		       space->releasing_bytes <=
 			       (space->spare_room - space->spare_count) *
 				       heap->page_bytes,
-	       "%llu bytes are leaving, the books say %llu",
+	       "%llu bytes are being released, the counters say %llu",
 	       (ull)tally->releasing_bytes, (ull)space->releasing_bytes);
 	mapped += space->releasing_bytes - tally->releasing_bytes;
 	EXPECT(mapped + space->spare_pages * heap->page_bytes ==
-		       heap->books.reserved.current,
+		       heap->counters.reserved.current,
 	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
 	       (ull)mapped, space->spare_pages,
-	       (ull)heap->books.reserved.current);
+	       (ull)heap->counters.reserved.current);
 	EXPECT(space->releasing_bytes ||
-		       handles == heap->books.segments.current,
+		       handles == heap->counters.segments.current,
 	       "%llu handles, but %llu counted", (ull)handles,
-	       (ull)heap->books.segments.current);
+	       (ull)heap->counters.segments.current);
 	return GPUMEM_OK;
 }
 
@@ -132,8 +132,8 @@ gpumem_status gm_check_space(const struct gm_heap *heap,
 	if (heap->vm)
 		return check_pages(heap, tally, bytes);
 	bytes += heap->space->releasing_bytes;
-	EXPECT(bytes == heap->books.reserved.current,
+	EXPECT(bytes == heap->counters.reserved.current,
 	       "segments of %llu bytes, but %llu reserved", (ull)bytes,
-	       (ull)heap->books.reserved.current);
+	       (ull)heap->counters.reserved.current);
 	return GPUMEM_OK;
 }

@@ -87,7 +87,7 @@ static gpumem_status detach(struct gm_heap *heap, size_t want,
 		return status;
 	}
 	step->extent = gm_run_cut(heap, extent, &step->run);
-	gm_extent_set(step->extent, GM_EXTENT_LEAVING);
+	gm_extent_set(step->extent, GM_EXTENT_RELEASING);
 	heap->space->releasing_bytes += gm_run_bytes(heap, &step->run);
 	return GPUMEM_OK;
 }

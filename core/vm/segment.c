@@ -39,7 +39,7 @@ uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
  * leaves no rest then. What is larger gets a segment of its own. */
 static uint64_t good_bytes(const struct gm_heap *heap, uint64_t least)
 {
-	uint64_t good = heap->books.reserved.current / SEGMENT_PART;
+	uint64_t good = heap->counters.reserved.current / SEGMENT_PART;
 
 	if (good < segment_min)
 		good = segment_min;
@@ -167,7 +167,8 @@ static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
 {
 	struct gm_span *span = heap->spans.first, *next;
 
-	for (; span && heap->books.reserved.current > keep_bytes; span = next) {
+	for (; span && heap->counters.reserved.current > keep_bytes;
+	     span = next) {
 		next = span->next;
 		if (!is_unused(span) ||
 		    gm_driver_free(&heap->driver, span->address, span->bytes) !=
@@ -189,7 +190,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	struct gm_span *span;
 	gpumem_status status;
 
-	if (heap->books.reserved.current + good > target &&
+	if (heap->counters.reserved.current + good > target &&
 	    !gm_heap_any_capturing(heap)) {
 		gm_arena_poll(arena, true);
 		make_room(heap, target > good ? target - good : 0);

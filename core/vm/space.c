@@ -160,8 +160,8 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 		free(span);
 	}
 	gm_spans_free_table(spans);
-	gm_budget_unreserve(heap, heap->books.reserved.current,
-			    heap->books.segments.current);
+	gm_budget_unreserve(heap, heap->counters.reserved.current,
+			    heap->counters.segments.current);
 	free(heap->space->spare);
 	free(heap->space);
 	heap->space = NULL;
@@ -185,18 +185,18 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 
 gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
 {
-	uint64_t start = heap->books.reserved.current, gone = 0, bytes;
+	uint64_t start = heap->counters.reserved.current, gone = 0, bytes;
 	struct gm_release leave = {.newest = UINT64_MAX};
 	struct gm_first first = {0};
 
 	if (!gm_arenas_poll(heap))
 		return GPUMEM_OK;
 	/* What fails is passed over, and not for ever. */
-	while (heap->books.reserved.current > keep_bytes &&
+	while (heap->counters.reserved.current > keep_bytes &&
 	       start - keep_bytes > gone && leave.skip < TRIM_FAILURES) {
 		gpumem_status status;
 
-		leave.bytes = heap->books.reserved.current - keep_bytes;
+		leave.bytes = heap->counters.reserved.current - keep_bytes;
 		status = gm_space_release(heap, &leave, &bytes);
 		gm_first_keep(&first, status);
 		gone += bytes;

@@ -64,5 +64,5 @@ enum { STOCK_PART = 256 };
 
 size_t gm_spare_stock(const struct gm_heap *heap)
 {
-	return heap->books.reserved.current / heap->page_bytes / STOCK_PART;
+	return heap->counters.reserved.current / heap->page_bytes / STOCK_PART;
 }

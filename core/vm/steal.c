@@ -171,7 +171,7 @@ size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 	};
 
 	steal(heap, heap->space->handle_pages, &request);
-	heap->books.moved_bytes +=
+	heap->counters.moved_bytes +=
 		(want + more - request.query.pages) * heap->page_bytes;
 	return request.have;
 }

@@ -111,7 +111,7 @@ static gpumem_status create(struct gm_heap *heap, struct supply *supply)
 static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
 {
 	uint64_t target = gm_budget_target(heap, need->bytes);
-	uint64_t reserved = heap->books.reserved.current;
+	uint64_t reserved = heap->counters.reserved.current;
 
 	return target > reserved ? (target - reserved) / heap->page_bytes : 0;
 }

@@ -4,8 +4,8 @@
 /*
  * What must hold after a call: its status is one that the header lets it return
  * and fits its arguments, a failure left its outputs alone and a sentence
- * behind, nothing was written beyond an output, and the books of the pools are
- * those of the program.
+ * behind, nothing was written beyond an output, and the counters of the pools
+ * are those of the program.
  */
 #include "attack.h"
 #include "../law.h"
@@ -167,7 +167,7 @@ bool judge(gpumem_status status)
 	return !status;
 }
 
-static uint64_t judge_books(const struct pool *pool)
+static uint64_t judge_counters(const struct pool *pool)
 {
 	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
 	const char *broken;
@@ -198,7 +198,7 @@ void judge_pools(void)
 			continue;
 		expect(!gpumem_pool_check(pool->handle),
 		       "after %s a pool is not sound", step.row->name);
-		bytes = judge_books(pool);
+		bytes = judge_counters(pool);
 		if (pool->kind == GPUMEM_KIND_DEVICE)
 			reserved[pool->device - world.device] += bytes;
 	}

@@ -96,6 +96,7 @@ lib_tests = \
 	tests/unit/lib/adopt \
 	tests/unit/lib/advice \
 	tests/unit/lib/arguments \
+	tests/unit/lib/background \
 	tests/unit/lib/bounds \
 	tests/unit/lib/cancel \
 	tests/unit/lib/cancel_load \
@@ -110,7 +111,6 @@ lib_tests = \
 	tests/unit/lib/fork \
 	tests/unit/lib/graph \
 	tests/unit/lib/host_oom \
-	tests/unit/lib/keeper \
 	tests/unit/lib/kinds \
 	tests/unit/lib/lies \
 	tests/unit/lib/limits \

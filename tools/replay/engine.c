@@ -190,7 +190,7 @@ static bool run_pass(struct replay *replay, uint64_t number)
 	return true;
 }
 
-/* The library's books against the trace's. */
+/* The library's counters against the trace's. */
 static bool compare(struct replay *replay)
 {
 	const struct trace_totals *totals = &replay->totals;

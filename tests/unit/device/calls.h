@@ -70,7 +70,7 @@ static const char *const names[] = {
 #undef NAME
 };
 
-/* Those that are in nobody's books. */
+/* Those that are in nobody's counters. */
 static const char *const slots[] = {"stream_create", "stream_sync", "fill",
 				    "copy", "stream_destroy"};
 

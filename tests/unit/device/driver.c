@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* What surrounds a driver call: books, sentences, and the end of a device. */
+/* What surrounds a driver call: counters, sentences, and the end of a device.
+ */
 #include "base/error.h"
 #include "base/log.h"
 #include "device/driver.h"
@@ -188,7 +189,7 @@ static void test_user_calls(void)
 	for (i = 0; i < GPUMEM_CALL_COUNT; i++)
 		if (driver.calls[i].count)
 			break;
-	is_int(i, GPUMEM_CALL_COUNT, "they are in nobody's books");
+	is_int(i, GPUMEM_CALL_COUNT, "they are not counted");
 	fake.next = GPUMEM_OK;
 }
 

@@ -12,7 +12,7 @@ static void start(const char *vm, const char *waste, const char *waste_max)
 	option("waste", waste);
 	option("waste_max", waste_max);
 	heap_start();
-	heap.books.highest_active = HIGH;
+	heap.counters.highest_active = HIGH;
 }
 
 /* So much more than the highest was, in 1/10000 of it, after so many turns. */
@@ -36,7 +36,7 @@ static void test_migrations(void)
 	is_uint(waste(1e6), 2000, "and no further");
 	is_uint(gm_budget_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 120,
 		"of what will be active, if that is more");
-	heap.books.highest_active = 0;
+	heap.counters.highest_active = 0;
 	heap.space->budget.migrated_handles = 0;
 	is_uint(gm_budget_target(&heap, 1000), 1020, "of a fresh heap too");
 	heap_end();
@@ -52,25 +52,26 @@ static void test_migrations(void)
 	heap_end();
 }
 
-/* A thread's frees are in the books before another's allocations are. */
+/* A thread's frees are in the counters before another's allocations are. */
 static void test_below_zero(void)
 {
-	struct gm_books *books = &heap.books;
+	struct gm_counters *counters = &heap.counters;
 	struct gm_counts counts = {.allocated = {.now = -50, .high = 10}};
 
 	start("on", "0", "0");
-	books->active.current -= 100;
-	gm_books_fold(books, &counts);
-	gm_gauge_add(&books->active, 30);
-	gm_books_alloc(books, 1, 1);
-	is_uint(books->active.peak, 0, "a level below 0 is no peak");
-	is_uint(books->highest_active, HIGH, "nor what waste is measured by");
+	counters->active.current -= 100;
+	gm_counters_fold(counters, &counts);
+	gm_gauge_add(&counters->active, 30);
+	gm_counters_alloc(counters, 1, 1);
+	is_uint(counters->active.peak, 0, "a level below 0 is no peak");
+	is_uint(counters->highest_active, HIGH,
+		"nor what waste is measured by");
 	is_uint(gm_budget_target(&heap, 1), HIGH, "nor a reason to reserve");
-	gm_books_free(books, 1, 1, false);
+	gm_counters_free(counters, 1, 1, false);
 	counts.allocated.now = counts.allocated.high = 120 + HIGH + 5;
-	gm_books_fold(books, &counts);
-	is_uint(books->active.peak, HIGH + 5, "above 0 it is one");
-	*books = (struct gm_books){0};
+	gm_counters_fold(counters, &counts);
+	is_uint(counters->active.peak, HIGH + 5, "above 0 it is one");
+	*counters = (struct gm_counters){0};
 	heap_end();
 }
 
@@ -79,7 +80,7 @@ static void test_room(void)
 	start("on", NULL, NULL);
 	ok(gm_limit_room(&heap) == UINT64_MAX, "no limit, no end");
 	heap.space->budget.limit_bytes = 10;
-	heap.books.reserved.current = 4;
+	heap.counters.reserved.current = 4;
 	is_uint(gm_limit_room(&heap), 6, "up to the limit");
 	is_status(gm_limit_check(&heap, 6), GPUMEM_OK, "and not beyond");
 	is_status(gm_limit_check(&heap, 7), GPUMEM_LIMIT, "it");
@@ -90,9 +91,9 @@ static void test_room(void)
 	heap.space->budget.beyond_soft = false;
 	heap.space->budget.soft_limit_bytes = 20;
 	is_uint(gm_limit_room(&heap), 6, "or more");
-	heap.books.reserved.current = 30;
+	heap.counters.reserved.current = 30;
 	is_uint(gm_limit_room(&heap), 0, "beyond a new one is no room");
-	heap.books.reserved.current = 0;
+	heap.counters.reserved.current = 0;
 	heap_end();
 }
 
@@ -115,10 +116,10 @@ static void test_limit(void)
 		if (extent[i])
 			block_give(arena, extent[i]);
 		extent[i] = block_take(arena, (1 + chance(200)) * 32 * KIB);
-		beyond += heap.books.reserved.current > PAGES * 2 * MIB;
+		beyond += heap.counters.reserved.current > PAGES * 2 * MIB;
 		unpaid +=
 			heap.space->budget.migrated_handles * heap.page_bytes !=
-			heap.books.moved_bytes;
+			heap.counters.moved_bytes;
 	}
 	is_uint(beyond, 0, "the limit holds");
 	is_uint(unpaid, 0, "all that moves is migrations");

@@ -52,7 +52,8 @@ static void test_large(void)
 	is_ptr(gm_local_alloc(&heap, 2 * MIB, NULL), b, "each for its own");
 	ok(!gm_local_alloc(&heap, 2 * MIB, NULL), "and once");
 	sound("large ones live");
-	is_uint(heap.books.requested.current, 3 * MIB - 255, "requested bytes");
+	is_uint(heap.counters.requested.current, 3 * MIB - 255,
+		"requested bytes");
 	ok(gm_local_free(a, NULL) && gm_local_free(b, NULL), "freed again");
 	gm_local_flush(local);
 	is_uint(gm_map_get((uintptr_t)a) | gm_map_get((uintptr_t)b), 0,

@@ -71,16 +71,16 @@ static void make(bool vm)
 	sound("the heap is in order");
 }
 
-static void test_books(void)
+static void test_counters(void)
 {
-	struct gm_books *books = &heap.books;
+	struct gm_counters *counters = &heap.counters;
 
-	spoil(books->requested.current, 1, "the books say");
-	spoil(books->allocated.current, 1, "the books say");
-	spoil(books->blocks.current, 1, "the books say");
-	spoil(books->active.current, 1, "allocated, but 1 active");
+	spoil(counters->requested.current, 1, "the counters say");
+	spoil(counters->allocated.current, 1, "the counters say");
+	spoil(counters->blocks.current, 1, "the counters say");
+	spoil(counters->active.current, 1, "allocated, but 1 active");
 	spoil(heap.order->pending.bytes, 1, "bytes pending");
-	spoil(books->reserved.current, 1, "but 1 reserved");
+	spoil(counters->reserved.current, 1, "but 1 reserved");
 	spoil(heap.space->budget.limit_bytes, MIB, "more than the limit");
 }
 
@@ -93,9 +93,9 @@ static void test_extents(void)
 	spoil(live->prev, heap.nodes.fresh, "nodes that were never taken");
 	spoil(live->requested, live->bytes + 1, "is too small");
 	spoil(live->state, GM_EXTENT_FREE, "were not merged");
-	spoil(live->state, GM_EXTENT_PENDING, "the books say");
+	spoil(live->state, GM_EXTENT_PENDING, "the counters say");
 	spoil(live->state, GM_EXTENT_FILLING, "has state");
-	spoil(ready->state, GM_EXTENT_LARGE, "the books say");
+	spoil(ready->state, GM_EXTENT_LARGE, "the counters say");
 	spoil(freed->state, GM_EXTENT_PENDING, "not free there");
 	spoil(freed->arena, arena_of(&slab), "freed in the future");
 	spoil(freed->seqno, arena->seqno + 1, "freed in the future");
@@ -145,12 +145,12 @@ static void test_slabs(void)
 	spoil(slab->free[0], slab->free[0] | first, "is free and in use");
 	spoil(slab->free[0], slab->free[0] & (slab->free[0] - 1),
 	      "free slots, not");
-	spoil(*slot[0].mark, 0, "the books say");
+	spoil(*slot[0].mark, 0, "the counters say");
 	spoil(*slot[0].mark, bytes + 1, "has mark");
 	spoil(*slot[0].mark, GM_MARK_SHARED, "has mark");
-	spoil(*slot[0].mark, bytes - 1, "the books say");
-	spoil(*slot[0].mark, GM_MARK_PENDING, "the books say");
-	spoil(*slot[1].mark, 1, "the books say");
+	spoil(*slot[0].mark, bytes - 1, "the counters say");
+	spoil(*slot[0].mark, GM_MARK_PENDING, "the counters say");
+	spoil(*slot[1].mark, 1, "the counters say");
 	spoil(slab->extent, live, "does not lead to the run");
 	spoil(slab->arena, arena_of(&slab), "is not what its extent says");
 	spoil_entry(slab->address, 0, "does not lead to the run");
@@ -308,7 +308,7 @@ int main(void)
 	device_start();
 	for (int vm = 1; vm >= 0; vm--) {
 		make(vm);
-		test_books();
+		test_counters();
 		test_extents();
 		test_nodes();
 		test_merge();

@@ -165,8 +165,8 @@ static void test_hammer(const char *mode)
 			give(ptr);
 	}
 	sound("%s: in the end", mode);
-	is_uint(heap.books.blocks.current, 0, "%s: nothing is live", mode);
-	is_uint(heap.books.hits, heap.books.blocks.total,
+	is_uint(heap.counters.blocks.current, 0, "%s: nothing is live", mode);
+	is_uint(heap.counters.hits, heap.counters.blocks.total,
 		"%s: every allocation is counted", mode);
 	pthread_mutex_lock(&heap.mutex);
 	gm_locals_stop(&heap);
@@ -174,7 +174,7 @@ static void test_hammer(const char *mode)
 	gm_locals_go(&heap);
 	gm_slabs_purge(arena_of(NULL));
 	pthread_mutex_unlock(&heap.mutex);
-	is_uint(arena_of(NULL)->index.bytes, heap.books.reserved.current,
+	is_uint(arena_of(NULL)->index.bytes, heap.counters.reserved.current,
 		"%s: all memory is free", mode);
 }
 

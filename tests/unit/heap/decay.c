@@ -29,7 +29,7 @@ static void test_exact(const char *vm)
 	fell = pass(start + 510 + PERIOD_MS + TICK_MS + 5);
 	ok(fell >= start + 510 + PERIOD_MS, "what was used later goes later");
 	is_uint(heap_reserved(), 3 * PAGE, "what is in use stays");
-	is_uint(heap.books.decayed_bytes, 3 * PAGE, "what went is counted");
+	is_uint(heap.counters.decayed_bytes, 3 * PAGE, "what went is counted");
 	pass(now_ms + 3 * PERIOD_MS);
 	is_uint(heap_reserved(), 3 * PAGE, "for ever");
 	is_uint(unsound, 0, "all in order after each step");
@@ -103,7 +103,7 @@ static void test_seldom(const char *vm, uint64_t pause_ms)
 
 	restart(vm);
 	block_give(arena, block(arena, 3 * PAGE));
-	for (; heap.books.reserved.current && visits < 100; visits++) {
+	for (; heap.counters.reserved.current && visits < 100; visits++) {
 		step();
 		now_ms += pause_ms;
 	}

@@ -48,11 +48,12 @@ HEAP_USE void step(void)
  * the end. */
 HEAP_USE uint64_t pass(uint64_t until_ms)
 {
-	uint64_t fell_ms = until_ms, before = heap.books.reserved.current;
+	uint64_t fell_ms = until_ms, before = heap.counters.reserved.current;
 
 	for (; now_ms < until_ms; now_ms++) {
 		step();
-		if (fell_ms == until_ms && heap.books.reserved.current < before)
+		if (fell_ms == until_ms &&
+		    heap.counters.reserved.current < before)
 			fell_ms = now_ms;
 	}
 	return fell_ms;

@@ -47,7 +47,8 @@ static bool refuse(uint64_t n, unsigned *wrong)
 		extent[i] = block(arena, 3 * PAGE);
 	for (int i = 0; i < 6; i += 2)
 		block_give(arena, extent[i]);
-	returned = heap.space->budget.returned_bytes + heap.books.decayed_bytes;
+	returned =
+		heap.space->budget.returned_bytes + heap.counters.decayed_bytes;
 	snprintf(faults, sizeof(faults), "*@%" PRIu64, n);
 	must(gpumem_host_faults(faults));
 	(void)gm_fail(GPUMEM_BUSY, "the thread's own");
@@ -60,8 +61,8 @@ static bool refuse(uint64_t n, unsigned *wrong)
 		block_give(arena, extent[i]);
 	pass(now_ms + PERIOD_MS + 4 * TICK_MS);
 	*wrong += heap_reserved() != 0 ||
-		  heap.space->budget.returned_bytes + heap.books.decayed_bytes -
-				  returned !=
+		  heap.space->budget.returned_bytes +
+				  heap.counters.decayed_bytes - returned !=
 			  36 * PAGE;
 	return calls >= n;
 }

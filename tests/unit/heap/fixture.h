@@ -153,10 +153,10 @@ HEAP_USE gpumem_status heap_check(void)
 			diag("%s", last_text());                               \
 	} while (0)
 
-/* What is reserved, if books, heap and device agree on it. */
+/* What is reserved, if counters, heap and device agree on it. */
 HEAP_USE uint64_t heap_reserved(void)
 {
-	uint64_t bytes = heap.books.reserved.current;
+	uint64_t bytes = heap.counters.reserved.current;
 
 	return bytes == gpumem_host_used_bytes(0) &&
 			       bytes == atomic_load(&device->reserved_bytes)
@@ -248,7 +248,7 @@ HEAP_USE struct gm_extent *block_fit(struct gm_arena *arena, size_t bytes,
 	extent->requested = bytes;
 	extent->shared = false;
 	gm_map_set(extent->address, (uintptr_t)extent);
-	gm_books_alloc(&heap.books, bytes, bytes);
+	gm_counters_alloc(&heap.counters, bytes, bytes);
 	return extent;
 }
 
@@ -291,7 +291,8 @@ HEAP_USE void touch(const struct gm_extent *extent)
 HEAP_USE void block_give(struct gm_arena *arena, struct gm_extent *extent)
 {
 	gm_map_set(extent->address, 0);
-	gm_books_free(&heap.books, extent->requested, extent->bytes, false);
+	gm_counters_free(&heap.counters, extent->requested, extent->bytes,
+			 false);
 	gm_arena_release(arena, extent);
 }
 
@@ -313,7 +314,7 @@ HEAP_USE void slot_use(const struct gm_slot *slot)
 	uint32_t bytes = class_of(slab_of(slot->address))->bytes;
 
 	atomic_store(slot->mark, bytes);
-	gm_books_alloc(&heap.books, bytes, bytes);
+	gm_counters_alloc(&heap.counters, bytes, bytes);
 }
 
 HEAP_USE void slot_give(const struct gm_slot *slot)
@@ -321,7 +322,7 @@ HEAP_USE void slot_give(const struct gm_slot *slot)
 	struct gm_slab *slab = slab_of(slot->address);
 	uint32_t bytes = class_of(slab)->bytes;
 
-	gm_books_free(&heap.books, bytes, bytes, false);
+	gm_counters_free(&heap.counters, bytes, bytes, false);
 	atomic_store(slot->mark, 0);
 	gm_slab_put(slab, gm_slab_slot(slab, slot->mark));
 }

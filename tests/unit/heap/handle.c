@@ -8,7 +8,8 @@
 static void test_sizes(void)
 {
 	restart();
-	is_uint(heap.books.segments.current, 128, "1024 pages in 128 handles");
+	is_uint(heap.counters.segments.current, 128,
+		"1024 pages in 128 handles");
 	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), 128, "one call for each");
 	is_uint(calls(GPUMEM_CALL_MAP), 1, "one call maps them all");
 	touch(ballast);
@@ -26,7 +27,7 @@ static void test_sizes(void)
 	heap_start();
 	arena = arena_of(NULL);
 	block(arena, 127 * PAGE);
-	is_uint(heap.books.segments.current, 127,
+	is_uint(heap.counters.segments.current, 127,
 		"a small heap has small ones");
 	sound("small");
 }
@@ -35,7 +36,7 @@ static void test_option(const char *value, size_t pages)
 {
 	option("handle_max", value);
 	restart();
-	is_uint(heap.books.segments.current, 1024 / pages, "handle_max %s",
+	is_uint(heap.counters.segments.current, 1024 / pages, "handle_max %s",
 		value);
 	sound("with the option");
 	option("handle_max", "16MiB");
@@ -162,11 +163,11 @@ static void test_check(void)
 	heap.space->handle_pages = 4;
 	finds("covers 8 pages");
 	heap.space->handle_pages = 8;
-	heap.books.segments.current++;
+	heap.counters.segments.current++;
 	finds("handles, but");
-	heap.books.segments.current--;
+	heap.counters.segments.current--;
 	heap.space->spare_pages++;
-	finds("the books say");
+	finds("the counters say");
 	heap.space->spare_pages--;
 	sound("mended");
 }

@@ -34,7 +34,7 @@ HEAP_USE void restart(void)
 /* How many handles the heap has beside the ballast's. */
 HEAP_USE uint64_t handles(void)
 {
-	return heap.books.segments.current - 128;
+	return heap.counters.segments.current - 128;
 }
 
 /* So much of the memory beside the ballast is there. */

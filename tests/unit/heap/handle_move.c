@@ -27,9 +27,9 @@ static void test_steal(void)
 	is_pages(512, "no more is taken");
 	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), creates, "nothing is new");
 	is_uint(handles(), 64, "the handles are as they were");
-	is_uint(heap.books.moved_bytes % (8 * PAGE), 0, "whole ones moved");
+	is_uint(heap.counters.moved_bytes % (8 * PAGE), 0, "whole ones moved");
 	is_uint(heap.space->budget.migrated_handles * 8 * PAGE,
-		heap.books.moved_bytes,
+		heap.counters.moved_bytes,
 		"each pays as much migrations as a page would");
 	for (int i = 1; i < 8; i += 2)
 		lost += *(volatile int *)extent[i]->address != i;
@@ -52,7 +52,7 @@ static void begin_mixed(int singles, int large_extents, size_t pages)
 	for (int i = 0; i < count; i++)
 		block_give(arena, extent[i]);
 	heap.space->budget.waste = 0;
-	heap.books.highest_active = heap.books.active.current;
+	heap.counters.highest_active = heap.counters.active.current;
 }
 
 /* Large handles first, though small ones lie in smaller extents. */
@@ -60,7 +60,7 @@ static void test_steal_large(void)
 {
 	begin_mixed(16, 2, 64);
 	touch(block_take_aligned(arena, 75 * PAGE, 4096 * MIB));
-	is_uint(heap.books.moved_bytes, 75 * PAGE, "what is wanted moves");
+	is_uint(heap.counters.moved_bytes, 75 * PAGE, "what is wanted moves");
 	is_uint(heap.space->budget.migrated_handles, 9 + 3,
 		"in as few handles as can be");
 	is_uint(calls(GPUMEM_CALL_UNMAP), 2 + 3, "and few calls");
@@ -105,7 +105,7 @@ static void test_keep_small(void)
 	}
 	is_uint(heap.space->spare_count, 15, "single pages are spare");
 	heap.space->budget.waste = 0;
-	heap.books.highest_active = heap.books.active.current;
+	heap.counters.highest_active = heap.counters.active.current;
 	block_give(arena, unused);
 	must(gpumem_host_capture(0, NULL, true));
 	touch(block_take(arena, 79 * PAGE));
@@ -148,7 +148,7 @@ static void test_steal_mixed(void)
 	extent = block_take_aligned(arena, 67 * PAGE, 4096 * MIB);
 	if (ok(extent != NULL, "it is found room for elsewhere"))
 		touch(extent);
-	is_uint(heap.books.moved_bytes, 67 * PAGE, "all of them moved");
+	is_uint(heap.counters.moved_bytes, 67 * PAGE, "all of them moved");
 	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 0, "none broke");
 	is_pages(67, "no more is taken");
 	sound("mixed");
@@ -191,7 +191,7 @@ static void test_save(void)
 	block(arena, PAGE);
 	block_give(arena, extent);
 	block(arena, 55 * PAGE);
-	heap.books.highest_active = heap.books.active.current;
+	heap.counters.highest_active = heap.counters.active.current;
 	block_take_aligned(arena, 3 * PAGE, 4096 * MIB);
 	is_pages(65 - 8 + 3, "a handle breaks rather than to waste memory");
 	sound("saved");
@@ -298,7 +298,7 @@ static void test_random(uint64_t limit)
 			bail("step %d: %s", i, last_text());
 	}
 	must(gpumem_host_faults(NULL));
-	moved = heap.books.moved_bytes;
+	moved = heap.counters.moved_bytes;
 	gone = heap.space->budget.returned_bytes;
 	is_uint(lost, 0, "at random: no block lost what was written");
 	ok(moved && gone, "pages moved and went");

@@ -85,13 +85,13 @@ static void test_fuller_first(void)
 /* Fewer and fewer live slots: those left lie in few slabs, so others end. */
 static void test_never_used(void)
 {
-	size_t books;
+	size_t counters;
 
 	start();
-	books = heap.caches->metadata.live_bytes;
+	counters = heap.caches->metadata.live_bytes;
 	take(1);
 	gm_slabs_purge(arena);
-	is_uint(heap.caches->metadata.live_bytes, books / SLABS,
+	is_uint(heap.caches->metadata.live_bytes, counters / SLABS,
 		"slabs that were never used go, the other stays");
 	sound("in order");
 	give(0);

@@ -61,19 +61,21 @@ static void test_slots(void)
 	is_uint(have, keep / 2, "all ready ones go out");
 	is_uint(gm_locals_cached_bytes(&heap), 0, "none is left");
 	sound("all live");
-	is_uint(heap.books.requested.current, have * BYTES, "requested bytes");
-	is_uint(heap.books.allocated.current, have * 1024, "allocated bytes");
-	is_uint(heap.books.blocks.current, have, "blocks");
+	is_uint(heap.counters.requested.current, have * BYTES,
+		"requested bytes");
+	is_uint(heap.counters.allocated.current, have * 1024,
+		"allocated bytes");
+	is_uint(heap.counters.blocks.current, have, "blocks");
 	for (unsigned i = 0; i < have; i++)
 		if (!gm_local_free(ptr[i], NULL))
 			bail("block %u is not taken back", i);
 	is_uint(bin->count, have, "all come back");
 	is_uint(gm_locals_cached_bytes(&heap), have * 1024, "and are counted");
 	sound("all back");
-	is_uint(heap.books.requested.current, 0, "nothing is requested");
-	is_uint(heap.books.blocks.current, 0, "there are no blocks");
-	is_uint(heap.books.requested.peak, have * BYTES, "the peak stays");
-	is_uint(heap.books.hits, have, "so many allocations");
+	is_uint(heap.counters.requested.current, 0, "nothing is requested");
+	is_uint(heap.counters.blocks.current, 0, "there are no blocks");
+	is_uint(heap.counters.requested.peak, have * BYTES, "the peak stays");
+	is_uint(heap.counters.hits, have, "so many allocations");
 }
 
 static void test_order(void)
@@ -215,7 +217,7 @@ static void test_spill(void)
 	is_uint(arena->index.count, 1, "and all memory is in one piece");
 }
 
-/* The peaks of a lone thread that folds before it changes the books. */
+/* The peaks of a lone thread that folds before it changes the counters. */
 static void test_peaks(void)
 {
 	void *a, *b;
@@ -225,19 +227,19 @@ static void test_peaks(void)
 	b = gm_local_alloc(&heap, 1024, NULL);
 	ok(gm_local_free(a, NULL) && gm_local_free(b, NULL), "two and none");
 	gm_locals_fold_own(&heap);
-	is_uint(heap.books.requested.peak, 2048, "the peak was two");
-	is_uint(heap.books.requested.current, 0, "now it is none");
-	is_uint(heap.books.requested.total, 2048, "the total is two");
+	is_uint(heap.counters.requested.peak, 2048, "the peak was two");
+	is_uint(heap.counters.requested.current, 0, "now it is none");
+	is_uint(heap.counters.requested.total, 2048, "the total is two");
 	gm_locals_fold_own(&heap);
-	is_uint(heap.books.requested.total, 2048, "and not counted twice");
+	is_uint(heap.counters.requested.total, 2048, "and not counted twice");
 	a = gm_local_alloc(&heap, 1, NULL);
 	is_ptr(a, NULL, "of another class there is none");
-	gm_books_alloc(&heap.books, 5000, 5120);
+	gm_counters_alloc(&heap.counters, 5000, 5120);
 	a = gm_local_alloc(&heap, 1024, NULL);
 	gm_locals_fold_own(&heap);
-	is_uint(heap.books.requested.peak, 6024, "a block upon a block");
-	is_uint(heap.books.highest_active, 6144, "and so much was active");
-	gm_books_free(&heap.books, 5000, 5120, false);
+	is_uint(heap.counters.requested.peak, 6024, "a block upon a block");
+	is_uint(heap.counters.highest_active, 6144, "and so much was active");
+	gm_counters_free(&heap.counters, 5000, 5120, false);
 	ok(gm_local_free(a, NULL), "freed");
 	sound("peaks");
 }

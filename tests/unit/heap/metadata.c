@@ -185,7 +185,7 @@ static void test_none(void)
 	heap_start();
 	arena = arena_of(NULL);
 	run = block(arena, heap.classes.of[0].run_bytes);
-	gm_books_free(&heap.books, run->requested, run->bytes, false);
+	gm_counters_free(&heap.counters, run->requested, run->bytes, false);
 	gm_map_set(run->address, 0);
 	no_memory = true;
 	is_status(gm_slab_create(arena, 0, run), GPUMEM_NO_HOST_MEMORY,

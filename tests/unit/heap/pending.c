@@ -37,7 +37,8 @@ static void pend(struct gm_extent *extent, unsigned streams)
 	struct gm_wait waits[STREAMS];
 	size_t count = waits_of(streams, waits);
 
-	gm_books_free(&heap.books, extent->requested, extent->bytes, true);
+	gm_counters_free(&heap.counters, extent->requested, extent->bytes,
+			 true);
 	gm_map_set(extent->address, 0);
 	must(gm_pending_add(&heap, &freed, extent->bytes, waits, count));
 	gm_extent_set(extent, GM_EXTENT_PENDING);
@@ -52,7 +53,7 @@ static void pend_slot(const struct gm_slot *slot, unsigned streams)
 	struct gm_wait waits[STREAMS];
 	size_t count = waits_of(streams, waits);
 
-	gm_books_free(&heap.books, bytes, bytes, true);
+	gm_counters_free(&heap.counters, bytes, bytes, true);
 	must(gm_pending_add(&heap, &freed, bytes, waits, count));
 	atomic_store(slot->mark, GM_MARK_PENDING);
 }
@@ -72,7 +73,7 @@ static void test_two(void)
 	hold_begin(&hold[1], stream[1]);
 	pend(extent, 3);
 	is_uint(heap.order->pending.bytes, MIB, "what is pending is counted");
-	is_uint(heap.books.active.current, 2 * MIB, "and active");
+	is_uint(heap.counters.active.current, 2 * MIB, "and active");
 	ok(!gm_pending_poll(&heap) && is_pending(extent), "two streams use it");
 	sound("pending");
 	hold_end(&hold[1], stream[1]);
@@ -88,7 +89,7 @@ static void test_two(void)
 	ok(!heap.order->pending.bytes && !heap.order->pending.count &&
 		   !heap.order->pending.first,
 	   "nothing is pending");
-	is_uint(heap.books.active.current, MIB, "or active");
+	is_uint(heap.counters.active.current, MIB, "or active");
 	is_uint(heap.order->events.count, heap.order->events.made,
 		"events are given back");
 	ok(!gm_pending_poll(&heap), "an empty list is no progress");
@@ -269,7 +270,7 @@ static void test_names(void)
 	other = block(arena, MIB);
 	hold_begin(&hold[0], stream[0]);
 	must(gm_events_record(&heap, stream[0], &wait.event));
-	gm_books_free(&heap.books, MIB, MIB, true);
+	gm_counters_free(&heap.counters, MIB, MIB, true);
 	gm_map_set(extent->address, 0);
 	must(gm_pending_add(&heap, &freed, MIB, &wait, 1));
 	gm_extent_set(extent, GM_EXTENT_PENDING);

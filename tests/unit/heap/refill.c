@@ -49,7 +49,7 @@ static void *take(struct gm_heap *from, gpumem_stream on)
 {
 	void *ptr = gm_local_alloc(from, BYTES, on);
 
-	if (!ptr && gm_local_supply(from, BYTES, on))
+	if (!ptr && gm_local_refill_for(from, BYTES, on))
 		ptr = gm_local_alloc(from, BYTES, on);
 	return ptr;
 }
@@ -57,7 +57,7 @@ static void *take(struct gm_heap *from, gpumem_stream on)
 static bool give(void *ptr, gpumem_stream on)
 {
 	return gm_local_free(ptr, on) ||
-	       (gm_local_relieve(ptr, on) && gm_local_free(ptr, on));
+	       (gm_local_flush_for(ptr, on) && gm_local_free(ptr, on));
 }
 
 /* ---- another thread holds the mutexes ---- */
@@ -179,15 +179,16 @@ static void test_claimed(void)
 	must(gm_local_of(&heap, arena_of(stream[1]), &two));
 	count = one->bin[gm_class_of(&heap.classes, BYTES)].count;
 	atomic_store(&one->claimed, 1);
-	ok(!gm_local_supply(&heap, BYTES, stream[0]), "a claimed cache");
-	ok(!gm_local_relieve(ptr, stream[0]), "is not entered");
+	ok(!gm_local_refill_for(&heap, BYTES, stream[0]), "a claimed cache");
+	ok(!gm_local_flush_for(ptr, stream[0]), "is not entered");
 	ok(gm_local_last == two && !atomic_load(&one->busy), "nor left busy");
 	is_uint(one->bin[gm_class_of(&heap.classes, BYTES)].count, count,
 		"nor changed");
 	atomic_store(&one->claimed, 0);
-	ok(!gm_local_supply(&heap, BYTES, stream_new()), "no cache, no help");
-	ok(!gm_local_relieve(&heap, stream[0]), "what is no block");
-	ok(!gm_local_relieve(ptr, stream[1]), "another stream's block");
+	ok(!gm_local_refill_for(&heap, BYTES, stream_new()),
+	   "no cache, no help");
+	ok(!gm_local_flush_for(&heap, stream[0]), "what is no block");
+	ok(!gm_local_flush_for(ptr, stream[1]), "another stream's block");
 	ok(give(ptr, stream[0]), "afterwards it is used again");
 	sound("in order");
 	caches_end();
@@ -205,18 +206,20 @@ static void test_drift(void)
 	allocated = &one->group->counts.allocated;
 	allocated->high = GM_DRIFT_BYTES;
 	allocated->now = -GM_DRIFT_BYTES;
-	ok(gm_local_supply(&heap, BYTES, stream[0]), "a drift in its bounds");
+	ok(gm_local_refill_for(&heap, BYTES, stream[0]),
+	   "a drift in its bounds");
 	gm_local_last = two;
 	allocated->high++;
-	ok(!gm_local_supply(&heap, BYTES, stream[0]), "one up too far");
+	ok(!gm_local_refill_for(&heap, BYTES, stream[0]), "one up too far");
 	allocated->high = 0;
 	allocated->now--;
 	gm_local_last = two;
-	ok(!gm_local_supply(&heap, BYTES, stream[0]), "one down too far");
+	ok(!gm_local_refill_for(&heap, BYTES, stream[0]), "one down too far");
 	ok(!atomic_load(&one->busy), "which is not left busy");
 	allocated->now = 0;
 	gm_local_last = two;
-	ok(gm_local_supply(&heap, BYTES, stream[0]), "when it is folded in");
+	ok(gm_local_refill_for(&heap, BYTES, stream[0]),
+	   "when it is folded in");
 	caches_end();
 }
 

@@ -15,15 +15,16 @@ static struct gm_arena *owner[LIVE];
 static unsigned unsound;
 static const char *reason;
 
-/* What the books say is what the device says, and all is in order. */
+/* What the counters say is what the device says, and all is in order. */
 static void look(void)
 {
 	if (heap_check()) {
 		unsound++;
 		reason = last_text();
 	}
-	if (heap.books.reserved.current != gpumem_host_used_bytes(0) ||
-	    heap.books.reserved.current != atomic_load(&device->reserved_bytes))
+	if (heap.counters.reserved.current != gpumem_host_used_bytes(0) ||
+	    heap.counters.reserved.current !=
+		    atomic_load(&device->reserved_bytes))
 		unsound++;
 }
 
@@ -107,7 +108,7 @@ static bool end(void)
 	gm_heap_transfer(&heap, arena[0]);
 	must(heap_trim(0));
 	look();
-	empty = heap.books.reserved.current == 0;
+	empty = heap.counters.reserved.current == 0;
 	/* And the heap is as good as new. */
 	take(0, arena[0], 8 * MIB, heap.unit);
 	empty = empty && live[0];

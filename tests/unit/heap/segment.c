@@ -37,12 +37,12 @@ static void test_growth(void)
 	touch(a);
 	b = block(arena, 100 * KIB);
 	touch(b);
-	is_uint(heap.books.segments.current, 1, "two blocks in a segment");
+	is_uint(heap.counters.segments.current, 1, "two blocks in a segment");
 	ok(heap_reserved() >= 2 * MIB && heap_reserved() < 4 * MIB,
 	   "of a usual size");
 	sound("grown");
 	touch(block(arena, 20 * MIB));
-	is_uint(heap.books.segments.current, 2, "a large one has its own");
+	is_uint(heap.counters.segments.current, 2, "a large one has its own");
 	ok(heap_reserved() < 25 * MIB, "of about its size");
 	for (int i = 0; i < 4; i++)
 		touch(block(arena, (size_t)(1 + i % 2) * 4 * MIB));
@@ -163,7 +163,7 @@ static void test_waste(void)
 	}
 	ok(heap_reserved() <= 48 * MIB,
 	   "ever larger blocks pile up no segments");
-	ok(heap.books.reserved.peak <= 48 * MIB, "nor did they ever");
+	ok(heap.counters.reserved.peak <= 48 * MIB, "nor did they ever");
 	sound("no waste");
 	restart();
 }

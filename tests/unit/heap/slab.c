@@ -73,7 +73,7 @@ static void give_all(unsigned first, unsigned count)
 static void test_class(unsigned index)
 {
 	const struct gm_class *class = &heap.classes.of[index];
-	size_t free_bytes, books = heap.caches->metadata.live_bytes;
+	size_t free_bytes, counters = heap.caches->metadata.live_bytes;
 	struct gm_slab *slab;
 	unsigned wrong;
 
@@ -82,7 +82,7 @@ static void test_class(unsigned index)
 	slab = partial_of(arena, index);
 	wrong = wrong_entries(slab) + (slab->address % GM_RUN_UNIT != 0);
 	wrong += slab->extent->bytes != class->run_bytes;
-	wrong += heap.caches->metadata.live_bytes - books !=
+	wrong += heap.caches->metadata.live_bytes - counters !=
 		 gm_slab_host_bytes(class);
 	wrong += take_all(index);
 	wrong += heap_check() != GPUMEM_OK;
@@ -95,7 +95,7 @@ static void test_class(unsigned index)
 	gm_slabs_purge(arena);
 	wrong += arena->index.bytes != free_bytes + class->run_bytes;
 	wrong += arena->slabs->empty[index] != NULL ||
-		 heap.caches->metadata.live_bytes != books;
+		 heap.caches->metadata.live_bytes != counters;
 	wrong += gm_map_get(slot[0].address) != 0;
 	is_uint(wrong, 0, "class of %u: every slot out and back", class->bytes);
 }

@@ -40,7 +40,7 @@ static void test_growth(void)
 	is_ptr((void *)c->address, (void *)a->address, "what is free is used");
 	is_uint(heap_reserved(), 3 * PAGE, "without growth");
 	is_uint(calls(GPUMEM_CALL_MAP), 2, "one call maps many pages");
-	is_uint(heap.books.segments.current, 3, "pages are counted");
+	is_uint(heap.counters.segments.current, 3, "pages are counted");
 	sound("grown");
 	restart();
 }
@@ -120,7 +120,7 @@ static void test_choice(void)
 	large = block(arena, 3 * PAGE);
 	touch(large);
 	is_uint(heap_reserved(), 4 * PAGE, "what is beside it stays");
-	is_uint(heap.books.moved_bytes, PAGE, "one page moves");
+	is_uint(heap.counters.moved_bytes, PAGE, "one page moves");
 	sound("beside");
 	restart();
 }
@@ -198,7 +198,7 @@ static void test_move(const char *waste)
 	if (!waste)
 		is_uint(calls(GPUMEM_CALL_PAGE_CREATE), creates,
 			"the driver was not asked for memory");
-	ok(heap.books.moved_bytes >= 15 * PAGE, "pages were moved");
+	ok(heap.counters.moved_bytes >= 15 * PAGE, "pages were moved");
 	for (int i = 1; i < PAGES; i += 2)
 		lost += *(volatile int *)extent[i]->address != i;
 	is_uint(lost, 0, "the others are untouched");
@@ -224,7 +224,7 @@ static void test_waste(void)
 	sound("no waste");
 	restart();
 	heap.space->budget.waste = 0.5;
-	heap.books.highest_active = 100;
+	heap.counters.highest_active = 100;
 	is_uint(gm_budget_target(&heap, 10), 150, "the peak says how much");
 	is_uint(gm_budget_target(&heap, 200), 300, "also the one that is near");
 	restart();

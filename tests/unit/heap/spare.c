@@ -31,7 +31,7 @@ static void begin(void)
 	for (int i = 0; i < SINGLES; i++)
 		block_give(arena, single[i]);
 	heap.space->budget.waste = 0;
-	heap.books.highest_active = heap.books.active.current;
+	heap.counters.highest_active = heap.counters.active.current;
 	far = 4096 * MIB;
 }
 
@@ -56,7 +56,8 @@ static void test_fill(void)
 	is_uint(gm_spare_stock(&heap), STOCK, "a 256th of what is reserved");
 	want(1);
 	is_uint(heap.space->spare_pages, STOCK, "it is filled");
-	is_uint(heap.books.moved_bytes, (1 + STOCK) * PAGE, "which is moving");
+	is_uint(heap.counters.moved_bytes, (1 + STOCK) * PAGE,
+		"which is moving");
 	is_uint(heap.space->budget.migrated_handles, 1 + STOCK,
 		"and pays for it");
 	sound("filled");
@@ -68,8 +69,8 @@ static void test_fill(void)
 		"and is not spare any more");
 	want(2);
 	is_uint(heap.space->spare_pages, STOCK, "then it is filled again");
-	is_uint(heap.books.segments.current, heap.books.reserved.current / PAGE,
-		"all are single pages");
+	is_uint(heap.counters.segments.current,
+		heap.counters.reserved.current / PAGE, "all are single pages");
 	sound("filled again");
 	heap_end();
 }
@@ -80,7 +81,7 @@ static void test_large(void)
 	begin();
 	want(STOCK + 1);
 	is_uint(heap.space->spare_pages, 0, "nothing is spare");
-	is_uint(heap.books.moved_bytes, (STOCK + 1) * PAGE, "nor moved");
+	is_uint(heap.counters.moved_bytes, (STOCK + 1) * PAGE, "nor moved");
 	heap_end();
 }
 
@@ -93,7 +94,7 @@ static void test_short(void)
 	is_uint(heap.space->spare_pages, 2, "two pages were left to be spare");
 	want(2);
 	is_uint(heap.space->spare_pages, 0, "they are used too");
-	is_uint(heap.books.moved_bytes, SINGLES * PAGE, "all moved");
+	is_uint(heap.counters.moved_bytes, SINGLES * PAGE, "all moved");
 	sound("short");
 	heap_end();
 }
@@ -126,7 +127,7 @@ static void test_age(void)
 	is_uint(heap.space->spare_pages, STOCK - 1, "and one goes");
 	must(heap_trim(0));
 	is_uint(heap.space->spare_pages, 0, "a trim takes all");
-	is_uint(heap_reserved(), heap.books.active.current,
+	is_uint(heap_reserved(), heap.counters.active.current,
 		"what is left is in use");
 	sound("trimmed");
 	heap_end();
@@ -149,7 +150,7 @@ static void test_refused(void)
 	must(gpumem_host_faults("unmap@2"));
 	want(1);
 	must(gpumem_host_faults(NULL));
-	is_uint(heap.books.reserved.current - heap.books.active.current,
+	is_uint(heap.counters.reserved.current - heap.counters.active.current,
 		(SINGLES - 1) * PAGE, "nothing new was needed");
 	sound("refused");
 	heap_end();

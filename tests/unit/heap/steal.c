@@ -37,7 +37,7 @@ static void begin(const size_t pages[COUNT])
 	for (int i = 0; i < COUNT; i++)
 		block_give(arena, extent[i]);
 	heap.space->budget.waste = 0;
-	heap.books.highest_active = heap.books.active.current;
+	heap.counters.highest_active = heap.counters.active.current;
 }
 
 /* So many pages of each are where they were. */
@@ -55,10 +55,10 @@ static void left(const size_t pages[COUNT], const char *what)
 
 static void move(size_t pages)
 {
-	uint64_t moved = heap.books.moved_bytes;
+	uint64_t moved = heap.counters.moved_bytes;
 
 	touch(block_take_aligned(arena, pages * PAGE, FAR));
-	is_uint(heap.books.moved_bytes - moved, pages * PAGE,
+	is_uint(heap.counters.moved_bytes - moved, pages * PAGE,
 		"%zu pages are moved", pages);
 	sound("%zu pages", pages);
 }

@@ -114,7 +114,7 @@ static void test_drop(void)
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
 	gm_heap_transfer(&heap, receiver);
-	ok(!known(from), "when its work is over, its books end");
+	ok(!known(from), "when its work is over, its fences end");
 	ok(live->arena == receiver && slab_of(slot.address)->arena == receiver,
 	   "its live blocks are the receiver's");
 	ok(receiver->index.bytes >= 2 * MIB, "its free memory too");

@@ -105,7 +105,7 @@ static void test_trim(void)
 	block_give(arena, kept);
 	must(heap_trim(0));
 	is_uint(heap_reserved(), 0, "and then all");
-	is_uint(heap.books.segments.current, 0, "no page is counted");
+	is_uint(heap.counters.segments.current, 0, "no page is counted");
 	sound("empty");
 	restart();
 }

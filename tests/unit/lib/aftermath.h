@@ -3,8 +3,8 @@
 
 /*
  * What must hold after the program of workload.h ran while something
- * failed, now that nothing fails any more: all books agree, the library works,
- * and all is given back. Only the main thread calls what is here.
+ * failed, now that nothing fails any more: all counters agree, the library
+ * works, and all is given back. Only the main thread calls what is here.
  */
 #ifndef LIB_AFTERMATH_H
 #define LIB_AFTERMATH_H
@@ -21,7 +21,7 @@ static uint64_t requested_of(unsigned pool)
 	return sum;
 }
 
-/* The books of the pools, ours, and the device's. */
+/* The counters of the pools, ours, and the device's. */
 static void work_compare(bool lost)
 {
 	uint64_t reserved = 0;

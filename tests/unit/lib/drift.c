@@ -3,8 +3,8 @@
 
 /*
  * Blocks that go one way for long: some threads only allocate, others only
- * free, and nobody looks at the books. What is live at a time is known, and so
- * is the error that peaks may have; memory goes round and does not grow.
+ * free, and nobody looks at the counters. What is live at a time is known, and
+ * so is the error that peaks may have; memory goes round and does not grow.
  */
 #include "system.h"
 #include <pthread.h>

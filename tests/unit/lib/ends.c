@@ -222,7 +222,7 @@ static void destroy_stream_under_blocks(gpumem_pool *pool)
 	join(thread, 4);
 }
 
-/* The same, step by step: the blocks are freed when their stream's books are
+/* The same, step by step: the blocks are freed when their stream's arena is
  * another's already. */
 static void stream_ended_before(void)
 {

@@ -119,7 +119,8 @@ static void run_again(int output, const char *name)
 {
 	dup2(output, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);
-	/* A process that ends with live blocks leaks their books, of course. */
+	/* A process that ends with live blocks leaks their metadata, of course.
+	 */
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	execl("/proc/self/exe", "lib_exit", name, (char *)NULL);
 	_exit(98);

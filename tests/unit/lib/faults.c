@@ -3,9 +3,9 @@
 
 /*
  * Every driver call of a program fails once, and every one from some call on:
- * each time pools stay sound, the books of pool, program and device agree, the
- * library works on, and everything can be given back. Frees never fail for the
- * driver's sake. After the loss of the device all can still be closed.
+ * each time pools stay sound, the counters of pool, program and device agree,
+ * the library works on, and everything can be given back. Frees never fail for
+ * the driver's sake. After the loss of the device all can still be closed.
  */
 #include "aftermath.h"
 

@@ -23,7 +23,7 @@ static gpumem_stream stream;
 static unsigned char *small[SMALL], *large[LARGE];
 
 /* The caches of threads are wiped in a child, and with them what points to the
- * pool's books: to a leak checker these are lost there. */
+ * pool's metadata: to a leak checker these are lost there. */
 const char *__lsan_default_options(void);
 
 const char *__lsan_default_options(void)

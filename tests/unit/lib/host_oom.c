@@ -4,9 +4,9 @@
 /*
  * Every request of the library for host memory fails once, and every one from
  * some request on: calls say NO_HOST_MEMORY or do without, nothing crashes, all
- * books agree, and afterwards everything works and is given back, host memory
- * too. For that malloc and its kin are those of this file. The linker finds
- * them before the C library's, for the library as well.
+ * counters agree, and afterwards everything works and is given back, host
+ * memory too. For that malloc and its kin are those of this file. The linker
+ * finds them before the C library's, for the library as well.
  */
 #include "aftermath.h"
 #include <dlfcn.h>

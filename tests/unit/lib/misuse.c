@@ -14,18 +14,18 @@
 static gpumem_pool *pool;
 
 /* The pool is as it was, to the byte. */
-struct books {
+struct counters {
 	struct gpumem_stats stats;
 };
 
-static struct books remember(void)
+static struct counters remember(void)
 {
-	struct books books = {stats_of(pool)};
+	struct counters counters = {stats_of(pool)};
 
-	return books;
+	return counters;
 }
 
-static void unchanged(const struct books *before, const char *what)
+static void unchanged(const struct counters *before, const char *what)
 {
 	struct gpumem_stats now = stats_of(pool);
 
@@ -38,7 +38,7 @@ static void unchanged(const struct books *before, const char *what)
 static void is_bad(const void *ptr, gpumem_stream stream, const char *what)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
-	struct books before = remember();
+	struct counters before = remember();
 
 	said(gpumem_free((void *)(uintptr_t)ptr, stream), GPUMEM_BAD_POINTER,
 	     what);
@@ -143,7 +143,7 @@ static void foreign(void)
 static void is_inside(void *ptr, const void *start, const char *what)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
-	struct books before = remember();
+	struct counters before = remember();
 
 	said(gpumem_free(ptr, NULL), GPUMEM_BAD_POINTER, what);
 	said(gpumem_use_on(ptr, NULL), GPUMEM_BAD_POINTER, what);

@@ -154,7 +154,7 @@ LIB_USE void model_sound(unsigned pool)
 	       "pool %u is not sound", pool);
 }
 
-/* The books of a pool, and what the device says of all. */
+/* The counters of a pool, and what the device says of all. */
 LIB_USE void model_compare(unsigned pool)
 {
 	const struct model_pool *p = &model.pool[pool];

@@ -4,8 +4,8 @@
 /*
  * A program that does a little of everything and takes every failure as it
  * comes: for sweeps that make one call after the other fail below it. It keeps
- * its own books; what must hold whatever failed is said by want(), which stops
- * the sweep. Only the main thread calls what is here.
+ * its own counters; what must hold whatever failed is said by want(), which
+ * stops the sweep. Only the main thread calls what is here.
  */
 #ifndef LIB_WORKLOAD_H
 #define LIB_WORKLOAD_H

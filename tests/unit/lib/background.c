@@ -9,7 +9,7 @@
 #include "fixture.h"
 #include <dlfcn.h>
 
-/* How often the keeper went to sleep for a time: the library finds this
+/* How often the background went to sleep for a time: the library finds this
  * function before the system's. */
 static _Atomic unsigned naps;
 static int (*system_wait)(pthread_cond_t *, pthread_mutex_t *,
@@ -78,7 +78,7 @@ static void test_ends(void)
 	for (int i = 0; i < 8; i++)
 		must(gpumem_pool_destroy(pool[i], false));
 	option("decay_ms", "40");
-	ok(true, "a keeper that sleeps for long ends at once");
+	ok(true, "a background that sleeps for long ends at once");
 }
 
 /* ---- beside everything else ---- */
@@ -171,7 +171,8 @@ static void test_lost(void)
 	nap_ms(200);
 	before = naps;
 	nap_ms(200);
-	ok(naps - before <= 10, "the keeper sleeps (%u times)", naps - before);
+	ok(naps - before <= 10, "the background sleeps (%u times)",
+	   naps - before);
 	must(gpumem_pool_destroy(pool, true));
 }
 

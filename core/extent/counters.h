@@ -22,8 +22,8 @@
  * own counts are folded in before it changes these, `above` is 0, and reached
  * == peak. Once it is `shared`, a level is known only when all are stopped.
  */
-#ifndef GM_EXTENT_BOOKS_H
-#define GM_EXTENT_BOOKS_H
+#ifndef GM_EXTENT_COUNTERS_H
+#define GM_EXTENT_COUNTERS_H
 
 #include "counts.h"
 #include <gpumem/gpumem.h>
@@ -35,14 +35,14 @@ struct gm_gauge {
 
 /* What a pool counts, as GPUMEM_STATS_LIST names it. The rest of the list is
  * worked out from that. */
-#define GM_BOOK_GAUGE(name) struct gm_gauge name;
-#define GM_BOOK_COUNTER(name) uint64_t name;
-#define GM_BOOK_VALUE(name)
-#define GM_BOOK_RATIO(name)
-#define GM_BOOK(name, type, unit) GM_BOOK_##type(name)
+#define GM_COUNTERS_GAUGE(name) struct gm_gauge name;
+#define GM_COUNTERS_COUNTER(name) uint64_t name;
+#define GM_COUNTERS_VALUE(name)
+#define GM_COUNTERS_RATIO(name)
+#define GM_COUNTERS_FIELD(name, type, unit) GM_COUNTERS_##type(name)
 
-struct gm_books {
-	GPUMEM_STATS_LIST(GM_BOOK)
+struct gm_counters {
+	GPUMEM_STATS_LIST(GM_COUNTERS_FIELD)
 	uint64_t highest_active; /* of all time: what waste is measured by */
 	/* Has another thread than the one whose counts are not folded in used
 	 * the heap meanwhile? */
@@ -73,109 +73,115 @@ static inline void gm_gauge_sub(struct gm_gauge *gauge, uint64_t n)
 }
 
 /* Of the others. */
-static inline void gm_books_raise(const struct gm_books *books,
-				  struct gm_gauge *gauge, uint64_t n,
-				  const _Atomic int64_t *above)
+static inline void gm_counters_raise(const struct gm_counters *counters,
+				     struct gm_gauge *gauge, uint64_t n,
+				     const _Atomic int64_t *above)
 {
 	gauge->current += n;
 	gauge->total += n;
 	gm_gauge_note(gauge, (int64_t)gauge->current + atomic_load(above),
-		      !books->shared);
+		      !counters->shared);
 }
 
-static inline void gm_books_lower(struct gm_gauge *gauge, uint64_t n,
-				  const _Atomic int64_t *above)
+static inline void gm_counters_lower(struct gm_gauge *gauge, uint64_t n,
+				     const _Atomic int64_t *above)
 {
 	gm_gauge_note(gauge, (int64_t)gauge->current + atomic_load(above),
 		      false);
 	gauge->current -= n;
 }
 
-static inline void gm_books_fold_gauge(const struct gm_books *books,
-				       struct gm_gauge *gauge,
-				       const struct gm_delta *delta,
-				       const _Atomic int64_t *above)
+static inline void gm_counters_fold_gauge(const struct gm_counters *counters,
+					  struct gm_gauge *gauge,
+					  const struct gm_delta *delta,
+					  const _Atomic int64_t *above)
 {
 	gm_gauge_note(gauge,
 		      (int64_t)gauge->current + delta->high +
 			      atomic_load(above),
-		      !books->shared);
+		      !counters->shared);
 	gauge->current += (uint64_t)delta->now;
 	gauge->total += delta->total;
 }
 
 /* Adds what a thread did, or several together, and their part of `above` is in
  * it no more. */
-static inline void gm_books_fold(struct gm_books *books,
-				 const struct gm_counts *counts)
+static inline void gm_counters_fold(struct gm_counters *counters,
+				    const struct gm_counts *counts)
 {
-	const struct gm_above *above = &books->above;
+	const struct gm_above *above = &counters->above;
 
-	books->hits += counts->blocks.total;
-	gm_books_fold_gauge(books, &books->requested, &counts->requested,
-			    &above->requested);
-	gm_books_fold_gauge(books, &books->allocated, &counts->allocated,
-			    &above->allocated);
-	gm_books_fold_gauge(books, &books->active, &counts->allocated,
-			    &above->allocated);
-	gm_books_fold_gauge(books, &books->blocks, &counts->blocks,
-			    &above->blocks);
-	if (books->active.peak > books->highest_active)
-		books->highest_active = books->active.peak;
+	counters->hits += counts->blocks.total;
+	gm_counters_fold_gauge(counters, &counters->requested,
+			       &counts->requested, &above->requested);
+	gm_counters_fold_gauge(counters, &counters->allocated,
+			       &counts->allocated, &above->allocated);
+	gm_counters_fold_gauge(counters, &counters->active, &counts->allocated,
+			       &above->allocated);
+	gm_counters_fold_gauge(counters, &counters->blocks, &counts->blocks,
+			       &above->blocks);
+	if (counters->active.peak > counters->highest_active)
+		counters->highest_active = counters->active.peak;
 }
 
 /* A block of `bytes` becomes live: a hit, until somebody says that it was
  * none. */
-static inline void gm_books_alloc(struct gm_books *books, uint64_t requested,
-				  uint64_t bytes)
+static inline void gm_counters_alloc(struct gm_counters *counters,
+				     uint64_t requested, uint64_t bytes)
 {
-	const struct gm_above *above = &books->above;
+	const struct gm_above *above = &counters->above;
 
-	books->hits++;
-	gm_books_raise(books, &books->requested, requested, &above->requested);
-	gm_books_raise(books, &books->allocated, bytes, &above->allocated);
-	gm_books_raise(books, &books->active, bytes, &above->allocated);
-	gm_books_raise(books, &books->blocks, 1, &above->blocks);
-	if (books->active.peak > books->highest_active)
-		books->highest_active = books->active.peak;
+	counters->hits++;
+	gm_counters_raise(counters, &counters->requested, requested,
+			  &above->requested);
+	gm_counters_raise(counters, &counters->allocated, bytes,
+			  &above->allocated);
+	gm_counters_raise(counters, &counters->active, bytes,
+			  &above->allocated);
+	gm_counters_raise(counters, &counters->blocks, 1, &above->blocks);
+	if (counters->active.peak > counters->highest_active)
+		counters->highest_active = counters->active.peak;
 }
 
 /* The last block needed the driver. */
-static inline void gm_books_miss(struct gm_books *books)
+static inline void gm_counters_miss(struct gm_counters *counters)
 {
-	books->hits--;
-	books->misses++;
+	counters->hits--;
+	counters->misses++;
 }
 
 /* A live block is freed; `active` follows unless it is pending. */
-static inline void gm_books_free(struct gm_books *books, uint64_t requested,
-				 uint64_t bytes, bool pending)
+static inline void gm_counters_free(struct gm_counters *counters,
+				    uint64_t requested, uint64_t bytes,
+				    bool pending)
 {
-	const struct gm_above *above = &books->above;
+	const struct gm_above *above = &counters->above;
 
-	gm_books_lower(&books->requested, requested, &above->requested);
-	gm_books_lower(&books->allocated, bytes, &above->allocated);
-	gm_books_lower(&books->blocks, 1, &above->blocks);
+	gm_counters_lower(&counters->requested, requested, &above->requested);
+	gm_counters_lower(&counters->allocated, bytes, &above->allocated);
+	gm_counters_lower(&counters->blocks, 1, &above->blocks);
 	if (!pending)
-		gm_books_lower(&books->active, bytes, &above->allocated);
+		gm_counters_lower(&counters->active, bytes, &above->allocated);
 }
 
 /* A pending block is free. */
-static inline void gm_books_complete(struct gm_books *books, uint64_t bytes)
+static inline void gm_counters_complete(struct gm_counters *counters,
+					uint64_t bytes)
 {
-	gm_books_lower(&books->active, bytes, &books->above.allocated);
+	gm_counters_lower(&counters->active, bytes, &counters->above.allocated);
 }
 
 /* All threads are stopped and folded in: the levels are what they say. Only
  * one thread (or none) may go on unless the heap is `shared` from now on. */
-static inline void gm_books_level(struct gm_books *books, bool shared)
+static inline void gm_counters_level(struct gm_counters *counters, bool shared)
 {
-	struct gm_gauge *const gauge[] = {&books->requested, &books->allocated,
-					  &books->active, &books->blocks};
+	struct gm_gauge *const gauge[] = {&counters->requested,
+					  &counters->allocated,
+					  &counters->active, &counters->blocks};
 
 	for (unsigned i = 0; i < 4; i++)
 		gm_gauge_note(gauge[i], (int64_t)gauge[i]->current, true);
-	books->shared = shared;
+	counters->shared = shared;
 }
 
 static inline void gm_gauge_reset(struct gm_gauge *gauge, bool total)

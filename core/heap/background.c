@@ -65,17 +65,17 @@ static bool wait_for_next(struct gm_heap *heap)
 
 	pthread_mutex_lock(&heap->policy->trim_mutex);
 	/* Nothing will ever be due. */
-	while (!heap->policy->keeper.stop && is_lost(heap))
-		pthread_cond_wait(&heap->policy->keeper.wake,
+	while (!heap->policy->background.stop && is_lost(heap))
+		pthread_cond_wait(&heap->policy->background.wake,
 				  &heap->policy->trim_mutex);
-	if (!heap->policy->keeper.stop) {
+	if (!heap->policy->background.stop) {
 		ns = next_ns(heap);
 		until.tv_sec = (time_t)(ns / 1000000000u);
 		until.tv_nsec = (long)(ns % 1000000000u);
-		pthread_cond_timedwait(&heap->policy->keeper.wake,
+		pthread_cond_timedwait(&heap->policy->background.wake,
 				       &heap->policy->trim_mutex, &until);
 	}
-	stop = heap->policy->keeper.stop;
+	stop = heap->policy->background.stop;
 	pthread_mutex_unlock(&heap->policy->trim_mutex);
 	return !stop;
 }
@@ -101,12 +101,13 @@ static int start_thread(struct gm_heap *heap)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&heap->policy->keeper.thread, NULL, keep, heap);
+	error = pthread_create(&heap->policy->background.thread, NULL, keep,
+			       heap);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 
-gpumem_status gm_keeper_start(struct gm_heap *heap)
+gpumem_status gm_background_start(struct gm_heap *heap)
 {
 	pthread_condattr_t attr;
 
@@ -115,27 +116,27 @@ gpumem_status gm_keeper_start(struct gm_heap *heap)
 		return GPUMEM_OK;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&heap->policy->keeper.wake, &attr);
+	pthread_cond_init(&heap->policy->background.wake, &attr);
 	pthread_condattr_destroy(&attr);
 	if (start_thread(heap)) {
-		pthread_cond_destroy(&heap->policy->keeper.wake);
+		pthread_cond_destroy(&heap->policy->background.wake);
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no thread can be started (option "
 			       "`decay_thread`)");
 	}
-	heap->policy->keeper.runs = true;
+	heap->policy->background.runs = true;
 	return GPUMEM_OK;
 }
 
-void gm_keeper_stop(struct gm_heap *heap)
+void gm_background_stop(struct gm_heap *heap)
 {
-	if (!heap->policy->keeper.runs)
+	if (!heap->policy->background.runs)
 		return;
 	pthread_mutex_lock(&heap->policy->trim_mutex);
-	heap->policy->keeper.stop = true;
-	pthread_cond_signal(&heap->policy->keeper.wake);
+	heap->policy->background.stop = true;
+	pthread_cond_signal(&heap->policy->background.wake);
 	pthread_mutex_unlock(&heap->policy->trim_mutex);
-	pthread_join(heap->policy->keeper.thread, NULL);
-	pthread_cond_destroy(&heap->policy->keeper.wake);
-	heap->policy->keeper.runs = false;
+	pthread_join(heap->policy->background.thread, NULL);
+	pthread_cond_destroy(&heap->policy->background.wake);
+	heap->policy->background.runs = false;
 }
