@@ -31,4 +31,9 @@ is "$(sed -n 's/^backends_\([a-z_]*\)_la_SOURCES.*/\1/p' backends/local.mk |
 is "$(sed -n 's/^ \(gpumem_[a-z_]*\)@.*/\1/p' debian/libgpumem0.symbols | sort)" \
 	"$(public_functions)" "the symbols are the functions of the headers"
 
+is "$(sed -n 's/^	\(tests\/[a-z_./]*\).*/\1/p' debian/rules |
+	while read -r test; do
+		[ -f "$test" ] || [ -f "$test.c" ] || echo "$test"
+	done)" "" "the tests that debian/rules runs are there"
+
 done_testing
