@@ -160,14 +160,18 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 				   : gm_pool_create(device, &all, pool_out);
 }
 
-gpumem_status gpumem_pool_destroy(gpumem_pool *pool, bool force)
+gpumem_status gpumem_pool_destroy(gpumem_pool *pool, unsigned flags)
 {
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
-	if (status != GPUMEM_OK)
-		return status;
-	return pool ? gm_pool_destroy(pool, force) : gm_null_argument("pool");
+	if (status == GPUMEM_OK && !pool)
+		status = gm_null_argument("pool");
+	if (status == GPUMEM_OK)
+		status = gm_check_flags(flags, GPUMEM_DESTROY_FORCE);
+	if (status == GPUMEM_OK)
+		status = gm_pool_destroy(pool, flags & GPUMEM_DESTROY_FORCE);
+	return status;
 }
 
 gpumem_status gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out)
@@ -196,8 +200,8 @@ gpumem_status gpumem_pool_set_limit(gpumem_pool *pool,
 		    : gm_null_argument("pool");
 }
 
-gpumem_status gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn,
-				   void *user, bool remove)
+gpumem_status gpumem_pool_pressure_add(gpumem_pool *pool, gpumem_pressure_fn fn,
+				       void *user)
 {
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
@@ -206,7 +210,21 @@ gpumem_status gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn,
 		return status;
 	if (!fn)
 		return gm_null_argument("fn");
-	return pool ? gm_pool_pressure(pool, fn, user, remove)
+	return pool ? gm_pool_pressure_add(pool, fn, user)
+		    : gm_null_argument("pool");
+}
+
+gpumem_status gpumem_pool_pressure_remove(gpumem_pool *pool,
+					  gpumem_pressure_fn fn, void *user)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!fn)
+		return gm_null_argument("fn");
+	return pool ? gm_pool_pressure_remove(pool, fn, user)
 		    : gm_null_argument("pool");
 }
 
@@ -235,63 +253,4 @@ gpumem_status gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream)
 		return status;
 	return pool ? gm_pool_drop_stream(pool, stream)
 		    : gm_null_argument("pool");
-}
-
-gpumem_status gpumem_pool_reset_stats(gpumem_pool *pool, bool totals)
-{
-	GM_SCOPE;
-	gpumem_status status = gm_enter();
-
-	if (status != GPUMEM_OK)
-		return status;
-	if (!pool)
-		return gm_null_argument("pool");
-	gm_pool_reset_stats(pool, totals);
-	return GPUMEM_OK;
-}
-
-gpumem_status gpumem_pool_stats(gpumem_pool *pool,
-				struct gpumem_stats *stats_out)
-{
-	struct gpumem_stats stats;
-	GM_SCOPE;
-	gpumem_status status = gm_enter();
-
-	if (status != GPUMEM_OK)
-		return status;
-	if (!pool)
-		return gm_null_argument("pool");
-	if (!stats_out)
-		return gm_null_argument("stats_out");
-	status = gm_check_struct(gpumem_stats, stats_out);
-	if (status != GPUMEM_OK)
-		return status;
-	gm_pool_stats(pool, &stats);
-	gm_struct_copy(stats_out, &stats);
-	return GPUMEM_OK;
-}
-
-gpumem_status gpumem_pool_visit(gpumem_pool *pool,
-				bool (*fn)(const struct gpumem_block *block,
-					   void *user),
-				void *user)
-{
-	GM_SCOPE;
-	gpumem_status status = gm_enter();
-
-	if (status != GPUMEM_OK)
-		return status;
-	if (!fn)
-		return gm_null_argument("fn");
-	return pool ? gm_pool_visit(pool, fn, user) : gm_null_argument("pool");
-}
-
-gpumem_status gpumem_pool_check(gpumem_pool *pool)
-{
-	GM_SCOPE;
-	gpumem_status status = gm_enter();
-
-	if (status != GPUMEM_OK)
-		return status;
-	return pool ? gm_pool_check(pool) : gm_null_argument("pool");
 }

@@ -19,6 +19,15 @@ static inline gpumem_status gm_null_argument(const char *name)
 #define gm_check_struct(type, given)                                           \
 	gm_struct_check(&gm_structs[GM_STRUCT_##type], (given))
 
+static inline gpumem_status gm_check_flags(unsigned flags, unsigned known)
+{
+	if (!(flags & ~known))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_INVALID,
+		       "flags is 0x%x, of which 0x%x is not known", flags,
+		       flags & ~known);
+}
+
 /* OK in the process that may use devices. */
 static inline gpumem_status gm_enter(void)
 {

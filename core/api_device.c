@@ -43,8 +43,8 @@ gpumem_status gpumem_device_close(gpumem_device *device)
 		      : gm_null_argument("device");
 }
 
-gpumem_status gpumem_device_info(const gpumem_device *device,
-				 struct gpumem_device_info *info_out)
+gpumem_status gpumem_device_get_info(const gpumem_device *device,
+				     struct gpumem_device_info *info_out)
 {
 	gpumem_status status;
 
@@ -98,7 +98,7 @@ gpumem_status gpumem_device_peer(gpumem_device *device, gpumem_device *other,
 		       : gm_null_argument("can_out");
 }
 
-gpumem_status gpumem_device_processes(
+gpumem_status gpumem_process_visit(
 	gpumem_device *device,
 	bool (*fn)(const struct gpumem_process *process, void *user),
 	void *user)
@@ -110,14 +110,13 @@ gpumem_status gpumem_device_processes(
 		return status;
 	if (!device)
 		return gm_null_argument("device");
-	return fn ? gm_device_processes(device, fn, user)
-		  : gm_null_argument("fn");
+	return fn ? gm_process_visit(device, fn, user) : gm_null_argument("fn");
 }
 
-gpumem_status gpumem_pool_each(gpumem_device *device,
-			       bool (*fn)(gpumem_pool *pool, const char *name,
-					  void *user),
-			       void *user)
+gpumem_status gpumem_pool_visit(gpumem_device *device,
+				bool (*fn)(gpumem_pool *pool, const char *name,
+					   void *user),
+				void *user)
 {
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
@@ -128,7 +127,7 @@ gpumem_status gpumem_pool_each(gpumem_device *device,
 		return gm_null_argument("device");
 	if (!fn)
 		return gm_null_argument("fn");
-	gm_pool_each(device, fn, user);
+	gm_pool_visit(device, fn, user);
 	return GPUMEM_OK;
 }
 

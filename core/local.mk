@@ -207,4 +207,5 @@ libgpumem_la_SOURCES = \
 	core/api_graph.c \
 	core/api_library.c \
 	core/api_object.c \
-	core/api_share.c
+	core/api_share.c \
+	core/api_stats.c

@@ -105,7 +105,7 @@ tr -s ' \t\n' ' ' <"$scratch/t.i" |
 check "the headers define structs" test -s "$scratch/structs"
 is "$(while read -r struct body; do
 	case $struct in
-	gpumem_stats | gpumem_gauge) page=gpumem_stats ;;
+	gpumem_stats | gpumem_gauge | gpumem_call_stats) page=gpumem_stats ;;
 	gpumem_block) page=gpumem_alloc ;;
 	gpumem_device_info | gpumem_memory | gpumem_process)
 		page=gpumem_device

@@ -153,7 +153,7 @@ static int bench_main(const struct bench_config *config, char **argv)
 	 * there also for a driver that is loaded after it. */
 	bench_find_peers(&bench, argv);
 	bench.info = GPUMEM_INIT(struct gpumem_device_info);
-	ok = gpumem_device_info(bench.device, &bench.info) == GPUMEM_OK;
+	ok = gpumem_device_get_info(bench.device, &bench.info) == GPUMEM_OK;
 	if (!ok)
 		tool_error_last("cannot query the device");
 	if (ok && !config->json)

@@ -100,7 +100,7 @@ static int find_device(const char *text, struct gpumem_device_info *info,
 	/* A name that no device can have is one that none has. */
 	if (!device)
 		return code == TOOL_USAGE ? TOOL_ABSENT : code;
-	if (gpumem_device_info(device, info) != GPUMEM_OK ||
+	if (gpumem_device_get_info(device, info) != GPUMEM_OK ||
 	    !raw_split(info->name, backend, &index)) {
 		tool_error("no such device: %s", text);
 		code = TOOL_ABSENT;

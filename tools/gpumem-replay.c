@@ -167,7 +167,7 @@ static gpumem_device *open_device(struct replay *replay, int *code)
 
 	if (!device)
 		return NULL;
-	if (gpumem_device_info(device, &info) != GPUMEM_OK) {
+	if (gpumem_device_get_info(device, &info) != GPUMEM_OK) {
 		tool_error_last("cannot query the device");
 		*code = tool_close(device, TOOL_FAILED);
 		return NULL;

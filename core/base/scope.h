@@ -8,8 +8,8 @@
  * ends, no lock is held: the thread may be cancelled again, and the messages
  * are logged. Every public function that takes a lock, calls a backend or may
  * log has a scope. The hot path has none, nor have gpumem_last_error(),
- * gpumem_device_info() and the functions that give names and texts: they read
- * what is constant or their thread's own.
+ * gpumem_device_get_info() and the functions that give names and texts: they
+ * read what is constant or their thread's own.
  */
 #ifndef GM_BASE_SCOPE_H
 #define GM_BASE_SCOPE_H

@@ -64,10 +64,10 @@ static bool pass_on(const struct gpumem_process *process, void *user)
 	return visit->fn(&whole, visit->user);
 }
 
-gpumem_status gm_device_processes(
-	struct gpumem_device *device,
-	bool (*fn)(const struct gpumem_process *process, void *user),
-	void *user)
+gpumem_status gm_process_visit(struct gpumem_device *device,
+			       bool (*fn)(const struct gpumem_process *process,
+					  void *user),
+			       void *user)
 {
 	struct visit visit = {.fn = fn, .user = user};
 	struct gm_call call;

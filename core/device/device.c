@@ -56,8 +56,8 @@ static gpumem_status open_handle(struct gpumem_device *device)
 	return GPUMEM_OK;
 }
 
-/* Recursive: the function that gpumem_pool_each() calls may allocate, which may
- * trim the device's other pools. */
+/* Recursive: the function that gpumem_pool_visit() calls may allocate, which
+ * may trim the device's other pools. */
 static void init_mutex(pthread_mutex_t *device_mutex)
 {
 	pthread_mutexattr_t attr;

@@ -80,10 +80,10 @@ gpumem_status gm_device_peer(struct gpumem_device *device,
 gpumem_status gm_device_peer_enable(struct gpumem_device *device,
 				    struct gpumem_device *peer);
 /* UNSUPPORTED also without the slot. */
-gpumem_status gm_device_processes(
-	struct gpumem_device *device,
-	bool (*fn)(const struct gpumem_process *process, void *user),
-	void *user);
+gpumem_status gm_process_visit(struct gpumem_device *device,
+			       bool (*fn)(const struct gpumem_process *process,
+					  void *user),
+			       void *user);
 gpumem_status gm_stream_create(struct gpumem_device *device,
 			       gpumem_stream *stream_out);
 gpumem_status gm_stream_destroy(struct gpumem_device *device,

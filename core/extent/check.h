@@ -20,7 +20,7 @@
 /* What the extents add up to, span by span. */
 struct gm_tally {
 	uint64_t requested, allocated, pending, blocks;
-	uint64_t free_bytes, free_count, hole_bytes, hole_count;
+	uint64_t free_bytes, free_count, unreleasable_bytes, hole_count;
 	uint64_t free_slabs; /* with a free slot, less those in lists */
 	uint64_t shared;     /* blocks that are marked so */
 	uint64_t cached_slots, ready_bytes, releasing_bytes, extents;

@@ -67,7 +67,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 	tally->extents++;
 	switch (gm_extent_state(extent)) {
 	case GM_EXTENT_HOLE:
-		tally->hole_bytes += extent->bytes;
+		tally->unreleasable_bytes += extent->bytes;
 		tally->hole_count++;
 		return check_hole(heap, extent);
 	case GM_EXTENT_FREE:

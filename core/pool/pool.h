@@ -9,8 +9,8 @@
  *
  * Locks, in this order: the registry of all pools', a device's (its list of
  * pools), a pool's callbacks', a heap's two. The user's functions are called
- * with none of them held, but for gpumem_pool_visit()'s (the heap's) and
- * gpumem_pool_each()'s (the device's).
+ * with none of them held, but for gpumem_block_visit()'s (the heap's) and
+ * gpumem_pool_visit()'s (the device's).
  */
 #ifndef GM_POOL_POOL_H
 #define GM_POOL_POOL_H
@@ -111,25 +111,30 @@ void gm_graphs_forget(struct gpumem_pool *pool);
 
 /* pressure.c: true when a callback returned true: try again. */
 bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes);
-gpumem_status gm_pool_pressure(struct gpumem_pool *pool, gpumem_pressure_fn fn,
-			       void *user, bool remove);
+gpumem_status gm_pool_pressure_add(struct gpumem_pool *pool,
+				   gpumem_pressure_fn fn, void *user);
+gpumem_status gm_pool_pressure_remove(struct gpumem_pool *pool,
+				      gpumem_pressure_fn fn, void *user);
 
 /* stats.c */
-void gm_pool_each(struct gpumem_device *device,
-		  bool (*fn)(struct gpumem_pool *pool, const char *name,
-			     void *user),
-		  void *user);
+void gm_pool_visit(struct gpumem_device *device,
+		   bool (*fn)(struct gpumem_pool *pool, const char *name,
+			      void *user),
+		   void *user);
 /* Adds the library's counts to the driver's. */
 void gm_pool_complete_memory(const struct gpumem_device *device,
 			     struct gpumem_memory *memory);
 void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out);
+/* call < GPUMEM_CALL_COUNT; no lock. */
+void gm_pool_calls(struct gpumem_pool *pool, unsigned call,
+		   struct gpumem_call_stats *stats_out);
 void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals);
 
 /* snapshot.c */
-gpumem_status gm_pool_visit(struct gpumem_pool *pool,
-			    bool (*fn)(const struct gpumem_block *block,
-				       void *user),
-			    void *user);
+gpumem_status gm_block_visit(struct gpumem_pool *pool,
+			     bool (*fn)(const struct gpumem_block *block,
+					void *user),
+			     void *user);
 gpumem_status gm_pool_check(struct gpumem_pool *pool);
 void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 		      struct gpumem_block *block);

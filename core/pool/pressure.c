@@ -80,13 +80,24 @@ static gpumem_status take_out(struct gpumem_pool *pool, gpumem_pressure_fn fn,
 	return gm_fail(GPUMEM_NOT_FOUND, "no such pressure callback");
 }
 
-gpumem_status gm_pool_pressure(struct gpumem_pool *pool, gpumem_pressure_fn fn,
-			       void *user, bool remove)
+gpumem_status gm_pool_pressure_add(struct gpumem_pool *pool,
+				   gpumem_pressure_fn fn, void *user)
 {
 	gpumem_status status;
 
 	pthread_mutex_lock(&pool->pressure_mutex);
-	status = remove ? take_out(pool, fn, user) : add(pool, fn, user);
+	status = add(pool, fn, user);
+	pthread_mutex_unlock(&pool->pressure_mutex);
+	return status;
+}
+
+gpumem_status gm_pool_pressure_remove(struct gpumem_pool *pool,
+				      gpumem_pressure_fn fn, void *user)
+{
+	gpumem_status status;
+
+	pthread_mutex_lock(&pool->pressure_mutex);
+	status = take_out(pool, fn, user);
 	pthread_mutex_unlock(&pool->pressure_mutex);
 	return status;
 }

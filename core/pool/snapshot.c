@@ -77,7 +77,7 @@ static bool visit_run(struct gpumem_pool *pool, const struct gm_extent *run,
 	return fn(&block, user);
 }
 
-gpumem_status gm_pool_visit(struct gpumem_pool *pool, visit_fn fn, void *user)
+gpumem_status gm_block_visit(struct gpumem_pool *pool, visit_fn fn, void *user)
 {
 	const struct gm_extent *extent;
 	bool go_on = true;

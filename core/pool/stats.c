@@ -20,14 +20,11 @@ static uint64_t largest_free(const struct gm_heap *heap)
 	return largest;
 }
 
-static void copy_calls(struct gm_driver *driver, struct gpumem_stats *stats)
+static void add_calls(struct gm_driver *driver, struct gpumem_stats *stats)
 {
 	for (unsigned i = 0; i < GPUMEM_CALL_COUNT; i++) {
-		stats->calls[i].count = atomic_load(&driver->calls[i].count);
-		stats->calls[i].failed = atomic_load(&driver->calls[i].failed);
-		stats->calls[i].ns = atomic_load(&driver->calls[i].ns);
-		stats->driver_calls += stats->calls[i].count;
-		stats->driver_ns += stats->calls[i].ns;
+		stats->driver_calls += atomic_load(&driver->calls[i].count);
+		stats->driver_ns += atomic_load(&driver->calls[i].ns);
 	}
 }
 
@@ -38,8 +35,7 @@ static void copy_calls(struct gm_driver *driver, struct gpumem_stats *stats)
 #define BYTES_VALUE sizeof(uint64_t)
 #define BYTES_RATIO sizeof(double)
 #define BYTES(name, type, unit) +BYTES_##type
-_Static_assert(sizeof(size_t) GPUMEM_STATS_LIST(BYTES) +
-			       sizeof(((struct gpumem_stats *)0)->calls) ==
+_Static_assert(sizeof(size_t) GPUMEM_STATS_LIST(BYTES) ==
 		       sizeof(struct gpumem_stats),
 	       "GPUMEM_STATS_LIST names every statistic");
 
@@ -94,18 +90,30 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 		stats_out->reserved.current - stats_out->active.current;
 	stats_out->largest_free_bytes = largest_free(heap);
 	stats_out->cached_bytes = gm_locals_cached_bytes(heap);
-	stats_out->hole_bytes = stats_out->free_bytes -
-				gm_space_whole_bytes(heap) -
-				stats_out->cached_bytes;
+	stats_out->unreleasable_bytes = stats_out->free_bytes -
+					gm_space_whole_bytes(heap) -
+					stats_out->cached_bytes;
 	stats_out->host_bytes = gm_heap_host_bytes(heap) + sizeof(*pool);
 	stats_out->soft_limit_bytes = heap->space->budget.soft_limit_bytes;
 	stats_out->limit_bytes = heap->space->budget.limit_bytes;
-	copy_calls(&heap->driver, stats_out);
+	add_calls(&heap->driver, stats_out);
 	gm_heap_go(&pool->heap);
 	if (stats_out->free_bytes)
 		stats_out->fragmentation =
 			1 - (double)stats_out->largest_free_bytes /
 				    (double)stats_out->free_bytes;
+}
+
+void gm_pool_calls(struct gpumem_pool *pool, unsigned call,
+		   struct gpumem_call_stats *stats_out)
+{
+	struct gm_driver *driver = &pool->heap.driver;
+
+	*stats_out = (struct gpumem_call_stats){
+		.size = sizeof(*stats_out),
+		.count = atomic_load(&driver->calls[call].count),
+		.failed = atomic_load(&driver->calls[call].failed),
+		.ns = atomic_load(&driver->calls[call].ns)};
 }
 
 #define RESET_GAUGE(name) gm_gauge_reset(&counters->name, totals);
@@ -127,10 +135,10 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 	gm_heap_go(&pool->heap);
 }
 
-void gm_pool_each(struct gpumem_device *device,
-		  bool (*fn)(struct gpumem_pool *pool, const char *name,
-			     void *user),
-		  void *user)
+void gm_pool_visit(struct gpumem_device *device,
+		   bool (*fn)(struct gpumem_pool *pool, const char *name,
+			      void *user),
+		   void *user)
 {
 	struct gm_device_link *link;
 

@@ -99,9 +99,9 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 		return status;
 	handles += space->spare_count;
 	mapped *= heap->page_bytes;
-	EXPECT(mapped + tally->hole_bytes == span_bytes,
+	EXPECT(mapped + tally->unreleasable_bytes == span_bytes,
 	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
-	       (ull)tally->hole_bytes, (ull)span_bytes);
+	       (ull)tally->unreleasable_bytes, (ull)span_bytes);
 	EXPECT(tally->releasing_bytes <= space->releasing_bytes &&
 		       space->releasing_bytes <=
 			       (space->spare_room - space->spare_count) *

@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 
 	begin_opencl(id);
 	check(gpumem_device_adopt("opencl", context, id, &device));
-	check(gpumem_device_info(device, &info));
+	check(gpumem_device_get_info(device, &info));
 	check(gpumem_pool_create(device, NULL, &pool));
 	wrong = work((info.caps & GPUMEM_CAP_OBJECTS) != 0);
 	check(gpumem_pool_stats(pool, &stats));
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	/* Some implementations let a kernel hold the view that it was given
 	 * last, and a pool does not end before all views are let go. */
 	clReleaseKernel(kernel);
-	check(gpumem_pool_destroy(pool, false));
+	check(gpumem_pool_destroy(pool, 0));
 	check(gpumem_device_close(device));
 	clReleaseCommandQueue(queue);
 	clReleaseContext(context);

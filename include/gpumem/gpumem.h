@@ -32,7 +32,7 @@
  *   library must not be cancelled asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS).
  * - A function that the library calls must return. If it leaves by longjmp() or
  *   a C++ exception, its thread can no longer be cancelled and logs nothing any
- *   more. Out of gpumem_pool_visit(), gpumem_pool_each() and a backend's
+ *   more. Out of gpumem_block_visit(), gpumem_pool_visit() and a backend's
  *   functions it also leaves locks held: other threads then block for ever.
  *   Only the log function may: it is called when the call is over, whose result
  *   is then lost.
@@ -42,7 +42,7 @@
  * - Every call may return GPUMEM_INVALID for an argument that breaks its
  *   comment's conditions, and GPUMEM_FORKED in a process that was forked after
  *   the library was first used: such a child can get names, texts and
- *   gpumem_device_info(), and nothing else. Its parent is unaffected. These two
+ *   gpumem_device_get_info(), and nothing else. Its parent is unaffected. These two
  *   are not repeated below.
  * - A call that may return GPUMEM_DRIVER may return any status that the driver
  *   reports: also NO_MEMORY, NO_HOST_MEMORY, UNSUPPORTED, INVALID or CAPTURING.
@@ -364,7 +364,7 @@ gpumem_device_close(gpumem_device *device);
 /* The description that gpumem_device_visit() gives, as of when the device was
  * opened. No driver call. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_device_info(const gpumem_device *device,
+gpumem_device_get_info(const gpumem_device *device,
 		   struct gpumem_device_info *info_out);
 
 /* Queries the driver. OK, DRIVER or LOST. */
@@ -391,7 +391,7 @@ struct gpumem_process {
  * must return. OK; UNSUPPORTED: the driver does not report them, and the text
  * says what is missing; DRIVER; LOST; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_device_processes(gpumem_device *device,
+gpumem_process_visit(gpumem_device *device,
 			bool (*fn)(const struct gpumem_process *process,
 				   void *user),
 			void *user);
@@ -497,17 +497,21 @@ gpumem_pool_create(gpumem_device *device,
 		   const struct gpumem_pool_config *config,
 		   gpumem_pool **pool_out);
 
+/* Also gives back blocks that are live and graphs: their addresses are invalid
+ * afterwards. */
+#define GPUMEM_DESTROY_FORCE 1u
+
 /* Waits for pending blocks, gives everything back and frees the pool. No other
- * thread may be using the pool. BUSY, and nothing happens, while blocks are
- * live or there are graphs; pass force to give those back too. BUSY also, force
- * or not, while one of its streams is being captured, or the program holds a
+ * thread may be using the pool. flags: 0 or GPUMEM_DESTROY_FORCE. BUSY, and
+ * nothing happens, while blocks are live or there are graphs, without
+ * GPUMEM_DESTROY_FORCE. BUSY also, with it or not, while one of its streams is being captured, or the program holds a
  * gpumem_view() of one of its blocks (views that it does not hold may be
- * released then). After LOST only host memory is freed. OK; BUSY; DRIVER or
- * another status of the driver (some memory could not be given back; the pool
+ * released then). After LOST only host memory is freed. OK; BUSY; INVALID:
+ * another flag; DRIVER or another status of the driver (some memory could not be given back; the pool
  * no longer exists).
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_pool_destroy(gpumem_pool *pool, bool force);
+gpumem_pool_destroy(gpumem_pool *pool, unsigned flags);
 
 /* The device's default pool, made on first use and destroyed with the device.
  * As gpumem_pool_create(). */
@@ -534,12 +538,17 @@ gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
 typedef bool (*gpumem_pressure_fn)(gpumem_pool *pool, uint64_t needed_bytes,
 				   void *user);
 
-/* Adds a callback (several are called in order of addition), or with
- * remove = true takes it out. OK, NOT_FOUND, NO_HOST_MEMORY. After a removal
- * returns, a call that had begun in another thread may still be running. */
+/* Adds a callback; several are called in order of addition, and one that was
+ * added twice is called twice. OK, NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_pool_pressure(gpumem_pool *pool, gpumem_pressure_fn fn, void *user,
-		     bool remove);
+gpumem_pool_pressure_add(gpumem_pool *pool, gpumem_pressure_fn fn, void *user);
+
+/* Removes the callback that was added first with this fn and user. When it
+ * returns, a call that had begun in another thread may still be running. OK;
+ * NOT_FOUND: there is none. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_pressure_remove(gpumem_pool *pool, gpumem_pressure_fn fn,
+			    void *user);
 
 /* Gives unused memory back to the driver until at most keep_bytes are reserved
  * or nothing unused is left; waits for no stream. released_bytes_out may be
@@ -832,7 +841,7 @@ enum gpumem_call {
 /* "va_reserve"; NULL for a number that is none. */
 GPUMEM_API const char *gpumem_call_name(unsigned call);
 
-/* Every number of struct gpumem_stats but `calls`: name, type, unit.
+/* Every number of struct gpumem_stats: name, type, unit.
  *
  *     GAUGE    struct gpumem_gauge
  *     COUNTER  uint64_t, since the pool was created or the last reset
@@ -857,7 +866,7 @@ GPUMEM_API const char *gpumem_call_name(unsigned call);
 	X(free_bytes, VALUE, BYTES)                                           \
 	X(largest_free_bytes, VALUE, BYTES)                                   \
 	X(cached_bytes, VALUE, BYTES)                                         \
-	X(hole_bytes, VALUE, BYTES)                                           \
+	X(unreleasable_bytes, VALUE, BYTES)                                           \
 	X(fragmentation, RATIO, PART)                                         \
 	X(cache_bound_bytes, VALUE, BYTES)                                    \
 	X(host_bytes, VALUE, BYTES)                                           \
@@ -882,7 +891,7 @@ struct gpumem_stats {
 	uint64_t free_bytes;       /* reserved - active */
 	uint64_t largest_free_bytes;
 	uint64_t cached_bytes;     /* of free: held by the caches of threads */
-	uint64_t hole_bytes;       /* of free: unreleasable, being neither cached
+	uint64_t unreleasable_bytes;       /* of free: unreleasable, being neither cached
 				      nor whole handles (or segments) */
 	double fragmentation;      /* 1 - largest free / free; 0 when none */
 	uint64_t cache_bound_bytes; /* see struct gpumem_gauge; 0 if one thread
@@ -891,10 +900,7 @@ struct gpumem_stats {
 				       used it was left by then */
 	uint64_t host_bytes;       /* the pool's own bookkeeping */
 	uint64_t soft_limit_bytes, limit_bytes;
-	uint64_t driver_calls, driver_ns; /* sums of the following */
-	struct {
-		uint64_t count, failed, ns;
-	} calls[GPUMEM_CALL_COUNT];
+	uint64_t driver_calls, driver_ns; /* of all calls: gpumem_pool_calls() */
 	uint64_t decayed_bytes;    /* returned after being idle: option
 				      decay_ms */
 	uint64_t quarantined_bytes; /* of pending: freed, but the program holds
@@ -907,17 +913,34 @@ struct gpumem_stats {
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_stats(gpumem_pool *pool, struct gpumem_stats *stats_out);
 
-/* Peaks become current; with totals = true, totals and counters become 0.
- * OK. */
+struct gpumem_call_stats {
+	size_t size;
+	uint64_t count, failed; /* failed: of count */
+	uint64_t ns;		/* spent in them */
+};
+
+/* What a pool has made of one kind of driver call, since it was created or its
+ * totals were reset. call: enum gpumem_call; a later version may have more. No
+ * lock; three numbers of a moment only while no other thread uses the pool. OK;
+ * INVALID: no such call. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_pool_reset_stats(gpumem_pool *pool, bool totals);
+gpumem_pool_calls(gpumem_pool *pool, unsigned call,
+		  struct gpumem_call_stats *stats_out);
+
+/* Also sets totals and counters to 0. */
+#define GPUMEM_RESET_TOTALS 1u
+
+/* Peaks become current. flags: 0 or GPUMEM_RESET_TOTALS. OK; INVALID: another
+ * flag. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_reset_stats(gpumem_pool *pool, unsigned flags);
 
 /* Walks the pool's memory in address order, calling fn for every block, free
  * ones and holes too, until it returns false. The pool is locked meanwhile: fn
  * must not call gpumem, and must return: a longjmp out of it leaves the pool
  * locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_pool_visit(gpumem_pool *pool,
+gpumem_block_visit(gpumem_pool *pool,
 		  bool (*fn)(const struct gpumem_block *block, void *user),
 		  void *user);
 
@@ -930,7 +953,7 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_pool_check(gpumem_pool *pool);
  * pools or streams, nor open or close devices, and must return: a longjmp out
  * of it leaves the list locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_pool_each(gpumem_device *device,
+gpumem_pool_visit(gpumem_device *device,
 		 bool (*fn)(gpumem_pool *pool, const char *name, void *user),
 		 void *user);
 

@@ -85,12 +85,12 @@ void attack_gpumem_device_close(void)
 	}
 }
 
-void attack_gpumem_device_info(void)
+void attack_gpumem_device_get_info(void)
 {
 	const struct device *device = pick_device();
 	struct gpumem_device_info *out = out_struct(sizeof(*out));
 
-	if (judge(gpumem_device_info(device_of(device), out)))
+	if (judge(gpumem_device_get_info(device_of(device), out)))
 		expect(out->caps == device->caps, "caps %#x, not %#x",
 		       out->caps, device->caps);
 }
@@ -130,7 +130,7 @@ static bool process(const struct gpumem_process *one, void *user)
 	return !stops;
 }
 
-void attack_gpumem_device_processes(void)
+void attack_gpumem_process_visit(void)
 {
 	struct device *device = pick_device();
 	bool none = rarely();
@@ -138,8 +138,8 @@ void attack_gpumem_device_processes(void)
 	stops = 0;
 	if (none)
 		wrong(B(INVALID));
-	(void)judge(gpumem_device_processes(device_of(device),
-					    none ? NULL : process, &stops));
+	(void)judge(gpumem_process_visit(device_of(device),
+					 none ? NULL : process, &stops));
 }
 
 static bool listed(const struct gpumem_device_info *one, void *user)

@@ -100,15 +100,21 @@ void attack_gpumem_pool_create(void)
 void attack_gpumem_pool_destroy(void)
 {
 	struct pool *pool = pick_pool();
-	bool force = one_in(2), used = false;
+	unsigned flags = one_in(2) ? GPUMEM_DESTROY_FORCE : 0;
+	bool used = false;
 	gpumem_status status;
 
 	for (int i = 0; i < GRAPHS && pool; i++)
 		used |= world.graph[i].pool == pool;
-	if (pool && !force && (pool->count || used))
+	if (pool && !flags && (pool->count || used))
 		wrong(B(BUSY));
-	status = gpumem_pool_destroy(pool_of(pool), force);
-	if (judge(status) || (status != GPUMEM_BUSY && pool))
+	if (rarely()) {
+		wrong(B(INVALID));
+		flags |= 2u << random_below(31);
+	}
+	status = gpumem_pool_destroy(pool_of(pool), flags);
+	if (judge(status) ||
+	    (status != GPUMEM_BUSY && status != GPUMEM_INVALID && pool))
 		pool_gone(pool);
 }
 
@@ -158,19 +164,32 @@ static bool press_not(gpumem_pool *handle, uint64_t needed_bytes, void *user)
 	return false;
 }
 
-void attack_gpumem_pool_pressure(void)
+static gpumem_pressure_fn pick_function(void)
 {
 	static const gpumem_pressure_fn functions[] = {press, press_not};
-	struct pool *pool = pick_pool();
-	gpumem_pressure_fn fn = functions[random_below(2)];
 
-	if (rarely()) {
-		wrong(B(INVALID));
-		fn = NULL;
-	}
-	(void)judge(gpumem_pool_pressure(pool_of(pool), fn,
-					 (void *)(uintptr_t)random_below(3),
-					 one_in(2)));
+	if (!rarely())
+		return functions[random_below(2)];
+	wrong(B(INVALID));
+	return NULL;
+}
+
+void attack_gpumem_pool_pressure_add(void)
+{
+	struct pool *pool = pick_pool();
+	gpumem_pressure_fn fn = pick_function();
+
+	(void)judge(gpumem_pool_pressure_add(
+		pool_of(pool), fn, (void *)(uintptr_t)random_below(3)));
+}
+
+void attack_gpumem_pool_pressure_remove(void)
+{
+	struct pool *pool = pick_pool();
+	gpumem_pressure_fn fn = pick_function();
+
+	(void)judge(gpumem_pool_pressure_remove(
+		pool_of(pool), fn, (void *)(uintptr_t)random_below(3)));
 }
 
 void attack_gpumem_pool_trim(void)
@@ -214,9 +233,30 @@ void attack_gpumem_pool_stats(void)
 		       (ull)out->requested.current, (ull)pool->requested);
 }
 
+void attack_gpumem_pool_calls(void)
+{
+	struct pool *pool = pick_pool();
+	struct gpumem_call_stats *out = out_struct(sizeof(*out));
+	unsigned call = (unsigned)random_below(GPUMEM_CALL_COUNT);
+
+	if (rarely()) {
+		wrong(B(INVALID));
+		call += GPUMEM_CALL_COUNT << random_below(20);
+	}
+	if (judge(gpumem_pool_calls(pool_of(pool), call, out)))
+		expect(out->failed <= out->count, "%llu of %llu calls failed",
+		       (ull)out->failed, (ull)out->count);
+}
+
 void attack_gpumem_pool_reset_stats(void)
 {
-	(void)judge(gpumem_pool_reset_stats(pool_of(pick_pool()), one_in(2)));
+	unsigned flags = one_in(2) ? GPUMEM_RESET_TOTALS : 0;
+
+	if (rarely()) {
+		wrong(B(INVALID));
+		flags |= 2u << random_below(31);
+	}
+	(void)judge(gpumem_pool_reset_stats(pool_of(pick_pool()), flags));
 }
 
 struct sum {
@@ -238,7 +278,7 @@ static bool add_block(const struct gpumem_block *block, void *user)
 	return !sum->stopped;
 }
 
-void attack_gpumem_pool_visit(void)
+void attack_gpumem_block_visit(void)
 {
 	struct pool *pool = pick_pool();
 	struct sum sum = {.stops = one_in(2)};
@@ -246,8 +286,8 @@ void attack_gpumem_pool_visit(void)
 
 	if (none)
 		wrong(B(INVALID));
-	if (judge(gpumem_pool_visit(pool_of(pool), none ? NULL : add_block,
-				    &sum)) &&
+	if (judge(gpumem_block_visit(pool_of(pool), none ? NULL : add_block,
+				     &sum)) &&
 	    !sum.stopped)
 		expect(sum.requested == pool->requested &&
 			       sum.count == pool->count,
@@ -271,7 +311,7 @@ static bool add_pool(gpumem_pool *handle, const char *name, void *user)
 	return !sum->stopped;
 }
 
-void attack_gpumem_pool_each(void)
+void attack_gpumem_pool_visit(void)
 {
 	const struct device *device = pick_device();
 	struct sum sum = {.stops = one_in(2)};
@@ -283,8 +323,8 @@ void attack_gpumem_pool_each(void)
 	for (unsigned i = 0; i < POOLS; i++)
 		count += device && world.pool[i].handle &&
 			 world.pool[i].device == device;
-	if (judge(gpumem_pool_each(device_of(device), none ? NULL : add_pool,
-				   &sum)) &&
+	if (judge(gpumem_pool_visit(device_of(device), none ? NULL : add_pool,
+				    &sum)) &&
 	    !sum.stopped)
 		expect(sum.count == count, "%llu pools, not %llu",
 		       (ull)sum.count, (ull)count);

@@ -33,13 +33,12 @@
 	  B(UNSUPPORTED) | B(BAD_POINTER) | ASKS | B(NO_HOST_MEMORY))          \
 	X(gpumem_device_adopt, 2, OPENS)                                       \
 	X(gpumem_device_close, 3, B(BUSY) | B(DRIVER))                         \
-	X(gpumem_device_info, 3, 0)                                            \
+	X(gpumem_device_get_info, 3, 0)                                        \
 	X(gpumem_device_memory, 5, ASKS)                                       \
 	X(gpumem_device_open, 4, OPENS)                                        \
 	X(gpumem_device_peer, 3, ASKS)                                         \
 	X(gpumem_device_pool, 3, TAKES | B(UNSUPPORTED))                       \
-	X(gpumem_device_processes, 1,                                          \
-	  B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))                           \
+	X(gpumem_process_visit, 1, B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))  \
 	X(gpumem_device_visit, 2, B(NOT_FOUND))                                \
 	X(gpumem_export, 12,                                                   \
 	  B(BAD_POINTER) | B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))          \
@@ -72,18 +71,20 @@
 	X(gpumem_option_get, 4, B(NOT_FOUND))                                  \
 	X(gpumem_option_set, 6, B(NOT_FOUND) | B(NO_HOST_MEMORY))              \
 	X(gpumem_option_visit, 1, 0)                                           \
+	X(gpumem_pool_calls, 3, 0)                                             \
 	X(gpumem_pool_check, 4, B(CORRUPT))                                    \
 	X(gpumem_pool_create, 6, B(UNSUPPORTED) | TAKES)                       \
 	X(gpumem_pool_destroy, 4, B(BUSY) | B(DRIVER))                         \
 	X(gpumem_pool_drop_stream, 3,                                          \
 	  B(CAPTURING) | B(BUSY) | ASKS | B(NO_HOST_MEMORY))                   \
-	X(gpumem_pool_each, 2, 0)                                              \
-	X(gpumem_pool_pressure, 5, B(NOT_FOUND) | B(NO_HOST_MEMORY))           \
+	X(gpumem_pool_visit, 2, 0)                                             \
+	X(gpumem_pool_pressure_add, 3, B(NO_HOST_MEMORY))                      \
+	X(gpumem_pool_pressure_remove, 2, B(NOT_FOUND))                        \
 	X(gpumem_pool_reset_stats, 2, 0)                                       \
 	X(gpumem_pool_set_limit, 6, B(BUSY) | ASKS | B(NO_HOST_MEMORY))        \
 	X(gpumem_pool_stats, 5, 0)                                             \
 	X(gpumem_pool_trim, 8, ASKS | B(NO_HOST_MEMORY))                       \
-	X(gpumem_pool_visit, 2, 0)                                             \
+	X(gpumem_block_visit, 2, 0)                                            \
 	X(gpumem_query, 10, B(BAD_POINTER))                                    \
 	X(gpumem_status_name, 1, 0)                                            \
 	X(gpumem_status_text, 1, 0)                                            \

@@ -58,7 +58,7 @@ void device_opened(struct device *device, gpumem_device *handle)
 		return;
 	device->handle = handle;
 	device->there[0] = true;
-	must(gpumem_device_info(handle, &info));
+	must(gpumem_device_get_info(handle, &info));
 	device->caps = info.caps;
 }
 
@@ -145,7 +145,8 @@ static void end_device(struct device *device)
 
 	for (unsigned i = 0; i < POOLS; i++)
 		if (world.pool[i].handle && world.pool[i].device == device) {
-			expect(!gpumem_pool_destroy(world.pool[i].handle, true),
+			expect(!gpumem_pool_destroy(world.pool[i].handle,
+						    GPUMEM_DESTROY_FORCE),
 			       "a pool does not go by force");
 			pool_gone(&world.pool[i]);
 		}

@@ -117,7 +117,7 @@ int main(void)
 	is_uint(stats.reserved.current, 0, "the graph gone, all goes back");
 	must(gpumem_pool_drop_stream(pool, stream));
 	must(gpumem_pool_drop_stream(pool, other));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_device_close(device));
 	done_testing();
 }

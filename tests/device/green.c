@@ -86,7 +86,7 @@ int main(void)
 	stream = green_stream(number);
 	test_blocks(stream);
 	test_end(stream);
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_device_close(device));
 	done_testing();
 }

@@ -107,7 +107,7 @@ static void test_meanwhile(const char *name)
 	gpumem_device *device;
 
 	must(gpumem_device_open(name, &device));
-	must(gpumem_device_info(device, &info));
+	must(gpumem_device_get_info(device, &info));
 	if (!(info.caps & GPUMEM_CAP_VM))
 		skip_all("without virtual memory the driver's own free waits");
 	config.name = "meanwhile";
@@ -115,7 +115,7 @@ static void test_meanwhile(const char *name)
 	test_grow();
 	test_move();
 	test_trim();
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_device_close(device));
 }
 

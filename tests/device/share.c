@@ -141,7 +141,7 @@ static void parent(int to, uint32_t method, const char *name)
 	is_int(status, 0, "%s: another process reads and writes it", name);
 	ok(all_are(device, ptr, FROM_CHILD), "%s: which shows here", name);
 	must(gpumem_free(ptr, NULL));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_device_close(device));
 }
 

@@ -16,7 +16,7 @@ int main(void)
 	    gpumem_device_pool(device, &pool) != GPUMEM_OK ||
 	    gpumem_alloc(pool, 1 << 20, NULL, &ptr) != GPUMEM_OK ||
 	    gpumem_free(ptr, NULL) != GPUMEM_OK ||
-	    gpumem_device_info(device, &info) != GPUMEM_OK ||
+	    gpumem_device_get_info(device, &info) != GPUMEM_OK ||
 	    gpumem_device_close(device) != GPUMEM_OK) {
 		struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
 

@@ -87,14 +87,14 @@ static void press(struct random *random)
 {
 	gpumem_pool *pool = random_pool(random);
 
-	if (!took(gpumem_pool_pressure(pool, relieve, NULL, false),
-		  "gpumem_pool_pressure"))
+	if (!took(gpumem_pool_pressure_add(pool, relieve, NULL),
+		  "gpumem_pool_pressure_add"))
 		return;
 	leave();
 	pause_ns(500000);
 	enter();
-	took(gpumem_pool_pressure(pool, relieve, NULL, true),
-	     "gpumem_pool_pressure");
+	took(gpumem_pool_pressure_remove(pool, relieve, NULL),
+	     "gpumem_pool_pressure_remove");
 }
 
 /* A pool of its own, with a block still pending when it goes. It does not know
@@ -112,7 +112,7 @@ static void visit_pool(struct random *random)
 		 "gpumem_alloc"))
 		while (!gave(gpumem_free(ptr, world.shared[1]), "gpumem_free"))
 			pause_inside();
-	status = gpumem_pool_destroy(pool, false);
+	status = gpumem_pool_destroy(pool, 0);
 	if (status == GPUMEM_BUSY)
 		finding("a pool without blocks is busy");
 	else

@@ -40,7 +40,7 @@ static void check_pool(gpumem_pool *pool)
 		finding("%s does not hold", law);
 	if (gpumem_pool_check(pool))
 		finding("a pool is corrupt");
-	if (gpumem_pool_visit(pool, walk_block, &walk) || walk.backward)
+	if (gpumem_block_visit(pool, walk_block, &walk) || walk.backward)
 		finding("a walk is not in the order of addresses");
 	tally.checks++;
 }

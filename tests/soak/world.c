@@ -192,7 +192,7 @@ void world_end(void)
 		    !world.lossy)
 			finding("a stream does not go");
 	for (unsigned i = 0; i < world.pool_count; i++)
-		if (gpumem_pool_destroy(world.pool[i], false) && !world.lossy)
+		if (gpumem_pool_destroy(world.pool[i], 0) && !world.lossy)
 			finding("a pool does not go");
 	if (gpumem_device_close(world.device))
 		finding("the device does not close");

@@ -128,27 +128,36 @@ static bool begin(struct contest *contest)
 }
 
 /* All but those that ask for events, streams and the like. */
-static uint64_t memory_calls(const struct gpumem_stats *stats)
+static bool read_memory_calls(const struct contest *contest, uint64_t *sum_out)
 {
 	static const enum gpumem_call calls[] = {
 		GPUMEM_CALL_ALLOC,	 GPUMEM_CALL_FREE,
 		GPUMEM_CALL_PAGE_CREATE, GPUMEM_CALL_PAGE_DESTROY,
 		GPUMEM_CALL_MAP,	 GPUMEM_CALL_UNMAP,
 	};
-	uint64_t sum = 0;
+	gpumem_pool *pool = contest->targets[0].pool;
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		sum += stats->calls[calls[i]].count;
-	return sum;
+	*sum_out = 0;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		struct gpumem_call_stats call =
+			GPUMEM_INIT(struct gpumem_call_stats);
+
+		if (gpumem_pool_calls(pool, calls[i], &call) != GPUMEM_OK) {
+			tool_error_last("cannot read the driver's calls");
+			return false;
+		}
+		*sum_out += call.count;
+	}
+	return true;
 }
 
 static bool run_rounds(struct contest *contest)
 {
 	uint64_t rounds = contest->bench->config->rounds;
 
-	if (!read_stats(contest, &contest->before))
+	if (!read_stats(contest, &contest->before) ||
+	    !read_memory_calls(contest, &contest->memory_calls[0]))
 		return false;
-	contest->memory_calls[0] = memory_calls(&contest->before);
 	for (uint64_t round = 0; round < rounds; round++) {
 		for (int i = 0; i < contest->bench->peer_count; i++) {
 			double ns;
@@ -162,10 +171,10 @@ static bool run_rounds(struct contest *contest)
 			if (ns < 0.0 && !drop_out(contest, i))
 				return false;
 		}
-		if (!read_stats(contest, &contest->after))
+		if (!read_stats(contest, &contest->after) ||
+		    !read_memory_calls(contest,
+				       &contest->memory_calls[round + 1]))
 			return false;
-		contest->memory_calls[round + 1] =
-			memory_calls(&contest->after);
 	}
 	return true;
 }

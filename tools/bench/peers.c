@@ -159,7 +159,8 @@ bool bench_open(struct bench *bench, const struct bench_peer *peer,
 void bench_close(struct bench_target *target)
 {
 	if (target->pool &&
-	    gpumem_pool_destroy(target->pool, true) != GPUMEM_OK)
+	    gpumem_pool_destroy(target->pool, GPUMEM_DESTROY_FORCE) !=
+		    GPUMEM_OK)
 		tool_error_last("cannot destroy a pool");
 	target->pool = NULL;
 }

@@ -196,7 +196,7 @@ int probe_open(struct probe *probe, struct probe_device *device)
 	if (!handle)
 		return code;
 	/* Opening it may have shown more. */
-	if (gpumem_device_info(handle, &device->info) != GPUMEM_OK) {
+	if (gpumem_device_get_info(handle, &device->info) != GPUMEM_OK) {
 		tool_error_last("cannot describe %s", device->info.name);
 		code = TOOL_FAILED;
 	}

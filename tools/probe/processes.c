@@ -47,7 +47,7 @@ bool probe_ask_processes(gpumem_device *handle,
 	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
 	struct asking asking = {.processes = processes};
 
-	if (gpumem_device_processes(handle, add, &asking) != GPUMEM_OK) {
+	if (gpumem_process_visit(handle, add, &asking) != GPUMEM_OK) {
 		gpumem_last_error(&error);
 		snprintf(processes->reason, sizeof(processes->reason), "%.511s",
 			 error.text);

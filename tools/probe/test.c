@@ -192,8 +192,9 @@ static void run_check(gpumem_device *handle, struct probe_device *device,
 	 * it has to stay, and with it the device. */
 	if (line->verdict == PROBE_FAILED && probe_sync(&test) != GPUMEM_OK)
 		return;
-	if (gpumem_pool_destroy(test.pool, line->verdict == PROBE_FAILED) !=
-		    GPUMEM_OK &&
+	if (gpumem_pool_destroy(test.pool, line->verdict == PROBE_FAILED
+						   ? GPUMEM_DESTROY_FORCE
+						   : 0) != GPUMEM_OK &&
 	    line->verdict != PROBE_FAILED)
 		line->verdict = probe_failed_last(&test, "end of the pool");
 }

@@ -166,6 +166,7 @@ static gpumem_status free_blocks(const struct remap *remap, void *large)
 static enum probe_verdict remap_blocks(struct remap *remap)
 {
 	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+	struct gpumem_call_stats calls = GPUMEM_INIT(struct gpumem_call_stats);
 	struct probe_test *test = remap->test;
 	gpumem_status status = allocate_blocks(remap);
 	char text[HUMAN_BYTES];
@@ -174,7 +175,9 @@ static enum probe_verdict remap_blocks(struct remap *remap)
 
 	if (status == GPUMEM_OK)
 		status = gpumem_pool_stats(test->pool, &stats);
-	mapped = stats.calls[GPUMEM_CALL_MAP].count > 0;
+	if (status == GPUMEM_OK)
+		status = gpumem_pool_calls(test->pool, GPUMEM_CALL_MAP, &calls);
+	mapped = calls.count > 0;
 	if (status == GPUMEM_OK && mapped)
 		status = gpumem_pool_set_limit(test->pool, 0,
 					       stats.reserved.current);

@@ -65,6 +65,14 @@ static bool usage(struct replay *replay, struct replay_usage *usage_out)
 	usage_out->peak_reserved_bytes = stats->reserved.peak;
 	usage_out->driver_calls = stats->driver_calls;
 	usage_out->driver_ns = stats->driver_ns;
+	for (unsigned i = 0; i < GPUMEM_CALL_COUNT; i++) {
+		usage_out->calls[i] = GPUMEM_INIT(struct gpumem_call_stats);
+		if (gpumem_pool_calls(replay->pool, i, &usage_out->calls[i]) !=
+		    GPUMEM_OK)
+			return replay_fail_last(replay,
+						"cannot read the driver's "
+						"calls");
+	}
 	return true;
 }
 
@@ -101,7 +109,7 @@ static bool has_spare(struct replay *replay, bool *spare_out)
 
 	if (gpumem_pool_stats(replay->pool, &stats) != GPUMEM_OK)
 		return replay_fail_last(replay, "cannot read the statistics");
-	*spare_out = stats.free_bytes > stats.hole_bytes;
+	*spare_out = stats.free_bytes > stats.unreleasable_bytes;
 	return true;
 }
 
@@ -166,7 +174,8 @@ static bool close_pool(struct replay *replay)
 	if (!replay->pool)
 		return true;
 	ok = clear(replay) && verify_empty(replay);
-	if (gpumem_pool_destroy(replay->pool, !ok) != GPUMEM_OK)
+	if (gpumem_pool_destroy(replay->pool, ok ? 0 : GPUMEM_DESTROY_FORCE) !=
+	    GPUMEM_OK)
 		ok = replay_fail_last(replay, "cannot destroy the pool");
 	replay->pool = NULL;
 	if (ok && gpumem_device_memory(replay->device, &memory) != GPUMEM_OK)

@@ -25,7 +25,7 @@ static bool read_limit(struct replay *replay)
 	if (gpumem_pool_create(replay->device, NULL, &pool) != GPUMEM_OK)
 		return replay_fail_last(replay, "cannot create a pool");
 	if (gpumem_pool_stats(pool, &stats) != GPUMEM_OK ||
-	    gpumem_pool_destroy(pool, false) != GPUMEM_OK)
+	    gpumem_pool_destroy(pool, 0) != GPUMEM_OK)
 		return replay_fail_last(replay, "cannot query a pool");
 	replay->limit_bytes = stats.limit_bytes;
 	return true;

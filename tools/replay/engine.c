@@ -266,7 +266,7 @@ bool replay_run(struct replay *replay)
 	replay->info = GPUMEM_INIT(struct gpumem_device_info);
 	if (!replay->passes)
 		return replay_fail(replay, "out of host memory");
-	if (gpumem_device_info(replay->device, &replay->info) != GPUMEM_OK)
+	if (gpumem_device_get_info(replay->device, &replay->info) != GPUMEM_OK)
 		return replay_fail_last(replay, "cannot query the device");
 	ok = load(replay) && config->policy->open(replay) && run_passes(replay);
 	ok = config->policy->close(replay) && ok;

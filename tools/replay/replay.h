@@ -52,6 +52,7 @@ struct replay_usage {
 	uint64_t reserved_bytes, peak_reserved_bytes;
 	uint64_t driver_calls, driver_ns;
 	struct gpumem_stats stats; /* all zero when there is no pool */
+	struct gpumem_call_stats calls[GPUMEM_CALL_COUNT]; /* likewise */
 };
 
 struct replay {

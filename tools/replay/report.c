@@ -158,16 +158,16 @@ static json_t *passes_json(const struct replay *replay, bool *ok)
 	return array;
 }
 
-static json_t *calls_json(const struct gpumem_stats *stats, bool *ok)
+static json_t *calls_json(const struct replay_usage *end, bool *ok)
 {
 	json_t *all = json_object();
 
 	for (unsigned i = 0; i < GPUMEM_CALL_COUNT; i++) {
 		json_t *call = json_object();
 
-		json_put(call, "count", json_u64(stats->calls[i].count), ok);
-		json_put(call, "failed", json_u64(stats->calls[i].failed), ok);
-		json_put(call, "ns", json_u64(stats->calls[i].ns), ok);
+		json_put(call, "count", json_u64(end->calls[i].count), ok);
+		json_put(call, "failed", json_u64(end->calls[i].failed), ok);
+		json_put(call, "ns", json_u64(end->calls[i].ns), ok);
 		json_put(all, gpumem_call_name(i), call, ok);
 	}
 	return all;
@@ -186,7 +186,7 @@ static void put_pool(const struct replay *replay, json_t *root, bool *ok)
 	const struct gpumem_stats *stats = &replay->end.stats;
 
 	GPUMEM_STATS_LIST(PUT)
-	json_put(root, "calls", calls_json(stats, ok), ok);
+	json_put(root, "calls", calls_json(&replay->end, ok), ok);
 }
 
 static void put_bytes(const struct replay *replay, json_t *root, bool *ok)

@@ -61,12 +61,12 @@ static void call_table(const struct replay_usage *end, struct table *table)
 	table_cell(table, "time");
 	table_cell(table, "failed");
 	for (unsigned i = 0; i < GPUMEM_CALL_COUNT; i++) {
-		if (!end->stats.calls[i].count)
+		if (!end->calls[i].count)
 			continue;
-		call_row(table, gpumem_call_name(i), end->stats.calls[i].count,
-			 (double)end->stats.calls[i].ns);
+		call_row(table, gpumem_call_name(i), end->calls[i].count,
+			 (double)end->calls[i].ns);
 		table_cell(table, "%llu",
-			   (unsigned long long)end->stats.calls[i].failed);
+			   (unsigned long long)end->calls[i].failed);
 	}
 	call_row(table, "total", end->driver_calls, (double)end->driver_ns);
 	table_end_row(table);

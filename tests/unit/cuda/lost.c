@@ -105,6 +105,6 @@ int main(void)
 	leave_pending(library);
 	fail_events(library);
 	test_every_call();
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	return done_testing();
 }

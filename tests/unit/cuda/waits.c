@@ -58,7 +58,7 @@ static void pool(void)
 	uint64_t released = 0, before;
 
 	if (gpumem_device_open("cuda:0", &device) ||
-	    gpumem_device_info(device, &info) ||
+	    gpumem_device_get_info(device, &info) ||
 	    gpumem_device_pool(device, &own) ||
 	    gpumem_stream_create(device, &busy) ||
 	    gpumem_stream_create(device, &idle) ||

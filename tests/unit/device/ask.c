@@ -103,11 +103,11 @@ static void test_processes(void)
 {
 	bool seen = false;
 
-	is_status(gm_device_processes(device, look, &seen), GPUMEM_OK,
+	is_status(gm_process_visit(device, look, &seen), GPUMEM_OK,
 		  "processes");
 	ok(seen, "a short struct arrives whole");
 	fake.next = GPUMEM_UNSUPPORTED;
-	is_status(gm_device_processes(device, look, &seen), GPUMEM_UNSUPPORTED,
+	is_status(gm_process_visit(device, look, &seen), GPUMEM_UNSUPPORTED,
 		  "a backend that cannot tell now");
 	fake.next = GPUMEM_OK;
 }
@@ -127,7 +127,7 @@ static void test_absent(void)
 	is_uint(one->info.caps & (GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED |
 				  GPUMEM_CAP_PEER),
 		0, "without those capabilities");
-	is_status(gm_device_processes(one, look, &seen), GPUMEM_UNSUPPORTED,
+	is_status(gm_process_visit(one, look, &seen), GPUMEM_UNSUPPORTED,
 		  "nobody can tell who uses it");
 	ok(strstr(last_text(), "device_processes"), "%s", last_text());
 	is_status(gm_device_peer(device, one, &seen), GPUMEM_OK,
@@ -150,7 +150,7 @@ static void test_lost(void)
 	driver.kind = GPUMEM_KIND_PINNED;
 	is_status(gm_driver_alloc(&driver, 4096, &address), GPUMEM_LOST,
 		  "no memory of any kind");
-	is_status(gm_device_processes(device, look, &can), GPUMEM_LOST,
+	is_status(gm_process_visit(device, look, &can), GPUMEM_LOST,
 		  "and no answer");
 	is_str(fake.last, "", "nor is the backend called");
 }

@@ -45,7 +45,7 @@ static const char *const names[] = {
 static __typeof__(fakecuda_audit) *audit;
 static __typeof__(fakehip_fault) *fault;
 static __typeof__(fakehip_heal) *heal;
-static __typeof__(fakehip_calls) *calls_of;
+static __typeof__(fakehip_calls) *hip_calls_of;
 
 static gpumem_stream stream[STREAMS];
 static struct {
@@ -169,7 +169,7 @@ static void settle(void)
 	want(!gpumem_pool_trim(run.pool, 0, NULL), "trim");
 	want(!reserved_of(run.pool), "%llu bytes are kept",
 	     (unsigned long long)reserved_of(run.pool));
-	want(!gpumem_pool_destroy(run.pool, false), "the pool ends");
+	want(!gpumem_pool_destroy(run.pool, 0), "the pool ends");
 	run.pool = NULL;
 }
 
@@ -189,7 +189,7 @@ static void program(void)
 static bool run_once(const char *name, unsigned nth, bool onwards)
 {
 	struct fakecuda_held before, after;
-	uint64_t calls = calls_of(name);
+	uint64_t calls = hip_calls_of(name);
 
 	run.name = name;
 	run.nth = nth;
@@ -201,7 +201,7 @@ static bool run_once(const char *name, unsigned nth, bool onwards)
 	heal();
 	audit(&after);
 	want(!memcmp(&before, &after, sizeof(after)), "something is left");
-	return calls_of(name) - calls >= nth;
+	return hip_calls_of(name) - calls >= nth;
 }
 
 static void sweep(const char *name, bool onwards)
@@ -222,12 +222,12 @@ static void checks(void)
 
 	program();
 	for (i = 0; i < NAME_COUNT; i++)
-		calls[i] = calls_of(names[i]);
+		calls[i] = hip_calls_of(names[i]);
 	run.name = "nothing";
 	program();
 	ok(!run.failed && !run.broken, "nothing fails by itself");
 	for (i = 0; i < NAME_COUNT; i++) {
-		calls[i] = calls_of(names[i]) - calls[i];
+		calls[i] = hip_calls_of(names[i]) - calls[i];
 		if (!calls[i])
 			continue; /* by another release, or at another level */
 		sweep(names[i], false);
@@ -263,7 +263,7 @@ static void start(int release, const char *level)
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	find(library, "fakehip_fault", &fault);
 	find(library, "fakehip_heal", &heal);
-	find(library, "fakehip_calls", &calls_of);
+	find(library, "fakehip_calls", &hip_calls_of);
 	option("hip.library", path);
 	option("hip.vm", level);
 	if (gpumem_device_open("hip:0", &device) != GPUMEM_OK)

@@ -93,7 +93,7 @@ static void test_many(void)
 	}
 	test_late(pools[POOLS - 1]);
 	for (int i = 0; i < POOLS; i++)
-		must(gpumem_pool_destroy(pools[i], true));
+		must(gpumem_pool_destroy(pools[i], GPUMEM_DESTROY_FORCE));
 	ok(device_end(), "nothing is left");
 }
 
@@ -105,12 +105,10 @@ static void test_returned(void)
 	device_start("64GiB", true);
 	for (int i = 0; i < 200; i++) {
 		gpumem_pool *pool = new_pool(0);
-		struct gpumem_stats stats;
 
 		(void)new_block(pool, 40 * GIB, NULL);
-		stats = stats_of(pool);
-		calls += stats.calls[GPUMEM_CALL_VA_RESERVE].count;
-		must(gpumem_pool_destroy(pool, true));
+		calls += calls_of(pool, GPUMEM_CALL_VA_RESERVE).count;
+		must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	}
 	if (THREAD_SANITIZER)
 		skip("ThreadSanitizer leaves a program few addresses", 1);
@@ -136,7 +134,7 @@ static void test_space(void)
 		   strstr(last_text(), "option `space`"),
 	   "says: %s", last_text());
 	must(gpumem_free(new_block(pool, GIB, NULL), NULL));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	ok(device_end(), "nothing is left");
 }
 
@@ -176,8 +174,8 @@ static void test_limited(uint64_t limit)
 	work(pool, 60 * MIB, scaled(2000, 200));
 	must(gpumem_free(new_block(second, 200 * MIB, NULL), NULL));
 	ok(program_gets(limit / 4), "a quarter is left to the program");
-	must(gpumem_pool_destroy(pool, false));
-	must(gpumem_pool_destroy(second, false));
+	must(gpumem_pool_destroy(pool, 0));
+	must(gpumem_pool_destroy(second, 0));
 	set_limit(RLIM_INFINITY);
 	ok(device_end(), "nothing is left");
 }
@@ -202,7 +200,7 @@ static void test_none(void)
 	status = gpumem_pool_create(device, NULL, &pool);
 	set_limit(RLIM_INFINITY);
 	is_status(status, GPUMEM_OK, "vm:off does");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	ok(device_end(), "nothing is left");
 }
 
@@ -223,7 +221,7 @@ static void test_no_more(void)
 	   "says: %s", last_text());
 	sound(pool, "nothing has changed");
 	must(gpumem_free(new_block(pool, 250 * MIB, NULL), NULL));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	ok(device_end(), "nothing is left");
 }
 

@@ -22,7 +22,7 @@ static const char *name_of(gpumem_device *adopted)
 	static struct gpumem_device_info info;
 
 	info = GPUMEM_INIT(struct gpumem_device_info);
-	must(gpumem_device_info(adopted, &info));
+	must(gpumem_device_get_info(adopted, &info));
 	return info.name;
 }
 
@@ -107,7 +107,7 @@ static void test_memory(void)
 	is_int(back, 9, "which works");
 	must(gpumem_free(ptr, stream));
 	must(gpumem_stream_destroy(device, stream));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	is_uint(gpumem_host_used_bytes(index), 0, "and is given back");
 	must(gpumem_device_close(device));
 }

@@ -48,8 +48,8 @@ static void test_size(void)
 		NULL);
 	advises(pinned, (size_t)1 << 50, GPUMEM_NO_MEMORY,
 		"the machine is too small", "device is");
-	must(gpumem_pool_destroy(pinned, false));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pinned, 0));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void test_limit(void)
@@ -67,7 +67,7 @@ static void test_limit(void)
 		"free blocks,");
 	advises(pool, 20 * MIB, GPUMEM_LIMIT, "takes 20.00 MiB in whole pages",
 		"free blocks,");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* Free memory of 12 MiB in 24 places, the rest of 16 MiB is live. */
@@ -93,7 +93,7 @@ static void test_scattered(bool vm, bool has_vm, const char *advice,
 	device_start("64MiB", vm);
 	pool = scattered(512 * KIB);
 	advises(pool, 4 * MIB, GPUMEM_LIMIT, advice, never);
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	ok(device_end(), "nothing is left");
 	option("host.vm", NULL);
 }
@@ -126,7 +126,7 @@ static void test_segments(void)
 		advises(pool, 4 * MIB, GPUMEM_LIMIT,
 			"allocate large blocks first", "`vm`");
 		must(gpumem_free(kept, NULL));
-		must(gpumem_pool_destroy(pool, true));
+		must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	}
 }
 
@@ -146,7 +146,7 @@ static void test_graphs(void)
 	must(gpumem_graph_destroy(graph, NULL));
 	must(gpumem_free(new_block(pool, 8 * MIB, NULL), NULL));
 	must(gpumem_stream_destroy(device, stream));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void test_pending(void)
@@ -167,7 +167,7 @@ static void test_pending(void)
 	gate_finish(&gate, stream);
 	must(gpumem_free(new_block(pool, 40 * MIB, NULL), NULL));
 	must(gpumem_stream_destroy(device, stream));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void test_full(void)
@@ -180,7 +180,7 @@ static void test_full(void)
 	(void)new_block(pool, 60 * MIB, NULL);
 	advises(pool, 30 * MIB, GPUMEM_NO_MEMORY,
 		"free blocks, or make the model or the batch smaller", NULL);
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* The figures say that there is enough: then it is the driver's own word that
@@ -208,8 +208,8 @@ static void test_refused(void)
 		"host:0: page_create: ", "has enough");
 	must(gpumem_host_faults(""));
 	must(gpumem_free(ptr, NULL));
-	must(gpumem_pool_destroy(pinned, false));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pinned, 0));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 int main(void)

@@ -87,7 +87,7 @@ static void work_end(bool lost)
 		want(lost || !reserved_of(pool),
 		     "pool %u keeps %llu bytes, %llu of them pending", i,
 		     (ull)reserved_of(pool), (ull)stats_of(pool).pending_bytes);
-		want(!gpumem_pool_destroy(pool, false), "pool %u ends", i);
+		want(!gpumem_pool_destroy(pool, 0), "pool %u ends", i);
 	}
 	want(lost || work.leaked || !gpumem_host_used_bytes(0),
 	     "the device keeps %llu bytes", (ull)gpumem_host_used_bytes(0));

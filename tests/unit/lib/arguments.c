@@ -39,32 +39,38 @@ static void null_blocks(void)
 
 static void null_pools(void)
 {
+	struct gpumem_call_stats calls = GPUMEM_INIT(struct gpumem_call_stats);
 	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
 	gpumem_pool *made = NULL;
 	uint64_t released = 1;
 
 	invalid(gpumem_pool_create(NULL, NULL, &made));
 	invalid(gpumem_pool_create(device, NULL, NULL));
-	invalid(gpumem_pool_destroy(NULL, false));
-	invalid(gpumem_pool_destroy(NULL, true));
+	invalid(gpumem_pool_destroy(NULL, 0));
+	invalid(gpumem_pool_destroy(NULL, GPUMEM_DESTROY_FORCE));
 	invalid(gpumem_device_pool(NULL, &made));
 	invalid(gpumem_device_pool(device, NULL));
 	invalid(gpumem_pool_set_limit(NULL, 0, 0));
-	invalid(gpumem_pool_pressure(NULL, press, NULL, false));
-	invalid(gpumem_pool_pressure(pool, NULL, NULL, false));
-	invalid(gpumem_pool_pressure(pool, NULL, NULL, true));
+	invalid(gpumem_pool_pressure_add(NULL, press, NULL));
+	invalid(gpumem_pool_pressure_add(pool, NULL, NULL));
+	invalid(gpumem_pool_pressure_remove(pool, NULL, NULL));
 	invalid(gpumem_pool_trim(NULL, 0, &released));
 	is_uint(released, 0, "released_bytes_out is written on every return");
 	invalid(gpumem_pool_trim(NULL, 0, NULL));
 	invalid(gpumem_pool_drop_stream(NULL, NULL));
 	invalid(gpumem_pool_stats(NULL, &stats));
 	invalid(gpumem_pool_stats(pool, NULL));
-	invalid(gpumem_pool_reset_stats(NULL, true));
-	invalid(gpumem_pool_visit(NULL, any_block, NULL));
-	invalid(gpumem_pool_visit(pool, NULL, NULL));
+	invalid(gpumem_pool_calls(NULL, GPUMEM_CALL_MAP, &calls));
+	invalid(gpumem_pool_calls(pool, GPUMEM_CALL_MAP, NULL));
+	invalid(gpumem_pool_calls(pool, GPUMEM_CALL_COUNT, &calls));
+	invalid(gpumem_pool_destroy(pool, 2));
+	invalid(gpumem_pool_reset_stats(pool, 3));
+	invalid(gpumem_pool_reset_stats(NULL, GPUMEM_RESET_TOTALS));
+	invalid(gpumem_block_visit(NULL, any_block, NULL));
+	invalid(gpumem_block_visit(pool, NULL, NULL));
 	invalid(gpumem_pool_check(NULL));
-	invalid(gpumem_pool_each(NULL, any_pool, NULL));
-	invalid(gpumem_pool_each(device, NULL, NULL));
+	invalid(gpumem_pool_visit(NULL, any_pool, NULL));
+	invalid(gpumem_pool_visit(device, NULL, NULL));
 	is_ptr(made, NULL, "no output is touched");
 }
 
@@ -78,8 +84,8 @@ static void null_devices(void)
 
 	invalid(gpumem_device_open("host:0", NULL));
 	invalid(gpumem_device_close(NULL));
-	invalid(gpumem_device_info(NULL, &info));
-	invalid(gpumem_device_info(device, NULL));
+	invalid(gpumem_device_get_info(NULL, &info));
+	invalid(gpumem_device_get_info(device, NULL));
 	invalid(gpumem_device_memory(NULL, &memory));
 	invalid(gpumem_device_memory(device, NULL));
 	invalid(gpumem_device_visit(NULL, NULL, NULL));
@@ -199,7 +205,7 @@ static void busy(void)
 	must(gpumem_device_pool(device, &same));
 	is_ptr(usual, same, "the default pool is one");
 	ptr = block(usual, 1000, NULL);
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	said(gpumem_device_close(device), GPUMEM_BUSY,
 	     "the default pool has a live block");
 	must(gpumem_free(ptr, NULL));

@@ -43,7 +43,7 @@ static void test_alone(void)
 		nap_ms(5);
 	ok(stats_of(pool).decayed_bytes >= 12 * MIB, "all goes by itself");
 	sound(pool, "in order");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* Without a thread, the calls of the program see to it: here allocations. */
@@ -62,7 +62,7 @@ static void test_in_passing(void)
 		gate_sleep();
 	}
 	ok(stats_of(pool).decayed_bytes > 0, "decay goes on in passing");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	option("decay_thread", "on");
 	option("decay_ms", "40");
 }
@@ -76,7 +76,7 @@ static void test_ends(void)
 	for (int i = 0; i < 8; i++)
 		pool[i] = new_pool(0);
 	for (int i = 0; i < 8; i++)
-		must(gpumem_pool_destroy(pool[i], false));
+		must(gpumem_pool_destroy(pool[i], 0));
 	option("decay_ms", "40");
 	ok(true, "a background that sleeps for long ends at once");
 }
@@ -151,7 +151,7 @@ static void test_beside(void)
 		pthread_join(thread[i], NULL);
 	is_uint(unsound, 0, "every instant is in order");
 	is_uint(wrong, 0, "no call fails");
-	must(gpumem_pool_destroy(shared, false));
+	must(gpumem_pool_destroy(shared, 0));
 	is_uint(gpumem_host_used_bytes(0), 0, "nothing is left");
 	option("decay_ms", "40");
 }
@@ -173,7 +173,7 @@ static void test_lost(void)
 	nap_ms(200);
 	ok(naps - before <= 10, "the background sleeps (%u times)",
 	   naps - before);
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 static void run(bool vm)

@@ -61,13 +61,13 @@ static void test_limit(struct gpumem_pool_config config, uint64_t least)
 	is_uint(stats_of(pool).soft_limit_bytes, least, "as does the soft one");
 	must(gpumem_pool_set_limit(pool, 1, 0));
 	works(pool);
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	config.soft_limit_bytes = least + 1;
 	refused(create(&config, &pool), "is above the limit");
 	config.limit_bytes = 0;
 	must(create(&config, &pool));
 	works(pool);
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void test_options(void)
@@ -82,13 +82,13 @@ static void test_options(void)
 	refused(gpumem_device_pool(device, &pool), "option `limit`");
 	config.limit_bytes = 4 * MIB;
 	must(create(&config, &pool));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	option("limit", NULL);
 	option("soft_limit", "5MiB");
 	refused(create(&config, &pool), "option `soft_limit`");
 	config.soft_limit_bytes = 3 * MIB;
 	must(create(&config, &pool));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	option("soft_limit", NULL);
 }
 
@@ -123,8 +123,7 @@ static void test_page(uint64_t bytes, bool good)
 	must(create(&config, &pool));
 	works(pool);
 	is_uint(reserved_of(pool), bytes, "one page is taken");
-	is_status(gpumem_pool_destroy(pool, false), GPUMEM_OK,
-		  "and given back");
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_OK, "and given back");
 	is_uint(gpumem_host_used_bytes(0), 0, "whole");
 }
 

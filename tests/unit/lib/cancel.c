@@ -61,7 +61,7 @@ static void open_another(void)
 
 static void make_pool(void)
 {
-	must(gpumem_pool_destroy(new_pool("cancelled", 0), false));
+	must(gpumem_pool_destroy(new_pool("cancelled", 0), 0));
 }
 
 static void fail_for_memory(void)
@@ -134,7 +134,7 @@ int main(void)
 	try("memory runs out", fail_for_memory, false);
 	gpumem_log_set(GPUMEM_LOG_DEBUG, quiet, NULL);
 	try("with a log", trim, true);
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_stream_destroy(device, stream));
 	must(gpumem_device_close(device));
 	sem_destroy(&gate);

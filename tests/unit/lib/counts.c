@@ -28,7 +28,7 @@ static void hits_and_misses(void)
 	s = stats_of(pool);
 	is_uint(s.hits, 12, "what is there already is a hit, small or large");
 	is_uint(s.misses, 1, "and no miss");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void retries_and_failures(void)
@@ -59,17 +59,17 @@ static void retries_and_failures(void)
 		"no bytes are no allocation");
 	for (int i = 0; i < 3; i++)
 		must(gpumem_free(kept[i], NULL));
-	must(gpumem_pool_reset_stats(pool, false));
+	must(gpumem_pool_reset_stats(pool, 0));
 	is_uint(stats_of(pool).hits + stats_of(pool).misses, 3,
 		"a reset of the peaks leaves counters");
-	must(gpumem_pool_reset_stats(pool, true));
+	must(gpumem_pool_reset_stats(pool, GPUMEM_RESET_TOTALS));
 	s = stats_of(pool);
 	is_uint(s.hits + s.misses + s.retries + s.ooms + s.trims, 0,
 		"one of the totals does not");
 	must(gpumem_free(block(pool, 1000, NULL), NULL));
 	is_uint(stats_of(pool).hits + stats_of(pool).misses, 1,
 		"and counting goes on");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void trims(void)
@@ -84,7 +84,7 @@ static void trims(void)
 	must(gpumem_free(block(pool, 3 * MIB, NULL), NULL));
 	is_uint(trim_all(pool, NULL, 0), 0, "a trim gives all back");
 	is_uint(stats_of(pool).trims, 9, "each is counted");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* Works the pool hard enough that every slot is called. */
@@ -120,17 +120,19 @@ static void driver_calls(void)
 	is_uint(s.driver_calls + syncs, counted,
 		"the device counted as many calls as the pool");
 	ok(s.driver_ns > 0, "they took time");
-	is_uint(s.calls[GPUMEM_CALL_VA_RESERVE].count > 0, vm, "va_reserve");
-	is_uint(s.calls[GPUMEM_CALL_ALLOC].count > 0, !vm, "alloc");
-	is_uint(s.calls[GPUMEM_CALL_PAGE_CREATE].count > 0, vm, "page_create");
-	is_uint(s.calls[GPUMEM_CALL_MAP].count > 0, vm, "map");
-	is_uint(s.calls[GPUMEM_CALL_UNMAP].count > 0, vm, "unmap");
-	ok(s.calls[GPUMEM_CALL_EVENT_RECORD].count > 0, "event_record");
-	ok(s.calls[GPUMEM_CALL_EVENT_QUERY].count > 0, "event_query");
-	ok(s.calls[GPUMEM_CALL_CAPTURE_ID].count > 0, "capture_id");
-	must(gpumem_pool_reset_stats(pool, true));
+	is_uint(calls_of(pool, GPUMEM_CALL_VA_RESERVE).count > 0, vm,
+		"va_reserve");
+	is_uint(calls_of(pool, GPUMEM_CALL_ALLOC).count > 0, !vm, "alloc");
+	is_uint(calls_of(pool, GPUMEM_CALL_PAGE_CREATE).count > 0, vm,
+		"page_create");
+	is_uint(calls_of(pool, GPUMEM_CALL_MAP).count > 0, vm, "map");
+	is_uint(calls_of(pool, GPUMEM_CALL_UNMAP).count > 0, vm, "unmap");
+	ok(calls_of(pool, GPUMEM_CALL_EVENT_RECORD).count > 0, "event_record");
+	ok(calls_of(pool, GPUMEM_CALL_EVENT_QUERY).count > 0, "event_query");
+	ok(calls_of(pool, GPUMEM_CALL_CAPTURE_ID).count > 0, "capture_id");
+	must(gpumem_pool_reset_stats(pool, GPUMEM_RESET_TOTALS));
 	is_uint(stats_of(pool).driver_calls, 0, "a reset forgets them");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_stream_destroy(device, stream));
 }
 
@@ -148,14 +150,15 @@ static void failed_calls(void)
 	is_status(gpumem_alloc(pool, MIB, NULL, &ptr), GPUMEM_NO_MEMORY,
 		  "the driver has none");
 	s = stats_of(pool);
-	ok(s.calls[call].failed >= 1, "the failure is counted");
-	is_uint(s.calls[call].failed, s.calls[call].count, "each one");
-	is_uint(s.calls[GPUMEM_CALL_MEMORY_INFO].count, 1,
+	ok(calls_of(pool, call).failed >= 1, "the failure is counted");
+	is_uint(calls_of(pool, call).failed, calls_of(pool, call).count,
+		"each one");
+	is_uint(calls_of(pool, GPUMEM_CALL_MEMORY_INFO).count, 1,
 		"the report asked for the free memory");
 	is_uint(s.ooms, 1, "one allocation failed");
 	must(gpumem_host_faults(""));
 	must(gpumem_free(block(pool, MIB, NULL), NULL));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* With one block in two freed, a large one takes its pages out of the gaps. */
@@ -184,7 +187,7 @@ static void moved(void)
 		is_uint(after.misses, before.misses + 1, "a miss");
 	}
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* ---- every row of the list ---- */
@@ -206,10 +209,10 @@ static void resets(void)
 
 	work(pool, stream);
 	before = stats_of(pool);
-	must(gpumem_pool_reset_stats(pool, true));
+	must(gpumem_pool_reset_stats(pool, GPUMEM_RESET_TOTALS));
 	after = stats_of(pool);
 	GPUMEM_STATS_LIST(RESETS)
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_stream_destroy(device, stream));
 }
 
@@ -263,7 +266,7 @@ static void versions(void)
 	must(gpumem_pool_set_limit(pool, 5 * MIB, 7 * MIB));
 	is_uint(stats_of(pool).soft_limit_bytes, 5 * MIB, "the soft limit");
 	is_uint(stats_of(pool).limit_bytes, 7 * MIB, "the hard one");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 int main(void)
@@ -273,7 +276,7 @@ int main(void)
 	open_device(120);
 	fresh = new_pool("fresh", 0);
 	vm = has_vm(fresh);
-	must(gpumem_pool_destroy(fresh, false));
+	must(gpumem_pool_destroy(fresh, 0));
 	hits_and_misses();
 	retries_and_failures();
 	trims();

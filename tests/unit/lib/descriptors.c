@@ -302,7 +302,8 @@ static void closed_under_us(const void *arg)
 	need(way->then == END || strstr(last_text(), "closed by the program"),
 	     "says: %s", last_text());
 	check_own_file("then");
-	is_over(gpumem_pool_destroy(pool, true), "the pool's end");
+	is_over(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE),
+		"the pool's end");
 	is_over(gpumem_device_close(device), "the device's end");
 	check_own_file("at the end");
 	left = 0;

@@ -87,7 +87,7 @@ int main(void)
 	ok(s.reserved.peak <= 4 * most + 32 * MIB,
 	   "memory goes round: %" PRIu64 " MiB", s.reserved.peak / MIB);
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "all is in order");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	for (int i = 1; i < PAIRS; i++)
 		must(gpumem_stream_destroy(device, pairs[i].stream));
 	must(gpumem_device_close(device));

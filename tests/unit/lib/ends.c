@@ -19,8 +19,7 @@ static void expect_nothing(gpumem_pool *pool, const char *when)
 {
 	is_uint(trim_all(pool, NULL, 0), 0, "%s: a trim gives all back", when);
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "%s: sound", when);
-	is_status(gpumem_pool_destroy(pool, false), GPUMEM_OK, "%s: destroy",
-		  when);
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_OK, "%s: destroy", when);
 	is_uint(gpumem_host_used_bytes(0), 0, "%s: the device is empty", when);
 }
 
@@ -144,7 +143,7 @@ static void pools_end(void)
 		shared_pool = new_pool("ends", 0);
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
-		failed += gpumem_pool_destroy(shared_pool, false) != GPUMEM_OK;
+		failed += gpumem_pool_destroy(shared_pool, 0) != GPUMEM_OK;
 		failed += gpumem_host_used_bytes(0) != 0;
 	}
 	join(thread, THREADS);
@@ -170,7 +169,7 @@ static void both_end(void)
 
 		start(thread, THREADS, use_and_end, pool);
 		pthread_barrier_wait(&barrier);
-		failed += gpumem_pool_destroy(pool, false) != GPUMEM_OK;
+		failed += gpumem_pool_destroy(pool, 0) != GPUMEM_OK;
 		failed += gpumem_host_used_bytes(0) != 0;
 		join(thread, THREADS);
 	}

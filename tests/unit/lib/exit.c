@@ -106,7 +106,7 @@ static int run_case(const char *name)
 	if (!strcmp(name, "threads") || !strcmp(name, "both"))
 		start_threads();
 	if (!strcmp(name, "closed")) {
-		must(gpumem_pool_destroy(pool, true));
+		must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 		must(gpumem_stream_destroy(device, stream));
 		must(gpumem_device_close(device));
 	}

@@ -105,6 +105,14 @@ LIB_USE struct gpumem_stats stats_of(gpumem_pool *pool)
 	return stats;
 }
 
+LIB_USE struct gpumem_call_stats calls_of(gpumem_pool *pool, unsigned call)
+{
+	struct gpumem_call_stats stats = GPUMEM_INIT(struct gpumem_call_stats);
+
+	must(gpumem_pool_calls(pool, call, &stats));
+	return stats;
+}
+
 LIB_USE uint64_t reserved_of(gpumem_pool *pool)
 {
 	return stats_of(pool).reserved.current;

@@ -74,23 +74,25 @@ static void child_blocks(void)
 static void child_pools(void)
 {
 	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+	struct gpumem_call_stats calls = GPUMEM_INIT(struct gpumem_call_stats);
 	gpumem_pool *made = NULL;
 	uint64_t released = 1;
 
 	forked(gpumem_pool_trim(pool, 0, &released));
 	child_must(released == 0);
 	forked(gpumem_pool_stats(pool, &stats));
-	forked(gpumem_pool_reset_stats(pool, true));
-	forked(gpumem_pool_visit(pool, any_block, NULL));
+	forked(gpumem_pool_calls(pool, GPUMEM_CALL_MAP, &calls));
+	forked(gpumem_pool_reset_stats(pool, GPUMEM_RESET_TOTALS));
+	forked(gpumem_block_visit(pool, any_block, NULL));
 	forked(gpumem_pool_check(pool));
-	forked(gpumem_pool_each(device, any_pool, NULL));
+	forked(gpumem_pool_visit(device, any_pool, NULL));
 	forked(gpumem_pool_set_limit(pool, 0, MIB));
-	forked(gpumem_pool_pressure(pool, press, NULL, false));
+	forked(gpumem_pool_pressure_add(pool, press, NULL));
 	forked(gpumem_pool_drop_stream(pool, stream));
 	forked(gpumem_pool_create(device, NULL, &made));
 	forked(gpumem_device_pool(device, &made));
-	forked(gpumem_pool_destroy(pool, false));
-	forked(gpumem_pool_destroy(pool, true));
+	forked(gpumem_pool_destroy(pool, 0));
+	forked(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	child_must(made == NULL);
 }
 
@@ -338,7 +340,7 @@ int main(void)
 	fork_once();
 	fork_in_a_thread();
 	fork_under_load();
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	must(gpumem_stream_destroy(device, stream));
 	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
 	must(gpumem_device_close(device));

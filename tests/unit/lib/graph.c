@@ -99,7 +99,7 @@ static void start(bool vm)
 
 static void end(void)
 {
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_stream_destroy(device, stream));
 	must(gpumem_stream_destroy(device, other));
 	ok(device_end(), "nothing is left");
@@ -293,7 +293,7 @@ static void test_refusals(void)
 	   "a driver that records nothing");
 	must(gpumem_host_faults(NULL));
 	check("after refusals");
-	is_status(gpumem_pool_destroy(pool, false), GPUMEM_BUSY,
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_BUSY,
 		  "a pool with graphs stays");
 	must(gpumem_graph_destroy(second, NULL));
 	must(gpumem_graph_destroy(graph, stream));
@@ -307,7 +307,7 @@ static void test_force(void)
 {
 	start(true);
 	record_graph();
-	is_status(gpumem_pool_destroy(pool, true), GPUMEM_OK,
+	is_status(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE), GPUMEM_OK,
 		  "force takes the graphs, too");
 	must(gpumem_stream_destroy(device, stream));
 	must(gpumem_stream_destroy(device, other));

@@ -72,9 +72,9 @@ static void blocks(void)
 	sound(pool, "the pool is sound");
 	must(gpumem_free(large, NULL));
 	is_ptr(new_block(pool, 5 * MIB, NULL), large, "a block is used again");
-	is_status(gpumem_pool_destroy(pool, false), GPUMEM_BUSY,
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_BUSY,
 		  "not while blocks are live");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	is_uint(gpumem_host_kind_bytes(0, kind), 0, "all goes back");
 }
 
@@ -97,7 +97,7 @@ static void stream_order(void)
 	reserved = reserved_of(pool);
 	is_uint(trim(pool), reserved, "then a trim gives all back");
 	is_uint(gpumem_host_kind_bytes(0, kind), 0, "and nothing is held");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_stream_destroy(device, one));
 	must(gpumem_stream_destroy(device, two));
 }
@@ -117,7 +117,7 @@ static void limit(void)
 
 	is_status(gpumem_alloc(pool, 5 * MIB, NULL, &ptr), GPUMEM_LIMIT,
 		  "a limit is one");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* What siblings of the kind cache is given back, no other. */
@@ -145,9 +145,9 @@ static void bounds(const char *option_key)
 	is_status(gpumem_alloc(pool, SIZE_MAX, NULL, &ptr), GPUMEM_NO_MEMORY,
 		  "nor more than any machine has");
 	must(gpumem_free(kept, NULL));
-	must(gpumem_pool_destroy(pool, false));
-	must(gpumem_pool_destroy(own, false));
-	must(gpumem_pool_destroy(sibling, false));
+	must(gpumem_pool_destroy(pool, 0));
+	must(gpumem_pool_destroy(own, 0));
+	must(gpumem_pool_destroy(sibling, 0));
 	reopen(option_key, NULL);
 }
 
@@ -161,7 +161,7 @@ static void beyond_the_device(void)
 	is_status(gpumem_alloc(pool, 48 * MIB, NULL, &ptr), GPUMEM_OK,
 		  "a block may be larger than the device");
 	must(gpumem_free(ptr, NULL));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void absent(const char *option_key, const char *name)
@@ -212,7 +212,7 @@ static void work(void)
 	stats = stats_of(pool);
 	broken += unlawful(&stats) ||
 		  stats.reserved.current != gpumem_host_kind_bytes(0, kind);
-	broken += gpumem_pool_destroy(pool, false) == GPUMEM_BUSY;
+	broken += gpumem_pool_destroy(pool, 0) == GPUMEM_BUSY;
 }
 
 static void sweep(const char *suffix)

@@ -102,7 +102,8 @@ static void use_pools(gpumem_device *device)
 				    device, NULL, &pools[count])) == GPUMEM_OK)
 		use_pool(device, pools[count++]);
 	while (count)
-		heard(gpumem_pool_destroy(pools[--count], true));
+		heard(gpumem_pool_destroy(pools[--count],
+					  GPUMEM_DESTROY_FORCE));
 }
 
 /* In a process of its own; 0: it came to its end and told what it had to. */
@@ -118,7 +119,7 @@ static int tell(const char *lie, const char *plugin, const char *conf)
 		return 0; /* refused as a whole */
 	if (heard(gpumem_device_open("liar:0", &device)) != GPUMEM_OK)
 		return !told;
-	heard(gpumem_device_processes(device, any_process, NULL));
+	heard(gpumem_process_visit(device, any_process, NULL));
 	use_pools(device);
 	(void)!gpumem_device_close(device);
 	return !told;

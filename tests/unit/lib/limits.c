@@ -52,7 +52,7 @@ static void hard_limit(void)
 	must(gpumem_free(block(pool, 16 * MIB, NULL), NULL));
 	refuses(pool, 16 * MIB + 1, GPUMEM_LIMIT, "16.00 MiB", "a byte more");
 	ok(stats_of(pool).reserved.peak <= 16 * MIB, "never above it");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* Whatever is done, live and cached together stay below. */
@@ -80,7 +80,7 @@ static void never_exceeded(void)
 	is_int(over, 0, "%ld allocations under a limit", steps);
 	ok(refused > 0, "some of them refused");
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 static void lowered(void)
@@ -104,7 +104,7 @@ static void lowered(void)
 	must(gpumem_free(block(pool, 50 * MIB, NULL), NULL));
 	is_uint(stats_of(pool).limit_bytes, 0, "0 is none");
 	must(gpumem_free(kept, NULL));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void end_of_device(void)
@@ -122,7 +122,7 @@ static void end_of_device(void)
 		"other programs");
 	must(gpumem_host_outside(0, 0));
 	(void)block(pool, 200 * MIB, NULL);
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* One pool's cache is another's memory. */
@@ -140,8 +140,8 @@ static void siblings(void)
 	   "and is trimmed when another needs it");
 	must(gpumem_free(ptr, NULL));
 	/* A limit of the pool's own is no business of the siblings. */
-	must(gpumem_pool_destroy(pool, false));
-	must(gpumem_pool_destroy(hoarder, false));
+	must(gpumem_pool_destroy(pool, 0));
+	must(gpumem_pool_destroy(hoarder, 0));
 	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
 }
 
@@ -163,7 +163,7 @@ static void driver_asked_or_not(void)
 	is_int(error.native_code, 0,
 	       "a driver that was not asked said nothing");
 	is_str(error.native_name, "", "no name");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void absurd_sizes(void)
@@ -196,7 +196,7 @@ static void absurd_sizes(void)
 	must(gpumem_pool_set_limit(pool, 0, 0));
 	must(gpumem_free(block(pool, total, NULL), NULL));
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 int main(void)

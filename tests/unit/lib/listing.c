@@ -51,14 +51,14 @@ static void test_walk(bool vm)
 	device_start("64MiB", vm);
 	make_pools();
 	must(gpumem_device_pool(device, &own));
-	must(gpumem_pool_each(device, look, &all));
+	must(gpumem_pool_visit(device, look, &all));
 	is_str(all.names, "first second pool default ", "all of them, by name");
 	for (size_t i = 0; i < POOLS; i++)
 		sound(pool[i], "sound after it, %zu", i);
-	must(gpumem_pool_each(device, look, &two));
+	must(gpumem_pool_visit(device, look, &two));
 	is_uint(two.seen, 2, "until the function has enough");
 	for (size_t i = 0; i < POOLS; i++)
-		must(gpumem_pool_destroy(pool[i], false));
+		must(gpumem_pool_destroy(pool[i], 0));
 	ok(trim(own) >= 48 * MIB, "only the last still had its memory");
 	ok(device_end(), "nothing is left");
 }
@@ -76,7 +76,7 @@ static void test_end(bool vm)
 	is_status(gpumem_device_close(device), GPUMEM_DRIVER,
 		  "the driver keeps memory of the default pool");
 	must(gpumem_host_faults(NULL));
-	is_status(gpumem_device_info(device, &info), GPUMEM_OK,
+	is_status(gpumem_device_get_info(device, &info), GPUMEM_OK,
 		  "the device is open");
 	must(gpumem_device_pool(device, &own));
 	must(gpumem_free(new_block(own, 4 * MIB, NULL), NULL));

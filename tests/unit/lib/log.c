@@ -135,7 +135,7 @@ int main(void)
 	lock_order();
 	jumps();
 	/* What was allocated by calls that did not return is live. */
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	must(gpumem_device_close(device));
 	return done_testing();
 }

@@ -91,7 +91,7 @@ static void case_visit(const void *unused)
 	(void)unused;
 	start();
 	if (!setjmp(away))
-		returned(gpumem_pool_visit(pool, jump_block, NULL));
+		returned(gpumem_block_visit(pool, jump_block, NULL));
 	stays_locked(want_pool);
 }
 
@@ -100,7 +100,7 @@ static void case_each(const void *unused)
 	(void)unused;
 	start();
 	if (!setjmp(away))
-		returned(gpumem_pool_each(device, jump_pool, NULL));
+		returned(gpumem_pool_visit(device, jump_pool, NULL));
 	stays_locked(want_list);
 }
 
@@ -140,7 +140,7 @@ static void case_pressure(const void *unused)
 
 	(void)unused;
 	start();
-	works(gpumem_pool_pressure(pool, jump_pressure, NULL, false));
+	works(gpumem_pool_pressure_add(pool, jump_pressure, NULL));
 	if (!setjmp(away))
 		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
 	need(asked == 1, "the callback was called %u times", asked);
@@ -155,8 +155,8 @@ static void case_pressure(const void *unused)
 
 int main(void)
 {
-	in_child(case_visit, NULL, "gpumem_pool_visit: the pool stays locked");
-	in_child(case_each, NULL, "gpumem_pool_each: the list stays locked");
+	in_child(case_visit, NULL, "gpumem_block_visit: the pool stays locked");
+	in_child(case_each, NULL, "gpumem_pool_visit: the list stays locked");
 	in_child(case_pressure, NULL,
 		 "a pressure callback: no lock is held, the thread asks none "
 		 "again");

@@ -104,7 +104,7 @@ static void no_new_pool(bool vm)
 	said(gpumem_alloc(more, 100, NULL, &ptr), GPUMEM_LOST, "default pool");
 	must(gpumem_pool_create(device, NULL, &more));
 	said(gpumem_alloc(more, 100, NULL, &ptr), GPUMEM_LOST, "new pool");
-	is_status(gpumem_pool_destroy(more, false), GPUMEM_OK, "destroy");
+	is_status(gpumem_pool_destroy(more, 0), GPUMEM_OK, "destroy");
 }
 
 static void still_works(void)
@@ -115,11 +115,11 @@ static void still_works(void)
 	unsigned visited = 0;
 	const char *law;
 
-	is_status(gpumem_device_info(device, &info), GPUMEM_OK, "info");
+	is_status(gpumem_device_get_info(device, &info), GPUMEM_OK, "info");
 	is_str(info.name, "host:0", "its name is known");
 	is_status(gpumem_query(blocks[LIVE_LARGE], &found), GPUMEM_OK, "query");
 	is_ptr(found.ptr, blocks[LIVE_LARGE], "finds the block");
-	is_status(gpumem_pool_visit(pool, any_block, &visited), GPUMEM_OK,
+	is_status(gpumem_block_visit(pool, any_block, &visited), GPUMEM_OK,
 		  "visit");
 	ok(visited > 4, "sees the blocks");
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "check");
@@ -127,7 +127,8 @@ static void still_works(void)
 	law = unlawful(&stats);
 	ok(!law, "the law holds: %s", law ? law : "");
 	is_uint(stats.blocks.current, COUNT, "%d blocks are live", COUNT);
-	is_status(gpumem_pool_reset_stats(pool, true), GPUMEM_OK, "reset");
+	is_status(gpumem_pool_reset_stats(pool, GPUMEM_RESET_TOTALS), GPUMEM_OK,
+		  "reset");
 }
 
 static void frees(void)
@@ -150,8 +151,8 @@ static void ends(void)
 	uint64_t calls = gpumem_host_calls();
 
 	said(gpumem_device_close(device), GPUMEM_BUSY, "a pool is left");
-	said(gpumem_pool_destroy(pool, false), GPUMEM_BUSY, "blocks are live");
-	is_status(gpumem_pool_destroy(pool, true), GPUMEM_OK,
+	said(gpumem_pool_destroy(pool, 0), GPUMEM_BUSY, "blocks are live");
+	is_status(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE), GPUMEM_OK,
 		  "the pool is forgotten");
 	ok(gpumem_host_calls() > calls, "but its events are given back");
 	said(gpumem_free(blocks[LIVE_LARGE], stream), GPUMEM_BAD_POINTER,
@@ -165,7 +166,7 @@ static void anew(void)
 	pool = new_pool("anew", 0);
 	must(gpumem_free(block(pool, 3 * MIB, NULL), NULL));
 	is_uint(trim_all(pool, NULL, 0), 0, "a device opened anew works");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	is_uint(gpumem_host_used_bytes(0), 0, "and holds nothing old");
 	must(gpumem_device_close(device));
 }
@@ -193,7 +194,7 @@ static void at_any_call(void)
 				ok(false, "a free failed at call %ld", n);
 		(void)!gpumem_pool_trim(pool, 0, NULL);
 		must(gpumem_pool_check(pool));
-		must(gpumem_pool_destroy(pool, false));
+		must(gpumem_pool_destroy(pool, 0));
 		made++;
 	close:
 		must(gpumem_device_close(device));

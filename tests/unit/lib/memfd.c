@@ -96,7 +96,7 @@ static void use(uint32_t share)
 	need(copy[0] == 42 && copy[999] == 42, "other bytes are read");
 	works(gpumem_export(ptr, &shared, fds, FDS));
 	check_seals(fds, shared.fd_count);
-	works(gpumem_pool_destroy(pool, true));
+	works(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 static void case_works(const void *system)

@@ -180,12 +180,13 @@ static void pool_gone(bool force)
 		must(gpumem_free(small, NULL));
 		must(gpumem_free(large, NULL));
 	} else {
-		said(gpumem_pool_destroy(gone, false), GPUMEM_BUSY,
+		said(gpumem_pool_destroy(gone, 0), GPUMEM_BUSY,
 		     "a pool with live blocks");
 		small[999] = large[MIB - 1] = 7;
 		is_uint(stats_of(gone).blocks.current, 2, "it is as it was");
 	}
-	is_status(gpumem_pool_destroy(gone, force), GPUMEM_OK, "destroyed");
+	is_status(gpumem_pool_destroy(gone, force ? GPUMEM_DESTROY_FORCE : 0),
+		  GPUMEM_OK, "destroyed");
 	pool = kept;
 	is_bad(small, NULL, "small, of a pool that is gone");
 	is_bad(large, NULL, "large, of a pool that is gone");
@@ -225,7 +226,7 @@ int main(void)
 	pool_gone(false);
 	pool_gone(true);
 	stream_of_another();
-	is_status(gpumem_pool_destroy(pool, false), GPUMEM_OK, "destroy");
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_OK, "destroy");
 	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
 	must(gpumem_device_close(device));
 	return done_testing();

@@ -188,7 +188,9 @@ LIB_USE void model_reset(unsigned pool, bool totals)
 {
 	struct model_pool *p = &model.pool[pool];
 
-	expect(!gpumem_pool_reset_stats(p->pool, totals), "reset");
+	expect(!gpumem_pool_reset_stats(p->pool,
+					totals ? GPUMEM_RESET_TOTALS : 0),
+	       "reset");
 	p->peak = p->requested;
 	if (totals)
 		p->total = p->ooms = 0;

@@ -74,7 +74,7 @@ LIB_USE bool is_backed(void)
 {
 	struct cover cover = {0};
 
-	must(gpumem_pool_visit(scene.pool, add_cover, &cover));
+	must(gpumem_block_visit(scene.pool, add_cover, &cover));
 	return cover.bytes == scene.x_bytes;
 }
 
@@ -172,7 +172,7 @@ LIB_USE void scene_close(void)
 	stats = stats_of(scene.pool);
 	ok(!stats.pending_bytes && !stats.reserved.current,
 	   "%s: in the end nothing is kept", scene.name);
-	must(gpumem_pool_destroy(scene.pool, false));
+	must(gpumem_pool_destroy(scene.pool, 0));
 	ok(device_end(), "%s: the device is empty", scene.name);
 	ok(!gpumem_host_capture_violations(), "%s: no capture was disturbed",
 	   scene.name);

@@ -133,7 +133,7 @@ static void phase(struct live *live, unsigned *count, unsigned used)
 		compare();
 	if (roll(&seed, 4))
 		return;
-	must(gpumem_pool_reset_stats(pool, false));
+	must(gpumem_pool_reset_stats(pool, 0));
 	model_reset();
 }
 
@@ -155,7 +155,7 @@ static void alone(unsigned used, unsigned phases)
 		used);
 	while (count--)
 		must(gpumem_free(live[count].ptr, streams[live[count].stream]));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	free(live);
 }
 

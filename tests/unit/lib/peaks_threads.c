@@ -59,7 +59,7 @@ static void look(bool reset)
 	good = bounded(&stats, "meanwhile") && good;
 	if (!reset)
 		return;
-	must(gpumem_pool_reset_stats(pool, false));
+	must(gpumem_pool_reset_stats(pool, 0));
 	model_reset();
 }
 
@@ -114,7 +114,7 @@ static void crowded(unsigned used)
 	     s.cache_bound_bytes / KIB);
 	ok(s.cache_bound_bytes <= model.active.peak / 2,
 	   "and the bound says something");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 int main(void)

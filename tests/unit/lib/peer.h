@@ -265,7 +265,7 @@ static gpumem_status peer_act(struct peer_message *m, int *fds)
 	case PEER_FREE:
 		return peer_free();
 	case PEER_UNMAKE:
-		return gpumem_pool_destroy(mine.pool, true);
+		return gpumem_pool_destroy(mine.pool, GPUMEM_DESTROY_FORCE);
 	case PEER_IMPORT:
 		return peer_import(m, fds);
 	case PEER_CLOSE:

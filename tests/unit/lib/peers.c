@@ -55,8 +55,8 @@ static void blocks(void)
 	is_status(fills(devices[2], large, 14 * MIB), GPUMEM_INVALID,
 		  "a device that is no peer does not");
 	sound(pool, "the pool is sound");
-	must(gpumem_pool_destroy(pool, true));
-	must(gpumem_pool_destroy(closed, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
+	must(gpumem_pool_destroy(closed, GPUMEM_DESTROY_FORCE));
 }
 
 /* Pages of a pool without peers stay closed, also beside one with peers. */
@@ -70,7 +70,7 @@ static void closed_pool(bool vm)
 	is_status(fills(devices[1], ptr, MIB), vm ? GPUMEM_INVALID : GPUMEM_OK,
 		  vm ? "pages of another pool are closed"
 		     : "raw memory was opened once for all");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* What a peer writes another process reads, and writes. */
@@ -104,7 +104,7 @@ static void shared(uint32_t method, struct peer *importer)
 	is_int(ptr[5 * MIB - 1], 8, "into the same memory");
 	is_status(peer_do(importer, PEER_CLOSE), GPUMEM_OK, "and lets it go");
 	sound(pool, "the pool is sound");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 static void life(void)
@@ -118,7 +118,7 @@ static void life(void)
 		  "a peer cannot be closed");
 	ok(strstr(last_text(), "as a peer"), "%s", last_text());
 	is_status(fills(devices[1], ptr, MIB), GPUMEM_OK, "and works on");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	is_status(gpumem_device_close(devices[1]), GPUMEM_OK,
 		  "without the pool it can");
 	must(gpumem_device_open("host:1", &devices[1]));
@@ -134,7 +134,7 @@ static void kinds(void)
 	is_status(fills(devices[1], ptr, MIB), GPUMEM_OK,
 		  "pinned memory is every device's");
 	is_status(fills(devices[2], ptr, MIB), GPUMEM_OK, "peer or not");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 static void queries(void)
@@ -200,7 +200,7 @@ static void sweep(void)
 			bad += gpumem_free(ptr, NULL) != GPUMEM_OK;
 		bad += pool && gpumem_pool_check(pool) != GPUMEM_OK;
 		if (pool)
-			(void)!gpumem_pool_destroy(pool, true);
+			(void)!gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE);
 		fired = gpumem_host_calls() >= nth;
 		must(gpumem_host_faults(NULL));
 		bad += gpumem_device_close(devices[1]) != GPUMEM_OK;
@@ -222,15 +222,15 @@ static void processes(void)
 {
 	unsigned count = 0;
 
-	is_status(gpumem_device_processes(devices[0], count_one, &count),
+	is_status(gpumem_process_visit(devices[0], count_one, &count),
 		  GPUMEM_OK, "who uses the device");
 	is_uint(count, 1, "this process");
-	is_status(gpumem_device_processes(devices[0], NULL, &count),
+	is_status(gpumem_process_visit(devices[0], NULL, &count),
 		  GPUMEM_INVALID, "NULL");
-	is_status(gpumem_device_processes(NULL, count_one, &count),
-		  GPUMEM_INVALID, "NULL");
+	is_status(gpumem_process_visit(NULL, count_one, &count), GPUMEM_INVALID,
+		  "NULL");
 	must(gpumem_host_faults("device_processes@1:unsupported"));
-	is_status(gpumem_device_processes(devices[0], count_one, &count),
+	is_status(gpumem_process_visit(devices[0], count_one, &count),
 		  GPUMEM_UNSUPPORTED, "a driver that cannot tell");
 	must(gpumem_host_faults(NULL));
 }

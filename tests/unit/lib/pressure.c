@@ -26,7 +26,7 @@ static bool note(gpumem_pool *pool, uint64_t needed_bytes, void *user)
 
 static void add(gpumem_pool *pool, gpumem_pressure_fn fn, void *user)
 {
-	must(gpumem_pool_pressure(pool, fn, user, false));
+	must(gpumem_pool_pressure_add(pool, fn, user));
 }
 
 static const char *called_by(gpumem_pool *pool, size_t bytes)
@@ -45,7 +45,7 @@ static void order(void)
 	gpumem_pool *pool = new_pool("order", 8 * MIB);
 
 	is_str(called_by(pool, 4 * MIB), "", "no need, no call");
-	said(gpumem_pool_pressure(pool, note, a, true), GPUMEM_NOT_FOUND,
+	said(gpumem_pool_pressure_remove(pool, note, a), GPUMEM_NOT_FOUND,
 	     "removed before it was added");
 	add(pool, note, a);
 	add(pool, note, b);
@@ -53,21 +53,21 @@ static void order(void)
 	is_str(called_by(pool, 4 * MIB), "", "still no need");
 	is_str(called_by(pool, 9 * MIB), "abc", "in order of addition");
 	is_uint(needed, 9 * MIB, "with the bytes needed");
-	must(gpumem_pool_pressure(pool, note, b, true));
+	must(gpumem_pool_pressure_remove(pool, note, b));
 	is_str(called_by(pool, 9 * MIB), "ac", "one taken out");
 	add(pool, note, b);
 	add(pool, note, a);
 	is_str(called_by(pool, 9 * MIB), "acba", "put in again, and one twice");
-	must(gpumem_pool_pressure(pool, note, a, true));
+	must(gpumem_pool_pressure_remove(pool, note, a));
 	is_str(called_by(pool, 9 * MIB), "cba", "the first of the two goes");
 	is_str(called_by(pool, SIZE_MAX), "", "no help for the impossible");
-	must(gpumem_pool_pressure(pool, note, a, true));
-	must(gpumem_pool_pressure(pool, note, b, true));
-	must(gpumem_pool_pressure(pool, note, c, true));
-	said(gpumem_pool_pressure(pool, note, c, true), GPUMEM_NOT_FOUND,
+	must(gpumem_pool_pressure_remove(pool, note, a));
+	must(gpumem_pool_pressure_remove(pool, note, b));
+	must(gpumem_pool_pressure_remove(pool, note, c));
+	said(gpumem_pool_pressure_remove(pool, note, c), GPUMEM_NOT_FOUND,
 	     "nobody is left");
 	is_str(called_by(pool, 9 * MIB), "", "nobody is called");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* ---- callbacks that do something ---- */
@@ -96,7 +96,7 @@ static void helps(void)
 	is_uint(stats_of(pool).retries, 1, "after one more try");
 	is_uint(stats_of(pool).ooms, 0, "it is no failure");
 	ok(spare == NULL && stats_of(pool).blocks.current == 1, "one is left");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* Everything that one may want to do there. */
@@ -111,7 +111,7 @@ static bool busy_bee(gpumem_pool *pool, uint64_t bytes, void *user)
 	must(gpumem_pool_trim(pool, 0, NULL));
 	must(gpumem_pool_check(pool));
 	(void)stats_of(pool);
-	must(gpumem_pool_pressure(pool, busy_bee, user, true));
+	must(gpumem_pool_pressure_remove(pool, busy_bee, user));
 	must(gpumem_pool_set_limit(pool, 0, bytes + 10 * MIB));
 	++*count;
 	return true;
@@ -128,9 +128,9 @@ static void does_everything(void)
 	ok(block(pool, 40 * MIB, NULL) != NULL, "a callback raises the limit");
 	is_uint(count, 1, "called once");
 	is_uint(stats_of(pool).limit_bytes, 50 * MIB, "by as much as it said");
-	said(gpumem_pool_pressure(pool, busy_bee, &count, true),
+	said(gpumem_pool_pressure_remove(pool, busy_bee, &count),
 	     GPUMEM_NOT_FOUND, "it took itself out");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* One that runs out of memory itself is not asked to help itself. */
@@ -157,7 +157,7 @@ static void no_endless_help(void)
 	is_uint(count, 1, "is called once");
 	said(gpumem_alloc(pool, 9 * MIB, NULL, &ptr), GPUMEM_LIMIT, "again");
 	is_uint(count, 2, "and once more");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* ---- the soft limit ---- */
@@ -191,7 +191,7 @@ static void soft_limit(void)
 	must(gpumem_pool_trim(pool, 0, NULL));
 	is_str(called_by(pool, 4 * MIB), "", "0 is none");
 	must(gpumem_free(ptr, NULL));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static bool free_before_growing(gpumem_pool *pool, uint64_t bytes, void *user)
@@ -214,7 +214,7 @@ static void soft_helped(void)
 	(void)block(pool, 8 * MIB, NULL);
 	ok(stats_of(pool).reserved.peak <= 16 * MIB,
 	   "what the callback frees is used before the pool grows");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* ---- waiting ---- */
@@ -255,7 +255,7 @@ static void waits(bool wait)
 		gate.open = true;
 	}
 	must(gpumem_stream_sync(device, other));
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	must(gpumem_stream_destroy(device, other));
 }
 

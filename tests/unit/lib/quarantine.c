@@ -170,22 +170,21 @@ static void test_destroy(void)
 
 	gpumem_host_object_retain(held);
 	must(gpumem_free(freed, NULL));
-	is_status(gpumem_pool_destroy(pool, true), GPUMEM_BUSY,
+	is_status(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE), GPUMEM_BUSY,
 		  "a pool with a held view does not end");
 	ok(strstr(last_text(), "views"), "%s", last_text());
 	ok(gpumem_host_object_memory(held) != NULL, "the memory is there");
 	gpumem_host_object_release(held);
 	of_live = view_of(live);
 	gpumem_host_object_retain(of_live);
-	is_status(gpumem_pool_destroy(pool, true), GPUMEM_BUSY,
+	is_status(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE), GPUMEM_BUSY,
 		  "nor with one of a live block");
 	must(gpumem_free(live, NULL));
-	is_status(gpumem_pool_destroy(pool, false), GPUMEM_BUSY,
-		  "freed or not");
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_BUSY, "freed or not");
 	sound(pool, "and is sound");
 	gpumem_host_object_release(of_live);
 	(void)view_of(new_block(pool, 1000, NULL));
-	is_status(gpumem_pool_destroy(pool, true), GPUMEM_OK,
+	is_status(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE), GPUMEM_OK,
 		  "views that nobody holds go");
 	is_uint(gpumem_host_views(0), 0, "all");
 	ok(device_end(), "no memory is left");
@@ -211,7 +210,7 @@ static void test_lost(void)
 	is_status(gpumem_free(small, NULL), GPUMEM_OK, "its block is freed");
 	is_uint(quarantined(), before, "and kept by nothing");
 	sound(pool, "sound when lost");
-	is_status(gpumem_pool_destroy(pool, true), GPUMEM_OK,
+	is_status(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE), GPUMEM_OK,
 		  "and the pool ends");
 	must(gpumem_device_close(device));
 	is_ptr(gpumem_host_object_memory(held), NULL, "nothing is there");

@@ -101,7 +101,7 @@ static void other_pools(void)
 
 	must(gpumem_query(ptr + 99 * KIB, &found));
 	is_ptr(found.pool, other, "the pool is that of the block");
-	must(gpumem_pool_destroy(other, true));
+	must(gpumem_pool_destroy(other, GPUMEM_DESTROY_FORCE));
 	is_status(gpumem_query(ptr + 99 * KIB, &found), GPUMEM_BAD_POINTER,
 		  "a pool that is gone has no blocks");
 }
@@ -149,7 +149,7 @@ static struct walk visit(bool vm)
 {
 	struct walk walk = {.vm = vm, .left = 1000000};
 
-	must(gpumem_pool_visit(pool, step, &walk));
+	must(gpumem_block_visit(pool, step, &walk));
 	is_uint(walk.overlaps, 0, "in order, no overlap");
 	is_uint(walk.gaps, 0, "no gap");
 	is_uint(walk.wrong, 0, "each block is right");
@@ -205,7 +205,7 @@ static void ends_early(void)
 	for (unsigned i = 1; i < 12; i++) {
 		struct walk walk = {.left = i};
 
-		must(gpumem_pool_visit(pool, step, &walk));
+		must(gpumem_block_visit(pool, step, &walk));
 		if (walk.left)
 			ok(false, "a visit ends after %u blocks", i);
 	}
@@ -231,7 +231,7 @@ int main(void)
 	is_uint(trim_all(pool, &other, 1), 0, "a trim gives all back");
 	is_uint(visit(vm).live, 0, "no block is left");
 	must(gpumem_stream_destroy(device, other));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
 	must(gpumem_device_close(device));
 	return done_testing();

@@ -257,11 +257,11 @@ static void step_new_pool(void)
 	gpumem_pool *p = model.pool[pool].pool;
 
 	if (model.pool[pool].count)
-		expect(gpumem_pool_destroy(p, false) == GPUMEM_BUSY,
+		expect(gpumem_pool_destroy(p, 0) == GPUMEM_BUSY,
 		       "a pool with live blocks went");
 	end_captures();
 	free_all(pool);
-	expect(!gpumem_pool_destroy(p, false), "destroy a pool");
+	expect(!gpumem_pool_destroy(p, 0), "destroy a pool");
 	create_pool(pool);
 }
 
@@ -321,7 +321,7 @@ static void world_end(void)
 		expect(!gpumem_stream_destroy(device, world.stream[i]),
 		       "destroy a stream");
 	for (unsigned i = 0; i < model.pools; i++)
-		expect(!gpumem_pool_destroy(model.pool[i].pool, false),
+		expect(!gpumem_pool_destroy(model.pool[i].pool, 0),
 		       "destroy a pool");
 	expect(device_end(), "the device keeps memory");
 }

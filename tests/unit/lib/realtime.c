@@ -119,7 +119,7 @@ int main(void)
 	atomic_store(&stop, true);
 	pthread_join(ordinary, NULL);
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "all counters agree");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_device_close(device));
 	return done_testing();
 }

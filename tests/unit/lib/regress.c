@@ -24,7 +24,7 @@ static void start(bool vm)
 static void stop(const char *name)
 {
 	sound(pool, "%s, %s: the pool is sound", name, kind);
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	must(gpumem_stream_destroy(device, b));
 	if (a)
 		must(gpumem_stream_destroy(device, a));
@@ -198,7 +198,7 @@ static void record_fails(void)
 	for (unsigned i = 0; i < 50; i++)
 		give(ptr[i], b);
 	must(gpumem_host_faults(NULL));
-	ok(stats_of(pool).calls[GPUMEM_CALL_EVENT_CREATE].count < 10,
+	ok(calls_of(pool, GPUMEM_CALL_EVENT_CREATE).count < 10,
 	   "%s, %s: few are made", name, kind);
 	trim(pool);
 	is_uint(reserved_of(pool), 0, "%s, %s: all is given back", name, kind);
@@ -225,7 +225,7 @@ static void unmap_fails(void)
 	give(new_block(other, 4 * MIB, a), a);
 	must(gpumem_host_faults("unmap@1;free@1"));
 	gpumem_log_set(GPUMEM_LOG_DEBUG, count_failure, &failures);
-	is_status(gpumem_pool_destroy(other, false), GPUMEM_DRIVER,
+	is_status(gpumem_pool_destroy(other, 0), GPUMEM_DRIVER,
 		  "%s, %s: the end of their pool says so", name, kind);
 	gpumem_log_set(GPUMEM_LOG_NONE, NULL, NULL);
 	must(gpumem_host_faults(NULL));
@@ -233,7 +233,7 @@ static void unmap_fails(void)
 	ok(strstr(error.text, vm ? "unmap" : "free"),
 	   "%s, %s: so does its sentence", name, kind);
 	is_uint(failures, 1, "%s, %s: and nothing else failed", name, kind);
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_stream_destroy(device, a));
 	must(gpumem_stream_destroy(device, b));
 	must(gpumem_device_close(device));

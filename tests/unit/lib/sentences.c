@@ -23,7 +23,7 @@ static void test_name(void)
 	ok(strstr(last_text(), "pool \"\\x1b[31mred\\x07\""),
 	   "what controls a terminal is shown");
 	ok(!strchr(last_text(), '\x1b'), "and is not sent");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* The driver makes no page, so pages are looked for in holes; nor does it tell
@@ -47,7 +47,7 @@ static void test_cause(bool vm)
 	ok(strstr(error.text, take), "and its sentence says %s", take);
 	must(gpumem_host_faults(NULL));
 	must(gpumem_free(held, NULL));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 int main(void)

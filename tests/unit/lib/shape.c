@@ -39,7 +39,7 @@ static bool agrees(gpumem_pool *pool)
 	const struct gpumem_stats s = stats_of(pool);
 	struct sums sums = {0};
 
-	must(gpumem_pool_visit(pool, add_up, &sums));
+	must(gpumem_block_visit(pool, add_up, &sums));
 	return sums.requested == s.requested.current &&
 	       sums.live == s.allocated.current &&
 	       sums.pending == s.pending_bytes && sums.free == s.free_bytes &&
@@ -70,7 +70,7 @@ static void visit_agrees(void)
 	is_int(wrong, 0, "a visit sums up to the statistics, %ld times", steps);
 	gate.open = true;
 	must(gpumem_stream_destroy(device, other));
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 static bool near(double got, double want)
@@ -86,14 +86,14 @@ static void known_cases(void)
 	void *ptr;
 
 	is_uint(s.free_bytes + s.largest_free_bytes + s.cached_bytes +
-			s.hole_bytes + (s.fragmentation != 0),
+			s.unreleasable_bytes + (s.fragmentation != 0),
 		0, "an empty pool has no shape");
 	ptr = block(pool, 3 * MIB, NULL);
 	s = stats_of(pool);
 	is_uint(s.reserved.current, 4 * MIB, "two pages");
 	is_uint(s.free_bytes, MIB, "1 MiB is free");
 	is_uint(s.largest_free_bytes, MIB, "in one piece");
-	is_uint(s.hole_bytes, MIB, "not to be given back");
+	is_uint(s.unreleasable_bytes, MIB, "not to be given back");
 	is_uint(s.cached_bytes, 0, "nothing is cached");
 	ok(near(s.fragmentation, 0), "one piece is no fragmentation");
 	must(gpumem_free(ptr, NULL));
@@ -101,17 +101,17 @@ static void known_cases(void)
 	is_uint(s.cached_bytes, 3 * MIB, "freed: 3 MiB are cached");
 	is_uint(s.free_bytes, 4 * MIB, "and free");
 	is_uint(s.largest_free_bytes, MIB, "the largest free one is as before");
-	is_uint(s.hole_bytes, MIB, "the hole too");
+	is_uint(s.unreleasable_bytes, MIB, "the hole too");
 	ok(near(s.fragmentation, 0.75), "a quarter in one piece");
 	/* Keeping all, a trim only empties the caches. */
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	s = stats_of(pool);
 	is_uint(s.cached_bytes, 0, "trimmed: nothing is cached");
 	is_uint(s.largest_free_bytes, 4 * MIB, "all in one piece");
-	is_uint(s.hole_bytes, 0, "which is whole pages");
+	is_uint(s.unreleasable_bytes, 0, "which is whole pages");
 	ok(near(s.fragmentation, 0), "no fragmentation");
 	is_uint(s.reserved.current, 4 * MIB, "still reserved");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* Live 1 MiB blocks with 1 MiB gaps: free bytes, and not a page to be had. */
@@ -129,12 +129,12 @@ static void all_holes(void)
 	s = stats_of(pool);
 	is_uint(s.reserved.current, 32 * MIB, "32 blocks of 1 MiB");
 	is_uint(s.free_bytes, 16 * MIB, "every other one is free");
-	is_uint(s.hole_bytes, 16 * MIB, "all of it holes");
+	is_uint(s.unreleasable_bytes, 16 * MIB, "all of it holes");
 	is_uint(s.largest_free_bytes, MIB, "none larger than a block");
 	ok(near(s.fragmentation, 15. / 16), "as scattered as can be");
 	must(gpumem_stream_sync(device, NULL));
 	is_uint(trim_all(pool, NULL, 0), 32 * MIB, "nothing can be given back");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 static void cached_small(void)
@@ -155,7 +155,7 @@ static void cached_small(void)
 	is_uint(stats_of(pool).cached_bytes, ready, "and go back to them");
 	must(gpumem_free(first, NULL));
 	is_uint(trim_all(pool, NULL, 0), 0, "a trim takes them");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void *takes_all(void *pool)
@@ -204,7 +204,7 @@ static void cached_huge(void)
 		"another thread has all of it");
 	must(gpumem_free(block(pool, 300 * MIB, NULL), NULL));
 	is_uint(trim_all(pool, NULL, 0), 0, "a trim takes it");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* The best fit is found among all that is free, what is ready too. */
@@ -224,7 +224,7 @@ static void huge_fits(void)
 	       "for 39 MiB, they are better than 90 MiB");
 	must(gpumem_free(fence, NULL));
 	must(gpumem_free(other, NULL));
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* ---- what the bookkeeping costs ---- */
@@ -258,7 +258,7 @@ static void host_cost(size_t bytes, size_t count, const struct cost *cost)
 	     (double)more / (double)count, s.segments.current, base / KIB);
 	ok(base <= 128 * KIB, "and not much to begin with");
 	must(gpumem_free(first, NULL));
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 int main(void)
@@ -268,7 +268,7 @@ int main(void)
 	open_device(120);
 	fresh = new_pool("fresh", 0);
 	vm = has_vm(fresh);
-	must(gpumem_pool_destroy(fresh, false));
+	must(gpumem_pool_destroy(fresh, 0));
 	visit_agrees();
 	if (vm) {
 		known_cases();

@@ -131,7 +131,7 @@ static void test_own(uint32_t method)
 	must(gpumem_free(ptr, NULL));
 	refused(gpumem_export(ptr, &shared, fds, PEER_FDS), GPUMEM_BAD_POINTER,
 		"");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 }
 
 static void test_room(void)
@@ -163,7 +163,7 @@ static void test_room(void)
 	shared.size = sizeof(shared) - 8;
 	refused(gpumem_export(ptr, &shared, fds, 3), GPUMEM_INVALID,
 		"GPUMEM_INIT(struct gpumem_shared)");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 static void test_pools(void)
@@ -177,7 +177,7 @@ static void test_pools(void)
 	refused(gpumem_export(new_block(pool, 100, NULL), &shared, fds,
 			      PEER_FDS),
 		GPUMEM_UNSUPPORTED, "without `shareable`");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	config.shareable = 4;
 	refused(gpumem_pool_create(device, &config, &pool), GPUMEM_INVALID,
 		"no way to share");
@@ -190,7 +190,7 @@ static void test_pools(void)
 		  "any: by name");
 	must(gpumem_export(new_block(pool, 100, NULL), &shared, NULL, 0));
 	is_uint(shared.method, GPUMEM_SHARE_IPC, "without pages");
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	option("vm", "on");
 }
 

@@ -69,7 +69,7 @@ static void export_all(uint32_t method)
 		peer_close_fds(fds, out.fd_count);
 	}
 	must(gpumem_host_faults(NULL));
-	want(!gpumem_pool_destroy(pool, true), "the pool ends");
+	want(!gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE), "the pool ends");
 }
 
 static void import_all(int i, bool once)

@@ -142,7 +142,7 @@ static uint64_t release(gpumem_stream stream)
 
 static void reset_all(bool totals)
 {
-	must(gpumem_pool_reset_stats(pool, totals));
+	must(gpumem_pool_reset_stats(pool, totals ? GPUMEM_RESET_TOTALS : 0));
 	see_reserved();
 	reset(&model.requested, totals);
 	reset(&model.allocated, totals);
@@ -220,9 +220,9 @@ static void segments(bool vm)
 	const struct gpumem_stats stats = stats_of(pool);
 	uint64_t made, gone;
 
-	made = stats.calls[vm ? GPUMEM_CALL_PAGE_CREATE : GPUMEM_CALL_ALLOC]
+	made = calls_of(pool, vm ? GPUMEM_CALL_PAGE_CREATE : GPUMEM_CALL_ALLOC)
 		       .count;
-	gone = stats.calls[vm ? GPUMEM_CALL_PAGE_DESTROY : GPUMEM_CALL_FREE]
+	gone = calls_of(pool, vm ? GPUMEM_CALL_PAGE_DESTROY : GPUMEM_CALL_FREE)
 		       .count;
 	is_uint(stats.segments.current, made - gone, "segments: made - gone");
 	is_uint(stats.segments.total, made, "in all: as many as were made");
@@ -255,13 +255,13 @@ int main(void)
 	is_uint(trim_all(pool, NULL, 0), 0, "a trim gives all back");
 	compare_all();
 	is_uint(wrong, 0, "after the end as well");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 
 	pool = new_pool("segments", 0);
 	for (int i = 0; i < 30; i++)
 		(void)block(pool, (size_t)i * 500 * KIB + 1, NULL);
 	segments(vm);
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
 	must(gpumem_device_close(device));
 	return done_testing();

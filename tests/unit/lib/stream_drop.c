@@ -95,7 +95,7 @@ static void *destroy_a(void *unused)
 
 static uint64_t records(void)
 {
-	return stats_of(scene.pool).calls[GPUMEM_CALL_EVENT_RECORD].count;
+	return calls_of(scene.pool, GPUMEM_CALL_EVENT_RECORD).count;
 }
 
 static void destroy_freed(void)

@@ -154,7 +154,7 @@ static void sibling(void)
 		  "%s: another pool gets it after that", scene.name);
 	must(gpumem_host_outside(0, 0));
 	must(gpumem_free(ptr, scene.b));
-	must(gpumem_pool_destroy(other, false));
+	must(gpumem_pool_destroy(other, 0));
 }
 
 /* The pool ends while the work is under way, which must be waited for. */
@@ -165,7 +165,7 @@ static void destroy_pool(void)
 	gate_launch(&scene.gate, scene.a, NULL, 0);
 	must(gpumem_free((void *)scene.x, scene.a));
 	thread = gate_open_later(&scene.gate);
-	must(gpumem_pool_destroy(scene.pool, false));
+	must(gpumem_pool_destroy(scene.pool, 0));
 	ok(atomic_load(&scene.gate.passed),
 	   "%s: the end of a pool waits for it", scene.name);
 	pthread_join(thread, NULL);

@@ -100,10 +100,10 @@ static void capture_end_of(void)
 		  scene.name);
 	is_status(gpumem_stream_destroy(device, scene.a), GPUMEM_CAPTURING,
 		  "%s: nor destroyed", scene.name);
-	is_status(gpumem_pool_destroy(scene.pool, false), GPUMEM_BUSY,
+	is_status(gpumem_pool_destroy(scene.pool, 0), GPUMEM_BUSY,
 		  "%s: nor its pool", scene.name);
-	is_status(gpumem_pool_destroy(scene.pool, true), GPUMEM_BUSY,
-		  "%s: not even by force", scene.name);
+	is_status(gpumem_pool_destroy(scene.pool, GPUMEM_DESTROY_FORCE),
+		  GPUMEM_BUSY, "%s: not even by force", scene.name);
 	sound(scene.pool, "%s: the pool is sound", scene.name);
 	capture(scene.a, false);
 }
@@ -221,7 +221,7 @@ static void destroy_with(const char *faults)
 	pthread_t thread = gate_open_later(&scene.gate);
 
 	must(gpumem_host_faults(faults));
-	must(gpumem_pool_destroy(scene.pool, false));
+	must(gpumem_pool_destroy(scene.pool, 0));
 	must(gpumem_host_faults(NULL));
 	ok(atomic_load(&scene.gate.passed),
 	   "%s: the end of a pool waits for it", scene.name);

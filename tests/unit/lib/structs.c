@@ -23,7 +23,7 @@ static gpumem_status read_block(void *given)
 
 static gpumem_status read_info(void *given)
 {
-	return gpumem_device_info(device, given);
+	return gpumem_device_get_info(device, given);
 }
 
 static gpumem_status read_memory(void *given)
@@ -46,13 +46,18 @@ static gpumem_status read_stats(void *given)
 	return gpumem_pool_stats(pool, given);
 }
 
+static gpumem_status read_calls(void *given)
+{
+	return gpumem_pool_calls(pool, GPUMEM_CALL_MAP, given);
+}
+
 static gpumem_status give_config(void *given)
 {
 	gpumem_pool *made = pool;
 	gpumem_status status = gpumem_pool_create(device, given, &made);
 
 	if (!status)
-		must(gpumem_pool_destroy(made, false));
+		must(gpumem_pool_destroy(made, 0));
 	else if (made != pool)
 		ok(false, "a failure has written its output");
 	return status;
@@ -73,6 +78,7 @@ static const struct output {
 	gpumem_status (*call)(void *given);
 } outputs[] = {
 	ROW(gpumem_block, kind, read_block),
+	ROW(gpumem_call_stats, ns, read_calls),
 	ROW(gpumem_device_info, note, read_info),
 	ROW(gpumem_memory, outside_bytes, read_memory),
 	ROW(gpumem_option, text, read_option),
@@ -270,7 +276,7 @@ int main(void)
 	test_error();
 	test_config();
 	test_import();
-	must(gpumem_pool_destroy(pool, true));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	must(gpumem_device_close(device));
 	return done_testing();
 }

@@ -79,10 +79,18 @@ SYS_USE struct gpumem_stats stats_of(gpumem_pool *pool)
 	return stats;
 }
 
+SYS_USE struct gpumem_call_stats calls_of(gpumem_pool *pool, unsigned call)
+{
+	struct gpumem_call_stats stats = GPUMEM_INIT(struct gpumem_call_stats);
+
+	must(gpumem_pool_calls(pool, call, &stats));
+	return stats;
+}
+
 /* Does the pool have virtual memory? Asked of one that is fresh. */
 SYS_USE bool has_vm(gpumem_pool *pool)
 {
-	return stats_of(pool).calls[GPUMEM_CALL_VA_RESERVE].count > 0;
+	return calls_of(pool, GPUMEM_CALL_VA_RESERVE).count > 0;
 }
 
 /* The last call of this thread gave `status` and left a sentence about it. */

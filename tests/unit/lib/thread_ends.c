@@ -85,7 +85,7 @@ int main(void)
 		   "nor in the process: %lu KiB, %lu before", mapped_kib(),
 		   before);
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "all is in order");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_device_close(device));
 	return done_testing();
 }

@@ -197,7 +197,7 @@ static void *look(void *unused)
 			lawless++;
 		}
 		corrupt += gpumem_pool_check(pool) != GPUMEM_OK;
-		wrong += gpumem_pool_visit(pool, in_order, &walk) != GPUMEM_OK;
+		wrong += gpumem_block_visit(pool, in_order, &walk) != GPUMEM_OK;
 		wrong += walk.broken;
 		query_own();
 	}
@@ -226,16 +226,17 @@ static void *meddle(void *unused)
 
 		failed += gpumem_pool_trim(pool, r % 5 * 40 * MIB, NULL) !=
 			  GPUMEM_OK;
-		failed += gpumem_pool_pressure(pool, press, &random, false) !=
+		failed += gpumem_pool_pressure_add(pool, press, &random) !=
 			  GPUMEM_OK;
 		status = gpumem_pool_set_limit(pool, limit / 2, limit);
 		failed += status && status != GPUMEM_BUSY;
 		if (r % 2)
-			failed += gpumem_pool_reset_stats(pool, r % 4 == 1) !=
-				  GPUMEM_OK;
+			failed += gpumem_pool_reset_stats(
+					  pool, r % 4 == 1 ? GPUMEM_RESET_TOTALS
+							   : 0) != GPUMEM_OK;
 		usleep(100);
 		failed += gpumem_pool_set_limit(pool, 0, 0) != GPUMEM_OK;
-		failed += gpumem_pool_pressure(pool, press, &random, true) !=
+		failed += gpumem_pool_pressure_remove(pool, press, &random) !=
 			  GPUMEM_OK;
 	}
 	return NULL;
@@ -254,7 +255,7 @@ static void *come_and_go(void *unused)
 			must(gpumem_free(here, stream));
 		must(gpumem_free(there, NULL));
 		failed += gpumem_stream_destroy(device, stream) != GPUMEM_OK;
-		failed += gpumem_pool_destroy(other, false) != GPUMEM_OK;
+		failed += gpumem_pool_destroy(other, 0) != GPUMEM_OK;
 	}
 	return NULL;
 }
@@ -301,7 +302,7 @@ static void nothing_is_left(void)
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
 	for (int i = 0; i < WORKERS; i++)
 		must(gpumem_stream_destroy(device, streams[i]));
-	is_status(gpumem_pool_destroy(pool, false), GPUMEM_OK, "destroy");
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_OK, "destroy");
 	is_uint(gpumem_host_used_bytes(0), 0, "the device holds nothing");
 	is_status(gpumem_device_close(device), GPUMEM_OK, "close");
 }

@@ -41,7 +41,7 @@ static void test_objects(void)
 	void *object[2] = {NULL};
 	uint64_t offset[2] = {0};
 
-	must(gpumem_device_info(device, &info));
+	must(gpumem_device_get_info(device, &info));
 	is_uint(info.caps & (GPUMEM_CAP_OBJECTS | GPUMEM_CAP_VM |
 			     GPUMEM_CAP_HOST_ACCESS),
 		GPUMEM_CAP_OBJECTS, "objects, and nothing with pointers");
@@ -85,7 +85,7 @@ static void test_unsupported(void)
 		  "pinned memory has no views");
 	is_status(gpumem_object(ptr, &object, &offset), GPUMEM_UNSUPPORTED,
 		  "nor objects");
-	must(gpumem_pool_destroy(pinned, true));
+	must(gpumem_pool_destroy(pinned, GPUMEM_DESTROY_FORCE));
 	end();
 	option("host.objects", "off");
 	device_start("1GiB", true);

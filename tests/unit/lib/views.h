@@ -21,7 +21,7 @@ static void start(const char *capacity)
 
 static void end(void)
 {
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	is_uint(gpumem_host_views(0), 0, "no view is left");
 	ok(device_end(), "no memory is left");
 }
@@ -38,7 +38,7 @@ static void finish_work(void)
 {
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 
-	must(gpumem_device_info(device, &info));
+	must(gpumem_device_get_info(device, &info));
 	if (info.caps & GPUMEM_CAP_STREAMS)
 		must(gpumem_stream_sync(device, NULL));
 }

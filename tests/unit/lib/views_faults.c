@@ -73,7 +73,9 @@ static void settle(void **held, bool lost)
 	}
 	want(lost || stats_of(pool).quarantined_bytes >= left,
 	     "less is in quarantine than is held");
-	want(!left || lost || gpumem_pool_destroy(pool, true) == GPUMEM_BUSY,
+	want(!left || lost ||
+		     gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE) ==
+			     GPUMEM_BUSY,
 	     "the pool went with views held");
 	for (int i = 0; i < BLOCKS; i++)
 		if (held[i])
@@ -100,7 +102,7 @@ static bool run(const char *suffix, bool last)
 	fired = gpumem_host_calls() >= nth;
 	must(gpumem_host_faults(NULL));
 	settle(held, lost && fired);
-	want(!gpumem_pool_destroy(pool, false), "the pool ends");
+	want(!gpumem_pool_destroy(pool, 0), "the pool ends");
 	want((lost && fired) || !gpumem_host_used_bytes(0),
 	     "the device keeps memory");
 	want(!gpumem_device_close(device), "the device closes");
@@ -120,7 +122,7 @@ static void test_end(void)
 		if (held[i])
 			gpumem_host_object_release(held[i]);
 	must(gpumem_host_faults("view_destroy@1+"));
-	is_status(gpumem_pool_destroy(pool, false), GPUMEM_DRIVER,
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_DRIVER,
 		  "a view that cannot be given back is told at the end");
 	ok(strstr(last_text(), "view_destroy"), "%s", last_text());
 	must(gpumem_host_faults(NULL));
@@ -128,8 +130,8 @@ static void test_end(void)
 	pool = new_pool(0);
 	must(gpumem_view(new_block(pool, MIB, NULL), &view));
 	must(gpumem_host_faults("view_destroy@1+"));
-	is_status(gpumem_pool_destroy(pool, true), GPUMEM_DRIVER,
-		  "so is one of a live block, by force");
+	is_status(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE),
+		  GPUMEM_DRIVER, "so is one of a live block, by force");
 	must(gpumem_host_faults(NULL));
 	is_uint(gpumem_host_used_bytes(0), 0, "whose memory went too");
 	must(gpumem_device_close(device));

@@ -191,7 +191,7 @@ int main(void)
 	is_uint(stats_of(pool).quarantined_bytes, 0, "no quarantine is left");
 	is_uint(reserved_of(pool), 0, "nor memory");
 	is_uint(gpumem_host_views(0), 0, "nor a view");
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	for (int i = 1; i < STREAMS; i++)
 		must(gpumem_stream_destroy(device, streams[i]));
 	ok(device_end(), "the device is empty");

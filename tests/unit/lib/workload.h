@@ -143,8 +143,8 @@ static void work_pools(void)
 			   ""))
 			work.pool[i] = NULL;
 		else
-			tried(gpumem_pool_pressure(work.pool[i], under_pressure,
-						   NULL, false),
+			tried(gpumem_pool_pressure_add(work.pool[i],
+						       under_pressure, NULL),
 			      "");
 	}
 }
@@ -264,7 +264,8 @@ static void work_end_pool(void)
 
 	if (!work.pool[1])
 		return;
-	if (!tried(gpumem_pool_destroy(work.pool[1], true), "DRIVER"))
+	if (!tried(gpumem_pool_destroy(work.pool[1], GPUMEM_DESTROY_FORCE),
+		   "DRIVER"))
 		work.leaked = true;
 	work.pool[1] = NULL;
 	for (unsigned i = 0; i < work.count; i++)

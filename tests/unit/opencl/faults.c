@@ -194,7 +194,7 @@ static void settle(void)
 	want(!gpumem_pool_trim(run.pool, 0, NULL), "trim");
 	want(!reserved_of(run.pool), "%llu bytes are kept, %llu pending",
 	     (ull)reserved_of(run.pool), (ull)stats_of(run.pool).pending_bytes);
-	want(!gpumem_pool_destroy(run.pool, false), "the pool ends");
+	want(!gpumem_pool_destroy(run.pool, 0), "the pool ends");
 }
 
 static void program(void)

@@ -214,7 +214,7 @@ static void test_alignment(void)
 	is_uint(wrong, 0, "is that of all blocks");
 	for (int i = 0; i < 50; i++)
 		must(gpumem_free(ptr[i], queue[0]));
-	must(gpumem_pool_destroy(pool, false));
+	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_device_close(device));
 	option("opencl.memory", NULL);
 	cl.fakecl_be_honest();

@@ -142,7 +142,7 @@ static void end(void)
 	for (unsigned i = 0; i < 4; i++)
 		is_status(gpumem_free(block[i], queue[i % 2]), GPUMEM_OK,
 			  "a free");
-	status = gpumem_pool_destroy(pool, false);
+	status = gpumem_pool_destroy(pool, 0);
 	is_status(status, GPUMEM_OK, "the pool ends: %s",
 		  status ? last_text() : "");
 	is_status(gpumem_device_close(device), GPUMEM_OK, "the device closes");

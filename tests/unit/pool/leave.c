@@ -101,7 +101,7 @@ static void test_meets(const char *vm, gpumem_status answer)
 	begun = false;
 	must(gm_pool_create(device, &config, &pool));
 	must(gm_pool_alloc(pool, &request, &live));
-	must(gm_pool_pressure(pool, free_and_trim, NULL, false));
+	must(gm_pool_pressure_add(pool, free_and_trim, NULL));
 	is_status(gm_pool_alloc(pool, &request, &ptr), GPUMEM_OK,
 		  "vm %s: an allocation waits for what leaves, %s", vm,
 		  answer ? "or stays" : "and is gone");
