@@ -166,7 +166,7 @@ gpumem_status gm_device_adopt(const char *name, void *context,
 	status = gm_backend_conf(false, true);
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_backend_find(name, &backend);
+	status = gm_backend_find_adopting(name, &backend);
 	status = judge_again(status);
 	if (status != GPUMEM_OK)
 		return status;

@@ -83,7 +83,7 @@ static gpumem_status admit(const struct gm_plugin *plugin,
 		*row_out = row;
 		return row->info.status;
 	}
-	if (row && row->info.status == GPUMEM_OK)
+	if (row && (row->info.status == GPUMEM_OK || row->adopts))
 		return gm_fail(GPUMEM_BUSY,
 			       "another backend is called \"%s\" (%s)",
 			       plugin->ops.name,
@@ -181,6 +181,30 @@ gpumem_status gm_backend_find(const char *name,
 	return status;
 }
 
+gpumem_status gm_backend_find_adopting(const char *name,
+				       const struct gm_backend **backend_out)
+{
+	struct gm_backend *row;
+	gpumem_status status;
+
+	gm_loader_lock();
+	status = gm_row_get(name, true, &row);
+	if (row && row->adopts)
+		status = GPUMEM_OK;
+	gm_loader_unlock();
+	if (status == GPUMEM_OK)
+		*backend_out = row;
+	return status;
+}
+
+/* A backend that a program brings may have no device yet. */
+static gpumem_status brought(struct gm_backend *row)
+{
+	gpumem_status status = row_status(row, true);
+
+	return row->adopts ? GPUMEM_OK : status;
+}
+
 static gpumem_status load_file(const char *path, struct gm_backend **row_out)
 {
 	struct gm_plugin plugin;
@@ -189,7 +213,7 @@ static gpumem_status load_file(const char *path, struct gm_backend **row_out)
 	status = gm_plugin_open(path, NULL, &plugin);
 	if (status == GPUMEM_OK)
 		status = admit(&plugin, row_out);
-	return *row_out ? row_status(*row_out, true) : status;
+	return *row_out ? brought(*row_out) : status;
 }
 
 gpumem_status gm_backend_load(const char *path, char *name_out)
@@ -217,7 +241,7 @@ gpumem_status gm_backend_register(const struct gpumem_backend *backend)
 	gm_loader_lock();
 	status = load_built_in(backend, &row);
 	if (row)
-		status = row_status(row, true);
+		status = brought(row);
 	gm_loader_unlock();
 	return status;
 }

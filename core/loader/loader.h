@@ -17,7 +17,8 @@
  * the program loads another file of that name.
  *
  *     started  =>  info.status is what its init, or its device count, said
- *     given out  =>  started and info.status == OK
+ *     adopts  =>  started and info.status == NO_DEVICE
+ *     given out  =>  started and (info.status == OK or adopts)
  */
 struct gm_backend {
 	struct gpumem_backend ops; /* copied; slots beyond size are NULL */
@@ -26,6 +27,7 @@ struct gm_backend {
 	const struct gpumem_backend *table; /* as given; NULL: no table */
 	void *library;			    /* of dlopen; NULL: built in */
 	bool started;
+	bool adopts; /* has no device but those that it adopts */
 	struct gm_backend *next;
 };
 
@@ -36,6 +38,9 @@ extern const struct gpumem_backend gm_host_backend;
  * the status of the refusal; the reason is in the thread's last error. */
 gpumem_status gm_backend_find(const char *name,
 			      const struct gm_backend **backend_out);
+/* The same, to adopt a context: also one that has no device of its own. */
+gpumem_status gm_backend_find_adopting(const char *name,
+				       const struct gm_backend **backend_out);
 /* What GPUMEM_BACKEND picks, with auto: the first with a device, host last, and
  * not at all where a GPU can be seen. */
 gpumem_status gm_backend_default(const struct gm_backend **backend_out);

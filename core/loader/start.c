@@ -110,6 +110,7 @@ static gpumem_status count_devices(struct gm_backend *row)
 	status = row->ops.device_count(&count);
 	if (status == GPUMEM_OK && count <= 0)
 		status = GPUMEM_NO_DEVICE;
+	row->adopts = status == GPUMEM_NO_DEVICE && row->ops.device_adopt;
 	if (status != GPUMEM_OK)
 		return refuse_native(row, status, GPUMEM_SLOT_device_count);
 	row->info.device_count = count;

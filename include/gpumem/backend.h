@@ -139,7 +139,9 @@ struct gpumem_backend {
 	gpumem_status (*init)(const struct gpumem_services *services);
 	/* As the vendor writes it; "" if unknown. Lives for ever. */
 	const char *(*driver_version)(void);
-	/* NO_DEVICE rather than a count of 0. Creates no context. */
+	/* NO_DEVICE rather than a count of 0. Creates no context. With group
+	 * ADOPT a backend that says NO_DEVICE may still be loaded or registered,
+	 * and adopts. */
 	gpumem_status (*device_count)(int *count_out);
 	/* All but name, which the core fills. Creates no context. A capability
 	 * of a group whose slots are NULL is cleared by the core. What opening a

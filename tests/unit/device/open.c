@@ -312,6 +312,25 @@ static void test_default(void)
 	refuses(NULL, GPUMEM_NOT_FOUND);
 }
 
+/* A backend whose only devices are those of contexts that programs bring. */
+static void test_adopted(void)
+{
+	static struct gpumem_backend table;
+	struct gpumem_device *device = NULL;
+
+	table = fake_table;
+	table.name = "adopter";
+	fake.count_status = GPUMEM_NO_DEVICE;
+	is_status(gm_backend_register(&table), GPUMEM_OK, "no device yet");
+	fake.count_status = GPUMEM_OK;
+	is_status(gm_device_open("adopter:0", &device), GPUMEM_NO_DEVICE,
+		  "none to open");
+	is_status(gm_device_adopt("adopter", NULL, NULL, &device), GPUMEM_OK,
+		  "a context makes one");
+	is_str(device->info.name, "adopter:0", "with its name");
+	ok(gm_device_release(device), "and it ends");
+}
+
 int main(void)
 {
 	alarm(60);
@@ -327,5 +346,6 @@ int main(void)
 	test_visit();
 	test_threads();
 	test_default();
+	test_adopted();
 	return done_testing();
 }

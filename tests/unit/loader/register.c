@@ -67,12 +67,14 @@ static void test_refusals(void)
 		      "near: its option \"near2.x\" does not begin with "
 		      "\"near.\"");
 	t[2].name = "nodevice";
+	t[2].device_adopt = NULL;
 	fake.count_status = GPUMEM_NO_DEVICE;
 	refuses_table(&t[2], GPUMEM_NO_DEVICE,
 		      "nodevice: no such device is present");
 	fake.count_status = GPUMEM_OK;
 	fake.devices = 0;
 	t[3].name = "zero";
+	t[3].device_adopt = NULL;
 	refuses_table(&t[3], GPUMEM_NO_DEVICE,
 		      "zero: no such device is present");
 	fake.devices = 2;
@@ -91,6 +93,33 @@ static void test_refusals(void)
 	is_status(gm_backend_find("strange", &backend), GPUMEM_OK, "and works");
 }
 
+/* What has no device until a program brings a context. */
+static void test_adopting(void)
+{
+	static struct gpumem_backend first, second;
+	const struct gm_backend *backend = NULL;
+
+	first = fake_table;
+	first.name = "adopter";
+	second = first;
+	fake.count_status = GPUMEM_NO_DEVICE;
+	is_status(gm_backend_register(&first), GPUMEM_OK, "no device yet");
+	is_status(gm_backend_find("adopter", &backend), GPUMEM_NO_DEVICE,
+		  "none can be opened");
+	ok(!backend, "nothing is given out");
+	is_status(gm_backend_find_adopting("adopter", &backend), GPUMEM_OK,
+		  "to adopt it is there");
+	is_int(backend->info.device_count, 0, "with no device of its own");
+	is_status(gm_backend_register(&second), GPUMEM_BUSY, "and it stays");
+	second.name = "never";
+	second.device_adopt = NULL;
+	is_status(gm_backend_register(&second), GPUMEM_NO_DEVICE,
+		  "one that cannot adopt is refused");
+	is_status(gm_backend_find_adopting("never", &backend),
+		  GPUMEM_NO_DEVICE, "also to adopt");
+	fake.count_status = GPUMEM_OK;
+}
+
 int main(void)
 {
 	alarm(60);
@@ -98,5 +127,6 @@ int main(void)
 	setenv("GPUMEM_PLUGIN_PATH", "/nowhere", 1);
 	test_names();
 	test_refusals();
+	test_adopting();
 	return done_testing();
 }
