@@ -7,7 +7,7 @@
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
-strict="-Wall -Wextra -Wpedantic -Werror -fsyntax-only"
+strict="-Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only"
 
 for header in gpumem backend host; do
 	echo "#include <gpumem/$header.h>" >"$scratch/t.c"
@@ -50,6 +50,25 @@ if $CC -Werror -I"$top_srcdir/include" -S -o "$scratch/t.s" "$scratch/t.c" \
 else
 	check "an ignored status is a warning" \
 		grep -q 'unused-result' "$scratch/err"
+fi
+
+sed -i 's/gpumem_free(NULL, NULL);/GPUMEM_IGNORE(gpumem_free(NULL, NULL));/' \
+	"$scratch/t.c"
+check "unless it says so" $CC $strict -I"$top_srcdir/include" "$scratch/t.c"
+cat >"$scratch/t.cc" <<'END'
+#include <gpumem/gpumem.h>
+int main()
+{
+	gpumem_device_info info = GPUMEM_INIT(gpumem_device_info);
+	(void)gpumem_free(nullptr, nullptr);
+	return info.caps != 0;
+}
+END
+if [ "${CXX:-none}" = none ]; then
+	skip "no C++ compiler" "in C++ by a cast, and structs by their names"
+else
+	check "in C++ by a cast, and structs by their names" $CXX -std=c++17 \
+		$strict -I"$top_srcdir/include" "$scratch/t.cc"
 fi
 
 # What declares a backend's slots declares what the table takes.

@@ -75,13 +75,20 @@
 #define GPUMEM_VERSION_PATCH 0
 #define GPUMEM_VERSION_STRING "0.1.0"
 
-#if defined(__GNUC__) || defined(__clang__)
+/* A program that does not look at a status is warned. In C++ from 17 on a cast to
+ * void says that this is meant; everywhere GPUMEM_IGNORE() does. */
+#if defined(__cplusplus) && __cplusplus >= 201703L && defined(__GNUC__)
+#define GPUMEM_API [[gnu::visibility("default")]]
+#define GPUMEM_MUST_CHECK [[nodiscard]]
+#elif defined(__GNUC__) || defined(__clang__)
 #define GPUMEM_API __attribute__((visibility("default")))
 #define GPUMEM_MUST_CHECK __attribute__((warn_unused_result))
 #else
 #define GPUMEM_API
 #define GPUMEM_MUST_CHECK
 #endif
+
+#define GPUMEM_IGNORE(call) ((void)((call) == GPUMEM_OK))
 
 /* GPUMEM_INIT(struct gpumem_stats): all zero, with its size set. */
 #ifdef __cplusplus
