@@ -42,8 +42,8 @@
  * - Every call may return GPUMEM_INVALID for an argument that breaks its
  *   comment's conditions, and GPUMEM_FORKED in a process that was forked after
  *   the library was first used: such a child can get names, texts and
- *   gpumem_device_get_info(), and nothing else. Its parent is unaffected. These two
- *   are not repeated below.
+ *   gpumem_device_get_info(), and nothing else. Its parent is unaffected. These
+ *   two are not repeated below.
  * - A call that may return GPUMEM_DRIVER may return any status that the driver
  *   reports: also NO_MEMORY, NO_HOST_MEMORY, UNSUPPORTED, INVALID or CAPTURING.
  *   GPUMEM_LOST is permanent: every later call returns it too, with the
@@ -75,8 +75,8 @@
 #define GPUMEM_VERSION_PATCH 0
 #define GPUMEM_VERSION_STRING "0.1.0"
 
-/* A program that does not look at a status is warned. In C++ from 17 on a cast to
- * void says that this is meant; everywhere GPUMEM_IGNORE() does. */
+/* A program that does not look at a status is warned. In C++ from 17 on a cast
+ * to void says that this is meant; everywhere GPUMEM_IGNORE() does. */
 #if defined(__cplusplus) && __cplusplus >= 201703L && defined(__GNUC__)
 #define GPUMEM_API [[gnu::visibility("default")]]
 #define GPUMEM_MUST_CHECK [[nodiscard]]
@@ -323,8 +323,8 @@ struct gpumem_memory {
 
 /* Calls fn for every device of `backend` (NULL: of every usable backend) until
  * it returns false; it must return. Opens nothing, creates no driver context.
- * OK; NOT_FOUND:
- * no such backend; or the status why that backend is not usable. */
+ * OK; NOT_FOUND: no such backend; or the status why that backend is not usable.
+ */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_visit(const char *backend,
 		    bool (*fn)(const struct gpumem_device_info *info,
@@ -372,7 +372,7 @@ gpumem_device_close(gpumem_device *device);
  * opened. No driver call. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_get_info(const gpumem_device *device,
-		   struct gpumem_device_info *info_out);
+		       struct gpumem_device_info *info_out);
 
 /* Queries the driver. OK, DRIVER or LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
@@ -399,9 +399,9 @@ struct gpumem_process {
  * says what is missing; DRIVER; LOST; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_process_visit(gpumem_device *device,
-			bool (*fn)(const struct gpumem_process *process,
-				   void *user),
-			void *user);
+		     bool (*fn)(const struct gpumem_process *process,
+				void *user),
+		     void *user);
 
 /* ---- Streams, and moving bytes (for tests, tools and small programs) ---- */
 
@@ -511,11 +511,11 @@ gpumem_pool_create(gpumem_device *device,
 /* Waits for pending blocks, gives everything back and frees the pool. No other
  * thread may be using the pool. flags: 0 or GPUMEM_DESTROY_FORCE. BUSY, and
  * nothing happens, while blocks are live or there are graphs, without
- * GPUMEM_DESTROY_FORCE. BUSY also, with it or not, while one of its streams is being captured, or the program holds a
- * gpumem_view() of one of its blocks (views that it does not hold may be
- * released then). After LOST only host memory is freed. OK; BUSY; INVALID:
- * another flag; DRIVER or another status of the driver (some memory could not be given back; the pool
- * no longer exists).
+ * GPUMEM_DESTROY_FORCE. BUSY also, with it or not, while one of its streams is
+ * being captured, or the program holds a gpumem_view() of one of its blocks
+ * (views that it does not hold may be released then). After LOST only host
+ * memory is freed. OK; BUSY; INVALID: another flag; DRIVER or another status of
+ * the driver (some memory could not be given back; the pool no longer exists).
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_destroy(gpumem_pool *pool, unsigned flags);
@@ -873,7 +873,7 @@ GPUMEM_API const char *gpumem_call_name(unsigned call);
 	X(free_bytes, VALUE, BYTES)                                           \
 	X(largest_free_bytes, VALUE, BYTES)                                   \
 	X(cached_bytes, VALUE, BYTES)                                         \
-	X(unreleasable_bytes, VALUE, BYTES)                                           \
+	X(unreleasable_bytes, VALUE, BYTES)                                   \
 	X(fragmentation, RATIO, PART)                                         \
 	X(cache_bound_bytes, VALUE, BYTES)                                    \
 	X(host_bytes, VALUE, BYTES)                                           \
@@ -898,8 +898,8 @@ struct gpumem_stats {
 	uint64_t free_bytes;       /* reserved - active */
 	uint64_t largest_free_bytes;
 	uint64_t cached_bytes;     /* of free: held by the caches of threads */
-	uint64_t unreleasable_bytes;       /* of free: unreleasable, being neither cached
-				      nor whole handles (or segments) */
+	uint64_t unreleasable_bytes; /* of free: neither cached nor whole
+				      handles (or segments) */
 	double fragmentation;      /* 1 - largest free / free; 0 when none */
 	uint64_t cache_bound_bytes; /* see struct gpumem_gauge; 0 if one thread
 				       alone used the pool since it was created
@@ -948,8 +948,8 @@ gpumem_pool_reset_stats(gpumem_pool *pool, unsigned flags);
  * locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_block_visit(gpumem_pool *pool,
-		  bool (*fn)(const struct gpumem_block *block, void *user),
-		  void *user);
+		   bool (*fn)(const struct gpumem_block *block, void *user),
+		   void *user);
 
 /* Walks everything and compares it with every counter and invariant. OK, or
  * CORRUPT with a sentence that says what does not hold. */
@@ -961,8 +961,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_pool_check(gpumem_pool *pool);
  * of it leaves the list locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_visit(gpumem_device *device,
-		 bool (*fn)(gpumem_pool *pool, const char *name, void *user),
-		 void *user);
+		  bool (*fn)(gpumem_pool *pool, const char *name, void *user),
+		  void *user);
 
 #ifdef __cplusplus
 }

@@ -48,7 +48,12 @@ static gpumem_status read_stats(void *given)
 
 static gpumem_status read_calls(void *given)
 {
-	return gpumem_pool_calls(pool, GPUMEM_CALL_MAP, given);
+	struct gpumem_call_stats map = GPUMEM_INIT(struct gpumem_call_stats);
+
+	/* Without virtual memory nothing is mapped. */
+	must(gpumem_pool_calls(pool, GPUMEM_CALL_MAP, &map));
+	return gpumem_pool_calls(
+		pool, map.count ? GPUMEM_CALL_MAP : GPUMEM_CALL_ALLOC, given);
 }
 
 static gpumem_status give_config(void *given)

@@ -166,6 +166,7 @@ static void test_pick(void)
 	forget_all();
 	hip = fake_table;
 	hip.name = "hip";
+	hip.device_adopt = NULL;
 	fake.count_status = GPUMEM_NO_DEVICE;
 	is_status(gm_backend_register(&hip), GPUMEM_NO_DEVICE, "hip");
 	picks("auto", "host");
