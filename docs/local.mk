@@ -49,6 +49,7 @@ uninstall-hook:
 # As in the source folder, so that what these say of each other holds.
 nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	SECURITY.md \
+	docs/compatibility.md \
 	docs/decisions.md \
 	docs/devices/README.md \
 	docs/devices/h200-hip.txt \

@@ -45,12 +45,18 @@ objects_tests = \
 $(objects_tests): $(unit_tests)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo 'host.objects:on' >$@
 
+# What tests/abi.sh compares the headers with, after a change that is meant.
+abi:
+	CC='$(CC)' $(SHELL) $(srcdir)/tests/abi/dump.sh \
+		$(abs_top_srcdir)/include $(srcdir)/tests/abi/gpumem.abi
+
 clean-local:
 	rm -rf fuzz tests/home tests/tmp
 
 check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) $(attack_tests)
 
 shell_tests = \
+	tests/abi.sh \
 	tests/attack.sh \
 	tests/cuda.sh \
 	tests/debian.sh \
@@ -109,7 +115,7 @@ AM_TESTS_ENVIRONMENT = \
 		TSAN_OPTIONS='suppressions="$(abs_top_srcdir)/tests/tsan.supp"':halt_on_error=1:handle_segv=0 \
 		UBSAN_OPTIONS=print_stacktrace=1;
 
-.PHONY: attack fuzz plot-memory plots soak
+.PHONY: abi attack fuzz plot-memory plots soak
 AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror
 CLEANFILES += $(cmake_DATA) $(novm_tests) $(objects_tests) memory.json plots.json
 EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
@@ -117,6 +123,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	core/gpumem.map docs/man/link docs/plots/memory.py \
 	docs/plots/native.json docs/plots/plot.py \
 	quickstart \
+	tests/abi/dump.sh tests/abi/gpumem.abi \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
 	tests/device/bad.c \
 	tests/device/busy.c \
