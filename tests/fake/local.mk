@@ -21,8 +21,9 @@ tests_fake_common_libcommon_la_SOURCES = \
 
 # Doubles of drivers, which yield the name that the real one has: one like a
 # driver of today, and one that has only what each driver has had for long.
+fakes =
 if CUDA
-fakes = \
+fakes += \
 	tests/fake/cuda/libcuda.la \
 	tests/fake/cuda/libnvidia-ml.la \
 	tests/fake/cuda/old/libcuda.la
