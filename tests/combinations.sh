@@ -82,7 +82,7 @@ combination()
 {
 	check "configure $*" configure "$@" || return
 	for option; do
-		backend=$(echo "${option#--without-}" | tr '[:lower:]' '[:upper:]')
+		backend=$(echo "${option#--without-}" | tr '[:lower:]-' '[:upper:]_')
 		check "$backend is left out" sh -c "! grep -qF \
 			'S[\"${backend}_TRUE\"]=\"\"' '$folder/config.status'"
 	done
