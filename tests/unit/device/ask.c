@@ -166,7 +166,7 @@ int main(void)
 	test_peers();
 	test_processes();
 	test_absent();
-	test_lost();
+	test_lost(); /* no call reaches the device after this */
 	gm_device_release(other);
 	gm_device_release(device);
 	return done_testing();
