@@ -105,7 +105,7 @@ static gpumem_status take(struct gm_heap *heap,
 
 gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      const struct gm_request *request,
-			      bool beyond_soft, uint64_t *releases_out,
+			      bool beyond_soft, struct gm_seen *seen_out,
 			      void **ptr_out)
 {
 	gpumem_status status;
@@ -113,11 +113,12 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 
 	pthread_mutex_lock(&heap->mutex);
 	heap->space->budget.beyond_soft = beyond_soft;
+	seen_out->completions = heap->order->completions;
 	status = take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
 		gm_counters_miss(&heap->counters);
 	heap->space->budget.beyond_soft = false;
-	*releases_out = heap->space->releases;
+	seen_out->releases = heap->space->releases;
 	due = gm_decay_visit(&heap->policy->decay);
 	pthread_mutex_unlock(&heap->mutex);
 	if (due)
@@ -153,8 +154,8 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 			    const struct gm_request *request, void **ptr_out)
 {
 	const struct gpumem_device *device = heap->driver.device;
+	struct gm_seen seen;
 	gpumem_status status;
-	uint64_t releases;
 
 	if (gm_forked())
 		return gm_fail(GPUMEM_FORKED,
@@ -168,8 +169,7 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 				 "%s",
 				 device->info.name);
 	} else {
-		status = gm_heap_attempt(heap, request, false, &releases,
-					 ptr_out);
+		status = gm_heap_attempt(heap, request, false, &seen, ptr_out);
 		if (is_for_memory(status)) {
 			count(heap, &heap->counters.retries);
 			status =

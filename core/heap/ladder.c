@@ -155,7 +155,7 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, size_t bytes,
 struct climb {
 	struct gm_heap *heap;
 	uint64_t needed_bytes;
-	uint64_t releases; /* of the last attempt */
+	struct gm_seen seen; /* by the last attempt */
 	bool beyond_soft;
 };
 
@@ -187,6 +187,7 @@ static bool pass_soft_limit(struct climb *climb)
 	return has;
 }
 
+/* Work that was over before anything was waited for helps as well. */
 static bool wait_for_pending(struct climb *climb)
 {
 	struct gm_heap *heap = climb->heap;
@@ -197,7 +198,9 @@ static bool wait_for_pending(struct climb *climb)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap);
-	progress = gm_pending_wait(heap) || gm_arenas_wait(heap);
+	progress = heap->order->completions != climb->seen.completions ||
+		   gm_pending_wait(heap) || gm_arenas_wait(heap) ||
+		   heap->order->completions != climb->seen.completions;
 	pthread_mutex_unlock(&heap->mutex);
 	if (progress)
 		(void)gm_heap_trim(heap, 0, &released);
@@ -213,7 +216,7 @@ static bool wait_for_others(struct climb *climb)
 
 	pthread_mutex_lock(&heap->mutex);
 	met = heap->space->releasing_bytes ||
-	      heap->space->releases != climb->releases;
+	      heap->space->releases != climb->seen.releases;
 	pthread_mutex_unlock(&heap->mutex);
 	if (met) {
 		pthread_mutex_lock(&heap->policy->trim_mutex);
@@ -253,7 +256,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 		if (helped)
 			status = gm_heap_attempt(heap, request,
 						 climb.beyond_soft,
-						 &climb.releases, ptr_out);
+						 &climb.seen, ptr_out);
 		i += !helped || !helps[i].again;
 	}
 	return status;

@@ -48,10 +48,17 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			      const struct gm_request *request,
 			      gpumem_status status, void **ptr_out);
 
-/* alloc.c: one attempt. *releases_out: space->releases then. */
+/* What an attempt has seen of what others do: another attempt may succeed if
+ * one of them is no longer the same. */
+struct gm_seen {
+	uint64_t completions; /* of the order, when it began */
+	uint64_t releases;    /* of the space, when it ended */
+};
+
+/* alloc.c: one attempt. *seen_out is written on every return. */
 gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      const struct gm_request *request,
-			      bool beyond_soft, uint64_t *releases_out,
+			      bool beyond_soft, struct gm_seen *seen_out,
 			      void **ptr_out);
 
 /* Both lists go to the log, at level debug. */

@@ -47,6 +47,12 @@ static void give_oldest(struct gm_arena *arena)
 	arena->fence_count--;
 }
 
+static void complete(struct gm_arena *arena, uint64_t seqno)
+{
+	arena->completed = seqno;
+	arena->heap->order->completions++;
+}
+
 static void query_fences(struct gm_arena *arena)
 {
 	while (arena->fence_count) {
@@ -55,7 +61,7 @@ static void query_fences(struct gm_arena *arena)
 		if (gm_driver_event_query(&arena->heap->driver,
 					  oldest->event) != GPUMEM_OK)
 			return;
-		arena->completed = oldest->seqno;
+		complete(arena, oldest->seqno);
 		give_oldest(arena);
 	}
 }
@@ -64,7 +70,7 @@ static void query_fences(struct gm_arena *arena)
 static void settle(struct gm_arena *arena, bool fence)
 {
 	if (!gm_device_has(arena->heap->driver.device, GPUMEM_CAP_STREAMS)) {
-		arena->completed = arena->seqno;
+		complete(arena, arena->seqno);
 		return;
 	}
 	query_fences(arena);
@@ -76,7 +82,7 @@ static void settle(struct gm_arena *arena, bool fence)
 	 * to come back even then. */
 	if (gm_driver_stream_query(&arena->heap->driver, arena->stream) ==
 	    GPUMEM_OK) {
-		arena->completed = arena->seqno;
+		complete(arena, arena->seqno);
 		while (arena->fence_count)
 			give_oldest(arena);
 	} else if (!fenced(arena) && arena->fence_count < GM_FENCES) {

@@ -34,6 +34,7 @@ struct gm_order {
 	struct gm_pending pending;
 	struct gm_uses uses;
 	struct gm_events events;
+	uint64_t completions; /* how often a poll found that work was over */
 	gm_slot_free_fn free_slot; /* constant */
 };
 

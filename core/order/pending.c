@@ -189,6 +189,7 @@ bool gm_pending_poll(struct gm_heap *heap)
 			heap->order->pending.last = link;
 		finish(heap, block);
 	}
+	heap->order->completions += busy.progress;
 	return busy.progress;
 }
 

@@ -202,6 +202,40 @@ static void wait_both(void)
 	pthread_join(thread, NULL);
 }
 
+static bool finish_meanwhile(gpumem_pool *pool, uint64_t needed_bytes,
+			     void *user)
+{
+	(void)pool;
+	(void)needed_bytes;
+	(void)user;
+	if (!atomic_load(&scene.gate.passed))
+		gate_finish(&scene.gate, scene.a);
+	return false;
+}
+
+/* The work ends when the allocation has already looked, and before it waits. */
+static void wait_for_none(void)
+{
+	void *ptr[GRAB_MAX];
+	bool had = false;
+	unsigned count = 0;
+
+	scene_limit();
+	scene_busy(scene.a);
+	must(gpumem_free((void *)scene.x, scene.a));
+	must(gpumem_pool_pressure_add(scene.pool, finish_meanwhile, NULL));
+	while (!had && count < GRAB_MAX &&
+	       gpumem_alloc(scene.pool, scene.bytes, scene.b, &ptr[count]) ==
+		       GPUMEM_OK)
+		had = overlaps((uintptr_t)ptr[count++], scene.bytes) ||
+		      !is_backed();
+	ok(had, "%s: it has no need to wait", scene.name);
+	must(gpumem_pool_pressure_remove(scene.pool, finish_meanwhile, NULL));
+	while (count > 0)
+		must(gpumem_free(ptr[--count], scene.b));
+	sound(scene.pool, "%s: the pool is sound", scene.name);
+}
+
 /* An event that could not be recorded is no reason to think the work over. */
 static void wait_after_fault(void)
 {
@@ -273,6 +307,7 @@ static const struct scene_test tests[] = {
 	{"waiting for its user", wait_pending, true, false},
 	{"waiting for a dropped stream", wait_dropped, true, false},
 	{"waiting for both", wait_both, true, false},
+	{"waiting for what is over", wait_for_none, true, false},
 	{"waiting after a fault", wait_after_fault, true, false},
 	{"pool destroyed after a fault", destroy_after_fault, false, false},
 	{"pool destroyed, no event", destroy_no_record, false, false},
