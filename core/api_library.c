@@ -30,6 +30,11 @@ const char *gpumem_version(void)
 	return GPUMEM_VERSION_STRING;
 }
 
+unsigned gpumem_version_number(void)
+{
+	return GPUMEM_VERSION_NUMBER;
+}
+
 const char *gpumem_call_name(unsigned call)
 {
 	static const char *const name[] = {
@@ -50,6 +55,11 @@ void gpumem_last_error(struct gpumem_error *error_out)
 		return;
 	gm_error_get(&error);
 	gm_struct_copy(error_out, &error);
+}
+
+const char *gpumem_error_text(void)
+{
+	return gm_error_text();
 }
 
 void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)

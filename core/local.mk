@@ -30,6 +30,8 @@ libbase_la_SOURCES = \
 	core/base/option_parse.c \
 	core/base/option_set.c \
 	core/base/option_table.h \
+	core/base/print.c \
+	core/base/print.h \
 	core/base/scope.c \
 	core/base/scope.h \
 	core/base/status.c \
@@ -122,6 +124,7 @@ libvm_la_CFLAGS = $(FLOOR_CFLAGS)
 libvm_la_SOURCES = \
 	core/vm/budget.c \
 	core/vm/budget.h \
+	core/vm/capacity.c \
 	core/vm/check_space.c \
 	core/vm/handle.c \
 	core/vm/handle.h \
@@ -160,6 +163,7 @@ libheap_la_SOURCES = \
 	core/heap/background.c \
 	core/heap/block.c \
 	core/heap/block.h \
+	core/heap/capacity.c \
 	core/heap/check.c \
 	core/heap/decay.c \
 	core/heap/decay.h \
@@ -174,13 +178,16 @@ libheap_la_SOURCES = \
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)
 libpool_la_SOURCES = \
 	core/pool/alloc.c \
+	core/pool/capacity.c \
 	core/pool/graph.c \
+	core/pool/holders.c \
 	core/pool/import.c \
 	core/pool/import_check.c \
 	core/pool/peers.c \
 	core/pool/pool.c \
 	core/pool/pool.h \
 	core/pool/pressure.c \
+	core/pool/print.c \
 	core/pool/query.c \
 	core/pool/reclaim.c \
 	core/pool/registry.c \
@@ -203,6 +210,7 @@ libgpumem_la_CFLAGS = $(FLOOR_CFLAGS)
 libgpumem_la_SOURCES = \
 	core/api.c \
 	core/api_check.h \
+	core/api_describe.c \
 	core/api_device.c \
 	core/api_graph.c \
 	core/api_library.c \

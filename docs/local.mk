@@ -19,6 +19,7 @@ dist_man_MANS = \
 	docs/man/gpumem_option.3 \
 	docs/man/gpumem_options.5 \
 	docs/man/gpumem_pool.3 \
+	docs/man/gpumem_pool_print.3 \
 	docs/man/gpumem_share.3 \
 	docs/man/gpumem_stats.3 \
 	docs/man/gpumem_trace.5

@@ -113,6 +113,7 @@ is "$(while read -r struct body; do
 	gpumem_error) page=gpumem_error ;;
 	gpumem_option) page=gpumem_option ;;
 	gpumem_pool_config) page=gpumem_pool ;;
+	gpumem_capacity) page=gpumem_pool_print ;;
 	gpumem_shared) page=gpumem_share ;;
 	*) page=gpumem_backend ;;
 	esac
@@ -189,13 +190,14 @@ extract gpumem.3 hello
 extract gpumem_host.3 oom
 extract gpumem_backend.3 mini
 extract gpumem_share.3 share
+extract gpumem_pool_print.3 summary
 
 if [ ! -f "$library/libgpumem.so" ]; then
 	skip "there is no $library/libgpumem.so" "the examples run"
 	done_testing
 fi
 
-for name in hello oom share; do
+for name in hello oom share summary; do
 	check "the example $name links" build -o "$scratch/$name" \
 		"$scratch/$name.c" -L"$library" -lgpumem
 done
@@ -212,6 +214,10 @@ check "hello runs without virtual memory" \
 check "hello runs on the example of a plugin" \
 	run GPUMEM_BACKEND=mini GPUMEM_PLUGIN_PATH="$scratch" "$scratch/hello"
 check "oom passes" run "$scratch/oom"
+check "summary runs" run GPUMEM_BACKEND=host "$scratch/summary"
+cp "$scratch/.output" "$scratch/said"
+check "its last line is JSON" sh -c \
+	"tail -n 1 '$scratch/said' | grep -qE '^\{\"pool\": \"default\", .*\}\}$'"
 for vm in on off; do
 	check "share runs, vm $vm" \
 		run GPUMEM_BACKEND=host GPUMEM_CONF=vm:$vm "$scratch/share"

@@ -11,6 +11,7 @@ tests_attack_attack_SOURCES = \
 	tests/attack/attack.h \
 	tests/attack/blocks.c \
 	tests/attack/content.c \
+	tests/attack/describe.c \
 	tests/attack/devices.c \
 	tests/attack/exporter.c \
 	tests/attack/host.c \

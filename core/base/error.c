@@ -183,6 +183,13 @@ void gm_error_context(const char *format, ...)
 	gm_line_copy(own->last.text, sizeof(own->last.text), text);
 }
 
+const char *gm_error_text(void)
+{
+	if (own)
+		return own->last.text;
+	return status_alone != GPUMEM_OK ? gm_status_text(status_alone) : "";
+}
+
 void gm_error_get(struct gpumem_error *error_out)
 {
 	struct gpumem_error alone = {.size = sizeof(alone),
@@ -192,9 +199,7 @@ void gm_error_get(struct gpumem_error *error_out)
 		gm_struct_copy(error_out, &own->last);
 		return;
 	}
-	if (alone.status != GPUMEM_OK)
-		copy_text(alone.text, sizeof(alone.text),
-			  gm_status_text(alone.status));
+	copy_text(alone.text, sizeof(alone.text), gm_error_text());
 	gm_struct_copy(error_out, &alone);
 }
 

@@ -28,6 +28,7 @@
 #define GM_STRUCT_LIST(X)                                                      \
 	X(gpumem_block, kind)                                                  \
 	X(gpumem_call_stats, ns)                                               \
+	X(gpumem_capacity, now_bytes)                                          \
 	X(gpumem_device_info, note)                                            \
 	X(gpumem_error, text)                                                  \
 	X(gpumem_memory, outside_bytes)                                        \

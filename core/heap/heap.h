@@ -69,6 +69,22 @@ gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream);
  * are reserved. OK, LOST, or the driver's first error. */
 gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 			   uint64_t *released_out);
+/* Locks the heap, when everything unused has gone from the caches down to free
+ * extents, and what is completed of them to one stream. */
+void gm_heap_gather(struct gm_heap *heap);
+
+/* How large a block can be. */
+struct gm_capacity {
+	uint64_t most_bytes; /* whatever becomes free */
+	uint64_t now_bytes;  /* at least: without waiting; 0: a small one may */
+};
+
+/* Without the mutex, of a block on `stream`, when the driver has so many bytes
+ * free. Empties the caches of threads, as an allocation that finds nothing
+ * would. */
+struct gm_capacity gm_heap_capacity(struct gm_heap *heap, gpumem_stream stream,
+				    uint64_t driver_bytes);
+
 /* Without the mutex: one purge step of decay if one is due; nothing while
  * another thread gives memory back. */
 void gm_heap_decay(struct gm_heap *heap);

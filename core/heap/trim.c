@@ -42,6 +42,14 @@ static void join_streams(struct gm_heap *heap)
 		gm_heap_transfer(heap, receiver);
 }
 
+void gm_heap_gather(struct gm_heap *heap)
+{
+	gm_heap_stop(heap);
+	drain(heap);
+	gm_locals_go(heap);
+	join_streams(heap);
+}
+
 gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 			   uint64_t *released_out)
 {
@@ -56,13 +64,10 @@ gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 				    "the device is lost, and what it held");
 	/* Who comes second waits for what the first one gives back. */
 	pthread_mutex_lock(&heap->policy->trim_mutex);
-	gm_heap_stop(heap);
+	gm_heap_gather(heap);
 	before = budget->returned_bytes;
 	heap->counters.trims++;
 	budget->migrated_handles = 0;
-	drain(heap);
-	gm_locals_go(heap);
-	join_streams(heap);
 	status = gm_space_trim(heap, keep_bytes);
 	*released_out = budget->returned_bytes - before;
 	pthread_mutex_unlock(&heap->mutex);

@@ -289,3 +289,16 @@ bool gm_import_holds(const void *ptr)
 	pthread_mutex_unlock(&mutex);
 	return found;
 }
+
+void gm_imports_visit(const struct gpumem_device *device,
+		      bool (*fn)(const void *ptr, void *user), void *user)
+{
+	const struct import *import;
+	bool go_on = true;
+
+	pthread_mutex_lock(&mutex);
+	for (import = imports; import && go_on; import = import->next)
+		if (import->device == device)
+			go_on = fn((const void *)pointer_of(import), user);
+	pthread_mutex_unlock(&mutex);
+}

@@ -245,19 +245,12 @@ gpumem_status gm_pool_device_close(struct gpumem_device *device)
 {
 	struct gpumem_pool *default_pool;
 	gpumem_status status;
-	int count;
 
 	if (gm_device_release_other(device))
 		return GPUMEM_OK;
-	count = gm_device_holds(device, GM_HOLD_IMPORT);
-	if (count)
-		return gm_fail(GPUMEM_BUSY, "%d imports of %s are left", count,
-			       device->info.name);
-	count = gm_device_holds(device, GM_HOLD_POOL);
-	if (count)
-		return gm_fail(GPUMEM_BUSY,
-			       "%d pools of %s, or with it as a peer, are left",
-			       count, device->info.name);
+	status = gm_pool_refuse_held(device);
+	if (status != GPUMEM_OK)
+		return status;
 	pthread_mutex_lock(&device->mutex);
 	default_pool = device->default_pool;
 	pthread_mutex_unlock(&device->mutex);

@@ -61,6 +61,10 @@ gpumem_status gm_pool_default(struct gpumem_device *device,
 /* Undoes one open, with the default pool going as the last thing. */
 gpumem_status gm_pool_device_close(struct gpumem_device *device);
 
+/* holders.c: BUSY, with what it is, while pools but the default one, or
+ * imports, hold the device open; or OK. */
+gpumem_status gm_pool_refuse_held(struct gpumem_device *device);
+
 /* peers.c: checks what the configuration says of kind and peers, and holds the
  * peers open; after a failure too they have to be dropped. OK, INVALID,
  * UNSUPPORTED, NO_HOST_MEMORY, or the driver's word. */
@@ -115,6 +119,14 @@ gpumem_status gm_pool_pressure_add(struct gpumem_pool *pool,
 				   gpumem_pressure_fn fn, void *user);
 gpumem_status gm_pool_pressure_remove(struct gpumem_pool *pool,
 				      gpumem_pressure_fn fn, void *user);
+
+/* capacity.c: as gpumem_pool_capacity(). */
+gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
+			       struct gpumem_capacity *capacity_out);
+
+/* print.c: as gpumem_pool_print(). */
+void gm_pool_print(struct gpumem_pool *pool, bool json,
+		   void (*write)(const char *text, void *user), void *user);
 
 /* stats.c */
 void gm_pool_visit(struct gpumem_device *device,

@@ -29,6 +29,10 @@ gpumem_status gm_import_check(const struct gpumem_device *device,
 
 /* Whether gpumem_import() gave this pointer. */
 bool gm_import_holds(const void *ptr);
+/* Calls fn for each import of the device, until it returns false; the list is
+ * locked. */
+void gm_imports_visit(const struct gpumem_device *device,
+		      bool (*fn)(const void *ptr, void *user), void *user);
 
 /* This process's name in descriptions, 16 bytes. */
 const unsigned char *gm_share_process(void);

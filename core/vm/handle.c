@@ -40,6 +40,14 @@ static size_t most(const struct gm_handle_query *query, size_t pages)
 	return pages < query->pages ? query->pages / pages : 1;
 }
 
+/* What other streams did in an extent was over when its arena got it. */
+static uint64_t newest_completed(const struct gm_arena *arena, uint64_t newest)
+{
+	return arena->completed != arena->seqno && arena->completed < newest
+		       ? arena->completed
+		       : newest;
+}
+
 /* At the low end of the extent, if it borders on a hole there, so that holes
  * grow rather than multiply. */
 struct gm_run gm_handles_completed(const struct gm_heap *heap,
@@ -50,14 +58,10 @@ struct gm_run gm_handles_completed(const struct gm_heap *heap,
 	const struct gm_page *first = gm_page_at(&heap->spans, at);
 	const struct gm_page *end =
 		first + gm_extent_pages(extent, heap->page_bytes);
-	/* What other streams did in it was over when this arena got it. */
-	const struct gm_arena *arena = extent->arena;
-	uint64_t newest = query->newest;
+	uint64_t newest = newest_completed(extent->arena, query->newest);
 	struct gm_run best = {0}, run = {0};
 	size_t pages;
 
-	if (arena->completed != arena->seqno && arena->completed < newest)
-		newest = arena->completed;
 	for (const struct gm_page *page = first_whole(heap, first, end);
 	     page < end; page += pages) {
 		pages = gm_page_handle_pages(&heap->spans, page);
@@ -146,5 +150,40 @@ uint64_t gm_handles_whole_bytes(const struct gm_heap *heap)
 
 	for (; arena; arena = arena->next)
 		pages += whole_pages_of(heap, arena);
+	return pages * heap->page_bytes;
+}
+
+static size_t completed_pages(const struct gm_heap *heap,
+			      const struct gm_extent *extent)
+{
+	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
+	const struct gm_page *page = gm_page_at(&heap->spans, at);
+	const struct gm_page *end =
+		page + gm_extent_pages(extent, heap->page_bytes);
+	uint64_t newest = newest_completed(extent->arena, UINT64_MAX);
+	size_t pages, sum = 0;
+
+	for (page = first_whole(heap, page, end); page < end; page += pages) {
+		pages = gm_page_handle_pages(&heap->spans, page);
+		if (pages <= (size_t)(end - page) &&
+		    completed(page, pages, newest))
+			sum += pages;
+	}
+	return sum;
+}
+
+uint64_t gm_handles_completed_bytes(const struct gm_heap *heap)
+{
+	const struct gm_arena *arena = heap->order->arenas;
+	uint64_t pages = 0;
+
+	for (; arena; arena = arena->next) {
+		const struct gm_extent *extent =
+			gm_index_most_pages(&arena->index);
+
+		for (; extent;
+		     extent = gm_index_fewer_pages(&arena->index, extent))
+			pages += completed_pages(heap, extent);
+	}
 	return pages * heap->page_bytes;
 }

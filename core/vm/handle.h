@@ -64,6 +64,8 @@ void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
 		     gpumem_page *pages);
 void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
 uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
+/* Of whole handles in free extents what is completed. */
+uint64_t gm_handles_completed_bytes(const struct gm_heap *heap);
 size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
 
 /* supply.c */
@@ -102,6 +104,8 @@ gpumem_status gm_pages_release(struct gm_heap *heap,
 /* Nothing in the segment is used, and it is no graph's: it may go once it is
  * completed. */
 bool gm_segment_whole(const struct gm_span *span);
+/* The same, and it is. */
+bool gm_segment_completed(const struct gm_span *span);
 gpumem_status gm_segment_release(struct gm_heap *heap,
 				 const struct gm_release *leave,
 				 uint64_t *bytes_out);

@@ -57,7 +57,7 @@ bool gm_segment_whole(const struct gm_span *span)
 	       !first->arena->graph;
 }
 
-static bool is_unused(const struct gm_span *span)
+bool gm_segment_completed(const struct gm_span *span)
 {
 	const struct gm_extent *first = span->first;
 
@@ -121,7 +121,7 @@ static struct gm_span *find_unused(const struct gm_heap *heap,
 	unsigned skip = leave->skip;
 
 	for (; span; span = span->next)
-		if (is_unused(span) && span->first->seqno <= leave->newest &&
+		if (gm_segment_completed(span) && span->first->seqno <= leave->newest &&
 		    skip-- == 0)
 			return span;
 	return NULL;
@@ -170,7 +170,7 @@ static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
 	for (; span && heap->counters.reserved.current > keep_bytes;
 	     span = next) {
 		next = span->next;
-		if (!is_unused(span) ||
+		if (!gm_segment_completed(span) ||
 		    gm_driver_free(&heap->driver, span->address, span->bytes) !=
 			    GPUMEM_OK)
 			continue;

@@ -74,6 +74,10 @@
 #define GPUMEM_VERSION_MINOR 1
 #define GPUMEM_VERSION_PATCH 0
 #define GPUMEM_VERSION_STRING "0.1.0"
+/* For #if: 1.2.3 is 1002003. */
+#define GPUMEM_VERSION_NUMBER                                                 \
+	(GPUMEM_VERSION_MAJOR * 1000000 + GPUMEM_VERSION_MINOR * 1000 +       \
+	 GPUMEM_VERSION_PATCH)
 
 /* A program that does not look at a status is warned. In C++ from 17 on a cast
  * to void says that this is meant; everywhere GPUMEM_IGNORE() does. */
@@ -155,8 +159,15 @@ struct gpumem_error {
  * a size that no version has: nothing is written, and the last error stays. */
 GPUMEM_API void gpumem_last_error(struct gpumem_error *error_out);
 
-/* The version of the library that is running, as GPUMEM_VERSION_STRING. */
+/* The text of it, "" when nothing failed yet; never NULL. It is the calling
+ * thread's, and valid until that thread calls another function of the library,
+ * or ends. */
+GPUMEM_API const char *gpumem_error_text(void);
+
+/* The version of the library that is running, as GPUMEM_VERSION_STRING and as
+ * GPUMEM_VERSION_NUMBER. */
 GPUMEM_API const char *gpumem_version(void);
+GPUMEM_API unsigned gpumem_version_number(void);
 
 /* ---- Log --------------------------------------------------------------- */
 
@@ -524,6 +535,36 @@ gpumem_pool_destroy(gpumem_pool *pool, unsigned flags);
  * As gpumem_pool_create(). */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out);
+
+/* Its name and its device, for which no open is counted; NULL of NULL. Both are
+ * valid until the pool is destroyed. No lock; also in a forked child. */
+GPUMEM_API const char *gpumem_pool_name(const gpumem_pool *pool);
+GPUMEM_API gpumem_device *gpumem_pool_device(const gpumem_pool *pool);
+
+/* How large a block of a pool can be. */
+struct gpumem_capacity {
+	size_t size;
+	uint64_t max_alloc_bytes; /* whatever else is freed: the device, the
+				     limit, and what the driver gives at once */
+	uint64_t now_bytes;       /* at least: now, without waiting */
+};
+
+/*
+ * A gpumem_alloc() of now_bytes on `stream` that is the next call on any pool of
+ * the device succeeds, without waiting for a stream and without option `wait`.
+ * It is a lower bound, as far as the driver's own word is true of how much it
+ * has free, and as the process has addresses: neither what pressure callbacks
+ * free nor what other pools of the device have cached is counted, nor for pools
+ * that are not of the kind DEVICE what the driver has. 0: a block of up to 16
+ * KiB may still be had. Between this call and the allocation other threads and
+ * programs may take what was free.
+ *
+ * Empties the caches of threads, as a trim does, and gives nothing back. OK;
+ * DRIVER; LOST.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_capacity(gpumem_pool *pool, gpumem_stream stream,
+		     struct gpumem_capacity *capacity_out);
 
 /* Bounds on reserved bytes, live and cached together; 0: none. Lowering the
  * hard limit below what is reserved trims at once. OK; INVALID: the hard limit
@@ -933,6 +974,18 @@ struct gpumem_call_stats {
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_calls(gpumem_pool *pool, unsigned call,
 		  struct gpumem_call_stats *stats_out);
+
+#define GPUMEM_PRINT_JSON 1u
+
+/* The pool's name, device, statistics and driver calls, as text in UTF-8 that
+ * `write` gets in pieces; each is valid during its call. flags 0: lines for people, which no program should read. GPUMEM_PRINT_JSON: one
+ * object, whose keys are those of GPUMEM_STATS_LIST (a gauge is an object with
+ * current, peak and total), "pool", "device", "kind" and "calls"; a later version
+ * may have more. `write` is called in this thread, with no lock held: it may
+ * call gpumem, and must return. OK; INVALID: another flag. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_print(gpumem_pool *pool, unsigned flags,
+		  void (*write)(const char *text, void *user), void *user);
 
 /* Also sets totals and counters to 0. */
 #define GPUMEM_RESET_TOTALS 1u

@@ -4,8 +4,8 @@
 /*
  * The attack: random calls of every public function, with right and wrong
  * arguments, against the simulated GPU. rows.h lists the functions and what
- * each may return; blocks.c, pools.c, devices.c, streams.c, share.c, library.c
- * and host.c make the calls; pick.c draws arguments; judge.c looks at what came
+ * each may return; blocks.c, pools.c, describe.c, devices.c, streams.c, share.c,
+ * library.c and host.c make the calls; pick.c draws arguments; judge.c looks at what came
  * of a call; world.c has the devices, pools and streams; attack.c is the
  * program. It is not the model of valid programs (unit/lib/random.c), and not
  * the soak of threads and faults. One thread; all follows from the seed.

@@ -40,6 +40,21 @@ void attack_gpumem_version(void)
 	       gpumem_version());
 }
 
+void attack_gpumem_version_number(void)
+{
+	expect(gpumem_version_number() == GPUMEM_VERSION_NUMBER, "version %u",
+	       gpumem_version_number());
+}
+
+void attack_gpumem_error_text(void)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+
+	gpumem_last_error(&error);
+	expect(!strcmp(gpumem_error_text(), error.text),
+	       "two texts of one error");
+}
+
 void attack_gpumem_last_error(void)
 {
 	struct gpumem_error *out = out_struct(sizeof(*out));

@@ -40,6 +40,7 @@
 	X(gpumem_device_pool, 3, TAKES | B(UNSUPPORTED))                       \
 	X(gpumem_process_visit, 1, B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))  \
 	X(gpumem_device_visit, 2, B(NOT_FOUND))                                \
+	X(gpumem_error_text, 1, 0)                                             \
 	X(gpumem_export, 12,                                                   \
 	  B(BAD_POINTER) | B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))          \
 	X(gpumem_fill, 15,                                                     \
@@ -72,14 +73,18 @@
 	X(gpumem_option_set, 6, B(NOT_FOUND) | B(NO_HOST_MEMORY))              \
 	X(gpumem_option_visit, 1, 0)                                           \
 	X(gpumem_pool_calls, 3, 0)                                             \
+	X(gpumem_pool_capacity, 3, ASKS)                                       \
 	X(gpumem_pool_check, 4, B(CORRUPT))                                    \
 	X(gpumem_pool_create, 6, B(UNSUPPORTED) | TAKES)                       \
 	X(gpumem_pool_destroy, 4, B(BUSY) | B(DRIVER))                         \
+	X(gpumem_pool_device, 1, 0)                                            \
 	X(gpumem_pool_drop_stream, 3,                                          \
 	  B(CAPTURING) | B(BUSY) | ASKS | B(NO_HOST_MEMORY))                   \
 	X(gpumem_pool_visit, 2, 0)                                             \
+	X(gpumem_pool_name, 1, 0)                                              \
 	X(gpumem_pool_pressure_add, 3, B(NO_HOST_MEMORY))                      \
 	X(gpumem_pool_pressure_remove, 2, B(NOT_FOUND))                        \
+	X(gpumem_pool_print, 2, 0)                                             \
 	X(gpumem_pool_reset_stats, 2, 0)                                       \
 	X(gpumem_pool_set_limit, 6, B(BUSY) | ASKS | B(NO_HOST_MEMORY))        \
 	X(gpumem_pool_stats, 5, 0)                                             \
@@ -94,6 +99,7 @@
 	X(gpumem_stream_sync, 6, B(UNSUPPORTED) | B(CAPTURING) | ASKS)         \
 	X(gpumem_use_on, 12, B(BAD_POINTER) | B(NO_HOST_MEMORY))               \
 	X(gpumem_version, 1, 0)                                                \
+	X(gpumem_version_number, 1, 0)                                         \
 	X(gpumem_view, 5, B(BAD_POINTER) | B(UNSUPPORTED) | TAKES)
 
 #define DECLARE_ROW(name, weight, said) void attack_##name(void);

@@ -100,6 +100,7 @@ lib_tests = \
 	tests/unit/lib/bounds \
 	tests/unit/lib/cancel \
 	tests/unit/lib/cancel_load \
+	tests/unit/lib/capacity \
 	tests/unit/lib/config \
 	tests/unit/lib/counts \
 	tests/unit/lib/descriptors \
@@ -124,6 +125,7 @@ lib_tests = \
 	tests/unit/lib/peaks_threads \
 	tests/unit/lib/peers \
 	tests/unit/lib/pressure \
+	tests/unit/lib/print \
 	tests/unit/lib/quarantine \
 	tests/unit/lib/query \
 	tests/unit/lib/random \

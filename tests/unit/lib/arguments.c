@@ -41,6 +41,7 @@ static void null_pools(void)
 {
 	struct gpumem_call_stats calls = GPUMEM_INIT(struct gpumem_call_stats);
 	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
+	struct gpumem_capacity capacity = GPUMEM_INIT(struct gpumem_capacity);
 	gpumem_pool *made = NULL;
 	uint64_t released = 1;
 
@@ -69,6 +70,13 @@ static void null_pools(void)
 	invalid(gpumem_block_visit(NULL, any_block, NULL));
 	invalid(gpumem_block_visit(pool, NULL, NULL));
 	invalid(gpumem_pool_check(NULL));
+	invalid(gpumem_pool_capacity(NULL, NULL, &capacity));
+	invalid(gpumem_pool_capacity(pool, NULL, NULL));
+	invalid(gpumem_pool_print(NULL, 0, any_text, NULL));
+	invalid(gpumem_pool_print(pool, 0, NULL, NULL));
+	invalid(gpumem_pool_print(pool, 2, any_text, NULL));
+	is_ptr(gpumem_pool_name(NULL), NULL, "no name of NULL");
+	is_ptr(gpumem_pool_device(NULL), NULL, "no device of NULL");
 	invalid(gpumem_pool_visit(NULL, any_pool, NULL));
 	invalid(gpumem_pool_visit(device, NULL, NULL));
 	is_ptr(made, NULL, "no output is touched");

@@ -41,6 +41,12 @@ CALLBACK bool any_device(const struct gpumem_device_info *one, void *user)
 	return true;
 }
 
+CALLBACK void any_text(const char *text, void *user)
+{
+	(void)text;
+	(void)user;
+}
+
 CALLBACK bool press(gpumem_pool *one, uint64_t needed_bytes, void *user)
 {
 	(void)one;

@@ -75,6 +75,7 @@ static void child_pools(void)
 {
 	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
 	struct gpumem_call_stats calls = GPUMEM_INIT(struct gpumem_call_stats);
+	struct gpumem_capacity capacity = GPUMEM_INIT(struct gpumem_capacity);
 	gpumem_pool *made = NULL;
 	uint64_t released = 1;
 
@@ -85,6 +86,11 @@ static void child_pools(void)
 	forked(gpumem_pool_reset_stats(pool, GPUMEM_RESET_TOTALS));
 	forked(gpumem_block_visit(pool, any_block, NULL));
 	forked(gpumem_pool_check(pool));
+	forked(gpumem_pool_capacity(pool, stream, &capacity));
+	forked(gpumem_pool_print(pool, 0, any_text, NULL));
+	child_must(strstr(gpumem_error_text(), "fork") != NULL);
+	child_must(!strcmp(gpumem_pool_name(pool), "fork"));
+	child_must(gpumem_pool_device(pool) == device);
 	forked(gpumem_pool_visit(device, any_pool, NULL));
 	forked(gpumem_pool_set_limit(pool, 0, MIB));
 	forked(gpumem_pool_pressure_add(pool, press, NULL));
@@ -147,6 +153,7 @@ static void child_names(void)
 	child_must(!strcmp(gpumem_status_name(GPUMEM_FORKED), "GPUMEM_FORKED"));
 	child_must(strstr(gpumem_status_text(GPUMEM_FORKED), "fork") != NULL);
 	child_must(!strcmp(gpumem_version(), GPUMEM_VERSION_STRING));
+	child_must(gpumem_version_number() == GPUMEM_VERSION_NUMBER);
 	child_must(!strcmp(gpumem_call_name(0), "alloc"));
 }
 

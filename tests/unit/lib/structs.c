@@ -56,6 +56,11 @@ static gpumem_status read_calls(void *given)
 		pool, map.count ? GPUMEM_CALL_MAP : GPUMEM_CALL_ALLOC, given);
 }
 
+static gpumem_status read_capacity(void *given)
+{
+	return gpumem_pool_capacity(pool, NULL, given);
+}
+
 static gpumem_status give_config(void *given)
 {
 	gpumem_pool *made = pool;
@@ -84,6 +89,7 @@ static const struct output {
 } outputs[] = {
 	ROW(gpumem_block, kind, read_block),
 	ROW(gpumem_call_stats, ns, read_calls),
+	ROW(gpumem_capacity, now_bytes, read_capacity),
 	ROW(gpumem_device_info, note, read_info),
 	ROW(gpumem_memory, outside_bytes, read_memory),
 	ROW(gpumem_option, text, read_option),

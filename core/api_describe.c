@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * API layer: what a pool says of itself to people and to programs. Its numbers
+ * are in api_stats.c. See api.c.
+ */
+#include "api_check.h"
+#include "pool/pool.h"
+
+const char *gpumem_pool_name(const gpumem_pool *pool)
+{
+	return pool ? pool->name : NULL;
+}
+
+gpumem_device *gpumem_pool_device(const gpumem_pool *pool)
+{
+	return pool ? pool->device : NULL;
+}
+
+gpumem_status gpumem_pool_capacity(gpumem_pool *pool, gpumem_stream stream,
+				   struct gpumem_capacity *capacity_out)
+{
+	struct gpumem_capacity capacity;
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!pool)
+		return gm_null_argument("pool");
+	if (!capacity_out)
+		return gm_null_argument("capacity_out");
+	status = gm_check_struct(gpumem_capacity, capacity_out);
+	if (status == GPUMEM_OK)
+		status = gm_pool_capacity(pool, stream, &capacity);
+	if (status == GPUMEM_OK)
+		gm_struct_copy(capacity_out, &capacity);
+	return status;
+}
+
+gpumem_status gpumem_pool_print(gpumem_pool *pool, unsigned flags,
+				void (*write)(const char *text, void *user),
+				void *user)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status == GPUMEM_OK && !pool)
+		status = gm_null_argument("pool");
+	if (status == GPUMEM_OK && !write)
+		status = gm_null_argument("write");
+	if (status == GPUMEM_OK)
+		status = gm_check_flags(flags, GPUMEM_PRINT_JSON);
+	if (status == GPUMEM_OK)
+		gm_pool_print(pool, flags & GPUMEM_PRINT_JSON, write, user);
+	return status;
+}

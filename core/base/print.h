@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A report in pieces, through a function of the program's: as text for people,
+ * or as one JSON object. Who writes a report names its members once, for both.
+ * It keeps no memory but a line, and asks nothing of the locale. The caller
+ * owns the struct; nothing is locked.
+ */
+#ifndef GM_BASE_PRINT_H
+#define GM_BASE_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gm_print {
+	void (*write)(const char *text, void *user);
+	void *user;
+	bool json;
+	bool inside;	/* text: the members of a row share a line */
+	bool first;	/* nothing stands before the next member */
+	unsigned depth; /* of objects that are open */
+	size_t used;
+	char buffer[512];
+};
+
+/* What a number counts: in text "1.50 GiB", "12.00 ms"; in JSON digits. */
+enum gm_print_unit { GM_PRINT_COUNT, GM_PRINT_BYTES, GM_PRINT_NS };
+
+/* One report: everything else comes between these two. */
+void gm_print_begin(struct gm_print *print, bool json,
+		    void (*write)(const char *text, void *user), void *user);
+void gm_print_end(struct gm_print *print);
+
+/* An object of the last one that is open. `row`: it has no objects, and is one
+ * line of text. */
+void gm_print_open(struct gm_print *print, const char *key, bool row);
+void gm_print_close(struct gm_print *print);
+
+/* Members. `text` may be any bytes: it becomes printable, see line.h. Of a
+ * fraction six digits are shown; it is from 0 to 1. */
+void gm_print_text(struct gm_print *print, const char *key, const char *text);
+void gm_print_number(struct gm_print *print, const char *key, uint64_t number,
+		     enum gm_print_unit unit);
+void gm_print_fraction(struct gm_print *print, const char *key,
+		       double fraction);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* How large a block of a pool can be: the heap's numbers and the driver's. */
+#include "pool.h"
+
+gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
+			       struct gpumem_capacity *capacity_out)
+{
+	struct gpumem_memory memory = {.size = sizeof(memory)};
+	struct gm_heap *heap = &pool->heap;
+	struct gm_capacity capacity;
+	gpumem_status status = GPUMEM_OK;
+
+	/* Of what is no device memory no driver says how much there is. */
+	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
+		status = gm_driver_memory_info(&heap->driver, &memory);
+	if (status != GPUMEM_OK)
+		return status;
+	capacity = gm_heap_capacity(heap, stream, memory.free_bytes);
+	*capacity_out =
+		(struct gpumem_capacity){.size = sizeof(*capacity_out),
+					 .max_alloc_bytes = capacity.most_bytes,
+					 .now_bytes = capacity.now_bytes};
+	return GPUMEM_OK;
+}

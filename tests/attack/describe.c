@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Calls that say what a pool is. */
+#include "attack.h"
+#include "rows.h"
+
+void attack_gpumem_pool_name(void)
+{
+	struct pool *pool = pick_pool();
+
+	expect(!gpumem_pool_name(pool_of(pool)) == !pool, "a pool's name");
+}
+
+void attack_gpumem_pool_device(void)
+{
+	struct pool *pool = pick_pool();
+
+	expect(gpumem_pool_device(pool_of(pool)) ==
+		       (pool ? pool->device->handle : NULL),
+	       "a pool of another device");
+}
+
+/* What it promises is tried, where nothing fails. */
+static void try_now(struct pool *pool, gpumem_stream stream, uint64_t bytes)
+{
+	void *ptr = NULL;
+
+	expect(!gpumem_alloc(pool->handle, bytes, stream, &ptr),
+	       "%llu bytes cannot be had: %s", (ull)bytes, gpumem_error_text());
+	must(gpumem_free(ptr, stream));
+}
+
+void attack_gpumem_pool_capacity(void)
+{
+	struct pool *pool = pick_pool();
+	int index;
+	gpumem_stream stream = pick_stream(pool ? pool->device : NULL, &index);
+	struct gpumem_capacity *out = out_struct(sizeof(*out));
+
+	if (!judge(gpumem_pool_capacity(pool_of(pool), stream, out)))
+		return;
+	expect(out->now_bytes <= out->max_alloc_bytes, "%llu now of %llu",
+	       (ull)out->now_bytes, (ull)out->max_alloc_bytes);
+	if (!world.faulty && index >= 0)
+		try_now(pool, stream, out->now_bytes);
+}
+
+/* The braces of JSON close what they open; texts are text. */
+static void look(const char *text, void *user)
+{
+	int *depth = user;
+
+	for (; *text; text++) {
+		expect((unsigned char)*text >= ' ' || *text == '\n',
+		       "byte %#x in a report", (unsigned char)*text);
+		*depth += *text == '{';
+		*depth -= *text == '}';
+	}
+}
+
+void attack_gpumem_pool_print(void)
+{
+	struct pool *pool = pick_pool();
+	unsigned flags = one_in(2) ? GPUMEM_PRINT_JSON : 0;
+	bool none = rarely();
+	int depth = 0;
+
+	if (none)
+		wrong(B(INVALID));
+	if (rarely()) {
+		wrong(B(INVALID));
+		flags |= 2u << random_below(31);
+	}
+	(void)judge(gpumem_pool_print(pool_of(pool), flags, none ? NULL : look,
+				      &depth));
+	expect(depth == 0 || pool, "%d braces are open", depth);
+}
