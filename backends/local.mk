@@ -64,9 +64,9 @@ endif
 
 # What is one source for cuda and hip, compiled for each with its own plugin.h.
 gpu_sources = \
+	backends/common/gpu/call.c \
 	backends/common/gpu/describe.c \
 	backends/common/gpu/device.c \
-	backends/common/gpu/enter.c \
 	backends/common/gpu/error.c \
 	backends/common/gpu/event.c \
 	backends/common/gpu/gpu.h \

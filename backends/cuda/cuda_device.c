@@ -62,21 +62,22 @@ gpumem_status gpu_capabilities(const struct gpu_device *device,
 gpumem_status gm_cuda_device_open(int index, void **device_out)
 {
 	struct gpu_device *device = calloc(1, sizeof(*device));
-	struct gpu_visit visit;
+	struct gpu_call call;
 	gpumem_status status;
 
 	if (!device)
 		return gpu_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
 				"no host memory for a device");
 	status = gpu_describe(index, device);
-	if (status == GPUMEM_OK)
-		status = gm_cuda_relax(&visit);
 	if (status != GPUMEM_OK)
 		goto free_device;
-	status = gpu_check(
-		gpu.DevicePrimaryCtxRetain(&device->context, device->device),
-		"cuDevicePrimaryCtxRetain");
-	(void)gpu_leave(&visit, status);
+	call = gpu_begin_anywhere();
+	if (call.status == GPUMEM_OK)
+		call.status =
+			gpu_check(gpu.DevicePrimaryCtxRetain(&device->context,
+							     device->device),
+				  "cuDevicePrimaryCtxRetain");
+	status = gpu_end(&call);
 	if (status != GPUMEM_OK)
 		goto free_device;
 	*device_out = device;

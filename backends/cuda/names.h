@@ -35,8 +35,14 @@ typedef CUmemAccessDesc gpu_access;
 typedef CUmemAllocationProp gpu_page_kind;
 typedef CUmemGenericAllocationHandle gpu_handle;
 typedef CUipcMemHandle gpu_ipc;
+typedef CUstreamCaptureMode gpu_capture_mode;
 typedef CUstreamCaptureStatus gpu_capture_status;
 typedef cuuint64_t gpu_capture_number;
+
+/* What a call changes of the thread's stack of contexts: so many are pushed. */
+struct gpu_place {
+	int pushed;
+};
 
 /* What the names of its functions begin with, and those that are not the same
  * as HIP's after that. */
@@ -62,6 +68,7 @@ typedef cuuint64_t gpu_capture_number;
 #define GPU_MAP_FAILED CUDA_ERROR_MAP_FAILED
 #define GPU_PEER_ALREADY_ENABLED CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
 #define GPU_CAPTURE_IMPLICIT CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+#define GPU_CAPTURE_RELAXED CU_STREAM_CAPTURE_MODE_RELAXED
 #define GPU_CAPTURE_NONE CU_STREAM_CAPTURE_STATUS_NONE
 #define GPU_CAPTURE_ACTIVE CU_STREAM_CAPTURE_STATUS_ACTIVE
 #define GPU_CAPTURE_INVALIDATED CU_STREAM_CAPTURE_STATUS_INVALIDATED

@@ -10,7 +10,7 @@
  *     cuda_symbols.h  the driver functions, with the version that brought them
  *     cuda_error.c    what the driver's results mean
  *     cuda_driver.c   which library it is
- *     cuda_context.c  capture mode and context around every call
+ *     cuda_context.c  the current context around every call
  *     cuda_device.c   devices opened and closed
  *     cuda_nvml.c     group PROCESSES: another library, NVML
  *
@@ -45,23 +45,6 @@ struct gpu_device {
 	CUuuid uuid;
 	struct gpu_traits traits;
 };
-
-/* ---- Around a call ----------------------------------------------------- */
-
-/*
- * What a slot changes of the calling thread while it works, and undoes: its
- * capture mode, and `pushed` contexts on its stack, of which `context` is the
- * top one.
- */
-struct gpu_visit {
-	CUstreamCaptureMode mode; /* the thread's own */
-	int pushed;
-	CUcontext context;
-};
-
-/* The thread's capture mode becomes RELAXED: in any other, most calls fail
- * while some thread captures, and spoil that capture. */
-gpumem_status gm_cuda_relax(struct gpu_visit *visit);
 
 /* ---- Calls that differ between the drivers ----------------------------- */
 

@@ -60,7 +60,7 @@ static gpumem_status claim(const struct gpu_device *device, struct found *found)
 }
 
 /* A runtime that has names for allocations knows that there is none at 0; one
- * that has none says so. Between enter and leave. */
+ * that has none says so. Between begin and end. */
 static void try_ipc(struct found *found)
 {
 	hipIpcMemHandle_t ipc;
@@ -110,12 +110,30 @@ static void remember(const struct gpu_device *device, const struct found *found)
 	pthread_mutex_unlock(&mutex);
 }
 
+/* Of one that is described: that it can be used at all, and how. */
+static gpumem_status find_out(struct gpu_device *device, struct found *found)
+{
+	struct gpu_call call = gpu_begin(device);
+	gpumem_status status = gpu_end(&call);
+
+	if (status == GPUMEM_OK)
+		status = gm_hip_try_virtual(device, found->note);
+	if (status != GPUMEM_OK)
+		return status;
+	found->level = device->level;
+	if (!device->traits.vm)
+		note_no_virtual(found->note);
+	call = gpu_begin(device);
+	if (call.status == GPUMEM_OK)
+		try_ipc(found);
+	return gpu_end(&call);
+}
+
 gpumem_status gm_hip_device_open(int index, void **device_out)
 {
 	struct gpu_device *device = calloc(1, sizeof(*device));
 	struct found found = {.known = true};
 	bool clean = gpu_is_clean();
-	struct gpu_visit visit;
 	gpumem_status status;
 
 	if (!device)
@@ -123,33 +141,18 @@ gpumem_status gm_hip_device_open(int index, void **device_out)
 				"no host memory for a device");
 	status = gpu_describe(index, device);
 	gpu_clean(clean);
-	/* That it can be used at all. */
 	if (status == GPUMEM_OK)
-		status = gpu_enter(&visit, device);
-	if (status != GPUMEM_OK)
-		goto close;
-	(void)gpu_leave(&visit, status);
-	status = gm_hip_try_virtual(device, found.note);
-	if (status != GPUMEM_OK)
-		goto close;
-	found.level = device->level;
-	if (!device->traits.vm)
-		note_no_virtual(found.note);
-	status = gpu_enter(&visit, device);
-	if (status != GPUMEM_OK)
-		goto close;
-	try_ipc(&found);
-	(void)gpu_leave(&visit, status);
+		status = find_out(device, &found);
+	if (status != GPUMEM_OK) {
+		gm_hip_device_close(device);
+		return status;
+	}
 	remember(device, &found);
 	if (*found.note)
 		gpu.services->log(GPUMEM_LOG_INFO, "hip:%d: %s", index,
 				  found.note);
 	*device_out = device;
 	return GPUMEM_OK;
-
-close:
-	gm_hip_device_close(device);
-	return status;
 }
 
 void gm_hip_device_close(void *handle)

@@ -22,44 +22,39 @@ gpumem_status gm_hip_memory_info(void *handle, struct gpumem_memory *memory)
 gpumem_status gm_hip_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
 {
 	const struct gpu_device *device = handle;
-	struct gpu_visit visit;
-	gpumem_status status;
+	struct gpu_call call;
 
 	if (!device->segments)
 		return gpu_raw_alloc(handle, bytes, address_out);
-	status = gpu_enter_good(&visit, device);
-	if (status != GPUMEM_OK)
-		return status;
-	status = gm_hip_segment_alloc(device, bytes, address_out);
-	return gpu_leave(&visit, status);
+	call = gpu_begin_good(device);
+	if (call.status == GPUMEM_OK)
+		call.status = gm_hip_segment_alloc(device, bytes, address_out);
+	return gpu_end(&call);
 }
 
 gpumem_status gm_hip_free(void *handle, uint64_t address, uint64_t bytes)
 {
 	const struct gpu_device *device = handle;
-	struct gpu_visit visit;
-	gpumem_status status;
+	struct gpu_call call;
 
 	if (!device->segments)
 		return gpu_raw_free(handle, address, bytes);
-	status = gpu_enter(&visit, device);
-	if (status != GPUMEM_OK)
-		return status;
-	status = gm_hip_segment_free(device, address);
-	return gpu_leave(&visit, status);
+	call = gpu_begin(device);
+	if (call.status == GPUMEM_OK)
+		call.status = gm_hip_segment_free(device, address);
+	return gpu_end(&call);
 }
 
 gpumem_status gm_hip_peer_enable(void *handle, void *other)
 {
 	const struct gpu_device *device = handle, *peer = other;
-	struct gpu_visit visit;
-	gpumem_status status;
+	struct gpu_call call;
 
 	if (!device->segments)
 		return gpu_raw_peer(handle, other);
-	status = gpu_enter(&visit, device);
-	if (status != GPUMEM_OK)
-		return status;
-	status = gm_hip_segments_open(device->segments, peer->device);
-	return gpu_leave(&visit, status);
+	call = gpu_begin(device);
+	if (call.status == GPUMEM_OK)
+		call.status =
+			gm_hip_segments_open(device->segments, peer->device);
+	return gpu_end(&call);
 }

@@ -78,14 +78,15 @@ static void forget(struct segment *segment)
 void gm_hip_segments_drop(struct gpu_device *device)
 {
 	struct hip_segments *segments = device->segments;
-	struct gpu_visit visit;
+	struct gpu_call call;
 
 	if (!segments)
 		return;
-	if (gm_hip_segments_left(segments) &&
-	    gpu_enter(&visit, device) == GPUMEM_OK) {
-		settle(segments);
-		(void)gpu_leave(&visit, GPUMEM_OK);
+	if (gm_hip_segments_left(segments)) {
+		call = gpu_begin(device);
+		if (call.status == GPUMEM_OK)
+			settle(segments);
+		(void)gpu_end(&call);
 	}
 	forget(segments->first);
 	forget(segments->left);

@@ -8,7 +8,7 @@
  * come back, and a free waits for no work, which hipFree() does.
  *
  * They have no name for other processes, and no page of theirs can be mapped
- * elsewhere. Each call but new and left is made between enter and leave, or
+ * elsewhere. Each call but new and left is made between begin and end, or
  * does that itself.
  */
 #ifndef GM_HIP_SEGMENT_H

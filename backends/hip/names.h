@@ -45,8 +45,15 @@ typedef hipMemAccessDesc gpu_access;
 typedef struct hip_page_kind gpu_page_kind;
 typedef hipMemGenericAllocationHandle_t gpu_handle;
 typedef hipIpcMemHandle_t gpu_ipc;
+typedef hipStreamCaptureMode gpu_capture_mode;
 typedef hipStreamCaptureStatus gpu_capture_status;
 typedef unsigned long long gpu_capture_number;
+
+/* What a call changes of the thread's current device. */
+struct gpu_place {
+	int device; /* the thread's own */
+	bool moved; /* to another than that */
+};
 
 /* What the names of its functions begin with, and those that are not the same
  * as CUDA's after that. */
@@ -72,6 +79,7 @@ typedef unsigned long long gpu_capture_number;
 #define GPU_MAP_FAILED hipErrorMapFailed
 #define GPU_PEER_ALREADY_ENABLED hipErrorPeerAccessAlreadyEnabled
 #define GPU_CAPTURE_IMPLICIT hipErrorStreamCaptureImplicit
+#define GPU_CAPTURE_RELAXED hipStreamCaptureModeRelaxed
 #define GPU_CAPTURE_NONE hipStreamCaptureStatusNone
 #define GPU_CAPTURE_ACTIVE hipStreamCaptureStatusActive
 #define GPU_CAPTURE_INVALIDATED hipStreamCaptureStatusInvalidated

@@ -11,7 +11,7 @@
  *     hip_symbols.h  the runtime's functions, with the release of each
  *     hip_error.c    what the runtime's errors mean
  *     hip_runtime.c  which library it is; what its version means
- *     hip_thread.c   capture mode and device around every call
+ *     hip_thread.c   the current device and last error around every call
  *     hip_sysfs.c    what the kernel writes about devices under /sys
  *     hip_memory.c   alloc, free and peers, where segments stand in for them
  *     hip_segment.h  alloc and free made of virtual memory
@@ -110,16 +110,6 @@ void gm_hip_sysfs_path(char path_out[HIP_PATH_BYTES], const char *format, ...)
 bool gm_hip_sysfs_number(const char *path, uint64_t *number_out);
 
 /* ---- Around a call ----------------------------------------------------- */
-
-/* What a slot changes of the calling thread while it works, and undoes. */
-struct gpu_visit {
-	hipStreamCaptureMode mode; /* the thread's own */
-	int device;		   /* the thread's own */
-	int context;		   /* the device that is entered */
-	bool moved;		   /* to another device than that */
-	bool clean;		   /* it had no error that it may ask for */
-	bool exchanged;		   /* the mode is to be put back */
-};
 
 /* The thread has no error that it may ask for. Around calls that concern no
  * device; what they leave goes if there was none before them. */

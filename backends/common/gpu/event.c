@@ -52,6 +52,13 @@ static gpumem_status make(gpu_context context, struct mark **mark_out)
 	return GPUMEM_OK;
 }
 
+static struct mark *last_mark(gpumem_event name)
+{
+	struct event *event = name;
+
+	return atomic_load(&event->last);
+}
+
 static struct mark *find(struct event *event, gpu_context context)
 {
 	struct mark *mark = atomic_load(&event->marks);
@@ -71,27 +78,22 @@ static void add(struct event *event, struct mark *mark)
 gpumem_status GPU(event_create)(void *handle, gpumem_event *event_out)
 {
 	struct event *event = malloc(sizeof(*event));
-	struct gpu_visit visit;
+	struct gpu_call call;
 	struct mark *mark;
-	gpumem_status status;
 
 	if (!event)
 		return no_host_memory();
-	status = gpu_enter(&visit, handle);
-	if (status != GPUMEM_OK)
-		goto free_event;
-	status = make(visit.context, &mark);
-	(void)gpu_leave(&visit, status);
-	if (status != GPUMEM_OK)
-		goto free_event;
+	call = gpu_begin(handle);
+	if (call.status == GPUMEM_OK)
+		call.status = make(call.context, &mark);
+	if (gpu_end(&call) != GPUMEM_OK) {
+		free(event);
+		return call.status;
+	}
 	atomic_init(&event->marks, mark);
 	atomic_init(&event->last, mark);
 	*event_out = event;
 	return GPUMEM_OK;
-
-free_event:
-	free(event);
-	return status;
 }
 
 /* A context that the program made and destroyed took its events with it, and
@@ -149,14 +151,13 @@ static gpumem_status destroy_marks(const struct gpu_device *device,
 
 gpumem_status GPU(event_destroy)(void *handle, gpumem_event name)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 	struct event *event = name;
+	gpumem_status status;
 
-	if (status == GPUMEM_OK) {
-		status = destroy_marks(handle, event);
-		(void)gpu_leave(&visit, status);
-	}
+	if (call.status == GPUMEM_OK)
+		call.status = destroy_marks(handle, event);
+	status = gpu_end(&call);
 	if (status != GPUMEM_OK && status != GPUMEM_LOST)
 		return status;
 	/* The driver's events are lost with the device, ours need not be. */
@@ -198,63 +199,56 @@ unmake:
 gpumem_status GPU(event_record)(void *handle, gpumem_event event,
 				gpumem_stream stream)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
+	struct gpu_call call = gpu_begin_stream(handle, stream);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = record(event, visit.context, stream);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = record(event, call.context, stream);
+	return gpu_end(&call);
+}
+
+/* What the driver says of the mark that the event stands for. */
+static gpumem_status check_mark(const struct gpu_device *device,
+				const struct mark *mark, gpu_result result,
+				const char *what)
+{
+	return is_gone(device, mark, result) ? GPUMEM_OK
+					     : gpu_check(result, "%s", what);
 }
 
 gpumem_status GPU(event_query)(void *handle, gpumem_event name)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
-	struct event *event = name;
-	struct mark *mark;
-	gpu_result result;
+	struct gpu_call call = gpu_begin(handle);
+	const struct mark *mark = last_mark(name);
 
-	if (status != GPUMEM_OK)
-		return status;
-	mark = atomic_load(&event->last);
-	result = gpu.EventQuery(mark->event);
-	if (!is_gone(handle, mark, result))
-		status = gpu_check(result, PREFIX "EventQuery");
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status =
+			check_mark(handle, mark, gpu.EventQuery(mark->event),
+				   PREFIX "EventQuery");
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(event_sync)(void *handle, gpumem_event name)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
-	struct event *event = name;
-	struct mark *mark;
-	gpu_result result;
+	struct gpu_call call = gpu_begin(handle);
+	const struct mark *mark = last_mark(name);
 
-	if (status != GPUMEM_OK)
-		return status;
-	mark = atomic_load(&event->last);
-	result = gpu.EventSynchronize(mark->event);
-	if (!is_gone(handle, mark, result))
-		status = gpu_check(result, PREFIX "EventSynchronize");
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = check_mark(handle, mark,
+					 gpu.EventSynchronize(mark->event),
+					 PREFIX "EventSynchronize");
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(stream_wait)(void *handle, gpumem_stream stream,
 			       gpumem_event name)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
-	struct event *event = name;
-	struct mark *mark;
-	gpu_result result;
+	struct gpu_call call = gpu_begin_stream(handle, stream);
+	const struct mark *mark = last_mark(name);
 
-	if (status != GPUMEM_OK)
-		return status;
-	mark = atomic_load(&event->last);
-	result = gpu.StreamWaitEvent(stream, mark->event, 0);
-	if (!is_gone(handle, mark, result))
-		status = gpu_check(result, PREFIX "StreamWaitEvent");
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status =
+			check_mark(handle, mark,
+				   gpu.StreamWaitEvent(stream, mark->event, 0),
+				   PREFIX "StreamWaitEvent");
+	return gpu_end(&call);
 }

@@ -15,7 +15,7 @@
  *
  *     init.c     finds the library, checks its version, starts it
  *     error.c    the driver's results as statuses and sentences
- *     enter.c    before a call that uses a stream or creates memory
+ *     call.c     what every call has around it
  *     describe.c what is known of a device without a context
  *     device.c   device_count, device_info
  *     memory.c   alloc, free, memory_info; group COPY
@@ -37,7 +37,6 @@
 #include "names.h"
 
 struct gpu_device;
-struct gpu_visit;
 
 /* ---- The library ------------------------------------------------------- */
 
@@ -107,37 +106,50 @@ gpumem_status gpu_capabilities(const struct gpu_device *device,
 
 /* ---- Around a call ----------------------------------------------------- */
 
+/* What a slot changes of the calling thread while it works, and undoes. */
+struct gpu_call {
+	gpumem_status status;  /* not OK after begin: do not call */
+	gpu_capture_mode mode; /* the thread's own */
+	bool exchanged;	       /* it is to be put back */
+	bool clean;	       /* the thread had no error that it may ask for */
+	gpu_context context;   /* that is current now */
+	struct gpu_place place;
+};
+
 /* The thread's capture mode becomes RELAXED: in any other, most calls fail
- * while some thread captures, and spoil that capture. The device's primary
- * context becomes current. */
-gpumem_status gpu_enter(struct gpu_visit *visit,
-			const struct gpu_device *device);
+ * while some thread captures, and spoil that capture. */
+struct gpu_call gpu_begin_anywhere(void);
+/* That, and the device's primary context becomes current. */
+struct gpu_call gpu_begin(const struct gpu_device *device);
 /* That, to give memory by a call that may not notice a lost device: LOST then,
  * as far as the driver tells. */
-gpumem_status gpu_enter_good(struct gpu_visit *visit,
-			     const struct gpu_device *device);
-/* As enter, for a stream of the device; its own context becomes current.
+struct gpu_call gpu_begin_good(const struct gpu_device *device);
+/* As begin, for a stream of the device; its own context becomes current.
  * CAPTURING, and the stream has not been touched, if it is being captured.
  * INVALID: another device's. */
-gpumem_status gpu_enter_stream(struct gpu_visit *visit,
-			       const struct gpu_device *device,
-			       gpu_stream stream);
+struct gpu_call gpu_begin_stream(const struct gpu_device *device,
+				 gpu_stream stream);
 /* The same, to queue work: a stream that is captured takes it into its graph.
  */
-gpumem_status gpu_enter_queue(struct gpu_visit *visit,
-			      const struct gpu_device *device,
-			      gpu_stream stream);
+struct gpu_call gpu_begin_queue(const struct gpu_device *device,
+				gpu_stream stream);
+/* After each of these, whatever came of it: the thread is as it was. Returns
+ * the status. */
+gpumem_status gpu_end(const struct gpu_call *call);
+
 /* The number of the capture that the stream must not be touched for; 0: none.
- * Between enter and leave. */
+ * Between begin and end. */
 gpumem_status gpu_capture(gpu_stream stream, uint64_t *id_out);
+gpumem_status gpu_no_stream(gpu_stream stream, gpu_result result);
+
+/* The device's primary context becomes current; leave undoes what was done. */
+gpumem_status gpu_enter(struct gpu_call *call, const struct gpu_device *device);
+void gpu_leave(const struct gpu_call *call);
 /* The number of the device that a stream is of, which is no default stream, and
- * its context becomes current. Between enter and leave. */
-gpumem_status gpu_enter_owner(struct gpu_visit *visit,
+ * its context becomes current. Between begin and end. */
+gpumem_status gpu_enter_owner(struct gpu_call *call,
 			      const struct gpu_device *device,
 			      gpu_stream stream, int *number_out);
-gpumem_status gpu_no_stream(gpu_stream stream, gpu_result result);
-/* After any of these was OK: the thread is as it was. Returns the status. */
-gpumem_status gpu_leave(const struct gpu_visit *visit, gpumem_status status);
 
 /* ---- Memory by the driver's own allocation ----------------------------- */
 
@@ -150,7 +162,7 @@ gpumem_status gpu_raw_peer(void *device, void *peer);
 
 /* ---- Virtual memory ---------------------------------------------------- */
 
-/* The calls of virtual memory, each about one range. Between enter and leave.
+/* The calls of virtual memory, each about one range. Between begin and end.
  */
 gpumem_status gpu_addresses_reserve(uint64_t bytes, uint64_t alignment,
 				    uint64_t *address_out);
@@ -173,7 +185,7 @@ gpumem_status gpu_map_whole(uint64_t address, const gpumem_page *pages,
 gpumem_status gpu_check_pages(const struct gpu_device *device);
 
 /* Of a device whose driver takes one mapping a call (gpu_in_pieces): the slots
- * of the same names, between enter and leave. CUDA's has none of them: there
+ * of the same names, between begin and end. CUDA's has none of them: there
  * the condition is `false`, stands first, and no compiler calls them. */
 gpumem_status gpu_pieces_reserve(const struct gpu_device *device,
 				 uint64_t address, uint64_t bytes);

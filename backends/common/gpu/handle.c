@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The calls of virtual memory, each with its sentence. Between enter and leave.
+ * The calls of virtual memory, each with its sentence. Between begin and end.
  * Keeps nothing; no lock.
  */
 #include "plugin.h"

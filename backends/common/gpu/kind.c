@@ -43,40 +43,38 @@ static gpumem_status no_kind(gpumem_kind kind)
 gpumem_status GPU(kind_alloc)(void *handle, gpumem_kind kind, uint64_t bytes,
 			      uint64_t *address_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 
-	if (status != GPUMEM_OK)
-		return status;
+	if (call.status != GPUMEM_OK)
+		return gpu_end(&call);
 	if (kind == GPUMEM_KIND_PINNED)
-		status = alloc_pinned(bytes, address_out);
+		call.status = alloc_pinned(bytes, address_out);
 	else if (kind == GPUMEM_KIND_MANAGED)
-		status = alloc_managed(bytes, address_out);
+		call.status = alloc_managed(bytes, address_out);
 	else
-		status = no_kind(kind);
-	return gpu_leave(&visit, status);
+		call.status = no_kind(kind);
+	return gpu_end(&call);
 }
 
 /* Either waits for all work of the device, however its other memory is made. */
 gpumem_status GPU(kind_free)(void *handle, gpumem_kind kind, uint64_t address,
 			     uint64_t bytes)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 
-	if (status != GPUMEM_OK)
-		return status;
+	if (call.status != GPUMEM_OK)
+		return gpu_end(&call);
 	if (kind == GPUMEM_KIND_PINNED)
-		status = gpu_check(gpu.MemFreeHost((void *)(uintptr_t)address),
-				   MEM_FREE_HOST " of %llu bytes at 0x%llx",
-				   (unsigned long long)bytes,
-				   (unsigned long long)address);
+		call.status = gpu_check(
+			gpu.MemFreeHost((void *)(uintptr_t)address),
+			MEM_FREE_HOST " of %llu bytes at 0x%llx",
+			(unsigned long long)bytes, (unsigned long long)address);
 	else if (kind == GPUMEM_KIND_MANAGED)
-		status = gpu_check(gpu.MemFree((gpu_address)(uintptr_t)address),
-				   MEM_FREE " of %llu managed bytes at 0x%llx",
-				   (unsigned long long)bytes,
-				   (unsigned long long)address);
+		call.status = gpu_check(
+			gpu.MemFree((gpu_address)(uintptr_t)address),
+			MEM_FREE " of %llu managed bytes at 0x%llx",
+			(unsigned long long)bytes, (unsigned long long)address);
 	else
-		status = no_kind(kind);
-	return gpu_leave(&visit, status);
+		call.status = no_kind(kind);
+	return gpu_end(&call);
 }

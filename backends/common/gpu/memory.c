@@ -9,78 +9,70 @@
 
 gpumem_status gpu_raw_info(void *handle, struct gpumem_memory *memory)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 	size_t free_bytes, total_bytes;
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.MemGetInfo(&free_bytes, &total_bytes),
-			   PREFIX "MemGetInfo");
-	if (status == GPUMEM_OK) {
+	if (call.status == GPUMEM_OK)
+		call.status =
+			gpu_check(gpu.MemGetInfo(&free_bytes, &total_bytes),
+				  PREFIX "MemGetInfo");
+	if (call.status == GPUMEM_OK) {
 		memory->free_bytes = free_bytes;
 		memory->total_bytes = total_bytes;
 	}
-	return gpu_leave(&visit, status);
+	return gpu_end(&call);
 }
 
 gpumem_status gpu_raw_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 	gpu_address address;
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.MemAlloc(&address, bytes),
-			   MEM_ALLOC " of %llu bytes",
-			   (unsigned long long)bytes);
-	if (status == GPUMEM_OK)
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(gpu.MemAlloc(&address, bytes),
+					MEM_ALLOC " of %llu bytes",
+					(unsigned long long)bytes);
+	if (call.status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
-	return gpu_leave(&visit, status);
+	return gpu_end(&call);
 }
 
 /* Waits for all work of the device: GPUMEM_CAP_FREE_WAITS says so. */
 gpumem_status gpu_raw_free(void *handle, uint64_t address, uint64_t bytes)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.MemFree((gpu_address)(uintptr_t)address),
-			   MEM_FREE " of %llu bytes at 0x%llx",
-			   (unsigned long long)bytes,
-			   (unsigned long long)address);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(
+			gpu.MemFree((gpu_address)(uintptr_t)address),
+			MEM_FREE " of %llu bytes at 0x%llx",
+			(unsigned long long)bytes, (unsigned long long)address);
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(fill)(void *handle, uint64_t address, uint8_t value,
 			uint64_t bytes, gpumem_stream stream)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter_queue(&visit, handle, stream);
+	struct gpu_call call = gpu_begin_queue(handle, stream);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.MemsetD8Async((gpu_address)(uintptr_t)address,
-					     value, bytes, stream),
-			   MEMSET);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(
+			gpu.MemsetD8Async((gpu_address)(uintptr_t)address,
+					  value, bytes, stream),
+			MEMSET);
+	return gpu_end(&call);
 }
 
 /* Host and device share one address space: the driver knows which is which. */
 gpumem_status GPU(copy)(void *handle, uint64_t to, uint64_t from,
 			uint64_t bytes, gpumem_stream stream)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter_queue(&visit, handle, stream);
+	struct gpu_call call = gpu_begin_queue(handle, stream);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status =
-		gpu_check(gpu_copy((gpu_address)(uintptr_t)to,
-				   (gpu_address)(uintptr_t)from, bytes, stream),
-			  PREFIX "MemcpyAsync");
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(gpu_copy((gpu_address)(uintptr_t)to,
+						 (gpu_address)(uintptr_t)from,
+						 bytes, stream),
+					PREFIX "MemcpyAsync");
+	return gpu_end(&call);
 }

@@ -30,14 +30,13 @@ gpumem_status GPU(peer_query)(void *handle, void *other, bool *can_out)
 gpumem_status gpu_raw_peer(void *handle, void *other)
 {
 	const struct gpu_device *device = handle;
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, other);
+	struct gpu_call call = gpu_begin(other);
 	gpu_result result;
 
-	if (status != GPUMEM_OK)
-		return status;
+	if (call.status != GPUMEM_OK)
+		return gpu_end(&call);
 	result = gpu.CtxEnablePeerAccess(GPU_CONTEXT(device), 0);
 	if (result != GPU_PEER_ALREADY_ENABLED)
-		status = gpu_check(result, CTX_ENABLE_PEER_ACCESS);
-	return gpu_leave(&visit, status);
+		call.status = gpu_check(result, CTX_ENABLE_PEER_ACCESS);
+	return gpu_end(&call);
 }

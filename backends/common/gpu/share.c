@@ -16,19 +16,18 @@ _Static_assert(sizeof(gpu_ipc) <= GPUMEM_SHARE_HANDLE_BYTES, "it fits");
 gpumem_status GPU(ipc_export)(void *handle, uint64_t address, uint64_t bytes,
 			      void *handle_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 	gpu_ipc ipc;
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(
-		gpu.IpcGetMemHandle(&ipc, (gpu_address)(uintptr_t)address),
-		PREFIX "IpcGetMemHandle of %llu bytes at 0x%llx",
-		(unsigned long long)bytes, (unsigned long long)address);
-	if (status == GPUMEM_OK)
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(
+			gpu.IpcGetMemHandle(&ipc,
+					    (gpu_address)(uintptr_t)address),
+			PREFIX "IpcGetMemHandle of %llu bytes at 0x%llx",
+			(unsigned long long)bytes, (unsigned long long)address);
+	if (call.status == GPUMEM_OK)
 		memcpy(handle_out, &ipc, sizeof(ipc));
-	return gpu_leave(&visit, status);
+	return gpu_end(&call);
 }
 
 /* What the driver says to a handle that it will not open is about the handle:
@@ -94,28 +93,24 @@ static gpumem_status open_handle(gpu_ipc ipc, uint64_t bytes,
 gpumem_status GPU(ipc_open)(void *handle, const void *bytes_of, uint64_t bytes,
 			    uint64_t *address_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 	gpu_ipc ipc;
 
-	if (status != GPUMEM_OK)
-		return status;
 	memcpy(&ipc, bytes_of, sizeof(ipc));
-	status = open_handle(ipc, bytes, address_out);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = open_handle(ipc, bytes, address_out);
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(ipc_close)(void *handle, uint64_t address)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(
-		gpu.IpcCloseMemHandle((gpu_address)(uintptr_t)address),
-		PREFIX "IpcCloseMemHandle");
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(
+			gpu.IpcCloseMemHandle((gpu_address)(uintptr_t)address),
+			PREFIX "IpcCloseMemHandle");
+	return gpu_end(&call);
 }
 
 /* Whether its descriptors are closed on exec the driver does not say. */
@@ -134,42 +129,39 @@ static gpumem_status hand_out(int fd, int *fd_out)
 gpumem_status GPU(page_export)(void *handle, gpumem_page page, uint64_t bytes,
 			       int *fd_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_check_pages(handle);
+	struct gpu_call call = gpu_begin(handle);
 	int fd = -1;
 
-	if (status == GPUMEM_OK)
-		status = gpu_enter(&visit, handle);
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.MemExportToShareableHandle(
-				   &fd, gpu_handle_of(page), GPU_DESCRIPTOR, 0),
-			   PREFIX "MemExportToShareableHandle of %llu bytes",
-			   (unsigned long long)bytes);
-	if (status == GPUMEM_OK)
-		status = hand_out(fd, fd_out);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check_pages(handle);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(
+			gpu.MemExportToShareableHandle(&fd, gpu_handle_of(page),
+						       GPU_DESCRIPTOR, 0),
+			PREFIX "MemExportToShareableHandle of %llu bytes",
+			(unsigned long long)bytes);
+	if (call.status == GPUMEM_OK)
+		call.status = hand_out(fd, fd_out);
+	return gpu_end(&call);
 }
 
 /* How large it is the driver finds out when it is mapped. */
 gpumem_status GPU(page_import)(void *handle, int fd, uint64_t bytes,
 			       gpumem_page *page_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_check_pages(handle);
+	struct gpu_call call = gpu_begin_good(handle);
 	gpu_handle memory;
 
-	if (status == GPUMEM_OK)
-		status = gpu_enter_good(&visit, handle);
-	if (status != GPUMEM_OK)
-		return status;
-	status =
-		gpu_check(gpu.MemImportFromShareableHandle(
-				  &memory, gpu_descriptor(&fd), GPU_DESCRIPTOR),
-			  PREFIX "MemImportFromShareableHandle of descriptor "
-				 "%d, %llu bytes",
-			  fd, (unsigned long long)bytes);
-	if (status == GPUMEM_OK)
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check_pages(handle);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(
+			gpu.MemImportFromShareableHandle(
+				&memory, gpu_descriptor(&fd), GPU_DESCRIPTOR),
+			PREFIX "MemImportFromShareableHandle of descriptor "
+			       "%d, %llu bytes",
+			fd, (unsigned long long)bytes);
+	if (call.status == GPUMEM_OK)
 		*page_out = gpu_page_of(memory);
-	return gpu_leave(&visit, status);
+	return gpu_end(&call);
 }

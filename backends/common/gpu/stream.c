@@ -11,61 +11,54 @@
  * events. */
 gpumem_status GPU(stream_create)(void *handle, gpumem_stream *stream_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 	gpu_stream stream = NULL;
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.StreamCreate(&stream, GPU_STREAM_NON_BLOCKING),
-			   STREAM_CREATE);
-	if (status == GPUMEM_OK)
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(
+			gpu.StreamCreate(&stream, GPU_STREAM_NON_BLOCKING),
+			STREAM_CREATE);
+	if (call.status == GPUMEM_OK)
 		*stream_out = stream;
-	return gpu_leave(&visit, status);
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(stream_destroy)(void *handle, gpumem_stream stream)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
+	struct gpu_call call = gpu_begin_stream(handle, stream);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.StreamDestroy(stream), PREFIX "StreamDestroy");
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(gpu.StreamDestroy(stream),
+					PREFIX "StreamDestroy");
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(stream_sync)(void *handle, gpumem_stream stream)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
+	struct gpu_call call = gpu_begin_stream(handle, stream);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.StreamSynchronize(stream),
-			   PREFIX "StreamSynchronize");
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(gpu.StreamSynchronize(stream),
+					PREFIX "StreamSynchronize");
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(stream_query)(void *handle, gpumem_stream stream)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter_stream(&visit, handle, stream);
+	struct gpu_call call = gpu_begin_stream(handle, stream);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.StreamQuery(stream), PREFIX "StreamQuery");
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(gpu.StreamQuery(stream),
+					PREFIX "StreamQuery");
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(capture_id)(void *handle, gpumem_stream stream,
 			      uint64_t *id_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_capture(stream, id_out);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_capture(stream, id_out);
+	return gpu_end(&call);
 }

@@ -17,7 +17,7 @@ gpumem_status gpu_check_pages(const struct gpu_device *device)
 			"are no pages to share or to map");
 }
 
-/* Between enter and leave. */
+/* Between begin and end. */
 static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
 			     uint64_t alignment, uint64_t *address_out)
 {
@@ -38,46 +38,41 @@ static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
 gpumem_status GPU(va_reserve)(void *handle, uint64_t bytes, uint64_t alignment,
 			      uint64_t *address_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_check_pages(handle);
+	struct gpu_call call = gpu_begin(handle);
 
-	if (status == GPUMEM_OK)
-		status = gpu_enter(&visit, handle);
-	if (status != GPUMEM_OK)
-		return status;
-	status = reserve(handle, bytes, alignment, address_out);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check_pages(handle);
+	if (call.status == GPUMEM_OK)
+		call.status = reserve(handle, bytes, alignment, address_out);
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(va_release)(void *handle, uint64_t address, uint64_t bytes)
 {
 	const struct gpu_device *device = handle;
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, device);
+	struct gpu_call call = gpu_begin(device);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_in_pieces(device)
-			 ? gpu_pieces_release(device, address, bytes)
-			 : gpu_addresses_free(address, bytes);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status =
+			gpu_in_pieces(device)
+				? gpu_pieces_release(device, address, bytes)
+				: gpu_addresses_free(address, bytes);
+	return gpu_end(&call);
 }
 
 static gpumem_status create(const struct gpu_device *device, uint64_t bytes,
 			    const gpu_page_kind *kind, gpumem_page *page_out)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_check_pages(device);
+	struct gpu_call call = gpu_begin_good(device);
 	gpu_handle memory;
 
-	if (status == GPUMEM_OK)
-		status = gpu_enter_good(&visit, device);
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_handle_create(bytes, kind, &memory);
-	if (status == GPUMEM_OK)
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check_pages(device);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_handle_create(bytes, kind, &memory);
+	if (call.status == GPUMEM_OK)
 		*page_out = gpu_page_of(memory);
-	return gpu_leave(&visit, status);
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(page_create)(void *handle, uint64_t bytes,
@@ -100,30 +95,27 @@ gpumem_status GPU(page_create_shared)(void *handle, uint64_t bytes,
 
 gpumem_status GPU(page_destroy)(void *handle, gpumem_page page, uint64_t bytes)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, handle);
+	struct gpu_call call = gpu_begin(handle);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_handle_release(gpu_handle_of(page), bytes);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_handle_release(gpu_handle_of(page), bytes);
+	return gpu_end(&call);
 }
 
 static gpumem_status map(const struct gpu_device *device, uint64_t address,
 			 const gpumem_page *pages, size_t count,
 			 uint64_t page_bytes, uint64_t devices)
 {
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter_good(&visit, device);
+	struct gpu_call call = gpu_begin_good(device);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_in_pieces(device)
-			 ? gpu_pieces_map(device, address, pages, count,
-					  page_bytes, devices)
-			 : gpu_map_whole(address, pages, count, page_bytes,
-					 devices);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status =
+			gpu_in_pieces(device)
+				? gpu_pieces_map(device, address, pages, count,
+						 page_bytes, devices)
+				: gpu_map_whole(address, pages, count,
+						page_bytes, devices);
+	return gpu_end(&call);
 }
 
 static uint64_t bit_of(const struct gpu_device *device)
@@ -155,13 +147,13 @@ gpumem_status GPU(unmap)(void *handle, uint64_t address, size_t count,
 			 uint64_t page_bytes)
 {
 	const struct gpu_device *device = handle;
-	struct gpu_visit visit;
-	gpumem_status status = gpu_enter(&visit, device);
+	struct gpu_call call = gpu_begin(device);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_in_pieces(device)
-			 ? gpu_pieces_unmap(device, address, count, page_bytes)
-			 : gpu_unmap_whole(address, count * page_bytes);
-	return gpu_leave(&visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status =
+			gpu_in_pieces(device)
+				? gpu_pieces_unmap(device, address, count,
+						   page_bytes)
+				: gpu_unmap_whole(address, count * page_bytes);
+	return gpu_end(&call);
 }

@@ -2,26 +2,66 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Enters a device for a call that uses a stream or creates memory, on top of
- * each plugin's own gpu_enter(). Works on the calling thread alone: no lock.
+ * What every call has around it: the thread's capture mode and the device that
+ * is current, changed and put back. Works on the calling thread alone: no lock.
  */
 #include "plugin.h"
+
+/* Some runtimes of AMD's do not have it: a call that may not be made while some
+ * thread captures then fails with CAPTURING and spoils that capture. */
+struct gpu_call gpu_begin_anywhere(void)
+{
+	struct gpu_call call = {
+		.mode = GPU_CAPTURE_RELAXED,
+		.clean = gpu_is_clean(),
+	};
+	gpu_result result = GPU_NOT_SUPPORTED;
+
+	if (gpu.ThreadExchangeStreamCaptureMode)
+		result = gpu.ThreadExchangeStreamCaptureMode(&call.mode);
+	call.exchanged = result == GPU_SUCCESS;
+	if (result != GPU_NOT_SUPPORTED)
+		call.status = gpu_check(result, PREFIX
+					"ThreadExchangeStreamCaptureMode");
+	return call;
+}
+
+/* What was there can be put back, unless the driver is ending, when it does not
+ * matter. */
+gpumem_status gpu_end(const struct gpu_call *call)
+{
+	gpu_capture_mode mode = call->mode;
+
+	gpu_leave(call);
+	if (call->exchanged)
+		(void)gpu.ThreadExchangeStreamCaptureMode(&mode);
+	gpu_clean(call->clean);
+	return call->status;
+}
+
+struct gpu_call gpu_begin(const struct gpu_device *device)
+{
+	struct gpu_call call = gpu_begin_anywhere();
+
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_enter(&call, device);
+	return call;
+}
 
 /* The calls of virtual memory do not look at the context, and go on working
  * when a device is lost. Of all that tells this one is the cheapest (22 ns on
  * NVIDIA's driver), and it concerns no stream, so it spoils no capture. What
  * AMD's runtime makes of a lost device was not seen. */
-gpumem_status gpu_enter_good(struct gpu_visit *visit,
-			     const struct gpu_device *device)
+struct gpu_call gpu_begin_good(const struct gpu_device *device)
 {
-	gpumem_status status = gpu_enter(visit, device);
+	struct gpu_call call = gpu_begin(device);
 	int least, greatest;
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_check(gpu.CtxGetStreamPriorityRange(&least, &greatest),
-			   "a look at the device");
-	return status == GPUMEM_OK ? status : gpu_leave(visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = gpu_check(
+			gpu.CtxGetStreamPriorityRange(&least, &greatest),
+			"a look at the device");
+	return call;
 }
 
 /* The default streams, by any of their names, are those of whatever context is
@@ -90,7 +130,7 @@ static gpumem_status check_capture(gpu_stream stream, bool to_queue)
 			"the stream is being captured into a graph");
 }
 
-static gpumem_status check_owner(struct gpu_visit *visit,
+static gpumem_status check_owner(struct gpu_call *call,
 				 const struct gpu_device *device,
 				 gpu_stream stream)
 {
@@ -99,7 +139,7 @@ static gpumem_status check_owner(struct gpu_visit *visit,
 
 	if (is_default(stream))
 		return GPUMEM_OK;
-	status = gpu_enter_owner(visit, device, stream, &owner);
+	status = gpu_enter_owner(call, device, stream, &owner);
 	if (status != GPUMEM_OK || owner == device->device)
 		return status;
 	return gpu_fail(GPUMEM_INVALID, GPU_SUCCESS,
@@ -108,30 +148,26 @@ static gpumem_status check_owner(struct gpu_visit *visit,
 			owner, device->device);
 }
 
-static gpumem_status enter(struct gpu_visit *visit,
-			   const struct gpu_device *device, gpu_stream stream,
-			   bool to_queue)
+static struct gpu_call begin(const struct gpu_device *device, gpu_stream stream,
+			     bool to_queue)
 {
-	gpumem_status status = gpu_enter(visit, device);
+	struct gpu_call call = gpu_begin(device);
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = check_capture(stream, to_queue);
-	if (status == GPUMEM_OK)
-		status = check_owner(visit, device, stream);
-	return status == GPUMEM_OK ? status : gpu_leave(visit, status);
+	if (call.status == GPUMEM_OK)
+		call.status = check_capture(stream, to_queue);
+	if (call.status == GPUMEM_OK)
+		call.status = check_owner(&call, device, stream);
+	return call;
 }
 
-gpumem_status gpu_enter_stream(struct gpu_visit *visit,
-			       const struct gpu_device *device,
-			       gpu_stream stream)
+struct gpu_call gpu_begin_stream(const struct gpu_device *device,
+				 gpu_stream stream)
 {
-	return enter(visit, device, stream, false);
+	return begin(device, stream, false);
 }
 
-gpumem_status gpu_enter_queue(struct gpu_visit *visit,
-			      const struct gpu_device *device,
-			      gpu_stream stream)
+struct gpu_call gpu_begin_queue(const struct gpu_device *device,
+				gpu_stream stream)
 {
-	return enter(visit, device, stream, true);
+	return begin(device, stream, true);
 }
