@@ -170,13 +170,14 @@ gpumem_status gpumem_backend_table(const char *name,
 	const struct gm_backend *backend;
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
+	int index;
 
 	if (status != GPUMEM_OK)
 		return status;
 	if (!table_out)
 		return gm_null_argument("table_out");
 	status = name ? gm_backend_find(name, &backend)
-		      : gm_backend_default(&backend);
+		      : gm_backend_default(&backend, &index);
 	if (status == GPUMEM_OK)
 		*table_out = &backend->ops;
 	return status;

@@ -61,7 +61,9 @@ libloader_la_SOURCES = \
 	core/loader/sight.h \
 	core/loader/slots.c \
 	core/loader/slots.h \
-	core/loader/start.c
+	core/loader/start.c \
+	core/loader/which.c \
+	core/loader/which.h
 
 libdevice_la_CFLAGS = $(FLOOR_CFLAGS)
 libdevice_la_SOURCES = \

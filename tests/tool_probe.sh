@@ -28,6 +28,7 @@ exits 0 "as JSON" "$probe" --json
 valid_json "it is JSON"
 json_is "[b['chosen'] for b in d['backends'] if b['name'] == 'host']" \
 	"[True]" "host is chosen"
+json_is "d['default'], d['no_default']" "('host:0', '')" "its first device"
 json_is "all(b['reason'] for b in d['backends']
 	if b['status'] != 'GPUMEM_OK')" True "each refusal has a reason"
 
@@ -36,6 +37,18 @@ json_is "[(x['name'], x['total_bytes'], x['free_bytes'])
 	for b in d['backends'] for x in b['devices']]" \
 	"[('host:0', 1073741824, None), ('host:1', 1073741824, None), ('host:2', 1073741824, None)]" \
 	"are all listed, none of them opened"
+
+exits 0 "one of them by environment" with host.devices:3 \
+	env GPUMEM_BACKEND=cuda:7,host:2 "$probe" --json
+json_is "d['default'], d['no_default']" "('host:2', '')" "is the default"
+exits 0 "the same" with host.devices:3 env GPUMEM_BACKEND=host:2 "$probe"
+check "is said" grep -qx '  default device: host:2' "$scratch/out"
+exits 0 "one that is not there" with host.devices:3 \
+	env GPUMEM_BACKEND=host:3 "$probe" --json
+json_is "d['default'], d['no_default']" \
+	"('', 'host:3: there are 3 devices, host:0 to host:2')" "is none"
+exits 3 "and cannot be used" with host.devices:3 \
+	env GPUMEM_BACKEND=host:3 "$tools/gpumem-bench" pair
 
 exits 0 "a value that the device does not take" \
 	with host.devices:65 "$probe"

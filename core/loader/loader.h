@@ -42,8 +42,9 @@ gpumem_status gm_backend_find(const char *name,
 gpumem_status gm_backend_find_adopting(const char *name,
 				       const struct gm_backend **backend_out);
 /* What GPUMEM_BACKEND picks, with auto: the first with a device, host last, and
- * not at all where a GPU can be seen. */
-gpumem_status gm_backend_default(const struct gm_backend **backend_out);
+ * not at all where a GPU can be seen; and the number of its device. */
+gpumem_status gm_backend_default(const struct gm_backend **backend_out,
+				 int *index_out);
 gpumem_status gm_backend_load(const char *path, char *name_out);
 gpumem_status gm_backend_register(const struct gpumem_backend *backend);
 /* Brings the options of the backend that `key` ("cuda.x") belongs to: loads it,

@@ -89,9 +89,12 @@ bool gm_row_has_options(const char *name);
 
 /* What GPUMEM_BACKEND says; "auto" if it says nothing. */
 const char *gm_wish(void);
-/* The next name of the wish, at most 15 letters of it kept plus one, so that
- * one that is too long cannot become another one that exists. */
-bool gm_wish_next(const char **at, char *name, size_t bytes);
+/* The next of it, "cuda" or "cuda:GPU-UUID". What is longer is cut, and is longer
+ * then than any name. */
+#define GM_WISH_BYTES 64
+bool gm_wish_next(const char **at, char wish[GM_WISH_BYTES]);
+/* Copies the backend's name; returns what is behind the colon, NULL: none. */
+const char *gm_wish_split(const char *wish, char name[GM_WISH_BYTES]);
 
 /* Adds real devices that everybody knows, others that the program or, with
  * `wishes`, GPUMEM_BACKEND brought, others that are installed, and the

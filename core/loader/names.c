@@ -22,7 +22,7 @@ const char *gm_wish(void)
 	return text && *text ? text : "auto";
 }
 
-bool gm_wish_next(const char **at, char *name, size_t bytes)
+bool gm_wish_next(const char **at, char wish[GM_WISH_BYTES])
 {
 	size_t length;
 
@@ -30,21 +30,31 @@ bool gm_wish_next(const char **at, char *name, size_t bytes)
 	length = strcspn(*at, ", ");
 	if (!length)
 		return false;
-	snprintf(name, bytes, "%.*s", (int)length, *at);
+	snprintf(wish, GM_WISH_BYTES, "%.*s", (int)length, *at);
 	*at += length;
 	return true;
+}
+
+const char *gm_wish_split(const char *wish, char name[GM_WISH_BYTES])
+{
+	size_t length = strcspn(wish, ":");
+
+	snprintf(name, GM_WISH_BYTES, "%.*s", (int)length, wish);
+	return wish[length] ? wish + length + 1 : NULL;
 }
 
 /* Names of the wish that are nowhere are listed too: to say so. */
 static bool add_wishes(struct gm_names *names)
 {
+	char wish[GM_WISH_BYTES], name[GM_WISH_BYTES];
 	const char *at = gm_wish();
-	char name[64];
 	bool room = true;
 
-	while (room && gm_wish_next(&at, name, sizeof(name)))
+	while (room && gm_wish_next(&at, wish)) {
+		(void)gm_wish_split(wish, name);
 		if (gm_name_is_sane(name))
 			room = gm_names_add(names, name);
+	}
 	return room;
 }
 

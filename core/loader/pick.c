@@ -2,16 +2,18 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Which backend is picked: what GPUMEM_BACKEND says (a name, several in order
- * of preference, or "auto"). "auto" is the order of the list of names.c,
- * so that what the list shows as chosen is what an open gets. What has only the
- * host's own processor is not for "auto": it is slower than no backend at all,
- * and has to be asked for by name. Nor does "auto" go on to the simulated GPU
- * where a real one can be seen: its owner wants to know why that is not used.
+ * Which device is picked: what GPUMEM_BACKEND says (the name of a backend, or
+ * of a device, several in order of preference, or "auto"). "auto" is the order
+ * of the list of names.c, so that what the list shows as chosen is what an open
+ * gets. What has only the host's own processor is not for "auto": it is slower
+ * than no backend at all, and has to be asked for by name. Nor does "auto" go
+ * on to the simulated GPU where a real one can be seen: its owner wants to know
+ * why that is not used.
  */
 #include "loader_parts.h"
 #include "describe.h"
 #include "sight.h"
+#include "which.h"
 #include "base/error.h"
 #include "base/line.h"
 #include "base/log.h"
@@ -22,6 +24,7 @@
 /* A pick in the making: `why` says what was wrong with those before it. */
 struct pick {
 	struct gm_backend *row; /* NULL: none yet */
+	int index;		/* of its device */
 	gpumem_status status;	/* of the first that was refused */
 	unsigned tried;
 	char why[900];
@@ -56,17 +59,35 @@ static gpumem_status get_row(const char *name, bool any,
 					   : status;
 }
 
-/* Tries one name; true when it is the one. */
-static bool try_name(struct pick *pick, const char *name, bool any)
+/* "opencl", its first device, or "opencl:1". */
+static gpumem_status get_device(const char *wish, bool any,
+				struct gm_backend **row_out, int *index_out)
+{
+	char name[GM_WISH_BYTES];
+	gpumem_status status;
+	const char *which = gm_wish_split(wish, name);
+
+	if (which && !gm_which_fits(which))
+		return gm_which_refuse(wish);
+	status = get_row(name, any, row_out);
+	if (status == GPUMEM_OK && which)
+		status = gm_which_find(*row_out, which, index_out);
+	return status;
+}
+
+/* Tries one wish; true when it is the one. */
+static bool try_wish(struct pick *pick, const char *wish, bool any)
 {
 	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
 	size_t used = strlen(pick->why);
 	struct gm_backend *row;
 	gpumem_status status;
+	int index = 0;
 
-	status = get_row(name, any, &row);
+	status = get_device(wish, any, &row, &index);
 	if (status == GPUMEM_OK) {
 		pick->row = row;
+		pick->index = index;
 		return true;
 	}
 	gm_error_get(&error);
@@ -112,7 +133,7 @@ static bool try_auto(struct pick *pick)
 		if (strcmp(names.list[i], gm_host_backend.name) == 0 &&
 		    refuse_simulated(pick))
 			break;
-		if (try_name(pick, names.list[i], false))
+		if (try_wish(pick, names.list[i], false))
 			break;
 	}
 	gm_names_free(&names);
@@ -123,12 +144,12 @@ static bool try_auto(struct pick *pick)
 static gpumem_status pick_now(struct pick *pick)
 {
 	const char *at = gm_wish();
-	char name[64];
+	char wish[GM_WISH_BYTES];
 	bool found = false;
 
-	while (!found && gm_wish_next(&at, name, sizeof(name)))
-		found = strcmp(name, "auto") == 0 ? try_auto(pick)
-						  : try_name(pick, name, true);
+	while (!found && gm_wish_next(&at, wish))
+		found = strcmp(wish, "auto") == 0 ? try_auto(pick)
+						  : try_wish(pick, wish, true);
 	if (found)
 		return GPUMEM_OK;
 	if (*pick->seen)
@@ -151,13 +172,27 @@ static gpumem_status pick_now(struct pick *pick)
 static bool is_news(const struct pick *pick)
 {
 	static const struct gm_backend *last;
-	bool news = last != pick->row;
+	static int last_index;
+	bool news = last != pick->row || last_index != pick->index;
 
 	last = pick->row;
+	last_index = pick->index;
 	return news;
 }
 
-gpumem_status gm_backend_default(const struct gm_backend **backend_out)
+static void tell(const struct pick *pick)
+{
+	char device[16] = "";
+
+	if (pick->index)
+		snprintf(device, sizeof(device), ":%d", pick->index);
+	gm_log(GPUMEM_LOG_INFO, "GPUMEM_BACKEND=%s picks %s%s%s%s", gm_wish(),
+	       pick->row->info.name, device,
+	       pick->tried ? ", since others are not usable: " : "", pick->why);
+}
+
+gpumem_status gm_backend_default(const struct gm_backend **backend_out,
+				 int *index_out)
 {
 	struct gpumem_error before = GPUMEM_INIT(struct gpumem_error);
 	struct pick pick = {0};
@@ -173,11 +208,9 @@ gpumem_status gm_backend_default(const struct gm_backend **backend_out)
 		return status;
 	gm_error_set(&before);
 	if (news)
-		gm_log(GPUMEM_LOG_INFO, "GPUMEM_BACKEND=%s picks %s%s%s",
-		       gm_wish(), pick.row->info.name,
-		       pick.tried ? ", since others are not usable: " : "",
-		       pick.why);
+		tell(&pick);
 	*backend_out = pick.row;
+	*index_out = pick.index;
 	return GPUMEM_OK;
 }
 
@@ -195,6 +228,7 @@ static struct gpumem_backend_info describe(const char *name,
 	if (row) {
 		info = row->info;
 		info.chosen = row == pick->row;
+		info.chosen_index = info.chosen ? pick->index : 0;
 		return info;
 	}
 	gm_error_get(&error);

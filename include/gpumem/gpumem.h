@@ -248,7 +248,8 @@ struct gpumem_backend_info {
 	char driver_version[64]; /* as the vendor writes it; "" if unknown */
 	char path[256];          /* the plugin's file; "" when built in */
 	int device_count;
-	bool chosen;             /* GPUMEM_BACKEND, or auto, picks this one */
+	bool chosen;             /* GPUMEM_BACKEND, or auto, picks this one, */
+	int chosen_index;        /* and this device of it */
 };
 
 /* Calls fn for every backend that is known, loading what GPUMEM_BACKEND names
@@ -342,11 +343,10 @@ gpumem_device_visit(const char *backend,
 			       void *user),
 		    void *user);
 
-/* Opens "cuda:0", "cuda" (its first device) or NULL: the first device of the
- * backend that GPUMEM_BACKEND picks (a name, a comma-separated order of
- * preference, or "auto", the default: real devices first, then host, but not
- * where a GPU can be seen: the call then fails with the reason why that GPU
- * cannot be used. A device that is not a real one has CAP_SIMULATED). Opening
+/* Opens "cuda:0", "cuda" (its first device) or NULL: the device that
+ * GPUMEM_BACKEND picks (such a name, a comma-separated order of preference, or
+ * "auto", the default: real devices first, then host, but not where a GPU can be
+ * seen: the call then fails with the reason why that GPU cannot be used. A device that is not a real one has CAP_SIMULATED). Opening
  * the same device again returns the same handle, reference-counted. Returns OK;
  * INVALID also when GPUMEM_CONF is not understood, which is then printed once
  * on standard error too, see gpumem_log_set(); NOT_FOUND: no such backend;

@@ -27,6 +27,9 @@ static bool add_backend(const struct gpumem_backend_info *info, void *user)
 	size_t count = (size_t)probe->backend_count + 1;
 	struct probe_backend *backends;
 
+	if (info->chosen)
+		snprintf(probe->default_device, sizeof(probe->default_device),
+			 "%s:%d", info->name, info->chosen_index);
 	if (probe->config->backend &&
 	    strcmp(probe->config->backend, info->name))
 		return true;

@@ -56,6 +56,7 @@ struct probe {
 	struct probe_backend *backends;
 	int backend_count;
 	bool failed_test;
+	char default_device[32]; /* "host:0"; "": there is none */
 	char no_default[1024]; /* why there is no default; "": there is one */
 };
 

@@ -69,6 +69,8 @@ static bool print_backends(const struct probe *probe)
 	printf("backends (* is the default)\n");
 	ok = table_print(&table, 2);
 	table_free(&table);
+	if (*probe->default_device)
+		printf("  default device: %s\n", probe->default_device);
 	if (*probe->no_default)
 		ok = term_say("no default: %s", probe->no_default) && ok;
 	return ok;

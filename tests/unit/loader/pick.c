@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * GPUMEM_BACKEND: a name, a list, auto; what the list of backends shows as
- * chosen is what an open gets; and the log says once why it is not another.
+ * GPUMEM_BACKEND: a name, a device, a list, auto; what the list of backends
+ * shows as chosen is what an open gets; and the log says once why it is not
+ * another.
  */
 #include "base/error.h"
 #include "base/log.h"
@@ -38,7 +39,7 @@ static const char *last_text(void)
 static bool find_chosen(const struct gpumem_backend_info *info, void *user)
 {
 	if (info->chosen)
-		snprintf(user, 16, "%s", info->name);
+		snprintf(user, 32, "%s:%d", info->name, info->chosen_index);
 	return true;
 }
 
@@ -50,28 +51,43 @@ static void wish(const char *text)
 		unsetenv("GPUMEM_BACKEND");
 }
 
-static void picks(const char *text, const char *name)
+static void picks_device(const char *text, const char *name)
 {
 	const struct gm_backend *backend = NULL;
-	char chosen[16] = "";
+	char chosen[32] = "", got[32];
+	int index = -1;
 
 	wish(text);
 	gm_fail(GPUMEM_BUSY, "before");
 	if (is_status(gm_backend_visit(find_chosen, chosen), GPUMEM_OK,
 		      "GPUMEM_BACKEND=%s", text ? text : "(not set)"))
 		is_str(chosen, name, "the list shows %s", name);
-	if (is_status(gm_backend_default(&backend), GPUMEM_OK, "a default"))
-		is_str(backend->info.name, name, "is %s", name);
+	if (is_status(gm_backend_default(&backend, &index), GPUMEM_OK,
+		      "a default"))
+		snprintf(got, sizeof(got), "%s:%d", backend->info.name, index);
+	else
+		*got = '\0';
+	is_str(got, name, "is %s", name);
 	is_str(last_text(), "before", "those passed over are no failure");
+}
+
+/* Its first device. */
+static void picks(const char *text, const char *name)
+{
+	char device[32];
+
+	snprintf(device, sizeof(device), "%s:0", name);
+	picks_device(text, device);
 }
 
 static void fails(const char *text, gpumem_status status, const char *start)
 {
 	const struct gm_backend *backend = NULL;
-	char chosen[16] = "";
+	char chosen[32] = "";
+	int index = -1;
 
 	wish(text);
-	is_status(gm_backend_default(&backend), status, "\"%s\"", text);
+	is_status(gm_backend_default(&backend, &index), status, "\"%s\"", text);
 	is_ptr(backend, NULL, "output left alone");
 	if (!ok(strncmp(last_text(), start, strlen(start)) == 0, "%s", start))
 		diag("%s", last_text());
@@ -141,6 +157,41 @@ static void test_processor(void)
 	picks("auto", "zeta");
 }
 
+/* A device of a backend, by all names that it has, and in lists. */
+static void test_devices(void)
+{
+	static struct gpumem_backend many;
+
+	fake.devices = 3;
+	many = fake_table;
+	many.name = "many";
+	is_status(gm_backend_register(&many), GPUMEM_OK, "three devices");
+	picks_device("many:1", "many:1");
+	is_str(seen.text, "GPUMEM_BACKEND=many:1 picks many:1", "is news");
+	picks_device("many:2", "many:2");
+	picks_device("many", "many:0");
+	picks_device("many:3,nowhere:1,host:1,many:2", "many:2");
+	picks_device("many:x,host", "host:0");
+	picks_device("cuda:0,auto", "zeta:0");
+	picks_device("many:GPU-0123ABCD-0000-0000-0000-000000000002", "many:2");
+	picks_device("many:0123abcd-0000-0000-0000-000000000001", "many:1");
+	picks_device("many:0000:3b:00.2", "many:2");
+	fails("many:3", GPUMEM_NO_DEVICE,
+	      "many:3: there are 3 devices, many:0 to many:2");
+	fails("host:1", GPUMEM_NO_DEVICE, "host:1: there is 1 device, host:0");
+	fails("host:", GPUMEM_INVALID, "\"host:\" is no name of a device");
+	fails("many:one", GPUMEM_INVALID,
+	      "\"many:one\" is no name of a device");
+	fails("many:GPU-00000000-0000-0000-0000-000000000009", GPUMEM_NO_DEVICE,
+	      "many has no device with the UUID ");
+	fails("many:0000:3b:00.7", GPUMEM_NO_DEVICE,
+	      "many has no device with the PCI place ");
+	fails("auto:1", GPUMEM_NOT_FOUND, "no backend can be called \"auto\"");
+	fails("many:7,host:8", GPUMEM_NO_DEVICE,
+	      "no backend of GPUMEM_BACKEND=\"many:7,host:8\" is usable: "
+	      "many:7: there are 3 devices, many:0 to many:2; host:8: ");
+}
+
 static void test_failures(void)
 {
 	fails("cuda", GPUMEM_NO_DEVICE, "cuda: no such device is present");
@@ -187,5 +238,6 @@ int main(void)
 	test_processor();
 	test_failures();
 	test_misspelt();
+	test_devices();
 	return done_testing();
 }

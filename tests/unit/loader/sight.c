@@ -123,10 +123,11 @@ static bool find_chosen(const struct gpumem_backend_info *info, void *user)
 static void picks(const char *wish, const char *name)
 {
 	const struct gm_backend *backend = NULL;
+	int index = -1;
 	char chosen[16] = "";
 
 	setenv("GPUMEM_BACKEND", wish, 1);
-	is_status(gm_backend_default(&backend), GPUMEM_OK, "%s", wish);
+	is_status(gm_backend_default(&backend, &index), GPUMEM_OK, "%s", wish);
 	is_str(backend ? backend->info.name : "", name, "is %s", name);
 	is_status(gm_backend_visit(find_chosen, chosen), GPUMEM_OK, "visit");
 	is_str(chosen, name, "shows the same");
@@ -135,12 +136,13 @@ static void picks(const char *wish, const char *name)
 static void fails(const char *wish, gpumem_status status, const char *reasons)
 {
 	const struct gm_backend *backend = NULL;
+	int index = -1;
 	char chosen[16] = "";
 	const char *start = "there is a GPU that cannot be used; for the "
 			    "simulated one set GPUMEM_BACKEND=host; ";
 
 	setenv("GPUMEM_BACKEND", wish, 1);
-	is_status(gm_backend_default(&backend), status, "\"%s\"", wish);
+	is_status(gm_backend_default(&backend, &index), status, "\"%s\"", wish);
 	is_ptr(backend, NULL, "output left alone");
 	is_int(strncmp(last_text(), start, strlen(start)), 0, "what to do");
 	ok(strstr(last_text(), reasons) != NULL, "and why: %s", reasons);
