@@ -70,7 +70,6 @@ gpu_sources = \
 	backends/common/gpu/error.c \
 	backends/common/gpu/event.c \
 	backends/common/gpu/gpu.h \
-	backends/common/gpu/handle.c \
 	backends/common/gpu/init.c \
 	backends/common/gpu/kind.c \
 	backends/common/gpu/memory.c \
@@ -78,7 +77,8 @@ gpu_sources = \
 	backends/common/gpu/plugin.c \
 	backends/common/gpu/share.c \
 	backends/common/gpu/stream.c \
-	backends/common/gpu/virtual.c
+	backends/common/gpu/virtual.c \
+	backends/common/gpu/whole.c
 
 backends_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) \
 	-I$(top_srcdir)/backends/cuda
@@ -108,14 +108,10 @@ backends_hip_la_SOURCES = \
 	backends/hip/hip_device.c \
 	backends/hip/hip_error.c \
 	backends/hip/hip_level.c \
-	backends/hip/hip_memory.c \
 	backends/hip/hip_piece.c \
-	backends/hip/hip_piece.h \
 	backends/hip/hip_process.c \
-	backends/hip/hip_range.c \
 	backends/hip/hip_runtime.c \
 	backends/hip/hip_segment.c \
-	backends/hip/hip_segment.h \
 	backends/hip/hip_symbols.h \
 	backends/hip/hip_sysfs.c \
 	backends/hip/hip_thread.c \

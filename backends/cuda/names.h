@@ -17,12 +17,6 @@
 #define GPU_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_cuda_, slot)
 #define GPU_ENTRY(slot, ...) GPUMEM_SLOT_ENTRY(gm_cuda_, slot)
 
-/* All raw allocations are the driver's own. */
-#define gpu_raw_info gm_cuda_memory_info
-#define gpu_raw_alloc gm_cuda_alloc
-#define gpu_raw_free gm_cuda_free
-#define gpu_raw_peer gm_cuda_peer_enable
-
 /* The driver's types. */
 typedef CUresult gpu_result;
 typedef CUdevice_attribute gpu_attribute;

@@ -44,6 +44,7 @@ struct gpu_device {
 	char pci[GPU_PCI_BYTES];
 	CUuuid uuid;
 	struct gpu_traits traits;
+	const struct gpu_way *way;
 };
 
 /* ---- Calls that differ between the drivers ----------------------------- */
@@ -86,9 +87,8 @@ static inline void *gpu_descriptor(const int *fd)
 	return (void *)(intptr_t)*fd;
 }
 
-/* Virtual memory, where a device has it, takes whole ranges. */
-#define gpu_has_pages(device) ((device)->traits.vm)
-#define gpu_in_pieces(device) false
+/* What the driver says is free is free. */
+#define gpu_correct_memory(device, memory) ((void)(device), (void)(memory))
 
 /* A page is the driver's handle, of which the driver does not say that it is
  * not 0, as a page may not be; that none is all ones is taken for granted. */

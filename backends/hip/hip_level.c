@@ -7,16 +7,19 @@
  * device has its level, and the table that it needs, from when it is opened
  * until it is closed. No lock.
  */
-#include "hip_segment.h"
+#include "plugin.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char *const level_names[] = {
-	[HIP_VM_OFF] = "off",
-	[HIP_VM_RESERVE] = "reserve",
-	[HIP_VM_SINGLE] = "single",
-	[HIP_VM_FULL] = "full",
+static const struct {
+	const char *name; /* as hip.vm has it */
+	const struct gpu_way *way;
+} levels[] = {
+	[HIP_VM_OFF] = {"off", &gpu_way_raw},
+	[HIP_VM_RESERVE] = {"reserve", &gm_hip_way_segments},
+	[HIP_VM_SINGLE] = {"single", &gm_hip_way_pieces},
+	[HIP_VM_FULL] = {"full", &gpu_way_whole},
 };
 
 gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
@@ -26,7 +29,7 @@ gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
 	gpu.services->option("hip.vm", value, sizeof(value));
 	*forced_out = strcmp(value, "auto") != 0;
 	for (int i = HIP_VM_OFF; i <= HIP_VM_FULL; i++)
-		if (!*forced_out || !strcmp(value, level_names[i])) {
+		if (!*forced_out || !strcmp(value, levels[i].name)) {
 			*level_out =
 				*forced_out ? (enum hip_level)i : HIP_VM_FULL;
 			return GPUMEM_OK;
@@ -43,6 +46,7 @@ void gm_hip_drop_level(struct gpu_device *device)
 	gm_hip_ranges_free(device->ranges);
 	device->ranges = NULL;
 	device->level = HIP_VM_OFF;
+	device->way = levels[HIP_VM_OFF].way;
 }
 
 /* A level, and the table that it needs. */
@@ -58,6 +62,7 @@ static gpumem_status set_level(struct gpu_device *device, enum hip_level level)
 		return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
 				"no host memory for a table of mappings");
 	device->level = level;
+	device->way = levels[level].way;
 	return GPUMEM_OK;
 }
 
@@ -79,7 +84,7 @@ static gpumem_status step_down(struct gpu_device *device,
 		snprintf(note_out, HIP_NOTE_BYTES,
 			 "virtual memory: %s (hip.vm), as a trial showed that "
 			 "%s%s%s",
-			 level_names[device->level], first,
+			 levels[device->level].name, first,
 			 last == first ? "" : ", then that ",
 			 last == first ? "" : last);
 	return status;
@@ -101,6 +106,6 @@ gpumem_status gm_hip_try_virtual(struct gpu_device *device,
 		return step_down(device, note_out);
 	snprintf(note_out, HIP_NOTE_BYTES,
 		 "virtual memory: %s, as hip.vm says, without a trial",
-		 level_names[wanted]);
+		 levels[wanted].name);
 	return GPUMEM_OK;
 }

@@ -2,16 +2,142 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Pieces mapped and unmapped, see hip_piece.h. Under the mutex of the ranges.
+ * Group VM at HIP_VM_SINGLE, for runtimes that take one mapping a call. What is
+ * mapped is written down, so that half a call can be undone. The mutex of the
+ * ranges guards their list and what is mapped in them.
  */
-#include "hip_piece.h"
+#include "plugin.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+
+struct piece {
+	gpumem_page page; /* 0: nothing is mapped */
+	uint64_t devices; /* that may use it */
+};
+
+/* One piece for each granule; those inside a page but for the first stay empty.
+ */
+struct range {
+	struct range *next;
+	uint64_t address, bytes;
+	struct piece *piece;
+};
+
+struct hip_ranges {
+	pthread_mutex_t mutex;
+	struct range *first;
+};
+
+struct hip_ranges *gm_hip_ranges_new(void)
+{
+	struct hip_ranges *ranges = calloc(1, sizeof(*ranges));
+
+	if (ranges)
+		pthread_mutex_init(&ranges->mutex, NULL);
+	return ranges;
+}
+
+static void free_range(struct range *range)
+{
+	if (range)
+		free(range->piece);
+	free(range);
+}
+
+void gm_hip_ranges_free(struct hip_ranges *ranges)
+{
+	if (!ranges)
+		return;
+	while (ranges->first) {
+		struct range *range = ranges->first;
+
+		ranges->first = range->next;
+		free_range(range);
+	}
+	pthread_mutex_destroy(&ranges->mutex);
+	free(ranges);
+}
+
+/* ---- Ranges ------------------------------------------------------------ */
+
+/* Where the list has the range that the address is in; NULL there: none. */
+static struct range **find(struct hip_ranges *ranges, uint64_t address)
+{
+	struct range **at = &ranges->first;
+
+	while (*at && address - (*at)->address >= (*at)->bytes)
+		at = &(*at)->next;
+	return at;
+}
+
+static gpumem_status no_table(void)
+{
+	return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
+			"no host memory for a table of mappings");
+}
+
+static gpumem_status foreign(uint64_t address)
+{
+	return gpu_fail(GPUMEM_INVALID, hipSuccess,
+			"0x%llx is in no range that was reserved here",
+			(unsigned long long)address);
+}
+
+static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
+			     uint64_t alignment, uint64_t *address_out)
+{
+	struct hip_ranges *ranges = device->ranges;
+	struct range *range = calloc(1, sizeof(*range));
+	gpumem_status status = GPUMEM_OK;
+
+	if (range)
+		range->piece = calloc(bytes / device->traits.granularity_bytes,
+				      sizeof(*range->piece));
+	if (!range || !range->piece)
+		status = no_table();
+	if (status == GPUMEM_OK)
+		status = gpu_whole_reserve(device, bytes, alignment,
+					   &range->address);
+	if (status != GPUMEM_OK) {
+		free_range(range);
+		return status;
+	}
+	range->bytes = bytes;
+	*address_out = range->address;
+	pthread_mutex_lock(&ranges->mutex);
+	range->next = ranges->first;
+	ranges->first = range;
+	pthread_mutex_unlock(&ranges->mutex);
+	return GPUMEM_OK;
+}
+
+static gpumem_status release(const struct gpu_device *device, uint64_t address,
+			     uint64_t bytes)
+{
+	struct hip_ranges *ranges = device->ranges;
+	struct range **at, *range;
+	gpumem_status status;
+
+	pthread_mutex_lock(&ranges->mutex);
+	at = find(ranges, address);
+	range = *at;
+	status = range ? gpu_whole_release(device, address, bytes)
+		       : foreign(address);
+	if (status == GPUMEM_OK) {
+		*at = range->next;
+		free_range(range);
+	}
+	pthread_mutex_unlock(&ranges->mutex);
+	return status;
+}
+
+/* ---- Pieces ------------------------------------------------------------ */
 
 /* What is mapped or unmapped. */
 struct job {
 	const struct gpu_device *device;
-	struct hip_range *range;
+	const struct range *range;
 	uint64_t address, page_bytes;
 	size_t count;
 };
@@ -21,40 +147,32 @@ static uint64_t address_of(const struct job *job, size_t at)
 	return job->address + at * job->page_bytes;
 }
 
-static struct hip_piece *piece_of(const struct job *job, size_t at)
+static struct piece *piece_of(const struct job *job, size_t at)
 {
-	return gm_hip_piece_at(job->device, job->range, address_of(job, at));
+	return &job->range->piece[(address_of(job, at) - job->range->address) /
+				  job->device->traits.granularity_bytes];
 }
 
-static gpumem_status put(const struct job *job, size_t at,
-			 hipMemGenericAllocationHandle_t handle,
-			 uint64_t devices)
+static gpumem_status put(const struct job *job, size_t at, struct piece piece)
 {
-	uint64_t address = address_of(job, at);
-	gpumem_status status;
+	gpumem_status status =
+		gpu_whole_map(job->device, address_of(job, at), &piece.page, 1,
+			      job->page_bytes, piece.devices);
 
-	status = gpu_handle_map(address, job->page_bytes, handle);
-	if (status != GPUMEM_OK)
-		return status;
-	status = gpu_set_access(address, job->page_bytes, devices);
-	if (status != GPUMEM_OK) {
-		(void)gpu.MemUnmap((void *)(uintptr_t)address, job->page_bytes);
-		return status;
-	}
-	*piece_of(job, at) = (struct hip_piece){handle, devices};
-	return GPUMEM_OK;
+	if (status == GPUMEM_OK)
+		*piece_of(job, at) = piece;
+	return status;
 }
 
 /* ROCR-Runtime#285: each mapping by a call of its own. */
 static gpumem_status take(const struct job *job, size_t at)
 {
-	gpumem_status status =
-		gpu_unmap_whole(address_of(job, at), job->page_bytes);
+	gpumem_status status = gpu_whole_unmap(job->device, address_of(job, at),
+					       1, job->page_bytes);
 
-	if (status != GPUMEM_OK)
-		return status;
-	*piece_of(job, at) = (struct hip_piece){0};
-	return GPUMEM_OK;
+	if (status == GPUMEM_OK)
+		*piece_of(job, at) = (struct piece){0};
+	return status;
 }
 
 static gpumem_status map_locked(const struct job *job, const gpumem_page *pages,
@@ -64,7 +182,7 @@ static gpumem_status map_locked(const struct job *job, const gpumem_page *pages,
 	size_t done;
 
 	for (done = 0; done < job->count; done++) {
-		status = put(job, done, gpu_handle_of(pages[done]), devices);
+		status = put(job, done, (struct piece){pages[done], devices});
 		if (status != GPUMEM_OK)
 			goto take;
 	}
@@ -76,23 +194,23 @@ take:
 	return status;
 }
 
-gpumem_status gpu_pieces_map(const struct gpu_device *device, uint64_t address,
-			     const gpumem_page *pages, size_t count,
-			     uint64_t page_bytes, uint64_t devices)
+static gpumem_status map(const struct gpu_device *device, uint64_t address,
+			 const gpumem_page *pages, size_t count,
+			 uint64_t page_bytes, uint64_t devices)
 {
 	struct job job = {device, NULL, address, page_bytes, count};
 	gpumem_status status;
 
 	pthread_mutex_lock(&device->ranges->mutex);
-	job.range = gm_hip_range_find(device->ranges, address);
-	status = job.range ? map_locked(&job, pages, devices)
-			   : gm_hip_foreign(address);
+	job.range = *find(device->ranges, address);
+	status =
+		job.range ? map_locked(&job, pages, devices) : foreign(address);
 	pthread_mutex_unlock(&device->ranges->mutex);
 	return status;
 }
 
 /* What the pieces held is kept in `old` until all are gone. */
-static gpumem_status unmap_locked(const struct job *job, struct hip_piece *old)
+static gpumem_status unmap_locked(const struct job *job, struct piece *old)
 {
 	gpumem_status status;
 	size_t done;
@@ -107,24 +225,28 @@ static gpumem_status unmap_locked(const struct job *job, struct hip_piece *old)
 
 put:
 	while (done--)
-		(void)put(job, done, old[done].handle, old[done].devices);
+		(void)put(job, done, old[done]);
 	return status;
 }
 
-gpumem_status gpu_pieces_unmap(const struct gpu_device *device,
-			       uint64_t address, size_t count,
-			       uint64_t page_bytes)
+static gpumem_status unmap(const struct gpu_device *device, uint64_t address,
+			   size_t count, uint64_t page_bytes)
 {
 	struct job job = {device, NULL, address, page_bytes, count};
-	struct hip_piece *old = malloc(count * sizeof(*old));
+	struct piece *old = malloc(count * sizeof(*old));
 	gpumem_status status;
 
 	if (!old)
-		return gm_hip_no_table();
+		return no_table();
 	pthread_mutex_lock(&device->ranges->mutex);
-	job.range = gm_hip_range_find(device->ranges, address);
-	status = job.range ? unmap_locked(&job, old) : gm_hip_foreign(address);
+	job.range = *find(device->ranges, address);
+	status = job.range ? unmap_locked(&job, old) : foreign(address);
 	pthread_mutex_unlock(&device->ranges->mutex);
 	free(old);
 	return status;
 }
+
+const struct gpu_way gm_hip_way_pieces = {
+	GPU_WAY_RAW, .reserve = reserve, .release = release,
+	.map = map,  .unmap = unmap,
+};

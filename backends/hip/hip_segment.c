@@ -2,12 +2,18 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The allocations of hip_segment.h. Their table is guarded by its mutex, and is
- * a list, as a pool takes few and large ones. Access is given with the mutex
- * held, so that a peer that is let in meanwhile misses none; what else the
- * runtime has to do for an allocation it does without.
+ * Raw allocations made of virtual memory, at HIP_VM_RESERVE: each has addresses
+ * of its own and one handle behind them, and both go when it is freed. So
+ * memory that stays taken until its addresses are free (ROCm/hip#3781) does
+ * come back, and a free waits for no work, which hipFree() does. They have no
+ * name for other processes, and no page of theirs can be mapped elsewhere.
+ *
+ * Their table is guarded by its mutex, and is a list, as a pool takes few and
+ * large ones. Access is given with the mutex held, so that a peer that is let
+ * in meanwhile misses none; what else the runtime has to do for an allocation
+ * it does without.
  */
-#include "hip_segment.h"
+#include "plugin.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -151,8 +157,8 @@ release:
 	return status;
 }
 
-gpumem_status gm_hip_segment_alloc(const struct gpu_device *device,
-				   uint64_t bytes, uint64_t *address_out)
+static gpumem_status alloc(const struct gpu_device *device, uint64_t bytes,
+			   uint64_t *address_out)
 {
 	struct segment *segment = calloc(1, sizeof(*segment));
 	gpumem_status status;
@@ -163,8 +169,11 @@ gpumem_status gm_hip_segment_alloc(const struct gpu_device *device,
 				"allocation");
 	settle(device->segments);
 	segment->bytes = bytes;
-	status = gpu_addresses_reserve(bytes, device->traits.granularity_bytes,
-				       &segment->address);
+	status = gpu_look();
+	if (status == GPUMEM_OK)
+		status = gpu_whole_reserve(device, bytes,
+					   device->traits.granularity_bytes,
+					   &segment->address);
 	if (status != GPUMEM_OK)
 		goto free_segment;
 	status = fill(device, segment);
@@ -201,18 +210,19 @@ static void leave(struct hip_segments *segments, struct segment *segment)
 }
 
 /* What fails is mapped again as it was. */
-gpumem_status gm_hip_segment_free(const struct gpu_device *device,
-				  uint64_t address)
+static gpumem_status release(const struct gpu_device *device, uint64_t address,
+			     uint64_t bytes)
 {
 	struct segment *segment = withdraw(device->segments, address);
 	gpumem_status status;
 
+	(void)bytes;
 	if (!segment)
 		return gpu_fail(GPUMEM_INVALID, hipSuccess,
 				"0x%llx is no raw allocation",
 				(unsigned long long)address);
 	settle(device->segments);
-	status = gpu_unmap_whole(address, segment->bytes);
+	status = gpu_whole_unmap(device, address, 1, segment->bytes);
 	if (status != GPUMEM_OK)
 		goto add;
 	status = gpu_handle_release(segment->handle, segment->bytes);
@@ -243,28 +253,38 @@ static void shut(const struct hip_segments *segments, const struct segment *end,
 				       at->bytes, &none, 1);
 }
 
-/* Access belongs to a mapping here, and not to the device. */
-gpumem_status gm_hip_segments_open(struct hip_segments *segments, int peer)
+static gpumem_status open_locked(struct hip_segments *segments, int peer)
 {
-	gpumem_status status = GPUMEM_OK;
-	struct segment *at;
-	uint64_t devices;
+	uint64_t devices = segments->devices | UINT64_C(1) << peer;
+	gpumem_status status;
 
-	pthread_mutex_lock(&segments->mutex);
-	devices = segments->devices | UINT64_C(1) << peer;
 	if (devices == segments->devices)
-		goto unlock;
-	for (at = segments->first; at; at = at->next) {
+		return GPUMEM_OK;
+	for (struct segment *at = segments->first; at; at = at->next) {
 		status = gpu_set_access(at->address, at->bytes, devices);
-		if (status != GPUMEM_OK)
-			goto shut;
+		if (status != GPUMEM_OK) {
+			shut(segments, at, peer);
+			return status;
+		}
 	}
 	segments->devices = devices;
-	goto unlock;
-
-shut:
-	shut(segments, at, peer);
-unlock:
-	pthread_mutex_unlock(&segments->mutex);
-	return status;
+	return GPUMEM_OK;
 }
+
+/* Access belongs to a mapping here, and not to the device. */
+static gpumem_status open_to(const struct gpu_device *device,
+			     const struct gpu_device *peer)
+{
+	struct hip_segments *segments = device->segments;
+	struct gpu_call call = gpu_begin(device);
+
+	if (call.status == GPUMEM_OK) {
+		pthread_mutex_lock(&segments->mutex);
+		call.status = open_locked(segments, peer->device);
+		pthread_mutex_unlock(&segments->mutex);
+	}
+	return gpu_end(&call);
+}
+
+const struct gpu_way gm_hip_way_segments = {
+	.alloc = alloc, .free = release, .open = open_to};

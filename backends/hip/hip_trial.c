@@ -19,7 +19,7 @@
  * destroys, and memory would come back with a whole range only. Raw allocations
  * are given back whole anyway.
  */
-#include "hip_segment.h"
+#include "plugin.h"
 
 #include <time.h>
 

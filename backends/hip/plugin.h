@@ -13,12 +13,8 @@
  *     hip_runtime.c  which library it is; what its version means
  *     hip_thread.c   the current device and last error around every call
  *     hip_sysfs.c    what the kernel writes about devices under /sys
- *     hip_memory.c   alloc, free and peers, where segments stand in for them
- *     hip_segment.h  alloc and free made of virtual memory
- *     hip_segment.c
- *     hip_piece.h    group VM for runtimes that take one mapping a call:
- *     hip_range.c    its ranges,
- *     hip_piece.c    and what is mapped in them
+ *     hip_segment.c  alloc and free made of virtual memory
+ *     hip_piece.c    group VM for runtimes that take one mapping a call
  *     hip_trial.c    virtual memory tried when a device is opened
  *     hip_level.c    how far it is used from then on
  *     hip_device.c   devices opened and closed
@@ -75,6 +71,7 @@ struct gpu_device {
 	char pci[GPU_PCI_BYTES];
 	hipUUID uuid;
 	struct gpu_traits traits;
+	const struct gpu_way *way; /* of the level */
 	enum hip_level level;
 	struct hip_ranges *ranges;     /* NULL but at HIP_VM_SINGLE */
 	struct hip_segments *segments; /* NULL but at HIP_VM_RESERVE */
@@ -118,9 +115,23 @@ void gpu_clean(bool was_clean);
 
 /* ---- Virtual memory at HIP_VM_SINGLE ----------------------------------- */
 
+extern const struct gpu_way gm_hip_way_pieces;
+
 /* NULL: no host memory. */
 struct hip_ranges *gm_hip_ranges_new(void);
 void gm_hip_ranges_free(struct hip_ranges *ranges);
+
+/* ---- Raw allocations at HIP_VM_RESERVE --------------------------------- */
+
+extern const struct gpu_way gm_hip_way_segments;
+
+/* Of the device of that number. NULL: no host memory. */
+struct hip_segments *gm_hip_segments_new(int device);
+/* Of a device, which may have none. What the runtime did not take back is
+ * offered a last time and forgotten. */
+void gm_hip_segments_drop(struct gpu_device *device);
+/* Addresses of what was freed are still taken. */
+bool gm_hip_segments_left(struct hip_segments *segments);
 
 /* ---- Calls that differ between the drivers ----------------------------- */
 
@@ -151,8 +162,14 @@ static inline void *gpu_descriptor(int *fd)
 	return gpu.fd_by_value ? (void *)(intptr_t)*fd : fd;
 }
 
-#define gpu_has_pages(device) ((device)->level >= HIP_VM_SINGLE)
-#define gpu_in_pieces(device) ((device)->level != HIP_VM_FULL)
+/* Where the runtime knows of this process only, the kernel is asked, and where
+ * it does not tell, the runtime's word has to do. */
+static inline void gpu_correct_memory(const struct gpu_device *device,
+				      struct gpumem_memory *memory)
+{
+	if (!gpu.free_true)
+		(void)gm_hip_sysfs_memory(device->pci, memory);
+}
 
 /* A page is the runtime's handle, which is a pointer. */
 static inline gpumem_page gpu_page_of(hipMemGenericAllocationHandle_t handle)

@@ -113,7 +113,10 @@ gpumem_status gpu_describe(int index, struct gpu_device *device)
 		status = read_place(device);
 	if (status == GPUMEM_OK)
 		status = read_uuid(device);
-	return status == GPUMEM_OK ? read_traits(device) : status;
+	if (status == GPUMEM_OK)
+		status = read_traits(device);
+	device->way = device->traits.vm ? &gpu_way_whole : &gpu_way_raw;
+	return status;
 }
 
 /* A UUID of zeros is none. */

@@ -21,7 +21,7 @@
  *     memory.c   alloc, free, memory_info; group COPY
  *     stream.c   streams; group CAPTURE
  *     event.c    events
- *     handle.c   the calls of virtual memory
+ *     whole.c    memory taken as CUDA documents it
  *     virtual.c  group VM
  *     share.c    groups SHARE_IPC and SHARE_FD
  *     kind.c     group KINDS
@@ -89,7 +89,8 @@ struct gpu_traits {
 #define GPU_UUID_BYTES 37 /* 8-4-4-4-12 digits, and the end */
 
 /* Number `index`, and what is known of it without a context: device, pci, uuid,
- * traits. The first is "", the other zeros where the driver does not know it.
+ * traits, and by them way. The first is "", the other zeros where the driver
+ * does not know it.
  */
 gpumem_status gpu_describe(int index, struct gpu_device *device_out);
 /* 0 where the driver does not know it. */
@@ -136,6 +137,8 @@ struct gpu_call gpu_begin_queue(const struct gpu_device *device,
 /* After each of these, whatever came of it: the thread is as it was. Returns
  * the status. */
 gpumem_status gpu_end(const struct gpu_call *call);
+/* Between them: the driver still has the device, or LOST. */
+gpumem_status gpu_look(void);
 
 /* The number of the capture that the stream must not be touched for; 0: none.
  * Between begin and end. */
@@ -151,22 +154,61 @@ gpumem_status gpu_enter_owner(struct gpu_call *call,
 			      const struct gpu_device *device,
 			      gpu_stream stream, int *number_out);
 
-/* ---- Memory by the driver's own allocation ----------------------------- */
+/* ---- How memory is taken ----------------------------------------------- */
 
-/* The slots memory_info, alloc, free and peer_enable, where a device's memory
- * is made in no other way. */
-gpumem_status gpu_raw_info(void *device, struct gpumem_memory *memory);
-gpumem_status gpu_raw_alloc(void *device, uint64_t bytes, uint64_t *address);
-gpumem_status gpu_raw_free(void *device, uint64_t address, uint64_t bytes);
-gpumem_status gpu_raw_peer(void *device, void *peer);
-
-/* ---- Virtual memory ---------------------------------------------------- */
-
-/* The calls of virtual memory, each about one range. Between begin and end.
+/* Chosen for each device by what its driver does as documented. Between begin
+ * and end, but for `open`. A page is whole there: `bytes` is a multiple of it.
  */
-gpumem_status gpu_addresses_reserve(uint64_t bytes, uint64_t alignment,
-				    uint64_t *address_out);
-gpumem_status gpu_addresses_free(uint64_t address, uint64_t bytes);
+struct gpu_way {
+	gpumem_status (*alloc)(const struct gpu_device *device, uint64_t bytes,
+			       uint64_t *address_out);
+	gpumem_status (*free)(const struct gpu_device *device, uint64_t address,
+			      uint64_t bytes);
+	/* To the peer, all that alloc gives. */
+	gpumem_status (*open)(const struct gpu_device *device,
+			      const struct gpu_device *peer);
+	/* These are NULL where a device has no pages. */
+	gpumem_status (*reserve)(const struct gpu_device *device,
+				 uint64_t bytes, uint64_t alignment,
+				 uint64_t *address_out);
+	gpumem_status (*release)(const struct gpu_device *device,
+				 uint64_t address, uint64_t bytes);
+	/* All or none; the devices whose bits are set may use them. */
+	gpumem_status (*map)(const struct gpu_device *device, uint64_t address,
+			     const gpumem_page *pages, size_t count,
+			     uint64_t page_bytes, uint64_t devices);
+	gpumem_status (*unmap)(const struct gpu_device *device,
+			       uint64_t address, size_t count,
+			       uint64_t page_bytes);
+};
+
+/* By the driver's own allocation; and each of the others by one call about the
+ * whole range, but for a call for each page that is mapped. */
+extern const struct gpu_way gpu_way_raw, gpu_way_whole;
+
+gpumem_status gpu_raw_alloc(const struct gpu_device *device, uint64_t bytes,
+			    uint64_t *address_out);
+gpumem_status gpu_raw_free(const struct gpu_device *device, uint64_t address,
+			   uint64_t bytes);
+gpumem_status gpu_raw_open(const struct gpu_device *device,
+			   const struct gpu_device *peer);
+#define GPU_WAY_RAW                                                            \
+	.alloc = gpu_raw_alloc, .free = gpu_raw_free, .open = gpu_raw_open
+
+gpumem_status gpu_whole_reserve(const struct gpu_device *device, uint64_t bytes,
+				uint64_t alignment, uint64_t *address_out);
+gpumem_status gpu_whole_release(const struct gpu_device *device,
+				uint64_t address, uint64_t bytes);
+gpumem_status gpu_whole_map(const struct gpu_device *device, uint64_t address,
+			    const gpumem_page *pages, size_t count,
+			    uint64_t page_bytes, uint64_t devices);
+gpumem_status gpu_whole_unmap(const struct gpu_device *device, uint64_t address,
+			      size_t count, uint64_t page_bytes);
+
+/* OK, or UNSUPPORTED: the device has no pages. */
+gpumem_status gpu_check_pages(const struct gpu_device *device);
+
+/* The driver's calls that these are made of. */
 gpumem_status gpu_handle_create(uint64_t bytes, const gpu_page_kind *kind,
 				gpu_handle *handle_out);
 gpumem_status gpu_handle_release(gpu_handle handle, uint64_t bytes);
@@ -175,28 +217,6 @@ gpumem_status gpu_handle_map(uint64_t address, uint64_t bytes,
 /* The devices whose bits are set may read and write what is mapped there. */
 gpumem_status gpu_set_access(uint64_t address, uint64_t bytes,
 			     uint64_t devices);
-gpumem_status gpu_unmap_whole(uint64_t address, uint64_t bytes);
-/* All or none; the devices whose bits are set may read and write them. */
-gpumem_status gpu_map_whole(uint64_t address, const gpumem_page *pages,
-			    size_t count, uint64_t page_bytes,
-			    uint64_t devices);
-
-/* OK, or UNSUPPORTED: the device has no pages. */
-gpumem_status gpu_check_pages(const struct gpu_device *device);
-
-/* Of a device whose driver takes one mapping a call (gpu_in_pieces): the slots
- * of the same names, between begin and end. CUDA's has none of them: there
- * the condition is `false`, stands first, and no compiler calls them. */
-gpumem_status gpu_pieces_reserve(const struct gpu_device *device,
-				 uint64_t address, uint64_t bytes);
-gpumem_status gpu_pieces_release(const struct gpu_device *device,
-				 uint64_t address, uint64_t bytes);
-gpumem_status gpu_pieces_map(const struct gpu_device *device, uint64_t address,
-			     const gpumem_page *pages, size_t count,
-			     uint64_t page_bytes, uint64_t devices);
-gpumem_status gpu_pieces_unmap(const struct gpu_device *device,
-			       uint64_t address, size_t count,
-			       uint64_t page_bytes);
 
 /* ---- The table --------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
  */
 #include "plugin.h"
 
-gpumem_status gpu_raw_info(void *handle, struct gpumem_memory *memory)
+gpumem_status GPU(memory_info)(void *handle, struct gpumem_memory *memory)
 {
 	struct gpu_call call = gpu_begin(handle);
 	size_t free_bytes, total_bytes;
@@ -19,34 +19,53 @@ gpumem_status gpu_raw_info(void *handle, struct gpumem_memory *memory)
 	if (call.status == GPUMEM_OK) {
 		memory->free_bytes = free_bytes;
 		memory->total_bytes = total_bytes;
+		gpu_correct_memory(handle, memory);
 	}
 	return gpu_end(&call);
 }
 
-gpumem_status gpu_raw_alloc(void *handle, uint64_t bytes, uint64_t *address_out)
+gpumem_status gpu_raw_alloc(const struct gpu_device *device, uint64_t bytes,
+			    uint64_t *address_out)
 {
-	struct gpu_call call = gpu_begin(handle);
 	gpu_address address;
+	gpumem_status status = gpu_check(gpu.MemAlloc(&address, bytes),
+					 MEM_ALLOC " of %llu bytes",
+					 (unsigned long long)bytes);
 
-	if (call.status == GPUMEM_OK)
-		call.status = gpu_check(gpu.MemAlloc(&address, bytes),
-					MEM_ALLOC " of %llu bytes",
-					(unsigned long long)bytes);
-	if (call.status == GPUMEM_OK)
+	(void)device;
+	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
-	return gpu_end(&call);
+	return status;
 }
 
 /* Waits for all work of the device: GPUMEM_CAP_FREE_WAITS says so. */
-gpumem_status gpu_raw_free(void *handle, uint64_t address, uint64_t bytes)
+gpumem_status gpu_raw_free(const struct gpu_device *device, uint64_t address,
+			   uint64_t bytes)
 {
-	struct gpu_call call = gpu_begin(handle);
+	(void)device;
+	return gpu_check(gpu.MemFree((gpu_address)(uintptr_t)address),
+			 MEM_FREE " of %llu bytes at 0x%llx",
+			 (unsigned long long)bytes,
+			 (unsigned long long)address);
+}
+
+gpumem_status GPU(alloc)(void *handle, uint64_t bytes, uint64_t *address_out)
+{
+	const struct gpu_device *device = handle;
+	struct gpu_call call = gpu_begin(device);
 
 	if (call.status == GPUMEM_OK)
-		call.status = gpu_check(
-			gpu.MemFree((gpu_address)(uintptr_t)address),
-			MEM_FREE " of %llu bytes at 0x%llx",
-			(unsigned long long)bytes, (unsigned long long)address);
+		call.status = device->way->alloc(device, bytes, address_out);
+	return gpu_end(&call);
+}
+
+gpumem_status GPU(free)(void *handle, uint64_t address, uint64_t bytes)
+{
+	const struct gpu_device *device = handle;
+	struct gpu_call call = gpu_begin(device);
+
+	if (call.status == GPUMEM_OK)
+		call.status = device->way->free(device, address, bytes);
 	return gpu_end(&call);
 }
 

@@ -3,47 +3,33 @@
 
 /*
  * Group VM. None of these calls waits for work on the device, unlike a free of
- * the driver's own allocation. Where a driver does not take whole ranges
- * (gpu_in_pieces) each mapping is a call of its own. Keeps nothing; no lock.
+ * the driver's own allocation. Keeps nothing; no lock.
  */
 #include "plugin.h"
 
 gpumem_status gpu_check_pages(const struct gpu_device *device)
 {
-	if (gpu_has_pages(device))
+	if (device->way->map)
 		return GPUMEM_OK;
 	return gpu_fail(GPUMEM_UNSUPPORTED, GPU_SUCCESS,
 			"the device has no virtual memory that works: there "
 			"are no pages to share or to map");
 }
 
-/* Between begin and end. */
-static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
-			     uint64_t alignment, uint64_t *address_out)
+gpumem_status GPU(va_reserve)(void *handle, uint64_t bytes, uint64_t alignment,
+			      uint64_t *address_out)
 {
-	gpumem_status status;
-	uint64_t address;
+	const struct gpu_device *device = handle;
+	struct gpu_call call = gpu_begin(device);
 
 	/* Pages can be mapped at multiples of the granularity only. */
 	if (alignment < device->traits.granularity_bytes)
 		alignment = device->traits.granularity_bytes;
-	status = gpu_addresses_reserve(bytes, alignment, &address);
-	if (gpu_in_pieces(device) && status == GPUMEM_OK)
-		status = gpu_pieces_reserve(device, address, bytes);
-	if (status == GPUMEM_OK)
-		*address_out = address;
-	return status;
-}
-
-gpumem_status GPU(va_reserve)(void *handle, uint64_t bytes, uint64_t alignment,
-			      uint64_t *address_out)
-{
-	struct gpu_call call = gpu_begin(handle);
-
 	if (call.status == GPUMEM_OK)
-		call.status = gpu_check_pages(handle);
+		call.status = gpu_check_pages(device);
 	if (call.status == GPUMEM_OK)
-		call.status = reserve(handle, bytes, alignment, address_out);
+		call.status = device->way->reserve(device, bytes, alignment,
+						   address_out);
 	return gpu_end(&call);
 }
 
@@ -53,10 +39,7 @@ gpumem_status GPU(va_release)(void *handle, uint64_t address, uint64_t bytes)
 	struct gpu_call call = gpu_begin(device);
 
 	if (call.status == GPUMEM_OK)
-		call.status =
-			gpu_in_pieces(device)
-				? gpu_pieces_release(device, address, bytes)
-				: gpu_addresses_free(address, bytes);
+		call.status = device->way->release(device, address, bytes);
 	return gpu_end(&call);
 }
 
@@ -109,12 +92,8 @@ static gpumem_status map(const struct gpu_device *device, uint64_t address,
 	struct gpu_call call = gpu_begin_good(device);
 
 	if (call.status == GPUMEM_OK)
-		call.status =
-			gpu_in_pieces(device)
-				? gpu_pieces_map(device, address, pages, count,
-						 page_bytes, devices)
-				: gpu_map_whole(address, pages, count,
-						page_bytes, devices);
+		call.status = device->way->map(device, address, pages, count,
+					       page_bytes, devices);
 	return gpu_end(&call);
 }
 
@@ -141,8 +120,6 @@ gpumem_status GPU(map_peers)(void *handle, uint64_t address,
 	return map(handle, address, pages, count, page_bytes, devices);
 }
 
-/* One call may take away several mappings as long as they are whole, and then
- * it takes all of them or none. */
 gpumem_status GPU(unmap)(void *handle, uint64_t address, size_t count,
 			 uint64_t page_bytes)
 {
@@ -151,9 +128,6 @@ gpumem_status GPU(unmap)(void *handle, uint64_t address, size_t count,
 
 	if (call.status == GPUMEM_OK)
 		call.status =
-			gpu_in_pieces(device)
-				? gpu_pieces_unmap(device, address, count,
-						   page_bytes)
-				: gpu_unmap_whole(address, count * page_bytes);
+			device->way->unmap(device, address, count, page_bytes);
 	return gpu_end(&call);
 }

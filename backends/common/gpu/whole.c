@@ -2,17 +2,19 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The calls of virtual memory, each with its sentence. Between begin and end.
- * Keeps nothing; no lock.
+ * Memory taken as CUDA documents it: ranges of addresses are reserved, mapped,
+ * unmapped and released whole. Each call of the driver's with its sentence.
+ * Between begin and end. Keeps nothing; no lock.
  */
 #include "plugin.h"
 
-gpumem_status gpu_addresses_reserve(uint64_t bytes, uint64_t alignment,
-				    uint64_t *address_out)
+gpumem_status gpu_whole_reserve(const struct gpu_device *device, uint64_t bytes,
+				uint64_t alignment, uint64_t *address_out)
 {
 	gpumem_status status;
 	gpu_address address;
 
+	(void)device;
 	status = gpu_check(
 		gpu.MemAddressReserve(&address, bytes, alignment, 0, 0),
 		PREFIX "MemAddressReserve of %llu bytes",
@@ -22,8 +24,10 @@ gpumem_status gpu_addresses_reserve(uint64_t bytes, uint64_t alignment,
 	return status;
 }
 
-gpumem_status gpu_addresses_free(uint64_t address, uint64_t bytes)
+gpumem_status gpu_whole_release(const struct gpu_device *device,
+				uint64_t address, uint64_t bytes)
 {
+	(void)device;
 	return gpu_check(
 		gpu.MemAddressFree((gpu_address)(uintptr_t)address, bytes),
 		PREFIX "MemAddressFree of %llu bytes at 0x%llx",
@@ -76,23 +80,30 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes, uint64_t devices)
 			 (unsigned long long)bytes, count);
 }
 
-gpumem_status gpu_unmap_whole(uint64_t address, uint64_t bytes)
+/* One call may take away several mappings as long as they are whole, and then
+ * it takes all of them or none. */
+gpumem_status gpu_whole_unmap(const struct gpu_device *device, uint64_t address,
+			      size_t count, uint64_t page_bytes)
 {
-	return gpu_check(gpu.MemUnmap((gpu_address)(uintptr_t)address, bytes),
+	(void)device;
+	return gpu_check(gpu.MemUnmap((gpu_address)(uintptr_t)address,
+				      count * page_bytes),
 			 PREFIX "MemUnmap of %llu bytes at 0x%llx",
-			 (unsigned long long)bytes,
+			 (unsigned long long)(count * page_bytes),
 			 (unsigned long long)address);
 }
 
 /* New mappings have no access, and giving it is the dear part: 19 of 27
  * microseconds for one page, and less for each in a longer range. So it is done
  * once for all, devices too. */
-gpumem_status gpu_map_whole(uint64_t address, const gpumem_page *pages,
-			    size_t count, uint64_t page_bytes, uint64_t devices)
+gpumem_status gpu_whole_map(const struct gpu_device *device, uint64_t address,
+			    const gpumem_page *pages, size_t count,
+			    uint64_t page_bytes, uint64_t devices)
 {
 	gpumem_status status = GPUMEM_OK;
 	size_t done = 0;
 
+	(void)device;
 	while (done < count) {
 		status = gpu_handle_map(address + done * page_bytes, page_bytes,
 					gpu_handle_of(pages[done]));
@@ -111,3 +122,13 @@ unmap:
 				   done * page_bytes);
 	return status;
 }
+
+const struct gpu_way gpu_way_raw = {GPU_WAY_RAW};
+
+const struct gpu_way gpu_way_whole = {
+	GPU_WAY_RAW,
+	.reserve = gpu_whole_reserve,
+	.release = gpu_whole_release,
+	.map = gpu_whole_map,
+	.unmap = gpu_whole_unmap,
+};
