@@ -20,8 +20,7 @@ struct host_event {
 
 const size_t gm_host_event_bytes = sizeof(struct host_event);
 
-static struct host_event *find_event(struct host_device *device,
-				     gpumem_event handle)
+static struct host_event *find_event(struct host_device *device, void *handle)
 {
 	struct host_event *event = gm_host_table_find(
 		&device->events, (uint64_t)(uintptr_t)handle);
@@ -45,7 +44,7 @@ static struct host_stream *read_event(struct host_device *device,
 				(uint32_t)word & ((1u << HOST_SLOT_BITS) - 1));
 }
 
-gpumem_status gm_host_event_create(void *handle, gpumem_event *event_out)
+gpumem_status gm_host_event_create(void *handle, void **event_out)
 {
 	struct host_device *device = handle;
 	struct host_event *event;
@@ -57,12 +56,12 @@ gpumem_status gm_host_event_create(void *handle, gpumem_event *event_out)
 	if (!event)
 		return gm_host_fail_system(ENOMEM, "memory for an event");
 	atomic_store_explicit(&event->word, 0, memory_order_relaxed);
-	*event_out = (gpumem_event)(uintptr_t)gm_host_table_publish(
-		&device->events, event);
+	*event_out = (void *)(uintptr_t)gm_host_table_publish(&device->events,
+							      event);
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_host_event_destroy(void *handle, gpumem_event name)
+gpumem_status gm_host_event_destroy(void *handle, void *name)
 {
 	struct host_device *device = handle;
 	struct host_event *event;
@@ -79,7 +78,7 @@ gpumem_status gm_host_event_destroy(void *handle, gpumem_event name)
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_host_event_record(void *handle, gpumem_event name,
+gpumem_status gm_host_event_record(void *handle, void *name,
 				   gpumem_stream stream_name)
 {
 	struct host_device *device = handle;
@@ -106,7 +105,7 @@ gpumem_status gm_host_event_record(void *handle, gpumem_event name,
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_host_event_query(void *handle, gpumem_event name)
+gpumem_status gm_host_event_query(void *handle, void *name)
 {
 	struct host_device *device = handle;
 	struct host_stream *stream;
@@ -125,7 +124,7 @@ gpumem_status gm_host_event_query(void *handle, gpumem_event name)
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_host_event_sync(void *handle, gpumem_event name)
+gpumem_status gm_host_event_sync(void *handle, void *name)
 {
 	struct host_device *device = handle;
 	struct host_stream *stream;
@@ -143,7 +142,7 @@ gpumem_status gm_host_event_sync(void *handle, gpumem_event name)
 }
 
 gpumem_status gm_host_stream_wait(void *handle, gpumem_stream name,
-				  gpumem_event event_name)
+				  void *event_name)
 {
 	struct host_device *device = handle;
 	struct host_work work = {.kind = HOST_WORK_WAIT};

@@ -33,7 +33,7 @@ static gpumem_status newest(struct event *event, cl_event *mark_out)
 	return gm_opencl_check(result, "clRetainEvent");
 }
 
-gpumem_status gm_opencl_event_create(void *device, gpumem_event *event_out)
+gpumem_status gm_opencl_event_create(void *device, void **event_out)
 {
 	struct event *event = calloc(1, sizeof(*event));
 
@@ -46,7 +46,7 @@ gpumem_status gm_opencl_event_create(void *device, gpumem_event *event_out)
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_opencl_event_destroy(void *device, gpumem_event name)
+gpumem_status gm_opencl_event_destroy(void *device, void *name)
 {
 	struct event *event = name;
 	gpumem_status status = GPUMEM_OK;
@@ -63,7 +63,7 @@ gpumem_status gm_opencl_event_destroy(void *device, gpumem_event name)
 	return status;
 }
 
-gpumem_status gm_opencl_event_record(void *device, gpumem_event name,
+gpumem_status gm_opencl_event_record(void *device, void *name,
 				     gpumem_stream stream)
 {
 	struct event *event = name;
@@ -81,7 +81,7 @@ gpumem_status gm_opencl_event_record(void *device, gpumem_event name,
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_opencl_event_query(void *device, gpumem_event name)
+gpumem_status gm_opencl_event_query(void *device, void *name)
 {
 	cl_event mark;
 	gpumem_status status = newest(name, &mark);
@@ -94,7 +94,7 @@ gpumem_status gm_opencl_event_query(void *device, gpumem_event name)
 	return status;
 }
 
-gpumem_status gm_opencl_event_sync(void *device, gpumem_event name)
+gpumem_status gm_opencl_event_sync(void *device, void *name)
 {
 	cl_event mark;
 	gpumem_status status = newest(name, &mark);
@@ -116,7 +116,7 @@ static cl_int wait_for(const struct opencl_lane *lane, cl_event mark)
 }
 
 gpumem_status gm_opencl_stream_wait(void *device, gpumem_stream stream,
-				    gpumem_event name)
+				    void *name)
 {
 	struct opencl_lane lane;
 	gpumem_status status = gm_opencl_enter(device, stream, &lane);

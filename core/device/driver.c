@@ -211,12 +211,11 @@ gpumem_status gm_driver_unmap(struct gm_driver *driver, uint64_t address,
 	return gm_call_end(&call);
 }
 
-gpumem_status gm_driver_event_create(struct gm_driver *driver,
-				     gpumem_event *event_out)
+gpumem_status gm_driver_event_create(struct gm_driver *driver, void **event_out)
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_SLOT_event_create);
-	gpumem_event event = NULL;
+	void *event = NULL;
 
 	if (call.status == GPUMEM_OK)
 		call.status = call.ops->event_create(call.handle, &event);
@@ -226,8 +225,7 @@ gpumem_status gm_driver_event_create(struct gm_driver *driver,
 	return gm_call_end(&call);
 }
 
-gpumem_status gm_driver_event_destroy(struct gm_driver *driver,
-				      gpumem_event event)
+gpumem_status gm_driver_event_destroy(struct gm_driver *driver, void *event)
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_SLOT_event_destroy);
@@ -238,8 +236,8 @@ gpumem_status gm_driver_event_destroy(struct gm_driver *driver,
 	return gm_call_end(&call);
 }
 
-gpumem_status gm_driver_event_record(struct gm_driver *driver,
-				     gpumem_event event, gpumem_stream stream)
+gpumem_status gm_driver_event_record(struct gm_driver *driver, void *event,
+				     gpumem_stream stream)
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_SLOT_event_record);
@@ -261,8 +259,7 @@ gpumem_status gm_driver_stream_query(struct gm_driver *driver,
 	return gm_call_end(&call);
 }
 
-gpumem_status gm_driver_event_query(struct gm_driver *driver,
-				    gpumem_event event)
+gpumem_status gm_driver_event_query(struct gm_driver *driver, void *event)
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_SLOT_event_query);
@@ -272,7 +269,7 @@ gpumem_status gm_driver_event_query(struct gm_driver *driver,
 	return gm_call_end(&call);
 }
 
-gpumem_status gm_driver_event_sync(struct gm_driver *driver, gpumem_event event)
+gpumem_status gm_driver_event_sync(struct gm_driver *driver, void *event)
 {
 	struct gm_call call =
 		gm_call_begin_counted(driver, GPUMEM_SLOT_event_sync);

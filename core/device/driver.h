@@ -58,16 +58,13 @@ gpumem_status gm_driver_unmap(struct gm_driver *driver, uint64_t address,
 gpumem_status gm_driver_stream_query(struct gm_driver *driver,
 				     gpumem_stream stream);
 gpumem_status gm_driver_event_create(struct gm_driver *driver,
-				     gpumem_event *event_out);
-gpumem_status gm_driver_event_destroy(struct gm_driver *driver,
-				      gpumem_event event);
-gpumem_status gm_driver_event_record(struct gm_driver *driver,
-				     gpumem_event event, gpumem_stream stream);
+				     void **event_out);
+gpumem_status gm_driver_event_destroy(struct gm_driver *driver, void *event);
+gpumem_status gm_driver_event_record(struct gm_driver *driver, void *event,
+				     gpumem_stream stream);
 /* OK, NOT_READY (no failure: not counted as one), or a failure. */
-gpumem_status gm_driver_event_query(struct gm_driver *driver,
-				    gpumem_event event);
-gpumem_status gm_driver_event_sync(struct gm_driver *driver,
-				   gpumem_event event);
+gpumem_status gm_driver_event_query(struct gm_driver *driver, void *event);
+gpumem_status gm_driver_event_sync(struct gm_driver *driver, void *event);
 /* 0 without CAP_CAPTURE, with no driver call. */
 gpumem_status gm_driver_capture_id(struct gm_driver *driver,
 				   gpumem_stream stream, uint64_t *id_out);

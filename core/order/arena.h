@@ -36,7 +36,7 @@ enum {
 };
 
 struct gm_fence {
-	gpumem_event event;
+	void *event;
 	uint64_t seqno;
 };
 

@@ -10,15 +10,14 @@
 
 /* There is room in the store for every event that was made, so that giving one
  * back cannot fail. */
-static gpumem_status make(struct gm_heap *heap, gpumem_event *event_out)
+static gpumem_status make(struct gm_heap *heap, void **event_out)
 {
 	struct gm_events *events = &heap->order->events;
 	gpumem_status status;
 
 	if (events->made == events->room) {
 		size_t room = events->room ? 2 * events->room : 16;
-		gpumem_event *larger =
-			realloc(events->event, room * sizeof(*larger));
+		void **larger = realloc(events->event, room * sizeof(*larger));
 
 		if (!larger)
 			return gm_fail(GPUMEM_NO_HOST_MEMORY,
@@ -32,7 +31,7 @@ static gpumem_status make(struct gm_heap *heap, gpumem_event *event_out)
 	return status;
 }
 
-static gpumem_status take(struct gm_heap *heap, gpumem_event *event_out)
+static gpumem_status take(struct gm_heap *heap, void **event_out)
 {
 	struct gm_events *events = &heap->order->events;
 
@@ -42,15 +41,15 @@ static gpumem_status take(struct gm_heap *heap, gpumem_event *event_out)
 	return GPUMEM_OK;
 }
 
-void gm_events_give(struct gm_heap *heap, gpumem_event event)
+void gm_events_give(struct gm_heap *heap, void *event)
 {
 	heap->order->events.event[heap->order->events.count++] = event;
 }
 
 gpumem_status gm_events_record(struct gm_heap *heap, gpumem_stream stream,
-			       gpumem_event *event_out)
+			       void **event_out)
 {
-	gpumem_event event;
+	void *event;
 	gpumem_status status = take(heap, &event);
 
 	if (status != GPUMEM_OK)
@@ -64,7 +63,7 @@ gpumem_status gm_events_record(struct gm_heap *heap, gpumem_stream stream,
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_events_wait(struct gm_heap *heap, gpumem_event event)
+gpumem_status gm_events_wait(struct gm_heap *heap, void *event)
 {
 	const struct timespec pause = {.tv_nsec = 100 * 1000};
 	gpumem_status status = gm_driver_event_sync(&heap->driver, event);

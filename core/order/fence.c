@@ -192,7 +192,7 @@ bool gm_arenas_wait(struct gm_heap *heap)
 {
 	struct gm_arena *busy, *arena;
 	uint64_t completed;
-	gpumem_event event;
+	void *event;
 
 	if (gm_heap_any_capturing(heap) || !(busy = busy_arena(heap)))
 		return false;

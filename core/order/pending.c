@@ -194,7 +194,7 @@ bool gm_pending_poll(struct gm_heap *heap)
 }
 
 /* The first event that is recorded and not known to be over. */
-static gpumem_event oldest_event(const struct gm_pending *pending)
+static void *oldest_event(const struct gm_pending *pending)
 {
 	const struct gm_pending_block *block = pending->first;
 
@@ -207,7 +207,7 @@ static gpumem_event oldest_event(const struct gm_pending *pending)
 
 bool gm_pending_wait(struct gm_heap *heap)
 {
-	gpumem_event event;
+	void *event;
 	gpumem_status status;
 
 	if (gm_heap_any_capturing(heap))

@@ -34,7 +34,7 @@ struct gm_pending {
 
 /* Events that are not in use: count <= made <= room. */
 struct gm_events {
-	gpumem_event *event;
+	void **event;
 	size_t count, made, room;
 };
 
@@ -83,11 +83,11 @@ void gm_pending_fini(struct gm_heap *heap);
 /* An event recorded on `stream` now. OK, CAPTURING or another error of the
  * driver. */
 gpumem_status gm_events_record(struct gm_heap *heap, gpumem_stream stream,
-			       gpumem_event *event_out);
+			       void **event_out);
 /* Waits for the event, by polling where the driver cannot wait. OK, or the
  * driver's error. Without the mutex. */
-gpumem_status gm_events_wait(struct gm_heap *heap, gpumem_event event);
-void gm_events_give(struct gm_heap *heap, gpumem_event event);
+gpumem_status gm_events_wait(struct gm_heap *heap, void *event);
+void gm_events_give(struct gm_heap *heap, void *event);
 void gm_events_fini(struct gm_heap *heap);
 
 #endif

@@ -20,7 +20,7 @@
  * then by an event recorded after its last work. */
 struct gm_wait {
 	gpumem_stream stream;
-	gpumem_event event; /* NULL: not recorded yet */
+	void *event; /* NULL: not recorded yet */
 	bool dropped;
 };
 

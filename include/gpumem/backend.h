@@ -124,9 +124,6 @@ struct gpumem_option_row {
  * device and are not destroyed are the same. */
 typedef uint64_t gpumem_page;
 
-/* An event, chosen by the backend. Never NULL. */
-typedef void *gpumem_event;
-
 struct gpumem_backend {
 	uint32_t abi;  /* GPUMEM_BACKEND_ABI */
 	uint32_t size; /* sizeof(struct gpumem_backend) */
@@ -170,19 +167,20 @@ struct gpumem_backend {
 	gpumem_status (*stream_query)(void *device, gpumem_stream stream);
 	/* Later work of `stream` waits on the device for `event`. */
 	gpumem_status (*stream_wait)(void *device, gpumem_stream stream,
-				     gpumem_event event);
-	gpumem_status (*event_create)(void *device, gpumem_event *event_out);
+				     void *event);
+	/* Whatever the backend chooses for it, but not NULL. */
+	gpumem_status (*event_create)(void *device, void **event_out);
 	/* Also called when the device was lost, for what the plugin keeps. */
-	gpumem_status (*event_destroy)(void *device, gpumem_event event);
+	gpumem_status (*event_destroy)(void *device, void *event);
 	/* The event now stands for all work queued on `stream` so far. May be
 	 * recorded again; the newest record counts. CAPTURING, and nothing
 	 * happens, while the stream is being captured. */
-	gpumem_status (*event_record)(void *device, gpumem_event event,
+	gpumem_status (*event_record)(void *device, void *event,
 				      gpumem_stream stream);
 	/* OK: that work is over. NOT_READY: not yet. Of an event that was never
 	 * recorded: OK. */
-	gpumem_status (*event_query)(void *device, gpumem_event event);
-	gpumem_status (*event_sync)(void *device, gpumem_event event);
+	gpumem_status (*event_query)(void *device, void *event);
+	gpumem_status (*event_sync)(void *device, void *event);
 
 	/* ---- group VM. Granularity: device_info's granularity_bytes ---- */
 

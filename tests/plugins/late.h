@@ -22,7 +22,7 @@ struct late_fill {
 static struct {
 	struct late_fill fill[8];
 	int count;
-	gpumem_event event; /* recorded after them, or NULL */
+	void *event; /* recorded after them, or NULL */
 	gpumem_stream recorded_on;
 } late;
 
@@ -69,7 +69,7 @@ static gpumem_status late_fill(void *device, uint64_t address, uint8_t value,
 	return status;
 }
 
-static gpumem_status late_record(void *device, gpumem_event event,
+static gpumem_status late_record(void *device, void *event,
 				 gpumem_stream stream)
 {
 	if (is_late(stream)) {
@@ -79,15 +79,14 @@ static gpumem_status late_record(void *device, gpumem_event event,
 	return honest()->event_record(device, event, stream);
 }
 
-static gpumem_status late_wait(void *device, gpumem_stream stream,
-			       gpumem_event event)
+static gpumem_status late_wait(void *device, gpumem_stream stream, void *event)
 {
 	gpumem_status status = late_begin(device);
 
 	return status ? status : honest()->stream_wait(device, stream, event);
 }
 
-static gpumem_status late_event_sync(void *device, gpumem_event event)
+static gpumem_status late_event_sync(void *device, void *event)
 {
 	gpumem_status status = late_begin(device);
 

@@ -10,22 +10,21 @@
 
 #include <pthread.h>
 
-static gpumem_status never_ready(void *device, gpumem_event event)
+static gpumem_status never_ready(void *device, void *event)
 {
 	(void)device;
 	(void)event;
 	return GPUMEM_NOT_READY;
 }
 
-static gpumem_status does_not_wait(void *device, gpumem_event event)
+static gpumem_status does_not_wait(void *device, void *event)
 {
 	(void)device;
 	(void)event;
 	return GPUMEM_OK;
 }
 
-static gpumem_status no_order(void *device, gpumem_stream stream,
-			      gpumem_event event)
+static gpumem_status no_order(void *device, gpumem_stream stream, void *event)
 {
 	(void)device;
 	(void)stream;
@@ -36,14 +35,13 @@ static gpumem_status no_order(void *device, gpumem_stream stream,
 /* Says why it is not ready, once after each record. */
 static bool was_recorded;
 
-static gpumem_status records(void *device, gpumem_event event,
-			     gpumem_stream stream)
+static gpumem_status records(void *device, void *event, gpumem_stream stream)
 {
 	was_recorded = true;
 	return honest()->event_record(device, event, stream);
 }
 
-static gpumem_status excuses(void *device, gpumem_event event)
+static gpumem_status excuses(void *device, void *event)
 {
 	if (!was_recorded)
 		return honest()->event_query(device, event);
@@ -52,30 +50,30 @@ static gpumem_status excuses(void *device, gpumem_event event)
 	return GPUMEM_NOT_READY;
 }
 
-static gpumem_status ends_thread(void *device, gpumem_event event)
+static gpumem_status ends_thread(void *device, void *event)
 {
 	(void)device;
 	(void)event;
 	pthread_exit(NULL);
 }
 
-static gpumem_status event_null(void *device, gpumem_event *event_out)
+static gpumem_status event_null(void *device, void **event_out)
 {
 	(void)device;
 	*event_out = NULL;
 	return GPUMEM_OK;
 }
 
-static gpumem_status event_unset(void *device, gpumem_event *event_out)
+static gpumem_status event_unset(void *device, void **event_out)
 {
 	(void)device;
 	(void)event_out;
 	return GPUMEM_OK;
 }
 
-static gpumem_status event_again(void *device, gpumem_event *event_out)
+static gpumem_status event_again(void *device, void **event_out)
 {
-	static gpumem_event event;
+	static void *event;
 	gpumem_status status = GPUMEM_OK;
 
 	if (!event)
@@ -84,7 +82,7 @@ static gpumem_status event_again(void *device, gpumem_event *event_out)
 	return status;
 }
 
-static gpumem_status event_stays(void *device, gpumem_event event)
+static gpumem_status event_stays(void *device, void *event)
 {
 	(void)device;
 	(void)event;

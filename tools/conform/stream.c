@@ -29,7 +29,7 @@ static gpumem_status query_idle(const struct conform *c, gpumem_stream stream)
 static void check_event(struct conform *c, gpumem_stream stream,
 			const char *name)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 	gpumem_status status;
 
 	if (!conform_is(c, c->ops->event_create(c->device, &event), GPUMEM_OK,
@@ -67,7 +67,7 @@ static void check_event(struct conform *c, gpumem_stream stream,
 /* Two at one time. */
 static void check_two_events(struct conform *c)
 {
-	gpumem_event one, two;
+	void *one, *two;
 
 	if (!conform_is(c, c->ops->event_create(c->device, &one), GPUMEM_OK,
 			"an event"))
@@ -109,7 +109,7 @@ void conform_streams(struct conform *c)
 struct order {
 	struct conform *c;
 	gpumem_stream first, second;
-	gpumem_event event;
+	void *event;
 	uint64_t from, to, bytes;
 };
 

@@ -81,7 +81,7 @@ static void use_virtual(struct worker *w)
 static void use_event(struct worker *w, gpumem_stream stream)
 {
 	const struct conform *c = w->c;
-	gpumem_event event;
+	void *event;
 	gpumem_status status;
 
 	if (!good(w, c->ops->event_create(c->device, &event), "event_create"))

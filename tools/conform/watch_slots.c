@@ -164,16 +164,16 @@ TAKES(stream_destroy, LIVE_STREAMS, (uintptr_t)stream,
       (void *device, gpumem_stream stream), device, stream)
 PLAIN(stream_sync, (void *device, gpumem_stream stream), device, stream)
 ASKS(stream_query, (void *device, gpumem_stream stream), device, stream)
-PLAIN(stream_wait, (void *device, gpumem_stream stream, gpumem_event event),
-      device, stream, event)
-GIVES(event_create, gpumem_event, POINTER(LIVE_EVENTS),
-      (void *device, gpumem_event *out), device)
-TAKES(event_destroy, LIVE_EVENTS, (uintptr_t)event,
-      (void *device, gpumem_event event), device, event)
-ASKS(event_record, (void *device, gpumem_event event, gpumem_stream stream),
-     device, event, stream)
-ASKS(event_query, (void *device, gpumem_event event), device, event)
-PLAIN(event_sync, (void *device, gpumem_event event), device, event)
+PLAIN(stream_wait, (void *device, gpumem_stream stream, void *event), device,
+      stream, event)
+GIVES(event_create, void *, POINTER(LIVE_EVENTS), (void *device, void **out),
+      device)
+TAKES(event_destroy, LIVE_EVENTS, (uintptr_t)event, (void *device, void *event),
+      device, event)
+ASKS(event_record, (void *device, void *event, gpumem_stream stream), device,
+     event, stream)
+ASKS(event_query, (void *device, void *event), device, event)
+PLAIN(event_sync, (void *device, void *event), device, event)
 
 /* ---- virtual memory -------------------------------------------------------
  */

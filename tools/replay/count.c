@@ -62,32 +62,32 @@ static gpumem_status count_stream_query(void *device, gpumem_stream stream)
 	return real->stream_query(device, stream);
 }
 
-static gpumem_status count_event_create(void *device, gpumem_event *event_out)
+static gpumem_status count_event_create(void *device, void **event_out)
 {
 	count_add(&counts, GPUMEM_CALL_EVENT_CREATE, 0, 0);
 	return real->event_create(device, event_out);
 }
 
-static gpumem_status count_event_destroy(void *device, gpumem_event event)
+static gpumem_status count_event_destroy(void *device, void *event)
 {
 	count_add(&counts, GPUMEM_CALL_EVENT_DESTROY, 0, 0);
 	return real->event_destroy(device, event);
 }
 
-static gpumem_status count_event_record(void *device, gpumem_event event,
+static gpumem_status count_event_record(void *device, void *event,
 					gpumem_stream stream)
 {
 	count_add(&counts, GPUMEM_CALL_EVENT_RECORD, 0, 0);
 	return real->event_record(device, event, stream);
 }
 
-static gpumem_status count_event_query(void *device, gpumem_event event)
+static gpumem_status count_event_query(void *device, void *event)
 {
 	count_add(&counts, GPUMEM_CALL_EVENT_QUERY, 0, 0);
 	return real->event_query(device, event);
 }
 
-static gpumem_status count_event_sync(void *device, gpumem_event event)
+static gpumem_status count_event_sync(void *device, void *event)
 {
 	count_add(&counts, GPUMEM_CALL_EVENT_SYNC, 0, 0);
 	return real->event_sync(device, event);

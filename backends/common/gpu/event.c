@@ -52,7 +52,7 @@ static gpumem_status make(gpu_context context, struct mark **mark_out)
 	return GPUMEM_OK;
 }
 
-static struct mark *last_mark(gpumem_event name)
+static struct mark *last_mark(void *name)
 {
 	struct event *event = name;
 
@@ -75,7 +75,7 @@ static void add(struct event *event, struct mark *mark)
 		continue;
 }
 
-gpumem_status GPU(event_create)(void *handle, gpumem_event *event_out)
+gpumem_status GPU(event_create)(void *handle, void **event_out)
 {
 	struct event *event = malloc(sizeof(*event));
 	struct gpu_call call;
@@ -149,7 +149,7 @@ static gpumem_status destroy_marks(const struct gpu_device *device,
 	return status;
 }
 
-gpumem_status GPU(event_destroy)(void *handle, gpumem_event name)
+gpumem_status GPU(event_destroy)(void *handle, void *name)
 {
 	struct gpu_call call = gpu_begin(handle);
 	struct event *event = name;
@@ -196,8 +196,7 @@ unmake:
 	return status;
 }
 
-gpumem_status GPU(event_record)(void *handle, gpumem_event event,
-				gpumem_stream stream)
+gpumem_status GPU(event_record)(void *handle, void *event, gpumem_stream stream)
 {
 	struct gpu_call call = gpu_begin_stream(handle, stream);
 
@@ -215,7 +214,7 @@ static gpumem_status check_mark(const struct gpu_device *device,
 					     : gpu_check(result, "%s", what);
 }
 
-gpumem_status GPU(event_query)(void *handle, gpumem_event name)
+gpumem_status GPU(event_query)(void *handle, void *name)
 {
 	struct gpu_call call = gpu_begin(handle);
 	const struct mark *mark = last_mark(name);
@@ -227,7 +226,7 @@ gpumem_status GPU(event_query)(void *handle, gpumem_event name)
 	return gpu_end(&call);
 }
 
-gpumem_status GPU(event_sync)(void *handle, gpumem_event name)
+gpumem_status GPU(event_sync)(void *handle, void *name)
 {
 	struct gpu_call call = gpu_begin(handle);
 	const struct mark *mark = last_mark(name);
@@ -239,8 +238,7 @@ gpumem_status GPU(event_sync)(void *handle, gpumem_event name)
 	return gpu_end(&call);
 }
 
-gpumem_status GPU(stream_wait)(void *handle, gpumem_stream stream,
-			       gpumem_event name)
+gpumem_status GPU(stream_wait)(void *handle, gpumem_stream stream, void *name)
 {
 	struct gpu_call call = gpu_begin_stream(handle, stream);
 	const struct mark *mark = last_mark(name);

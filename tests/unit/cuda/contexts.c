@@ -11,7 +11,7 @@
 static void use_all(void *device, void *stream)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
-	gpumem_event event = NULL;
+	void *event = NULL;
 	gpumem_page page = 0;
 	uint64_t address = 0, raw = 0, id = 0;
 	void *own = NULL;
@@ -63,7 +63,7 @@ static void check_thread(void *device, void *context, const char *which)
 
 static void other_contexts(void *device, void *other, void *primary)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 	void *stream, *home;
 
 	driver.cuCtxSetCurrent(other);
@@ -105,7 +105,7 @@ static void other_contexts(void *device, void *other, void *primary)
 static void another_device(void *device)
 {
 	void *stream = NULL, *second = open_device(1);
-	gpumem_event event = NULL;
+	void *event = NULL;
 	uint64_t raw = 0;
 
 	if (cuda->stream_create(second, &stream) != GPUMEM_OK ||
@@ -128,7 +128,7 @@ static void another_device(void *device)
 
 static void destroyed(void *device, void *primary)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 	void *other = NULL, *stream;
 
 	if (driver.cuCtxCreate_v2(&other, 0, 0))

@@ -81,7 +81,7 @@ static void each_result(void *device)
 
 static void no_error(void *device)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 	void *stream = NULL;
 	uint64_t raw = 0;
 
@@ -110,8 +110,8 @@ static void no_error(void *device)
 }
 
 /* Every slot of a device, of things that it has or had. */
-static void all_are(gpumem_status want, void *device, gpumem_event event,
-		    uint64_t raw, uint64_t address, gpumem_page page, int fd)
+static void all_are(gpumem_status want, void *device, void *event, uint64_t raw,
+		    uint64_t address, gpumem_page page, int fd)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 	uint64_t out = UNTOUCHED;
@@ -146,7 +146,7 @@ static void the_end(int index, int lost)
 {
 	uint64_t raw = 0, address = 0;
 	void *device = open_device(index);
-	gpumem_event event = NULL;
+	void *event = NULL;
 	gpumem_page page = 0;
 	int fd = -1;
 

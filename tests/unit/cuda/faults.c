@@ -116,7 +116,7 @@ static void step_failed(const char *call)
 
 /* An event that was recorded in two contexts is two of the driver's, which go
  * one by one: it is whole as long as the second is there. */
-static void destroy(void *device, gpumem_event event)
+static void destroy(void *device, void *event)
 {
 	const char *call = "event_destroy";
 
@@ -134,7 +134,7 @@ static void destroy(void *device, gpumem_event event)
 
 static void events(void *device, void *stream)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 
 	STEP(cuda->event_create(device, &event));
 	STEP(cuda->event_record(device, event, stream));

@@ -18,7 +18,7 @@ static void slots(void *device, void *busy, uint64_t raw)
 {
 	uint64_t address = 0, block = 0, before = driver.fakecuda_waits();
 	gpumem_page pages[2] = {0};
-	gpumem_event event = NULL;
+	void *event = NULL;
 	void *stream = NULL;
 	int bad = 0;
 

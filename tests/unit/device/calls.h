@@ -19,7 +19,7 @@ static struct gm_driver driver;
 static gpumem_status call(unsigned number)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
-	gpumem_event event = NULL;
+	void *event = NULL;
 	uint64_t value = 0;
 	size_t done;
 

@@ -60,7 +60,7 @@ static uint64_t touches(void)
 	       runtime.fakehip_calls("hipStreamDestroy");
 }
 
-static void refuse_all(void *stream, gpumem_event event)
+static void refuse_all(void *stream, void *event)
 {
 	uint64_t before = touches();
 
@@ -72,11 +72,11 @@ static void refuse_all(void *stream, gpumem_event event)
 }
 
 /* Whatever a pool may do for other streams meanwhile. */
-static void go_on(void *other, gpumem_event event)
+static void go_on(void *other, void *event)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 	uint64_t address = 0, block = 0;
-	gpumem_event fresh = NULL;
+	void *fresh = NULL;
 	gpumem_page page = 0;
 	void *stream = NULL;
 	int bad = 0;
@@ -110,7 +110,7 @@ static void one_capture(int mode, int thread_mode)
 {
 	void *stream = new_stream(STREAM_NON_BLOCKING);
 	void *other = new_stream(STREAM_NON_BLOCKING);
-	gpumem_event event = NULL;
+	void *event = NULL;
 	int was = thread_mode;
 	uint64_t id;
 
@@ -150,7 +150,7 @@ static void one_capture(int mode, int thread_mode)
 static void elsewhere(void *name)
 {
 	void *stream = new_stream(STREAM_BLOCKING);
-	gpumem_event event = NULL;
+	void *event = NULL;
 
 	if (hip->event_create(device, &event) != GPUMEM_OK)
 		bail("%s", said.text);
@@ -187,7 +187,7 @@ static void spoiled(void)
 {
 	void *one = new_stream(STREAM_NON_BLOCKING);
 	void *two = new_stream(STREAM_NON_BLOCKING);
-	gpumem_event event = NULL;
+	void *event = NULL;
 
 	if (hip->event_create(device, &event) != GPUMEM_OK)
 		bail("%s", said.text);

@@ -83,7 +83,7 @@ static void use_memory(struct finding *finding)
 static void use_streams(struct finding *finding)
 {
 	void *device = finding->device, *stream = finding->stream, *own = NULL;
-	gpumem_event event = NULL;
+	void *event = NULL;
 	uint64_t id = 0;
 
 	WORKS(hip->stream_create(device, &own));
@@ -191,7 +191,7 @@ static void peers(void *device, void *second)
 static void another_device(void *device, void *second)
 {
 	const char *part = "another device: number 1, not 0";
-	gpumem_event event = NULL;
+	void *event = NULL;
 	void *stream = NULL;
 	uint64_t raw = 0;
 
@@ -223,8 +223,7 @@ static void another_device(void *device, void *second)
 			diag("%s", said.text);                                 \
 	} while (0)
 
-static void all_gone(void *device, void *stream, gpumem_event event,
-		     uint64_t raw)
+static void all_gone(void *device, void *stream, void *event, uint64_t raw)
 {
 	uint64_t id = UNTOUCHED;
 
@@ -259,7 +258,7 @@ static void unknown(void *device, const char *name, void *stream)
 static void destroyed(void *device)
 {
 	void *stream = new_stream(STREAM_NON_BLOCKING);
-	gpumem_event event = NULL;
+	void *event = NULL;
 	uint64_t raw = 0;
 
 	if (hip->event_create(device, &event) != GPUMEM_OK ||

@@ -103,7 +103,7 @@ static void program_s_own(void *device)
 
 static void no_error(void *device)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 	void *stream = NULL;
 	uint64_t raw = 0;
 
@@ -138,7 +138,7 @@ static void no_error(void *device)
 }
 
 struct owned {
-	gpumem_event event;
+	void *event;
 	uint64_t raw, pinned, address;
 	gpumem_page page;
 };
@@ -188,7 +188,7 @@ static void all_is_lost(void *device, const struct owned *own)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 	uint64_t out = UNTOUCHED;
-	gpumem_event event = NULL;
+	void *event = NULL;
 	void *stream = NULL;
 
 	LOST(hip->memory_info(device, &memory));

@@ -126,7 +126,7 @@ static void step_failed(const char *call)
 
 static void streams(void *device, void *stream)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 	uint64_t id;
 
 	STEP(hip->event_create(device, &event));

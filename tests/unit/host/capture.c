@@ -68,7 +68,7 @@ static void test_ids(void *device, void *second)
 static void test_dropped(void *device)
 {
 	gpumem_stream stream = new_stream(device);
-	gpumem_event event = new_event(device);
+	void *event = new_event(device);
 	_Atomic bool before = false, during = false, after = false;
 	struct door door = DOOR;
 	uint8_t byte = 1;
@@ -135,7 +135,7 @@ static void use_memory(void *device)
 static void test_memory(void *device, void *second)
 {
 	gpumem_stream other = new_stream(device);
-	gpumem_event event = new_event(device);
+	void *event = new_event(device);
 
 	use_memory(device);
 	is_uint(violations(), 0, "no capture, no violation");

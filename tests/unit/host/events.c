@@ -16,7 +16,7 @@ static void set_flag(void *arg)
 static void test_event(void *device)
 {
 	gpumem_stream stream = new_stream(device), other = new_stream(device);
-	gpumem_event event = new_event(device), idle = new_event(device);
+	void *event = new_event(device), *idle = new_event(device);
 	struct door door = DOOR, later = DOOR;
 
 	is_status(host->event_query(device, event), GPUMEM_OK,
@@ -58,7 +58,7 @@ static void test_event(void *device)
 /* A new event knows nothing of the one whose place it took. */
 static void test_new_event(void *device)
 {
-	gpumem_event event = new_event(device);
+	void *event = new_event(device);
 	struct door door = DOOR;
 
 	must_launch(0, NULL, door_kernel, &door);
@@ -76,7 +76,7 @@ static void test_new_event(void *device)
 static void test_outlived(void *device)
 {
 	gpumem_stream stream = new_stream(device), next;
-	gpumem_event event = new_event(device);
+	void *event = new_event(device);
 	struct door first = DOOR, door = DOOR;
 
 	must_launch(0, stream, door_kernel, &first);
@@ -100,7 +100,7 @@ static void test_outlived(void *device)
 static void test_wait(void *device)
 {
 	gpumem_stream from = new_stream(device), to = new_stream(device);
-	gpumem_event event = new_event(device), mark = new_event(device);
+	void *event = new_event(device), *mark = new_event(device);
 	struct door door = DOOR;
 	_Atomic bool ran = false;
 

@@ -122,9 +122,9 @@ FAKE_USE gpumem_stream new_stream(void *device)
 	return stream;
 }
 
-FAKE_USE gpumem_event new_event(void *device)
+FAKE_USE void *new_event(void *device)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 
 	if (gm_host_backend.event_create(device, &event) != GPUMEM_OK)
 		bail("event_create: %s", fake_error.text);

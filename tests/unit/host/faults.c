@@ -239,7 +239,7 @@ static void check_streams_lost(void *device, gpumem_stream stream)
 {
 	uint64_t n = 77;
 	gpumem_stream new = NULL;
-	gpumem_event event = NULL;
+	void *event = NULL;
 
 	is_status(host->capture_id(device, stream, &n), GPUMEM_LOST,
 		  "capture_id");

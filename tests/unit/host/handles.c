@@ -15,7 +15,7 @@ static void set_flag(void *arg)
 /* Every slot with a handle that is none, of the other device, or stale. */
 static void check_bad(void *device, void *bad, const char *what)
 {
-	gpumem_event event = new_event(device);
+	void *event = new_event(device);
 	uint64_t id = 77;
 	uint8_t byte = 0;
 
@@ -54,9 +54,9 @@ static void test_handles(void *device, void *second)
 {
 	/* Of each kind one in the same place of both devices, alive. */
 	gpumem_stream own = new_stream(device), foreign = new_stream(second);
-	gpumem_event kept = new_event(device), event = new_event(second);
+	void *kept = new_event(device), *event = new_event(second);
 	gpumem_stream stale = new_stream(device);
-	gpumem_event gone = new_event(device);
+	void *gone = new_event(device);
 
 	(void)!host->stream_destroy(device, stale);
 	(void)!host->event_destroy(device, gone);
@@ -82,7 +82,7 @@ static void test_handles(void *device, void *second)
 /* More than one chunk of a table, and every place used again. */
 static void test_many(void *device)
 {
-	static gpumem_event events[3000];
+	static void *events[3000];
 	bool good = true, apart = true;
 
 	for (int round = 0; round < 3; round++) {

@@ -282,7 +282,7 @@ static double seconds(void)
 static void test_latency(void)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
-	gpumem_event event;
+	void *event;
 	void *device;
 	double start;
 

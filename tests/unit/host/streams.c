@@ -102,7 +102,7 @@ static void test_suicide(void *device)
 
 static void test_default(void *device)
 {
-	gpumem_event event = new_event(device);
+	void *event = new_event(device);
 	struct door door = DOOR;
 
 	must_launch(0, NULL, door_kernel, &door);
@@ -151,7 +151,7 @@ static void bump(void *arg)
 	++*(unsigned long *)arg;
 }
 
-static void stress_round(gpumem_event event, unsigned long *plain)
+static void stress_round(void *event, unsigned long *plain)
 {
 	gpumem_stream own = new_stream(stress.device);
 	struct note *note = calloc(1, sizeof(*note));
@@ -182,7 +182,7 @@ static void *stress_thread(void *arg)
 
 	(void)arg;
 	for (long i = 0; i < stress.rounds; i++) {
-		gpumem_event event = new_event(stress.device);
+		void *event = new_event(stress.device);
 
 		stress_round(event, &plain);
 		if (host->event_destroy(stress.device, event) != GPUMEM_OK)

@@ -135,15 +135,14 @@ static gpumem_status fake_alloc(void *device, uint64_t bytes,
 	X(stream_destroy, (void *device, gpumem_stream stream), (void)0)       \
 	X(stream_sync, (void *device, gpumem_stream stream), (void)0)          \
 	X(stream_query, (void *device, gpumem_stream stream), (void)0)         \
-	X(stream_wait,                                                         \
-	  (void *device, gpumem_stream stream, gpumem_event event), (void)0)   \
-	X(event_create, (void *device, gpumem_event *event_out),               \
-	  *event_out = device)                                                 \
-	X(event_destroy, (void *device, gpumem_event event), (void)0)          \
-	X(event_record,                                                        \
-	  (void *device, gpumem_event event, gpumem_stream stream), (void)0)   \
-	X(event_query, (void *device, gpumem_event event), (void)0)            \
-	X(event_sync, (void *device, gpumem_event event), (void)0)             \
+	X(stream_wait, (void *device, gpumem_stream stream, void *event),      \
+	  (void)0)                                                             \
+	X(event_create, (void *device, void **event_out), *event_out = device) \
+	X(event_destroy, (void *device, void *event), (void)0)                 \
+	X(event_record, (void *device, void *event, gpumem_stream stream),     \
+	  (void)0)                                                             \
+	X(event_query, (void *device, void *event), (void)0)                   \
+	X(event_sync, (void *device, void *event), (void)0)                    \
 	X(va_reserve,                                                          \
 	  (void *device, uint64_t bytes, uint64_t alignment,                   \
 	   uint64_t *address_out),                                             \

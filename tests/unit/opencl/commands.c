@@ -99,7 +99,7 @@ static void queues(const char *expected, const char *what)
 static void test_order(void)
 {
 	char host[64] = "", other[64];
-	gpumem_event event;
+	void *event;
 	uint64_t address;
 	char trail[1024];
 

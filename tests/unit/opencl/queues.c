@@ -77,7 +77,7 @@ static void test_record(uint64_t properties)
 {
 	void *queue = new_queue(own.context, own.native, properties);
 	void *gate = new_event();
-	gpumem_event event = NULL;
+	void *event = NULL;
 
 	is_status(opencl->event_create(own.device, &event), GPUMEM_OK, "event");
 	hold_up(queue, gate);
@@ -125,7 +125,7 @@ static void test_wait(uint64_t properties)
 {
 	void *first = new_queue(own.context, own.native, properties);
 	void *second = new_queue(own.context, own.native, properties);
-	gpumem_event one = NULL, two = NULL;
+	void *one = NULL, *two = NULL;
 	void *gate = new_event();
 
 	if (opencl->event_create(own.device, &one) != GPUMEM_OK ||
@@ -155,7 +155,7 @@ static void test_wait(uint64_t properties)
 static void test_failure(void)
 {
 	void *queue = new_queue(own.context, own.native, QUEUE_IN_ORDER);
-	gpumem_event event = NULL;
+	void *event = NULL;
 	void *gate = new_event();
 	void *mark = NULL;
 
@@ -177,7 +177,7 @@ static void test_failure(void)
 /* Each slot that takes a stream, of a context that is not the device's. */
 static void refuses(void *queue, const char *part)
 {
-	gpumem_event event = NULL;
+	void *event = NULL;
 	char host[16];
 
 	if (opencl->event_create(own.device, &event) != GPUMEM_OK)

@@ -9,7 +9,7 @@
 #include <gpumem/backend.h>
 
 static const struct gpumem_backend *table;
-static gpumem_event event;
+static void *event;
 static void *opened;
 
 static void fails(const char *name)
