@@ -94,6 +94,7 @@ void gm_cuda_device_close(void *handle)
 {
 	struct gpu_device *device = handle;
 
+	gpu_followers_end(device);
 	(void)gpu.DevicePrimaryCtxRelease(device->device);
 	free(device);
 }

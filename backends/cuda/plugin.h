@@ -15,8 +15,8 @@
  *     cuda_nvml.c     group PROCESSES: another library, NVML
  *
  * Nothing is kept but `gpu`, which init writes once, what a device is opened
- * with, events, and NVML once it was needed: only cuda_nvml.c locks. It does
- * not cache, count or retry.
+ * with, events, the streams on which imported ones wait, and NVML once it was
+ * needed: only cuda_nvml.c and native.c lock. It does not cache, count or retry.
  */
 #ifndef GM_CUDA_PLUGIN_H
 #define GM_CUDA_PLUGIN_H
@@ -45,6 +45,7 @@ struct gpu_device {
 	CUuuid uuid;
 	struct gpu_traits traits;
 	const struct gpu_way *way;
+	struct gpu_followers *followers; /* see ../common/gpu/native.c */
 };
 
 /* ---- Calls that differ between the drivers ----------------------------- */

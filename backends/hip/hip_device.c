@@ -159,6 +159,7 @@ void gm_hip_device_close(void *handle)
 {
 	struct gpu_device *device = handle;
 
+	gpu_followers_end(device);
 	gm_hip_drop_level(device);
 	free(device);
 }

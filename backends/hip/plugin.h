@@ -21,8 +21,9 @@
  *     hip_process.c  group PROCESSES
  *
  * Nothing is kept but `gpu`, which init writes once, what a device is opened
- * with, what its trial found, and its ranges or segments where the runtime
- * needs help: only hip_device.c and these lock. It does not cache or count.
+ * with, what its trial found, its ranges or segments where the runtime needs
+ * help, and the streams on which imported events wait: only hip_device.c, these
+ * and native.c lock. It does not cache or count.
  */
 #ifndef GM_HIP_PLUGIN_H
 #define GM_HIP_PLUGIN_H
@@ -75,6 +76,7 @@ struct gpu_device {
 	enum hip_level level;
 	struct hip_ranges *ranges;     /* NULL but at HIP_VM_SINGLE */
 	struct hip_segments *segments; /* NULL but at HIP_VM_RESERVE */
+	struct gpu_followers *followers; /* see ../common/gpu/native.c */
 };
 
 /* Leaves in a new device the level that hip.vm says, or that works, with what

@@ -158,6 +158,9 @@ gpumem_status gm_host_stream_wait(void *handle, gpumem_stream name,
 	event = find_event(device, event_name);
 	if (!event)
 		return GPUMEM_INVALID;
+	status = gm_host_stream_leave_alone(stream);
+	if (status != GPUMEM_OK)
+		return status;
 	work.wait.stream = read_event(device, event, &work.wait.ticket);
 	/* What is over, or comes before in the same queue, needs no waiting. */
 	if (work.wait.stream == stream ||
@@ -165,4 +168,39 @@ gpumem_status gm_host_stream_wait(void *handle, gpumem_stream name,
 				 memory_order_acquire) >= work.wait.ticket)
 		return GPUMEM_OK;
 	return gm_host_stream_queue(stream, &work);
+}
+
+/* The vendor's events are these, by their handles. */
+gpumem_status gm_host_event_import(void *handle, void *native, void **event_out)
+{
+	struct host_device *device = handle;
+	struct host_event *theirs, *event;
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_event_import);
+
+	if (status != GPUMEM_OK)
+		return status;
+	theirs = find_event(device, native);
+	if (!theirs)
+		return GPUMEM_INVALID;
+	event = gm_host_table_take(&device->events);
+	if (!event)
+		return gm_host_fail_system(ENOMEM, "memory for an event");
+	atomic_store_explicit(&event->word, atomic_load(&theirs->word),
+			      memory_order_release);
+	*event_out = (void *)(uintptr_t)gm_host_table_publish(&device->events,
+							      event);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_host_event_native(void *handle, void *name, void **native_out)
+{
+	struct host_device *device = handle;
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_event_native);
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!find_event(device, name))
+		return GPUMEM_INVALID;
+	*native_out = name;
+	return GPUMEM_OK;
 }

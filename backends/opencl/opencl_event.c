@@ -107,6 +107,80 @@ gpumem_status gm_opencl_event_sync(void *device, void *name)
 	return status;
 }
 
+/* The queue that it is in is flushed, if it is not over: nobody else need do
+ * that, and without it might never come. A user event has no queue. */
+static gpumem_status flush(cl_event theirs)
+{
+	cl_command_queue queue = NULL;
+	gpumem_status status = gm_opencl_look(theirs);
+
+	if (status != GPUMEM_NOT_READY)
+		return status;
+	status = gm_opencl_check(
+		gm_opencl.clGetEventInfo(theirs, CL_EVENT_COMMAND_QUEUE,
+					 sizeof(queue), &queue, NULL),
+		"clGetEventInfo");
+	if (status != GPUMEM_OK || !queue)
+		return status;
+	return gm_opencl_check(gm_opencl.clFlush(queue), "clFlush");
+}
+
+static gpumem_status check_context(const struct opencl_device *device,
+				   cl_event theirs)
+{
+	cl_context context = NULL;
+	gpumem_status status = gm_opencl_check(
+		gm_opencl.clGetEventInfo(theirs, CL_EVENT_CONTEXT,
+					 sizeof(context), &context, NULL),
+		"clGetEventInfo of %p", (void *)theirs);
+
+	if (status != GPUMEM_OK || context == device->context)
+		return status;
+	return gm_opencl_fail(GPUMEM_INVALID, CL_SUCCESS,
+			      "the event is of another context: "
+			      "gpumem_device_adopt() gives a device in the "
+			      "program's own");
+}
+
+/* An event of the vendor's is recorded once, and lives as long as somebody
+ * holds it. */
+gpumem_status gm_opencl_event_import(void *device, void *native,
+				     void **event_out)
+{
+	gpumem_status status = check_context(device, native);
+	struct event *event;
+	void *name = NULL;
+
+	if (status == GPUMEM_OK)
+		status = flush(native);
+	if (status == GPUMEM_OK)
+		status = gm_opencl_event_create(device, &name);
+	if (status != GPUMEM_OK)
+		return status;
+	event = name;
+	status = gm_opencl_check(gm_opencl.clRetainEvent(native),
+				 "clRetainEvent");
+	if (status != GPUMEM_OK) {
+		(void)gm_opencl_event_destroy(device, event);
+		return status;
+	}
+	event->mark = native;
+	*event_out = event;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_opencl_event_native(void *device, void *name,
+				     void **native_out)
+{
+	struct event *event = name;
+
+	(void)device;
+	pthread_mutex_lock(&event->mutex);
+	*native_out = event->mark;
+	pthread_mutex_unlock(&event->mutex);
+	return GPUMEM_OK;
+}
+
 static cl_int wait_for(const struct opencl_lane *lane, cl_event mark)
 {
 	if (lane->version >= 12 && gm_opencl.clEnqueueBarrierWithWaitList)

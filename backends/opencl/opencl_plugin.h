@@ -21,7 +21,7 @@
  *     opencl_buffer.c   memory without: cl_mem, to which we give addresses
  *     opencl_object.c   group OBJECTS
  *     opencl_stream.c   command queues
- *     opencl_event.c    events
+ *     opencl_event.c    events; group NATIVE_EVENTS
  *     opencl_copy.c     group COPY
  *     opencl_fill.c     the same, for values
  *     opencl_plugin.c   the table
@@ -46,7 +46,8 @@
 	GPUMEM_SLOTS_STREAMS(X)                                                \
 	GPUMEM_SLOTS_COPY(X)                                                   \
 	GPUMEM_SLOTS_OBJECTS(X)                                                \
-	GPUMEM_SLOTS_ADOPT(X)
+	GPUMEM_SLOTS_ADOPT(X)                                                  \
+	GPUMEM_SLOTS_NATIVE_EVENTS(X)
 
 #define OPENCL_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_opencl_, slot)
 OPENCL_SLOTS(OPENCL_DECLARE)

@@ -165,7 +165,9 @@ struct gpumem_backend {
 	 * which may be said of an idle stream for a moment. CAPTURING while it
 	 * is being captured. */
 	gpumem_status (*stream_query)(void *device, gpumem_stream stream);
-	/* Later work of `stream` waits on the device for `event`. */
+	/* Later work of `stream` waits on the device for `event`, as it was
+	 * recorded by now. CAPTURING, and nothing happens, while the stream is
+	 * being captured. */
 	gpumem_status (*stream_wait)(void *device, gpumem_stream stream,
 				     void *event);
 	/* Whatever the backend chooses for it, but not NULL. */
@@ -314,6 +316,20 @@ struct gpumem_backend {
 	 * context. The same pair again gives the same index. */
 	gpumem_status (*device_adopt)(void *context, void *native_device,
 				      int *index_out);
+
+	/* ---- group NATIVE_EVENTS: the vendor's own events ---- */
+
+	/* A new event, as event_create gives, that stands for the work that the
+	 * vendor's event stands for now: the program may record or release that
+	 * one right after. Waits for nothing, and what is imported waits for no
+	 * other import. */
+	gpumem_status (*event_import)(void *device, void *native,
+				      void **event_out);
+	/* The vendor's event that stands for what this one, which was recorded,
+	 * stands for now. No reference is taken: it is valid until the event is
+	 * recorded again or destroyed. */
+	gpumem_status (*event_native)(void *device, void *event,
+				      void **native_out);
 };
 
 /*
@@ -390,6 +406,10 @@ struct gpumem_backend {
 
 #define GPUMEM_SLOTS_ADOPT(X) X(device_adopt, ADOPT, 0, NONE)
 
+#define GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
+	X(event_import, NATIVE_EVENTS, 0, NONE)                                \
+	X(event_native, NATIVE_EVENTS, 0, NONE)
+
 #define GPUMEM_SLOT_LIST(X)                                                    \
 	GPUMEM_SLOTS_REQUIRED(X)                                               \
 	GPUMEM_SLOTS_STREAMS(X)                                                \
@@ -402,7 +422,8 @@ struct gpumem_backend {
 	GPUMEM_SLOTS_SHARE_IPC(X)                                              \
 	GPUMEM_SLOTS_SHARE_FD(X)                                               \
 	GPUMEM_SLOTS_OBJECTS(X)                                                \
-	GPUMEM_SLOTS_ADOPT(X)
+	GPUMEM_SLOTS_ADOPT(X)                                                  \
+	GPUMEM_SLOTS_NATIVE_EVENTS(X)
 
 enum gpumem_slot {
 #define GPUMEM_SLOT_ENUM(slot, group, caps, counted) GPUMEM_SLOT_##slot,

@@ -24,8 +24,8 @@ gpumem_host_launch(int device, gpumem_stream stream, void (*fn)(void *arg),
 		   void *arg);
 
 /* Begins or ends a capture of the stream: until it ends, recording an event on
- * it gives CAPTURING, and launches, fills and copies are dropped. OK, INVALID.
- */
+ * it and making it wait for one give CAPTURING, and launches, fills and copies
+ * are dropped. OK, INVALID. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_host_capture(int device, gpumem_stream stream, bool on);
 
@@ -44,8 +44,8 @@ gpumem_host_faults(const char *faults);
 GPUMEM_API uint64_t gpumem_host_calls(void);
 
 /* Calls that a program must not make while it captures, since the process
- * began: event_record, stream_query and stream_sync of a stream that is being
- * captured, and unmap, free, kind_free or page_destroy while any stream of that
+ * began: event_record, stream_wait, stream_query and stream_sync of a stream that
+ * is being captured, and unmap, free, kind_free or page_destroy while any stream of that
  * device is.
  * A pool makes none as to the streams that it knows. */
 GPUMEM_API uint64_t gpumem_host_capture_violations(void);

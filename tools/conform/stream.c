@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The group STREAMS: streams, events, and the order that they give. See
- * conform.h.
+ * The groups STREAMS and NATIVE_EVENTS: streams, events, and the order that
+ * they give. See conform.h.
  */
 #include "conform.h"
 
@@ -113,19 +113,28 @@ struct order {
 	uint64_t from, to, bytes;
 };
 
+/* Four fills, of which the last counts, and the event after them. */
+static gpumem_status fill_first(const struct order *o, uint8_t value)
+{
+	const struct gpumem_backend *ops = o->c->ops;
+	gpumem_status status = GPUMEM_OK;
+
+	for (int i = 3; i >= 0 && status == GPUMEM_OK; i--)
+		status = ops->fill(o->c->device, o->from, (uint8_t)(value + i),
+				   o->bytes, o->first);
+	if (status == GPUMEM_OK)
+		status = ops->event_record(o->c->device, o->event, o->first);
+	return status;
+}
+
 /* Slow work on the first stream; its result is copied by the second, which
  * waits for the event. Without the wait the copy would be too early. */
 static gpumem_status one_round(const struct order *o, uint8_t value)
 {
 	const struct gpumem_backend *ops = o->c->ops;
 	void *device = o->c->device;
-	gpumem_status status = GPUMEM_OK;
+	gpumem_status status = fill_first(o, value);
 
-	for (int i = 3; i >= 0 && status == GPUMEM_OK; i--)
-		status = ops->fill(device, o->from, (uint8_t)(value + i),
-				   o->bytes, o->first);
-	if (status == GPUMEM_OK)
-		status = ops->event_record(device, o->event, o->first);
 	if (status == GPUMEM_OK)
 		status = ops->stream_wait(device, o->second, o->event);
 	if (status == GPUMEM_OK)
@@ -146,11 +155,8 @@ static gpumem_status newest_record(const struct order *o, uint8_t value)
 	gpumem_status status;
 
 	status = ops->event_record(device, o->event, o->first);
-	for (int i = 3; i >= 0 && status == GPUMEM_OK; i--)
-		status = ops->fill(device, o->from, (uint8_t)(value + i),
-				   o->bytes, o->first);
 	if (status == GPUMEM_OK)
-		status = ops->event_record(device, o->event, o->first);
+		status = fill_first(o, value);
 	if (status == GPUMEM_OK)
 		status = ops->event_sync(device, o->event);
 	if (status == GPUMEM_OK)
@@ -160,6 +166,54 @@ static gpumem_status newest_record(const struct order *o, uint8_t value)
 	if (status == GPUMEM_OK)
 		status = conform_verify(o->c, o->to, value, o->bytes);
 	return status;
+}
+
+/* What is imported stands for the work of before, when the event that it is
+ * from was recorded again: on the other stream, which has nothing to do. */
+static gpumem_status imported(const struct order *o, uint8_t value)
+{
+	const struct gpumem_backend *ops = o->c->ops;
+	void *device = o->c->device, *native = NULL, *copy = NULL;
+	gpumem_status status = fill_first(o, value), destroyed;
+
+	if (status == GPUMEM_OK)
+		status = ops->event_native(device, o->event, &native);
+	if (status == GPUMEM_OK)
+		status = ops->event_import(device, native, &copy);
+	if (status != GPUMEM_OK)
+		return status;
+	status = ops->event_record(device, o->event, o->second);
+	if (status == GPUMEM_OK)
+		status = value % 2 ? ops->event_sync(device, copy)
+				   : ops->stream_wait(device, o->second, copy);
+	if (status == GPUMEM_OK)
+		status = ops->copy(device, o->to, o->from, o->bytes, o->second);
+	if (status == GPUMEM_OK)
+		status = conform_sync(o->c, o->second);
+	if (status == GPUMEM_OK)
+		status = ops->event_query(device, copy);
+	destroyed = ops->event_destroy(device, copy);
+	if (status == GPUMEM_OK)
+		status = destroyed;
+	return status == GPUMEM_OK
+		       ? conform_verify(o->c, o->to, value, o->bytes)
+		       : status;
+}
+
+static void check_imports(const struct order *o)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	if (!o->c->ops->event_import) {
+		conform_skip(o->c, "events of the vendor's own",
+			     "the backend has no event_import");
+		return;
+	}
+	for (int i = 0; i < ROUNDS && status == GPUMEM_OK; i++)
+		status = imported(o, (uint8_t)(i * 5 + 51));
+	conform_is(o->c, status, GPUMEM_OK,
+		   "an import stands for what its event stood for, %d times",
+		   ROUNDS);
 }
 
 static void check_order(const struct order *o)
@@ -175,6 +229,7 @@ static void check_order(const struct order *o)
 		status = newest_record(o, (uint8_t)(i * 5 + 101));
 	conform_is(o->c, status, GPUMEM_OK,
 		   "an event stands for its newest record, %d times", ROUNDS);
+	check_imports(o);
 	/* Whatever is still queued when a check failed. */
 	(void)conform_sync(o->c, o->first);
 	(void)conform_sync(o->c, o->second);

@@ -250,3 +250,10 @@ gpumem_status GPU(stream_wait)(void *handle, gpumem_stream stream, void *name)
 				   PREFIX "StreamWaitEvent");
 	return gpu_end(&call);
 }
+
+gpumem_status GPU(event_native)(void *handle, void *name, void **native_out)
+{
+	(void)handle;
+	*native_out = last_mark(name)->event;
+	return GPUMEM_OK;
+}

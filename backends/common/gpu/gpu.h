@@ -21,6 +21,7 @@
  *     memory.c   alloc, free, memory_info; group COPY
  *     stream.c   streams; group CAPTURE
  *     event.c    events
+ *     native.c   the program's own events; group NATIVE_EVENTS
  *     whole.c    memory taken as CUDA documents it
  *     virtual.c  group VM
  *     share.c    groups SHARE_IPC and SHARE_FD
@@ -154,6 +155,13 @@ gpumem_status gpu_enter_owner(struct gpu_call *call,
 			      const struct gpu_device *device,
 			      gpu_stream stream, int *number_out);
 
+/* ---- Streams of ours --------------------------------------------------- */
+
+/* Those that imports of events wait on; NULL: none yet. */
+struct gpu_followers;
+/* At the end of a device. */
+void gpu_followers_end(struct gpu_device *device);
+
 /* ---- How memory is taken ----------------------------------------------- */
 
 /* Chosen for each device by what its driver does as documented. Between begin
@@ -231,7 +239,8 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes,
 	GPUMEM_SLOTS_PEERS(X)                                                  \
 	GPUMEM_SLOTS_PROCESSES(X)                                              \
 	GPUMEM_SLOTS_SHARE_IPC(X)                                              \
-	GPUMEM_SLOTS_SHARE_FD(X)
+	GPUMEM_SLOTS_SHARE_FD(X)                                               \
+	GPUMEM_SLOTS_NATIVE_EVENTS(X)
 
 GPU_SLOT_LIST(GPU_DECLARE)
 

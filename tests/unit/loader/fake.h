@@ -202,7 +202,11 @@ static gpumem_status fake_alloc(void *device, uint64_t bytes,
 	  *view_out = (void *)(uintptr_t)(address + bytes))                    \
 	X(view_destroy, (void *device, void *view), (void)0)                   \
 	X(device_adopt, (void *context, void *native_device, int *index_out),  \
-	  *index_out = (int)(uintptr_t)context)
+	  *index_out = (int)(uintptr_t)context)                                \
+	X(event_import, (void *device, void *native, void **event_out),        \
+	  *event_out = native)                                                 \
+	X(event_native, (void *device, void *event, void **native_out),        \
+	  *native_out = event)
 
 #define FAKE_SLOT(slot, parameters, give)                                      \
 	static gpumem_status fake_##slot parameters                            \
