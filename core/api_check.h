@@ -9,6 +9,7 @@
 #include "base/fork.h"
 #include "base/scope.h"
 #include "base/struct.h"
+#include "device/device.h"
 
 static inline gpumem_status gm_null_argument(const char *name)
 {
@@ -37,6 +38,22 @@ static inline gpumem_status gm_enter(void)
 	return gm_fail(GPUMEM_FORKED,
 		       "the process was forked after gpumem was used; only its "
 		       "parent can use devices");
+}
+
+/* OK when the device may also be used for what needs `cap`. */
+static inline gpumem_status gm_enter_with(const gpumem_device *device,
+					  enum gpumem_cap cap, const char *what)
+{
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!device)
+		return gm_null_argument("device");
+	if (gm_device_has(device, cap))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_UNSUPPORTED, "%s has no %s", device->info.name,
+		       what);
 }
 
 #endif

@@ -133,28 +133,12 @@ gpumem_status gpumem_pool_visit(gpumem_device *device,
 
 /* ---- streams ---- */
 
-/* OK when the device may be used for what needs `cap`. */
-static gpumem_status enter_with(const gpumem_device *device,
-				enum gpumem_cap cap, const char *what)
-{
-	gpumem_status status = gm_enter();
-
-	if (status != GPUMEM_OK)
-		return status;
-	if (!device)
-		return gm_null_argument("device");
-	if (gm_device_has(device, cap))
-		return GPUMEM_OK;
-	return gm_fail(GPUMEM_UNSUPPORTED, "%s has no %s", device->info.name,
-		       what);
-}
-
 gpumem_status gpumem_stream_create(gpumem_device *device,
 				   gpumem_stream *stream_out)
 {
 	GM_SCOPE;
 	gpumem_status status =
-		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
+		gm_enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -166,7 +150,7 @@ gpumem_status gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream)
 {
 	GM_SCOPE;
 	gpumem_status status =
-		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
+		gm_enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -181,7 +165,7 @@ gpumem_status gpumem_stream_sync(gpumem_device *device, gpumem_stream stream)
 {
 	GM_SCOPE;
 	gpumem_status status =
-		enter_with(device, GPUMEM_CAP_STREAMS, "streams");
+		gm_enter_with(device, GPUMEM_CAP_STREAMS, "streams");
 
 	return status != GPUMEM_OK ? status : gm_stream_sync(device, stream);
 }
@@ -190,7 +174,7 @@ gpumem_status gpumem_fill(gpumem_device *device, void *ptr, uint8_t value,
 			  size_t bytes, gpumem_stream stream)
 {
 	GM_SCOPE;
-	gpumem_status status = enter_with(device, GPUMEM_CAP_COPY, "fill");
+	gpumem_status status = gm_enter_with(device, GPUMEM_CAP_COPY, "fill");
 
 	if (status != GPUMEM_OK || !bytes)
 		return status;
@@ -202,7 +186,7 @@ gpumem_status gpumem_copy(gpumem_device *device, void *to, const void *from,
 			  size_t bytes, gpumem_stream stream)
 {
 	GM_SCOPE;
-	gpumem_status status = enter_with(device, GPUMEM_CAP_COPY, "copy");
+	gpumem_status status = gm_enter_with(device, GPUMEM_CAP_COPY, "copy");
 
 	if (status != GPUMEM_OK || !bytes)
 		return status;

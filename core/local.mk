@@ -76,12 +76,15 @@ libdevice_la_SOURCES = \
 	core/device/driver.h \
 	core/device/driver_call.c \
 	core/device/driver_call.h \
+	core/device/event.c \
+	core/device/event.h \
 	core/device/live.c \
 	core/device/live.h \
 	core/device/loss.c \
 	core/device/loss.h \
 	core/device/object.c \
 	core/device/object.h \
+	core/device/recording.c \
 	core/device/share.c \
 	core/device/share.h \
 	core/device/stream.c
@@ -214,6 +217,7 @@ libgpumem_la_SOURCES = \
 	core/api_check.h \
 	core/api_describe.c \
 	core/api_device.c \
+	core/api_event.c \
 	core/api_graph.c \
 	core/api_library.c \
 	core/api_object.c \

@@ -13,6 +13,7 @@ dist_man_MANS = \
 	docs/man/gpumem_backend.3 \
 	docs/man/gpumem_device.3 \
 	docs/man/gpumem_error.3 \
+	docs/man/gpumem_event.3 \
 	docs/man/gpumem_graph.3 \
 	docs/man/gpumem_host.3 \
 	docs/man/gpumem_object.3 \

@@ -191,13 +191,14 @@ extract gpumem_host.3 oom
 extract gpumem_backend.3 mini
 extract gpumem_share.3 share
 extract gpumem_pool_print.3 summary
+extract gpumem_event.3 event
 
 if [ ! -f "$library/libgpumem.so" ]; then
 	skip "there is no $library/libgpumem.so" "the examples run"
 	done_testing
 fi
 
-for name in hello oom share summary; do
+for name in hello oom share summary event; do
 	check "the example $name links" build -o "$scratch/$name" \
 		"$scratch/$name.c" -L"$library" -lgpumem
 done
@@ -223,6 +224,9 @@ for vm in on off; do
 		run GPUMEM_BACKEND=host GPUMEM_CONF=vm:$vm "$scratch/share"
 	is "$(cat "$scratch/.output")" "the child reads: hello" \
 		"and its child reads what it wrote"
+	check "event runs, vm $vm" \
+		run GPUMEM_BACKEND=host GPUMEM_CONF=vm:$vm "$scratch/event"
+	is "$(cat "$scratch/.output")" "hello" "and keeps its streams in order"
 done
 
 done_testing

@@ -13,6 +13,7 @@ tests_attack_attack_SOURCES = \
 	tests/attack/content.c \
 	tests/attack/describe.c \
 	tests/attack/devices.c \
+	tests/attack/events.c \
 	tests/attack/exporter.c \
 	tests/attack/host.c \
 	tests/attack/judge.c \

@@ -19,6 +19,7 @@ enum gm_hold {
 	GM_HOLD_POOL, /* one of its own but the default one, or with it as a
 			 peer */
 	GM_HOLD_IMPORT,
+	GM_HOLD_EVENT, /* of the program */
 	GM_HOLD_COUNT
 };
 

@@ -8,6 +8,7 @@
  */
 #include "heap.h"
 #include "extent/check.h"
+#include "device/event.h"
 #include "vm/handle.h"
 
 typedef unsigned long long ull;
@@ -223,6 +224,25 @@ static gpumem_status check_locals(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+static gpumem_status check_waits(const struct gm_use *use)
+{
+	for (size_t i = 0; i < use->count; i++) {
+		const struct gm_wait *wait = &use->wait[i];
+
+		EXPECT(!wait->dropped || wait->event,
+		       "%#zx waits for a stream that was dropped without an "
+		       "event",
+		       use->address);
+		EXPECT(!wait->recording ||
+			       (wait->dropped &&
+				wait->recording->native == wait->event),
+		       "%#zx waits for another event than that it was freed "
+		       "after",
+		       use->address);
+	}
+	return GPUMEM_OK;
+}
+
 /* Each block that is marked so has an entry, and there are no others. */
 static gpumem_status check_uses(const struct gm_heap *heap,
 				const struct gm_tally *tally)
@@ -233,6 +253,10 @@ static gpumem_status check_uses(const struct gm_heap *heap,
 	for (size_t i = 0; i < uses->bucket_count; i++)
 		for (const struct gm_use *use = uses->bucket[i]; use;
 		     use = use->next) {
+			gpumem_status status = check_waits(use);
+
+			if (status != GPUMEM_OK)
+				return status;
 			EXPECT(gm_map_get(use->address),
 			       "%#zx is known as used, and is no block",
 			       use->address);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The end of a block, the slow path; and uses on other streams. */
+/* The end of a block, the slow path, also after an event; and uses on other
+ * streams. */
 #include "block.h"
 #include "heap.h"
+#include "base/error.h"
 #include "cache/hot.h"
+#include "device/event.h"
 #include "extent/map.h"
 
 #include <stdlib.h>
@@ -17,6 +20,17 @@ static bool has_streams(const struct gm_heap *heap)
 static bool is_lost(const struct gm_heap *heap)
 {
 	return atomic_load(&heap->driver.device->lost);
+}
+
+/* The stream that the block goes back to. */
+static gpumem_stream own_stream(const struct gm_block *block)
+{
+	const struct gm_arena *arena;
+
+	if (block->slab)
+		return atomic_load(&block->slab->stream);
+	arena = block->extent->arena;
+	return arena->dropped ? &gm_stream_gone : arena->stream;
 }
 
 static gpumem_status add_use(struct gm_block *block, gpumem_stream stream)
@@ -125,7 +139,7 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 	struct gm_extent *extent = block->extent;
 	struct gm_heap *heap = block->heap;
 	struct gm_arena *arena = extent->arena;
-	gpumem_stream own = arena->dropped ? &gm_stream_gone : arena->stream;
+	gpumem_stream own = own_stream(block);
 	size_t requested = extent->requested;
 	gpumem_status status = GPUMEM_OK;
 	bool pending = false;
@@ -174,7 +188,7 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 {
 	struct gm_slab *slab = block->slab;
-	gpumem_stream own = atomic_load(&slab->stream);
+	gpumem_stream own = own_stream(block);
 	gm_mark *mark = gm_slab_mark(slab, block->slot);
 	gpumem_status status = GPUMEM_OK;
 	uint32_t requested;
@@ -198,25 +212,68 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 	return GPUMEM_OK;
 }
 
+/* Unlocks the heap. */
+static gpumem_status free_block(struct gm_block *block, gpumem_stream stream)
+{
+	gpumem_status status = block->slab ? free_small(block, stream)
+					   : free_large(block, stream);
+	bool due;
+
+	/* Where no work is queued, whoever still holds a view is told of now.
+	 */
+	if (status == GPUMEM_OK && block->held)
+		(void)gm_pending_poll(block->heap);
+	due = gm_decay_visit(&block->heap->policy->decay);
+	pthread_mutex_unlock(&block->heap->mutex);
+	if (due)
+		gm_heap_decay(block->heap);
+	return status;
+}
+
 gpumem_status gm_heap_free(void *ptr, gpumem_stream stream)
 {
 	struct gm_block block;
 	gpumem_status status = gm_block_lock(ptr, &block);
-	bool due;
+
+	return status != GPUMEM_OK ? status : free_block(&block, stream);
+}
+
+/* A heap without streams knows no order but that of its calls. */
+static gpumem_status check_event(const struct gm_heap *heap,
+				 const struct gm_recording *recording)
+{
+	const struct gpumem_device *device = heap->driver.device;
+
+	if (!has_streams(heap))
+		return gm_fail(GPUMEM_UNSUPPORTED, "%s has no events",
+			       device->info.name);
+	if (recording->device != device)
+		return gm_fail(GPUMEM_INVALID,
+			       "the event is of %s, the block of %s",
+			       recording->device->info.name, device->info.name);
+	return GPUMEM_OK;
+}
+
+/* Nothing on the block's own stream is waited for. */
+gpumem_status gm_heap_free_after(void *ptr, struct gm_recording *recording)
+{
+	struct gm_block block;
+	gpumem_status status = gm_block_lock(ptr, &block);
+	bool waits = false;
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = block.slab ? free_small(&block, stream)
-			    : free_large(&block, stream);
-	/* Where no work is queued, whoever still holds a view is told of now.
-	 */
-	if (status == GPUMEM_OK && block.held)
-		(void)gm_pending_poll(block.heap);
-	due = gm_decay_visit(&block.heap->policy->decay);
-	pthread_mutex_unlock(&block.heap->mutex);
-	if (due)
-		gm_heap_decay(block.heap);
-	return status;
+	status = check_event(block.heap, recording);
+	if (status == GPUMEM_OK)
+		status = gm_uses_until(block.heap, gm_block_address(&block),
+				       recording, &waits);
+	if (status != GPUMEM_OK) {
+		pthread_mutex_unlock(&block.heap->mutex);
+		return status;
+	}
+	if (waits)
+		gm_block_share(&block);
+	return free_block(&block, own_stream(&block));
 }
 
 gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)

@@ -58,11 +58,12 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
  * too. OK, or the driver's first error. */
 gpumem_status gm_heap_fini(struct gm_heap *heap);
 
-/* Blocks, without the mutex: OK, or what gpumem_alloc(), gpumem_free() and
- * gpumem_use_on() may return; a LIMIT or NO_MEMORY without the figures. */
+/* Blocks, without the mutex: OK, or what gpumem_alloc(), gpumem_free(),
+ * gpumem_free_after() and gpumem_use_on() may return; a LIMIT or NO_MEMORY without the figures. */
 gpumem_status gm_heap_alloc(struct gm_heap *heap,
 			    const struct gm_request *request, void **ptr_out);
 gpumem_status gm_heap_free(void *ptr, gpumem_stream stream);
+gpumem_status gm_heap_free_after(void *ptr, struct gm_recording *recording);
 gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream);
 
 /* Without the mutex: gives back what is unused and completed until keep_bytes

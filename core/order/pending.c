@@ -5,6 +5,7 @@
 #include "order.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "device/event.h"
 #include "device/object.h"
 
 #include <stdlib.h>
@@ -36,20 +37,38 @@ static gpumem_status record(struct gm_heap *heap, struct wait *wait)
 	return gm_events_record(heap, wait->use.stream, &wait->use.event);
 }
 
-/* Streams whose events a poll has found not ready: later events of theirs are
- * not asked for. */
+/* Streams whose events a poll has found not ready, whose later ones are not
+ * asked for; and recordings, each of which many blocks may wait for. */
 struct busy {
-	gpumem_stream stream[8];
+	struct {
+		gpumem_stream stream;
+		const struct gm_recording *recording; /* NULL: the stream */
+	} of[8];
 	size_t count;
 	bool progress; /* some event was over */
 };
 
-static bool is_busy(const struct busy *busy, gpumem_stream stream)
+/* One that was dropped has an event of its own. */
+static bool is_alone(const struct gm_wait *wait)
 {
-	for (size_t i = 0; i < busy->count; i++)
-		if (busy->stream[i] == stream)
+	return wait->dropped && !wait->recording;
+}
+
+static bool is_busy(const struct busy *busy, const struct gm_wait *wait)
+{
+	for (size_t i = 0; i < busy->count && !is_alone(wait); i++)
+		if (busy->of[i].stream == wait->stream &&
+		    busy->of[i].recording == wait->recording)
 			return true;
 	return false;
+}
+
+static void keep_busy(struct busy *busy, const struct gm_wait *wait)
+{
+	if (is_alone(wait) || busy->count == 8)
+		return;
+	busy->of[busy->count].stream = wait->stream;
+	busy->of[busy->count++].recording = wait->recording;
 }
 
 /* Asks one stream; true when its use is over. */
@@ -58,17 +77,15 @@ static bool poll_wait(struct gm_heap *heap, struct wait *wait,
 {
 	if (wait->over)
 		return true;
-	if (!wait->use.dropped && is_busy(busy, wait->use.stream))
+	if (is_busy(busy, &wait->use))
 		return false;
 	if ((!wait->use.event && record(heap, wait) != GPUMEM_OK) ||
 	    gm_driver_event_query(&heap->driver, wait->use.event) !=
 		    GPUMEM_OK) {
-		if (!wait->use.dropped && busy->count < 8)
-			busy->stream[busy->count++] = wait->use.stream;
+		keep_busy(busy, &wait->use);
 		return false;
 	}
-	gm_events_give(heap, wait->use.event);
-	wait->use.event = NULL;
+	gm_wait_end(heap, &wait->use);
 	wait->over = true;
 	busy->progress = true;
 	return true;
@@ -193,38 +210,49 @@ bool gm_pending_poll(struct gm_heap *heap)
 	return busy.progress;
 }
 
-/* The first event that is recorded and not known to be over. */
-static void *oldest_event(const struct gm_pending *pending)
+/* The first whose event is recorded and not known to be over. False: none. */
+static bool oldest(const struct gm_pending *pending, struct gm_wait *wait_out)
 {
 	const struct gm_pending_block *block = pending->first;
 
 	for (; block; block = block->next)
 		for (size_t i = 0; i < block->count; i++)
-			if (block->wait[i].use.event)
-				return block->wait[i].use.event;
-	return NULL;
+			if (block->wait[i].use.event) {
+				*wait_out = block->wait[i].use;
+				return true;
+			}
+	return false;
+}
+
+/* Without the mutex meanwhile. The store's events live as long as the heap:
+ * should another thread find this one over and record it again, waiting longer
+ * is the only harm. A recording is kept. */
+static gpumem_status await(struct gm_heap *heap, const struct gm_wait *wait)
+{
+	gpumem_status status;
+
+	if (wait->recording)
+		gm_recording_keep(wait->recording);
+	pthread_mutex_unlock(&heap->mutex);
+	status = gm_driver_event_sync(&heap->driver, wait->event);
+	pthread_mutex_lock(&heap->mutex);
+	if (wait->recording)
+		(void)gm_recording_drop(wait->recording);
+	return status;
 }
 
 bool gm_pending_wait(struct gm_heap *heap)
 {
-	void *event;
-	gpumem_status status;
+	struct gm_wait wait;
 
 	if (gm_heap_any_capturing(heap))
 		return false;
 	/* What could not be recorded before is now. */
 	if (gm_pending_poll(heap))
 		return true;
-	event = oldest_event(&heap->order->pending);
-	if (!event)
+	if (!oldest(&heap->order->pending, &wait))
 		return false;
-	/* Events live as long as the heap. Should another thread meanwhile find
-	 * this one over and record it again, waiting longer is the only harm.
-	 */
-	pthread_mutex_unlock(&heap->mutex);
-	status = gm_driver_event_sync(&heap->driver, event);
-	pthread_mutex_lock(&heap->mutex);
-	return status == GPUMEM_OK && gm_pending_poll(heap);
+	return await(heap, &wait) == GPUMEM_OK && gm_pending_poll(heap);
 }
 
 gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream)
@@ -274,8 +302,7 @@ void gm_pending_fini(struct gm_heap *heap)
 	while ((block = heap->order->pending.first)) {
 		heap->order->pending.first = block->next;
 		for (size_t i = 0; i < block->count; i++)
-			if (block->wait[i].use.event)
-				gm_events_give(heap, block->wait[i].use.event);
+			gm_wait_end(heap, &block->wait[i].use);
 		free(block);
 	}
 	gm_pending_init(&heap->order->pending);

@@ -3,8 +3,9 @@
 
 /*
  * Where a freed block waits for an event: a list, oldest first, of freed blocks
- * that other streams may still use, each with an event per stream, or whose
- * view the program holds; and the store of unused events. Completed ones go
+ * that other streams may still use, each with an event per stream, that were
+ * freed after an event of the program, or whose view the program holds; and the
+ * store of unused events. Completed ones go
  * back to their arena, or by the heap's free_slot to their slab. No call here
  * waits for the device but gm_pending_wait() and gm_events_wait().
  *

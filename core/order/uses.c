@@ -4,6 +4,7 @@
 /* A hash table with chains; see uses.h. */
 #include "order.h"
 #include "base/error.h"
+#include "device/event.h"
 
 #include <stdlib.h>
 
@@ -66,10 +67,16 @@ void gm_uses_put(struct gm_uses *uses, struct gm_use *use)
 	uses->count++;
 }
 
-static bool has(const struct gm_use *use, gpumem_stream stream)
+static bool is_same(const struct gm_wait *one, const struct gm_wait *other)
+{
+	return one->stream == other->stream && one->dropped == other->dropped &&
+	       one->recording == other->recording;
+}
+
+static bool has(const struct gm_use *use, const struct gm_wait *wait)
 {
 	for (size_t i = 0; use && i < use->count; i++)
-		if (use->wait[i].stream == stream && !use->wait[i].dropped)
+		if (is_same(&use->wait[i], wait))
 			return true;
 	return false;
 }
@@ -92,8 +99,9 @@ static struct gm_use *make_room(struct gm_uses *uses, struct gm_use **link,
 	return use;
 }
 
-gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
-			  gpumem_stream stream)
+/* *added_out: it was not there already. */
+static gpumem_status add(struct gm_uses *uses, uintptr_t address,
+			 const struct gm_wait *wait, bool *added_out)
 {
 	struct gm_use **link, *use;
 	gpumem_status status = grow(uses);
@@ -101,13 +109,53 @@ gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
 	if (status != GPUMEM_OK)
 		return status;
 	link = find(uses, address);
-	if (has(*link, stream))
+	*added_out = !has(*link, wait);
+	if (!*added_out)
 		return GPUMEM_OK;
 	use = make_room(uses, link, address, *link ? (*link)->count + 1 : 1);
 	if (!use)
 		return out_of_memory();
-	use->wait[use->count++] = (struct gm_wait){.stream = stream};
+	use->wait[use->count++] = *wait;
 	return GPUMEM_OK;
+}
+
+gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
+			  gpumem_stream stream)
+{
+	const struct gm_wait wait = {.stream = stream};
+	bool added;
+
+	return add(uses, address, &wait, &added);
+}
+
+gpumem_status gm_uses_until(struct gm_heap *heap, uintptr_t address,
+			    struct gm_recording *recording, bool *waits_out)
+{
+	const struct gm_wait wait = {.event = recording->native,
+				     .dropped = true,
+				     .recording = recording};
+	gpumem_status status;
+	bool added = false;
+
+	/* What cannot be asked now is asked by the next poll. */
+	*waits_out = gm_driver_event_query(&heap->driver, recording->native) !=
+		     GPUMEM_OK;
+	if (!*waits_out)
+		return GPUMEM_OK;
+	status = add(&heap->order->uses, address, &wait, &added);
+	if (status == GPUMEM_OK && added)
+		gm_recording_keep(recording);
+	return status;
+}
+
+void gm_wait_end(struct gm_heap *heap, struct gm_wait *wait)
+{
+	if (wait->recording)
+		(void)gm_recording_drop(wait->recording);
+	else if (wait->event)
+		gm_events_give(heap, wait->event);
+	wait->event = NULL;
+	wait->recording = NULL;
 }
 
 gpumem_status gm_uses_of(struct gm_uses *uses, uintptr_t address,
@@ -198,8 +246,7 @@ gpumem_status gm_uses_each_view(struct gm_heap *heap,
 static void forget(struct gm_heap *heap, struct gm_use *use)
 {
 	for (size_t i = 0; i < use->count; i++)
-		if (use->wait[i].event)
-			gm_events_give(heap, use->wait[i].event);
+		gm_wait_end(heap, &use->wait[i]);
 	free(use);
 }
 

@@ -16,12 +16,24 @@
 
 #include <gpumem/backend.h>
 
-/* A use that a free must wait for: of a stream; or of one that was dropped, and
- * then by an event recorded after its last work. */
+struct gm_heap;
+struct gm_recording;
+
+/*
+ * A use that a free must wait for: of a stream, whose event is recorded when
+ * the block is freed; of a stream that was dropped, whose event was recorded
+ * after its last work; or of what an event of the program stood for when the
+ * block was freed after it.
+ *
+ *     recording  =>  dropped, and event is that of the recording
+ *     dropped    =>  event
+ */
 struct gm_wait {
 	gpumem_stream stream;
-	void *event; /* NULL: not recorded yet */
-	bool dropped;
+	void *event;  /* NULL: not recorded yet */
+	bool dropped; /* nothing more is recorded for it */
+	/* NULL: the event is of the heap's store. Else a reference is held. */
+	struct gm_recording *recording;
 };
 
 struct gm_use {
@@ -41,6 +53,11 @@ struct gm_uses {
 /* OK or NO_HOST_MEMORY. A stream that is there already is not added again. */
 gpumem_status gm_uses_add(struct gm_uses *uses, uintptr_t address,
 			  gpumem_stream stream);
+/* The block is also used by the work of a recording, as far as that is not over
+ * already; then, and if it is known already, nothing is added. True in
+ * *waits_out: the block has an entry for it. OK or NO_HOST_MEMORY. */
+gpumem_status gm_uses_until(struct gm_heap *heap, uintptr_t address,
+			    struct gm_recording *recording, bool *waits_out);
 /* The entry of a block, made when there is none. OK or NO_HOST_MEMORY. */
 gpumem_status gm_uses_of(struct gm_uses *uses, uintptr_t address,
 			 struct gm_use **use_out);
@@ -51,8 +68,6 @@ struct gm_use *gm_uses_take(struct gm_uses *uses, uintptr_t address);
 /* Puts back what was taken. */
 void gm_uses_put(struct gm_uses *uses, struct gm_use *use);
 
-struct gm_heap;
-
 /* The stream is to be dropped: its uses get an event. OK, or why the driver did
  * not record. */
 gpumem_status gm_uses_drop(struct gm_heap *heap, gpumem_stream stream);
@@ -62,7 +77,9 @@ gpumem_status gm_uses_each_view(struct gm_heap *heap,
 						    struct gm_use *use,
 						    void *user),
 				void *user);
-/* The events go to the store. */
+/* The use is over, or forgotten: its event goes back to where it is from. */
+void gm_wait_end(struct gm_heap *heap, struct gm_wait *wait);
+/* All uses are forgotten. */
 void gm_uses_fini(struct gm_heap *heap);
 
 #endif

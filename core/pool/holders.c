@@ -3,8 +3,8 @@
 
 /*
  * What keeps a device open, in words: the pools, with what is live in them, and
- * the imports. The registry of pools is locked meanwhile, and each pool's heap
- * while it is counted. See pool.h.
+ * the imports and events. The registry of pools is locked meanwhile, and each
+ * pool's heap while it is counted. See pool.h.
  */
 #include "pool.h"
 #include "share.h"
@@ -116,6 +116,9 @@ gpumem_status gm_pool_refuse_held(struct gpumem_device *device)
 		gm_imports_visit(device, add_import, &list);
 		return refuse(&list, count, "import");
 	}
+	count = gm_device_holds(device, GM_HOLD_EVENT);
+	if (count)
+		return refuse(&list, count, "event");
 	count = gm_device_holds(device, GM_HOLD_POOL);
 	if (!count)
 		return GPUMEM_OK;

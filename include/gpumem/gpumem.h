@@ -22,8 +22,8 @@
  *   default".
  * - Every call may be made from any thread at any time, unless its comment
  *   says otherwise. Nothing here waits for the device except
- *   gpumem_stream_sync(), the end of a pool or a device (and on `host` of a
- *   stream), and, as the last thing before "out of memory", gpumem_alloc()
+ *   gpumem_stream_sync(), gpumem_event_sync(), the end of a pool or a device
+ *   (and on `host` of a stream), and, as the last thing before "out of memory", gpumem_alloc()
  *   (option `wait`). Where the device has CAP_FREE_WAITS and a pool no virtual
  *   memory, the driver itself waits when memory is given back to it.
  * - A thread that is cancelled (pthread_cancel(), deferred, which is the
@@ -53,7 +53,8 @@
  * taken from the driver is *reserved*. Where the device has virtual memory,
  * that is physical *handles* of one or more *pages*, mapped into address
  * ranges; elsewhere it is raw allocations, *segments*. A freed block that
- * another stream may still use is *pending*. Over all blocks:
+ * another stream may still use, or that an event keeps, is *pending*. Over all
+ * blocks:
  *
  *     requested   bytes the callers asked for, in live blocks
  *     allocated   bytes those blocks really hold, after rounding
@@ -373,7 +374,7 @@ gpumem_device_adopt(const char *backend, void *context, void *native_device,
 /* Undoes one open. During the last close no other thread may use the device. It
  * destroys the device's default pool. It returns BUSY, and leaves the device
  * open, if that pool has live blocks, one of its streams is being captured, or
- * other pools or imports are left, of it or with it as a peer. OK; BUSY;
+ * other pools, imports or events are left, of it or with it as a peer. OK; BUSY;
  * DRIVER: some memory of the default pool could not be given back; that pool no
  * longer exists, but the device is still open: close it again. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
@@ -448,6 +449,89 @@ gpumem_fill(gpumem_device *device, void *ptr, uint8_t value, size_t bytes,
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_copy(gpumem_device *device, void *to, const void *from, size_t bytes,
 	    gpumem_stream stream);
+
+/* ---- Events ------------------------------------------------------------ */
+
+/*
+ * An event stands for all work that was queued on a stream when it was
+ * recorded. Recorded again, it stands for the newer work alone; what already
+ * waits for it, a stream or a freed block, goes on waiting for the work of
+ * before, also when the event is destroyed. An event belongs to one device. One
+ * that was destroyed is INVALID in every call, until its memory is used for
+ * another event.
+ */
+typedef struct gpumem_event gpumem_event;
+
+/* Stands for no work yet, which is over. OK; UNSUPPORTED: no CAP_STREAMS;
+ * DRIVER; LOST; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_event_create(gpumem_device *device, gpumem_event **event_out);
+
+/*
+ * An event that stands for the work that the vendor's own event stands for now:
+ * a CUevent, hipEvent_t or cl_event (of the device's context), on `host` what
+ * gpumem_event_native() gives. The program may record that one again or release
+ * it right after. Where it was recorded in a capture, the result is CAPTURING or
+ * INVALID. OK; UNSUPPORTED: no CAP_STREAMS, or the backend cannot; INVALID also:
+ * as far as the driver can tell, it is no event; DRIVER; LOST; NO_MEMORY;
+ * NO_HOST_MEMORY.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_event_import(gpumem_device *device, void *native_event,
+		    gpumem_event **event_out);
+
+/* No other thread may be using the event. OK; DRIVER, LOST: the event no longer
+ * exists either. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_event_destroy(gpumem_event *event);
+
+/* The stream is one of the event's device. OK; CAPTURING: it is being captured;
+ * DRIVER; LOST; NO_HOST_MEMORY: after these the event stands for what it stood
+ * for before. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_event_record(gpumem_event *event, gpumem_stream stream);
+
+/* OK: the work is over. NOT_READY: not yet. DRIVER, LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_event_query(gpumem_event *event);
+
+/* Waits until the work that the event stands for at the call is over. OK,
+ * DRIVER, LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_event_sync(gpumem_event *event);
+
+/* The vendor's event that stands for the same work, for the vendor's own calls.
+ * The library owns it: it is valid until the event is recorded again or
+ * destroyed, and no other thread may be recording it. OK; UNSUPPORTED: the
+ * backend has none; INVALID also: the event was never recorded; DRIVER; LOST. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_event_native(gpumem_event *event, void **native_out);
+
+/* Work that is queued on `stream` from now on begins when the work that the
+ * event stands for now is over; the host does not wait. The event is of the
+ * same device. OK; UNSUPPORTED: no CAP_STREAMS; CAPTURING; DRIVER; LOST;
+ * NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_stream_wait(gpumem_device *device, gpumem_stream stream,
+		   gpumem_event *event);
+
+/*
+ * Ends a block when the work that the event stands for now is over. Until then
+ * the block is pending: no stream reuses it, its own not either. Work on other
+ * streams than its own must be ordered before the event, or have been named by
+ * gpumem_use_on(), which is waited for too. Afterwards it is as after
+ * gpumem_free() on its own stream. The event may be recorded again or destroyed
+ * right after the call, which waits for nothing; the end of the pool, and
+ * gpumem_alloc() with option `wait`, may wait for the event. Allowed while
+ * streams are captured.
+ *
+ * OK, also of NULL; BAD_POINTER: as gpumem_free(); UNSUPPORTED: the block's
+ * device has no CAP_STREAMS; INVALID also: the event is of another device than
+ * the block; NO_HOST_MEMORY: the block stays live. A later free of it may then
+ * wait for the event as well.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_free_after(void *ptr, gpumem_event *event);
 
 /* ---- Pools ------------------------------------------------------------- */
 

@@ -4,11 +4,12 @@
 /*
  * The attack: random calls of every public function, with right and wrong
  * arguments, against the simulated GPU. rows.h lists the functions and what
- * each may return; blocks.c, pools.c, describe.c, devices.c, streams.c, share.c,
- * library.c and host.c make the calls; pick.c draws arguments; judge.c looks at what came
- * of a call; world.c has the devices, pools and streams; attack.c is the
- * program. It is not the model of valid programs (unit/lib/random.c), and not
- * the soak of threads and faults. One thread; all follows from the seed.
+ * each may return; blocks.c, pools.c, describe.c, devices.c, streams.c,
+ * events.c, share.c, library.c and host.c make the calls; pick.c draws
+ * arguments; judge.c looks at what came of a call; world.c has the devices,
+ * pools and streams; attack.c is the program. It is not the model of valid
+ * programs (unit/lib/random.c), and not the soak of threads and faults. One
+ * thread; all follows from the seed.
  *
  * What is undefined is not tried: handles of pools, graphs and devices that are
  * gone, pointers to no memory for what the library reads or writes, memory that
@@ -177,6 +178,11 @@ const char *pick_text(void);
 const char *pick_bad_text(void);
 int pick_number(struct device **device_out); /* of a device */
 bool any_stop(void);			     /* what a callback returns */
+
+/* ---- events.c ---- */
+
+bool events_keep(const struct device *device); /* it has some */
+void events_end(struct device *device);	       /* destroys them */
 
 /* ---- world.c, exporter.c ---- */
 

@@ -71,6 +71,8 @@ void attack_gpumem_device_close(void)
 			if (world.graph[i].handle &&
 			    world.graph[i].pool->device == device)
 				wrong(B(BUSY));
+	if (device && device->opens == 1 && events_keep(device))
+		wrong(B(BUSY));
 	status = gpumem_device_close(device_of(device));
 	if (device && device->opens > 1)
 		expect(!status, "one of several opens is not undone");

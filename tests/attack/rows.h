@@ -41,11 +41,20 @@
 	X(gpumem_process_visit, 1, B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))  \
 	X(gpumem_device_visit, 2, B(NOT_FOUND))                                \
 	X(gpumem_error_text, 1, 0)                                             \
+	X(gpumem_event_create, 4, B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))   \
+	X(gpumem_event_destroy, 3, ASKS)                                       \
+	X(gpumem_event_import, 3, B(UNSUPPORTED) | B(CAPTURING) | TAKES)       \
+	X(gpumem_event_native, 3, B(UNSUPPORTED) | ASKS)                       \
+	X(gpumem_event_query, 6, B(NOT_READY) | ASKS)                          \
+	X(gpumem_event_record, 8, B(CAPTURING) | ASKS | B(NO_HOST_MEMORY))     \
+	X(gpumem_event_sync, 3, ASKS)                                          \
 	X(gpumem_export, 12,                                                   \
 	  B(BAD_POINTER) | B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))          \
 	X(gpumem_fill, 15,                                                     \
 	  B(UNSUPPORTED) | B(BAD_POINTER) | ASKS | B(NO_HOST_MEMORY))          \
 	X(gpumem_free, 70, B(BAD_POINTER) | B(NO_HOST_MEMORY))                 \
+	X(gpumem_free_after, 15,                                               \
+	  B(BAD_POINTER) | B(UNSUPPORTED) | B(NO_HOST_MEMORY))                 \
 	X(gpumem_graph_begin, 6, B(BUSY) | B(NO_HOST_MEMORY))                  \
 	X(gpumem_graph_create, 3, B(NO_HOST_MEMORY))                           \
 	X(gpumem_graph_destroy, 3,                                             \
@@ -97,6 +106,8 @@
 	X(gpumem_stream_destroy, 2,                                            \
 	  B(UNSUPPORTED) | B(CAPTURING) | B(BUSY) | ASKS | B(NO_HOST_MEMORY))  \
 	X(gpumem_stream_sync, 6, B(UNSUPPORTED) | B(CAPTURING) | ASKS)         \
+	X(gpumem_stream_wait, 6,                                               \
+	  B(UNSUPPORTED) | B(CAPTURING) | ASKS | B(NO_HOST_MEMORY))            \
 	X(gpumem_use_on, 12, B(BAD_POINTER) | B(NO_HOST_MEMORY))               \
 	X(gpumem_version, 1, 0)                                                \
 	X(gpumem_version_number, 1, 0)                                         \

@@ -72,6 +72,7 @@ void device_gone(struct device *device)
 		}
 	expect(device != &world.device[0] || !world.imports,
 	       "a device with imports was closed");
+	expect(!events_keep(device), "a device with events was closed");
 	/* What its streams were is a number that means nothing now. */
 	device->handle = NULL;
 	memset(device->there, 0, sizeof(device->there));
@@ -143,6 +144,7 @@ static void end_device(struct device *device)
 {
 	int number = (int)(device - world.device);
 
+	events_end(device);
 	for (unsigned i = 0; i < POOLS; i++)
 		if (world.pool[i].handle && world.pool[i].device == device) {
 			expect(!gpumem_pool_destroy(world.pool[i].handle,

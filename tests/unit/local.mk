@@ -107,9 +107,11 @@ lib_tests = \
 	tests/unit/lib/dlopen \
 	tests/unit/lib/drift \
 	tests/unit/lib/ends \
+	tests/unit/lib/events \
 	tests/unit/lib/exit \
 	tests/unit/lib/faults \
 	tests/unit/lib/fork \
+	tests/unit/lib/free_after \
 	tests/unit/lib/graph \
 	tests/unit/lib/host_oom \
 	tests/unit/lib/kinds \

@@ -26,6 +26,8 @@ static void null_blocks(void)
 	invalid(gpumem_alloc_aligned(NULL, 100, 512, NULL, &ptr));
 	invalid(gpumem_alloc_aligned(pool, 100, 512, NULL, NULL));
 	invalid(gpumem_use_on(NULL, NULL));
+	invalid(gpumem_free_after(NULL, NULL));
+	invalid(gpumem_free_after(&ptr, NULL));
 	invalid(gpumem_query(NULL, NULL));
 	invalid(gpumem_query(&ptr, NULL));
 	invalid(gpumem_object(&ptr, NULL, &offset));
@@ -88,6 +90,8 @@ static void null_devices(void)
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 	const struct gpumem_backend *table = NULL;
 	gpumem_stream stream = NULL;
+	gpumem_event *event = NULL;
+	void *native;
 	char byte;
 
 	invalid(gpumem_device_open("host:0", NULL));
@@ -102,6 +106,21 @@ static void null_devices(void)
 	invalid(gpumem_stream_destroy(NULL, NULL));
 	invalid(gpumem_stream_destroy(device, NULL));
 	invalid(gpumem_stream_sync(NULL, NULL));
+	invalid(gpumem_event_create(NULL, &event));
+	invalid(gpumem_event_create(device, NULL));
+	invalid(gpumem_event_import(NULL, &byte, &event));
+	invalid(gpumem_event_import(device, NULL, &event));
+	invalid(gpumem_event_import(device, &byte, NULL));
+	invalid(gpumem_event_destroy(NULL));
+	invalid(gpumem_event_record(NULL, NULL));
+	invalid(gpumem_event_query(NULL));
+	invalid(gpumem_event_sync(NULL));
+	invalid(gpumem_event_native(NULL, &native));
+	must(gpumem_event_create(device, &event));
+	invalid(gpumem_event_native(event, NULL));
+	invalid(gpumem_stream_wait(NULL, NULL, event));
+	must(gpumem_event_destroy(event));
+	invalid(gpumem_stream_wait(device, NULL, NULL));
 	invalid(gpumem_fill(NULL, &byte, 0, 1, NULL));
 	invalid(gpumem_fill(device, NULL, 0, 1, NULL));
 	invalid(gpumem_copy(NULL, &byte, &byte, 1, NULL));

@@ -20,6 +20,7 @@ enum { SMALL = 50, LARGE = 6 };
 
 static gpumem_pool *pool;
 static gpumem_stream stream;
+static gpumem_event *event;
 static unsigned char *small[SMALL], *large[LARGE];
 
 /* The caches of threads are wiped in a child, and with them what points to the
@@ -66,6 +67,7 @@ static void child_blocks(void)
 	forked(gpumem_free(large[0], stream));
 	forked(gpumem_free(&found, NULL));
 	forked(gpumem_use_on(small[0], stream));
+	forked(gpumem_free_after(small[0], event));
 	forked(gpumem_query(small[0], &found));
 	child_must(ptr == &found);
 	child_must(gpumem_free(NULL, NULL) == GPUMEM_OK);
@@ -108,6 +110,7 @@ static void child_devices(void)
 	const struct gpumem_backend *table = NULL;
 	gpumem_device *opened = NULL;
 	gpumem_stream made = NULL;
+	void *native;
 	char byte = 0;
 
 	forked(gpumem_device_open("host:0", &opened));
@@ -120,6 +123,14 @@ static void child_devices(void)
 	forked(gpumem_stream_create(device, &made));
 	forked(gpumem_stream_destroy(device, stream));
 	forked(gpumem_stream_sync(device, stream));
+	forked(gpumem_stream_wait(device, stream, event));
+	forked(gpumem_event_create(device, &event));
+	forked(gpumem_event_import(device, &byte, &event));
+	forked(gpumem_event_record(event, stream));
+	forked(gpumem_event_query(event));
+	forked(gpumem_event_sync(event));
+	forked(gpumem_event_native(event, &native));
+	forked(gpumem_event_destroy(event));
 	forked(gpumem_fill(device, small[0], 1, 1, stream));
 	forked(gpumem_copy(device, small[0], &byte, 1, stream));
 	child_must(!opened && !made && !table);
@@ -208,6 +219,7 @@ static void set_up(void)
 {
 	pool = new_pool("fork", 0);
 	stream = new_stream();
+	must(gpumem_event_create(device, &event));
 	for (int i = 0; i < SMALL; i++) {
 		small[i] = block(pool, 1000, i % 2 ? stream : NULL);
 		memset(small[i], i + 1, 1000);
@@ -348,6 +360,7 @@ int main(void)
 	fork_in_a_thread();
 	fork_under_load();
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
+	must(gpumem_event_destroy(event));
 	must(gpumem_stream_destroy(device, stream));
 	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
 	must(gpumem_device_close(device));
