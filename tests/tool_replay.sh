@@ -294,6 +294,48 @@ json_is "'samples' in d" False "unless asked for"
 exits 2 "samples as text" "$replay" --sample=7 "$scratch/small"
 check "says why" grep -q -e '--sample needs --json' "$scratch/err"
 
+# ---- a device that lags behind ---------------------------------------------
+
+# 40 blocks of 3 MiB on one stream, freed on it, then 40 on another: on an idle
+# device the second get the pages of the first; on one that is 10 events behind
+# all but those whose fills are not over, and on one that never ends none.
+awk 'BEGIN {
+	for (i = 1; i <= 40; i++) print "a", i, 3145728, 1
+	for (i = 1; i <= 40; i++) print "f", i
+	for (i = 41; i <= 80; i++) print "a", i, 3145728, 2
+}' >"$scratch/two"
+for lag in 0 10 inf; do
+	exits 0 "lag $lag" "$replay" --lag=$lag --json --check=7 \
+		--device=host:0 "$scratch/two"
+	case $lag in
+	inf) json_is 'd["lag"]' inf "as it was asked for" ;;
+	*) json_is 'd["lag"]' $lag "as it was asked for" ;;
+	esac
+	cp "$scratch/out" "$scratch/lag.$lag"
+done
+json_of()
+{
+	python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["peak_reserved_bytes"] // 3145728)' "$1"
+}
+check "on an idle device the second blocks get the memory of the first" \
+	test "$(json_of "$scratch/lag.0")" -lt 48
+check "on one that is behind they get it when the fills are over" \
+	test "$(json_of "$scratch/lag.10")" -lt 48
+check "on one that never ends they do not" \
+	test "$(json_of "$scratch/lag.inf")" -ge 80
+exits 0 "under a limit the fills are waited for" "$replay" --lag=inf \
+	--limit=160MiB --json --device=host:0 "$scratch/two"
+exits 0 "the driver's calls are counted too" "$replay" --lag=10 \
+	--model=h200 --json --device=host:0 "$scratch/two"
+exits 2 "a lag without a pool" "$replay" --lag=10 --policy=direct \
+	"$scratch/small"
+check "says why" grep -q -e '--lag needs --policy=cached' "$scratch/err"
+exits 1 "a lag without streams" env GPUMEM_CONF=host.streams:off "$replay" \
+	--lag=10 --device=host:0 "$scratch/small"
+check "says why" grep -q 'no streams that fill' "$scratch/err"
+exits 2 "a lag that is no number" "$replay" --lag=x "$scratch/small"
+
 # ---- out of memory, and a driver that fails --------------------------------
 
 exits 1 "a limit below one page" "$replay" --limit=1MiB "$scratch/small"

@@ -4,7 +4,7 @@
 #
 # Every recorded program is replayed, with and without virtual memory: what it
 # leaves live is what is allocated in the end, trim gives the rest back, and
-# the peak stays near what was asked for.
+# the peak stays near what was asked for; also on a device that lags behind.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -26,13 +26,14 @@ summary()
 		END { printf "%d %.0f %d\n", events, live, blocks }'
 }
 
-# most VM TRACE: the highest allowed ratio of peak reserved to peak requested
+# most on|off|lag TRACE: the highest allowed ratio of peak reserved to peak requested
 most()
 {
 	case $1:$2 in
 	on:llm_serving) echo 1.10 ;;
 	on:*) echo 1.05 ;;
 	off:*) echo 1.5 ;;
+	lag:*) echo 1.15 ;;
 	esac
 }
 
@@ -60,6 +61,16 @@ for file in "$top_srcdir"/tests/traces/*.trace.gz; do
 		elif [ "$live" -eq 0 ]; then
 			is "$kept" 0 "$what: trim keeps nothing"
 		fi
+	done
+	for lag in 1000 inf; do
+		what="$name, $lag events behind"
+		exits 0 "$what" "$replay" --lag="$lag" --device host:0 \
+			--json "$file" || continue
+		is "$(value final_allocated_bytes)" "$live" \
+			"$what: what is live is allocated"
+		ratio=$(value reserved_ratio)
+		check "$what: ratio ${ratio:-?} is between 1 and $(most lag "$name")" \
+			awk "BEGIN { exit !(1 <= $ratio && $ratio <= $(most lag "$name")) }"
 	done
 done
 

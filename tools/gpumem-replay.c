@@ -14,6 +14,7 @@
 
 enum {
 	KEY_CHECK = 0x100,
+	KEY_LAG,
 	KEY_LIMIT,
 	KEY_MODEL,
 	KEY_NO_LOAD,
@@ -29,6 +30,8 @@ static const struct argp_option options[] = {
 	{"passes", KEY_PASSES, "N", 0, "Replay N times in one pool", 0},
 	{"limit", KEY_LIMIT, "SIZE", 0,
 	 "Reserve at most this, such as 24GiB or 80%", 0},
+	{"lag", KEY_LAG, "N", 0,
+	 "Keep the device busy: work ends N events later, or inf", 0},
 	{"check", KEY_CHECK, "N", 0,
 	 "Check the whole pool after every N events", 0},
 	{"sample", KEY_SAMPLE, "N", 0,
@@ -96,6 +99,11 @@ static bool parse_number(int key, const char *arg, struct replay_config *config)
 		config->check_every =
 			usage_count("--check", arg, 1, UINT64_MAX);
 		return true;
+	case KEY_LAG:
+		config->lag = strcmp(arg, "inf")
+				      ? usage_count("--lag", arg, 0, UINT32_MAX)
+				      : REPLAY_LAG_INF;
+		return true;
 	case KEY_SAMPLE:
 		config->sample_every =
 			usage_count("--sample", arg, 1, UINT64_MAX);
@@ -141,6 +149,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			usage_fail("expected a trace");
 		if (config->sample_every && !config->json)
 			usage_fail("--sample needs --json");
+		if (config->lag && config->policy != &replay_cached)
+			usage_fail("--lag needs --policy=cached");
 		return 0;
 	default:
 		return parse_number(key, arg, config) ? 0 : ARGP_ERR_UNKNOWN;

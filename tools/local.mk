@@ -117,6 +117,7 @@ tools_gpumem_replay_SOURCES = \
 	tools/replay/direct.c \
 	tools/replay/engine.c \
 	tools/replay/file.c \
+	tools/replay/lag.c \
 	tools/replay/model.c \
 	tools/replay/model.h \
 	tools/replay/replay.h \

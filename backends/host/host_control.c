@@ -3,7 +3,8 @@
 
 /*
  * The public functions of <gpumem/host.h> that concern one device, by its
- * number. The registry's mutex is held meanwhile, so that the device stays.
+ * number. The registry's mutex is held meanwhile, so that the device stays; but
+ * for gpumem_host_step(), whose caller keeps it open.
  */
 #include "host_device.h"
 
@@ -83,6 +84,44 @@ gpumem_status gpumem_host_capture(int device, gpumem_stream stream, bool on)
 		gm_host_device_leave();
 	}
 	return gm_host_return(status, "gpumem_host_capture");
+}
+
+gpumem_status gpumem_host_hold(int device, gpumem_stream stream, bool on)
+{
+	struct host_stream *found = NULL;
+	gpumem_status status = enter(device, stream, &found);
+
+	if (found) {
+		status = gm_host_stream_hold(found, on);
+		gm_host_device_leave();
+	}
+	return gm_host_return(status, "gpumem_host_hold");
+}
+
+uint64_t gpumem_host_queued(int device, gpumem_stream stream)
+{
+	struct host_stream *found = NULL;
+	uint64_t queued = 0;
+
+	if (enter(device, stream, &found) == GPUMEM_OK) {
+		queued = atomic_load(&found->queued);
+		gm_host_device_leave();
+	}
+	return queued;
+}
+
+/* Work may call what needs the registry's mutex. */
+gpumem_status gpumem_host_step(int device, gpumem_stream stream,
+			       uint64_t number)
+{
+	struct host_stream *found = NULL;
+	gpumem_status status = enter(device, stream, &found);
+
+	if (found) {
+		gm_host_device_leave();
+		gm_host_stream_step(found, number);
+	}
+	return gm_host_return(status, "gpumem_host_step");
 }
 
 uint64_t gpumem_host_used_bytes(int index)

@@ -5,30 +5,13 @@
  * What is queued on a stream, and the thread that does it, which starts with
  * the first work. The stream's mutex guards the list; whether work is over can
  * be seen without it. A thread that waits for another stream holds no lock of
- * its own.
+ * its own. While a stream is held its work is done by those who wait for it.
  */
 #include "host_device.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-
-/* The next work, waited for. NULL: the stream stops and has none. The mutex is
- * held. */
-static struct host_work *take_work(struct host_stream *stream)
-{
-	struct host_work *work;
-
-	while (!stream->first && !stream->stop)
-		pthread_cond_wait(&stream->more, &stream->mutex);
-	work = stream->first;
-	if (work) {
-		stream->first = work->next;
-		if (!stream->first)
-			stream->last = &stream->first;
-	}
-	return work;
-}
 
 /* As a real device that is told to use what is no memory: nothing of what it
  * did afterwards could be relied on. */
@@ -38,23 +21,44 @@ static void lose(struct host_device *device, const struct host_work *work)
 	gm_host_lose(device);
 }
 
+/* Does the oldest work, which is there; no other is being done. The mutex is
+ * held, but not meanwhile. */
+static void do_oldest(struct host_stream *stream)
+{
+	struct host_device *device = stream->device;
+	struct host_work *work = stream->first;
+
+	stream->first = work->next;
+	if (!stream->first)
+		stream->last = &stream->first;
+	stream->running = true;
+	pthread_mutex_unlock(&stream->mutex);
+	if (!atomic_load(&device->lost) &&
+	    gm_host_work_run(device, work) != GPUMEM_OK)
+		lose(device, work);
+	free(work);
+	pthread_mutex_lock(&stream->mutex);
+	stream->running = false;
+	atomic_fetch_add_explicit(&stream->done, 1, memory_order_release);
+	pthread_cond_broadcast(&stream->less);
+}
+
+/* For the thread. */
+static bool has_work(const struct host_stream *stream)
+{
+	return stream->first && !stream->held && !stream->running;
+}
+
 static void *run(void *arg)
 {
 	struct host_stream *stream = arg;
-	struct host_device *device = stream->device;
-	struct host_work *work;
 
 	pthread_mutex_lock(&stream->mutex);
-	while ((work = take_work(stream))) {
-		pthread_mutex_unlock(&stream->mutex);
-		if (!atomic_load(&device->lost) &&
-		    gm_host_work_run(device, work) != GPUMEM_OK)
-			lose(device, work);
-		free(work);
-		pthread_mutex_lock(&stream->mutex);
-		atomic_fetch_add_explicit(&stream->done, 1,
-					  memory_order_release);
-		pthread_cond_broadcast(&stream->less);
+	while (has_work(stream) || !stream->stop) {
+		if (has_work(stream))
+			do_oldest(stream);
+		else
+			pthread_cond_wait(&stream->more, &stream->mutex);
 	}
 	pthread_mutex_unlock(&stream->mutex);
 	return NULL;
@@ -90,7 +94,7 @@ static gpumem_status queue_locked(struct host_stream *stream,
 
 	if (!stream->open)
 		return gm_host_fail(GPUMEM_INVALID, "the stream is destroyed");
-	status = start(stream);
+	status = stream->held ? GPUMEM_OK : start(stream);
 	if (status != GPUMEM_OK)
 		return status;
 	work->next = NULL;
@@ -121,6 +125,16 @@ gpumem_status gm_host_stream_queue(struct host_stream *stream,
 	return status;
 }
 
+/* One step for a thread that needs work to be over: does some of a held stream,
+ * or waits. The mutex is held. */
+static void help_or_wait(struct host_stream *stream)
+{
+	if (stream->held && stream->first && !stream->running)
+		do_oldest(stream);
+	else
+		pthread_cond_wait(&stream->less, &stream->mutex);
+}
+
 gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket)
 {
 	_Atomic bool *lost = &stream->device->lost;
@@ -129,9 +143,34 @@ gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket)
 		return GPUMEM_OK;
 	pthread_mutex_lock(&stream->mutex);
 	while (atomic_load(&stream->done) < ticket && !atomic_load(lost))
-		pthread_cond_wait(&stream->less, &stream->mutex);
+		help_or_wait(stream);
 	pthread_mutex_unlock(&stream->mutex);
 	return atomic_load(lost) ? GPUMEM_LOST : GPUMEM_OK;
+}
+
+gpumem_status gm_host_stream_hold(struct host_stream *stream, bool on)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	pthread_mutex_lock(&stream->mutex);
+	if (!on && stream->first)
+		status = start(stream);
+	if (status == GPUMEM_OK)
+		stream->held = on;
+	/* Either may have to do what the other did until now. */
+	pthread_cond_broadcast(&stream->more);
+	pthread_cond_broadcast(&stream->less);
+	pthread_mutex_unlock(&stream->mutex);
+	return status;
+}
+
+void gm_host_stream_step(struct host_stream *stream, uint64_t ticket)
+{
+	pthread_mutex_lock(&stream->mutex);
+	while (stream->held && (stream->first || stream->running) &&
+	       atomic_load(&stream->done) < ticket)
+		help_or_wait(stream);
+	pthread_mutex_unlock(&stream->mutex);
 }
 
 void gm_host_stream_wake(struct host_stream *stream)

@@ -65,8 +65,11 @@ void gm_host_stream_close(struct host_stream *stream)
 	bool started;
 
 	(void)gm_host_stream_capture(stream, false);
+	/* What is queued on a held one is done here. */
+	gm_host_stream_step(stream, UINT64_MAX);
 	pthread_mutex_lock(&stream->mutex);
 	stream->open = false;
+	stream->held = false;
 	stream->stop = true;
 	started = stream->started;
 	pthread_cond_signal(&stream->more);

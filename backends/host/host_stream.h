@@ -98,7 +98,7 @@ struct host_work {
  * A queue. Work number n is over when done >= n, so an event need only keep a
  * stream and a number, and recording one costs no thread and no lock.
  *
- *     queued - done == works in the list + (1 while one runs)
+ *     queued - done == works in the list + (1 while one runs, `running`)
  *     done and queued only grow, also when the stream is used again
  */
 struct host_stream {
@@ -110,6 +110,8 @@ struct host_stream {
 	struct host_work *first, **last;
 	pthread_t thread;
 	bool started, open, stop;
+	bool running; /* one work, in whatever thread */
+	bool held;    /* the thread takes none: gpumem_host_hold() */
 	_Atomic bool made; /* mutex and conditions are there */
 	_Atomic uint64_t queued, done;
 	_Atomic uint64_t capture; /* 0: not being captured */
@@ -126,6 +128,11 @@ void gm_host_stream_close(struct host_stream *stream);
 /* Queues a copy of *work; dropped, and OK, while the stream is captured. */
 gpumem_status gm_host_stream_queue(struct host_stream *stream,
 				   const struct host_work *work);
+/* While a stream is held, work is done by those who wait for it, and by
+ * gm_host_stream_step(), up to work number `ticket`, on a lost device too. OK,
+ * or why there is no thread. */
+gpumem_status gm_host_stream_hold(struct host_stream *stream, bool on);
+void gm_host_stream_step(struct host_stream *stream, uint64_t ticket);
 /* Waits until work number `ticket` is over. OK or LOST. */
 gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket);
 /* The same with a sentence. */

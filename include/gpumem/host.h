@@ -23,6 +23,28 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_host_launch(int device, gpumem_stream stream, void (*fn)(void *arg),
 		   void *arg);
 
+/*
+ * A held stream does nothing by itself: what is queued on it is done by
+ * gpumem_host_step(), in the calling thread, and by whoever waits for it
+ * (gpumem_stream_sync(), an allocation that waits, the end of the stream). So a
+ * test has a device that lags behind, without threads or clocks. When it is no
+ * longer held its own thread goes on with what is queued. Work that runs in its
+ * thread when it is held ends there. OK, INVALID, NO_HOST_MEMORY.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_host_hold(int device, gpumem_stream stream, bool on);
+
+/* The number of the work that was queued last on the stream, counted from 1 and
+ * from when the device was opened; 0: none, or there is no such stream. */
+GPUMEM_API uint64_t gpumem_host_queued(int device, gpumem_stream stream);
+
+/* Does what is queued on a held stream, oldest first, until work `number` is
+ * over or there is none. Nobody may destroy the stream or close the device
+ * meanwhile; the work must not call this for its own stream. OK, also if the
+ * stream is not held, where it does nothing; INVALID. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_host_step(int device, gpumem_stream stream, uint64_t number);
+
 /* Begins or ends a capture of the stream: until it ends, recording an event on
  * it and making it wait for one give CAPTURING, and launches, fills and copies
  * are dropped. OK, INVALID. */

@@ -44,7 +44,7 @@ preprocess -dM |
 cd "$work"
 ${CC:-cc} -std=gnu99 -g -fno-eliminate-unused-debug-types -shared -fPIC \
 	-I "$include" -o libabi.so abi.c
-abidw --load-all-types --no-corpus-path --no-comp-dir-path --no-show-locs \
-	--no-elf-needed libabi.so >dump
+abidw --load-all-types --type-id-style hash --no-corpus-path \
+	--no-comp-dir-path --no-show-locs --no-elf-needed libabi.so >dump
 cd "$OLDPWD"
 cp "$work/dump" "$out"

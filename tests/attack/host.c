@@ -32,6 +32,34 @@ void attack_gpumem_host_launch(void)
 				       NULL));
 }
 
+void attack_gpumem_host_hold(void)
+{
+	struct device *device;
+	int number = pick_number(&device), index;
+	gpumem_stream stream = stream_of(device, &index);
+
+	(void)judge(gpumem_host_hold(number, stream, one_in(2)));
+}
+
+void attack_gpumem_host_queued(void)
+{
+	struct device *device;
+	int number = pick_number(&device), index;
+
+	(void)gpumem_host_queued(number, stream_of(device, &index));
+}
+
+void attack_gpumem_host_step(void)
+{
+	struct device *device;
+	int number = pick_number(&device), index;
+	gpumem_stream stream = stream_of(device, &index);
+	uint64_t last = gpumem_host_queued(number, stream);
+
+	(void)judge(gpumem_host_step(number, stream,
+				     one_in(4) ? UINT64_MAX : last / 2));
+}
+
 void attack_gpumem_host_capture(void)
 {
 	struct device *device;

@@ -64,12 +64,15 @@
 	X(gpumem_host_capture, 6, 0)                                           \
 	X(gpumem_host_capture_violations, 1, 0)                                \
 	X(gpumem_host_faults, 6, 0)                                            \
+	X(gpumem_host_hold, 3, B(NO_HOST_MEMORY))                              \
 	X(gpumem_host_kind_bytes, 2, 0)                                        \
 	X(gpumem_host_launch, 8, B(NO_HOST_MEMORY) | B(LOST))                  \
 	X(gpumem_host_object_memory, 2, 0)                                     \
 	X(gpumem_host_object_release, 4, 0)                                    \
 	X(gpumem_host_object_retain, 3, 0)                                     \
 	X(gpumem_host_outside, 2, 0)                                           \
+	X(gpumem_host_queued, 2, 0)                                            \
+	X(gpumem_host_step, 4, 0)                                              \
 	X(gpumem_host_used_bytes, 2, 0)                                        \
 	X(gpumem_host_views, 2, 0)                                             \
 	X(gpumem_import, 8, B(UNSUPPORTED) | TAKES)                            \

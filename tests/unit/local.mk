@@ -35,6 +35,7 @@ host_tests = \
 	tests/unit/host/events \
 	tests/unit/host/faults \
 	tests/unit/host/handles \
+	tests/unit/host/hold \
 	tests/unit/host/kinds \
 	tests/unit/host/memory \
 	tests/unit/host/options \

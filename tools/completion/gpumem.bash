@@ -52,8 +52,8 @@ _gpumem_options()
 	case ${tool##*/} in
 	gpumem-probe) echo "--backend= --device= --json --list --options --test" ;;
 	gpumem-replay)
-		echo "--check= --device= --json --limit= --model= --no-load" \
-			"--passes= --policy= --sample= --scale="
+		echo "--check= --device= --json --lag= --limit= --model=" \
+			"--no-load --passes= --policy= --sample= --scale="
 		;;
 	gpumem-bench)
 		echo "--device= --iterations= --json --rounds= --seconds=" \

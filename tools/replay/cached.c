@@ -27,6 +27,7 @@ static gpumem_status run(struct replay *replay,
 			 const struct trace_event *events, uint64_t count,
 			 uint64_t *done_out)
 {
+	const bool lag = replay->config->lag;
 	gpumem_pool *pool = replay->pool;
 	void **ptrs = replay->ptrs;
 	gpumem_status status = GPUMEM_OK;
@@ -43,6 +44,8 @@ static gpumem_status run(struct replay *replay,
 			status = gpumem_free(ptrs[event->slot], stream);
 			ptrs[event->slot] = NULL;
 		}
+		if (lag && status == GPUMEM_OK)
+			status = replay_lag_event(replay, event);
 		if (status != GPUMEM_OK)
 			break;
 	}

@@ -70,6 +70,8 @@ bool replay_reserve(struct replay *replay, uint64_t slots, uint32_t streams)
 			return replay_fail_last(replay,
 						"cannot create a stream");
 		replay->stream_count++;
+		if (!replay_lag_stream(replay, *next))
+			return false;
 	}
 	return true;
 }
@@ -268,9 +270,11 @@ bool replay_run(struct replay *replay)
 		return replay_fail(replay, "out of host memory");
 	if (gpumem_device_get_info(replay->device, &replay->info) != GPUMEM_OK)
 		return replay_fail_last(replay, "cannot query the device");
-	ok = load(replay) && config->policy->open(replay) && run_passes(replay);
+	ok = replay_lag_open(replay) && load(replay) &&
+	     config->policy->open(replay) && run_passes(replay);
 	ok = config->policy->close(replay) && ok;
 	ok = close_streams(replay) && ok;
+	replay_lag_close(replay);
 	trace_free(&replay->trace);
 	free(replay->ptrs);
 	free(replay->sizes);

@@ -20,6 +20,9 @@
 /* Events between two looks at the progress bar, or read at once. */
 #define REPLAY_STRETCH 16384u
 
+/* --lag=inf: work is over only when somebody waits for it. */
+#define REPLAY_LAG_INF UINT64_MAX
+
 struct replay_config {
 	const char *trace;
 	const char *device; /* NULL: the default */
@@ -29,6 +32,7 @@ struct replay_config {
 	uint64_t divisor;     /* of the size of every block */
 	uint64_t check_every; /* events between two checks; 0: never */
 	uint64_t sample_every; /* the same of two samples */
+	uint64_t lag; /* events that the device is behind; 0: idle */
 	bool load;	      /* the whole trace before the first event */
 	bool json;
 };
@@ -55,6 +59,14 @@ struct replay_usage {
 	struct gpumem_call_stats calls[GPUMEM_CALL_COUNT]; /* likewise */
 };
 
+/* What the device has yet to do, oldest first. */
+struct replay_lag {
+	struct replay_work *ring; /* first <= i < last lies at i % room */
+	uint64_t first, last;
+	size_t room;
+	uint64_t event; /* events so far, of all passes */
+};
+
 struct replay {
 	const struct replay_config *config;
 	struct trace trace; /* empty when it is not loaded */
@@ -74,6 +86,7 @@ struct replay {
 	uint64_t ptr_room;
 	gpumem_stream streams[TRACE_STREAMS]; /* [0] is the default stream */
 	uint32_t stream_count;
+	struct replay_lag lag;
 
 	uint64_t run_ns;   /* of the pass that is running */
 	uint64_t run_done; /* its events so far */
@@ -139,6 +152,14 @@ bool replay_print_json(const struct replay *replay);
 
 /* What the pool and the driver did. */
 bool replay_pool_text(const struct replay *replay);
+
+/* --lag; all but the last do nothing without it. Each stream is told of once it
+ * is made, and each event of the policy `cached` once it is done. */
+bool replay_lag_open(struct replay *replay);
+bool replay_lag_stream(struct replay *replay, gpumem_stream stream);
+gpumem_status replay_lag_event(struct replay *replay,
+			       const struct trace_event *event);
+void replay_lag_close(struct replay *replay);
 
 /* Adds a sample of the memory in use; all of them. */
 bool replay_sample(struct replay *replay);

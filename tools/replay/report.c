@@ -113,6 +113,12 @@ static void print_head(const struct replay *replay)
 	if (replay->config->divisor > 1)
 		term_say("Each block has 1/%llu of its size.",
 			 (unsigned long long)replay->config->divisor);
+	if (replay->config->lag == REPLAY_LAG_INF)
+		term_say("Work on the device ends when it is waited for.");
+	else if (replay->config->lag)
+		term_say("Work on the device ends %llu event%s later.",
+			 (unsigned long long)replay->config->lag,
+			 plural(replay->config->lag));
 	if (*tool_simulated(&replay->info))
 		term_say("%s", tool_simulated(&replay->info));
 	putchar('\n');
@@ -225,6 +231,11 @@ bool replay_print_json(const struct replay *replay)
 		 json_boolean(*tool_simulated(&replay->info)), &ok);
 	json_put(root, "policy", json_text(replay->config->policy->name), &ok);
 	json_put(root, "passes", json_u64(replay->config->passes), &ok);
+	json_put(root, "lag",
+		 replay->config->lag == REPLAY_LAG_INF
+			 ? json_text("inf")
+			 : json_u64(replay->config->lag),
+		 &ok);
 	json_put(root, "divisor", json_u64(replay->config->divisor), &ok);
 	json_put(root, "events", json_u64(totals->events), &ok);
 	json_put(root, "blocks", json_u64(totals->allocs), &ok);

@@ -212,6 +212,11 @@ static void names(void)
 	     "no such file");
 	is_status(gpumem_host_launch(0, NULL, NULL, NULL), GPUMEM_INVALID,
 		  "nothing to launch");
+	is_status(gpumem_host_hold(63, NULL, true), GPUMEM_INVALID,
+		  "nothing to hold");
+	is_status(gpumem_host_step(63, NULL, 1), GPUMEM_INVALID,
+		  "nothing to do");
+	is_uint(gpumem_host_queued(63, NULL), 0, "nothing queued");
 	is_status(gpumem_host_faults("no_slot@1"), GPUMEM_INVALID, "no slot");
 	is_status(gpumem_host_outside(-1, 0), GPUMEM_INVALID, "no device");
 	is_ptr(other, NULL, "no output is touched");

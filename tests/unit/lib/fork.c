@@ -137,6 +137,9 @@ static void child_devices(void)
 	child_must(gpumem_host_launch(0, NULL, gate_wait, NULL) ==
 		   GPUMEM_FORKED);
 	child_must(gpumem_host_capture(0, NULL, true) == GPUMEM_FORKED);
+	child_must(gpumem_host_hold(0, NULL, true) == GPUMEM_FORKED);
+	child_must(gpumem_host_step(0, NULL, 1) == GPUMEM_FORKED);
+	child_must(gpumem_host_queued(0, NULL) == 0);
 }
 
 static bool any_option(const struct gpumem_option *one, void *user)
