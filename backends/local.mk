@@ -65,7 +65,6 @@ endif
 # What is one source for cuda and hip, compiled for each with its own plugin.h.
 gpu_sources = \
 	backends/common/gpu/call.c \
-	backends/common/gpu/describe.c \
 	backends/common/gpu/device.c \
 	backends/common/gpu/error.c \
 	backends/common/gpu/event.c \
@@ -75,7 +74,6 @@ gpu_sources = \
 	backends/common/gpu/memory.c \
 	backends/common/gpu/native.c \
 	backends/common/gpu/peer.c \
-	backends/common/gpu/plugin.c \
 	backends/common/gpu/share.c \
 	backends/common/gpu/stream.c \
 	backends/common/gpu/virtual.c \
@@ -93,7 +91,6 @@ backends_cuda_la_SOURCES = \
 	backends/cuda/cuda_driver.c \
 	backends/cuda/cuda_error.c \
 	backends/cuda/cuda_nvml.c \
-	backends/cuda/cuda_nvml.h \
 	backends/cuda/cuda_symbols.h \
 	backends/cuda/names.h \
 	backends/cuda/plugin.h \

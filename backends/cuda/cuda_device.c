@@ -8,7 +8,6 @@
  */
 #include "plugin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -59,42 +58,19 @@ gpumem_status gpu_capabilities(const struct gpu_device *device,
 	return status;
 }
 
-gpumem_status gm_cuda_device_open(int index, void **device_out)
+gpumem_status gpu_open(struct gpu_device *device)
 {
-	struct gpu_device *device = calloc(1, sizeof(*device));
-	struct gpu_call call;
-	gpumem_status status;
+	struct gpu_call call = gpu_begin_anywhere();
 
-	if (!device)
-		return gpu_fail(GPUMEM_NO_HOST_MEMORY, CUDA_SUCCESS,
-				"no host memory for a device");
-	status = gpu_describe(index, device);
-	if (status != GPUMEM_OK)
-		goto free_device;
-	call = gpu_begin_anywhere();
 	if (call.status == GPUMEM_OK)
 		call.status =
 			gpu_check(gpu.DevicePrimaryCtxRetain(&device->context,
 							     device->device),
 				  "cuDevicePrimaryCtxRetain");
-	status = gpu_end(&call);
-	if (status != GPUMEM_OK)
-		goto free_device;
-	*device_out = device;
-	return GPUMEM_OK;
-
-free_device:
-	free(device);
-	return status;
+	return gpu_end(&call);
 }
 
-/* At exit the driver may be unloaded, or the program may have reset the
- * context: failures are ignored. */
-void gm_cuda_device_close(void *handle)
+void gpu_close(struct gpu_device *device)
 {
-	struct gpu_device *device = handle;
-
-	gpu_followers_end(device);
 	(void)gpu.DevicePrimaryCtxRelease(device->device);
-	free(device);
 }

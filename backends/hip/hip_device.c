@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What opening a device has found, from then on. */
@@ -110,7 +109,7 @@ static void remember(const struct gpu_device *device, const struct found *found)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Of one that is described: that it can be used at all, and how. */
+/* That it can be used at all, and how. */
 static gpumem_status find_out(struct gpu_device *device, struct found *found)
 {
 	struct gpu_call call = gpu_begin(device);
@@ -129,37 +128,23 @@ static gpumem_status find_out(struct gpu_device *device, struct found *found)
 	return gpu_end(&call);
 }
 
-gpumem_status gm_hip_device_open(int index, void **device_out)
+gpumem_status gpu_open(struct gpu_device *device)
 {
-	struct gpu_device *device = calloc(1, sizeof(*device));
 	struct found found = {.known = true};
-	bool clean = gpu_is_clean();
-	gpumem_status status;
+	gpumem_status status = find_out(device, &found);
 
-	if (!device)
-		return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
-				"no host memory for a device");
-	status = gpu_describe(index, device);
-	gpu_clean(clean);
-	if (status == GPUMEM_OK)
-		status = find_out(device, &found);
 	if (status != GPUMEM_OK) {
-		gm_hip_device_close(device);
+		gpu_close(device);
 		return status;
 	}
 	remember(device, &found);
 	if (*found.note)
-		gpu.services->log(GPUMEM_LOG_INFO, "hip:%d: %s", index,
+		gpu.services->log(GPUMEM_LOG_INFO, "hip:%d: %s", device->device,
 				  found.note);
-	*device_out = device;
 	return GPUMEM_OK;
 }
 
-void gm_hip_device_close(void *handle)
+void gpu_close(struct gpu_device *device)
 {
-	struct gpu_device *device = handle;
-
-	gpu_followers_end(device);
 	gm_hip_drop_level(device);
-	free(device);
 }

@@ -44,8 +44,8 @@ struct hip_segments *gm_hip_segments_new(int device)
 
 static bool free_addresses(const struct segment *segment)
 {
-	return gpu.MemAddressFree((void *)(uintptr_t)segment->address,
-				  segment->bytes) == hipSuccess;
+	return gpu.MemAddressFree(gpu_at(segment->address), segment->bytes) ==
+	       hipSuccess;
 }
 
 /* Offers the runtime again what it did not take back. */
@@ -151,7 +151,7 @@ static gpumem_status fill(const struct gpu_device *device,
 
 unmap:
 	(void)withdraw(device->segments, segment->address);
-	(void)gpu.MemUnmap((void *)(uintptr_t)segment->address, segment->bytes);
+	(void)gpu.MemUnmap(gpu_at(segment->address), segment->bytes);
 release:
 	(void)gpu.MemRelease(segment->handle);
 	return status;
@@ -232,8 +232,8 @@ static gpumem_status release(const struct gpu_device *device, uint64_t address,
 	return GPUMEM_OK;
 
 map:
-	(void)gpu.MemMap((void *)(uintptr_t)address, segment->bytes, 0,
-			 segment->handle, 0);
+	(void)gpu.MemMap(gpu_at(address), segment->bytes, 0, segment->handle,
+			 0);
 add:
 	(void)add(device->segments, segment);
 	return status;
@@ -249,8 +249,8 @@ static void shut(const struct hip_segments *segments, const struct segment *end,
 	};
 
 	for (struct segment *at = segments->first; at != end; at = at->next)
-		(void)gpu.MemSetAccess((void *)(uintptr_t)at->address,
-				       at->bytes, &none, 1);
+		(void)gpu.MemSetAccess(gpu_at(at->address), at->bytes, &none,
+				       1);
 }
 
 static gpumem_status open_locked(struct hip_segments *segments, int peer)

@@ -42,6 +42,17 @@ gpumem_status gpu_check(gpu_result result, const char *what, ...)
 	return meaning->status;
 }
 
+gpumem_status gpu_check_memory(gpu_result result, const char *name,
+			       uint64_t bytes, uint64_t address)
+{
+	if (!address)
+		return gpu_check(result, "%s of %llu bytes", name,
+				 (unsigned long long)bytes);
+	return gpu_check(result, "%s of %llu bytes at 0x%llx", name,
+			 (unsigned long long)bytes,
+			 (unsigned long long)address);
+}
+
 gpumem_status gpu_fail(gpumem_status status, gpu_result result,
 		       const char *sentence, ...)
 {

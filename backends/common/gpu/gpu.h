@@ -13,11 +13,10 @@
  *
  * "The driver" is NVIDIA's driver or AMD's runtime. The files:
  *
- *     init.c     finds the library, checks its version, starts it
+ *     init.c     the table; finds the library, checks its version, starts it
  *     error.c    the driver's results as statuses and sentences
  *     call.c     what every call has around it
- *     describe.c what is known of a device without a context
- *     device.c   device_count, device_info
+ *     device.c   devices counted, described, opened and closed
  *     memory.c   alloc, free, memory_info; group COPY
  *     stream.c   streams; group CAPTURE
  *     event.c    events
@@ -27,7 +26,6 @@
  *     share.c    groups SHARE_IPC and SHARE_FD
  *     kind.c     group KINDS
  *     peer.c     group PEERS
- *     plugin.c   the table
  *
  * What differs between the two is in cuda/ and hip/.
  */
@@ -38,6 +36,11 @@
 #include "names.h"
 
 struct gpu_device;
+
+static inline gpu_address gpu_at(uint64_t address)
+{
+	return (gpu_address)(uintptr_t)address;
+}
 
 /* ---- The library ------------------------------------------------------- */
 
@@ -53,6 +56,10 @@ void gpu_read_version(int version);
  * result means, having left the sentence "WHAT: ...". */
 gpumem_status gpu_check(gpu_result result, const char *what, ...)
 	GPUMEM_PRINTF(2, 3);
+/* The same of a call about memory: "NAME of BYTES bytes at ADDRESS: ...";
+ * address 0: not yet known. */
+gpumem_status gpu_check_memory(gpu_result result, const char *name,
+			       uint64_t bytes, uint64_t address);
 /* Leaves a sentence of our own; result 0: no call of the driver failed. */
 gpumem_status gpu_fail(gpumem_status status, gpu_result result,
 		       const char *sentence, ...) GPUMEM_PRINTF(3, 4);
@@ -89,11 +96,11 @@ struct gpu_traits {
 #define GPU_PCI_BYTES 16  /* "0000:3b:00.0" */
 #define GPU_UUID_BYTES 37 /* 8-4-4-4-12 digits, and the end */
 
-/* Number `index`, and what is known of it without a context: device, pci, uuid,
- * traits, and by them way. The first is "", the other zeros where the driver
- * does not know it.
- */
-gpumem_status gpu_describe(int index, struct gpu_device *device_out);
+/* Of a device that is described: opens the rest, of which nothing is left when
+ * it fails. Failures of close are ignored: at exit the driver may be unloaded,
+ * or the program may have reset the device. */
+gpumem_status gpu_open(struct gpu_device *device);
+void gpu_close(struct gpu_device *device);
 /* 0 where the driver does not know it. */
 gpumem_status gpu_read_attribute(int device, gpu_attribute which,
 				 int *value_out);

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Finds the driver's library, checks its version and starts it. The library is
- * never closed: it has threads of its own. Only init writes `gpu`.
+ * The table, and its first slot, which finds the driver's library, checks its
+ * version and starts it. The library is never closed: it has threads of its
+ * own. Only init writes `gpu`.
  */
 #include "plugin.h"
 #include "../symbols.h"
@@ -58,4 +59,19 @@ gpumem_status GPU(init)(const struct gpumem_services *services)
 const char *GPU(driver_version)(void)
 {
 	return gpu.version;
+}
+
+static const struct gpumem_backend backend = {
+	.abi = GPUMEM_BACKEND_ABI,
+	.size = sizeof(struct gpumem_backend),
+	.name = GPU_BACKEND,
+	.options = gpu_options,
+	GPU_SLOT_LIST(GPU_ENTRY)};
+
+/* With hidden visibility this one is seen all the same. */
+GPUMEM_API const struct gpumem_backend *gpumem_plugin(void);
+
+const struct gpumem_backend *gpumem_plugin(void)
+{
+	return &backend;
 }

@@ -13,9 +13,9 @@ static gpumem_status alloc_pinned(uint64_t bytes, uint64_t *address_out)
 	gpumem_status status;
 	void *memory;
 
-	status = gpu_check(
+	status = gpu_check_memory(
 		gpu.MemHostAlloc(&memory, bytes, GPU_PINNED_EVERYWHERE),
-		MEM_HOST_ALLOC " of %llu bytes", (unsigned long long)bytes);
+		MEM_HOST_ALLOC, bytes, 0);
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)memory;
 	return status;
@@ -26,9 +26,9 @@ static gpumem_status alloc_managed(uint64_t bytes, uint64_t *address_out)
 	gpumem_status status;
 	gpu_address address;
 
-	status = gpu_check(
+	status = gpu_check_memory(
 		gpu.MemAllocManaged(&address, bytes, GPU_ATTACH_GLOBAL),
-		MEM_ALLOC_MANAGED " of %llu bytes", (unsigned long long)bytes);
+		MEM_ALLOC_MANAGED, bytes, 0);
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
 	return status;
@@ -65,15 +65,13 @@ gpumem_status GPU(kind_free)(void *handle, gpumem_kind kind, uint64_t address,
 	if (call.status != GPUMEM_OK)
 		return gpu_end(&call);
 	if (kind == GPUMEM_KIND_PINNED)
-		call.status = gpu_check(
+		call.status = gpu_check_memory(
 			gpu.MemFreeHost((void *)(uintptr_t)address),
-			MEM_FREE_HOST " of %llu bytes at 0x%llx",
-			(unsigned long long)bytes, (unsigned long long)address);
+			MEM_FREE_HOST, bytes, address);
 	else if (kind == GPUMEM_KIND_MANAGED)
-		call.status = gpu_check(
-			gpu.MemFree((gpu_address)(uintptr_t)address),
-			MEM_FREE " of %llu managed bytes at 0x%llx",
-			(unsigned long long)bytes, (unsigned long long)address);
+		call.status = gpu_check_memory(gpu.MemFree(gpu_at(address)),
+					       MEM_FREE " (managed)", bytes,
+					       address);
 	else
 		call.status = no_kind(kind);
 	return gpu_end(&call);

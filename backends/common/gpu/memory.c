@@ -28,9 +28,8 @@ gpumem_status gpu_raw_alloc(const struct gpu_device *device, uint64_t bytes,
 			    uint64_t *address_out)
 {
 	gpu_address address;
-	gpumem_status status = gpu_check(gpu.MemAlloc(&address, bytes),
-					 MEM_ALLOC " of %llu bytes",
-					 (unsigned long long)bytes);
+	gpumem_status status = gpu_check_memory(gpu.MemAlloc(&address, bytes),
+						MEM_ALLOC, bytes, 0);
 
 	(void)device;
 	if (status == GPUMEM_OK)
@@ -43,10 +42,8 @@ gpumem_status gpu_raw_free(const struct gpu_device *device, uint64_t address,
 			   uint64_t bytes)
 {
 	(void)device;
-	return gpu_check(gpu.MemFree((gpu_address)(uintptr_t)address),
-			 MEM_FREE " of %llu bytes at 0x%llx",
-			 (unsigned long long)bytes,
-			 (unsigned long long)address);
+	return gpu_check_memory(gpu.MemFree(gpu_at(address)), MEM_FREE, bytes,
+				address);
 }
 
 gpumem_status GPU(alloc)(void *handle, uint64_t bytes, uint64_t *address_out)
@@ -75,10 +72,9 @@ gpumem_status GPU(fill)(void *handle, uint64_t address, uint8_t value,
 	struct gpu_call call = gpu_begin_queue(handle, stream);
 
 	if (call.status == GPUMEM_OK)
-		call.status = gpu_check(
-			gpu.MemsetD8Async((gpu_address)(uintptr_t)address,
-					  value, bytes, stream),
-			MEMSET);
+		call.status = gpu_check(gpu.MemsetD8Async(gpu_at(address),
+							  value, bytes, stream),
+					MEMSET);
 	return gpu_end(&call);
 }
 
@@ -89,9 +85,8 @@ gpumem_status GPU(copy)(void *handle, uint64_t to, uint64_t from,
 	struct gpu_call call = gpu_begin_queue(handle, stream);
 
 	if (call.status == GPUMEM_OK)
-		call.status = gpu_check(gpu_copy((gpu_address)(uintptr_t)to,
-						 (gpu_address)(uintptr_t)from,
-						 bytes, stream),
-					PREFIX "MemcpyAsync");
+		call.status = gpu_check(
+			gpu_copy(gpu_at(to), gpu_at(from), bytes, stream),
+			PREFIX "MemcpyAsync");
 	return gpu_end(&call);
 }

@@ -20,11 +20,9 @@ gpumem_status GPU(ipc_export)(void *handle, uint64_t address, uint64_t bytes,
 	gpu_ipc ipc;
 
 	if (call.status == GPUMEM_OK)
-		call.status = gpu_check(
-			gpu.IpcGetMemHandle(&ipc,
-					    (gpu_address)(uintptr_t)address),
-			PREFIX "IpcGetMemHandle of %llu bytes at 0x%llx",
-			(unsigned long long)bytes, (unsigned long long)address);
+		call.status = gpu_check_memory(
+			gpu.IpcGetMemHandle(&ipc, gpu_at(address)),
+			PREFIX "IpcGetMemHandle", bytes, address);
 	if (call.status == GPUMEM_OK)
 		memcpy(handle_out, &ipc, sizeof(ipc));
 	return gpu_end(&call);
@@ -107,9 +105,8 @@ gpumem_status GPU(ipc_close)(void *handle, uint64_t address)
 	struct gpu_call call = gpu_begin(handle);
 
 	if (call.status == GPUMEM_OK)
-		call.status = gpu_check(
-			gpu.IpcCloseMemHandle((gpu_address)(uintptr_t)address),
-			PREFIX "IpcCloseMemHandle");
+		call.status = gpu_check(gpu.IpcCloseMemHandle(gpu_at(address)),
+					PREFIX "IpcCloseMemHandle");
 	return gpu_end(&call);
 }
 
@@ -135,11 +132,10 @@ gpumem_status GPU(page_export)(void *handle, gpumem_page page, uint64_t bytes,
 	if (call.status == GPUMEM_OK)
 		call.status = gpu_check_pages(handle);
 	if (call.status == GPUMEM_OK)
-		call.status = gpu_check(
+		call.status = gpu_check_memory(
 			gpu.MemExportToShareableHandle(&fd, gpu_handle_of(page),
 						       GPU_DESCRIPTOR, 0),
-			PREFIX "MemExportToShareableHandle of %llu bytes",
-			(unsigned long long)bytes);
+			PREFIX "MemExportToShareableHandle", bytes, 0);
 	if (call.status == GPUMEM_OK)
 		call.status = hand_out(fd, fd_out);
 	return gpu_end(&call);

@@ -15,10 +15,9 @@ gpumem_status gpu_whole_reserve(const struct gpu_device *device, uint64_t bytes,
 	gpu_address address;
 
 	(void)device;
-	status = gpu_check(
+	status = gpu_check_memory(
 		gpu.MemAddressReserve(&address, bytes, alignment, 0, 0),
-		PREFIX "MemAddressReserve of %llu bytes",
-		(unsigned long long)bytes);
+		PREFIX "MemAddressReserve", bytes, 0);
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)address;
 	return status;
@@ -28,36 +27,31 @@ gpumem_status gpu_whole_release(const struct gpu_device *device,
 				uint64_t address, uint64_t bytes)
 {
 	(void)device;
-	return gpu_check(
-		gpu.MemAddressFree((gpu_address)(uintptr_t)address, bytes),
-		PREFIX "MemAddressFree of %llu bytes at 0x%llx",
-		(unsigned long long)bytes, (unsigned long long)address);
+	return gpu_check_memory(gpu.MemAddressFree(gpu_at(address), bytes),
+				PREFIX "MemAddressFree", bytes, address);
 }
 
 gpumem_status gpu_handle_create(uint64_t bytes, const gpu_page_kind *kind,
 				gpu_handle *handle_out)
 {
-	return gpu_check(
+	return gpu_check_memory(
 		gpu.MemCreate(handle_out, bytes, (const void *)kind, 0),
-		PREFIX "MemCreate of %llu bytes", (unsigned long long)bytes);
+		PREFIX "MemCreate", bytes, 0);
 }
 
 /* Never of a handle that is mapped: ROCR-Runtime#257. */
 gpumem_status gpu_handle_release(gpu_handle handle, uint64_t bytes)
 {
-	return gpu_check(gpu.MemRelease(handle),
-			 PREFIX "MemRelease of %llu bytes",
-			 (unsigned long long)bytes);
+	return gpu_check_memory(gpu.MemRelease(handle), PREFIX "MemRelease",
+				bytes, 0);
 }
 
 gpumem_status gpu_handle_map(uint64_t address, uint64_t bytes,
 			     gpu_handle handle)
 {
-	return gpu_check(gpu.MemMap((gpu_address)(uintptr_t)address, bytes, 0,
-				    handle, 0),
-			 PREFIX "MemMap of %llu bytes at 0x%llx",
-			 (unsigned long long)bytes,
-			 (unsigned long long)address);
+	return gpu_check_memory(
+		gpu.MemMap(gpu_at(address), bytes, 0, handle, 0),
+		PREFIX "MemMap", bytes, address);
 }
 
 /* Some releases of ROCm refuse it on some devices (llama.cpp#18650 and others):
@@ -74,10 +68,10 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes, uint64_t devices)
 					     .id = i},
 				.flags = GPU_READ_WRITE,
 			};
-	return gpu_check(gpu.MemSetAccess((gpu_address)(uintptr_t)address,
-					  bytes, access, count),
-			 PREFIX "MemSetAccess of %llu bytes for %zu devices",
-			 (unsigned long long)bytes, count);
+	return gpu_check(
+		gpu.MemSetAccess(gpu_at(address), bytes, access, count),
+		PREFIX "MemSetAccess of %llu bytes for %zu devices",
+		(unsigned long long)bytes, count);
 }
 
 /* One call may take away several mappings as long as they are whole, and then
@@ -86,11 +80,9 @@ gpumem_status gpu_whole_unmap(const struct gpu_device *device, uint64_t address,
 			      size_t count, uint64_t page_bytes)
 {
 	(void)device;
-	return gpu_check(gpu.MemUnmap((gpu_address)(uintptr_t)address,
-				      count * page_bytes),
-			 PREFIX "MemUnmap of %llu bytes at 0x%llx",
-			 (unsigned long long)(count * page_bytes),
-			 (unsigned long long)address);
+	return gpu_check_memory(
+		gpu.MemUnmap(gpu_at(address), count * page_bytes),
+		PREFIX "MemUnmap", count * page_bytes, address);
 }
 
 /* New mappings have no access, and giving it is the dear part: 19 of 27
@@ -118,8 +110,7 @@ gpumem_status gpu_whole_map(const struct gpu_device *device, uint64_t address,
 
 unmap:
 	if (done)
-		(void)gpu.MemUnmap((gpu_address)(uintptr_t)address,
-				   done * page_bytes);
+		(void)gpu.MemUnmap(gpu_at(address), done * page_bytes);
 	return status;
 }
 
