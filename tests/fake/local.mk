@@ -21,12 +21,13 @@ tests_fake_common_libcommon_la_SOURCES = \
 
 # Doubles of drivers, which yield the name that the real one has: one like a
 # driver of today, and one that has only what each driver has had for long.
-fakes =
 if CUDA
-fakes += \
+fakes = \
 	tests/fake/cuda/libcuda.la \
 	tests/fake/cuda/libnvidia-ml.la \
 	tests/fake/cuda/old/libcuda.la
+else
+fakes =
 endif
 FAKE_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -no-undefined -Wl,-z,nodelete
 FAKE_CUDA_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
