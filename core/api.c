@@ -200,6 +200,26 @@ gpumem_status gpumem_pool_set_limit(gpumem_pool *pool,
 		    : gm_null_argument("pool");
 }
 
+gpumem_status gpumem_pool_set_limit_percent(gpumem_pool *pool,
+					    unsigned soft_limit_percent,
+					    unsigned limit_percent)
+{
+	uint64_t soft = 0, hard = 0;
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status == GPUMEM_OK && !pool)
+		status = gm_null_argument("pool");
+	if (status == GPUMEM_OK)
+		status = gm_limit_of_percent(pool->device, soft_limit_percent,
+					     "soft_limit_percent", &soft);
+	if (status == GPUMEM_OK)
+		status = gm_limit_of_percent(pool->device, limit_percent,
+					     "limit_percent", &hard);
+	return status == GPUMEM_OK ? gm_pool_set_limit(pool, soft, hard)
+				   : status;
+}
+
 gpumem_status gpumem_pool_pressure_add(gpumem_pool *pool, gpumem_pressure_fn fn,
 				       void *user)
 {

@@ -84,6 +84,22 @@ gpumem_status gpumem_device_memory(gpumem_device *device,
 	return GPUMEM_OK;
 }
 
+gpumem_status gpumem_device_trim(gpumem_device *device, uint64_t keep_bytes,
+				 uint64_t *released_bytes_out)
+{
+	uint64_t released = 0;
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status == GPUMEM_OK && !device)
+		status = gm_null_argument("device");
+	if (status == GPUMEM_OK)
+		status = gm_device_trim(device, keep_bytes, &released);
+	if (released_bytes_out)
+		*released_bytes_out = released;
+	return status;
+}
+
 gpumem_status gpumem_device_peer(gpumem_device *device, gpumem_device *other,
 				 bool *can_out)
 {

@@ -188,6 +188,7 @@ libpool_la_SOURCES = \
 	core/pool/holders.c \
 	core/pool/import.c \
 	core/pool/import_check.c \
+	core/pool/limit.c \
 	core/pool/peers.c \
 	core/pool/pool.c \
 	core/pool/pool.h \

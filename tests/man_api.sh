@@ -112,7 +112,7 @@ is "$(while read -r struct body; do
 		;;
 	gpumem_error) page=gpumem_error ;;
 	gpumem_option) page=gpumem_option ;;
-	gpumem_pool_config) page=gpumem_pool ;;
+	gpumem_pool_config | gpumem_pressure) page=gpumem_pool ;;
 	gpumem_capacity) page=gpumem_pool_print ;;
 	gpumem_shared) page=gpumem_share ;;
 	*) page=gpumem_backend ;;

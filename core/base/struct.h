@@ -33,7 +33,7 @@
 	X(gpumem_error, text)                                                  \
 	X(gpumem_memory, outside_bytes)                                        \
 	X(gpumem_option, text)                                                 \
-	X(gpumem_pool_config, shareable)                                       \
+	X(gpumem_pool_config, soft_limit_percent)                              \
 	X(gpumem_shared, handle)                                               \
 	X(gpumem_stats, quarantined_bytes)
 

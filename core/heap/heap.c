@@ -113,10 +113,12 @@ static void help_nobody(struct gm_heap *heap)
 	(void)heap;
 }
 
-static bool ask_nobody(struct gm_heap *heap, uint64_t needed_bytes)
+static bool ask_nobody(struct gm_heap *heap, uint64_t needed_bytes,
+		       gpumem_status why)
 {
 	(void)heap;
 	(void)needed_bytes;
+	(void)why;
 	return false;
 }
 

@@ -155,7 +155,8 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, size_t bytes,
 struct climb {
 	struct gm_heap *heap;
 	uint64_t needed_bytes;
-	struct gm_seen seen; /* by the last attempt */
+	gpumem_status status; /* of the last attempt */
+	struct gm_seen seen;  /* by it */
 	bool beyond_soft;
 };
 
@@ -172,8 +173,8 @@ static bool trim_all(struct climb *climb)
 
 static bool ask_program(struct climb *climb)
 {
-	return climb->heap->policy->helpers->ask_program(climb->heap,
-							 climb->needed_bytes);
+	return climb->heap->policy->helpers->ask_program(
+		climb->heap, climb->needed_bytes, climb->status);
 }
 
 static bool pass_soft_limit(struct climb *climb)
@@ -248,18 +249,19 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			      const struct gm_request *request,
 			      gpumem_status status, void **ptr_out)
 {
-	struct climb climb = {.heap = heap, .needed_bytes = request->bytes};
+	struct climb climb = {
+		.heap = heap, .needed_bytes = request->bytes, .status = status};
 
-	for (unsigned i = 0; i < HELP_COUNT && is_for_memory(status);) {
+	for (unsigned i = 0; i < HELP_COUNT && is_for_memory(climb.status);) {
 		bool helped = helps[i].help(&climb);
 
 		if (helped)
-			status = gm_heap_attempt(heap, request,
-						 climb.beyond_soft,
-						 &climb.seen, ptr_out);
+			climb.status = gm_heap_attempt(heap, request,
+						       climb.beyond_soft,
+						       &climb.seen, ptr_out);
 		i += !helped || !helps[i].again;
 	}
-	return status;
+	return climb.status;
 }
 
 void gm_ladder_tell(const struct gm_heap *heap)

@@ -29,8 +29,10 @@ struct gm_request {
 struct gm_helpers {
 	/* Trims the device's other heaps. */
 	void (*trim_others)(struct gm_heap *heap);
-	/* Runs the program's pressure callbacks; true: try again. */
-	bool (*ask_program)(struct gm_heap *heap, uint64_t needed_bytes);
+	/* Runs the program's pressure callbacks, since an attempt gave LIMIT or
+	 * NO_MEMORY; true: try again. */
+	bool (*ask_program)(struct gm_heap *heap, uint64_t needed_bytes,
+			    gpumem_status why);
 };
 
 /* An extent of exactly `bytes` out of the arena's free memory, found or made;

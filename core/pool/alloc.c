@@ -14,9 +14,10 @@ static void trim_others(struct gm_heap *heap)
 	gm_pool_trim_siblings(gm_pool_of_heap(heap));
 }
 
-static bool ask_program(struct gm_heap *heap, uint64_t needed_bytes)
+static bool ask_program(struct gm_heap *heap, uint64_t needed_bytes,
+			gpumem_status why)
 {
-	return gm_pool_ask_pressure(gm_pool_of_heap(heap), needed_bytes);
+	return gm_pool_ask_pressure(gm_pool_of_heap(heap), needed_bytes, why);
 }
 
 const struct gm_helpers gm_pool_helpers = {

@@ -71,6 +71,7 @@ static gpumem_status create(struct gpumem_device *device,
 			    struct gpumem_pool **pool_out)
 {
 	struct gpumem_pool *pool = calloc(1, sizeof(*pool));
+	struct gpumem_pool_config limited = *config;
 	gpumem_status status;
 
 	if (!pool)
@@ -78,10 +79,12 @@ static gpumem_status create(struct gpumem_device *device,
 			       "no host memory for a pool");
 	pthread_mutex_init(&pool->pressure_mutex, NULL);
 	pool->device = device;
-	status = gm_pool_set_peers(pool, config);
+	status = gm_limits_of_config(device, &limited);
+	if (status == GPUMEM_OK)
+		status = gm_pool_set_peers(pool, &limited);
 	if (status != GPUMEM_OK)
 		goto free_pool;
-	status = init_heap(pool, config);
+	status = init_heap(pool, &limited);
 	if (status != GPUMEM_OK)
 		goto free_pool;
 	status = gm_pool_enable_peers(pool);

@@ -19,7 +19,7 @@
 
 struct gm_first;
 
-struct gm_pressure {
+struct gm_callback {
 	gpumem_pressure_fn fn;
 	void *user;
 };
@@ -35,7 +35,7 @@ struct gpumem_pool {
 	size_t peer_count;	      /* constant */
 	pthread_mutex_t pressure_mutex;
 	struct gpumem_graph *graphs;  /* under the heap's mutex */
-	struct gm_pressure *pressure; /* in order of addition */
+	struct gm_callback *pressure; /* in order of addition */
 	size_t pressure_count;
 };
 
@@ -95,6 +95,10 @@ gpumem_status gm_pool_explain(const void *ptr, gpumem_status status);
 /* reclaim.c */
 /* gm_heap_trim() for the device's other pools of the kind. */
 void gm_pool_trim_siblings(struct gpumem_pool *pool);
+/* gm_heap_trim() for all of the device's pools, until they have at most
+ * keep_bytes together. */
+gpumem_status gm_device_trim(struct gpumem_device *device, uint64_t keep_bytes,
+			     uint64_t *released_out);
 gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 				  gpumem_stream stream);
 /* The same for every pool of the device; the first error ends it. */
@@ -102,6 +106,15 @@ gpumem_status gm_pool_drop_everywhere(struct gpumem_device *device,
 				      gpumem_stream stream);
 gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 				uint64_t limit_bytes);
+
+/* limit.c: so much of the device's memory; 0 of 0. OK, or INVALID: over 100. */
+gpumem_status gm_limit_of_percent(const struct gpumem_device *device,
+				  unsigned percent, const char *what,
+				  uint64_t *bytes_out);
+/* What a config says in percent becomes bytes. OK; INVALID: over 100, or both.
+ */
+gpumem_status gm_limits_of_config(const struct gpumem_device *device,
+				  struct gpumem_pool_config *config);
 
 /* graph.c */
 gpumem_status gm_graph_create(struct gpumem_pool *pool,
@@ -113,8 +126,10 @@ gpumem_status gm_graph_destroy(struct gpumem_graph *graph,
 /* The pool goes with all its graphs. */
 void gm_graphs_forget(struct gpumem_pool *pool);
 
-/* pressure.c: true when a callback returned true: try again. */
-bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes);
+/* pressure.c: an allocation got `why`; true when a callback returned true: try
+ * again. */
+bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes,
+			  gpumem_status why);
 gpumem_status gm_pool_pressure_add(struct gpumem_pool *pool,
 				   gpumem_pressure_fn fn, void *user);
 gpumem_status gm_pool_pressure_remove(struct gpumem_pool *pool,

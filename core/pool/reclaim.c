@@ -23,6 +23,42 @@ void gm_pool_trim_siblings(struct gpumem_pool *pool)
 	pthread_mutex_unlock(&device->mutex);
 }
 
+static uint64_t reserved_of(struct gpumem_pool *pool)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&pool->heap.mutex);
+	bytes = pool->heap.counters.reserved.current;
+	pthread_mutex_unlock(&pool->heap.mutex);
+	return bytes;
+}
+
+gpumem_status gm_device_trim(struct gpumem_device *device, uint64_t keep_bytes,
+			     uint64_t *released_out)
+{
+	struct gm_device_link *head = &device->pools, *link;
+	uint64_t total = 0, released;
+	struct gm_first first = {0};
+
+	*released_out = 0;
+	pthread_mutex_lock(&device->mutex);
+	for (link = head->next; link != head; link = link->next)
+		total += reserved_of(gm_pool_of_link(link));
+	for (link = head->next; link != head && total > keep_bytes;
+	     link = link->next) {
+		struct gpumem_pool *pool = gm_pool_of_link(link);
+		uint64_t own = reserved_of(pool), over = total - keep_bytes;
+		uint64_t keep = own > over ? own - over : 0;
+
+		gm_first_keep(&first,
+			      gm_heap_trim(&pool->heap, keep, &released));
+		*released_out += released;
+		total -= released < total ? released : total;
+	}
+	pthread_mutex_unlock(&device->mutex);
+	return gm_first_end(&first);
+}
+
 gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 				  gpumem_stream stream)
 {

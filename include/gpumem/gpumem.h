@@ -584,6 +584,8 @@ struct gpumem_pool_config {
 	size_t peer_count;
 	uint32_t shareable;        /* a gpumem_share; blocks can be given to
 				      gpumem_export(); DEVICE only */
+	uint32_t limit_percent;    /* 1 to 100: of the device's memory, instead */
+	uint32_t soft_limit_percent; /* of limit_bytes, soft_limit_bytes */
 };
 
 /* config NULL: all defaults. Returns OK; UNSUPPORTED: the device has no memory
@@ -660,14 +662,37 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
 		      uint64_t limit_bytes);
 
+/* The same in percent of the device's memory, 0 to 100; 0: none. Fractions of a
+ * byte are left out. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_set_limit_percent(gpumem_pool *pool, unsigned soft_limit_percent,
+			      unsigned limit_percent);
+
+/* What an allocation met that finds no memory. */
+typedef enum gpumem_pressure_limit {
+	GPUMEM_PRESSURE_SOFT = 1,  /* the soft limit: the pool is about to grow
+				      beyond it */
+	GPUMEM_PRESSURE_HARD = 2,  /* the hard limit: it is about to fail */
+	GPUMEM_PRESSURE_DEVICE = 3 /* the driver has no more: likewise */
+} gpumem_pressure_limit;
+
+struct gpumem_pressure {
+	size_t size;
+	uint64_t needed_bytes;       /* of the request */
+	gpumem_pressure_limit limit; /* which was met */
+	uint64_t limit_bytes;        /* its value; of the DEVICE: all memory */
+	uint64_t reserved_bytes;     /* by the pool, now */
+};
+
 /* Called in the allocating thread, no lock held, when the pool is about to
  * exceed its soft limit or to fail, but not for a request that exceeds total
  * memory: free or move what you can (calls on this pool are fine, but an
  * allocation in here that fails runs no callbacks) and return true to have the
- * allocation tried again. It must return: after a longjmp or a C++ exception
- * out of it the thread runs no callbacks of this pool, logs nothing and cannot
- * be cancelled. */
-typedef bool (*gpumem_pressure_fn)(gpumem_pool *pool, uint64_t needed_bytes,
+ * allocation tried again. `pressure` is valid during the call. It must return:
+ * after a longjmp or a C++ exception out of it the thread runs no callbacks of
+ * this pool, logs nothing and cannot be cancelled. */
+typedef bool (*gpumem_pressure_fn)(gpumem_pool *pool,
+				   const struct gpumem_pressure *pressure,
 				   void *user);
 
 /* Adds a callback; several are called in order of addition, and one that was
@@ -689,6 +714,13 @@ gpumem_pool_pressure_remove(gpumem_pool *pool, gpumem_pressure_fn fn,
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 		 uint64_t *released_bytes_out);
+
+/* The same for all pools of the device, of every kind, one after the other, until
+ * they have at most keep_bytes together. Statuses as gpumem_pool_trim(); after
+ * one pool's failure the others are trimmed too. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_trim(gpumem_device *device, uint64_t keep_bytes,
+		   uint64_t *released_bytes_out);
 
 /* The application is about to destroy `stream`: its free blocks become
  * available to other streams once its work is over. Needed only for streams

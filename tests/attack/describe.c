@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Calls that say what a pool is. */
+/* Calls that say what a pool is, and those about limits and all pools of a
+ * device. */
 #include "attack.h"
 #include "rows.h"
 
@@ -75,4 +76,32 @@ void attack_gpumem_pool_print(void)
 	(void)judge(gpumem_pool_print(pool_of(pool), flags, none ? NULL : look,
 				      &depth));
 	expect(depth == 0 || pool, "%d braces are open", depth);
+}
+
+void attack_gpumem_pool_set_limit_percent(void)
+{
+	struct pool *pool = pick_pool();
+	unsigned soft = one_in(2) ? 0 : (unsigned)random_below(101);
+	unsigned hard = one_in(2) ? 0 : (unsigned)random_below(101);
+
+	if (hard && soft > hard)
+		wrong(B(INVALID));
+	if (rarely()) {
+		wrong(B(INVALID));
+		hard = 101 + (unsigned)random_below(1 << 20);
+	}
+	(void)judge(gpumem_pool_set_limit_percent(pool_of(pool), soft, hard));
+}
+
+void attack_gpumem_device_trim(void)
+{
+	struct device *device = pick_device();
+	uint64_t *out = out_plain(sizeof(uint64_t));
+
+	if (!out)
+		step.wrong = device ? 0 : B(INVALID);
+	step.writes_always = true;
+	step.perhaps |= B(INVALID); /* a stream's, of which there is none */
+	(void)judge(gpumem_device_trim(device_of(device),
+				       random_below(256 * MIB), out));
 }

@@ -140,12 +140,15 @@ void attack_gpumem_pool_set_limit(void)
 }
 
 /* It frees now and then, as a program would. */
-static bool press(gpumem_pool *handle, uint64_t needed_bytes, void *user)
+static bool press(gpumem_pool *handle, const struct gpumem_pressure *pressure,
+		  void *user)
 {
 	struct block *block = pick_block();
 
 	(void)user;
-	expect(needed_bytes, "pressure for nothing");
+	expect(pressure->needed_bytes && pressure->limit >= 1 &&
+		       pressure->limit <= 3 && pressure->limit_bytes,
+	       "pressure for nothing");
 	if (block && block->pool->handle == handle && one_in(2) &&
 	    block->stream >= 0 &&
 	    !gpumem_free(block->ptr,
@@ -156,10 +159,11 @@ static bool press(gpumem_pool *handle, uint64_t needed_bytes, void *user)
 	return one_in(3);
 }
 
-static bool press_not(gpumem_pool *handle, uint64_t needed_bytes, void *user)
+static bool press_not(gpumem_pool *handle,
+		      const struct gpumem_pressure *pressure, void *user)
 {
 	(void)handle;
-	(void)needed_bytes;
+	(void)pressure;
 	(void)user;
 	return false;
 }

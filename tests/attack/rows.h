@@ -38,6 +38,7 @@
 	X(gpumem_device_open, 4, OPENS)                                        \
 	X(gpumem_device_peer, 3, ASKS)                                         \
 	X(gpumem_device_pool, 3, TAKES | B(UNSUPPORTED))                       \
+	X(gpumem_device_trim, 3, ASKS | B(NO_HOST_MEMORY))                     \
 	X(gpumem_process_visit, 1, B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))  \
 	X(gpumem_device_visit, 2, B(NOT_FOUND))                                \
 	X(gpumem_error_text, 1, 0)                                             \
@@ -99,6 +100,8 @@
 	X(gpumem_pool_print, 2, 0)                                             \
 	X(gpumem_pool_reset_stats, 2, 0)                                       \
 	X(gpumem_pool_set_limit, 6, B(BUSY) | ASKS | B(NO_HOST_MEMORY))        \
+	X(gpumem_pool_set_limit_percent, 3,                                    \
+	  B(BUSY) | ASKS | B(NO_HOST_MEMORY))                                  \
 	X(gpumem_pool_stats, 5, 0)                                             \
 	X(gpumem_pool_trim, 8, ASKS | B(NO_HOST_MEMORY))                       \
 	X(gpumem_block_visit, 2, 0)                                            \

@@ -76,9 +76,10 @@ static void trim(struct random *random)
 	tally.trims++;
 }
 
-static bool relieve(gpumem_pool *pool, uint64_t needed_bytes, void *user)
+static bool relieve(gpumem_pool *pool, const struct gpumem_pressure *pressure,
+		    void *user)
 {
-	(void)needed_bytes;
+	(void)pressure;
 	(void)user;
 	return took(gpumem_pool_trim(pool, 0, NULL), "gpumem_pool_trim");
 }

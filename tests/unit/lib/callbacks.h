@@ -47,10 +47,11 @@ CALLBACK void any_text(const char *text, void *user)
 	(void)user;
 }
 
-CALLBACK bool press(gpumem_pool *one, uint64_t needed_bytes, void *user)
+CALLBACK bool press(gpumem_pool *one, const struct gpumem_pressure *pressure,
+		    void *user)
 {
 	(void)one;
-	(void)needed_bytes;
+	(void)pressure;
 	(void)user;
 	return false;
 }

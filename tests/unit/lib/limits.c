@@ -199,6 +199,80 @@ static void absurd_sizes(void)
 	must(gpumem_pool_destroy(pool, 0));
 }
 
+/* Of the device's memory, in a config and later; and no fraction too much. */
+static void percent(void)
+{
+	struct gpumem_pool_config config =
+		GPUMEM_INIT(struct gpumem_pool_config);
+	gpumem_pool *pool = NULL;
+
+	config.limit_percent = 50;
+	config.soft_limit_percent = 25;
+	must(gpumem_pool_create(device, &config, &pool));
+	is_uint(stats_of(pool).limit_bytes, capacity / 2, "half of it");
+	is_uint(stats_of(pool).soft_limit_bytes, capacity / 4, "a quarter");
+	refuses(pool, capacity / 2 + 1, GPUMEM_LIMIT, "limit 128.00 MiB",
+		"more than half");
+	must(gpumem_pool_set_limit_percent(pool, 0, 33));
+	is_uint(stats_of(pool).limit_bytes, capacity * 33 / 100, "a third");
+	is_uint(stats_of(pool).soft_limit_bytes, 0, "and no other");
+	must(gpumem_pool_set_limit_percent(pool, 100, 100));
+	is_uint(stats_of(pool).limit_bytes, capacity, "all");
+	said(gpumem_pool_set_limit_percent(pool, 51, 50), GPUMEM_INVALID,
+	     "a soft one above the hard one");
+	said(gpumem_pool_set_limit_percent(pool, 0, 101), GPUMEM_INVALID,
+	     "more than all");
+	is_uint(stats_of(pool).limit_bytes, capacity, "the old one stays");
+	must(gpumem_pool_set_limit_percent(pool, 0, 0));
+	is_uint(stats_of(pool).limit_bytes, 0, "none");
+	must(gpumem_pool_destroy(pool, 0));
+	pool = NULL;
+	config.limit_bytes = MIB;
+	said(gpumem_pool_create(device, &config, &pool), GPUMEM_INVALID,
+	     "a limit said twice");
+	config.limit_bytes = 0;
+	config.soft_limit_percent = 101;
+	said(gpumem_pool_create(device, &config, &pool), GPUMEM_INVALID,
+	     "a soft limit beyond all");
+	is_ptr(pool, NULL, "there is no pool");
+}
+
+/* One call for all pools of a device, down to what is kept together. */
+static void device_trim(void)
+{
+	gpumem_pool *first = new_pool("first", 0), *second = NULL;
+	void *live;
+	uint64_t released = 1;
+
+	must(gpumem_device_pool(device, &second));
+	live = block(second, 4 * MIB, NULL);
+	must(gpumem_free(block(first, 20 * MIB, NULL), NULL));
+	must(gpumem_free(block(second, 30 * MIB, NULL), NULL));
+	must(gpumem_device_trim(device, UINT64_MAX, &released));
+	is_uint(released, 0, "there is room for all");
+	must(gpumem_stream_sync(device, NULL));
+	must(gpumem_device_trim(device, 4 * MIB, &released));
+	must(gpumem_stream_sync(device, NULL));
+	must(gpumem_device_trim(device, 4 * MIB, NULL));
+	is_uint(stats_of(first).reserved.current, 0, "one has nothing left");
+	ok(stats_of(second).reserved.current < 30 * MIB,
+	   "the other what is live");
+	is_uint(stats_of(second).allocated.current, 4 * MIB, "which is");
+	must(gpumem_free(live, NULL));
+	must(gpumem_free(block(first, 20 * MIB, NULL), NULL));
+	must(gpumem_free(block(second, 8 * MIB, NULL), NULL));
+	must(gpumem_stream_sync(device, NULL));
+	must(gpumem_host_faults("page_destroy@1;free@1"));
+	said(gpumem_device_trim(device, 0, &released), GPUMEM_DRIVER,
+	     "the driver keeps some");
+	must(gpumem_host_faults(NULL));
+	is_uint(stats_of(second).reserved.current, 0,
+		"the others are trimmed all the same");
+	must(gpumem_device_trim(device, 0, NULL));
+	is_uint(gpumem_host_used_bytes(0), 0, "then all is back");
+	must(gpumem_pool_destroy(first, 0));
+}
+
 int main(void)
 {
 	must(gpumem_option_set("host.capacity", "256MiB"));
@@ -208,6 +282,8 @@ int main(void)
 	lowered();
 	end_of_device();
 	siblings();
+	percent();
+	device_trim();
 	driver_asked_or_not();
 	absurd_sizes();
 	must(gpumem_device_close(device));

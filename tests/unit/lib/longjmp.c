@@ -47,10 +47,11 @@ static bool jump_pool(gpumem_pool *one, const char *name, void *user)
 	longjmp(away, 1);
 }
 
-static bool jump_pressure(gpumem_pool *one, uint64_t needed_bytes, void *user)
+static bool jump_pressure(gpumem_pool *one,
+			  const struct gpumem_pressure *pressure, void *user)
 {
 	(void)one;
-	(void)needed_bytes;
+	(void)pressure;
 	(void)user;
 	asked++;
 	longjmp(away, 1);

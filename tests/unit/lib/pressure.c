@@ -9,14 +9,15 @@
 
 /* Who was called, as letters in order. */
 static char calls[64];
-static uint64_t needed;
+static struct gpumem_pressure met; /* by the last one */
 
-static bool note(gpumem_pool *pool, uint64_t needed_bytes, void *user)
+static bool note(gpumem_pool *pool, const struct gpumem_pressure *pressure,
+		 void *user)
 {
 	size_t length = strlen(calls);
 
 	(void)pool;
-	needed = needed_bytes;
+	met = *pressure;
 	if (length < sizeof(calls) - 1) {
 		calls[length] = *(const char *)user;
 		calls[length + 1] = '\0';
@@ -39,6 +40,26 @@ static const char *called_by(gpumem_pool *pool, size_t bytes)
 	return calls;
 }
 
+/* The device's end, without a limit of the pool's. */
+static void device_end(void)
+{
+	static char a[] = "a";
+	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
+	gpumem_pool *pool = new_pool("device", 0);
+
+	must(gpumem_device_memory(device, &memory));
+	add(pool, note, a);
+	must(gpumem_host_outside(0, memory.total_bytes - 8 * MIB));
+	is_str(called_by(pool, 9 * MIB), "a", "the driver has no more");
+	is_int(met.limit, GPUMEM_PRESSURE_DEVICE, "which is said");
+	is_uint(met.limit_bytes, memory.total_bytes, "with what there is");
+	must(gpumem_pool_set_limit(pool, 0, 16 * MIB));
+	is_str(called_by(pool, 9 * MIB), "a", "nor below a limit");
+	is_int(met.limit, GPUMEM_PRESSURE_DEVICE, "which was not met");
+	must(gpumem_host_outside(0, 0));
+	must(gpumem_pool_destroy(pool, 0));
+}
+
 static void order(void)
 {
 	static char a[] = "a", b[] = "b", c[] = "c";
@@ -52,7 +73,10 @@ static void order(void)
 	add(pool, note, c);
 	is_str(called_by(pool, 4 * MIB), "", "still no need");
 	is_str(called_by(pool, 9 * MIB), "abc", "in order of addition");
-	is_uint(needed, 9 * MIB, "with the bytes needed");
+	is_uint(met.needed_bytes, 9 * MIB, "with the bytes needed");
+	is_int(met.limit, GPUMEM_PRESSURE_HARD, "and the limit that was met");
+	is_uint(met.limit_bytes, 8 * MIB, "with its value");
+	is_uint(met.size, sizeof(met), "in a struct of its size");
 	must(gpumem_pool_pressure_remove(pool, note, b));
 	is_str(called_by(pool, 9 * MIB), "ac", "one taken out");
 	add(pool, note, b);
@@ -74,10 +98,11 @@ static void order(void)
 
 static void *spare;
 
-static bool free_spare(gpumem_pool *pool, uint64_t bytes, void *answer)
+static bool free_spare(gpumem_pool *pool,
+		       const struct gpumem_pressure *pressure, void *answer)
 {
 	(void)pool;
-	(void)bytes;
+	(void)pressure;
 	must(gpumem_free(spare, NULL));
 	spare = NULL;
 	return *(bool *)answer;
@@ -100,7 +125,8 @@ static void helps(void)
 }
 
 /* Everything that one may want to do there. */
-static bool busy_bee(gpumem_pool *pool, uint64_t bytes, void *user)
+static bool busy_bee(gpumem_pool *pool, const struct gpumem_pressure *pressure,
+		     void *user)
 {
 	unsigned *count = user;
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
@@ -112,7 +138,7 @@ static bool busy_bee(gpumem_pool *pool, uint64_t bytes, void *user)
 	must(gpumem_pool_check(pool));
 	(void)stats_of(pool);
 	must(gpumem_pool_pressure_remove(pool, busy_bee, user));
-	must(gpumem_pool_set_limit(pool, 0, bytes + 10 * MIB));
+	must(gpumem_pool_set_limit(pool, 0, pressure->needed_bytes + 10 * MIB));
 	++*count;
 	return true;
 }
@@ -134,13 +160,14 @@ static void does_everything(void)
 }
 
 /* One that runs out of memory itself is not asked to help itself. */
-static bool needs_help(gpumem_pool *pool, uint64_t bytes, void *user)
+static bool needs_help(gpumem_pool *pool,
+		       const struct gpumem_pressure *pressure, void *user)
 {
 	unsigned *count = user;
 	void *ptr;
 
-	if (++*count < 100 &&
-	    gpumem_alloc(pool, bytes, NULL, &ptr) != GPUMEM_LIMIT)
+	if (++*count < 100 && gpumem_alloc(pool, pressure->needed_bytes, NULL,
+					   &ptr) != GPUMEM_LIMIT)
 		*count = 1000;
 	return false;
 }
@@ -180,6 +207,9 @@ static void soft_limit(void)
 	ok(stats_of(pool).reserved.peak <= 16 * MIB, "and that is enough");
 	is_str(called_by(pool, 4 * MIB), "a",
 	       "then the program is asked before the pool grows");
+	is_int(met.limit, GPUMEM_PRESSURE_SOFT, "for the soft limit");
+	is_uint(met.limit_bytes, 16 * MIB, "which is this");
+	is_uint(met.reserved_bytes, 14 * MIB, "and so much is reserved");
 	ok(stats_of(pool).reserved.peak > 16 * MIB, "then it grows");
 	is_uint(stats_of(pool).ooms, 0, "nothing failed");
 	is_str(called_by(pool, 4 * MIB), "", "what is there is had for free");
@@ -194,9 +224,11 @@ static void soft_limit(void)
 	must(gpumem_pool_destroy(pool, 0));
 }
 
-static bool free_before_growing(gpumem_pool *pool, uint64_t bytes, void *user)
+static bool free_before_growing(gpumem_pool *pool,
+				const struct gpumem_pressure *pressure,
+				void *user)
 {
-	(void)bytes;
+	(void)pressure;
 	(void)user;
 	must(gpumem_free(spare, NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
@@ -221,10 +253,11 @@ static void soft_helped(void)
 
 static struct gate gate;
 
-static bool open_gate(gpumem_pool *pool, uint64_t bytes, void *user)
+static bool open_gate(gpumem_pool *pool, const struct gpumem_pressure *pressure,
+		      void *user)
 {
 	(void)pool;
-	(void)bytes;
+	(void)pressure;
 	(void)user;
 	gate.open = true;
 	return false;
@@ -263,6 +296,7 @@ int main(void)
 {
 	open_device(120);
 	order();
+	device_end();
 	helps();
 	does_everything();
 	no_endless_help();

@@ -202,11 +202,11 @@ static void wait_both(void)
 	pthread_join(thread, NULL);
 }
 
-static bool finish_meanwhile(gpumem_pool *pool, uint64_t needed_bytes,
-			     void *user)
+static bool finish_meanwhile(gpumem_pool *pool,
+			     const struct gpumem_pressure *pressure, void *user)
 {
 	(void)pool;
-	(void)needed_bytes;
+	(void)pressure;
 	(void)user;
 	if (!atomic_load(&scene.gate.passed))
 		gate_finish(&scene.gate, scene.a);

@@ -206,11 +206,12 @@ static void *look(void *unused)
 
 /* ---- those who meddle ---- */
 
-static bool press(gpumem_pool *pressed_pool, uint64_t needed, void *user)
+static bool press(gpumem_pool *pressed_pool,
+		  const struct gpumem_pressure *pressure, void *user)
 {
 	(void)user;
 	pressed++;
-	if (!needed || gpumem_pool_trim(pressed_pool, 0, NULL))
+	if (!pressure->needed_bytes || gpumem_pool_trim(pressed_pool, 0, NULL))
 		failed++;
 	return false;
 }

@@ -123,10 +123,11 @@ static void work_streams(void)
 			work.stream[i] = NULL;
 }
 
-static bool under_pressure(gpumem_pool *pool, uint64_t needed, void *user)
+static bool under_pressure(gpumem_pool *pool,
+			   const struct gpumem_pressure *pressure, void *user)
 {
 	(void)pool;
-	(void)needed;
+	(void)pressure;
 	(void)user;
 	work.asked = true;
 	return false;

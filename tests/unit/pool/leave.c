@@ -74,10 +74,11 @@ static void *trim(void *unused)
 
 /* When everything has been tried and all is live, it is freed after all; and
  * another thread gives it back before the one in need can have it. */
-static bool free_and_trim(gpumem_pool *unused, uint64_t bytes, void *user)
+static bool free_and_trim(gpumem_pool *unused,
+			  const struct gpumem_pressure *pressure, void *user)
 {
 	(void)unused;
-	(void)bytes;
+	(void)pressure;
 	(void)user;
 	must(gm_heap_free(live, NULL));
 	slow = true;
