@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * API layer: what a pool says of itself to people and to programs. Its numbers
- * are in api_stats.c. See api.c.
+ * API layer: what a pool says of itself to people and to programs, and the hook
+ * that it calls. Its numbers are in api_stats.c. See api.c.
  */
 #include "api_check.h"
 #include "pool/pool.h"
@@ -55,4 +55,19 @@ gpumem_status gpumem_pool_print(gpumem_pool *pool, unsigned flags,
 	if (status == GPUMEM_OK)
 		gm_pool_print(pool, flags & GPUMEM_PRINT_JSON, write, user);
 	return status;
+}
+
+gpumem_status gpumem_pool_hook_set(gpumem_pool *pool, gpumem_hook_fn fn,
+				   void *user)
+{
+	const struct gm_hook hook = {.fn = fn, .pool = pool, .user = user};
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!pool)
+		return gm_null_argument("pool");
+	gm_hook_set(&pool->heap, &hook);
+	return GPUMEM_OK;
 }

@@ -175,6 +175,7 @@ libheap_la_SOURCES = \
 	core/heap/free.c \
 	core/heap/heap.c \
 	core/heap/heap.h \
+	core/heap/hook.c \
 	core/heap/ladder.c \
 	core/heap/ladder.h \
 	core/heap/reap.c \

@@ -15,6 +15,7 @@ dist_man_MANS = \
 	docs/man/gpumem_error.3 \
 	docs/man/gpumem_event.3 \
 	docs/man/gpumem_graph.3 \
+	docs/man/gpumem_hook.3 \
 	docs/man/gpumem_host.3 \
 	docs/man/gpumem_object.3 \
 	docs/man/gpumem_option.3 \

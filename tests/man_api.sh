@@ -114,6 +114,7 @@ is "$(while read -r struct body; do
 	gpumem_option) page=gpumem_option ;;
 	gpumem_pool_config | gpumem_pressure) page=gpumem_pool ;;
 	gpumem_capacity) page=gpumem_pool_print ;;
+	gpumem_hook_event) page=gpumem_hook ;;
 	gpumem_shared) page=gpumem_share ;;
 	*) page=gpumem_backend ;;
 	esac
@@ -192,13 +193,14 @@ extract gpumem_backend.3 mini
 extract gpumem_share.3 share
 extract gpumem_pool_print.3 summary
 extract gpumem_event.3 event
+extract gpumem_hook.3 trace
 
 if [ ! -f "$library/libgpumem.so" ]; then
 	skip "there is no $library/libgpumem.so" "the examples run"
 	done_testing
 fi
 
-for name in hello oom share summary event; do
+for name in hello oom share summary event trace; do
 	check "the example $name links" build -o "$scratch/$name" \
 		"$scratch/$name.c" -L"$library" -lgpumem
 done
@@ -215,6 +217,9 @@ check "hello runs without virtual memory" \
 check "hello runs on the example of a plugin" \
 	run GPUMEM_BACKEND=mini GPUMEM_PLUGIN_PATH="$scratch" "$scratch/hello"
 check "oom passes" run "$scratch/oom"
+check "trace runs" run GPUMEM_BACKEND=host "$scratch/trace"
+cp "$scratch/.output" "$scratch/said"
+check "it tells what is left" grep -qx '1 live' "$scratch/said"
 check "summary runs" run GPUMEM_BACKEND=host "$scratch/summary"
 cp "$scratch/.output" "$scratch/said"
 check "its last line is JSON" sh -c \

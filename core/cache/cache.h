@@ -29,6 +29,8 @@ struct gm_caches {
 	unsigned local_serial;	 /* caches that were ever made */
 	unsigned shard_count;	 /* constant: of each depot */
 	bool membarrier;	 /* constant: see local.h */
+	bool gated; /* every cache is claimed for good: each call takes the
+		       mutex */
 	struct gm_metadata metadata; /* of slabs */
 };
 

@@ -185,7 +185,7 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 				       "no host memory for a thread's cache");
 		local->stream = arena->stream;
 		local->exchange = !heap->caches->membarrier;
-		atomic_store(&local->claimed, 0);
+		atomic_store(&local->claimed, heap->caches->gated);
 		local->arena = arena;
 		atomic_store(&local->idle_ticks, 0);
 		local->arena_number = arena->slabs->number

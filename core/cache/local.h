@@ -163,7 +163,8 @@ void gm_locals_flush_huge(struct gm_heap *heap);
 /* Have other threads caches of it? */
 bool gm_locals_others(const struct gm_heap *heap);
 /* Stops all other threads' caches until gm_locals_go(): then every cache of the
- * heap may be read and emptied. */
+ * heap may be read and emptied. While the heap is gated (cache.h) they stay
+ * stopped, and their owners use them under the mutex. */
 void gm_locals_stop(struct gm_heap *heap);
 void gm_locals_go(struct gm_heap *heap);
 /* Between the two: adds what all threads did to the counters, as if their

@@ -54,7 +54,8 @@ void gm_locals_go(struct gm_heap *heap)
 	struct gm_local *local = heap->caches->locals;
 
 	for (; local; local = local->next)
-		atomic_store_explicit(&local->claimed, 0, memory_order_release);
+		atomic_store_explicit(&local->claimed, heap->caches->gated,
+				      memory_order_release);
 }
 
 /* Returns how many batches, at most `most`. */

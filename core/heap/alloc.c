@@ -117,6 +117,9 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	status = take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
 		gm_counters_miss(&heap->counters);
+	if (status == GPUMEM_OK && heap->policy->hook.fn)
+		gm_hook_tell(heap, (uintptr_t)*ptr_out, GPUMEM_HOOK_ALLOC,
+			     request->stream);
 	heap->space->budget.beyond_soft = false;
 	seen_out->releases = heap->space->releases;
 	due = gm_decay_visit(&heap->policy->decay);

@@ -212,11 +212,30 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 	return GPUMEM_OK;
 }
 
+static gpumem_status free_either(struct gm_block *block, gpumem_stream stream)
+{
+	return block->slab ? free_small(block, stream)
+			   : free_large(block, stream);
+}
+
+/* Afterwards nothing is known of the block any more. */
+static gpumem_status free_hooked(struct gm_block *block, gpumem_stream stream)
+{
+	struct gpumem_hook_event event = gm_hook_event(
+		gm_block_address(block), GPUMEM_HOOK_FREE, stream);
+	gpumem_status status = free_either(block, stream);
+
+	if (status == GPUMEM_OK)
+		gm_hook_call(block->heap, &event);
+	return status;
+}
+
 /* Unlocks the heap. */
 static gpumem_status free_block(struct gm_block *block, gpumem_stream stream)
 {
-	gpumem_status status = block->slab ? free_small(block, stream)
-					   : free_large(block, stream);
+	gpumem_status status = block->heap->policy->hook.fn
+				       ? free_hooked(block, stream)
+				       : free_either(block, stream);
 	bool due;
 
 	/* Where no work is queued, whoever still holds a view is told of now.
@@ -285,6 +304,9 @@ gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)
 		return status;
 	if (has_streams(block.heap))
 		status = add_use(&block, stream);
+	if (status == GPUMEM_OK && block.heap->policy->hook.fn)
+		gm_hook_tell(block.heap, (uintptr_t)ptr, GPUMEM_HOOK_USE_ON,
+			     stream);
 	pthread_mutex_unlock(&block.heap->mutex);
 	return status;
 }

@@ -30,7 +30,15 @@
 #include "order/order.h"
 #include "vm/space.h"
 
+/* The program's function for what becomes of blocks; fn NULL: none. */
+struct gm_hook {
+	gpumem_hook_fn fn;
+	gpumem_pool *pool;
+	void *user;
+};
+
 struct gm_policy {
+	struct gm_hook hook; /* under the mutex; set => the caches are gated */
 	struct gm_decay decay;
 	pthread_mutex_t trim_mutex;	  /* one gives memory back at a time */
 	const struct gm_helpers *helpers; /* constant */
@@ -65,6 +73,17 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 gpumem_status gm_heap_free(void *ptr, gpumem_stream stream);
 gpumem_status gm_heap_free_after(void *ptr, struct gm_recording *recording);
 gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream);
+
+/* hook.c. Without the mutex: afterwards no thread is in the old hook. */
+void gm_hook_set(struct gm_heap *heap, const struct gm_hook *hook);
+/* Under the mutex, where a hook is set: tells it of a live block; or in two
+ * steps, of one that is not live any more by the second. */
+void gm_hook_tell(struct gm_heap *heap, uintptr_t address,
+		  gpumem_hook_kind kind, gpumem_stream stream);
+struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
+				       gpumem_stream stream);
+void gm_hook_call(const struct gm_heap *heap,
+		  const struct gpumem_hook_event *event);
 
 /* Without the mutex: gives back what is unused and completed until keep_bytes
  * are reserved. OK, LOST, or the driver's first error. */

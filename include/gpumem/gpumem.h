@@ -32,7 +32,7 @@
  *   library must not be cancelled asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS).
  * - A function that the library calls must return. If it leaves by longjmp() or
  *   a C++ exception, its thread can no longer be cancelled and logs nothing any
- *   more. Out of gpumem_block_visit(), gpumem_pool_visit() and a backend's
+ *   more. Out of gpumem_block_visit(), gpumem_pool_visit(), a hook and a backend's
  *   functions it also leaves locks held: other threads then block for ever.
  *   Only the log function may: it is called when the call is over, whose result
  *   is then lost.
@@ -662,8 +662,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
 		      uint64_t limit_bytes);
 
-/* The same in percent of the device's memory, 0 to 100; 0: none. Fractions of a
- * byte are left out. */
+/* As gpumem_pool_set_limit(), in percent of the device's memory, 0 to 100; 0:
+ * none. Fractions of a byte are left out. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_limit_percent(gpumem_pool *pool, unsigned soft_limit_percent,
 			      unsigned limit_percent);
@@ -826,6 +826,39 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
  * BAD_POINTER, NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
 							 gpumem_stream stream);
+
+/* ---- Hooks: for tracers and profilers ----------------------------------- */
+
+typedef enum gpumem_hook_kind {
+	GPUMEM_HOOK_ALLOC = 1, /* a block was allocated */
+	GPUMEM_HOOK_FREE = 2,  /* a live block was freed */
+	GPUMEM_HOOK_USE_ON = 3 /* gpumem_use_on() */
+} gpumem_hook_kind;
+
+struct gpumem_hook_event {
+	size_t size;
+	gpumem_hook_kind kind; /* a later version may have more */
+	void *ptr;
+	uint64_t requested_bytes;
+	uint64_t bytes;       /* its size, after rounding */
+	gpumem_stream stream; /* that the call named; of a free after an event
+				 the block's own */
+};
+
+/* Called for each allocation, free and use that succeeds, in the thread that
+ * makes it, in the order in which they happen. The pool is locked meanwhile: fn
+ * must not call gpumem, nor wait for a thread that may, and must return: a
+ * longjmp out of it leaves the pool locked. `event` is valid during the call. */
+typedef void (*gpumem_hook_fn)(gpumem_pool *pool,
+			       const struct gpumem_hook_event *event,
+			       void *user);
+
+/* Sets the pool's one hook, or with fn NULL removes it. When it returns no
+ * thread is inside the old one, nor will be. Blocks that gpumem_pool_destroy()
+ * gives back by force are not reported. While a hook is set all calls take the
+ * pool's lock; without one nothing is slower. OK. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_hook_set(gpumem_pool *pool, gpumem_hook_fn fn, void *user);
 
 typedef enum gpumem_block_state {
 	GPUMEM_BLOCK_LIVE = 1,

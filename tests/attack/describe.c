@@ -86,6 +86,7 @@ void attack_gpumem_pool_set_limit_percent(void)
 
 	if (hard && soft > hard)
 		wrong(B(INVALID));
+	step.perhaps |= hard ? B(INVALID) : 0; /* less than a page */
 	if (rarely()) {
 		wrong(B(INVALID));
 		hard = 101 + (unsigned)random_below(1 << 20);
@@ -104,4 +105,24 @@ void attack_gpumem_device_trim(void)
 	step.perhaps |= B(INVALID); /* a stream's, of which there is none */
 	(void)judge(gpumem_device_trim(device_of(device),
 				       random_below(256 * MIB), out));
+}
+
+static void hear(gpumem_pool *handle, const struct gpumem_hook_event *event,
+		 void *user)
+{
+	const struct pool *pool = user;
+
+	expect(event->size == sizeof(*event) && event->ptr &&
+		       event->requested_bytes <= event->bytes,
+	       "a hook is told of %llu bytes of %llu",
+	       (ull)event->requested_bytes, (ull)event->bytes);
+	expect(pool->handle == handle, "a hook of another pool");
+}
+
+void attack_gpumem_pool_hook_set(void)
+{
+	struct pool *pool = pick_pool();
+
+	(void)judge(gpumem_pool_hook_set(pool_of(pool), one_in(2) ? hear : NULL,
+					 pool));
 }

@@ -94,6 +94,7 @@
 	X(gpumem_pool_drop_stream, 3,                                          \
 	  B(CAPTURING) | B(BUSY) | ASKS | B(NO_HOST_MEMORY))                   \
 	X(gpumem_pool_visit, 2, 0)                                             \
+	X(gpumem_pool_hook_set, 2, 0)                                          \
 	X(gpumem_pool_name, 1, 0)                                              \
 	X(gpumem_pool_pressure_add, 3, B(NO_HOST_MEMORY))                      \
 	X(gpumem_pool_pressure_remove, 2, B(NOT_FOUND))                        \

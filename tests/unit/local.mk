@@ -114,6 +114,7 @@ lib_tests = \
 	tests/unit/lib/fork \
 	tests/unit/lib/free_after \
 	tests/unit/lib/graph \
+	tests/unit/lib/hook \
 	tests/unit/lib/host_oom \
 	tests/unit/lib/kinds \
 	tests/unit/lib/lies \

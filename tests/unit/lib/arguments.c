@@ -77,6 +77,7 @@ static void null_pools(void)
 	invalid(gpumem_block_visit(pool, NULL, NULL));
 	invalid(gpumem_pool_check(NULL));
 	invalid(gpumem_pool_capacity(NULL, NULL, &capacity));
+	invalid(gpumem_pool_hook_set(NULL, NULL, NULL));
 	invalid(gpumem_pool_capacity(pool, NULL, NULL));
 	invalid(gpumem_pool_print(NULL, 0, any_text, NULL));
 	invalid(gpumem_pool_print(pool, 0, NULL, NULL));

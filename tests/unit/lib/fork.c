@@ -90,6 +90,7 @@ static void child_pools(void)
 	forked(gpumem_pool_check(pool));
 	forked(gpumem_pool_capacity(pool, stream, &capacity));
 	forked(gpumem_pool_print(pool, 0, any_text, NULL));
+	forked(gpumem_pool_hook_set(pool, NULL, NULL));
 	child_must(strstr(gpumem_error_text(), "fork") != NULL);
 	child_must(!strcmp(gpumem_pool_name(pool), "fork"));
 	child_must(gpumem_pool_device(pool) == device);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The program's hook. While one is set, no thread uses its cache without the
+ * heap's mutex (struct gm_caches, gated): so every block passes the slow path,
+ * in alloc.c and free.c, which calls it with the mutex held. The hot path knows
+ * nothing of it: it finds its cache claimed.
+ */
+#include "heap.h"
+#include "extent/map.h"
+
+void gm_hook_set(struct gm_heap *heap, const struct gm_hook *hook)
+{
+	gm_heap_stop(heap);
+	heap->policy->hook = *hook;
+	heap->caches->gated = hook->fn != NULL;
+	gm_heap_go(heap);
+}
+
+struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
+				       gpumem_stream stream)
+{
+	uintptr_t entry = gm_map_get(address);
+	const struct gm_slab *slab = gm_slab_of_entry(entry);
+	const struct gm_extent *extent = (const struct gm_extent *)entry;
+	struct gpumem_hook_event event = {
+		.size = sizeof(event),
+		.kind = kind,
+		.ptr = (void *)address,
+		.stream = stream == &gm_stream_gone ? NULL : stream};
+
+	if (slab) {
+		uint32_t slot = gm_class_slot(&slab->class,
+					      gm_entry_offset(entry, address));
+
+		event.requested_bytes = atomic_load(gm_slab_mark(slab, slot)) &
+					~(uint32_t)GM_MARK_SHARED;
+		event.bytes = slab->class.bytes;
+	} else {
+		event.requested_bytes = extent->requested;
+		event.bytes = extent->bytes;
+	}
+	return event;
+}
+
+void gm_hook_call(const struct gm_heap *heap,
+		  const struct gpumem_hook_event *event)
+{
+	const struct gm_hook *hook = &heap->policy->hook;
+
+	hook->fn(hook->pool, event, hook->user);
+}
+
+void gm_hook_tell(struct gm_heap *heap, uintptr_t address,
+		  gpumem_hook_kind kind, gpumem_stream stream)
+{
+	struct gpumem_hook_event event = gm_hook_event(address, kind, stream);
+
+	gm_hook_call(heap, &event);
+}
