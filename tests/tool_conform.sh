@@ -124,7 +124,8 @@ caught()
 }
 
 for call in free@4 copy@4 event_query@4 map@4 unmap@4 kind_alloc@4 \
-	kind_free@4 page_create_shared@1 page_export@1 ipc_export@1; do
+	kind_free@4 page_create_shared@1 page_export@1 ipc_export@1 \
+	event_import@1 event_native@1; do
 	caught '' "$call"
 done
 for call in peer_query@1 peer_enable@1 map_peers@1 device_processes@1; do

@@ -56,8 +56,8 @@ gpumem_status gm_recording_record(const struct gm_recording *recording,
 		gm_call_begin(recording->device, GPUMEM_SLOT_event_record);
 
 	if (call.status == GPUMEM_OK)
-		call.status = call.ops->event_record(
-			call.handle, recording->native, stream);
+		call.status = call.ops->event_record(call.handle,
+						     recording->native, stream);
 	return gm_call_end(&call);
 }
 
@@ -67,8 +67,8 @@ gpumem_status gm_recording_query(const struct gm_recording *recording)
 		gm_call_begin(recording->device, GPUMEM_SLOT_event_query);
 
 	if (call.status == GPUMEM_OK)
-		call.status = call.ops->event_query(call.handle,
-						    recording->native);
+		call.status =
+			call.ops->event_query(call.handle, recording->native);
 	return gm_call_end(&call);
 }
 
@@ -78,8 +78,8 @@ gpumem_status gm_recording_sync(const struct gm_recording *recording)
 		gm_call_begin(recording->device, GPUMEM_SLOT_event_sync);
 
 	if (call.status == GPUMEM_OK)
-		call.status = call.ops->event_sync(call.handle,
-						   recording->native);
+		call.status =
+			call.ops->event_sync(call.handle, recording->native);
 	return gm_call_end(&call);
 }
 

@@ -471,8 +471,8 @@ gpumem_event_create(gpumem_device *device, gpumem_event **event_out);
  * An event that stands for the work that the vendor's own event stands for now:
  * a CUevent, hipEvent_t or cl_event (of the device's context), on `host` what
  * gpumem_event_native() gives. The program may record that one again or release
- * it right after. Where it was recorded in a capture, the result is CAPTURING or
- * INVALID. OK; UNSUPPORTED: no CAP_STREAMS, or the backend cannot; INVALID also:
+ * it right after. CAPTURING: it was recorded in a capture, which CUDA spoils when
+ * it is asked for such an event. OK; UNSUPPORTED: no CAP_STREAMS, or the backend cannot; INVALID also:
  * as far as the driver can tell, it is no event; DRIVER; LOST; NO_MEMORY;
  * NO_HOST_MEMORY.
  */

@@ -98,9 +98,8 @@ void attack_gpumem_event_import(void)
 	}
 	need_streams(device);
 	if (one && judge(gpumem_event_import(device_of(device), native, out)))
-		*one = (struct event){.handle = *out,
-				      .device = device,
-				      .recorded = true};
+		*one = (struct event){
+			.handle = *out, .device = device, .recorded = true};
 }
 
 /* It is gone whatever the driver says. */

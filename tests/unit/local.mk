@@ -109,6 +109,8 @@ lib_tests = \
 	tests/unit/lib/drift \
 	tests/unit/lib/ends \
 	tests/unit/lib/events \
+	tests/unit/lib/events_faults \
+	tests/unit/lib/events_threads \
 	tests/unit/lib/exit \
 	tests/unit/lib/faults \
 	tests/unit/lib/fork \
@@ -161,6 +163,7 @@ plugin_tests = \
 	tests/unit/cuda/faults \
 	tests/unit/cuda/kinds \
 	tests/unit/cuda/load \
+	tests/unit/cuda/native \
 	tests/unit/cuda/peers \
 	tests/unit/cuda/processes \
 	tests/unit/hip/capture \
@@ -169,6 +172,7 @@ plugin_tests = \
 	tests/unit/hip/faults \
 	tests/unit/hip/foreign \
 	tests/unit/hip/levels \
+	tests/unit/hip/native \
 	tests/unit/hip/refused \
 	tests/unit/hip/segments \
 	tests/unit/hip/versions \

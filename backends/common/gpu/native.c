@@ -41,9 +41,9 @@ static gpumem_status add_follower(struct gpu_device *device,
 
 	if (!follower)
 		return no_host_memory();
-	status = gpu_check(gpu.StreamCreate(&follower->stream,
-					    GPU_STREAM_NON_BLOCKING),
-			   STREAM_CREATE);
+	status = gpu_check(
+		gpu.StreamCreate(&follower->stream, GPU_STREAM_NON_BLOCKING),
+		STREAM_CREATE);
 	if (status != GPUMEM_OK) {
 		free(follower);
 		return status;

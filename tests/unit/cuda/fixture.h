@@ -43,6 +43,10 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(int, cuStreamEndCapture, (void *stream, void **graph))               \
 	X(int, cuStreamGetCaptureInfo,                                         \
 	  (void *stream, int *status, uint64_t *id))                           \
+	X(int, cuEventCreate, (void **out, unsigned flags))                    \
+	X(int, cuEventRecord, (void *event, void *stream))                     \
+	X(int, cuEventQuery, (void *event))                                    \
+	X(int, cuEventDestroy_v2, (void *event))                               \
 	X(int, cuGraphDestroy, (void *graph))
 
 #define CONTROL_LIST(X)                                                        \

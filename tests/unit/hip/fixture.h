@@ -32,6 +32,9 @@ enum { MODE_GLOBAL = 0, MODE_THREAD_LOCAL = 1, MODE_RELAXED = 2 };
 enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 
 #define RUNTIME_LIST(X)                                                        \
+	X(int, hipEventCreateWithFlags, (void **out, unsigned flags))          \
+	X(int, hipEventDestroy, (void *event))                                 \
+	X(int, hipEventRecord, (void *event, void *stream))                    \
 	X(int, hipGetDevice, (int *out))                                       \
 	X(int, hipGetLastError, (void))                                        \
 	X(int, hipGraphDestroy, (void *graph))                                 \

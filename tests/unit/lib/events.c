@@ -320,7 +320,8 @@ static void test_lost(void)
 	is_status(gpumem_event_query(event), GPUMEM_LOST, "lost");
 	is_status(gpumem_event_record(event, a), GPUMEM_LOST, "for good");
 	is_status(gpumem_event_sync(event), GPUMEM_LOST, "not waited for");
-	is_status(gpumem_event_native(event, &native), GPUMEM_LOST, "nor given");
+	is_status(gpumem_event_native(event, &native), GPUMEM_LOST,
+		  "nor given");
 	is_status(gpumem_stream_wait(device, b, event), GPUMEM_LOST, "no wait");
 	is_status(gpumem_event_create(device, &made), GPUMEM_LOST, "no event");
 	is_status(gpumem_event_import(device, &made, &made), GPUMEM_LOST,

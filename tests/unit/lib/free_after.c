@@ -98,8 +98,8 @@ static void two_records(void)
 	   "%s: the other block still waits", scene.name);
 	gate_finish(&scene.second, scene.c);
 	trim(scene.pool);
-	is_uint(stats_of(scene.pool).pending_bytes, 0,
-		"%s: and then no more", scene.name);
+	is_uint(stats_of(scene.pool).pending_bytes, 0, "%s: and then no more",
+		scene.name);
 	must(gpumem_event_destroy(event));
 }
 
@@ -217,8 +217,8 @@ static void destroy_pool(void)
 	must(gpumem_event_destroy(event));
 	thread = gate_open_later(&scene.gate);
 	must(gpumem_pool_destroy(scene.pool, 0));
-	ok(atomic_load(&scene.gate.passed), "%s: the end of a pool waits for it",
-	   scene.name);
+	ok(atomic_load(&scene.gate.passed),
+	   "%s: the end of a pool waits for it", scene.name);
 	pthread_join(thread, NULL);
 	scene.pool = new_pool(0);
 }

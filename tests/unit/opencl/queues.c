@@ -174,6 +174,61 @@ static void test_failure(void)
 	cl.clReleaseCommandQueue(queue);
 }
 
+/* The program's own event: a marker behind work that does not end, released
+ * right after, and a user event. */
+static void test_import(void)
+{
+	void *queue = new_queue(own.context, own.native, QUEUE_IN_ORDER);
+	void *second = new_queue(own.context, own.native, QUEUE_IN_ORDER);
+	void *gate = new_event(), *mark = NULL, *native = NULL;
+	void *event = NULL, *user = NULL, *after = NULL;
+
+	if (cl.clEnqueueMarkerWithWaitList(queue, 1, &gate, &mark) ||
+	    opencl->event_create(own.device, &after) != GPUMEM_OK)
+		bail("a marker and an event");
+	is_status(opencl->event_import(own.device, mark, &event), GPUMEM_OK,
+		  "the program's event");
+	is_status(opencl->event_native(own.device, event, &native), GPUMEM_OK,
+		  "and back");
+	is_ptr(native, mark, "is the same");
+	cl.clReleaseEvent(mark);
+	is_status(opencl->event_import(own.device, gate, &user), GPUMEM_OK,
+		  "a user event");
+	is_status(opencl->event_query(own.device, event), GPUMEM_NOT_READY,
+		  "neither is over");
+	is_status(opencl->event_query(own.device, user), GPUMEM_NOT_READY,
+		  "neither is over");
+	is_status(opencl->stream_wait(own.device, second, event), GPUMEM_OK,
+		  "another queue waits");
+	is_status(opencl->event_record(own.device, after, second), GPUMEM_OK,
+		  "record");
+	is_status(opencl->event_query(own.device, after), GPUMEM_NOT_READY,
+		  "so it is not over");
+	end_event(gate, 0);
+	is_status(opencl->event_sync(own.device, after), GPUMEM_OK, "wait");
+	is_status(opencl->event_query(own.device, event), GPUMEM_OK, "over");
+	is_status(opencl->event_query(own.device, user), GPUMEM_OK, "over");
+	is_status(opencl->event_destroy(own.device, event), GPUMEM_OK, "gone");
+	is_status(opencl->event_destroy(own.device, user), GPUMEM_OK, "gone");
+	is_status(opencl->event_destroy(own.device, after), GPUMEM_OK, "gone");
+	cl.clReleaseCommandQueue(second);
+	cl.clReleaseCommandQueue(queue);
+}
+
+static void test_import_foreign(void)
+{
+	void *context = new_context(own.native), *event = NULL, *theirs;
+	int error = 0;
+
+	theirs = cl.clCreateUserEvent(context, &error);
+	is_status(opencl->event_import(own.device, theirs, &event),
+		  GPUMEM_INVALID, "an event of another context");
+	says("another context");
+	is_ptr(event, NULL, "no output is touched");
+	end_event(theirs, 0);
+	cl.clReleaseContext(context);
+}
+
 /* Each slot that takes a stream, of a context that is not the device's. */
 static void refuses(void *queue, const char *part)
 {
@@ -244,6 +299,8 @@ int main(void)
 	test_wait(QUEUE_IN_ORDER);
 	test_wait(QUEUE_OUT_OF_ORDER);
 	test_failure();
+	test_import();
+	test_import_foreign();
 	test_foreign();
 	test_outlives();
 	return done_testing();
