@@ -44,7 +44,8 @@ struct gpu_device {
 	char pci[GPU_PCI_BYTES];
 	CUuuid uuid;
 	struct gpu_traits traits;
-	const struct gpu_way *way;
+	const struct gpu_raw *raw;
+	const struct gpu_pages *pages; /* NULL: it has none */
 	struct gpu_followers *followers; /* see ../common/gpu/native.c */
 };
 

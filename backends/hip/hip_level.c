@@ -14,12 +14,13 @@
 
 static const struct {
 	const char *name; /* as hip.vm has it */
-	const struct gpu_way *way;
+	const struct gpu_raw *raw;
+	const struct gpu_pages *pages;
 } levels[] = {
-	[HIP_VM_OFF] = {"off", &gpu_way_raw},
-	[HIP_VM_RESERVE] = {"reserve", &gm_hip_way_segments},
-	[HIP_VM_SINGLE] = {"single", &gm_hip_way_pieces},
-	[HIP_VM_FULL] = {"full", &gpu_way_whole},
+	[HIP_VM_OFF] = {"off", &gpu_raw_own, NULL},
+	[HIP_VM_RESERVE] = {"reserve", &gm_hip_raw_segments, NULL},
+	[HIP_VM_SINGLE] = {"single", &gpu_raw_own, &gm_hip_pages_single},
+	[HIP_VM_FULL] = {"full", &gpu_raw_own, &gpu_pages_whole},
 };
 
 gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
@@ -40,13 +41,19 @@ gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
 			value);
 }
 
+static void use(struct gpu_device *device, enum hip_level level)
+{
+	device->level = level;
+	device->raw = levels[level].raw;
+	device->pages = levels[level].pages;
+}
+
 void gm_hip_drop_level(struct gpu_device *device)
 {
 	gm_hip_segments_drop(device);
 	gm_hip_ranges_free(device->ranges);
 	device->ranges = NULL;
-	device->level = HIP_VM_OFF;
-	device->way = levels[HIP_VM_OFF].way;
+	use(device, HIP_VM_OFF);
 }
 
 /* A level, and the table that it needs. */
@@ -61,8 +68,7 @@ static gpumem_status set_level(struct gpu_device *device, enum hip_level level)
 	    (level == HIP_VM_RESERVE && !device->segments))
 		return gpu_fail(GPUMEM_NO_HOST_MEMORY, hipSuccess,
 				"no host memory for a table of mappings");
-	device->level = level;
-	device->way = levels[level].way;
+	use(device, level);
 	return GPUMEM_OK;
 }
 

@@ -97,8 +97,8 @@ static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
 	if (!range || !range->piece)
 		status = no_table();
 	if (status == GPUMEM_OK)
-		status = gpu_whole_reserve(device, bytes, alignment,
-					   &range->address);
+		status = gpu_pages_whole.reserve(device, bytes, alignment,
+						 &range->address);
 	if (status != GPUMEM_OK) {
 		free_range(range);
 		return status;
@@ -122,7 +122,7 @@ static gpumem_status release(const struct gpu_device *device, uint64_t address,
 	pthread_mutex_lock(&ranges->mutex);
 	at = find(ranges, address);
 	range = *at;
-	status = range ? gpu_whole_release(device, address, bytes)
+	status = range ? gpu_pages_whole.release(device, address, bytes)
 		       : foreign(address);
 	if (status == GPUMEM_OK) {
 		*at = range->next;
@@ -155,9 +155,9 @@ static struct piece *piece_of(const struct job *job, size_t at)
 
 static gpumem_status put(const struct job *job, size_t at, struct piece piece)
 {
-	gpumem_status status =
-		gpu_whole_map(job->device, address_of(job, at), &piece.page, 1,
-			      job->page_bytes, piece.devices);
+	gpumem_status status = gpu_pages_whole.map(
+		job->device, address_of(job, at), &piece.page, 1,
+		job->page_bytes, piece.devices);
 
 	if (status == GPUMEM_OK)
 		*piece_of(job, at) = piece;
@@ -167,8 +167,8 @@ static gpumem_status put(const struct job *job, size_t at, struct piece piece)
 /* ROCR-Runtime#285: each mapping by a call of its own. */
 static gpumem_status take(const struct job *job, size_t at)
 {
-	gpumem_status status = gpu_whole_unmap(job->device, address_of(job, at),
-					       1, job->page_bytes);
+	gpumem_status status = gpu_pages_whole.unmap(
+		job->device, address_of(job, at), 1, job->page_bytes);
 
 	if (status == GPUMEM_OK)
 		*piece_of(job, at) = (struct piece){0};
@@ -246,7 +246,9 @@ static gpumem_status unmap(const struct gpu_device *device, uint64_t address,
 	return status;
 }
 
-const struct gpu_way gm_hip_way_pieces = {
-	GPU_WAY_RAW, .reserve = reserve, .release = release,
-	.map = map,  .unmap = unmap,
+const struct gpu_pages gm_hip_pages_single = {
+	.reserve = reserve,
+	.release = release,
+	.map = map,
+	.unmap = unmap,
 };

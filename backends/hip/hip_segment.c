@@ -171,9 +171,9 @@ static gpumem_status alloc(const struct gpu_device *device, uint64_t bytes,
 	segment->bytes = bytes;
 	status = gpu_look();
 	if (status == GPUMEM_OK)
-		status = gpu_whole_reserve(device, bytes,
-					   device->traits.granularity_bytes,
-					   &segment->address);
+		status = gpu_pages_whole.reserve(
+			device, bytes, device->traits.granularity_bytes,
+			&segment->address);
 	if (status != GPUMEM_OK)
 		goto free_segment;
 	status = fill(device, segment);
@@ -222,7 +222,7 @@ static gpumem_status release(const struct gpu_device *device, uint64_t address,
 				"0x%llx is no raw allocation",
 				(unsigned long long)address);
 	settle(device->segments);
-	status = gpu_whole_unmap(device, address, 1, segment->bytes);
+	status = gpu_pages_whole.unmap(device, address, 1, segment->bytes);
 	if (status != GPUMEM_OK)
 		goto add;
 	status = gpu_handle_release(segment->handle, segment->bytes);
@@ -286,5 +286,5 @@ static gpumem_status open_to(const struct gpu_device *device,
 	return gpu_end(&call);
 }
 
-const struct gpu_way gm_hip_way_segments = {
+const struct gpu_raw gm_hip_raw_segments = {
 	.alloc = alloc, .free = release, .open = open_to};

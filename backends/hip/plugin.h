@@ -72,8 +72,9 @@ struct gpu_device {
 	char pci[GPU_PCI_BYTES];
 	hipUUID uuid;
 	struct gpu_traits traits;
-	const struct gpu_way *way; /* of the level */
 	enum hip_level level;
+	const struct gpu_raw *raw;     /* of the level */
+	const struct gpu_pages *pages; /* likewise; NULL: it has none */
 	struct hip_ranges *ranges;     /* NULL but at HIP_VM_SINGLE */
 	struct hip_segments *segments; /* NULL but at HIP_VM_RESERVE */
 	struct gpu_followers *followers; /* see ../common/gpu/native.c */
@@ -117,7 +118,7 @@ void gpu_clean(bool was_clean);
 
 /* ---- Virtual memory at HIP_VM_SINGLE ----------------------------------- */
 
-extern const struct gpu_way gm_hip_way_pieces;
+extern const struct gpu_pages gm_hip_pages_single;
 
 /* NULL: no host memory. */
 struct hip_ranges *gm_hip_ranges_new(void);
@@ -125,7 +126,7 @@ void gm_hip_ranges_free(struct hip_ranges *ranges);
 
 /* ---- Raw allocations at HIP_VM_RESERVE --------------------------------- */
 
-extern const struct gpu_way gm_hip_way_segments;
+extern const struct gpu_raw gm_hip_raw_segments;
 
 /* Of the device of that number. NULL: no host memory. */
 struct hip_segments *gm_hip_segments_new(int device);

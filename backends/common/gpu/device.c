@@ -103,7 +103,7 @@ static gpumem_status read_traits(struct gpu_device *device)
 }
 
 /* Number `index`, and what is known of it without a context: device, pci, uuid,
- * traits, and by them way. */
+ * traits, and by them pages. */
 static gpumem_status describe(int index, struct gpu_device *device)
 {
 	gpumem_status status;
@@ -121,7 +121,8 @@ static gpumem_status describe(int index, struct gpu_device *device)
 		status = read_uuid(device);
 	if (status == GPUMEM_OK)
 		status = read_traits(device);
-	device->way = device->traits.vm ? &gpu_way_whole : &gpu_way_raw;
+	device->raw = &gpu_raw_own;
+	device->pages = device->traits.vm ? &gpu_pages_whole : NULL;
 	return status;
 }
 

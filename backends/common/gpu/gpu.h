@@ -172,9 +172,8 @@ void gpu_followers_end(struct gpu_device *device);
 /* ---- How memory is taken ----------------------------------------------- */
 
 /* Chosen for each device by what its driver does as documented. Between begin
- * and end, but for `open`. A page is whole there: `bytes` is a multiple of it.
- */
-struct gpu_way {
+ * and end, but for `open`. */
+struct gpu_raw {
 	gpumem_status (*alloc)(const struct gpu_device *device, uint64_t bytes,
 			       uint64_t *address_out);
 	gpumem_status (*free)(const struct gpu_device *device, uint64_t address,
@@ -182,7 +181,9 @@ struct gpu_way {
 	/* To the peer, all that alloc gives. */
 	gpumem_status (*open)(const struct gpu_device *device,
 			      const struct gpu_device *peer);
-	/* These are NULL where a device has no pages. */
+};
+
+struct gpu_pages {
 	gpumem_status (*reserve)(const struct gpu_device *device,
 				 uint64_t bytes, uint64_t alignment,
 				 uint64_t *address_out);
@@ -197,28 +198,10 @@ struct gpu_way {
 			       uint64_t page_bytes);
 };
 
-/* By the driver's own allocation; and each of the others by one call about the
- * whole range, but for a call for each page that is mapped. */
-extern const struct gpu_way gpu_way_raw, gpu_way_whole;
-
-gpumem_status gpu_raw_alloc(const struct gpu_device *device, uint64_t bytes,
-			    uint64_t *address_out);
-gpumem_status gpu_raw_free(const struct gpu_device *device, uint64_t address,
-			   uint64_t bytes);
-gpumem_status gpu_raw_open(const struct gpu_device *device,
-			   const struct gpu_device *peer);
-#define GPU_WAY_RAW                                                            \
-	.alloc = gpu_raw_alloc, .free = gpu_raw_free, .open = gpu_raw_open
-
-gpumem_status gpu_whole_reserve(const struct gpu_device *device, uint64_t bytes,
-				uint64_t alignment, uint64_t *address_out);
-gpumem_status gpu_whole_release(const struct gpu_device *device,
-				uint64_t address, uint64_t bytes);
-gpumem_status gpu_whole_map(const struct gpu_device *device, uint64_t address,
-			    const gpumem_page *pages, size_t count,
-			    uint64_t page_bytes, uint64_t devices);
-gpumem_status gpu_whole_unmap(const struct gpu_device *device, uint64_t address,
-			      size_t count, uint64_t page_bytes);
+/* The driver's own allocation. */
+extern const struct gpu_raw gpu_raw_own;
+/* Whole ranges, but for a call for each page that is mapped. */
+extern const struct gpu_pages gpu_pages_whole;
 
 /* OK, or UNSUPPORTED: the device has no pages. */
 gpumem_status gpu_check_pages(const struct gpu_device *device);

@@ -69,9 +69,9 @@ gpumem_status GPU(kind_free)(void *handle, gpumem_kind kind, uint64_t address,
 			gpu.MemFreeHost((void *)(uintptr_t)address),
 			MEM_FREE_HOST, bytes, address);
 	else if (kind == GPUMEM_KIND_MANAGED)
-		call.status = gpu_check_memory(gpu.MemFree(gpu_at(address)),
-					       MEM_FREE " (managed)", bytes,
-					       address);
+		call.status =
+			gpu_check_memory(gpu.MemFree(gpu_at(address)),
+					 MEM_FREE " (managed)", bytes, address);
 	else
 		call.status = no_kind(kind);
 	return gpu_end(&call);

@@ -24,8 +24,8 @@ gpumem_status GPU(memory_info)(void *handle, struct gpumem_memory *memory)
 	return gpu_end(&call);
 }
 
-gpumem_status gpu_raw_alloc(const struct gpu_device *device, uint64_t bytes,
-			    uint64_t *address_out)
+static gpumem_status own_alloc(const struct gpu_device *device, uint64_t bytes,
+			       uint64_t *address_out)
 {
 	gpu_address address;
 	gpumem_status status = gpu_check_memory(gpu.MemAlloc(&address, bytes),
@@ -38,13 +38,33 @@ gpumem_status gpu_raw_alloc(const struct gpu_device *device, uint64_t bytes,
 }
 
 /* Waits for all work of the device: GPUMEM_CAP_FREE_WAITS says so. */
-gpumem_status gpu_raw_free(const struct gpu_device *device, uint64_t address,
-			   uint64_t bytes)
+static gpumem_status own_free(const struct gpu_device *device, uint64_t address,
+			      uint64_t bytes)
 {
 	(void)device;
 	return gpu_check_memory(gpu.MemFree(gpu_at(address)), MEM_FREE, bytes,
 				address);
 }
+
+/* The driver's word goes from who accesses to what is accessed: the peer's
+ * context is given the device's. It is of all allocations at once, and is not
+ * taken back at the end: others of the process may count on it. */
+static gpumem_status own_open(const struct gpu_device *device,
+			      const struct gpu_device *peer)
+{
+	struct gpu_call call = gpu_begin(peer);
+	gpu_result result;
+
+	if (call.status != GPUMEM_OK)
+		return gpu_end(&call);
+	result = gpu.CtxEnablePeerAccess(GPU_CONTEXT(device), 0);
+	if (result != GPU_PEER_ALREADY_ENABLED)
+		call.status = gpu_check(result, CTX_ENABLE_PEER_ACCESS);
+	return gpu_end(&call);
+}
+
+const struct gpu_raw gpu_raw_own = {
+	.alloc = own_alloc, .free = own_free, .open = own_open};
 
 gpumem_status GPU(alloc)(void *handle, uint64_t bytes, uint64_t *address_out)
 {
@@ -52,7 +72,7 @@ gpumem_status GPU(alloc)(void *handle, uint64_t bytes, uint64_t *address_out)
 	struct gpu_call call = gpu_begin(device);
 
 	if (call.status == GPUMEM_OK)
-		call.status = device->way->alloc(device, bytes, address_out);
+		call.status = device->raw->alloc(device, bytes, address_out);
 	return gpu_end(&call);
 }
 
@@ -62,7 +82,7 @@ gpumem_status GPU(free)(void *handle, uint64_t address, uint64_t bytes)
 	struct gpu_call call = gpu_begin(device);
 
 	if (call.status == GPUMEM_OK)
-		call.status = device->way->free(device, address, bytes);
+		call.status = device->raw->free(device, address, bytes);
 	return gpu_end(&call);
 }
 

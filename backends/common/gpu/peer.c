@@ -24,26 +24,9 @@ gpumem_status GPU(peer_query)(void *handle, void *other, bool *can_out)
 	return status;
 }
 
-/* The driver's word goes from who accesses to what is accessed: the peer's
- * context is given the device's. It is of all allocations at once, and is not
- * taken back at the end: others of the process may count on it. */
-gpumem_status gpu_raw_open(const struct gpu_device *device,
-			   const struct gpu_device *peer)
-{
-	struct gpu_call call = gpu_begin(peer);
-	gpu_result result;
-
-	if (call.status != GPUMEM_OK)
-		return gpu_end(&call);
-	result = gpu.CtxEnablePeerAccess(GPU_CONTEXT(device), 0);
-	if (result != GPU_PEER_ALREADY_ENABLED)
-		call.status = gpu_check(result, CTX_ENABLE_PEER_ACCESS);
-	return gpu_end(&call);
-}
-
 gpumem_status GPU(peer_enable)(void *handle, void *other)
 {
 	const struct gpu_device *device = handle;
 
-	return device->way->open(device, other);
+	return device->raw->open(device, other);
 }

@@ -9,7 +9,7 @@
 
 gpumem_status gpu_check_pages(const struct gpu_device *device)
 {
-	if (device->way->map)
+	if (device->pages)
 		return GPUMEM_OK;
 	return gpu_fail(GPUMEM_UNSUPPORTED, GPU_SUCCESS,
 			"the device has no virtual memory that works: there "
@@ -28,8 +28,8 @@ gpumem_status GPU(va_reserve)(void *handle, uint64_t bytes, uint64_t alignment,
 	if (call.status == GPUMEM_OK)
 		call.status = gpu_check_pages(device);
 	if (call.status == GPUMEM_OK)
-		call.status = device->way->reserve(device, bytes, alignment,
-						   address_out);
+		call.status = device->pages->reserve(device, bytes, alignment,
+						     address_out);
 	return gpu_end(&call);
 }
 
@@ -39,7 +39,7 @@ gpumem_status GPU(va_release)(void *handle, uint64_t address, uint64_t bytes)
 	struct gpu_call call = gpu_begin(device);
 
 	if (call.status == GPUMEM_OK)
-		call.status = device->way->release(device, address, bytes);
+		call.status = device->pages->release(device, address, bytes);
 	return gpu_end(&call);
 }
 
@@ -92,8 +92,8 @@ static gpumem_status map(const struct gpu_device *device, uint64_t address,
 	struct gpu_call call = gpu_begin_good(device);
 
 	if (call.status == GPUMEM_OK)
-		call.status = device->way->map(device, address, pages, count,
-					       page_bytes, devices);
+		call.status = device->pages->map(device, address, pages, count,
+						 page_bytes, devices);
 	return gpu_end(&call);
 }
 
@@ -127,7 +127,7 @@ gpumem_status GPU(unmap)(void *handle, uint64_t address, size_t count,
 	struct gpu_call call = gpu_begin(device);
 
 	if (call.status == GPUMEM_OK)
-		call.status =
-			device->way->unmap(device, address, count, page_bytes);
+		call.status = device->pages->unmap(device, address, count,
+						   page_bytes);
 	return gpu_end(&call);
 }

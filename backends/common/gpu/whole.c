@@ -8,8 +8,8 @@
  */
 #include "plugin.h"
 
-gpumem_status gpu_whole_reserve(const struct gpu_device *device, uint64_t bytes,
-				uint64_t alignment, uint64_t *address_out)
+static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
+			     uint64_t alignment, uint64_t *address_out)
 {
 	gpumem_status status;
 	gpu_address address;
@@ -23,8 +23,8 @@ gpumem_status gpu_whole_reserve(const struct gpu_device *device, uint64_t bytes,
 	return status;
 }
 
-gpumem_status gpu_whole_release(const struct gpu_device *device,
-				uint64_t address, uint64_t bytes)
+static gpumem_status release(const struct gpu_device *device, uint64_t address,
+			     uint64_t bytes)
 {
 	(void)device;
 	return gpu_check_memory(gpu.MemAddressFree(gpu_at(address), bytes),
@@ -76,8 +76,8 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes, uint64_t devices)
 
 /* One call may take away several mappings as long as they are whole, and then
  * it takes all of them or none. */
-gpumem_status gpu_whole_unmap(const struct gpu_device *device, uint64_t address,
-			      size_t count, uint64_t page_bytes)
+static gpumem_status unmap(const struct gpu_device *device, uint64_t address,
+			   size_t count, uint64_t page_bytes)
 {
 	(void)device;
 	return gpu_check_memory(
@@ -88,9 +88,9 @@ gpumem_status gpu_whole_unmap(const struct gpu_device *device, uint64_t address,
 /* New mappings have no access, and giving it is the dear part: 19 of 27
  * microseconds for one page, and less for each in a longer range. So it is done
  * once for all, devices too. */
-gpumem_status gpu_whole_map(const struct gpu_device *device, uint64_t address,
-			    const gpumem_page *pages, size_t count,
-			    uint64_t page_bytes, uint64_t devices)
+static gpumem_status map(const struct gpu_device *device, uint64_t address,
+			 const gpumem_page *pages, size_t count,
+			 uint64_t page_bytes, uint64_t devices)
 {
 	gpumem_status status = GPUMEM_OK;
 	size_t done = 0;
@@ -114,12 +114,9 @@ unmap:
 	return status;
 }
 
-const struct gpu_way gpu_way_raw = {GPU_WAY_RAW};
-
-const struct gpu_way gpu_way_whole = {
-	GPU_WAY_RAW,
-	.reserve = gpu_whole_reserve,
-	.release = gpu_whole_release,
-	.map = gpu_whole_map,
-	.unmap = gpu_whole_unmap,
+const struct gpu_pages gpu_pages_whole = {
+	.reserve = reserve,
+	.release = release,
+	.map = map,
+	.unmap = unmap,
 };
