@@ -27,6 +27,7 @@ struct native {
 
 struct records {
 	struct gpumem_error last;
+	const char *text; /* of it, when it is not copied yet; or NULL */
 	struct native native;
 };
 
@@ -87,7 +88,28 @@ static void record(gpumem_status status, const char *text)
 		return;
 	records->last = (struct gpumem_error){.size = sizeof(records->last),
 					      .status = status};
+	records->text = NULL;
 	gm_line_copy(records->last.text, sizeof(records->last.text), text);
+}
+
+gpumem_status gm_refuse(gpumem_status status, const char *text)
+{
+	struct records *records = obtain();
+
+	status_alone = status;
+	if (!records)
+		return status;
+	records->last.status = status;
+	records->text = text;
+	return status;
+}
+
+/* The calling thread's last error as a whole; there are records. */
+static struct gpumem_error *last(void)
+{
+	if (own->text)
+		record(own->last.status, own->text);
+	return &own->last;
 }
 
 gpumem_status gm_fail(gpumem_status status, const char *format, ...)
@@ -179,14 +201,14 @@ void gm_error_context(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(context, sizeof(context), format, args);
 	va_end(args);
-	snprintf(text, sizeof(text), "%s: %s", context, own->last.text);
+	snprintf(text, sizeof(text), "%s: %s", context, last()->text);
 	gm_line_copy(own->last.text, sizeof(own->last.text), text);
 }
 
 const char *gm_error_text(void)
 {
 	if (own)
-		return own->last.text;
+		return last()->text;
 	return status_alone != GPUMEM_OK ? gm_status_text(status_alone) : "";
 }
 
@@ -196,7 +218,7 @@ void gm_error_get(struct gpumem_error *error_out)
 				     .status = status_alone};
 
 	if (own) {
-		gm_struct_copy(error_out, &own->last);
+		gm_struct_copy(error_out, last());
 		return;
 	}
 	copy_text(alone.text, sizeof(alone.text), gm_error_text());
@@ -208,7 +230,10 @@ void gm_error_set(const struct gpumem_error *error)
 	struct records *records = obtain();
 
 	status_alone = error->status;
-	if (records && error != &records->last)
+	if (!records)
+		return;
+	records->text = NULL;
+	if (error != &records->last)
 		gm_struct_copy(&records->last, error);
 }
 

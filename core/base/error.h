@@ -16,6 +16,10 @@
 gpumem_status gm_fail(gpumem_status status, const char *format, ...)
 	GPUMEM_PRINTF(2, 3);
 
+/* The same for a refusal that is no surprise, and has to be cheap: the sentence
+ * is constant, and copied when it is asked for. */
+gpumem_status gm_refuse(gpumem_status status, const char *text);
+
 /* What a plugin says through services->error: kept until gm_fail_native()
  * of the same thread takes it. */
 void gm_native_error(int64_t code, const char *name, const char *format, ...)

@@ -172,6 +172,32 @@ static void test_thread(void)
 	is_str(error.text, "in main", "and leaves ours alone");
 }
 
+/* What was there before is gone, though the sentence is copied later. */
+static void test_refuse(void)
+{
+	struct gpumem_error error, saved = {.size = sizeof(saved)};
+
+	gm_native_error(7, "SEVEN", "the driver says seven");
+	gm_fail_native(GPUMEM_DRIVER, "mock", "mock:0: call");
+	is_status(gm_refuse(GPUMEM_BUSY, "not now"), GPUMEM_BUSY,
+		  "gm_refuse returns the status");
+	is_str(gm_error_text(), "not now", "its sentence");
+	error = get();
+	ok(error.status == GPUMEM_BUSY && !error.native_code &&
+		   !error.native_name[0] && !error.backend[0],
+	   "and nothing of the error before");
+	gm_refuse(GPUMEM_BUSY, "first");
+	gm_error_context("second");
+	is_str(get().text, "second: first", "it can be put in context");
+	gm_refuse(GPUMEM_BUSY, "third");
+	gm_error_get(&saved);
+	gm_fail(GPUMEM_INVALID, "fourth");
+	is_str(get().text, "fourth", "a later failure hides it");
+	gm_refuse(GPUMEM_BUSY, "fifth");
+	gm_error_set(&saved);
+	is_str(get().text, "third", "so does one that is put back");
+}
+
 /* Errors as an older and a newer program see them. */
 static void test_sizes(void)
 {
@@ -219,6 +245,7 @@ int main(void)
 	test_native();
 	test_save();
 	test_thread();
+	test_refuse();
 	test_sizes();
 	return done_testing();
 }
