@@ -131,6 +131,7 @@ libvm_la_SOURCES = \
 	core/vm/budget.h \
 	core/vm/capacity.c \
 	core/vm/check_space.c \
+	core/vm/extend.c \
 	core/vm/handle.c \
 	core/vm/handle.h \
 	core/vm/pages.c \

@@ -28,6 +28,22 @@ struct gm_handle_query {
 	uint64_t newest; /* last freed with this seqno or before it */
 };
 
+/* Where pages will be mapped: `count` from `start` on, all in `hole`. Together
+ * with the free extents left and right of them, where not NULL, they hold what
+ * was asked for: nothing is stolen from these. */
+struct gm_plan {
+	struct gm_extent *hole, *left, *right;
+	uintptr_t start;
+	size_t count;
+};
+
+/* Maps them, for `bytes` that become active. What was mapped is free memory of
+ * `arena`, on failure too: *extent_out is what it is part of then, or as it was
+ * if nothing was mapped. OK, or as gm_space_grow(). */
+gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_arena *arena,
+			  const struct gm_plan *plan, size_t bytes,
+			  struct gm_extent **extent_out);
+
 /* As gm_space_grow(); *extent_out may be set on failure too. */
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,

@@ -8,16 +8,7 @@
 
 #include <stdlib.h>
 
-/* Where pages will be mapped: `count` from `start` on, all in `hole`. Together
- * with the free extents left and right of them, where not NULL, they hold what
- * was asked for. */
-struct plan {
-	struct gm_extent *hole, *left, *right;
-	uintptr_t start;
-	size_t count;
-};
-
-/* The handles that fill it, and room for a list of pages. */
+/* The handles that fill a plan, and room for a list of pages. */
 struct filling {
 	struct gm_handle *handle;
 	gpumem_page *page;
@@ -41,7 +32,8 @@ static struct gm_extent *usable(struct gm_extent *extent,
 /* The cheapest way to place `bytes` at one end of the hole, or over all of it.
  * Neighbours count only where any address will do. False: it does not fit. */
 static bool plan_hole(const struct gm_heap *heap, const struct gm_arena *arena,
-		      struct gm_extent *hole, size_t bytes, struct plan *plan)
+		      struct gm_extent *hole, size_t bytes,
+		      struct gm_plan *plan)
 {
 	size_t page = heap->page_bytes, pages = hole->bytes / page;
 	struct gm_extent *left =
@@ -51,7 +43,7 @@ static bool plan_hole(const struct gm_heap *heap, const struct gm_arena *arena,
 	size_t left_bytes = left ? left->bytes : 0;
 	size_t right_bytes = right ? right->bytes : 0;
 
-	*plan = (struct plan){.hole = hole, .start = hole->address};
+	*plan = (struct gm_plan){.hole = hole, .start = hole->address};
 	if (right_bytes <= left_bytes &&
 	    divide_up(bytes - left_bytes, page) <= pages) {
 		plan->left = left;
@@ -71,7 +63,7 @@ static bool plan_hole(const struct gm_heap *heap, const struct gm_arena *arena,
 }
 
 static bool plan_aligned(const struct gm_heap *heap, struct gm_extent *hole,
-			 size_t bytes, size_t alignment, struct plan *plan)
+			 size_t bytes, size_t alignment, struct gm_plan *plan)
 {
 	size_t page = heap->page_bytes;
 	uintptr_t start;
@@ -79,21 +71,21 @@ static bool plan_aligned(const struct gm_heap *heap, struct gm_extent *hole,
 	if (alignment < page)
 		alignment = page;
 	start = (hole->address + alignment - 1) & ~(uintptr_t)(alignment - 1);
-	*plan = (struct plan){
+	*plan = (struct gm_plan){
 		.hole = hole, .start = start, .count = divide_up(bytes, page)};
 	return start + plan->count * page <= gm_extent_end(hole);
 }
 
 /* Of all holes the one that takes the fewest pages, lowest address first. */
 static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
-		   size_t bytes, size_t alignment, struct plan *best)
+		   size_t bytes, size_t alignment, struct gm_plan *best)
 {
 	uint32_t holes = heap->space->holes;
 	struct gm_extent *hole = gm_node(&heap->nodes, holes);
 
-	*best = (struct plan){0};
+	*best = (struct gm_plan){0};
 	for (; hole; hole = gm_ring_next(&heap->nodes, holes, hole)) {
-		struct plan plan;
+		struct gm_plan plan;
 		bool fits =
 			alignment > heap->unit
 				? plan_aligned(heap, hole, bytes, alignment,
@@ -110,7 +102,8 @@ static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
 }
 
 /* Cuts [start, + count pages) out of its hole. */
-static struct gm_extent *isolate(struct gm_heap *heap, const struct plan *plan)
+static struct gm_extent *isolate(struct gm_heap *heap,
+				 const struct gm_plan *plan)
 {
 	struct gm_extent *middle = plan->hole;
 	size_t bytes = plan->count * heap->page_bytes;
@@ -184,7 +177,7 @@ static gpumem_status map(struct gm_heap *heap, const struct filling *filling,
 
 /* What could not be mapped stays a hole; what could is free memory. */
 static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
-			  const struct plan *plan, size_t bytes,
+			  const struct gm_plan *plan, size_t bytes,
 			  struct filling *filling,
 			  struct gm_extent **extent_out)
 {
@@ -214,7 +207,7 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 	return status;
 }
 
-static gpumem_status reserve(struct gm_heap *heap, const struct plan *plan)
+static gpumem_status reserve(struct gm_heap *heap, const struct gm_plan *plan)
 {
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 3);
 
@@ -227,32 +220,40 @@ static gpumem_status reserve(struct gm_heap *heap, const struct plan *plan)
 	return status;
 }
 
+gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_arena *arena,
+			  const struct gm_plan *plan, size_t bytes,
+			  struct gm_extent **extent_out)
+{
+	struct filling filling = {0};
+	gpumem_status status = reserve(heap, plan);
+
+	if (status != GPUMEM_OK)
+		return status;
+	filling.handle = malloc(plan->count * (sizeof(*filling.handle) +
+					       sizeof(*filling.page)));
+	if (!filling.handle)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a list of %zu pages",
+			       plan->count);
+	filling.page = (gpumem_page *)(filling.handle + plan->count);
+	heap->nodes.promised++; /* should part of it stay a hole */
+	status = fill(heap, arena, plan, bytes, &filling, extent_out);
+	free(filling.handle);
+	return status;
+}
+
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
 			    struct gm_extent **extent_out)
 {
-	struct filling filling = {0};
-	struct plan plan;
-	gpumem_status status;
+	struct gm_plan plan;
 
 	if (!choose(heap, arena, bytes, alignment, &plan)) {
-		status = gm_range_extend(heap, bytes, alignment);
+		gpumem_status status = gm_range_extend(heap, bytes, alignment);
+
 		if (status != GPUMEM_OK)
 			return status;
 		(void)choose(heap, arena, bytes, alignment, &plan);
 	}
-	status = reserve(heap, &plan);
-	if (status != GPUMEM_OK)
-		return status;
-	filling.handle = malloc(
-		plan.count * (sizeof(*filling.handle) + sizeof(*filling.page)));
-	if (!filling.handle)
-		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for a list of %zu pages",
-			       plan.count);
-	filling.page = (gpumem_page *)(filling.handle + plan.count);
-	heap->nodes.promised++; /* should part of it stay a hole */
-	status = fill(heap, arena, &plan, bytes, &filling, extent_out);
-	free(filling.handle);
-	return status;
+	return gm_plan_map(heap, arena, &plan, bytes, extent_out);
 }

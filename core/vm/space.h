@@ -6,9 +6,10 @@
  * memory from the driver and gives it back. This is its contract, with
  * budget.h; handle.h is between its own files.
  *
- *     a page is stolen      in gm_space_grow() only: steal.c unmaps whole
- *                           handles of free extents whose last use has
- *                           completed, supply.c maps them where needed
+ *     a page is stolen      in gm_space_grow() and gm_space_extend() only:
+ *                           steal.c unmaps whole handles of free extents
+ *                           whose last use has completed, supply.c maps them
+ *                           where needed
  *     the limit is enforced here only, by budget.h, before memory is taken
  *                           from the driver (supply.c, segment.c)
  *     nothing waits         for an event: what has not completed is skipped
@@ -86,6 +87,16 @@ uint64_t gm_space_host_bytes(const struct gm_heap *heap);
 gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
 			    struct gm_extent **extent_out);
+
+/*
+ * The same at one place, with virtual memory: the first `hole_bytes` of a hole,
+ * rounded up to pages, become free memory of `arena`, for `bytes` that become
+ * active there. The free extents on both sides of the hole are not stolen from.
+ * On failure some of it may be free memory. Statuses as above.
+ */
+gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
+			      struct gm_extent *hole, size_t hole_bytes,
+			      size_t bytes);
 
 /* Gives back what is unused and completed until at most keep_bytes are
  * reserved, and no more than could be given back at the beginning. Continues

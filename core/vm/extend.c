@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Pages at one place: where a block is to grow into the hole behind it. Which
+ * block, and whether the addresses are its to take, is the caller's business;
+ * where growth may choose, it is pages.c's. See space.h.
+ */
+#include "handle.h"
+
+static struct gm_extent *free_one(struct gm_extent *extent)
+{
+	return extent && gm_extent_is(extent, GM_EXTENT_FREE) ? extent : NULL;
+}
+
+gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
+			      struct gm_extent *hole, size_t hole_bytes,
+			      size_t bytes)
+{
+	const struct gm_plan plan = {
+		.hole = hole,
+		.left = free_one(gm_extent_prev(&heap->nodes, hole)),
+		.right = free_one(gm_extent_next(&heap->nodes, hole)),
+		.start = hole->address,
+		.count = (hole_bytes + heap->page_bytes - 1) / heap->page_bytes,
+	};
+	struct gm_extent *mapped;
+
+	return gm_plan_map(heap, arena, &plan, bytes, &mapped);
+}
