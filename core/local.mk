@@ -160,6 +160,7 @@ libcache_la_SOURCES = \
 	core/cache/metadata.h \
 	core/cache/number.c \
 	core/cache/refill.c \
+	core/cache/resize.c \
 	core/cache/slab.c \
 	core/cache/slab.h
 
@@ -180,6 +181,7 @@ libheap_la_SOURCES = \
 	core/heap/ladder.c \
 	core/heap/ladder.h \
 	core/heap/reap.c \
+	core/heap/resize.c \
 	core/heap/trim.c
 
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)
@@ -224,5 +226,6 @@ libgpumem_la_SOURCES = \
 	core/api_graph.c \
 	core/api_library.c \
 	core/api_object.c \
+	core/api_resize.c \
 	core/api_share.c \
 	core/api_stats.c

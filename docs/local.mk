@@ -22,6 +22,7 @@ dist_man_MANS = \
 	docs/man/gpumem_options.5 \
 	docs/man/gpumem_pool.3 \
 	docs/man/gpumem_pool_print.3 \
+	docs/man/gpumem_resize.3 \
 	docs/man/gpumem_share.3 \
 	docs/man/gpumem_stats.3 \
 	docs/man/gpumem_trace.5

@@ -20,6 +20,7 @@ novm_tests = \
 	tests/novm/peaks_threads.novm \
 	tests/novm/pressure.novm \
 	tests/novm/query.novm \
+	tests/novm/resize.novm \
 	tests/novm/shape.novm \
 	tests/novm/stats.novm \
 	tests/novm/structs.novm \
@@ -40,6 +41,7 @@ objects_tests = \
 	tests/objects/peaks_threads.objects \
 	tests/objects/pressure.objects \
 	tests/objects/query.objects \
+	tests/objects/resize.objects \
 	tests/objects/shape.objects \
 	tests/objects/stats.objects
 $(objects_tests): $(unit_tests)

@@ -194,13 +194,14 @@ extract gpumem_share.3 share
 extract gpumem_pool_print.3 summary
 extract gpumem_event.3 event
 extract gpumem_hook.3 trace
+extract gpumem_resize.3 resize
 
 if [ ! -f "$library/libgpumem.so" ]; then
 	skip "there is no $library/libgpumem.so" "the examples run"
 	done_testing
 fi
 
-for name in hello oom share summary event trace; do
+for name in hello oom share summary event trace resize; do
 	check "the example $name links" build -o "$scratch/$name" \
 		"$scratch/$name.c" -L"$library" -lgpumem
 done
@@ -224,6 +225,15 @@ check "summary runs" run GPUMEM_BACKEND=host "$scratch/summary"
 cp "$scratch/.output" "$scratch/said"
 check "its last line is JSON" sh -c \
 	"tail -n 1 '$scratch/said' | grep -qE '^\{\"pool\": \"default\", .*\}\}$'"
+check "resize grows its buffer in place" \
+	run GPUMEM_BACKEND=host "$scratch/resize"
+is "$(cat "$scratch/.output")" "63 steps, moved 0 times" \
+	"and never moves it where there is virtual memory"
+check "resize runs without virtual memory" \
+	run GPUMEM_BACKEND=host GPUMEM_CONF=vm:off "$scratch/resize"
+cp "$scratch/.output" "$scratch/said"
+check "it moves its buffer then" \
+	grep -qE '^63 steps, moved [1-9]' "$scratch/said"
 for vm in on off; do
 	check "share runs, vm $vm" \
 		run GPUMEM_BACKEND=host GPUMEM_CONF=vm:$vm "$scratch/share"

@@ -206,15 +206,18 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 	return GPUMEM_OK;
 }
 
+/* It is in no set any more. */
+static void give_back(struct gm_local *local, struct gm_extent *extent)
+{
+	*gm_cached_sum(&local->cached, extent->bytes) -= extent->bytes;
+	gm_map_set(extent->address, 0);
+	gm_arena_release(local->arena, extent);
+}
+
 static void give_back_large(struct gm_local *local, struct gm_cached_set *set)
 {
-	while (set->count) {
-		struct gm_extent *extent = set->extent[--set->count];
-
-		*gm_cached_sum(&local->cached, extent->bytes) -= extent->bytes;
-		gm_map_set(extent->address, 0);
-		gm_arena_release(local->arena, extent);
-	}
+	while (set->count)
+		give_back(local, set->extent[--set->count]);
 }
 
 void gm_local_make_room(struct gm_local *local, size_t bytes)
@@ -264,6 +267,32 @@ void gm_locals_flush_own(struct gm_heap *heap)
 	for (; local; local = local->next_of_thread)
 		if (gm_local_is(local, heap, local->stream))
 			gm_local_flush(local);
+}
+
+static bool give_back_one(struct gm_local *local, struct gm_extent *extent)
+{
+	struct gm_cached_set *set =
+		&local->cached.set[gm_cached_set_number(extent->bytes)];
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		if (set->extent[i] != extent)
+			continue;
+		set->extent[i] = set->extent[--set->count];
+		give_back(local, extent);
+		return true;
+	}
+	return false;
+}
+
+bool gm_locals_give_back(struct gm_heap *heap, struct gm_extent *extent)
+{
+	struct gm_local *local = gm_local_own;
+
+	for (; local; local = local->next_of_thread)
+		if (gm_local_is(local, heap, local->stream) &&
+		    give_back_one(local, extent))
+			return true;
+	return false;
 }
 
 bool gm_local_is_own(const struct gm_local *local)

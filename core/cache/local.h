@@ -125,6 +125,15 @@ bool gm_local_refill_for(const struct gm_heap *heap, size_t bytes,
 			 gpumem_stream stream);
 bool gm_local_flush_for(const void *ptr, gpumem_stream stream);
 
+/* resize.c: a small block that is used on its own stream, without the mutex.
+ * OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY: its slot
+ * is too small, and nothing has changed. NOT_READY, without a sentence: take
+ * the slow path. */
+gpumem_status gm_local_resize(void *ptr, size_t bytes, gpumem_stream stream,
+			      uint64_t *holds_out);
+/* The BUSY of a slot. */
+gpumem_status gm_slot_too_small(void);
+
 /* ---- the slow path, under the heap's mutex ---- */
 
 /* The calling thread's cache for the heap and stream, made when there is none;
@@ -160,6 +169,9 @@ void gm_locals_flush_own(struct gm_heap *heap);
 /* Gives the huge blocks of the calling thread's caches of this heap back, which
  * are folded in: what is looked for next may be part of them. */
 void gm_locals_flush_huge(struct gm_heap *heap);
+/* If one of the calling thread's caches has this cached large block, gives it
+ * back. False: none has. */
+bool gm_locals_give_back(struct gm_heap *heap, struct gm_extent *extent);
 /* Have other threads caches of it? */
 bool gm_locals_others(const struct gm_heap *heap);
 /* Stops all other threads' caches until gm_locals_go(): then every cache of the
@@ -191,6 +203,10 @@ void gm_locals_detach(struct gm_heap *heap);
 int gm_membarrier(int command);
 /* Takes the cache off its heap's list: it is nobody's now. */
 void gm_local_unlink(struct gm_local *local);
+/* The calling thread's cache of the arena that a block belongs to, if `stream`
+ * is that arena's; or NULL. The entry is the block's in the map of addresses.
+ */
+struct gm_local *gm_local_home(uintptr_t entry, gpumem_stream stream);
 /* Is it one of the calling thread's? */
 bool gm_local_is_own(const struct gm_local *local);
 /* The cache is in the group of its thread and heap from now on, or no more. */

@@ -112,9 +112,7 @@ bool gm_local_refill_for(const struct gm_heap *heap, size_t bytes,
 	return changed;
 }
 
-/* The thread's cache of the arena that a block belongs to, if the block is
- * freed on that arena's stream. */
-static struct gm_local *find_home(uintptr_t entry, gpumem_stream stream)
+struct gm_local *gm_local_home(uintptr_t entry, gpumem_stream stream)
 {
 	struct gm_local *local = gm_local_own;
 
@@ -138,7 +136,7 @@ bool gm_local_flush_for(const void *ptr, gpumem_stream stream)
 
 	if (!entry || gm_forked())
 		return false;
-	local = find_home(entry, stream);
+	local = gm_local_home(entry, stream);
 	changed = local != gm_local_last;
 	if (!local || (!changed && !(entry & 1)))
 		return false;

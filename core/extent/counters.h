@@ -164,6 +164,38 @@ static inline void gm_counters_free(struct gm_counters *counters,
 		gm_counters_lower(&counters->active, bytes, &above->allocated);
 }
 
+/* A live block that holds `before` bytes holds `bytes` now. It is neither a hit
+ * nor a miss. */
+static inline void gm_counters_resize(struct gm_counters *counters,
+				      uint64_t requested_before,
+				      uint64_t requested, uint64_t before,
+				      uint64_t bytes)
+{
+	const struct gm_above *above = &counters->above;
+
+	if (requested > requested_before)
+		gm_counters_raise(counters, &counters->requested,
+				  requested - requested_before,
+				  &above->requested);
+	else
+		gm_counters_lower(&counters->requested,
+				  requested_before - requested,
+				  &above->requested);
+	if (bytes > before) {
+		gm_counters_raise(counters, &counters->allocated,
+				  bytes - before, &above->allocated);
+		gm_counters_raise(counters, &counters->active, bytes - before,
+				  &above->allocated);
+	} else {
+		gm_counters_lower(&counters->allocated, before - bytes,
+				  &above->allocated);
+		gm_counters_lower(&counters->active, before - bytes,
+				  &above->allocated);
+	}
+	if (counters->active.peak > counters->highest_active)
+		counters->highest_active = counters->active.peak;
+}
+
 /* A pending block is free. */
 static inline void gm_counters_complete(struct gm_counters *counters,
 					uint64_t bytes)

@@ -81,10 +81,10 @@ static inline void gm_counts_take(struct gm_counts *sum,
 	gm_delta_take(&sum->blocks, &counts->blocks, &above->blocks);
 }
 
-/* Has anything been done? */
+/* Has anything been done? There is nothing that leaves `requested` alone. */
 static inline bool gm_counts_any(const struct gm_counts *counts)
 {
-	return counts->blocks.total || counts->blocks.now;
+	return counts->requested.total || counts->requested.now;
 }
 
 #endif

@@ -17,14 +17,11 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 				const struct gm_request *request,
 				bool *grown_out, void **ptr_out)
 {
-	size_t bytes = (request->bytes + heap->unit - 1) & ~(heap->unit - 1);
+	size_t bytes = gm_heap_large_bytes(heap, request->bytes);
 	size_t alignment = request->alignment;
 	struct gm_extent *extent;
 	gpumem_status status;
 
-	/* The map of addresses knows one large block per granule. */
-	if (bytes <= GM_SMALL_MAX)
-		bytes = GM_SMALL_MAX + heap->unit;
 	if (alignment < heap->unit)
 		alignment = heap->unit;
 	status = gm_ladder_take(arena, bytes, alignment, grown_out, &extent);

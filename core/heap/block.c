@@ -86,6 +86,16 @@ uintptr_t gm_block_address(const struct gm_block *block)
 	       (uintptr_t)block->slot * block->slab->class.bytes;
 }
 
+gpumem_stream gm_block_own_stream(const struct gm_block *block)
+{
+	const struct gm_arena *arena;
+
+	if (block->slab)
+		return atomic_load(&block->slab->stream);
+	arena = block->extent->arena;
+	return arena->dropped ? &gm_stream_gone : arena->stream;
+}
+
 void gm_block_share(const struct gm_block *block)
 {
 	if (block->slab)

@@ -21,6 +21,13 @@ gpumem_status gm_block_lock(const void *ptr, struct gm_block *block);
 
 uintptr_t gm_block_address(const struct gm_block *block);
 
+/* The stream that the block goes back to; gm_stream_gone, equal to none, if it
+ * was dropped. */
+gpumem_stream gm_block_own_stream(const struct gm_block *block);
+
+/* free.c: another stream uses the block from now on. OK or NO_HOST_MEMORY. */
+gpumem_status gm_block_add_use(struct gm_block *block, gpumem_stream stream);
+
 /* The block has an entry among the uses now: its free takes the slow path. */
 void gm_block_share(const struct gm_block *block);
 

@@ -22,18 +22,7 @@ static bool is_lost(const struct gm_heap *heap)
 	return atomic_load(&heap->driver.device->lost);
 }
 
-/* The stream that the block goes back to. */
-static gpumem_stream own_stream(const struct gm_block *block)
-{
-	const struct gm_arena *arena;
-
-	if (block->slab)
-		return atomic_load(&block->slab->stream);
-	arena = block->extent->arena;
-	return arena->dropped ? &gm_stream_gone : arena->stream;
-}
-
-static gpumem_status add_use(struct gm_block *block, gpumem_stream stream)
+gpumem_status gm_block_add_use(struct gm_block *block, gpumem_stream stream)
 {
 	struct gm_arena *arena;
 	gpumem_status status;
@@ -139,13 +128,13 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 	struct gm_extent *extent = block->extent;
 	struct gm_heap *heap = block->heap;
 	struct gm_arena *arena = extent->arena;
-	gpumem_stream own = own_stream(block);
+	gpumem_stream own = gm_block_own_stream(block);
 	size_t requested = extent->requested;
 	gpumem_status status = GPUMEM_OK;
 	bool pending = false;
 
 	if (stream != own && has_streams(heap))
-		status = add_use(block, stream);
+		status = gm_block_add_use(block, stream);
 	if (status == GPUMEM_OK && extent->shared)
 		status = wait_for_uses(block, own, extent->bytes, &pending);
 	if (status != GPUMEM_OK)
@@ -188,14 +177,14 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 {
 	struct gm_slab *slab = block->slab;
-	gpumem_stream own = own_stream(block);
+	gpumem_stream own = gm_block_own_stream(block);
 	gm_mark *mark = gm_slab_mark(slab, block->slot);
 	gpumem_status status = GPUMEM_OK;
 	uint32_t requested;
 	bool pending = false;
 
 	if (stream != own && has_streams(block->heap))
-		status = add_use(block, stream);
+		status = gm_block_add_use(block, stream);
 	requested = atomic_load(mark) & ~(uint32_t)GM_MARK_SHARED;
 	if (status == GPUMEM_OK && atomic_load(mark) & GM_MARK_SHARED)
 		status = wait_for_uses(block, own, slab->class.bytes, &pending);
@@ -292,7 +281,7 @@ gpumem_status gm_heap_free_after(void *ptr, struct gm_recording *recording)
 	}
 	if (waits)
 		gm_block_share(&block);
-	return free_block(&block, own_stream(&block));
+	return free_block(&block, gm_block_own_stream(&block));
 }
 
 gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)
@@ -303,7 +292,7 @@ gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)
 	if (status != GPUMEM_OK)
 		return status;
 	if (has_streams(block.heap))
-		status = add_use(&block, stream);
+		status = gm_block_add_use(&block, stream);
 	if (status == GPUMEM_OK && block.heap->policy->hook.fn)
 		gm_hook_tell(block.heap, (uintptr_t)ptr, GPUMEM_HOOK_USE_ON,
 			     stream);

@@ -18,8 +18,8 @@
  * `wait`), and the pool when it ends.
  *
  * Locks, in this order: `trim_mutex`, the heap's. gm_heap_alloc(), _free(),
- * _use_on(), _trim() and _decay() lock themselves; the other functions are
- * called with the heap's held unless they say otherwise.
+ * _use_on(), _resize(), _trim() and _decay() lock themselves; the other
+ * functions are called with the heap's held unless they say otherwise.
  */
 #ifndef GM_HEAP_HEAP_H
 #define GM_HEAP_HEAP_H
@@ -73,6 +73,18 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 gpumem_status gm_heap_free(void *ptr, gpumem_stream stream);
 gpumem_status gm_heap_free_after(void *ptr, struct gm_recording *recording);
 gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream);
+/* As gpumem_resize(); *holds_out is not NULL. */
+gpumem_status gm_heap_resize(void *ptr, size_t bytes, gpumem_stream stream,
+			     uint64_t *holds_out);
+
+/* What a large block of so many requested bytes holds: the map of addresses
+ * knows one per granule. */
+static inline size_t gm_heap_large_bytes(const struct gm_heap *heap,
+					 size_t bytes)
+{
+	bytes = (bytes + heap->unit - 1) & ~(heap->unit - 1);
+	return bytes > GM_SMALL_MAX ? bytes : GM_SMALL_MAX + heap->unit;
+}
 
 /* hook.c. Without the mutex: afterwards no thread is in the old hook. */
 void gm_hook_set(struct gm_heap *heap, const struct gm_hook *hook);

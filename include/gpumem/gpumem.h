@@ -821,6 +821,38 @@ gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes, size_t alignment,
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
 						       gpumem_stream stream);
 
+/*
+ * Makes the live block that begins at ptr hold at least `bytes` bytes, where it
+ * lies: it keeps its address, alignment, stream and the content that it had
+ * room for before and after. Or says that it cannot: BUSY, and the block is as it was. That
+ * answer is quick; then allocate, copy and free.
+ *
+ * A block of up to 16 KiB keeps what it holds, so that it shrinks, and grows up
+ * to that, but no further. A larger one gives its end back, as by
+ * gpumem_free(), unless it is used on other streams: then it keeps its end until
+ * it is freed. It grows into free memory right behind it: what its own stream
+ * has freed, if `stream` is that, and what the device has finished with. With
+ * virtual memory it also grows into a hole behind it, by pages that are moved
+ * from free blocks or taken from the driver, up to the soft limit. No caches
+ * but the calling thread's are emptied, nothing is trimmed, no callback is
+ * called, and nothing waits.
+ *
+ * `stream`: work queued there before may still use what is given up, and work
+ * queued there from now on may use what is new. If it is not the block's own
+ * stream, the call is also a gpumem_use_on().
+ *
+ * usable_bytes_out may be NULL, and is what the block holds, at least `bytes`:
+ * the program may use all of it.
+ *
+ * OK; INVALID also of 0 bytes; BAD_POINTER; BUSY: what is behind the block is
+ * in use, or the pool gets no memory for it, or the block has a gpumem_view(),
+ * which has the size that was requested; DRIVER; LOST, only when it would grow;
+ * NO_HOST_MEMORY. After each but OK the block is as it was.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_resize(void *ptr, size_t bytes, gpumem_stream stream,
+	      uint64_t *usable_bytes_out);
+
 /* Work on `stream` uses the block too: after a later free the block stays
  * pending until the work that the stream has queued by then has completed. OK,
  * BAD_POINTER, NO_HOST_MEMORY. */

@@ -151,6 +151,8 @@ found(const char *at, const char *format, ...);
  * a struct's size is sometimes wrong, and the pointer sometimes NULL. */
 void *out_plain(size_t bytes);
 void *out_struct(size_t bytes);
+/* As the first, or NULL, which is fine. */
+void *out_or_null(size_t bytes);
 void judge_begin(const struct row *row);
 /* After the call. True: it worked. */
 bool judge(gpumem_status status);
@@ -201,6 +203,8 @@ struct pool *pool_room(void);
 void pool_gone(struct pool *pool);
 void block_add(struct pool *pool, void *ptr, uint64_t bytes, uint64_t alignment,
 	       int stream);
+/* It has another size now; what it held is checked before. */
+void block_resize(struct block *block, uint64_t bytes);
 void block_remove(struct block *block);
 void block_mark(struct block *block);
 void block_verify(struct block *block);

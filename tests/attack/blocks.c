@@ -73,6 +73,38 @@ void attack_gpumem_free(void)
 		block_remove(block);
 }
 
+/* A view has a size that stays; any other block can at least shrink. */
+void attack_gpumem_resize(void)
+{
+	struct block *block;
+	void *ptr = pick_pointer(&block);
+	uint64_t *usable = out_or_null(sizeof(*usable));
+	uint64_t bytes = pick_bytes();
+	gpumem_status status;
+	int index;
+	gpumem_stream stream = pick_stream(
+		block ? block->pool->device : &world.device[0], &index);
+
+	if (block && block->stream >= 0 && one_in(2))
+		stream = block->pool->device->stream[block->stream];
+	if (block && one_in(2))
+		bytes = 1 + random_below(2 * block->requested);
+	if (!bytes)
+		wrong(B(INVALID));
+	if (rarely()) {
+		ptr = NULL;
+		step.wrong = B(INVALID);
+	}
+	if (block && one_in(4))
+		block_verify(block);
+	status = gpumem_resize(ptr, bytes, stream, usable);
+	if (status == GPUMEM_BUSY && ptr && block)
+		expect(bytes > block->bytes || world.configuration->objects,
+		       "%p does not shrink", ptr);
+	if (judge(status) && block)
+		block_resize(block, bytes);
+}
+
 void attack_gpumem_use_on(void)
 {
 	struct block *block;

@@ -125,6 +125,31 @@ void block_add(struct pool *pool, void *ptr, uint64_t bytes, uint64_t alignment,
 		block_mark(block);
 }
 
+void block_resize(struct block *block, uint64_t bytes)
+{
+	struct gpumem_block info = GPUMEM_INIT(struct gpumem_block);
+	struct pool *pool = block->pool;
+	const struct block before = *block;
+
+	must(gpumem_query(block->ptr, &info));
+	expect(info.ptr == block->ptr && info.requested_bytes == bytes &&
+		       info.bytes >= bytes && info.pool == pool->handle,
+	       "a resized block is found as another one");
+	block->ptr = NULL;
+	block->bytes = 0;
+	block_apart(&(struct block){.ptr = info.ptr, .bytes = info.bytes});
+	block->ptr = info.ptr;
+	if (bytes >= before.requested)
+		block_verify(block);
+	block->bytes = info.bytes;
+	block->requested = bytes;
+	block->marked = false;
+	pool->requested += bytes - before.requested;
+	pool->allocated += info.bytes - before.bytes;
+	if (one_in(3))
+		block_mark(block);
+}
+
 void block_remove(struct block *block)
 {
 	struct pool *pool = block->pool;

@@ -33,6 +33,17 @@ static void keep_head(void)
 	       sizeof(outs[0].before));
 }
 
+void *out_or_null(size_t bytes)
+{
+	void *out;
+
+	if (one_in(8))
+		return NULL;
+	out = out_begin(bytes);
+	keep_head();
+	return out;
+}
+
 void *out_plain(size_t bytes)
 {
 	void *out = out_begin(bytes);

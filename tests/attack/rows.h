@@ -107,6 +107,8 @@
 	X(gpumem_pool_trim, 8, ASKS | B(NO_HOST_MEMORY))                       \
 	X(gpumem_block_visit, 2, 0)                                            \
 	X(gpumem_query, 10, B(BAD_POINTER))                                    \
+	X(gpumem_resize, 30,                                                   \
+	  B(BAD_POINTER) | B(BUSY) | ASKS | B(NO_HOST_MEMORY))                 \
 	X(gpumem_status_name, 1, 0)                                            \
 	X(gpumem_status_text, 1, 0)                                            \
 	X(gpumem_stream_create, 4, B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))  \

@@ -137,6 +137,9 @@ lib_tests = \
 	tests/unit/lib/random \
 	tests/unit/lib/realtime \
 	tests/unit/lib/regress \
+	tests/unit/lib/resize \
+	tests/unit/lib/resize_faults \
+	tests/unit/lib/resize_order \
 	tests/unit/lib/sentences \
 	tests/unit/lib/shape \
 	tests/unit/lib/share \

@@ -28,6 +28,11 @@ static void null_blocks(void)
 	invalid(gpumem_use_on(NULL, NULL));
 	invalid(gpumem_free_after(NULL, NULL));
 	invalid(gpumem_free_after(&ptr, NULL));
+	invalid(gpumem_resize(NULL, 100, NULL, &offset));
+	invalid(gpumem_resize(NULL, 0, NULL, &offset));
+	invalid(gpumem_resize(&ptr, 0, NULL, NULL));
+	said(gpumem_resize(&ptr, 100, NULL, &offset), GPUMEM_BAD_POINTER,
+	     "a resize of no block");
 	invalid(gpumem_query(NULL, NULL));
 	invalid(gpumem_query(&ptr, NULL));
 	invalid(gpumem_object(&ptr, NULL, &offset));

@@ -66,6 +66,9 @@ static void child_blocks(void)
 	forked(gpumem_free(large[0], NULL));
 	forked(gpumem_free(large[0], stream));
 	forked(gpumem_free(&found, NULL));
+	forked(gpumem_resize(small[0], 100, NULL, NULL));
+	forked(gpumem_resize(small[0], 1 * MIB, NULL, NULL));
+	forked(gpumem_resize(large[0], 100, NULL, NULL));
 	forked(gpumem_use_on(small[0], stream));
 	forked(gpumem_free_after(small[0], event));
 	forked(gpumem_query(small[0], &found));

@@ -117,6 +117,10 @@ static void test_view(size_t bytes)
 	ok(memory[0] == 77 && memory[bytes - 1] == 77, "shows the block");
 	is_status(gpumem_view(ptr + 1, &other), GPUMEM_BAD_POINTER,
 		  "of a block as a whole");
+	is_status(gpumem_resize(ptr, bytes / 2, NULL, NULL), GPUMEM_BUSY,
+		  "a block with a view keeps its size");
+	is_status(gpumem_resize(ptr, bytes + 1, NULL, NULL), GPUMEM_BUSY,
+		  "so does one with room for more");
 	sound(pool, "sound with a view");
 	must(gpumem_free(ptr, NULL));
 	is_uint(gpumem_host_views(0), 0, "the free ends it");
