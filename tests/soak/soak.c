@@ -79,12 +79,14 @@ static void report(uint64_t rounds, uint64_t seconds)
 {
 	diag("%llu s: %llu rounds, %llu allocations (%llu refused), %llu "
 	     "frees, "
-	     "%llu faults, %llu trims, %llu streams, %llu graphs, %llu checks, "
+	     "%llu faults, %llu trims, %llu resizes, %llu streams, %llu "
+	     "graphs, %llu checks, "
 	     "%llu looks at bytes, %llu findings",
 	     (unsigned long long)seconds, (unsigned long long)rounds,
 	     (unsigned long long)tally.allocs,
 	     (unsigned long long)tally.refused, (unsigned long long)tally.frees,
 	     (unsigned long long)tally.faults, (unsigned long long)tally.trims,
+	     (unsigned long long)tally.resizes,
 	     (unsigned long long)tally.streams,
 	     (unsigned long long)tally.graphs, (unsigned long long)tally.checks,
 	     (unsigned long long)tally.looks,

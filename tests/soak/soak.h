@@ -45,7 +45,7 @@ bool one_in(struct random *random, uint64_t n);
 /* What was done since the start, and what was found. */
 struct tally {
 	_Atomic uint64_t allocs, frees, refused, faults, trims, checks, looks;
-	_Atomic uint64_t streams, graphs, findings;
+	_Atomic uint64_t resizes, streams, graphs, findings;
 };
 
 /* A round. The configuration is set before the threads start and only read

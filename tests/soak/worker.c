@@ -223,6 +223,22 @@ static void trade(struct worker *me)
 		pause_inside();
 }
 
+/* Who had it filled fills its new ends. */
+static void resize(struct worker *me)
+{
+	struct block *block = &me->held[random_below(&me->random, me->count)];
+	uint64_t bytes = random_bytes(&me->random);
+	gpumem_status status;
+
+	status = gpumem_resize(block->ptr, bytes, block->stream, NULL);
+	if (status == GPUMEM_BUSY || !took(status, "gpumem_resize"))
+		return;
+	tally.resizes++;
+	block->bytes = bytes;
+	if (block->filled)
+		fill(block, (uint8_t)random_next(&me->random));
+}
+
 static void use_on(struct worker *me)
 {
 	const struct block *block =
@@ -351,6 +367,8 @@ static void step(struct worker *me)
 		trade(me);
 	else if (pick < 194)
 		use_on(me);
+	else if (pick < 197)
+		resize(me);
 	else
 		query(me);
 }

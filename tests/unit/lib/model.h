@@ -24,6 +24,7 @@ struct model_block {
 	unsigned pool, stream;
 	bool gone;   /* its stream was dropped since */
 	bool filled; /* both ends hold `value`, once the stream has got there */
+	bool worn;   /* it was resized: work may still look at what it held */
 	uint8_t value;
 };
 
@@ -140,6 +141,32 @@ LIB_USE void model_remove(struct model_block *block)
 	p->allocated -= block->bytes;
 	p->count--;
 	memmove(block, block + 1, (--model.count - at) * sizeof(*block));
+}
+
+/* A block that holds `bytes` from now on, so many of them requested. */
+LIB_USE void model_resize(struct model_block *block, uint64_t requested,
+			  uint64_t bytes)
+{
+	struct gpumem_block info = GPUMEM_INIT(struct gpumem_block);
+	struct model_pool *p = &model.pool[block->pool];
+	const struct model_block *next = block + 1;
+
+	expect(!gpumem_query((void *)block->address, &info) &&
+		       info.ptr == (void *)block->address &&
+		       info.requested_bytes == requested && info.bytes == bytes,
+	       "a resized block is found as another one");
+	expect(bytes >= requested, "a resized block is too small");
+	expect(next == &model.block[model.count] ||
+		       block->address + bytes <= next->address,
+	       "%#zx has grown into the block behind it", block->address);
+	if (requested > block->requested)
+		p->total += requested - block->requested;
+	p->requested += requested - block->requested;
+	p->allocated += bytes - block->bytes;
+	if (p->requested > p->peak)
+		p->peak = p->requested;
+	block->requested = requested;
+	block->bytes = bytes;
 }
 
 /* Any block, or NULL when there is none. */

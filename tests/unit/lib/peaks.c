@@ -3,13 +3,14 @@
 
 /*
  * The peaks of one thread are exact, however many streams it uses, whatever it
- * frees on another stream than it allocated on, and whatever graphs, trims and
- * resets come between. Those of several threads are in peaks_threads.c.
+ * frees on another stream than it allocated on, or resizes, and whatever
+ * graphs, trims and resets come between. Those of several threads are in
+ * peaks_threads.c.
  */
 #include "peaks.h"
 #include <pthread.h>
 
-static unsigned long wrong;
+static unsigned long wrong, grown, shrunk;
 static uint64_t seed;
 
 static void same(const char *what, const struct gpumem_gauge *got,
@@ -78,6 +79,14 @@ static void wander(struct live *live, unsigned *count, unsigned used,
 		if (!*count || (*count < LIVE && roll(&seed, 2))) {
 			allocate(&live[*count], random_bytes(&seed), stream);
 			live[(*count)++].graph = in_graph && !stream;
+			continue;
+		}
+		if (roll(&seed, 8) == 0) {
+			uint64_t before = live[at].bytes;
+
+			(void)resize(&live[at], 1 + roll(&seed, 2 * before));
+			grown += live[at].bytes > before;
+			shrunk += live[at].bytes < before;
 			continue;
 		}
 		foreign = roll(&seed, 8) == 0;
@@ -168,6 +177,7 @@ int main(void)
 		alone(used, (unsigned)scaled(60, 15));
 	for (int i = 1; i < STREAMS; i++)
 		must(gpumem_stream_destroy(device, streams[i]));
+	ok(grown && shrunk, "%lu blocks grew, and %lu shrank", grown, shrunk);
 	must(gpumem_device_close(device));
 	return done_testing();
 }

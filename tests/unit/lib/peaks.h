@@ -73,6 +73,24 @@ SYS_USE void release(struct live *live, unsigned stream, bool pending)
 		model.active.now -= live->bytes;
 }
 
+/* True, and the block holds something else now, if it could. */
+SYS_USE bool resize(struct live *live, size_t bytes)
+{
+	uint64_t holds;
+	gpumem_status status =
+		gpumem_resize(live->ptr, bytes, streams[live->stream], &holds);
+
+	if (status == GPUMEM_BUSY)
+		return false;
+	must(status);
+	up(&model.requested, bytes - live->requested);
+	up(&model.allocated, holds - live->bytes);
+	up(&model.active, holds - live->bytes);
+	live->requested = bytes;
+	live->bytes = holds;
+	return true;
+}
+
 SYS_USE uint64_t roll(uint64_t *state, uint64_t n)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;

@@ -78,8 +78,11 @@ static void *crowd(void *arg)
 		bool more = i < steps && (uint64_t)(i / 150) % 3 != number % 3;
 
 		pthread_mutex_lock(&lock);
-		if (count &&
-		    (count == LIVE || roll(&state, 4) >= (more ? 3 : 1)))
+		if (count && roll(&state, 8) == 0)
+			(void)resize(&live[roll(&state, count)],
+				     random_bytes(&state));
+		else if (count &&
+			 (count == LIVE || roll(&state, 4) >= (more ? 3 : 1)))
 			release_last(live, &count);
 		else if (i < steps)
 			allocate(&live[count++], random_bytes(&state),

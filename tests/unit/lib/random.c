@@ -69,6 +69,47 @@ static void step_free(void)
 	world.last_freed = copy.address;
 }
 
+/* What it had room for before and after is still there. New ends are filled if
+ * nothing looks at the old ones. */
+static void step_resize(void)
+{
+	struct model_block *block = model_any();
+	uint64_t bytes = random_bytes(), before, usable = 0;
+	gpumem_status status;
+	unsigned stream;
+
+	if (!block)
+		return;
+	if (one_in(2))
+		bytes = 1 + random_below(2 * block->requested);
+	stream = block->gone || one_in(4) ? random_stream() : block->stream;
+	before = block->bytes;
+	status = gpumem_resize((void *)block->address, bytes,
+			       world.stream[stream], &usable);
+	if (status == GPUMEM_BUSY) {
+		expect(bytes > before && !usable, "a block does not shrink");
+		usable = before;
+		bytes = block->requested;
+	} else {
+		expect(!status, "resize: %s", gpumem_status_name(status));
+	}
+	model_resize(block, bytes, usable);
+	if (usable == before)
+		return;
+	if (block->filled && !world.captured[block->stream]) {
+		sync_stream(block->stream);
+		expect(probe_is((void *)block->address,
+				usable > before ? before : MODEL_PROBE,
+				block->value),
+		       "the block at %#zx has lost its content",
+		       block->address);
+	}
+	block->worn |= block->filled;
+	block->filled = false;
+	if (!block->worn && one_in(2))
+		fill_block(block);
+}
+
 static void step_use_on(void)
 {
 	struct model_block *block = model_any();
@@ -174,7 +215,7 @@ static const struct {
 	{8, step_trim},	   {6, step_limit},   {40, step_query},
 	{40, step_look},   {30, step_verify}, {60, step_launch},
 	{6, step_capture}, {3, step_drop},    {1, step_new_pool},
-	{1, step_quiet},
+	{1, step_quiet},   {80, step_resize},
 };
 
 static void random_step(void)

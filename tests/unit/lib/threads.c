@@ -3,11 +3,11 @@
 
 /*
  * One pool under everything at once: threads allocate and free on streams of
- * their own and on a common one, and free what others allocated, while others
- * trim, set limits, read statistics, check, visit, query, add and remove
- * callbacks, and make and unmake pools and streams. Each block carries its
- * number at both ends, so that memory given out twice shows. The threads count
- * what went wrong; main tells. Not here: what single calls do.
+ * their own and on a common one, resize blocks, and free what others allocated,
+ * while others trim, set limits, read statistics, check, visit, query, add and
+ * remove callbacks, and make and unmake pools and streams. Each block carries
+ * its number at both ends, so that memory given out twice shows. The threads
+ * count what went wrong; main tells. Not here: what single calls do.
  */
 #include "system.h"
 #include <pthread.h>
@@ -35,6 +35,7 @@ static struct worker workers[WORKERS];
 static _Atomic uint64_t numbers;
 static _Atomic bool stop;
 static _Atomic unsigned long torn, failed, lawless, corrupt, wrong, pressed;
+static _Atomic unsigned long resized;
 static const char *_Atomic broken_law;
 
 /* Blocks on their way from thread to thread. */
@@ -137,6 +138,29 @@ static void give(struct worker *me)
 	release(&held, r % 5 ? held.stream : me->stream);
 }
 
+/* What its first and last bytes were is still there. */
+static void resize(struct worker *me)
+{
+	struct held *held = &me->held[next_random(&me->random) % me->count];
+	size_t bytes = (random_bytes(&me->random) + 7) / 8 * 8;
+	gpumem_status status =
+		gpumem_resize(held->ptr, bytes, held->stream, NULL);
+
+	if (status == GPUMEM_BUSY)
+		return;
+	if (status) {
+		failed++;
+		return;
+	}
+	if (held->ptr[0] != held->number ||
+	    (bytes >= held->bytes &&
+	     held->ptr[held->bytes / 8 - 1] != held->number))
+		torn++;
+	resized += bytes != held->bytes;
+	held->bytes = bytes;
+	stamp(held);
+}
+
 static void *work(void *arg)
 {
 	struct worker *me = arg;
@@ -146,8 +170,10 @@ static void *work(void *arg)
 		if (me->count < KEPT &&
 		    (!me->count || next_random(&me->random) % 2))
 			take(me);
-		else
+		else if (next_random(&me->random) % 4)
 			give(me);
+		else
+			resize(me);
 	}
 	while (me->count)
 		give(me);
@@ -314,6 +340,7 @@ int main(void)
 	pool = new_pool("threads", 0);
 	run();
 	is_uint(failed, 0, "no call failed that may not");
+	ok(resized > 0, "%lu blocks were resized", (unsigned long)resized);
 	is_uint(lawless, 0, "the law holds at every look: %s",
 		broken_law ? broken_law : "never broken");
 	is_uint(corrupt, 0, "the pool was sound at every look");

@@ -116,6 +116,19 @@ static void work_free_to(unsigned keep, gpumem_stream stream)
 			return;
 }
 
+static void work_resize(unsigned number, size_t bytes, gpumem_stream stream)
+{
+	struct work_block *block = &work.block[number];
+	uint64_t usable = 7;
+
+	if (number >= work.count)
+		return;
+	if (tried(gpumem_resize(block->ptr, bytes, stream, &usable), "BUSY"))
+		block->bytes = bytes;
+	else
+		want(usable == 7, "a failure wrote its output");
+}
+
 static void work_streams(void)
 {
 	for (unsigned i = 0; i < WORK_STREAMS; i++)
@@ -182,6 +195,19 @@ static void work_blocks(void)
 		tried(gpumem_use_on(work.block[i].ptr, work.stream[1]),
 		      work.free_may_fail ? "" : "!");
 	work_free_to(work.count > 4 ? work.count - 3 : 1, s);
+}
+
+/* Up, down, and on another stream. */
+static void work_resizes(void)
+{
+	for (unsigned i = 0; i < work.count; i++) {
+		size_t bytes = work.block[i].bytes;
+
+		work_resize(i, bytes + bytes / 64 + 3 * MIB * (i % 2),
+			    work.stream[0]);
+		work_resize(i, bytes / 2 + 1, work.stream[0]);
+		work_resize(i, bytes, work.stream[1]);
+	}
 }
 
 static void work_trim(unsigned pool, uint64_t keep)
@@ -300,6 +326,7 @@ LIB_USE bool work_run(void)
 	work_streams();
 	work_pools();
 	work_blocks();
+	work_resizes();
 	work_busy();
 	work_holes();
 	work_full();
