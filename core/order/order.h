@@ -11,7 +11,8 @@
  *                free has completed. Transfers between streams.
  *     uses.h     the streams, besides its own, that a live block is used on
  *     pending.h  where a freed block waits for an event, one for each of those
- *                streams; gm_pending_poll() looks, no thread waits
+ *                streams, or for that of the program which it was freed after;
+ *                gm_pending_poll() looks, no thread waits
  *
  * Nothing here waits for the device but gm_pending_wait(), gm_arenas_wait(),
  * gm_events_wait(), and gm_arena_wait() at the end of a heap. It calls the

@@ -129,7 +129,6 @@ static bool run(const char *suffix, bool last)
 	return fired && !last;
 }
 
-/* No host memory for what a freed block waits for is tried by host_oom.c. */
 static void run_all(bool vm)
 {
 	static const char *const suffixes[] = {
