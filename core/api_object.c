@@ -5,6 +5,7 @@
 #include <gpumem/gpumem.h>
 
 #include "api_check.h"
+#include "device/object.h"
 #include "pool/pool.h"
 
 gpumem_status gpumem_device_adopt(const char *backend, void *context,
@@ -23,6 +24,23 @@ gpumem_status gpumem_device_adopt(const char *backend, void *context,
 	return device_out ? gm_device_adopt(backend, context, native_device,
 					    device_out)
 			  : gm_null_argument("device_out");
+}
+
+gpumem_status gpumem_device_native(gpumem_device *device, void **context_out,
+				   void **native_device_out)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!device)
+		return gm_null_argument("device");
+	if (!context_out)
+		return gm_null_argument("context_out");
+	return native_device_out ? gm_device_native(device, context_out,
+						    native_device_out)
+				 : gm_null_argument("native_device_out");
 }
 
 gpumem_status gpumem_object(const void *ptr, void **object_out,

@@ -49,6 +49,8 @@ struct gpu_device {
 	struct gpu_followers *followers; /* see ../common/gpu/native.c */
 };
 
+#define GPU_NATIVE_CONTEXT(device) ((void *)(device)->context)
+
 /* ---- Calls that differ between the drivers ----------------------------- */
 
 /* CUDA keeps no error of a thread that a program could ask for. */

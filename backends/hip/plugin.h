@@ -136,6 +136,9 @@ void gm_hip_segments_drop(struct gpu_device *device);
 /* Addresses of what was freed are still taken. */
 bool gm_hip_segments_left(struct hip_segments *segments);
 
+/* A program has no contexts but devices. */
+#define GPU_NATIVE_CONTEXT(device) ((void)(device), NULL)
+
 /* ---- Calls that differ between the drivers ----------------------------- */
 
 #define gpu_knows_virtual() (gpu.vm)

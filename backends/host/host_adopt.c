@@ -66,3 +66,21 @@ gpumem_status gm_host_device_adopt(void *context, void *native_device,
 	*index_out = number;
 	return GPUMEM_OK;
 }
+
+gpumem_status gm_host_device_native(void *handle, void **context_out,
+				    void **native_device_out)
+{
+	struct host_device *device = handle;
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_device_native);
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!gm_host_is_adopted(device->index))
+		return gm_host_fail(GPUMEM_UNSUPPORTED,
+				    "a simulated device has no context, but "
+				    "for one that was adopted");
+	/* What was adopted stays as it is. */
+	*context_out = pairs[device->index].context;
+	*native_device_out = pairs[device->index].native_device;
+	return GPUMEM_OK;
+}

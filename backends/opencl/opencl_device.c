@@ -139,3 +139,13 @@ void gm_opencl_device_close(void *handle)
 	pthread_mutex_destroy(&device->enqueue);
 	free(device);
 }
+
+gpumem_status gm_opencl_device_native(void *handle, void **context_out,
+				      void **native_device_out)
+{
+	const struct opencl_device *device = handle;
+
+	*context_out = device->context;
+	*native_device_out = device->unit->id;
+	return GPUMEM_OK;
+}

@@ -47,7 +47,8 @@
 	GPUMEM_SLOTS_COPY(X)                                                   \
 	GPUMEM_SLOTS_OBJECTS(X)                                                \
 	GPUMEM_SLOTS_ADOPT(X)                                                  \
-	GPUMEM_SLOTS_NATIVE_EVENTS(X)
+	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
+	GPUMEM_SLOTS_NATIVE_DEVICE(X)
 
 #define OPENCL_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_opencl_, slot)
 OPENCL_SLOTS(OPENCL_DECLARE)

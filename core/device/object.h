@@ -18,4 +18,8 @@ gpumem_status gm_view_create(struct gpumem_device *device, uint64_t address,
  * a device that is lost never BUSY. */
 gpumem_status gm_view_destroy(struct gpumem_device *device, void *view);
 
+/* The vendor's context and device; UNSUPPORTED also without the slot. */
+gpumem_status gm_device_native(struct gpumem_device *device, void **context_out,
+			       void **native_device_out);
+
 #endif

@@ -330,6 +330,14 @@ struct gpumem_backend {
 	 * recorded again or destroyed. */
 	gpumem_status (*event_native)(void *device, void *event,
 				      void **native_out);
+
+	/* ---- group NATIVE_DEVICE ---- */
+
+	/* The vendor's own context and device behind an open one, which stay the
+	 * plugin's; a device that is a number, as that number. NULL: the vendor
+	 * has no contexts. UNSUPPORTED: there is nothing behind it. */
+	gpumem_status (*device_native)(void *device, void **context_out,
+				       void **native_device_out);
 };
 
 /*
@@ -410,6 +418,9 @@ struct gpumem_backend {
 	X(event_import, NATIVE_EVENTS, 0, NONE)                                \
 	X(event_native, NATIVE_EVENTS, 0, NONE)
 
+#define GPUMEM_SLOTS_NATIVE_DEVICE(X)                                          \
+	X(device_native, NATIVE_DEVICE, 0, NONE)
+
 #define GPUMEM_SLOT_LIST(X)                                                    \
 	GPUMEM_SLOTS_REQUIRED(X)                                               \
 	GPUMEM_SLOTS_STREAMS(X)                                                \
@@ -423,7 +434,8 @@ struct gpumem_backend {
 	GPUMEM_SLOTS_SHARE_FD(X)                                               \
 	GPUMEM_SLOTS_OBJECTS(X)                                                \
 	GPUMEM_SLOTS_ADOPT(X)                                                  \
-	GPUMEM_SLOTS_NATIVE_EVENTS(X)
+	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
+	GPUMEM_SLOTS_NATIVE_DEVICE(X)
 
 enum gpumem_slot {
 #define GPUMEM_SLOT_ENUM(slot, group, caps, counted) GPUMEM_SLOT_##slot,

@@ -371,6 +371,19 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_adopt(const char *backend, void *context, void *native_device,
 		    gpumem_device **device_out);
 
+/*
+ * The vendor's own context and device behind an open one, also if it was opened
+ * by name: for `cuda` its CUcontext and CUdevice, for `hip` NULL, since HIP has no
+ * contexts, and the hipDevice_t, for `opencl` the cl_context and cl_device_id; a
+ * device that is a number is that number as a pointer. They belong to the device
+ * and are valid until its last close; no reference is taken. OK; UNSUPPORTED:
+ * there is nothing behind it, as with `host` but for what was adopted there;
+ * DRIVER; LOST.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_native(gpumem_device *device, void **context_out,
+		     void **native_device_out);
+
 /* Undoes one open. During the last close no other thread may use the device. It
  * destroys the device's default pool. It returns BUSY, and leaves the device
  * open, if that pool has live blocks, one of its streams is being captured, or

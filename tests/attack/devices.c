@@ -53,6 +53,17 @@ void attack_gpumem_device_adopt(void)
 		device_opened(device, *out);
 }
 
+void attack_gpumem_device_native(void)
+{
+	struct device *device = pick_device();
+	void **context = out_plain(sizeof(void *));
+	void **native = out_plain(sizeof(void *));
+
+	if (device && device != &world.device[DEVICES - 1])
+		wrong(B(UNSUPPORTED));
+	(void)judge(gpumem_device_native(device_of(device), context, native));
+}
+
 /* Pools with the device as a peer hold it too, so that BUSY is right whenever
  * it is said; and is wrong while the device has other opens. */
 void attack_gpumem_device_close(void)

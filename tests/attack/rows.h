@@ -35,6 +35,7 @@
 	X(gpumem_device_close, 3, B(BUSY) | B(DRIVER))                         \
 	X(gpumem_device_get_info, 3, 0)                                        \
 	X(gpumem_device_memory, 5, ASKS)                                       \
+	X(gpumem_device_native, 2, B(UNSUPPORTED) | ASKS)                      \
 	X(gpumem_device_open, 4, OPENS)                                        \
 	X(gpumem_device_peer, 3, ASKS)                                         \
 	X(gpumem_device_pool, 3, TAKES | B(UNSUPPORTED))                       \

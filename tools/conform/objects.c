@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The groups OBJECTS and ADOPT. What an object is only its vendor's calls can
- * tell: here is whether objects are the same where they must be and others
- * where not, and whether views can be made and given back in any order. See
- * conform.h.
+ * The groups OBJECTS, ADOPT and NATIVE_DEVICE. What an object is only its
+ * vendor's calls can tell: here is whether objects are the same where they must
+ * be and others where not, and whether views can be made and given back in any
+ * order. See conform.h.
  */
 #include "conform.h"
 
@@ -109,12 +109,36 @@ static void check_objects(struct conform *c)
 			   GPUMEM_OK, "free what had views");
 }
 
+/* What it is only its vendor's calls can tell: here, that it stays the same. */
+static void check_native(struct conform *c)
+{
+	void *context[2] = {NULL, NULL}, *native[2] = {NULL, NULL};
+	gpumem_status status =
+		c->ops->device_native(c->device, &context[0], &native[0]);
+
+	if (status == GPUMEM_UNSUPPORTED) {
+		conform_skip(c, "the vendor's context and device",
+			     "there is nothing behind this device");
+		return;
+	}
+	if (!conform_is(c, status, GPUMEM_OK, "device_native") ||
+	    !conform_is(
+		    c,
+		    c->ops->device_native(c->device, &context[1], &native[1]),
+		    GPUMEM_OK, "device_native again"))
+		return;
+	conform_ok(c, context[0] == context[1] && native[0] == native[1],
+		   "gives the same context and device");
+}
+
 void conform_objects(struct conform *c)
 {
 	if (conform_has(c, GPUMEM_CAP_OBJECTS))
 		check_objects(c);
 	else
 		conform_skip(c, "objects", "the device has no CAP_OBJECTS");
+	if (c->ops->device_native)
+		check_native(c);
 	if (c->ops->device_adopt)
 		conform_note("device_adopt takes what only the vendor's calls "
 			     "make: not tried");

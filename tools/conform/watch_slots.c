@@ -279,6 +279,29 @@ static gpumem_status watch_object_of(void *device, uint64_t address,
 	return status;
 }
 
+static gpumem_status watch_device_native(void *device, void **context_out,
+					 void **native_device_out)
+{
+	struct {
+		void *context, *native;
+	} value, unset;
+	struct watched call =
+		watch_begin(GPUMEM_SLOT_device_native, &value, sizeof(value));
+	gpumem_status status;
+
+	unset = value;
+	status = plugin->device_native(device, &value.context, &value.native);
+	if (status == GPUMEM_OK &&
+	    (value.context == unset.context || value.native == unset.native))
+		value = unset;
+	status = watch_end(&call, status);
+	if (status == GPUMEM_OK) {
+		*context_out = value.context;
+		*native_device_out = value.native;
+	}
+	return status;
+}
+
 const struct gpumem_backend *conform_watch(struct conform *c,
 					   const struct gpumem_backend *ops)
 {

@@ -233,3 +233,13 @@ void GPU(device_close)(void *device)
 	gpu_close(device);
 	free(device);
 }
+
+gpumem_status GPU(device_native)(void *handle, void **context_out,
+				 void **native_device_out)
+{
+	struct gpu_device *device = handle;
+
+	*context_out = GPU_NATIVE_CONTEXT(device);
+	*native_device_out = (void *)(intptr_t)device->device;
+	return GPUMEM_OK;
+}

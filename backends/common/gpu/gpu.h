@@ -230,7 +230,8 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes,
 	GPUMEM_SLOTS_PROCESSES(X)                                              \
 	GPUMEM_SLOTS_SHARE_IPC(X)                                              \
 	GPUMEM_SLOTS_SHARE_FD(X)                                               \
-	GPUMEM_SLOTS_NATIVE_EVENTS(X)
+	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
+	GPUMEM_SLOTS_NATIVE_DEVICE(X)
 
 GPU_SLOT_LIST(GPU_DECLARE)
 

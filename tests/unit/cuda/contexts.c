@@ -61,6 +61,17 @@ static void check_thread(void *device, void *context, const char *which)
 	is_int(found, MODE_THREAD_LOCAL, "and so is its capture mode");
 }
 
+/* A program's own calls of the driver can be made in it. */
+static void check_native(void *device, void *primary)
+{
+	void *context = NULL, *number = device;
+
+	is_status(cuda->device_native(device, &context, &number), GPUMEM_OK,
+		  "what is behind the device");
+	is_ptr(context, primary, "the primary context");
+	is_ptr(number, NULL, "of device 0");
+}
+
 static void other_contexts(void *device, void *other, void *primary)
 {
 	void *event = NULL;
@@ -165,6 +176,7 @@ int main(void)
 	check_thread(device, NULL, "none");
 	if (driver.cuDevicePrimaryCtxRetain(&primary, 0))
 		bail("cuDevicePrimaryCtxRetain");
+	check_native(device, primary);
 	check_thread(device, primary, "the device's own");
 	if (driver.cuCtxCreate_v2(&other, 0, 0))
 		bail("cuCtxCreate");

@@ -112,6 +112,26 @@ static void test_memory(void)
 	must(gpumem_device_close(device));
 }
 
+/* What is behind it: the pair that was adopted, and nothing else. */
+static void test_native(gpumem_device *simulated)
+{
+	gpumem_device *adopted = adopt(1, 0);
+	void *c = &c, *n = &n;
+
+	is_status(gpumem_device_native(simulated, &c, &n), GPUMEM_UNSUPPORTED,
+		  "nothing is behind a simulated device");
+	diag("%s", last_text());
+	must(gpumem_host_faults("device_native@1"));
+	is_status(gpumem_device_native(adopted, &c, &n), GPUMEM_DRIVER,
+		  "a driver that fails");
+	must(gpumem_host_faults(NULL));
+	ok(c == &c && n == &n, "no output is touched");
+	is_status(gpumem_device_native(adopted, &c, &n), GPUMEM_OK, "adopted");
+	is_ptr(c, &context[1], "its context");
+	is_ptr(n, &native[0], "its device");
+	must(gpumem_device_close(adopted));
+}
+
 static void test_many(void)
 {
 	static char many[70];
@@ -139,6 +159,7 @@ int main(void)
 	test_refused();
 	test_pairs();
 	test_memory();
+	test_native(first);
 	test_many();
 	must(gpumem_device_close(first));
 	return done_testing();

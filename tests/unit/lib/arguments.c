@@ -111,6 +111,9 @@ static void null_devices(void)
 	invalid(gpumem_device_memory(NULL, &memory));
 	invalid(gpumem_device_memory(device, NULL));
 	invalid(gpumem_device_visit(NULL, NULL, NULL));
+	invalid(gpumem_device_native(NULL, &native, &native));
+	invalid(gpumem_device_native(device, NULL, &native));
+	invalid(gpumem_device_native(device, &native, NULL));
 	invalid(gpumem_stream_create(NULL, &stream));
 	invalid(gpumem_stream_create(device, NULL));
 	invalid(gpumem_stream_destroy(NULL, NULL));

@@ -115,8 +115,8 @@ static void child_devices(void)
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 	const struct gpumem_backend *table = NULL;
 	gpumem_device *opened = NULL;
+	void *native = NULL;
 	gpumem_stream made = NULL;
-	void *native;
 	char byte = 0;
 
 	forked(gpumem_device_open("host:0", &opened));
@@ -126,6 +126,7 @@ static void child_devices(void)
 	forked(gpumem_backend_visit(any_backend, NULL));
 	forked(gpumem_backend_load("/nonexistent.so", NULL));
 	forked(gpumem_backend_table("host", &table));
+	forked(gpumem_device_native(device, &native, &native));
 	forked(gpumem_stream_create(device, &made));
 	forked(gpumem_stream_destroy(device, stream));
 	forked(gpumem_stream_sync(device, stream));

@@ -206,7 +206,10 @@ static gpumem_status fake_alloc(void *device, uint64_t bytes,
 	X(event_import, (void *device, void *native, void **event_out),        \
 	  *event_out = native)                                                 \
 	X(event_native, (void *device, void *event, void **native_out),        \
-	  *native_out = event)
+	  *native_out = event)                                                 \
+	X(device_native,                                                       \
+	  (void *device, void **context_out, void **native_device_out),        \
+	  (*context_out = NULL, *native_device_out = device))
 
 #define FAKE_SLOT(slot, parameters, give)                                      \
 	static gpumem_status fake_##slot parameters                            \
