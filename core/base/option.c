@@ -164,18 +164,37 @@ gpumem_status gm_option_add(const struct gpumem_option_row *rows)
 	return status;
 }
 
-/* Under the mutex. So that nobody else has to know how sizes are written. */
+/* Under the mutex. In one way, so that nobody else has to know in how many a
+ * value can be written. */
 static void copy_value(const struct gm_option *option, char *value_out,
 		       size_t bytes)
 {
-	uint64_t number;
+	const char *text = option->value;
+	uint64_t number = 0;
+	bool flag = false;
 
-	if ((option->row->kind == GPUMEM_OPTION_BYTES ||
-	     option->row->kind == GPUMEM_OPTION_MEMORY) &&
-	    gm_parse_bytes(option->value, &number))
+	switch (option->row->kind) {
+	case GPUMEM_OPTION_BYTES:
+	case GPUMEM_OPTION_MEMORY:
+		if (!gm_parse_bytes(text, &number))
+			break; /* a percentage */
 		snprintf(value_out, bytes, "%llu", (unsigned long long)number);
-	else
-		snprintf(value_out, bytes, "%s", option->value);
+		return;
+	case GPUMEM_OPTION_COUNT:
+		gm_parse_count(text, &number);
+		snprintf(value_out, bytes, "%llu", (unsigned long long)number);
+		return;
+	case GPUMEM_OPTION_BOOL:
+		gm_parse_bool(text, &flag);
+		snprintf(value_out, bytes, "%s", flag ? "on" : "off");
+		return;
+	case GPUMEM_OPTION_PERCENT:
+		break;
+	case GPUMEM_OPTION_TEXT:
+		snprintf(value_out, bytes, "%s", text);
+		return;
+	}
+	snprintf(value_out, bytes, "%.*s%%", (int)strcspn(text, " %"), text);
 }
 
 bool gm_option_text(const char *key, char *value_out, size_t bytes)

@@ -100,8 +100,7 @@ uint64_t gm_option_memory(enum gm_core_option option, uint64_t total_bytes);
 double gm_option_fraction(enum gm_core_option option);
 /* The text; false, and nothing is written, if nobody has given it a value. */
 bool gm_option_given(enum gm_core_option option, char *value_out, size_t bytes);
-/* For plugins; see struct gpumem_services. A size comes as a number of bytes,
- * in digits, however it was written. */
+/* For plugins; see struct gpumem_services. */
 bool gm_option_text(const char *key, char *value_out, size_t bytes);
 
 /* The environment, or NULL in a set-user-id program. */

@@ -90,8 +90,9 @@ struct gpumem_services {
 		      const char *format, ...) GPUMEM_PRINTF(3, 4);
 	/* The present value of one of the backend's own options; false if it
 	 * declares none of that key. Copies at most `bytes` into `value_out`,
-	 * zero-terminated. A size, however it was written, comes as a number of
-	 * bytes in digits; all else as it was written. */
+	 * zero-terminated. However it was written, a size comes as a number of
+	 * bytes in digits, a count in digits, a percentage as "2.5%", also one
+	 * of memory, and a switch as "on" or "off"; a TEXT as it was written. */
 	bool (*option)(const char *key, char *value_out, size_t bytes);
 	/* For functions that a plugin offers to programs beside its table: makes
 	 * what error() said the thread's last error, "WHERE: ...", and returns

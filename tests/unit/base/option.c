@@ -136,6 +136,32 @@ static gpumem_status add_one(const char *key, const char *value,
 	return status;
 }
 
+/* What a plugin gets, however it was written. */
+static void plugin_gets(const char *key, const char *value, const char *want)
+{
+	char got[32] = "";
+
+	is_status(gm_option_set(key, value), GPUMEM_OK, "%s is %s", key, value);
+	ok(gm_option_text(key, got, sizeof(got)), "as a plugin");
+	is_str(got, want, "comes as %s", want);
+	is_status(gm_option_set(key, NULL), GPUMEM_OK, "and back");
+}
+
+static void test_plugins(void)
+{
+	plugin_gets("t.flag", "YES", "on");
+	plugin_gets("t.flag", "true", "on");
+	plugin_gets("t.flag", "0", "off");
+	plugin_gets("t.count", "007", "7");
+	plugin_gets("t.percent", "2", "2%");
+	plugin_gets("t.percent", "2.5 %", "2.5%");
+	plugin_gets("t.percent", "2.5%", "2.5%");
+	plugin_gets("t.memory", "80 %", "80%");
+	plugin_gets("t.memory", "1 GiB", "1073741824");
+	plugin_gets("t.bytes", "64k", "65536");
+	plugin_gets("t.text", "2 %", "2 %");
+}
+
 static void test_add(void)
 {
 	static const struct gpumem_option_row none[] = {
@@ -152,7 +178,7 @@ static void test_add(void)
 	is_status(gm_option_set("t.bytes", NULL), GPUMEM_OK, "and back");
 	is_status(gm_option_set("t.memory", "80 %"), GPUMEM_OK, "a part");
 	ok(gm_option_text("t.memory", size, sizeof(size)), "as a plugin");
-	is_str(size, "80 %", "is not a number before there is a device");
+	is_str(size, "80%", "is not a number before there is a device");
 	is_status(gm_option_set("t.memory", "2k"), GPUMEM_OK, "a size");
 	ok(gm_option_text("t.memory", size, sizeof(size)), "as a plugin");
 	is_str(size, "2048", "comes in digits");
@@ -278,6 +304,7 @@ int main(void)
 	test_set();
 	test_unknown();
 	test_add();
+	test_plugins();
 	test_visit();
 	test_threads();
 	return done_testing();
