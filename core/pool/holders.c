@@ -56,7 +56,7 @@ static void say_pool(struct list *list, struct gpumem_pool *pool)
 	gm_heap_go(&pool->heap);
 	say(list, "%s\"%s\"", list->count ? ", " : ": ", pool->name);
 	if (pool->device != list->device)
-		say(list, " of %s", pool->device->info.name);
+		say(list, " of %s, with it as a peer", pool->device->info.name);
 	say(list, " (%llu live block%s, %llu bytes)",
 	    (unsigned long long)blocks, blocks == 1 ? "" : "s",
 	    (unsigned long long)bytes);
