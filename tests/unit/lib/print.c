@@ -187,7 +187,8 @@ static void test_holders(void)
 	must(gpumem_pool_create(second, &config, &other));
 	is_status(gpumem_device_close(device), GPUMEM_BUSY, "a peer's pool");
 	is_str(gpumem_error_text(),
-	       "2 pools of host:0 are left: \"far\" of host:1 (0 live blocks, "
+	       "2 pools of host:0 are left: \"far\" of host:1, with it as a "
+	       "peer (0 live blocks, "
 	       "0 bytes), \"first\" (1 live block, 5120 bytes)",
 	       "of which device");
 	is_status(gpumem_device_close(second), GPUMEM_BUSY, "the other");
