@@ -263,6 +263,8 @@ gpumem_status gm_heap_resize(void *ptr, size_t bytes, gpumem_stream stream,
 			 gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS);
 	status = resize.block.slab ? resize_small(&resize, holds_out)
 				   : resize_large(&resize, holds_out);
+	if (status == GPUMEM_OK && heap->policy->hook.fn)
+		gm_hook_tell(heap, (uintptr_t)ptr, GPUMEM_HOOK_RESIZE, stream);
 	due = gm_decay_visit(&heap->policy->decay);
 	pthread_mutex_unlock(&heap->mutex);
 	if (due)

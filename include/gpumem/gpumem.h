@@ -877,7 +877,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
 typedef enum gpumem_hook_kind {
 	GPUMEM_HOOK_ALLOC = 1, /* a block was allocated */
 	GPUMEM_HOOK_FREE = 2,  /* a live block was freed */
-	GPUMEM_HOOK_USE_ON = 3 /* gpumem_use_on() */
+	GPUMEM_HOOK_USE_ON = 3, /* gpumem_use_on() */
+	GPUMEM_HOOK_RESIZE = 4 /* gpumem_resize(), with the new sizes */
 } gpumem_hook_kind;
 
 struct gpumem_hook_event {
@@ -890,10 +891,11 @@ struct gpumem_hook_event {
 				 the block's own */
 };
 
-/* Called for each allocation, free and use that succeeds, in the thread that
- * makes it, in the order in which they happen. The pool is locked meanwhile: fn
- * must not call gpumem, nor wait for a thread that may, and must return: a
- * longjmp out of it leaves the pool locked. `event` is valid during the call. */
+/* Called for each allocation, free, use and resize that succeeds, in the thread
+ * that makes it, in the order in which they happen. The pool is locked
+ * meanwhile: fn must not call gpumem, nor wait for a thread that may, and must
+ * return: a longjmp out of it leaves the pool locked. `event` is valid during
+ * the call. */
 typedef void (*gpumem_hook_fn)(gpumem_pool *pool,
 			       const struct gpumem_hook_event *event,
 			       void *user);

@@ -60,9 +60,10 @@ static void hook(gpumem_pool *pool, const struct gpumem_hook_event *event,
 	} else if (event->kind == GPUMEM_HOOK_FREE) {
 		log->frees++;
 		remove_live(log, event->ptr);
-	} else {
+	} else if (event->kind == GPUMEM_HOOK_USE_ON) {
 		log->uses++;
-		log->wrong += event->kind != GPUMEM_HOOK_USE_ON;
+	} else {
+		log->wrong += event->kind != GPUMEM_HOOK_RESIZE;
 	}
 }
 
@@ -100,6 +101,10 @@ static void one_block(gpumem_pool *pool, gpumem_stream stream, size_t bytes)
 	void *ptr = new_block(pool, bytes, NULL);
 
 	told(GPUMEM_HOOK_ALLOC, ptr, bytes, NULL, "an allocation");
+	must(gpumem_resize(ptr, bytes - 1, NULL, NULL));
+	told(GPUMEM_HOOK_RESIZE, ptr, bytes - 1, NULL, "a smaller size");
+	must(gpumem_resize(ptr, bytes, NULL, NULL));
+	told(GPUMEM_HOOK_RESIZE, ptr, bytes, NULL, "a larger one");
 	must(gpumem_use_on(ptr, stream));
 	told(GPUMEM_HOOK_USE_ON, ptr, bytes, stream, "a use");
 	must(gpumem_free(ptr, NULL));
