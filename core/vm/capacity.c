@@ -54,13 +54,14 @@ static uint64_t range_bytes(const struct gm_heap *heap)
 	return longest;
 }
 
-/* What a trim would give back. */
-static uint64_t unused_bytes(struct gm_heap *heap)
+/* What a trim would give back for an allocation on the stream, from which on
+ * the heap knows the stream. */
+static uint64_t unused_bytes(struct gm_heap *heap, gpumem_stream stream)
 {
 	const struct gm_span *span = heap->spans.first;
 	uint64_t bytes = heap->space->spare_pages * heap->page_bytes;
 
-	if (gm_heap_any_capturing(heap))
+	if (gm_heap_any_capturing(heap) || gm_heap_capturing(heap, stream))
 		return bytes;
 	if (heap->vm)
 		return bytes + gm_handles_completed_bytes(heap);
@@ -79,12 +80,13 @@ uint64_t gm_space_most_bytes(const struct gm_heap *heap)
 	return block_in(heap, bytes);
 }
 
-uint64_t gm_space_now_bytes(struct gm_heap *heap, uint64_t driver_bytes)
+uint64_t gm_space_now_bytes(struct gm_heap *heap, gpumem_stream stream,
+			    uint64_t driver_bytes)
 {
 	uint64_t reserved = heap->counters.reserved.current;
 	uint64_t limit = limit_of(heap);
 	uint64_t room = limit > reserved ? limit - reserved : 0;
-	uint64_t bytes = unused_bytes(heap);
+	uint64_t bytes = unused_bytes(heap, stream);
 
 	if (heap->vm) /* a part of a page is of no use */
 		driver_bytes = round_down(driver_bytes, heap->page_bytes);

@@ -115,10 +115,12 @@ gpumem_status gm_space_release(struct gm_heap *heap,
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap);
 
 /* How large a block can be, whatever becomes free; and how large one is that can
- * be made now of `driver_bytes` that the driver has and of all that is unused
- * and completed, beyond the soft limit if need be. The arenas were polled. */
+ * be made now for the stream, of `driver_bytes` that the driver has and of all
+ * that is unused and completed, beyond the soft limit if need be. The arenas
+ * were polled. */
 uint64_t gm_space_most_bytes(const struct gm_heap *heap);
-uint64_t gm_space_now_bytes(struct gm_heap *heap, uint64_t driver_bytes);
+uint64_t gm_space_now_bytes(struct gm_heap *heap, gpumem_stream stream,
+			    uint64_t driver_bytes);
 
 struct gm_tally;
 

@@ -138,6 +138,26 @@ static void test_captured(void)
 	must(gpumem_pool_destroy(pool, 0));
 }
 
+/* Also while the pool does not know the stream yet. */
+static void test_captured_new(bool vm)
+{
+	gpumem_pool *pool;
+	gpumem_stream fresh = new_stream();
+	void *ptr;
+
+	must(gpumem_option_set("vm", vm ? "on" : "off"));
+	pool = new_pool(32 * MIB);
+	ptr = new_block(pool, 10 * MIB, stream[1]);
+	must(gpumem_free(ptr, stream[1]));
+	must(gpumem_stream_sync(device, stream[1]));
+	must(gpumem_host_capture(0, fresh, true));
+	(void)promised(pool, fresh, "a new stream, captured");
+	must(gpumem_host_capture(0, fresh, false));
+	must(gpumem_option_set("vm", NULL));
+	must(gpumem_pool_destroy(pool, 0));
+	must(gpumem_stream_destroy(device, fresh));
+}
+
 /* The driver does not say how much there is of others. */
 static void test_kinds(void)
 {
@@ -213,6 +233,8 @@ static void run(bool vm)
 	test_busy();
 	test_scattered(vm);
 	test_captured();
+	test_captured_new(true);
+	test_captured_new(false);
 	test_kinds();
 	test_failures();
 	for (uint64_t seed = 1; seed <= 4; seed++)
