@@ -9,19 +9,16 @@
  */
 #include <gpumem/gpumem.h>
 
-#include "api_check.h"
+#include "api_block.h"
 #include "cache/hot.h"
 #include "pool/pool.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-static const size_t alignment_max = (size_t)1 << 30;
-
 /* ---- blocks ---- */
 
-static gpumem_status alloc_locked(struct gpumem_pool *pool,
-				  const struct gm_request *request,
-				  void **ptr_out)
+gpumem_status gm_alloc_locked(struct gpumem_pool *pool,
+			      const struct gm_request *request, void **ptr_out)
 {
 	GM_SCOPE;
 	gpumem_status status = gm_pool_alloc(pool, request, ptr_out);
@@ -42,11 +39,8 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 		return gm_null_argument("pool");
 	if (!ptr_out)
 		return gm_null_argument("ptr_out");
-	if (!alignment || alignment & (alignment - 1) ||
-	    alignment > alignment_max)
-		return gm_fail(GPUMEM_INVALID,
-			       "alignment %zu is no power of two up to 1 GiB",
-			       alignment);
+	if (!gm_alignment_fits(alignment))
+		return gm_alignment_refused(alignment);
 	if (!bytes) {
 		*ptr_out = NULL;
 		return GPUMEM_OK;
@@ -59,7 +53,7 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 			return GPUMEM_OK;
 		}
 	}
-	return alloc_locked(pool, &request, ptr_out);
+	return gm_alloc_locked(pool, &request, ptr_out);
 }
 
 gpumem_status gpumem_alloc(gpumem_pool *pool, size_t bytes,

@@ -219,6 +219,8 @@ endif
 libgpumem_la_CFLAGS = $(FLOOR_CFLAGS)
 libgpumem_la_SOURCES = \
 	core/api.c \
+	core/api_block.c \
+	core/api_block.h \
 	core/api_check.h \
 	core/api_describe.c \
 	core/api_device.c \

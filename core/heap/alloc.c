@@ -13,18 +13,40 @@
 #include "device/loss.h"
 #include "extent/map.h"
 
+static bool is_small(const struct gm_request *request)
+{
+	return request->bytes <= GM_SMALL_MAX &&
+	       request->alignment <= GM_SMALL_MAX;
+}
+
+size_t gm_heap_usable(const struct gm_heap *heap,
+		      const struct gm_request *request)
+{
+	if (is_small(request))
+		return heap->classes
+			.of[gm_class_aligned(&heap->classes, request->bytes,
+					     request->alignment)]
+			.bytes;
+	/* What will be refused may be too much to be rounded. */
+	if (request->bytes > heap->capacity_bytes)
+		return request->bytes;
+	return gm_heap_large_bytes(heap, request->bytes);
+}
+
 static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 				const struct gm_request *request,
 				bool *grown_out, void **ptr_out)
 {
-	size_t bytes = gm_heap_large_bytes(heap, request->bytes);
-	size_t alignment = request->alignment;
+	struct gm_want want = {
+		.bytes = gm_heap_large_bytes(heap, request->bytes),
+		.alignment = request->alignment,
+		.flags = request->flags};
 	struct gm_extent *extent;
 	gpumem_status status;
 
-	if (alignment < heap->unit)
-		alignment = heap->unit;
-	status = gm_ladder_take(arena, bytes, alignment, grown_out, &extent);
+	if (want.alignment < heap->unit)
+		want.alignment = heap->unit;
+	status = gm_ladder_take(arena, &want, grown_out, &extent);
 	if (status != GPUMEM_OK)
 		return status;
 	gm_extent_set(extent, GM_EXTENT_LARGE);
@@ -41,9 +63,13 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 /* Ready slots of the class: from slabs, from slabs after pending blocks came
  * back, or from a new slab. */
 static gpumem_status refill(struct gm_heap *heap, struct gm_local *local,
-			    unsigned class_index, bool *grown_out)
+			    unsigned class_index, uint32_t flags,
+			    bool *grown_out)
 {
 	const struct gm_class *class = &heap->classes.of[class_index];
+	const struct gm_want want = {.bytes = class->run_bytes,
+				     .alignment = GM_RUN_UNIT,
+				     .flags = flags};
 	struct gm_extent *extent;
 	gpumem_status status;
 
@@ -52,8 +78,7 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_local *local,
 		return GPUMEM_OK;
 	if (gm_pending_poll(heap) && gm_local_refill(local, class_index))
 		return GPUMEM_OK;
-	status = gm_ladder_take(local->arena, class->run_bytes, GM_RUN_UNIT,
-				grown_out, &extent);
+	status = gm_ladder_take(local->arena, &want, grown_out, &extent);
 	if (status != GPUMEM_OK)
 		return status;
 	status = gm_slab_create(local->arena, class_index, extent);
@@ -75,7 +100,7 @@ static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
 	gpumem_status status = gm_local_of(heap, arena, &local);
 
 	if (status == GPUMEM_OK)
-		status = refill(heap, local, index, grown_out);
+		status = refill(heap, local, index, request->flags, grown_out);
 	if (status != GPUMEM_OK)
 		return status;
 	*ptr_out = gm_local_pop(local, index, heap->classes.of[index].bytes,
@@ -94,8 +119,7 @@ static gpumem_status take(struct gm_heap *heap,
 	status = gm_arena_of(heap, request->stream, &arena);
 	if (status != GPUMEM_OK)
 		return status;
-	if (request->bytes <= GM_SMALL_MAX &&
-	    request->alignment <= GM_SMALL_MAX)
+	if (is_small(request))
 		return take_small(heap, arena, request, grown_out, ptr_out);
 	return take_large(heap, arena, request, grown_out, ptr_out);
 }
@@ -105,11 +129,13 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      bool beyond_soft, struct gm_seen *seen_out,
 			      void **ptr_out)
 {
+	struct gm_budget *budget = &heap->space->budget;
 	gpumem_status status;
 	bool grown = false, due;
 
 	pthread_mutex_lock(&heap->mutex);
-	heap->space->budget.beyond_soft = beyond_soft;
+	budget->beyond_soft = beyond_soft;
+	budget->no_wait = request->flags & GPUMEM_ALLOC_NO_WAIT;
 	seen_out->completions = heap->order->completions;
 	status = take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
@@ -117,19 +143,22 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	if (status == GPUMEM_OK && heap->policy->hook.fn)
 		gm_hook_tell(heap, (uintptr_t)*ptr_out, GPUMEM_HOOK_ALLOC,
 			     request->stream);
-	heap->space->budget.beyond_soft = false;
+	budget->beyond_soft = budget->no_wait = false;
 	seen_out->releases = heap->space->releases;
-	due = gm_decay_visit(&heap->policy->decay);
+	/* A purge step is a trim of a kind, which both flags leave out. */
+	due = !(request->flags &
+		(GPUMEM_ALLOC_NO_WAIT | GPUMEM_ALLOC_NO_GROW)) &&
+	      gm_decay_visit(&heap->policy->decay);
 	pthread_mutex_unlock(&heap->mutex);
 	if (due)
 		gm_heap_decay(heap);
 	return status;
 }
 
-static void count(struct gm_heap *heap, uint64_t *counter)
+static void count_oom(struct gm_heap *heap)
 {
 	pthread_mutex_lock(&heap->mutex);
-	++*counter;
+	heap->counters.ooms++;
 	pthread_mutex_unlock(&heap->mutex);
 }
 
@@ -165,18 +194,17 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 		return refuse_lost(heap);
 	/* No reclaiming can help. */
 	if (request->bytes > heap->capacity_bytes) {
-		status = gm_fail(GPUMEM_NO_MEMORY, "the request exceeds the total memory of "
+		status = gm_fail(GPUMEM_NO_MEMORY,
+				 "the request exceeds the total memory of "
 				 "%s",
 				 device->info.name);
 	} else {
 		status = gm_heap_attempt(heap, request, false, &seen, ptr_out);
-		if (is_for_memory(status)) {
-			count(heap, &heap->counters.retries);
-			status =
-				gm_ladder_climb(heap, request, status, ptr_out);
-		}
+		if (is_for_memory(status))
+			status = gm_ladder_climb(heap, request, &seen, status,
+						 ptr_out);
 	}
 	if (is_for_memory(status))
-		count(heap, &heap->counters.ooms);
+		count_oom(heap);
 	return status;
 }

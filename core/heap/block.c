@@ -78,6 +78,65 @@ gpumem_status gm_block_lock(const void *ptr, struct gm_block *block)
 	return status;
 }
 
+static bool small_size(const struct gm_slab *slab, uint32_t offset,
+		       struct gm_block_size *size)
+{
+	uint32_t slot = gm_class_slot(&slab->class, offset), mark;
+
+	if (slot >= slab->class.slots || slot * slab->class.bytes != offset)
+		return false;
+	mark = atomic_load_explicit(gm_slab_mark(slab, slot),
+				    memory_order_relaxed);
+	size->requested = mark & ~(uint32_t)GM_MARK_SHARED;
+	size->usable = slab->class.bytes;
+	return gm_mark_live(mark);
+}
+
+static bool large_size(const struct gm_extent *extent, uintptr_t address,
+		       struct gm_block_size *size)
+{
+	if (extent->address != address ||
+	    !gm_extent_is(extent, GM_EXTENT_LARGE))
+		return false;
+	size->requested = extent->requested;
+	size->usable = extent->bytes;
+	return true;
+}
+
+bool gm_block_peek(const void *ptr, struct gm_block_size *size_out)
+{
+	uintptr_t address = (uintptr_t)ptr, entry = gm_map_get(address);
+
+	if (!entry || gm_forked())
+		return false;
+	if (entry & 1)
+		return small_size(gm_slab_of_entry(entry),
+				  gm_entry_offset(entry, address), size_out);
+	return large_size((const struct gm_extent *)entry, address, size_out);
+}
+
+gpumem_status gm_block_size(const void *ptr, struct gm_block_size *size_out)
+{
+	struct gm_block block;
+	gpumem_status status = gm_block_lock(ptr, &block);
+
+	if (status != GPUMEM_OK)
+		return status;
+	size_out->requested = gm_block_requested(&block);
+	size_out->usable =
+		block.slab ? block.slab->class.bytes : block.extent->bytes;
+	pthread_mutex_unlock(&block.heap->mutex);
+	return GPUMEM_OK;
+}
+
+uint64_t gm_block_requested(const struct gm_block *block)
+{
+	if (block->extent)
+		return block->extent->requested;
+	return atomic_load(gm_slab_mark(block->slab, block->slot)) &
+	       ~(uint32_t)GM_MARK_SHARED;
+}
+
 uintptr_t gm_block_address(const struct gm_block *block)
 {
 	if (block->extent)

@@ -19,7 +19,18 @@ struct gm_block {
  * FORKED: nothing is locked. */
 gpumem_status gm_block_lock(const void *ptr, struct gm_block *block);
 
+struct gm_block_size {
+	uint64_t requested, usable; /* bytes */
+};
+
+/* Of the live block that begins at ptr. No lock. False: there is none, or it
+ * takes a closer look. */
+bool gm_block_peek(const void *ptr, struct gm_block_size *size_out);
+/* The same under the lock, with a sentence. OK, BAD_POINTER or FORKED. */
+gpumem_status gm_block_size(const void *ptr, struct gm_block_size *size_out);
+
 uintptr_t gm_block_address(const struct gm_block *block);
+uint64_t gm_block_requested(const struct gm_block *block);
 
 /* The stream that the block goes back to; gm_stream_gone, equal to none, if it
  * was dropped. */

@@ -86,6 +86,10 @@ static inline size_t gm_heap_large_bytes(const struct gm_heap *heap,
 	return bytes > GM_SMALL_MAX ? bytes : GM_SMALL_MAX + heap->unit;
 }
 
+/* What a block for the request holds. No lock: this is constant. */
+size_t gm_heap_usable(const struct gm_heap *heap,
+		      const struct gm_request *request);
+
 /* hook.c. Without the mutex: afterwards no thread is in the old hook. */
 void gm_hook_set(struct gm_heap *heap, const struct gm_hook *hook);
 /* Under the mutex, where a hook is set: tells it of a live block; or in two

@@ -12,7 +12,7 @@
 struct search {
 	struct gm_heap *heap;
 	struct gm_arena *arena;
-	size_t bytes, alignment;
+	const struct gm_want *want;
 	struct gm_extent *extent; /* that was made */
 	gpumem_status status;	  /* of growing: why there is none */
 	bool grown;
@@ -42,21 +42,23 @@ static bool flush_own(struct search *search)
 static bool borrow(struct search *search)
 {
 	return gm_arenas_transfer_one(search->heap, search->arena,
-				      search->bytes, search->alignment);
+				      search->want->bytes,
+				      search->want->alignment);
 }
 
 static bool grow(struct search *search)
 {
 	search->grown = true;
 	search->status =
-		gm_space_grow(search->heap, search->arena, search->bytes,
-			      search->alignment, &search->extent);
+		gm_space_grow(search->heap, search->arena, search->want->bytes,
+			      search->want->alignment, &search->extent);
 	return search->status == GPUMEM_OK;
 }
 
 static bool grow_a_little(struct search *search)
 {
-	return gm_budget_has_slack(search->heap, search->bytes) && grow(search);
+	return gm_budget_has_slack(search->heap, search->want->bytes) &&
+	       grow(search);
 }
 
 static bool flush_all(struct search *search)
@@ -83,28 +85,39 @@ static bool transfer_all(struct search *search)
  * graph, which would keep it for good. */
 enum when { ALWAYS = 0, BESIDE_OTHERS = 1, NOT_FOR_GRAPHS = 2 };
 
+/* Which flags of an allocation leave a row out. */
+enum {
+	NEVER = 0,
+	NO_WAIT = GPUMEM_ALLOC_NO_WAIT,
+	NO_GROW = GPUMEM_ALLOC_NO_GROW
+};
+
 static const struct {
 	const char *name;
 	bool (*take)(struct search *search);
 	unsigned when;
+	uint32_t left_out;
 } sources[] = {
-	{"free memory of the stream", use_own, ALWAYS},
-	{"pending blocks that are done", poll_pending, ALWAYS},
-	{"the thread's cache", flush_own, BESIDE_OTHERS},
+	{"free memory of the stream", use_own, ALWAYS, NEVER},
+	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
+	{"the thread's cache", flush_own, BESIDE_OTHERS, NEVER},
 	{"one free block of another stream", borrow,
-	 BESIDE_OTHERS | NOT_FOR_GRAPHS},
-	{"the driver, for a little", grow_a_little, BESIDE_OTHERS},
-	{"the caches of all threads", flush_all, ALWAYS},
-	{"free blocks of all streams", transfer_all, NOT_FOR_GRAPHS},
-	{"pages moved from free blocks, or the driver", grow, ALWAYS},
+	 BESIDE_OTHERS | NOT_FOR_GRAPHS, NEVER},
+	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
+	{"the caches of all threads", flush_all, ALWAYS, NEVER},
+	{"free blocks of all streams", transfer_all, NOT_FOR_GRAPHS, NEVER},
+	{"pages moved from free blocks, or the driver", grow, ALWAYS, NO_GROW},
 };
 
 enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
 
-static bool applies(unsigned when, const struct search *search, bool others)
+static bool applies(unsigned source, const struct search *search, bool others)
 {
+	unsigned when = sources[source].when;
+
 	return !((when & BESIDE_OTHERS && !others) ||
-		 (when & NOT_FOR_GRAPHS && search->arena->graph));
+		 (when & NOT_FOR_GRAPHS && search->arena->graph) ||
+		 sources[source].left_out & search->want->flags);
 }
 
 static bool find(struct search *search)
@@ -112,16 +125,18 @@ static bool find(struct search *search)
 	bool others = gm_locals_others(search->heap);
 
 	for (unsigned i = 0; i < SOURCE_COUNT; i++) {
-		if (!applies(sources[i].when, search, others) ||
-		    !sources[i].take(search))
+		if (!applies(i, search, others) || !sources[i].take(search))
 			continue;
 		if (!search->extent)
 			search->extent =
-				gm_arena_fit(search->arena, search->bytes,
-					     search->alignment);
+				gm_arena_fit(search->arena, search->want->bytes,
+					     search->want->alignment);
 		if (search->extent)
 			return true;
 	}
+	if (search->status == GPUMEM_OK)
+		search->status = gm_fail(GPUMEM_NO_MEMORY,
+					 "no free memory of the pool fits");
 	return false;
 }
 
@@ -129,14 +144,11 @@ static bool find(struct search *search)
  * before. */
 enum { NODES_NEEDED = 4 };
 
-gpumem_status gm_ladder_take(struct gm_arena *arena, size_t bytes,
-			     size_t alignment, bool *grown_out,
-			     struct gm_extent **extent_out)
+gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
+			     bool *grown_out, struct gm_extent **extent_out)
 {
-	struct search search = {.heap = arena->heap,
-				.arena = arena,
-				.bytes = bytes,
-				.alignment = alignment};
+	struct search search = {
+		.heap = arena->heap, .arena = arena, .want = want};
 	gpumem_status status = GPUMEM_OK;
 
 	gm_locals_flush_huge(arena->heap);
@@ -146,7 +158,8 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, size_t bytes,
 	if (status == GPUMEM_OK)
 		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
 	if (status == GPUMEM_OK)
-		*extent_out = gm_arena_carve(search.extent, bytes, alignment);
+		*extent_out = gm_arena_carve(search.extent, want->bytes,
+					     want->alignment);
 	return status;
 }
 
@@ -192,7 +205,6 @@ static bool pass_soft_limit(struct climb *climb)
 static bool wait_for_pending(struct climb *climb)
 {
 	struct gm_heap *heap = climb->heap;
-	uint64_t released;
 	bool progress;
 
 	if (!heap->policy->wait)
@@ -203,8 +215,6 @@ static bool wait_for_pending(struct climb *climb)
 		   gm_pending_wait(heap) || gm_arenas_wait(heap) ||
 		   heap->order->completions != climb->seen.completions;
 	pthread_mutex_unlock(&heap->mutex);
-	if (progress)
-		(void)gm_heap_trim(heap, 0, &released);
 	return progress;
 }
 
@@ -226,16 +236,24 @@ static bool wait_for_others(struct climb *climb)
 	return met;
 }
 
+/* AGAIN: as long as it helps. TRIMS: what it has freed goes back to the driver,
+ * from which it may come in one piece; unless the driver must not be asked. */
+enum how { ONCE = 0, AGAIN = 1, TRIMS = 2 };
+
 static const struct {
 	const char *name;
 	bool (*help)(struct climb *climb);
-	bool again; /* as long as it helps */
+	unsigned how;
+	uint32_t left_out;
 } helps[] = {
-	{"a trim of this and the device's other pools", trim_all, false},
-	{"the pressure callbacks", ask_program, false},
-	{"memory beyond the soft limit", pass_soft_limit, false},
-	{"waiting for pending blocks", wait_for_pending, true},
-	{"waiting for what other threads give back", wait_for_others, true},
+	{"a trim of this and the device's other pools", trim_all, ONCE,
+	 NO_WAIT | NO_GROW},
+	{"the pressure callbacks", ask_program, ONCE, NO_GROW},
+	{"memory beyond the soft limit", pass_soft_limit, ONCE, NO_GROW},
+	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
+	 NO_WAIT},
+	{"waiting for what other threads give back", wait_for_others, AGAIN,
+	 NO_WAIT | NO_GROW},
 };
 
 enum { HELP_COUNT = sizeof(helps) / sizeof(helps[0]) };
@@ -245,23 +263,68 @@ static bool is_for_memory(gpumem_status status)
 	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
 }
 
+static bool help(struct climb *climb, unsigned i, uint32_t flags)
+{
+	uint64_t released;
+
+	if (helps[i].left_out & flags || !helps[i].help(climb))
+		return false;
+	if (helps[i].how & TRIMS && !(flags & NO_GROW))
+		(void)gm_heap_trim(climb->heap, 0, &released);
+	return true;
+}
+
+static void count_retry(struct gm_heap *heap)
+{
+	pthread_mutex_lock(&heap->mutex);
+	heap->counters.retries++;
+	pthread_mutex_unlock(&heap->mutex);
+}
+
 gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			      const struct gm_request *request,
-			      gpumem_status status, void **ptr_out)
+			      const struct gm_seen *seen, gpumem_status status,
+			      void **ptr_out)
 {
 	struct climb climb = {
-		.heap = heap, .needed_bytes = request->bytes, .status = status};
+		.heap = heap,
+		.needed_bytes = request->bytes,
+		.seen = *seen,
+		.status = status,
+	};
+	bool tried_again = false;
 
 	for (unsigned i = 0; i < HELP_COUNT && is_for_memory(climb.status);) {
-		bool helped = helps[i].help(&climb);
+		bool helped = help(&climb, i, request->flags);
 
+		if (helped && !tried_again)
+			count_retry(heap);
+		tried_again |= helped;
 		if (helped)
 			climb.status = gm_heap_attempt(heap, request,
 						       climb.beyond_soft,
 						       &climb.seen, ptr_out);
-		i += !helped || !helps[i].again;
+		i += !helped || !(helps[i].how & AGAIN);
 	}
 	return climb.status;
+}
+
+static void tell_left_out(const char *device, const char *flag,
+			  const char *name, bool is)
+{
+	if (is)
+		gm_log(GPUMEM_LOG_DEBUG, "%s: %s leaves out: %s", device, flag,
+		       name);
+}
+
+static void tell_flag(const char *device, const char *flag, uint32_t bit)
+{
+	for (unsigned i = 0; i < SOURCE_COUNT; i++)
+		tell_left_out(device, flag, sources[i].name,
+			      sources[i].left_out & bit);
+	for (unsigned i = 0; i < HELP_COUNT; i++)
+		tell_left_out(device, flag, helps[i].name,
+			      helps[i].left_out & bit);
 }
 
 void gm_ladder_tell(const struct gm_heap *heap)
@@ -274,4 +337,6 @@ void gm_ladder_tell(const struct gm_heap *heap)
 	for (unsigned i = 0; i < HELP_COUNT; i++)
 		gm_log(GPUMEM_LOG_DEBUG, "%s: help %u: %s", name, i + 1,
 		       helps[i].name);
+	tell_flag(name, "NO_WAIT", NO_WAIT);
+	tell_flag(name, "NO_GROW", NO_GROW);
 }

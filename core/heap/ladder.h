@@ -7,7 +7,7 @@
  * from top to bottom: the sources of free memory, tried under the heap's mutex;
  * and what follows when all of them fail (trim, callbacks, soft limit,
  * waiting), done without a lock, after each of which the sources are tried
- * again.
+ * again. Each row says which flags of an allocation leave it out.
  *
  * The last source, gm_space_grow(), steals pages from other free extents or
  * takes memory from the driver; which of the two comes first, and the limit,
@@ -23,6 +23,13 @@ struct gm_request {
 	size_t bytes;	  /* > 0 */
 	size_t alignment; /* a power of two; blocks have at least the unit's */
 	gpumem_stream stream;
+	uint32_t flags; /* GPUMEM_ALLOC_NO_WAIT and _NO_GROW mean something */
+};
+
+/* What an allocation needs of its arena: an extent of exactly so many bytes. */
+struct gm_want {
+	size_t bytes, alignment;
+	uint32_t flags; /* of the request */
 };
 
 /* Callbacks of the module above. Called without a lock. */
@@ -35,20 +42,12 @@ struct gm_helpers {
 			    gpumem_status why);
 };
 
-/* An extent of exactly `bytes` out of the arena's free memory, found or made;
- * in no index. *grown_out is set if it took a call of the driver for memory.
- * Under the mutex. OK, LIMIT, NO_MEMORY, NO_HOST_MEMORY, or the driver's error.
+/* Such an extent out of the arena's free memory, found or made; in no index.
+ * *grown_out is set if it took a call of the driver for memory. Under the
+ * mutex. OK, LIMIT, NO_MEMORY, NO_HOST_MEMORY, or the driver's error.
  */
-gpumem_status gm_ladder_take(struct gm_arena *arena, size_t bytes,
-			     size_t alignment, bool *grown_out,
-			     struct gm_extent **extent_out);
-
-/* After an attempt that failed with LIMIT or NO_MEMORY: works through the
- * second table and attempts again, until an attempt gives another status or the
- * table ends. Without the mutex. Returns the last attempt's status. */
-gpumem_status gm_ladder_climb(struct gm_heap *heap,
-			      const struct gm_request *request,
-			      gpumem_status status, void **ptr_out);
+gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
+			     bool *grown_out, struct gm_extent **extent_out);
 
 /* What an attempt has seen of what others do: another attempt may succeed if
  * one of them is no longer the same. */
@@ -57,13 +56,23 @@ struct gm_seen {
 	uint64_t releases;    /* of the space, when it ended */
 };
 
+/* After an attempt that failed with LIMIT or NO_MEMORY: works through the
+ * second table and attempts again, until an attempt gives another status or the
+ * table ends. seen: by that attempt. Without the mutex. Returns the last
+ * attempt's status. */
+gpumem_status gm_ladder_climb(struct gm_heap *heap,
+			      const struct gm_request *request,
+			      const struct gm_seen *seen, gpumem_status status,
+			      void **ptr_out);
+
 /* alloc.c: one attempt. *seen_out is written on every return. */
 gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      const struct gm_request *request,
 			      bool beyond_soft, struct gm_seen *seen_out,
 			      void **ptr_out);
 
-/* Both lists go to the log, at level debug. */
+/* Both lists, and what each flag leaves out of them, go to the log, at level
+ * debug. */
 void gm_ladder_tell(const struct gm_heap *heap);
 
 #endif

@@ -32,7 +32,7 @@ gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 
 	if (status != GPUMEM_NO_MEMORY && status != GPUMEM_LIMIT)
 		return status;
-	return gm_pool_report(pool, status, request->bytes);
+	return gm_pool_report(pool, status, request);
 }
 
 gpumem_status gm_pool_explain(const void *ptr, gpumem_status status)

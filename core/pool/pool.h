@@ -182,6 +182,6 @@ gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);
 
 /* report.c: the sentence of a failure for memory; returns its status. */
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
-			     uint64_t bytes);
+			     const struct gm_request *request);
 
 #endif

@@ -55,6 +55,7 @@ struct facts {
 	bool known;	      /* the driver said how much is free */
 	bool graphs;	      /* some memory is theirs */
 	uint64_t bytes, need; /* asked for; and for that of the driver */
+	uint32_t flags;	      /* of the request */
 };
 
 /* It was no lack of memory that can be seen: the driver's own word, or that of
@@ -148,6 +149,20 @@ static void advise(struct text *text, const struct facts *facts)
 		say(text, "; %s", advice(facts));
 }
 
+/* What the flags of the request have ruled out. */
+static void say_flags(struct text *text, const struct facts *facts)
+{
+	if (facts->bytes > facts->memory->total_bytes)
+		return;
+	if (facts->flags & GPUMEM_ALLOC_NO_GROW)
+		say(text, "; GPUMEM_ALLOC_NO_GROW forbade to take memory from "
+			  "the driver, to move pages, to trim and to call the "
+			  "pressure callbacks");
+	if (facts->flags & GPUMEM_ALLOC_NO_WAIT)
+		say(text, "; GPUMEM_ALLOC_NO_WAIT forbade to wait for the "
+			  "device or other threads, and to trim");
+}
+
 static void say_pool(struct text *text, const struct gpumem_stats *stats)
 {
 	say_bytes(text, ": requested ", stats->requested.current);
@@ -210,8 +225,9 @@ static bool has_graphs(struct gpumem_pool *pool)
 }
 
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
-			     uint64_t bytes)
+			     const struct gm_request *request)
 {
+	uint64_t bytes = request->bytes;
 	static const char *const kinds[] = {
 		[GPUMEM_KIND_DEVICE] = "",
 		[GPUMEM_KIND_PINNED] = " of pinned host memory",
@@ -227,6 +243,7 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			      .status = status,
 			      .graphs = has_graphs(pool),
 			      .bytes = bytes,
+			      .flags = request->flags,
 			      .need = gm_budget_need(&pool->heap, bytes)};
 	char buffer[sizeof(cause.text)];
 	struct text text = {buffer, sizeof(buffer)};
@@ -240,6 +257,7 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 	say_pool(&text, &stats);
 	facts.known = ask(pool, &text, &memory);
 	advise(&text, &facts);
+	say_flags(&text, &facts);
 	/* The driver's own number and name stay with the error. */
 	if (cause.status != status)
 		return gm_fail(status, "%s", buffer);

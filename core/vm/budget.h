@@ -17,10 +17,11 @@
 
 struct gm_budget {
 	uint64_t limit_bytes, soft_limit_bytes; /* 0: none */
-	bool beyond_soft; /* this attempt may exceed the soft limit */
+	bool beyond_soft;	   /* this attempt may exceed the soft limit */
+	bool no_wait;		   /* it must not wait: GPUMEM_ALLOC_NO_WAIT */
 	double waste, waste_max;   /* constant: fractions of highest_active */
 	uint64_t migrated_handles; /* since a trim */
-	uint64_t returned_bytes; /* all that ever went back to the driver */
+	uint64_t returned_bytes;   /* all that ever went back to the driver */
 };
 
 /* OK when a pool can work with these limits, else INVALID: the hard one is less

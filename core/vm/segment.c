@@ -180,6 +180,14 @@ static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
 	}
 }
 
+/* Whatever is given back may be waited for by the driver's own free. */
+static bool may_give_back(struct gm_heap *heap)
+{
+	return !(heap->space->budget.no_wait &&
+		 gm_device_has(heap->driver.device, GPUMEM_CAP_FREE_WAITS)) &&
+	       !gm_heap_any_capturing(heap);
+}
+
 gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 			      size_t bytes, size_t alignment,
 			      struct gm_extent **extent_out)
@@ -191,7 +199,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	gpumem_status status;
 
 	if (heap->counters.reserved.current + good > target &&
-	    !gm_heap_any_capturing(heap)) {
+	    may_give_back(heap)) {
 		gm_arena_poll(arena, true);
 		make_room(heap, target > good ? target - good : 0);
 	}

@@ -821,6 +821,65 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes, size_t alignment,
 		     gpumem_stream stream, void **ptr_out);
 
+/* Flags of an allocation. */
+#define GPUMEM_ALLOC_NO_WAIT 1u /* waits neither for the device nor for what
+				   other threads give back */
+#define GPUMEM_ALLOC_NO_GROW 2u /* only from what the pool has reserved: calls
+				   no driver for memory, moves no pages */
+#define GPUMEM_ALLOC_ZERO 4u	/* all that the block holds is 0 */
+#define GPUMEM_ALLOC_WHOLE 8u	/* at least `bytes`: all that the block holds
+				   counts as requested, and may be used */
+
+struct gpumem_alloc_options {
+	size_t size;
+	size_t alignment; /* as of gpumem_alloc_aligned(); 0: the default */
+	uint32_t flags;	  /* GPUMEM_ALLOC_*; 0: none */
+};
+
+/*
+ * gpumem_alloc() with options; NULL: none. usable_bytes_out may be NULL: how
+ * much the block holds, of which without WHOLE only `bytes` are yours to rely
+ * on. bytes 0 gives NULL, 0 and OK.
+ *
+ * NO_WAIT leaves out of the lists of gpumem_alloc():
+ *
+ *   - a trim of this and the device's other pools
+ *   - waiting for pending blocks
+ *   - waiting for what other threads give back
+ *
+ * and where the device has CAP_FREE_WAITS and the pool no virtual memory, it
+ * gives no segment back to the driver before it takes another. The pressure
+ * callbacks are called; what they wait for is theirs.
+ *
+ * NO_GROW leaves out:
+ *
+ *   - the driver, for a little
+ *   - pages moved from free blocks, or the driver
+ *   - a trim of this and the device's other pools
+ *   - the pressure callbacks
+ *   - memory beyond the soft limit
+ *   - waiting for what other threads give back
+ *
+ * What fails for want of that is NO_MEMORY, and the text names the flag. It may
+ * still wait for pending blocks (option `wait`), but for NO_WAIT beside it.
+ *
+ * ZERO queues a fill on `stream`: work queued there afterwards finds zeros; on
+ * other streams only work that is ordered behind it. While the stream is being
+ * captured the fill becomes part of the graph. If it fails the block is freed
+ * again.
+ *
+ * As gpumem_alloc_aligned(); UNSUPPORTED also: ZERO without CAP_COPY.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_alloc_with(gpumem_pool *pool, size_t bytes, gpumem_stream stream,
+		  const struct gpumem_alloc_options *options, void **ptr_out,
+		  uint64_t *usable_bytes_out);
+
+/* How much the live block that begins at ptr holds: at least what was
+ * requested. 0 for NULL. Takes no lock. OK; BAD_POINTER. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out);
+
 /*
  * Ends a block. Work queued on `stream` before the call may still use it. The
  * block goes back to the stream that it was allocated on, where it is reused at

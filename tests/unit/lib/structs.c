@@ -73,6 +73,19 @@ static gpumem_status give_config(void *given)
 	return status;
 }
 
+static gpumem_status give_options(void *given)
+{
+	void *made = &made;
+	gpumem_status status =
+		gpumem_alloc_with(pool, 100, NULL, given, &made, NULL);
+
+	if (!status)
+		must(gpumem_free(made, NULL));
+	else if (made != &made)
+		ok(false, "a failure has written its output");
+	return status;
+}
+
 /* `last` was the last field of version 0.1. */
 #define ROW(type, last, call)                                                  \
 	{                                                                      \
@@ -82,7 +95,7 @@ static gpumem_status give_config(void *given)
 			sizeof(struct type), call                              \
 	}
 
-static const struct output {
+static const struct row {
 	const char *name;
 	size_t first, bytes; /* in version 0.1, and now */
 	gpumem_status (*call)(void *given);
@@ -95,6 +108,12 @@ static const struct output {
 	ROW(gpumem_option, text, read_option),
 	ROW(gpumem_shared, handle, read_shared),
 	ROW(gpumem_stats, quarantined_bytes, read_stats),
+};
+
+/* Likewise; the program gives them. */
+static const struct row inputs[] = {
+	ROW(gpumem_alloc_options, flags, give_options),
+	ROW(gpumem_pool_config, shareable, give_config),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -131,8 +150,7 @@ static void says(const char *name, const char *part)
 	   error.text);
 }
 
-static void output_refused(const struct output *of, size_t size,
-			   const char *part)
+static void output_refused(const struct row *of, size_t size, const char *part)
 {
 	fill_box(size, FILL);
 	is_status(of->call(&box), GPUMEM_INVALID, "struct %s of size %zu",
@@ -142,7 +160,7 @@ static void output_refused(const struct output *of, size_t size,
 	is_uint(others(sizeof(size_t), ROOM, FILL), 0, "nothing is written");
 }
 
-static void output_taken(const struct output *of, size_t size, int fill)
+static void output_taken(const struct row *of, size_t size, int fill)
 {
 	size_t known = size < of->bytes ? size : of->bytes;
 
@@ -156,7 +174,7 @@ static void output_taken(const struct output *of, size_t size, int fill)
 	is_uint(others(size, ROOM, fill), 0, "nothing beyond is touched");
 }
 
-static void test_output(const struct output *of)
+static void test_output(const struct row *of)
 {
 	output_refused(of, 0, "has size 0");
 	output_refused(of, 1, "has size 1,");
@@ -207,41 +225,52 @@ static void test_error(void)
 	}
 }
 
-static void config_refused(size_t size, const char *part)
+static void input_refused(const struct row *of, size_t size, const char *part)
 {
 	fill_box(size, 0);
-	is_status(give_config(&box), GPUMEM_INVALID, "a config of size %zu",
-		  size);
-	says("gpumem_pool_config", part);
+	is_status(of->call(&box), GPUMEM_INVALID, "struct %s of size %zu",
+		  of->name, size);
+	says(of->name, part);
 }
 
-static void test_config(void)
+static void test_input(const struct row *of)
 {
-	const size_t bytes = sizeof(struct gpumem_pool_config);
-	struct gpumem_pool_config forgotten = {.limit_bytes = 4 << 20};
+	const size_t bytes = of->bytes;
 
-	is_status(give_config(&forgotten), GPUMEM_INVALID,
-		  "a limit without a size");
-	says("gpumem_pool_config", "has size 0");
-	config_refused(1, "has size 1,");
-	config_refused(sizeof(size_t), "has size 8,");
-	config_refused(bytes - 1, "begin with");
-	config_refused(4097, "has size 4097,");
-	config_refused(SIZE_MAX, "begin with");
+	input_refused(of, 0, "has size 0");
+	input_refused(of, 1, "has size 1,");
+	input_refused(of, sizeof(size_t), "has size 8,");
+	input_refused(of, of->first - 1, "begin with");
+	input_refused(of, 4097, "has size 4097,");
+	input_refused(of, SIZE_MAX, "begin with");
 	fill_box(bytes, 0);
-	is_status(give_config(&box), GPUMEM_OK, "a config of its size");
+	is_status(of->call(&box), GPUMEM_OK, "struct %s of its size", of->name);
 	memset(box.byte + bytes, FILL, ROOM - bytes);
-	is_status(give_config(&box), GPUMEM_OK, "nothing beyond is read");
+	is_status(of->call(&box), GPUMEM_OK, "nothing beyond is read");
 	fill_box(bytes + LATER, 0);
-	is_status(give_config(&box), GPUMEM_OK, "a newer one without news");
+	is_status(of->call(&box), GPUMEM_OK, "a newer one without news");
 	fill_box(4096, 0);
-	is_status(give_config(&box), GPUMEM_OK, "the largest without news");
+	is_status(of->call(&box), GPUMEM_OK, "the largest without news");
 	for (size_t i = bytes; i < bytes + LATER; i++) {
 		fill_box(bytes + LATER, 0);
 		box.byte[i] = 1;
-		is_status(give_config(&box), GPUMEM_UNSUPPORTED,
+		is_status(of->call(&box), GPUMEM_UNSUPPORTED,
 			  "a newer one with a news in byte %zu", i);
 	}
+}
+
+/* What is set, but for the size. */
+static void test_forgotten(void)
+{
+	struct gpumem_pool_config config = {.limit_bytes = 4 << 20};
+	struct gpumem_alloc_options options = {.alignment = 512};
+
+	is_status(give_config(&config), GPUMEM_INVALID,
+		  "a limit without a size");
+	says("gpumem_pool_config", "has size 0");
+	is_status(give_options(&options), GPUMEM_INVALID,
+		  "an alignment without a size");
+	says("gpumem_alloc_options", "has size 0");
 }
 
 /* What comes from another process says how long it is, not how much memory
@@ -285,7 +314,9 @@ int main(void)
 		test_output(&outputs[i]);
 	test_description();
 	test_error();
-	test_config();
+	for (size_t i = 0; i < COUNT(inputs); i++)
+		test_input(&inputs[i]);
+	test_forgotten();
 	test_import();
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	must(gpumem_device_close(device));

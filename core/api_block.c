@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * API layer: allocation with options, and what a block holds. See api.c.
+ */
+#include "api_block.h"
+#include "cache/hot.h"
+#include "device/driver.h"
+#include "heap/block.h"
+
+/* ---- allocation ---- */
+
+enum {
+	FLAGS = GPUMEM_ALLOC_NO_WAIT | GPUMEM_ALLOC_NO_GROW |
+		GPUMEM_ALLOC_ZERO | GPUMEM_ALLOC_WHOLE
+};
+
+/* From the thread's cache; NULL: it has none, not even when it is refilled. */
+static void *alloc_cached(struct gm_heap *heap,
+			  const struct gm_request *request)
+{
+	void *ptr;
+
+	if (request->alignment > 1)
+		return NULL;
+	ptr = gm_local_alloc(heap, request->bytes, request->stream);
+	if (!ptr && gm_local_refill_for(heap, request->bytes, request->stream))
+		ptr = gm_local_alloc(heap, request->bytes, request->stream);
+	return ptr;
+}
+
+/* A failure frees the block: on its own stream, where nothing else uses it,
+ * which cannot fail. */
+static gpumem_status zero(struct gpumem_pool *pool, void *ptr, uint64_t bytes,
+			  gpumem_stream stream)
+{
+	GM_SCOPE;
+	gpumem_status status =
+		gm_fill(pool->device, (uintptr_t)ptr, 0, bytes, stream);
+
+	if (status != GPUMEM_OK)
+		(void)gm_heap_free(ptr, stream);
+	return status;
+}
+
+static gpumem_status check_can_zero(const struct gpumem_device *device)
+{
+	if (gm_device_has(device, GPUMEM_CAP_COPY))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_UNSUPPORTED,
+		       "%s cannot fill memory, so it has no zeroed blocks",
+		       device->info.name);
+}
+
+static gpumem_status alloc(struct gpumem_pool *pool, struct gm_request *request,
+			   void **ptr_out, uint64_t *usable_out)
+{
+	gpumem_status status = GPUMEM_OK;
+	void *ptr;
+
+	*usable_out = gm_heap_usable(&pool->heap, request);
+	if (request->flags & GPUMEM_ALLOC_WHOLE)
+		request->bytes = *usable_out;
+	if (request->flags & GPUMEM_ALLOC_ZERO)
+		status = check_can_zero(pool->device);
+	if (status != GPUMEM_OK)
+		return status;
+	ptr = alloc_cached(&pool->heap, request);
+	if (!ptr)
+		status = gm_alloc_locked(pool, request, &ptr);
+	if (status == GPUMEM_OK && request->flags & GPUMEM_ALLOC_ZERO)
+		status = zero(pool, ptr, *usable_out, request->stream);
+	if (status == GPUMEM_OK)
+		*ptr_out = ptr;
+	return status;
+}
+
+static gpumem_status take_options(const struct gpumem_alloc_options *options,
+				  struct gm_request *request)
+{
+	struct gpumem_alloc_options all = {.size = sizeof(all)};
+	gpumem_status status = gm_struct_take(
+		&gm_structs[GM_STRUCT_gpumem_alloc_options], &all, options);
+
+	if (status == GPUMEM_OK)
+		status = gm_check_flags(all.flags, FLAGS);
+	if (status != GPUMEM_OK)
+		return status;
+	request->alignment = all.alignment ? all.alignment : 1;
+	request->flags = all.flags;
+	return gm_alignment_fits(request->alignment)
+		       ? GPUMEM_OK
+		       : gm_alignment_refused(request->alignment);
+}
+
+gpumem_status gpumem_alloc_with(gpumem_pool *pool, size_t bytes,
+				gpumem_stream stream,
+				const struct gpumem_alloc_options *options,
+				void **ptr_out, uint64_t *usable_bytes_out)
+{
+	struct gm_request request = {
+		.bytes = bytes, .alignment = 1, .stream = stream};
+	gpumem_status status = GPUMEM_OK;
+	uint64_t usable = 0;
+	void *ptr = NULL;
+
+	if (!pool)
+		return gm_null_argument("pool");
+	if (!ptr_out)
+		return gm_null_argument("ptr_out");
+	if (options)
+		status = take_options(options, &request);
+	if (status == GPUMEM_OK && bytes)
+		status = alloc(pool, &request, &ptr, &usable);
+	if (status != GPUMEM_OK)
+		return status;
+	*ptr_out = ptr;
+	if (usable_bytes_out)
+		*usable_bytes_out = usable;
+	return GPUMEM_OK;
+}
+
+/* ---- what a block holds ---- */
+
+static gpumem_status size_locked(const void *ptr, struct gm_block_size *size)
+{
+	GM_SCOPE;
+
+	return gm_pool_explain(ptr, gm_block_size(ptr, size));
+}
+
+static gpumem_status size_of(const void *ptr, struct gm_block_size *size)
+{
+	return gm_block_peek(ptr, size) ? GPUMEM_OK : size_locked(ptr, size);
+}
+
+gpumem_status gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out)
+{
+	struct gm_block_size size = {0, 0};
+	gpumem_status status = GPUMEM_OK;
+
+	if (!bytes_out)
+		return gm_null_argument("bytes_out");
+	if (ptr)
+		status = size_of(ptr, &size);
+	if (status == GPUMEM_OK)
+		*bytes_out = size.usable;
+	return status;
+}
