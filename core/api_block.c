@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * API layer: allocation with options, and what a block holds. See api.c.
+ * API layer: allocation with options, what a block holds, and frees that know
+ * less or more than the plain one. See api.c.
  */
 #include "api_block.h"
 #include "cache/hot.h"
@@ -147,4 +148,48 @@ gpumem_status gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out)
 	if (status == GPUMEM_OK)
 		*bytes_out = size.usable;
 	return status;
+}
+
+/* ---- the end of a block ---- */
+
+static gpumem_status free_own_locked(void *ptr)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_pool_explain(ptr, gm_heap_free_own(ptr));
+
+	gm_locals_end_call();
+	return status;
+}
+
+static __attribute__((noinline)) gpumem_status free_own_slow(void *ptr)
+{
+	if (!ptr || (gm_local_flush_for_own(ptr) && gm_local_free_own(ptr)))
+		return GPUMEM_OK;
+	return free_own_locked(ptr);
+}
+
+gpumem_status gpumem_free_own(void *ptr)
+{
+	if (__builtin_expect(!gm_local_free_own(ptr), false))
+		return free_own_slow(ptr);
+	return GPUMEM_OK;
+}
+
+gpumem_status gpumem_free_sized(void *ptr, size_t bytes, gpumem_stream stream)
+{
+	struct gm_block_size size;
+	gpumem_status status;
+
+	if (!ptr)
+		return GPUMEM_OK;
+	status = size_of(ptr, &size);
+	if (status != GPUMEM_OK)
+		return status;
+	if (bytes < size.requested || bytes > size.usable)
+		return gm_fail(GPUMEM_INVALID,
+			       "%p is freed as %zu bytes, but %llu were "
+			       "requested and it holds %llu",
+			       ptr, bytes, (unsigned long long)size.requested,
+			       (unsigned long long)size.usable);
+	return gpumem_free(ptr, stream);
 }

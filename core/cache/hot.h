@@ -150,9 +150,9 @@ static inline bool gm_local_free_large(struct gm_local *local,
 	return true;
 }
 
-/* Frees a block into the thread's cache; false: take the slow path, and nothing
- * has happened. Without the mutex. */
-GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
+/* Of any stream, or only of a block that is freed on the stream of the cache.
+ */
+GM_HOT bool gm_local_free_if(void *ptr, bool any, gpumem_stream stream)
 {
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	struct gm_local *local = gm_local_last;
@@ -160,7 +160,8 @@ GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
 	bool done = false;
 
-	if (!entry || !heap || local->stream != stream || !gm_local_lock(local))
+	if (!entry || !heap || (!any && local->stream != stream) ||
+	    !gm_local_lock(local))
 		return false;
 	if (!(entry & 1))
 		done = gm_local_free_large(local, (struct gm_extent *)entry,
@@ -169,6 +170,20 @@ GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
 		done = gm_local_free_small(local, heap, entry, (uintptr_t)ptr);
 	gm_local_unlock(local);
 	return done;
+}
+
+/* Frees a block into the thread's cache; false: take the slow path, and nothing
+ * has happened. Without the mutex. */
+GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
+{
+	return gm_local_free_if(ptr, false, stream);
+}
+
+/* The same on the block's own stream: a cache takes only blocks of its arena,
+ * and so of its stream. */
+GM_HOT bool gm_local_free_own(void *ptr)
+{
+	return gm_local_free_if(ptr, true, NULL);
 }
 
 #endif

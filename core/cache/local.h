@@ -124,6 +124,8 @@ static inline bool gm_local_is(const struct gm_local *local,
 bool gm_local_refill_for(const struct gm_heap *heap, size_t bytes,
 			 gpumem_stream stream);
 bool gm_local_flush_for(const void *ptr, gpumem_stream stream);
+/* The same of a block that is freed on its own stream, whichever that is. */
+bool gm_local_flush_for_own(const void *ptr);
 
 /* resize.c: a small block that is used on its own stream, without the mutex.
  * OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY: its slot

@@ -112,12 +112,16 @@ bool gm_local_refill_for(const struct gm_heap *heap, size_t bytes,
 	return changed;
 }
 
-struct gm_local *gm_local_home(uintptr_t entry, gpumem_stream stream)
+/* The thread's cache of the arena that a block belongs to, if the block is
+ * freed on that arena's stream, or on any. */
+static struct gm_local *find_home(uintptr_t entry, bool any,
+				  gpumem_stream stream)
 {
 	struct gm_local *local = gm_local_own;
 
 	for (; local; local = local->next_of_thread) {
-		if (local->stream != stream || !atomic_load(&local->heap))
+		if ((!any && local->stream != stream) ||
+		    !atomic_load(&local->heap))
 			continue;
 		if (entry & 1 ? gm_entry_arena(entry) == local->arena_number
 			      : gm_extent_arena((struct gm_extent *)entry) ==
@@ -127,7 +131,12 @@ struct gm_local *gm_local_home(uintptr_t entry, gpumem_stream stream)
 	return local;
 }
 
-bool gm_local_flush_for(const void *ptr, gpumem_stream stream)
+struct gm_local *gm_local_home(uintptr_t entry, gpumem_stream stream)
+{
+	return find_home(entry, false, stream);
+}
+
+static bool flush(const void *ptr, bool any, gpumem_stream stream)
 {
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	const struct gm_heap *heap;
@@ -136,7 +145,7 @@ bool gm_local_flush_for(const void *ptr, gpumem_stream stream)
 
 	if (!entry || gm_forked())
 		return false;
-	local = gm_local_home(entry, stream);
+	local = find_home(entry, any, stream);
 	changed = local != gm_local_last;
 	if (!local || (!changed && !(entry & 1)))
 		return false;
@@ -152,4 +161,14 @@ bool gm_local_flush_for(const void *ptr, gpumem_stream stream)
 	}
 	gm_local_unlock(local);
 	return changed;
+}
+
+bool gm_local_flush_for(const void *ptr, gpumem_stream stream)
+{
+	return flush(ptr, false, stream);
+}
+
+bool gm_local_flush_for_own(const void *ptr)
+{
+	return flush(ptr, true, NULL);
 }

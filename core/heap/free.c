@@ -246,6 +246,16 @@ gpumem_status gm_heap_free(void *ptr, gpumem_stream stream)
 	return status != GPUMEM_OK ? status : free_block(&block, stream);
 }
 
+gpumem_status gm_heap_free_own(void *ptr)
+{
+	struct gm_block block;
+	gpumem_status status = gm_block_lock(ptr, &block);
+
+	return status != GPUMEM_OK
+		       ? status
+		       : free_block(&block, gm_block_own_stream(&block));
+}
+
 /* A heap without streams knows no order but that of its calls. */
 static gpumem_status check_event(const struct gm_heap *heap,
 				 const struct gm_recording *recording)

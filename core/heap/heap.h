@@ -71,6 +71,8 @@ gpumem_status gm_heap_fini(struct gm_heap *heap);
 gpumem_status gm_heap_alloc(struct gm_heap *heap,
 			    const struct gm_request *request, void **ptr_out);
 gpumem_status gm_heap_free(void *ptr, gpumem_stream stream);
+/* The same on the stream that the block was allocated on. */
+gpumem_status gm_heap_free_own(void *ptr);
 gpumem_status gm_heap_free_after(void *ptr, struct gm_recording *recording);
 gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream);
 /* As gpumem_resize(); *holds_out is not NULL. */

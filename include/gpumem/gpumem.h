@@ -925,6 +925,18 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_resize(void *ptr, size_t bytes, gpumem_stream stream,
 	      uint64_t *usable_bytes_out);
 
+/* gpumem_free() on the stream that the block was allocated on, for callers that
+ * have only the pointer. Where that stream has been dropped since, its work
+ * before that, and the streams named by gpumem_use_on(), are waited for. As
+ * gpumem_free(). */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free_own(void *ptr);
+
+/* gpumem_free() of a block whose size the caller knows: INVALID, and nothing is
+ * changed, unless requested <= bytes <= usable (gpumem_usable_bytes()). Of NULL
+ * any size is right. For the rest as gpumem_free(). */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_free_sized(void *ptr, size_t bytes, gpumem_stream stream);
+
 /* Work on `stream` uses the block too: after a later free the block stays
  * pending until the work that the stream has queued by then has completed. OK,
  * BAD_POINTER, NO_HOST_MEMORY. */

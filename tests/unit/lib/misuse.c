@@ -39,9 +39,14 @@ static void is_bad(const void *ptr, gpumem_stream stream, const char *what)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
 	struct counters before = remember();
+	uint64_t usable;
 
 	said(gpumem_free((void *)(uintptr_t)ptr, stream), GPUMEM_BAD_POINTER,
 	     what);
+	said(gpumem_free_own((void *)(uintptr_t)ptr), GPUMEM_BAD_POINTER, what);
+	said(gpumem_free_sized((void *)(uintptr_t)ptr, 1000, stream),
+	     GPUMEM_BAD_POINTER, what);
+	said(gpumem_usable_bytes(ptr, &usable), GPUMEM_BAD_POINTER, what);
 	said(gpumem_use_on((void *)(uintptr_t)ptr, stream), GPUMEM_BAD_POINTER,
 	     what);
 	said(gpumem_query(ptr, &found), GPUMEM_BAD_POINTER, what);
