@@ -67,3 +67,26 @@ gpumem_status gpumem_view(const void *ptr, void **view_out)
 	return view_out ? gm_pool_view(ptr, view_out)
 			: gm_null_argument("view_out");
 }
+
+gpumem_status gpumem_view_block(gpumem_device *device, const void *view,
+				struct gpumem_block *block_out)
+{
+	struct gpumem_block block = {.size = sizeof(block)};
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!device)
+		return gm_null_argument("device");
+	if (!view)
+		return gm_null_argument("view");
+	if (!block_out)
+		return gm_null_argument("block_out");
+	status = gm_check_struct(gpumem_block, block_out);
+	if (status == GPUMEM_OK)
+		status = gm_pool_view_block(device, view, &block);
+	if (status == GPUMEM_OK)
+		gm_struct_copy(block_out, &block);
+	return status;
+}

@@ -8,7 +8,6 @@
  */
 #include "heap.h"
 #include "extent/check.h"
-#include "device/event.h"
 #include "vm/handle.h"
 
 typedef unsigned long long ull;
@@ -224,54 +223,6 @@ static gpumem_status check_locals(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
-static gpumem_status check_waits(const struct gm_use *use)
-{
-	for (size_t i = 0; i < use->count; i++) {
-		const struct gm_wait *wait = &use->wait[i];
-
-		EXPECT(!wait->dropped || wait->event,
-		       "%#zx waits for a stream that was dropped without an "
-		       "event",
-		       use->address);
-		EXPECT(!wait->recording ||
-			       (wait->dropped &&
-				wait->recording->native == wait->event),
-		       "%#zx waits for another event than that it was freed "
-		       "after",
-		       use->address);
-	}
-	return GPUMEM_OK;
-}
-
-/* Each block that is marked so has an entry, and there are no others. */
-static gpumem_status check_uses(const struct gm_heap *heap,
-				const struct gm_tally *tally)
-{
-	const struct gm_uses *uses = &heap->order->uses;
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < uses->bucket_count; i++)
-		for (const struct gm_use *use = uses->bucket[i]; use;
-		     use = use->next) {
-			gpumem_status status = check_waits(use);
-
-			if (status != GPUMEM_OK)
-				return status;
-			EXPECT(gm_map_get(use->address),
-			       "%#zx is known as used, and is no block",
-			       use->address);
-			count++;
-		}
-	EXPECT(count == uses->count && count == tally->shared,
-	       "%llu blocks are marked as used elsewhere, %llu are known so",
-	       (ull)tally->shared, (ull)count);
-	EXPECT(heap->order->pending.held_bytes <= heap->order->pending.bytes,
-	       "%llu bytes are held by views, of %llu pending",
-	       (ull)heap->order->pending.held_bytes,
-	       (ull)heap->order->pending.bytes);
-	return GPUMEM_OK;
-}
-
 gpumem_status gm_heap_check(struct gm_heap *heap)
 {
 	const struct gm_extent *extent = gm_heap_first(heap);
@@ -294,7 +245,7 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 	if (status == GPUMEM_OK)
 		status = check_counters(heap, &tally);
 	if (status == GPUMEM_OK)
-		status = check_uses(heap, &tally);
+		status = gm_check_uses(heap, &tally);
 	if (status == GPUMEM_OK)
 		status = check_locals(heap, &tally);
 	return status;

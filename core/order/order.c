@@ -39,7 +39,7 @@ uint64_t gm_order_host_bytes(const struct gm_heap *heap)
 	for (; arena; arena = gm_arena_after(heap, arena))
 		bytes += sizeof(*arena);
 	bytes += order->events.room * sizeof(*order->events.event);
-	bytes += order->uses.bucket_count * sizeof(struct gm_use *);
+	bytes += 2 * order->uses.bucket_count * sizeof(struct gm_use *);
 	bytes += order->uses.count * sizeof(struct gm_use);
 	return bytes;
 }

@@ -10,11 +10,47 @@
 
 enum { FIRST_BUCKETS = 64 };
 
+static size_t hash(const struct gm_uses *uses, uintptr_t key)
+{
+	uint64_t product = (uint64_t)key * 0x9e3779b97f4a7c15u;
+
+	return (product >> 32) & (uses->bucket_count - 1);
+}
+
 static struct gm_use **bucket_of(const struct gm_uses *uses, uintptr_t address)
 {
-	uint64_t hash = (uint64_t)address * 0x9e3779b97f4a7c15u;
+	return &uses->bucket[hash(uses, address)];
+}
 
-	return &uses->bucket[(hash >> 32) & (uses->bucket_count - 1)];
+static struct gm_use **bucket_of_view(const struct gm_uses *uses,
+				      const void *view)
+{
+	return &uses->bucket[uses->bucket_count + hash(uses, (uintptr_t)view)];
+}
+
+static void link_view(struct gm_uses *uses, struct gm_use *use)
+{
+	struct gm_use **link;
+
+	if (!use->view)
+		return;
+	link = bucket_of_view(uses, use->view);
+	use->next_by_view = *link;
+	*link = use;
+	uses->view_count++;
+}
+
+static void unlink_view(struct gm_uses *uses, struct gm_use *use)
+{
+	struct gm_use **link;
+
+	if (!use->view)
+		return;
+	link = bucket_of_view(uses, use->view);
+	while (*link != use)
+		link = &(*link)->next_by_view;
+	*link = use->next_by_view;
+	uses->view_count--;
 }
 
 static struct gm_use **find(const struct gm_uses *uses, uintptr_t address)
@@ -42,7 +78,7 @@ static gpumem_status grow(struct gm_uses *uses)
 
 	if (uses->count < uses->bucket_count)
 		return GPUMEM_OK;
-	larger.bucket = calloc(larger.bucket_count, sizeof(*larger.bucket));
+	larger.bucket = calloc(2 * larger.bucket_count, sizeof(*larger.bucket));
 	if (!larger.bucket)
 		return uses->bucket ? GPUMEM_OK : out_of_memory();
 	for (size_t i = 0; i < uses->bucket_count; i++) {
@@ -65,6 +101,7 @@ void gm_uses_put(struct gm_uses *uses, struct gm_use *use)
 	use->next = *link;
 	*link = use;
 	uses->count++;
+	link_view(uses, use);
 }
 
 static bool is_same(const struct gm_wait *one, const struct gm_wait *other)
@@ -86,16 +123,20 @@ static bool has(const struct gm_use *use, const struct gm_wait *wait)
 static struct gm_use *make_room(struct gm_uses *uses, struct gm_use **link,
 				uintptr_t address, size_t count)
 {
-	struct gm_use *use =
-		realloc(*link, sizeof(*use) + count * sizeof(use->wait[0]));
+	struct gm_use *use;
 
-	if (!use)
-		return NULL;
-	if (!*link) {
+	/* It may move. */
+	if (*link)
+		unlink_view(uses, *link);
+	use = realloc(*link, sizeof(*use) + count * sizeof(use->wait[0]));
+	if (use && !*link) {
 		*use = (struct gm_use){.address = address};
 		uses->count++;
 	}
-	*link = use;
+	if (use)
+		*link = use;
+	if (*link)
+		link_view(uses, *link);
 	return use;
 }
 
@@ -189,8 +230,28 @@ struct gm_use *gm_uses_take(struct gm_uses *uses, uintptr_t address)
 	if (use) {
 		*link = use->next;
 		uses->count--;
+		unlink_view(uses, use);
 	}
 	return use;
+}
+
+struct gm_use *gm_uses_find_view(const struct gm_uses *uses, const void *view)
+{
+	struct gm_use *use;
+
+	if (!uses->view_count)
+		return NULL;
+	use = *bucket_of_view(uses, view);
+	while (use && use->view != view)
+		use = use->next_by_view;
+	return use;
+}
+
+void gm_uses_set_view(struct gm_uses *uses, struct gm_use *use, void *view)
+{
+	unlink_view(uses, use);
+	use->view = view;
+	link_view(uses, use);
 }
 
 static gpumem_status drop(struct gm_heap *heap, struct gm_use *use,

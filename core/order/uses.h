@@ -5,9 +5,12 @@
  * The stream uses of live blocks: which streams besides its own a block is used
  * on, and its view. A hash table by the block's address, for the few blocks
  * that have any; these, and no others, are tracked (marked as shared), and
- * their free takes the slow path.
+ * their free takes the slow path. A second one has those of the same entries
+ * that have a view, by the view.
  *
  *     entry in the table  <=>  GM_MARK_SHARED, or shared of a large block
+ *     entry found by its view  <=>  in the table with view != NULL
+ *     count, view_count == how many entries there are of each
  *
  * The heap's mutex guards it.
  */
@@ -37,17 +40,18 @@ struct gm_wait {
 };
 
 struct gm_use {
-	struct gm_use *next; /* in the bucket */
+	struct gm_use *next;	     /* in the bucket */
+	struct gm_use *next_by_view; /* in its bucket of views */
 	uintptr_t address;
-	void *view; /* NULL: none */
+	void *view; /* NULL: none; set by gm_uses_set_view() */
 	size_t count;
 	struct gm_wait wait[];
 };
 
 struct gm_uses {
-	struct gm_use **bucket;
-	size_t bucket_count; /* a power of two, or 0 */
-	size_t count;
+	struct gm_use **bucket; /* and behind them as many by view */
+	size_t bucket_count;	/* a power of two, or 0 */
+	size_t count, view_count;
 };
 
 /* OK or NO_HOST_MEMORY. A stream that is there already is not added again. */
@@ -63,6 +67,10 @@ gpumem_status gm_uses_of(struct gm_uses *uses, uintptr_t address,
 			 struct gm_use **use_out);
 /* Or NULL: none. */
 struct gm_use *gm_uses_find(const struct gm_uses *uses, uintptr_t address);
+/* The entry of the block whose view this is, or NULL. */
+struct gm_use *gm_uses_find_view(const struct gm_uses *uses, const void *view);
+/* Sets the view of an entry of the table; NULL: none any more. */
+void gm_uses_set_view(struct gm_uses *uses, struct gm_use *use, void *view);
 /* Takes the entry out; the caller frees it with free(). NULL: none. */
 struct gm_use *gm_uses_take(struct gm_uses *uses, uintptr_t address);
 /* Puts back what was taken. */
@@ -81,5 +89,11 @@ gpumem_status gm_uses_each_view(struct gm_heap *heap,
 void gm_wait_end(struct gm_heap *heap, struct gm_wait *wait);
 /* All uses are forgotten. */
 void gm_uses_fini(struct gm_heap *heap);
+
+struct gm_tally;
+
+/* check_uses.c, as extent/check.h has it. */
+gpumem_status gm_check_uses(const struct gm_heap *heap,
+			    const struct gm_tally *tally);
 
 #endif

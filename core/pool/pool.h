@@ -172,6 +172,9 @@ void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
 gpumem_status gm_pool_object(const void *ptr, void **object_out,
 			     uint64_t *offset_out);
 gpumem_status gm_pool_view(const void *ptr, void **view_out);
+/* The live block of a view; see gpumem_view_block(). */
+gpumem_status gm_pool_view_block(struct gpumem_device *device, const void *view,
+				 struct gpumem_block *block_out);
 /* Releases all views, those of live blocks too, unless the program holds one:
  * BUSY. The driver's first error goes to *first. */
 gpumem_status gm_pool_end_views(struct gpumem_pool *pool,

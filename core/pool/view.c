@@ -3,15 +3,16 @@
 
 /*
  * Where the vendor names memory by objects: which object holds an address, and
- * the objects that stand for one block, its view. A block with a view is marked
- * as shared (order/uses.h), so that its free comes the slow path; what becomes
- * of the view then is in heap/free.c and order/pending.c. The heap is locked
- * meanwhile.
+ * the objects that stand for one block, its view; and back from a view to its
+ * block. A block with a view is marked as shared (order/uses.h), so that its
+ * free takes the slow path; what becomes of the view then is in heap/free.c and
+ * order/pending.c. The heap is locked meanwhile.
  */
 #include "pool.h"
 #include "heap/block.h"
 #include "base/error.h"
 #include "device/object.h"
+#include "extent/map.h"
 
 #include <stdlib.h>
 
@@ -49,14 +50,6 @@ gpumem_status gm_pool_object(const void *ptr, void **object_out,
 	return GPUMEM_OK;
 }
 
-static uint64_t requested_bytes(const struct gm_block *block)
-{
-	if (block->extent)
-		return block->extent->requested;
-	return atomic_load(gm_slab_mark(block->slab, block->slot)) &
-	       ~(uint32_t)GM_MARK_SHARED;
-}
-
 /* An entry that has come to stand for nothing. */
 static void drop_entry(struct gm_heap *heap, const struct gm_use *use)
 {
@@ -68,22 +61,27 @@ static gpumem_status view_locked(struct gm_block *block, void **view_out)
 {
 	struct gm_heap *heap = block->heap;
 	uintptr_t address = gm_block_address(block);
+	struct gm_uses *uses = &heap->order->uses;
 	struct gm_use *use;
 	gpumem_status status = check_objects(heap);
+	void *view;
 
 	if (status == GPUMEM_OK)
-		status = gm_uses_of(&heap->order->uses, address, &use);
+		status = gm_uses_of(uses, address, &use);
 	if (status != GPUMEM_OK)
 		return status;
-	if (!use->view)
+	view = use->view;
+	if (!view)
 		status = gm_view_create(heap->driver.device, address,
-					requested_bytes(block), &use->view);
+					gm_block_requested(block), &view);
 	if (status != GPUMEM_OK) {
 		drop_entry(heap, use);
 		return status;
 	}
+	if (!use->view)
+		gm_uses_set_view(uses, use, view);
 	gm_block_share(block);
-	*view_out = use->view;
+	*view_out = view;
 	return GPUMEM_OK;
 }
 
@@ -107,7 +105,62 @@ static gpumem_status end_view(struct gm_heap *heap, struct gm_use *use,
 	if (status == GPUMEM_BUSY)
 		return status;
 	gm_first_keep(user, status);
-	use->view = NULL;
+	gm_uses_set_view(&heap->order->uses, use, NULL);
+	return GPUMEM_OK;
+}
+
+struct search {
+	const void *view;
+	struct gpumem_block *block;
+	bool found;
+};
+
+static void describe(struct gpumem_pool *pool, uintptr_t address,
+		     struct gpumem_block *block)
+{
+	uintptr_t entry = gm_map_get(address);
+	const struct gm_slab *slab = gm_slab_of_entry(entry);
+
+	if (slab)
+		gm_pool_describe_slot(
+			pool, slab,
+			gm_class_slot(&slab->class,
+				      gm_entry_offset(entry, address)),
+			block);
+	else
+		gm_pool_describe(pool, (const struct gm_extent *)entry, block);
+}
+
+static bool look_for(struct gpumem_pool *pool, const char *name, void *user)
+{
+	struct search *search = user;
+	struct gm_heap *heap = &pool->heap;
+	const struct gm_use *use;
+
+	(void)name;
+	pthread_mutex_lock(&heap->mutex);
+	use = gm_uses_find_view(&heap->order->uses, search->view);
+	search->found = use != NULL;
+	if (use)
+		describe(pool, use->address, search->block);
+	pthread_mutex_unlock(&heap->mutex);
+	return !search->found;
+}
+
+gpumem_status gm_pool_view_block(struct gpumem_device *device, const void *view,
+				 struct gpumem_block *block_out)
+{
+	struct search search = {.view = view, .block = block_out};
+
+	if (!gm_device_has(device, GPUMEM_CAP_OBJECTS))
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "the memory of %s has addresses, and no views",
+			       device->info.name);
+	gm_pool_visit(device, look_for, &search);
+	if (!search.found)
+		return gm_fail(GPUMEM_BAD_POINTER,
+			       "%p is the view of no live block on %s", view,
+			       device->info.name);
 	return GPUMEM_OK;
 }
 

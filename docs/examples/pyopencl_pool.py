@@ -15,7 +15,6 @@ numpy and libgpumem.so.0; GPUMEM_LIBRARY says where that is, if not installed.
 import ctypes
 import os
 import sys
-import weakref
 
 import numpy
 import pyopencl
@@ -55,6 +54,32 @@ class Stats(ctypes.Structure):
     ]
 
 
+class Found(ctypes.Structure):
+    """struct gpumem_block."""
+
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("ptr", ctypes.c_void_p),
+        ("requested_bytes", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("stream", ctypes.c_void_p),
+        ("pool", ctypes.c_void_p),
+        ("state", ctypes.c_int),
+        ("kind", ctypes.c_int),
+    ]
+
+
+class Block(pyopencl.Buffer):
+    """A buffer whose end is the end of its block."""
+
+    __slots__ = ()
+
+    def __del__(self):
+        view = self.int_ptr
+        self.release()
+        self.pool.free(view)
+
+
 class Pool:
     """An allocator for pyopencl.array, in the context of a queue.
 
@@ -90,8 +115,12 @@ class Pool:
             raise pyopencl.MemoryError(text)
         raise RuntimeError(text)
 
-    def _free(self, block):
-        self._call("free", ctypes.c_void_p(block), self._stream)
+    def free(self, view):
+        """Ends the block of a cl_mem, by nothing but that."""
+        found = Found(size=ctypes.sizeof(Found))
+        self._call("view_block", self._device, ctypes.c_void_p(view),
+                   ctypes.byref(found))
+        self._call("free_own", ctypes.c_void_p(found.ptr))
 
     def __call__(self, nbytes):
         """A buffer of so many bytes, which is a block as long as it lives."""
@@ -101,11 +130,12 @@ class Pool:
         try:
             self._call("view", block, ctypes.byref(view))
             buffer = pyopencl.MemoryObject.from_int_ptr(view.value, True)
-            # Called when PyOpenCL has released its reference to the view.
-            weakref.finalize(buffer, self._free, block.value)
         except BaseException:
-            self._free(block.value)
+            self._call("free_own", block)
             raise
+        # PyOpenCL makes buffers of its own class only.
+        buffer.pool = self
+        buffer.__class__ = Block
         return buffer
 
     def stats(self):
@@ -122,7 +152,7 @@ class Pool:
         # Some implementations let a kernel hold what it was given last, and
         # PyOpenCL keeps kernels.
         pyopencl.tools.clear_first_arg_caches()
-        self._call("pool_destroy", self._pool, ctypes.c_bool(False))
+        self._call("pool_destroy", self._pool, ctypes.c_uint(0))
         self._call("device_close", self._device)
 
 

@@ -1033,6 +1033,14 @@ gpumem_object(const void *ptr, void **object_out, uint64_t *offset_out);
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_view(const void *ptr,
 						       void **view_out);
 
+/* The live block of the device whose gpumem_view() this is, for callers that
+ * have only the vendor's object. Found by a table, under the lock of each of
+ * the device's pools in turn. OK; BAD_POINTER: a view of no live block, a freed
+ * one included; UNSUPPORTED: the device has no CAP_OBJECTS. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_view_block(gpumem_device *device, const void *view,
+		  struct gpumem_block *block_out);
+
 /* ---- Sharing blocks between processes ---------------------------------- */
 
 #define GPUMEM_SHARE_HANDLE_BYTES 64

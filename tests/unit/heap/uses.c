@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Which streams use a block, against a table of all of them; and what becomes
- * of uses when their stream goes. */
+/* Which streams use a block, and which view it has, against a table of all of
+ * them; and what becomes of uses when their stream goes. */
 #include "fixture.h"
 
 enum { BLOCKS = 400, STREAMS = 6 };
 
 static char stream[STREAMS];
 static bool model[BLOCKS][STREAMS];
+static void *view[BLOCKS];
 static struct gm_use *taken[BLOCKS];
 
 /* Addresses of blocks differ in few bits, and not in the lowest. */
@@ -22,7 +23,38 @@ static bool any(size_t block)
 	for (size_t i = 0; i < STREAMS; i++)
 		if (model[block][i])
 			return true;
-	return false;
+	return view[block] != NULL;
+}
+
+/* Objects of a vendor; the number of one that has ended comes again. */
+static void *new_view(void)
+{
+	void *made = (void *)((uintptr_t)(1 + rand() % (2 * BLOCKS)) * 16);
+
+	for (size_t i = 0; i < BLOCKS; i++)
+		if (view[i] == made)
+			return NULL;
+	return made;
+}
+
+/* Every view leads to its block, unless that is kept aside. */
+static unsigned lost_views(void)
+{
+	const struct gm_uses *uses = &heap.order->uses;
+	size_t count = 0;
+	unsigned lost = 0;
+
+	for (size_t i = 0; i < BLOCKS; i++) {
+		struct gm_use *use = gm_uses_find_view(uses, view[i]);
+
+		if (!view[i] || taken[i]) {
+			lost += use && use->view == view[i];
+			continue;
+		}
+		lost += !use || use->address != address(i);
+		count++;
+	}
+	return lost + (uses->view_count != count);
 }
 
 /* The entry has each stream of the model, and each once. */
@@ -41,7 +73,8 @@ static bool same(const struct gm_use *use, size_t block)
 			return false;
 		count += found;
 	}
-	return use->address == address(block) && use->count == count && count;
+	return use->address == address(block) && use->count == count &&
+	       use->view == view[block] && (count || use->view);
 }
 
 static unsigned step(void)
@@ -51,7 +84,7 @@ static unsigned step(void)
 	struct gm_use *use;
 	unsigned wrong = 0;
 
-	switch (rand() % 4) {
+	switch (rand() % 5) {
 	case 0: /* taken, looked at, gone or kept aside */
 		use = gm_uses_take(&heap.order->uses, address(block));
 		if (taken[block])
@@ -63,11 +96,21 @@ static unsigned step(void)
 		}
 		free(use);
 		memset(model[block], 0, sizeof(model[block]));
+		view[block] = NULL;
 		return wrong;
 	case 1: /* put back */
 		if (taken[block])
 			gm_uses_put(&heap.order->uses, taken[block]);
 		taken[block] = NULL;
+		return 0;
+	case 2: /* a view, or another one, or none any more */
+		if (taken[block] ||
+		    gm_uses_of(&heap.order->uses, address(block), &use))
+			return taken[block] == NULL;
+		view[block] = rand() % 4 || !use->count ? new_view() : NULL;
+		gm_uses_set_view(&heap.order->uses, use, view[block]);
+		if (!any(block))
+			free(gm_uses_take(&heap.order->uses, address(block)));
 		return 0;
 	default:
 		if (taken[block])
@@ -95,10 +138,12 @@ static void test_model(void)
 	srand(3);
 	for (long i = 0; i < rounds; i++) {
 		wrong += step();
-		wrong += i % 64 == 0 &&
-			 heap.order->uses.count != expected_count();
+		if (i % 64 == 0)
+			wrong += lost_views() +
+				 (heap.order->uses.count != expected_count());
 	}
-	is_uint(wrong, 0, "every block has its streams, each once");
+	is_uint(wrong, 0,
+		"every block has its streams, each once, and its view");
 	is_uint(heap.order->uses.count, expected_count(),
 		"and as many entries");
 	ok((heap.order->uses.bucket_count &
@@ -126,8 +171,8 @@ static void test_end(void)
 	}
 	is_uint(wrong, 0, "all are there in the end");
 	gm_uses_fini(&heap);
-	ok(!heap.order->uses.count && !heap.order->uses.bucket &&
-		   !heap.order->uses.bucket_count,
+	ok(!heap.order->uses.count && !heap.order->uses.view_count &&
+		   !heap.order->uses.bucket && !heap.order->uses.bucket_count,
 	   "the table ends empty, what is left in it freed");
 }
 

@@ -34,7 +34,7 @@ LIB_USE void *view_of(const void *ptr)
 	return view;
 }
 
-static void finish_work(void)
+LIB_USE void finish_work(void)
 {
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 
