@@ -10,10 +10,12 @@ dist_man_MANS = \
 	docs/man/gpumem-replay.1 \
 	docs/man/gpumem.3 \
 	docs/man/gpumem_alloc.3 \
+	docs/man/gpumem_alloc_with.3 \
 	docs/man/gpumem_backend.3 \
 	docs/man/gpumem_device.3 \
 	docs/man/gpumem_error.3 \
 	docs/man/gpumem_event.3 \
+	docs/man/gpumem_free_own.3 \
 	docs/man/gpumem_graph.3 \
 	docs/man/gpumem_hook.3 \
 	docs/man/gpumem_host.3 \

@@ -106,6 +106,7 @@ check "the headers define structs" test -s "$scratch/structs"
 is "$(while read -r struct body; do
 	case $struct in
 	gpumem_stats | gpumem_gauge | gpumem_call_stats) page=gpumem_stats ;;
+	gpumem_alloc_options) page=gpumem_alloc_with ;;
 	gpumem_block) page=gpumem_alloc ;;
 	gpumem_device_info | gpumem_memory | gpumem_process)
 		page=gpumem_device
@@ -195,13 +196,17 @@ extract gpumem_pool_print.3 summary
 extract gpumem_event.3 event
 extract gpumem_hook.3 trace
 extract gpumem_resize.3 resize
+extract gpumem_alloc_with.3 alloc_with
+extract gpumem_free_own.3 free_own
+extract gpumem_object.3 object
+extract gpumem_object.3 view
 
 if [ ! -f "$library/libgpumem.so" ]; then
 	skip "there is no $library/libgpumem.so" "the examples run"
 	done_testing
 fi
 
-for name in hello oom share summary event trace resize; do
+for name in hello oom share summary event trace resize alloc_with free_own object view; do
 	check "the example $name links" build -o "$scratch/$name" \
 		"$scratch/$name.c" -L"$library" -lgpumem
 done
@@ -234,6 +239,17 @@ check "resize runs without virtual memory" \
 cp "$scratch/.output" "$scratch/said"
 check "it moves its buffer then" \
 	grep -qE '^63 steps, moved [1-9]' "$scratch/said"
+# says NAME LINE
+says()
+{
+	check "$1 runs" run "$scratch/$1"
+	is "$(cat "$scratch/.output")" "$2" "and says what it did"
+}
+says alloc_with "1024 bytes of zeros
+without the scratch buffer"
+says free_own ""
+says object "1 block is in quarantine"
+says view "freed once"
 for vm in on off; do
 	check "share runs, vm $vm" \
 		run GPUMEM_BACKEND=host GPUMEM_CONF=vm:$vm "$scratch/share"

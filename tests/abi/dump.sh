@@ -22,8 +22,9 @@ cat >"$work/headers.c" <<'END'
 #include <gpumem/host.h>
 END
 
-# A variable with the type of each function; an enumerator for each macro, but
-# for the version, which changes with every release.
+# A variable with the type of each function; an enumeration for each macro, but for
+# the version, which changes with every release. In one for all of them an
+# enumerator that takes the number of another would go unnoticed.
 preprocess()
 {
 	${CC:-cc} -std=gnu99 -E "$@" -I "$include" "$work/headers.c"
@@ -37,9 +38,7 @@ preprocess -dM |
 {
 	cat "$work/headers.c"
 	sed 's/.*/__typeof__(\&&) abi_&;/' "$work/functions"
-	echo 'enum gpumem_macros {'
-	sed 's/.*/	abi_& = &,/' "$work/macros"
-	echo '} abi_macros;'
+	sed 's/.*/enum abi_of_& { abi_number_of_& = & } abi_&;/' "$work/macros"
 } >"$work/abi.c"
 cd "$work"
 ${CC:-cc} -std=gnu99 -g -fno-eliminate-unused-debug-types -shared -fPIC \

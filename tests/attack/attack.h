@@ -208,6 +208,8 @@ void block_resize(struct block *block, uint64_t bytes);
 void block_remove(struct block *block);
 void block_mark(struct block *block);
 void block_verify(struct block *block);
+/* A new one holds zeros. */
+void block_zeroed(struct pool *pool, void *ptr, uint64_t bytes, int stream);
 bool stream_idle(const struct device *device, int stream); /* waits for it */
 
 void exporter_start(const struct configuration *configuration);

@@ -5,7 +5,8 @@
 #include "attack.h"
 #include "rows.h"
 
-static void allocate(bool aligned)
+/* 0, a power of two, or one that is refused. */
+static size_t pick_alignment(void)
 {
 	static const size_t odd[] = {3,
 				     768,
@@ -13,6 +14,18 @@ static void allocate(bool aligned)
 				     (size_t)1 << 31,
 				     ((size_t)1 << 30) + 1,
 				     (size_t)1 << 63};
+
+	if (rarely()) {
+		wrong(B(INVALID));
+		return odd[random_below(COUNT(odd))];
+	}
+	if (one_in(4))
+		return 0;
+	return (size_t)1 << random_below(one_in(4) ? 31 : 14);
+}
+
+static void allocate(bool aligned)
+{
 	struct pool *pool = pick_pool();
 	void **out = out_plain(sizeof(void *));
 	uint64_t bytes = pick_bytes();
@@ -23,12 +36,8 @@ static void allocate(bool aligned)
 
 	if (world.blocks == BLOCKS)
 		bytes = 0;
-	if (aligned && !one_in(4))
-		alignment = (size_t)1 << random_below(one_in(4) ? 31 : 14);
-	if (aligned && rarely()) {
-		alignment = odd[random_below(COUNT(odd))];
-		wrong(B(INVALID));
-	}
+	if (aligned)
+		alignment = pick_alignment();
 	status = aligned ? gpumem_alloc_aligned(pool_of(pool), bytes, alignment,
 						stream, out)
 			 : gpumem_alloc(pool_of(pool), bytes, stream, out);
@@ -49,26 +58,131 @@ void attack_gpumem_alloc_aligned(void)
 	allocate(true);
 }
 
-void attack_gpumem_free(void)
+static void pick_options(struct gpumem_alloc_options *options)
+{
+	options->alignment = pick_alignment();
+	options->flags = (uint32_t)random_below(16);
+	if (rarely()) {
+		options->flags |= 16u << random_below(28);
+		wrong(B(INVALID));
+	}
+	if (rarely()) {
+		options->size -= 1 + random_below(options->size);
+		wrong(B(INVALID));
+	}
+}
+
+/* An output that need not be there. */
+static void *out_or_none(size_t bytes)
+{
+	unsigned before = step.wrong;
+	void *out = out_plain(bytes);
+
+	step.wrong = before;
+	return out;
+}
+
+void attack_gpumem_alloc_with(void)
+{
+	struct gpumem_alloc_options options =
+		GPUMEM_INIT(struct gpumem_alloc_options);
+	struct pool *pool = pick_pool();
+	bool none = one_in(10);
+	void **out = out_plain(sizeof(void *));
+	uint64_t *usable = out_or_none(sizeof(uint64_t)), holds = 0;
+	uint64_t bytes = world.blocks == BLOCKS ? 0 : pick_bytes();
+	int index;
+	gpumem_stream stream = pick_stream(pool ? pool->device : NULL, &index);
+
+	if (!none)
+		pick_options(&options);
+	if (!judge(gpumem_alloc_with(pool_of(pool), bytes, stream,
+				     none ? NULL : &options, out, usable)))
+		return;
+	expect(!*out == !bytes, "%llu bytes at %p", (ull)bytes, *out);
+	must(gpumem_usable_bytes(*out, &holds));
+	expect(!usable || *usable == holds, "%p holds %llu, and not %llu", *out,
+	       (ull)holds, (ull)*usable);
+	if (!bytes)
+		return;
+	if (options.flags & GPUMEM_ALLOC_WHOLE)
+		bytes = holds;
+	if (options.flags & GPUMEM_ALLOC_ZERO && index < 0)
+		world_wait(pool->device, stream);
+	else if (options.flags & GPUMEM_ALLOC_ZERO)
+		block_zeroed(pool, *out, holds, index);
+	block_add(pool, *out, bytes, options.alignment, index);
+}
+
+void attack_gpumem_usable_bytes(void)
 {
 	struct block *block;
-	void *ptr = one_in(60) ? NULL : pick_pointer(&block);
-	const struct device *device;
-	int index;
-	gpumem_stream stream;
+	const void *ptr = pick_pointer(&block);
+	uint64_t *out = out_plain(sizeof(uint64_t));
 
-	/* Half of the room stays for blocks that live long. */
-	if (!ptr) {
-		block = NULL;
-	} else if (block && world.blocks < BLOCKS / 2 && one_in(3)) {
+	if (judge(gpumem_usable_bytes(ptr, out)))
+		expect(*out == block->bytes, "%p holds something else", ptr);
+}
+
+/* A block that is to be freed: half of the room stays for those that live long.
+ * False: none this time. */
+static bool pick_freed(void **ptr_out, struct block **block_out)
+{
+	*block_out = NULL;
+	*ptr_out = one_in(60) ? NULL : pick_pointer(block_out);
+	if (*block_out && world.blocks < BLOCKS / 2 && one_in(3))
+		return false;
+	if (*block_out && one_in(4))
+		block_verify(*block_out);
+	return true;
+}
+
+void attack_gpumem_free_own(void)
+{
+	struct block *block;
+	void *ptr;
+
+	if (pick_freed(&ptr, &block) && judge(gpumem_free_own(ptr)) && block)
+		block_remove(block);
+}
+
+void attack_gpumem_free_sized(void)
+{
+	struct block *block;
+	gpumem_stream stream;
+	uint64_t bytes = random_below(1000);
+	void *ptr;
+	int index;
+
+	if (!pick_freed(&ptr, &block))
 		return;
+	stream = pick_stream(block ? block->pool->device : &world.device[0],
+			     &index);
+	if (block)
+		bytes = block->requested +
+			random_below(block->bytes - block->requested + 1);
+	if (block && rarely()) {
+		bytes = one_in(2) ? block->requested - 1 : block->bytes + 1;
+		wrong(B(INVALID));
 	}
+	if (judge(gpumem_free_sized(ptr, (size_t)bytes, stream)) && block)
+		block_remove(block);
+}
+
+void attack_gpumem_free(void)
+{
+	const struct device *device;
+	struct block *block;
+	gpumem_stream stream;
+	void *ptr;
+	int index;
+
+	if (!pick_freed(&ptr, &block))
+		return;
 	device = block ? block->pool->device : &world.device[0];
 	stream = pick_stream(device, &index);
 	if (block && block->stream >= 0 && one_in(2))
 		stream = device->stream[block->stream];
-	if (block && one_in(4))
-		block_verify(block);
 	if (judge(gpumem_free(ptr, stream)) && block)
 		block_remove(block);
 }
@@ -189,4 +303,24 @@ void attack_gpumem_view(void)
 	may_have_objects(block);
 	if (judge(gpumem_view(ptr, view)) && one_in(10))
 		hold(*view);
+}
+
+void attack_gpumem_view_block(void)
+{
+	struct block *block = pick_block();
+	struct device *device = block ? block->pool->device : pick_device();
+	struct gpumem_block *out = out_struct(sizeof(*out));
+	void *view = NULL;
+
+	may_have_objects(block);
+	if (!world.configuration->objects)
+		wrong(B(UNSUPPORTED));
+	if (step.wrong || !block || gpumem_view(block->ptr, &view)) {
+		view = one_in(4) ? NULL : pick_nowhere();
+		wrong(view ? B(BAD_POINTER) : B(INVALID));
+	}
+	if (judge(gpumem_view_block(device_of(device), view, out)))
+		expect(out->ptr == block->ptr && out->bytes == block->bytes &&
+			       out->pool == block->pool->handle,
+		       "the view of %p leads to %p", block->ptr, out->ptr);
 }

@@ -83,6 +83,17 @@ void block_verify(struct block *block)
 	}
 }
 
+void block_zeroed(struct pool *pool, void *ptr, uint64_t bytes, int stream)
+{
+	struct block block = {.ptr = ptr,
+			      .requested = bytes,
+			      .pool = pool,
+			      .stream = stream,
+			      .marked = true};
+
+	block_verify(&block);
+}
+
 static void block_apart(const struct block *block)
 {
 	for (unsigned i = 0; i < world.blocks; i++) {

@@ -20,6 +20,7 @@
 #define ROWS(X)                                                                \
 	X(gpumem_alloc, 60, TAKES | B(LIMIT))                                  \
 	X(gpumem_alloc_aligned, 30, TAKES | B(LIMIT) | B(UNSUPPORTED))         \
+	X(gpumem_alloc_with, 40, TAKES | B(LIMIT) | B(UNSUPPORTED))            \
 	X(gpumem_backend_load, 1,                                              \
 	  B(NOT_FOUND) | B(ABI) | B(UNSUPPORTED) | B(NO_DRIVER) |              \
 		  B(NO_DEVICE) | B(NO_HOST_MEMORY) | B(BUSY))                  \
@@ -57,6 +58,8 @@
 	X(gpumem_free, 70, B(BAD_POINTER) | B(NO_HOST_MEMORY))                 \
 	X(gpumem_free_after, 15,                                               \
 	  B(BAD_POINTER) | B(UNSUPPORTED) | B(NO_HOST_MEMORY))                 \
+	X(gpumem_free_own, 25, B(BAD_POINTER) | B(NO_HOST_MEMORY))             \
+	X(gpumem_free_sized, 25, B(BAD_POINTER) | B(NO_HOST_MEMORY))           \
 	X(gpumem_graph_begin, 6, B(BUSY) | B(NO_HOST_MEMORY))                  \
 	X(gpumem_graph_create, 3, B(NO_HOST_MEMORY))                           \
 	X(gpumem_graph_destroy, 3,                                             \
@@ -118,10 +121,12 @@
 	X(gpumem_stream_sync, 6, B(UNSUPPORTED) | B(CAPTURING) | ASKS)         \
 	X(gpumem_stream_wait, 6,                                               \
 	  B(UNSUPPORTED) | B(CAPTURING) | ASKS | B(NO_HOST_MEMORY))            \
+	X(gpumem_usable_bytes, 10, B(BAD_POINTER))                             \
 	X(gpumem_use_on, 12, B(BAD_POINTER) | B(NO_HOST_MEMORY))               \
 	X(gpumem_version, 1, 0)                                                \
 	X(gpumem_version_number, 1, 0)                                         \
-	X(gpumem_view, 5, B(BAD_POINTER) | B(UNSUPPORTED) | TAKES)
+	X(gpumem_view, 5, B(BAD_POINTER) | B(UNSUPPORTED) | TAKES)             \
+	X(gpumem_view_block, 5, B(BAD_POINTER) | B(UNSUPPORTED))
 
 #define DECLARE_ROW(name, weight, said) void attack_##name(void);
 ROWS(DECLARE_ROW)

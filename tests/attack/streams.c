@@ -98,8 +98,9 @@ void attack_gpumem_fill(void)
 		ptr = one_in(4) ? NULL : pick_nowhere();
 		wrong(ptr ? B(BAD_POINTER) : B(INVALID));
 	} else if (bytes && rarely()) {
+		/* Its end may lie in another device's memory. */
 		bytes = SIZE_MAX - random_below(300);
-		wrong(B(BAD_POINTER));
+		wrong(B(BAD_POINTER) | B(INVALID));
 	}
 	if (judge(gpumem_fill(device_of(device), ptr, 0x77, bytes, stream)) &&
 	    bytes) {

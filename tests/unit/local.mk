@@ -61,6 +61,7 @@ heap_tests = \
 	tests/unit/heap/decay_driver \
 	tests/unit/heap/depot \
 	tests/unit/heap/fence \
+	tests/unit/heap/flags \
 	tests/unit/heap/handle \
 	tests/unit/heap/handle_move \
 	tests/unit/heap/levels \
@@ -96,6 +97,8 @@ lib_tests = \
 	tests/unit/lib/addresses \
 	tests/unit/lib/adopt \
 	tests/unit/lib/advice \
+	tests/unit/lib/alloc_flags \
+	tests/unit/lib/alloc_with \
 	tests/unit/lib/arguments \
 	tests/unit/lib/background \
 	tests/unit/lib/bounds \
@@ -115,6 +118,7 @@ lib_tests = \
 	tests/unit/lib/faults \
 	tests/unit/lib/fork \
 	tests/unit/lib/free_after \
+	tests/unit/lib/free_own \
 	tests/unit/lib/graph \
 	tests/unit/lib/hook \
 	tests/unit/lib/host_oom \
@@ -155,9 +159,11 @@ lib_tests = \
 	tests/unit/lib/thread_ends \
 	tests/unit/lib/threads \
 	tests/unit/lib/touch \
+	tests/unit/lib/view_block \
 	tests/unit/lib/views \
 	tests/unit/lib/views_faults \
-	tests/unit/lib/views_threads
+	tests/unit/lib/views_threads \
+	tests/unit/lib/zero
 # Nothing: they load a backend as the library does, or a double of a driver.
 plugin_tests = \
 	tests/unit/cuda/capture \

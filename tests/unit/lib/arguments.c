@@ -16,6 +16,7 @@ static gpumem_pool *pool;
 
 static void null_blocks(void)
 {
+	struct gpumem_block block = GPUMEM_INIT(struct gpumem_block);
 	void *ptr = NULL;
 	uint64_t offset;
 
@@ -25,6 +26,17 @@ static void null_blocks(void)
 	invalid(gpumem_alloc(pool, 0, NULL, NULL));
 	invalid(gpumem_alloc_aligned(NULL, 100, 512, NULL, &ptr));
 	invalid(gpumem_alloc_aligned(pool, 100, 512, NULL, NULL));
+	invalid(gpumem_alloc_with(NULL, 100, NULL, NULL, &ptr, NULL));
+	invalid(gpumem_alloc_with(NULL, 0, NULL, NULL, &ptr, NULL));
+	invalid(gpumem_alloc_with(pool, 100, NULL, NULL, NULL, &offset));
+	invalid(gpumem_alloc_with(pool, 0, NULL, NULL, NULL, NULL));
+	invalid(gpumem_usable_bytes(NULL, NULL));
+	invalid(gpumem_usable_bytes(&ptr, NULL));
+	said(gpumem_usable_bytes(&ptr, &offset), GPUMEM_BAD_POINTER,
+	     "what no block holds");
+	said(gpumem_free_own(&ptr), GPUMEM_BAD_POINTER, "freed without stream");
+	said(gpumem_free_sized(&ptr, sizeof(ptr), NULL), GPUMEM_BAD_POINTER,
+	     "freed with a size");
 	invalid(gpumem_use_on(NULL, NULL));
 	invalid(gpumem_free_after(NULL, NULL));
 	invalid(gpumem_free_after(&ptr, NULL));
@@ -38,6 +50,9 @@ static void null_blocks(void)
 	invalid(gpumem_object(&ptr, NULL, &offset));
 	invalid(gpumem_object(&ptr, &ptr, NULL));
 	invalid(gpumem_view(&ptr, NULL));
+	invalid(gpumem_view_block(NULL, &ptr, &block));
+	invalid(gpumem_view_block(device, NULL, &block));
+	invalid(gpumem_view_block(device, &ptr, NULL));
 	said(gpumem_object(NULL, &ptr, &offset), GPUMEM_BAD_POINTER,
 	     "an object of NULL");
 	said(gpumem_view(NULL, &ptr), GPUMEM_BAD_POINTER, "a view of NULL");

@@ -55,12 +55,21 @@ static void forked(gpumem_status status)
 static void child_blocks(void)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
+	uint64_t usable = 7;
 	void *ptr = &found;
 
 	forked(gpumem_alloc(pool, 1000, NULL, &ptr));
 	forked(gpumem_alloc(pool, 1000, stream, &ptr));
 	forked(gpumem_alloc(pool, 3 * MIB, NULL, &ptr));
 	forked(gpumem_alloc_aligned(pool, 1, 512, NULL, &ptr));
+	forked(gpumem_alloc_with(pool, 1000, NULL, NULL, &ptr, NULL));
+	forked(gpumem_usable_bytes(small[0], &usable));
+	forked(gpumem_usable_bytes(large[0], &usable));
+	forked(gpumem_free_own(small[0]));
+	forked(gpumem_free_own(large[0]));
+	forked(gpumem_free_sized(small[0], 1, NULL));
+	forked(gpumem_free_sized(large[0], 1, NULL));
+	forked(gpumem_view_block(device, &found, &found));
 	forked(gpumem_free(small[0], NULL));
 	forked(gpumem_free(small[0] + 1, NULL));
 	forked(gpumem_free(large[0], NULL));
@@ -72,8 +81,9 @@ static void child_blocks(void)
 	forked(gpumem_use_on(small[0], stream));
 	forked(gpumem_free_after(small[0], event));
 	forked(gpumem_query(small[0], &found));
-	child_must(ptr == &found);
+	child_must(ptr == &found && usable == 7);
 	child_must(gpumem_free(NULL, NULL) == GPUMEM_OK);
+	child_must(gpumem_free_own(NULL) == GPUMEM_OK);
 }
 
 static void child_pools(void)

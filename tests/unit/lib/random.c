@@ -15,14 +15,20 @@ static void step_alloc(void)
 	unsigned pool = (unsigned)random_below(model.pools);
 	unsigned stream = random_stream();
 	uint64_t bytes = random_bytes(), alignment = 0;
+	struct gpumem_alloc_options options =
+		GPUMEM_INIT(struct gpumem_alloc_options);
 	struct model_block *block;
 	gpumem_status status;
+	uint64_t usable = 0;
 	void *ptr = NULL;
 
 	if (one_in(8))
 		alignment = 1ull << random_below(24);
-	status = gpumem_alloc_aligned(model.pool[pool].pool, bytes, alignment,
-				      world.stream[stream], &ptr);
+	options.alignment = alignment;
+	options.flags = one_in(4) ? (uint32_t)random_below(4) : 0;
+	status = gpumem_alloc_with(model.pool[pool].pool, bytes,
+				   world.stream[stream], &options, &ptr,
+				   &usable);
 	if (status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT) {
 		model.pool[pool].ooms++;
 		expect(!ptr, "a failure wrote its output");
@@ -34,6 +40,8 @@ static void step_alloc(void)
 	       gpumem_status_name(status));
 	block = model_add(pool, ptr, bytes, alignment);
 	block->stream = stream;
+	expect(block->bytes == usable, "holds %llu and not %llu",
+	       (ull)block->bytes, (ull)usable);
 	if (one_in(4))
 		fill_block(block);
 }
@@ -59,8 +67,12 @@ static void step_free(void)
 	stream = block->gone || one_in(4) ? random_stream() : block->stream;
 	if (stream != block->stream && one_in(2))
 		look_on(block, stream);
-	expect(!gpumem_free((void *)copy.address, world.stream[stream]),
-	       "free");
+	if (stream == block->stream && !block->gone && one_in(2))
+		expect(!gpumem_free_own((void *)copy.address), "free");
+	else
+		expect(!gpumem_free_sized((void *)copy.address, copy.requested,
+					  world.stream[stream]),
+		       "free");
 	model_remove(block);
 	if (one_in(16))
 		expect(gpumem_free((void *)copy.address,
