@@ -206,7 +206,8 @@ if [ ! -f "$library/libgpumem.so" ]; then
 	done_testing
 fi
 
-for name in hello oom share summary event trace resize alloc_with free_own object view; do
+for name in hello oom share summary event trace resize \
+	alloc_with free_own object view; do
 	check "the example $name links" build -o "$scratch/$name" \
 		"$scratch/$name.c" -L"$library" -lgpumem
 done
