@@ -55,6 +55,7 @@ uninstall-hook:
 # As in the source folder, so that what these say of each other holds.
 nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	SECURITY.md \
+	docs/calls.md \
 	docs/compatibility.md \
 	docs/decisions.md \
 	docs/devices/README.md \
@@ -65,6 +66,8 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/examples/plugin_memfd.c \
 	docs/examples/plugin_minimal.c \
 	docs/examples/pyopencl_pool.py \
+	docs/examples/umf_pool.c \
+	docs/examples/umf_pool.h \
 	docs/performance.md \
 	docs/plots/live.svg \
 	docs/plots/memory.svg \

@@ -88,7 +88,8 @@ shell_tests = \
 	tests/tool_output.sh \
 	tests/tool_probe.sh \
 	tests/tool_replay.sh \
-	tests/traces.sh
+	tests/traces.sh \
+	tests/umf.sh
 # The longest first, so that the last ones are short.
 TESTS = $(shell_tests) $(soak_tests) $(attack_tests) $(unit_tests) $(novm_tests) \
 	$(objects_tests) $(fuzz_tests)
@@ -144,7 +145,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/fresh_root.sh \
 	tests/lsan.supp tests/tsan.supp \
 	tests/opencl_over.sh \
-	tests/shell.py tests/terminal.py \
+	tests/shell.py tests/terminal.py tests/umf/suite.cpp \
 	tools/completion/_gpumem tools/completion/gpumem.bash \
 	tests/law.h tests/tap.h tests/tap.sh tests/tool.sh \
 	tests/plugins/bad.h

@@ -57,6 +57,17 @@ is "$(while read -r name page; do
 		echo "$name"
 done <"$scratch/names")" "" "every function's own page leads to its page"
 
+# What other allocators call it: the names there lack their gpumem_.
+calls=$top_srcdir/docs/calls.md
+is "$(grep -vE '^gpumem_(host_.*|backend_table)$' "$scratch/functions" |
+	while read -r name; do
+		grep -qF "\`${name#gpumem_}\`" "$calls" || echo "$name"
+	done)" "" "every function of gpumem.h is in docs/calls.md"
+is "$(sed -n 's/^| \(`[^|]*\)|.*/\1/p' "$calls" | grep -o '`[^`]*`' |
+	tr -d '`' | while read -r name; do
+		grep -qx "gpumem_$name" "$scratch/functions" || echo "$name"
+	done)" "" "and it names no other"
+
 is "$(for link in "$pages"/link/*.3; do
 	name=${link##*/}
 	grep -q "^${name%.3} " "$scratch/names" || echo "$name"
