@@ -84,27 +84,29 @@ static gpumem_status foreign(uint64_t address)
 			(unsigned long long)address);
 }
 
+/* The driver first: it refuses more addresses than there are. */
 static gpumem_status reserve(const struct gpu_device *device, uint64_t bytes,
 			     uint64_t alignment, uint64_t *address_out)
 {
 	struct hip_ranges *ranges = device->ranges;
-	struct range *range = calloc(1, sizeof(*range));
-	gpumem_status status = GPUMEM_OK;
+	struct range *range;
+	uint64_t address;
+	gpumem_status status =
+		gpu_pages_whole.reserve(device, bytes, alignment, &address);
 
+	if (status != GPUMEM_OK)
+		return status;
+	range = calloc(1, sizeof(*range));
 	if (range)
 		range->piece = calloc(bytes / device->traits.granularity_bytes,
 				      sizeof(*range->piece));
-	if (!range || !range->piece)
-		status = no_table();
-	if (status == GPUMEM_OK)
-		status = gpu_pages_whole.reserve(device, bytes, alignment,
-						 &range->address);
-	if (status != GPUMEM_OK) {
+	if (!range || !range->piece) {
 		free_range(range);
-		return status;
+		(void)gpu_pages_whole.release(device, address, bytes);
+		return no_table();
 	}
+	range->address = *address_out = address;
 	range->bytes = bytes;
-	*address_out = range->address;
 	pthread_mutex_lock(&ranges->mutex);
 	range->next = ranges->first;
 	ranges->first = range;
