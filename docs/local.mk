@@ -62,6 +62,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-hip.txt \
 	docs/devices/h200-opencl.txt \
 	docs/devices/h200.txt \
+	docs/examples/adopter.c \
 	docs/examples/opencl_scale.c \
 	docs/examples/plugin_memfd.c \
 	docs/examples/plugin_minimal.c \

@@ -59,6 +59,7 @@ check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) $(attack_tests)
 
 shell_tests = \
 	tests/abi.sh \
+	tests/adopter.sh \
 	tests/attack.sh \
 	tests/cuda.sh \
 	tests/debian.sh \

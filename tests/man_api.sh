@@ -211,6 +211,8 @@ extract gpumem_alloc_with.3 alloc_with
 extract gpumem_free_own.3 free_own
 extract gpumem_object.3 object
 extract gpumem_object.3 view
+extract gpumem_pool.3 pressure
+extract gpumem_device.3 native
 
 if [ ! -f "$library/libgpumem.so" ]; then
 	skip "there is no $library/libgpumem.so" "the examples run"
@@ -218,7 +220,7 @@ if [ ! -f "$library/libgpumem.so" ]; then
 fi
 
 for name in hello oom share summary event trace resize \
-	alloc_with free_own object view; do
+	alloc_with free_own object view pressure native; do
 	check "the example $name links" build -o "$scratch/$name" \
 		"$scratch/$name.c" -L"$library" -lgpumem
 done
@@ -254,7 +256,7 @@ check "it moves its buffer then" \
 # says NAME LINE
 says()
 {
-	check "$1 runs" run "$scratch/$1"
+	check "$1 runs" run GPUMEM_BACKEND=host "$scratch/$1"
 	is "$(cat "$scratch/.output")" "$2" "and says what it did"
 }
 says alloc_with "1024 bytes of zeros
@@ -262,6 +264,8 @@ without the scratch buffer"
 says free_own ""
 says object "1 block is in quarantine"
 says view "freed once"
+says pressure "soft limit"
+says native "host:0 has nothing behind it"
 for vm in on off; do
 	check "share runs, vm $vm" \
 		run GPUMEM_BACKEND=host GPUMEM_CONF=vm:$vm "$scratch/share"

@@ -23,19 +23,20 @@
  * - Every call may be made from any thread at any time, unless its comment
  *   says otherwise. Nothing here waits for the device except
  *   gpumem_stream_sync(), gpumem_event_sync(), the end of a pool or a device
- *   (and on `host` of a stream), and, as the last thing before "out of memory", gpumem_alloc()
- *   (option `wait`). Where the device has CAP_FREE_WAITS and a pool no virtual
- *   memory, the driver itself waits when memory is given back to it.
+ *   (and on `host` of a stream), and, as the last thing before "out of memory",
+ *   gpumem_alloc() (option `wait`). Where the device has CAP_FREE_WAITS and a
+ *   pool no virtual memory, the driver itself waits when memory is given back
+ *   to it.
  * - A thread that is cancelled (pthread_cancel(), deferred, which is the
  *   default) finishes its call into the library first: no call is a
  *   cancellation point while it holds a lock or memory. A thread that calls the
  *   library must not be cancelled asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS).
  * - A function that the library calls must return. If it leaves by longjmp() or
  *   a C++ exception, its thread can no longer be cancelled and logs nothing any
- *   more. Out of gpumem_block_visit(), gpumem_pool_visit(), a hook and a backend's
- *   functions it also leaves locks held: other threads then block for ever.
- *   Only the log function may: it is called when the call is over, whose result
- *   is then lost.
+ *   more. Out of gpumem_block_visit(), gpumem_pool_visit(), a hook and a
+ *   backend's functions it also leaves locks held: other threads then block for
+ *   ever. Only the log function may: it is called when the call is over, whose
+ *   result is then lost.
  * - The library never prints (unless option `log` asks, or GPUMEM_CONF is not
  *   understood and `log:none` is not set), exits, aborts or installs
  *   handlers.
@@ -155,9 +156,10 @@ struct gpumem_error {
 };
 
 /* Fills *error_out; status is GPUMEM_OK when nothing failed yet. A later
- * success does not erase it. Its strings are one line of printable UTF-8; other
- * bytes in names and drivers' texts are escaped as \x1b and the like. NULL, or
- * a size that no version has: nothing is written, and the last error stays. */
+ * success does not erase it, nor does gpumem_event_query() with NOT_READY. Its
+ * strings are one line of printable UTF-8; other bytes in names and drivers'
+ * texts are escaped as \x1b and the like. NULL, or a size that no version has:
+ * nothing is written, and the last error stays. */
 GPUMEM_API void gpumem_last_error(struct gpumem_error *error_out);
 
 /* The text of it, "" when nothing failed yet; never NULL. It is the calling
@@ -346,26 +348,26 @@ gpumem_device_visit(const char *backend,
 
 /* Opens "cuda:0", "cuda" (its first device) or NULL: the device that
  * GPUMEM_BACKEND picks (such a name, a comma-separated order of preference, or
- * "auto", the default: real devices first, then host, but not where a GPU can be
- * seen: the call then fails with the reason why that GPU cannot be used. A device that is not a real one has CAP_SIMULATED). Opening
- * the same device again returns the same handle, reference-counted. Returns OK;
- * INVALID also when GPUMEM_CONF is not understood, which is then printed once
- * on standard error too, see gpumem_log_set(); NOT_FOUND: no such backend;
- * NO_DRIVER; NO_DEVICE; UNSUPPORTED; ABI; DRIVER; LOST; NO_MEMORY;
- * NO_HOST_MEMORY. */
+ * "auto", the default: real devices first, then host, but not where a GPU can
+ * be seen: the call then fails with the reason why that GPU cannot be used. A
+ * device that is not a real one has CAP_SIMULATED). Opening the same device
+ * again returns the same handle, reference-counted. Returns OK; INVALID also
+ * when GPUMEM_CONF is not understood, which is then printed once on standard
+ * error too, see gpumem_log_set(); NOT_FOUND: no such backend; NO_DRIVER;
+ * NO_DEVICE; UNSUPPORTED; ABI; DRIVER; LOST; NO_MEMORY; NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_open(const char *name, gpumem_device **device_out);
 
 /*
  * A device of `backend` that works in the program's own context, so that its
  * blocks, streams and objects are of that context: for OpenCL a cl_context and
- * one of its cl_device_id. The context must exist as long as the device is
- * open. The same pair again returns the same handle, counted as an open. Such a
- * device has a number after all others ("opencl:4"), is not listed by
- * gpumem_device_visit() and cannot be opened by that name. OK; NOT_FOUND: no
- * such backend; UNSUPPORTED: it cannot adopt; INVALID: the backend does not
- * accept the pair; NO_DEVICE: no more can be adopted; or as
- * gpumem_device_open().
+ * one of its cl_device_id, for `host` any context but NULL. The context must
+ * exist as long as the device is open. The same pair again returns the same
+ * handle, counted as an open. Such a device has a number after all others
+ * ("opencl:4"), is not listed by gpumem_device_visit() and cannot be opened by
+ * that name. OK; NOT_FOUND: no such backend; UNSUPPORTED: it cannot adopt;
+ * INVALID: the backend does not accept the pair; NO_DEVICE: no more can be
+ * adopted; or as gpumem_device_open().
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_adopt(const char *backend, void *context, void *native_device,
@@ -373,12 +375,12 @@ gpumem_device_adopt(const char *backend, void *context, void *native_device,
 
 /*
  * The vendor's own context and device behind an open one, also if it was opened
- * by name: for `cuda` its CUcontext and CUdevice, for `hip` NULL, since HIP has no
- * contexts, and the hipDevice_t, for `opencl` the cl_context and cl_device_id; a
- * device that is a number is that number as a pointer. They belong to the device
- * and are valid until its last close; no reference is taken. OK; UNSUPPORTED:
- * there is nothing behind it, as with `host` but for what was adopted there;
- * DRIVER; LOST.
+ * by name: for `cuda` its CUcontext and CUdevice, for `hip` NULL, since HIP has
+ * no contexts, and the hipDevice_t, for `opencl` the cl_context and
+ * cl_device_id; a device that is a number is that number as a pointer. They
+ * belong to the device and are valid until its last close; no reference is
+ * taken. OK; UNSUPPORTED: there is nothing behind it, as with `host` but for
+ * what was adopted there; DRIVER; LOST.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_native(gpumem_device *device, void **context_out,
@@ -387,9 +389,10 @@ gpumem_device_native(gpumem_device *device, void **context_out,
 /* Undoes one open. During the last close no other thread may use the device. It
  * destroys the device's default pool. It returns BUSY, and leaves the device
  * open, if that pool has live blocks, one of its streams is being captured, or
- * other pools, imports or events are left, of it or with it as a peer. OK; BUSY;
- * DRIVER: some memory of the default pool could not be given back; that pool no
- * longer exists, but the device is still open: close it again. */
+ * other pools, imports or events are left, of it or with it as a peer; the text
+ * says which. OK; BUSY; DRIVER: some memory of the default pool could not be
+ * given back; that pool no longer exists, but the device is still open: close
+ * it again. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_close(gpumem_device *device);
 
@@ -484,10 +487,10 @@ gpumem_event_create(gpumem_device *device, gpumem_event **event_out);
  * An event that stands for the work that the vendor's own event stands for now:
  * a CUevent, hipEvent_t or cl_event (of the device's context), on `host` what
  * gpumem_event_native() gives. The program may record that one again or release
- * it right after. CAPTURING: it was recorded in a capture, which CUDA spoils when
- * it is asked for such an event. OK; UNSUPPORTED: no CAP_STREAMS, or the backend cannot; INVALID also:
- * as far as the driver can tell, it is no event; DRIVER; LOST; NO_MEMORY;
- * NO_HOST_MEMORY.
+ * it right after. CAPTURING: it was recorded in a capture, which CUDA spoils
+ * when it is asked for such an event. OK; UNSUPPORTED: no CAP_STREAMS, or the
+ * backend cannot; INVALID also: as far as the driver can tell, it is no event;
+ * DRIVER; LOST; NO_MEMORY; NO_HOST_MEMORY.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_event_import(gpumem_device *device, void *native_event,
@@ -516,7 +519,8 @@ gpumem_event_sync(gpumem_event *event);
 /* The vendor's event that stands for the same work, for the vendor's own calls.
  * The library owns it: it is valid until the event is recorded again or
  * destroyed, and no other thread may be recording it. OK; UNSUPPORTED: the
- * backend has none; INVALID also: the event was never recorded; DRIVER; LOST. */
+ * backend has none; INVALID also: the event was neither recorded nor imported;
+ * DRIVER; LOST. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_event_native(gpumem_event *event, void **native_out);
 
@@ -649,14 +653,15 @@ struct gpumem_capacity {
 };
 
 /*
- * A gpumem_alloc() of now_bytes on `stream` that is the next call on any pool of
- * the device succeeds, without waiting for a stream and without option `wait`.
- * It is a lower bound, as far as the driver's own word is true of how much it
- * has free, and as the process has addresses: neither what pressure callbacks
- * free nor what other pools of the device have cached is counted, nor for pools
- * that are not of the kind DEVICE what the driver has. 0: a block of up to 16
- * KiB may still be had. Between this call and the allocation other threads and
- * programs may take what was free.
+ * A gpumem_alloc() of now_bytes on `stream` that is the next call on any pool
+ * of the device succeeds, without waiting for a stream and without option
+ * `wait`; one with flags, NO_WAIT included, may get less. It is a lower bound,
+ * as far as the driver's own word is true of how much it has free, and as the
+ * process has addresses: neither what pressure callbacks free nor what other
+ * pools of the device have cached is counted, nor for pools that are not of the
+ * kind DEVICE what the driver has. 0: a block of up to 16 KiB may still be had.
+ * Between this call and the allocation other threads and programs may take what
+ * was free.
  *
  * Empties the caches of threads, as a trim does, and gives nothing back. OK;
  * DRIVER; LOST.
@@ -681,7 +686,9 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_limit_percent(gpumem_pool *pool, unsigned soft_limit_percent,
 			      unsigned limit_percent);
 
-/* What an allocation met that finds no memory. */
+/* What an allocation met that finds no memory. While the soft limit is below
+ * the hard one that is the soft one, also of a request that the hard one will
+ * refuse. */
 typedef enum gpumem_pressure_limit {
 	GPUMEM_PRESSURE_SOFT = 1,  /* the soft limit: the pool is about to grow
 				      beyond it */
@@ -728,9 +735,9 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 		 uint64_t *released_bytes_out);
 
-/* The same for all pools of the device, of every kind, one after the other, until
- * they have at most keep_bytes together. Statuses as gpumem_pool_trim(); after
- * one pool's failure the others are trimmed too. */
+/* The same for all pools of the device, of every kind, one after the other,
+ * until they have at most keep_bytes together. Statuses as gpumem_pool_trim();
+ * after one pool's failure the others are trimmed too. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_trim(gpumem_device *device, uint64_t keep_bytes,
 		   uint64_t *released_bytes_out);
@@ -896,25 +903,26 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
 /*
  * Makes the live block that begins at ptr hold at least `bytes` bytes, where it
  * lies: it keeps its address, alignment, stream and the content that it had
- * room for before and after. Or says that it cannot: BUSY, and the block is as it was. That
- * answer is quick; then allocate, copy and free.
+ * room for before and after. Or says that it cannot: BUSY, and the block is as
+ * it was. That answer is quick; then allocate, copy and free.
  *
  * A block of up to 16 KiB keeps what it holds, so that it shrinks, and grows up
  * to that, but no further. A larger one gives its end back, as by
- * gpumem_free(), unless it is used on other streams: then it keeps its end until
- * it is freed. It grows into free memory right behind it: what its own stream
- * has freed, if `stream` is that, and what the device has finished with. With
- * virtual memory it also grows into a hole behind it, by pages that are moved
- * from free blocks or taken from the driver, up to the soft limit. No caches
- * but the calling thread's are emptied, nothing is trimmed, no callback is
- * called, and nothing waits.
+ * gpumem_free(), unless it is used on other streams: then it keeps its end
+ * until it is freed. It grows into free memory right behind it: what its own
+ * stream has freed, if `stream` is that, and what the device has finished with.
+ * With virtual memory it also grows into a hole behind it, by pages that are
+ * moved from free blocks or taken from the driver, up to the soft limit. No
+ * caches but the calling thread's are emptied, nothing is trimmed, no callback
+ * is called, and nothing waits.
  *
  * `stream`: work queued there before may still use what is given up, and work
  * queued there from now on may use what is new. If it is not the block's own
  * stream, the call is also a gpumem_use_on().
  *
  * usable_bytes_out may be NULL, and is what the block holds, at least `bytes`:
- * the program may use all of it.
+ * the program may use all of it. What is requested is `bytes` from then on, to
+ * gpumem_free_sized() too and also of a block that was allocated WHOLE.
  *
  * OK; INVALID also of 0 bytes; BAD_POINTER; BUSY: what is behind the block is
  * in use, or the pool gets no memory for it, or the block has a gpumem_view(),
@@ -946,10 +954,11 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
 /* ---- Hooks: for tracers and profilers ----------------------------------- */
 
 typedef enum gpumem_hook_kind {
-	GPUMEM_HOOK_ALLOC = 1, /* a block was allocated */
-	GPUMEM_HOOK_FREE = 2,  /* a live block was freed */
+	GPUMEM_HOOK_ALLOC = 1,	/* a block was allocated */
+	GPUMEM_HOOK_FREE = 2,	/* a live block was freed */
 	GPUMEM_HOOK_USE_ON = 3, /* gpumem_use_on() */
-	GPUMEM_HOOK_RESIZE = 4 /* gpumem_resize(), with the new sizes */
+	GPUMEM_HOOK_RESIZE = 4	/* gpumem_resize(), with the new sizes; on
+				   another stream a use of it as well */
 } gpumem_hook_kind;
 
 struct gpumem_hook_event {
@@ -963,7 +972,8 @@ struct gpumem_hook_event {
 };
 
 /* Called for each allocation, free, use and resize that succeeds, in the thread
- * that makes it, in the order in which they happen. The pool is locked
+ * that makes it, in the order in which they happen; also for the allocation and
+ * the free of a zeroed block whose fill cannot be queued. The pool is locked
  * meanwhile: fn must not call gpumem, nor wait for a thread that may, and must
  * return: a longjmp out of it leaves the pool locked. `event` is valid during
  * the call. */
@@ -1253,11 +1263,12 @@ gpumem_pool_calls(gpumem_pool *pool, unsigned call,
 #define GPUMEM_PRINT_JSON 1u
 
 /* The pool's name, device, statistics and driver calls, as text in UTF-8 that
- * `write` gets in pieces; each is valid during its call. flags 0: lines for people, which no program should read. GPUMEM_PRINT_JSON: one
- * object, whose keys are those of GPUMEM_STATS_LIST (a gauge is an object with
- * current, peak and total), "pool", "device", "kind" and "calls"; a later version
- * may have more. `write` is called in this thread, with no lock held: it may
- * call gpumem, and must return. OK; INVALID: another flag. */
+ * `write` gets in pieces; each is valid during its call. flags 0: lines for
+ * people, which no program should read. GPUMEM_PRINT_JSON: one object, whose
+ * keys are those of GPUMEM_STATS_LIST (a gauge is an object with current, peak
+ * and total), "pool", "device", "kind" and "calls"; a later version may have
+ * more. `write` is called in this thread, with no lock held: it may call
+ * gpumem, and must return. OK; INVALID: another flag. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_print(gpumem_pool *pool, unsigned flags,
 		  void (*write)(const char *text, void *user), void *user);
