@@ -178,9 +178,10 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 			       "pool \"%s\" on %s holds memory of graphs",
 			       pool->name, pool->device->info.name);
 	return gm_fail(GPUMEM_BUSY,
-		       "%llu blocks (%llu bytes) of pool \"%s\" on %s are live",
-		       (unsigned long long)blocks, (unsigned long long)bytes,
-		       pool->name, pool->device->info.name);
+		       "pool \"%s\" on %s has %llu live block%s (%llu bytes)",
+		       pool->name, pool->device->info.name,
+		       (unsigned long long)blocks, blocks == 1 ? "" : "s",
+		       (unsigned long long)bytes);
 }
 
 static gpumem_status dispose(struct gpumem_pool *pool)

@@ -74,6 +74,11 @@ static void blocks(void)
 	is_ptr(new_block(pool, 5 * MIB, NULL), large, "a block is used again");
 	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_BUSY,
 		  "not while blocks are live");
+	ok(strstr(last_text(), "2 live blocks ("), "it says: %s", last_text());
+	must(gpumem_free(large, NULL));
+	is_status(gpumem_pool_destroy(pool, 0), GPUMEM_BUSY,
+		  "nor while one is");
+	ok(strstr(last_text(), "1 live block ("), "it says: %s", last_text());
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	is_uint(gpumem_host_kind_bytes(0, kind), 0, "all goes back");
 }
