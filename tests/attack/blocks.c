@@ -107,9 +107,10 @@ void attack_gpumem_alloc_with(void)
 		return;
 	if (options.flags & GPUMEM_ALLOC_WHOLE)
 		bytes = holds;
-	if (options.flags & GPUMEM_ALLOC_ZERO && index < 0)
+	/* Who writes to it next may do so on another stream. */
+	if (options.flags & GPUMEM_ALLOC_ZERO)
 		world_wait(pool->device, stream);
-	else if (options.flags & GPUMEM_ALLOC_ZERO)
+	if (options.flags & GPUMEM_ALLOC_ZERO && index >= 0)
 		block_zeroed(pool, *out, holds, index);
 	block_add(pool, *out, bytes, options.alignment, index);
 }
