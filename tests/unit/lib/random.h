@@ -176,6 +176,8 @@ static void world_start(const struct config *config)
 	option("host.alignment", config->alignment);
 	option("host.streams", config->no_streams ? "off" : "on");
 	option("wait", config->wait ? "on" : "off");
+	/* It reads a clock. */
+	option("decay_ms", config->held ? "0" : NULL);
 	device_start("48MiB", config->vm);
 	for (unsigned i = 0; i < config->streams; i++)
 		make_stream(i);

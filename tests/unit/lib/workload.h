@@ -5,12 +5,13 @@
  * A program that does a little of everything and takes every failure as it
  * comes: for sweeps that make one call after the other fail below it. It keeps
  * its own counters; what must hold whatever failed is said by want(), which
- * stops the sweep. Only the main thread calls what is here.
+ * stops the sweep. Its streams may lag behind (late.h). Only the main thread
+ * calls what is here.
  */
 #ifndef LIB_WORKLOAD_H
 #define LIB_WORKLOAD_H
 
-#include "fixture.h"
+#include "late.h"
 
 enum { WORK_BLOCKS = 64, WORK_POOLS = 2, WORK_STREAMS = 2 };
 
@@ -92,6 +93,7 @@ static int work_alloc(unsigned pool, size_t bytes, gpumem_stream stream)
 		want(ptr == &work, "a failure wrote its output");
 		return -1;
 	}
+	late_step(stream);
 	work.block[work.count] = (struct work_block){ptr, bytes, pool};
 	return (int)work.count++;
 }
@@ -131,9 +133,13 @@ static void work_resize(unsigned number, size_t bytes, gpumem_stream stream)
 
 static void work_streams(void)
 {
-	for (unsigned i = 0; i < WORK_STREAMS; i++)
-		if (!tried(gpumem_stream_create(device, &work.stream[i]), ""))
+	late_hold(NULL);
+	for (unsigned i = 0; i < WORK_STREAMS; i++) {
+		if (tried(gpumem_stream_create(device, &work.stream[i]), ""))
+			late_hold(work.stream[i]);
+		else
 			work.stream[i] = NULL;
+	}
 }
 
 static bool under_pressure(gpumem_pool *pool,
@@ -216,7 +222,8 @@ static void work_trim(unsigned pool, uint64_t keep)
 		tried(gpumem_pool_trim(work.pool[pool], keep, NULL), "DRIVER");
 }
 
-/* Frees on a busy stream, then everything else needs memory. */
+/* Frees on a busy stream, then everything else needs memory. One that lags
+ * behind is busy anyway. */
 static void work_busy(void)
 {
 	gpumem_stream s = work.stream[0];
@@ -224,7 +231,8 @@ static void work_busy(void)
 
 	work.gate.bytes = 0;
 	atomic_store(&work.gate.open, false);
-	tried(gpumem_host_launch(0, s, gate_wait, &work.gate), "");
+	if (!late_by)
+		tried(gpumem_host_launch(0, s, gate_wait, &work.gate), "");
 	if (b >= 0)
 		work_free((unsigned)b, s);
 	if (a >= 0)
@@ -291,6 +299,9 @@ static void work_end_pool(void)
 
 	if (!work.pool[1])
 		return;
+	late_go(NULL);
+	for (unsigned i = 0; i < WORK_STREAMS; i++)
+		late_go(work.stream[i]);
 	if (!tried(gpumem_pool_destroy(work.pool[1], GPUMEM_DESTROY_FORCE),
 		   "DRIVER"))
 		work.leaked = true;
