@@ -142,6 +142,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/peers.cpp \
 	tests/device/run.sh \
 	tests/device/share.c \
+	tests/device/torch_busy.py \
+	tests/device/torch_plug.c \
 	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh \
 	tests/fresh_root.sh \
 	tests/lsan.supp tests/tsan.supp \

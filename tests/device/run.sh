@@ -224,6 +224,17 @@ peers()
 		"$out/peers"
 }
 
+# PyTorch with the pool for an allocator, and with its own.
+plug()
+{
+	${CC:-cc} -std=gnu11 -shared -fPIC -I"$source/include" \
+		"$source/tests/device/torch_plug.c" -o "$out/torch_plug.so" \
+		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" \
+		-pthread &&
+		python3 "$source/tests/device/torch_busy.py" \
+			--plug="$out/torch_plug.so" --device="$device"
+}
+
 sanitizer()
 {
 	for tool in "gpumem-probe --test --device=$device" \
@@ -284,13 +295,22 @@ else
 	left_out "programs that use CUDA themselves" \
 		"not the cuda backend, or no CUDA Toolkit in $cuda"
 fi
+if [ "$backend" = opencl ]; then
+	left_out "PyTorch on a pool" "it has no OpenCL"
+elif ! python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' \
+	>/dev/null 2>&1; then
+	left_out "PyTorch on a pool" \
+		"python3 has no module torch that finds a GPU"
+else
+	step torch "PyTorch on a pool, and on its own" plug
+fi
 if [ "$backend" = cuda ] && command -v compute-sanitizer >/dev/null; then
 	step sanitizer "compute-sanitizer" sanitizer
 else
 	left_out "compute-sanitizer" "it is not there"
 fi
 rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/bad" \
-	"$out/held" "$out/peers" "$out/scale" "$out/share"
+	"$out/held" "$out/peers" "$out/scale" "$out/share" "$out/torch_plug.so"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
