@@ -172,17 +172,18 @@ gpumem_status gm_device_adopt(const char *name, void *context,
 		return status;
 	if (!backend->ops.device_adopt)
 		return gm_fail(GPUMEM_UNSUPPORTED,
-			       "backend %s cannot adopt a context",
+			       "backend %s cannot adopt a context: open a "
+			       "device of it by name",
 			       backend->info.name);
 	gm_native_clear();
 	status = backend->ops.device_adopt(context, native_device, &index);
 	if (status != GPUMEM_OK)
 		return refused(status, GPUMEM_SLOT_device_adopt, &backend->ops,
 			       "device_adopt");
-	if (index < backend->info.device_count)
+	if (index < 0)
 		return gm_fail(GPUMEM_DRIVER,
 			       "device_adopt of %s gave device %d, which is "
-			       "none of the program's",
+			       "none",
 			       backend->info.name, index);
 	return open_index(backend, index, device_out);
 }

@@ -314,7 +314,8 @@ struct gpumem_backend {
 	/* ---- group ADOPT ---- */
 
 	/* A further device, the next index, that works in the program's own
-	 * context. The same pair again gives the same index. */
+	 * context. The same pair again gives the same index. That of a device
+	 * which device_count counts, if it works in this context anyway. */
 	gpumem_status (*device_adopt)(void *context, void *native_device,
 				      int *index_out);
 

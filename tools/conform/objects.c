@@ -109,37 +109,98 @@ static void check_objects(struct conform *c)
 			   GPUMEM_OK, "free what had views");
 }
 
+/* A context of the vendor's with its device; no context: none is known. */
+struct pair {
+	void *context, *native;
+};
+
 /* What it is only its vendor's calls can tell: here, that it stays the same. */
-static void check_native(struct conform *c)
+static struct pair check_native(struct conform *c)
 {
-	void *context[2] = {NULL, NULL}, *native[2] = {NULL, NULL};
+	struct pair none = {NULL, NULL}, one = none, two = none;
 	gpumem_status status =
-		c->ops->device_native(c->device, &context[0], &native[0]);
+		c->ops->device_native(c->device, &one.context, &one.native);
 
 	if (status == GPUMEM_UNSUPPORTED) {
 		conform_skip(c, "the vendor's context and device",
 			     "there is nothing behind this device");
-		return;
+		return none;
 	}
 	if (!conform_is(c, status, GPUMEM_OK, "device_native") ||
 	    !conform_is(
 		    c,
-		    c->ops->device_native(c->device, &context[1], &native[1]),
+		    c->ops->device_native(c->device, &two.context, &two.native),
 		    GPUMEM_OK, "device_native again"))
+		return none;
+	return conform_ok(c,
+			  one.context == two.context &&
+				  one.native == two.native,
+			  "gives the same context and device")
+		       ? one
+		       : none;
+}
+
+/* Works in that context, and can be used. */
+static void use_adopted(struct conform *c, void *device, struct pair wanted)
+{
+	uint64_t bytes = conform_round(c, 1), address;
+	struct pair behind = {NULL, NULL};
+
+	if (c->ops->device_native &&
+	    conform_is(c,
+		       c->ops->device_native(device, &behind.context,
+					     &behind.native),
+		       GPUMEM_OK, "device_native of it"))
+		conform_ok(c,
+			   behind.context == wanted.context &&
+				   behind.native == wanted.native,
+			   "is what was adopted");
+	if (conform_is(c, c->ops->alloc(device, bytes, &address), GPUMEM_OK,
+		       "it has memory"))
+		conform_is(c, c->ops->free(device, address, bytes), GPUMEM_OK,
+			   "and takes it back");
+}
+
+/* The one context that is at hand is the device's own. It makes one more
+ * device, or is known as what it is. */
+static void check_adopted(struct conform *c, struct pair pair)
+{
+	struct gpumem_device_info info = {.size = sizeof(info)};
+	const struct gpumem_backend *ops = c->ops;
+	int index, again;
+	void *device;
+
+	if (!conform_is(c, ops->device_adopt(pair.context, pair.native, &index),
+			GPUMEM_OK, "device_adopt of this device's context") ||
+	    !conform_is(c, ops->device_adopt(pair.context, pair.native, &again),
+			GPUMEM_OK, "device_adopt again"))
 		return;
-	conform_ok(c, context[0] == context[1] && native[0] == native[1],
-		   "gives the same context and device");
+	conform_ok(c, index == again, "gives the same index, %d", index);
+	conform_ok(c, index == c->index || index >= c->devices,
+		   "which is this device's, or after all others");
+	if (index == c->index ||
+	    !conform_is(c, ops->device_info(index, &info), GPUMEM_OK,
+			"its description") ||
+	    !conform_is(c, ops->device_open(index, &device), GPUMEM_OK,
+			"it can be opened"))
+		return;
+	use_adopted(c, device, pair);
+	ops->device_close(device);
 }
 
 void conform_objects(struct conform *c)
 {
+	struct pair pair = {NULL, NULL};
+
 	if (conform_has(c, GPUMEM_CAP_OBJECTS))
 		check_objects(c);
 	else
 		conform_skip(c, "objects", "the device has no CAP_OBJECTS");
 	if (c->ops->device_native)
-		check_native(c);
-	if (c->ops->device_adopt)
+		pair = check_native(c);
+	if (c->ops->device_adopt && pair.context)
+		check_adopted(c, pair);
+	else if (c->ops->device_adopt)
 		conform_note("device_adopt takes what only the vendor's calls "
 			     "make: not tried");
 	else

@@ -82,9 +82,14 @@ static void test_adopt(void)
 		  GPUMEM_DRIVER, "a status that is none");
 	ok(strstr(last()->text, "unknown status 77"), "%s", last()->text);
 	fake.next = GPUMEM_OK;
-	is_status(gm_device_adopt("fake", (void *)1, NULL, &again),
-		  GPUMEM_DRIVER, "a device that there was");
+	is_status(gm_device_adopt("fake", (void *)-1, NULL, &again),
+		  GPUMEM_DRIVER, "a number of no device");
 	ok(!again, "is not given out: %s", last()->text);
+	is_status(gm_device_open("fake:1", &one), GPUMEM_OK, "one by name");
+	is_status(gm_device_adopt("fake", (void *)1, NULL, &again), GPUMEM_OK,
+		  "a context that it works in");
+	ok(one == again, "is the same device");
+	ok(!gm_device_release(one) && gm_device_release(again), "and counted");
 }
 
 static void test_absent(void)
