@@ -46,6 +46,7 @@ fake_cuda_sources = \
 	tests/fake/cuda/cuda_memory.c \
 	tests/fake/cuda/cuda_peer.c \
 	tests/fake/cuda/cuda_pointer.c \
+	tests/fake/cuda/cuda_primary.c \
 	tests/fake/cuda/cuda_queue.c \
 	tests/fake/cuda/cuda_share.c \
 	tests/fake/cuda/cuda_space.c \

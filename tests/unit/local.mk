@@ -193,6 +193,7 @@ if CUDA
 fake_tests = \
 	tests/unit/fake/async \
 	tests/unit/fake/capture \
+	tests/unit/fake/contexts \
 	tests/unit/fake/cuda \
 	tests/unit/fake/memory \
 	tests/unit/fake/share \
@@ -221,6 +222,7 @@ $(plugin_tests) $(fake_tests): LDADD =
 
 tests_unit_fake_async_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
 tests_unit_fake_capture_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
+tests_unit_fake_contexts_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
 tests_unit_fake_cuda_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
 tests_unit_fake_memory_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
 tests_unit_fake_share_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)

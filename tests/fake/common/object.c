@@ -10,7 +10,6 @@
  */
 #include "object.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define SLOT_BITS 20
@@ -76,6 +75,19 @@ void fake_object_retire(void *thing)
 	slots[slot_of(object->handle)] = NULL;
 	live--;
 	object->handle = 0;
+}
+
+bool fake_object_rename(void *thing, uint64_t handle)
+{
+	struct fake_object *object = thing;
+	uint32_t slot = slot_of(handle);
+
+	if (slot >= slot_count || (slots[slot] && slots[slot] != object))
+		return false;
+	slots[slot_of(object->handle)] = NULL;
+	slots[slot] = object;
+	object->handle = handle;
+	return true;
 }
 
 void *fake_object_find(int kind, const void *name)

@@ -3,11 +3,13 @@
 
 /*
  * Objects and their handles. A handle is a number that is never used twice, so
- * one that was destroyed is found out. The caller locks.
+ * one that was destroyed is found out, unless a test wants it again. The caller
+ * locks.
  */
 #ifndef GPUMEM_TESTS_FAKE_OBJECT_H
 #define GPUMEM_TESTS_FAKE_OBJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +23,8 @@ struct fake_object {
 void *fake_object_new(int kind, size_t bytes);
 /* The handle is bad from now on; the object stays. */
 void fake_object_retire(void *object);
+/* Gives it a handle that was retired. False: something else is in its slot. */
+bool fake_object_rename(void *object, uint64_t handle);
 /* NULL: no handle of that kind. */
 void *fake_object_find(int kind, const void *handle);
 /* The first live object of that kind in a slot >= *slot, which moves on. */

@@ -26,6 +26,13 @@ CUresult fake_context_current(struct fake_context **context_out)
 	return (*context_out)->lost;
 }
 
+bool fake_context_may(const struct fake_context *context)
+{
+	CUcontext top = depth ? stack[depth - 1] : NULL;
+
+	return !fake.strict || fake_object_find(FAKE_CONTEXT, top) == context;
+}
+
 CUresult fake_context_healthy(void)
 {
 	struct fake_context *context;
@@ -41,15 +48,20 @@ void fake_context_lose(struct fake_context *context, CUresult code)
 	pthread_cond_broadcast(&fake.changed);
 }
 
-static struct fake_context *new_context(CUdevice device, bool primary)
+struct fake_context *fake_context_new(CUdevice device, bool primary)
 {
+	static uint64_t last_id;
 	struct fake_context *context =
 		fake_object_new(FAKE_CONTEXT, sizeof(*context));
 
-	if (context) {
-		context->device = device;
-		context->primary = primary;
-	}
+	if (!context)
+		return NULL;
+	context->device = device;
+	context->primary = primary;
+	context->id = ++last_id;
+	if (fake.recycle && !fake_object_rename(context, fake.recycled))
+		abort(); /* a test would pass for nothing */
+	fake.recycle = false;
 	return context;
 }
 
@@ -68,9 +80,7 @@ static void drop_events(const struct fake_context *context)
 	}
 }
 
-/* With it goes what belongs to it; its work is dropped. Memory that was made
- * by cuMemCreate stays. */
-static void destroy_context(struct fake_context *context)
+void fake_context_destroy(struct fake_context *context)
 {
 	struct fake_stream *s = fake_streams;
 
@@ -83,44 +93,25 @@ static void destroy_context(struct fake_context *context)
 	}
 	drop_events(context);
 	fake_region_drop_all(context);
+	fake.recycled = context->object.handle;
 	fake_object_retire(context);
 	free(context);
 	pthread_cond_broadcast(&fake.changed);
 }
 
-static CUresult retain(CUcontext *context_out, CUdevice number)
+/* NULL: of the current one. */
+static CUresult get_id(CUcontext name, unsigned long long *id_out)
 {
-	struct fake_device *device;
+	struct fake_context *context;
 
-	if (!context_out)
+	if (!id_out)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!fake_device_good(number))
-		return CUDA_ERROR_INVALID_DEVICE;
-	device = &fake.devices[number];
-	if (!device->primary)
-		device->primary = new_context(number, true);
-	if (!device->primary)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (device->primary->lost)
-		return device->primary->lost;
-	device->retained++;
-	*context_out = fake_handle_of(device->primary);
-	return CUDA_SUCCESS;
-}
-
-static CUresult release(CUdevice number)
-{
-	struct fake_device *device;
-
-	if (!fake_device_good(number))
-		return CUDA_ERROR_INVALID_DEVICE;
-	device = &fake.devices[number];
-	if (!device->retained)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!--device->retained) {
-		destroy_context(device->primary);
-		device->primary = NULL;
-	}
+	if (!name && depth)
+		name = stack[depth - 1];
+	context = fake_object_find(FAKE_CONTEXT, name);
+	if (!context)
+		return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+	*id_out = context->id;
 	return CUDA_SUCCESS;
 }
 
@@ -186,7 +177,7 @@ static CUresult create(CUcontext *context_out, CUdevice device)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!fake_device_good(device))
 		return CUDA_ERROR_INVALID_DEVICE;
-	context = new_context(device, false);
+	context = fake_context_new(device, false);
 	if (!context)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*context_out = fake_handle_of(context);
@@ -199,7 +190,7 @@ static CUresult destroy(CUcontext name)
 
 	if (!context || context->primary)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	destroy_context(context);
+	fake_context_destroy(context);
 	if (depth && stack[depth - 1] == name)
 		depth--;
 	return CUDA_SUCCESS;
@@ -217,14 +208,9 @@ static CUresult synchronize(void)
 	return fake_queue_await_device(context->device);
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context_out, CUdevice device)
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id_out)
 {
-	FAKE_CALL(cuDevicePrimaryCtxRetain, retain(context_out, device));
-}
-
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
-{
-	FAKE_CALL(cuDevicePrimaryCtxRelease_v2, release(device));
+	FAKE_CALL(cuCtxGetId, get_id(context, id_out));
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context)

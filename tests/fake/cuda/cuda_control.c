@@ -119,6 +119,13 @@ void fakecuda_lose(int device, int code)
 	fake_unlock();
 }
 
+void fakecuda_recycle(void)
+{
+	fake_lock();
+	fake.recycle = true;
+	fake_unlock();
+}
+
 void fakecuda_deinit(void)
 {
 	fake_lock();

@@ -13,7 +13,9 @@ static CUresult find(CUevent handle, struct fake_event **event_out)
 	*event_out = fake_object_find(FAKE_EVENT, handle);
 	if (!*event_out)
 		return CUDA_ERROR_INVALID_HANDLE;
-	return (*event_out)->context->lost;
+	return fake_context_may((*event_out)->context)
+		       ? (*event_out)->context->lost
+		       : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static CUresult create(CUevent *event_out, unsigned flags)
@@ -42,6 +44,8 @@ static CUresult destroy(CUevent handle)
 
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (!fake_context_may(event->context))
+		return CUDA_ERROR_INVALID_CONTEXT;
 	if (event->stream)
 		fake_stream_put(event->stream);
 	fake_object_retire(event);

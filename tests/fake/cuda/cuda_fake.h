@@ -75,7 +75,9 @@ struct fake_device {
 struct fake_state {
 	pthread_cond_t changed; /* a queue moved, or a context was lost */
 	bool initialised, shut_down, forked;
-	bool vmm, peers, async, stepping;
+	bool vmm, peers, async, stepping, strict;
+	bool recycle;	   /* the next context gets `recycled` */
+	uint64_t recycled; /* the handle of the last that was destroyed */
 	int device_count, version, init_result;
 	uint64_t capacity_bytes; /* of each device */
 	uint64_t waits;
@@ -112,13 +114,22 @@ struct fake_context {
 	CUresult lost;	/* 0: healthy; else what every call says */
 	unsigned peers; /* bit for each device it may reach */
 	bool primary;
+	uint64_t id;			/* no two have the same */
 	struct fake_stream *legacy;	/* NULL: not used yet */
 	struct fake_stream *per_thread; /* one for all threads */
 };
 
+/* NULL: no memory. */
+struct fake_context *fake_context_new(CUdevice device, bool primary);
+/* With it goes what belongs to it; its work is dropped. Memory that was made
+ * by cuMemCreate stays. */
+void fake_context_destroy(struct fake_context *context);
 /* The current context of the thread: 201 when there is none, 709 when it was
  * destroyed, and its own error when it is lost. */
 CUresult fake_context_current(struct fake_context **context_out);
+/* With FAKECUDA_STRICT whether it is the current one, else true: of what
+ * belongs to a context. */
+bool fake_context_may(const struct fake_context *context);
 /* As above; 0 also when there is none: for calls that need no context. */
 CUresult fake_context_healthy(void);
 void fake_context_lose(struct fake_context *context, CUresult code);

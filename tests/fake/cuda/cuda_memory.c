@@ -116,7 +116,7 @@ static CUresult release(CUdeviceptr address)
 		return result;
 	if (!region)
 		region = fake_region_at(address, FAKE_MANAGED);
-	if (!region)
+	if (!region || !fake_context_may(region->context))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (region->context->lost)
 		return region->context->lost;

@@ -137,6 +137,9 @@ bool fake_may_touch(const struct fake_context *context, uint64_t address,
 	if (region->kind == FAKE_RESERVED)
 		return mapped_for(address, bytes,
 				  copy ? ~0u : 1u << context->device);
+	if (region->kind == FAKE_ALLOC && fake.strict &&
+	    region->device == context->device)
+		return region->context == context;
 	if (region->kind == FAKE_ALLOC)
 		return devices >> region->device & 1;
 	return true;

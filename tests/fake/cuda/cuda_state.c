@@ -42,6 +42,7 @@ void fake_configure(void)
 	fake.peers = !fake_amount("FAKECUDA_NO_PEERS", 0);
 	fake.async = fake_amount("FAKECUDA_ASYNC", 0);
 	fake.stepping = fake_amount("FAKECUDA_STEPPING", 0);
+	fake.strict = fake_amount("FAKECUDA_STRICT", 0);
 	for (int i = 0; i < FAKE_DEVICES_MAX; i++)
 		fake.devices[i].fd = -1;
 	fake_fault_configure("FAKECUDA_FAULT");

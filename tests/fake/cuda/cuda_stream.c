@@ -91,7 +91,9 @@ CUresult fake_stream_find(CUstream handle, struct fake_stream **stream_out)
 		*stream_out = fake_object_find(FAKE_STREAM, handle);
 		if (!*stream_out)
 			return CUDA_ERROR_INVALID_HANDLE;
-		return (*stream_out)->context->lost;
+		return fake_context_may((*stream_out)->context)
+			       ? (*stream_out)->context->lost
+			       : CUDA_ERROR_INVALID_CONTEXT;
 	}
 	result = fake_context_current(&context);
 	if (result != CUDA_SUCCESS)
@@ -126,6 +128,8 @@ static CUresult destroy(CUstream handle)
 
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (!fake_context_may(stream->context))
+		return CUDA_ERROR_INVALID_CONTEXT;
 	fake_capture_forget(stream);
 	fake_object_retire(stream);
 	pthread_cond_broadcast(&fake.changed);

@@ -17,6 +17,10 @@
 #undef cuDeviceGetUuid
 #undef cuStreamGetCaptureInfo
 
+/* Headers before 12.0 do not have it. */
+typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
+						 unsigned long long *id_out);
+
 #define FAKE_SYMBOLS_DEVICE(X)                                                 \
 	X(cuInit, PFN_cuInit_v2000, OLD)                                       \
 	X(cuDriverGetVersion, PFN_cuDriverGetVersion_v2020, OLD)               \
@@ -36,6 +40,9 @@
 	X(cuDevicePrimaryCtxRetain, PFN_cuDevicePrimaryCtxRetain_v7000, OLD)   \
 	X(cuDevicePrimaryCtxRelease_v2, PFN_cuDevicePrimaryCtxRelease_v11000,  \
 	  OLD)                                                                 \
+	X(cuDevicePrimaryCtxGetState, PFN_cuDevicePrimaryCtxGetState_v7000,    \
+	  OLD)                                                                 \
+	X(cuCtxGetId, PFN_cuCtxGetId_v12000, NEW)                              \
 	X(cuCtxCreate_v2, PFN_cuCtxCreate_v3020, OLD)                          \
 	X(cuCtxDestroy_v2, PFN_cuCtxDestroy_v4000, OLD)                        \
 	X(cuCtxSetCurrent, PFN_cuCtxSetCurrent_v4000, OLD)                     \

@@ -21,6 +21,10 @@
  *	FAKECUDA_NO_PEERS=1           no device sees another's memory
  *	FAKECUDA_ASYNC=1              a thread for each stream
  *	FAKECUDA_STEPPING=1           as fakecuda_stepping(true)
+ *	FAKECUDA_STRICT=1             streams, events and blocks are refused
+ *	                              while another context than their own is
+ *	                              current, and blocks to the streams of
+ *	                              another, though the real driver takes many
  *	FAKECUDA_FAULT=NAME:NTH[+]:CODE,...   as fakecuda_fault()
  *	FAKECUDA_LATENCY=NAME:TIME,...        as fakecuda_latency(); 5us, 1ms
  *
@@ -77,6 +81,9 @@ FAKECUDA_API uint64_t fakecuda_calls(const char *name);
 FAKECUDA_API bool fakecuda_latency(const char *name, uint64_t ns);
 /* The contexts of a device are lost as after a bad kernel: 700 to 719. */
 FAKECUDA_API void fakecuda_lose(int device, int code);
+/* The next context that is made has the handle of the last one that was
+ * destroyed, as addresses come again. */
+FAKECUDA_API void fakecuda_recycle(void);
 /* From now on the driver is shut down, as in a process that exits. */
 FAKECUDA_API void fakecuda_deinit(void);
 

@@ -35,6 +35,7 @@ static struct {
 	__typeof__(fakecuda_calls) *calls;
 	__typeof__(fakecuda_latency) *latency;
 	__typeof__(fakecuda_lose) *lose;
+	__typeof__(fakecuda_recycle) *recycle;
 	__typeof__(fakecuda_deinit) *deinit;
 } control;
 
@@ -80,6 +81,7 @@ __attribute__((unused)) static void *fake_load(void)
 	LOAD(calls);
 	LOAD(latency);
 	LOAD(lose);
+	LOAD(recycle);
 	LOAD(deinit);
 #undef LOAD
 	return library;
