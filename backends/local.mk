@@ -86,6 +86,7 @@ backends_cuda_la_LDFLAGS = $(PLUGIN_LDFLAGS)
 backends_cuda_la_SOURCES = \
 	backends/common/descriptor.h \
 	backends/common/symbols.h \
+	backends/cuda/cuda_adopt.c \
 	backends/cuda/cuda_context.c \
 	backends/cuda/cuda_device.c \
 	backends/cuda/cuda_driver.c \

@@ -129,6 +129,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	quickstart \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
+	tests/device/adopt.c \
 	tests/device/bad.c \
 	tests/device/busy.c \
 	tests/device/calls.h \

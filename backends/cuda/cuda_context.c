@@ -29,21 +29,35 @@ static CUresult push(struct gpu_call *call, CUcontext context)
 	return result;
 }
 
-gpumem_status gpu_enter(struct gpu_call *call, const struct gpu_device *device)
+uint64_t gm_cuda_context_id(CUcontext context)
 {
-	return gpu_check(push(call, device->context), "cuCtxPushCurrent");
+	unsigned long long id = 0;
+
+	if (!gpu.CtxGetId || gpu.CtxGetId(context, &id) != CUDA_SUCCESS)
+		return 0;
+	return id;
 }
 
-/* A context that is not the device's primary one: the program's own, or that
- * of a part of the device's processors. */
-static gpumem_status enter_other(struct gpu_call *call, CUcontext context,
-				 int *number_out)
+/* The address of an adopted context that was destroyed may be another's by now.
+ * The question takes nothing from anybody, and no call is a hot one. */
+gpumem_status gpu_enter(struct gpu_call *call, const struct gpu_device *device)
+{
+	gpumem_status status =
+		gpu_check(push(call, device->context), "cuCtxPushCurrent");
+
+	if (status != GPUMEM_OK || !device->context_id ||
+	    gm_cuda_context_id(device->context) == device->context_id)
+		return status;
+	return gpu_check(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId");
+}
+
+gpumem_status gm_cuda_enter(struct gpu_call *call, CUcontext context,
+			    const char *gone, int *number_out)
 {
 	CUresult result = push(call, context);
 
 	if (gpu_gone(result))
-		return gpu_fail(GPUMEM_INVALID, result,
-				"the stream's context was destroyed");
+		return gpu_fail(GPUMEM_INVALID, result, "%s", gone);
 	if (result != CUDA_SUCCESS)
 		return gpu_check(result, "cuCtxPushCurrent");
 	return gpu_check(gpu.CtxGetDevice(number_out), "cuCtxGetDevice");
@@ -61,7 +75,9 @@ gpumem_status gpu_enter_owner(struct gpu_call *call,
 	if (result != CUDA_SUCCESS)
 		return gpu_check(result, "cuStreamGetCtx");
 	if (context != device->context)
-		return enter_other(call, context, number_out);
+		return gm_cuda_enter(call, context,
+				     "the stream's context was destroyed",
+				     number_out);
 	*number_out = device->device;
 	return GPUMEM_OK;
 }

@@ -4,7 +4,7 @@
 /*
  * Devices opened and closed, and what they can do. Only opening one makes a
  * context, the primary one, which it shares with the rest of the process; the
- * driver counts its users. No lock.
+ * driver counts its users. An adopted one is the program's. No lock.
  */
 #include "plugin.h"
 
@@ -58,10 +58,23 @@ gpumem_status gpu_capabilities(const struct gpu_device *device,
 	return status;
 }
 
+/* That it is there yet. */
+static gpumem_status open_adopted(const struct gpu_device *device)
+{
+	struct gpu_call call = gpu_begin_good(device);
+
+	if (gpu_end(&call) == GPUMEM_OK)
+		gm_cuda_count_open(device->place, 1);
+	return call.status;
+}
+
 gpumem_status gpu_open(struct gpu_device *device)
 {
-	struct gpu_call call = gpu_begin_anywhere();
+	struct gpu_call call;
 
+	if (device->place)
+		return open_adopted(device);
+	call = gpu_begin_anywhere();
 	if (call.status == GPUMEM_OK)
 		call.status =
 			gpu_check(gpu.DevicePrimaryCtxRetain(&device->context,
@@ -72,5 +85,8 @@ gpumem_status gpu_open(struct gpu_device *device)
 
 void gpu_close(struct gpu_device *device)
 {
-	(void)gpu.DevicePrimaryCtxRelease(device->device);
+	if (device->place)
+		gm_cuda_count_open(device->place, -1);
+	else
+		(void)gpu.DevicePrimaryCtxRelease(device->device);
 }

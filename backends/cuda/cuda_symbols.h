@@ -27,6 +27,10 @@
 /* The one function that is looked up in two versions. */
 typedef PFN_cuDeviceGetUuid_v11040 PFN_cuDeviceGetUuid_v2_v11040;
 
+/* Headers before 12.0 do not have it. */
+typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
+						 unsigned long long *id_out);
+
 /* Exported name; name in `gpu`, which is that of its type too; version of its
  * type. What is newer than CUDA_DRIVER_MIN is NULL where the driver has it not;
  * the rest is required. */
@@ -45,6 +49,8 @@ typedef PFN_cuDeviceGetUuid_v11040 PFN_cuDeviceGetUuid_v2_v11040;
 	X(cuDeviceGetUuid_v2, DeviceGetUuid_v2, 11040)                         \
 	X(cuDevicePrimaryCtxRetain, DevicePrimaryCtxRetain, 7000)              \
 	X(cuDevicePrimaryCtxRelease_v2, DevicePrimaryCtxRelease, 11000)        \
+	X(cuDevicePrimaryCtxGetState, DevicePrimaryCtxGetState, 7000)          \
+	X(cuCtxGetId, CtxGetId, 12000)                                         \
 	X(cuCtxPushCurrent_v2, CtxPushCurrent, 4000)                           \
 	X(cuCtxPopCurrent_v2, CtxPopCurrent, 4000)                             \
 	X(cuCtxGetDevice, CtxGetDevice, 2000)                                  \

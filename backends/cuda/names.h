@@ -16,6 +16,7 @@
 #define GPU(name) gm_cuda_##name
 #define GPU_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_cuda_, slot)
 #define GPU_ENTRY(slot, ...) GPUMEM_SLOT_ENTRY(gm_cuda_, slot)
+#define GPU_OWN_SLOTS(X) GPUMEM_SLOTS_ADOPT(X)
 
 /* The driver's types. */
 typedef CUresult gpu_result;

@@ -12,11 +12,13 @@
  *     cuda_driver.c   which library it is
  *     cuda_context.c  the current context around every call
  *     cuda_device.c   devices opened and closed
+ *     cuda_adopt.c    group ADOPT: the program's own contexts
  *     cuda_nvml.c     group PROCESSES: another library, NVML
  *
  * Nothing is kept but `gpu`, which init writes once, what a device is opened
- * with, events, the streams on which imported ones wait, and NVML once it was
- * needed: only cuda_nvml.c and native.c lock. It does not cache, count or retry.
+ * with, which contexts were adopted, events, the streams on which imported ones
+ * wait, and NVML once it was needed: only cuda_adopt.c, cuda_nvml.c and
+ * native.c lock. It does not cache, count or retry.
  */
 #ifndef GM_CUDA_PLUGIN_H
 #define GM_CUDA_PLUGIN_H
@@ -38,18 +40,39 @@ extern struct gpu_driver gpu;
 
 /* ---- A device ---------------------------------------------------------- */
 
+struct cuda_place;
+
 struct gpu_device {
 	CUdevice device;
-	CUcontext context; /* the primary one, retained */
+	CUcontext context; /* the primary one, retained, or the program's */
+	struct cuda_place *place; /* of an adopted one; else NULL */
+	uint64_t context_id;	  /* likewise; 0: not known */
 	char pci[GPU_PCI_BYTES];
 	CUuuid uuid;
 	struct gpu_traits traits;
 	const struct gpu_raw *raw;
-	const struct gpu_pages *pages; /* NULL: it has none */
+	const struct gpu_pages *pages;	 /* NULL: it has none */
 	struct gpu_followers *followers; /* see ../common/gpu/native.c */
 };
 
 #define GPU_NATIVE_CONTEXT(device) ((void *)(device)->context)
+
+/* The adopted device of that index, but for what is asked of every device.
+ * False: there is none. */
+bool gm_cuda_find_adopted(int index, struct gpu_device *device);
+#define gpu_find_adopted gm_cuda_find_adopted
+/* As many more opens, or fewer, of an adopted device. */
+void gm_cuda_count_open(struct cuda_place *place, int opens);
+
+/* ---- Around a call ----------------------------------------------------- */
+
+/* Makes any context current, and tells its device's number. INVALID with the
+ * sentence `gone` if it was destroyed. Between begin and end. */
+gpumem_status gm_cuda_enter(struct gpu_call *call, CUcontext context,
+			    const char *gone, int *number_out);
+/* A number that no other context of the process has or had; 0: the driver does
+ * not tell. */
+uint64_t gm_cuda_context_id(CUcontext context);
 
 /* ---- Calls that differ between the drivers ----------------------------- */
 

@@ -16,6 +16,7 @@
 #define GPU(name) gm_hip_##name
 #define GPU_DECLARE(slot, ...) GPUMEM_SLOT_DECLARE(gm_hip_, slot)
 #define GPU_ENTRY(slot, ...) GPUMEM_SLOT_ENTRY(gm_hip_, slot)
+#define GPU_OWN_SLOTS(X) /* a program has no contexts to adopt */
 
 /*
  * hipMemAllocationProp as it is from ROCm 5.7 on. In 5.2 its members have

@@ -141,6 +141,9 @@ bool gm_hip_segments_left(struct hip_segments *segments);
 
 /* ---- Calls that differ between the drivers ----------------------------- */
 
+/* Every device has a name. */
+#define gpu_find_adopted(index, device) ((void)(index), (void)(device), false)
+
 #define gpu_knows_virtual() (gpu.vm)
 
 /* Not every release has the function. */

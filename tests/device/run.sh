@@ -287,6 +287,7 @@ if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step lock "a call beside those of another thread" with_cuda lock
 	step graph "memory of a captured graph" with_cuda graph
 	step green "streams of green contexts" with_cuda green
+	step adopt "contexts that the program made" with_cuda adopt
 	step bad "bad input, and a device that is lost" with_cuda bad
 	step peers "peers" peers
 elif [ "$backend" = hip ]; then
@@ -309,8 +310,9 @@ if [ "$backend" = cuda ] && command -v compute-sanitizer >/dev/null; then
 else
 	left_out "compute-sanitizer" "it is not there"
 fi
-rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/bad" \
-	"$out/held" "$out/peers" "$out/scale" "$out/share" "$out/torch_plug.so"
+rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/adopt" \
+	"$out/bad" "$out/held" "$out/peers" "$out/scale" "$out/share" \
+	"$out/torch_plug.so"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]

@@ -85,6 +85,7 @@ pool_tests = \
 	tests/unit/pool/leave
 # The library as programs have it.
 lib_tests = \
+	tests/unit/cuda/adopted \
 	tests/unit/cuda/lost \
 	tests/unit/cuda/waits \
 	tests/unit/hip/pools \
@@ -166,6 +167,8 @@ lib_tests = \
 	tests/unit/lib/zero
 # Nothing: they load a backend as the library does, or a double of a driver.
 plugin_tests = \
+	tests/unit/cuda/adopt \
+	tests/unit/cuda/adopt_gone \
 	tests/unit/cuda/capture \
 	tests/unit/cuda/contexts \
 	tests/unit/cuda/errors \

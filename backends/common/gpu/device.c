@@ -108,8 +108,11 @@ static gpumem_status describe(int index, struct gpu_device *device)
 {
 	gpumem_status status;
 
-	status = gpu_check(gpu.DeviceGet(&device->device, index),
-			   PREFIX "DeviceGet of device %d", index);
+	if (gpu_find_adopted(index, device))
+		status = GPUMEM_OK;
+	else
+		status = gpu_check(gpu.DeviceGet(&device->device, index),
+				   PREFIX "DeviceGet of device %d", index);
 	if (status == GPUMEM_OK && device->device >= GPU_DEVICES_MAX)
 		status = gpu_fail(GPUMEM_UNSUPPORTED, GPU_SUCCESS,
 				  "it is number %d, and no more than %d "

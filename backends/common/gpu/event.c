@@ -5,7 +5,7 @@
  * Events. The driver records an event only on streams of the context that it
  * was made in, ours may be recorded on any stream of the device. So an event
  * has a mark, the driver's event, for each context that it was recorded in:
- * nearly always the primary one alone. On HIP a device is its one context.
+ * nearly always the device's one alone. On HIP a device is its one context.
  *
  * Marks are only added, until the event is destroyed: another thread may be
  * waiting for one. So no lock.

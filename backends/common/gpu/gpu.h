@@ -128,7 +128,7 @@ struct gpu_call {
 /* The thread's capture mode becomes RELAXED: in any other, most calls fail
  * while some thread captures, and spoil that capture. */
 struct gpu_call gpu_begin_anywhere(void);
-/* That, and the device's primary context becomes current. */
+/* That, and the device's context becomes current. */
 struct gpu_call gpu_begin(const struct gpu_device *device);
 /* That, to give memory by a call that may not notice a lost device: LOST then,
  * as far as the driver tells. */
@@ -153,7 +153,7 @@ gpumem_status gpu_look(void);
 gpumem_status gpu_capture(gpu_stream stream, uint64_t *id_out);
 gpumem_status gpu_no_stream(gpu_stream stream, gpu_result result);
 
-/* The device's primary context becomes current; leave undoes what was done. */
+/* The device's context becomes current; leave undoes what was done. */
 gpumem_status gpu_enter(struct gpu_call *call, const struct gpu_device *device);
 void gpu_leave(const struct gpu_call *call);
 /* The number of the device that a stream is of, which is no default stream, and
@@ -218,7 +218,8 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes,
 
 /* ---- The table --------------------------------------------------------- */
 
-/* All groups but OBJECTS and ADOPT; each slot as backend.h has it. */
+/* All groups but OBJECTS, and of ADOPT what the plugin has; each slot as
+ * backend.h has it. */
 #define GPU_SLOT_LIST(X)                                                       \
 	GPUMEM_SLOTS_REQUIRED(X)                                               \
 	GPUMEM_SLOTS_STREAMS(X)                                                \
@@ -231,7 +232,8 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes,
 	GPUMEM_SLOTS_SHARE_IPC(X)                                              \
 	GPUMEM_SLOTS_SHARE_FD(X)                                               \
 	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
-	GPUMEM_SLOTS_NATIVE_DEVICE(X)
+	GPUMEM_SLOTS_NATIVE_DEVICE(X)                                          \
+	GPU_OWN_SLOTS(X)
 
 GPU_SLOT_LIST(GPU_DECLARE)
 

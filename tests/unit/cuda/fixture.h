@@ -39,6 +39,9 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(int, cuStreamCreate, (void **out, unsigned flags))                   \
 	X(int, cuStreamDestroy_v2, (void *stream))                             \
 	X(int, cuStreamSynchronize, (void *stream))                            \
+	X(int, cuStreamGetCtx, (void *stream, void **out))                     \
+	X(int, cuPointerGetAttribute,                                          \
+	  (void *out, int which, uint64_t address))                            \
 	X(int, cuStreamBeginCapture_v2, (void *stream, int mode))              \
 	X(int, cuStreamEndCapture, (void *stream, void **graph))               \
 	X(int, cuStreamGetCaptureInfo,                                         \
@@ -56,6 +59,7 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(fakecuda_fault)                                                      \
 	X(fakecuda_heal)                                                       \
 	X(fakecuda_lose)                                                       \
+	X(fakecuda_recycle)                                                    \
 	X(fakecuda_step)                                                       \
 	X(fakecuda_stepping)                                                   \
 	X(fakecuda_waits)
