@@ -115,6 +115,7 @@ liborder_la_CFLAGS = $(FLOOR_CFLAGS)
 liborder_la_SOURCES = \
 	core/order/arena.c \
 	core/order/arena.h \
+	core/order/arenas.c \
 	core/order/check_uses.c \
 	core/order/events.c \
 	core/order/fence.c \

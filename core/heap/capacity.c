@@ -12,14 +12,15 @@
 static uint64_t largest_free(struct gm_heap *heap, gpumem_stream stream)
 {
 	const struct gm_arena *own = gm_arena_find(heap, stream);
-	const struct gm_arena *arena = heap->order->arenas;
+	const struct gm_arena *arena = gm_arena_stocked(heap);
 	const struct gm_extent *extent;
 	uint64_t largest = 0;
 
 	extent = own ? gm_index_largest(&own->index) : NULL;
 	if (extent)
 		largest = extent->bytes;
-	for (; arena && !(own && own->graph); arena = arena->next) {
+	for (; arena && !(own && own->graph);
+	     arena = gm_arena_stocked_after(arena)) {
 		extent = gm_index_largest(&arena->index);
 		if (extent && extent->bytes > largest &&
 		    gm_arena_completed(arena, extent->seqno))

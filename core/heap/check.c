@@ -119,6 +119,13 @@ static gpumem_status check_indexes(const struct gm_heap *heap,
 			return status;
 		bytes += arena->index.bytes;
 		count += arena->index.count;
+		EXPECT(arena->graph || arena->stocked || !arena->index.count,
+		       "a stream has %llu free bytes that others do not find",
+		       (ull)arena->index.bytes);
+		EXPECT(arena->graph || arena->dropped ||
+			       gm_arenas_of_stream(heap->order,
+						   arena->stream) == arena,
+		       "the stream %p is not found", arena->stream);
 		EXPECT(arena->completed <= arena->seqno &&
 			       arena->seqno <= heap->seqno,
 		       "a stream completed %llu of %llu frees",

@@ -244,7 +244,6 @@ static void end_arenas(struct gm_arena **list)
 	while (*list) {
 		struct gm_arena *arena = *list;
 
-		*list = arena->next;
 		gm_slabs_fini(arena);
 		gm_arena_fini(arena);
 	}

@@ -16,6 +16,7 @@ struct search {
 	struct gm_extent *extent; /* that was made */
 	gpumem_status status;	  /* of growing: why there is none */
 	bool grown;
+	bool others; /* other threads have caches of the heap */
 };
 
 /* Each: false, nothing has changed. True: the arena's free memory is to be
@@ -39,11 +40,15 @@ static bool flush_own(struct search *search)
 	return true;
 }
 
+/* A stream that is busy gets more at once, for what it frees will not serve
+ * others soon. */
 static bool borrow(struct search *search)
 {
-	return gm_arenas_transfer_one(search->heap, search->arena,
-				      search->want->bytes,
+	if (search->others || search->arena->idle)
+		search->extent =
+			gm_arenas_fit(search->arena, search->want->bytes,
 				      search->want->alignment);
+	return search->extent != NULL;
 }
 
 static bool grow(struct search *search)
@@ -75,7 +80,7 @@ static bool flush_all(struct search *search)
 
 static bool transfer_all(struct search *search)
 {
-	gm_heap_transfer(search->heap, search->arena);
+	gm_heap_transfer_some(search->heap, search->arena, GM_ARENA_LOOKS);
 	return true;
 }
 
@@ -100,9 +105,8 @@ static const struct {
 } sources[] = {
 	{"free memory of the stream", use_own, ALWAYS, NEVER},
 	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
-	{"the thread's cache", flush_own, BESIDE_OTHERS, NEVER},
-	{"one free block of another stream", borrow,
-	 BESIDE_OTHERS | NOT_FOR_GRAPHS, NEVER},
+	{"the thread's cache", flush_own, ALWAYS, NEVER},
+	{"a free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
 	{"the caches of all threads", flush_all, ALWAYS, NEVER},
 	{"free blocks of all streams", transfer_all, NOT_FOR_GRAPHS, NEVER},
@@ -111,21 +115,20 @@ static const struct {
 
 enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
 
-static bool applies(unsigned source, const struct search *search, bool others)
+static bool applies(unsigned source, const struct search *search)
 {
 	unsigned when = sources[source].when;
 
-	return !((when & BESIDE_OTHERS && !others) ||
+	return !((when & BESIDE_OTHERS && !search->others) ||
 		 (when & NOT_FOR_GRAPHS && search->arena->graph) ||
 		 sources[source].left_out & search->want->flags);
 }
 
 static bool find(struct search *search)
 {
-	bool others = gm_locals_others(search->heap);
-
+	search->others = gm_locals_others(search->heap);
 	for (unsigned i = 0; i < SOURCE_COUNT; i++) {
-		if (!applies(i, search, others) || !sources[i].take(search))
+		if (!applies(i, search) || !sources[i].take(search))
 			continue;
 		if (!search->extent)
 			search->extent =

@@ -42,32 +42,35 @@ static void inherit(struct gm_arena *receiver, struct gm_arena *from)
 	}
 }
 
-/* Arenas of dropped streams, once completed, end. With no host memory for the
- * slabs of the receiver they stay for now. */
-static void reap(struct gm_heap *heap, struct gm_arena *receiver)
+/* Arenas of dropped streams, once completed, end; so many are looked at. With
+ * no host memory for the slabs of the receiver they stay for now. */
+static void reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most)
 {
-	struct gm_arena **link = &heap->order->arenas, *arena;
+	struct gm_arena *arena = heap->order->dropped, *next;
 
-	while ((arena = *link)) {
-		if (arena->dropped)
-			gm_arena_poll(arena, false);
-		if (!arena->dropped || arena->completed != arena->seqno ||
-		    gm_slabs_make(receiver) != GPUMEM_OK) {
-			link = &arena->next;
+	for (; arena && most--; arena = next) {
+		next = arena->next_dropped;
+		gm_arena_poll(arena, false);
+		if (arena->completed != arena->seqno ||
+		    gm_slabs_make(receiver) != GPUMEM_OK)
 			continue;
-		}
 		/* Whose a block is, other threads look up without a lock. */
 		gm_locals_stop(heap);
 		inherit(receiver, arena);
 		gm_locals_go(heap);
-		*link = arena->next;
 		gm_slabs_fini(arena);
 		gm_arena_fini(arena);
 	}
 }
 
+void gm_heap_transfer_some(struct gm_heap *heap, struct gm_arena *receiver,
+			   size_t most)
+{
+	reap(heap, receiver, most);
+	gm_arenas_transfer(heap, receiver, most);
+}
+
 void gm_heap_transfer(struct gm_heap *heap, struct gm_arena *receiver)
 {
-	reap(heap, receiver);
-	gm_arenas_transfer(heap, receiver);
+	gm_heap_transfer_some(heap, receiver, SIZE_MAX);
 }

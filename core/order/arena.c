@@ -13,12 +13,24 @@ struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream)
 
 	while (arena && (arena->stream != stream || !arena->routed))
 		arena = arena->next;
-	if (arena)
-		return arena;
-	arena = heap->order->arenas;
-	while (arena && (arena->stream != stream || arena->dropped))
-		arena = arena->next;
+	return arena ? arena : gm_arenas_of_stream(heap->order, stream);
+}
+
+static struct gm_arena *with_memory(struct gm_arena *arena)
+{
+	while (arena && !arena->index.count)
+		arena = arena->next_stocked;
 	return arena;
+}
+
+struct gm_arena *gm_arena_stocked(const struct gm_heap *heap)
+{
+	return with_memory(heap->order->stocked);
+}
+
+struct gm_arena *gm_arena_stocked_after(const struct gm_arena *arena)
+{
+	return with_memory(arena->next_stocked);
 }
 
 struct gm_arena *gm_arena_first(const struct gm_heap *heap)
@@ -44,8 +56,6 @@ gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 			      struct gpumem_graph *graph,
 			      struct gm_arena **arena_out)
 {
-	struct gm_arena **list =
-		graph ? &heap->order->private_arenas : &heap->order->arenas;
 	struct gm_arena *arena = calloc(1, sizeof(*arena));
 
 	if (!arena)
@@ -55,10 +65,10 @@ gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 	arena->stream = stream;
 	arena->graph = graph;
 	arena->fence_frees = GM_FENCE_FREES;
+	arena->idle = true;
 	gm_index_init(&arena->index, &heap->nodes,
 		      heap->vm ? heap->page_bytes : 0);
-	arena->next = *list;
-	*list = arena;
+	gm_arenas_add(arena);
 	*arena_out = arena;
 	return GPUMEM_OK;
 }
@@ -152,7 +162,39 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 	}
 	extent->seqno = seqno;
 	gm_index_insert(&arena->index, extent);
+	gm_arenas_stock(arena);
 	return extent;
+}
+
+/* Free memory of another stream that the device has finished with. */
+static bool is_anyones(const struct gm_arena *arena,
+		       const struct gm_extent *extent)
+{
+	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
+	       extent->arena != arena && !extent->arena->graph &&
+	       gm_arena_completed(extent->arena, extent->seqno);
+}
+
+static struct gm_extent *absorb(struct gm_arena *arena,
+				struct gm_extent *extent)
+{
+	gm_index_remove(&extent->arena->index, extent);
+	gm_arena_transfer_extent(arena, extent);
+	return gm_arena_insert(arena, extent);
+}
+
+/* What lies beside a free extent joins it, so that the memory of several
+ * streams falls into no more pieces than that of one. Not for a stream that is
+ * busy: others would wait for it. */
+static void absorb_neighbours(struct gm_arena *arena, struct gm_extent *extent)
+{
+	const struct gm_nodes *nodes = &arena->heap->nodes;
+	struct gm_extent *beside;
+
+	while (is_anyones(arena, beside = gm_extent_next(nodes, extent)))
+		extent = absorb(arena, beside);
+	while (is_anyones(arena, beside = gm_extent_prev(nodes, extent)))
+		extent = absorb(arena, beside);
 }
 
 void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
@@ -165,6 +207,8 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
 	extent->seqno = arena->seqno;
 	if (heap->vm)
 		gm_pages_touch(&heap->spans, extent);
-	(void)gm_arena_insert(arena, extent);
+	extent = gm_arena_insert(arena, extent);
+	if (arena->idle && !arena->dropped && !arena->graph)
+		absorb_neighbours(arena, extent);
 	gm_arena_count_free(arena);
 }

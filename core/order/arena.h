@@ -13,6 +13,8 @@
  *     completed <= seqno <= heap->seqno; extent->seqno <= seqno
  *     seqno of fence i < seqno of fence i + 1
  *     memory fresh from the driver has seqno 0
+ *     public and with a free extent  =>  stocked
+ *     public  =>  either dropped, or found by its stream
  *
  * The heap's mutex guards it.
  */
@@ -24,11 +26,15 @@
 
 #include <gpumem/backend.h>
 
+struct gm_order;
 struct gm_slabs;
 struct gpumem_graph;
 
 enum {
 	GM_FENCES = 8,
+	GM_FIRST_BUCKETS = 16,
+	/* So many other arenas are looked at for one allocation, in turn. */
+	GM_ARENA_LOOKS = 64,
 	/* Frees between two fences: so many after a poll, then more and more
 	 * until the next one. */
 	GM_FENCE_FREES = 1024,
@@ -43,8 +49,12 @@ struct gm_fence {
 struct gm_arena {
 	struct gm_heap *heap;
 	gpumem_stream stream;
-	struct gm_arena *next; /* of the heap */
-	bool dropped;	       /* the stream is gone: record nothing on it */
+	struct gm_arena *next, *prev; /* of the heap */
+	struct gm_arena *next_stocked, *prev_stocked;
+	struct gm_arena *next_of_bucket, *next_dropped;
+	bool stocked; /* it is in the list of those */
+	bool idle;    /* when last asked, the stream had no work */
+	bool dropped; /* the stream is gone: record nothing on it */
 	/* Of a graph: then it is private, none of its memory is transferred,
 	 * and it serves its stream only while it is routed. */
 	struct gpumem_graph *graph;
@@ -67,6 +77,9 @@ struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream);
 gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 			      struct gpumem_graph *graph,
 			      struct gm_arena **arena_out);
+/* Those with free memory, but for private ones. */
+struct gm_arena *gm_arena_stocked(const struct gm_heap *heap);
+struct gm_arena *gm_arena_stocked_after(const struct gm_arena *arena);
 /* All of a heap, the private ones last: the first is gm_arena_first(). */
 struct gm_arena *gm_arena_first(const struct gm_heap *heap);
 struct gm_arena *gm_arena_after(const struct gm_heap *heap,
@@ -78,7 +91,8 @@ bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream);
  * for what was freed since the last. Records and queries nothing while the
  * stream is being captured. */
 void gm_arena_poll(struct gm_arena *arena, bool fence);
-/* The same for all arenas, with fences; no stream is being captured. */
+/* The same for all arenas with free memory, with fences; no stream is being
+ * captured. */
 void gm_arenas_poll_unchecked(struct gm_heap *heap);
 /* The same; but false, and nothing is done, while any stream is being captured.
  */
@@ -110,13 +124,15 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent);
 struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 				  struct gm_extent *extent);
 
-/* Transfers one completed free extent that fits from another arena to
- * `receiver`. False: there is none. */
-bool gm_arenas_transfer_one(struct gm_heap *heap, struct gm_arena *receiver,
-			    size_t bytes, size_t alignment);
+/* A completed free extent that fits, of another arena than `receiver`, which
+ * can be carved for it; or NULL. Asks the driver about one stream at most. */
+struct gm_extent *gm_arenas_fit(struct gm_arena *receiver, size_t bytes,
+				size_t alignment);
 
-/* Transfers the completed free extents of all other arenas to `receiver`. */
-void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver);
+/* Transfers the completed free extents of other arenas to `receiver`, of at
+ * most so many of them. */
+void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
+			size_t most);
 /* Of one arena. */
 void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from);
 /* Renumbers an extent for `receiver`; all work of its last arena on it has
@@ -137,6 +153,24 @@ bool gm_arenas_wait(struct gm_heap *heap);
 
 /* Waits until everything is completed. For the end of a heap only. */
 void gm_arena_wait(struct gm_arena *arena);
+
+/* ---- between the files of this module: the lists of arenas ---- */
+
+void gm_arenas_add(struct gm_arena *arena);
+void gm_arenas_remove(struct gm_arena *arena);
+/* Its stream is gone; a private one becomes public. */
+void gm_arenas_drop(struct gm_arena *arena);
+/* It has free memory now; it has none. */
+void gm_arenas_stock(struct gm_arena *arena);
+void gm_arenas_unstock(struct gm_arena *arena);
+/* Another stocked arena at each call until all have had their turn; NULL: there
+ * is none. */
+struct gm_arena *gm_arenas_turn(struct gm_heap *heap);
+/* How many turns meet all of them, or at most so many. */
+size_t gm_arenas_looks(const struct gm_heap *heap, size_t most);
+/* The public one that serves a stream, or NULL. */
+struct gm_arena *gm_arenas_of_stream(const struct gm_order *order,
+				     gpumem_stream stream);
 
 /* Destroys an arena that is empty and has no slabs; its events are given back.
  */

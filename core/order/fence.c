@@ -80,8 +80,9 @@ static void settle(struct gm_arena *arena, bool fence)
 	arena->fence_frees = GM_FENCE_FREES;
 	/* A stream with nothing to do needs no event, which would take its time
 	 * to come back even then. */
-	if (gm_driver_stream_query(&arena->heap->driver, arena->stream) ==
-	    GPUMEM_OK) {
+	arena->idle = gm_driver_stream_query(&arena->heap->driver,
+					     arena->stream) == GPUMEM_OK;
+	if (arena->idle) {
 		complete(arena, arena->seqno);
 		while (arena->fence_count)
 			give_oldest(arena);
@@ -102,9 +103,9 @@ void gm_arena_poll(struct gm_arena *arena, bool fence)
 
 void gm_arenas_poll_unchecked(struct gm_heap *heap)
 {
-	struct gm_arena *arena = heap->order->arenas;
+	struct gm_arena *arena = gm_arena_stocked(heap);
 
-	for (; arena; arena = arena->next)
+	for (; arena; arena = gm_arena_stocked_after(arena))
 		if (arena->completed != arena->seqno)
 			settle(arena, true);
 }
@@ -144,36 +145,20 @@ gpumem_status gm_arena_drop(struct gm_arena *arena)
 		arena->seqno = before;
 		return status;
 	}
-	arena->dropped = true;
+	gm_arenas_drop(arena);
 	return GPUMEM_OK;
-}
-
-static void unlink_private(struct gm_arena *arena)
-{
-	struct gm_arena **link = &arena->heap->order->private_arenas;
-
-	while (*link != arena)
-		link = &(*link)->next;
-	*link = arena->next;
 }
 
 gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream)
 {
 	gpumem_stream before = arena->stream;
-	struct gm_heap *heap = arena->heap;
 	gpumem_status status;
 
 	arena->stream = stream;
 	status = gm_arena_drop(arena);
-	if (status != GPUMEM_OK) {
+	if (status != GPUMEM_OK)
 		arena->stream = before;
-		return status;
-	}
-	unlink_private(arena);
-	arena->graph = NULL;
-	arena->next = heap->order->arenas;
-	heap->order->arenas = arena;
-	return GPUMEM_OK;
+	return status;
 }
 
 static struct gm_arena *busy_arena(struct gm_heap *heap)
@@ -234,5 +219,6 @@ void gm_arena_fini(struct gm_arena *arena)
 {
 	while (arena->fence_count)
 		give_oldest(arena);
+	gm_arenas_remove(arena);
 	free(arena);
 }

@@ -31,6 +31,14 @@
 
 struct gm_order {
 	struct gm_arena *arenas;
+	struct gm_arena *stocked; /* with free memory: see arena.h */
+	struct gm_arena *turn;	  /* NULL: the first of these */
+	size_t stocked_count;
+	struct gm_arena *dropped; /* whose streams are gone */
+	/* By stream, the other public ones. */
+	struct gm_arena **bucket;
+	size_t bucket_count, stream_count; /* the first is a power of two */
+	struct gm_arena *first_bucket[GM_FIRST_BUCKETS];
 	struct gm_arena *private_arenas; /* of graphs: see arena.h */
 	struct gm_pending pending;
 	struct gm_uses uses;

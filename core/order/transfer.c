@@ -49,33 +49,72 @@ void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)
 	}
 }
 
-bool gm_arenas_transfer_one(struct gm_heap *heap, struct gm_arena *receiver,
-			    size_t bytes, size_t alignment)
+/* So many extents that fit are looked at for a completed one. */
+enum { FIT_LOOKS = 16 };
+
+static struct gm_extent *fit_completed(struct gm_arena *arena, size_t bytes,
+				       size_t alignment)
 {
-	struct gm_arena *arena = heap->order->arenas;
+	struct gm_extent *extent = gm_arena_fit(arena, bytes, alignment);
 
-	for (; arena; arena = arena->next) {
-		struct gm_extent *extent;
-
-		if (arena == receiver || !arena->index.count)
-			continue;
-		gm_arena_poll(arena, true);
-		extent = gm_arena_fit(arena, bytes, alignment);
-		if (!extent || !gm_arena_completed(arena, extent->seqno))
-			continue;
-		gm_index_remove(&arena->index, extent);
-		gm_arena_transfer_extent(receiver, extent);
-		(void)gm_arena_insert(receiver, extent);
-		return true;
+	for (unsigned i = 0; extent && i < FIT_LOOKS; i++) {
+		if (gm_arena_completed(arena, extent->seqno))
+			return extent;
+		if (alignment > arena->heap->unit)
+			return NULL;
+		extent = gm_index_next(&arena->index, extent);
 	}
-	return false;
+	return NULL;
 }
 
-void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver)
+/* The smallest that fits of so many arenas. *busy_out: if there is none, the
+ * arena with the most memory whose stream may still be using what fits. */
+static struct gm_extent *fit_known(struct gm_arena *receiver, size_t bytes,
+				   size_t alignment, struct gm_arena **busy_out)
 {
-	struct gm_arena *arena;
+	size_t looks = gm_arenas_looks(receiver->heap, GM_ARENA_LOOKS);
+	struct gm_extent *best = NULL;
 
-	for (arena = heap->order->arenas; arena; arena = arena->next)
-		if (arena != receiver && arena->index.count)
+	*busy_out = NULL;
+	while (looks--) {
+		struct gm_arena *arena = gm_arenas_turn(receiver->heap);
+		struct gm_extent *extent = NULL;
+
+		if (!arena || arena == receiver)
+			continue;
+		extent = fit_completed(arena, bytes, alignment);
+		if (extent && (!best || extent->bytes < best->bytes))
+			best = extent;
+		if (!extent && arena->completed != arena->seqno &&
+		    (!*busy_out ||
+		     arena->index.bytes > (*busy_out)->index.bytes) &&
+		    gm_arena_fit(arena, bytes, alignment))
+			*busy_out = arena;
+	}
+	return best;
+}
+
+struct gm_extent *gm_arenas_fit(struct gm_arena *receiver, size_t bytes,
+				size_t alignment)
+{
+	struct gm_arena *busy;
+	struct gm_extent *extent = fit_known(receiver, bytes, alignment, &busy);
+
+	if (extent || !busy)
+		return extent;
+	gm_arena_poll(busy, true);
+	return fit_completed(busy, bytes, alignment);
+}
+
+void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
+			size_t most)
+{
+	size_t looks = gm_arenas_looks(heap, most);
+
+	while (looks--) {
+		struct gm_arena *arena = gm_arenas_turn(heap);
+
+		if (arena && arena != receiver)
 			gm_arena_transfer(receiver, arena);
+	}
 }

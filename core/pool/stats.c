@@ -7,10 +7,10 @@
 
 static uint64_t largest_free(const struct gm_heap *heap)
 {
-	const struct gm_arena *arena = heap->order->arenas;
+	const struct gm_arena *arena = gm_arena_stocked(heap);
 	uint64_t largest = gm_locals_huge_bytes(heap);
 
-	for (; arena; arena = arena->next) {
+	for (; arena; arena = gm_arena_stocked_after(arena)) {
 		const struct gm_extent *extent =
 			gm_index_largest(&arena->index);
 

@@ -145,10 +145,10 @@ static uint64_t whole_pages_of(const struct gm_heap *heap,
 
 uint64_t gm_handles_whole_bytes(const struct gm_heap *heap)
 {
-	const struct gm_arena *arena = heap->order->arenas;
+	const struct gm_arena *arena = gm_arena_stocked(heap);
 	uint64_t pages = heap->space->spare_pages;
 
-	for (; arena; arena = arena->next)
+	for (; arena; arena = gm_arena_stocked_after(arena))
 		pages += whole_pages_of(heap, arena);
 	return pages * heap->page_bytes;
 }
@@ -174,10 +174,10 @@ static size_t completed_pages(const struct gm_heap *heap,
 
 uint64_t gm_handles_completed_bytes(const struct gm_heap *heap)
 {
-	const struct gm_arena *arena = heap->order->arenas;
+	const struct gm_arena *arena = gm_arena_stocked(heap);
 	uint64_t pages = 0;
 
-	for (; arena; arena = arena->next) {
+	for (; arena; arena = gm_arena_stocked_after(arena)) {
 		const struct gm_extent *extent =
 			gm_index_most_pages(&arena->index);
 

@@ -25,9 +25,9 @@ static struct gm_extent *find(const struct gm_heap *heap,
 			      const struct gm_handle_query *query, size_t skip,
 			      struct gm_run *run)
 {
-	const struct gm_arena *arena = heap->order->arenas;
+	const struct gm_arena *arena = gm_arena_stocked(heap);
 
-	for (; arena; arena = arena->next) {
+	for (; arena; arena = gm_arena_stocked_after(arena)) {
 		struct gm_extent *extent = gm_index_most_pages(&arena->index);
 
 		for (; extent;

@@ -124,10 +124,11 @@ static void take_all(struct gm_heap *heap, struct steal_request *request)
 	size_t before;
 
 	do {
-		struct gm_arena *arena = heap->order->arenas;
+		struct gm_arena *arena = gm_arena_stocked(heap);
 
 		before = request->query.pages;
-		for (; arena && request->query.pages; arena = arena->next)
+		for (; arena && request->query.pages;
+		     arena = gm_arena_stocked_after(arena))
 			if (take_from(heap, &arena->index, request->query.pages,
 				      1, request))
 				(void)take_from(heap, &arena->index, 1,
@@ -149,7 +150,11 @@ static void take_by_size(struct gm_heap *heap, size_t pages,
 static void steal(struct gm_heap *heap, size_t pages,
 		  struct steal_request *request)
 {
-	if (gm_heap_any_capturing(heap))
+	const struct gm_arena *arena = gm_arena_stocked(heap);
+
+	while (arena && !arena->index.whole_pages)
+		arena = gm_arena_stocked_after(arena);
+	if (!arena || gm_heap_any_capturing(heap))
 		return;
 	take_by_size(heap, pages, request);
 	if (!request->query.pages)
