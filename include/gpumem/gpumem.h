@@ -364,14 +364,14 @@ gpumem_device_open(const char *name, gpumem_device **device_out);
  * one of cuCtxFromGreenCtx(), and its CUdevice as a pointer; for OpenCL a
  * cl_context and one of its cl_device_id; for `host` any context but NULL. The
  * context stays the program's and must exist as long as the device is open: of
- * `cuda`, calls are LOST when it was destroyed. The same pair again returns the
- * same handle, counted as an open. Such a device has a number after all others
- * ("opencl:4"), is not listed by gpumem_device_visit() and cannot be opened by
- * that name; but the primary context of a CUDA device is what the device of its
- * name works in, and gives that one. `hip` adopts nothing: HIP has no contexts.
- * OK; NOT_FOUND: no such backend; UNSUPPORTED: it cannot adopt;
- * INVALID: the backend does not accept the pair; NO_DEVICE: no more can be
- * adopted; or as gpumem_device_open().
+ * `cuda`, calls are LOST when the driver says that it was destroyed. The same
+ * pair again returns the same handle, counted as an open. Such a device has a
+ * number after all others ("opencl:4"), is not listed by gpumem_device_visit()
+ * and cannot be opened by that name; but the primary context of a CUDA device
+ * is what the device of its name works in, and gives that one. `hip` adopts
+ * nothing: HIP has no contexts. OK; NOT_FOUND: no such backend; UNSUPPORTED: it
+ * cannot adopt; INVALID: the backend does not accept the pair; NO_DEVICE: no
+ * more can be adopted; or as gpumem_device_open().
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_adopt(const char *backend, void *context, void *native_device,

@@ -9,6 +9,7 @@
 #include "../../fake/cuda/fakecuda.h"
 #include "../lib/fixture.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 static struct {
@@ -125,6 +126,54 @@ static void test_two(void)
 	cu.destroy(contexts[1]);
 }
 
+struct visitor {
+	void *contexts[2];
+	gpumem_device *devices[2];
+	bool same;
+};
+
+static void *adopt_often(void *argument)
+{
+	struct visitor *visitor = argument;
+
+	visitor->same = true;
+	for (int i = 0; i < 300; i++) {
+		gpumem_device *one = adopt(visitor->contexts[i % 2]);
+
+		visitor->same &= one == visitor->devices[i % 2];
+		must(gpumem_device_close(one));
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct visitor visitors[4] = {0};
+	pthread_t threads[4];
+	void *contexts[2] = {new_context(), new_context()};
+	gpumem_device *kept = adopt(contexts[0]), *other = adopt(contexts[1]);
+	bool same = true;
+
+	for (int i = 0; i < 4; i++) {
+		visitors[i].contexts[0] = contexts[0];
+		visitors[i].contexts[1] = contexts[1];
+		visitors[i].devices[0] = kept;
+		visitors[i].devices[1] = other;
+		if (pthread_create(&threads[i], NULL, adopt_often,
+				   &visitors[i]))
+			bail("pthread_create");
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		same &= visitors[i].same;
+	}
+	ok(same, "threads that adopt a context at once get the same device");
+	must(gpumem_device_close(kept));
+	must(gpumem_device_close(other));
+	cu.destroy(contexts[0]);
+	cu.destroy(contexts[1]);
+}
+
 static void test_primary(void)
 {
 	gpumem_device *named = NULL, *adopted;
@@ -186,6 +235,10 @@ int main(void)
 	must(gpumem_device_open("cuda:0", &device)); /* starts the driver */
 	must(gpumem_device_close(device));
 	test_two();
+	option("vm", "off");
+	test_two();
+	option("vm", NULL);
+	test_threads();
 	test_primary();
 	test_gone();
 	return done_testing();

@@ -244,6 +244,18 @@ static void find(void *library, const char *name, void *slot)
 	memcpy(slot, &address, sizeof(address));
 }
 
+/* HIP has no contexts that a program could have made. */
+static void adopts_none(void)
+{
+	gpumem_device *none = NULL;
+	int context;
+
+	is_status(gpumem_device_adopt("hip", &context, NULL, &none),
+		  GPUMEM_UNSUPPORTED, "no context is adopted");
+	ok(!none && strstr(last_text(), "open a device of it by name"), "%s",
+	   last_text());
+}
+
 static void start(int release, const char *level)
 {
 	const char *folder = getenv("top_builddir");
@@ -286,6 +298,7 @@ static void on(int release, const char *level)
 		alarm(300);
 		diag("ROCm %d, hip.vm %s", release, level);
 		start(release, level);
+		adopts_none();
 		checks();
 		exit(write(pipes[1], &tap, sizeof(tap)) == sizeof(tap) ? 0 : 1);
 	}
