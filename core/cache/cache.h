@@ -25,6 +25,7 @@
 /* Under the heap's mutex but for what is constant. */
 struct gm_caches {
 	struct gm_local *locals; /* caches of threads */
+	struct gm_arena *with_slabs; /* which may have become none: slab.h */
 	unsigned group_count;	 /* threads that have one */
 	unsigned local_serial;	 /* caches that were ever made */
 	unsigned shard_count;	 /* constant: of each depot */

@@ -12,8 +12,7 @@
  * look at it. */
 enum { LOOSE_PART = 16 };
 
-/* The calling thread's of this heap, or NULL. */
-static struct gm_group *find_own(const struct gm_heap *heap)
+struct gm_group *gm_group_own(const struct gm_heap *heap)
 {
 	struct gm_local *local = gm_local_own;
 
@@ -37,7 +36,7 @@ static struct gm_group *make_group(struct gm_heap *heap)
 
 void gm_group_join(struct gm_heap *heap, struct gm_local *local)
 {
-	local->group = find_own(heap);
+	local->group = gm_group_own(heap);
 	if (!local->group)
 		local->group = make_group(heap);
 	atomic_fetch_add(&local->group->count, 1);
@@ -95,12 +94,12 @@ static bool is_loose(const struct gm_heap *heap, const struct gm_group *group)
 
 bool gm_locals_others(const struct gm_heap *heap)
 {
-	return heap->caches->group_count > (find_own(heap) ? 1 : 0);
+	return heap->caches->group_count > (gm_group_own(heap) ? 1 : 0);
 }
 
 void gm_locals_fold_own(struct gm_heap *heap)
 {
-	struct gm_group *group = find_own(heap);
+	struct gm_group *group = gm_group_own(heap);
 
 	if (heap->caches->group_count > (group ? 1 : 0))
 		heap->counters.shared = true;

@@ -167,6 +167,26 @@ static struct gm_local *obtain(void)
 	return local;
 }
 
+static unsigned count_own(const struct gm_heap *heap)
+{
+	const struct gm_group *group = gm_group_own(heap);
+
+	return group ? atomic_load(&group->count) : 0;
+}
+
+/* The calling thread's oldest cache of the heap is nobody's then. */
+static void end_oldest(struct gm_heap *heap)
+{
+	struct gm_local *local = gm_local_own, *oldest = NULL;
+
+	for (; local; local = local->next_of_thread)
+		if (atomic_load(&local->heap) == heap &&
+		    (!oldest || local->serial < oldest->serial))
+			oldest = local;
+	gm_local_flush(oldest);
+	gm_local_unlink(oldest);
+}
+
 gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 			  struct gm_local **local_out)
 {
@@ -179,6 +199,8 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 
 		if (status != GPUMEM_OK)
 			return status;
+		if (count_own(heap) >= GM_LOCALS_MAX)
+			end_oldest(heap);
 		local = obtain();
 		if (!local)
 			return gm_fail(GPUMEM_NO_HOST_MEMORY,
@@ -191,8 +213,8 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 		local->arena_number = arena->slabs->number
 					      ? arena->slabs->number
 					      : GM_ARENA_NUMBERS;
-		local->shard = heap->caches->local_serial++ %
-			       heap->caches->shard_count;
+		local->serial = heap->caches->local_serial++;
+		local->shard = local->serial % heap->caches->shard_count;
 		local->prev = NULL;
 		local->next = heap->caches->locals;
 		if (local->next)
@@ -293,15 +315,6 @@ bool gm_locals_give_back(struct gm_heap *heap, struct gm_extent *extent)
 		    give_back_one(local, extent))
 			return true;
 	return false;
-}
-
-bool gm_local_is_own(const struct gm_local *local)
-{
-	const struct gm_local *mine = gm_local_own;
-
-	while (mine && mine != local)
-		mine = mine->next_of_thread;
-	return mine != NULL;
 }
 
 void gm_locals_detach(struct gm_heap *heap)

@@ -32,6 +32,9 @@
 #include "extent/heap_core.h"
 
 enum {
+	/* Of one thread for one heap: with more streams the oldest is emptied
+	 * and serves the next. */
+	GM_LOCALS_MAX = 32,
 	/* By how much a thread changes the counters before they are folded in.
 	 */
 	GM_DRIFT_BYTES = 8 * 1024 * 1024
@@ -58,6 +61,7 @@ struct gm_local {
 	bool exchange;	       /* no membarrier */
 	unsigned arena_number; /* of `arena`; or one that no arena has */
 	unsigned shard;	       /* of the arena's depot, to be tried first */
+	unsigned serial;       /* of the heap: the lower, the older */
 	struct gm_group *group;
 	struct gm_arena *arena;
 	struct gm_local *next_of_thread;
@@ -209,8 +213,8 @@ void gm_local_unlink(struct gm_local *local);
  * is that arena's; or NULL. The entry is the block's in the map of addresses.
  */
 struct gm_local *gm_local_home(uintptr_t entry, gpumem_stream stream);
-/* Is it one of the calling thread's? */
-bool gm_local_is_own(const struct gm_local *local);
+/* What the calling thread has of this heap, or NULL. */
+struct gm_group *gm_group_own(const struct gm_heap *heap);
 /* The cache is in the group of its thread and heap from now on, or no more. */
 void gm_group_join(struct gm_heap *heap, struct gm_local *local);
 void gm_group_leave(struct gm_heap *heap, struct gm_local *local);

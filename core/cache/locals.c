@@ -31,11 +31,12 @@ static void wait_for(const struct gm_local *local)
 
 void gm_locals_stop(struct gm_heap *heap)
 {
+	const struct gm_group *own = gm_group_own(heap);
 	struct gm_local *local;
 	bool others = false;
 
 	for (local = heap->caches->locals; local; local = local->next) {
-		if (gm_local_is_own(local))
+		if (local->group == own)
 			continue;
 		atomic_store(&local->claimed, 1);
 		others = true;
@@ -81,13 +82,11 @@ static unsigned empty_depot(struct gm_depot *depot, unsigned most)
 
 bool gm_depots_empty(struct gm_heap *heap, unsigned batches)
 {
-	struct gm_arena *arena = gm_arena_first(heap);
+	struct gm_arena *arena = heap->caches->with_slabs;
 	unsigned done = 0;
 
-	for (; arena && done < batches; arena = gm_arena_after(heap, arena))
-		if (arena->slabs)
-			done += empty_depot(&arena->slabs->depot,
-					    batches - done);
+	for (; arena && done < batches; arena = arena->slabs->next)
+		done += empty_depot(&arena->slabs->depot, batches - done);
 	return done > 0;
 }
 

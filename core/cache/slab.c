@@ -91,10 +91,35 @@ gpumem_status gm_slabs_make(struct gm_arena *arena)
 	return GPUMEM_OK;
 }
 
+/* The arena has one slab more. */
+static void count_one(struct gm_arena *arena)
+{
+	struct gm_caches *caches = arena->heap->caches;
+
+	arena->slabs->count++;
+	if (arena->slabs->linked)
+		return;
+	arena->slabs->linked = true;
+	arena->slabs->next = caches->with_slabs;
+	caches->with_slabs = arena;
+}
+
+static void unlink_arena(const struct gm_arena *arena)
+{
+	struct gm_arena **link = &arena->heap->caches->with_slabs;
+
+	if (!arena->slabs->linked)
+		return;
+	while (*link != arena)
+		link = &(*link)->slabs->next;
+	*link = arena->slabs->next;
+}
+
 void gm_slabs_fini(struct gm_arena *arena)
 {
 	if (!arena->slabs)
 		return;
+	unlink_arena(arena);
 	gm_depot_fini(&arena->slabs->depot);
 	gm_arena_number_give(arena->slabs->number);
 	free(arena->slabs);
@@ -145,6 +170,7 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 	extent->arena = arena;
 	fill_map(slab);
 	partial_add(slab);
+	count_one(arena);
 	return GPUMEM_OK;
 }
 
@@ -153,6 +179,7 @@ static void destroy(struct gm_slab *slab)
 {
 	struct gm_extent *extent = slab->extent;
 
+	slab->arena->slabs->count--;
 	gm_map_fill(extent->address, extent->bytes, 0);
 	gm_arena_release(slab->arena, extent);
 	gm_metadata_give(&slab->heap->caches->metadata, slab,
@@ -278,6 +305,23 @@ void gm_slabs_purge(struct gm_arena *arena)
 		purge_class(arena->slabs, i);
 }
 
+/* Those that have none left leave the list. */
+void gm_slabs_purge_all(struct gm_heap *heap)
+{
+	struct gm_arena **link = &heap->caches->with_slabs, *arena;
+
+	while ((arena = *link)) {
+		if (!arena->graph)
+			gm_slabs_purge(arena);
+		if (arena->slabs->count) {
+			link = &arena->slabs->next;
+			continue;
+		}
+		*link = arena->slabs->next;
+		arena->slabs->linked = false;
+	}
+}
+
 static struct gm_slab *slab_of_run(const struct gm_extent *extent)
 {
 	return gm_slab_of_entry(gm_map_get(extent->address));
@@ -301,6 +345,8 @@ void gm_slab_move(struct gm_extent *run, struct gm_arena *arena)
 
 	if (slab->free_count)
 		partial_remove(slab);
+	slab->arena->slabs->count--;
+	count_one(arena);
 	slab->arena = arena;
 	atomic_store(&slab->stream, arena->stream);
 	fill_map(slab);

@@ -49,6 +49,9 @@ struct gm_slabs {
 	/* With a free slot; the fuller ones first. */
 	struct gm_slab *partial[GM_CLASS_COUNT][GM_SLAB_LEVELS];
 	struct gm_slab *empty[GM_CLASS_COUNT]; /* at most one, all free */
+	struct gm_arena *next; /* of the arenas with slabs */
+	bool linked;	       /* it is in their list: count > 0 => linked */
+	size_t count;	       /* of slabs */
 	unsigned number;       /* constant; of no other arena unless 0 */
 	struct gm_depot depot; /* not under the mutex */
 };
@@ -157,6 +160,8 @@ void gm_slab_put_slot(const struct gm_slot *slot);
 
 /* Gives the runs of empty slabs back to the arena's free extents. */
 void gm_slabs_purge(struct gm_arena *arena);
+/* Of all arenas but those of graphs. */
+void gm_slabs_purge_all(struct gm_heap *heap);
 
 /* The stream of the arena is gone: its slabs belong to no stream. */
 void gm_slabs_orphan(struct gm_arena *arena);

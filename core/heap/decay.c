@@ -98,15 +98,13 @@ static bool give_back(struct gm_heap *heap, uint64_t now_ns)
 	struct gm_decay *decay = &heap->policy->decay;
 	struct gm_release leave = {.bytes = PURGE_PAGES * heap->page_bytes,
 				   .skip = decay->refused};
-	struct gm_arena *arena = heap->order->arenas;
 	uint64_t bytes;
 	bool refused;
 
 	if (decay->refused == REFUSALS ||
 	    !old_seqno(decay, now_ns, &leave.newest))
 		return false;
-	for (; arena; arena = arena->next)
-		gm_slabs_purge(arena);
+	gm_slabs_purge_all(heap);
 	if (!gm_arenas_poll(heap))
 		return false;
 	refused = gm_space_release(heap, &leave, &bytes) != GPUMEM_OK;

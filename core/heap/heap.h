@@ -142,6 +142,9 @@ void gm_heap_transfer(struct gm_heap *heap, struct gm_arena *receiver);
 /* Of at most so many of them. */
 void gm_heap_transfer_some(struct gm_heap *heap, struct gm_arena *receiver,
 			   size_t most);
+/* The last part of it alone: so many arenas of dropped streams are looked at.
+ */
+void gm_heap_reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most);
 /* gm_arena_drop() and gm_arena_publish(), with the arena's slabs. */
 gpumem_status gm_heap_drop(struct gm_arena *arena);
 gpumem_status gm_heap_publish(struct gm_arena *arena, gpumem_stream stream);

@@ -40,10 +40,14 @@ static bool flush_own(struct search *search)
 	return true;
 }
 
+/* So many dropped streams are asked about for one allocation. */
+enum { REAP_LOOKS = 8 };
+
 /* A stream that is busy gets more at once, for what it frees will not serve
  * others soon. */
 static bool borrow(struct search *search)
 {
+	gm_heap_reap(search->heap, search->arena, REAP_LOOKS);
 	if (search->others || search->arena->idle)
 		search->extent =
 			gm_arenas_fit(search->arena, search->want->bytes,
@@ -68,13 +72,10 @@ static bool grow_a_little(struct search *search)
 
 static bool flush_all(struct search *search)
 {
-	struct gm_arena *arena = search->heap->order->arenas;
-
 	gm_locals_stop(search->heap);
 	gm_locals_flush(search->heap);
 	gm_locals_go(search->heap);
-	for (; arena; arena = arena->next)
-		gm_slabs_purge(arena);
+	gm_slabs_purge_all(search->heap);
 	return true;
 }
 

@@ -42,9 +42,8 @@ static void inherit(struct gm_arena *receiver, struct gm_arena *from)
 	}
 }
 
-/* Arenas of dropped streams, once completed, end; so many are looked at. With
- * no host memory for the slabs of the receiver they stay for now. */
-static void reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most)
+/* With no host memory for the slabs of the receiver they stay for now. */
+void gm_heap_reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most)
 {
 	struct gm_arena *arena = heap->order->dropped, *next;
 
@@ -66,7 +65,7 @@ static void reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most)
 void gm_heap_transfer_some(struct gm_heap *heap, struct gm_arena *receiver,
 			   size_t most)
 {
-	reap(heap, receiver, most);
+	gm_heap_reap(heap, receiver, most);
 	gm_arenas_transfer(heap, receiver, most);
 }
 

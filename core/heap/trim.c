@@ -22,12 +22,9 @@ void gm_heap_go(struct gm_heap *heap)
 /* Everything unused goes from the caches down to free extents. */
 static void drain(struct gm_heap *heap)
 {
-	struct gm_arena *arena;
-
 	gm_locals_flush(heap);
 	gm_pending_poll(heap);
-	for (arena = heap->order->arenas; arena; arena = arena->next)
-		gm_slabs_purge(arena);
+	gm_slabs_purge_all(heap);
 }
 
 /* A page may be free in two parts that belong to two streams. */

@@ -130,6 +130,7 @@ lib_tests = \
 	tests/unit/lib/log \
 	tests/unit/lib/longjmp \
 	tests/unit/lib/lost \
+	tests/unit/lib/many_streams \
 	tests/unit/lib/memfd \
 	tests/unit/lib/misuse \
 	tests/unit/lib/peaks \
