@@ -85,7 +85,7 @@ static bool transfer_all(struct search *search)
 	return true;
 }
 
-/* The first group is for heaps that other threads have caches of: what can be
+/* BESIDE_OTHERS is for heaps that other threads have caches of: what can be
  * had before they lose what they have ready, for with many of them each would
  * take it from the next for ever. What other streams free does not go to a
  * graph, which would keep it for good. */
@@ -107,7 +107,7 @@ static const struct {
 	{"free memory of the stream", use_own, ALWAYS, NEVER},
 	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
 	{"the thread's cache", flush_own, ALWAYS, NEVER},
-	{"a free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
+	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
 	{"the caches of all threads", flush_all, ALWAYS, NEVER},
 	{"free blocks of all streams", transfer_all, NOT_FOR_GRAPHS, NEVER},
