@@ -133,6 +133,7 @@ libvm_la_SOURCES = \
 	core/vm/budget.h \
 	core/vm/capacity.c \
 	core/vm/check_space.c \
+	core/vm/check_stale.c \
 	core/vm/extend.c \
 	core/vm/handle.c \
 	core/vm/handle.h \
@@ -143,6 +144,8 @@ libvm_la_SOURCES = \
 	core/vm/space.c \
 	core/vm/space.h \
 	core/vm/spare.c \
+	core/vm/stale.c \
+	core/vm/stale.h \
 	core/vm/steal.c \
 	core/vm/supply.c
 

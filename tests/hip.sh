@@ -204,9 +204,11 @@ ratio()
 		sed -n 's/.*"reserved_ratio": *\([0-9.]*\).*/\1/p'
 }
 
+# Without second mappings, which hip has none of.
 on_cuda()
 {
-	env LD_LIBRARY_PATH="$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+	env GPUMEM_CONF="alias:off${GPUMEM_CONF:+,$GPUMEM_CONF}" \
+		LD_LIBRARY_PATH="$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
 }
 
 # near A B MOST: they differ by less

@@ -80,6 +80,7 @@ json_is 'd["calls"]["alloc"]["count"] > 0 and d["calls"]["map"]["count"] == 0' \
 
 # Where a page is mapped it maps another: nobody may ask for that.
 conforms memfd "$lacks
+a page at two addresses
 map takes all pages or none"
 replays memfd
 json_is 'd["calls"]["map"]["count"] > 0 and d["calls"]["alloc"]["count"] == 0' \

@@ -33,7 +33,7 @@ most()
 	on:llm_serving) echo 1.10 ;;
 	on:*) echo 1.05 ;;
 	off:*) echo 1.5 ;;
-	lag:*) echo 1.15 ;;
+	lag:*) echo 1.05 ;;
 	esac
 }
 

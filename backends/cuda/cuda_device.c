@@ -36,8 +36,9 @@ gpumem_status gpu_describe_page(CUdevice device, CUmemAllocationProp *page)
 	return GPUMEM_OK;
 }
 
-/* Legacy IPC works on Linux wherever host and device share one address space;
- * descriptors have to be asked about. */
+/* A page at several addresses is what the programming guide calls virtual
+ * aliasing. Legacy IPC works on Linux wherever host and device share one
+ * address space; descriptors have to be asked about. */
 gpumem_status gpu_capabilities(const struct gpu_device *device,
 			       struct gpumem_device_info *info)
 {
@@ -51,10 +52,11 @@ gpumem_status gpu_capabilities(const struct gpu_device *device,
 			device->device,
 			CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
 			&fd);
-	info->caps = GPUMEM_CAP_FREE_WAITS |
-		     (device->traits.vm ? GPUMEM_CAP_VM : 0) |
-		     (ipc ? GPUMEM_CAP_SHARE_IPC : 0) |
-		     (fd ? GPUMEM_CAP_SHARE_FD : 0);
+	info->caps =
+		GPUMEM_CAP_FREE_WAITS |
+		(device->traits.vm ? GPUMEM_CAP_VM | GPUMEM_CAP_ALIAS : 0) |
+		(ipc ? GPUMEM_CAP_SHARE_IPC : 0) |
+		(fd ? GPUMEM_CAP_SHARE_FD : 0);
 	return status;
 }
 

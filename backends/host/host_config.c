@@ -40,6 +40,8 @@ const struct gpumem_option_row gm_host_options[] = {
 	 "managed memory that each device can give; 0: it has none"},
 	{"host.peers", "on", GPUMEM_OPTION_BOOL,
 	 "devices can be opened to each other"},
+	{"host.alias", "on", GPUMEM_OPTION_BOOL,
+	 "a page can be mapped at several addresses; needs host.vm"},
 	{"host.objects", "off", GPUMEM_OPTION_BOOL,
 	 "memory is named by objects and its addresses cannot be used; without "
 	 "virtual memory and sharing"},
@@ -160,13 +162,14 @@ static bool read_caps(uint32_t *caps_out)
 	    !read_cap("host.share_fd", GPUMEM_CAP_SHARE_FD, &caps) ||
 	    !read_cap("host.memory_info", GPUMEM_CAP_MEMORY_INFO, &caps) ||
 	    !read_cap("host.peers", GPUMEM_CAP_PEER, &caps) ||
+	    !read_cap("host.alias", GPUMEM_CAP_ALIAS, &caps) ||
 	    !read_cap("host.objects", GPUMEM_CAP_OBJECTS, &caps))
 		return false;
 	if (caps & GPUMEM_CAP_OBJECTS)
 		caps &= ~(uint32_t)(GPUMEM_CAP_HOST_ACCESS | GPUMEM_CAP_VM |
 				    GPUMEM_CAP_SHARE_IPC);
 	if (!(caps & GPUMEM_CAP_VM))
-		caps &= ~(uint32_t)GPUMEM_CAP_SHARE_FD;
+		caps &= ~(uint32_t)(GPUMEM_CAP_SHARE_FD | GPUMEM_CAP_ALIAS);
 	if (!(caps & GPUMEM_CAP_STREAMS))
 		caps &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
 	*caps_out = caps;

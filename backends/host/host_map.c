@@ -19,25 +19,28 @@ static void disclaim(const struct host_extent *extent, const gpumem_page *pages,
 		     size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		extent->device->phys.pages[(uint32_t)pages[i] - 1].address = 0;
+		extent->device->phys.pages[(uint32_t)pages[i] - 1].mappings--;
 }
 
-/* Every page is there, of that size, nowhere mapped, and named once. */
+/* Every page is there and of that size; and without option host.alias it is
+ * nowhere mapped, and named once. */
 static gpumem_status claim(const struct host_extent *extent,
 			   const gpumem_page *pages)
 {
+	bool alias = extent->device->config.caps & GPUMEM_CAP_ALIAS;
+
 	for (size_t i = 0; i < extent->count; i++) {
 		struct host_page *page = gm_host_page_find(
 			extent->device, pages[i], extent->page_bytes);
 
-		if (!page || page->address) {
+		if (!page || (page->mappings && !alias)) {
 			disclaim(extent, pages, i);
 			return gm_host_invalid(
 				page ? "the page is mapped already"
 				     : "no such page",
 				pages[i], extent->page_bytes);
 		}
-		page->address = extent->address + i * extent->page_bytes;
+		page->mappings++;
 		page->peers = extent->peers;
 	}
 	return GPUMEM_OK;
@@ -204,7 +207,7 @@ static gpumem_status unmap_locked(struct host_extent *extent)
 	for (size_t i = 0; i < extent->count; i++) {
 		uint32_t number = gm_host_extent_page(extent, i);
 
-		extent->device->phys.pages[number - 1].address = 0;
+		extent->device->phys.pages[number - 1].mappings--;
 		gm_host_extent_mark(extent, i, 0);
 	}
 	return GPUMEM_OK;

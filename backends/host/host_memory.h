@@ -62,7 +62,7 @@ void gm_host_file_close(const struct host_file *file);
 struct host_page {
 	uint64_t offset, span; /* in the file */
 	uint64_t bytes;	       /* what its holder was charged */
-	uint64_t address;      /* where it is mapped; 0: nowhere */
+	uint32_t mappings;     /* at so many addresses */
 	uint64_t peers;	       /* where it is mapped: mask of other devices */
 	uint32_t turn;	       /* how often it was taken */
 	bool raw;	       /* held by alloc, not by page_create */

@@ -153,9 +153,8 @@ static gpumem_status destroy_locked(struct host_device *device,
 
 	if (!found)
 		return invalid("no such page", page, bytes);
-	if (found->address)
-		return invalid("the page is still mapped", found->address,
-			       bytes);
+	if (found->mappings)
+		return invalid("the page is still mapped", page, bytes);
 	status = gm_host_phys_check(device, number);
 	if (status != GPUMEM_OK)
 		return status;

@@ -32,6 +32,9 @@
 	X(space, "0", BYTES,                                                   \
 	  "most addresses that a pool reserves; 0: 32 times the device's "     \
 	  "memory, and more when needed")                                      \
+	X(alias, "on", BOOL,                                                   \
+	  "where a device can map pages at several addresses, move those of "  \
+	  "free blocks on which their own stream is still at work")            \
 	X(waste, "1.5%", PERCENT,                                              \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before it moves pages from free blocks instead of allocating "      \

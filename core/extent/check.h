@@ -24,6 +24,7 @@ struct gm_tally {
 	uint64_t free_slabs; /* with a free slot, less those in lists */
 	uint64_t shared;     /* blocks that are marked so */
 	uint64_t cached_slots, ready_bytes, releasing_bytes, extents;
+	uint64_t stale_bytes, stale_count;
 };
 
 /* The ring is linked both ways, and all in it are of that state. */

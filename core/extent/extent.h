@@ -36,7 +36,8 @@ enum gm_extent_state {
 	GM_EXTENT_RUN,	    /* cut into small blocks */
 	GM_EXTENT_PENDING,  /* a large block that streams may still use */
 	GM_EXTENT_FILLING,  /* a hole that is being mapped */
-	GM_EXTENT_RELEASING /* being given back to the driver: vm/release.c */
+	GM_EXTENT_RELEASING, /* being given back to the driver: vm/release.c */
+	GM_EXTENT_STALE /* its memory serves elsewhere: vm/stale.h */
 };
 
 enum { GM_EXTENT_BYTES = 64 };
@@ -47,9 +48,10 @@ struct gm_extent {
 	size_t bytes;
 	struct gm_arena *arena;	       /* whose it is; NULL for holes */
 	uint32_t prev, next;	       /* by address; 0 at a span's edge */
-	uint32_t ring_prev, ring_next; /* ring.h: free by pages; holes */
+	uint32_t ring_prev, ring_next; /* ring.h: free by pages; holes;
+					  stale */
 	union {
-		struct {		      /* free */
+		struct {		      /* free and stale */
 			uint32_t left, right; /* by size */
 			uint64_t seqno;	      /* of the latest free in it */
 		};

@@ -106,7 +106,7 @@ size_t gm_page_handle_pages(const struct gm_spans *spans,
 	const struct gm_page *end = spans->page + spans->high_page;
 	const struct gm_page *next = page + 1;
 
-	while (next < end && next->handle == page->handle)
+	while (next < end && next->handle == page->handle && !next->first)
 		next++;
 	return (size_t)(next - page);
 }

@@ -7,8 +7,9 @@
  * physical handle is mapped there, and the seqno of the last free. With virtual
  * memory a heap has one span as a rule, without a span for each raw allocation.
  *
- * A handle covers a power of two of pages side by side, and is mapped whole.
- * Pages of one handle are those neighbours whose entries say the same.
+ * A handle covers a power of two of pages side by side, and is mapped whole: at
+ * one place, or with CAP_ALIAS at several, of which all but one are stale (see
+ * vm/stale.h). `first` says where a mapping begins.
  *
  *     page[i].handle != 0  <=>  the address of page i is in no hole
  *     the entry behind the pages of each span is 0
@@ -28,11 +29,13 @@ struct gm_span {
 	size_t first_page; /* VM: where its part of the table begins */
 	struct gm_extent *first;
 	struct gm_span *next, *prev;
+	bool stuck; /* VM: something in it does not unmap: it stays */
 };
 
 struct gm_page {
-	gpumem_page handle; /* that covers it; 0: nothing is mapped here */
-	uint64_t seqno;	    /* of the latest free that touched it */
+	gpumem_page handle;  /* that covers it; 0: nothing is mapped here */
+	uint64_t first : 1;  /* the first of its handle */
+	uint64_t seqno : 63; /* of the latest free that touched it */
 };
 
 struct gm_spans {
@@ -64,11 +67,10 @@ struct gm_page *gm_page_at(const struct gm_spans *spans, uintptr_t address);
 /* How many pages the handle covers whose first page this is. */
 size_t gm_page_handle_pages(const struct gm_spans *spans,
 			    const struct gm_page *page);
-/* It is the first page of its handle. */
-static inline bool gm_page_begins(const struct gm_spans *spans,
-				  const struct gm_page *page)
+/* It is the first page of its handle, or of none. */
+static inline bool gm_page_begins(const struct gm_page *page)
 {
-	return page == spans->page || page[-1].handle != page->handle;
+	return page->first || !page->handle;
 }
 /* Part of an extent was freed, with the extent's seqno. */
 void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent);

@@ -99,6 +99,10 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 	case GM_EXTENT_RELEASING:
 		tally->releasing_bytes += extent->bytes;
 		return heap->vm ? gm_check_borders(heap, extent) : GPUMEM_OK;
+	case GM_EXTENT_STALE:
+		tally->stale_bytes += extent->bytes;
+		tally->stale_count++;
+		return gm_check_borders(heap, extent);
 	case GM_EXTENT_FILLING:
 		break;
 	}

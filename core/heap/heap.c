@@ -90,6 +90,9 @@ static gpumem_status set_share(struct gm_heap *heap, uint32_t share)
 			       device->info.name);
 	heap->share = (gpumem_share)share;
 	heap->vm = heap->vm && share != GPUMEM_SHARE_IPC;
+	heap->space->stale.on = heap->vm &&
+				gm_device_has(device, GPUMEM_CAP_ALIAS) &&
+				gm_option_bool(GM_BOOL_alias);
 	heap->driver.share_pages = share == GPUMEM_SHARE_FD;
 	return GPUMEM_OK;
 }

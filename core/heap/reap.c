@@ -35,8 +35,9 @@ static void inherit(struct gm_arena *receiver, struct gm_arena *from)
 			continue;
 		if (gm_extent_is(extent, GM_EXTENT_RUN))
 			gm_slab_move(extent, receiver);
-		/* It may come back as free memory. */
-		if (gm_extent_is(extent, GM_EXTENT_RELEASING))
+		/* The first may come back as free memory. */
+		if (gm_extent_is(extent, GM_EXTENT_RELEASING) ||
+		    gm_extent_is(extent, GM_EXTENT_STALE))
 			gm_arena_transfer_extent(receiver, extent);
 		gm_extent_move(extent, receiver);
 	}

@@ -161,7 +161,7 @@ static gpumem_status fill_hole(const struct resize *resize, size_t more,
 		bytes = behind->hole->bytes;
 	status =
 		gm_space_extend(resize->block.heap, resize->block.extent->arena,
-				behind->hole, bytes, more);
+				behind->hole, bytes, more, !resize->foreign);
 	if (status != GPUMEM_LIMIT && status != GPUMEM_NO_MEMORY)
 		return status;
 	return gm_refuse(GPUMEM_BUSY,

@@ -64,7 +64,11 @@ static uint64_t unused_bytes(struct gm_heap *heap, gpumem_stream stream)
 	if (gm_heap_any_capturing(heap) || gm_heap_capturing(heap, stream))
 		return bytes;
 	if (heap->vm)
-		return bytes + gm_handles_completed_bytes(heap);
+		return bytes +
+		       gm_handles_completed_bytes(
+			       heap,
+			       gm_stale_lender(heap,
+					       gm_arena_find(heap, stream)));
 	for (; span; span = span->next)
 		if (gm_segment_completed(span))
 			bytes += span->bytes;

@@ -40,12 +40,11 @@ gpumem_status gm_check_borders(const struct gm_heap *heap,
 {
 	const struct gm_page *page = gm_page_at(&heap->spans, extent->address);
 	const struct gm_page *end = page + extent->bytes / heap->page_bytes;
-	const struct gm_page *first = heap->spans.page;
-	const struct gm_page *high = first + heap->spans.high_page;
+	const struct gm_page *high = heap->spans.page + heap->spans.high_page;
 
-	EXPECT(page == first || page >= high || page[-1].handle != page->handle,
+	EXPECT(page >= high || gm_page_begins(page),
 	       "the extent at %#zx begins within a handle", extent->address);
-	EXPECT(end >= high || end[-1].handle != end->handle,
+	EXPECT(end >= high || gm_page_begins(end),
 	       "the extent at %#zx ends within a handle", extent->address);
 	return GPUMEM_OK;
 }
@@ -88,16 +87,18 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 				 uint64_t span_bytes)
 {
 	const struct gm_space *space = heap->space;
-	uint64_t mapped = 0, handles = 0;
+	uint64_t mapped = 0, handles = 0, stale = 0;
 	gpumem_status status = check_holes(heap, tally);
 
 	if (status == GPUMEM_OK)
 		status = check_spare(space);
 	if (status == GPUMEM_OK)
 		status = check_handles(heap, &mapped, &handles);
+	if (status == GPUMEM_OK)
+		status = gm_check_stale(heap, tally, &stale);
 	if (status != GPUMEM_OK)
 		return status;
-	handles += space->spare_count;
+	handles += space->spare_count - stale;
 	mapped *= heap->page_bytes;
 	EXPECT(mapped + tally->unreleasable_bytes == span_bytes,
 	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
@@ -108,6 +109,7 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 				       heap->page_bytes,
 	       "%llu bytes are being released, the counters say %llu",
 	       (ull)tally->releasing_bytes, (ull)space->releasing_bytes);
+	mapped -= space->stale.bytes;
 	mapped += space->releasing_bytes - tally->releasing_bytes;
 	EXPECT(mapped + space->spare_pages * heap->page_bytes ==
 		       heap->counters.reserved.current,

@@ -15,7 +15,7 @@ static struct gm_extent *free_one(struct gm_extent *extent)
 
 gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
 			      struct gm_extent *hole, size_t hole_bytes,
-			      size_t bytes)
+			      size_t bytes, bool in_order)
 {
 	const struct gm_plan plan = {
 		.hole = hole,
@@ -23,6 +23,7 @@ gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
 		.right = free_one(gm_extent_next(&heap->nodes, hole)),
 		.start = hole->address,
 		.count = (hole_bytes + heap->page_bytes - 1) / heap->page_bytes,
+		.in_order = in_order,
 	};
 	struct gm_extent *mapped;
 

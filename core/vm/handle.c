@@ -14,11 +14,10 @@ size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run)
 }
 
 /* The first handle that begins at `page` or behind it; or `end`. */
-static const struct gm_page *first_whole(const struct gm_heap *heap,
-					 const struct gm_page *page,
+static const struct gm_page *first_whole(const struct gm_page *page,
 					 const struct gm_page *end)
 {
-	while (page < end && !gm_page_begins(&heap->spans, page))
+	while (page < end && !gm_page_begins(page))
 		page++;
 	return page;
 }
@@ -41,29 +40,43 @@ static size_t most(const struct gm_handle_query *query, size_t pages)
 }
 
 /* What other streams did in an extent was over when its arena got it. */
-static uint64_t newest_completed(const struct gm_arena *arena, uint64_t newest)
+static uint64_t newest_completed(const struct gm_arena *arena,
+				 const struct gm_arena *busy, uint64_t newest)
 {
+	if (arena == busy)
+		return newest;
 	return arena->completed != arena->seqno && arena->completed < newest
 		       ? arena->completed
 		       : newest;
 }
 
+uint64_t gm_pages_seqno(const struct gm_page *page, size_t count, uint64_t most)
+{
+	uint64_t newest = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (page[i].seqno > newest)
+			newest = page[i].seqno;
+	return newest < most ? newest : most;
+}
+
 /* At the low end of the extent, if it borders on a hole there, so that holes
  * grow rather than multiply. */
-struct gm_run gm_handles_completed(const struct gm_heap *heap,
-				   const struct gm_extent *extent,
-				   const struct gm_handle_query *query)
+struct gm_run gm_handles_find(const struct gm_heap *heap,
+			      const struct gm_extent *extent,
+			      const struct gm_handle_query *query)
 {
 	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
 	const struct gm_page *first = gm_page_at(&heap->spans, at);
 	const struct gm_page *end =
 		first + gm_extent_pages(extent, heap->page_bytes);
-	uint64_t newest = newest_completed(extent->arena, query->newest);
+	uint64_t newest =
+		newest_completed(extent->arena, query->busy, query->newest);
 	struct gm_run best = {0}, run = {0};
 	size_t pages;
 
-	for (const struct gm_page *page = first_whole(heap, first, end);
-	     page < end; page += pages) {
+	for (const struct gm_page *page = first_whole(first, end); page < end;
+	     page += pages) {
 		pages = gm_page_handle_pages(&heap->spans, page);
 		if (pages > (size_t)(end - page))
 			break;
@@ -93,7 +106,8 @@ void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
 	size_t end;
 
 	for (size_t i = 0; i < run->count * run->pages; i++)
-		page[i] = (struct gm_page){.handle = pages[i / run->pages]};
+		page[i] = (struct gm_page){.handle = pages[i / run->pages],
+					   .first = i % run->pages == 0};
 	end = (size_t)(page - spans->page) + run->count * run->pages;
 	if (end > spans->high_page)
 		spans->high_page = end;
@@ -125,9 +139,9 @@ static size_t whole_pages(const struct gm_heap *heap,
 	const struct gm_page *end =
 		page + gm_extent_pages(extent, heap->page_bytes);
 
-	page = first_whole(heap, page, end);
+	page = first_whole(page, end);
 	if (end < heap->spans.page + heap->spans.high_page)
-		while (page < end && !gm_page_begins(&heap->spans, end))
+		while (page < end && !gm_page_begins(end))
 			end--;
 	return (size_t)(end - page);
 }
@@ -154,16 +168,17 @@ uint64_t gm_handles_whole_bytes(const struct gm_heap *heap)
 }
 
 static size_t completed_pages(const struct gm_heap *heap,
-			      const struct gm_extent *extent)
+			      const struct gm_extent *extent,
+			      const struct gm_arena *busy)
 {
 	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
 	const struct gm_page *page = gm_page_at(&heap->spans, at);
 	const struct gm_page *end =
 		page + gm_extent_pages(extent, heap->page_bytes);
-	uint64_t newest = newest_completed(extent->arena, UINT64_MAX);
+	uint64_t newest = newest_completed(extent->arena, busy, UINT64_MAX);
 	size_t pages, sum = 0;
 
-	for (page = first_whole(heap, page, end); page < end; page += pages) {
+	for (page = first_whole(page, end); page < end; page += pages) {
 		pages = gm_page_handle_pages(&heap->spans, page);
 		if (pages <= (size_t)(end - page) &&
 		    completed(page, pages, newest))
@@ -172,7 +187,8 @@ static size_t completed_pages(const struct gm_heap *heap,
 	return sum;
 }
 
-uint64_t gm_handles_completed_bytes(const struct gm_heap *heap)
+uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
+				    const struct gm_arena *busy)
 {
 	const struct gm_arena *arena = gm_arena_stocked(heap);
 	uint64_t pages = 0;
@@ -183,7 +199,7 @@ uint64_t gm_handles_completed_bytes(const struct gm_heap *heap)
 
 		for (; extent;
 		     extent = gm_index_fewer_pages(&arena->index, extent))
-			pages += completed_pages(heap, extent);
+			pages += completed_pages(heap, extent, busy);
 	}
 	return pages * heap->page_bytes;
 }

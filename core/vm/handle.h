@@ -26,6 +26,8 @@ struct gm_handle_query {
 	size_t least; /* of each handle */
 	size_t most;
 	uint64_t newest; /* last freed with this seqno or before it */
+	/* Of this arena, what is not completed too; NULL: of none. */
+	const struct gm_arena *busy;
 };
 
 /* Where pages will be mapped: `count` from `start` on, all in `hole`. Together
@@ -35,6 +37,8 @@ struct gm_plan {
 	struct gm_extent *hole, *left, *right;
 	uintptr_t start;
 	size_t count;
+	bool in_order; /* it is used after all earlier work of the arena's
+			  stream */
 };
 
 /* Maps them, for `bytes` that become active. What was mapped is free memory of
@@ -67,11 +71,16 @@ gpumem_status gm_range_release(struct gm_heap *heap,
 
 /* handle.c: the table of pages. */
 
-/* Whole handles in a free extent, of one size, completed, side by side: as many
- * pages as there are at one place, up to what is wished; none: count is 0. */
-struct gm_run gm_handles_completed(const struct gm_heap *heap,
-				   const struct gm_extent *extent,
-				   const struct gm_handle_query *query);
+/* Whole handles in a free extent, of one size, completed, or of the busy arena,
+ * side by side: as many pages as there are at one place, up to what is wished;
+ * none: count is 0. */
+struct gm_run gm_handles_find(const struct gm_heap *heap,
+			      const struct gm_extent *extent,
+			      const struct gm_handle_query *query);
+/* Of the latest free that touched one of these pages, or `most`: the arena's,
+ * as what other streams freed later was over when the arena got it. */
+uint64_t gm_pages_seqno(const struct gm_page *page, size_t count,
+			uint64_t most);
 /* Puts handles that were just mapped into the table; says which lie in a run;
  * takes out of it those that are mapped no more. */
 void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
@@ -80,8 +89,10 @@ void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
 		     gpumem_page *pages);
 void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
 uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
-/* Of whole handles in free extents what is completed. */
-uint64_t gm_handles_completed_bytes(const struct gm_heap *heap);
+/* Of whole handles in free extents what is completed, or of the arena that may
+ * be busy. */
+uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
+				    const struct gm_arena *busy);
 size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
 
 /* supply.c */
@@ -90,6 +101,7 @@ struct gm_need {
 	size_t pages;		       /* so many */
 	uint64_t bytes;		       /* will be active on them */
 	const struct gm_extent *a, *b; /* not stolen from; NULL: none */
+	struct gm_arena *lender; /* lends them to itself; NULL: none does */
 };
 
 /* Finds handles that cover exactly what is needed. There is room for as many as
@@ -107,6 +119,11 @@ gpumem_status gm_handles_supply(struct gm_heap *heap,
  * many handles of the former. */
 size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 			size_t want, size_t more, struct gm_handle *handles);
+/* Lends: handles of at most `want` pages together that need->lender has in free
+ * extents, completed or not, which stay mapped there: gm_stale_commit()
+ * follows, or gm_stale_undo(). Returns how many. */
+size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
+		       size_t want, struct gm_handle *handles);
 /* Gives one handle of any size back, spare or out of a free extent, so that
  * smaller ones can be had for it. Returns its pages; 0: there is none. */
 size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need);

@@ -122,13 +122,32 @@ static struct gm_extent *isolate(struct gm_heap *heap,
 	return middle;
 }
 
-/* Handles of so many pages or fewer become spare. */
-static void spare_up_to(struct gm_heap *heap, const struct filling *filling,
-			size_t pages)
+/* Handles of so many pages or fewer become spare, or go back to where they were
+ * lent. */
+static void return_up_to(struct gm_heap *heap, const struct filling *filling,
+			 size_t pages)
 {
 	for (size_t i = 0; i < filling->count; i++)
-		if (filling->handle[i].pages <= pages)
+		if (filling->handle[i].pages <= pages &&
+		    !filling->handle[i].lent)
 			gm_spare_give(heap, &filling->handle[i], 1);
+	gm_stale_undo(heap, pages);
+}
+
+/* Into the table. On what was lent the stream may still be at work. */
+static void set_handles(struct gm_heap *heap, const struct filling *filling,
+			const struct gm_run *run)
+{
+	struct gm_page *page = gm_page_at(&heap->spans, run->start);
+
+	gm_handles_set(heap, run, filling->page);
+	for (size_t i = 0; i < filling->count; i++) {
+		if (filling->handle[i].pages != run->pages)
+			continue;
+		for (size_t end = run->pages; end; end--, page++)
+			if (filling->handle[i].lent)
+				page->seqno = filling->handle[i].seqno;
+	}
 }
 
 /* Maps those handles that cover so many pages each, side by side from `start`
@@ -146,12 +165,12 @@ static gpumem_status map_size(struct gm_heap *heap,
 	status = gm_driver_map(&heap->driver, run->start, filling->page,
 			       run->count, run->pages * heap->page_bytes);
 	if (status == GPUMEM_OK)
-		gm_handles_set(heap, run, filling->page);
+		set_handles(heap, filling, run);
 	return status;
 }
 
 /* The largest handles first, one call for each size. *mapped_out: how many
- * bytes are mapped; on failure the other handles are spare. */
+ * bytes are mapped; on failure the other handles are spare, or as before. */
 static gpumem_status map(struct gm_heap *heap, const struct filling *filling,
 			 uintptr_t start, size_t *mapped_out)
 {
@@ -169,7 +188,7 @@ static gpumem_status map(struct gm_heap *heap, const struct filling *filling,
 		if (status == GPUMEM_OK)
 			at += gm_run_bytes(heap, &run);
 		else
-			spare_up_to(heap, filling, pages);
+			return_up_to(heap, filling, pages);
 	}
 	*mapped_out = at - start;
 	return status;
@@ -181,10 +200,12 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 			  struct filling *filling,
 			  struct gm_extent **extent_out)
 {
-	const struct gm_need need = {.pages = plan->count,
-				     .bytes = bytes,
-				     .a = plan->left,
-				     .b = plan->right};
+	const struct gm_need need = {
+		.pages = plan->count,
+		.bytes = bytes,
+		.a = plan->left,
+		.b = plan->right,
+		.lender = plan->in_order ? gm_stale_lender(heap, arena) : NULL};
 	struct gm_extent *extent = isolate(heap, plan);
 	size_t mapped = 0;
 	gpumem_status status = gm_handles_supply(heap, &need, filling->handle,
@@ -200,8 +221,11 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 			rest = gm_extent_split(&heap->nodes, extent, mapped);
 		gm_hole_insert(heap, rest);
 	}
+	gm_stale_commit(heap);
 	if (mapped) {
-		extent->seqno = 0;
+		extent->seqno = gm_pages_seqno(
+			gm_page_at(&heap->spans, extent->address),
+			mapped / heap->page_bytes, UINT64_MAX);
 		*extent_out = gm_arena_insert(arena, extent);
 	}
 	return status;
@@ -255,5 +279,6 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			return status;
 		(void)choose(heap, arena, bytes, alignment, &plan);
 	}
+	plan.in_order = true;
 	return gm_plan_map(heap, arena, &plan, bytes, extent_out);
 }

@@ -32,7 +32,7 @@ static struct gm_extent *find(const struct gm_heap *heap,
 
 		for (; extent;
 		     extent = gm_index_fewer_pages(&arena->index, extent)) {
-			*run = gm_handles_completed(heap, extent, query);
+			*run = gm_handles_find(heap, extent, query);
 			if (run->count && skip-- == 0)
 				return extent;
 		}
@@ -124,14 +124,15 @@ static void keep(struct gm_heap *heap, size_t pages, const gpumem_page *page,
 size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
 			  size_t count)
 {
+	bool alone = gm_stale_retire(heap) == GPUMEM_OK;
 	size_t gone = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		size_t bytes = handles[i].pages * heap->page_bytes, done = 0;
 
-		if (gm_driver_page_destroy(&heap->driver, bytes,
-					   &handles[i].page, 1,
-					   &done) != GPUMEM_OK)
+		if (!alone || gm_driver_page_destroy(&heap->driver, bytes,
+						     &handles[i].page, 1,
+						     &done) != GPUMEM_OK)
 			gm_spare_give(heap, &handles[i], 1);
 		else
 			gm_budget_unreserve(heap, bytes, 1);
@@ -186,7 +187,9 @@ gpumem_status gm_pages_release(struct gm_heap *heap,
 	*bytes_out = 0;
 	if (want > STEP_PAGES)
 		want = STEP_PAGES;
-	gm_first_keep(&first, detach(heap, want, leave, &step));
+	gm_first_keep(&first, gm_stale_retire(heap));
+	if (first.status == GPUMEM_OK)
+		gm_first_keep(&first, detach(heap, want, leave, &step));
 	if (step.run.count)
 		*bytes_out = release(heap, &step, &first);
 	return gm_first_end(&first);

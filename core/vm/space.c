@@ -150,11 +150,13 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 
 	if (!heap->space)
 		return GPUMEM_OK;
+	gm_stale_fini(heap, &first);
 	release_spare(heap, &first);
 	while (spans->first) {
 		struct gm_span *span = spans->first;
 
-		if (!heap->vm || release_pages(heap, span, &first))
+		if (!heap->vm ||
+		    (release_pages(heap, span, &first) && !span->stuck))
 			gm_first_keep(&first, release_span(heap, span));
 		gm_span_unlink(spans, span);
 		free(span);

@@ -19,8 +19,8 @@
  * of one or more pages, which are mapped and unmapped whole (extent/span.h).
  * Without: a span per raw allocation ("segment"), none of which can be stolen.
  *
- *     reserved == page_bytes * (mapped pages + spare), with VM; of these
- *                 releasing_bytes are being given back to the driver
+ *     reserved == page_bytes * (mapped pages - stale ones + spare), with VM;
+ *                 of these releasing_bytes are being given back to the driver
  *     reserved == sum of the spans' taken bytes + releasing_bytes, without
  *     a hole, and what is being given back, begins and ends where a handle does
  *     spare_pages == sum of the pages of the spare handles
@@ -32,6 +32,7 @@
 #define GM_VM_SPACE_H
 
 #include "budget.h"
+#include "stale.h"
 #include "extent/map.h"
 
 /* Large spans begin at multiples of a region of the map (map.h), so that heaps
@@ -42,11 +43,13 @@
 
 struct gm_arena;
 
-/* A physical handle that is not mapped. */
+/* A physical handle that is not mapped, or lent. */
 struct gm_handle {
 	gpumem_page page;
-	size_t pages;	 /* that it covers */
-	uint64_t seqno;	 /* spare: of the heap, when it became that */
+	size_t pages;	/* that it covers */
+	uint64_t seqno; /* spare: of the heap, when it became that;
+			   lent: of its last free */
+	bool lent;	/* its last place is stale from now on */
 };
 
 struct gm_space {
@@ -55,6 +58,7 @@ struct gm_space {
 	uint64_t span_bytes;	 /* VM: of all spans */
 	uint64_t most_bytes;	 /* VM: constant: they never come to more */
 	uint32_t holes;		 /* VM: a ring */
+	struct gm_stale stale;	 /* VM: see stale.h */
 	struct gm_handle *spare; /* VM: by age, the oldest first */
 	size_t spare_count, spare_room, spare_pages;
 	uint64_t releasing_bytes; /* being given back: see release.c */
@@ -92,11 +96,13 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
  * The same at one place, with virtual memory: the first `hole_bytes` of a hole,
  * rounded up to pages, become free memory of `arena`, for `bytes` that become
  * active there. The free extents on both sides of the hole are not stolen from.
+ * in_order: what is used there comes after all earlier work of the arena's
+ * stream.
  * On failure some of it may be free memory. Statuses as above.
  */
 gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
 			      struct gm_extent *hole, size_t hole_bytes,
-			      size_t bytes);
+			      size_t bytes, bool in_order);
 
 /* Gives back what is unused and completed until at most keep_bytes are
  * reserved, and no more than could be given back at the beginning. Continues
@@ -114,10 +120,10 @@ gpumem_status gm_space_release(struct gm_heap *heap,
  * extent that holds a page. */
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap);
 
-/* How large a block can be, whatever becomes free; and how large one is that can
- * be made now for the stream, of `driver_bytes` that the driver has and of all
- * that is unused and completed, beyond the soft limit if need be. The arenas
- * were polled. */
+/* How large a block can be, whatever becomes free; and how large one is that
+ * can be made now for the stream, of `driver_bytes` that the driver has and of
+ * all that is unused and completed, beyond the soft limit if need be. The
+ * arenas were polled. */
 uint64_t gm_space_most_bytes(const struct gm_heap *heap);
 uint64_t gm_space_now_bytes(struct gm_heap *heap, gpumem_stream stream,
 			    uint64_t driver_bytes);

@@ -4,9 +4,10 @@
 /*
  * Where pages are stolen: handles of free extents are unmapped, to be mapped
  * elsewhere. Only completed ones, so that unmapping waits for nothing, and only
- * whole ones. Large handles come first, since each costs the same. Then small
- * extents: a large one was made for a request that will come again. But one
- * that has all that is needed saves many calls. See space.h.
+ * whole ones. What has not completed may be lent instead (stale.h). Large
+ * handles come first, since each costs the same. Then small extents: a large
+ * one was made for a request that will come again. But one that has all that is
+ * needed saves many calls. See space.h.
  */
 #include "handle.h"
 #include "base/error.h"
@@ -35,9 +36,10 @@ struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
 struct steal_request {
 	const struct gm_need *need;
 	struct gm_handle_query query; /* what may still be taken */
-	size_t want;	     /* pages of it that are needed now */
+	size_t want;		      /* pages of it that are needed now */
 	struct gm_handle *handles;
 	size_t have;
+	bool lends; /* they stay mapped where they are, too */
 };
 
 /* What is not needed now is spare. */
@@ -52,15 +54,20 @@ static void share_out(struct gm_heap *heap, const struct gm_handle *handle,
 	request->want -= handle->pages;
 }
 
-/* Unmaps a run of a free extent; its place becomes a hole. */
-static gpumem_status unmap_run(struct gm_heap *heap, struct gm_extent *extent,
-			       const struct gm_run *run,
-			       struct steal_request *request)
+/* Takes a run out of a free extent; its place is stale then, or unmapped, a
+ * hole. */
+static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
+			      const struct gm_run *run,
+			      struct steal_request *request)
 {
 	const struct gm_page *page = gm_page_at(&heap->spans, run->start);
+	uint64_t seqno = request->lends
+				 ? gm_pages_seqno(page, run->count * run->pages,
+						  extent->arena->seqno)
+				 : 0;
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
 
-	if (status == GPUMEM_OK)
+	if (status == GPUMEM_OK && !request->lends)
 		status = gm_driver_unmap(&heap->driver, run->start, run->count,
 					 run->pages * heap->page_bytes);
 	if (status != GPUMEM_OK)
@@ -68,12 +75,20 @@ static gpumem_status unmap_run(struct gm_heap *heap, struct gm_extent *extent,
 	for (size_t i = 0; i < run->count; i++) {
 		const struct gm_handle handle = {
 			.page = page[i * run->pages].handle,
-			.pages = run->pages};
+			.pages = run->pages,
+			.seqno = seqno,
+			.lent = request->lends};
 
 		share_out(heap, &handle, request);
 	}
-	gm_handles_clear(heap, run);
-	gm_hole_insert(heap, gm_run_cut(heap, extent, run));
+	extent = gm_run_cut(heap, extent, run);
+	if (request->lends) {
+		extent->seqno = seqno;
+		gm_stale_begin(heap, extent);
+	} else {
+		gm_handles_clear(heap, run);
+		gm_hole_insert(heap, extent);
+	}
 	heap->space->budget.migrated_handles += run->count;
 	return GPUMEM_OK;
 }
@@ -88,10 +103,10 @@ static bool take(struct gm_heap *heap, struct gm_extent *extent,
 
 	if (extent == request->need->a || extent == request->need->b)
 		return true;
-	run = gm_handles_completed(heap, extent, query);
+	run = gm_handles_find(heap, extent, query);
 	if (!run.count)
 		return true;
-	if (unmap_run(heap, extent, &run, request) != GPUMEM_OK)
+	if (take_run(heap, extent, &run, request) != GPUMEM_OK)
 		return false;
 	pages = run.count * run.pages;
 	query->pages -= pages < query->pages ? pages : query->pages;
@@ -119,6 +134,13 @@ static bool take_from(struct gm_heap *heap, const struct gm_index *index,
 	return true;
 }
 
+static void take_from_arena(struct gm_heap *heap, const struct gm_arena *arena,
+			    struct steal_request *request)
+{
+	if (take_from(heap, &arena->index, request->query.pages, 1, request))
+		(void)take_from(heap, &arena->index, 1, SIZE_MAX, request);
+}
+
 static void take_all(struct gm_heap *heap, struct steal_request *request)
 {
 	size_t before;
@@ -129,10 +151,7 @@ static void take_all(struct gm_heap *heap, struct steal_request *request)
 		before = request->query.pages;
 		for (; arena && request->query.pages;
 		     arena = gm_arena_stocked_after(arena))
-			if (take_from(heap, &arena->index, request->query.pages,
-				      1, request))
-				(void)take_from(heap, &arena->index, 1,
-						SIZE_MAX, request);
+			take_from_arena(heap, arena, request);
 	} while (request->query.pages && request->query.pages < before);
 }
 
@@ -178,6 +197,33 @@ size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 	steal(heap, heap->space->handle_pages, &request);
 	heap->counters.moved_bytes +=
 		(want + more - request.query.pages) * heap->page_bytes;
+	return request.have;
+}
+
+size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
+		       size_t want, struct gm_handle *handles)
+{
+	struct steal_request request = {
+		.need = need, .handles = handles, .lends = true};
+	size_t pages = heap->space->handle_pages, before;
+
+	if (!need->lender || gm_heap_any_capturing(heap))
+		return 0;
+	want = gm_stale_room(heap, want);
+	request.want = want;
+	request.query = (struct gm_handle_query){.pages = want,
+						 .most = want,
+						 .newest = UINT64_MAX,
+						 .busy = need->lender};
+	for (; pages && request.query.pages; pages /= 2) {
+		request.query.least = pages;
+		do {
+			before = request.query.pages;
+			take_from_arena(heap, need->lender, &request);
+		} while (request.query.pages && request.query.pages < before);
+	}
+	heap->counters.moved_bytes +=
+		(want - request.query.pages) * heap->page_bytes;
 	return request.have;
 }
 

@@ -4,7 +4,8 @@
 /*
  * The handles that growth takes, from the cheapest source on: spare ones; those
  * of free extents, as far as new ones would be waste; new ones; those of free
- * extents after all. Where to map them is pages.c's business. See space.h.
+ * extents after all, completed ones before those that the stream lends to
+ * itself. Where to map them is pages.c's business. See space.h.
  */
 #include "handle.h"
 #include "base/error.h"
@@ -51,6 +52,12 @@ static void steal(struct gm_heap *heap, struct supply *supply, size_t want,
 {
 	add_ours(supply, gm_handles_steal(heap, supply->need, want, more,
 					  supply->handles + supply->ours));
+}
+
+static void lend(struct gm_heap *heap, struct supply *supply, size_t want)
+{
+	add_ours(supply, gm_handles_lend(heap, supply->need, want,
+					 supply->handles + supply->ours));
 }
 
 /* Where little is missing, the stock is filled up at the same time. */
@@ -158,6 +165,8 @@ static void save(struct gm_heap *heap, struct supply *supply)
 		steal(heap, supply, want, restock(heap, want));
 		fresh += give_small(heap, supply, first);
 	}
+	if (supply->missing > fresh)
+		lend(heap, supply, supply->missing - fresh);
 	while (supply->missing > fresh &&
 	       (broken = gm_handles_break(heap, supply->need)))
 		fresh += broken;
@@ -170,7 +179,10 @@ static void undo(struct gm_heap *heap, const struct supply *supply)
 	const struct gm_handle *made =
 		supply->handles + supply->need->pages - supply->fresh;
 
-	gm_spare_give(heap, supply->handles, supply->ours);
+	gm_stale_undo(heap, SIZE_MAX);
+	for (size_t i = 0; i < supply->ours; i++)
+		if (!supply->handles[i].lent)
+			gm_spare_give(heap, &supply->handles[i], 1);
 	if (gm_heap_any_capturing(heap))
 		gm_spare_give(heap, made, supply->fresh);
 	else
@@ -197,6 +209,8 @@ gpumem_status gm_handles_supply(struct gm_heap *heap,
 	 * why. */
 	if (supply.missing)
 		steal(heap, &supply, supply.missing, 0);
+	if (supply.missing)
+		lend(heap, &supply, supply.missing);
 	if (supply.missing && may_help(first.status) &&
 	    gm_handles_break(heap, need)) {
 		first.status = GPUMEM_OK;

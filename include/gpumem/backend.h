@@ -200,13 +200,15 @@ struct gpumem_backend {
 				      uint64_t bytes);
 	/* Puts `count` pages of `page_bytes` each behind the addresses from
 	 * `address` on, readable and writable by the device; all or none.
-	 * A page is mapped at one place at a time. */
+	 * A page is mapped at one place at a time; with CAP_ALIAS at several,
+	 * and work of one stream that writes it at one of them is seen by later
+	 * work of that stream at the others. */
 	gpumem_status (*map)(void *device, uint64_t address,
 			     const gpumem_page *pages, size_t count,
 			     uint64_t page_bytes);
 	/* Takes `count` whole mappings of `page_bytes` away; all or none. Waits
 	 * for no stream: the core knows that their last use is over. The pages
-	 * keep their content. */
+	 * keep their content, and where else they are mapped. */
 	gpumem_status (*unmap)(void *device, uint64_t address, size_t count,
 			       uint64_t page_bytes);
 

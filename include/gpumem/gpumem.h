@@ -304,7 +304,8 @@ typedef void *gpumem_stream;
 	X(PEER, 12, "pools can be opened to other devices")                   \
 	X(OBJECTS, 13, "the vendor names memory by objects")                  \
 	X(CPU, 14, "it is the host's own processor")                          \
-	X(SIMULATED, 15, "it is simulated in the host's memory")
+	X(SIMULATED, 15, "it is simulated in the host's memory")              \
+	X(ALIAS, 16, "pages can be mapped at several addresses at once")
 
 enum gpumem_cap {
 #define GPUMEM_CAP_ENUM(name, bit, text) GPUMEM_CAP_##name = 1u << (bit),

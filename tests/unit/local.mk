@@ -64,6 +64,7 @@ heap_tests = \
 	tests/unit/heap/flags \
 	tests/unit/heap/handle \
 	tests/unit/heap/handle_move \
+	tests/unit/heap/lend \
 	tests/unit/heap/levels \
 	tests/unit/heap/local \
 	tests/unit/heap/lock \

@@ -146,6 +146,34 @@ static bool check_all_or_none(const struct mapping *m)
 	       conform_is(c, unmap(m, 0, 3), GPUMEM_OK, "unmap them");
 }
 
+/* Page 0 at two places: the same bytes, also when one of them is gone. */
+static bool check_alias(const struct mapping *m)
+{
+	struct conform *c = m->c;
+
+	if (!conform_has(c, GPUMEM_CAP_ALIAS)) {
+		conform_skip(c, "a page at two addresses",
+			     "the device has no CAP_ALIAS");
+		return true;
+	}
+	if (!conform_is(c, map(m, 0, m->pages, 1), GPUMEM_OK,
+			"map a page, once") ||
+	    !conform_is(c, map(m, PAGES, m->pages, 1), GPUMEM_OK,
+			"and at a second address"))
+		return false;
+	conform_is(c, paint(m, 0, 99), GPUMEM_OK, "fill it at the first");
+	conform_is(c, verify(m, PAGES, 99), GPUMEM_OK,
+		   "the second shows the same bytes");
+	conform_is(c, paint(m, PAGES, 55), GPUMEM_OK, "fill it at the second");
+	conform_is(c, verify(m, 0, 55), GPUMEM_OK,
+		   "the first shows the same bytes");
+	if (!conform_is(c, unmap(m, 0, 1), GPUMEM_OK, "unmap the first"))
+		return false;
+	conform_is(c, verify(m, PAGES, 55), GPUMEM_OK,
+		   "the second has kept them");
+	return conform_is(c, unmap(m, PAGES, 1), GPUMEM_OK, "unmap the second");
+}
+
 static bool check_mapping(const struct mapping *m)
 {
 	struct conform *c = m->c;
@@ -154,7 +182,7 @@ static bool check_mapping(const struct mapping *m)
 			"map %d pages in one call", PAGES))
 		return true;
 	conform_is(c, paint_all(m), GPUMEM_OK, "each keeps its bytes");
-	return check_move(m) && check_all_or_none(m);
+	return check_move(m) && check_all_or_none(m) && check_alias(m);
 }
 
 static void make_and_check(struct mapping *m)

@@ -157,11 +157,12 @@ static void a_driver(void)
 	ok(info->total_bytes && info->max_alloc_bytes == info->total_bytes,
 	   "all memory in one allocation");
 	is_uint(info->caps,
-		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_COPY |
-			GPUMEM_CAP_CAPTURE | GPUMEM_CAP_FREE_WAITS |
-			GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
-			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER |
-			GPUMEM_CAP_SHARE_IPC | GPUMEM_CAP_SHARE_FD,
+		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_ALIAS |
+			GPUMEM_CAP_COPY | GPUMEM_CAP_CAPTURE |
+			GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_MEMORY_INFO |
+			GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED |
+			GPUMEM_CAP_PEER | GPUMEM_CAP_SHARE_IPC |
+			GPUMEM_CAP_SHARE_FD,
 		"all that it can do");
 	is_status(start(DOUBLE, "FAKECUDA_VERSION", "11000"), GPUMEM_OK,
 		  "the oldest driver");

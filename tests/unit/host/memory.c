@@ -158,6 +158,27 @@ static void test_refused_maps(void *device, uint64_t base, gpumem_page page)
 	is_status(host->page_destroy(device, big, 2 * PAGE), GPUMEM_OK, "two");
 }
 
+/* A page at two addresses stays until it is at neither. */
+static void test_alias(void *device)
+{
+	uint64_t base = reserve(device, 4 * PAGE);
+	gpumem_page page = create(device, PAGE);
+
+	is_status(host->map(device, base, &page, 1, PAGE), GPUMEM_OK, "map");
+	is_status(host->map(device, base + 2 * PAGE, &page, 1, PAGE), GPUMEM_OK,
+		  "and elsewhere");
+	*word(base) = 42;
+	is_uint(*word(base + 2 * PAGE), 42, "the same memory");
+	is_status(host->unmap(device, base, 1, PAGE), GPUMEM_OK, "unmap");
+	ok(faults(base), "it is gone there");
+	is_uint(*word(base + 2 * PAGE), 42, "and here it is not");
+	refused(host->page_destroy(device, page, PAGE), "destroy when mapped");
+	is_status(host->unmap(device, base + 2 * PAGE, 1, PAGE), GPUMEM_OK,
+		  "unmap the other");
+	is_status(host->page_destroy(device, page, PAGE), GPUMEM_OK, "destroy");
+	is_status(host->va_release(device, base, 4 * PAGE), GPUMEM_OK, "all");
+}
+
 static void test_refusals(void *device)
 {
 	uint64_t base = reserve(device, 4 * PAGE), out = 77;
@@ -200,6 +221,11 @@ int main(void)
 
 	fake_start();
 	option("host.capacity", "64MiB");
+	option("host.alias", "on");
+	device = open_device(0);
+	test_alias(device);
+	host->device_close(device);
+	option("host.alias", "off");
 	device = open_device(0);
 	test_remap(device);
 	test_capacity(device);

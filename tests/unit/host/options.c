@@ -51,7 +51,7 @@ static void test_defaults(void)
 			GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
 			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER |
 			GPUMEM_CAP_SHARE_IPC | GPUMEM_CAP_SHARE_FD |
-			GPUMEM_CAP_SIMULATED,
+			GPUMEM_CAP_ALIAS | GPUMEM_CAP_SIMULATED,
 		"capabilities");
 }
 
@@ -240,8 +240,8 @@ static void test_no_rest(void)
 	option("host.share_ipc", "off");
 	option("host.share_fd", "off");
 	is_uint(info_of(0).caps,
-		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_HOST_ACCESS |
-			GPUMEM_CAP_SIMULATED,
+		GPUMEM_CAP_STREAMS | GPUMEM_CAP_VM | GPUMEM_CAP_ALIAS |
+			GPUMEM_CAP_HOST_ACCESS | GPUMEM_CAP_SIMULATED,
 		"capabilities");
 	device = open_device(0);
 	is_status(host->fill(device, (uintptr_t)&id, 0, 1, NULL),

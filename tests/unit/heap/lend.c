@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Pages that serve the same stream elsewhere before their last use is over. */
+#include "fixture.h"
+
+#define PAGE (2 * MIB)
+
+/* Beyond it nothing is mapped yet. */
+#define FAR (1024 * MIB)
+
+static gpumem_stream stream, other;
+static struct gm_arena *arena;
+static struct hold hold;
+static struct gm_extent *freed; /* while the stream is at work on it */
+static uintptr_t was;
+
+/* The span begins where every alignment does. Eight pages, of which four are
+ * freed with work of the stream queued before. Nothing may be wasted. */
+static void begin(void)
+{
+	struct gm_extent *kept, *first;
+
+	heap_start();
+	stream = stream_new();
+	other = stream_new();
+	arena = arena_of(stream);
+	first = block(arena, PAGE);
+	freed = block(arena, 4 * PAGE);
+	kept = block(arena, 3 * PAGE);
+	touch(first);
+	touch(freed);
+	touch(kept);
+	was = freed->address;
+	hold_begin(&hold, stream);
+	block_give(arena, freed);
+	heap.space->budget.waste = 0;
+	heap.counters.highest_active = heap.counters.active.current;
+	is_uint(heap_reserved(), 8 * PAGE, "eight pages");
+}
+
+static void end(bool busy)
+{
+	if (busy)
+		hold_end(&hold, stream);
+	must(heap_trim(0));
+	is_uint(heap.space->stale.bytes, 0, "a trim leaves nothing stale");
+	must(gm_stream_destroy(device, stream));
+	must(gm_stream_destroy(device, other));
+	heap_end();
+}
+
+static struct gm_extent *lend(size_t pages)
+{
+	return block_take_aligned(arena, pages * PAGE, FAR);
+}
+
+static void test_lend(void)
+{
+	volatile int *old;
+	struct gm_extent *there;
+
+	begin();
+	old = (volatile int *)was;
+	*old = 17;
+	there = lend(4);
+	is_uint(heap_reserved(), 8 * PAGE, "nothing more is taken");
+	is_uint(heap.space->stale.bytes, 4 * PAGE, "all four are stale");
+	is_uint(calls(GPUMEM_CALL_UNMAP), 0, "and still mapped");
+	is_int(*(volatile int *)there->address, 17, "the same memory");
+	*(volatile int *)there->address = 18;
+	is_int(*old, 18, "at both addresses");
+	sound("lent");
+	must(heap_trim(0));
+	is_uint(heap.space->stale.bytes, 4 * PAGE,
+		"a trim leaves what is at work");
+	hold_end(&hold, stream);
+	must(heap_trim(0));
+	is_uint(heap.space->stale.bytes, 0, "and unmaps it afterwards");
+	is_int(*(volatile int *)there->address, 18, "with its content");
+	sound("retired");
+	block_give(arena, there);
+	end(false);
+}
+
+/* A page can be lent again before the first work is over, and goes back to the
+ * driver only when it is mapped nowhere. */
+static void test_chain(void)
+{
+	struct gm_extent *there;
+
+	begin();
+	for (int i = 0; i < 3; i++) {
+		there = block_take_aligned(arena, (4 + (i == 1)) * PAGE,
+					   FAR << i);
+		touch(there);
+		block_give(arena, there);
+		sound("lent %d times", i + 1);
+	}
+	is_uint(heap_reserved(), 9 * PAGE, "one page more was needed");
+	ok(heap.space->stale.bytes >= 8 * PAGE, "places of three blocks");
+	must(heap_trim(0));
+	is_uint(heap_reserved(), 9 * PAGE, "nothing can go back");
+	hold_end(&hold, stream);
+	must(heap_trim(0));
+	is_uint(heap_reserved(), 4 * PAGE, "then all that is free goes");
+	end(false);
+}
+
+/* What is lent is not over: no other stream gets it. */
+static void test_order(void)
+{
+	struct gm_arena *receiver;
+	struct gm_extent *there;
+
+	begin();
+	there = lend(4);
+	block_give(arena, there);
+	receiver = arena_of(other);
+	gm_arenas_transfer(&heap, receiver, SIZE_MAX);
+	is_ptr(block_fit(receiver, PAGE, PAGE), NULL,
+	       "not as free memory of another stream");
+	there = block_take_aligned(receiver, 4 * PAGE, FAR);
+	is_uint(heap_reserved(), 12 * PAGE, "nor its pages");
+	sound("another stream");
+	end(true);
+}
+
+static void none_lent(const char *what)
+{
+	struct gm_extent *there = lend(4);
+
+	is_uint(heap.space->stale.bytes, 0, "%s: nothing is lent", what);
+	ok(there && heap_reserved() == 12 * PAGE, "%s: the pool grows", what);
+	sound("%s", what);
+}
+
+static void test_not(void)
+{
+	begin();
+	must(gpumem_host_capture(0, other, true));
+	(void)arena_of(other);
+	none_lent("capture");
+	must(gpumem_host_capture(0, other, false));
+	end(true);
+	option("alias", "off");
+	begin();
+	none_lent("option alias");
+	end(true);
+	option("alias", NULL);
+	option("host.alias", "off");
+	gm_device_release(device);
+	device_start();
+	begin();
+	none_lent("a device that cannot");
+	end(true);
+	option("host.alias", NULL);
+	gm_device_release(device);
+	device_start();
+}
+
+/* A map that fails undoes it. */
+static void test_failed(void)
+{
+	begin();
+	must(gpumem_host_faults("map@1"));
+	is_ptr(lend(4), NULL, "the map fails");
+	must(gpumem_host_faults(""));
+	is_uint(heap.space->stale.bytes, 0, "nothing is stale");
+	is_uint(heap.space->spare_count, 0,
+		"nor spare, while the stream is at work on it");
+	ok(gm_extent_is(freed, GM_EXTENT_FREE) && freed->address == was &&
+		   freed->bytes == 4 * PAGE,
+	   "it is free memory where it was");
+	sound("undone");
+	is_uint(heap_reserved(), 8 * PAGE, "and nothing was taken");
+	end(true);
+}
+
+/* With a limit that leaves no page, and more than the free pages needed. */
+static void test_limit(void)
+{
+	begin();
+	heap.space->budget.limit_bytes = 8 * PAGE;
+	is_ptr(lend(5), NULL, "five pages are too many");
+	is_uint(heap.space->stale.bytes, 0, "what was lent for it is back");
+	sound("over the limit");
+	ok(lend(4) != NULL, "four are there, at work or not");
+	sound("at the limit");
+	end(true);
+}
+
+/* At the bound nothing more is lent until work is over. */
+static void test_bound(void)
+{
+	struct gm_extent *there;
+	uint64_t most = 0;
+
+	begin();
+	for (unsigned i = 0; i < 40; i++) {
+		there = block_take_aligned(arena, (1 + i % 4) * PAGE,
+					   FAR >> i % 4);
+		block_give(arena, there);
+		if (heap.space->stale.bytes > most)
+			most = heap.space->stale.bytes;
+	}
+	ok(most <= 4 * heap_reserved(), "%llu bytes are stale at most",
+	   (unsigned long long)most);
+	sound("at the bound");
+	end(true);
+}
+
+int main(void)
+{
+	device_start();
+	test_lend();
+	test_chain();
+	test_order();
+	test_not();
+	test_failed();
+	test_limit();
+	test_bound();
+	device_end();
+	return done_testing();
+}
