@@ -39,23 +39,26 @@ uint64_t gm_cuda_context_id(CUcontext context)
 }
 
 /* The address of an adopted context that was destroyed may be another's by now.
- * The question takes nothing from anybody, and no call is a hot one. */
+ * The question takes nothing from anybody, and no call is a hot one. It comes
+ * first: a driver pushed a context that was destroyed, and crashed (seen). */
 gpumem_status gpu_enter(struct gpu_call *call, const struct gpu_device *device)
 {
-	gpumem_status status =
-		gpu_check(push(call, device->context), "cuCtxPushCurrent");
-
-	if (status != GPUMEM_OK || !device->context_id ||
-	    gm_cuda_context_id(device->context) == device->context_id)
-		return status;
-	return gpu_check(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId");
+	if (device->context_id &&
+	    gm_cuda_context_id(device->context) != device->context_id)
+		return gpu_check(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxGetId");
+	return gpu_check(push(call, device->context), "cuCtxPushCurrent");
 }
 
 gpumem_status gm_cuda_enter(struct gpu_call *call, CUcontext context,
 			    const char *gone, int *number_out)
 {
-	CUresult result = push(call, context);
+	CUresult result = CUDA_SUCCESS;
+	unsigned long long id;
 
+	if (gpu.CtxGetId)
+		result = gpu.CtxGetId(context, &id);
+	if (!gpu_gone(result))
+		result = push(call, context);
 	if (gpu_gone(result))
 		return gpu_fail(GPUMEM_INVALID, result, "%s", gone);
 	if (result != CUDA_SUCCESS)

@@ -65,7 +65,7 @@ static void test_pairs(void)
 	is_uint(audit().contexts, contexts, "and is not kept");
 	driver.cuCtxDestroy_v2(gone);
 	refused(gone, 0, "the context is none, or was destroyed");
-	refused(NULL, 0, "cuCtxPushCurrent");
+	refused(NULL, 0, "the context is none, or was destroyed");
 	refused(a, 1, "the context is one of device 0, not of device 1");
 	refused(a, -1, "the context is one of device 0, not of device -1");
 	driver.cuCtxSetCurrent(b);
