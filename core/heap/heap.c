@@ -90,11 +90,17 @@ static gpumem_status set_share(struct gm_heap *heap, uint32_t share)
 			       device->info.name);
 	heap->share = (gpumem_share)share;
 	heap->vm = heap->vm && share != GPUMEM_SHARE_IPC;
-	heap->space->stale.on = heap->vm &&
-				gm_device_has(device, GPUMEM_CAP_ALIAS) &&
-				gm_option_bool(GM_BOOL_alias);
 	heap->driver.share_pages = share == GPUMEM_SHARE_FD;
 	return GPUMEM_OK;
+}
+
+/* Once it is known whether the heap has virtual memory. */
+static void set_alias(struct gm_heap *heap)
+{
+	heap->space->stale.on =
+		heap->vm &&
+		gm_device_has(heap->driver.device, GPUMEM_CAP_ALIAS) &&
+		gm_option_bool(GM_BOOL_alias);
 }
 
 /* Held for well under a microsecond as a rule: spinning a little is cheaper
@@ -173,6 +179,7 @@ static gpumem_status configure(struct gm_heap *heap,
 	status = set_share(heap, config->share);
 	if (status != GPUMEM_OK)
 		return status;
+	set_alias(heap);
 	heap->driver.peers = config->peers;
 	heap->driver.peer_count = config->peer_count;
 	heap->unit = info->alignment_bytes;
