@@ -161,11 +161,3 @@ struct gm_extent *gm_index_more_pages(const struct gm_index *index,
 
 	return next ? next : first_from(index, bin + 1);
 }
-
-struct gm_extent *gm_index_any(const struct gm_index *index)
-{
-	unsigned bin = gm_bins_from(index->size_map, 0, GM_SIZE_BINS);
-
-	return bin < GM_SIZE_BINS ? gm_node(index->nodes, index->tree[bin])
-				  : NULL;
-}

@@ -68,8 +68,6 @@ struct gm_extent *gm_index_least_pages(const struct gm_index *index,
 				       size_t pages);
 struct gm_extent *gm_index_more_pages(const struct gm_index *index,
 				      const struct gm_extent *extent);
-/* Any extent, or NULL. */
-struct gm_extent *gm_index_any(const struct gm_index *index);
 
 /* The bins that an extent belongs in: of sizes, and of numbers of pages. */
 unsigned gm_index_size_bin(size_t bytes);

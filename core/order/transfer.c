@@ -4,13 +4,16 @@
 /* Transfers free memory from one stream to another. See arena.h. */
 #include "order.h"
 
-/* Takes all extents out of the index, linked by `left`. Returns the first. */
+/* Takes all extents out of the index, linked by `left`. Returns the first. By
+ * their sizes: what becomes of them must not depend on where in memory the
+ * driver's addresses are, as the roots of trees do, or no run would be as the
+ * last. */
 static uint32_t take_all(struct gm_index *index)
 {
 	struct gm_extent *extent;
 	uint32_t list = 0;
 
-	while ((extent = gm_index_any(index))) {
+	while ((extent = gm_index_fit(index, 1))) {
 		gm_index_remove(index, extent);
 		extent->left = list;
 		list = gm_node_number(index->nodes, extent);

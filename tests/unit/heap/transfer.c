@@ -64,11 +64,39 @@ static void test_adopt_half(void)
 	block_give(from, extent[2]);
 	gm_heap_transfer(&heap, receiver);
 	is_uint(receiver->index.bytes, MIB, "the completed one passes");
-	is_ptr(gm_index_any(&receiver->index), extent[0], "which it is");
+	is_ptr(gm_index_fit(&receiver->index, 1), extent[0], "which it is");
 	ok(gm_arena_completed(receiver, extent[0]->seqno),
 	   "completed as before");
 	is_uint(from->index.bytes, 2 * MIB, "the other does not");
 	hold_end(&hold, stream);
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+/* In an order that every run has, wherever the driver's addresses are. */
+static void test_order(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+	const struct gm_extent *extent;
+	struct gm_extent *block_of[14];
+	uintptr_t last = UINTPTR_MAX;
+	unsigned count = 0, wrong = 0;
+
+	for (int i = 0; i < 14; i++)
+		block_of[i] = block(from, 4 * MIB);
+	for (int i = 0; i < 14; i += 2)
+		block_give(from, block_of[i]);
+	gm_heap_transfer(&heap, receiver);
+	extent = gm_index_most_pages(&receiver->index);
+	for (; extent;
+	     extent = gm_index_fewer_pages(&receiver->index, extent)) {
+		count++;
+		wrong += extent->address > last;
+		last = extent->address;
+	}
+	is_uint(count, 7, "all that is free passes");
+	is_uint(wrong, 0, "the one with the highest address first");
 	must(gm_stream_destroy(device, stream));
 	restart();
 }
@@ -282,6 +310,7 @@ int main(void)
 	restart();
 	test_adopt();
 	test_adopt_half();
+	test_order();
 	test_drop();
 	test_drop_slots();
 	test_drop_trim();
