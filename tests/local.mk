@@ -61,6 +61,7 @@ shell_tests = \
 	tests/abi.sh \
 	tests/adopter.sh \
 	tests/attack.sh \
+	tests/caps.sh \
 	tests/cuda.sh \
 	tests/debian.sh \
 	tests/exports.sh \
@@ -119,7 +120,12 @@ AM_TESTS_ENVIRONMENT = \
 		TSAN_OPTIONS='suppressions="$(abs_top_srcdir)/tests/tsan.supp"':halt_on_error=1:handle_segv=0 \
 		UBSAN_OPTIONS=print_stacktrace=1;
 
-.PHONY: abi attack fuzz plot-memory plots soak
+# Every recorded program, or TRACES, under a limit from 1.00 to 1.30 times its peak.
+caps: all
+	$(AM_TESTS_ENVIRONMENT) CAPS=all CONF='$(CONF)' \
+		$(SHELL) $(srcdir)/tests/caps.sh $(TRACES)
+
+.PHONY: abi attack caps fuzz plot-memory plots soak
 AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror
 CLEANFILES += $(cmake_DATA) $(novm_tests) $(objects_tests) memory.json plots.json
 EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
