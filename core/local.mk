@@ -78,6 +78,8 @@ libdevice_la_SOURCES = \
 	core/device/driver_call.h \
 	core/device/event.c \
 	core/device/event.h \
+	core/device/gate.c \
+	core/device/gate.h \
 	core/device/live.c \
 	core/device/live.h \
 	core/device/loss.c \

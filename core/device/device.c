@@ -68,6 +68,20 @@ static void init_mutex(pthread_mutex_t *device_mutex)
 	pthread_mutexattr_destroy(&attr);
 }
 
+static struct gpumem_device *new_device(const struct gm_backend *backend,
+					int index)
+{
+	struct gm_gate *gate = gm_gate_of(&backend->ops);
+	struct gpumem_device *device = gate ? calloc(1, sizeof(*device)) : NULL;
+
+	if (!device)
+		return NULL;
+	device->ops = &backend->ops;
+	device->index = index;
+	device->gate = gate;
+	return device;
+}
+
 /* A new device, open once, on the list; under the mutex. */
 static gpumem_status open_new(const struct gm_backend *backend, int index,
 			      struct gpumem_device **device_out)
@@ -75,13 +89,11 @@ static gpumem_status open_new(const struct gm_backend *backend, int index,
 	struct gpumem_device *device;
 	gpumem_status status;
 
-	device = calloc(1, sizeof(*device));
+	device = new_device(backend, index);
 	if (!device)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no memory for device %s:%d", backend->info.name,
 			       index);
-	device->ops = &backend->ops;
-	device->index = index;
 	status = gm_device_describe(backend, index, &device->info,
 				    &device->raw_alignment);
 	if (status != GPUMEM_OK)

@@ -10,6 +10,7 @@
 #ifndef GM_DEVICE_DEVICE_H
 #define GM_DEVICE_DEVICE_H
 
+#include "gate.h"
 #include <gpumem/backend.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,6 +32,7 @@ struct gm_device_link {
 struct gpumem_device {
 	const struct gpumem_backend *ops; /* all slots; NULL: unsupported */
 	void *handle;			  /* the backend's */
+	struct gm_gate *gate;		  /* constant: before its driver */
 	int index;
 	/* Under the registry's mutex. It is closed when all are 0. */
 	int opens; /* the program's */

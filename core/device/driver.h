@@ -4,8 +4,9 @@
 /*
  * The only caller of a backend's slots. Each call is counted and timed in the
  * statistics of its user (a pool), turned into a sentence when it fails, and
- * refused with LOST once the device is lost. No policy, no retry, no lock: the
- * counters are atomics.
+ * refused with LOST once the device is lost. Those that take memory enter the
+ * driver's gate (gate.h). No policy, no retry, no lock: the counters are
+ * atomics.
  */
 #ifndef GM_DEVICE_DRIVER_H
 #define GM_DEVICE_DRIVER_H

@@ -41,6 +41,14 @@ struct gm_call gm_call_begin(struct gpumem_device *device,
 	return call;
 }
 
+/* What of a driver's is asked for memory or addresses, and so goes before what
+ * takes them back. */
+static bool takes(enum gpumem_slot slot)
+{
+	return slot == GPUMEM_SLOT_alloc || slot == GPUMEM_SLOT_va_reserve ||
+	       slot == GPUMEM_SLOT_page_create || slot == GPUMEM_SLOT_map;
+}
+
 struct gm_call gm_call_begin_counted(struct gm_driver *driver,
 				     enum gpumem_slot slot)
 {
@@ -49,6 +57,9 @@ struct gm_call gm_call_begin_counted(struct gm_driver *driver,
 	call.driver = driver;
 	call.count = 1;
 	call.begin_ns = now_ns();
+	call.entered = takes(slot);
+	if (call.entered)
+		gm_gate_enter(driver->device->gate);
 	return call;
 }
 
@@ -218,6 +229,8 @@ gpumem_status gm_call_end(const struct gm_call *call)
 {
 	bool failed = call->status != GPUMEM_OK && !is_answer(call);
 
+	if (call->entered)
+		gm_gate_leave(call->device->gate);
 	if (call->made && call->driver)
 		count(call, failed);
 	return failed ? tell(call) : call->status;

@@ -24,6 +24,7 @@ struct gm_call {
 	uint64_t count;	      /* calls of the slot that this stands for: 1 */
 	gpumem_status status; /* not OK after begin: do not call */
 	bool made;
+	bool entered; /* the gate */
 };
 
 struct gm_call gm_call_begin(struct gpumem_device *device,

@@ -25,7 +25,12 @@ gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
 		.count = (hole_bytes + heap->page_bytes - 1) / heap->page_bytes,
 		.in_order = in_order,
 	};
+	struct gm_gate *gate = heap->driver.device->gate;
 	struct gm_extent *mapped;
+	gpumem_status status;
 
-	return gm_plan_map(heap, arena, &plan, bytes, &mapped);
+	gm_gate_enter(gate);
+	status = gm_plan_map(heap, arena, &plan, bytes, &mapped);
+	gm_gate_leave(gate);
+	return status;
 }

@@ -4,7 +4,8 @@
 /*
  * Gives handles back to the driver, step by step. They are chosen and taken out
  * of the free extents under the mutex; the driver is called without it, so that
- * other threads wait for no call; then the counters are updated. See space.h.
+ * other threads wait for no call, and after each call those that take memory go
+ * first (device/gate.h); then the counters are updated. See space.h.
  */
 #include "handle.h"
 #include "base/error.h"
@@ -16,7 +17,7 @@ enum { STEP_PAGES = 64 };
 struct step {
 	struct gm_extent *extent; /* NULL: they are spare */
 	struct gm_run run;
-	gpumem_page pages[STEP_PAGES];
+	gpumem_page pages[GM_STEP_HANDLES];
 };
 
 /* The first extent by its pages that has what is wished, after `skip` others.
@@ -50,7 +51,8 @@ static void detach_spare(struct gm_heap *heap, size_t want,
 	struct gm_space *space = heap->space;
 	struct gm_run *run = &step->run;
 
-	while (space->spare_count > leave->skip &&
+	while (run->count < GM_STEP_HANDLES &&
+	       space->spare_count > leave->skip &&
 	       space->spare[0].seqno <= leave->newest &&
 	       (!run->count || (space->spare[0].pages == run->pages &&
 				run->count * run->pages < want))) {
@@ -79,6 +81,8 @@ static gpumem_status detach(struct gm_heap *heap, size_t want,
 		extent = find(heap, &query, skip, &step->run);
 	if (!extent)
 		return GPUMEM_OK;
+	if (step->run.count > GM_STEP_HANDLES)
+		step->run.count = GM_STEP_HANDLES;
 	status = gm_nodes_reserve(&heap->nodes, 2);
 	if (status == GPUMEM_OK)
 		status = gm_spare_room(heap, step->run.count * step->run.pages);
@@ -99,6 +103,7 @@ static size_t destroy(struct gm_heap *heap, size_t bytes, gpumem_page *pages,
 {
 	size_t kept = 0, i = 0, done;
 
+	gm_gate_give_way(heap->driver.device->gate);
 	while (i < count) {
 		gm_first_keep(first, gm_driver_page_destroy(&heap->driver,
 							    bytes, pages + i,
@@ -107,6 +112,7 @@ static size_t destroy(struct gm_heap *heap, size_t bytes, gpumem_page *pages,
 		if (i < count)
 			pages[kept++] = pages[i++];
 	}
+	gm_gate_give_way(heap->driver.device->gate);
 	return kept;
 }
 

@@ -146,6 +146,7 @@ gpumem_status gm_segment_release(struct gm_heap *heap,
 	space->releasing_bytes += span->bytes;
 	pthread_mutex_unlock(&heap->mutex);
 	status = gm_driver_free(&heap->driver, span->address, span->bytes);
+	gm_gate_give_way(heap->driver.device->gate);
 	pthread_mutex_lock(&heap->mutex);
 	space->releasing_bytes -= span->bytes;
 	space->releases++;

@@ -63,13 +63,16 @@ static bool release_run(struct gm_heap *heap, const struct gm_run *run,
 	gm_first_keep(first, status);
 	if (status != GPUMEM_OK)
 		return false;
+	gm_gate_give_way(heap->driver.device->gate);
 	for (size_t i = 0; i < run->count; i++)
 		release_handle(heap, page[i * run->pages].handle, run->pages,
 			       first);
+	gm_gate_give_way(heap->driver.device->gate);
 	return true;
 }
 
-/* Handles of one size side by side, from the first page of the first on. */
+/* Handles of one size side by side, from the first page of the first on, as
+ * many as one step may have. */
 static struct gm_run run_at(const struct gm_heap *heap,
 			    const struct gm_page *page, uintptr_t start)
 {
@@ -79,14 +82,14 @@ static struct gm_run run_at(const struct gm_heap *heap,
 	/* What is behind the pages of a span is 0. */
 	do
 		run.count++;
-	while (page[run.count * run.pages].handle &&
+	while (run.count < GM_STEP_HANDLES &&
+	       page[run.count * run.pages].handle &&
 	       gm_page_handle_pages(&heap->spans,
 				    page + run.count * run.pages) == run.pages);
 	return run;
 }
 
-/* In as few calls as it can: one for each run. False: something is still
- * mapped. */
+/* In few calls: one for each run. False: something is still mapped. */
 static bool release_pages(struct gm_heap *heap, const struct gm_span *span,
 			  struct gm_first *first)
 {
@@ -175,11 +178,15 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    struct gm_extent **extent_out)
 {
 	struct gm_extent *extent = NULL;
-	gpumem_status status =
-		heap->vm ? gm_pages_grow(heap, arena, bytes, alignment, &extent)
+	struct gm_gate *gate = heap->driver.device->gate;
+	gpumem_status status;
+
+	gm_gate_enter(gate);
+	status = heap->vm
+			 ? gm_pages_grow(heap, arena, bytes, alignment, &extent)
 			 : gm_segment_grow(heap, arena, bytes, alignment,
 					   &extent);
-
+	gm_gate_leave(gate);
 	if (status == GPUMEM_OK)
 		*extent_out = extent;
 	return status;

@@ -19,6 +19,7 @@ device_tests = \
 	tests/unit/device/answer \
 	tests/unit/device/ask \
 	tests/unit/device/driver \
+	tests/unit/device/gate \
 	tests/unit/device/live \
 	tests/unit/device/live_threads \
 	tests/unit/device/loader \
@@ -62,6 +63,7 @@ heap_tests = \
 	tests/unit/heap/depot \
 	tests/unit/heap/fence \
 	tests/unit/heap/flags \
+	tests/unit/heap/give_way \
 	tests/unit/heap/handle \
 	tests/unit/heap/handle_move \
 	tests/unit/heap/lend \

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * A trim beside other heaps that grow: between two of its calls these go first
+ * (device/gate.h). The driver of these tests stops in a call until it is told
+ * to go on, and writes down who called what.
+ */
+#include "fixture.h"
+#include <sched.h>
+
+#define PAGE (2 * MIB)
+
+enum { PAGES = 3 * GM_STEP_HANDLES, GROWERS = 2 };
+
+/* One that grows. */
+struct grower {
+	struct gm_heap heap;
+	pthread_t thread;
+	const char *stops_in; /* this slot, once */
+	gpumem_status refuse; /* what that call gives */
+	_Atomic bool stopped, go;
+	gpumem_status status;
+};
+
+static struct grower grower[GROWERS];
+static _Thread_local struct grower *self;
+
+/* A letter for each call: the trim's U and D; of growing heaps c and m when
+ * they begin, C and M when they end. */
+static pthread_mutex_t story_mutex = PTHREAD_MUTEX_INITIALIZER;
+static char story[512];
+
+static void tell(char letter)
+{
+	pthread_mutex_lock(&story_mutex);
+	story[strlen(story)] = letter;
+	pthread_mutex_unlock(&story_mutex);
+}
+
+static const struct gpumem_backend *honest;
+
+/* What the call of a growing heap does before the driver's own. */
+static gpumem_status stop_in(const char *slot, char letter)
+{
+	if (!self)
+		return GPUMEM_OK;
+	tell(letter);
+	if (!self->stops_in || strcmp(self->stops_in, slot) != 0)
+		return GPUMEM_OK;
+	self->stops_in = NULL;
+	atomic_store(&self->stopped, true);
+	while (!atomic_load(&self->go))
+		sched_yield();
+	return self->refuse;
+}
+
+static gpumem_status my_create(void *handle, uint64_t bytes, gpumem_page *page)
+{
+	gpumem_status status = stop_in("page_create", 'c');
+
+	if (status == GPUMEM_OK)
+		status = honest->page_create(handle, bytes, page);
+	if (self)
+		tell('C');
+	return status;
+}
+
+static gpumem_status my_map(void *handle, uint64_t address,
+			    const gpumem_page *pages, size_t count,
+			    uint64_t page_bytes)
+{
+	gpumem_status status = stop_in("map", 'm');
+
+	if (status == GPUMEM_OK)
+		status = honest->map(handle, address, pages, count, page_bytes);
+	if (self)
+		tell('M');
+	return status;
+}
+
+static gpumem_status my_unmap(void *handle, uint64_t address, size_t count,
+			      uint64_t page_bytes)
+{
+	tell('U');
+	if (count > GM_STEP_HANDLES)
+		bail("%zu handles are unmapped at once", count);
+	return honest->unmap(handle, address, count, page_bytes);
+}
+
+static gpumem_status my_destroy(void *handle, gpumem_page page, uint64_t bytes)
+{
+	tell('D');
+	return honest->page_destroy(handle, page, bytes);
+}
+
+static void take_over_driver(void)
+{
+	static struct gpumem_backend ops;
+
+	honest = device->ops;
+	ops = *honest;
+	ops.page_create = my_create;
+	ops.map = my_map;
+	ops.unmap = my_unmap;
+	ops.page_destroy = my_destroy;
+	device->ops = &ops;
+}
+
+static void *grow(void *arg)
+{
+	struct grower *me = arg;
+	struct gm_extent *made = NULL;
+	struct gm_arena *arena;
+
+	self = me;
+	pthread_mutex_lock(&me->heap.mutex);
+	must(gm_arena_of(&me->heap, NULL, &arena));
+	me->status =
+		gm_space_grow(&me->heap, arena, 2 * PAGE, me->heap.unit, &made);
+	pthread_mutex_unlock(&me->heap.mutex);
+	return NULL;
+}
+
+/* A heap begins to grow, and stops in a call. */
+static struct grower *grower_start(unsigned i, const char *stops_in,
+				   gpumem_status refuse)
+{
+	const struct gm_heap_config config = {.page_bytes = PAGE};
+	struct grower *me = &grower[i];
+
+	must(gm_heap_init(&me->heap, device, &config));
+	me->stops_in = stops_in;
+	me->refuse = refuse;
+	atomic_store(&me->stopped, false);
+	atomic_store(&me->go, false);
+	if (pthread_create(&me->thread, NULL, grow, me))
+		bail("no thread");
+	while (!atomic_load(&me->stopped))
+		sched_yield();
+	return me;
+}
+
+static void grower_go(struct grower *me)
+{
+	atomic_store(&me->go, true);
+	pthread_join(me->thread, NULL);
+}
+
+static void *trim(void *unused)
+{
+	(void)unused;
+	must(heap_trim(0));
+	return NULL;
+}
+
+static pthread_t trim_start(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, trim, NULL))
+		bail("no thread");
+	return thread;
+}
+
+static void wait_for_pause(void)
+{
+	while (atomic_load(&device->gate->paused) != 1)
+		sched_yield();
+}
+
+/* So many free pages, and one block more that is live. */
+static struct gm_extent *make_free(size_t pages)
+{
+	struct gm_arena *arena = arena_of(NULL);
+	struct gm_extent *some = block(arena, pages * PAGE);
+	struct gm_extent *live = block(arena, PAGE);
+
+	block_give(arena, some);
+	return live;
+}
+
+static void restart(void)
+{
+	heap_start_with(0, PAGE);
+	memset(story, 0, sizeof(story));
+}
+
+/* So many of a letter are in the story so far. */
+static size_t told(char letter)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&story_mutex);
+	for (const char *at = story; *at; at++)
+		count += *at == letter;
+	pthread_mutex_unlock(&story_mutex);
+	return count;
+}
+
+/* The heap that is trimmed is at the disposal of its threads meanwhile. */
+static struct gm_extent *use_meanwhile(void)
+{
+	struct gm_extent *extent;
+
+	sound("while the trim is paused");
+	pthread_mutex_lock(&heap.mutex);
+	extent = block_fit(arena_of(NULL), PAGE, heap.unit);
+	pthread_mutex_unlock(&heap.mutex);
+	ok(extent != NULL, "a block of its free memory");
+	return extent;
+}
+
+/* Once a growth is in, one call of the trim follows at most, and the growth
+ * ends before the next. */
+static void test_order(const char *slot, gpumem_status refuse)
+{
+	struct gm_extent *live[2];
+	struct grower *other;
+	pthread_t trimmer;
+
+	restart();
+	live[0] = make_free(PAGES);
+	memset(story, 0, sizeof(story));
+	other = grower_start(0, slot, refuse);
+	trimmer = trim_start();
+	wait_for_pause();
+	is_uint(told('U'), 1, "%s: the trim has made one call", slot);
+	is_uint(told('D'), 0, "%s: and no other", slot);
+	live[1] = use_meanwhile();
+	grower_go(other);
+	pthread_join(trimmer, NULL);
+	is_status(other->status, refuse, "%s: the growth", slot);
+	is_uint(told('D'), PAGES - 1, "%s: all is gone", slot);
+	if (!refuse)
+		ok(strrchr(story, 'M') < strchr(story, 'D'),
+		   "%s: the growth was first: %s", slot, story);
+	is_uint(heap.counters.reserved.current, 2 * PAGE,
+		"%s: but the live blocks", slot);
+	for (int i = 0; i < 2; i++)
+		block_give(arena_of(NULL), live[i]);
+	must(gm_heap_fini(&other->heap));
+	heap_end();
+}
+
+/* Who comes while the trim is paused does not prolong the pause; the next one
+ * is for them. */
+static void test_progress(void)
+{
+	struct grower *first, *second;
+	pthread_t trimmer;
+
+	restart();
+	make_free(PAGES);
+	memset(story, 0, sizeof(story));
+	first = grower_start(0, "page_create", GPUMEM_OK);
+	trimmer = trim_start();
+	wait_for_pause();
+	second = grower_start(1, "page_create", GPUMEM_OK);
+	is_uint(told('D'), 0, "paused for the first");
+	grower_go(first);
+	while (told('D') < GM_STEP_HANDLES)
+		sched_yield();
+	wait_for_pause();
+	is_uint(told('D'), GM_STEP_HANDLES,
+		"a step was made while the second is in its call");
+	is_uint(told('U'), 1, "no more than one");
+	grower_go(second);
+	pthread_join(trimmer, NULL);
+	is_uint(told('D'), PAGES, "and then all go");
+	must(gm_heap_fini(&first->heap));
+	must(gm_heap_fini(&second->heap));
+	heap_end();
+}
+
+static void *end(void *unused)
+{
+	(void)unused;
+	must(gm_heap_fini(&heap));
+	return NULL;
+}
+
+/* The end of a heap is as long a row of calls as a trim. */
+static void test_end(void)
+{
+	struct grower *other;
+	pthread_t thread;
+
+	restart();
+	make_free(PAGES);
+	memset(story, 0, sizeof(story));
+	other = grower_start(0, "map", GPUMEM_OK);
+	if (pthread_create(&thread, NULL, end, NULL))
+		bail("no thread");
+	wait_for_pause();
+	is_uint(told('U'), 1, "a heap ends: one call");
+	is_uint(told('D'), 0, "and a pause");
+	grower_go(other);
+	pthread_join(thread, NULL);
+	is_uint(told('D'), PAGES + 1, "then all go");
+	must(gm_heap_fini(&other->heap));
+}
+
+/* Without virtual memory each step is one call. */
+static void test_segments(void)
+{
+	struct gm_arena *arena;
+	struct gm_extent *extent[2];
+
+	option("vm", "off");
+	heap_start();
+	arena = arena_of(NULL);
+	for (int i = 0; i < 2; i++)
+		extent[i] = block(arena, 4 * MIB);
+	for (int i = 0; i < 2; i++)
+		block_give(arena, extent[i]);
+	gm_gate_enter(device->gate);
+	{
+		pthread_t trimmer = trim_start();
+
+		wait_for_pause();
+		is_uint(calls(GPUMEM_CALL_FREE), 1, "segments: one call");
+		gm_gate_leave(device->gate);
+		pthread_join(trimmer, NULL);
+	}
+	is_uint(calls(GPUMEM_CALL_FREE), 2, "segments: then the other");
+	heap_end();
+	option("vm", NULL);
+}
+
+int main(void)
+{
+	alarm(60);
+	option("host.capacity", "256MiB");
+	must(gm_device_open("host:0", &device));
+	test_segments();
+	take_over_driver();
+	test_order("page_create", GPUMEM_OK);
+	test_order("map", GPUMEM_OK);
+	test_order("map", GPUMEM_NO_MEMORY);
+	test_order("page_create", GPUMEM_DRIVER);
+	test_progress();
+	test_end();
+	device->ops = honest;
+	device_end();
+	return done_testing();
+}
