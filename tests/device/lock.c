@@ -4,8 +4,8 @@
 /*
  * On a real NVIDIA GPU, without the library: how long one call of the driver
  * takes while another thread unmaps and releases memory, in steps as a trim
- * does. What a pool's caller waits for beside a trim cannot be less. It decides
- * nothing. Built and run by tests/device/run.sh.
+ * does. What pools make of it is in give_way.c. It decides nothing. Built and
+ * run by tests/device/run.sh.
  */
 #include "calls.h"
 

@@ -191,6 +191,14 @@ with_hip()
 		-Wl,-rpath,"$rocm/lib" && "$out/$1"
 }
 
+give_way()
+{
+	${CC:-cc} -std=gnu11 -I"$source/include" \
+		"$source/tests/device/give_way.c" -o "$out/give_way" \
+		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" \
+		-pthread && "$out/give_way" 10240 "$device"
+}
+
 # Each method in a process of its own: the children must not have used the
 # library.
 share()
@@ -282,6 +290,8 @@ if [ "$backend" = opencl ]; then
 else
 	step share "two processes, one block" share
 fi
+[ "$backend" != cuda ] ||
+	step give_way "a pool that grows beside one that is trimmed" give_way
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step busy "nothing waits for a kernel" with_cuda busy
 	step lock "a call beside those of another thread" with_cuda lock
@@ -311,8 +321,8 @@ else
 	left_out "compute-sanitizer" "it is not there"
 fi
 rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/adopt" \
-	"$out/bad" "$out/held" "$out/peers" "$out/scale" "$out/share" \
-	"$out/torch_plug.so"
+	"$out/bad" "$out/give_way" "$out/held" "$out/peers" "$out/scale" \
+	"$out/share" "$out/torch_plug.so"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
