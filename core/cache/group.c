@@ -9,8 +9,9 @@
 
 /* While several threads use a heap the peaks may be more above what was surely
  * reached than this part, and the steps of all threads, only until the next
- * look at it. */
-enum { LOOSE_PART = 16 };
+ * look at it. Each look raises what was reached by as much, so there are a few
+ * hundred until a level has doubled. */
+enum { LOOSE_PART = 256 };
 
 struct gm_group *gm_group_own(const struct gm_heap *heap)
 {
@@ -75,8 +76,10 @@ void gm_local_fold(struct gm_local *local)
 	fold(atomic_load(&local->heap), local->group);
 }
 
-/* Would folding `group` in alone leave the peaks far from what is known? */
-static bool is_loose(const struct gm_heap *heap, const struct gm_group *group)
+/* Would folding `group` in alone, and `bytes` more then, leave the peaks far
+ * from what is known? */
+static bool is_loose(const struct gm_heap *heap, const struct gm_group *group,
+		     size_t bytes)
 {
 	static const struct gm_delta none;
 	const struct gm_delta *own = group ? &group->counts.allocated : &none;
@@ -87,7 +90,7 @@ static bool is_loose(const struct gm_heap *heap, const struct gm_group *group)
 			 (int64_t)heap->caches->group_count * 2 * GM_STEP_BYTES;
 
 	high = level + own->high + atomic_load(&counters->above.allocated) -
-	       own->published;
+	       own->published + (int64_t)bytes;
 	return level + own->now > enough ||
 	       (high > (int64_t)counters->active.peak && high > enough);
 }
@@ -97,13 +100,14 @@ bool gm_locals_others(const struct gm_heap *heap)
 	return heap->caches->group_count > (gm_group_own(heap) ? 1 : 0);
 }
 
-void gm_locals_fold_own(struct gm_heap *heap)
+void gm_locals_fold_own(struct gm_heap *heap, size_t bytes)
 {
 	struct gm_group *group = gm_group_own(heap);
 
+	heap->counters.known = false;
 	if (heap->caches->group_count > (group ? 1 : 0))
 		heap->counters.shared = true;
-	if (heap->counters.shared && is_loose(heap, group)) {
+	if (heap->counters.shared && is_loose(heap, group, bytes)) {
 		gm_locals_stop(heap);
 		gm_locals_fold(heap);
 		gm_locals_go(heap);

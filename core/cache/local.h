@@ -168,8 +168,9 @@ void gm_locals_end_call(void);
 
 /* Folds in what the calling thread did: before each change of the counters, so
  * that the peaks of a lone thread are exact. While several threads use the heap
- * and the peaks would become too uncertain, all are stopped and folded in. */
-void gm_locals_fold_own(struct gm_heap *heap);
+ * and the peaks would become too uncertain, all are stopped and folded in. So
+ * many bytes may become active next. */
+void gm_locals_fold_own(struct gm_heap *heap, size_t bytes);
 /* Empties the calling thread's caches of this heap. */
 void gm_locals_flush_own(struct gm_heap *heap);
 /* Gives the huge blocks of the calling thread's caches of this heap back, which

@@ -20,7 +20,10 @@
  * So `above` is added to each level that may become a peak, and before each
  * decrease. While one thread alone uses the heap nothing is hidden from it: its
  * own counts are folded in before it changes these, `above` is 0, and reached
- * == peak. Once it is `shared`, a level is known only when all are stopped.
+ * == peak. Once it is `shared`, a level is known only when all are stopped, and
+ * after that until something else is folded in: what threads do meanwhile in
+ * their caches they do while the call that stopped them is under way, and so as
+ * if it came later.
  */
 #ifndef GM_EXTENT_COUNTERS_H
 #define GM_EXTENT_COUNTERS_H
@@ -47,14 +50,15 @@ struct gm_counters {
 	/* Has another thread than the one whose counts are not folded in used
 	 * the heap meanwhile? */
 	bool shared;
+	bool known; /* all were stopped, and nothing has been folded in since */
 	struct gm_above above;
 };
 
 static inline void gm_gauge_note(struct gm_gauge *gauge, int64_t level,
-				 bool sure)
+				 int64_t above, bool sure)
 {
-	if (level > (int64_t)gauge->peak)
-		gauge->peak = (uint64_t)level;
+	if (level + above > (int64_t)gauge->peak)
+		gauge->peak = (uint64_t)(level + above);
 	if (sure && level > (int64_t)gauge->reached)
 		gauge->reached = (uint64_t)level;
 }
@@ -64,7 +68,7 @@ static inline void gm_gauge_add(struct gm_gauge *gauge, uint64_t n)
 {
 	gauge->current += n;
 	gauge->total += n;
-	gm_gauge_note(gauge, (int64_t)gauge->current, true);
+	gm_gauge_note(gauge, (int64_t)gauge->current, 0, true);
 }
 
 static inline void gm_gauge_sub(struct gm_gauge *gauge, uint64_t n)
@@ -79,14 +83,14 @@ static inline void gm_counters_raise(const struct gm_counters *counters,
 {
 	gauge->current += n;
 	gauge->total += n;
-	gm_gauge_note(gauge, (int64_t)gauge->current + atomic_load(above),
-		      !counters->shared);
+	gm_gauge_note(gauge, (int64_t)gauge->current, atomic_load(above),
+		      !counters->shared || counters->known);
 }
 
 static inline void gm_counters_lower(struct gm_gauge *gauge, uint64_t n,
 				     const _Atomic int64_t *above)
 {
-	gm_gauge_note(gauge, (int64_t)gauge->current + atomic_load(above),
+	gm_gauge_note(gauge, (int64_t)gauge->current, atomic_load(above),
 		      false);
 	gauge->current -= n;
 }
@@ -96,10 +100,8 @@ static inline void gm_counters_fold_gauge(const struct gm_counters *counters,
 					  const struct gm_delta *delta,
 					  const _Atomic int64_t *above)
 {
-	gm_gauge_note(gauge,
-		      (int64_t)gauge->current + delta->high +
-			      atomic_load(above),
-		      !counters->shared);
+	gm_gauge_note(gauge, (int64_t)gauge->current + delta->high,
+		      atomic_load(above), !counters->shared);
 	gauge->current += (uint64_t)delta->now;
 	gauge->total += delta->total;
 }
@@ -111,6 +113,7 @@ static inline void gm_counters_fold(struct gm_counters *counters,
 {
 	const struct gm_above *above = &counters->above;
 
+	counters->known = false;
 	counters->hits += counts->blocks.total;
 	gm_counters_fold_gauge(counters, &counters->requested,
 			       &counts->requested, &above->requested);
@@ -212,8 +215,9 @@ static inline void gm_counters_level(struct gm_counters *counters, bool shared)
 					  &counters->active, &counters->blocks};
 
 	for (unsigned i = 0; i < 4; i++)
-		gm_gauge_note(gauge[i], (int64_t)gauge[i]->current, true);
+		gm_gauge_note(gauge[i], (int64_t)gauge[i]->current, 0, true);
 	counters->shared = shared;
+	counters->known = true;
 }
 
 static inline void gm_gauge_reset(struct gm_gauge *gauge, bool total)

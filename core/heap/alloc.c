@@ -115,7 +115,7 @@ static gpumem_status take(struct gm_heap *heap,
 	struct gm_arena *arena;
 	gpumem_status status;
 
-	gm_locals_fold_own(heap);
+	gm_locals_fold_own(heap, request->bytes);
 	status = gm_arena_of(heap, request->stream, &arena);
 	if (status != GPUMEM_OK)
 		return status;

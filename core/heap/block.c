@@ -71,7 +71,7 @@ gpumem_status gm_block_lock(const void *ptr, struct gm_block *block)
 					"allocated here, or freed already");
 	heap = heap_of_entry(entry);
 	pthread_mutex_lock(&heap->mutex);
-	gm_locals_fold_own(heap);
+	gm_locals_fold_own(heap, 0);
 	status = resolve(ptr, heap, block);
 	if (status != GPUMEM_OK)
 		pthread_mutex_unlock(&heap->mutex);

@@ -214,7 +214,7 @@ static bool wait_for_pending(struct climb *climb)
 	if (!heap->policy->wait)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
-	gm_locals_fold_own(heap);
+	gm_locals_fold_own(heap, 0);
 	progress = heap->order->completions != climb->seen.completions ||
 		   gm_pending_wait(heap) || gm_arenas_wait(heap) ||
 		   heap->order->completions != climb->seen.completions;

@@ -21,7 +21,7 @@ static void *take_slow(size_t bytes, gpumem_stream stream)
 	void *ptr;
 
 	pthread_mutex_lock(&heap.mutex);
-	gm_locals_fold_own(&heap);
+	gm_locals_fold_own(&heap, 0);
 	must(gm_local_of(&heap, arena_of(stream), &local));
 	if (!local->bin[index].count && !gm_local_refill(local, index)) {
 		slab_new(local->arena, index);
@@ -41,7 +41,7 @@ static void give_slow(void *ptr, gpumem_stream stream)
 	struct gm_local *local;
 
 	pthread_mutex_lock(&heap.mutex);
-	gm_locals_fold_own(&heap);
+	gm_locals_fold_own(&heap, 0);
 	must(gm_local_of(&heap, arena_of(stream), &local));
 	if (local->bin[slab->class_index].count == class_of(slab)->keep)
 		gm_local_spill(local, slab->class_index);

@@ -226,22 +226,50 @@ static void test_peaks(void)
 	a = gm_local_alloc(&heap, 1024, NULL);
 	b = gm_local_alloc(&heap, 1024, NULL);
 	ok(gm_local_free(a, NULL) && gm_local_free(b, NULL), "two and none");
-	gm_locals_fold_own(&heap);
+	gm_locals_fold_own(&heap, 0);
 	is_uint(heap.counters.requested.peak, 2048, "the peak was two");
 	is_uint(heap.counters.requested.current, 0, "now it is none");
 	is_uint(heap.counters.requested.total, 2048, "the total is two");
-	gm_locals_fold_own(&heap);
+	gm_locals_fold_own(&heap, 0);
 	is_uint(heap.counters.requested.total, 2048, "and not counted twice");
 	a = gm_local_alloc(&heap, 1, NULL);
 	is_ptr(a, NULL, "of another class there is none");
 	gm_counters_alloc(&heap.counters, 5000, 5120);
 	a = gm_local_alloc(&heap, 1024, NULL);
-	gm_locals_fold_own(&heap);
+	gm_locals_fold_own(&heap, 0);
 	is_uint(heap.counters.requested.peak, 6024, "a block upon a block");
 	is_uint(heap.counters.highest_active, 6144, "and so much was active");
 	gm_counters_free(&heap.counters, 5000, 5120, false);
 	ok(gm_local_free(a, NULL), "freed");
 	sound("peaks");
+}
+
+/* While several threads use a heap, what was reached is known when all have
+ * been stopped, and only until something else is folded in. */
+static void test_known(void)
+{
+	const struct gm_gauge *active = &heap.counters.active;
+	void *a;
+
+	gm_locals_fold(&heap);
+	gm_gauge_reset(&heap.counters.active, false);
+	heap.counters.shared = true;
+	gm_counters_alloc(&heap.counters, 4096, 4096);
+	is_uint(active->reached, 4096, "all were stopped: it is reached");
+	gm_locals_fold_own(&heap, 0);
+	gm_counters_alloc(&heap.counters, 4096, 4096);
+	is_uint(active->reached, 4096, "another call: others may have freed");
+	is_uint(active->peak, 8192, "but it may be the peak");
+	heap.counters.known = true;
+	a = gm_local_alloc(&heap, 1024, NULL);
+	ok(a && gm_local_free(a, NULL), "a cache is used");
+	gm_local_fold(gm_local_last);
+	gm_counters_alloc(&heap.counters, 4096, 4096);
+	is_uint(active->reached, 4096, "and folded in alone: unknown again");
+	for (int i = 0; i < 3; i++)
+		gm_counters_free(&heap.counters, 4096, 4096, false);
+	gm_locals_fold(&heap);
+	sound("known");
 }
 
 /* A thread has a cache per stream, and one of them is the last. */
@@ -298,6 +326,7 @@ int main(void)
 	test_heaps();
 	restart();
 	test_peaks();
+	test_known();
 	restart();
 	test_streams();
 	heap_end();
