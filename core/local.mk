@@ -140,6 +140,7 @@ libvm_la_SOURCES = \
 	core/vm/handle.c \
 	core/vm/handle.h \
 	core/vm/pages.c \
+	core/vm/parts.c \
 	core/vm/range.c \
 	core/vm/release.c \
 	core/vm/segment.c \

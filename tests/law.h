@@ -47,6 +47,12 @@ static inline const char *unlawful(const struct gpumem_stats *s)
 		return "cached <= free";
 	if (s->unreleasable_bytes > s->free_bytes - s->cached_bytes)
 		return "holes <= free - cached";
+	if (s->page_part_bytes + s->handle_part_bytes + s->slab_part_bytes +
+		    s->graph_bytes !=
+	    s->unreleasable_bytes)
+		return "unreleasable == parts of pages, handles, slabs, graphs";
+	if (s->slab_part_bytes > s->unreleasable_bytes)
+		return "parts of slabs <= unreleasable";
 	if (s->largest_free_bytes > s->free_bytes)
 		return "largest free <= free";
 	return NULL;

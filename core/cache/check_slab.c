@@ -65,6 +65,9 @@ gpumem_status gm_check_slab(const struct gm_heap *heap,
 	       "the slab at %#zx counts %u free slots, not %u", extent->address,
 	       slab->free_count, bits);
 	tally->free_slabs += bits > 0;
+	tally->slab_part_bytes +=
+		extent->bytes -
+		(uint64_t)(slab->class.slots - bits) * slab->class.bytes;
 	return GPUMEM_OK;
 }
 

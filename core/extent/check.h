@@ -25,6 +25,9 @@ struct gm_tally {
 	uint64_t shared;     /* blocks that are marked so */
 	uint64_t cached_slots, ready_bytes, releasing_bytes, extents;
 	uint64_t stale_bytes, stale_count;
+	/* Of free_bytes, and what slabs have left over. */
+	uint64_t whole_bytes, page_part_bytes, handle_part_bytes, graph_bytes;
+	uint64_t slab_part_bytes;
 };
 
 /* The ring is linked both ways, and all in it are of that state. */

@@ -73,6 +73,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 	case GM_EXTENT_FREE:
 		tally->free_bytes += extent->bytes;
 		tally->free_count++;
+		gm_check_part(heap, extent, tally);
 		return check_free(heap, extent);
 	case GM_EXTENT_LARGE:
 		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
@@ -259,5 +260,8 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 		status = gm_check_uses(heap, &tally);
 	if (status == GPUMEM_OK)
 		status = check_locals(heap, &tally);
+	if (status == GPUMEM_OK)
+		status = gm_check_parts(heap, &tally,
+					gm_locals_cached_bytes(heap));
 	return status;
 }

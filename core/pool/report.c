@@ -53,7 +53,7 @@ struct facts {
 	const struct gpumem_error *cause; /* of the last attempt */
 	gpumem_status status;
 	bool known;	      /* the driver said how much is free */
-	bool graphs;	      /* some memory is theirs */
+	uint64_t busy_bytes;  /* free, but streams may be at work on it */
 	uint64_t bytes, need; /* asked for; and for that of the driver */
 	uint32_t flags;	      /* of the request */
 };
@@ -72,10 +72,18 @@ static const char *advice_scattered(const struct facts *facts)
 {
 	const struct gm_heap *heap = facts->heap;
 
-	if (facts->graphs)
+	if (facts->busy_bytes >= facts->bytes)
+		return "enough is free but in use by streams: synchronise "
+		       "them, or let the allocation wait";
+	if (facts->stats->graph_bytes > facts->stats->unreleasable_bytes / 2)
 		return "enough is free but not in one piece, or kept for "
 		       "captured graphs: destroy graphs that are not needed "
 		       "(gpumem_graph_destroy)";
+	if (heap->vm && facts->stats->handle_part_bytes >
+				facts->stats->unreleasable_bytes / 2)
+		return "enough is free but in handles that also hold live "
+		       "blocks: free those, or take smaller handles (option "
+		       "`handle_max`)";
 	if (heap->vm)
 		return "enough is free but in pages that also hold live "
 		       "blocks: free those, or take smaller pages (options "
@@ -179,6 +187,39 @@ static void say_pool(struct text *text, const struct gpumem_stats *stats)
 	say(text, ", fragmentation %.0f %%", 100 * stats->fragmentation);
 }
 
+static void say_part(struct text *text, const char **before, uint64_t bytes,
+		     const char *what)
+{
+	if (!bytes)
+		return;
+	say_bytes(text, *before, bytes);
+	say(text, " %s", what);
+	*before = ", ";
+}
+
+/* What there is besides blocks, and why each part of it did not serve. */
+static void say_free(struct text *text, const struct facts *facts)
+{
+	const struct gpumem_stats *stats = facts->stats;
+	uint64_t whole = stats->free_bytes - stats->unreleasable_bytes -
+			 stats->cached_bytes;
+	uint64_t busy = facts->busy_bytes < whole ? facts->busy_bytes : whole;
+	const char *parts = facts->heap->vm
+				    ? "in handles that blocks have a part of"
+				    : "in segments that blocks have a part of";
+	const char *before = "; free: ";
+
+	say_part(text, &before, stats->page_part_bytes,
+		 "in pages that blocks have a part of");
+	say_part(text, &before, stats->handle_part_bytes, parts);
+	say_part(text, &before, stats->slab_part_bytes, "in slabs");
+	say_part(text, &before, stats->graph_bytes, "kept for graphs");
+	say_part(text, &before, stats->cached_bytes, "cached by threads");
+	say_part(text, &before, busy, "in use by streams");
+	say_part(text, &before, whole - busy,
+		 facts->heap->vm ? "in whole handles" : "in whole segments");
+}
+
 /* known: the driver said how much is free. */
 static void say_device(struct text *text, const struct gpumem_memory *memory,
 		       bool known)
@@ -214,14 +255,14 @@ static bool ask(struct gpumem_pool *pool, struct text *text,
 	return known;
 }
 
-static bool has_graphs(struct gpumem_pool *pool)
+static uint64_t busy_bytes(struct gpumem_pool *pool)
 {
-	bool has;
+	uint64_t bytes;
 
 	pthread_mutex_lock(&pool->heap.mutex);
-	has = pool->graphs != NULL;
+	bytes = gm_space_busy_bytes(&pool->heap);
 	pthread_mutex_unlock(&pool->heap.mutex);
-	return has;
+	return bytes;
 }
 
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
@@ -241,7 +282,7 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			      .memory = &memory,
 			      .cause = &cause,
 			      .status = status,
-			      .graphs = has_graphs(pool),
+			      .busy_bytes = busy_bytes(pool),
 			      .bytes = bytes,
 			      .flags = request->flags,
 			      .need = gm_budget_need(&pool->heap, bytes)};
@@ -255,6 +296,7 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 	say(&text, "; pool \"%s\"%s", pool->name,
 	    kinds[pool->heap.driver.kind]);
 	say_pool(&text, &stats);
+	say_free(&text, &facts);
 	facts.known = ask(pool, &text, &memory);
 	advise(&text, &facts);
 	say_flags(&text, &facts);

@@ -77,6 +77,21 @@ static void copy_counters(const struct gm_counters *counters,
 		   &counters->requested, bound);
 }
 
+/* What is not free extents, and not cached, is in slabs. */
+static void copy_parts(const struct gm_heap *heap, struct gpumem_stats *stats)
+{
+	const struct gm_parts parts = gm_space_parts(heap);
+
+	stats->unreleasable_bytes = stats->free_bytes - parts.whole_bytes -
+				    stats->cached_bytes;
+	stats->page_part_bytes = parts.page_part_bytes;
+	stats->handle_part_bytes = parts.handle_part_bytes;
+	stats->graph_bytes = parts.graph_bytes;
+	stats->slab_part_bytes = stats->unreleasable_bytes -
+				 parts.page_part_bytes -
+				 parts.handle_part_bytes - parts.graph_bytes;
+}
+
 void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 {
 	struct gm_heap *heap = &pool->heap;
@@ -90,9 +105,7 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 		stats_out->reserved.current - stats_out->active.current;
 	stats_out->largest_free_bytes = largest_free(heap);
 	stats_out->cached_bytes = gm_locals_cached_bytes(heap);
-	stats_out->unreleasable_bytes = stats_out->free_bytes -
-					gm_space_whole_bytes(heap) -
-					stats_out->cached_bytes;
+	copy_parts(heap, stats_out);
 	stats_out->host_bytes = gm_heap_host_bytes(heap) + sizeof(*pool);
 	stats_out->soft_limit_bytes = heap->space->budget.soft_limit_bytes;
 	stats_out->limit_bytes = heap->space->budget.limit_bytes;

@@ -123,6 +123,85 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+/* Counts the pages of a handle that lie in the extent. */
+static void add_handle(const struct gm_heap *heap, const struct gm_page *page,
+		       const struct gm_page *end, struct gm_tally *tally,
+		       const struct gm_page **next_out)
+{
+	const struct gm_page *at = page;
+
+	do
+		at++;
+	while (at < end && !gm_page_begins(at));
+	*next_out = at;
+	if (gm_page_begins(page) &&
+	    gm_page_handle_pages(&heap->spans, page) == (size_t)(at - page))
+		tally->whole_bytes += (size_t)(at - page) * heap->page_bytes;
+	else
+		tally->handle_part_bytes +=
+			(size_t)(at - page) * heap->page_bytes;
+}
+
+void gm_check_part(const struct gm_heap *heap, const struct gm_extent *extent,
+		   struct gm_tally *tally)
+{
+	size_t pages = heap->vm ? gm_extent_pages(extent, heap->page_bytes) : 0;
+	const struct gm_page *page, *end;
+
+	if (extent->arena->graph) {
+		tally->graph_bytes += extent->bytes;
+		return;
+	}
+	if (!heap->vm) {
+		const struct gm_span *span =
+			gm_span_of(&heap->spans, extent->address);
+
+		if (gm_segment_whole(span))
+			tally->whole_bytes += extent->bytes;
+		else
+			tally->handle_part_bytes += extent->bytes;
+		return;
+	}
+	tally->page_part_bytes += extent->bytes - pages * heap->page_bytes;
+	if (!pages)
+		return;
+	page = gm_page_at(&heap->spans,
+			  gm_extent_first_page(extent, heap->page_bytes));
+	for (end = page + pages; page < end;)
+		add_handle(heap, page, end, tally, &page);
+}
+
+gpumem_status gm_check_parts(const struct gm_heap *heap,
+			     const struct gm_tally *tally,
+			     uint64_t cached_bytes)
+{
+	const struct gm_space *space = heap->space;
+	const struct gm_parts parts = gm_space_parts(heap);
+	uint64_t whole = tally->whole_bytes + space->releasing_bytes +
+			 (heap->vm ? space->spare_pages * heap->page_bytes : 0);
+	uint64_t sum = tally->requested +
+		       (tally->allocated - tally->requested) + tally->pending +
+		       cached_bytes + tally->slab_part_bytes + whole +
+		       tally->page_part_bytes + tally->handle_part_bytes +
+		       tally->graph_bytes;
+
+	EXPECT(parts.whole_bytes == whole &&
+		       parts.page_part_bytes == tally->page_part_bytes &&
+		       parts.handle_part_bytes == tally->handle_part_bytes &&
+		       parts.graph_bytes == tally->graph_bytes,
+	       "%llu free bytes are whole, %llu parts of pages, %llu of "
+	       "handles and %llu of graphs, not %llu, %llu, %llu and %llu",
+	       (ull)whole, (ull)tally->page_part_bytes,
+	       (ull)tally->handle_part_bytes, (ull)tally->graph_bytes,
+	       (ull)parts.whole_bytes, (ull)parts.page_part_bytes,
+	       (ull)parts.handle_part_bytes, (ull)parts.graph_bytes);
+	EXPECT(sum == heap->counters.reserved.current,
+	       "all that is live, pending, cached and free comes to %llu, but "
+	       "%llu are reserved",
+	       (ull)sum, (ull)heap->counters.reserved.current);
+	return GPUMEM_OK;
+}
+
 gpumem_status gm_check_space(const struct gm_heap *heap,
 			     const struct gm_tally *tally)
 {

@@ -120,6 +120,30 @@ gpumem_status gm_space_release(struct gm_heap *heap,
  * extent that holds a page. */
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap);
 
+/*
+ * Free extents, spare handles and what is being given back:
+ *
+ *     whole_bytes + page_part_bytes + handle_part_bytes + graph_bytes
+ *             == sum of the free extents + spare + releasing_bytes
+ *
+ * So, with what the module above has in caches and in slabs:
+ *
+ *     reserved == active + whole_bytes + cached + page_part_bytes +
+ *                 handle_part_bytes + slab parts + graph_bytes
+ */
+struct gm_parts {
+	uint64_t whole_bytes;	  /* as gm_space_whole_bytes() */
+	uint64_t page_part_bytes; /* in pages of which blocks have a part */
+	/* Whole pages, of handles of which blocks have a part; or what is free
+	 * in segments that are in use. */
+	uint64_t handle_part_bytes;
+	uint64_t graph_bytes; /* of private arenas */
+};
+struct gm_parts gm_space_parts(const struct gm_heap *heap);
+/* Of whole_bytes: what streams are not known to be done with. Looks at every
+ * page that is free. */
+uint64_t gm_space_busy_bytes(const struct gm_heap *heap);
+
 /* How large a block can be, whatever becomes free; and how large one is that
  * can be made now for the stream, of `driver_bytes` that the driver has and of
  * all that is unused and completed, beyond the soft limit if need be. The
@@ -129,6 +153,15 @@ uint64_t gm_space_now_bytes(struct gm_heap *heap, gpumem_stream stream,
 			    uint64_t driver_bytes);
 
 struct gm_tally;
+
+/* check_space.c: adds a free extent to the tally's parts, page by page; and
+ * compares all with gm_space_parts(), and what blocks and caches have with
+ * `reserved`. */
+void gm_check_part(const struct gm_heap *heap, const struct gm_extent *extent,
+		   struct gm_tally *tally);
+gpumem_status gm_check_parts(const struct gm_heap *heap,
+			     const struct gm_tally *tally,
+			     uint64_t cached_bytes);
 
 /* check_space.c, as extent/check.h has it: no handle lies in the extent, whole
  * pages, in part only; holes and pages, or segments. */

@@ -1211,7 +1211,11 @@ GPUMEM_API const char *gpumem_call_name(unsigned call);
 	X(soft_limit_bytes, VALUE, BYTES)                                     \
 	X(limit_bytes, VALUE, BYTES)                                          \
 	X(driver_calls, VALUE, COUNT)                                         \
-	X(driver_ns, VALUE, NS)
+	X(driver_ns, VALUE, NS)                                               \
+	X(page_part_bytes, VALUE, BYTES)                                      \
+	X(handle_part_bytes, VALUE, BYTES)                                    \
+	X(slab_part_bytes, VALUE, BYTES)                                      \
+	X(graph_bytes, VALUE, BYTES)
 
 struct gpumem_stats {
 	size_t size;
@@ -1243,6 +1247,14 @@ struct gpumem_stats {
 				      decay_ms */
 	uint64_t quarantined_bytes; /* of pending: freed, but the program holds
 				       a gpumem_view() of it */
+	/* Why free memory is unreleasable: these add up to
+	 * unreleasable_bytes. */
+	uint64_t page_part_bytes;   /* in pages of which blocks have a part */
+	uint64_t handle_part_bytes; /* other pages of handles of which blocks
+				       have a part; or in segments, likewise */
+	uint64_t slab_part_bytes;   /* free slots of slabs, and what is left
+				       over in them */
+	uint64_t graph_bytes;       /* kept for graphs */
 };
 
 /* No driver call. Takes time for each stream, each cache of a thread and each

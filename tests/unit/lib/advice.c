@@ -8,7 +8,7 @@
  */
 #include "fixture.h"
 
-enum { MANY = 256 };
+enum { MANY = 256, GIB = 1024 * MIB };
 
 static void *held[MANY];
 
@@ -130,6 +130,74 @@ static void test_segments(void)
 	}
 }
 
+/* The sentence says where free memory is, and the figures of that add up. */
+static void tells(gpumem_pool *pool, size_t bytes, uint32_t flags,
+		  const char *where)
+{
+	struct gpumem_alloc_options options =
+		GPUMEM_INIT(struct gpumem_alloc_options);
+	struct gpumem_stats s;
+	void *ptr = NULL;
+
+	options.flags = flags;
+	is_status(gpumem_alloc_with(pool, bytes, NULL, &options, &ptr, NULL),
+		  GPUMEM_LIMIT, "%zu bytes are refused", bytes);
+	ok(strstr(last_text(), where), "it tells of %s", where);
+	if (tap.failed)
+		diag("%s", last_text());
+	s = stats_of(pool);
+	is_uint(s.page_part_bytes + s.handle_part_bytes + s.slab_part_bytes +
+			s.graph_bytes,
+		s.unreleasable_bytes, "what is unreleasable adds up");
+	must(gpumem_pool_check(pool));
+}
+
+/* Each part of free memory that cannot serve, planted alone. */
+static void test_parts(void)
+{
+	gpumem_pool *pool = new_pool(GIB);
+	gpumem_stream stream = new_stream();
+	struct gpumem_stats s;
+	struct gate gate;
+	void *ptr;
+
+	/* Of a handle of 8 MiB 1 MiB is live: 1 MiB in its page, 6 besides. */
+	must(gpumem_free(new_block(pool, GIB, NULL), NULL));
+	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
+	ptr = new_block(pool, MIB, NULL);
+	tells(pool, GIB - MIB / 2, 0,
+	      "free: 1.00 MiB in pages that blocks have a part of, 6.00 MiB in "
+	      "handles that blocks have a part of; ");
+	s = stats_of(pool);
+	is_uint(s.page_part_bytes, MIB, "a half of its page");
+	is_uint(s.handle_part_bytes, 6 * MIB, "three pages more");
+	is_uint(s.slab_part_bytes + s.graph_bytes, 0, "and no more");
+	must(gpumem_free(ptr, NULL));
+	must(gpumem_pool_trim(pool, 0, NULL));
+
+	/* A slab of which one slot is live, in a page of which it has a part. */
+	ptr = new_block(pool, 256, NULL);
+	tells(pool, GIB, 0, "in slabs; ");
+	s = stats_of(pool);
+	is_uint(s.page_part_bytes + s.slab_part_bytes, 2 * MIB - 256,
+		"a page less a slot");
+	must(gpumem_free(ptr, NULL));
+	must(gpumem_pool_trim(pool, 0, NULL));
+
+	/* Pages that another stream is at work on. */
+	ptr = new_block(pool, GIB, stream);
+	gate_launch(&gate, stream, NULL, 0);
+	must(gpumem_free(ptr, stream));
+	tells(pool, 4 * MIB, GPUMEM_ALLOC_NO_WAIT,
+	      "free: 1.00 GiB in use by streams; ");
+	ok(strstr(last_text(), "enough is free but in use by streams"),
+	   "and advises to synchronise");
+	gate_finish(&gate, stream);
+	must(gpumem_free(new_block(pool, GIB, NULL), NULL));
+	must(gpumem_stream_destroy(device, stream));
+	must(gpumem_pool_destroy(pool, 0));
+}
+
 static void test_graphs(void)
 {
 	gpumem_pool *pool = new_pool(16 * MIB);
@@ -143,6 +211,8 @@ static void test_graphs(void)
 	must(gpumem_free(ptr, stream));
 	must(gpumem_graph_end(graph, stream));
 	advises(pool, 8 * MIB, GPUMEM_LIMIT, "gpumem_graph_destroy", "`page`");
+	tells(pool, 8 * MIB, 0, "free: 10.00 MiB kept for graphs; ");
+	is_uint(stats_of(pool).graph_bytes, 10 * MIB, "all of it");
 	must(gpumem_graph_destroy(graph, NULL));
 	must(gpumem_free(new_block(pool, 8 * MIB, NULL), NULL));
 	must(gpumem_stream_destroy(device, stream));
@@ -223,6 +293,9 @@ int main(void)
 	test_pending();
 	test_full();
 	test_refused();
+	ok(device_end(), "nothing is left");
+	device_start("2GiB", true);
+	test_parts();
 	ok(device_end(), "nothing is left");
 	test_scattered(true, true, "pages that also hold live blocks", "`vm`");
 	test_scattered(false, true, "turn virtual memory on (option `vm`)",
