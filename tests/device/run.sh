@@ -232,14 +232,14 @@ peers()
 		"$out/peers"
 }
 
-# PyTorch with the pool for an allocator, and with its own.
-plug()
+# with_torch SCRIPT: PyTorch with the pool for an allocator, and with its own
+with_torch()
 {
 	${CC:-cc} -std=gnu11 -shared -fPIC -I"$source/include" \
 		"$source/tests/device/torch_plug.c" -o "$out/torch_plug.so" \
 		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" \
 		-pthread &&
-		python3 "$source/tests/device/torch_busy.py" \
+		python3 "$source/tests/device/$1" \
 			--plug="$out/torch_plug.so" --device="$device"
 }
 
@@ -313,7 +313,13 @@ elif ! python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' \
 	left_out "PyTorch on a pool" \
 		"python3 has no module torch that finds a GPU"
 else
-	step torch "PyTorch on a pool, and on its own" plug
+	step torch "PyTorch on a pool, and on its own" with_torch torch_busy.py
+	if python3 -c 'import transformers' >/dev/null 2>&1; then
+		step models "BERT and GPT-2 by PyTorch" with_torch torch_models.py
+	else
+		left_out "BERT and GPT-2 by PyTorch" \
+			"python3 has no module transformers"
+	fi
 fi
 if [ "$backend" = cuda ] && command -v compute-sanitizer >/dev/null; then
 	step sanitizer "compute-sanitizer" sanitizer
