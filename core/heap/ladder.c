@@ -48,11 +48,15 @@ enum { REAP_LOOKS = 8 };
 static bool borrow(struct search *search)
 {
 	gm_heap_reap(search->heap, search->arena, REAP_LOOKS);
-	if (search->others || search->arena->idle)
-		search->extent =
-			gm_arenas_fit(search->arena, search->want->bytes,
+	return (search->others || search->arena->idle) &&
+	       gm_arenas_transfer_one(search->arena, search->want->bytes,
 				      search->want->alignment);
-	return search->extent != NULL;
+}
+
+static bool transfer_all(struct search *search)
+{
+	gm_heap_transfer_some(search->heap, search->arena, GM_ARENA_LOOKS);
+	return true;
 }
 
 static bool grow(struct search *search)
@@ -62,6 +66,25 @@ static bool grow(struct search *search)
 		gm_space_grow(search->heap, search->arena, search->want->bytes,
 			      search->want->alignment, &search->extent);
 	return search->status == GPUMEM_OK;
+}
+
+/* An idle stream gets the pages that it needs first: that asks no more of the
+ * other streams than it takes, and leaves them what else they have. */
+static bool moves_pages(const struct search *search)
+{
+	return search->heap->vm && search->arena->idle &&
+	       !search->arena->graph &&
+	       !(search->want->flags & GPUMEM_ALLOC_NO_GROW);
+}
+
+static bool transfer_before(struct search *search)
+{
+	return !moves_pages(search) && transfer_all(search);
+}
+
+static bool grow_or_transfer(struct search *search)
+{
+	return grow(search) || (moves_pages(search) && transfer_all(search));
 }
 
 static bool grow_a_little(struct search *search)
@@ -76,12 +99,6 @@ static bool flush_all(struct search *search)
 	gm_locals_flush(search->heap);
 	gm_locals_go(search->heap);
 	gm_slabs_purge_all(search->heap);
-	return true;
-}
-
-static bool transfer_all(struct search *search)
-{
-	gm_heap_transfer_some(search->heap, search->arena, GM_ARENA_LOOKS);
 	return true;
 }
 
@@ -110,8 +127,9 @@ static const struct {
 	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
 	{"the caches of all threads", flush_all, ALWAYS, NEVER},
-	{"free blocks of all streams", transfer_all, NOT_FOR_GRAPHS, NEVER},
-	{"pages moved from free blocks, or the driver", grow, ALWAYS, NO_GROW},
+	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},
+	{"pages moved from free blocks, or the driver", grow_or_transfer,
+	 ALWAYS, NO_GROW},
 };
 
 enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
@@ -156,8 +174,10 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 	gpumem_status status = GPUMEM_OK;
 
 	gm_locals_flush_huge(arena->heap);
+	gm_search_begin(arena->heap);
 	if (!find(&search))
 		status = search.status;
+	gm_search_end(arena->heap);
 	*grown_out |= search.grown;
 	if (status == GPUMEM_OK)
 		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);

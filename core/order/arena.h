@@ -63,6 +63,7 @@ struct gm_arena {
 	uint64_t seqno, completed; /* newest free; newest known to be over */
 	unsigned unfenced;	   /* frees since it was last polled */
 	unsigned fence_frees;	   /* it is polled after so many */
+	uint64_t asked; /* in that search it was seen not to be captured */
 	struct gm_fence fence[GM_FENCES]; /* ring, oldest first */
 	unsigned fence_first, fence_count;
 	struct gm_slabs *slabs; /* of the module above; NULL: none yet */
@@ -91,11 +92,8 @@ bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream);
  * for what was freed since the last. Records and queries nothing while the
  * stream is being captured. */
 void gm_arena_poll(struct gm_arena *arena, bool fence);
-/* The same for all arenas with free memory, with fences; no stream is being
- * captured. */
-void gm_arenas_poll_unchecked(struct gm_heap *heap);
-/* The same; but false, and nothing is done, while any stream is being captured.
- */
+/* The same for all arenas with free memory, with fences; but false, and nothing
+ * is done, while any stream is being captured. */
 bool gm_arenas_poll(struct gm_heap *heap);
 /* Counts a free, and occasionally records a fence, so that something has
  * completed by the time that it is needed. */
@@ -124,15 +122,15 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent);
 struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 				  struct gm_extent *extent);
 
-/* A completed free extent that fits, of another arena than `receiver`, which
- * can be carved for it; or NULL. Asks the driver about one stream at most. */
-struct gm_extent *gm_arenas_fit(struct gm_arena *receiver, size_t bytes,
-				size_t alignment);
-
 /* Transfers the completed free extents of other arenas to `receiver`, of at
  * most so many of them. */
 void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
 			size_t most);
+/* One in which so much fits, whole: what the receiver needs next comes from
+ * beside it then, and the streams' memory is less mixed. Asks the driver about
+ * one stream at most. False: there is none. */
+bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
+			    size_t alignment);
 /* Of one arena. */
 void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from);
 /* Renumbers an extent for `receiver`; all work of its last arena on it has

@@ -97,24 +97,19 @@ void gm_arena_poll(struct gm_arena *arena, bool fence)
 	/* What is private has nothing to settle, and its stream may be gone. */
 	if (arena->completed == arena->seqno || arena->graph)
 		return;
-	if (arena->dropped || !gm_heap_capturing(arena->heap, arena->stream))
+	if (arena->dropped || !gm_arena_capturing(arena))
 		settle(arena, fence);
-}
-
-void gm_arenas_poll_unchecked(struct gm_heap *heap)
-{
-	struct gm_arena *arena = gm_arena_stocked(heap);
-
-	for (; arena; arena = gm_arena_stocked_after(arena))
-		if (arena->completed != arena->seqno)
-			settle(arena, true);
 }
 
 bool gm_arenas_poll(struct gm_heap *heap)
 {
+	struct gm_arena *arena = gm_arena_stocked(heap);
+
 	if (gm_heap_any_capturing(heap))
 		return false;
-	gm_arenas_poll_unchecked(heap);
+	for (; arena; arena = gm_arena_stocked_after(arena))
+		if (arena->completed != arena->seqno)
+			settle(arena, true);
 	return true;
 }
 

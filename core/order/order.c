@@ -59,15 +59,37 @@ bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
 	       id;
 }
 
+void gm_search_begin(struct gm_heap *heap)
+{
+	heap->order->search = ++heap->order->searches;
+}
+
+void gm_search_end(struct gm_heap *heap)
+{
+	heap->order->search = 0;
+}
+
+bool gm_arena_capturing(struct gm_arena *arena)
+{
+	uint64_t search = arena->heap->order->search;
+
+	if (search && arena->asked == search)
+		return false;
+	if (gm_heap_capturing(arena->heap, arena->stream))
+		return true;
+	arena->asked = search;
+	return false;
+}
+
 bool gm_heap_any_capturing(struct gm_heap *heap)
 {
-	const struct gm_arena *arena = heap->order->private_arenas;
+	struct gm_arena *arena = heap->order->private_arenas;
 
 	for (; arena; arena = arena->next)
-		if (arena->routed && gm_heap_capturing(heap, arena->stream))
+		if (arena->routed && gm_arena_capturing(arena))
 			return true;
 	for (arena = heap->order->arenas; arena; arena = arena->next)
-		if (!arena->dropped && gm_heap_capturing(heap, arena->stream))
+		if (!arena->dropped && gm_arena_capturing(arena))
 			return true;
 	return false;
 }

@@ -44,6 +44,8 @@ struct gm_order {
 	struct gm_uses uses;
 	struct gm_events events;
 	uint64_t completions; /* how often a poll found that work was over */
+	uint64_t searches;    /* how often gm_search_begin() */
+	uint64_t search;      /* the number of the one under way, or 0 */
 	gm_slot_free_fn free_slot; /* constant */
 };
 
@@ -57,7 +59,14 @@ uint64_t gm_order_host_bytes(const struct gm_heap *heap);
 
 /* True while `stream` is being captured: no event, no query. */
 bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream);
-/* True while any stream that the heap knows is. */
+/* The same of an arena's; and of any stream that the heap knows. */
+bool gm_arena_capturing(struct gm_arena *arena);
 bool gm_heap_any_capturing(struct gm_heap *heap);
+
+/* Around one search for memory: until its end these two ask each stream once.
+ * An answer may be out of date as soon as it is there, so it is as good for all
+ * that the search does. */
+void gm_search_begin(struct gm_heap *heap);
+void gm_search_end(struct gm_heap *heap);
 
 #endif

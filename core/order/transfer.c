@@ -97,16 +97,22 @@ static struct gm_extent *fit_known(struct gm_arena *receiver, size_t bytes,
 	return best;
 }
 
-struct gm_extent *gm_arenas_fit(struct gm_arena *receiver, size_t bytes,
-				size_t alignment)
+bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
+			    size_t alignment)
 {
 	struct gm_arena *busy;
 	struct gm_extent *extent = fit_known(receiver, bytes, alignment, &busy);
 
-	if (extent || !busy)
-		return extent;
-	gm_arena_poll(busy, true);
-	return fit_completed(busy, bytes, alignment);
+	if (!extent && busy) {
+		gm_arena_poll(busy, true);
+		extent = fit_completed(busy, bytes, alignment);
+	}
+	if (!extent)
+		return false;
+	gm_index_remove(&extent->arena->index, extent);
+	gm_arena_transfer_extent(receiver, extent);
+	(void)gm_arena_insert(receiver, extent);
+	return true;
 }
 
 void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,

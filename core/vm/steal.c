@@ -39,7 +39,8 @@ struct steal_request {
 	size_t want;		      /* pages of it that are needed now */
 	struct gm_handle *handles;
 	size_t have;
-	bool lends; /* they stay mapped where they are, too */
+	bool lends;	/* they stay mapped where they are, too */
+	bool capturing; /* a stream is being captured: nothing is taken */
 };
 
 /* What is not needed now is spare. */
@@ -67,6 +68,10 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 				 : 0;
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
 
+	if (status == GPUMEM_OK && gm_heap_any_capturing(heap)) {
+		request->capturing = true;
+		return GPUMEM_CAPTURING;
+	}
 	if (status == GPUMEM_OK && !request->lends)
 		status = gm_driver_unmap(&heap->driver, run->start, run->count,
 					 run->pages * heap->page_bytes);
@@ -124,6 +129,8 @@ static bool take_from(struct gm_heap *heap, const struct gm_index *index,
 	struct gm_extent *extent = gm_index_least_pages(index, pages), *next;
 	size_t before;
 
+	if (request->capturing)
+		return false;
 	for (; extent && request->query.pages && extents; extent = next) {
 		next = gm_index_more_pages(index, extent);
 		before = request->query.pages;
@@ -165,21 +172,24 @@ static void take_by_size(struct gm_heap *heap, size_t pages,
 	}
 }
 
-/* What is known to be completed comes first: it takes no query of a stream. */
+/* What is known to be completed comes first: it takes no query of a stream.
+ * Then no more streams are asked than it takes. */
 static void steal(struct gm_heap *heap, size_t pages,
 		  struct steal_request *request)
 {
-	const struct gm_arena *arena = gm_arena_stocked(heap);
+	size_t looks = gm_arenas_looks(heap, SIZE_MAX);
 
-	while (arena && !arena->index.whole_pages)
-		arena = gm_arena_stocked_after(arena);
-	if (!arena || gm_heap_any_capturing(heap))
-		return;
 	take_by_size(heap, pages, request);
-	if (!request->query.pages)
-		return;
-	gm_arenas_poll_unchecked(heap);
-	take_by_size(heap, pages, request);
+	while (looks-- && request->query.pages && !request->capturing) {
+		struct gm_arena *arena = gm_arenas_turn(heap);
+		uint64_t completed = arena ? arena->completed : 0;
+
+		if (!arena || !arena->index.whole_pages)
+			continue;
+		gm_arena_poll(arena, true);
+		if (arena->completed != completed)
+			take_by_size(heap, pages, request);
+	}
 }
 
 size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
@@ -207,7 +217,8 @@ size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
 		.need = need, .handles = handles, .lends = true};
 	size_t pages = heap->space->handle_pages, before;
 
-	if (!need->lender || gm_heap_any_capturing(heap))
+	if (!need->lender || !need->lender->index.whole_pages ||
+	    gm_heap_any_capturing(heap))
 		return 0;
 	want = gm_stale_room(heap, want);
 	request.want = want;
