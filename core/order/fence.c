@@ -53,35 +53,47 @@ static void complete(struct gm_arena *arena, uint64_t seqno)
 	arena->heap->order->completions++;
 }
 
-static void query_fences(struct gm_arena *arena)
+/* NOT_READY: the stream is at work. */
+static gpumem_status query_fences(struct gm_arena *arena)
 {
+	gpumem_status status = GPUMEM_OK;
+
 	while (arena->fence_count) {
 		const struct gm_fence *oldest = fence_at(arena, 0);
 
-		if (gm_driver_event_query(&arena->heap->driver,
-					  oldest->event) != GPUMEM_OK)
-			return;
+		status = gm_driver_event_query(&arena->heap->driver,
+					       oldest->event);
+		if (status != GPUMEM_OK)
+			break;
 		complete(arena, oldest->seqno);
 		give_oldest(arena);
 	}
+	return status;
+}
+
+/* A stream with nothing to do needs no event, which would take its time to come
+ * back even then. */
+static bool is_idle(const struct gm_arena *arena)
+{
+	return gm_driver_stream_query(&arena->heap->driver, arena->stream) ==
+	       GPUMEM_OK;
 }
 
 /* The stream is known not to be captured. */
 static void settle(struct gm_arena *arena, bool fence)
 {
+	gpumem_status oldest;
+
 	if (!gm_device_has(arena->heap->driver.device, GPUMEM_CAP_STREAMS)) {
 		complete(arena, arena->seqno);
 		return;
 	}
-	query_fences(arena);
+	oldest = query_fences(arena);
 	if (!fence || arena->dropped || arena->completed == arena->seqno)
 		return;
 	arena->unfenced = 0;
 	arena->fence_frees = GM_FENCE_FREES;
-	/* A stream with nothing to do needs no event, which would take its time
-	 * to come back even then. */
-	arena->idle = gm_driver_stream_query(&arena->heap->driver,
-					     arena->stream) == GPUMEM_OK;
+	arena->idle = oldest != GPUMEM_NOT_READY && is_idle(arena);
 	if (arena->idle) {
 		complete(arena, arena->seqno);
 		while (arena->fence_count)

@@ -30,6 +30,8 @@ static void test_fences(gpumem_stream stream)
 	gm_arena_poll(arena, true);
 	gm_arena_poll(arena, true);
 	is_uint(arena->fence_count, 1, "one fence for one free");
+	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), 1,
+		"a stream is not asked behind an event that is not over");
 	hold_begin(&hold[1], stream);
 	block_give(arena, second);
 	gm_arena_poll(arena, true);
@@ -204,6 +206,11 @@ static void test_idle(gpumem_stream stream)
 	heap_start();
 }
 
+static uint64_t asked(void)
+{
+	return calls(GPUMEM_CALL_STREAM_QUERY) + calls(GPUMEM_CALL_EVENT_QUERY);
+}
+
 /* While nobody asks what is completed, it is tried more and more seldom. */
 static void test_backs_off(void)
 {
@@ -217,12 +224,12 @@ static void test_backs_off(void)
 	arena = arena_of(stream);
 	hold_begin(&hold, stream);
 	while (tries < sizeof(want) / sizeof(*want)) {
-		uint64_t before = calls(GPUMEM_CALL_STREAM_QUERY);
+		uint64_t before = asked();
 
 		arena->seqno = ++heap.seqno;
 		gm_arena_count_free(arena);
 		frees++;
-		if (calls(GPUMEM_CALL_STREAM_QUERY) == before)
+		if (asked() == before)
 			continue;
 		is_uint(frees, want[tries], "a fence after so many frees");
 		tries++;
