@@ -99,14 +99,43 @@ static bool completed(const struct gm_extent *extent,
 	return gm_arena_completed(arena, extent->seqno);
 }
 
+/* A place that is over takes in those behind it that are so too, if one call
+ * can unmap them with it. */
+static void merge(struct gm_heap *heap, struct gm_extent *extent,
+		  const struct gm_arena **asked)
+{
+	struct gm_stale *stale = &heap->space->stale;
+	struct gm_extent *next = gm_extent_next(&heap->nodes, extent);
+
+	for (; next && gm_extent_is(next, GM_EXTENT_STALE) &&
+	       next->arena == extent->arena && completed(next, asked) &&
+	       run_of(heap, next).pages == run_of(heap, extent).pages;
+	     next = gm_extent_next(&heap->nodes, extent)) {
+		gm_ring_remove(&heap->nodes, &stale->ring, next);
+		gm_extent_join(&heap->nodes, extent);
+	}
+}
+
+static void merge_all(struct gm_heap *heap, const struct gm_arena **asked)
+{
+	uint32_t *ring = &heap->space->stale.ring;
+	struct gm_extent *extent = gm_node(&heap->nodes, *ring);
+
+	for (; extent; extent = gm_ring_next(&heap->nodes, *ring, extent))
+		if (completed(extent, asked))
+			merge(heap, extent, asked);
+}
+
 gpumem_status gm_stale_retire(struct gm_heap *heap)
 {
 	struct gm_stale *stale = &heap->space->stale;
-	struct gm_extent *extent = gm_node(&heap->nodes, stale->ring), *next;
 	const struct gm_arena *asked = NULL;
+	struct gm_extent *extent, *next;
 	struct gm_first first = {0};
 
-	for (; extent; extent = next) {
+	merge_all(heap, &asked);
+	for (extent = gm_node(&heap->nodes, stale->ring); extent;
+	     extent = next) {
 		struct gm_run run = run_of(heap, extent);
 		gpumem_status status;
 

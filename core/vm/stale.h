@@ -18,8 +18,8 @@
  *     bytes == sum of the stale extents; `lending` is empty but during a growth
  *     bytes <= STALE_PART * reserved when pages are lent
  *
- * Each stale extent has handles of one size, and is not merged with others. The
- * heap's mutex guards it.
+ * Each stale extent has handles of one size, and is merged only with such as
+ * are over, to be unmapped in one call. The heap's mutex guards it.
  */
 #ifndef GM_VM_STALE_H
 #define GM_VM_STALE_H

@@ -83,6 +83,31 @@ static void test_lend(void)
 	end(false);
 }
 
+/* Places side by side are unmapped in one call, those that are over. */
+static void test_together(void)
+{
+	struct gm_extent *kept;
+
+	begin();
+	kept = next_of(freed);
+	for (size_t i = 1; i <= 4; i++) {
+		(void)lend(1);
+		is_uint(heap.space->stale.bytes, i * PAGE, "page %zu is lent",
+			i);
+	}
+	hold_end(&hold, stream);
+	hold_begin(&hold, stream);
+	block_give(arena, kept);
+	(void)lend(3);
+	is_uint(heap.space->stale.bytes, 7 * PAGE, "and three beside them");
+	sound("side by side");
+	must(gm_stale_retire(&heap));
+	is_uint(calls(GPUMEM_CALL_UNMAP), 1, "four are unmapped in one call");
+	is_uint(heap.space->stale.bytes, 3 * PAGE, "not what is at work");
+	sound("four of them");
+	end(true);
+}
+
 /* A page can be lent again before the first work is over, and goes back to the
  * driver only when it is mapped nowhere. */
 static void test_chain(void)
@@ -214,6 +239,7 @@ int main(void)
 {
 	device_start();
 	test_lend();
+	test_together();
 	test_chain();
 	test_order();
 	test_not();
