@@ -157,7 +157,7 @@ void gm_check_part(const struct gm_heap *heap, const struct gm_extent *extent,
 			gm_span_of(&heap->spans, extent->address);
 
 		if (gm_segment_whole(span))
-			tally->whole_bytes += extent->bytes;
+			tally->whole_bytes += span->bytes;
 		else
 			tally->handle_part_bytes += extent->bytes;
 		return;
@@ -171,6 +171,17 @@ void gm_check_part(const struct gm_heap *heap, const struct gm_extent *extent,
 		add_handle(heap, page, end, tally, &page);
 }
 
+static uint64_t slack_of_used(const struct gm_heap *heap)
+{
+	const struct gm_span *span = heap->vm ? NULL : heap->spans.first;
+	uint64_t bytes = 0;
+
+	for (; span; span = span->next)
+		if (!gm_segment_whole(span))
+			bytes += gm_segment_slack(heap, span);
+	return bytes;
+}
+
 gpumem_status gm_check_parts(const struct gm_heap *heap,
 			     const struct gm_tally *tally,
 			     uint64_t cached_bytes)
@@ -179,20 +190,21 @@ gpumem_status gm_check_parts(const struct gm_heap *heap,
 	const struct gm_parts parts = gm_space_parts(heap);
 	uint64_t whole = tally->whole_bytes + space->releasing_bytes +
 			 (heap->vm ? space->spare_pages * heap->page_bytes : 0);
+	uint64_t handles = tally->handle_part_bytes + slack_of_used(heap);
 	uint64_t sum = tally->requested +
 		       (tally->allocated - tally->requested) + tally->pending +
 		       cached_bytes + tally->slab_part_bytes + whole +
-		       tally->page_part_bytes + tally->handle_part_bytes +
+		       tally->page_part_bytes + handles +
 		       tally->graph_bytes;
 
 	EXPECT(parts.whole_bytes == whole &&
 		       parts.page_part_bytes == tally->page_part_bytes &&
-		       parts.handle_part_bytes == tally->handle_part_bytes &&
+		       parts.handle_part_bytes == handles &&
 		       parts.graph_bytes == tally->graph_bytes,
 	       "%llu free bytes are whole, %llu parts of pages, %llu of "
 	       "handles and %llu of graphs, not %llu, %llu, %llu and %llu",
 	       (ull)whole, (ull)tally->page_part_bytes,
-	       (ull)tally->handle_part_bytes, (ull)tally->graph_bytes,
+	       (ull)handles, (ull)tally->graph_bytes,
 	       (ull)parts.whole_bytes, (ull)parts.page_part_bytes,
 	       (ull)parts.handle_part_bytes, (ull)parts.graph_bytes);
 	EXPECT(sum == heap->counters.reserved.current,

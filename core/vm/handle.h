@@ -143,6 +143,9 @@ gpumem_status gm_pages_release(struct gm_heap *heap,
 bool gm_segment_whole(const struct gm_span *span);
 /* The same, and it is. */
 bool gm_segment_completed(const struct gm_span *span);
+/* What its ends have beyond whole units. */
+uint64_t gm_segment_slack(const struct gm_heap *heap,
+			  const struct gm_span *span);
 gpumem_status gm_segment_release(struct gm_heap *heap,
 				 const struct gm_release *leave,
 				 uint64_t *bytes_out);

@@ -19,12 +19,23 @@ static void add_arena(struct gm_parts *parts, const struct gm_arena *arena,
 	parts->handle_part_bytes += page_bytes ? pages : arena->index.bytes;
 }
 
+static uint64_t slack_of(const struct gm_heap *heap)
+{
+	const struct gm_span *span = heap->vm ? NULL : heap->spans.first;
+	uint64_t bytes = 0;
+
+	for (; span; span = span->next)
+		bytes += gm_segment_slack(heap, span);
+	return bytes;
+}
+
 struct gm_parts gm_space_parts(const struct gm_heap *heap)
 {
 	const struct gm_space *space = heap->space;
 	const struct gm_arena *arena = gm_arena_first(heap);
 	size_t page_bytes = heap->vm ? heap->page_bytes : 0;
-	struct gm_parts parts = {.whole_bytes = gm_space_whole_bytes(heap)};
+	struct gm_parts parts = {.whole_bytes = gm_space_whole_bytes(heap),
+				 .handle_part_bytes = slack_of(heap)};
 	uint64_t unmapped =
 		space->releasing_bytes + space->spare_pages * page_bytes;
 

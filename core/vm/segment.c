@@ -92,6 +92,16 @@ static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 	return GPUMEM_OK;
 }
 
+uint64_t gm_segment_slack(const struct gm_heap *heap,
+			  const struct gm_span *span)
+{
+	uintptr_t unit = heap->unit;
+	uintptr_t first = (span->address + unit - 1) & ~(unit - 1);
+
+	return span->bytes -
+	       ((span->address + span->bytes - first) & ~(unit - 1));
+}
+
 /* With one reserved node. */
 static struct gm_extent *add(struct gm_heap *heap, struct gm_arena *arena,
 			     struct gm_span *span)

@@ -124,7 +124,8 @@ uint64_t gm_space_whole_bytes(const struct gm_heap *heap);
  * Free extents, spare handles and what is being given back:
  *
  *     whole_bytes + page_part_bytes + handle_part_bytes + graph_bytes
- *             == sum of the free extents + spare + releasing_bytes
+ *             == sum of the free extents + spare + releasing_bytes +
+ *                what the ends of segments have beyond whole units
  *
  * So, with what the module above has in caches and in slabs:
  *
