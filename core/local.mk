@@ -137,6 +137,8 @@ libvm_la_SOURCES = \
 	core/vm/check_space.c \
 	core/vm/check_stale.c \
 	core/vm/extend.c \
+	core/vm/growth.c \
+	core/vm/growth.h \
 	core/vm/handle.c \
 	core/vm/handle.h \
 	core/vm/pages.c \

@@ -28,6 +28,7 @@ struct gm_tally {
 	/* Of free_bytes, and what slabs have left over. */
 	uint64_t whole_bytes, page_part_bytes, handle_part_bytes, graph_bytes;
 	uint64_t slab_part_bytes;
+	uint64_t filling_bytes; /* not mapped yet */
 };
 
 /* The ring is linked both ways, and all in it are of that state. */

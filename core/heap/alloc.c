@@ -47,7 +47,7 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	if (want.alignment < heap->unit)
 		want.alignment = heap->unit;
 	status = gm_ladder_take(arena, &want, grown_out, &extent);
-	if (status != GPUMEM_OK)
+	if (status != GPUMEM_OK || !extent)
 		return status;
 	gm_extent_set(extent, GM_EXTENT_LARGE);
 	extent->arena = arena;
@@ -60,9 +60,29 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	return GPUMEM_OK;
 }
 
+/* A slab in an extent that was found. While the mutex was released the arena
+ * may have become another's than the stream's, and the thread's cache nobody's:
+ * *local is what it has now; NULL: begin anew. */
+static gpumem_status make_slab(struct gm_arena *arena, unsigned class_index,
+			       struct gm_extent *extent,
+			       struct gm_local **local)
+{
+	bool same = gm_arena_find(arena->heap, arena->stream) == arena;
+	gpumem_status status = GPUMEM_OK;
+
+	*local = NULL;
+	if (same)
+		status = gm_local_of(arena->heap, arena, local);
+	if (same && status == GPUMEM_OK)
+		status = gm_slab_create(arena, class_index, extent);
+	if (!same || status != GPUMEM_OK)
+		(void)gm_arena_insert(arena, extent);
+	return status;
+}
+
 /* Ready slots of the class: from slabs, from slabs after pending blocks came
- * back, or from a new slab. */
-static gpumem_status refill(struct gm_heap *heap, struct gm_local *local,
+ * back, or from a new slab. *local NULL: begin anew. */
+static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
 			    unsigned class_index, uint32_t flags,
 			    bool *grown_out)
 {
@@ -70,24 +90,22 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_local *local,
 	const struct gm_want want = {.bytes = class->run_bytes,
 				     .alignment = GM_RUN_UNIT,
 				     .flags = flags};
+	struct gm_arena *arena = (*local)->arena;
 	struct gm_extent *extent;
 	gpumem_status status;
 
-	if (local->bin[class_index].count ||
-	    gm_local_refill(local, class_index))
+	if ((*local)->bin[class_index].count ||
+	    gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
-	if (gm_pending_poll(heap) && gm_local_refill(local, class_index))
+	if (gm_pending_poll(heap) && gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
-	status = gm_ladder_take(local->arena, &want, grown_out, &extent);
-	if (status != GPUMEM_OK)
-		return status;
-	status = gm_slab_create(local->arena, class_index, extent);
-	if (status != GPUMEM_OK) {
-		(void)gm_arena_insert(local->arena, extent);
-		return status;
-	}
-	(void)gm_local_refill(local, class_index);
-	return GPUMEM_OK;
+	*local = NULL;
+	status = gm_ladder_take(arena, &want, grown_out, &extent);
+	if (status == GPUMEM_OK && extent)
+		status = make_slab(arena, class_index, extent, local);
+	if (*local)
+		(void)gm_local_refill(*local, class_index);
+	return status;
 }
 
 static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
@@ -100,17 +118,18 @@ static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
 	gpumem_status status = gm_local_of(heap, arena, &local);
 
 	if (status == GPUMEM_OK)
-		status = refill(heap, local, index, request->flags, grown_out);
-	if (status != GPUMEM_OK)
+		status = refill(heap, &local, index, request->flags, grown_out);
+	if (status != GPUMEM_OK || !local)
 		return status;
 	*ptr_out = gm_local_pop(local, index, heap->classes.of[index].bytes,
 				request->bytes);
 	return GPUMEM_OK;
 }
 
-static gpumem_status take(struct gm_heap *heap,
-			  const struct gm_request *request, bool *grown_out,
-			  void **ptr_out)
+/* *ptr_out stays NULL: begin anew. */
+static gpumem_status take_once(struct gm_heap *heap,
+			       const struct gm_request *request,
+			       bool *grown_out, void **ptr_out)
 {
 	struct gm_arena *arena;
 	gpumem_status status;
@@ -122,6 +141,21 @@ static gpumem_status take(struct gm_heap *heap,
 	if (is_small(request))
 		return take_small(heap, arena, request, grown_out, ptr_out);
 	return take_large(heap, arena, request, grown_out, ptr_out);
+}
+
+static gpumem_status take(struct gm_heap *heap,
+			  const struct gm_request *request, bool *grown_out,
+			  void **ptr_out)
+{
+	gpumem_status status;
+	void *ptr = NULL;
+
+	do
+		status = take_once(heap, request, grown_out, &ptr);
+	while (status == GPUMEM_OK && !ptr);
+	if (status == GPUMEM_OK)
+		*ptr_out = ptr;
+	return status;
 }
 
 gpumem_status gm_heap_attempt(struct gm_heap *heap,

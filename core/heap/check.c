@@ -105,7 +105,10 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->stale_count++;
 		return gm_check_borders(heap, extent);
 	case GM_EXTENT_FILLING:
-		break;
+		if (!heap->space->growth.on)
+			break;
+		tally->filling_bytes += gm_space_unmapped_bytes(heap, extent);
+		return GPUMEM_OK;
 	}
 	return gm_fail(GPUMEM_CORRUPT, "the extent at %#zx has state %d",
 		       extent->address, (int)gm_extent_state(extent));

@@ -16,6 +16,7 @@ struct search {
 	struct gm_extent *extent; /* that was made */
 	gpumem_status status;	  /* of growing: why there is none */
 	bool grown;
+	bool anew;   /* others have had their way while it was to grow */
 	bool others; /* other threads have caches of the heap */
 };
 
@@ -61,10 +62,11 @@ static bool transfer_all(struct search *search)
 
 static bool grow(struct search *search)
 {
-	search->grown = true;
 	search->status =
 		gm_space_grow(search->heap, search->arena, search->want->bytes,
 			      search->want->alignment, &search->extent);
+	search->anew = search->status == GPUMEM_OK && !search->extent;
+	search->grown |= !search->anew;
 	return search->status == GPUMEM_OK;
 }
 
@@ -149,6 +151,8 @@ static bool find(struct search *search)
 	for (unsigned i = 0; i < SOURCE_COUNT; i++) {
 		if (!applies(i, search) || !sources[i].take(search))
 			continue;
+		if (search->anew)
+			return true;
 		if (!search->extent)
 			search->extent =
 				gm_arena_fit(search->arena, search->want->bytes,
@@ -179,6 +183,9 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 		status = search.status;
 	gm_search_end(arena->heap);
 	*grown_out |= search.grown;
+	*extent_out = NULL;
+	if (search.anew)
+		return GPUMEM_OK;
 	if (status == GPUMEM_OK)
 		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
 	if (status == GPUMEM_OK)

@@ -44,7 +44,8 @@ struct gm_helpers {
 
 /* Such an extent out of the arena's free memory, found or made; in no index.
  * *grown_out is set if it took a call of the driver for memory. Under the
- * mutex. OK, LIMIT, NO_MEMORY, NO_HOST_MEMORY, or the driver's error.
+ * mutex, which is released where gm_space_grow() does. OK, LIMIT, NO_MEMORY,
+ * NO_HOST_MEMORY, or the driver's error. OK without an extent: begin anew.
  */
 gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 			     bool *grown_out, struct gm_extent **extent_out);

@@ -48,6 +48,9 @@ void gm_heap_reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most)
 {
 	struct gm_arena *arena = heap->order->dropped, *next;
 
+	/* The stream of a growth under way may go meanwhile. */
+	if (!gm_growth_none(heap))
+		return;
 	for (; arena && most--; arena = next) {
 		next = arena->next_dropped;
 		gm_arena_poll(arena, false);

@@ -161,16 +161,22 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 {
 	uint64_t blocks, bytes;
 	gpumem_status status;
-	bool graphs;
+	bool graphs, grows;
 
 	gm_heap_stop(&pool->heap);
 	status = refuse_if_captured(pool);
 	graphs = pool->graphs != NULL;
+	grows = !gm_growth_none(&pool->heap);
 	blocks = pool->heap.counters.blocks.current;
 	bytes = pool->heap.counters.allocated.current;
 	gm_heap_go(&pool->heap);
 	if (status != GPUMEM_OK)
 		return status;
+	if (grows)
+		return gm_fail(GPUMEM_BUSY,
+			       "another thread is allocating from pool \"%s\" "
+			       "on %s",
+			       pool->name, pool->device->info.name);
 	if ((!blocks && !graphs) || force)
 		return GPUMEM_OK;
 	if (graphs)

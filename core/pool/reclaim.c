@@ -116,7 +116,8 @@ gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 	if (status != GPUMEM_OK)
 		return status;
 	pthread_mutex_lock(&heap->mutex);
-	reserved = heap->counters.reserved.current;
+	reserved = heap->counters.reserved.current +
+		   heap->space->growth.flight.creating_bytes;
 	if (limit_bytes && reserved > limit_bytes) {
 		status = gm_fail(GPUMEM_BUSY,
 				 "%llu bytes are in use, more than the new "

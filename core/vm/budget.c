@@ -62,7 +62,8 @@ static uint64_t limit_of(const struct gm_heap *heap)
 uint64_t gm_limit_room(const struct gm_heap *heap)
 {
 	uint64_t limit = limit_of(heap),
-		 reserved = heap->counters.reserved.current;
+		 reserved = heap->counters.reserved.current +
+			    heap->space->growth.flight.creating_bytes;
 
 	return limit > reserved ? limit - reserved : 0;
 }

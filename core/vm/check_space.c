@@ -35,6 +35,18 @@ static gpumem_status check_holes(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+uint64_t gm_space_unmapped_bytes(const struct gm_heap *heap,
+				 const struct gm_extent *extent)
+{
+	const struct gm_page *page = gm_page_at(&heap->spans, extent->address);
+	const struct gm_page *end = page + extent->bytes / heap->page_bytes;
+	uint64_t pages = 0;
+
+	for (; page < end; page++)
+		pages += !page->handle;
+	return pages * heap->page_bytes;
+}
+
 gpumem_status gm_check_borders(const struct gm_heap *heap,
 			       const struct gm_extent *extent)
 {
@@ -98,19 +110,22 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 		status = gm_check_stale(heap, tally, &stale);
 	if (status != GPUMEM_OK)
 		return status;
-	handles += space->spare_count - stale;
+	handles += space->spare_count + space->growth.flight.handles - stale;
 	mapped *= heap->page_bytes;
-	EXPECT(mapped + tally->unreleasable_bytes == span_bytes,
+	EXPECT(mapped + tally->unreleasable_bytes + tally->filling_bytes ==
+		       span_bytes,
 	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
 	       (ull)tally->unreleasable_bytes, (ull)span_bytes);
 	EXPECT(tally->releasing_bytes <= space->releasing_bytes &&
 		       space->releasing_bytes <=
-			       (space->spare_room - space->spare_count) *
+			       (space->spare_room - space->spare_count -
+				space->growth.spare_count) *
 				       heap->page_bytes,
 	       "%llu bytes are being released, the counters say %llu",
 	       (ull)tally->releasing_bytes, (ull)space->releasing_bytes);
 	mapped -= space->stale.bytes;
 	mapped += space->releasing_bytes - tally->releasing_bytes;
+	mapped += space->growth.flight.pages * heap->page_bytes;
 	EXPECT(mapped + space->spare_pages * heap->page_bytes ==
 		       heap->counters.reserved.current,
 	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
@@ -188,8 +203,10 @@ gpumem_status gm_check_parts(const struct gm_heap *heap,
 {
 	const struct gm_space *space = heap->space;
 	const struct gm_parts parts = gm_space_parts(heap);
-	uint64_t whole = tally->whole_bytes + space->releasing_bytes +
-			 (heap->vm ? space->spare_pages * heap->page_bytes : 0);
+	uint64_t whole =
+		tally->whole_bytes + space->releasing_bytes +
+		(heap->vm ? space->spare_pages * heap->page_bytes : 0) +
+		gm_growth_bytes(heap);
 	uint64_t handles = tally->handle_part_bytes + slack_of_used(heap);
 	uint64_t sum = tally->requested +
 		       (tally->allocated - tally->requested) + tally->pending +

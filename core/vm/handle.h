@@ -43,6 +43,7 @@ struct gm_plan {
 	size_t count;
 	bool in_order; /* it is used after all earlier work of the arena's
 			  stream */
+	bool lets_go;  /* of the mutex: it is the growth under way */
 };
 
 /* Maps them, for `bytes` that become active. What was mapped is free memory of
@@ -106,6 +107,7 @@ struct gm_need {
 	uint64_t bytes;		       /* will be active on them */
 	const struct gm_extent *a, *b; /* not stolen from; NULL: none */
 	struct gm_arena *lender; /* lends them to itself; NULL: none does */
+	bool lets_go;		 /* see struct gm_plan */
 };
 
 /* Finds handles that cover exactly what is needed. There is room for as many as

@@ -13,6 +13,7 @@ struct filling {
 	struct gm_handle *handle;
 	gpumem_page *page;
 	size_t count;
+	bool lets_go; /* of the mutex */
 };
 
 static size_t divide_up(size_t bytes, size_t page_bytes)
@@ -150,6 +151,33 @@ static void set_handles(struct gm_heap *heap, const struct filling *filling,
 	}
 }
 
+/* Without the mutex, if this is a growth that may and has lent nothing. The
+ * larger handles are mapped already. */
+static gpumem_status map_run(struct gm_heap *heap,
+			     const struct filling *filling,
+			     const struct gm_run *run)
+{
+	bool lets_go = filling->lets_go && !heap->space->stale.lending;
+	struct gm_flight flight = {0};
+	struct gm_attempt attempt = {0};
+	gpumem_status status;
+
+	for (size_t i = 0; i < filling->count; i++) {
+		size_t pages = filling->handle[i].pages;
+
+		flight.handles += pages <= run->pages;
+		*(pages <= run->pages ? &flight.pages : &flight.mapped_pages) +=
+			pages;
+	}
+	if (lets_go)
+		attempt = gm_growth_let_go(heap, &flight);
+	status = gm_driver_map(&heap->driver, run->start, filling->page,
+			       run->count, run->pages * heap->page_bytes);
+	if (lets_go)
+		gm_growth_take_up(heap, attempt);
+	return status;
+}
+
 /* Maps those handles that cover so many pages each, side by side from `start`
  * on, and counts them in *run. */
 static gpumem_status map_size(struct gm_heap *heap,
@@ -162,8 +190,7 @@ static gpumem_status map_size(struct gm_heap *heap,
 			filling->page[run->count++] = filling->handle[i].page;
 	if (!run->count)
 		return GPUMEM_OK;
-	status = gm_driver_map(&heap->driver, run->start, filling->page,
-			       run->count, run->pages * heap->page_bytes);
+	status = map_run(heap, filling, run);
 	if (status == GPUMEM_OK)
 		set_handles(heap, filling, run);
 	return status;
@@ -205,15 +232,16 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 		.bytes = bytes,
 		.a = plan->left,
 		.b = plan->right,
-		.lender = plan->in_order ? gm_stale_lender(heap, arena) : NULL};
+		.lender = plan->in_order ? gm_stale_lender(heap, arena) : NULL,
+		.lets_go = plan->lets_go};
 	struct gm_extent *extent = isolate(heap, plan);
 	size_t mapped = 0;
 	gpumem_status status = gm_handles_supply(heap, &need, filling->handle,
 						 &filling->count);
 
-	heap->nodes.promised--;
 	if (status == GPUMEM_OK)
 		status = map(heap, filling, extent->address, &mapped);
+	heap->nodes.promised--;
 	if (mapped < extent->bytes) {
 		struct gm_extent *rest = extent;
 
@@ -233,14 +261,16 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 
 static gpumem_status reserve(struct gm_heap *heap, const struct gm_plan *plan)
 {
+	size_t handles = plan->count + 1;
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 3);
 
 	if (status == GPUMEM_OK)
 		status = gm_map_ensure(plan->start,
 				       plan->count * heap->page_bytes);
 	if (status == GPUMEM_OK)
-		status = gm_spare_room(heap,
-				       plan->count + gm_spare_stock(heap) + 1);
+		status = gm_spare_room(heap, handles + gm_spare_stock(heap));
+	if (status == GPUMEM_OK && plan->lets_go)
+		heap->space->growth.spare_count = handles;
 	return status;
 }
 
@@ -260,6 +290,7 @@ gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_arena *arena,
 			       "no host memory for a list of %zu pages",
 			       plan->count);
 	filling.page = (gpumem_page *)(filling.handle + plan->count);
+	filling.lets_go = plan->lets_go;
 	heap->nodes.promised++; /* should part of it stay a hole */
 	status = fill(heap, arena, plan, bytes, &filling, extent_out);
 	free(filling.handle);
@@ -280,5 +311,6 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 		(void)choose(heap, arena, bytes, alignment, &plan);
 	}
 	plan.in_order = true;
+	plan.lets_go = !heap->space->growth.let_go;
 	return gm_plan_map(heap, arena, &plan, bytes, extent_out);
 }

@@ -36,8 +36,9 @@ struct gm_parts gm_space_parts(const struct gm_heap *heap)
 	size_t page_bytes = heap->vm ? heap->page_bytes : 0;
 	struct gm_parts parts = {.whole_bytes = gm_space_whole_bytes(heap),
 				 .handle_part_bytes = slack_of(heap)};
-	uint64_t unmapped =
-		space->releasing_bytes + space->spare_pages * page_bytes;
+	uint64_t unmapped = space->releasing_bytes +
+			    space->spare_pages * page_bytes +
+			    gm_growth_bytes(heap);
 
 	for (; arena; arena = gm_arena_after(heap, arena))
 		add_arena(&parts, arena, page_bytes);

@@ -65,6 +65,24 @@ bool gm_segment_completed(const struct gm_span *span)
 	       gm_arena_completed(first->arena, first->seqno);
 }
 
+/* The driver, without the mutex; what it is asked for is within the limit. */
+static gpumem_status ask(struct gm_heap *heap, uint64_t bytes,
+			 uint64_t *address_out)
+{
+	const struct gm_flight flight = {.creating_bytes = bytes};
+	gpumem_status status = gm_limit_check(heap, bytes);
+	struct gm_attempt attempt;
+
+	if (status != GPUMEM_OK)
+		return status;
+	heap->nodes.promised++; /* for its extent */
+	attempt = gm_growth_let_go(heap, &flight);
+	status = gm_driver_alloc(&heap->driver, bytes, address_out);
+	gm_growth_take_up(heap, attempt);
+	heap->nodes.promised--;
+	return status;
+}
+
 /* Takes `good` bytes from the driver, or `least` when that is too much. */
 static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 			  struct gm_span *span)
@@ -76,14 +94,10 @@ static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 		return gm_fail(GPUMEM_NO_MEMORY,
 			       "the device gives at most %llu bytes at a time",
 			       (unsigned long long)heap->max_alloc_bytes);
-	status = gm_limit_check(heap, good);
-	if (status == GPUMEM_OK)
-		status = gm_driver_alloc(&heap->driver, good, &address);
+	status = ask(heap, good, &address);
 	if (status != GPUMEM_OK && good > least && status != GPUMEM_LOST) {
 		good = least;
-		status = gm_limit_check(heap, good);
-		if (status == GPUMEM_OK)
-			status = gm_driver_alloc(&heap->driver, good, &address);
+		status = ask(heap, good, &address);
 	}
 	if (status != GPUMEM_OK)
 		return status;

@@ -133,9 +133,11 @@ static gpumem_status release_span(struct gm_heap *heap,
 gpumem_status gm_space_init(struct gm_heap *heap)
 {
 	heap->space = calloc(1, sizeof(*heap->space));
-	return heap->space ? GPUMEM_OK
-			   : gm_fail(GPUMEM_NO_HOST_MEMORY,
-				     "no host memory for the pages of a pool");
+	if (!heap->space)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for the pages of a pool");
+	gm_growth_init(heap);
+	return GPUMEM_OK;
 }
 
 uint64_t gm_space_host_bytes(const struct gm_heap *heap)
@@ -167,26 +169,56 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 	gm_spans_free_table(spans);
 	gm_budget_unreserve(heap, heap->counters.reserved.current,
 			    heap->counters.segments.current);
+	gm_growth_fini(heap);
 	free(heap->space->spare);
 	free(heap->space);
 	heap->space = NULL;
 	return gm_first_end(&first);
 }
 
+static gpumem_status grow(struct gm_heap *heap, struct gm_arena *arena,
+			  size_t bytes, size_t alignment,
+			  struct gm_extent **extent_out)
+{
+	return heap->vm ? gm_pages_grow(heap, arena, bytes, alignment,
+					extent_out)
+			: gm_segment_grow(heap, arena, bytes, alignment,
+					  extent_out);
+}
+
+/* The free memory beside which it grew may be gone when it has let go of the
+ * mutex: then it grows once more, and keeps it. */
+static gpumem_status grow_for_sure(struct gm_heap *heap, struct gm_arena *arena,
+				   size_t bytes, size_t alignment,
+				   struct gm_extent **extent_out)
+{
+	gpumem_status status = grow(heap, arena, bytes, alignment, extent_out);
+
+	if (status != GPUMEM_OK || !heap->space->growth.let_go)
+		return status;
+	*extent_out = NULL;
+	if (arena->dropped)
+		return GPUMEM_OK;
+	*extent_out = gm_arena_fit(arena, bytes, alignment);
+	return *extent_out ? GPUMEM_OK
+			   : grow(heap, arena, bytes, alignment, extent_out);
+}
+
 gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
 			    struct gm_extent **extent_out)
 {
-	struct gm_extent *extent = NULL;
 	struct gm_gate *gate = heap->driver.device->gate;
+	struct gm_extent *extent = NULL;
 	gpumem_status status;
 
+	*extent_out = NULL;
+	if (!gm_growth_begin(heap))
+		return GPUMEM_OK;
 	gm_gate_enter(gate);
-	status = heap->vm
-			 ? gm_pages_grow(heap, arena, bytes, alignment, &extent)
-			 : gm_segment_grow(heap, arena, bytes, alignment,
-					   &extent);
+	status = grow_for_sure(heap, arena, bytes, alignment, &extent);
 	gm_gate_leave(gate);
+	gm_growth_end(heap);
 	if (status == GPUMEM_OK)
 		*extent_out = extent;
 	return status;
@@ -226,7 +258,7 @@ gpumem_status gm_space_release(struct gm_heap *heap,
 
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap)
 {
-	uint64_t bytes = heap->space->releasing_bytes;
+	uint64_t bytes = heap->space->releasing_bytes + gm_growth_bytes(heap);
 	const struct gm_span *span = heap->spans.first;
 
 	if (heap->vm)

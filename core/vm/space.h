@@ -19,12 +19,14 @@
  * of one or more pages, which are mapped and unmapped whole (extent/span.h).
  * Without: a span per raw allocation ("segment"), none of which can be stolen.
  *
- *     reserved == page_bytes * (mapped pages - stale ones + spare), with VM;
- *                 of these releasing_bytes are being given back to the driver
+ *     reserved == page_bytes * (mapped pages - stale ones + spare + growth's),
+ *                 with VM; of these releasing_bytes are being given back to the
+ *                 driver
  *     reserved == sum of the spans' taken bytes + releasing_bytes, without
  *     a hole, and what is being given back, begins and ends where a handle does
  *     spare_pages == sum of the pages of the spare handles
- *     spare_count + releasing_bytes / page_bytes <= spare_room    with VM
+ *     spare_count + releasing_bytes / page_bytes + growth.spare_count
+ *                 <= spare_room, with VM
  *
  * The heap's mutex guards it.
  */
@@ -32,6 +34,7 @@
 #define GM_VM_SPACE_H
 
 #include "budget.h"
+#include "growth.h"
 #include "stale.h"
 #include "extent/map.h"
 
@@ -63,6 +66,7 @@ struct gm_space {
 	size_t spare_count, spare_room, spare_pages;
 	uint64_t releasing_bytes; /* being given back: see release.c */
 	uint64_t releases; /* how often that ended, in success or failure */
+	struct gm_growth growth;
 };
 
 /* What to give back to the driver in one step. */
@@ -87,6 +91,11 @@ uint64_t gm_space_host_bytes(const struct gm_heap *heap);
  * pages of other free extents if the waste would exceed gm_budget_target() or
  * the driver refuses, else by taking memory from the driver, within the limit.
  * OK; LIMIT; NO_MEMORY; or another error of the driver.
+ *
+ * The mutex is released during calls of the driver, and while another thread
+ * grows the heap (growth.h). OK with *extent_out NULL: other threads have had
+ * their way meanwhile, and `arena` may be its stream's no longer: the caller
+ * begins anew.
  */
 gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
@@ -124,8 +133,8 @@ uint64_t gm_space_whole_bytes(const struct gm_heap *heap);
  * Free extents, spare handles and what is being given back:
  *
  *     whole_bytes + page_part_bytes + handle_part_bytes + graph_bytes
- *             == sum of the free extents + spare + releasing_bytes +
- *                what the ends of segments have beyond whole units
+ *             == sum of the free extents + spare + releasing_bytes + growth's
+ *                + what the ends of segments have beyond whole units
  *
  * So, with what the module above has in caches and in slabs:
  *
@@ -166,6 +175,9 @@ gpumem_status gm_check_parts(const struct gm_heap *heap,
 
 /* check_space.c, as extent/check.h has it: no handle lies in the extent, whole
  * pages, in part only; holes and pages, or segments. */
+/* Of an extent that is being mapped, what is not. */
+uint64_t gm_space_unmapped_bytes(const struct gm_heap *heap,
+				 const struct gm_extent *extent);
 gpumem_status gm_check_borders(const struct gm_heap *heap,
 			       const struct gm_extent *extent);
 gpumem_status gm_check_space(const struct gm_heap *heap,

@@ -16,7 +16,8 @@ gpumem_status gm_spare_room(struct gm_heap *heap, size_t count)
 {
 	struct gm_space *space = heap->space;
 	size_t leaving = space->releasing_bytes / heap->page_bytes;
-	size_t room = space->spare_count + leaving + count;
+	size_t room = space->spare_count + leaving + space->growth.spare_count +
+		      count;
 	struct gm_handle *larger;
 
 	if (room <= space->spare_room)

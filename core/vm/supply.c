@@ -68,14 +68,35 @@ static size_t restock(const struct gm_heap *heap, size_t want)
 	return want <= stock && have < stock ? stock - have : 0;
 }
 
+/* Without the mutex, if this is a growth that may and has lent nothing. */
+static gpumem_status ask(struct gm_heap *heap, const struct supply *supply,
+			 uint64_t bytes, gpumem_page *page, size_t count,
+			 size_t *made_out)
+{
+	const struct gm_flight flight = {
+		.creating_bytes = count * bytes,
+		.pages = supply->need->pages - supply->missing,
+		.handles = supply->ours + supply->fresh};
+	bool lets_go = supply->need->lets_go && !heap->space->stale.lending;
+	struct gm_attempt attempt = {0};
+	gpumem_status status;
+
+	if (lets_go)
+		attempt = gm_growth_let_go(heap, &flight);
+	status = gm_driver_page_create(&heap->driver, bytes, page, count,
+				       made_out);
+	if (lets_go)
+		gm_growth_take_up(heap, attempt);
+	return status;
+}
+
 /* `count` new handles of so many pages each. */
 static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
 				 size_t count, size_t pages)
 {
 	size_t bytes = pages * heap->page_bytes, made = 0;
 	gpumem_page page[CREATE_COUNT];
-	gpumem_status status =
-		gm_driver_page_create(&heap->driver, bytes, page, count, &made);
+	gpumem_status status = ask(heap, supply, bytes, page, count, &made);
 
 	for (size_t i = 0; i < made; i++) {
 		size_t at = supply->need->pages - ++supply->fresh;

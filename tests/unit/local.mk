@@ -85,7 +85,8 @@ heap_tests = \
 	tests/unit/heap/uses
 pool_tests = \
 	tests/unit/pool/close \
-	tests/unit/pool/leave
+	tests/unit/pool/leave \
+	tests/unit/pool/let_go
 # The library as programs have it.
 lib_tests = \
 	tests/unit/cuda/adopted \

@@ -111,8 +111,13 @@ HEAP_USE gpumem_status heap_grow(struct gm_heap *of, struct gm_arena *arena,
 {
 	struct gm_extent *none = gm_arena_fit(arena, bytes, alignment);
 	struct gm_extent *made = NULL;
-	gpumem_status status =
-		gm_space_grow(of, arena, bytes, alignment, &made);
+	gpumem_status status;
+	/* Growing releases the mutex, which the test may hold. */
+	bool mine = !pthread_mutex_trylock(&of->mutex);
+
+	status = gm_space_grow(of, arena, bytes, alignment, &made);
+	if (mine)
+		pthread_mutex_unlock(&of->mutex);
 
 	if (status ? made != NULL
 		   : !gm_extent_is(made, GM_EXTENT_FREE) ||
