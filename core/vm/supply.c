@@ -146,14 +146,17 @@ static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
 
 /* Of what was taken for a large request from `first` on, handles that are a
  * small part of a new one go back and come again in large ones: each takes a
- * call to map, now and whenever it moves. Returns how many pages went; what the
- * driver keeps is spare. */
+ * call to map, now and whenever it moves. But before a handle goes back all
+ * stale places have to be unmapped, which costs more. Returns how many pages
+ * went; what the driver keeps is spare. */
 static size_t give_small(struct gm_heap *heap, struct supply *supply,
 			 size_t first)
 {
 	size_t large = gm_budget_handle_pages(heap, supply->need->pages);
 	size_t small = 0, kept = first, gone = 0, back;
 
+	if (heap->space->stale.bytes)
+		return 0;
 	for (size_t i = first; i < supply->ours; i++)
 		if (supply->handles[i].pages <= large / SMALL_PART)
 			small += supply->handles[i].pages;

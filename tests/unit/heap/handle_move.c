@@ -39,12 +39,11 @@ static void test_steal(void)
 
 /* So many single pages and so many large extents that are free, each with a
  * page that is used behind it; and nothing may be wasted. */
-static void begin_mixed(int singles, int large_extents, size_t pages)
+static void mix(int singles, int large_extents, size_t pages)
 {
 	struct gm_extent *extent[32];
 	int count = singles + large_extents;
 
-	restart();
 	for (int i = 0; i < count; i++) {
 		extent[i] = block(arena, (i < singles ? 1 : pages) * PAGE);
 		block(arena, PAGE);
@@ -53,6 +52,12 @@ static void begin_mixed(int singles, int large_extents, size_t pages)
 		block_give(arena, extent[i]);
 	heap.space->budget.waste = 0;
 	heap.counters.highest_active = heap.counters.active.current;
+}
+
+static void begin_mixed(int singles, int large_extents, size_t pages)
+{
+	restart();
+	mix(singles, large_extents, pages);
 }
 
 /* Large handles first, though small ones lie in smaller extents. */
@@ -87,6 +92,32 @@ static void test_give_small(void)
 	is_uint(before - handles(), 16 - 2, "in two handles");
 	is_pages(41 + 64, "which is as much memory");
 	sound("small ones");
+}
+
+/* Not while something is stale, all of which would have to be unmapped. */
+static void test_keep_stale(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *busy;
+	struct gm_extent *freed;
+	struct hold hold;
+
+	restart();
+	busy = arena_of(stream);
+	freed = block(busy, PAGE);
+	block(busy, PAGE);
+	heap.space->budget.waste = 0;
+	heap.counters.highest_active = heap.counters.active.current;
+	hold_begin(&hold, stream);
+	block_give(busy, freed);
+	touch(block_take_aligned(busy, PAGE, 8192 * MIB));
+	mix(20, 1, 64);
+	is_uint(heap.space->stale.bytes, PAGE, "a page is lent");
+	touch(block_take_aligned(arena, 84 * PAGE, 4096 * MIB));
+	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 0, "no small one goes back");
+	sound("stale");
+	hold_end(&hold, stream);
+	must(gm_stream_destroy(device, stream));
 }
 
 /* But spare ones stay what they are: nothing goes while a stream is captured.
@@ -318,6 +349,7 @@ int main(void)
 	test_steal();
 	test_steal_large();
 	test_give_small();
+	test_keep_stale();
 	test_keep_small();
 	test_stock();
 	test_steal_mixed();
