@@ -39,7 +39,7 @@
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before it moves pages from free blocks instead of allocating "      \
 	  "from the driver")                                                   \
-	X(waste_max, "25%", PERCENT,                                           \
+	X(waste_max, "4%", PERCENT,                                            \
 	  "what `waste` may grow to in a program that makes a pool move "      \
 	  "pages repeatedly")                                                  \
 	X(segment_waste, "5%", PERCENT,                                        \

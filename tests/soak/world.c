@@ -80,7 +80,7 @@ static const struct {
 	{"vm", {"on", "on", "off", NULL}},
 	{"wait", {"on", "off", NULL}},
 	{"waste", {"1.5%", "0", "20%", NULL}},
-	{"waste_max", {"25%", "20%", NULL}},
+	{"waste_max", {"4%", "20%", NULL}},
 	{"cache", {"256KiB", "0", "16KiB", NULL}},
 	{"handle_max", {"16MiB", "2MiB", NULL}},
 	{"decay_ms", {"10000", "1", "20", NULL}},

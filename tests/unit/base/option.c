@@ -52,8 +52,8 @@ static void test_core(void)
 	is_int(gm_option_bool(GM_BOOL_vm), true, "vm is on");
 	is_uint(gm_option_bytes(GM_BYTES_cache), 262144, "cache");
 	ok(gm_option_fraction(GM_PERCENT_waste) == 0.015, "waste is 1.5%%");
-	ok(gm_option_fraction(GM_PERCENT_waste_max) == 0.25,
-	   "waste_max is 25%%");
+	ok(gm_option_fraction(GM_PERCENT_waste_max) == 0.04,
+	   "waste_max is 4%%");
 	ok(gm_option_fraction(GM_PERCENT_segment_waste) == 0.05,
 	   "segment_waste");
 }
