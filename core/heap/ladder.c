@@ -51,7 +51,22 @@ static bool borrow(struct search *search)
 	gm_heap_reap(search->heap, search->arena, REAP_LOOKS);
 	return (search->others || search->arena->idle) &&
 	       gm_arenas_transfer_one(search->arena, search->want->bytes,
-				      search->want->alignment);
+				      search->want->alignment, SIZE_MAX);
+}
+
+/* A page that is used in part is had by nobody else. Near the limit as few as
+ * can be are cut, whichever stream has them. */
+static bool use_smallest(struct search *search)
+{
+	const struct gm_want *want = search->want;
+	const struct gm_extent *own;
+
+	if (!gm_budget_is_tight(search->heap, want->bytes))
+		return false;
+	own = gm_arena_fit(search->arena, want->bytes, want->alignment);
+	return own && own->bytes > want->bytes &&
+	       gm_arenas_transfer_one(search->arena, want->bytes,
+				      want->alignment, own->bytes);
 }
 
 static bool transfer_all(struct search *search)
@@ -123,6 +138,8 @@ static const struct {
 	unsigned when;
 	uint32_t left_out;
 } sources[] = {
+	{"near the limit, the smallest free block of all streams", use_smallest,
+	 NOT_FOR_GRAPHS, NEVER},
 	{"free memory of the stream", use_own, ALWAYS, NEVER},
 	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
 	{"the thread's cache", flush_own, ALWAYS, NEVER},

@@ -126,11 +126,11 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
  * most so many of them. */
 void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
 			size_t most);
-/* One in which so much fits, whole: what the receiver needs next comes from
- * beside it then, and the streams' memory is less mixed. Asks the driver about
- * one stream at most. False: there is none. */
+/* One in which so much fits, of fewer than `below` bytes, whole: what the
+ * receiver needs next comes from beside it then, and the streams' memory is less
+ * mixed. Asks the driver about one stream at most. False: there is none. */
 bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
-			    size_t alignment);
+			    size_t alignment, size_t below);
 /* Of one arena. */
 void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from);
 /* Renumbers an extent for `receiver`; all work of its last arena on it has

@@ -56,11 +56,13 @@ void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)
 enum { FIT_LOOKS = 16 };
 
 static struct gm_extent *fit_completed(struct gm_arena *arena, size_t bytes,
-				       size_t alignment)
+				       size_t alignment, size_t below)
 {
 	struct gm_extent *extent = gm_arena_fit(arena, bytes, alignment);
 
 	for (unsigned i = 0; extent && i < FIT_LOOKS; i++) {
+		if (extent->bytes >= below)
+			return NULL;
 		if (gm_arena_completed(arena, extent->seqno))
 			return extent;
 		if (alignment > arena->heap->unit)
@@ -70,10 +72,19 @@ static struct gm_extent *fit_completed(struct gm_arena *arena, size_t bytes,
 	return NULL;
 }
 
+static bool has_fit(struct gm_arena *arena, size_t bytes, size_t alignment,
+		    size_t below)
+{
+	const struct gm_extent *extent = gm_arena_fit(arena, bytes, alignment);
+
+	return extent && extent->bytes < below;
+}
+
 /* The smallest that fits of so many arenas. *busy_out: if there is none, the
  * arena with the most memory whose stream may still be using what fits. */
 static struct gm_extent *fit_known(struct gm_arena *receiver, size_t bytes,
-				   size_t alignment, struct gm_arena **busy_out)
+				   size_t alignment, size_t below,
+				   struct gm_arena **busy_out)
 {
 	size_t looks = gm_arenas_looks(receiver->heap, GM_ARENA_LOOKS);
 	struct gm_extent *best = NULL;
@@ -85,27 +96,28 @@ static struct gm_extent *fit_known(struct gm_arena *receiver, size_t bytes,
 
 		if (!arena || arena == receiver)
 			continue;
-		extent = fit_completed(arena, bytes, alignment);
+		extent = fit_completed(arena, bytes, alignment, below);
 		if (extent && (!best || extent->bytes < best->bytes))
 			best = extent;
 		if (!extent && arena->completed != arena->seqno &&
 		    (!*busy_out ||
 		     arena->index.bytes > (*busy_out)->index.bytes) &&
-		    gm_arena_fit(arena, bytes, alignment))
+		    has_fit(arena, bytes, alignment, below))
 			*busy_out = arena;
 	}
 	return best;
 }
 
 bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
-			    size_t alignment)
+			    size_t alignment, size_t below)
 {
 	struct gm_arena *busy;
-	struct gm_extent *extent = fit_known(receiver, bytes, alignment, &busy);
+	struct gm_extent *extent =
+		fit_known(receiver, bytes, alignment, below, &busy);
 
 	if (!extent && busy) {
 		gm_arena_poll(busy, true);
-		extent = fit_completed(busy, bytes, alignment);
+		extent = fit_completed(busy, bytes, alignment, below);
 	}
 	if (!extent)
 		return false;

@@ -122,23 +122,47 @@ uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes)
 	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
 }
 
+/* What is left of the limit, when it is tight. */
+enum { TIGHT_PART = 8 };
+
+bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
+{
+	const struct gm_budget *budget = &heap->space->budget;
+	uint64_t most = limit_of(heap);
+
+	if (budget->refused_bytes && budget->refused_bytes < most)
+		most = budget->refused_bytes;
+	return most != UINT64_MAX && heap->counters.reserved.current + bytes >
+					     most - most / TIGHT_PART;
+}
+
+void gm_budget_refuse(struct gm_heap *heap)
+{
+	heap->space->budget.refused_bytes = heap->counters.reserved.current;
+}
+
 /* A driver's price is by the handle, whatever its size: 1 GiB costs an H200 0.1
  * ms in one, 16 ms in 512 (to create and map). But a handle of which a part is
  * in use cannot move, and its rest is waste to all but small requests. So it is
  * a part of the request, which may be all that is like it; and of the heap,
- * about a half of the waste that is allowed. */
-enum { REQUEST_PART = 8, RESERVED_PART = 128 };
+ * about a half of the waste that is allowed. Where memory is short it is an
+ * eighth of that. */
+enum { REQUEST_PART = 8, RESERVED_PART = 128, WHEN_TIGHT = 8 };
 
 size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
 {
 	uint64_t reserved =
 		heap->counters.reserved.current / heap->page_bytes + pages;
 	uint64_t most = heap->space->handle_pages;
+	uint64_t part =
+		gm_budget_is_tight(heap, pages * (uint64_t)heap->page_bytes)
+			? WHEN_TIGHT
+			: 1;
 
-	if (most > pages / REQUEST_PART)
-		most = pages / REQUEST_PART;
-	if (most > reserved / RESERVED_PART)
-		most = reserved / RESERVED_PART;
+	if (most > pages / (REQUEST_PART * part))
+		most = pages / (REQUEST_PART * part);
+	if (most > reserved / (RESERVED_PART * part))
+		most = reserved / (RESERVED_PART * part);
 	return most ? (size_t)1 << (63 - __builtin_clzll(most)) : 1;
 }
 
@@ -146,6 +170,8 @@ void gm_budget_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 {
 	gm_gauge_add(&heap->counters.reserved, bytes);
 	gm_gauge_add(&heap->counters.segments, segments);
+	if (heap->counters.reserved.current > heap->space->budget.refused_bytes)
+		heap->space->budget.refused_bytes = 0;
 	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
 		atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
 }

@@ -21,7 +21,9 @@ struct gm_budget {
 	bool no_wait;		   /* it must not wait: GPUMEM_ALLOC_NO_WAIT */
 	double waste, waste_max;   /* constant: fractions of highest_active */
 	uint64_t migrated_handles; /* since a trim */
-	uint64_t returned_bytes;   /* all that ever went back to the driver */
+	/* Reserved when the driver had no more, until more is; or 0. */
+	uint64_t refused_bytes;
+	uint64_t returned_bytes; /* all that ever went back to the driver */
 };
 
 /* OK when a pool can work with these limits, else INVALID: the hard one is less
@@ -43,6 +45,13 @@ uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes);
 
 /* May so much more be reserved regardless of the waste? */
 bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
+
+/* So near the limit, or where the driver had no more, with `bytes` more, that
+ * memory counts for more than calls: what is free is cut with care, and handles
+ * are small. */
+bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
+/* The driver has no more, as of now. */
+void gm_budget_refuse(struct gm_heap *heap);
 
 /* How many pages the largest of the new handles covers where so many pages are
  * to be mapped. */

@@ -211,8 +211,7 @@ gpumem_status gm_check_parts(const struct gm_heap *heap,
 	uint64_t sum = tally->requested +
 		       (tally->allocated - tally->requested) + tally->pending +
 		       cached_bytes + tally->slab_part_bytes + whole +
-		       tally->page_part_bytes + handles +
-		       tally->graph_bytes;
+		       tally->page_part_bytes + handles + tally->graph_bytes;
 
 	EXPECT(parts.whole_bytes == whole &&
 		       parts.page_part_bytes == tally->page_part_bytes &&
@@ -220,10 +219,10 @@ gpumem_status gm_check_parts(const struct gm_heap *heap,
 		       parts.graph_bytes == tally->graph_bytes,
 	       "%llu free bytes are whole, %llu parts of pages, %llu of "
 	       "handles and %llu of graphs, not %llu, %llu, %llu and %llu",
-	       (ull)whole, (ull)tally->page_part_bytes,
-	       (ull)handles, (ull)tally->graph_bytes,
-	       (ull)parts.whole_bytes, (ull)parts.page_part_bytes,
-	       (ull)parts.handle_part_bytes, (ull)parts.graph_bytes);
+	       (ull)whole, (ull)tally->page_part_bytes, (ull)handles,
+	       (ull)tally->graph_bytes, (ull)parts.whole_bytes,
+	       (ull)parts.page_part_bytes, (ull)parts.handle_part_bytes,
+	       (ull)parts.graph_bytes);
 	EXPECT(sum == heap->counters.reserved.current,
 	       "all that is live, pending, cached and free comes to %llu, but "
 	       "%llu are reserved",

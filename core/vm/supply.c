@@ -106,6 +106,8 @@ static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
 	}
 	supply->missing -= made * pages;
 	gm_budget_reserve(heap, made * bytes, made);
+	if (status == GPUMEM_NO_MEMORY)
+		gm_budget_refuse(heap);
 	return status;
 }
 

@@ -97,6 +97,36 @@ static void test_room(void)
 	heap_end();
 }
 
+/* The last eighth of the limit, or of what the driver had. */
+static void test_tight(void)
+{
+	struct gm_budget *budget;
+	uint64_t *reserved = &heap.counters.reserved.current;
+
+	start("on", NULL, NULL);
+	budget = &heap.space->budget;
+	*reserved = 4096 * MIB;
+	ok(!gm_budget_is_tight(&heap, 1), "without a limit nothing is");
+	is_uint(gm_budget_handle_pages(&heap, 1024), 8, "large handles");
+	budget->limit_bytes = 8192 * MIB;
+	ok(!gm_budget_is_tight(&heap, 3072 * MIB),
+	   "seven eighths of it are not");
+	ok(gm_budget_is_tight(&heap, 3072 * MIB + 1), "what is above is");
+	*reserved = 7168 * MIB;
+	is_uint(gm_budget_handle_pages(&heap, 1024), 4, "smaller handles");
+	is_uint(gm_budget_handle_pages(&heap, 127), 1, "or single pages");
+	budget->limit_bytes = 0;
+	gm_budget_refuse(&heap);
+	ok(gm_budget_is_tight(&heap, 0), "where the driver had no more");
+	*reserved = 6144 * MIB;
+	ok(!gm_budget_is_tight(&heap, 1), "far below that it is over");
+	gm_budget_reserve(&heap, 2048 * MIB, 1);
+	ok(!gm_budget_is_tight(&heap, 1), "and when it has more again");
+	gm_budget_unreserve(&heap, 2048 * MIB, 1);
+	*reserved = 0;
+	heap_end();
+}
+
 /* However high the migrations, the limit holds; and each move is counted in it.
  */
 static void test_limit(void)
@@ -135,6 +165,7 @@ int main(void)
 	test_migrations();
 	test_below_zero();
 	test_room();
+	test_tight();
 	test_limit();
 	device_end();
 	return done_testing();

@@ -16,14 +16,16 @@
 static struct gm_arena *arena;
 static struct gm_extent *ballast;
 
-/* A heap that is so large that handles of 8 pages are a small part of it. */
+/* A heap that is so large that handles of 8 pages are a small part of it. Its
+ * limit comes later: near that handles are smaller. */
 HEAP_USE void restart_with(uint64_t limit)
 {
 	if (arena)
 		heap_end();
-	heap_start_with(limit, 0);
+	heap_start_with(0, 0);
 	arena = arena_of(NULL);
 	ballast = block(arena, BALLAST);
+	heap.space->budget.limit_bytes = limit;
 }
 
 HEAP_USE void restart(void)

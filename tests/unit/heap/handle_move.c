@@ -190,10 +190,11 @@ static void test_break(void)
 {
 	struct gm_extent *extent;
 
-	restart_with(BALLAST + 65 * PAGE);
+	restart();
 	extent = block(arena, 64 * PAGE);
 	touch(block(arena, PAGE));
 	block_give(arena, extent);
+	heap.space->budget.limit_bytes = BALLAST + 65 * PAGE;
 	is_uint(handles(), 9, "the limit is reached");
 	extent = block(arena, 64 * PAGE - 8 * PAGE);
 	is_pages(65, "eight pages are left");
@@ -231,10 +232,11 @@ static void test_save(void)
 /* A spare handle breaks too, but not while a stream is captured. */
 static void test_break_spare(void)
 {
-	restart_with(BALLAST + 64 * PAGE);
+	restart();
 	must(gpumem_host_faults("map@1"));
 	ok(!block_take(arena, 64 * PAGE), "nothing can be mapped");
 	must(gpumem_host_faults(NULL));
+	heap.space->budget.limit_bytes = BALLAST + 64 * PAGE;
 	is_uint(heap.space->spare_count, 8, "eight handles are spare");
 	must(gpumem_host_faults("page_destroy@1+"));
 	ok(!block_take(arena, PAGE), "none breaks that the driver keeps");

@@ -4,6 +4,7 @@
 /* Memory that passes from stream to stream: adopted when it is completed, left
  * behind by streams that go, and waited for at the end. */
 #include "fixture.h"
+#include "heap/ladder.h"
 
 static struct gm_arena *receiver;
 
@@ -69,6 +70,51 @@ static void test_adopt_half(void)
 	   "completed as before");
 	is_uint(from->index.bytes, 2 * MIB, "the other does not");
 	hold_end(&hold, stream);
+	must(gm_stream_destroy(device, stream));
+	restart();
+}
+
+/* Where the receiver gets so much; it is free again afterwards. */
+static uintptr_t served(size_t bytes)
+{
+	const struct gm_want want = {.bytes = bytes, .alignment = heap.unit};
+	struct gm_extent *extent;
+	bool grown = false;
+	uintptr_t address;
+
+	must(gm_ladder_take(receiver, &want, &grown, &extent));
+	ok(!grown, "from what is free");
+	address = extent->address;
+	(void)gm_arena_insert(receiver, extent);
+	return address;
+}
+
+/* Near the limit it is not its own large block that is cut. */
+static void test_smallest(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+	struct gm_extent *small = block(from, MIB), *large;
+	uintptr_t small_at = small->address, large_at;
+	struct hold hold;
+
+	block(from, MIB);
+	large = block(receiver, 8 * MIB);
+	large_at = large->address;
+	block_give(receiver, large);
+	hold_begin(&hold, stream);
+	block_give(from, small);
+	gm_arena_poll(from, true);
+	heap.space->budget.limit_bytes = heap.counters.reserved.current;
+	is_uint(served(MIB / 2), large_at, "its own, while the other is busy");
+	hold_end(&hold, stream);
+	gm_arena_poll(from, true);
+	heap.space->budget.limit_bytes *= 2;
+	is_uint(served(MIB / 2), large_at, "its own, far from the limit");
+	heap.space->budget.limit_bytes /= 2;
+	is_uint(served(2 * MIB), large_at, "its own, where no other fits");
+	is_uint(served(MIB / 2), small_at, "near it the smallest of all");
+	sound("near the limit");
 	must(gm_stream_destroy(device, stream));
 	restart();
 }
@@ -310,6 +356,7 @@ int main(void)
 	restart();
 	test_adopt();
 	test_adopt_half();
+	test_smallest();
 	test_order();
 	test_drop();
 	test_drop_slots();

@@ -155,7 +155,7 @@ static void tells(gpumem_pool *pool, size_t bytes, uint32_t flags,
 /* Each part of free memory that cannot serve, planted alone. */
 static void test_parts(void)
 {
-	gpumem_pool *pool = new_pool(GIB);
+	gpumem_pool *pool = new_pool(0);
 	gpumem_stream stream = new_stream();
 	struct gpumem_stats s;
 	struct gate gate;
@@ -164,6 +164,7 @@ static void test_parts(void)
 	/* Of a handle of 8 MiB 1 MiB is live: 1 MiB in its page, 6 besides. */
 	must(gpumem_free(new_block(pool, GIB, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
+	must(gpumem_pool_set_limit(pool, 0, GIB));
 	ptr = new_block(pool, MIB, NULL);
 	tells(pool, GIB - MIB / 2, 0,
 	      "free: 1.00 MiB in pages that blocks have a part of, 6.00 MiB in "
@@ -175,7 +176,8 @@ static void test_parts(void)
 	must(gpumem_free(ptr, NULL));
 	must(gpumem_pool_trim(pool, 0, NULL));
 
-	/* A slab of which one slot is live, in a page of which it has a part. */
+	/* A slab of which one slot is live, in a page of which it has a part.
+	 */
 	ptr = new_block(pool, 256, NULL);
 	tells(pool, GIB, 0, "in slabs; ");
 	s = stats_of(pool);
