@@ -126,6 +126,7 @@ liborder_la_SOURCES = \
 	core/order/pending.c \
 	core/order/pending.h \
 	core/order/transfer.c \
+	core/order/behind.c \
 	core/order/uses.c \
 	core/order/uses.h
 

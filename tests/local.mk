@@ -8,6 +8,7 @@
 # try both run a second time.
 novm_tests = \
 	tests/novm/arguments.novm \
+	tests/novm/behind.novm \
 	tests/novm/counts.novm \
 	tests/novm/drift.novm \
 	tests/novm/ends.novm \

@@ -88,6 +88,9 @@ gpumem_status gm_stream_destroy(struct gpumem_device *device,
 				gpumem_stream stream);
 gpumem_status gm_stream_sync(struct gpumem_device *device,
 			     gpumem_stream stream);
+/* CAPTURING also: nothing happens then. */
+gpumem_status gm_stream_wait(struct gpumem_device *device, gpumem_stream stream,
+			     void *event);
 gpumem_status gm_fill(struct gpumem_device *device, uint64_t address,
 		      uint8_t value, uint64_t bytes, gpumem_stream stream);
 gpumem_status gm_copy(struct gpumem_device *device, uint64_t to, uint64_t from,

@@ -40,6 +40,16 @@ gpumem_status gm_stream_sync(struct gpumem_device *device, gpumem_stream stream)
 	return gm_call_end(&call);
 }
 
+gpumem_status gm_stream_wait(struct gpumem_device *device, gpumem_stream stream,
+			     void *event)
+{
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_stream_wait);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->stream_wait(call.handle, stream, event);
+	return gm_call_end(&call);
+}
+
 gpumem_status gm_fill(struct gpumem_device *device, uint64_t address,
 		      uint8_t value, uint64_t bytes, gpumem_stream stream)
 {

@@ -33,19 +33,34 @@ size_t gm_heap_usable(const struct gm_heap *heap,
 	return gm_heap_large_bytes(heap, request->bytes);
 }
 
+struct gm_want gm_heap_want(const struct gm_heap *heap,
+			    const struct gm_request *request)
+{
+	struct gm_want want = {.bytes = gm_heap_usable(heap, request),
+			       .alignment = request->alignment,
+			       .flags = request->flags};
+
+	if (is_small(request)) {
+		want.bytes = heap->classes
+				     .of[gm_class_aligned(&heap->classes,
+							  request->bytes,
+							  request->alignment)]
+				     .run_bytes;
+		want.alignment = GM_RUN_UNIT;
+	}
+	if (want.alignment < heap->unit)
+		want.alignment = heap->unit;
+	return want;
+}
+
 static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 				const struct gm_request *request,
 				bool *grown_out, void **ptr_out)
 {
-	struct gm_want want = {
-		.bytes = gm_heap_large_bytes(heap, request->bytes),
-		.alignment = request->alignment,
-		.flags = request->flags};
+	const struct gm_want want = gm_heap_want(heap, request);
 	struct gm_extent *extent;
 	gpumem_status status;
 
-	if (want.alignment < heap->unit)
-		want.alignment = heap->unit;
 	status = gm_ladder_take(arena, &want, grown_out, &extent);
 	if (status != GPUMEM_OK || !extent)
 		return status;
@@ -83,13 +98,10 @@ static gpumem_status make_slab(struct gm_arena *arena, unsigned class_index,
 /* Ready slots of the class: from slabs, from slabs after pending blocks came
  * back, or from a new slab. *local NULL: begin anew. */
 static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
-			    unsigned class_index, uint32_t flags,
-			    bool *grown_out)
+			    unsigned class_index,
+			    const struct gm_request *request, bool *grown_out)
 {
-	const struct gm_class *class = &heap->classes.of[class_index];
-	const struct gm_want want = {.bytes = class->run_bytes,
-				     .alignment = GM_RUN_UNIT,
-				     .flags = flags};
+	const struct gm_want want = gm_heap_want(heap, request);
 	struct gm_arena *arena = (*local)->arena;
 	struct gm_extent *extent;
 	gpumem_status status;
@@ -118,7 +130,7 @@ static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
 	gpumem_status status = gm_local_of(heap, arena, &local);
 
 	if (status == GPUMEM_OK)
-		status = refill(heap, &local, index, request->flags, grown_out);
+		status = refill(heap, &local, index, request, grown_out);
 	if (status != GPUMEM_OK || !local)
 		return status;
 	*ptr_out = gm_local_pop(local, index, heap->classes.of[index].bytes,

@@ -193,12 +193,13 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 	struct search search = {
 		.heap = arena->heap, .arena = arena, .want = want};
 	gpumem_status status = GPUMEM_OK;
+	uint64_t outer;
 
 	gm_locals_flush_huge(arena->heap);
-	gm_search_begin(arena->heap);
+	outer = gm_search_begin(arena->heap);
 	if (!find(&search))
 		status = search.status;
-	gm_search_end(arena->heap);
+	gm_search_end(arena->heap, outer);
 	*grown_out |= search.grown;
 	*extent_out = NULL;
 	if (search.anew)
@@ -215,6 +216,7 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 
 struct climb {
 	struct gm_heap *heap;
+	const struct gm_request *request;
 	uint64_t needed_bytes;
 	gpumem_status status; /* of the last attempt */
 	struct gm_seen seen;  /* by it */
@@ -247,6 +249,30 @@ static bool pass_soft_limit(struct climb *climb)
 	pthread_mutex_unlock(&climb->heap->mutex);
 	climb->beyond_soft = true;
 	return has;
+}
+
+/* As the host's waiting it goes by option `wait`: whoever has work on a stream
+ * that waits for later work of another must not have them ordered. */
+static bool order_behind(struct climb *climb)
+{
+	struct gm_heap *heap = climb->heap;
+	struct gm_want want = gm_heap_want(heap, climb->request);
+	struct gm_behind behind = {.bytes = want.bytes,
+				   .alignment = want.alignment};
+	struct gm_arena *arena;
+	bool helped;
+
+	if (!heap->policy->wait ||
+	    !gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS))
+		return false;
+	pthread_mutex_lock(&heap->mutex);
+	gm_locals_fold_own(heap, 0);
+	arena = gm_arena_find(heap, climb->request->stream);
+	behind.pages = !(want.flags & GPUMEM_ALLOC_NO_GROW) &&
+		       gm_stale_lender(heap, arena);
+	helped = arena && gm_arenas_transfer_behind(arena, &behind);
+	pthread_mutex_unlock(&heap->mutex);
+	return helped;
 }
 
 /* Work that was over before anything was waited for helps as well. */
@@ -298,6 +324,8 @@ static const struct {
 	 NO_WAIT | NO_GROW},
 	{"the pressure callbacks", ask_program, ONCE, NO_GROW},
 	{"memory beyond the soft limit", pass_soft_limit, ONCE, NO_GROW},
+	{"free memory of another stream, behind its work", order_behind, AGAIN,
+	 NO_WAIT},
 	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
 	 NO_WAIT},
 	{"waiting for what other threads give back", wait_for_others, AGAIN,
@@ -336,6 +364,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 {
 	struct climb climb = {
 		.heap = heap,
+		.request = request,
 		.needed_bytes = request->bytes,
 		.seen = *seen,
 		.status = status,

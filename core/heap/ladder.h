@@ -66,6 +66,11 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			      const struct gm_seen *seen, gpumem_status status,
 			      void **ptr_out);
 
+/* alloc.c: what an allocation needs of its arena when no cache has anything:
+ * for a small one, a run of slots. */
+struct gm_want gm_heap_want(const struct gm_heap *heap,
+			    const struct gm_request *request);
+
 /* alloc.c: one attempt. *seen_out is written on every return. */
 gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      const struct gm_request *request,

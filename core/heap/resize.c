@@ -156,14 +156,15 @@ static gpumem_status fill_hole(const struct resize *resize, size_t more,
 {
 	size_t bytes = more - behind->free_bytes;
 	gpumem_status status;
+	uint64_t outer;
 
 	if (bytes > behind->hole->bytes)
 		bytes = behind->hole->bytes;
-	gm_search_begin(resize->block.heap);
+	outer = gm_search_begin(resize->block.heap);
 	status =
 		gm_space_extend(resize->block.heap, resize->block.extent->arena,
 				behind->hole, bytes, more, !resize->foreign);
-	gm_search_end(resize->block.heap);
+	gm_search_end(resize->block.heap, outer);
 	if (status != GPUMEM_LIMIT && status != GPUMEM_NO_MEMORY)
 		return status;
 	return gm_refuse(GPUMEM_BUSY,

@@ -64,6 +64,7 @@ struct gm_arena {
 	unsigned unfenced;	   /* frees since it was last polled */
 	unsigned fence_frees;	   /* it is polled after so many */
 	uint64_t asked; /* in that search it was seen not to be captured */
+	uint64_t busy;	/* in that one its newest work was not over */
 	struct gm_fence fence[GM_FENCES]; /* ring, oldest first */
 	unsigned fence_first, fence_count;
 	struct gm_slabs *slabs; /* of the module above; NULL: none yet */
@@ -137,6 +138,21 @@ void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from);
  * completed. */
 void gm_arena_transfer_extent(struct gm_arena *receiver,
 			      struct gm_extent *extent);
+
+/* What is free on another stream, and not completed, for a receiver that is no
+ * graph's: an extent that fits, of exactly so much; or if there is none, whole
+ * ones with about so many pages, if the receiver can do with these. The
+ * receiver's stream waits for the other's work, the host does not. False:
+ * nothing was to be had, a stream is being captured, or the driver refuses. */
+struct gm_behind {
+	size_t bytes, alignment;
+	bool pages; /* the receiver can lend them to itself: vm/stale.h */
+};
+bool gm_arenas_transfer_behind(struct gm_arena *receiver,
+			       const struct gm_behind *want);
+/* An event that covers all that was freed by now, recorded if need be. NULL:
+ * the driver refuses. The stream is not being captured. */
+void *gm_arena_event(struct gm_arena *arena);
 
 /* The stream will not be used again: records a last fence; its memory can be
  * transferred once that has completed. OK, or the driver's error. */

@@ -40,6 +40,14 @@ static bool fenced(struct gm_arena *arena)
 	       fence_at(arena, arena->fence_count - 1)->seqno == arena->seqno;
 }
 
+void *gm_arena_event(struct gm_arena *arena)
+{
+	if (!fenced(arena) &&
+	    (arena->dropped || fence_newest(arena) != GPUMEM_OK))
+		return NULL;
+	return fence_at(arena, arena->fence_count - 1)->event;
+}
+
 static void give_oldest(struct gm_arena *arena)
 {
 	gm_events_give(arena->heap, fence_at(arena, 0)->event);
@@ -106,11 +114,16 @@ static void settle(struct gm_arena *arena, bool fence)
 
 void gm_arena_poll(struct gm_arena *arena, bool fence)
 {
+	uint64_t search = arena->heap->order->search;
+
 	/* What is private has nothing to settle, and its stream may be gone. */
-	if (arena->completed == arena->seqno || arena->graph)
+	if (arena->completed == arena->seqno || arena->graph ||
+	    (search && arena->busy == search))
 		return;
 	if (arena->dropped || !gm_arena_capturing(arena))
 		settle(arena, fence);
+	if (arena->completed != arena->seqno)
+		arena->busy = search;
 }
 
 bool gm_arenas_poll(struct gm_heap *heap)

@@ -59,14 +59,31 @@ bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
 	       id;
 }
 
-void gm_search_begin(struct gm_heap *heap)
+uint64_t gm_search_begin(struct gm_heap *heap)
 {
-	heap->order->search = ++heap->order->searches;
+	uint64_t outer = heap->order->search;
+
+	if (!outer)
+		heap->order->search = ++heap->order->searches;
+	return outer;
 }
 
-void gm_search_end(struct gm_heap *heap)
+void gm_search_end(struct gm_heap *heap, uint64_t outer)
 {
+	heap->order->search = outer;
+}
+
+bool gm_search_pause(struct gm_heap *heap)
+{
+	bool searching = heap->order->search != 0;
+
 	heap->order->search = 0;
+	return searching;
+}
+
+void gm_search_resume(struct gm_heap *heap, bool searching)
+{
+	heap->order->search = searching ? ++heap->order->searches : 0;
 }
 
 bool gm_arena_capturing(struct gm_arena *arena)

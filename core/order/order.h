@@ -8,7 +8,8 @@
  *
  *     arena.h    free memory by stream. Reused on its own stream at once; on
  *                another, or unmapped, only once an event recorded after the
- *                free has completed. Transfers between streams.
+ *                free has completed; on another also behind that event, if its
+ *                stream waits for it. Transfers between streams.
  *     uses.h     the streams, besides its own, that a live block is used on
  *     pending.h  where a freed block waits for an event, one for each of those
  *                streams, or for that of the program which it was freed after;
@@ -63,10 +64,17 @@ bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream);
 bool gm_arena_capturing(struct gm_arena *arena);
 bool gm_heap_any_capturing(struct gm_heap *heap);
 
-/* Around one search for memory: until its end these two ask each stream once.
- * An answer may be out of date as soon as it is there, so it is as good for all
- * that the search does. */
-void gm_search_begin(struct gm_heap *heap);
-void gm_search_end(struct gm_heap *heap);
+/* Around one search for memory, under the mutex: until its end these two ask
+ * each stream once, and gm_arena_poll() each that is busy. An answer may be out
+ * of date as soon as it is there, so it is as good for all that the search
+ * does. A search within another is part of it: what the first returns is for
+ * the second. */
+uint64_t gm_search_begin(struct gm_heap *heap);
+void gm_search_end(struct gm_heap *heap, uint64_t outer);
+/* Around a time without the mutex: what was answered before counts no more, and
+ * nothing of it for other threads. The second gets what the first
+ * returned. */
+bool gm_search_pause(struct gm_heap *heap);
+void gm_search_resume(struct gm_heap *heap, bool searching);
 
 #endif

@@ -4,6 +4,7 @@
 /* See growth.h. */
 #include "growth.h"
 #include "space.h"
+#include "order/order.h"
 
 void gm_growth_init(struct gm_heap *heap)
 {
@@ -19,7 +20,8 @@ static struct gm_attempt put_down(struct gm_heap *heap)
 {
 	struct gm_budget *budget = &heap->space->budget;
 	const struct gm_attempt attempt = {.beyond_soft = budget->beyond_soft,
-					   .no_wait = budget->no_wait};
+					   .no_wait = budget->no_wait,
+					   .searching = gm_search_pause(heap)};
 
 	budget->beyond_soft = budget->no_wait = false;
 	return attempt;
@@ -29,6 +31,7 @@ static void pick_up(struct gm_heap *heap, struct gm_attempt attempt)
 {
 	heap->space->budget.beyond_soft = attempt.beyond_soft;
 	heap->space->budget.no_wait = attempt.no_wait;
+	gm_search_resume(heap, attempt.searching);
 }
 
 bool gm_growth_begin(struct gm_heap *heap)

@@ -39,9 +39,10 @@ struct gm_growth {
 	size_t spare_count; /* that may become spare: see gm_spare_room() */
 };
 
-/* What an attempt says of itself in the budget is not for other threads. */
+/* What an attempt says of itself in the budget is not for other threads, nor
+ * what its search has heard of the streams. */
 struct gm_attempt {
-	bool beyond_soft, no_wait;
+	bool beyond_soft, no_wait, searching;
 };
 
 void gm_growth_init(struct gm_heap *heap);

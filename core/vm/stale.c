@@ -132,6 +132,7 @@ gpumem_status gm_stale_retire(struct gm_heap *heap)
 	const struct gm_arena *asked = NULL;
 	struct gm_extent *extent, *next;
 	struct gm_first first = {0};
+	uint64_t outer = gm_search_begin(heap);
 
 	merge_all(heap, &asked);
 	for (extent = gm_node(&heap->nodes, stale->ring); extent;
@@ -151,6 +152,7 @@ gpumem_status gm_stale_retire(struct gm_heap *heap)
 		gm_handles_clear(heap, &run);
 		gm_hole_insert(heap, extent);
 	}
+	gm_search_end(heap, outer);
 	return gm_first_end(&first);
 }
 

@@ -816,6 +816,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - a trim of this and the device's other pools
  *   - the pressure callbacks
  *   - memory beyond the soft limit
+ *   - free memory of another stream, behind its work (the stream waits for
+ *     that, the host does not; option `wait`)
  *   - waiting for pending blocks (option `wait`)
  *   - waiting for what other threads give back
  *
@@ -857,6 +859,7 @@ struct gpumem_alloc_options {
  * NO_WAIT leaves out of the lists of gpumem_alloc():
  *
  *   - a trim of this and the device's other pools
+ *   - free memory of another stream, behind its work
  *   - waiting for pending blocks
  *   - waiting for what other threads give back
  *
@@ -899,7 +902,8 @@ gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out);
  * once if that is `stream`; otherwise, and for every stream that was named by
  * gpumem_use_on(), it stays pending until an event for the work queued there
  * has completed. On other streams it is reused only when all of this has
- * completed, and the work of its own stream. Waits for nothing. OK, also of
+ * completed, and the work of its own stream, or behind that work, which the
+ * other stream waits for then (see gpumem_alloc()). Waits for nothing. OK, also of
  * NULL; BAD_POINTER: a double free, or ptr lies inside a block or in none of
  * any pool; nothing is changed. NO_HOST_MEMORY: the block stays live.
  */

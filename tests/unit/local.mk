@@ -106,6 +106,7 @@ lib_tests = \
 	tests/unit/lib/alloc_with \
 	tests/unit/lib/arguments \
 	tests/unit/lib/background \
+	tests/unit/lib/behind \
 	tests/unit/lib/bounds \
 	tests/unit/lib/cancel \
 	tests/unit/lib/cancel_load \
