@@ -297,13 +297,27 @@ gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_arena *arena,
 	return status;
 }
 
+/* The same; where there are no addresses, also those of stale places that are
+ * over. */
+static bool choose_or_retire(struct gm_heap *heap, const struct gm_arena *arena,
+			     size_t bytes, size_t alignment,
+			     struct gm_plan *plan)
+{
+	if (choose(heap, arena, bytes, alignment, plan))
+		return true;
+	if (!heap->space->stale.bytes || gm_heap_any_capturing(heap))
+		return false;
+	(void)gm_stale_retire(heap);
+	return choose(heap, arena, bytes, alignment, plan);
+}
+
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
 			    struct gm_extent **extent_out)
 {
 	struct gm_plan plan;
 
-	if (!choose(heap, arena, bytes, alignment, &plan)) {
+	if (!choose_or_retire(heap, arena, bytes, alignment, &plan)) {
 		gpumem_status status = gm_range_extend(heap, bytes, alignment);
 
 		if (status != GPUMEM_OK)

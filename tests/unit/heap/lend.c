@@ -215,6 +215,32 @@ static void test_limit(void)
 	end(true);
 }
 
+/* Addresses of stale places serve again once the work is over. */
+static void test_addresses(void)
+{
+	struct gm_extent *given;
+
+	option("space", "24MiB");
+	heap_start();
+	stream = stream_new();
+	arena = arena_of(stream);
+	given = block(arena, 4 * PAGE);
+	touch(block(arena, PAGE));
+	hold_begin(&hold, stream);
+	heap.space->budget.waste = 0;
+	block_give(arena, given);
+	touch(block(arena, 5 * PAGE));
+	is_uint(heap.space->stale.bytes, 4 * PAGE, "four pages are lent");
+	is_ptr(block_take(arena, 4 * PAGE), NULL, "no addresses are left");
+	hold_end(&hold, stream);
+	touch(block(arena, 4 * PAGE));
+	is_uint(heap.space->stale.bytes, 0, "then those of the four serve");
+	sound("addresses");
+	must(gm_stream_destroy(device, stream));
+	heap_end();
+	option("space", NULL);
+}
+
 /* At the bound nothing more is lent until work is over. */
 static void test_bound(void)
 {
@@ -246,6 +272,7 @@ int main(void)
 	test_failed();
 	test_limit();
 	test_bound();
+	test_addresses();
 	device_end();
 	return done_testing();
 }
