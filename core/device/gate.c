@@ -27,14 +27,22 @@ struct gm_gate *gm_gate_of(const struct gpumem_backend *ops)
 	return gate;
 }
 
+/* How often the thread is in. A call within a growth is not counted: its end
+ * would stand for another's. */
+static __attribute__((
+	tls_model("initial-exec"))) _Thread_local unsigned depth;
+
 void gm_gate_enter(struct gm_gate *gate)
 {
-	atomic_fetch_add(&gate->entered, 1);
+	if (depth++ == 0)
+		atomic_fetch_add(&gate->entered, 1);
 }
 
 /* Either this sees the one that pauses, or that one sees that this has left. */
 void gm_gate_leave(struct gm_gate *gate)
 {
+	if (--depth)
+		return;
 	atomic_fetch_add(&gate->left, 1);
 	if (!atomic_load(&gate->paused))
 		return;

@@ -14,7 +14,7 @@
  * all of its devices. No clock; while nobody gives memory back it costs two
  * atomic additions. It is no lock: nothing is guarded by it.
  *
- *     left <= entered; entered - left callers are in
+ *     left <= entered; entered - left threads are in
  *
  * Who pauses holds no heap's mutex, and is not in: that would have no end.
  */
@@ -38,7 +38,8 @@ struct gm_gate {
  * host memory. Under a lock of the caller's. */
 struct gm_gate *gm_gate_of(const struct gpumem_backend *ops);
 
-/* May be nested. Nothing is called in between that gives way. */
+/* May be nested, for one gate: the thread is in until it has left as often.
+ * Nothing is called in between that gives way. */
 void gm_gate_enter(struct gm_gate *gate);
 void gm_gate_leave(struct gm_gate *gate);
 

@@ -22,7 +22,7 @@ struct gm_run {
 
 /* So many are unmapped, or destroyed, before those that take memory get their
  * turn: about 20 us each on an H200, whatever their size. */
-enum { GM_STEP_HANDLES = 8 };
+enum { GM_STEP_HANDLES = 4 };
 
 /* Which handles of a free extent are looked for. */
 struct gm_handle_query {

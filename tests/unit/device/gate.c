@@ -55,7 +55,7 @@ static void test_alone(void)
 	ok(true, "nor for another driver's");
 }
 
-/* A call within a growth. */
+/* Calls within a growth. */
 static void test_nested(void)
 {
 	pthread_t thread;
@@ -66,36 +66,72 @@ static void test_nested(void)
 	thread = start(give_way);
 	wait_for_paused(1);
 	gm_gate_leave(gate);
+	for (int i = 0; i < 8; i++) {
+		gm_gate_enter(gate);
+		gm_gate_leave(gate);
+	}
 	wait_for_paused(1);
-	is_uint(atomic_load(&through), 0, "a call is over, the growth is not");
+	is_uint(atomic_load(&through), 0, "calls are over, the growth is not");
 	gm_gate_leave(gate);
 	pthread_join(thread, NULL);
-	is_uint(atomic_load(&through), 1, "both are");
+	is_uint(atomic_load(&through), 1, "now it is");
+}
+
+/* Threads that are in until they are told to leave. */
+static _Atomic unsigned in, may_leave;
+
+static void *stay(void *unused)
+{
+	unsigned number;
+
+	(void)unused;
+	gm_gate_enter(gate);
+	number = atomic_fetch_add(&in, 1);
+	while (atomic_load(&may_leave) <= number)
+		sched_yield();
+	gm_gate_leave(gate);
+	return NULL;
+}
+
+static pthread_t one_more(void)
+{
+	unsigned before = atomic_load(&in);
+	pthread_t thread = start(stay);
+
+	while (atomic_load(&in) == before)
+		sched_yield();
+	return thread;
+}
+
+static void one_less(pthread_t thread)
+{
+	atomic_fetch_add(&may_leave, 1);
+	pthread_join(thread, NULL);
 }
 
 /* Two are in; one leaves, another enters: the pause ends when as many as were
  * in have left, and the next one is for who is still in. */
 static void test_newcomers(void)
 {
-	pthread_t first, second;
+	pthread_t pause[2], stays[3];
 
 	atomic_store(&through, 0);
-	gm_gate_enter(gate);
-	gm_gate_enter(gate);
-	first = start(give_way);
+	stays[0] = one_more();
+	stays[1] = one_more();
+	pause[0] = start(give_way);
 	wait_for_paused(1);
-	gm_gate_enter(gate);
-	second = start(give_way);
+	stays[2] = one_more();
+	pause[1] = start(give_way);
 	wait_for_paused(2);
-	gm_gate_leave(gate);
+	one_less(stays[0]);
 	is_uint(atomic_load(&through), 0, "one of two has left");
-	gm_gate_leave(gate);
-	pthread_join(first, NULL);
+	one_less(stays[1]);
+	pthread_join(pause[0], NULL);
 	is_uint(atomic_load(&through), 1,
 		"who came during the pause does not prolong it");
 	wait_for_paused(1);
-	gm_gate_leave(gate);
-	pthread_join(second, NULL);
+	one_less(stays[2]);
+	pthread_join(pause[1], NULL);
 	is_uint(atomic_load(&through), 2, "who paused later waited for it");
 }
 

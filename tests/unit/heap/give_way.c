@@ -122,14 +122,18 @@ static void *grow(void *arg)
 	return NULL;
 }
 
-/* A heap begins to grow, and stops in a call. */
-static struct grower *grower_start(unsigned i, const char *stops_in,
-				   gpumem_status refuse)
+static struct grower *grower_make(unsigned i)
 {
 	const struct gm_heap_config config = {.page_bytes = PAGE};
-	struct grower *me = &grower[i];
 
-	must(gm_heap_init(&me->heap, device, &config));
+	must(gm_heap_init(&grower[i].heap, device, &config));
+	return &grower[i];
+}
+
+/* Its heap begins to grow, and stops in a call. */
+static void grower_start(struct grower *me, const char *stops_in,
+			 gpumem_status refuse)
+{
 	me->stops_in = stops_in;
 	me->refuse = refuse;
 	atomic_store(&me->stopped, false);
@@ -138,7 +142,6 @@ static struct grower *grower_start(unsigned i, const char *stops_in,
 		bail("no thread");
 	while (!atomic_load(&me->stopped))
 		sched_yield();
-	return me;
 }
 
 static void grower_go(struct grower *me)
@@ -222,7 +225,8 @@ static void test_order(const char *slot, gpumem_status refuse)
 	restart();
 	live[0] = make_free(PAGES);
 	memset(story, 0, sizeof(story));
-	other = grower_start(0, slot, refuse);
+	other = grower_make(0);
+	grower_start(other, slot, refuse);
 	trimmer = trim_start();
 	wait_for_pause();
 	is_uint(told('U'), 1, "%s: the trim has made one call", slot);
@@ -247,16 +251,16 @@ static void test_order(const char *slot, gpumem_status refuse)
  * is for them. */
 static void test_progress(void)
 {
-	struct grower *first, *second;
+	struct grower *first = grower_make(0), *second = grower_make(1);
 	pthread_t trimmer;
 
 	restart();
 	make_free(PAGES);
 	memset(story, 0, sizeof(story));
-	first = grower_start(0, "page_create", GPUMEM_OK);
+	grower_start(first, "page_create", GPUMEM_OK);
 	trimmer = trim_start();
 	wait_for_pause();
-	second = grower_start(1, "page_create", GPUMEM_OK);
+	grower_start(second, "page_create", GPUMEM_OK);
 	is_uint(told('D'), 0, "paused for the first");
 	grower_go(first);
 	while (told('D') < GM_STEP_HANDLES)
@@ -289,7 +293,8 @@ static void test_end(void)
 	restart();
 	make_free(PAGES);
 	memset(story, 0, sizeof(story));
-	other = grower_start(0, "map", GPUMEM_OK);
+	other = grower_make(0);
+	grower_start(other, "map", GPUMEM_OK);
 	if (pthread_create(&thread, NULL, end, NULL))
 		bail("no thread");
 	wait_for_pause();
