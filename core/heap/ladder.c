@@ -99,9 +99,19 @@ static bool transfer_before(struct search *search)
 	return !moves_pages(search) && transfer_all(search);
 }
 
+/* What the streams answer does not hide why growing failed. */
 static bool grow_or_transfer(struct search *search)
 {
-	return grow(search) || (moves_pages(search) && transfer_all(search));
+	struct gm_first first = {0};
+
+	if (grow(search))
+		return true;
+	if (!moves_pages(search))
+		return false;
+	gm_first_keep(&first, search->status);
+	(void)transfer_all(search);
+	search->status = gm_first_end(&first);
+	return true;
 }
 
 static bool grow_a_little(struct search *search)
