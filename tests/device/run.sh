@@ -15,9 +15,10 @@
 # BUILD is a folder in which `make` has been run, OUT a new one for the results:
 # OUT/transcript.txt is what to keep, and to send. What is missing on the machine
 # (a compiler, the CUDA Toolkit, PyTorch, compute-sanitizer) is left out, and
-# said to be. The exit status is 0 if nothing failed. Takes a few minutes, up to
-# 32 GiB of device memory and no other process on the device. STEPS="busy peers"
-# in the environment takes these steps only.
+# said to be. The exit status is 0 if nothing failed. Takes a few minutes, with
+# PyTorch and transformers half an hour more (step "models"), up to 48 GiB of
+# device memory and no other process on the device. STEPS="busy peers" in the
+# environment takes these steps only.
 
 build=$(cd "${1:?BUILD OUT [DEVICE]}" && pwd) || exit 2
 mkdir -p "${2:?BUILD OUT [DEVICE]}" && out=$(cd "$2" && pwd) || exit 2
