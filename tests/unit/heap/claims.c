@@ -6,6 +6,7 @@
  * of it with membarrier(2), where there is one, and without. The lock alone is
  * in lock.c. */
 #include "fixture.h"
+#include <sched.h>
 
 enum { THREADS = 3, MAILS = 16, LIVE = 64 };
 
@@ -149,13 +150,14 @@ static void test_hammer(const char *mode)
 
 	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, hammer, (void *)(i + 1));
+	while (!atomic_load(&hits))
+		sched_yield();
 	unsound = claim(scaled(200, 40));
 	atomic_store(&stop, true);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	is_int(unsound, 0, "%s: whoever claims sees all in order", mode);
 	is_int(atomic_load(&wrong), 0, "%s: no block is given out twice", mode);
-	ok(atomic_load(&hits) > 0, "%s: caches were hit", mode);
 	is_ptr(heap.caches->locals, NULL,
 	       "%s: with the threads their caches end", mode);
 	for (int i = 0; i < MAILS; i++) {
@@ -284,6 +286,7 @@ static void test_mode(const char *mode, bool membarrier)
 int main(void)
 {
 	alarm(120);
+	heap_shared = true;
 	device_start();
 	heap_start();
 	if (heap.caches->membarrier) {
