@@ -631,8 +631,9 @@ gpumem_pool_create(gpumem_device *device,
  * thread may be using the pool. flags: 0 or GPUMEM_DESTROY_FORCE. BUSY, and
  * nothing happens, while blocks are live or there are graphs, without
  * GPUMEM_DESTROY_FORCE. BUSY also, with it or not, while one of its streams is
- * being captured, or the program holds a gpumem_view() of one of its blocks
- * (views that it does not hold may be released then). After LOST only host
+ * being captured, the program holds a gpumem_view() of one of its blocks (views
+ * that it does not hold may be released then), or another thread, which should
+ * not, is taking memory from the driver for it. After LOST only host
  * memory is freed. OK; BUSY; INVALID: another flag; DRIVER or another status of
  * the driver (some memory could not be given back; the pool no longer exists).
  */
@@ -903,8 +904,8 @@ gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out);
  * gpumem_use_on(), it stays pending until an event for the work queued there
  * has completed. On other streams it is reused only when all of this has
  * completed, and the work of its own stream, or behind that work, which the
- * other stream waits for then (see gpumem_alloc()). Waits for nothing. OK, also of
- * NULL; BAD_POINTER: a double free, or ptr lies inside a block or in none of
+ * other stream waits for then (see gpumem_alloc()). Waits for nothing. OK, also
+ * of NULL; BAD_POINTER: a double free, or ptr lies inside a block or in none of
  * any pool; nothing is changed. NO_HOST_MEMORY: the block stays live.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
