@@ -53,6 +53,8 @@ static inline const char *unlawful(const struct gpumem_stats *s)
 		return "unreleasable == parts of pages, handles, slabs, graphs";
 	if (s->slab_part_bytes > s->unreleasable_bytes)
 		return "parts of slabs <= unreleasable";
+	if (s->stale_bytes && !s->reserved.current)
+		return "stale addresses are of reserved memory";
 	if (s->largest_free_bytes > s->free_bytes)
 		return "largest free <= free";
 	return NULL;

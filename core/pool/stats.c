@@ -106,6 +106,7 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 	stats_out->largest_free_bytes = largest_free(heap);
 	stats_out->cached_bytes = gm_locals_cached_bytes(heap);
 	copy_parts(heap, stats_out);
+	stats_out->stale_bytes = heap->space->stale.bytes;
 	stats_out->host_bytes = gm_heap_host_bytes(heap) + sizeof(*pool);
 	stats_out->soft_limit_bytes = heap->space->budget.soft_limit_bytes;
 	stats_out->limit_bytes = heap->space->budget.limit_bytes;

@@ -1221,7 +1221,8 @@ GPUMEM_API const char *gpumem_call_name(unsigned call);
 	X(page_part_bytes, VALUE, BYTES)                                      \
 	X(handle_part_bytes, VALUE, BYTES)                                    \
 	X(slab_part_bytes, VALUE, BYTES)                                      \
-	X(graph_bytes, VALUE, BYTES)
+	X(graph_bytes, VALUE, BYTES)                                          \
+	X(stale_bytes, VALUE, BYTES)
 
 struct gpumem_stats {
 	size_t size;
@@ -1261,6 +1262,10 @@ struct gpumem_stats {
 	uint64_t slab_part_bytes;   /* free slots of slabs, and what is left
 				       over in them */
 	uint64_t graph_bytes;       /* kept for graphs */
+	uint64_t stale_bytes;       /* addresses of reserved memory that serves
+				       elsewhere by now, and are unmapped once
+				       the work on them is over; they hold no
+				       memory of their own */
 };
 
 /* No driver call. Takes time for each stream, each cache of a thread and each

@@ -190,6 +190,39 @@ static void moved(void)
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
+/* With one block in two freed while the stream is at work on it, a large one
+ * gets the same pages at another address. */
+static void stale(void)
+{
+	gpumem_stream stream = new_stream();
+	gpumem_pool *pool = new_pool("stale", 32 * 2 * MIB);
+	struct gate gate;
+	void *ptr[32];
+
+	for (int i = 0; i < 32; i++)
+		ptr[i] = block(pool, 2 * MIB, stream);
+	hold_stream(stream, &gate);
+	for (int i = 0; i < 32; i += 2)
+		must(gpumem_free(ptr[i], stream));
+	is_uint(stats_of(pool).stale_bytes, 0, "what is free is not stale");
+	ptr[0] = NULL;
+	if (vm) {
+		ptr[0] = block(pool, 16 * 2 * MIB, stream);
+		is_uint(stats_of(pool).stale_bytes, 16 * 2 * MIB,
+			"what serves elsewhere is");
+		must(gpumem_pool_trim(pool, 0, NULL));
+		is_uint(stats_of(pool).stale_bytes, 16 * 2 * MIB,
+			"as long as work may use it");
+	}
+	gate.open = true;
+	must(gpumem_stream_sync(device, stream));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	is_uint(stats_of(pool).stale_bytes, 0, "and no longer");
+	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
+	must(gpumem_stream_destroy(device, stream));
+}
+
 /* ---- every row of the list ---- */
 
 #define GAUGE_RESETS(name)                                                     \
@@ -283,6 +316,7 @@ int main(void)
 	driver_calls();
 	failed_calls();
 	moved();
+	stale();
 	resets();
 	versions();
 	must(gpumem_device_close(device));
