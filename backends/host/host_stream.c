@@ -177,9 +177,9 @@ gpumem_status gm_host_stream_query(void *handle, gpumem_stream name)
 	stream = gm_host_stream_find(device, name);
 	if (!stream)
 		return GPUMEM_INVALID;
-	status = gm_host_stream_leave_alone(stream);
-	if (status != GPUMEM_OK)
-		return status;
+	if (atomic_load(&stream->capture))
+		return gm_host_fail(GPUMEM_CAPTURING,
+				    "the stream is being captured");
 	if (atomic_load(&stream->done) < atomic_load(&stream->queued))
 		return GPUMEM_NOT_READY;
 	return GPUMEM_OK;

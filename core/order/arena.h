@@ -90,8 +90,8 @@ struct gm_arena *gm_arena_after(const struct gm_heap *heap,
 bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream);
 
 /* Queries which fences have completed, and with fence = true first records one
- * for what was freed since the last. Records and queries nothing while the
- * stream is being captured. */
+ * for what was freed since the last; but none while the stream is being
+ * captured. */
 void gm_arena_poll(struct gm_arena *arena, bool fence);
 /* The same for all arenas with free memory, with fences; but false, and nothing
  * is done, while any stream is being captured. */

@@ -80,17 +80,25 @@ static gpumem_status query_fences(struct gm_arena *arena)
 }
 
 /* A stream with nothing to do needs no event, which would take its time to come
- * back even then. */
-static bool is_idle(const struct gm_arena *arena)
+ * back even then. *open_out: its answer says that it is not being captured; one
+ * that is says so, and nothing happens to it. */
+static bool is_idle(struct gm_arena *arena, bool *open_out)
 {
-	return gm_driver_stream_query(&arena->heap->driver, arena->stream) ==
-	       GPUMEM_OK;
+	gpumem_status status =
+		gm_driver_stream_query(&arena->heap->driver, arena->stream);
+
+	*open_out = status == GPUMEM_OK || status == GPUMEM_NOT_READY;
+	if (*open_out)
+		arena->asked = arena->heap->order->search;
+	return status == GPUMEM_OK;
 }
 
-/* The stream is known not to be captured. */
+/* Of an event nobody asks whether a stream is being captured: ours were
+ * recorded before. */
 static void settle(struct gm_arena *arena, bool fence)
 {
 	gpumem_status oldest;
+	bool open = false;
 
 	if (!gm_device_has(arena->heap->driver.device, GPUMEM_CAP_STREAMS)) {
 		complete(arena, arena->seqno);
@@ -101,12 +109,13 @@ static void settle(struct gm_arena *arena, bool fence)
 		return;
 	arena->unfenced = 0;
 	arena->fence_frees = GM_FENCE_FREES;
-	arena->idle = oldest != GPUMEM_NOT_READY && is_idle(arena);
+	arena->idle = oldest != GPUMEM_NOT_READY && is_idle(arena, &open);
 	if (arena->idle) {
 		complete(arena, arena->seqno);
 		while (arena->fence_count)
 			give_oldest(arena);
-	} else if (!fenced(arena) && arena->fence_count < GM_FENCES) {
+	} else if (!fenced(arena) && arena->fence_count < GM_FENCES &&
+		   (open || !gm_arena_capturing(arena))) {
 		/* What cannot be recorded now is tried the next time. */
 		(void)fence_newest(arena);
 	}
@@ -120,8 +129,7 @@ void gm_arena_poll(struct gm_arena *arena, bool fence)
 	if (arena->completed == arena->seqno || arena->graph ||
 	    (search && arena->busy == search))
 		return;
-	if (arena->dropped || !gm_arena_capturing(arena))
-		settle(arena, fence);
+	settle(arena, fence);
 	if (arena->completed != arena->seqno)
 		arena->busy = search;
 }
