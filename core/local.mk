@@ -188,11 +188,14 @@ libheap_la_SOURCES = \
 	core/heap/free.c \
 	core/heap/heap.c \
 	core/heap/heap.h \
+	core/heap/helps.c \
 	core/heap/hook.c \
 	core/heap/ladder.c \
 	core/heap/ladder.h \
 	core/heap/reap.c \
 	core/heap/resize.c \
+	core/heap/rungs.h \
+	core/heap/sources.c \
 	core/heap/trim.c
 
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)

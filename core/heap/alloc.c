@@ -3,7 +3,7 @@
 
 /*
  * An allocation, when the thread's cache has none: a slot of a slab, or an
- * extent of its own. Where the memory comes from is ladder.c's business.
+ * extent of its own. Where the memory comes from is ladder.h's business.
  */
 #include "heap.h"
 #include "ladder.h"

@@ -3,9 +3,9 @@
 
 /*
  * The ladder: what an allocation tries, and in which order, between a miss in
- * the thread's cache and "out of memory". ladder.c has it as two tables, read
- * from top to bottom: the sources of free memory, tried under the heap's mutex;
- * and what follows when all of them fail (trim, callbacks, soft limit,
+ * the thread's cache and "out of memory". It is two tables, read from top to
+ * bottom: the sources of free memory (sources.c), tried under the heap's mutex;
+ * and what helps when all of them fail (helps.c: trim, callbacks, soft limit,
  * waiting), done without a lock, after each of which the sources are tried
  * again. Each row says which flags of an allocation leave it out.
  *

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What helps when the sources have none, tried with nothing locked; see
+ * ladder.h.
+ */
+#include "rungs.h"
+
+struct climb {
+	struct gm_heap *heap;
+	const struct gm_request *request;
+	uint64_t needed_bytes;
+	gpumem_status status; /* of the last attempt */
+	struct gm_seen seen;  /* by it */
+	bool beyond_soft;
+};
+
+/* Each: true, another attempt may succeed. */
+
+static bool trim_all(struct climb *climb)
+{
+	uint64_t released;
+
+	(void)gm_heap_trim(climb->heap, 0, &released);
+	climb->heap->policy->helpers->trim_others(climb->heap);
+	return true;
+}
+
+static bool ask_program(struct climb *climb)
+{
+	return climb->heap->policy->helpers->ask_program(
+		climb->heap, climb->needed_bytes, climb->status);
+}
+
+static bool pass_soft_limit(struct climb *climb)
+{
+	bool has;
+
+	pthread_mutex_lock(&climb->heap->mutex);
+	has = climb->heap->space->budget.soft_limit_bytes != 0;
+	pthread_mutex_unlock(&climb->heap->mutex);
+	climb->beyond_soft = true;
+	return has;
+}
+
+/* As the host's waiting it goes by option `wait`: whoever has work on a stream
+ * that waits for later work of another must not have them ordered. */
+static bool order_behind(struct climb *climb)
+{
+	struct gm_heap *heap = climb->heap;
+	struct gm_want want = gm_heap_want(heap, climb->request);
+	struct gm_behind behind = {.bytes = want.bytes,
+				   .alignment = want.alignment};
+	struct gm_arena *arena;
+	bool helped;
+
+	if (!heap->policy->wait ||
+	    !gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS))
+		return false;
+	pthread_mutex_lock(&heap->mutex);
+	gm_locals_fold_own(heap, 0);
+	arena = gm_arena_find(heap, climb->request->stream);
+	behind.pages = !(want.flags & GPUMEM_ALLOC_NO_GROW) &&
+		       gm_stale_lender(heap, arena);
+	helped = arena && gm_arenas_transfer_behind(arena, &behind);
+	pthread_mutex_unlock(&heap->mutex);
+	return helped;
+}
+
+/* Work that was over before anything was waited for helps as well. */
+static bool wait_for_pending(struct climb *climb)
+{
+	struct gm_heap *heap = climb->heap;
+	bool progress;
+
+	if (!heap->policy->wait)
+		return false;
+	pthread_mutex_lock(&heap->mutex);
+	gm_locals_fold_own(heap, 0);
+	progress = heap->order->completions != climb->seen.completions ||
+		   gm_pending_wait(heap) || gm_arenas_wait(heap) ||
+		   heap->order->completions != climb->seen.completions;
+	pthread_mutex_unlock(&heap->mutex);
+	return progress;
+}
+
+/* What another thread is giving back is neither free nor the driver's yet; an
+ * attempt that met it says nothing. */
+static bool wait_for_others(struct climb *climb)
+{
+	struct gm_heap *heap = climb->heap;
+	bool met;
+
+	pthread_mutex_lock(&heap->mutex);
+	met = heap->space->releasing_bytes ||
+	      heap->space->releases != climb->seen.releases;
+	pthread_mutex_unlock(&heap->mutex);
+	if (met) {
+		pthread_mutex_lock(&heap->policy->trim_mutex);
+		pthread_mutex_unlock(&heap->policy->trim_mutex);
+	}
+	return met;
+}
+
+/* AGAIN: as long as it helps. TRIMS: what it has freed goes back to the driver,
+ * from which it may come in one piece; unless the driver must not be asked. */
+enum how { ONCE = 0, AGAIN = 1, TRIMS = 2 };
+
+static const struct {
+	const char *name;
+	bool (*help)(struct climb *climb);
+	unsigned how;
+	uint32_t left_out;
+} helps[] = {
+	{"a trim of this and the device's other pools", trim_all, ONCE,
+	 NO_WAIT | NO_GROW},
+	{"the pressure callbacks", ask_program, ONCE, NO_GROW},
+	{"memory beyond the soft limit", pass_soft_limit, ONCE, NO_GROW},
+	{"free memory of another stream, behind its work", order_behind, AGAIN,
+	 NO_WAIT},
+	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
+	 NO_WAIT},
+	{"waiting for what other threads give back", wait_for_others, AGAIN,
+	 NO_WAIT | NO_GROW},
+};
+
+enum { HELP_COUNT = sizeof(helps) / sizeof(helps[0]) };
+
+static bool is_for_memory(gpumem_status status)
+{
+	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
+}
+
+static bool help(struct climb *climb, unsigned i, uint32_t flags)
+{
+	uint64_t released;
+
+	if (helps[i].left_out & flags || !helps[i].help(climb))
+		return false;
+	if (helps[i].how & TRIMS && !(flags & NO_GROW))
+		(void)gm_heap_trim(climb->heap, 0, &released);
+	return true;
+}
+
+static void count_retry(struct gm_heap *heap)
+{
+	pthread_mutex_lock(&heap->mutex);
+	heap->counters.retries++;
+	pthread_mutex_unlock(&heap->mutex);
+}
+
+gpumem_status gm_ladder_climb(struct gm_heap *heap,
+			      const struct gm_request *request,
+			      const struct gm_seen *seen, gpumem_status status,
+			      void **ptr_out)
+{
+	struct climb climb = {
+		.heap = heap,
+		.request = request,
+		.needed_bytes = request->bytes,
+		.seen = *seen,
+		.status = status,
+	};
+	bool tried_again = false;
+
+	for (unsigned i = 0; i < HELP_COUNT && is_for_memory(climb.status);) {
+		bool helped = help(&climb, i, request->flags);
+
+		if (helped && !tried_again)
+			count_retry(heap);
+		tried_again |= helped;
+		if (helped)
+			climb.status = gm_heap_attempt(heap, request,
+						       climb.beyond_soft,
+						       &climb.seen, ptr_out);
+		i += !helped || !(helps[i].how & AGAIN);
+	}
+	return climb.status;
+}
+
+void gm_helps_tell(const struct gm_heap *heap)
+{
+	for (unsigned i = 0; i < HELP_COUNT; i++)
+		gm_rung_tell(heap, "help", i + 1, helps[i].name,
+			     helps[i].left_out);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The sources of free memory, tried from top to bottom under the mutex; see
+ * ladder.h.
+ */
+#include "rungs.h"
+#include "base/error.h"
+
+struct search {
+	struct gm_heap *heap;
+	struct gm_arena *arena;
+	const struct gm_want *want;
+	struct gm_extent *extent; /* that was made */
+	gpumem_status status;	  /* of growing: why there is none */
+	bool grown;
+	bool anew;   /* others have had their way while it was to grow */
+	bool others; /* other threads have caches of the heap */
+};
+
+/* Each: false, nothing has changed. True: the arena's free memory is to be
+ * looked at again, or `extent` is it. */
+
+static bool use_own(struct search *search)
+{
+	(void)search;
+	return true;
+}
+
+static bool poll_pending(struct search *search)
+{
+	return gm_pending_poll(search->heap);
+}
+
+static bool flush_own(struct search *search)
+{
+	gm_locals_flush_own(search->heap);
+	gm_slabs_purge(search->arena);
+	return true;
+}
+
+/* So many dropped streams are asked about for one allocation. */
+enum { REAP_LOOKS = 8 };
+
+/* A stream that is busy gets more at once, for what it frees will not serve
+ * others soon. */
+static bool borrow(struct search *search)
+{
+	gm_heap_reap(search->heap, search->arena, REAP_LOOKS);
+	return (search->others || search->arena->idle) &&
+	       gm_arenas_transfer_one(search->arena, search->want->bytes,
+				      search->want->alignment, SIZE_MAX);
+}
+
+/* A page that is used in part is had by nobody else. Near the limit as few as
+ * can be are cut, whichever stream has them. */
+static bool use_smallest(struct search *search)
+{
+	const struct gm_want *want = search->want;
+	const struct gm_extent *own;
+
+	if (!gm_budget_is_tight(search->heap, want->bytes))
+		return false;
+	own = gm_arena_fit(search->arena, want->bytes, want->alignment);
+	return own && own->bytes > want->bytes &&
+	       gm_arenas_transfer_one(search->arena, want->bytes,
+				      want->alignment, own->bytes);
+}
+
+static bool transfer_all(struct search *search)
+{
+	gm_heap_transfer_some(search->heap, search->arena, GM_ARENA_LOOKS);
+	return true;
+}
+
+static bool grow(struct search *search)
+{
+	search->status =
+		gm_space_grow(search->heap, search->arena, search->want->bytes,
+			      search->want->alignment, &search->extent);
+	search->anew = search->status == GPUMEM_OK && !search->extent;
+	search->grown |= !search->anew;
+	return search->status == GPUMEM_OK;
+}
+
+/* An idle stream gets the pages that it needs first: that asks no more of the
+ * other streams than it takes, and leaves them what else they have. */
+static bool moves_pages(const struct search *search)
+{
+	return search->heap->vm && search->arena->idle &&
+	       !search->arena->graph &&
+	       !(search->want->flags & GPUMEM_ALLOC_NO_GROW);
+}
+
+static bool transfer_before(struct search *search)
+{
+	return !moves_pages(search) && transfer_all(search);
+}
+
+/* What the streams answer does not hide why growing failed. */
+static bool grow_or_transfer(struct search *search)
+{
+	struct gm_first first = {0};
+
+	if (grow(search))
+		return true;
+	if (!moves_pages(search))
+		return false;
+	gm_first_keep(&first, search->status);
+	(void)transfer_all(search);
+	search->status = gm_first_end(&first);
+	return true;
+}
+
+static bool grow_a_little(struct search *search)
+{
+	return gm_budget_has_slack(search->heap, search->want->bytes) &&
+	       grow(search);
+}
+
+static bool flush_all(struct search *search)
+{
+	gm_locals_stop(search->heap);
+	gm_locals_flush(search->heap);
+	gm_locals_go(search->heap);
+	gm_slabs_purge_all(search->heap);
+	return true;
+}
+
+/* BESIDE_OTHERS is for heaps that other threads have caches of: what can be
+ * had before they lose what they have ready, for with many of them each would
+ * take it from the next for ever. What other streams free does not go to a
+ * graph, which would keep it for good. */
+enum when { ALWAYS = 0, BESIDE_OTHERS = 1, NOT_FOR_GRAPHS = 2 };
+
+static const struct {
+	const char *name;
+	bool (*take)(struct search *search);
+	unsigned when;
+	uint32_t left_out;
+} sources[] = {
+	{"near the limit, the smallest free block of all streams", use_smallest,
+	 NOT_FOR_GRAPHS, NEVER},
+	{"free memory of the stream", use_own, ALWAYS, NEVER},
+	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
+	{"the thread's cache", flush_own, ALWAYS, NEVER},
+	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
+	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
+	{"the caches of all threads", flush_all, ALWAYS, NEVER},
+	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},
+	{"pages moved from free blocks, or the driver", grow_or_transfer,
+	 ALWAYS, NO_GROW},
+};
+
+enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
+
+static bool applies(unsigned source, const struct search *search)
+{
+	unsigned when = sources[source].when;
+
+	return !((when & BESIDE_OTHERS && !search->others) ||
+		 (when & NOT_FOR_GRAPHS && search->arena->graph) ||
+		 sources[source].left_out & search->want->flags);
+}
+
+static bool find(struct search *search)
+{
+	search->others = gm_locals_others(search->heap);
+	for (unsigned i = 0; i < SOURCE_COUNT; i++) {
+		if (!applies(i, search) || !sources[i].take(search))
+			continue;
+		if (search->anew)
+			return true;
+		if (!search->extent)
+			search->extent =
+				gm_arena_fit(search->arena, search->want->bytes,
+					     search->want->alignment);
+		if (search->extent)
+			return true;
+	}
+	if (search->status == GPUMEM_OK)
+		search->status = gm_fail(GPUMEM_NO_MEMORY,
+					 "no free memory of the pool fits");
+	return false;
+}
+
+/* What an allocation may need: two cuts, and one for a merge that growing does
+ * before. */
+enum { NODES_NEEDED = 4 };
+
+gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
+			     bool *grown_out, struct gm_extent **extent_out)
+{
+	struct search search = {
+		.heap = arena->heap, .arena = arena, .want = want};
+	gpumem_status status = GPUMEM_OK;
+	uint64_t outer;
+
+	gm_locals_flush_huge(arena->heap);
+	outer = gm_search_begin(arena->heap);
+	if (!find(&search))
+		status = search.status;
+	gm_search_end(arena->heap, outer);
+	*grown_out |= search.grown;
+	*extent_out = NULL;
+	if (search.anew)
+		return GPUMEM_OK;
+	if (status == GPUMEM_OK)
+		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
+	if (status == GPUMEM_OK)
+		*extent_out = gm_arena_carve(search.extent, want->bytes,
+					     want->alignment);
+	return status;
+}
+
+void gm_sources_tell(const struct gm_heap *heap)
+{
+	for (unsigned i = 0; i < SOURCE_COUNT; i++)
+		gm_rung_tell(heap, "source", i + 1, sources[i].name,
+			     sources[i].left_out);
+}
