@@ -141,8 +141,8 @@ static void sweep(size_t scene, const char *suffix)
 	while (fail_call(scene, suffix, nth, &failed))
 		nth++;
 	ok(nth > 1 && (failed > 0) == (*suffix == '+' || !scenes[scene].asks),
-	   "%s, *@N%s: N up to %u, %u no",
-	   scenes[scene].name, suffix, nth, failed);
+	   "%s, *@N%s: N up to %u, %u no", scenes[scene].name, suffix, nth,
+	   failed);
 }
 
 static void lost(void)
