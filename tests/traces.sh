@@ -32,7 +32,7 @@ most()
 	case $1:$2 in
 	on:llm_serving) echo 1.10 ;;
 	on:*) echo 1.05 ;;
-	off:*) echo 1.5 ;;
+	off:*) echo 1.15 ;;
 	lag:*) echo 1.05 ;;
 	esac
 }

@@ -40,6 +40,31 @@ static bool flush_own(struct search *search)
 	return true;
 }
 
+/* Rather than cut an unused segment for little, it is given back, and one of
+ * the right size is taken: as long as that may be, and if it is completed. */
+static bool cut_segment(struct search *search)
+{
+	struct gm_order *order = search->heap->order;
+	const struct gm_want *want = search->want;
+	const struct gm_extent *extent;
+
+	if (!order->sparing)
+		return false;
+	order->sparing = false;
+	extent = gm_arena_fit(search->arena, want->bytes, want->alignment);
+	order->sparing = !extent || gm_segment_may_exchange(
+					    search->heap, extent, want->bytes);
+	return !order->sparing;
+}
+
+static bool cut_after_all(struct search *search)
+{
+	bool spared = search->heap->order->sparing;
+
+	search->heap->order->sparing = false;
+	return spared;
+}
+
 /* So many dropped streams are asked about for one allocation. */
 enum { REAP_LOOKS = 8 };
 
@@ -145,12 +170,17 @@ static const struct {
 	{"free memory of the stream", use_own, ALWAYS, NEVER},
 	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
 	{"the thread's cache", flush_own, ALWAYS, NEVER},
+	{"an unused segment, for little", cut_segment, ALWAYS, NO_GROW},
 	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
 	{"the caches of all threads", flush_all, ALWAYS, NEVER},
 	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},
+	{"an unused segment of theirs, for little", cut_segment, ALWAYS,
+	 NO_GROW},
 	{"pages moved from free blocks, or the driver", grow_or_transfer,
 	 ALWAYS, NO_GROW},
+	{"an unused segment, since there is no more", cut_after_all, ALWAYS,
+	 NEVER},
 };
 
 enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
@@ -199,6 +229,7 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 
 	gm_locals_flush_huge(arena->heap);
 	outer = gm_search_begin(arena->heap);
+	arena->heap->order->sparing = !arena->heap->vm;
 	if (!find(&search))
 		status = search.status;
 	gm_search_end(arena->heap, outer);

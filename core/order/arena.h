@@ -106,9 +106,15 @@ static inline bool gm_arena_completed(const struct gm_arena *arena,
 	return seqno <= arena->completed;
 }
 
-/* A free extent where `bytes` bytes fit at `alignment`, or NULL. */
+/* A free extent where `bytes` bytes fit at `alignment`, or NULL. Without
+ * virtual memory a search may be sparing (order.h): then large segments of
+ * which nothing is used, and which could go back to the driver, are passed over
+ * for requests that would fill less than three quarters of one. */
 struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 			       size_t alignment);
+
+/* Is it such a segment? */
+bool gm_arena_spares(const struct gm_extent *extent, size_t bytes);
 
 /* Cuts [aligned start, + bytes) out of a free extent that was found so; what is
  * left stays free. Two nodes have been reserved. The result is in no index. */
@@ -128,8 +134,9 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
 			size_t most);
 /* One in which so much fits, of fewer than `below` bytes, whole: what the
- * receiver needs next comes from beside it then, and the streams' memory is less
- * mixed. Asks the driver about one stream at most. False: there is none. */
+ * receiver needs next comes from beside it then, and the streams' memory is
+ * less mixed. Asks the driver about one stream at most. False: there is none.
+ */
 bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
 			    size_t alignment, size_t below);
 /* Of one arena. */

@@ -47,6 +47,7 @@ struct gm_order {
 	uint64_t completions; /* how often a poll found that work was over */
 	uint64_t searches;    /* how often gm_search_begin() */
 	uint64_t search;      /* the number of the one under way, or 0 */
+	bool sparing;	      /* that one: see gm_arena_fit() */
 	gm_slot_free_fn free_slot; /* constant */
 };
 

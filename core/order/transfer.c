@@ -63,7 +63,8 @@ static struct gm_extent *fit_completed(struct gm_arena *arena, size_t bytes,
 	for (unsigned i = 0; extent && i < FIT_LOOKS; i++) {
 		if (extent->bytes >= below)
 			return NULL;
-		if (gm_arena_completed(arena, extent->seqno))
+		if (gm_arena_completed(arena, extent->seqno) &&
+		    !gm_arena_spares(extent, bytes))
 			return extent;
 		if (alignment > arena->heap->unit)
 			return NULL;

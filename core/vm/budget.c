@@ -122,6 +122,28 @@ uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes)
 	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
 }
 
+bool gm_budget_exceeds(const struct gm_heap *heap, uint64_t bytes)
+{
+	return heap->counters.reserved.current + bytes >
+	       gm_budget_target(heap, bytes);
+}
+
+/* One for so many blocks, and so many at once. */
+enum { EXCHANGE_BLOCKS = 500, EXCHANGES_MAX = 32 };
+
+int64_t gm_budget_exchanges(struct gm_heap *heap)
+{
+	int64_t *done = &heap->space->budget.exchanges;
+	int64_t earned =
+		(int64_t)(heap->counters.blocks.total / EXCHANGE_BLOCKS);
+
+	if (*done < earned)
+		*done = earned;
+	if (*done > earned + 2 * EXCHANGES_MAX)
+		*done = earned + 2 * EXCHANGES_MAX;
+	return earned + EXCHANGES_MAX - *done;
+}
+
 /* What is left of the limit, when it is tight. */
 enum { TIGHT_PART = 8 };
 

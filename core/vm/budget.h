@@ -24,6 +24,7 @@ struct gm_budget {
 	/* Reserved when the driver had no more, until more is; or 0. */
 	uint64_t refused_bytes;
 	uint64_t returned_bytes; /* all that ever went back to the driver */
+	int64_t exchanges;	 /* see gm_budget_exchanges() */
 };
 
 /* OK when a pool can work with these limits, else INVALID: the hard one is less
@@ -52,6 +53,14 @@ bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
 bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
 /* The driver has no more, as of now. */
 void gm_budget_refuse(struct gm_heap *heap);
+
+/* Without virtual memory: would so much more be waste? */
+bool gm_budget_exceeds(const struct gm_heap *heap, uint64_t bytes);
+/* How many segments may still be taken beyond the waste, each for one that goes
+ * back, where what is free would do: one for each so many blocks, since it
+ * costs calls of the driver. Below 0: more were, because nothing would have
+ * done. */
+int64_t gm_budget_exchanges(struct gm_heap *heap);
 
 /* How many pages the largest of the new handles covers where so many pages are
  * to be mapped. */

@@ -145,8 +145,8 @@ static struct gm_span *find_unused(const struct gm_heap *heap,
 	unsigned skip = leave->skip;
 
 	for (; span; span = span->next)
-		if (gm_segment_completed(span) && span->first->seqno <= leave->newest &&
-		    skip-- == 0)
+		if (gm_segment_completed(span) &&
+		    span->first->seqno <= leave->newest && skip-- == 0)
 			return span;
 	return NULL;
 }
@@ -213,6 +213,18 @@ static bool may_give_back(struct gm_heap *heap)
 	       !gm_heap_any_capturing(heap);
 }
 
+bool gm_segment_may_exchange(struct gm_heap *heap,
+			     const struct gm_extent *unused, uint64_t bytes)
+{
+	if (!gm_budget_exceeds(heap, bytes))
+		return true;
+	if (gm_budget_exchanges(heap) <= 0)
+		return false;
+	gm_arena_poll(unused->arena, true);
+	return gm_arena_completed(unused->arena, unused->seqno) &&
+	       may_give_back(heap);
+}
+
 gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 			      size_t bytes, size_t alignment,
 			      struct gm_extent **extent_out)
@@ -223,6 +235,8 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	struct gm_span *span;
 	gpumem_status status;
 
+	if (gm_budget_exceeds(heap, bytes))
+		heap->space->budget.exchanges++;
 	if (heap->counters.reserved.current + good > target &&
 	    may_give_back(heap)) {
 		gm_arena_poll(arena, true);

@@ -101,6 +101,13 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
 			    struct gm_extent **extent_out);
 
+/* Without virtual memory, where an unused segment would do for so much: may
+ * another one be taken? If that is waste, the first goes back for it: that
+ * costs calls, so not for ever so often; and not while it cannot go. May ask
+ * the driver. */
+bool gm_segment_may_exchange(struct gm_heap *heap,
+			     const struct gm_extent *unused, uint64_t bytes);
+
 /*
  * The same at one place, with virtual memory: the first `hole_bytes` of a hole,
  * rounded up to pages, become free memory of `arena`, for `bytes` that become

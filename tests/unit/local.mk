@@ -62,6 +62,7 @@ heap_tests = \
 	tests/unit/heap/decay_driver \
 	tests/unit/heap/depot \
 	tests/unit/heap/fence \
+	tests/unit/heap/exchange \
 	tests/unit/heap/flags \
 	tests/unit/heap/give_way \
 	tests/unit/heap/handle \
