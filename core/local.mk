@@ -144,8 +144,10 @@ libvm_la_SOURCES = \
 	core/vm/handle.h \
 	core/vm/pages.c \
 	core/vm/parts.c \
+	core/vm/place.c \
 	core/vm/range.c \
 	core/vm/release.c \
+	core/vm/retire.c \
 	core/vm/segment.c \
 	core/vm/space.c \
 	core/vm/space.h \

@@ -101,6 +101,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->releasing_bytes += extent->bytes;
 		return heap->vm ? gm_check_borders(heap, extent) : GPUMEM_OK;
 	case GM_EXTENT_STALE:
+	case GM_EXTENT_RETIRING:
 		tally->stale_bytes += extent->bytes;
 		tally->stale_count++;
 		return gm_check_borders(heap, extent);

@@ -37,7 +37,8 @@ static void inherit(struct gm_arena *receiver, struct gm_arena *from)
 			gm_slab_move(extent, receiver);
 		/* The first may come back as free memory. */
 		if (gm_extent_is(extent, GM_EXTENT_RELEASING) ||
-		    gm_extent_is(extent, GM_EXTENT_STALE))
+		    gm_extent_is(extent, GM_EXTENT_STALE) ||
+		    gm_extent_is(extent, GM_EXTENT_RETIRING))
 			gm_arena_transfer_extent(receiver, extent);
 		gm_extent_move(extent, receiver);
 	}

@@ -93,18 +93,36 @@ static gpumem_status mark(const struct mappings *mappings,
 	return GPUMEM_OK;
 }
 
+static gpumem_status mark_ring(const struct mappings *mappings, uint32_t ring,
+			       enum gm_extent_state state, size_t *extents,
+			       uint64_t *handles)
+{
+	const struct gm_nodes *nodes = &mappings->heap->nodes;
+	const struct gm_extent *extent = gm_node(nodes, ring);
+	size_t count;
+	gpumem_status status = gm_check_ring(nodes, ring, state, &count);
+
+	*extents += count;
+	for (; extent && status == GPUMEM_OK;
+	     extent = gm_ring_next(nodes, ring, extent))
+		status = mark(mappings, extent, handles);
+	return status;
+}
+
 static gpumem_status mark_all(const struct mappings *mappings,
 			      const struct gm_tally *tally,
 			      uint64_t *handles_out)
 {
-	const struct gm_heap *heap = mappings->heap;
-	const struct gm_stale *stale = &heap->space->stale;
-	const struct gm_extent *extent = gm_node(&heap->nodes, stale->ring);
-	size_t count;
-	gpumem_status status = gm_check_ring(&heap->nodes, stale->ring,
-					     GM_EXTENT_STALE, &count);
+	const struct gm_stale *stale = &mappings->heap->space->stale;
+	size_t count = 0;
+	gpumem_status status;
 
 	*handles_out = 0;
+	status = mark_ring(mappings, stale->ring, GM_EXTENT_STALE, &count,
+			   handles_out);
+	if (status == GPUMEM_OK)
+		status = mark_ring(mappings, stale->retiring,
+				   GM_EXTENT_RETIRING, &count, handles_out);
 	if (status != GPUMEM_OK)
 		return status;
 	EXPECT(count == tally->stale_count &&
@@ -113,10 +131,10 @@ static gpumem_status mark_all(const struct mappings *mappings,
 	       "%llu",
 	       count, (ull)stale->bytes, (ull)tally->stale_count,
 	       (ull)tally->stale_bytes);
-	for (; extent && status == GPUMEM_OK;
-	     extent = gm_ring_next(&heap->nodes, stale->ring, extent))
-		status = mark(mappings, extent, handles_out);
-	return status;
+	EXPECT(stale->handles == *handles_out,
+	       "%llu stale places of handles, but %zu counted",
+	       (ull)*handles_out, stale->handles);
+	return GPUMEM_OK;
 }
 
 /* The mappings of one handle, of which one is not stale, unless it is spare or

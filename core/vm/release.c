@@ -130,15 +130,17 @@ static void keep(struct gm_heap *heap, size_t pages, const gpumem_page *page,
 size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
 			  size_t count)
 {
-	bool alone = gm_stale_retire(heap) == GPUMEM_OK;
 	size_t gone = 0;
 
+	/* The oldest first, which may be all. */
+	(void)gm_stale_retire(heap, GM_STALE_HOLD);
 	for (size_t i = 0; i < count; i++) {
 		size_t bytes = handles[i].pages * heap->page_bytes, done = 0;
 
-		if (!alone || gm_driver_page_destroy(&heap->driver, bytes,
-						     &handles[i].page, 1,
-						     &done) != GPUMEM_OK)
+		if (!gm_stale_clear_now(heap, handles[i].page) ||
+		    gm_driver_page_destroy(&heap->driver, bytes,
+					   &handles[i].page, 1,
+					   &done) != GPUMEM_OK)
 			gm_spare_give(heap, &handles[i], 1);
 		else
 			gm_budget_unreserve(heap, bytes, 1);
@@ -153,13 +155,14 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 			struct gm_first *first)
 {
 	const struct gm_run *run = &step->run;
-	size_t bytes = run->pages * heap->page_bytes, kept = 0, gone;
-	gpumem_status status = GPUMEM_OK;
+	size_t bytes = run->pages * heap->page_bytes, kept = run->count, gone;
+	gpumem_status status;
 
 	if (step->extent)
 		gm_handles_list(heap, run, step->pages);
+	status = gm_stale_clear(heap, step->pages, run->count);
 	pthread_mutex_unlock(&heap->mutex);
-	if (step->extent)
+	if (status == GPUMEM_OK && step->extent)
 		status = gm_driver_unmap(&heap->driver, run->start, run->count,
 					 bytes);
 	if (status == GPUMEM_OK)
@@ -168,7 +171,7 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 	pthread_mutex_lock(&heap->mutex);
 	heap->space->releasing_bytes -= gm_run_bytes(heap, run);
 	heap->space->releases++;
-	if (status != GPUMEM_OK) {
+	if (status != GPUMEM_OK && step->extent) {
 		(void)gm_arena_insert(step->extent->arena, step->extent);
 		return 0;
 	}
@@ -193,9 +196,7 @@ gpumem_status gm_pages_release(struct gm_heap *heap,
 	*bytes_out = 0;
 	if (want > STEP_PAGES)
 		want = STEP_PAGES;
-	gm_first_keep(&first, gm_stale_retire(heap));
-	if (first.status == GPUMEM_OK)
-		gm_first_keep(&first, detach(heap, want, leave, &step));
+	gm_first_keep(&first, detach(heap, want, leave, &step));
 	if (step.run.count)
 		*bytes_out = release(heap, &step, &first);
 	return gm_first_end(&first);

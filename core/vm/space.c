@@ -137,6 +137,7 @@ gpumem_status gm_space_init(struct gm_heap *heap)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for the pages of a pool");
 	gm_growth_init(heap);
+	gm_stale_init(heap);
 	return GPUMEM_OK;
 }
 
@@ -155,7 +156,7 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 
 	if (!heap->space)
 		return GPUMEM_OK;
-	gm_stale_fini(heap, &first);
+	gm_stale_unmap_all(heap, &first);
 	release_spare(heap, &first);
 	while (spans->first) {
 		struct gm_span *span = spans->first;
@@ -170,6 +171,7 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 	gm_budget_unreserve(heap, heap->counters.reserved.current,
 			    heap->counters.segments.current);
 	gm_growth_fini(heap);
+	gm_stale_fini(heap);
 	free(heap->space->spare);
 	free(heap->space);
 	heap->space = NULL;
@@ -232,6 +234,8 @@ gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes)
 
 	if (!gm_arenas_poll(heap))
 		return GPUMEM_OK;
+	if (start > keep_bytes)
+		gm_first_keep(&first, gm_stale_retire_all(heap));
 	/* What fails is passed over, and not for ever. */
 	while (heap->counters.reserved.current > keep_bytes &&
 	       start - keep_bytes > gone && leave.skip < TRIM_FAILURES) {

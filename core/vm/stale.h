@@ -15,9 +15,17 @@
  *         stale places are besides
  *     seqno of a stale extent <= page[].seqno of its handles' other places
  *     so: a handle whose last free has completed is stale in no place but such
- *         as have completed, which gm_stale_retire() unmaps
- *     bytes == sum of the stale extents; `lending` is empty but during a growth
- *     bytes <= STALE_PART * reserved when pages are lent
+ *         as have completed
+ *     bytes, handles == sums of the stale extents; `lending` is empty but
+ *         during a growth
+ *
+ * What it costs is addresses, which are many, and the time to unmap them, 20 us
+ * each on an H200. So pages are lent as long as half of the addresses is
+ * left for that, whatever the device does. But what has completed is unmapped,
+ * the oldest first, as soon as there is much of it (`places`): with each
+ * lending twice as much as it lent. A trim unmaps all that has completed, and
+ * lets go of the mutex for every few of them (retire.c); growth, which may keep
+ * it, unmaps no more than is said here in one go.
  *
  * Each stale extent has handles of one size, and is merged only with such as
  * are over, to be unmapped in one call. The heap's mutex guards it.
@@ -29,20 +37,31 @@
 
 struct gm_arena;
 struct gm_first;
+struct gm_run;
 struct gm_tally;
 
+/* So many places of a handle are unmapped for it while the mutex is kept. */
+enum { GM_STALE_HOLD = 16 };
+
 struct gm_stale {
-	bool on;	  /* constant: pages can be lent */
-	uint32_t ring;	  /* the stale extents, the oldest first */
-	uint32_t lending; /* those of the growth under way */
+	bool on;	   /* constant: pages can be lent */
+	uint32_t ring;	   /* the stale extents, about the oldest first */
+	uint32_t lending;  /* those of the growth under way */
+	uint32_t retiring; /* being unmapped; the mutex may be free */
 	uint64_t bytes;
+	size_t handles;
+	size_t places; /* constant: with more handles there is much of it */
+	pthread_cond_t retired; /* one is not being unmapped any more */
 };
+
+void gm_stale_init(struct gm_heap *heap);
+void gm_stale_fini(struct gm_heap *heap);
 
 /* The arena, if it may lend pages to itself, or NULL. */
 struct gm_arena *gm_stale_lender(const struct gm_heap *heap,
 				 struct gm_arena *arena);
-/* How many more pages may become stale; at the bound, completed ones are
- * unmapped first. No stream is being captured. */
+/* How many more pages may become stale; at the bound, as many completed ones
+ * are unmapped first. No stream is being captured. */
 size_t gm_stale_room(struct gm_heap *heap, size_t want);
 
 /* The extent, which is in no index and of handles of one size, becomes stale,
@@ -51,17 +70,36 @@ void gm_stale_begin(struct gm_heap *heap, struct gm_extent *extent);
 /* Of that growth, those of handles of so many pages or fewer are free memory
  * again: their handles were not mapped elsewhere. */
 void gm_stale_undo(struct gm_heap *heap, size_t pages);
-/* The growth has ended. */
+/* The growth has ended. Where much is stale, some that has completed is
+ * unmapped. */
 void gm_stale_commit(struct gm_heap *heap);
 
-/* Unmaps the completed ones, which become holes. Before a handle goes back to
- * the driver, which takes none that is mapped. No stream is being captured. OK,
- * or the first error of the driver: then some have stayed. */
-gpumem_status gm_stale_retire(struct gm_heap *heap);
+/* The handles of a stale extent. */
+struct gm_run gm_stale_run(const struct gm_heap *heap,
+			   const struct gm_extent *extent);
 /* For the end of a heap: unmaps all, and takes them out of the table of pages.
  * What does not unmap keeps its span. */
-void gm_stale_fini(struct gm_heap *heap, struct gm_first *first);
+void gm_stale_unmap_all(struct gm_heap *heap, struct gm_first *first);
 
+/* ---- retire.c. No stream is being captured. ---- */
+
+/* Unmaps places that have completed, of so many handles at most, the oldest
+ * first: they become holes. Of how many. */
+size_t gm_stale_retire(struct gm_heap *heap, size_t most);
+/* Of a few, for a growth, which lets go of the mutex. False: none has
+ * completed. */
+bool gm_stale_retire_apart(struct gm_heap *heap);
+/* All that have completed, for a trim; the mutex is released meanwhile. OK, or
+ * the first error of the driver: then some have stayed. */
+gpumem_status gm_stale_retire_all(struct gm_heap *heap);
+/* Before handles go back to the driver, which takes none that is mapped: they
+ * are nobody's, and have completed. Unmaps all their places; the mutex is
+ * released meanwhile. OK, or an error of the driver. */
+gpumem_status gm_stale_clear(struct gm_heap *heap, const gpumem_page *handles,
+			     size_t count);
+/* The same with the mutex kept. False: it still has places, since there are
+ * many, one is being unmapped, or the driver refuses. */
+bool gm_stale_clear_now(struct gm_heap *heap, gpumem_page handle);
 /* check_stale.c: *handles_out counts the stale places of handles. */
 gpumem_status gm_check_stale(const struct gm_heap *heap,
 			     const struct gm_tally *tally,

@@ -148,9 +148,9 @@ static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
 
 /* Of what was taken for a large request from `first` on, handles that are a
  * small part of a new one go back and come again in large ones: each takes a
- * call to map, now and whenever it moves. But before a handle goes back all
- * stale places have to be unmapped, which costs more. Returns how many pages
- * went; what the driver keeps is spare. */
+ * call to map, now and whenever it moves. But where something is stale the
+ * places of a handle have to be unmapped before it goes, which costs more.
+ * Returns how many pages went; what the driver keeps is spare. */
 static size_t give_small(struct gm_heap *heap, struct supply *supply,
 			 size_t first)
 {

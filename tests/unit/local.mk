@@ -76,6 +76,7 @@ heap_tests = \
 	tests/unit/heap/refill \
 	tests/unit/heap/refused \
 	tests/unit/heap/release \
+	tests/unit/heap/retire \
 	tests/unit/heap/segment \
 	tests/unit/heap/slab \
 	tests/unit/heap/space \

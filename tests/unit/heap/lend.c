@@ -101,7 +101,7 @@ static void test_together(void)
 	(void)lend(3);
 	is_uint(heap.space->stale.bytes, 7 * PAGE, "and three beside them");
 	sound("side by side");
-	must(gm_stale_retire(&heap));
+	is_uint(gm_stale_retire(&heap, SIZE_MAX), 4, "four are over");
 	is_uint(calls(GPUMEM_CALL_UNMAP), 1, "four are unmapped in one call");
 	is_uint(heap.space->stale.bytes, 3 * PAGE, "not what is at work");
 	sound("four of them");
@@ -241,24 +241,27 @@ static void test_addresses(void)
 	option("space", NULL);
 }
 
-/* At the bound nothing more is lent until work is over. */
+/* Where half of the addresses are stale nothing more is lent until work is
+ * over. */
 static void test_bound(void)
 {
-	struct gm_extent *there;
-	uint64_t most = 0;
+	uint64_t span;
 
 	begin();
-	for (unsigned i = 0; i < 40; i++) {
-		there = block_take_aligned(arena, (1 + i % 4) * PAGE,
-					   FAR >> i % 4);
-		block_give(arena, there);
-		if (heap.space->stale.bytes > most)
-			most = heap.space->stale.bytes;
-	}
-	ok(most <= 4 * heap_reserved(), "%llu bytes are stale at most",
-	   (unsigned long long)most);
+	span = heap.space->span_bytes;
+	is_uint(gm_stale_room(&heap, SIZE_MAX), span / 2 / PAGE,
+		"half of the addresses");
+	heap.space->span_bytes = 2 * 3 * PAGE;
+	(void)lend(4);
+	is_uint(heap.space->stale.bytes, 3 * PAGE, "three pages are lent");
+	is_uint(heap_reserved(), 9 * PAGE, "and one is new");
+	is_uint(gm_stale_room(&heap, 1), 0, "no more while there is work");
+	hold_end(&hold, stream);
+	is_uint(gm_stale_room(&heap, 2), 2, "what is over makes room");
+	is_uint(calls(GPUMEM_CALL_UNMAP), 1, "in one call");
+	heap.space->span_bytes = span;
 	sound("at the bound");
-	end(true);
+	end(false);
 }
 
 int main(void)
