@@ -45,8 +45,8 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 		*ptr_out = NULL;
 		return GPUMEM_OK;
 	}
-	if (alignment == 1 && gm_local_refill_for(&pool->heap, bytes, stream)) {
-		void *ptr = gm_local_alloc(&pool->heap, bytes, stream);
+	if (alignment == 1) {
+		void *ptr = gm_local_alloc_again(&pool->heap, bytes, stream);
 
 		if (ptr) {
 			*ptr_out = ptr;
@@ -93,8 +93,7 @@ static gpumem_status free_locked(void *ptr, gpumem_stream stream)
 static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
 							 gpumem_stream stream)
 {
-	if (!ptr ||
-	    (gm_local_flush_for(ptr, stream) && gm_local_free(ptr, stream)))
+	if (!ptr || gm_local_free_again(ptr, false, stream))
 		return GPUMEM_OK;
 	return free_locked(ptr, stream);
 }

@@ -26,9 +26,9 @@ static void *alloc_cached(struct gm_heap *heap,
 	if (request->alignment > 1)
 		return NULL;
 	ptr = gm_local_alloc(heap, request->bytes, request->stream);
-	if (!ptr && gm_local_refill_for(heap, request->bytes, request->stream))
-		ptr = gm_local_alloc(heap, request->bytes, request->stream);
-	return ptr;
+	return ptr ? ptr
+		   : gm_local_alloc_again(heap, request->bytes,
+					  request->stream);
 }
 
 /* A failure frees the block: on its own stream, where nothing else uses it,
@@ -163,7 +163,7 @@ static gpumem_status free_own_locked(void *ptr)
 
 static __attribute__((noinline)) gpumem_status free_own_slow(void *ptr)
 {
-	if (!ptr || (gm_local_flush_for_own(ptr) && gm_local_free_own(ptr)))
+	if (!ptr || gm_local_free_again(ptr, true, NULL))
 		return GPUMEM_OK;
 	return free_own_locked(ptr);
 }

@@ -7,12 +7,13 @@
 lib_LTLIBRARIES = libgpumem.la
 noinst_LTLIBRARIES = libbase.la libcache.la libdevice.la libextent.la \
 	libheap.la libhost.la libloader.la liborder.la libpool.la \
-	libvm.la
+	librecord.la libvm.la
 gpumemincludedir = $(includedir)/gpumem
 gpumeminclude_HEADERS = \
 	include/gpumem/backend.h \
 	include/gpumem/gpumem.h \
-	include/gpumem/host.h
+	include/gpumem/host.h \
+	include/gpumem/record.h
 
 libbase_la_CFLAGS = $(FLOOR_CFLAGS)
 libbase_la_SOURCES = \
@@ -38,6 +39,15 @@ libbase_la_SOURCES = \
 	core/base/status.h \
 	core/base/struct.c \
 	core/base/struct.h
+
+librecord_la_CFLAGS = $(FLOOR_CFLAGS)
+librecord_la_SOURCES = \
+	core/record/chunk.c \
+	core/record/clock.c \
+	core/record/define.c \
+	core/record/file.c \
+	core/record/file.h \
+	core/record/record.h
 
 PLUGIN_CPPFLAGS = -DGPUMEM_PLUGIN_DIR='"$(plugindir)"' \
 	-DGPUMEM_PLUGIN_SUBDIR='"$(plugin_subdir)"'
@@ -172,6 +182,7 @@ libcache_la_SOURCES = \
 	core/cache/metadata.c \
 	core/cache/metadata.h \
 	core/cache/number.c \
+	core/cache/recorded.c \
 	core/cache/refill.c \
 	core/cache/resize.c \
 	core/cache/slab.c \
@@ -216,6 +227,7 @@ libpool_la_SOURCES = \
 	core/pool/print.c \
 	core/pool/query.c \
 	core/pool/reclaim.c \
+	core/pool/record.c \
 	core/pool/registry.c \
 	core/pool/report.c \
 	core/pool/share.c \
@@ -244,6 +256,7 @@ libgpumem_la_SOURCES = \
 	core/api_graph.c \
 	core/api_library.c \
 	core/api_object.c \
+	core/api_record.c \
 	core/api_resize.c \
 	core/api_share.c \
 	core/api_stats.c

@@ -24,6 +24,8 @@ dist_man_MANS = \
 	docs/man/gpumem_options.5 \
 	docs/man/gpumem_pool.3 \
 	docs/man/gpumem_pool_print.3 \
+	docs/man/gpumem_record.3 \
+	docs/man/gpumem_record.5 \
 	docs/man/gpumem_resize.3 \
 	docs/man/gpumem_share.3 \
 	docs/man/gpumem_stats.3 \

@@ -15,14 +15,17 @@ below()
 {
 	case $1 in
 	base) echo base ;;
+	record) echo base record ;;
 	loader) echo base loader ;;
 	device) echo base loader device ;;
-	extent) echo base loader device extent ;;
-	order) echo base loader device extent order ;;
-	vm) echo base loader device extent order vm ;;
-	cache) echo base loader device extent order cache ;;
-	heap) echo base loader device extent order vm cache heap ;;
-	pool | core) echo base loader device extent order vm cache heap pool ;;
+	extent) echo base record loader device extent ;;
+	order) echo base record loader device extent order ;;
+	vm) echo base record loader device extent order vm ;;
+	cache) echo base record loader device extent order cache ;;
+	heap) echo base record loader device extent order vm cache heap ;;
+	pool | core)
+		echo base record loader device extent order vm cache heap pool
+		;;
 	esac
 }
 
@@ -74,7 +77,7 @@ trespass()
 		done
 }
 
-for floor in base loader device extent order vm cache heap pool core; do
+for floor in base record loader device extent order vm cache heap pool core; do
 	case $floor in
 	core) files=$(ls core/*.[ch]) ;;
 	*) files=$(ls core/$floor/*.[ch]) ;;

@@ -9,7 +9,7 @@
 
 strict="-Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only"
 
-for header in gpumem backend host; do
+for header in gpumem backend host record; do
 	echo "#include <gpumem/$header.h>" >"$scratch/t.c"
 	cp "$scratch/t.c" "$scratch/t.cc"
 	for std in c11 c17; do

@@ -161,5 +161,5 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/opencl_over.sh \
 	tests/shell.py tests/terminal.py tests/umf/suite.cpp \
 	tools/completion/_gpumem tools/completion/gpumem.bash \
-	tests/law.h tests/tap.h tests/tap.sh tests/tool.sh \
+	tests/law.h tests/recording.h tests/tap.h tests/tap.sh tests/tool.sh \
 	tests/plugins/bad.h

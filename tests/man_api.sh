@@ -75,11 +75,12 @@ done)" "" "no link is left over"
 
 # ---- types ------------------------------------------------------------------
 
-for header in backend gpumem host; do
+for header in backend gpumem host record; do
 	echo "#include <gpumem/$header.h>"
 done >"$scratch/t.c"
 $CC -E -P -I"$top_srcdir/include" "$scratch/t.c" >"$scratch/t.i"
-sed '/example-begin/,/example-end/d' "$pages"/gpumem*.3 >"$scratch/all"
+sed '/example-begin/,/example-end/d' "$pages"/gpumem*.3 \
+	"$pages/gpumem_record.5" >"$scratch/all"
 
 is "$(tr -s ' \t\n' ' ' <"$scratch/t.i" | grep -oE 'enum [a-z_]+ \{[^}]*\}' |
 	grep -oE 'GPUMEM_[A-Z_0-9]+' | while read -r name; do
@@ -116,24 +117,25 @@ tr -s ' \t\n' ' ' <"$scratch/t.i" |
 check "the headers define structs" test -s "$scratch/structs"
 is "$(while read -r struct body; do
 	case $struct in
-	gpumem_stats | gpumem_gauge | gpumem_call_stats) page=gpumem_stats ;;
-	gpumem_alloc_options) page=gpumem_alloc_with ;;
-	gpumem_block) page=gpumem_alloc ;;
+	gpumem_stats | gpumem_gauge | gpumem_call_stats) page=gpumem_stats.3 ;;
+	gpumem_alloc_options) page=gpumem_alloc_with.3 ;;
+	gpumem_block) page=gpumem_alloc.3 ;;
 	gpumem_device_info | gpumem_memory | gpumem_process)
-		page=gpumem_device
+		page=gpumem_device.3
 		;;
-	gpumem_error) page=gpumem_error ;;
-	gpumem_option) page=gpumem_option ;;
-	gpumem_pool_config | gpumem_pressure) page=gpumem_pool ;;
-	gpumem_capacity) page=gpumem_pool_print ;;
-	gpumem_hook_event) page=gpumem_hook ;;
-	gpumem_shared) page=gpumem_share ;;
-	*) page=gpumem_backend ;;
+	gpumem_error) page=gpumem_error.3 ;;
+	gpumem_option) page=gpumem_option.3 ;;
+	gpumem_pool_config | gpumem_pressure) page=gpumem_pool.3 ;;
+	gpumem_capacity) page=gpumem_pool_print.3 ;;
+	gpumem_hook_event) page=gpumem_hook.3 ;;
+	gpumem_shared) page=gpumem_share.3 ;;
+	gpumem_record_*) page=gpumem_record.5 ;;
+	*) page=gpumem_backend.3 ;;
 	esac
 	echo "$body" | sed -e 's/(\*\([a-z_]*\))([^;]*)/\1/g' \
 		-e 's/\[[^]]*\]//g' -e 's/[{}]/ ; /g' | tr ',;' '\n\n' |
 		grep -oE '[a-z_]+ *$' | while read -r field; do
-		grep -qw "$field" "$pages/$page.3" || echo "$struct.$field"
+		grep -qw "$field" "$pages/$page" || echo "$struct.$field"
 	done
 done <"$scratch/structs")" "" "every field is on the page of its struct"
 

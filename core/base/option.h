@@ -56,7 +56,13 @@
 	  "only from slow-path calls")                                         \
 	X(wait, "on", BOOL,                                                    \
 	  "before an allocation fails, wait for blocks that streams still "    \
-	  "use")
+	  "use")                                                               \
+	X(record, "", TEXT,                                                    \
+	  "file into which all that happens to blocks is recorded, from the "  \
+	  "first pool on; a %p becomes the number of the process")             \
+	X(record_max, "256MiB", BYTES,                                         \
+	  "largest size of a recording; beyond it the oldest part is "         \
+	  "overwritten")
 
 /* A reading names its kind, so that neither a misspelt key nor the wrong reader
  * goes unseen: GM_BOOL_vm, GM_BYTES_page. */

@@ -35,6 +35,13 @@ struct gm_caches {
 	struct gm_metadata metadata; /* of slabs */
 };
 
+/* What the caches of a heap that is not stopped are claimed by. */
+static inline uint32_t gm_caches_claim(const struct gm_heap *heap)
+{
+	return (heap->caches->gated ? GM_CLAIMED : 0u) |
+	       (heap->record ? GM_CLAIM_RECORDED : 0u);
+}
+
 /* Without the mutex. OK or NO_HOST_MEMORY. */
 gpumem_status gm_caches_init(struct gm_heap *heap);
 /* Without the mutex, after gm_locals_detach(): the slabs are gone. */

@@ -67,15 +67,29 @@ GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
 	return (void *)extent->address;
 }
 
-/* A ready block, or NULL: take the slow path. Without the mutex. */
-GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
-			    gpumem_stream stream)
+/* What is constant where the hot path is inlined. While its heap is recorded
+ * the PLAIN one finds nothing. AFTER: blocks of other threads have just come
+ * into the cache. */
+enum gm_hot { GM_HOT_PLAIN, GM_HOT_RECORDED, GM_HOT_RECORDED_AFTER };
+
+GM_HOT bool gm_hot_lock(struct gm_local *local, enum gm_hot how,
+			bool *recorded_out)
+{
+	return how == GM_HOT_PLAIN ? gm_local_lock(local)
+				   : gm_local_lock_recorded(local, recorded_out);
+}
+
+/* A ready block, or NULL. */
+GM_HOT void *gm_hot_alloc(struct gm_heap *heap, size_t bytes,
+			  gpumem_stream stream, enum gm_hot how)
 {
 	struct gm_local *local = gm_local_last;
+	bool recorded = false;
 	unsigned class_index;
 	void *ptr = NULL;
 
-	if (!gm_local_is(local, heap, stream) || !gm_local_lock(local))
+	if (!gm_local_is(local, heap, stream) ||
+	    !gm_hot_lock(local, how, &recorded))
 		return NULL;
 	if (bytes - 1 < GM_SMALL_MAX) {
 		class_index = gm_class_of(&heap->classes, bytes);
@@ -86,8 +100,21 @@ GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 	} else {
 		ptr = gm_local_pop_large(local, heap->unit, bytes);
 	}
+	if (recorded && ptr)
+		gm_local_record(local, GPUMEM_RECORD_ALLOC,
+				how == GM_HOT_RECORDED_AFTER
+					? gm_record_now_after()
+					: gm_record_now(),
+				ptr, bytes);
 	gm_local_unlock(local);
 	return ptr;
+}
+
+/* A ready block, or NULL: take the slow path. Without the mutex. */
+GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
+			    gpumem_stream stream)
+{
+	return gm_hot_alloc(heap, bytes, stream, GM_HOT_PLAIN);
 }
 
 /* Puts a live slot among the ready ones. The owner has entered, or holds the
@@ -150,24 +177,52 @@ static inline bool gm_local_free_large(struct gm_local *local,
 	return true;
 }
 
+/* Of a live block that lies there; what else lies there has any. */
+GM_HOT uint64_t gm_hot_requested(const struct gm_heap *heap, uintptr_t entry,
+				 uintptr_t address)
+{
+	const struct gm_class *class;
+	uint32_t slot;
+
+	if (!(entry & 1))
+		return ((const struct gm_extent *)entry)->requested;
+	class = &heap->classes.of[gm_entry_class(entry)];
+	slot = gm_class_slot(class, gm_entry_offset(entry, address));
+	return slot < class->slots
+		       ? atomic_load_explicit(
+				 gm_slab_of_entry(entry)->mark +
+					 ((size_t)slot << class->spread),
+				 memory_order_relaxed)
+		       : 0;
+}
+
 /* Of any stream, or only of a block that is freed on the stream of the cache.
  */
-GM_HOT bool gm_local_free_if(void *ptr, bool any, gpumem_stream stream)
+GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream,
+			enum gm_hot how)
 {
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	struct gm_local *local = gm_local_last;
 	const struct gm_heap *heap =
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
-	bool done = false;
+	uint64_t time = 0, requested = 0;
+	bool done = false, recorded = false;
 
 	if (!entry || !heap || (!any && local->stream != stream) ||
-	    !gm_local_lock(local))
+	    !gm_hot_lock(local, how, &recorded))
 		return false;
+	if (recorded) {
+		time = gm_record_now();
+		requested = gm_hot_requested(heap, entry, (uintptr_t)ptr);
+	}
 	if (!(entry & 1))
 		done = gm_local_free_large(local, (struct gm_extent *)entry,
 					   (uintptr_t)ptr);
 	else if (gm_entry_arena(entry) == local->arena_number)
 		done = gm_local_free_small(local, heap, entry, (uintptr_t)ptr);
+	if (recorded && done)
+		gm_local_record(local, GPUMEM_RECORD_FREE, time, ptr,
+				requested);
 	gm_local_unlock(local);
 	return done;
 }
@@ -176,14 +231,14 @@ GM_HOT bool gm_local_free_if(void *ptr, bool any, gpumem_stream stream)
  * has happened. Without the mutex. */
 GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
 {
-	return gm_local_free_if(ptr, false, stream);
+	return gm_hot_free(ptr, false, stream, GM_HOT_PLAIN);
 }
 
 /* The same on the block's own stream: a cache takes only blocks of its arena,
  * and so of its stream. */
 GM_HOT bool gm_local_free_own(void *ptr)
 {
-	return gm_local_free_if(ptr, true, NULL);
+	return gm_hot_free(ptr, true, NULL, GM_HOT_PLAIN);
 }
 
 #endif

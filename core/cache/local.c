@@ -207,7 +207,7 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 				       "no host memory for a thread's cache");
 		local->stream = arena->stream;
 		local->exchange = !heap->caches->membarrier;
-		atomic_store(&local->claimed, heap->caches->gated);
+		atomic_store(&local->claimed, gm_caches_claim(heap));
 		local->arena = arena;
 		atomic_store(&local->idle_ticks, 0);
 		local->arena_number = arena->slabs->number
@@ -328,7 +328,7 @@ void gm_locals_detach(struct gm_heap *heap)
 		for (unsigned i = 0; i < GM_CLASS_COUNT; i++)
 			local->bin[i].count = 0;
 		local->cached = (struct gm_cached){0};
-		atomic_store(&local->claimed, 1);
+		atomic_store(&local->claimed, GM_CLAIMED);
 		gm_local_unlink(local);
 	}
 	pthread_mutex_unlock(&heap->mutex);

@@ -21,6 +21,11 @@
  * are made under that mutex. Where membarrier is missing the owner's `busy = 1`
  * is an exchange.
  *
+ * While a heap is recorded (record/record.h) its caches have a second bit of the
+ * claim, which keeps the owner out of the hot path, and lets it in again where
+ * events are written: gm_local_lock_recorded(). Who stops a cache, so, waits for
+ * an event that is being written too.
+ *
  * The memory of a cache reads as zero in a forked child (base/fork.h): there it
  * belongs to no heap, and the slow path returns FORKED.
  */
@@ -39,6 +44,9 @@ enum {
 	 */
 	GM_DRIFT_BYTES = 8 * 1024 * 1024
 };
+
+/* Bits of a claim. */
+enum { GM_CLAIMED = 1, GM_CLAIM_RECORDED = 2 };
 
 /* What all caches of one thread for one heap have in common: locking one of
  * them, or claiming all, gives access. */
@@ -108,9 +116,47 @@ static inline bool gm_local_lock(struct gm_local *local)
 	return false;
 }
 
+/* The same also if the heap is recorded, which *recorded_out says. */
+static inline bool gm_local_lock_recorded(struct gm_local *local,
+					  bool *recorded_out)
+{
+	uint32_t claimed;
+
+	if (__builtin_expect(local->exchange, false)) {
+		atomic_exchange(&local->busy, 1);
+	} else {
+		atomic_store_explicit(&local->busy, 1, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+	}
+	claimed = atomic_load(&local->claimed);
+	*recorded_out = claimed & GM_CLAIM_RECORDED;
+	if (__builtin_expect(!(claimed & GM_CLAIMED), true))
+		return true;
+	atomic_store_explicit(&local->busy, 0, memory_order_release);
+	return false;
+}
+
 static inline void gm_local_unlock(struct gm_local *local)
 {
 	atomic_store_explicit(&local->busy, 0, memory_order_release);
+}
+
+/* An event of a block of a recorded heap, on the cache's stream, while its
+ * owner has locked it. */
+static inline void gm_local_record(const struct gm_local *local,
+				   enum gpumem_record_kind kind, uint64_t time,
+				   const void *ptr, uint64_t bytes)
+{
+	const struct gm_heap *heap =
+		atomic_load_explicit(&local->heap, memory_order_relaxed);
+	const struct gm_record_block block = {.time = time,
+					      .address = (uintptr_t)ptr,
+					      .bytes = bytes,
+					      .stream = local->stream,
+					      .pool = heap->record,
+					      .kind = (uint8_t)kind};
+
+	gm_record_block(&block);
 }
 
 static inline bool gm_local_is(const struct gm_local *local,
@@ -130,6 +176,14 @@ bool gm_local_refill_for(const struct gm_heap *heap, size_t bytes,
 bool gm_local_flush_for(const void *ptr, gpumem_stream stream);
 /* The same of a block that is freed on its own stream, whichever that is. */
 bool gm_local_flush_for_own(const void *ptr);
+
+/* recorded.c: what to do without the mutex after gm_local_alloc(), or
+ * gm_local_free() of a block that is freed on `stream` or on any, found nothing:
+ * the same with an event, if the heap is recorded, and then with the depot.
+ * NULL, or false: take the slow path. */
+void *gm_local_alloc_again(struct gm_heap *heap, size_t bytes,
+			   gpumem_stream stream);
+bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream);
 
 /* resize.c: a small block that is used on its own stream, without the mutex.
  * OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY: its slot

@@ -38,7 +38,7 @@ void gm_locals_stop(struct gm_heap *heap)
 	for (local = heap->caches->locals; local; local = local->next) {
 		if (local->group == own)
 			continue;
-		atomic_store(&local->claimed, 1);
+		atomic_store(&local->claimed, GM_CLAIMED);
 		others = true;
 	}
 	if (!others)
@@ -55,7 +55,7 @@ void gm_locals_go(struct gm_heap *heap)
 	struct gm_local *local = heap->caches->locals;
 
 	for (; local; local = local->next)
-		atomic_store_explicit(&local->claimed, heap->caches->gated,
+		atomic_store_explicit(&local->claimed, gm_caches_claim(heap),
 				      memory_order_release);
 }
 

@@ -69,16 +69,21 @@ gpumem_status gm_local_resize(void *ptr, size_t bytes, gpumem_stream stream,
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	struct gm_local *local = gm_local_last;
 	gpumem_status status = GPUMEM_NOT_READY;
+	bool recorded;
 
 	if (!(entry & 1) || !bytes)
 		return status;
 	if (local->stream != stream ||
 	    gm_entry_arena(entry) != local->arena_number)
 		local = gm_local_home(entry, stream);
-	if (!local || !atomic_load(&local->heap) || !gm_local_lock(local))
+	if (!local || !atomic_load(&local->heap) ||
+	    !gm_local_lock_recorded(local, &recorded))
 		return status;
 	if (gm_entry_arena(entry) == local->arena_number)
 		status = resize(local, entry, (uintptr_t)ptr, bytes, holds_out);
+	if (recorded && status == GPUMEM_OK)
+		gm_local_record(local, GPUMEM_RECORD_RESIZE, gm_record_now(),
+				ptr, bytes);
 	gm_local_unlock(local);
 	return status == GPUMEM_BUSY ? gm_slot_too_small() : status;
 }

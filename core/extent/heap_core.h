@@ -27,6 +27,7 @@
 #include "size_class.h"
 #include "span.h"
 #include "device/driver.h"
+#include "record/record.h"
 
 #include <pthread.h>
 
@@ -50,6 +51,9 @@ struct gm_heap {
 	struct gm_nodes nodes;
 	struct gm_spans spans;
 	uint64_t seqno; /* of the newest free of all arenas */
+	/* Its number in the recording; 0: it is not recorded. Changes while all
+	 * caches are stopped. */
+	uint16_t record;
 
 	struct gm_order *order;
 	struct gm_space *space;

@@ -189,6 +189,10 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	if (status == GPUMEM_OK && heap->policy->hook.fn)
 		gm_hook_tell(heap, (uintptr_t)*ptr_out, GPUMEM_HOOK_ALLOC,
 			     request->stream);
+	if (status == GPUMEM_OK && heap->record)
+		gm_heap_record(heap, GPUMEM_RECORD_ALLOC, gm_record_now_after(),
+			       (uintptr_t)*ptr_out, request->bytes,
+			       request->stream);
 	budget->beyond_soft = budget->no_wait = false;
 	seen_out->releases = heap->space->releases;
 	/* A purge step is a trim of a kind, which both flags leave out. */
@@ -201,10 +205,13 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	return status;
 }
 
-static void count_oom(struct gm_heap *heap)
+static void count_oom(struct gm_heap *heap, const struct gm_request *request,
+		      gpumem_status status)
 {
 	pthread_mutex_lock(&heap->mutex);
 	heap->counters.ooms++;
+	GM_RECORD(heap->record, GPUMEM_RECORD_OOM, request->bytes, status,
+		  heap->counters.reserved.current);
 	pthread_mutex_unlock(&heap->mutex);
 }
 
@@ -251,6 +258,6 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 						 ptr_out);
 	}
 	if (is_for_memory(status))
-		count_oom(heap);
+		count_oom(heap, request, status);
 	return status;
 }

@@ -219,12 +219,32 @@ static gpumem_status free_hooked(struct gm_block *block, gpumem_stream stream)
 	return status;
 }
 
+static gpumem_status free_unrecorded(struct gm_block *block,
+				     gpumem_stream stream)
+{
+	return block->heap->policy->hook.fn ? free_hooked(block, stream)
+					    : free_either(block, stream);
+}
+
+static gpumem_status free_recorded(struct gm_block *block, gpumem_stream stream)
+{
+	uintptr_t address = gm_block_address(block);
+	uint64_t requested = gm_block_requested(block);
+	uint64_t time = gm_record_now();
+	gpumem_status status = free_unrecorded(block, stream);
+
+	if (status == GPUMEM_OK)
+		gm_heap_record(block->heap, GPUMEM_RECORD_FREE, time, address,
+			       requested, stream);
+	return status;
+}
+
 /* Unlocks the heap. */
 static gpumem_status free_block(struct gm_block *block, gpumem_stream stream)
 {
-	gpumem_status status = block->heap->policy->hook.fn
-				       ? free_hooked(block, stream)
-				       : free_either(block, stream);
+	gpumem_status status = block->heap->record
+				       ? free_recorded(block, stream)
+				       : free_unrecorded(block, stream);
 	bool due;
 
 	/* Where no work is queued, whoever still holds a view is told of now.
@@ -306,6 +326,10 @@ gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)
 	if (status == GPUMEM_OK && block.heap->policy->hook.fn)
 		gm_hook_tell(block.heap, (uintptr_t)ptr, GPUMEM_HOOK_USE_ON,
 			     stream);
+	if (status == GPUMEM_OK && block.heap->record)
+		gm_heap_record(block.heap, GPUMEM_RECORD_USE, gm_record_now(),
+			       (uintptr_t)ptr, gm_block_requested(&block),
+			       stream);
 	pthread_mutex_unlock(&block.heap->mutex);
 	return status;
 }

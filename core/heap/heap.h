@@ -103,6 +103,11 @@ struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
 void gm_hook_call(const struct gm_heap *heap,
 		  const struct gpumem_hook_event *event);
 
+/* hook.c. Under the mutex, where the heap is recorded: an event of a block. */
+void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
+		    uint64_t time, uintptr_t address, uint64_t bytes,
+		    gpumem_stream stream);
+
 /* Without the mutex: gives back what is unused and completed until keep_bytes
  * are reserved. OK, LOST, or the driver's first error. */
 gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,

@@ -72,15 +72,20 @@ static bool order_behind(struct climb *climb)
 static bool wait_for_pending(struct climb *climb)
 {
 	struct gm_heap *heap = climb->heap;
+	uint64_t begin_ns;
 	bool progress;
 
 	if (!heap->policy->wait)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
+	begin_ns = heap->record ? gm_record_clock_ns() : 0;
 	gm_locals_fold_own(heap, 0);
 	progress = heap->order->completions != climb->seen.completions ||
 		   gm_pending_wait(heap) || gm_arenas_wait(heap) ||
 		   heap->order->completions != climb->seen.completions;
+	if (begin_ns)
+		GM_RECORD(heap->record, GPUMEM_RECORD_WAIT,
+			  gm_record_clock_ns() - begin_ns);
 	pthread_mutex_unlock(&heap->mutex);
 	return progress;
 }

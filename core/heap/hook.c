@@ -44,6 +44,21 @@ struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
 	return event;
 }
 
+void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
+		    uint64_t time, uintptr_t address, uint64_t bytes,
+		    gpumem_stream stream)
+{
+	const struct gm_record_block block = {
+		.time = time,
+		.address = address,
+		.bytes = bytes,
+		.stream = stream == &gm_stream_gone ? NULL : stream,
+		.pool = heap->record,
+		.kind = (uint8_t)kind};
+
+	gm_record_block(&block);
+}
+
 void gm_hook_call(const struct gm_heap *heap,
 		  const struct gpumem_hook_event *event)
 {

@@ -67,6 +67,7 @@ gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 	budget->migrated_handles = 0;
 	status = gm_space_trim(heap, keep_bytes);
 	*released_out = budget->returned_bytes - before;
+	GM_RECORD(heap->record, GPUMEM_RECORD_TRIM, *released_out, keep_bytes);
 	pthread_mutex_unlock(&heap->mutex);
 	pthread_mutex_unlock(&heap->policy->trim_mutex);
 	return status;

@@ -37,6 +37,7 @@ void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)
 {
 	const struct gm_nodes *nodes = &from->heap->nodes;
 	struct gm_extent *extent;
+	uint64_t bytes = 0;
 	uint32_t list;
 
 	gm_arena_poll(from, true);
@@ -44,12 +45,16 @@ void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)
 	while ((extent = gm_node(nodes, list))) {
 		list = extent->left;
 		if (gm_arena_completed(from, extent->seqno)) {
+			bytes += extent->bytes;
 			gm_arena_transfer_extent(receiver, extent);
 			(void)gm_arena_insert(receiver, extent);
 		} else {
 			gm_index_insert(&from->index, extent);
 		}
 	}
+	if (bytes)
+		GM_RECORD(receiver->heap->record, GPUMEM_RECORD_TRANSFER, bytes,
+			  (uintptr_t)from->stream);
 }
 
 /* So many extents that fit are looked at for a completed one. */
@@ -122,6 +127,8 @@ bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
 	}
 	if (!extent)
 		return false;
+	GM_RECORD(receiver->heap->record, GPUMEM_RECORD_TRANSFER,
+		  extent->bytes, (uintptr_t)extent->arena->stream);
 	gm_index_remove(&extent->arena->index, extent);
 	gm_arena_transfer_extent(receiver, extent);
 	(void)gm_arena_insert(receiver, extent);

@@ -74,6 +74,7 @@ static gpumem_status create(struct gpumem_device *device,
 	struct gpumem_pool_config limited = *config;
 	gpumem_status status;
 
+	gm_pools_record_by_option();
 	if (!pool)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a pool");

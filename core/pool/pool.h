@@ -82,6 +82,9 @@ void gm_pools_add(struct gpumem_pool *pool);
 void gm_pools_remove(struct gpumem_pool *pool);
 void gm_pools_visit(bool (*fn)(struct gpumem_pool *pool, void *user),
 		    void *user);
+/* The same after setting *flag, with the registry locked all the time. */
+void gm_pools_set(bool *flag, bool value,
+		  bool (*fn)(struct gpumem_pool *pool, void *user));
 
 /* alloc.c */
 extern const struct gm_helpers gm_pool_helpers;
@@ -115,6 +118,17 @@ gpumem_status gm_limit_of_percent(const struct gpumem_device *device,
  */
 gpumem_status gm_limits_of_config(const struct gpumem_device *device,
 				  struct gpumem_pool_config *config);
+
+/* record.c: a recording of all pools, one at a time. As gpumem_record_begin()
+ * and gpumem_record_end(). */
+gpumem_status gm_pools_record(const char *path, uint64_t max_bytes);
+gpumem_status gm_pools_record_end(void);
+/* Before the first pool: what option `record` says. */
+void gm_pools_record_by_option(void);
+/* With the registry locked: the pool is recorded if there is a recording, or is
+ * no more. */
+void gm_pool_record(struct gpumem_pool *pool);
+void gm_pool_record_end(struct gpumem_pool *pool);
 
 /* graph.c */
 gpumem_status gm_graph_create(struct gpumem_pool *pool,
@@ -162,6 +176,11 @@ gpumem_status gm_block_visit(struct gpumem_pool *pool,
 			     bool (*fn)(const struct gpumem_block *block,
 					void *user),
 			     void *user);
+/* The same while the heap is stopped. */
+void gm_block_visit_stopped(struct gpumem_pool *pool,
+			    bool (*fn)(const struct gpumem_block *block,
+				       void *user),
+			    void *user);
 gpumem_status gm_pool_check(struct gpumem_pool *pool);
 void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 		      struct gpumem_block *block);

@@ -86,6 +86,8 @@ gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 		status = gm_heap_drop(arena);
 	if (status == GPUMEM_OK && arena)
 		gm_locals_drop(heap, arena);
+	if (status == GPUMEM_OK && arena)
+		GM_RECORD(heap->record, GPUMEM_RECORD_DROP, (uintptr_t)stream);
 	gm_heap_go(&pool->heap);
 	return status;
 }

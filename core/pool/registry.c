@@ -12,6 +12,7 @@ void gm_pools_add(struct gpumem_pool *pool)
 	pthread_mutex_lock(&mutex);
 	pool->next_of_all = pools;
 	pools = pool;
+	gm_pool_record(pool);
 	pthread_mutex_unlock(&mutex);
 }
 
@@ -23,16 +24,31 @@ void gm_pools_remove(struct gpumem_pool *pool)
 	while (*link != pool)
 		link = &(*link)->next_of_all;
 	*link = pool->next_of_all;
+	gm_pool_record_end(pool);
 	pthread_mutex_unlock(&mutex);
+}
+
+static void visit(bool (*fn)(struct gpumem_pool *pool, void *user), void *user)
+{
+	struct gpumem_pool *pool;
+
+	for (pool = pools; pool && fn(pool, user);)
+		pool = pool->next_of_all;
 }
 
 void gm_pools_visit(bool (*fn)(struct gpumem_pool *pool, void *user),
 		    void *user)
 {
-	struct gpumem_pool *pool;
-
 	pthread_mutex_lock(&mutex);
-	for (pool = pools; pool && fn(pool, user);)
-		pool = pool->next_of_all;
+	visit(fn, user);
+	pthread_mutex_unlock(&mutex);
+}
+
+void gm_pools_set(bool *flag, bool value,
+		  bool (*fn)(struct gpumem_pool *pool, void *user))
+{
+	pthread_mutex_lock(&mutex);
+	*flag = value;
+	visit(fn, NULL);
 	pthread_mutex_unlock(&mutex);
 }

@@ -79,13 +79,11 @@ static bool visit_run(struct gpumem_pool *pool, const struct gm_extent *run,
 	return fn(&block, user);
 }
 
-gpumem_status gm_block_visit(struct gpumem_pool *pool, visit_fn fn, void *user)
+void gm_block_visit_stopped(struct gpumem_pool *pool, visit_fn fn, void *user)
 {
-	const struct gm_extent *extent;
+	const struct gm_extent *extent = gm_heap_first(&pool->heap);
 	bool go_on = true;
 
-	gm_heap_stop(&pool->heap);
-	extent = gm_heap_first(&pool->heap);
 	for (; extent && go_on; extent = gm_heap_next(&pool->heap, extent)) {
 		struct gpumem_block block;
 
@@ -96,6 +94,12 @@ gpumem_status gm_block_visit(struct gpumem_pool *pool, visit_fn fn, void *user)
 		gm_pool_describe(pool, extent, &block);
 		go_on = fn(&block, user);
 	}
+}
+
+gpumem_status gm_block_visit(struct gpumem_pool *pool, visit_fn fn, void *user)
+{
+	gm_heap_stop(&pool->heap);
+	gm_block_visit_stopped(pool, fn, user);
 	gm_heap_go(&pool->heap);
 	return GPUMEM_OK;
 }

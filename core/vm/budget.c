@@ -196,6 +196,9 @@ void gm_budget_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 		heap->space->budget.refused_bytes = 0;
 	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
 		atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
+	if (bytes)
+		GM_RECORD(heap->record, GPUMEM_RECORD_GROW, bytes,
+			  heap->counters.reserved.current);
 }
 
 void gm_budget_unreserve(struct gm_heap *heap, uint64_t bytes,
@@ -206,4 +209,7 @@ void gm_budget_unreserve(struct gm_heap *heap, uint64_t bytes,
 	gm_gauge_sub(&heap->counters.segments, segments);
 	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
 		atomic_fetch_sub(&heap->driver.device->reserved_bytes, bytes);
+	if (bytes)
+		GM_RECORD(heap->record, GPUMEM_RECORD_SHRINK, bytes,
+			  heap->counters.reserved.current);
 }

@@ -192,6 +192,14 @@ static void steal(struct gm_heap *heap, size_t pages,
 	}
 }
 
+static void count_moved(struct gm_heap *heap, size_t pages,
+			enum gpumem_record_kind kind)
+{
+	heap->counters.moved_bytes += pages * heap->page_bytes;
+	if (pages)
+		GM_RECORD(heap->record, kind, pages * heap->page_bytes);
+}
+
 size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 			size_t want, size_t more, struct gm_handle *handles)
 {
@@ -205,8 +213,8 @@ size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 	};
 
 	steal(heap, heap->space->handle_pages, &request);
-	heap->counters.moved_bytes +=
-		(want + more - request.query.pages) * heap->page_bytes;
+	count_moved(heap, want + more - request.query.pages,
+		    GPUMEM_RECORD_MOVE);
 	return request.have;
 }
 
@@ -233,8 +241,7 @@ size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
 			take_from_arena(heap, need->lender, &request);
 		} while (request.query.pages && request.query.pages < before);
 	}
-	heap->counters.moved_bytes +=
-		(want - request.query.pages) * heap->page_bytes;
+	count_moved(heap, want - request.query.pages, GPUMEM_RECORD_LEND);
 	return request.have;
 }
 

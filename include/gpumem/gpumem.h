@@ -1138,6 +1138,36 @@ gpumem_import(gpumem_device *device, const struct gpumem_shared *shared,
  * not unmap it. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_import_close(void *ptr);
 
+/* ---- Recordings -------------------------------------------------------- */
+
+/*
+ * Records what happens to the blocks of all pools into a file of at most
+ * max_bytes (0: option `record_max`), from now until gpumem_record_end(): each
+ * allocation, free, use and resize with its time, thread, pool and stream, and
+ * why a pool grew, shrank or failed. What is live now comes first. A "%p" in
+ * the path becomes the number of the process. gpumem_record(5) describes the
+ * file; `gpumem-trace` reads it.
+ *
+ * The file is mapped, and each thread writes into a part of its own: no call
+ * waits for another, and what was written survives a crash of the program. When
+ * the file is full the oldest part is overwritten, and when the disk is, the
+ * recording makes do with what it has; both are counted in the file. It must
+ * not be cut while it is recorded to. A forked child records nothing.
+ *
+ * Without a recording nothing is slower. An allocation or free that is recorded
+ * takes some nanoseconds more.
+ *
+ * OK; INVALID: such a file cannot be written, as the text says; BUSY: a
+ * recording is under way, or another process records to this file;
+ * NO_HOST_MEMORY.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_record_begin(const char *path, uint64_t max_bytes);
+
+/* Ends the recording, also one that option `record` began; the file is whole
+ * then. OK; INVALID: there is none. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_record_end(void);
+
 /* ---- Statistics -------------------------------------------------------- */
 
 /*

@@ -20,6 +20,7 @@ cat >"$work/headers.c" <<'END'
 #include <gpumem/gpumem.h>
 #include <gpumem/backend.h>
 #include <gpumem/host.h>
+#include <gpumem/record.h>
 END
 
 # A variable with the type of each function; an enumeration for each macro, but for

@@ -181,6 +181,10 @@ const char *pick_bad_text(void);
 int pick_number(struct device **device_out); /* of a device */
 bool any_stop(void);			     /* what a callback returns */
 
+/* ---- describe.c ---- */
+
+void recording_end(void); /* if there is one */
+
 /* ---- events.c ---- */
 
 bool events_keep(const struct device *device); /* it has some */

@@ -6,6 +6,9 @@
 #include "attack.h"
 #include "rows.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 void attack_gpumem_pool_name(void)
 {
 	struct pool *pool = pick_pool();
@@ -125,4 +128,52 @@ void attack_gpumem_pool_hook_set(void)
 
 	(void)judge(gpumem_pool_hook_set(pool_of(pool), one_in(2) ? hear : NULL,
 					 pool));
+}
+
+/* A file of memory that nobody else sees; with no descriptor left there is
+ * none. */
+static int recording = -1;
+
+static const char *recording_path(void)
+{
+	static char path[64];
+
+	if (recording < 0)
+		recording = memfd_create("recording", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", recording);
+	return path;
+}
+
+void recording_end(void)
+{
+	gpumem_status status = gpumem_record_end();
+
+	expect(!status || status == GPUMEM_INVALID, "no end of a recording");
+	if (recording >= 0)
+		close(recording);
+	recording = -1;
+}
+
+void attack_gpumem_record_begin(void)
+{
+	const char *path = recording_path();
+	uint64_t bytes = one_in(4) ? 2 * MIB : MIB + random_below(64 * MIB);
+
+	step.perhaps |= B(BUSY);
+	if (rarely()) {
+		path = one_in(4) ? NULL : "/nowhere/at/all";
+		wrong(B(INVALID) | B(BUSY));
+	} else if (rarely()) {
+		bytes = 1 + random_below(MIB - 1);
+		wrong(B(INVALID) | B(BUSY));
+	} else {
+		step.perhaps |= B(INVALID); /* no descriptor, or limit */
+	}
+	(void)judge(gpumem_record_begin(path, bytes));
+}
+
+void attack_gpumem_record_end(void)
+{
+	step.perhaps |= B(INVALID);
+	(void)judge(gpumem_record_end());
 }

@@ -111,6 +111,8 @@
 	X(gpumem_pool_trim, 8, ASKS | B(NO_HOST_MEMORY))                       \
 	X(gpumem_block_visit, 2, 0)                                            \
 	X(gpumem_query, 10, B(BAD_POINTER))                                    \
+	X(gpumem_record_begin, 2, B(BUSY) | B(NO_HOST_MEMORY))                 \
+	X(gpumem_record_end, 2, 0)                                             \
 	X(gpumem_resize, 30,                                                   \
 	  B(BAD_POINTER) | B(BUSY) | ASKS | B(NO_HOST_MEMORY))                 \
 	X(gpumem_status_name, 1, 0)                                            \

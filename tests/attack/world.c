@@ -179,6 +179,7 @@ void world_end(void)
 		for (; world.device[i].opens; world.device[i].opens--)
 			expect(!gpumem_device_close(world.device[i].handle),
 			       "a device does not close");
+	recording_end();
 	expect(descriptors() == world.descriptors,
 	       "%u descriptors are open, %u were at the start", descriptors(),
 	       world.descriptors);

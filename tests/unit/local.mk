@@ -149,6 +149,9 @@ lib_tests = \
 	tests/unit/lib/query \
 	tests/unit/lib/random \
 	tests/unit/lib/realtime \
+	tests/unit/lib/record \
+	tests/unit/lib/record_file \
+	tests/unit/lib/record_threads \
 	tests/unit/lib/regress \
 	tests/unit/lib/resize \
 	tests/unit/lib/resize_faults \

@@ -98,6 +98,8 @@ static void null_pools(void)
 	invalid(gpumem_pool_check(NULL));
 	invalid(gpumem_pool_capacity(NULL, NULL, &capacity));
 	invalid(gpumem_pool_hook_set(NULL, NULL, NULL));
+	invalid(gpumem_record_begin(NULL, 0));
+	invalid(gpumem_record_end());
 	invalid(gpumem_pool_capacity(pool, NULL, NULL));
 	invalid(gpumem_pool_print(NULL, 0, any_text, NULL));
 	invalid(gpumem_pool_print(pool, 0, NULL, NULL));

@@ -104,6 +104,8 @@ static void child_pools(void)
 	forked(gpumem_pool_capacity(pool, stream, &capacity));
 	forked(gpumem_pool_print(pool, 0, any_text, NULL));
 	forked(gpumem_pool_hook_set(pool, NULL, NULL));
+	forked(gpumem_record_begin("/nowhere/at/all", 0));
+	forked(gpumem_record_end());
 	child_must(strstr(gpumem_error_text(), "fork") != NULL);
 	child_must(!strcmp(gpumem_pool_name(pool), "fork"));
 	child_must(gpumem_pool_device(pool) == device);

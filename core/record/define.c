@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Definitions: what events name by a number. They are few, and made under the
+ * mutex: definition_bytes says how many are whole.
+ */
+#include "file.h"
+
+#include <string.h>
+
+/* So many numbers there are. */
+enum { POOLS_MAX = UINT16_MAX };
+
+static char *reserve(enum gpumem_record_definition_kind kind, uint64_t number,
+		     size_t bytes)
+{
+	struct gm_record_file *file = &gm_record_file;
+	struct gpumem_record_header *header = file->header;
+	struct gpumem_record_definition *at;
+	size_t all = (sizeof(*at) + bytes + 7) / 8 * 8;
+
+	if (all > file->definition_room - header->definition_bytes) {
+		header->lost_definitions++;
+		return NULL;
+	}
+	at = (void *)(file->map + header->header_bytes +
+		      header->definition_bytes);
+	*at = (struct gpumem_record_definition){
+		.bytes = (uint32_t)all, .kind = kind, .number = number};
+	return (char *)(at + 1);
+}
+
+static void publish(const char *text)
+{
+	const struct gpumem_record_definition *at =
+		(const void *)(text - sizeof(*at));
+	struct gpumem_record_header *header = gm_record_file.header;
+
+	atomic_store_explicit(gm_record_count(&header->definition_bytes),
+			      header->definition_bytes + at->bytes,
+			      memory_order_release);
+}
+
+uint16_t gm_record_pool(const char *name, const char *device, const char *kind)
+{
+	const char *const part[] = {name, device, kind};
+	struct gm_record_file *file = &gm_record_file;
+	uint16_t number = 0;
+	size_t bytes = 0;
+	char *text, *at;
+
+	for (unsigned i = 0; i < 3; i++)
+		bytes += strlen(part[i]) + 1;
+	pthread_mutex_lock(&file->mutex);
+	text = at = file->map && file->pools < POOLS_MAX
+			    ? reserve(GPUMEM_RECORD_DEFINITION_POOL,
+				      file->pools + 1u, bytes)
+			    : NULL;
+	if (text) {
+		for (unsigned i = 0; i < 3; i++)
+			at = stpcpy(at, part[i]) + 1;
+		publish(text);
+		number = ++file->pools;
+	}
+	pthread_mutex_unlock(&file->mutex);
+	return number;
+}

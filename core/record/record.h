@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The recorder: one file of a bounded size, mapped whole, into which each
+ * thread writes events of 16 bytes, in chunks of its own. Its contract:
+ *
+ *     no lock, no call that writes, no thread: an event is two stores. A chunk
+ *     is claimed by an atomic addition; that may make a call (its storage, its
+ *     pages), and never waits for another thread.
+ *     the file is the kernel's: what was written is in it after a crash
+ *     a full disk, a full file or a thread too many lose events, and count them
+ *
+ * What keeps the mapping alive under writers is not here but where events are
+ * made: a thread writes only while it is
+ *
+ *     in its locked cache of a heap that is recorded (cache/local.h), or
+ *     under the mutex of such a heap
+ *
+ * and a heap becomes recorded, or ceases to be, only while it is stopped
+ * (gm_heap_stop()). gm_record_open() comes before the first, and
+ * gm_record_close() after the last. Definitions are made under a mutex of this
+ * module, the innermost of all.
+ *
+ * Time: an event that ends a block is stamped before others can have its
+ * memory, one that begins a block after that: sorted by time, no address is
+ * live twice. The counter is read in the order of the program when the block
+ * came from another thread (gm_record_now_after()).
+ */
+#ifndef GM_RECORD_RECORD_H
+#define GM_RECORD_RECORD_H
+
+#include <gpumem/gpumem.h>
+#include <gpumem/record.h>
+#include <stdatomic.h>
+
+struct gm_record_config {
+	const char *path;
+	uint64_t max_bytes; /* of the file; at least GM_RECORD_BYTES_MIN */
+};
+
+enum {
+	GM_RECORD_CHUNK_BYTES = 64 * 1024,
+	/* Definitions have a 64th of the file, but at least so much. */
+	GM_RECORD_DEFINITIONS_MIN = 64 * 1024,
+	GM_RECORD_BYTES_MIN = 1024 * 1024
+};
+
+/* Read on the way of each event, written while nobody writes events. */
+struct gm_recorder {
+	_Atomic uint32_t generation; /* of the open file; 0: none is open */
+	bool ticks;		     /* the clock is the processor's counter */
+};
+
+extern struct gm_recorder gm_recorder;
+
+/* The calling thread's chunk.
+ *
+ *     generation == gm_recorder.generation  =>  at <= end, within a chunk that
+ *     nobody else writes, and base, pool and stream are what it said last */
+struct gm_record_own {
+	struct gpumem_record_event *at, *end;
+	uint64_t base;
+	gpumem_stream stream;
+	uint32_t generation;
+	uint32_t chunk;
+	uint16_t pool;
+	bool keyed; /* the end of the thread will be seen */
+};
+
+extern __attribute__((tls_model(
+	"initial-exec"))) _Thread_local struct gm_record_own gm_record_own;
+
+/* Creates the file and begins. OK; INVALID: it cannot be used for that, as the
+ * text says; BUSY: another process records to it; NO_HOST_MEMORY. */
+gpumem_status gm_record_open(const struct gm_record_config *config);
+/* Nobody writes. What is not used of the file goes. */
+void gm_record_close(void);
+
+/* A number for a pool, and its definition; 0: no more can be recorded. */
+uint16_t gm_record_pool(const char *name, const char *device, const char *kind);
+
+/* ---- time ---- */
+
+uint64_t gm_record_clock_ns(void);
+
+static inline uint64_t gm_record_now(void)
+{
+#ifdef __x86_64__
+	if (__builtin_expect(gm_recorder.ticks, true))
+		return __builtin_ia32_rdtsc();
+#endif
+	return gm_record_clock_ns();
+}
+
+/* Not before what the thread has read so far. */
+static inline uint64_t gm_record_now_after(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_lfence();
+#endif
+	return gm_record_now();
+}
+
+/* ---- events ---- */
+
+struct gm_record_block {
+	uint64_t time;
+	uintptr_t address;
+	uint64_t bytes;
+	gpumem_stream stream;
+	uint16_t pool; /* a number of gm_record_pool() */
+	uint8_t kind;  /* enum gpumem_record_kind */
+};
+
+/* Makes room for so many events of that time and context; false: lost. */
+bool gm_record_prepare(uint64_t time, uint16_t pool, gpumem_stream stream,
+		       unsigned events);
+/* An event of a block of 4 GiB or more. */
+void gm_record_huge(const struct gm_record_block *block);
+
+/* The kind is written last: a reader finds whole events only. */
+static inline void gm_record_put(uint64_t time, unsigned kind, unsigned tag,
+				 unsigned high, uint64_t value)
+{
+	struct gm_record_own *own = &gm_record_own;
+	union {
+		struct gpumem_record_event event;
+		uint64_t word[2];
+	} put = {.event = {.time = (uint32_t)(time - own->base),
+			   .tag = (uint16_t)tag,
+			   .kind = (uint8_t)kind,
+			   .high = (uint8_t)high}};
+
+	own->at->value = value;
+	atomic_store_explicit((_Atomic uint64_t *)(void *)own->at, put.word[0],
+			      memory_order_release);
+	own->at++;
+}
+
+static inline bool gm_record_ready(uint64_t time, uint16_t pool,
+				   gpumem_stream stream, unsigned events)
+{
+	const struct gm_record_own *own = &gm_record_own;
+
+	return own->generation == atomic_load_explicit(&gm_recorder.generation,
+						       memory_order_relaxed) &&
+	       own->pool == pool && own->stream == stream &&
+	       time - own->base <= UINT32_MAX &&
+	       own->end - own->at >= (ptrdiff_t)events;
+}
+
+static inline void gm_record_block(const struct gm_record_block *block)
+{
+	if (__builtin_expect(block->bytes > UINT32_MAX, false)) {
+		gm_record_huge(block);
+		return;
+	}
+	if (__builtin_expect(!gm_record_ready(block->time, block->pool,
+					      block->stream, 1),
+			     false) &&
+	    !gm_record_prepare(block->time, block->pool, block->stream, 1))
+		return;
+	gm_record_put(block->time, block->kind, 0,
+		      (unsigned)(block->bytes >> 24),
+		      block->address / GPUMEM_RECORD_UNIT << 24 |
+			      (block->bytes & 0xffffff));
+}
+
+/* An event with up to three numbers, of the pool as a whole. */
+void gm_record_pool_event(uint16_t pool, enum gpumem_record_kind kind,
+			  unsigned count, const uint64_t *value);
+
+/* The same, nothing where the pool is not recorded. */
+#define GM_RECORD(pool, kind, ...)                                             \
+	do {                                                                   \
+		const uint64_t gm_values[] = {__VA_ARGS__};                    \
+		if (__builtin_expect((pool) != 0, false))                      \
+			gm_record_pool_event((pool), (kind),                   \
+					     sizeof(gm_values) /               \
+						     sizeof(gm_values[0]),     \
+					     gm_values);                       \
+	} while (0)
+
+#endif

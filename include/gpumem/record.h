@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * gpumem: the file that gpumem_record_begin() writes, for programs that read
+ * one. gpumem_record(5) says what its events mean.
+ *
+ *     0                   struct gpumem_record_header
+ *     header_bytes        definitions, one after the other: what events name by
+ *                         a number. They are never overwritten.
+ *     chunks_at           chunk_count chunks of chunk_bytes each
+ *
+ * A thread writes into a chunk of its own. A chunk begins with its struct
+ * gpumem_record_chunk; then come events, up to the first whose kind is 0, or to
+ * the chunk's end. When the file is full the oldest chunk that no thread is
+ * writing is cleared and used again. So a chunk says all that its events need
+ * but for the definitions: it begins with a TIME and a CONTEXT.
+ *
+ * The file is what its writer has in memory, at every instant, also after the
+ * process was killed: numbers are in the byte order and the alignment of the
+ * machine. A reader must not believe a word of it:
+ *
+ *     header_bytes + definition_bytes <= chunks_at <= the file's size
+ *     header_bytes, chunks_at and every chunk begin at a multiple of 64 bytes
+ *     every definition has bytes >= 16, a multiple of 8, and ends within
+ *     definition_bytes
+ *     a chunk that the file does not hold whole is one that was never used
+ *
+ * The first version is 1. A later one may have more kinds of events and
+ * definitions under the same number, which readers skip; a number that they do
+ * not know they refuse.
+ */
+#ifndef GPUMEM_RECORD_H
+#define GPUMEM_RECORD_H
+
+#include <stdint.h>
+
+#define GPUMEM_RECORD_MAGIC "gpumem recording" /* 16 bytes, no NUL */
+#define GPUMEM_RECORD_VERSION 1u
+#define GPUMEM_RECORD_BYTE_ORDER 0x01020304u
+/* In every kind of event an address is a multiple of this. */
+#define GPUMEM_RECORD_UNIT 256u
+
+/* What the unit of time is. */
+enum gpumem_record_clock {
+	GPUMEM_RECORD_NS = 0,  /* nanoseconds of CLOCK_MONOTONIC */
+	GPUMEM_RECORD_TICKS = 1 /* the processor's counter: two pairs of ticks
+				   and nanoseconds give its rate */
+};
+
+struct gpumem_record_header {
+	char magic[16];
+	uint32_t version;
+	uint32_t byte_order;
+	uint32_t header_bytes, chunk_bytes;
+	uint64_t chunks_at, chunk_count;
+	uint64_t definition_bytes; /* that are written */
+	uint32_t clock;		   /* enum gpumem_record_clock */
+	uint32_t pid;
+	uint64_t begin_ticks, begin_ns; /* the same moment */
+	uint64_t begin_real_ns;		/* since 1970 */
+	uint64_t end_ticks, end_ns;	/* 0: it was not ended */
+	uint64_t lost_events;	     /* there was no place for: all chunks were
+					being written, or the disk was full */
+	uint64_t overwritten_events; /* with the chunks that were used again */
+	uint64_t lost_definitions;
+	char program[64]; /* its name, as /proc/PID/comm has it */
+	char library[32]; /* gpumem_version() */
+};
+
+struct gpumem_record_chunk {
+	uint64_t sequence;  /* of all chunks, from 1 on, in the order in which
+			       they were begun; 0: nothing is in it */
+	uint64_t ticks, ns; /* the same moment, when it was begun */
+	uint32_t thread;    /* of the kernel, that began it */
+	uint32_t pad;
+	uint64_t reserved[4];
+};
+
+/*
+ * The events of one chunk are in the order in which its thread made them. Those
+ * before BLOCK say something of the one that follows, or of all that follow in
+ * the chunk; a VALUE belongs to the one before. number, name, text:
+ */
+#define GPUMEM_RECORD_LIST(X)                                                 \
+	X(TIME, 1, "value: the base of the times that follow")                \
+	X(CONTEXT, 2, "tag: the pool, value: the stream, of what follows")    \
+	X(THREAD, 3, "value: whose what follows is")                          \
+	X(BYTES, 4, "value: the bytes of the block in the next event")        \
+	X(STACK, 5, "value: the stack of the next event")                     \
+	X(VALUE, 6, "value: another number of the event before")              \
+	X(LIVE, 16, "block: it was live when the recording began")            \
+	X(ALLOC, 17, "block: it was allocated")                               \
+	X(FREE, 18, "block: it was freed")                                    \
+	X(USE, 19, "block: the stream uses it too")                           \
+	X(RESIZE, 20, "block: it has so many bytes now")                      \
+	X(POOL, 32, "value: bytes that the pool has reserved")                \
+	X(POOL_END, 33, "value: of the pool, which ends")                     \
+	X(GROW, 34, "value: bytes from the driver; reserved now")             \
+	X(SHRINK, 35, "value: bytes back to the driver; reserved now")        \
+	X(MOVE, 36, "value: bytes of pages moved from free blocks")           \
+	X(LEND, 37, "value: bytes of pages that a stream lent to itself")     \
+	X(TRANSFER, 38, "value: bytes from another stream; which")            \
+	X(WAIT, 39, "value: nanoseconds that an allocation waited")           \
+	X(TRIM, 40, "value: bytes given back; that were to be kept")          \
+	X(OOM, 41, "value: bytes that were not had; status; reserved")        \
+	X(DROP, 42, "value: the stream, which the pool forgets")
+
+enum gpumem_record_kind {
+#define GPUMEM_RECORD_ENUM(name, number, text) GPUMEM_RECORD_##name = (number),
+	GPUMEM_RECORD_LIST(GPUMEM_RECORD_ENUM)
+#undef GPUMEM_RECORD_ENUM
+};
+
+/* kinds from this one to the one before POOL have a block */
+#define GPUMEM_RECORD_BLOCK GPUMEM_RECORD_LIVE
+
+/*
+ * time: after the base, in units of the clock. Of a block:
+ *
+ *     value == address / 256 << 24 | bytes % 2^24
+ *     high  == bytes / 2^24 % 256
+ *
+ * and bytes, those that were requested, are below 2^32; else a BYTES is before
+ * it. Those of a FREE are what the block had.
+ */
+struct gpumem_record_event {
+	uint32_t time;
+	uint16_t tag; /* number of its definition; 0: none */
+	uint8_t kind; /* 0: none, and no further ones */
+	uint8_t high;
+	uint64_t value;
+};
+
+/* number, name, text. What is behind the struct: */
+#define GPUMEM_RECORD_DEFINITION_LIST(X)                                      \
+	X(POOL, 1, "its name, its device, its kind: each ends with a NUL")    \
+	X(TAG, 2, "its path, which ends with a NUL")                          \
+	X(STACK, 3, "the addresses of a stack, innermost first")              \
+	X(MODULE, 4, "a line of /proc/PID/maps, which ends with a NUL")
+
+enum gpumem_record_definition_kind {
+#define GPUMEM_RECORD_DEFINITION_ENUM(name, number, text)                     \
+	GPUMEM_RECORD_DEFINITION_##name = (number),
+	GPUMEM_RECORD_DEFINITION_LIST(GPUMEM_RECORD_DEFINITION_ENUM)
+#undef GPUMEM_RECORD_DEFINITION_ENUM
+};
+
+struct gpumem_record_definition {
+	uint32_t bytes; /* with this struct and what fills up to a multiple of
+			   8 */
+	uint32_t kind;
+	uint64_t number; /* by which events name it */
+};
+
+#endif

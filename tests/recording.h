@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Reads a recording for tests, strictly: whatever include/gpumem/record.h does
+ * not allow is counted as `bad`. It shares nothing with the library or the
+ * tools. Include tap.h before.
+ */
+#ifndef TESTS_RECORDING_H
+#define TESTS_RECORDING_H
+
+#include <gpumem/record.h>
+
+#define REC_USE __attribute__((unused)) static
+
+struct rec {
+	uint64_t time, sequence; /* of the chunk */
+	uint64_t address, bytes; /* of a block; else value[] */
+	uint64_t value[3];
+	uint64_t stream;
+	uint32_t thread, at; /* at: in the chunk */
+	uint16_t pool, tag;
+	uint8_t kind, values;
+};
+
+struct recording {
+	struct gpumem_record_header header;
+	struct rec *event;
+	size_t count, room, chunks, bad;
+	char *text; /* the whole file */
+	size_t bytes;
+	/* What rec_judge() finds. */
+	size_t twice;	/* a block that begins where one is live */
+	size_t unknown; /* an end, a use or a resize where none is */
+	size_t sizes;	/* an end with another size than the block had */
+	uint64_t live_bytes, peak_bytes, reserved_bytes;
+	size_t live;
+};
+
+REC_USE bool rec_is_block(const struct rec *event)
+{
+	return event->kind >= GPUMEM_RECORD_BLOCK &&
+	       event->kind < GPUMEM_RECORD_POOL;
+}
+
+static void rec_add(struct recording *recording, const struct rec *event)
+{
+	if (recording->count == recording->room) {
+		recording->room = recording->room ? recording->room * 2 : 4096;
+		recording->event =
+			realloc(recording->event,
+				recording->room * sizeof(*recording->event));
+		if (!recording->event)
+			bail("no memory for a recording");
+	}
+	recording->event[recording->count++] = *event;
+}
+
+static void rec_chunk(struct recording *recording, const char *from)
+{
+	const struct gpumem_record_chunk *chunk = (const void *)from;
+	const struct gpumem_record_event *event = (const void *)(chunk + 1);
+	size_t room = (recording->header.chunk_bytes - sizeof(*chunk)) /
+		      sizeof(*event);
+	struct rec now = {.sequence = chunk->sequence, .thread = chunk->thread};
+	uint64_t base = 0, huge = 0;
+	size_t first = recording->count;
+
+	for (size_t i = 0; i < room && event[i].kind; i++) {
+		const struct gpumem_record_event *at = &event[i];
+
+		recording->bad += i < 3 && i + 1 != at->kind &&
+				  !(i == 1 && at->kind == 3) &&
+				  !(i == 2 && at->kind == 2);
+		now.at = (uint32_t)i;
+		now.time = base + at->time;
+		now.tag = at->tag;
+		now.kind = at->kind;
+		now.values = 1;
+		now.value[0] = at->value;
+		switch (at->kind) {
+		case GPUMEM_RECORD_TIME:
+			base = at->value;
+			break;
+		case GPUMEM_RECORD_CONTEXT:
+			now.pool = at->tag;
+			now.stream = at->value;
+			break;
+		case GPUMEM_RECORD_THREAD:
+			now.thread = (uint32_t)at->value;
+			break;
+		case GPUMEM_RECORD_BYTES:
+			huge = at->value;
+			recording->bad += huge <= UINT32_MAX;
+			break;
+		case GPUMEM_RECORD_VALUE: {
+			struct rec *last =
+				&recording->event[recording->count - 1];
+
+			if (recording->count == first || last->values == 3)
+				recording->bad++;
+			else
+				last->value[last->values++] = at->value;
+			break;
+		}
+		default:
+			now.address = (at->value >> 24) * GPUMEM_RECORD_UNIT;
+			now.bytes = (uint64_t)at->high << 24 |
+				    (at->value & 0xffffff);
+			if (huge)
+				now.bytes = huge;
+			huge = 0;
+			recording->bad += at->kind < GPUMEM_RECORD_BLOCK ||
+					  at->kind > GPUMEM_RECORD_DROP ||
+					  !now.pool ||
+					  (rec_is_block(&now) && !now.bytes);
+			rec_add(recording, &now);
+			break;
+		}
+	}
+	recording->chunks++;
+}
+
+static int rec_before(const void *a, const void *b)
+{
+	const struct rec *left = a, *right = b;
+	bool ends = left->kind == GPUMEM_RECORD_FREE;
+
+	if (left->time != right->time)
+		return left->time < right->time ? -1 : 1;
+	if (left->sequence != right->sequence &&
+	    ends != (right->kind == GPUMEM_RECORD_FREE))
+		return ends ? -1 : 1;
+	if (left->sequence != right->sequence)
+		return left->sequence < right->sequence ? -1 : 1;
+	return left->at < right->at ? -1 : 1;
+}
+
+REC_USE const struct gpumem_record_definition *
+rec_definition(struct recording *recording, uint32_t kind, uint64_t number)
+{
+	uint64_t at = 0;
+
+	while (at < recording->header.definition_bytes) {
+		const struct gpumem_record_definition *one =
+			(const void *)(recording->text +
+				       recording->header.header_bytes + at);
+
+		if (one->bytes < sizeof(*one) || one->bytes % 8) {
+			recording->bad++;
+			return NULL;
+		}
+		if (one->kind == kind && one->number == number)
+			return one;
+		at += one->bytes;
+	}
+	return NULL;
+}
+
+REC_USE void rec_free(struct recording *recording)
+{
+	free(recording->event);
+	free(recording->text);
+	*recording = (struct recording){0};
+}
+
+REC_USE void rec_read(const char *path, struct recording *recording)
+{
+	FILE *file = fopen(path, "rbe");
+	uint64_t at;
+
+	*recording = (struct recording){0};
+	if (!file)
+		bail("%s cannot be opened", path);
+	for (;;) {
+		size_t got;
+
+		recording->text =
+			realloc(recording->text, recording->bytes + (1 << 20));
+		if (!recording->text)
+			bail("no memory for a recording");
+		got = fread(recording->text + recording->bytes, 1, 1 << 20,
+			    file);
+		recording->bytes += got;
+		if (!got)
+			break;
+	}
+	fclose(file);
+	if (recording->bytes < sizeof(recording->header)) {
+		recording->bad++;
+		return;
+	}
+	memcpy(&recording->header, recording->text, sizeof(recording->header));
+	recording->bad +=
+		memcmp(recording->header.magic, GPUMEM_RECORD_MAGIC, 16) != 0 ||
+		recording->header.version != GPUMEM_RECORD_VERSION ||
+		recording->header.byte_order != GPUMEM_RECORD_BYTE_ORDER ||
+		recording->header.chunk_bytes < 4096;
+	if (recording->bad)
+		return;
+	for (at = recording->header.chunks_at;
+	     at + recording->header.chunk_bytes <= recording->bytes;
+	     at += recording->header.chunk_bytes)
+		if (((const struct gpumem_record_chunk
+			      *)(const void *)(recording->text + at))
+			    ->sequence)
+			rec_chunk(recording, recording->text + at);
+	if (recording->count)
+		qsort(recording->event, recording->count,
+		      sizeof(*recording->event), rec_before);
+}
+
+/* ---- what was live when ---- */
+
+struct rec_live {
+	uint64_t address, bytes; /* address 0: nothing; bytes 0: it has ended */
+	uint16_t pool;
+};
+
+static struct rec_live *rec_find(struct rec_live *table, size_t mask,
+				 uint64_t address)
+{
+	size_t at = (address * 0x9e3779b97f4a7c15u >> 20) & mask;
+
+	while (table[at].address && table[at].address != address)
+		at = (at + 1) & mask;
+	table[at].address = address;
+	return &table[at];
+}
+
+static void rec_begin(struct recording *recording, struct rec_live *block,
+		      const struct rec *event)
+{
+	recording->twice += block->bytes != 0;
+	if (block->bytes) {
+		recording->live_bytes -= block->bytes;
+		recording->live--;
+	}
+	block->bytes = event->bytes;
+	block->pool = event->pool;
+	recording->live++;
+	recording->live_bytes += event->bytes;
+}
+
+static void rec_block(struct recording *recording, struct rec_live *block,
+		      const struct rec *event)
+{
+	bool begins = event->kind == GPUMEM_RECORD_LIVE ||
+		      event->kind == GPUMEM_RECORD_ALLOC;
+
+	if (begins) {
+		rec_begin(recording, block, event);
+	} else if (!block->bytes) {
+		recording->unknown++;
+	} else if (event->kind == GPUMEM_RECORD_FREE) {
+		recording->sizes += block->bytes != event->bytes;
+		recording->live_bytes -= block->bytes;
+		recording->live--;
+		block->bytes = 0;
+	} else if (event->kind == GPUMEM_RECORD_RESIZE) {
+		recording->live_bytes += event->bytes - block->bytes;
+		block->bytes = event->bytes;
+	}
+	if (recording->live_bytes > recording->peak_bytes)
+		recording->peak_bytes = recording->live_bytes;
+}
+
+REC_USE void rec_judge(struct recording *recording)
+{
+	size_t room = 1024;
+	struct rec_live *table;
+
+	while (room < 2 * recording->count)
+		room *= 2;
+	table = calloc(room, sizeof(*table));
+	if (!table)
+		bail("no memory for a recording");
+	for (size_t i = 0; i < recording->count; i++) {
+		const struct rec *event = &recording->event[i];
+
+		if (rec_is_block(event))
+			rec_block(recording,
+				  rec_find(table, room - 1, event->address),
+				  event);
+		else if (event->kind == GPUMEM_RECORD_POOL)
+			recording->reserved_bytes += event->value[0];
+		else if (event->kind == GPUMEM_RECORD_GROW)
+			recording->reserved_bytes += event->value[0];
+		else if (event->kind == GPUMEM_RECORD_SHRINK)
+			recording->reserved_bytes -= event->value[0];
+	}
+	free(table);
+}
+
+#endif
