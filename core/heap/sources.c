@@ -51,18 +51,19 @@ static bool cut_segment(struct search *search)
 	if (!order->sparing)
 		return false;
 	order->sparing = false;
+	if (want->flags & GPUMEM_ALLOC_NO_GROW)
+		return true;
 	extent = gm_arena_fit(search->arena, want->bytes, want->alignment);
 	order->sparing = !extent || gm_segment_may_exchange(
 					    search->heap, extent, want->bytes);
 	return !order->sparing;
 }
 
+/* Other threads may have searched since growing failed. */
 static bool cut_after_all(struct search *search)
 {
-	bool spared = search->heap->order->sparing;
-
 	search->heap->order->sparing = false;
-	return spared;
+	return !search->heap->vm;
 }
 
 /* So many dropped streams are asked about for one allocation. */
@@ -170,13 +171,12 @@ static const struct {
 	{"free memory of the stream", use_own, ALWAYS, NEVER},
 	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
 	{"the thread's cache", flush_own, ALWAYS, NEVER},
-	{"an unused segment, for little", cut_segment, ALWAYS, NO_GROW},
+	{"an unused segment, for little", cut_segment, ALWAYS, NEVER},
 	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
 	{"the caches of all threads", flush_all, ALWAYS, NEVER},
 	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},
-	{"an unused segment of theirs, for little", cut_segment, ALWAYS,
-	 NO_GROW},
+	{"an unused segment of theirs, for little", cut_segment, ALWAYS, NEVER},
 	{"pages moved from free blocks, or the driver", grow_or_transfer,
 	 ALWAYS, NO_GROW},
 	{"an unused segment, since there is no more", cut_after_all, ALWAYS,

@@ -63,8 +63,10 @@ uint64_t gm_search_begin(struct gm_heap *heap)
 {
 	uint64_t outer = heap->order->search;
 
-	if (!outer)
+	if (!outer) {
 		heap->order->search = ++heap->order->searches;
+		heap->order->sparing = false;
+	}
 	return outer;
 }
 

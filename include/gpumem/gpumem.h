@@ -806,11 +806,15 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - free memory of the stream
  *   - pending blocks that are done
  *   - the thread's cache (emptied, if other threads have caches too)
- *   - one free block of another stream (the same)
- *   - the driver, for a little (the same)
+ *   - an unused segment, for little (without virtual memory; the same below)
+ *   - one free block of another stream (if other threads have caches too, or
+ *     the stream has no work)
+ *   - the driver, for a little (if other threads have caches too)
  *   - the caches of all threads
  *   - free blocks of all streams
+ *   - an unused segment of theirs, for little
  *   - pages moved from free blocks, or the driver
+ *   - an unused segment, since there is no more
  *
  * When all fail, these follow, and the sources are tried again after each:
  *
