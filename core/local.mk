@@ -131,6 +131,7 @@ liborder_la_SOURCES = \
 	core/order/check_uses.c \
 	core/order/events.c \
 	core/order/fence.c \
+	core/order/follow.c \
 	core/order/order.c \
 	core/order/order.h \
 	core/order/pending.c \

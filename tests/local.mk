@@ -13,6 +13,7 @@ novm_tests = \
 	tests/novm/drift.novm \
 	tests/novm/ends.novm \
 	tests/novm/exit.novm \
+	tests/novm/follow.novm \
 	tests/novm/fork.novm \
 	tests/novm/limits.novm \
 	tests/novm/lost.novm \

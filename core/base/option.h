@@ -45,6 +45,10 @@
 	X(segment_waste, "5%", PERCENT,                                        \
 	  "the same without virtual memory: above it, unused segments are "    \
 	  "given back before a new one is allocated")                          \
+	X(stream_waste, "10%", PERCENT,                                        \
+	  "free memory that a pool may leave unused, in percent of its peak, " \
+	  "before a stream waits for the work of another to use what that "    \
+	  "has freed")                                                         \
 	X(cache, "256KiB", BYTES,                                              \
 	  "largest amount of one size class that a thread caches for one "     \
 	  "stream")                                                            \

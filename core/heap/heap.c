@@ -191,6 +191,7 @@ static gpumem_status configure(struct gm_heap *heap,
 	budget->waste = gm_option_fraction(heap->vm ? GM_PERCENT_waste
 						    : GM_PERCENT_segment_waste);
 	budget->waste_max = gm_option_fraction(GM_PERCENT_waste_max);
+	budget->stream_waste = gm_option_fraction(GM_PERCENT_stream_waste);
 	budget->limit_bytes = config->limit_bytes;
 	budget->soft_limit_bytes = config->soft_limit_bytes;
 	heap->policy->helpers = config->helpers ? config->helpers : &no_helpers;

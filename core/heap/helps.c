@@ -44,26 +44,32 @@ static bool pass_soft_limit(struct climb *climb)
 	return has;
 }
 
-/* As the host's waiting it goes by option `wait`: whoever has work on a stream
- * that waits for later work of another must not have them ordered. */
+static bool pages_behind(struct gm_arena *arena, const struct gm_want *want)
+{
+	size_t pages;
+
+	if (want->flags & GPUMEM_ALLOC_NO_GROW ||
+	    !gm_stale_lender(arena->heap, arena))
+		return false;
+	pages = want->bytes / arena->heap->page_bytes + 1;
+	return gm_arenas_pages_behind(arena, pages, SIZE_MAX);
+}
+
 static bool order_behind(struct climb *climb)
 {
 	struct gm_heap *heap = climb->heap;
 	struct gm_want want = gm_heap_want(heap, climb->request);
-	struct gm_behind behind = {.bytes = want.bytes,
-				   .alignment = want.alignment};
 	struct gm_arena *arena;
 	bool helped;
 
-	if (!heap->policy->wait ||
-	    !gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS))
+	if (!gm_may_follow(heap, climb->request->flags))
 		return false;
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap, 0);
 	arena = gm_arena_find(heap, climb->request->stream);
-	behind.pages = !(want.flags & GPUMEM_ALLOC_NO_GROW) &&
-		       gm_stale_lender(heap, arena);
-	helped = arena && gm_arenas_transfer_behind(arena, &behind);
+	helped = arena && (gm_arenas_fit_behind(arena, want.bytes,
+						want.alignment, SIZE_MAX) ||
+			   pages_behind(arena, &want));
 	pthread_mutex_unlock(&heap->mutex);
 	return helped;
 }

@@ -100,11 +100,48 @@ static bool transfer_all(struct search *search)
 	return true;
 }
 
-static bool grow(struct search *search)
+static bool follow(struct search *search)
 {
+	const struct gm_want *want = search->want;
+
+	return gm_may_follow(search->heap, want->flags) &&
+	       gm_budget_exceeds_stream_waste(search->heap, want->bytes) &&
+	       gm_arenas_fit_behind(search->arena, want->bytes, want->alignment,
+				    GM_ARENA_LOOKS);
+}
+
+static void grow_once(struct search *search, bool follows)
+{
+	search->heap->space->budget.follows = follows;
+	search->heap->space->budget.short_pages = 0;
 	search->status =
 		gm_space_grow(search->heap, search->arena, search->want->bytes,
 			      search->want->alignment, &search->extent);
+	search->heap->space->budget.follows = false;
+}
+
+/* So often, since a page of theirs may be a part of a handle that stays. */
+enum { FOLLOW_ROUNDS = 3 };
+
+/* What other streams have comes before more than `stream_waste` is new. */
+static bool grow(struct search *search)
+{
+	const struct gm_want *want = search->want;
+	const struct gm_budget *budget = &search->heap->space->budget;
+	unsigned rounds =
+		gm_may_follow(search->heap, want->flags) ? FOLLOW_ROUNDS : 0;
+
+	grow_once(search, rounds);
+	while (search->status != GPUMEM_OK && budget->short_pages) {
+		bool had = gm_arenas_pages_behind(
+			search->arena, budget->short_pages, GM_ARENA_LOOKS);
+
+		if (had &&
+		    gm_arena_fit(search->arena, want->bytes, want->alignment))
+			return true;
+		rounds = had ? rounds - 1 : 0;
+		grow_once(search, rounds);
+	}
 	search->anew = search->status == GPUMEM_OK && !search->extent;
 	search->grown |= !search->anew;
 	return search->status == GPUMEM_OK;
@@ -175,6 +212,8 @@ static const struct {
 	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
 	{"the caches of all threads", flush_all, ALWAYS, NEVER},
+	{"to waste less, a free block of another stream, behind its work",
+	 follow, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
 	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},
 	{"an unused segment of theirs, for little", cut_segment, ALWAYS, NEVER},
 	{"pages moved from free blocks, or the driver", grow_or_transfer,

@@ -185,6 +185,14 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 	return extent;
 }
 
+/* As if the arena had freed it just now. */
+static void renumber(struct gm_arena *arena, struct gm_extent *extent)
+{
+	extent->seqno = arena->seqno;
+	if (arena->heap->vm)
+		gm_pages_touch(&arena->heap->spans, extent);
+}
+
 /* Free memory of another stream that the device has finished with. */
 static bool is_anyones(const struct gm_arena *arena,
 		       const struct gm_extent *extent)
@@ -194,25 +202,44 @@ static bool is_anyones(const struct gm_arena *arena,
 	       gm_arena_completed(extent->arena, extent->seqno);
 }
 
+/* The same, not completed, but its stream's work is what this one waits for. */
+static bool is_followed(const struct gm_arena *arena,
+			const struct gm_extent *extent)
+{
+	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
+	       extent->arena != arena && !extent->arena->graph &&
+	       gm_arena_follows(arena, extent->arena, extent->seqno);
+}
+
+static bool may_absorb(const struct gm_arena *arena,
+		       const struct gm_extent *extent)
+{
+	return arena->idle ? is_anyones(arena, extent)
+			   : is_followed(arena, extent);
+}
+
 static struct gm_extent *absorb(struct gm_arena *arena,
 				struct gm_extent *extent)
 {
 	gm_index_remove(&extent->arena->index, extent);
-	gm_arena_transfer_extent(arena, extent);
+	if (arena->idle)
+		gm_arena_transfer_extent(arena, extent);
+	else
+		renumber(arena, extent);
 	return gm_arena_insert(arena, extent);
 }
 
 /* What lies beside a free extent joins it, so that the memory of several
- * streams falls into no more pieces than that of one. Not for a stream that is
- * busy: others would wait for it. */
+ * streams falls into no more pieces than that of one. For a stream that is busy
+ * only what it waited for: others would wait for it. */
 static void absorb_neighbours(struct gm_arena *arena, struct gm_extent *extent)
 {
 	const struct gm_nodes *nodes = &arena->heap->nodes;
 	struct gm_extent *beside;
 
-	while (is_anyones(arena, beside = gm_extent_next(nodes, extent)))
+	while (may_absorb(arena, beside = gm_extent_next(nodes, extent)))
 		extent = absorb(arena, beside);
-	while (is_anyones(arena, beside = gm_extent_prev(nodes, extent)))
+	while (may_absorb(arena, beside = gm_extent_prev(nodes, extent)))
 		extent = absorb(arena, beside);
 }
 
@@ -223,11 +250,9 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
 	/* The last fence of a dropped stream stands for all that it did. */
 	if (!arena->dropped)
 		arena->seqno = ++heap->seqno;
-	extent->seqno = arena->seqno;
-	if (heap->vm)
-		gm_pages_touch(&heap->spans, extent);
+	renumber(arena, extent);
 	extent = gm_arena_insert(arena, extent);
-	if (arena->idle && !arena->dropped && !arena->graph)
+	if ((arena->idle || arena->follows) && !arena->dropped && !arena->graph)
 		absorb_neighbours(arena, extent);
 	gm_arena_count_free(arena);
 }

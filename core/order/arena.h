@@ -33,6 +33,7 @@ struct gpumem_graph;
 enum {
 	GM_FENCES = 8,
 	GM_FIRST_BUCKETS = 16,
+	GM_FOLLOWS = 32, /* streams that one comes after */
 	/* So many other arenas are looked at for one allocation, in turn. */
 	GM_ARENA_LOOKS = 64,
 	/* Frees between two fences: so many after a poll, then more and more
@@ -44,6 +45,28 @@ enum {
 struct gm_fence {
 	void *event;
 	uint64_t seqno;
+};
+
+/* Those whose work a stream comes after, and up to which of their numbers: what
+ * it waited for, and what these had waited for by then. */
+struct gm_clock {
+	struct gm_follow {
+		struct gm_arena *of;
+		uint64_t seqno;
+	} follow[GM_FOLLOWS];
+	unsigned count;
+};
+
+/*
+ * Of an arena that waited for others. When its work of a fence is over, so is
+ * all that this came after, and is completed then: or a page that came from
+ * there would be completed here, and not yet where it is stale (vm/stale.h). So
+ * nothing is forgotten before it is completed; a stream that would come after
+ * more others does not wait.
+ */
+struct gm_follows {
+	struct gm_clock now;
+	struct gm_clock of_fence[GM_FENCES]; /* when it was recorded */
 };
 
 struct gm_arena {
@@ -67,7 +90,9 @@ struct gm_arena {
 	uint64_t busy;	/* in that one its newest work was not over */
 	struct gm_fence fence[GM_FENCES]; /* ring, oldest first */
 	unsigned fence_first, fence_count;
-	struct gm_slabs *slabs; /* of the module above; NULL: none yet */
+	struct gm_follows *follows; /* NULL: it never waited for others */
+	bool followed;		    /* others may have waited for it */
+	struct gm_slabs *slabs;	    /* of the module above; NULL: none yet */
 };
 
 /* The arena of a stream, made when there is none. OK or NO_HOST_MEMORY. */
@@ -146,21 +171,21 @@ void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from);
 void gm_arena_transfer_extent(struct gm_arena *receiver,
 			      struct gm_extent *extent);
 
-/* What is free on another stream, and not completed, for a receiver that is no
- * graph's: an extent that fits, of exactly so much; or if there is none, whole
- * ones with about so many pages, if the receiver can do with these. The
- * receiver's stream waits for the other's work, the host does not. False:
- * nothing was to be had, a stream is being captured, or the driver refuses. */
-struct gm_behind {
-	size_t bytes, alignment;
-	bool pages; /* the receiver can lend them to itself: vm/stale.h */
-};
-bool gm_arenas_transfer_behind(struct gm_arena *receiver,
-			       const struct gm_behind *want);
-/* An event that covers all that was freed by now, recorded if need be. NULL:
- * the driver refuses. The stream is not being captured. */
-void *gm_arena_event(struct gm_arena *arena);
-
+/*
+ * What is free on other streams, of at most so many of them, for a receiver
+ * that is no graph's; what has not completed comes to it behind the work: its
+ * stream waits for that, the host does not. An extent of exactly so much; or
+ * whole ones with about so many pages, which the receiver can lend to itself
+ * (vm/stale.h). False: nothing was to be had, a stream is being
+ * captured, or the driver refuses.
+ */
+bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
+			  size_t alignment, size_t most);
+bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
+			    size_t most);
+/* Has the arena's stream waited for all work up to that number of the other? */
+bool gm_arena_follows(const struct gm_arena *arena, const struct gm_arena *of,
+		      uint64_t seqno);
 /* The stream will not be used again: records a last fence; its memory can be
  * transferred once that has completed. OK, or the driver's error. */
 gpumem_status gm_arena_drop(struct gm_arena *arena);
@@ -175,7 +200,27 @@ bool gm_arenas_wait(struct gm_heap *heap);
 /* Waits until everything is completed. For the end of a heap only. */
 void gm_arena_wait(struct gm_arena *arena);
 
-/* ---- between the files of this module: the lists of arenas ---- */
+/* ---- between the files of this module ---- */
+
+/* The oldest fence that covers what was freed up to this number, recorded if
+ * need be. NULL: the driver refuses. The stream is not being captured. */
+struct gm_fence *gm_arena_fence(struct gm_arena *arena, uint64_t seqno);
+/* What was freed up to this number is completed. */
+void gm_arena_complete(struct gm_arena *arena, uint64_t seqno);
+
+/* The arena's stream waits for that fence, and comes after what this does.
+ * False: it would come after too many others, there is no host memory, or the
+ * driver refuses. */
+bool gm_follow_wait(struct gm_arena *arena, struct gm_arena *of,
+		    const struct gm_fence *fence);
+/* A fence was recorded; it has completed; and all of the arena's work has. */
+void gm_follow_record(struct gm_arena *arena, const struct gm_fence *fence);
+void gm_follow_complete(struct gm_arena *arena, const struct gm_fence *fence);
+void gm_follow_complete_all(struct gm_arena *arena);
+/* The arena ends. */
+void gm_follow_fini(struct gm_arena *arena);
+
+/* The lists of arenas. */
 
 void gm_arenas_add(struct gm_arena *arena);
 void gm_arenas_remove(struct gm_arena *arena);

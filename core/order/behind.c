@@ -10,91 +10,178 @@
  */
 #include "order.h"
 
-/* A graph's is not lent; what is completed is had without this. */
-static bool is_busy(const struct gm_arena *arena,
-		    const struct gm_arena *receiver)
+/* Nothing has to be waited for. */
+static bool is_ready(const struct gm_arena *receiver,
+		     const struct gm_extent *extent)
 {
-	return arena != receiver && arena->index.count &&
-	       arena->completed != arena->seqno;
+	return gm_arena_completed(extent->arena, extent->seqno) ||
+	       gm_arena_follows(receiver, extent->arena, extent->seqno);
 }
 
-/* The receiver's stream begins nothing more before all that was freed on the
- * other one is over. The last fence of a dropped stream is there already. */
-static bool wait_for(const struct gm_arena *receiver, struct gm_arena *from)
+/* The receiver's stream begins nothing more before that work is over. The
+ * oldest event that covers it, since most of that work may be over by now. The
+ * last fence of a dropped stream is there already. */
+static bool wait_for(struct gm_arena *receiver, const struct gm_extent *extent)
 {
-	void *event = gm_arena_event(from);
+	const struct gm_fence *fence;
 
-	return event && gm_stream_wait(receiver->heap->driver.device,
-				       receiver->stream, event) == GPUMEM_OK;
+	if (is_ready(receiver, extent))
+		return true;
+	if (gm_heap_any_capturing(receiver->heap))
+		return false;
+	fence = gm_arena_fence(extent->arena, extent->seqno);
+	return fence && gm_follow_wait(receiver, extent->arena, fence);
 }
 
-/* Two nodes have been reserved. */
-static void take_fit(struct gm_arena *receiver, struct gm_extent *extent,
-		     const struct gm_behind *want)
+/* So many extents of an arena are looked at. */
+enum { LOOKS = 16 };
+
+/* What needs no wait, then what is smaller. */
+static bool fits_better(const struct gm_arena *receiver,
+			const struct gm_extent *a, const struct gm_extent *b)
 {
-	gm_arena_release(receiver,
-			 gm_arena_carve(extent, want->bytes, want->alignment));
+	bool ready = is_ready(receiver, a);
+
+	if (ready != is_ready(receiver, b))
+		return ready;
+	return a->bytes < b->bytes;
 }
 
-/* Whole extents, those with the most pages first. */
-static void take_pages(struct gm_arena *receiver, struct gm_arena *from,
-		       size_t bytes)
+static struct gm_extent *fit_of(const struct gm_arena *receiver,
+				struct gm_arena *arena, size_t bytes,
+				size_t alignment)
 {
-	struct gm_extent *extent;
-	size_t pages = bytes / receiver->heap->page_bytes + 1, had;
+	struct gm_extent *first = gm_arena_fit(arena, bytes, alignment);
+	struct gm_extent *extent = first;
 
-	while (pages && (extent = gm_index_most_pages(&from->index))) {
-		had = gm_index_pages(&from->index, extent);
-		pages -= had < pages ? had : pages;
-		gm_index_remove(&from->index, extent);
-		gm_arena_release(receiver, extent);
+	if (alignment > arena->heap->unit)
+		return first;
+	for (unsigned i = 0; extent && i < LOOKS; i++) {
+		if (is_ready(receiver, extent))
+			return extent;
+		extent = gm_index_next(&arena->index, extent);
 	}
+	return first;
 }
 
-/* The one that the pages are taken from: it has the most. */
-static struct gm_arena *with_pages(const struct gm_arena *receiver)
+static struct gm_extent *find_fit(const struct gm_arena *receiver, size_t bytes,
+				  size_t alignment, size_t most)
 {
-	struct gm_arena *arena = gm_arena_stocked(receiver->heap), *most = NULL;
+	size_t looks = gm_arenas_looks(receiver->heap, most);
+	struct gm_extent *best = NULL, *extent;
 
-	for (; arena; arena = gm_arena_stocked_after(arena))
-		if (is_busy(arena, receiver) && arena->index.whole_pages &&
-		    (!most ||
-		     arena->index.whole_pages > most->index.whole_pages))
-			most = arena;
-	return most;
+	while (looks--) {
+		struct gm_arena *arena = gm_arenas_turn(receiver->heap);
+
+		if (!arena || arena == receiver)
+			continue;
+		extent = fit_of(receiver, arena, bytes, alignment);
+		if (extent && (!best || fits_better(receiver, extent, best)))
+			best = extent;
+	}
+	return best;
 }
 
-static struct gm_extent *fitting(const struct gm_arena *receiver,
-				 const struct gm_behind *want)
+static bool may_follow(const struct gm_arena *receiver)
 {
-	struct gm_arena *arena = gm_arena_stocked(receiver->heap);
+	return !receiver->graph && !receiver->dropped;
+}
+
+bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
+			  size_t alignment, size_t most)
+{
 	struct gm_extent *extent = NULL;
 
-	for (; arena && !extent; arena = gm_arena_stocked_after(arena))
-		if (is_busy(arena, receiver))
-			extent = gm_arena_fit(arena, want->bytes,
-					      want->alignment);
-	return extent;
-}
-
-bool gm_arenas_transfer_behind(struct gm_arena *receiver,
-			       const struct gm_behind *want)
-{
-	struct gm_heap *heap = receiver->heap;
-	struct gm_extent *extent = fitting(receiver, want);
-	struct gm_arena *from =
-		extent ? extent->arena
-		       : (want->pages ? with_pages(receiver) : NULL);
-
-	if (!from || receiver->graph || receiver->dropped ||
-	    gm_heap_any_capturing(heap) ||
-	    gm_nodes_reserve(&heap->nodes, 2) != GPUMEM_OK ||
-	    !wait_for(receiver, from))
+	if (may_follow(receiver))
+		extent = find_fit(receiver, bytes, alignment, most);
+	if (!extent || gm_arena_capturing(receiver) ||
+	    gm_nodes_reserve(&receiver->heap->nodes, 2) != GPUMEM_OK ||
+	    !wait_for(receiver, extent))
 		return false;
 	receiver->idle = false;
-	if (extent)
-		take_fit(receiver, extent, want);
-	else
-		take_pages(receiver, from, want->bytes);
+	gm_arena_release(receiver, gm_arena_carve(extent, bytes, alignment));
 	return true;
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What needs no wait, then what has more of those pages, then what was freed
+ * earlier. */
+static bool pages_better(const struct gm_arena *receiver,
+			 const struct gm_extent *a, const struct gm_extent *b,
+			 size_t pages)
+{
+	size_t a_pages = gm_index_pages(&a->arena->index, a);
+	size_t b_pages = gm_index_pages(&b->arena->index, b);
+	bool ready = is_ready(receiver, a);
+
+	if (ready != is_ready(receiver, b))
+		return ready;
+	if (least_of(a_pages, pages) != least_of(b_pages, pages))
+		return a_pages > b_pages;
+	return a->seqno < b->seqno;
+}
+
+/* The smallest with all of the pages, or the largest. */
+static struct gm_extent *pages_of(const struct gm_arena *receiver,
+				  const struct gm_arena *arena, size_t pages)
+{
+	const struct gm_index *index = &arena->index;
+	struct gm_extent *extent = gm_index_least_pages(index, pages);
+	struct gm_extent *best;
+
+	if (!extent)
+		return gm_index_most_pages(index);
+	best = extent;
+	for (unsigned i = 0; extent && i < LOOKS; i++) {
+		if (pages_better(receiver, extent, best, pages))
+			best = extent;
+		extent = gm_index_more_pages(index, extent);
+	}
+	return best;
+}
+
+static struct gm_extent *find_pages(const struct gm_arena *receiver,
+				    size_t pages, size_t most)
+{
+	size_t looks = gm_arenas_looks(receiver->heap, most);
+	struct gm_extent *best = NULL, *extent;
+
+	while (looks--) {
+		const struct gm_arena *arena = gm_arenas_turn(receiver->heap);
+
+		if (!arena || arena == receiver)
+			continue;
+		extent = pages_of(receiver, arena, pages);
+		if (extent &&
+		    (!best || pages_better(receiver, extent, best, pages)))
+			best = extent;
+	}
+	return best;
+}
+
+bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
+			    size_t most)
+{
+	size_t before = pages, had;
+	struct gm_extent *extent;
+
+	if (!may_follow(receiver))
+		return false;
+	while (pages && (extent = find_pages(receiver, pages, most))) {
+		struct gm_index *index = &extent->arena->index;
+
+		if (gm_heap_any_capturing(receiver->heap) ||
+		    !wait_for(receiver, extent))
+			break;
+		had = gm_index_pages(index, extent);
+		pages -= least_of(had, pages);
+		receiver->idle = false;
+		gm_index_remove(index, extent);
+		gm_arena_release(receiver, extent);
+	}
+	return pages < before;
 }

@@ -29,9 +29,11 @@ static gpumem_status fence_newest(struct gm_arena *arena)
 		if (status == GPUMEM_OK)
 			arena->fence_count++;
 	}
-	if (status == GPUMEM_OK)
-		fence->seqno = arena->seqno;
-	return status;
+	if (status != GPUMEM_OK)
+		return status;
+	fence->seqno = arena->seqno;
+	gm_follow_record(arena, fence);
+	return GPUMEM_OK;
 }
 
 static bool fenced(struct gm_arena *arena)
@@ -40,12 +42,14 @@ static bool fenced(struct gm_arena *arena)
 	       fence_at(arena, arena->fence_count - 1)->seqno == arena->seqno;
 }
 
-void *gm_arena_event(struct gm_arena *arena)
+struct gm_fence *gm_arena_fence(struct gm_arena *arena, uint64_t seqno)
 {
-	if (!fenced(arena) &&
-	    (arena->dropped || fence_newest(arena) != GPUMEM_OK))
+	for (unsigned i = 0; i < arena->fence_count; i++)
+		if (fence_at(arena, i)->seqno >= seqno)
+			return fence_at(arena, i);
+	if (arena->dropped || fence_newest(arena) != GPUMEM_OK)
 		return NULL;
-	return fence_at(arena, arena->fence_count - 1)->event;
+	return fence_at(arena, arena->fence_count - 1);
 }
 
 static void give_oldest(struct gm_arena *arena)
@@ -57,8 +61,16 @@ static void give_oldest(struct gm_arena *arena)
 
 static void complete(struct gm_arena *arena, uint64_t seqno)
 {
-	arena->completed = seqno;
+	if (arena->completed < seqno)
+		arena->completed = seqno;
 	arena->heap->order->completions++;
+}
+
+void gm_arena_complete(struct gm_arena *arena, uint64_t seqno)
+{
+	complete(arena, seqno);
+	while (arena->fence_count && fence_at(arena, 0)->seqno <= seqno)
+		give_oldest(arena);
 }
 
 /* NOT_READY: the stream is at work. */
@@ -74,6 +86,7 @@ static gpumem_status query_fences(struct gm_arena *arena)
 		if (status != GPUMEM_OK)
 			break;
 		complete(arena, oldest->seqno);
+		gm_follow_complete(arena, oldest);
 		give_oldest(arena);
 	}
 	return status;
@@ -111,9 +124,8 @@ static void settle(struct gm_arena *arena, bool fence)
 	arena->fence_frees = GM_FENCE_FREES;
 	arena->idle = oldest != GPUMEM_NOT_READY && is_idle(arena, &open);
 	if (arena->idle) {
-		complete(arena, arena->seqno);
-		while (arena->fence_count)
-			give_oldest(arena);
+		gm_arena_complete(arena, arena->seqno);
+		gm_follow_complete_all(arena);
 	} else if (!fenced(arena) && arena->fence_count < GM_FENCES &&
 		   (open || !gm_arena_capturing(arena))) {
 		/* What cannot be recorded now is tried the next time. */
@@ -248,5 +260,6 @@ void gm_arena_fini(struct gm_arena *arena)
 	while (arena->fence_count)
 		give_oldest(arena);
 	gm_arenas_remove(arena);
+	gm_follow_fini(arena);
 	free(arena);
 }

@@ -41,7 +41,8 @@ uint64_t gm_order_host_bytes(const struct gm_heap *heap)
 	uint64_t bytes = sizeof(*order);
 
 	for (; arena; arena = gm_arena_after(heap, arena))
-		bytes += sizeof(*arena);
+		bytes += sizeof(*arena) +
+			 (arena->follows ? sizeof(*arena->follows) : 0);
 	if (order->bucket != order->first_bucket)
 		bytes += order->bucket_count * sizeof(*order->bucket);
 	bytes += order->events.room * sizeof(*order->events.event);

@@ -112,13 +112,21 @@ bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes)
 	return after <= heap->counters.highest_active + slack_bytes;
 }
 
-uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes)
+/* The peak, if so much more becomes active. */
+static uint64_t high_with(const struct gm_heap *heap, uint64_t bytes)
 {
 	uint64_t high = heap->counters.active.current + bytes;
 
 	/* It may be below 0: see counters.h. */
 	if ((int64_t)high < (int64_t)heap->counters.highest_active)
 		high = heap->counters.highest_active;
+	return high;
+}
+
+uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t high = high_with(heap, bytes);
+
 	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
 }
 
@@ -142,6 +150,21 @@ int64_t gm_budget_exchanges(struct gm_heap *heap)
 	if (*done > earned + 2 * EXCHANGES_MAX)
 		*done = earned + 2 * EXCHANGES_MAX;
 	return earned + EXCHANGES_MAX - *done;
+}
+
+uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t high = high_with(heap, bytes);
+	uint64_t target = gm_budget_target(heap, bytes);
+	double most = (double)high * (1 + heap->space->budget.stream_waste);
+
+	return (double)target < most ? (uint64_t)most : target;
+}
+
+bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes)
+{
+	return heap->counters.reserved.current + gm_budget_need(heap, bytes) >
+	       gm_budget_stream_target(heap, bytes);
 }
 
 /* What is left of the limit, when it is tight. */

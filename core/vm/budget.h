@@ -17,9 +17,14 @@
 
 struct gm_budget {
 	uint64_t limit_bytes, soft_limit_bytes; /* 0: none */
-	bool beyond_soft;	   /* this attempt may exceed the soft limit */
-	bool no_wait;		   /* it must not wait: GPUMEM_ALLOC_NO_WAIT */
+	bool beyond_soft; /* this attempt may exceed the soft limit */
+	bool no_wait;	  /* it must not wait: GPUMEM_ALLOC_NO_WAIT */
+	bool follows;	  /* a growth may end for want of short_pages */
+	/* Since its stream may get them from others, behind their work. 0: the
+	 * last growth ended otherwise. */
+	size_t short_pages;
 	double waste, waste_max;   /* constant: fractions of highest_active */
+	double stream_waste;	   /* the same, before a stream waits */
 	uint64_t migrated_handles; /* since a trim */
 	/* Reserved when the driver had no more, until more is; or 0. */
 	uint64_t refused_bytes;
@@ -43,6 +48,12 @@ gpumem_status gm_limit_check(const struct gm_heap *heap, uint64_t bytes);
 /* Up to how many reserved bytes memory is taken from the driver rather than
  * moved, if `bytes` more become active. */
 uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes);
+
+/* The same before a stream waits for the work of another, whose memory it gets.
+ */
+uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes);
+/* Would new memory for so much come to more? */
+bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes);
 
 /* May so much more be reserved regardless of the waste? */
 bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);

@@ -21,9 +21,10 @@ static struct gm_attempt put_down(struct gm_heap *heap)
 	struct gm_budget *budget = &heap->space->budget;
 	const struct gm_attempt attempt = {.beyond_soft = budget->beyond_soft,
 					   .no_wait = budget->no_wait,
+					   .follows = budget->follows,
 					   .searching = gm_search_pause(heap)};
 
-	budget->beyond_soft = budget->no_wait = false;
+	budget->beyond_soft = budget->no_wait = budget->follows = false;
 	return attempt;
 }
 
@@ -31,6 +32,7 @@ static void pick_up(struct gm_heap *heap, struct gm_attempt attempt)
 {
 	heap->space->budget.beyond_soft = attempt.beyond_soft;
 	heap->space->budget.no_wait = attempt.no_wait;
+	heap->space->budget.follows = attempt.follows;
 	gm_search_resume(heap, attempt.searching);
 }
 

@@ -138,12 +138,30 @@ static gpumem_status create(struct gm_heap *heap, struct supply *supply)
 }
 
 /* How many pages may be new before memory would be wasted. */
-static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
+static size_t below(const struct gm_heap *heap, uint64_t target)
 {
-	uint64_t target = gm_budget_target(heap, need->bytes);
 	uint64_t reserved = heap->counters.reserved.current;
 
 	return target > reserved ? (target - reserved) / heap->page_bytes : 0;
+}
+
+static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
+{
+	return below(heap, gm_budget_target(heap, need->bytes));
+}
+
+/* How many pages more than that the stream is to get from others first, as far
+ * as it can lend them to itself then. */
+static size_t missing_of_others(struct gm_heap *heap,
+				const struct supply *supply)
+{
+	size_t fresh =
+		below(heap, gm_budget_stream_target(heap, supply->need->bytes));
+
+	if (!heap->space->budget.follows || !supply->need->lender ||
+	    supply->missing <= fresh || gm_heap_any_capturing(heap))
+		return 0;
+	return gm_stale_room(heap, supply->missing - fresh);
 }
 
 /* Of what was taken for a large request from `first` on, handles that are a
@@ -181,9 +199,10 @@ static size_t give_small(struct gm_heap *heap, struct supply *supply,
 
 /* A handle that is too large to be moved is given back instead: what is missing
  * is created anew, and takes less. */
-static void save(struct gm_heap *heap, struct supply *supply)
+static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 {
 	size_t fresh = allowed(heap, supply->need), want, broken;
+	size_t *short_pages = &heap->space->budget.short_pages;
 	size_t first = supply->ours;
 
 	if (supply->missing > fresh) {
@@ -193,9 +212,14 @@ static void save(struct gm_heap *heap, struct supply *supply)
 	}
 	if (supply->missing > fresh)
 		lend(heap, supply, supply->missing - fresh);
+	*short_pages = missing_of_others(heap, supply);
+	if (*short_pages)
+		return gm_fail(GPUMEM_LIMIT, "more would be unused than option "
+					     "`stream_waste` allows");
 	while (supply->missing > fresh &&
 	       (broken = gm_handles_break(heap, supply->need)))
 		fresh += broken;
+	return GPUMEM_OK;
 }
 
 /* What was created goes back, but for a capture that is under way: then it
@@ -229,7 +253,11 @@ gpumem_status gm_handles_supply(struct gm_heap *heap,
 	struct gm_first first = {0};
 
 	take_spare(heap, &supply);
-	save(heap, &supply);
+	gm_first_keep(&first, save(heap, &supply));
+	if (first.status != GPUMEM_OK) {
+		undo(heap, &supply);
+		return gm_first_end(&first);
+	}
 	gm_first_keep(&first, create(heap, &supply));
 	/* What is asked and given back from here on may fail too, and is not
 	 * why. */

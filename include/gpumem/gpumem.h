@@ -811,6 +811,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *     the stream has no work)
  *   - the driver, for a little (if other threads have caches too)
  *   - the caches of all threads
+ *   - to waste less, a free block of another stream, behind its work (the
+ *     stream waits for that, the host does not; options `stream_waste`, `wait`)
  *   - free blocks of all streams
  *   - an unused segment of theirs, for little
  *   - pages moved from free blocks, or the driver
@@ -863,6 +865,7 @@ struct gpumem_alloc_options {
  *
  * NO_WAIT leaves out of the lists of gpumem_alloc():
  *
+ *   - to waste less, a free block of another stream, behind its work
  *   - a trim of this and the device's other pools
  *   - free memory of another stream, behind its work
  *   - waiting for pending blocks
@@ -875,6 +878,7 @@ struct gpumem_alloc_options {
  * NO_GROW leaves out:
  *
  *   - the driver, for a little
+ *   - to waste less, a free block of another stream, behind its work
  *   - pages moved from free blocks, or the driver
  *   - a trim of this and the device's other pools
  *   - the pressure callbacks

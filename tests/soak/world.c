@@ -81,6 +81,7 @@ static const struct {
 	{"wait", {"on", "off", NULL}},
 	{"waste", {"1.5%", "0", "20%", NULL}},
 	{"waste_max", {"4%", "20%", NULL}},
+	{"stream_waste", {"10%", "0", "1000%", NULL}},
 	{"cache", {"256KiB", "0", "16KiB", NULL}},
 	{"handle_max", {"16MiB", "2MiB", NULL}},
 	{"decay_ms", {"10000", "1", "20", NULL}},

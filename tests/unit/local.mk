@@ -124,6 +124,7 @@ lib_tests = \
 	tests/unit/lib/events_threads \
 	tests/unit/lib/exit \
 	tests/unit/lib/faults \
+	tests/unit/lib/follow \
 	tests/unit/lib/fork \
 	tests/unit/lib/free_after \
 	tests/unit/lib/free_own \
