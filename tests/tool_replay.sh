@@ -322,8 +322,11 @@ check "on an idle device the second blocks get the memory of the first" \
 	test "$(json_of "$scratch/lag.0")" -lt 48
 check "on one that is behind they get it when the fills are over" \
 	test "$(json_of "$scratch/lag.10")" -lt 48
-check "on one that never ends they do not" \
-	test "$(json_of "$scratch/lag.inf")" -ge 80
+check "on one that never ends by waiting for the other stream's" \
+	test "$(json_of "$scratch/lag.inf")" -lt 48
+exits 0 "streams that wait for none" env GPUMEM_CONF=stream_waste:1000% \
+	"$replay" --lag=inf --json --device=host:0 "$scratch/two"
+check "do not get it there" test "$(json_of "$scratch/out")" -ge 80
 exits 0 "under a limit the fills are waited for" "$replay" --lag=inf \
 	--limit=160MiB --json --device=host:0 "$scratch/two"
 exits 0 "the driver's calls are counted too" "$replay" --lag=10 \

@@ -137,6 +137,8 @@ LIB_USE void scene_open(const char *name, size_t bytes, bool vm, bool wait)
 	scene.bytes = bytes;
 	scene.vm = vm;
 	option("wait", wait ? "on" : "off");
+	/* Not before there is need: tests/unit/lib/follow.c has that. */
+	option("stream_waste", "1000%");
 	device_start("256MiB", vm);
 	scene.pool = new_pool(0);
 	scene.a = new_stream();
