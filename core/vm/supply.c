@@ -197,6 +197,15 @@ static size_t give_small(struct gm_heap *heap, struct supply *supply,
 	return gone;
 }
 
+/* No other stream has free memory, so that none of it would serve better than
+ * the lender's own: to lend what has completed as well saves the unmapping, of
+ * which there is less by and by (stale.h). */
+static bool is_alone(const struct gm_heap *heap, const struct gm_arena *lender)
+{
+	return lender && gm_arena_stocked(heap) == lender &&
+	       !gm_arena_stocked_after(lender);
+}
+
 /* A handle that is too large to be moved is given back instead: what is missing
  * is created anew, and takes less. */
 static gpumem_status save(struct gm_heap *heap, struct supply *supply)
@@ -205,6 +214,8 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 	size_t *short_pages = &heap->space->budget.short_pages;
 	size_t first = supply->ours;
 
+	if (supply->missing > fresh && is_alone(heap, supply->need->lender))
+		lend(heap, supply, supply->missing - fresh);
 	if (supply->missing > fresh) {
 		want = supply->missing - fresh;
 		steal(heap, supply, want, restock(heap, want));

@@ -348,10 +348,14 @@ static void test_random(uint64_t limit)
 int main(void)
 {
 	handles_start();
+	/* What moves is unmapped, not lent. */
+	option("alias", "off");
 	test_steal();
 	test_steal_large();
 	test_give_small();
+	option("alias", "on");
 	test_keep_stale();
+	option("alias", "off");
 	test_keep_small();
 	test_stock();
 	test_steal_mixed();
@@ -359,6 +363,7 @@ int main(void)
 	test_save();
 	test_break_spare();
 	test_half_mapped();
+	option("alias", "on");
 	test_random(0);
 	test_random(BALLAST + 400 * PAGE);
 	heap_end();

@@ -83,6 +83,28 @@ static void test_lend(void)
 	end(false);
 }
 
+/* What is over is lent as well where no other stream has free memory, so that
+ * nothing is unmapped for it. Where one has, the oldest free memory serves first,
+ * whichever stream's it is. */
+static void test_alone(void)
+{
+	struct gm_extent *others;
+
+	begin();
+	hold_end(&hold, stream);
+	(void)lend(2);
+	is_uint(calls(GPUMEM_CALL_UNMAP), 0, "alone: nothing is unmapped");
+	is_uint(heap.space->stale.bytes, 2 * PAGE, "but lent");
+	sound("alone");
+	others = block(arena_of(other), PAGE);
+	block_give(arena_of(other), others);
+	heap.counters.highest_active = heap.counters.active.current;
+	(void)lend(2);
+	ok(heap.space->stale.bytes <= 2 * PAGE, "with others: nothing is lent");
+	sound("with others");
+	end(false);
+}
+
 /* Places side by side are unmapped in one call, those that are over. */
 static void test_together(void)
 {
@@ -268,6 +290,7 @@ int main(void)
 {
 	device_start();
 	test_lend();
+	test_alone();
 	test_together();
 	test_chain();
 	test_order();

@@ -120,6 +120,8 @@ static void test_settled(void)
 int main(void)
 {
 	alarm(60);
+	/* What moves is unmapped, not lent. */
+	option("alias", "off");
 	device_start();
 	test_order();
 	test_beside();
