@@ -212,7 +212,7 @@ GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream,
 	    !gm_hot_lock(local, how, &recorded))
 		return false;
 	if (recorded) {
-		time = gm_record_now();
+		time = gm_record_now_after();
 		requested = gm_hot_requested(heap, entry, (uintptr_t)ptr);
 	}
 	if (!(entry & 1))

@@ -230,7 +230,7 @@ static gpumem_status free_recorded(struct gm_block *block, gpumem_stream stream)
 {
 	uintptr_t address = gm_block_address(block);
 	uint64_t requested = gm_block_requested(block);
-	uint64_t time = gm_record_now();
+	uint64_t time = gm_record_now_after();
 	gpumem_status status = free_unrecorded(block, stream);
 
 	if (status == GPUMEM_OK)
@@ -327,9 +327,9 @@ gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)
 		gm_hook_tell(block.heap, (uintptr_t)ptr, GPUMEM_HOOK_USE_ON,
 			     stream);
 	if (status == GPUMEM_OK && block.heap->record)
-		gm_heap_record(block.heap, GPUMEM_RECORD_USE, gm_record_now(),
-			       (uintptr_t)ptr, gm_block_requested(&block),
-			       stream);
+		gm_heap_record(block.heap, GPUMEM_RECORD_USE,
+			       gm_record_now_after(), (uintptr_t)ptr,
+			       gm_block_requested(&block), stream);
 	pthread_mutex_unlock(&block.heap->mutex);
 	return status;
 }
