@@ -48,7 +48,9 @@ struct gm_fence {
 };
 
 /* Those whose work a stream comes after, and up to which of their numbers: what
- * it waited for, and what these had waited for by then. */
+ * it waited for, and what these had waited for by then: a vector clock (Fidge,
+ * Timestamps in Message-Passing Systems, 1988; Mattern, Virtual Time and Global
+ * States of Distributed Systems, 1989) with the numbers of frees as time. */
 struct gm_clock {
 	struct gm_follow {
 		struct gm_arena *of;
