@@ -19,8 +19,8 @@ static struct hold hold;
 static const struct gpumem_backend *honest;
 static struct gpumem_backend watching;
 
-/* What the driver unmapped, in handles. */
-static struct {
+/* What the driver unmapped for this thread, in handles. */
+static _Thread_local struct {
 	size_t kept; /* since it last met the mutex free */
 	size_t most; /* of these */
 	size_t all;
