@@ -41,6 +41,8 @@ static void do_oldest(struct host_stream *stream)
 	stream->running = false;
 	atomic_fetch_add_explicit(&stream->done, 1, memory_order_release);
 	pthread_cond_broadcast(&stream->less);
+	/* If it was let go meanwhile, its thread looked and slept again. */
+	pthread_cond_signal(&stream->more);
 }
 
 /* For the thread. */

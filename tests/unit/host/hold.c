@@ -131,6 +131,34 @@ static void test_running(void *device)
 	end(device, stream);
 }
 
+/* Work that another thread does when the stream is let go: the stream's own
+ * thread, which cannot begin the next meanwhile, does it afterwards. */
+static void test_let_go(void *device)
+{
+	gpumem_stream stream = new_stream(device);
+	struct door door = DOOR;
+	pthread_t thread;
+
+	/* Its thread is there and sleeps. */
+	must_launch(0, stream, count_done, &done[0]);
+	is_status(host->stream_sync(device, stream), GPUMEM_OK, "sync");
+	is_status(gpumem_host_hold(0, stream, true), GPUMEM_OK, "held");
+	done[0] = 0;
+	must_launch(0, stream, door_kernel, &door);
+	must_launch(0, stream, count_done, &done[0]);
+	if (pthread_create(&thread, NULL, sync_it, stream))
+		bail("no thread");
+	door_await(&door);
+	is_status(gpumem_host_hold(0, stream, false), GPUMEM_OK, "let go");
+	/* Long enough for its thread to wake and sleep again, mostly. */
+	usleep(20000);
+	door_open(&door);
+	pthread_join(thread, NULL);
+	is_status(host->stream_sync(device, stream), GPUMEM_OK, "sync");
+	is_uint(done[0], 1, "the next was done");
+	end(device, stream);
+}
+
 static void test_end(void *device)
 {
 	gpumem_stream stream = held_stream(device);
@@ -205,12 +233,14 @@ int main(void)
 {
 	void *device;
 
+	alarm(120);
 	fake_start();
 	device = open_device(0);
 	test_step(device);
 	test_wait(device);
 	test_go_on(device);
 	test_running(device);
+	test_let_go(device);
 	test_end(device);
 	test_threads(device);
 	test_lost(device);
