@@ -16,7 +16,7 @@
 # OUT/transcript.txt is what to keep, and to send. What is missing on the machine
 # (a compiler, the CUDA Toolkit, PyTorch, compute-sanitizer) is left out, and
 # said to be. The exit status is 0 if nothing failed. Takes a few minutes, with
-# PyTorch and transformers half an hour more (step "models"), up to 48 GiB of
+# PyTorch and transformers 45 minutes more (step "models"), up to 112 GiB of
 # device memory and no other process on the device. STEPS="busy peers" in the
 # environment takes these steps only.
 

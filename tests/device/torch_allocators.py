@@ -3,8 +3,9 @@
 """A program of PyTorch with each of three allocators, in processes of their own.
 
 PyTorch's native one, its expandable segments, and a pool (torch_plug.c). A
-script that uses this calls spawn() for each run, and in the process that it
-makes, where --child names the allocator, first begin() and last end().
+script that uses this calls spawn() for each run, or makes a Worker() of each that
+goes on in turns, and in the process that these make, where --child names the
+allocator, first begin() and last end().
 """
 
 import ctypes
@@ -12,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 NATIVE, EXPANDABLE, GPUMEM = "native", "expandable_segments", "gpumem"
 ALL = NATIVE, EXPANDABLE, GPUMEM
@@ -92,28 +94,81 @@ def environment(args, allocator, limit):
     return result
 
 
+def command(args, allocator, limit, more):
+    script = os.path.abspath(sys.argv[0])
+    result = [sys.executable, script, *more]
+    result += [f"--plug={args.plug}", f"--device={args.device}"]
+    return result + [f"--child={allocator}", f"--bytes={limit}"]
+
+
+def finish(result, status, out, err):
+    """Adds what a process printed last, or why it failed."""
+    lines = out.splitlines()
+    if status == 0 and lines:
+        result.update(json.loads(lines[-1]))
+    else:
+        said = err.strip().splitlines() or ["nothing"]
+        result["failed"] = f"status {status}: {said[-1]}"
+
+
 def spawn(args, allocator, limit, *more):
     """A run's results, which are printed too, with its failure if there was
     one. `more`: arguments of the script that runs."""
     result = {"allocator": allocator, "limit_bytes": limit}
-    command = [sys.executable, os.path.abspath(sys.argv[0]), *more]
-    command += [f"--plug={args.plug}", f"--device={args.device}"]
-    command += [f"--child={allocator}", f"--bytes={limit}"]
     try:
         child = subprocess.run(
-            command,
+            command(args, allocator, limit, more),
             env=environment(args, allocator, limit),
             capture_output=True,
             text=True,
             timeout=60 * MINUTES,
         )
-        lines = child.stdout.splitlines()
-        if child.returncode == 0 and lines:
-            result.update(json.loads(lines[-1]))
-        else:
-            said = child.stderr.strip().splitlines() or ["nothing"]
-            result["failed"] = f"status {child.returncode}: {said[-1]}"
+        finish(result, child.returncode, child.stdout, child.stderr)
     except subprocess.TimeoutExpired:
         result["failed"] = f"it takes longer than {MINUTES} minutes"
     print(json.dumps(result), flush=True)
     return result
+
+
+class Worker:
+    """A run that is done in turns, so that several can alternate on one device
+    by the second: its process calls take_turns()."""
+
+    def __init__(self, args, allocator, limit, *more):
+        self.result = {"allocator": allocator, "limit_bytes": limit}
+        self.seconds = []
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(
+            command(args, allocator, limit, more),
+            env=environment(args, allocator, limit),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+        )
+
+    def turn(self):
+        """False: the process has ended."""
+        try:
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+            self.seconds.append(float(self.process.stdout.readline()))
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def end(self):
+        """Its results, which are printed too."""
+        out, _ = self.process.communicate()
+        self.errors.seek(0)
+        status = self.process.returncode
+        finish(self.result, status, out, self.errors.read())
+        self.result["seconds"] = [round(each, 3) for each in self.seconds]
+        print(json.dumps(self.result), flush=True)
+        return self.result
+
+
+def take_turns(turn):
+    """Calls turn(), which returns its seconds, as often as it is asked for."""
+    for _ in sys.stdin:
+        print(turn(), flush=True)

@@ -5,30 +5,38 @@
 
 The inference of a BERT-large and the training of a GPT-2 of 355 million
 parameters, both with random weights, do the same work with each allocator of
-torch_allocators.py, the runs of which alternate; then with a pool that may
-reserve --limit times what it was asked for at its peak. Each run prints a line
-of JSON, each model one with the best times and the peaks in the end. The exit
-status is 0 if the pool never failed, reserved at most --most times the peak of
-requests, and no more than expandable segments did. Times decide nothing.
+torch_allocators.py. Their processes take turns of 32 batches on one device, which
+a machine that is faster in one minute than in the next does not disturb: what is
+compared are turns that did the same work one after the other. Then a pool and one
+that may reserve --limit times what the first was asked for at its peak do so.
+
+Each run prints a line of JSON, each model one in the end: peaks, and the time of
+the pool's turns as a ratio, the median and the quartiles. The first turns do not
+count there. The exit status is 0 if the pool never failed, reserved at most --most
+times the peak of requests, and no more than expandable segments did. Times decide
+nothing.
 """
 
 import argparse
 import json
 import random
+import statistics
 import sys
 import time
 
 import torch_allocators as allocators
 
-AHEAD = 32  # batches that are queued before the host waits
+AHEAD = 32  # batches that are queued before the host waits: a turn
+WARM = 4  # turns that are not compared
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     allocators.add_arguments(parser)
     parser.add_argument("--model", choices=MODELS, action="append")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--batches", type=int, help="of a run, by model")
+    parser.add_argument(
+        "--seconds", type=float, default=900, help="of three allocators"
+    )
     parser.add_argument("--limit", type=float, default=1.05)
     parser.add_argument("--most", type=float, default=1.05)
     return parser.parse_args()
@@ -79,8 +87,7 @@ def gpt2():
     return train
 
 
-# With how many batches of one run.
-MODELS = {"bert": (bert, 1500), "gpt2": (gpt2, 400)}
+MODELS = {"bert": bert, "gpt2": gpt2}
 
 
 def run(args):
@@ -89,58 +96,71 @@ def run(args):
     keep = allocators.begin(args)  # noqa: F841
     draw = random.Random(1)
     torch.manual_seed(1)
-    batch = MODELS[args.model[0]][0]()
+    batch = MODELS[args.model[0]]()
     torch.cuda.synchronize()
-    begun = time.monotonic()
-    for i in range(args.batches):
-        batch(draw)
-        if i % AHEAD == AHEAD - 1:
-            torch.cuda.synchronize()
-    torch.cuda.synchronize()
-    allocators.end(args, seconds=round(time.monotonic() - begun, 3))
+
+    def turn():
+        begun = time.monotonic()
+        for _ in range(AHEAD):
+            batch(draw)
+        torch.cuda.synchronize()
+        return time.monotonic() - begun
+
+    allocators.take_turns(turn)
+    allocators.end(args)
 
 
 # ---- all of them ------------------------------------------------------------
 
 
-def best(runs, allocator):
-    """The shortest time and the highest peak of its runs, or None."""
-    own = [run for run in runs if run["allocator"] == allocator]
-    if any("failed" in run for run in own):
-        return None
-    return {
-        "seconds": min(run["seconds"] for run in own),
-        "peak_requested_bytes": max(r["peak_requested_bytes"] for r in own),
-        "peak_reserved_bytes": max(r["peak_reserved_bytes"] for r in own),
-    }
+def alternate(args, name, workers, seconds):
+    """Whether none failed."""
+    until = time.monotonic() + seconds
+    turns = 0
+    good = True
+    while good and (turns <= WARM or time.monotonic() < until):
+        # Each is first, and follows each other one, equally often.
+        order = workers[turns % len(workers) :] + workers[: turns % len(workers)]
+        if turns % 2:
+            order.reverse()
+        good = all([worker.turn() for worker in order])
+        turns += 1
+    results = [worker.end() for worker in workers]
+    return not any("failed" in result for result in results)
+
+
+def against(pool, other):
+    """Quartiles of the ratios of turns that did the same."""
+    pairs = zip(pool.seconds[WARM:], other.seconds[WARM:])
+    parts = statistics.quantiles([a / b for a, b in pairs])
+    return [round(part, 4) for part in parts]
 
 
 def compare(args, name):
     """True: the pool did what was asked of it."""
-    batches = args.batches or MODELS[name][1]
-    more = f"--model={name}", f"--batches={batches}"
-    runs = [
-        allocators.spawn(args, each, 0, *more)
-        for _ in range(args.rounds)
-        for each in allocators.ALL
-    ]
-    of = {each: best(runs, each) for each in allocators.ALL}
-    pool, expandable = of[allocators.GPUMEM], of[allocators.EXPANDABLE]
-    good = pool is not None
+    more = (f"--model={name}",)
+    workers = [allocators.Worker(args, each, 0, *more) for each in allocators.ALL]
+    native, expandable, pool = workers
+    good = alternate(args, name, workers, args.seconds)
+    told = {"model": name, "good": good}
     if good:
-        limit = int(pool["peak_requested_bytes"] * args.limit)
-        tight = [
-            allocators.spawn(args, allocators.GPUMEM, limit, *more)
-            for _ in range(args.rounds)
+        peak = pool.result["peak_requested_bytes"]
+        most = min(peak * args.most, expandable.result["peak_reserved_bytes"])
+        good = pool.result["peak_reserved_bytes"] <= most
+        told["turns"] = len(pool.seconds)
+        for other in native, expandable:
+            told["time, by " + other.result["allocator"]] = against(pool, other)
+        limits = 0, int(peak * args.limit)
+        pair = [
+            allocators.Worker(args, allocators.GPUMEM, each, *more)
+            for each in limits
         ]
-        of["gpumem, limited"] = best(tight, allocators.GPUMEM)
-        most = pool["peak_requested_bytes"] * args.most
-        if expandable:
-            most = min(most, expandable["peak_reserved_bytes"])
-        good = pool["peak_reserved_bytes"] <= most
-        good = good and of["gpumem, limited"] is not None
-    print(json.dumps({"model": name, "batches": batches, "good": good, **of}))
-    return good
+        runs = alternate(args, name, pair, args.seconds / 3)
+        if runs:
+            told["time, limited by not"] = against(pair[1], pair[0])
+        told["good"] = good and runs
+    print(json.dumps(told), flush=True)
+    return told["good"]
 
 
 def main():
