@@ -12,12 +12,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { THREADS = 4 };
+enum { THREADS = 4, FREES = 20000 };
 
 static char path[64];
 static _Atomic int64_t disk_bytes = INT64_MAX; /* that are left */
@@ -53,9 +54,44 @@ static struct recording read_it(void)
 	return recording;
 }
 
-/* ---- a child that is killed ---- */
+/* ---- children that are killed ---- */
+
+/* Gives a child that has done it, and does no more. */
+static pid_t child_start(void (*fn)(void))
+{
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	if (pipe(ready))
+		bail("no pipe");
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		fn();
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		bail("the child says nothing");
+	close(ready[0]);
+	return child;
+}
+
+static void child_kill(pid_t child)
+{
+	int status = 0;
+
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	ok(WIFSIGNALED(status), "it was killed");
+}
 
 static gpumem_pool *shared;
+static _Atomic unsigned frees;
 
 static void *forever(void *unused)
 {
@@ -65,13 +101,16 @@ static void *forever(void *unused)
 	for (unsigned i = 0;; i++) {
 		if (ptr[i % 8] && gpumem_free(ptr[i % 8], NULL))
 			_exit(1);
+		if (ptr[i % 8])
+			atomic_fetch_add(&frees, 1);
 		if (gpumem_alloc(shared, 100 + i % 1000, NULL, &ptr[i % 8]))
 			_exit(1);
 	}
 	return NULL;
 }
 
-static void victim(int ready)
+/* Its threads go on. */
+static void record_threads(void)
 {
 	pthread_t thread;
 
@@ -79,34 +118,19 @@ static void victim(int ready)
 	shared = new_pool(0);
 	must(gpumem_record_begin(path, 64 * MIB));
 	for (unsigned i = 0; i < THREADS; i++)
-		pthread_create(&thread, NULL, forever, NULL);
-	sleep(1);
-	if (write(ready, "x", 1) != 1)
-		_exit(1);
-	for (;;)
-		pause();
+		if (pthread_create(&thread, NULL, forever, NULL))
+			bail("no thread");
+	while (atomic_load(&frees) < FREES)
+		sched_yield();
 }
 
 static void test_killed(void)
 {
 	struct recording recording;
-	int ready[2], status = 0;
-	char byte;
-	pid_t child;
 
-	if (pipe(ready))
-		bail("no pipe");
-	fflush(stdout);
-	child = fork();
-	if (!child)
-		victim(ready[1]);
-	if (read(ready[0], &byte, 1) != 1)
-		bail("the child says nothing");
-	kill(child, SIGKILL);
-	waitpid(child, &status, 0);
-	ok(WIFSIGNALED(status), "it was killed");
+	child_kill(child_start(record_threads));
 	recording = read_it();
-	ok(!recording.bad && recording.count > 10000 &&
+	ok(!recording.bad && recording.count > FREES &&
 		   recording.header.end_ns == 0,
 	   "its file has %zu events, and %zu that cannot be", recording.count,
 	   recording.bad);
@@ -115,8 +139,6 @@ static void test_killed(void)
 		   "%zu twice, %zu unknown", recording.twice,
 		   recording.unknown);
 	rec_free(&recording);
-	close(ready[0]);
-	close(ready[1]);
 }
 
 /* ---- a full disk ---- */
@@ -235,35 +257,22 @@ static void test_fork(void)
 	must(gpumem_pool_destroy(pool, 0));
 }
 
+static void record_idle(void)
+{
+	device_start("1GiB", true);
+	must(gpumem_record_begin(path, 0));
+}
+
 static void test_taken(void)
 {
-	int status = 0, ready[2];
-	char byte;
-	pid_t child;
+	pid_t child = child_start(record_idle);
 
-	if (pipe(ready))
-		bail("no pipe");
-	fflush(stdout);
-	child = fork();
-	if (!child) {
-		device_start("1GiB", true);
-		must(gpumem_record_begin(path, 0));
-		if (write(ready[1], "x", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	if (read(ready[0], &byte, 1) != 1)
-		bail("the child says nothing");
 	is_status(gpumem_record_begin(path, 0), GPUMEM_BUSY,
 		  "another process records to it");
 	ok(strstr(last_text(), "%p"), "which has a remedy: %s", last_text());
-	kill(child, SIGKILL);
-	waitpid(child, &status, 0);
+	child_kill(child);
 	must(gpumem_record_begin(path, 0));
 	must(gpumem_record_end());
-	close(ready[0]);
-	close(ready[1]);
 }
 
 int main(void)
