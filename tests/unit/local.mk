@@ -267,6 +267,7 @@ EXTRA_DIST += \
 	tests/unit/lib/child.h \
 	tests/unit/lib/fixture.h \
 	tests/unit/lib/forge.h \
+	tests/unit/lib/held.h \
 	tests/unit/lib/late.h \
 	tests/unit/lib/looks.h \
 	tests/unit/lib/model.h \

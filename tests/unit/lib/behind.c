@@ -3,88 +3,22 @@
 
 /*
  * Free memory of another stream behind its work: a stream gets it, and waits
- * for that work itself, before the host waits for anything. The streams are
- * held: no work on them is over unless somebody waits for it.
+ * for that work itself, before the host waits for anything.
  */
-#include "system.h"
+#include "held.h"
 
-enum { OLD = 0x11, NEW = 0x22, PART = 4 * MIB };
-
-static gpumem_pool *pool;
-static gpumem_stream a, b;
-static unsigned char *kept, *freed[2];
-
-static void fill(void *ptr, int value, size_t bytes, gpumem_stream stream)
-{
-	must(gpumem_fill(device, ptr, (uint8_t)value, bytes, stream));
-}
-
-static bool holds(const unsigned char *ptr, int value, size_t bytes)
-{
-	size_t i = 0;
-
-	while (i < bytes && ptr[i] == value)
-		i++;
-	return i == bytes;
-}
-
-static uint64_t waits(void)
-{
-	return calls_of(pool, GPUMEM_CALL_EVENT_SYNC).count;
-}
-
-/* Stream A is going to write two blocks that it has freed, with a live one
- * between them; the pool has no other memory and may get none. */
+/* The pool has no other memory and may get none. */
 static void begin(const char *wait)
 {
-	unsigned char *block_of[3];
-
 	must(gpumem_option_set("wait", wait));
-	pool = new_pool("behind", 0);
-	a = new_stream();
-	b = new_stream();
-	must(gpumem_host_hold(0, a, true));
-	must(gpumem_host_hold(0, b, true));
-	for (int i = 0; i < 3; i++)
-		block_of[i] = block(pool, PART, a);
-	freed[0] = block_of[0];
-	kept = block_of[1];
-	freed[1] = block_of[2];
-	must(gpumem_pool_set_limit(pool, 0, stats_of(pool).reserved.current));
-	fill(freed[0], OLD, PART, a);
-	fill(freed[1], OLD, PART, a);
-	must(gpumem_free(freed[0], a));
-	must(gpumem_free(freed[1], a));
+	held_begin();
+	must(gpumem_pool_set_limit(pool, 0, reserved()));
 }
 
-/* A may be gone. */
 static void end(void)
 {
-	must(gpumem_pool_check(pool));
-	if (a)
-		must(gpumem_stream_destroy(device, a));
-	must(gpumem_stream_destroy(device, b));
-	must(gpumem_free_own(kept));
-	must(gpumem_pool_trim(pool, 0, NULL));
-	is_uint(stats_of(pool).reserved.current, 0,
-		"when all is over, all goes back");
-	must(gpumem_pool_destroy(pool, 0));
-	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
-	is_uint(gpumem_host_capture_violations(), 0, "nothing disturbed");
+	held_end();
 	must(gpumem_option_set("wait", NULL));
-}
-
-/* What B writes there comes after what A writes. */
-static void is_behind(unsigned char *ptr, size_t bytes, const char *what)
-{
-	fill(ptr, NEW, bytes, b);
-	is_uint(waits(), 0, "%s: the host waits for nothing", what);
-	must(gpumem_pool_check(pool));
-	must(gpumem_stream_sync(device, b));
-	ok(holds(ptr, NEW, bytes), "and what the stream writes stays");
-	must(gpumem_stream_sync(device, a));
-	ok(holds(ptr, NEW, bytes), "whatever the other does");
-	must(gpumem_free(ptr, b));
 }
 
 static void test_fits(void)
@@ -190,16 +124,10 @@ static void test_faults(void)
 
 int main(void)
 {
-	gpumem_pool *probe;
-	bool vm;
-
 	open_device(60);
-	probe = new_pool("probe", 0);
-	vm = has_vm(probe);
-	must(gpumem_pool_destroy(probe, 0));
 	test_fits();
 	test_dropped();
-	if (vm)
+	if (has_vm())
 		test_pages();
 	else
 		skip("segments have no pages", 6);

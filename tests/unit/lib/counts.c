@@ -304,12 +304,8 @@ static void versions(void)
 
 int main(void)
 {
-	gpumem_pool *fresh;
-
 	open_device(120);
-	fresh = new_pool("fresh", 0);
-	vm = has_vm(fresh);
-	must(gpumem_pool_destroy(fresh, 0));
+	vm = has_vm();
 	hits_and_misses();
 	retries_and_failures();
 	trims();

@@ -4,96 +4,28 @@
 /*
  * What option `stream_waste` does: rather than that more is wasted, a stream
  * gets what another has freed, and waits for the work on it. Without a limit,
- * so there is no need. The streams are held: no work on them is over unless
- * somebody waits for it.
+ * so there is no need.
  */
-#include "system.h"
+#include "held.h"
 
-enum { OLD = 0x11, NEW = 0x22, PART = 4 * MIB };
-
-static gpumem_pool *pool;
-static gpumem_stream a, b;
-static unsigned char *kept, *freed[2];
 static bool vm;
 
-static void fill(void *ptr, int value, size_t bytes, gpumem_stream stream)
-{
-	must(gpumem_fill(device, ptr, (uint8_t)value, bytes, stream));
-}
-
-static bool holds(const unsigned char *ptr, int value, size_t bytes)
-{
-	size_t i = 0;
-
-	while (i < bytes && ptr[i] == value)
-		i++;
-	return i == bytes;
-}
-
-static uint64_t reserved(void)
-{
-	return stats_of(pool).reserved.current;
-}
-
-/* Stream A is going to write two blocks that it has freed, with a live one
- * between them. */
 static void begin(const char *stream_waste)
 {
-	unsigned char *block_of[3];
-
 	must(gpumem_option_set("stream_waste", stream_waste));
 	must(gpumem_option_set("waste", "0"));
 	must(gpumem_option_set("waste_max", "0"));
 	must(gpumem_option_set("segment_waste", "0"));
-	pool = new_pool("follow", 0);
-	a = new_stream();
-	b = new_stream();
-	must(gpumem_host_hold(0, a, true));
-	must(gpumem_host_hold(0, b, true));
-	for (int i = 0; i < 3; i++)
-		block_of[i] = block(pool, PART, a);
-	freed[0] = block_of[0];
-	kept = block_of[1];
-	freed[1] = block_of[2];
-	fill(freed[0], OLD, PART, a);
-	fill(freed[1], OLD, PART, a);
-	fill(kept, OLD, PART, a);
-	must(gpumem_free(freed[0], a));
-	must(gpumem_free(freed[1], a));
+	held_begin();
 }
 
 static void end(void)
 {
-	must(gpumem_pool_check(pool));
-	must(gpumem_stream_sync(device, a));
-	ok(holds(kept, OLD, PART), "nobody else wrote what is live");
-	must(gpumem_stream_destroy(device, a));
-	must(gpumem_stream_destroy(device, b));
-	if (kept)
-		must(gpumem_free_own(kept));
-	must(gpumem_pool_trim(pool, 0, NULL));
-	is_uint(reserved(), 0, "when all is over, all goes back");
-	must(gpumem_pool_destroy(pool, 0));
-	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");
-	is_uint(gpumem_host_capture_violations(), 0, "nothing disturbed");
+	held_end();
 	must(gpumem_option_set("stream_waste", NULL));
 	must(gpumem_option_set("waste", NULL));
 	must(gpumem_option_set("waste_max", NULL));
 	must(gpumem_option_set("segment_waste", NULL));
-}
-
-/* What B writes there comes after what A writes. */
-static void is_behind(unsigned char *ptr, size_t bytes, const char *what)
-{
-	fill(ptr, NEW, bytes, b);
-	is_uint(calls_of(pool, GPUMEM_CALL_EVENT_SYNC).count, 0,
-		"%s: the host waits for nothing", what);
-	must(gpumem_pool_check(pool));
-	must(gpumem_stream_sync(device, b));
-	ok(holds(ptr, NEW, bytes), "and what the stream writes stays");
-	must(gpumem_stream_sync(device, a));
-	ok(holds(ptr, NEW, bytes), "whatever the other does");
-	must(gpumem_free(ptr, b));
 }
 
 static void *grows(size_t bytes, const char *what)
@@ -307,9 +239,7 @@ static void test_many(void)
 int main(void)
 {
 	open_device(60);
-	pool = new_pool("probe", 0);
-	vm = has_vm(pool);
-	must(gpumem_pool_destroy(pool, 0));
+	vm = has_vm();
 	test_block();
 	if (vm) {
 		test_waste();

@@ -208,8 +208,8 @@ int main(void)
 	bool vm;
 
 	open_device(120);
+	vm = has_vm();
 	set_up();
-	vm = has_vm(pool);
 	lose();
 	asks_the_driver();
 	no_new_pool(vm);

@@ -219,8 +219,8 @@ int main(void)
 
 	open_device(120);
 	srand(4);
+	vm = has_vm();
 	pool = new_pool("query", 0);
-	vm = has_vm(pool);
 	other = new_stream();
 	queries(other);
 	states(vm, other);

@@ -17,7 +17,6 @@ enum { PAGE = 2 * MIB, LOOK = 4 * KIB };
 static void start(void)
 {
 	pool = new_pool("resize", 0);
-	vm = has_vm(pool);
 }
 
 static void stop(const char *name)
@@ -281,6 +280,7 @@ static void pinned(void)
 int main(void)
 {
 	open_device(60);
+	vm = has_vm();
 	small_slots();
 	large_ends();
 	into_hole();

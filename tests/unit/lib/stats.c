@@ -238,8 +238,8 @@ int main(void)
 	bool vm;
 
 	open_device(120);
+	vm = has_vm();
 	pool = new_pool("stats", 0);
-	vm = has_vm(pool);
 	srand(1);
 	lone_thread();
 	pending_blocks();

@@ -87,10 +87,14 @@ SYS_USE struct gpumem_call_stats calls_of(gpumem_pool *pool, unsigned call)
 	return stats;
 }
 
-/* Does the pool have virtual memory? Asked of one that is fresh. */
-SYS_USE bool has_vm(gpumem_pool *pool)
+/* Does a pool of the device have virtual memory? */
+SYS_USE bool has_vm(void)
 {
-	return calls_of(pool, GPUMEM_CALL_VA_RESERVE).count > 0;
+	gpumem_pool *pool = new_pool("probe", 0);
+	bool vm = calls_of(pool, GPUMEM_CALL_VA_RESERVE).count > 0;
+
+	must(gpumem_pool_destroy(pool, 0));
+	return vm;
 }
 
 /* The last call of this thread gave `status` and left a sentence about it. */
