@@ -12,8 +12,17 @@ gpumemincludedir = $(includedir)/gpumem
 gpumeminclude_HEADERS = \
 	include/gpumem/backend.h \
 	include/gpumem/gpumem.h \
+	include/gpumem/gpumem.hpp \
 	include/gpumem/host.h \
 	include/gpumem/record.h
+gpumemcxxdir = $(gpumemincludedir)/cxx
+gpumemcxx_HEADERS = \
+	include/gpumem/cxx/buffer.hpp \
+	include/gpumem/cxx/device.hpp \
+	include/gpumem/cxx/device_buffer.hpp \
+	include/gpumem/cxx/error.hpp \
+	include/gpumem/cxx/pool.hpp \
+	include/gpumem/cxx/stream.hpp
 
 libbase_la_CFLAGS = $(FLOOR_CFLAGS)
 libbase_la_SOURCES = \

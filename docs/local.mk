@@ -59,6 +59,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	SECURITY.md \
 	docs/calls.md \
 	docs/compatibility.md \
+	docs/cxx.md \
 	docs/decisions.md \
 	docs/devices/README.md \
 	docs/devices/h200-busy.txt \

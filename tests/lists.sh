@@ -35,11 +35,12 @@ missing()
 	done
 }
 
-is "$(missing '*.c' '*.h')" "" "every source and header is listed"
+is "$(missing '*.c' '*.h' '*.cpp' '*.hpp')" "" \
+	"every source and header is listed"
 is "$(missing '*.sh')" "" "every shell test is listed"
 is "$(missing '*.gz')" "" "every trace is listed"
 is "$(missing '*.[1-8]')" "" "every page is listed"
-is "$(grep -ohE '[a-z_/0-9-]+\.(c|h|sh|gz|[1-8])( |$)' $lists |
+is "$(grep -ohE '[a-z_/0-9-]+\.([ch](pp)?|sh|gz|[1-8])( |$)' $lists |
 	while read -r file; do
 		case $file in
 		backends/* | core/* | docs/* | include/* | tests/* | tools/*)

@@ -65,6 +65,7 @@ shell_tests = \
 	tests/attack.sh \
 	tests/caps.sh \
 	tests/cuda.sh \
+	tests/cxx.sh \
 	tests/debian.sh \
 	tests/exports.sh \
 	tests/floors.sh \
@@ -137,6 +138,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	quickstart \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
+	tests/cxx/order.cpp \
+	tests/cxx/own.cpp \
 	tests/device/adopt.c \
 	tests/device/bad.c \
 	tests/device/busy.c \

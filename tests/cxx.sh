@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The headers for C++: each compiles alone and without a warning by every
+# compiler that is there, and the programs of tests/cxx hold on the simulated
+# GPU, with virtual memory and without, also under AddressSanitizer, which sees
+# what is leaked or freed twice on the host. What docs/cxx.md shows compiles.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+library=$top_builddir/.libs
+[ "${CXX:-none}" != none ] || skip_all "no C++ compiler"
+[ -f "$library/libgpumem.so" ] ||
+	skip_all "there is no $library/libgpumem.so"
+unset GPUMEM_CONF
+strict="-Wall -Wextra -Wpedantic -Wshadow -Werror"
+headers=$(cd "$top_srcdir/include" && ls gpumem/*.hpp gpumem/cxx/*.hpp)
+programs="own order"
+
+# A runtime of one compiler's sanitizer does not fit the other's library.
+compilers=$CXX
+if [ "${SANITIZER:-none}" = none ]; then
+	for other in g++ clang++; do
+		case " $compilers " in
+		*" $other "*) ;;
+		*) ! $other --version >/dev/null 2>&1 ||
+			compilers="$compilers $other" ;;
+		esac
+	done
+fi
+
+# build COMPILER NAME FLAG...: tests/cxx/NAME.cpp into $scratch/NAME
+build()
+{
+	compiler=$1
+	name=$2
+	shift 2
+	# Lists of words.
+	# shellcheck disable=SC2086
+	$compiler $SANITIZE_CFLAGS $strict "$@" -I"$top_srcdir/include" \
+		-o "$scratch/$name" "$top_srcdir/tests/cxx/$name.cpp" \
+		-L"$library" -lgpumem -Wl,-rpath,"$library" -pthread
+}
+
+# passes WHAT COMMAND...: a program of tests/cxx
+passes()
+{
+	what=$1
+	shift
+	exits 0 "$what" "$@"
+	[ "$tap_got" -eq 0 ] || diag "$(grep -A 4 '^not ok' "$scratch/out")"
+	check "to its end" grep -q '^1\.\.[1-9]' "$scratch/out"
+}
+
+# ---- each header alone -------------------------------------------------------
+
+for header in $headers; do
+	echo "#include <$header>" >"$scratch/alone.cpp"
+	for compiler in $compilers; do
+		# shellcheck disable=SC2086
+		check "$header alone, $compiler" $compiler -std=c++17 $strict \
+			-fsyntax-only -I"$top_srcdir/include" \
+			"$scratch/alone.cpp"
+	done
+done
+
+# Two files of a program may include them.
+for file in one two; do
+	{
+		for header in $headers; do
+			echo "#include <$header>"
+		done
+		echo "int $file() { return GPUMEM_OK; }"
+		[ $file = one ] || echo "int one(); int main() { return one(); }"
+	} >"$scratch/$file.cpp"
+done
+check "in two files of a program" $CXX $SANITIZE_CFLAGS -std=c++17 \
+	-I"$top_srcdir/include" -o "$scratch/two" "$scratch/one.cpp" \
+	"$scratch/two.cpp" -L"$library" -lgpumem
+
+# C++ before 17 is told so.
+echo '#include <gpumem/gpumem.hpp>' >"$scratch/old.cpp"
+$CXX -std=c++14 -fsyntax-only -I"$top_srcdir/include" "$scratch/old.cpp" \
+	>"$scratch/said" 2>&1
+check "C++14 is refused with a sentence" grep -q 'gpumem.hpp needs C++17' \
+	"$scratch/said"
+
+# ---- docs/cxx.md -------------------------------------------------------------
+
+# piece N: the N-th piece of C++
+piece()
+{
+	awk -v n="$1" '/^```cpp$/ { on = ++at == n; next } /^```$/ { on = 0 }
+		on' "$top_srcdir/docs/cxx.md"
+}
+
+piece 1 >"$scratch/first.cpp"
+{
+	printf '#include <gpumem/gpumem.hpp>\n#include <iostream>\n'
+	echo 'void f(gpumem::pool &pool, gpumem::device_buffer &data);'
+	echo 'void f(gpumem::pool &pool, gpumem::device_buffer &data) {'
+	piece 2
+	echo '}'
+} >"$scratch/second.cpp"
+# shellcheck disable=SC2086
+check "its program compiles" $CXX $SANITIZE_CFLAGS -std=c++17 $strict \
+	-I"$top_srcdir/include" -o "$scratch/first" "$scratch/first.cpp" \
+	-L"$library" -lgpumem -Wl,-rpath,"$library"
+exits 0 "and runs" "$scratch/first"
+# shellcheck disable=SC2086
+check "its other piece compiles" $CXX -std=c++17 $strict -fsyntax-only \
+	-I"$top_srcdir/include" "$scratch/second.cpp"
+
+# ---- the programs ------------------------------------------------------------
+
+for compiler in $compilers; do
+	for std in c++17 c++20; do
+		for name in $programs; do
+			check "$name.cpp compiles, $compiler $std" \
+				build "$compiler" $name -std=$std -O1
+			passes "$name passes" "$scratch/$name"
+		done
+	done
+done
+for name in $programs; do
+	passes "$name passes without virtual memory" \
+		env GPUMEM_CONF=vm:off "$scratch/$name"
+done
+
+if [ "${SANITIZER:-none}" != none ]; then
+	skip "the library has a sanitizer already" "under AddressSanitizer"
+elif ! echo 'int main() { return 0; }' | $CXX -fsanitize=address,undefined \
+	-x c++ -o "$scratch/probe" - >/dev/null 2>&1 ||
+	! "$scratch/probe" >/dev/null 2>&1; then
+	skip "no program runs under it here" "under AddressSanitizer"
+else
+	for name in $programs; do
+		check "$name.cpp compiles for AddressSanitizer" \
+			build "$CXX" $name -std=c++17 -g \
+			-fsanitize=address,undefined \
+			-fno-sanitize-recover=undefined
+		passes "$name passes under it" "$scratch/$name"
+		is "$(cat "$scratch/err")" "" "without complaint"
+	done
+fi
+
+done_testing
