@@ -14,6 +14,7 @@ gpumeminclude_HEADERS = \
 	include/gpumem/gpumem.h \
 	include/gpumem/gpumem.hpp \
 	include/gpumem/host.h \
+	include/gpumem/pmr.hpp \
 	include/gpumem/record.h
 gpumemcxxdir = $(gpumemincludedir)/cxx
 gpumemcxx_HEADERS = \

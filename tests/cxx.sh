@@ -16,7 +16,7 @@ library=$top_builddir/.libs
 unset GPUMEM_CONF
 strict="-Wall -Wextra -Wpedantic -Wshadow -Werror"
 headers=$(cd "$top_srcdir/include" && ls gpumem/*.hpp gpumem/cxx/*.hpp)
-programs="own order"
+programs="own order pmr"
 
 # A runtime of one compiler's sanitizer does not fit the other's library.
 compilers=$CXX
@@ -108,21 +108,33 @@ check "its program compiles" $CXX $SANITIZE_CFLAGS -std=c++17 $strict \
 	-I"$top_srcdir/include" -o "$scratch/first" "$scratch/first.cpp" \
 	-L"$library" -lgpumem -Wl,-rpath,"$library"
 exits 0 "and runs" "$scratch/first"
-# shellcheck disable=SC2086
-check "its other piece compiles" $CXX -std=c++17 $strict -fsyntax-only \
-	-I"$top_srcdir/include" "$scratch/second.cpp"
+{
+	echo '#include <gpumem/gpumem.hpp>'
+	echo 'void upload(gpumem::device &gpu, gpumem::device_buffer &data);'
+	piece 3
+} >"$scratch/third.cpp"
+for file in second third; do
+	# shellcheck disable=SC2086
+	check "its $file piece compiles" $CXX -std=c++17 $strict \
+		-fsyntax-only -I"$top_srcdir/include" "$scratch/$file.cpp"
+done
 
 # ---- the programs ------------------------------------------------------------
 
-for compiler in $compilers; do
-	for std in c++17 c++20; do
-		for name in $programs; do
-			check "$name.cpp compiles, $compiler $std" \
-				build "$compiler" $name -std=$std -O1
-			passes "$name passes" "$scratch/$name"
-		done
+# both COMPILER STANDARD
+both()
+{
+	for name in $programs; do
+		check "$name.cpp compiles, $1 $2" build "$1" $name -std=$2 -O1
+		passes "$name passes" "$scratch/$name"
 	done
+}
+
+for compiler in $compilers; do
+	[ "$compiler" = "$CXX" ] || both "$compiler" c++20
 done
+both "$CXX" c++20
+both "$CXX" c++17
 for name in $programs; do
 	passes "$name passes without virtual memory" \
 		env GPUMEM_CONF=vm:off "$scratch/$name"

@@ -140,6 +140,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
 	tests/cxx/order.cpp \
 	tests/cxx/own.cpp \
+	tests/cxx/pmr.cpp \
 	tests/device/adopt.c \
 	tests/device/bad.c \
 	tests/device/busy.c \

@@ -5,8 +5,8 @@
  * gpumem in C++17: objects that own devices, streams, events, pools and blocks.
  * Header only: each call is one or two of gpumem.h, which says what it does,
  * from which threads it may be made and when it fails. A program links
- * libgpumem as one in C does. docs/cxx.md explains; not here: std::pmr and other
- * libraries' interfaces, which have headers of their own.
+ * libgpumem as one in C does. docs/cxx.md explains; not here: std::pmr and
+ *other libraries' interfaces, which have headers of their own.
  *
  *	gpumem::device gpu;             // the one that GPUMEM_BACKEND picks
  *	gpumem::pool pool(gpu);
@@ -25,8 +25,9 @@
  *   any order.
  * - Blocks hold nothing but their address. They end before their pool: a pool
  *   that is destroyed while it has live blocks stays, with its device.
- * - Streams are passed as gpumem_stream, the vendor's own handle. A cudaStream_t
- *   or a gpumem::stream converts to it; nullptr is the default stream.
+ * - Streams are passed as gpumem_stream, the vendor's own handle. A
+ *cudaStream_t or a gpumem::stream converts to it; nullptr is the default
+ *stream.
  * - Threads: of one object as of a standard container; of what it stands for as
  *   gpumem.h says. Two objects may be used by two threads.
  */
