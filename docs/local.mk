@@ -78,7 +78,8 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/plots/live.svg \
 	docs/plots/memory.svg \
 	docs/plots/size.svg \
-	docs/plots/threads.svg
+	docs/plots/threads.svg \
+	docs/python.md
 tracesdir = $(pkgdatadir)/traces
 dist_traces_DATA = \
 	tests/traces/README.md \

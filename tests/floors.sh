@@ -87,9 +87,9 @@ for floor in base record loader device extent order vm cache heap pool core; do
 	done)" "" "floor $floor"
 done
 
-is "$(for file in $(find backends include tools -name '*.[ch]'); do
+is "$(for file in $(find backends bindings include tools -name '*.[ch]'); do
 	trespass "$file"
-done)" "" "backends, public headers and tools know include/ only"
+done)" "" "backends, bindings, public headers and tools know include/ only"
 
 # In a build in the source folder other tests' files lie there too.
 is "$(for file in $(find tests -path tests/tmp -prune -o -name '*.[ch]' -print); do

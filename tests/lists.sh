@@ -17,7 +17,7 @@ lists="Makefile.am $(sed -n 's/^include //p' Makefile.am | tr '\n' ' ')"
 missing()
 {
 	for pattern; do
-		find backends core docs include tests tools \( \
+		find backends bindings core docs include tests tools \( \
 			-path '*/link/*' -o -path tests/tmp -o \
 			-path tests/home \) -prune -o -type f \
 			-name "$pattern" -print
@@ -40,17 +40,18 @@ is "$(missing '*.c' '*.h' '*.cpp' '*.hpp')" "" \
 is "$(missing '*.sh')" "" "every shell test is listed"
 is "$(missing '*.gz')" "" "every trace is listed"
 is "$(missing '*.[1-8]')" "" "every page is listed"
-is "$(grep -ohE '[a-z_/0-9-]+\.([ch](pp)?|sh|gz|[1-8])( |$)' $lists |
+is "$(missing '*.py' '*.pyi')" "" "every Python file is listed"
+is "$(grep -ohE '[a-z_/0-9-]+\.([ch](pp)?|sh|gz|pyi?|[1-8])( |$)' $lists |
 	while read -r file; do
 		case $file in
-		backends/* | core/* | docs/* | include/* | tests/* | tools/*)
+		backends/* | bindings/* | core/* | docs/* | include/* | tests/* | tools/*)
 			[ -f "$file" ] || echo "$file"
 			;;
 		esac
 	done)" "" "every listed file is there"
 
 # The vendors' headers are elsewhere.
-find backends core include tests tools -path tests/tmp -prune -o \
+find backends bindings core include tests tools -path tests/tmp -prune -o \
 	-name '*.[ch]' -print >"$scratch/files"
 is "$(while read -r file; do
 	grep -hE '^[[:space:]]*(/\*| \*)' "$file"

@@ -82,6 +82,7 @@ shell_tests = \
 	tests/opencl_traces.sh \
 	tests/packages.sh \
 	tests/plugin_examples.sh \
+	tests/python.sh \
 	tests/quickstart.sh \
 	tests/readme.sh \
 	tests/style.sh \

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The Python package, which pip builds (bindings/python/gpumem_build.py). `make`
+# only carries it in its tarball.
+
+EXTRA_DIST += \
+	bindings/python/gpumem/__init__.py \
+	bindings/python/gpumem/_core.pyi \
+	bindings/python/gpumem/py.typed \
+	bindings/python/gpumem_build.py \
+	bindings/python/pyproject.toml \
+	bindings/python/src/alloc.c \
+	bindings/python/src/buffer.c \
+	bindings/python/src/copy.c \
+	bindings/python/src/core.h \
+	bindings/python/src/device.c \
+	bindings/python/src/error.c \
+	bindings/python/src/interface.c \
+	bindings/python/src/module.c \
+	bindings/python/src/pool.c \
+	bindings/python/src/pool_report.c \
+	bindings/python/src/pressure.c \
+	bindings/python/tests/test_core.py \
+	bindings/python/tests/test_interface.py

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+from types import TracebackType
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, Union
+from typing import TypedDict
+
+Stream = Union[int, None, Any]
+"""A vendor's handle, None for the default stream, or what knows its handle."""
+
+class Gauge(TypedDict):
+    current: int
+    peak: int
+    total: int
+
+class Call(TypedDict):
+    count: int
+    failed: int
+    ns: int
+
+class Stats(TypedDict):
+    requested: Gauge
+    allocated: Gauge
+    active: Gauge
+    reserved: Gauge
+    blocks: Gauge
+    segments: Gauge
+    hits: int
+    misses: int
+    retries: int
+    ooms: int
+    trims: int
+    moved_bytes: int
+    decayed_bytes: int
+    pending_bytes: int
+    quarantined_bytes: int
+    free_bytes: int
+    largest_free_bytes: int
+    cached_bytes: int
+    unreleasable_bytes: int
+    fragmentation: float
+    cache_bound_bytes: int
+    host_bytes: int
+    soft_limit_bytes: int
+    limit_bytes: int
+    driver_calls: int
+    driver_ns: int
+    page_part_bytes: int
+    handle_part_bytes: int
+    slab_part_bytes: int
+    graph_bytes: int
+    stale_bytes: int
+
+class Block(TypedDict):
+    address: int
+    bytes: int
+    requested_bytes: int
+    stream: int
+    state: str
+
+class Memory(TypedDict):
+    total_bytes: int
+    free_bytes: int
+    reserved_bytes: int
+    outside_bytes: int
+
+class Capacity(TypedDict):
+    max_alloc_bytes: int
+    now_bytes: int
+
+class Pressure(TypedDict):
+    needed_bytes: int
+    limit: str
+    limit_bytes: int
+    reserved_bytes: int
+
+class DeviceInfo(TypedDict):
+    name: str
+    product: str
+    uuid: str
+    pci: str
+    total_bytes: int
+    granularity_bytes: int
+    alignment_bytes: int
+    max_alloc_bytes: int
+    caps: List[str]
+    note: str
+
+class BackendInfo(TypedDict):
+    name: str
+    status: str
+    reason: str
+    driver_version: str
+    path: str
+    device_count: int
+    chosen: bool
+
+class Error(RuntimeError):
+    status: str
+    backend: str
+    native_name: str
+    native_code: int
+
+class OutOfMemoryError(Error, MemoryError): ...
+
+class Device:
+    def __new__(cls, name: Optional[str] = None) -> Device: ...
+    @classmethod
+    def adopt(cls, backend: str, context: int, device: int) -> Device: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def backend(self) -> str: ...
+    @property
+    def info(self) -> DeviceInfo: ...
+    @property
+    def pool(self) -> Pool: ...
+    def memory(self) -> Memory: ...
+    def trim(self, keep_bytes: int = ..., /) -> int: ...
+    def stream_create(self) -> int: ...
+    def stream_destroy(self, stream: Stream, /) -> None: ...
+    def stream_sync(self, stream: Stream, /) -> None: ...
+
+class Pool:
+    def __new__(
+        cls,
+        device: Union[Device, str, None] = None,
+        *,
+        name: Optional[str] = None,
+        limit_bytes: int = 0,
+        soft_limit_bytes: int = 0,
+        page_bytes: int = 0,
+        kind: str = "device",
+    ) -> Pool: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def device(self) -> Device: ...
+    def alloc(
+        self,
+        nbytes: int,
+        stream: Stream = None,
+        *,
+        alignment: int = 0,
+        zero: bool = False,
+        wait: bool = True,
+        grow: bool = True,
+    ) -> Buffer: ...
+    def malloc(self, nbytes: int, stream: Stream = ..., /) -> int: ...
+    def stats(self) -> Stats: ...
+    def calls(self) -> Dict[str, Call]: ...
+    def snapshot(self) -> List[Block]: ...
+    def report(self) -> str: ...
+    def reset_stats(self, totals: bool = ..., /) -> None: ...
+    def trim(self, keep_bytes: int = ..., /) -> int: ...
+    def set_limit(
+        self, limit_bytes: int = 0, soft_limit_bytes: int = 0
+    ) -> None: ...
+    def capacity(self, stream: Stream = ..., /) -> Capacity: ...
+    def pressure_add(self, callback: Callable[[Pressure], bool], /) -> None: ...
+    def pressure_remove(
+        self, callback: Callable[[Pressure], bool], /
+    ) -> None: ...
+    def drop_stream(self, stream: Stream, /) -> None: ...
+    def check(self) -> None: ...
+    def close(self) -> None: ...
+
+class Buffer:
+    @property
+    def ptr(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def stream(self) -> int: ...
+    @property
+    def freed(self) -> bool: ...
+    @property
+    def pool(self) -> Pool: ...
+    @property
+    def object(self) -> Tuple[int, int]: ...
+    @property
+    def view(self) -> int: ...
+    @property
+    def __cuda_array_interface__(self) -> Dict[str, Any]: ...
+    @property
+    def __array_interface__(self) -> Dict[str, Any]: ...
+    def __len__(self) -> int: ...
+    def free(self, stream: Stream = ..., /) -> None: ...
+    def detach(self) -> int: ...
+    def use_on(self, stream: Stream, /) -> None: ...
+    def resize(self, nbytes: int, stream: Stream = ..., /) -> None: ...
+    def write(
+        self, data: Any, offset: int = 0, stream: Stream = ...
+    ) -> None: ...
+    def read(
+        self, nbytes: int = -1, offset: int = 0, stream: Stream = ...
+    ) -> bytes: ...
+    def fill(self, value: int = 0, stream: Stream = ...) -> None: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Stream = None,
+        max_version: Optional[Tuple[int, int]] = None,
+        dl_device: Optional[Tuple[int, int]] = None,
+        copy: Optional[bool] = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> Tuple[int, int]: ...
+    def __enter__(self) -> Buffer: ...
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        value: Optional[BaseException],
+        trace: Optional[TracebackType],
+        /,
+    ) -> None: ...
+
+def version() -> str: ...
+def option_set(key: str, value: Optional[str], /) -> None: ...
+def option_get(key: str, /) -> str: ...
+def backends() -> List[BackendInfo]: ...
+def devices(backend: Optional[str] = ..., /) -> List[DeviceInfo]: ...
+def free(address: int, stream: Stream = ..., /) -> None: ...
+def record_begin(path: str, max_bytes: int = ..., /) -> None: ...
+def record_end() -> None: ...

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+"""Builds the Python package `gpumem`: a backend of PEP 517 that needs nothing.
+
+A wheel carries the library, the plugins whose vendor's headers are there, and
+one extension module for every Python from 3.9 on (abi3). A source distribution
+carries the C sources too, in tree/, and needs nothing of this one. With
+GPUMEM_BUILD=FOLDER, in which `make` has been run, the library and the plugins
+are taken from there; else they are compiled here. CC, CFLAGS and LDFLAGS are
+respected. What is not here: an editable installation.
+"""
+
+import base64
+import concurrent.futures
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CARRIED = HERE / "tree"  # in a source distribution
+TREE = CARRIED if CARRIED.is_dir() else HERE.parent.parent
+PACKAGE = sorted(HERE.glob("gpumem/**/*.py*"))
+EXTENSION = "_core.abi3.so"
+EPOCH = 1767225600  # of files in archives: the same sources, the same archive
+
+METADATA = """Metadata-Version: 2.1
+Name: gpumem
+Version: {version}
+Summary: A fast pool of GPU memory for any vendor, which gives memory back
+License: MIT
+Requires-Python: >=3.9
+Classifier: License :: OSI Approved :: MIT License
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: C
+Classifier: Programming Language :: Python :: 3
+Classifier: Typing :: Typed
+Description-Content-Type: text/markdown
+
+Devices, pools and buffers of GPU memory on NVIDIA, AMD and OpenCL devices, and
+on a simulated one; buffers speak DLPack and `__cuda_array_interface__`.
+"""
+
+
+def header(name):
+    path = TREE / "include" / "gpumem" / name
+    if not path.is_file():
+        raise SystemExit(
+            f"gpumem: {path} is missing: pip before 21.3 copies the folder "
+            "away from the sources; use a newer pip, or build a wheel first"
+        )
+    return path.read_text()
+
+
+def defined(name, pattern):
+    return re.search(pattern, header(name), re.M).group(1)
+
+
+def version():
+    return defined("gpumem.h", r'^#define GPUMEM_VERSION_STRING "(.*)"')
+
+
+def plugin_folder():
+    abi = defined("backend.h", r"^#define GPUMEM_BACKEND_ABI (\d+)u")
+    return f"gpumem/abi-{abi}"
+
+
+# ---- compiling ---------------------------------------------------------------
+
+
+def words(variable, default=""):
+    return shlex.split(os.environ.get(variable, default))
+
+
+def run(command):
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        line = " ".join(map(str, command))
+        raise SystemExit(f"gpumem: this failed: {line}\n{done.stdout}")
+
+
+def compile_all(sources, flags, folder):
+    """The object files of the sources, made in the folder."""
+    folder.mkdir(parents=True)
+    base = words("CC", "cc") + ["-std=gnu11", "-D_GNU_SOURCE", "-DNDEBUG"]
+    base += words("CFLAGS", "-O2") + ["-fPIC", "-fvisibility=hidden"]
+    objects = [folder / f"{i}.o" for i in range(len(sources))]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        commands = [
+            base + flags + ["-c", str(source), "-o", str(made)]
+            for source, made in zip(sources, objects)
+        ]
+        list(pool.map(run, commands))
+    return objects
+
+
+def link(output, objects, *flags):
+    command = words("CC", "cc") + ["-shared", "-o", str(output)]
+    command += map(str, objects)
+    run(command + ["-Wl,-z,defs", *words("LDFLAGS"), *flags])
+
+
+def sources(*folders):
+    return sorted(x for folder in folders for x in (TREE / folder).glob("*.c"))
+
+
+def compile_library(output, work):
+    folder = plugin_folder()
+    core = TREE / "core"
+    parts = ["core", "backends/host"]
+    parts += sorted(f"core/{x.name}" for x in core.iterdir() if x.is_dir())
+    flags = [f"-I{TREE / 'include'}", f"-I{core}"]
+    flags += [f'-DGPUMEM_PLUGIN_SUBDIR="{folder}"']
+    flags += [f'-DGPUMEM_PLUGIN_DIR="/usr/local/lib/{folder}"']
+    link(
+        output / "libgpumem.so.0",
+        compile_all(sources(*parts), flags, work / "library"),
+        "-Wl,-soname,libgpumem.so.0",
+        f"-Wl,--version-script={core / 'gpumem.map'}",
+        "-Wl,-z,nodelete",
+        "-lpthread",
+        "-ldl",
+    )
+
+
+# name: where its headers may be, one of them, further folders of sources, flags
+PLUGINS = {
+    "cuda": (
+        ["$CUDA_HOME", "$CUDA_PATH", "/usr/local/cuda", "/usr", "/opt/cuda"],
+        "cudaTypedefs.h",
+        ["backends/common/gpu"],
+        [],
+    ),
+    "hip": (
+        ["$ROCM_PATH", "$HIP_PATH", "/opt/rocm", "/usr"],
+        "hip/hip_runtime_api.h",
+        ["backends/common/gpu"],
+        ["-D__HIP_PLATFORM_AMD__"],
+    ),
+    "opencl": (
+        ["/usr", "/usr/local", "/usr/local/cuda", "/opt/rocm"],
+        "CL/cl_ext.h",
+        [],
+        [],
+    ),
+}
+
+
+def include_flags(name):
+    """None: the vendor's headers are not here."""
+    places, file, _, flags = PLUGINS[name]
+    for place in map(os.path.expandvars, places):
+        if os.path.isfile(f"{place}/include/{file}"):
+            # What is with the system's headers is found anyway.
+            found = [] if place == "/usr" else ["-isystem", f"{place}/include"]
+            return flags + found
+    return None
+
+
+def compile_plugin(name, output, work):
+    flags = include_flags(name)
+    if flags is None:
+        print(f"gpumem: {name} is left out: no {PLUGINS[name][1]}")
+        return
+    flags += [f"-I{TREE / 'include'}", f"-I{TREE / 'backends' / name}"]
+    parts = [f"backends/{name}", *PLUGINS[name][2]]
+    try:
+        made = compile_all(sources(*parts), flags, work / name)
+        link(output / f"{name}.so", made, "-lpthread", "-ldl")
+    except SystemExit as why:
+        print(f"gpumem: {name} is left out: its headers are too old\n{why}")
+
+
+def make_library(output, work):
+    """The library and its plugins in the folder."""
+    plugins = output / plugin_folder()
+    plugins.mkdir(parents=True)
+    built = os.environ.get("GPUMEM_BUILD")
+    if built:
+        shutil.copy(Path(built, ".libs/libgpumem.so.0"), output)
+        for plugin in Path(built, ".libs", plugin_folder()).glob("*.so"):
+            shutil.copy(plugin, plugins)
+        return
+    compile_library(output, work)
+    for name in PLUGINS:
+        compile_plugin(name, plugins, work)
+
+
+def make_extension(output, library, work):
+    python = sysconfig.get_path("include")
+    if not os.path.isfile(f"{python}/Python.h"):
+        raise SystemExit(
+            f"gpumem: {python}/Python.h is missing: install the headers of "
+            "Python (python3-dev in Debian)"
+        )
+    flags = [f"-I{TREE / 'include'}", f"-I{python}", "-Wall", "-Wextra"]
+    parts = sorted(HERE.glob("src/*.c"))
+    made = compile_all(parts, flags, work / "extension")
+    # The symbols of Python are those of the program.
+    link(
+        output,
+        made,
+        "-Wl,-z,undefs",
+        "-l:libgpumem.so.0",
+        f"-L{library}",
+        "-Wl,-rpath,$ORIGIN/lib",
+    )
+
+
+# ---- archives ------------------------------------------------------------------
+
+
+def wheel_tag():
+    machine = re.sub(r"[-.]", "_", sysconfig.get_platform())
+    return f"cp39-abi3-{machine}"
+
+
+def info_files():
+    wheel = "Wheel-Version: 1.0\nGenerator: gpumem_build\n"
+    wheel += f"Root-Is-Purelib: false\nTag: {wheel_tag()}\n"
+    return {
+        "METADATA": METADATA.format(version=version()).encode(),
+        "WHEEL": wheel.encode(),
+        "LICENSE": (TREE / "LICENSE").read_bytes(),
+    }
+
+
+class Wheel:
+    """A zip file with its RECORD."""
+
+    def __init__(self, path):
+        self.zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+        self.record = []
+
+    def add(self, name, data, mode=0o644):
+        entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
+        entry.external_attr = (0o100000 | mode) << 16
+        self.zip.writestr(entry, data, zipfile.ZIP_DEFLATED)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
+        text = digest.decode().rstrip("=")
+        self.record.append(f"{name},sha256={text},{len(data)}")
+
+    def close(self, info):
+        lines = [*self.record, f"{info}/RECORD,,", ""]
+        self.zip.writestr(f"{info}/RECORD", "\n".join(lines))
+        self.zip.close()
+
+
+def info_name():
+    return f"gpumem-{version()}.dist-info"
+
+
+def prepare_metadata_for_build_wheel(folder, config_settings=None):
+    info = Path(folder, info_name())
+    info.mkdir()
+    for name, data in info_files().items():
+        (info / name).write_bytes(data)
+    return info.name
+
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = f"gpumem-{version()}-{wheel_tag()}.whl"
+    with tempfile.TemporaryDirectory() as temporary:
+        work = Path(temporary)
+        library = work / "lib"
+        make_library(library, work)
+        make_extension(work / EXTENSION, library, work)
+        wheel = Wheel(Path(folder, name))
+        for path in PACKAGE:
+            wheel.add(str(path.relative_to(HERE)), path.read_bytes())
+        wheel.add(f"gpumem/{EXTENSION}", (work / EXTENSION).read_bytes(), 0o755)
+        for path in sorted(x for x in library.rglob("*") if x.is_file()):
+            inside = path.relative_to(work)
+            wheel.add(f"gpumem/{inside}", path.read_bytes(), 0o755)
+    for file, data in info_files().items():
+        wheel.add(f"{info_name()}/{file}", data)
+    wheel.close(info_name())
+    return name
+
+
+def carried():
+    """(path, name in the archive) of all that a source distribution has."""
+    own = ["pyproject.toml", "gpumem_build.py", "src/*.[ch]", "tests/*.py"]
+    for path in PACKAGE + sorted(x for y in own for x in HERE.glob(y)):
+        yield path, path.relative_to(HERE)
+    for folder in ("core", "backends", "include"):
+        for path in sorted((TREE / folder).rglob("*")):
+            if path.suffix in (".c", ".h", ".map"):
+                yield path, Path("tree") / path.relative_to(TREE)
+    yield TREE / "LICENSE", Path("tree/LICENSE")
+
+
+def build_sdist(folder, config_settings=None):
+    base = f"gpumem-{version()}"
+
+    def plain(entry):
+        entry.mtime = EPOCH
+        entry.uid = entry.gid = 0
+        entry.uname = entry.gname = ""
+        return entry
+
+    path = Path(folder, f"{base}.tar.gz")
+    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for file, name in carried():
+            archive.add(file, f"{base}/{name}", filter=plain)
+        with tempfile.TemporaryDirectory() as temporary:
+            info = Path(temporary, "PKG-INFO")
+            info.write_text(METADATA.format(version=version()))
+            archive.add(info, f"{base}/PKG-INFO", filter=plain)
+    return path.name
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in ("wheel", "sdist"):
+        sys.exit("usage: gpumem_build.py wheel|sdist FOLDER")
+    build = build_wheel if sys.argv[1] == "wheel" else build_sdist
+    os.makedirs(sys.argv[2], exist_ok=True)
+    print(build(sys.argv[2]))

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Pool.alloc() and Pool.malloc(), the hot path of this module: with nothing but
+ * a size and a stream the arguments are parsed by hand. The GIL is let go for
+ * the allocation, which may wait for a device, or for a callback that needs it.
+ */
+#include "core.h"
+
+static PyObject *made(struct pool *pool, void *ptr, size_t bytes,
+		      gpumem_stream stream)
+{
+	struct buffer *self = PyObject_New(struct buffer, buffer_type);
+
+	if (!self) {
+		GPUMEM_IGNORE(gpumem_free(ptr, stream));
+		return NULL;
+	}
+	Py_INCREF(pool);
+	self->weak = NULL;
+	self->pool = pool;
+	self->ptr = ptr;
+	self->bytes = bytes;
+	self->stream = stream;
+	self->exports = 0;
+	self->freed = false;
+	return (PyObject *)self;
+}
+
+/* (nbytes[, stream]) */
+static bool two_from(PyObject *args, size_t *bytes, gpumem_stream *stream)
+{
+	Py_ssize_t count = PyTuple_Size(args);
+
+	if (count < 1 || count > 2) {
+		PyErr_SetString(PyExc_TypeError,
+				"it takes nbytes, and a stream if there is "
+				"one");
+		return false;
+	}
+	*bytes = PyLong_AsSize_t(PyTuple_GetItem(args, 0));
+	if (*bytes == (size_t)-1 && PyErr_Occurred())
+		return false;
+	*stream = NULL;
+	return count == 1 || stream_from(PyTuple_GetItem(args, 1), stream);
+}
+
+static bool options_from(PyObject *args, PyObject *names, size_t *bytes,
+			 gpumem_stream *stream,
+			 struct gpumem_alloc_options *options)
+{
+	static char *keys[] = {"nbytes", "stream", "alignment", "zero",
+			       "wait",	 "grow",   NULL};
+	int zero = 0, wait = 1, grow = 1;
+	PyObject *size;
+	Py_ssize_t alignment = 0;
+
+	*stream = NULL;
+	if (!PyArg_ParseTupleAndKeywords(args, names, "O|O&$nppp", keys, &size,
+					 stream_from, stream, &alignment, &zero,
+					 &wait, &grow))
+		return false;
+	*bytes = PyLong_AsSize_t(size);
+	if (*bytes == (size_t)-1 && PyErr_Occurred())
+		return false;
+	options->alignment = (size_t)alignment;
+	options->flags = (zero ? GPUMEM_ALLOC_ZERO : 0) |
+			 (wait ? 0 : GPUMEM_ALLOC_NO_WAIT) |
+			 (grow ? 0 : GPUMEM_ALLOC_NO_GROW);
+	return true;
+}
+
+PyObject *pool_alloc(PyObject *object, PyObject *args, PyObject *names)
+{
+	struct gpumem_alloc_options options =
+		GPUMEM_INIT(struct gpumem_alloc_options);
+	struct pool *self = (struct pool *)object;
+	gpumem_pool *handle = pool_handle(self);
+	gpumem_status status;
+	gpumem_stream stream;
+	size_t bytes;
+	void *ptr;
+
+	if (!handle)
+		return NULL;
+	if (names ? !options_from(args, names, &bytes, &stream, &options)
+		  : !two_from(args, &bytes, &stream))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	if (names)
+		status = gpumem_alloc_with(handle, bytes, stream, &options,
+					   &ptr, NULL);
+	else
+		status = gpumem_alloc(handle, bytes, stream, &ptr);
+	Py_END_ALLOW_THREADS;
+	if (status != GPUMEM_OK)
+		return raise_last(status);
+	return made(self, ptr, bytes, stream);
+}
+
+PyObject *pool_malloc(PyObject *object, PyObject *args)
+{
+	gpumem_pool *handle = pool_handle((struct pool *)object);
+	gpumem_status status;
+	gpumem_stream stream;
+	size_t bytes;
+	void *ptr;
+
+	if (!handle || !two_from(args, &bytes, &stream))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_alloc(handle, bytes, stream, &ptr);
+	Py_END_ALLOW_THREADS;
+	return status == GPUMEM_OK ? PyLong_FromVoidPtr(ptr)
+				   : raise_last(status);
+}

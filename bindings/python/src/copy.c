@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The bytes of a buffer: in, out, and filled. Needs CAP_COPY. A copy waits for
+ * its stream, so that no memory of Python's has to outlive the call. Without
+ * the GIL while it waits.
+ */
+#include "core.h"
+
+static bool in_range(const struct buffer *self, Py_ssize_t offset,
+		     Py_ssize_t bytes)
+{
+	if (offset >= 0 && bytes >= 0 && (size_t)offset <= self->bytes &&
+	    (size_t)bytes <= self->bytes - (size_t)offset)
+		return true;
+	PyErr_Format(PyExc_ValueError,
+		     "%zd bytes at %zd are not within a buffer of %zu bytes",
+		     bytes, offset, self->bytes);
+	return false;
+}
+
+static gpumem_status copy(const struct buffer *self, void *to, const void *from,
+			  size_t bytes, gpumem_stream stream)
+{
+	gpumem_device *device = self->pool->device->handle;
+	gpumem_status status;
+
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_copy(device, to, from, bytes, stream);
+	if (status == GPUMEM_OK)
+		status = gpumem_stream_sync(device, stream);
+	Py_END_ALLOW_THREADS;
+	return status;
+}
+
+PyObject *buffer_write(PyObject *object, PyObject *args, PyObject *names)
+{
+	static char *keys[] = {"data", "offset", "stream", NULL};
+	struct buffer *self = (struct buffer *)object;
+	gpumem_stream stream = self->stream;
+	PyObject *data, *bytes, *result = NULL;
+	Py_ssize_t offset = 0, count;
+	char *from;
+
+	if (!PyArg_ParseTupleAndKeywords(args, names, "O|nO&", keys, &data,
+					 &offset, stream_from, &stream) ||
+	    !buffer_live(self))
+		return NULL;
+	/* The same object if it is bytes already. */
+	bytes = PyBytes_FromObject(data);
+	if (bytes && PyBytes_AsStringAndSize(bytes, &from, &count) == 0 &&
+	    in_range(self, offset, count))
+		result = none_or_raise(copy(self, (char *)self->ptr + offset,
+					    from, (size_t)count, stream));
+	Py_XDECREF(bytes);
+	return result;
+}
+
+PyObject *buffer_read(PyObject *object, PyObject *args, PyObject *names)
+{
+	static char *keys[] = {"nbytes", "offset", "stream", NULL};
+	struct buffer *self = (struct buffer *)object;
+	gpumem_stream stream = self->stream;
+	Py_ssize_t count = -1, offset = 0;
+	gpumem_status status;
+	PyObject *bytes;
+
+	if (!PyArg_ParseTupleAndKeywords(args, names, "|nnO&", keys, &count,
+					 &offset, stream_from, &stream) ||
+	    !buffer_live(self))
+		return NULL;
+	if (count == -1)
+		count = (Py_ssize_t)self->bytes - offset;
+	if (!in_range(self, offset, count))
+		return NULL;
+	bytes = PyBytes_FromStringAndSize(NULL, count);
+	if (!bytes)
+		return NULL;
+	status = copy(self, PyBytes_AsString(bytes),
+		      (const char *)self->ptr + offset, (size_t)count, stream);
+	if (status == GPUMEM_OK)
+		return bytes;
+	Py_DECREF(bytes);
+	return raise_last(status);
+}
+
+PyObject *buffer_fill(PyObject *object, PyObject *args, PyObject *names)
+{
+	static char *keys[] = {"value", "stream", NULL};
+	struct buffer *self = (struct buffer *)object;
+	gpumem_stream stream = self->stream;
+	unsigned char value = 0;
+
+	if (!PyArg_ParseTupleAndKeywords(args, names, "|bO&", keys, &value,
+					 stream_from, &stream) ||
+	    !buffer_live(self))
+		return NULL;
+	return none_or_raise(gpumem_fill(self->pool->device->handle, self->ptr,
+					 value, self->bytes, stream));
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the files of the extension module share: its three types, and how a
+ * status becomes an exception. Uses gpumem.h alone, and of Python what every
+ * version from 3.9 on keeps (Py_LIMITED_API), so that one binary serves all.
+ * All of it is under the GIL; calls that may wait for a device, a lock or a
+ * callback let it go.
+ */
+#ifndef GPUMEM_PYTHON_CORE_H
+#define GPUMEM_PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+#include <gpumem/gpumem.h>
+
+struct device {
+	PyObject_HEAD gpumem_device *handle; /* one open of it */
+	uint32_t caps;
+	char backend[16];
+};
+
+struct pressure;
+
+struct pool {
+	PyObject_HEAD PyObject *weak;
+	struct device *device; /* a reference */
+	gpumem_pool *handle;   /* NULL: closed */
+	struct pressure *callbacks;
+	gpumem_kind kind;
+	bool owned; /* not the default pool, which ends with its device */
+};
+
+/* A block, or what is left of one. freed implies ptr == NULL, and bytes == 0
+ * does too. */
+struct buffer {
+	PyObject_HEAD PyObject *weak;
+	struct pool *pool; /* a reference */
+	void *ptr;
+	size_t bytes;
+	gpumem_stream stream; /* that it was allocated on */
+	Py_ssize_t exports;   /* DLPack capsules, which keep it from free() */
+	bool freed;
+};
+
+extern PyTypeObject *device_type, *pool_type, *buffer_type;
+
+/* Each adds what its file has to the module; false: an exception is set. */
+bool errors_add(PyObject *module);
+bool device_add(PyObject *module);
+bool pool_add(PyObject *module);
+bool buffer_add(PyObject *module);
+
+/* Sets the exception for what failed last in this thread; NULL, always. */
+PyObject *raise_last(gpumem_status status);
+
+/* None, or the exception. Consumes nothing. */
+PyObject *none_or_raise(gpumem_status status);
+
+/* An address or a vendor's handle, as an int; None is 0. False: an exception is
+ * set. */
+bool address_from(PyObject *object, void **out);
+
+/* For PyArg_Parse's O&: an int, None, or an object that knows its own handle,
+ * as the streams of PyTorch, CuPy and Numba and the queues of PyOpenCL do. */
+int stream_from(PyObject *object, void *out);
+
+/* A type of the module, added by its name. */
+bool type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out);
+
+/* A dict that takes a key and its value; value NULL, or false before: it goes,
+ * and false. */
+bool dict_put(PyObject *dict, const char *key, PyObject *value);
+
+/* ---- pool ---------------------------------------------------------------- */
+
+/* Its handle; NULL: it was closed, and an exception is set. */
+gpumem_pool *pool_handle(const struct pool *self);
+PyObject *pool_default(struct device *device);
+PyObject *pool_stats(PyObject *self, PyObject *unused);
+PyObject *pool_calls(PyObject *self, PyObject *unused);
+PyObject *pool_snapshot(PyObject *self, PyObject *unused);
+PyObject *pool_report(PyObject *self, PyObject *unused);
+PyObject *pool_pressure_add(PyObject *self, PyObject *callback);
+PyObject *pool_pressure_remove(PyObject *self, PyObject *callback);
+void pool_pressure_drop(struct pool *self);
+
+/* ---- device -------------------------------------------------------------- */
+
+PyObject *device_info_dict(const struct gpumem_device_info *info);
+PyObject *caps_list(uint32_t caps);
+
+/* ---- buffer -------------------------------------------------------------- */
+
+PyObject *pool_alloc(PyObject *self, PyObject *args, PyObject *names);
+PyObject *pool_malloc(PyObject *self, PyObject *args);
+/* False: it was freed, and an exception is set. */
+bool buffer_live(const struct buffer *self);
+PyObject *buffer_write(PyObject *self, PyObject *args, PyObject *names);
+PyObject *buffer_read(PyObject *self, PyObject *args, PyObject *names);
+PyObject *buffer_fill(PyObject *self, PyObject *args, PyObject *names);
+PyObject *buffer_dlpack(PyObject *self, PyObject *args, PyObject *names);
+PyObject *buffer_dlpack_device(PyObject *self, PyObject *unused);
+PyObject *buffer_cuda_interface(PyObject *self, void *unused);
+PyObject *buffer_array_interface(PyObject *self, void *unused);
+
+#endif

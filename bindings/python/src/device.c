@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * gpumem.Device: an open device, its streams, and moving bytes. Closed when the
+ * last object that refers to it is gone. Under the GIL, but for calls that wait
+ * or ask the driver.
+ */
+#include "core.h"
+
+PyTypeObject *device_type;
+
+PyObject *caps_list(uint32_t caps)
+{
+	static const struct {
+		const char *name;
+		uint32_t bit;
+	} rows[] = {
+#define ROW(name, bit, text) {#name, 1u << (bit)},
+		GPUMEM_CAP_LIST(ROW)
+#undef ROW
+	};
+	PyObject *list = PyList_New(0);
+
+	for (size_t i = 0; list && i < sizeof(rows) / sizeof(*rows); i++) {
+		PyObject *name;
+
+		if (!(caps & rows[i].bit))
+			continue;
+		name = PyUnicode_FromString(rows[i].name);
+		if (!name || PyList_Append(list, name) != 0)
+			Py_CLEAR(list);
+		Py_XDECREF(name);
+	}
+	return list;
+}
+
+PyObject *device_info_dict(const struct gpumem_device_info *info)
+{
+	return Py_BuildValue(
+		"{s:s,s:s,s:s,s:s,s:K,s:K,s:K,s:K,s:N,s:s}", "name", info->name,
+		"product", info->product, "uuid", info->uuid, "pci", info->pci,
+		"total_bytes", (unsigned long long)info->total_bytes,
+		"granularity_bytes",
+		(unsigned long long)info->granularity_bytes, "alignment_bytes",
+		(unsigned long long)info->alignment_bytes, "max_alloc_bytes",
+		(unsigned long long)info->max_alloc_bytes, "caps",
+		caps_list(info->caps), "note", info->note);
+}
+
+static PyObject *opened(PyTypeObject *type, gpumem_device *handle)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	gpumem_status status = gpumem_device_get_info(handle, &info);
+	struct device *self = NULL;
+	char *colon;
+
+	if (status == GPUMEM_OK)
+		self = PyObject_New(struct device, type);
+	if (!self) {
+		GPUMEM_IGNORE(gpumem_device_close(handle));
+		return status == GPUMEM_OK ? NULL : raise_last(status);
+	}
+	self->handle = handle;
+	self->caps = info.caps;
+	colon = strchr(info.name, ':');
+	if (colon)
+		*colon = '\0';
+	snprintf(self->backend, sizeof(self->backend), "%.15s", info.name);
+	return (PyObject *)self;
+}
+
+static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *names)
+{
+	static char *keys[] = {"name", NULL};
+	gpumem_device *handle;
+	const char *name = NULL;
+	gpumem_status status;
+
+	if (!PyArg_ParseTupleAndKeywords(args, names, "|z", keys, &name))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_device_open(name, &handle);
+	Py_END_ALLOW_THREADS;
+	return status == GPUMEM_OK ? opened(type, handle) : raise_last(status);
+}
+
+static PyObject *device_adopt(PyObject *type, PyObject *args)
+{
+	PyObject *first, *second;
+	void *context, *native;
+	gpumem_device *handle;
+	const char *backend;
+	gpumem_status status;
+
+	if (!PyArg_ParseTuple(args, "sOO", &backend, &first, &second) ||
+	    !address_from(first, &context) || !address_from(second, &native))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_device_adopt(backend, context, native, &handle);
+	Py_END_ALLOW_THREADS;
+	return status == GPUMEM_OK ? opened((PyTypeObject *)type, handle)
+				   : raise_last(status);
+}
+
+static void device_dealloc(PyObject *object)
+{
+	struct device *self = (struct device *)object;
+	PyTypeObject *type = Py_TYPE(object);
+
+	Py_BEGIN_ALLOW_THREADS;
+	GPUMEM_IGNORE(gpumem_device_close(self->handle));
+	Py_END_ALLOW_THREADS;
+	PyObject_Free(self);
+	Py_DECREF(type);
+}
+
+/* ---- what it is ---------------------------------------------------------- */
+
+static PyObject *device_info(PyObject *object, void *unused)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	gpumem_status status;
+
+	(void)unused;
+	status = gpumem_device_get_info(((struct device *)object)->handle,
+					&info);
+	return status == GPUMEM_OK ? device_info_dict(&info)
+				   : raise_last(status);
+}
+
+static PyObject *device_name(PyObject *object, void *unused)
+{
+	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
+	gpumem_status status;
+
+	(void)unused;
+	status = gpumem_device_get_info(((struct device *)object)->handle,
+					&info);
+	return status == GPUMEM_OK ? PyUnicode_FromString(info.name)
+				   : raise_last(status);
+}
+
+static PyObject *device_backend(PyObject *object, void *unused)
+{
+	(void)unused;
+	return PyUnicode_FromString(((struct device *)object)->backend);
+}
+
+static PyObject *device_pool(PyObject *object, void *unused)
+{
+	(void)unused;
+	return pool_default((struct device *)object);
+}
+
+static PyObject *device_memory(PyObject *object, PyObject *unused)
+{
+	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
+	gpumem_status status;
+
+	(void)unused;
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_device_memory(((struct device *)object)->handle,
+				      &memory);
+	Py_END_ALLOW_THREADS;
+	if (status != GPUMEM_OK)
+		return raise_last(status);
+	return Py_BuildValue(
+		"{s:K,s:K,s:K,s:K}", "total_bytes",
+		(unsigned long long)memory.total_bytes, "free_bytes",
+		(unsigned long long)memory.free_bytes, "reserved_bytes",
+		(unsigned long long)memory.reserved_bytes, "outside_bytes",
+		(unsigned long long)memory.outside_bytes);
+}
+
+static PyObject *device_repr(PyObject *object)
+{
+	PyObject *name = device_name(object, NULL), *text;
+
+	if (!name)
+		return NULL;
+	text = PyUnicode_FromFormat("<gpumem.Device %U>", name);
+	Py_DECREF(name);
+	return text;
+}
+
+/* ---- what it does -------------------------------------------------------- */
+
+static PyObject *device_trim(PyObject *object, PyObject *args)
+{
+	unsigned long long keep = 0;
+	uint64_t released = 0;
+	gpumem_status status;
+
+	if (!PyArg_ParseTuple(args, "|K", &keep))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_device_trim(((struct device *)object)->handle, keep,
+				    &released);
+	Py_END_ALLOW_THREADS;
+	return status == GPUMEM_OK ? PyLong_FromUnsignedLongLong(released)
+				   : raise_last(status);
+}
+
+static PyObject *stream_create(PyObject *object, PyObject *unused)
+{
+	gpumem_stream stream;
+	gpumem_status status;
+
+	(void)unused;
+	status = gpumem_stream_create(((struct device *)object)->handle,
+				      &stream);
+	return status == GPUMEM_OK ? PyLong_FromVoidPtr(stream)
+				   : raise_last(status);
+}
+
+static PyObject *stream_call(PyObject *object, PyObject *argument,
+			     gpumem_status (*call)(gpumem_device *,
+						   gpumem_stream))
+{
+	gpumem_stream stream;
+	gpumem_status status;
+
+	if (!stream_from(argument, &stream))
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = call(((struct device *)object)->handle, stream);
+	Py_END_ALLOW_THREADS;
+	return none_or_raise(status);
+}
+
+static PyObject *stream_destroy(PyObject *object, PyObject *argument)
+{
+	return stream_call(object, argument, gpumem_stream_destroy);
+}
+
+static PyObject *stream_sync(PyObject *object, PyObject *argument)
+{
+	return stream_call(object, argument, gpumem_stream_sync);
+}
+
+static PyMethodDef methods[] = {
+	{"adopt", device_adopt, METH_VARARGS | METH_CLASS,
+	 "adopt(backend, context, device) -> Device\n\nA device that works in "
+	 "the program's own context, which must outlive it:\na CUcontext and "
+	 "CUdevice, or a cl_context and cl_device_id, as ints."},
+	{"memory", device_memory, METH_NOARGS,
+	 "memory() -> dict\n\nBytes: total, free, reserved by gpumem's pools, "
+	 "and in use outside them."},
+	{"trim", device_trim, METH_VARARGS,
+	 "trim(keep_bytes=0) -> int\n\nGives unused memory of all pools of the "
+	 "device back to the driver; bytes."},
+	{"stream_create", stream_create, METH_NOARGS,
+	 "stream_create() -> int\n\nA new stream, by its handle."},
+	{"stream_destroy", stream_destroy, METH_O,
+	 "stream_destroy(stream)\n\nEnds a stream of stream_create()."},
+	{"stream_sync", stream_sync, METH_O,
+	 "stream_sync(stream)\n\nWaits for all work on the stream."},
+	{NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef attributes[] = {
+	{"name", device_name, NULL, "Its name, as \"cuda:0\".", NULL},
+	{"backend", device_backend, NULL, "Its backend, as \"cuda\".", NULL},
+	{"info", device_info, NULL, "What it is, as a dict.", NULL},
+	{"pool", device_pool, NULL, "Its default pool.", NULL},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+	{Py_tp_doc, "Device(name=None)\n\nAn open device: \"cuda:0\", \"hip\", "
+		    "\"opencl:1\", \"host\", or None for the\none that "
+		    "GPUMEM_BACKEND picks. The same device opened twice is "
+		    "one."},
+	{Py_tp_new, device_new},
+	{Py_tp_dealloc, device_dealloc},
+	{Py_tp_repr, device_repr},
+	{Py_tp_methods, methods},
+	{Py_tp_getset, attributes},
+	{0, NULL},
+};
+
+static PyType_Spec spec = {
+	.name = "gpumem.Device",
+	.basicsize = sizeof(struct device),
+	.flags = Py_TPFLAGS_DEFAULT,
+	.slots = slots,
+};
+
+bool device_add(PyObject *module)
+{
+	return type_add(module, &spec, &device_type);
+}

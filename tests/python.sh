@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The Python package: pip installs it from this tree with the library that was
+# built here, and from a source distribution that is far from the tree, each
+# into a virtual environment of its own and without a network; its tests pass
+# there on `host`.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+[ "${SANITIZER:-none}" = none ] ||
+	skip_all "a sanitizer has to be the first library"
+[ -f "$top_builddir/.libs/libgpumem.so.0" ] || skip_all "no shared library here"
+
+# The first python3 may not be the one whose headers are there.
+python=
+for candidate in python3 /usr/bin/python3; do
+	[ -n "$python" ] || ! "$candidate" -c '
+import ensurepip, os, sys, sysconfig, venv
+sys.exit(sys.version_info < (3, 9) or not os.path.isfile(
+    sysconfig.get_path("include") + "/Python.h"))' \
+		>/dev/null 2>&1 </dev/null || python=$candidate
+done
+[ -n "$python" ] ||
+	skip_all "no python3 of 3.9 or later with venv and its headers"
+
+bindings=$top_srcdir/bindings/python
+# The source folder may be read-only, and its Python files are not ours to cache.
+export PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_NO_INDEX=1 \
+	PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+unset PYTHONPATH PYTHONHOME PYTHONSTARTUP VIRTUAL_ENV
+
+# installed WHAT VENV SOURCE: in a new environment
+installed()
+{
+	check "a virtual environment for $1" "$python" -m venv "$scratch/$2"
+	check "pip installs $1" "$scratch/$2/bin/python" -m pip install "$3"
+}
+
+# works WHAT VENV: the package, and it is the installed one
+works()
+{
+	cp -R "$bindings/tests" "$scratch/$2/tests"
+	exits 0 "the tests of the package pass with $1" in_tests "$2" \
+		-m unittest -v
+	diag "$(tail -n 3 "$scratch/err")"
+	check "all of them" test "$(grep -c ' ok$' "$scratch/err")" -gt 30
+	is "$(in_tests "$2" -c '
+import gpumem
+print(gpumem.__file__.rpartition("/gpumem/")[0])' |
+		sed 's,.*/\(lib/\),\1,; s,python[0-9.]*,python,')" \
+		lib/python/site-packages "and it is what was installed"
+	is "$(in_tests "$2" -c 'import gpumem; print(gpumem.__version__)')" \
+		"$(sed -n 's/^#define GPUMEM_VERSION_STRING "\(.*\)"/\1/p' \
+			"$top_srcdir/include/gpumem/gpumem.h")" \
+		"its version is the library's"
+}
+
+in_tests()
+(
+	cd "$scratch/$1/tests" || exit 1
+	shift
+	exec ../bin/python "$@"
+)
+
+# loaded VENV: the library that is loaded, below the environment
+loaded()
+{
+	in_tests "$1" -c '
+import gpumem
+print({x.split()[-1] for x in open("/proc/self/maps") if "libgpumem" in x})' |
+		grep -oE "/site-packages/[^']*"
+}
+
+# ---- from the tree -----------------------------------------------------------
+
+export GPUMEM_BUILD="$top_builddir"
+installed "the tree" tree "$bindings"
+works "the tree" tree
+is "$(loaded tree)" /site-packages/gpumem/lib/libgpumem.so.0 \
+	"it loads the library that it carries"
+is "$(find "$scratch/tree" -path '*/gpumem/abi-*' -name '*.so' |
+	sed 's,.*/,,' | sort)" \
+	"$(find "$top_builddir/backends/.libs" -name '*.so' | sed 's,.*/,,' |
+		sort)" "and carries the plugins of this build"
+is "$(env -u GPUMEM_PLUGIN_PATH GPUMEM_BACKEND=absent \
+	"$scratch/tree/bin/python" -c '
+import gpumem
+try:
+    gpumem.Device()
+except gpumem.Error as error:
+    print(error)' | grep -cE '/site-packages/gpumem/lib/gpumem/abi-[0-9]+\)')" \
+	1 "which it looks for beside the library"
+
+if "$python" -c 'import mypy' >/dev/null 2>&1; then
+	check "mypy --strict" "$python" -m mypy --strict \
+		--cache-dir="$scratch/mypy" "$bindings/gpumem"
+else
+	skip "mypy is not installed" "mypy --strict"
+fi
+
+# ---- from a source distribution ----------------------------------------------
+
+unset GPUMEM_BUILD
+check "a source distribution" "$python" "$bindings/gpumem_build.py" sdist \
+	"$scratch/dist"
+sdist=$(find "$scratch/dist" -name '*.tar.gz')
+# Its own tree is all that it has; nothing is optimised, to save time.
+CFLAGS=-O0
+export CFLAGS
+installed "a source distribution" sdist "$sdist"
+works "a source distribution" sdist
+is "$(loaded sdist)" /site-packages/gpumem/lib/libgpumem.so.0 \
+	"it loads the library that was compiled from it"
+is "$(gzip -dc "$sdist" | tar -tf - | grep -E '\.(so|o|a|pyc)$')" "" \
+	"which has sources only"
+
+done_testing
