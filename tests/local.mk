@@ -94,6 +94,7 @@ shell_tests = \
 	tests/tool_output.sh \
 	tests/tool_probe.sh \
 	tests/tool_replay.sh \
+	tests/tool_trace.sh \
 	tests/traces.sh \
 	tests/umf.sh
 # The longest first, so that the last ones are short.

@@ -41,12 +41,16 @@ tests_soak_soak_SOURCES = \
 # and then fuzz/NAME.
 fuzz_tests = \
 	tests/fuzz/fuzz_options \
+	tests/fuzz/fuzz_recording \
 	tests/fuzz/fuzz_table \
 	tests/fuzz/fuzz_trace
 endif
 fuzz_driver = tests/fuzz/driver.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_options_LDADD = $(BASE)
 tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz_options.c $(fuzz_driver)
+tests_fuzz_fuzz_recording_CPPFLAGS = $(TOOL_CPPFLAGS)
+tests_fuzz_fuzz_recording_LDADD = $(TOOL)
+tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c $(fuzz_driver)
 tests_fuzz_fuzz_table_LDADD = $(LOADER)
 tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
 tests_fuzz_fuzz_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
@@ -60,6 +64,7 @@ fuzzed = $(libgpumem_la_SOURCES) $(libpool_la_SOURCES) $(libheap_la_SOURCES) \
 	$(libcache_la_SOURCES) $(libvm_la_SOURCES) $(liborder_la_SOURCES) \
 	$(libextent_la_SOURCES) $(libdevice_la_SOURCES) \
 	$(libloader_la_SOURCES) $(libhost_la_SOURCES) $(libbase_la_SOURCES) \
+	$(librecord_la_SOURCES) \
 	$(libcommon_la_SOURCES)
 fuzz:
 	rm -rf fuzz && $(MKDIR_P) fuzz

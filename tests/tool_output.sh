@@ -98,6 +98,9 @@ wrong conform "--device=x host" \
 	"--device=x: expected a whole number from 0 to 2147483647"
 wrong conform "host host" "host: expected one backend only"
 wrong conform "" "expected a backend's name or file"
+wrong trace "--to=svg x" "--to=svg: expected trace"
+wrong trace "-o x y" "--output needs --to"
+wrong trace "" "expected a recording"
 wrong probe "host" "host: expected options only"
 wrong probe "--options --test" "--options: expected no other option but --json"
 wrong probe "--list --json" "--list: expected neither --test nor --json"
@@ -107,7 +110,7 @@ wrong probe "--nonsense" "unrecognized option '--nonsense'"
 
 # ---- width, in a file -----------------------------------------------------------
 
-for tool in probe replay bench conform; do
+for tool in probe replay bench conform trace; do
 	exits 0 "gpumem-$tool -h" "$tools/gpumem-$tool" -h
 	fits 80 "it"
 	cp "$scratch/out" "$scratch/help"

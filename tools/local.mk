@@ -8,7 +8,8 @@ bin_PROGRAMS = \
 	tools/gpumem-bench \
 	tools/gpumem-conform \
 	tools/gpumem-probe \
-	tools/gpumem-replay
+	tools/gpumem-replay \
+	tools/gpumem-trace
 noinst_LTLIBRARIES += libcommon.la
 endif
 TOOL = libcommon.la libgpumem.la $(ZLIB_LIBS) $(JANSSON_LIBS)
@@ -20,6 +21,8 @@ libcommon_la_SOURCES = \
 	tools/common/clean.c \
 	tools/common/clean.h \
 	tools/common/clock.h \
+	tools/common/history.c \
+	tools/common/history.h \
 	tools/common/human.c \
 	tools/common/human.h \
 	tools/common/json.c \
@@ -32,6 +35,10 @@ libcommon_la_SOURCES = \
 	tools/common/progress.h \
 	tools/common/raw.c \
 	tools/common/raw.h \
+	tools/common/recording.c \
+	tools/common/recording.h \
+	tools/common/recording_chunk.c \
+	tools/common/recording_order.c \
 	tools/common/table.c \
 	tools/common/table.h \
 	tools/common/table_print.c \
@@ -125,6 +132,20 @@ tools_gpumem_replay_SOURCES = \
 	tools/replay/report_model.c \
 	tools/replay/report_pool.c \
 	tools/replay/sample.c
+
+tools_gpumem_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_trace_LDADD = $(TOOL)
+tools_gpumem_trace_SOURCES = \
+	tools/gpumem-trace.c \
+	tools/trace/input.c \
+	tools/trace/print.c \
+	tools/trace/print.h \
+	tools/trace/print_json.c \
+	tools/trace/summary.c \
+	tools/trace/summary.h \
+	tools/trace/text.c \
+	tools/trace/trace.h \
+	tools/trace/write.c
 
 # Completion in a shell. bash finds it by the name of the tool.
 if TOOLS

@@ -43,6 +43,7 @@ _gpumem_value()
 	*:--backend | *:-b) echo "cuda hip opencl host" ;;
 	*:--policy | *:-p) echo "cached direct" ;;
 	*:--model) echo "h200" ;;
+	gpumem-trace:--to | gpumem-trace:-t) echo "trace" ;;
 	esac
 }
 
@@ -60,6 +61,7 @@ _gpumem_options()
 			"--threads= --uniform --warm="
 		;;
 	gpumem-conform) echo "--device= --timeout=" ;;
+	gpumem-trace) echo "--json --output= --to=" ;;
 	esac
 	echo "--help --usage --version"
 }
@@ -102,13 +104,14 @@ _gpumem()
 		;;
 	esac
 	case $before in
-	--backend | --device | --model | --policy | -[bdp])
+	--backend | --device | --model | --policy | --to | -[bdpt])
 		_gpumem_reply $(_gpumem_value "$before")
 		[[ -n ${COMPREPLY[*]} ]] && return
 		;;
 	esac
 	case ${tool##*/} in
 	gpumem-replay) _gpumem_files .trace .gz ;;
+	gpumem-trace) _gpumem_files .rec .record .recording .gz ;;
 	gpumem-bench) _gpumem_reply pair threads random trim growth churn ;;
 	gpumem-conform)
 		_gpumem_reply cuda hip opencl host
@@ -117,4 +120,5 @@ _gpumem()
 	esac
 }
 
-complete -F _gpumem gpumem-probe gpumem-replay gpumem-bench gpumem-conform
+complete -F _gpumem gpumem-probe gpumem-replay gpumem-bench gpumem-conform \
+	gpumem-trace

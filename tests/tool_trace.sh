@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-trace: what it says of recordings of programs whose figures are known,
+# traces that replay to the same peaks, and recordings that are damaged, cut or
+# none. Under AddressSanitizer a leak fails it, too.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/tool.sh"
+
+need_tool trace
+need_tool replay
+trace=$tools/gpumem-trace
+replay=$tools/gpumem-replay
+recording=$scratch/recording
+
+common_manners trace
+
+# record TRACE: records its replay on the simulated GPU
+record()
+{
+	rm -f "$recording"
+	with "record:$recording" "$replay" --device=host:0 --json "$1" \
+		>"$scratch/replayed"
+}
+
+# figure KEY: of the replay
+figure()
+{
+	sed -n "s/^  \"$1\": \([0-9]*\),*\$/\1/p" "$scratch/replayed"
+}
+
+# ---- a small program ---------------------------------------------------------
+
+cat >"$scratch/small" <<'END'
+# gpumem-trace 1
+a 7 1048576 0
+a 1 4096 9
+a 8 5000000000 0
+f 7
+a 7 2097152 0
+f 8
+f 1
+END
+
+record "$scratch/small"
+exits 0 "a recording" "$trace" "$recording"
+is "$(tr '\n' ' ' <"$scratch/out" |
+	grep -c "recording: gpumem-replay, process [0-9]")" 1 "says the program"
+check "says the peak" grep -qE \
+	'^peak requested +4\.66 GiB +5002101248 +[0-9]+\.[0-9]{6}$' "$scratch/out"
+check "says the pool" grep -qE '^ +1 +replay +host:0 +device memory +4 ' \
+	"$scratch/out"
+check "says the events" grep -qE '^ +4 +freed$' "$scratch/out"
+check "says that it was not ended" grep -q '^It was not ended' "$scratch/out"
+is "$(grep -cE 'overwritten|lost|damaged|not here' "$scratch/out")" 0 \
+	"nothing is missing"
+exits 0 "as JSON" "$trace" --json "$recording"
+valid_json "it is JSON"
+json_is "d['program'], d['threads'], d['streams'], d['ended'],
+	d['overwritten_events'] + d['lost_events'] + d['lost_definitions'] +
+	d['unknown_events'] + d['unended_blocks'] + d['damaged_events']" \
+	"('gpumem-replay', 1, 2, False, 0)" "the program is as it was"
+json_is "d['allocations'], d['peak_blocks'], d['peak_requested_bytes'],
+	d['live_blocks'], d['live_bytes'], d['reserved_bytes']" \
+	"(4, 3, 5002101248, 0, 0, 0)" "all counts are exact"
+json_is "d['peak_reserved_bytes']" "$(figure peak_reserved_bytes)" \
+	"and what was reserved"
+json_is "d['kinds']['alloc'], d['kinds']['free'], d['kinds']['pool'],
+	d['kinds']['pool_end'], d['kinds']['trim'] > 0,
+	sum(d['kinds'].values()) == d['events']" "(4, 4, 1, 1, True, True)" \
+	"so are the events"
+json_is "[(p['number'], p['name'], p['device'], p['peak_requested_bytes'])
+	for p in d['pools']]" "[(1, 'replay', 'host:0', 5002101248)]" \
+	"and the pools"
+json_is "0 < d['peak_requested_seconds'] < d['seconds'] < 600" True \
+	"times are those of seconds"
+cp "$scratch/out" "$scratch/json"
+gzip -c "$recording" >"$scratch/recording.gz"
+exits 0 "the same, compressed" "$trace" --json "$scratch/recording.gz"
+json_is "d['peak_requested_bytes']" 5002101248 "says the same"
+exits 0 "from standard input" sh -c "'$trace' --json - <'$recording'"
+json_is "d['peak_requested_bytes']" 5002101248 "says the same"
+
+# ---- as a trace ----------------------------------------------------------------
+
+exits 0 "as a trace" "$trace" --to=trace "$recording"
+sed 's/process [0-9]*$/process N/' "$scratch/out" >"$scratch/trace"
+cat >"$scratch/expected" <<'END'
+# gpumem-trace 1 recorded from gpumem-replay, process N
+a 1 1048576 0
+a 2 4096 1
+a 3 5000000000 0
+f 1
+a 4 2097152 0
+f 3
+f 2
+f 4
+END
+check "is what was replayed, and freed at the end" \
+	diff "$scratch/expected" "$scratch/trace"
+exits 0 "into a file" "$trace" -t trace -o "$scratch/file" "$recording"
+check "prints nothing" test ! -s "$scratch/out"
+sed -i 's/process [0-9]*$/process N/' "$scratch/file"
+check "and is the same" diff "$scratch/trace" "$scratch/file"
+
+# Whole programs: as many blocks, streams and bytes at the peak.
+for name in llama_generate prefetch_streams; do
+	file=$top_srcdir/tests/traces/$name.trace.gz
+	record "$file"
+	for key in blocks peak_blocks streams peak_requested_bytes; do
+		eval "$key=\$(figure $key)"
+	done
+	exits 0 "$name" "$trace" --to=trace --output="$scratch/file" \
+		"$recording"
+	exits 0 "replays" "$replay" --device=host:0 --json "$scratch/file"
+	json_is "d['blocks'], d['peak_blocks'], d['streams'],
+		d['peak_requested_bytes'], d['final_requested_bytes']" \
+		"($blocks, $peak_blocks, $streams, $peak_requested_bytes, 0)" \
+		"to the same peak of requested bytes"
+done
+
+# Several threads, which free each other's blocks: each block begins and ends.
+if [ -x "$tools/gpumem-bench" ]; then
+	rm -f "$recording"
+	with "record:$recording" "$tools/gpumem-bench" --device=host:0 \
+		--iterations=20000 --rounds=1 threads >"$scratch/replayed"
+	exits 0 "a program of several threads" "$trace" --json "$recording"
+	json_is "d['threads'] > 2, d['overwritten_events'],
+		d['unknown_events'], d['unended_blocks'], d['live_blocks'],
+		d['kinds']['alloc'] == d['kinds']['free'] > 20000" \
+		"(True, 0, 0, 0, 0, True)" "is in its order"
+else
+	skip "gpumem-bench was not built" "a program of several threads"
+fi
+
+# A file that holds the newest only: what is there is a trace all the same.
+rm -f "$recording"
+with "record:$recording,record_max:1MiB" "$replay" --device=host:0 --passes=2 \
+	"$top_srcdir/tests/traces/llama_generate.trace.gz" >"$scratch/replayed"
+exits 0 "a recording that begins late" "$trace" --json "$recording"
+json_is "d['overwritten_events'] > 10000 and d['unknown_events'] > 0 and
+	d['damaged_events'] == 0" True "says what is missing"
+exits 0 "in words" "$trace" "$recording"
+check "too" grep -q 'overwritten: the recording begins late' "$scratch/out"
+exits 0 "as a trace" "$trace" --to=trace -o "$scratch/file" "$recording"
+exits 0 "replays" "$replay" --device=host:0 "$scratch/file"
+
+# ---- what is refused -----------------------------------------------------------
+
+# refused NAME FILE REASON
+refused()
+{
+	for option in --json --to=trace; do
+		exits 1 "$1 ($option)" "$trace" $option "$2"
+		is "$(cat "$scratch/err")" "gpumem-trace: $2: $3" "says why"
+		check "prints nothing else" test ! -s "$scratch/out"
+	done
+}
+
+record "$scratch/small"
+refused "a file that is not there" "$scratch/none" "No such file or directory"
+: >"$scratch/bad"
+refused "nothing" "$scratch/bad" "it is no recording"
+refused "another file" "$scratch/small" "it is no recording"
+head -c 4095 "$recording" >"$scratch/bad"
+refused "half a page" "$scratch/bad" \
+	"cut off: 4095 bytes of $(od -An -t u8 -j 32 -N 8 "$recording" |
+		tr -d ' ') are there"
+head -c 100 "$recording" >"$scratch/bad"
+refused "half a header" "$scratch/bad" "it is no recording"
+head -c 8MiB "$recording" | gzip -c | head -c 1000 >"$scratch/bad.gz"
+refused "compressed data that ends early" "$scratch/bad.gz" \
+	"the file is cut off: gzip data ends too early"
+
+# patched OFFSET BYTES: the recording, with other bytes there
+patched()
+{
+	head -c 8MiB "$recording" >"$scratch/bad"
+	printf "$2" | dd of="$scratch/bad" bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+
+patched 16 '\002'
+refused "a later version" "$scratch/bad" "version 2 of the format is not known"
+patched 20 '\001\002\003\004'
+refused "another byte order" "$scratch/bad" \
+	"written by a machine of another byte order"
+patched 24 '\001'
+refused "a header of odd size" "$scratch/bad" \
+	"damaged: the header contradicts itself"
+patched 48 '\377\377\377\377\377\377\377\377'
+refused "definitions without end" "$scratch/bad" \
+	"damaged: the header contradicts itself"
+patched 56 '\007'
+refused "a clock from elsewhere" "$scratch/bad" "clock 7 is not known"
+patched 4096 '\377\377\377\377'
+refused "a definition without end" "$scratch/bad" \
+	"damaged: a definition has 4294967295 bytes"
+patched 40 '\000\000\000\000'
+exits 0 "no chunks" "$trace" --json "$scratch/bad"
+json_is "d['events'], d['peak_requested_bytes']" "(0, 0)" "nothing happened"
+exits 1 "no chunks as a trace" "$trace" --to=trace "$scratch/bad"
+is "$(cat "$scratch/err")" "gpumem-trace: $scratch/bad: no block begins in it" \
+	"is none"
+
+exits 1 "a recording is not overwritten" "$trace" --to=trace -o "$recording" \
+	"$recording"
+is "$(cat "$scratch/err")" \
+	"gpumem-trace: $recording: it is a recording, which is not overwritten" \
+	"says so"
+exits 0 "it is as it was" "$trace" "$recording"
+exits 1 "a folder that is not there" "$trace" --to=trace \
+	-o "$scratch/none/file" "$recording"
+is "$(cat "$scratch/err")" \
+	"gpumem-trace: $scratch/none/file: No such file or directory" "says so"
+if [ -c /dev/full ]; then
+	exits 1 "a full disk" "$trace" --to=trace -o /dev/full "$recording"
+	is "$(cat "$scratch/err")" \
+		"gpumem-trace: /dev/full: No space left on device" "says so"
+else
+	skip "there is no /dev/full" "a full disk"
+fi
+
+# usage SENTENCE ARGUMENT...
+usage()
+{
+	sentence=$1
+	shift
+	exits 2 "gpumem-trace $*" "$trace" "$@"
+	is "$(head -n 1 "$scratch/err")" "gpumem-trace: $sentence" "says why"
+}
+
+usage "expected a recording"
+usage "y: expected one recording only" x y
+usage "--to=svg: expected trace" --to=svg x
+usage "--output needs --to" -o y x
+usage "--json: expected no --to beside it" --json --to=trace x
+
+done_testing

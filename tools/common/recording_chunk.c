@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Events out of a chunk: what prepares others is kept in the chunk, and each of
+ * the rest is put together with what belongs to it.
+ */
+#include "recording.h"
+
+#include <string.h>
+
+#define EVENT_BYTES sizeof(struct gpumem_record_event)
+
+/* Looks at the next of 16 bytes; false: there is none. */
+static bool peek(const struct recording_chunk *chunk,
+		 struct gpumem_record_event *raw_out)
+{
+	if ((size_t)(chunk->end - chunk->at) < EVENT_BYTES)
+		return false;
+	memcpy(raw_out, chunk->at, EVENT_BYTES);
+	return raw_out->kind != 0;
+}
+
+/* Those that say something of others. */
+static void prepare(struct recording_chunk *chunk,
+		    const struct gpumem_record_event *raw)
+{
+	switch (raw->kind) {
+	case GPUMEM_RECORD_TIME:
+		chunk->base = raw->value;
+		break;
+	case GPUMEM_RECORD_CONTEXT:
+		chunk->head.pool = raw->tag;
+		chunk->head.stream = raw->value;
+		break;
+	case GPUMEM_RECORD_THREAD:
+		chunk->head.thread = (uint32_t)raw->value;
+		break;
+	case GPUMEM_RECORD_BYTES:
+		chunk->huge = raw->value;
+		break;
+	default:
+		/* What is not known may be of a block. A VALUE without an
+		 * event, and a stack, are of no use here. */
+		if (raw->kind >= GPUMEM_RECORD_BLOCK)
+			chunk->huge = 0;
+		break;
+	}
+}
+
+static bool fill_block(struct recording_chunk *chunk,
+		       const struct gpumem_record_event *raw)
+{
+	struct recording_event *head = &chunk->head;
+
+	head->address = (raw->value >> 24) * GPUMEM_RECORD_UNIT;
+	head->bytes = chunk->huge ? chunk->huge
+				  : (uint64_t)raw->high << 24 |
+					    (raw->value & 0xffffff);
+	chunk->huge = 0;
+	return head->bytes && head->bytes <= RECORDING_BYTES_MAX;
+}
+
+/* With the VALUEs behind it. */
+static void fill_values(struct recording_chunk *chunk,
+			const struct gpumem_record_event *raw)
+{
+	struct recording_event *head = &chunk->head;
+	struct gpumem_record_event more;
+
+	memset(head->value, 0, sizeof(head->value));
+	head->value[0] = raw->value;
+	head->values = 1;
+	while (peek(chunk, &more) && more.kind == GPUMEM_RECORD_VALUE) {
+		if (head->values < RECORDING_VALUES)
+			head->value[head->values++] = more.value;
+		chunk->at += EVENT_BYTES;
+	}
+}
+
+/* False: such an event cannot be. Times that go back, as those of a free that
+ * made the pool give something back meanwhile, are those of what is before: the
+ * order within a chunk stays. */
+static bool fill(struct recording_chunk *chunk,
+		 const struct gpumem_record_event *raw)
+{
+	struct recording_event *head = &chunk->head;
+	uint64_t time;
+	bool good = true;
+
+	if (__builtin_add_overflow(chunk->base, raw->time, &time))
+		return false;
+	head->kind = raw->kind;
+	head->tag = raw->tag;
+	if (recording_is_block(head))
+		good = fill_block(chunk, raw);
+	else
+		fill_values(chunk, raw);
+	if (!good || !head->pool)
+		return false;
+	if (time > chunk->head_time)
+		chunk->head_time = time;
+	return true;
+}
+
+static bool is_known(uint8_t kind)
+{
+	switch (kind) {
+#define KNOWN(name, number, text) case number:
+		GPUMEM_RECORD_LIST(KNOWN)
+#undef KNOWN
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool recording_advance(struct recording *recording,
+		       struct recording_chunk *chunk)
+{
+	struct gpumem_record_event raw;
+
+	while (peek(chunk, &raw)) {
+		chunk->at += EVENT_BYTES;
+		if (raw.kind < GPUMEM_RECORD_BLOCK || !is_known(raw.kind))
+			prepare(chunk, &raw);
+		else if (fill(chunk, &raw))
+			return true;
+		else
+			recording->damaged++;
+	}
+	return false;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Reads a recording into memory. It is not mapped: its program may be running,
+ * and cut the file when it ends.
+ */
+#include "trace.h"
+
+#include "common/tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define PIECE (1u << 20)
+
+static bool grow(struct trace_source *source, size_t *room)
+{
+	size_t more = *room ? *room * 2 : 4 * (size_t)PIECE;
+	void *data = realloc(source->data, more);
+
+	if (!data)
+		return false;
+	source->data = data;
+	*room = more;
+	return true;
+}
+
+/* NULL, or why it could not be read. */
+static const char *read_all(struct trace_source *source, gzFile file)
+{
+	size_t room = 0;
+	int got, number;
+
+	do {
+		if (room - source->bytes < PIECE && !grow(source, &room))
+			return "out of host memory";
+		got = gzread(file, (char *)source->data + source->bytes, PIECE);
+		source->bytes += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	/* At a cut gzip file gzread() says 0 and gzerror() knows. */
+	(void)gzerror(file, &number);
+	if (number == Z_BUF_ERROR)
+		return "the file is cut off: gzip data ends too early";
+	if (number == Z_ERRNO)
+		return strerror(errno);
+	if (number != Z_OK && number != Z_STREAM_END)
+		return "damaged gzip data";
+	return NULL;
+}
+
+static const char *load(struct trace_source *source, const char *path)
+{
+	const char *reason;
+	gzFile file;
+
+	errno = 0;
+	file = strcmp(path, "-") ? gzopen(path, "rb") : gzdopen(dup(0), "rb");
+	if (!file)
+		return errno ? strerror(errno) : "out of host memory";
+	gzbuffer(file, PIECE);
+	reason = read_all(source, file);
+	gzclose_r(file);
+	return reason;
+}
+
+bool trace_open(struct trace_source *source, const struct trace_config *config)
+{
+	const char *reason;
+
+	*source = (struct trace_source){.config = config};
+	reason = load(source, config->file);
+	if (!reason &&
+	    !recording_open(&source->recording, source->data, source->bytes))
+		reason = source->recording.reason;
+	if (!reason)
+		return true;
+	tool_error("%s: %s", config->file, reason);
+	free(source->data);
+	source->data = NULL;
+	return false;
+}
+
+void trace_close(struct trace_source *source)
+{
+	recording_close(&source->recording);
+	free(source->data);
+	source->data = NULL;
+}
+
+bool trace_each(struct trace_source *source, history_fn fn, void *user)
+{
+	struct recording_event event;
+	struct history history;
+	bool ok = history_init(&history, fn, user);
+
+	if (!ok)
+		history.failed = true;
+	while (ok && recording_next(&source->recording, &event))
+		ok = history_feed(&history, &event);
+	source->unknown = history.unknown;
+	source->unended = history.unended;
+	if (history.failed)
+		tool_error("%s: out of host memory", source->config->file);
+	history_free(&history);
+	return ok;
+}

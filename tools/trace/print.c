@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The summary for people.
+ */
+#include "print.h"
+
+#include "common/human.h"
+#include "common/table.h"
+#include "common/tool.h"
+
+#include <time.h>
+
+double print_seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+double print_duration(const struct trace_source *source,
+		      const struct summary *summary)
+{
+	const struct gpumem_record_header *header = &source->recording.header;
+
+	if (header->end_ns > header->begin_ns)
+		return print_seconds(header->end_ns - header->begin_ns);
+	return print_seconds(summary->last_ns);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* ---- what it is ---- */
+
+static void print_head(const struct trace_source *source,
+		       const struct summary *summary)
+{
+	const struct gpumem_record_header *header = &source->recording.header;
+	time_t begin = (time_t)(header->begin_real_ns / 1000000000u);
+	char when[64] = "", text[HUMAN_BYTES];
+	struct tm utc;
+
+	if (gmtime_r(&begin, &utc))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &utc);
+	term_say("%s: %s, process %u, gpumem %s, %s, %s: %llu event%s, %llu "
+		 "thread%s, %llu stream%s",
+		 source->config->file, header->program, header->pid,
+		 header->library, when,
+		 human_ns(text, print_duration(source, summary) * 1e9),
+		 (unsigned long long)summary->all.events,
+		 plural(summary->all.events),
+		 (unsigned long long)summary->threads.count,
+		 plural(summary->threads.count),
+		 (unsigned long long)summary->streams.count,
+		 plural(summary->streams.count));
+	if (!header->end_ns)
+		term_say("It was not ended: the program is running, has "
+			 "exited, or was killed.");
+}
+
+static void warn(uint64_t count, const char *one, const char *many)
+{
+	if (count)
+		term_say("%llu %s", (unsigned long long)count,
+			 count == 1 ? one : many);
+}
+
+static void print_warnings(const struct trace_source *source)
+{
+	const struct gpumem_record_header *header = &source->recording.header;
+
+	warn(header->overwritten_events,
+	     "event was overwritten: the recording begins late.",
+	     "events were overwritten: the recording begins late.");
+	warn(header->lost_events, "event was lost: there was no place for it.",
+	     "events were lost: there was no place for them.");
+	warn(header->lost_definitions,
+	     "name was lost: there was no place for it.",
+	     "names were lost: there was no place for them.");
+	warn(source->unknown,
+	     "event is of a block whose beginning is not here.",
+	     "events are of blocks whose beginning is not here.");
+	warn(source->unended, "block has no end, but its address came again.",
+	     "blocks have no end, but their addresses came again.");
+	warn(source->recording.damaged, "event is damaged, and was left out.",
+	     "events are damaged, and were left out.");
+}
+
+/* ---- tables ---- */
+
+static void memory_row(struct table *table, const char *name, uint64_t bytes,
+		       const uint64_t *ns)
+{
+	char text[HUMAN_BYTES];
+
+	table_cell(table, "%s", name);
+	table_cell(table, "%s", human_bytes(text, bytes));
+	table_cell(table, "%llu", (unsigned long long)bytes);
+	if (ns)
+		table_cell(table, "%.6f", print_seconds(*ns));
+	table_end_row(table);
+}
+
+static void memory_table(const struct summary *summary, struct table *table)
+{
+	const struct summary_usage *all = &summary->all;
+
+	table_init(table, "lrrr");
+	table_cell(table, "memory");
+	table_cell(table, "size");
+	table_cell(table, "bytes");
+	table_cell(table, "at second");
+	memory_row(table, "peak requested", all->peak_requested_bytes,
+		   &all->peak_requested_ns);
+	memory_row(table, "peak reserved", all->peak_reserved_bytes,
+		   &all->peak_reserved_ns);
+	memory_row(table, "live at the end", all->requested_bytes, NULL);
+	memory_row(table, "reserved at the end", all->reserved_bytes, NULL);
+}
+
+static const char *or_none(const char *text)
+{
+	return text && *text ? text : "-";
+}
+
+static void pool_row(const struct trace_source *source, struct table *table,
+		     uint16_t number, const struct summary_usage *usage)
+{
+	struct recording_pool pool = recording_pool(&source->recording, number);
+	char text[HUMAN_BYTES];
+
+	table_cell(table, "%u", number);
+	table_cell(table, "%s", or_none(pool.name));
+	table_cell(table, "%s", or_none(pool.device));
+	table_cell(table, "%s", or_none(pool.kind));
+	table_cell(table, "%llu", (unsigned long long)usage->allocs);
+	table_cell(table, "%s", human_bytes(text, usage->peak_requested_bytes));
+	table_cell(table, "%.6f", print_seconds(usage->peak_requested_ns));
+	table_cell(table, "%s", human_bytes(text, usage->peak_reserved_bytes));
+	table_cell(table, "%s", human_bytes(text, usage->requested_bytes));
+}
+
+static void pool_table(const struct trace_source *source,
+		       const struct summary *summary, struct table *table)
+{
+	static const char *const head[] = {
+		"pool",	     "name",	      "device",
+		"kind",	     "allocated",     "peak requested",
+		"at second", "peak reserved", "live at the end"};
+
+	table_init(table, "rlllrrrrr");
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		table_cell(table, "%s", head[i]);
+	for (unsigned i = 0; i < SUMMARY_POOLS; i++)
+		if (summary->pools[i].events)
+			pool_row(source, table, (uint16_t)i,
+				 &summary->pools[i]);
+}
+
+static void kind_table(const struct summary *summary, struct table *table)
+{
+	table_init(table, "rl");
+	table_cell(table, "events");
+	table_cell(table, "of");
+#define ROW(name, key, words)                                                  \
+	if (summary->kinds[GPUMEM_RECORD_##name]) {                            \
+		table_cell(table, "%llu",                                      \
+			   (unsigned long long)                                \
+				   summary->kinds[GPUMEM_RECORD_##name]);      \
+		table_cell(table, "%s", words);                                \
+	}
+	PRINT_KIND_LIST(ROW)
+#undef ROW
+}
+
+bool print_text(const struct trace_source *source,
+		const struct summary *summary)
+{
+	struct table memory, pools, kinds;
+	bool ok;
+
+	memory_table(summary, &memory);
+	pool_table(source, summary, &pools);
+	kind_table(summary, &kinds);
+	print_head(source, summary);
+	print_warnings(source);
+	putchar('\n');
+	ok = table_print(&memory, 0);
+	putchar('\n');
+	ok = table_print(&pools, 0) && ok;
+	putchar('\n');
+	ok = table_print(&kinds, 0) && ok;
+	if (!ok)
+		tool_error("out of memory");
+	table_free(&memory);
+	table_free(&pools);
+	table_free(&kinds);
+	return ok;
+}
