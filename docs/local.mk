@@ -69,10 +69,14 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-opencl.txt \
 	docs/devices/h200.txt \
 	docs/examples/adopter.c \
+	docs/examples/hello_pool.c \
 	docs/examples/opencl_scale.c \
+	docs/examples/out_of_memory.c \
 	docs/examples/plugin_memfd.c \
 	docs/examples/plugin_minimal.c \
 	docs/examples/pyopencl_pool.py \
+	docs/examples/share.c \
+	docs/examples/stream_order.c \
 	docs/examples/umf_pool.c \
 	docs/examples/umf_pool.h \
 	docs/performance.md \

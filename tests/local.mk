@@ -67,6 +67,7 @@ shell_tests = \
 	tests/cuda.sh \
 	tests/cxx.sh \
 	tests/debian.sh \
+	tests/examples.sh \
 	tests/exports.sh \
 	tests/floors.sh \
 	tests/headers.sh \

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The short programs of docs/examples: each is at most a page long, compiles
+# without a warning, and says on the simulated GPU what it is meant to show, with
+# virtual memory and without. Plugins and those with OpenCL have tests of their
+# own.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+library=$top_builddir/.libs
+[ -f "$library/libgpumem.so" ] ||
+	skip_all "there is no $library/libgpumem.so"
+examples=$top_srcdir/docs/examples
+PAGE=80
+
+# compiles NAME
+compiles()
+{
+	check "$1.c is shorter than $PAGE lines" \
+		[ "$(wc -l <"$examples/$1.c")" -lt $PAGE ]
+	check "$1.c compiles" $CC $SANITIZE_CFLAGS -std=gnu11 -Wall -Wextra \
+		-Wpedantic -Wshadow -Werror -I"$top_srcdir/include" \
+		-o "$scratch/$1" "$examples/$1.c" -L"$library" -lgpumem \
+		-Wl,-rpath,"$library"
+}
+
+# says NAME CONF: what is in $scratch/want
+says()
+{
+	exits 0 "$1 runs ($2)" env GPUMEM_BACKEND=host GPUMEM_CONF="$2" \
+		"$scratch/$1"
+	is "$(cat "$scratch/out")" "$(cat "$scratch/want")" \
+		"and shows what it is meant to"
+	is "$(cat "$scratch/err")" "" "without complaint"
+}
+
+# shows NAME: the same with virtual memory and without
+shows()
+{
+	compiles "$1"
+	says "$1" vm:on
+	says "$1" vm:off
+}
+
+# fails NAME: without a device it says so, and what is missing
+fails()
+{
+	exits 1 "$1 fails without a device" env GPUMEM_BACKEND=nonsense \
+		"$scratch/$1"
+	check "with the library's sentence" grep -q 'nonsense' "$scratch/err"
+}
+
+cat >"$scratch/want" <<'WANT'
+host:0: gpumem simulated GPU
+4 blocks of 16 MiB:   64 MiB requested,  64 MiB reserved
+freed:                 0 MiB requested,  64 MiB reserved
+trimmed:               0 MiB requested,   0 MiB reserved
+64 MiB went back to the driver
+WANT
+shows hello_pool
+fails hello_pool
+
+cat >"$scratch/want" <<'WANT'
+the next block is the same memory
+compute wrote 1, then 2
+WANT
+shows stream_order
+fails stream_order
+
+cat >"$scratch/want" <<'WANT'
+dropping result 0
+dropping result 1
+dropping result 2
+96 MiB fit now, 3 results are left
+dropping result 3
+dropping result 4
+dropping result 5
+and 250 MiB more never will:
+host:0 is out of memory for a request of 250.00 MiB; pool "model": requested 96.00 MiB, allocated 96.00 MiB, active 96.00 MiB, reserved 96.00 MiB, limit 256.00 MiB, largest free block 0 bytes, fragmentation 0 %; device: 63.91 GiB free of 64.00 GiB, outside gpumem 0 bytes; free blocks, or raise the pool's limit
+WANT
+shows out_of_memory
+fails out_of_memory
+
+# By descriptors of pages, and by names of segments.
+echo "the child reads: hello" >"$scratch/want"
+shows share
+says share vm:on,host.share_ipc:off
+says share vm:off,host.share_fd:off
+
+exits 1 "share fails where nothing can be shared" env GPUMEM_BACKEND=host \
+	GPUMEM_CONF=host.share_ipc:off,host.share_fd:off "$scratch/share"
+
+done_testing
