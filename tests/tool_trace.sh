@@ -105,6 +105,98 @@ check "prints nothing" test ! -s "$scratch/out"
 sed -i 's/process [0-9]*$/process N/' "$scratch/file"
 check "and is the same" diff "$scratch/trace" "$scratch/file"
 
+# ---- parts of it -----------------------------------------------------------------
+
+# blocks ARGUMENT...: the allocations of the trace, without their numbers
+blocks()
+{
+	"$trace" --to=trace "$@" "$recording" 2>/dev/null |
+		awk '/^a/ { print $3 "@" $4 }' | xargs
+}
+
+is "$(blocks --min-bytes=1MiB)" "1048576@0 5000000000@0 2097152@0" \
+	"blocks of 1 MiB or more"
+is "$(blocks --min-bytes=1.5m)" "5000000000@0 2097152@0" "of 1.5 MiB"
+is "$(blocks --min-bytes=4097)" "1048576@0 5000000000@0 2097152@0" "of 4097"
+is "$(blocks --min-bytes=4096 --stream=1)" "4096@1" "of a stream"
+is "$(blocks --stream=0)" "1048576@0 5000000000@0 2097152@0" \
+	"of the default stream"
+is "$(blocks --pool=replay)" "$(blocks)" "of a pool by name"
+is "$(blocks --pool=1)" "$(blocks)" "and by number"
+is "$(blocks --pool=2)" "" "of another pool there are none"
+exits 1 "a pool that is not there" "$trace" --pool=none "$recording"
+is "$(cat "$scratch/err")" \
+	"gpumem-trace: $recording: it has no pool of that name" "says so"
+exits 0 "a part in short" "$trace" --json --stream=1 "$recording"
+json_is "d['allocations'], d['peak_requested_bytes'], d['streams'],
+	d['reserved_bytes'] == 0 < d['peak_reserved_bytes']" \
+	"(1, 4096, 1, True)" "is that of the part"
+
+# ---- as JSON for Chrome and Perfetto ------------------------------------------------
+
+counters="[(e['ts'], e['args']['requested'], e['args']['reserved'])
+	for e in d['traceEvents'] if e['ph'] == 'C']"
+exits 0 "as Chrome's JSON" "$trace" --to=chrome "$recording"
+valid_json "it is JSON"
+json_is "max(c[1] for c in $counters), max(c[2] for c in $counters),
+	$counters[-1][1:]" \
+	"(5002101248, $(figure peak_reserved_bytes), (0, 0))" \
+	"its counters are what the pool has"
+json_is "[e['ts'] for e in d['traceEvents'] if 'ts' in e] ==
+	sorted(e['ts'] for e in d['traceEvents'] if 'ts' in e)" True \
+	"they are in their order"
+json_is "all(type(e['name']) is str and e['ph'] in 'CiXM' and
+	type(e['pid']) is int and (e['ph'] == 'M' or type(e['tid']) is int) and
+	(e['ph'] != 'i' or e['s'] in 'pt') for e in d['traceEvents'])" True \
+	"every event has what the format asks for"
+json_is "[e['args'] for e in d['traceEvents'] if e['ph'] == 'M'],
+	{'grow', 'pool begins', 'pool ends', 'shrink', 'trim'} <=
+	{e['name'] for e in d['traceEvents'] if e['ph'] == 'i'}" \
+	"([{'name': 'gpumem-replay'}], True)" "and its names are there"
+
+# What is live at a moment is what a recording that begins there begins with, and
+# one that ends there ends with.
+if have_python; then
+	for nth in 2 4 6 8; do
+		"$trace" --to=chrome "$recording" >"$scratch/out"
+		cut=$(json "'%.9f %d' % (($counters[$nth][0] +
+			$counters[$nth + 1][0]) / 2e6, $counters[$nth][1])")
+		live=${cut#* }
+		exits 0 "from event $nth" "$trace" --to=chrome \
+			--from="${cut% *}" "$recording"
+		json_is "[c[1] for c in $counters if c[0] == $counters[0][0]][-1],
+			$counters[-1][1], $counters[0][2] > 0" \
+			"($live, 0, True)" "begins with what is live"
+		exits 0 "until there" "$trace" --to=chrome --until="${cut% *}" \
+			"$recording"
+		json_is "$counters[-1][1]" "$live" "ends with it"
+		exits 0 "both" "$trace" --json --from="${cut% *}" \
+			--until="${cut% *}" "$recording"
+		json_is "d['live_bytes'], d['peak_requested_bytes'],
+			d['kinds']['live'] == d['live_blocks'],
+			d['kinds']['alloc']" "($live, $live, True, 0)" \
+			"is that alone"
+	done
+else
+	skip "there is no python3" "cuts"
+fi
+
+for option in "--json" "" "--to=chrome" "--to=trace"; do
+	exits 0 "anonymised $option" "$trace" $option --anonymise "$recording"
+	is "$(sed "s,$recording,,; s/requested//" "$scratch/out" |
+		grep -c replay)" 0 "names nobody"
+done
+is "$(head -n 1 "$scratch/out")" \
+	"# gpumem-trace 1 recorded from program, process 0" "not even the process"
+is "$(blocks --anonymise)" "$(blocks)" "the blocks are the same"
+
+exits 1 "a program that is out of memory" with "record:$scratch/oom,limit:4MiB" \
+	"$replay" --device=host:0 "$scratch/small"
+exits 0 "as Chrome's JSON" "$trace" --to=chrome "$scratch/oom"
+json_is "[(e['args']['bytes'], e['args']['status'], e['s']) for e in
+	d['traceEvents'] if e['name'] == 'out of memory']" \
+	"[(5000000000, 'GPUMEM_LIMIT', 'p')]" "says when, how much and why"
+
 # Whole programs: as many blocks, streams and bytes at the peak.
 for name in llama_generate prefetch_streams; do
 	file=$top_srcdir/tests/traces/$name.trace.gz
@@ -233,7 +325,14 @@ usage()
 
 usage "expected a recording"
 usage "y: expected one recording only" x y
-usage "--to=svg: expected trace" --to=svg x
+usage "--to=svg: expected trace or chrome" --to=svg x
+usage "--until: expected no time before --from" --from=2 --until=1 x
+usage "--from=-1: expected a number of seconds above 0 and at most 1e+09" \
+	--from=-1 x
+for size in 0 x 1KB2 1XB -1 1..5M 99999999999T; do
+	usage "--min-bytes=$size: expected a size such as 64KiB or 1.5GiB" \
+		--min-bytes=$size x
+done
 usage "--output needs --to" -o y x
 usage "--json: expected no --to beside it" --json --to=trace x
 

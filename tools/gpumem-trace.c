@@ -11,20 +11,76 @@
 
 #include <string.h>
 
+enum {
+	KEY_ANONYMISE = 0x100,
+	KEY_FROM,
+	KEY_MIN_BYTES,
+	KEY_POOL,
+	KEY_STREAM,
+	KEY_UNTIL
+};
+
 static const struct argp_option options[] = {
 	{"to", 't', "FORMAT", 0,
-	 "Write the recording as trace: what gpumem-replay reads", 0},
+	 "Write the recording as trace: what gpumem-replay reads; chrome: what "
+	 "ui.perfetto.dev and chrome://tracing show",
+	 0},
 	{"output", 'o', "FILE", 0, "Write to this file, not standard output",
 	 0},
+	{"from", KEY_FROM, "SECONDS", 0,
+	 "Begin so late, with what is live then", 0},
+	{"until", KEY_UNTIL, "SECONDS", 0, "End there", 0},
+	{"pool", KEY_POOL, "POOL", 0, "Only the pool of this name or number",
+	 0},
+	{"stream", KEY_STREAM, "N", 0, "Only blocks of this stream; 0: default",
+	 0},
+	{"min-bytes", KEY_MIN_BYTES, "SIZE", 0,
+	 "Only blocks of this size or more, such as 1MiB", 0},
+	{"anonymise", KEY_ANONYMISE, NULL, 0,
+	 "Leave out names, processes, threads and the date", 0},
 	{"json", 'j', NULL, 0, "Print JSON", 0},
 	{0},
 };
 
 static enum trace_format parse_format(const char *arg)
 {
+	if (!strcmp(arg, "chrome"))
+		return TRACE_CHROME;
 	if (strcmp(arg, "trace"))
-		usage_expected("--to", arg, "trace");
+		usage_expected("--to", arg, "trace or chrome");
 	return TRACE_TEXT;
+}
+
+static uint64_t parse_seconds(const char *option, const char *arg)
+{
+	return (uint64_t)(usage_seconds(option, arg, 1e9) * 1e9);
+}
+
+static bool parse_filter(int key, const char *arg, struct trace_config *config)
+{
+	switch (key) {
+	case KEY_FROM:
+		config->from_ns = parse_seconds("--from", arg);
+		return true;
+	case KEY_UNTIL:
+		config->until_ns = parse_seconds("--until", arg);
+		return true;
+	case KEY_POOL:
+		config->pool = arg;
+		return true;
+	case KEY_STREAM:
+		config->stream = usage_count("--stream", arg, 0, UINT32_MAX);
+		config->one_stream = true;
+		return true;
+	case KEY_MIN_BYTES:
+		config->min_bytes = usage_bytes("--min-bytes", arg);
+		return true;
+	case KEY_ANONYMISE:
+		config->anonymise = true;
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void check(const struct trace_config *config)
@@ -35,6 +91,8 @@ static void check(const struct trace_config *config)
 		usage_fail("--output needs --to");
 	if (config->json && config->format != TRACE_SUMMARY)
 		usage_fail("--json: expected no --to beside it");
+	if (config->until_ns < config->from_ns)
+		usage_fail("--until: expected no time before --from");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -60,7 +118,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check(config);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_filter(key, arg, config) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -92,7 +150,8 @@ int main(int argc, char **argv)
 		       "Exit status: 0 done, 1 the recording is bad or the "
 		       "output could not be written, 2 usage.",
 	};
-	struct trace_config config = {.format = TRACE_SUMMARY};
+	struct trace_config config = {.format = TRACE_SUMMARY,
+				      .until_ns = UINT64_MAX};
 	struct trace_source source;
 	bool ok;
 

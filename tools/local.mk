@@ -137,6 +137,8 @@ tools_gpumem_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
 tools_gpumem_trace_LDADD = $(TOOL)
 tools_gpumem_trace_SOURCES = \
 	tools/gpumem-trace.c \
+	tools/trace/chrome.c \
+	tools/trace/each.c \
 	tools/trace/input.c \
 	tools/trace/print.c \
 	tools/trace/print.h \

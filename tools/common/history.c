@@ -130,6 +130,7 @@ static bool begin(struct history *history, const struct recording_event *event)
 	history->blocks[slot] = (struct history_block){
 		.address = event->address,
 		.bytes = event->bytes,
+		.begin_bytes = event->bytes,
 		.stream = event->stream,
 		.begin_ns = event->time_ns,
 		.id = ++history->begun,
@@ -200,4 +201,44 @@ bool history_feed(struct history *history, const struct recording_event *event)
 		if (!end_unsaid(history, *first, event))
 			return false;
 	return history->fn(event, NULL, history->user);
+}
+
+/* ---- what is live ---- */
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct history_block *const *one = a, *const *other = b;
+
+	return ((*one)->id > (*other)->id) - ((*one)->id < (*other)->id);
+}
+
+static size_t collect(const struct history *history,
+		      const struct history_block **live)
+{
+	size_t count = 0;
+
+	for (unsigned pool = 0; pool < POOLS; pool++)
+		for (uint32_t slot = history->first[pool];
+		     slot != TRACE_NO_SLOT; slot = history->blocks[slot].next)
+			live[count++] = &history->blocks[slot];
+	return count;
+}
+
+bool history_visit(struct history *history,
+		   bool (*fn)(const struct history_block *block, void *user),
+		   void *user)
+{
+	const struct history_block **live =
+		malloc((history->ids.count + 1) * sizeof(*live));
+	size_t count;
+	bool ok = live != NULL;
+
+	history->failed |= !ok;
+	count = ok ? collect(history, live) : 0;
+	if (count)
+		qsort((void *)live, count, sizeof(*live), compare_ids);
+	for (size_t i = 0; i < count && ok; i++)
+		ok = fn(live[i], user);
+	free((void *)live);
+	return ok;
 }

@@ -14,6 +14,7 @@
 
 struct history_block {
 	uint64_t address, bytes, stream;
+	uint64_t begin_bytes; /* before it was resized */
 	uint64_t begin_ns;
 	uint64_t id;	       /* from 1 on, in the order in which they begin */
 	uint32_t next, before; /* of the pool, or next that is free */
@@ -51,6 +52,11 @@ struct history {
 bool history_init(struct history *history, history_fn fn, void *user);
 /* The next event. False: the listener stopped, or `failed`. */
 bool history_feed(struct history *history, const struct recording_event *event);
+/* The blocks that are live, in the order in which they began; false: out of
+ * memory, or fn stopped. */
+bool history_visit(struct history *history,
+		   bool (*fn)(const struct history_block *block, void *user),
+		   void *user);
 void history_free(struct history *history);
 
 #endif

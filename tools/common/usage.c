@@ -9,8 +9,10 @@
 #include "clean.h"
 #include "tool.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { KEY_USAGE = 0x1000 };
 
@@ -114,6 +116,34 @@ uint64_t usage_count(const char *option, const char *arg, uint64_t least,
 	snprintf(form, sizeof(form), "a whole number from %llu to %llu",
 		 (unsigned long long)least, (unsigned long long)most);
 	usage_expected(option, arg, form);
+}
+
+/* What a unit begins with; 0: it is none. */
+static double unit_bytes(const char *unit)
+{
+	static const char letters[] = "KMGT";
+	double bytes = 1024.0;
+
+	if (!*unit)
+		return 1.0;
+	for (const char *at = letters; *at; at++, bytes *= 1024.0)
+		if (toupper((unsigned char)*unit) == *at &&
+		    (!unit[1] || !strcasecmp(unit + 1, "B") ||
+		     !strcasecmp(unit + 1, "iB")))
+			return bytes;
+	return 0.0;
+}
+
+uint64_t usage_bytes(const char *option, const char *arg)
+{
+	size_t digits = strspn(arg, "0123456789.");
+	char *end;
+	double number = strtod(arg, &end);
+	double bytes = number * unit_bytes(arg + digits);
+
+	if (!digits || end != arg + digits || bytes < 1.0 || bytes >= 0x1p63)
+		usage_expected(option, arg, "a size such as 64KiB or 1.5GiB");
+	return (uint64_t)bytes;
 }
 
 double usage_seconds(const char *option, const char *arg, double most)

@@ -29,6 +29,9 @@ void usage_expected(const char *option, const char *arg, const char *form)
 uint64_t usage_count(const char *option, const char *arg, uint64_t least,
 		     uint64_t most);
 
+/* "300", "64KiB", "1.5M" ...: units are powers of 1024. */
+uint64_t usage_bytes(const char *option, const char *arg);
+
 /* A number above 0, at most `most`. */
 double usage_seconds(const char *option, const char *arg, double most);
 

@@ -43,7 +43,7 @@ _gpumem_value()
 	*:--backend | *:-b) echo "cuda hip opencl host" ;;
 	*:--policy | *:-p) echo "cached direct" ;;
 	*:--model) echo "h200" ;;
-	gpumem-trace:--to | gpumem-trace:-t) echo "trace" ;;
+	gpumem-trace:--to | gpumem-trace:-t) echo "trace chrome" ;;
 	esac
 }
 
@@ -61,7 +61,10 @@ _gpumem_options()
 			"--threads= --uniform --warm="
 		;;
 	gpumem-conform) echo "--device= --timeout=" ;;
-	gpumem-trace) echo "--json --output= --to=" ;;
+	gpumem-trace)
+		echo "--anonymise --from= --json --min-bytes= --output=" \
+			"--pool= --stream= --to= --until="
+		;;
 	esac
 	echo "--help --usage --version"
 }

@@ -67,6 +67,48 @@ static const char *load(struct trace_source *source, const char *path)
 	return reason;
 }
 
+void trace_close(struct trace_source *source)
+{
+	recording_close(&source->recording);
+	free(source->data);
+	source->data = NULL;
+}
+
+static void anonymise(struct gpumem_record_header *header)
+{
+	snprintf(header->program, sizeof(header->program), "program");
+	header->pid = 0;
+	header->begin_real_ns = 0;
+}
+
+/* NULL: there is such a pool, or all are meant. */
+static const char *check_pool(const struct trace_source *source)
+{
+	const char *wanted = source->config->pool;
+	uint64_t number;
+
+	if (!wanted || tool_parse_count(wanted, UINT16_MAX, &number))
+		return NULL;
+	for (unsigned i = 0; i <= UINT16_MAX; i++) {
+		const char *name =
+			recording_pool(&source->recording, (uint16_t)i).name;
+
+		if (name && !strcmp(name, wanted))
+			return NULL;
+	}
+	return "it has no pool of that name";
+}
+
+struct recording_pool trace_pool(const struct trace_source *source,
+				 uint16_t number)
+{
+	struct recording_pool pool = recording_pool(&source->recording, number);
+
+	if (source->config->anonymise)
+		pool.name = NULL;
+	return pool;
+}
+
 bool trace_open(struct trace_source *source, const struct trace_config *config)
 {
 	const char *reason;
@@ -77,34 +119,13 @@ bool trace_open(struct trace_source *source, const struct trace_config *config)
 	    !recording_open(&source->recording, source->data, source->bytes))
 		reason = source->recording.reason;
 	if (!reason)
+		reason = check_pool(source);
+	if (!reason) {
+		if (config->anonymise)
+			anonymise(&source->recording.header);
 		return true;
+	}
 	tool_error("%s: %s", config->file, reason);
-	free(source->data);
-	source->data = NULL;
+	trace_close(source);
 	return false;
-}
-
-void trace_close(struct trace_source *source)
-{
-	recording_close(&source->recording);
-	free(source->data);
-	source->data = NULL;
-}
-
-bool trace_each(struct trace_source *source, history_fn fn, void *user)
-{
-	struct recording_event event;
-	struct history history;
-	bool ok = history_init(&history, fn, user);
-
-	if (!ok)
-		history.failed = true;
-	while (ok && recording_next(&source->recording, &event))
-		ok = history_feed(&history, &event);
-	source->unknown = history.unknown;
-	source->unended = history.unended;
-	if (history.failed)
-		tool_error("%s: out of host memory", source->config->file);
-	history_free(&history);
-	return ok;
 }

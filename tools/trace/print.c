@@ -128,7 +128,7 @@ static const char *or_none(const char *text)
 static void pool_row(const struct trace_source *source, struct table *table,
 		     uint16_t number, const struct summary_usage *usage)
 {
-	struct recording_pool pool = recording_pool(&source->recording, number);
+	struct recording_pool pool = trace_pool(source, number);
 	char text[HUMAN_BYTES];
 
 	table_cell(table, "%u", number);

@@ -37,8 +37,7 @@ static json_t *pools_json(const struct trace_source *source,
 	json_t *array = json_array();
 
 	for (unsigned i = 0; i < SUMMARY_POOLS; i++) {
-		struct recording_pool pool =
-			recording_pool(&source->recording, (uint16_t)i);
+		struct recording_pool pool = trace_pool(source, (uint16_t)i);
 		json_t *object;
 
 		if (!summary->pools[i].events)

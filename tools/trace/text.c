@@ -18,7 +18,7 @@
 struct text {
 	struct trace_source *source;
 	FILE *out;
-	struct trace_ids streams; /* their numbers in the trace */
+	struct trace_ids streams; /* that are in the trace */
 	bool any;
 };
 
@@ -28,33 +28,25 @@ static bool fail(const struct text *text, const char *reason)
 	return false;
 }
 
-/* The default stream is 0, others are numbered as they come. */
-static bool number_stream(struct text *text, uint64_t stream,
-			  uint32_t *number_out)
+/* A trace has no more of them. */
+static bool note_stream(struct text *text, uint64_t stream)
 {
-	uint32_t number = trace_ids_find(&text->streams, stream);
-
-	if (number == TRACE_NO_SLOT) {
-		number = (uint32_t)text->streams.count;
-		if (number == TRACE_STREAMS)
-			return fail(text, "more than 1024 different streams");
-		if (!trace_ids_add(&text->streams, stream, number))
-			return fail(text, "out of host memory");
-	}
-	*number_out = number;
-	return true;
+	if (trace_ids_find(&text->streams, stream) != TRACE_NO_SLOT)
+		return true;
+	if (text->streams.count == TRACE_STREAMS)
+		return fail(text, "more than 1024 different streams");
+	return trace_ids_add(&text->streams, stream, 0) ||
+	       fail(text, "out of host memory");
 }
 
 static bool put_alloc(struct text *text, const struct history_block *block,
 		      uint64_t bytes)
 {
-	uint32_t stream = 0;
-
-	if (!number_stream(text, block->stream, &stream))
+	if (!note_stream(text, block->stream))
 		return false;
 	text->any = true;
-	fprintf(text->out, "a %" PRIu64 " %" PRIu64 " %" PRIu32 "\n", block->id,
-		bytes, stream);
+	fprintf(text->out, "a %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", block->id,
+		bytes, block->stream);
 	return true;
 }
 

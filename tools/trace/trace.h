@@ -11,13 +11,16 @@
 
 #include <stdio.h>
 
-enum trace_format { TRACE_SUMMARY, TRACE_TEXT };
+enum trace_format { TRACE_SUMMARY, TRACE_TEXT, TRACE_CHROME };
 
 struct trace_config {
 	const char *file;
 	const char *output; /* NULL: standard output */
 	enum trace_format format;
-	bool json;
+	uint64_t from_ns, until_ns; /* since the recording began */
+	uint64_t min_bytes, stream;
+	const char *pool; /* a name or number; NULL: all */
+	bool one_stream, anonymise, json;
 };
 
 /* The recording, and where it was read to. */
@@ -34,14 +37,21 @@ struct trace_source {
  * standard input; what gzip made is understood. */
 bool trace_open(struct trace_source *source, const struct trace_config *config);
 void trace_close(struct trace_source *source);
-/* Gives all its events to fn; false, and told, if memory ran out. */
+/* What it says of a pool, as far as that may be told. */
+struct recording_pool trace_pool(const struct trace_source *source,
+				 uint16_t number);
+
+/* each.c: gives the events that were asked for to fn; streams are numbered as
+ * they come, the default stream is 0. False: fn stopped, or memory ran out,
+ * which is told. */
 bool trace_each(struct trace_source *source, history_fn fn, void *user);
 
 /* write.c: to the file, or standard output; false, and told. */
 bool trace_write(struct trace_source *source);
 
-/* text.c: to an open file; false, and told, if that cannot be a trace. That it
- * was written is looked at later. */
+/* text.c, chrome.c: to an open file; false, and told, if it cannot be made.
+ * That it was written is looked at later. */
 bool trace_write_text(struct trace_source *source, FILE *out);
+bool trace_write_chrome(struct trace_source *source, FILE *out);
 
 #endif

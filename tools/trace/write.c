@@ -39,6 +39,13 @@ static bool is_recording(const char *path)
 	return is;
 }
 
+static bool write_format(struct trace_source *source, FILE *out)
+{
+	return source->config->format == TRACE_CHROME
+		       ? trace_write_chrome(source, out)
+		       : trace_write_text(source, out);
+}
+
 static bool write_file(struct trace_source *source, const char *path)
 {
 	FILE *out;
@@ -52,7 +59,7 @@ static bool write_file(struct trace_source *source, const char *path)
 	out = fopen(path, "wbe");
 	if (!out)
 		return fail_errno(path);
-	ok = trace_write_text(source, out);
+	ok = write_format(source, out);
 	errno = 0;
 	if (ok && (fflush(out) || ferror(out)))
 		ok = fail_errno(path);
@@ -66,5 +73,5 @@ bool trace_write(struct trace_source *source)
 	const char *path = source->config->output;
 
 	return path && strcmp(path, "-") ? write_file(source, path)
-					 : trace_write_text(source, stdout);
+					 : write_format(source, stdout);
 }

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What a writer is told: the events of a recording that were asked for, with
+ * streams, and if so wished threads, numbered as they come. Where it is to
+ * begin late, it begins with what is live and reserved then.
+ */
+#include "trace.h"
+
+#include "common/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { POOLS = UINT16_MAX + 1 };
+
+/* A pool before the moment at which it is to begin. */
+struct before {
+	uint64_t reserved;
+	bool seen;
+};
+
+struct each {
+	struct trace_source *source;
+	history_fn fn;
+	void *user;
+	struct history history;
+	struct trace_ids streams, threads;
+	struct before *pools; /* NULL: it has begun */
+	bool failed;	      /* out of memory */
+};
+
+/* ---- numbers ---- */
+
+static uint64_t number(struct each *each, struct trace_ids *ids, uint64_t id)
+{
+	uint32_t found = trace_ids_find(ids, id);
+
+	if (found != TRACE_NO_SLOT)
+		return found;
+	if (!trace_ids_add(ids, id, (uint32_t)ids->count))
+		each->failed = true;
+	return ids->count - !each->failed;
+}
+
+static void number_event(struct each *each, struct recording_event *event)
+{
+	event->stream = number(each, &each->streams, event->stream);
+	if (event->kind == GPUMEM_RECORD_DROP)
+		event->value[0] = number(each, &each->streams, event->value[0]);
+	if (event->kind == GPUMEM_RECORD_TRANSFER && event->values > 1)
+		event->value[1] = number(each, &each->streams, event->value[1]);
+	if (each->source->config->anonymise)
+		event->thread =
+			(uint32_t)number(each, &each->threads, event->thread) +
+			1;
+}
+
+/* ---- what was asked for ---- */
+
+static bool pool_passes(const struct trace_source *source, uint16_t pool)
+{
+	const char *wanted = source->config->pool;
+	const char *name = recording_pool(&source->recording, pool).name;
+	uint64_t wanted_number;
+
+	if (!wanted)
+		return true;
+	if (tool_parse_count(wanted, UINT16_MAX, &wanted_number))
+		return pool == wanted_number;
+	return name && !strcmp(name, wanted);
+}
+
+static bool passes(const struct trace_source *source,
+		   const struct recording_event *event,
+		   const struct history_block *block)
+{
+	const struct trace_config *config = source->config;
+
+	if (!pool_passes(source, event->pool))
+		return false;
+	return !block ||
+	       (block->begin_bytes >= config->min_bytes &&
+		(!config->one_stream || block->stream == config->stream));
+}
+
+static void note_before(struct before *pool,
+			const struct recording_event *event)
+{
+	pool->seen = event->kind != GPUMEM_RECORD_POOL_END;
+	if (event->kind == GPUMEM_RECORD_POOL)
+		pool->reserved = event->value[0];
+	if (event->kind == GPUMEM_RECORD_GROW ||
+	    event->kind == GPUMEM_RECORD_SHRINK)
+		pool->reserved = event->value[1];
+}
+
+static bool pass(const struct recording_event *event,
+		 const struct history_block *block, void *user)
+{
+	struct each *each = user;
+
+	if (!each->pools)
+		return !passes(each->source, event, block) ||
+		       each->fn(event, block, each->user);
+	note_before(&each->pools[event->pool], event);
+	return true;
+}
+
+/* ---- the beginning ---- */
+
+static bool tell_live(const struct history_block *block, void *user)
+{
+	struct each *each = user;
+	const struct recording_event event = {
+		.time_ns = each->source->config->from_ns,
+		.address = block->address,
+		.bytes = block->bytes,
+		.stream = block->stream,
+		.thread = block->thread,
+		.pool = block->pool,
+		.tag = block->tag,
+		.kind = GPUMEM_RECORD_LIVE,
+	};
+
+	return pass(&event, block, each);
+}
+
+static bool begin(struct each *each)
+{
+	struct before *pools = each->pools;
+	struct recording_event event = {
+		.time_ns = each->source->config->from_ns,
+		.kind = GPUMEM_RECORD_POOL,
+		.values = 1,
+	};
+	bool ok = true;
+
+	each->pools = NULL;
+	for (unsigned i = 0; i < POOLS && ok; i++) {
+		event.pool = (uint16_t)i;
+		event.value[0] = pools[i].reserved;
+		ok = !pools[i].seen || pass(&event, NULL, each);
+	}
+	free(pools);
+	return ok && history_visit(&each->history, tell_live, each);
+}
+
+/* ---- all of it ---- */
+
+static bool read_all(struct each *each)
+{
+	const struct trace_config *config = each->source->config;
+	struct recording_event event;
+
+	while (recording_next(&each->source->recording, &event) &&
+	       event.time_ns <= config->until_ns) {
+		if (each->pools && event.time_ns >= config->from_ns &&
+		    !begin(each))
+			return false;
+		number_event(each, &event);
+		if (each->failed || !history_feed(&each->history, &event))
+			return false;
+	}
+	return !each->pools || begin(each);
+}
+
+bool trace_each(struct trace_source *source, history_fn fn, void *user)
+{
+	struct each each = {.source = source, .fn = fn, .user = user};
+	bool ok = history_init(&each.history, pass, &each);
+
+	trace_ids_init(&each.streams);
+	trace_ids_init(&each.threads);
+	each.pools = calloc(POOLS, sizeof(*each.pools));
+	/* The default stream is 0. */
+	(void)number(&each, &each.streams, 0);
+	each.failed |= !ok || !each.pools;
+	ok = !each.failed && read_all(&each);
+	source->unknown = each.history.unknown;
+	source->unended = each.history.unended;
+	if (each.failed || each.history.failed)
+		tool_error("%s: out of host memory", source->config->file);
+	free(each.pools);
+	trace_ids_free(&each.streams);
+	trace_ids_free(&each.threads);
+	history_free(&each.history);
+	return ok;
+}
