@@ -31,6 +31,7 @@ rocm=${ROCM_PATH:-/opt/rocm}
 failed=0
 export GPUMEM_PLUGIN_PATH="$build/backends/.libs"
 export GPUMEM_BACKEND="$backend" LC_ALL=C
+lists=
 : >"$transcript"
 
 # ---- an OpenCL device, by a part of its name --------------------------------
@@ -241,7 +242,18 @@ with_torch()
 		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" \
 		-pthread &&
 		python3 "$source/tests/device/$1" \
-			--plug="$out/torch_plug.so" --device="$device"
+			--plug="$out/torch_plug.so" --device="$device" \
+			${lists:+--lists="$lists"}
+}
+
+# The control is CUDA's.
+models()
+{
+	lists=$out/torch_lists.so
+	${CC:-cc} -std=gnu11 -O2 -shared -fPIC -I"$cuda/include" \
+		"$source/tests/device/torch_lists.c" -o "$lists" \
+		-L"$cuda/lib64/stubs" -lcuda 2>/dev/null || lists=
+	with_torch torch_models.py
 }
 
 sanitizer()
@@ -316,7 +328,7 @@ elif ! python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' \
 else
 	step torch "PyTorch on a pool, and on its own" with_torch torch_busy.py
 	if python3 -c 'import transformers' >/dev/null 2>&1; then
-		step models "BERT and GPT-2 by PyTorch" with_torch torch_models.py
+		step models "BERT and GPT-2 by PyTorch" models
 	else
 		left_out "BERT and GPT-2 by PyTorch" \
 			"python3 has no module transformers"

@@ -2,7 +2,8 @@
 # Copyright (c) 2026 The gpumem developers
 """A program of PyTorch with each of three allocators, in processes of their own.
 
-PyTorch's native one, its expandable segments, and a pool (torch_plug.c). A
+PyTorch's native one, its expandable segments, and a pool (torch_plug.c); as a
+control, where one is built, lists behind the same door (torch_lists.c). A
 script that uses this calls spawn() for each run, or makes a Worker() of each that
 goes on in turns, and in the process that these make, where --child names the
 allocator, first begin() and last end().
@@ -16,12 +17,14 @@ import sys
 import tempfile
 
 NATIVE, EXPANDABLE, GPUMEM = "native", "expandable_segments", "gpumem"
+LISTS = "lists"
 ALL = NATIVE, EXPANDABLE, GPUMEM
 MINUTES = 15  # that a run may take
 
 
 def add_arguments(parser):
     parser.add_argument("--plug", required=True, help="torch_plug.c, built")
+    parser.add_argument("--lists", default="", help="torch_lists.c, built")
     parser.add_argument("--device", default="cuda:0", help="gpumem's name")
     parser.add_argument("--child", help="for one run: its allocator")
     parser.add_argument("--bytes", type=int, default=0, help="its limit, or 0")
@@ -30,15 +33,20 @@ def add_arguments(parser):
 # ---- one run, in a process of its own ---------------------------------------
 
 
+def plug(args):
+    """What PyTorch is to load, or None."""
+    return {GPUMEM: args.plug, LISTS: args.lists}.get(args.child)
+
+
 def begin(args):
     """Before anything of PyTorch's memory is used; keep what it returns."""
     import torch
 
     device = int(args.device.rpartition(":")[2] or 0)
     keep = None
-    if args.child == GPUMEM:
+    if plug(args):
         keep = torch.cuda.memory.CUDAPluggableAllocator(
-            args.plug, "torch_plug_alloc", "torch_plug_free"
+            plug(args), "torch_plug_alloc", "torch_plug_free"
         )
         torch.cuda.memory.change_current_allocator(keep)
     torch.cuda.set_device(device)
@@ -51,9 +59,9 @@ def begin(args):
 def peaks(args):
     import torch
 
-    if args.child == GPUMEM:
+    if plug(args):
         values = ctypes.c_uint64(), ctypes.c_uint64()
-        ctypes.CDLL(args.plug).torch_plug_peaks(*map(ctypes.byref, values))
+        ctypes.CDLL(plug(args)).torch_plug_peaks(*map(ctypes.byref, values))
         return values[0].value, values[1].value
     stats = torch.cuda.memory_stats()
     requested = stats.get("requested_bytes.all.peak", 0)
@@ -97,8 +105,9 @@ def environment(args, allocator, limit):
 def command(args, allocator, limit, more):
     script = os.path.abspath(sys.argv[0])
     result = [sys.executable, script, *more]
-    result += [f"--plug={args.plug}", f"--device={args.device}"]
-    return result + [f"--child={allocator}", f"--bytes={limit}"]
+    result += [f"--plug={args.plug}", f"--lists={args.lists}"]
+    result += [f"--device={args.device}", f"--child={allocator}"]
+    return result + [f"--bytes={limit}"]
 
 
 def finish(result, status, out, err):

@@ -7,8 +7,10 @@ The inference of a BERT-large and the training of a GPT-2 of 355 million
 parameters, both with random weights, do the same work with each allocator of
 torch_allocators.py. Their processes take turns of 32 batches on one device, which
 a machine that is faster in one minute than in the next does not disturb: what is
-compared are turns that did the same work one after the other. Then a pool and one
-that may reserve --limit times what the first was asked for at its peak do so.
+compared are turns that did the same work one after the other. With --lists a
+control takes turns too, which says what the door for allocators that are not
+PyTorch's costs. Then a pool and one that may reserve --limit times what the first
+was asked for at its peak do so.
 
 Each run prints a line of JSON, each model one in the end: peaks, and the time of
 the pool's turns as a ratio, the median and the quartiles. The first turns do not
@@ -118,7 +120,7 @@ def alternate(args, name, workers, seconds):
     until = time.monotonic() + seconds
     turns = 0
     good = True
-    while good and (turns <= WARM or time.monotonic() < until):
+    while good and (turns < WARM + 2 or time.monotonic() < until):
         # Each is first, and follows each other one, equally often.
         order = workers[turns % len(workers) :] + workers[: turns % len(workers)]
         if turns % 2:
@@ -139,8 +141,9 @@ def against(pool, other):
 def compare(args, name):
     """True: the pool did what was asked of it."""
     more = (f"--model={name}",)
-    workers = [allocators.Worker(args, each, 0, *more) for each in allocators.ALL]
-    native, expandable, pool = workers
+    every = allocators.ALL + ((allocators.LISTS,) if args.lists else ())
+    workers = [allocators.Worker(args, each, 0, *more) for each in every]
+    native, expandable, pool = workers[:3]
     good = alternate(args, name, workers, args.seconds)
     told = {"model": name, "good": good}
     if good:
@@ -148,7 +151,7 @@ def compare(args, name):
         most = min(peak * args.most, expandable.result["peak_reserved_bytes"])
         good = pool.result["peak_reserved_bytes"] <= most
         told["turns"] = len(pool.seconds)
-        for other in native, expandable:
+        for other in workers[:2] + workers[3:]:
             told["time, by " + other.result["allocator"]] = against(pool, other)
         limits = 0, int(peak * args.limit)
         pair = [
