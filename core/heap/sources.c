@@ -110,37 +110,76 @@ static bool follow(struct search *search)
 				    GM_ARENA_LOOKS);
 }
 
-static void grow_once(struct search *search, bool follows)
+static void grow_once(struct search *search, bool follows, bool waits)
 {
-	search->heap->space->budget.follows = follows;
-	search->heap->space->budget.short_pages = 0;
+	struct gm_budget *budget = &search->heap->space->budget;
+
+	budget->follows = follows;
+	budget->waits = waits;
+	budget->short_pages = 0;
+	budget->short_places = false;
 	search->status =
 		gm_space_grow(search->heap, search->arena, search->want->bytes,
 			      search->want->alignment, &search->extent);
-	search->heap->space->budget.follows = false;
+	budget->follows = budget->waits = false;
+}
+
+/* There are as many places as may be: all whose work is over are unmapped;
+ * where there is none, work is waited for first. True: all begins anew. False:
+ * it has to do without. */
+static bool wait_for_places(struct search *search)
+{
+	struct gm_heap *heap = search->heap;
+	struct gm_attempt attempt = gm_growth_pause(heap);
+	size_t before = heap->space->stale.handles;
+
+	/* An error shows below: none is gone. */
+	do {
+		if (gm_heap_any_capturing(heap))
+			break;
+		(void)gm_stale_retire_all(heap);
+	} while (heap->space->stale.handles >= before && gm_arenas_wait(heap));
+	gm_growth_resume(heap, attempt);
+	search->anew = heap->space->stale.handles < before;
+	if (search->anew)
+		search->status = GPUMEM_OK;
+	return search->anew;
 }
 
 /* So often, since a page of theirs may be a part of a handle that stays. */
 enum { FOLLOW_ROUNDS = 3 };
 
-/* What other streams have comes before more than `stream_waste` is new. */
+/* Whether another growth may do better: other streams have pages for the one
+ * that needs them. */
+static bool get_behind(struct search *search, unsigned *rounds)
+{
+	size_t pages = search->heap->space->budget.short_pages;
+	bool had = gm_arenas_pages_behind(search->arena, pages, GM_ARENA_LOOKS);
+
+	*rounds = had ? *rounds - 1 : 0;
+	return had && gm_arena_fit(search->arena, search->want->bytes,
+				   search->want->alignment);
+}
+
+/* What other streams have comes before more than `stream_waste` is new, and
+ * waiting for places before more than `waste_max` is. */
 static bool grow(struct search *search)
 {
-	const struct gm_want *want = search->want;
 	const struct gm_budget *budget = &search->heap->space->budget;
-	unsigned rounds =
-		gm_may_follow(search->heap, want->flags) ? FOLLOW_ROUNDS : 0;
+	bool waits = gm_may_follow(search->heap, search->want->flags);
+	unsigned rounds = waits ? FOLLOW_ROUNDS : 0;
 
-	grow_once(search, rounds);
-	while (search->status != GPUMEM_OK && budget->short_pages) {
-		bool had = gm_arenas_pages_behind(
-			search->arena, budget->short_pages, GM_ARENA_LOOKS);
-
-		if (had &&
-		    gm_arena_fit(search->arena, want->bytes, want->alignment))
+	grow_once(search, rounds, waits);
+	while (search->status != GPUMEM_OK &&
+	       (budget->short_pages || budget->short_places)) {
+		if (budget->short_places) {
+			waits = false;
+			if (wait_for_places(search))
+				return true;
+		} else if (get_behind(search, &rounds)) {
 			return true;
-		rounds = had ? rounds - 1 : 0;
-		grow_once(search, rounds);
+		}
+		grow_once(search, rounds, waits);
 	}
 	search->anew = search->status == GPUMEM_OK && !search->extent;
 	search->grown |= !search->anew;

@@ -20,9 +20,11 @@ struct gm_budget {
 	bool beyond_soft; /* this attempt may exceed the soft limit */
 	bool no_wait;	  /* it must not wait: GPUMEM_ALLOC_NO_WAIT */
 	bool follows;	  /* a growth may end for want of short_pages */
+	bool waits;	  /* a growth may end for want of places */
 	/* Since its stream may get them from others, behind their work. 0: the
 	 * last growth ended otherwise. */
 	size_t short_pages;
+	bool short_places; /* so it ended: work has to be waited for */
 	double waste, waste_max;   /* constant: fractions of highest_active */
 	double stream_waste;	   /* the same, before a stream waits */
 	uint64_t migrated_handles; /* since a trim */

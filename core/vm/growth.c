@@ -16,23 +16,26 @@ void gm_growth_fini(struct gm_heap *heap)
 	pthread_cond_destroy(&heap->space->growth.over);
 }
 
-static struct gm_attempt put_down(struct gm_heap *heap)
+struct gm_attempt gm_growth_pause(struct gm_heap *heap)
 {
 	struct gm_budget *budget = &heap->space->budget;
 	const struct gm_attempt attempt = {.beyond_soft = budget->beyond_soft,
 					   .no_wait = budget->no_wait,
 					   .follows = budget->follows,
+					   .waits = budget->waits,
 					   .searching = gm_search_pause(heap)};
 
-	budget->beyond_soft = budget->no_wait = budget->follows = false;
+	budget->beyond_soft = budget->no_wait = false;
+	budget->follows = budget->waits = false;
 	return attempt;
 }
 
-static void pick_up(struct gm_heap *heap, struct gm_attempt attempt)
+void gm_growth_resume(struct gm_heap *heap, struct gm_attempt attempt)
 {
 	heap->space->budget.beyond_soft = attempt.beyond_soft;
 	heap->space->budget.no_wait = attempt.no_wait;
 	heap->space->budget.follows = attempt.follows;
+	heap->space->budget.waits = attempt.waits;
 	gm_search_resume(heap, attempt.searching);
 }
 
@@ -46,12 +49,12 @@ bool gm_growth_begin(struct gm_heap *heap)
 		growth->let_go = false;
 		return true;
 	}
-	attempt = put_down(heap);
+	attempt = gm_growth_pause(heap);
 	growth->waiting++;
 	while (growth->on)
 		pthread_cond_wait(&growth->over, &heap->mutex);
 	growth->waiting--;
-	pick_up(heap, attempt);
+	gm_growth_resume(heap, attempt);
 	return false;
 }
 
@@ -84,7 +87,7 @@ struct gm_attempt gm_growth_let_go(struct gm_heap *heap,
 				   const struct gm_flight *flight)
 {
 	struct gm_growth *growth = &heap->space->growth;
-	struct gm_attempt attempt = put_down(heap);
+	struct gm_attempt attempt = gm_growth_pause(heap);
 
 	growth->let_go = true;
 	growth->flight = *flight;
@@ -96,5 +99,5 @@ void gm_growth_take_up(struct gm_heap *heap, struct gm_attempt attempt)
 {
 	pthread_mutex_lock(&heap->mutex);
 	heap->space->growth.flight = (struct gm_flight){0};
-	pick_up(heap, attempt);
+	gm_growth_resume(heap, attempt);
 }

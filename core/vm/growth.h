@@ -42,7 +42,7 @@ struct gm_growth {
 /* What an attempt says of itself in the budget is not for other threads, nor
  * what its search has heard of the streams. */
 struct gm_attempt {
-	bool beyond_soft, no_wait, follows, searching;
+	bool beyond_soft, no_wait, follows, waits, searching;
 };
 
 void gm_growth_init(struct gm_heap *heap);
@@ -52,6 +52,9 @@ void gm_growth_fini(struct gm_heap *heap);
  * it was before. */
 bool gm_growth_begin(struct gm_heap *heap);
 void gm_growth_end(struct gm_heap *heap);
+/* Around what lets go of the mutex. */
+struct gm_attempt gm_growth_pause(struct gm_heap *heap);
+void gm_growth_resume(struct gm_heap *heap, struct gm_attempt attempt);
 /* Nobody is in one or waits for one. */
 bool gm_growth_none(const struct gm_heap *heap);
 

@@ -14,9 +14,14 @@ enum { ADDRESS_PART = 2 };
 /* From so many handles on there is much: to unmap them takes an H200 0.3 s. */
 enum { PLACES = 16384 };
 
+/* So many are let be, whatever the device does. Each may be a mapping to the
+ * system, of which Linux gives a process 65530. */
+enum { MOST = 32768 };
+
 void gm_stale_init(struct gm_heap *heap)
 {
 	heap->space->stale.places = PLACES;
+	heap->space->stale.most = MOST;
 	pthread_cond_init(&heap->space->stale.retired, NULL);
 }
 
@@ -33,12 +38,23 @@ struct gm_arena *gm_stale_lender(const struct gm_heap *heap,
 	return arena;
 }
 
+/* In pages; a place has at least one. */
 static size_t room(const struct gm_heap *heap)
 {
+	const struct gm_stale *stale = &heap->space->stale;
 	uint64_t most = heap->space->span_bytes / ADDRESS_PART;
-	uint64_t have = heap->space->stale.bytes;
+	uint64_t pages = most > stale->bytes
+				 ? (most - stale->bytes) / heap->page_bytes
+				 : 0;
+	size_t places =
+		stale->most > stale->handles ? stale->most - stale->handles : 0;
 
-	return have < most ? (size_t)((most - have) / heap->page_bytes) : 0;
+	return pages < places ? (size_t)pages : places;
+}
+
+bool gm_stale_full(const struct gm_heap *heap, size_t want)
+{
+	return room(heap) < want;
 }
 
 struct gm_run gm_stale_run(const struct gm_heap *heap,

@@ -20,8 +20,9 @@
  *         during a growth
  *
  * What it costs is addresses, which are many, and the time to unmap them, 20 us
- * each on an H200. So pages are lent as long as half of the addresses is
- * left for that, whatever the device does. But what has completed is unmapped,
+ * each on an H200. So pages are lent as long as half of the addresses and
+ * `most` places are left for that; then the host waits, if it may, for work to
+ * be over rather than that memory is wasted. But what has completed is unmapped,
  * the oldest first, as soon as there is much of it (`places`): with each
  * lending twice as much as it lent. A trim unmaps all that has completed, and
  * lets go of the mutex for every few of them (retire.c); growth, which may keep
@@ -51,6 +52,7 @@ struct gm_stale {
 	uint64_t bytes;
 	size_t handles;
 	size_t places; /* constant: with more handles there is much of it */
+	size_t most;   /* constant: handles */
 	pthread_cond_t retired; /* one is not being unmapped any more */
 };
 
@@ -63,6 +65,8 @@ struct gm_arena *gm_stale_lender(const struct gm_heap *heap,
 /* How many more pages may become stale; at the bound, as many completed ones
  * are unmapped first. No stream is being captured. */
 size_t gm_stale_room(struct gm_heap *heap, size_t want);
+/* Are there so many places that fewer pages may become stale? */
+bool gm_stale_full(const struct gm_heap *heap, size_t want);
 
 /* The extent, which is in no index and of handles of one size, becomes stale,
  * for the growth under way. */

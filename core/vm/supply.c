@@ -212,6 +212,7 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 {
 	size_t fresh = allowed(heap, supply->need), want, broken;
 	size_t *short_pages = &heap->space->budget.short_pages;
+	bool *short_places = &heap->space->budget.short_places;
 	size_t first = supply->ours;
 
 	if (supply->missing > fresh && is_alone(heap, supply->need->lender))
@@ -223,6 +224,12 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 	}
 	if (supply->missing > fresh)
 		lend(heap, supply, supply->missing - fresh);
+	*short_places = heap->space->budget.waits && supply->need->lender &&
+			supply->missing > fresh &&
+			gm_stale_full(heap, supply->missing - fresh);
+	if (*short_places)
+		return gm_fail(GPUMEM_LIMIT, "too many pages are mapped twice "
+					     "until work is over");
 	*short_pages = missing_of_others(heap, supply);
 	if (*short_pages)
 		return gm_fail(GPUMEM_LIMIT, "more would be unused than option "

@@ -73,6 +73,7 @@ heap_tests = \
 	tests/unit/heap/lock \
 	tests/unit/heap/metadata \
 	tests/unit/heap/pending \
+	tests/unit/heap/places \
 	tests/unit/heap/refill \
 	tests/unit/heap/refused \
 	tests/unit/heap/release \
