@@ -27,6 +27,10 @@
  *   gpumem_alloc() (option `wait`). Where the device has CAP_FREE_WAITS and a
  *   pool no virtual memory, the driver itself waits when memory is given back
  *   to it.
+ * - A device after its last close, and a pool, graph or event after it was
+ *   destroyed, must not be passed to any call: nothing checks that, and the
+ *   program may crash. Blocks are checked: gpumem_free() of one that is free
+ *   is BAD_POINTER.
  * - A thread that is cancelled (pthread_cancel(), deferred, which is the
  *   default) finishes its call into the library first: no call is a
  *   cancellation point while it holds a lock or memory. A thread that calls the
@@ -391,8 +395,10 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_native(gpumem_device *device, void **context_out,
 		     void **native_device_out);
 
-/* Undoes one open. During the last close no other thread may use the device. It
- * destroys the device's default pool. It returns BUSY, and leaves the device
+/* Undoes one open. During the last close no other thread may use the device, and
+ * after it nobody may. Destroy what gpumem_stream_create() made before: streams
+ * that are left may end with the device, or never. The last close destroys the
+ * device's default pool. It returns BUSY, and leaves the device
  * open, if that pool has live blocks, one of its streams is being captured, or
  * other pools, imports or events are left, of it or with it as a peer; the text
  * says which. OK; BUSY; DRIVER: some memory of the default pool could not be
@@ -444,7 +450,7 @@ gpumem_stream_create(gpumem_device *device, gpumem_stream *stream_out);
 
 /* Removes the stream from every pool of the device, as
  * gpumem_pool_drop_stream() does, and destroys it. No other thread may be using
- * it. OK; UNSUPPORTED; CAPTURING; BUSY between gpumem_graph_begin() and _end();
+ * it. To be called before the device's last close. OK; UNSUPPORTED; CAPTURING; BUSY between gpumem_graph_begin() and _end();
  * DRIVER; LOST; NO_HOST_MEMORY: after these the stream still exists, and some
  * pools may have removed it. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
