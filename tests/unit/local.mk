@@ -89,7 +89,9 @@ heap_tests = \
 pool_tests = \
 	tests/unit/pool/close \
 	tests/unit/pool/leave \
-	tests/unit/pool/let_go
+	tests/unit/pool/let_go \
+	tests/unit/pool/let_go_limits \
+	tests/unit/pool/let_go_streams
 # The library as programs have it.
 lib_tests = \
 	tests/unit/cuda/adopted \
@@ -254,6 +256,7 @@ tests_unit_pool_close_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gm_pools_add
 EXTRA_DIST += \
 	tests/unit/cuda/fixture.h \
 	tests/unit/device/calls.h \
+	tests/unit/device/hooked.h \
 	tests/unit/device/live.h \
 	tests/unit/fake/cuda.h \
 	tests/unit/fake/hip.h \
@@ -281,4 +284,5 @@ EXTRA_DIST += \
 	tests/unit/lib/workload.h \
 	tests/unit/loader/fake.h \
 	tests/unit/opencl/fixture.h \
-	tests/unit/opencl/layered.h
+	tests/unit/opencl/layered.h \
+	tests/unit/pool/let_go.h

@@ -7,6 +7,7 @@
  * to go on, and writes down who called what.
  */
 #include "fixture.h"
+#include "../device/hooked.h"
 #include <sched.h>
 
 #define PAGE (2 * MIB)
@@ -38,14 +39,9 @@ static void tell(char letter)
 	pthread_mutex_unlock(&story_mutex);
 }
 
-static const struct gpumem_backend *honest;
-
 /* What the call of a growing heap does before the driver's own. */
-static gpumem_status stop_in(const char *slot, char letter)
+static gpumem_status stop_in(const char *slot)
 {
-	if (!self)
-		return GPUMEM_OK;
-	tell(letter);
 	if (!self->stops_in || strcmp(self->stops_in, slot) != 0)
 		return GPUMEM_OK;
 	self->stops_in = NULL;
@@ -55,56 +51,24 @@ static gpumem_status stop_in(const char *slot, char letter)
 	return self->refuse;
 }
 
-static gpumem_status my_create(void *handle, uint64_t bytes, gpumem_page *page)
+static gpumem_status before(const char *slot, size_t count)
 {
-	gpumem_status status = stop_in("page_create", 'c');
-
-	if (status == GPUMEM_OK)
-		status = honest->page_create(handle, bytes, page);
-	if (self)
-		tell('C');
-	return status;
-}
-
-static gpumem_status my_map(void *handle, uint64_t address,
-			    const gpumem_page *pages, size_t count,
-			    uint64_t page_bytes)
-{
-	gpumem_status status = stop_in("map", 'm');
-
-	if (status == GPUMEM_OK)
-		status = honest->map(handle, address, pages, count, page_bytes);
-	if (self)
-		tell('M');
-	return status;
-}
-
-static gpumem_status my_unmap(void *handle, uint64_t address, size_t count,
-			      uint64_t page_bytes)
-{
-	tell('U');
-	if (count > GM_STEP_HANDLES)
+	if (!strcmp(slot, "unmap") || !strcmp(slot, "page_destroy"))
+		tell(slot[0] == 'u' ? 'U' : 'D');
+	if (!strcmp(slot, "unmap") && count > GM_STEP_HANDLES)
 		bail("%zu handles are unmapped at once", count);
-	return honest->unmap(handle, address, count, page_bytes);
+	if (!self || (strcmp(slot, "page_create") && strcmp(slot, "map")))
+		return GPUMEM_OK;
+	tell(slot[0] == 'm' ? 'm' : 'c');
+	return stop_in(slot);
 }
 
-static gpumem_status my_destroy(void *handle, gpumem_page page, uint64_t bytes)
+static void after(const char *slot)
 {
-	tell('D');
-	return honest->page_destroy(handle, page, bytes);
-}
-
-static void take_over_driver(void)
-{
-	static struct gpumem_backend ops;
-
-	honest = device->ops;
-	ops = *honest;
-	ops.page_create = my_create;
-	ops.map = my_map;
-	ops.unmap = my_unmap;
-	ops.page_destroy = my_destroy;
-	device->ops = &ops;
+	if (self && !strcmp(slot, "page_create"))
+		tell('C');
+	if (self && !strcmp(slot, "map"))
+		tell('M');
 }
 
 static void *grow(void *arg)
@@ -339,14 +303,14 @@ int main(void)
 	option("host.capacity", "256MiB");
 	must(gm_device_open("host:0", &device));
 	test_segments();
-	take_over_driver();
+	hook_driver(device, (struct hooks){before, after});
 	test_order("page_create", GPUMEM_OK);
 	test_order("map", GPUMEM_OK);
 	test_order("map", GPUMEM_NO_MEMORY);
 	test_order("page_create", GPUMEM_DRIVER);
 	test_progress();
 	test_end();
-	device->ops = honest;
+	unhook_driver(device);
 	device_end();
 	return done_testing();
 }

@@ -8,6 +8,7 @@
  * is refused.
  */
 #include "fixture.h"
+#include "../device/hooked.h"
 
 #define PAGE (2 * MIB)
 
@@ -21,13 +22,14 @@ static struct {
 	unsigned calls;
 } next;
 
-static const struct gpumem_backend *honest;
-
-static gpumem_status interrupt(void)
+static gpumem_status interrupt(const char *slot, size_t count)
 {
 	void (*fn)(void) = next.fn;
 	gpumem_status status = next.refuse;
 
+	(void)count;
+	if (strcmp(slot, "unmap") && strcmp(slot, "free"))
+		return GPUMEM_OK;
 	next.calls++;
 	next.fn = NULL;
 	next.refuse = GPUMEM_OK;
@@ -36,35 +38,10 @@ static gpumem_status interrupt(void)
 	return status;
 }
 
-static gpumem_status my_unmap(void *handle, uint64_t address, size_t count,
-			      uint64_t page_bytes)
-{
-	gpumem_status status = interrupt();
-
-	return status ? status
-		      : honest->unmap(handle, address, count, page_bytes);
-}
-
-static gpumem_status my_free(void *handle, uint64_t address, uint64_t bytes)
-{
-	gpumem_status status = interrupt();
-
-	return status ? status : honest->free(handle, address, bytes);
-}
-
 static void restart(const char *vm)
 {
-	static struct gpumem_backend ops;
-
 	if (arena)
 		heap_end();
-	if (!honest) {
-		honest = device->ops;
-		ops = *honest;
-		ops.unmap = my_unmap;
-		ops.free = my_free;
-		device->ops = &ops;
-	}
 	option("vm", vm);
 	heap_start();
 	arena = arena_of(NULL);
@@ -231,6 +208,7 @@ int main(void)
 
 	alarm(60);
 	device_start();
+	hook_driver(device, (struct hooks){interrupt, NULL});
 	for (int i = 0; i < 2; i++) {
 		test_looked_at(mode[i]);
 		test_neighbours(mode[i], GPUMEM_OK);
@@ -246,7 +224,7 @@ int main(void)
 	test_stuck("page_destroy@1");
 	heap_end();
 	option("vm", NULL);
-	device->ops = honest;
+	unhook_driver(device);
 	device_end();
 	return done_testing();
 }

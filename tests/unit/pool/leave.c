@@ -12,7 +12,7 @@
 #include "base/option.h"
 #include "cache/local.h"
 #include "pool/pool.h"
-#include "../../tap.h"
+#include "../device/hooked.h"
 #include <gpumem/host.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +27,6 @@
 
 static struct gpumem_device *device;
 static struct gpumem_pool *pool;
-static const struct gpumem_backend *honest;
 static pthread_t trimmer;
 static void *live;
 static gpumem_status refuse;
@@ -36,31 +35,18 @@ static _Atomic bool slow, begun;
 
 /* A driver that takes its time: long enough for those who do not wait to
  * fail. Those who do wait as long as it takes. */
-static gpumem_status take_time(void)
+static gpumem_status take_time(const char *slot, size_t count)
 {
 	const struct timespec nap = {.tv_nsec = 50 * 1000 * 1000};
 
+	(void)count;
+	if (strcmp(slot, "unmap") && strcmp(slot, "free"))
+		return GPUMEM_OK;
 	if (!atomic_exchange(&slow, false))
 		return GPUMEM_OK;
 	begun = true;
 	nanosleep(&nap, NULL);
 	return refuse;
-}
-
-static gpumem_status slow_unmap(void *handle, uint64_t address, size_t count,
-				uint64_t page_bytes)
-{
-	gpumem_status status = take_time();
-
-	return status ? status
-		      : honest->unmap(handle, address, count, page_bytes);
-}
-
-static gpumem_status slow_free(void *handle, uint64_t address, uint64_t bytes)
-{
-	gpumem_status status = take_time();
-
-	return status ? status : honest->free(handle, address, bytes);
 }
 
 static void *trim(void *unused)
@@ -117,7 +103,6 @@ static void test_meets(const char *vm, gpumem_status answer)
 
 int main(void)
 {
-	static struct gpumem_backend ops;
 	const struct gm_backend *host;
 
 	alarm(60);
@@ -125,16 +110,12 @@ int main(void)
 	must(gm_backend_find("host", &host));
 	must(gm_option_set("host.capacity", "64MiB"));
 	must(gm_device_open("host:0", &device));
-	honest = device->ops;
-	ops = *honest;
-	ops.unmap = slow_unmap;
-	ops.free = slow_free;
-	device->ops = &ops;
+	hook_driver(device, (struct hooks){take_time, NULL});
 	test_meets("on", GPUMEM_OK);
 	test_meets("on", GPUMEM_DRIVER);
 	test_meets("off", GPUMEM_OK);
 	test_meets("off", GPUMEM_DRIVER);
-	device->ops = honest;
+	unhook_driver(device);
 	gm_device_release(device);
 	is_uint(gpumem_host_used_bytes(0), 0, "nothing is left");
 	return done_testing();
