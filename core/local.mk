@@ -11,6 +11,7 @@ noinst_LTLIBRARIES = libbase.la libcache.la libdevice.la libextent.la \
 gpumemincludedir = $(includedir)/gpumem
 gpumeminclude_HEADERS = \
 	include/gpumem/backend.h \
+	include/gpumem/cccl.hpp \
 	include/gpumem/gpumem.h \
 	include/gpumem/gpumem.hpp \
 	include/gpumem/host.h \

@@ -15,7 +15,8 @@ library=$top_builddir/.libs
 	skip_all "there is no $library/libgpumem.so"
 unset GPUMEM_CONF
 strict="-Wall -Wextra -Wpedantic -Wshadow -Werror"
-headers=$(cd "$top_srcdir/include" && ls gpumem/*.hpp gpumem/cxx/*.hpp)
+headers=$(cd "$top_srcdir/include" && ls gpumem/*.hpp gpumem/cxx/*.hpp |
+	grep -vx gpumem/cccl.hpp) # of CUDA's headers
 programs="own order pmr"
 
 # A runtime of one compiler's sanitizer does not fit the other's library.
@@ -140,6 +141,48 @@ for name in $programs; do
 		env GPUMEM_CONF=vm:off "$scratch/$name"
 done
 
+# ---- with CCCL ---------------------------------------------------------------
+
+# Where a toolkit has it, and where a distribution or a checkout may: CCCL in the
+# environment.
+for cccl in "$CCCL" "${CUDA_HOME:-/usr/local/cuda}/include/cccl" \
+	/usr/include/cccl; do
+	[ -n "$cccl" ] && [ -f "$cccl/cuda/memory_resource" ] && break
+done
+cccl="-DLIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE -isystem $cccl
+	-isystem ${CUDA_HOME:-/usr/local/cuda}/include"
+
+# can_use_cccl: it is there, with the runtime's headers, and not too old
+can_use_cccl()
+{
+	printf '%s\n' '#include <cuda/memory_resource>' \
+		'#include <cuda_runtime_api.h>' \
+		'static_assert(CCCL_VERSION >= 3000000, "");' \
+		>"$scratch/probe.cpp"
+	# shellcheck disable=SC2086
+	$CXX -std=c++17 -fsyntax-only $cccl "$scratch/probe.cpp" \
+		>"$scratch/said" 2>&1
+}
+
+if can_use_cccl; then
+	for std in c++17 c++20; do
+		# shellcheck disable=SC2086
+		check "cccl.cpp compiles, $std" build "$CXX" cccl -std=$std \
+			-O1 $cccl
+		passes "a pool is a resource of CCCL" "$scratch/cccl"
+	done
+	passes "also without virtual memory" env GPUMEM_CONF=vm:off \
+		"$scratch/cccl"
+	# UndefinedBehaviorSanitizer breaks constant expressions of CCCL's.
+	under_asan="$programs cccl"
+else
+	skip "no headers of CCCL 3.0 or later" "a pool is a resource of CCCL"
+	cccl=
+	under_asan=$programs
+fi
+
+# ---- under AddressSanitizer --------------------------------------------------
+
 if [ "${SANITIZER:-none}" != none ]; then
 	skip "the library has a sanitizer already" "under AddressSanitizer"
 elif ! echo 'int main() { return 0; }' | $CXX -fsanitize=address,undefined \
@@ -147,11 +190,13 @@ elif ! echo 'int main() { return 0; }' | $CXX -fsanitize=address,undefined \
 	! "$scratch/probe" >/dev/null 2>&1; then
 	skip "no program runs under it here" "under AddressSanitizer"
 else
-	for name in $programs; do
+	for name in $under_asan; do
+		flags="undefined -fno-sanitize-recover=undefined"
+		[ $name != cccl ] || flags="address $cccl"
+		# shellcheck disable=SC2086
 		check "$name.cpp compiles for AddressSanitizer" \
 			build "$CXX" $name -std=c++17 -g \
-			-fsanitize=address,undefined \
-			-fno-sanitize-recover=undefined
+			-fsanitize=address,$flags
 		passes "$name passes under it" "$scratch/$name"
 		is "$(cat "$scratch/err")" "" "without complaint"
 	done

@@ -35,7 +35,7 @@ missing()
 	done
 }
 
-is "$(missing '*.c' '*.h' '*.cpp' '*.hpp')" "" \
+is "$(missing '*.c' '*.h'  '*.cpp' '*.hpp' '*.cu')" "" \
 	"every source and header is listed"
 is "$(missing '*.sh')" "" "every shell test is listed"
 is "$(missing '*.gz')" "" "every trace is listed"

@@ -141,6 +141,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	quickstart \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
+	tests/cxx/cccl.cpp \
 	tests/cxx/order.cpp \
 	tests/cxx/own.cpp \
 	tests/cxx/pmr.cpp \
@@ -157,6 +158,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/must.h \
 	tests/device/native.py \
 	tests/device/peers.cpp \
+	tests/device/resources.cu \
 	tests/device/run.sh \
 	tests/device/share.c \
 	tests/device/torch_allocators.py \

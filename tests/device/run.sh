@@ -211,6 +211,16 @@ share()
 		"$out/share" fd && "$out/share" ipc
 }
 
+# CCCL 3.0 and 3.1 want the macro, later ones do not know it.
+resources()
+{
+	"$cuda/bin/nvcc" -std=c++17 -O1 \
+		-DLIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE \
+		-I"$source/include" "$source/tests/device/resources.cu" \
+		-o "$out/resources" -L"$build/.libs" -lgpumem \
+		-Xlinker -rpath="$build/.libs" && "$out/resources" "$device"
+}
+
 torch_flags()
 {
 	python3 - <<'END'
@@ -313,6 +323,12 @@ if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step adopt "contexts that the program made" with_cuda adopt
 	step bad "bad input, and a device that is lost" with_cuda bad
 	step peers "peers" peers
+	if [ -x "$cuda/bin/nvcc" ]; then
+		step resources "CCCL, Thrust and CUB on a pool" resources
+	else
+		left_out "CCCL, Thrust and CUB on a pool" \
+			"there is no nvcc in $cuda/bin"
+	fi
 elif [ "$backend" = hip ]; then
 	step held "nothing waits for work on a stream" with_hip held
 else
