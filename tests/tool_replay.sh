@@ -136,6 +136,50 @@ for streams in 2 8; do
 		"its peak is that of the trace"
 done
 
+# ---- version 2 ---------------------------------------------------------------
+
+# Block 2 stays where it lies; block 3, of which more is behind, need not.
+cat >"$scratch/two" <<'END'
+# gpumem-trace 2 a comment
+t 0
+g model/layer 1
+a 1 1048576 0
+a 2 4096 9
+u 1 9
+t 1000
+r 2 100
+r 2 3000 0
+f 1 9
+g
+a 3 1048576 0
+a 4 0 0
+r 4 300
+r 3 33554432
+u 4 0
+t 1000
+r 4 0
+u 4 9
+f 4
+END
+for option in --load --no-load --check=1 --passes=3 --lag=2 --lag=inf \
+	--policy=direct "--policy=direct --passes=2"; do
+	exits 0 "version 2, $option" "$replay" --json \
+		$(echo "$option" | sed 's/^--load//') "$scratch/two"
+	json_is "d['events'], d['blocks'], d['peak_blocks'], d['streams'],
+		d['peak_requested_bytes'], d['final_requested_bytes']" \
+		"(14, 4, 3, 2, 33557732, 33557432)" "all counts are exact"
+done
+exits 0 "an eighth of it" "$replay" --json --scale=1/8 "$scratch/two"
+json_is "d['peak_requested_bytes'], d['final_requested_bytes']" \
+	"(4194717, 4194679)" "resized blocks too"
+exits 0 "a driver's calls" "$replay" --policy=direct --json --model=h200 \
+	"$scratch/two"
+json_is "d['model']['native']['driver_calls']" 12 \
+	"a resize is a free and an allocation"
+exits 1 "a resize that does not fit" "$replay" --limit=16MiB "$scratch/two"
+check "says where" grep -q 'two:15: resize of 33554432 bytes failed: .* out of memory' \
+	"$scratch/err"
+
 # ---- a smaller device --------------------------------------------------------
 
 for load in '' --no-load; do
@@ -413,12 +457,44 @@ text()
 
 text "nothing" 1 "no events" ''
 text "only comments" 2 "no events" '# gpumem-trace 1\n# x\n'
-text "another version" 1 "not version 1 of the format" \
-	'# gpumem-trace 2\na 1 1 0\n'
-text "version 10" 1 "not version 1 of the format" \
+for version in 0 3 9 21; do
+	text "version $version" 1 "not version 1 or 2 of the format" \
+		"# gpumem-trace $version\\na 1 1 0\\n"
+done
+text "no version" 1 "not version 1 or 2 of the format" \
+	'# gpumem-trace \na 1 1 0\n'
+text "version 10" 1 "not version 1 or 2 of the format" \
 	'# gpumem-trace 10\na 1 1 0\n'
 text "an empty line" 2 "empty" 'a 1 1 0\n\nf 1\n'
 text "another letter" 2 "begins with none of #, a and f" 'a 1 1 0\nx\n'
+for line in 'u 1 0' 'r 1 5' 't 1' 'g x'; do
+	text "a line of version 2: $line" 3 "begins with none of #, a and f" \
+		"# gpumem-trace 1\\na 1 1 0\\n$line\\n"
+done
+text "a free with a stream in version 1" 2 \
+	"unexpected character 0x20 in column 4" 'a 1 1 0\nf 1 0\n'
+text "another letter in version 2" 2 \
+	"begins with none of #, a, f, g, r, t and u" '# gpumem-trace 2\nx\n'
+text "a use without a stream" 3 "STREAM is missing" \
+	'# gpumem-trace 2\na 1 1 0\nu 1\n'
+text "a use of what is not live" 3 "ID 2 is not live" \
+	'# gpumem-trace 2\na 1 1 0\nu 2 0\n'
+text "a resize without bytes" 3 "BYTES is missing" \
+	'# gpumem-trace 2\na 1 1 0\nr 1\n'
+text "a resize of what is not live" 4 "ID 1 is not live" \
+	'# gpumem-trace 2\na 1 1 0\nf 1\nr 1 5\n'
+text "a resize to a sum above 64 bits" 4 "the live bytes are above 64 bits" \
+	'# gpumem-trace 2\na 1 1 0\na 2 1 0\nr 1 18446744073709551615\n'
+text "a resize with too many fields" 3 \
+	"unexpected character 0x20 in column 8" \
+	'# gpumem-trace 2\na 1 1 0\nr 1 5 0 0\n'
+text "a time that goes back" 4 "NS goes back" \
+	'# gpumem-trace 2\nt 9\na 1 1 0\nt 8\n'
+text "a time that is none" 2 "NS is not a number" '# gpumem-trace 2\nt x\n'
+text "a tag with a tab" 2 "unexpected character 0x09 in column 4" \
+	'# gpumem-trace 2\ng x\ty\n'
+text "a tag without its space" 2 "unexpected character 0x78 in column 2" \
+	'# gpumem-trace 2\ngx\n'
 text "no ID" 1 "ID is missing" 'a\n'
 text "no stream" 1 "STREAM is missing" 'a 1 1\n'
 text "no number" 1 "BYTES is not a number" 'a 1 -1 0\n'

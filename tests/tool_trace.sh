@@ -85,10 +85,17 @@ json_is "d['peak_requested_bytes']" 5002101248 "says the same"
 
 # ---- as a trace ----------------------------------------------------------------
 
+# events FILE: of a trace, without its times and the process
+events()
+{
+	sed '/^t [0-9]*$/d; s/process [0-9]*$/process N/' "$1"
+}
+
 exits 0 "as a trace" "$trace" --to=trace "$recording"
-sed 's/process [0-9]*$/process N/' "$scratch/out" >"$scratch/trace"
+events "$scratch/out" >"$scratch/trace"
+check "has times" grep -qx 't [0-9][0-9]*' "$scratch/out"
 cat >"$scratch/expected" <<'END'
-# gpumem-trace 1 recorded from gpumem-replay, process N
+# gpumem-trace 2 recorded from gpumem-replay, process N
 a 1 1048576 0
 a 2 4096 1
 a 3 5000000000 0
@@ -100,10 +107,67 @@ f 4
 END
 check "is what was replayed, and freed at the end" \
 	diff "$scratch/expected" "$scratch/trace"
+cp "$scratch/out" "$scratch/whole"
 exits 0 "into a file" "$trace" -t trace -o "$scratch/file" "$recording"
 check "prints nothing" test ! -s "$scratch/out"
-sed -i 's/process [0-9]*$/process N/' "$scratch/file"
-check "and is the same" diff "$scratch/trace" "$scratch/file"
+check "and is the same" diff "$scratch/whole" "$scratch/file"
+
+# All that version 2 has, through a replay, a recording and back.
+cat >"$scratch/two" <<'END'
+# gpumem-trace 2
+a 1 1048576 0
+a 2 4096 9
+u 1 9
+r 2 100
+r 2 3000 0
+u 1 7
+f 1 9
+a 3 300 0
+f 3
+f 2
+END
+record "$scratch/two"
+exits 0 "uses, resizes and frees elsewhere" "$trace" --to=trace "$recording"
+sed '1s/$/ recorded from gpumem-replay, process N/; s/9$/1/; s/7$/2/' \
+	"$scratch/two" >"$scratch/expected"
+events "$scratch/out" >"$scratch/trace"
+check "are what was replayed" diff "$scratch/expected" "$scratch/trace"
+exits 0 "in short" "$trace" --json "$recording"
+json_is "d['kinds']['use'], d['kinds']['resize'], d['peak_requested_bytes'],
+	d['streams']" "(2, 2, 1052672, 3)" "they are there"
+record "$scratch/small"
+
+# The library has no tags yet: one is written into the recording.
+if have_python; then
+	cat >"$scratch/tag.py" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read(1 << 23))
+header, chunk, chunks = struct.unpack_from('=IIQ', data, 24)
+used, = struct.unpack_from('=Q', data, 48)
+path = b'model/\x1blayer\0'.ljust(24, b'\0')
+struct.pack_into('=IIQ24s', data, header + used, 40, 2, 3, path)
+struct.pack_into('=Q', data, 48, used + 40)
+at = chunks + 64
+seen = 0
+while seen < 2:
+    if data[at + 6] == 17:
+        seen += 1
+        struct.pack_into('=H', data, at + 4, 3)
+    at += 16
+open(sys.argv[2], 'wb').write(data)
+END
+	python3 "$scratch/tag.py" "$recording" "$scratch/tagged"
+	exits 0 "blocks with a tag" "$trace" --to=trace "$scratch/tagged"
+	is "$(grep -v '^t' "$scratch/out" | sed -n '2,6p' | tr '\n' ',')" \
+		'g model/\x1blayer,a 1 1048576 0,a 2 4096 1,g,a 3 5000000000 0,' \
+		"it is there"
+	cp "$scratch/out" "$scratch/file"
+	exits 0 "replays" "$replay" --device=host:0 "$scratch/file"
+	exits 0 "anonymised" "$trace" --to=trace --anonymise "$scratch/tagged"
+	is "$(grep -c layer "$scratch/out")" 0 "it is not"
+else
+	skip "there is no python3" "blocks with a tag"
+fi
 
 # ---- parts of it -----------------------------------------------------------------
 
@@ -187,7 +251,7 @@ for option in "--json" "" "--to=chrome" "--to=trace"; do
 		grep -c replay)" 0 "names nobody"
 done
 is "$(head -n 1 "$scratch/out")" \
-	"# gpumem-trace 1 recorded from program, process 0" "not even the process"
+	"# gpumem-trace 2 recorded from program, process 0" "not even the process"
 is "$(blocks --anonymise)" "$(blocks)" "the blocks are the same"
 
 exits 1 "a program that is out of memory" with "record:$scratch/oom,limit:4MiB" \

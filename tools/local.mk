@@ -52,6 +52,7 @@ libcommon_la_SOURCES = \
 	tools/common/trace_file.h \
 	tools/common/trace_ids.c \
 	tools/common/trace_ids.h \
+	tools/common/trace_line.c \
 	tools/common/usage.c \
 	tools/common/usage.h
 

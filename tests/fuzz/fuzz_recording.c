@@ -19,7 +19,7 @@
 	(sizeof(struct gpumem_record_chunk) +                                  \
 	 CHUNK_EVENTS * sizeof(struct gpumem_record_event))
 #define HEADER_BYTES 256
-#define DEFINITIONS 64
+#define DEFINITIONS 128
 
 struct chunk {
 	struct gpumem_record_chunk head;
@@ -31,7 +31,9 @@ struct image {
 	struct gpumem_record_header header;
 	char fill[HEADER_BYTES - sizeof(struct gpumem_record_header)];
 	struct gpumem_record_definition pool;
-	char names[DEFINITIONS - sizeof(struct gpumem_record_definition)];
+	char names[64 - sizeof(struct gpumem_record_definition)];
+	struct gpumem_record_definition tag;
+	char path[64 - sizeof(struct gpumem_record_definition)];
 	struct chunk chunk[3];
 };
 
@@ -65,7 +67,9 @@ static const struct image image = {
 		   .end_ticks = 9000,
 		   .end_ns = 4500,
 		   .program = "program"},
-	.pool = {.bytes = DEFINITIONS,
+	.tag = {.bytes = 64, .kind = GPUMEM_RECORD_DEFINITION_TAG, .number = 3},
+	.path = "model/layer",
+	.pool = {.bytes = 64,
 		 .kind = GPUMEM_RECORD_DEFINITION_POOL,
 		 .number = 1},
 	.names = "pool\0host:0\0device",
@@ -223,6 +227,9 @@ static uint64_t read_all(const uint8_t *data, size_t size)
 		       check_text(&recording, pool.device) +
 		       check_text(&recording, pool.kind);
 	}
+	for (unsigned i = 0; i <= recording.tag_count; i++)
+		sum += check_text(&recording,
+				  recording_tag(&recording, (uint16_t)i));
 	while (recording_next(&recording, &event)) {
 		check_event(&event, last_ns);
 		last_ns = event.time_ns;

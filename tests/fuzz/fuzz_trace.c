@@ -22,7 +22,12 @@ const struct fuzz_seed fuzz_seeds[] = {
 	FUZZ_SEED("a 1 0 0\nf 1\na 1 18446744073709551615 0\nf 1\n"),
 	FUZZ_SEED("a 18446744073709551615 9223372036854775808 1\n"
 		  "a 0 9223372036854775807 2\nf 0\n"),
-	FUZZ_SEED("# gpumem-trace 2\na 1 1 0\n"),
+	FUZZ_SEED("# gpumem-trace 2 x\nt 5\na 1 100 0\ng a/b\na 2 200 7\n"
+		  "u 1 7\nt 90\nr 2 300\nr 1 5 7\nf 1 7\ng\na 3 5 7\nf 3\n"
+		  "f 2 9\n"),
+	FUZZ_SEED("# gpumem-trace 2\na 1 18446744073709551615 0\nr 1 1\n"
+		  "a 2 18446744073709551614 1\nr 1 2\n"),
+	FUZZ_SEED("# gpumem-trace 3\na 1 1 0\n"),
 	FUZZ_SEED("a 1 1 0\na 2 1 0\na 3 1 0\nf 2\na 4 1 0\nf 1\nf 3\nf 4\n"),
 	FUZZ_SEED("a 1 1 0\n#\n# a 2 2 2\nf 1\nf 1\n"),
 	FUZZ_SEED("a 1 1 0"),
@@ -33,6 +38,7 @@ const struct fuzz_seed fuzz_seeds[] = {
 struct model {
 	uint64_t events, live, live_bytes;
 	uint64_t sum; /* of everything that an event says */
+	unsigned version;
 	uint64_t bytes[SLOTS];
 	uint8_t stream[SLOTS]; /* low byte of its number */
 	uint8_t is_live[SLOTS];
@@ -53,20 +59,25 @@ static bool step(const struct trace_event *event, uint32_t line, void *user)
 	model->events++;
 	model->sum = model->sum * 31 + event->bytes + event->stream * 7u +
 		     slot * 3u + event->kind + line;
-	if (event->kind == TRACE_ALLOC) {
-		check(!model->is_live[slot]);
-		model->bytes[slot] = event->bytes;
-		model->stream[slot] = (uint8_t)event->stream;
-		model->live_bytes += event->bytes;
-		model->live++;
-	} else {
-		check(event->kind == TRACE_FREE && model->is_live[slot]);
-		check(model->bytes[slot] == event->bytes);
-		check(model->stream[slot] == (uint8_t)event->stream);
-		model->live_bytes -= event->bytes;
+	check(model->is_live[slot] == (event->kind != TRACE_ALLOC));
+	check(event->before == (model->is_live[slot] ? model->bytes[slot] : 0));
+	check(event->kind == TRACE_ALLOC || event->kind == TRACE_RESIZE ||
+	      event->bytes == event->before);
+	check(model->version > 1 || event->kind == TRACE_ALLOC ||
+	      (event->kind == TRACE_FREE &&
+	       model->stream[slot] == (uint8_t)event->stream));
+	model->live_bytes -= event->before;
+	if (event->kind == TRACE_FREE) {
 		model->live--;
+	} else {
+		model->bytes[slot] = event->bytes;
+		model->live_bytes += event->bytes;
 	}
-	model->is_live[slot] = event->kind == TRACE_ALLOC;
+	if (event->kind == TRACE_ALLOC) {
+		model->stream[slot] = (uint8_t)event->stream;
+		model->live++;
+	}
+	model->is_live[slot] = event->kind != TRACE_FREE;
 	return true;
 }
 
@@ -77,6 +88,8 @@ static void parse(struct trace_parser *parser, struct model *model,
 	bool ok = true;
 
 	memset(model, 0, sizeof(*model));
+	model->version =
+		size >= 16 && !memcmp(data, "# gpumem-trace 2", 16) ? 2 : 1;
 	trace_parser_init(parser, 1, step, model);
 	for (size_t at = 0; at < size;
 	     at += chunk < size - at ? chunk : size - at)

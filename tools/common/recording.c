@@ -93,16 +93,22 @@ static bool each_definition(struct recording *recording, definition_fn fn)
 	return true;
 }
 
-static bool count_pool(struct recording *recording,
+/* How many there are, if this is one that events can name. */
+static bool count_name(struct recording *recording,
 		       const struct gpumem_record_definition *definition,
 		       const char *text, size_t bytes)
 {
+	uint32_t *count = definition->kind == GPUMEM_RECORD_DEFINITION_POOL
+				  ? &recording->pool_count
+				  : &recording->tag_count;
+
 	(void)text;
 	(void)bytes;
-	if (definition->kind == GPUMEM_RECORD_DEFINITION_POOL &&
-	    definition->number <= UINT16_MAX &&
-	    definition->number >= recording->pool_count)
-		recording->pool_count = (uint32_t)definition->number + 1;
+	if (definition->kind != GPUMEM_RECORD_DEFINITION_POOL &&
+	    definition->kind != GPUMEM_RECORD_DEFINITION_TAG)
+		return true;
+	if (definition->number <= UINT16_MAX && definition->number >= *count)
+		*count = (uint32_t)definition->number + 1;
 	return true;
 }
 
@@ -118,34 +124,47 @@ static bool next_text(const char **at, const char *end, const char **text_out)
 	return true;
 }
 
-static bool add_pool(struct recording *recording,
-		     const struct gpumem_record_definition *definition,
-		     const char *text, size_t bytes)
+static bool add_pool(struct recording *recording, uint64_t number,
+		     const char *text, const char *end)
 {
-	const char *end = text + bytes;
 	struct recording_pool pool;
 
-	if (definition->kind != GPUMEM_RECORD_DEFINITION_POOL ||
-	    definition->number > UINT16_MAX)
-		return true;
 	if (!next_text(&text, end, &pool.name) ||
 	    !next_text(&text, end, &pool.device) ||
 	    !next_text(&text, end, &pool.kind))
 		return fail(recording,
 			    "damaged: the name of a pool has no end");
-	recording->pools[definition->number] = pool;
+	recording->pools[number] = pool;
+	return true;
+}
+
+static bool add_name(struct recording *recording,
+		     const struct gpumem_record_definition *definition,
+		     const char *text, size_t bytes)
+{
+	const char *end = text + bytes;
+
+	if (definition->number > UINT16_MAX)
+		return true;
+	if (definition->kind == GPUMEM_RECORD_DEFINITION_POOL)
+		return add_pool(recording, definition->number, text, end);
+	if (definition->kind == GPUMEM_RECORD_DEFINITION_TAG &&
+	    !next_text(&text, end, &recording->tags[definition->number]))
+		return fail(recording, "damaged: the path of a tag has no end");
 	return true;
 }
 
 static bool read_definitions(struct recording *recording)
 {
-	if (!each_definition(recording, count_pool))
+	if (!each_definition(recording, count_name))
 		return false;
 	recording->pools =
 		calloc(recording->pool_count + 1, sizeof(*recording->pools));
-	if (!recording->pools)
+	recording->tags =
+		calloc(recording->tag_count + 1, sizeof(*recording->tags));
+	if (!recording->pools || !recording->tags)
 		return fail(recording, "out of host memory");
-	return each_definition(recording, add_pool);
+	return each_definition(recording, add_name);
 }
 
 struct recording_pool recording_pool(const struct recording *recording,
@@ -153,6 +172,11 @@ struct recording_pool recording_pool(const struct recording *recording,
 {
 	return number < recording->pool_count ? recording->pools[number]
 					      : (struct recording_pool){0};
+}
+
+const char *recording_tag(const struct recording *recording, uint16_t number)
+{
+	return number < recording->tag_count ? recording->tags[number] : NULL;
 }
 
 /* ---- time ---- */
@@ -255,10 +279,12 @@ bool recording_open(struct recording *recording, const void *data, size_t bytes)
 void recording_close(struct recording *recording)
 {
 	free(recording->pools);
+	free((void *)recording->tags);
 	free(recording->chunks);
 	free((void *)recording->heap);
 	recording->pools = NULL;
-	recording->pool_count = 0;
+	recording->tags = NULL;
+	recording->pool_count = recording->tag_count = 0;
 	recording->chunks = NULL;
 	recording->heap = NULL;
 	recording->count = recording->begun = recording->heap_count = 0;

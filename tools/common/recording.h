@@ -58,7 +58,8 @@ struct recording {
 	const char *data;
 	size_t bytes;
 	struct recording_pool *pools; /* by number */
-	uint32_t pool_count;
+	const char **tags; /* likewise, their paths; NULL: not there */
+	uint32_t pool_count, tag_count;
 	struct recording_chunk *chunks, **heap;
 	size_t count, begun, heap_count;
 	double ns_per_tick;
@@ -79,6 +80,8 @@ void recording_close(struct recording *recording);
 /* What the file says of a pool; all NULL: nothing. */
 struct recording_pool recording_pool(const struct recording *recording,
 				     uint16_t number);
+/* The path of a tag; NULL: there is none, or it is not there. */
+const char *recording_tag(const struct recording *recording, uint16_t number);
 
 /* Nanoseconds from the beginning to a moment of the recording's clock. */
 uint64_t recording_since(const struct recording *recording, uint64_t time);

@@ -4,12 +4,17 @@
 /*
  * Traces: what a program allocated and freed, as text, perhaps gzip'ed.
  *
- *     # gpumem-trace 1 ...     a comment; the first one may name the format
+ *     # gpumem-trace 2 ...     a comment; the first one may name the format
  *     a ID BYTES STREAM        allocate: numbers of 64 bits, in decimal
- *     f ID                     free
+ *     f ID [STREAM]            free, on the block's own stream or on another
+ *     u ID STREAM              the stream uses the block too
+ *     r ID BYTES [STREAM]      resize
+ *     t NS                     when what follows happened
+ *     g [PATH]                 the tag of the blocks that follow
  *
- * One space between fields, each line ended by a newline. An ID may not be
- * used twice at one time. STREAM 0 is the default stream.
+ * Version 1 has #, a, and f with an ID only. One space between fields, each
+ * line ended by a newline. An ID may not be used twice at one time. STREAM 0 is
+ * the default stream.
  *
  * The parser is pure: bytes go in, events come out through a function; it
  * reads no file, prints nothing, and survives any input. IDs become *slots*,
@@ -25,12 +30,18 @@
 #define TRACE_STREAMS 1024 /* different ones in a trace, 0 included */
 #define TRACE_LINE 4096	   /* bytes, without the newline */
 
-enum trace_kind { TRACE_ALLOC = 0, TRACE_FREE = 1 };
+enum trace_kind {
+	TRACE_ALLOC = 0,
+	TRACE_FREE = 1,
+	TRACE_USE = 2,
+	TRACE_RESIZE = 3
+};
 
 struct trace_event {
-	uint64_t bytes; /* of the block, in both kinds of event */
+	uint64_t bytes;	 /* of the block, from now on; FREE: until now */
+	uint64_t before; /* of the block, until now; ALLOC: 0 */
 	uint32_t slot;
-	uint16_t stream; /* where the block was allocated; 0: default */
+	uint16_t stream; /* on which it happens; 0: default */
 	uint16_t kind;
 };
 
@@ -39,6 +50,7 @@ struct trace_totals {
 	uint64_t events, allocs, lines;
 	uint64_t live_bytes, peak_live_bytes;
 	uint64_t live_blocks, peak_live_blocks; /* the peak: slots used */
+	uint64_t ns;	  /* when the last one happened; 0: not known */
 	uint32_t streams; /* different ones, the default always counted */
 };
 
@@ -63,6 +75,7 @@ struct trace_parser {
 	uint64_t block_room;
 	uint32_t free_slot;		 /* UINT32_MAX: none */
 	uint64_t streams[TRACE_STREAMS]; /* the trace's own numbers */
+	unsigned version;
 	char line[TRACE_LINE];
 	size_t line_bytes; /* of a line that has not ended yet */
 	char reason[160];  /* "" until it failed */
@@ -82,5 +95,17 @@ bool trace_parser_feed(struct trace_parser *parser, const char *data,
 bool trace_parser_finish(struct trace_parser *parser);
 
 void trace_parser_free(struct trace_parser *parser);
+
+/* ---- between trace.c and trace_line.c ---- */
+
+struct trace_cursor {
+	const char *at, *end;
+};
+
+/* Writes the reason; gives false. */
+bool trace_fail(struct trace_parser *parser, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A line that is no comment, and not empty. */
+bool trace_parse_line(struct trace_parser *parser, struct trace_cursor *in);
 
 #endif

@@ -27,7 +27,7 @@ enum trace_result trace_read(const char *path, uint64_t divisor,
 			     struct trace_totals *totals_out,
 			     struct trace_error *error);
 
-/* A whole trace in memory, 20 bytes an event. */
+/* A whole trace in memory, 28 bytes an event. */
 struct trace {
 	struct trace_event *events;
 	uint32_t *lines; /* where each event stood */

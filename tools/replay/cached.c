@@ -22,6 +22,42 @@ static bool open_pool(struct replay *replay)
 	return true;
 }
 
+/* What cannot be resized where it lies moves: it is freed first, so that no
+ * more is requested at one time than by the program that was recorded. */
+static gpumem_status resize(struct replay *replay, void **ptr, uint64_t bytes,
+			    gpumem_stream stream)
+{
+	struct gpumem_block block = GPUMEM_INIT(struct gpumem_block);
+	gpumem_status status = GPUMEM_BUSY;
+
+	if (*ptr && bytes)
+		status = gpumem_resize(*ptr, bytes, stream, NULL);
+	if (status != GPUMEM_BUSY)
+		return status;
+	if (*ptr) {
+		status = gpumem_query(*ptr, &block);
+		if (status == GPUMEM_OK)
+			status = gpumem_free(*ptr, stream);
+		if (status != GPUMEM_OK)
+			return status;
+		*ptr = NULL;
+		stream = block.stream;
+	}
+	return gpumem_alloc(replay->pool, bytes, stream, ptr);
+}
+
+/* What is no allocation and no free. */
+static gpumem_status run_other(struct replay *replay,
+			       const struct trace_event *event)
+{
+	gpumem_stream stream = replay->streams[event->stream];
+	void **ptr = &replay->ptrs[event->slot];
+
+	if (event->kind == TRACE_RESIZE)
+		return resize(replay, ptr, event->bytes, stream);
+	return *ptr ? gpumem_use_on(*ptr, stream) : GPUMEM_OK;
+}
+
 /* The loop that is measured. */
 static gpumem_status run(struct replay *replay,
 			 const struct trace_event *events, uint64_t count,
@@ -40,9 +76,11 @@ static gpumem_status run(struct replay *replay,
 		if (event->kind == TRACE_ALLOC) {
 			status = gpumem_alloc(pool, event->bytes, stream,
 					      &ptrs[event->slot]);
-		} else {
+		} else if (event->kind == TRACE_FREE) {
 			status = gpumem_free(ptrs[event->slot], stream);
 			ptrs[event->slot] = NULL;
+		} else {
+			status = run_other(replay, event);
 		}
 		if (lag && status == GPUMEM_OK)
 			status = replay_lag_event(replay, event);

@@ -95,6 +95,19 @@ static gpumem_status raw_free(struct replay *replay, uint32_t slot)
 	return status;
 }
 
+/* The driver knows no blocks of 0 bytes, no streams, and no resizing. */
+static gpumem_status run_event(struct replay *replay,
+			       const struct trace_event *event)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	if (replay_ends(event) && event->before)
+		status = raw_free(replay, event->slot);
+	if (replay_begins(event) && event->bytes && status == GPUMEM_OK)
+		status = raw_alloc(replay, event->slot, event->bytes);
+	return status;
+}
+
 static gpumem_status run(struct replay *replay,
 			 const struct trace_event *events, uint64_t count,
 			 uint64_t *done_out)
@@ -105,18 +118,12 @@ static gpumem_status run(struct replay *replay,
 	for (*done_out = 0; *done_out < count; ++*done_out) {
 		const struct trace_event *event = &events[*done_out];
 
-		if (!event->bytes) /* the driver knows no blocks of 0 bytes */
-			continue;
-		if (event->kind == TRACE_ALLOC)
-			status = raw_alloc(replay, event->slot, event->bytes);
-		else
-			status = raw_free(replay, event->slot);
+		status = run_event(replay, event);
 		if (status != GPUMEM_OK)
 			return status;
-		if (event->kind == TRACE_ALLOC)
+		use->requested_bytes -= event->before;
+		if (event->kind != TRACE_FREE)
 			use->requested_bytes += event->bytes;
-		else
-			use->requested_bytes -= event->bytes;
 		if (use->requested_bytes > use->peak_requested_bytes)
 			use->peak_requested_bytes = use->requested_bytes;
 	}

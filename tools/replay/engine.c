@@ -104,15 +104,24 @@ static bool look(struct replay *replay)
 static bool fail_event(struct replay *replay, uint32_t line,
 		       const struct trace_event *event, gpumem_status status)
 {
+	static const char *const kinds[] = {"allocation", "free", "use",
+					    "resize"};
 	char what[512];
 
 	snprintf(what, sizeof(what), "%.400s:%u: %s of %llu bytes failed",
-		 replay->config->trace, line,
-		 event->kind == TRACE_ALLOC ? "allocation" : "free",
+		 replay->config->trace, line, kinds[event->kind],
 		 (unsigned long long)event->bytes);
 	if (replay->pool)
 		return replay_fail_last(replay, what);
 	return replay_fail(replay, "%s: %s", what, gpumem_status_text(status));
+}
+
+static void count_call(struct replay *replay, enum gpumem_call call,
+		       uint64_t bytes)
+{
+	bytes = replay_direct_bytes(replay, bytes);
+	if (bytes)
+		count_add(&replay->native, call, 0, bytes);
 }
 
 /* The calls of a program without a pool, beside those that are made. */
@@ -120,14 +129,12 @@ static void count_native(struct replay *replay,
 			 const struct trace_event *events, uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t bytes = replay_direct_bytes(replay, events[i].bytes);
+		const struct trace_event *event = &events[i];
 
-		if (bytes)
-			count_add(&replay->native,
-				  events[i].kind == TRACE_ALLOC
-					  ? GPUMEM_CALL_ALLOC
-					  : GPUMEM_CALL_FREE,
-				  0, bytes);
+		if (replay_ends(event))
+			count_call(replay, GPUMEM_CALL_FREE, event->before);
+		if (replay_begins(event))
+			count_call(replay, GPUMEM_CALL_ALLOC, event->bytes);
 	}
 }
 

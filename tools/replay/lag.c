@@ -3,10 +3,11 @@
 
 /*
  * A device that lags behind: each block is filled on its stream when it is
- * allocated, so that no stream is idle. On `host` the streams are held, and the
- * work of an event is over exactly so many events later, or when the library
- * waits for it; there a fill is of a few bytes, for the host would have to do
- * it. Elsewhere the device does what it can as fast as it can.
+ * allocated, and on each that uses it, so that no stream is idle. On `host` the
+ * streams are held, and the work of an event is over exactly so many events
+ * later, or when the library waits for it; there a fill is of a few bytes, for
+ * the host would have to do it. Elsewhere the device does what it can as fast
+ * as it can.
  */
 #include "replay.h"
 
@@ -116,7 +117,8 @@ gpumem_status replay_lag_event(struct replay *replay,
 {
 	gpumem_status status = GPUMEM_OK;
 
-	if (event->kind == TRACE_ALLOC && replay->ptrs[event->slot])
+	if ((event->kind == TRACE_ALLOC || event->kind == TRACE_USE) &&
+	    replay->ptrs[event->slot])
 		status = queue(replay, event);
 	replay->lag.event++;
 	return status == GPUMEM_OK ? catch_up(replay) : status;

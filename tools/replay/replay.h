@@ -123,6 +123,17 @@ struct replay_policy {
 
 extern const struct replay_policy replay_cached, replay_direct;
 
+/* Without a pool a resize is a free and an allocation. */
+static inline bool replay_ends(const struct trace_event *event)
+{
+	return event->kind == TRACE_FREE || event->kind == TRACE_RESIZE;
+}
+
+static inline bool replay_begins(const struct trace_event *event)
+{
+	return event->kind == TRACE_ALLOC || event->kind == TRACE_RESIZE;
+}
+
 /* Writes the sentence unless there is one already; gives false. */
 bool replay_fail(struct replay *replay, const char *format, ...)
 	GPUMEM_PRINTF(2, 3);

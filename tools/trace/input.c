@@ -109,6 +109,13 @@ struct recording_pool trace_pool(const struct trace_source *source,
 	return pool;
 }
 
+const char *trace_tag(const struct trace_source *source, uint16_t number)
+{
+	return source->config->anonymise
+		       ? NULL
+		       : recording_tag(&source->recording, number);
+}
+
 bool trace_open(struct trace_source *source, const struct trace_config *config)
 {
 	const char *reason;

@@ -2,9 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Writes gpumem-trace 1, which has allocations and frees: a block that is
- * resized is freed and allocated anew, and a use by another stream is left out.
- * A resized block keeps its number.
+ * Writes gpumem-trace 2. A moment gets a line of its own when a microsecond has
+ * passed since the last one, and a tag when it changes.
  */
 #include "trace.h"
 
@@ -19,7 +18,9 @@ struct text {
 	struct trace_source *source;
 	FILE *out;
 	struct trace_ids streams; /* that are in the trace */
-	bool any;
+	uint64_t said_ns;
+	uint16_t said_tag;
+	bool any, timed;
 };
 
 static bool fail(const struct text *text, const char *reason)
@@ -39,14 +40,50 @@ static bool note_stream(struct text *text, uint64_t stream)
 	       fail(text, "out of host memory");
 }
 
-static bool put_alloc(struct text *text, const struct history_block *block,
-		      uint64_t bytes)
+enum { MOMENT_NS = 1000 };
+
+static void put_time(struct text *text, uint64_t ns)
 {
-	if (!note_stream(text, block->stream))
+	if (text->timed && ns - text->said_ns < MOMENT_NS)
+		return;
+	fprintf(text->out, "t %" PRIu64 "\n", ns);
+	text->said_ns = ns;
+	text->timed = true;
+}
+
+static bool put_tag(struct text *text, uint16_t tag)
+{
+	const char *path = trace_tag(text->source, tag);
+	char *clean;
+
+	if (tag == text->said_tag)
+		return true;
+	text->said_tag = tag;
+	clean = clean_copy(path ? path : "");
+	if (!clean)
+		return fail(text, "out of host memory");
+	fprintf(text->out, *clean ? "g %.*s\n" : "g\n", TRACE_LINE - 2, clean);
+	free(clean);
+	return true;
+}
+
+/* The end of a line; a stream stands there if it is not the block's own. */
+static void put_end(struct text *text, const struct recording_event *event,
+		    const struct history_block *block)
+{
+	if (event->stream != block->stream)
+		fprintf(text->out, " %" PRIu64, event->stream);
+	putc('\n', text->out);
+}
+
+static bool put_alloc(struct text *text, const struct recording_event *event,
+		      const struct history_block *block)
+{
+	if (!put_tag(text, event->tag))
 		return false;
 	text->any = true;
 	fprintf(text->out, "a %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", block->id,
-		bytes, block->stream);
+		event->bytes, event->stream);
 	return true;
 }
 
@@ -57,18 +94,25 @@ static bool put(const struct recording_event *event,
 
 	if (!block)
 		return true;
+	if (!note_stream(text, event->stream))
+		return false;
+	put_time(text, event->time_ns);
 	switch (event->kind) {
-	case GPUMEM_RECORD_LIVE:
-	case GPUMEM_RECORD_ALLOC:
-		return put_alloc(text, block, event->bytes);
-	case GPUMEM_RECORD_RESIZE:
-		fprintf(text->out, "f %" PRIu64 "\n", block->id);
-		return put_alloc(text, block, event->bytes);
 	case GPUMEM_RECORD_FREE:
-		fprintf(text->out, "f %" PRIu64 "\n", block->id);
+		fprintf(text->out, "f %" PRIu64, block->id);
+		put_end(text, event, block);
+		return true;
+	case GPUMEM_RECORD_RESIZE:
+		fprintf(text->out, "r %" PRIu64 " %" PRIu64, block->id,
+			event->bytes);
+		put_end(text, event, block);
+		return true;
+	case GPUMEM_RECORD_USE:
+		fprintf(text->out, "u %" PRIu64 " %" PRIu64 "\n", block->id,
+			event->stream);
 		return true;
 	default:
-		return true;
+		return put_alloc(text, event, block);
 	}
 }
 
@@ -80,7 +124,7 @@ static bool put_head(const struct text *text)
 
 	if (!program)
 		return fail(text, "out of host memory");
-	fprintf(text->out, "# gpumem-trace 1 recorded from %s, process %u\n",
+	fprintf(text->out, "# gpumem-trace 2 recorded from %s, process %u\n",
 		program, header->pid);
 	free(program);
 	return true;

@@ -40,6 +40,7 @@ void trace_close(struct trace_source *source);
 /* What it says of a pool, as far as that may be told. */
 struct recording_pool trace_pool(const struct trace_source *source,
 				 uint16_t number);
+const char *trace_tag(const struct trace_source *source, uint16_t number);
 
 /* each.c: gives the events that were asked for to fn; streams are numbered as
  * they come, the default stream is 0. False: fn stopped, or memory ran out,
