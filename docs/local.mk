@@ -77,6 +77,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/examples/pyopencl_pool.py \
 	docs/examples/share.c \
 	docs/examples/stream_order.c \
+	docs/examples/tensorrt_allocator.hpp \
 	docs/examples/umf_pool.c \
 	docs/examples/umf_pool.h \
 	docs/performance.md \

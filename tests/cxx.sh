@@ -5,7 +5,8 @@
 # The headers for C++: each compiles alone and without a warning by every
 # compiler that is there, and the programs of tests/cxx hold on the simulated
 # GPU, with virtual memory and without, also under AddressSanitizer, which sees
-# what is leaked or freed twice on the host. What docs/cxx.md shows compiles.
+# what is leaked or freed twice on the host. What docs/cxx.md shows compiles. The
+# same for docs/examples/tensorrt_allocator.hpp.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -181,6 +182,27 @@ else
 	under_asan=$programs
 fi
 
+# ---- with TensorRT -----------------------------------------------------------
+
+# Its own header where it is: NvInferRuntime.h in /usr/include, or in TENSORRT in
+# the environment.
+tensorrt=${TENSORRT:-/usr/include/$(uname -m)-linux-gnu}
+what="the allocator compiles against TensorRT's header"
+if [ -f "$tensorrt/NvInferRuntime.h" ]; then
+	# shellcheck disable=SC2086
+	check "$what" build "$CXX" tensorrt -std=c++17 -isystem "$tensorrt" \
+		-I"$top_srcdir/docs/examples" $cccl
+	passes "and does what TensorRT demands" "$scratch/tensorrt"
+else
+	skip "TensorRT is not installed" "$what"
+fi
+tensorrt="-I$top_srcdir/docs/examples -I$top_srcdir/tests/cxx/stand-in"
+# shellcheck disable=SC2086
+check "it compiles against a stand-in" build "$CXX" tensorrt -std=c++17 -O1 \
+	$tensorrt
+passes "and does what TensorRT demands" "$scratch/tensorrt"
+passes "also without virtual memory" env GPUMEM_CONF=vm:off "$scratch/tensorrt"
+
 # ---- under AddressSanitizer --------------------------------------------------
 
 if [ "${SANITIZER:-none}" != none ]; then
@@ -190,8 +212,8 @@ elif ! echo 'int main() { return 0; }' | $CXX -fsanitize=address,undefined \
 	! "$scratch/probe" >/dev/null 2>&1; then
 	skip "no program runs under it here" "under AddressSanitizer"
 else
-	for name in $under_asan; do
-		flags="undefined -fno-sanitize-recover=undefined"
+	for name in $under_asan tensorrt; do
+		flags="undefined -fno-sanitize-recover=undefined $tensorrt"
 		[ $name != cccl ] || flags="address $cccl"
 		# shellcheck disable=SC2086
 		check "$name.cpp compiles for AddressSanitizer" \

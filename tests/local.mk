@@ -145,6 +145,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/cxx/order.cpp \
 	tests/cxx/own.cpp \
 	tests/cxx/pmr.cpp \
+	tests/cxx/stand-in/NvInferRuntime.h \
+	tests/cxx/tensorrt.cpp \
 	tests/device/adopt.c \
 	tests/device/bad.c \
 	tests/device/busy.c \
