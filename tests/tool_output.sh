@@ -98,7 +98,7 @@ wrong conform "--device=x host" \
 	"--device=x: expected a whole number from 0 to 2147483647"
 wrong conform "host host" "host: expected one backend only"
 wrong conform "" "expected a backend's name or file"
-wrong trace "--to=svg x" "--to=svg: expected trace or chrome"
+wrong trace "--to=svg x" "--to=svg: expected trace, chrome or pytorch"
 wrong trace "-o x y" "--output needs --to"
 wrong trace "" "expected a recording"
 wrong probe "host" "host: expected options only"

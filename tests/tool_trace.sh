@@ -261,6 +261,110 @@ json_is "[(e['args']['bytes'], e['args']['status'], e['s']) for e in
 	d['traceEvents'] if e['name'] == 'out of memory']" \
 	"[(5000000000, 'GPUMEM_LIMIT', 'p')]" "says when, how much and why"
 
+# ---- as PyTorch's snapshot ----------------------------------------------------------
+
+# What a reader relies on: entries in their order, each free of a live block of
+# that size, all addresses within segments, blocks that fill their segment.
+cat >"$scratch/check.py" <<'END'
+import pickle, sys
+
+def walk(entries, segments):
+    live, total, peak, last = {}, 0, 0, 0
+    for e in entries:
+        assert e['frames'] == [] and e['time_us'] >= last and e['stream'] >= 0
+        last = e['time_us']
+        if e['action'] == 'oom':
+            assert e['device_free'] == 0
+            continue
+        at, size = e['addr'], e['size']
+        if e['action'] == 'alloc':
+            assert at not in live
+            live[at] = [size, False]
+            total += size
+            peak = max(peak, total)
+            assert any(s['address'] <= at and
+                       at + size <= s['address'] + s['total_size']
+                       for s in segments)
+        elif e['action'] == 'free_requested':
+            assert live[at] == [size, False]
+            live[at][1] = True
+        else:
+            assert e['action'] == 'free_completed' and live[at] == [size, True]
+            total -= live.pop(at)[0]
+    return live, total, peak
+
+data = pickle.load(open(sys.argv[1], 'rb'))
+result = []
+for device, entries in enumerate(data['device_traces']):
+    segments = [s for s in data['segments'] if s['device'] == device]
+    live, total, peak = walk(entries, segments)
+    assert all(not pending for _, pending in live.values())
+    found = {}
+    for s in segments:
+        assert s['segment_pool_id'] == (0, 0) and s['segment_type'] == 'large'
+        at = s['address']
+        for b in s['blocks']:
+            assert b['address'] == at and b['frames'] == []
+            assert b['size'] >= b['requested_size'] > 0
+            at += b['size']
+            if b['state'] == 'active_allocated':
+                found[b['address']] = b['requested_size']
+            else:
+                assert b['state'] == 'inactive'
+        assert at == s['address'] + s['total_size']
+        assert s['requested_size'] == s['active_size'] == s['allocated_size']
+    assert found == {at: size for at, (size, _) in live.items()}
+    assert sum(s['allocated_size'] for s in segments) == total
+    result.append((len(entries), peak, total))
+assert data['allocator_settings']['backend'] == 'gpumem'
+assert data['external_annotations'] == []
+print(result)
+END
+
+# snapshot NAME EXPECTED ARGUMENT...
+snapshot()
+{
+	name=$1
+	expected=$2
+	shift 2
+	exits 0 "$name" "$trace" --to=pytorch "$@"
+	if have_python; then
+		is "$(python3 "$scratch/check.py" "$scratch/out" 2>&1)" \
+			"$expected" "Python opens it, and all fits together"
+	else
+		skip "there is no python3" "Python opens it"
+	fi
+}
+
+snapshot "as PyTorch's snapshot" "[(12, 5002101248, 0)]" "$recording"
+snapshot "large blocks" "[(9, 5002097152, 0)]" --min-bytes=1MiB "$recording"
+snapshot "nothing" "[]" --min-bytes=1TiB --pool=7 "$recording"
+snapshot "an out of memory" "[(7, 1052672, 0)]" "$scratch/oom"
+if have_python; then
+	"$trace" --json "$recording" >"$scratch/out"
+	cut=$(json "'%.9f' % (d['peak_requested_seconds'] + 1e-7)")
+	snapshot "with blocks that are live at the end" \
+		"[(6, 5002101248, 5002101248)]" --until="$cut" "$recording"
+	snapshot "and at the beginning" "[(9, 5002101248, 0)]" \
+		--from="$cut" "$recording"
+	snapshot "blocks with a tag" "[(12, 5002101248, 0)]" "$scratch/tagged"
+	is "$(python3 -c "import pickle
+for e in pickle.load(open('$scratch/out', 'rb'))['device_traces'][0]:
+    print(e.get('user_metadata'))" | grep -c 'model/.x1blayer')" 2 "have it"
+fi
+# Numbers on both sides of each form that a pickle has for them.
+printf '# gpumem-trace 1\n' >"$scratch/sizes"
+for size in 1 127 128 255 256 32768 65535 65536 2147483647 2147483648 \
+	4294967295 4294967296; do
+	printf "a $size $size 0\nf $size\n" >>"$scratch/sizes"
+	record "$scratch/sizes"
+	printf '# gpumem-trace 1\n' >"$scratch/sizes"
+	snapshot "a block of $size bytes" "[(3, $size, 0)]" "$recording"
+done
+record "$scratch/two"
+snapshot "a program that resizes" "[(15, 1052672, 0)]" "$recording"
+record "$scratch/small"
+
 # Whole programs: as many blocks, streams and bytes at the peak.
 for name in llama_generate prefetch_streams; do
 	file=$top_srcdir/tests/traces/$name.trace.gz
@@ -275,6 +379,8 @@ for name in llama_generate prefetch_streams; do
 		d['peak_requested_bytes'], d['final_requested_bytes']" \
 		"($blocks, $peak_blocks, $streams, $peak_requested_bytes, 0)" \
 		"to the same peak of requested bytes"
+	snapshot "$name as PyTorch's snapshot" \
+		"[($((3 * blocks)), $peak_requested_bytes, 0)]" "$recording"
 done
 
 # Several threads, which free each other's blocks: each block begins and ends.
@@ -389,7 +495,7 @@ usage()
 
 usage "expected a recording"
 usage "y: expected one recording only" x y
-usage "--to=svg: expected trace or chrome" --to=svg x
+usage "--to=svg: expected trace, chrome or pytorch" --to=svg x
 usage "--until: expected no time before --from" --from=2 --until=1 x
 usage "--from=-1: expected a number of seconds above 0 and at most 1e+09" \
 	--from=-1 x

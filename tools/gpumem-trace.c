@@ -23,7 +23,9 @@ enum {
 static const struct argp_option options[] = {
 	{"to", 't', "FORMAT", 0,
 	 "Write the recording as trace: what gpumem-replay reads; chrome: what "
-	 "ui.perfetto.dev and chrome://tracing show",
+	 "ui.perfetto.dev and chrome://tracing show; pytorch: the snapshot "
+	 "that "
+	 "pytorch.org/memory_viz shows",
 	 0},
 	{"output", 'o', "FILE", 0, "Write to this file, not standard output",
 	 0},
@@ -46,8 +48,10 @@ static enum trace_format parse_format(const char *arg)
 {
 	if (!strcmp(arg, "chrome"))
 		return TRACE_CHROME;
+	if (!strcmp(arg, "pytorch"))
+		return TRACE_PYTORCH;
 	if (strcmp(arg, "trace"))
-		usage_expected("--to", arg, "trace or chrome");
+		usage_expected("--to", arg, "trace, chrome or pytorch");
 	return TRACE_TEXT;
 }
 
@@ -127,7 +131,7 @@ static bool summarise(struct trace_source *source)
 	struct summary summary;
 	bool ok = summary_init(&summary);
 
-	ok = ok && trace_each(source, summary_add, &summary);
+	ok = ok && trace_each(source, summary_add, NULL, &summary);
 	if (!summary.pools || summary.failed)
 		tool_error("out of memory");
 	if (ok)

@@ -141,9 +141,17 @@ tools_gpumem_trace_SOURCES = \
 	tools/trace/chrome.c \
 	tools/trace/each.c \
 	tools/trace/input.c \
+	tools/trace/pickle.c \
+	tools/trace/pickle.h \
 	tools/trace/print.c \
 	tools/trace/print.h \
 	tools/trace/print_json.c \
+	tools/trace/pytorch.c \
+	tools/trace/pytorch.h \
+	tools/trace/pytorch_segments.c \
+	tools/trace/pytorch_traces.c \
+	tools/trace/regions.c \
+	tools/trace/regions.h \
 	tools/trace/summary.c \
 	tools/trace/summary.h \
 	tools/trace/text.c \

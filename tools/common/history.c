@@ -224,9 +224,7 @@ static size_t collect(const struct history *history,
 	return count;
 }
 
-bool history_visit(struct history *history,
-		   bool (*fn)(const struct history_block *block, void *user),
-		   void *user)
+bool history_visit(struct history *history, history_live_fn fn, void *user)
 {
 	const struct history_block **live =
 		malloc((history->ids.count + 1) * sizeof(*live));

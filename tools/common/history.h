@@ -31,6 +31,8 @@ struct history_block {
 typedef bool (*history_fn)(const struct recording_event *event,
 			   const struct history_block *block, void *user);
 
+typedef bool (*history_live_fn)(const struct history_block *block, void *user);
+
 /* live_bytes is the sum of all live blocks, and fits. first[pool] and the
  * blocks' next and before are lists, which TRACE_NO_SLOT ends. */
 struct history {
@@ -54,9 +56,7 @@ bool history_init(struct history *history, history_fn fn, void *user);
 bool history_feed(struct history *history, const struct recording_event *event);
 /* The blocks that are live, in the order in which they began; false: out of
  * memory, or fn stopped. */
-bool history_visit(struct history *history,
-		   bool (*fn)(const struct history_block *block, void *user),
-		   void *user);
+bool history_visit(struct history *history, history_live_fn fn, void *user);
 void history_free(struct history *history);
 
 #endif

@@ -276,16 +276,28 @@ bool recording_open(struct recording *recording, const void *data, size_t bytes)
 	return false;
 }
 
-void recording_close(struct recording *recording)
+static void free_chunks(struct recording *recording)
 {
-	free(recording->pools);
-	free((void *)recording->tags);
 	free(recording->chunks);
 	free((void *)recording->heap);
-	recording->pools = NULL;
-	recording->tags = NULL;
-	recording->pool_count = recording->tag_count = 0;
 	recording->chunks = NULL;
 	recording->heap = NULL;
 	recording->count = recording->begun = recording->heap_count = 0;
+}
+
+bool recording_rewind(struct recording *recording)
+{
+	free_chunks(recording);
+	recording->damaged = 0;
+	return read_chunks(recording);
+}
+
+void recording_close(struct recording *recording)
+{
+	free_chunks(recording);
+	free(recording->pools);
+	free((void *)recording->tags);
+	recording->pools = NULL;
+	recording->tags = NULL;
+	recording->pool_count = recording->tag_count = 0;
 }

@@ -75,6 +75,8 @@ bool recording_open(struct recording *recording, const void *data,
 /* The next event; false: there is none. */
 bool recording_next(struct recording *recording,
 		    struct recording_event *event_out);
+/* Begins with the first event again; false: out of memory, and none comes. */
+bool recording_rewind(struct recording *recording);
 void recording_close(struct recording *recording);
 
 /* What the file says of a pool; all NULL: nothing. */

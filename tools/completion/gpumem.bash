@@ -43,7 +43,7 @@ _gpumem_value()
 	*:--backend | *:-b) echo "cuda hip opencl host" ;;
 	*:--policy | *:-p) echo "cached direct" ;;
 	*:--model) echo "h200" ;;
-	gpumem-trace:--to | gpumem-trace:-t) echo "trace chrome" ;;
+	gpumem-trace:--to | gpumem-trace:-t) echo "trace chrome pytorch" ;;
 	esac
 }
 

@@ -220,7 +220,7 @@ bool trace_write_chrome(struct trace_source *source, FILE *out)
 	bool ok = chrome.pools || fail(&chrome);
 
 	ok = ok && put_head(&chrome) &&
-	     trace_each(source, write_event, &chrome);
+	     trace_each(source, write_event, NULL, &chrome);
 	if (ok)
 		fputs("\n]}\n", out);
 	for (unsigned i = 0; chrome.pools && i < POOLS; i++)

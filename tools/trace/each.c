@@ -24,6 +24,7 @@ struct before {
 struct each {
 	struct trace_source *source;
 	history_fn fn;
+	history_live_fn live; /* or NULL */
 	void *user;
 	struct history history;
 	struct trace_ids streams, threads;
@@ -72,17 +73,19 @@ static bool pool_passes(const struct trace_source *source, uint16_t pool)
 	return name && !strcmp(name, wanted);
 }
 
+static bool block_passes(const struct trace_config *config,
+			 const struct history_block *block)
+{
+	return block->begin_bytes >= config->min_bytes &&
+	       (!config->one_stream || block->stream == config->stream);
+}
+
 static bool passes(const struct trace_source *source,
 		   const struct recording_event *event,
 		   const struct history_block *block)
 {
-	const struct trace_config *config = source->config;
-
-	if (!pool_passes(source, event->pool))
-		return false;
-	return !block ||
-	       (block->begin_bytes >= config->min_bytes &&
-		(!config->one_stream || block->stream == config->stream));
+	return pool_passes(source, event->pool) &&
+	       (!block || block_passes(source->config, block));
 }
 
 static void note_before(struct before *pool,
@@ -149,6 +152,15 @@ static bool begin(struct each *each)
 
 /* ---- all of it ---- */
 
+static bool tell_rest(const struct history_block *block, void *user)
+{
+	struct each *each = user;
+
+	return !pool_passes(each->source, block->pool) ||
+	       !block_passes(each->source->config, block) ||
+	       each->live(block, each->user);
+}
+
 static bool read_all(struct each *each)
 {
 	const struct trace_config *config = each->source->config;
@@ -163,21 +175,36 @@ static bool read_all(struct each *each)
 		if (each->failed || !history_feed(&each->history, &event))
 			return false;
 	}
-	return !each->pools || begin(each);
+	if (each->pools && !begin(each))
+		return false;
+	return !each->live || history_visit(&each->history, tell_rest, each);
 }
 
-bool trace_each(struct trace_source *source, history_fn fn, void *user)
+static bool prepare(struct each *each)
 {
-	struct each each = {.source = source, .fn = fn, .user = user};
-	bool ok = history_init(&each.history, pass, &each);
+	struct recording *recording = &each->source->recording;
+	bool ok = history_init(&each->history, pass, each);
 
-	trace_ids_init(&each.streams);
-	trace_ids_init(&each.threads);
-	each.pools = calloc(POOLS, sizeof(*each.pools));
+	trace_ids_init(&each->streams);
+	trace_ids_init(&each->threads);
+	each->pools = calloc(POOLS, sizeof(*each->pools));
 	/* The default stream is 0. */
-	(void)number(&each, &each.streams, 0);
-	each.failed |= !ok || !each.pools;
-	ok = !each.failed && read_all(&each);
+	(void)number(each, &each->streams, 0);
+	ok = ok && each->pools && !each->failed;
+	if (ok && each->source->begun)
+		ok = recording_rewind(recording);
+	each->source->begun = true;
+	each->failed = !ok;
+	return ok;
+}
+
+bool trace_each(struct trace_source *source, history_fn fn,
+		history_live_fn live, void *user)
+{
+	struct each each = {
+		.source = source, .fn = fn, .live = live, .user = user};
+	bool ok = prepare(&each) && read_all(&each);
+
 	source->unknown = each.history.unknown;
 	source->unended = each.history.unended;
 	if (each.failed || each.history.failed)

@@ -138,7 +138,7 @@ bool trace_write_text(struct trace_source *source, FILE *out)
 	trace_ids_init(&text.streams);
 	ok = trace_ids_add(&text.streams, 0, 0) ||
 	     fail(&text, "out of host memory");
-	ok = ok && put_head(&text) && trace_each(source, put, &text);
+	ok = ok && put_head(&text) && trace_each(source, put, NULL, &text);
 	if (ok && !text.any)
 		ok = fail(&text, "no block begins in it");
 	trace_ids_free(&text.streams);

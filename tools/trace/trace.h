@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum trace_format { TRACE_SUMMARY, TRACE_TEXT, TRACE_CHROME };
+enum trace_format { TRACE_SUMMARY, TRACE_TEXT, TRACE_CHROME, TRACE_PYTORCH };
 
 struct trace_config {
 	const char *file;
@@ -31,6 +31,7 @@ struct trace_source {
 	struct recording recording;
 	/* What was not as it should be, once all is read. */
 	uint64_t unknown, unended;
+	bool begun;
 };
 
 /* input.c: reads and checks it; false, and told, if it can't be. "-" is
@@ -42,17 +43,20 @@ struct recording_pool trace_pool(const struct trace_source *source,
 				 uint16_t number);
 const char *trace_tag(const struct trace_source *source, uint16_t number);
 
-/* each.c: gives the events that were asked for to fn; streams are numbered as
- * they come, the default stream is 0. False: fn stopped, or memory ran out,
- * which is told. */
-bool trace_each(struct trace_source *source, history_fn fn, void *user);
+/* each.c: gives the events that were asked for to fn, and then, unless live is
+ * NULL, those of their blocks that are live at the end to it; streams are
+ * numbered as they come, the default stream is 0. May be called again. False:
+ * one of them stopped, or memory ran out, which is told. */
+bool trace_each(struct trace_source *source, history_fn fn,
+		history_live_fn live, void *user);
 
 /* write.c: to the file, or standard output; false, and told. */
 bool trace_write(struct trace_source *source);
 
-/* text.c, chrome.c: to an open file; false, and told, if it cannot be made.
- * That it was written is looked at later. */
+/* text.c, chrome.c, pytorch.c: to an open file; false, and told, if it cannot
+ * be made. That it was written is looked at later. */
 bool trace_write_text(struct trace_source *source, FILE *out);
 bool trace_write_chrome(struct trace_source *source, FILE *out);
+bool trace_write_pytorch(struct trace_source *source, FILE *out);
 
 #endif

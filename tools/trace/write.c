@@ -41,9 +41,14 @@ static bool is_recording(const char *path)
 
 static bool write_format(struct trace_source *source, FILE *out)
 {
-	return source->config->format == TRACE_CHROME
-		       ? trace_write_chrome(source, out)
-		       : trace_write_text(source, out);
+	switch (source->config->format) {
+	case TRACE_CHROME:
+		return trace_write_chrome(source, out);
+	case TRACE_PYTORCH:
+		return trace_write_pytorch(source, out);
+	default:
+		return trace_write_text(source, out);
+	}
 }
 
 static bool write_file(struct trace_source *source, const char *path)

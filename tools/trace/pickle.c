@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See pickle.h. Numbers are little-endian in every pickle.
+ */
+#include "pickle.h"
+
+#include <string.h>
+
+enum opcode {
+	OP_APPENDS = 'e',
+	OP_BINGET = 'h',
+	OP_BININT = 'J',
+	OP_BININT1 = 'K',
+	OP_BININT2 = 'M',
+	OP_BINPUT = 'q',
+	OP_BINUNICODE = 'X',
+	OP_EMPTY_DICT = '}',
+	OP_EMPTY_LIST = ']',
+	OP_LONG1 = 0x8a,
+	OP_MARK = '(',
+	OP_NEWFALSE = 0x89,
+	OP_NEWTRUE = 0x88,
+	OP_PROTO = 0x80,
+	OP_SETITEMS = 'u',
+	OP_STOP = '.',
+	OP_TUPLE2 = 0x86
+};
+
+enum { PROTOCOL = 2, ITEMS = 1000 };
+
+static void put(struct pickle *pickle, enum opcode opcode, uint64_t value,
+		unsigned bytes)
+{
+	putc((int)opcode, pickle->out);
+	for (unsigned i = 0; i < bytes; i++)
+		putc((int)(value >> 8 * i & 0xff), pickle->out);
+}
+
+void pickle_begin(struct pickle *pickle, FILE *out)
+{
+	*pickle = (struct pickle){.out = out};
+	put(pickle, OP_PROTO, PROTOCOL, 1);
+}
+
+void pickle_end(struct pickle *pickle)
+{
+	put(pickle, OP_STOP, 0, 0);
+}
+
+void pickle_u64(struct pickle *pickle, uint64_t value)
+{
+	unsigned bytes = 8;
+
+	if (value <= UINT8_MAX) {
+		put(pickle, OP_BININT1, value, 1);
+	} else if (value <= UINT16_MAX) {
+		put(pickle, OP_BININT2, value, 2);
+	} else if (value <= INT32_MAX) {
+		put(pickle, OP_BININT, value, 4);
+	} else {
+		/* In two's complement: the top bit is that of the sign. */
+		while (bytes > 1 && !(value >> (8 * bytes - 9)))
+			bytes--;
+		bytes += value >> 63 != 0;
+		put(pickle, OP_LONG1, bytes, 1);
+		for (unsigned i = 0; i < bytes; i++)
+			putc(i < 8 ? (int)(value >> 8 * i & 0xff) : 0,
+			     pickle->out);
+	}
+}
+
+void pickle_bool(struct pickle *pickle, bool value)
+{
+	put(pickle, value ? OP_NEWTRUE : OP_NEWFALSE, 0, 0);
+}
+
+void pickle_text(struct pickle *pickle, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	put(pickle, OP_BINUNICODE, bytes, 4);
+	fwrite(text, 1, bytes, pickle->out);
+}
+
+void pickle_word(struct pickle *pickle, uint8_t number, const char *text)
+{
+	if (pickle->known[number]) {
+		put(pickle, OP_BINGET, number, 1);
+		return;
+	}
+	pickle_text(pickle, text);
+	put(pickle, OP_BINPUT, number, 1);
+	pickle->known[number] = true;
+}
+
+void pickle_two(struct pickle *pickle, uint64_t first, uint64_t second)
+{
+	pickle_u64(pickle, first);
+	pickle_u64(pickle, second);
+	put(pickle, OP_TUPLE2, 0, 0);
+}
+
+void pickle_dict(struct pickle *pickle)
+{
+	put(pickle, OP_EMPTY_DICT, 0, 0);
+	put(pickle, OP_MARK, 0, 0);
+}
+
+void pickle_dict_end(struct pickle *pickle)
+{
+	put(pickle, OP_SETITEMS, 0, 0);
+}
+
+void pickle_list(struct pickle *pickle, struct pickle_list *list)
+{
+	list->waiting = 0;
+	put(pickle, OP_EMPTY_LIST, 0, 0);
+}
+
+static void hand_over(struct pickle *pickle, struct pickle_list *list)
+{
+	if (list->waiting)
+		put(pickle, OP_APPENDS, 0, 0);
+	list->waiting = 0;
+}
+
+void pickle_item(struct pickle *pickle, struct pickle_list *list)
+{
+	if (list->waiting == ITEMS)
+		hand_over(pickle, list);
+	if (!list->waiting++)
+		put(pickle, OP_MARK, 0, 0);
+}
+
+void pickle_list_end(struct pickle *pickle, struct pickle_list *list)
+{
+	hand_over(pickle, list);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Writes the snapshot that torch.cuda.memory._snapshot() returns, as a pickle,
+ * which the tools made for those open: for each device the history of its
+ * blocks, and the blocks that are live at the end, in segments. A recording
+ * does not say where memory was, so segments are the addresses that blocks ever
+ * had. Each device takes a reading of the recording.
+ */
+#include "pytorch.h"
+
+#include "common/clean.h"
+#include "common/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void snapshot_word(struct snapshot *snapshot, enum snapshot_word word)
+{
+	static const char *const words[] = {
+#define WORD_TEXT(name) #name,
+		SNAPSHOT_WORD_LIST(WORD_TEXT)
+#undef WORD_TEXT
+	};
+
+	pickle_word(&snapshot->pickle, (uint8_t)word, words[word]);
+}
+
+void snapshot_put(struct snapshot *snapshot, enum snapshot_word key,
+		  uint64_t value)
+{
+	snapshot_word(snapshot, key);
+	pickle_u64(&snapshot->pickle, value);
+}
+
+void snapshot_no_frames(struct snapshot *snapshot)
+{
+	struct pickle_list frames;
+
+	snapshot_word(snapshot, WORD_frames);
+	pickle_list(&snapshot->pickle, &frames);
+	pickle_list_end(&snapshot->pickle, &frames);
+}
+
+unsigned snapshot_device(const struct snapshot *snapshot, uint16_t pool)
+{
+	const char *device = trace_pool(snapshot->source, pool).device;
+	const char *colon = device ? strchr(device, ':') : NULL;
+	uint64_t number;
+
+	return colon && tool_parse_count(colon + 1, SNAPSHOT_DEVICES - 1,
+					 &number)
+		       ? (unsigned)number
+		       : 0;
+}
+
+/* ---- what there is ---- */
+
+static bool fail(const struct snapshot *snapshot)
+{
+	tool_error("%s: out of host memory", snapshot->source->config->file);
+	return false;
+}
+
+static bool collect(const struct recording_event *event,
+		    const struct history_block *block, void *user)
+{
+	struct snapshot *snapshot = user;
+	unsigned device = snapshot_device(snapshot, event->pool);
+
+	if (device >= snapshot->devices)
+		snapshot->devices = device + 1;
+	if (!block || event->kind == GPUMEM_RECORD_FREE)
+		return true;
+	return regions_add(&snapshot->regions[device], block->address,
+			   event->bytes) ||
+	       fail(snapshot);
+}
+
+static bool collect_live(const struct history_block *block, void *user)
+{
+	struct snapshot *snapshot = user;
+	size_t room = snapshot->live_room ? snapshot->live_room * 2 : 1024;
+	struct snapshot_live *live;
+
+	if (snapshot->live_count == snapshot->live_room) {
+		live = realloc(snapshot->live, room * sizeof(*live));
+		if (!live)
+			return fail(snapshot);
+		snapshot->live = live;
+		snapshot->live_room = room;
+	}
+	snapshot->live[snapshot->live_count++] = (struct snapshot_live){
+		.address = block->address,
+		.bytes = block->bytes,
+		.device = snapshot_device(snapshot, block->pool)};
+	return true;
+}
+
+static int compare_live(const void *a, const void *b)
+{
+	const struct snapshot_live *one = a, *other = b;
+
+	if (one->device != other->device)
+		return one->device < other->device ? -1 : 1;
+	return (one->address > other->address) -
+	       (one->address < other->address);
+}
+
+/* A damaged recording may have blocks within others: what is shared is the
+ * one's that begins later. */
+static void cut_overlaps(struct snapshot *snapshot)
+{
+	struct snapshot_live *live = snapshot->live;
+
+	for (size_t i = 0; i + 1 < snapshot->live_count; i++)
+		if (live[i].device == live[i + 1].device &&
+		    live[i].bytes > live[i + 1].address - live[i].address)
+			live[i].bytes = live[i + 1].address - live[i].address;
+}
+
+/* ---- the whole ---- */
+
+static void put_settings(struct snapshot *snapshot)
+{
+	const struct gpumem_record_header *header =
+		&snapshot->source->recording.header;
+	struct pickle *pickle = &snapshot->pickle;
+	struct pickle_list annotations;
+	char *library = clean_copy(header->library);
+
+	pickle_text(pickle, "allocator_settings");
+	pickle_dict(pickle);
+	pickle_text(pickle, "backend");
+	pickle_text(pickle, "gpumem");
+	pickle_text(pickle, "gpumem");
+	pickle_text(pickle, library ? library : "");
+	pickle_dict_end(pickle);
+	free(library);
+	pickle_text(pickle, "external_annotations");
+	pickle_list(pickle, &annotations);
+	pickle_list_end(pickle, &annotations);
+}
+
+static bool write_snapshot(struct snapshot *snapshot)
+{
+	if (!trace_each(snapshot->source, collect, collect_live, snapshot))
+		return false;
+	for (unsigned i = 0; i < SNAPSHOT_DEVICES; i++)
+		regions_merge(&snapshot->regions[i]);
+	if (snapshot->live_count)
+		qsort(snapshot->live, snapshot->live_count,
+		      sizeof(*snapshot->live), compare_live);
+	cut_overlaps(snapshot);
+	pickle_dict(&snapshot->pickle);
+	if (!snapshot_traces(snapshot))
+		return false;
+	snapshot_segments(snapshot);
+	put_settings(snapshot);
+	pickle_dict_end(&snapshot->pickle);
+	pickle_end(&snapshot->pickle);
+	return true;
+}
+
+bool trace_write_pytorch(struct trace_source *source, FILE *out)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	bool ok;
+
+	if (!snapshot) {
+		tool_error("out of memory");
+		return false;
+	}
+	snapshot->source = source;
+	pickle_begin(&snapshot->pickle, out);
+	ok = write_snapshot(snapshot);
+	for (unsigned i = 0; i < SNAPSHOT_DEVICES; i++)
+		regions_free(&snapshot->regions[i]);
+	free(snapshot->live);
+	free(snapshot);
+	return ok;
+}
