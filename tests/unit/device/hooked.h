@@ -33,48 +33,48 @@ static struct hooks hooks;
 		return status;                                                 \
 	} while (0)
 
-static gpumem_status hooked_page_create(void *device, uint64_t bytes,
+static gpumem_status hooked_page_create(void *handle, uint64_t bytes,
 					gpumem_page *page_out)
 {
-	HOOKED(page_create, 1, device, bytes, page_out);
+	HOOKED(page_create, 1, handle, bytes, page_out);
 }
 
-static gpumem_status hooked_page_destroy(void *device, gpumem_page page,
+static gpumem_status hooked_page_destroy(void *handle, gpumem_page page,
 					 uint64_t bytes)
 {
-	HOOKED(page_destroy, 1, device, page, bytes);
+	HOOKED(page_destroy, 1, handle, page, bytes);
 }
 
-static gpumem_status hooked_map(void *device, uint64_t address,
+static gpumem_status hooked_map(void *handle, uint64_t address,
 				const gpumem_page *pages, size_t count,
 				uint64_t page_bytes)
 {
-	HOOKED(map, count, device, address, pages, count, page_bytes);
+	HOOKED(map, count, handle, address, pages, count, page_bytes);
 }
 
-static gpumem_status hooked_unmap(void *device, uint64_t address, size_t count,
+static gpumem_status hooked_unmap(void *handle, uint64_t address, size_t count,
 				  uint64_t page_bytes)
 {
-	HOOKED(unmap, count, device, address, count, page_bytes);
+	HOOKED(unmap, count, handle, address, count, page_bytes);
 }
 
-static gpumem_status hooked_alloc(void *device, uint64_t bytes,
+static gpumem_status hooked_alloc(void *handle, uint64_t bytes,
 				  uint64_t *address_out)
 {
-	HOOKED(alloc, 1, device, bytes, address_out);
+	HOOKED(alloc, 1, handle, bytes, address_out);
 }
 
-static gpumem_status hooked_free(void *device, uint64_t address, uint64_t bytes)
+static gpumem_status hooked_free(void *handle, uint64_t address, uint64_t bytes)
 {
-	HOOKED(free, 1, device, address, bytes);
+	HOOKED(free, 1, handle, address, bytes);
 }
 
-static void hook_driver(struct gpumem_device *device, struct hooks by)
+static void hook_driver(struct gpumem_device *opened, struct hooks by)
 {
 	static struct gpumem_backend ops;
 
 	hooks = by;
-	honest = device->ops;
+	honest = opened->ops;
 	ops = *honest;
 	ops.page_create = hooked_page_create;
 	ops.page_destroy = hooked_page_destroy;
@@ -82,12 +82,12 @@ static void hook_driver(struct gpumem_device *device, struct hooks by)
 	ops.unmap = hooked_unmap;
 	ops.alloc = hooked_alloc;
 	ops.free = hooked_free;
-	device->ops = &ops;
+	opened->ops = &ops;
 }
 
-static void unhook_driver(struct gpumem_device *device)
+static void unhook_driver(struct gpumem_device *opened)
 {
-	device->ops = honest;
+	opened->ops = honest;
 }
 
 #endif
