@@ -7,7 +7,10 @@
 EXTRA_DIST += \
 	bindings/python/gpumem/__init__.py \
 	bindings/python/gpumem/_core.pyi \
+	bindings/python/gpumem/_torch.pyi \
+	bindings/python/gpumem/_torch_stats.py \
 	bindings/python/gpumem/py.typed \
+	bindings/python/gpumem/torch.py \
 	bindings/python/gpumem_build.py \
 	bindings/python/pyproject.toml \
 	bindings/python/src/alloc.c \
@@ -22,4 +25,12 @@ EXTRA_DIST += \
 	bindings/python/src/pool_report.c \
 	bindings/python/src/pressure.c \
 	bindings/python/tests/test_core.py \
-	bindings/python/tests/test_interface.py
+	bindings/python/src/torch/graphs.cpp \
+	bindings/python/src/torch/module.cpp \
+	bindings/python/src/torch/plug.cpp \
+	bindings/python/src/torch/plug.hpp \
+	bindings/python/src/torch/raise.cpp \
+	bindings/python/tests/test_interface.py \
+	bindings/python/tests/test_torch.py \
+	bindings/python/tests/torch_double.cpp \
+	bindings/python/tests/torch_double.py

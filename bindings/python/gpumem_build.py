@@ -3,11 +3,11 @@
 """Builds the Python package `gpumem`: a backend of PEP 517 that needs nothing.
 
 A wheel carries the library, the plugins whose vendor's headers are there, and
-one extension module for every Python from 3.9 on (abi3). A source distribution
+extension modules for every Python from 3.9 on (abi3). A source distribution
 carries the C sources too, in tree/, and needs nothing of this one. With
 GPUMEM_BUILD=FOLDER, in which `make` has been run, the library and the plugins
-are taken from there; else they are compiled here. CC, CFLAGS and LDFLAGS are
-respected. What is not here: an editable installation.
+are taken from there; else they are compiled here. CC, CFLAGS, CXX, CXXFLAGS and
+LDFLAGS are respected. What is not here: an editable installation.
 """
 
 import base64
@@ -30,6 +30,7 @@ CARRIED = HERE / "tree"  # in a source distribution
 TREE = CARRIED if CARRIED.is_dir() else HERE.parent.parent
 PACKAGE = sorted(HERE.glob("gpumem/**/*.py*"))
 EXTENSION = "_core.abi3.so"
+TORCH = "_torch.abi3.so"  # left out where there is no C++ compiler
 EPOCH = 1767225600  # of files in archives: the same sources, the same archive
 
 METADATA = """Metadata-Version: 2.1
@@ -89,11 +90,14 @@ def run(command):
         raise SystemExit(f"gpumem: this failed: {line}\n{done.stdout}")
 
 
-def compile_all(sources, flags, folder):
+C = words("CC", "cc") + ["-std=gnu11"] + words("CFLAGS", "-O2")
+CXX = words("CXX", "c++") + ["-std=c++17"] + words("CXXFLAGS", "-O2")
+
+
+def compile_all(sources, flags, folder, base=C):
     """The object files of the sources, made in the folder."""
     folder.mkdir(parents=True)
-    base = words("CC", "cc") + ["-std=gnu11", "-D_GNU_SOURCE", "-DNDEBUG"]
-    base += words("CFLAGS", "-O2") + ["-fPIC", "-fvisibility=hidden"]
+    base = base + ["-D_GNU_SOURCE", "-DNDEBUG", "-fPIC", "-fvisibility=hidden"]
     objects = [folder / f"{i}.o" for i in range(len(sources))]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         commands = [
@@ -104,8 +108,8 @@ def compile_all(sources, flags, folder):
     return objects
 
 
-def link(output, objects, *flags):
-    command = words("CC", "cc") + ["-shared", "-o", str(output)]
+def link(output, objects, *flags, base=C):
+    command = base + ["-shared", "-o", str(output)]
     command += map(str, objects)
     run(command + ["-Wl,-z,defs", *words("LDFLAGS"), *flags])
 
@@ -196,7 +200,8 @@ def make_library(output, work):
         compile_plugin(name, plugins, work)
 
 
-def make_extension(output, library, work):
+def make_extensions(output, library, work):
+    """Both modules in the folder; the names of those that were made."""
     python = sysconfig.get_path("include")
     if not os.path.isfile(f"{python}/Python.h"):
         raise SystemExit(
@@ -204,17 +209,19 @@ def make_extension(output, library, work):
             "Python (python3-dev in Debian)"
         )
     flags = [f"-I{TREE / 'include'}", f"-I{python}", "-Wall", "-Wextra"]
+    # The symbols of Python are those of the program.
+    beside = ["-Wl,-z,undefs", "-l:libgpumem.so.0", f"-L{library}"]
+    beside += ["-Wl,-rpath,$ORIGIN/lib"]
     parts = sorted(HERE.glob("src/*.c"))
     made = compile_all(parts, flags, work / "extension")
-    # The symbols of Python are those of the program.
-    link(
-        output,
-        made,
-        "-Wl,-z,undefs",
-        "-l:libgpumem.so.0",
-        f"-L{library}",
-        "-Wl,-rpath,$ORIGIN/lib",
-    )
+    link(output / EXTENSION, made, *beside)
+    if not shutil.which(CXX[0]):
+        print(f"gpumem: gpumem.torch is left out: there is no {CXX[0]}")
+        return [EXTENSION]
+    parts = sorted(HERE.glob("src/torch/*.cpp"))
+    made = compile_all(parts, flags, work / "torch", CXX)
+    link(output / TORCH, made, *beside, "-ldl", base=CXX)
+    return [EXTENSION, TORCH]
 
 
 # ---- archives ------------------------------------------------------------------
@@ -274,11 +281,12 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
         work = Path(temporary)
         library = work / "lib"
         make_library(library, work)
-        make_extension(work / EXTENSION, library, work)
+        modules = make_extensions(work, library, work)
         wheel = Wheel(Path(folder, name))
         for path in PACKAGE:
             wheel.add(str(path.relative_to(HERE)), path.read_bytes())
-        wheel.add(f"gpumem/{EXTENSION}", (work / EXTENSION).read_bytes(), 0o755)
+        for file in modules:
+            wheel.add(f"gpumem/{file}", (work / file).read_bytes(), 0o755)
         for path in sorted(x for x in library.rglob("*") if x.is_file()):
             inside = path.relative_to(work)
             wheel.add(f"gpumem/{inside}", path.read_bytes(), 0o755)
@@ -290,7 +298,8 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 
 def carried():
     """(path, name in the archive) of all that a source distribution has."""
-    own = ["pyproject.toml", "gpumem_build.py", "src/*.[ch]", "tests/*.py"]
+    own = ["pyproject.toml", "gpumem_build.py", "src/*.[ch]", "src/torch/*"]
+    own += ["tests/*.py", "tests/*.cpp"]
     for path in PACKAGE + sorted(x for y in own for x in HERE.glob(y)):
         yield path, path.relative_to(HERE)
     for folder in ("core", "backends", "include"):

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+"""gpumem as PyTorch's allocator of device memory, on CUDA and ROCm.
+
+    import gpumem.torch
+
+    gpumem.torch.enable()   # before anything is on the GPU
+
+Everything of torch.cuda that speaks of memory goes on working. PyTorch's
+allocator cannot be changed once it was used, so this is for a whole process. A
+pool of each device is gpumem.Device("cuda:0").pool; its options are GPUMEM_CONF.
+"""
+
+import importlib
+import os
+import warnings
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+from . import Device, Pool
+from . import _torch_stats as shapes
+
+__all__ = ["device", "enable", "enabled", "pool"]
+
+# PyTorch's setter: the plug's function.
+HOOKS = {
+    "set_init_fn": "init",
+    "set_reset_fn": "reset",
+    "set_memory_fraction_fn": "fraction",
+    "set_base_alloc_fn": "base",
+    "set_record_stream_fn": "record",
+    "set_begin_allocate_to_pool": "begin",
+    "set_end_allocate_to_pool_fn": "end",
+    "set_release_pool": "release",
+}
+# Of PYTORCH_ALLOC_CONF: what PyTorch goes on reading itself, and what has no
+# meaning here, since there are no blocks of fixed segments to split or collect.
+THEIRS = ("pinned_",)
+MOOT = (
+    "expandable_segments",
+    "garbage_collection_threshold",
+    "graph_capture_record_stream_reuse",
+    "large_segment_size_mb",
+    "max_non_split_rounding_mb",
+    "max_split_size_mb",
+    "release_lock_on_cudamalloc",
+    "release_lock_on_hipmalloc",
+    "roundup_power2_divisions",
+    "throw_on_cudamalloc_oom",
+)
+
+_allocator: Any = None  # what PyTorch was given; it must not go
+_backend = "cuda"
+_fractions: Dict[int, float] = {}
+_at_reset: Dict[int, Dict[str, int]] = {}
+
+
+def enabled() -> bool:
+    """Whether enable() has been called."""
+    return _allocator is not None
+
+
+def device(number: int = 0) -> Device:
+    """gpumem's device of torch's device of that number."""
+    return Device(f"{_backend}:{number}")
+
+
+def pool(number: int = 0) -> Pool:
+    """The pool that torch's device of that number allocates from."""
+    return device(number).pool
+
+
+def enable(backend: Optional[str] = None) -> None:
+    """Makes gpumem the allocator of torch.cuda; once more does nothing.
+
+    backend: gpumem's name of where torch's devices are; None: "cuda" or "hip",
+    as PyTorch was built. RuntimeError if PyTorch has no GPU support, has used its
+    own allocator already, or PYTORCH_ALLOC_CONF asks for another one.
+    """
+    global _allocator, _backend
+
+    if _allocator is not None:
+        return
+    torch: Any = importlib.import_module("torch")
+    plug = _plug()
+    if not hasattr(torch._C, "_cuda_customAllocator"):
+        raise RuntimeError(
+            f"PyTorch {torch.__version__} was built without CUDA and ROCm: "
+            "there is no memory of a GPU to allocate"
+        )
+    fraction = _conf(os.environ)
+    built = "hip" if getattr(torch.version, "hip", None) else "cuda"
+    _backend = backend or built
+    plug.configure(
+        _backend,
+        torch.cuda.synchronize,
+        lambda number: torch.cuda.current_stream(number).cuda_stream,
+    )
+    if not plug.find_errors(*_libraries(torch)):
+        warnings.warn(
+            f"PyTorch {torch.__version__} has no c10::OutOfMemoryError that "
+            "can be used: an out of memory will be a plain RuntimeError",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    allocator = _made(torch, plug.addresses())
+    torch.cuda.memory.change_current_allocator(allocator)
+    _allocator = allocator
+    _replace(torch, plug)
+    if fraction is not None:
+        torch.cuda.set_per_process_memory_fraction(fraction)
+
+
+def _plug() -> Any:
+    try:
+        from . import _torch
+    except ImportError as why:
+        raise RuntimeError(
+            "this gpumem was built without a C++ compiler, which the plug for "
+            f"PyTorch needs ({why}): install one, and gpumem again"
+        ) from None
+    return _torch
+
+
+def _libraries(torch: Any) -> List[bytes]:
+    """Of PyTorch, in which its errors may be."""
+    folder = Path(torch.__file__).parent / "lib"
+    return [os.fsencode(x) for x in sorted(folder.glob("libc10*.so"))] + [
+        os.fsencode(x) for x in sorted(folder.glob("libtorch_*.so"))
+    ]
+
+
+def _made(torch: Any, addresses: Dict[str, int]) -> Any:
+    made = torch._C._cuda_customAllocator(
+        addresses["alloc"], addresses["free"]
+    )
+    for setter, name in HOOKS.items():
+        getattr(made, setter)(addresses[name])
+    return torch.cuda.memory._CUDAAllocator(made)
+
+
+def _conf(environment: Mapping[str, str]) -> Optional[float]:
+    """What PYTORCH_ALLOC_CONF asks for: the fraction, if there is one."""
+    fraction = None
+    for name in ("", "CUDA_", "HIP_"):
+        text = environment.get(f"PYTORCH_{name}ALLOC_CONF", "")
+        for key, value in _pairs(text):
+            if key == "per_process_memory_fraction":
+                fraction = float(value)
+            elif key == "backend" and value != "native":
+                raise RuntimeError(
+                    f"PYTORCH_{name}ALLOC_CONF asks for backend:{value}; with "
+                    "gpumem.torch.enable() there is no other allocator"
+                )
+            elif key not in MOOT + ("backend",) and not key.startswith(THEIRS):
+                raise RuntimeError(
+                    f"PYTORCH_{name}ALLOC_CONF has the key {key!r}, which "
+                    "gpumem does not know"
+                )
+    return fraction
+
+
+def _pairs(text: str) -> List[Tuple[str, str]]:
+    """Of "a:1,b:[256:1,512:2]": a and 1, b and [256:1,512:2]."""
+    pairs, depth, start = [], 0, 0
+    for i, letter in enumerate(text + ","):
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            key, _, value = text[start:i].partition(":")
+            if key.strip():
+                pairs.append((key.strip(), value.strip()))
+            start = i + 1
+    return pairs
+
+
+# ---- the functions of torch._C that a pluggable allocator refuses -------------
+# torch.cuda.memory looks each of them up when it is called, so that whatever
+# was imported from it before works too.
+
+
+def _replace(torch: Any, plug: Any) -> None:
+    def used(number: int) -> Optional[Pool]:
+        return pool(number) if plug.opened(number) else None
+
+    def stats(number: int) -> Dict[str, Any]:
+        return shapes.nested(used(number), _at_reset.get(number, {}))
+
+    def reset_peaks(number: int) -> None:
+        own = used(number)
+        if own:
+            own.reset_stats()
+
+    def reset_totals(number: int) -> None:
+        own = used(number)
+        if own:
+            own.reset_stats(True)
+            _at_reset[number] = shapes.current(own.stats())
+
+    def snapshot(*ignored: Any) -> Dict[str, Any]:
+        count = torch.cuda.device_count()
+        pools = [(i, used(i)) for i in range(count)]
+        found = [shapes.segments(i, own) for i, own in pools if own]
+        return {
+            "segments": [x for part in found for x in part],
+            "device_traces": [[] for _ in range(count)],
+            "allocator_settings": {"backend": "gpumem"},
+            "external_annotations": [],
+        }
+
+    def history(enabled: Any = None, *ignored: Any, **more: Any) -> None:
+        if enabled:
+            raise NotImplementedError(
+                "gpumem records by gpumem.record_begin(path), for gpumem-trace"
+            )
+
+    set_fraction = torch._C._cuda_setMemoryFraction
+
+    def fraction_set(fraction: float, number: int) -> None:
+        set_fraction(fraction, number)
+        _fractions[number] = fraction
+
+    def fraction_get(number: int) -> float:
+        return _fractions.get(number, 1.0)
+
+    torch._C._cuda_memoryStats = stats
+    torch._C._cuda_resetPeakMemoryStats = reset_peaks
+    torch._C._cuda_resetAccumulatedMemoryStats = reset_totals
+    torch._C._cuda_memorySnapshot = snapshot
+    torch._C._cuda_record_memory_history = history
+    torch._C._cuda_record_memory_history_legacy = history
+    torch._C._cuda_setMemoryFraction = fraction_set
+    torch._C._cuda_getMemoryFraction = fraction_get

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Allocation, free and the simple hooks. A device is opened by the first
+ * allocation on it, never closed, and found without a lock afterwards. A free
+ * cannot fail there: at the end of a process the driver may be gone before
+ * PyTorch's last tensors are.
+ */
+#include "plug.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace plug
+{
+
+static std::mutex opening;
+static std::string backend = "cuda";
+static std::atomic<device *> devices[MOST_DEVICES];
+
+void use_backend(const char *name)
+{
+	std::lock_guard<std::mutex> lock(opening);
+
+	backend = name;
+}
+
+device *opened(int number)
+{
+	if (number < 0 || number >= MOST_DEVICES)
+		return nullptr;
+	return devices[number].load(std::memory_order_acquire);
+}
+
+static device *open(int number)
+{
+	std::lock_guard<std::mutex> lock(opening);
+	auto made = std::make_unique<device>();
+	std::string name = backend + ":" + std::to_string(number);
+	gpumem_status status;
+
+	if (opened(number))
+		return opened(number);
+	status = gpumem_device_open(name.c_str(), &made->handle);
+	if (status == GPUMEM_OK) {
+		status = gpumem_device_pool(made->handle, &made->pool);
+		if (status != GPUMEM_OK)
+			GPUMEM_IGNORE(gpumem_device_close(made->handle));
+	}
+	if (status != GPUMEM_OK)
+		raise(status);
+	devices[number].store(made.get(), std::memory_order_release);
+	return made.release();
+}
+
+device *get(int number)
+{
+	device *found = opened(number);
+
+	return found ? found : open(number);
+}
+
+/* Some versions ask for nothing, and want a pointer that is theirs. */
+void *hook_alloc(size_t bytes, int number, stream on)
+{
+	device *own = get(number);
+	gpumem_status status;
+	void *ptr;
+
+	if (capturing.load(std::memory_order_acquire))
+		route(number, on);
+	status = gpumem_alloc(own->pool, bytes ? bytes : 1, on, &ptr);
+	if (status != GPUMEM_OK)
+		raise(status);
+	return ptr;
+}
+
+void hook_free(void *ptr, size_t bytes, int number, stream on)
+{
+	(void)bytes;
+	(void)number;
+	GPUMEM_IGNORE(gpumem_free(ptr, on));
+}
+
+/* torch.cuda.empty_cache() */
+void hook_reset()
+{
+	settle();
+	for (int i = 0; i < MOST_DEVICES; i++)
+		if (device *own = opened(i)) {
+			gpumem_status status =
+				gpumem_device_trim(own->handle, 0, nullptr);
+
+			if (status != GPUMEM_OK)
+				raise(status);
+		}
+}
+
+/* torch.cuda.set_per_process_memory_fraction(); 1: as much as there is */
+void hook_fraction(double part, int number)
+{
+	gpumem_device_info info = GPUMEM_INIT(gpumem_device_info);
+	device *own = get(number);
+	gpumem_status status = gpumem_device_get_info(own->handle, &info);
+	double limit =
+		part < 1 ? part * static_cast<double>(info.total_bytes) : 0;
+
+	/* 0 would be no limit. */
+	if (status == GPUMEM_OK)
+		status = gpumem_pool_set_limit(
+			own->pool, 0,
+			part < 1 && limit < 1 ? 1
+					      : static_cast<uint64_t>(limit));
+	if (status != GPUMEM_OK)
+		raise(status);
+}
+
+void *hook_base(void *ptr, size_t *bytes_out)
+{
+	gpumem_block block = GPUMEM_INIT(gpumem_block);
+
+	if (gpumem_query(ptr, &block) != GPUMEM_OK)
+		return ptr;
+	if (bytes_out)
+		*bytes_out = block.bytes;
+	return block.ptr;
+}
+
+/* Tensor.record_stream(); of memory that is not a pool's there is nothing to
+ * say. */
+void hook_record(void *ptr, stream on)
+{
+	gpumem_status status = ptr ? gpumem_use_on(ptr, on) : GPUMEM_OK;
+
+	if (status != GPUMEM_OK && status != GPUMEM_BAD_POINTER)
+		raise(status);
+}
+
+/* How many devices there are; each is opened when it is used. */
+void hook_init(int count)
+{
+	(void)count;
+}
+
+} /* namespace plug */
