@@ -32,8 +32,10 @@ static __attribute__((noinline)) gpumem_status
 alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 	   gpumem_stream stream, void **ptr_out)
 {
-	const struct gm_request request = {
-		.bytes = bytes, .alignment = alignment, .stream = stream};
+	const struct gm_request request = {.bytes = bytes,
+					   .alignment = alignment,
+					   .stream = stream,
+					   .tag = gm_local_tag};
 
 	if (!pool)
 		return gm_null_argument("pool");
@@ -46,7 +48,8 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 		return GPUMEM_OK;
 	}
 	if (alignment == 1) {
-		void *ptr = gm_local_alloc_again(&pool->heap, bytes, stream);
+		void *ptr = gm_local_alloc_again(&pool->heap, bytes, stream,
+						 gm_local_tag);
 
 		if (ptr) {
 			*ptr_out = ptr;
@@ -56,14 +59,36 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 	return gm_alloc_locked(pool, &request, ptr_out);
 }
 
+/* The cache is locked, unless it is claimed: then nothing is. */
+static __attribute__((noinline)) gpumem_status
+alloc_stopped(gpumem_pool *pool, size_t bytes, gpumem_stream stream,
+	      void **ptr_out, struct gm_local *local)
+{
+	void *ptr = NULL;
+
+	if (!atomic_load_explicit(&local->claimed, memory_order_relaxed))
+		ptr = gm_hot_take(local, &pool->heap, bytes, gm_local_tag);
+	gm_local_unlock(local);
+	if (UNLIKELY(!ptr))
+		return alloc_slow(pool, bytes, 1, stream, ptr_out);
+	*ptr_out = ptr;
+	return GPUMEM_OK;
+}
+
 gpumem_status gpumem_alloc(gpumem_pool *pool, size_t bytes,
 			   gpumem_stream stream, void **ptr_out)
 {
+	struct gm_local *local = gm_local_last;
 	void *ptr;
 
 	if (UNLIKELY(!pool || !ptr_out))
 		goto slow;
-	ptr = gm_local_alloc(&pool->heap, bytes, stream);
+	if (UNLIKELY(!gm_local_is(local, &pool->heap, stream)))
+		goto slow;
+	if (UNLIKELY(gm_local_enter(local)))
+		return alloc_stopped(pool, bytes, stream, ptr_out, local);
+	ptr = gm_hot_take(local, &pool->heap, bytes, 0);
+	gm_local_unlock(local);
 	if (UNLIKELY(!ptr))
 		goto slow;
 	*ptr_out = ptr;
@@ -98,11 +123,33 @@ static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
 	return free_locked(ptr, stream);
 }
 
+static __attribute__((noinline)) gpumem_status
+free_stopped(void *ptr, gpumem_stream stream, uintptr_t entry,
+	     struct gm_local *local, const struct gm_heap *heap)
+{
+	bool done = false;
+
+	if (!atomic_load_explicit(&local->claimed, memory_order_relaxed))
+		done = gm_hot_put(local, heap, entry, ptr, GM_HOT_TAGGED);
+	gm_local_unlock(local);
+	return done ? GPUMEM_OK : free_slow(ptr, stream);
+}
+
 gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
 {
-	if (UNLIKELY(!gm_local_free(ptr, stream)))
+	uintptr_t entry = gm_map_get((uintptr_t)ptr);
+	struct gm_local *local = gm_local_last;
+	const struct gm_heap *heap =
+		atomic_load_explicit(&local->heap, memory_order_relaxed);
+	bool done;
+
+	if (UNLIKELY(!entry || !heap || local->stream != stream))
 		return free_slow(ptr, stream);
-	return GPUMEM_OK;
+	if (UNLIKELY(gm_local_enter(local)))
+		return free_stopped(ptr, stream, entry, local, heap);
+	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_PLAIN);
+	gm_local_unlock(local);
+	return done ? GPUMEM_OK : free_slow(ptr, stream);
 }
 
 gpumem_status gpumem_use_on(void *ptr, gpumem_stream stream)

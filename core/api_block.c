@@ -25,10 +25,12 @@ static void *alloc_cached(struct gm_heap *heap,
 
 	if (request->alignment > 1)
 		return NULL;
-	ptr = gm_local_alloc(heap, request->bytes, request->stream);
+	ptr = request->tag
+		      ? NULL
+		      : gm_local_alloc(heap, request->bytes, request->stream);
 	return ptr ? ptr
-		   : gm_local_alloc_again(heap, request->bytes,
-					  request->stream);
+		   : gm_local_alloc_again(heap, request->bytes, request->stream,
+					  request->tag);
 }
 
 /* A failure frees the block: on its own stream, where nothing else uses it,
@@ -86,10 +88,14 @@ static gpumem_status take_options(const struct gpumem_alloc_options *options,
 
 	if (status == GPUMEM_OK)
 		status = gm_check_flags(all.flags, FLAGS);
+	if (status == GPUMEM_OK)
+		status = gm_check_tag(all.tag);
 	if (status != GPUMEM_OK)
 		return status;
 	request->alignment = all.alignment ? all.alignment : 1;
 	request->flags = all.flags;
+	if (all.tag)
+		request->tag = all.tag;
 	return gm_alignment_fits(request->alignment)
 		       ? GPUMEM_OK
 		       : gm_alignment_refused(request->alignment);
@@ -100,8 +106,10 @@ gpumem_status gpumem_alloc_with(gpumem_pool *pool, size_t bytes,
 				const struct gpumem_alloc_options *options,
 				void **ptr_out, uint64_t *usable_bytes_out)
 {
-	struct gm_request request = {
-		.bytes = bytes, .alignment = 1, .stream = stream};
+	struct gm_request request = {.bytes = bytes,
+				     .alignment = 1,
+				     .stream = stream,
+				     .tag = gm_local_tag};
 	gpumem_status status = GPUMEM_OK;
 	uint64_t usable = 0;
 	void *ptr = NULL;

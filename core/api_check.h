@@ -9,6 +9,7 @@
 #include "base/fork.h"
 #include "base/scope.h"
 #include "base/struct.h"
+#include "base/tag.h"
 #include "device/device.h"
 
 static inline gpumem_status gm_null_argument(const char *name)
@@ -27,6 +28,17 @@ static inline gpumem_status gm_check_flags(unsigned flags, unsigned known)
 	return gm_fail(GPUMEM_INVALID,
 		       "flags is 0x%x, of which 0x%x is not known", flags,
 		       flags & ~known);
+}
+
+/* 0, no tag, is one as well. */
+static inline gpumem_status gm_check_tag(uint32_t tag)
+{
+	if (!tag || gm_tag_is(tag))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_INVALID,
+		       "%u is no tag: gpumem_tag_intern() gives numbers of "
+		       "tags",
+		       tag);
 }
 
 /* OK in the process that may use devices. */

@@ -49,7 +49,9 @@ libbase_la_SOURCES = \
 	core/base/status.c \
 	core/base/status.h \
 	core/base/struct.c \
-	core/base/struct.h
+	core/base/struct.h \
+	core/base/tag.c \
+	core/base/tag.h
 
 librecord_la_CFLAGS = $(FLOOR_CFLAGS)
 librecord_la_SOURCES = \
@@ -117,6 +119,7 @@ libextent_la_SOURCES = \
 	core/extent/bins.h \
 	core/extent/check.h \
 	core/extent/check_index.c \
+	core/extent/check_tags.c \
 	core/extent/counters.h \
 	core/extent/counts.h \
 	core/extent/extent.c \
@@ -131,6 +134,8 @@ libextent_la_SOURCES = \
 	core/extent/size_class.h \
 	core/extent/span.c \
 	core/extent/span.h \
+	core/extent/tags.c \
+	core/extent/tags.h \
 	core/extent/tree.c \
 	core/extent/tree.h
 
@@ -181,6 +186,7 @@ libvm_la_SOURCES = \
 
 libcache_la_CFLAGS = $(FLOOR_CFLAGS)
 libcache_la_SOURCES = \
+	core/cache/after.c \
 	core/cache/cache.h \
 	core/cache/cached.h \
 	core/cache/check_slab.c \
@@ -194,11 +200,11 @@ libcache_la_SOURCES = \
 	core/cache/metadata.c \
 	core/cache/metadata.h \
 	core/cache/number.c \
-	core/cache/recorded.c \
 	core/cache/refill.c \
 	core/cache/resize.c \
 	core/cache/slab.c \
-	core/cache/slab.h
+	core/cache/slab.h \
+	core/cache/tagged.c
 
 libheap_la_CFLAGS = $(FLOOR_CFLAGS)
 libheap_la_SOURCES = \
@@ -221,6 +227,7 @@ libheap_la_SOURCES = \
 	core/heap/resize.c \
 	core/heap/rungs.h \
 	core/heap/sources.c \
+	core/heap/tagged.c \
 	core/heap/trim.c
 
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)
@@ -246,6 +253,7 @@ libpool_la_SOURCES = \
 	core/pool/share.h \
 	core/pool/snapshot.c \
 	core/pool/stats.c \
+	core/pool/tag.c \
 	core/pool/view.c
 
 libgpumem_la_LIBADD = $(POOL)
@@ -271,4 +279,5 @@ libgpumem_la_SOURCES = \
 	core/api_record.c \
 	core/api_resize.c \
 	core/api_share.c \
-	core/api_stats.c
+	core/api_stats.c \
+	core/api_tag.c

@@ -30,6 +30,7 @@ dist_man_MANS = \
 	docs/man/gpumem_resize.3 \
 	docs/man/gpumem_share.3 \
 	docs/man/gpumem_stats.3 \
+	docs/man/gpumem_tag.3 \
 	docs/man/gpumem_trace.5
 # The pages name the folders of the default prefix; when they are installed, those
 # that configure was told. A function that shares its page with others has a link

@@ -23,6 +23,7 @@ tests_attack_attack_SOURCES = \
 	tests/attack/rows.h \
 	tests/attack/share.c \
 	tests/attack/streams.c \
+	tests/attack/tags.c \
 	tests/attack/world.c
 
 if TOOLS

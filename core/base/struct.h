@@ -26,7 +26,7 @@
  * `first` or behind it, never in the padding before it, which programs of the
  * first version do not set. */
 #define GM_STRUCT_LIST(X)                                                      \
-	X(gpumem_alloc_options, flags)                                         \
+	X(gpumem_alloc_options, tag)                                           \
 	X(gpumem_block, kind)                                                  \
 	X(gpumem_call_stats, ns)                                               \
 	X(gpumem_capacity, now_bytes)                                          \

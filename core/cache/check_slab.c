@@ -48,15 +48,22 @@ gpumem_status gm_check_slab(const struct gm_heap *heap,
 		if (mark == GM_MARK_PENDING) {
 			tally->pending += slab->class.bytes;
 		} else if (mark) {
+			gpumem_status status;
+
 			EXPECT(gm_mark_live(mark) &&
-				       (mark & ~(uint32_t)GM_MARK_SHARED) <=
-					       slab->class.bytes,
+				       gm_mark_bytes(mark) <= slab->class.bytes,
 			       "slot %u of the slab at %#zx has mark %#x", i,
 			       extent->address, mark);
-			tally->requested += mark & ~(uint32_t)GM_MARK_SHARED;
+			EXPECT(!(mark & GM_MARK_MORE) || gm_slab_more(slab, i),
+			       "slot %u of the slab at %#zx has nothing more",
+			       i, extent->address);
+			tally->requested += gm_mark_bytes(mark);
 			tally->allocated += slab->class.bytes;
 			tally->blocks++;
-			tally->shared += (mark & GM_MARK_SHARED) != 0;
+			status = gm_check_more(heap, gm_slab_more(slab, i),
+					       gm_mark_bytes(mark), tally);
+			if (status != GPUMEM_OK)
+				return status;
 		} else if (!is_free) {
 			tally->cached_slots++;
 		}

@@ -50,8 +50,11 @@ void gm_group_leave(struct gm_heap *heap, struct gm_local *local)
 	if (group->used == local)
 		group->used = NULL;
 	/* The thread may use it for another heap at once. */
-	if (atomic_load(&group->count) == 1)
+	if (atomic_load(&group->count) == 1) {
 		heap->caches->group_count--;
+		gm_tag_deltas_end(group->tags);
+		group->tags = NULL;
+	}
 	atomic_fetch_sub(&group->count, 1);
 }
 
@@ -63,12 +66,21 @@ static void take(struct gm_counts *sum, struct gm_group *group)
 	gm_counts_take(sum, &group->counts, group->above);
 }
 
+/* What is counted by tag is counted in all as well, so there is none of it
+ * where there is nothing of that. */
+static void fold_tags(struct gm_heap *heap, struct gm_group *group)
+{
+	if (group->tags)
+		gm_tags_fold(heap->tags, group->tags);
+}
+
 static void fold(struct gm_heap *heap, struct gm_group *group)
 {
 	struct gm_counts sum = {0};
 
 	take(&sum, group);
 	gm_counters_fold(&heap->counters, &sum);
+	fold_tags(heap, group);
 }
 
 void gm_local_fold(struct gm_local *local)
@@ -121,8 +133,10 @@ void gm_locals_fold(struct gm_heap *heap)
 	struct gm_local *local = heap->caches->locals;
 	struct gm_counts sum = {0};
 
-	for (; local; local = local->next)
+	for (; local; local = local->next) {
 		take(&sum, local->group);
+		fold_tags(heap, local->group);
+	}
 	gm_counters_fold(&heap->counters, &sum);
 	gm_counters_level(&heap->counters, gm_locals_others(heap));
 }

@@ -38,23 +38,28 @@ GM_HOT void gm_local_count_free(struct gm_local *local, size_t requested,
 	gm_delta_sub(&counts->blocks, 1);
 }
 
-/* Takes a ready slot. The owner has entered, or holds the heap's mutex. */
-GM_HOT void *gm_local_pop(struct gm_local *local, unsigned class_index,
-			  uint32_t class_bytes, size_t bytes)
+/* Takes a ready slot, which gets a tag or none, 0. The owner has entered, or
+ * holds the heap's mutex. */
+GM_HOT void *gm_local_pop(struct gm_local *local, const struct gm_class *class,
+			  unsigned class_index, size_t bytes, uint32_t tag)
 {
 	struct gm_bin *bin = &local->bin[class_index];
 	struct gm_slot *slot = &bin->slot[--bin->count];
 
-	atomic_store_explicit(slot->mark, (uint16_t)bytes,
+	if (tag)
+		atomic_store_explicit(gm_mark_more(class, slot->mark),
+				      (uint16_t)tag, memory_order_relaxed);
+	atomic_store_explicit(slot->mark,
+			      (uint16_t)(tag ? bytes | GM_MARK_MORE : bytes),
 			      memory_order_relaxed);
-	gm_local_count_alloc(local, bytes, class_bytes);
+	gm_local_count_alloc(local, bytes, class->bytes);
 	return (void *)slot->address;
 }
 
 /* The same for a large block of exactly the size that `bytes` rounds to; NULL:
  * there is none. */
 GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
-				size_t bytes)
+				size_t bytes, uint32_t tag)
 {
 	size_t rounded = (bytes + unit - 1) & ~(unit - 1);
 	struct gm_extent *extent = gm_cached_take(&local->cached, rounded);
@@ -62,49 +67,59 @@ GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
 	if (!extent)
 		return NULL;
 	extent->requested = bytes;
+	if (tag)
+		extent->more = (uint16_t)tag;
 	gm_extent_set(extent, GM_EXTENT_LARGE);
 	gm_local_count_alloc(local, bytes, rounded);
 	return (void *)extent->address;
 }
 
-/* What is constant where the hot path is inlined. While its heap is recorded
- * the PLAIN one finds nothing. AFTER: blocks of other threads have just come
- * into the cache. */
-enum gm_hot { GM_HOT_PLAIN, GM_HOT_RECORDED, GM_HOT_RECORDED_AFTER };
+/* What is constant where the hot path is inlined. PLAIN is that of a thread and
+ * a block without a tag, of a heap that is not recorded; it leaves all else
+ * alone. TAGGED knows of tags, AGAIN also of recordings. AFTER: the same, when
+ * blocks of other threads have just come into the cache. */
+enum gm_hot { GM_HOT_PLAIN, GM_HOT_TAGGED, GM_HOT_AGAIN, GM_HOT_AFTER };
 
-GM_HOT bool gm_hot_lock(struct gm_local *local, enum gm_hot how,
-			bool *recorded_out)
+/* Of the cache that is locked: a ready block, or NULL. */
+GM_HOT void *gm_hot_take(struct gm_local *local, struct gm_heap *heap,
+			 size_t bytes, uint32_t tag)
 {
-	return how == GM_HOT_PLAIN ? gm_local_lock(local)
-				   : gm_local_lock_recorded(local, recorded_out);
-}
-
-/* A ready block, or NULL. */
-GM_HOT void *gm_hot_alloc(struct gm_heap *heap, size_t bytes,
-			  gpumem_stream stream, enum gm_hot how)
-{
-	struct gm_local *local = gm_local_last;
-	bool recorded = false;
+	const struct gm_class *class;
 	unsigned class_index;
-	void *ptr = NULL;
+	void *ptr;
 
-	if (!gm_local_is(local, heap, stream) ||
-	    !gm_hot_lock(local, how, &recorded))
+	if (tag && !local->group->tags)
 		return NULL;
 	if (bytes - 1 < GM_SMALL_MAX) {
 		class_index = gm_class_of(&heap->classes, bytes);
-		if (local->bin[class_index].count)
-			ptr = gm_local_pop(local, class_index,
-					   heap->classes.of[class_index].bytes,
-					   bytes);
+		class = &heap->classes.of[class_index];
+		if (!local->bin[class_index].count)
+			return NULL;
+		ptr = gm_local_pop(local, class, class_index, bytes, tag);
 	} else {
-		ptr = gm_local_pop_large(local, heap->unit, bytes);
+		ptr = gm_local_pop_large(local, heap->unit, bytes, tag);
 	}
+	if (tag && ptr)
+		gm_tag_count_alloc(heap->tags, local->group->tags, tag, bytes);
+	return ptr;
+}
+
+/* A ready block with any tag, also while the heap is recorded; or NULL. */
+GM_HOT void *gm_hot_alloc(struct gm_heap *heap, size_t bytes,
+			  gpumem_stream stream, uint32_t tag, enum gm_hot how)
+{
+	struct gm_local *local = gm_local_last;
+	bool recorded;
+	void *ptr;
+
+	if (!gm_local_is(local, heap, stream) ||
+	    !gm_local_lock_recorded(local, &recorded))
+		return NULL;
+	ptr = gm_hot_take(local, heap, bytes, tag);
 	if (recorded && ptr)
 		gm_local_record(local, GPUMEM_RECORD_ALLOC,
-				how == GM_HOT_RECORDED_AFTER
-					? gm_record_now_after()
-					: gm_record_now(),
+				how == GM_HOT_AFTER ? gm_record_now_after()
+						    : gm_record_now(),
 				ptr, bytes);
 	gm_local_unlock(local);
 	return ptr;
@@ -114,47 +129,87 @@ GM_HOT void *gm_hot_alloc(struct gm_heap *heap, size_t bytes,
 GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 			    gpumem_stream stream)
 {
-	return gm_hot_alloc(heap, bytes, stream, GM_HOT_PLAIN);
+	struct gm_local *local = gm_local_last;
+	void *ptr;
+
+	if (!gm_local_is(local, heap, stream) || !gm_local_lock(local))
+		return NULL;
+	ptr = gm_hot_take(local, heap, bytes, 0);
+	gm_local_unlock(local);
+	return ptr;
 }
 
-/* Puts a live slot among the ready ones. The owner has entered, or holds the
- * heap's mutex; there is room. */
-static inline void gm_local_push(struct gm_local *local, unsigned class_index,
-				 uint32_t class_bytes, uintptr_t address,
-				 gm_mark *mark)
+/* What a block that is freed counts for by tag goes with it: `more` is its
+ * GM_MORE_ bits. False: it is not for the cache. */
+GM_HOT bool gm_local_untag(struct gm_local *local, uint16_t more,
+			   uint64_t requested)
+{
+	if (more & GM_MORE_SHARED || !local->group->tags)
+		return false;
+	gm_tag_count_free(local->group->tags, more, requested);
+	return true;
+}
+
+/* Puts a live slot of so many requested bytes, that has nothing more, among the
+ * ready ones. The owner has entered, or holds the heap's mutex; there is room.
+ */
+GM_HOT void gm_local_push(struct gm_local *local, unsigned class_index,
+			  uint32_t class_bytes, const struct gm_slot *slot,
+			  uint32_t requested)
 {
 	struct gm_bin *bin = &local->bin[class_index];
 
-	gm_local_count_free(local,
-			    atomic_load_explicit(mark, memory_order_relaxed),
-			    class_bytes);
-	atomic_store_explicit(mark, 0, memory_order_relaxed);
-	bin->slot[bin->count++] =
-		(struct gm_slot){.address = address, .mark = mark};
+	gm_local_count_free(local, requested, class_bytes);
+	atomic_store_explicit(slot->mark, 0, memory_order_relaxed);
+	bin->slot[bin->count++] = *slot;
+}
+
+/* Of a live slot that has more than its size: that is seen to, and what was
+ * requested. 0: it is not live, or not for the cache. */
+GM_HOT uint32_t gm_hot_untag(struct gm_local *local,
+			     const struct gm_class *class, gm_mark *mark,
+			     uint32_t value)
+{
+	uint16_t more;
+
+	if (!(value & GM_MARK_MORE) || !gm_mark_live(value))
+		return 0;
+	more = atomic_load_explicit(gm_mark_more(class, mark),
+				    memory_order_relaxed);
+	value = gm_mark_bytes(value);
+	return gm_local_untag(local, more, value) ? value : 0;
 }
 
 /* The entry's arena is the local's. */
-static inline bool gm_local_free_small(struct gm_local *local,
-				       const struct gm_heap *heap,
-				       uintptr_t entry, uintptr_t address)
+GM_HOT bool gm_local_free_small(struct gm_local *local,
+				const struct gm_heap *heap, uintptr_t entry,
+				uintptr_t address, enum gm_hot how)
 {
 	unsigned class_index = gm_entry_class(entry);
 	const struct gm_class *class = &heap->classes.of[class_index];
 	uint32_t offset = gm_entry_offset(entry, address);
 	uint32_t slot = gm_class_slot(class, offset);
-	gm_mark *mark =
-		gm_slab_of_entry(entry)->mark + ((size_t)slot << class->spread);
+	const struct gm_slot freed = {.address = address,
+				      .mark = gm_slab_of_entry(entry)->mark +
+					      ((size_t)slot << class->spread)};
+	uint32_t value;
 
-	if (slot >= class->slots || slot * class->bytes != offset ||
-	    atomic_load_explicit(mark, memory_order_relaxed) - 1u >=
-		    GM_SMALL_MAX ||
-	    local->bin[class_index].count >= class->keep)
+	if (slot >= class->slots || slot * class->bytes != offset)
 		return false;
-	gm_local_push(local, class_index, class->bytes, address, mark);
+	value = atomic_load_explicit(freed.mark, memory_order_relaxed);
+	if (local->bin[class_index].count >= class->keep)
+		return false;
+	if (value - 1 >= GM_SMALL_MAX) {
+		if (how != GM_HOT_PLAIN)
+			value = gm_hot_untag(local, class, freed.mark, value);
+		if (how == GM_HOT_PLAIN || !value)
+			return false;
+	}
+	gm_local_push(local, class_index, class->bytes, &freed, value);
 	return true;
 }
 
-/* Puts a live large block of the local's arena, with no other uses, among the
+/* Puts a live large block of the local's arena, with nothing more, among the
  * ready ones; there is room. */
 static inline void gm_local_push_large(struct gm_local *local,
 				       struct gm_extent *extent)
@@ -164,15 +219,21 @@ static inline void gm_local_push_large(struct gm_local *local,
 	gm_cached_put(&local->cached, extent);
 }
 
-static inline bool gm_local_free_large(struct gm_local *local,
-				       struct gm_extent *extent,
-				       uintptr_t address)
+GM_HOT bool gm_local_free_large(struct gm_local *local,
+				struct gm_extent *extent, uintptr_t address,
+				enum gm_hot how)
 {
 	if (extent->address != address ||
 	    gm_extent_arena(extent) != local->arena ||
-	    !gm_extent_is(extent, GM_EXTENT_LARGE) || extent->shared ||
+	    !gm_extent_is(extent, GM_EXTENT_LARGE) ||
+	    (how == GM_HOT_PLAIN && extent->more) ||
 	    !gm_cached_has_room(&local->cached, extent->bytes))
 		return false;
+	if (how != GM_HOT_PLAIN && extent->more) {
+		if (!gm_local_untag(local, extent->more, extent->requested))
+			return false;
+		extent->more = 0;
+	}
 	gm_local_push_large(local, extent);
 	return true;
 }
@@ -189,37 +250,43 @@ GM_HOT uint64_t gm_hot_requested(const struct gm_heap *heap, uintptr_t entry,
 	class = &heap->classes.of[gm_entry_class(entry)];
 	slot = gm_class_slot(class, gm_entry_offset(entry, address));
 	return slot < class->slots
-		       ? atomic_load_explicit(
+		       ? gm_mark_bytes(atomic_load_explicit(
 				 gm_slab_of_entry(entry)->mark +
 					 ((size_t)slot << class->spread),
-				 memory_order_relaxed)
+				 memory_order_relaxed))
 		       : 0;
 }
 
-/* Of any stream, or only of a block that is freed on the stream of the cache.
- */
-GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream,
-			enum gm_hot how)
+/* Of the cache that is locked, of the block that the map knows by `entry`. */
+GM_HOT bool gm_hot_put(struct gm_local *local, const struct gm_heap *heap,
+		       uintptr_t entry, void *ptr, enum gm_hot how)
+{
+	if (!(entry & 1))
+		return gm_local_free_large(local, (struct gm_extent *)entry,
+					   (uintptr_t)ptr, how);
+	return gm_entry_arena(entry) == local->arena_number &&
+	       gm_local_free_small(local, heap, entry, (uintptr_t)ptr, how);
+}
+
+/* Of any stream, or only of a block that is freed on the stream of the cache;
+ * with any tag, also while the heap is recorded. */
+GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream)
 {
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	struct gm_local *local = gm_local_last;
 	const struct gm_heap *heap =
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
 	uint64_t time = 0, requested = 0;
-	bool done = false, recorded = false;
+	bool done, recorded;
 
 	if (!entry || !heap || (!any && local->stream != stream) ||
-	    !gm_hot_lock(local, how, &recorded))
+	    !gm_local_lock_recorded(local, &recorded))
 		return false;
 	if (recorded) {
 		time = gm_record_now_after();
 		requested = gm_hot_requested(heap, entry, (uintptr_t)ptr);
 	}
-	if (!(entry & 1))
-		done = gm_local_free_large(local, (struct gm_extent *)entry,
-					   (uintptr_t)ptr);
-	else if (gm_entry_arena(entry) == local->arena_number)
-		done = gm_local_free_small(local, heap, entry, (uintptr_t)ptr);
+	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN);
 	if (recorded && done)
 		gm_local_record(local, GPUMEM_RECORD_FREE, time, ptr,
 				requested);
@@ -227,18 +294,28 @@ GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream,
 	return done;
 }
 
-/* Frees a block into the thread's cache; false: take the slow path, and nothing
- * has happened. Without the mutex. */
-GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
-{
-	return gm_hot_free(ptr, false, stream, GM_HOT_PLAIN);
-}
-
-/* The same on the block's own stream: a cache takes only blocks of its arena,
- * and so of its stream. */
+/* Frees a block into the thread's cache, on its own stream: a cache takes only
+ * blocks of its arena, and so of its stream. False: take the slow path, and
+ * nothing has happened. Without the mutex. */
 GM_HOT bool gm_local_free_own(void *ptr)
 {
-	return gm_hot_free(ptr, true, NULL, GM_HOT_PLAIN);
+	uintptr_t entry = gm_map_get((uintptr_t)ptr);
+	struct gm_local *local = gm_local_last;
+	const struct gm_heap *heap =
+		atomic_load_explicit(&local->heap, memory_order_relaxed);
+	bool done;
+
+	if (!entry || !heap || !gm_local_lock(local))
+		return false;
+	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_PLAIN);
+	gm_local_unlock(local);
+	return done;
+}
+
+/* The same of a block that is freed on `stream`. */
+GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
+{
+	return gm_local_last->stream == stream && gm_local_free_own(ptr);
 }
 
 #endif

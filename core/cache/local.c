@@ -16,7 +16,7 @@
 static struct gm_local nobody;
 
 _Thread_local struct gm_local *gm_local_last = &nobody;
-
+_Thread_local uint32_t gm_local_tag;
 _Thread_local struct gm_local *gm_local_own;
 static _Thread_local bool ending; /* thread_exit() has run */
 
@@ -32,6 +32,14 @@ static pthread_mutex_t lifetime = PTHREAD_MUTEX_INITIALIZER;
 int gm_membarrier(int command)
 {
 	return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+void gm_local_set_tag(uint32_t tag)
+{
+	gm_local_tag = tag;
+	if (gm_local_last != &nobody)
+		atomic_store_explicit(&gm_local_last->tag, tag,
+				      memory_order_relaxed);
 }
 
 void gm_local_unlink(struct gm_local *local)
@@ -140,7 +148,8 @@ uint64_t gm_caches_host_bytes(const struct gm_heap *heap)
 			 gm_metadata_host_bytes(&heap->caches->metadata);
 
 	for (; local; local = local->next)
-		bytes += sizeof(*local);
+		bytes += sizeof(*local) +
+			 (local->room.tags ? gm_tag_deltas_host_bytes() : 0);
 	for (; arena; arena = gm_arena_after(heap, arena))
 		bytes += gm_slabs_host_bytes(arena);
 	return bytes;

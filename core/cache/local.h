@@ -21,10 +21,13 @@
  * are made under that mutex. Where membarrier is missing the owner's `busy = 1`
  * is an exchange.
  *
- * While a heap is recorded (record/record.h) its caches have a second bit of the
- * claim, which keeps the owner out of the hot path, and lets it in again where
- * events are written: gm_local_lock_recorded(). Who stops a cache, so, waits for
- * an event that is being written too.
+ * While a heap is recorded (record/record.h) its caches have a second bit of
+ * the claim, which keeps the owner out of the hot path, and lets it in again
+ * where events are written: gm_local_lock_recorded(). Who stops a cache, so,
+ * waits for an event that is being written too.
+ *
+ * The tag of a thread (extent/tags.h) stands beside the claim of the cache that
+ * it used last, so that the hot path finds out about both by one look.
  *
  * The memory of a cache reads as zero in a forked child (base/fork.h): there it
  * belongs to no heap, and the slow path returns FORKED.
@@ -52,9 +55,10 @@ enum { GM_CLAIMED = 1, GM_CLAIM_RECORDED = 2 };
  * them, or claiming all, gives access. */
 struct gm_group {
 	struct gm_counts counts;
-	struct gm_above *above; /* the heap's */
-	struct gm_local *used;	/* the one that was used last, or NULL */
-	_Atomic unsigned count; /* of caches; 0: of no heap */
+	struct gm_above *above;	    /* the heap's */
+	struct gm_local *used;	    /* the one that was used last, or NULL */
+	struct gm_tag_deltas *tags; /* NULL: nothing was counted by tag */
+	_Atomic unsigned count;	    /* of caches; 0: of no heap */
 };
 
 struct gm_bin {
@@ -65,7 +69,15 @@ struct gm_bin {
 struct gm_local {
 	_Atomic(struct gm_heap *) heap; /* NULL: none */
 	gpumem_stream stream;
-	_Atomic uint32_t busy, claimed;
+	_Atomic uint32_t busy;
+	union {
+		_Atomic uint64_t stops; /* 0: nothing keeps the owner out */
+		struct {
+			_Atomic uint32_t claimed;
+			_Atomic uint32_t tag; /* of gm_local_last: the owner's,
+						 who alone writes it */
+		};
+	};
 	bool exchange;	       /* no membarrier */
 	unsigned arena_number; /* of `arena`; or one that no arena has */
 	unsigned shard;	       /* of the arena's depot, to be tried first */
@@ -82,9 +94,11 @@ struct gm_local {
 	struct gm_group room;
 };
 
-/* The cache that the calling thread used last; never NULL. */
+/* The cache that the calling thread used last, and its tag. Never NULL. */
 extern __attribute__((tls_model(
 	"initial-exec"))) _Thread_local struct gm_local *gm_local_last;
+extern __attribute__((
+	tls_model("initial-exec"))) _Thread_local uint32_t gm_local_tag;
 /* All caches of the calling thread, linked by next_of_thread; also those that
  * lost their heap. As quick to find as the last one. */
 extern __attribute__((
@@ -95,14 +109,16 @@ extern __attribute__((
 static inline void gm_local_use(struct gm_local *local)
 {
 	gm_local_last = local;
+	atomic_store_explicit(&local->tag, gm_local_tag, memory_order_relaxed);
 	local->group->used = local;
 	atomic_store_explicit(&local->idle_ticks, 0, memory_order_relaxed);
 }
 
-/* The owner enters a cache that it has seen to be a heap's; false, and it has
- * not, if somebody claims it. Who takes a cache away from its heap leaves it
- * claimed, so one that is entered is still the same heap's. */
-static inline bool gm_local_lock(struct gm_local *local)
+/* The owner enters a cache that it has seen to be a heap's. 0: it has. Else it
+ * has only if the cache is not claimed, and the thread has a tag. Who takes a
+ * cache away from its heap leaves it claimed, so one that is entered is still
+ * the same heap's. */
+static inline uint64_t gm_local_enter(struct gm_local *local)
 {
 	if (__builtin_expect(local->exchange, false)) {
 		atomic_exchange(&local->busy, 1);
@@ -110,35 +126,38 @@ static inline bool gm_local_lock(struct gm_local *local)
 		atomic_store_explicit(&local->busy, 1, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
 	}
-	if (__builtin_expect(!atomic_load(&local->claimed), true))
-		return true;
-	atomic_store_explicit(&local->busy, 0, memory_order_release);
-	return false;
-}
-
-/* The same also if the heap is recorded, which *recorded_out says. */
-static inline bool gm_local_lock_recorded(struct gm_local *local,
-					  bool *recorded_out)
-{
-	uint32_t claimed;
-
-	if (__builtin_expect(local->exchange, false)) {
-		atomic_exchange(&local->busy, 1);
-	} else {
-		atomic_store_explicit(&local->busy, 1, memory_order_relaxed);
-		atomic_signal_fence(memory_order_seq_cst);
-	}
-	claimed = atomic_load(&local->claimed);
-	*recorded_out = claimed & GM_CLAIM_RECORDED;
-	if (__builtin_expect(!(claimed & GM_CLAIMED), true))
-		return true;
-	atomic_store_explicit(&local->busy, 0, memory_order_release);
-	return false;
+	return atomic_load(&local->stops);
 }
 
 static inline void gm_local_unlock(struct gm_local *local)
 {
 	atomic_store_explicit(&local->busy, 0, memory_order_release);
+}
+
+/* The same; false, and it has not, if somebody claims the cache or the thread
+ * has a tag. */
+static inline bool gm_local_lock(struct gm_local *local)
+{
+	if (__builtin_expect(!gm_local_enter(local), true))
+		return true;
+	gm_local_unlock(local);
+	return false;
+}
+
+/* The same also with a tag, and if the heap is recorded, which *recorded_out
+ * says. */
+static inline bool gm_local_lock_recorded(struct gm_local *local,
+					  bool *recorded_out)
+{
+	uint32_t claimed;
+
+	(void)gm_local_enter(local);
+	claimed = atomic_load(&local->claimed);
+	*recorded_out = claimed & GM_CLAIM_RECORDED;
+	if (__builtin_expect(!(claimed & GM_CLAIMED), true))
+		return true;
+	gm_local_unlock(local);
+	return false;
 }
 
 /* An event of a block of a recorded heap, on the cache's stream, while its
@@ -159,6 +178,9 @@ static inline void gm_local_record(const struct gm_local *local,
 	gm_record_block(&block);
 }
 
+/* The calling thread's blocks get this tag from now on; 0: none. */
+void gm_local_set_tag(uint32_t tag);
+
 static inline bool gm_local_is(const struct gm_local *local,
 			       const struct gm_heap *heap, gpumem_stream stream)
 {
@@ -177,12 +199,12 @@ bool gm_local_flush_for(const void *ptr, gpumem_stream stream);
 /* The same of a block that is freed on its own stream, whichever that is. */
 bool gm_local_flush_for_own(const void *ptr);
 
-/* recorded.c: what to do without the mutex after gm_local_alloc(), or
- * gm_local_free() of a block that is freed on `stream` or on any, found nothing:
- * the same with an event, if the heap is recorded, and then with the depot.
- * NULL, or false: take the slow path. */
+/* after.c: what to do without the mutex after gm_local_alloc(), or
+ * gm_local_free() of a block that is freed on `stream` or on any, found
+ * nothing: the same with tags, and with an event if the heap is recorded; and
+ * then with the depot. NULL, or false: take the slow path. */
 void *gm_local_alloc_again(struct gm_heap *heap, size_t bytes,
-			   gpumem_stream stream);
+			   gpumem_stream stream, uint32_t tag);
 bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream);
 
 /* resize.c: a small block that is used on its own stream, without the mutex.
@@ -200,6 +222,11 @@ gpumem_status gm_slot_too_small(void);
  * it becomes gm_local_last. OK or NO_HOST_MEMORY. */
 gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 			  struct gm_local **local_out);
+/* tagged.c: what counts by tag is made where the heap, or the calling thread of
+ * it, has none; a thread that gets none goes without its cache. OK, or
+ * NO_HOST_MEMORY of the heap's. */
+gpumem_status gm_local_make_tags(struct gm_heap *heap);
+
 /* Adds what the cache, and the others of its group, did to the counters. */
 void gm_local_fold(struct gm_local *local);
 /* Fills an empty bin from the arena's depot or slabs, up to half of what it may

@@ -28,7 +28,7 @@
 
 enum {
 	GM_METADATA_UNIT = 64, /* they are multiples of it, and aligned to it */
-	GM_METADATA_MAX = 64 * 64 /* bytes of one */
+	GM_METADATA_MAX = 64 * 80 /* bytes of one */
 };
 
 struct gm_metadata_chunk;

@@ -14,8 +14,7 @@ char gm_stream_gone;
 size_t gm_slab_host_bytes(const struct gm_class *class)
 {
 	size_t bytes =
-		sizeof(struct gm_slab) +
-		((size_t) class->slots << class->spread) * sizeof(gm_mark);
+		sizeof(struct gm_slab) + 2 * class->marks * sizeof(gm_mark);
 
 	return (bytes + GM_LINE - 1) & ~(size_t)(GM_LINE - 1);
 }
@@ -154,7 +153,7 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for the metadata of %u blocks",
 			       class->slots);
-	memset(slab, 0, gm_slab_host_bytes(class));
+	memset(slab, 0, sizeof(*slab) + class->marks * sizeof(gm_mark));
 	slab->address = extent->address;
 	slab->heap = heap;
 	slab->arena = arena;

@@ -5,10 +5,11 @@
  * A slab: a run of memory cut into equal small blocks, its *slots*, all for one
  * stream. One mark per slot, in host memory, says what the slot is:
  *
- *     0                          not live: free here, or cached
- *     1 .. GM_SMALL_MAX          live; the bytes that were asked for
- *     the same | GM_MARK_SHARED  live, and has an entry (uses.h)
- *     GM_MARK_PENDING            freed, streams may still use it
+ *     0                        not live: free here, or cached
+ *     1 .. GM_SMALL_MAX        live; the bytes that were asked for
+ *     the same | GM_MARK_MORE  live, and what it has more, a tag or an entry
+ *                              (extent/tags.h), is in `more`, and is not 0
+ *     GM_MARK_PENDING          freed, streams may still use it
  *
  *     free_count == number of bits in free[] <= number of marks that are 0
  *     in partial[class][level] of the arena  <=>  0 < free_count < slots, or
@@ -36,7 +37,7 @@
 #include <stdatomic.h>
 
 enum {
-	GM_MARK_SHARED = 0x8000,
+	GM_MARK_MORE = 0x8000,
 	GM_MARK_PENDING = 0x7fff,
 	GM_ENTRY_GRANULE_SHIFT = 48,
 	GM_ENTRY_ARENA_SHIFT = 52,
@@ -49,7 +50,7 @@ struct gm_slabs {
 	/* With a free slot; the fuller ones first. */
 	struct gm_slab *partial[GM_CLASS_COUNT][GM_SLAB_LEVELS];
 	struct gm_slab *empty[GM_CLASS_COUNT]; /* at most one, all free */
-	struct gm_arena *next; /* of the arenas with slabs */
+	struct gm_arena *next;		       /* of the arenas with slabs */
 	bool linked;	       /* it is in their list: count > 0 => linked */
 	size_t count;	       /* of slabs */
 	unsigned number;       /* constant; of no other arena unless 0 */
@@ -72,7 +73,7 @@ struct gm_slab {
 	uint64_t free[GM_SLOTS_MAX / 64];
 	/* On lines of their own, since they are written without the mutex; so
 	 * far apart that what one thread takes at a time fills a line. */
-	_Alignas(GM_LINE) gm_mark mark[];
+	_Alignas(GM_LINE) gm_mark mark[]; /* class.marks, and as many `more` */
 };
 
 static inline gm_mark *gm_slab_mark(const struct gm_slab *slab, uint32_t slot)
@@ -82,6 +83,13 @@ static inline gm_mark *gm_slab_mark(const struct gm_slab *slab, uint32_t slot)
 	return (gm_mark *)&slab->mark[at];
 }
 
+/* What the slot of a mark has more, where the mark says so. Behind all marks: a
+ * program without tags never touches it. */
+static inline gm_mark *gm_mark_more(const struct gm_class *class, gm_mark *mark)
+{
+	return mark + class->marks;
+}
+
 /* Which slot a mark belongs to. */
 static inline uint32_t gm_slab_slot(const struct gm_slab *slab,
 				    const gm_mark *mark)
@@ -89,9 +97,38 @@ static inline uint32_t gm_slab_slot(const struct gm_slab *slab,
 	return (uint32_t)((mark - slab->mark) >> slab->class.spread);
 }
 
+/* The bytes that were asked for, of a live slot. */
+static inline uint32_t gm_mark_bytes(uint32_t mark)
+{
+	return mark & ~(uint32_t)GM_MARK_MORE;
+}
+
 static inline bool gm_mark_live(uint32_t mark)
 {
-	return (mark & ~(uint32_t)GM_MARK_SHARED) - 1 < GM_SMALL_MAX;
+	return gm_mark_bytes(mark) - 1 < GM_SMALL_MAX;
+}
+
+/* GM_MORE_ bits of a slot; 0: nothing. */
+static inline uint16_t gm_slab_more(const struct gm_slab *slab, uint32_t slot)
+{
+	gm_mark *mark = gm_slab_mark(slab, slot);
+
+	return atomic_load(mark) & GM_MARK_MORE
+		       ? atomic_load(gm_mark_more(&slab->class, mark))
+		       : 0;
+}
+
+/* Of a live slot. */
+static inline void gm_slab_set_more(const struct gm_slab *slab, uint32_t slot,
+				    uint16_t more)
+{
+	gm_mark *mark = gm_slab_mark(slab, slot);
+
+	atomic_store(gm_mark_more(&slab->class, mark), more);
+	if (more)
+		atomic_fetch_or(mark, GM_MARK_MORE);
+	else
+		atomic_fetch_and(mark, (uint16_t)~GM_MARK_MORE);
 }
 
 static inline struct gm_slab *gm_slab_of_entry(uintptr_t entry)

@@ -39,4 +39,11 @@ gpumem_status gm_check_index(const struct gm_index *index,
 			     const struct gm_arena *arena);
 /* Every node is one of so many extents, or free, or number 0. */
 gpumem_status gm_check_nodes(const struct gm_nodes *nodes, uint64_t extents);
+
+/* check_tags.c: before the walk; what a live block has more; after the walk. */
+void gm_check_tags_begin(const struct gm_heap *heap);
+gpumem_status gm_check_more(const struct gm_heap *heap, uint16_t more,
+			    uint64_t requested, struct gm_tally *tally);
+gpumem_status gm_check_tags(const struct gm_heap *heap);
+
 #endif

@@ -63,7 +63,7 @@ struct gm_extent {
 	};
 	/* Changed between LARGE and READY by a thread without a lock. */
 	_Atomic uint8_t state;
-	bool shared;	   /* live: it has an entry, see uses.h */
+	uint16_t more;	   /* live: see tags.h */
 	uint32_t priority; /* free: see tree.h */
 };
 

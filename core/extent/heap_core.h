@@ -12,9 +12,9 @@
  *     policy  (heap) what is tried in which order, when idle memory goes back
  *
  * This module has the data that they share: extents and their index (extent.h,
- * index.h), spans (span.h), size classes (size_class.h), counters (counters.h),
- * and the map from addresses to blocks (map.h). It calls no driver, waits for
- * nothing, and has no policy.
+ * index.h), spans (span.h), size classes (size_class.h), counters (counters.h,
+ * by tag tags.h), and the map from addresses to blocks (map.h). It calls no
+ * driver, waits for nothing, and has no policy.
  *
  * `mutex` guards everything but what says otherwise; the functions of these
  * modules are called with it held unless they say otherwise.
@@ -26,6 +26,7 @@
 #include "extent.h"
 #include "size_class.h"
 #include "span.h"
+#include "tags.h"
 #include "device/driver.h"
 #include "record/record.h"
 
@@ -48,6 +49,7 @@ struct gm_heap {
 	uint64_t max_alloc_bytes;  /* constant: of one raw allocation */
 
 	struct gm_counters counters;
+	struct gm_tags *tags; /* NULL: no block ever had one */
 	struct gm_nodes nodes;
 	struct gm_spans spans;
 	uint64_t seqno; /* of the newest free of all arenas */

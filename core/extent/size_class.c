@@ -74,6 +74,7 @@ void gm_classes_init(struct gm_classes *classes, uint32_t unit,
 		class->keep =
 			clamp(cache_bytes / class->bytes, 2, GM_BIN_SLOTS);
 		class->spread = spread_of(class->keep);
+		class->marks = class->slots << class->spread;
 		class->inverse =
 			((1ull << 40) + class->bytes - 1) / class->bytes;
 	}

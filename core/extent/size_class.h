@@ -40,6 +40,7 @@ struct gm_class {
 	uint32_t run_bytes;
 	uint32_t keep;	  /* slots that a thread caches at most */
 	uint32_t spread;  /* marks are 1 << spread apart: slab.h */
+	uint32_t marks;	  /* slots << spread */
 	uint64_t inverse; /* see gm_class_slot() */
 };
 

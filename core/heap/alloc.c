@@ -68,7 +68,7 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	extent->arena = arena;
 	extent->requested = request->bytes;
 	extent->heap = heap;
-	extent->shared = false;
+	extent->more = 0;
 	gm_map_set(extent->address, (uintptr_t)extent);
 	gm_counters_alloc(&heap->counters, request->bytes, extent->bytes);
 	*ptr_out = (void *)extent->address;
@@ -133,8 +133,8 @@ static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
 		status = refill(heap, &local, index, request, grown_out);
 	if (status != GPUMEM_OK || !local)
 		return status;
-	*ptr_out = gm_local_pop(local, index, heap->classes.of[index].bytes,
-				request->bytes);
+	*ptr_out = gm_local_pop(local, &heap->classes.of[index], index,
+				request->bytes, 0);
 	return GPUMEM_OK;
 }
 
@@ -183,9 +183,13 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	budget->beyond_soft = beyond_soft;
 	budget->no_wait = request->flags & GPUMEM_ALLOC_NO_WAIT;
 	seen_out->completions = heap->order->completions;
-	status = take(heap, request, &grown, ptr_out);
+	status = request->tag ? gm_local_make_tags(heap) : GPUMEM_OK;
+	if (status == GPUMEM_OK)
+		status = take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
 		gm_counters_miss(&heap->counters);
+	if (status == GPUMEM_OK && request->tag)
+		gm_heap_tag_alloc(heap, *ptr_out, request->tag, request->bytes);
 	if (status == GPUMEM_OK && heap->policy->hook.fn)
 		gm_hook_tell(heap, (uintptr_t)*ptr_out, GPUMEM_HOOK_ALLOC,
 			     request->stream);

@@ -87,7 +87,7 @@ static bool small_size(const struct gm_slab *slab, uint32_t offset,
 		return false;
 	mark = atomic_load_explicit(gm_slab_mark(slab, slot),
 				    memory_order_relaxed);
-	size->requested = mark & ~(uint32_t)GM_MARK_SHARED;
+	size->requested = gm_mark_bytes(mark);
 	size->usable = slab->class.bytes;
 	return gm_mark_live(mark);
 }
@@ -133,8 +133,14 @@ uint64_t gm_block_requested(const struct gm_block *block)
 {
 	if (block->extent)
 		return block->extent->requested;
-	return atomic_load(gm_slab_mark(block->slab, block->slot)) &
-	       ~(uint32_t)GM_MARK_SHARED;
+	return gm_mark_bytes(
+		atomic_load(gm_slab_mark(block->slab, block->slot)));
+}
+
+uint16_t gm_block_more(const struct gm_block *block)
+{
+	return block->extent ? block->extent->more
+			     : gm_slab_more(block->slab, block->slot);
 }
 
 uintptr_t gm_block_address(const struct gm_block *block)
@@ -157,9 +163,10 @@ gpumem_stream gm_block_own_stream(const struct gm_block *block)
 
 void gm_block_share(const struct gm_block *block)
 {
+	uint16_t more = gm_block_more(block) | GM_MORE_SHARED;
+
 	if (block->slab)
-		atomic_fetch_or(gm_slab_mark(block->slab, block->slot),
-				GM_MARK_SHARED);
+		gm_slab_set_more(block->slab, block->slot, more);
 	else
-		block->extent->shared = true;
+		block->extent->more = more;
 }

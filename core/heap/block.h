@@ -31,6 +31,13 @@ gpumem_status gm_block_size(const void *ptr, struct gm_block_size *size_out);
 
 uintptr_t gm_block_address(const struct gm_block *block);
 uint64_t gm_block_requested(const struct gm_block *block);
+/* GM_MORE_ bits, and the tag of them. */
+uint16_t gm_block_more(const struct gm_block *block);
+
+static inline uint32_t gm_block_tag(const struct gm_block *block)
+{
+	return gm_block_more(block) & GM_MORE_TAG;
+}
 
 /* The stream that the block goes back to; gm_stream_gone, equal to none, if it
  * was dropped. */

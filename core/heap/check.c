@@ -84,11 +84,13 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->requested += extent->requested;
 		tally->allocated += extent->bytes;
 		tally->blocks++;
-		tally->shared += extent->shared;
-		return GPUMEM_OK;
+		return gm_check_more(heap, extent->more, extent->requested,
+				     tally);
 	case GM_EXTENT_CACHED:
 		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
 		       "the map does not lead to the ready block at %#zx",
+		       extent->address);
+		EXPECT(!extent->more, "the ready block at %#zx has more",
 		       extent->address);
 		tally->ready_bytes += extent->bytes;
 		return GPUMEM_OK;
@@ -245,6 +247,7 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 	struct gm_tally tally = {0};
 	gpumem_status status = GPUMEM_OK;
 
+	gm_check_tags_begin(heap);
 	for (; extent && status == GPUMEM_OK;
 	     extent = gm_heap_next(heap, extent))
 		status = check_extent(heap, extent, &tally);
@@ -260,6 +263,8 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 		status = gm_check_nodes(&heap->nodes, tally.extents);
 	if (status == GPUMEM_OK)
 		status = check_counters(heap, &tally);
+	if (status == GPUMEM_OK)
+		status = gm_check_tags(heap);
 	if (status == GPUMEM_OK)
 		status = gm_check_uses(heap, &tally);
 	if (status == GPUMEM_OK)

@@ -116,7 +116,7 @@ static bool cache_large(struct gm_block *block)
 		return false;
 	if (!gm_cached_has_room(&local->cached, extent->bytes))
 		gm_local_make_room(local, extent->bytes);
-	extent->shared = false;
+	extent->more = 0;
 	gm_local_push_large(local, extent);
 	return true;
 }
@@ -135,7 +135,7 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 
 	if (stream != own && has_streams(heap))
 		status = gm_block_add_use(block, stream);
-	if (status == GPUMEM_OK && extent->shared)
+	if (status == GPUMEM_OK && extent->more & GM_MORE_SHARED)
 		status = wait_for_uses(block, own, extent->bytes, &pending);
 	if (status != GPUMEM_OK)
 		return status;
@@ -156,6 +156,8 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 {
 	struct gm_slab *slab = block->slab;
 	gm_mark *mark = gm_slab_mark(slab, block->slot);
+	const struct gm_slot slot = {.address = gm_block_address(block),
+				     .mark = mark};
 	struct gm_local *local;
 
 	if (!gm_arena_serves(slab->arena, stream) || is_lost(block->heap) ||
@@ -168,8 +170,8 @@ static void cache_slot(struct gm_block *block, gpumem_stream stream)
 	}
 	if (local->bin[slab->class_index].count == slab->class.keep)
 		gm_local_spill(local, slab->class_index);
-	gm_local_push(local, slab->class_index, slab->class.bytes,
-		      gm_block_address(block), mark);
+	gm_local_push(local, slab->class_index, slab->class.bytes, &slot,
+		      atomic_load(mark));
 }
 
 /* The slot goes back to its slab, and so to the slab's stream: being freed on
@@ -185,8 +187,8 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 
 	if (stream != own && has_streams(block->heap))
 		status = gm_block_add_use(block, stream);
-	requested = atomic_load(mark) & ~(uint32_t)GM_MARK_SHARED;
-	if (status == GPUMEM_OK && atomic_load(mark) & GM_MARK_SHARED)
+	requested = gm_mark_bytes(atomic_load(mark));
+	if (status == GPUMEM_OK && gm_block_more(block) & GM_MORE_SHARED)
 		status = wait_for_uses(block, own, slab->class.bytes, &pending);
 	if (status != GPUMEM_OK)
 		return status;
@@ -222,8 +224,15 @@ static gpumem_status free_hooked(struct gm_block *block, gpumem_stream stream)
 static gpumem_status free_unrecorded(struct gm_block *block,
 				     gpumem_stream stream)
 {
-	return block->heap->policy->hook.fn ? free_hooked(block, stream)
-					    : free_either(block, stream);
+	uint64_t requested = gm_block_requested(block);
+	uint32_t tag = gm_block_tag(block);
+	gpumem_status status = block->heap->policy->hook.fn
+				       ? free_hooked(block, stream)
+				       : free_either(block, stream);
+
+	if (status == GPUMEM_OK && tag)
+		gm_heap_tag_free(block->heap, tag, requested);
+	return status;
 }
 
 static gpumem_status free_recorded(struct gm_block *block, gpumem_stream stream)

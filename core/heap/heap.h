@@ -67,7 +67,8 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 gpumem_status gm_heap_fini(struct gm_heap *heap);
 
 /* Blocks, without the mutex: OK, or what gpumem_alloc(), gpumem_free(),
- * gpumem_free_after() and gpumem_use_on() may return; a LIMIT or NO_MEMORY without the figures. */
+ * gpumem_free_after() and gpumem_use_on() may return; a LIMIT or NO_MEMORY
+ * without the figures. */
 gpumem_status gm_heap_alloc(struct gm_heap *heap,
 			    const struct gm_request *request, void **ptr_out);
 gpumem_status gm_heap_free(void *ptr, gpumem_stream stream);
@@ -91,6 +92,13 @@ static inline size_t gm_heap_large_bytes(const struct gm_heap *heap,
 /* What a block for the request holds. No lock: this is constant. */
 size_t gm_heap_usable(const struct gm_heap *heap,
 		      const struct gm_request *request);
+
+/* tagged.c: the block at ptr, just allocated, has a tag from now on; one that
+ * has ended had one; what a live block has more is its tag alone, or nothing.
+ */
+void gm_heap_tag_alloc(struct gm_heap *heap, const void *ptr, uint32_t tag,
+		       uint64_t bytes);
+void gm_heap_tag_free(struct gm_heap *heap, uint32_t tag, uint64_t bytes);
 
 /* hook.c. Without the mutex: afterwards no thread is in the old hook. */
 void gm_hook_set(struct gm_heap *heap, const struct gm_hook *hook);

@@ -34,8 +34,8 @@ struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
 		uint32_t slot = gm_class_slot(&slab->class,
 					      gm_entry_offset(entry, address));
 
-		event.requested_bytes = atomic_load(gm_slab_mark(slab, slot)) &
-					~(uint32_t)GM_MARK_SHARED;
+		event.requested_bytes =
+			gm_mark_bytes(atomic_load(gm_slab_mark(slab, slot)));
 		event.bytes = slab->class.bytes;
 	} else {
 		event.requested_bytes = extent->requested;

@@ -24,6 +24,7 @@ struct gm_request {
 	size_t alignment; /* a power of two; blocks have at least the unit's */
 	gpumem_stream stream;
 	uint32_t flags; /* GPUMEM_ALLOC_NO_WAIT and _NO_GROW mean something */
+	uint32_t tag;	/* of the block; 0: none */
 };
 
 /* What an allocation needs of its arena: an extent of exactly so many bytes. */

@@ -61,17 +61,15 @@ static gpumem_status resize_small(struct resize *resize, uint64_t *holds_out)
 
 	if (resize->bytes > slab->class.bytes)
 		return gm_slot_too_small();
-	if (before & GM_MARK_SHARED && has_view(resize))
+	if (before & GM_MARK_MORE && has_view(resize))
 		return refuse_view();
 	status = note_stream(resize);
 	if (status != GPUMEM_OK)
 		return status;
 	before = atomic_load(mark);
-	atomic_store(mark,
-		     (uint16_t)(resize->bytes | (before & GM_MARK_SHARED)));
-	gm_counters_resize(&resize->block.heap->counters,
-			   before & ~(uint32_t)GM_MARK_SHARED, resize->bytes,
-			   slab->class.bytes, slab->class.bytes);
+	atomic_store(mark, (uint16_t)(resize->bytes | (before & GM_MARK_MORE)));
+	gm_counters_resize(&resize->block.heap->counters, gm_mark_bytes(before),
+			   resize->bytes, slab->class.bytes, slab->class.bytes);
 	*holds_out = slab->class.bytes;
 	return GPUMEM_OK;
 }
@@ -222,7 +220,8 @@ static void give_end(const struct resize *resize, size_t bytes)
 	struct gm_nodes *nodes = &resize->block.heap->nodes;
 	struct gm_extent *extent = resize->block.extent;
 
-	if (extent->shared || gm_nodes_reserve(nodes, 1) != GPUMEM_OK)
+	if (extent->more & GM_MORE_SHARED ||
+	    gm_nodes_reserve(nodes, 1) != GPUMEM_OK)
 		return;
 	gm_arena_release(extent->arena, gm_extent_split(nodes, extent, bytes));
 }
@@ -234,7 +233,7 @@ static gpumem_status resize_large(struct resize *resize, uint64_t *holds_out)
 	size_t requested = extent->requested, before = extent->bytes, bytes;
 	gpumem_status status;
 
-	if (extent->shared && has_view(resize))
+	if (extent->more & GM_MORE_SHARED && has_view(resize))
 		return refuse_view();
 	if (resize->bytes > heap->capacity_bytes)
 		return gm_refuse(GPUMEM_BUSY,
@@ -258,14 +257,20 @@ gpumem_status gm_heap_resize(void *ptr, size_t bytes, gpumem_stream stream,
 	struct resize resize = {.bytes = bytes, .stream = stream};
 	gpumem_status status = gm_block_lock(ptr, &resize.block);
 	struct gm_heap *heap = resize.block.heap;
+	uint64_t before;
+	uint32_t tag;
 	bool due;
 
 	if (status != GPUMEM_OK)
 		return status;
 	resize.foreign = stream != gm_block_own_stream(&resize.block) &&
 			 gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS);
+	before = gm_block_requested(&resize.block);
 	status = resize.block.slab ? resize_small(&resize, holds_out)
 				   : resize_large(&resize, holds_out);
+	tag = gm_block_tag(&resize.block);
+	if (status == GPUMEM_OK && tag)
+		gm_tag_resize(&heap->tags->of[tag], before, bytes);
 	if (status == GPUMEM_OK && heap->policy->hook.fn)
 		gm_hook_tell(heap, (uintptr_t)ptr, GPUMEM_HOOK_RESIZE, stream);
 	if (status == GPUMEM_OK && heap->record)

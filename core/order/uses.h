@@ -8,7 +8,7 @@
  * their free takes the slow path. A second one has those of the same entries
  * that have a view, by the view.
  *
- *     entry in the table  <=>  GM_MARK_SHARED, or shared of a large block
+ *     entry in the table  <=>  GM_MORE_SHARED (extent/tags.h)
  *     entry found by its view  <=>  in the table with view != NULL
  *     count, view_count == how many entries there are of each
  *

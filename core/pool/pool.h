@@ -206,4 +206,9 @@ gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			     const struct gm_request *request);
 
+/* tag.c. As gpumem_tag_visit(). */
+void gm_pool_visit_tags(struct gpumem_pool *pool,
+			bool (*fn)(const struct gpumem_tag *tag, void *user),
+			void *user);
+
 #endif

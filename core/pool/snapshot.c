@@ -20,6 +20,7 @@ void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 	case GM_EXTENT_LARGE:
 		block->state = GPUMEM_BLOCK_LIVE;
 		block->requested_bytes = extent->requested;
+		block->tag = extent->more & GM_MORE_TAG;
 		break;
 	case GM_EXTENT_PENDING:
 		block->state = GPUMEM_BLOCK_PENDING;
@@ -52,7 +53,8 @@ void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
 		block->state = GPUMEM_BLOCK_PENDING;
 	} else if (mark) {
 		block->state = GPUMEM_BLOCK_LIVE;
-		block->requested_bytes = mark & ~(uint32_t)GM_MARK_SHARED;
+		block->requested_bytes = gm_mark_bytes(mark);
+		block->tag = gm_slab_more(slab, slot) & GM_MORE_TAG;
 	}
 }
 

@@ -144,6 +144,8 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 
 	gm_heap_stop(&pool->heap);
 	GPUMEM_STATS_LIST(RESET)
+	if (pool->heap.tags)
+		gm_tags_reset(pool->heap.tags, totals);
 	if (totals)
 		gm_driver_reset_counts(&pool->heap.driver);
 	gm_heap_go(&pool->heap);

@@ -862,6 +862,7 @@ struct gpumem_alloc_options {
 	size_t size;
 	size_t alignment; /* as of gpumem_alloc_aligned(); 0: the default */
 	uint32_t flags;	  /* GPUMEM_ALLOC_*; 0: none */
+	uint32_t tag;	  /* of gpumem_tag_intern(); 0: the thread's */
 };
 
 /*
@@ -1029,6 +1030,7 @@ struct gpumem_block {
 	gpumem_pool *pool;
 	gpumem_block_state state;
 	gpumem_kind kind;         /* the pool's */
+	uint32_t tag;             /* 0: none, or not live */
 };
 
 /* The live block that holds ptr, which may point anywhere inside it. OK, or
@@ -1374,6 +1376,74 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_visit(gpumem_device *device,
 		  bool (*fn)(gpumem_pool *pool, const char *name, void *user),
 		  void *user);
+
+/* ---- Tags ---------------------------------------------------------------- */
+
+/*
+ * A tag says what blocks are for: "model/layer3". Every block that a thread
+ * allocates while it has a tag gets it, and keeps it until it is freed, by
+ * whatever thread. Tags nest: a name that is pushed goes to the end of the path.
+ *
+ * The process has one table of them, which only grows, to 4095 at most; each
+ * has a number, from 1 on, the same in all pools and threads. So names should be
+ * those of parts of the program, without numbers that go on and on. A path has
+ * at most 255 bytes.
+ *
+ * A thread without a tag is not slower. One that has a tag takes some
+ * nanoseconds more for an allocation and free.
+ */
+
+/* The calling thread's tag is `name` inside the one that it had. A name has no
+ * '/'. OK; INVALID also: it is empty or too long; NO_HOST_MEMORY: also, there
+ * are 4095 tags already. After a failure the thread's tag is as it was. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_tag_push(const char *name);
+
+/* The calling thread's tag is the one around it, or none. OK; INVALID: it has
+ * none. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_tag_pop(void);
+
+/* The number of the tag with this path, from the outermost name on, for
+ * gpumem_tag_set() and struct gpumem_alloc_options. OK; INVALID,
+ * NO_HOST_MEMORY: as gpumem_tag_push(). */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_tag_intern(const char *path, uint32_t *tag_out);
+
+/* The calling thread's tag is this one, or with 0 none, whatever it was before:
+ * for a thread that goes on with what another has begun. Finds no name, and so
+ * is quicker than gpumem_tag_push(). OK; INVALID: there is no such tag. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_tag_set(uint32_t tag);
+
+/* The calling thread's; 0: none. */
+GPUMEM_API uint32_t gpumem_tag_get(void);
+
+/* Its path, which is valid for ever; NULL of a number that is no tag. No lock;
+ * also in a forked child. */
+GPUMEM_API const char *gpumem_tag_path(uint32_t tag);
+
+/* What the blocks of a pool have that got one tag, without those of the tags
+ * inside it. */
+struct gpumem_tag {
+	size_t size;
+	uint32_t tag;                 /* 0: the blocks without one */
+	const char *path;             /* "" of these; valid for ever */
+	struct gpumem_gauge bytes;    /* requested; see struct gpumem_gauge */
+	struct gpumem_gauge blocks;   /* live */
+};
+
+/*
+ * Calls fn first for the blocks without a tag, then for each tag that the pool
+ * has had blocks of, by number, until it returns false. All that it is told is
+ * of one moment: current and total of all rows add up to those of `requested`
+ * and `blocks` of struct gpumem_stats. The peak of what has no tag is not
+ * followed: it is current. gpumem_pool_reset_stats() resets these too.
+ *
+ * The pool is locked meanwhile: fn must not call gpumem, and must return: a
+ * longjmp out of it leaves the pool locked. OK.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_tag_visit(gpumem_pool *pool,
+		 bool (*fn)(const struct gpumem_tag *tag, void *user),
+		 void *user);
 
 #ifdef __cplusplus
 }

@@ -62,6 +62,7 @@ static void pick_options(struct gpumem_alloc_options *options)
 {
 	options->alignment = pick_alignment();
 	options->flags = (uint32_t)random_below(16);
+	options->tag = one_in(2) ? 0 : gpumem_tag_get();
 	if (rarely()) {
 		options->flags |= 16u << random_below(28);
 		wrong(B(INVALID));

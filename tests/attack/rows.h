@@ -123,6 +123,13 @@
 	X(gpumem_stream_sync, 6, B(UNSUPPORTED) | B(CAPTURING) | ASKS)         \
 	X(gpumem_stream_wait, 6,                                               \
 	  B(UNSUPPORTED) | B(CAPTURING) | ASKS | B(NO_HOST_MEMORY))            \
+	X(gpumem_tag_get, 1, 0)                                                \
+	X(gpumem_tag_intern, 3, B(NO_HOST_MEMORY))                             \
+	X(gpumem_tag_path, 1, 0)                                               \
+	X(gpumem_tag_pop, 6, 0)                                                \
+	X(gpumem_tag_push, 6, B(NO_HOST_MEMORY))                               \
+	X(gpumem_tag_set, 4, 0)                                                \
+	X(gpumem_tag_visit, 3, 0)                                              \
 	X(gpumem_usable_bytes, 10, B(BAD_POINTER))                             \
 	X(gpumem_use_on, 12, B(BAD_POINTER) | B(NO_HOST_MEMORY))               \
 	X(gpumem_version, 1, 0)                                                \

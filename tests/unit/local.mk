@@ -172,6 +172,8 @@ lib_tests = \
 	tests/unit/lib/stream_order \
 	tests/unit/lib/stream_wait \
 	tests/unit/lib/structs \
+	tests/unit/lib/tags \
+	tests/unit/lib/tags_threads \
 	tests/unit/lib/thread_ends \
 	tests/unit/lib/threads \
 	tests/unit/lib/touch \
@@ -280,6 +282,7 @@ EXTRA_DIST += \
 	tests/unit/lib/peer.h \
 	tests/unit/lib/random.h \
 	tests/unit/lib/system.h \
+	tests/unit/lib/tags.h \
 	tests/unit/lib/views.h \
 	tests/unit/lib/workload.h \
 	tests/unit/loader/fake.h \

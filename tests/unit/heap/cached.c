@@ -31,9 +31,9 @@ static void test_large(void)
 	ok(!gm_local_free(a + 256, NULL) && !gm_local_free(a + MIB / 2, NULL),
 	   "not its beginning");
 	ok(!gm_local_free(a, &arena), "freed on another stream");
-	extent->shared = true;
+	extent->more = GM_MORE_SHARED;
 	ok(!gm_local_free(a, NULL), "used by other streams");
-	extent->shared = false;
+	extent->more = 0;
 	extent->arena = arena_of(&arena);
 	ok(!gm_local_free(a, NULL), "another stream's block");
 	extent->arena = arena;

@@ -28,7 +28,7 @@ static void *take_slow(size_t bytes, gpumem_stream stream)
 		slab_new(local->arena, index);
 		gm_local_refill(local, index);
 	}
-	ptr = gm_local_pop(local, index, heap.classes.of[index].bytes, bytes);
+	ptr = gm_local_pop(local, &heap.classes.of[index], index, bytes, 0);
 	gm_local_fold(local);
 	pthread_mutex_unlock(&heap.mutex);
 	return ptr;
@@ -39,6 +39,8 @@ static void give_slow(void *ptr, gpumem_stream stream)
 	struct gm_slab *slab = slab_of((uintptr_t)ptr);
 	uint32_t slot = (uint32_t)((uintptr_t)ptr - slab->address) /
 			class_of(slab)->bytes;
+	const struct gm_slot freed = {.address = (uintptr_t)ptr,
+				      .mark = gm_slab_mark(slab, slot)};
 	struct gm_local *local;
 
 	pthread_mutex_lock(&heap.mutex);
@@ -46,8 +48,8 @@ static void give_slow(void *ptr, gpumem_stream stream)
 	must(gm_local_of(&heap, arena_of(stream), &local));
 	if (local->bin[slab->class_index].count == class_of(slab)->keep)
 		gm_local_spill(local, slab->class_index);
-	gm_local_push(local, slab->class_index, class_of(slab)->bytes,
-		      (uintptr_t)ptr, gm_slab_mark(slab, slot));
+	gm_local_push(local, slab->class_index, class_of(slab)->bytes, &freed,
+		      atomic_load(freed.mark));
 	gm_local_fold(local);
 	pthread_mutex_unlock(&heap.mutex);
 }

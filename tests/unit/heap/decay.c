@@ -119,12 +119,10 @@ static void use_cache(struct gm_local *local)
 {
 	struct gm_bin *bin = &local->bin[0];
 	struct gm_slot slot = bin->slot[bin->count - 1];
-	void *ptr;
 
 	gm_local_use(local);
-	ptr = gm_local_pop(local, 0, heap.classes.of[0].bytes, 100);
-	gm_local_push(local, 0, heap.classes.of[0].bytes, (uintptr_t)ptr,
-		      slot.mark);
+	(void)gm_local_pop(local, &heap.classes.of[0], 0, 100, 0);
+	gm_local_push(local, 0, heap.classes.of[0].bytes, &slot, 100);
 }
 
 static struct gm_local *fill_cache(struct gm_arena *from)

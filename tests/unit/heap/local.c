@@ -115,7 +115,7 @@ static void test_refusals(void)
 	ok(!gm_local_free(ptr + 512, NULL), "the middle");
 	ok(!gm_local_free(&heap, NULL), "foreign memory");
 	ok(!gm_local_free((void *)UINTPTR_MAX, NULL), "no address at all");
-	atomic_store(mark, (uint16_t)(BYTES | GM_MARK_SHARED));
+	atomic_store(mark, (uint16_t)(BYTES | GM_MARK_MORE));
 	ok(!gm_local_free(ptr, NULL), "used by other streams");
 	atomic_store(mark, GM_MARK_PENDING);
 	ok(!gm_local_free(ptr, NULL), "pending");

@@ -219,12 +219,12 @@ static void test_orphans(unsigned index)
 
 static void test_marks(void)
 {
-	ok(!gm_mark_live(0) && !gm_mark_live(GM_MARK_SHARED) &&
+	ok(!gm_mark_live(0) && !gm_mark_live(GM_MARK_MORE) &&
 		   !gm_mark_live(GM_MARK_PENDING),
 	   "no bytes, no life");
 	ok(gm_mark_live(1) && gm_mark_live(GM_SMALL_MAX) &&
-		   gm_mark_live(1 | GM_MARK_SHARED) &&
-		   gm_mark_live(GM_SMALL_MAX | GM_MARK_SHARED),
+		   gm_mark_live(1 | GM_MARK_MORE) &&
+		   gm_mark_live(GM_SMALL_MAX | GM_MARK_MORE),
 	   "bytes, shared or not, are live");
 	ok(!gm_mark_live(GM_SMALL_MAX + 1), "more than a slot holds is not");
 }

@@ -66,6 +66,7 @@ static void null_pools(void)
 	struct gpumem_capacity capacity = GPUMEM_INIT(struct gpumem_capacity);
 	gpumem_pool *made = NULL;
 	uint64_t released = 1;
+	uint32_t tag = 77;
 
 	invalid(gpumem_pool_create(NULL, NULL, &made));
 	invalid(gpumem_pool_create(device, NULL, NULL));
@@ -100,6 +101,23 @@ static void null_pools(void)
 	invalid(gpumem_pool_hook_set(NULL, NULL, NULL));
 	invalid(gpumem_record_begin(NULL, 0));
 	invalid(gpumem_record_end());
+	invalid(gpumem_tag_push(NULL));
+	invalid(gpumem_tag_push(""));
+	invalid(gpumem_tag_push("a/b"));
+	invalid(gpumem_tag_pop());
+	invalid(gpumem_tag_intern(NULL, &tag));
+	invalid(gpumem_tag_intern("a", NULL));
+	invalid(gpumem_tag_intern("", &tag));
+	invalid(gpumem_tag_intern("/a", &tag));
+	invalid(gpumem_tag_intern("a/", &tag));
+	invalid(gpumem_tag_intern("a//b", &tag));
+	is_uint(tag, 77, "no tag is given");
+	invalid(gpumem_tag_set(4000));
+	invalid(gpumem_tag_set(UINT32_MAX));
+	is_uint(gpumem_tag_get(), 0, "nor has the thread one");
+	is_ptr(gpumem_tag_path(4000), NULL, "which has no path");
+	invalid(gpumem_tag_visit(NULL, any_tag, NULL));
+	invalid(gpumem_tag_visit(pool, NULL, NULL));
 	invalid(gpumem_pool_capacity(pool, NULL, NULL));
 	invalid(gpumem_pool_print(NULL, 0, any_text, NULL));
 	invalid(gpumem_pool_print(pool, 0, NULL, NULL));

@@ -20,6 +20,13 @@ CALLBACK bool any_pool(gpumem_pool *one, const char *name, void *user)
 	return true;
 }
 
+CALLBACK bool any_tag(const struct gpumem_tag *one, void *user)
+{
+	(void)one;
+	(void)user;
+	return true;
+}
+
 CALLBACK bool any_block(const struct gpumem_block *one, void *user)
 {
 	(void)one;

@@ -21,6 +21,7 @@ enum { SMALL = 50, LARGE = 6 };
 static gpumem_pool *pool;
 static gpumem_stream stream;
 static gpumem_event *event;
+static uint32_t tag; /* of the main thread */
 static unsigned char *small[SMALL], *large[LARGE];
 
 /* The caches of threads are wiped in a child, and with them what points to the
@@ -93,6 +94,7 @@ static void child_pools(void)
 	struct gpumem_capacity capacity = GPUMEM_INIT(struct gpumem_capacity);
 	gpumem_pool *made = NULL;
 	uint64_t released = 1;
+	uint32_t made_tag = 0;
 
 	forked(gpumem_pool_trim(pool, 0, &released));
 	child_must(released == 0);
@@ -106,6 +108,13 @@ static void child_pools(void)
 	forked(gpumem_pool_hook_set(pool, NULL, NULL));
 	forked(gpumem_record_begin("/nowhere/at/all", 0));
 	forked(gpumem_record_end());
+	forked(gpumem_tag_push("child"));
+	forked(gpumem_tag_pop());
+	forked(gpumem_tag_intern("child", &made_tag));
+	forked(gpumem_tag_set(0));
+	forked(gpumem_tag_visit(pool, any_tag, NULL));
+	child_must(!gpumem_tag_get() || gpumem_tag_get() == tag);
+	child_must(!strcmp(gpumem_tag_path(tag), "fork"));
 	child_must(strstr(gpumem_error_text(), "fork") != NULL);
 	child_must(!strcmp(gpumem_pool_name(pool), "fork"));
 	child_must(gpumem_pool_device(pool) == device);
@@ -119,7 +128,7 @@ static void child_pools(void)
 	forked(gpumem_device_pool(device, &made));
 	forked(gpumem_pool_destroy(pool, 0));
 	forked(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
-	child_must(made == NULL);
+	child_must(made == NULL && !made_tag);
 }
 
 static void child_devices(void)
@@ -239,6 +248,8 @@ static void is_clean(pid_t pid, const char *what)
 
 static void set_up(void)
 {
+	must(gpumem_tag_push("fork"));
+	tag = gpumem_tag_get();
 	pool = new_pool("fork", 0);
 	stream = new_stream();
 	must(gpumem_event_create(device, &event));

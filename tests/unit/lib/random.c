@@ -27,6 +27,8 @@ static void step_alloc(void)
 		alignment = 1ull << random_below(24);
 	options.alignment = alignment;
 	options.flags = one_in(4) ? (uint32_t)random_below(4) : 0;
+	if (one_in(4))
+		must(gpumem_tag_intern(one_in(2) ? "a/b" : "c", &options.tag));
 	status = gpumem_alloc_with(model.pool[pool].pool, bytes,
 				   world.stream[stream], &options, &ptr,
 				   &usable);
@@ -204,6 +206,25 @@ static void step_look(void)
 		model_reset(pool, one_in(2));
 }
 
+/* Blocks that come get another tag; the check knows what is live of each. */
+static void step_tag(void)
+{
+	char name[2] = {(char)('a' + random_below(4)), '\0'};
+	gpumem_status status;
+
+	if (!one_in(2)) {
+		status = gpumem_tag_pop();
+		expect(!status || !gpumem_tag_get(), "pop");
+	} else if (one_in(16)) {
+		expect(!gpumem_tag_set(0), "no tag");
+	} else {
+		status = gpumem_tag_push(name);
+		expect(!status || status == GPUMEM_INVALID ||
+			       status == GPUMEM_NO_HOST_MEMORY,
+		       "push");
+	}
+}
+
 static void step_verify(void)
 {
 	const struct model_block *block = model_any();
@@ -222,6 +243,7 @@ static const struct {
 	{40, step_look},   {30, step_verify}, {60, step_launch},
 	{6, step_capture}, {3, step_drop},    {1, step_new_pool},
 	{1, step_quiet},   {80, step_resize}, {60, step_streams},
+	{60, step_tag},
 };
 
 static void random_step(void)

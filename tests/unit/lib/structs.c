@@ -112,7 +112,7 @@ static const struct row {
 
 /* Likewise; the program gives them. */
 static const struct row inputs[] = {
-	ROW(gpumem_alloc_options, flags, give_options),
+	ROW(gpumem_alloc_options, tag, give_options),
 	ROW(gpumem_pool_config, shareable, give_config),
 };
 

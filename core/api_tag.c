@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* API layer: tags. See api.c. */
+#include <gpumem/gpumem.h>
+
+#include "api_check.h"
+#include "pool/pool.h"
+
+#include <string.h>
+
+gpumem_status gpumem_tag_push(const char *name)
+{
+	uint32_t tag;
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status == GPUMEM_OK && !name)
+		status = gm_null_argument("name");
+	if (status == GPUMEM_OK)
+		status = gm_tag_inside(gm_local_tag, name, strlen(name), &tag);
+	if (status == GPUMEM_OK)
+		gm_local_set_tag(tag);
+	return status;
+}
+
+gpumem_status gpumem_tag_pop(void)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!gm_local_tag)
+		return gm_fail(GPUMEM_INVALID, "the thread has no tag");
+	gm_local_set_tag(gm_tag_parent(gm_local_tag));
+	return GPUMEM_OK;
+}
+
+gpumem_status gpumem_tag_intern(const char *path, uint32_t *tag_out)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!path)
+		return gm_null_argument("path");
+	return tag_out ? gm_tag_of_path(path, tag_out)
+		       : gm_null_argument("tag_out");
+}
+
+gpumem_status gpumem_tag_set(uint32_t tag)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_check_tag(tag);
+	if (status == GPUMEM_OK)
+		gm_local_set_tag(tag);
+	return status;
+}
+
+uint32_t gpumem_tag_get(void)
+{
+	return gm_local_tag;
+}
+
+const char *gpumem_tag_path(uint32_t tag)
+{
+	return gm_tag_is(tag) ? gm_tag_path(tag) : NULL;
+}
+
+gpumem_status gpumem_tag_visit(gpumem_pool *pool,
+			       bool (*fn)(const struct gpumem_tag *tag,
+					  void *user),
+			       void *user)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!fn)
+		return gm_null_argument("fn");
+	if (!pool)
+		return gm_null_argument("pool");
+	gm_pool_visit_tags(pool, fn, user);
+	return GPUMEM_OK;
+}
