@@ -90,13 +90,15 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 tracesdir = $(pkgdatadir)/traces
 dist_traces_DATA = \
 	tests/traces/README.md \
+	tests/traces/bert_inference.trace.gz \
 	tests/traces/gpt2_varlen.trace.gz \
 	tests/traces/llama_generate.trace.gz \
 	tests/traces/llm_serving.trace.gz \
 	tests/traces/lora_recompute.trace.gz \
 	tests/traces/model_swap.trace.gz \
 	tests/traces/prefetch_streams.trace.gz \
-	tests/traces/resnet_multires.trace.gz
+	tests/traces/resnet_multires.trace.gz \
+	tests/traces/threads_inference.trace.gz
 
 # The figure of README.md and those of docs/performance.md: make plots
 # MACHINE='16 cores of a ...'. Needs python3 with matplotlib, and a machine that
