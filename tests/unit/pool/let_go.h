@@ -132,7 +132,7 @@ static gpumem_status allocate(size_t bytes, gpumem_stream on, void **ptr_out)
 	return gm_pool_alloc(pool, &request, ptr_out);
 }
 
-static void *block(size_t bytes)
+LET_USE void *block(size_t bytes)
 {
 	void *ptr;
 
