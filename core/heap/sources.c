@@ -59,11 +59,12 @@ static bool cut_segment(struct search *search)
 	return !order->sparing;
 }
 
-/* Other threads may have searched since growing failed. */
 static bool cut_after_all(struct search *search)
 {
+	bool spared = search->heap->order->sparing;
+
 	search->heap->order->sparing = false;
-	return !search->heap->vm;
+	return spared;
 }
 
 /* So many dropped streams are asked about for one allocation. */
@@ -310,6 +311,7 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 	arena->heap->order->sparing = !arena->heap->vm;
 	if (!find(&search))
 		status = search.status;
+	arena->heap->order->sparing = false;
 	gm_search_end(arena->heap, outer);
 	*grown_out |= search.grown;
 	*extent_out = NULL;

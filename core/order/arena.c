@@ -97,14 +97,17 @@ static bool holds(const struct gm_extent *extent, size_t bytes,
  * are fewer than so many. */
 enum { LARGE_PART = 16, LARGE_MIN = 2 << 20 };
 
-bool gm_arena_spares(const struct gm_extent *extent, size_t bytes)
+bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
+		     size_t alignment)
 {
 	const struct gm_arena *arena = extent->arena;
 	const struct gm_heap *heap = arena->heap;
 
-	return heap->order->sparing && heap->order->search && arena->idle &&
-	       !arena->graph && !extent->prev && !extent->next &&
-	       extent->bytes > LARGE_MIN &&
+	/* As much as a segment of its own would have. */
+	if (alignment > heap->unit)
+		bytes += alignment - heap->unit;
+	return heap->order->sparing && arena->idle && !arena->graph &&
+	       !extent->prev && !extent->next && extent->bytes > LARGE_MIN &&
 	       extent->bytes > heap->counters.reserved.current / LARGE_PART &&
 	       bytes < extent->bytes - extent->bytes / 4;
 }
@@ -114,7 +117,7 @@ struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 {
 	struct gm_extent *fit = gm_index_fit(&arena->index, bytes), *longer;
 
-	while (fit && gm_arena_spares(fit, bytes))
+	while (fit && gm_arena_spares(fit, bytes, alignment))
 		fit = gm_index_next(&arena->index, fit);
 	if (!fit || alignment <= arena->heap->unit ||
 	    holds(fit, bytes, alignment))
@@ -122,11 +125,11 @@ struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 	/* Long enough wherever it begins. */
 	longer = gm_index_fit(&arena->index,
 			      bytes + alignment - arena->heap->unit);
-	if (longer && !gm_arena_spares(longer, bytes))
+	if (longer && !gm_arena_spares(longer, bytes, alignment))
 		return longer;
 	/* Rare: one that is just long enough and begins well. */
-	while (fit &&
-	       (!holds(fit, bytes, alignment) || gm_arena_spares(fit, bytes)))
+	while (fit && (!holds(fit, bytes, alignment) ||
+		       gm_arena_spares(fit, bytes, alignment)))
 		fit = gm_index_next(&arena->index, fit);
 	return fit;
 }

@@ -141,7 +141,8 @@ struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 			       size_t alignment);
 
 /* Is it such a segment? */
-bool gm_arena_spares(const struct gm_extent *extent, size_t bytes);
+bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
+		     size_t alignment);
 
 /* Cuts [aligned start, + bytes) out of a free extent that was found so; what is
  * left stays free. Two nodes have been reserved. The result is in no index. */

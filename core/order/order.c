@@ -64,10 +64,8 @@ uint64_t gm_search_begin(struct gm_heap *heap)
 {
 	uint64_t outer = heap->order->search;
 
-	if (!outer) {
+	if (!outer)
 		heap->order->search = ++heap->order->searches;
-		heap->order->sparing = false;
-	}
 	return outer;
 }
 
@@ -76,17 +74,21 @@ void gm_search_end(struct gm_heap *heap, uint64_t outer)
 	heap->order->search = outer;
 }
 
-bool gm_search_pause(struct gm_heap *heap)
+struct gm_search gm_search_pause(struct gm_heap *heap)
 {
-	bool searching = heap->order->search != 0;
+	struct gm_order *order = heap->order;
+	const struct gm_search search = {.on = order->search != 0,
+					 .sparing = order->sparing};
 
-	heap->order->search = 0;
-	return searching;
+	order->search = 0;
+	order->sparing = false;
+	return search;
 }
 
-void gm_search_resume(struct gm_heap *heap, bool searching)
+void gm_search_resume(struct gm_heap *heap, struct gm_search search)
 {
-	heap->order->search = searching ? ++heap->order->searches : 0;
+	heap->order->search = search.on ? ++heap->order->searches : 0;
+	heap->order->sparing = search.sparing;
 }
 
 bool gm_arena_capturing(struct gm_arena *arena)

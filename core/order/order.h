@@ -47,7 +47,7 @@ struct gm_order {
 	uint64_t completions; /* how often a poll found that work was over */
 	uint64_t searches;    /* how often gm_search_begin() */
 	uint64_t search;      /* the number of the one under way, or 0 */
-	bool sparing;	      /* that one: see gm_arena_fit() */
+	bool sparing;	      /* in that one: see gm_arena_fit() */
 	gm_slot_free_fn free_slot; /* constant */
 };
 
@@ -75,7 +75,10 @@ void gm_search_end(struct gm_heap *heap, uint64_t outer);
 /* Around a time without the mutex: what was answered before counts no more, and
  * nothing of it for other threads. The second gets what the first
  * returned. */
-bool gm_search_pause(struct gm_heap *heap);
-void gm_search_resume(struct gm_heap *heap, bool searching);
+struct gm_search {
+	bool on, sparing;
+};
+struct gm_search gm_search_pause(struct gm_heap *heap);
+void gm_search_resume(struct gm_heap *heap, struct gm_search search);
 
 #endif

@@ -69,7 +69,7 @@ static struct gm_extent *fit_completed(struct gm_arena *arena, size_t bytes,
 		if (extent->bytes >= below)
 			return NULL;
 		if (gm_arena_completed(arena, extent->seqno) &&
-		    !gm_arena_spares(extent, bytes))
+		    !gm_arena_spares(extent, bytes, alignment))
 			return extent;
 		if (alignment > arena->heap->unit)
 			return NULL;

@@ -23,7 +23,7 @@ struct gm_attempt gm_growth_pause(struct gm_heap *heap)
 					   .no_wait = budget->no_wait,
 					   .follows = budget->follows,
 					   .waits = budget->waits,
-					   .searching = gm_search_pause(heap)};
+					   .search = gm_search_pause(heap)};
 
 	budget->beyond_soft = budget->no_wait = false;
 	budget->follows = budget->waits = false;
@@ -36,7 +36,7 @@ void gm_growth_resume(struct gm_heap *heap, struct gm_attempt attempt)
 	heap->space->budget.no_wait = attempt.no_wait;
 	heap->space->budget.follows = attempt.follows;
 	heap->space->budget.waits = attempt.waits;
-	gm_search_resume(heap, attempt.searching);
+	gm_search_resume(heap, attempt.search);
 }
 
 bool gm_growth_begin(struct gm_heap *heap)

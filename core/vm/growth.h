@@ -21,7 +21,7 @@
 #ifndef GM_VM_GROWTH_H
 #define GM_VM_GROWTH_H
 
-#include "extent/heap_core.h"
+#include "order/order.h"
 
 /* What a growth has of its own while it has let go of the mutex. */
 struct gm_flight {
@@ -42,7 +42,8 @@ struct gm_growth {
 /* What an attempt says of itself in the budget is not for other threads, nor
  * what its search has heard of the streams. */
 struct gm_attempt {
-	bool beyond_soft, no_wait, follows, waits, searching;
+	bool beyond_soft, no_wait, follows, waits;
+	struct gm_search search;
 };
 
 void gm_growth_init(struct gm_heap *heap);

@@ -82,6 +82,7 @@ heap_tests = \
 	tests/unit/heap/slab \
 	tests/unit/heap/space \
 	tests/unit/heap/spare \
+	tests/unit/heap/spared \
 	tests/unit/heap/steal \
 	tests/unit/heap/transfer \
 	tests/unit/heap/trim \
@@ -263,6 +264,7 @@ EXTRA_DIST += \
 	tests/unit/fake/cuda.h \
 	tests/unit/fake/hip.h \
 	tests/unit/heap/decay.h \
+	tests/unit/heap/exchange.h \
 	tests/unit/heap/fixture.h \
 	tests/unit/heap/handle.h \
 	tests/unit/hip/fixture.h \

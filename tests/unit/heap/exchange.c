@@ -1,47 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Without virtual memory: a large segment of which nothing is used is not cut
- * for a small block. It stays, or goes back for another one, as long as that is
- * no waste, is not too often, and can be; else it is cut after all. */
-#include "fixture.h"
+/* Without virtual memory: for a small block an unused segment goes back for
+ * another one as long as that is no waste, is not too often, and can be; else
+ * it is cut after all. Which segments are spared is spared.c's. */
+#include "exchange.h"
+#include "../device/hooked.h"
 
-static void *live, *unused;
-
-static gpumem_status request(size_t bytes, gpumem_stream stream, uint32_t flags,
-			     void **ptr_out)
+static uint64_t exchanges(void)
 {
-	const struct gm_request wants = {.bytes = bytes,
-					 .alignment = 1,
-					 .stream = stream,
-					 .flags = flags};
-
-	return gm_heap_alloc(&heap, &wants, ptr_out);
-}
-
-/* Segments of 40 MiB, in use, and of 20 MiB, unused. */
-static void scene(gpumem_stream stream)
-{
-	heap_start();
-	must(request(40 * MIB, stream, 0, &live));
-	must(request(20 * MIB, stream, 0, &unused));
-	must(gm_heap_free(unused, stream));
-	is_uint(heap.counters.segments.current, 2, "two segments");
-}
-
-static bool is_in_unused(const void *ptr)
-{
-	return ptr >= unused && (char *)ptr < (char *)unused + 20 * MIB;
-}
-
-/* Up to the 5 % that may be wasted. */
-static void fill(gpumem_stream stream)
-{
-	void *ptr;
-
-	must(request(1900 * KIB, stream, 0, &ptr));
-	ok(!is_in_unused(ptr), "no more than the waste: it stays");
-	is_uint(calls(GPUMEM_CALL_FREE), 0, "nothing goes back");
+	return (uint64_t)heap.space->budget.exchanges;
 }
 
 static void test_exchange(void)
@@ -50,74 +18,49 @@ static void test_exchange(void)
 
 	scene(NULL);
 	fill(NULL);
+	is_uint(exchanges(), 0, "that is no exchange");
+	ok(!heap.order->sparing, "what comes after the search does not spare");
 	must(request(1900 * KIB, NULL, 0, &ptr));
 	is_uint(calls(GPUMEM_CALL_FREE), 1, "more than that: it goes back");
 	is_uint(heap.counters.segments.current, 3, "for another one");
+	is_uint(exchanges(), 1, "which is counted");
 	ok(heap_reserved() < 50 * MIB, "of the right size");
 	sound("exchanged");
 	heap_end();
 }
 
-static void test_right_size(void)
-{
-	void *ptr;
-
-	scene(NULL);
-	must(request(16 * MIB, NULL, 0, &ptr));
-	ok(is_in_unused(ptr), "most of it is used at once");
-	must(request(MIB, NULL, 0, &ptr));
-	ok(is_in_unused(ptr), "and the rest of it then");
-	is_uint(heap.counters.segments.current, 2, "still two segments");
-	heap_end();
-}
-
-/* A small one is not spared. */
-static void test_small(void)
-{
-	void *ptr;
-
-	scene(NULL);
-	must(request(100 * MIB, NULL, 0, &live));
-	must(request(8 * MIB, NULL, 0, &unused));
-	must(gm_heap_free(unused, NULL));
-	must(request(MIB, NULL, 0, &ptr));
-	ok(is_in_unused(ptr), "a segment of a sixteenth or less");
-	heap_end();
-}
-
-static void is_cut(const char *why)
-{
-	uint64_t before = heap.counters.segments.current;
-	void *ptr;
-
-	must(request(1900 * KIB, NULL, 0, &ptr));
-	ok(is_in_unused(ptr) && heap.counters.segments.current == before &&
-		   !calls(GPUMEM_CALL_FREE),
-	   "%s: it is cut", why);
-	sound("cut");
-	heap_end();
-}
-
 static void test_often(void)
 {
+	void *ptr;
+
 	scene(NULL);
 	fill(NULL);
+	heap.space->budget.exchanges = 32;
+	is_cut(NULL, "often enough");
+	scene(NULL);
+	fill(NULL);
+	heap.space->budget.exchanges = 31;
+	must(request(1900 * KIB, NULL, 0, &ptr));
+	is_uint(calls(GPUMEM_CALL_FREE), 1, "not quite: it goes back");
+	heap_end();
+	scene(NULL);
 	heap.space->budget.exchanges = INT64_MAX / 2;
-	is_cut("too often");
+	fill(NULL);
+	is_cut(NULL, "too often");
 }
 
 static void test_limit(void)
 {
 	scene(NULL);
 	heap.space->budget.limit_bytes = heap_reserved();
-	is_cut("at the limit");
+	is_cut(NULL, "at the limit");
 }
 
 static void test_refused(void)
 {
 	scene(NULL);
 	must(gpumem_host_faults("alloc@1+:no_memory"));
-	is_cut("the driver has no more");
+	is_cut(NULL, "the driver has no more");
 	must(gpumem_host_faults(NULL));
 }
 
@@ -127,7 +70,7 @@ static void test_captured(gpumem_stream stream)
 	(void)arena_of(stream);
 	fill(NULL);
 	must(gpumem_host_capture(0, stream, true));
-	is_cut("another stream is being captured");
+	is_cut(NULL, "another stream is being captured");
 	must(gpumem_host_capture(0, stream, false));
 }
 
@@ -158,20 +101,55 @@ static void test_no_grow(void)
 	heap_end();
 }
 
-/* What a busy stream may still use cannot go, and it will need it again. */
-static void test_busy(gpumem_stream stream)
+/* A free block of 4 MiB that others could have. */
+static void leave_some(gpumem_stream stream)
 {
-	struct hold hold;
 	void *ptr;
 
-	scene(stream);
-	fill(stream);
-	hold_begin(&hold, stream);
-	must(request(16 * MIB, stream, 0, &ptr));
+	must(request(4 * MIB, stream, 0, &ptr));
 	must(gm_heap_free(ptr, stream));
-	must(request(1900 * KIB, stream, 0, &ptr));
-	ok(is_in_unused(ptr) && !calls(GPUMEM_CALL_FREE),
-	   "the stream is busy: it is cut");
+	must(request(100 * KIB, stream, 0, &ptr));
+}
+
+static void is_own(gpumem_stream stream, gpumem_stream other, uint32_t flags,
+		   const char *why)
+{
+	void *ptr;
+
+	must(request(1900 * KIB, stream, flags, &ptr));
+	ok(is_in_unused(ptr), "%s: it is cut", why);
+	ok(arena_of(other)->index.bytes > 3 * MIB,
+	   "%s: before another stream loses what would do", why);
+	sound("their own");
+}
+
+static void test_own_first(gpumem_stream stream, int64_t done, uint32_t flags,
+			   const char *why)
+{
+	heap_start();
+	must(request(40 * MIB, NULL, 0, &live));
+	must(request(20 * MIB, NULL, 0, &unused));
+	leave_some(stream);
+	must(gm_heap_free(unused, NULL));
+	heap.space->budget.waste = 0;
+	heap.space->budget.exchanges = done;
+	is_own(NULL, stream, flags, why);
+	heap_end();
+}
+
+static void test_not_completed(gpumem_stream stream)
+{
+	struct hold hold;
+
+	heap_start();
+	must(request(40 * MIB, NULL, 0, &live));
+	must(request(20 * MIB, stream, 0, &unused));
+	leave_some(NULL);
+	heap.space->budget.waste = 0;
+	hold_begin(&hold, stream);
+	must(gm_heap_free(unused, stream));
+	ok(arena_of(stream)->idle, "a stream that was idle is busy");
+	is_own(stream, NULL, 0, "it cannot go back");
 	hold_end(&hold, stream);
 	heap_end();
 }
@@ -188,6 +166,51 @@ static void test_other(gpumem_stream stream)
 	is_uint(calls(GPUMEM_CALL_FREE), 1, "and goes back");
 	sound("another stream's");
 	heap_end();
+	scene(NULL);
+	fill(NULL);
+	heap.space->budget.exchanges = 32;
+	is_cut(stream, "another stream's, often enough");
+}
+
+/* ---- another thread ---- */
+
+static bool refuses; /* the driver, and another thread allocates meanwhile */
+static bool spares;  /* what searches then */
+static void *taken;
+
+static void *take_some(void *unused_arg)
+{
+	(void)unused_arg;
+	must(request(1900 * KIB, NULL, GPUMEM_ALLOC_NO_GROW, &taken));
+	gm_locals_end_call();
+	return NULL;
+}
+
+static gpumem_status meanwhile(const char *slot, size_t count)
+{
+	pthread_t thread;
+
+	(void)count;
+	if (!refuses || strcmp(slot, "alloc"))
+		return GPUMEM_OK;
+	spares |= heap.order->sparing;
+	if (!taken && pthread_create(&thread, NULL, take_some, NULL))
+		bail("no thread");
+	if (!taken)
+		pthread_join(thread, NULL);
+	return GPUMEM_NO_MEMORY;
+}
+
+/* Its search has ended when the one that grew in vain goes on. */
+static void test_beside(void)
+{
+	scene(NULL);
+	refuses = true;
+	hook_driver(device, (struct hooks){meanwhile, NULL});
+	is_cut(NULL, "refused, and another thread has searched");
+	ok(is_in_unused(taken), "which has a part of it");
+	ok(!spares, "and was not told to spare it");
+	unhook_driver(device);
 }
 
 static void test_count(void)
@@ -209,26 +232,21 @@ static void test_count(void)
 
 int main(void)
 {
-	gpumem_stream stream;
+	gpumem_stream stream = exchange_start();
 
-	alarm(60);
-	option("vm", "off");
-	option("host.capacity", "1GiB");
-	must(gm_device_open("host:0", &device));
-	stream = stream_new();
 	test_exchange();
-	test_right_size();
-	test_small();
 	test_often();
 	test_limit();
 	test_refused();
 	test_captured(stream);
 	test_waits();
 	test_no_grow();
-	test_busy(stream);
+	test_own_first(stream, 32, 0, "often enough");
+	test_own_first(stream, 0, GPUMEM_ALLOC_NO_GROW, "NO_GROW");
+	test_not_completed(stream);
 	test_other(stream);
+	test_beside();
 	test_count();
-	must(gm_stream_destroy(device, stream));
-	device_end();
+	exchange_end(stream);
 	return done_testing();
 }
