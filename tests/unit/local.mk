@@ -156,6 +156,7 @@ lib_tests = \
 	tests/unit/lib/realtime \
 	tests/unit/lib/record \
 	tests/unit/lib/record_file \
+	tests/unit/lib/record_sums \
 	tests/unit/lib/record_threads \
 	tests/unit/lib/regress \
 	tests/unit/lib/resize \
@@ -283,6 +284,7 @@ EXTRA_DIST += \
 	tests/unit/lib/peaks.h \
 	tests/unit/lib/peer.h \
 	tests/unit/lib/random.h \
+	tests/unit/lib/record.h \
 	tests/unit/lib/system.h \
 	tests/unit/lib/tags.h \
 	tests/unit/lib/views.h \

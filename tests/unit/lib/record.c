@@ -2,45 +2,12 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Recordings of one thread: refused, begun and ended; every call has its event,
- * with what it named; what was live before is there; sums and peaks are those
- * of the statistics; pools come and go; a file that is full keeps the newest.
+ * Recordings of one thread, call by call: refused, begun and ended; every call
+ * has its event, with what it named; what was live before is there.
  */
-#include "fixture.h"
-#include "../../recording.h"
+#include "record.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-static char folder[] = "/tmp/gpumem-record-XXXXXX";
-static char path[128], second[128];
-
-static void begin(void)
-{
-	must(gpumem_record_begin(path, 0));
-}
-
-/* Ends it, and reads it. */
-static struct recording end(void)
-{
-	struct recording recording;
-
-	must(gpumem_record_end());
-	rec_read(path, &recording);
-	rec_judge(&recording);
-	return recording;
-}
-
-static void whole(struct recording *recording, const char *what)
-{
-	ok(!recording->bad && !recording->twice && !recording->unknown &&
-		   !recording->sizes && !recording->header.lost_events &&
-		   !recording->header.overwritten_events &&
-		   recording->header.end_ns > recording->header.begin_ns,
-	   "%s: %zu bad, %zu twice, %zu unknown, %zu sizes", what,
-	   recording->bad, recording->twice, recording->unknown,
-	   recording->sizes);
-}
+static char second[128];
 
 static void test_refused(void)
 {
@@ -75,6 +42,14 @@ static void test_refused(void)
 }
 
 /* ---- each call ---- */
+
+enum {
+	LIVE = GPUMEM_RECORD_LIVE,
+	ALLOC = GPUMEM_RECORD_ALLOC,
+	FREE = GPUMEM_RECORD_FREE,
+	RESIZE = GPUMEM_RECORD_RESIZE,
+	USE = GPUMEM_RECORD_USE
+};
 
 static struct {
 	const struct rec *at, *end;
@@ -141,42 +116,39 @@ static void make_calls(gpumem_pool *pool, struct calls *made)
 		  "a double free");
 }
 
-static void read_calls(const struct recording *recording,
-		       const struct calls *made)
+static void read_calls(const struct recording *recording, const struct calls *m)
 {
+	const struct {
+		uint8_t kind;
+		const void *ptr;
+		uint64_t bytes;
+		gpumem_stream stream;
+		const char *what;
+	} event[] = {
+		{LIVE, m->before, m->bytes + 1, NULL, "what was live before"},
+		{ALLOC, m->plain, m->bytes, NULL, "new"},
+		{FREE, m->plain, m->bytes, NULL, "freed"},
+		{ALLOC, m->again, m->bytes, NULL, "again"},
+		{ALLOC, m->aligned, m->bytes, NULL, "aligned"},
+		{ALLOC, m->whole, m->usable, m->stream, "whole"},
+		{ALLOC, m->sized, m->bytes, NULL, "sized"},
+		{ALLOC, m->own, m->bytes, m->stream, "own"},
+		{ALLOC, m->late, m->bytes, NULL, "late"},
+		{RESIZE, m->again, m->bytes - 1, NULL, "resized"},
+		{USE, m->again, m->bytes - 1, m->stream, "used"},
+		{FREE, m->again, m->bytes - 1, NULL, "freed with a use"},
+		{FREE, m->aligned, m->bytes, m->stream, "freed on another"},
+		{FREE, m->sized, m->bytes, NULL, "freed with its size"},
+		{FREE, m->own, m->bytes, m->stream, "freed on its own"},
+		{FREE, m->late, m->bytes, NULL, "freed after an event"},
+		{FREE, m->before, m->bytes + 1, NULL, "and what was before"},
+	};
+
 	reading.at = recording->event;
 	reading.end = recording->event + recording->count;
-	next_block(GPUMEM_RECORD_LIVE, made->before, made->bytes + 1, NULL,
-		   "what was live before");
-	next_block(GPUMEM_RECORD_ALLOC, made->plain, made->bytes, NULL, "new");
-	next_block(GPUMEM_RECORD_FREE, made->plain, made->bytes, NULL, "freed");
-	next_block(GPUMEM_RECORD_ALLOC, made->again, made->bytes, NULL,
-		   "again");
-	next_block(GPUMEM_RECORD_ALLOC, made->aligned, made->bytes, NULL,
-		   "aligned");
-	next_block(GPUMEM_RECORD_ALLOC, made->whole, made->usable, made->stream,
-		   "whole");
-	next_block(GPUMEM_RECORD_ALLOC, made->sized, made->bytes, NULL,
-		   "sized");
-	next_block(GPUMEM_RECORD_ALLOC, made->own, made->bytes, made->stream,
-		   "own");
-	next_block(GPUMEM_RECORD_ALLOC, made->late, made->bytes, NULL, "late");
-	next_block(GPUMEM_RECORD_RESIZE, made->again, made->bytes - 1, NULL,
-		   "resized");
-	next_block(GPUMEM_RECORD_USE, made->again, made->bytes - 1,
-		   made->stream, "used");
-	next_block(GPUMEM_RECORD_FREE, made->again, made->bytes - 1, NULL,
-		   "freed with a use");
-	next_block(GPUMEM_RECORD_FREE, made->aligned, made->bytes, made->stream,
-		   "freed on another stream");
-	next_block(GPUMEM_RECORD_FREE, made->sized, made->bytes, NULL,
-		   "freed with its size");
-	next_block(GPUMEM_RECORD_FREE, made->own, made->bytes, made->stream,
-		   "freed on its own");
-	next_block(GPUMEM_RECORD_FREE, made->late, made->bytes, NULL,
-		   "freed after an event");
-	next_block(GPUMEM_RECORD_FREE, made->before, made->bytes + 1, NULL,
-		   "and what was there before");
+	for (size_t i = 0; i < sizeof(event) / sizeof(event[0]); i++)
+		next_block(event[i].kind, event[i].ptr, event[i].bytes,
+			   event[i].stream, event[i].what);
 	while (reading.at < reading.end && !rec_is_block(reading.at))
 		reading.at++;
 	ok(reading.at == reading.end, "and no more");
@@ -219,193 +191,19 @@ static void test_calls(size_t bytes, bool warm, bool hooked)
 	must(gpumem_stream_destroy(device, made.stream));
 }
 
-/* ---- sums ---- */
-
-enum { LIVE = 300, STEPS = 20000 };
-
-static size_t any_bytes(void)
-{
-	return one_in(10) ? 1 + random_below(4 * MIB)
-			  : 1 + random_below(one_in(3) ? 64 * KIB : 2000);
-}
-
-static void churn(gpumem_pool *pool, void **ptr, unsigned steps)
-{
-	for (unsigned i = 0; i < steps; i++) {
-		void **one = &ptr[random_below(LIVE)];
-
-		if (*one)
-			must(gpumem_free(*one, NULL));
-		*one = one_in(3) ? NULL : new_block(pool, any_bytes(), NULL);
-		if (*one && one_in(20))
-			(void)GPUMEM_IGNORE(
-				gpumem_resize(*one, any_bytes(), NULL, NULL));
-		if (one_in(2000))
-			trim(pool);
-	}
-}
-
-static void test_sums(void)
-{
-	gpumem_pool *pool = new_pool(0);
-	void *ptr[LIVE] = {NULL};
-	struct recording recording;
-	struct gpumem_stats stats;
-
-	random_seed(17);
-	churn(pool, ptr, STEPS / 10);
-	must(gpumem_pool_reset_stats(pool, 0));
-	begin();
-	churn(pool, ptr, STEPS);
-	stats = stats_of(pool);
-	recording = end();
-	whole(&recording, "a random program");
-	is_uint(recording.peak_bytes, stats.requested.peak, "its peak");
-	is_uint(recording.live_bytes, stats.requested.current, "live");
-	is_uint(recording.live, stats.blocks.current, "blocks");
-	is_uint(recording.reserved_bytes, stats.reserved.current, "reserved");
-	rec_free(&recording);
-	churn(pool, ptr, STEPS / 10);
-	rec_read(path, &recording);
-	rec_judge(&recording);
-	is_uint(recording.live_bytes, stats.requested.current,
-		"what comes after the end is not in it");
-	rec_free(&recording);
-	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
-}
-
-/* ---- pools, and what is no block ---- */
-
-static size_t count_of(const struct recording *recording, uint8_t kind)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < recording->count; i++)
-		count += recording->event[i].kind == kind;
-	return count;
-}
-
-static void test_pools(void)
-{
-	struct gpumem_pool_config config =
-		GPUMEM_INIT(struct gpumem_pool_config);
-	gpumem_pool *old = new_pool(0), *pool;
-	gpumem_stream stream = new_stream();
-	const struct gpumem_record_definition *one;
-	struct recording recording;
-	void *ptr;
-
-	config.name = "of the test";
-	config.limit_bytes = 8 * MIB;
-	begin();
-	must(gpumem_pool_create(device, &config, &pool));
-	ptr = new_block(pool, 6 * MIB, stream);
-	is_status(gpumem_alloc(pool, 6 * MIB, NULL, &ptr), GPUMEM_LIMIT,
-		  "too much");
-	must(gpumem_pool_drop_stream(pool, stream));
-	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
-	recording = end();
-	is_uint(count_of(&recording, GPUMEM_RECORD_POOL), 2, "two pools");
-	is_uint(count_of(&recording, GPUMEM_RECORD_POOL_END), 1, "one ends");
-	is_uint(count_of(&recording, GPUMEM_RECORD_OOM), 1, "one failure");
-	is_uint(count_of(&recording, GPUMEM_RECORD_DROP), 1, "a stream goes");
-	for (size_t i = 0; i < recording.count; i++)
-		if (recording.event[i].kind == GPUMEM_RECORD_OOM)
-			ok(recording.event[i].values == 3 &&
-				   recording.event[i].value[0] == 6 * MIB &&
-				   (int64_t)recording.event[i].value[1] ==
-					   GPUMEM_LIMIT &&
-				   recording.event[i].value[2] <= 8 * MIB &&
-				   recording.event[i].pool == 2,
-			   "which says how much, and why");
-	one = rec_definition(&recording, GPUMEM_RECORD_DEFINITION_POOL, 2);
-	ok(one && !strcmp((const char *)(one + 1), "of the test") &&
-		   !strcmp((const char *)(one + 1) + 12, "host:0"),
-	   "the pool has its name and device");
-	is_str(recording.header.library, GPUMEM_VERSION_STRING, "the library");
-	is_uint(recording.header.pid, (uint64_t)getpid(), "the process");
-	rec_free(&recording);
-	must(gpumem_pool_destroy(old, 0));
-	must(gpumem_stream_destroy(device, stream));
-}
-
-/* ---- a full file ---- */
-
-static void test_full(void)
-{
-	gpumem_pool *pool = new_pool(0);
-	struct recording recording;
-	struct stat about;
-	void *last = NULL;
-
-	must(gpumem_record_begin(path, MIB));
-	for (unsigned i = 0; i < scaled(200000, 100000); i++) {
-		last = new_block(pool, 256 + i % 7, NULL);
-		must(gpumem_free(last, NULL));
-	}
-	last = new_block(pool, 777, NULL);
-	recording = end();
-	ok(!stat(path, &about) && about.st_size <= (off_t)MIB,
-	   "the file has its size");
-	ok(recording.header.overwritten_events > 50000 &&
-		   !recording.header.lost_events && !recording.bad &&
-		   !recording.twice && recording.unknown <= 1 &&
-		   recording.count > 40000,
-	   "the oldest went: %llu, %zu are left",
-	   (ull)recording.header.overwritten_events, recording.count);
-	ok(recording.count &&
-		   recording.event[recording.count - 1].address ==
-			   (uintptr_t)last &&
-		   recording.event[recording.count - 1].bytes == 777,
-	   "the newest is there");
-	rec_free(&recording);
-	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
-}
-
-/* Blocks of 4 GiB and more, which have an event more. */
-static void test_huge(void)
-{
-	gpumem_pool *pool;
-	struct recording recording;
-	void *ptr[2];
-
-	device_start("64GiB", true);
-	pool = new_pool(0);
-	ptr[0] = new_block(pool, ((size_t)4 << 30) - 1, NULL);
-	begin();
-	ptr[1] = new_block(pool, ((size_t)5 << 30) + 3, NULL);
-	must(gpumem_free(ptr[0], NULL));
-	must(gpumem_free(ptr[1], NULL));
-	recording = end();
-	whole(&recording, "huge blocks");
-	is_uint(recording.peak_bytes,
-		((size_t)4 << 30) - 1 + ((size_t)5 << 30) + 3, "their sizes");
-	rec_free(&recording);
-	must(gpumem_pool_destroy(pool, 0));
-	ok(device_end(), "all given back");
-}
-
 int main(void)
 {
-	if (!mkdtemp(folder))
-		bail("no folder in /tmp");
-	snprintf(path, sizeof(path), "%s/record", folder);
+	folder_make();
 	snprintf(second, sizeof(second), "%s/second", folder);
 	device_start("1GiB", true);
 	test_refused();
 	for (unsigned i = 0; i < 8; i++)
 		test_calls(i & 1 ? MIB : 1000, i & 2, i & 4);
-	test_sums();
-	test_pools();
-	test_full();
 	ok(device_end(), "all given back");
 	device_start("1GiB", false);
 	test_calls(1000, true, false);
-	test_sums();
 	ok(device_end(), "all given back");
-	test_huge();
-	unlink(path);
 	unlink(second);
-	ok(!rmdir(folder), "nothing is left behind");
+	folder_remove();
 	return done_testing();
 }
