@@ -274,6 +274,7 @@ EXTRA_DIST += \
 	tests/unit/lib/aftermath.h \
 	tests/unit/lib/callbacks.h \
 	tests/unit/lib/child.h \
+	tests/unit/lib/doubles.h \
 	tests/unit/lib/fixture.h \
 	tests/unit/lib/forge.h \
 	tests/unit/lib/held.h \
@@ -283,6 +284,8 @@ EXTRA_DIST += \
 	tests/unit/lib/order.h \
 	tests/unit/lib/peaks.h \
 	tests/unit/lib/peer.h \
+	tests/unit/lib/peer_act.h \
+	tests/unit/lib/peer_message.h \
 	tests/unit/lib/random.h \
 	tests/unit/lib/record.h \
 	tests/unit/lib/system.h \
