@@ -42,6 +42,7 @@ tests_soak_soak_SOURCES = \
 # and then fuzz/NAME.
 fuzz_tests = \
 	tests/fuzz/fuzz_options \
+	tests/fuzz/fuzz_pickle \
 	tests/fuzz/fuzz_recording \
 	tests/fuzz/fuzz_table \
 	tests/fuzz/fuzz_trace
@@ -49,6 +50,9 @@ endif
 fuzz_driver = tests/fuzz/driver.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_options_LDADD = $(BASE)
 tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz_options.c $(fuzz_driver)
+tests_fuzz_fuzz_pickle_CPPFLAGS = $(TOOL_CPPFLAGS)
+tests_fuzz_fuzz_pickle_LDADD = $(TOOL)
+tests_fuzz_fuzz_pickle_SOURCES = tests/fuzz/fuzz_pickle.c $(fuzz_driver)
 tests_fuzz_fuzz_recording_CPPFLAGS = $(TOOL_CPPFLAGS)
 tests_fuzz_fuzz_recording_LDADD = $(TOOL)
 tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c $(fuzz_driver)

@@ -31,6 +31,16 @@ figure()
 	sed -n "s/^  \"$1\": \([0-9]*\),*\$/\1/p" "$scratch/replayed"
 }
 
+# refused NAME FILE REASON
+refused()
+{
+	for option in --json --to=trace; do
+		exits 1 "$1 ($option)" "$trace" $option "$2"
+		is "$(cat "$scratch/err")" "gpumem-trace: $2: $3" "says why"
+		check "prints nothing else" test ! -s "$scratch/out"
+	done
+}
+
 # ---- a small program ---------------------------------------------------------
 
 cat >"$scratch/small" <<'END'
@@ -365,6 +375,118 @@ record "$scratch/two"
 snapshot "a program that resizes" "[(15, 1052672, 0)]" "$recording"
 record "$scratch/small"
 
+# ---- from PyTorch's snapshot --------------------------------------------------------
+
+# What was written is read again.
+exits 0 "a program as a snapshot" "$trace" --to=pytorch \
+	-o "$scratch/small.pickle" "$recording"
+"$trace" --to=trace "$recording" | sed '1d; /^t/d' >"$scratch/expected"
+"$trace" --to=trace "$scratch/small.pickle" | sed '1d; /^t/d' >"$scratch/trace"
+check "its blocks are the same in both" diff "$scratch/expected" \
+	"$scratch/trace"
+exits 0 "a snapshot in short" "$trace" --json "$scratch/small.pickle"
+json_is "d['program'], d['peak_requested_bytes'], d['allocations'],
+	d['live_blocks'], d['unknown_events'], d['damaged_events']" \
+	"('PyTorch', 5002101248, 4, 0, 0, 0)" "has the same figures"
+exits 0 "in words" "$trace" "$scratch/small.pickle"
+is "$(tr '\n' ' ' <"$scratch/out" |
+	grep -c "small.pickle: snapshot of PyTorch's allocator, 20")" 1 \
+	"says what it is"
+
+cat >"$scratch/snapshot.py" <<'END'
+import pickle, sys
+
+def entry(action, addr, size, us, stream=0, **more):
+    frame = {'filename': 'train.py', 'line': 7, 'name': 'step'}
+    return {'action': action, 'addr': addr, 'size': size, 'stream': stream,
+            'time_us': us, 'frames': [frame, frame], **more}
+
+MB = 1 << 20
+first = 1700000000000000
+one = [
+    entry('segment_alloc', 64 * MB, 20 * MB, first),
+    entry('alloc', 64 * MB, 3 * MB, first + 5),
+    entry('free_requested', 32 * MB, 5 * MB, first + 7),
+    entry('free_completed', 32 * MB, 5 * MB, first + 9),
+    entry('alloc', 70 * MB, 300, first + 2000000, stream=0x7f1234567890),
+    {'action': 'oom', 'device_free': 1, 'size': 1 << 40, 'stream': 0,
+     'time_us': first + 2000001, 'frames': []},
+    entry('snapshot', 0, 0, first + 2000002),
+]
+two = [entry('alloc', 640 * MB, 7, first + 6, user_metadata='x')]
+segments = [
+    {'device': 0, 'address': 32 * MB, 'total_size': 32 * MB, 'stream': 0,
+     'segment_pool_id': (0, 0), 'is_expandable': False, 'blocks': [
+         {'size': 16 * MB, 'requested_size': 0, 'state': 'inactive'},
+         {'size': 16 * MB, 'requested_size': 15 * MB,
+          'state': 'active_allocated', 'frames': []}]},
+    {'device': 0, 'address': 64 * MB, 'total_size': 20 * MB, 'stream': 0,
+     'blocks': [
+         {'address': 64 * MB, 'size': 3 * MB, 'requested_size': 3 * MB,
+          'state': 'active_allocated'}]},
+    {'device': 1, 'address': 640 * MB, 'total_size': 2 * MB, 'blocks': []},
+]
+data = {'segments': segments, 'device_traces': [one, two],
+        'allocator_settings': {'a': 0.5, 'b': None, 'c': 1 << 80},
+        'external_annotations': []}
+pickle.dump(data, open(sys.argv[1], 'wb'), int(sys.argv[2]))
+END
+if have_python; then
+	for protocol in 2 3 4 5; do
+		python3 "$scratch/snapshot.py" "$scratch/torch.pickle" \
+			$protocol || break
+		exits 0 "a snapshot, protocol $protocol" "$trace" --json \
+			"$scratch/torch.pickle"
+		json_is "d['allocations'], d['kinds']['live'],
+			d['kinds']['free'], d['kinds']['oom'], d['seconds'],
+			d['damaged_events'], d['begin_unix_seconds']" \
+			"(3, 2, 1, 1, 2.000001, 0, 1700000000.0)" \
+			"all is there, and what was live before"
+		json_is "[(p['number'], p['peak_requested_bytes'],
+			p['peak_reserved_bytes'], p['live_bytes'],
+			p['peak_requested_seconds']) for p in d['pools']]" \
+			"[(1, $((23 << 20)), $((52 << 20)), $(((18 << 20) + 300)), 5e-06), (2, 7, $((2 << 20)), 7, 6e-06)]" \
+			"of each device"
+	done
+	exits 0 "as a trace" "$trace" --to=trace -o "$scratch/file" \
+		"$scratch/torch.pickle"
+	exits 0 "replays" "$replay" --device=host:0 --json "$scratch/file"
+	json_is "d['blocks'], d['streams'], d['peak_requested_bytes']" \
+		"(5, 2, $(((23 << 20) + 7)))" "to the same peak"
+	exits 0 "one device" "$trace" --to=trace --pool=2 \
+		"$scratch/torch.pickle"
+	is "$(grep -c '^a' "$scratch/out")" 1 "has its own blocks"
+	python3 -c "import pickle
+pickle.dump([1, 2], open('$scratch/bad', 'wb'))"
+	refused "a pickle of something else" "$scratch/bad" \
+		"it is a pickle, but no snapshot of PyTorch's: it has no segments"
+	python3 -c "import pickle, os
+class Call:
+    def __reduce__(self):
+        return os.system, ('touch $scratch/called',)
+pickle.dump({'segments': Call()}, open('$scratch/bad', 'wb'), 2)"
+	exits 1 "a pickle that calls" "$trace" "$scratch/bad"
+	check "is refused" grep -q \
+		'it is not data only: instruction 0x63 of pickles is refused' \
+		"$scratch/err"
+	check "and calls nothing" test ! -e "$scratch/called"
+	for part in 2 10 50 99; do
+		head -c $(($(wc -c <"$scratch/torch.pickle") * part / 100)) \
+			"$scratch/torch.pickle" >"$scratch/bad"
+		refused "$part % of a snapshot" "$scratch/bad" \
+			"cut off: the pickle has no end"
+	done
+else
+	skip "there is no python3" "snapshots of Python's"
+fi
+printf '\200\002cos\nsystem\nX\004\000\000\000true\205R.' >"$scratch/bad"
+refused "a call" "$scratch/bad" \
+	"it is not data only: instruction 0x63 of pickles is refused"
+printf '\200\006.' >"$scratch/bad"
+refused "protocol 6" "$scratch/bad" "it is no recording"
+printf '\200\002.' >"$scratch/bad"
+refused "nothing in it" "$scratch/bad" "damaged: the stack is empty"
+
 # Whole programs: as many blocks, streams and bytes at the peak.
 for name in llama_generate prefetch_streams; do
 	file=$top_srcdir/tests/traces/$name.trace.gz
@@ -410,16 +532,6 @@ exits 0 "as a trace" "$trace" --to=trace -o "$scratch/file" "$recording"
 exits 0 "replays" "$replay" --device=host:0 "$scratch/file"
 
 # ---- what is refused -----------------------------------------------------------
-
-# refused NAME FILE REASON
-refused()
-{
-	for option in --json --to=trace; do
-		exits 1 "$1 ($option)" "$trace" $option "$2"
-		is "$(cat "$scratch/err")" "gpumem-trace: $2: $3" "says why"
-		check "prints nothing else" test ! -s "$scratch/out"
-	done
-}
 
 record "$scratch/small"
 refused "a file that is not there" "$scratch/none" "No such file or directory"

@@ -46,6 +46,10 @@ libcommon_la_SOURCES = \
 	tools/common/term.h \
 	tools/common/tool.c \
 	tools/common/tool.h \
+	tools/common/torch.c \
+	tools/common/torch.h \
+	tools/common/torch_device.c \
+	tools/common/torch_device.h \
 	tools/common/trace.c \
 	tools/common/trace.h \
 	tools/common/trace_file.c \
@@ -53,6 +57,11 @@ libcommon_la_SOURCES = \
 	tools/common/trace_ids.c \
 	tools/common/trace_ids.h \
 	tools/common/trace_line.c \
+	tools/common/unpickle.c \
+	tools/common/unpickle.h \
+	tools/common/unpickle_stack.c \
+	tools/common/unpickle_stack.h \
+	tools/common/unpickled.c \
 	tools/common/usage.c \
 	tools/common/usage.h
 

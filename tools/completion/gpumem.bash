@@ -114,7 +114,7 @@ _gpumem()
 	esac
 	case ${tool##*/} in
 	gpumem-replay) _gpumem_files .trace .gz ;;
-	gpumem-trace) _gpumem_files .rec .record .recording .gz ;;
+	gpumem-trace) _gpumem_files .rec .record .recording .pickle .gz ;;
 	gpumem-bench) _gpumem_reply pair threads random trim growth churn ;;
 	gpumem-conform)
 		_gpumem_reply cuda hip opencl host

@@ -161,12 +161,24 @@ static bool tell_rest(const struct history_block *block, void *user)
 	       each->live(block, each->user);
 }
 
+static bool next(struct trace_source *source, struct recording_event *event)
+{
+	return source->is_torch ? torch_next(&source->torch, event)
+				: recording_next(&source->recording, event);
+}
+
+static bool rewind_all(struct trace_source *source)
+{
+	source->torch.next = 0;
+	return source->is_torch || recording_rewind(&source->recording);
+}
+
 static bool read_all(struct each *each)
 {
 	const struct trace_config *config = each->source->config;
 	struct recording_event event;
 
-	while (recording_next(&each->source->recording, &event) &&
+	while (next(each->source, &event) &&
 	       event.time_ns <= config->until_ns) {
 		if (each->pools && event.time_ns >= config->from_ns &&
 		    !begin(each))
@@ -182,7 +194,6 @@ static bool read_all(struct each *each)
 
 static bool prepare(struct each *each)
 {
-	struct recording *recording = &each->source->recording;
 	bool ok = history_init(&each->history, pass, each);
 
 	trace_ids_init(&each->streams);
@@ -192,7 +203,7 @@ static bool prepare(struct each *each)
 	(void)number(each, &each->streams, 0);
 	ok = ok && each->pools && !each->failed;
 	if (ok && each->source->begun)
-		ok = recording_rewind(recording);
+		ok = rewind_all(each->source);
 	each->source->begun = true;
 	each->failed = !ok;
 	return ok;

@@ -70,6 +70,7 @@ static const char *load(struct trace_source *source, const char *path)
 void trace_close(struct trace_source *source)
 {
 	recording_close(&source->recording);
+	torch_close(&source->torch);
 	free(source->data);
 	source->data = NULL;
 }
@@ -79,6 +80,29 @@ static void anonymise(struct gpumem_record_header *header)
 	snprintf(header->program, sizeof(header->program), "program");
 	header->pid = 0;
 	header->begin_real_ns = 0;
+}
+
+/* NULL, or why it cannot be opened. */
+static const char *open_torch(struct trace_source *source)
+{
+	struct gpumem_record_header *header = &source->recording.header;
+
+	source->is_torch = true;
+	if (!torch_open(&source->torch, source->data, source->bytes))
+		return source->torch.reason;
+	snprintf(header->program, sizeof(header->program), "PyTorch");
+	header->begin_real_ns = source->torch.begin_us * 1000;
+	source->recording.damaged = source->torch.damaged;
+	return NULL;
+}
+
+static const char *open_either(struct trace_source *source)
+{
+	if (torch_is(source->data, source->bytes))
+		return open_torch(source);
+	return recording_open(&source->recording, source->data, source->bytes)
+		       ? NULL
+		       : source->recording.reason;
 }
 
 /* NULL: there is such a pool, or all are meant. */
@@ -109,6 +133,19 @@ struct recording_pool trace_pool(const struct trace_source *source,
 	return pool;
 }
 
+unsigned trace_device(const struct trace_source *source, uint16_t pool)
+{
+	const char *device = recording_pool(&source->recording, pool).device;
+	const char *colon = device ? strchr(device, ':') : NULL;
+	uint64_t number;
+
+	if (source->is_torch)
+		return pool - 1u;
+	return colon && tool_parse_count(colon + 1, TORCH_DEVICES - 1, &number)
+		       ? (unsigned)number
+		       : 0;
+}
+
 const char *trace_tag(const struct trace_source *source, uint16_t number)
 {
 	return source->config->anonymise
@@ -122,9 +159,8 @@ bool trace_open(struct trace_source *source, const struct trace_config *config)
 
 	*source = (struct trace_source){.config = config};
 	reason = load(source, config->file);
-	if (!reason &&
-	    !recording_open(&source->recording, source->data, source->bytes))
-		reason = source->recording.reason;
+	if (!reason)
+		reason = open_either(source);
 	if (!reason)
 		reason = check_pool(source);
 	if (!reason) {

@@ -44,6 +44,17 @@ static void print_head(const struct trace_source *source,
 
 	if (gmtime_r(&begin, &utc))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &utc);
+	if (source->is_torch) {
+		term_say("%s: snapshot of PyTorch's allocator, %s, %s: %llu "
+			 "event%s, %llu stream%s",
+			 source->config->file, when,
+			 human_ns(text, print_duration(source, summary) * 1e9),
+			 (unsigned long long)summary->all.events,
+			 plural(summary->all.events),
+			 (unsigned long long)summary->streams.count,
+			 plural(summary->streams.count));
+		return;
+	}
 	term_say("%s: %s, process %u, gpumem %s, %s, %s: %llu event%s, %llu "
 		 "thread%s, %llu stream%s",
 		 source->config->file, header->program, header->pid,
@@ -133,7 +144,10 @@ static void pool_row(const struct trace_source *source, struct table *table,
 
 	table_cell(table, "%u", number);
 	table_cell(table, "%s", or_none(pool.name));
-	table_cell(table, "%s", or_none(pool.device));
+	if (source->is_torch)
+		table_cell(table, "device %u", trace_device(source, number));
+	else
+		table_cell(table, "%s", or_none(pool.device));
 	table_cell(table, "%s", or_none(pool.kind));
 	table_cell(table, "%llu", (unsigned long long)usage->allocs);
 	table_cell(table, "%s", human_bytes(text, usage->peak_requested_bytes));

@@ -78,7 +78,8 @@ static void put_head(json_t *root, const struct trace_source *source,
 		 json_number(print_seconds(header->begin_real_ns)), ok);
 	json_put(root, "seconds", json_number(print_duration(source, summary)),
 		 ok);
-	json_put(root, "ended", json_boolean(header->end_ns != 0), ok);
+	json_put(root, "ended",
+		 json_boolean(header->end_ns || source->is_torch), ok);
 	json_put(root, "events", json_u64(summary->all.events), ok);
 	json_put(root, "threads", json_u64(summary->threads.count), ok);
 	json_put(root, "streams", json_u64(summary->streams.count), ok);

@@ -14,7 +14,6 @@
 #include "common/tool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void snapshot_word(struct snapshot *snapshot, enum snapshot_word word)
 {
@@ -43,18 +42,6 @@ void snapshot_no_frames(struct snapshot *snapshot)
 	pickle_list_end(&snapshot->pickle, &frames);
 }
 
-unsigned snapshot_device(const struct snapshot *snapshot, uint16_t pool)
-{
-	const char *device = trace_pool(snapshot->source, pool).device;
-	const char *colon = device ? strchr(device, ':') : NULL;
-	uint64_t number;
-
-	return colon && tool_parse_count(colon + 1, SNAPSHOT_DEVICES - 1,
-					 &number)
-		       ? (unsigned)number
-		       : 0;
-}
-
 /* ---- what there is ---- */
 
 static bool fail(const struct snapshot *snapshot)
@@ -67,7 +54,7 @@ static bool collect(const struct recording_event *event,
 		    const struct history_block *block, void *user)
 {
 	struct snapshot *snapshot = user;
-	unsigned device = snapshot_device(snapshot, event->pool);
+	unsigned device = trace_device(snapshot->source, event->pool);
 
 	if (device >= snapshot->devices)
 		snapshot->devices = device + 1;
@@ -94,7 +81,7 @@ static bool collect_live(const struct history_block *block, void *user)
 	snapshot->live[snapshot->live_count++] = (struct snapshot_live){
 		.address = block->address,
 		.bytes = block->bytes,
-		.device = snapshot_device(snapshot, block->pool)};
+		.device = trace_device(snapshot->source, block->pool)};
 	return true;
 }
 
@@ -147,7 +134,7 @@ static bool write_snapshot(struct snapshot *snapshot)
 {
 	if (!trace_each(snapshot->source, collect, collect_live, snapshot))
 		return false;
-	for (unsigned i = 0; i < SNAPSHOT_DEVICES; i++)
+	for (unsigned i = 0; i < TORCH_DEVICES; i++)
 		regions_merge(&snapshot->regions[i]);
 	if (snapshot->live_count)
 		qsort(snapshot->live, snapshot->live_count,
@@ -175,7 +162,7 @@ bool trace_write_pytorch(struct trace_source *source, FILE *out)
 	snapshot->source = source;
 	pickle_begin(&snapshot->pickle, out);
 	ok = write_snapshot(snapshot);
-	for (unsigned i = 0; i < SNAPSHOT_DEVICES; i++)
+	for (unsigned i = 0; i < TORCH_DEVICES; i++)
 		regions_free(&snapshot->regions[i]);
 	free(snapshot->live);
 	free(snapshot);

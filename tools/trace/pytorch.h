@@ -11,8 +11,6 @@
 #include "regions.h"
 #include "trace.h"
 
-enum { SNAPSHOT_DEVICES = 64 };
-
 /* Texts that come again. */
 #define SNAPSHOT_WORD_LIST(X)                                                  \
 	X(action)                                                              \
@@ -58,7 +56,7 @@ struct snapshot {
 	struct pickle pickle;
 	struct pickle_list entries; /* of the device that is being written */
 	unsigned device, devices;
-	struct regions regions[SNAPSHOT_DEVICES];
+	struct regions regions[TORCH_DEVICES];
 	struct snapshot_live *live; /* in the end by device and address */
 	size_t live_count, live_room;
 };
@@ -68,9 +66,6 @@ void snapshot_word(struct snapshot *snapshot, enum snapshot_word word);
 void snapshot_put(struct snapshot *snapshot, enum snapshot_word key,
 		  uint64_t value);
 void snapshot_no_frames(struct snapshot *snapshot);
-
-/* The number behind the colon of the pool's device. */
-unsigned snapshot_device(const struct snapshot *snapshot, uint16_t pool);
 
 /* Keys of the snapshot and all that belongs to them. */
 bool snapshot_traces(struct snapshot *snapshot);

@@ -54,7 +54,7 @@ static bool put_event(const struct recording_event *event,
 {
 	struct snapshot *snapshot = user;
 
-	if (snapshot_device(snapshot, event->pool) != snapshot->device)
+	if (trace_device(snapshot->source, event->pool) != snapshot->device)
 		return true;
 	switch (event->kind) {
 	case GPUMEM_RECORD_LIVE:

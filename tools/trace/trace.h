@@ -8,6 +8,7 @@
 #define GPUMEM_TOOLS_TRACE_TRACE_H
 
 #include "common/history.h"
+#include "common/torch.h"
 
 #include <stdio.h>
 
@@ -23,12 +24,15 @@ struct trace_config {
 	bool one_stream, anonymise, json;
 };
 
-/* The recording, and where it was read to. */
+/* The recording, and where it was read to. Of a snapshot of PyTorch's only the
+ * header of one is there, with what is known. */
 struct trace_source {
 	const struct trace_config *config;
 	void *data;
 	size_t bytes;
 	struct recording recording;
+	struct torch_history torch;
+	bool is_torch;
 	/* What was not as it should be, once all is read. */
 	uint64_t unknown, unended;
 	bool begun;
@@ -38,10 +42,14 @@ struct trace_source {
  * standard input; what gzip made is understood. */
 bool trace_open(struct trace_source *source, const struct trace_config *config);
 void trace_close(struct trace_source *source);
-/* What it says of a pool, as far as that may be told. */
+/* What it says of a pool, as far as that may be told; of a device of PyTorch's
+ * nothing but its number, below. */
 struct recording_pool trace_pool(const struct trace_source *source,
 				 uint16_t number);
 const char *trace_tag(const struct trace_source *source, uint16_t number);
+
+/* The number of the device of a pool, as it is written behind the colon. */
+unsigned trace_device(const struct trace_source *source, uint16_t pool);
 
 /* each.c: gives the events that were asked for to fn, and then, unless live is
  * NULL, those of their blocks that are live at the end to it; streams are

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Looks at what unpickle.c made. A key that comes twice counts as it came last.
+ */
+#include "unpickle.h"
+
+#include <string.h>
+
+static const struct unpickled_container *
+container_of(const struct unpickle *unpickle, const struct unpickled *value,
+	     enum unpickled_kind kind)
+{
+	return value && value->kind == kind
+		       ? &unpickle->containers[value->container]
+		       : NULL;
+}
+
+size_t unpickle_count(const struct unpickle *unpickle,
+		      const struct unpickled *list)
+{
+	const struct unpickled_container *container =
+		container_of(unpickle, list, UNPICKLED_LIST);
+
+	return container ? container->count : 0;
+}
+
+const struct unpickled *unpickle_item(const struct unpickle *unpickle,
+				      const struct unpickled *list,
+				      size_t index)
+{
+	const struct unpickled_container *container =
+		container_of(unpickle, list, UNPICKLED_LIST);
+
+	return container && index < container->count ? &container->items[index]
+						     : NULL;
+}
+
+bool unpickled_is(const struct unpickled *value, const char *text)
+{
+	return value && value->kind == UNPICKLED_TEXT &&
+	       value->bytes == strlen(text) &&
+	       !memcmp(value->text, text, value->bytes);
+}
+
+const struct unpickled *unpickle_get(const struct unpickle *unpickle,
+				     const struct unpickled *dict,
+				     const char *key)
+{
+	const struct unpickled_container *container =
+		container_of(unpickle, dict, UNPICKLED_DICT);
+
+	for (size_t i = container ? container->count : 0; i >= 2; i -= 2)
+		if (unpickled_is(&container->items[i - 2], key))
+			return &container->items[i - 1];
+	return NULL;
+}
+
+bool unpickle_get_u64(const struct unpickle *unpickle,
+		      const struct unpickled *dict, const char *key,
+		      uint64_t *value_out)
+{
+	const struct unpickled *value = unpickle_get(unpickle, dict, key);
+
+	if (!value || value->kind != UNPICKLED_INTEGER || value->integer < 0)
+		return false;
+	*value_out = (uint64_t)value->integer;
+	return true;
+}
