@@ -15,7 +15,7 @@ Metric = Dict[str, int]
 
 # PyTorch's family: our gauge.
 GAUGES = {
-    "allocated": "blocks",
+    "allocation": "blocks",
     "allocated_bytes": "allocated",
     "active": "blocks",
     "active_bytes": "active",

@@ -273,21 +273,21 @@ class Statistics(unittest.TestCase):
 
     def test_count(self):
         torch._C._cuda_resetAccumulatedMemoryStats(0)
-        before = stats()["allocated"]["all"]["current"]
+        before = stats()["allocation"]["all"]["current"]
         addresses = [double.alloc(MIB) for _ in range(4)]
         double.free(addresses.pop())
-        counts = stats()["allocated"]["all"]
+        counts = stats()["allocation"]["all"]
         self.assertEqual(counts["current"], before + 3)
         self.assertEqual(counts["peak"], before + 4)
         self.assertEqual((counts["allocated"], counts["freed"]), (4, 1))
         torch._C._cuda_resetPeakMemoryStats(0)
-        self.assertEqual(stats()["allocated"]["all"]["peak"], before + 3)
-        self.assertEqual(stats()["allocated"]["all"]["allocated"], 4)
+        self.assertEqual(stats()["allocation"]["all"]["peak"], before + 3)
+        self.assertEqual(stats()["allocation"]["all"]["allocated"], 4)
         torch._C._cuda_resetAccumulatedMemoryStats(0)
-        counts = stats()["allocated"]["all"]
+        counts = stats()["allocation"]["all"]
         self.assertEqual((counts["allocated"], counts["freed"]), (0, 0))
         double.free(addresses.pop())
-        self.assertEqual(stats()["allocated"]["all"]["freed"], 1)
+        self.assertEqual(stats()["allocation"]["all"]["freed"], 1)
 
     def test_snapshot(self):
         address = double.alloc(3 * MIB)
