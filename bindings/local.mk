@@ -7,6 +7,7 @@
 EXTRA_DIST += \
 	bindings/python/gpumem/__init__.py \
 	bindings/python/gpumem/_core.pyi \
+	bindings/python/gpumem/_release.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_stats.py \
 	bindings/python/gpumem/py.typed \
@@ -31,6 +32,7 @@ EXTRA_DIST += \
 	bindings/python/src/torch/plug.hpp \
 	bindings/python/src/torch/raise.cpp \
 	bindings/python/tests/test_interface.py \
+	bindings/python/tests/test_release.py \
 	bindings/python/tests/test_torch.py \
 	bindings/python/tests/torch_double.cpp \
 	bindings/python/tests/torch_double.py

@@ -31,14 +31,18 @@ from ._core import (
     record_end,
     version,
 )
+from ._release import Kept, Released, Scope, release, scope
 
 __version__ = version()
 __all__ = [
     "Buffer",
     "Device",
     "Error",
+    "Kept",
     "OutOfMemoryError",
     "Pool",
+    "Released",
+    "Scope",
     "backends",
     "devices",
     "free",
@@ -46,5 +50,7 @@ __all__ = [
     "option_set",
     "record_begin",
     "record_end",
+    "release",
+    "scope",
     "version",
 ]

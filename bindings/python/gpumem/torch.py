@@ -20,7 +20,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from . import Device, Pool
 from . import _torch_stats as shapes
 
-__all__ = ["device", "enable", "enabled", "pool"]
+__all__ = ["device", "enable", "enabled", "pool", "used_devices"]
 
 # PyTorch's setter: the plug's function.
 HOOKS = {
@@ -49,6 +49,8 @@ MOOT = (
     "throw_on_cudamalloc_oom",
 )
 
+MOST_DEVICES = 64  # of the plug
+
 _allocator: Any = None  # what PyTorch was given; it must not go
 _backend = "cuda"
 _fractions: Dict[int, float] = {}
@@ -68,6 +70,12 @@ def device(number: int = 0) -> Device:
 def pool(number: int = 0) -> Pool:
     """The pool that torch's device of that number allocates from."""
     return device(number).pool
+
+
+def used_devices() -> List[Device]:
+    """Those on which PyTorch has allocated anything."""
+    plug = _plug()
+    return [device(i) for i in range(MOST_DEVICES) if plug.opened(i)]
 
 
 def enable(backend: Optional[str] = None) -> None:
