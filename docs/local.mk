@@ -70,6 +70,10 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-opencl.txt \
 	docs/devices/h200.txt \
 	docs/examples/adopter.c \
+	docs/examples/arrayfire_manager.c \
+	docs/examples/arrayfire_manager.h \
+	docs/examples/arrayfire_state.c \
+	docs/examples/arrayfire_state.h \
 	docs/examples/hello_pool.c \
 	docs/examples/opencl_scale.c \
 	docs/examples/out_of_memory.c \

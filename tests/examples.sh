@@ -4,8 +4,8 @@
 #
 # The short programs of docs/examples: each is at most a page long, compiles
 # without a warning, and says on the simulated GPU what it is meant to show, with
-# virtual memory and without. Plugins and those with OpenCL have tests of their
-# own.
+# virtual memory and without. So does the manager for ArrayFire, as a stand-in for
+# that calls it. Plugins and those with OpenCL have tests of their own.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -91,5 +91,37 @@ says share vm:off,host.share_fd:off
 
 exits 1 "share fails where nothing can be shared" env GPUMEM_BACKEND=host \
 	GPUMEM_CONF=host.share_ipc:off,host.share_fd:off "$scratch/share"
+
+# ---- ArrayFire ---------------------------------------------------------------
+
+# Against ArrayFire's headers where they are, else against a stand-in, which also
+# calls it.
+manager="$examples/arrayfire_manager.c $examples/arrayfire_state.c"
+strict="-std=gnu11 -Wall -Wextra -Wpedantic -Wshadow -Werror"
+if echo '#include <af/memory.h>' | $CC -E -x c - >/dev/null 2>&1; then
+	for file in $manager; do
+		# shellcheck disable=SC2086
+		check "${file##*/} compiles against ArrayFire" $CC $strict \
+			-fsyntax-only -I"$top_srcdir/include" "$file"
+	done
+else
+	skip "ArrayFire is not installed" "the manager compiles against it"
+fi
+# shellcheck disable=SC2086
+check "arrayfire_manager.c compiles" $CC $SANITIZE_CFLAGS $strict \
+	-DCUDA_BACKEND='"host"' -DOPENCL_BACKEND='"host"' \
+	-I"$top_srcdir/include" -I"$examples" \
+	-I"$top_srcdir/tests/cxx/stand-in" -o "$scratch/arrayfire" \
+	"$top_srcdir/tests/cxx/arrayfire.c" \
+	"$top_srcdir/tests/cxx/stand-in/arrayfire.c" $manager \
+	-L"$library" -lgpumem -Wl,-rpath,"$library" -pthread
+for vm in on off; do
+	exits 0 "and does what ArrayFire demands, vm:$vm" \
+		env GPUMEM_CONF=vm:$vm "$scratch/arrayfire"
+	[ "$tap_got" -eq 0 ] || diag "$(grep -A 4 '^not ok' "$scratch/out")"
+	check "to its end" grep -q '^1\.\.[1-9]' "$scratch/out"
+	check "its report is the pool's" grep -qx 'pool: arrayfire' \
+		"$scratch/out"
+done
 
 done_testing

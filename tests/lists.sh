@@ -51,7 +51,7 @@ is "$(grep -ohE '[a-z_/0-9-]+\.([ch](pp)?|sh|gz|pyi?|[1-8])( |$)' $lists |
 	done)" "" "every listed file is there"
 
 # The vendors' headers are elsewhere.
-find backends bindings core include tests tools -path tests/tmp -prune -o \
+find backends bindings core docs include tests tools -path tests/tmp -prune -o \
 	-name '*.[ch]' -print >"$scratch/files"
 is "$(while read -r file; do
 	grep -hE '^[[:space:]]*(/\*| \*)' "$file"

@@ -141,11 +141,16 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	quickstart \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
+	tests/cxx/arrayfire.c \
 	tests/cxx/cccl.cpp \
 	tests/cxx/order.cpp \
 	tests/cxx/own.cpp \
 	tests/cxx/pmr.cpp \
 	tests/cxx/stand-in/NvInferRuntime.h \
+	tests/cxx/stand-in/af/backend.h \
+	tests/cxx/stand-in/af/memory.h \
+	tests/cxx/stand-in/arrayfire.c \
+	tests/cxx/stand-in/arrayfire.h \
 	tests/cxx/tensorrt.cpp \
 	tests/device/adopt.c \
 	tests/device/bad.c \
