@@ -509,7 +509,7 @@ done
 if [ -x "$tools/gpumem-bench" ]; then
 	rm -f "$recording"
 	with "record:$recording" "$tools/gpumem-bench" --device=host:0 \
-		--iterations=20000 --rounds=1 threads >"$scratch/replayed"
+		--iterations=20000 --rounds=1 --threads=4 threads >"$scratch/replayed"
 	exits 0 "a program of several threads" "$trace" --json "$recording"
 	json_is "d['threads'] > 2, d['overwritten_events'],
 		d['unknown_events'], d['unended_blocks'], d['live_blocks'],
