@@ -30,11 +30,14 @@ if TOOLS
 # Some rounds in `make check`, an hour in `make soak`.
 soak_tests = tests/soak/soak
 tests_soak_soak_SOURCES = \
+	tests/soak/block.c \
+	tests/soak/block.h \
 	tests/soak/chaos.c \
 	tests/soak/exam.c \
 	tests/soak/laws.c \
 	tests/soak/soak.c \
 	tests/soak/soak.h \
+	tests/soak/status.c \
 	tests/soak/worker.c \
 	tests/soak/world.c
 

@@ -5,9 +5,9 @@
  * The soak test: random programs of several threads on the simulated GPU, for
  * as long as one likes, while its driver fails and stalls. Only public headers
  * are used. soak.c is the program, world.c a round's device, pools and streams,
- * worker.c the threads that allocate and free, chaos.c the one that disturbs
- * them, laws.c the one that checks, and exam.c what must hold once a round is
- * over.
+ * worker.c the threads that allocate and free, block.c what they hold, chaos.c
+ * the one that disturbs them, laws.c the one that checks, status.c what calls
+ * may return, and exam.c what must hold once a round is over.
  *
  * A round is one configuration. All that differs from round to round follows
  * from the seed and the round's number, so that a finding can be looked for

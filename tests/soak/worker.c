@@ -5,24 +5,9 @@
  * A thread that allocates and frees on streams of its own and on common ones,
  * frees what others allocated, and has work on the streams look whether the
  * bytes of its blocks are still what it wrote there. Only the thread itself
- * touches its struct; blocks on their way to another are under the mutex.
+ * touches its struct.
  */
-#include "soak.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define PROBE_BYTES ((uint64_t)64)
-
-struct block {
-	unsigned char *ptr;
-	uint64_t bytes;
-	gpumem_stream stream;
-	bool shared; /* its stream is one that no thread destroys */
-	bool filled;
-	uint8_t value;
-};
+#include "block.h"
 
 struct worker {
 	struct random random;
@@ -31,111 +16,7 @@ struct worker {
 	struct block held[HELD_MAX];
 };
 
-static pthread_mutex_t trade_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct block traded[TRADED_MAX];
-static size_t traded_count;
-
-bool took(gpumem_status status, const char *call)
-{
-	switch (status) {
-	case GPUMEM_OK:
-		return true;
-	case GPUMEM_NO_MEMORY:
-	case GPUMEM_LIMIT:
-	case GPUMEM_NO_HOST_MEMORY:
-	case GPUMEM_DRIVER:
-		break;
-	case GPUMEM_LOST:
-		if (!world.lossy)
-			finding("%s: lost", call);
-		break;
-	case GPUMEM_CAPTURING:
-		/* A driver that cannot tell may be capturing. */
-		if (!world.faulty)
-			finding("%s: capturing", call);
-		break;
-	default:
-		finding("%s: %s", call, gpumem_status_name(status));
-	}
-	return false;
-}
-
-bool gave(gpumem_status status, const char *call)
-{
-	if (status && status != GPUMEM_NO_HOST_MEMORY)
-		finding("%s: %s", call, gpumem_status_name(status));
-	return !status;
-}
-
-/* ---- what a block holds ------------------------------------------------- */
-
-struct look {
-	const unsigned char *ptr;
-	uint64_t bytes;
-	uint8_t value;
-};
-
-static bool has_value(const unsigned char *at, uint64_t bytes, uint8_t value)
-{
-	for (uint64_t i = 0; i < bytes; i++)
-		if (at[i] != value)
-			return false;
-	return true;
-}
-
-static uint64_t probe_bytes(uint64_t bytes)
-{
-	return bytes < PROBE_BYTES ? bytes : PROBE_BYTES;
-}
-
-/* In the stream's thread. */
-static void look(void *arg)
-{
-	struct look *l = arg;
-	uint64_t probe = probe_bytes(l->bytes);
-
-	if (!has_value(l->ptr, probe, l->value) ||
-	    !has_value(l->ptr + l->bytes - probe, probe, l->value))
-		finding("a block of %llu bytes at %p was written over",
-			(unsigned long long)l->bytes, (const void *)l->ptr);
-	tally.looks++;
-	free(l);
-}
-
-/* Queued behind what the block's stream has to do. */
-static void look_at(const struct block *block)
-{
-	struct look *l;
-
-	if (!block->filled)
-		return;
-	l = malloc(sizeof(*l));
-	if (!l)
-		return;
-	*l = (struct look){block->ptr, block->bytes, block->value};
-	if (gpumem_host_launch(0, block->stream, look, l))
-		free(l);
-}
-
-/* Both ends. Bytes of objects cannot be looked at, and a lost device drops what
- * it had to do. */
-static void fill(struct block *block, uint8_t value)
-{
-	uint64_t probe = probe_bytes(block->bytes);
-	unsigned char *end = block->ptr + block->bytes - probe;
-
-	if (world.lossy || strstr(world.options, "host.objects:on"))
-		return;
-	block->value = value;
-	block->filled = took(gpumem_fill(world.device, block->ptr, value, probe,
-					 block->stream),
-			     "gpumem_fill") &&
-			took(gpumem_fill(world.device, end, value, probe,
-					 block->stream),
-			     "gpumem_fill");
-}
-
-/* ---- steps --------------------------------------------------------------- */
+/* ---- steps ---- */
 
 /* Mostly small, some that a cache keeps, a few that it does not. */
 static uint64_t random_bytes(struct random *random)
@@ -174,7 +55,7 @@ static void take(struct worker *me)
 	}
 	block.ptr = ptr;
 	if (one_in(&me->random, 3))
-		fill(&block, (uint8_t)random_next(&me->random));
+		block_fill(&block, (uint8_t)random_next(&me->random));
 	me->held[me->count++] = block;
 }
 
@@ -187,7 +68,7 @@ static bool free_block(struct worker *me, const struct block *block, bool mine)
 	if (!(mine || block->shared) || one_in(&me->random, 4))
 		stream = me->own;
 	if (mine || block->shared)
-		look_at(block);
+		block_look(block);
 	if (!gave(gpumem_free(block->ptr, stream), "gpumem_free"))
 		return false;
 	tally.frees++;
@@ -202,23 +83,10 @@ static void give(struct worker *me)
 		*block = me->held[--me->count];
 }
 
-/* A block is left for whoever comes next; who comes when there is one may take
- * it instead, and ends it. */
 static void trade(struct worker *me)
 {
-	struct block mine = me->held[--me->count], other = {0};
+	struct block other = block_trade(&me->random, &me->held[--me->count]);
 
-	pthread_mutex_lock(&trade_mutex);
-	if (traded_count == TRADED_MAX ||
-	    (traded_count && one_in(&me->random, 2))) {
-		uint64_t at = random_below(&me->random, traded_count);
-
-		other = traded[at];
-		traded[at] = mine;
-	} else {
-		traded[traded_count++] = mine;
-	}
-	pthread_mutex_unlock(&trade_mutex);
 	while (other.ptr && !free_block(me, &other, false))
 		pause_inside();
 }
@@ -236,7 +104,7 @@ static void resize(struct worker *me)
 	tally.resizes++;
 	block->bytes = bytes;
 	if (block->filled)
-		fill(block, (uint8_t)random_next(&me->random));
+		block_fill(block, (uint8_t)random_next(&me->random));
 }
 
 static void use_on(struct worker *me)
@@ -265,8 +133,7 @@ static void query(struct worker *me)
 		finding("a pointer into a block was freed");
 }
 
-/* ---- streams and graphs ---------------------------------------------------
- */
+/* ---- streams and graphs ---- */
 
 static void make_stream(struct worker *me)
 {
@@ -348,8 +215,7 @@ static void run_graph(struct worker *me)
 	}
 }
 
-/* ---- the thread ------------------------------------------------------------
- */
+/* ---- the thread ---- */
 
 static void step(struct worker *me)
 {
@@ -403,14 +269,4 @@ void *worker_run(void *arg)
 	}
 	leave();
 	return NULL;
-}
-
-void trade_clear(void)
-{
-	while (traded_count) {
-		struct block *block = &traded[traded_count - 1];
-
-		if (gave(gpumem_free(block->ptr, NULL), "gpumem_free"))
-			traded_count--;
-	}
 }
