@@ -196,10 +196,13 @@ if [ -f "$tensorrt/NvInferRuntime.h" ]; then
 else
 	skip "TensorRT is not installed" "$what"
 fi
-tensorrt="-I$top_srcdir/docs/examples -I$top_srcdir/tests/cxx/stand-in"
-# shellcheck disable=SC2086
-check "it compiles against a stand-in" build "$CXX" tensorrt -std=c++17 -O1 \
-	$tensorrt
+# build_in CXX NAME FLAG...: with the stand-in
+build_in()
+{
+	build "$@" -I"$top_srcdir/docs/examples" \
+		-I"$top_srcdir/tests/cxx/stand-in"
+}
+check "it compiles against a stand-in" build_in "$CXX" tensorrt -std=c++17 -O1
 passes "and does what TensorRT demands" "$scratch/tensorrt"
 passes "also without virtual memory" env GPUMEM_CONF=vm:off "$scratch/tensorrt"
 
@@ -213,11 +216,11 @@ elif ! echo 'int main() { return 0; }' | $CXX -fsanitize=address,undefined \
 	skip "no program runs under it here" "under AddressSanitizer"
 else
 	for name in $under_asan tensorrt; do
-		flags="undefined -fno-sanitize-recover=undefined $tensorrt"
+		flags="undefined -fno-sanitize-recover=undefined"
 		[ $name != cccl ] || flags="address $cccl"
 		# shellcheck disable=SC2086
 		check "$name.cpp compiles for AddressSanitizer" \
-			build "$CXX" $name -std=c++17 -g \
+			build_in "$CXX" $name -std=c++17 -g \
 			-fsanitize=address,$flags
 		passes "$name passes under it" "$scratch/$name"
 		is "$(cat "$scratch/err")" "" "without complaint"

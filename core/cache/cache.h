@@ -27,6 +27,7 @@ struct gm_caches {
 	struct gm_local *locals; /* caches of threads */
 	struct gm_arena *with_slabs; /* which may have become none: slab.h */
 	unsigned group_count;	 /* threads that have one */
+	unsigned tagged_count;	 /* of them, that count by tag */
 	unsigned local_serial;	 /* caches that were ever made */
 	unsigned shard_count;	 /* constant: of each depot */
 	bool membarrier;	 /* constant: see local.h */

@@ -52,6 +52,7 @@ void gm_group_leave(struct gm_heap *heap, struct gm_local *local)
 	/* The thread may use it for another heap at once. */
 	if (atomic_load(&group->count) == 1) {
 		heap->caches->group_count--;
+		heap->caches->tagged_count -= group->tags != NULL;
 		gm_tag_deltas_end(group->tags);
 		group->tags = NULL;
 	}

@@ -144,12 +144,13 @@ uint64_t gm_caches_host_bytes(const struct gm_heap *heap)
 {
 	const struct gm_local *local = heap->caches->locals;
 	const struct gm_arena *arena = gm_arena_first(heap);
-	uint64_t bytes = sizeof(*heap->caches) +
-			 gm_metadata_host_bytes(&heap->caches->metadata);
+	uint64_t bytes =
+		sizeof(*heap->caches) +
+		gm_metadata_host_bytes(&heap->caches->metadata) +
+		heap->caches->tagged_count * gm_tag_deltas_host_bytes();
 
 	for (; local; local = local->next)
-		bytes += sizeof(*local) +
-			 (local->room.tags ? gm_tag_deltas_host_bytes() : 0);
+		bytes += sizeof(*local);
 	for (; arena; arena = gm_arena_after(heap, arena))
 		bytes += gm_slabs_host_bytes(arena);
 	return bytes;

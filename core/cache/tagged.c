@@ -14,7 +14,9 @@ gpumem_status gm_local_make_tags(struct gm_heap *heap)
 	if (!heap->tags)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory to count blocks by tag");
-	if (group && !group->tags)
+	if (group && !group->tags) {
 		group->tags = gm_tag_deltas_new();
+		heap->caches->tagged_count += group->tags != NULL;
+	}
 	return GPUMEM_OK;
 }

@@ -252,7 +252,7 @@ class Statistics(unittest.TestCase):
         for device in (0, 1):
             given = stats(device)
             for family in (
-                "allocated allocated_bytes active active_bytes segment "
+                "allocation allocated_bytes active active_bytes segment "
                 "inactive_split inactive_split_bytes requested_bytes "
                 "reserved_bytes"
             ).split():
