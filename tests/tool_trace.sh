@@ -21,8 +21,8 @@ common_manners trace
 record()
 {
 	rm -f "$recording"
-	with "record:$recording" "$replay" --device=host:0 --json "$1" \
-		>"$scratch/replayed"
+	with "record:$recording,record_max:16MiB" "$replay" --device=host:0 \
+		--json "$1" >"$scratch/replayed"
 }
 
 # figure KEY: of the replay
@@ -264,7 +264,7 @@ is "$(head -n 1 "$scratch/out")" \
 	"# gpumem-trace 2 recorded from program, process 0" "not even the process"
 is "$(blocks --anonymise)" "$(blocks)" "the blocks are the same"
 
-exits 1 "a program that is out of memory" with "record:$scratch/oom,limit:4MiB" \
+exits 1 "a program that is out of memory" with "record:$scratch/oom,record_max:1MiB,limit:4MiB" \
 	"$replay" --device=host:0 "$scratch/small"
 exits 0 "as Chrome's JSON" "$trace" --to=chrome "$scratch/oom"
 json_is "[(e['args']['bytes'], e['args']['status'], e['s']) for e in
