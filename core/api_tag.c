@@ -19,9 +19,11 @@ gpumem_status gpumem_tag_push(const char *name)
 		status = gm_null_argument("name");
 	if (status == GPUMEM_OK)
 		status = gm_tag_inside(gm_local_tag, name, strlen(name), &tag);
-	if (status == GPUMEM_OK)
-		gm_local_set_tag(tag);
-	return status;
+	if (status != GPUMEM_OK)
+		return status;
+	gm_record_tags();
+	gm_local_set_tag(tag);
+	return GPUMEM_OK;
 }
 
 gpumem_status gpumem_tag_pop(void)
@@ -46,8 +48,11 @@ gpumem_status gpumem_tag_intern(const char *path, uint32_t *tag_out)
 		return status;
 	if (!path)
 		return gm_null_argument("path");
-	return tag_out ? gm_tag_of_path(path, tag_out)
-		       : gm_null_argument("tag_out");
+	if (!tag_out)
+		return gm_null_argument("tag_out");
+	status = gm_tag_of_path(path, tag_out);
+	gm_record_tags();
+	return status;
 }
 
 gpumem_status gpumem_tag_set(uint32_t tag)

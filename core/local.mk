@@ -236,6 +236,7 @@ libpool_la_SOURCES = \
 	core/pool/capacity.c \
 	core/pool/graph.c \
 	core/pool/holders.c \
+	core/pool/holds.c \
 	core/pool/import.c \
 	core/pool/import_check.c \
 	core/pool/limit.c \

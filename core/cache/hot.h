@@ -120,7 +120,7 @@ GM_HOT void *gm_hot_alloc(struct gm_heap *heap, size_t bytes,
 		gm_local_record(local, GPUMEM_RECORD_ALLOC,
 				how == GM_HOT_AFTER ? gm_record_now_after()
 						    : gm_record_now(),
-				ptr, bytes);
+				ptr, bytes, tag);
 	gm_local_unlock(local);
 	return ptr;
 }
@@ -238,23 +238,28 @@ GM_HOT bool gm_local_free_large(struct gm_local *local,
 	return true;
 }
 
+struct gm_hot_block {
+	uint64_t requested;
+	uint16_t tag;
+};
+
 /* Of a live block that lies there; what else lies there has any. */
-GM_HOT uint64_t gm_hot_requested(const struct gm_heap *heap, uintptr_t entry,
-				 uintptr_t address)
+GM_HOT struct gm_hot_block gm_hot_look(uintptr_t entry, uintptr_t address)
 {
-	const struct gm_class *class;
+	const struct gm_extent *extent = (const struct gm_extent *)entry;
+	const struct gm_slab *slab = gm_slab_of_entry(entry);
 	uint32_t slot;
 
-	if (!(entry & 1))
-		return ((const struct gm_extent *)entry)->requested;
-	class = &heap->classes.of[gm_entry_class(entry)];
-	slot = gm_class_slot(class, gm_entry_offset(entry, address));
-	return slot < class->slots
-		       ? gm_mark_bytes(atomic_load_explicit(
-				 gm_slab_of_entry(entry)->mark +
-					 ((size_t)slot << class->spread),
-				 memory_order_relaxed))
-		       : 0;
+	if (!slab)
+		return (struct gm_hot_block){extent->requested,
+					     extent->more & GM_MORE_TAG};
+	slot = gm_class_slot(&slab->class, gm_entry_offset(entry, address));
+	if (slot >= slab->class.slots)
+		return (struct gm_hot_block){0, 0};
+	return (struct gm_hot_block){
+		gm_mark_bytes(atomic_load_explicit(gm_slab_mark(slab, slot),
+						   memory_order_relaxed)),
+		gm_slab_more(slab, slot) & GM_MORE_TAG};
 }
 
 /* Of the cache that is locked, of the block that the map knows by `entry`. */
@@ -276,7 +281,8 @@ GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream)
 	struct gm_local *local = gm_local_last;
 	const struct gm_heap *heap =
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
-	uint64_t time = 0, requested = 0;
+	struct gm_hot_block block = {0, 0};
+	uint64_t time = 0;
 	bool done, recorded;
 
 	if (!entry || !heap || (!any && local->stream != stream) ||
@@ -284,12 +290,12 @@ GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream)
 		return false;
 	if (recorded) {
 		time = gm_record_now_after();
-		requested = gm_hot_requested(heap, entry, (uintptr_t)ptr);
+		block = gm_hot_look(entry, (uintptr_t)ptr);
 	}
 	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN);
 	if (recorded && done)
 		gm_local_record(local, GPUMEM_RECORD_FREE, time, ptr,
-				requested);
+				block.requested, block.tag);
 	gm_local_unlock(local);
 	return done;
 }

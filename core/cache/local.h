@@ -164,7 +164,8 @@ static inline bool gm_local_lock_recorded(struct gm_local *local,
  * owner has locked it. */
 static inline void gm_local_record(const struct gm_local *local,
 				   enum gpumem_record_kind kind, uint64_t time,
-				   const void *ptr, uint64_t bytes)
+				   const void *ptr, uint64_t bytes,
+				   uint32_t tag)
 {
 	const struct gm_heap *heap =
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
@@ -173,6 +174,7 @@ static inline void gm_local_record(const struct gm_local *local,
 					      .bytes = bytes,
 					      .stream = local->stream,
 					      .pool = heap->record,
+					      .tag = (uint16_t)tag,
 					      .kind = (uint8_t)kind};
 
 	gm_record_block(&block);

@@ -83,7 +83,7 @@ gpumem_status gm_local_resize(void *ptr, size_t bytes, gpumem_stream stream,
 		status = resize(local, entry, (uintptr_t)ptr, bytes, holds_out);
 	if (recorded && status == GPUMEM_OK)
 		gm_local_record(local, GPUMEM_RECORD_RESIZE,
-				gm_record_now_after(), ptr, bytes);
+				gm_record_now_after(), ptr, bytes, 0);
 	gm_local_unlock(local);
 	return status == GPUMEM_BUSY ? gm_slot_too_small() : status;
 }

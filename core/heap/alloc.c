@@ -196,7 +196,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	if (status == GPUMEM_OK && heap->record)
 		gm_heap_record(heap, GPUMEM_RECORD_ALLOC, gm_record_now_after(),
 			       (uintptr_t)*ptr_out, request->bytes,
-			       request->stream);
+			       request->tag, request->stream);
 	budget->beyond_soft = budget->no_wait = false;
 	seen_out->releases = heap->space->releases;
 	/* A purge step is a trim of a kind, which both flags leave out. */

@@ -239,12 +239,13 @@ static gpumem_status free_recorded(struct gm_block *block, gpumem_stream stream)
 {
 	uintptr_t address = gm_block_address(block);
 	uint64_t requested = gm_block_requested(block);
+	uint32_t tag = gm_block_tag(block);
 	uint64_t time = gm_record_now_after();
 	gpumem_status status = free_unrecorded(block, stream);
 
 	if (status == GPUMEM_OK)
 		gm_heap_record(block->heap, GPUMEM_RECORD_FREE, time, address,
-			       requested, stream);
+			       requested, tag, stream);
 	return status;
 }
 
@@ -338,7 +339,8 @@ gpumem_status gm_heap_use_on(void *ptr, gpumem_stream stream)
 	if (status == GPUMEM_OK && block.heap->record)
 		gm_heap_record(block.heap, GPUMEM_RECORD_USE,
 			       gm_record_now_after(), (uintptr_t)ptr,
-			       gm_block_requested(&block), stream);
+			       gm_block_requested(&block), gm_block_tag(&block),
+			       stream);
 	pthread_mutex_unlock(&block.heap->mutex);
 	return status;
 }

@@ -114,7 +114,7 @@ void gm_hook_call(const struct gm_heap *heap,
 /* hook.c. Under the mutex, where the heap is recorded: an event of a block. */
 void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 		    uint64_t time, uintptr_t address, uint64_t bytes,
-		    gpumem_stream stream);
+		    uint32_t tag, gpumem_stream stream);
 
 /* Without the mutex: gives back what is unused and completed until keep_bytes
  * are reserved. OK, LOST, or the driver's first error. */

@@ -46,7 +46,7 @@ struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
 
 void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 		    uint64_t time, uintptr_t address, uint64_t bytes,
-		    gpumem_stream stream)
+		    uint32_t tag, gpumem_stream stream)
 {
 	const struct gm_record_block block = {
 		.time = time,
@@ -54,6 +54,7 @@ void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 		.bytes = bytes,
 		.stream = stream == &gm_stream_gone ? NULL : stream,
 		.pool = heap->record,
+		.tag = (uint16_t)tag,
 		.kind = (uint8_t)kind};
 
 	gm_record_block(&block);

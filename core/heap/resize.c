@@ -276,7 +276,7 @@ gpumem_status gm_heap_resize(void *ptr, size_t bytes, gpumem_stream stream,
 	if (status == GPUMEM_OK && heap->record)
 		gm_heap_record(heap, GPUMEM_RECORD_RESIZE,
 			       gm_record_now_after(), (uintptr_t)ptr, bytes,
-			       stream);
+			       tag, stream);
 	due = gm_decay_visit(&heap->policy->decay);
 	pthread_mutex_unlock(&heap->mutex);
 	if (due)

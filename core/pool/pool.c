@@ -163,6 +163,7 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 	uint64_t blocks, bytes;
 	gpumem_status status;
 	bool graphs, grows;
+	char live[640] = "";
 
 	gm_heap_stop(&pool->heap);
 	status = refuse_if_captured(pool);
@@ -170,6 +171,8 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 	grows = !gm_growth_none(&pool->heap);
 	blocks = pool->heap.counters.blocks.current;
 	bytes = pool->heap.counters.allocated.current;
+	if (blocks && !force)
+		gm_pool_tell_live(pool, live, sizeof(live));
 	gm_heap_go(&pool->heap);
 	if (status != GPUMEM_OK)
 		return status;
@@ -185,10 +188,10 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 			       "pool \"%s\" on %s holds memory of graphs",
 			       pool->name, pool->device->info.name);
 	return gm_fail(GPUMEM_BUSY,
-		       "pool \"%s\" on %s has %llu live block%s (%llu bytes)",
+		       "pool \"%s\" on %s has %llu live block%s (%llu bytes)%s",
 		       pool->name, pool->device->info.name,
 		       (unsigned long long)blocks, blocks == 1 ? "" : "s",
-		       (unsigned long long)bytes);
+		       (unsigned long long)bytes, live);
 }
 
 static gpumem_status dispose(struct gpumem_pool *pool)

@@ -206,6 +206,20 @@ gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			     const struct gm_request *request);
 
+/* holds.c. With the heap stopped: the first live blocks, with their sizes and
+ * tags; "" if there are none. */
+void gm_pool_tell_live(struct gpumem_pool *pool, char *text, size_t bytes);
+
+struct gm_top_tag {
+	uint32_t tag; /* 0: no tag */
+	uint64_t bytes;
+};
+
+/* The tags with the most requested bytes, the largest first; bytes 0: no
+ * further one, or nothing has a tag. */
+void gm_pool_top_tags(struct gpumem_pool *pool, struct gm_top_tag *top,
+		      unsigned room);
+
 /* tag.c. As gpumem_tag_visit(). */
 void gm_pool_visit_tags(struct gpumem_pool *pool,
 			bool (*fn)(const struct gpumem_tag *tag, void *user),

@@ -35,7 +35,7 @@ static bool tell_live(const struct gpumem_block *block, void *user)
 	if (block->state == GPUMEM_BLOCK_LIVE)
 		gm_heap_record(heap, GPUMEM_RECORD_LIVE, gm_record_now(),
 			       (uintptr_t)block->ptr, block->requested_bytes,
-			       block->stream);
+			       block->tag, block->stream);
 	return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct text {
 	char *at;
@@ -220,6 +221,26 @@ static void say_free(struct text *text, const struct facts *facts)
 		 facts->heap->vm ? "in whole handles" : "in whole segments");
 }
 
+/* Of the blocks, where some have a tag: the end of a path that is long. */
+static void say_tags(struct text *text, struct gpumem_pool *pool)
+{
+	enum { TOP = 3, SHOWN = 48 };
+	const char *before = "; most by tag: ";
+	struct gm_top_tag top[TOP];
+
+	gm_pool_top_tags(pool, top, TOP);
+	for (unsigned i = 0; i < TOP && top[i].bytes; i++) {
+		const char *path = top[i].tag ? gm_tag_path(top[i].tag) : "";
+		size_t bytes = strlen(path);
+		bool cut = bytes > SHOWN;
+
+		say_bytes(text, before, top[i].bytes);
+		say(text, top[i].tag ? " \"%s%s\"" : " without one",
+		    cut ? "..." : "", cut ? path + bytes - SHOWN : path);
+		before = ", ";
+	}
+}
+
 /* known: the driver said how much is free. */
 static void say_device(struct text *text, const struct gpumem_memory *memory,
 		       bool known)
@@ -300,6 +321,7 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 	facts.known = ask(pool, &text, &memory);
 	advise(&text, &facts);
 	say_flags(&text, &facts);
+	say_tags(&text, pool);
 	/* The driver's own number and name stay with the error. */
 	if (cause.status != status)
 		return gm_fail(status, "%s", buffer);

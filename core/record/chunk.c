@@ -256,7 +256,7 @@ void gm_record_huge(const struct gm_record_block *block)
 	    !gm_record_prepare(block->time, block->pool, block->stream, 2))
 		return;
 	gm_record_put(block->time, GPUMEM_RECORD_BYTES, 0, 0, block->bytes);
-	gm_record_put(block->time, block->kind, 0,
+	gm_record_put(block->time, block->kind, block->tag,
 		      (unsigned)(block->bytes >> 24),
 		      block->address / GPUMEM_RECORD_UNIT << 24 |
 			      (block->bytes & 0xffffff));

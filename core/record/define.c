@@ -6,6 +6,7 @@
  * mutex: definition_bytes says how many are whole.
  */
 #include "file.h"
+#include "base/tag.h"
 
 #include <string.h>
 
@@ -65,4 +66,33 @@ uint16_t gm_record_pool(const char *name, const char *device, const char *kind)
 	}
 	pthread_mutex_unlock(&file->mutex);
 	return number;
+}
+
+/* Under the mutex. */
+static void define_tag(uint32_t number)
+{
+	const char *path = gm_tag_path(number);
+	size_t bytes = strlen(path) + 1;
+	char *text = reserve(GPUMEM_RECORD_DEFINITION_TAG, number, bytes);
+
+	if (!text)
+		return;
+	memcpy(text, path, bytes);
+	publish(text);
+}
+
+/* A tag is made before it is looked whether a recording is open, and that is
+ * open before it is looked which tags there are: none is missed. */
+void gm_record_tags(void)
+{
+	struct gm_record_file *file = &gm_record_file;
+	uint32_t count = atomic_load(&gm_tag_count);
+
+	if (!atomic_load(&gm_recorder.generation) ||
+	    atomic_load(&file->tags) >= count)
+		return;
+	pthread_mutex_lock(&file->mutex);
+	while (file->map && atomic_load(&file->tags) < count)
+		define_tag(atomic_fetch_add(&file->tags, 1) + 1);
+	pthread_mutex_unlock(&file->mutex);
 }

@@ -226,6 +226,7 @@ gpumem_status gm_record_open(const struct gm_record_config *config)
 	atomic_store(&file->claims, 0);
 	atomic_store(&file->left, -1);
 	file->pools = 0;
+	atomic_store(&file->tags, 0);
 	status = map_file(config->path, file->fd, within_limit(bytes));
 	if (status != GPUMEM_OK) {
 		/* What is left of it is no recording. */
@@ -241,6 +242,7 @@ gpumem_status gm_record_open(const struct gm_record_config *config)
 	if (!++generations)
 		++generations;
 	atomic_store(&gm_recorder.generation, generations);
+	gm_record_tags();
 	return GPUMEM_OK;
 }
 

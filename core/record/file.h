@@ -33,6 +33,7 @@ struct gm_record_file {
 	pthread_mutex_t mutex; /* definitions, and the ends of threads */
 	uint64_t definition_room;
 	uint16_t pools;
+	_Atomic uint32_t tags; /* that are defined, or lost: 1 to this */
 };
 
 extern struct gm_record_file gm_record_file;

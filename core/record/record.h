@@ -80,6 +80,10 @@ void gm_record_close(void);
 /* A number for a pool, and its definition; 0: no more can be recorded. */
 uint16_t gm_record_pool(const char *name, const char *device, const char *kind);
 
+/* Defines the tags (base/tag.h) that have been made since it was called last,
+ * or since the recording began. */
+void gm_record_tags(void);
+
 /* ---- time ---- */
 
 uint64_t gm_record_clock_ns(void);
@@ -110,6 +114,7 @@ struct gm_record_block {
 	uint64_t bytes;
 	gpumem_stream stream;
 	uint16_t pool; /* a number of gm_record_pool() */
+	uint16_t tag;  /* of the block; 0: none */
 	uint8_t kind;  /* enum gpumem_record_kind */
 };
 
@@ -161,7 +166,7 @@ static inline void gm_record_block(const struct gm_record_block *block)
 			     false) &&
 	    !gm_record_prepare(block->time, block->pool, block->stream, 1))
 		return;
-	gm_record_put(block->time, block->kind, 0,
+	gm_record_put(block->time, block->kind, block->tag,
 		      (unsigned)(block->bytes >> 24),
 		      block->address / GPUMEM_RECORD_UNIT << 24 |
 			      (block->bytes & 0xffffff));

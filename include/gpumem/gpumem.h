@@ -837,7 +837,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  * A request that exceeds total memory fails at once.
  *
  * Returns OK; NO_MEMORY; LIMIT; NO_HOST_MEMORY; DRIVER; LOST. The text of a
- * NO_MEMORY or LIMIT contains " out of memory" and the figures.
+ * NO_MEMORY or LIMIT contains " out of memory" and the figures, and names the
+ * tags with the most bytes.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_alloc(gpumem_pool *pool, size_t bytes, gpumem_stream stream,

@@ -157,6 +157,7 @@ lib_tests = \
 	tests/unit/lib/record \
 	tests/unit/lib/record_file \
 	tests/unit/lib/record_sums \
+	tests/unit/lib/record_tags \
 	tests/unit/lib/record_threads \
 	tests/unit/lib/regress \
 	tests/unit/lib/resize \

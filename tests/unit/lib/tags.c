@@ -206,6 +206,58 @@ static void test_visit(void)
 	must(gpumem_pool_destroy(fresh, 0));
 }
 
+/* What is live, in the sentences of a pool that cannot end and of one that has
+ * no more. */
+static void test_sentences(void)
+{
+	gpumem_pool *limited = new_pool(16 * MIB);
+	void *kv, *plain, *more[3], *none = NULL;
+	char name[200];
+
+	memset(name, 'p', sizeof(name));
+	memcpy(name + 190, " the end", sizeof(" the end"));
+	plain = new_block(limited, 1000, NULL);
+	is_status(gpumem_pool_destroy(limited, 0), GPUMEM_BUSY, "one block");
+	ok(strstr(last_text(), "1 live block (1024 bytes): 1000 at 0x") &&
+		   !strstr(last_text(), "of \""),
+	   "%s", last_text());
+	must(gpumem_tag_push("kv"));
+	kv = new_block(limited, 8 * MIB, stream);
+	must(gpumem_tag_set(0));
+	is_status(gpumem_pool_destroy(limited, 0), GPUMEM_BUSY, "another");
+	ok(strstr(last_text(), "8388608 at 0x") &&
+		   strstr(last_text(), " of \"kv\"") &&
+		   strstr(last_text(), "1000 at 0x"),
+	   "%s", last_text());
+	is_status(gpumem_alloc(limited, 12 * MIB, stream, &none), GPUMEM_LIMIT,
+		  "no more");
+	ok(strstr(last_text(), "; most by tag: 8.00 MiB \"kv\", 1000 bytes "
+			       "without one"),
+	   "%s", last_text());
+	must(gpumem_free(kv, stream));
+	must(gpumem_tag_push(name));
+	kv = new_block(limited, 8 * MIB, stream);
+	must(gpumem_tag_set(0));
+	is_status(gpumem_alloc(limited, 12 * MIB, stream, &none), GPUMEM_LIMIT,
+		  "with a long path");
+	ok(strstr(last_text(), "MiB \"...pppp") &&
+		   strstr(last_text(), "ppp the end\", 1000 bytes"),
+	   "%s", last_text());
+	must(gpumem_free(kv, stream));
+	must(gpumem_tag_push("outer"));
+	for (unsigned i = 0; i < 3; i++)
+		more[i] = new_block(limited, 2000 + i, NULL);
+	must(gpumem_tag_set(0));
+	is_status(gpumem_pool_destroy(limited, 0), GPUMEM_BUSY, "four blocks");
+	ok(strstr(last_text(), "4 live blocks (") &&
+		   strstr(last_text(), " of \"outer\", ..."),
+	   "%s", last_text());
+	for (unsigned i = 0; i < 3; i++)
+		must(gpumem_free(more[i], NULL));
+	must(gpumem_free(plain, NULL));
+	must(gpumem_pool_destroy(limited, 0));
+}
+
 /* The table is full: what is in it still serves. */
 static void test_full(void)
 {
@@ -253,6 +305,7 @@ int main(void)
 	test_gauges();
 	test_hooked();
 	test_visit();
+	test_sentences();
 	test_full();
 	sound(pool, "sound");
 	must(gpumem_pool_destroy(pool, 0));

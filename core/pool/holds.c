@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* What holds a pool's memory, in a few words: for sentences of errors. */
+#include "pool.h"
+
+#include <stdio.h>
+
+/* ---- the first live blocks ---- */
+
+enum { TOLD_MAX = 3 };
+
+struct telling {
+	char *at;
+	size_t room;
+	unsigned told;
+};
+
+static void say(struct telling *telling, const char *text)
+{
+	int written = snprintf(telling->at, telling->room, "%s%s",
+			       telling->told ? ", " : ": ", text);
+
+	if (written < 0 || (size_t)written >= telling->room) {
+		*telling->at = '\0';
+		return;
+	}
+	telling->at += written;
+	telling->room -= (size_t)written;
+}
+
+static bool tell_live(const struct gpumem_block *block, void *user)
+{
+	struct telling *telling = user;
+	char text[GM_TAG_PATH_BYTES + 80];
+	int written;
+
+	if (block->state != GPUMEM_BLOCK_LIVE)
+		return true;
+	if (telling->told == TOLD_MAX) {
+		say(telling, "...");
+		return false;
+	}
+	written = snprintf(text, sizeof(text), "%llu at %p",
+			   (unsigned long long)block->requested_bytes,
+			   block->ptr);
+	if (block->tag)
+		(void)snprintf(text + written, sizeof(text) - (size_t)written,
+			       " of \"%s\"", gm_tag_path(block->tag));
+	say(telling, text);
+	telling->told++;
+	return true;
+}
+
+void gm_pool_tell_live(struct gpumem_pool *pool, char *text, size_t bytes)
+{
+	struct telling telling = {.at = text, .room = bytes};
+
+	*text = '\0';
+	gm_block_visit_stopped(pool, tell_live, &telling);
+}
+
+/* ---- the tags with the most ---- */
+
+static void insert(struct gm_top_tag *top, unsigned room, uint32_t tag,
+		   uint64_t bytes)
+{
+	unsigned at = room;
+
+	while (at && top[at - 1].bytes < bytes)
+		at--;
+	if (at == room)
+		return;
+	for (unsigned i = room - 1; i > at; i--)
+		top[i] = top[i - 1];
+	top[at] = (struct gm_top_tag){.tag = tag, .bytes = bytes};
+}
+
+void gm_pool_top_tags(struct gpumem_pool *pool, struct gm_top_tag *top,
+		      unsigned room)
+{
+	const struct gm_tags *tags;
+	uint64_t rest;
+
+	for (unsigned i = 0; i < room; i++)
+		top[i] = (struct gm_top_tag){0};
+	gm_heap_stop(&pool->heap);
+	tags = pool->heap.tags;
+	rest = pool->heap.counters.requested.current;
+	for (uint32_t i = 1; tags && i <= atomic_load(&gm_tag_count); i++) {
+		insert(top, room, i, tags->of[i].bytes.current);
+		rest -= tags->of[i].bytes.current;
+	}
+	if (tags)
+		insert(top, room, 0, rest);
+	gm_heap_go(&pool->heap);
+}
