@@ -196,13 +196,8 @@ if [ -f "$tensorrt/NvInferRuntime.h" ]; then
 else
 	skip "TensorRT is not installed" "$what"
 fi
-# build_in CXX NAME FLAG...: with the stand-in
-build_in()
-{
-	build "$@" -I"$top_srcdir/docs/examples" \
-		-I"$top_srcdir/tests/cxx/stand-in"
-}
-check "it compiles against a stand-in" build_in "$CXX" tensorrt -std=c++17 -O1
+check "it compiles against a stand-in" build "$CXX" tensorrt -std=c++17 -O1 \
+	-I"$top_srcdir/docs/examples" -I"$top_srcdir/tests/cxx/stand-in"
 passes "and does what TensorRT demands" "$scratch/tensorrt"
 passes "also without virtual memory" env GPUMEM_CONF=vm:off "$scratch/tensorrt"
 
@@ -216,12 +211,16 @@ elif ! echo 'int main() { return 0; }' | $CXX -fsanitize=address,undefined \
 	skip "no program runs under it here" "under AddressSanitizer"
 else
 	for name in $under_asan tensorrt; do
-		flags="undefined -fno-sanitize-recover=undefined"
-		[ $name != cccl ] || flags="address $cccl"
+		case $name in
 		# shellcheck disable=SC2086
+		cccl) set -- $cccl ;;
+		*) set -- -fsanitize=undefined \
+			-fno-sanitize-recover=undefined ;;
+		esac
 		check "$name.cpp compiles for AddressSanitizer" \
-			build_in "$CXX" $name -std=c++17 -g \
-			-fsanitize=address,$flags
+			build "$CXX" $name -std=c++17 -g -fsanitize=address \
+			-I"$top_srcdir/docs/examples" \
+			-I"$top_srcdir/tests/cxx/stand-in" "$@"
 		passes "$name passes under it" "$scratch/$name"
 		is "$(cat "$scratch/err")" "" "without complaint"
 	done
