@@ -38,7 +38,7 @@ static bool tell_live(const struct gpumem_block *block, void *user)
 	if (block->state != GPUMEM_BLOCK_LIVE)
 		return true;
 	if (telling->told == TOLD_MAX) {
-		say(telling, "...");
+		say(telling, "and others");
 		return false;
 	}
 	written = snprintf(text, sizeof(text), "%llu at %p",
