@@ -65,6 +65,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions.md \
 	docs/devices/README.md \
 	docs/devices/h200-busy.txt \
+	docs/devices/h200-frameworks.txt \
 	docs/devices/h200-models.txt \
 	docs/devices/h200-hip.txt \
 	docs/devices/h200-opencl.txt \
