@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_stats.py \
 	bindings/python/gpumem/py.typed \
+	bindings/python/gpumem/pyopencl.py \
 	bindings/python/gpumem/torch.py \
 	bindings/python/gpumem_build.py \
 	bindings/python/pyproject.toml \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	bindings/python/src/torch/plug.hpp \
 	bindings/python/src/torch/raise.cpp \
 	bindings/python/tests/test_interface.py \
+	bindings/python/tests/test_pyopencl.py \
 	bindings/python/tests/test_release.py \
 	bindings/python/tests/test_torch.py \
 	bindings/python/tests/torch_double.cpp \

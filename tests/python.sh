@@ -100,6 +100,37 @@ else
 	skip "mypy is not installed" "mypy --strict"
 fi
 
+# ---- PyOpenCL, which is a package of the system -----------------------------
+
+with_opencl=
+for candidate in python3 /usr/bin/python3; do
+	[ -n "$with_opencl" ] || ! "$candidate" -c '
+import sys, numpy, pyopencl
+sys.exit(sys.version_info < (3, 9))' >/dev/null 2>&1 </dev/null ||
+		with_opencl=$candidate
+done
+icd=${OPENCL_TEST_VENDORS:-/etc/OpenCL/vendors}/pocl.icd
+
+over_pocl()
+(
+	cd "$scratch/tree/tests" || exit 1
+	exec env -u GPUMEM_PLUGIN_PATH OCL_ICD_VENDORS="$icd" \
+		POCL_MEMORY_LIMIT=1 POCL_DEVICES=pthread PYTHONPATH="$(
+			echo "$scratch"/tree/lib/python*/site-packages)" \
+		"$with_opencl" -m unittest -v test_pyopencl
+)
+
+if [ -z "$with_opencl" ]; then
+	skip "no python3 has pyopencl" "PyOpenCL's arrays on a pool"
+elif [ ! -f "$icd" ]; then
+	skip "pocl is not installed" "PyOpenCL's arrays on a pool"
+elif [ ! -f "$top_builddir/backends/.libs/opencl.so" ]; then
+	skip "configured without OpenCL headers" "PyOpenCL's arrays on a pool"
+else
+	exits 0 "PyOpenCL's arrays on a pool" over_pocl
+	is "$(grep -c ' ok$' "$scratch/err")" 4 "all of their tests"
+fi
+
 # ---- from a source distribution ----------------------------------------------
 
 unset GPUMEM_BUILD

@@ -17,7 +17,9 @@
 #include <gpumem/gpumem.h>
 
 struct device {
-	PyObject_HEAD gpumem_device *handle; /* one open of it */
+	PyObject head;	       /* as PyObject_HEAD */
+	gpumem_device *handle; /* one open of it */
+	PyObject *owner;       /* of an adopted context, or NULL: a reference */
 	uint32_t caps;
 	char backend[16];
 };
@@ -25,7 +27,8 @@ struct device {
 struct pressure;
 
 struct pool {
-	PyObject_HEAD PyObject *weak;
+	PyObject head;
+	PyObject *weak;
 	struct device *device; /* a reference */
 	gpumem_pool *handle;   /* NULL: closed */
 	struct pressure *callbacks;
@@ -36,7 +39,8 @@ struct pool {
 /* A block, or what is left of one. freed implies ptr == NULL, and bytes == 0
  * does too. */
 struct buffer {
-	PyObject_HEAD PyObject *weak;
+	PyObject head;
+	PyObject *weak;
 	struct pool *pool; /* a reference */
 	void *ptr;
 	size_t bytes;

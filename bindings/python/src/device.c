@@ -48,7 +48,8 @@ PyObject *device_info_dict(const struct gpumem_device_info *info)
 		caps_list(info->caps), "note", info->note);
 }
 
-static PyObject *opened(PyTypeObject *type, gpumem_device *handle)
+static PyObject *opened(PyTypeObject *type, gpumem_device *handle,
+			PyObject *owner)
 {
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 	gpumem_status status = gpumem_device_get_info(handle, &info);
@@ -62,6 +63,8 @@ static PyObject *opened(PyTypeObject *type, gpumem_device *handle)
 		return status == GPUMEM_OK ? NULL : raise_last(status);
 	}
 	self->handle = handle;
+	Py_XINCREF(owner);
+	self->owner = owner;
 	self->caps = info.caps;
 	colon = strchr(info.name, ':');
 	if (colon)
@@ -82,24 +85,26 @@ static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *names)
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_device_open(name, &handle);
 	Py_END_ALLOW_THREADS;
-	return status == GPUMEM_OK ? opened(type, handle) : raise_last(status);
+	return status == GPUMEM_OK ? opened(type, handle, NULL)
+				   : raise_last(status);
 }
 
 static PyObject *device_adopt(PyObject *type, PyObject *args)
 {
-	PyObject *first, *second;
+	PyObject *first, *second, *owner = NULL;
 	void *context, *native;
 	gpumem_device *handle;
 	const char *backend;
 	gpumem_status status;
 
-	if (!PyArg_ParseTuple(args, "sOO", &backend, &first, &second) ||
+	if (!PyArg_ParseTuple(args, "sOO|O", &backend, &first, &second,
+			      &owner) ||
 	    !address_from(first, &context) || !address_from(second, &native))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_device_adopt(backend, context, native, &handle);
 	Py_END_ALLOW_THREADS;
-	return status == GPUMEM_OK ? opened((PyTypeObject *)type, handle)
+	return status == GPUMEM_OK ? opened((PyTypeObject *)type, handle, owner)
 				   : raise_last(status);
 }
 
@@ -111,6 +116,7 @@ static void device_dealloc(PyObject *object)
 	Py_BEGIN_ALLOW_THREADS;
 	GPUMEM_IGNORE(gpumem_device_close(self->handle));
 	Py_END_ALLOW_THREADS;
+	Py_XDECREF(self->owner);
 	PyObject_Free(self);
 	Py_DECREF(type);
 }
@@ -241,9 +247,10 @@ static PyObject *stream_sync(PyObject *object, PyObject *argument)
 
 static PyMethodDef methods[] = {
 	{"adopt", device_adopt, METH_VARARGS | METH_CLASS,
-	 "adopt(backend, context, device) -> Device\n\nA device that works in "
-	 "the program's own context, which must outlive it:\na CUcontext and "
-	 "CUdevice, or a cl_context and cl_device_id, as ints."},
+	 "adopt(backend, context, device, owner=None) -> Device\n\nA device "
+	 "that works in the program's own context, which must outlive it:\na "
+	 "CUcontext and CUdevice, or a cl_context and cl_device_id, as ints. "
+	 "The device\nkeeps `owner`, whose context that is."},
 	{"memory", device_memory, METH_NOARGS,
 	 "memory() -> dict\n\nBytes: total, free, reserved by gpumem's pools, "
 	 "and in use outside them."},

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+"""PyOpenCL's arrays on a pool, where there is PyOpenCL and an OpenCL device."""
+
+import gc
+import unittest
+
+import gpumem
+
+try:
+    import numpy
+    import pyopencl
+    import pyopencl.array
+    import pyopencl.tools
+    from gpumem.pyopencl import Allocator
+
+    device = pyopencl.get_platforms()[0].get_devices()[0]
+    gpumem.Device("opencl")
+    missing = None
+except Exception as why:  # whatever PyOpenCL raises without a platform
+    missing = f"no PyOpenCL on gpumem: {why}"
+
+MIB = 1 << 20
+
+
+@unittest.skipIf(missing, missing)
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.queue = pyopencl.CommandQueue(pyopencl.Context([device]))
+        self.allocator = Allocator(self.queue)
+
+    def live(self):
+        gc.collect()
+        # Some implementations let a kernel hold what it was given last.
+        pyopencl.tools.clear_first_arg_caches()
+        return self.allocator.pool.stats()["blocks"]["current"]
+
+    def test_compute(self):
+        wanted = numpy.arange(100000, dtype=numpy.int32)
+        ours = pyopencl.array.to_device(
+            self.queue, wanted, allocator=self.allocator
+        )
+        for _ in range(10):
+            ours = (ours * ours + ours) ^ ours
+            wanted = (wanted * wanted + wanted) ^ wanted
+        self.assertTrue((ours.get() == wanted).all())
+        self.assertGreater(
+            self.allocator.pool.stats()["requested"]["peak"], ours.nbytes
+        )
+        del ours
+        self.assertEqual(self.live(), 0)
+        self.queue.finish()
+        self.allocator.pool.check()
+
+    def test_a_buffer_ends_its_block(self):
+        buffer = self.allocator(3 * MIB)
+        self.assertIsInstance(buffer, pyopencl.Buffer)
+        self.assertEqual(buffer.size, 3 * MIB)
+        self.assertEqual(self.live(), 1)
+        del buffer
+        self.assertEqual(self.live(), 0)
+        self.assertEqual(self.allocator.pool.stats()["quarantined_bytes"], 0)
+        self.assertGreater(self.allocator.pool.trim(), 0)
+
+    def test_out_of_memory(self):
+        allocator = Allocator(self.queue, limit_bytes=8 * MIB)
+        held = allocator(6 * MIB)
+        with self.assertRaises(pyopencl.MemoryError) as caught:
+            allocator(6 * MIB)
+        self.assertIn(" out of memory", str(caught.exception))
+        del held
+        allocator(6 * MIB)
+
+    def test_the_option_is_as_it_was(self):
+        before = gpumem.option_get("opencl.memory")
+        Allocator(self.queue)
+        self.assertEqual(gpumem.option_get("opencl.memory"), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
