@@ -229,10 +229,11 @@ static gpumem_status meanwhile(const char *slot, size_t count)
 	if (!refuses || strcmp(slot, "alloc"))
 		return GPUMEM_OK;
 	spares |= heap.order->sparing;
-	if (!taken && pthread_create(&thread, NULL, take_some, NULL))
-		bail("no thread");
-	if (!taken)
+	if (!taken) {
+		if (pthread_create(&thread, NULL, take_some, NULL))
+			bail("no thread");
 		pthread_join(thread, NULL);
+	}
 	return GPUMEM_NO_MEMORY;
 }
 
