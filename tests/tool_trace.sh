@@ -147,7 +147,7 @@ json_is "d['kinds']['use'], d['kinds']['resize'], d['peak_requested_bytes'],
 	d['streams']" "(2, 2, 1052672, 3)" "they are there"
 record "$scratch/small"
 
-# The library has no tags yet: one is written into the recording.
+# A replay tags no blocks: a tag is written into its recording.
 if have_python; then
 	cat >"$scratch/tag.py" <<'END'
 import struct, sys
