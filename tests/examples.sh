@@ -96,13 +96,13 @@ exits 1 "share fails where nothing can be shared" env GPUMEM_BACKEND=host \
 
 # Against ArrayFire's headers where they are, else against a stand-in, which also
 # calls it.
-manager="$examples/arrayfire_manager.c $examples/arrayfire_state.c"
 strict="-std=gnu11 -Wall -Wextra -Wpedantic -Wshadow -Werror"
 if echo '#include <af/memory.h>' | $CC -E -x c - >/dev/null 2>&1; then
-	for file in $manager; do
+	for file in manager state; do
 		# shellcheck disable=SC2086
-		check "${file##*/} compiles against ArrayFire" $CC $strict \
-			-fsyntax-only -I"$top_srcdir/include" "$file"
+		check "arrayfire_$file.c compiles against ArrayFire" \
+			$CC $strict -fsyntax-only -I"$top_srcdir/include" \
+			"$examples/arrayfire_$file.c"
 	done
 else
 	skip "ArrayFire is not installed" "the manager compiles against it"
@@ -113,7 +113,8 @@ check "arrayfire_manager.c compiles" $CC $SANITIZE_CFLAGS $strict \
 	-I"$top_srcdir/include" -I"$examples" \
 	-I"$top_srcdir/tests/cxx/stand-in" -o "$scratch/arrayfire" \
 	"$top_srcdir/tests/cxx/arrayfire.c" \
-	"$top_srcdir/tests/cxx/stand-in/arrayfire.c" $manager \
+	"$top_srcdir/tests/cxx/stand-in/arrayfire.c" \
+	"$examples/arrayfire_manager.c" "$examples/arrayfire_state.c" \
 	-L"$library" -lgpumem -Wl,-rpath,"$library" -pthread
 for vm in on off; do
 	exits 0 "and does what ArrayFire demands, vm:$vm" \
