@@ -252,7 +252,7 @@ int main(void)
 {
 	bool cuda = peer_has_cuda(), hip = peer_has_hip();
 
-	alarm(60);
+	alarm(240);
 	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
 		const struct target *t = &targets[i];
 
