@@ -10,8 +10,12 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_release.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_stats.py \
+	bindings/python/gpumem/cupy.py \
+	bindings/python/gpumem/numba.py \
+	bindings/python/gpumem/onnxruntime.py \
 	bindings/python/gpumem/py.typed \
 	bindings/python/gpumem/pyopencl.py \
+	bindings/python/gpumem/rmm.py \
 	bindings/python/gpumem/torch.py \
 	bindings/python/gpumem_build.py \
 	bindings/python/pyproject.toml \
@@ -21,20 +25,25 @@ EXTRA_DIST += \
 	bindings/python/src/core.h \
 	bindings/python/src/device.c \
 	bindings/python/src/error.c \
+	bindings/python/src/functions.c \
 	bindings/python/src/interface.c \
 	bindings/python/src/module.c \
 	bindings/python/src/pool.c \
 	bindings/python/src/pool_report.c \
 	bindings/python/src/pressure.c \
 	bindings/python/tests/test_core.py \
+	bindings/python/tests/test_cupy.py \
 	bindings/python/src/torch/graphs.cpp \
 	bindings/python/src/torch/module.cpp \
 	bindings/python/src/torch/plug.cpp \
 	bindings/python/src/torch/plug.hpp \
 	bindings/python/src/torch/raise.cpp \
 	bindings/python/tests/test_interface.py \
+	bindings/python/tests/test_numba.py \
+	bindings/python/tests/test_onnxruntime.py \
 	bindings/python/tests/test_pyopencl.py \
 	bindings/python/tests/test_release.py \
+	bindings/python/tests/test_rmm.py \
 	bindings/python/tests/test_torch.py \
 	bindings/python/tests/torch_double.cpp \
 	bindings/python/tests/torch_double.py

@@ -131,6 +131,38 @@ else
 	is "$(grep -c ' ok$' "$scratch/err")" 4 "all of their tests"
 fi
 
+# ---- frameworks, over those that are here -----------------------------------
+# Without them the package's tests have used stand-ins.
+
+with_package()
+{
+	for candidate in python3 /usr/bin/python3; do
+		"$candidate" -c "import sys, $1
+sys.exit(sys.version_info < (3, 9))" >/dev/null 2>&1 </dev/null ||
+			continue
+		echo "$candidate"
+		return
+	done
+}
+
+over_real()
+(
+	cd "$scratch/tree/tests" || exit 1
+	exec env PYTHONPATH="$(
+		echo "$scratch"/tree/lib/python*/site-packages)" \
+		"$1" -m unittest -v "$2"
+)
+
+for package in cupy numba.cuda rmm; do
+	real=$(with_package "$package")
+	what="gpumem.${package%.cuda} over the package itself"
+	if [ -n "$real" ]; then
+		exits 0 "$what" over_real "$real" "test_${package%.cuda}"
+	else
+		skip "no python3 has $package" "$what"
+	fi
+done
+
 # ---- from a source distribution ----------------------------------------------
 
 unset GPUMEM_BUILD

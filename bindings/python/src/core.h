@@ -34,6 +34,7 @@ struct pool {
 	struct pressure *callbacks;
 	gpumem_kind kind;
 	bool owned; /* not the default pool, which ends with its device */
+	bool lent;  /* functions() were given out, which nothing takes back */
 };
 
 /* A block, or what is left of one. freed implies ptr == NULL, and bytes == 0
@@ -90,6 +91,7 @@ PyObject *pool_report(PyObject *self, PyObject *unused);
 PyObject *pool_pressure_add(PyObject *self, PyObject *callback);
 PyObject *pool_pressure_remove(PyObject *self, PyObject *callback);
 void pool_pressure_drop(struct pool *self);
+PyObject *pool_functions(PyObject *self, PyObject *args);
 
 /* ---- device -------------------------------------------------------------- */
 

@@ -37,6 +37,7 @@ static PyObject *wrap(PyTypeObject *type, struct device *device,
 	self->callbacks = NULL;
 	self->kind = kind;
 	self->owned = owned;
+	self->lent = false;
 	return (PyObject *)self;
 }
 
@@ -153,6 +154,12 @@ static PyObject *pool_close(PyObject *object, PyObject *unused)
 	(void)unused;
 	if (!handle)
 		Py_RETURN_NONE;
+	if (self->lent) {
+		PyErr_SetString(PyExc_ValueError,
+				"functions() of the pool were given out, and "
+				"last until the process ends");
+		return NULL;
+	}
 	self->handle = NULL;
 	if (self->owned)
 		status = destroy(handle, 0);
@@ -276,6 +283,12 @@ static PyMethodDef methods[] = {
 	{"malloc", pool_malloc, METH_VARARGS,
 	 "malloc(nbytes, stream=None) -> int\n\nA block by its address, which "
 	 "gpumem.free() ends. For adapters."},
+	{"functions", pool_functions, METH_VARARGS,
+	 "functions(stream=None) -> dict\n\nThe addresses of C functions over "
+	 "the pool and this stream, for programs\nthat take an allocator so: "
+	 "void *alloc(size_t), which returns NULL when it\nfails, void "
+	 "free(void *), void empty_cache(void); and the stream's handle.\nThey "
+	 "and the pool last until the process ends."},
 	{"stats", pool_stats, METH_NOARGS,
 	 "stats() -> dict\n\nThe statistics of gpumem_stats(3)."},
 	{"calls", pool_calls, METH_NOARGS,
