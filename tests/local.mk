@@ -95,6 +95,7 @@ shell_tests = \
 	tests/tool_output.sh \
 	tests/tool_probe.sh \
 	tests/tool_replay.sh \
+	tests/tool_report.sh \
 	tests/tool_trace.sh \
 	tests/traces.sh \
 	tests/umf.sh

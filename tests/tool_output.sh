@@ -100,6 +100,7 @@ wrong conform "host host" "host: expected one backend only"
 wrong conform "" "expected a backend's name or file"
 wrong trace "--to=svg x" "--to=svg: expected trace, chrome or pytorch"
 wrong trace "-o x y" "--output needs --to"
+wrong report "" "expected a recording, trace or snapshot"
 wrong trace "" "expected a recording"
 wrong probe "host" "host: expected options only"
 wrong probe "--options --test" "--options: expected no other option but --json"
@@ -110,7 +111,7 @@ wrong probe "--nonsense" "unrecognized option '--nonsense'"
 
 # ---- width, in a file -----------------------------------------------------------
 
-for tool in probe replay bench conform trace; do
+for tool in probe replay bench conform report trace; do
 	exits 0 "gpumem-$tool -h" "$tools/gpumem-$tool" -h
 	fits 80 "it"
 	cp "$scratch/out" "$scratch/help"
@@ -128,6 +129,8 @@ exits 0 "a long value" with \
 	"$probe" --options
 fits 80 "it"
 exits 0 "a replay" "$replay" --model=h200 "$long"
+fits 80 "it"
+exits 0 "a report" "$tools/gpumem-report" "$scratch/trace"
 fits 80 "it"
 exits 0 "a benchmark" "$bench" --iterations=8 --rounds=1 --threads=2 pair \
 	threads churn

@@ -9,6 +9,7 @@ bin_PROGRAMS = \
 	tools/gpumem-conform \
 	tools/gpumem-probe \
 	tools/gpumem-replay \
+	tools/gpumem-report \
 	tools/gpumem-trace
 noinst_LTLIBRARIES += libcommon.la
 endif
@@ -29,6 +30,8 @@ libcommon_la_SOURCES = \
 	tools/common/json.h \
 	tools/common/keep.c \
 	tools/common/keep.h \
+	tools/common/lines.c \
+	tools/common/lines.h \
 	tools/common/output.c \
 	tools/common/output.h \
 	tools/common/progress.c \
@@ -142,6 +145,27 @@ tools_gpumem_replay_SOURCES = \
 	tools/replay/report_model.c \
 	tools/replay/report_pool.c \
 	tools/replay/sample.c
+
+tools_gpumem_report_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_report_LDADD = $(TOOL)
+tools_gpumem_report_SOURCES = \
+	tools/gpumem-report.c \
+	tools/report/json.c \
+	tools/report/model.c \
+	tools/report/model.h \
+	tools/report/moment.c \
+	tools/report/pages.c \
+	tools/report/pages.h \
+	tools/report/report.h \
+	tools/report/text.c \
+	tools/trace/each.c \
+	tools/trace/input.c \
+	tools/trace/print.c \
+	tools/trace/print.h \
+	tools/trace/print_json.c \
+	tools/trace/summary.c \
+	tools/trace/summary.h \
+	tools/trace/trace.h
 
 tools_gpumem_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
 tools_gpumem_trace_LDADD = $(TOOL)

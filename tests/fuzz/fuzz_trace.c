@@ -5,10 +5,12 @@
  * Fuzzes the parser of traces. Whatever the input: its events are those of a
  * program that could have been (a slot is allocated only when it is free, and
  * freed only when it is not), its totals are the sums of its events, and it
- * makes no difference where the input is cut into chunks.
+ * makes no difference where the input is cut into chunks. Read as if it were a
+ * recording it has the same events, and every tag has a path.
  */
 #include "fuzz.h"
 
+#include "common/lines.h"
 #include "common/trace.h"
 
 #include <stdlib.h>
@@ -107,6 +109,29 @@ static void parse(struct trace_parser *parser, struct model *model,
 	trace_parser_free(parser);
 }
 
+static void check_lines(const struct trace_parser *parser, const uint8_t *data,
+			size_t size)
+{
+	struct lines_history lines;
+	struct recording_event event;
+	uint64_t count = 0, last_ns = 0;
+	bool ok = lines_open(&lines, data, size);
+
+	check(ok == !*parser->reason && ok == !*lines.reason);
+	for (; lines_next(&lines, &event); count++) {
+		const char *path = lines_tag(&lines, event.tag);
+
+		check(recording_is_block(&event) && event.pool == LINES_POOL);
+		check(event.time_ns >= last_ns);
+		last_ns = event.time_ns;
+		check(!path == !event.tag && (!path || *path));
+	}
+	check(count == (ok ? parser->totals.events : 0));
+	check(last_ns <= parser->totals.ns);
+	check(!lines_tag(&lines, (uint16_t)(lines.tag_count + 1)));
+	lines_close(&lines);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct trace_parser one, other;
@@ -121,5 +146,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(first.events == second.events && first.sum == second.sum);
 	check(one.totals.lines == other.totals.lines);
 	check(!strcmp(one.reason, other.reason));
+	check_lines(&one, data, size);
 	return 0;
 }

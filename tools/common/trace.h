@@ -77,9 +77,11 @@ struct trace_parser {
 	uint64_t streams[TRACE_STREAMS]; /* the trace's own numbers */
 	unsigned version;
 	char line[TRACE_LINE];
-	size_t line_bytes; /* of a line that has not ended yet */
-	char reason[160];  /* "" until it failed */
-	bool stopped;	   /* by the function, which knows why */
+	size_t line_bytes;    /* of a line that has not ended yet */
+	char reason[160];     /* "" until it failed */
+	bool stopped;	      /* by the function, which knows why */
+	uint64_t tags;	      /* lines that named one so far */
+	char tag[TRACE_LINE]; /* what the last of them said; "": none */
 };
 
 /* Every block has a `divisor`th of its bytes, rounded up: 1 leaves them. */

@@ -7,6 +7,7 @@
 #include "trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A space and a decimal number. */
 static bool number(struct trace_parser *parser, struct trace_cursor *in,
@@ -229,14 +230,21 @@ static bool parse_time(struct trace_parser *parser, struct trace_cursor *in)
 	return true;
 }
 
-/* What it is says nothing to a replay. */
+/* What it is says nothing to a replay. A path is shorter than its line. */
 static bool parse_tag(struct trace_parser *parser, struct trace_cursor *in)
 {
+	const char *path;
+
 	if (in->at < in->end && *in->at != ' ')
 		return line_over(parser, in);
+	in->at += in->at < in->end;
+	path = in->at;
 	while (in->at < in->end && (unsigned char)*in->at >= ' ' &&
 	       *in->at != 0x7f)
 		in->at++;
+	memcpy(parser->tag, path, (size_t)(in->at - path));
+	parser->tag[in->at - path] = '\0';
+	parser->tags++;
 	return line_over(parser, in);
 }
 

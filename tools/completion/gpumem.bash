@@ -61,6 +61,7 @@ _gpumem_options()
 			"--threads= --uniform --warm="
 		;;
 	gpumem-conform) echo "--device= --timeout=" ;;
+	gpumem-report) echo "--blocks= --json --pool=" ;;
 	gpumem-trace)
 		echo "--anonymise --from= --json --min-bytes= --output=" \
 			"--pool= --stream= --to= --until="
@@ -114,6 +115,9 @@ _gpumem()
 	esac
 	case ${tool##*/} in
 	gpumem-replay) _gpumem_files .trace .gz ;;
+	gpumem-report)
+		_gpumem_files .rec .record .recording .trace .pickle .gz
+		;;
 	gpumem-trace) _gpumem_files .rec .record .recording .pickle .gz ;;
 	gpumem-bench) _gpumem_reply pair threads random trim growth churn ;;
 	gpumem-conform)
@@ -124,4 +128,4 @@ _gpumem()
 }
 
 complete -F _gpumem gpumem-probe gpumem-replay gpumem-bench gpumem-conform \
-	gpumem-trace
+	gpumem-report gpumem-trace

@@ -163,14 +163,18 @@ static bool tell_rest(const struct history_block *block, void *user)
 
 static bool next(struct trace_source *source, struct recording_event *event)
 {
-	return source->is_torch ? torch_next(&source->torch, event)
-				: recording_next(&source->recording, event);
+	if (source->is_torch)
+		return torch_next(&source->torch, event);
+	if (source->is_text)
+		return lines_next(&source->lines, event);
+	return recording_next(&source->recording, event);
 }
 
 static bool rewind_all(struct trace_source *source)
 {
-	source->torch.next = 0;
-	return source->is_torch || recording_rewind(&source->recording);
+	source->torch.next = source->lines.next = 0;
+	return source->is_torch || source->is_text ||
+	       recording_rewind(&source->recording);
 }
 
 static bool read_all(struct each *each)

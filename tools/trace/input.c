@@ -71,6 +71,7 @@ void trace_close(struct trace_source *source)
 {
 	recording_close(&source->recording);
 	torch_close(&source->torch);
+	lines_close(&source->lines);
 	free(source->data);
 	source->data = NULL;
 }
@@ -96,8 +97,18 @@ static const char *open_torch(struct trace_source *source)
 	return NULL;
 }
 
+static const char *open_text(struct trace_source *source)
+{
+	source->is_text = true;
+	return lines_open(&source->lines, source->data, source->bytes)
+		       ? NULL
+		       : source->lines.reason;
+}
+
 static const char *open_either(struct trace_source *source)
 {
+	if (source->config->or_text && lines_are(source->data, source->bytes))
+		return open_text(source);
 	if (torch_is(source->data, source->bytes))
 		return open_torch(source);
 	return recording_open(&source->recording, source->data, source->bytes)
@@ -148,9 +159,10 @@ unsigned trace_device(const struct trace_source *source, uint16_t pool)
 
 const char *trace_tag(const struct trace_source *source, uint16_t number)
 {
-	return source->config->anonymise
-		       ? NULL
-		       : recording_tag(&source->recording, number);
+	if (source->config->anonymise)
+		return NULL;
+	return source->is_text ? lines_tag(&source->lines, number)
+			       : recording_tag(&source->recording, number);
 }
 
 bool trace_open(struct trace_source *source, const struct trace_config *config)

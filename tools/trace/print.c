@@ -34,6 +34,32 @@ static const char *plural(uint64_t count)
 
 /* ---- what it is ---- */
 
+/* A trace says nothing of its program. */
+static void print_trace(const struct trace_source *source,
+			const struct summary *summary)
+{
+	term_say("%s: trace: %llu event%s, %llu stream%s", source->config->file,
+		 (unsigned long long)summary->all.events,
+		 plural(summary->all.events),
+		 (unsigned long long)summary->streams.count,
+		 plural(summary->streams.count));
+}
+
+static void print_torch(const struct trace_source *source,
+			const struct summary *summary, const char *when)
+{
+	char text[HUMAN_BYTES];
+
+	term_say("%s: snapshot of PyTorch's allocator, %s, %s: %llu event%s, "
+		 "%llu stream%s",
+		 source->config->file, when,
+		 human_ns(text, print_duration(source, summary) * 1e9),
+		 (unsigned long long)summary->all.events,
+		 plural(summary->all.events),
+		 (unsigned long long)summary->streams.count,
+		 plural(summary->streams.count));
+}
+
 static void print_head(const struct trace_source *source,
 		       const struct summary *summary)
 {
@@ -42,17 +68,14 @@ static void print_head(const struct trace_source *source,
 	char when[64] = "", text[HUMAN_BYTES];
 	struct tm utc;
 
+	if (source->is_text) {
+		print_trace(source, summary);
+		return;
+	}
 	if (gmtime_r(&begin, &utc))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &utc);
 	if (source->is_torch) {
-		term_say("%s: snapshot of PyTorch's allocator, %s, %s: %llu "
-			 "event%s, %llu stream%s",
-			 source->config->file, when,
-			 human_ns(text, print_duration(source, summary) * 1e9),
-			 (unsigned long long)summary->all.events,
-			 plural(summary->all.events),
-			 (unsigned long long)summary->streams.count,
-			 plural(summary->streams.count));
+		print_torch(source, summary, when);
 		return;
 	}
 	term_say("%s: %s, process %u, gpumem %s, %s, %s: %llu event%s, %llu "
@@ -97,6 +120,13 @@ static void print_warnings(const struct trace_source *source)
 	     "blocks have no end, but their addresses came again.");
 	warn(source->recording.damaged, "event is damaged, and was left out.",
 	     "events are damaged, and were left out.");
+}
+
+void print_about(const struct trace_source *source,
+		 const struct summary *summary)
+{
+	print_head(source, summary);
+	print_warnings(source);
 }
 
 /* ---- tables ---- */
@@ -198,8 +228,7 @@ bool print_text(const struct trace_source *source,
 	memory_table(summary, &memory);
 	pool_table(source, summary, &pools);
 	kind_table(summary, &kinds);
-	print_head(source, summary);
-	print_warnings(source);
+	print_about(source, summary);
 	putchar('\n');
 	ok = table_print(&memory, 0);
 	putchar('\n');

@@ -10,6 +10,8 @@
 #include "summary.h"
 #include "trace.h"
 
+#include "common/json.h"
+
 /* number, key in JSON, words */
 #define PRINT_KIND_LIST(X)                                                     \
 	X(LIVE, "live", "live when its pool began to be recorded")             \
@@ -33,6 +35,13 @@ double print_seconds(uint64_t ns);
 /* From the beginning to the end; of one that has none, to the last event. */
 double print_duration(const struct trace_source *source,
 		      const struct summary *summary);
+
+/* For people: what was recorded, and what is missing. For programs: the same.
+ */
+void print_about(const struct trace_source *source,
+		 const struct summary *summary);
+void print_json_about(json_t *root, const struct trace_source *source,
+		      const struct summary *summary, bool *ok);
 
 bool print_text(const struct trace_source *source,
 		const struct summary *summary);

@@ -6,8 +6,6 @@
  */
 #include "print.h"
 
-#include "common/json.h"
-
 static void put_usage(json_t *object, const struct summary_usage *usage,
 		      bool *ok)
 {
@@ -65,8 +63,8 @@ static json_t *kinds_json(const struct summary *summary, bool *ok)
 	return object;
 }
 
-static void put_head(json_t *root, const struct trace_source *source,
-		     const struct summary *summary, bool *ok)
+void print_json_about(json_t *root, const struct trace_source *source,
+		      const struct summary *summary, bool *ok)
 {
 	const struct gpumem_record_header *header = &source->recording.header;
 
@@ -79,7 +77,9 @@ static void put_head(json_t *root, const struct trace_source *source,
 	json_put(root, "seconds", json_number(print_duration(source, summary)),
 		 ok);
 	json_put(root, "ended",
-		 json_boolean(header->end_ns || source->is_torch), ok);
+		 json_boolean(header->end_ns || source->is_torch ||
+			      source->is_text),
+		 ok);
 	json_put(root, "events", json_u64(summary->all.events), ok);
 	json_put(root, "threads", json_u64(summary->threads.count), ok);
 	json_put(root, "streams", json_u64(summary->streams.count), ok);
@@ -100,7 +100,7 @@ bool print_json(const struct trace_source *source,
 	json_t *root = json_object();
 	bool ok = true;
 
-	put_head(root, source, summary, &ok);
+	print_json_about(root, source, summary, &ok);
 	put_usage(root, &summary->all, &ok);
 	json_put(root, "kinds", kinds_json(summary, &ok), &ok);
 	json_put(root, "pools", pools_json(source, summary, &ok), &ok);

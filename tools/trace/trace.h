@@ -8,6 +8,7 @@
 #define GPUMEM_TOOLS_TRACE_TRACE_H
 
 #include "common/history.h"
+#include "common/lines.h"
 #include "common/torch.h"
 
 #include <stdio.h>
@@ -22,17 +23,19 @@ struct trace_config {
 	uint64_t min_bytes, stream;
 	const char *pool; /* a name or number; NULL: all */
 	bool one_stream, anonymise, json;
+	bool or_text; /* the file may be a trace as well */
 };
 
-/* The recording, and where it was read to. Of a snapshot of PyTorch's only the
- * header of one is there, with what is known. */
+/* The recording, and where it was read to. Of a snapshot of PyTorch's, and of a
+ * trace, only the header of one is there, with what is known. */
 struct trace_source {
 	const struct trace_config *config;
 	void *data;
 	size_t bytes;
 	struct recording recording;
 	struct torch_history torch;
-	bool is_torch;
+	struct lines_history lines;
+	bool is_torch, is_text;
 	/* What was not as it should be, once all is read. */
 	uint64_t unknown, unended;
 	bool begun;

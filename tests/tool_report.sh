@@ -1,0 +1,393 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-report: what it says is live at the peak and at the end is, tag by tag and
+# to the byte, what a count of the same trace in awk says, for small programs and
+# for every recorded one; and the same of their recordings and snapshots.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/tool.sh"
+
+need_tool report
+need_tool trace
+need_tool replay
+report=$tools/gpumem-report
+trace=$tools/gpumem-trace
+replay=$tools/gpumem-replay
+recording=$scratch/recording
+
+common_manners report
+
+# record TRACE: records its replay on the simulated GPU
+record()
+{
+	rm -f "$recording"
+	with "record:$recording,record_max:16MiB" "$replay" --device=host:0 \
+		--json "$1" >"$scratch/replayed"
+}
+
+# counted peak|end TRACE: "TAG BYTES BLOCKS" of each tag that has live blocks then,
+# by other means. Resizes and frees as in version 2.
+counted()
+{
+	awk -v moment="$1" '
+		function step() {
+			if ($1 == "g")
+				tag = NF > 1 ? $2 : "-"
+			else if ($1 == "a") {
+				of[$2] = tag == "" ? "-" : tag
+				size[$2] = $3
+				live += $3
+			} else if ($1 == "r") {
+				live += $3 - size[$2]
+				size[$2] = $3
+			} else if ($1 == "f") {
+				live -= size[$2]
+				delete size[$2]
+			}
+		}
+		FNR == 1 { pass++; live = 0; tag = ""; split("", size) }
+		pass == 1 {
+			step()
+			if (live > peak) {
+				peak = live
+				at = FNR
+			}
+			last = FNR
+		}
+		pass == 2 && FNR <= (moment == "peak" ? at : last) { step() }
+		END {
+			for (id in size) {
+				bytes[of[id]] += size[id]
+				blocks[of[id]]++
+			}
+			for (tag in bytes)
+				printf "%s %.0f %d\n", tag, bytes[tag], blocks[tag]
+		}' "$2" "$2" | sort
+}
+
+# reported peak|end: the same, of the text that the last `exits` printed
+reported()
+{
+	awk -v head="Live at the $1, by tag:" '
+		on && NF == 0 { exit }
+		on && $1 != "size" { print $10, $3, $6 }
+		$0 == head { on = 1 }' "$scratch/out" | sort
+}
+
+# explains NAME TRACE FILE: the report of the file, by tag and to the byte
+explains()
+{
+	exits 0 "$1" env COLUMNS=200 "$report" "$3"
+	for moment in peak end; do
+		is "$(reported $moment)" "$(counted $moment "$2")" \
+			"$1: the tags at the $moment"
+	done
+}
+
+# ---- a small program -----------------------------------------------------------
+
+cat >"$scratch/small" <<'END'
+# gpumem-trace 2 of a test
+t 1000000000
+a 7 1048576 0
+g model/layer
+a 1 4096 9
+t 1500000000
+a 8 5000000000 0
+r 7 2097152
+g
+a 2 300 0
+f 7
+t 2000000000
+f 8
+g cache
+a 3 300 0
+a 4 100 0
+u 4 9
+END
+explains "a trace" "$scratch/small" "$scratch/small"
+is "$(reported peak | tr '\n' ,)" "- 2097452 2,model/layer 5000004096 2," \
+	"a resized block has the tag that it was allocated with"
+is "$(tr '\n' ' ' <"$scratch/out" |
+	grep -c "small: trace: 10 events, 2 streams  *moment ")" 1 \
+	"says what it is"
+check "says the peak" grep -qE \
+	'^peak +5 +1\.500000 +4 +4\.66 GiB +- +- +-$' "$scratch/out"
+check "lists the largest block" grep -qE \
+	'^4\.66 GiB +5000000000 +- +1 +0 +1\.500000 +model/layer$' \
+	"$scratch/out"
+exits 0 "as JSON" "$report" --json "$scratch/small"
+valid_json "it is JSON"
+json_is "[(t['tag'], t['bytes'], t['blocks'], t['largest_bytes'],
+	t['oldest_seconds']) for t in d['peak']['tags']]" \
+	"[('model/layer', 5000004096, 2, 5000000000, 1.0), (None, 2097452, 2, 2097152, 1.0)]" \
+	"has the tags at the peak"
+json_is "[(t['tag'], t['bytes'], t['oldest_seconds'])
+	for t in d['end']['tags']]" \
+	"[('model/layer', 4096, 1.0), ('cache', 400, 2.0), (None, 300, 1.5)]" \
+	"and what is live at the end"
+json_is "[[d[m][k] for k in ('event', 'seconds', 'blocks', 'requested_bytes',
+	'reserved_bytes', 'unused_bytes', 'unreleasable_bytes')]
+	for m in ('peak', 'end')], d['most_unreleasable']" \
+	"([[5, 1.5, 4, 5002101548, None, None, None], [10, 2.0, 4, 4796, None, None, None]], None)" \
+	"and the moments"
+json_is "[(b['bytes'], b['seconds'], b['stream'], b['tag'], b['address'])
+	for b in d['end']['largest']]" \
+	"[(4096, 1.0, 1, 'model/layer', None), (300, 1.5, 0, None, None), (300, 2.0, 0, 'cache', None), (100, 2.0, 0, 'cache', None)]" \
+	"and the blocks, of one size the older one first"
+exits 0 "two blocks" "$report" --json --blocks=2 "$scratch/small"
+json_is "len(d['end']['largest']), len(d['end']['tags'])" "(2, 3)" \
+	"are listed, and all tags"
+exits 0 "no blocks" "$report" --blocks=0 "$scratch/small"
+is "$(grep -c 'largest blocks' "$scratch/out")" 0 "are listed"
+gzip -c "$scratch/small" >"$scratch/small.gz"
+explains "the same, compressed" "$scratch/small" "$scratch/small.gz"
+exits 0 "from standard input" sh -c "COLUMNS=200 '$report' - <'$scratch/small'"
+is "$(reported peak)" "$(counted peak "$scratch/small")" "says the same"
+
+printf 'a 1 100 0\nf 1\n' >"$scratch/freed"
+exits 0 "a program that frees all" "$report" "$scratch/freed"
+check "leaves nothing" grep -qx 'Nothing is live at the end.' "$scratch/out"
+check "has no times" grep -qE '^peak +1 +- +1 +100 B ' "$scratch/out"
+printf 'a 1 0 0\na 2 0 0\nf 1\n' >"$scratch/zero"
+exits 0 "blocks of no bytes" "$report" --json "$scratch/zero"
+json_is "d['peak']['event'], d['end']['blocks'], d['end']['requested_bytes']" \
+	"(0, 1, 0)" "have no peak"
+
+# ---- its recording ----------------------------------------------------------------
+
+record "$scratch/small"
+exits 0 "a recording" "$report" --json "$recording"
+json_is "[(d[m]['requested_bytes'], d[m]['reserved_bytes'] >=
+	d[m]['requested_bytes'], d[m]['unused_bytes'] ==
+	d[m]['reserved_bytes'] - d[m]['requested_bytes']) for m in
+	('peak',)], d['program'], d['end']['blocks']" \
+	"([(5002101548, True, True)], 'gpumem-replay', 0)" \
+	"has what was reserved"
+json_is "[b['bytes'] for b in d['peak']['largest']],
+	len({b['address'] for b in d['peak']['largest']})" \
+	"([5000000000, 2097152, 4096, 300], 4)" "and addresses"
+json_is "0 < d['peak']['unreleasable_bytes'] <=
+	d['most_unreleasable']['unreleasable_bytes'] < 4 * 2 * 2**20" True \
+	"and what pages lose"
+exits 0 "of a pool" "$report" --json --pool=replay "$recording"
+json_is "d['peak']['requested_bytes']" 5002101548 "is that of the pool"
+exits 0 "of another pool" "$report" --json --pool=2 "$recording"
+json_is "d['peak']['requested_bytes'], d['peak']['tags']" "(0, [])" \
+	"there is nothing"
+
+# A replay tags no blocks: tags are written into its recording, as many as sizes
+# have digits.
+cat >"$scratch/tag.py" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+header, chunk, chunks, count = struct.unpack_from('=IIQQ', data, 24)
+used, = struct.unpack_from('=Q', data, 48)
+for number in range(1, 17):
+    path = (b'digits/%d' % number).ljust(16, b'\0')
+    struct.pack_into('=IIQ16s', data, header + used, 32, 2, number, path)
+    used += 32
+struct.pack_into('=Q', data, 48, used)
+for begin in range(chunks, len(data) - chunk + 1, chunk):
+    large = 0
+    for at in range(begin + 64, begin + chunk, 16):
+        kind, high = data[at + 6], data[at + 7]
+        value, = struct.unpack_from('=Q', data, at + 8)
+        if not kind:
+            break
+        if kind in (16, 17):
+            size = large or (value & 0xffffff) | high << 24
+            struct.pack_into('=H', data, at + 4, len(str(size)))
+        large = 0
+        if kind == 4:
+            large = value
+open(sys.argv[2], 'wb').write(data)
+END
+
+# digits FILE: the trace with a tag for each block, as many as its size has digits
+digits()
+{
+	awk 'NR == 1 { print "# gpumem-trace 2" }
+		$1 == "a" { print "g digits/" length($3) }
+		$1 != "#" { print }' "$1" >"$scratch/digits"
+}
+
+# the_recording NAME TRACE: tagged, it says by tag what the trace does
+the_recording()
+{
+	record "$2"
+	digits "$2"
+	python3 "$scratch/tag.py" "$recording" "$scratch/tagged"
+	exits 0 "$1, recorded" env COLUMNS=200 "$report" "$scratch/tagged"
+	is "$(reported peak)" "$(counted peak "$scratch/digits")" \
+		"$1, recorded: the tags at the peak"
+	"$trace" --to=trace "$scratch/tagged" >"$scratch/back"
+	explains "$1, recorded, as a trace" "$scratch/back" "$scratch/back"
+	is "$(reported peak)" "$(counted peak "$scratch/digits")" \
+		"$1, recorded, as a trace: the same"
+	"$trace" --to=pytorch -o "$scratch/pickle" "$recording"
+	"$report" --json "$recording" >"$scratch/expected"
+	exits 0 "$1, as PyTorch's snapshot" "$report" --json "$scratch/pickle"
+	json_is "all(d[m][k] == e[m][k] for e in
+		[json.load(open('$scratch/expected'))] for m in ('peak', 'end')
+		for k in ('requested_bytes', 'blocks', 'unreleasable_bytes'))" \
+		True "says the same"
+}
+
+if have_python; then
+	the_recording "a program" "$scratch/small"
+fi
+
+# ---- every recorded program -----------------------------------------------------------
+
+for file in "$top_srcdir"/tests/traces/*.trace.gz; do
+	name=$(basename "$file" .trace.gz)
+	gzip -dc "$file" >"$scratch/plain"
+	digits "$scratch/plain"
+	explains "$name" "$scratch/digits" "$scratch/digits"
+	case $name in
+	llama_generate | prefetch_streams) ;;
+	*) continue ;;
+	esac
+	if have_python; then
+		the_recording "$name" "$scratch/plain"
+	else
+		skip "there is no python3" "$name, recorded"
+	fi
+done
+
+# ---- addresses that are known -------------------------------------------------------
+
+# Pages of 2 MiB: what is in use of them, less what was requested.
+cat >"$scratch/snapshot.py" <<'END'
+import pickle, sys
+
+MB = 1 << 20
+first = 1700000000000000
+events = [
+    ('alloc', 20 * MB, 1 * MB),            # one page: 1 MiB
+    ('alloc', 21 * MB + MB // 2, 1 * MB),  # two: 2 MiB
+    ('alloc', 41 * MB, 6 * MB),            # four more, and 2 MiB
+    ('free_requested', 20 * MB, 1 * MB),   # both pages of it still in use: 5 MiB
+    ('free_requested', 41 * MB, 6 * MB),   # one block of 1 MiB in two pages: 3
+    ('alloc', 2 ** 64 - 1, 1),             # the last page, but for a byte
+    ('oom', 0, 7 * MB),
+]
+entries = []
+live = {}
+for at, (action, address, size) in enumerate(events):
+    entry = {'action': action, 'addr': address, 'size': size, 'stream': 0,
+             'time_us': first + at * 1000000, 'frames': []}
+    if action == 'oom':
+        entry = {'action': action, 'device_free': 1, 'size': size,
+                 'stream': 0, 'time_us': entry['time_us'], 'frames': []}
+    entries.append(entry)
+pickle.dump({'segments': [], 'device_traces': [entries],
+             'allocator_settings': {}, 'external_annotations': []},
+            open(sys.argv[1], 'wb'), 4)
+END
+if have_python; then
+	python3 "$scratch/snapshot.py" "$scratch/pickle"
+	exits 0 "a snapshot" "$report" --json "$scratch/pickle"
+	json_is "[(d[m]['seconds'], d[m]['requested_bytes'],
+		d[m]['unreleasable_bytes'], d[m]['reserved_bytes'])
+		for m in ('peak', 'most_unreleasable', 'end')]" \
+		"[(2.0, $((8 << 20)), $((4 << 20)), None), (3.0, $((7 << 20)), $((5 << 20)), None), (6.0, $(((1 << 20) + 1)), $(((5 << 20) - 1)), None)]" \
+		"has the pages that blocks keep"
+	json_is "[(o['seconds'], o['bytes'], o['status'], o['pool'],
+		o['requested_bytes']) for o in d['out_of_memory']]" \
+		"[(6.0, $((7 << 20)), 'GPUMEM_NO_MEMORY', 1, $(((1 << 20) + 1)))]" \
+		"and the out of memory"
+	exits 0 "in words" "$report" "$scratch/pickle"
+	check "too" grep -qE '^ 6\.000000 +1 +7 MiB +1 MiB +0 B +' \
+		"$scratch/out"
+else
+	skip "there is no python3" "a snapshot"
+fi
+
+exits 1 "a program that is out of memory" \
+	with "record:$scratch/oom,record_max:1MiB,limit:4MiB" \
+	"$replay" --device=host:0 "$scratch/small"
+exits 0 "its recording" "$report" "$scratch/oom"
+check "says how many failed" grep -qx '1 allocation failed:' "$scratch/out"
+check "says which" grep -qE '^ +[0-9.]+ +1 +4\.66 GiB +1 MiB ' "$scratch/out"
+exits 0 "as JSON" "$report" --json "$scratch/oom"
+json_is "[(o['bytes'], o['status'], o['requested_bytes'],
+	o['reserved_bytes'] <= 4 << 20) for o in d['out_of_memory']]" \
+	"[(5000000000, 'GPUMEM_LIMIT', 1052672, True)]" "too"
+
+# A file that holds the newest only.
+rm -f "$recording"
+with "record:$recording,record_max:1MiB" "$replay" --device=host:0 --passes=2 \
+	"$top_srcdir/tests/traces/llama_generate.trace.gz" >"$scratch/replayed"
+exits 0 "a recording that begins late" "$report" "$recording"
+check "says so" grep -q 'overwritten: the recording begins late' "$scratch/out"
+
+# ---- what is refused -----------------------------------------------------------
+
+# refused NAME FILE REASON
+refused()
+{
+	for option in --json --blocks=1; do
+		exits 1 "$1 ($option)" "$report" $option "$2"
+		is "$(cat "$scratch/err")" "gpumem-report: $2: $3" "says why"
+		check "prints nothing else" test ! -s "$scratch/out"
+	done
+}
+
+# bad NAME REASON TEXT
+bad()
+{
+	printf "$3" >"$scratch/bad"
+	refused "$1" "$scratch/bad" "$2"
+}
+
+refused "a file that is not there" "$scratch/none" "No such file or directory"
+bad "nothing" "it is no recording" ''
+bad "another file" "it is no recording" 'x\n'
+bad "a damaged trace" "line 2: ID 1 is live already" 'a 1 1 0\na 1 1 0\n'
+bad "a trace that is cut off" "line 2: cut off: the line has no end" \
+	'a 1 1 0\nf 1'
+bad "a trace of nothing" "line 1: no events" '# x\n'
+bad "a later version" "line 1: not version 1 or 2 of the format" \
+	'# gpumem-trace 3\na 1 1 0\n'
+awk 'BEGIN {
+	print "# gpumem-trace 2"
+	for (i = 1; i <= 65536; i++)
+		printf "g %d\na %d 1 0\n", i, i
+}' >"$scratch/bad"
+refused "tags without end" "$scratch/bad" \
+	"line 131073: more than 65535 different tags"
+head -n 131071 "$scratch/bad" >"$scratch/most"
+exits 0 "as many as there may be" "$report" --json "$scratch/most"
+json_is "len(d['end']['tags']), d['end']['tags'][-1]" \
+	"(65535, {'tag': '65535', 'bytes': 1, 'blocks': 1, 'largest_bytes': 1, 'oldest_seconds': None})" \
+	"are all there"
+printf '# gpumem-trace 2\ng \033[2J\na 1 1 0\n' >"$scratch/bad"
+refused "a tag that commands a terminal" "$scratch/bad" \
+	"line 2: unexpected character 0x1b in column 3"
+exits 1 "a pool that is not there" "$report" --pool=none "$recording"
+is "$(cat "$scratch/err")" \
+	"gpumem-report: $recording: it has no pool of that name" "says so"
+if [ -c /dev/full ]; then
+	exits 1 "a full disk" sh -c "'$report' '$scratch/small' >/dev/full"
+else
+	skip "there is no /dev/full" "a full disk"
+fi
+
+# usage SENTENCE ARGUMENT...
+usage()
+{
+	sentence=$1
+	shift
+	exits 2 "gpumem-report $*" "$report" "$@"
+	is "$(head -n 1 "$scratch/err")" "gpumem-report: $sentence" "says why"
+}
+
+usage "expected a recording, trace or snapshot"
+usage "y: expected one file only" x y
+usage "--blocks=-1: expected a whole number from 0 to 4294967295" --blocks=-1 x
+
+done_testing

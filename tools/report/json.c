@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The report for programs.
+ */
+#include "report.h"
+
+#include "trace/print.h"
+
+#include <gpumem/gpumem.h>
+#include <stdlib.h>
+
+static json_t *bytes_or_null(uint64_t bytes, bool known)
+{
+	return known ? json_u64(bytes) : json_null();
+}
+
+static json_t *seconds_or_null(const struct model *model, uint64_t ns)
+{
+	return model->has_times ? json_number(print_seconds(ns)) : json_null();
+}
+
+static json_t *tag_json(const struct model *model, uint16_t number)
+{
+	char buffer[MODEL_TAG];
+
+	return number ? json_text(model_tag_path(model, number, buffer))
+		      : json_null();
+}
+
+static void put_moment(json_t *object, const struct model *model,
+		       const struct model_moment *moment, bool *ok)
+{
+	bool reserved = model->summary.all.peak_reserved_bytes > 0;
+
+	json_put(object, "event", json_u64(moment->event), ok);
+	json_put(object, "seconds", seconds_or_null(model, moment->ns), ok);
+	json_put(object, "blocks", json_u64(moment->blocks), ok);
+	json_put(object, "requested_bytes", json_u64(moment->requested), ok);
+	json_put(object, "reserved_bytes",
+		 bytes_or_null(moment->reserved, reserved), ok);
+	json_put(object, "unused_bytes",
+		 bytes_or_null(model_unused(moment), reserved), ok);
+	json_put(object, "unreleasable_bytes",
+		 bytes_or_null(model_stranded(moment), model->has_addresses),
+		 ok);
+}
+
+static json_t *tags_json(const struct model *model, uint64_t event, bool *ok)
+{
+	size_t count = 0;
+	struct model_tag *tags = model_tags(model, event, &count);
+	json_t *array = json_array();
+
+	*ok = *ok && tags;
+	for (size_t i = 0; i < count; i++) {
+		json_t *object = json_object();
+
+		json_put(object, "tag", tag_json(model, tags[i].number), ok);
+		json_put(object, "bytes", json_u64(tags[i].bytes), ok);
+		json_put(object, "blocks", json_u64(tags[i].blocks), ok);
+		json_put(object, "largest_bytes",
+			 json_u64(tags[i].largest_bytes), ok);
+		json_put(object, "oldest_seconds",
+			 seconds_or_null(model, tags[i].oldest_ns), ok);
+		json_put(array, NULL, object, ok);
+	}
+	free(tags);
+	return array;
+}
+
+static json_t *block_json(const struct model *model,
+			  const struct model_span *span, bool *ok)
+{
+	json_t *object = json_object();
+
+	json_put(object, "bytes", json_u64(span->bytes), ok);
+	json_put(object, "address",
+		 bytes_or_null(span->address, model->has_addresses), ok);
+	json_put(object, "pool", json_u64(span->pool), ok);
+	json_put(object, "stream", json_u64(span->stream), ok);
+	json_put(object, "seconds", seconds_or_null(model, span->begin_ns), ok);
+	json_put(object, "tag", tag_json(model, span->tag), ok);
+	return object;
+}
+
+static json_t *blocks_json(const struct model *model, uint64_t event,
+			   size_t most, bool *ok)
+{
+	size_t count = 0;
+	const struct model_span **live = model_blocks(model, event, &count);
+	json_t *array = json_array();
+
+	*ok = *ok && live;
+	for (size_t i = 0; i < count && i < most; i++)
+		json_put(array, NULL, block_json(model, live[i], ok), ok);
+	free((void *)live);
+	return array;
+}
+
+static json_t *live_json(const struct model *model,
+			 const struct model_moment *moment, size_t most,
+			 bool *ok)
+{
+	json_t *object = json_object();
+
+	put_moment(object, model, moment, ok);
+	json_put(object, "tags", tags_json(model, moment->event, ok), ok);
+	json_put(object, "largest", blocks_json(model, moment->event, most, ok),
+		 ok);
+	return object;
+}
+
+static json_t *ooms_json(const struct model *model, bool *ok)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < model->oom_count; i++) {
+		const struct model_oom *oom = &model->ooms[i];
+		json_t *object = json_object();
+
+		json_put(object, "seconds",
+			 seconds_or_null(model, oom->moment.ns), ok);
+		json_put(object, "event", json_u64(oom->moment.event), ok);
+		json_put(object, "pool", json_u64(oom->pool), ok);
+		json_put(object, "bytes", json_u64(oom->bytes), ok);
+		json_put(object, "requested_bytes", json_u64(oom->requested),
+			 ok);
+		json_put(object, "reserved_bytes", json_u64(oom->reserved), ok);
+		json_put(object, "status",
+			 json_text(gpumem_status_name(
+				 (gpumem_status)(int64_t)oom->status)),
+			 ok);
+		json_put(array, NULL, object, ok);
+	}
+	return array;
+}
+
+bool report_json(const struct model *model, const struct report_config *config)
+{
+	json_t *root = json_object(), *worst = json_object();
+	bool ok = true;
+
+	print_json_about(root, model->source, &model->summary, &ok);
+	json_put(root, "peak",
+		 live_json(model, &model->peak, config->blocks, &ok), &ok);
+	json_put(root, "end",
+		 live_json(model, &model->end, config->blocks, &ok), &ok);
+	put_moment(worst, model, &model->worst, &ok);
+	json_put(root, "most_unreleasable",
+		 model->has_addresses ? worst : json_null(), &ok);
+	if (!model->has_addresses)
+		json_decref(worst);
+	json_put(root, "out_of_memory", ooms_json(model, &ok), &ok);
+	return json_print(root, ok);
+}
