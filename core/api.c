@@ -66,7 +66,7 @@ alloc_stopped(gpumem_pool *pool, size_t bytes, gpumem_stream stream,
 {
 	void *ptr = NULL;
 
-	if (!atomic_load_explicit(&local->claimed, memory_order_relaxed))
+	if (!atomic_load_explicit(&local->claimed, memory_order_acquire))
 		ptr = gm_hot_take(local, &pool->heap, bytes, gm_local_tag);
 	gm_local_unlock(local);
 	if (UNLIKELY(!ptr))
@@ -129,7 +129,7 @@ free_stopped(void *ptr, gpumem_stream stream, uintptr_t entry,
 {
 	bool done = false;
 
-	if (!atomic_load_explicit(&local->claimed, memory_order_relaxed))
+	if (!atomic_load_explicit(&local->claimed, memory_order_acquire))
 		done = gm_hot_put(local, heap, entry, ptr, GM_HOT_TAGGED);
 	gm_local_unlock(local);
 	return done ? GPUMEM_OK : free_slow(ptr, stream);

@@ -34,8 +34,10 @@ static void join_streams(struct gm_heap *heap)
 
 	while (receiver && receiver->dropped)
 		receiver = receiver->next;
-	/* With no host memory for one, what they share stays for now. */
-	if (receiver || gm_arena_of(heap, NULL, &receiver) == GPUMEM_OK)
+	/* One that is no graph's, even if a graph has the stream now. With no
+	 * host memory for it, what they share stays for now. */
+	if (receiver ||
+	    gm_arena_create(heap, NULL, NULL, &receiver) == GPUMEM_OK)
 		gm_heap_transfer(heap, receiver);
 }
 

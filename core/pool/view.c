@@ -50,13 +50,6 @@ gpumem_status gm_pool_object(const void *ptr, void **object_out,
 	return GPUMEM_OK;
 }
 
-/* An entry that has come to stand for nothing. */
-static void drop_entry(struct gm_heap *heap, const struct gm_use *use)
-{
-	if (!use->view && !use->count)
-		free(gm_uses_take(&heap->order->uses, use->address));
-}
-
 static gpumem_status view_locked(struct gm_block *block, void **view_out)
 {
 	struct gm_heap *heap = block->heap;
@@ -75,7 +68,10 @@ static gpumem_status view_locked(struct gm_block *block, void **view_out)
 		status = gm_view_create(heap->driver.device, address,
 					gm_block_requested(block), &view);
 	if (status != GPUMEM_OK) {
-		drop_entry(heap, use);
+		/* A block that is marked keeps its entry, also an empty one
+		 * (end_view). */
+		if (!(gm_block_more(block) & GM_MORE_SHARED))
+			free(gm_uses_take(uses, address));
 		return status;
 	}
 	if (!use->view)

@@ -257,6 +257,29 @@ static void test_late(void)
 	end();
 }
 
+/* What the streams that went have free is for all, and not for a graph that has
+ * the only stream which is left. */
+static void test_left(void)
+{
+	void *kept, *freed, *ptr;
+
+	start(true);
+	must(gpumem_alloc(pool, MIB, stream, &kept));
+	must(gpumem_alloc(pool, MIB, stream, &freed));
+	must(gpumem_free(freed, stream));
+	must(gpumem_pool_drop_stream(pool, stream));
+	must(gpumem_graph_begin(graph, NULL));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	check("trimmed while a graph has the stream");
+	must(gpumem_graph_end(graph, NULL));
+	must(gpumem_alloc(pool, MIB, other, &ptr));
+	is_ptr(ptr, freed, "a trim gives a graph nothing");
+	must(gpumem_free(ptr, other));
+	must(gpumem_free(kept, other));
+	must(gpumem_graph_destroy(graph, NULL));
+	end();
+}
+
 static void test_refusals(void)
 {
 	gpumem_graph *second;
@@ -325,6 +348,7 @@ int main(void)
 	test_live(true);
 	test_live(false);
 	test_late();
+	test_left();
 	test_refusals();
 	test_force();
 	return done_testing();

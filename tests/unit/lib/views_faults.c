@@ -137,6 +137,36 @@ static void test_end(void)
 	must(gpumem_device_close(device));
 }
 
+/* A pool that does not end has lost the views before the one that is held; its
+ * blocks stay what they were, whether or not they get new ones. */
+static void test_again(int held)
+{
+	void *ptr[BLOCKS], *view[BLOCKS], *none;
+	int failed = 0;
+
+	must(gpumem_device_open("host:0", &device));
+	pool = new_pool(0);
+	for (int i = 0; i < BLOCKS; i++) {
+		ptr[i] = new_block(pool, sizes[i], NULL);
+		must(gpumem_view(ptr[i], &view[i]));
+	}
+	gpumem_host_object_retain(view[held]);
+	is_status(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE), GPUMEM_BUSY,
+		  "view %d is held", held);
+	gpumem_host_object_release(view[held]);
+	must(gpumem_host_faults("view_create@1+"));
+	for (int i = 0; i < BLOCKS; i++)
+		failed += gpumem_view(ptr[i], &none) != GPUMEM_OK;
+	must(gpumem_host_faults(NULL));
+	diag("%d views had ended", failed);
+	is_status(gpumem_pool_check(pool), GPUMEM_OK,
+		  "sound without new views");
+	for (int i = 0; i < BLOCKS; i++)
+		must(gpumem_free(ptr[i], NULL));
+	must(gpumem_pool_destroy(pool, 0));
+	must(gpumem_device_close(device));
+}
+
 int main(void)
 {
 	static const char *const suffixes[] = {
@@ -159,5 +189,8 @@ int main(void)
 		ok(nth > 20, "which is all of a program");
 	}
 	test_end();
+	/* Whichever comes last. */
+	test_again(1);
+	test_again(2);
 	return done_testing();
 }
