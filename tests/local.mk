@@ -158,6 +158,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/busy.c \
 	tests/device/calls.h \
 	tests/device/clearing.py \
+	tests/device/frameworks.py \
 	tests/device/give_way.c \
 	tests/device/graph.c \
 	tests/device/green.c \

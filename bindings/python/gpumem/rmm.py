@@ -7,7 +7,8 @@
     gpumem.rmm.enable()      # before RMM has allocated anything
 
 Each allocation calls Python, which RMM does not recommend for speed; in C++,
-gpumem/cccl.hpp is a resource without that. Calls come from any thread.
+gpumem/cccl.hpp is a resource without that. Calls come from any thread. A stream
+has to live until pool.drop_stream(), or as long as the pool.
 """
 
 import importlib

@@ -4,6 +4,7 @@
 
 import atexit
 import ctypes
+import gc
 import os
 import shutil
 import subprocess
@@ -129,6 +130,11 @@ class Plug(unittest.TestCase):
 @unittest.skipUnless(ready, "there is no C++ compiler")
 class Graphs(unittest.TestCase):
     def setUp(self):
+        # A pool among the garbage of other tests, also of one that failed, would
+        # end during a capture, and unmap then.
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
         self.device = gpumem.torch.device(0)
         self.stream = self.device.stream_create()
         self.other = self.device.stream_create()
