@@ -61,6 +61,7 @@ uninstall-hook:
 nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	SECURITY.md \
 	docs/calls.md \
+	docs/clearing-memory.md \
 	docs/compatibility.md \
 	docs/cxx.md \
 	docs/decisions.md \

@@ -246,6 +246,10 @@ def part_numba():
     left = own.stats()["reserved"]["current"]
     ok(left == 0, "reset() leaves nothing", left)
     tried("the pool is as it should be", own.check)
+    del own, manager
+    cuda.get_current_device().reset()
+    wrong = tried("copies", lambda: numba_copies(cuda, numpy))
+    ok(wrong == 0, "after a device's reset() it goes on", wrong)
 
 
 def numba_failures(manager):

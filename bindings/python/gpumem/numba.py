@@ -123,12 +123,18 @@ class Manager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
         )
 
     def reset(self) -> None:
-        """Ends the memory of all arrays, and gives it back to the driver."""
+        """Ends the memory of all arrays, and gives it back to the driver.
+
+        What follows may be the end of the driver's context, so the device is
+        closed, unless somebody else uses it, and opened anew by the next array.
+        """
         super().reset()
         if self._live:
             self._wait()
         self._live.clear()
-        self.pool.trim()
+        number = self.context.device.id
+        if number in _pools:
+            _pools.pop(number).trim()
 
     def _unused(self, number: int, size: int) -> None:
         """The array is gone, but perhaps not the kernels that use it."""

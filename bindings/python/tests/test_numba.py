@@ -118,7 +118,6 @@ except ImportError:
 import gpumem.numba as adapter
 
 adapter._backend = "host"
-adapter._pools[0] = gpumem.Pool("host:0")
 if not hasattr(adapter.driver, "_logger"):  # until its driver is used
     adapter.driver._logger = logging.getLogger("numba.cuda")
 
@@ -144,10 +143,10 @@ class Context:
 
 class Arrays(unittest.TestCase):
     def setUp(self):
+        self.pool = adapter._pools[0] = gpumem.Pool("host:0")
         self.context = Context(0)
         self.manager = self.context.memory_manager
         self.manager.initialize()
-        self.pool = adapter.pool(0)
 
     def tearDown(self):
         self.manager.reset()
@@ -247,11 +246,26 @@ class Arrays(unittest.TestCase):
         self.assertEqual(self.live(), [])
         self.assertEqual(self.pool.stats()["reserved"]["current"], 0)
         # What is dead does not end what has its address now.
+        adapter._pools[0] = self.pool
         new = self.manager.memalloc(MIB)
         self.assertEqual(old.device_pointer_value, new.device_pointer_value)
         old.free()
         self.manager.deallocations.clear()
         self.assertEqual(len(self.live()), 1)
+
+    def test_reset_closes_the_device(self):
+        """Numba ends the context next, which nobody may use then."""
+        pointer = self.manager.memalloc(MIB)
+        pool, self.pool = weakref.ref(self.pool), None
+        self.manager.reset()
+        gc.collect()
+        self.assertIsNone(pool())
+        del pointer
+        again = self.manager.memalloc(MIB)
+        self.pool = adapter.pool(0)
+        self.assertIn(
+            again.device_pointer_value, [x["address"] for x in self.live()]
+        )
 
     def test_memory_info(self):
         info = self.manager.get_memory_info()
@@ -265,13 +279,9 @@ class Arrays(unittest.TestCase):
 
 class Enable(unittest.TestCase):
     def test_each_device_has_its_own(self):
-        self.assertIs(adapter.pool(0), adapter._pools[0])
-        own = adapter._pools.pop(0)
-        try:
-            self.assertEqual(adapter.pool(0).device.name, "host:0")
-            self.assertIs(adapter.pool(0), adapter.pool(0))
-        finally:
-            adapter._pools[0] = own
+        adapter._pools.pop(0, None)
+        self.assertEqual(adapter.pool(0).device.name, "host:0")
+        self.assertIs(adapter.pool(0), adapter.pool(0))
 
     def test_is_numba_s_manager(self):
         adapter.enable()
