@@ -253,6 +253,13 @@ class Arrays(unittest.TestCase):
         self.manager.deallocations.clear()
         self.assertEqual(len(self.live()), 1)
 
+    def test_reset_ends_what_is_pending(self):
+        self.manager.memalloc(MIB)
+        self.assertEqual(len(self.live()), 1)
+        self.manager.reset()
+        self.assertEqual(self.live(), [])
+        self.assertEqual(self.waits(), 1)
+
     def test_reset_closes_the_device(self):
         """Numba ends the context next, which nobody may use then."""
         pointer = self.manager.memalloc(MIB)
