@@ -236,8 +236,13 @@ class Graphs(unittest.TestCase):
             torch.cuda.empty_cache()
             self.assertEqual(double.waited, [])
 
+        # A pool that is not PyTorch's, and has something to give back.
+        other = gpumem.Pool("host:0")
+        other.alloc(MIB).free()
         self.capture(0, 6, work)
+        self.assertGreater(other.stats()["reserved"]["current"], 0)
         torch.cuda.empty_cache()
+        self.assertEqual(other.stats()["reserved"]["current"], 0)
         self.assertEqual(double.waited, [0])
         double.pool("release", 0, 6)
 

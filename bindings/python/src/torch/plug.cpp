@@ -84,14 +84,22 @@ void hook_free(void *ptr, size_t bytes, int number, stream on)
 	GPUMEM_IGNORE(gpumem_free(ptr, on));
 }
 
+/* A pool unmaps nothing while it knows of a capture; those that are not
+ * PyTorch's know of none, so they are left alone then. */
+static gpumem_status trim(const device *own)
+{
+	return capturing.load(std::memory_order_acquire)
+		       ? gpumem_pool_trim(own->pool, 0, nullptr)
+		       : gpumem_device_trim(own->handle, 0, nullptr);
+}
+
 /* torch.cuda.empty_cache() */
 void hook_reset()
 {
 	settle();
 	for (int i = 0; i < MOST_DEVICES; i++)
 		if (device *own = opened(i)) {
-			gpumem_status status =
-				gpumem_device_trim(own->handle, 0, nullptr);
+			gpumem_status status = trim(own);
 
 			if (status != GPUMEM_OK)
 				raise(status);
