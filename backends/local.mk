@@ -115,6 +115,9 @@ backends_hip_la_SOURCES = \
 	backends/hip/hip_sysfs.c \
 	backends/hip/hip_thread.c \
 	backends/hip/hip_trial.c \
+	backends/hip/hip_trial.h \
+	backends/hip/hip_trial_alias.c \
+	backends/hip/hip_trial_level.c \
 	backends/hip/names.h \
 	backends/hip/plugin.h \
 	$(gpu_sources)

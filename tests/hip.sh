@@ -111,6 +111,7 @@ conforms()
 }
 
 trial='virtual memory: %s (hip.vm), as a trial showed that %s'
+twice='second mappings: off, as %s'
 stays='memory that was given back stays taken'
 access='memory cannot be mapped, or access not given'
 none='no allocation can be made of it'
@@ -124,6 +125,12 @@ export FAKECUDA_DEVICES
 # shellcheck disable=SC2059
 {
 	conforms 6 FAKEHIP_QUIRKS=joint_unmap "$(printf "$trial" single "$stays")"
+	conforms 6 FAKEHIP_QUIRKS=once "$(printf "$twice" 'a page is mapped once only')"
+	note 6 FAKEHIP_QUIRKS=copies "$(printf "$twice" 'two mappings of a page differ')"
+	note 7 FAKEHIP_QUIRKS=together "$(printf "$twice" 'a mapping goes with another')"
+	note 6 FAKEHIP_QUIRKS=twice_taken "$(printf "$twice" "$stays")"
+	note 6 FAKEHIP_QUIRKS=joint_access,copies "$(printf "$trial" single "$access"); $(printf "$twice" 'two mappings of a page differ')"
+	conforms 6 GPUMEM_CONF=hip.alias:off "$(printf "$twice" 'hip.alias says so')"
 	note 6 FAKEHIP_QUIRKS=joint_access "$(printf "$trial" single "$access")"
 	note 6 FAKEHIP_QUIRKS=no_access "$(printf "$trial" off "$access, then that $none")"
 	conforms 6 FAKEHIP_QUIRKS=stuck "$(printf "$trial" reserve "$stays")"
@@ -204,11 +211,9 @@ ratio()
 		sed -n 's/.*"reserved_ratio": *\([0-9.]*\).*/\1/p'
 }
 
-# Without second mappings, which hip has none of.
 on_cuda()
 {
-	env GPUMEM_CONF="alias:off${GPUMEM_CONF:+,$GPUMEM_CONF}" \
-		LD_LIBRARY_PATH="$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+	env LD_LIBRARY_PATH="$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
 }
 
 # near A B MOST: they differ by less

@@ -15,6 +15,7 @@
 struct found {
 	bool known;
 	bool no_ipc; /* the runtime has no names for allocations */
+	bool alias;  /* a page can be mapped twice */
 	enum hip_level level;
 	char note[HIP_NOTE_BYTES];
 };
@@ -50,9 +51,14 @@ static void note_no_virtual(char note_out[HIP_NOTE_BYTES])
 static gpumem_status claim(const struct gpu_device *device, struct found *found)
 {
 	bool forced;
+	gpumem_status status;
 
-	if (device->traits.vm)
-		return gm_hip_wanted_level(&found->level, &forced);
+	if (device->traits.vm) {
+		status = gm_hip_wanted_alias(&found->alias);
+		return status == GPUMEM_OK
+			       ? gm_hip_wanted_level(&found->level, &forced)
+			       : status;
+	}
 	found->level = HIP_VM_OFF;
 	note_no_virtual(found->note);
 	return GPUMEM_OK;
@@ -95,7 +101,8 @@ gpumem_status gpu_capabilities(const struct gpu_device *device,
 		return status;
 	memcpy(info->note, found.note, sizeof(info->note));
 	if (found.level >= HIP_VM_SINGLE)
-		info->caps |= GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD;
+		info->caps |= GPUMEM_CAP_VM | GPUMEM_CAP_SHARE_FD |
+			      (found.alias ? GPUMEM_CAP_ALIAS : 0);
 	if (found.level != HIP_VM_RESERVE)
 		info->caps |= GPUMEM_CAP_FREE_WAITS |
 			      (found.no_ipc ? 0 : GPUMEM_CAP_SHARE_IPC);
@@ -120,6 +127,7 @@ static gpumem_status find_out(struct gpu_device *device, struct found *found)
 	if (status != GPUMEM_OK)
 		return status;
 	found->level = device->level;
+	found->alias = device->alias;
 	if (!device->traits.vm)
 		note_no_virtual(found->note);
 	call = gpu_begin(device);

@@ -3,9 +3,10 @@
 
 /*
  * How far a device's virtual memory is used: as hip.vm says, or from the
- * highest level down to the first that passes its trial (see hip_trial.c). A
- * device has its level, and the table that it needs, from when it is opened
- * until it is closed. No lock.
+ * highest level down to the first that passes its trial (see hip_trial.h); and
+ * whether pages are mapped twice, which is tried whatever hip.vm says. A device
+ * has its level, and the table that it needs, from when it is opened until it
+ * is closed. No lock.
  */
 #include "plugin.h"
 
@@ -38,6 +39,19 @@ gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out)
 	return gpu_fail(GPUMEM_INVALID, hipSuccess,
 			"hip.vm is \"%s\", and has to be auto, full, "
 			"single, reserve or off",
+			value);
+}
+
+gpumem_status gm_hip_wanted_alias(bool *wanted_out)
+{
+	char value[32] = "";
+
+	gpu.services->option("hip.alias", value, sizeof(value));
+	*wanted_out = strcmp(value, "off") != 0;
+	if (!*wanted_out || !strcmp(value, "auto"))
+		return GPUMEM_OK;
+	return gpu_fail(GPUMEM_INVALID, hipSuccess,
+			"hip.alias is \"%s\", and has to be auto or off",
 			value);
 }
 
@@ -96,8 +110,8 @@ static gpumem_status step_down(struct gpu_device *device,
 	return status;
 }
 
-gpumem_status gm_hip_try_virtual(struct gpu_device *device,
-				 char note_out[HIP_NOTE_BYTES])
+static gpumem_status find_level(struct gpu_device *device,
+				char note_out[HIP_NOTE_BYTES])
 {
 	enum hip_level wanted;
 	bool forced;
@@ -113,5 +127,27 @@ gpumem_status gm_hip_try_virtual(struct gpu_device *device,
 	snprintf(note_out, HIP_NOTE_BYTES,
 		 "virtual memory: %s, as hip.vm says, without a trial",
 		 levels[wanted].name);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_hip_try_virtual(struct gpu_device *device,
+				 char note_out[HIP_NOTE_BYTES])
+{
+	const char *fault = "hip.alias says so";
+	gpumem_status status = find_level(device, note_out);
+	size_t used = strlen(note_out);
+	bool wanted;
+
+	if (status == GPUMEM_OK)
+		status = gm_hip_wanted_alias(&wanted);
+	if (status != GPUMEM_OK || !device->pages)
+		return status;
+	if (wanted)
+		fault = gm_hip_try_alias(device);
+	device->alias = !fault;
+	if (fault)
+		snprintf(note_out + used, HIP_NOTE_BYTES - used,
+			 "%ssecond mappings: off, as %s", used ? "; " : "",
+			 fault);
 	return GPUMEM_OK;
 }

@@ -14,6 +14,9 @@
 struct gpu_driver gpu;
 
 const struct gpumem_option_row gpu_options[] = {
+	{"hip.alias", "auto", GPUMEM_OPTION_TEXT,
+	 "pages of memory at two addresses: auto (if a trial shows that it "
+	 "works), off"},
 	{"hip.library", "auto", GPUMEM_OPTION_TEXT,
 	 "the HIP runtime's library, by name or path; auto: what the program "
 	 "has already, or else libamdhip64.so.7, .6 or .5"},

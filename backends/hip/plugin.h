@@ -15,7 +15,9 @@
  *     hip_sysfs.c    what the kernel writes about devices under /sys
  *     hip_segment.c  alloc and free made of virtual memory
  *     hip_piece.c    group VM for runtimes that take one mapping a call
- *     hip_trial.c    virtual memory tried when a device is opened
+ *     hip_trial.c    virtual memory tried when a device is opened:
+ *     hip_trial_level.c   a level of it
+ *     hip_trial_alias.c   pages at two addresses
  *     hip_level.c    how far it is used from then on
  *     hip_device.c   devices opened and closed
  *     hip_process.c  group PROCESSES
@@ -73,6 +75,7 @@ struct gpu_device {
 	hipUUID uuid;
 	struct gpu_traits traits;
 	enum hip_level level;
+	bool alias;		       /* pages can be mapped twice */
 	const struct gpu_raw *raw;     /* of the level */
 	const struct gpu_pages *pages; /* likewise; NULL: it has none */
 	struct hip_ranges *ranges;     /* NULL but at HIP_VM_SINGLE */
@@ -87,9 +90,14 @@ gpumem_status gm_hip_try_virtual(struct gpu_device *device,
 				 char note_out[HIP_NOTE_BYTES]);
 /* As hip.vm has it; HIP_VM_FULL for "auto", and then *forced_out is false. */
 gpumem_status gm_hip_wanted_level(enum hip_level *level_out, bool *forced_out);
+/* As hip.alias has it: pages are tried at two addresses. */
+gpumem_status gm_hip_wanted_alias(bool *wanted_out);
 /* Takes and gives memory in the way of the device's level. NULL, or what did
  * not work. */
 const char *gm_hip_try_level(struct gpu_device *device);
+/* Maps a page at two addresses, at HIP_VM_SINGLE or above. NULL, or what did not
+ * work. */
+const char *gm_hip_try_alias(struct gpu_device *device);
 /* Of a device that is given up, or gets another level. */
 void gm_hip_drop_level(struct gpu_device *device);
 

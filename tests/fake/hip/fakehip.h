@@ -58,6 +58,10 @@
  * - joint_access: hipMemSetAccess() refuses several mappings at once
  * - no_access: hipMemSetAccess() refuses always
  * - optimistic: hipMemGetInfo() knows of what this process took only
+ * - once: hipMemMap() refuses what is mapped already
+ * - copies: it maps other memory at a second address, and says that all is well
+ * - together: hipMemUnmap() of one mapping takes the others of its memory, too
+ * - twice_taken: memory that was mapped twice never comes back
  *
  * A NAME of FAKEHIP_FAULT is a function's, as it is exported.
  */

@@ -73,7 +73,7 @@ hipError_t hip_handle_release(hipMemGenericAllocationHandle_t name)
 	if (!handle)
 		return hipErrorInvalidValue;
 	fake_object_retire(handle);
-	handle->lost = handle->mappings && hip_quirk(HIP_RELEASE_MAPPED);
+	handle->lost |= handle->mappings && hip_quirk(HIP_RELEASE_MAPPED);
 	settle(handle);
 	return hipSuccess;
 }
@@ -81,6 +81,7 @@ hipError_t hip_handle_release(hipMemGenericAllocationHandle_t name)
 void hip_handle_map(struct hip_handle *handle, const struct hip_range *range)
 {
 	handle->mappings++;
+	handle->lost |= handle->mappings > 1 && hip_quirk(HIP_TWICE_TAKEN);
 	handle->last_address = range->span.start;
 	handle->last_serial = range->serial;
 }

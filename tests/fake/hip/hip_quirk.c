@@ -18,6 +18,10 @@ static const char *const names[HIP_QUIRKS] = {
 	[HIP_JOINT_ACCESS] = "joint_access",
 	[HIP_NO_ACCESS] = "no_access",
 	[HIP_OPTIMISTIC] = "optimistic",
+	[HIP_ONCE] = "once",
+	[HIP_COPIES] = "copies",
+	[HIP_TOGETHER] = "together",
+	[HIP_TWICE_TAKEN] = "twice_taken",
 };
 
 static atomic_bool quirks[HIP_QUIRKS];

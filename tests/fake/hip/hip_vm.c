@@ -109,6 +109,35 @@ static hipError_t unreserve(const void *address, size_t bytes)
 /* ---- Mappings -------------------------------------------------------------
  */
 
+/* Of a copy only the mapping holds the memory. */
+static CUresult map_copy(CUdeviceptr address, size_t bytes, int device)
+{
+	CUmemAllocationProp properties;
+	CUmemGenericAllocationHandle memory;
+	CUresult result;
+
+	memset(&properties, 0, sizeof(properties));
+	properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+	properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	properties.location.id = device;
+	result = cu.cuMemCreate(&memory, bytes, &properties, 0);
+	if (result != CUDA_SUCCESS)
+		return result;
+	result = cu.cuMemMap(address, bytes, 0, memory, 0);
+	(void)cu.cuMemRelease(memory);
+	return result;
+}
+
+static hipError_t map_to(CUdeviceptr address, size_t bytes,
+			 const struct hip_handle *handle)
+{
+	if (handle->mappings && hip_quirk(HIP_ONCE))
+		return hipErrorInvalidValue;
+	if (handle->mappings && hip_quirk(HIP_COPIES))
+		return hip_error_of(map_copy(address, bytes, handle->device));
+	return hip_error_of(cu.cuMemMap(address, bytes, 0, handle->memory, 0));
+}
+
 static hipError_t map_it(const void *address, size_t bytes, size_t offset,
 			 hipMemGenericAllocationHandle_t name,
 			 unsigned long long flags)
@@ -124,8 +153,7 @@ static hipError_t map_it(const void *address, size_t bytes, size_t offset,
 		return hipErrorOutOfMemory;
 	mapping->span = (struct fake_span){at(address), bytes};
 	mapping->handle = handle;
-	error = hip_error_of(
-		cu.cuMemMap(at(address), bytes, 0, handle->memory, 0));
+	error = map_to(at(address), bytes, handle);
 	if (error != hipSuccess) {
 		free(mapping);
 		return error;
@@ -137,6 +165,17 @@ static hipError_t map_it(const void *address, size_t bytes, size_t offset,
 	}
 	hip_handle_map(handle, hip_range_find(at(address)));
 	return hipSuccess;
+}
+
+static struct mapping *mapping_of(const struct hip_handle *handle)
+{
+	for (size_t i = 0; i < mappings.count; i++) {
+		struct mapping *mapping = mappings.items[i];
+
+		if (mapping->handle == handle)
+			return mapping;
+	}
+	return NULL;
 }
 
 static hipError_t unmap_one(struct mapping *mapping)
@@ -162,8 +201,13 @@ static hipError_t unmap(const void *address, size_t bytes)
 	if (hip_quirk(HIP_JOINT_UNMAP))
 		count = 1;
 	while (count--) {
-		hipError_t error = unmap_one(mappings.items[first]);
+		struct mapping *mapping = mappings.items[first];
+		const struct hip_handle *handle = mapping->handle;
+		hipError_t error = unmap_one(mapping);
 
+		while (error == hipSuccess && hip_quirk(HIP_TOGETHER) &&
+		       (mapping = mapping_of(handle)))
+			error = unmap_one(mapping);
 		if (error != hipSuccess)
 			return error;
 	}

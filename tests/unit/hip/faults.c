@@ -5,7 +5,7 @@
  * Each call of the runtime in each slot of the hip backend fails once, without
  * virtual memory and at each of its levels. The slot must say so, have undone
  * what it did, have left the thread's device, capture mode and last error
- * alone, and work when it is called again. Not the trial at open, for which see
+ * alone, and work when it is called again. Not the trials at open, for which see
  * levels.c.
  */
 #include "fixture.h"
@@ -318,6 +318,7 @@ static void checks(void)
 					     "reserve"};
 
 	warm_up();
+	hip_alias = "off";
 	for (int i = 0; i < (release >= 6 ? 4 : 1); i++)
 		at_level(levels[i]);
 	ok(thread_is_as_it_was(), "the thread is as it was");

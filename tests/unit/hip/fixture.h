@@ -86,6 +86,8 @@ static struct {
 static int release; /* 5, 6 or 7 */
 /* The option hip.vm. */
 static const char *hip_vm = "auto";
+/* The option hip.alias. */
+static const char *hip_alias = "auto";
 static char hip_library[4096];
 static const struct gpumem_backend *hip;
 
@@ -112,6 +114,7 @@ say(int64_t code, const char *name, const char *format, ...)
 static bool option(const char *key, char *value_out, size_t bytes)
 {
 	const char *value = !strcmp(key, "hip.vm")	  ? hip_vm
+			    : !strcmp(key, "hip.alias")	  ? hip_alias
 			    : !strcmp(key, "hip.library") ? hip_library
 							  : "/nowhere";
 
