@@ -66,6 +66,7 @@ class Found(ctypes.Structure):
         ("pool", ctypes.c_void_p),
         ("state", ctypes.c_int),
         ("kind", ctypes.c_int),
+        ("tag", ctypes.c_uint32),
     ]
 
 
