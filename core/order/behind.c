@@ -82,6 +82,20 @@ static struct gm_extent *find_fit(const struct gm_arena *receiver, size_t bytes,
 	return best;
 }
 
+/* It is in no index. A free extent that needs no wait comes as it is: with a
+ * number of its own it would have to complete once more, and an allocation that
+ * finds nothing would see that as progress each time that it tries. */
+static void take(struct gm_arena *receiver, struct gm_extent *extent)
+{
+	if (gm_arena_completed(extent->arena, extent->seqno)) {
+		gm_arena_transfer_extent(receiver, extent);
+		(void)gm_arena_insert(receiver, extent);
+		return;
+	}
+	receiver->idle = false;
+	gm_arena_release(receiver, extent);
+}
+
 static bool may_follow(const struct gm_arena *receiver)
 {
 	return !receiver->graph && !receiver->dropped;
@@ -98,8 +112,7 @@ bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
 	    gm_nodes_reserve(&receiver->heap->nodes, 2) != GPUMEM_OK ||
 	    !wait_for(receiver, extent))
 		return false;
-	receiver->idle = false;
-	gm_arena_release(receiver, gm_arena_carve(extent, bytes, alignment));
+	take(receiver, gm_arena_carve(extent, bytes, alignment));
 	return true;
 }
 
@@ -179,9 +192,8 @@ bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
 			break;
 		had = gm_index_pages(index, extent);
 		pages -= least_of(had, pages);
-		receiver->idle = false;
 		gm_index_remove(index, extent);
-		gm_arena_release(receiver, extent);
+		take(receiver, extent);
 	}
 	return pages < before;
 }
