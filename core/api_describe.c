@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * API layer: what a pool says of itself to people and to programs, and the hook
- * that it calls. Its numbers are in api_stats.c. See api.c.
+ * API layer: what pools and devices say of themselves to people and to programs,
+ * and the hook that a pool calls. Its numbers are in api_stats.c. See api.c.
  */
 #include "api_check.h"
 #include "pool/pool.h"
@@ -54,6 +54,25 @@ gpumem_status gpumem_pool_print(gpumem_pool *pool, unsigned flags,
 		status = gm_check_flags(flags, GPUMEM_PRINT_JSON);
 	if (status == GPUMEM_OK)
 		gm_pool_print(pool, flags & GPUMEM_PRINT_JSON, write, user);
+	return status;
+}
+
+gpumem_status gpumem_device_report(gpumem_device *device, unsigned flags,
+				   void (*write)(const char *text, void *user),
+				   void *user)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status == GPUMEM_OK && !device)
+		status = gm_null_argument("device");
+	if (status == GPUMEM_OK && !write)
+		status = gm_null_argument("write");
+	if (status == GPUMEM_OK)
+		status = gm_check_flags(flags, GPUMEM_PRINT_JSON);
+	if (status == GPUMEM_OK)
+		status = gm_device_report(device, flags & GPUMEM_PRINT_JSON,
+					  write, user);
 	return status;
 }
 

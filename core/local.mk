@@ -254,6 +254,10 @@ libpool_la_SOURCES = \
 	core/pool/share.h \
 	core/pool/snapshot.c \
 	core/pool/stats.c \
+	core/pool/table.c \
+	core/pool/table.h \
+	core/pool/table_pool.c \
+	core/pool/table_print.c \
 	core/pool/tag.c \
 	core/pool/view.c
 

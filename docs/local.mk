@@ -15,6 +15,7 @@ dist_man_MANS = \
 	docs/man/gpumem_alloc_with.3 \
 	docs/man/gpumem_backend.3 \
 	docs/man/gpumem_device.3 \
+	docs/man/gpumem_device_report.3 \
 	docs/man/gpumem_error.3 \
 	docs/man/gpumem_event.3 \
 	docs/man/gpumem_free_own.3 \

@@ -36,9 +36,12 @@ static void add_line_end(struct gm_print *print)
 static void add_key(struct gm_print *print, const char *key)
 {
 	if (print->json) {
-		add(print, print->first ? "\"" : ", \"");
-		add(print, key);
-		add(print, "\": ");
+		add(print, print->first ? "" : ", ");
+		if (key) {
+			add(print, "\"");
+			add(print, key);
+			add(print, "\": ");
+		}
 	} else if (print->inside) {
 		add(print, print->first ? " " : ", ");
 		add(print, key);
@@ -106,6 +109,19 @@ void gm_print_close(struct gm_print *print)
 	print->inside = false;
 	print->first = false;
 	print->depth--;
+}
+
+void gm_print_list(struct gm_print *print, const char *key)
+{
+	add_key(print, key);
+	add(print, "[");
+	print->first = true;
+}
+
+void gm_print_list_end(struct gm_print *print)
+{
+	add(print, "]");
+	print->first = false;
 }
 
 /* A line of gm_line_copy() has no control characters. */
@@ -196,4 +212,10 @@ void gm_print_fraction(struct gm_print *print, const char *key, double fraction)
 	add_key(print, key);
 	add_value(print, text);
 	end_member(print);
+}
+
+const char *gm_print_bytes(char to[GM_PRINT_BYTES_TEXT], uint64_t bytes)
+{
+	shown(to, GM_PRINT_BYTES_TEXT, bytes, GM_PRINT_BYTES);
+	return to;
 }

@@ -33,10 +33,14 @@ void gm_print_begin(struct gm_print *print, bool json,
 		    void (*write)(const char *text, void *user), void *user);
 void gm_print_end(struct gm_print *print);
 
-/* An object of the last one that is open. `row`: it has no objects, and is one
- * line of text. */
+/* An object of the last one that is open; key NULL: of an array. `row`: it has no
+ * objects, and is one line of text. */
 void gm_print_open(struct gm_print *print, const char *key, bool row);
 void gm_print_close(struct gm_print *print);
+
+/* JSON only: an array; its members are objects, which have no keys. */
+void gm_print_list(struct gm_print *print, const char *key);
+void gm_print_list_end(struct gm_print *print);
 
 /* Members. `text` may be any bytes: it becomes printable, see line.h. Of a
  * fraction six digits are shown; it is from 0 to 1. */
@@ -45,5 +49,9 @@ void gm_print_number(struct gm_print *print, const char *key, uint64_t number,
 		     enum gm_print_unit unit);
 void gm_print_fraction(struct gm_print *print, const char *key,
 		       double fraction);
+
+/* "1.50 GiB", as text has it. */
+enum { GM_PRINT_BYTES_TEXT = 32 };
+const char *gm_print_bytes(char to[GM_PRINT_BYTES_TEXT], uint64_t bytes);
 
 #endif

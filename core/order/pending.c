@@ -255,6 +255,26 @@ bool gm_pending_wait(struct gm_heap *heap)
 	return await(heap, &wait) == GPUMEM_OK && gm_pending_poll(heap);
 }
 
+static const struct gm_wait *first_use(const struct gm_pending_block *block)
+{
+	for (size_t i = 0; i < block->count; i++)
+		if (!block->wait[i].over)
+			return &block->wait[i].use;
+	return NULL;
+}
+
+void gm_pending_visit(const struct gm_heap *heap,
+		      void (*fn)(const struct gm_wait *use, bool held,
+				 uint64_t bytes, void *user),
+		      void *user)
+{
+	const struct gm_pending_block *block = heap->order->pending.first;
+
+	for (; block; block = block->next)
+		fn(first_use(block), block->freed.view != NULL, block->bytes,
+		   user);
+}
+
 gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream)
 {
 	struct gm_pending_block *block = heap->order->pending.first;

@@ -68,6 +68,14 @@ bool gm_pending_poll(struct gm_heap *heap);
  * true if any block made progress. */
 bool gm_pending_wait(struct gm_heap *heap);
 
+/* Calls fn for each block, with its first use that is not known to be over
+ * (NULL: there is none), whether its view is held, and its size. Asks the
+ * driver nothing. */
+void gm_pending_visit(const struct gm_heap *heap,
+		      void (*fn)(const struct gm_wait *use, bool held,
+				 uint64_t bytes, void *user),
+		      void *user);
+
 /* The stream is to be dropped: records the events that are still missing on it.
  * OK, or why the driver did not record. */
 gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream);

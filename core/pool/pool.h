@@ -157,6 +157,11 @@ gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
 void gm_pool_print(struct gpumem_pool *pool, bool json,
 		   void (*write)(const char *text, void *user), void *user);
 
+/* table.c: as gpumem_device_report(). */
+gpumem_status gm_device_report(struct gpumem_device *device, bool json,
+			       void (*write)(const char *text, void *user),
+			       void *user);
+
 /* stats.c */
 void gm_pool_visit(struct gpumem_device *device,
 		   bool (*fn)(struct gpumem_pool *pool, const char *name,
@@ -166,6 +171,9 @@ void gm_pool_visit(struct gpumem_device *device,
 void gm_pool_complete_memory(const struct gpumem_device *device,
 			     struct gpumem_memory *memory);
 void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out);
+/* The same while the heap is stopped. */
+void gm_pool_stats_stopped(struct gpumem_pool *pool,
+			   struct gpumem_stats *stats_out);
 /* call < GPUMEM_CALL_COUNT; no lock. */
 void gm_pool_calls(struct gpumem_pool *pool, unsigned call,
 		   struct gpumem_call_stats *stats_out);

@@ -82,8 +82,8 @@ static void copy_parts(const struct gm_heap *heap, struct gpumem_stats *stats)
 {
 	const struct gm_parts parts = gm_space_parts(heap);
 
-	stats->unreleasable_bytes = stats->free_bytes - parts.whole_bytes -
-				    stats->cached_bytes;
+	stats->unreleasable_bytes =
+		stats->free_bytes - parts.whole_bytes - stats->cached_bytes;
 	stats->page_part_bytes = parts.page_part_bytes;
 	stats->handle_part_bytes = parts.handle_part_bytes;
 	stats->graph_bytes = parts.graph_bytes;
@@ -92,12 +92,12 @@ static void copy_parts(const struct gm_heap *heap, struct gpumem_stats *stats)
 				 parts.handle_part_bytes - parts.graph_bytes;
 }
 
-void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
+void gm_pool_stats_stopped(struct gpumem_pool *pool,
+			   struct gpumem_stats *stats_out)
 {
 	struct gm_heap *heap = &pool->heap;
 
 	*stats_out = (struct gpumem_stats){.size = sizeof(*stats_out)};
-	gm_heap_stop(&pool->heap);
 	copy_counters(&heap->counters, stats_out);
 	stats_out->pending_bytes = heap->order->pending.bytes;
 	stats_out->quarantined_bytes = heap->order->pending.held_bytes;
@@ -111,11 +111,17 @@ void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
 	stats_out->soft_limit_bytes = heap->space->budget.soft_limit_bytes;
 	stats_out->limit_bytes = heap->space->budget.limit_bytes;
 	add_calls(&heap->driver, stats_out);
-	gm_heap_go(&pool->heap);
 	if (stats_out->free_bytes)
 		stats_out->fragmentation =
 			1 - (double)stats_out->largest_free_bytes /
 				    (double)stats_out->free_bytes;
+}
+
+void gm_pool_stats(struct gpumem_pool *pool, struct gpumem_stats *stats_out)
+{
+	gm_heap_stop(&pool->heap);
+	gm_pool_stats_stopped(pool, stats_out);
+	gm_heap_go(&pool->heap);
 }
 
 void gm_pool_calls(struct gpumem_pool *pool, unsigned call,

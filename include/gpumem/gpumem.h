@@ -1348,6 +1348,30 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_print(gpumem_pool *pool, unsigned flags,
 		  void (*write)(const char *text, void *user), void *user);
 
+/*
+ * Where the memory of a device is: a table whose rows add up to the total that
+ * the driver reports, for `write` as of gpumem_pool_print(), in the flags of
+ * that. Of each pool its live blocks by tag, the largest first, what their
+ * rounding takes, what is pending and for which stream, and what is free and
+ * why it is not in use; then what is outside gpumem, and free on the device.
+ * Rows of 0 bytes are left out.
+ *
+ * JSON is one object with "device", "total_bytes", "rows", whose "bytes" add up
+ * to that, "beside", which are rows that are no memory of the device
+ * (bookkeeping, stale addresses, pools of another kind), and where the driver
+ * lists them "processes". gpumem_device_report(3) names the rows; a later
+ * version may have more.
+ *
+ * The rows of one pool are of one moment. While other threads take memory from
+ * the driver or give it back, or other programs do, those outside the pools may
+ * be of another, and are made to add up. Asks the driver for its free memory,
+ * and for the processes. OK; INVALID: another flag; DRIVER; LOST;
+ * NO_HOST_MEMORY: nothing was written.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_device_report(gpumem_device *device, unsigned flags,
+		     void (*write)(const char *text, void *user), void *user);
+
 /* Also sets totals and counters to 0. */
 #define GPUMEM_RESET_TOTALS 1u
 

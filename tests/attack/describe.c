@@ -81,6 +81,24 @@ void attack_gpumem_pool_print(void)
 	expect(depth == 0 || pool, "%d braces are open", depth);
 }
 
+void attack_gpumem_device_report(void)
+{
+	struct device *device = pick_device();
+	unsigned flags = one_in(2) ? GPUMEM_PRINT_JSON : 0;
+	bool none = rarely();
+	int depth = 0;
+
+	if (none)
+		wrong(B(INVALID));
+	if (rarely()) {
+		wrong(B(INVALID));
+		flags |= 2u << random_below(31);
+	}
+	(void)judge(gpumem_device_report(device_of(device), flags,
+					 none ? NULL : look, &depth));
+	expect(depth == 0, "%d braces are open", depth);
+}
+
 void attack_gpumem_pool_set_limit_percent(void)
 {
 	struct pool *pool = pick_pool();

@@ -175,6 +175,7 @@ lib_tests = \
 	tests/unit/lib/stream_order \
 	tests/unit/lib/stream_wait \
 	tests/unit/lib/structs \
+	tests/unit/lib/table \
 	tests/unit/lib/tags \
 	tests/unit/lib/tags_threads \
 	tests/unit/lib/thread_ends \
@@ -289,6 +290,7 @@ EXTRA_DIST += \
 	tests/unit/lib/peer_message.h \
 	tests/unit/lib/random.h \
 	tests/unit/lib/record.h \
+	tests/unit/lib/rows.h \
 	tests/unit/lib/system.h \
 	tests/unit/lib/tags.h \
 	tests/unit/lib/views.h \

@@ -120,6 +120,9 @@ static void null_pools(void)
 	invalid(gpumem_tag_visit(pool, NULL, NULL));
 	invalid(gpumem_pool_capacity(pool, NULL, NULL));
 	invalid(gpumem_pool_print(NULL, 0, any_text, NULL));
+	invalid(gpumem_device_report(NULL, 0, any_text, NULL));
+	invalid(gpumem_device_report(device, 0, NULL, NULL));
+	invalid(gpumem_device_report(device, 2, any_text, NULL));
 	invalid(gpumem_pool_print(pool, 0, NULL, NULL));
 	invalid(gpumem_pool_print(pool, 2, any_text, NULL));
 	is_ptr(gpumem_pool_name(NULL), NULL, "no name of NULL");

@@ -105,6 +105,7 @@ static void child_pools(void)
 	forked(gpumem_pool_check(pool));
 	forked(gpumem_pool_capacity(pool, stream, &capacity));
 	forked(gpumem_pool_print(pool, 0, any_text, NULL));
+	forked(gpumem_device_report(device, 0, any_text, NULL));
 	forked(gpumem_pool_hook_set(pool, NULL, NULL));
 	forked(gpumem_record_begin("/nowhere/at/all", 0));
 	forked(gpumem_record_end());
