@@ -161,3 +161,4 @@ install-exec-hook:
 	for plugin in $(pluginexec_LTLIBRARIES); do \
 		rm -f '$(DESTDIR)$(plugindir)'/$${plugin##*/}; \
 	done
+	rm -f '$(DESTDIR)$(preloadexecdir)/libgpumem-preload.la'

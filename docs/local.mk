@@ -9,6 +9,7 @@ dist_man_MANS = \
 	docs/man/gpumem-probe.1 \
 	docs/man/gpumem-replay.1 \
 	docs/man/gpumem-report.1 \
+	docs/man/gpumem-run.1 \
 	docs/man/gpumem-trace.1 \
 	docs/man/gpumem.3 \
 	docs/man/gpumem_alloc.3 \

@@ -96,6 +96,7 @@ shell_tests = \
 	tests/tool_probe.sh \
 	tests/tool_replay.sh \
 	tests/tool_report.sh \
+	tests/tool_run.sh \
 	tests/tool_trace.sh \
 	tests/traces.sh \
 	tests/umf.sh
@@ -177,6 +178,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_lists.c \
 	tests/device/torch_models.py \
 	tests/device/torch_plug.c \
+	tests/run/driver.c \
+	tests/run/next.c \
 	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh \
 	tests/fresh_root.sh \
 	tests/lsan.supp tests/tsan.supp \

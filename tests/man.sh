@@ -10,7 +10,7 @@
 
 pages=$top_srcdir/docs/man
 
-for tool in bench conform probe replay trace; do
+for tool in bench conform probe replay run trace; do
 	page=$pages/gpumem-$tool.1
 	program=$top_builddir/tools/gpumem-$tool
 	check "gpumem-$tool has a page" test -s "$page"

@@ -14,7 +14,7 @@ folder=$top_srcdir/tools/completion
 # Tools that only tell how they were called, with three devices of which one has
 # blanks in its name.
 mkdir "$scratch/bin" "$scratch/there" "$scratch/there/folder"
-for tool in probe replay bench conform report trace; do
+for tool in probe replay bench conform report run trace; do
 	cat >"$scratch/bin/gpumem-$tool" <<-END
 		#!/bin/sh
 		if [ "\$*" = --list ]; then
@@ -37,8 +37,8 @@ done
 # options_of TOOL: with = behind those that take a value
 options_of()
 {
-	"$tools/gpumem-$1" --help | grep -oE -e ' --[a-z][a-z-]+(=|  |$)' |
-		tr -d ' ' | sort
+	"$tools/gpumem-$1" --help | grep -oE -e ' --[a-z][a-z-]+(\[?=|  |$)' |
+		tr -d ' [' | sort
 }
 
 # listed TOOL: the same, of zsh's file
@@ -73,7 +73,7 @@ bash_replies()
 }
 
 have_bash=$(bash -c 'echo yes' 2>/dev/null)
-for tool in probe replay bench conform report trace; do
+for tool in probe replay bench conform report run trace; do
 	if [ ! -x "$tools/gpumem-$tool" ]; then
 		skip "gpumem-$tool was not built" "the options of gpumem-$tool"
 		continue

@@ -32,6 +32,7 @@ endif
 FAKE_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -no-undefined -Wl,-z,nodelete
 FAKE_CUDA_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 fake_cuda_sources = \
+	tests/fake/cuda/cuda_async.c \
 	tests/fake/cuda/cuda_capture.c \
 	tests/fake/cuda/cuda_chunk.c \
 	tests/fake/cuda/cuda_context.c \
@@ -48,6 +49,7 @@ fake_cuda_sources = \
 	tests/fake/cuda/cuda_pointer.c \
 	tests/fake/cuda/cuda_primary.c \
 	tests/fake/cuda/cuda_queue.c \
+	tests/fake/cuda/cuda_resolve.c \
 	tests/fake/cuda/cuda_share.c \
 	tests/fake/cuda/cuda_space.c \
 	tests/fake/cuda/cuda_state.c \
@@ -58,7 +60,9 @@ fake_cuda_sources = \
 	tests/fake/cuda/fakecuda.h
 tests_fake_cuda_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
 tests_fake_cuda_libcuda_la_CFLAGS = $(FLOOR_CFLAGS)
-tests_fake_cuda_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0
+# A driver's own pointers to its functions are its own, whoever is preloaded.
+tests_fake_cuda_libcuda_la_LDFLAGS = $(FAKE_LDFLAGS) -version-info 1:0:0 \
+	-Wl,-Bsymbolic-functions
 tests_fake_cuda_libcuda_la_LIBADD = $(FAKE_COMMON)
 tests_fake_cuda_libcuda_la_SOURCES = $(fake_cuda_sources)
 tests_fake_cuda_old_libcuda_la_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) -DFAKECUDA_OLD

@@ -52,10 +52,13 @@ void usage_begin(const char *name)
 	argp_err_exit_status = TOOL_USAGE;
 }
 
-/* argp itself repeats an option that it does not know as it is. */
-static void check_printable(int argc, char **argv)
+/* argp itself repeats an option that it does not know as it is. A command's
+ * arguments, from the first that is no option, are not looked at. */
+static void check_printable(int argc, char **argv, bool is_command)
 {
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+	for (int i = 1; i < argc && strcmp(argv[i], "--") &&
+			(!is_command || argv[i][0] == '-');
+	     i++) {
 		char *line = argv[i][0] == '-' ? clean_copy(argv[i]) : NULL;
 		bool differs = line && strcmp(line, argv[i]);
 
@@ -65,7 +68,8 @@ static void check_printable(int argc, char **argv)
 	}
 }
 
-void usage_parse(const struct argp *argp, int argc, char **argv, void *config)
+static void parse_all(const struct argp *argp, int argc, char **argv,
+		      bool is_command, void *config)
 {
 	static const struct argp common_argp = {
 		.options = common,
@@ -79,11 +83,24 @@ void usage_parse(const struct argp *argp, int argc, char **argv, void *config)
 	const struct argp whole = {.children = children};
 	static char name[32]; /* argv[0] stays */
 
-	check_printable(argc, argv);
+	check_printable(argc, argv, is_command);
 	snprintf(name, sizeof(name), "%s", usage_name);
 	argv[0] = name; /* what argp's own messages begin with */
-	if (argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, config))
+	if (argp_parse(&whole, argc, argv,
+		       ARGP_NO_HELP | (is_command ? ARGP_IN_ORDER : 0), NULL,
+		       config))
 		usage_fail("out of memory");
+}
+
+void usage_parse(const struct argp *argp, int argc, char **argv, void *config)
+{
+	parse_all(argp, argc, argv, false, config);
+}
+
+void usage_parse_command(const struct argp *argp, int argc, char **argv,
+			 void *config)
+{
+	parse_all(argp, argc, argv, true, config);
 }
 
 void usage_fail(const char *format, ...)

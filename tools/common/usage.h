@@ -16,6 +16,10 @@ void usage_begin(const char *name);
 
 /* argp_parse() with -h, --help, --usage, -V and --version. */
 void usage_parse(const struct argp *argp, int argc, char **argv, void *config);
+/* The same where the first argument that is no option is a command, whose
+ * arguments are its own. */
+void usage_parse_command(const struct argp *argp, int argc, char **argv,
+			 void *config);
 
 /* "NAME: MESSAGE" and where there is more, on standard error. */
 void usage_fail(const char *format, ...)

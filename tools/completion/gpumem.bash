@@ -62,6 +62,7 @@ _gpumem_options()
 		;;
 	gpumem-conform) echo "--device= --timeout=" ;;
 	gpumem-report) echo "--blocks= --json --pool=" ;;
+	gpumem-run) echo "--json --report=" ;;
 	gpumem-trace)
 		echo "--anonymise --from= --json --min-bytes= --output=" \
 			"--pool= --stream= --to= --until="
@@ -119,6 +120,10 @@ _gpumem()
 		_gpumem_files .rec .record .recording .trace .pickle .gz
 		;;
 	gpumem-trace) _gpumem_files .rec .record .recording .pickle .gz ;;
+	gpumem-run)
+		COMPREPLY+=($(compgen -c -- "$cur"))
+		_gpumem_files ""
+		;;
 	gpumem-bench) _gpumem_reply pair threads random trim growth churn ;;
 	gpumem-conform)
 		_gpumem_reply cuda hip opencl host
@@ -128,4 +133,4 @@ _gpumem()
 }
 
 complete -F _gpumem gpumem-probe gpumem-replay gpumem-bench gpumem-conform \
-	gpumem-report gpumem-trace
+	gpumem-report gpumem-run gpumem-trace

@@ -212,6 +212,10 @@ void fake_region_drop(struct fake_region *region);
 void fake_unretire(uint64_t start, uint64_t bytes);
 /* Everything that belongs to a context. */
 void fake_region_drop_all(const struct fake_context *context);
+/* Memory as cuMemAlloc() gives it; and its end when a queue gets there. */
+CUresult fake_block_new(struct fake_context *context, uint64_t bytes,
+			CUdeviceptr *address_out);
+void fake_block_end(uint64_t address);
 uint64_t fake_region_count(enum fake_region_kind kind);
 /* Whether work of `context` may touch all of it. `copy`: it may also be memory
  * that the driver does not know, or another device's. */
@@ -226,7 +230,8 @@ enum fake_work_kind {
 	FAKE_COPY,
 	FAKE_HOST_FUNCTION,
 	FAKE_MARK, /* an event's record */
-	FAKE_WAIT
+	FAKE_WAIT,
+	FAKE_FREE /* of `to`, by cuMemFreeAsync() */
 };
 
 struct fake_work {

@@ -149,3 +149,8 @@ CUresult cuMemHostUnregister(void *memory)
 {
 	FAKE_CALL(cuMemHostUnregister, delist(memory));
 }
+
+CUresult cuMemAllocHost_v2(void **memory_out, size_t bytes)
+{
+	FAKE_CALL(cuMemAllocHost_v2, alloc(memory_out, bytes, 0));
+}

@@ -89,6 +89,20 @@ static CUresult new_block(struct fake_context *context,
 	return fake_region_add(region);
 }
 
+CUresult fake_block_new(struct fake_context *context, uint64_t bytes,
+			CUdeviceptr *address_out)
+{
+	return new_block(context, FAKE_ALLOC, bytes, address_out);
+}
+
+void fake_block_end(uint64_t address)
+{
+	struct fake_region *region = fake_region_at(address, FAKE_ALLOC);
+
+	if (region)
+		fake_region_drop(region);
+}
+
 static CUresult alloc(CUdeviceptr *address_out, size_t bytes,
 		      enum fake_region_kind kind)
 {
@@ -155,6 +169,28 @@ static CUresult alloc_managed(CUdeviceptr *address_out, size_t bytes,
 CUresult cuMemAlloc_v2(CUdeviceptr *address_out, size_t bytes)
 {
 	FAKE_CALL(cuMemAlloc_v2, alloc(address_out, bytes, FAKE_ALLOC));
+}
+
+/* Rows begin at multiples of 512 bytes. */
+static CUresult alloc_pitch(CUdeviceptr *address_out, size_t *pitch_out,
+			    size_t width, size_t height, unsigned element)
+{
+	size_t pitch = (width + 511) & ~(size_t)511;
+	CUresult result;
+
+	if (!pitch_out || (element != 4 && element != 8 && element != 16))
+		return CUDA_ERROR_INVALID_VALUE;
+	result = alloc(address_out, pitch * height, FAKE_ALLOC);
+	if (result == CUDA_SUCCESS)
+		*pitch_out = pitch;
+	return result;
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *address_out, size_t *pitch_out,
+			    size_t width, size_t height, unsigned element)
+{
+	FAKE_CALL(cuMemAllocPitch_v2,
+		  alloc_pitch(address_out, pitch_out, width, height, element));
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *address_out, size_t bytes,

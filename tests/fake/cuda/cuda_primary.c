@@ -43,6 +43,22 @@ static CUresult release(CUdevice number)
 	return CUDA_SUCCESS;
 }
 
+/* Whoever retained it has done so in vain; a new one begins at the next retain.
+ */
+static CUresult reset(CUdevice number)
+{
+	struct fake_device *device;
+
+	if (!fake_device_good(number))
+		return CUDA_ERROR_INVALID_DEVICE;
+	device = &fake.devices[number];
+	if (device->primary)
+		fake_context_destroy(device->primary);
+	device->primary = NULL;
+	device->retained = 0;
+	return CUDA_SUCCESS;
+}
+
 static CUresult get_state(CUdevice number, unsigned *flags_out, int *active_out)
 {
 	if (!flags_out || !active_out)
@@ -69,4 +85,9 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags_out,
 {
 	FAKE_CALL(cuDevicePrimaryCtxGetState,
 		  get_state(device, flags_out, active_out));
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+	FAKE_CALL(cuDevicePrimaryCtxReset_v2, reset(device));
 }

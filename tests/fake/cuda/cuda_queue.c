@@ -74,6 +74,8 @@ static void run_one(struct fake_stream *stream)
 	if (stream->context->lost == CUDA_SUCCESS) {
 		if (work->kind == FAKE_HOST_FUNCTION)
 			run_host_function(work);
+		else if (work->kind == FAKE_FREE)
+			fake_block_end(work->to);
 		else if (work->kind == FAKE_FILL || work->kind == FAKE_COPY)
 			move(stream->context, work);
 	}

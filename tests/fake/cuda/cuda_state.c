@@ -54,6 +54,8 @@ void fake_configure(void)
 static bool always_there(enum fake_call call)
 {
 	return call == FAKE_cuDriverGetVersion || call == FAKE_cuInit ||
+	       call == FAKE_cuGetProcAddress ||
+	       call == FAKE_cuGetProcAddress_v2 ||
 	       call == FAKE_cuGetErrorName || call == FAKE_cuGetErrorString;
 }
 

@@ -16,10 +16,22 @@
 /* The double has these ABIs under their plain names; cuda.h has newer ones. */
 #undef cuDeviceGetUuid
 #undef cuStreamGetCaptureInfo
+#undef cuGetProcAddress
 
 /* Headers before 12.0 do not have it. */
 typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
 						 unsigned long long *id_out);
+
+#if CUDA_VERSION < 12000
+typedef CUresult(CUDAAPI *PFN_cuGetProcAddress_v12000)(const char *symbol,
+						       void **pfn, int version,
+						       cuuint64_t flags,
+						       int *status);
+#endif
+
+#define FAKE_SYMBOLS_RESOLVE(X)                                                \
+	X(cuGetProcAddress, PFN_cuGetProcAddress_v11030, NEW)                  \
+	X(cuGetProcAddress_v2, PFN_cuGetProcAddress_v12000, NEW)
 
 #define FAKE_SYMBOLS_DEVICE(X)                                                 \
 	X(cuInit, PFN_cuInit_v2000, OLD)                                       \
@@ -40,6 +52,7 @@ typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
 	X(cuDevicePrimaryCtxRetain, PFN_cuDevicePrimaryCtxRetain_v7000, OLD)   \
 	X(cuDevicePrimaryCtxRelease_v2, PFN_cuDevicePrimaryCtxRelease_v11000,  \
 	  OLD)                                                                 \
+	X(cuDevicePrimaryCtxReset_v2, PFN_cuDevicePrimaryCtxReset_v11000, NEW) \
 	X(cuDevicePrimaryCtxGetState, PFN_cuDevicePrimaryCtxGetState_v7000,    \
 	  OLD)                                                                 \
 	X(cuCtxGetId, PFN_cuCtxGetId_v12000, NEW)                              \
@@ -61,7 +74,13 @@ typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
 	X(cuMemAlloc_v2, PFN_cuMemAlloc_v3020, OLD)                            \
 	X(cuMemFree_v2, PFN_cuMemFree_v3020, OLD)                              \
 	X(cuMemGetAddressRange_v2, PFN_cuMemGetAddressRange_v3020, NEW)        \
+	X(cuMemAllocPitch_v2, PFN_cuMemAllocPitch_v3020, NEW)                  \
+	X(cuMemAllocAsync, PFN_cuMemAllocAsync_v11020, NEW)                    \
+	X(cuMemAllocAsync_ptsz, PFN_cuMemAllocAsync_v11020_ptsz, NEW)          \
+	X(cuMemFreeAsync, PFN_cuMemFreeAsync_v11020, NEW)                      \
+	X(cuMemFreeAsync_ptsz, PFN_cuMemFreeAsync_v11020_ptsz, NEW)            \
 	X(cuMemAllocManaged, PFN_cuMemAllocManaged_v6000, NEW)                 \
+	X(cuMemAllocHost_v2, PFN_cuMemAllocHost_v3020, NEW)                    \
 	X(cuMemHostAlloc, PFN_cuMemHostAlloc_v2020, NEW)                       \
 	X(cuMemFreeHost, PFN_cuMemFreeHost_v2000, NEW)                         \
 	X(cuMemHostRegister_v2, PFN_cuMemHostRegister_v6050, NEW)              \
@@ -110,6 +129,7 @@ typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
 	X(cuGraphDestroy, PFN_cuGraphDestroy_v10000, NEW)
 
 #define FAKE_SYMBOLS(X)                                                        \
+	FAKE_SYMBOLS_RESOLVE(X)                                                \
 	FAKE_SYMBOLS_DEVICE(X)                                                 \
 	FAKE_SYMBOLS_CONTEXT(X)                                                \
 	FAKE_SYMBOLS_MEMORY(X)                                                 \

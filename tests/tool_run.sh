@@ -1,0 +1,213 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-run: programs that know nothing of it behave as they do without, and what
+# they allocate from the double of NVIDIA's driver is counted exactly, however they
+# reach it and however they end.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/tool.sh"
+
+need_tool run
+[ "${SANITIZER:-none}" = none ] ||
+	skip_all "a sanitizer's runtime has to be loaded before all others"
+run=$tools/gpumem-run
+double=$top_builddir/tests/fake/cuda/.libs
+source=$top_srcdir/tests/run
+preload=$tools/.libs/libgpumem-preload.so
+LD_LIBRARY_PATH=$double${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
+common_manners run
+check "the program compiles" $CC -w -o "$scratch/driver" "$source/driver.c" -ldl
+check "and linked with the driver" $CC -w -DLINKED -o "$scratch/linked" \
+	"$source/driver.c" "$double/libcuda.so.1"
+check "and another library to preload" $CC -w -shared -fPIC \
+	-o "$scratch/next.so" "$source/next.c" -ldl
+
+# ---- the library ------------------------------------------------------------
+
+is "$(nm -D --defined-only "$preload" | awk '{ print $3 }' | sed 's/@.*//' |
+	sort)" "$({
+	echo dlsym
+	sed -n '/^#define CUDA_HOOKS/,/^$/s/^	X(\([A-Za-z0-9_]*\),.*/\1/p' \
+		"$top_srcdir/tools/preload/cuda_hooks.h"
+} | sort)" "the library has dlsym() and the driver's functions, no other"
+is "$(objdump -p "$preload" | awk '$1 == "NEEDED" { print $2 }' |
+	grep -vE '^(libc|libdl|libpthread|ld-linux[a-z0-9-]*)\.so\.[0-9]+$')" "" \
+	"it needs libc only"
+
+# ---- programs that use no GPU -------------------------------------------------
+
+# alike NAME COMMAND...: the same output, errors and exit status with and without
+alike()
+{
+	tap_alike=$1
+	shift
+	"$@" >"$scratch/out1" 2>"$scratch/err1" </dev/null
+	echo "status $?" >>"$scratch/out1"
+	"$run" --report="$scratch/report" -- "$@" >"$scratch/out2" \
+		2>"$scratch/err2" </dev/null
+	echo "status $?" >>"$scratch/out2"
+	is "$(cat "$scratch/out2" "$scratch/err2")" \
+		"$(cat "$scratch/out1" "$scratch/err1")" "alike: $tap_alike"
+}
+
+for shell in sh dash bash ksh zsh mksh busybox; do
+	command -v $shell >/dev/null 2>&1 || continue
+	set -- $shell
+	[ $shell != busybox ] || set -- busybox sh
+	alike "$shell" "$@" -c 'echo out; echo err >&2; (exit 3); echo $?; exit 5'
+	alike "$shell with children" "$@" -c 'echo a b | wc -w; sh -c "exit 9"'
+done
+alike "a program that is not there" env "$scratch/nothing"
+alike "a compiler" $CC -dM -E -x c /dev/null
+alike "one that fails" $CC -x c /nonexistent
+alike "make" make -f /dev/null nothing
+alike "awk" awk 'BEGIN { print 1 / 3; exit 4 }'
+alike "sort" sort "$source/driver.c"
+alike "a pipe that closes" sh -c 'yes | head -n 3'
+for tool in perl python3 ruby node lua tclsh php guile gdb git; do
+	command -v $tool >/dev/null 2>&1 || continue
+	case $tool in
+	perl) alike perl perl -e 'print 6 * 7, "\n"; exit 3' ;;
+	python3) alike python3 python3 -c 'import ctypes, sys
+print(ctypes.CDLL(None).abs(-3)); sys.exit(4)' ;;
+	*) alike $tool $tool --version ;;
+	esac
+done
+alike "the descriptors" sh -c 'cd /proc/self/fd && echo *'
+alike "the threads" grep ^Threads: /proc/self/status
+alike "the signals" grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status
+alike "the libraries of a GPU" grep -c libcuda /proc/self/maps
+alike "the limits" sh -c 'ulimit -a'
+is "$("$run" --report="$scratch/report" sh -c 'echo $LD_PRELOAD' |
+	grep -c 'libgpumem-preload\.so$')" 1 "the library was there"
+is "$(sed -n 2p "$scratch/report")" "no process allocated GPU memory" \
+	"and counted nothing"
+
+# ---- ends ---------------------------------------------------------------------
+
+for number in 6 9 11 15; do
+	exits $((128 + number)) "a program that ends by signal $number" \
+		"$run" --report="$scratch/report" sh -c "kill -$number \$\$"
+	is "$(head -n 1 "$scratch/report")" "ended by signal $number" \
+		"the report says so"
+done
+exits 127 "a program that is not there" "$run" "$scratch/nothing"
+check "is told" grep -q '^gpumem-run: .*nothing: No such file' "$scratch/err"
+: >"$scratch/plain"
+exits 126 "a file that is no program" "$run" "$scratch/plain"
+exits 2 "no program" "$run" --json
+exits 1 "a report that cannot be written" "$run" --report=/nonexistent/r true
+exits 3 "does not hide how the program ended" "$run" --report=/nonexistent/r \
+	sh -c 'exit 3'
+exits 4 "options of the program" "$run" --report="$scratch/report" sh -c \
+	'[ "$1" = --report ] && exit 4' - --report
+# A signal that gpumem-run gets is the program's.
+mkfifo "$scratch/ready"
+"$run" --report="$scratch/report" sh -c 'trap "exit 6" TERM
+	echo >"$1"; while :; do sleep 0.1; done' - "$scratch/ready" &
+pid=$!
+read -r _ <"$scratch/ready"
+kill -TERM $pid
+wait $pid
+is $? 6 "a program that catches SIGTERM"
+exits 0 "no folder is left" sh -c "! ls -d /dev/shm/gpumem-run-* \
+	2>/dev/null | xargs -r ls -d 2>/dev/null | grep -q \"gpumem-run-$pid\""
+
+# ---- what is counted ------------------------------------------------------------
+
+have_python || skip "there is no python3" "the figures"
+
+# kind NAME: peak, current, allocations, frees and failures of device 0
+kind()
+{
+	json "[[k['peak_bytes'], k['current_bytes'], k['allocations'],
+		k['frees'], k['failures']] for p in d['processes']
+		for x in p['devices'] if x['device'] == 0
+		for k in [x['kinds']['$1']]]"
+}
+
+# counted NAME: what `driver WAY all` does, after `run --json --report=$scratch/out`
+counted()
+{
+	have_python || return 0
+	is "$(kind allocations)" "[[4194304, 0, 3, 3, 1]]" "$1: allocations"
+	is "$(kind async)" "[[12288, 0, 2, 2, 0]]" "$1: stream-ordered"
+	is "$(kind virtual)" "[[2097152, 0, 1, 1, 0]]" "$1: virtual memory"
+	is "$(kind managed)" "[[5000, 0, 1, 1, 0]]" "$1: managed"
+	is "$(kind pinned)" "[[3000, 0, 2, 2, 0]]" "$1: pinned"
+	is "$(kind registered)" "[[8192, 0, 1, 1, 0]]" "$1: registered"
+	is "$(json "[p[n] for p in d['processes'] for n in
+		('unknown_frees', 'unhooked', 'untracked')]")" "[0, 0, 0]" \
+		"$1: nothing is missing"
+	is "$(json "[(p['exited'], x['peak_bytes'], x['current_bytes'])
+		for p in d['processes'] for x in p['devices']]")" \
+		"[(True, 4194304, 0)]" "$1: the device"
+}
+
+for way in link handle default get get1; do
+	program=$scratch/driver
+	[ $way != link ] || program=$scratch/linked
+	alike "by $way" "$program" $way all
+	"$run" --json --report="$scratch/out" "$program" $way all >/dev/null
+	counted $way
+done
+"$run" --json --report="$scratch/out" "$scratch/driver" get all 2 >/dev/null
+counted "the default stream of each thread"
+LD_PRELOAD=$scratch/next.so "$run" --json --report="$scratch/out" \
+	"$scratch/linked" link all >"$scratch/text"
+is "$(tail -n 1 "$scratch/text")" "done, and seen" \
+	"another preloaded library works"
+counted "beside another preloaded library"
+
+# ended NAME STATUS WHAT: 6 MiB are live at the end, whatever that is
+ended()
+{
+	"$run" --json --report="$scratch/out" "$scratch/driver" handle "$3" \
+		>/dev/null 2>&1
+	is $? "$2" "$1"
+	have_python && is "$(kind allocations)" "[[6291456, 6291456, 1, 0, 0]]" \
+		"$1: what was live is counted"
+}
+
+ended "an end that leaves memory" 0 leave
+json_is "[p['exited'] for p in d['processes']]" "[True]" "which was exit()"
+ended "_exit()" 5 quit
+ended "a crash" 139 crash
+json_is "(d['signal'], d['status'])" "(11, None)" "the report has its signal"
+json_is "[p['exited'] for p in d['processes']]" "[False]" "and no exit()"
+ended "SIGKILL" 137 kill
+"$run" --json --report="$scratch/out" "$scratch/driver" handle contexts >/dev/null
+json_is "$(printf '%s' "[(k['peak_bytes'], k['current_bytes'], k['frees'])
+	for p in d['processes'] for x in p['devices']
+	for k in [x['kinds']['allocations']]]")" "[(2097152, 0, 2)]" \
+	"memory ends with its context"
+alike "a child before the driver" "$scratch/driver" handle fork_first
+"$run" --json --report="$scratch/out" "$scratch/driver" handle fork_first >/dev/null
+json_is "sorted(x['peak_bytes'] for p in d['processes'] for x in p['devices'])" \
+	"[1048576, 2097152]" "each process has its own figures"
+alike "a child after it" "$scratch/driver" handle fork_last
+"$run" --json --report="$scratch/out" "$scratch/driver" handle fork_last >/dev/null
+json_is "[(x['peak_bytes'], x['current_bytes'])
+	for p in d['processes'] for x in p['devices']]" \
+	"[(4194304, 0)]" "a child changes nothing of its parent's"
+"$run" --json --report="$scratch/out" "$scratch/driver" handle fork_kill >/dev/null
+json_is "[p['exited'] for p in d['processes']]" "[False]" \
+	"nor does its exit()"
+exits 0 "two processes of a shell" "$run" --json --report="$scratch/out" \
+	sh -c '"$1" handle all >/dev/null; "$1" handle leave >/dev/null' - \
+	"$scratch/driver"
+json_is "len(d['processes'])" 2 "are told apart"
+exits 0 "as text" "$run" "$scratch/driver" handle all
+check "on standard error" grep -qE \
+	'^    driver allocations +4 MiB +0 B +3 +3 +1$' "$scratch/err"
+is "$(cat "$scratch/out")" "cuMemFree_v2: 1
+cuMemAlloc_v2: 2
+done" "and standard output is the program's"
+LD_LIBRARY_PATH=/nowhere
+alike "no driver" "$scratch/driver" handle all
+
+done_testing

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * gpumem-run: runs a program that knows nothing of gpumem and says what GPU
+ * memory it and its children used. The counting is in preload/, the rest of the
+ * work in run/.
+ */
+#include "common/tool.h"
+#include "common/usage.h"
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_REPORT = 0x100 };
+
+static const struct argp_option options[] = {
+	{"report", KEY_REPORT, "FILE", OPTION_ARG_OPTIONAL,
+	 "Write the report to this file, not to standard error", 0},
+	{"json", 'j', NULL, 0, "Write the report as JSON", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct run_config *config = state->input;
+
+	switch (key) {
+	case KEY_REPORT:
+		if (arg && !*arg)
+			usage_fail("--report=: expected a file");
+		config->output = arg;
+		return 0;
+	case 'j':
+		config->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		config->command = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		if (!config->command)
+			usage_fail("expected a program");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Standard output is the program's; the report has it only now, when the
+ * program is over. */
+static bool direct_output(const struct run_config *config)
+{
+	int fd = STDERR_FILENO;
+
+	if (config->output)
+		fd = open(config->output,
+			  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0)
+		return true;
+	tool_error("%s: %s", config->output ? config->output : "report",
+		   strerror(errno));
+	return false;
+}
+
+static bool report(const struct run_config *config, const char *folder,
+		   const struct run_end *end)
+{
+	struct run_ledgers ledgers;
+	bool ok;
+
+	if (!run_read(folder, &ledgers))
+		return false;
+	ok = direct_output(config) &&
+	     (config->json ? run_print_json : run_print_text)(&ledgers, end);
+	run_ledgers_free(&ledgers);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "PROGRAM [ARGUMENT...]",
+		.doc = "Run a program and say how much GPU memory it and its "
+		       "children used: by NVIDIA's driver, however the program "
+		       "reaches that.\v"
+		       "The report goes to standard error when the program has "
+		       "ended, also if it was killed.\n\n"
+		       "Exit status: that of the program, and if a signal "
+		       "ended "
+		       "it, by that signal; 1 it ran but the report could not "
+		       "be written, 2 usage, 126 the program could not be "
+		       "executed, 127 it was not found.",
+	};
+	struct run_config config = {0};
+	const char *folder;
+	struct run_end end;
+	bool ran, told;
+
+	tool_begin("gpumem-run");
+	usage_parse_command(&argp, argc, argv, &config);
+	folder = run_prepare();
+	if (!folder)
+		return TOOL_FAILED;
+	ran = run_child(config.command, &end);
+	told = ran && report(&config, folder, &end);
+	run_clean(folder);
+	if (!ran || (!told && !end.signal && !end.status))
+		return TOOL_FAILED;
+	run_end_alike(&end);
+}

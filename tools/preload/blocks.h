@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the program holds, by address or handle: a hash table in pages of its
+ * own, so that the program's malloc(), which may be anybody's, is left alone.
+ * The caller locks. A table of zeros is empty.
+ */
+#ifndef GPUMEM_PRELOAD_BLOCKS_H
+#define GPUMEM_PRELOAD_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a key is: numbers of different spaces may be equal. */
+enum block_space {
+	BLOCK_ADDRESS = 1, /* of memory that a call frees */
+	BLOCK_REGISTERED,  /* of host memory: may be inside another's */
+	BLOCK_HANDLE,	   /* of physical memory; `refs` holds it */
+	BLOCK_MAPPING	   /* address where `link`, a handle, is mapped */
+};
+
+struct block {
+	uint64_t key;
+	uint64_t bytes;
+	uint64_t link;
+	const void *context; /* goes with it; NULL: with none */
+	uint32_t refs;
+	uint8_t space; /* 0: the entry is empty */
+	uint8_t kind, device;
+};
+
+/* count * 2 <= room, a power of two, or both 0 */
+struct blocks {
+	struct block *entries;
+	size_t count, room;
+};
+
+/* NULL: not there. Valid until the next put or take. */
+struct block *blocks_find(const struct blocks *blocks, enum block_space space,
+			  uint64_t key);
+/* Replaces one of the same key. False: no memory. */
+bool blocks_put(struct blocks *blocks, const struct block *block);
+/* False: not there. */
+bool blocks_take(struct blocks *blocks, enum block_space space, uint64_t key,
+		 struct block *block_out);
+/* Some block of that context; false: it has none. */
+bool blocks_take_of(struct blocks *blocks, const void *context,
+		    struct block *block_out);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See count.h. A block's bytes are in the ledger while it is in the table,
+ * exactly: both change under the mutex of the state.
+ */
+#include "count.h"
+
+#include <stdatomic.h>
+
+static void add(_Atomic uint64_t *value, uint64_t more)
+{
+	atomic_store(value, atomic_load(value) + more);
+}
+
+static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
+{
+	if (value > atomic_load(peak))
+		atomic_store(peak, value);
+}
+
+static bool on_device(unsigned kind)
+{
+	static const bool kinds[LEDGER_KINDS] = {
+#define ON_DEVICE(name, key, text, on_device) on_device,
+		LEDGER_KIND_LIST(ON_DEVICE)
+#undef ON_DEVICE
+	};
+
+	return kinds[kind];
+}
+
+static void charge(struct ledger *ledger, const struct block *block)
+{
+	struct ledger_device *device = &ledger->devices[block->device];
+	struct ledger_counts *counts = &device->kinds[block->kind];
+
+	add(&counts->current_bytes, block->bytes);
+	raise_peak(&counts->peak_bytes, counts->current_bytes);
+	if (!on_device(block->kind))
+		return;
+	add(&device->current_bytes, block->bytes);
+	raise_peak(&device->peak_bytes, device->current_bytes);
+}
+
+static void discharge(struct ledger *ledger, const struct block *block)
+{
+	struct ledger_device *device = &ledger->devices[block->device];
+
+	add(&device->kinds[block->kind].current_bytes, -block->bytes);
+	if (on_device(block->kind))
+		add(&device->current_bytes, -block->bytes);
+}
+
+static bool good_device(int device)
+{
+	return device >= 0 && device < LEDGER_DEVICES;
+}
+
+/* With the mutex. */
+static bool insert(struct preload_state *state, const struct block *block)
+{
+	struct ledger *ledger = preload_ledger(state);
+
+	if (!ledger || !blocks_put(&state->blocks, block))
+		return false;
+	charge(ledger, block);
+	add(&ledger->devices[block->device].kinds[block->kind].allocs, 1);
+	return true;
+}
+
+static void failed(enum ledger_kind kind, int device)
+{
+	struct preload_state *state = preload_lock();
+	struct ledger *ledger = preload_ledger(state);
+
+	if (ledger)
+		add(&ledger->devices[device].kinds[kind].failures, 1);
+	preload_unlock(state);
+}
+
+static void inserted(CUresult result, const struct block *block)
+{
+	struct preload_state *state;
+	bool ok;
+
+	if (result != CUDA_SUCCESS) {
+		failed(block->kind, block->device);
+		return;
+	}
+	if (!block->key)
+		return; /* nothing was asked for */
+	state = preload_lock();
+	ok = insert(state, block);
+	preload_unlock(state);
+	if (!ok)
+		preload_note(LEDGER_UNTRACKED);
+}
+
+void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
+		 uint64_t key, uint64_t bytes)
+{
+	CUcontext context = NULL;
+	CUdevice device = -1;
+
+	if (REAL(cuCtxGetDevice)(&device) != CUDA_SUCCESS ||
+	    REAL(cuCtxGetCurrent)(&context) != CUDA_SUCCESS ||
+	    !good_device(device)) {
+		if (result == CUDA_SUCCESS)
+			preload_note(LEDGER_UNTRACKED);
+		return;
+	}
+	inserted(result, &(struct block){.key = key,
+					 .bytes = bytes,
+					 .context = context,
+					 .space = (uint8_t)space,
+					 .kind = (uint8_t)kind,
+					 .device = (uint8_t)device});
+}
+
+void count_alloc_on(CUresult result, enum ledger_kind kind, int device,
+		    enum block_space space, uint64_t key, uint64_t bytes)
+{
+	if (good_device(device))
+		inserted(result, &(struct block){.key = key,
+						 .bytes = bytes,
+						 .refs = 1,
+						 .space = (uint8_t)space,
+						 .kind = (uint8_t)kind,
+						 .device = (uint8_t)device});
+}
+
+bool count_take(enum block_space space, uint64_t key, struct block *block)
+{
+	struct preload_state *state = preload_lock();
+	bool known = blocks_take(&state->blocks, space, key, block);
+
+	if (known)
+		discharge(state->ledger, block);
+	else
+		block->space = 0;
+	preload_unlock(state);
+	return known;
+}
+
+void count_free(CUresult result, const struct block *block)
+{
+	struct preload_state *state;
+
+	if (!block->space) {
+		if (result == CUDA_SUCCESS)
+			preload_note(LEDGER_UNKNOWN);
+		return;
+	}
+	state = preload_lock();
+	if (result == CUDA_SUCCESS)
+		add(&state->ledger->devices[block->device]
+			     .kinds[block->kind]
+			     .frees,
+		    1);
+	else if (blocks_put(&state->blocks, block))
+		charge(state->ledger, block);
+	preload_unlock(state);
+}
+
+/* With the mutex. */
+static void unref(struct preload_state *state, uint64_t handle)
+{
+	struct block *block = blocks_find(&state->blocks, BLOCK_HANDLE, handle);
+	struct block gone;
+
+	if (!block || --block->refs)
+		return;
+	(void)blocks_take(&state->blocks, BLOCK_HANDLE, handle, &gone);
+	discharge(state->ledger, &gone);
+	add(&state->ledger->devices[gone.device].kinds[gone.kind].frees, 1);
+}
+
+void count_release(uint64_t handle)
+{
+	struct preload_state *state = preload_lock();
+
+	unref(state, handle);
+	preload_unlock(state);
+}
+
+void count_map(uint64_t address, uint64_t bytes, uint64_t handle)
+{
+	struct preload_state *state = preload_lock();
+	struct block *block = blocks_find(&state->blocks, BLOCK_HANDLE, handle);
+	struct block mapping = {.key = address,
+				.bytes = bytes,
+				.link = handle,
+				.space = BLOCK_MAPPING};
+
+	/* Of a handle that is not known nothing is counted. */
+	if (block) {
+		block->refs++;
+		if (!blocks_put(&state->blocks, &mapping))
+			unref(state, handle);
+	}
+	preload_unlock(state);
+}
+
+void count_unmap(uint64_t address, uint64_t bytes)
+{
+	struct preload_state *state = preload_lock();
+	uint64_t end = address + bytes;
+	struct block mapping;
+
+	while (address < end &&
+	       blocks_take(&state->blocks, BLOCK_MAPPING, address, &mapping)) {
+		unref(state, mapping.link);
+		address += mapping.bytes;
+	}
+	preload_unlock(state);
+}
+
+void count_context_end(const void *context)
+{
+	struct preload_state *state = preload_lock();
+	struct block block;
+
+	while (blocks_take_of(&state->blocks, context, &block)) {
+		discharge(state->ledger, &block);
+		add(&state->ledger->devices[block.device]
+			     .kinds[block.kind]
+			     .frees,
+		    1);
+	}
+	preload_unlock(state);
+}

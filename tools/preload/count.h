@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Counting what calls of the driver did. All between preload_enter() and
+ * preload_leave(), none with the mutex held.
+ */
+#ifndef GPUMEM_PRELOAD_COUNT_H
+#define GPUMEM_PRELOAD_COUNT_H
+
+#include "cuda_hooks.h"
+#include "preload.h"
+
+/* Allocated in the current context, or failed. */
+void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
+		 uint64_t key, uint64_t bytes);
+/* The same on that device, in no context. */
+void count_alloc_on(CUresult result, enum ledger_kind kind, int device,
+		    enum block_space space, uint64_t key, uint64_t bytes);
+
+/* Before a free: the address can be somebody else's when the driver has
+ * returned. False: it is not known, and `block` is empty. */
+bool count_take(enum block_space space, uint64_t key, struct block *block);
+/* After it: not free any more, or counted again. */
+void count_free(CUresult result, const struct block *block);
+
+/* A handle is mapped; one mapping or several end. */
+void count_map(uint64_t address, uint64_t bytes, uint64_t handle);
+void count_unmap(uint64_t address, uint64_t bytes);
+/* Before a handle is released: it can be another's when the driver has
+ * returned. */
+void count_release(uint64_t handle);
+
+/* All that a context had is gone. */
+void count_context_end(const void *context);
+
+#endif

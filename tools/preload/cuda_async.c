@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Memory of the driver's stream-ordered pools, for both default streams: that
+ * of all threads, and with _ptsz that of each thread. What is counted is what
+ * the program holds; the driver's pool may keep more.
+ */
+#include "count.h"
+
+#define ALLOC_ASYNC(name)                                                      \
+	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
+			     CUstream stream)                                  \
+	{                                                                      \
+		bool ours = preload_enter();                                   \
+		CUresult result = REAL(name)(address_out, bytes, stream);      \
+                                                                               \
+		if (ours)                                                      \
+			allocated(result, address_out, bytes);                 \
+		return result;                                                 \
+	}
+
+#define ALLOC_FROM_POOL(name)                                                  \
+	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
+			     CUmemoryPool pool, CUstream stream)               \
+	{                                                                      \
+		bool ours = preload_enter();                                   \
+		CUresult result =                                              \
+			REAL(name)(address_out, bytes, pool, stream);          \
+                                                                               \
+		if (ours)                                                      \
+			allocated(result, address_out, bytes);                 \
+		return result;                                                 \
+	}
+
+#define FREE_ASYNC(name)                                                       \
+	CUresult wrap_##name(CUdeviceptr address, CUstream stream)             \
+	{                                                                      \
+		struct block block;                                            \
+		CUresult result;                                               \
+                                                                               \
+		if (!address || !preload_enter())                              \
+			return REAL(name)(address, stream);                    \
+		count_take(BLOCK_ADDRESS, address, &block);                    \
+		result = REAL(name)(address, stream);                          \
+		count_free(result, &block);                                    \
+		preload_leave();                                               \
+		return result;                                                 \
+	}
+
+static void allocated(CUresult result, const CUdeviceptr *address, size_t bytes)
+{
+	count_alloc(result, BLOCK_ADDRESS, LEDGER_ASYNC,
+		    result == CUDA_SUCCESS ? *address : 0, bytes);
+	preload_leave();
+}
+
+ALLOC_ASYNC(cuMemAllocAsync)
+ALLOC_ASYNC(cuMemAllocAsync_ptsz)
+ALLOC_FROM_POOL(cuMemAllocFromPoolAsync)
+ALLOC_FROM_POOL(cuMemAllocFromPoolAsync_ptsz)
+FREE_ASYNC(cuMemFreeAsync)
+FREE_ASYNC(cuMemFreeAsync_ptsz)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The file in which a process under gpumem-run counts its GPU memory, mapped
+ * while the process runs and read by gpumem-run after its end, whatever that
+ * was. One file for each process image that used a GPU; in a folder whose name
+ * is in the environment variable LEDGER_VARIABLE. Both sides come from one
+ * build: the layout is no interface.
+ *
+ * Its process writes, under the mutex of its state. Each number is an atomic
+ * 64-bit store; readers may see them a few calls apart.
+ */
+#ifndef GPUMEM_PRELOAD_LEDGER_H
+#define GPUMEM_PRELOAD_LEDGER_H
+
+#include <stdint.h>
+
+#define LEDGER_VARIABLE "GPUMEM_RUN_LEDGERS"
+#define LEDGER_SUFFIX ".ledger"
+#define LEDGER_MAGIC UINT64_C(0x31726567646c6d67)
+#define LEDGER_DEVICES 32
+#define LEDGER_PROGRAM 64
+
+/* X(name, key, text, on_device): kinds of memory. */
+#define LEDGER_KIND_LIST(X)                                                    \
+	X(ALLOC, "allocations", "driver allocations", 1)                       \
+	X(ASYNC, "async", "stream-ordered pools", 1)                           \
+	X(VIRTUAL, "virtual", "virtual memory", 1)                             \
+	X(MANAGED, "managed", "managed", 0)                                    \
+	X(PINNED, "pinned", "pinned host memory", 0)                           \
+	X(REGISTERED, "registered", "registered host memory", 0)
+
+enum ledger_kind {
+#define LEDGER_KIND(name, key, text, on_device) LEDGER_##name,
+	LEDGER_KIND_LIST(LEDGER_KIND)
+#undef LEDGER_KIND
+		LEDGER_KINDS
+};
+
+/* X(name, key, text): what the counts of a process do not include. */
+#define LEDGER_NOTE_LIST(X)                                                    \
+	X(UNKNOWN, "unknown_frees", "frees of memory allocated elsewhere")     \
+	X(UNHOOKED, "unhooked", "driver functions of an unknown variant")      \
+	X(UNTRACKED, "untracked", "allocations that could not be followed")
+
+enum ledger_note {
+#define LEDGER_NOTE(name, key, text) LEDGER_##name,
+	LEDGER_NOTE_LIST(LEDGER_NOTE)
+#undef LEDGER_NOTE
+		LEDGER_NOTES
+};
+
+/* current_bytes <= peak_bytes; frees <= allocs */
+struct ledger_counts {
+	_Atomic uint64_t current_bytes, peak_bytes;
+	_Atomic uint64_t allocs, frees, failures;
+};
+
+/*
+ *     current_bytes == sum of the current_bytes of the kinds on the device
+ *     peak_bytes    == its highest value <= sum of their peak_bytes
+ */
+struct ledger_device {
+	_Atomic uint64_t current_bytes, peak_bytes;
+	struct ledger_counts kinds[LEDGER_KINDS];
+};
+
+struct ledger {
+	_Atomic uint64_t magic; /* written last */
+	uint64_t pid;
+	char program[LEDGER_PROGRAM];
+	_Atomic uint64_t exited; /* 1: by exit() */
+	_Atomic uint64_t notes[LEDGER_NOTES];
+	struct ledger_device devices[LEDGER_DEVICES];
+};
+
+#endif

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The library that gpumem-run preloads. It goes into any program, so it needs libc
+# only and is not built with a sanitizer, whose runtime would have to be first.
+
+preloadexecdir = $(libdir)/gpumem
+if TOOLS
+if CUDA
+preloadexec_LTLIBRARIES = tools/libgpumem-preload.la
+endif
+endif
+tools_libgpumem_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tools_libgpumem_preload_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) \
+	-fvisibility=hidden -fno-semantic-interposition
+tools_libgpumem_preload_la_LDFLAGS = -module -avoid-version -shared \
+	-no-undefined -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs
+tools_libgpumem_preload_la_SOURCES = \
+	tools/preload/blocks.c \
+	tools/preload/blocks.h \
+	tools/preload/count.c \
+	tools/preload/count.h \
+	tools/preload/cuda_async.c \
+	tools/preload/cuda_context.c \
+	tools/preload/cuda_hooks.h \
+	tools/preload/cuda_memory.c \
+	tools/preload/cuda_resolve.c \
+	tools/preload/cuda_virtual.c \
+	tools/preload/dlsym.c \
+	tools/preload/hooks.c \
+	tools/preload/ledger.h \
+	tools/preload/preload.h \
+	tools/preload/state.c

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the files of the preloaded library share. It is loaded into programs
+ * that know nothing of it, most of which never use a GPU: nothing is done
+ * before a program asks for a function of the driver. It never prints, exits,
+ * opens a GPU library or starts a thread; where it cannot follow, the driver is
+ * called all the same.
+ *
+ * All that changes is in one page that a forked child sees as zeros: the child
+ * has neither the parent's driver nor its memory, and begins anew.
+ */
+#ifndef GPUMEM_PRELOAD_PRELOAD_H
+#define GPUMEM_PRELOAD_PRELOAD_H
+
+#include "blocks.h"
+#include "ledger.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PRELOAD_LOCAL static __thread __attribute__((tls_model("initial-exec")))
+
+struct preload_state {
+	pthread_mutex_t mutex; /* guards all of it */
+	bool tried;	       /* to open the ledger */
+	struct ledger *ledger; /* NULL: there is none */
+	struct blocks blocks;
+	void *primary[LEDGER_DEVICES]; /* context of each device */
+};
+
+/* Started by gpumem-run; constant. */
+bool preload_active(void);
+
+/* Around what a wrapper does. False: the driver itself is calling, or there is
+ * nothing to count into; the wrapper then only passes on. */
+bool preload_enter(void);
+void preload_leave(void);
+
+/* Between preload_enter() and preload_leave(). */
+struct preload_state *preload_lock(void);
+void preload_unlock(struct preload_state *state);
+/* With the mutex. NULL: it could not be made. */
+struct ledger *preload_ledger(struct preload_state *state);
+
+/* Any time: one more that the counts do not include. */
+void preload_note(enum ledger_note note);
+
+/* The next dlsym() after ours, called so that it sees this library as its
+ * caller. */
+void *preload_dlsym(void *handle, const char *name);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The state of the process, and the ledger that it maps when it first has
+ * something to count. The ledger's blocks of storage are taken when it is made,
+ * so that a full file system is an error here and not a SIGBUS later; its
+ * descriptor is closed at once.
+ */
+#include "preload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static char ledgers[256]; /* "": not started by gpumem-run */
+static struct preload_state *_Atomic page;
+static _Atomic uint64_t notes[LEDGER_NOTES];
+PRELOAD_LOCAL unsigned depth;
+
+__attribute__((constructor)) static void preload_begin(void)
+{
+	const char *folder = secure_getenv(LEDGER_VARIABLE);
+
+	if (folder && strlen(folder) < sizeof(ledgers))
+		strcpy(ledgers, folder);
+}
+
+__attribute__((destructor)) static void preload_end(void)
+{
+	struct preload_state *state = atomic_load(&page);
+
+	if (state && state->ledger)
+		atomic_store(&state->ledger->exited, 1);
+}
+
+bool preload_active(void)
+{
+	return ledgers[0];
+}
+
+static struct preload_state *state_make(void)
+{
+	struct preload_state *state, *other = NULL;
+
+	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (state == MAP_FAILED)
+		return NULL;
+	/* Without it a child would count into its parent's ledger. */
+	if (!madvise(state, sizeof(*state), MADV_WIPEONFORK) &&
+	    atomic_compare_exchange_strong(&page, &other, state))
+		return state;
+	munmap(state, sizeof(*state));
+	return other;
+}
+
+static struct preload_state *state_get(void)
+{
+	struct preload_state *state = atomic_load(&page);
+
+	return state ? state : state_make();
+}
+
+bool preload_enter(void)
+{
+	if (depth || !preload_active() || !state_get())
+		return false;
+	depth++;
+	return true;
+}
+
+void preload_leave(void)
+{
+	depth--;
+}
+
+/* A mutex of zeros is one that nobody holds. */
+struct preload_state *preload_lock(void)
+{
+	struct preload_state *state = atomic_load(&page);
+
+	pthread_mutex_lock(&state->mutex);
+	return state;
+}
+
+void preload_unlock(struct preload_state *state)
+{
+	pthread_mutex_unlock(&state->mutex);
+}
+
+static struct ledger *ledger_map(const char *path)
+{
+	struct ledger *ledger = MAP_FAILED;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		      0600);
+
+	if (fd < 0)
+		return NULL;
+	if (!posix_fallocate(fd, 0, sizeof(*ledger)))
+		ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE,
+			      MAP_SHARED, fd, 0);
+	close(fd);
+	if (ledger != MAP_FAILED)
+		return ledger;
+	unlink(path);
+	return NULL;
+}
+
+static struct ledger *ledger_make(void)
+{
+	char path[sizeof(ledgers) + 64];
+	struct ledger *ledger;
+	struct timespec now;
+
+	/* The same process may count again after it executed another program.
+	 */
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snprintf(path, sizeof(path), "%s/%ld-%lld%09ld" LEDGER_SUFFIX, ledgers,
+		 (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
+	ledger = ledger_map(path);
+	if (!ledger)
+		return NULL;
+	ledger->pid = (uint64_t)getpid();
+	snprintf(ledger->program, sizeof(ledger->program), "%s",
+		 program_invocation_short_name);
+	for (int i = 0; i < LEDGER_NOTES; i++)
+		atomic_store(&ledger->notes[i], atomic_load(&notes[i]));
+	atomic_store(&ledger->magic, LEDGER_MAGIC);
+	return ledger;
+}
+
+struct ledger *preload_ledger(struct preload_state *state)
+{
+	int saved = errno;
+
+	if (!state->tried)
+		state->ledger = ledger_make();
+	state->tried = true;
+	errno = saved;
+	return state->ledger;
+}
+
+void preload_note(enum ledger_note note)
+{
+	struct preload_state *state = state_get();
+	uint64_t count = atomic_fetch_add(&notes[note], 1) + 1;
+
+	if (!state)
+		return;
+	pthread_mutex_lock(&state->mutex);
+	if (state->ledger)
+		atomic_store(&state->ledger->notes[note], count);
+	pthread_mutex_unlock(&state->mutex);
+}

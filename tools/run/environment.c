@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the program's environment gets: the preloaded library before all others
+ * that are named there already, and the folder into which it counts. That
+ * folder is in memory where /dev/shm is.
+ */
+#include "common/tool.h"
+#include "run.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libgpumem-preload.so"
+#define PATH_BYTES 4096
+
+/* "a/b" -> "a", "b" -> "" */
+static void cut_name(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash)
+		*slash = 0;
+}
+
+static bool is_there(char *path, const char *folder, const char *inside)
+{
+	int bytes = snprintf(path, PATH_BYTES, "%s/%s" LIBRARY, folder, inside);
+
+	return bytes < PATH_BYTES && !access(path, R_OK);
+}
+
+/* Beside libgpumem, as installed or moved; beside this program, as built; where
+ * it was configured to be. */
+static bool find_library(char *path)
+{
+	char folder[PATH_BYTES];
+	ssize_t bytes = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
+	Dl_info info;
+	void *symbol = dlsym(RTLD_DEFAULT, "gpumem_version");
+
+	if (bytes > 0) {
+		folder[bytes] = 0;
+		cut_name(folder);
+		if (is_there(path, folder, ""))
+			return true;
+	}
+	if (symbol && dladdr(symbol, &info) && info.dli_fname &&
+	    strlen(info.dli_fname) < PATH_BYTES) {
+		strcpy(folder, info.dli_fname);
+		cut_name(folder);
+		if (is_there(path, folder, "gpumem/"))
+			return true;
+	}
+	if (is_there(path, PRELOAD_DIR, ""))
+		return true;
+	tool_error("%s is not installed in %s", LIBRARY, PRELOAD_DIR);
+	return false;
+}
+
+/* The linker takes a blank and a colon for the end of a path. */
+static bool make_nameable(char *path, const char *folder)
+{
+	char link[PATH_BYTES];
+
+	if (!strpbrk(path, " \t\n:"))
+		return true;
+	snprintf(link, sizeof(link), "%s/" LIBRARY, folder);
+	if (symlink(path, link)) {
+		tool_error("%s: %s", link, strerror(errno));
+		return false;
+	}
+	strcpy(path, link);
+	return true;
+}
+
+static bool set_preload(const char *path)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *value;
+	bool ok;
+
+	if (asprintf(&value, "%s%s%s", path, others && *others ? ":" : "",
+		     others ? others : "") < 0)
+		return false;
+	ok = !setenv("LD_PRELOAD", value, 1);
+	free(value);
+	return ok;
+}
+
+static char *make_folder(void)
+{
+	static char folder[64];
+
+	strcpy(folder, "/dev/shm/gpumem-run-XXXXXX");
+	if (mkdtemp(folder))
+		return folder;
+	strcpy(folder, "/tmp/gpumem-run-XXXXXX");
+	if (mkdtemp(folder))
+		return folder;
+	tool_error("cannot make a folder in /dev/shm or /tmp: %s",
+		   strerror(errno));
+	return NULL;
+}
+
+const char *run_prepare(void)
+{
+	char path[PATH_BYTES];
+	char *folder;
+
+	if (!find_library(path))
+		return NULL;
+	folder = make_folder();
+	if (!folder)
+		return NULL;
+	if (make_nameable(path, folder)) {
+		if (set_preload(path) && !setenv(LEDGER_VARIABLE, folder, 1))
+			return folder;
+		tool_error("out of memory");
+	}
+	run_clean(folder);
+	return NULL;
+}
+
+void run_clean(const char *folder)
+{
+	char path[PATH_BYTES];
+	struct dirent *entry;
+	DIR *entries = opendir(folder);
+
+	while (entries && (entry = readdir(entries)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (entry->d_name[0] != '.')
+			(void)unlink(path);
+	}
+	if (entries)
+		closedir(entries);
+	(void)rmdir(folder);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The ledgers that the program and its children left.
+ */
+#include "common/tool.h"
+#include "run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One that was killed while it made its ledger has no magic number there. */
+static bool read_one(const char *path, struct ledger *ledger)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = read(fd, ledger, sizeof(*ledger)) == (ssize_t)sizeof(*ledger) &&
+	     ledger->magic == LEDGER_MAGIC;
+	close(fd);
+	ledger->program[LEDGER_PROGRAM - 1] = 0;
+	return ok;
+}
+
+static bool is_ledger(const char *name)
+{
+	size_t length = strlen(name), suffix = strlen(LEDGER_SUFFIX);
+
+	return length > suffix &&
+	       !strcmp(name + length - suffix, LEDGER_SUFFIX);
+}
+
+static struct run_process *add(struct run_ledgers *ledgers)
+{
+	size_t bytes = (ledgers->count + 1) * sizeof(*ledgers->processes);
+	struct run_process *more = realloc(ledgers->processes, bytes);
+
+	if (!more)
+		return NULL;
+	ledgers->processes = more;
+	return &more[ledgers->count];
+}
+
+static int by_id(const void *left, const void *right)
+{
+	const struct run_process *a = left, *b = right;
+
+	return (a->ledger.pid > b->ledger.pid) -
+	       (a->ledger.pid < b->ledger.pid);
+}
+
+static bool read_all(DIR *entries, const char *folder,
+		     struct run_ledgers *ledgers)
+{
+	struct dirent *entry;
+	char path[4096];
+
+	while ((entry = readdir(entries)) != NULL) {
+		struct run_process *process;
+
+		if (!is_ledger(entry->d_name))
+			continue;
+		process = add(ledgers);
+		if (!process)
+			return false;
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		ledgers->count += read_one(path, &process->ledger);
+	}
+	return true;
+}
+
+bool run_read(const char *folder, struct run_ledgers *ledgers_out)
+{
+	struct run_ledgers ledgers = {0};
+	DIR *entries = opendir(folder);
+
+	if (!entries) {
+		tool_error("%s: %s", folder, strerror(errno));
+		return false;
+	}
+	if (!read_all(entries, folder, &ledgers)) {
+		tool_error("out of memory");
+		closedir(entries);
+		run_ledgers_free(&ledgers);
+		return false;
+	}
+	closedir(entries);
+	if (ledgers.count)
+		qsort(ledgers.processes, ledgers.count,
+		      sizeof(*ledgers.processes), by_id);
+	*ledgers_out = ledgers;
+	return true;
+}
+
+void run_ledgers_free(struct run_ledgers *ledgers)
+{
+	free(ledgers->processes);
+	ledgers->processes = NULL;
+	ledgers->count = 0;
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-run, which starts a program with the library of tools/preload.
+
+if TOOLS
+if CUDA
+bin_PROGRAMS += tools/gpumem-run
+endif
+endif
+tools_gpumem_run_CPPFLAGS = $(TOOL_CPPFLAGS) -DPRELOAD_DIR='"$(preloadexecdir)"'
+tools_gpumem_run_LDADD = $(TOOL)
+tools_gpumem_run_SOURCES = \
+	tools/gpumem-run.c \
+	tools/run/child.c \
+	tools/run/environment.c \
+	tools/run/ledgers.c \
+	tools/run/report.c \
+	tools/run/run.h

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The report as text and as JSON. Both have the same facts. What names a
+ * process is not trusted: the table and JSON make it printable.
+ */
+#include "common/human.h"
+#include "common/json.h"
+#include "common/table.h"
+#include "common/tool.h"
+#include "run.h"
+
+#include <stdlib.h>
+
+static const struct {
+	const char *key, *text;
+} kinds[LEDGER_KINDS] =
+	{
+#define KIND(name, key, text, on_device) {key, text},
+		LEDGER_KIND_LIST(KIND)
+#undef KIND
+},
+  notes[LEDGER_NOTES] = {
+#define NOTE(name, key, text) {key, text},
+	  LEDGER_NOTE_LIST(NOTE)
+#undef NOTE
+};
+
+static bool is_used(const struct ledger_counts *counts)
+{
+	return counts->allocs || counts->failures;
+}
+
+static bool device_is_used(const struct ledger_device *device)
+{
+	for (int i = 0; i < LEDGER_KINDS; i++)
+		if (is_used(&device->kinds[i]))
+			return true;
+	return false;
+}
+
+/* ---- text ------------------------------------------------------------------
+ */
+
+static void add_kind(struct table *table, const char *text,
+		     const struct ledger_counts *counts)
+{
+	char peak[HUMAN_BYTES], current[HUMAN_BYTES];
+
+	if (!is_used(counts))
+		return;
+	table_cell(table, "%s", text);
+	table_cell(table, "%s", human_bytes(peak, counts->peak_bytes));
+	table_cell(table, "%s", human_bytes(current, counts->current_bytes));
+	table_cell(table, "%llu", (unsigned long long)counts->allocs);
+	table_cell(table, "%llu", (unsigned long long)counts->frees);
+	table_cell(table, "%llu", (unsigned long long)counts->failures);
+}
+
+static bool print_device(const struct ledger_device *device, int number)
+{
+	static const char *const titles[] = {
+		"", "peak", "at the end", "allocations", "frees", "failed"};
+	char peak[HUMAN_BYTES], current[HUMAN_BYTES];
+	struct table table;
+	bool ok;
+
+	printf("  device %d: peak %s, at the end %s\n", number,
+	       human_bytes(peak, device->peak_bytes),
+	       human_bytes(current, device->current_bytes));
+	table_init(&table, "lrrrrr");
+	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
+		table_cell(&table, "%s", titles[i]);
+	for (int i = 0; i < LEDGER_KINDS; i++)
+		add_kind(&table, kinds[i].text, &device->kinds[i]);
+	ok = table_print(&table, 4);
+	table_free(&table);
+	return ok;
+}
+
+static bool print_process(const struct ledger *ledger)
+{
+	struct table table;
+	bool ok;
+
+	table_init(&table, "l");
+	table_cell(&table, "process %llu, %s%s",
+		   (unsigned long long)ledger->pid, ledger->program,
+		   ledger->exited ? "" : ": did not end by exit()");
+	ok = table_print(&table, 0);
+	table_free(&table);
+	for (int i = 0; ok && i < LEDGER_DEVICES; i++)
+		if (device_is_used(&ledger->devices[i]))
+			ok = print_device(&ledger->devices[i], i);
+	for (int i = 0; i < LEDGER_NOTES; i++)
+		if (ledger->notes[i])
+			printf("  not counted: %llu %s\n",
+			       (unsigned long long)ledger->notes[i],
+			       notes[i].text);
+	return ok;
+}
+
+bool run_print_text(const struct run_ledgers *ledgers,
+		    const struct run_end *end)
+{
+	bool ok = true;
+
+	if (end->signal)
+		printf("ended by signal %d\n", end->signal);
+	else
+		printf("exit status %d\n", end->status);
+	if (!ledgers->count)
+		printf("no process allocated GPU memory\n");
+	for (size_t i = 0; ok && i < ledgers->count; i++)
+		ok = print_process(&ledgers->processes[i].ledger);
+	if (!ok)
+		tool_error("out of memory");
+	return ok;
+}
+
+/* ---- JSON ------------------------------------------------------------------
+ */
+
+static json_t *kind_json(const struct ledger_counts *counts, bool *ok)
+{
+	json_t *json = json_object();
+
+	json_put(json, "peak_bytes", json_u64(counts->peak_bytes), ok);
+	json_put(json, "current_bytes", json_u64(counts->current_bytes), ok);
+	json_put(json, "allocations", json_u64(counts->allocs), ok);
+	json_put(json, "frees", json_u64(counts->frees), ok);
+	json_put(json, "failures", json_u64(counts->failures), ok);
+	return json;
+}
+
+static json_t *device_json(const struct ledger_device *device, int number,
+			   bool *ok)
+{
+	json_t *json = json_object(), *of_kinds = json_object();
+
+	json_put(json, "device", json_u64((uint64_t)number), ok);
+	json_put(json, "peak_bytes", json_u64(device->peak_bytes), ok);
+	json_put(json, "current_bytes", json_u64(device->current_bytes), ok);
+	for (int i = 0; i < LEDGER_KINDS; i++)
+		json_put(of_kinds, kinds[i].key,
+			 kind_json(&device->kinds[i], ok), ok);
+	json_put(json, "kinds", of_kinds, ok);
+	return json;
+}
+
+static json_t *process_json(const struct ledger *ledger, bool *ok)
+{
+	json_t *json = json_object(), *devices = json_array();
+
+	json_put(json, "pid", json_u64(ledger->pid), ok);
+	json_put(json, "program", json_text(ledger->program), ok);
+	json_put(json, "exited", json_boolean(ledger->exited), ok);
+	for (int i = 0; i < LEDGER_NOTES; i++)
+		json_put(json, notes[i].key, json_u64(ledger->notes[i]), ok);
+	for (int i = 0; i < LEDGER_DEVICES; i++)
+		if (device_is_used(&ledger->devices[i]))
+			json_put(devices, NULL,
+				 device_json(&ledger->devices[i], i, ok), ok);
+	json_put(json, "devices", devices, ok);
+	return json;
+}
+
+bool run_print_json(const struct run_ledgers *ledgers,
+		    const struct run_end *end)
+{
+	json_t *json = json_object(), *processes = json_array();
+	bool ok = true;
+
+	json_put(json, "status",
+		 end->signal ? json_null() : json_u64((uint64_t)end->status),
+		 &ok);
+	json_put(json, "signal",
+		 end->signal ? json_u64((uint64_t)end->signal) : json_null(),
+		 &ok);
+	for (size_t i = 0; i < ledgers->count; i++)
+		json_put(processes, NULL,
+			 process_json(&ledgers->processes[i].ledger, &ok), &ok);
+	json_put(json, "processes", processes, &ok);
+	return json_print(json, ok);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the files of gpumem-run share.
+ */
+#ifndef GPUMEM_TOOLS_RUN_H
+#define GPUMEM_TOOLS_RUN_H
+
+#include "../preload/ledger.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct run_config {
+	char **command;	    /* ends in NULL */
+	const char *output; /* of the report; NULL: standard error */
+	bool json;
+};
+
+/* How the program ended. */
+struct run_end {
+	int status; /* its exit status, if it was no signal */
+	int signal; /* 0: none */
+};
+
+/* A copy of what a process counted. */
+struct run_process {
+	struct ledger ledger;
+};
+
+struct run_ledgers {
+	struct run_process *processes; /* by their ids */
+	size_t count;
+};
+
+/* A new folder for ledgers, by way of which LD_PRELOAD is set as well. NULL: it
+ * could not be, and that was told. */
+const char *run_prepare(void);
+/* Removes the folder and what is in it. */
+void run_clean(const char *folder);
+
+/* Runs it and waits for its end; signals go to it. False: told. */
+bool run_child(char **command, struct run_end *end_out);
+/* Ends this process as the program ended. */
+void run_end_alike(const struct run_end *end) __attribute__((noreturn));
+
+/* False: out of memory, or unreadable, and told. */
+bool run_read(const char *folder, struct run_ledgers *ledgers_out);
+void run_ledgers_free(struct run_ledgers *ledgers);
+
+/* Both print to standard output. False: told. */
+bool run_print_text(const struct run_ledgers *ledgers,
+		    const struct run_end *end);
+bool run_print_json(const struct run_ledgers *ledgers,
+		    const struct run_end *end);
+
+#endif
