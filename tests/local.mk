@@ -171,6 +171,9 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/peers.cpp \
 	tests/device/resources.cu \
 	tests/device/run.sh \
+	tests/device/run_programs.py \
+	tests/device/run_programs.sh \
+	tests/device/run_static.cu \
 	tests/device/share.c \
 	tests/device/torch_allocators.py \
 	tests/device/torch_busy.py \

@@ -117,6 +117,21 @@ is $? 6 "a program that catches SIGTERM"
 exits 0 "no folder is left" sh -c "! ls -d /dev/shm/gpumem-run-* \
 	2>/dev/null | xargs -r ls -d 2>/dev/null | grep -q \"gpumem-run-$pid\""
 
+# ---- --adopt ---------------------------------------------------------------------
+
+check "--adopt sets what is not set" env TF_FORCE_GPU_ALLOW_GROWTH=false \
+	XLA_PYTHON_CLIENT_PREALLOCATE= "$run" --adopt --json \
+	--report="$scratch/out" sh -c '[ "$XLA_PYTHON_CLIENT_ALLOCATOR" = platform ] &&
+		[ "$PYTORCH_NO_CUDA_MEMORY_CACHING" = 1 ] &&
+		[ "$TF_FORCE_GPU_ALLOW_GROWTH" = false ] &&
+		[ "${XLA_PYTHON_CLIENT_PREALLOCATE-unset}" = "" ]'
+json_is "sorted(d['set'])" \
+	"['PYTORCH_NO_CUDA_MEMORY_CACHING', 'XLA_PYTHON_CLIENT_ALLOCATOR']" \
+	"and the report says what"
+exits 0 "without it" "$run" --json --report="$scratch/out" sh -c \
+	'[ -z "${XLA_PYTHON_CLIENT_ALLOCATOR+set}" ]'
+json_is "d['set']" "{}" "nothing is set"
+
 # ---- what is counted ------------------------------------------------------------
 
 have_python || skip "there is no python3" "the figures"

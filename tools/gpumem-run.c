@@ -16,9 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_REPORT = 0x100 };
+enum { KEY_ADOPT = 0x100, KEY_REPORT };
 
 static const struct argp_option options[] = {
+	{"adopt", KEY_ADOPT, NULL, 0,
+	 "Let JAX, PyTorch and TensorFlow allocate each block from the driver",
+	 0},
 	{"report", KEY_REPORT, "FILE", OPTION_ARG_OPTIONAL,
 	 "Write the report to this file, not to standard error", 0},
 	{"json", 'j', NULL, 0, "Write the report as JSON", 0},
@@ -34,6 +37,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (arg && !*arg)
 			usage_fail("--report=: expected a file");
 		config->output = arg;
+		return 0;
+	case KEY_ADOPT:
+		config->adopt = true;
 		return 0;
 	case 'j':
 		config->json = true;
@@ -105,7 +111,7 @@ int main(int argc, char **argv)
 
 	tool_begin("gpumem-run");
 	usage_parse_command(&argp, argc, argv, &config);
-	folder = run_prepare();
+	folder = !config.adopt || run_adopt() ? run_prepare() : NULL;
 	if (!folder)
 		return TOOL_FAILED;
 	ran = run_child(config.command, &end);

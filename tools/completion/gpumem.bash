@@ -62,7 +62,7 @@ _gpumem_options()
 		;;
 	gpumem-conform) echo "--device= --timeout=" ;;
 	gpumem-report) echo "--blocks= --json --pool=" ;;
-	gpumem-run) echo "--json --report=" ;;
+	gpumem-run) echo "--adopt --json --report=" ;;
 	gpumem-trace)
 		echo "--anonymise --from= --json --min-bytes= --output=" \
 			"--pool= --stream= --to= --until="

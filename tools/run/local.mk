@@ -12,6 +12,7 @@ tools_gpumem_run_CPPFLAGS = $(TOOL_CPPFLAGS) -DPRELOAD_DIR='"$(preloadexecdir)"'
 tools_gpumem_run_LDADD = $(TOOL)
 tools_gpumem_run_SOURCES = \
 	tools/gpumem-run.c \
+	tools/run/adopt.c \
 	tools/run/child.c \
 	tools/run/environment.c \
 	tools/run/ledgers.c \

@@ -101,6 +101,15 @@ static bool print_process(const struct ledger *ledger)
 	return ok;
 }
 
+static void print_adopted(void)
+{
+	const struct run_setting *setting;
+
+	for (size_t i = 0; (setting = run_adopted(i)) != NULL; i++)
+		if (setting->done)
+			printf("set %s=%s\n", setting->name, setting->value);
+}
+
 bool run_print_text(const struct run_ledgers *ledgers,
 		    const struct run_end *end)
 {
@@ -110,6 +119,7 @@ bool run_print_text(const struct run_ledgers *ledgers,
 		printf("ended by signal %d\n", end->signal);
 	else
 		printf("exit status %d\n", end->status);
+	print_adopted();
 	if (!ledgers->count)
 		printf("no process allocated GPU memory\n");
 	for (size_t i = 0; ok && i < ledgers->count; i++)
@@ -166,6 +176,18 @@ static json_t *process_json(const struct ledger *ledger, bool *ok)
 	return json;
 }
 
+static json_t *adopted_json(bool *ok)
+{
+	const struct run_setting *setting;
+	json_t *json = json_object();
+
+	for (size_t i = 0; (setting = run_adopted(i)) != NULL; i++)
+		if (setting->done)
+			json_put(json, setting->name, json_text(setting->value),
+				 ok);
+	return json;
+}
+
 bool run_print_json(const struct run_ledgers *ledgers,
 		    const struct run_end *end)
 {
@@ -181,6 +203,7 @@ bool run_print_json(const struct run_ledgers *ledgers,
 	for (size_t i = 0; i < ledgers->count; i++)
 		json_put(processes, NULL,
 			 process_json(&ledgers->processes[i].ledger, &ok), &ok);
+	json_put(json, "set", adopted_json(&ok), &ok);
 	json_put(json, "processes", processes, &ok);
 	return json_print(json, ok);
 }

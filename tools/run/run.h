@@ -15,7 +15,7 @@
 struct run_config {
 	char **command;	    /* ends in NULL */
 	const char *output; /* of the report; NULL: standard error */
-	bool json;
+	bool adopt, json;
 };
 
 /* How the program ended. */
@@ -33,6 +33,16 @@ struct run_ledgers {
 	struct run_process *processes; /* by their ids */
 	size_t count;
 };
+
+struct run_setting {
+	const char *name, *value;
+	bool done; /* false: the user has set it, or nothing was */
+};
+
+/* Sets what frameworks need. False: told. */
+bool run_adopt(void);
+/* The settings one by one; NULL: no more. */
+const struct run_setting *run_adopted(size_t index);
 
 /* A new folder for ledgers, by way of which LD_PRELOAD is set as well. NULL: it
  * could not be, and that was told. */

@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# On a machine with an NVIDIA GPU: programs as they are and under gpumem-run, one
+# after the other. Each has to print the same and exit alike.
+#
+#	sh tests/device/run_programs.sh BUILD OUT
+#
+# BUILD is a folder in which `make` has been run, OUT a folder for the results:
+# OUT/summary.txt has a row for each run, with its time, the median of its steps if
+# it has any, and what gpumem-run counted; the rest is what the programs printed.
+# What is not installed is left out, and said to be. Begins no further program
+# after three and a half minutes. The exit status is 0 if nothing differed.
+
+build=$(cd "${1:?BUILD OUT}" && pwd) || exit 2
+mkdir -p "${2:?BUILD OUT}" && out=$(cd "$2" && pwd) || exit 2
+source=$(cd "$(dirname "$0")/../.." && pwd)
+programs=$source/tests/device/run_programs.py
+cuda=${CUDA_HOME:-/usr/local/cuda}
+begin=$(date +%s)
+failed=0
+export LC_ALL=C TF_CPP_MIN_LOG_LEVEL=3 PYTHONWARNINGS=ignore \
+	XLA_FLAGS="${XLA_FLAGS:---xla_gpu_deterministic_ops=true}"
+summary=$out/summary.txt
+{
+	date -u +%Y-%m-%d
+	nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>&1
+	printf '%-28s %6s %8s %12s %s\n' run status seconds 'step ms' counted
+} | tee "$summary"
+
+# counted FILE: peak of the device and calls, of a report
+counted()
+{
+	python3 -c 'import json, sys
+for p in json.load(open(sys.argv[1]))["processes"]:
+    notes = {n: p[n] for n in ("unknown_frees", "unhooked", "untracked") if p[n]}
+    for x in p["devices"]:
+        kinds = {k: (v["peak_bytes"], v["allocations"], v["current_bytes"])
+                 for k, v in x["kinds"].items() if v["allocations"]}
+        print("peak", x["peak_bytes"], "end", x["current_bytes"], kinds, notes, end="; ")
+' "$1" 2>/dev/null
+}
+
+# one RUN COMMAND...: its row
+one()
+{
+	name=$1
+	shift
+	: >"$out/$name.times"
+	start=$(date +%s.%N)
+	TIMES=$out/$name.times timeout -k 5 60 "$@" >"$out/$name.out" \
+		2>"$out/$name.err" </dev/null
+	status=$?
+	seconds=$(echo "$start $(date +%s.%N)" | awk '{ printf "%.2f", $2 - $1 }')
+	report=
+	[ ! -f "$out/$name.json" ] || report=$(counted "$out/$name.json")
+	printf '%-28s %6s %8s %12s %s\n' "$name" "$status" "$seconds" \
+		"$(cat "$out/$name.times")" "$report" | tee -a "$summary"
+	echo "status $status" >>"$out/$name.out"
+}
+
+# both NAME COMMAND...: as it is and under gpumem-run
+both()
+{
+	what=$1
+	shift
+	if [ $(($(date +%s) - begin)) -gt 210 ]; then
+		echo "$what: left out: no time is left" | tee -a "$summary"
+		return
+	fi
+	one "$what" "$@"
+	one "$what.run" "$build/tools/gpumem-run" --json \
+		--report="$out/$what.run.json" "$@"
+	if ! cmp -s "$out/$what.out" "$out/$what.run.out"; then
+		echo "$what: DIFFERS" | tee -a "$summary"
+		failed=1
+	fi
+}
+
+# python NAME MODULE: `NAME` of run_programs.py, if the module is there
+python()
+{
+	if python3 -c "import importlib.util as u, sys
+sys.exit(u.find_spec('$2') is None)" 2>/dev/null; then
+		both "$1" python3 "$programs" "$1"
+	else
+		echo "$1: left out: there is no $2" | tee -a "$summary"
+	fi
+}
+
+# ---- the driver itself, in each way, and the runtime that nvcc links ----------
+
+if ${CC:-cc} -w -o "$out/driver" "$source/tests/run/driver.c" -ldl; then
+	for way in handle default get get1; do
+		both "driver-$way" "$out/driver" $way all
+	done
+fi
+if [ -x "$cuda/bin/nvcc" ]; then
+	"$cuda/bin/nvcc" -o "$out/static" "$source/tests/device/run_static.cu" &&
+		both nvcc-static "$out/static"
+else
+	echo "nvcc-static: left out: there is no nvcc" | tee -a "$summary"
+fi
+
+# ---- frameworks -----------------------------------------------------------------
+
+python jax jax
+if [ -f "$out/jax.out" ]; then
+	one jax.cuda_async env XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async \
+		python3 "$programs" jax
+	one jax.platform env XLA_PYTHON_CLIENT_ALLOCATOR=platform \
+		python3 "$programs" jax
+	one jax.adopt "$build/tools/gpumem-run" --adopt --json \
+		--report="$out/jax.adopt.json" python3 "$programs" jax
+fi
+python torch torch
+python cupy cupy
+python numba numba
+python onnxruntime onnxruntime
+python transformers transformers
+[ $failed -eq 0 ]
