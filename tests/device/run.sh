@@ -211,6 +211,14 @@ share()
 		"$out/share" fd && "$out/share" ipc
 }
 
+report_table()
+{
+	${CC:-cc} -std=gnu11 -I"$source/include" \
+		"$source/tests/device/report_table.c" -o "$out/report_table" \
+		-L"$build/.libs" -lgpumem -Wl,-rpath,"$build/.libs" &&
+		"$out/report_table" "$device"
+}
+
 # CCCL 3.0 and 3.1 want the macro, later ones do not know it.
 resources()
 {
@@ -315,6 +323,8 @@ else
 fi
 [ "$backend" != cuda ] ||
 	step give_way "a pool that grows beside one that is trimmed" give_way
+[ "$backend" != cuda ] ||
+	step report_table "where the memory of the device is" report_table
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step busy "nothing waits for a kernel" with_cuda busy
 	step lock "a call beside those of another thread" with_cuda lock
@@ -356,8 +366,8 @@ else
 	left_out "compute-sanitizer" "it is not there"
 fi
 rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/adopt" \
-	"$out/bad" "$out/give_way" "$out/held" "$out/peers" "$out/scale" \
-	"$out/share" "$out/torch_plug.so"
+	"$out/bad" "$out/give_way" "$out/held" "$out/peers" \
+	"$out/report_table" "$out/scale" "$out/share" "$out/torch_plug.so"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
