@@ -95,7 +95,8 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/plots/memory.svg \
 	docs/plots/size.svg \
 	docs/plots/threads.svg \
-	docs/python.md
+	docs/python.md \
+	docs/report.png
 tracesdir = $(pkgdatadir)/traces
 dist_traces_DATA = \
 	tests/traces/README.md \

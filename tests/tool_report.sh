@@ -156,6 +156,144 @@ exits 0 "blocks of no bytes" "$report" --json "$scratch/zero"
 json_is "d['peak']['event'], d['end']['blocks'], d['end']['requested_bytes']" \
 	"(0, 1, 0)" "have no peak"
 
+# ---- the page and the picture ------------------------------------------------------
+
+cat >"$scratch/page.py" <<'END'
+import html.parser, json, re, sys, xml.dom.minidom
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.rows, self.scripts = [], {}, [], []
+
+    def handle_starttag(self, tag, attrs):
+        assert not {'src', 'href', 'onload'} & dict(attrs).keys(), (tag, attrs)
+        if tag != 'meta':
+            self.open.append(tag)
+        if tag == 'tr':
+            self.rows.append([])
+        if tag == 'script':
+            self.scripts.append('')
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        if self.open[-1:] == ['td']:
+            self.rows[-1].append(data)
+        elif self.open[-1:] == ['script']:
+            self.scripts[-1] += data
+        elif self.open:
+            self.text.setdefault(self.open[-1], []).append(data.strip())
+
+text = open(sys.argv[1], encoding='utf-8').read()
+d = json.load(open(sys.argv[2]))
+page = Page()
+page.feed(text)
+page.close()
+assert not page.open, page.open
+assert not re.search(r'https?://(?!www.w3.org/2000/svg)|@import|url\(', text)
+data = json.loads(page.scripts[0])
+bins = data['bins']
+assert len(bins) == 800
+for row in bins:
+    assert sum(row[3:]) == row[0] and len(row) == 3 + len(data['names'])
+peak = d['peak']['requested_bytes']
+assert max(row[0] for row in bins) == bins[data['peak']][0] == peak
+if d['peak']['reserved_bytes'] is not None:
+    assert bins[data['peak']][1] == d['peak']['reserved_bytes']
+    assert max(0, bins[data['peak']][2] - peak) == \
+        d['peak']['unreleasable_bytes']
+assert bins[-1][0] >= d['end']['requested_bytes']
+names = [t['tag'] or 'without a tag' for t in d['peak']['tags']][:7]
+assert data['names'][:len(names)] == names, (data['names'], names)
+for i, t in enumerate(d['peak']['tags'][:7]):
+    assert bins[data['peak']][3 + i] == t['bytes']
+for m in 'peak', 'end':
+    for t in d[m]['tags']:
+        assert any(row[1:2] == [str(t['bytes'])] and
+                   row[-1] == (t['tag'] or '-') for row in page.rows), t
+svg = re.search(r'<svg.*</svg>', text, re.S).group()
+picture = xml.dom.minidom.parseString(svg)
+areas = [p for p in picture.getElementsByTagName('path')
+         if re.fullmatch('c[0-7]', p.getAttribute('class'))]
+assert len(areas) == len(data['names'])
+legend = [t.firstChild.data for t in picture.getElementsByTagName('text')]
+assert [n for n in legend if n in data['names']] == data['names'][::-1]
+print('right', svg == (open(sys.argv[3]).read().strip()
+                       if len(sys.argv) > 3 else svg))
+END
+
+# the_page NAME FILE: what the page says is what the JSON says
+the_page()
+{
+	exits 0 "$1: the page" "$report" -o "$scratch/page.html" "$2"
+	is "$(cat "$scratch/out" "$scratch/err")" "" "prints nothing"
+	exits 0 "$1: the picture" "$report" --svg "$2"
+	mv "$scratch/out" "$scratch/picture.svg"
+	"$report" --json "$2" >"$scratch/expected"
+	if have_python; then
+		is "$(python3 "$scratch/page.py" "$scratch/page.html" \
+			"$scratch/expected" "$scratch/picture.svg" 2>&1 |
+			tail -n 3)" "right True" \
+			"$1: both have the same figures"
+	else
+		skip "there is no python3" "$1: both have the same figures"
+	fi
+}
+
+# A browser that does not come up, or not in time, says nothing about the page.
+chromium=$(command -v chromium || command -v chromium-browser)
+
+# browses NAME: the page's own check of what it shows
+browses()
+{
+	if [ -n "$chromium" ]; then
+		HOME=$scratch timeout -k 5 60 "$chromium" --headless \
+			--no-sandbox --disable-gpu --dump-dom \
+			"file://$scratch/page.html" >"$scratch/dom" 2>/dev/null
+	else
+		: >"$scratch/dom"
+	fi
+	if ! grep -q '</html>' "$scratch/dom"; then
+		skip "there is no chromium that answers" "$1, in a browser"
+		return
+	fi
+	is "$(grep -o 'data-checked="[a-z]*"' "$scratch/dom")" \
+		'data-checked="true"' "$1, in a browser: adds up"
+	is "$(sed -n 's/.*id="readout"[^>]*>\([^<]*\)<.*/\1/p' \
+		"$scratch/dom")" "$2" "shows the peak"
+}
+
+the_page "a trace" "$scratch/small"
+browses "a trace" "second 1.50125: requested 4.66 GiB. model/layer 4.66 GiB, without a tag 2 MiB, all other tags 0 B"
+exits 0 "on standard output" "$report" --html "$scratch/small"
+check "the page is the same" cmp "$scratch/out" "$scratch/page.html"
+exits 0 "the picture into a file" "$report" --svg --output="$scratch/file" \
+	"$scratch/small"
+check "is the same" cmp "$scratch/file" "$scratch/picture.svg"
+mkdir "$scratch/<b>&"
+printf '# gpumem-trace 2\ng </script><b>&"\342\200\256\na 1 7 0\ng \\\na 2 9 0\n' \
+	>"$scratch/<b>&/markup"
+exits 0 "names that are markup" "$report" -o "$scratch/page.html" \
+	"$scratch/<b>&/markup"
+check "are shown as text" grep -qF \
+	'<td>&lt;/script&gt;&lt;b&gt;&amp;&quot;\xe2\x80\xae</td>' \
+	"$scratch/page.html"
+is "$(grep -c '<b>' "$scratch/page.html")" 0 "and nowhere else"
+browses "they" "event 1.99875: requested 16 B. \ 9 B, &lt;/script&gt;&lt;b&gt;&amp;\"$(printf '\342\200\256') 7 B"
+awk 'BEGIN {
+	print "# gpumem-trace 2"
+	for (i = 1; i <= 12; i++)
+		printf "g tag %d\na %d %d 0\n", i, i, i
+	for (i = 1; i <= 12; i++)
+		print "f", i
+}' >"$scratch/many"
+the_page "more tags than colours" "$scratch/many"
+check "the others are one" grep -q '>all other tags<' "$scratch/page.html"
+the_page "a program that frees all" "$scratch/freed"
+the_page "blocks of no bytes" "$scratch/zero"
+
 # ---- its recording ----------------------------------------------------------------
 
 record "$scratch/small"
@@ -223,6 +361,7 @@ the_recording()
 	exits 0 "$1, recorded" env COLUMNS=200 "$report" "$scratch/tagged"
 	is "$(reported peak)" "$(counted peak "$scratch/digits")" \
 		"$1, recorded: the tags at the peak"
+	the_page "$1, recorded" "$scratch/tagged"
 	"$trace" --to=trace "$scratch/tagged" >"$scratch/back"
 	explains "$1, recorded, as a trace" "$scratch/back" "$scratch/back"
 	is "$(reported peak)" "$(counted peak "$scratch/digits")" \
@@ -247,6 +386,7 @@ for file in "$top_srcdir"/tests/traces/*.trace.gz; do
 	gzip -dc "$file" >"$scratch/plain"
 	digits "$scratch/plain"
 	explains "$name" "$scratch/digits" "$scratch/digits"
+	the_page "$name" "$scratch/digits"
 	case $name in
 	llama_generate | prefetch_streams) ;;
 	*) continue ;;
@@ -313,6 +453,11 @@ exits 1 "a program that is out of memory" \
 exits 0 "its recording" "$report" "$scratch/oom"
 check "says how many failed" grep -qx '1 allocation failed:' "$scratch/out"
 check "says which" grep -qE '^ +[0-9.]+ +1 +4\.66 GiB +1 MiB ' "$scratch/out"
+the_page "an out of memory" "$scratch/oom"
+check "is marked" grep -q '<title>out of memory: 4.66 GiB asked for</title>' \
+	"$scratch/page.html"
+check "and listed" grep -q '<td>4.66 GiB</td><td>1 MiB</td>' \
+	"$scratch/page.html"
 exits 0 "as JSON" "$report" --json "$scratch/oom"
 json_is "[(o['bytes'], o['status'], o['requested_bytes'],
 	o['reserved_bytes'] <= 4 << 20) for o in d['out_of_memory']]" \
@@ -324,13 +469,15 @@ with "record:$recording,record_max:1MiB" "$replay" --device=host:0 --passes=2 \
 	"$top_srcdir/tests/traces/llama_generate.trace.gz" >"$scratch/replayed"
 exits 0 "a recording that begins late" "$report" "$recording"
 check "says so" grep -q 'overwritten: the recording begins late' "$scratch/out"
+exits 0 "its page" "$report" --html "$recording"
+check "too" grep -q 'were overwritten: the recording begins late' "$scratch/out"
 
 # ---- what is refused -----------------------------------------------------------
 
 # refused NAME FILE REASON
 refused()
 {
-	for option in --json --blocks=1; do
+	for option in --json --blocks=1 --html; do
 		exits 1 "$1 ($option)" "$report" $option "$2"
 		is "$(cat "$scratch/err")" "gpumem-report: $2: $3" "says why"
 		check "prints nothing else" test ! -s "$scratch/out"
@@ -371,8 +518,19 @@ refused "a tag that commands a terminal" "$scratch/bad" \
 exits 1 "a pool that is not there" "$report" --pool=none "$recording"
 is "$(cat "$scratch/err")" \
 	"gpumem-report: $recording: it has no pool of that name" "says so"
+exits 1 "a recording is not overwritten" "$report" -o "$recording" "$recording"
+is "$(cat "$scratch/err")" \
+	"gpumem-report: $recording: it is a recording, which is not overwritten" \
+	"says so"
+exits 1 "a folder that is not there" "$report" --svg -o "$scratch/none/file" \
+	"$scratch/small"
+is "$(cat "$scratch/err")" \
+	"gpumem-report: $scratch/none/file: No such file or directory" "says so"
 if [ -c /dev/full ]; then
-	exits 1 "a full disk" sh -c "'$report' '$scratch/small' >/dev/full"
+	exits 1 "a full disk" "$report" -o /dev/full "$scratch/small"
+	is "$(cat "$scratch/err")" \
+		"gpumem-report: /dev/full: No space left on device" "says so"
+	exits 1 "and on standard output" sh -c "'$report' '$scratch/small' >/dev/full"
 else
 	skip "there is no /dev/full" "a full disk"
 fi
@@ -388,6 +546,8 @@ usage()
 
 usage "expected a recording, trace or snapshot"
 usage "y: expected one file only" x y
+usage "expected only one of --html, --json and --svg" --svg --json x
+usage "--json: expected no --output beside it" --json -o y x
 usage "--blocks=-1: expected a whole number from 0 to 4294967295" --blocks=-1 x
 
 done_testing

@@ -10,16 +10,39 @@
 #include "common/usage.h"
 #include "report/report.h"
 
-enum { KEY_BLOCKS = 0x100, KEY_POOL };
+enum { KEY_BLOCKS = 0x100, KEY_HTML, KEY_POOL, KEY_SVG };
 
 static const struct argp_option options[] = {
 	{"blocks", KEY_BLOCKS, "N", 0,
 	 "List the N largest blocks at the peak and at the end (10)", 0},
+	{"html", KEY_HTML, NULL, 0,
+	 "Write a page for a browser, which needs nothing else", 0},
 	{"json", 'j', NULL, 0, "Print JSON", 0},
+	{"output", 'o', "FILE", 0,
+	 "Write the page, or with --svg the picture, to this file", 0},
 	{"pool", KEY_POOL, "POOL", 0, "Only the pool of this name or number",
 	 0},
+	{"svg", KEY_SVG, NULL, 0,
+	 "Write a picture of memory over time, stacked by tag", 0},
 	{0},
 };
+
+static void set_format(struct report_config *config, enum report_format format)
+{
+	if (config->format != REPORT_TEXT && config->format != format)
+		usage_fail("expected only one of --html, --json and --svg");
+	config->format = format;
+}
+
+static void check(struct report_config *config)
+{
+	if (!config->trace.file)
+		usage_fail("expected a recording, trace or snapshot");
+	if (config->output && config->format == REPORT_JSON)
+		usage_fail("--json: expected no --output beside it");
+	if (config->output && config->format == REPORT_TEXT)
+		config->format = REPORT_PAGE;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -27,7 +50,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'j':
-		config->json = true;
+		set_format(config, REPORT_JSON);
+		return 0;
+	case KEY_HTML:
+		set_format(config, REPORT_PAGE);
+		return 0;
+	case KEY_SVG:
+		set_format(config, REPORT_SVG);
+		return 0;
+	case 'o':
+		config->output = arg;
 		return 0;
 	case KEY_BLOCKS:
 		config->blocks = usage_count("--blocks", arg, 0, UINT32_MAX);
@@ -41,11 +73,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		config->trace.file = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!config->trace.file)
-			usage_fail("expected a recording, trace or snapshot");
+		check(config);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static bool write_report(const struct model *model,
+			 const struct report_config *config)
+{
+	switch (config->format) {
+	case REPORT_TEXT:
+		return report_text(model, config);
+	case REPORT_JSON:
+		return report_json(model, config);
+	default:
+		return report_draw(model, config);
 	}
 }
 
@@ -53,11 +97,8 @@ static bool report(struct trace_source *source,
 		   const struct report_config *config)
 {
 	struct model model;
-	bool ok = model_read(&model, source);
+	bool ok = model_read(&model, source) && write_report(&model, config);
 
-	if (ok)
-		ok = config->json ? report_json(&model, config)
-				  : report_text(&model, config);
 	model_free(&model);
 	return ok;
 }

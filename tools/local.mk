@@ -22,6 +22,8 @@ libcommon_la_SOURCES = \
 	tools/common/clean.c \
 	tools/common/clean.h \
 	tools/common/clock.h \
+	tools/common/file.c \
+	tools/common/file.h \
 	tools/common/history.c \
 	tools/common/history.h \
 	tools/common/human.c \
@@ -146,18 +148,26 @@ tools_gpumem_replay_SOURCES = \
 	tools/replay/report_pool.c \
 	tools/replay/sample.c
 
-tools_gpumem_report_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_report_CPPFLAGS = $(TOOL_CPPFLAGS) -I$(top_builddir)/tools/report
 tools_gpumem_report_LDADD = $(TOOL)
 tools_gpumem_report_SOURCES = \
 	tools/gpumem-report.c \
+	tools/report/curves.c \
+	tools/report/curves.h \
+	tools/report/draw.c \
+	tools/report/draw.h \
 	tools/report/json.c \
 	tools/report/model.c \
 	tools/report/model.h \
 	tools/report/moment.c \
+	tools/report/page.c \
+	tools/report/page.h \
+	tools/report/page_tables.c \
 	tools/report/pages.c \
 	tools/report/pages.h \
 	tools/report/report.h \
 	tools/report/text.c \
+	tools/report/write.c \
 	tools/trace/each.c \
 	tools/trace/input.c \
 	tools/trace/print.c \
@@ -166,6 +176,21 @@ tools_gpumem_report_SOURCES = \
 	tools/trace/summary.c \
 	tools/trace/summary.h \
 	tools/trace/trace.h
+
+nodist_tools_gpumem_report_SOURCES = tools/report/page_text.h
+
+# What stands in every page, as lists of lines.
+report_page = tools/report/page.css tools/report/page.js
+EXTRA_DIST += $(report_page)
+CLEANFILES += tools/report/page_text.h
+tools/report/page_text.h: $(report_page)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && for name in css js; do \
+		echo "static const char *const page_$$name[] = {" && \
+		sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n",/' \
+			$(srcdir)/tools/report/page.$$name && \
+		echo 'NULL};' || exit 1; \
+	done >$@.tmp && mv $@.tmp $@
+tools/report/gpumem_report-page.$(OBJEXT): tools/report/page_text.h
 
 tools_gpumem_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
 tools_gpumem_trace_LDADD = $(TOOL)

@@ -61,7 +61,9 @@ _gpumem_options()
 			"--threads= --uniform --warm="
 		;;
 	gpumem-conform) echo "--device= --timeout=" ;;
-	gpumem-report) echo "--blocks= --json --pool=" ;;
+	gpumem-report)
+		echo "--blocks= --html --json --output= --pool= --svg"
+		;;
 	gpumem-run) echo "--adopt --json --report=" ;;
 	gpumem-trace)
 		echo "--anonymise --from= --json --min-bytes= --output=" \

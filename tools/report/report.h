@@ -9,15 +9,20 @@
 
 #include "model.h"
 
+enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_SVG, REPORT_PAGE };
+
 struct report_config {
 	struct trace_config trace;
-	size_t blocks; /* how many of the largest are listed */
-	bool json;
+	const char *output; /* of a picture or page; NULL: standard output */
+	size_t blocks;	    /* how many of the largest are listed */
+	enum report_format format;
 };
 
 /* Facts on standard output, for people and for programs: the same ones. False,
  * and told, if that failed. */
 bool report_text(const struct model *model, const struct report_config *config);
 bool report_json(const struct model *model, const struct report_config *config);
+/* The picture or the page, to config->output. */
+bool report_draw(const struct model *model, const struct report_config *config);
 
 #endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See curves.h. The source is read once more, with the highest tags known.
+ */
+#include "curves.h"
+
+#include "common/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct drawing {
+	struct curves *curves;
+	const struct model *model;
+	struct summary summary;
+	struct pages pages;
+	struct curves_bin now;
+	unsigned bin;		       /* that is being filled */
+	uint8_t place[UINT16_MAX + 1]; /* of each tag, among the curves */
+};
+
+static unsigned bin_of(const struct curves *curves, uint64_t x)
+{
+	double share = curves->last ? (double)x / (double)curves->last : 0;
+
+	if (share >= 1)
+		return CURVES_BINS - 1;
+	return (unsigned)(share * CURVES_BINS);
+}
+
+unsigned curves_bin(const struct curves *curves, const struct model *model,
+		    const struct model_moment *moment)
+{
+	return bin_of(curves, model->has_times ? moment->ns : moment->event);
+}
+
+static bool place_tags(struct drawing *drawing)
+{
+	struct curves *curves = drawing->curves;
+	size_t count;
+	struct model_tag *tags =
+		model_tags(drawing->model, drawing->model->peak.event, &count);
+
+	if (!tags)
+		return false;
+	memset(drawing->place, CURVES_TAGS, sizeof(drawing->place));
+	for (size_t i = 0; i < count && i < CURVES_TAGS; i++) {
+		drawing->place[tags[i].number] = (uint8_t)i;
+		curves->tags[curves->tag_count++] = tags[i].number;
+	}
+	free(tags);
+	return true;
+}
+
+static bool change(struct drawing *drawing, const struct recording_event *event,
+		   const struct history_block *block)
+{
+	uint64_t *tag = &drawing->now.tag[drawing->place[block->tag]];
+	bool addresses = drawing->model->has_addresses;
+	bool begins = event->kind <= GPUMEM_RECORD_ALLOC;
+	bool resized = event->kind == GPUMEM_RECORD_RESIZE;
+	uint64_t before = begins ? 0 : block->bytes;
+	uint64_t after = begins || resized ? event->bytes : 0;
+
+	if (!begins && !resized && event->kind != GPUMEM_RECORD_FREE)
+		return true;
+	*tag += after - before;
+	if (addresses && before)
+		pages_drop(&drawing->pages, block->pool, block->address,
+			   before);
+	return !addresses || !after ||
+	       pages_add(&drawing->pages, block->pool, block->address, after);
+}
+
+static void note(struct drawing *drawing)
+{
+	struct curves *curves = drawing->curves;
+	struct curves_bin *bin = &curves->bins[drawing->bin];
+
+	drawing->now.requested = drawing->summary.all.requested_bytes;
+	drawing->now.reserved = drawing->summary.all.reserved_bytes;
+	drawing->now.page_bytes = drawing->pages.in_use * PAGES_BYTES;
+	curves->has_others |= drawing->now.tag[CURVES_TAGS] > 0;
+	if (drawing->now.requested >= bin->requested)
+		*bin = drawing->now;
+	if (bin->requested > curves->top)
+		curves->top = bin->requested;
+	if (bin->reserved > curves->top)
+		curves->top = bin->reserved;
+	if (bin->page_bytes > curves->top)
+		curves->top = bin->page_bytes;
+}
+
+static bool draw(const struct recording_event *event,
+		 const struct history_block *block, void *user)
+{
+	struct drawing *drawing = user;
+	bool ok = summary_add(event, block, &drawing->summary);
+	uint64_t x = drawing->model->has_times ? event->time_ns
+					       : drawing->summary.all.events;
+	unsigned bin = bin_of(drawing->curves, x);
+
+	while (drawing->bin < bin)
+		drawing->curves->bins[++drawing->bin] = drawing->now;
+	if (block)
+		ok = ok && change(drawing, event, block);
+	if (ok)
+		note(drawing);
+	else
+		drawing->summary.failed = true;
+	return ok;
+}
+
+bool curves_read(struct curves *curves, const struct model *model)
+{
+	struct drawing *drawing = calloc(1, sizeof(*drawing));
+	bool ok = drawing != NULL;
+
+	*curves = (struct curves){.last = model->has_times
+						  ? model->summary.last_ns
+						  : model->summary.all.events};
+	if (ok) {
+		drawing->curves = curves;
+		drawing->model = model;
+		pages_init(&drawing->pages);
+		ok = summary_init(&drawing->summary) && place_tags(drawing);
+		drawing->summary.failed = !ok;
+		ok = ok && trace_each(model->source, draw, NULL, drawing);
+	}
+	if (!drawing || drawing->summary.failed)
+		tool_error("%s: out of host memory",
+			   model->source->config->file);
+	if (drawing) {
+		summary_free(&drawing->summary);
+		pages_free(&drawing->pages);
+	}
+	free(drawing);
+	return ok;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Memory over time, for a picture: the whole in CURVES_BINS stretches of the
+ * same length, each with what was live at the event of it at which most was
+ * requested. So no peak is lost, however short it was. No locks.
+ */
+#ifndef GPUMEM_TOOLS_REPORT_CURVES_H
+#define GPUMEM_TOOLS_REPORT_CURVES_H
+
+#include "model.h"
+
+enum { CURVES_BINS = 800, CURVES_TAGS = 7 };
+
+/* requested == sum of tag[]. reserved and page_bytes are of the same event; 0:
+ * not known. */
+struct curves_bin {
+	uint64_t tag[CURVES_TAGS + 1]; /* the last: all others */
+	uint64_t requested, reserved, page_bytes;
+};
+
+/* The tags with most bytes at the peak have a curve of their own. x is time, or
+ * the number of the event where times are not known: from 0 to last. */
+struct curves {
+	struct curves_bin bins[CURVES_BINS];
+	uint16_t tags[CURVES_TAGS];
+	unsigned tag_count;
+	bool has_others;
+	uint64_t last, top; /* top: the highest of all that is drawn */
+};
+
+/* False, and told. */
+bool curves_read(struct curves *curves, const struct model *model);
+
+/* The bin of a moment. */
+unsigned curves_bin(const struct curves *curves, const struct model *model,
+		    const struct model_moment *moment);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The report as one page that needs nothing else: the picture, what is behind
+ * it for the cursor, and the tables. Without scripts it lacks the cursor only.
+ */
+#include "page.h"
+
+#include "common/json.h"
+#include "page_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void put_lines(FILE *out, const char *const *lines)
+{
+	for (; *lines; lines++)
+		fputs(*lines, out);
+}
+
+/* ---- what is behind the picture ---- */
+
+static void put_names(struct page *page, const struct curves *curves,
+		      unsigned count)
+{
+	char buffer[MODEL_TAG];
+
+	for (unsigned i = 0; i < count; i++) {
+		const char *name = draw_name(page->model, curves, i, buffer);
+		json_t *value = json_text(name);
+		char *text =
+			value ? json_dumps(value,
+					   JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
+			      : NULL;
+
+		page->ok = page->ok && text;
+		/* "</script>" in a name would end the script. */
+		for (const char *at = text; at && *at; at++)
+			if (*at == '<')
+				fputs("\\u003c", page->out);
+			else
+				fputc(*at, page->out);
+		fputs(i + 1 < count ? "," : "", page->out);
+		free(text);
+		json_decref(value);
+	}
+}
+
+static void put_bins(struct page *page, const struct curves *curves,
+		     unsigned count)
+{
+	for (unsigned i = 0; i < CURVES_BINS; i++) {
+		const struct curves_bin *bin = &curves->bins[i];
+
+		fprintf(page->out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+			i ? ",\n" : "", bin->requested, bin->reserved,
+			bin->page_bytes);
+		for (unsigned j = 0; j < count; j++)
+			fprintf(page->out, ",%" PRIu64,
+				bin->tag[j < curves->tag_count ? j
+							       : CURVES_TAGS]);
+		fputs("]", page->out);
+	}
+}
+
+static void put_data(struct page *page, const struct curves *curves)
+{
+	const struct model *model = page->model;
+	unsigned count = curves->tag_count + curves->has_others;
+	double last = (double)curves->last;
+
+	fprintf(page->out,
+		"<script type=\"application/json\" id=\"data\">{\"left\":%d,"
+		"\"top\":%d,\"width\":%d,\"height\":%d,\"peak\":%u,"
+		"\"unit\":\"%s\",\"last\":%.9f,\"reserved\":%s,\"addresses\":%"
+		"s,\"names\":[",
+		DRAW_LEFT, DRAW_TOP, DRAW_LEFT + DRAW_WIDTH + DRAW_RIGHT,
+		DRAW_HEIGHT, curves_bin(curves, model, &model->peak),
+		model->has_times ? "second" : "event",
+		model->has_times ? last / 1e9 : last,
+		model->summary.all.peak_reserved_bytes ? "true" : "false",
+		model->has_addresses ? "true" : "false");
+	put_names(page, curves, count);
+	fputs("],\"bins\":[", page->out);
+	put_bins(page, curves, count);
+	fputs("]}</script>\n", page->out);
+}
+
+/* ---- all of it ---- */
+
+static void put_missing(struct page *page)
+{
+	const struct trace_source *source = page->model->source;
+	const struct gpumem_record_header *header = &source->recording.header;
+
+	if (header->overwritten_events)
+		fprintf(page->out,
+			" %" PRIu64 " were overwritten: the recording begins "
+			"late.",
+			header->overwritten_events);
+	if (header->lost_events)
+		fprintf(page->out, " %" PRIu64 " were lost.",
+			header->lost_events);
+	if (source->unknown)
+		fprintf(page->out,
+			" %" PRIu64 " are of blocks whose beginning is not "
+			"here.",
+			source->unknown);
+}
+
+bool page_write(FILE *out, const struct model *model,
+		const struct curves *curves, size_t blocks)
+{
+	struct page page = {.out = out, .model = model, .ok = true};
+
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
+	      "charset=\"utf-8\">"
+	      "<meta name=\"viewport\" content=\"width=device-width\">"
+	      "<title>gpumem-report</title>\n<style>\n",
+	      out);
+	put_lines(out, page_css);
+	fputs("</style></head><body>\n<h1>", out);
+	page.ok = draw_text(out, model->source->config->file);
+	fprintf(out, "</h1>\n<p>%" PRIu64 " events.",
+		model->summary.all.events);
+	put_missing(&page);
+	fputs("</p>\n<figure tabindex=\"0\">\n", out);
+	draw_svg(out, model, curves);
+	fputs("<div id=\"cursor\"></div></figure>\n"
+	      "<p id=\"readout\" aria-live=\"polite\"></p>\n",
+	      out);
+	page_tables(&page, blocks);
+	put_data(&page, curves);
+	fputs("<script>\n", out);
+	put_lines(out, page_js);
+	fputs("</script></body></html>\n", out);
+	return page.ok;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The report as a page for a browser.
+ */
+#ifndef GPUMEM_TOOLS_REPORT_PAGE_H
+#define GPUMEM_TOOLS_REPORT_PAGE_H
+
+#include "draw.h"
+
+/* Lists that many of the largest blocks. False: out of memory. That it was
+ * written is looked at later. */
+bool page_write(FILE *out, const struct model *model,
+		const struct curves *curves, size_t blocks);
+
+/* ---- between page.c and page_tables.c ---- */
+
+struct page {
+	FILE *out;
+	const struct model *model;
+	bool ok; /* memory did not run out so far */
+};
+
+void page_tables(struct page *page, size_t blocks);
+
+#endif

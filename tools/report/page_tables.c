@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The tables of the page: the same as those of the text.
+ */
+#include "page.h"
+
+#include "common/human.h"
+#include "trace/print.h"
+
+#include <gpumem/gpumem.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void begin_table(struct page *page, const char *title,
+			const char *const *names)
+{
+	fprintf(page->out, "<h2>%s</h2>\n<table><thead><tr>", title);
+	for (; *names; names++)
+		fprintf(page->out, "<th>%s</th>", *names);
+	fputs("</tr></thead><tbody>\n", page->out);
+}
+
+static void end_table(struct page *page)
+{
+	fputs("</tbody></table>\n", page->out);
+}
+
+static void put_bytes(struct page *page, uint64_t bytes, bool known)
+{
+	char text[HUMAN_BYTES];
+
+	fprintf(page->out, "<td>%s</td>",
+		known ? human_bytes(text, bytes) : "-");
+}
+
+static void put_number(struct page *page, uint64_t number)
+{
+	fprintf(page->out, "<td>%" PRIu64 "</td>", number);
+}
+
+static void put_when(struct page *page, uint64_t ns)
+{
+	if (page->model->has_times)
+		fprintf(page->out, "<td>%.6f</td>", print_seconds(ns));
+	else
+		fputs("<td>-</td>", page->out);
+}
+
+static void put_tag(struct page *page, uint16_t number)
+{
+	char buffer[MODEL_TAG];
+	const char *path = model_tag_path(page->model, number, buffer);
+
+	fputs("<td>", page->out);
+	page->ok = draw_text(page->out, *path ? path : "-") && page->ok;
+	fputs("</td></tr>\n", page->out);
+}
+
+static void put_moment(struct page *page, const char *name,
+		       const struct model_moment *moment)
+{
+	bool reserved = page->model->summary.all.peak_reserved_bytes > 0;
+
+	fputs("<tr>", page->out);
+	put_number(page, moment->event);
+	put_when(page, moment->ns);
+	put_number(page, moment->blocks);
+	put_number(page, moment->requested);
+	put_bytes(page, moment->requested, true);
+	put_bytes(page, moment->reserved, reserved);
+	put_bytes(page, model_unused(moment), reserved);
+	put_bytes(page, model_stranded(moment), page->model->has_addresses);
+	fprintf(page->out, "<td>%s</td></tr>\n", name);
+}
+
+static void put_moments(struct page *page)
+{
+	static const char *const names[] = {
+		"event",    "at second", "blocks",	 "bytes",  "requested",
+		"reserved", "unused",	 "unreleasable", "moment", NULL};
+	const struct model *model = page->model;
+
+	begin_table(page, "Moments", names);
+	put_moment(page, "peak", &model->peak);
+	if (model->has_addresses)
+		put_moment(page, "most unreleasable", &model->worst);
+	put_moment(page, "end", &model->end);
+	end_table(page);
+}
+
+static void put_tags(struct page *page, const char *title,
+		     const struct model_moment *moment)
+{
+	static const char *const names[] = {"size",   "bytes",	 "share",
+					    "blocks", "largest", "oldest from",
+					    "tag",    NULL};
+	size_t count = 0;
+	struct model_tag *tags = model_tags(page->model, moment->event, &count);
+
+	page->ok = page->ok && tags;
+	begin_table(page, title, names);
+	for (size_t i = 0; i < count; i++) {
+		fputs("<tr>", page->out);
+		put_bytes(page, tags[i].bytes, true);
+		put_number(page, tags[i].bytes);
+		fprintf(page->out, "<td>%.1f %%</td>",
+			moment->requested ? 100.0 * (double)tags[i].bytes /
+						    (double)moment->requested
+					  : 0.0);
+		put_number(page, tags[i].blocks);
+		put_bytes(page, tags[i].largest_bytes, true);
+		put_when(page, tags[i].oldest_ns);
+		put_tag(page, tags[i].number);
+	}
+	end_table(page);
+	free(tags);
+}
+
+static void put_blocks(struct page *page, const char *title,
+		       const struct model_moment *moment, size_t most)
+{
+	static const char *const names[] = {"size", "bytes",  "address",
+					    "pool", "stream", "allocated at",
+					    "tag",  NULL};
+	size_t count = 0;
+	const struct model_span **live =
+		model_blocks(page->model, moment->event, &count);
+
+	page->ok = page->ok && live;
+	begin_table(page, title, names);
+	for (size_t i = 0; i < count && i < most; i++) {
+		fputs("<tr>", page->out);
+		put_bytes(page, live[i]->bytes, true);
+		put_number(page, live[i]->bytes);
+		if (page->model->has_addresses)
+			fprintf(page->out, "<td>0x%" PRIx64 "</td>",
+				live[i]->address);
+		else
+			fputs("<td>-</td>", page->out);
+		put_number(page, live[i]->pool);
+		put_number(page, live[i]->stream);
+		put_when(page, live[i]->begin_ns);
+		put_tag(page, live[i]->tag);
+	}
+	end_table(page);
+	free((void *)live);
+}
+
+static void put_ooms(struct page *page)
+{
+	static const char *const names[] = {
+		"at second", "pool",	      "asked for", "requested",
+		"reserved",  "out of memory", NULL};
+
+	if (!page->model->oom_count)
+		return;
+	begin_table(page, "Out of memory", names);
+	for (size_t i = 0; i < page->model->oom_count; i++) {
+		const struct model_oom *oom = &page->model->ooms[i];
+
+		fputs("<tr>", page->out);
+		put_when(page, oom->moment.ns);
+		put_number(page, oom->pool);
+		put_bytes(page, oom->bytes, true);
+		put_bytes(page, oom->requested, true);
+		put_bytes(page, oom->reserved, true);
+		fprintf(page->out, "<td>%s</td></tr>\n",
+			gpumem_status_text(
+				(gpumem_status)(int64_t)oom->status));
+	}
+	end_table(page);
+}
+
+void page_tables(struct page *page, size_t blocks)
+{
+	const struct model *model = page->model;
+
+	put_moments(page);
+	put_tags(page, "Live at the peak, by tag", &model->peak);
+	if (blocks)
+		put_blocks(page, "The largest blocks at the peak", &model->peak,
+			   blocks);
+	if (model->end.blocks) {
+		put_tags(page, "Live at the end, by tag", &model->end);
+		if (blocks)
+			put_blocks(page, "The largest blocks at the end",
+				   &model->end, blocks);
+	} else {
+		fputs("<p>Nothing is live at the end.</p>\n", page->out);
+	}
+	put_ooms(page);
+}
