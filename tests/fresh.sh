@@ -8,7 +8,8 @@
 # zone and finds gpumem installed; the tarball; and the packages. Each clone is
 # called gpumem and lies in a path with a blank. Nothing stays outside a clone's
 # build folder. Run as root by .ci/run. The first check has its full length; the
-# tarball's and the user's that of GPUMEM_TEST_SCALE=small, to save time.
+# tarball's and the user's that of GPUMEM_TEST_SCALE=small, and the user's no
+# sanitizers, which the first has, to save time.
 #
 #	sh tests/fresh.sh
 #
@@ -193,7 +194,7 @@ locale=tr_TR.UTF-8
 zone=Pacific/Chatham
 surroundings "$theirs" >"$scratch/before"
 step check2 "./quickstart check, without rights, in Turkish, on Chatham" \
-	inside somebody "$theirs" ./quickstart check
+	inside somebody "$theirs" ./quickstart check plain tarball
 tidy "$theirs"
 unset locale zone
 

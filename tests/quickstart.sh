@@ -54,6 +54,8 @@ refused()
 refused chekc
 refused --hlep
 refused check twice
+refused check plain twice
+refused plain
 refused ""
 
 is "$(ls -A "$alone")" quickstart "nothing was made beside it"
