@@ -33,7 +33,8 @@ below()
 # FILE, anywhere in the same tower of tools or tests, or on one of the floors.
 # A backend may use what is common to them, and no other backend; what is common
 # to cuda and hip is compiled with the headers of either. Tools name each
-# other's files from tools/ on, and a fuzz target those that it tries.
+# other's files from tools/ on, and a fuzz target those that it tries. What the
+# build makes for a file is beside it, too.
 allowed()
 {
 	target=$(realpath -m --relative-to=. "$(dirname "$1")/$2")
@@ -44,6 +45,7 @@ allowed()
 		backends/*:backends/common/*) return 0 ;;
 		esac
 	fi
+	[ ! -f "$top_builddir/$(dirname "$1")/$2" ] || return 0
 	case $1:$2 in
 	backends/common/gpu/*:plugin.h | backends/common/gpu/*:names.h) return 0 ;;
 	esac

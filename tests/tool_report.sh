@@ -147,6 +147,10 @@ explains "the same, compressed" "$scratch/small" "$scratch/small.gz"
 exits 0 "from standard input" sh -c "COLUMNS=200 '$report' - <'$scratch/small'"
 is "$(reported peak)" "$(counted peak "$scratch/small")" "says the same"
 
+# What ends with the peak's event, or with the last one, is over.
+printf '# gpumem-trace 2\na 1 10 0\na 2 5 0\nr 1 20\nf 2\n' >"$scratch/edges"
+explains "a peak by a resize, and an end by a free" "$scratch/edges" \
+	"$scratch/edges"
 printf 'a 1 100 0\nf 1\n' >"$scratch/freed"
 exits 0 "a program that frees all" "$report" "$scratch/freed"
 check "leaves nothing" grep -qx 'Nothing is live at the end.' "$scratch/out"
