@@ -55,6 +55,7 @@ uninstall-hook:
 		plugin=$${plugin##*/}; \
 		rm -f '$(DESTDIR)$(plugindir)'/$${plugin%.la}.so; \
 	done
+	rm -f '$(DESTDIR)$(preloadexecdir)/libgpumem-preload.so'
 	for page in $(srcdir)/docs/man/link/*.3; do \
 		rm -f '$(DESTDIR)$(man3dir)'/$${page##*/}; \
 	done
