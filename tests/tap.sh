@@ -18,8 +18,15 @@ CC=${CC:-cc}
 tap_run=0
 tap_failed=0
 
+# discard FOLDER...: also what was copied into it from a read-only source folder
+discard()
+{
+	chmod -R u+w "$@"
+	rm -rf "$@"
+}
+
 scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+trap 'discard "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # plain_scratch: a folder in $plain that goes at exit too and has no blank in its
@@ -30,7 +37,7 @@ plain_scratch()
 	case $scratch in
 	*[[:space:]]*)
 		plain=$(mktemp -d /tmp/gpumem-XXXXXX) || exit 1
-		trap 'rm -rf "$scratch" "$plain"' EXIT
+		trap 'discard "$scratch" "$plain"' EXIT
 		;;
 	esac
 }
