@@ -59,18 +59,31 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 	return gm_alloc_locked(pool, &request, ptr_out);
 }
 
-/* The cache is locked, unless it is claimed: then nothing is. */
+/* The cache was entered, and is locked unless it is claimed. */
 static __attribute__((noinline)) gpumem_status
 alloc_stopped(gpumem_pool *pool, size_t bytes, gpumem_stream stream,
 	      void **ptr_out, struct gm_local *local)
 {
+	uint32_t claimed = gm_local_claimed(local);
 	void *ptr = NULL;
 
-	if (!atomic_load_explicit(&local->claimed, memory_order_acquire))
-		ptr = gm_hot_take(local, &pool->heap, bytes, gm_local_tag);
+	if (!(claimed & GM_CLAIMED))
+		ptr = gm_hot_take_recorded(local, &pool->heap, bytes,
+					   gm_local_tag, claimed, GM_HOT_AGAIN);
 	gm_local_unlock(local);
-	if (UNLIKELY(!ptr))
+	if (UNLIKELY(!bytes))
 		return alloc_slow(pool, bytes, 1, stream, ptr_out);
+	if (UNLIKELY(!ptr))
+		ptr = gm_local_alloc_refilled(&pool->heap, bytes, stream,
+					      gm_local_tag);
+	if (UNLIKELY(!ptr))
+		return gm_alloc_locked(
+			pool,
+			&(struct gm_request){.bytes = bytes,
+					     .alignment = 1,
+					     .stream = stream,
+					     .tag = gm_local_tag},
+			ptr_out);
 	*ptr_out = ptr;
 	return GPUMEM_OK;
 }
@@ -127,12 +140,15 @@ static __attribute__((noinline)) gpumem_status
 free_stopped(void *ptr, gpumem_stream stream, uintptr_t entry,
 	     struct gm_local *local, const struct gm_heap *heap)
 {
+	uint32_t claimed = gm_local_claimed(local);
 	bool done = false;
 
-	if (!atomic_load_explicit(&local->claimed, memory_order_acquire))
-		done = gm_hot_put(local, heap, entry, ptr, GM_HOT_TAGGED);
+	if (!(claimed & GM_CLAIMED))
+		done = gm_hot_put_recorded(local, heap, entry, ptr, claimed);
 	gm_local_unlock(local);
-	return done ? GPUMEM_OK : free_slow(ptr, stream);
+	if (done || gm_local_free_flushed(ptr, false, stream))
+		return GPUMEM_OK;
+	return free_locked(ptr, stream);
 }
 
 gpumem_status gpumem_free(void *ptr, gpumem_stream stream)

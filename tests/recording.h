@@ -33,6 +33,7 @@ struct recording {
 	size_t twice;	/* a block that begins where one is live */
 	size_t unknown; /* an end, a use or a resize where none is */
 	size_t sizes;	/* an end with another size than the block had */
+	size_t early;	/* an end that is stamped before its beginning */
 	uint64_t live_bytes, peak_bytes, reserved_bytes;
 	size_t live;
 };
@@ -215,6 +216,9 @@ REC_USE void rec_read(const char *path, struct recording *recording)
 struct rec_live {
 	uint64_t address, bytes; /* address 0: nothing; bytes 0: it has ended */
 	uint16_t pool;
+	/* Ends that were stamped before their beginnings, as gpumem_record(5)
+	 * has it: the last one that ended another block, the last of none. */
+	const struct rec *other, *early;
 };
 
 static struct rec_live *rec_find(struct rec_live *table, size_t mask,
@@ -228,9 +232,31 @@ static struct rec_live *rec_find(struct rec_live *table, size_t mask,
 	return &table[at];
 }
 
+/* Within 2 microseconds, in a recording that lost nothing. */
+static bool rec_soon(const struct recording *recording,
+		     const struct rec *before, const struct rec *event)
+{
+	const struct gpumem_record_header *header = &recording->header;
+	uint64_t units = 2000;
+
+	if (!before || header->lost_events || header->overwritten_events)
+		return false;
+	if (header->clock == GPUMEM_RECORD_TICKS)
+		units = units * (header->end_ticks - header->begin_ticks) /
+			(header->end_ns - header->begin_ns);
+	return event->time - before->time <= units;
+}
+
 static void rec_begin(struct recording *recording, struct rec_live *block,
 		      const struct rec *event)
 {
+	if (rec_soon(recording, block->early, event)) {
+		recording->sizes += block->early->bytes != event->bytes;
+		recording->early++;
+		recording->unknown--;
+		block->early = NULL;
+		return;
+	}
 	recording->twice += block->bytes != 0;
 	if (block->bytes) {
 		recording->live_bytes -= block->bytes;
@@ -240,6 +266,18 @@ static void rec_begin(struct recording *recording, struct rec_live *block,
 	block->pool = event->pool;
 	recording->live++;
 	recording->live_bytes += event->bytes;
+}
+
+/* Of what is not live: it ended before, by an end that is early. */
+static void rec_end_unknown(struct recording *recording, struct rec_live *block,
+			    const struct rec *event)
+{
+	block->early = event;
+	if (!rec_soon(recording, block->other, event))
+		return;
+	block->early = block->other;
+	block->other = NULL;
+	recording->sizes--;
 }
 
 static void rec_block(struct recording *recording, struct rec_live *block,
@@ -252,8 +290,11 @@ static void rec_block(struct recording *recording, struct rec_live *block,
 		rec_begin(recording, block, event);
 	} else if (!block->bytes) {
 		recording->unknown++;
+		if (event->kind == GPUMEM_RECORD_FREE)
+			rec_end_unknown(recording, block, event);
 	} else if (event->kind == GPUMEM_RECORD_FREE) {
 		recording->sizes += block->bytes != event->bytes;
+		block->other = block->bytes != event->bytes ? event : NULL;
 		recording->live_bytes -= block->bytes;
 		recording->live--;
 		block->bytes = 0;

@@ -179,6 +179,53 @@ else
 	skip "there is no python3" "blocks with a tag"
 fi
 
+# Ends that were stamped before their beginnings, in the recordings of a processor
+# that reads the clock early.
+early()
+{
+	python3 "$scratch/early.py" "$recording" "$scratch/early" "$@"
+	exits 0 "ends $*" "$trace" --json "$scratch/early"
+}
+if have_python; then
+	cat >"$scratch/early.py" <<'END'
+import struct, sys
+source, out, lost, *threads = sys.argv[1:]
+data = bytearray(open(source, 'rb').read(1 << 20))
+chunk, chunks = struct.unpack_from('=IQ', data, 28)
+data = data[:chunks] + bytearray(chunk * len(threads))
+struct.pack_into('=I', data, 56, 0)
+struct.pack_into('=QQQQQQ', data, 64, 1000, 1000, 0, 10**6, 10**6, int(lost))
+for i, events in enumerate(threads):
+    at = chunks + i * chunk
+    struct.pack_into('=QQQI', data, at, i + 1, 1000, 1000, i + 7)
+    prepared = [(0, 0, 1, 0), (0, 1, 2, 0), (0, 0, 3, i + 7)]
+    for event in events.split():
+        time, kind, address, size = event.split(',')
+        prepared.append((int(time), 0, {'a': 17, 'f': 18}[kind],
+                         int(address) << 24 | int(size)))
+    for n, (time, tag, kind, value) in enumerate(prepared):
+        struct.pack_into('=IHBBQ', data, at + 64 + 16 * n, time, tag, kind,
+                         0, value)
+open(out, 'wb').write(data)
+END
+	counts="d['allocations'], d['live_blocks'], d['peak_requested_bytes'],
+		d['unknown_events'], d['unended_blocks']"
+	early 0 "5000,a,16,100" "4000,f,16,100"
+	json_is "$counts" "(1, 0, 100, 0, 0)" "come right behind them"
+	early 0 "5000,a,16,100 6000,f,16,100 6100,a,16,200" "5900,f,16,200"
+	json_is "$counts" "(2, 0, 200, 0, 0)" "also of the block that is next"
+	early 0 "5000,a,16,100 6000,a,16,200" "4900,f,16,100 4950,f,16,200"
+	json_is "$counts" "(2, 0, 200, 0, 0)" "two in a row"
+	early 0 "5000,a,16,100" "2999,f,16,100"
+	json_is "$counts" "(1, 1, 100, 1, 0)" "not later"
+	early 0 "5000,a,16,100" "4000,f,17,100"
+	json_is "$counts" "(1, 1, 100, 1, 0)" "not elsewhere"
+	early 1 "5000,a,16,100" "4000,f,16,100"
+	json_is "$counts" "(1, 1, 100, 1, 0)" "not where events were lost"
+else
+	skip "there is no python3" "ends before their beginnings"
+fi
+
 # ---- parts of it -----------------------------------------------------------------
 
 # blocks ARGUMENT...: the allocations of the trace, without their numbers

@@ -26,6 +26,8 @@ libcommon_la_SOURCES = \
 	tools/common/file.h \
 	tools/common/history.c \
 	tools/common/history.h \
+	tools/common/history_early.c \
+	tools/common/history_early.h \
 	tools/common/human.c \
 	tools/common/human.h \
 	tools/common/json.c \

@@ -21,6 +21,14 @@ static bool may_be_tagged(void)
 	return atomic_load_explicit(&gm_tag_count, memory_order_relaxed) != 0;
 }
 
+void *gm_local_alloc_refilled(struct gm_heap *heap, size_t bytes,
+			      gpumem_stream stream, uint32_t tag)
+{
+	return gm_local_refill_for(heap, bytes, stream)
+		       ? gm_hot_alloc(heap, bytes, stream, tag, GM_HOT_AFTER)
+		       : NULL;
+}
+
 void *gm_local_alloc_again(struct gm_heap *heap, size_t bytes,
 			   gpumem_stream stream, uint32_t tag)
 {
@@ -28,15 +36,14 @@ void *gm_local_alloc_again(struct gm_heap *heap, size_t bytes,
 
 	if (tag || may_be_recorded())
 		ptr = gm_hot_alloc(heap, bytes, stream, tag, GM_HOT_AGAIN);
-	if (!ptr && gm_local_refill_for(heap, bytes, stream))
-		ptr = gm_hot_alloc(heap, bytes, stream, tag, GM_HOT_AFTER);
-	return ptr;
+	return ptr ? ptr : gm_local_alloc_refilled(heap, bytes, stream, tag);
 }
 
-static bool flush_for(const void *ptr, bool any, gpumem_stream stream)
+bool gm_local_free_flushed(void *ptr, bool any, gpumem_stream stream)
 {
-	return any ? gm_local_flush_for_own(ptr)
-		   : gm_local_flush_for(ptr, stream);
+	return (any ? gm_local_flush_for_own(ptr)
+		    : gm_local_flush_for(ptr, stream)) &&
+	       gm_hot_free(ptr, any, stream);
 }
 
 bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream)
@@ -44,5 +51,5 @@ bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream)
 	if ((may_be_tagged() || may_be_recorded()) &&
 	    gm_hot_free(ptr, any, stream))
 		return true;
-	return flush_for(ptr, any, stream) && gm_hot_free(ptr, any, stream);
+	return gm_local_free_flushed(ptr, any, stream);
 }

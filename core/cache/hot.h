@@ -76,9 +76,9 @@ GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
 
 /* What is constant where the hot path is inlined. PLAIN is that of a thread and
  * a block without a tag, of a heap that is not recorded; it leaves all else
- * alone. TAGGED knows of tags, AGAIN also of recordings. AFTER: the same, when
- * blocks of other threads have just come into the cache. */
-enum gm_hot { GM_HOT_PLAIN, GM_HOT_TAGGED, GM_HOT_AGAIN, GM_HOT_AFTER };
+ * alone. AGAIN knows of tags and recordings. AFTER: the same, when blocks of
+ * other threads have just come into the cache. */
+enum gm_hot { GM_HOT_PLAIN, GM_HOT_AGAIN, GM_HOT_AFTER };
 
 /* Of the cache that is locked: a ready block, or NULL. */
 GM_HOT void *gm_hot_take(struct gm_local *local, struct gm_heap *heap,
@@ -104,23 +104,34 @@ GM_HOT void *gm_hot_take(struct gm_local *local, struct gm_heap *heap,
 	return ptr;
 }
 
+/* The same, with an event if the heap is recorded, as `claimed` of the cache
+ * says. */
+GM_HOT void *gm_hot_take_recorded(struct gm_local *local, struct gm_heap *heap,
+				  size_t bytes, uint32_t tag, uint32_t claimed,
+				  enum gm_hot how)
+{
+	void *ptr = gm_hot_take(local, heap, bytes, tag);
+
+	if (claimed & GM_CLAIM_RECORDED && ptr)
+		gm_local_record(local, GPUMEM_RECORD_ALLOC,
+				how == GM_HOT_AFTER ? gm_record_now_after()
+						    : gm_record_now(),
+				ptr, bytes, tag);
+	return ptr;
+}
+
 /* A ready block with any tag, also while the heap is recorded; or NULL. */
 GM_HOT void *gm_hot_alloc(struct gm_heap *heap, size_t bytes,
 			  gpumem_stream stream, uint32_t tag, enum gm_hot how)
 {
 	struct gm_local *local = gm_local_last;
-	bool recorded;
+	uint32_t claimed;
 	void *ptr;
 
 	if (!gm_local_is(local, heap, stream) ||
-	    !gm_local_lock_recorded(local, &recorded))
+	    !gm_local_lock_recorded(local, &claimed))
 		return NULL;
-	ptr = gm_hot_take(local, heap, bytes, tag);
-	if (recorded && ptr)
-		gm_local_record(local, GPUMEM_RECORD_ALLOC,
-				how == GM_HOT_AFTER ? gm_record_now_after()
-						    : gm_record_now(),
-				ptr, bytes, tag);
+	ptr = gm_hot_take_recorded(local, heap, bytes, tag, claimed, how);
 	gm_local_unlock(local);
 	return ptr;
 }
@@ -273,6 +284,26 @@ GM_HOT bool gm_hot_put(struct gm_local *local, const struct gm_heap *heap,
 	       gm_local_free_small(local, heap, entry, (uintptr_t)ptr, how);
 }
 
+/* The same with any tag, and with an event if the heap is recorded, as
+ * `claimed` of the cache says. */
+GM_HOT bool gm_hot_put_recorded(struct gm_local *local,
+				const struct gm_heap *heap, uintptr_t entry,
+				void *ptr, uint32_t claimed)
+{
+	struct gm_hot_block block;
+	uint64_t time;
+
+	if (!(claimed & GM_CLAIM_RECORDED))
+		return gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN);
+	time = gm_record_now();
+	block = gm_hot_look(entry, (uintptr_t)ptr);
+	if (!gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN))
+		return false;
+	gm_local_record(local, GPUMEM_RECORD_FREE, time, ptr, block.requested,
+			block.tag);
+	return true;
+}
+
 /* Of any stream, or only of a block that is freed on the stream of the cache;
  * with any tag, also while the heap is recorded. */
 GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream)
@@ -281,21 +312,13 @@ GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream)
 	struct gm_local *local = gm_local_last;
 	const struct gm_heap *heap =
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
-	struct gm_hot_block block = {0, 0};
-	uint64_t time = 0;
-	bool done, recorded;
+	uint32_t claimed;
+	bool done;
 
 	if (!entry || !heap || (!any && local->stream != stream) ||
-	    !gm_local_lock_recorded(local, &recorded))
+	    !gm_local_lock_recorded(local, &claimed))
 		return false;
-	if (recorded) {
-		time = gm_record_now_after();
-		block = gm_hot_look(entry, (uintptr_t)ptr);
-	}
-	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN);
-	if (recorded && done)
-		gm_local_record(local, GPUMEM_RECORD_FREE, time, ptr,
-				block.requested, block.tag);
+	done = gm_hot_put_recorded(local, heap, entry, ptr, claimed);
 	gm_local_unlock(local);
 	return done;
 }

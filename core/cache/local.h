@@ -144,17 +144,21 @@ static inline bool gm_local_lock(struct gm_local *local)
 	return false;
 }
 
-/* The same also with a tag, and if the heap is recorded, which *recorded_out
- * says. */
-static inline bool gm_local_lock_recorded(struct gm_local *local,
-					  bool *recorded_out)
+/* What a cache that was entered says of claims. GM_CLAIMED: it is nobody's to
+ * use. */
+static inline uint32_t gm_local_claimed(struct gm_local *local)
 {
-	uint32_t claimed;
+	return atomic_load_explicit(&local->claimed, memory_order_acquire);
+}
 
+/* As gm_local_lock(), also with a tag, and if the heap is recorded, which
+ * *claimed_out says. */
+static inline bool gm_local_lock_recorded(struct gm_local *local,
+					  uint32_t *claimed_out)
+{
 	(void)gm_local_enter(local);
-	claimed = atomic_load(&local->claimed);
-	*recorded_out = claimed & GM_CLAIM_RECORDED;
-	if (__builtin_expect(!(claimed & GM_CLAIMED), true))
+	*claimed_out = gm_local_claimed(local);
+	if (__builtin_expect(!(*claimed_out & GM_CLAIMED), true))
 		return true;
 	gm_local_unlock(local);
 	return false;
@@ -204,10 +208,14 @@ bool gm_local_flush_for_own(const void *ptr);
 /* after.c: what to do without the mutex after gm_local_alloc(), or
  * gm_local_free() of a block that is freed on `stream` or on any, found
  * nothing: the same with tags, and with an event if the heap is recorded; and
- * then with the depot. NULL, or false: take the slow path. */
+ * then with the depot. The second of each begins with the depot. NULL, or
+ * false: take the slow path. */
 void *gm_local_alloc_again(struct gm_heap *heap, size_t bytes,
 			   gpumem_stream stream, uint32_t tag);
+void *gm_local_alloc_refilled(struct gm_heap *heap, size_t bytes,
+			      gpumem_stream stream, uint32_t tag);
 bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream);
+bool gm_local_free_flushed(void *ptr, bool any, gpumem_stream stream);
 
 /* resize.c: a small block that is used on its own stream, without the mutex.
  * OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY: its slot

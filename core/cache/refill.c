@@ -78,9 +78,9 @@ static struct gm_local *find_own(const struct gm_heap *heap,
 static bool lock_to_refill(struct gm_local *local)
 {
 	const struct gm_delta *allocated;
-	bool recorded;
+	uint32_t claimed;
 
-	if (!local || !gm_local_lock_recorded(local, &recorded))
+	if (!local || !gm_local_lock_recorded(local, &claimed))
 		return false;
 	gm_local_use(local);
 	allocated = &local->group->counts.allocated;

@@ -69,7 +69,7 @@ gpumem_status gm_local_resize(void *ptr, size_t bytes, gpumem_stream stream,
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	struct gm_local *local = gm_local_last;
 	gpumem_status status = GPUMEM_NOT_READY;
-	bool recorded;
+	uint32_t claimed;
 
 	if (!(entry & 1) || !bytes)
 		return status;
@@ -77,11 +77,11 @@ gpumem_status gm_local_resize(void *ptr, size_t bytes, gpumem_stream stream,
 	    gm_entry_arena(entry) != local->arena_number)
 		local = gm_local_home(entry, stream);
 	if (!local || !atomic_load(&local->heap) ||
-	    !gm_local_lock_recorded(local, &recorded))
+	    !gm_local_lock_recorded(local, &claimed))
 		return status;
 	if (gm_entry_arena(entry) == local->arena_number)
 		status = resize(local, entry, (uintptr_t)ptr, bytes, holds_out);
-	if (recorded && status == GPUMEM_OK)
+	if (claimed & GM_CLAIM_RECORDED && status == GPUMEM_OK)
 		gm_local_record(local, GPUMEM_RECORD_RESIZE,
 				gm_record_now_after(), ptr, bytes, 0);
 	gm_local_unlock(local);

@@ -240,7 +240,7 @@ static gpumem_status free_recorded(struct gm_block *block, gpumem_stream stream)
 	uintptr_t address = gm_block_address(block);
 	uint64_t requested = gm_block_requested(block);
 	uint32_t tag = gm_block_tag(block);
-	uint64_t time = gm_record_now_after();
+	uint64_t time = gm_record_now();
 	gpumem_status status = free_unrecorded(block, stream);
 
 	if (status == GPUMEM_OK)

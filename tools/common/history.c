@@ -160,6 +160,21 @@ static bool resize(struct history *history, uint32_t slot,
 	return true;
 }
 
+/* An end that was unknown until its block began. Where events were lost an end
+ * is more likely of a block whose beginning was. */
+static bool end_early(struct history *history,
+		      const struct recording_event *begun)
+{
+	uint32_t slot = trace_ids_find(&history->ids, begun->address);
+	struct recording_event last;
+
+	if (!history->whole || slot == TRACE_NO_SLOT ||
+	    !history_early_take(&history->early, begun, &last))
+		return true;
+	history->unknown--;
+	return end(history, slot, &last);
+}
+
 static bool feed_block(struct history *history,
 		       const struct recording_event *event)
 {
@@ -172,10 +187,11 @@ static bool feed_block(struct history *history,
 		history->unended += live;
 		if (live && !end_unsaid(history, slot, event))
 			return false;
-		return begin(history, event);
+		return begin(history, event) && end_early(history, event);
 	case GPUMEM_RECORD_FREE:
 		if (live)
 			return end(history, slot, event);
+		history_early_put(&history->early, event);
 		break;
 	case GPUMEM_RECORD_RESIZE:
 		if (live)

@@ -9,6 +9,7 @@
 #ifndef GPUMEM_TOOLS_HISTORY_H
 #define GPUMEM_TOOLS_HISTORY_H
 
+#include "history_early.h"
 #include "recording.h"
 #include "trace_ids.h"
 
@@ -39,6 +40,7 @@ struct history {
 	history_fn fn;
 	void *user;
 	struct trace_ids ids; /* addresses of live blocks */
+	struct history_early early;
 	struct history_block *blocks;
 	uint32_t *first; /* of each pool */
 	uint64_t room, used, begun;
@@ -47,6 +49,7 @@ struct history {
 	uint64_t unknown; /* ends, uses, resizes of blocks not known to live */
 	uint64_t unended; /* blocks whose end is not there, but whose address
 			     was used again */
+	bool whole;	  /* set by the caller: no event was lost */
 	bool failed;	  /* out of memory */
 };
 

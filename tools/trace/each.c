@@ -198,8 +198,13 @@ static bool read_all(struct each *each)
 
 static bool prepare(struct each *each)
 {
+	const struct gpumem_record_header *header =
+		&each->source->recording.header;
 	bool ok = history_init(&each->history, pass, each);
 
+	each->history.whole = !each->source->is_torch &&
+			      !each->source->is_text && !header->lost_events &&
+			      !header->overwritten_events;
 	trace_ids_init(&each->streams);
 	trace_ids_init(&each->threads);
 	each->pools = calloc(POOLS, sizeof(*each->pools));
