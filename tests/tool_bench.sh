@@ -89,6 +89,12 @@ json_is "[(r['unit'], r['live_blocks'], r['host_bytes'] > 0,
 	"[('op', 4000, True, True)]" "its figures are there"
 exits 0 "churn with uniform sizes" "$bench" $short --uniform churn
 
+exits 0 "record" "$bench" $short --json record
+json_is "[(r['case'], r['unit'],
+	r['times_a_pair'] > 0) for r in d['results']]" \
+	"[('256 B', 'event', True), ('1 MiB', 'event', True)]" \
+	"its figures are there"
+
 exits 0 "trim" with host.capacity:256MiB "$bench" $short --json trim
 json_is "[r['unit'] for r in d['results']],
 	[r['MiB_a_call'] for r in d['results'][:2]]" \

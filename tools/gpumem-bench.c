@@ -18,6 +18,7 @@ const struct bench_entry bench_list[BENCH_COUNT] = {
 	{"pair", bench_pair},	  {"threads", bench_threads},
 	{"random", bench_random}, {"trim", bench_trim},
 	{"growth", bench_growth}, {"churn", bench_churn},
+	{"record", bench_record},
 };
 
 enum { KEY_ITERATIONS = 0x100, KEY_ROUNDS, KEY_SECONDS, KEY_UNIFORM, KEY_WARM };
@@ -50,7 +51,8 @@ static void choose(struct bench_config *config, const char *name)
 		config->chosen |= 1u << i;
 		return;
 	}
-	usage_fail("%s: expected pair, threads, random, trim, growth or churn",
+	usage_fail("%s: expected pair, threads, random, trim, growth, churn "
+		   "or record",
 		   name);
 }
 
@@ -174,7 +176,7 @@ int main(int argc, char **argv)
 		.doc = "Measure what a pool costs, beside glibc's malloc and, "
 		       "where they are installed, mimalloc and jemalloc.\v"
 		       "A BENCHMARK is one of pair, threads, random, trim, "
-		       "growth and churn. Without any, all are run.\n\n"
+		       "growth, churn and record. Without any, all are run.\n\n"
 		       "Exit status: 0 measured, 1 something failed, 2 usage, "
 		       "3 the device is not there.",
 	};

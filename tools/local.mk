@@ -85,6 +85,7 @@ tools_gpumem_bench_SOURCES = \
 	tools/bench/pair.c \
 	tools/bench/peers.c \
 	tools/bench/random.c \
+	tools/bench/record.c \
 	tools/bench/report.c \
 	tools/bench/threads.c \
 	tools/bench/trim.c

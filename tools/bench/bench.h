@@ -132,7 +132,7 @@ struct bench_entry {
 	bool (*run)(struct bench *bench);
 };
 
-#define BENCH_COUNT 6
+#define BENCH_COUNT 7
 extern const struct bench_entry bench_list[BENCH_COUNT];
 
 bool bench_pair(struct bench *bench);
@@ -141,6 +141,7 @@ bool bench_random(struct bench *bench);
 bool bench_trim(struct bench *bench);
 bool bench_growth(struct bench *bench);
 bool bench_churn(struct bench *bench);
+bool bench_record(struct bench *bench);
 
 /* Fills peers and missing. May run the program again from its beginning, with
  * an environment in which they can be loaded; argv is for that. */

@@ -126,7 +126,7 @@ _gpumem()
 		COMPREPLY+=($(compgen -c -- "$cur"))
 		_gpumem_files ""
 		;;
-	gpumem-bench) _gpumem_reply pair threads random trim growth churn ;;
+	gpumem-bench) _gpumem_reply pair threads random trim growth churn record ;;
 	gpumem-conform)
 		_gpumem_reply cuda hip opencl host
 		_gpumem_files .so
