@@ -47,6 +47,7 @@ fuzz_tests = \
 	tests/fuzz/fuzz_options \
 	tests/fuzz/fuzz_pickle \
 	tests/fuzz/fuzz_recording \
+	tests/fuzz/fuzz_report \
 	tests/fuzz/fuzz_table \
 	tests/fuzz/fuzz_trace
 endif
@@ -55,10 +56,17 @@ tests_fuzz_fuzz_options_LDADD = $(BASE)
 tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz_options.c $(fuzz_driver)
 tests_fuzz_fuzz_pickle_CPPFLAGS = $(TOOL_CPPFLAGS)
 tests_fuzz_fuzz_pickle_LDADD = $(TOOL)
-tests_fuzz_fuzz_pickle_SOURCES = tests/fuzz/fuzz_pickle.c $(fuzz_driver)
+tests_fuzz_fuzz_pickle_SOURCES = tests/fuzz/fuzz_pickle.c tests/fuzz/events.h \
+	tests/fuzz/pickles.h $(fuzz_driver)
 tests_fuzz_fuzz_recording_CPPFLAGS = $(TOOL_CPPFLAGS)
 tests_fuzz_fuzz_recording_LDADD = $(TOOL)
-tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c $(fuzz_driver)
+tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c \
+	tests/fuzz/events.h tests/fuzz/image.h $(fuzz_driver)
+# One of its runs costs as much as a hundred of the others.
+tests_fuzz_fuzz_report_CPPFLAGS = $(TOOL_CPPFLAGS) -DRUNS=2000
+tests_fuzz_fuzz_report_LDADD = libreport.la $(TOOL)
+tests_fuzz_fuzz_report_SOURCES = tests/fuzz/fuzz_report.c tests/fuzz/events.h \
+	tests/fuzz/image.h tests/fuzz/pickles.h $(fuzz_driver)
 tests_fuzz_fuzz_table_LDADD = $(LOADER)
 tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
 tests_fuzz_fuzz_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
@@ -67,14 +75,14 @@ tests_fuzz_fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c $(fuzz_driver)
 
 # A folder of their own: libFuzzer wants all code instrumented.
 FUZZ_COMPILE = $(FUZZ_CC) -g -O1 -std=gnu11 $(TOOL_CPPFLAGS) \
-	$(PLUGIN_CPPFLAGS) -fsanitize=address,undefined
+	-I$(top_builddir)/tools/report $(PLUGIN_CPPFLAGS) -fsanitize=address,undefined
 fuzzed = $(libgpumem_la_SOURCES) $(libpool_la_SOURCES) $(libheap_la_SOURCES) \
 	$(libcache_la_SOURCES) $(libvm_la_SOURCES) $(liborder_la_SOURCES) \
 	$(libextent_la_SOURCES) $(libdevice_la_SOURCES) \
 	$(libloader_la_SOURCES) $(libhost_la_SOURCES) $(libbase_la_SOURCES) \
 	$(librecord_la_SOURCES) \
-	$(libcommon_la_SOURCES)
-fuzz:
+	$(libcommon_la_SOURCES) $(libreport_la_SOURCES)
+fuzz: tools/report/page_text.h
 	rm -rf fuzz && $(MKDIR_P) fuzz
 	for file in $(fuzzed); do case $$file in *.c) \
 		$(FUZZ_COMPILE) -fsanitize=fuzzer-no-link -c $(srcdir)/$$file \

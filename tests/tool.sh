@@ -112,3 +112,13 @@ wants_good_options()
 	exits 2 "also with log:none" with log:none,limit:1XB "$tool" "$@"
 	exits 0 "but --help" with limit:1XB "$tool" --help
 }
+
+# refuses TOOL SENTENCE ARGUMENT...: those arguments are wrong, and it says why
+refuses()
+{
+	tool=gpumem-$1
+	sentence=$2
+	shift 2
+	exits 2 "$tool $*" "$tools/$tool" "$@"
+	is "$(head -n 1 "$scratch/err")" "$tool: $sentence" "says why"
+}

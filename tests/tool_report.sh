@@ -519,6 +519,35 @@ json_is "len(d['end']['tags']), d['end']['tags'][-1]" \
 printf '# gpumem-trace 2\ng \033[2J\na 1 1 0\n' >"$scratch/bad"
 refused "a tag that commands a terminal" "$scratch/bad" \
 	"line 2: unexpected character 0x1b in column 3"
+# A recording that is cut off, where it has something to be cut off: either there
+# is a reason, or a report, and the two agree whether it is text or a page.
+cat >"$scratch/cut.py" <<'END'
+import struct, subprocess, sys
+report, name, cut = sys.argv[1:]
+data = open(name, 'rb').read()
+header, chunk, chunks, count = struct.unpack_from('=IIQQ', data, 24)
+at = {0, 1, 8, 12, 16, 24, header, header + 32, chunks, chunks + 64,
+      chunks + chunk, chunks + chunk + 64, len(data)}
+at |= {n + d for n in at for d in (-1, 1)}
+for n in sorted(n for n in at if 0 <= n <= len(data)):
+    open(cut, 'wb').write(data[:n])
+    runs = [subprocess.run([report, option, cut], capture_output=True)
+            for option in ('--json', '--html')]
+    for run in runs:
+        assert run.returncode in (0, 1), (n, run)
+        assert (run.returncode == 0) == bool(run.stdout), (n, run)
+        assert run.stderr.count(b'\n') == run.returncode, (n, run)
+    assert runs[0].stderr == runs[1].stderr, (n, runs)
+    assert runs[0].returncode == 0 or n < chunks, (n, runs[0].stderr)
+print('right')
+END
+record "$scratch/small"
+if have_python; then
+	is "$(python3 "$scratch/cut.py" "$report" "$recording" "$scratch/cut" \
+		2>&1 | tail -n 3)" right "a recording that is cut off"
+else
+	skip "there is no python3" "a recording that is cut off"
+fi
 exits 1 "a pool that is not there" "$report" --pool=none "$recording"
 is "$(cat "$scratch/err")" \
 	"gpumem-report: $recording: it has no pool of that name" "says so"
@@ -539,19 +568,10 @@ else
 	skip "there is no /dev/full" "a full disk"
 fi
 
-# usage SENTENCE ARGUMENT...
-usage()
-{
-	sentence=$1
-	shift
-	exits 2 "gpumem-report $*" "$report" "$@"
-	is "$(head -n 1 "$scratch/err")" "gpumem-report: $sentence" "says why"
-}
-
-usage "expected a recording, trace or snapshot"
-usage "y: expected one file only" x y
-usage "expected only one of --html, --json and --svg" --svg --json x
-usage "--json: expected no --output beside it" --json -o y x
-usage "--blocks=-1: expected a whole number from 0 to 4294967295" --blocks=-1 x
+refuses report "expected a recording, trace or snapshot"
+refuses report "y: expected one file only" x y
+refuses report "expected only one of --html, --json and --svg" --svg --json x
+refuses report "--json: expected no --output beside it" --json -o y x
+refuses report "--blocks=-1: expected a whole number from 0 to 4294967295" --blocks=-1 x
 
 done_testing

@@ -643,26 +643,17 @@ else
 	skip "there is no /dev/full" "a full disk"
 fi
 
-# usage SENTENCE ARGUMENT...
-usage()
-{
-	sentence=$1
-	shift
-	exits 2 "gpumem-trace $*" "$trace" "$@"
-	is "$(head -n 1 "$scratch/err")" "gpumem-trace: $sentence" "says why"
-}
-
-usage "expected a recording"
-usage "y: expected one recording only" x y
-usage "--to=svg: expected trace, chrome or pytorch" --to=svg x
-usage "--until: expected no time before --from" --from=2 --until=1 x
-usage "--from=-1: expected a number of seconds above 0 and at most 1e+09" \
+refuses trace "expected a recording"
+refuses trace "y: expected one recording only" x y
+refuses trace "--to=svg: expected trace, chrome or pytorch" --to=svg x
+refuses trace "--until: expected no time before --from" --from=2 --until=1 x
+refuses trace "--from=-1: expected a number of seconds above 0 and at most 1e+09" \
 	--from=-1 x
 for size in 0 x 1KB2 1XB -1 1..5M 99999999999T; do
-	usage "--min-bytes=$size: expected a size such as 64KiB or 1.5GiB" \
+	refuses trace "--min-bytes=$size: expected a size such as 64KiB or 1.5GiB" \
 		--min-bytes=$size x
 done
-usage "--output needs --to" -o y x
-usage "--json: expected no --to beside it" --json --to=trace x
+refuses trace "--output needs --to" -o y x
+refuses trace "--json: expected no --to beside it" --json --to=trace x
 
 done_testing

@@ -11,7 +11,7 @@ bin_PROGRAMS = \
 	tools/gpumem-replay \
 	tools/gpumem-report \
 	tools/gpumem-trace
-noinst_LTLIBRARIES += libcommon.la
+noinst_LTLIBRARIES += libcommon.la libreport.la
 endif
 TOOL = libcommon.la libgpumem.la $(ZLIB_LIBS) $(JANSSON_LIBS)
 TOOL_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools $(ZLIB_CFLAGS) \
@@ -151,10 +151,13 @@ tools_gpumem_replay_SOURCES = \
 	tools/replay/report_pool.c \
 	tools/replay/sample.c
 
-tools_gpumem_report_CPPFLAGS = $(TOOL_CPPFLAGS) -I$(top_builddir)/tools/report
-tools_gpumem_report_LDADD = $(TOOL)
-tools_gpumem_report_SOURCES = \
-	tools/gpumem-report.c \
+tools_gpumem_report_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_report_LDADD = libreport.la $(TOOL)
+tools_gpumem_report_SOURCES = tools/gpumem-report.c
+
+# All of it but main(), which is fuzzed, too.
+libreport_la_CPPFLAGS = $(TOOL_CPPFLAGS) -I$(top_builddir)/tools/report
+libreport_la_SOURCES = \
 	tools/report/curves.c \
 	tools/report/curves.h \
 	tools/report/draw.c \
@@ -180,7 +183,7 @@ tools_gpumem_report_SOURCES = \
 	tools/trace/summary.h \
 	tools/trace/trace.h
 
-nodist_tools_gpumem_report_SOURCES = tools/report/page_text.h
+nodist_libreport_la_SOURCES = tools/report/page_text.h
 
 # What stands in every page, as lists of lines.
 report_page = tools/report/page.css tools/report/page.js
@@ -193,7 +196,7 @@ tools/report/page_text.h: $(report_page)
 			$(srcdir)/tools/report/page.$$name && \
 		echo 'NULL};' || exit 1; \
 	done >$@.tmp && mv $@.tmp $@
-tools/report/gpumem_report-page.$(OBJEXT): tools/report/page_text.h
+$(libreport_la_OBJECTS): tools/report/page_text.h
 
 tools_gpumem_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
 tools_gpumem_trace_LDADD = $(TOOL)

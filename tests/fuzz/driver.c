@@ -3,9 +3,10 @@
 
 /*
  * Runs a fuzz target without libFuzzer: first the files given as arguments
- * and every seed as they are, then mutations of the seeds. The numbers are
- * pseudo-random with a fixed start, so a failure comes again: FUZZ_SEED sets
- * another start, FUZZ_RUNS the number of mutations.
+ * and every seed as they are, then each seed cut off after each of its bytes,
+ * then mutations of the seeds. The numbers are pseudo-random with a fixed
+ * start, so a failure comes again: FUZZ_SEED sets another start, FUZZ_RUNS the
+ * number of mutations.
  */
 #include "fuzz.h"
 
@@ -15,7 +16,9 @@
 #include <unistd.h>
 
 #define INPUT 8192
+#ifndef RUNS
 #define RUNS 200000
+#endif
 
 static uint64_t state;
 
@@ -161,17 +164,21 @@ int main(int argc, char **argv)
 	size_t seeds = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	alarm((unsigned)(60 + runs / 1000));
+	alarm((unsigned)(300 + runs / 1000));
 	state = setting("FUZZ_SEED", 1);
-	puts("1..2");
+	puts("1..3");
 	for (int i = 1; i < argc; i++)
 		run_file(argv[i]);
 	for (; fuzz_seeds[seeds].data; seeds++)
 		run((const uint8_t *)fuzz_seeds[seeds].data,
 		    fuzz_seeds[seeds].bytes);
 	printf("ok 1 - %zu seeds and %d files\n", seeds, argc - 1);
+	for (size_t i = 0; i < seeds; i++)
+		for (size_t cut = 0; cut < fuzz_seeds[i].bytes; cut++)
+			run((const uint8_t *)fuzz_seeds[i].data, cut);
+	printf("ok 2 - every seed, cut off after each byte\n");
 	for (uint64_t i = 0; i < runs; i++)
 		run_mutation(seeds);
-	printf("ok 2 - %llu mutations\n", (unsigned long long)runs);
+	printf("ok 3 - %llu mutations\n", (unsigned long long)runs);
 	return 0;
 }

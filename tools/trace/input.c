@@ -165,6 +165,27 @@ const char *trace_tag(const struct trace_source *source, uint16_t number)
 			       : recording_tag(&source->recording, number);
 }
 
+/* NULL, or why it cannot be opened. */
+static const char *open_loaded(struct trace_source *source)
+{
+	const char *reason = open_either(source);
+
+	if (!reason)
+		reason = check_pool(source);
+	if (!reason && source->config->anonymise)
+		anonymise(&source->recording.header);
+	return reason;
+}
+
+const char *trace_open_memory(struct trace_source *source,
+			      const struct trace_config *config, void *data,
+			      size_t bytes)
+{
+	*source = (struct trace_source){
+		.config = config, .data = data, .bytes = bytes};
+	return open_loaded(source);
+}
+
 bool trace_open(struct trace_source *source, const struct trace_config *config)
 {
 	const char *reason;
@@ -172,14 +193,9 @@ bool trace_open(struct trace_source *source, const struct trace_config *config)
 	*source = (struct trace_source){.config = config};
 	reason = load(source, config->file);
 	if (!reason)
-		reason = open_either(source);
+		reason = open_loaded(source);
 	if (!reason)
-		reason = check_pool(source);
-	if (!reason) {
-		if (config->anonymise)
-			anonymise(&source->recording.header);
 		return true;
-	}
 	tool_error("%s: %s", config->file, reason);
 	trace_close(source);
 	return false;

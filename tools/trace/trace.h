@@ -44,6 +44,11 @@ struct trace_source {
 /* input.c: reads and checks it; false, and told, if it can't be. "-" is
  * standard input; what gzip made is understood. */
 bool trace_open(struct trace_source *source, const struct trace_config *config);
+/* The same of what a file had, from malloc(): it is the source's now. NULL, or
+ * why not; trace_close() is right all the same. */
+const char *trace_open_memory(struct trace_source *source,
+			      const struct trace_config *config, void *data,
+			      size_t bytes);
 void trace_close(struct trace_source *source);
 /* What it says of a pool, as far as that may be told; of a device of PyTorch's
  * nothing but its number, below. */

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Fuzzes gpumem-report, with recordings, traces and snapshots. Whatever the
+ * input, if it is taken: what is said of a moment is the sum of the blocks that
+ * are live then, by tag, by size, by page, and in the curves; and picture and
+ * page are well-formed.
+ */
+#include "events.h"
+#include "image.h"
+#include "pickles.h"
+
+#include "report/page.h"
+
+#include <string.h>
+
+const struct fuzz_seed fuzz_seeds[] = {
+	IMAGE_SEEDS,
+	PICKLE_SEEDS,
+	FUZZ_SEED("# gpumem-trace 2 x\nt 5\na 1 100 0\ng a/<b>\na 2 200 7\n"
+		  "u 1 7\nt 90\nr 2 300\nr 1 5 7\nf 1 7\ng &\"\na 3 5 7\nf 3\n"
+		  "f 2 9\n"),
+	FUZZ_SEED("a 1 0 0\nf 1\na 1 18446744073709551615 0\nf 1\n"),
+	FUZZ_SEED("# gpumem-trace 2\nt 18446744073709551615\ng &\na 1 9 0\n"),
+	{NULL, 0},
+};
+
+enum { SPANS = 4096 }; /* no input that is read has more */
+
+/* ---- moments ---- */
+
+struct range {
+	uint64_t pool, address;
+	uint64_t first, last; /* pages */
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct range *one = a, *other = b;
+
+	if (one->pool != other->pool)
+		return one->pool < other->pool ? -1 : 1;
+	return one->address < other->address ? -1
+					     : one->address > other->address;
+}
+
+/* Pages that have a block, if no two blocks overlap. */
+static uint64_t count_pages(struct range *ranges, size_t count)
+{
+	uint64_t pages = 0;
+
+	if (count)
+		qsort(ranges, count, sizeof(*ranges), compare);
+	for (size_t i = 0; i < count; i++) {
+		bool same = i && ranges[i].pool == ranges[i - 1].pool &&
+			    ranges[i].first == ranges[i - 1].last;
+
+		pages += ranges[i].last - ranges[i].first + !same;
+	}
+	return pages;
+}
+
+static bool is_apart(const struct model *model, uint64_t event)
+{
+	for (size_t i = 0; i < model->count; i++) {
+		const struct model_span *one = &model->spans[i];
+
+		if (one->bytes - 1 > UINT64_MAX - one->address)
+			return false;
+		for (size_t j = 0; j < model->count; j++) {
+			const struct model_span *other = &model->spans[j];
+
+			if (i != j && one->pool == other->pool &&
+			    model_is_live(one, event) &&
+			    model_is_live(other, event) &&
+			    other->address - one->address < one->bytes)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void check_pages(const struct model *model,
+			const struct model_moment *moment)
+{
+	static struct range ranges[SPANS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < model->count; i++) {
+		const struct model_span *span = &model->spans[i];
+
+		if (model_is_live(span, moment->event))
+			ranges[count++] =
+				(struct range){span->pool, span->address,
+					       span->address / PAGES_BYTES,
+					       (span->address + span->bytes -
+						1) / PAGES_BYTES};
+	}
+	check(count_pages(ranges, count) * PAGES_BYTES == moment->page_bytes);
+}
+
+static void check_moment(const struct model *model,
+			 const struct model_moment *moment)
+{
+	size_t count, tag_count;
+	const struct model_span **blocks =
+		model_blocks(model, moment->event, &count);
+	struct model_tag *tags = model_tags(model, moment->event, &tag_count);
+	uint64_t bytes = 0, tag_bytes = 0, tag_blocks = 0;
+
+	check(blocks && tags && count == moment->blocks);
+	for (size_t i = 0; i < count; i++) {
+		check(!i || blocks[i]->bytes <= blocks[i - 1]->bytes);
+		bytes += blocks[i]->bytes;
+	}
+	for (size_t i = 0; i < tag_count; i++) {
+		check(!i || tags[i].bytes <= tags[i - 1].bytes);
+		check(tags[i].largest_bytes <= tags[i].bytes);
+		tag_bytes += tags[i].bytes;
+		tag_blocks += tags[i].blocks;
+	}
+	check(bytes == moment->requested && tag_bytes == bytes);
+	check(tag_blocks == count &&
+	      moment->requested <= model->peak.requested);
+	if (model->has_addresses && is_apart(model, moment->event))
+		check_pages(model, moment);
+	free((void *)blocks);
+	free(tags);
+}
+
+/* ---- curves ---- */
+
+static void check_curves(const struct model *model, const struct curves *curves)
+{
+	uint64_t highest = 0;
+
+	for (unsigned i = 0; i < CURVES_BINS; i++) {
+		const struct curves_bin *bin = &curves->bins[i];
+		uint64_t sum = 0;
+
+		for (unsigned j = 0; j <= CURVES_TAGS; j++)
+			sum += bin->tag[j];
+		check(sum == bin->requested && bin->requested <= curves->top);
+		check(bin->reserved <= curves->top);
+		if (bin->requested > highest)
+			highest = bin->requested;
+	}
+	check(highest == model->peak.requested);
+	check(curves_bin(curves, model, &model->peak) < CURVES_BINS);
+}
+
+/* ---- what is written ---- */
+
+/* Elements end, and text has no character that begins markup. */
+static void check_markup(const char *text, const char *end)
+{
+	long depth = 0;
+
+	for (; text < end && *text; text++) {
+		check(*text == '\n' || (unsigned char)*text >= ' ');
+		if (*text == '&')
+			check(!strncmp(text, "&amp;", 5) ||
+			      !strncmp(text, "&lt;", 4) ||
+			      !strncmp(text, "&gt;", 4) ||
+			      !strncmp(text, "&quot;", 6));
+		if (*text == '<')
+			depth += text[1] == '/' ? -1 : 1;
+		if (*text == '/' && text[1] == '>')
+			depth--;
+		check(depth >= 0);
+	}
+	check(text == end && !depth);
+}
+
+/* The page without what stands in all of them is tables; they end before the
+ * data. */
+static void check_page(const struct model *model, const struct curves *curves)
+{
+	char *text = NULL, *begin, *end;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	check(out && page_write(out, model, curves, 10));
+	check(!fclose(out) && strlen(text) == bytes);
+	begin = strstr(text, "<p id=\"readout\"");
+	end = begin ? strstr(begin, "<script") : NULL;
+	check(end);
+	check_markup(begin, end);
+	free(text);
+}
+
+static void check_picture(const struct model *model,
+			  const struct curves *curves)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	check(out && draw_svg(out, model, curves));
+	check(!fclose(out));
+	check_markup(text, text + bytes);
+	free(text);
+}
+
+/* ---- all of it ---- */
+
+static void check_report(struct trace_source *source)
+{
+	static struct curves curves;
+	struct model model;
+
+	check(model_read(&model, source) && model.count <= SPANS);
+	check_moment(&model, &model.peak);
+	check_moment(&model, &model.end);
+	if (model.has_addresses)
+		check_moment(&model, &model.worst);
+	check(curves_read(&curves, &model));
+	check_curves(&model, &curves);
+	check_picture(&model, &curves);
+	check_page(&model, &curves);
+	model_free(&model);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct trace_config config = {
+		.file = "<input>", .until_ns = UINT64_MAX, .or_text = true};
+	struct trace_source source;
+	const char *reason;
+	void *copy;
+
+	/* An event takes at least 8 bytes in a trace, and two in a pickle that
+	 * names what it has said before. */
+	if (size > 2 * SPANS)
+		return 0;
+	copy = malloc(size ? size : 1);
+	check(copy);
+	memcpy(copy, data, size);
+	reason = trace_open_memory(&source, &config, copy, size);
+	if (reason)
+		check(*reason);
+	else
+		check_report(&source);
+	trace_close(&source);
+	return 0;
+}
