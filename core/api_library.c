@@ -12,6 +12,7 @@
 #include "base/option.h"
 #include "base/status.h"
 #include "loader/loader.h"
+#include "pool/oom.h"
 
 /* ---- names and texts ---- */
 
@@ -50,8 +51,8 @@ void gpumem_last_error(struct gpumem_error *error_out)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
 
-	if (!error_out || !gm_struct_fits(&gm_structs[GM_STRUCT_gpumem_error],
-					  error_out))
+	if (!error_out ||
+	    !gm_struct_fits(&gm_structs[GM_STRUCT_gpumem_error], error_out))
 		return;
 	gm_error_get(&error);
 	gm_struct_copy(error_out, &error);
@@ -68,6 +69,14 @@ void gpumem_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)
 
 	if (!gm_forked())
 		gm_log_set(level, fn, user);
+}
+
+void gpumem_oom_set(gpumem_oom_fn fn, void *user)
+{
+	GM_SCOPE;
+
+	if (!gm_forked())
+		gm_oom_set(fn, user);
 }
 
 /* ---- options ---- */

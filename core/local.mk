@@ -232,6 +232,7 @@ libheap_la_SOURCES = \
 
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)
 libpool_la_SOURCES = \
+	core/pool/advice.c \
 	core/pool/alloc.c \
 	core/pool/capacity.c \
 	core/pool/graph.c \
@@ -240,7 +241,11 @@ libpool_la_SOURCES = \
 	core/pool/import.c \
 	core/pool/import_check.c \
 	core/pool/limit.c \
+	core/pool/oom.c \
+	core/pool/oom.h \
+	core/pool/oom_print.c \
 	core/pool/peers.c \
+	core/pool/pins.c \
 	core/pool/pool.c \
 	core/pool/pool.h \
 	core/pool/pressure.c \
@@ -259,6 +264,8 @@ libpool_la_SOURCES = \
 	core/pool/table_pool.c \
 	core/pool/table_print.c \
 	core/pool/tag.c \
+	core/pool/text.c \
+	core/pool/text.h \
 	core/pool/view.c
 
 libgpumem_la_LIBADD = $(POOL)

@@ -73,12 +73,11 @@ cat >"$scratch/want" <<'WANT'
 dropping result 0
 dropping result 1
 dropping result 2
-96 MiB fit now, 3 results are left
+96 MiB fit, 3 results are left
 dropping result 3
 dropping result 4
 dropping result 5
-and 250 MiB more never will:
-host:0 is out of memory for a request of 250.00 MiB; pool "model": requested 96.00 MiB, allocated 96.00 MiB, active 96.00 MiB, reserved 96.00 MiB, limit 256.00 MiB, largest free block 0 bytes, fragmentation 0 %; device: 63.91 GiB free of 64.00 GiB, outside gpumem 0 bytes; free blocks, or raise the pool's limit
+160 MiB would fit: host:0 is out of memory for a request of 250.00 MiB; pool "model": requested 96.00 MiB, allocated 96.00 MiB, active 96.00 MiB, reserved 96.00 MiB, limit 256.00 MiB, largest free block 0 bytes, fragmentation 0 %; device: 63.91 GiB free of 64.00 GiB, outside gpumem 0 bytes; free blocks, or raise the pool's limit
 WANT
 shows out_of_memory
 fails out_of_memory

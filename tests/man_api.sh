@@ -128,6 +128,7 @@ is "$(while read -r struct body; do
 	gpumem_pool_config | gpumem_pressure) page=gpumem_pool.3 ;;
 	gpumem_capacity) page=gpumem_pool_print.3 ;;
 	gpumem_hook_event) page=gpumem_hook.3 ;;
+	gpumem_oom) page=gpumem_oom.3 ;;
 	gpumem_shared) page=gpumem_share.3 ;;
 	gpumem_record_*) page=gpumem_record.5 ;;
 	*) page=gpumem_backend.3 ;;

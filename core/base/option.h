@@ -66,7 +66,11 @@
 	  "first pool on; a %p becomes the number of the process")             \
 	X(record_max, "256MiB", BYTES,                                         \
 	  "largest size of a recording; beyond it the oldest part is "         \
-	  "overwritten")
+	  "overwritten")                                                       \
+	X(oom, "", TEXT,                                                       \
+	  "file to which each allocation that runs out of memory appends a "   \
+	  "line of JSON that says why; a %p becomes the number of the "        \
+	  "process")
 
 /* A reading names its kind, so that neither a misspelt key nor the wrong reader
  * goes unseen: GM_BOOL_vm, GM_BYTES_page. */

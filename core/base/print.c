@@ -16,12 +16,18 @@ static void flush(struct gm_print *print)
 	print->used = 0;
 }
 
+/* A text that is longer than the buffer goes in pieces. */
 static void add(struct gm_print *print, const char *text)
 {
-	size_t length = strlen(text);
+	size_t length = strlen(text), most = sizeof(print->buffer) - 1;
 
-	if (print->used + length >= sizeof(print->buffer))
+	if (print->used + length > most)
 		flush(print);
+	for (; length > most; length -= most, text += most) {
+		memcpy(print->buffer, text, most);
+		print->used = most;
+		flush(print);
+	}
 	memcpy(print->buffer + print->used, text, length);
 	print->used += length;
 }
@@ -136,7 +142,7 @@ static void add_quoted(struct gm_print *print, const char *line)
 
 void gm_print_text(struct gm_print *print, const char *key, const char *text)
 {
-	char line[256];
+	char line[GM_PRINT_TEXT_BYTES];
 
 	gm_line_copy(line, sizeof(line), text);
 	add_key(print, key);

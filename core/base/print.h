@@ -33,8 +33,8 @@ void gm_print_begin(struct gm_print *print, bool json,
 		    void (*write)(const char *text, void *user), void *user);
 void gm_print_end(struct gm_print *print);
 
-/* An object of the last one that is open; key NULL: of an array. `row`: it has no
- * objects, and is one line of text. */
+/* An object of the last one that is open; key NULL: of an array. `row`: it has
+ * no objects, and is one line of text. */
 void gm_print_open(struct gm_print *print, const char *key, bool row);
 void gm_print_close(struct gm_print *print);
 
@@ -42,8 +42,10 @@ void gm_print_close(struct gm_print *print);
 void gm_print_list(struct gm_print *print, const char *key);
 void gm_print_list_end(struct gm_print *print);
 
-/* Members. `text` may be any bytes: it becomes printable, see line.h. Of a
- * fraction six digits are shown; it is from 0 to 1. */
+/* Members. `text` may be any bytes: it becomes printable, see line.h, and is
+ * cut off where it has too many bytes. Of a fraction six digits are shown; it
+ * is from 0 to 1. */
+enum { GM_PRINT_TEXT_BYTES = 1024 };
 void gm_print_text(struct gm_print *print, const char *key, const char *text);
 void gm_print_number(struct gm_print *print, const char *key, uint64_t number,
 		     enum gm_print_unit unit);

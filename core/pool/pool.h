@@ -18,6 +18,7 @@
 #include "heap/heap.h"
 
 struct gm_first;
+struct gm_print;
 
 struct gm_callback {
 	gpumem_pressure_fn fn;
@@ -123,6 +124,9 @@ gpumem_status gm_limits_of_config(const struct gpumem_device *device,
  * and gpumem_record_end(). */
 gpumem_status gm_pools_record(const char *path, uint64_t max_bytes);
 gpumem_status gm_pools_record_end(void);
+/* Copies the name of a file, in which "%p" becomes the number of the process.
+ * False: it is too long. */
+bool gm_path_expand(const char *path, char *name, size_t bytes);
 /* Before the first pool: what option `record` says. */
 void gm_pools_record_by_option(void);
 /* With the registry locked: the pool is recorded if there is a recording, or is
@@ -156,6 +160,8 @@ gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
 /* print.c: as gpumem_pool_print(). */
 void gm_pool_print(struct gpumem_pool *pool, bool json,
 		   void (*write)(const char *text, void *user), void *user);
+/* The numbers, as members of an object that is open. */
+void gm_stats_print(struct gm_print *print, const struct gpumem_stats *stats);
 
 /* table.c: as gpumem_device_report(). */
 gpumem_status gm_device_report(struct gpumem_device *device, bool json,
@@ -210,7 +216,8 @@ gpumem_status gm_pool_end_views(struct gpumem_pool *pool,
 /* query.c */
 gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);
 
-/* report.c: the sentence of a failure for memory; returns its status. */
+/* report.c: the sentence of a failure for memory, which the program is told if
+ * it wants to know (oom.h); returns its status. */
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			     const struct gm_request *request);
 

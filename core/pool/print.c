@@ -34,19 +34,24 @@ static void print_gauge(struct gm_print *print, const char *name,
 }
 
 #define PRINT_GAUGE(name, unit)                                                \
-	print_gauge(print, #name, &stats.name, GM_PRINT_##unit);
+	print_gauge(print, #name, &stats->name, GM_PRINT_##unit);
 #define PRINT_COUNTER(name, unit)                                              \
-	gm_print_number(print, #name, stats.name, GM_PRINT_##unit);
+	gm_print_number(print, #name, stats->name, GM_PRINT_##unit);
 #define PRINT_VALUE(name, unit) PRINT_COUNTER(name, unit)
-#define PRINT_RATIO(name, unit) gm_print_fraction(print, #name, stats.name);
+#define PRINT_RATIO(name, unit) gm_print_fraction(print, #name, stats->name);
 #define PRINT(name, type, unit) PRINT_##type(name, unit)
+
+void gm_stats_print(struct gm_print *print, const struct gpumem_stats *stats)
+{
+	GPUMEM_STATS_LIST(PRINT)
+}
 
 static void print_stats(struct gm_print *print, struct gpumem_pool *pool)
 {
 	struct gpumem_stats stats;
 
 	gm_pool_stats(pool, &stats);
-	GPUMEM_STATS_LIST(PRINT)
+	gm_stats_print(print, &stats);
 }
 
 static void print_call(struct gm_print *print, struct gpumem_pool *pool,

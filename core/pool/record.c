@@ -87,8 +87,7 @@ static bool end_one(struct gpumem_pool *pool, void *unused)
 	return true;
 }
 
-/* "%p" becomes the number of the process. */
-static gpumem_status expand(const char *path, char *name, size_t bytes)
+bool gm_path_expand(const char *path, char *name, size_t bytes)
 {
 	size_t used = 0;
 
@@ -102,10 +101,9 @@ static gpumem_status expand(const char *path, char *name, size_t bytes)
 		path++;
 	}
 	if (*path || used >= bytes)
-		return gm_fail(GPUMEM_INVALID,
-			       "the name of the recording is too long");
+		return false;
 	name[used] = '\0';
-	return GPUMEM_OK;
+	return true;
 }
 
 static gpumem_status begin(const char *path, uint64_t max_bytes)
@@ -124,9 +122,10 @@ static gpumem_status begin(const char *path, uint64_t max_bytes)
 	if (atomic_load(&gm_recorder.generation))
 		return gm_fail(GPUMEM_BUSY,
 			       "a recording is under way: end it first");
-	status = expand(path, name, sizeof(name));
-	if (status == GPUMEM_OK)
-		status = gm_record_open(&config);
+	if (!gm_path_expand(path, name, sizeof(name)))
+		return gm_fail(GPUMEM_INVALID,
+			       "the name of the recording is too long");
+	status = gm_record_open(&config);
 	if (status == GPUMEM_OK)
 		gm_pools_set(&on, true, begin_one);
 	return status;

@@ -135,24 +135,43 @@ static void collect_processes(struct gm_processes *processes,
 	gm_error_set(&error);
 }
 
+gpumem_status gm_table_make(struct gm_table *table,
+			    struct gm_processes *processes,
+			    struct gpumem_device *device)
+{
+	gpumem_status status = collect(table, device);
+
+	if (status == GPUMEM_OK)
+		collect_processes(processes, device);
+	if (status == GPUMEM_OK && (table->no_memory || processes->no_memory))
+		status = gm_fail(GPUMEM_NO_HOST_MEMORY,
+				 "no host memory for a report of %s",
+				 device->info.name);
+	return status;
+}
+
+void gm_table_end(struct gm_table *table, struct gm_processes *processes)
+{
+	free(processes->list);
+	free(table->row);
+}
+
 gpumem_status gm_device_report(struct gpumem_device *device, bool json,
 			       void (*write)(const char *text, void *user),
 			       void *user)
 {
 	struct gm_processes processes = {0};
 	struct gm_table table = {0};
-	gpumem_status status = collect(&table, device);
+	gpumem_status status = gm_table_make(&table, &processes, device);
+	struct gm_print print;
 
-	if (status == GPUMEM_OK)
-		collect_processes(&processes, device);
-	if (status == GPUMEM_OK && (table.no_memory || processes.no_memory))
-		status = gm_fail(GPUMEM_NO_HOST_MEMORY,
-				 "no host memory for a report of %s",
-				 device->info.name);
-	if (status == GPUMEM_OK)
-		(json ? gm_table_print_json : gm_table_print_text)(
-			&table, &processes, device, write, user);
-	free(processes.list);
-	free(table.row);
+	if (status == GPUMEM_OK && json) {
+		gm_print_begin(&print, true, write, user);
+		gm_table_print_json(&table, &processes, device, &print);
+		gm_print_end(&print);
+	} else if (status == GPUMEM_OK) {
+		gm_table_print_text(&table, &processes, device, write, user);
+	}
+	gm_table_end(&table, &processes);
 	return status;
 }

@@ -13,6 +13,7 @@
 #define GM_POOL_TABLE_H
 
 #include "pool.h"
+#include "base/print.h"
 
 /* name, in JSON; text, for people */
 #define GM_PLACE_LIST(X)                                                       \
@@ -77,16 +78,23 @@ struct gm_processes {
 	bool known;	/* the driver reports them */
 };
 
+/* table.c. Both are zeroed before, and ended afterwards also after a failure.
+ * OK, NO_HOST_MEMORY, or what the driver said. */
+gpumem_status gm_table_make(struct gm_table *table,
+			    struct gm_processes *processes,
+			    struct gpumem_device *device);
+void gm_table_end(struct gm_table *table, struct gm_processes *processes);
+
 /* table_print.c */
 void gm_table_print_text(const struct gm_table *table,
 			 const struct gm_processes *processes,
 			 const struct gpumem_device *device,
 			 void (*write)(const char *text, void *user),
 			 void *user);
+/* Members of an object that is open. */
 void gm_table_print_json(const struct gm_table *table,
 			 const struct gm_processes *processes,
 			 const struct gpumem_device *device,
-			 void (*write)(const char *text, void *user),
-			 void *user);
+			 struct gm_print *print);
 
 #endif

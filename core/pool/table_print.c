@@ -5,7 +5,6 @@
  * table.h. */
 #include "table.h"
 #include "base/line.h"
-#include "base/print.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,24 +82,19 @@ static void json_process(struct gm_print *print,
 void gm_table_print_json(const struct gm_table *table,
 			 const struct gm_processes *processes,
 			 const struct gpumem_device *device,
-			 void (*write)(const char *text, void *user),
-			 void *user)
+			 struct gm_print *print)
 {
-	struct gm_print print;
-
-	gm_print_begin(&print, true, write, user);
-	gm_print_text(&print, "device", device->info.name);
-	gm_print_number(&print, "total_bytes", table->total_bytes,
+	gm_print_text(print, "device", device->info.name);
+	gm_print_number(print, "total_bytes", table->total_bytes,
 			GM_PRINT_BYTES);
-	json_rows(&print, "rows", table, false);
-	json_rows(&print, "beside", table, true);
+	json_rows(print, "rows", table, false);
+	json_rows(print, "beside", table, true);
 	if (processes->known) {
-		gm_print_list(&print, "processes");
+		gm_print_list(print, "processes");
 		for (size_t i = 0; i < processes->count; i++)
-			json_process(&print, &processes->list[i]);
-		gm_print_list_end(&print);
+			json_process(print, &processes->list[i]);
+		gm_print_list_end(print);
 	}
-	gm_print_end(&print);
 }
 
 /* ---- text ---- */

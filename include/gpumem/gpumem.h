@@ -1470,6 +1470,87 @@ gpumem_tag_visit(gpumem_pool *pool,
 		 bool (*fn)(const struct gpumem_tag *tag, void *user),
 		 void *user);
 
+/* ---- Out of memory -------------------------------------------------------- */
+
+/* name, number (fixed for ever), word. What would help an allocation that
+ * failed for want of memory, as far as gpumem can see; a later version may have
+ * more. */
+#define GPUMEM_ADVICE_LIST(X)                                                 \
+	X(LESS, 1, "less")           /* free blocks, or ask for less */        \
+	X(TOO_LARGE, 2, "too_large") /* the device as a whole is too small */  \
+	X(LIMIT, 3, "limit")         /* raise the pool's limit */              \
+	X(FLAGS, 4, "flags")         /* leave out the request's flags */       \
+	X(DRIVER, 5, "driver")       /* the driver refused for its own reason; \
+					the text has that */                   \
+	X(VIEWS, 6, "views")         /* release views of blocks that are freed \
+					already */                             \
+	X(STREAMS, 7, "streams")     /* synchronise streams: enough is freed,  \
+					but in use */                          \
+	X(GRAPHS, 8, "graphs")       /* fragmented: kept for graphs */         \
+	X(HANDLES, 9, "handles")     /* fragmented: in handles, */             \
+	X(PAGES, 10, "pages")        /* in pages, */                           \
+	X(SEGMENTS, 11, "segments")  /* in segments of which blocks have a     \
+					part */                                \
+	X(POOLS, 12, "pools")        /* the device's other pools of this       \
+					process have enough that is free */    \
+	X(OUTSIDE, 13, "outside")    /* other programs, or other allocators of \
+					this one, have it */
+
+typedef enum gpumem_advice {
+#define GPUMEM_ADVICE_ENUM(name, number, word) GPUMEM_ADVICE_##name = (number),
+	GPUMEM_ADVICE_LIST(GPUMEM_ADVICE_ENUM)
+#undef GPUMEM_ADVICE_ENUM
+} gpumem_advice;
+
+/* An allocation that failed. Bytes are of the moment just after. */
+struct gpumem_oom {
+	size_t size;
+	gpumem_pool *pool;
+	gpumem_status status;      /* NO_MEMORY or LIMIT */
+	gpumem_advice advice;      /* what would help best */
+	uint64_t bytes;            /* of the request */
+	uint64_t alignment;        /* 1: none was asked for */
+	gpumem_stream stream;
+	uint32_t flags;            /* GPUMEM_ALLOC_ bits of it */
+	uint32_t tag;              /* that the block would have got; 0: none */
+	uint64_t fits_bytes;       /* a request of so many would succeed now, at
+				      least: gpumem_pool_capacity(); 0: unknown,
+				      or at most a small one */
+	uint64_t requested_bytes;  /* of the pool: see struct gpumem_stats */
+	uint64_t reserved_bytes;
+	uint64_t free_bytes;
+	uint64_t limit_bytes;      /* 0: none */
+	const char *text;          /* gpumem_error_text() of the failure */
+	const char *json;          /* one object on one line, with everything */
+};
+
+/*
+ * Called in the thread whose allocation failed with NO_MEMORY or LIMIT, once
+ * for each such call of the program, after everything has been tried and just
+ * before the call returns. No lock is held: it may call gpumem, and that does
+ * not change what gpumem_last_error() says once the call has returned. An
+ * allocation that fails in here, also of another pool, calls nothing. `oom` and
+ * its texts are valid during the call. It must return: after a longjmp or a C++
+ * exception out of it the thread calls it no more, logs nothing and cannot be
+ * cancelled.
+ *
+ * `json` has the request, the advice as a word and as a sentence, the pool's
+ * figures, its largest tags, the blocks that keep most free memory from use,
+ * and the table of gpumem_device_report(); gpumem_oom(3) names the members. Where
+ * there is no host memory for that it is shorter.
+ */
+typedef void (*gpumem_oom_fn)(const struct gpumem_oom *oom, void *user);
+
+/*
+ * Sets the process's one function; NULL: none. Option `oom` writes the same
+ * JSON to a file, without a change to the program. Without both nothing is
+ * collected. Otherwise a failure takes time for each tag, stream and range of
+ * memory of the device's pools, and waits for other threads that use them, also
+ * with GPUMEM_ALLOC_NO_WAIT. After this returns, a call of an earlier function
+ * that had begun may still be running.
+ */
+GPUMEM_API void gpumem_oom_set(gpumem_oom_fn fn, void *user);
+
 #ifdef __cplusplus
 }
 #endif

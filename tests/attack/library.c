@@ -90,14 +90,37 @@ void attack_gpumem_log_set(void)
 		       &world);
 }
 
+/* In the thread whose allocation failed; it may call gpumem. */
+static void mourn(const struct gpumem_oom *oom, void *user)
+{
+	expect(user == &world && oom->size == sizeof(*oom) && oom->bytes &&
+		       (oom->status == GPUMEM_NO_MEMORY ||
+			oom->status == GPUMEM_LIMIT) &&
+		       oom->advice >= GPUMEM_ADVICE_LESS &&
+		       oom->advice <= GPUMEM_ADVICE_OUTSIDE,
+	       "an out of memory with status %d, advice %d", oom->status,
+	       (int)oom->advice);
+	expect(oom->json[0] == '{' && oom->json[strlen(oom->json) - 1] == '}',
+	       "JSON that ends as %s", oom->json);
+	judge_string(oom->text);
+	judge_string(oom->json);
+	if (one_in(4))
+		GPUMEM_IGNORE(gpumem_pool_check(oom->pool));
+}
+
+void attack_gpumem_oom_set(void)
+{
+	gpumem_oom_set(one_in(3) ? NULL : mourn, &world);
+}
+
 /* Options that a world may change while it is running, with a right value. */
 static const char *const settings[][2] = {
-	{"wait", "on"},		{"wait", "off"},      {"waste", "0"},
-	{"waste", "20%"},	{"waste_max", "20%"}, {"stream_waste", "0"},
-	{"cache", "0"},		{"cache", "16KiB"},   {"decay_ms", "1"},
-	{"decay_ms", "0"},	{"handle_max", "0"},  {"limit", "0"},
-	{"soft_limit", "8MiB"}, {"page", "2MiB"},     {"host.latency", ""},
-	{"host.copy_rate", "0"}};
+	{"wait", "on"},		 {"wait", "off"},	{"waste", "0"},
+	{"waste", "20%"},	 {"waste_max", "20%"},	{"stream_waste", "0"},
+	{"cache", "0"},		 {"cache", "16KiB"},	{"decay_ms", "1"},
+	{"decay_ms", "0"},	 {"handle_max", "0"},	{"limit", "0"},
+	{"soft_limit", "8MiB"},	 {"page", "2MiB"},	{"host.latency", ""},
+	{"host.copy_rate", "0"}, {"oom", "/nowhere/%p"}};
 
 void attack_gpumem_option_set(void)
 {

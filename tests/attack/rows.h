@@ -84,6 +84,7 @@
 	X(gpumem_import, 8, B(UNSUPPORTED) | TAKES)                            \
 	X(gpumem_import_close, 6, B(BAD_POINTER) | ASKS)                       \
 	X(gpumem_last_error, 3, 0)                                             \
+	X(gpumem_oom_set, 1, 0)                                                \
 	X(gpumem_log_set, 1, 0)                                                \
 	X(gpumem_object, 5, B(BAD_POINTER) | B(UNSUPPORTED) | ASKS)            \
 	X(gpumem_option_check, 1, B(NO_HOST_MEMORY))                           \

@@ -86,6 +86,7 @@ static const struct {
 	{"handle_max", {"16MiB", "2MiB", NULL}},
 	{"decay_ms", {"10000", "1", "20", NULL}},
 	{"decay_thread", {"off", "on", NULL}},
+	{"oom", {"", "", "/dev/null", NULL}},
 	{"host.page", {"2MiB", "512KiB", "64KiB", NULL}},
 	{"host.capacity", {"96MiB", "256MiB", "1GiB", NULL}},
 	{"host.copy_rate", {"0", "2GiB", NULL}},

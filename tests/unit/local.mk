@@ -145,6 +145,9 @@ lib_tests = \
 	tests/unit/lib/many_streams \
 	tests/unit/lib/memfd \
 	tests/unit/lib/misuse \
+	tests/unit/lib/oom \
+	tests/unit/lib/oom_random \
+	tests/unit/lib/oom_threads \
 	tests/unit/lib/peaks \
 	tests/unit/lib/peaks_threads \
 	tests/unit/lib/peers \
@@ -283,6 +286,7 @@ EXTRA_DIST += \
 	tests/unit/lib/late.h \
 	tests/unit/lib/looks.h \
 	tests/unit/lib/model.h \
+	tests/unit/lib/oom.h \
 	tests/unit/lib/order.h \
 	tests/unit/lib/peaks.h \
 	tests/unit/lib/peer.h \

@@ -6,11 +6,48 @@
  * state that it fits, and never one that cannot help. That of views is in
  * quarantine.c.
  */
-#include "fixture.h"
+#include "oom.h"
 
 enum { MANY = 256, GIB = 1024 * MIB };
 
 static void *held[MANY];
+
+/* The same advice as a word, by a part of its sentence. */
+static gpumem_advice advice_of(const char *sentence)
+{
+	static const struct {
+		const char *part;
+		gpumem_advice advice;
+	} words[] = {
+		{"is too small for", GPUMEM_ADVICE_TOO_LARGE},
+		{"pool's limit", GPUMEM_ADVICE_LIMIT},
+		{"host:0: ", GPUMEM_ADVICE_DRIVER},
+		{"synchronise them", GPUMEM_ADVICE_STREAMS},
+		{"gpumem_graph_destroy", GPUMEM_ADVICE_GRAPHS},
+		{"handles that also hold", GPUMEM_ADVICE_HANDLES},
+		{"pages that also hold", GPUMEM_ADVICE_PAGES},
+		{"large blocks first", GPUMEM_ADVICE_SEGMENTS},
+		{"gpumem-probe shows", GPUMEM_ADVICE_OUTSIDE},
+		{"free blocks, or make", GPUMEM_ADVICE_LESS},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strstr(sentence, words[i].part))
+			return words[i].advice;
+	return 0;
+}
+
+/* The function of the program is told the same. */
+static void advises_told(void)
+{
+	char sentence[1024];
+
+	json_member(told.json, "advice_text", sentence, sizeof(sentence));
+	ok(json_whole(told.json) && *sentence && strstr(last_text(), sentence),
+	   "the JSON has the advice: %s", sentence);
+	is_int(told.oom.advice, advice_of(last_text()),
+	       "and so has the struct");
+}
 
 /* The sentence ends with one advice; `never`, if there is one, is no part of
  * it. */
@@ -24,6 +61,7 @@ static void advises(gpumem_pool *pool, size_t bytes, gpumem_status status,
 	ok(strstr(last_text(), advice), "advice: %s", advice);
 	if (never)
 		ok(!strstr(last_text(), never), "no word of %s", never);
+	advises_told();
 	if (tap.failed)
 		diag("%s", last_text());
 }
@@ -287,6 +325,7 @@ static void test_refused(void)
 int main(void)
 {
 	alarm(60);
+	gpumem_oom_set(told_note, &told);
 	device_start("64MiB", true);
 	test_size();
 	test_limit();

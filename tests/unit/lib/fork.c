@@ -187,6 +187,7 @@ static void child_options(void)
 	forked(gpumem_option_get("wait", &option));
 	forked(gpumem_option_check());
 	gpumem_log_set(GPUMEM_LOG_NONE, NULL, NULL);
+	gpumem_oom_set(NULL, NULL);
 	gpumem_option_visit(any_option, &seen);
 	child_must(option.value == NULL && seen == 0);
 }

@@ -9,6 +9,7 @@
  * finds them before the C library's, for the library as well.
  */
 #include "aftermath.h"
+#include "oom.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -243,6 +244,19 @@ static void test_configured(void)
 	is_uint(seen[2], 0, "and none loses what the environment says");
 }
 
+/* Allocations that fail meanwhile are told all the same, with less. */
+static unsigned long told_all, told_less;
+
+static void hear(const struct gpumem_oom *oom, void *user)
+{
+	(void)user;
+	want(json_whole(oom->json), "JSON that is not whole: %s", oom->json);
+	if (strstr(oom->json, "\"table\": "))
+		told_all++;
+	else
+		told_less++;
+}
+
 int main(void)
 {
 	alarm(300);
@@ -256,10 +270,14 @@ int main(void)
 	option("wait", "on");
 	device_start("32MiB", true);
 	must(gpumem_device_close(device));
+	gpumem_oom_set(hear, NULL);
 	sweep("pages, the Nth", false, true);
 	sweep("segments, the Nth", false, false);
 	sweep("pages, from the Nth on", true, true);
 	sweep("segments, from the Nth on", true, false);
+	ok(told_all && told_less,
+	   "an out of memory is told %lu times in full, %lu times in short",
+	   told_all, told_less);
 	return done_testing();
 }
 

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Who is told of an allocation that failed for memory: the program's function,
+ * and the file of option `oom`. A mutex of its own guards the function, which
+ * is called without it. See oom.h.
+ */
+#include "oom.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/option.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of the JSON: the shorter one fits into the first. */
+enum { SHORT_BYTES = 10 * 1024, LONG_BYTES = 4 << 20 };
+
+struct listener {
+	gpumem_oom_fn fn;
+	void *user;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct listener listener; /* under the mutex */
+
+/* The thread is telling: what fails meanwhile is told nobody. */
+static _Thread_local bool telling;
+
+void gm_oom_set(gpumem_oom_fn fn, void *user)
+{
+	pthread_mutex_lock(&mutex);
+	listener = (struct listener){.fn = fn, .user = user};
+	pthread_mutex_unlock(&mutex);
+}
+
+static struct listener listener_now(void)
+{
+	struct listener now;
+
+	pthread_mutex_lock(&mutex);
+	now = listener;
+	pthread_mutex_unlock(&mutex);
+	return now;
+}
+
+/* ---- the JSON ---- */
+
+/*
+ *     used < room, with a NUL behind what is used
+ *     it has grown  <=>  at != first
+ */
+struct json {
+	char first[SHORT_BYTES];
+	char *at;
+	size_t used, room;
+	bool cut; /* something is missing */
+};
+
+static bool grow(struct json *json, size_t room)
+{
+	char *larger = room > LONG_BYTES ? NULL : malloc(room);
+
+	if (!larger)
+		return false;
+	memcpy(larger, json->at, json->used + 1);
+	if (json->at != json->first)
+		free(json->at);
+	json->at = larger;
+	json->room = room;
+	return true;
+}
+
+static void append(const char *text, void *user)
+{
+	struct json *json = user;
+	size_t length = strlen(text), room = json->room;
+
+	while (json->used + length >= room)
+		room *= 2;
+	if (json->cut || (room > json->room && !grow(json, room))) {
+		json->cut = true;
+		return;
+	}
+	memcpy(json->at + json->used, text, length + 1);
+	json->used += length;
+}
+
+static void json_begin(struct json *json)
+{
+	json->at = json->first;
+	json->room = sizeof(json->first);
+	json->used = 0;
+	json->first[0] = '\0';
+	json->cut = false;
+}
+
+static void json_end(struct json *json)
+{
+	if (json->at != json->first)
+		free(json->at);
+}
+
+/* Whole, or what needs no memory. Its newline is the caller's to add. */
+static void json_fill(struct json *json, const struct gm_oom *oom,
+		      uint64_t fits_bytes, const char *text)
+{
+	json_begin(json);
+	if (gm_oom_print(oom, fits_bytes, text, true, append, json) !=
+		    GPUMEM_OK ||
+	    json->cut) {
+		json_end(json);
+		json_begin(json);
+		(void)gm_oom_print(oom, fits_bytes, text, false, append, json);
+	}
+}
+
+/* ---- the file ---- */
+
+static bool write_all(int fd, const char *text, size_t bytes)
+{
+	while (bytes) {
+		ssize_t written = write(fd, text, bytes);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		text += written;
+		bytes -= (size_t)written;
+	}
+	return true;
+}
+
+/* A pipe whose other end is gone would end the program. */
+static bool add_line(const char *path, const char *line, size_t bytes)
+{
+	struct stat about;
+	bool done;
+	int fd = open(path,
+		      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK |
+			      O_NOCTTY,
+		      0600);
+
+	if (fd < 0)
+		return false;
+	done = !fstat(fd, &about) && S_ISREG(about.st_mode) &&
+	       write_all(fd, line, bytes);
+	close(fd);
+	return done;
+}
+
+static void tell_file(const char *path, const struct json *json)
+{
+	char name[4096];
+
+	if (!gm_path_expand(path, name, sizeof(name)) ||
+	    !add_line(name, json->at, json->used))
+		gm_log(GPUMEM_LOG_ERROR,
+		       "option \"oom\": nothing can be added to \"%.400s\"",
+		       path);
+}
+
+/* ---- both ---- */
+
+/* What may be had now, before a callback frees anything. */
+static uint64_t fits_bytes(const struct gm_oom *oom)
+{
+	struct gpumem_capacity capacity = {.size = sizeof(capacity)};
+
+	if (gm_pool_capacity(oom->pool, oom->request->stream, &capacity) !=
+	    GPUMEM_OK)
+		return 0;
+	return capacity.now_bytes;
+}
+
+static void tell_program(const struct listener *now, const struct gm_oom *oom,
+			 uint64_t fits, const char *text, const char *json)
+{
+	const struct gm_request *request = oom->request;
+	const struct gpumem_oom told = {
+		.size = sizeof(told),
+		.pool = oom->pool,
+		.status = oom->status,
+		.advice = oom->advice,
+		.bytes = request->bytes,
+		.alignment = request->alignment,
+		.stream = request->stream,
+		.flags = request->flags,
+		.tag = request->tag,
+		.fits_bytes = fits,
+		.requested_bytes = oom->stats.requested.current,
+		.reserved_bytes = oom->stats.reserved.current,
+		.free_bytes = oom->stats.free_bytes,
+		.limit_bytes = oom->stats.limit_bytes,
+		.text = text,
+		.json = json};
+
+	now->fn(&told, now->user);
+}
+
+static void tell(const struct listener *now, const char *path,
+		 const struct gm_oom *oom)
+{
+	struct gpumem_error error = {.size = sizeof(error)};
+	struct json json;
+	uint64_t fits;
+
+	gm_error_get(&error);
+	fits = fits_bytes(oom);
+	json_fill(&json, oom, fits, error.text);
+	if (path)
+		tell_file(path, &json);
+	json.at[json.used - 1] = '\0';
+	if (now->fn)
+		tell_program(now, oom, fits, error.text, json.at);
+	json_end(&json);
+	gm_error_set(&error);
+}
+
+void gm_oom_tell(const struct gm_oom *oom)
+{
+	struct listener now = listener_now();
+	char path[512];
+	bool file = gm_option_given(GM_TEXT_oom, path, sizeof(path)) && *path;
+
+	if (telling || (!now.fn && !file))
+		return;
+	telling = true;
+	tell(&now, file ? path : NULL, oom);
+	telling = false;
+}
