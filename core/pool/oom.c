@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,7 +138,17 @@ static bool write_all(int fd, const char *text, size_t bytes)
 	return true;
 }
 
-/* A pipe whose other end is gone would end the program. */
+/* Past the limit a write would end the program by a signal. */
+static bool fits_limit(const struct stat *about, size_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) ||
+	       limit.rlim_cur == RLIM_INFINITY ||
+	       (uint64_t)about->st_size + bytes <= limit.rlim_cur;
+}
+
+/* A pipe whose other end is gone would do so too. */
 static bool add_line(const char *path, const char *line, size_t bytes)
 {
 	struct stat about;
@@ -150,7 +161,7 @@ static bool add_line(const char *path, const char *line, size_t bytes)
 	if (fd < 0)
 		return false;
 	done = !fstat(fd, &about) && S_ISREG(about.st_mode) &&
-	       write_all(fd, line, bytes);
+	       fits_limit(&about, bytes) && write_all(fd, line, bytes);
 	close(fd);
 	return done;
 }

@@ -9,6 +9,7 @@
  */
 #include "oom.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static gpumem_pool *named_pool(const char *name, uint64_t limit_bytes)
@@ -277,6 +278,18 @@ static size_t lines_of(const char *path)
 	return lines;
 }
 
+/* The soft one; what is larger ends the program. */
+static void must_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit))
+		bail("no limit");
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	if (setrlimit(RLIMIT_FSIZE, &limit))
+		bail("no limit");
+}
+
 static void test_file(void)
 {
 	char given[80], path[80], target[80];
@@ -312,6 +325,13 @@ static void test_file(void)
 	is_status(gpumem_alloc(pool, 17 * MIB, NULL, &none), GPUMEM_LIMIT,
 		  "where there is no folder");
 	ok(strstr(last_text(), " out of memory"), "the error stays");
+	option("oom", given);
+	must_limit(100);
+	is_status(gpumem_alloc(pool, 17 * MIB, NULL, &none), GPUMEM_LIMIT,
+		  "where files may not be so large");
+	must_limit(RLIM_INFINITY);
+	is_uint(lines_of(path), 0, "nothing is written");
+	unlink(path);
 	option("oom", "");
 	is_status(gpumem_alloc(pool, 17 * MIB, NULL, &none), GPUMEM_LIMIT,
 		  "empty: none");
