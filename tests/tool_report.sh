@@ -163,12 +163,13 @@ json_is "d['peak']['event'], d['end']['blocks'], d['end']['requested_bytes']" \
 # ---- the page and the picture ------------------------------------------------------
 
 cat >"$scratch/page.py" <<'END'
-import html.parser, json, re, sys, xml.dom.minidom
+import base64, html.parser, json, re, sys, xml.dom.minidom
 
 class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.open, self.text, self.rows, self.scripts = [], {}, [], []
+        self.ids = []
 
     def handle_starttag(self, tag, attrs):
         assert not {'src', 'href', 'onload'} & dict(attrs).keys(), (tag, attrs)
@@ -178,6 +179,7 @@ class Page(html.parser.HTMLParser):
             self.rows.append([])
         if tag == 'script':
             self.scripts.append('')
+            self.ids.append(dict(attrs).get('id'))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag, tag
@@ -197,7 +199,8 @@ page.feed(text)
 page.close()
 assert not page.open, page.open
 assert not re.search(r'https?://(?!www.w3.org/2000/svg)|@import|url\(', text)
-data = json.loads(page.scripts[0])
+scripts = dict(zip(page.ids, page.scripts))
+data = json.loads(scripts['data'])
 bins = data['bins']
 assert len(bins) == 800
 for row in bins:
@@ -224,6 +227,71 @@ areas = [p for p in picture.getElementsByTagName('path')
 assert len(areas) == len(data['names'])
 legend = [t.firstChild.data for t in picture.getElementsByTagName('text')]
 assert [n for n in legend if n in data['names']] == data['names'][::-1]
+
+# The map: blocks that are live, by the event after which they are.
+def numbers(text):
+    number = shift = 0
+    for byte in base64.b64decode(text, validate=True):
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield number
+            number = shift = 0
+    assert not shift
+
+def ranged(info, unit):
+    pool, begin, at = max((r for r in info['ranges'] if r[2] <= unit),
+                          key=lambda r: r[2])
+    return pool, int(begin, 16) + (unit - at) * info['unit']
+
+def check_map(info, text):
+    kind = {key: row[0] for key, row in info['kinds'].items()}
+    rest, spans, live, ns, total = numbers(text), [], {}, 0, 0
+    wanted = dict(zip(data['events'], (row[0] for row in bins)))
+    for event in range(1, info['events'] + 1):
+        ns += next(rest)
+        what = next(rest)
+        if what in (kind['alloc'], kind['live']):
+            live[len(spans)] = [next(rest) for _ in range(4)] + [ns]
+            spans.append(live[len(spans)])
+            total += spans[-1][1]
+        elif what in (kind['resize'], kind['free']):
+            block = list(live.pop(len(spans) - next(rest)))
+            total -= block[1]
+            if what == kind['resize']:
+                block[1] = next(rest)
+                live[len(spans)] = block
+                spans.append(block)
+                total += block[1]
+        elif what != kind['use']:
+            next(rest)
+        if event in wanted:
+            assert wanted.pop(event) == total, event
+        for m in 'peak', 'end':
+            if d[m]['event'] == event:
+                check_live(info, m, live)
+    assert next(rest, None) is None and len(spans) == info['spans']
+    assert not wanted or list(wanted) == [0], wanted
+
+def check_live(info, moment, live):
+    tags, blocks = {}, []
+    for unit, size, stream, tag, ns in live.values():
+        tag = info['paths'].get(str(tag)) if tag else None
+        pool, address = ranged(info, unit)
+        tags[tag] = tags.get(tag, 0) + size
+        blocks.append((size, address, pool, stream, tag, round(ns / 1e9, 6)))
+    assert tags == {t['tag']: t['bytes'] for t in d[moment]['tags']}
+    assert len(blocks) == d[moment]['blocks']
+    for b in d[moment]['largest']:
+        assert (b['bytes'], b['address'] // info['unit'] * info['unit'],
+                b['pool'], b['stream'], b['tag'],
+                round(b['seconds'], 6)) in blocks, b
+
+has_map = 'map-data' in scripts
+assert has_map == (d['most_unreleasable'] is not None and
+                   d['peak']['blocks'] > 0)
+if has_map:
+    check_map(json.loads(scripts['map-data']), scripts['map-events'])
 print('right', svg == (open(sys.argv[3]).read().strip()
                        if len(sys.argv) > 3 else svg))
 END
@@ -249,13 +317,13 @@ the_page()
 # A browser that does not come up, or not in time, says nothing about the page.
 chromium=$(command -v chromium || command -v chromium-browser)
 
-# browses NAME: the page's own check of what it shows
+# browses NAME WORDS: the page's own check of what it shows; and what that is
 browses()
 {
 	if [ -n "$chromium" ]; then
-		HOME=$scratch timeout -k 5 60 "$chromium" --headless \
+		HOME=$scratch timeout -k 5 100 "$chromium" --headless \
 			--no-sandbox --disable-gpu --dump-dom \
-			"file://$scratch/page.html" >"$scratch/dom" 2>/dev/null
+			"file://$scratch/page.html#check" >"$scratch/dom" 2>/dev/null
 	else
 		: >"$scratch/dom"
 	fi
@@ -265,8 +333,18 @@ browses()
 	fi
 	is "$(grep -o 'data-checked="[a-z]*"' "$scratch/dom")" \
 		'data-checked="true"' "$1, in a browser: adds up"
-	is "$(sed -n 's/.*id="readout"[^>]*>\([^<]*\)<.*/\1/p' \
-		"$scratch/dom")" "$2" "shows the peak"
+	[ $# -eq 1 ] || said readout "$2"
+}
+
+# said ID WORDS: what the element of the last page has
+said()
+{
+	if grep -q '</html>' "$scratch/dom"; then
+		is "$(sed -n "s/.*id=\"$1\"[^>]*>\([^<]*\)<.*/\1/p" \
+			"$scratch/dom")" "$2" "and $1"
+	else
+		skip "there is no chromium that answers" "$1"
+	fi
 }
 
 the_page "a trace" "$scratch/small"
@@ -366,6 +444,7 @@ the_recording()
 	is "$(reported peak)" "$(counted peak "$scratch/digits")" \
 		"$1, recorded: the tags at the peak"
 	the_page "$1, recorded" "$scratch/tagged"
+	browses "$1, recorded"
 	"$trace" --to=trace "$scratch/tagged" >"$scratch/back"
 	explains "$1, recorded, as a trace" "$scratch/back" "$scratch/back"
 	is "$(reported peak)" "$(counted peak "$scratch/digits")" \
@@ -419,8 +498,9 @@ events = [
     ('alloc', 2 ** 64 - 1, 1),             # the last page, but for a byte
     ('oom', 0, 7 * MB),
 ]
+if len(sys.argv) > 2:
+    del events[5]
 entries = []
-live = {}
 for at, (action, address, size) in enumerate(events):
     entry = {'action': action, 'addr': address, 'size': size, 'stream': 0,
              'time_us': first + at * 1000000, 'frames': []}
@@ -447,6 +527,37 @@ if have_python; then
 	exits 0 "in words" "$report" "$scratch/pickle"
 	check "too" grep -qE '^ 6\.000000 +1 +7 MiB +1 MiB +0 B +' \
 		"$scratch/out"
+	the_page "it" "$scratch/pickle"
+	python3 "$scratch/snapshot.py" "$scratch/pickle" known
+	the_page "a map" "$scratch/pickle"
+	browses "it" "second 2.00312: requested 8 MiB, unreleasable 4 MiB. without a tag 8 MiB"
+	said happens "Event 4 of 7, second 2: allocated: 6 MiB, without a tag, stream 0. 3 blocks, 8 MiB."
+	said tip "0x1400000: 1 MiB, without a tag, stream 0, 1048576 bytes, 2 seconds old, pool 1"
+	cat >"$scratch/keys" <<'END'
+<script>
+const press = (element, ...keys) => keys.forEach((key) =>
+	element.dispatchEvent(new KeyboardEvent('keydown', {key})));
+press(canvas, 'ArrowRight', 'ArrowDown', '+', '+');
+const wide = view.to - view.from, from = view.from;
+press(canvas, '-', 'Escape');
+slider.value = 3;
+slider.dispatchEvent(new Event('input'));
+const slid = [map.event, map.sum, data.events[at]];
+press(figure, 'End', 'Home');
+document.body.dataset.keys = [view.cell, map.info.end / wide, from > 0,
+	view.from, view.to === map.info.end, ...slid, map.event, map.sum];
+</script></body></html>
+END
+	sed -i 's|</body></html>||' "$scratch/page.html"
+	cat "$scratch/keys" >>"$scratch/page.html"
+	browses "its keys and slider"
+	if grep -q '</html>' "$scratch/dom"; then
+		is "$(grep -o 'data-keys="[^"]*"' "$scratch/dom")" \
+			'data-keys="801,4,true,0,true,3,2097152,3,2,1048576"' \
+			"lead to where they should"
+	else
+		skip "there is no chromium that answers" "keys and slider"
+	fi
 else
 	skip "there is no python3" "a snapshot"
 fi

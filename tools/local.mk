@@ -163,11 +163,15 @@ libreport_la_SOURCES = \
 	tools/report/draw.c \
 	tools/report/draw.h \
 	tools/report/json.c \
+	tools/report/map.c \
+	tools/report/map.h \
+	tools/report/map_events.c \
 	tools/report/model.c \
 	tools/report/model.h \
 	tools/report/moment.c \
 	tools/report/page.c \
 	tools/report/page.h \
+	tools/report/page_map.c \
 	tools/report/page_tables.c \
 	tools/report/pages.c \
 	tools/report/pages.h \
@@ -179,21 +183,31 @@ libreport_la_SOURCES = \
 	tools/trace/print.c \
 	tools/trace/print.h \
 	tools/trace/print_json.c \
+	tools/trace/regions.c \
+	tools/trace/regions.h \
 	tools/trace/summary.c \
 	tools/trace/summary.h \
 	tools/trace/trace.h
 
 nodist_libreport_la_SOURCES = tools/report/page_text.h
 
-# What stands in every page, as lists of lines.
-report_page = tools/report/page.css tools/report/page.js
+# What stands in every page, as lists of lines: the scripts follow each other in
+# one.
+report_scripts = \
+	tools/report/page.js \
+	tools/report/map.js \
+	tools/report/map_view.js \
+	tools/report/start.js
+report_page = tools/report/page.css $(report_scripts)
 EXTRA_DIST += $(report_page)
 CLEANFILES += tools/report/page_text.h
 tools/report/page_text.h: $(report_page)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && for name in css js; do \
 		echo "static const char *const page_$$name[] = {" && \
-		sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n",/' \
-			$(srcdir)/tools/report/page.$$name && \
+		for file in $(report_page); do case $$file in *.$$name) \
+			sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n",/' \
+				$(srcdir)/$$file || exit 1 ;; \
+		esac; done && \
 		echo 'NULL};' || exit 1; \
 	done >$@.tmp && mv $@.tmp $@
 $(libreport_la_OBJECTS): tools/report/page_text.h

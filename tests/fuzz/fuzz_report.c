@@ -4,13 +4,14 @@
 /*
  * Fuzzes gpumem-report, with recordings, traces and snapshots. Whatever the
  * input, if it is taken: what is said of a moment is the sum of the blocks that
- * are live then, by tag, by size, by page, and in the curves; and picture and
- * page are well-formed.
+ * are live then, by tag, by size, by page, and in the curves; the map has a
+ * place for each block; and picture and page are well-formed.
  */
 #include "events.h"
 #include "image.h"
 #include "pickles.h"
 
+#include "report/map.h"
 #include "report/page.h"
 
 #include <string.h>
@@ -150,6 +151,59 @@ static void check_curves(const struct model *model, const struct curves *curves)
 	check(curves_bin(curves, model, &model->peak) < CURVES_BINS);
 }
 
+/* ---- the map ---- */
+
+static uint64_t units(const struct map_range *range)
+{
+	return (range->end - range->begin) / MAP_UNIT;
+}
+
+static void check_ranges(const struct map *map)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		const struct map_range *range = &map->ranges[i];
+
+		check(range->begin < range->end);
+		check(range->begin % MAP_UNIT == 0);
+		if (!i) {
+			check(!range->at);
+			continue;
+		}
+		check(range->at == range[-1].at + units(&range[-1]));
+		check(range[-1].pool < range->pool ||
+		      (range[-1].pool == range->pool &&
+		       range[-1].end < range->begin));
+	}
+}
+
+/* Each block lies in a range of its pool; only those at the end of all
+ * addresses are moved there. */
+static void check_map(const struct model *model)
+{
+	struct map map;
+
+	check(map_init(&map, model));
+	check(map.count);
+	check_ranges(&map);
+	for (size_t i = 0; i < model->count; i++) {
+		const struct model_span *span = &model->spans[i];
+		uint64_t at = map_at(&map, span->pool, span->address);
+		size_t in = map.count - 1;
+		uint64_t address;
+
+		while (map.ranges[in].at > at)
+			in--;
+		address = map.ranges[in].begin +
+			  (at - map.ranges[in].at) * MAP_UNIT;
+		check(map.ranges[in].pool == span->pool);
+		check(at < map.ranges[in].at + units(&map.ranges[in]));
+		check(address <= span->address);
+		check(span->address - address < MAP_UNIT ||
+		      span->address > UINT64_MAX - 2 * PAGES_BYTES);
+	}
+	map_free(&map);
+}
+
 /* ---- what is written ---- */
 
 /* Elements end, and text has no character that begins markup. */
@@ -217,6 +271,8 @@ static void check_report(struct trace_source *source)
 		check_moment(&model, &model.worst);
 	check(curves_read(&curves, &model));
 	check_curves(&model, &curves);
+	if (map_is_there(&model))
+		check_map(&model);
 	check_picture(&model, &curves);
 	check_page(&model, &curves);
 	model_free(&model);

@@ -81,6 +81,7 @@ static void note(struct drawing *drawing)
 
 	drawing->now.requested = drawing->summary.all.requested_bytes;
 	drawing->now.reserved = drawing->summary.all.reserved_bytes;
+	drawing->now.event = drawing->summary.all.events;
 	drawing->now.page_bytes = drawing->pages.in_use * PAGES_BYTES;
 	curves->has_others |= drawing->now.tag[CURVES_TAGS] > 0;
 	if (drawing->now.requested >= bin->requested)

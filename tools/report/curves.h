@@ -18,6 +18,7 @@ enum { CURVES_BINS = 800, CURVES_TAGS = 7 };
 struct curves_bin {
 	uint64_t tag[CURVES_TAGS + 1]; /* the last: all others */
 	uint64_t requested, reserved, page_bytes;
+	uint64_t event; /* after which it was so */
 };
 
 /* The tags with most bytes at the peak have a curve of their own. x is time, or

@@ -21,29 +21,32 @@ static void put_lines(FILE *out, const char *const *lines)
 
 /* ---- what is behind the picture ---- */
 
+void page_string(struct page *page, const char *text)
+{
+	json_t *value = json_text(text);
+	char *string =
+		value ? json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
+		      : NULL;
+
+	page->ok = page->ok && string;
+	/* "</script>" in a name would end the script. */
+	for (const char *at = string; at && *at; at++)
+		if (*at == '<')
+			fputs("\\u003c", page->out);
+		else
+			fputc(*at, page->out);
+	free(string);
+	json_decref(value);
+}
+
 static void put_names(struct page *page, const struct curves *curves,
 		      unsigned count)
 {
 	char buffer[MODEL_TAG];
 
 	for (unsigned i = 0; i < count; i++) {
-		const char *name = draw_name(page->model, curves, i, buffer);
-		json_t *value = json_text(name);
-		char *text =
-			value ? json_dumps(value,
-					   JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
-			      : NULL;
-
-		page->ok = page->ok && text;
-		/* "</script>" in a name would end the script. */
-		for (const char *at = text; at && *at; at++)
-			if (*at == '<')
-				fputs("\\u003c", page->out);
-			else
-				fputc(*at, page->out);
+		page_string(page, draw_name(page->model, curves, i, buffer));
 		fputs(i + 1 < count ? "," : "", page->out);
-		free(text);
-		json_decref(value);
 	}
 }
 
@@ -62,6 +65,10 @@ static void put_bins(struct page *page, const struct curves *curves,
 							       : CURVES_TAGS]);
 		fputs("]", page->out);
 	}
+	fputs("],\"events\":[", page->out);
+	for (unsigned i = 0; i < CURVES_BINS; i++)
+		fprintf(page->out, "%s%" PRIu64, i ? "," : "",
+			curves->bins[i].event);
 }
 
 static void put_data(struct page *page, const struct curves *curves)
@@ -73,11 +80,12 @@ static void put_data(struct page *page, const struct curves *curves)
 	fprintf(page->out,
 		"<script type=\"application/json\" id=\"data\">{\"left\":%d,"
 		"\"top\":%d,\"width\":%d,\"height\":%d,\"peak\":%u,"
+		"\"peak_event\":%" PRIu64 ","
 		"\"unit\":\"%s\",\"last\":%.9f,\"reserved\":%s,\"addresses\":%"
 		"s,\"names\":[",
 		DRAW_LEFT, DRAW_TOP, DRAW_LEFT + DRAW_WIDTH + DRAW_RIGHT,
 		DRAW_HEIGHT, curves_bin(curves, model, &model->peak),
-		model->has_times ? "second" : "event",
+		model->peak.event, model->has_times ? "second" : "event",
 		model->has_times ? last / 1e9 : last,
 		model->summary.all.peak_reserved_bytes ? "true" : "false",
 		model->has_addresses ? "true" : "false");
@@ -130,6 +138,7 @@ bool page_write(FILE *out, const struct model *model,
 	fputs("<div id=\"cursor\"></div></figure>\n"
 	      "<p id=\"readout\" aria-live=\"polite\"></p>\n",
 	      out);
+	page_map(&page, curves);
 	page_tables(&page, blocks);
 	put_data(&page, curves);
 	fputs("<script>\n", out);

@@ -14,7 +14,7 @@
 bool page_write(FILE *out, const struct model *model,
 		const struct curves *curves, size_t blocks);
 
-/* ---- between page.c and page_tables.c ---- */
+/* ---- between page.c, page_map.c and page_tables.c ---- */
 
 struct page {
 	FILE *out;
@@ -22,6 +22,9 @@ struct page {
 	bool ok; /* memory did not run out so far */
 };
 
+/* A string of JSON, within a script. */
+void page_string(struct page *page, const char *text);
+void page_map(struct page *page, const struct curves *curves);
 void page_tables(struct page *page, size_t blocks);
 
 #endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See map.h.
+ */
+#include "map.h"
+
+#include "trace/regions.h"
+
+#include <stdlib.h>
+
+/* The last address that is drawn: whole units and regions end there. */
+#define LAST (UINT64_MAX - REGIONS_UNIT)
+
+bool map_is_there(const struct model *model)
+{
+	return model->has_addresses && model->count &&
+	       model->summary.all.events <= MAP_EVENTS;
+}
+
+static bool add_span(struct regions *pools, const struct model_span *span)
+{
+	uint64_t begin = span->address < LAST ? span->address : LAST;
+	uint64_t room = LAST - begin + 1;
+
+	return regions_add(&pools[span->pool], begin,
+			   span->bytes < room ? span->bytes : room);
+}
+
+/* What follows the ranges that are there. */
+static void take_regions(struct map *map, const struct regions *regions,
+			 uint16_t pool)
+{
+	const struct map_range *last =
+		map->count ? &map->ranges[map->count - 1] : NULL;
+	uint64_t at =
+		last ? last->at + (last->end - last->begin) / MAP_UNIT : 0;
+
+	for (size_t i = 0; i < regions->count; i++) {
+		map->ranges[map->count++] =
+			(struct map_range){.begin = regions->list[i].begin,
+					   .end = regions->list[i].end,
+					   .at = at,
+					   .pool = pool};
+		at += (regions->list[i].end - regions->list[i].begin) /
+		      MAP_UNIT;
+	}
+}
+
+static bool take_pools(struct map *map, struct regions *pools)
+{
+	size_t count = 0;
+
+	for (unsigned i = 0; i < SUMMARY_POOLS; i++) {
+		regions_merge(&pools[i]);
+		count += pools[i].count;
+	}
+	map->ranges = calloc(count + 1, sizeof(*map->ranges));
+	if (!map->ranges)
+		return false;
+	for (unsigned i = 0; i < SUMMARY_POOLS; i++)
+		take_regions(map, &pools[i], (uint16_t)i);
+	return true;
+}
+
+bool map_init(struct map *map, const struct model *model)
+{
+	struct regions *pools = calloc(SUMMARY_POOLS, sizeof(*pools));
+	bool ok = pools != NULL;
+
+	*map = (struct map){.model = model};
+	for (size_t i = 0; i < model->count && ok; i++)
+		ok = add_span(pools, &model->spans[i]);
+	ok = ok && take_pools(map, pools);
+	for (unsigned i = 0; i < SUMMARY_POOLS && pools; i++)
+		regions_free(&pools[i]);
+	free(pools);
+	return ok;
+}
+
+void map_free(struct map *map)
+{
+	free(map->ranges);
+	map->ranges = NULL;
+}
+
+uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address)
+{
+	uint64_t inside = address < LAST ? address : LAST;
+	size_t low = 0, high = map->count;
+	const struct map_range *range;
+
+	/* The last one that begins at or before it. */
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		range = &map->ranges[middle];
+		if (range->pool < pool ||
+		    (range->pool == pool && range->begin <= inside))
+			low = middle;
+		else
+			high = middle;
+	}
+	range = &map->ranges[low];
+	return range->at + (inside - range->begin) / MAP_UNIT;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What the page's map of addresses is drawn from: every event in a few bytes,
+ * and the ranges of addresses that blocks ever had, without the gaps between
+ * them. A recording has no address of a page, so what is mapped where blocks
+ * are not is unknown. No locks.
+ */
+#ifndef GPUMEM_TOOLS_REPORT_MAP_H
+#define GPUMEM_TOOLS_REPORT_MAP_H
+
+#include "model.h"
+
+#include <stdio.h>
+
+/* A page with more events would be too large for a browser. */
+enum { MAP_EVENTS = 4000000 };
+
+/* Addresses are drawn in these. Blocks of recordings begin at multiples. */
+enum { MAP_UNIT = GPUMEM_RECORD_UNIT };
+
+/* Addresses from begin to end of a pool are units from `at` on:
+ *
+ *     next.at == at + (end - begin) / MAP_UNIT */
+struct map_range {
+	uint64_t begin, end, at;
+	uint16_t pool;
+};
+
+/* By pool and address, apart from each other. */
+struct map {
+	const struct model *model;
+	struct map_range *ranges;
+	size_t count;
+};
+
+/* Is there something to be drawn? */
+bool map_is_there(const struct model *model);
+/* False: out of memory; map_free() is right all the same. */
+bool map_init(struct map *map, const struct model *model);
+void map_free(struct map *map);
+/* The unit in which the address of a block is. */
+uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address);
+
+/* map_events.c: the events in base64. Of each, as numbers of 7 bits a byte,
+ * low ones first, the high bit set in all but the last:
+ *
+ *     nanoseconds since the one before, kind
+ *     and if it begins:     unit, bytes, stream, tag
+ *         is a resize:      span, bytes
+ *         ends:             span
+ *         is of a pool:     its first value
+ *
+ * Begins and resizes make spans; one is named by how many began since: the
+ * newest is 1. False: out of memory. */
+bool map_put_events(FILE *out, const struct map *map);
+
+#endif

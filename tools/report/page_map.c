@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The part of the page that has the map of addresses. It needs a script, which
+ * shows it.
+ */
+#include "map.h"
+#include "page.h"
+
+#include "trace/print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char section[] =
+	"<section id=\"map\" hidden><h2>Addresses</h2>\n"
+	"<label>event <input type=\"range\" id=\"when\" min=\"0\" step=\"1\"/>"
+	"</label>\n<p id=\"happens\" aria-live=\"polite\"></p>\n"
+	"<canvas id=\"cells\" width=\"800\" height=\"288\" tabindex=\"0\" "
+	"role=\"img\" aria-label=\"Which block is where\" "
+	"aria-describedby=\"tip\"></canvas>\n"
+	"<p id=\"tip\" aria-live=\"polite\"></p>\n"
+	"<p class=\"note\">From left to right, line by line: all addresses at "
+	"which a block was at any time; a vertical line stands where others "
+	"are left out. Coloured by tag as above, pale where blocks fill a "
+	"place in part. Grey: no block is there now. Whether memory is mapped "
+	"there the file does not say: of pages that were taken, moved from "
+	"free blocks or mapped a second time it has the sizes, not the "
+	"addresses.</p>\n</section>\n";
+
+static void put_ranges(struct page *page, const struct map *map)
+{
+	const struct map_range *last = &map->ranges[map->count - 1];
+
+	fputs("\"ranges\":[", page->out);
+	for (size_t i = 0; i < map->count; i++)
+		fprintf(page->out, "%s[%u,\"%" PRIx64 "\",%" PRIu64 "]",
+			i ? ",\n" : "", map->ranges[i].pool,
+			map->ranges[i].begin, map->ranges[i].at);
+	fprintf(page->out, "],\"end\":%" PRIu64,
+		last->at + (last->end - last->begin) / MAP_UNIT);
+}
+
+static void put_paths(struct page *page)
+{
+	bool *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
+	const struct model *model = page->model;
+	const char *between = "";
+	char buffer[MODEL_TAG];
+
+	page->ok = page->ok && seen;
+	fputs("\"paths\":{", page->out);
+	for (size_t i = 0; i < model->count && seen; i++) {
+		uint16_t tag = model->spans[i].tag;
+
+		if (seen[tag] || !tag)
+			continue;
+		seen[tag] = true;
+		fprintf(page->out, "%s\"%u\":", between, tag);
+		page_string(page, model_tag_path(model, tag, buffer));
+		between = ",\n";
+	}
+	fputs("}", page->out);
+	free(seen);
+}
+
+static void put_kinds(struct page *page)
+{
+	static const struct {
+		unsigned number;
+		const char *key, *words;
+	} kinds[] = {
+#define KIND(name, key, words) {GPUMEM_RECORD_##name, key, words},
+		PRINT_KIND_LIST(KIND)
+#undef KIND
+	};
+
+	fputs("\"kinds\":{", page->out);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		fprintf(page->out, "%s\"%s\":[%u,\"%s\"]", i ? ",\n" : "",
+			kinds[i].key, kinds[i].number, kinds[i].words);
+	fputs("}", page->out);
+}
+
+static void put_curves(struct page *page, const struct curves *curves)
+{
+	fputs("\"curves\":[", page->out);
+	for (unsigned i = 0; i < curves->tag_count; i++)
+		fprintf(page->out, "%s%u", i ? "," : "", curves->tags[i]);
+	fputs("]", page->out);
+}
+
+static void put_data(struct page *page, const struct curves *curves,
+		     const struct map *map)
+{
+	FILE *out = page->out;
+
+	fprintf(out,
+		"<script type=\"application/json\" id=\"map-data\">{"
+		"\"events\":%" PRIu64 ",\"spans\":%zu,\"unit\":%d,",
+		page->model->summary.all.events, page->model->count, MAP_UNIT);
+	put_ranges(page, map);
+	fputs(",", out);
+	put_paths(page);
+	fputs(",", out);
+	put_kinds(page);
+	fputs(",", out);
+	put_curves(page, curves);
+	fputs("}</script>\n<script type=\"text/plain\" id=\"map-events\">",
+	      out);
+	page->ok = page->ok && map_put_events(out, map);
+	fputs("</script>\n", out);
+}
+
+void page_map(struct page *page, const struct curves *curves)
+{
+	struct map map;
+
+	if (!map_is_there(page->model)) {
+		if (page->model->summary.all.events > MAP_EVENTS)
+			fprintf(page->out,
+				"<p>There is no map of addresses: the file has "
+				"more than %d events.</p>\n",
+				MAP_EVENTS);
+		return;
+	}
+	fputs(section, page->out);
+	if (map_init(&map, page->model))
+		put_data(page, curves, &map);
+	else
+		page->ok = false;
+	map_free(&map);
+}
