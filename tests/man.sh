@@ -10,7 +10,9 @@
 
 pages=$top_srcdir/docs/man
 
-for tool in bench conform probe replay run trace; do
+for source in "$top_srcdir"/tools/gpumem-*.c; do
+	tool=${source##*/gpumem-}
+	tool=${tool%.c}
 	page=$pages/gpumem-$tool.1
 	program=$top_builddir/tools/gpumem-$tool
 	check "gpumem-$tool has a page" test -s "$page"
