@@ -93,7 +93,7 @@ wrong bench "--rounds=65" "--rounds=65: expected a whole number from 1 to 64"
 wrong bench "--seconds=-1" \
 	"--seconds=-1: expected a number of seconds above 0 and at most 3600"
 wrong bench "nothing" \
-	"nothing: expected pair, threads, random, trim, growth or churn"
+	"nothing: expected pair, threads, random, trim, growth, churn or record"
 wrong conform "--device=x host" \
 	"--device=x: expected a whole number from 0 to 2147483647"
 wrong conform "host host" "host: expected one backend only"
