@@ -97,6 +97,7 @@ shell_tests = \
 	tests/tool_replay.sh \
 	tests/tool_report.sh \
 	tests/tool_run.sh \
+	tests/tool_run_pool.sh \
 	tests/tool_trace.sh \
 	tests/traces.sh \
 	tests/umf.sh
@@ -184,6 +185,13 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_plug.c \
 	tests/run/driver.c \
 	tests/run/next.c \
+	tests/run/pool.c \
+	tests/run/pool.h \
+	tests/run/pool_cases.c \
+	tests/run/pool_cases.h \
+	tests/run/pool_limits.c \
+	tests/run/pool_order.c \
+	tests/run/pool_random.c \
 	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh \
 	tests/fresh_root.sh \
 	tests/lsan.supp tests/tsan.supp \

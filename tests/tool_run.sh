@@ -31,7 +31,7 @@ check "and another library to preload" $CC -w -shared -fPIC \
 is "$(nm -D --defined-only "$preload" | awk '{ print $3 }' | sed 's/@.*//' |
 	sort)" "$({
 	echo dlsym
-	sed -n '/^#define CUDA_HOOKS/,/^$/s/^	X(\([A-Za-z0-9_]*\),.*/\1/p' \
+	sed -n '/^#define CUDA_.*HOOKS(X)/,/^$/s/^	X(\([A-Za-z0-9_]*\),.*/\1/p' \
 		"$top_srcdir/tools/preload/cuda_hooks.h"
 } | sort)" "the library has dlsym() and the driver's functions, no other"
 is "$(objdump -p "$preload" | awk '$1 == "NEEDED" { print $2 }' |

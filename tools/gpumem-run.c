@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * gpumem-run: runs a program that knows nothing of gpumem and says what GPU
- * memory it and its children used. The counting is in preload/, the rest of the
- * work in run/.
+ * gpumem-run: runs a program that knows nothing of gpumem, keeps what it frees
+ * for its next allocations, and says what GPU memory it and its children used.
+ * What goes on inside the program is in preload/, the rest of the work in run/.
  */
 #include "common/tool.h"
 #include "common/usage.h"
@@ -16,12 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_ADOPT = 0x100, KEY_REPORT };
+enum { KEY_ADOPT = 0x100, KEY_NO_POOL, KEY_REPORT };
 
 static const struct argp_option options[] = {
 	{"adopt", KEY_ADOPT, NULL, 0,
 	 "Let JAX, PyTorch and TensorFlow allocate each block from the driver",
 	 0},
+	{"no-pool", KEY_NO_POOL, NULL, 0,
+	 "Keep nothing that the program frees; only count", 0},
 	{"report", KEY_REPORT, "FILE", OPTION_ARG_OPTIONAL,
 	 "Write the report to this file, not to standard error", 0},
 	{"json", 'j', NULL, 0, "Write the report as JSON", 0},
@@ -40,6 +42,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ADOPT:
 		config->adopt = true;
+		return 0;
+	case KEY_NO_POOL:
+		config->no_pool = true;
 		return 0;
 	case 'j':
 		config->json = true;
@@ -93,9 +98,9 @@ int main(int argc, char **argv)
 		.options = options,
 		.parser = parse,
 		.args_doc = "PROGRAM [ARGUMENT...]",
-		.doc = "Run a program and say how much GPU memory it and its "
-		       "children used: by NVIDIA's driver, however the program "
-		       "reaches that.\v"
+		.doc = "Run a program with a pool of GPU memory, and say how "
+		       "much it and its children used: by NVIDIA's driver, "
+		       "however the program reaches that.\v"
 		       "The report goes to standard error when the program has "
 		       "ended, also if it was killed.\n\n"
 		       "Exit status: that of the program, and if a signal "
@@ -111,7 +116,7 @@ int main(int argc, char **argv)
 
 	tool_begin("gpumem-run");
 	usage_parse_command(&argp, argc, argv, &config);
-	folder = !config.adopt || run_adopt() ? run_prepare() : NULL;
+	folder = !config.adopt || run_adopt() ? run_prepare(&config) : NULL;
 	if (!folder)
 		return TOOL_FAILED;
 	ran = run_child(config.command, &end);

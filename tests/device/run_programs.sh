@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# On a machine with an NVIDIA GPU: programs as they are and under gpumem-run, one
-# after the other. Each has to print the same and exit alike.
+# On a machine with an NVIDIA GPU: programs as they are, under gpumem-run, and under
+# gpumem-run --no-pool, one after the other. Each has to print the same and exit
+# alike.
 #
 #	sh tests/device/run_programs.sh BUILD OUT
 #
@@ -29,7 +30,7 @@ summary=$out/summary.txt
 	printf '%-28s %6s %8s %12s %s\n' run status seconds 'step ms' counted
 } | tee "$summary"
 
-# counted FILE: peak of the device and calls, of a report
+# counted FILE: peak of the device, what was kept, and calls, of a report
 counted()
 {
 	python3 -c 'import json, sys
@@ -38,7 +39,11 @@ for p in json.load(open(sys.argv[1]))["processes"]:
     for x in p["devices"]:
         kinds = {k: (v["peak_bytes"], v["allocations"], v["current_bytes"])
                  for k, v in x["kinds"].items() if v["allocations"]}
-        print("peak", x["peak_bytes"], "end", x["current_bytes"], kinds, notes, end="; ")
+        pool = x["pool"]
+        print("peak", x["peak_bytes"], "reserved", x["reserved_peak_bytes"],
+              "end", x["current_bytes"], "kept", pool["current_bytes"],
+              "hits", pool["hits"], "misses", pool["misses"],
+              "returned", pool["returned"], kinds, notes, end="; ")
 ' "$1" 2>/dev/null
 }
 
@@ -60,7 +65,7 @@ one()
 	echo "status $status" >>"$out/$name.out"
 }
 
-# both NAME COMMAND...: as it is and under gpumem-run
+# both NAME COMMAND...: as it is, and under gpumem-run with and without its pool
 both()
 {
 	what=$1
@@ -72,10 +77,13 @@ both()
 	one "$what" "$@"
 	one "$what.run" "$build/tools/gpumem-run" --json \
 		--report="$out/$what.run.json" "$@"
-	if ! cmp -s "$out/$what.out" "$out/$what.run.out"; then
-		echo "$what: DIFFERS" | tee -a "$summary"
+	one "$what.no-pool" "$build/tools/gpumem-run" --no-pool --json \
+		--report="$out/$what.no-pool.json" "$@"
+	for how in run no-pool; do
+		cmp -s "$out/$what.out" "$out/$what.$how.out" && continue
+		echo "$what.$how: DIFFERS" | tee -a "$summary"
 		failed=1
-	fi
+	done
 }
 
 # python NAME MODULE: `NAME` of run_programs.py, if the module is there
@@ -113,8 +121,16 @@ if [ -f "$out/jax.out" ]; then
 		python3 "$programs" jax
 	one jax.adopt "$build/tools/gpumem-run" --adopt --json \
 		--report="$out/jax.adopt.json" python3 "$programs" jax
+	one jax.adopt.no-pool "$build/tools/gpumem-run" --adopt --no-pool --json \
+		--report="$out/jax.adopt.no-pool.json" python3 "$programs" jax
 fi
 python torch torch
+if [ -f "$out/torch.out" ]; then
+	one torch.uncached env PYTORCH_NO_CUDA_MEMORY_CACHING=1 \
+		python3 "$programs" torch
+	one torch.adopt "$build/tools/gpumem-run" --adopt --json \
+		--report="$out/torch.adopt.json" python3 "$programs" torch
+fi
 python cupy cupy
 python numba numba
 python onnxruntime onnxruntime

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Another preloaded library, for tests/tool_run.sh: it wraps a function of libc
- * and one of NVIDIA's driver, and asks dlsym() for the next of each, twice.
+ * Another library that wraps functions, for tests/tool_run.sh: one of libc and
+ * two of NVIDIA's driver. It asks dlsym() for the next of each.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,4 +32,12 @@ int cuMemAlloc_v2(unsigned long long *block, size_t bytes)
 	if (next == cuMemAlloc_v2)
 		_exit(43);
 	return next ? next(block, bytes) : 500;
+}
+
+int cuStreamCreate(void **stream, unsigned flags)
+{
+	int (*next)(void **, unsigned) =
+		(int (*)(void **, unsigned))dlsym(RTLD_NEXT, "cuStreamCreate");
+
+	return next ? next(stream, flags) : 500;
 }

@@ -114,6 +114,29 @@ bool blocks_take(struct blocks *blocks, enum block_space space, uint64_t key,
 	return true;
 }
 
+struct block *blocks_around(const struct blocks *blocks, enum block_space space,
+			    uint64_t address)
+{
+	struct block *block = blocks_find(blocks, space, address);
+
+	for (size_t i = 0; !block && i < blocks->room; i++) {
+		struct block *other = &blocks->entries[i];
+
+		if (other->space == space && address >= other->key &&
+		    address - other->key < other->whole_bytes)
+			block = other;
+	}
+	return block;
+}
+
+void blocks_rename(struct blocks *blocks, const void *from, const void *to)
+{
+	for (size_t i = 0; from && i < blocks->room; i++)
+		if (blocks->entries[i].space &&
+		    blocks->entries[i].context == from)
+			blocks->entries[i].context = to;
+}
+
 bool blocks_take_of(struct blocks *blocks, const void *context,
 		    struct block *block_out)
 {

@@ -18,17 +18,20 @@ enum block_space {
 	BLOCK_ADDRESS = 1, /* of memory that a call frees */
 	BLOCK_REGISTERED,  /* of host memory: may be inside another's */
 	BLOCK_HANDLE,	   /* of physical memory; `refs` holds it */
-	BLOCK_MAPPING	   /* address where `link`, a handle, is mapped */
+	BLOCK_MAPPING,	   /* address where `link`, a handle, is mapped */
+	BLOCK_KEPT	   /* address of a block that the program freed */
 };
 
 struct block {
 	uint64_t key;
 	uint64_t bytes;
+	uint64_t whole_bytes; /* what the driver has for it, >= bytes */
 	uint64_t link;
 	const void *context; /* goes with it; NULL: with none */
 	uint32_t refs;
 	uint8_t space; /* 0: the entry is empty */
 	uint8_t kind, device;
+	bool known; /* others know its address: it is never used again */
 };
 
 /* count * 2 <= room, a power of two, or both 0 */
@@ -45,6 +48,10 @@ bool blocks_put(struct blocks *blocks, const struct block *block);
 /* False: not there. */
 bool blocks_take(struct blocks *blocks, enum block_space space, uint64_t key,
 		 struct block *block_out);
+/* The one that has that address inside. NULL: none. */
+struct block *blocks_around(const struct blocks *blocks, enum block_space space,
+			    uint64_t address);
+void blocks_rename(struct blocks *blocks, const void *from, const void *to);
 /* Some block of that context; false: it has none. */
 bool blocks_take_of(struct blocks *blocks, const void *context,
 		    struct block *block_out);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * See count.h. A block's bytes are in the ledger while it is in the table,
- * exactly: both change under the mutex of the state.
+ * See count.h. A block's bytes are in the ledger while it is in the table or
+ * the cache, exactly: both change under the mutex of the state.
  */
 #include "count.h"
 
@@ -42,6 +42,8 @@ static void charge(struct ledger *ledger, const struct block *block)
 		return;
 	add(&device->current_bytes, block->bytes);
 	raise_peak(&device->peak_bytes, device->current_bytes);
+	add(&device->reserved_bytes, block->whole_bytes);
+	raise_peak(&device->reserved_peak_bytes, device->reserved_bytes);
 }
 
 static void discharge(struct ledger *ledger, const struct block *block)
@@ -49,8 +51,28 @@ static void discharge(struct ledger *ledger, const struct block *block)
 	struct ledger_device *device = &ledger->devices[block->device];
 
 	add(&device->kinds[block->kind].current_bytes, -block->bytes);
-	if (on_device(block->kind))
-		add(&device->current_bytes, -block->bytes);
+	if (!on_device(block->kind))
+		return;
+	add(&device->current_bytes, -block->bytes);
+	add(&device->reserved_bytes, -block->whole_bytes);
+}
+
+void count_cached(struct ledger_device *device, uint64_t bytes)
+{
+	add(&device->pool.current_bytes, bytes);
+	raise_peak(&device->pool.peak_bytes, device->pool.current_bytes);
+	add(&device->reserved_bytes, bytes);
+}
+
+void count_uncached(struct ledger_device *device, uint64_t bytes)
+{
+	add(&device->pool.current_bytes, -bytes);
+	add(&device->reserved_bytes, -bytes);
+}
+
+void count_one(_Atomic uint64_t *value)
+{
+	add(value, 1);
 }
 
 static bool good_device(int device)
@@ -58,8 +80,7 @@ static bool good_device(int device)
 	return device >= 0 && device < LEDGER_DEVICES;
 }
 
-/* With the mutex. */
-static bool insert(struct preload_state *state, const struct block *block)
+bool count_insert(struct preload_state *state, const struct block *block)
 {
 	struct ledger *ledger = preload_ledger(state);
 
@@ -68,6 +89,17 @@ static bool insert(struct preload_state *state, const struct block *block)
 	charge(ledger, block);
 	add(&ledger->devices[block->device].kinds[block->kind].allocs, 1);
 	return true;
+}
+
+/* It was charged, so there is a ledger. */
+void count_remove(struct preload_state *state, const struct block *block)
+{
+	struct block gone;
+
+	if (!blocks_take(&state->blocks, block->space, block->key, &gone))
+		return;
+	discharge(state->ledger, &gone);
+	add(&state->ledger->devices[gone.device].kinds[gone.kind].frees, 1);
 }
 
 static void failed(enum ledger_kind kind, int device)
@@ -92,27 +124,40 @@ static void inserted(CUresult result, const struct block *block)
 	if (!block->key)
 		return; /* nothing was asked for */
 	state = preload_lock();
-	ok = insert(state, block);
+	ok = count_insert(state, block);
 	preload_unlock(state);
 	if (!ok)
 		preload_note(LEDGER_UNTRACKED);
 }
 
-void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
-		 uint64_t key, uint64_t bytes)
+bool count_where(const void **context_out, int *device_out)
 {
 	CUcontext context = NULL;
 	CUdevice device = -1;
 
 	if (REAL(cuCtxGetDevice)(&device) != CUDA_SUCCESS ||
 	    REAL(cuCtxGetCurrent)(&context) != CUDA_SUCCESS ||
-	    !good_device(device)) {
+	    !good_device(device))
+		return false;
+	*context_out = context;
+	*device_out = device;
+	return true;
+}
+
+void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
+		 uint64_t key, uint64_t bytes)
+{
+	const void *context;
+	int device;
+
+	if (!count_where(&context, &device)) {
 		if (result == CUDA_SUCCESS)
 			preload_note(LEDGER_UNTRACKED);
 		return;
 	}
 	inserted(result, &(struct block){.key = key,
 					 .bytes = bytes,
+					 .whole_bytes = bytes,
 					 .context = context,
 					 .space = (uint8_t)space,
 					 .kind = (uint8_t)kind,
@@ -125,6 +170,7 @@ void count_alloc_on(CUresult result, enum ledger_kind kind, int device,
 	if (good_device(device))
 		inserted(result, &(struct block){.key = key,
 						 .bytes = bytes,
+						 .whole_bytes = bytes,
 						 .refs = 1,
 						 .space = (uint8_t)space,
 						 .kind = (uint8_t)kind,
@@ -217,9 +263,8 @@ void count_unmap(uint64_t address, uint64_t bytes)
 	preload_unlock(state);
 }
 
-void count_context_end(const void *context)
+void count_context_gone(struct preload_state *state, const void *context)
 {
-	struct preload_state *state = preload_lock();
 	struct block block;
 
 	while (blocks_take_of(&state->blocks, context, &block)) {
@@ -229,5 +274,4 @@ void count_context_end(const void *context)
 			     .frees,
 		    1);
 	}
-	preload_unlock(state);
 }

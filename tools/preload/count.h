@@ -31,7 +31,19 @@ void count_unmap(uint64_t address, uint64_t bytes);
  * returned. */
 void count_release(uint64_t handle);
 
-/* All that a context had is gone. */
-void count_context_end(const void *context);
+/* With the mutex: a block is the program's now; is so no more. False: it could
+ * not be followed. */
+bool count_insert(struct preload_state *state, const struct block *block);
+void count_remove(struct preload_state *state, const struct block *block);
+/* With the mutex: what is kept of the device changes. */
+void count_cached(struct ledger_device *device, uint64_t bytes);
+void count_uncached(struct ledger_device *device, uint64_t bytes);
+void count_one(_Atomic uint64_t *value);
+
+/* The current context and its device. False: there is none. */
+bool count_where(const void **context_out, int *device_out);
+
+/* With the mutex: all that the program had of a context is gone. */
+void count_context_gone(struct preload_state *state, const void *context);
 
 #endif

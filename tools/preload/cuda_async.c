@@ -6,7 +6,7 @@
  * of all threads, and with _ptsz that of each thread. What is counted is what
  * the program holds; the driver's pool may keep more.
  */
-#include "count.h"
+#include "pool.h"
 
 #define ALLOC_ASYNC(name)                                                      \
 	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
@@ -15,6 +15,8 @@
 		bool ours = preload_enter();                                   \
 		CUresult result = REAL(name)(address_out, bytes, stream);      \
                                                                                \
+		if (ours && pool_relieve(result))                              \
+			result = REAL(name)(address_out, bytes, stream);       \
 		if (ours)                                                      \
 			allocated(result, address_out, bytes);                 \
 		return result;                                                 \
@@ -28,6 +30,8 @@
 		CUresult result =                                              \
 			REAL(name)(address_out, bytes, pool, stream);          \
                                                                                \
+		if (ours && pool_relieve(result))                              \
+			result = REAL(name)(address_out, bytes, pool, stream); \
 		if (ours)                                                      \
 			allocated(result, address_out, bytes);                 \
 		return result;                                                 \
@@ -37,13 +41,15 @@
 	CUresult wrap_##name(CUdeviceptr address, CUstream stream)             \
 	{                                                                      \
 		struct block block;                                            \
-		CUresult result;                                               \
+		CUresult result = CUDA_ERROR_INVALID_VALUE;                    \
                                                                                \
 		if (!address || !preload_enter())                              \
 			return REAL(name)(address, stream);                    \
-		count_take(BLOCK_ADDRESS, address, &block);                    \
-		result = REAL(name)(address, stream);                          \
-		count_free(result, &block);                                    \
+		if (pool_expose(address)) {                                    \
+			count_take(BLOCK_ADDRESS, address, &block);            \
+			result = REAL(name)(address, stream);                  \
+			count_free(result, &block);                            \
+		}                                                              \
 		preload_leave();                                               \
 		return result;                                                 \
 	}

@@ -2,77 +2,191 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The end of contexts, and with them of the memory that belongs to them.
+ * The beginning of contexts, and their end, with which goes the memory that
+ * belongs to them.
  */
-#include "count.h"
+#include "pool.h"
 
 static bool is_device(CUdevice device)
 {
 	return device >= 0 && device < LEDGER_DEVICES;
 }
 
+/* ---- they begin ------------------------------------------------------------
+ */
+
+static void created(CUresult result, const CUcontext *context)
+{
+	struct preload_state *state;
+
+	if (result == CUDA_SUCCESS) {
+		state = preload_lock();
+		epoch_add_context(&state->epochs, *context);
+		preload_unlock(state);
+	}
+	preload_leave();
+}
+
+CUresult wrap_cuCtxCreate(CUcontext *context_out, unsigned flags,
+			  CUdevice device)
+{
+	bool ours = pool_enter();
+	CUresult result = REAL(cuCtxCreate)(context_out, flags, device);
+
+	if (ours)
+		created(result, context_out);
+	return result;
+}
+
+CUresult wrap_cuCtxCreate_v2(CUcontext *context_out, unsigned flags,
+			     CUdevice device)
+{
+	bool ours = pool_enter();
+	CUresult result = REAL(cuCtxCreate_v2)(context_out, flags, device);
+
+	if (ours)
+		created(result, context_out);
+	return result;
+}
+
+CUresult wrap_cuCtxCreate_v3(CUcontext *context_out,
+			     CUexecAffinityParam *affinities, int count,
+			     unsigned flags, CUdevice device)
+{
+	bool ours = pool_enter();
+	CUresult result = REAL(cuCtxCreate_v3)(context_out, affinities, count,
+					       flags, device);
+
+	if (ours)
+		created(result, context_out);
+	return result;
+}
+
+CUresult wrap_cuCtxCreate_v4(CUcontext *context_out, void *params,
+			     unsigned flags, CUdevice device)
+{
+	bool ours = pool_enter();
+	CUresult result =
+		REAL(cuCtxCreate_v4)(context_out, params, flags, device);
+
+	if (ours)
+		created(result, context_out);
+	return result;
+}
+
+/* The streams of such a context belong to two. */
+CUresult wrap_cuGreenCtxCreate(void **green_out, void *resources,
+			       CUdevice device, unsigned flags)
+{
+	preload_stop("cuGreenCtxCreate");
+	return REAL(cuGreenCtxCreate)(green_out, resources, device, flags);
+}
+
+static CUresult retain(struct preload_state *state, CUcontext *context_out,
+		       CUdevice device)
+{
+	CUresult result;
+
+	pthread_mutex_lock(&state->primaries);
+	result = REAL(cuDevicePrimaryCtxRetain)(context_out, device);
+	if (result == CUDA_SUCCESS) {
+		(void)preload_lock();
+		state->primary[device] = *context_out;
+		epoch_add_context(&state->epochs, *context_out);
+		preload_unlock(state);
+	}
+	pthread_mutex_unlock(&state->primaries);
+	return result;
+}
+
 CUresult wrap_cuDevicePrimaryCtxRetain(CUcontext *context_out, CUdevice device)
 {
-	CUresult result = REAL(cuDevicePrimaryCtxRetain)(context_out, device);
 	struct preload_state *state;
+	CUresult result;
 
-	if (result != CUDA_SUCCESS || !is_device(device) || !preload_enter())
-		return result;
+	if (!is_device(device) || !preload_enter())
+		return REAL(cuDevicePrimaryCtxRetain)(context_out, device);
 	state = preload_lock();
-	state->primary[device] = *context_out;
 	preload_unlock(state);
+	result = retain(state, context_out, device);
 	preload_leave();
 	return result;
 }
 
-/* A primary context goes with its last user. */
-static void after_release(CUdevice device)
-{
-	struct preload_state *state;
-	void *context;
-	unsigned flags;
-	int active = 1;
+/* ---- they end --------------------------------------------------------------
+ */
 
-	if (REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active) !=
-		    CUDA_SUCCESS ||
-	    active)
-		return;
-	state = preload_lock();
-	context = state->primary[device];
+static void forget_primary(CUdevice device)
+{
+	struct preload_state *state = preload_lock();
+
 	state->primary[device] = NULL;
 	preload_unlock(state);
-	count_context_end(context);
 }
 
-CUresult wrap_cuDevicePrimaryCtxRelease_v2(CUdevice device)
+/* A primary context goes with its last user, or is emptied for all of them. No
+ * other can begin meanwhile. */
+static CUresult end_primary(CUdevice device, bool resets,
+			    PFN_cuDevicePrimaryCtxReset_v11000 end)
 {
-	CUresult result = REAL(cuDevicePrimaryCtxRelease_v2)(device);
+	struct preload_state *state = preload_lock();
+	const void *context = state->primary[device];
+	unsigned flags;
+	int active = 1;
+	CUresult result;
 
-	if (result != CUDA_SUCCESS || !is_device(device) || !preload_enter())
-		return result;
-	after_release(device);
+	preload_unlock(state);
+	pthread_mutex_lock(&state->primaries);
+	pool_context_ending(context);
+	result = end(device);
+	if (result == CUDA_SUCCESS)
+		(void)REAL(cuDevicePrimaryCtxGetState)(device, &flags, &active);
+	pool_context_ended(context,
+			   !active || (resets && result == CUDA_SUCCESS));
+	if (!active)
+		forget_primary(device);
+	pthread_mutex_unlock(&state->primaries);
 	preload_leave();
 	return result;
 }
 
-CUresult wrap_cuDevicePrimaryCtxReset_v2(CUdevice device)
+#define END_PRIMARY(name, resets)                                              \
+	CUresult wrap_##name(CUdevice device)                                  \
+	{                                                                      \
+		if (!is_device(device) || !preload_enter())                    \
+			return REAL(name)(device);                             \
+		return end_primary(device, resets, REAL(name));                \
+	}
+
+END_PRIMARY(cuDevicePrimaryCtxRelease, false)
+END_PRIMARY(cuDevicePrimaryCtxRelease_v2, false)
+END_PRIMARY(cuDevicePrimaryCtxReset, true)
+END_PRIMARY(cuDevicePrimaryCtxReset_v2, true)
+
+#define END_CONTEXT(name)                                                      \
+	CUresult wrap_##name(CUcontext context)                                \
+	{                                                                      \
+		CUresult result;                                               \
+                                                                               \
+		if (!preload_enter())                                          \
+			return REAL(name)(context);                            \
+		pool_context_ending(context);                                  \
+		result = REAL(name)(context);                                  \
+		pool_context_ended(context, result == CUDA_SUCCESS);           \
+		preload_leave();                                               \
+		return result;                                                 \
+	}
+
+END_CONTEXT(cuCtxDestroy)
+END_CONTEXT(cuCtxDestroy_v2)
+
+/* Nobody can tell whether it is the end; what is kept there goes with it. */
+CUresult wrap_cuCtxDetach(CUcontext context)
 {
-	CUresult result = REAL(cuDevicePrimaryCtxReset_v2)(device);
-
-	if (result != CUDA_SUCCESS || !is_device(device) || !preload_enter())
-		return result;
-	after_release(device);
-	preload_leave();
-	return result;
-}
-
-CUresult wrap_cuCtxDestroy_v2(CUcontext context)
-{
-	CUresult result = REAL(cuCtxDestroy_v2)(context);
-
-	if (result != CUDA_SUCCESS || !preload_enter())
-		return result;
-	count_context_end(context);
-	preload_leave();
-	return result;
+	preload_stop("cuCtxDetach");
+	if (pool_enter()) {
+		pool_forget(context);
+		preload_leave();
+	}
+	return REAL(cuCtxDetach)(context);
 }

@@ -14,21 +14,79 @@
 #include <cudaTypedefs.h>
 #include <stdbool.h>
 
-/* cuda.h turns the plain name into that of its newest ABI. */
+/* cuda.h turns the plain names into those of its newest ABI. */
+#undef cuCtxCreate
+#undef cuCtxDestroy
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
 #undef cuGetProcAddress
+#undef cuStreamBeginCapture
+#undef cuStreamDestroy
 
-/* Headers before 12.0 do not have it. */
+/* Older headers do not have these; pointers and numbers of theirs are passed on
+ * as they are. */
 typedef CUresult(CUDAAPI *cuda_get_proc_v12000)(const char *symbol, void **pfn,
 						int version, cuuint64_t flags,
 						void *status);
+typedef CUresult(CUDAAPI *cuda_context_create_v12050)(CUcontext *context_out,
+						      void *params,
+						      unsigned flags,
+						      CUdevice device);
+typedef CUresult(CUDAAPI *cuda_green_create_v12040)(void **green_out,
+						    void *resources,
+						    CUdevice device,
+						    unsigned flags);
+typedef CUresult(CUDAAPI *cuda_begin_v10000)(CUstream stream);
+typedef CUresult(CUDAAPI *cuda_begin_to_graph_v12030)(
+	CUstream stream, CUgraph graph, const CUgraphNode *nodes,
+	const void *edges, size_t count, CUstreamCaptureMode mode);
+typedef CUresult(CUDAAPI *cuda_range_handle_v11070)(void *handle_out,
+						    CUdeviceptr address,
+						    size_t bytes, int type,
+						    unsigned long long flags);
+typedef CUresult(CUDAAPI *cuda_multicast_bind_v12010)(
+	CUmemGenericAllocationHandle multicast, size_t offset,
+	CUdeviceptr address, size_t bytes, unsigned long long flags);
+
+/* Who does not see all of these cannot know what is safe: which streams there
+ * are, which are captured, what lives, and whose addresses are known. */
+#define CUDA_DECISIVE_HOOKS(X)                                                 \
+	X(cuCtxCreate, PFN_cuCtxCreate_v3020)                                  \
+	X(cuCtxCreate_v2, PFN_cuCtxCreate_v3020)                               \
+	X(cuCtxCreate_v3, PFN_cuCtxCreate_v11040)                              \
+	X(cuCtxCreate_v4, cuda_context_create_v12050)                          \
+	X(cuGreenCtxCreate, cuda_green_create_v12040)                          \
+	X(cuCtxDestroy, PFN_cuCtxDestroy_v4000)                                \
+	X(cuCtxDestroy_v2, PFN_cuCtxDestroy_v4000)                             \
+	X(cuCtxDetach, PFN_cuCtxDetach_v2000)                                  \
+	X(cuDevicePrimaryCtxRetain, PFN_cuDevicePrimaryCtxRetain_v7000)        \
+	X(cuDevicePrimaryCtxRelease, PFN_cuDevicePrimaryCtxRelease_v11000)     \
+	X(cuDevicePrimaryCtxRelease_v2, PFN_cuDevicePrimaryCtxRelease_v11000)  \
+	X(cuDevicePrimaryCtxReset, PFN_cuDevicePrimaryCtxReset_v11000)         \
+	X(cuDevicePrimaryCtxReset_v2, PFN_cuDevicePrimaryCtxReset_v11000)      \
+	X(cuStreamCreate, PFN_cuStreamCreate_v2000)                            \
+	X(cuStreamCreateWithPriority, PFN_cuStreamCreateWithPriority_v5050)    \
+	X(cuStreamDestroy, PFN_cuStreamDestroy_v4000)                          \
+	X(cuStreamDestroy_v2, PFN_cuStreamDestroy_v4000)                       \
+	X(cuStreamBeginCapture, cuda_begin_v10000)                             \
+	X(cuStreamBeginCapture_ptsz, cuda_begin_v10000)                        \
+	X(cuStreamBeginCapture_v2, PFN_cuStreamBeginCapture_v10010)            \
+	X(cuStreamBeginCapture_v2_ptsz, PFN_cuStreamBeginCapture_v10010)       \
+	X(cuStreamBeginCaptureToGraph, cuda_begin_to_graph_v12030)             \
+	X(cuStreamBeginCaptureToGraph_ptsz, cuda_begin_to_graph_v12030)        \
+	X(cuIpcGetMemHandle, PFN_cuIpcGetMemHandle_v4010)                      \
+	X(cuMemGetHandleForAddressRange, cuda_range_handle_v11070)             \
+	X(cuMulticastBindAddr, cuda_multicast_bind_v12010)                     \
+	X(cuPointerSetAttribute, PFN_cuPointerSetAttribute_v6000)
 
 #define CUDA_HOOKS(X)                                                          \
+	CUDA_DECISIVE_HOOKS(X)                                                 \
 	X(cuGetProcAddress, PFN_cuGetProcAddress_v11030)                       \
 	X(cuGetProcAddress_v2, cuda_get_proc_v12000)                           \
-	X(cuCtxDestroy_v2, PFN_cuCtxDestroy_v4000)                             \
-	X(cuDevicePrimaryCtxRetain, PFN_cuDevicePrimaryCtxRetain_v7000)        \
-	X(cuDevicePrimaryCtxRelease_v2, PFN_cuDevicePrimaryCtxRelease_v11000)  \
-	X(cuDevicePrimaryCtxReset_v2, PFN_cuDevicePrimaryCtxReset_v11000)      \
+	X(cuMemGetInfo_v2, PFN_cuMemGetInfo_v3020)                             \
+	X(cuMemGetAddressRange_v2, PFN_cuMemGetAddressRange_v3020)             \
+	X(cuPointerGetAttribute, PFN_cuPointerGetAttribute_v4000)              \
+	X(cuPointerGetAttributes, PFN_cuPointerGetAttributes_v7000)            \
 	X(cuMemAlloc_v2, PFN_cuMemAlloc_v3020)                                 \
 	X(cuMemAllocPitch_v2, PFN_cuMemAllocPitch_v3020)                       \
 	X(cuMemAllocManaged, PFN_cuMemAllocManaged_v6000)                      \
@@ -53,13 +111,29 @@ typedef CUresult(CUDAAPI *cuda_get_proc_v12000)(const char *symbol, void **pfn,
 #define CUDA_CALLS(X)                                                          \
 	X(cuCtxGetCurrent, PFN_cuCtxGetCurrent_v4000)                          \
 	X(cuCtxGetDevice, PFN_cuCtxGetDevice_v2000)                            \
-	X(cuDevicePrimaryCtxGetState, PFN_cuDevicePrimaryCtxGetState_v7000)
+	X(cuCtxPushCurrent_v2, PFN_cuCtxPushCurrent_v4000)                     \
+	X(cuCtxPopCurrent_v2, PFN_cuCtxPopCurrent_v4000)                       \
+	X(cuDevicePrimaryCtxGetState, PFN_cuDevicePrimaryCtxGetState_v7000)    \
+	X(cuEventCreate, PFN_cuEventCreate_v2000)                              \
+	X(cuEventDestroy_v2, PFN_cuEventDestroy_v4000)                         \
+	X(cuEventQuery, PFN_cuEventQuery_v2000)                                \
+	X(cuEventRecord, PFN_cuEventRecord_v2000)                              \
+	X(cuStreamGetCtx, PFN_cuStreamGetCtx_v9020)                            \
+	X(cuStreamIsCapturing, PFN_cuStreamIsCapturing_v10000)                 \
+	X(cuThreadExchangeStreamCaptureMode,                                   \
+	  PFN_cuThreadExchangeStreamCaptureMode_v10010)
 
 enum cuda_hook {
 #define CUDA_HOOK(name, type) HOOK_##name,
 	CUDA_HOOKS(CUDA_HOOK) CUDA_CALLS(CUDA_HOOK)
 #undef CUDA_HOOK
 		CUDA_HOOK_COUNT
+};
+
+enum {
+#define CUDA_HOOK(name, type) +1
+	CUDA_DECISIVE_COUNT = 0 CUDA_DECISIVE_HOOKS(CUDA_HOOK)
+#undef CUDA_HOOK
 };
 
 /* wrap_NAME is exported as NAME. cuda.h's prototypes of other ABIs do not get

@@ -2,19 +2,34 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Memory that is freed by its address: of the device, managed, and the host's.
+ * Memory that cuMemFree() frees: of the device, and managed; and how much there
+ * is.
  */
-#include "count.h"
+#include "pool.h"
+
+static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
+{
+	CUresult result;
+
+	if (pool_alloc(address_out, bytes))
+		return CUDA_SUCCESS;
+	result = REAL(cuMemAlloc_v2)(address_out, bytes);
+	if (pool_relieve(result))
+		result = REAL(cuMemAlloc_v2)(address_out, bytes);
+	count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC,
+		    result == CUDA_SUCCESS ? *address_out : 0, bytes);
+	if (result == CUDA_SUCCESS)
+		pool_missed();
+	return result;
+}
 
 CUresult wrap_cuMemAlloc_v2(CUdeviceptr *address_out, size_t bytes)
 {
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemAlloc_v2)(address_out, bytes);
+	CUresult result;
 
-	if (!ours)
-		return result;
-	count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC,
-		    result == CUDA_SUCCESS ? *address_out : 0, bytes);
+	if (!preload_enter())
+		return REAL(cuMemAlloc_v2)(address_out, bytes);
+	result = alloc(address_out, bytes);
 	preload_leave();
 	return result;
 }
@@ -28,11 +43,17 @@ CUresult wrap_cuMemAllocPitch_v2(CUdeviceptr *address_out, size_t *pitch_out,
 
 	if (!ours)
 		return result;
-	if (result == CUDA_SUCCESS)
+	if (pool_relieve(result))
+		result = REAL(cuMemAllocPitch_v2)(address_out, pitch_out, width,
+						  height, element);
+	if (result == CUDA_SUCCESS) {
 		count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC, *address_out,
 			    *pitch_out * height);
-	else
+		/* The next one's rows could be others. */
+		(void)pool_expose(*address_out);
+	} else {
 		count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC, 0, 0);
+	}
 	preload_leave();
 	return result;
 }
@@ -45,6 +66,8 @@ CUresult wrap_cuMemAllocManaged(CUdeviceptr *address_out, size_t bytes,
 
 	if (!ours)
 		return result;
+	if (pool_relieve(result))
+		result = REAL(cuMemAllocManaged)(address_out, bytes, flags);
 	count_alloc(result, BLOCK_ADDRESS, LEDGER_MANAGED,
 		    result == CUDA_SUCCESS ? *address_out : 0, bytes);
 	preload_leave();
@@ -59,86 +82,25 @@ CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 
 	if (!address || !preload_enter())
 		return REAL(cuMemFree_v2)(address);
-	count_take(BLOCK_ADDRESS, address, &block);
-	result = REAL(cuMemFree_v2)(address);
-	count_free(result, &block);
+	if (!pool_free(address, &result)) {
+		count_take(BLOCK_ADDRESS, address, &block);
+		result = REAL(cuMemFree_v2)(address);
+		count_free(result, &block);
+	}
 	preload_leave();
 	return result;
 }
 
-/* ---- the host's ------------------------------------------------------------
- */
-
-static uint64_t number_of(const void *address)
+/* What is kept is there for the program, as free memory is. */
+CUresult wrap_cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
 {
-	return (uintptr_t)address;
-}
+	CUresult result = REAL(cuMemGetInfo_v2)(free_out, total_out);
 
-CUresult wrap_cuMemAllocHost_v2(void **address_out, size_t bytes)
-{
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemAllocHost_v2)(address_out, bytes);
-
-	if (!ours)
+	if (result != CUDA_SUCCESS || !free_out || !total_out || !pool_enter())
 		return result;
-	count_alloc(result, BLOCK_ADDRESS, LEDGER_PINNED,
-		    result == CUDA_SUCCESS ? number_of(*address_out) : 0,
-		    bytes);
-	preload_leave();
-	return result;
-}
-
-CUresult wrap_cuMemHostAlloc(void **address_out, size_t bytes, unsigned flags)
-{
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemHostAlloc)(address_out, bytes, flags);
-
-	if (!ours)
-		return result;
-	count_alloc(result, BLOCK_ADDRESS, LEDGER_PINNED,
-		    result == CUDA_SUCCESS ? number_of(*address_out) : 0,
-		    bytes);
-	preload_leave();
-	return result;
-}
-
-CUresult wrap_cuMemFreeHost(void *address)
-{
-	struct block block;
-	CUresult result;
-
-	if (!address || !preload_enter())
-		return REAL(cuMemFreeHost)(address);
-	count_take(BLOCK_ADDRESS, number_of(address), &block);
-	result = REAL(cuMemFreeHost)(address);
-	count_free(result, &block);
-	preload_leave();
-	return result;
-}
-
-CUresult wrap_cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
-{
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemHostRegister_v2)(address, bytes, flags);
-
-	if (!ours)
-		return result;
-	count_alloc(result, BLOCK_REGISTERED, LEDGER_REGISTERED,
-		    number_of(address), bytes);
-	preload_leave();
-	return result;
-}
-
-CUresult wrap_cuMemHostUnregister(void *address)
-{
-	struct block block;
-	CUresult result;
-
-	if (!address || !preload_enter())
-		return REAL(cuMemHostUnregister)(address);
-	count_take(BLOCK_REGISTERED, number_of(address), &block);
-	result = REAL(cuMemHostUnregister)(address);
-	count_free(result, &block);
+	*free_out += pool_kept();
+	if (*free_out > *total_out)
+		*free_out = *total_out;
 	preload_leave();
 	return result;
 }

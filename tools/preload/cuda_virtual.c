@@ -5,7 +5,13 @@
  * Physical memory with handles. It is held until its handle is released and it
  * is mapped nowhere; what was imported is counted where it was made.
  */
-#include "count.h"
+#include "pool.h"
+
+static bool is_of_device(const CUmemAllocationProp *prop)
+{
+	return prop && prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+	       prop->location.id >= 0 && prop->location.id < LEDGER_DEVICES;
+}
 
 CUresult wrap_cuMemCreate(CUmemGenericAllocationHandle *handle_out,
 			  size_t bytes, const CUmemAllocationProp *prop,
@@ -16,8 +22,11 @@ CUresult wrap_cuMemCreate(CUmemGenericAllocationHandle *handle_out,
 
 	if (!ours)
 		return result;
+	if (result == CUDA_ERROR_OUT_OF_MEMORY && is_of_device(prop) &&
+	    pool_empty(prop->location.id))
+		result = REAL(cuMemCreate)(handle_out, bytes, prop, flags);
 	/* Others are of the host. */
-	if (prop && prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+	if (is_of_device(prop))
 		count_alloc_on(result, LEDGER_VIRTUAL, prop->location.id,
 			       BLOCK_HANDLE,
 			       result == CUDA_SUCCESS ? *handle_out : 0, bytes);

@@ -103,6 +103,15 @@ int cuda_hook_named(const char *name)
 	return -1;
 }
 
+/* The program got a function of the driver that has no wrapper, but the name of
+ * one that has. */
+static void unhooked(int hook)
+{
+	preload_note(LEDGER_UNHOOKED);
+	if (hook < CUDA_DECISIVE_COUNT)
+		preload_stop(hooks[hook].name);
+}
+
 void *cuda_hook_swap(int hook, void *found)
 {
 	uintptr_t address = (uintptr_t)found;
@@ -121,31 +130,31 @@ void *cuda_hook_swap(int hook, void *found)
 	}
 	if (atomic_load(&hooks[hook].real) == address)
 		return (void *)hooks[hook].wrapper;
-	preload_note(LEDGER_UNHOOKED);
+	unhooked(hook);
 	return found;
 }
 
-/* Whether the hook's name is that one with a suffix. */
+/* Whether the hook's name is that one with a suffix: _v2, _ptsz, _v2_ptsz. */
 static bool has_base(const struct hook *hook, const char *base)
 {
 	size_t length = strlen(base);
 
 	return !strncmp(hook->name, base, length) &&
-	       (!hook->name[length] || !strcmp(hook->name + length, "_v2") ||
-		!strcmp(hook->name + length, "_ptsz"));
+	       (!hook->name[length] || hook->name[length] == '_');
 }
 
 void *cuda_hook_swap_base(const char *symbol, void *found)
 {
-	bool known = false;
+	int known = -1;
 
 	for (int i = 0; i < CUDA_HOOK_COUNT && hooks[i].wrapper; i++) {
 		if ((uintptr_t)found == hooks[i].wrapper ||
 		    (uintptr_t)found == atomic_load(&hooks[i].real))
 			return (void *)hooks[i].wrapper;
-		known = known || (symbol && has_base(&hooks[i], symbol));
+		if (known < 0 && symbol && has_base(&hooks[i], symbol))
+			known = i;
 	}
-	if (known)
-		preload_note(LEDGER_UNHOOKED);
+	if (known >= 0)
+		unhooked(known);
 	return found;
 }

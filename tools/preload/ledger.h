@@ -17,8 +17,9 @@
 #include <stdint.h>
 
 #define LEDGER_VARIABLE "GPUMEM_RUN_LEDGERS"
+#define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL" /* set: nothing is kept */
 #define LEDGER_SUFFIX ".ledger"
-#define LEDGER_MAGIC UINT64_C(0x31726567646c6d67)
+#define LEDGER_MAGIC UINT64_C(0x32726567646c6d67)
 #define LEDGER_DEVICES 32
 #define LEDGER_PROGRAM 64
 
@@ -58,11 +59,27 @@ struct ledger_counts {
 };
 
 /*
- *     current_bytes == sum of the current_bytes of the kinds on the device
- *     peak_bytes    == its highest value <= sum of their peak_bytes
+ * Blocks that the program freed and that are kept for its next allocations.
+ *
+ *     allocs of LEDGER_ALLOC == hits + what the driver allocated
+ *     misses == requests that went to the driver while the pool was in use
+ */
+struct ledger_pool {
+	_Atomic uint64_t current_bytes, peak_bytes;
+	_Atomic uint64_t hits, misses;
+	_Atomic uint64_t returned; /* blocks that went back to the driver */
+};
+
+/*
+ *     current_bytes  == sum of the current_bytes of the kinds on the device
+ *     peak_bytes     == its highest value <= sum of their peak_bytes
+ *     reserved_bytes == current_bytes + pool.current_bytes
+ *                       + what blocks are larger than their requests
  */
 struct ledger_device {
 	_Atomic uint64_t current_bytes, peak_bytes;
+	_Atomic uint64_t reserved_bytes, reserved_peak_bytes;
+	struct ledger_pool pool;
 	struct ledger_counts kinds[LEDGER_KINDS];
 };
 
@@ -70,7 +87,8 @@ struct ledger {
 	_Atomic uint64_t magic; /* written last */
 	uint64_t pid;
 	char program[LEDGER_PROGRAM];
-	_Atomic uint64_t exited; /* 1: by exit() */
+	char stopped[LEDGER_PROGRAM]; /* why nothing is kept any more */
+	_Atomic uint64_t exited;      /* 1: by exit() */
 	_Atomic uint64_t notes[LEDGER_NOTES];
 	struct ledger_device devices[LEDGER_DEVICES];
 };

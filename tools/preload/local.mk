@@ -18,16 +18,28 @@ tools_libgpumem_preload_la_LDFLAGS = -module -avoid-version -shared \
 tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/blocks.c \
 	tools/preload/blocks.h \
+	tools/preload/cache.c \
+	tools/preload/cache.h \
 	tools/preload/count.c \
 	tools/preload/count.h \
 	tools/preload/cuda_async.c \
 	tools/preload/cuda_context.c \
 	tools/preload/cuda_hooks.h \
+	tools/preload/cuda_host.c \
+	tools/preload/cuda_known.c \
 	tools/preload/cuda_memory.c \
 	tools/preload/cuda_resolve.c \
+	tools/preload/cuda_stream.c \
 	tools/preload/cuda_virtual.c \
 	tools/preload/dlsym.c \
+	tools/preload/epoch.c \
+	tools/preload/epoch.h \
 	tools/preload/hooks.c \
 	tools/preload/ledger.h \
+	tools/preload/pool.c \
+	tools/preload/pool.h \
+	tools/preload/pool_context.c \
 	tools/preload/preload.h \
-	tools/preload/state.c
+	tools/preload/state.c \
+	tools/preload/store.c \
+	tools/preload/store.h

@@ -8,13 +8,15 @@
  * opens a GPU library or starts a thread; where it cannot follow, the driver is
  * called all the same.
  *
- * All that changes is in one page that a forked child sees as zeros: the child
- * has neither the parent's driver nor its memory, and begins anew.
+ * All that changes is in pages that a forked child sees as zeros: the child has
+ * neither the parent's driver nor its memory, and begins anew.
  */
 #ifndef GPUMEM_PRELOAD_PRELOAD_H
 #define GPUMEM_PRELOAD_PRELOAD_H
 
 #include "blocks.h"
+#include "cache.h"
+#include "epoch.h"
 #include "ledger.h"
 
 #include <pthread.h>
@@ -29,10 +31,20 @@ struct preload_state {
 	struct ledger *ledger; /* NULL: there is none */
 	struct blocks blocks;
 	void *primary[LEDGER_DEVICES]; /* context of each device */
+	pthread_mutex_t primaries;     /* while one begins or ends; before
+					* mutex */
+	struct cache cache;
+	struct epochs epochs;
+	unsigned ending;	    /* contexts that are being destroyed */
+	unsigned returning;	    /* blocks that the driver is freeing */
+	pthread_cond_t returned;    /* that is 0 */
+	bool tight[LEDGER_DEVICES]; /* little of the device is free */
 };
 
 /* Started by gpumem-run; constant. */
 bool preload_active(void);
+/* And without --no-pool; constant. */
+bool preload_pooling(void);
 
 /* Around what a wrapper does. False: the driver itself is calling, or there is
  * nothing to count into; the wrapper then only passes on. */
@@ -47,6 +59,11 @@ struct ledger *preload_ledger(struct preload_state *state);
 
 /* Any time: one more that the counts do not include. */
 void preload_note(enum ledger_note note);
+
+/* Any time, without the mutex: nothing is kept from now on, because of that
+ * function of the driver, which has to be a constant. */
+void preload_stop(const char *why);
+bool preload_stopped(void);
 
 /* The next dlsym() after ours, called so that it sees this library as its
  * caller. */

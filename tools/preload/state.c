@@ -20,16 +20,21 @@
 #include <unistd.h>
 
 static char ledgers[256]; /* "": not started by gpumem-run */
+static bool pooling;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[LEDGER_NOTES];
+static const char *_Atomic stopped_by; /* NULL: it is not */
 PRELOAD_LOCAL unsigned depth;
 
 __attribute__((constructor)) static void preload_begin(void)
 {
 	const char *folder = secure_getenv(LEDGER_VARIABLE);
 
-	if (folder && strlen(folder) < sizeof(ledgers))
-		strcpy(ledgers, folder);
+	if (!folder || strlen(folder) >= sizeof(ledgers))
+		return;
+	strcpy(ledgers, folder);
+	/* Tools that watch the driver are to see the program's own calls. */
+	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
 }
 
 __attribute__((destructor)) static void preload_end(void)
@@ -43,6 +48,11 @@ __attribute__((destructor)) static void preload_end(void)
 bool preload_active(void)
 {
 	return ledgers[0];
+}
+
+bool preload_pooling(void)
+{
+	return pooling;
 }
 
 static struct preload_state *state_make(void)
@@ -136,17 +146,6 @@ static struct ledger *ledger_make(void)
 	return ledger;
 }
 
-struct ledger *preload_ledger(struct preload_state *state)
-{
-	int saved = errno;
-
-	if (!state->tried)
-		state->ledger = ledger_make();
-	state->tried = true;
-	errno = saved;
-	return state->ledger;
-}
-
 void preload_note(enum ledger_note note)
 {
 	struct preload_state *state = state_get();
@@ -158,4 +157,44 @@ void preload_note(enum ledger_note note)
 	if (state->ledger)
 		atomic_store(&state->ledger->notes[note], count);
 	pthread_mutex_unlock(&state->mutex);
+}
+
+/* With the mutex. */
+static void write_stop(struct preload_state *state)
+{
+	const char *why = atomic_load(&stopped_by);
+
+	if (state->ledger && why)
+		snprintf(state->ledger->stopped, sizeof(state->ledger->stopped),
+			 "%s", why);
+}
+
+struct ledger *preload_ledger(struct preload_state *state)
+{
+	int saved = errno;
+
+	if (!state->tried)
+		state->ledger = ledger_make();
+	if (!state->tried)
+		write_stop(state);
+	state->tried = true;
+	errno = saved;
+	return state->ledger;
+}
+
+void preload_stop(const char *why)
+{
+	struct preload_state *state = state_get();
+	const char *none = NULL;
+
+	if (!atomic_compare_exchange_strong(&stopped_by, &none, why) || !state)
+		return;
+	pthread_mutex_lock(&state->mutex);
+	write_stop(state);
+	pthread_mutex_unlock(&state->mutex);
+}
+
+bool preload_stopped(void)
+{
+	return atomic_load(&stopped_by);
 }

@@ -109,7 +109,15 @@ static char *make_folder(void)
 	return NULL;
 }
 
-const char *run_prepare(void)
+/* Of a gpumem-run inside another one the own options hold. */
+static bool set_variables(const struct run_config *config, const char *folder)
+{
+	return !setenv(LEDGER_VARIABLE, folder, 1) &&
+	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)
+				 : unsetenv(NO_POOL_VARIABLE));
+}
+
+const char *run_prepare(const struct run_config *config)
 {
 	char path[PATH_BYTES];
 	char *folder;
@@ -120,7 +128,7 @@ const char *run_prepare(void)
 	if (!folder)
 		return NULL;
 	if (make_nameable(path, folder)) {
-		if (set_preload(path) && !setenv(LEDGER_VARIABLE, folder, 1))
+		if (set_preload(path) && set_variables(config, folder))
 			return folder;
 		tool_error("out of memory");
 	}

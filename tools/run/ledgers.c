@@ -27,6 +27,7 @@ static bool read_one(const char *path, struct ledger *ledger)
 	     ledger->magic == LEDGER_MAGIC;
 	close(fd);
 	ledger->program[LEDGER_PROGRAM - 1] = 0;
+	ledger->stopped[LEDGER_PROGRAM - 1] = 0;
 	return ok;
 }
 

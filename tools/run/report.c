@@ -40,6 +40,11 @@ static bool device_is_used(const struct ledger_device *device)
 	return false;
 }
 
+static bool pool_is_used(const struct ledger_pool *pool)
+{
+	return pool->hits || pool->misses || pool->peak_bytes;
+}
+
 /* ---- text ------------------------------------------------------------------
  */
 
@@ -56,6 +61,26 @@ static void add_kind(struct table *table, const char *text,
 	table_cell(table, "%llu", (unsigned long long)counts->allocs);
 	table_cell(table, "%llu", (unsigned long long)counts->frees);
 	table_cell(table, "%llu", (unsigned long long)counts->failures);
+}
+
+static void print_pool(const struct ledger_device *device)
+{
+	const struct ledger_pool *pool = &device->pool;
+	char peak[HUMAN_BYTES], current[HUMAN_BYTES], reserved[HUMAN_BYTES];
+
+	if (!pool_is_used(pool))
+		return;
+	printf("    kept after frees: peak %s, at the end %s; with it the "
+	       "driver "
+	       "gave %s at the peak\n",
+	       human_bytes(peak, pool->peak_bytes),
+	       human_bytes(current, pool->current_bytes),
+	       human_bytes(reserved, device->reserved_peak_bytes));
+	printf("    %llu of %llu allocations were such blocks; %llu went "
+	       "back\n",
+	       (unsigned long long)pool->hits,
+	       (unsigned long long)(pool->hits + pool->misses),
+	       (unsigned long long)pool->returned);
 }
 
 static bool print_device(const struct ledger_device *device, int number)
@@ -76,6 +101,7 @@ static bool print_device(const struct ledger_device *device, int number)
 		add_kind(&table, kinds[i].text, &device->kinds[i]);
 	ok = table_print(&table, 4);
 	table_free(&table);
+	print_pool(device);
 	return ok;
 }
 
@@ -93,6 +119,9 @@ static bool print_process(const struct ledger *ledger)
 	for (int i = 0; ok && i < LEDGER_DEVICES; i++)
 		if (device_is_used(&ledger->devices[i]))
 			ok = print_device(&ledger->devices[i], i);
+	if (ledger->stopped[0])
+		printf("  nothing was kept any more because of %s\n",
+		       ledger->stopped);
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		if (ledger->notes[i])
 			printf("  not counted: %llu %s\n",
@@ -144,6 +173,18 @@ static json_t *kind_json(const struct ledger_counts *counts, bool *ok)
 	return json;
 }
 
+static json_t *pool_json(const struct ledger_pool *pool, bool *ok)
+{
+	json_t *json = json_object();
+
+	json_put(json, "peak_bytes", json_u64(pool->peak_bytes), ok);
+	json_put(json, "current_bytes", json_u64(pool->current_bytes), ok);
+	json_put(json, "hits", json_u64(pool->hits), ok);
+	json_put(json, "misses", json_u64(pool->misses), ok);
+	json_put(json, "returned", json_u64(pool->returned), ok);
+	return json;
+}
+
 static json_t *device_json(const struct ledger_device *device, int number,
 			   bool *ok)
 {
@@ -152,6 +193,10 @@ static json_t *device_json(const struct ledger_device *device, int number,
 	json_put(json, "device", json_u64((uint64_t)number), ok);
 	json_put(json, "peak_bytes", json_u64(device->peak_bytes), ok);
 	json_put(json, "current_bytes", json_u64(device->current_bytes), ok);
+	json_put(json, "reserved_peak_bytes",
+		 json_u64(device->reserved_peak_bytes), ok);
+	json_put(json, "reserved_bytes", json_u64(device->reserved_bytes), ok);
+	json_put(json, "pool", pool_json(&device->pool, ok), ok);
 	for (int i = 0; i < LEDGER_KINDS; i++)
 		json_put(of_kinds, kinds[i].key,
 			 kind_json(&device->kinds[i], ok), ok);
@@ -166,6 +211,9 @@ static json_t *process_json(const struct ledger *ledger, bool *ok)
 	json_put(json, "pid", json_u64(ledger->pid), ok);
 	json_put(json, "program", json_text(ledger->program), ok);
 	json_put(json, "exited", json_boolean(ledger->exited), ok);
+	json_put(json, "stopped",
+		 ledger->stopped[0] ? json_text(ledger->stopped) : json_null(),
+		 ok);
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		json_put(json, notes[i].key, json_u64(ledger->notes[i]), ok);
 	for (int i = 0; i < LEDGER_DEVICES; i++)

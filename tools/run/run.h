@@ -15,7 +15,7 @@
 struct run_config {
 	char **command;	    /* ends in NULL */
 	const char *output; /* of the report; NULL: standard error */
-	bool adopt, json;
+	bool adopt, json, no_pool;
 };
 
 /* How the program ended. */
@@ -46,7 +46,7 @@ const struct run_setting *run_adopted(size_t index);
 
 /* A new folder for ledgers, by way of which LD_PRELOAD is set as well. NULL: it
  * could not be, and that was told. */
-const char *run_prepare(void);
+const char *run_prepare(const struct run_config *config);
 /* Removes the folder and what is in it. */
 void run_clean(const char *folder);
 

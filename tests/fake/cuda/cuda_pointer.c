@@ -144,6 +144,24 @@ static CUresult range_of(CUdeviceptr *base_out, size_t *bytes_out,
 	return CUDA_SUCCESS;
 }
 
+/* What is set makes no difference here. */
+static CUresult set(const void *value, CUpointer_attribute which,
+		    CUdeviceptr address)
+{
+	const struct fake_mapping *mapping;
+
+	if (!value || which != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+	    !known(address, &mapping))
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute which,
+			       CUdeviceptr address)
+{
+	FAKE_CALL(cuPointerSetAttribute, set(value, which, address));
+}
+
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base_out, size_t *bytes_out,
 				 CUdeviceptr address)
 {

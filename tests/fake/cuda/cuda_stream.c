@@ -233,6 +233,14 @@ CUresult cuStreamCreate(CUstream *stream_out, unsigned flags)
 	FAKE_CALL(cuStreamCreate, create(stream_out, flags));
 }
 
+/* Priorities make no difference here. */
+CUresult cuStreamCreateWithPriority(CUstream *stream_out, unsigned flags,
+				    int priority)
+{
+	(void)priority;
+	FAKE_CALL(cuStreamCreateWithPriority, create(stream_out, flags));
+}
+
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
 	FAKE_CALL(cuStreamDestroy_v2, destroy(stream));

@@ -87,6 +87,7 @@ typedef CUresult(CUDAAPI *PFN_cuGetProcAddress_v12000)(const char *symbol,
 	X(cuMemHostUnregister, PFN_cuMemHostUnregister_v4000, NEW)             \
 	X(cuPointerGetAttribute, PFN_cuPointerGetAttribute_v4000, NEW)         \
 	X(cuPointerGetAttributes, PFN_cuPointerGetAttributes_v7000, NEW)       \
+	X(cuPointerSetAttribute, PFN_cuPointerSetAttribute_v6000, NEW)         \
 	X(cuMemAddressReserve, PFN_cuMemAddressReserve_v10020, NEW)            \
 	X(cuMemAddressFree, PFN_cuMemAddressFree_v10020, NEW)                  \
 	X(cuMemCreate, PFN_cuMemCreate_v10020, NEW)                            \
@@ -106,6 +107,8 @@ typedef CUresult(CUDAAPI *PFN_cuGetProcAddress_v12000)(const char *symbol,
 
 #define FAKE_SYMBOLS_STREAM(X)                                                 \
 	X(cuStreamCreate, PFN_cuStreamCreate_v2000, OLD)                       \
+	X(cuStreamCreateWithPriority, PFN_cuStreamCreateWithPriority_v5050,    \
+	  OLD)                                                                 \
 	X(cuStreamDestroy_v2, PFN_cuStreamDestroy_v4000, OLD)                  \
 	X(cuStreamSynchronize, PFN_cuStreamSynchronize_v2000, OLD)             \
 	X(cuStreamQuery, PFN_cuStreamQuery_v2000, OLD)                         \

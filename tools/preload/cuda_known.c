@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What tells others of a block: handles for other processes and devices, and
+ * the driver's numbers by which libraries recognise a block and remember it.
+ * Who has seen a block may rely on it being gone when it is freed. A block that
+ * is larger than its request is described as one of the request.
+ */
+#include "pool.h"
+
+/* False: it was freed, and the driver would not know it. */
+static bool expose(CUdeviceptr address)
+{
+	bool live;
+
+	if (!pool_enter())
+		return true;
+	live = pool_expose(address);
+	preload_leave();
+	return live;
+}
+
+CUresult wrap_cuIpcGetMemHandle(CUipcMemHandle *handle_out, CUdeviceptr address)
+{
+	if (!expose(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuIpcGetMemHandle)(handle_out, address);
+}
+
+CUresult wrap_cuMemGetHandleForAddressRange(void *handle_out,
+					    CUdeviceptr address, size_t bytes,
+					    int type, unsigned long long flags)
+{
+	if (!expose(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuMemGetHandleForAddressRange)(handle_out, address, bytes,
+						   type, flags);
+}
+
+CUresult wrap_cuMulticastBindAddr(CUmemGenericAllocationHandle multicast,
+				  size_t offset, CUdeviceptr address,
+				  size_t bytes, unsigned long long flags)
+{
+	if (!expose(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuMulticastBindAddr)(multicast, offset, address, bytes,
+					 flags);
+}
+
+CUresult wrap_cuPointerSetAttribute(const void *value,
+				    CUpointer_attribute which,
+				    CUdeviceptr address)
+{
+	if (!expose(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuPointerSetAttribute)(value, which, address);
+}
+
+/* Of a block of ours. */
+static void fix_bytes(CUdeviceptr address, size_t *bytes)
+{
+	struct preload_state *state;
+	const struct block *block;
+
+	if (!pool_enter())
+		return;
+	state = preload_lock();
+	block = blocks_around(&state->blocks, BLOCK_ADDRESS, address);
+	if (block && *bytes == block->whole_bytes)
+		*bytes = block->bytes;
+	preload_unlock(state);
+	preload_leave();
+}
+
+CUresult wrap_cuMemGetAddressRange_v2(CUdeviceptr *base_out, size_t *bytes_out,
+				      CUdeviceptr address)
+{
+	CUresult result;
+
+	if (!expose(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	result = REAL(cuMemGetAddressRange_v2)(base_out, bytes_out, address);
+	if (result == CUDA_SUCCESS && bytes_out)
+		fix_bytes(address, bytes_out);
+	return result;
+}
+
+/* Those that say where memory is and what it is of, which are the same for each
+ * block of a context. */
+static bool is_harmless(CUpointer_attribute which)
+{
+	switch ((int)which) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void answered(CUresult result, CUpointer_attribute which, void *data,
+		     CUdeviceptr address)
+{
+	if (result == CUDA_SUCCESS && data &&
+	    which == CU_POINTER_ATTRIBUTE_RANGE_SIZE)
+		fix_bytes(address, data);
+}
+
+CUresult wrap_cuPointerGetAttribute(void *data, CUpointer_attribute which,
+				    CUdeviceptr address)
+{
+	CUresult result;
+
+	if (!is_harmless(which) && !expose(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	result = REAL(cuPointerGetAttribute)(data, which, address);
+	answered(result, which, data, address);
+	return result;
+}
+
+CUresult wrap_cuPointerGetAttributes(unsigned count, CUpointer_attribute *which,
+				     void **data, CUdeviceptr address)
+{
+	bool complete = which && data;
+	CUresult result;
+
+	for (unsigned i = 0; complete && i < count; i++)
+		if (!is_harmless(which[i]))
+			(void)expose(address);
+	result = REAL(cuPointerGetAttributes)(count, which, data, address);
+	for (unsigned i = 0; complete && i < count; i++)
+		answered(result, which[i], data[i], address);
+	return result;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See store.h. The program had each of these blocks, so there is a ledger.
+ */
+#include "store.h"
+
+bool store_add(struct preload_state *state, const struct cached *block)
+{
+	struct block kept = {.key = block->address,
+			     .whole_bytes = block->bytes,
+			     .space = BLOCK_KEPT};
+	struct block gone;
+
+	if (!blocks_put(&state->blocks, &kept))
+		return false;
+	if (!cache_add(&state->cache, block)) {
+		(void)blocks_take(&state->blocks, BLOCK_KEPT, block->address,
+				  &gone);
+		return false;
+	}
+	count_cached(&state->ledger->devices[block->device], block->bytes);
+	return true;
+}
+
+static void taken(struct preload_state *state, const struct cached *block)
+{
+	struct block gone;
+
+	(void)blocks_take(&state->blocks, BLOCK_KEPT, block->address, &gone);
+	count_uncached(&state->ledger->devices[block->device], block->bytes);
+}
+
+bool store_take(struct preload_state *state, const void *context, int device,
+		uint64_t bytes, uint64_t done, struct cached *block_out)
+{
+	if (!cache_take(&state->cache, context, device, bytes, done, block_out))
+		return false;
+	taken(state, block_out);
+	return true;
+}
+
+bool store_take_oldest(struct preload_state *state, int device,
+		       struct cached *block_out)
+{
+	if (state->ending ||
+	    !cache_take_oldest(&state->cache, device, block_out))
+		return false;
+	taken(state, block_out);
+	count_one(&state->ledger->devices[device].pool.returned);
+	return true;
+}
+
+void store_drop(struct preload_state *state, const void *context)
+{
+	struct cached block;
+
+	while (cache_take_of(&state->cache, context, &block))
+		taken(state, &block);
+}
