@@ -46,12 +46,16 @@ libbase_la_SOURCES = \
 	core/base/print.h \
 	core/base/scope.c \
 	core/base/scope.h \
+	core/base/stack.c \
+	core/base/stack.h \
 	core/base/status.c \
 	core/base/status.h \
 	core/base/struct.c \
 	core/base/struct.h \
 	core/base/tag.c \
-	core/base/tag.h
+	core/base/tag.h \
+	core/base/track.c \
+	core/base/track.h
 
 librecord_la_CFLAGS = $(FLOOR_CFLAGS)
 librecord_la_SOURCES = \
@@ -228,6 +232,7 @@ libheap_la_SOURCES = \
 	core/heap/rungs.h \
 	core/heap/sources.c \
 	core/heap/tagged.c \
+	core/heap/track.c \
 	core/heap/trim.c
 
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)
@@ -240,6 +245,9 @@ libpool_la_SOURCES = \
 	core/pool/holds.c \
 	core/pool/import.c \
 	core/pool/import_check.c \
+	core/pool/leaks.c \
+	core/pool/leaks.h \
+	core/pool/leaks_print.c \
 	core/pool/limit.c \
 	core/pool/oom.c \
 	core/pool/oom.h \
@@ -286,6 +294,7 @@ libgpumem_la_SOURCES = \
 	core/api_device.c \
 	core/api_event.c \
 	core/api_graph.c \
+	core/api_leak.c \
 	core/api_library.c \
 	core/api_object.c \
 	core/api_record.c \

@@ -70,7 +70,13 @@
 	X(oom, "", TEXT,                                                       \
 	  "file to which each allocation that runs out of memory appends a "   \
 	  "line of JSON that says why; a %p becomes the number of the "        \
-	  "process")
+	  "process")                                                           \
+	X(track, "off", BOOL,                                                  \
+	  "know the age and thread of every live block of new pools, and "     \
+	  "where it was allocated")                                            \
+	X(track_frames, "16", COUNT,                                           \
+	  "frames of the stack that `track` keeps of each allocation, at "     \
+	  "most 64; 0: none")
 
 /* A reading names its kind, so that neither a misspelt key nor the wrong reader
  * goes unseen: GM_BOOL_vm, GM_BYTES_page. */

@@ -170,6 +170,24 @@ static gpumem_status take(struct gm_heap *heap,
 	return status;
 }
 
+/* For all who want to know of it. */
+static void note_alloc(struct gm_heap *heap, const struct gm_request *request,
+		       const void *ptr)
+{
+	uintptr_t address = (uintptr_t)ptr;
+
+	if (request->tag)
+		gm_heap_tag_alloc(heap, ptr, request->tag, request->bytes);
+	if (heap->policy->tracked)
+		gm_track_add(&heap->policy->track, address, request->stack);
+	if (heap->policy->hook.fn)
+		gm_hook_tell(heap, address, GPUMEM_HOOK_ALLOC, request->stream);
+	if (heap->record)
+		gm_heap_record(heap, GPUMEM_RECORD_ALLOC, gm_record_now_after(),
+			       address, request->bytes, request->tag,
+			       request->stream);
+}
+
 gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      const struct gm_request *request,
 			      bool beyond_soft, struct gm_seen *seen_out,
@@ -188,15 +206,8 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 		status = take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
 		gm_counters_miss(&heap->counters);
-	if (status == GPUMEM_OK && request->tag)
-		gm_heap_tag_alloc(heap, *ptr_out, request->tag, request->bytes);
-	if (status == GPUMEM_OK && heap->policy->hook.fn)
-		gm_hook_tell(heap, (uintptr_t)*ptr_out, GPUMEM_HOOK_ALLOC,
-			     request->stream);
-	if (status == GPUMEM_OK && heap->record)
-		gm_heap_record(heap, GPUMEM_RECORD_ALLOC, gm_record_now_after(),
-			       (uintptr_t)*ptr_out, request->bytes,
-			       request->tag, request->stream);
+	if (status == GPUMEM_OK)
+		note_alloc(heap, request, *ptr_out);
 	budget->beyond_soft = budget->no_wait = false;
 	seen_out->releases = heap->space->releases;
 	/* A purge step is a trim of a kind, which both flags leave out. */
@@ -236,10 +247,20 @@ static bool is_for_memory(gpumem_status status)
 	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
 }
 
+/* No lock is held: see base/stack.h. */
+static const struct gm_stack *stack_here(const struct gm_heap *heap)
+{
+	unsigned frames = atomic_load_explicit(&heap->policy->track_frames,
+					       memory_order_relaxed);
+
+	return frames ? gm_stack_here(frames) : NULL;
+}
+
 gpumem_status gm_heap_alloc(struct gm_heap *heap,
-			    const struct gm_request *request, void **ptr_out)
+			    const struct gm_request *asked, void **ptr_out)
 {
 	const struct gpumem_device *device = heap->driver.device;
+	struct gm_request request = *asked;
 	struct gm_seen seen;
 	gpumem_status status;
 
@@ -249,19 +270,20 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 			       "after exec");
 	if (atomic_load(&device->lost))
 		return refuse_lost(heap);
+	request.stack = stack_here(heap);
 	/* No reclaiming can help. */
-	if (request->bytes > heap->capacity_bytes) {
+	if (request.bytes > heap->capacity_bytes) {
 		status = gm_fail(GPUMEM_NO_MEMORY,
 				 "the request exceeds the total memory of "
 				 "%s",
 				 device->info.name);
 	} else {
-		status = gm_heap_attempt(heap, request, false, &seen, ptr_out);
+		status = gm_heap_attempt(heap, &request, false, &seen, ptr_out);
 		if (is_for_memory(status))
-			status = gm_ladder_climb(heap, request, &seen, status,
+			status = gm_ladder_climb(heap, &request, &seen, status,
 						 ptr_out);
 	}
 	if (is_for_memory(status))
-		count_oom(heap, request, status);
+		count_oom(heap, &request, status);
 	return status;
 }

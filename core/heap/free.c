@@ -224,14 +224,17 @@ static gpumem_status free_hooked(struct gm_block *block, gpumem_stream stream)
 static gpumem_status free_unrecorded(struct gm_block *block,
 				     gpumem_stream stream)
 {
+	struct gm_policy *policy = block->heap->policy;
+	uintptr_t address = gm_block_address(block);
 	uint64_t requested = gm_block_requested(block);
 	uint32_t tag = gm_block_tag(block);
-	gpumem_status status = block->heap->policy->hook.fn
-				       ? free_hooked(block, stream)
-				       : free_either(block, stream);
+	gpumem_status status = policy->hook.fn ? free_hooked(block, stream)
+					       : free_either(block, stream);
 
 	if (status == GPUMEM_OK && tag)
 		gm_heap_tag_free(block->heap, tag, requested);
+	if (status == GPUMEM_OK && policy->tracked)
+		gm_track_remove(&policy->track, address);
 	return status;
 }
 

@@ -162,8 +162,10 @@ static gpumem_status end_modules(struct gm_heap *heap)
 	gm_nodes_fini(&heap->nodes);
 	gm_tags_end(heap->tags);
 	heap->tags = NULL;
-	if (heap->policy)
+	if (heap->policy) {
 		pthread_mutex_destroy(&heap->policy->trim_mutex);
+		gm_track_fini(&heap->policy->track);
+	}
 	free(heap->policy);
 	heap->policy = NULL;
 	return status;
@@ -280,7 +282,9 @@ uint64_t gm_heap_host_bytes(const struct gm_heap *heap)
 {
 	return gm_nodes_bytes(&heap->nodes) + gm_order_host_bytes(heap) +
 	       gm_space_host_bytes(heap) + gm_caches_host_bytes(heap) +
-	       sizeof(*heap->policy) + (heap->tags ? gm_tags_host_bytes() : 0) +
+	       sizeof(*heap->policy) +
+	       heap->policy->track.room * sizeof(struct gm_track_entry) +
+	       (heap->tags ? gm_tags_host_bytes() : 0) +
 	       /* Its share of the map of addresses. */
 	       (heap->counters.reserved.current >> GM_GRANULE_SHIFT) *
 		       sizeof(uintptr_t);

@@ -26,6 +26,7 @@
 
 #include "decay.h"
 #include "ladder.h"
+#include "base/track.h"
 #include "cache/cache.h"
 #include "order/order.h"
 #include "vm/space.h"
@@ -37,8 +38,14 @@ struct gm_hook {
 	void *user;
 };
 
+/*
+ *     caches gated  <=>  hook.fn or tracked
+ */
 struct gm_policy {
-	struct gm_hook hook; /* under the mutex; set => the caches are gated */
+	struct gm_hook hook;   /* under the mutex */
+	bool tracked;	       /* under the mutex */
+	struct gm_track track; /* under the mutex; empty unless tracked */
+	_Atomic unsigned track_frames; /* of each stack; 0: no stacks */
 	struct gm_decay decay;
 	pthread_mutex_t trim_mutex;	  /* one gives memory back at a time */
 	const struct gm_helpers *helpers; /* constant */
@@ -110,6 +117,14 @@ struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
 				       gpumem_stream stream);
 void gm_hook_call(const struct gm_heap *heap,
 		  const struct gpumem_hook_event *event);
+
+/* track.c. Without the mutex: live blocks are tracked from now on, with so many
+ * frames of their stacks, or no longer. One that is tracked stays so, with what
+ * is known. */
+void gm_heap_track_begin(struct gm_heap *heap, unsigned frames);
+void gm_heap_track_end(struct gm_heap *heap);
+/* Under the mutex, after the two above and a change of the hook. */
+void gm_heap_gate(struct gm_heap *heap);
 
 /* hook.c. Under the mutex, where the heap is recorded: an event of a block. */
 void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,

@@ -14,7 +14,7 @@ void gm_hook_set(struct gm_heap *heap, const struct gm_hook *hook)
 {
 	gm_heap_stop(heap);
 	heap->policy->hook = *hook;
-	heap->caches->gated = hook->fn != NULL;
+	gm_heap_gate(heap);
 	gm_heap_go(heap);
 }
 

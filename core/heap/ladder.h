@@ -25,6 +25,7 @@ struct gm_request {
 	gpumem_stream stream;
 	uint32_t flags; /* GPUMEM_ALLOC_NO_WAIT and _NO_GROW mean something */
 	uint32_t tag;	/* of the block; 0: none */
+	const struct gm_stack *stack; /* NULL: nobody asked for it */
 };
 
 /* What an allocation needs of its arena: an extent of exactly so many bytes. */

@@ -91,6 +91,8 @@ static gpumem_status create(struct gpumem_device *device,
 	status = gm_pool_enable_peers(pool);
 	if (status == GPUMEM_OK)
 		status = gm_background_start(&pool->heap);
+	if (status == GPUMEM_OK)
+		gm_pool_track_by_option(pool);
 	if (status != GPUMEM_OK)
 		goto end_heap;
 	snprintf(pool->name, sizeof(pool->name), "%s",
@@ -187,6 +189,7 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 		return gm_fail(GPUMEM_BUSY,
 			       "pool \"%s\" on %s holds memory of graphs",
 			       pool->name, pool->device->info.name);
+	gm_pool_tell_leaks(pool, live, sizeof(live));
 	return gm_fail(GPUMEM_BUSY,
 		       "pool \"%s\" on %s has %llu live block%s (%llu bytes)%s",
 		       pool->name, pool->device->info.name,

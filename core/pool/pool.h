@@ -163,6 +163,18 @@ void gm_pool_print(struct gpumem_pool *pool, bool json,
 /* The numbers, as members of an object that is open. */
 void gm_stats_print(struct gm_print *print, const struct gpumem_stats *stats);
 
+/* leaks.c: as gpumem_pool_print_leaks(). */
+gpumem_status gm_pool_print_leaks(struct gpumem_pool *pool, uint64_t since,
+				  uint64_t until, bool json,
+				  void (*write)(const char *text, void *user),
+				  void *user);
+
+/* Without a lock: if the pool is tracked, its largest groups of live blocks,
+ * with the places of their allocation; else the text stays. */
+void gm_pool_tell_leaks(struct gpumem_pool *pool, char *text, size_t bytes);
+/* Options `track` and `track_frames`. */
+void gm_pool_track_by_option(struct gpumem_pool *pool);
+
 /* table.c: as gpumem_device_report(). */
 gpumem_status gm_device_report(struct gpumem_device *device, bool json,
 			       void (*write)(const char *text, void *user),

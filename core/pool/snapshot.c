@@ -5,6 +5,24 @@
 #include "pool.h"
 #include "extent/map.h"
 
+/* What is known of a live block besides. */
+static void describe_tracked(const struct gm_policy *policy,
+			     struct gpumem_block *block)
+{
+	const struct gm_track_entry *entry =
+		gm_track_find(&policy->track, (uintptr_t)block->ptr);
+
+	if (!entry)
+		return;
+	block->serial = entry->serial;
+	block->age_ns = gm_track_now() - entry->time_ns;
+	block->thread = entry->thread;
+	if (!entry->stack)
+		return;
+	block->frames = entry->stack->frame;
+	block->frame_count = entry->stack->count;
+}
+
 void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 		      struct gpumem_block *block)
 {
@@ -21,6 +39,7 @@ void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 		block->state = GPUMEM_BLOCK_LIVE;
 		block->requested_bytes = extent->requested;
 		block->tag = extent->more & GM_MORE_TAG;
+		describe_tracked(pool->heap.policy, block);
 		break;
 	case GM_EXTENT_PENDING:
 		block->state = GPUMEM_BLOCK_PENDING;
@@ -55,6 +74,7 @@ void gm_pool_describe_slot(struct gpumem_pool *pool, const struct gm_slab *slab,
 		block->state = GPUMEM_BLOCK_LIVE;
 		block->requested_bytes = gm_mark_bytes(mark);
 		block->tag = gm_slab_more(slab, slot) & GM_MORE_TAG;
+		describe_tracked(pool->heap.policy, block);
 	}
 }
 

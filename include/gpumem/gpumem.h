@@ -1032,6 +1032,15 @@ struct gpumem_block {
 	gpumem_block_state state;
 	gpumem_kind kind;         /* the pool's */
 	uint32_t tag;             /* 0: none, or not live */
+
+	/* Where the pool is tracked (gpumem_pool_track_begin()), of a live
+	 * block that was allocated since; else 0 and NULL. */
+	uint64_t serial;          /* see gpumem_leak_mark() */
+	uint64_t age_ns;          /* since it was allocated */
+	void *const *frames;      /* the stack of its allocation, innermost
+				     first: return addresses; valid for ever */
+	uint32_t frame_count;
+	uint32_t thread;          /* that allocated it, the kernel's number */
 };
 
 /* The live block that holds ptr, which may point anywhere inside it. OK, or
@@ -1401,6 +1410,60 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_visit(gpumem_device *device,
 		  bool (*fn)(gpumem_pool *pool, const char *name, void *user),
 		  void *user);
+
+/* ---- Leaks --------------------------------------------------------------- */
+
+#define GPUMEM_FRAMES_MAX 64
+
+/*
+ * From now on the pool knows of each block that is allocated when that was, by
+ * which thread, and with max_frames above 0 from where: so many frames of the
+ * stack, at most GPUMEM_FRAMES_MAX, from the call into the library on. struct
+ * gpumem_block has it, gpumem_pool_print_leaks() prints it, and the BUSY of
+ * gpumem_pool_destroy() names the largest of what is left. Blocks that are live
+ * now are known without. If the pool is tracked already, only the number of
+ * frames changes. Options `track` and `track_frames` do the same for every new
+ * pool.
+ *
+ * While a pool is tracked all its calls take its lock, as with a hook, and each
+ * live block takes 54 to 107 bytes of host memory; each different stack is kept
+ * once, until the process ends. Where there is no memory for that, a block is
+ * known without. Without tracking nothing is slower.
+ *
+ * Where the C library has no unwinder (others than glibc) blocks have no
+ * frames. OK; INVALID: too many frames.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_track_begin(gpumem_pool *pool, unsigned max_frames);
+
+/* Forgets all that; if the pool is not tracked nothing happens. OK. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_track_end(gpumem_pool *pool);
+
+/* The serial that the next tracked block of any pool gets, at least 1: what is
+ * allocated after this call has that or a higher one. No lock; also in a forked
+ * child. */
+GPUMEM_API uint64_t gpumem_leak_mark(void);
+
+/*
+ * The live blocks of a pool that have a serial of at least `since` and, unless
+ * until is 0, below `until`, in groups of one tag and stack, the largest first,
+ * for `write` as of gpumem_pool_print(), in the flags of that. With both 0 all
+ * live blocks, also those without a serial. Between two marks, some time later:
+ * what was allocated in that time and is still there. A steady leak is in each
+ * such report; a cache that was filled once is not.
+ *
+ * JSON is one object, whose keys gpumem_leak(3) names; a later version may have
+ * more. A frame is a module and the offset of the call in it, for addr2line(1).
+ *
+ * The report is of one moment. OK; INVALID: another flag, or a mark for a pool
+ * that is not tracked; NO_HOST_MEMORY: nothing was written.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_print_leaks(gpumem_pool *pool, uint64_t since, uint64_t until,
+			unsigned flags,
+			void (*write)(const char *text, void *user),
+			void *user);
 
 /* ---- Tags ---------------------------------------------------------------- */
 

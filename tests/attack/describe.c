@@ -114,6 +114,56 @@ void attack_gpumem_device_report(void)
 	       "%d braces are open", braces.depth);
 }
 
+void attack_gpumem_pool_track_begin(void)
+{
+	struct pool *pool = pick_pool();
+	unsigned frames = one_in(2) ? 0 : (unsigned)random_below(65);
+
+	if (rarely()) {
+		wrong(B(INVALID));
+		frames = 65 + (unsigned)random_below(1 << 20);
+	}
+	(void)judge(gpumem_pool_track_begin(pool_of(pool), frames));
+}
+
+void attack_gpumem_pool_track_end(void)
+{
+	(void)judge(gpumem_pool_track_end(pool_of(pick_pool())));
+}
+
+static uint64_t last_mark;
+
+void attack_gpumem_leak_mark(void)
+{
+	uint64_t mark = gpumem_leak_mark();
+
+	expect(mark && mark >= last_mark, "mark %llu after %llu", (ull)mark,
+	       (ull)last_mark);
+	last_mark = mark;
+}
+
+void attack_gpumem_pool_print_leaks(void)
+{
+	struct pool *pool = pick_pool();
+	unsigned flags = one_in(2) ? GPUMEM_PRINT_JSON : 0;
+	uint64_t since = one_in(2) ? 0 : last_mark;
+	uint64_t until = one_in(2) ? 0 : gpumem_leak_mark();
+	bool none = rarely();
+	struct braces braces = {0};
+
+	if (none)
+		wrong(B(INVALID));
+	if (rarely()) {
+		wrong(B(INVALID));
+		flags |= 2u << random_below(31);
+	}
+	step.perhaps |= since || until ? B(INVALID) : 0; /* not tracked */
+	(void)judge(gpumem_pool_print_leaks(pool_of(pool), since, until, flags,
+					    none ? NULL : look, &braces));
+	expect(!(flags & GPUMEM_PRINT_JSON) || braces.depth == 0,
+	       "%d braces are open", braces.depth);
+}
+
 void attack_gpumem_pool_set_limit_percent(void)
 {
 	struct pool *pool = pick_pool();

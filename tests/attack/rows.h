@@ -84,6 +84,7 @@
 	X(gpumem_import, 8, B(UNSUPPORTED) | TAKES)                            \
 	X(gpumem_import_close, 6, B(BAD_POINTER) | ASKS)                       \
 	X(gpumem_last_error, 3, 0)                                             \
+	X(gpumem_leak_mark, 1, 0)                                              \
 	X(gpumem_oom_set, 1, 0)                                                \
 	X(gpumem_log_set, 1, 0)                                                \
 	X(gpumem_object, 5, B(BAD_POINTER) | B(UNSUPPORTED) | ASKS)            \
@@ -105,11 +106,14 @@
 	X(gpumem_pool_pressure_add, 3, B(NO_HOST_MEMORY))                      \
 	X(gpumem_pool_pressure_remove, 2, B(NOT_FOUND))                        \
 	X(gpumem_pool_print, 2, 0)                                             \
+	X(gpumem_pool_print_leaks, 2, B(NO_HOST_MEMORY))                       \
 	X(gpumem_pool_reset_stats, 2, 0)                                       \
 	X(gpumem_pool_set_limit, 6, B(BUSY) | ASKS | B(NO_HOST_MEMORY))        \
 	X(gpumem_pool_set_limit_percent, 3,                                    \
 	  B(BUSY) | ASKS | B(NO_HOST_MEMORY))                                  \
 	X(gpumem_pool_stats, 5, 0)                                             \
+	X(gpumem_pool_track_begin, 2, 0)                                       \
+	X(gpumem_pool_track_end, 1, 0)                                         \
 	X(gpumem_pool_trim, 8, ASKS | B(NO_HOST_MEMORY))                       \
 	X(gpumem_block_visit, 2, 0)                                            \
 	X(gpumem_query, 10, B(BAD_POINTER))                                    \

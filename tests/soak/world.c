@@ -87,6 +87,8 @@ static const struct {
 	{"decay_ms", {"10000", "1", "20", NULL}},
 	{"decay_thread", {"off", "on", NULL}},
 	{"oom", {"", "", "/dev/null", NULL}},
+	{"track", {"off", "off", "off", "on", NULL}},
+	{"track_frames", {"16", "0", "64", NULL}},
 	{"host.page", {"2MiB", "512KiB", "64KiB", NULL}},
 	{"host.capacity", {"96MiB", "256MiB", "1GiB", NULL}},
 	{"host.copy_rate", {"0", "2GiB", NULL}},

@@ -13,8 +13,10 @@ base_tests = \
 	tests/unit/base/log \
 	tests/unit/base/option \
 	tests/unit/base/parse \
+	tests/unit/base/stack \
 	tests/unit/base/status \
-	tests/unit/base/struct
+	tests/unit/base/struct \
+	tests/unit/base/track
 device_tests = \
 	tests/unit/device/answer \
 	tests/unit/device/ask \
@@ -136,6 +138,8 @@ lib_tests = \
 	tests/unit/lib/hook \
 	tests/unit/lib/host_oom \
 	tests/unit/lib/kinds \
+	tests/unit/lib/leaks \
+	tests/unit/lib/leaks_stack \
 	tests/unit/lib/lies \
 	tests/unit/lib/limits \
 	tests/unit/lib/listing \
@@ -260,6 +264,8 @@ tests_unit_fake_hip_quirks_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
 tests_unit_fake_hip_vm_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
 tests_unit_fake_hip_work_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
 tests_unit_loader_folders_CPPFLAGS = $(AM_CPPFLAGS) $(PLUGIN_CPPFLAGS)
+tests_unit_base_stack_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
+tests_unit_base_track_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
 tests_unit_pool_close_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=gm_pools_add
 
 EXTRA_DIST += \
@@ -284,6 +290,7 @@ EXTRA_DIST += \
 	tests/unit/lib/forge.h \
 	tests/unit/lib/held.h \
 	tests/unit/lib/late.h \
+	tests/unit/lib/leaks.h \
 	tests/unit/lib/looks.h \
 	tests/unit/lib/model.h \
 	tests/unit/lib/oom.h \

@@ -99,6 +99,13 @@ static void null_pools(void)
 	invalid(gpumem_pool_check(NULL));
 	invalid(gpumem_pool_capacity(NULL, NULL, &capacity));
 	invalid(gpumem_pool_hook_set(NULL, NULL, NULL));
+	invalid(gpumem_pool_track_begin(NULL, 0));
+	invalid(gpumem_pool_track_begin(pool, GPUMEM_FRAMES_MAX + 1));
+	invalid(gpumem_pool_track_end(NULL));
+	invalid(gpumem_pool_print_leaks(NULL, 0, 0, 0, any_text, NULL));
+	invalid(gpumem_pool_print_leaks(pool, 0, 0, 0, NULL, NULL));
+	invalid(gpumem_pool_print_leaks(pool, 0, 0, 2, any_text, NULL));
+	invalid(gpumem_pool_print_leaks(pool, 1, 0, 0, any_text, NULL));
 	invalid(gpumem_record_begin(NULL, 0));
 	invalid(gpumem_record_end());
 	invalid(gpumem_tag_push(NULL));

@@ -107,6 +107,10 @@ static void child_pools(void)
 	forked(gpumem_pool_print(pool, 0, any_text, NULL));
 	forked(gpumem_device_report(device, 0, any_text, NULL));
 	forked(gpumem_pool_hook_set(pool, NULL, NULL));
+	forked(gpumem_pool_track_begin(pool, 0));
+	forked(gpumem_pool_track_end(pool));
+	forked(gpumem_pool_print_leaks(pool, 0, 0, 0, any_text, NULL));
+	child_must(gpumem_leak_mark() > 0);
 	forked(gpumem_record_begin("/nowhere/at/all", 0));
 	forked(gpumem_record_end());
 	forked(gpumem_tag_push("child"));

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* API layer: tracking of live blocks, and reports of leaks. See api.c. */
+#include "api_check.h"
+#include "pool/pool.h"
+
+uint64_t gpumem_leak_mark(void)
+{
+	return gm_track_mark();
+}
+
+gpumem_status gpumem_pool_track_begin(gpumem_pool *pool, unsigned max_frames)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!pool)
+		return gm_null_argument("pool");
+	if (max_frames > GPUMEM_FRAMES_MAX)
+		return gm_fail(GPUMEM_INVALID,
+			       "max_frames is %u; %u are kept at most",
+			       max_frames, GPUMEM_FRAMES_MAX);
+	gm_heap_track_begin(&pool->heap, max_frames);
+	return GPUMEM_OK;
+}
+
+gpumem_status gpumem_pool_track_end(gpumem_pool *pool)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!pool)
+		return gm_null_argument("pool");
+	gm_heap_track_end(&pool->heap);
+	return GPUMEM_OK;
+}
+
+gpumem_status
+gpumem_pool_print_leaks(gpumem_pool *pool, uint64_t since, uint64_t until,
+			unsigned flags,
+			void (*write)(const char *text, void *user), void *user)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status == GPUMEM_OK && !pool)
+		status = gm_null_argument("pool");
+	if (status == GPUMEM_OK && !write)
+		status = gm_null_argument("write");
+	if (status == GPUMEM_OK)
+		status = gm_check_flags(flags, GPUMEM_PRINT_JSON);
+	if (status == GPUMEM_OK)
+		status = gm_pool_print_leaks(pool, since, until,
+					     flags & GPUMEM_PRINT_JSON, write,
+					     user);
+	return status;
+}
