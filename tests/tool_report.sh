@@ -147,6 +147,29 @@ explains "the same, compressed" "$scratch/small" "$scratch/small.gz"
 exits 0 "from standard input" sh -c "COLUMNS=200 '$report' - <'$scratch/small'"
 is "$(reported peak)" "$(counted peak "$scratch/small")" "says the same"
 
+# A leak: 8 bytes in each step of a loop that also has what it frees, and what is
+# allocated once.
+awk 'BEGIN {
+	print "# gpumem-trace 2\nt 0\ng weights\na 1 1000 0"
+	for (i = 0; i <= 40; i++)
+		printf "t %d\ng leak\na %d 8 0\ng step\na %d 100 0\n%s", i,
+			100 + i, 200 + i, i < 40 ? "f " 200 + i "\n" : ""
+}' >"$scratch/leak"
+exits 0 "a leak" env COLUMNS=200 "$report" "$scratch/leak"
+is "$(sed -n '/quarter of the run/,/^$/p' "$scratch/out" | tr -s ' ' |
+	sed 's/^ //' | tr '\n' ,)" \
+	"Live at the end, by the quarter of the run in which it was allocated:,first second third last grows tag,1000 B 0 B 0 B 0 B no weights,80 B 80 B 80 B 88 B yes leak,0 B 0 B 0 B 100 B no step," \
+	"is the tag that grows"
+exits 0 "the same without times" sh -c \
+	"sed '/^t/d' '$scratch/leak' | '$report' --json -"
+json_is "[(t['tag'], t['grows'], sum(t['quarter_bytes']) == t['bytes'],
+	t['quarter_bytes'][0] > 0) for t in d['end']['tags']]" \
+	"[('weights', False, True, True), ('leak', True, True, True), ('step', False, True, False)]" \
+	"by events"
+exits 0 "its page" "$report" --html "$scratch/leak"
+check "says so too" grep -qF \
+	'<td>80 B</td><td>88 B</td><td>yes</td><td>leak</td>' "$scratch/out"
+
 # What ends with the peak's event, or with the last one, is over.
 printf '# gpumem-trace 2\na 1 10 0\na 2 5 0\nr 1 20\nf 2\n' >"$scratch/edges"
 explains "a peak by a resize, and an end by a free" "$scratch/edges" \
@@ -458,8 +481,27 @@ the_recording()
 		True "says the same"
 }
 
+# A replay resizes no block: the use of one by another stream is made a resize, to
+# 77 bytes.
+cat >"$scratch/resize.py" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+chunk, chunks = struct.unpack_from('=IQ', data, 28)
+for at in range(chunks, len(data), 16):
+    value, = struct.unpack_from('=Q', data, at + 8)
+    if (at - chunks) % chunk >= 64 and data[at + 6:at + 8] == b'\x13\0':
+        data[at + 6] = 20
+        struct.pack_into('=Q', data, at + 8, value >> 24 << 24 | 77)
+open(sys.argv[2], 'wb').write(data)
+END
+
 if have_python; then
 	the_recording "a program" "$scratch/small"
+	python3 "$scratch/resize.py" "$scratch/tagged" "$scratch/resized"
+	the_page "one that resizes" "$scratch/resized"
+	is "$("$trace" "$scratch/resized" | grep -c '1  resized$')" 1 \
+		"it resizes a block"
+	browses "one that resizes"
 fi
 
 # ---- every recorded program -----------------------------------------------------------
@@ -625,7 +667,7 @@ refused "tags without end" "$scratch/bad" \
 head -n 131071 "$scratch/bad" >"$scratch/most"
 exits 0 "as many as there may be" "$report" --json "$scratch/most"
 json_is "len(d['end']['tags']), d['end']['tags'][-1]" \
-	"(65535, {'tag': '65535', 'bytes': 1, 'blocks': 1, 'largest_bytes': 1, 'oldest_seconds': None})" \
+	"(65535, {'tag': '65535', 'bytes': 1, 'blocks': 1, 'largest_bytes': 1, 'oldest_seconds': None, 'quarter_bytes': [0, 0, 0, 1], 'grows': False})" \
 	"are all there"
 printf '# gpumem-trace 2\ng \033[2J\na 1 1 0\n' >"$scratch/bad"
 refused "a tag that commands a terminal" "$scratch/bad" \

@@ -118,7 +118,8 @@ static void check_moment(const struct model *model,
 	for (size_t i = 0; i < tag_count; i++) {
 		check(!i || tags[i].bytes <= tags[i - 1].bytes);
 		check(tags[i].largest_bytes <= tags[i].bytes);
-		tag_bytes += tags[i].bytes;
+		for (unsigned j = 0; j < MODEL_QUARTERS; j++)
+			tag_bytes += tags[i].quarter_bytes[j];
 		tag_blocks += tags[i].blocks;
 	}
 	check(bytes == moment->requested && tag_bytes == bytes);

@@ -47,6 +47,15 @@ static void put_moment(json_t *object, const struct model *model,
 		 ok);
 }
 
+static json_t *quarters_json(const struct model_tag *tag, bool *ok)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < MODEL_QUARTERS; i++)
+		json_put(array, NULL, json_u64(tag->quarter_bytes[i]), ok);
+	return array;
+}
+
 static json_t *tags_json(const struct model *model, uint64_t event, bool *ok)
 {
 	size_t count = 0;
@@ -64,6 +73,10 @@ static json_t *tags_json(const struct model *model, uint64_t event, bool *ok)
 			 json_u64(tags[i].largest_bytes), ok);
 		json_put(object, "oldest_seconds",
 			 seconds_or_null(model, tags[i].oldest_ns), ok);
+		json_put(object, "quarter_bytes", quarters_json(&tags[i], ok),
+			 ok);
+		json_put(object, "grows", json_boolean(model_grows(&tags[i])),
+			 ok);
 		json_put(array, NULL, object, ok);
 	}
 	free(tags);

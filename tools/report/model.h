@@ -83,10 +83,26 @@ static inline uint64_t model_unused(const struct model_moment *moment)
 
 /* ---- of a moment (moment.c) ---- */
 
+/* The run in parts of equal length: of time, or of events where times are not
+ * known. */
+enum { MODEL_QUARTERS = 4 };
+
+/* bytes == sum of quarter_bytes[], those that were allocated in that part. */
 struct model_tag {
 	uint64_t bytes, blocks, largest_bytes, oldest_ns;
+	uint64_t quarter_bytes[MODEL_QUARTERS];
 	uint16_t number;
 };
+
+/* Blocks of each quarter but the first, in which programs set up, are live: it
+ * looks like a leak. */
+static inline bool model_grows(const struct model_tag *tag)
+{
+	for (unsigned i = 1; i < MODEL_QUARTERS; i++)
+		if (!tag->quarter_bytes[i])
+			return false;
+	return true;
+}
 
 /* What tags have live after that event, most bytes first; for free(). NULL: out
  * of memory. */

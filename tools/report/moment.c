@@ -31,8 +31,23 @@ static int compare_tags(const void *a, const void *b)
 	return (one->number > other->number) - (one->number < other->number);
 }
 
-static void count_span(struct model_tag *tag, const struct model_span *span)
+static unsigned quarter_of(const struct model *model,
+			   const struct model_span *span)
 {
+	double last = model->has_times ? (double)model->summary.last_ns
+				       : (double)model->summary.all.events;
+	double at =
+		model->has_times ? (double)span->begin_ns : (double)span->begin;
+	double quarter = last > 0 ? at / last * MODEL_QUARTERS : 0;
+
+	return quarter < MODEL_QUARTERS ? (unsigned)quarter
+					: MODEL_QUARTERS - 1;
+}
+
+static void count_span(const struct model *model, struct model_tag *tag,
+		       const struct model_span *span)
+{
+	tag->quarter_bytes[quarter_of(model, span)] += span->bytes;
 	tag->number = span->tag;
 	tag->bytes += span->bytes;
 	if (!tag->blocks++ || span->begin_ns < tag->oldest_ns)
@@ -51,7 +66,7 @@ struct model_tag *model_tags(const struct model *model, uint64_t event,
 		return NULL;
 	for (size_t i = 0; i < model->count; i++)
 		if (model_is_live(&model->spans[i], event))
-			count_span(&tags[model->spans[i].tag],
+			count_span(model, &tags[model->spans[i].tag],
 				   &model->spans[i]);
 	for (size_t i = 0; i < TAGS; i++)
 		if (tags[i].blocks)

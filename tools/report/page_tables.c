@@ -148,6 +148,31 @@ static void put_blocks(struct page *page, const char *title,
 	free((void *)live);
 }
 
+static void put_ages(struct page *page)
+{
+	static const char *const names[] = {"first", "second", "third", "last",
+					    "grows", "tag",    NULL};
+	const struct model *model = page->model;
+	size_t count = 0;
+	struct model_tag *tags = model_tags(model, model->end.event, &count);
+
+	page->ok = page->ok && tags;
+	begin_table(page,
+		    "Live at the end, by the quarter of the run in which it "
+		    "was allocated",
+		    names);
+	for (size_t i = 0; i < count; i++) {
+		fputs("<tr>", page->out);
+		for (unsigned j = 0; j < MODEL_QUARTERS; j++)
+			put_bytes(page, tags[i].quarter_bytes[j], true);
+		fprintf(page->out, "<td>%s</td>",
+			model_grows(&tags[i]) ? "yes" : "no");
+		put_tag(page, tags[i].number);
+	}
+	end_table(page);
+	free(tags);
+}
+
 static void put_ooms(struct page *page)
 {
 	static const char *const names[] = {
@@ -187,6 +212,7 @@ void page_tables(struct page *page, size_t blocks)
 		if (blocks)
 			put_blocks(page, "The largest blocks at the end",
 				   &model->end, blocks);
+		put_ages(page);
 	} else {
 		fputs("<p>Nothing is live at the end.</p>\n", page->out);
 	}

@@ -176,6 +176,30 @@ static bool print_live(const struct model *model,
 	return print_blocks(model, moment, config->blocks) && ok;
 }
 
+static bool print_ages(const struct model *model)
+{
+	static const char *const names[] = {"first", "second", "third", "last",
+					    "grows", "tag",    NULL};
+	size_t count;
+	struct model_tag *tags = model_tags(model, model->end.event, &count);
+	struct table table;
+
+	if (!tags)
+		return false;
+	putchar('\n');
+	term_say("Live at the end, by the quarter of the run in which it was "
+		 "allocated:");
+	head_row(&table, "rrrrrl", names);
+	for (size_t i = 0; i < count; i++) {
+		for (unsigned j = 0; j < MODEL_QUARTERS; j++)
+			bytes_cell(&table, tags[i].quarter_bytes[j], true);
+		table_cell(&table, model_grows(&tags[i]) ? "yes" : "no");
+		tag_cell(&table, model, tags[i].number);
+	}
+	free(tags);
+	return print_table(&table);
+}
+
 /* ---- out of memory ---- */
 
 static bool print_ooms(const struct model *model)
@@ -215,6 +239,8 @@ bool report_text(const struct model *model, const struct report_config *config)
 	ok = print_moments(model);
 	ok = print_live(model, &model->peak, "peak", config) && ok;
 	ok = print_live(model, &model->end, "end", config) && ok;
+	if (model->end.blocks)
+		ok = print_ages(model) && ok;
 	ok = print_ooms(model) && ok;
 	if (!ok)
 		tool_error("out of memory");
