@@ -97,6 +97,7 @@ shell_tests = \
 	tests/tool_replay.sh \
 	tests/tool_report.sh \
 	tests/tool_run.sh \
+	tests/tool_run_alike.sh \
 	tests/tool_run_pool.sh \
 	tests/tool_trace.sh \
 	tests/traces.sh \

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	struct run_end end;
 	bool ran, told;
 
-	tool_begin("gpumem-run");
+	tool_begin_runner("gpumem-run");
 	usage_parse_command(&argp, argc, argv, &config);
 	folder = !config.adopt || run_adopt() ? run_prepare(&config) : NULL;
 	if (!folder)

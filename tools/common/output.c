@@ -23,7 +23,7 @@ static bool hold_descriptor(int number)
 {
 	if (fcntl(number, F_GETFD) >= 0)
 		return true;
-	(void)!open("/", O_PATH);
+	(void)!open("/", O_PATH | O_CLOEXEC);
 	return false;
 }
 
@@ -43,14 +43,14 @@ static void close_output(void)
 	_exit(TOOL_FAILED);
 }
 
-void output_begin(void)
+void output_begin(bool needed)
 {
 	bool open;
 
 	(void)hold_descriptor(STDIN_FILENO);
 	open = hold_descriptor(STDOUT_FILENO);
 	(void)hold_descriptor(STDERR_FILENO);
-	if (!open) {
+	if (needed && !open) {
 		tool_error("cannot write the output: it is closed");
 		_exit(TOOL_FAILED);
 	}

@@ -13,10 +13,13 @@
 #ifndef GPUMEM_TOOLS_OUTPUT_H
 #define GPUMEM_TOOLS_OUTPUT_H
 
+#include <stdbool.h>
+
 /* To be called before anything is opened: a standard descriptor that is closed
  * would be the number of the next file. Each gets a stand-in that can neither
- * be read nor written. With standard output closed the program ends here, by
- * TOOL_FAILED: all that a tool could do would be lost. */
-void output_begin(void);
+ * be read nor written, and that a program which is executed does not have. With
+ * standard output closed, and `needed`, the program ends here, by TOOL_FAILED:
+ * all that a tool could do would be lost. */
+void output_begin(bool needed);
 
 #endif

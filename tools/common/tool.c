@@ -23,7 +23,14 @@ void tool_begin(const char *name)
 {
 	tool_name = name;
 	usage_begin(name);
-	output_begin();
+	output_begin(true);
+}
+
+void tool_begin_runner(const char *name)
+{
+	tool_name = name;
+	usage_begin(name);
+	output_begin(false);
 }
 
 /* One clean line, so that what others named commands no terminal. */

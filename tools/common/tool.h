@@ -21,6 +21,8 @@ enum tool_exit {
 /* To be called first. Sets up the name that messages begin with, standard
  * output (output.h) and what is common to all arguments (usage.h). */
 void tool_begin(const char *name);
+/* The same of a tool that executes a program, whose standard output it is. */
+void tool_begin_runner(const char *name);
 
 /* "NAME: MESSAGE" on standard error, cleaned (clean.h). */
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
