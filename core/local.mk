@@ -247,6 +247,7 @@ libpool_la_SOURCES = \
 	core/pool/import_check.c \
 	core/pool/leaks.c \
 	core/pool/leaks.h \
+	core/pool/leaks_exit.c \
 	core/pool/leaks_print.c \
 	core/pool/limit.c \
 	core/pool/oom.c \

@@ -76,7 +76,10 @@
 	  "where it was allocated")                                            \
 	X(track_frames, "16", COUNT,                                           \
 	  "frames of the stack that `track` keeps of each allocation, at "     \
-	  "most 64; 0: none")
+	  "most 64; 0: none")                                                  \
+	X(leaks, "", TEXT,                                                     \
+	  "file to which the live blocks of all pools are reported when the "  \
+	  "process ends; a %p becomes its number; sets `track`")
 
 /* A reading names its kind, so that neither a misspelt key nor the wrong reader
  * goes unseen: GM_BOOL_vm, GM_BYTES_page. */

@@ -169,7 +169,7 @@ void gm_pool_track_by_option(struct gpumem_pool *pool)
 {
 	uint64_t frames = gm_option_count(GM_COUNT_track_frames);
 
-	if (!gm_option_bool(GM_BOOL_track))
+	if (!gm_leaks_wanted() && !gm_option_bool(GM_BOOL_track))
 		return;
 	gm_heap_track_begin(&pool->heap, frames < GM_FRAMES_MAX
 						 ? (unsigned)frames

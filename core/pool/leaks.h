@@ -46,6 +46,10 @@ gpumem_status gm_leaks_collect(struct gpumem_pool *pool,
 			       struct gm_leaks *leaks);
 void gm_leaks_end(struct gm_leaks *leaks);
 
+/* leaks_exit.c: is option `leaks` set? It is looked at here, and what it says
+ * then is done when the process ends. */
+bool gm_leaks_wanted(void);
+
 /* leaks_print.c. No lock is held. */
 void gm_leaks_print(const struct gm_leaks *leaks, bool json,
 		    void (*write)(const char *text, void *user), void *user);

@@ -149,7 +149,7 @@ static bool fits_limit(const struct stat *about, size_t bytes)
 }
 
 /* A pipe whose other end is gone would do so too. */
-static bool add_line(const char *path, const char *line, size_t bytes)
+bool gm_file_add(const char *path, const char *text, size_t bytes)
 {
 	struct stat about;
 	bool done;
@@ -161,7 +161,7 @@ static bool add_line(const char *path, const char *line, size_t bytes)
 	if (fd < 0)
 		return false;
 	done = !fstat(fd, &about) && S_ISREG(about.st_mode) &&
-	       fits_limit(&about, bytes) && write_all(fd, line, bytes);
+	       fits_limit(&about, bytes) && write_all(fd, text, bytes);
 	close(fd);
 	return done;
 }
@@ -171,7 +171,7 @@ static void tell_file(const char *path, const struct json *json)
 	char name[4096];
 
 	if (!gm_path_expand(path, name, sizeof(name)) ||
-	    !add_line(name, json->at, json->used))
+	    !gm_file_add(name, json->at, json->used))
 		gm_log(GPUMEM_LOG_ERROR,
 		       "option \"oom\": nothing can be added to \"%.400s\"",
 		       path);

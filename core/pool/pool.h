@@ -127,6 +127,9 @@ gpumem_status gm_pools_record_end(void);
 /* Copies the name of a file, in which "%p" becomes the number of the process.
  * False: it is too long. */
 bool gm_path_expand(const char *path, char *name, size_t bytes);
+/* oom.c: adds text to the end of an ordinary file, which is made if there is
+ * none. False: it could not be written. */
+bool gm_file_add(const char *path, const char *text, size_t bytes);
 /* Before the first pool: what option `record` says. */
 void gm_pools_record_by_option(void);
 /* With the registry locked: the pool is recorded if there is a recording, or is
@@ -172,7 +175,7 @@ gpumem_status gm_pool_print_leaks(struct gpumem_pool *pool, uint64_t since,
 /* Without a lock: if the pool is tracked, its largest groups of live blocks,
  * with the places of their allocation; else the text stays. */
 void gm_pool_tell_leaks(struct gpumem_pool *pool, char *text, size_t bytes);
-/* Options `track` and `track_frames`. */
+/* Options `track`, `track_frames` and `leaks`. */
 void gm_pool_track_by_option(struct gpumem_pool *pool);
 
 /* table.c: as gpumem_device_report(). */

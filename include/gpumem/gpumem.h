@@ -1423,7 +1423,7 @@ gpumem_pool_visit(gpumem_device *device,
  * gpumem_pool_destroy() names the largest of what is left. Blocks that are live
  * now are known without. If the pool is tracked already, only the number of
  * frames changes. Options `track` and `track_frames` do the same for every new
- * pool.
+ * pool; option `leaks` also reports what is left when the process ends.
  *
  * While a pool is tracked all its calls take its lock, as with a hook, and each
  * live block takes 54 to 107 bytes of host memory; each different stack is kept

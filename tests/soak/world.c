@@ -88,6 +88,7 @@ static const struct {
 	{"decay_thread", {"off", "on", NULL}},
 	{"oom", {"", "", "/dev/null", NULL}},
 	{"track", {"off", "off", "off", "on", NULL}},
+	{"leaks", {"", "", "/dev/null", NULL}},
 	{"track_frames", {"16", "0", "64", NULL}},
 	{"host.page", {"2MiB", "512KiB", "64KiB", NULL}},
 	{"host.capacity", {"96MiB", "256MiB", "1GiB", NULL}},

@@ -139,6 +139,7 @@ lib_tests = \
 	tests/unit/lib/host_oom \
 	tests/unit/lib/kinds \
 	tests/unit/lib/leaks \
+	tests/unit/lib/leaks_exit \
 	tests/unit/lib/leaks_stack \
 	tests/unit/lib/lies \
 	tests/unit/lib/limits \
