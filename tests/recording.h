@@ -16,7 +16,7 @@
 struct rec {
 	uint64_t time, sequence; /* of the chunk */
 	uint64_t address, bytes; /* of a block; else value[] */
-	uint64_t value[3];
+	uint64_t value[4];
 	uint64_t stream;
 	uint32_t thread, at; /* at: in the chunk */
 	uint16_t pool, tag;
@@ -98,7 +98,7 @@ static void rec_chunk(struct recording *recording, const char *from)
 			struct rec *last =
 				&recording->event[recording->count - 1];
 
-			if (recording->count == first || last->values == 3)
+			if (recording->count == first || last->values == 4)
 				recording->bad++;
 			else
 				last->value[last->values++] = at->value;

@@ -566,6 +566,8 @@ if have_python; then
 		o['requested_bytes']) for o in d['out_of_memory']]" \
 		"[(6.0, $((7 << 20)), 'GPUMEM_NO_MEMORY', 1, $(((1 << 20) + 1)))]" \
 		"and the out of memory"
+	json_is "['advice' in o for o in d['out_of_memory']]" "[False]" \
+		"of which nobody said what would help"
 	exits 0 "in words" "$report" "$scratch/pickle"
 	check "too" grep -qE '^ 6\.000000 +1 +7 MiB +1 MiB +0 B +' \
 		"$scratch/out"
@@ -610,15 +612,16 @@ exits 1 "a program that is out of memory" \
 exits 0 "its recording" "$report" "$scratch/oom"
 check "says how many failed" grep -qx '1 allocation failed:' "$scratch/out"
 check "says which" grep -qE '^ +[0-9.]+ +1 +4\.66 GiB +1 MiB ' "$scratch/out"
+check "and what would help" grep -qE ' +limit$' "$scratch/out"
 the_page "an out of memory" "$scratch/oom"
 check "is marked" grep -q '<title>out of memory: 4.66 GiB asked for</title>' \
 	"$scratch/page.html"
 check "and listed" grep -q '<td>4.66 GiB</td><td>1 MiB</td>' \
 	"$scratch/page.html"
 exits 0 "as JSON" "$report" --json "$scratch/oom"
-json_is "[(o['bytes'], o['status'], o['requested_bytes'],
+json_is "[(o['bytes'], o['status'], o['advice'], o['requested_bytes'],
 	o['reserved_bytes'] <= 4 << 20) for o in d['out_of_memory']]" \
-	"[(5000000000, 'GPUMEM_LIMIT', 1052672, True)]" "too"
+	"[(5000000000, 'GPUMEM_LIMIT', 'limit', 1052672, True)]" "too"
 
 # A file that holds the newest only.
 rm -f "$recording"

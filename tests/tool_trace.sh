@@ -314,9 +314,9 @@ is "$(blocks --anonymise)" "$(blocks)" "the blocks are the same"
 exits 1 "a program that is out of memory" with "record:$scratch/oom,record_max:1MiB,limit:4MiB" \
 	"$replay" --device=host:0 "$scratch/small"
 exits 0 "as Chrome's JSON" "$trace" --to=chrome "$scratch/oom"
-json_is "[(e['args']['bytes'], e['args']['status'], e['s']) for e in
-	d['traceEvents'] if e['name'] == 'out of memory']" \
-	"[(5000000000, 'GPUMEM_LIMIT', 'p')]" "says when, how much and why"
+json_is "[(e['args']['bytes'], e['args']['status'], e['args']['would help'],
+	e['s']) for e in d['traceEvents'] if e['name'] == 'out of memory']" \
+	"[(5000000000, 'GPUMEM_LIMIT', 'limit', 'p')]" "says when, how much and why"
 
 # ---- as PyTorch's snapshot ----------------------------------------------------------
 

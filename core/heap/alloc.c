@@ -220,13 +220,10 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	return status;
 }
 
-static void count_oom(struct gm_heap *heap, const struct gm_request *request,
-		      gpumem_status status)
+static void count_oom(struct gm_heap *heap)
 {
 	pthread_mutex_lock(&heap->mutex);
 	heap->counters.ooms++;
-	GM_RECORD(heap->record, GPUMEM_RECORD_OOM, request->bytes, status,
-		  heap->counters.reserved.current);
 	pthread_mutex_unlock(&heap->mutex);
 }
 
@@ -284,6 +281,6 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 						 ptr_out);
 	}
 	if (is_for_memory(status))
-		count_oom(heap, &request, status);
+		count_oom(heap);
 	return status;
 }

@@ -179,6 +179,16 @@ static void say_all(struct gm_text *text, const struct gm_oom *oom)
 	say_tags(text, pool);
 }
 
+static void record(const struct gm_oom *oom)
+{
+	struct gm_heap *heap = &oom->pool->heap;
+
+	pthread_mutex_lock(&heap->mutex);
+	GM_RECORD(heap->record, GPUMEM_RECORD_OOM, oom->request->bytes,
+		  oom->status, oom->stats.reserved.current, oom->advice);
+	pthread_mutex_unlock(&heap->mutex);
+}
+
 gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 			     const struct gm_request *request)
 {
@@ -194,6 +204,7 @@ gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
 	struct gm_text text = {buffer, sizeof(buffer)};
 
 	look(&oom);
+	record(&oom);
 	say_all(&text, &oom);
 	/* The driver's own number and name stay with the error. */
 	if (oom.cause.status == status) {

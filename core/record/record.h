@@ -172,7 +172,7 @@ static inline void gm_record_block(const struct gm_record_block *block)
 			      (block->bytes & 0xffffff));
 }
 
-/* An event with up to three numbers, of the pool as a whole. */
+/* An event with up to four numbers, of the pool as a whole. */
 void gm_record_pool_event(uint16_t pool, enum gpumem_record_kind kind,
 			  unsigned count, const uint64_t *value);
 

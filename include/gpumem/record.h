@@ -103,7 +103,7 @@ struct gpumem_record_chunk {
 	X(TRANSFER, 38, "value: bytes from another stream; which")            \
 	X(WAIT, 39, "value: nanoseconds that an allocation waited")           \
 	X(TRIM, 40, "value: bytes given back; that were to be kept")          \
-	X(OOM, 41, "value: bytes that were not had; status; reserved")        \
+	X(OOM, 41, "value: bytes not had; status; reserved; advice")          \
 	X(DROP, 42, "value: the stream, which the pool forgets")
 
 enum gpumem_record_kind {

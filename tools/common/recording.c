@@ -7,6 +7,8 @@
  */
 #include "recording.h"
 
+#include <gpumem/gpumem.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,4 +302,16 @@ void recording_close(struct recording *recording)
 	recording->pools = NULL;
 	recording->tags = NULL;
 	recording->pool_count = recording->tag_count = 0;
+}
+
+const char *recording_advice(uint64_t number)
+{
+	static const char *const words[] = {"",
+#define WORD(name, number, word) [number] = (word),
+					    GPUMEM_ADVICE_LIST(WORD)
+#undef WORD
+	};
+
+	return number < sizeof(words) / sizeof(words[0]) ? words[number]
+							 : "unknown";
 }

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RECORDING_VALUES 3
+#define RECORDING_VALUES 4
 /* No block is larger: what an event has room for is an address of 48 bits. */
 #define RECORDING_BYTES_MAX (UINT64_C(1) << 48)
 
@@ -84,6 +84,10 @@ struct recording_pool recording_pool(const struct recording *recording,
 				     uint16_t number);
 /* The path of a tag; NULL: there is none, or it is not there. */
 const char *recording_tag(const struct recording *recording, uint16_t number);
+
+/* The word of a gpumem_advice, as an OOM has it: "limit"; "" of 0, which those
+ * of old recordings have; "unknown" of what is none. */
+const char *recording_advice(uint64_t number);
 
 /* Nanoseconds from the beginning to a moment of the recording's clock. */
 uint64_t recording_since(const struct recording *recording, uint64_t time);

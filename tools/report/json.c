@@ -145,6 +145,9 @@ static json_t *ooms_json(const struct model *model, bool *ok)
 			 json_text(gpumem_status_name(
 				 (gpumem_status)(int64_t)oom->status)),
 			 ok);
+		if (oom->advice)
+			json_put(object, "advice",
+				 json_text(recording_advice(oom->advice)), ok);
 		json_put(array, NULL, object, ok);
 	}
 	return array;

@@ -122,6 +122,7 @@ static bool add_oom(struct model *model, const struct recording_event *event)
 		.bytes = event->value[0],
 		.status = event->value[1],
 		.reserved = event->value[2],
+		.advice = event->value[3],
 		.requested = model->summary.pools[event->pool].requested_bytes,
 		.pool = event->pool,
 	};

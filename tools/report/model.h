@@ -38,6 +38,7 @@ struct model_oom {
 	struct model_moment moment;
 	uint64_t bytes, status, reserved; /* as the event says; of its pool */
 	uint64_t requested;		  /* of its pool */
+	uint64_t advice;		  /* a gpumem_advice; 0: not told */
 	uint16_t pool;
 };
 

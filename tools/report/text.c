@@ -205,8 +205,8 @@ static bool print_ages(const struct model *model)
 static bool print_ooms(const struct model *model)
 {
 	static const char *const names[] = {
-		"at second", "pool",	      "asked for", "requested",
-		"reserved",  "out of memory", NULL};
+		"at second", "pool",	      "asked for",  "requested",
+		"reserved",  "out of memory", "would help", NULL};
 	struct table table;
 
 	if (!model->oom_count)
@@ -214,7 +214,7 @@ static bool print_ooms(const struct model *model)
 	putchar('\n');
 	term_say("%zu allocation%s failed:", model->oom_count,
 		 model->oom_count == 1 ? "" : "s");
-	head_row(&table, "rrrrrl", names);
+	head_row(&table, "rrrrrll", names);
 	for (size_t i = 0; i < model->oom_count && i < OOMS; i++) {
 		const struct model_oom *oom = &model->ooms[i];
 
@@ -226,6 +226,7 @@ static bool print_ooms(const struct model *model)
 		table_cell(&table, "%s",
 			   gpumem_status_text(
 				   (gpumem_status)(int64_t)oom->status));
+		table_cell(&table, "%s", recording_advice(oom->advice));
 	}
 	return print_table(&table);
 }

@@ -44,7 +44,7 @@ static const struct moment {
 	{GPUMEM_RECORD_LEND, "lend pages", {"bytes"}},
 	{GPUMEM_RECORD_TRANSFER, "transfer", {"bytes", "from stream"}},
 	{GPUMEM_RECORD_TRIM, "trim", {"bytes", "keep"}},
-	{GPUMEM_RECORD_OOM, "out of memory", {"bytes", NULL, "reserved"}},
+	{GPUMEM_RECORD_OOM, "out of memory", {"bytes", NULL, "reserved", NULL}},
 	{GPUMEM_RECORD_DROP, "drop stream", {"stream"}},
 };
 
@@ -137,6 +137,9 @@ static void put_moment(struct chrome *chrome, const struct chrome_pool *pool,
 		fprintf(chrome->out, ",\"status\":\"%s\"",
 			gpumem_status_name(
 				(gpumem_status)(int64_t)event->value[1]));
+	if (oom && event->value[3])
+		fprintf(chrome->out, ",\"would help\":\"%s\"",
+			recording_advice(event->value[3]));
 	fprintf(chrome->out, "}}");
 }
 

@@ -98,11 +98,13 @@ static void test_pools(void)
 	is_uint(count_of(&recording, GPUMEM_RECORD_DROP), 1, "a stream goes");
 	for (size_t i = 0; i < recording.count; i++)
 		if (recording.event[i].kind == GPUMEM_RECORD_OOM)
-			ok(recording.event[i].values == 3 &&
+			ok(recording.event[i].values == 4 &&
 				   recording.event[i].value[0] == 6 * MIB &&
 				   (int64_t)recording.event[i].value[1] ==
 					   GPUMEM_LIMIT &&
 				   recording.event[i].value[2] <= 8 * MIB &&
+				   recording.event[i].value[3] ==
+					   GPUMEM_ADVICE_LIMIT &&
 				   recording.event[i].pool == 2,
 			   "which says how much, and why");
 	one = rec_definition(&recording, GPUMEM_RECORD_DEFINITION_POOL, 2);
