@@ -632,6 +632,58 @@ check "says so" grep -q 'overwritten: the recording begins late' "$scratch/out"
 exits 0 "its page" "$report" --html "$recording"
 check "too" grep -q 'were overwritten: the recording begins late' "$scratch/out"
 
+# ---- two runs -------------------------------------------------------------------
+
+cat >"$scratch/other" <<'END'
+# gpumem-trace 2
+g cache
+a 1 100 0
+g model/layer
+a 2 4096 0
+g new/<b>
+a 3 700 0
+a 4 700 0
+END
+exits 0 "two runs" env COLUMNS=200 "$report" "$scratch/small" "$scratch/other"
+is "$(sed -n '/difference/,$p' "$scratch/out" | tr -s ' ' | sed 's/^ //' |
+	tr '\n' ,)" \
+	"first second difference ratio figure,4.66 GiB 5.46 KiB -4.66 GiB 0.000 peak requested,- - - - peak reserved,- - - - unused at the peak,- - - - most unreleasable,4.68 KiB 5.46 KiB +800 B 1.167 requested at the end,4 4 0 1.000 blocks at the peak,6 4 -2 0.667 allocations,0 0 0 - out of memory,,Live at the peak of each, by tag:,first second difference ratio tag,4.66 GiB 4 KiB -4.66 GiB 0.000 model/layer,2 MiB 0 B -2 MiB 0.000 -,0 B 1.37 KiB +1.37 KiB - new/<b>,0 B 100 B +100 B - cache," \
+	"are side by side"
+exits 0 "as JSON" "$report" --json "$scratch/small" "$scratch/other"
+valid_json "it is JSON"
+json_is "[(t['tag'], t['first_bytes'], t['second_bytes'], t['first_blocks'],
+	t['second_blocks']) for t in d['tags']]" \
+	"[('model/layer', 5000004096, 4096, 2, 1), (None, 2097452, 0, 2, 0), ('new/<b>', 0, 1400, 0, 2), ('cache', 0, 100, 0, 1)]" \
+	"has the tags of both"
+json_is "[(d[r]['file'].split('/')[-1], d[r]['peak_requested_bytes'],
+	d[r]['peak_reserved_bytes'], d[r]['end_requested_bytes'],
+	d[r]['allocations'], d[r]['events']) for r in ('first', 'second')]" \
+	"[('small', 5002101548, None, 4796, 6, 10), ('other', 5596, None, 5596, 4, 4)]" \
+	"and their figures"
+record "$scratch/small"
+"$report" --json "$recording" >"$scratch/expected"
+exits 0 "a recording beside the trace of it" "$report" --json "$scratch/small" \
+	"$recording"
+json_is "[d['second'][k] == v and (k == 'peak_requested_bytes') ==
+	(d['first'][k] == v) for e in
+	[json.load(open('$scratch/expected'))] for k, v in
+	(('peak_requested_bytes', e['peak']['requested_bytes']),
+	('peak_unused_bytes', e['peak']['unused_bytes']),
+	('most_unreleasable_bytes',
+	e['most_unreleasable']['unreleasable_bytes']))],
+	d['second']['peak_reserved_bytes'] >= d['second']['peak_requested_bytes']" \
+	"([True, True, True], True)" "says what the report of it says"
+exits 0 "a run beside itself" "$report" --json "$recording" "$recording"
+json_is "d['first'] == d['second'],
+	all(t['first_bytes'] == t['second_bytes'] for t in d['tags'])" \
+	"(True, True)" "is the same"
+exits 0 "one from standard input" sh -c \
+	"'$report' '$scratch/small' - <'$scratch/other'"
+exits 1 "a second one that is not there" "$report" "$scratch/small" \
+	"$scratch/none"
+is "$(cat "$scratch/out" "$scratch/err")" \
+	"gpumem-report: $scratch/none: No such file or directory" "says so"
+
 # ---- what is refused -----------------------------------------------------------
 
 # refused NAME FILE REASON
@@ -725,7 +777,12 @@ else
 fi
 
 refuses report "expected a recording, trace or snapshot"
-refuses report "y: expected one file only" x y
+refuses report "z: expected two files at most" x y z
+for option in -oz --html --svg; do
+	refuses report "two files: expected only --json and --pool beside them" \
+		$option x y
+done
+refuses report "-: expected it once" - -
 refuses report "expected only one of --html, --json and --svg" --svg --json x
 refuses report "--json: expected no --output beside it" --json -o y x
 refuses report "--blocks=-1: expected a whole number from 0 to 4294967295" --blocks=-1 x

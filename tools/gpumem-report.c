@@ -8,7 +8,10 @@
  */
 #include "common/tool.h"
 #include "common/usage.h"
+#include "report/compare.h"
 #include "report/report.h"
+
+#include <string.h>
 
 enum { KEY_BLOCKS = 0x100, KEY_HTML, KEY_POOL, KEY_SVG };
 
@@ -34,10 +37,21 @@ static void set_format(struct report_config *config, enum report_format format)
 	config->format = format;
 }
 
+static void check_other(const struct report_config *config)
+{
+	if (config->output || config->format > REPORT_JSON)
+		usage_fail("two files: expected only --json and --pool beside "
+			   "them");
+	if (!strcmp(config->trace.file, "-") && !strcmp(config->other, "-"))
+		usage_fail("-: expected it once");
+}
+
 static void check(struct report_config *config)
 {
 	if (!config->trace.file)
 		usage_fail("expected a recording, trace or snapshot");
+	if (config->other)
+		check_other(config);
 	if (config->output && config->format == REPORT_JSON)
 		usage_fail("--json: expected no --output beside it");
 	if (config->output && config->format == REPORT_TEXT)
@@ -68,9 +82,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		config->trace.pool = arg;
 		return 0;
 	case ARGP_KEY_ARG:
+		if (config->other)
+			usage_fail("%s: expected two files at most", arg);
 		if (config->trace.file)
-			usage_fail("%s: expected one file only", arg);
-		config->trace.file = arg;
+			config->other = arg;
+		else
+			config->trace.file = arg;
 		return 0;
 	case ARGP_KEY_END:
 		check(config);
@@ -93,12 +110,37 @@ static bool write_report(const struct model *model,
 	}
 }
 
+/* Side by side with the other file. */
+static bool compare(const struct model *one, const struct report_config *config)
+{
+	struct trace_config trace = config->trace;
+	struct trace_source source;
+	struct model other;
+	bool ok;
+
+	trace.file = config->other;
+	if (!trace_open(&source, &trace))
+		return false;
+	ok = model_read(&other, &source);
+	if (ok && config->format == REPORT_JSON)
+		ok = compare_json(one, &other);
+	else if (ok)
+		ok = compare_text(one, &other);
+	model_free(&other);
+	trace_close(&source);
+	return ok;
+}
+
 static bool report(struct trace_source *source,
 		   const struct report_config *config)
 {
 	struct model model;
-	bool ok = model_read(&model, source) && write_report(&model, config);
+	bool ok = model_read(&model, source);
 
+	if (ok && config->other)
+		ok = compare(&model, config);
+	else if (ok)
+		ok = write_report(&model, config);
 	model_free(&model);
 	return ok;
 }
@@ -108,10 +150,11 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
-		.args_doc = "FILE",
+		.args_doc = "FILE [OTHER]",
 		.doc = "Show what holds a program's memory: at its peak by tag "
 		       "and block by block, what is live at the end, how much "
-		       "was reserved without use, and each out of memory."
+		       "was reserved without use, and each out of memory; or "
+		       "two runs side by side."
 		       "\vFILE is a recording that GPUMEM_CONF=record:FILE or "
 		       "gpumem_record_begin() made, a trace, or a snapshot "
 		       "that torch.cuda.memory._dump_snapshot() made, plain "

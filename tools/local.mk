@@ -158,6 +158,9 @@ tools_gpumem_report_SOURCES = tools/gpumem-report.c
 # All of it but main(), which is fuzzed, too.
 libreport_la_CPPFLAGS = $(TOOL_CPPFLAGS) -I$(top_builddir)/tools/report
 libreport_la_SOURCES = \
+	tools/report/compare.c \
+	tools/report/compare.h \
+	tools/report/compare_print.c \
 	tools/report/curves.c \
 	tools/report/curves.h \
 	tools/report/draw.c \

@@ -13,6 +13,7 @@ enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_SVG, REPORT_PAGE };
 
 struct report_config {
 	struct trace_config trace;
+	const char *other; /* a file that it is compared with, or NULL */
 	const char *output; /* of a picture or page; NULL: standard output */
 	size_t blocks;	    /* how many of the largest are listed */
 	enum report_format format;
