@@ -72,7 +72,7 @@ static int run_case(const char *name)
 		if (pid <= 0)
 			exit(7);
 		(void)waitpid(pid, &status, 0);
-		_Exit(7);
+		_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 97);
 	}
 	if (!strcmp(name, "inside"))
 		(void)GPUMEM_IGNORE(gpumem_block_visit(pool, end_here, NULL));
@@ -169,6 +169,7 @@ int main(int argc, char **argv)
 	run("live", "a");
 	ok(strstr(said, "12.05 KiB in 1 block, tag \"planted\""),
 	   "what is left is reported: %s", said);
+	ok(!strstr(said, "not tracked"), "of a pool that is tracked");
 	test_line();
 	run("thread", "b");
 	ok(strstr(said, "tag \"planted\""), "and while a thread goes on");
