@@ -27,7 +27,7 @@
  * first version do not set. */
 #define GM_STRUCT_LIST(X)                                                      \
 	X(gpumem_alloc_options, tag)                                           \
-	X(gpumem_block, tag)                                                   \
+	X(gpumem_block, thread)                                                \
 	X(gpumem_call_stats, ns)                                               \
 	X(gpumem_capacity, now_bytes)                                          \
 	X(gpumem_device_info, note)                                            \

@@ -67,6 +67,11 @@ class Found(ctypes.Structure):
         ("state", ctypes.c_int),
         ("kind", ctypes.c_int),
         ("tag", ctypes.c_uint32),
+        ("serial", ctypes.c_uint64),
+        ("age_ns", ctypes.c_uint64),
+        ("frames", ctypes.c_void_p),
+        ("frame_count", ctypes.c_uint32),
+        ("thread", ctypes.c_uint32),
     ]
 
 

@@ -100,7 +100,7 @@ static const struct row {
 	size_t first, bytes; /* in version 0.1, and now */
 	gpumem_status (*call)(void *given);
 } outputs[] = {
-	ROW(gpumem_block, tag, read_block),
+	ROW(gpumem_block, thread, read_block),
 	ROW(gpumem_call_stats, ns, read_calls),
 	ROW(gpumem_capacity, now_bytes, read_capacity),
 	ROW(gpumem_device_info, note, read_info),
