@@ -63,7 +63,7 @@ tests_fuzz_fuzz_recording_LDADD = $(TOOL)
 tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c \
 	tests/fuzz/events.h tests/fuzz/image.h $(fuzz_driver)
 # One of its runs costs as much as a hundred of the others.
-tests_fuzz_fuzz_report_CPPFLAGS = $(TOOL_CPPFLAGS) -DRUNS=2000
+tests_fuzz_fuzz_report_CPPFLAGS = $(TOOL_CPPFLAGS) -DCOST=100
 tests_fuzz_fuzz_report_LDADD = libreport.la $(TOOL)
 tests_fuzz_fuzz_report_SOURCES = tests/fuzz/fuzz_report.c tests/fuzz/events.h \
 	tests/fuzz/image.h tests/fuzz/pickles.h $(fuzz_driver)

@@ -133,7 +133,10 @@ void attack_gpumem_option_set(void)
 	if (rarely()) {
 		key = one_in(4) ? NULL : pick_text();
 		wrong(key ? B(NOT_FOUND) | B(INVALID) : B(INVALID));
-	} else if (one_in(4) && strncmp(key, "host.", 5) != 0) {
+	} else if (one_in(4) && strncmp(key, "host.", 5) != 0 &&
+		   settings[pick][1][0] != '/') {
+		/* But for a file's name: any text is one, and it would be
+		 * written where the test runs. */
 		value = pick_bad_text();
 		step.perhaps |= B(INVALID);
 	}
