@@ -63,9 +63,11 @@ static void place_of(const char *module, const char *offset, char *to,
 		diag("addr2line says nothing");
 	if (pipe)
 		pclose(pipe);
-	said[strcspn(said, " \n")] = '\0';
+	/* A folder's name may have a blank; after the line may come
+	 * " (discriminator 1)". */
 	name = strrchr(said, '/');
-	snprintf(to, room, "%s", name ? name + 1 : said);
+	name = name ? name + 1 : said;
+	snprintf(to, room, "%.*s", (int)strcspn(name, " \n"), name);
 }
 
 static void expected(char *to, size_t room)
