@@ -162,17 +162,19 @@ function tip(map) {
 		(others ? `, and ${others} more here` : '');
 }
 
+function draw(map) {
+	view.asked = false;
+	paint(map);
+	document.getElementById('happens').textContent = happens(map);
+	document.getElementById('tip').textContent = tip(map);
+}
+
 // At most once a frame, however often it is asked for.
 function redraw(map) {
 	if (view.asked)
 		return;
 	view.asked = true;
-	requestAnimationFrame(() => {
-		view.asked = false;
-		paint(map);
-		document.getElementById('happens').textContent = happens(map);
-		document.getElementById('tip').textContent = tip(map);
-	});
+	requestAnimationFrame(() => draw(map));
 }
 
 function goTo(map, event) {

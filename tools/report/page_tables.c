@@ -176,8 +176,8 @@ static void put_ages(struct page *page)
 static void put_ooms(struct page *page)
 {
 	static const char *const names[] = {
-		"at second", "pool",	      "asked for", "requested",
-		"reserved",  "out of memory", NULL};
+		"at second", "pool",	      "asked for",  "requested",
+		"reserved",  "out of memory", "would help", NULL};
 
 	if (!page->model->oom_count)
 		return;
@@ -191,9 +191,9 @@ static void put_ooms(struct page *page)
 		put_bytes(page, oom->bytes, true);
 		put_bytes(page, oom->requested, true);
 		put_bytes(page, oom->reserved, true);
-		fprintf(page->out, "<td>%s</td></tr>\n",
-			gpumem_status_text(
-				(gpumem_status)(int64_t)oom->status));
+		fprintf(page->out, "<td>%s</td><td>%s</td></tr>\n",
+			gpumem_status_text((gpumem_status)(int64_t)oom->status),
+			recording_advice(oom->advice));
 	}
 	end_table(page);
 }
