@@ -193,6 +193,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/pool_limits.c \
 	tests/run/pool_order.c \
 	tests/run/pool_random.c \
+	tests/run/pool_wholes.c \
 	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh \
 	tests/fresh_root.sh \
 	tests/lsan.supp tests/tsan.supp \

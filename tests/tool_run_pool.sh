@@ -19,7 +19,7 @@ export LD_LIBRARY_PATH
 
 check "pool_cases compiles" $CC -w -O1 -o "$scratch/cases" "$source/pool.c" \
 	"$source/pool_cases.c" "$source/pool_order.c" "$source/pool_limits.c" \
-	-ldl -lpthread
+	"$source/pool_wholes.c" -ldl -lpthread
 check "pool_random compiles" $CC -w -O1 -o "$scratch/random" \
 	"$source/pool.c" "$source/pool_random.c" -ldl -lpthread
 check "and a library that wraps the driver" $CC -w -shared -fPIC \
@@ -44,8 +44,17 @@ FAKECUDA_DEVICES=2
 export FAKECUDA_DEVICES
 for name in reuse busy several destroyed contexts context_ends captures \
 	captured_and_destroyed known sizes misuse faults free_bytes bound stale \
-	many_streams; do
+	many_streams whole_reuse whole_busy whole_alike whole_known whole_sleep \
+	whole_parts whole_misuse whole_captures whole_faults; do
 	kept "$scratch/cases" $name
+done
+for how in 0 1 2 3 4 5; do
+	name="a whole that is begun otherwise, $how"
+	kept "$scratch/cases" whole_otherwise $how
+done
+for how in 0 1 2 3 4; do
+	name="a whole that is ended otherwise, $how"
+	kept "$scratch/cases" whole_apart $how
 done
 name="contexts that do not mix"
 FAKECUDA_STRICT=1 kept "$scratch/cases" context_ends
@@ -55,7 +64,7 @@ json_is "[p['stopped'] for p in d['processes']]" "['cuStreamCreate']" \
 	"are what stops it"
 FAKECUDA_MEMORY=128MiB
 export FAKECUDA_MEMORY
-for name in full tight; do
+for name in full tight whole_full; do
 	kept "$scratch/cases" $name
 done
 unset FAKECUDA_MEMORY
@@ -78,14 +87,28 @@ if have_python; then
 else
 	skip "there is no python3" "the figures"
 fi
-name="streams that run, and four threads"
 FAKECUDA_ASYNC=1
 export FAKECUDA_ASYNC
-kept "$scratch/random" 4 2000 4
+for seed in 4 5; do
+	name="streams that run, and four threads, seed $seed"
+	kept "$scratch/random" $seed 2000 4
+done
 unset FAKECUDA_ASYNC
 
 # ---- the report ------------------------------------------------------------------
 
+name="wholes"
+kept "$scratch/cases" whole_reuse
+json_is "[(x['pool']['hits'], x['pool']['misses'], x['pool']['current_bytes'],
+	x['kinds']['virtual']['allocations'], x['kinds']['virtual']['frees'],
+	x['kinds']['virtual']['current_bytes'])
+	for p in d['processes'] for x in p['devices']]" \
+	"[(201, 3, 0, 204, 202, 12582912)]" "are counted as what the program did"
+kept "$scratch/cases" whole_sleep
+json_is "[(x['pool']['hits'], x['pool']['current_bytes'],
+	x['reserved_bytes'], x['kinds']['virtual']['current_bytes'])
+	for p in d['processes'] for x in p['devices']]" "[(0, 0, 0, 0)]" \
+	"and what is not kept as gone"
 name="the figures"
 kept "$scratch/cases" reuse
 json_is "[(x['pool']['hits'], x['pool']['misses'], x['pool']['returned'],

@@ -69,16 +69,42 @@ static struct place *place_of(address block)
 	return &places[at];
 }
 
+void handed_out(address block)
+{
+	pthread_mutex_lock(&mutex);
+	place_of(block)->turn++;
+	pthread_mutex_unlock(&mutex);
+}
+
 address alloc(size_t bytes)
 {
 	address block = 0;
 
 	OK(cu.cuMemAlloc_v2(&block, bytes));
 	TRUE(block);
-	pthread_mutex_lock(&mutex);
-	place_of(block)->turn++;
-	pthread_mutex_unlock(&mutex);
+	handed_out(block);
 	return block;
+}
+
+struct whole whole_new(size_t bytes)
+{
+	struct prop prop = {1, 0, 1, 0, NULL, {0}};
+	struct access access = {1, 0, 3};
+	struct whole whole = {.bytes = bytes};
+
+	OK(cu.cuMemCreate(&whole.handle, bytes, &prop, 0));
+	OK(cu.cuMemAddressReserve(&whole.block, bytes, 2 * MIB, 0, 0));
+	OK(cu.cuMemMap(whole.block, bytes, 0, whole.handle, 0));
+	OK(cu.cuMemSetAccess(whole.block, bytes, &access, 1));
+	handed_out(whole.block);
+	return whole;
+}
+
+void whole_end(struct whole whole)
+{
+	OK(cu.cuMemUnmap(whole.block, whole.bytes));
+	OK(cu.cuMemRelease(whole.handle));
+	OK(cu.cuMemAddressFree(whole.block, whole.bytes));
 }
 
 void release(address block)

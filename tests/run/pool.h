@@ -39,6 +39,13 @@ typedef unsigned long long address;
 	X(cuMemFreeAsync, (address, void *))                                   \
 	X(cuMemCreate, (address *, size_t, const void *, address))             \
 	X(cuMemRelease, (address))                                             \
+	X(cuMemAddressReserve, (address *, size_t, size_t, address, address))  \
+	X(cuMemAddressFree, (address, size_t))                                 \
+	X(cuMemMap, (address, size_t, size_t, address, address))               \
+	X(cuMemUnmap, (address, size_t))                                       \
+	X(cuMemSetAccess, (address, size_t, const void *, size_t))             \
+	X(cuMemRetainAllocationHandle, (address *, address))                   \
+	X(cuMemExportToShareableHandle, (void *, address, int, address))       \
 	X(cuMemGetInfo_v2, (size_t *, size_t *))                               \
 	X(cuMemGetAddressRange_v2, (address *, size_t *, address))             \
 	X(cuPointerGetAttribute, (void *, int, address))                       \
@@ -52,6 +59,7 @@ typedef unsigned long long address;
 	X(cuStreamBeginCapture_v2, (void *, int))                              \
 	X(cuStreamEndCapture, (void *, void **))                               \
 	X(cuGraphDestroy, (void *))                                            \
+	X(cuMemsetD8Async, (address, unsigned char, size_t, void *))           \
 	X(cuLaunchHostFunc, (void *, void (*)(void *), void *))
 
 struct driver {
@@ -86,6 +94,29 @@ void *begin(void);
 
 address alloc(size_t bytes);
 void release(address block);
+
+/* Memory with a handle, mapped by itself, in the order in which XLA makes the
+ * calls. Its device's 2 MiB are its unit. */
+struct whole {
+	address block, handle;
+	size_t bytes;
+};
+
+/* As cuda.h has them. */
+struct prop {
+	int type, handles, location, id;
+	void *windows;
+	unsigned char flags[8];
+};
+struct access {
+	int type, id, flags;
+};
+
+struct whole whole_new(size_t bytes);
+void whole_end(struct whole whole);
+/* Notes that the driver handed it out. */
+void handed_out(address block);
+
 /* How many blocks the driver has freed. */
 uint64_t driver_frees(void);
 

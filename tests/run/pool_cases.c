@@ -96,7 +96,7 @@ static const struct {
 	void (*run)(void);
 } cases[] = {
 #define CASE(name) {#name, name},
-	ORDER_CASES(CASE) LIMITS_CASES(CASE)
+	ORDER_CASES(CASE) LIMITS_CASES(CASE) WHOLES_CASES(CASE)
 #undef CASE
 };
 

@@ -56,9 +56,25 @@ void stays(address block);
 	X(many_streams)                                                        \
 	X(unknown_variant)
 
+/* In pool_wholes.c. */
+#define WHOLES_CASES(X)                                                        \
+	X(whole_reuse)                                                         \
+	X(whole_busy)                                                          \
+	X(whole_alike)                                                         \
+	X(whole_known)                                                         \
+	X(whole_otherwise)                                                     \
+	X(whole_apart)                                                         \
+	X(whole_sleep)                                                         \
+	X(whole_parts)                                                         \
+	X(whole_misuse)                                                        \
+	X(whole_captures)                                                      \
+	X(whole_faults)                                                        \
+	X(whole_full)
+
 #define DECLARE_CASE(name) void name(void);
 ORDER_CASES(DECLARE_CASE)
 LIMITS_CASES(DECLARE_CASE)
+WHOLES_CASES(DECLARE_CASE)
 #undef DECLARE_CASE
 
 #endif

@@ -6,7 +6,9 @@
  * streams, contexts and captures, for tests/tool_run_pool.sh. In one thread the
  * double's streams stand still but for random steps; with several each stream
  * has a thread that runs it. A kernel that finds its block handed out again
- * ends the program, and so do two blocks that overlap.
+ * ends the program, and so do two blocks that overlap. Some blocks are wholes
+ * of cuMemCreate(); with an even seed a few are taken apart so that none is
+ * kept any more.
  */
 #include "pool.h"
 
@@ -25,7 +27,9 @@ struct world {
 	void *streams[CONTEXTS][STREAMS];
 	address blocks[BLOCKS];
 	size_t bytes[BLOCKS];
-	bool steps; /* no other thread is there */
+	address handles[BLOCKS]; /* 0: by cuMemAlloc() */
+	bool steps;		 /* no other thread is there */
+	bool orderly; /* wholes are taken apart so that they are kept */
 };
 
 static unsigned long steps;
@@ -66,6 +70,42 @@ static void check_alone(const struct world *world, unsigned one)
 			     world->blocks[i]);
 }
 
+/* Mostly as it is kept, sometimes not. */
+static void end_block(struct world *world, unsigned one)
+{
+	struct whole whole = {world->blocks[one], world->handles[one],
+			      world->bytes[one]};
+
+	world->blocks[one] = 0;
+	if (!whole.handle) {
+		release(whole.block);
+	} else if (!world->orderly && !draw(world, 50)) {
+		OK(cu.cuMemUnmap(whole.block, whole.bytes));
+		OK(cu.cuMemAddressFree(whole.block, whole.bytes));
+		OK(cu.cuMemRelease(whole.handle));
+	} else {
+		whole_end(whole);
+	}
+}
+
+static void new_block(struct world *world, unsigned one)
+{
+	struct whole whole;
+
+	world->handles[one] = 0;
+	world->bytes[one] =
+		(draw(world, 6) + 1) * (draw(world, 2) ? 40000 : MIB);
+	if (draw(world, 3)) {
+		world->blocks[one] = alloc(world->bytes[one]);
+	} else {
+		world->bytes[one] = (draw(world, 3) + 1) * 2 * MIB;
+		whole = whole_new(world->bytes[one]);
+		world->blocks[one] = whole.block;
+		world->handles[one] = whole.handle;
+	}
+	check_alone(world, one);
+}
+
 static void use_block(struct world *world, unsigned context)
 {
 	unsigned one = draw(world, BLOCKS);
@@ -75,14 +115,10 @@ static void use_block(struct world *world, unsigned context)
 			launch(any_stream(world, context), world->blocks[one]);
 		if (draw(world, 2))
 			return;
-		release(world->blocks[one]);
-		world->blocks[one] = 0;
+		end_block(world, one);
 		return;
 	}
-	world->bytes[one] =
-		(draw(world, 6) + 1) * (draw(world, 2) ? 40000 : MIB);
-	world->blocks[one] = alloc(world->bytes[one]);
-	check_alone(world, one);
+	new_block(world, one);
 }
 
 static void turn_stream(struct world *world, unsigned context)
@@ -169,6 +205,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < threads; i++) {
 		worlds[i].random = strtoul(argv[1], NULL, 0) * 100 + i;
 		worlds[i].steps = threads == 1;
+		worlds[i].orderly = strtoul(argv[1], NULL, 0) % 2;
 		fill(&worlds[i], contexts);
 	}
 	cu.stepping(threads == 1);

@@ -19,7 +19,10 @@ enum block_space {
 	BLOCK_REGISTERED,  /* of host memory: may be inside another's */
 	BLOCK_HANDLE,	   /* of physical memory; `refs` holds it */
 	BLOCK_MAPPING,	   /* address where `link`, a handle, is mapped */
-	BLOCK_KEPT	   /* address of a block that the program freed */
+	BLOCK_KEPT,	   /* address of a block that the program freed */
+	BLOCK_KEPT_HANDLE, /* its handle, of one by cuMemCreate() */
+	BLOCK_WHOLE,	   /* handle of a whole, see whole.h; `link`: address */
+	BLOCK_RANGE	   /* address of a whole; `link`: handle */
 };
 
 struct block {
@@ -27,10 +30,11 @@ struct block {
 	uint64_t bytes;
 	uint64_t whole_bytes; /* what the driver has for it, >= bytes */
 	uint64_t link;
+	uint64_t epoch;	     /* of a whole that was unmapped */
 	const void *context; /* goes with it; NULL: with none */
 	uint32_t refs;
-	uint8_t space; /* 0: the entry is empty */
-	uint8_t kind, device;
+	uint8_t space;	      /* 0: the entry is empty */
+	uint8_t kind, device; /* kind: of a whole its state */
 	bool known; /* others know its address: it is never used again */
 };
 

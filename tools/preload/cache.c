@@ -135,9 +135,9 @@ static void take(struct cache *cache, uint32_t number, struct cached *block_out)
 
 /* The smallest that fits, of those at the beginning; 0: none. */
 static uint32_t best_of(const struct cache *cache, const struct cache_list *bin,
-			const void *context, uint64_t bytes, uint64_t done)
+			const void *context, uint64_t bytes, uint64_t limit,
+			uint64_t done)
 {
-	uint64_t limit = cache_limit(bytes);
 	uint32_t best = 0, number = bin->first;
 
 	for (int looks = 0; number && looks < LOOKS; looks++) {
@@ -159,14 +159,14 @@ static uint32_t best_of(const struct cache *cache, const struct cache_list *bin,
 }
 
 bool cache_take(struct cache *cache, const void *context, int device,
-		uint64_t bytes, uint64_t done, struct cached *block_out)
+		uint64_t bytes, uint64_t most, uint64_t done,
+		struct cached *block_out)
 {
 	if (!cache->ages[device].first || bytes >= BYTES_END / 2)
 		return false;
-	for (unsigned bin = bin_of(bytes); bin <= bin_of(cache_limit(bytes));
-	     bin++) {
+	for (unsigned bin = bin_of(bytes); bin <= bin_of(most); bin++) {
 		uint32_t number = best_of(cache, &cache->bins[device][bin],
-					  context, bytes, done);
+					  context, bytes, most, done);
 
 		if (!number)
 			continue;

@@ -19,9 +19,10 @@
 
 struct cached {
 	uint64_t address, bytes; /* as the driver allocated it */
+	uint64_t handle;	 /* of cuMemCreate(); 0: of cuMemAlloc() */
 	uint64_t epoch;		 /* when that is over, nothing uses it */
 	uint64_t stamp;		 /* how many frees its device had seen */
-	const void *context;
+	const void *context;	 /* or what else has to be the same */
 	int device;
 };
 
@@ -51,10 +52,11 @@ uint64_t cache_limit(uint64_t bytes);
 
 /* False: no memory, or it is too large. */
 bool cache_add(struct cache *cache, const struct cached *block);
-/* Takes one that fits and whose epoch is at most `done`. False: there is none.
- */
+/* Takes the smallest of `bytes` to `most` whose epoch is at most `done`. False:
+ * there is none. */
 bool cache_take(struct cache *cache, const void *context, int device,
-		uint64_t bytes, uint64_t done, struct cached *block_out);
+		uint64_t bytes, uint64_t most, uint64_t done,
+		struct cached *block_out);
 /* The one that was freed first. NULL: the device has none. */
 const struct cached *cache_oldest(const struct cache *cache, int device);
 /* Takes that one. False: there is none. */

@@ -48,6 +48,15 @@ typedef CUresult(CUDAAPI *cuda_multicast_bind_v12010)(
 	CUmemGenericAllocationHandle multicast, size_t offset,
 	CUdeviceptr address, size_t bytes, unsigned long long flags);
 
+typedef CUresult(CUDAAPI *cuda_multicast_mem_v12010)(
+	CUmemGenericAllocationHandle multicast, size_t offset,
+	CUmemGenericAllocationHandle handle, size_t handle_offset, size_t bytes,
+	unsigned long long flags);
+typedef CUresult(CUDAAPI *cuda_retain_v11000)(
+	CUmemGenericAllocationHandle *handle_out, void *address);
+typedef CUresult(CUDAAPI *cuda_map_array_v11010)(void *list, unsigned count,
+						 CUstream stream);
+
 /* Who does not see all of these cannot know what is safe: which streams there
  * are, which are captured, what lives, and whose addresses are known. */
 #define CUDA_DECISIVE_HOOKS(X)                                                 \
@@ -77,7 +86,21 @@ typedef CUresult(CUDAAPI *cuda_multicast_bind_v12010)(
 	X(cuIpcGetMemHandle, PFN_cuIpcGetMemHandle_v4010)                      \
 	X(cuMemGetHandleForAddressRange, cuda_range_handle_v11070)             \
 	X(cuMulticastBindAddr, cuda_multicast_bind_v12010)                     \
-	X(cuPointerSetAttribute, PFN_cuPointerSetAttribute_v6000)
+	X(cuPointerSetAttribute, PFN_cuPointerSetAttribute_v6000)              \
+	X(cuMemCreate, PFN_cuMemCreate_v10020)                                 \
+	X(cuMemRelease, PFN_cuMemRelease_v10020)                               \
+	X(cuMemAddressReserve, PFN_cuMemAddressReserve_v10020)                 \
+	X(cuMemAddressFree, PFN_cuMemAddressFree_v10020)                       \
+	X(cuMemMap, PFN_cuMemMap_v10020)                                       \
+	X(cuMemUnmap, PFN_cuMemUnmap_v10020)                                   \
+	X(cuMemSetAccess, PFN_cuMemSetAccess_v10020)                           \
+	X(cuMemGetAccess, PFN_cuMemGetAccess_v10020)                           \
+	X(cuMemMapArrayAsync, cuda_map_array_v11010)                           \
+	X(cuMemMapArrayAsync_ptsz, cuda_map_array_v11010)                      \
+	X(cuMemRetainAllocationHandle, cuda_retain_v11000)                     \
+	X(cuMemExportToShareableHandle,                                        \
+	  PFN_cuMemExportToShareableHandle_v10020)                             \
+	X(cuMulticastBindMem, cuda_multicast_mem_v12010)
 
 #define CUDA_HOOKS(X)                                                          \
 	CUDA_DECISIVE_HOOKS(X)                                                 \
@@ -102,11 +125,7 @@ typedef CUresult(CUDAAPI *cuda_multicast_bind_v12010)(
 	X(cuMemAllocFromPoolAsync_ptsz,                                        \
 	  PFN_cuMemAllocFromPoolAsync_v11020_ptsz)                             \
 	X(cuMemFreeAsync, PFN_cuMemFreeAsync_v11020)                           \
-	X(cuMemFreeAsync_ptsz, PFN_cuMemFreeAsync_v11020_ptsz)                 \
-	X(cuMemCreate, PFN_cuMemCreate_v10020)                                 \
-	X(cuMemRelease, PFN_cuMemRelease_v10020)                               \
-	X(cuMemMap, PFN_cuMemMap_v10020)                                       \
-	X(cuMemUnmap, PFN_cuMemUnmap_v10020)
+	X(cuMemFreeAsync_ptsz, PFN_cuMemFreeAsync_v11020_ptsz)
 
 #define CUDA_CALLS(X)                                                          \
 	X(cuCtxGetCurrent, PFN_cuCtxGetCurrent_v4000)                          \

@@ -5,12 +5,13 @@
  * Memory that cuMemFree() frees: of the device, and managed; and how much there
  * is.
  */
-#include "pool.h"
+#include "whole.h"
 
 static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
 {
 	CUresult result;
 
+	whole_other_call();
 	if (pool_alloc(address_out, bytes))
 		return CUDA_SUCCESS;
 	result = REAL(cuMemAlloc_v2)(address_out, bytes);
@@ -82,6 +83,7 @@ CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 
 	if (!address || !preload_enter())
 		return REAL(cuMemFree_v2)(address);
+	whole_other_call();
 	if (!pool_free(address, &result)) {
 		count_take(BLOCK_ADDRESS, address, &block);
 		result = REAL(cuMemFree_v2)(address);
@@ -94,8 +96,13 @@ CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 /* What is kept is there for the program, as free memory is. */
 CUresult wrap_cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
 {
-	CUresult result = REAL(cuMemGetInfo_v2)(free_out, total_out);
+	CUresult result;
 
+	if (pool_enter()) {
+		whole_other_call();
+		preload_leave();
+	}
+	result = REAL(cuMemGetInfo_v2)(free_out, total_out);
 	if (result != CUDA_SUCCESS || !free_out || !total_out || !pool_enter())
 		return result;
 	*free_out += pool_kept();

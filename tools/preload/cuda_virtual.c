@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Physical memory with handles. It is held until its handle is released and it
- * is mapped nowhere; what was imported is counted where it was made.
+ * Physical memory with handles, and addresses. Memory is held until its handle
+ * is released and it is mapped nowhere; what was imported is counted where it
+ * was made. Each call first asks whole.h whether it goes on with a whole.
  */
-#include "pool.h"
+#include "whole.h"
 
 static bool is_of_device(const CUmemAllocationProp *prop)
 {
@@ -13,23 +14,41 @@ static bool is_of_device(const CUmemAllocationProp *prop)
 	       prop->location.id >= 0 && prop->location.id < LEDGER_DEVICES;
 }
 
+/* ---- handles ---------------------------------------------------------------
+ */
+
+static CUresult create(CUmemGenericAllocationHandle *handle_out, size_t bytes,
+		       const CUmemAllocationProp *prop,
+		       unsigned long long flags)
+{
+	int device = prop->location.id;
+	CUresult result = CUDA_SUCCESS;
+	bool again = preload_pooling() &&
+		     whole_create(handle_out, bytes, prop, flags);
+
+	if (!again)
+		result = REAL(cuMemCreate)(handle_out, bytes, prop, flags);
+	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_empty(device))
+		result = REAL(cuMemCreate)(handle_out, bytes, prop, flags);
+	count_alloc_on(result, LEDGER_VIRTUAL, device, BLOCK_HANDLE,
+		       result == CUDA_SUCCESS ? *handle_out : 0, bytes);
+	if (again || result != CUDA_SUCCESS || !preload_pooling())
+		return result;
+	whole_created(*handle_out, bytes, prop);
+	pool_missed();
+	return result;
+}
+
 CUresult wrap_cuMemCreate(CUmemGenericAllocationHandle *handle_out,
 			  size_t bytes, const CUmemAllocationProp *prop,
 			  unsigned long long flags)
 {
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemCreate)(handle_out, bytes, prop, flags);
+	CUresult result;
 
-	if (!ours)
-		return result;
-	if (result == CUDA_ERROR_OUT_OF_MEMORY && is_of_device(prop) &&
-	    pool_empty(prop->location.id))
-		result = REAL(cuMemCreate)(handle_out, bytes, prop, flags);
 	/* Others are of the host. */
-	if (is_of_device(prop))
-		count_alloc_on(result, LEDGER_VIRTUAL, prop->location.id,
-			       BLOCK_HANDLE,
-			       result == CUDA_SUCCESS ? *handle_out : 0, bytes);
+	if (!is_of_device(prop) || !preload_enter())
+		return REAL(cuMemCreate)(handle_out, bytes, prop, flags);
+	result = create(handle_out, bytes, prop, flags);
 	preload_leave();
 	return result;
 }
@@ -40,9 +59,128 @@ CUresult wrap_cuMemRelease(CUmemGenericAllocationHandle handle)
 
 	if (!preload_enter())
 		return REAL(cuMemRelease)(handle);
-	count_release(handle);
-	result = REAL(cuMemRelease)(handle);
+	if (!preload_pooling() || !whole_release(handle, &result)) {
+		count_release(handle);
+		result = REAL(cuMemRelease)(handle);
+	} else if (result == CUDA_SUCCESS) {
+		count_release(handle);
+	}
 	preload_leave();
+	return result;
+}
+
+/* False: it was released, and the driver would not know it. */
+static bool expose_handle(CUmemGenericAllocationHandle handle)
+{
+	bool live;
+
+	if (!pool_enter())
+		return true;
+	live = whole_expose_handle(handle);
+	preload_leave();
+	return live;
+}
+
+CUresult wrap_cuMemExportToShareableHandle(void *out,
+					   CUmemGenericAllocationHandle handle,
+					   CUmemAllocationHandleType type,
+					   unsigned long long flags)
+{
+	if (!expose_handle(handle))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuMemExportToShareableHandle)(out, handle, type, flags);
+}
+
+CUresult wrap_cuMulticastBindMem(CUmemGenericAllocationHandle multicast,
+				 size_t offset,
+				 CUmemGenericAllocationHandle handle,
+				 size_t handle_offset, size_t bytes,
+				 unsigned long long flags)
+{
+	if (!expose_handle(handle))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuMulticastBindMem)(multicast, offset, handle,
+					handle_offset, bytes, flags);
+}
+
+CUresult
+wrap_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle_out,
+				 void *address)
+{
+	bool live = true;
+
+	if (pool_enter()) {
+		live = pool_expose((uintptr_t)address);
+		preload_leave();
+	}
+	if (!live)
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuMemRetainAllocationHandle)(handle_out, address);
+}
+
+/* Handles in arrays are not followed. */
+#define MAP_ARRAY(name)                                                        \
+	CUresult wrap_##name(void *list, unsigned count, CUstream stream)      \
+	{                                                                      \
+		if (pool_enter()) {                                            \
+			whole_stop();                                          \
+			preload_leave();                                       \
+		}                                                              \
+		return REAL(name)(list, count, stream);                        \
+	}
+
+MAP_ARRAY(cuMemMapArrayAsync)
+MAP_ARRAY(cuMemMapArrayAsync_ptsz)
+
+/* ---- addresses -------------------------------------------------------------
+ */
+
+CUresult wrap_cuMemAddressReserve(CUdeviceptr *address_out, size_t bytes,
+				  size_t alignment, CUdeviceptr wanted,
+				  unsigned long long flags)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	if (!pool_enter())
+		return REAL(cuMemAddressReserve)(address_out, bytes, alignment,
+						 wanted, flags);
+	if (!whole_reserve(address_out, bytes, alignment, wanted, flags)) {
+		result = REAL(cuMemAddressReserve)(address_out, bytes,
+						   alignment, wanted, flags);
+		if (result == CUDA_SUCCESS)
+			whole_reserved(*address_out, bytes, alignment);
+	}
+	preload_leave();
+	return result;
+}
+
+CUresult wrap_cuMemAddressFree(CUdeviceptr address, size_t bytes)
+{
+	CUresult result;
+
+	if (!pool_enter())
+		return REAL(cuMemAddressFree)(address, bytes);
+	if (!whole_free(address, bytes, &result))
+		result = REAL(cuMemAddressFree)(address, bytes);
+	preload_leave();
+	return result;
+}
+
+/* ---- mappings --------------------------------------------------------------
+ */
+
+static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
+		    CUmemGenericAllocationHandle handle,
+		    unsigned long long flags)
+{
+	CUresult result;
+
+	if (preload_pooling() &&
+	    whole_map(address, bytes, offset, handle, flags, &result))
+		return result;
+	result = REAL(cuMemMap)(address, bytes, offset, handle, flags);
+	if (result == CUDA_SUCCESS && preload_pooling())
+		whole_mapped(handle);
 	return result;
 }
 
@@ -50,11 +188,11 @@ CUresult wrap_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 		       CUmemGenericAllocationHandle handle,
 		       unsigned long long flags)
 {
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemMap)(address, bytes, offset, handle, flags);
+	CUresult result;
 
-	if (!ours)
-		return result;
+	if (!preload_enter())
+		return REAL(cuMemMap)(address, bytes, offset, handle, flags);
+	result = map(address, bytes, offset, handle, flags);
 	if (result == CUDA_SUCCESS)
 		count_map(address, bytes, handle);
 	preload_leave();
@@ -63,13 +201,44 @@ CUresult wrap_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 
 CUresult wrap_cuMemUnmap(CUdeviceptr address, size_t bytes)
 {
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemUnmap)(address, bytes);
+	CUresult result;
 
-	if (!ours)
-		return result;
+	if (!preload_enter())
+		return REAL(cuMemUnmap)(address, bytes);
+	if (!preload_pooling() || !whole_unmap(address, bytes, &result))
+		result = REAL(cuMemUnmap)(address, bytes);
 	if (result == CUDA_SUCCESS)
 		count_unmap(address, bytes);
 	preload_leave();
 	return result;
+}
+
+CUresult wrap_cuMemSetAccess(CUdeviceptr address, size_t bytes,
+			     const CUmemAccessDesc *desc, size_t count)
+{
+	CUresult result;
+
+	if (!pool_enter())
+		return REAL(cuMemSetAccess)(address, bytes, desc, count);
+	if (!whole_access(address, bytes, desc, count, &result)) {
+		result = REAL(cuMemSetAccess)(address, bytes, desc, count);
+		if (result == CUDA_SUCCESS)
+			whole_accessed(address);
+	}
+	preload_leave();
+	return result;
+}
+
+CUresult wrap_cuMemGetAccess(unsigned long long *flags,
+			     const CUmemLocation *location, CUdeviceptr address)
+{
+	bool live = true;
+
+	if (pool_enter()) {
+		live = pool_expose(address);
+		preload_leave();
+	}
+	if (!live)
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuMemGetAccess)(flags, location, address);
 }

@@ -61,7 +61,8 @@ struct ledger_counts {
 /*
  * Blocks that the program freed and that are kept for its next allocations.
  *
- *     allocs of LEDGER_ALLOC == hits + what the driver allocated
+ *     allocs of LEDGER_ALLOC and LEDGER_VIRTUAL
+ *             == hits + what the driver allocated
  *     misses == requests that went to the driver while the pool was in use
  */
 struct ledger_pool {

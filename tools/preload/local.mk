@@ -42,4 +42,10 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/preload.h \
 	tools/preload/state.c \
 	tools/preload/store.c \
-	tools/preload/store.h
+	tools/preload/store.h \
+	tools/preload/whole.c \
+	tools/preload/whole.h \
+	tools/preload/whole_apart.c \
+	tools/preload/whole_build.c \
+	tools/preload/whole_inside.h \
+	tools/preload/wholes.h

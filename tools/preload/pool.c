@@ -6,19 +6,22 @@
  * called without the mutex; what else is asked of the driver here does not
  * wait.
  */
-#include "store.h"
+#include "whole.h"
 
 #define SLACK_BYTES ((uint64_t)32 << 20)
 #define STALE_FREES 4096 /* of its device, since a block was freed */
 
-static bool is_on(const struct preload_state *state)
+bool pool_is_on(const struct preload_state *state)
 {
 	return !state->ending && !preload_stopped();
 }
 
-static struct ledger_counts *counts_of(struct preload_state *state, int device)
+uint64_t pool_frees(const struct preload_state *state, int device)
 {
-	return &state->ledger->devices[device].kinds[LEDGER_ALLOC];
+	const struct ledger_counts *kinds =
+		state->ledger->devices[device].kinds;
+
+	return kinds[LEDGER_ALLOC].frees + kinds[LEDGER_VIRTUAL].frees;
 }
 
 /* ---- giving back -----------------------------------------------------------
@@ -31,6 +34,10 @@ static void give_back(struct preload_state *state, const struct cached *block)
 	struct visit visit;
 	bool ok;
 
+	if (block->handle) {
+		whole_return(state, block);
+		return;
+	}
 	state->returning++;
 	preload_unlock(state);
 	visit_begin(&visit);
@@ -52,14 +59,13 @@ static bool is_too_much(struct preload_state *state, int device)
 	if (!oldest)
 		return false;
 	return preload_stopped() || state->tight[device] ||
-	       counts_of(state, device)->frees - oldest->stamp > STALE_FREES ||
+	       pool_frees(state, device) - oldest->stamp > STALE_FREES ||
 	       counts->reserved_bytes > counts->peak_bytes +
 						counts->peak_bytes / 32 +
 						SLACK_BYTES;
 }
 
-/* With the mutex. */
-static void trim(struct preload_state *state, int device)
+void pool_trim(struct preload_state *state, int device)
 {
 	struct cached block;
 
@@ -111,8 +117,8 @@ uint64_t pool_kept(void)
 /* ---- allocation ------------------------------------------------------------
  */
 
-static bool take(struct preload_state *state, const void *context, int device,
-		 size_t bytes, struct cached *block_out)
+bool pool_take(struct preload_state *state, const void *context, int device,
+	       uint64_t bytes, uint64_t most, struct cached *block_out)
 {
 	struct visit visit;
 	bool found;
@@ -121,7 +127,7 @@ static bool take(struct preload_state *state, const void *context, int device,
 	/* Whoever allocates while a stream is captured, or after a kernel
 	 * failed, hears of it from the driver. */
 	found = epoch_quiet(&state->epochs, &visit) &&
-		store_take(state, context, device, bytes,
+		store_take(state, context, device, bytes, most,
 			   epoch_done(&state->epochs, &visit), block_out);
 	visit_end(&visit);
 	return found;
@@ -135,7 +141,8 @@ static bool alloc(struct preload_state *state, const void *context, int device,
 
 	epoch_add_context(&state->epochs, context);
 	if (!cache_oldest(&state->cache, device) ||
-	    !take(state, context, device, bytes, block_out))
+	    !pool_take(state, context, device, bytes, cache_limit(bytes),
+		       block_out))
 		return false;
 	block = (struct block){.key = block_out->address,
 			       .bytes = bytes,
@@ -164,7 +171,7 @@ bool pool_alloc(CUdeviceptr *address_out, size_t bytes)
 	    !count_where(&context, &device))
 		return false;
 	state = preload_lock();
-	ok = is_on(state) && alloc(state, context, device, bytes, &block);
+	ok = pool_is_on(state) && alloc(state, context, device, bytes, &block);
 	preload_unlock(state);
 	if (ok)
 		*address_out = block.address;
@@ -183,7 +190,7 @@ void pool_missed(void)
 		return;
 	known = REAL(cuMemGetInfo_v2)(&free_bytes, &bytes) == CUDA_SUCCESS;
 	state = preload_lock();
-	if (is_on(state) && state->ledger) {
+	if (pool_is_on(state) && state->ledger) {
 		count_one(&state->ledger->devices[device].pool.misses);
 		/* The driver needs some for modules and launches. */
 		state->tight[device] = known && free_bytes < bytes / 64;
@@ -194,21 +201,27 @@ void pool_missed(void)
 /* ---- free ------------------------------------------------------------------
  */
 
+bool pool_stamp(struct preload_state *state, struct cached *block)
+{
+	struct visit visit;
+
+	block->stamp = pool_frees(state, block->device);
+	visit_begin(&visit);
+	if ((!visit.own || epoch_knows(&state->epochs, visit.own)) &&
+	    epoch_quiet(&state->epochs, &visit))
+		block->epoch = epoch_begin(&state->epochs, &visit);
+	visit_end(&visit);
+	return block->epoch;
+}
+
 static bool keep(struct preload_state *state, const struct block *block)
 {
 	struct cached cached = {.address = block->key,
 				.bytes = block->whole_bytes,
-				.stamp = counts_of(state, block->device)->frees,
 				.context = block->context,
 				.device = block->device};
-	struct visit visit;
 
-	visit_begin(&visit);
-	if ((!visit.own || epoch_knows(&state->epochs, visit.own)) &&
-	    epoch_quiet(&state->epochs, &visit))
-		cached.epoch = epoch_begin(&state->epochs, &visit);
-	visit_end(&visit);
-	if (!cached.epoch || !store_add(state, &cached))
+	if (!pool_stamp(state, &cached) || !store_add(state, &cached))
 		return false;
 	count_remove(state, block);
 	return true;
@@ -226,12 +239,12 @@ bool pool_free(CUdeviceptr address, CUresult *result_out)
 	state = preload_lock();
 	found = blocks_find(&state->blocks, BLOCK_ADDRESS, address);
 	if (found && found->kind == LEDGER_ALLOC && !found->known &&
-	    is_on(state)) {
+	    pool_is_on(state)) {
 		block = *found;
 		ok = keep(state, &block);
 	}
 	if (ok || (found && preload_stopped()))
-		trim(state, ok ? block.device : found->device);
+		pool_trim(state, ok ? block.device : found->device);
 	*result_out = CUDA_SUCCESS;
 	if (!found && blocks_find(&state->blocks, BLOCK_KEPT, address)) {
 		*result_out = CUDA_ERROR_INVALID_VALUE;
@@ -251,6 +264,7 @@ bool pool_expose(CUdeviceptr address)
 
 	if (block)
 		block->known = true;
+	whole_expose(state, address);
 	preload_unlock(state);
 	return !gone;
 }

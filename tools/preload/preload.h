@@ -18,6 +18,7 @@
 #include "cache.h"
 #include "epoch.h"
 #include "ledger.h"
+#include "wholes.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -39,6 +40,7 @@ struct preload_state {
 	unsigned returning;	    /* blocks that the driver is freeing */
 	pthread_cond_t returned;    /* that is 0 */
 	bool tight[LEDGER_DEVICES]; /* little of the device is free */
+	struct wholes wholes;
 };
 
 /* Started by gpumem-run; constant. */
@@ -59,6 +61,8 @@ struct ledger *preload_ledger(struct preload_state *state);
 
 /* Any time: one more that the counts do not include. */
 void preload_note(enum ledger_note note);
+/* The same with the mutex. */
+void preload_note_locked(struct preload_state *state, enum ledger_note note);
 
 /* Any time, without the mutex: nothing is kept from now on, because of that
  * function of the driver, which has to be a constant. */

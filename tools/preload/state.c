@@ -146,17 +146,29 @@ static struct ledger *ledger_make(void)
 	return ledger;
 }
 
+static void write_note(struct preload_state *state, enum ledger_note note)
+{
+	if (state->ledger)
+		atomic_store(&state->ledger->notes[note],
+			     atomic_load(&notes[note]));
+}
+
 void preload_note(enum ledger_note note)
 {
 	struct preload_state *state = state_get();
-	uint64_t count = atomic_fetch_add(&notes[note], 1) + 1;
 
+	atomic_fetch_add(&notes[note], 1);
 	if (!state)
 		return;
 	pthread_mutex_lock(&state->mutex);
-	if (state->ledger)
-		atomic_store(&state->ledger->notes[note], count);
+	write_note(state, note);
 	pthread_mutex_unlock(&state->mutex);
+}
+
+void preload_note_locked(struct preload_state *state, enum ledger_note note)
+{
+	atomic_fetch_add(&notes[note], 1);
+	write_note(state, note);
 }
 
 /* With the mutex. */

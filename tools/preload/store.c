@@ -6,18 +6,29 @@
  */
 #include "store.h"
 
+static void forget(struct preload_state *state, const struct cached *block)
+{
+	struct block gone;
+
+	(void)blocks_take(&state->blocks, BLOCK_KEPT, block->address, &gone);
+	if (block->handle)
+		(void)blocks_take(&state->blocks, BLOCK_KEPT_HANDLE,
+				  block->handle, &gone);
+}
+
 bool store_add(struct preload_state *state, const struct cached *block)
 {
 	struct block kept = {.key = block->address,
 			     .whole_bytes = block->bytes,
 			     .space = BLOCK_KEPT};
-	struct block gone;
+	struct block handle = {.key = block->handle,
+			       .space = BLOCK_KEPT_HANDLE};
 
 	if (!blocks_put(&state->blocks, &kept))
 		return false;
-	if (!cache_add(&state->cache, block)) {
-		(void)blocks_take(&state->blocks, BLOCK_KEPT, block->address,
-				  &gone);
+	if ((block->handle && !blocks_put(&state->blocks, &handle)) ||
+	    !cache_add(&state->cache, block)) {
+		forget(state, block);
 		return false;
 	}
 	count_cached(&state->ledger->devices[block->device], block->bytes);
@@ -26,16 +37,16 @@ bool store_add(struct preload_state *state, const struct cached *block)
 
 static void taken(struct preload_state *state, const struct cached *block)
 {
-	struct block gone;
-
-	(void)blocks_take(&state->blocks, BLOCK_KEPT, block->address, &gone);
+	forget(state, block);
 	count_uncached(&state->ledger->devices[block->device], block->bytes);
 }
 
 bool store_take(struct preload_state *state, const void *context, int device,
-		uint64_t bytes, uint64_t done, struct cached *block_out)
+		uint64_t bytes, uint64_t most, uint64_t done,
+		struct cached *block_out)
 {
-	if (!cache_take(&state->cache, context, device, bytes, done, block_out))
+	if (!cache_take(&state->cache, context, device, bytes, most, done,
+			block_out))
 		return false;
 	taken(state, block_out);
 	return true;

@@ -14,9 +14,23 @@
 bool store_add(struct preload_state *state, const struct cached *block);
 /* As those of cache.h. Nothing is given back while a context ends. */
 bool store_take(struct preload_state *state, const void *context, int device,
-		uint64_t bytes, uint64_t done, struct cached *block_out);
+		uint64_t bytes, uint64_t most, uint64_t done,
+		struct cached *block_out);
 bool store_take_oldest(struct preload_state *state, int device,
 		       struct cached *block_out);
 void store_drop(struct preload_state *state, const void *context);
+
+/* In pool.c. Whether blocks are kept and handed out now. */
+bool pool_is_on(const struct preload_state *state);
+/* How often the program freed what is kept of that device. */
+uint64_t pool_frees(const struct preload_state *state, int device);
+/* Takes one that nothing uses any more; false: there is none. */
+bool pool_take(struct preload_state *state, const void *context, int device,
+	       uint64_t bytes, uint64_t most, struct cached *block_out);
+/* Begins an epoch with the free of a block of that device; false: it cannot
+ * be known when it is over. */
+bool pool_stamp(struct preload_state *state, struct cached *block);
+/* Gives back to the driver what is too much. */
+void pool_trim(struct preload_state *state, int device);
 
 #endif

@@ -146,13 +146,15 @@ struct fake_chunk {
 	bool charged; /* gives its bytes back to the device when it goes */
 	int device;
 	uint64_t offset, bytes;
-	unsigned refs; /* handles + mappings */
+	unsigned refs;		    /* handles + mappings */
+	struct fake_handle *handle; /* NULL: it was released, or imported */
 };
 
 struct fake_handle {
 	struct fake_object object;
 	struct fake_chunk *chunk;
 	CUmemAllocationHandleType types;
+	unsigned retained; /* releases that it takes before the last */
 };
 
 /* NULL: *result_out says why. */

@@ -55,6 +55,7 @@ static CUresult new_handle(CUmemGenericAllocationHandle *handle_out,
 		return result;
 	}
 	handle->chunk->charged = true;
+	handle->chunk->handle = handle;
 	*handle_out = handle->object.handle;
 	return CUDA_SUCCESS;
 }
@@ -89,9 +90,31 @@ static CUresult release(CUmemGenericAllocationHandle name)
 		return result;
 	if (!handle)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (handle->retained) {
+		handle->retained--;
+		return CUDA_SUCCESS;
+	}
+	handle->chunk->handle = NULL;
 	fake_object_retire(handle);
 	fake_chunk_put(handle->chunk);
 	free(handle);
+	return CUDA_SUCCESS;
+}
+
+/* Of an address inside a mapping; of one whose handle was released cuda.h
+ * promises another, which no test needs. */
+static CUresult retain(CUmemGenericAllocationHandle *handle_out, void *address)
+{
+	const struct fake_mapping *mapping =
+		fake_spans_find(&fake_mappings, (uintptr_t)address);
+	CUresult result = fake_vm_usable();
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (!handle_out || !mapping || !mapping->chunk->handle)
+		return CUDA_ERROR_INVALID_VALUE;
+	mapping->chunk->handle->retained++;
+	*handle_out = mapping->chunk->handle->object.handle;
 	return CUDA_SUCCESS;
 }
 
@@ -120,6 +143,12 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle_out, size_t bytes,
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
 {
 	FAKE_CALL(cuMemRelease, release(handle));
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle_out,
+				     void *address)
+{
+	FAKE_CALL(cuMemRetainAllocationHandle, retain(handle_out, address));
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *bytes_out,

@@ -97,6 +97,8 @@ typedef CUresult(CUDAAPI *PFN_cuGetProcAddress_v12000)(const char *symbol,
 	X(cuMemSetAccess, PFN_cuMemSetAccess_v10020, NEW)                      \
 	X(cuMemGetAllocationGranularity,                                       \
 	  PFN_cuMemGetAllocationGranularity_v10020, NEW)                       \
+	X(cuMemRetainAllocationHandle, PFN_cuMemRetainAllocationHandle_v11000, \
+	  NEW)                                                                 \
 	X(cuMemExportToShareableHandle,                                        \
 	  PFN_cuMemExportToShareableHandle_v10020, NEW)                        \
 	X(cuMemImportFromShareableHandle,                                      \
