@@ -171,6 +171,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/must.h \
 	tests/device/native.py \
 	tests/device/peers.cpp \
+	tests/device/record.py \
 	tests/device/report_table.c \
 	tests/device/resources.cu \
 	tests/device/run.sh \
