@@ -107,6 +107,7 @@ static gpumem_status open_new(const struct gm_backend *backend, int index,
 	if (status != GPUMEM_OK)
 		goto close;
 	init_mutex(&device->mutex);
+	pthread_cond_init(&device->unvisited, NULL);
 	device->pools.next = device->pools.prev = &device->pools;
 	device->opens = 1;
 	device->next = devices;
@@ -210,6 +211,7 @@ static void close_last(struct gpumem_device *device)
 	*at = device->next;
 	gm_live_forget(device);
 	device->ops->device_close(device->handle);
+	pthread_cond_destroy(&device->unvisited);
 	pthread_mutex_destroy(&device->mutex);
 	free(device);
 }

@@ -46,6 +46,7 @@ struct gpumem_device {
 	pthread_mutex_t mutex;		 /* guards the following */
 	struct gm_device_link pools;	 /* head of a ring */
 	struct gpumem_pool *default_pool;
+	pthread_cond_t unvisited;   /* a pool has no visitors any more */
 	struct gpumem_device *next; /* in the registry */
 };
 

@@ -131,7 +131,14 @@ static bool ask_nobody(struct gm_heap *heap, uint64_t needed_bytes,
 	return false;
 }
 
+static bool wait_for_nobody(struct gm_heap *heap)
+{
+	(void)heap;
+	return false;
+}
+
 static const struct gm_helpers no_helpers = {.trim_others = help_nobody,
+					     .wait_for_others = wait_for_nobody,
 					     .ask_program = ask_nobody};
 
 /* What each module has of its own. */

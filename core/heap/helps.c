@@ -74,6 +74,19 @@ static bool order_behind(struct climb *climb)
 	return helped;
 }
 
+/* A wait for the device, as a recording has it; under the heap's mutex. */
+static uint64_t begin_wait(const struct gm_heap *heap)
+{
+	return heap->record ? gm_record_clock_ns() : 0;
+}
+
+static void end_wait(struct gm_heap *heap, uint64_t begin_ns)
+{
+	if (begin_ns)
+		GM_RECORD(heap->record, GPUMEM_RECORD_WAIT,
+			  gm_record_clock_ns() - begin_ns);
+}
+
 /* Work that was over before anything was waited for helps as well. */
 static bool wait_for_pending(struct climb *climb)
 {
@@ -84,14 +97,34 @@ static bool wait_for_pending(struct climb *climb)
 	if (!heap->policy->wait)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
-	begin_ns = heap->record ? gm_record_clock_ns() : 0;
+	begin_ns = begin_wait(heap);
 	gm_locals_fold_own(heap, 0);
 	progress = heap->order->completions != climb->seen.completions ||
 		   gm_pending_wait(heap) || gm_arenas_wait(heap) ||
 		   heap->order->completions != climb->seen.completions;
-	if (begin_ns)
-		GM_RECORD(heap->record, GPUMEM_RECORD_WAIT,
-			  gm_record_clock_ns() - begin_ns);
+	end_wait(heap, begin_ns);
+	pthread_mutex_unlock(&heap->mutex);
+	return progress;
+}
+
+/* Of no use against a limit of this pool's. */
+static bool wait_for_pools(struct climb *climb)
+{
+	struct gm_heap *heap = climb->heap;
+	uint64_t begin_ns;
+	bool capturing, progress;
+
+	if (!heap->policy->wait || climb->status != GPUMEM_NO_MEMORY)
+		return false;
+	pthread_mutex_lock(&heap->mutex);
+	begin_ns = begin_wait(heap);
+	capturing = gm_heap_any_capturing(heap);
+	pthread_mutex_unlock(&heap->mutex);
+	if (capturing)
+		return false;
+	progress = heap->policy->helpers->wait_for_others(heap);
+	pthread_mutex_lock(&heap->mutex);
+	end_wait(heap, begin_ns);
 	pthread_mutex_unlock(&heap->mutex);
 	return progress;
 }
@@ -132,6 +165,8 @@ static const struct {
 	 NO_WAIT},
 	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
 	 NO_WAIT},
+	{"waiting for free memory of the device's other pools", wait_for_pools,
+	 AGAIN, NO_WAIT | NO_GROW},
 	{"waiting for what other threads give back", wait_for_others, AGAIN,
 	 NO_WAIT | NO_GROW},
 };

@@ -14,6 +14,11 @@ static void trim_others(struct gm_heap *heap)
 	gm_pool_trim_siblings(gm_pool_of_heap(heap));
 }
 
+static bool wait_for_others(struct gm_heap *heap)
+{
+	return gm_pool_wait_for_siblings(gm_pool_of_heap(heap));
+}
+
 static bool ask_program(struct gm_heap *heap, uint64_t needed_bytes,
 			gpumem_status why)
 {
@@ -22,6 +27,7 @@ static bool ask_program(struct gm_heap *heap, uint64_t needed_bytes,
 
 const struct gm_helpers gm_pool_helpers = {
 	.trim_others = trim_others,
+	.wait_for_others = wait_for_others,
 	.ask_program = ask_program,
 };
 

@@ -24,6 +24,9 @@ static void link_pool(struct gpumem_pool *pool)
 static void unlink_pool(struct gpumem_pool *pool)
 {
 	pthread_mutex_lock(&pool->device->mutex);
+	while (pool->visitors)
+		pthread_cond_wait(&pool->device->unvisited,
+				  &pool->device->mutex);
 	pool->link.prev->next = pool->link.next;
 	pool->link.next->prev = pool->link.prev;
 	if (pool->device->default_pool == pool)

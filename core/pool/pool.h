@@ -29,6 +29,7 @@ struct gpumem_pool {
 	struct gm_heap heap;
 	struct gpumem_device *device;
 	struct gm_device_link link;	 /* under the device's mutex */
+	unsigned visitors;		 /* likewise: others that use heap */
 	struct gpumem_pool *next_of_all; /* under the registry's mutex */
 	char name[64];
 	struct gpumem_device **peers; /* constant: held open; NULL: none */
@@ -99,6 +100,9 @@ gpumem_status gm_pool_explain(const void *ptr, gpumem_status status);
 /* reclaim.c */
 /* gm_heap_trim() for the device's other pools of the kind. */
 void gm_pool_trim_siblings(struct gpumem_pool *pool);
+/* The same, of those whose free memory waits for work, once the oldest of that
+ * is over; false: there was none, and nothing has happened. */
+bool gm_pool_wait_for_siblings(struct gpumem_pool *pool);
 /* gm_heap_trim() for all of the device's pools, until they have at most
  * keep_bytes together. */
 gpumem_status gm_device_trim(struct gpumem_device *device, uint64_t keep_bytes,

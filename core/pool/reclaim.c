@@ -5,6 +5,13 @@
 #include "pool.h"
 #include "base/error.h"
 
+static bool is_sibling(const struct gpumem_pool *pool,
+		       const struct gpumem_pool *other)
+{
+	return other != pool &&
+	       other->heap.driver.kind == pool->heap.driver.kind;
+}
+
 void gm_pool_trim_siblings(struct gpumem_pool *pool)
 {
 	struct gpumem_device *device = pool->device;
@@ -16,11 +23,50 @@ void gm_pool_trim_siblings(struct gpumem_pool *pool)
 	     link = link->next) {
 		struct gpumem_pool *other = gm_pool_of_link(link);
 
-		if (other != pool &&
-		    other->heap.driver.kind == pool->heap.driver.kind)
+		if (is_sibling(pool, other))
 			(void)gm_heap_trim(&other->heap, 0, &released);
 	}
 	pthread_mutex_unlock(&device->mutex);
+}
+
+/* The oldest work only: its owner may go on to add some. */
+static bool wait_and_trim(struct gm_heap *heap)
+{
+	uint64_t released;
+	bool waited;
+
+	pthread_mutex_lock(&heap->mutex);
+	waited = gm_pending_wait(heap) || gm_arenas_wait(heap);
+	pthread_mutex_unlock(&heap->mutex);
+	if (waited)
+		(void)gm_heap_trim(heap, 0, &released);
+	return waited;
+}
+
+/* A wait may be long, so the device's mutex is not held: calls that must not
+ * wait take it too. A visitor keeps the pool on the list meanwhile. */
+bool gm_pool_wait_for_siblings(struct gpumem_pool *pool)
+{
+	struct gpumem_device *device = pool->device;
+	struct gm_device_link *link;
+	bool any = false;
+
+	pthread_mutex_lock(&device->mutex);
+	for (link = device->pools.next; link != &device->pools;
+	     link = link->next) {
+		struct gpumem_pool *other = gm_pool_of_link(link);
+
+		if (!is_sibling(pool, other))
+			continue;
+		other->visitors++;
+		pthread_mutex_unlock(&device->mutex);
+		any |= wait_and_trim(&other->heap);
+		pthread_mutex_lock(&device->mutex);
+		if (!--other->visitors)
+			pthread_cond_broadcast(&device->unvisited);
+	}
+	pthread_mutex_unlock(&device->mutex);
+	return any;
 }
 
 static uint64_t reserved_of(struct gpumem_pool *pool)

@@ -832,6 +832,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - free memory of another stream, behind its work (the stream waits for
  *     that, the host does not; option `wait`)
  *   - waiting for pending blocks (option `wait`)
+ *   - waiting for free memory of the device's other pools (of the same kind;
+ *     option `wait`), which they then give back
  *   - waiting for what other threads give back
  *
  * A request that exceeds total memory fails at once.
@@ -877,6 +879,7 @@ struct gpumem_alloc_options {
  *   - a trim of this and the device's other pools
  *   - free memory of another stream, behind its work
  *   - waiting for pending blocks
+ *   - waiting for free memory of the device's other pools
  *   - waiting for what other threads give back
  *
  * and where the device has CAP_FREE_WAITS and the pool no virtual memory, it
@@ -891,6 +894,7 @@ struct gpumem_alloc_options {
  *   - a trim of this and the device's other pools
  *   - the pressure callbacks
  *   - memory beyond the soft limit
+ *   - waiting for free memory of the device's other pools
  *   - waiting for what other threads give back
  *
  * What fails for want of that is NO_MEMORY, and the text names the flag. It may

@@ -226,12 +226,15 @@ static void test_pools(void)
 {
 	struct gpumem_alloc_options options =
 		GPUMEM_INIT(struct gpumem_alloc_options);
-	gpumem_pool *idle = named_pool("idle", 0), *pool = named_pool("b", 0);
 	gpumem_stream stream = new_stream();
+	gpumem_pool *idle, *pool;
 	struct gate gate;
-	void *ptr = new_block(idle, 40 * MIB, stream);
+	void *ptr;
 
 	option("wait", "off");
+	idle = named_pool("idle", 0);
+	pool = named_pool("b", 0);
+	ptr = new_block(idle, 40 * MIB, stream);
 	gate_launch(&gate, stream, ptr, 1);
 	must(gpumem_free(ptr, stream));
 	options.flags = GPUMEM_ALLOC_NO_WAIT;
