@@ -66,7 +66,8 @@ tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c \
 tests_fuzz_fuzz_report_CPPFLAGS = $(TOOL_CPPFLAGS) -DCOST=100
 tests_fuzz_fuzz_report_LDADD = libreport.la $(TOOL)
 tests_fuzz_fuzz_report_SOURCES = tests/fuzz/fuzz_report.c tests/fuzz/events.h \
-	tests/fuzz/image.h tests/fuzz/pickles.h $(fuzz_driver)
+	tests/fuzz/image.h tests/fuzz/pickles.h tests/fuzz/written.h \
+	$(fuzz_driver)
 tests_fuzz_fuzz_table_LDADD = $(LOADER)
 tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_driver)
 tests_fuzz_fuzz_trace_CPPFLAGS = $(TOOL_CPPFLAGS)

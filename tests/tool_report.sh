@@ -681,6 +681,94 @@ exits 0 "a run beside itself" "$report" --json "$recording" "$recording"
 json_is "d['first'] == d['second'],
 	all(t['first_bytes'] == t['second_bytes'] for t in d['tags'])" \
 	"(True, True)" "is the same"
+
+# In both pictures a byte is as high, a tag has one colour, and time one scale,
+# unless one run is more than twice as long.
+cat >"$scratch/two.py" <<'END'
+import html, json, re, sys, xml.dom.minidom
+page, picture, d = (open(name, encoding='utf-8').read() for name in sys.argv[1:4])
+d = json.loads(d)
+# What turns the direction of text is written out.
+shown = [(t['tag'] or '-').replace('\u202e', r'\xe2\x80\xae') for t in d['tags']]
+assert not re.search(r'https?://(?!www.w3.org/2000/svg)|@import|url\(|<script|'
+                     r' (src|href|onload)=', page)
+begin, end = page.index('<body>'), page.index('</body>') + len('</body>')
+xml.dom.minidom.parseString(page[begin:end])
+pictures = re.findall(r'<svg.*?</svg>', page, re.S)
+assert len(pictures) == 2 and all(text in picture for text in pictures)
+outer = xml.dom.minidom.parseString(picture).documentElement
+assert len(outer.getElementsByTagName('svg')) == 2
+
+def nodes(svg, name, **wanted):
+    return [n for n in svg.getElementsByTagName(name) if all(
+        n.getAttribute(key) == value for key, value in wanted.items())]
+
+def times(svg):
+    return [n.firstChild.data
+            for n in nodes(svg, 'text', **{'text-anchor': 'middle'})]
+
+def legend(svg):
+    return {n.getAttribute('class'): n.nextSibling.firstChild.data
+            for n in nodes(svg, 'rect')}
+
+svgs = [xml.dom.minidom.parseString(text) for text in pictures]
+runs = [d['first'], d['second']]
+top = max(run[key] or 0 for run in runs
+          for key in ('peak_requested_bytes', 'peak_reserved_bytes'))
+for svg, run in zip(svgs, runs):
+    circle, = nodes(svg, 'circle')
+    if run['most_unreleasable_bytes'] is None:
+        height = 320 * run['peak_requested_bytes'] / top
+        assert abs(float(circle.getAttribute('cy')) - 344 + height) < 0.06
+names = [legend(svg) for svg in svgs]
+tags = ['without a tag' if tag == '-' else tag for tag in shown]
+for i, tag in enumerate(tags[:7]):
+    assert names[0]['c%d' % i] == names[1]['c%d' % i] == tag, (names, tag)
+axes = [re.findall(r'text-anchor="end">([0-9][^<]*B)<', one) for one in pictures]
+assert axes[0] and axes[0] == axes[1], axes
+cells = [[html.unescape(cell) for cell in re.findall(r'<td>([^<]*)</td>', row)]
+         for row in re.findall(r'<tr>.*?</tr>', page)]
+assert [row[-1] for row in cells if row][8:] == shown
+print('right', times(svgs[0]) == times(svgs[1]))
+END
+
+# side_by_side NAME SAME_TIME FILE OTHER
+side_by_side()
+{
+	exits 0 "$1: the page" "$report" -o "$scratch/page.html" "$3" "$4"
+	is "$(cat "$scratch/out" "$scratch/err")" "" "prints nothing"
+	exits 0 "$1: the picture" "$report" --svg "$3" "$4"
+	mv "$scratch/out" "$scratch/picture.svg"
+	"$report" --json "$3" "$4" >"$scratch/expected"
+	if have_python; then
+		is "$(python3 "$scratch/two.py" "$scratch/page.html" \
+			"$scratch/picture.svg" "$scratch/expected" 2>&1 |
+			tail -n 3)" "right $2" "$1: on the same scales"
+	else
+		skip "there is no python3" "$1: on the same scales"
+	fi
+}
+
+printf '# gpumem-trace 2\nt 0\ng cache\na 1 9000 0\nt 2000000000\nf 1\n' \
+	>"$scratch/two"
+printf '# gpumem-trace 2\nt 0\ng cache\na 1 900 0\nt 1000000000\nf 1\n' \
+	>"$scratch/half"
+printf '# gpumem-trace 2\nt 0\ng a\na 1 900 0\nt 999999998\nf 1\n' \
+	>"$scratch/less"
+side_by_side "a run half as long" True "$scratch/two" "$scratch/half"
+check "which says so" grep -q 'same scale of bytes and of time\.' \
+	"$scratch/page.html"
+is "$(grep -o '<circle[^/]*/>' "$scratch/page.html" | sed -n 's/.* cy="\([^"]*\)".*/\1/p' |
+	tr '\n' ,)" "24.0,312.0," "a tenth is a tenth as high"
+side_by_side "one that is shorter" False "$scratch/less" "$scratch/two"
+check "which says so" grep -q 'their scales of time differ' "$scratch/page.html"
+side_by_side "one without times" False "$scratch/many" "$scratch/two"
+side_by_side "names of files that are markup" False "$scratch/<b>&/markup" \
+	"$scratch/many"
+check "are text" grep -qF '&lt;b&gt;&amp;/markup</h2>' "$scratch/page.html"
+side_by_side "a recording and its trace" False "$recording" "$scratch/small"
+exits 1 "a recording is not overwritten by two" "$report" -o "$recording" \
+	"$scratch/small" "$recording"
 exits 0 "one from standard input" sh -c \
 	"'$report' '$scratch/small' - <'$scratch/other'"
 exits 1 "a second one that is not there" "$report" "$scratch/small" \
@@ -782,10 +870,6 @@ fi
 
 refuses report "expected a recording, trace or snapshot"
 refuses report "z: expected two files at most" x y z
-for option in -oz --html --svg; do
-	refuses report "two files: expected only --json and --pool beside them" \
-		$option x y
-done
 refuses report "-: expected it once" - -
 refuses report "expected only one of --html, --json and --svg" --svg --json x
 refuses report "--json: expected no --output beside it" --json -o y x

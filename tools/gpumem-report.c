@@ -9,7 +9,6 @@
 #include "common/tool.h"
 #include "common/usage.h"
 #include "report/compare.h"
-#include "report/report.h"
 
 #include <string.h>
 
@@ -39,9 +38,6 @@ static void set_format(struct report_config *config, enum report_format format)
 
 static void check_other(const struct report_config *config)
 {
-	if (config->output || config->format > REPORT_JSON)
-		usage_fail("two files: expected only --json and --pool beside "
-			   "them");
 	if (!strcmp(config->trace.file, "-") && !strcmp(config->other, "-"))
 		usage_fail("-: expected it once");
 }
@@ -110,6 +106,19 @@ static bool write_report(const struct model *model,
 	}
 }
 
+static bool write_compared(const struct model *one, const struct model *other,
+			   const struct report_config *config)
+{
+	switch (config->format) {
+	case REPORT_TEXT:
+		return compare_text(one, other);
+	case REPORT_JSON:
+		return compare_json(one, other);
+	default:
+		return compare_draw(one, other, config);
+	}
+}
+
 /* Side by side with the other file. */
 static bool compare(const struct model *one, const struct report_config *config)
 {
@@ -122,10 +131,7 @@ static bool compare(const struct model *one, const struct report_config *config)
 	if (!trace_open(&source, &trace))
 		return false;
 	ok = model_read(&other, &source);
-	if (ok && config->format == REPORT_JSON)
-		ok = compare_json(one, &other);
-	else if (ok)
-		ok = compare_text(one, &other);
+	ok = ok && write_compared(one, &other, config);
 	model_free(&other);
 	trace_close(&source);
 	return ok;

@@ -160,6 +160,7 @@ libreport_la_CPPFLAGS = $(TOOL_CPPFLAGS) -I$(top_builddir)/tools/report
 libreport_la_SOURCES = \
 	tools/report/compare.c \
 	tools/report/compare.h \
+	tools/report/compare_draw.c \
 	tools/report/compare_print.c \
 	tools/report/curves.c \
 	tools/report/curves.h \

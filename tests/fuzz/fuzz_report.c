@@ -5,14 +5,15 @@
  * Fuzzes gpumem-report, with recordings, traces and snapshots. Whatever the
  * input, if it is taken: what is said of a moment is the sum of the blocks that
  * are live then, by tag, by size, by page, and in the curves; the map has a
- * place for each block; and picture and page are well-formed.
+ * place for each block; and pictures and pages, of one run and of two, are
+ * well-formed.
  */
 #include "events.h"
 #include "image.h"
 #include "pickles.h"
+#include "written.h"
 
 #include "report/map.h"
-#include "report/page.h"
 
 #include <string.h>
 
@@ -205,59 +206,6 @@ static void check_map(const struct model *model)
 	map_free(&map);
 }
 
-/* ---- what is written ---- */
-
-/* Elements end, and text has no character that begins markup. */
-static void check_markup(const char *text, const char *end)
-{
-	long depth = 0;
-
-	for (; text < end && *text; text++) {
-		check(*text == '\n' || (unsigned char)*text >= ' ');
-		if (*text == '&')
-			check(!strncmp(text, "&amp;", 5) ||
-			      !strncmp(text, "&lt;", 4) ||
-			      !strncmp(text, "&gt;", 4) ||
-			      !strncmp(text, "&quot;", 6));
-		if (*text == '<')
-			depth += text[1] == '/' ? -1 : 1;
-		if (*text == '/' && text[1] == '>')
-			depth--;
-		check(depth >= 0);
-	}
-	check(text == end && !depth);
-}
-
-/* The page without what stands in all of them is tables; they end before the
- * data. */
-static void check_page(const struct model *model, const struct curves *curves)
-{
-	char *text = NULL, *begin, *end;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-
-	check(out && page_write(out, model, curves, 10));
-	check(!fclose(out) && strlen(text) == bytes);
-	begin = strstr(text, "<p id=\"readout\"");
-	end = begin ? strstr(begin, "<script") : NULL;
-	check(end);
-	check_markup(begin, end);
-	free(text);
-}
-
-static void check_picture(const struct model *model,
-			  const struct curves *curves)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-
-	check(out && draw_svg(out, model, curves));
-	check(!fclose(out));
-	check_markup(text, text + bytes);
-	free(text);
-}
-
 /* ---- all of it ---- */
 
 static void check_report(struct trace_source *source)
@@ -270,12 +218,14 @@ static void check_report(struct trace_source *source)
 	check_moment(&model, &model.end);
 	if (model.has_addresses)
 		check_moment(&model, &model.worst);
-	check(curves_read(&curves, &model));
+	check(curves_read(&curves, &model, NULL));
 	check_curves(&model, &curves);
 	if (map_is_there(&model))
 		check_map(&model);
 	check_picture(&model, &curves);
 	check_page(&model, &curves);
+	check_two(&model, REPORT_PAGE);
+	check_two(&model, REPORT_SVG);
 	model_free(&model);
 }
 

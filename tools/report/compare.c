@@ -7,6 +7,8 @@
  */
 #include "compare.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,40 @@ void compare_figures(const struct model *one, const struct model *other,
 		COMPARE_FIGURE_LIST(FIGURE)
 #undef FIGURE
 	}
+}
+
+/* ---- cells ---- */
+
+static void say(char *text, const char *sign, uint64_t value, bool is_bytes)
+{
+	char number[HUMAN_BYTES];
+
+	if (is_bytes)
+		human_bytes(number, value);
+	else
+		snprintf(number, sizeof(number), "%" PRIu64, value);
+	snprintf(text, sizeof(((struct compare_cells *)0)->text[0]), "%s%s",
+		 sign, number);
+}
+
+void compare_cells(struct compare_cells *cells, const uint64_t value[2],
+		   const bool known[2], bool is_bytes)
+{
+	for (unsigned i = 0; i < COMPARE_CELLS; i++)
+		strcpy(cells->text[i], "-");
+	for (unsigned i = 0; i < 2; i++)
+		if (known[i])
+			say(cells->text[i], "", value[i], is_bytes);
+	if (!known[0] || !known[1])
+		return;
+	if (value[1] < value[0])
+		say(cells->text[2], "-", value[0] - value[1], is_bytes);
+	else
+		say(cells->text[2], value[1] > value[0] ? "+" : "",
+		    value[1] - value[0], is_bytes);
+	if (value[0])
+		snprintf(cells->text[3], sizeof(cells->text[3]), "%.3f",
+			 (double)value[1] / (double)value[0]);
 }
 
 /* ---- tags ---- */

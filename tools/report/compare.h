@@ -2,12 +2,15 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Two runs side by side, as text and as JSON, which have the same facts.
+ * Two runs side by side: as text, as JSON and as a page, which have the same
+ * facts, and as a picture.
  */
 #ifndef GPUMEM_TOOLS_REPORT_COMPARE_H
 #define GPUMEM_TOOLS_REPORT_COMPARE_H
 
-#include "model.h"
+#include "report.h"
+
+#include "common/human.h"
 
 /* name, key in JSON, words, is it bytes, its value in a model, is that known */
 #define COMPARE_FIGURE_LIST(X)                                                 \
@@ -63,8 +66,24 @@ bool compare_tags(struct compare *compare, const struct model *one,
 		  const struct model *other);
 void compare_free(struct compare *compare);
 
+/* Cells of a table: both values, what the second has more, and the second as a
+ * multiple of the first; "-" where that is not known. */
+enum { COMPARE_CELLS = 4 };
+struct compare_cells {
+	char text[COMPARE_CELLS][HUMAN_BYTES + 8];
+};
+void compare_cells(struct compare_cells *cells, const uint64_t value[2],
+		   const bool known[2], bool is_bytes);
+
 /* compare_print.c: on standard output. False, and told, if that failed. */
 bool compare_text(const struct model *one, const struct model *other);
 bool compare_json(const struct model *one, const struct model *other);
+/* compare_draw.c: both pictures, or the page that has them: to an open file.
+ * False: out of memory. That it was written is looked at later. */
+bool compare_put(FILE *out, const struct model *one, const struct model *other,
+		 enum report_format format);
+/* The same to config->output. False, and told. */
+bool compare_draw(const struct model *one, const struct model *other,
+		  const struct report_config *config);
 
 #endif

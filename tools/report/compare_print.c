@@ -6,44 +6,20 @@
  */
 #include "compare.h"
 
-#include "common/human.h"
 #include "common/table.h"
 #include "common/tool.h"
 #include "trace/print.h"
 
 /* ---- for people ---- */
 
-static void value_cell(struct table *table, uint64_t value, bool is_bytes,
-		       const char *sign)
-{
-	char text[HUMAN_BYTES];
-
-	if (is_bytes)
-		table_cell(table, "%s%s", sign, human_bytes(text, value));
-	else
-		table_cell(table, "%s%llu", sign, (unsigned long long)value);
-}
-
-/* Both values, what the second has more, and as a multiple of the first. */
 static void value_cells(struct table *table, const uint64_t value[2],
 			const bool known[2], bool is_bytes)
 {
-	for (unsigned i = 0; i < 2; i++)
-		if (known[i])
-			value_cell(table, value[i], is_bytes, "");
-		else
-			table_cell(table, "-");
-	if (!known[0] || !known[1])
-		table_cell(table, "-");
-	else if (value[1] < value[0])
-		value_cell(table, value[0] - value[1], is_bytes, "-");
-	else
-		value_cell(table, value[1] - value[0], is_bytes,
-			   value[1] > value[0] ? "+" : "");
-	if (known[0] && known[1] && value[0])
-		table_cell(table, "%.3f", (double)value[1] / (double)value[0]);
-	else
-		table_cell(table, "-");
+	struct compare_cells cells;
+
+	compare_cells(&cells, value, known, is_bytes);
+	for (unsigned i = 0; i < COMPARE_CELLS; i++)
+		table_cell(table, "%s", cells.text[i]);
 }
 
 static void begin_table(struct table *table, const char *what)

@@ -36,16 +36,48 @@ unsigned curves_bin(const struct curves *curves, const struct model *model,
 	return bin_of(curves, model->has_times ? moment->ns : moment->event);
 }
 
+static uint8_t place_of(const struct drawing *drawing, uint16_t number)
+{
+	const struct curves_like *like = drawing->curves->like;
+	char buffer[MODEL_TAG];
+	const char *path = model_tag_path(drawing->model, number, buffer);
+	unsigned i = 0;
+
+	while (i < like->count && strcmp(path, like->paths[i]) != 0)
+		i++;
+	return (uint8_t)(i < like->count ? i : CURVES_TAGS);
+}
+
+/* Several numbers may have one path. */
+static void place_paths(struct drawing *drawing)
+{
+	enum { UNSEEN = UINT8_MAX };
+	const struct model *model = drawing->model;
+
+	memset(drawing->place, UNSEEN, sizeof(drawing->place));
+	for (size_t i = 0; i < model->count; i++) {
+		uint16_t number = model->spans[i].tag;
+
+		if (drawing->place[number] == UNSEEN)
+			drawing->place[number] = place_of(drawing, number);
+	}
+	drawing->curves->tag_count = drawing->curves->like->count;
+}
+
 static bool place_tags(struct drawing *drawing)
 {
 	struct curves *curves = drawing->curves;
+	struct model_tag *tags;
 	size_t count;
-	struct model_tag *tags =
-		model_tags(drawing->model, drawing->model->peak.event, &count);
 
+	memset(drawing->place, CURVES_TAGS, sizeof(drawing->place));
+	if (curves->like) {
+		place_paths(drawing);
+		return true;
+	}
+	tags = model_tags(drawing->model, drawing->model->peak.event, &count);
 	if (!tags)
 		return false;
-	memset(drawing->place, CURVES_TAGS, sizeof(drawing->place));
 	for (size_t i = 0; i < count && i < CURVES_TAGS; i++) {
 		drawing->place[tags[i].number] = (uint8_t)i;
 		curves->tags[curves->tag_count++] = tags[i].number;
@@ -114,14 +146,21 @@ static bool draw(const struct recording_event *event,
 	return ok;
 }
 
-bool curves_read(struct curves *curves, const struct model *model)
+uint64_t curves_last(const struct model *model)
+{
+	return model->has_times ? model->summary.last_ns
+				: model->summary.all.events;
+}
+
+bool curves_read(struct curves *curves, const struct model *model,
+		 const struct curves_like *like)
 {
 	struct drawing *drawing = calloc(1, sizeof(*drawing));
 	bool ok = drawing != NULL;
 
-	*curves = (struct curves){.last = model->has_times
-						  ? model->summary.last_ns
-						  : model->summary.all.events};
+	*curves = (struct curves){.like = like, .last = curves_last(model)};
+	if (like && like->last > curves->last)
+		curves->last = like->last;
 	if (ok) {
 		drawing->curves = curves;
 		drawing->model = model;

@@ -21,18 +21,30 @@ struct curves_bin {
 	uint64_t event; /* after which it was so */
 };
 
+/* What two pictures have in common: the tags that have curves of their own, by
+ * their paths, "" for blocks without one; and how far x goes at least. */
+struct curves_like {
+	const char *paths[CURVES_TAGS];
+	unsigned count;
+	uint64_t last;
+};
+
 /* The tags with most bytes at the peak have a curve of their own. x is time, or
  * the number of the event where times are not known: from 0 to last. */
 struct curves {
 	struct curves_bin bins[CURVES_BINS];
-	uint16_t tags[CURVES_TAGS];
+	const struct curves_like *like; /* or NULL */
+	uint16_t tags[CURVES_TAGS];	/* without `like` */
 	unsigned tag_count;
 	bool has_others;
 	uint64_t last, top; /* top: the highest of all that is drawn */
 };
 
-/* False, and told. */
-bool curves_read(struct curves *curves, const struct model *model);
+/* `like` may be NULL, and else lives as long as the curves. False, and told. */
+bool curves_read(struct curves *curves, const struct model *model,
+		 const struct curves_like *like);
+/* How far the x of a run goes. */
+uint64_t curves_last(const struct model *model);
 
 /* The bin of a moment. */
 unsigned curves_bin(const struct curves *curves, const struct model *model,

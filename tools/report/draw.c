@@ -63,7 +63,8 @@ const char *draw_name(const struct model *model, const struct curves *curves,
 
 	if (i >= curves->tag_count)
 		return "all other tags";
-	path = model_tag_path(model, curves->tags[i], buffer);
+	path = curves->like ? curves->like->paths[i]
+			    : model_tag_path(model, curves->tags[i], buffer);
 	return *path ? path : "without a tag";
 }
 
@@ -246,14 +247,21 @@ static bool draw_legend(FILE *out, const struct model *model,
 	return ok;
 }
 
+int draw_height(const struct model *model, const struct curves *curves)
+{
+	unsigned count = curves->tag_count + curves->has_others;
+	bool reserved = model->summary.all.peak_reserved_bytes > 0;
+
+	return DRAW_TOP + DRAW_HEIGHT + 52 +
+	       LEGEND_ROW * ((int)count + reserved + model->has_addresses);
+}
+
 bool draw_svg(FILE *out, const struct model *model, const struct curves *curves)
 {
 	unsigned count = curves->tag_count + curves->has_others;
 	bool reserved = model->summary.all.peak_reserved_bytes > 0;
 	int width = DRAW_LEFT + DRAW_WIDTH + DRAW_RIGHT;
-	int height =
-		DRAW_TOP + DRAW_HEIGHT + 52 +
-		LEGEND_ROW * ((int)count + reserved + model->has_addresses);
+	int height = draw_height(model, curves);
 	bool ok;
 
 	fprintf(out,

@@ -25,6 +25,8 @@ enum {
 /* An <svg> element; alone it is a file. False: out of memory. */
 bool draw_svg(FILE *out, const struct model *model,
 	      const struct curves *curves);
+/* How many pixels high it is. */
+int draw_height(const struct model *model, const struct curves *curves);
 /* Text for HTML and XML: markup is escaped, and so is what is no printable
  * UTF-8. False: out of memory. */
 bool draw_text(FILE *out, const char *text);

@@ -97,24 +97,33 @@ static void put_data(struct page *page, const struct curves *curves)
 
 /* ---- all of it ---- */
 
-static void put_missing(struct page *page)
+void page_missing(FILE *out, const struct trace_source *source)
 {
-	const struct trace_source *source = page->model->source;
 	const struct gpumem_record_header *header = &source->recording.header;
 
 	if (header->overwritten_events)
-		fprintf(page->out,
+		fprintf(out,
 			" %" PRIu64 " were overwritten: the recording begins "
 			"late.",
 			header->overwritten_events);
 	if (header->lost_events)
-		fprintf(page->out, " %" PRIu64 " were lost.",
-			header->lost_events);
+		fprintf(out, " %" PRIu64 " were lost.", header->lost_events);
 	if (source->unknown)
-		fprintf(page->out,
+		fprintf(out,
 			" %" PRIu64 " are of blocks whose beginning is not "
 			"here.",
 			source->unknown);
+}
+
+void page_head(FILE *out)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
+	      "charset=\"utf-8\">"
+	      "<meta name=\"viewport\" content=\"width=device-width\">"
+	      "<title>gpumem-report</title>\n<style>\n",
+	      out);
+	put_lines(out, page_css);
+	fputs("</style></head><body>\n", out);
 }
 
 bool page_write(FILE *out, const struct model *model,
@@ -122,17 +131,12 @@ bool page_write(FILE *out, const struct model *model,
 {
 	struct page page = {.out = out, .model = model, .ok = true};
 
-	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
-	      "charset=\"utf-8\">"
-	      "<meta name=\"viewport\" content=\"width=device-width\">"
-	      "<title>gpumem-report</title>\n<style>\n",
-	      out);
-	put_lines(out, page_css);
-	fputs("</style></head><body>\n<h1>", out);
+	page_head(out);
+	fputs("<h1>", out);
 	page.ok = draw_text(out, model->source->config->file);
 	fprintf(out, "</h1>\n<p>%" PRIu64 " events.",
 		model->summary.all.events);
-	put_missing(&page);
+	page_missing(out, model->source);
 	fputs("</p>\n<figure tabindex=\"0\">\n", out);
 	draw_svg(out, model, curves);
 	fputs("<div id=\"cursor\"></div></figure>\n"

@@ -14,6 +14,11 @@
 bool page_write(FILE *out, const struct model *model,
 		const struct curves *curves, size_t blocks);
 
+/* What every page begins with, up to its body. */
+void page_head(FILE *out);
+/* What is not in the file, as sentences. */
+void page_missing(FILE *out, const struct trace_source *source);
+
 /* ---- between page.c, page_map.c and page_tables.c ---- */
 
 struct page {
