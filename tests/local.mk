@@ -168,6 +168,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/held.c \
 	tests/device/lock.c \
 	tests/device/meanwhile.h \
+	tests/device/memory_viz.py \
 	tests/device/must.h \
 	tests/device/native.py \
 	tests/device/peers.cpp \

@@ -422,6 +422,32 @@ record "$scratch/two"
 snapshot "a program that resizes" "[(15, 1052672, 0)]" "$recording"
 record "$scratch/small"
 
+# PyTorch's own functions open them, and their totals are those of the recording.
+# opened NUMBER ARGUMENT...: a snapshot, and what is said of the same events
+opened()
+{
+	number=$1
+	shift
+	"$trace" --json "$@" >"$scratch/viz$number.json"
+	"$trace" --to=pytorch -o "$scratch/viz$number.pickle" "$@"
+	set -- "$scratch/viz$number.pickle" "$scratch/viz$number.json"
+	python3 "$top_srcdir/tests/device/memory_viz.py" "$@" 2>&1 | tail -n 3
+}
+
+if python3 -c 'from torch.cuda._memory_viz import compare, memory, segment_plot, \
+	segments, segsum, trace, trace_plot' >/dev/null 2>&1; then
+	is "$(opened 1 "$recording")" right "PyTorch opens a program"
+	is "$(opened 2 --until="$cut" "$recording")" right "what is live"
+	is "$(opened 3 --from="$cut" "$recording")" right "and what was before"
+	is "$(opened 4 "$scratch/oom")" right "an out of memory"
+	is "$(opened 5 "$scratch/tagged")" right "blocks with a tag"
+	record "$scratch/two"
+	is "$(opened 6 "$recording")" right "resizes"
+	record "$scratch/small"
+else
+	skip "there is no PyTorch that has these functions" "PyTorch opens them"
+fi
+
 # ---- from PyTorch's snapshot --------------------------------------------------------
 
 # What was written is read again.
