@@ -111,7 +111,9 @@ static void use_block(struct world *world, unsigned context)
 	unsigned one = draw(world, BLOCKS);
 
 	if (world->blocks[one]) {
-		if (draw(world, 3))
+		/* What is unmapped may not be in use, for the driver does not
+		 * wait there; pool_wholes.c tries it with one that is kept. */
+		if (draw(world, 3) && !world->handles[one])
 			launch(any_stream(world, context), world->blocks[one]);
 		if (draw(world, 2))
 			return;
