@@ -98,6 +98,7 @@ shell_tests = \
 	tests/tool_report.sh \
 	tests/tool_run.sh \
 	tests/tool_run_alike.sh \
+	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
 	tests/tool_trace.sh \
 	tests/traces.sh \
@@ -188,6 +189,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_plug.c \
 	tests/run/driver.c \
 	tests/run/next.c \
+	tests/run/opencl.c \
 	tests/run/pool.c \
 	tests/run/pool.h \
 	tests/run/pool_cases.c \

@@ -10,6 +10,8 @@
 . "$top_srcdir/tests/tool.sh"
 
 need_tool run
+[ -f "$tools/.libs/libgpumem-preload.so" ] ||
+	skip_all "configured without CUDA headers"
 [ "${SANITIZER:-none}" = none ] ||
 	skip_all "a sanitizer's runtime has to be loaded before all others"
 run=$tools/gpumem-run

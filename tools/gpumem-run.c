@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 		.args_doc = "PROGRAM [ARGUMENT...]",
 		.doc = "Run a program with a pool of GPU memory, and say how "
 		       "much it and its children used: by NVIDIA's driver, "
-		       "however the program reaches that.\v"
+		       "however the program reaches that, and by OpenCL.\v"
 		       "The report goes to standard error when the program has "
 		       "ended, also if it was killed.\n\n"
 		       "Exit status: that of the program, and if a signal "

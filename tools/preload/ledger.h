@@ -19,12 +19,16 @@
 #define LEDGER_VARIABLE "GPUMEM_RUN_LEDGERS"
 #define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL" /* set: nothing is kept */
 #define LEDGER_SUFFIX ".ledger"
-#define LEDGER_MAGIC UINT64_C(0x32726567646c6d67)
+#define LEDGER_MAGIC UINT64_C(0x33726567646c6d67)
 #define LEDGER_DEVICES 32
 #define LEDGER_PROGRAM 64
+#define LEDGER_FOLDER 256 /* bytes of its name at most */
 
-/* X(name, key, text, on_device): kinds of memory. */
-#define LEDGER_KIND_LIST(X)                                                    \
+/* A process that uses both has a ledger of each. */
+enum ledger_api { LEDGER_CUDA, LEDGER_OPENCL };
+
+/* X(name, key, text, on_device): kinds of memory of NVIDIA's driver. */
+#define LEDGER_CUDA_LIST(X)                                                    \
 	X(ALLOC, "allocations", "driver allocations", 1)                       \
 	X(ASYNC, "async", "stream-ordered pools", 1)                           \
 	X(VIRTUAL, "virtual", "virtual memory", 1)                             \
@@ -32,12 +36,26 @@
 	X(PINNED, "pinned", "pinned host memory", 0)                           \
 	X(REGISTERED, "registered", "registered host memory", 0)
 
+/* The same of OpenCL. */
+#define LEDGER_OPENCL_LIST(X)                                                  \
+	X(BUFFER, "buffers", "buffers", 1)                                     \
+	X(IMAGE, "images", "images", 1)                                        \
+	X(PIPE, "pipes", "pipes", 1)                                           \
+	X(SVM, "svm", "shared virtual memory", 1)                              \
+	X(HOST_PTR, "host_ptr", "on memory of the program", 0)
+
+#define LEDGER_KIND_LIST(X)                                                    \
+	LEDGER_CUDA_LIST(X)                                                    \
+	LEDGER_OPENCL_LIST(X)
+
 enum ledger_kind {
 #define LEDGER_KIND(name, key, text, on_device) LEDGER_##name,
 	LEDGER_KIND_LIST(LEDGER_KIND)
 #undef LEDGER_KIND
 		LEDGER_KINDS
 };
+
+#define LEDGER_OPENCL_FIRST LEDGER_BUFFER /* those before it are CUDA's */
 
 /* X(name, key, text): what the counts of a process do not include. */
 #define LEDGER_NOTE_LIST(X)                                                    \
@@ -82,16 +100,20 @@ struct ledger_device {
 	_Atomic uint64_t reserved_bytes, reserved_peak_bytes;
 	struct ledger_pool pool;
 	struct ledger_counts kinds[LEDGER_KINDS];
+	char name[LEDGER_PROGRAM]; /* of OpenCL's */
 };
 
 struct ledger {
 	_Atomic uint64_t magic; /* written last */
-	uint64_t pid;
+	uint64_t pid, api;
 	char program[LEDGER_PROGRAM];
 	char stopped[LEDGER_PROGRAM]; /* why nothing is kept any more */
 	_Atomic uint64_t exited;      /* 1: by exit() */
 	_Atomic uint64_t notes[LEDGER_NOTES];
 	struct ledger_device devices[LEDGER_DEVICES];
 };
+
+/* In that folder. NULL: it could not be made. */
+struct ledger *ledger_make(const char *folder, enum ledger_api api);
 
 #endif

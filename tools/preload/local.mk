@@ -5,9 +5,10 @@
 # only and is not built with a sanitizer, whose runtime would have to be first.
 
 preloadexecdir = $(libdir)/gpumem
+preloadexec_LTLIBRARIES =
 if TOOLS
 if CUDA
-preloadexec_LTLIBRARIES = tools/libgpumem-preload.la
+preloadexec_LTLIBRARIES += tools/libgpumem-preload.la
 endif
 endif
 tools_libgpumem_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
@@ -35,6 +36,7 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/epoch.c \
 	tools/preload/epoch.h \
 	tools/preload/hooks.c \
+	tools/preload/ledger.c \
 	tools/preload/ledger.h \
 	tools/preload/pool.c \
 	tools/preload/pool.h \

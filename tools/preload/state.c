@@ -3,23 +3,18 @@
 
 /*
  * The state of the process, and the ledger that it maps when it first has
- * something to count. The ledger's blocks of storage are taken when it is made,
- * so that a full file system is an error here and not a SIGBUS later; its
- * descriptor is closed at once.
+ * something to count.
  */
 #include "preload.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
-static char ledgers[256]; /* "": not started by gpumem-run */
+static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
 static bool pooling;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[LEDGER_NOTES];
@@ -105,47 +100,6 @@ void preload_unlock(struct preload_state *state)
 	pthread_mutex_unlock(&state->mutex);
 }
 
-static struct ledger *ledger_map(const char *path)
-{
-	struct ledger *ledger = MAP_FAILED;
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		      0600);
-
-	if (fd < 0)
-		return NULL;
-	if (!posix_fallocate(fd, 0, sizeof(*ledger)))
-		ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE,
-			      MAP_SHARED, fd, 0);
-	close(fd);
-	if (ledger != MAP_FAILED)
-		return ledger;
-	unlink(path);
-	return NULL;
-}
-
-static struct ledger *ledger_make(void)
-{
-	char path[sizeof(ledgers) + 64];
-	struct ledger *ledger;
-	struct timespec now;
-
-	/* The same process may count again after it executed another program.
-	 */
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	snprintf(path, sizeof(path), "%s/%ld-%lld%09ld" LEDGER_SUFFIX, ledgers,
-		 (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
-	ledger = ledger_map(path);
-	if (!ledger)
-		return NULL;
-	ledger->pid = (uint64_t)getpid();
-	snprintf(ledger->program, sizeof(ledger->program), "%s",
-		 program_invocation_short_name);
-	for (int i = 0; i < LEDGER_NOTES; i++)
-		atomic_store(&ledger->notes[i], atomic_load(&notes[i]));
-	atomic_store(&ledger->magic, LEDGER_MAGIC);
-	return ledger;
-}
-
 static void write_note(struct preload_state *state, enum ledger_note note)
 {
 	if (state->ledger)
@@ -181,14 +135,22 @@ static void write_stop(struct preload_state *state)
 			 "%s", why);
 }
 
+/* With the mutex: what was noted before there was a ledger. */
+static void write_earlier(struct preload_state *state)
+{
+	for (int i = 0; i < LEDGER_NOTES; i++)
+		atomic_store(&state->ledger->notes[i], atomic_load(&notes[i]));
+	write_stop(state);
+}
+
 struct ledger *preload_ledger(struct preload_state *state)
 {
 	int saved = errno;
 
 	if (!state->tried)
-		state->ledger = ledger_make();
-	if (!state->tried)
-		write_stop(state);
+		state->ledger = ledger_make(ledgers, LEDGER_CUDA);
+	if (!state->tried && state->ledger)
+		write_earlier(state);
 	state->tried = true;
 	errno = saved;
 	return state->ledger;

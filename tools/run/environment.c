@@ -2,9 +2,12 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What the program's environment gets: the preloaded library before all others
- * that are named there already, and the folder into which it counts. That
- * folder is in memory where /dev/shm is.
+ * What the program's environment gets: each library before all others that are
+ * named there already, and the folder into which they count. That folder is in
+ * memory where /dev/shm is.
+ *
+ * Of OPENCL_LAYERS the first is the nearest to the implementation, with
+ * Khronos' loader and ocl-icd: it sees what other layers allocate.
  */
 #include "common/tool.h"
 #include "run.h"
@@ -17,7 +20,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY "libgpumem-preload.so"
+struct library {
+	const char *file, *variable;
+};
+
+static const struct library libraries[] = {
+#ifdef RUN_CUDA
+	{"libgpumem-preload.so", "LD_PRELOAD"},
+#endif
+#ifdef RUN_OPENCL
+	{"libgpumem-opencl-layer.so", "OPENCL_LAYERS"},
+#endif
+};
+
+#define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
 #define PATH_BYTES 4096
 
 /* "a/b" -> "a", "b" -> "" */
@@ -29,16 +45,17 @@ static void cut_name(char *path)
 		*slash = 0;
 }
 
-static bool is_there(char *path, const char *folder, const char *inside)
+static bool is_there(char *path, const char *folder, const char *inside,
+		     const char *file)
 {
-	int bytes = snprintf(path, PATH_BYTES, "%s/%s" LIBRARY, folder, inside);
+	int bytes = snprintf(path, PATH_BYTES, "%s/%s%s", folder, inside, file);
 
 	return bytes < PATH_BYTES && !access(path, R_OK);
 }
 
 /* Beside libgpumem, as installed or moved; beside this program, as built; where
  * it was configured to be. */
-static bool find_library(char *path)
+static bool find_library(char *path, const char *file)
 {
 	char folder[PATH_BYTES];
 	ssize_t bytes = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
@@ -48,30 +65,31 @@ static bool find_library(char *path)
 	if (bytes > 0) {
 		folder[bytes] = 0;
 		cut_name(folder);
-		if (is_there(path, folder, ""))
+		if (is_there(path, folder, "", file))
 			return true;
 	}
 	if (symbol && dladdr(symbol, &info) && info.dli_fname &&
 	    strlen(info.dli_fname) < PATH_BYTES) {
 		strcpy(folder, info.dli_fname);
 		cut_name(folder);
-		if (is_there(path, folder, "gpumem/"))
+		if (is_there(path, folder, "gpumem/", file))
 			return true;
 	}
-	if (is_there(path, PRELOAD_DIR, ""))
+	if (is_there(path, PRELOAD_DIR, "", file))
 		return true;
-	tool_error("%s is not installed in %s", LIBRARY, PRELOAD_DIR);
+	tool_error("%s is not installed in %s", file, PRELOAD_DIR);
 	return false;
 }
 
-/* The linker takes a blank and a colon for the end of a path. */
-static bool make_nameable(char *path, const char *folder)
+/* The linker takes a blank and a colon for the end of a path; loaders of OpenCL
+ * a colon. */
+static bool make_nameable(char *path, const char *folder, const char *file)
 {
 	char link[PATH_BYTES];
 
 	if (!strpbrk(path, " \t\n:"))
 		return true;
-	snprintf(link, sizeof(link), "%s/" LIBRARY, folder);
+	snprintf(link, sizeof(link), "%s/%s", folder, file);
 	if (symlink(path, link)) {
 		tool_error("%s: %s", link, strerror(errno));
 		return false;
@@ -80,16 +98,16 @@ static bool make_nameable(char *path, const char *folder)
 	return true;
 }
 
-static bool set_preload(const char *path)
+static bool put_first(const char *variable, const char *path)
 {
-	const char *others = getenv("LD_PRELOAD");
+	const char *others = getenv(variable);
 	char *value;
 	bool ok;
 
 	if (asprintf(&value, "%s%s%s", path, others && *others ? ":" : "",
 		     others ? others : "") < 0)
 		return false;
-	ok = !setenv("LD_PRELOAD", value, 1);
+	ok = !setenv(variable, value, 1);
 	free(value);
 	return ok;
 }
@@ -117,23 +135,33 @@ static bool set_variables(const struct run_config *config, const char *folder)
 				 : unsetenv(NO_POOL_VARIABLE));
 }
 
-const char *run_prepare(const struct run_config *config)
+static bool set_library(const struct library *library, const char *folder)
 {
 	char path[PATH_BYTES];
-	char *folder;
 
-	if (!find_library(path))
-		return NULL;
-	folder = make_folder();
-	if (!folder)
-		return NULL;
-	if (make_nameable(path, folder)) {
-		if (set_preload(path) && set_variables(config, folder))
-			return folder;
+	if (!find_library(path, library->file) ||
+	    !make_nameable(path, folder, library->file))
+		return false;
+	if (put_first(library->variable, path))
+		return true;
+	tool_error("out of memory");
+	return false;
+}
+
+const char *run_prepare(const struct run_config *config)
+{
+	char *folder = make_folder();
+	bool ok = folder;
+
+	for (size_t i = 0; ok && i < LIBRARIES; i++)
+		ok = set_library(&libraries[i], folder);
+	if (ok && !set_variables(config, folder)) {
 		tool_error("out of memory");
+		ok = false;
 	}
-	run_clean(folder);
-	return NULL;
+	if (!ok && folder)
+		run_clean(folder);
+	return ok ? folder : NULL;
 }
 
 void run_clean(const char *folder)

@@ -28,6 +28,8 @@ static bool read_one(const char *path, struct ledger *ledger)
 	close(fd);
 	ledger->program[LEDGER_PROGRAM - 1] = 0;
 	ledger->stopped[LEDGER_PROGRAM - 1] = 0;
+	for (int i = 0; i < LEDGER_DEVICES; i++)
+		ledger->devices[i].name[LEDGER_PROGRAM - 1] = 0;
 	return ok;
 }
 
@@ -54,8 +56,10 @@ static int by_id(const void *left, const void *right)
 {
 	const struct run_process *a = left, *b = right;
 
-	return (a->ledger.pid > b->ledger.pid) -
-	       (a->ledger.pid < b->ledger.pid);
+	if (a->ledger.pid != b->ledger.pid)
+		return a->ledger.pid > b->ledger.pid ? 1 : -1;
+	return (a->ledger.api > b->ledger.api) -
+	       (a->ledger.api < b->ledger.api);
 }
 
 static bool read_all(DIR *entries, const char *folder,

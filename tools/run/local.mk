@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# gpumem-run, which starts a program with the library of tools/preload.
+# gpumem-run, which starts a program with the libraries of tools/preload and
+# tools/layer, as far as they are built.
 
+tools_gpumem_run_CPPFLAGS = $(TOOL_CPPFLAGS) -DPRELOAD_DIR='"$(preloadexecdir)"'
 if TOOLS
 if CUDA
+tools_gpumem_run_CPPFLAGS += -DRUN_CUDA
+endif
+if OPENCL_LAYER
+tools_gpumem_run_CPPFLAGS += -DRUN_OPENCL
+endif
+if RUN
 bin_PROGRAMS += tools/gpumem-run
 endif
 endif
-tools_gpumem_run_CPPFLAGS = $(TOOL_CPPFLAGS) -DPRELOAD_DIR='"$(preloadexecdir)"'
 tools_gpumem_run_LDADD = $(TOOL)
 tools_gpumem_run_SOURCES = \
 	tools/gpumem-run.c \

@@ -3,8 +3,10 @@
 
 /*
  * The report as text and as JSON. Both have the same facts. What names a
- * process is not trusted: the table and JSON make it printable.
+ * process or a device is not trusted: the table, clean_copy() and JSON make it
+ * printable.
  */
+#include "common/clean.h"
 #include "common/human.h"
 #include "common/json.h"
 #include "common/table.h"
@@ -83,17 +85,29 @@ static void print_pool(const struct ledger_device *device)
 	       (unsigned long long)pool->returned);
 }
 
+static bool print_line(const struct ledger_device *device, int number)
+{
+	char peak[HUMAN_BYTES], current[HUMAN_BYTES];
+	char *name = clean_copy(device->name);
+
+	if (!name)
+		return false;
+	printf("  device %d%s%s: peak %s, at the end %s\n", number,
+	       *name ? ", " : "", name, human_bytes(peak, device->peak_bytes),
+	       human_bytes(current, device->current_bytes));
+	free(name);
+	return true;
+}
+
 static bool print_device(const struct ledger_device *device, int number)
 {
 	static const char *const titles[] = {
 		"", "peak", "at the end", "allocations", "frees", "failed"};
-	char peak[HUMAN_BYTES], current[HUMAN_BYTES];
 	struct table table;
 	bool ok;
 
-	printf("  device %d: peak %s, at the end %s\n", number,
-	       human_bytes(peak, device->peak_bytes),
-	       human_bytes(current, device->current_bytes));
+	if (!print_line(device, number))
+		return false;
 	table_init(&table, "lrrrrr");
 	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
 		table_cell(&table, "%s", titles[i]);
@@ -111,8 +125,9 @@ static bool print_process(const struct ledger *ledger)
 	bool ok;
 
 	table_init(&table, "l");
-	table_cell(&table, "process %llu, %s%s",
+	table_cell(&table, "process %llu, %s%s%s",
 		   (unsigned long long)ledger->pid, ledger->program,
+		   ledger->api == LEDGER_OPENCL ? ", by OpenCL" : "",
 		   ledger->exited ? "" : ": did not end by exit()");
 	ok = table_print(&table, 0);
 	table_free(&table);
@@ -185,19 +200,31 @@ static json_t *pool_json(const struct ledger_pool *pool, bool *ok)
 	return json;
 }
 
-static json_t *device_json(const struct ledger_device *device, int number,
-			   bool *ok)
+/* What only the library of NVIDIA's driver knows. */
+static void put_reserved(json_t *json, const struct ledger_device *device,
+			 bool *ok)
 {
-	json_t *json = json_object(), *of_kinds = json_object();
-
-	json_put(json, "device", json_u64((uint64_t)number), ok);
-	json_put(json, "peak_bytes", json_u64(device->peak_bytes), ok);
-	json_put(json, "current_bytes", json_u64(device->current_bytes), ok);
 	json_put(json, "reserved_peak_bytes",
 		 json_u64(device->reserved_peak_bytes), ok);
 	json_put(json, "reserved_bytes", json_u64(device->reserved_bytes), ok);
 	json_put(json, "pool", pool_json(&device->pool, ok), ok);
-	for (int i = 0; i < LEDGER_KINDS; i++)
+}
+
+static json_t *device_json(const struct ledger_device *device, int number,
+			   bool opencl, bool *ok)
+{
+	json_t *json = json_object(), *of_kinds = json_object();
+	int first = opencl ? LEDGER_OPENCL_FIRST : 0;
+	int end = opencl ? LEDGER_KINDS : LEDGER_OPENCL_FIRST;
+
+	json_put(json, "device", json_u64((uint64_t)number), ok);
+	if (opencl)
+		json_put(json, "name", json_text(device->name), ok);
+	json_put(json, "peak_bytes", json_u64(device->peak_bytes), ok);
+	json_put(json, "current_bytes", json_u64(device->current_bytes), ok);
+	if (!opencl)
+		put_reserved(json, device, ok);
+	for (int i = first; i < end; i++)
 		json_put(of_kinds, kinds[i].key,
 			 kind_json(&device->kinds[i], ok), ok);
 	json_put(json, "kinds", of_kinds, ok);
@@ -207,9 +234,11 @@ static json_t *device_json(const struct ledger_device *device, int number,
 static json_t *process_json(const struct ledger *ledger, bool *ok)
 {
 	json_t *json = json_object(), *devices = json_array();
+	bool opencl = ledger->api == LEDGER_OPENCL;
 
 	json_put(json, "pid", json_u64(ledger->pid), ok);
 	json_put(json, "program", json_text(ledger->program), ok);
+	json_put(json, "api", json_text(opencl ? "opencl" : "cuda"), ok);
 	json_put(json, "exited", json_boolean(ledger->exited), ok);
 	json_put(json, "stopped",
 		 ledger->stopped[0] ? json_text(ledger->stopped) : json_null(),
@@ -218,8 +247,10 @@ static json_t *process_json(const struct ledger *ledger, bool *ok)
 		json_put(json, notes[i].key, json_u64(ledger->notes[i]), ok);
 	for (int i = 0; i < LEDGER_DEVICES; i++)
 		if (device_is_used(&ledger->devices[i]))
-			json_put(devices, NULL,
-				 device_json(&ledger->devices[i], i, ok), ok);
+			json_put(
+				devices, NULL,
+				device_json(&ledger->devices[i], i, opencl, ok),
+				ok);
 	json_put(json, "devices", devices, ok);
 	return json;
 }

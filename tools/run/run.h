@@ -44,8 +44,8 @@ bool run_adopt(void);
 /* The settings one by one; NULL: no more. */
 const struct run_setting *run_adopted(size_t index);
 
-/* A new folder for ledgers, by way of which LD_PRELOAD is set as well. NULL: it
- * could not be, and that was told. */
+/* A new folder for ledgers, by way of which LD_PRELOAD and OPENCL_LAYERS are
+ * set as well. NULL: it could not be, and that was told. */
 const char *run_prepare(const struct run_config *config);
 /* Removes the folder and what is in it. */
 void run_clean(const char *folder);

@@ -1,0 +1,175 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-run and OpenCL: a program that knows nothing of it behaves as it does
+# without, over each implementation of this machine, and what it allocates is
+# counted exactly. Not over oclgrind: what that calls itself goes to the loader of
+# a program that is linked with one, where its functions end in a loop.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/tool.sh"
+
+layer=$tools/.libs/libgpumem-opencl-layer.so
+[ -f "$layer" ] || skip_all "configured without CL/cl_layer.h"
+[ "${SANITIZER:-none}" = none ] ||
+	skip_all "a sanitizer's runtime has to be loaded before all others"
+. "$top_srcdir/tests/opencl_over.sh"
+run=$tools/gpumem-run
+program=$scratch/program
+layer=$tools/.libs/libgpumem-opencl-layer.so
+
+# ---- the library ------------------------------------------------------------
+
+is "$(nm -D --defined-only "$layer" | awk '{ print $3 }' | sort | tr '\n' ' ')" \
+	"clGetLayerInfo clInitLayer " "the layer has two functions"
+is "$(objdump -p "$layer" | awk '$1 == "NEEDED" { print $2 }' |
+	grep -vE '^(libc|libdl|libpthread|ld-linux[a-z0-9-]*)\.so\.[0-9]+$')" "" \
+	"it needs libc only"
+is "$(OPENCL_LAYERS=/a/b.so:/c.so "$run" --report="$scratch/report" sh -c \
+	'echo "${OPENCL_LAYERS##*opencl-layer.so}"')" ":/a/b.so:/c.so" \
+	"it stands before other layers"
+is "$(env -u OPENCL_LAYERS "$run" --report="$scratch/report" sh -c \
+	'echo "${OPENCL_LAYERS##*opencl-layer.so}"')" "" "or alone"
+mkdir -p "$scratch/two words:and/tools" "$scratch/two words:and/lib"
+cp "$tools"/.libs/gpumem-run "$tools"/.libs/libgpumem-*.so \
+	"$scratch/two words:and/tools"
+cp "$top_builddir"/.libs/libgpumem.so.* "$scratch/two words:and/lib"
+moved=$scratch/moved
+ln -s "$scratch/two words:and" "$moved"
+if [ "$(env LD_LIBRARY_PATH="$moved/lib" "$moved/tools/gpumem-run" \
+	--report="$scratch/report" sh -c 'printf %s "$OPENCL_LAYERS" | tr -cd ":" |
+	wc -c; test -f "$OPENCL_LAYERS" && echo there')" = "0
+there" ]; then
+	pass "its path may have a colon"
+else
+	fail "its path may have a colon"
+fi
+
+# ---- programs ---------------------------------------------------------------
+
+printf '#include <CL/cl.h>\nint main(void) { return !clGetPlatformIDs; }\n' \
+	>"$scratch/link.c"
+if ! $CC -w -o "$scratch/link" "$scratch/link.c" -lOpenCL 2>/dev/null; then
+	skip "there is no libOpenCL.so to link with" "what is counted"
+	done_testing
+fi
+check "the program compiles" $CC -w -o "$program" \
+	"$top_srcdir/tests/run/opencl.c" -lOpenCL -lpthread
+
+# alike ICD NAME COMMAND...: the same output, errors and exit status; the report is
+# in $scratch/out
+alike()
+{
+	icd=$1
+	name=$2
+	shift 2
+	over "$icd" "$@" >"$scratch/out1" 2>"$scratch/err1" </dev/null
+	echo "status $?" >>"$scratch/out1"
+	over "$icd" "$run" --json --report="$scratch/out" -- "$@" \
+		>"$scratch/out2" 2>"$scratch/err2" </dev/null
+	echo "status $?" >>"$scratch/out2"
+	is "$(cat "$scratch/out2" "$scratch/err2")" \
+		"$(cat "$scratch/out1" "$scratch/err1")" "$icd: alike: $name"
+}
+
+# kind NAME: peak, current, allocations, frees and failures
+kind()
+{
+	json "[[k['peak_bytes'], k['current_bytes'], k['allocations'],
+		k['frees'], k['failures']] for p in d['processes']
+		for x in p['devices'] for k in [x['kinds']['$1']]]"
+}
+
+ways="objects svm held threads child leave quit kill"
+for icd in pocl rusticl mesa; do
+	can_use "$icd" "programs" || continue
+	for way in $ways; do
+		alike "$icd" "$way" "$program" $way
+		have_python || continue
+		case $way in
+		leave | quit | kill)
+			is "$(kind buffers)" "[[6291456, 6291456, 1, 0, 0]]" \
+				"$icd: $way: what is live is counted"
+			continue
+			;;
+		svm) continue ;; # not every implementation has it
+		esac
+		json_is "[(p['api'], [(k['current_bytes'], k['allocations'] -
+			k['frees']) for x in p['devices']
+			for k in x['kinds'].values() if k['allocations']] ==
+			[(0, 0)] * len([k for x in p['devices']
+			for k in x['kinds'].values() if k['allocations']]))
+			for p in d['processes']]" "[('opencl', True)]" \
+			"$icd: $way: nothing is left"
+	done
+done
+
+# ---- figures ----------------------------------------------------------------
+
+if ! [ -f "$scratch/icd/pocl.icd" ] || ! have_python; then
+	skip "there is no PoCL or no python3" "the figures"
+	done_testing
+fi
+
+# counted WAY: `run --json` of that over PoCL, into $scratch/out
+counted()
+{
+	over pocl "$run" --json --report="$scratch/out" "$program" "$1" \
+		>/dev/null 2>&1
+}
+
+counted objects
+is "$(kind buffers)" "[[1048576, 0, 4, 4, 3]]" \
+	"buffers: parts are free, errors are counted"
+is "$(kind images)" "[[16384, 0, 3, 3, 1]]" \
+	"images: one that is made of a buffer has no memory"
+is "$(kind host_ptr)" "[[2097152, 0, 1, 1, 0]]" "memory of the program"
+json_is "[(x['peak_bytes'], x['current_bytes'], 'pool' in x, 'async' in x['kinds'])
+	for p in d['processes'] for x in p['devices']]" \
+	"[(1048576, 0, False, False)]" "which is not the device's"
+json_is "[p[n] for p in d['processes'] for n in
+	('unknown_frees', 'unhooked', 'untracked')]" "[0, 0, 0]" \
+	"nothing is missing"
+json_is "[x['name'].startswith('pthread') for p in d['processes']
+	for x in p['devices']]" "[True]" "the device has its name"
+counted svm
+is "$(kind svm)" "[[300000, 50000, 6, 5, 1]]" \
+	"shared virtual memory: each way to free it, and what is left"
+json_is "[p['unknown_frees'] for p in d['processes']]" "[0]" \
+	"and each was known"
+counted held
+is "$(kind buffers)" "[[8388608, 0, 2, 2, 0]]" \
+	"a command holds what was released"
+counted threads
+json_is "[(k['allocations'], k['frees'], k['current_bytes'],
+	2048 <= k['peak_bytes'] <= 12288) for p in d['processes']
+	for x in p['devices'] for k in [x['kinds']['buffers']]]" \
+	"[(1600, 1600, 0, True)]" "threads"
+counted child
+is "$(kind buffers)" "[[4194304, 0, 1, 1, 0]]" \
+	"a child changes nothing of its parent's"
+json_is "len(d['processes'])" 1 "and has no figures of its own"
+counted kill
+json_is "[(d['signal'], p['exited']) for p in d['processes']]" \
+	"[(9, False)]" "one that was killed"
+over pocl "$run" --json --report="$scratch/out" sh -c '"$1" leave; "$1" leave' - \
+	"$program" >/dev/null
+json_is "len(d['processes'])" 2 "processes are told apart"
+over pocl "$run" --report="$scratch/report" "$run" --json \
+	--report="$scratch/out" "$program" objects >/dev/null
+is "$(kind buffers)" "[[1048576, 0, 4, 4, 3]]" \
+	"gpumem-run inside another one counts once"
+over pocl OPENCL_LAYERS="$top_builddir/tests/fake/opencl/.libs/opencl-layer.so" \
+	FAKECL_AUDIT="$scratch/held" "$run" --json --report="$scratch/out" \
+	"$program" leave >/dev/null
+is "$(kind buffers) $(cat "$scratch/held")" \
+	"[[6291456, 6291456, 1, 0, 0]] contexts 1 queues 1 memory 1 svm 0 events 0" \
+	"beside another layer, which sees the program's calls and no others"
+check "without gpumem-run the layer does nothing" \
+	over pocl OPENCL_LAYERS="$(realpath "$layer")" "$program" objects
+over pocl "$run" "$program" objects >/dev/null 2>"$scratch/text"
+check "as text" grep -qE '^    buffers +1 MiB +0 B +4 +4 +3$' "$scratch/text"
+check "by process" grep -qE '^process [0-9]+, program, by OpenCL$' "$scratch/text"
+
+done_testing

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The functions that stand in front of an implementation's, and the two by
+ * which a loader finds them. What has none here goes past the layer.
+ *
+ * A call that an implementation makes by the loader while it serves another is
+ * not the program's and is not counted. A free is taken off before it is made:
+ * the address can be somebody else's when it returns.
+ */
+#include "layer.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define LAYER_API __attribute__((visibility("default")))
+
+struct _cl_icd_dispatch layer_below;
+static struct _cl_icd_dispatch above;
+static __thread unsigned depth;
+
+#define MAKER(name, kind, parameters, arguments)                               \
+	static cl_mem CL_API_CALL wrap_##name parameters                       \
+	{                                                                      \
+		cl_int own = CL_SUCCESS, saved;                                \
+		cl_mem made;                                                   \
+                                                                               \
+		result = result ? result : &own;                               \
+		depth++;                                                       \
+		made = layer_below.name arguments;                             \
+		depth--;                                                       \
+		saved = errno;                                                 \
+		if (!depth)                                                    \
+			layer_made(context, kind, made, *result);              \
+		errno = saved;                                                 \
+		return made;                                                   \
+	}
+
+/* name, kind, parameters, arguments */
+#define MAKERS(X)                                                              \
+	X(clCreateBuffer, LEDGER_BUFFER,                                       \
+	  (cl_context context, cl_mem_flags flags, size_t bytes, void *host,   \
+	   cl_int *result),                                                    \
+	  (context, flags, bytes, host, result))                               \
+	X(clCreateBufferWithProperties, LEDGER_BUFFER,                         \
+	  (cl_context context, const cl_mem_properties *properties,            \
+	   cl_mem_flags flags, size_t bytes, void *host, cl_int *result),      \
+	  (context, properties, flags, bytes, host, result))                   \
+	X(clCreateImage, LEDGER_IMAGE,                                         \
+	  (cl_context context, cl_mem_flags flags,                             \
+	   const cl_image_format *format, const cl_image_desc *about,          \
+	   void *host, cl_int *result),                                        \
+	  (context, flags, format, about, host, result))                       \
+	X(clCreateImageWithProperties, LEDGER_IMAGE,                           \
+	  (cl_context context, const cl_mem_properties *properties,            \
+	   cl_mem_flags flags, const cl_image_format *format,                  \
+	   const cl_image_desc *about, void *host, cl_int *result),            \
+	  (context, properties, flags, format, about, host, result))           \
+	X(clCreateImage2D, LEDGER_IMAGE,                                       \
+	  (cl_context context, cl_mem_flags flags,                             \
+	   const cl_image_format *format, size_t width, size_t height,         \
+	   size_t pitch, void *host, cl_int *result),                          \
+	  (context, flags, format, width, height, pitch, host, result))        \
+	X(clCreateImage3D, LEDGER_IMAGE,                                       \
+	  (cl_context context, cl_mem_flags flags,                             \
+	   const cl_image_format *format, size_t width, size_t height,         \
+	   size_t depth_of, size_t pitch, size_t slice, void *host,            \
+	   cl_int *result),                                                    \
+	  (context, flags, format, width, height, depth_of, pitch, slice,      \
+	   host, result))                                                      \
+	X(clCreatePipe, LEDGER_PIPE,                                           \
+	  (cl_context context, cl_mem_flags flags, cl_uint packet,             \
+	   cl_uint most, const cl_pipe_properties *properties,                 \
+	   cl_int *result),                                                    \
+	  (context, flags, packet, most, properties, result))
+MAKERS(MAKER)
+
+static void *CL_API_CALL wrap_clSVMAlloc(cl_context context,
+					 cl_svm_mem_flags flags, size_t bytes,
+					 cl_uint alignment)
+{
+	void *made;
+	int saved;
+
+	depth++;
+	made = layer_below.clSVMAlloc(context, flags, bytes, alignment);
+	depth--;
+	saved = errno;
+	if (!depth)
+		layer_made_svm(context, made, bytes);
+	errno = saved;
+	return made;
+}
+
+static void CL_API_CALL wrap_clSVMFree(cl_context context, void *address)
+{
+	if (address && !depth &&
+	    !layer_discharge(LAYER_SVM, (uintptr_t)address))
+		layer_note(LEDGER_UNKNOWN);
+	depth++;
+	layer_below.clSVMFree(context, address);
+	depth--;
+}
+
+/* With a function of the program's it is that one which frees. */
+static cl_int CL_API_CALL wrap_clEnqueueSVMFree(
+	cl_command_queue queue, cl_uint count, void *addresses[],
+	void(CL_CALLBACK *free_them)(cl_command_queue, cl_uint, void *[],
+				     void *),
+	void *user, cl_uint wait_count, const cl_event *waits, cl_event *event)
+{
+	bool ours = !free_them && addresses && !depth;
+	cl_int code;
+
+	for (cl_uint i = 0; ours && i < count; i++)
+		layer_move(LAYER_SVM, LAYER_SVM_ENDING,
+			   (uintptr_t)addresses[i]);
+	depth++;
+	code = layer_below.clEnqueueSVMFree(queue, count, addresses, free_them,
+					    user, wait_count, waits, event);
+	depth--;
+	for (cl_uint i = 0; ours && i < count; i++) {
+		uint64_t key = (uintptr_t)addresses[i];
+
+		if (code)
+			layer_move(LAYER_SVM_ENDING, LAYER_SVM, key);
+		else if (!layer_discharge(LAYER_SVM_ENDING, key))
+			layer_note(LEDGER_UNKNOWN);
+	}
+	return code;
+}
+
+#define WRAPPERS(X)                                                            \
+	MAKERS(X)                                                              \
+	X(clSVMAlloc, )                                                        \
+	X(clSVMFree, )                                                         \
+	X(clEnqueueSVMFree, )
+
+LAYER_API cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t bytes,
+					    void *value, size_t *used)
+{
+	static const char name[] = "gpumem-run";
+	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+	const void *from = what == CL_LAYER_NAME ? (const void *)name
+						 : (const void *)&version;
+	size_t size = what == CL_LAYER_NAME ? sizeof(name) : sizeof(version);
+
+	if (what != CL_LAYER_NAME && what != CL_LAYER_API_VERSION)
+		return CL_INVALID_VALUE;
+	if (value && bytes < size)
+		return CL_INVALID_VALUE;
+	if (value)
+		memcpy(value, from, size);
+	if (used)
+		*used = size;
+	return CL_SUCCESS;
+}
+
+/* A loader has that much of the table at least, or gets nothing: without these
+ * questions nothing can be counted. */
+static bool can_follow(cl_uint count)
+{
+	return count * sizeof(void *) >= sizeof(layer_below) / 2 &&
+	       layer_below.clGetContextInfo && layer_below.clGetDeviceInfo &&
+	       layer_below.clGetMemObjectInfo &&
+	       layer_below.clSetMemObjectDestructorCallback;
+}
+
+/* Refused, the layer is left out. So it is the second time: by another loader
+ * of the process, or by another name of this file. */
+LAYER_API cl_int CL_API_CALL clInitLayer(cl_uint count,
+					 const cl_icd_dispatch *target,
+					 cl_uint *count_out,
+					 const cl_icd_dispatch **table_out)
+{
+	static atomic_flag begun = ATOMIC_FLAG_INIT;
+	cl_uint most = sizeof(layer_below) / sizeof(void *);
+
+	if (!target || !count_out || !table_out)
+		return CL_INVALID_VALUE;
+	if (!layer_active() || atomic_flag_test_and_set(&begun))
+		return CL_INVALID_OPERATION;
+	count = count < most ? count : most;
+	memcpy(&layer_below, target, count * sizeof(void *));
+	if (!can_follow(count))
+		return CL_INVALID_OPERATION;
+	above = layer_below;
+#define PLACE(name, ...)                                                       \
+	if (layer_below.name)                                                  \
+		above.name = wrap_##name;
+	WRAPPERS(PLACE)
+#undef PLACE
+	*count_out = count;
+	*table_out = &above;
+	return CL_SUCCESS;
+}

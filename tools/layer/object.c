@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What there is to know of an object that a program made, by asking the
+ * implementation. None of its questions change anything that the program can
+ * ask, and none is asked with a lock of ours.
+ *
+ * How often a program releases an object does not tell when it ends: commands
+ * and parts of it hold it too, and an implementation itself. Its callback does,
+ * and since ours is the first one it is called after the program's.
+ */
+#include "layer.h"
+
+#include <stdio.h>
+
+#define DEVICES_MOST 64 /* of a context */
+
+/* The device of which it is a part, or itself. */
+static cl_device_id whole(cl_device_id device)
+{
+	cl_device_id parent;
+
+	while (!layer_below.clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE,
+					    sizeof(parent), &parent, NULL) &&
+	       parent)
+		device = parent;
+	return device;
+}
+
+/* Memory objects belong to no device of their context; here they are counted
+ * with its first. -1: they cannot be. */
+static int row_of(cl_context context)
+{
+	cl_device_id devices[DEVICES_MOST];
+	char name[256] = "";
+	size_t bytes;
+	int row;
+
+	if (layer_below.clGetContextInfo(context, CL_CONTEXT_DEVICES,
+					 sizeof(devices), devices, &bytes) ||
+	    bytes < sizeof(devices[0]))
+		return -1;
+	devices[0] = whole(devices[0]);
+	row = layer_row(devices[0]);
+	if (row >= 0)
+		return row;
+	(void)layer_below.clGetDeviceInfo(devices[0], CL_DEVICE_NAME,
+					  sizeof(name), name, NULL);
+	name[sizeof(name) - 1] = 0;
+	return layer_row_add(devices[0], name);
+}
+
+static void CL_CALLBACK ended(cl_mem memory, void *serial)
+{
+	(void)memory;
+	(void)layer_discharge(LAYER_MEMORY, (uintptr_t)serial);
+}
+
+/* False: it is made of another one's memory. */
+static bool has_memory(cl_mem memory)
+{
+	cl_mem other = NULL;
+
+	return layer_below.clGetMemObjectInfo(memory,
+					      CL_MEM_ASSOCIATED_MEMOBJECT,
+					      sizeof(other), &other, NULL) ||
+	       !other;
+}
+
+static bool follow(int row, enum ledger_kind kind, cl_mem memory)
+{
+	struct block block = {.key = layer_serial(),
+			      .kind = (uint8_t)kind,
+			      .device = (uint8_t)row,
+			      .space = LAYER_MEMORY};
+	cl_mem_flags flags = 0;
+	size_t bytes;
+
+	if (layer_below.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes),
+					   &bytes, NULL) ||
+	    layer_below.clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof(flags),
+					   &flags, NULL) ||
+	    layer_below.clSetMemObjectDestructorCallback(
+		    memory, ended, (void *)(uintptr_t)block.key))
+		return false;
+	block.bytes = bytes;
+	if (flags & CL_MEM_USE_HOST_PTR)
+		block.kind = LEDGER_HOST_PTR;
+	return layer_charge(&block);
+}
+
+void layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
+		cl_int code)
+{
+	int row;
+
+	if (memory ? !has_memory(memory) : code == CL_INVALID_CONTEXT)
+		return;
+	row = row_of(context);
+	if (!memory && row >= 0)
+		layer_failure(kind, row);
+	else if (memory && (row < 0 || !follow(row, kind, memory)))
+		layer_note(LEDGER_UNTRACKED);
+}
+
+void layer_made_svm(cl_context context, void *address, size_t bytes)
+{
+	struct block block = {.key = (uintptr_t)address,
+			      .bytes = bytes,
+			      .kind = LEDGER_SVM,
+			      .space = LAYER_SVM};
+	int row = row_of(context);
+
+	block.device = (uint8_t)row;
+	if (!address && row >= 0)
+		layer_failure(LEDGER_SVM, row);
+	else if (address && (row < 0 || !layer_charge(&block)))
+		layer_note(LEDGER_UNTRACKED);
+}
