@@ -39,11 +39,13 @@ for p in json.load(open(sys.argv[1]))["processes"]:
     for x in p["devices"]:
         kinds = {k: (v["peak_bytes"], v["allocations"], v["current_bytes"])
                  for k, v in x["kinds"].items() if v["allocations"]}
-        pool = x["pool"]
-        print("peak", x["peak_bytes"], "reserved", x["reserved_peak_bytes"],
-              "end", x["current_bytes"], "kept", pool["current_bytes"],
-              "hits", pool["hits"], "misses", pool["misses"],
-              "returned", pool["returned"], kinds, notes, end="; ")
+        print("peak", x["peak_bytes"], "end", x["current_bytes"], end=" ")
+        if "pool" in x:  # of NVIDIA's driver
+            pool = x["pool"]
+            print("reserved", x["reserved_peak_bytes"],
+                  "kept", pool["current_bytes"], "hits", pool["hits"],
+                  "misses", pool["misses"], "returned", pool["returned"], end=" ")
+        print(kinds, notes, end="; ")
 ' "$1" 2>/dev/null
 }
 
