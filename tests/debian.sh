@@ -31,6 +31,14 @@ is "$(sed -n 's/^backends_\([a-z_]*\)_la_SOURCES.*/\1/p' backends/local.mk |
 is "$(sed -n 's/^ \(gpumem_[a-z_]*\)@.*/\1/p' debian/libgpumem0.symbols | sort)" \
 	"$(public_functions)" "the symbols are the functions of the headers"
 
+# libtool's files are installed by make and belong into no package.
+for library in $(sed -n 's/^preloadexec_LTLIBRARIES += tools\/\(.*\)\.la$/\1/p' \
+	tools/*/local.mk); do
+	check "a package installs $library.so" grep -q "gpumem/$library\.so" \
+		debian/gpumem-tools.install debian/rules
+	check "and none its .la" grep -q "/$library\.la$" debian/not-installed
+done
+
 is "$(sed -n 's/^	\(tests\/[a-z_./]*\).*/\1/p' debian/rules |
 	while read -r test; do
 		[ -f "$test" ] || [ -f "$test.c" ] || echo "$test"
