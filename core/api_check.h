@@ -52,6 +52,22 @@ static inline gpumem_status gm_enter(void)
 		       "parent can use devices");
 }
 
+/* OK when `of`, which the argument of that name points to, may be printed. */
+static inline gpumem_status
+gm_enter_print(const void *of, const char *name,
+	       void (*write)(const char *text, void *user), unsigned flags)
+{
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!of)
+		return gm_null_argument(name);
+	if (!write)
+		return gm_null_argument("write");
+	return gm_check_flags(flags, GPUMEM_PRINT_JSON);
+}
+
 /* OK when the device may also be used for what needs `cap`. */
 static inline gpumem_status gm_enter_with(const gpumem_device *device,
 					  enum gpumem_cap cap, const char *what)

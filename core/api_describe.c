@@ -44,14 +44,8 @@ gpumem_status gpumem_pool_print(gpumem_pool *pool, unsigned flags,
 				void *user)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = gm_enter_print(pool, "pool", write, flags);
 
-	if (status == GPUMEM_OK && !pool)
-		status = gm_null_argument("pool");
-	if (status == GPUMEM_OK && !write)
-		status = gm_null_argument("write");
-	if (status == GPUMEM_OK)
-		status = gm_check_flags(flags, GPUMEM_PRINT_JSON);
 	if (status == GPUMEM_OK)
 		gm_pool_print(pool, flags & GPUMEM_PRINT_JSON, write, user);
 	return status;
@@ -62,14 +56,8 @@ gpumem_status gpumem_device_report(gpumem_device *device, unsigned flags,
 				   void *user)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = gm_enter_print(device, "device", write, flags);
 
-	if (status == GPUMEM_OK && !device)
-		status = gm_null_argument("device");
-	if (status == GPUMEM_OK && !write)
-		status = gm_null_argument("write");
-	if (status == GPUMEM_OK)
-		status = gm_check_flags(flags, GPUMEM_PRINT_JSON);
 	if (status == GPUMEM_OK)
 		status = gm_device_report(device, flags & GPUMEM_PRINT_JSON,
 					  write, user);

@@ -46,14 +46,8 @@ gpumem_pool_print_leaks(gpumem_pool *pool, uint64_t since, uint64_t until,
 			void (*write)(const char *text, void *user), void *user)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = gm_enter_print(pool, "pool", write, flags);
 
-	if (status == GPUMEM_OK && !pool)
-		status = gm_null_argument("pool");
-	if (status == GPUMEM_OK && !write)
-		status = gm_null_argument("write");
-	if (status == GPUMEM_OK)
-		status = gm_check_flags(flags, GPUMEM_PRINT_JSON);
 	if (status == GPUMEM_OK)
 		status = gm_pool_print_leaks(pool, since, until,
 					     flags & GPUMEM_PRINT_JSON, write,

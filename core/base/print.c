@@ -5,6 +5,7 @@
 #include "print.h"
 #include "line.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -224,4 +225,17 @@ const char *gm_print_bytes(char to[GM_PRINT_BYTES_TEXT], uint64_t bytes)
 {
 	shown(to, GM_PRINT_BYTES_TEXT, bytes, GM_PRINT_BYTES);
 	return to;
+}
+
+void gm_print_line(const struct gm_lines *lines, const char *format, ...)
+{
+	char raw[GM_LINE_BYTES], clean[GM_LINE_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(raw, sizeof(raw), format, args);
+	va_end(args);
+	gm_line_copy(clean, sizeof(clean), raw);
+	lines->write(clean, lines->user);
+	lines->write("\n", lines->user);
 }

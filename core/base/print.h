@@ -10,6 +10,8 @@
 #ifndef GM_BASE_PRINT_H
 #define GM_BASE_PRINT_H
 
+#include "error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +53,16 @@ void gm_print_number(struct gm_print *print, const char *key, uint64_t number,
 		     enum gm_print_unit unit);
 void gm_print_fraction(struct gm_print *print, const char *key,
 		       double fraction);
+
+/* A report that is lines of its own: what is written is one, printable and
+ * ended. Cut off where it has too many bytes. */
+struct gm_lines {
+	void (*write)(const char *text, void *user);
+	void *user;
+};
+enum { GM_LINE_BYTES = 5000 };
+void gm_print_line(const struct gm_lines *lines, const char *format, ...)
+	GPUMEM_PRINTF(2, 3);
 
 /* "1.50 GiB", as text has it. */
 enum { GM_PRINT_BYTES_TEXT = 32 };

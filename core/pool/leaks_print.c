@@ -4,10 +4,8 @@
 /* A report of leaks as text, as JSON and in a sentence. See leaks.h; no lock is
  * held. */
 #include "leaks.h"
-#include "base/line.h"
 #include "base/print.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,43 +74,24 @@ static void print_json(const struct gm_leaks *leaks,
 
 /* ---- text ---- */
 
-struct text {
-	void (*write)(const char *text, void *user);
-	void *user;
-};
-
-static void line(const struct text *text, const char *format, ...)
-	GPUMEM_PRINTF(2, 3);
-
-static void line(const struct text *text, const char *format, ...)
-{
-	char raw[5000], clean[5000];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(raw, sizeof(raw), format, args);
-	va_end(args);
-	gm_line_copy(clean, sizeof(clean), raw);
-	text->write(clean, text->user);
-	text->write("\n", text->user);
-}
-
 static const char *plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
-static void text_frame(const struct text *text, const void *address)
+static void text_frame(const struct gm_lines *lines, const void *address)
 {
 	struct gm_frame frame;
 
 	gm_frame_find(address, &frame);
-	line(text, "    %s+%#llx%s%s%s", *frame.module ? frame.module : "?",
-	     (unsigned long long)frame.offset, frame.symbol ? " (" : "",
-	     frame.symbol ? frame.symbol : "", frame.symbol ? ")" : "");
+	gm_print_line(
+		lines, "    %s+%#llx%s%s%s", *frame.module ? frame.module : "?",
+		(unsigned long long)frame.offset, frame.symbol ? " (" : "",
+		frame.symbol ? frame.symbol : "", frame.symbol ? ")" : "");
 }
 
-static void text_group(const struct text *text, const struct gm_leak *group)
+static void text_group(const struct gm_lines *lines,
+		       const struct gm_leak *group)
 {
 	char size[GM_PRINT_BYTES_TEXT], age[48] = "";
 
@@ -121,16 +100,17 @@ static void text_group(const struct text *text, const struct gm_leak *group)
 			 (unsigned long long)(group->oldest_ns / 1000000000),
 			 (unsigned long long)(group->oldest_ns / 1000000 %
 					      1000));
-	line(text, "  %s in %llu block%s%s%s%s%s",
-	     gm_print_bytes(size, group->bytes),
-	     (unsigned long long)group->blocks, plural(group->blocks),
-	     group->tag ? ", tag \"" : ", no tag", tag_of(group),
-	     group->tag ? "\"" : "", age);
+	gm_print_line(lines, "  %s in %llu block%s%s%s%s%s",
+		      gm_print_bytes(size, group->bytes),
+		      (unsigned long long)group->blocks, plural(group->blocks),
+		      group->tag ? ", tag \"" : ", no tag", tag_of(group),
+		      group->tag ? "\"" : "", age);
 	for (uint32_t i = 0; i < group->frame_count; i++)
-		text_frame(text, group->frames[i]);
+		text_frame(lines, group->frames[i]);
 }
 
-static void text_marks(const struct text *text, const struct gm_leaks *leaks)
+static void text_marks(const struct gm_lines *lines,
+		       const struct gm_leaks *leaks)
 {
 	char size[GM_PRINT_BYTES_TEXT], until[40] = "";
 
@@ -139,34 +119,37 @@ static void text_marks(const struct text *text, const struct gm_leaks *leaks)
 	if (leaks->until)
 		snprintf(until, sizeof(until), " until mark %llu",
 			 (unsigned long long)leaks->until);
-	line(text, "since mark %llu%s: %s in %llu block%s",
-	     (unsigned long long)leaks->since, until,
-	     gm_print_bytes(size, leaks->bytes),
-	     (unsigned long long)leaks->blocks, plural(leaks->blocks));
+	gm_print_line(lines, "since mark %llu%s: %s in %llu block%s",
+		      (unsigned long long)leaks->since, until,
+		      gm_print_bytes(size, leaks->bytes),
+		      (unsigned long long)leaks->blocks, plural(leaks->blocks));
 }
 
 static void print_text(const struct gm_leaks *leaks,
 		       void (*write)(const char *text, void *user), void *user)
 {
-	const struct text text = {write, user};
+	const struct gm_lines lines = {write, user};
 	char size[GM_PRINT_BYTES_TEXT];
 
-	line(&text, "pool \"%s\" on %s: %s in %llu live block%s", leaks->pool,
-	     leaks->device, gm_print_bytes(size, leaks->live_bytes),
-	     (unsigned long long)leaks->live_blocks,
-	     plural(leaks->live_blocks));
+	gm_print_line(&lines, "pool \"%s\" on %s: %s in %llu live block%s",
+		      leaks->pool, leaks->device,
+		      gm_print_bytes(size, leaks->live_bytes),
+		      (unsigned long long)leaks->live_blocks,
+		      plural(leaks->live_blocks));
 	if (!leaks->tracked)
-		line(&text, "not tracked: option \"track\" adds ages and "
-			    "places");
+		gm_print_line(&lines,
+			      "not tracked: option \"track\" adds ages and "
+			      "places");
 	else if (leaks->unknown_blocks)
-		line(&text,
-		     "without age and place: %llu block%s, allocated before "
-		     "tracking began",
-		     (unsigned long long)leaks->unknown_blocks,
-		     plural(leaks->unknown_blocks));
-	text_marks(&text, leaks);
+		gm_print_line(
+			&lines,
+			"without age and place: %llu block%s, allocated before "
+			"tracking began",
+			(unsigned long long)leaks->unknown_blocks,
+			plural(leaks->unknown_blocks));
+	text_marks(&lines, leaks);
 	for (size_t i = 0; i < leaks->count; i++)
-		text_group(&text, &leaks->group[i]);
+		text_group(&lines, &leaks->group[i]);
 }
 
 void gm_leaks_print(const struct gm_leaks *leaks, bool json,

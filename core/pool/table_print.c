@@ -4,9 +4,7 @@
 /* The rows of a table as text and as JSON: both have the same facts. See
  * table.h. */
 #include "table.h"
-#include "base/line.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 static const char *const names[] = {
@@ -100,26 +98,9 @@ void gm_table_print_json(const struct gm_table *table,
 /* ---- text ---- */
 
 struct text {
-	void (*write)(const char *text, void *user);
-	void *user;
+	struct gm_lines lines;
 	uint64_t total_bytes;
 };
-
-static void line(const struct text *text, const char *format, ...)
-	GPUMEM_PRINTF(2, 3);
-
-static void line(const struct text *text, const char *format, ...)
-{
-	char raw[640], clean[700];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(raw, sizeof(raw), format, args);
-	va_end(args);
-	gm_line_copy(clean, sizeof(clean), raw);
-	text->write(clean, text->user);
-	text->write("\n", text->user);
-}
 
 /* "live, 3 blocks, tag "model/layer3"", and so on. */
 static void describe(char *to, size_t bytes, const struct gm_row *row)
@@ -157,20 +138,22 @@ static void text_row(const struct text *text, const struct gm_row *row)
 	describe(what, sizeof(what), row);
 	if (!row->beside)
 		share_of(share, sizeof(share), row->bytes, text->total_bytes);
-	line(text, "%14s  %7s  %s", gm_print_bytes(size, row->bytes), share,
-	     what);
+	gm_print_line(&text->lines, "%14s  %7s  %s",
+		      gm_print_bytes(size, row->bytes), share, what);
 }
 
 /* Rows of one pool follow each other. */
 static void text_heading(const struct text *text, const struct gm_row *row)
 {
 	if (!row->number)
-		line(text, "outside the pools");
+		gm_print_line(&text->lines, "outside the pools");
 	else if (row->kind == GPUMEM_KIND_DEVICE)
-		line(text, "pool \"%s\"", row->pool);
+		gm_print_line(&text->lines, "pool \"%s\"", row->pool);
 	else
-		line(text, "pool \"%s\" of %s memory, no part of the device's",
-		     row->pool, kind_of(row->kind));
+		gm_print_line(
+			&text->lines,
+			"pool \"%s\" of %s memory, no part of the device's",
+			row->pool, kind_of(row->kind));
 }
 
 static void text_processes(const struct text *text,
@@ -178,16 +161,18 @@ static void text_processes(const struct text *text,
 {
 	char size[GM_PRINT_BYTES_TEXT];
 
-	line(text, processes->known ? "processes that use the device"
-				    : "the driver lists no processes");
+	gm_print_line(&text->lines, processes->known
+					    ? "processes that use the device"
+					    : "the driver lists no processes");
 	for (size_t i = 0; i < processes->count; i++) {
 		const struct gpumem_process *process = &processes->list[i];
 
-		line(text, "%14s  %7s  %llu %s",
-		     process->bytes == UINT64_MAX
-			     ? "unknown"
-			     : gm_print_bytes(size, process->bytes),
-		     "", (unsigned long long)process->pid, process->name);
+		gm_print_line(&text->lines, "%14s  %7s  %llu %s",
+			      process->bytes == UINT64_MAX
+				      ? "unknown"
+				      : gm_print_bytes(size, process->bytes),
+			      "", (unsigned long long)process->pid,
+			      process->name);
 	}
 }
 
@@ -197,11 +182,11 @@ void gm_table_print_text(const struct gm_table *table,
 			 void (*write)(const char *text, void *user),
 			 void *user)
 {
-	const struct text text = {write, user, table->total_bytes};
+	const struct text text = {{write, user}, table->total_bytes};
 	char size[GM_PRINT_BYTES_TEXT];
 
-	line(&text, "%s: %s", device->info.name,
-	     gm_print_bytes(size, table->total_bytes));
+	gm_print_line(&text.lines, "%s: %s", device->info.name,
+		      gm_print_bytes(size, table->total_bytes));
 	for (size_t i = 0; i < table->count; i++) {
 		const struct gm_row *row = &table->row[i];
 
