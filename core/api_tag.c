@@ -68,6 +68,26 @@ gpumem_status gpumem_tag_set(uint32_t tag)
 	return status;
 }
 
+gpumem_status gpumem_tag_set_limit(gpumem_pool *pool, uint32_t tag,
+				   uint64_t limit_bytes)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!pool)
+		return gm_null_argument("pool");
+	if (!tag)
+		return gm_fail(GPUMEM_INVALID,
+			       "tag 0 is no tag; gpumem_pool_set_limit() "
+			       "limits all blocks");
+	status = gm_check_tag(tag);
+	return status == GPUMEM_OK
+		       ? gm_heap_tag_limit(&pool->heap, tag, limit_bytes)
+		       : status;
+}
+
 uint32_t gpumem_tag_get(void)
 {
 	return gm_local_tag;

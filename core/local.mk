@@ -138,6 +138,7 @@ libextent_la_SOURCES = \
 	core/extent/size_class.h \
 	core/extent/span.c \
 	core/extent/span.h \
+	core/extent/tag_limit.c \
 	core/extent/tags.c \
 	core/extent/tags.h \
 	core/extent/tree.c \

@@ -130,6 +130,7 @@ is "$(while read -r struct body; do
 	gpumem_hook_event) page=gpumem_hook.3 ;;
 	gpumem_oom) page=gpumem_oom.3 ;;
 	gpumem_shared) page=gpumem_share.3 ;;
+	gpumem_tag) page=gpumem_tag.3 ;;
 	gpumem_record_*) page=gpumem_record.5 ;;
 	*) page=gpumem_backend.3 ;;
 	esac

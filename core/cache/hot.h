@@ -80,6 +80,21 @@ GM_HOT void *gm_local_pop_large(struct gm_local *local, size_t unit,
  * other threads have just come into the cache. */
 enum gm_hot { GM_HOT_PLAIN, GM_HOT_AGAIN, GM_HOT_AFTER };
 
+/* Whether the thread counts blocks of the tag on its own, while it has locked
+ * the cache. */
+GM_HOT bool gm_local_counts(const struct gm_local *local, unsigned tag)
+{
+	struct gm_tag_deltas *deltas = local->group->tags;
+
+	if (!deltas)
+		return false;
+	if (__builtin_expect(tag == deltas->last, true))
+		return true;
+	return gm_tag_choose(
+		atomic_load_explicit(&local->heap, memory_order_relaxed)->tags,
+		deltas, tag);
+}
+
 /* Of the cache that is locked: a ready block, or NULL. */
 GM_HOT void *gm_hot_take(struct gm_local *local, struct gm_heap *heap,
 			 size_t bytes, uint32_t tag)
@@ -88,7 +103,7 @@ GM_HOT void *gm_hot_take(struct gm_local *local, struct gm_heap *heap,
 	unsigned class_index;
 	void *ptr;
 
-	if (tag && !local->group->tags)
+	if (tag && !gm_local_counts(local, tag))
 		return NULL;
 	if (bytes - 1 < GM_SMALL_MAX) {
 		class_index = gm_class_of(&heap->classes, bytes);
@@ -155,7 +170,7 @@ GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 GM_HOT bool gm_local_untag(struct gm_local *local, uint16_t more,
 			   uint64_t requested)
 {
-	if (more & GM_MORE_SHARED || !local->group->tags)
+	if (more & GM_MORE_SHARED || !gm_local_counts(local, more))
 		return false;
 	gm_tag_count_free(local->group->tags, more, requested);
 	return true;

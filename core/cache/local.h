@@ -237,6 +237,10 @@ gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
  * NO_HOST_MEMORY of the heap's. */
 gpumem_status gm_local_make_tags(struct gm_heap *heap);
 
+/* Between gm_locals_stop() and gm_locals_go(): each thread has to choose its
+ * tag anew, after a change of limits. */
+void gm_locals_forget_tags(struct gm_heap *heap);
+
 /* Adds what the cache, and the others of its group, did to the counters. */
 void gm_local_fold(struct gm_local *local);
 /* Fills an empty bin from the arena's depot or slabs, up to half of what it may

@@ -20,3 +20,12 @@ gpumem_status gm_local_make_tags(struct gm_heap *heap)
 	}
 	return GPUMEM_OK;
 }
+
+void gm_locals_forget_tags(struct gm_heap *heap)
+{
+	struct gm_local *local = heap->caches->locals;
+
+	for (; local; local = local->next)
+		if (local->group->tags)
+			local->group->tags->last = 0;
+}

@@ -32,6 +32,26 @@ gpumem_status gm_check_more(const struct gm_heap *heap, uint16_t more,
 	return GPUMEM_OK;
 }
 
+static gpumem_status check_limits(const struct gm_tags *tags, uint32_t count)
+{
+	uint32_t limits = 0;
+
+	for (uint32_t i = 1; i <= count; i++) {
+		const struct gm_tag *tag = &tags->of[i];
+		uint64_t held = tag->limit_bytes ? gm_tag_held(tags, i) : 0;
+
+		limits += tag->limit_bytes != 0;
+		EXPECT(tag->held_bytes == held,
+		       "the limit of tag \"%s\" counts %llu bytes, and it and "
+		       "those inside it have %llu",
+		       gm_tag_path(i), (ull)tag->held_bytes, (ull)held);
+	}
+	EXPECT(limits == tags->limit_count,
+	       "%u tags have a limit, the counter says %u", limits,
+	       tags->limit_count);
+	return GPUMEM_OK;
+}
+
 gpumem_status gm_check_tags(const struct gm_heap *heap)
 {
 	uint32_t count = heap->tags ? atomic_load(&gm_tag_count) : 0;
@@ -50,5 +70,5 @@ gpumem_status gm_check_tags(const struct gm_heap *heap)
 			       tag->blocks.current <= tag->blocks.peak,
 		       "tag \"%s\" has more than its peak", gm_tag_path(i));
 	}
-	return GPUMEM_OK;
+	return count ? check_limits(heap->tags, count) : GPUMEM_OK;
 }

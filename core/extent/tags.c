@@ -72,25 +72,43 @@ static void raise(struct gm_gauge *gauge, uint64_t n,
 		      false);
 }
 
-void gm_tag_alloc(struct gm_tag *tag, uint64_t bytes)
+static void raise_bytes(struct gm_tag *tag, uint64_t promised)
 {
-	raise(&tag->bytes, bytes, &tag->above.bytes);
+	tag->promised_bytes -= promised;
+	raise(&tag->bytes, promised, &tag->above.bytes);
+}
+
+static void lower_bytes(struct gm_tags *tags, uint32_t number, uint64_t bytes)
+{
+	struct gm_tag *tag = &tags->of[number];
+
+	gm_counters_lower(&tag->bytes, bytes, &tag->above.bytes);
+	gm_tag_unhold(tags, number, bytes);
+}
+
+void gm_tag_alloc(struct gm_tags *tags, uint32_t number, uint64_t bytes)
+{
+	struct gm_tag *tag = &tags->of[number];
+
+	raise_bytes(tag, bytes);
 	raise(&tag->blocks, 1, &tag->above.blocks);
 }
 
-void gm_tag_free(struct gm_tag *tag, uint64_t bytes)
+void gm_tag_free(struct gm_tags *tags, uint32_t number, uint64_t bytes)
 {
-	gm_counters_lower(&tag->bytes, bytes, &tag->above.bytes);
+	struct gm_tag *tag = &tags->of[number];
+
+	lower_bytes(tags, number, bytes);
 	gm_counters_lower(&tag->blocks, 1, &tag->above.blocks);
 }
 
-void gm_tag_resize(struct gm_tag *tag, uint64_t before, uint64_t bytes)
+void gm_tag_resize(struct gm_tags *tags, uint32_t number, uint64_t before,
+		   uint64_t bytes)
 {
 	if (bytes > before)
-		raise(&tag->bytes, bytes - before, &tag->above.bytes);
+		raise_bytes(&tags->of[number], bytes - before);
 	else
-		gm_counters_lower(&tag->bytes, before - bytes,
-				  &tag->above.bytes);
+		lower_bytes(tags, number, before - bytes);
 }
 
 void gm_tags_reset(struct gm_tags *tags, bool totals)

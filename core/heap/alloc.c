@@ -188,6 +188,22 @@ static void note_alloc(struct gm_heap *heap, const struct gm_request *request,
 			       request->stream);
 }
 
+/* With the request's bytes promised to its tag meanwhile. */
+static gpumem_status take_tagged(struct gm_heap *heap,
+				 const struct gm_request *request,
+				 bool *grown_out, bool *over_out,
+				 void **ptr_out)
+{
+	gpumem_status status = gm_heap_tag_promise(heap, request, over_out);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = take(heap, request, grown_out, ptr_out);
+	if (status != GPUMEM_OK)
+		gm_tag_withdraw(heap->tags, request->tag, request->bytes);
+	return status;
+}
+
 gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      const struct gm_request *request,
 			      bool beyond_soft, struct gm_seen *seen_out,
@@ -201,9 +217,10 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	budget->beyond_soft = beyond_soft;
 	budget->no_wait = request->flags & GPUMEM_ALLOC_NO_WAIT;
 	seen_out->completions = heap->order->completions;
-	status = request->tag ? gm_local_make_tags(heap) : GPUMEM_OK;
-	if (status == GPUMEM_OK)
-		status = take(heap, request, &grown, ptr_out);
+	seen_out->over = false;
+	status = request->tag ? take_tagged(heap, request, &grown,
+					    &seen_out->over, ptr_out)
+			      : take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
 		gm_counters_miss(&heap->counters);
 	if (status == GPUMEM_OK)

@@ -106,6 +106,20 @@ size_t gm_heap_usable(const struct gm_heap *heap,
 void gm_heap_tag_alloc(struct gm_heap *heap, const void *ptr, uint32_t tag,
 		       uint64_t bytes);
 void gm_heap_tag_free(struct gm_heap *heap, uint32_t tag, uint64_t bytes);
+/* The request's bytes, or so many more of a live block, are promised to its
+ * tag (extent/tags.h): afterwards the block gets them, or they are withdrawn.
+ * OK; NO_HOST_MEMORY; LIMIT, and then *over_out is set; of a block BUSY. */
+gpumem_status gm_heap_tag_promise(struct gm_heap *heap,
+				  const struct gm_request *request,
+				  bool *over_out);
+gpumem_status gm_heap_tag_grow(struct gm_heap *heap, uint32_t tag,
+			       uint64_t bytes);
+/* Without the mutex: the tag and all inside it may hold so many bytes; 0: any
+ * number. OK or NO_HOST_MEMORY. */
+gpumem_status gm_heap_tag_limit(struct gm_heap *heap, uint32_t tag,
+				uint64_t limit_bytes);
+/* Without the mutex: how many more bytes a tag may have; UINT64_MAX: any. */
+uint64_t gm_heap_tag_room(struct gm_heap *heap, uint32_t tag);
 
 /* hook.c. Without the mutex: afterwards no thread is in the old hook. */
 void gm_hook_set(struct gm_heap *heap, const struct gm_hook *hook);

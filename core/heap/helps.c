@@ -173,9 +173,10 @@ static const struct {
 
 enum { HELP_COUNT = sizeof(helps) / sizeof(helps[0]) };
 
-static bool is_for_memory(gpumem_status status)
+static bool may_help(const struct climb *climb)
 {
-	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
+	return !climb->seen.over && (climb->status == GPUMEM_NO_MEMORY ||
+				     climb->status == GPUMEM_LIMIT);
 }
 
 static bool help(struct climb *climb, unsigned i, uint32_t flags)
@@ -210,7 +211,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 	};
 	bool tried_again = false;
 
-	for (unsigned i = 0; i < HELP_COUNT && is_for_memory(climb.status);) {
+	for (unsigned i = 0; i < HELP_COUNT && may_help(&climb);) {
 		bool helped = help(&climb, i, request->flags);
 
 		if (helped && !tried_again)

@@ -26,6 +26,8 @@ struct gm_request {
 	uint32_t flags; /* GPUMEM_ALLOC_NO_WAIT and _NO_GROW mean something */
 	uint32_t tag;	/* of the block; 0: none */
 	const struct gm_stack *stack; /* NULL: nobody asked for it */
+	struct gm_tag_over *over; /* what refused it, if that was the limit of a
+				     tag; NULL: nobody asks */
 };
 
 /* What an allocation needs of its arena: an extent of exactly so many bytes. */
@@ -60,12 +62,14 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 struct gm_seen {
 	uint64_t completions; /* of the order, when it began */
 	uint64_t releases;    /* of the space, when it ended */
+	bool over;	      /* the limit of a tag refused it: no memory that
+				 becomes free would help */
 };
 
 /* After an attempt that failed with LIMIT or NO_MEMORY: works through the
  * second table and attempts again, until an attempt gives another status or the
- * table ends. seen: by that attempt. Without the mutex. Returns the last
- * attempt's status. */
+ * table ends, or a tag's limit refuses one. seen: by that attempt. Without the
+ * mutex. Returns the last attempt's status. */
 gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			      const struct gm_request *request,
 			      const struct gm_seen *seen, gpumem_status status,

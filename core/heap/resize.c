@@ -251,13 +251,37 @@ static gpumem_status resize_large(struct resize *resize, uint64_t *holds_out)
 	return GPUMEM_OK;
 }
 
+static gpumem_status resize_either(struct resize *resize, uint64_t *holds_out)
+{
+	return resize->block.slab ? resize_small(resize, holds_out)
+				  : resize_large(resize, holds_out);
+}
+
+/* What is added is promised to the tag meanwhile. */
+static gpumem_status resize_tagged(struct resize *resize, uint32_t tag,
+				   uint64_t *holds_out)
+{
+	struct gm_heap *heap = resize->block.heap;
+	uint64_t before = gm_block_requested(&resize->block);
+	uint64_t more = resize->bytes > before ? resize->bytes - before : 0;
+	gpumem_status status = gm_heap_tag_grow(heap, tag, more);
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = resize_either(resize, holds_out);
+	if (status == GPUMEM_OK)
+		gm_tag_resize(heap->tags, tag, before, resize->bytes);
+	else
+		gm_tag_withdraw(heap->tags, tag, more);
+	return status;
+}
+
 gpumem_status gm_heap_resize(void *ptr, size_t bytes, gpumem_stream stream,
 			     uint64_t *holds_out)
 {
 	struct resize resize = {.bytes = bytes, .stream = stream};
 	gpumem_status status = gm_block_lock(ptr, &resize.block);
 	struct gm_heap *heap = resize.block.heap;
-	uint64_t before;
 	uint32_t tag;
 	bool due;
 
@@ -265,12 +289,9 @@ gpumem_status gm_heap_resize(void *ptr, size_t bytes, gpumem_stream stream,
 		return status;
 	resize.foreign = stream != gm_block_own_stream(&resize.block) &&
 			 gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS);
-	before = gm_block_requested(&resize.block);
-	status = resize.block.slab ? resize_small(&resize, holds_out)
-				   : resize_large(&resize, holds_out);
 	tag = gm_block_tag(&resize.block);
-	if (status == GPUMEM_OK && tag)
-		gm_tag_resize(&heap->tags->of[tag], before, bytes);
+	status = tag ? resize_tagged(&resize, tag, holds_out)
+		     : resize_either(&resize, holds_out);
 	if (status == GPUMEM_OK && heap->policy->hook.fn)
 		gm_hook_tell(heap, (uintptr_t)ptr, GPUMEM_HOOK_RESIZE, stream);
 	if (status == GPUMEM_OK && heap->record)

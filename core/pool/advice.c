@@ -118,6 +118,8 @@ void gm_oom_advise(struct gm_oom *oom)
 {
 	if (oom->request->bytes > oom->memory.total_bytes)
 		oom->advice = GPUMEM_ADVICE_TOO_LARGE;
+	else if (oom->request->over->tag)
+		oom->advice = GPUMEM_ADVICE_TAG_LIMIT;
 	else if (is_limit(oom))
 		oom->advice = GPUMEM_ADVICE_LIMIT;
 	else if (is_other_cause(oom))
@@ -140,6 +142,17 @@ static void say_limit(const struct gm_oom *oom, struct gm_text *text)
 	gm_text_say_bytes(text, "the request takes ", oom->need_bytes);
 	gm_text_say(text, " in whole %s, more than the pool's limit: raise it",
 		    oom->pool->heap.vm ? "pages" : "segments");
+}
+
+static void say_tag_limit(const struct gm_oom *oom, struct gm_text *text)
+{
+	const struct gm_tag_over *over = oom->request->over;
+
+	gm_text_say(text, "tag \"%s\" holds", gm_tag_path(over->tag));
+	gm_text_say_bytes(text, " ", over->held_bytes);
+	gm_text_say_bytes(text, " of its limit of ", over->limit_bytes);
+	gm_text_say(text, ": free blocks of it or of tags inside it, or raise "
+			  "its limit (gpumem_tag_set_limit)");
 }
 
 static void say_cause(const struct gm_oom *oom, struct gm_text *text)
@@ -215,6 +228,9 @@ void gm_oom_say_advice(const struct gm_oom *oom, struct gm_text *text)
 		break;
 	case GPUMEM_ADVICE_LIMIT:
 		say_limit(oom, text);
+		break;
+	case GPUMEM_ADVICE_TAG_LIMIT:
+		say_tag_limit(oom, text);
 		break;
 	case GPUMEM_ADVICE_FLAGS:
 	case GPUMEM_ADVICE_DRIVER:

@@ -34,11 +34,15 @@ const struct gm_helpers gm_pool_helpers = {
 gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 			    const struct gm_request *request, void **ptr_out)
 {
-	gpumem_status status = gm_heap_alloc(&pool->heap, request, ptr_out);
+	struct gm_tag_over over = {0};
+	struct gm_request asked = *request;
+	gpumem_status status;
 
+	asked.over = &over;
+	status = gm_heap_alloc(&pool->heap, &asked, ptr_out);
 	if (status != GPUMEM_NO_MEMORY && status != GPUMEM_LIMIT)
 		return status;
-	return gm_pool_report(pool, status, request);
+	return gm_pool_report(pool, status, &asked);
 }
 
 gpumem_status gm_pool_explain(const void *ptr, gpumem_status status)

@@ -183,11 +183,12 @@ static void tell_file(const char *path, const struct json *json)
 static uint64_t fits_bytes(const struct gm_oom *oom)
 {
 	struct gpumem_capacity capacity = {.size = sizeof(capacity)};
+	uint64_t room = gm_heap_tag_room(&oom->pool->heap, oom->request->tag);
 
 	if (gm_pool_capacity(oom->pool, oom->request->stream, &capacity) !=
 	    GPUMEM_OK)
 		return 0;
-	return capacity.now_bytes;
+	return capacity.now_bytes < room ? capacity.now_bytes : room;
 }
 
 static void tell_program(const struct listener *now, const struct gm_oom *oom,

@@ -84,6 +84,24 @@ static void print_request(struct gm_print *print, const struct gm_oom *oom)
 	gm_print_close(print);
 }
 
+static void print_others(struct gm_print *print, const struct gm_oom *oom)
+{
+	gm_print_open(print, "others", true);
+	print_bytes(print, "free_bytes", oom->others_bytes);
+	gm_print_text(print, "pool", oom->others_most);
+	gm_print_close(print);
+}
+
+static void print_tag_limit(struct gm_print *print,
+			    const struct gm_tag_over *over)
+{
+	gm_print_open(print, "tag_limit", true);
+	print_tag(print, over->tag);
+	print_bytes(print, "held_bytes", over->held_bytes);
+	print_bytes(print, "limit_bytes", over->limit_bytes);
+	gm_print_close(print);
+}
+
 static void print_advice(struct gm_print *print, const struct gm_oom *oom,
 			 uint64_t fits_bytes)
 {
@@ -94,12 +112,10 @@ static void print_advice(struct gm_print *print, const struct gm_oom *oom,
 	gm_print_text(print, "advice", words[oom->advice]);
 	gm_print_text(print, "advice_text", buffer);
 	print_bytes(print, "fits_bytes", fits_bytes);
-	if (oom->advice != GPUMEM_ADVICE_POOLS)
-		return;
-	gm_print_open(print, "others", true);
-	print_bytes(print, "free_bytes", oom->others_bytes);
-	gm_print_text(print, "pool", oom->others_most);
-	gm_print_close(print);
+	if (oom->advice == GPUMEM_ADVICE_POOLS)
+		print_others(print, oom);
+	if (oom->advice == GPUMEM_ADVICE_TAG_LIMIT)
+		print_tag_limit(print, oom->request->over);
 }
 
 static void print_memory(struct gm_print *print, const struct gm_oom *oom)

@@ -45,9 +45,12 @@ static bool visit(const struct gm_heap *heap, uint32_t number, visit_fn fn,
 				       .tag = number,
 				       .path = gm_tag_path(number),
 				       .bytes = copy(&from->bytes),
-				       .blocks = copy(&from->blocks)};
+				       .blocks = copy(&from->blocks),
+				       .limit_bytes = from->limit_bytes,
+				       .held_bytes = from->held_bytes};
 
-	return (!tag.bytes.total && !tag.bytes.current) || fn(&tag, user);
+	return (!tag.bytes.total && !tag.bytes.current && !tag.limit_bytes) ||
+	       fn(&tag, user);
 }
 
 void gm_pool_visit_tags(struct gpumem_pool *pool, visit_fn fn, void *user)

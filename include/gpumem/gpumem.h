@@ -1520,12 +1520,15 @@ struct gpumem_tag {
 	const char *path;             /* "" of these; valid for ever */
 	struct gpumem_gauge bytes;    /* requested; see struct gpumem_gauge */
 	struct gpumem_gauge blocks;   /* live */
+	uint64_t limit_bytes;         /* gpumem_tag_set_limit(); 0: none */
+	uint64_t held_bytes;          /* what that counts, tags inside too; 0
+					 without a limit */
 };
 
 /*
  * Calls fn first for the blocks without a tag, then for each tag that the pool
- * has had blocks of, by number, until it returns false. All that it is told is
- * of one moment: current and total of all rows add up to those of `requested`
+ * has had blocks of or a limit for, by number, until it returns false. All rows
+ * are of one moment: current and total of all add up to those of `requested`
  * and `blocks` of struct gpumem_stats. The peak of what has no tag is not
  * followed: it is current. gpumem_pool_reset_stats() resets these too.
  *
@@ -1536,6 +1539,25 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_tag_visit(gpumem_pool *pool,
 		 bool (*fn)(const struct gpumem_tag *tag, void *user),
 		 void *user);
+
+/*
+ * A limit on the requested bytes that live blocks of one pool have under a tag
+ * and all tags inside it; 0: none. Those inside may have limits of their own,
+ * and an allocation has to keep them all. One that would pass a limit, however
+ * it is made, fails with LIMIT at once: nothing is trimmed or waited for, and
+ * no pressure callback is called, because only a free of blocks of these tags
+ * would help. gpumem_resize() beyond a limit fails with BUSY. An allocation
+ * that another thread has begun counts until it has failed. What is imported
+ * has no tag.
+ *
+ * A limit below what is held already is no error: the blocks stay, and nothing
+ * is added until there is room. Blocks of such tags do not come from the caches
+ * of threads without the pool's lock; those of other tags are not slower. Any
+ * thread may call it at any time. OK; INVALID: there is no such tag, or it is
+ * 0 (gpumem_pool_set_limit() limits all blocks); NO_HOST_MEMORY.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_tag_set_limit(gpumem_pool *pool, uint32_t tag, uint64_t limit_bytes);
 
 /* ---- Out of memory -------------------------------------------------------- */
 
@@ -1561,7 +1583,9 @@ gpumem_tag_visit(gpumem_pool *pool,
 	X(POOLS, 12, "pools")        /* the device's other pools of this       \
 					process have enough that is free */    \
 	X(OUTSIDE, 13, "outside")    /* other programs, or other allocators of \
-					this one, have it */
+					this one, have it */                   \
+	X(TAG_LIMIT, 14, "tag_limit") /* raise the limit of the tag or of one  \
+					 around it, gpumem_tag_set_limit() */
 
 typedef enum gpumem_advice {
 #define GPUMEM_ADVICE_ENUM(name, number, word) GPUMEM_ADVICE_##name = (number),
@@ -1581,8 +1605,9 @@ struct gpumem_oom {
 	uint32_t flags;            /* GPUMEM_ALLOC_ bits of it */
 	uint32_t tag;              /* that the block would have got; 0: none */
 	uint64_t fits_bytes;       /* a request of so many would succeed now, at
-				      least: gpumem_pool_capacity(); 0: unknown,
-				      or at most a small one */
+				      least: gpumem_pool_capacity(), within the
+				      limit of the tag; 0: unknown, or at most a
+				      small one */
 	uint64_t requested_bytes;  /* of the pool: see struct gpumem_stats */
 	uint64_t reserved_bytes;
 	uint64_t free_bytes;

@@ -190,6 +190,12 @@ void recording_end(void); /* if there is one */
 bool events_keep(const struct device *device); /* it has some */
 void events_end(struct device *device);	       /* destroys them */
 
+/* ---- tags.c ---- */
+
+/* By how much a block may grow before it passes the limit of its tag or of one
+ * around it, if it had `given` bytes fewer. */
+uint64_t tag_room(const struct block *block, uint64_t given);
+
 /* ---- world.c, exporter.c ---- */
 
 void world_begin(const struct configuration *configuration);

@@ -189,7 +189,23 @@ void attack_gpumem_free(void)
 		block_remove(block);
 }
 
-/* A view has a size that stays; any other block can at least shrink. */
+/* A view has a size that stays; any other block can at least shrink, and grow
+ * within what it holds, but for a limit: that counts what is requested. */
+static void judge_resize(const struct block *block, uint64_t bytes,
+			 gpumem_status status)
+{
+	uint64_t more = bytes > block->requested ? bytes - block->requested : 0;
+
+	if (status == GPUMEM_BUSY)
+		expect(bytes > block->bytes || world.configuration->objects ||
+			       more > tag_room(block, 0),
+		       "%p does not shrink", block->ptr);
+	if (status == GPUMEM_OK && more)
+		expect(tag_room(block, more) >= more,
+		       "%p grows by %llu bytes beyond a limit", block->ptr,
+		       (ull)more);
+}
+
 void attack_gpumem_resize(void)
 {
 	struct block *block;
@@ -197,6 +213,7 @@ void attack_gpumem_resize(void)
 	uint64_t *usable = out_or_null(sizeof(*usable));
 	uint64_t bytes = pick_bytes();
 	gpumem_status status;
+	bool good;
 	int index;
 	gpumem_stream stream = pick_stream(
 		block ? block->pool->device : &world.device[0], &index);
@@ -214,10 +231,10 @@ void attack_gpumem_resize(void)
 	if (block && one_in(4))
 		block_verify(block);
 	status = gpumem_resize(ptr, bytes, stream, usable);
-	if (status == GPUMEM_BUSY && ptr && block)
-		expect(bytes > block->bytes || world.configuration->objects,
-		       "%p does not shrink", ptr);
-	if (judge(status) && block)
+	good = judge(status);
+	if (ptr && block)
+		judge_resize(block, bytes, status);
+	if (good && block)
 		block_resize(block, bytes);
 }
 

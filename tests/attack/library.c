@@ -97,7 +97,7 @@ static void mourn(const struct gpumem_oom *oom, void *user)
 		       (oom->status == GPUMEM_NO_MEMORY ||
 			oom->status == GPUMEM_LIMIT) &&
 		       oom->advice >= GPUMEM_ADVICE_LESS &&
-		       oom->advice <= GPUMEM_ADVICE_OUTSIDE,
+		       oom->advice <= GPUMEM_ADVICE_TAG_LIMIT,
 	       "an out of memory with status %d, advice %d", oom->status,
 	       (int)oom->advice);
 	expect(oom->json[0] == '{' && oom->json[strlen(oom->json) - 1] == '}',

@@ -135,6 +135,7 @@
 	X(gpumem_tag_pop, 6, 0)                                                \
 	X(gpumem_tag_push, 6, B(NO_HOST_MEMORY))                               \
 	X(gpumem_tag_set, 4, 0)                                                \
+	X(gpumem_tag_set_limit, 3, B(NO_HOST_MEMORY))                          \
 	X(gpumem_tag_visit, 3, 0)                                              \
 	X(gpumem_usable_bytes, 10, B(BAD_POINTER))                             \
 	X(gpumem_use_on, 12, B(BAD_POINTER) | B(NO_HOST_MEMORY))               \

@@ -65,6 +65,23 @@ void attack_gpumem_tag_set(void)
 		expect(gpumem_tag_get() == tag, "another tag is set");
 }
 
+void attack_gpumem_tag_set_limit(void)
+{
+	static const uint64_t limits[] = {0,   0,	1,	   5000,
+					  MIB, 8 * MIB, UINT64_MAX};
+	struct pool *pool = pick_pool();
+	uint32_t tag = gpumem_tag_get();
+
+	if (!tag && gpumem_tag_intern("model", &tag))
+		return;
+	if (rarely()) {
+		tag = one_in(2) ? 0 : UINT32_MAX;
+		wrong(B(INVALID));
+	}
+	(void)judge(gpumem_tag_set_limit(pool_of(pool), tag,
+					 limits[random_below(COUNT(limits))]));
+}
+
 void attack_gpumem_tag_get(void)
 {
 	uint32_t tag = gpumem_tag_get();
@@ -76,6 +93,38 @@ void attack_gpumem_tag_path(void)
 {
 	expect(!gpumem_tag_path(0) && !gpumem_tag_path(UINT32_MAX),
 	       "a path of no tag");
+}
+
+struct tag_room {
+	const char *path;
+	uint64_t given, bytes;
+};
+
+static bool narrow(const struct gpumem_tag *tag, void *user)
+{
+	struct tag_room *room = user;
+	size_t length = strlen(tag->path);
+	uint64_t held = tag->held_bytes - room->given;
+	uint64_t bytes = tag->limit_bytes > held ? tag->limit_bytes - held : 0;
+
+	if (tag->limit_bytes && !strncmp(room->path, tag->path, length) &&
+	    (!room->path[length] || room->path[length] == '/') &&
+	    bytes < room->bytes)
+		room->bytes = bytes;
+	return true;
+}
+
+uint64_t tag_room(const struct block *block, uint64_t given)
+{
+	struct gpumem_block row = GPUMEM_INIT(struct gpumem_block);
+	struct tag_room room = {.given = given, .bytes = UINT64_MAX};
+
+	must(gpumem_query(block->ptr, &row));
+	if (!row.tag)
+		return UINT64_MAX;
+	room.path = gpumem_tag_path(row.tag);
+	must(gpumem_tag_visit(block->pool->handle, narrow, &room));
+	return room.bytes;
 }
 
 struct tag_sum {

@@ -186,6 +186,8 @@ lib_tests = \
 	tests/unit/lib/structs \
 	tests/unit/lib/table \
 	tests/unit/lib/tags \
+	tests/unit/lib/tags_limit \
+	tests/unit/lib/tags_race \
 	tests/unit/lib/tags_threads \
 	tests/unit/lib/thread_ends \
 	tests/unit/lib/threads \

@@ -125,6 +125,10 @@ static void null_pools(void)
 	is_ptr(gpumem_tag_path(4000), NULL, "which has no path");
 	invalid(gpumem_tag_visit(NULL, any_tag, NULL));
 	invalid(gpumem_tag_visit(pool, NULL, NULL));
+	invalid(gpumem_tag_set_limit(NULL, 1, MIB));
+	invalid(gpumem_tag_set_limit(pool, 0, MIB));
+	invalid(gpumem_tag_set_limit(pool, 4000, MIB));
+	invalid(gpumem_tag_set_limit(pool, UINT32_MAX, 0));
 	invalid(gpumem_pool_capacity(pool, NULL, NULL));
 	invalid(gpumem_pool_print(NULL, 0, any_text, NULL));
 	invalid(gpumem_device_report(NULL, 0, any_text, NULL));

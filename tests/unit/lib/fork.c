@@ -118,6 +118,7 @@ static void child_pools(void)
 	forked(gpumem_tag_intern("child", &made_tag));
 	forked(gpumem_tag_set(0));
 	forked(gpumem_tag_visit(pool, any_tag, NULL));
+	forked(gpumem_tag_set_limit(pool, 1, MIB));
 	child_must(!gpumem_tag_get() || gpumem_tag_get() == tag);
 	child_must(!strcmp(gpumem_tag_path(tag), "fork"));
 	child_must(strstr(gpumem_error_text(), "fork") != NULL);
