@@ -10,6 +10,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_release.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_stats.py \
+	bindings/python/gpumem/_torch_subclass.py \
 	bindings/python/gpumem/cupy.py \
 	bindings/python/gpumem/numba.py \
 	bindings/python/gpumem/onnxruntime.py \
@@ -31,6 +32,15 @@ EXTRA_DIST += \
 	bindings/python/src/pool.c \
 	bindings/python/src/pool_report.c \
 	bindings/python/src/pressure.c \
+	bindings/python/src/subclass/allocator.cpp \
+	bindings/python/src/subclass/allocator.hpp \
+	bindings/python/src/subclass/checkpoint.cpp \
+	bindings/python/src/subclass/device.cpp \
+	bindings/python/src/subclass/history.cpp \
+	bindings/python/src/subclass/pools.cpp \
+	bindings/python/src/subclass/space.cpp \
+	bindings/python/src/subclass/space.hpp \
+	bindings/python/tests/cudart_double.cpp \
 	bindings/python/tests/test_core.py \
 	bindings/python/tests/test_cupy.py \
 	bindings/python/src/torch/graphs.cpp \
@@ -45,5 +55,6 @@ EXTRA_DIST += \
 	bindings/python/tests/test_release.py \
 	bindings/python/tests/test_rmm.py \
 	bindings/python/tests/test_torch.py \
+	bindings/python/tests/test_torch_subclass.py \
 	bindings/python/tests/torch_double.cpp \
 	bindings/python/tests/torch_double.py

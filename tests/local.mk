@@ -187,6 +187,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_lists.c \
 	tests/device/torch_models.py \
 	tests/device/torch_plug.c \
+	tests/device/torch_subclass.py \
 	tests/run/driver.c \
 	tests/run/next.c \
 	tests/run/opencl.c \

@@ -163,6 +163,14 @@ for package in cupy numba.cuda rmm; do
 	fi
 done
 
+real=$(with_package torch)
+what="gpumem's subclass in a PyTorch for CUDA"
+if [ -n "$real" ]; then
+	exits 0 "$what" over_real "$real" test_torch_subclass
+else
+	skip "no python3 has torch" "$what"
+fi
+
 # ---- from a source distribution ----------------------------------------------
 
 unset GPUMEM_BUILD

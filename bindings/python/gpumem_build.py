@@ -285,6 +285,10 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
         wheel = Wheel(Path(folder, name))
         for path in PACKAGE:
             wheel.add(str(path.relative_to(HERE)), path.read_bytes())
+        for path in sorted(HERE.glob("src/subclass/*.[ch]pp")):
+            wheel.add(f"gpumem/subclass/{path.name}", path.read_bytes())
+        text = header("gpumem.h").encode()
+        wheel.add("gpumem/subclass/gpumem/gpumem.h", text)
         for file in modules:
             wheel.add(f"gpumem/{file}", (work / file).read_bytes(), 0o755)
         for path in sorted(x for x in library.rglob("*") if x.is_file()):
@@ -299,6 +303,7 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 def carried():
     """(path, name in the archive) of all that a source distribution has."""
     own = ["pyproject.toml", "gpumem_build.py", "src/*.[ch]", "src/torch/*"]
+    own += ["src/subclass/*"]
     own += ["tests/*.py", "tests/*.cpp"]
     for path in PACKAGE + sorted(x for y in own for x in HERE.glob(y)):
         yield path, path.relative_to(HERE)

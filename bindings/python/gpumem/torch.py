@@ -19,8 +19,9 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from . import Device, Pool
 from . import _torch_stats as shapes
+from . import _torch_subclass as subclass
 
-__all__ = ["device", "enable", "enabled", "pool", "used_devices"]
+__all__ = ["device", "enable", "enabled", "how", "pool", "used_devices"]
 
 # PyTorch's setter: the plug's function.
 HOOKS = {
@@ -52,6 +53,7 @@ MOOT = (
 MOST_DEVICES = 64  # of the plug
 
 _allocator: Any = None  # what PyTorch was given; it must not go
+_how: Optional[str] = None
 _backend = "cuda"
 _fractions: Dict[int, float] = {}
 _at_reset: Dict[int, Dict[str, int]] = {}
@@ -60,6 +62,11 @@ _at_reset: Dict[int, Dict[str, int]] = {}
 def enabled() -> bool:
     """Whether enable() has been called."""
     return _allocator is not None
+
+
+def how() -> Optional[str]:
+    """"subclass" or "plug", as enable() made it; None before."""
+    return _how
 
 
 def device(number: int = 0) -> Device:
@@ -74,23 +81,28 @@ def pool(number: int = 0) -> Pool:
 
 def used_devices() -> List[Device]:
     """Those on which PyTorch has allocated anything."""
-    plug = _plug()
+    plug = _allocator if _how == "subclass" else _plug()
     return [device(i) for i in range(MOST_DEVICES) if plug.opened(i)]
 
 
-def enable(backend: Optional[str] = None) -> None:
+def enable(
+    backend: Optional[str] = None, subclass: Optional[bool] = False
+) -> None:
     """Makes gpumem the allocator of torch.cuda; once more does nothing.
 
     backend: gpumem's name of where torch's devices are; None: "cuda" or "hip",
-    as PyTorch was built. RuntimeError if PyTorch has no GPU support, has used its
-    own allocator already, or PYTORCH_ALLOC_CONF asks for another one.
+    as PyTorch was built. subclass: whether by a subclass of PyTorch's allocator,
+    which is compiled by the first process, in half a minute, or by its plug for
+    allocators, which lacks some functions; None: the subclass, or with a warning
+    the plug. RuntimeError if PyTorch has no GPU support, has used its own
+    allocator already, PYTORCH_ALLOC_CONF asks for another one, or there can be
+    no subclass and it was asked for.
     """
-    global _allocator, _backend
+    global _allocator, _backend, _how
 
     if _allocator is not None:
         return
     torch: Any = importlib.import_module("torch")
-    plug = _plug()
     if not hasattr(torch._C, "_cuda_customAllocator"):
         raise RuntimeError(
             f"PyTorch {torch.__version__} was built without CUDA and ROCm: "
@@ -99,6 +111,36 @@ def enable(backend: Optional[str] = None) -> None:
     fraction = _conf(os.environ)
     built = "hip" if getattr(torch.version, "hip", None) else "cuda"
     _backend = backend or built
+    made = None if subclass is False else _subclass(torch, subclass is True)
+    _allocator = made if made else _plugged(torch)
+    _how = "subclass" if made else "plug"
+    if fraction is not None:
+        torch.cuda.set_per_process_memory_fraction(fraction)
+
+
+def _subclass(torch: Any, wanted: bool) -> Any:
+    """None: there can be none, and it was not asked for in particular."""
+    try:
+        return subclass.install(torch, _backend)
+    except subclass.Unavailable as why:
+        text = (
+            "gpumem's subclass of the allocator of PyTorch "
+            f"{torch.__version__} cannot be used: {why}"
+        )
+    if wanted:
+        raise RuntimeError(text)
+    warnings.warn(
+        f"{text}. Its plug for allocators is used instead, without "
+        "cudnn.benchmark, MemPool, recorded history and cudagraph trees",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return None
+
+
+def _plugged(torch: Any) -> Any:
+    """What PyTorch was given."""
+    plug = _plug()
     plug.configure(
         _backend,
         torch.cuda.synchronize,
@@ -109,14 +151,12 @@ def enable(backend: Optional[str] = None) -> None:
             f"PyTorch {torch.__version__} has no c10::OutOfMemoryError that "
             "can be used: an out of memory will be a plain RuntimeError",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     allocator = _made(torch, plug.addresses())
     torch.cuda.memory.change_current_allocator(allocator)
-    _allocator = allocator
     _replace(torch, plug)
-    if fraction is not None:
-        torch.cuda.set_per_process_memory_fraction(fraction)
+    return allocator
 
 
 def _plug() -> Any:

@@ -31,7 +31,7 @@ if ready:
     torch, folder = torch_double.install()
     atexit.register(shutil.rmtree, folder)
     double = torch._C.double
-    gpumem.torch.enable(backend="host")
+    gpumem.torch.enable(backend="host", subclass=False)
     host = ctypes.CDLL(
         str(Path(gpumem.__file__).with_name("lib") / "libgpumem.so.0")
     )
@@ -350,13 +350,13 @@ class Enable(unittest.TestCase):
 
     def test_twice_is_once(self):
         before = double.current
-        gpumem.torch.enable(backend="host")
+        gpumem.torch.enable(backend="host", subclass=False)
         self.assertTrue(gpumem.torch.enabled())
         self.assertIs(double.current, before)
 
     def test_is_too_late(self):
         said = self.child(
-            "torch._C.double.initialized = True\ngpumem.torch.enable()"
+            "torch._C.double.initialized = True\ngpumem.torch.enable(subclass=False)"
         )
         self.assertIn("Can't swap an already initialized", said)
 
@@ -367,7 +367,7 @@ class Enable(unittest.TestCase):
         self.assertIn("built without CUDA and ROCm", said)
 
     def test_configuration(self):
-        enable = "gpumem.torch.enable('host')\n"
+        enable = "gpumem.torch.enable('host', False)\n"
         for conf, expected in [
             ("backend:cudaMallocAsync", "there is no other allocator"),
             ("max_split_size_gb:3", "has the key 'max_split_size_gb'"),
@@ -387,7 +387,7 @@ class Enable(unittest.TestCase):
         said = self.child(
             "import pathlib\n"
             "torch.__file__ = '/nowhere/__init__.py'\n"
-            "gpumem.torch.enable('host')\n"
+            "gpumem.torch.enable('host', False)\n"
             "try:\n    torch._C.double.alloc(1 << 50)\n"
             "except RuntimeError as error:\n    print('RuntimeError', error)"
         )
@@ -397,7 +397,7 @@ class Enable(unittest.TestCase):
     def test_an_end_with_blocks(self):
         """A process that ends with tensors and a graph does so quietly."""
         said = self.child(
-            "gpumem.torch.enable('host')\n"
+            "gpumem.torch.enable('host', False)\n"
             "double = torch._C.double\n"
             "double.pool('begin', 0, 1)\n"
             "double.alloc(1 << 20)\n"

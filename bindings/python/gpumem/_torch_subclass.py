@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+"""Compiles gpumem's subclass of PyTorch's allocator for the PyTorch that is here.
+
+Its base class differs between PyTorch's versions, so no wheel can carry it. It
+is compiled once for each version of PyTorch and of gpumem, in half a minute, and
+kept in the user's cache folder (XDG_CACHE_HOME, ~/.cache). Processes that come
+at the same time wait for the first. GPUMEM_TORCH_CACHE names another folder; CXX
+and CXXFLAGS are respected.
+"""
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import Any, List
+
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE / "subclass"
+
+
+class Unavailable(Exception):
+    """With a sentence that says why."""
+
+
+def _cuda_headers(torch: Any) -> Path:
+    """The folder that has CUDA's, of a wheel or of a toolkit."""
+    beside = Path(torch.__file__).parent.parent / "nvidia"
+    places = sorted(beside.glob("*/include"))
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(name):
+            places.append(Path(os.environ[name], "include"))
+    places.append(Path("/usr/local/cuda/include"))
+    for place in places:
+        # Of CUDA 13's wheels crt/ is one of its own.
+        needed = ("cuda_runtime_api.h", "crt/host_config.h")
+        if all((place / name).is_file() for name in needed):
+            return place
+    raise Unavailable(
+        "no folder has cuda_runtime_api.h and crt/host_config.h: install "
+        "nvidia-cuda-runtime and nvidia-cuda-crt, or set CUDA_HOME"
+    )
+
+
+def command(torch: Any, output: str) -> List[str]:
+    """The compiler's."""
+    if not getattr(torch.version, "cuda", None):
+        raise Unavailable("it is for CUDA builds of PyTorch so far")
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    if not shutil.which(compiler[0]):
+        raise Unavailable(f"there is no C++ compiler {compiler[0]}")
+    home = Path(torch.__file__).parent
+    if not (home / "include/c10/cuda/CUDACachingAllocator.h").is_file():
+        raise Unavailable("this PyTorch came without its headers")
+    include = home / "include"
+    folders = [include, include / "torch/csrc/api/include"]
+    folders += [_cuda_headers(torch), Path(sysconfig.get_path("include"))]
+    abi = int(torch.compiled_with_cxx11_abi())
+    line = compiler + ["-std=c++17", "-O2", "-fPIC", "-shared"]
+    line += ["-fvisibility=hidden", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
+    line += shlex.split(os.environ.get("CXXFLAGS", ""))
+    for folder in folders:
+        line += ["-isystem", str(folder)]
+    line += [f"-I{SOURCES}", "-o", output]
+    line += [str(x) for x in sorted(SOURCES.glob("*.cpp"))]
+    line += [f"-L{home / 'lib'}", "-lc10", "-lc10_cuda", "-ltorch_cuda"]
+    return line + [f"-L{HERE / 'lib'}", "-l:libgpumem.so.0"]
+
+
+def _folder() -> Path:
+    named = os.environ.get("GPUMEM_TORCH_CACHE")
+    if named:
+        return Path(named)
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "gpumem"
+
+
+def _key(torch: Any) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(x for x in SOURCES.rglob("*.*") if x.is_file()):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    words = command(torch, "")
+    digest.update("\0".join([torch.__version__, sys.version, *words]).encode())
+    return digest.hexdigest()[:24]
+
+
+def _compile(torch: Any, made: Path) -> None:
+    """Under the lock; a file of another name until it is whole."""
+    handle, path = tempfile.mkstemp(".part", dir=made.parent)
+    os.close(handle)
+    try:
+        done = subprocess.run(
+            command(torch, path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        if done.returncode:
+            lines = [x for x in done.stdout.splitlines() if "error" in x]
+            why = (lines or done.stdout.splitlines() or ["no message"])[0]
+            raise Unavailable(f"the compiler says: {why}")
+        os.chmod(path, 0o755)
+        os.replace(path, made)
+    except BaseException:
+        os.unlink(path)
+        raise
+
+
+def library(torch: Any) -> Path:
+    """The compiled library; Unavailable if there can be none."""
+    try:
+        folder = _folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made = folder / f"torch-{_key(torch)}.so"
+        with open(folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not made.is_file():
+                _compile(torch, made)
+    except (OSError, RuntimeError) as why:
+        raise Unavailable(str(why)) from None
+    return made
+
+
+def install(torch: Any, backend: str) -> Any:
+    """Makes it PyTorch's allocator; what was loaded, with opened(number).
+
+    RuntimeError if PyTorch refuses, Unavailable if there is none.
+    """
+    try:
+        loaded = ctypes.PyDLL(str(library(torch)))
+    except OSError as why:
+        raise Unavailable(f"it cannot be loaded: {why}") from None
+    loaded.gpumem_torch_install.restype = ctypes.c_char_p
+    loaded.opened = loaded.gpumem_torch_opened
+    why = loaded.gpumem_torch_install(backend.encode())
+    if why is not None:
+        raise RuntimeError(why.decode(errors="replace"))
+    return loaded

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Blocks: taken from gpumem, or from a private pool if this thread or stream is
+ * routed to one, and entered into the table that the statistics, the snapshots
+ * and the frees of the latter need.
+ */
+#include "allocator.hpp"
+
+#include <c10/core/impl/GPUTrace.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <torch/csrc/cuda/CUDAPluggableAllocator.h>
+
+namespace gpumem_torch
+{
+
+using c10::CachingAllocator::format_size;
+using c10::CachingDeviceAllocator::RecordContext;
+using action = cca::TraceEntry::Action;
+
+allocator *the;
+
+void delete_block(void *ptr)
+{
+	the->raw_delete(ptr);
+}
+
+static bool is_oom(gpumem_status status)
+{
+	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
+}
+
+/* Programs may know how to free memory: tensors that went to other processes.
+ */
+static bool callbacks_freed()
+{
+	bool freed = false;
+
+	for (const auto &name : c10::FreeCudaMemoryCallbacksRegistry()->Keys())
+		freed |= c10::FreeCudaMemoryCallbacksRegistry()
+				 ->Create(name)
+				 ->Execute();
+	return freed;
+}
+
+gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
+				  record &made, void **ptr)
+{
+	mempool *in = routed.load(std::memory_order_acquire)
+			      ? route(own.number, on)
+			      : nullptr;
+
+	made.of = in;
+	if (in) {
+		auto leave = [this, in](void *) {
+			std::lock_guard<std::mutex> hold(lock);
+
+			in->inside--;
+		};
+		std::unique_ptr<void, decltype(leave)> inside(in, leave);
+
+		return take_in(own, *in, bytes, on, ptr);
+	}
+	return gpumem_alloc(own.pool, bytes ? bytes : 1, on, ptr);
+}
+
+void *allocator::take(int number, size_t bytes, cudaStream_t on)
+{
+	device &own = get(number);
+	record made{number, 0, bytes, on, nullptr, {}, {}};
+	void *ptr = nullptr;
+	gpumem_status status = take_any(own, bytes, on, made, &ptr);
+
+	if (is_oom(status) && (settle() || callbacks_freed()))
+		status = take_any(own, bytes, on, made, &ptr);
+	if (is_oom(status) && take_spare(own, bytes, on, made, &ptr))
+		status = GPUMEM_OK;
+	if (status != GPUMEM_OK)
+		fail(own, bytes, status);
+	made.allocated_at = gather(RecordContext::STATE);
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		uint64_t usable = 0;
+
+		if (made.of)
+			usable = made.of->memory.at(static_cast<char *>(ptr))
+					 .bytes;
+		else
+			GPUMEM_IGNORE(gpumem_usable_bytes(ptr, &usable));
+		made.bytes = usable;
+		count(own, made, true);
+		enter(own, action::ALLOC, reinterpret_cast<size_t>(ptr),
+		      made.bytes, on, made.of ? made.of->id : MempoolId_t{},
+		      made.allocated_at);
+		blocks[ptr] = made;
+	}
+	report(ptr, made, true);
+	return ptr;
+}
+
+void allocator::raw_delete(void *ptr)
+{
+	context where = ptr ? gather(RecordContext::ALL) : nullptr;
+	record gone;
+
+	if (!ptr)
+		return;
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		auto found = blocks.find(ptr);
+
+		TORCH_CHECK(found != blocks.end(),
+			    "invalid device pointer: ", ptr);
+		gone = std::move(found->second);
+		blocks.erase(found);
+		device &own = *opened(gone.device);
+		MempoolId_t id = gone.of ? gone.of->id : MempoolId_t{};
+		auto address = reinterpret_cast<size_t>(ptr);
+
+		count(own, gone, false);
+		enter(own, action::FREE_REQUESTED, address, gone.bytes, gone.on,
+		      id, where);
+		enter(own, action::FREE_COMPLETED, address, gone.bytes, gone.on,
+		      id, where);
+		if (gone.of && gone.uses.empty())
+			gone.of->memory.give(static_cast<char *>(ptr));
+		else if (gone.of)
+			gone.of->pending.push_back(
+				{static_cast<char *>(ptr), gone.uses, {}});
+	}
+	/* Nothing to be done about what fails: the driver may be gone before
+	 * the last tensors are. */
+	if (!gone.of)
+		GPUMEM_IGNORE(gpumem_free_own(ptr));
+	report(ptr, gone, false);
+}
+
+/* PyTorch's profiler and its other observers. */
+void allocator::report(void *ptr, const record &of, bool taken)
+{
+	if (c10::memoryProfilingEnabled()) {
+		auto stats = getDeviceStats(of.device);
+		auto bytes = static_cast<int64_t>(of.bytes);
+
+		c10::reportMemoryUsageToProfiler(
+			ptr, taken ? bytes : -bytes,
+			stats.allocated_bytes[0].current,
+			stats.reserved_bytes[0].current,
+			{c10::DeviceType::CUDA, DeviceIndex(of.device)});
+	}
+	const auto *tracer = c10::impl::GPUTrace::get_trace();
+	auto address = reinterpret_cast<uintptr_t>(ptr);
+	if (C10_UNLIKELY(tracer != nullptr) && taken)
+		(*tracer)->trace_gpu_memory_allocation(c10::kCUDA, address);
+	else if (C10_UNLIKELY(tracer != nullptr))
+		(*tracer)->trace_gpu_memory_deallocation(c10::kCUDA, address);
+}
+
+void raise()
+{
+	gpumem_error error = GPUMEM_INIT(gpumem_error);
+
+	gpumem_last_error(&error);
+	TORCH_CHECK(false, error.text);
+}
+
+void allocator::fail(device &own, size_t bytes, gpumem_status status)
+{
+	gpumem_error error = GPUMEM_INIT(gpumem_error);
+	gpumem_memory memory = GPUMEM_INIT(gpumem_memory);
+	std::vector<cca::OutOfMemoryObserver> told;
+
+	gpumem_last_error(&error);
+	TORCH_CHECK(is_oom(status), error.text);
+	GPUMEM_IGNORE(gpumem_device_memory(own.handle, &memory));
+	context where = gather(RecordContext::ALLOC);
+	auto stats = getDeviceStats(own.number);
+	int64_t allocated = stats.allocated_bytes[0].current;
+	{
+		std::lock_guard<std::mutex> hold(lock);
+
+		enter(own, action::OOM, memory.free_bytes, bytes, nullptr, {},
+		      where);
+		told = observers;
+		own.oom_count++;
+	}
+	c10::reportOutOfMemoryToProfiler(
+		static_cast<int64_t>(bytes), allocated,
+		stats.reserved_bytes[0].current,
+		{c10::DeviceType::CUDA, DeviceIndex(own.number)});
+	for (auto &each : told)
+		each(own.number, bytes, memory.total_bytes, memory.free_bytes);
+	TORCH_CHECK_WITH(OutOfMemoryError, false,
+			 "CUDA out of memory. Tried to allocate ",
+			 format_size(bytes), ". ", error.text);
+}
+
+/* ---- PyTorch's functions ---------------------------------------------------
+ */
+
+void *allocator::raw_alloc_with_stream(size_t bytes, cudaStream_t on)
+{
+	return bytes ? take(c10::cuda::current_device(), bytes, on) : nullptr;
+}
+
+void *allocator::raw_alloc(size_t bytes)
+{
+	return raw_alloc_with_stream(bytes, c10::cuda::getCurrentCUDAStream());
+}
+
+c10::DataPtr allocator::allocate(size_t bytes)
+{
+	DeviceIndex number = c10::cuda::current_device();
+	void *ptr = bytes ? take(number, bytes,
+				 c10::cuda::getCurrentCUDAStream(number))
+			  : nullptr;
+
+	return {ptr, ptr, &delete_block,
+		c10::Device(c10::DeviceType::CUDA, number)};
+}
+
+c10::DeleterFnPtr allocator::raw_deleter() const
+{
+	return &delete_block;
+}
+
+void allocator::copy_data(void *to, const void *from, size_t bytes) const
+{
+	C10_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
+}
+
+/* Of memory that is not from here, another process's say, there is nothing to
+ * say. */
+void allocator::recordStream(const c10::DataPtr &data, c10::cuda::CUDAStream on)
+{
+	void *ptr = data.get();
+
+	if (!ptr || data.get_deleter() != &delete_block)
+		return;
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		auto found = blocks.find(ptr);
+
+		if (found == blocks.end())
+			return;
+		if (found->second.of) {
+			if (on.stream() != found->second.on)
+				found->second.uses.insert(on.stream());
+			return;
+		}
+	}
+	if (gpumem_use_on(ptr, on.stream()) != GPUMEM_OK)
+		raise();
+}
+
+void *allocator::getBaseAllocation(void *ptr, size_t *bytes)
+{
+	gpumem_block block = GPUMEM_INIT(gpumem_block);
+
+	if (gpumem_query(ptr, &block) != GPUMEM_OK)
+		raise();
+	if (bytes)
+		*bytes = block.bytes;
+	return block.ptr;
+}
+
+} /* namespace gpumem_torch */
+
+/* ---- for gpumem.torch, which has the GIL ------------------------------------
+ */
+
+extern "C" {
+
+/* NULL: done; else why not, valid until the next call. */
+__attribute__((visibility("default"))) const char *
+gpumem_torch_install(const char *backend)
+{
+	static std::string why;
+
+	try {
+		auto made = std::make_shared<gpumem_torch::allocator>(backend);
+
+		torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator(
+			made);
+		gpumem_torch::the = made.get();
+		/* For ever. */
+		new std::shared_ptr<gpumem_torch::allocator>(made);
+		return nullptr;
+	} catch (const c10::Error &error) {
+		why = error.what_without_backtrace();
+	} catch (const std::exception &error) {
+		why = error.what();
+	}
+	return why.c_str();
+}
+
+__attribute__((visibility("default"))) int gpumem_torch_opened(int number)
+{
+	return gpumem_torch::the && gpumem_torch::the->opened(number);
+}
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * gpumem as a subclass of PyTorch's allocator of device memory. Compiled at the
+ * user's against the headers of the very PyTorch that is installed, since the
+ * base class differs between its versions: each function says `override`, so
+ * that a version that has another one refuses to compile.
+ *
+ * One mutex, `lock`, is over all that is here. It is not held during a call of
+ * gpumem's that may wait, of Python's, or of a recorder of stacks.
+ */
+#ifndef GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
+#define GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
+
+#include "space.hpp"
+
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/util/ApproximateClock.h>
+#include <gpumem/gpumem.h>
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace gpumem_torch
+{
+
+namespace cca = c10::cuda::CUDACachingAllocator;
+using c10::DeviceIndex;
+using c10::MempoolId_t;
+using context = std::shared_ptr<c10::GatheredContext>;
+using filter = std::function<bool(cudaStream_t)>;
+
+constexpr int MOST_DEVICES = 64;
+
+/* A private pool. users == 0 and inside == 0: nobody will ask it for memory any
+ * more, and it ends when the device has done what was launched and nothing in
+ * it is live. */
+struct mempool {
+	MempoolId_t id;
+	int users = 0;
+	int inside = 0; /* allocations that are under way in it */
+	bool use_on_oom = false;
+	space memory;
+	gpumem_graph *graph = nullptr; /* what a capture took; NULL: none did */
+	/* Freed, while other streams may still use them; no events yet while
+	 * anything is captured. */
+	struct waiting {
+		char *ptr;
+		std::set<stream> streams;
+		std::vector<cudaEvent_t> events;
+	};
+	std::vector<waiting> pending;
+};
+
+/* Of a block that PyTorch has. */
+struct record {
+	int device;
+	size_t bytes, requested;
+	stream on;
+	mempool *of; /* NULL: gpumem's own block */
+	context allocated_at;
+	std::set<stream> uses; /* only of a mempool's */
+};
+
+/* What was counted when totals were reset. */
+struct baseline {
+	int64_t taken, returned, retries, driver_allocs, driver_frees;
+	int64_t segments_taken, segments_returned;
+};
+
+struct device {
+	int number;
+	gpumem_device *handle;
+	gpumem_pool *pool;
+	double fraction = 1;
+	c10::CachingAllocator::StatArray blocks, bytes, requested;
+	int64_t oom_count = 0;
+	baseline since{};
+	std::map<MempoolId_t, std::unique_ptr<mempool>> mempools;
+	std::deque<cca::TraceEntry> trace;
+};
+
+/* Between begin and end. */
+struct routing {
+	int device;
+	MempoolId_t id;
+	filter takes;
+	bool captures;
+	std::set<stream> streams; /* that gpumem was told of */
+};
+
+struct history {
+	bool on = false;
+	cca::CreateContextFn recorder = nullptr;
+	cca::RecordContext when = cca::RecordContext::NEVER;
+	size_t most = 1;
+	std::set<cca::TraceEntry::Action> skipped;
+	std::deque<c10::CachingDeviceAllocator::AnnotationEntry> annotations;
+	c10::ApproximateClockToUnixTimeConverter clock;
+};
+
+class allocator final : public cca::CUDAAllocator
+{
+      public:
+	explicit allocator(std::string backend);
+
+	/* NULL: nothing was allocated on it yet. */
+	device *opened(int number) const;
+
+	/* ---- allocator.cpp: blocks ---- */
+	c10::DataPtr allocate(size_t bytes) override;
+	c10::DeleterFnPtr raw_deleter() const override;
+	void copy_data(void *to, const void *from, size_t bytes) const override;
+	void *raw_alloc(size_t bytes) override;
+	void *raw_alloc_with_stream(size_t bytes, cudaStream_t on) override;
+	void raw_delete(void *ptr) override;
+	void recordStream(const c10::DataPtr &ptr,
+			  c10::cuda::CUDAStream on) override;
+	using cca::CUDAAllocator::recordStream;
+	void *getBaseAllocation(void *ptr, size_t *bytes) override;
+
+	/* ---- device.cpp: devices, and what is counted ---- */
+	void init(int count) override;
+	bool initialized() override;
+	std::string name() override;
+	void enable(bool value) override;
+	bool isEnabled() const override;
+	double getMemoryFraction(DeviceIndex number) override;
+	void setMemoryFraction(double part, DeviceIndex number) override;
+	void emptyCache(MempoolId_t id) override;
+	void cacheInfo(DeviceIndex number, size_t *largest) override;
+	std::vector<cca::StreamSegmentSize>
+	getExpandableSegmentSizes(DeviceIndex number) override;
+	cca::DeviceStats getDeviceStats(DeviceIndex number) override;
+	void resetAccumulatedStats(DeviceIndex number) override;
+	void resetPeakStats(DeviceIndex number) override;
+	void enablePeerAccess(DeviceIndex from, DeviceIndex to) override;
+	cudaError_t memcpyAsync(void *to, int to_device, const void *from,
+				int from_device, size_t bytes, cudaStream_t on,
+				bool peers) override;
+
+	/* ---- pools.cpp: private pools ---- */
+	void beginAllocateToPool(DeviceIndex number, MempoolId_t id,
+				 filter takes) override;
+	void endAllocateToPool(DeviceIndex number, MempoolId_t id) override;
+	void releasePool(DeviceIndex number, MempoolId_t id) override;
+	int getPoolUseCount(DeviceIndex number, MempoolId_t id) override;
+	void createOrIncrefPool(DeviceIndex number, MempoolId_t id,
+				std::shared_ptr<CUDAAllocator> other) override;
+	void setUseOnOOM(DeviceIndex number, MempoolId_t id,
+			 bool value) override;
+	void setNoSplit(DeviceIndex number, MempoolId_t id) override;
+	bool checkPoolLiveAllocations(
+		DeviceIndex number, MempoolId_t id,
+		const std::unordered_set<void *> &expected) override;
+	std::shared_ptr<cca::AllocatorState>
+	getCheckpointState(DeviceIndex number, MempoolId_t id) override;
+	cca::CheckpointDelta setCheckpointPoolState(
+		DeviceIndex number,
+		std::shared_ptr<cca::AllocatorState> state) override;
+
+	/* ---- history.cpp: snapshots, traces, other processes ---- */
+	cca::SnapshotInfo snapshot(MempoolId_t id, bool traces) override;
+	bool isHistoryEnabled() override;
+	void recordHistory(bool on, cca::CreateContextFn recorder, size_t most,
+			   cca::RecordContext when, bool clear,
+			   const std::vector<std::string> &skipped) override;
+	void recordAnnotation(
+		const std::vector<std::pair<std::string, std::string>> &pairs)
+		override;
+	void pushCompileContext(std::string &text) override;
+	void popCompileContext() override;
+	void setUserMetadata(const std::string &text) override;
+	std::string getUserMetadata() override;
+	void
+	attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer) override;
+	void attachAllocatorTraceTracker(
+		cca::AllocatorTraceTracker tracker) override;
+	cca::ShareableHandle shareIpcHandle(void *ptr) override;
+	std::shared_ptr<void> getIpcDevPtr(std::string handle) override;
+
+      private:
+	mutable std::mutex lock;
+	const std::string backend;
+	std::atomic<device *> devices[MOST_DEVICES]{};
+	std::atomic<int> device_count{0};
+	std::unordered_map<void *, record> blocks;
+	std::vector<std::shared_ptr<routing>> routings;
+	std::atomic<int> routed{0}, capturing{0};
+	std::atomic<bool> gathers{false}; /* history.recorder is to be asked */
+	history past;
+	std::vector<cca::OutOfMemoryObserver> observers;
+	std::vector<cca::AllocatorTraceTracker> trackers;
+
+	device &get(int number);
+	void *take(int number, size_t bytes, cudaStream_t on);
+	gpumem_status take_any(device &own, size_t bytes, stream on,
+			       record &made, void **ptr);
+	[[noreturn]] void fail(device &own, size_t bytes, gpumem_status status);
+	void count(device &own, const record &of, bool taken);
+	void report(void *ptr, const record &of, bool taken);
+
+	mempool *route(int number, stream on);
+	mempool &find(int number, MempoolId_t id, const char *what);
+	gpumem_status take_in(device &own, mempool &in, size_t bytes, stream on,
+			      void **ptr);
+	bool take_spare(device &own, size_t bytes, stream on, record &made,
+			void **ptr);
+	void tell(routing &way, mempool &in, stream on);
+	void poll(device &own, mempool &in);
+	uint64_t settle();
+	uint64_t settle_one(device &own, MempoolId_t id);
+	void free_all(device &own, mempool &in, cca::CheckpointDelta &delta);
+
+	context gather(cca::RecordContext least);
+	void enter(device &own, cca::TraceEntry::Action action, size_t addr,
+		   size_t bytes, stream on, MempoolId_t id, context where);
+	void add_segments(device &own, MempoolId_t id, cca::SnapshotInfo &into);
+};
+
+/* PyTorch's, in this process; NULL until it was made. Never destroyed: tensors
+ * outlive everything. */
+extern allocator *the;
+void delete_block(void *ptr);
+
+/* Throws what failed last in this thread. */
+[[noreturn]] void raise();
+
+} /* namespace gpumem_torch */
+
+#endif

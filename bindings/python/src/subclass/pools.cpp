@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Private pools. Between begin and end, allocations of a thread, or of the
+ * streams of a capture, come out of the pool's own segments. A graph writes to
+ * its memory whenever it is launched, so a pool whose last user is gone ends
+ * only after its device has done what was launched, and while nothing is
+ * captured: then no device can be waited for.
+ *
+ * gpumem has to know the streams of a capture before it begins, to unmap
+ * nothing meanwhile: that is the gpumem_graph of a pool that is captured for.
+ */
+#include "allocator.hpp"
+
+#include <c10/cuda/CUDAGuard.h>
+
+namespace gpumem_torch
+{
+
+using action = cca::TraceEntry::Action;
+
+static bool is_captured(cudaStream_t on)
+{
+	cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+
+	C10_CUDA_CHECK(cudaStreamIsCapturing(on, &status));
+	return status != cudaStreamCaptureStatusNone;
+}
+
+/* Under the lock. */
+mempool &allocator::find(int number, MempoolId_t id, const char *what)
+{
+	device *own = opened(number);
+	auto found =
+		own ? own->mempools.find(id) : decltype(own->mempools.end()){};
+
+	TORCH_CHECK(own && found != own->mempools.end(), what,
+		    ": there is no memory pool (", id.first, ", ", id.second,
+		    ") on device ", number);
+	return *found->second;
+}
+
+void allocator::createOrIncrefPool(DeviceIndex number, MempoolId_t id,
+				   std::shared_ptr<CUDAAllocator> other)
+{
+	device &own = get(number);
+
+	TORCH_CHECK(!other || other.get() == this,
+		    "a MemPool with an allocator of its own needs PyTorch's; "
+		    "with gpumem all device memory is gpumem's");
+	std::lock_guard<std::mutex> hold(lock);
+	auto &made = own.mempools[id];
+	if (!made) {
+		made = std::make_unique<mempool>();
+		made->id = id;
+	}
+	made->users++;
+}
+
+/* Under the lock. BUSY: it is another capture's. */
+void allocator::tell(routing &way, mempool &in, stream on)
+{
+	gpumem_status status;
+
+	if (!way.captures || !way.streams.insert(on).second)
+		return;
+	status = gpumem_graph_begin(in.graph, on);
+	if (status == GPUMEM_OK)
+		return;
+	way.streams.erase(on);
+	if (status != GPUMEM_BUSY)
+		raise();
+}
+
+void allocator::beginAllocateToPool(DeviceIndex number, MempoolId_t id,
+				    filter takes)
+{
+	device &own = get(number);
+	cudaStream_t on = c10::cuda::getCurrentCUDAStream(number);
+	auto way = std::make_shared<routing>();
+
+	settle();
+	way->device = number;
+	way->id = id;
+	/* A capture that is about to begin takes no stream yet. */
+	way->captures = !takes(on) || is_captured(on);
+	way->takes = std::move(takes);
+	createOrIncrefPool(number, id, nullptr);
+	std::lock_guard<std::mutex> hold(lock);
+	mempool &in = *own.mempools.at(id);
+	if (way->captures && !in.graph &&
+	    gpumem_graph_create(own.pool, &in.graph) != GPUMEM_OK) {
+		in.users--;
+		raise();
+	}
+	tell(*way, in, on);
+	routings.push_back(way);
+	capturing += way->captures;
+	routed.fetch_add(1, std::memory_order_release);
+}
+
+void allocator::endAllocateToPool(DeviceIndex number, MempoolId_t id)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	for (auto it = routings.rbegin(); it != routings.rend(); ++it) {
+		auto way = *it;
+
+		if (way->device != number || way->id != id)
+			continue;
+		mempool &in = find(number, id, "endAllocateToPool");
+		for (stream each : way->streams)
+			GPUMEM_IGNORE(gpumem_graph_end(in.graph, each));
+		capturing -= way->captures;
+		routings.erase(std::next(it).base());
+		routed.fetch_sub(1, std::memory_order_release);
+		return;
+	}
+	TORCH_CHECK(false,
+		    "endAllocateToPool: nothing was begun for the "
+		    "memory pool (",
+		    id.first, ", ", id.second, ")");
+}
+
+void allocator::releasePool(DeviceIndex number, MempoolId_t id)
+{
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		mempool &in = find(number, id, "releasePool");
+
+		TORCH_CHECK(in.users > 0, "releasePool: it has no users");
+		in.users--;
+	}
+	settle();
+}
+
+/* The latest that takes this stream, or this thread. The filters are PyTorch's,
+ * and are not called under the lock. */
+mempool *allocator::route(int number, stream on)
+{
+	std::vector<std::shared_ptr<routing>> ways;
+	{
+		std::lock_guard<std::mutex> hold(lock);
+
+		ways = routings;
+	}
+	for (auto it = ways.rbegin(); it != ways.rend(); ++it) {
+		auto &way = **it;
+
+		if (way.device != number ||
+		    !way.takes(static_cast<cudaStream_t>(on)))
+			continue;
+		std::lock_guard<std::mutex> hold(lock);
+		mempool &in = find(number, way.id, "allocation");
+		tell(way, in, on);
+		in.inside++;
+		return &in;
+	}
+	return nullptr;
+}
+
+/* Frees what other streams are done with. Under the lock. An event on a stream
+ * that is captured would become part of the graph, so there are none until the
+ * capture is over. */
+void allocator::poll(device &own, mempool &in)
+{
+	c10::cuda::CUDAGuard guard(DeviceIndex(own.number));
+
+	if (in.pending.empty() || capturing.load())
+		return;
+	for (auto it = in.pending.begin(); it != in.pending.end();) {
+		bool done = true;
+
+		for (stream each : it->streams) {
+			cudaEvent_t event;
+
+			C10_CUDA_CHECK(cudaEventCreateWithFlags(
+				&event, cudaEventDisableTiming));
+			it->events.push_back(event);
+			C10_CUDA_CHECK(cudaEventRecord(
+				event, static_cast<cudaStream_t>(each)));
+		}
+		it->streams.clear();
+		for (cudaEvent_t each : it->events) {
+			cudaError_t status = cudaEventQuery(each);
+
+			if (status == cudaErrorNotReady)
+				(void)cudaGetLastError();
+			else
+				C10_CUDA_CHECK(status);
+			done = done && status == cudaSuccess;
+		}
+		if (!done) {
+			++it;
+			continue;
+		}
+		for (cudaEvent_t each : it->events)
+			C10_CUDA_CHECK(cudaEventDestroy(each));
+		in.memory.give(it->ptr);
+		it = in.pending.erase(it);
+	}
+}
+
+gpumem_status allocator::take_in(device &own, mempool &in, size_t bytes,
+				 stream on, void **ptr)
+{
+	std::unique_lock<std::mutex> hold(lock);
+
+	for (poll(own, in);;) {
+		gpumem_status status;
+		size_t size = in.memory.segment_bytes(bytes);
+		void *base;
+
+		*ptr = in.memory.take(bytes, on);
+		if (*ptr)
+			return GPUMEM_OK;
+		hold.unlock();
+		status = gpumem_alloc(own.pool, size, on, &base);
+		if (status != GPUMEM_OK)
+			return status;
+		hold.lock();
+		in.memory.add(static_cast<char *>(base), size, on, bytes);
+		enter(own, action::SEGMENT_ALLOC,
+		      reinterpret_cast<size_t>(base), size, on, in.id, {});
+	}
+}
+
+/* From a pool that said that it has some for others, setUseOnOOM(). */
+bool allocator::take_spare(device &own, size_t bytes, stream on, record &made,
+			   void **ptr)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	for (auto &each : own.mempools) {
+		if (!each.second->use_on_oom || made.of)
+			continue;
+		*ptr = each.second->memory.take(bytes, on);
+		if (*ptr) {
+			made.of = each.second.get();
+			return true;
+		}
+	}
+	return false;
+}
+
+/* How many bytes went back to gpumem. */
+uint64_t allocator::settle_one(device &own, MempoolId_t id)
+{
+	std::vector<char *> gone;
+	std::unique_ptr<mempool> over;
+	uint64_t bytes = 0;
+
+	{
+		c10::cuda::CUDAGuard guard(DeviceIndex(own.number));
+
+		C10_CUDA_CHECK(cudaDeviceSynchronize());
+	}
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		auto found = own.mempools.find(id);
+
+		if (found == own.mempools.end() || found->second->users ||
+		    found->second->inside || capturing.load())
+			return 0;
+		mempool &in = *found->second;
+		poll(own, in);
+		for (auto &each : in.memory.segments())
+			bytes += each.second.unused() ? each.second.bytes : 0;
+		gone = in.memory.remove_unused();
+		for (char *each : gone)
+			enter(own, action::SEGMENT_FREE,
+			      reinterpret_cast<size_t>(each), 0, nullptr, id,
+			      {});
+		if (in.memory.segments().empty()) {
+			over = std::move(found->second);
+			own.mempools.erase(found);
+		}
+	}
+	/* What fails is lost until the process ends. */
+	for (char *each : gone)
+		GPUMEM_IGNORE(gpumem_free_own(each));
+	if (over && over->graph)
+		GPUMEM_IGNORE(gpumem_graph_destroy(over->graph, nullptr));
+	return bytes;
+}
+
+uint64_t allocator::settle()
+{
+	std::vector<std::pair<device *, MempoolId_t>> unused;
+	uint64_t bytes = 0;
+
+	if (capturing.load())
+		return 0;
+	{
+		std::lock_guard<std::mutex> hold(lock);
+
+		for (int i = 0; i < MOST_DEVICES; i++) {
+			device *own = opened(i);
+
+			if (!own)
+				continue;
+			for (auto &each : own->mempools)
+				if (!each.second->users &&
+				    (each.second->memory.has_unused() ||
+				     each.second->memory.segments().empty() ||
+				     !each.second->pending.empty()))
+					unused.emplace_back(own, each.first);
+		}
+	}
+	for (auto &each : unused)
+		bytes += settle_one(*each.first, each.second);
+	return bytes;
+}
+
+} /* namespace gpumem_torch */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What of CUDA's runtime PyTorch calls before it launches a kernel, for
+ * test_torch_subclass.py: preloaded, so that a PyTorch that was built for CUDA
+ * has two devices where there is none, whose memory is that of gpumem's `host`.
+ * There is no work; a stream is captured, and an event done, as a test says.
+ */
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <mutex>
+#include <set>
+
+static thread_local int current;
+static std::mutex lock;
+static std::set<cudaStream_t> captured;
+static std::set<const void *>
+	events; /* that were recorded, and not destroyed */
+static bool busy;
+static int synchronized_count;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT void double_capture(void *stream, int on)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	if (on)
+		captured.insert(static_cast<cudaStream_t>(stream));
+	else
+		captured.erase(static_cast<cudaStream_t>(stream));
+}
+
+/* Whether events wait. */
+EXPORT void double_busy(int on)
+{
+	busy = on;
+}
+
+EXPORT int double_synchronized(void)
+{
+	return synchronized_count;
+}
+
+EXPORT int double_events(void)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	return static_cast<int>(events.size());
+}
+
+EXPORT cudaError_t cudaGetDeviceCount(int *count)
+{
+	*count = 2;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaGetDevice(int *device)
+{
+	*device = current;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaSetDevice(int device)
+{
+	current = device;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int)
+{
+	memset(prop, 0, sizeof(*prop));
+	strcpy(prop->name, "double");
+	prop->major = 9;
+	prop->multiProcessorCount = 1;
+	prop->warpSize = 32;
+	return cudaSuccess;
+}
+
+/* The driver's: PyTorch asks it whether a device is in use. */
+EXPORT int cuDevicePrimaryCtxGetState(int, unsigned *flags, int *active)
+{
+	*flags = 0;
+	*active = 1;
+	return 0;
+}
+
+EXPORT cudaError_t cudaDriverGetVersion(int *version)
+{
+	*version = CUDART_VERSION;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaGetLastError(void)
+{
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaPeekAtLastError(void)
+{
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaDeviceCanAccessPeer(int *can, int, int)
+{
+	*can = 0;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+	*least = *greatest = 0;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaDeviceSynchronize(void)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	synchronized_count++;
+	return captured.empty() ? cudaSuccess
+				: cudaErrorStreamCaptureUnsupported;
+}
+
+EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
+					 enum cudaStreamCaptureStatus *status)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	*status = captured.count(stream) ? cudaStreamCaptureStatusActive
+					 : cudaStreamCaptureStatusNone;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+	*free = size_t{1} << 29;
+	*total = size_t{1} << 30;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	*event = reinterpret_cast<cudaEvent_t>(new char);
+	events.insert(*event);
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t stream)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	return captured.count(stream) ? cudaErrorStreamCaptureIsolation
+				      : cudaSuccess;
+}
+
+EXPORT cudaError_t cudaEventQuery(cudaEvent_t)
+{
+	return busy ? cudaErrorNotReady : cudaSuccess;
+}
+
+EXPORT cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	events.erase(event);
+	delete reinterpret_cast<char *>(event);
+	return cudaSuccess;
+}

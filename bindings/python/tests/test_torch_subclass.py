@@ -1,0 +1,563 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+"""gpumem's subclass of PyTorch's allocator, in a real PyTorch without a GPU.
+
+Needs a PyTorch that was built for CUDA, with its headers, and a C++ compiler. The
+tests run in a process of their own, into which cudart_double.cpp is preloaded;
+blocks are those of `host`.
+"""
+
+import ctypes
+import importlib.machinery
+import os
+import pickle
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import types
+import unittest
+from pathlib import Path
+
+import gpumem
+import gpumem._torch_subclass as subclass
+
+HERE = Path(__file__).resolve().parent
+MIB = 1 << 20
+inside = os.environ.get("GPUMEM_TEST_CUDART")
+if inside:
+    import gpumem.torch
+    import torch
+
+    double = ctypes.CDLL(inside)
+
+
+def found():
+    """Where PyTorch for CUDA with its headers is; or why there is none."""
+    # Another test may have a stand-in of that name loaded.
+    spec = importlib.machinery.PathFinder.find_spec("torch")
+    if not spec or not spec.origin:
+        return None, "there is no PyTorch"
+    home = Path(spec.origin).parent
+    if not (home / "include/c10/cuda/CUDACachingAllocator.h").is_file():
+        return None, "PyTorch came without headers of CUDA builds"
+    if not (home / "lib/libtorch_cuda.so").is_file():
+        return None, "PyTorch was built without CUDA"
+    if not shutil.which(shlex.split(os.environ.get("CXX", "c++"))[0]):
+        return None, "there is no C++ compiler"
+    places = [*home.parent.glob("nvidia/*/include")]
+    places.append(Path("/usr/local/cuda/include"))
+    for place in places:
+        if (place / "crt/host_config.h").is_file():
+            return place, ""
+    return None, "there are no headers of CUDA's runtime"
+
+
+@unittest.skipIf(inside, "this is the inner process")
+class Compiling(unittest.TestCase):
+    """Of a PyTorch and by a compiler that are not there."""
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        home = self.folder / "with a blank"
+        headers = home / "torch/include/c10/cuda"
+        headers.mkdir(parents=True)
+        (headers / "CUDACachingAllocator.h").touch()
+        runtime = home / "nvidia/cu0/include"
+        runtime.mkdir(parents=True)
+        (runtime / "crt").mkdir()
+        (runtime / "crt/host_config.h").touch()
+        (runtime / "cuda_runtime_api.h").touch()
+        self.torch = types.SimpleNamespace(
+            __version__="0.0",
+            __file__=str(home / "torch/__init__.py"),
+            version=types.SimpleNamespace(cuda="0.0"),
+            compiled_with_cxx11_abi=lambda: True,
+        )
+        self.calls = self.folder / "calls"
+        self.compiler(
+            'while [ "$1" != -o ]; do shift; done; sleep 0.3; echo made >"$2"'
+        )
+        before = dict(os.environ)
+        self.addCleanup(os.environ.update, before)
+        self.addCleanup(os.environ.clear)
+        os.environ["CXX"] = str(self.folder / "c++")
+        os.environ["GPUMEM_TORCH_CACHE"] = str(self.folder / "cache")
+
+    def compiler(self, text):
+        path = self.folder / "c++"
+        path.write_text(f'#!/bin/sh\necho call >>"{self.calls}"\n{text}\n')
+        path.chmod(0o755)
+
+    def count(self):
+        return len(self.calls.read_text().splitlines())
+
+    def test_once(self):
+        found = []
+        threads = [
+            threading.Thread(
+                target=lambda: found.append(subclass.library(self.torch))
+            )
+            for _ in range(4)
+        ]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        self.assertEqual(len(set(found)), 1)
+        self.assertEqual(found[0].read_text(), "made\n")
+        self.assertEqual(self.count(), 1)
+
+    def test_for_each_version(self):
+        first = subclass.library(self.torch)
+        self.torch.__version__ = "0.1"
+        self.assertNotEqual(subclass.library(self.torch), first)
+        self.assertEqual(self.count(), 2)
+
+    def test_a_compiler_that_fails(self):
+        self.compiler("echo 'x.cpp:1: error: no such class'; exit 1")
+        for _ in range(2):
+            with self.assertRaisesRegex(
+                subclass.Unavailable, "error: no such class"
+            ):
+                subclass.library(self.torch)
+        left = sorted(x.name for x in (self.folder / "cache").iterdir())
+        self.assertEqual(left, ["lock"])
+
+    def test_what_is_missing(self):
+        os.environ["CXX"] = "/nonexistent/c++"
+        with self.assertRaisesRegex(subclass.Unavailable, "no C\\+\\+ comp"):
+            subclass.library(self.torch)
+        self.torch.version.cuda = None
+        with self.assertRaisesRegex(subclass.Unavailable, "CUDA builds"):
+            subclass.library(self.torch)
+
+    def test_a_folder_that_cannot_be(self):
+        (self.folder / "file").touch()
+        os.environ["GPUMEM_TORCH_CACHE"] = str(self.folder / "file" / "cache")
+        with self.assertRaises(subclass.Unavailable):
+            subclass.library(self.torch)
+
+
+@unittest.skipIf(inside, "this is the inner process")
+class Outer(unittest.TestCase):
+    def test_in_pytorch(self):
+        headers, why = found()
+        if not headers:
+            self.skipTest(why)
+        with tempfile.TemporaryDirectory() as folder:
+            library = str(Path(folder, "cudart_double.so"))
+            compiler = shlex.split(os.environ.get("CXX", "c++"))
+            subprocess.run(
+                compiler
+                + ["-shared", "-fPIC", "-isystem", str(headers)]
+                + ["-Wl,-soname,libcuda.so.1"]  # which PyTorch opens
+                + ["-o", library, str(HERE / "cudart_double.cpp")],
+                check=True,
+            )
+            done = subprocess.run(
+                [sys.executable, "-m", "unittest", "-v", Path(__file__).stem],
+                env=dict(
+                    os.environ,
+                    LD_PRELOAD=library,
+                    GPUMEM_TEST_CUDART=library,
+                    GPUMEM_TORCH_CACHE=os.environ.get(
+                        "GPUMEM_TORCH_CACHE", folder
+                    ),
+                    GPUMEM_CONF="host.devices:2",
+                    PYTORCH_ALLOC_CONF="",
+                    PYTORCH_CUDA_ALLOC_CONF="",
+                ),
+                cwd=HERE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(done.stderr.count("... ok"), 15, done.stderr)
+
+
+def setUpModule():
+    if inside:
+        gpumem.torch.enable(backend="host", subclass=True)
+
+
+def empty(size, device=0):
+    return torch.empty(size, dtype=torch.uint8, device=f"cuda:{device}")
+
+
+def blocks(state="active_allocated", pool=None):
+    return {
+        block["address"]: block["size"]
+        for segment in torch.cuda.memory_snapshot()
+        for block in segment["blocks"]
+        if block["state"] == state
+        and (pool is None or segment["segment_pool_id"] == pool)
+    }
+
+
+@unittest.skipUnless(inside, "in the inner process")
+class Subclass(unittest.TestCase):
+    def tearDown(self):
+        torch.cuda.memory._record_memory_history(None)
+        torch.cuda.empty_cache()
+        gpumem.torch.pool(0).check()
+
+    def test_is_pytorchs_allocator(self):
+        self.assertEqual(gpumem.torch.how(), "subclass")
+        self.assertEqual(torch.cuda.get_allocator_backend(), "gpumem")
+        x = empty(1000)
+        live = [
+            b
+            for b in gpumem.torch.pool(0).snapshot()
+            if b["address"] == x.data_ptr()
+        ]
+        self.assertEqual(live[0]["requested_bytes"], 1000)
+        self.assertEqual(live[0]["state"], "live")
+
+    def test_nothing(self):
+        self.assertEqual(empty(0).data_ptr(), 0)
+
+    def test_devices(self):
+        before = torch.cuda.memory_allocated(1)
+        x = empty(3 * MIB, 1)
+        self.assertEqual(torch.cuda.memory_allocated(1) - before, 3 * MIB)
+        del x
+        self.assertEqual(torch.cuda.memory_allocated(1), before)
+        self.assertEqual(
+            [x.name for x in gpumem.torch.used_devices()][-1], "host:1"
+        )
+
+    def test_statistics(self):
+        torch.cuda.reset_peak_memory_stats()
+        torch.cuda.reset_accumulated_memory_stats()
+        before = torch.cuda.memory_allocated()
+        x, y = empty(2 * MIB), empty(1000)
+        del x
+        stats = torch.cuda.memory_stats()
+        self.assertEqual(stats["allocated_bytes.large_pool.peak"], 2 * MIB)
+        self.assertEqual(stats["allocated_bytes.large_pool.freed"], 2 * MIB)
+        self.assertEqual(stats["requested_bytes.small_pool.current"], 1000)
+        self.assertEqual(stats["allocation.all.allocated"], 2)
+        self.assertEqual(stats["allocation.all.freed"], 1)
+        used = torch.cuda.memory_allocated()
+        self.assertGreaterEqual(used, before + 1000)
+        self.assertGreaterEqual(torch.cuda.memory_reserved(), used)
+        self.assertGreaterEqual(
+            torch.cuda.max_memory_allocated(), used + 2 * MIB
+        )
+        torch.cuda.reset_peak_memory_stats()
+        self.assertEqual(torch.cuda.max_memory_allocated(), used)
+        torch.cuda.reset_accumulated_memory_stats()
+        stats = torch.cuda.memory_stats()
+        self.assertEqual(stats["allocation.all.allocated"], 0)
+        self.assertEqual(stats["reserved_bytes.all.freed"], 0)
+        self.assertEqual(stats["num_device_alloc"], 0)
+        self.assertIn("Allocated memory", torch.cuda.memory_summary())
+        del y
+
+    def test_out_of_memory(self):
+        seen = []
+        torch._C._cuda_attach_out_of_memory_observer(
+            lambda *given: seen.append(given)
+        )
+        before = torch.cuda.memory_stats()["num_ooms"]
+        with self.assertRaises(torch.OutOfMemoryError) as caught:
+            empty(1 << 50)
+        text = str(caught.exception)
+        self.assertTrue(text.startswith("CUDA out of memory. Tried to "), text)
+        self.assertIn(" out of memory.", text)
+        self.assertEqual(seen[0][:2], (0, 1 << 50))
+        self.assertEqual(torch.cuda.memory_stats()["num_ooms"], before + 1)
+        empty(1)
+
+    def test_empty_cache(self):
+        empty(8 * MIB)
+        self.assertGreaterEqual(torch.cuda.memory_reserved(), 8 * MIB)
+        live = torch.cuda.memory_allocated()
+        torch.cuda.empty_cache()
+        self.assertLess(torch.cuda.memory_reserved(), live + 8 * MIB)
+
+    def test_fraction(self):
+        total = gpumem.torch.device(0).info["total_bytes"]
+        torch.cuda.set_per_process_memory_fraction(0.5)
+        self.assertEqual(torch.cuda.get_per_process_memory_fraction(), 0.5)
+        self.assertEqual(
+            gpumem.torch.pool(0).stats()["limit_bytes"], total // 2
+        )
+        with self.assertRaises(torch.OutOfMemoryError):
+            empty(total // 4 * 3)
+        torch.cuda.set_per_process_memory_fraction(1.0)
+        self.assertEqual(gpumem.torch.pool(0).stats()["limit_bytes"], 0)
+
+    def test_switched_off(self):
+        empty(1)
+        with self.assertRaisesRegex(RuntimeError, "cannot be switched off"):
+            torch.cuda.caching_allocator_enable(False)
+
+    def test_other_processes(self):
+        with self.assertRaisesRegex(RuntimeError, "send tensor.cpu"):
+            empty(10).untyped_storage()._share_cuda_()
+
+    def test_record_stream(self):
+        device = gpumem.torch.device(0)
+        host = ctypes.CDLL(
+            str(Path(gpumem.__file__).with_name("lib") / "libgpumem.so.0")
+        )
+        handle = device.stream_create()
+        other = torch.cuda.ExternalStream(handle)
+        x = empty(MIB)
+        host.gpumem_host_hold(0, ctypes.c_void_p(handle), True)
+        gpumem.torch.pool(0).alloc(MIB, handle).fill(1, handle)
+        x.record_stream(other)
+        del x
+        pending = gpumem.torch.pool(0).stats()["pending_bytes"]
+        self.assertGreaterEqual(pending, MIB)
+        self.assertGreaterEqual(
+            torch.cuda.memory_stats()["active_bytes.all.current"],
+            torch.cuda.memory_allocated() + MIB,
+        )
+        host.gpumem_host_hold(0, ctypes.c_void_p(handle), False)
+        device.stream_sync(handle)
+
+    def test_threads(self):
+        def work():
+            for i in range(2000):
+                empty(1000 + i * 100)
+
+        before = torch.cuda.memory_allocated()
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        self.assertEqual(torch.cuda.memory_allocated(), before)
+
+
+@unittest.skipUnless(inside, "in the inner process")
+class History(unittest.TestCase):
+    def tearDown(self):
+        torch.cuda.memory._record_memory_history(None)
+
+    def test_snapshot(self):
+        x = empty(3 * MIB)
+        self.assertEqual(blocks()[x.data_ptr()], 3 * MIB)
+        for segment in torch.cuda.memory_snapshot():
+            self.assertEqual(
+                segment["total_size"],
+                sum(b["size"] for b in segment["blocks"]),
+            )
+            at = segment["address"]
+            for block in segment["blocks"]:
+                self.assertEqual(block["address"], at)
+                at += block["size"]
+        total = sum(
+            s["total_size"]
+            for s in torch.cuda.memory_snapshot()
+            if s["device"] == 0
+        )
+        self.assertEqual(total, torch.cuda.memory_reserved())
+
+    def test_trace(self):
+        torch.cuda.memory._record_memory_history(
+            "all", stacks="python", max_entries=1000
+        )
+        x = empty(5 * MIB)
+        address = x.data_ptr()
+        del x
+        kept = empty(100)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "dump.pickle")
+            torch.cuda.memory._dump_snapshot(path)
+            with open(path, "rb") as file:
+                dump = pickle.load(file)
+        entries = [t for t in dump["device_traces"][0] if t["addr"] == address]
+        self.assertEqual(
+            [t["action"] for t in entries[:3]],
+            ["alloc", "free_requested", "free_completed"],
+        )
+        self.assertEqual(entries[0]["size"], 5 * MIB)
+        self.assertIn("test_trace", str(entries[0]["frames"]))
+        stacks = [
+            b["frames"]
+            for s in dump["segments"]
+            for b in s["blocks"]
+            if b["address"] == kept.data_ptr()
+        ]
+        self.assertIn("test_trace", str(stacks))
+        from torch.cuda import _memory_viz
+
+        self.assertIn("5.0MiB", _memory_viz.trace(dump))
+        self.assertIn("html", _memory_viz.trace_plot(dump))
+
+    def test_is_bounded_and_ends(self):
+        torch.cuda.memory._record_memory_history("all", max_entries=10)
+        for _ in range(50):
+            empty(100)
+        taken = torch.cuda.memory._snapshot()["device_traces"][0]
+        self.assertEqual(len(taken), 10)
+        torch.cuda.memory._record_memory_history(None)
+        empty(100)
+        self.assertEqual(torch.cuda.memory._snapshot()["device_traces"][0], [])
+
+
+@unittest.skipUnless(inside, "in the inner process")
+class Pools(unittest.TestCase):
+    def tearDown(self):
+        double.double_busy(0)
+        torch.cuda.empty_cache()
+        self.assertEqual(double.double_events(), 0)
+        gpumem.torch.pool(0).check()
+
+    def test_mempool(self):
+        pool = torch.cuda.MemPool()
+        with torch.cuda.use_mem_pool(pool):
+            x = empty(5 * MIB)
+            elsewhere = []
+            thread = threading.Thread(
+                target=lambda: elsewhere.append(empty(3 * MIB))
+            )
+            thread.start()
+            thread.join()
+        y = empty(7 * MIB)
+        self.assertEqual(blocks(pool=pool.id), {x.data_ptr(): 5 * MIB})
+        self.assertIn(y.data_ptr(), blocks(pool=(0, 0)))
+        self.assertIn(elsewhere[0].data_ptr(), blocks(pool=(0, 0)))
+        address = x.data_ptr()
+        del x
+        self.assertNotEqual(empty(5 * MIB).data_ptr(), address)
+        with torch.cuda.use_mem_pool(pool):
+            again = empty(5 * MIB)
+        self.assertEqual(again.data_ptr(), address)
+        self.assertEqual(len(pool.snapshot()), 1)
+        reserved = torch.cuda.memory_reserved()
+        del again, pool
+        torch.cuda.empty_cache()
+        self.assertLessEqual(
+            torch.cuda.memory_reserved(), reserved - 20 * MIB
+        )
+
+    def test_its_tensors_outlive_it(self):
+        pool = torch.cuda.MemPool()
+        with torch.cuda.use_mem_pool(pool):
+            x = empty(30 * MIB)
+        del pool
+        reserved = torch.cuda.memory_reserved()
+        self.assertEqual(blocks()[x.data_ptr()], 30 * MIB)
+        del x
+        torch.cuda.empty_cache()
+        self.assertLessEqual(
+            torch.cuda.memory_reserved(), reserved - 30 * MIB
+        )
+
+    def test_record_stream_in_it(self):
+        pool = torch.cuda.MemPool()
+        other = torch.cuda.ExternalStream(gpumem.torch.device(0).stream_create())
+        with torch.cuda.use_mem_pool(pool):
+            x = empty(MIB)
+            address = x.data_ptr()
+            x.record_stream(other)
+            del x
+            double.double_busy(1)
+            first = empty(MIB)
+            self.assertNotEqual(first.data_ptr(), address)
+            double.double_busy(0)
+            self.assertEqual(empty(MIB).data_ptr(), address)
+
+    def test_spare_memory(self):
+        pool = torch.cuda.MemPool(use_on_oom=True)
+        with torch.cuda.use_mem_pool(pool):
+            empty(64 * MIB)
+        total = gpumem.torch.device(0).info["total_bytes"]
+        used = torch.cuda.memory_reserved()
+        torch.cuda.set_per_process_memory_fraction((used + MIB) / total)
+        try:
+            x = empty(60 * MIB)
+            self.assertIn(x.data_ptr(), blocks(pool=pool.id))
+        finally:
+            torch.cuda.set_per_process_memory_fraction(1.0)
+
+    def test_another_allocator_in_it(self):
+        own = torch._C._cuda_customAllocator(1, 1)
+        with self.assertRaisesRegex(RuntimeError, "an allocator of its own"):
+            torch.cuda.MemPool(own)
+
+    def test_capture(self):
+        device = gpumem.torch.device(0)
+        host = ctypes.CDLL(
+            str(Path(gpumem.__file__).with_name("lib") / "libgpumem.so.0")
+        )
+        host.gpumem_host_capture_violations.restype = ctypes.c_uint64
+        violations = host.gpumem_host_capture_violations()
+        handle = device.stream_create()
+        stream = torch.cuda.ExternalStream(handle)
+        pool = torch.cuda.graph_pool_handle()
+        empty(64 * MIB)
+        with torch.cuda.stream(stream):
+            begin = torch._C._cuda_beginAllocateToPool
+            begin(0, pool)
+            double.double_capture(ctypes.c_void_p(handle), 1)
+            host.gpumem_host_capture(0, ctypes.c_void_p(handle), True)
+            x = empty(4 * MIB)
+            y = empty(4 * MIB)
+            address = x.data_ptr()
+            del x
+            torch.cuda.empty_cache()
+            host.gpumem_host_capture(0, ctypes.c_void_p(handle), False)
+            double.double_capture(ctypes.c_void_p(handle), 0)
+            torch._C._cuda_endAllocateToPool(0, pool)
+            for _ in range(4):
+                self.assertNotEqual(empty(4 * MIB).data_ptr(), address)
+        self.assertEqual(host.gpumem_host_capture_violations(), violations)
+        torch.cuda.empty_cache()
+        self.assertIn(y.data_ptr(), blocks(pool=tuple(pool)))
+        torch._C._cuda_releasePool(0, pool)
+        # A launch may still write to what is free in it.
+        del y
+        waited = double.double_synchronized()
+        torch.cuda.empty_cache()
+        self.assertGreater(double.double_synchronized(), waited)
+        self.assertEqual(blocks(pool=tuple(pool)), {})
+        self.assertEqual(gpumem.torch.pool(0).stats()["graph_bytes"], 0)
+
+    def test_checkpoint(self):
+        """Back to a state of before: its blocks, at their addresses."""
+        pool = torch.cuda.MemPool()
+        with torch.cuda.use_mem_pool(pool):
+            x, gone = empty(2 * MIB), empty(3 * MIB)
+            address = gone.data_ptr()
+            del gone
+            state = torch._C._cuda_getCheckpointState(0, pool.id)
+            late = [empty(n * MIB) for n in (3, 1, 30)]
+        want = {x.data_ptr(): 2 * MIB}
+        self.assertEqual(late[0].data_ptr(), address)
+        self.assertTrue(
+            torch._C._cuda_checkPoolLiveAllocations(
+                0, pool.id, {x.data_ptr(), *[t.data_ptr() for t in late]}
+            )
+        )
+        held = [t.untyped_storage() for t in late]
+        # As when a graph that made it was launched again.
+        where = x.data_ptr()
+        del x
+        kept = torch._C._construct_storage_from_data_pointer(
+            where, torch.device("cuda:0"), 2 * MIB
+        )
+        torch._C._cuda_setCheckpointPoolState(
+            0, state, [s._cdata for s in held], [kept._cdata]
+        )
+        self.assertEqual(blocks(pool=pool.id), want)
+        self.assertTrue(torch._C._has_Standard_Deleter(kept._cdata))
+        del late, held
+        self.assertEqual(blocks(pool=pool.id), want)
+        with torch.cuda.use_mem_pool(pool):
+            again = empty(3 * MIB)
+        self.assertEqual(again.data_ptr(), address)
+        del kept, again
+        self.assertEqual(blocks(pool=pool.id), {})
+
+
+if __name__ == "__main__":
+    unittest.main()
