@@ -12,6 +12,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <utility>
 
 static thread_local int current;
 static std::mutex lock;
@@ -20,6 +21,8 @@ static std::set<const void *>
 	events; /* that were recorded, and not destroyed */
 static bool busy;
 static int synchronized_count;
+static thread_local bool is_current; /* a context, in this thread */
+static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -49,6 +52,32 @@ EXPORT int double_events(void)
 	std::lock_guard<std::mutex> hold(lock);
 
 	return static_cast<int>(events.size());
+}
+
+/* Whether this thread has a context, as cuBLAS wants one. */
+EXPORT int double_current(void)
+{
+	return is_current;
+}
+
+EXPORT cudaError_t cudaThreadExchangeStreamCaptureMode(
+	enum cudaStreamCaptureMode *other)
+{
+	std::swap(mode, *other);
+	return cudaSuccess;
+}
+
+/* As cudaMalloc() would, forbidden beside a capture. */
+EXPORT cudaError_t cudaFree(void *ptr)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	if (ptr)
+		return cudaErrorInvalidValue;
+	if (!captured.empty() && mode != cudaStreamCaptureModeRelaxed)
+		return cudaErrorStreamCaptureUnsupported;
+	is_current = true;
+	return cudaSuccess;
 }
 
 EXPORT cudaError_t cudaGetDeviceCount(int *count)

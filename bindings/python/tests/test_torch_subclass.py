@@ -322,6 +322,19 @@ class Subclass(unittest.TestCase):
         host.gpumem_host_hold(0, ctypes.c_void_p(handle), False)
         device.stream_sync(handle)
 
+    def test_a_context_is_current(self):
+        found = []
+
+        def work():
+            found.append(double.double_current())
+            empty(100)
+            found.append(double.double_current())
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        self.assertEqual(found, [0, 1])
+
     def test_threads(self):
         def work():
             for i in range(2000):

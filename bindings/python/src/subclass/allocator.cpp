@@ -9,6 +9,7 @@
 #include "allocator.hpp"
 
 #include <c10/core/impl/GPUTrace.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/csrc/cuda/CUDAPluggableAllocator.h>
@@ -66,8 +67,24 @@ gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
 	return gpumem_alloc(own.pool, bytes ? bytes : 1, on, ptr);
 }
 
+/* A thread's first cudaMalloc() makes the device's context current in it, and
+ * libraries that PyTorch calls rely on that. gpumem leaves a thread's context as
+ * it was; so this is a call that does the same, and is allowed in a capture. */
+static void make_current()
+{
+	static thread_local bool done;
+
+	if (C10_LIKELY(done))
+		return;
+	c10::cuda::CUDAStreamCaptureModeGuard guard(
+		cudaStreamCaptureModeRelaxed);
+	C10_CUDA_CHECK(cudaFree(nullptr));
+	done = true;
+}
+
 void *allocator::take(int number, size_t bytes, cudaStream_t on)
 {
+	make_current();
 	device &own = get(number);
 	record made{number, 0, bytes, on, nullptr, {}, {}};
 	void *ptr = nullptr;
