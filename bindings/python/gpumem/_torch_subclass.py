@@ -49,6 +49,21 @@ def _cuda_headers(torch: Any) -> Path:
     )
 
 
+def _runtimes() -> List[str]:
+    """The C++ libraries that PyTorch uses here, by path.
+
+    Some compilers link their own statically. Strings of a locale, and what is
+    thrown, would then come from one library and go to another.
+    """
+    found = []
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        path = line.split(maxsplit=5)[5:]
+        name = os.path.basename(path[0]) if path else ""
+        if name.startswith(("libstdc++.so.", "libgcc_s.so.")):
+            found.append(path[0])
+    return sorted(set(found), reverse=True)
+
+
 def command(torch: Any, output: str) -> List[str]:
     """The compiler's."""
     if not getattr(torch.version, "cuda", None):
@@ -71,7 +86,8 @@ def command(torch: Any, output: str) -> List[str]:
     line += [f"-I{SOURCES}", "-o", output]
     line += [str(x) for x in sorted(SOURCES.glob("*.cpp"))]
     line += [f"-L{home / 'lib'}", "-lc10", "-lc10_cuda", "-ltorch_cuda"]
-    return line + [f"-L{HERE / 'lib'}", "-l:libgpumem.so.0"]
+    line += [f"-L{HERE / 'lib'}", "-l:libgpumem.so.0"]
+    return line + _runtimes()
 
 
 def _folder() -> Path:

@@ -162,6 +162,8 @@ class Outer(unittest.TestCase):
                 [sys.executable, "-m", "unittest", "-v", Path(__file__).stem],
                 env=dict(
                     os.environ,
+                    # Some compilers do so on their own.
+                    CXX=shlex.join([*compiler, "-static-libstdc++"]),
                     LD_PRELOAD=library,
                     GPUMEM_TEST_CUDART=library,
                     GPUMEM_TORCH_CACHE=os.environ.get(
@@ -216,6 +218,11 @@ class Subclass(unittest.TestCase):
         ]
         self.assertEqual(live[0]["requested_bytes"], 1000)
         self.assertEqual(live[0]["state"], "live")
+
+    def test_has_no_cxx_library_of_its_own(self):
+        with open("/proc/self/maps") as maps:
+            (path,) = {x.split()[-1] for x in maps if "/torch-" in x}
+        self.assertTrue(b"\0libstdc++.so.6\0" in Path(path).read_bytes())
 
     def test_nothing(self):
         self.assertEqual(empty(0).data_ptr(), 0)
