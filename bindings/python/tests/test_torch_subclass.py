@@ -84,7 +84,7 @@ class Compiling(unittest.TestCase):
         before = dict(os.environ)
         self.addCleanup(os.environ.update, before)
         self.addCleanup(os.environ.clear)
-        os.environ["CXX"] = str(self.folder / "c++")
+        os.environ["CXX"] = shlex.quote(str(self.folder / "c++"))
         os.environ["GPUMEM_TORCH_CACHE"] = str(self.folder / "cache")
 
     def compiler(self, text):
