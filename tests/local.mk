@@ -189,12 +189,14 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_plug.c \
 	tests/device/torch_subclass.py \
 	tests/run/driver.c \
+	tests/run/layer.c \
 	tests/run/next.c \
 	tests/run/opencl.c \
 	tests/run/pool.c \
 	tests/run/pool.h \
 	tests/run/pool_cases.c \
 	tests/run/pool_cases.h \
+	tests/run/pool_early.c \
 	tests/run/pool_limits.c \
 	tests/run/pool_order.c \
 	tests/run/pool_random.c \

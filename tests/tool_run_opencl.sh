@@ -45,6 +45,10 @@ there" ]; then
 else
 	fail "its path may have a colon"
 fi
+check "a program compiles that has two loaders" $CC -w -o "$scratch/layer" \
+	"$top_srcdir/tests/run/layer.c" -ldl
+exits 0 "the second loader of a process is refused" "$run" \
+	--report="$scratch/report" "$scratch/layer" "$(realpath "$layer")"
 
 # ---- programs ---------------------------------------------------------------
 

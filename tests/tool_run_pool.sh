@@ -21,7 +21,7 @@ export LD_LIBRARY_PATH
 
 check "pool_cases compiles" $CC -w -O1 -o "$scratch/cases" "$source/pool.c" \
 	"$source/pool_cases.c" "$source/pool_order.c" "$source/pool_limits.c" \
-	"$source/pool_wholes.c" -ldl -lpthread
+	"$source/pool_wholes.c" "$source/pool_early.c" -ldl -lpthread
 check "pool_random compiles" $CC -w -O1 -o "$scratch/random" \
 	"$source/pool.c" "$source/pool_random.c" -ldl -lpthread
 check "and a library that wraps the driver" $CC -w -shared -fPIC \
@@ -47,7 +47,8 @@ export FAKECUDA_DEVICES
 for name in reuse busy several destroyed contexts context_ends captures \
 	captured_and_destroyed known sizes misuse faults free_bytes bound stale \
 	many_streams whole_reuse whole_busy whole_alike whole_known whole_sleep \
-	whole_parts whole_misuse whole_captures whole_faults; do
+	whole_parts whole_misuse whole_captures whole_faults whole_early \
+	whole_forgotten; do
 	kept "$scratch/cases" $name
 done
 for how in 0 1 2 3 4 5; do
@@ -57,6 +58,10 @@ done
 for how in 0 1 2 3 4; do
 	name="a whole that is ended otherwise, $how"
 	kept "$scratch/cases" whole_apart $how
+done
+for how in 0 1 2 3 4; do
+	name="another one is mapped meanwhile, $how"
+	kept "$scratch/cases" whole_elsewhere $how
 done
 name="contexts that do not mix"
 FAKECUDA_STRICT=1 kept "$scratch/cases" context_ends

@@ -30,6 +30,11 @@ void run_but(void *stream);
 void goes(address block);
 void stays(address block);
 
+/* The driver has so much memory by cuMemCreate(), and addresses. */
+void held(uint64_t handles, uint64_t mappings, uint64_t ranges);
+/* The program takes memory apart in the order in which it is kept. */
+void learn_wholes(void);
+
 /* X(name): in pool_order.c, and in pool_limits.c. */
 #define ORDER_CASES(X)                                                         \
 	X(reuse)                                                               \
@@ -71,10 +76,17 @@ void stays(address block);
 	X(whole_faults)                                                        \
 	X(whole_full)
 
+/* In pool_early.c. */
+#define EARLY_CASES(X)                                                         \
+	X(whole_early)                                                         \
+	X(whole_elsewhere)                                                     \
+	X(whole_forgotten)
+
 #define DECLARE_CASE(name) void name(void);
 ORDER_CASES(DECLARE_CASE)
 LIMITS_CASES(DECLARE_CASE)
 WHOLES_CASES(DECLARE_CASE)
+EARLY_CASES(DECLARE_CASE)
 #undef DECLARE_CASE
 
 #endif

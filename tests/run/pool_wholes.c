@@ -19,7 +19,7 @@ static uint64_t driver_calls(void)
 }
 
 /* The driver has so many. */
-static void held(uint64_t handles, uint64_t mappings, uint64_t ranges)
+void held(uint64_t handles, uint64_t mappings, uint64_t ranges)
 {
 	struct fakecuda_held held;
 
@@ -29,7 +29,7 @@ static void held(uint64_t handles, uint64_t mappings, uint64_t ranges)
 	TRUE(held.reservations == ranges);
 }
 
-static void learn(void)
+void learn_wholes(void)
 {
 	whole_end(whole_new(BYTES));
 	held(0, 0, 0);
@@ -40,7 +40,7 @@ static struct whole keep(void)
 {
 	struct whole whole;
 
-	learn();
+	learn_wholes();
 	whole = whole_new(BYTES);
 	whole_end(whole);
 	held(1, 1, 1);
@@ -160,7 +160,7 @@ static void expose(int how, struct whole *whole)
 
 void whole_known(void)
 {
-	learn();
+	learn_wholes();
 	for (int how = 0; how < 7; how++) {
 		struct whole whole = whole_new(BYTES);
 
@@ -269,7 +269,7 @@ static void end_otherwise(int how, struct whole a)
 
 void whole_apart(void)
 {
-	learn();
+	learn_wholes();
 	end_otherwise(other[0] - '0', whole_new(BYTES));
 }
 
@@ -287,8 +287,8 @@ void whole_sleep(void)
 	held(0, 0, 2);
 	OK(cu.cuMemAddressFree(a.block, BYTES));
 	OK(cu.cuMemAddressFree(b.block, BYTES));
-	learn();
-	learn();
+	learn_wholes();
+	learn_wholes();
 }
 
 /* Handles inside of a large range, as of segments that grow. */
@@ -299,7 +299,7 @@ void whole_parts(void)
 	address range, handles[8];
 	uint64_t calls;
 
-	learn();
+	learn_wholes();
 	calls = driver_calls();
 	OK(cu.cuMemAddressReserve(&range, 8 * BYTES, 0, 0, 0));
 	for (int i = 0; i < 8; i++) {
@@ -377,7 +377,7 @@ void whole_faults(void)
 		cu.heal();
 		held(0, 0, 0);
 	}
-	learn();
+	learn_wholes();
 	/* No event: it cannot be known when it is free. */
 	cu.fault("cuEventRecord", 1, true, 999);
 	whole_end(whole_new(BYTES));
@@ -391,7 +391,7 @@ void whole_full(void)
 	size_t free_bytes, before, total;
 	struct whole a;
 
-	learn();
+	learn_wholes();
 	OK(cu.cuMemGetInfo_v2(&before, &total));
 	a = whole_new(80 * MIB);
 	whole_end(a);
