@@ -100,6 +100,7 @@ shell_tests = \
 	tests/tool_run_alike.sh \
 	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
+	tests/tool_run_programs.sh \
 	tests/tool_trace.sh \
 	tests/traces.sh \
 	tests/umf.sh
