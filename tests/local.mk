@@ -189,6 +189,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_models.py \
 	tests/device/torch_plug.c \
 	tests/device/torch_subclass.py \
+	tests/run/README.md \
 	tests/run/driver.c \
 	tests/run/layer.c \
 	tests/run/next.c \

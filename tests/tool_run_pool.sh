@@ -45,10 +45,10 @@ pool()
 FAKECUDA_DEVICES=2
 export FAKECUDA_DEVICES
 for name in reuse busy several destroyed contexts context_ends captures \
-	captured_and_destroyed known sizes misuse faults free_bytes bound stale \
-	many_streams whole_reuse whole_busy whole_alike whole_known whole_sleep \
+	captured_and_destroyed known managed sizes misuse faults free_bytes \
+	bound stale many_streams whole_reuse whole_busy whole_alike whole_known whole_sleep \
 	whole_parts whole_misuse whole_captures whole_faults whole_early \
-	whole_forgotten; do
+	whole_nowhere whole_forgotten; do
 	kept "$scratch/cases" $name
 done
 for how in 0 1 2 3 4 5; do

@@ -49,6 +49,7 @@ void learn_wholes(void);
 
 #define LIMITS_CASES(X)                                                        \
 	X(known)                                                               \
+	X(managed)                                                             \
 	X(sizes)                                                               \
 	X(misuse)                                                              \
 	X(lost)                                                                \
@@ -79,6 +80,7 @@ void learn_wholes(void);
 /* In pool_early.c. */
 #define EARLY_CASES(X)                                                         \
 	X(whole_early)                                                         \
+	X(whole_nowhere)                                                       \
 	X(whole_elsewhere)                                                     \
 	X(whole_forgotten)
 

@@ -30,6 +30,25 @@ void whole_early(void)
 	held(1, 1, 1);
 }
 
+/* For a device that there is not: the driver's answer, and no figure of it. */
+void whole_nowhere(void)
+{
+	static const int ids[] = {-1, 2, 64, 1 << 20, -2147483647 - 1};
+	struct prop prop = {1, 0, 1, 0, NULL, {0}};
+	address handle = 0;
+
+	learn_wholes();
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++) {
+		prop.id = ids[i];
+		TRUE(cu.cuMemCreate(&handle, BYTES, &prop, 0));
+		TRUE(!handle);
+	}
+	TRUE(cu.cuMemCreate(&handle, BYTES, NULL, 0) == INVALID);
+	held(0, 0, 0);
+	whole_end(whole_new(BYTES));
+	held(1, 1, 1);
+}
+
 /* A handle and a range of another size, and not mapped yet. */
 static struct whole apart(void)
 {

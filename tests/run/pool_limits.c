@@ -4,10 +4,12 @@
 /*
  * What is kept and how much of it, and what the driver's functions answer.
  */
+#define _GNU_SOURCE
 #include "pool_cases.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { NO_MEMORY = 2, INVALID = 1 };
 
@@ -51,6 +53,26 @@ void known(void)
 	TRUE(cu.cuMemGetAddressRange_v2(&base, &bytes, a) == INVALID);
 	TRUE(alloc(MIB) == a);
 	stays(a);
+}
+
+/* What is managed is said to be, and nothing else. */
+void managed(void)
+{
+	address blocks[2] = {alloc(MIB)};
+	int is_managed = 8;
+
+	release(blocks[0]);
+	TRUE(alloc(MIB) == blocks[0]);
+	OK(cu.cuMemAllocManaged(&blocks[1], MIB, 1));
+	for (int i = 0; i < 2; i++) {
+		bool one = !i, many = !i;
+		void *values[] = {&many};
+
+		OK(cu.cuPointerGetAttribute(&one, is_managed, blocks[i]));
+		OK(cu.cuPointerGetAttributes(1, &is_managed, values,
+					     blocks[i]));
+		TRUE(one == i && many == i);
+	}
 }
 
 /* A block that is larger than the request passes for one of its size. */
@@ -280,13 +302,16 @@ void many_streams(void)
 /* Streams of this program are not all seen. */
 void unknown_variant(void)
 {
-	void *library = dlopen(other, RTLD_NOW);
-
+	void *library = dlopen(other, RTLD_NOW), *found;
 	uint64_t frees = driver_frees();
+	Dl_info info;
 
 	release(alloc(MIB));
 	TRUE(driver_frees() == frees);
-	TRUE(library && dlsym(library, "cuStreamCreate"));
+	TRUE(library);
+	found = dlsym(library, "cuStreamCreate");
+	/* That library's own, for it was asked. */
+	TRUE(found && dladdr(found, &info) && !strcmp(info.dli_fname, other));
 	/* What was kept goes too. */
 	release(alloc(MIB));
 	TRUE(driver_frees() == frees + 2);
