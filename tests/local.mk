@@ -98,6 +98,7 @@ shell_tests = \
 	tests/tool_report.sh \
 	tests/tool_run.sh \
 	tests/tool_run_alike.sh \
+	tests/tool_run_limit.sh \
 	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
 	tests/tool_run_programs.sh \
@@ -192,6 +193,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/README.md \
 	tests/run/driver.c \
 	tests/run/layer.c \
+	tests/run/limit.c \
 	tests/run/next.c \
 	tests/run/opencl.c \
 	tests/run/pool.c \

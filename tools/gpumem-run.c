@@ -16,12 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_ADOPT = 0x100, KEY_NO_POOL, KEY_REPORT };
+enum { KEY_ADOPT = 0x100, KEY_LIMIT, KEY_NO_POOL, KEY_REPORT };
 
 static const struct argp_option options[] = {
 	{"adopt", KEY_ADOPT, NULL, 0,
 	 "Let JAX, PyTorch and TensorFlow allocate each block from the driver",
 	 0},
+	{"limit", KEY_LIMIT, "SIZE", 0,
+	 "Let each process have so much of each NVIDIA device at most", 0},
 	{"no-pool", KEY_NO_POOL, NULL, 0,
 	 "Keep nothing that the program frees; only count", 0},
 	{"report", KEY_REPORT, "FILE", OPTION_ARG_OPTIONAL,
@@ -42,6 +44,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ADOPT:
 		config->adopt = true;
+		return 0;
+	case KEY_LIMIT:
+		config->limit_bytes = usage_bytes("--limit", arg);
+		if (!config->limit_bytes)
+			usage_fail("--limit=%s: expected a size above 0", arg);
 		return 0;
 	case KEY_NO_POOL:
 		config->no_pool = true;
@@ -87,7 +94,8 @@ static bool report(const struct run_config *config, const char *folder,
 	if (!run_read(folder, &ledgers))
 		return false;
 	ok = direct_output(config) &&
-	     (config->json ? run_print_json : run_print_text)(&ledgers, end);
+	     (config->json ? run_print_json : run_print_text)(config, &ledgers,
+							      end);
 	run_ledgers_free(&ledgers);
 	return ok;
 }

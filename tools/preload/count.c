@@ -6,6 +6,7 @@
  * the cache, exactly: both change under the mutex of the state.
  */
 #include "count.h"
+#include "limit.h"
 
 #include <stdatomic.h>
 
@@ -20,7 +21,7 @@ static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
 		atomic_store(peak, value);
 }
 
-static bool on_device(unsigned kind)
+bool count_is_on_device(unsigned kind)
 {
 	static const bool kinds[LEDGER_KINDS] = {
 #define ON_DEVICE(name, key, text, on_device) on_device,
@@ -38,7 +39,7 @@ static void charge(struct ledger *ledger, const struct block *block)
 
 	add(&counts->current_bytes, block->bytes);
 	raise_peak(&counts->peak_bytes, counts->current_bytes);
-	if (!on_device(block->kind))
+	if (!count_is_on_device(block->kind))
 		return;
 	add(&device->current_bytes, block->bytes);
 	raise_peak(&device->peak_bytes, device->current_bytes);
@@ -51,7 +52,7 @@ static void discharge(struct ledger *ledger, const struct block *block)
 	struct ledger_device *device = &ledger->devices[block->device];
 
 	add(&device->kinds[block->kind].current_bytes, -block->bytes);
-	if (!on_device(block->kind))
+	if (!count_is_on_device(block->kind))
 		return;
 	add(&device->current_bytes, -block->bytes);
 	add(&device->reserved_bytes, -block->whole_bytes);
@@ -109,6 +110,7 @@ static void failed(enum ledger_kind kind, int device)
 
 	if (ledger)
 		add(&ledger->devices[device].kinds[kind].failures, 1);
+	limit_end(state);
 	preload_unlock(state);
 }
 
@@ -121,10 +123,13 @@ static void inserted(CUresult result, const struct block *block)
 		failed(block->kind, block->device);
 		return;
 	}
-	if (!block->key)
-		return; /* nothing was asked for */
+	if (!block->key) {
+		limit_leave(); /* nothing was asked for */
+		return;
+	}
 	state = preload_lock();
 	ok = count_insert(state, block);
+	limit_end(state);
 	preload_unlock(state);
 	if (!ok)
 		preload_note(LEDGER_UNTRACKED);
@@ -153,6 +158,7 @@ void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
 	if (!count_where(&context, &device)) {
 		if (result == CUDA_SUCCESS)
 			preload_note(LEDGER_UNTRACKED);
+		limit_leave();
 		return;
 	}
 	inserted(result, &(struct block){.key = key,
@@ -182,10 +188,12 @@ bool count_take(enum block_space space, uint64_t key, struct block *block)
 	struct preload_state *state = preload_lock();
 	bool known = blocks_take(&state->blocks, space, key, block);
 
-	if (known)
+	if (known) {
 		discharge(state->ledger, block);
-	else
+		limit_take(state, block);
+	} else {
 		block->space = 0;
+	}
 	preload_unlock(state);
 	return known;
 }
@@ -207,27 +215,31 @@ void count_free(CUresult result, const struct block *block)
 		    1);
 	else if (blocks_put(&state->blocks, block))
 		charge(state->ledger, block);
+	limit_end(state);
 	preload_unlock(state);
 }
 
-/* With the mutex. */
-static void unref(struct preload_state *state, uint64_t handle)
+/* With the mutex. True: nothing holds it any more. */
+static bool unref(struct preload_state *state, uint64_t handle,
+		  struct block *gone)
 {
 	struct block *block = blocks_find(&state->blocks, BLOCK_HANDLE, handle);
-	struct block gone;
 
 	if (!block || --block->refs)
-		return;
-	(void)blocks_take(&state->blocks, BLOCK_HANDLE, handle, &gone);
-	discharge(state->ledger, &gone);
-	add(&state->ledger->devices[gone.device].kinds[gone.kind].frees, 1);
+		return false;
+	(void)blocks_take(&state->blocks, BLOCK_HANDLE, handle, gone);
+	discharge(state->ledger, gone);
+	add(&state->ledger->devices[gone->device].kinds[gone->kind].frees, 1);
+	return true;
 }
 
 void count_release(uint64_t handle)
 {
 	struct preload_state *state = preload_lock();
+	struct block gone;
 
-	unref(state, handle);
+	if (unref(state, handle, &gone))
+		limit_take(state, &gone);
 	preload_unlock(state);
 }
 
@@ -239,12 +251,13 @@ void count_map(uint64_t address, uint64_t bytes, uint64_t handle)
 				.bytes = bytes,
 				.link = handle,
 				.space = BLOCK_MAPPING};
+	struct block gone;
 
 	/* Of a handle that is not known nothing is counted. */
 	if (block) {
 		block->refs++;
 		if (!blocks_put(&state->blocks, &mapping))
-			unref(state, handle);
+			(void)unref(state, handle, &gone);
 	}
 	preload_unlock(state);
 }
@@ -253,11 +266,11 @@ void count_unmap(uint64_t address, uint64_t bytes)
 {
 	struct preload_state *state = preload_lock();
 	uint64_t end = address + bytes;
-	struct block mapping;
+	struct block mapping, gone;
 
 	while (address < end &&
 	       blocks_take(&state->blocks, BLOCK_MAPPING, address, &mapping)) {
-		unref(state, mapping.link);
+		(void)unref(state, mapping.link, &gone);
 		address += mapping.bytes;
 	}
 	preload_unlock(state);

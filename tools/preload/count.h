@@ -28,7 +28,7 @@ void count_free(CUresult result, const struct block *block);
 void count_map(uint64_t address, uint64_t bytes, uint64_t handle);
 void count_unmap(uint64_t address, uint64_t bytes);
 /* Before a handle is released: it can be another's when the driver has
- * returned. */
+ * returned. limit_leave() behind it. */
 void count_release(uint64_t handle);
 
 /* With the mutex: a block is the program's now; is so no more. False: it could
@@ -39,6 +39,8 @@ void count_remove(struct preload_state *state, const struct block *block);
 void count_cached(struct ledger_device *device, uint64_t bytes);
 void count_uncached(struct ledger_device *device, uint64_t bytes);
 void count_one(_Atomic uint64_t *value);
+/* Whether a kind is in the figures of the device. */
+bool count_is_on_device(unsigned kind);
 
 /* The current context and its device. False: there is none. */
 bool count_where(const void **context_out, int *device_out);

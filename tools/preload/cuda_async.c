@@ -6,35 +6,39 @@
  * of all threads, and with _ptsz that of each thread. What is counted is what
  * the program holds; the driver's pool may keep more.
  */
+#include "limit.h"
 #include "pool.h"
+
+/* In a wrapper of that name and parameters. */
+#define ALLOC(name, ...)                                                       \
+	do {                                                                   \
+		CUresult result;                                               \
+                                                                               \
+		if (!preload_enter())                                          \
+			return REAL(name)(__VA_ARGS__);                        \
+		if (!limit_begin(address_out, LEDGER_ASYNC, bytes)) {          \
+			preload_leave();                                       \
+			return CUDA_ERROR_OUT_OF_MEMORY;                       \
+		}                                                              \
+		result = REAL(name)(__VA_ARGS__);                              \
+		if (pool_relieve(result))                                      \
+			result = REAL(name)(__VA_ARGS__);                      \
+		allocated(result, address_out, bytes);                         \
+		return result;                                                 \
+	} while (0)
 
 #define ALLOC_ASYNC(name)                                                      \
 	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
 			     CUstream stream)                                  \
 	{                                                                      \
-		bool ours = preload_enter();                                   \
-		CUresult result = REAL(name)(address_out, bytes, stream);      \
-                                                                               \
-		if (ours && pool_relieve(result))                              \
-			result = REAL(name)(address_out, bytes, stream);       \
-		if (ours)                                                      \
-			allocated(result, address_out, bytes);                 \
-		return result;                                                 \
+		ALLOC(name, address_out, bytes, stream);                       \
 	}
 
 #define ALLOC_FROM_POOL(name)                                                  \
 	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
 			     CUmemoryPool pool, CUstream stream)               \
 	{                                                                      \
-		bool ours = preload_enter();                                   \
-		CUresult result =                                              \
-			REAL(name)(address_out, bytes, pool, stream);          \
-                                                                               \
-		if (ours && pool_relieve(result))                              \
-			result = REAL(name)(address_out, bytes, pool, stream); \
-		if (ours)                                                      \
-			allocated(result, address_out, bytes);                 \
-		return result;                                                 \
+		ALLOC(name, address_out, bytes, pool, stream);                 \
 	}
 
 #define FREE_ASYNC(name)                                                       \

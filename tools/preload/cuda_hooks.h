@@ -19,6 +19,7 @@
 #undef cuCtxDestroy
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
+#undef cuDeviceTotalMem
 #undef cuGetProcAddress
 #undef cuStreamBeginCapture
 #undef cuStreamDestroy
@@ -106,6 +107,7 @@ typedef CUresult(CUDAAPI *cuda_map_array_v11010)(void *list, unsigned count,
 	CUDA_DECISIVE_HOOKS(X)                                                 \
 	X(cuGetProcAddress, PFN_cuGetProcAddress_v11030)                       \
 	X(cuGetProcAddress_v2, cuda_get_proc_v12000)                           \
+	X(cuDeviceTotalMem_v2, PFN_cuDeviceTotalMem_v3020)                     \
 	X(cuMemGetInfo_v2, PFN_cuMemGetInfo_v3020)                             \
 	X(cuMemGetAddressRange_v2, PFN_cuMemGetAddressRange_v3020)             \
 	X(cuPointerGetAttribute, PFN_cuPointerGetAttribute_v4000)              \

@@ -5,6 +5,7 @@
  * Memory that cuMemFree() frees: of the device, and managed; and how much there
  * is.
  */
+#include "limit.h"
 #include "whole.h"
 
 static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
@@ -14,6 +15,8 @@ static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
 	whole_other_call();
 	if (pool_alloc(address_out, bytes))
 		return CUDA_SUCCESS;
+	if (!limit_begin(address_out, LEDGER_ALLOC, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	result = REAL(cuMemAlloc_v2)(address_out, bytes);
 	if (pool_relieve(result))
 		result = REAL(cuMemAlloc_v2)(address_out, bytes);
@@ -35,15 +38,15 @@ CUresult wrap_cuMemAlloc_v2(CUdeviceptr *address_out, size_t bytes)
 	return result;
 }
 
-CUresult wrap_cuMemAllocPitch_v2(CUdeviceptr *address_out, size_t *pitch_out,
-				 size_t width, size_t height, unsigned element)
+static CUresult alloc_pitch(CUdeviceptr *address_out, size_t *pitch_out,
+			    size_t width, size_t height, unsigned element)
 {
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemAllocPitch_v2)(address_out, pitch_out,
-						   width, height, element);
+	CUresult result;
 
-	if (!ours)
-		return result;
+	if (!limit_begin(address_out, LEDGER_ALLOC, limit_rows(width, height)))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	result = REAL(cuMemAllocPitch_v2)(address_out, pitch_out, width, height,
+					  element);
 	if (pool_relieve(result))
 		result = REAL(cuMemAllocPitch_v2)(address_out, pitch_out, width,
 						  height, element);
@@ -55,22 +58,45 @@ CUresult wrap_cuMemAllocPitch_v2(CUdeviceptr *address_out, size_t *pitch_out,
 	} else {
 		count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC, 0, 0);
 	}
+	return result;
+}
+
+CUresult wrap_cuMemAllocPitch_v2(CUdeviceptr *address_out, size_t *pitch_out,
+				 size_t width, size_t height, unsigned element)
+{
+	CUresult result;
+
+	if (!preload_enter())
+		return REAL(cuMemAllocPitch_v2)(address_out, pitch_out, width,
+						height, element);
+	result = alloc_pitch(address_out, pitch_out, width, height, element);
 	preload_leave();
+	return result;
+}
+
+static CUresult alloc_managed(CUdeviceptr *address_out, size_t bytes,
+			      unsigned flags)
+{
+	CUresult result;
+
+	if (!limit_begin(address_out, LEDGER_MANAGED, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	result = REAL(cuMemAllocManaged)(address_out, bytes, flags);
+	if (pool_relieve(result))
+		result = REAL(cuMemAllocManaged)(address_out, bytes, flags);
+	count_alloc(result, BLOCK_ADDRESS, LEDGER_MANAGED,
+		    result == CUDA_SUCCESS ? *address_out : 0, bytes);
 	return result;
 }
 
 CUresult wrap_cuMemAllocManaged(CUdeviceptr *address_out, size_t bytes,
 				unsigned flags)
 {
-	bool ours = preload_enter();
-	CUresult result = REAL(cuMemAllocManaged)(address_out, bytes, flags);
+	CUresult result;
 
-	if (!ours)
-		return result;
-	if (pool_relieve(result))
-		result = REAL(cuMemAllocManaged)(address_out, bytes, flags);
-	count_alloc(result, BLOCK_ADDRESS, LEDGER_MANAGED,
-		    result == CUDA_SUCCESS ? *address_out : 0, bytes);
+	if (!preload_enter())
+		return REAL(cuMemAllocManaged)(address_out, bytes, flags);
+	result = alloc_managed(address_out, bytes, flags);
 	preload_leave();
 	return result;
 }
@@ -98,16 +124,26 @@ CUresult wrap_cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
 {
 	CUresult result;
 
-	if (pool_enter()) {
-		whole_other_call();
-		preload_leave();
-	}
+	if (!preload_enter())
+		return REAL(cuMemGetInfo_v2)(free_out, total_out);
+	whole_other_call();
 	result = REAL(cuMemGetInfo_v2)(free_out, total_out);
-	if (result != CUDA_SUCCESS || !free_out || !total_out || !pool_enter())
-		return result;
-	*free_out += pool_kept();
-	if (*free_out > *total_out)
-		*free_out = *total_out;
+	if (result == CUDA_SUCCESS && free_out && total_out) {
+		*free_out += pool_kept();
+		*total_out = limit_total(*total_out);
+		*free_out = limit_free(*free_out);
+		if (*free_out > *total_out)
+			*free_out = *total_out;
+	}
 	preload_leave();
+	return result;
+}
+
+CUresult wrap_cuDeviceTotalMem_v2(size_t *bytes_out, CUdevice device)
+{
+	CUresult result = REAL(cuDeviceTotalMem_v2)(bytes_out, device);
+
+	if (result == CUDA_SUCCESS && bytes_out && preload_active())
+		*bytes_out = limit_total(*bytes_out);
 	return result;
 }

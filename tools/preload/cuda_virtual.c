@@ -6,6 +6,7 @@
  * is released and it is mapped nowhere; what was imported is counted where it
  * was made. Each call first asks whole.h whether it goes on with a whole.
  */
+#include "limit.h"
 #include "whole.h"
 
 static bool is_of_device(const CUmemAllocationProp *prop)
@@ -26,6 +27,9 @@ static CUresult create(CUmemGenericAllocationHandle *handle_out, size_t bytes,
 	bool again = preload_pooling() &&
 		     whole_create(handle_out, bytes, prop, flags);
 
+	if (!again &&
+	    !limit_begin_on(handle_out, LEDGER_VIRTUAL, device, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!again)
 		result = REAL(cuMemCreate)(handle_out, bytes, prop, flags);
 	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_empty(device))
@@ -62,8 +66,10 @@ CUresult wrap_cuMemRelease(CUmemGenericAllocationHandle handle)
 	if (!preload_pooling() || !whole_release(handle, &result)) {
 		count_release(handle);
 		result = REAL(cuMemRelease)(handle);
+		limit_leave();
 	} else if (result == CUDA_SUCCESS) {
 		count_release(handle);
+		whole_released();
 	}
 	preload_leave();
 	return result;

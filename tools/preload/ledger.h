@@ -18,8 +18,9 @@
 
 #define LEDGER_VARIABLE "GPUMEM_RUN_LEDGERS"
 #define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL" /* set: nothing is kept */
+#define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"     /* bytes; unset: none */
 #define LEDGER_SUFFIX ".ledger"
-#define LEDGER_MAGIC UINT64_C(0x33726567646c6d67)
+#define LEDGER_MAGIC UINT64_C(0x34726567646c6d67)
 #define LEDGER_DEVICES 32
 #define LEDGER_PROGRAM 64
 #define LEDGER_FOLDER 256 /* bytes of its name at most */
@@ -98,6 +99,7 @@ struct ledger_pool {
 struct ledger_device {
 	_Atomic uint64_t current_bytes, peak_bytes;
 	_Atomic uint64_t reserved_bytes, reserved_peak_bytes;
+	_Atomic uint64_t refused; /* calls, by the limit */
 	struct ledger_pool pool;
 	struct ledger_counts kinds[LEDGER_KINDS];
 	char name[LEDGER_PROGRAM]; /* of OpenCL's */

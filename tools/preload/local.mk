@@ -38,6 +38,8 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/hooks.c \
 	tools/preload/ledger.c \
 	tools/preload/ledger.h \
+	tools/preload/limit.c \
+	tools/preload/limit.h \
 	tools/preload/pool.c \
 	tools/preload/pool.h \
 	tools/preload/pool_context.c \

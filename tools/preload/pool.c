@@ -39,6 +39,7 @@ static void give_back(struct preload_state *state, const struct cached *block)
 		return;
 	}
 	state->returning++;
+	state->in_flight[block->device] += block->bytes;
 	preload_unlock(state);
 	visit_begin(&visit);
 	ok = visit_context(&visit, block->context) &&
@@ -47,8 +48,19 @@ static void give_back(struct preload_state *state, const struct cached *block)
 	if (!ok)
 		preload_note(LEDGER_UNTRACKED);
 	(void)preload_lock();
+	state->in_flight[block->device] -= block->bytes;
 	if (!--state->returning)
 		pthread_cond_broadcast(&state->returned);
+}
+
+bool pool_return_oldest(struct preload_state *state, int device)
+{
+	struct cached block;
+
+	if (!store_take_oldest(state, device, &block))
+		return false;
+	give_back(state, &block);
+	return true;
 }
 
 static bool is_too_much(struct preload_state *state, int device)
@@ -67,24 +79,18 @@ static bool is_too_much(struct preload_state *state, int device)
 
 void pool_trim(struct preload_state *state, int device)
 {
-	struct cached block;
-
-	while (is_too_much(state, device) &&
-	       store_take_oldest(state, device, &block))
-		give_back(state, &block);
+	while (is_too_much(state, device) && pool_return_oldest(state, device))
+		continue;
 	state->tight[device] = false;
 }
 
 bool pool_empty(int device)
 {
 	struct preload_state *state = preload_lock();
-	struct cached block;
 	bool any = false;
 
-	while (store_take_oldest(state, device, &block)) {
-		give_back(state, &block);
+	while (pool_return_oldest(state, device))
 		any = true;
-	}
 	preload_unlock(state);
 	return any;
 }

@@ -44,7 +44,8 @@ void pool_context_ended(const void *context, bool gone)
 		drop(state, CONTEXT_ENDING(context));
 	else
 		rename_context(state, CONTEXT_ENDING(context), context);
-	state->ending--;
+	if (!--state->ending)
+		pthread_cond_broadcast(&state->returned);
 	preload_unlock(state);
 }
 

@@ -40,6 +40,7 @@ struct preload_state {
 	unsigned returning;	    /* blocks that the driver is freeing */
 	pthread_cond_t returned;    /* that is 0 */
 	bool tight[LEDGER_DEVICES]; /* little of the device is free */
+	uint64_t in_flight[LEDGER_DEVICES]; /* bytes, see limit.h */
 	struct wholes wholes;
 };
 
@@ -47,6 +48,8 @@ struct preload_state {
 bool preload_active(void);
 /* And without --no-pool; constant. */
 bool preload_pooling(void);
+/* Bytes of each device; 0: there is none; constant. */
+uint64_t preload_limit(void);
 
 /* Around what a wrapper does. False: the driver itself is calling, or there is
  * nothing to count into; the wrapper then only passes on. */

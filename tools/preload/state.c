@@ -16,6 +16,7 @@
 
 static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
 static bool pooling;
+static uint64_t limit;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[LEDGER_NOTES];
 static const char *_Atomic stopped_by; /* NULL: it is not */
@@ -24,10 +25,12 @@ PRELOAD_LOCAL unsigned depth;
 __attribute__((constructor)) static void preload_begin(void)
 {
 	const char *folder = secure_getenv(LEDGER_VARIABLE);
+	const char *bytes = getenv(LIMIT_VARIABLE);
 
 	if (!folder || strlen(folder) >= sizeof(ledgers))
 		return;
 	strcpy(ledgers, folder);
+	limit = bytes ? strtoull(bytes, NULL, 10) : 0;
 	/* Tools that watch the driver are to see the program's own calls. */
 	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
 }
@@ -48,6 +51,11 @@ bool preload_active(void)
 bool preload_pooling(void)
 {
 	return pooling;
+}
+
+uint64_t preload_limit(void)
+{
+	return limit;
 }
 
 static struct preload_state *state_make(void)

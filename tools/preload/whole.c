@@ -76,8 +76,11 @@ void whole_settle(struct preload_state *state, const struct block *whole)
 		for (int i = 0; i < LEDGER_DEVICES; i++)
 			state->tight[i] = true;
 	}
-	if (at == WHOLE_RELEASED)
+	if (at == WHOLE_RELEASED) {
 		check(REAL(cuMemRelease)(handle), &ok);
+		state->in_flight[whole_kind_of(whole)->prop.location.id] -=
+			whole->whole_bytes;
+	}
 	if (at == WHOLE_CREATED_AGAIN)
 		check(REAL(cuMemAddressFree)(address, bytes), &ok);
 	if (at == WHOLE_MAPPED_AGAIN)

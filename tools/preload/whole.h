@@ -57,6 +57,9 @@ void whole_reserved(CUdeviceptr address, size_t bytes, size_t alignment);
 void whole_mapped(CUmemGenericAllocationHandle handle);
 void whole_accessed(CUdeviceptr address);
 
+/* What was released, and the driver does not know, is in flight. */
+void whole_released(void);
+
 /* Others know the handle, or use it otherwise. False: it was released. */
 bool whole_expose_handle(CUmemGenericAllocationHandle handle);
 /* With the mutex: the same by an address inside. */

@@ -4,6 +4,7 @@
 /*
  * See whole.h: how a whole is taken apart, and kept.
  */
+#include "limit.h"
 #include "whole_inside.h"
 
 /* From that whole on the driver knows nothing of it. */
@@ -85,6 +86,18 @@ bool whole_release(CUmemGenericAllocationHandle handle, CUresult *result_out)
 	return ok;
 }
 
+void whole_released(void)
+{
+	struct preload_state *state = preload_lock();
+	struct block *whole = whole_own_at(state, WHOLE_RELEASED);
+
+	if (whole)
+		whole->whole_bytes = limit_hand_over();
+	else
+		limit_end(state);
+	preload_unlock(state);
+}
+
 /* False: the driver is to free its addresses. */
 static bool keep(struct preload_state *state, const struct block *whole)
 {
@@ -101,6 +114,7 @@ static bool keep(struct preload_state *state, const struct block *whole)
 		whole_settle(state, whole);
 		return false;
 	}
+	state->in_flight[device] -= whole->whole_bytes;
 	whole_forget(state, whole);
 	pool_trim(state, device);
 	return true;

@@ -4,6 +4,7 @@
 /*
  * See whole.h: how a whole comes together, of the driver or of what is kept.
  */
+#include "limit.h"
 #include "whole_inside.h"
 
 #include <string.h>
@@ -46,6 +47,10 @@ bool whole_create(CUmemGenericAllocationHandle *handle_out, size_t bytes,
 	}
 	if (ok) {
 		*handle_out = whole_own.handle = kept.handle;
+		limit_take(state,
+			   &(struct block){.whole_bytes = bytes,
+					   .kind = LEDGER_VIRTUAL,
+					   .device = (uint8_t)kept.device});
 		count_one(&state->ledger->devices[kept.device].pool.hits);
 	}
 	preload_unlock(state);

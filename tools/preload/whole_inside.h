@@ -4,7 +4,8 @@
 /*
  * What the files of whole.h share. A whole is two entries of the table of
  * blocks: by its handle, where its state is, and from RESERVED on by its
- * address. All with the mutex.
+ * address. Its whole_bytes are those in flight, see limit.h: all of them from
+ * RELEASED on, else 0. All with the mutex.
  */
 #ifndef GPUMEM_PRELOAD_WHOLE_INSIDE_H
 #define GPUMEM_PRELOAD_WHOLE_INSIDE_H

@@ -127,10 +127,20 @@ static char *make_folder(void)
 	return NULL;
 }
 
+static bool set_limit(uint64_t bytes)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)bytes);
+	return !(bytes ? setenv(LIMIT_VARIABLE, number, 1)
+		       : unsetenv(LIMIT_VARIABLE));
+}
+
 /* Of a gpumem-run inside another one the own options hold. */
 static bool set_variables(const struct run_config *config, const char *folder)
 {
 	return !setenv(LEDGER_VARIABLE, folder, 1) &&
+	       set_limit(config->limit_bytes) &&
 	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)
 				 : unsetenv(NO_POOL_VARIABLE));
 }

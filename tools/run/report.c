@@ -115,6 +115,9 @@ static bool print_device(const struct ledger_device *device, int number)
 		add_kind(&table, kinds[i].text, &device->kinds[i]);
 	ok = table_print(&table, 4);
 	table_free(&table);
+	if (device->refused)
+		printf("    the limit refused %llu of those that failed\n",
+		       (unsigned long long)device->refused);
 	print_pool(device);
 	return ok;
 }
@@ -154,7 +157,17 @@ static void print_adopted(void)
 			printf("set %s=%s\n", setting->name, setting->value);
 }
 
-bool run_print_text(const struct run_ledgers *ledgers,
+static void print_limit(uint64_t bytes)
+{
+	char text[HUMAN_BYTES];
+
+	if (bytes)
+		printf("limit of each process on each device: %s\n",
+		       human_bytes(text, bytes));
+}
+
+bool run_print_text(const struct run_config *config,
+		    const struct run_ledgers *ledgers,
 		    const struct run_end *end)
 {
 	bool ok = true;
@@ -164,6 +177,7 @@ bool run_print_text(const struct run_ledgers *ledgers,
 	else
 		printf("exit status %d\n", end->status);
 	print_adopted();
+	print_limit(config->limit_bytes);
 	if (!ledgers->count)
 		printf("no process allocated GPU memory\n");
 	for (size_t i = 0; ok && i < ledgers->count; i++)
@@ -207,6 +221,7 @@ static void put_reserved(json_t *json, const struct ledger_device *device,
 	json_put(json, "reserved_peak_bytes",
 		 json_u64(device->reserved_peak_bytes), ok);
 	json_put(json, "reserved_bytes", json_u64(device->reserved_bytes), ok);
+	json_put(json, "refused", json_u64(device->refused), ok);
 	json_put(json, "pool", pool_json(&device->pool, ok), ok);
 }
 
@@ -267,7 +282,8 @@ static json_t *adopted_json(bool *ok)
 	return json;
 }
 
-bool run_print_json(const struct run_ledgers *ledgers,
+bool run_print_json(const struct run_config *config,
+		    const struct run_ledgers *ledgers,
 		    const struct run_end *end)
 {
 	json_t *json = json_object(), *processes = json_array();
@@ -278,6 +294,10 @@ bool run_print_json(const struct run_ledgers *ledgers,
 		 &ok);
 	json_put(json, "signal",
 		 end->signal ? json_u64((uint64_t)end->signal) : json_null(),
+		 &ok);
+	json_put(json, "limit_bytes",
+		 config->limit_bytes ? json_u64(config->limit_bytes)
+				     : json_null(),
 		 &ok);
 	for (size_t i = 0; i < ledgers->count; i++)
 		json_put(processes, NULL,

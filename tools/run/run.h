@@ -16,6 +16,7 @@ struct run_config {
 	char **command;	    /* ends in NULL */
 	const char *output; /* of the report; NULL: standard error */
 	bool adopt, json, no_pool;
+	uint64_t limit_bytes; /* of each device; 0: none */
 };
 
 /* How the program ended. */
@@ -60,9 +61,11 @@ bool run_read(const char *folder, struct run_ledgers *ledgers_out);
 void run_ledgers_free(struct run_ledgers *ledgers);
 
 /* Both print to standard output. False: told. */
-bool run_print_text(const struct run_ledgers *ledgers,
+bool run_print_text(const struct run_config *config,
+		    const struct run_ledgers *ledgers,
 		    const struct run_end *end);
-bool run_print_json(const struct run_ledgers *ledgers,
+bool run_print_json(const struct run_config *config,
+		    const struct run_ledgers *ledgers,
 		    const struct run_end *end);
 
 #endif

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# gpumem-run --limit: over the double of NVIDIA's driver, which says how much it
+# has given, at each instant and to any number of threads.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/tool.sh"
+
+need_tool run
+[ -f "$tools/.libs/libgpumem-preload.so" ] ||
+	skip_all "configured without CUDA headers"
+[ "${SANITIZER:-none}" = none ] ||
+	skip_all "a sanitizer's runtime has to be loaded before all others"
+run=$tools/gpumem-run
+source=$top_srcdir/tests/run
+LD_LIBRARY_PATH=$top_builddir/tests/fake/cuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+FAKECUDA_DEVICES=2
+export LD_LIBRARY_PATH FAKECUDA_DEVICES
+check "the program compiles" $CC -w -O1 -o "$scratch/limit" "$source/limit.c" \
+	"$source/pool.c" -ldl -lpthread
+
+# limited [OPTION...] CASE...: under a limit, the report in $scratch/out
+limited()
+{
+	name="$*"
+	check "$name" "$run" --limit=64MiB --json --report="$scratch/out" "$@"
+}
+
+# ---- what a program meets -------------------------------------------------------
+
+for case in kinds failures kept wholes devices threads child; do
+	limited "$scratch/limit" $case
+done
+for case in kinds failures devices threads child; do
+	limited --no-pool "$scratch/limit" $case
+done
+# Frees that take long: what they free is there until they return.
+FAKECUDA_LATENCY=cuMemFree:200us
+export FAKECUDA_LATENCY
+limited "$scratch/limit" threads
+limited --no-pool "$scratch/limit" threads
+unset FAKECUDA_LATENCY
+
+# ---- the report ------------------------------------------------------------------
+
+limited "$scratch/limit" kinds
+json_is "(d['limit_bytes'], [(x['refused'], x['peak_bytes'], [x['kinds'][k]
+	['failures'] for k in ('allocations', 'managed', 'async', 'virtual')])
+	for p in d['processes'] for x in p['devices']])" \
+	"(67108864, [(8, 67108864, [6, 1, 1, 1])])" "what was refused is counted"
+limited "$scratch/limit" threads
+json_is "[x['reserved_peak_bytes'] for p in d['processes']
+	for x in p['devices'] if x['reserved_peak_bytes'] > 1 << 26]" "[]" \
+	"and nothing was above the limit"
+limited "$scratch/limit" child
+json_is "[x['current_bytes'] for p in d['processes'] for x in p['devices']]" \
+	"[67108864, 67108864]" "each process has all of it"
+exits 137 "a program that is killed" "$run" --limit=64MiB --json \
+	--report="$scratch/out" "$scratch/limit" kinds killed
+json_is "[x['refused'] for p in d['processes'] for x in p['devices']]" "[8]" \
+	"its refusals are told"
+exits 0 "as text" "$run" --limit=64M "$scratch/limit" kinds
+check "the limit" grep -q \
+	'^limit of each process on each device: 64 MiB$' "$scratch/err"
+check "and how often it refused" grep -q \
+	'^    the limit refused 8 of those that failed$' "$scratch/err"
+exits 1 "without a limit there is none" "$run" --json --report="$scratch/out" \
+	"$scratch/limit" child
+json_is "(d['limit_bytes'], [x['refused'] for p in d['processes']
+	for x in p['devices']])" "(None, [0])" "and the report says so"
+exits 1 "nor of a gpumem-run that has none inside one that has" "$run" \
+	--limit=64MiB --report="$scratch/report" "$run" \
+	--report="$scratch/out" "$scratch/limit" kinds
+
+# ---- wrong ones -----------------------------------------------------------------
+
+for size in 0 -1 nonsense '' 1Q 99999999999999999999; do
+	exits 2 "--limit=$size" "$run" --limit="$size" true
+done
+
+done_testing

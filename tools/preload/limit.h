@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The limit of a device: what the program has there and what is kept. A call
+ * that allocates asks first, so that of each device, at every instant and
+ * however many threads allocate,
+ *
+ *	reserved_bytes + managed.current_bytes + in_flight <= limit
+ *
+ * with the figures of its ledger. What is in flight is in no figure, but the
+ * driver has it or is about to: it is being allocated, freed, or given back.
+ * What is kept goes back to the driver before a call is refused.
+ *
+ * A thread has one call in flight at most. Without a ledger there is no limit,
+ * nor of what could not be followed.
+ */
+#ifndef GPUMEM_PRELOAD_LIMIT_H
+#define GPUMEM_PRELOAD_LIMIT_H
+
+#include "store.h"
+
+/* All between preload_enter() and preload_leave(). */
+
+/* Before the driver allocates: so much is in flight from now on. False: that is
+ * more than is left, it was counted as refused, and the answer is
+ * CUDA_ERROR_OUT_OF_MEMORY. `out` is where the program wants the address: of a
+ * wrong one the driver says so. In the current context; on that device. */
+bool limit_begin(const void *out, enum ledger_kind kind, uint64_t bytes);
+bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
+		    uint64_t bytes);
+/* Of rows that the driver makes longer. */
+uint64_t limit_rows(uint64_t width, uint64_t height);
+
+/* With the mutex: a block leaves the figures, and the driver is told next. */
+void limit_take(struct preload_state *state, const struct block *block);
+/* With the mutex: the call's bytes are in the figures now, or nowhere. */
+void limit_end(struct preload_state *state);
+/* The same without the mutex, if it has not ended yet. */
+void limit_leave(void);
+/* With the mutex: its bytes stay in flight, for the caller to take them off. */
+uint64_t limit_hand_over(void);
+
+/* What a program is to see of a device that has so much. Without a limit
+ * nothing changes. */
+uint64_t limit_total(uint64_t total_bytes);
+/* The same of the current device's free memory, of which what is kept is a
+ * part. */
+uint64_t limit_free(uint64_t free_bytes);
+
+#endif
