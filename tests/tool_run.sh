@@ -134,6 +134,30 @@ exits 0 "without it" "$run" --json --report="$scratch/out" sh -c \
 	'[ -z "${XLA_PYTHON_CLIENT_ALLOCATOR+set}" ]'
 json_is "d['set']" "{}" "nothing is set"
 
+# ---- --backend -------------------------------------------------------------------
+
+check "--backend=cuda loads its library and no layer" "$run" --backend=cuda \
+	--report="$scratch/report" sh -c \
+	'case $LD_PRELOAD/$OPENCL_LAYERS in *gpumem-opencl-layer*) exit 1 ;;
+		*libgpumem-preload.so*) ;; *) exit 1 ;; esac'
+check "and counts" "$run" --backend=cuda --report="$scratch/report" \
+	"$scratch/driver" handle all
+check "its calls" grep -q '^    driver allocations ' "$scratch/report"
+if [ -f "$tools/.libs/libgpumem-opencl-layer.so" ]; then
+	check "--backend=opencl loads the layer only" "$run" --backend=opencl \
+		--report="$scratch/report" sh -c \
+		'case $LD_PRELOAD/$OPENCL_LAYERS in *libgpumem-preload*) exit 1 ;;
+			*gpumem-opencl-layer*) ;; *) exit 1 ;; esac'
+	check "then a program" "$run" --backend=opencl \
+		--report="$scratch/report" "$scratch/driver" handle all
+	check "has its driver to itself" grep -q \
+		'^no process allocated GPU memory$' "$scratch/report"
+fi
+for name in hip host cud CUDA ''; do
+	exits 2 "--backend=$name" "$run" --backend="$name" true
+	check "is told" grep -q "^gpumem-run: --backend=$name: " "$scratch/err"
+done
+
 # ---- what is counted ------------------------------------------------------------
 
 have_python || skip "there is no python3" "the figures"

@@ -16,12 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_ADOPT = 0x100, KEY_LIMIT, KEY_NO_POOL, KEY_REPORT };
+enum { KEY_ADOPT = 0x100, KEY_BACKEND, KEY_LIMIT, KEY_NO_POOL, KEY_REPORT };
 
 static const struct argp_option options[] = {
 	{"adopt", KEY_ADOPT, NULL, 0,
 	 "Let JAX, PyTorch and TensorFlow allocate each block from the driver",
 	 0},
+	{"backend", KEY_BACKEND, "B", 0,
+	 "Follow the calls of this one only: cuda or opencl", 0},
 	{"limit", KEY_LIMIT, "SIZE", 0,
 	 "Let each process have so much of each NVIDIA device at most", 0},
 	{"no-pool", KEY_NO_POOL, NULL, 0,
@@ -44,6 +46,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ADOPT:
 		config->adopt = true;
+		return 0;
+	case KEY_BACKEND:
+		if (!run_has_backend(arg))
+			usage_fail("--backend=%s: there is no library here for "
+				   "its calls; expected cuda or opencl",
+				   arg);
+		config->backend = arg;
 		return 0;
 	case KEY_LIMIT:
 		config->limit_bytes = usage_bytes("--limit", arg);

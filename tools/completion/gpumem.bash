@@ -64,7 +64,7 @@ _gpumem_options()
 	gpumem-report)
 		echo "--blocks= --html --json --output= --pool= --svg"
 		;;
-	gpumem-run) echo "--adopt --json --limit= --no-pool --report=" ;;
+	gpumem-run) echo "--adopt --backend= --json --limit= --no-pool --report=" ;;
 	gpumem-trace)
 		echo "--anonymise --from= --json --min-bytes= --output=" \
 			"--pool= --stream= --to= --until="

@@ -21,15 +21,15 @@
 #include <unistd.h>
 
 struct library {
-	const char *file, *variable;
+	const char *backend, *file, *variable;
 };
 
 static const struct library libraries[] = {
 #ifdef RUN_CUDA
-	{"libgpumem-preload.so", "LD_PRELOAD"},
+	{"cuda", "libgpumem-preload.so", "LD_PRELOAD"},
 #endif
 #ifdef RUN_OPENCL
-	{"libgpumem-opencl-layer.so", "OPENCL_LAYERS"},
+	{"opencl", "libgpumem-opencl-layer.so", "OPENCL_LAYERS"},
 #endif
 };
 
@@ -158,13 +158,28 @@ static bool set_library(const struct library *library, const char *folder)
 	return false;
 }
 
+bool run_has_backend(const char *name)
+{
+	for (size_t i = 0; i < LIBRARIES; i++)
+		if (!strcmp(libraries[i].backend, name))
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct run_config *config,
+		      const struct library *library)
+{
+	return !config->backend || !strcmp(config->backend, library->backend);
+}
+
 const char *run_prepare(const struct run_config *config)
 {
 	char *folder = make_folder();
 	bool ok = folder;
 
 	for (size_t i = 0; ok && i < LIBRARIES; i++)
-		ok = set_library(&libraries[i], folder);
+		if (is_wanted(config, &libraries[i]))
+			ok = set_library(&libraries[i], folder);
 	if (ok && !set_variables(config, folder)) {
 		tool_error("out of memory");
 		ok = false;

@@ -13,8 +13,9 @@
 #include <stddef.h>
 
 struct run_config {
-	char **command;	    /* ends in NULL */
-	const char *output; /* of the report; NULL: standard error */
+	char **command;	     /* ends in NULL */
+	const char *output;  /* of the report; NULL: standard error */
+	const char *backend; /* the only one; NULL: all */
 	bool adopt, json, no_pool;
 	uint64_t limit_bytes; /* of each device; 0: none */
 };
@@ -44,6 +45,9 @@ struct run_setting {
 bool run_adopt(void);
 /* The settings one by one; NULL: no more. */
 const struct run_setting *run_adopted(size_t index);
+
+/* Whether its calls can be followed, as this program was built. */
+bool run_has_backend(const char *name);
 
 /* A new folder for ledgers, by way of which LD_PRELOAD and OPENCL_LAYERS are
  * set as well. NULL: it could not be, and that was told. */
