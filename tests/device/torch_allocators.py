@@ -2,14 +2,16 @@
 # Copyright (c) 2026 The gpumem developers
 """A program of PyTorch with each of three allocators, in processes of their own.
 
-PyTorch's native one, its expandable segments, and a pool (torch_plug.c); as a
-control, where one is built, lists behind the same door (torch_lists.c). A
-script that uses this calls spawn() for each run, or makes a Worker() of each that
-goes on in turns, and in the process that these make, where --child names the
+PyTorch's native one, its expandable segments, and a pool (torch_plug.c). Where
+the package gpumem is found, the pool by the subclass of gpumem.torch comes too,
+and where one is built, as a control, lists behind the plug's door (torch_lists.c).
+A script that uses this calls spawn() for each run, or makes a Worker() of each
+that goes on in turns, and in the process that these make, where --child names the
 allocator, first begin() and last end().
 """
 
 import ctypes
+import importlib.util
 import json
 import os
 import subprocess
@@ -17,9 +19,13 @@ import sys
 import tempfile
 
 NATIVE, EXPANDABLE, GPUMEM = "native", "expandable_segments", "gpumem"
-LISTS = "lists"
+SUBCLASS, LISTS = "subclass", "lists"
 ALL = NATIVE, EXPANDABLE, GPUMEM
 MINUTES = 15  # that a run may take
+
+
+def has_subclass():
+    return importlib.util.find_spec("gpumem") is not None
 
 
 def add_arguments(parser):
@@ -44,7 +50,12 @@ def begin(args):
 
     device = int(args.device.rpartition(":")[2] or 0)
     keep = None
-    if plug(args):
+    if args.child == SUBCLASS:
+        import gpumem.torch
+
+        gpumem.torch.enable(subclass=True)
+        keep = gpumem.torch
+    elif plug(args):
         keep = torch.cuda.memory.CUDAPluggableAllocator(
             plug(args), "torch_plug_alloc", "torch_plug_free"
         )
@@ -91,11 +102,12 @@ def environment(args, allocator, limit):
     result = dict(os.environ, GPUMEM_TORCH_DEVICE=args.device)
     # The second is the name that replaces the first in newer versions.
     names = ["PYTORCH_" + x + "ALLOC_CONF" for x in ("CUDA_", "", "HIP_")]
+    ours = allocator in (GPUMEM, SUBCLASS)
     for name in names:
         result[name] = "expandable_segments:" + str(allocator == EXPANDABLE)
-        if allocator == GPUMEM:
+        if ours:
             del result[name]
-    if allocator == GPUMEM and limit:
+    if ours and limit:
         before = result.get("GPUMEM_CONF")
         conf = filter(None, [before, f"limit:{limit}"])
         result["GPUMEM_CONF"] = ",".join(conf)

@@ -138,10 +138,24 @@ def against(pool, other):
     return [round(part, 4) for part in parts]
 
 
+def times(workers):
+    """Of the pool by each of its doors, as a ratio to each other allocator."""
+    doors = allocators.GPUMEM, allocators.SUBCLASS
+    named = {worker.result["allocator"]: worker for worker in workers}
+    return {
+        f"time of {door}, by {other}": against(named[door], named[other])
+        for door in doors
+        for other in named
+        if door in named and other not in doors
+    }
+
+
 def compare(args, name):
     """True: the pool did what was asked of it."""
     more = (f"--model={name}",)
     every = allocators.ALL + ((allocators.LISTS,) if args.lists else ())
+    if allocators.has_subclass():
+        every += (allocators.SUBCLASS,)
     workers = [allocators.Worker(args, each, 0, *more) for each in every]
     native, expandable, pool = workers[:3]
     good = alternate(args, name, workers, args.seconds)
@@ -149,10 +163,13 @@ def compare(args, name):
     if good:
         peak = pool.result["peak_requested_bytes"]
         most = min(peak * args.most, expandable.result["peak_reserved_bytes"])
-        good = pool.result["peak_reserved_bytes"] <= most
+        good = all(
+            worker.result["peak_reserved_bytes"] <= most
+            for worker in workers
+            if worker.result["allocator"] in (allocators.GPUMEM, allocators.SUBCLASS)
+        )
         told["turns"] = len(pool.seconds)
-        for other in workers[:2] + workers[3:]:
-            told["time, by " + other.result["allocator"]] = against(pool, other)
+        told.update(times(workers))
         limits = 0, int(peak * args.limit)
         pair = [
             allocators.Worker(args, allocators.GPUMEM, each, *more)
