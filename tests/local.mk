@@ -192,6 +192,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_plug.c \
 	tests/device/torch_subclass.py \
 	tests/run/README.md \
+	tests/run/cancel.c \
 	tests/run/driver.c \
 	tests/run/layer.c \
 	tests/run/limit.c \

@@ -248,6 +248,21 @@ check "on standard error" grep -qE \
 is "$(cat "$scratch/out")" "cuMemFree_v2: 1
 cuMemAlloc_v2: 2
 done" "and standard output is the program's"
+
+# ---- threads that are cancelled, and files that may not be written ----------------
+
+check "a program that cancels a thread compiles" $CC -w -o "$scratch/cancel" \
+	"$source/cancel.c" "$source/pool.c" -ldl -lpthread
+alike "a thread is cancelled in the first allocation" "$scratch/cancel" first
+FAKECUDA_LATENCY=cuMemFree:200us
+export FAKECUDA_LATENCY
+check "a thread is cancelled while it gives back" "$run" --limit=64MiB --json \
+	--report="$scratch/out" "$scratch/cancel" give_back
+unset FAKECUDA_LATENCY
+json_is "[x['pool']['returned'] > 0 for p in d['processes']
+	for x in p['devices']]" "[True]" "and it did give back"
+alike "no file may have more than a block" sh -c \
+	'ulimit -f 1 && exec "$1" handle all' - "$scratch/driver"
 LD_LIBRARY_PATH=/nowhere
 alike "no driver" "$scratch/driver" handle all
 

@@ -115,7 +115,7 @@ struct ledger {
 	struct ledger_device devices[LEDGER_DEVICES];
 };
 
-/* In that folder. NULL: it could not be made. */
+/* In that folder. NULL: it could not be made. No cancellation point. */
 struct ledger *ledger_make(const char *folder, enum ledger_api api);
 
 #endif

@@ -52,7 +52,9 @@ bool preload_pooling(void);
 uint64_t preload_limit(void);
 
 /* Around what a wrapper does. False: the driver itself is calling, or there is
- * nothing to count into; the wrapper then only passes on. */
+ * nothing to count into; the wrapper then only passes on. Between the two the
+ * thread is not cancelled: calls of the driver, which are made there with the
+ * mutex too, and the wait for other threads are cancellation points. */
 bool preload_enter(void);
 void preload_leave(void);
 

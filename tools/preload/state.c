@@ -21,6 +21,7 @@ static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[LEDGER_NOTES];
 static const char *_Atomic stopped_by; /* NULL: it is not */
 PRELOAD_LOCAL unsigned depth;
+PRELOAD_LOCAL int cancel_state; /* of the program */
 
 __attribute__((constructor)) static void preload_begin(void)
 {
@@ -85,6 +86,7 @@ bool preload_enter(void)
 {
 	if (depth || !preload_active() || !state_get())
 		return false;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	depth++;
 	return true;
 }
@@ -92,6 +94,7 @@ bool preload_enter(void)
 void preload_leave(void)
 {
 	depth--;
+	pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* A mutex of zeros is one that nobody holds. */
