@@ -261,8 +261,11 @@ check "a thread is cancelled while it gives back" "$run" --limit=64MiB --json \
 unset FAKECUDA_LATENCY
 json_is "[x['pool']['returned'] > 0 for p in d['processes']
 	for x in p['devices']]" "[True]" "and it did give back"
-alike "no file may have more than a block" sh -c \
-	'ulimit -f 1 && exec "$1" handle all' - "$scratch/driver"
+alike "no file may have more than a block" "$scratch/cancel" limited
+is "$(cat "$scratch/out2")" "done
+status 0" "and the program is not ended for that"
+is "$(sed -n 2p "$scratch/report")" "no process allocated GPU memory" \
+	"then nothing is counted"
 LD_LIBRARY_PATH=/nowhere
 alike "no driver" "$scratch/driver" handle all
 

@@ -8,12 +8,19 @@
  *
  *	first       the first allocation of the process
  *	give_back   one that needs what is kept, under --limit=64MiB
+ *
+ * And, with no thread that is cancelled:
+ *
+ *	limited     the first call that is counted, while a file may have no
+ *more than 512 bytes; it is refused, since the driver's double needs a file for
+ *memory
  */
 #include "pool.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void *context;
@@ -45,6 +52,20 @@ static void cancelled(size_t bytes)
 	TRUE(end == PTHREAD_CANCELED);
 }
 
+static void limited(void)
+{
+	struct rlimit before, small;
+	address block;
+
+	TRUE(!getrlimit(RLIMIT_FSIZE, &before));
+	small = before;
+	small.rlim_cur = 512;
+	TRUE(!setrlimit(RLIMIT_FSIZE, &small));
+	TRUE(cu.cuMemAlloc_v2(&block, (size_t)1 << 50) == 2);
+	TRUE(!setrlimit(RLIMIT_FSIZE, &before));
+	release(alloc(MIB));
+}
+
 int main(int argc, char **argv)
 {
 	bool gives_back = argc > 1 && !strcmp(argv[1], "give_back");
@@ -56,7 +77,10 @@ int main(int argc, char **argv)
 		blocks[i] = alloc(8 * MIB);
 	for (int i = 0; gives_back && i < 4; i++)
 		release(blocks[i]);
-	cancelled(gives_back ? 40 * MIB : MIB);
+	if (argc > 1 && !strcmp(argv[1], "limited"))
+		limited();
+	else
+		cancelled(gives_back ? 40 * MIB : MIB);
 	/* Of what the thread got nothing is left in flight. */
 	release(alloc(24 * MIB));
 	printf("done\n");

@@ -5,7 +5,7 @@
  * See ledger.h. The blocks of storage are taken when the file is made, so that
  * a full file system is an error here and not a SIGBUS later; its descriptor is
  * closed at once. Keeps nothing. Its callers hold a mutex, so the thread cannot
- * be cancelled here; and a file that the process may not write is not begun, for
+ * be cancelled here; and a file that the process may not write is not begun:
  * the kernel's signal would end the program.
  */
 #include "ledger.h"
