@@ -478,15 +478,17 @@ MB = 1 << 20
 first = 1700000000000000
 one = [
     entry('segment_alloc', 64 * MB, 20 * MB, first),
-    entry('alloc', 64 * MB, 3 * MB, first + 5),
-    entry('free_requested', 32 * MB, 5 * MB, first + 7),
+    entry('alloc', 64 * MB, 3 * MB, first + 5, user_metadata='model/é\nx'),
+    entry('free_requested', 32 * MB, 5 * MB, first + 7, user_metadata='free'),
     entry('free_completed', 32 * MB, 5 * MB, first + 9),
-    entry('alloc', 70 * MB, 300, first + 2000000, stream=0x7f1234567890),
+    entry('alloc', 70 * MB, 300, first + 2000000, stream=0x7f1234567890,
+          user_metadata=''),
     {'action': 'oom', 'device_free': 1, 'size': 1 << 40, 'stream': 0,
      'time_us': first + 2000001, 'frames': []},
     entry('snapshot', 0, 0, first + 2000002),
 ]
-two = [entry('alloc', 640 * MB, 7, first + 6, user_metadata='x')]
+two = [entry('alloc', 640 * MB, 7, first + 6,
+             user_metadata='x' + 'é' * 900)]
 segments = [
     {'device': 0, 'address': 32 * MB, 'total_size': 32 * MB, 'stream': 0,
      'segment_pool_id': (0, 0), 'is_expandable': False, 'blocks': [
@@ -526,6 +528,11 @@ if have_python; then
 	exits 0 "replays" "$replay" --device=host:0 --json "$scratch/file"
 	json_is "d['blocks'], d['streams'], d['peak_requested_bytes']" \
 		"(5, 2, $(((23 << 20) + 7)))" "to the same peak"
+	is "$(LC_ALL=C awk '$1 == "g" { tag = substr($0, 3) }
+		$1 == "a" { printf "%d %d,", $3, length(tag) }' \
+			"$scratch/file")" \
+		"5242880 0,15728640 0,3145728 10,7 999,300 0," \
+		"the metadata of an allocation is the tag of its block"
 	exits 0 "one device" "$trace" --to=trace --pool=2 \
 		"$scratch/torch.pickle"
 	is "$(grep -c '^a' "$scratch/out")" 1 "has its own blocks"

@@ -49,6 +49,8 @@ libcommon_la_SOURCES = \
 	tools/common/table.c \
 	tools/common/table.h \
 	tools/common/table_print.c \
+	tools/common/tag_names.c \
+	tools/common/tag_names.h \
 	tools/common/term.c \
 	tools/common/term.h \
 	tools/common/tool.c \

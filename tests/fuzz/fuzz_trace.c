@@ -128,7 +128,7 @@ static void check_lines(const struct trace_parser *parser, const uint8_t *data,
 	}
 	check(count == (ok ? parser->totals.events : 0));
 	check(last_ns <= parser->totals.ns);
-	check(!lines_tag(&lines, (uint16_t)(lines.tag_count + 1)));
+	check(!lines_tag(&lines, (uint16_t)(lines.tags.count + 1)));
 	lines_close(&lines);
 }
 

@@ -21,62 +21,19 @@ struct reading {
 
 /* ---- tags ---- */
 
-static uint64_t hash(const char *text)
-{
-	uint64_t value = UINT64_C(14695981039346656037); /* FNV-1a */
-
-	for (; *text; text++)
-		value = (value ^ (unsigned char)*text) *
-			UINT64_C(1099511628211);
-	return value;
-}
-
-static const char *add_tag(struct lines_history *lines, const char *path,
-			   uint64_t key)
-{
-	size_t room = lines->tag_room ? lines->tag_room * 2 : 64;
-	char **tags;
-
-	if (lines->tag_count == LINES_TAGS)
-		return "more than 65535 different tags";
-	if (lines->tag_count == lines->tag_room) {
-		tags = realloc((void *)lines->tags, room * sizeof(*tags));
-		if (!tags)
-			return "out of host memory";
-		lines->tags = tags;
-		lines->tag_room = room;
-	}
-	lines->tags[lines->tag_count] = strdup(path);
-	if (!lines->tags[lines->tag_count])
-		return "out of host memory";
-	lines->tag_count++;
-	return trace_ids_add(&lines->numbers, key, (uint32_t)lines->tag_count)
-		       ? NULL
-		       : "out of host memory";
-}
-
 /* NULL, or why the path has no number. */
 static const char *number_tag(struct reading *reading)
 {
-	struct lines_history *lines = reading->lines;
-	const char *path = reading->parser.tag, *reason = NULL;
-	uint64_t key = hash(path);
-	uint32_t number;
-
 	reading->tags = reading->parser.tags;
-	reading->tag = 0;
-	if (!*path)
+	switch (tag_names_number(&reading->lines->tags, reading->parser.tag,
+				 &reading->tag)) {
+	case TAG_NAMES_FULL:
+		return "more than 65535 different tags";
+	case TAG_NAMES_NO_MEMORY:
+		return "out of host memory";
+	default:
 		return NULL;
-	while ((number = trace_ids_find(&lines->numbers, key)) !=
-		       TRACE_NO_SLOT &&
-	       strcmp(lines->tags[number - 1], path))
-		key++;
-	if (number == TRACE_NO_SLOT) {
-		reason = add_tag(lines, path, key);
-		number = (uint32_t)lines->tag_count;
 	}
-	reading->tag = (uint16_t)number;
-	return reason;
 }
 
 /* ---- events ---- */
@@ -148,7 +105,7 @@ bool lines_open(struct lines_history *lines, const void *data, size_t bytes)
 	const struct trace_parser *parser;
 
 	*lines = (struct lines_history){0};
-	trace_ids_init(&lines->numbers);
+	tag_names_init(&lines->tags);
 	if (!reading) {
 		snprintf(lines->reason, sizeof(lines->reason),
 			 "out of host memory");
@@ -180,19 +137,13 @@ bool lines_next(struct lines_history *lines, struct recording_event *event_out)
 
 const char *lines_tag(const struct lines_history *lines, uint16_t number)
 {
-	return number && number <= lines->tag_count ? lines->tags[number - 1]
-						    : NULL;
+	return tag_names_path(&lines->tags, number);
 }
 
 void lines_close(struct lines_history *lines)
 {
-	for (size_t i = 0; i < lines->tag_count; i++)
-		free(lines->tags[i]);
-	free((void *)lines->tags);
 	free(lines->events);
-	trace_ids_free(&lines->numbers);
-	lines->tags = NULL;
+	tag_names_free(&lines->tags);
 	lines->events = NULL;
-	lines->tag_count = lines->tag_room = 0;
 	lines->count = lines->room = lines->next = 0;
 }

@@ -10,17 +10,14 @@
 #define GPUMEM_TOOLS_LINES_H
 
 #include "recording.h"
-#include "trace_ids.h"
+#include "tag_names.h"
 
-enum { LINES_POOL = 1, LINES_TAGS = UINT16_MAX };
+enum { LINES_POOL = 1 };
 
-/* tags[i] is that of number i + 1. */
 struct lines_history {
 	struct recording_event *events;
 	size_t count, room, next;
-	char **tags;
-	size_t tag_count, tag_room;
-	struct trace_ids numbers; /* of tags, by a hash of their path */
+	struct tag_names tags;
 	char reason[200];
 };
 

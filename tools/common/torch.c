@@ -104,6 +104,7 @@ bool torch_open(struct torch_history *history, const void *data, size_t bytes)
 	bool ok;
 
 	*history = (struct torch_history){.steps_left = bytes * TORCH_DEVICES};
+	tag_names_init(&history->tags);
 	if (!unpickle_open(&unpickle, data, bytes))
 		return torch_fail(history, unpickle.reason);
 	ok = read_devices(history, &unpickle) && sort(history);
@@ -122,8 +123,14 @@ bool torch_next(struct torch_history *history,
 	return true;
 }
 
+const char *torch_tag(const struct torch_history *history, uint16_t number)
+{
+	return tag_names_path(&history->tags, number);
+}
+
 void torch_close(struct torch_history *history)
 {
+	tag_names_free(&history->tags);
 	free(history->events);
 	free(history->order);
 	history->events = NULL;

@@ -5,12 +5,15 @@
  * Snapshots of PyTorch's allocator, as torch.cuda.memory._dump_snapshot()
  * writes them, read as if they were recordings: the same events, in the order
  * of their times. A block whose allocation is not there was live when it began.
- * What PyTorch took from the driver is what its segments say. No locks.
+ * What PyTorch took from the driver is what its segments say. The metadata that
+ * torch.cuda.memory._set_memory_metadata() gave an allocation is the tag of its
+ * block. No locks.
  */
 #ifndef GPUMEM_TOOLS_TORCH_H
 #define GPUMEM_TOOLS_TORCH_H
 
 #include "recording.h"
+#include "tag_names.h"
 
 enum { TORCH_DEVICES = 64 };
 
@@ -19,6 +22,7 @@ struct torch_history {
 	struct recording_event *events;
 	uint64_t *order; /* where each stood: of two with one time the first */
 	size_t count, room, next;
+	struct tag_names tags;
 	size_t steps_left; /* entries, segments and blocks to be looked at */
 	uint64_t begin_us; /* since 1970 */
 	uint64_t damaged;  /* entries that cannot be */
@@ -33,6 +37,8 @@ bool torch_open(struct torch_history *history, const void *data, size_t bytes);
  * may be any number. */
 bool torch_next(struct torch_history *history,
 		struct recording_event *event_out);
+/* The path of a tag; NULL: there is none. */
+const char *torch_tag(const struct torch_history *history, uint16_t number);
 void torch_close(struct torch_history *history);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool torch_fail(struct torch_history *history, const char *reason)
 {
@@ -140,6 +141,45 @@ static bool read_entry(struct torch_device *device,
 	       event->bytes <= RECORDING_BYTES_MAX;
 }
 
+/* A recording's tags are names of parts of the program; metadata is any text.
+ * What is longer is cut, and what would be one too many is left out: it is no
+ * reason to refuse the file. */
+enum { METADATA_BYTES = 1000 };
+
+static bool read_tag(struct torch_device *device,
+		     const struct unpickled *entry, uint16_t *tag_out)
+{
+	const struct unpickled *text =
+		unpickle_get(device->unpickle, entry, "user_metadata");
+	char path[METADATA_BYTES + 1];
+	size_t bytes;
+
+	*tag_out = 0;
+	if (!text || text->kind != UNPICKLED_TEXT)
+		return true;
+	bytes = text->bytes < METADATA_BYTES ? text->bytes : METADATA_BYTES;
+	/* Not within a character. */
+	while (bytes && bytes < text->bytes &&
+	       ((unsigned char)text->text[bytes] & 0xc0) == 0x80)
+		bytes--;
+	memcpy(path, text->text, bytes);
+	path[bytes] = '\0';
+	return tag_names_number(&device->history->tags, path, tag_out) !=
+		       TAG_NAMES_NO_MEMORY ||
+	       torch_fail(device->history, "out of host memory");
+}
+
+/* A free has the metadata of its own moment, which says nothing of the block. */
+static bool add_alloc(struct torch_device *device,
+		      const struct unpickled *entry,
+		      const struct recording_event *block)
+{
+	struct recording_event event = *block;
+
+	return read_tag(device, entry, &event.tag) &&
+	       add_block(device, GPUMEM_RECORD_ALLOC, &event);
+}
+
 /* free_completed says when PyTorch could use the memory again, which is its
  * policy; the program freed it before. */
 static bool add_entry(struct torch_device *device,
@@ -159,7 +199,7 @@ static bool add_entry(struct torch_device *device,
 	if (!event.bytes)
 		return true;
 	if (unpickled_is(action, "alloc"))
-		return add_block(device, GPUMEM_RECORD_ALLOC, &event);
+		return add_alloc(device, entry, &event);
 	if (unpickled_is(action, "free_requested") ||
 	    unpickled_is(action, "free"))
 		return add_free(device, &event);

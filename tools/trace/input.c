@@ -161,6 +161,8 @@ const char *trace_tag(const struct trace_source *source, uint16_t number)
 {
 	if (source->config->anonymise)
 		return NULL;
+	if (source->is_torch)
+		return torch_tag(&source->torch, number);
 	return source->is_text ? lines_tag(&source->lines, number)
 			       : recording_tag(&source->recording, number);
 }
