@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/__init__.py \
 	bindings/python/gpumem/_core.pyi \
 	bindings/python/gpumem/_release.py \
+	bindings/python/gpumem/_tags.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_stats.py \
 	bindings/python/gpumem/_torch_subclass.py \
@@ -28,6 +29,7 @@ EXTRA_DIST += \
 	bindings/python/src/error.c \
 	bindings/python/src/functions.c \
 	bindings/python/src/interface.c \
+	bindings/python/src/leaks.c \
 	bindings/python/src/module.c \
 	bindings/python/src/pool.c \
 	bindings/python/src/pool_report.c \
@@ -40,6 +42,7 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/pools.cpp \
 	bindings/python/src/subclass/space.cpp \
 	bindings/python/src/subclass/space.hpp \
+	bindings/python/src/tags.c \
 	bindings/python/tests/cudart_double.cpp \
 	bindings/python/tests/test_core.py \
 	bindings/python/tests/test_cupy.py \
@@ -54,6 +57,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_pyopencl.py \
 	bindings/python/tests/test_release.py \
 	bindings/python/tests/test_rmm.py \
+	bindings/python/tests/test_tags.py \
 	bindings/python/tests/test_torch.py \
 	bindings/python/tests/test_torch_subclass.py \
 	bindings/python/tests/torch_double.cpp \

@@ -25,6 +25,8 @@ from ._core import (
     backends,
     devices,
     free,
+    leak_mark,
+    oom_set,
     option_get,
     option_set,
     record_begin,
@@ -32,6 +34,7 @@ from ._core import (
     version,
 )
 from ._release import Kept, Released, Scope, release, scope
+from ._tags import tag
 
 __version__ = version()
 __all__ = [
@@ -46,11 +49,14 @@ __all__ = [
     "backends",
     "devices",
     "free",
+    "leak_mark",
+    "oom_set",
     "option_get",
     "option_set",
     "record_begin",
     "record_end",
     "release",
     "scope",
+    "tag",
     "version",
 ]

@@ -88,10 +88,26 @@ PyObject *pool_stats(PyObject *self, PyObject *unused);
 PyObject *pool_calls(PyObject *self, PyObject *unused);
 PyObject *pool_snapshot(PyObject *self, PyObject *unused);
 PyObject *pool_report(PyObject *self, PyObject *unused);
+/* Appends to a string that *user refers to; NULL once that has failed. */
+void text_append(const char *text, void *user);
+PyObject *gauge_dict(const struct gpumem_gauge *gauge);
+PyObject *pool_tags(PyObject *self, PyObject *unused);
+PyObject *pool_set_tag_limit(PyObject *self, PyObject *args);
+PyObject *pool_track(PyObject *self, PyObject *args);
+PyObject *pool_untrack(PyObject *self, PyObject *unused);
+PyObject *pool_leaks(PyObject *self, PyObject *args, PyObject *names);
 PyObject *pool_pressure_add(PyObject *self, PyObject *callback);
 PyObject *pool_pressure_remove(PyObject *self, PyObject *callback);
 void pool_pressure_drop(struct pool *self);
 PyObject *pool_functions(PyObject *self, PyObject *args);
+
+/* ---- functions of tags.c and leaks.c ------------------------------------- */
+
+PyObject *tag_push(PyObject *module, PyObject *args);
+PyObject *tag_get(PyObject *module, PyObject *unused);
+PyObject *tag_set(PyObject *module, PyObject *args);
+PyObject *leak_mark(PyObject *module, PyObject *unused);
+PyObject *oom_set(PyObject *module, PyObject *callback);
 
 /* ---- device -------------------------------------------------------------- */
 

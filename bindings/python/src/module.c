@@ -245,6 +245,21 @@ static PyMethodDef functions[] = {
 	 "free(address, stream=None)\n\nEnds the block that Pool.malloc() gave "
 	 "or Buffer.detach() left. Work\nqueued on the stream before may still "
 	 "use it; None: the block's own."},
+	{"tag_push", tag_push, METH_VARARGS,
+	 "tag_push(name)\n\nThe thread's tag is this one inside the one that "
+	 "it had."},
+	{"tag_get", tag_get, METH_NOARGS,
+	 "tag_get() -> int\n\nThe number of the thread's tag; 0: none."},
+	{"tag_set", tag_set, METH_VARARGS,
+	 "tag_set(tag)\n\nThe thread's tag is the one of this number."},
+	{"leak_mark", leak_mark, METH_NOARGS,
+	 "leak_mark() -> int\n\nA moment, for Pool.leaks(): what is allocated "
+	 "in a tracked pool from now\non comes after it."},
+	{"oom_set", oom_set, METH_O,
+	 "oom_set(callback)\n\ncallback(oom: dict) is called for each "
+	 "allocation that is out of memory,\nin its thread, with the JSON of "
+	 "gpumem_oom(3): what would help, and who\nholds the memory. None: no "
+	 "callback."},
 	{"record_begin", record_begin, METH_VARARGS,
 	 "record_begin(path, max_bytes=0)\n\nRecords what happens to blocks "
 	 "into a file (gpumem_record(5))."},

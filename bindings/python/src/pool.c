@@ -298,6 +298,22 @@ static PyMethodDef methods[] = {
 	 "ones and holes too."},
 	{"report", pool_report, METH_NOARGS,
 	 "report() -> str\n\nAll of it, as lines for people."},
+	{"tags", pool_tags, METH_NOARGS,
+	 "tags() -> list\n\nWhat its blocks have by tag; path \"\" is those "
+	 "without one."},
+	{"set_tag_limit", pool_set_tag_limit, METH_VARARGS,
+	 "set_tag_limit(path, limit_bytes)\n\nA limit on the requested bytes "
+	 "of the blocks with this tag, or one\ninside it; 0: none."},
+	{"track", pool_track, METH_VARARGS,
+	 "track(frames=0)\n\nFrom now on it is known of each block when it "
+	 "was allocated, by which\nthread, and so many frames of the C stack; "
+	 "slower."},
+	{"untrack", pool_untrack, METH_NOARGS,
+	 "untrack()\n\nForgets that."},
+	{"leaks", KEYWORDS(pool_leaks), METH_VARARGS | METH_KEYWORDS,
+	 "leaks(since=0, until=0) -> dict\n\nThe live blocks, the largest "
+	 "groups of one tag and stack first: all, or\nthose that were "
+	 "allocated between two marks of leak_mark()."},
 	{"reset_stats", pool_reset_stats, METH_VARARGS,
 	 "reset_stats(totals=False)\n\nPeaks become current; totals and "
 	 "counters 0 too."},

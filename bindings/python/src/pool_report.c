@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-static PyObject *gauge(const struct gpumem_gauge *gauge)
+PyObject *gauge_dict(const struct gpumem_gauge *gauge)
 {
 	return Py_BuildValue("{s:K,s:K,s:K}", "current",
 			     (unsigned long long)gauge->current, "peak",
@@ -34,7 +34,7 @@ PyObject *pool_stats(PyObject *object, PyObject *unused)
 	if (status != GPUMEM_OK)
 		return raise_last(status);
 	dict = PyDict_New();
-#define OF_GAUGE(name) gauge(&stats.name)
+#define OF_GAUGE(name) gauge_dict(&stats.name)
 #define OF_COUNTER(name) PyLong_FromUnsignedLongLong(stats.name)
 #define OF_VALUE(name) PyLong_FromUnsignedLongLong(stats.name)
 #define OF_RATIO(name) PyFloat_FromDouble(stats.name)
@@ -165,7 +165,7 @@ PyObject *pool_snapshot(PyObject *object, PyObject *unused)
  */
 
 /* `write` is called without a lock, in this thread. */
-static void on_text(const char *text, void *user)
+void text_append(const char *text, void *user)
 {
 	PyObject **all = user, *before = *all;
 
@@ -182,7 +182,7 @@ PyObject *pool_report(PyObject *object, PyObject *unused)
 	(void)unused;
 	if (!text)
 		return NULL;
-	status = gpumem_pool_print(handle, 0, on_text, &text);
+	status = gpumem_pool_print(handle, 0, text_append, &text);
 	if (status == GPUMEM_OK)
 		return text;
 	Py_XDECREF(text);
