@@ -346,7 +346,8 @@ browses()
 	if [ -n "$chromium" ]; then
 		HOME=$scratch timeout -k 5 100 "$chromium" --headless \
 			--no-sandbox --disable-gpu --dump-dom \
-			"file://$scratch/page.html#check" >"$scratch/dom" 2>/dev/null
+			"file://$scratch/page.html#${hash:-check}" \
+			>"$scratch/dom" 2>/dev/null
 	else
 		: >"$scratch/dom"
 	fi
@@ -372,6 +373,8 @@ said()
 
 the_page "a trace" "$scratch/small"
 browses "a trace" "second 1.50125: requested 4.66 GiB. model/layer 4.66 GiB, without a tag 2 MiB, all other tags 0 B"
+hash="from=1.2&to=1.7" browses "a part of it"
+said readout "second 1.50031: requested 4.66 GiB. model/layer 4.66 GiB, without a tag 2 MiB, all other tags 0 B"
 exits 0 "on standard output" "$report" --html "$scratch/small"
 check "the page is the same" cmp "$scratch/out" "$scratch/page.html"
 exits 0 "the picture into a file" "$report" --svg --output="$scratch/file" \
@@ -593,6 +596,33 @@ const slid = [map.event, map.sum, data.events[at]];
 press(figure, 'End', 'Home');
 document.body.dataset.keys = [view.cell, map.info.end / wide, from > 0,
 	view.from, view.to === map.info.end, ...slid, map.event, map.sum];
+const area = picture.querySelector('path.c0'), path = area.getAttribute('d');
+const peak = picture.querySelector('.peak'), states = [];
+const note = () => states.push([location.hash, slider.min, slider.max, at,
+	map.event, area.getAttribute('d') === path, back.disabled,
+	peak.getAttribute('transform'), peak.getAttribute('visibility')].join(' '));
+press(figure, 'p', '+');
+note();
+press(figure, 'End', 'ArrowRight');
+note();
+press(figure, 'p', 'Escape');
+note();
+press(figure, '-');
+note();
+const box = picture.getBoundingClientRect();
+const point = (type, second) => picture.dispatchEvent(new PointerEvent(type,
+	{bubbles: true, clientX: box.left +
+		(data.left + 800 * second / data.last) * box.width / data.width}));
+point('pointerdown', 4.5);
+point('pointermove', 3.5);
+point('pointerup', 3.5);
+states.push(shown.from.toFixed(2) + '-' + shown.to.toFixed(2));
+states.push(shown.bins.map((row) => row[0]).filter((bytes, i, all) =>
+	bytes !== all[i - 1]).join(' '));
+note();
+press(figure, 'p');
+note();
+document.body.dataset.zoom = states;
 </script></body></html>
 END
 	sed -i 's|</body></html>||' "$scratch/page.html"
@@ -602,6 +632,16 @@ END
 		is "$(grep -o 'data-keys="[^"]*"' "$scratch/dom")" \
 			'data-keys="801,4,true,0,true,3,2097152,3,2,1048576"' \
 			"lead to where they should"
+		is "$(grep -o 'data-zoom="[^"]*"' "$scratch/dom" | tr ,'"' '\n\n' |
+			sed '1d; $d' | sed 's/&amp;/\&/')" "#from=1&to=3.5 3 5 320 4 false false translate(0 0) inherit
+#from=1.003125&to=3.503125 3 5 799 5 false false translate(-1 0) inherit
+ 0 7 320 4 true true  inherit
+ 0 7 320 4 true true  inherit
+3.50-4.50
+7340032 1048576
+#from=3.5&to=4.5 5 6 0 5 false false translate(-1520 0) hidden
+ 0 7 320 4 true true  inherit" \
+			"and to parts of the time, and back"
 	else
 		skip "there is no chromium that answers" "keys and slider"
 	fi

@@ -175,10 +175,13 @@ libreport_la_SOURCES = \
 	tools/report/model.c \
 	tools/report/model.h \
 	tools/report/moment.c \
+	tools/report/numbers.c \
+	tools/report/numbers.h \
 	tools/report/page.c \
 	tools/report/page.h \
 	tools/report/page_map.c \
 	tools/report/page_tables.c \
+	tools/report/page_zoom.c \
 	tools/report/pages.c \
 	tools/report/pages.h \
 	tools/report/report.h \
@@ -203,6 +206,8 @@ report_scripts = \
 	tools/report/page.js \
 	tools/report/map.js \
 	tools/report/map_view.js \
+	tools/report/zoom.js \
+	tools/report/zoom_choose.js \
 	tools/report/start.js
 report_page = tools/report/page.css $(report_scripts)
 EXTRA_DIST += $(report_page)

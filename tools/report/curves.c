@@ -12,12 +12,13 @@
 #include <string.h>
 
 struct drawing {
-	struct curves *curves;
+	const struct curves *curves;
 	const struct model *model;
+	curves_fn fn;
+	void *user;
 	struct summary summary;
 	struct pages pages;
 	struct curves_bin now;
-	unsigned bin;		       /* that is being filled */
 	uint8_t place[UINT16_MAX + 1]; /* of each tag, among the curves */
 };
 
@@ -61,29 +62,36 @@ static void place_paths(struct drawing *drawing)
 		if (drawing->place[number] == UNSEEN)
 			drawing->place[number] = place_of(drawing, number);
 	}
-	drawing->curves->tag_count = drawing->curves->like->count;
 }
 
-static bool place_tags(struct drawing *drawing)
+/* Those of `like`, or with most bytes at the peak. */
+static bool choose_tags(struct curves *curves, const struct model *model)
 {
-	struct curves *curves = drawing->curves;
 	struct model_tag *tags;
 	size_t count;
 
-	memset(drawing->place, CURVES_TAGS, sizeof(drawing->place));
 	if (curves->like) {
-		place_paths(drawing);
+		curves->tag_count = curves->like->count;
 		return true;
 	}
-	tags = model_tags(drawing->model, drawing->model->peak.event, &count);
+	tags = model_tags(model, model->peak.event, &count);
 	if (!tags)
 		return false;
-	for (size_t i = 0; i < count && i < CURVES_TAGS; i++) {
-		drawing->place[tags[i].number] = (uint8_t)i;
+	for (size_t i = 0; i < count && i < CURVES_TAGS; i++)
 		curves->tags[curves->tag_count++] = tags[i].number;
-	}
 	free(tags);
 	return true;
+}
+
+static void place_tags(struct drawing *drawing)
+{
+	const struct curves *curves = drawing->curves;
+
+	memset(drawing->place, CURVES_TAGS, sizeof(drawing->place));
+	if (curves->like)
+		place_paths(drawing);
+	for (unsigned i = 0; !curves->like && i < curves->tag_count; i++)
+		drawing->place[curves->tags[i]] = (uint8_t)i;
 }
 
 static bool change(struct drawing *drawing, const struct recording_event *event,
@@ -106,66 +114,41 @@ static bool change(struct drawing *drawing, const struct recording_event *event,
 	       pages_add(&drawing->pages, block->pool, block->address, after);
 }
 
-static void note(struct drawing *drawing)
-{
-	struct curves *curves = drawing->curves;
-	struct curves_bin *bin = &curves->bins[drawing->bin];
-
-	drawing->now.requested = drawing->summary.all.requested_bytes;
-	drawing->now.reserved = drawing->summary.all.reserved_bytes;
-	drawing->now.event = drawing->summary.all.events;
-	drawing->now.page_bytes = drawing->pages.in_use * PAGES_BYTES;
-	curves->has_others |= drawing->now.tag[CURVES_TAGS] > 0;
-	if (drawing->now.requested >= bin->requested)
-		*bin = drawing->now;
-	if (bin->requested > curves->top)
-		curves->top = bin->requested;
-	if (bin->reserved > curves->top)
-		curves->top = bin->reserved;
-	if (bin->page_bytes > curves->top)
-		curves->top = bin->page_bytes;
-}
-
 static bool draw(const struct recording_event *event,
 		 const struct history_block *block, void *user)
 {
 	struct drawing *drawing = user;
-	bool ok = summary_add(event, block, &drawing->summary);
-	uint64_t x = drawing->model->has_times ? event->time_ns
-					       : drawing->summary.all.events;
-	unsigned bin = bin_of(drawing->curves, x);
+	const struct summary_usage *all = &drawing->summary.all;
 
-	while (drawing->bin < bin)
-		drawing->curves->bins[++drawing->bin] = drawing->now;
-	if (block)
-		ok = ok && change(drawing, event, block);
-	if (ok)
-		note(drawing);
-	else
+	if (!summary_add(event, block, &drawing->summary) ||
+	    (block && !change(drawing, event, block))) {
 		drawing->summary.failed = true;
-	return ok;
+		return false;
+	}
+	drawing->now.requested = all->requested_bytes;
+	drawing->now.reserved = all->reserved_bytes;
+	drawing->now.event = all->events;
+	drawing->now.page_bytes = drawing->pages.in_use * PAGES_BYTES;
+	drawing->fn(&drawing->now,
+		    drawing->model->has_times ? event->time_ns : all->events,
+		    drawing->user);
+	return true;
 }
 
-uint64_t curves_last(const struct model *model)
-{
-	return model->has_times ? model->summary.last_ns
-				: model->summary.all.events;
-}
-
-bool curves_read(struct curves *curves, const struct model *model,
-		 const struct curves_like *like)
+bool curves_each(const struct curves *curves, const struct model *model,
+		 curves_fn fn, void *user)
 {
 	struct drawing *drawing = calloc(1, sizeof(*drawing));
 	bool ok = drawing != NULL;
 
-	*curves = (struct curves){.like = like, .last = curves_last(model)};
-	if (like && like->last > curves->last)
-		curves->last = like->last;
 	if (ok) {
-		drawing->curves = curves;
-		drawing->model = model;
+		*drawing = (struct drawing){.curves = curves,
+					    .model = model,
+					    .fn = fn,
+					    .user = user};
 		pages_init(&drawing->pages);
-		ok = summary_init(&drawing->summary) && place_tags(drawing);
+		place_tags(drawing);
+		ok = summary_init(&drawing->summary);
 		drawing->summary.failed = !ok;
 		ok = ok && trace_each(model->source, draw, NULL, drawing);
 	}
@@ -178,4 +161,56 @@ bool curves_read(struct curves *curves, const struct model *model,
 	}
 	free(drawing);
 	return ok;
+}
+
+/* ---- the whole ---- */
+
+struct filling {
+	struct curves *curves;
+	struct curves_bin last;
+	unsigned bin; /* that is being filled */
+};
+
+static void note(const struct curves_bin *now, uint64_t x, void *user)
+{
+	struct filling *filling = user;
+	struct curves *curves = filling->curves;
+	unsigned at = bin_of(curves, x);
+	struct curves_bin *bin;
+
+	while (filling->bin < at)
+		curves->bins[++filling->bin] = filling->last;
+	bin = &curves->bins[filling->bin];
+	curves->has_others |= now->tag[CURVES_TAGS] > 0;
+	if (now->requested >= bin->requested)
+		*bin = *now;
+	if (bin->requested > curves->top)
+		curves->top = bin->requested;
+	if (bin->reserved > curves->top)
+		curves->top = bin->reserved;
+	if (bin->page_bytes > curves->top)
+		curves->top = bin->page_bytes;
+	filling->last = *now;
+}
+
+uint64_t curves_last(const struct model *model)
+{
+	return model->has_times ? model->summary.last_ns
+				: model->summary.all.events;
+}
+
+bool curves_read(struct curves *curves, const struct model *model,
+		 const struct curves_like *like)
+{
+	struct filling filling = {.curves = curves};
+
+	*curves = (struct curves){.like = like, .last = curves_last(model)};
+	if (like && like->last > curves->last)
+		curves->last = like->last;
+	if (!choose_tags(curves, model)) {
+		tool_error("%s: out of host memory",
+			   model->source->config->file);
+		return false;
+	}
+	return curves_each(curves, model, note, &filling);
 }

@@ -43,6 +43,11 @@ struct curves {
 /* `like` may be NULL, and else lives as long as the curves. False, and told. */
 bool curves_read(struct curves *curves, const struct model *model,
 		 const struct curves_like *like);
+/* Calls fn after each event with what is live then, on the same curves: the
+ * source is read once more. False, and told. */
+typedef void (*curves_fn)(const struct curves_bin *now, uint64_t x, void *user);
+bool curves_each(const struct curves *curves, const struct model *model,
+		 curves_fn fn, void *user);
 /* How far the x of a run goes. */
 uint64_t curves_last(const struct model *model);
 

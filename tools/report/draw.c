@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { LEGEND_ROW = 18, OOMS = 200 };
+enum { LEGEND_ROW = 18 };
 
 static const char style[] =
 	"<style>.gm{color-scheme:light dark;font:12px sans-serif;"
@@ -104,6 +104,7 @@ static void draw_x_axis(FILE *out, const struct model *model,
 
 	for (unsigned i = 0; last / step > 8; i++)
 		step *= steps[i % 3];
+	fputs("<g class=\"x\">", out);
 	for (unsigned i = 0; i * step <= last; i++) {
 		x = DRAW_LEFT + (last > 0 ? DRAW_WIDTH * i * step / last : 0);
 		fprintf(out,
@@ -112,7 +113,8 @@ static void draw_x_axis(FILE *out, const struct model *model,
 			"</text>\n",
 			x, bottom, x, bottom + 18, i * step / unit);
 	}
-	fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+	fprintf(out,
+		"</g><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
 		DRAW_LEFT + DRAW_WIDTH, bottom + 34,
 		model->has_times ? "seconds" : "events");
 }
@@ -190,9 +192,10 @@ static void draw_peak(FILE *out, const struct model *model,
 	char text[HUMAN_BYTES];
 
 	fprintf(out,
-		"<circle cx=\"%d\" cy=\"%.1f\" r=\"3.5\" fill=\"none\" "
+		"<g class=\"peak\"><circle cx=\"%d\" cy=\"%.1f\" r=\"3.5\" "
+		"fill=\"none\" "
 		"stroke=\"currentColor\"/><text x=\"%d\" y=\"%d\" "
-		"text-anchor=\"%s\">peak %s</text>\n",
+		"text-anchor=\"%s\">peak %s</text></g>\n",
 		x, y, x + (right ? 4 : -4), DRAW_TOP - 8,
 		right ? "end" : "start",
 		human_bytes(text, model->peak.requested));
@@ -203,7 +206,7 @@ static void draw_ooms(FILE *out, const struct model *model,
 {
 	char text[HUMAN_BYTES];
 
-	for (size_t i = 0; i < model->oom_count && i < OOMS; i++) {
+	for (size_t i = 0; i < model->oom_count && i < DRAW_OOMS; i++) {
 		const struct model_oom *oom = &model->ooms[i];
 
 		fprintf(out,

@@ -22,6 +22,9 @@ enum {
 	DRAW_RIGHT = 20
 };
 
+/* So many marks of an out of memory. */
+enum { DRAW_OOMS = 200 };
+
 /* An <svg> element; alone it is a file. False: out of memory. */
 bool draw_svg(FILE *out, const struct model *model,
 	      const struct curves *curves);

@@ -43,8 +43,7 @@ void map_free(struct map *map);
 /* The unit in which the address of a block is. */
 uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address);
 
-/* map_events.c: the events in base64. Of each, as numbers of 7 bits a byte,
- * low ones first, the high bit set in all but the last:
+/* map_events.c: the events. Of each, as numbers (numbers.h):
  *
  *     nanoseconds since the one before, kind
  *     and if it begins:     unit, bytes, stream, tag

@@ -3,7 +3,8 @@
 
 /*
  * The report as one page that needs nothing else: the picture, what is behind
- * it for the cursor, and the tables. Without scripts it lacks the cursor only.
+ * it for the cursor and for parts of it, and the tables. Without scripts it
+ * lacks these two only.
  */
 #include "page.h"
 
@@ -71,6 +72,25 @@ static void put_bins(struct page *page, const struct curves *curves,
 			curves->bins[i].event);
 }
 
+static double x_of(const struct model *model, const struct model_moment *moment)
+{
+	return model->has_times ? (double)moment->ns / 1e9
+				: (double)moment->event;
+}
+
+/* Of each mark where it is: the time and the bin. */
+static void put_ooms(struct page *page, const struct curves *curves)
+{
+	const struct model *model = page->model;
+
+	fputs("\"ooms\":[", page->out);
+	for (size_t i = 0; i < model->oom_count && i < DRAW_OOMS; i++)
+		fprintf(page->out, "%s[%.9f,%u]", i ? "," : "",
+			x_of(model, &model->ooms[i].moment),
+			curves_bin(curves, model, &model->ooms[i].moment));
+	fputs("],", page->out);
+}
+
 static void put_data(struct page *page, const struct curves *curves)
 {
 	const struct model *model = page->model;
@@ -80,15 +100,20 @@ static void put_data(struct page *page, const struct curves *curves)
 	fprintf(page->out,
 		"<script type=\"application/json\" id=\"data\">{\"left\":%d,"
 		"\"top\":%d,\"width\":%d,\"height\":%d,\"peak\":%u,"
-		"\"peak_event\":%" PRIu64 ","
+		"\"peak_event\":%" PRIu64 ",\"peak_x\":%.9f,"
+		"\"max\":%" PRIu64 ",\"page\":%llu,"
 		"\"unit\":\"%s\",\"last\":%.9f,\"reserved\":%s,\"addresses\":%"
-		"s,\"names\":[",
+		"s,",
 		DRAW_LEFT, DRAW_TOP, DRAW_LEFT + DRAW_WIDTH + DRAW_RIGHT,
 		DRAW_HEIGHT, curves_bin(curves, model, &model->peak),
-		model->peak.event, model->has_times ? "second" : "event",
+		model->peak.event, x_of(model, &model->peak), curves->top,
+		(unsigned long long)PAGES_BYTES,
+		model->has_times ? "second" : "event",
 		model->has_times ? last / 1e9 : last,
 		model->summary.all.peak_reserved_bytes ? "true" : "false",
 		model->has_addresses ? "true" : "false");
+	put_ooms(page, curves);
+	fputs("\"names\":[", page->out);
 	put_names(page, curves, count);
 	fputs("],\"bins\":[", page->out);
 	put_bins(page, curves, count);
@@ -139,12 +164,17 @@ bool page_write(FILE *out, const struct model *model,
 	page_missing(out, model->source);
 	fputs("</p>\n<figure tabindex=\"0\">\n", out);
 	draw_svg(out, model, curves);
-	fputs("<div id=\"cursor\"></div></figure>\n"
-	      "<p id=\"readout\" aria-live=\"polite\"></p>\n",
+	fputs("<div id=\"cursor\"></div><div id=\"chosen\" hidden></div>"
+	      "</figure>\n"
+	      "<p id=\"readout\" aria-live=\"polite\"></p>\n"
+	      "<p id=\"zoom\" class=\"note\" hidden>Drag over the picture, or "
+	      "press + and - in it, to see a part of the time. "
+	      "<button id=\"whole\">Show all</button></p>\n",
 	      out);
 	page_map(&page, curves);
 	page_tables(&page, blocks);
 	put_data(&page, curves);
+	page_zoom(&page, curves);
 	fputs("<script>\n", out);
 	put_lines(out, page_js);
 	fputs("</script></body></html>\n", out);

@@ -19,7 +19,7 @@ void page_head(FILE *out);
 /* What is not in the file, as sentences. */
 void page_missing(FILE *out, const struct trace_source *source);
 
-/* ---- between page.c, page_map.c and page_tables.c ---- */
+/* ---- between page.c, page_map.c, page_tables.c and page_zoom.c ---- */
 
 struct page {
 	FILE *out;
@@ -29,6 +29,7 @@ struct page {
 
 /* A string of JSON, within a script. */
 void page_string(struct page *page, const char *text);
+void page_zoom(struct page *page, const struct curves *curves);
 void page_map(struct page *page, const struct curves *curves);
 void page_tables(struct page *page, size_t blocks);
 
