@@ -800,6 +800,40 @@ check "which says so" grep -q 'same scale of bytes and of time\.' \
 	"$scratch/page.html"
 is "$(grep -o '<circle[^/]*/>' "$scratch/page.html" | sed -n 's/.* cy="\([^"]*\)".*/\1/p' |
 	tr '\n' ,)" "24.0,312.0," "a tenth is a tenth as high"
+if command -v rsvg-convert >/dev/null; then
+	for files in "$scratch/small" "$scratch/two $scratch/half"; do
+		# shellcheck disable=SC2086
+		exits 0 "PNG of $files" "$report" --png $files
+		mv "$scratch/out" "$scratch/picture.png"
+		# shellcheck disable=SC2086
+		"$report" --png -o "$scratch/file" $files
+		check "the same in a file" cmp "$scratch/picture.png" \
+			"$scratch/file"
+		# shellcheck disable=SC2086
+		"$report" --svg $files >"$scratch/picture.svg"
+		is "$(python3 -c 'import struct, sys
+print(*struct.unpack(">8s4x4sII", open(sys.argv[1], "rb").read(24)))' \
+			"$scratch/file")" "$(python3 -c 'import re, sys
+print(b"\x89PNG\r\n\x1a\n", b"IHDR", *(2 * int(n) for n in re.search(
+    r"width=.([0-9]+). height=.([0-9]+)", open(sys.argv[1]).read()).groups()))' \
+			"$scratch/picture.svg")" "of twice the size"
+	done
+	exits 1 "PNG of a file that is not there" "$report" --png \
+		"$scratch/none"
+	check "writes none" test ! -s "$scratch/out"
+	[ ! -c /dev/full ] || exits 1 "PNG on a full disk" "$report" --png \
+		-o /dev/full "$scratch/small"
+else
+	skip "there is no rsvg-convert" "PNG"
+fi
+mkdir "$scratch/path"
+ln -s /bin/* /usr/bin/* "$scratch/path" 2>"$scratch/err"
+rm -f "$scratch/path/rsvg-convert"
+exits 1 "PNG without rsvg-convert" env PATH="$scratch/path" "$report" --png \
+	"$scratch/small"
+is "$(cat "$scratch/err")" \
+	"gpumem-report: --png: it needs rsvg-convert, which is not installed (Debian's librsvg2-bin)" \
+	"says what to install"
 side_by_side "one that is shorter" False "$scratch/less" "$scratch/two"
 check "which says so" grep -q 'their scales of time differ' "$scratch/page.html"
 side_by_side "one without times" False "$scratch/many" "$scratch/two"
@@ -911,7 +945,8 @@ fi
 refuses report "expected a recording, trace or snapshot"
 refuses report "z: expected two files at most" x y z
 refuses report "-: expected it once" - -
-refuses report "expected only one of --html, --json and --svg" --svg --json x
+refuses report "expected only one of --html, --json, --png and --svg" --svg --json x
+refuses report "expected only one of --html, --json, --png and --svg" --svg --png x
 refuses report "--json: expected no --output beside it" --json -o y x
 refuses report "--blocks=-1: expected a whole number from 0 to 4294967295" --blocks=-1 x
 

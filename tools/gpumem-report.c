@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { KEY_BLOCKS = 0x100, KEY_HTML, KEY_POOL, KEY_SVG };
+enum { KEY_BLOCKS = 0x100, KEY_HTML, KEY_PNG, KEY_POOL, KEY_SVG };
 
 static const struct argp_option options[] = {
 	{"blocks", KEY_BLOCKS, "N", 0,
@@ -21,7 +21,9 @@ static const struct argp_option options[] = {
 	 "Write a page for a browser, which needs nothing else", 0},
 	{"json", 'j', NULL, 0, "Print JSON", 0},
 	{"output", 'o', "FILE", 0,
-	 "Write the page, or with --svg the picture, to this file", 0},
+	 "Write the page, or with --png or --svg the picture, to this file", 0},
+	{"png", KEY_PNG, NULL, 0,
+	 "As --svg, but as PNG, by rsvg-convert of librsvg", 0},
 	{"pool", KEY_POOL, "POOL", 0, "Only the pool of this name or number",
 	 0},
 	{"svg", KEY_SVG, NULL, 0,
@@ -32,7 +34,8 @@ static const struct argp_option options[] = {
 static void set_format(struct report_config *config, enum report_format format)
 {
 	if (config->format != REPORT_TEXT && config->format != format)
-		usage_fail("expected only one of --html, --json and --svg");
+		usage_fail(
+			"expected only one of --html, --json, --png and --svg");
 	config->format = format;
 }
 
@@ -64,6 +67,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_HTML:
 		set_format(config, REPORT_PAGE);
+		return 0;
+	case KEY_PNG:
+		set_format(config, REPORT_PNG);
 		return 0;
 	case KEY_SVG:
 		set_format(config, REPORT_SVG);

@@ -184,6 +184,7 @@ libreport_la_SOURCES = \
 	tools/report/page_zoom.c \
 	tools/report/pages.c \
 	tools/report/pages.h \
+	tools/report/png.c \
 	tools/report/report.h \
 	tools/report/text.c \
 	tools/report/write.c \

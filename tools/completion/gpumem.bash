@@ -62,7 +62,7 @@ _gpumem_options()
 		;;
 	gpumem-conform) echo "--device= --timeout=" ;;
 	gpumem-report)
-		echo "--blocks= --html --json --output= --pool= --svg"
+		echo "--blocks= --html --json --output= --png --pool= --svg"
 		;;
 	gpumem-run) echo "--adopt --backend= --json --limit= --no-pool --report=" ;;
 	gpumem-trace)

@@ -9,7 +9,6 @@
  */
 #include "compare.h"
 
-#include "common/file.h"
 #include "common/tool.h"
 #include "page.h"
 
@@ -226,5 +225,5 @@ bool compare_draw(const struct model *one, const struct model *other,
 {
 	struct drawn drawn = {one, other, config->format};
 
-	return file_write(config->output, write_drawn, &drawn);
+	return report_write(config, write_drawn, &drawn);
 }

@@ -6,7 +6,6 @@
  */
 #include "report.h"
 
-#include "common/file.h"
 #include "common/tool.h"
 #include "page.h"
 
@@ -39,7 +38,7 @@ bool report_draw(const struct model *model, const struct report_config *config)
 	if (!ok)
 		tool_error("out of memory");
 	ok = ok && curves_read(drawn.curves, model, NULL) &&
-	     file_write(config->output, write_drawn, &drawn);
+	     report_write(config, write_drawn, &drawn);
 	free(drawn.curves);
 	return ok;
 }
