@@ -47,6 +47,8 @@ struct gm_row {
 	bool has_stream; /* pending */
 	gpumem_kind kind;
 	uint32_t tag; /* live; 0: none */
+	/* Of the tag; 0: it has no limit. See struct gpumem_tag. */
+	uint64_t limit_bytes, held_bytes;
 	gpumem_stream stream;
 	uint64_t blocks; /* live */
 	uint64_t bytes;

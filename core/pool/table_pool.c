@@ -39,13 +39,18 @@ static void add(const struct making *making, enum gm_place place,
 	gm_table_add(making->table, &row);
 }
 
-static void add_live(const struct making *making, uint32_t tag, uint64_t bytes,
-		     uint64_t blocks)
+static void add_live(const struct making *making, uint32_t number,
+		     uint64_t bytes, uint64_t blocks)
 {
+	const struct gm_tags *tags = making->pool->heap.tags;
 	struct gm_row row = row_of(making, GM_PLACE_live, bytes);
 
-	row.tag = tag;
+	row.tag = number;
 	row.blocks = blocks;
+	if (number) {
+		row.limit_bytes = tags->of[number].limit_bytes;
+		row.held_bytes = tags->of[number].held_bytes;
+	}
 	gm_table_add(making->table, &row);
 }
 

@@ -47,6 +47,12 @@ static void json_row(struct gm_print *print, const struct gm_row *row)
 			      row->tag ? gm_tag_path(row->tag) : "");
 		gm_print_number(print, "blocks", row->blocks, GM_PRINT_COUNT);
 	}
+	if (row->limit_bytes) {
+		gm_print_number(print, "limit_bytes", row->limit_bytes,
+				GM_PRINT_BYTES);
+		gm_print_number(print, "held_bytes", row->held_bytes,
+				GM_PRINT_BYTES);
+	}
 	if (row->has_stream) {
 		snprintf(stream, sizeof(stream), "%#llx",
 			 (unsigned long long)(uintptr_t)row->stream);
@@ -102,16 +108,27 @@ struct text {
 	uint64_t total_bytes;
 };
 
-/* "live, 3 blocks, tag "model/layer3"", and so on. */
+/* "live, 3 blocks, tag "model/layer3"", and its limit, if it has one. */
+static void describe_live(char *to, size_t bytes, const struct gm_row *row)
+{
+	char limit[GM_PRINT_BYTES_TEXT], held[GM_PRINT_BYTES_TEXT];
+	int length = snprintf(
+		to, bytes, "%s, %llu block%s%s%s%s", texts[row->place],
+		(unsigned long long)row->blocks, row->blocks == 1 ? "" : "s",
+		row->tag ? ", tag \"" : ", no tag",
+		row->tag ? gm_tag_path(row->tag) : "", row->tag ? "\"" : "");
+
+	if (row->limit_bytes && length > 0 && (size_t)length < bytes)
+		snprintf(to + length, bytes - (size_t)length,
+			 ", limit %s, %s held",
+			 gm_print_bytes(limit, row->limit_bytes),
+			 gm_print_bytes(held, row->held_bytes));
+}
+
 static void describe(char *to, size_t bytes, const struct gm_row *row)
 {
 	if (row->place == GM_PLACE_live)
-		snprintf(to, bytes, "%s, %llu block%s%s%s%s", texts[row->place],
-			 (unsigned long long)row->blocks,
-			 row->blocks == 1 ? "" : "s",
-			 row->tag ? ", tag \"" : ", no tag",
-			 row->tag ? gm_tag_path(row->tag) : "",
-			 row->tag ? "\"" : "");
+		describe_live(to, bytes, row);
 	else if (row->has_stream)
 		snprintf(to, bytes, "%s, until stream %#llx has finished",
 			 texts[row->place],

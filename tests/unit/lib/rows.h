@@ -12,7 +12,7 @@
 
 struct row {
 	char what[32], pool[64], tag[256], stream[24];
-	ull blocks, bytes;
+	ull blocks, bytes, limit_bytes, held_bytes;
 	bool beside;
 };
 
@@ -79,6 +79,8 @@ LIB_USE void rows_read(gpumem_device *from)
 		rows_member(at, "stream", row->stream, sizeof(row->stream));
 		row->blocks = rows_number(at, "blocks");
 		row->bytes = rows_number(at, "bytes");
+		row->limit_bytes = rows_number(at, "limit_bytes");
+		row->held_bytes = rows_number(at, "held_bytes");
 		row->beside = at > beside;
 	}
 }

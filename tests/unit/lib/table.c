@@ -50,6 +50,10 @@ static void compare_tags(unsigned i)
 			    !strcmp(rows.row[r].tag, row->path)) {
 				bytes += rows.row[r].bytes;
 				count += rows.row[r].blocks;
+				agrees(rows.row[r].limit_bytes,
+				       row->limit_bytes, "the limit of a tag");
+				agrees(rows.row[r].held_bytes, row->held_bytes,
+				       "what a tag holds of its limit");
 			}
 		agrees(bytes, row->bytes.current, "bytes of a tag");
 		agrees(count, row->blocks.current, "blocks of a tag");
@@ -246,6 +250,7 @@ static void test_random(bool vm, bool busy, long steps)
 					   "whole",   "live"};
 
 	world_start("64MiB", vm, busy);
+	must(gpumem_tag_set_limit(pool[0], tag[1], 8 * MIB));
 	for (long i = 0; i < steps && !fault; i++) {
 		step();
 		compare();
@@ -287,6 +292,11 @@ static void test_text(void)
 	   "it begins with the device and its first pool");
 	ok(said("      3.00 MiB    0.3 %  live, 1 block, tag \"weights\"\n"),
 	   "a tag");
+	must(gpumem_tag_set_limit(pool[0], tag[1], 1024 * MIB));
+	rows.used = 0;
+	must(gpumem_device_report(device, 0, rows_write, &rows));
+	ok(said("tag \"weights\", limit 1.00 GiB, 3.00 MiB held\n"),
+	   "and its limit");
 	ok(said("\npool \"second\"\n"), "the other pool");
 	ok(said("\noutside the pools\n      5.00 MiB    0.5 %  outside "
 		"gpumem\n"),
