@@ -293,6 +293,7 @@ EXTRA_DIST += \
 	tests/unit/lib/fixture.h \
 	tests/unit/lib/forge.h \
 	tests/unit/lib/held.h \
+	tests/unit/lib/json.h \
 	tests/unit/lib/late.h \
 	tests/unit/lib/leaks.h \
 	tests/unit/lib/looks.h \

@@ -8,7 +8,7 @@
 #ifndef LIB_LEAKS_H
 #define LIB_LEAKS_H
 
-#include "fixture.h"
+#include "json.h"
 
 struct group {
 	char tag[256], module[1024], offset[32]; /* of the innermost frame */
@@ -34,30 +34,6 @@ LIB_USE void leaks_write(const char *text, void *user)
 	leaks.used += length;
 }
 
-/* The text of the next member of that name. */
-static void leaks_member(const char *at, const char *key, char *to, size_t room)
-{
-	const char *found;
-	char quoted[32];
-
-	snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
-	found = strstr(at, quoted);
-	*to = '\0';
-	if (!found)
-		return;
-	found += strlen(quoted);
-	found += *found == '"';
-	snprintf(to, room, "%.*s", (int)strcspn(found, "\",}"), found);
-}
-
-static ull leaks_number(const char *at, const char *key)
-{
-	char text[32];
-
-	leaks_member(at, key, text, sizeof(text));
-	return strtoull(text, NULL, 10);
-}
-
 static void leaks_group(const char *at)
 {
 	const char *end = strstr(at, "]}");
@@ -65,18 +41,16 @@ static void leaks_group(const char *at)
 
 	if (!end || leaks.count == sizeof(leaks.group) / sizeof(*group))
 		bail("not a report: %s", at);
-	*group = (struct group){.blocks = leaks_number(at, "blocks"),
-				.bytes = leaks_number(at, "bytes"),
-				.oldest_ns = leaks_number(at, "oldest_ns")};
-	leaks_member(at, "tag", group->tag, sizeof(group->tag));
+	*group = (struct group){.blocks = json_number(at, "blocks"),
+				.bytes = json_number(at, "bytes"),
+				.oldest_ns = json_number(at, "oldest_ns")};
+	json_member(at, "tag", group->tag, sizeof(group->tag));
 	for (at = strstr(at, "{\"module\": "); at && at < end;
 	     at = strstr(at + 1, "{\"module\": ")) {
 		if (group->frames++)
 			continue;
-		leaks_member(at, "module", group->module,
-			     sizeof(group->module));
-		leaks_member(at, "offset", group->offset,
-			     sizeof(group->offset));
+		json_member(at, "module", group->module, sizeof(group->module));
+		json_member(at, "offset", group->offset, sizeof(group->offset));
 	}
 }
 
@@ -87,11 +61,11 @@ LIB_USE void leaks_read(gpumem_pool *from, uint64_t since, uint64_t until)
 	leaks.used = leaks.count = 0;
 	must(gpumem_pool_print_leaks(from, since, until, GPUMEM_PRINT_JSON,
 				     leaks_write, &leaks));
-	leaks.blocks = leaks_number(leaks.text, "blocks");
-	leaks.bytes = leaks_number(leaks.text, "bytes");
-	leaks.live_blocks = leaks_number(leaks.text, "live_blocks");
-	leaks.live_bytes = leaks_number(leaks.text, "live_bytes");
-	leaks.unknown_blocks = leaks_number(leaks.text, "unknown_blocks");
+	leaks.blocks = json_number(leaks.text, "blocks");
+	leaks.bytes = json_number(leaks.text, "bytes");
+	leaks.live_blocks = json_number(leaks.text, "live_blocks");
+	leaks.live_bytes = json_number(leaks.text, "live_bytes");
+	leaks.unknown_blocks = json_number(leaks.text, "unknown_blocks");
 	for (at = leaks.text; (at = strstr(at, "{\"tag\": ")); at++)
 		leaks_group(at);
 }

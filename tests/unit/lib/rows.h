@@ -8,7 +8,7 @@
 #ifndef LIB_ROWS_H
 #define LIB_ROWS_H
 
-#include "fixture.h"
+#include "json.h"
 
 struct row {
 	char what[32], pool[64], tag[256], stream[24];
@@ -34,32 +34,6 @@ LIB_USE void rows_write(const char *text, void *user)
 	rows.used += length;
 }
 
-/* The text of a member of the object that begins at `at`; "" if it has none. */
-static void rows_member(const char *at, const char *key, char *to, size_t room)
-{
-	const char *end = strchr(at, '}'), *found;
-	char quoted[32];
-	size_t length;
-
-	snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
-	found = strstr(at, quoted);
-	*to = '\0';
-	if (!found || found > end)
-		return;
-	found += strlen(quoted);
-	found += *found == '"';
-	length = strcspn(found, "\",}");
-	snprintf(to, room, "%.*s", (int)length, found);
-}
-
-static ull rows_number(const char *at, const char *key)
-{
-	char text[32];
-
-	rows_member(at, key, text, sizeof(text));
-	return strtoull(text, NULL, 10);
-}
-
 LIB_USE void rows_read(gpumem_device *from)
 {
 	const char *at, *beside;
@@ -67,20 +41,24 @@ LIB_USE void rows_read(gpumem_device *from)
 	rows.used = rows.count = 0;
 	must(gpumem_device_report(from, GPUMEM_PRINT_JSON, rows_write, &rows));
 	beside = strstr(rows.text, "\"beside\": [");
-	rows.total_bytes = rows_number(rows.text, "total_bytes");
+	rows.total_bytes = json_number(rows.text, "total_bytes");
 	for (at = rows.text; (at = strstr(at, "{\"what\": ")); at++) {
 		struct row *row = &rows.row[rows.count++];
+		const char *end = strchr(at, '}');
 
 		if (rows.count == sizeof(rows.row) / sizeof(*row))
 			bail("too many rows");
-		rows_member(at, "what", row->what, sizeof(row->what));
-		rows_member(at, "pool", row->pool, sizeof(row->pool));
-		rows_member(at, "tag", row->tag, sizeof(row->tag));
-		rows_member(at, "stream", row->stream, sizeof(row->stream));
-		row->blocks = rows_number(at, "blocks");
-		row->bytes = rows_number(at, "bytes");
-		row->limit_bytes = rows_number(at, "limit_bytes");
-		row->held_bytes = rows_number(at, "held_bytes");
+		json_member_before(at, end, "what", row->what,
+				   sizeof(row->what));
+		json_member_before(at, end, "pool", row->pool,
+				   sizeof(row->pool));
+		json_member_before(at, end, "tag", row->tag, sizeof(row->tag));
+		json_member_before(at, end, "stream", row->stream,
+				   sizeof(row->stream));
+		row->blocks = json_number_before(at, end, "blocks");
+		row->bytes = json_number_before(at, end, "bytes");
+		row->limit_bytes = json_number_before(at, end, "limit_bytes");
+		row->held_bytes = json_number_before(at, end, "held_bytes");
 		row->beside = at > beside;
 	}
 }
