@@ -80,42 +80,54 @@ static void look(const char *text, void *user)
 	}
 }
 
+/* A call that prints: how, and what it printed. */
+struct printing {
+	unsigned flags;
+	void (*write)(const char *text, void *user);
+	struct braces braces;
+};
+
+static struct printing pick_printing(void)
+{
+	struct printing printing = {.flags = one_in(2) ? GPUMEM_PRINT_JSON : 0,
+				    .write = look};
+
+	if (rarely()) {
+		wrong(B(INVALID));
+		printing.write = NULL;
+	}
+	if (rarely()) {
+		wrong(B(INVALID));
+		printing.flags |= 2u << random_below(31);
+	}
+	return printing;
+}
+
+static void judge_printing(const struct printing *printing,
+			   gpumem_status status)
+{
+	(void)judge(status);
+	expect(!(printing->flags & GPUMEM_PRINT_JSON) ||
+		       printing->braces.depth == 0,
+	       "%d braces are open", printing->braces.depth);
+}
+
 void attack_gpumem_pool_print(void)
 {
 	struct pool *pool = pick_pool();
-	unsigned flags = one_in(2) ? GPUMEM_PRINT_JSON : 0;
-	bool none = rarely();
-	struct braces braces = {0};
+	struct printing as = pick_printing();
 
-	if (none)
-		wrong(B(INVALID));
-	if (rarely()) {
-		wrong(B(INVALID));
-		flags |= 2u << random_below(31);
-	}
-	(void)judge(gpumem_pool_print(pool_of(pool), flags, none ? NULL : look,
-				      &braces));
-	expect(!(flags & GPUMEM_PRINT_JSON) || braces.depth == 0,
-	       "%d braces are open", braces.depth);
+	judge_printing(&as, gpumem_pool_print(pool_of(pool), as.flags, as.write,
+					      &as.braces));
 }
 
 void attack_gpumem_device_report(void)
 {
 	struct device *device = pick_device();
-	unsigned flags = one_in(2) ? GPUMEM_PRINT_JSON : 0;
-	bool none = rarely();
-	struct braces braces = {0};
+	struct printing as = pick_printing();
 
-	if (none)
-		wrong(B(INVALID));
-	if (rarely()) {
-		wrong(B(INVALID));
-		flags |= 2u << random_below(31);
-	}
-	(void)judge(gpumem_device_report(device_of(device), flags,
-					 none ? NULL : look, &braces));
-	expect(!(flags & GPUMEM_PRINT_JSON) || braces.depth == 0,
-	       "%d braces are open", braces.depth);
+	judge_printing(&as, gpumem_device_report(device_of(device), as.flags,
+						 as.write, &as.braces));
 }
 
 void attack_gpumem_pool_track_begin(void)
@@ -149,23 +161,14 @@ void attack_gpumem_leak_mark(void)
 void attack_gpumem_pool_print_leaks(void)
 {
 	struct pool *pool = pick_pool();
-	unsigned flags = one_in(2) ? GPUMEM_PRINT_JSON : 0;
 	uint64_t since = one_in(2) ? 0 : last_mark;
 	uint64_t until = one_in(2) ? 0 : gpumem_leak_mark();
-	bool none = rarely();
-	struct braces braces = {0};
+	struct printing as = pick_printing();
 
-	if (none)
-		wrong(B(INVALID));
-	if (rarely()) {
-		wrong(B(INVALID));
-		flags |= 2u << random_below(31);
-	}
 	step.perhaps |= since || until ? B(INVALID) : 0; /* not tracked */
-	(void)judge(gpumem_pool_print_leaks(pool_of(pool), since, until, flags,
-					    none ? NULL : look, &braces));
-	expect(!(flags & GPUMEM_PRINT_JSON) || braces.depth == 0,
-	       "%d braces are open", braces.depth);
+	judge_printing(&as,
+		       gpumem_pool_print_leaks(pool_of(pool), since, until,
+					       as.flags, as.write, &as.braces));
 }
 
 void attack_gpumem_pool_set_limit_percent(void)
