@@ -375,6 +375,8 @@ the_page "a trace" "$scratch/small"
 browses "a trace" "second 1.50125: requested 4.66 GiB. model/layer 4.66 GiB, without a tag 2 MiB, all other tags 0 B"
 hash="from=1.2&to=1.7" browses "a part of it"
 said readout "second 1.50031: requested 4.66 GiB. model/layer 4.66 GiB, without a tag 2 MiB, all other tags 0 B"
+check "where all is shown there is nothing to go back to" grep -qF \
+	'<button id="whole" disabled>' "$scratch/page.html"
 exits 0 "on standard output" "$report" --html "$scratch/small"
 check "the page is the same" cmp "$scratch/out" "$scratch/page.html"
 exits 0 "the picture into a file" "$report" --svg --output="$scratch/file" \

@@ -169,7 +169,7 @@ bool page_write(FILE *out, const struct model *model,
 	      "<p id=\"readout\" aria-live=\"polite\"></p>\n"
 	      "<p id=\"zoom\" class=\"note\" hidden>Drag over the picture, or "
 	      "press + and - in it, to see a part of the time. "
-	      "<button id=\"whole\">Show all</button></p>\n",
+	      "<button id=\"whole\" disabled>Show all</button></p>\n",
 	      out);
 	page_map(&page, curves);
 	page_tables(&page, blocks);
