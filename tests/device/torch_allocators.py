@@ -17,9 +17,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 NATIVE, EXPANDABLE, GPUMEM = "native", "expandable_segments", "gpumem"
 SUBCLASS, LISTS = "subclass", "lists"
+POOLS = GPUMEM, SUBCLASS
 ALL = NATIVE, EXPANDABLE, GPUMEM
 MINUTES = 15  # that a run may take
 
@@ -28,8 +30,15 @@ def has_subclass():
     return importlib.util.find_spec("gpumem") is not None
 
 
+def there_are(args):
+    """Those that can be tried here."""
+    result = [NATIVE, EXPANDABLE]
+    result += [GPUMEM] * bool(args.plug) + [LISTS] * bool(args.lists)
+    return result + [SUBCLASS] * has_subclass()
+
+
 def add_arguments(parser):
-    parser.add_argument("--plug", required=True, help="torch_plug.c, built")
+    parser.add_argument("--plug", default="", help="torch_plug.c, built")
     parser.add_argument("--lists", default="", help="torch_lists.c, built")
     parser.add_argument("--device", default="cuda:0", help="gpumem's name")
     parser.add_argument("--child", help="for one run: its allocator")
@@ -102,7 +111,7 @@ def environment(args, allocator, limit):
     result = dict(os.environ, GPUMEM_TORCH_DEVICE=args.device)
     # The second is the name that replaces the first in newer versions.
     names = ["PYTORCH_" + x + "ALLOC_CONF" for x in ("CUDA_", "", "HIP_")]
-    ours = allocator in (GPUMEM, SUBCLASS)
+    ours = allocator in POOLS
     for name in names:
         result[name] = "expandable_segments:" + str(allocator == EXPANDABLE)
         if ours:
@@ -158,6 +167,7 @@ class Worker:
     def __init__(self, args, allocator, limit, *more):
         self.result = {"allocator": allocator, "limit_bytes": limit}
         self.seconds = []
+        self.busy = []  # the seconds of a processor
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             command(args, allocator, limit, more),
@@ -173,9 +183,11 @@ class Worker:
         try:
             self.process.stdin.write("\n")
             self.process.stdin.flush()
-            self.seconds.append(float(self.process.stdout.readline()))
+            seconds, busy = map(float, self.process.stdout.readline().split())
         except (OSError, ValueError):
             return False
+        self.seconds.append(seconds)
+        self.busy.append(busy)
         return True
 
     def end(self):
@@ -185,11 +197,16 @@ class Worker:
         status = self.process.returncode
         finish(self.result, status, out, self.errors.read())
         self.result["seconds"] = [round(each, 3) for each in self.seconds]
+        self.result["processor_seconds"] = [round(each, 3) for each in self.busy]
         print(json.dumps(self.result), flush=True)
         return self.result
 
 
 def take_turns(turn):
-    """Calls turn(), which returns its seconds, as often as it is asked for."""
+    """Calls turn() as often as it is asked for, and tells its seconds and those
+    of a processor."""
     for _ in sys.stdin:
-        print(turn(), flush=True)
+        begun = time.monotonic(), time.process_time()
+        turn()
+        ended = time.monotonic(), time.process_time()
+        print(*(b - a for a, b in zip(begun, ended)), flush=True)

@@ -5,9 +5,10 @@
 
 The inference of a BERT-large and the training of a GPT-2 of 355 million
 parameters, both with random weights, do the same work with each allocator of
-torch_allocators.py. Their processes take turns of 32 batches on one device, which
-a machine that is faster in one minute than in the next does not disturb: what is
-compared are turns that did the same work one after the other. With --lists a
+torch_allocators.py. Their processes take turns of 32 batches, or of --passes times
+as many, on one device, so that a machine that is faster in one minute than in the
+next disturbs less: what is compared are turns that did the same work one after the
+other. With --lists a
 control takes turns too, which says what the door for allocators that are not
 PyTorch's costs. Then a pool and one that may reserve --limit times what the first
 was asked for at its peak do so.
@@ -28,8 +29,7 @@ import time
 
 import torch_allocators as allocators
 
-AHEAD = 32  # batches that are queued before the host waits: a turn
-WARM = 4  # turns that are not compared
+AHEAD = 32  # batches that are queued before the host waits: a pass
 
 
 def arguments():
@@ -39,7 +39,13 @@ def arguments():
     parser.add_argument(
         "--seconds", type=float, default=900, help="of three allocators"
     )
-    parser.add_argument("--limit", type=float, default=1.05)
+    parser.add_argument("--passes", type=int, default=1, help="of a turn")
+    parser.add_argument(
+        "--warm", type=int, default=4, help="turns that are not compared"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=1.05, help="times the peak; 0: do not try"
+    )
     parser.add_argument("--most", type=float, default=1.05)
     return parser.parse_args()
 
@@ -102,11 +108,10 @@ def run(args):
     torch.cuda.synchronize()
 
     def turn():
-        begun = time.monotonic()
-        for _ in range(AHEAD):
-            batch(draw)
-        torch.cuda.synchronize()
-        return time.monotonic() - begun
+        for _ in range(args.passes):
+            for _ in range(AHEAD):
+                batch(draw)
+            torch.cuda.synchronize()
 
     allocators.take_turns(turn)
     allocators.end(args)
@@ -115,12 +120,12 @@ def run(args):
 # ---- all of them ------------------------------------------------------------
 
 
-def alternate(args, name, workers, seconds):
+def alternate(args, workers, seconds):
     """Whether none failed."""
     until = time.monotonic() + seconds
     turns = 0
     good = True
-    while good and (turns < WARM + 2 or time.monotonic() < until):
+    while good and (turns < args.warm + 2 or time.monotonic() < until):
         # Each is first, and follows each other one, equally often.
         order = workers[turns % len(workers) :] + workers[: turns % len(workers)]
         if turns % 2:
@@ -131,54 +136,84 @@ def alternate(args, name, workers, seconds):
     return not any("failed" in result for result in results)
 
 
-def against(pool, other):
+def against(args, pool, other):
     """Quartiles of the ratios of turns that did the same."""
-    pairs = zip(pool.seconds[WARM:], other.seconds[WARM:])
+    pairs = zip(pool.seconds[args.warm :], other.seconds[args.warm :])
     parts = statistics.quantiles([a / b for a, b in pairs])
     return [round(part, 4) for part in parts]
 
 
-def times(workers):
-    """Of the pool by each of its doors, as a ratio to each other allocator."""
-    doors = allocators.GPUMEM, allocators.SUBCLASS
-    named = {worker.result["allocator"]: worker for worker in workers}
+def medians(args, workers):
+    """Of all turns of each."""
     return {
-        f"time of {door}, by {other}": against(named[door], named[other])
-        for door in doors
-        for other in named
-        if door in named and other not in doors
+        worker.result["allocator"]: round(
+            statistics.median(worker.seconds[args.warm :]), 3
+        )
+        for worker in workers
     }
+
+
+def of_pools(workers):
+    return [each for each in workers if each.result["allocator"] in allocators.POOLS]
+
+
+def times(args, workers):
+    """Of the pool by each of its doors, as a ratio to each other allocator."""
+    pools = of_pools(workers)
+    return {
+        "time of {}, by {}".format(
+            pool.result["allocator"], other.result["allocator"]
+        ): against(args, pool, other)
+        for pool in pools
+        for other in workers
+        if other not in pools
+    }
+
+
+def spared(args, workers):
+    """The pool's peaks are within what it may reserve, and within what expandable
+    segments reserve."""
+    named = {worker.result["allocator"]: worker.result for worker in workers}
+    others = named[allocators.EXPANDABLE]["peak_reserved_bytes"]
+    return all(
+        named[pool]["peak_reserved_bytes"]
+        <= min(named[pool]["peak_requested_bytes"] * args.most, others)
+        for pool in allocators.POOLS
+        if pool in named
+    )
+
+
+def limited(args, name, pool):
+    """The time with a limit, or None if it failed."""
+    more = f"--model={name}", f"--passes={args.passes}"
+    limits = 0, int(pool.result["peak_requested_bytes"] * args.limit)
+    pair = [
+        allocators.Worker(args, pool.result["allocator"], each, *more)
+        for each in limits
+    ]
+    if not alternate(args, pair, args.seconds / 3):
+        return None
+    return against(args, pair[1], pair[0])
 
 
 def compare(args, name):
     """True: the pool did what was asked of it."""
-    more = (f"--model={name}",)
-    every = allocators.ALL + ((allocators.LISTS,) if args.lists else ())
-    if allocators.has_subclass():
-        every += (allocators.SUBCLASS,)
-    workers = [allocators.Worker(args, each, 0, *more) for each in every]
-    native, expandable, pool = workers[:3]
-    good = alternate(args, name, workers, args.seconds)
+    more = f"--model={name}", f"--passes={args.passes}"
+    workers = [
+        allocators.Worker(args, each, 0, *more)
+        for each in allocators.there_are(args)
+    ]
+    good = alternate(args, workers, args.seconds)
     told = {"model": name, "good": good}
     if good:
-        peak = pool.result["peak_requested_bytes"]
-        most = min(peak * args.most, expandable.result["peak_reserved_bytes"])
-        good = all(
-            worker.result["peak_reserved_bytes"] <= most
-            for worker in workers
-            if worker.result["allocator"] in (allocators.GPUMEM, allocators.SUBCLASS)
-        )
-        told["turns"] = len(pool.seconds)
-        told.update(times(workers))
-        limits = 0, int(peak * args.limit)
-        pair = [
-            allocators.Worker(args, allocators.GPUMEM, each, *more)
-            for each in limits
-        ]
-        runs = alternate(args, name, pair, args.seconds / 3)
-        if runs:
-            told["time, limited by not"] = against(pair[1], pair[0])
-        told["good"] = good and runs
+        told["good"] = spared(args, workers)
+        told["turns"] = len(workers[0].seconds)
+        told["median seconds of a turn"] = medians(args, workers)
+        told.update(times(args, workers))
+        pools = of_pools(workers)
+        if args.limit and pools:
+            told["time, limited by not"] = limited(args, name, pools[0])
+            told["good"] = told["good"] and bool(told["time, limited by not"])
     print(json.dumps(told), flush=True)
     return told["good"]
 
