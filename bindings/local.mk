@@ -39,9 +39,13 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/checkpoint.cpp \
 	bindings/python/src/subclass/device.cpp \
 	bindings/python/src/subclass/history.cpp \
+	bindings/python/src/subclass/oom.cpp \
 	bindings/python/src/subclass/pools.cpp \
+	bindings/python/src/subclass/segments.cpp \
+	bindings/python/src/subclass/settle.cpp \
 	bindings/python/src/subclass/space.cpp \
 	bindings/python/src/subclass/space.hpp \
+	bindings/python/src/subclass/statistics.cpp \
 	bindings/python/src/tags.c \
 	bindings/python/tests/cudart_double.cpp \
 	bindings/python/tests/test_core.py \

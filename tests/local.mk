@@ -185,6 +185,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/share.c \
 	tests/device/torch_allocators.py \
 	tests/device/torch_busy.py \
+	tests/device/torch_counts.py \
 	tests/device/torch_enable.py \
 	tests/device/torch_lists.c \
 	tests/device/torch_models.py \

@@ -265,6 +265,74 @@ class Subclass(unittest.TestCase):
         self.assertIn("Allocated memory", torch.cuda.memory_summary())
         del y
 
+    def test_counts_in_units(self):
+        """Of 512 bytes, whatever size gpumem's blocks have."""
+        names = ("allocated_bytes", "active_bytes", "requested_bytes")
+        for asked, pool in ((1, "small"), (1000, "small"), (MIB + 1, "large")):
+            before = torch.cuda.memory_stats()
+            x = empty(asked)
+            after = torch.cuda.memory_stats()
+            grown = [
+                after[f"{name}.{pool}_pool.current"]
+                - before[f"{name}.{pool}_pool.current"]
+                for name in names
+            ]
+            unit = (asked + 511) // 512 * 512
+            self.assertEqual(grown, [unit, unit, asked])
+            del x
+            self.assertEqual(
+                torch.cuda.memory_allocated(),
+                before["allocated_bytes.all.current"],
+            )
+
+    def test_counts_segments(self):
+        """Of private pools, in PyTorch's sizes; the rest is expandable."""
+
+        def now():
+            stats = torch.cuda.memory_stats()
+            for name in ("segment", "reserved_bytes"):
+                small, large, whole = (
+                    stats[f"{name}.{pool}.current"]
+                    for pool in ("small_pool", "large_pool", "all")
+                )
+                self.assertEqual(small + large, whole)
+            return stats
+
+        cases = (
+            (512, 1, 2 * MIB, "small"),
+            (MIB, 1, 2 * MIB, "small"),
+            (MIB + 512, 1, 20 * MIB, "large"),
+            (10 * MIB + 512, 1, 12 * MIB, "large"),
+        )
+        for asked, count, total, size in cases:
+            torch.cuda.empty_cache()
+            before = now()
+            pool = torch.cuda.MemPool()
+            with torch.cuda.use_mem_pool(pool):
+                x = empty(asked)
+            after = now()
+            for name, want in (("segment", count), ("reserved_bytes", total)):
+                key = f"{name}.{size}_pool.current"
+                self.assertEqual(after[key] - before[key], want, (key, asked))
+            del x, pool
+            torch.cuda.empty_cache()
+            self.assertEqual(
+                now()["segment.all.current"], before["segment.all.current"]
+            )
+
+    def test_no_such_size(self):
+        before = torch.cuda.memory_stats()["num_ooms"]
+        for size in (1 << 60, (1 << 63) - 1024):
+            with self.assertRaisesRegex(
+                torch.OutOfMemoryError, "Tried to allocate more than 1EB memory"
+            ):
+                empty(size)
+        self.assertEqual(torch.cuda.memory_stats()["num_ooms"], before)
+        with self.assertRaisesRegex(
+            torch.OutOfMemoryError, "Tried to allocate 1073741824"
+        ):
+            empty((1 << 60) - 4096)
+
     def test_out_of_memory(self):
         seen = []
         torch._C._cuda_attach_out_of_memory_observer(
@@ -393,7 +461,11 @@ class History(unittest.TestCase):
             torch.cuda.memory._dump_snapshot(path)
             with open(path, "rb") as file:
                 dump = pickle.load(file)
-        entries = [t for t in dump["device_traces"][0] if t["addr"] == address]
+        entries = [
+            t
+            for t in dump["device_traces"][0]
+            if t["addr"] == address and not t["action"].startswith("segment")
+        ]
         self.assertEqual(
             [t["action"] for t in entries[:3]],
             ["alloc", "free_requested", "free_completed"],
@@ -411,6 +483,86 @@ class History(unittest.TestCase):
 
         self.assertIn("5.0MiB", _memory_viz.trace(dump))
         self.assertIn("html", _memory_viz.trace_plot(dump))
+
+    def test_ends_with_what_the_program_did(self):
+        torch.cuda.memory._record_memory_history("all")
+        x = empty(1001)
+        last = torch.cuda.memory._snapshot()["device_traces"][0][-1]
+        self.assertEqual((last["action"], last["size"]), ("alloc", 1001))
+        again = torch.cuda.memory._snapshot()["device_traces"][0][-1]
+        self.assertEqual(again["action"], "snapshot")
+        del x
+
+    def test_who_emptied_the_cache(self):
+        for context in ("alloc", "all", "state"):
+            torch.cuda.empty_cache()
+            torch.cuda.memory._record_memory_history(context=context)
+            empty(64 * MIB)
+            torch.cuda.empty_cache()
+            trace = torch.cuda.memory._snapshot()["device_traces"][0]
+            torch.cuda.memory._record_memory_history(None)
+            gone = [t for t in trace if t["action"] == "segment_unmap"]
+            come = [t for t in trace if t["action"] == "segment_map"]
+            self.assertGreaterEqual(sum(t["size"] for t in gone), 64 * MIB)
+            self.assertGreaterEqual(sum(t["size"] for t in come), 64 * MIB)
+            self.assertEqual("empty_cache" in str(gone), context == "all")
+            self.assertEqual("test_who" in str(come), context != "state")
+
+    def test_segments_of_a_pool(self):
+        torch.cuda.memory._record_memory_history(context="all")
+        pool = torch.cuda.MemPool()
+        with torch.cuda.use_mem_pool(pool):
+            address = empty(5 * MIB).data_ptr()
+        del pool
+        torch.cuda.empty_cache()
+        trace = torch.cuda.memory._snapshot()["device_traces"][0]
+        found = [
+            (t["action"], t["size"])
+            for t in trace
+            if t["addr"] == address
+            and t["action"] in ("segment_alloc", "segment_free")
+        ]
+        want = [("segment_alloc", 20 * MIB), ("segment_free", 20 * MIB)]
+        self.assertEqual(found, want)
+
+    def test_the_trace_leads_to_the_segments(self):
+        """From those at its beginning, byte by byte of 4 KiB."""
+
+        def pages():
+            return {
+                page
+                for s in torch.cuda.memory_snapshot()
+                if s["device"] == 0 and s["is_expandable"]
+                for page in range(
+                    s["address"] >> 12, (s["address"] + s["total_size"]) >> 12
+                )
+            }
+
+        torch.cuda.memory._record_memory_history("all")
+        has = pages()
+        kept = []
+        for i in range(40):
+            kept.append(empty((i % 7 + 1) * MIB))
+            if i % 3 == 0:
+                kept.pop(0)
+            if i % 10 == 9:
+                torch.cuda.empty_cache()
+        steps = 0
+        for t in torch.cuda.memory._snapshot()["device_traces"][0]:
+            changed = set(
+                range(t["addr"] >> 12, (t["addr"] + t["size"]) >> 12)
+            )
+            if t["action"] == "segment_map":
+                self.assertFalse(has & changed)
+                has |= changed
+            elif t["action"] == "segment_unmap":
+                self.assertLessEqual(changed, has)
+                has -= changed
+            elif t["action"] == "alloc":
+                self.assertLessEqual(changed, has)
+            steps += t["action"].startswith("segment")
+        self.assertGreater(steps, 5)
+        self.assertEqual(has, pages())
 
     def test_is_bounded_and_ends(self):
         torch.cuda.memory._record_memory_history("all", max_entries=10)

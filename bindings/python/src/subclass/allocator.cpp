@@ -17,7 +17,6 @@
 namespace gpumem_torch
 {
 
-using c10::CachingAllocator::format_size;
 using c10::CachingDeviceAllocator::RecordContext;
 using action = cca::TraceEntry::Action;
 
@@ -26,24 +25,6 @@ allocator *the;
 void delete_block(void *ptr)
 {
 	the->raw_delete(ptr);
-}
-
-static bool is_oom(gpumem_status status)
-{
-	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
-}
-
-/* Programs may know how to free memory: tensors that went to other processes.
- */
-static bool callbacks_freed()
-{
-	bool freed = false;
-
-	for (const auto &name : c10::FreeCudaMemoryCallbacksRegistry()->Keys())
-		freed |= c10::FreeCudaMemoryCallbacksRegistry()
-				 ->Create(name)
-				 ->Execute();
-	return freed;
 }
 
 gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
@@ -68,8 +49,9 @@ gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
 }
 
 /* A thread's first cudaMalloc() makes the device's context current in it, and
- * libraries that PyTorch calls rely on that. gpumem leaves a thread's context as
- * it was; so this is a call that does the same, and is allowed in a capture. */
+ * libraries that PyTorch calls rely on that. gpumem leaves a thread's context
+ * as it was; so this is a call that does the same, and is allowed in a capture.
+ */
 static void make_current()
 {
 	static thread_local bool done;
@@ -84,32 +66,32 @@ static void make_current()
 
 void *allocator::take(int number, size_t bytes, cudaStream_t on)
 {
+	check_size(bytes);
 	make_current();
 	device &own = get(number);
 	record made{number, 0, bytes, on, nullptr, {}, {}};
 	void *ptr = nullptr;
 	gpumem_status status = take_any(own, bytes, on, made, &ptr);
 
-	if (is_oom(status) && (settle() || callbacks_freed()))
+	if (is_oom(status) && (settle(nullptr) || callbacks_freed()))
 		status = take_any(own, bytes, on, made, &ptr);
 	if (is_oom(status) && take_spare(own, bytes, on, made, &ptr))
 		status = GPUMEM_OK;
 	if (status != GPUMEM_OK)
 		fail(own, bytes, status);
 	made.allocated_at = gather(RecordContext::STATE);
+	note_segments(own, made.allocated_at);
 	{
 		std::lock_guard<std::mutex> hold(lock);
-		uint64_t usable = 0;
 
-		if (made.of)
-			usable = made.of->memory.at(static_cast<char *>(ptr))
-					 .bytes;
-		else
-			GPUMEM_IGNORE(gpumem_usable_bytes(ptr, &usable));
-		made.bytes = usable;
+		/* As PyTorch counts, whatever size gpumem's block has. */
+		made.bytes =
+			made.of ? made.of->memory.at(static_cast<char *>(ptr))
+					  .bytes
+				: rounded(bytes);
 		count(own, made, true);
-		enter(own, action::ALLOC, reinterpret_cast<size_t>(ptr),
-		      made.bytes, on, made.of ? made.of->id : MempoolId_t{},
+		enter(own, action::ALLOC, reinterpret_cast<size_t>(ptr), bytes,
+		      on, made.of ? made.of->id : MempoolId_t{},
 		      made.allocated_at);
 		blocks[ptr] = made;
 	}
@@ -137,10 +119,10 @@ void allocator::raw_delete(void *ptr)
 		auto address = reinterpret_cast<size_t>(ptr);
 
 		count(own, gone, false);
-		enter(own, action::FREE_REQUESTED, address, gone.bytes, gone.on,
-		      id, where);
-		enter(own, action::FREE_COMPLETED, address, gone.bytes, gone.on,
-		      id, where);
+		enter(own, action::FREE_REQUESTED, address, gone.requested,
+		      gone.on, id, where);
+		enter(own, action::FREE_COMPLETED, address, gone.requested,
+		      gone.on, id, where);
 		if (gone.of && gone.uses.empty())
 			gone.of->memory.give(static_cast<char *>(ptr));
 		else if (gone.of)
@@ -173,45 +155,6 @@ void allocator::report(void *ptr, const record &of, bool taken)
 		(*tracer)->trace_gpu_memory_allocation(c10::kCUDA, address);
 	else if (C10_UNLIKELY(tracer != nullptr))
 		(*tracer)->trace_gpu_memory_deallocation(c10::kCUDA, address);
-}
-
-void raise()
-{
-	gpumem_error error = GPUMEM_INIT(gpumem_error);
-
-	gpumem_last_error(&error);
-	TORCH_CHECK(false, error.text);
-}
-
-void allocator::fail(device &own, size_t bytes, gpumem_status status)
-{
-	gpumem_error error = GPUMEM_INIT(gpumem_error);
-	gpumem_memory memory = GPUMEM_INIT(gpumem_memory);
-	std::vector<cca::OutOfMemoryObserver> told;
-
-	gpumem_last_error(&error);
-	TORCH_CHECK(is_oom(status), error.text);
-	GPUMEM_IGNORE(gpumem_device_memory(own.handle, &memory));
-	context where = gather(RecordContext::ALLOC);
-	auto stats = getDeviceStats(own.number);
-	int64_t allocated = stats.allocated_bytes[0].current;
-	{
-		std::lock_guard<std::mutex> hold(lock);
-
-		enter(own, action::OOM, memory.free_bytes, bytes, nullptr, {},
-		      where);
-		told = observers;
-		own.oom_count++;
-	}
-	c10::reportOutOfMemoryToProfiler(
-		static_cast<int64_t>(bytes), allocated,
-		stats.reserved_bytes[0].current,
-		{c10::DeviceType::CUDA, DeviceIndex(own.number)});
-	for (auto &each : told)
-		each(own.number, bytes, memory.total_bytes, memory.free_bytes);
-	TORCH_CHECK_WITH(OutOfMemoryError, false,
-			 "CUDA out of memory. Tried to allocate ",
-			 format_size(bytes), ". ", error.text);
 }
 
 /* ---- PyTorch's functions ---------------------------------------------------

@@ -59,7 +59,7 @@ struct mempool {
 /* Of a block that PyTorch has. */
 struct record {
 	int device;
-	size_t bytes, requested;
+	size_t bytes, requested; /* bytes: rounded as PyTorch does */
 	stream on;
 	mempool *of; /* NULL: gpumem's own block */
 	context allocated_at;
@@ -69,8 +69,9 @@ struct record {
 /* What was counted when totals were reset. */
 struct baseline {
 	int64_t taken, returned, retries, driver_allocs, driver_frees;
-	int64_t segments_taken, segments_returned;
 };
+
+using ranges = std::map<size_t, size_t>; /* from, to */
 
 struct device {
 	int number;
@@ -78,10 +79,18 @@ struct device {
 	gpumem_pool *pool;
 	double fraction = 1;
 	c10::CachingAllocator::StatArray blocks, bytes, requested;
+	c10::CachingAllocator::StatArray segments,
+		segment_bytes;	     /* mempools' */
+	int64_t own_small_bytes = 0; /* of small blocks that are gpumem's own */
 	int64_t oom_count = 0;
 	baseline since{};
 	std::map<MempoolId_t, std::unique_ptr<mempool>> mempools;
 	std::deque<cca::TraceEntry> trace;
+	/* What the trace has of gpumem's own memory, under `mapping`, which is
+	 * taken before the allocator's lock. */
+	std::mutex mapping;
+	ranges known;
+	std::pair<uint64_t, uint64_t> known_at{};
 };
 
 /* Between begin and end. */
@@ -123,7 +132,7 @@ class allocator final : public cca::CUDAAllocator
 	using cca::CUDAAllocator::recordStream;
 	void *getBaseAllocation(void *ptr, size_t *bytes) override;
 
-	/* ---- device.cpp: devices, and what is counted ---- */
+	/* ---- device.cpp: devices ---- */
 	void init(int count) override;
 	bool initialized() override;
 	std::string name() override;
@@ -135,13 +144,15 @@ class allocator final : public cca::CUDAAllocator
 	void cacheInfo(DeviceIndex number, size_t *largest) override;
 	std::vector<cca::StreamSegmentSize>
 	getExpandableSegmentSizes(DeviceIndex number) override;
-	cca::DeviceStats getDeviceStats(DeviceIndex number) override;
-	void resetAccumulatedStats(DeviceIndex number) override;
-	void resetPeakStats(DeviceIndex number) override;
 	void enablePeerAccess(DeviceIndex from, DeviceIndex to) override;
 	cudaError_t memcpyAsync(void *to, int to_device, const void *from,
 				int from_device, size_t bytes, cudaStream_t on,
 				bool peers) override;
+
+	/* ---- statistics.cpp: what is counted ---- */
+	cca::DeviceStats getDeviceStats(DeviceIndex number) override;
+	void resetAccumulatedStats(DeviceIndex number) override;
+	void resetPeakStats(DeviceIndex number) override;
 
 	/* ---- pools.cpp: private pools ---- */
 	void beginAllocateToPool(DeviceIndex number, MempoolId_t id,
@@ -191,7 +202,8 @@ class allocator final : public cca::CUDAAllocator
 	std::unordered_map<void *, record> blocks;
 	std::vector<std::shared_ptr<routing>> routings;
 	std::atomic<int> routed{0}, capturing{0};
-	std::atomic<bool> gathers{false}; /* history.recorder is to be asked */
+	std::atomic<bool> gathers{false};  /* history.recorder is to be asked */
+	std::atomic<bool> recorded{false}; /* history.on */
 	history past;
 	std::vector<cca::OutOfMemoryObserver> observers;
 	std::vector<cca::AllocatorTraceTracker> trackers;
@@ -202,6 +214,7 @@ class allocator final : public cca::CUDAAllocator
 			       record &made, void **ptr);
 	[[noreturn]] void fail(device &own, size_t bytes, gpumem_status status);
 	void count(device &own, const record &of, bool taken);
+	void count(device &own, const segment &of, bool taken);
 	void report(void *ptr, const record &of, bool taken);
 
 	mempool *route(int number, stream on);
@@ -212,14 +225,17 @@ class allocator final : public cca::CUDAAllocator
 			void **ptr);
 	void tell(routing &way, mempool &in, stream on);
 	void poll(device &own, mempool &in);
-	uint64_t settle();
-	uint64_t settle_one(device &own, MempoolId_t id);
+	uint64_t settle(context where);
+	uint64_t settle_one(device &own, MempoolId_t id, context where);
 	void free_all(device &own, mempool &in, cca::CheckpointDelta &delta);
 
 	context gather(cca::RecordContext least);
 	void enter(device &own, cca::TraceEntry::Action action, size_t addr,
 		   size_t bytes, stream on, MempoolId_t id, context where);
 	void add_segments(device &own, MempoolId_t id, cca::SnapshotInfo &into);
+	ranges runs(device &own);
+	void learn_segments(device &own);
+	void note_segments(device &own, context where);
 };
 
 /* PyTorch's, in this process; NULL until it was made. Never destroyed: tensors
@@ -229,6 +245,11 @@ void delete_block(void *ptr);
 
 /* Throws what failed last in this thread. */
 [[noreturn]] void raise();
+
+/* ---- oom.cpp ---- */
+bool is_oom(gpumem_status status);
+bool callbacks_freed();
+void check_size(size_t bytes);
 
 } /* namespace gpumem_torch */
 

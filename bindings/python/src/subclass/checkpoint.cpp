@@ -86,7 +86,7 @@ void allocator::free_all(device &own, mempool &in, cca::CheckpointDelta &delta)
 		}
 		count(own, it->second, false);
 		enter(own, action::FREE_COMPLETED,
-		      reinterpret_cast<size_t>(it->first), it->second.bytes,
+		      reinterpret_cast<size_t>(it->first), it->second.requested,
 		      it->second.on, in.id, {});
 		in.memory.give(static_cast<char *>(it->first));
 		delta.ptrs_freed.push_back(it->first);
@@ -126,8 +126,8 @@ allocator::setCheckpointPoolState(DeviceIndex number,
 
 			count(own, made, true);
 			enter(own, action::ALLOC,
-			      reinterpret_cast<size_t>(each.first), made.bytes,
-			      made.on, in.id, {});
+			      reinterpret_cast<size_t>(each.first),
+			      made.requested, made.on, in.id, {});
 			blocks[each.first] = made;
 			delta.dataptrs_allocd.emplace_back(
 				each.first, each.first, &delete_block,

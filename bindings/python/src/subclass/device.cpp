@@ -2,10 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Devices, limits and statistics. Blocks are counted here, as PyTorch divides
- * them into small and large; segments and what the driver was asked for are
- * gpumem's own counts. A device is opened by its first allocation, never
- * closed.
+ * Devices, their limits, what goes back to the driver, and copies between them.
+ * A device is opened by its first allocation, never closed.
  */
 #include "allocator.hpp"
 
@@ -14,10 +12,7 @@
 namespace gpumem_torch
 {
 
-constexpr size_t SMALL = 1 << 20;
-
-using c10::CachingAllocator::Stat;
-using c10::CachingAllocator::StatArray;
+using c10::CachingDeviceAllocator::RecordContext;
 
 allocator::allocator(std::string name) : backend(std::move(name))
 {
@@ -110,8 +105,9 @@ void allocator::setMemoryFraction(double part, DeviceIndex number)
 void allocator::emptyCache(MempoolId_t id)
 {
 	bool all = id == MempoolId_t{};
+	context where = gather(RecordContext::ALL);
 
-	settle();
+	settle(where);
 	for (int i = 0; i < MOST_DEVICES; i++) {
 		device *own = opened(i);
 		gpumem_status status;
@@ -124,6 +120,7 @@ void allocator::emptyCache(MempoolId_t id)
 			status = gpumem_device_trim(own->handle, 0, nullptr);
 		if (status != GPUMEM_OK)
 			raise();
+		note_segments(*own, where);
 	}
 }
 
@@ -169,143 +166,6 @@ cudaError_t allocator::memcpyAsync(void *to, int to_device, const void *from,
 		return cudaMemcpyPeerAsync(to, to_device, from, from_device,
 					   bytes, on);
 	return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on);
-}
-
-/* ---- statistics
- * -------------------------------------------------------------- */
-
-static void change(StatArray &stat, bool small, size_t by, bool up)
-{
-	for (size_t i : {size_t{0}, small ? size_t{1} : size_t{2}}) {
-		if (up)
-			stat[i].increase(by);
-		else
-			stat[i].decrease(by);
-	}
-}
-
-void allocator::count(device &own, const record &of, bool taken)
-{
-	bool small = of.bytes <= SMALL;
-
-	change(own.blocks, small, 1, taken);
-	change(own.bytes, small, of.bytes, taken);
-	change(own.requested, small, of.requested, taken);
-}
-
-static uint64_t calls(const device &own, unsigned call)
-{
-	gpumem_call_stats found = GPUMEM_INIT(gpumem_call_stats);
-
-	GPUMEM_IGNORE(gpumem_pool_calls(own.pool, call, &found));
-	return found.count;
-}
-
-/* Since the pool was made. */
-static baseline totals(const device &own, const gpumem_stats &now)
-{
-	return {int64_t(now.reserved.total),
-		int64_t(now.reserved.total - now.reserved.current),
-		int64_t(now.retries),
-		int64_t(calls(own, GPUMEM_CALL_ALLOC) +
-			calls(own, GPUMEM_CALL_PAGE_CREATE)),
-		int64_t(calls(own, GPUMEM_CALL_FREE) +
-			calls(own, GPUMEM_CALL_PAGE_DESTROY)),
-		int64_t(now.segments.total),
-		int64_t(now.segments.total - now.segments.current)};
-}
-
-static gpumem_stats read(const device &own)
-{
-	gpumem_stats now = GPUMEM_INIT(gpumem_stats);
-
-	if (gpumem_pool_stats(own.pool, &now) != GPUMEM_OK)
-		raise();
-	return now;
-}
-
-static Stat gauge(const gpumem_gauge &from, int64_t taken, int64_t returned)
-{
-	Stat made;
-
-	made.current = int64_t(from.current);
-	made.peak = int64_t(from.peak);
-	made.allocated = taken;
-	made.freed = returned;
-	return made;
-}
-
-/* Segments have no size for small blocks: all are large. */
-static void all_large(StatArray &into, const Stat &all)
-{
-	into[0] = into[2] = all;
-}
-
-cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
-{
-	cca::DeviceStats result;
-	device *own = opened(number);
-
-	result.max_split_size = -1;
-	if (!own)
-		return result;
-	gpumem_stats now = read(*own);
-	baseline all = totals(*own, now);
-	Stat split;
-
-	std::lock_guard<std::mutex> hold(lock);
-	const baseline &since = own->since;
-	result.allocation = result.active = own->blocks;
-	result.allocated_bytes = result.active_bytes = own->bytes;
-	result.requested_bytes = own->requested;
-	for (int i : {0, 2}) {
-		Stat &active = result.active_bytes[i];
-
-		active.current += int64_t(now.pending_bytes);
-		active.peak = std::max(active.peak, active.current);
-	}
-	all_large(result.reserved_bytes,
-		  gauge(now.reserved, all.taken - since.taken,
-			all.returned - since.returned));
-	all_large(result.segment,
-		  gauge(now.segments, all.segments_taken - since.segments_taken,
-			all.segments_returned - since.segments_returned));
-	split.current = split.peak = int64_t(now.unreleasable_bytes);
-	all_large(result.inactive_split_bytes, split);
-	result.num_alloc_retries = all.retries - since.retries;
-	result.num_ooms = own->oom_count;
-	result.num_device_alloc = all.driver_allocs - since.driver_allocs;
-	result.num_device_free = all.driver_frees - since.driver_frees;
-	return result;
-}
-
-void allocator::resetAccumulatedStats(DeviceIndex number)
-{
-	device *own = opened(number);
-
-	if (!own)
-		return;
-	baseline now = totals(*own, read(*own));
-	std::lock_guard<std::mutex> hold(lock);
-	for (auto *each : {&own->blocks, &own->bytes, &own->requested})
-		for (auto &stat : *each)
-			stat.reset_accumulated();
-	own->oom_count = 0;
-	own->since = now;
-}
-
-void allocator::resetPeakStats(DeviceIndex number)
-{
-	device *own = opened(number);
-
-	if (!own)
-		return;
-	if (gpumem_pool_reset_stats(own->pool, 0) != GPUMEM_OK)
-		raise();
-	std::lock_guard<std::mutex> hold(lock);
-	for (auto *each : {&own->blocks, &own->bytes, &own->requested})
-		for (auto &stat : *each)
-			stat.reset_peak();
 }
 
 } /* namespace gpumem_torch */

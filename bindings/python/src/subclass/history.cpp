@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What PyTorch shows of memory: snapshots, and the trace of what happened. What
- * gpumem's own pages do is not in the trace: gpumem_record(5) has that.
+ * What PyTorch shows of memory: snapshots, and the trace of what happened.
+ * segments.cpp has what of it is about segments.
  */
 #include "allocator.hpp"
 
@@ -11,9 +11,7 @@ namespace gpumem_torch
 {
 
 using c10::CachingDeviceAllocator::AnnotationEntry;
-using c10::CachingDeviceAllocator::BlockInfo;
 using c10::CachingDeviceAllocator::RecordContext;
-using c10::CachingDeviceAllocator::SegmentInfo;
 using c10::CachingDeviceAllocator::TraceEntry;
 
 static thread_local std::vector<std::string> compiling;
@@ -73,6 +71,9 @@ void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
 	for (auto &each : skipped)
 		skip.insert(c10::CachingDeviceAllocator::parseTraceEntryAction(
 			each));
+	for (int i = 0; on && i < MOST_DEVICES; i++)
+		if (device *own = opened(i))
+			learn_segments(*own);
 	std::lock_guard<std::mutex> hold(lock);
 	past.on = on;
 	past.recorder = on ? recorder : nullptr;
@@ -81,6 +82,7 @@ void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
 	past.skipped = std::move(skip);
 	gathers.store(on && when != RecordContext::NEVER,
 		      std::memory_order_release);
+	recorded.store(on, std::memory_order_release);
 	if (on && !clear)
 		return;
 	past.annotations.clear();
@@ -142,99 +144,6 @@ void allocator::attachAllocatorTraceTracker(cca::AllocatorTraceTracker tracker)
 /* ---- snapshots
  * ----------------------------------------------------------------- */
 
-static void add(SegmentInfo &into, BlockInfo made)
-{
-	into.total_size += made.size;
-	into.requested_size += made.requested_size;
-	into.allocated_size += made.allocated ? made.size : 0;
-	into.active_size += made.active ? made.size : 0;
-	into.blocks.push_back(std::move(made));
-}
-
-static SegmentInfo begin(const device &own, const void *ptr, stream on)
-{
-	SegmentInfo made;
-
-	made.device = DeviceIndex(own.number);
-	made.address = reinterpret_cast<size_t>(ptr);
-	made.stream = on;
-	made.is_large = true;
-	return made;
-}
-
-static bool collect(const gpumem_block *block, void *user)
-{
-	static_cast<std::vector<gpumem_block> *>(user)->push_back(*block);
-	return true;
-}
-
-/* Segments of private pools are those that they took; the rest is runs of
- * memory without a gap, each as a segment. */
-void allocator::add_segments(device &own, MempoolId_t id,
-			     cca::SnapshotInfo &into)
-{
-	std::vector<gpumem_block> found;
-	std::map<const void *, std::pair<const mempool *, const segment *>>
-		taken;
-	size_t end = 0;
-	bool open = false;
-
-	GPUMEM_IGNORE(gpumem_block_visit(own.pool, collect, &found));
-	std::lock_guard<std::mutex> hold(lock);
-	for (auto &pool : own.mempools)
-		for (auto &each : pool.second->memory.segments())
-			taken[each.first] = {pool.second.get(), &each.second};
-	for (auto &block : found) {
-		auto in = taken.find(block.ptr);
-		auto live = blocks.find(block.ptr);
-
-		if (in != taken.end() || block.state == GPUMEM_BLOCK_HOLE ||
-		    id != MempoolId_t{}) {
-			open = false;
-			continue;
-		}
-		if (!open || end != reinterpret_cast<size_t>(block.ptr)) {
-			into.segments.push_back(
-				begin(own, block.ptr, block.stream));
-			into.segments.back().is_expandable = true;
-		}
-		open = true;
-		end = reinterpret_cast<size_t>(block.ptr) + block.bytes;
-		BlockInfo made;
-		made.size = block.bytes;
-		made.requested_size = block.requested_bytes;
-		made.allocated = block.state == GPUMEM_BLOCK_LIVE;
-		made.active = block.state != GPUMEM_BLOCK_FREE;
-		if (made.allocated && live != blocks.end())
-			made.context_when_allocated = live->second.allocated_at;
-		add(into.segments.back(), std::move(made));
-	}
-	for (auto &each : taken) {
-		const mempool &of = *each.second.first;
-		const segment &in = *each.second.second;
-
-		if (id != MempoolId_t{} && of.id != id)
-			continue;
-		SegmentInfo made = begin(own, in.base, in.on);
-		made.is_large = !in.small;
-		made.owner_private_pool_id = of.id;
-		for (auto &part : in.pieces) {
-			auto live = blocks.find(part.first);
-			BlockInfo block;
-
-			block.size = part.second.bytes;
-			block.active = part.second.live;
-			block.allocated = live != blocks.end();
-			block.requested_size = part.second.requested;
-			if (block.allocated)
-				block.context_when_allocated =
-					live->second.allocated_at;
-			add(made, std::move(block));
-		}
-		into.segments.push_back(std::move(made));
-	}
-}
-
 cca::SnapshotInfo allocator::snapshot(MempoolId_t id, bool traces)
 {
 	cca::SnapshotInfo result;
@@ -252,16 +161,18 @@ cca::SnapshotInfo allocator::snapshot(MempoolId_t id, bool traces)
 
 		if (!own)
 			continue;
+		note_segments(*own, nullptr);
 		add_segments(*own, id, result);
 		std::lock_guard<std::mutex> hold(lock);
+		if (traces)
+			for (auto entry : own->trace) {
+				to_us(entry);
+				result.device_traces[i].push_back(
+					std::move(entry));
+			}
+		/* For the next: this one ends with what the program did. */
 		enter(*own, TraceEntry::SNAPSHOT, 0,
 		      size_t(own->bytes[0].current), nullptr, {}, {});
-		if (!traces)
-			continue;
-		for (auto entry : own->trace) {
-			to_us(entry);
-			result.device_traces[i].push_back(std::move(entry));
-		}
 	}
 	std::lock_guard<std::mutex> hold(lock);
 	for (auto entry : past.annotations) {

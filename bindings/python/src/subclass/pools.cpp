@@ -4,9 +4,7 @@
 /*
  * Private pools. Between begin and end, allocations of a thread, or of the
  * streams of a capture, come out of the pool's own segments. A graph writes to
- * its memory whenever it is launched, so a pool whose last user is gone ends
- * only after its device has done what was launched, and while nothing is
- * captured: then no device can be waited for.
+ * its memory whenever it is launched: settle.cpp ends such a pool.
  *
  * gpumem has to know the streams of a capture before it begins, to unmap
  * nothing meanwhile: that is the gpumem_graph of a pool that is captured for.
@@ -18,6 +16,7 @@
 namespace gpumem_torch
 {
 
+using c10::CachingDeviceAllocator::RecordContext;
 using action = cca::TraceEntry::Action;
 
 static bool is_captured(cudaStream_t on)
@@ -80,7 +79,7 @@ void allocator::beginAllocateToPool(DeviceIndex number, MempoolId_t id,
 	cudaStream_t on = c10::cuda::getCurrentCUDAStream(number);
 	auto way = std::make_shared<routing>();
 
-	settle();
+	settle(nullptr);
 	way->device = number;
 	way->id = id;
 	/* A capture that is about to begin takes no stream yet. */
@@ -132,7 +131,7 @@ void allocator::releasePool(DeviceIndex number, MempoolId_t id)
 		TORCH_CHECK(in.users > 0, "releasePool: it has no users");
 		in.users--;
 	}
-	settle();
+	settle(nullptr);
 }
 
 /* The latest that takes this stream, or this thread. The filters are PyTorch's,
@@ -160,51 +159,10 @@ mempool *allocator::route(int number, stream on)
 	return nullptr;
 }
 
-/* Frees what other streams are done with. Under the lock. An event on a stream
- * that is captured would become part of the graph, so there are none until the
- * capture is over. */
-void allocator::poll(device &own, mempool &in)
-{
-	c10::cuda::CUDAGuard guard(DeviceIndex(own.number));
-
-	if (in.pending.empty() || capturing.load())
-		return;
-	for (auto it = in.pending.begin(); it != in.pending.end();) {
-		bool done = true;
-
-		for (stream each : it->streams) {
-			cudaEvent_t event;
-
-			C10_CUDA_CHECK(cudaEventCreateWithFlags(
-				&event, cudaEventDisableTiming));
-			it->events.push_back(event);
-			C10_CUDA_CHECK(cudaEventRecord(
-				event, static_cast<cudaStream_t>(each)));
-		}
-		it->streams.clear();
-		for (cudaEvent_t each : it->events) {
-			cudaError_t status = cudaEventQuery(each);
-
-			if (status == cudaErrorNotReady)
-				(void)cudaGetLastError();
-			else
-				C10_CUDA_CHECK(status);
-			done = done && status == cudaSuccess;
-		}
-		if (!done) {
-			++it;
-			continue;
-		}
-		for (cudaEvent_t each : it->events)
-			C10_CUDA_CHECK(cudaEventDestroy(each));
-		in.memory.give(it->ptr);
-		it = in.pending.erase(it);
-	}
-}
-
 gpumem_status allocator::take_in(device &own, mempool &in, size_t bytes,
 				 stream on, void **ptr)
 {
+	context where = gather(RecordContext::STATE);
 	std::unique_lock<std::mutex> hold(lock);
 
 	for (poll(own, in);;) {
@@ -221,8 +179,10 @@ gpumem_status allocator::take_in(device &own, mempool &in, size_t bytes,
 			return status;
 		hold.lock();
 		in.memory.add(static_cast<char *>(base), size, on, bytes);
+		count(own, in.memory.segments().at(static_cast<char *>(base)),
+		      true);
 		enter(own, action::SEGMENT_ALLOC,
-		      reinterpret_cast<size_t>(base), size, on, in.id, {});
+		      reinterpret_cast<size_t>(base), size, on, in.id, where);
 	}
 }
 
@@ -242,75 +202,6 @@ bool allocator::take_spare(device &own, size_t bytes, stream on, record &made,
 		}
 	}
 	return false;
-}
-
-/* How many bytes went back to gpumem. */
-uint64_t allocator::settle_one(device &own, MempoolId_t id)
-{
-	std::vector<char *> gone;
-	std::unique_ptr<mempool> over;
-	uint64_t bytes = 0;
-
-	{
-		c10::cuda::CUDAGuard guard(DeviceIndex(own.number));
-
-		C10_CUDA_CHECK(cudaDeviceSynchronize());
-	}
-	{
-		std::lock_guard<std::mutex> hold(lock);
-		auto found = own.mempools.find(id);
-
-		if (found == own.mempools.end() || found->second->users ||
-		    found->second->inside || capturing.load())
-			return 0;
-		mempool &in = *found->second;
-		poll(own, in);
-		for (auto &each : in.memory.segments())
-			bytes += each.second.unused() ? each.second.bytes : 0;
-		gone = in.memory.remove_unused();
-		for (char *each : gone)
-			enter(own, action::SEGMENT_FREE,
-			      reinterpret_cast<size_t>(each), 0, nullptr, id,
-			      {});
-		if (in.memory.segments().empty()) {
-			over = std::move(found->second);
-			own.mempools.erase(found);
-		}
-	}
-	/* What fails is lost until the process ends. */
-	for (char *each : gone)
-		GPUMEM_IGNORE(gpumem_free_own(each));
-	if (over && over->graph)
-		GPUMEM_IGNORE(gpumem_graph_destroy(over->graph, nullptr));
-	return bytes;
-}
-
-uint64_t allocator::settle()
-{
-	std::vector<std::pair<device *, MempoolId_t>> unused;
-	uint64_t bytes = 0;
-
-	if (capturing.load())
-		return 0;
-	{
-		std::lock_guard<std::mutex> hold(lock);
-
-		for (int i = 0; i < MOST_DEVICES; i++) {
-			device *own = opened(i);
-
-			if (!own)
-				continue;
-			for (auto &each : own->mempools)
-				if (!each.second->users &&
-				    (each.second->memory.has_unused() ||
-				     each.second->memory.segments().empty() ||
-				     !each.second->pending.empty()))
-					unused.emplace_back(own, each.first);
-		}
-	}
-	for (auto &each : unused)
-		bytes += settle_one(*each.first, each.second);
-	return bytes;
 }
 
 } /* namespace gpumem_torch */

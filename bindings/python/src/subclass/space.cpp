@@ -12,12 +12,11 @@ namespace gpumem_torch
 {
 
 constexpr size_t UNIT = 512;
-constexpr size_t SMALL = 1 << 20; /* the largest of the small ones */
 constexpr size_t SMALL_SEGMENT = 2 << 20;
 constexpr size_t MEDIUM = 10 << 20;
 constexpr size_t MEDIUM_SEGMENT = 20 << 20;
 
-static size_t rounded(size_t bytes)
+size_t rounded(size_t bytes)
 {
 	return bytes < UNIT ? UNIT : (bytes + UNIT - 1) / UNIT * UNIT;
 }
@@ -115,9 +114,9 @@ bool space::has_unused() const
 	return false;
 }
 
-std::vector<char *> space::remove_unused()
+std::vector<segment> space::remove_unused()
 {
-	std::vector<char *> gone;
+	std::vector<segment> gone;
 
 	for (auto it = all.begin(); it != all.end();) {
 		if (!it->second.unused()) {
@@ -125,7 +124,7 @@ std::vector<char *> space::remove_unused()
 			continue;
 		}
 		free.erase(key_of(it->second, it->first, it->second.bytes));
-		gone.push_back(it->first);
+		gone.push_back(std::move(it->second));
 		it = all.erase(it);
 	}
 	return gone;

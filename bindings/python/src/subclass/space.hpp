@@ -22,6 +22,11 @@ namespace gpumem_torch
 
 using stream = void *; /* a vendor's handle */
 
+constexpr size_t SMALL = 1 << 20; /* the largest of the small blocks */
+
+/* What PyTorch counts for a request. */
+size_t rounded(size_t bytes);
+
 struct piece {
 	size_t bytes, requested; /* requested: 0 unless live */
 	bool live;		 /* or freed, and waiting for other streams */
@@ -58,8 +63,8 @@ class space
 	const piece &at(const char *ptr) const;
 	void give(char *ptr);
 
-	/* Removes the segments of which nothing is live; their addresses. */
-	std::vector<char *> remove_unused();
+	/* Removes the segments of which nothing is live, and returns them. */
+	std::vector<segment> remove_unused();
 	bool has_unused() const;
 
 	const std::map<char *, segment> &segments() const

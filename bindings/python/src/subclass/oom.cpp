@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What there is not memory for: whom PyTorch asks and tells then, and what is
+ * thrown, by the words that programs look for.
+ */
+#include "allocator.hpp"
+
+#include <c10/core/impl/GPUTrace.h>
+
+namespace gpumem_torch
+{
+
+using c10::CachingAllocator::format_size;
+using c10::CachingDeviceAllocator::RecordContext;
+using action = cca::TraceEntry::Action;
+
+bool is_oom(gpumem_status status)
+{
+	return status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT;
+}
+
+/* Programs may know how to free memory: tensors that went to other processes.
+ */
+bool callbacks_freed()
+{
+	bool freed = false;
+
+	for (const auto &name : c10::FreeCudaMemoryCallbacksRegistry()->Keys())
+		freed |= c10::FreeCudaMemoryCallbacksRegistry()
+				 ->Create(name)
+				 ->Execute();
+	return freed;
+}
+
+/* A size that was computed wrongly, rather than one that there is no room for:
+ * nobody is asked to make room. */
+void check_size(size_t bytes)
+{
+	TORCH_CHECK_WITH(OutOfMemoryError, bytes >> 60 == 0,
+			 "CUDA out of memory. Tried to allocate more than 1EB "
+			 "memory.");
+}
+
+void raise()
+{
+	gpumem_error error = GPUMEM_INIT(gpumem_error);
+
+	gpumem_last_error(&error);
+	TORCH_CHECK(false, error.text);
+}
+
+void allocator::fail(device &own, size_t bytes, gpumem_status status)
+{
+	gpumem_error error = GPUMEM_INIT(gpumem_error);
+	gpumem_memory memory = GPUMEM_INIT(gpumem_memory);
+	std::vector<cca::OutOfMemoryObserver> told;
+
+	gpumem_last_error(&error);
+	TORCH_CHECK(is_oom(status), error.text);
+	GPUMEM_IGNORE(gpumem_device_memory(own.handle, &memory));
+	context where = gather(RecordContext::ALLOC);
+	auto stats = getDeviceStats(own.number);
+	int64_t allocated = stats.allocated_bytes[0].current;
+	{
+		std::lock_guard<std::mutex> hold(lock);
+
+		enter(own, action::OOM, memory.free_bytes, bytes, nullptr, {},
+		      where);
+		told = observers;
+		own.oom_count++;
+	}
+	c10::reportOutOfMemoryToProfiler(
+		static_cast<int64_t>(bytes), allocated,
+		stats.reserved_bytes[0].current,
+		{c10::DeviceType::CUDA, DeviceIndex(own.number)});
+	for (auto &each : told)
+		each(own.number, bytes, memory.total_bytes, memory.free_bytes);
+	TORCH_CHECK_WITH(OutOfMemoryError, false,
+			 "CUDA out of memory. Tried to allocate ",
+			 format_size(bytes), ". ", error.text);
+}
+
+} /* namespace gpumem_torch */
