@@ -151,12 +151,12 @@ def install(torch: Any, backend: str) -> Any:
     RuntimeError if PyTorch refuses, Unavailable if there is none.
     """
     try:
-        loaded = ctypes.PyDLL(str(library(torch)))
+        loaded: Any = ctypes.PyDLL(str(library(torch)))
     except OSError as why:
         raise Unavailable(f"it cannot be loaded: {why}") from None
     loaded.gpumem_torch_install.restype = ctypes.c_char_p
     loaded.opened = loaded.gpumem_torch_opened
-    why = loaded.gpumem_torch_install(backend.encode())
-    if why is not None:
-        raise RuntimeError(why.decode(errors="replace"))
+    refusal = loaded.gpumem_torch_install(backend.encode())
+    if refusal is not None:
+        raise RuntimeError(refusal.decode(errors="replace"))
     return loaded
