@@ -43,6 +43,10 @@ enum gm_extent_state {
 
 enum { GM_EXTENT_BYTES = 64 };
 
+/* Sequence numbers begin beyond all addresses: what stands where a live extent
+ * has its heap is known, without the mutex, to be one or the other. */
+#define GM_SEQNO_NONE (UINT64_C(1) << 62)
+
 /* Links are numbers of nodes; 0 is none. */
 struct gm_extent {
 	_Alignas(GM_EXTENT_BYTES) uintptr_t address;
@@ -54,11 +58,12 @@ struct gm_extent {
 	union {
 		struct {		      /* free and stale */
 			uint32_t left, right; /* by size */
-			uint64_t seqno;	      /* of the latest free in it */
+			uint64_t seqno;	      /* of the latest free in it;
+						 gm_extent_number() sets it */
 		};
 		struct { /* live, ready and pending */
 			size_t requested;
-			struct gm_heap *heap; /* read without the mutex */
+			struct gm_heap *heap; /* gm_extent_give_to() sets it */
 		};
 	};
 	/* Changed between LARGE and READY by a thread without a lock. */
@@ -101,6 +106,27 @@ static inline void gm_extent_move(struct gm_extent *extent,
 				  struct gm_arena *arena)
 {
 	__atomic_store_n(&extent->arena, arena, __ATOMIC_RELAXED);
+}
+
+/* The heap that a live, cached or pending extent belongs to, also without the
+ * mutex, where it may be anything else by now: then that heap, or NULL. */
+static inline struct gm_heap *gm_extent_heap(const struct gm_extent *extent)
+{
+	uint64_t either = __atomic_load_n(&extent->seqno, __ATOMIC_RELAXED);
+
+	return either < GM_SEQNO_NONE ? (struct gm_heap *)(uintptr_t)either
+				      : NULL;
+}
+
+static inline void gm_extent_give_to(struct gm_extent *extent,
+				     struct gm_heap *heap)
+{
+	__atomic_store_n(&extent->heap, heap, __ATOMIC_RELAXED);
+}
+
+static inline void gm_extent_number(struct gm_extent *extent, uint64_t seqno)
+{
+	__atomic_store_n(&extent->seqno, seqno, __ATOMIC_RELAXED);
 }
 
 static inline uintptr_t gm_extent_end(const struct gm_extent *extent)

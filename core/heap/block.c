@@ -13,13 +13,14 @@ static gpumem_status bad_pointer(const void *ptr, const char *why)
 	return gm_fail(GPUMEM_BAD_POINTER, "%p %s", ptr, why);
 }
 
+/* NULL: it was a large block when the entry was read, and is free. */
 static struct gm_heap *heap_of_entry(uintptr_t entry)
 {
 	const struct gm_slab *slab = gm_slab_of_entry(entry);
 
 	if (slab)
 		return slab->heap;
-	return ((struct gm_extent *)entry)->heap;
+	return gm_extent_heap((const struct gm_extent *)entry);
 }
 
 static gpumem_status resolve_small(const void *ptr, struct gm_block *block)
@@ -70,6 +71,8 @@ gpumem_status gm_block_lock(const void *ptr, struct gm_block *block)
 		return bad_pointer(ptr, "is no live block of any pool: never "
 					"allocated here, or freed already");
 	heap = heap_of_entry(entry);
+	if (!heap)
+		return bad_pointer(ptr, "was freed already");
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap, 0);
 	status = resolve(ptr, heap, block);

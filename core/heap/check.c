@@ -53,6 +53,9 @@ static gpumem_status check_free(const struct gm_heap *heap,
 	       "free extents at %#zx were not merged", extent->address);
 	EXPECT(extent->seqno <= extent->arena->seqno,
 	       "the extent at %#zx was freed in the future", extent->address);
+	EXPECT(!gm_extent_heap(extent),
+	       "the free extent at %#zx has a heap where its number stands",
+	       extent->address);
 	return GPUMEM_OK;
 }
 

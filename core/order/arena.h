@@ -12,7 +12,8 @@
  *
  *     completed <= seqno <= heap->seqno; extent->seqno <= seqno
  *     seqno of fence i < seqno of fence i + 1
- *     memory fresh from the driver has seqno 0
+ *     memory fresh from the driver has seqno 0, what was freed one that is
+ *     larger than GM_SEQNO_NONE
  *     public and with a free extent  =>  stocked
  *     public  =>  either dropped, or found by its stream
  *

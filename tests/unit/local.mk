@@ -86,6 +86,7 @@ heap_tests = \
 	tests/unit/heap/spare \
 	tests/unit/heap/spared \
 	tests/unit/heap/steal \
+	tests/unit/heap/stray \
 	tests/unit/heap/transfer \
 	tests/unit/heap/trim \
 	tests/unit/heap/uses

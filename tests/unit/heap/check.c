@@ -99,6 +99,7 @@ static void test_extents(void)
 	spoil(freed->state, GM_EXTENT_PENDING, "not free there");
 	spoil(freed->arena, arena_of(&slab), "freed in the future");
 	spoil(freed->seqno, arena->seqno + 1, "freed in the future");
+	spoil(freed->heap, &heap, "where its number stands");
 	spoil_entry(live->address, 0, "does not lead to the block");
 	spoil_entry(live->address, (uintptr_t)freed, "does not lead to");
 	spoil_entry(ready->address, 0, "does not lead to the ready block");
