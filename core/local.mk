@@ -64,7 +64,8 @@ librecord_la_SOURCES = \
 	core/record/define.c \
 	core/record/file.c \
 	core/record/file.h \
-	core/record/record.h
+	core/record/record.h \
+	core/record/stack.c
 
 PLUGIN_CPPFLAGS = -DGPUMEM_PLUGIN_DIR='"$(plugindir)"' \
 	-DGPUMEM_PLUGIN_SUBDIR='"$(plugin_subdir)"'

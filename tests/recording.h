@@ -18,6 +18,7 @@ struct rec {
 	uint64_t address, bytes; /* of a block; else value[] */
 	uint64_t value[4];
 	uint64_t stream;
+	uint64_t stack;		 /* of a block that begins; 0: none */
 	uint32_t thread, at; /* at: in the chunk */
 	uint16_t pool, tag;
 	uint8_t kind, values;
@@ -64,7 +65,7 @@ static void rec_chunk(struct recording *recording, const char *from)
 	size_t room = (recording->header.chunk_bytes - sizeof(*chunk)) /
 		      sizeof(*event);
 	struct rec now = {.sequence = chunk->sequence, .thread = chunk->thread};
-	uint64_t base = 0, huge = 0;
+	uint64_t base = 0, huge = 0, stack = 0;
 	size_t first = recording->count;
 
 	for (size_t i = 0; i < room && event[i].kind; i++) {
@@ -94,6 +95,10 @@ static void rec_chunk(struct recording *recording, const char *from)
 			huge = at->value;
 			recording->bad += huge <= UINT32_MAX;
 			break;
+		case GPUMEM_RECORD_STACK:
+			recording->bad += stack || !at->value;
+			stack = at->value;
+			break;
 		case GPUMEM_RECORD_VALUE: {
 			struct rec *last =
 				&recording->event[recording->count - 1];
@@ -111,6 +116,11 @@ static void rec_chunk(struct recording *recording, const char *from)
 			if (huge)
 				now.bytes = huge;
 			huge = 0;
+			now.stack = stack;
+			recording->bad += stack &&
+					  at->kind != GPUMEM_RECORD_LIVE &&
+					  at->kind != GPUMEM_RECORD_ALLOC;
+			stack = 0;
 			recording->bad += at->kind < GPUMEM_RECORD_BLOCK ||
 					  at->kind > GPUMEM_RECORD_DROP ||
 					  !now.pool ||
@@ -119,6 +129,8 @@ static void rec_chunk(struct recording *recording, const char *from)
 			break;
 		}
 	}
+	/* What says something of the next event is in the same chunk. */
+	recording->bad += stack != 0;
 	recording->chunks++;
 }
 

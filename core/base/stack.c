@@ -212,6 +212,7 @@ static const struct gm_stack *intern(void *const *frame, unsigned count)
 	if (!stack)
 		return NULL;
 	stack->hash = hash;
+	atomic_init(&stack->recorded, 0);
 	stack->count = count;
 	memcpy(stack->frame, frame, count * sizeof(*frame));
 	same = add(bucket, stack, seen);

@@ -18,6 +18,7 @@
 #define GM_BASE_STACK_H
 
 #include <gpumem/gpumem.h>
+#include <stdatomic.h>
 
 enum { GM_FRAMES_MAX = GPUMEM_FRAMES_MAX, GM_STACKS_MAX = 1 << 18 };
 
@@ -25,6 +26,7 @@ enum { GM_FRAMES_MAX = GPUMEM_FRAMES_MAX, GM_STACKS_MAX = 1 << 18 };
 struct gm_stack {
 	const struct gm_stack *next; /* of its bucket */
 	uint64_t hash;
+	_Atomic uint32_t recorded; /* in which recording: record/stack.c */
 	uint32_t count;
 	void *frame[];
 };

@@ -140,7 +140,8 @@ void gm_heap_track_end(struct gm_heap *heap);
 /* Under the mutex, after the two above and a change of the hook. */
 void gm_heap_gate(struct gm_heap *heap);
 
-/* hook.c. Under the mutex, where the heap is recorded: an event of a block. */
+/* hook.c. Under the mutex, where the heap is recorded: an event of a block, and
+ * if it begins and is tracked, where it comes from. */
 void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 		    uint64_t time, uintptr_t address, uint64_t bytes,
 		    uint32_t tag, gpumem_stream stream);

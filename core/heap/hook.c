@@ -44,6 +44,20 @@ struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
 	return event;
 }
 
+/* Where a block that begins comes from; NULL: that is not known. */
+static const struct gm_stack *stack_of(const struct gm_heap *heap,
+				       enum gpumem_record_kind kind,
+				       uintptr_t address)
+{
+	const struct gm_track_entry *entry;
+
+	if (!heap->policy->tracked || (kind != GPUMEM_RECORD_ALLOC &&
+				       kind != GPUMEM_RECORD_LIVE))
+		return NULL;
+	entry = gm_track_find(&heap->policy->track, address);
+	return entry ? entry->stack : NULL;
+}
+
 void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 		    uint64_t time, uintptr_t address, uint64_t bytes,
 		    uint32_t tag, gpumem_stream stream)
@@ -56,8 +70,12 @@ void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 		.pool = heap->record,
 		.tag = (uint16_t)tag,
 		.kind = (uint8_t)kind};
+	const struct gm_stack *stack = stack_of(heap, kind, address);
 
-	gm_record_block(&block);
+	if (stack)
+		gm_record_block_from(&block, stack);
+	else
+		gm_record_block(&block);
 }
 
 void gm_hook_call(const struct gm_heap *heap,

@@ -13,8 +13,8 @@
 /* So many numbers there are. */
 enum { POOLS_MAX = UINT16_MAX };
 
-static char *reserve(enum gpumem_record_definition_kind kind, uint64_t number,
-		     size_t bytes)
+char *gm_record_define(enum gpumem_record_definition_kind kind, uint64_t number,
+		       size_t bytes)
 {
 	struct gm_record_file *file = &gm_record_file;
 	struct gpumem_record_header *header = file->header;
@@ -32,7 +32,7 @@ static char *reserve(enum gpumem_record_definition_kind kind, uint64_t number,
 	return (char *)(at + 1);
 }
 
-static void publish(const char *text)
+void gm_record_publish(const char *text)
 {
 	const struct gpumem_record_definition *at =
 		(const void *)(text - sizeof(*at));
@@ -55,13 +55,13 @@ uint16_t gm_record_pool(const char *name, const char *device, const char *kind)
 		bytes += strlen(part[i]) + 1;
 	pthread_mutex_lock(&file->mutex);
 	text = at = file->map && file->pools < POOLS_MAX
-			    ? reserve(GPUMEM_RECORD_DEFINITION_POOL,
-				      file->pools + 1u, bytes)
+			    ? gm_record_define(GPUMEM_RECORD_DEFINITION_POOL,
+					       file->pools + 1u, bytes)
 			    : NULL;
 	if (text) {
 		for (unsigned i = 0; i < 3; i++)
 			at = stpcpy(at, part[i]) + 1;
-		publish(text);
+		gm_record_publish(text);
 		number = ++file->pools;
 	}
 	pthread_mutex_unlock(&file->mutex);
@@ -73,12 +73,13 @@ static void define_tag(uint32_t number)
 {
 	const char *path = gm_tag_path(number);
 	size_t bytes = strlen(path) + 1;
-	char *text = reserve(GPUMEM_RECORD_DEFINITION_TAG, number, bytes);
+	char *text =
+		gm_record_define(GPUMEM_RECORD_DEFINITION_TAG, number, bytes);
 
 	if (!text)
 		return;
 	memcpy(text, path, bytes);
-	publish(text);
+	gm_record_publish(text);
 }
 
 /* A tag is made before it is looked whether a recording is open, and that is

@@ -60,6 +60,12 @@ static inline _Atomic uint64_t *gm_record_count(uint64_t *field)
 /* Storage for the chunk; false: the disk is full. */
 bool gm_record_back(uint32_t chunk);
 
+/* define.c, under the mutex: room for a definition of so many bytes, which are
+ * then written and published; NULL: there is none, and that is counted. */
+char *gm_record_define(enum gpumem_record_definition_kind kind, uint64_t number,
+		       size_t bytes);
+void gm_record_publish(const char *text);
+
 /* clock.c: whether the processor's counter is one clock for all its cores. */
 bool gm_record_ticks_usable(void);
 

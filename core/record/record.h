@@ -34,6 +34,8 @@
 #include <gpumem/record.h>
 #include <stdatomic.h>
 
+struct gm_stack;
+
 struct gm_record_config {
 	const char *path;
 	uint64_t max_bytes; /* of the file; at least GM_RECORD_BYTES_MIN */
@@ -123,6 +125,10 @@ bool gm_record_prepare(uint64_t time, uint16_t pool, gpumem_stream stream,
 		       unsigned events);
 /* An event of a block of 4 GiB or more. */
 void gm_record_huge(const struct gm_record_block *block);
+/* stack.c: one that begins a block, and where in the program that was. Under
+ * the mutex of the heap, not in a cache. */
+void gm_record_block_from(const struct gm_record_block *block,
+			  const struct gm_stack *stack);
 
 /* The kind is written last: a reader finds whole events only. */
 static inline void gm_record_put(uint64_t time, unsigned kind, unsigned tag,

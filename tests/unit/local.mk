@@ -166,6 +166,7 @@ lib_tests = \
 	tests/unit/lib/record \
 	tests/unit/lib/record_file \
 	tests/unit/lib/record_sums \
+	tests/unit/lib/record_stacks \
 	tests/unit/lib/record_tags \
 	tests/unit/lib/record_threads \
 	tests/unit/lib/regress \
@@ -290,6 +291,7 @@ EXTRA_DIST += \
 	tests/unit/lib/aftermath.h \
 	tests/unit/lib/callbacks.h \
 	tests/unit/lib/child.h \
+	tests/unit/lib/definitions.h \
 	tests/unit/lib/doubles.h \
 	tests/unit/lib/fixture.h \
 	tests/unit/lib/forge.h \
