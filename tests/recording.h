@@ -22,6 +22,7 @@ struct rec {
 	uint32_t thread, at; /* at: in the chunk */
 	uint16_t pool, tag;
 	uint8_t kind, values;
+	const struct gpumem_record_event *raw;
 };
 
 struct recording {
@@ -75,6 +76,7 @@ static void rec_chunk(struct recording *recording, const char *from)
 				  !(i == 1 && at->kind == 3) &&
 				  !(i == 2 && at->kind == 2);
 		now.at = (uint32_t)i;
+		now.raw = at;
 		now.time = base + at->time;
 		now.tag = at->tag;
 		now.kind = at->kind;
@@ -103,9 +105,11 @@ static void rec_chunk(struct recording *recording, const char *from)
 			struct rec *last =
 				&recording->event[recording->count - 1];
 
-			if (recording->count == first || last->values == 4)
+			if (recording->count == first ||
+			    (last->values == 4 &&
+			     last->kind != GPUMEM_RECORD_REPORT))
 				recording->bad++;
-			else
+			else if (last->values < 4)
 				last->value[last->values++] = at->value;
 			break;
 		}
@@ -122,7 +126,7 @@ static void rec_chunk(struct recording *recording, const char *from)
 					  at->kind != GPUMEM_RECORD_ALLOC;
 			stack = 0;
 			recording->bad += at->kind < GPUMEM_RECORD_BLOCK ||
-					  at->kind > GPUMEM_RECORD_DROP ||
+					  at->kind > GPUMEM_RECORD_REPORT ||
 					  !now.pool ||
 					  (rec_is_block(&now) && !now.bytes);
 			rec_add(recording, &now);
@@ -132,6 +136,22 @@ static void rec_chunk(struct recording *recording, const char *from)
 	/* What says something of the next event is in the same chunk. */
 	recording->bad += stack != 0;
 	recording->chunks++;
+}
+
+/* Of a REPORT; to be freed. NULL: it is not whole. */
+REC_USE char *rec_text(const struct rec *event)
+{
+	uint64_t bytes = event->value[0];
+	char *text = calloc(1, bytes + 8);
+
+	for (uint64_t i = 0; text && i < (bytes + 7) / 8; i++) {
+		if (event->raw[1 + i].kind != GPUMEM_RECORD_VALUE) {
+			free(text);
+			return NULL;
+		}
+		memcpy(text + 8 * i, &event->raw[1 + i].value, 8);
+	}
+	return text;
 }
 
 static int rec_before(const void *a, const void *b)

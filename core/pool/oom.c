@@ -3,8 +3,8 @@
 
 /*
  * Who is told of an allocation that failed for memory: the program's function,
- * and the file of option `oom`. A mutex of its own guards the function, which
- * is called without it. See oom.h.
+ * the file of option `oom`, and a recording. A mutex of its own guards the
+ * function, which is called without it. See oom.h.
  */
 #include "oom.h"
 #include "base/error.h"
@@ -107,7 +107,15 @@ static void json_end(struct json *json)
 		free(json->at);
 }
 
-/* Whole, or what needs no memory. Its newline is the caller's to add. */
+/* What needs no memory: it fits into `first`. */
+static void json_fill_short(struct json *json, const struct gm_oom *oom,
+			    uint64_t fits_bytes, const char *text)
+{
+	json_begin(json);
+	(void)gm_oom_print(oom, fits_bytes, text, false, append, json);
+}
+
+/* Whole, or what needs no memory. It ends with a newline. */
 static void json_fill(struct json *json, const struct gm_oom *oom,
 		      uint64_t fits_bytes, const char *text)
 {
@@ -116,8 +124,7 @@ static void json_fill(struct json *json, const struct gm_oom *oom,
 		    GPUMEM_OK ||
 	    json->cut) {
 		json_end(json);
-		json_begin(json);
-		(void)gm_oom_print(oom, fits_bytes, text, false, append, json);
+		json_fill_short(json, oom, fits_bytes, text);
 	}
 }
 
@@ -177,7 +184,49 @@ static void tell_file(const char *path, const struct json *json)
 		       path);
 }
 
-/* ---- both ---- */
+/* ---- the recording ---- */
+
+static bool is_recorded(struct gm_heap *heap)
+{
+	bool recorded;
+
+	pthread_mutex_lock(&heap->mutex);
+	recorded = heap->record != 0;
+	pthread_mutex_unlock(&heap->mutex);
+	return recorded;
+}
+
+/* If it still is: without the newline. */
+static void record_json(struct gm_heap *heap, const struct json *json)
+{
+	pthread_mutex_lock(&heap->mutex);
+	if (heap->record)
+		gm_record_text(heap->record, GPUMEM_RECORD_REPORT, json->at,
+			       json->used - 1);
+	pthread_mutex_unlock(&heap->mutex);
+}
+
+static void record_short(const struct gm_oom *oom, uint64_t fits_bytes,
+			 const char *text)
+{
+	struct json json;
+
+	json_fill_short(&json, oom, fits_bytes, text);
+	record_json(&oom->pool->heap, &json);
+}
+
+static void tell_recording(const struct gm_oom *oom, uint64_t fits_bytes,
+			   const char *text, const struct json *json)
+{
+	if (!is_recorded(&oom->pool->heap))
+		return;
+	if (json->used <= GM_RECORD_TEXT_MAX)
+		record_json(&oom->pool->heap, json);
+	else
+		record_short(oom, fits_bytes, text);
+}
+
+/* ---- all of them ---- */
 
 /* What may be had now, before a callback frees anything. */
 static uint64_t fits_bytes(const struct gm_oom *oom)
@@ -228,6 +277,7 @@ static void tell(const struct listener *now, const char *path,
 	json_fill(&json, oom, fits, error.text);
 	if (path)
 		tell_file(path, &json);
+	tell_recording(oom, fits, error.text, &json);
 	json.at[json.used - 1] = '\0';
 	if (now->fn)
 		tell_program(now, oom, fits, error.text, json.at);
@@ -241,7 +291,8 @@ void gm_oom_tell(const struct gm_oom *oom)
 	char path[512];
 	bool file = gm_option_given(GM_TEXT_oom, path, sizeof(path)) && *path;
 
-	if (telling || (!now.fn && !file))
+	if (telling ||
+	    (!now.fn && !file && !is_recorded(&oom->pool->heap)))
 		return;
 	telling = true;
 	tell(&now, file ? path : NULL, oom);

@@ -276,3 +276,22 @@ void gm_record_pool_event(uint16_t pool, enum gpumem_record_kind kind,
 	for (unsigned i = 1; i < count; i++)
 		gm_record_put(time, GPUMEM_RECORD_VALUE, 0, 0, value[i]);
 }
+
+void gm_record_text(uint16_t pool, enum gpumem_record_kind kind,
+		    const char *text, size_t bytes)
+{
+	const struct gm_record_own *own = &gm_record_own;
+	gpumem_stream stream = own->pool == pool ? own->stream : NULL;
+	uint64_t time = gm_record_now();
+	unsigned events = 1 + (unsigned)(bytes + 7) / 8;
+
+	if (!gm_record_prepare(time, pool, stream, events))
+		return;
+	gm_record_put(time, kind, 0, 0, bytes);
+	for (size_t at = 0; at < bytes; at += 8) {
+		uint64_t piece = 0;
+
+		memcpy(&piece, text + at, bytes - at < 8 ? bytes - at : 8);
+		gm_record_put(time, GPUMEM_RECORD_VALUE, 0, 0, piece);
+	}
+}

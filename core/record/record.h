@@ -45,7 +45,9 @@ enum {
 	GM_RECORD_CHUNK_BYTES = 64 * 1024,
 	/* Definitions have a 64th of the file, but at least so much. */
 	GM_RECORD_DEFINITIONS_MIN = 64 * 1024,
-	GM_RECORD_BYTES_MIN = 1024 * 1024
+	GM_RECORD_BYTES_MIN = 1024 * 1024,
+	/* Half of a chunk. */
+	GM_RECORD_TEXT_MAX = 16 * 1024
 };
 
 /* Read on the way of each event, written while nobody writes events. */
@@ -181,6 +183,11 @@ static inline void gm_record_block(const struct gm_record_block *block)
 /* An event with up to four numbers, of the pool as a whole. */
 void gm_record_pool_event(uint16_t pool, enum gpumem_record_kind kind,
 			  unsigned count, const uint64_t *value);
+
+/* The same with a text of at most GM_RECORD_TEXT_MAX bytes, whose length is the
+ * first number. */
+void gm_record_text(uint16_t pool, enum gpumem_record_kind kind,
+		    const char *text, size_t bytes);
 
 /* The same, nothing where the pool is not recorded. */
 #define GM_RECORD(pool, kind, ...)                                             \

@@ -104,7 +104,8 @@ struct gpumem_record_chunk {
 	X(WAIT, 39, "value: nanoseconds that an allocation waited")           \
 	X(TRIM, 40, "value: bytes given back; that were to be kept")          \
 	X(OOM, 41, "value: bytes not had; status; reserved; advice")          \
-	X(DROP, 42, "value: the stream, which the pool forgets")
+	X(DROP, 42, "value: the stream, which the pool forgets")              \
+	X(REPORT, 43, "value: bytes of JSON of the OOM before; the JSON")
 
 enum gpumem_record_kind {
 #define GPUMEM_RECORD_ENUM(name, number, text) GPUMEM_RECORD_##name = (number),

@@ -166,6 +166,7 @@ lib_tests = \
 	tests/unit/lib/record \
 	tests/unit/lib/record_file \
 	tests/unit/lib/record_sums \
+	tests/unit/lib/record_oom \
 	tests/unit/lib/record_stacks \
 	tests/unit/lib/record_tags \
 	tests/unit/lib/record_threads \
