@@ -102,7 +102,9 @@ shell_tests = \
 	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
 	tests/tool_run_programs.sh \
+	tests/tool_stacks.sh \
 	tests/tool_trace.sh \
+	tests/tool_why.sh \
 	tests/traces.sh \
 	tests/umf.sh
 # The longest first, so that the last ones are short.

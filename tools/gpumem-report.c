@@ -16,7 +16,9 @@ enum { KEY_BLOCKS = 0x100, KEY_HTML, KEY_PNG, KEY_POOL, KEY_SVG };
 
 static const struct argp_option options[] = {
 	{"blocks", KEY_BLOCKS, "N", 0,
-	 "List the N largest blocks at the peak and at the end (10)", 0},
+	 "List the N largest blocks, and stacks, at the peak and at the end "
+	 "(10)",
+	 0},
 	{"html", KEY_HTML, NULL, 0,
 	 "Write a page for a browser, which needs nothing else", 0},
 	{"json", 'j', NULL, 0, "Print JSON", 0},

@@ -24,6 +24,10 @@ libcommon_la_SOURCES = \
 	tools/common/clock.h \
 	tools/common/file.c \
 	tools/common/file.h \
+	tools/common/frames.c \
+	tools/common/frames.h \
+	tools/common/frames_elf.c \
+	tools/common/frames_names.c \
 	tools/common/history.c \
 	tools/common/history.h \
 	tools/common/history_early.c \
@@ -45,7 +49,11 @@ libcommon_la_SOURCES = \
 	tools/common/recording.c \
 	tools/common/recording.h \
 	tools/common/recording_chunk.c \
+	tools/common/recording_names.c \
 	tools/common/recording_order.c \
+	tools/common/recording_stack.c \
+	tools/common/recording_stack.h \
+	tools/common/recording_text.c \
 	tools/common/table.c \
 	tools/common/table.h \
 	tools/common/table_print.c \
@@ -186,7 +194,13 @@ libreport_la_SOURCES = \
 	tools/report/pages.h \
 	tools/report/png.c \
 	tools/report/report.h \
+	tools/report/stacks.c \
+	tools/report/stacks.h \
+	tools/report/stacks_print.c \
 	tools/report/text.c \
+	tools/report/why.c \
+	tools/report/why.h \
+	tools/report/why_print.c \
 	tools/report/write.c \
 	tools/trace/each.c \
 	tools/trace/input.c \
@@ -238,6 +252,7 @@ tools_gpumem_trace_SOURCES = \
 	tools/trace/print_json.c \
 	tools/trace/pytorch.c \
 	tools/trace/pytorch.h \
+	tools/trace/pytorch_frames.c \
 	tools/trace/pytorch_segments.c \
 	tools/trace/pytorch_traces.c \
 	tools/trace/regions.c \

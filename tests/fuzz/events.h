@@ -28,7 +28,7 @@ static inline void events_add(struct events *events,
 {
 	check(event->time_ns >= events->last_ns && event->pool);
 	check(event->kind >= GPUMEM_RECORD_BLOCK &&
-	      event->kind <= GPUMEM_RECORD_DROP);
+	      event->kind <= GPUMEM_RECORD_REPORT);
 	if (recording_is_block(event)) {
 		check(event->bytes && event->bytes <= RECORDING_BYTES_MAX);
 	} else {
@@ -39,7 +39,7 @@ static inline void events_add(struct events *events,
 	events->last_ns = event->time_ns;
 	events->count++;
 	events->sum = events->sum * 31 + event->time_ns + event->kind * 7u +
-		      event->address + event->stream;
+		      event->address + event->stream + event->stack;
 }
 
 #endif

@@ -28,6 +28,38 @@ static uint64_t check_text(const struct recording *recording, const char *text)
 	return strlen(text);
 }
 
+/* Whatever a number or an address is, what is found is within the file, and is
+ * found again. */
+static uint64_t check_stacks(const struct recording *recording)
+{
+	const struct recording_stacks *stacks = &recording->stacks;
+	const char *end = recording->data + recording->bytes;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < stacks->count; i++) {
+		const struct recording_stack *stack = &stacks->stack[i];
+		const char *frames = (const char *)stack->frames;
+
+		check(stack->number && stack->count);
+		check(recording_stacks_find(stacks, stack->number) == stack);
+		check(frames >= recording->data &&
+		      stack->count <= (size_t)(end - frames) / 8);
+		for (size_t j = 0; j < stack->count; j++) {
+			const struct recording_module *module =
+				recording_stacks_module(stacks,
+							stack->frames[j]);
+
+			check(!module || (module->begin <= stack->frames[j] &&
+					  stack->frames[j] < module->end));
+			sum += stack->frames[j] + (module ? module->offset : 7);
+		}
+	}
+	for (size_t i = 0; i < stacks->module_count; i++)
+		sum += check_text(recording, stacks->module[i].path) +
+		       check_text(recording, stacks->module[i].line);
+	return sum;
+}
+
 /* ---- the history ---- */
 
 #define BLOCKS 4096 /* no input has as many events */
@@ -104,6 +136,18 @@ static void check_history(const uint8_t *data, size_t size)
 	recording_close(&recording);
 }
 
+/* A text is whole, or there is none. */
+static uint64_t check_report(const struct recording_event *event)
+{
+	char *text = recording_text(event);
+	uint64_t sum = text ? (uint64_t)strlen(text) + 1 : 0;
+
+	check(!text || (event->kind == GPUMEM_RECORD_REPORT &&
+			sum <= event->value[0] + 1));
+	free(text);
+	return sum;
+}
+
 /* ---- both ---- */
 
 static uint64_t read_all(const uint8_t *data, size_t size)
@@ -127,8 +171,12 @@ static uint64_t read_all(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i <= recording.tag_count; i++)
 		events.sum += check_text(
 			&recording, recording_tag(&recording, (uint16_t)i));
+	events.sum += check_stacks(&recording);
 	while (recording_next(&recording, &event)) {
 		events_add(&events, &event);
+		check(recording_is_block(&event) || !event.stack);
+		if (!recording_is_block(&event))
+			events.sum += check_report(&event);
 		check(!recording_is_block(&event) ||
 		      event.address % GPUMEM_RECORD_UNIT == 0);
 	}

@@ -14,6 +14,7 @@
 #include "written.h"
 
 #include "report/map.h"
+#include "report/stacks.h"
 
 #include <string.h>
 
@@ -206,6 +207,48 @@ static void check_map(const struct model *model)
 	map_free(&map);
 }
 
+/* ---- stacks ---- */
+
+/* Each live block whose stack is known is in the list, once. */
+static void check_list(const struct stacks *stacks,
+		       const struct stacks_list *list, uint64_t event)
+{
+	const struct model *model = stacks->model;
+	uint64_t bytes = 0, blocks = 0, live_bytes = 0, live = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		check(!i || list->of[i].bytes <= list->of[i - 1].bytes);
+		check(list->of[i].blocks);
+		bytes += list->of[i].bytes;
+		blocks += list->of[i].blocks;
+		for (size_t j = 0; j < list->of[i].stack->count; j++)
+			check(frames_find(&stacks->frames,
+					  list->of[i].stack->frames[j]));
+	}
+	for (size_t i = 0; i < model->count; i++) {
+		size_t at = stacks_find(stacks, list, &model->spans[i]);
+
+		if (!model_is_live(&model->spans[i], event) ||
+		    at == STACKS_NONE)
+			continue;
+		check(at < list->count);
+		check(list->of[at].stack->number == model->spans[i].stack);
+		live_bytes += model->spans[i].bytes;
+		live++;
+	}
+	check(bytes == live_bytes && blocks == live);
+}
+
+static void check_stacks(const struct model *model)
+{
+	struct stacks stacks;
+
+	check(stacks_read(&stacks, model, SIZE_MAX, false));
+	check_list(&stacks, &stacks.peak, model->peak.event);
+	check_list(&stacks, &stacks.end, model->end.event);
+	stacks_free(&stacks);
+}
+
 /* ---- all of it ---- */
 
 static void check_report(struct trace_source *source)
@@ -222,6 +265,7 @@ static void check_report(struct trace_source *source)
 	check_curves(&model, &curves);
 	if (map_is_there(&model))
 		check_map(&model);
+	check_stacks(&model);
 	check_picture(&model, &curves);
 	check_page(&model, &curves);
 	check_two(&model, REPORT_PAGE);

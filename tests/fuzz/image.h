@@ -11,12 +11,12 @@
 
 #include <gpumem/record.h>
 
-#define CHUNK_EVENTS 12
+#define CHUNK_EVENTS 16
 #define CHUNK_BYTES                                                            \
 	(sizeof(struct gpumem_record_chunk) +                                  \
 	 CHUNK_EVENTS * sizeof(struct gpumem_record_event))
 #define HEADER_BYTES 256
-#define DEFINITIONS 128
+#define DEFINITIONS 256
 
 struct chunk {
 	struct gpumem_record_chunk head;
@@ -31,8 +31,17 @@ struct image {
 	char names[64 - sizeof(struct gpumem_record_definition)];
 	struct gpumem_record_definition tag;
 	char path[64 - sizeof(struct gpumem_record_definition)];
+	struct gpumem_record_definition stack;
+	uint64_t frames[4];
+	struct gpumem_record_definition module;
+	char line[80 - sizeof(struct gpumem_record_definition)];
 	struct chunk chunk[3];
 };
+
+/* Or no reader looks further than its header. */
+_Static_assert(CHUNK_BYTES % 64 == 0 && DEFINITIONS % 64 == 0, "aligned");
+_Static_assert(offsetof(struct image, chunk) == HEADER_BYTES + DEFINITIONS,
+	       "as large as it says");
 
 #define BLOCK(at, what, address, size)                                         \
 	{                                                                      \
@@ -48,6 +57,10 @@ struct image {
 		.tag = (pool), .kind = GPUMEM_RECORD_CONTEXT,                  \
 		.value = (stream)                                              \
 	}
+
+/* {"text": "<&>"} where the least byte comes first. */
+#define REPORT_FIRST UINT64_C(0x3a2274786574227b)
+#define REPORT_SECOND UINT64_C(0x7d223e263c2220)
 
 static const struct image image = {
 	.header = {.magic = GPUMEM_RECORD_MAGIC,
@@ -66,26 +79,41 @@ static const struct image image = {
 		   .program = "program"},
 	.tag = {.bytes = 64, .kind = GPUMEM_RECORD_DEFINITION_TAG, .number = 3},
 	.path = "model/layer",
+	.stack = {.bytes = sizeof(struct gpumem_record_definition) +
+			   sizeof(((struct image *)0)->frames),
+		  .kind = GPUMEM_RECORD_DEFINITION_STACK,
+		  .number = UINT64_C(1) << 47},
+	.frames = {0x5001, 0x5fff, 0x6001, 0},
+	.module = {.bytes = 80,
+		   .kind = GPUMEM_RECORD_DEFINITION_MODULE,
+		   .number = 1},
+	.line = "5000-6000 r-xp 00001000 fe:00 7     /nowhere/a b<.so",
 	.pool = {.bytes = 64,
 		 .kind = GPUMEM_RECORD_DEFINITION_POOL,
 		 .number = 1},
 	.names = "pool\0host:0\0device",
-	.chunk = {{{.sequence = 1, .ticks = 1000, .ns = 500, .thread = 7},
-		   {OTHER(0, TIME, 1000), CONTEXT(1, 0), OTHER(0, THREAD, 7),
-		    OTHER(0, POOL, 0), OTHER(1, GROW, 65536),
-		    OTHER(1, VALUE, 65536), BLOCK(2, ALLOC, 16, 100),
-		    OTHER(9, BYTES, UINT64_C(1) << 33), BLOCK(9, ALLOC, 99, 0),
-		    BLOCK(80, FREE, 16, 100), BLOCK(81, ALLOC, 17, 5),
-		    BLOCK(82, USE, 17, 5)}},
-		  {{.sequence = 3, .ticks = 1500, .ns = 600, .thread = 7},
-		   {OTHER(0, TIME, 1500), CONTEXT(1, 9), OTHER(0, THREAD, 7),
-		    BLOCK(0, FREE, 17, 5), OTHER(1, OOM, 77),
-		    OTHER(1, VALUE, 11), OTHER(1, VALUE, 12),
-		    BLOCK(3, LIVE, 3, 3), OTHER(4, POOL_END, 1)}},
-		  {{.sequence = 2, .ticks = 1040, .ns = 520, .thread = 8},
-		   {OTHER(0, TIME, 1040), CONTEXT(1, 9), OTHER(0, THREAD, 8),
-		    BLOCK(40, ALLOC, 16, 7), BLOCK(40, FREE, 16, 7),
-		    BLOCK(20, ALLOC, 16, 8), BLOCK(22, RESIZE, 16, 9)}}}};
+	.chunk = {
+		{{.sequence = 1, .ticks = 1000, .ns = 500, .thread = 7},
+		 {OTHER(0, TIME, 1000), CONTEXT(1, 0), OTHER(0, THREAD, 7),
+		  OTHER(0, POOL, 0), OTHER(1, GROW, 65536),
+		  OTHER(1, VALUE, 65536), OTHER(2, STACK, UINT64_C(1) << 47),
+		  BLOCK(2, ALLOC, 16, 100), OTHER(9, STACK, UINT64_C(1) << 47),
+		  OTHER(9, BYTES, UINT64_C(1) << 33), BLOCK(9, ALLOC, 99, 0),
+		  BLOCK(80, FREE, 16, 100), BLOCK(81, ALLOC, 17, 5),
+		  BLOCK(82, USE, 17, 5)}},
+		{{.sequence = 3, .ticks = 1500, .ns = 600, .thread = 7},
+		 {OTHER(0, TIME, 1500), CONTEXT(1, 9), OTHER(0, THREAD, 7),
+		  BLOCK(0, FREE, 17, 5), OTHER(1, STACK, UINT64_C(1) << 47),
+		  OTHER(1, OOM, 77), OTHER(1, VALUE, 11), OTHER(1, VALUE, 12),
+		  OTHER(2, REPORT, 15), OTHER(2, VALUE, REPORT_FIRST),
+		  OTHER(2, VALUE, REPORT_SECOND),
+		  OTHER(3, STACK, UINT64_C(1) << 47), BLOCK(3, LIVE, 3, 3),
+		  OTHER(4, POOL_END, 1), OTHER(5, STACK, UINT64_C(1) << 47),
+		  BLOCK(5, ALLOC, 4, 9)}},
+		{{.sequence = 2, .ticks = 1040, .ns = 520, .thread = 8},
+		 {OTHER(0, TIME, 1040), CONTEXT(1, 9), OTHER(0, THREAD, 8),
+		  BLOCK(40, ALLOC, 16, 7), BLOCK(40, FREE, 16, 7),
+		  BLOCK(20, ALLOC, 16, 8), BLOCK(22, RESIZE, 16, 9)}}}};
 
 /* Then one of which the last chunk is cut, or the definitions. */
 #define IMAGE_SEEDS                                                            \

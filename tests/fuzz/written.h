@@ -36,20 +36,28 @@ static void check_markup(const char *text, const char *end)
 	check(text == end && !depth);
 }
 
-/* The page without what stands in all of them is tables; they end before the
- * data. */
+/* From there to the next script. */
+static void check_part(const char *text, const char *from)
+{
+	const char *begin = strstr(text, from);
+	const char *end = begin ? strstr(begin, "<script") : NULL;
+
+	check(end);
+	check_markup(begin, end);
+}
+
+/* The page without what stands in all of them is a place for the map, and
+ * tables; both end before data. */
 static void check_page(const struct model *model, const struct curves *curves)
 {
-	char *text = NULL, *begin, *end;
+	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	check(out && page_write(out, model, curves, 10));
 	check(!fclose(out) && strlen(text) == bytes);
-	begin = strstr(text, "<p id=\"readout\"");
-	end = begin ? strstr(begin, "<script") : NULL;
-	check(end);
-	check_markup(begin, end);
+	check_part(text, "<p id=\"readout\"");
+	check_part(text, "<h2>Moments</h2>");
 	free(text);
 }
 

@@ -133,6 +133,7 @@ static bool begin(struct history *history, const struct recording_event *event)
 		.begin_bytes = event->bytes,
 		.stream = event->stream,
 		.begin_ns = event->time_ns,
+		.stack = event->stack,
 		.id = ++history->begun,
 		.thread = event->thread,
 		.pool = event->pool,

@@ -17,6 +17,7 @@ struct history_block {
 	uint64_t address, bytes, stream;
 	uint64_t begin_bytes; /* before it was resized */
 	uint64_t begin_ns;
+	uint64_t stack;	       /* that it was allocated with; 0: not known */
 	uint64_t id;	       /* from 1 on, in the order in which they begin */
 	uint32_t next, before; /* of the pool, or next that is free */
 	uint32_t thread;

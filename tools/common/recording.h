@@ -11,6 +11,8 @@
 #ifndef GPUMEM_TOOLS_RECORDING_H
 #define GPUMEM_TOOLS_RECORDING_H
 
+#include "recording_stack.h"
+
 #include <gpumem/record.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +33,9 @@ struct recording_event {
 	uint64_t address, bytes;
 	uint64_t value[RECORDING_VALUES];
 	uint64_t stream;
+	uint64_t stack; /* of a block; 0: none, another may not be defined */
+	const char *behind;  /* of a pool: where its VALUEs are in the file, */
+	size_t behind_count; /* all of them */
 	uint32_t thread;
 	uint16_t pool, tag;
 	uint8_t kind; /* enum gpumem_record_kind, from GPUMEM_RECORD_BLOCK on */
@@ -47,7 +52,7 @@ struct recording_pool {
  *     at <= end; head_time never decreases */
 struct recording_chunk {
 	const char *at, *end;
-	uint64_t sequence, base, huge, head_time;
+	uint64_t sequence, base, huge, stack, head_time;
 	struct recording_event head;
 };
 
@@ -60,6 +65,7 @@ struct recording {
 	struct recording_pool *pools; /* by number */
 	const char **tags; /* likewise, their paths; NULL: not there */
 	uint32_t pool_count, tag_count;
+	struct recording_stacks stacks;
 	struct recording_chunk *chunks, **heap;
 	size_t count, begun, heap_count;
 	double ns_per_tick;
@@ -85,6 +91,10 @@ struct recording_pool recording_pool(const struct recording *recording,
 /* The path of a tag; NULL: there is none, or it is not there. */
 const char *recording_tag(const struct recording *recording, uint16_t number);
 
+/* recording_text.c: what a REPORT says, for free(). NULL: it is none, it is not
+ * whole, or there is no memory. */
+char *recording_text(const struct recording_event *event);
+
 /* The word of a gpumem_advice, as an OOM has it: "limit"; "" of 0, which those
  * of old recordings have; "unknown" of what is none. */
 const char *recording_advice(uint64_t number);
@@ -98,6 +108,13 @@ static inline bool recording_is_block(const struct recording_event *event)
 }
 
 /* ---- between the files of it ---- */
+
+/* Says why it could not be opened; false. */
+bool recording_fail(struct recording *recording, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Pools, tags, stacks and modules; false, with a reason. */
+bool recording_read_definitions(struct recording *recording);
+void recording_free_definitions(struct recording *recording);
 
 /* The next event of a chunk, into its head; false: there is none. */
 bool recording_advance(struct recording *recording,

@@ -39,11 +39,14 @@ static void prepare(struct recording_chunk *chunk,
 	case GPUMEM_RECORD_BYTES:
 		chunk->huge = raw->value;
 		break;
+	case GPUMEM_RECORD_STACK:
+		chunk->stack = raw->value;
+		break;
 	default:
 		/* What is not known may be of a block. A VALUE without an
-		 * event, and a stack, are of no use here. */
+		 * event is of no use here. */
 		if (raw->kind >= GPUMEM_RECORD_BLOCK)
-			chunk->huge = 0;
+			chunk->huge = chunk->stack = 0;
 		break;
 	}
 }
@@ -71,11 +74,13 @@ static void fill_values(struct recording_chunk *chunk,
 	memset(head->value, 0, sizeof(head->value));
 	head->value[0] = raw->value;
 	head->values = 1;
+	head->behind = chunk->at;
 	while (peek(chunk, &more) && more.kind == GPUMEM_RECORD_VALUE) {
 		if (head->values < RECORDING_VALUES)
 			head->value[head->values++] = more.value;
 		chunk->at += EVENT_BYTES;
 	}
+	head->behind_count = (size_t)(chunk->at - head->behind) / EVENT_BYTES;
 }
 
 /* False: such an event cannot be. Times that go back, as those of a free that
@@ -85,13 +90,15 @@ static bool fill(struct recording_chunk *chunk,
 		 const struct gpumem_record_event *raw)
 {
 	struct recording_event *head = &chunk->head;
-	uint64_t time;
+	uint64_t stack = chunk->stack, time;
 	bool good = true;
 
+	chunk->stack = 0;
 	if (__builtin_add_overflow(chunk->base, raw->time, &time))
 		return false;
 	head->kind = raw->kind;
 	head->tag = raw->tag;
+	head->stack = recording_is_block(head) ? stack : 0;
 	if (recording_is_block(head))
 		good = fill_block(chunk, raw);
 	else

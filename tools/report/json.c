@@ -5,6 +5,8 @@
  * The report for programs.
  */
 #include "report.h"
+#include "stacks.h"
+#include "why.h"
 
 #include "trace/print.h"
 
@@ -83,9 +85,12 @@ static json_t *tags_json(const struct model *model, uint64_t event, bool *ok)
 	return array;
 }
 
-static json_t *block_json(const struct model *model,
+static json_t *block_json(const struct stacks *stacks,
+			  const struct stacks_list *list,
 			  const struct model_span *span, bool *ok)
 {
+	const struct model *model = stacks->model;
+	size_t stack = stacks_find(stacks, list, span);
 	json_t *object = json_object();
 
 	json_put(object, "bytes", json_u64(span->bytes), ok);
@@ -95,34 +100,50 @@ static json_t *block_json(const struct model *model,
 	json_put(object, "stream", json_u64(span->stream), ok);
 	json_put(object, "seconds", seconds_or_null(model, span->begin_ns), ok);
 	json_put(object, "tag", tag_json(model, span->tag), ok);
+	json_put(object, "stack", bytes_or_null(stack, stack != STACKS_NONE),
+		 ok);
 	return object;
 }
 
-static json_t *blocks_json(const struct model *model, uint64_t event,
+static json_t *blocks_json(const struct stacks *stacks,
+			   const struct stacks_list *list, uint64_t event,
 			   size_t most, bool *ok)
 {
 	size_t count = 0;
-	const struct model_span **live = model_blocks(model, event, &count);
+	const struct model_span **live =
+		model_blocks(stacks->model, event, &count);
 	json_t *array = json_array();
 
 	*ok = *ok && live;
 	for (size_t i = 0; i < count && i < most; i++)
-		json_put(array, NULL, block_json(model, live[i], ok), ok);
+		json_put(array, NULL, block_json(stacks, list, live[i], ok),
+			 ok);
 	free((void *)live);
 	return array;
 }
 
-static json_t *live_json(const struct model *model,
+static json_t *live_json(const struct stacks *stacks,
 			 const struct model_moment *moment, size_t most,
 			 bool *ok)
 {
+	const struct model *model = stacks->model;
+	const struct stacks_list *list =
+		moment == &model->end ? &stacks->end : &stacks->peak;
 	json_t *object = json_object();
 
 	put_moment(object, model, moment, ok);
 	json_put(object, "tags", tags_json(model, moment->event, ok), ok);
-	json_put(object, "largest", blocks_json(model, moment->event, most, ok),
-		 ok);
+	json_put(object, "largest",
+		 blocks_json(stacks, list, moment->event, most, ok), ok);
+	json_put(object, "stacks", stacks_json(stacks, list, ok), ok);
 	return object;
+}
+
+static json_t *why_or_null(const struct model_oom *oom)
+{
+	json_t *why = why_read(oom);
+
+	return why ? why : json_null();
 }
 
 static json_t *ooms_json(const struct model *model, bool *ok)
@@ -148,6 +169,8 @@ static json_t *ooms_json(const struct model *model, bool *ok)
 		if (oom->advice)
 			json_put(object, "advice",
 				 json_text(recording_advice(oom->advice)), ok);
+		if (oom->report)
+			json_put(object, "report", why_or_null(oom), ok);
 		json_put(array, NULL, object, ok);
 	}
 	return array;
@@ -156,18 +179,20 @@ static json_t *ooms_json(const struct model *model, bool *ok)
 bool report_json(const struct model *model, const struct report_config *config)
 {
 	json_t *root = json_object(), *worst = json_object();
-	bool ok = true;
+	struct stacks stacks;
+	bool ok = stacks_read(&stacks, model, config->blocks, false);
 
 	print_json_about(root, model->source, &model->summary, &ok);
 	json_put(root, "peak",
-		 live_json(model, &model->peak, config->blocks, &ok), &ok);
+		 live_json(&stacks, &model->peak, config->blocks, &ok), &ok);
 	json_put(root, "end",
-		 live_json(model, &model->end, config->blocks, &ok), &ok);
+		 live_json(&stacks, &model->end, config->blocks, &ok), &ok);
 	put_moment(worst, model, &model->worst, &ok);
 	json_put(root, "most_unreleasable",
 		 model->has_addresses ? worst : json_null(), &ok);
 	if (!model->has_addresses)
 		json_decref(worst);
 	json_put(root, "out_of_memory", ooms_json(model, &ok), &ok);
+	stacks_free(&stacks);
 	return json_print(root, ok);
 }

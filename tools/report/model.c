@@ -57,6 +57,7 @@ static bool begin_span(struct model *model, const struct history_block *block,
 		.begin_ns = block->begin_ns,
 		.begin = model->summary.all.events,
 		.end = MODEL_LIVE,
+		.stack = block->stack,
 		.stream = (uint32_t)block->stream,
 		.pool = block->pool,
 		.tag = block->tag,
@@ -124,9 +125,24 @@ static bool add_oom(struct model *model, const struct recording_event *event)
 		.reserved = event->value[2],
 		.advice = event->value[3],
 		.requested = model->summary.pools[event->pool].requested_bytes,
+		.thread = event->thread,
 		.pool = event->pool,
 	};
 	return true;
+}
+
+/* It is of the thread's last one, which was of that pool. */
+static void add_report(struct model *model, const struct recording_event *event)
+{
+	for (size_t i = model->oom_count; i-- > 0;) {
+		struct model_oom *oom = &model->ooms[i];
+
+		if (oom->thread != event->thread)
+			continue;
+		if (oom->pool == event->pool && !oom->report)
+			oom->report = recording_text(event);
+		return;
+	}
 }
 
 static void note_moment(struct model *model, uint64_t ns)
@@ -150,6 +166,8 @@ static bool add(const struct recording_event *event,
 		ok = ok && add_block(model, event, block);
 	else if (event->kind == GPUMEM_RECORD_OOM)
 		ok = ok && add_oom(model, event);
+	else if (event->kind == GPUMEM_RECORD_REPORT)
+		add_report(model, event);
 	note_moment(model, event->time_ns);
 	model->summary.failed |= !ok;
 	return ok;
@@ -179,6 +197,8 @@ void model_free(struct model *model)
 	pages_free(&model->pages);
 	free(model->spans);
 	free(model->open);
+	for (size_t i = 0; i < model->oom_count; i++)
+		free(model->ooms[i].report);
 	free(model->ooms);
 	model->spans = NULL;
 	model->open = NULL;

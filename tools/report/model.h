@@ -22,6 +22,7 @@
 struct model_span {
 	uint64_t address, bytes, begin_ns;
 	uint64_t begin, end; /* end: MODEL_LIVE, if it is live at the end */
+	uint64_t stack;	     /* of the block; 0: not known */
 	uint32_t stream;
 	uint16_t pool, tag;
 };
@@ -39,7 +40,9 @@ struct model_oom {
 	uint64_t bytes, status, reserved; /* as the event says; of its pool */
 	uint64_t requested;		  /* of its pool */
 	uint64_t advice;		  /* a gpumem_advice; 0: not told */
+	uint32_t thread;
 	uint16_t pool;
+	char *report; /* the JSON of gpumem_oom(3); NULL: it is not there */
 };
 
 struct model {

@@ -5,6 +5,8 @@
  * The tables of the page: the same as those of the text.
  */
 #include "page.h"
+#include "stacks.h"
+#include "why.h"
 
 #include "common/human.h"
 #include "trace/print.h"
@@ -148,6 +150,57 @@ static void put_blocks(struct page *page, const char *title,
 	free((void *)live);
 }
 
+/* The innermost call, and behind it all of them. */
+static void put_frames(struct page *page, const struct stacks *stacks,
+		       const struct recording_stack *stack)
+{
+	const char *const begin[] = {"<details><summary>", "<div>"};
+	const char *const end[] = {"</summary>", "</div>"};
+	size_t lines = 0;
+
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct frame *frame =
+			frames_find(&stacks->frames, stack->frames[i]);
+
+		for (size_t j = 0; j < frames_lines(frame); j++, lines++) {
+			char *text = frames_line(frame, j);
+
+			fputs(begin[lines > 0], page->out);
+			page->ok =
+				text && draw_text(page->out, text) && page->ok;
+			fputs(end[lines > 0], page->out);
+			free(text);
+		}
+	}
+	fputs("</details>", page->out);
+}
+
+static void put_stacks(struct page *page, size_t most)
+{
+	static const char *const names[] = {"size", "bytes", "blocks",
+					    "allocated at", NULL};
+	struct stacks stacks;
+
+	page->ok = stacks_read(&stacks, page->model, most, true) && page->ok;
+	if (stacks.end.count)
+		begin_table(page, "Live at the end, by where it was allocated",
+			    names);
+	for (size_t i = 0; i < stacks.end.count; i++) {
+		const struct stacks_one *one = &stacks.end.of[i];
+
+		fputs("<tr>", page->out);
+		put_bytes(page, one->bytes, true);
+		put_number(page, one->bytes);
+		put_number(page, one->blocks);
+		fputs("<td>", page->out);
+		put_frames(page, &stacks, one->stack);
+		fputs("</td></tr>\n", page->out);
+	}
+	if (stacks.end.count)
+		end_table(page);
+	stacks_free(&stacks);
+}
+
 static void put_ages(struct page *page)
 {
 	static const char *const names[] = {"first", "second", "third", "last",
@@ -196,6 +249,7 @@ static void put_ooms(struct page *page)
 			recording_advice(oom->advice));
 	}
 	end_table(page);
+	why_page(page);
 }
 
 void page_tables(struct page *page, size_t blocks)
@@ -212,6 +266,7 @@ void page_tables(struct page *page, size_t blocks)
 		if (blocks)
 			put_blocks(page, "The largest blocks at the end",
 				   &model->end, blocks);
+		put_stacks(page, blocks);
 		put_ages(page);
 	} else {
 		fputs("<p>Nothing is live at the end.</p>\n", page->out);

@@ -5,6 +5,8 @@
  * The report for people.
  */
 #include "report.h"
+#include "stacks.h"
+#include "why.h"
 
 #include "common/human.h"
 #include "common/table.h"
@@ -157,9 +159,12 @@ static bool print_blocks(const struct model *model,
 }
 
 static bool print_live(const struct model *model,
-		       const struct model_moment *moment, const char *when,
+		       const struct model_moment *moment,
+		       const struct stacks *stacks,
 		       const struct report_config *config)
 {
+	bool is_end = moment == &model->end;
+	const char *when = is_end ? "end" : "peak";
 	bool ok;
 
 	putchar('\n');
@@ -173,7 +178,10 @@ static bool print_live(const struct model *model,
 		return ok;
 	putchar('\n');
 	term_say("The largest blocks at the %s:", when);
-	return print_blocks(model, moment, config->blocks) && ok;
+	ok = print_blocks(model, moment, config->blocks) && ok;
+	return stacks_print(stacks, is_end ? &stacks->end : &stacks->peak,
+			    when) &&
+	       ok;
 }
 
 static bool print_ages(const struct model *model)
@@ -228,21 +236,23 @@ static bool print_ooms(const struct model *model)
 				   (gpumem_status)(int64_t)oom->status));
 		table_cell(&table, "%s", recording_advice(oom->advice));
 	}
-	return print_table(&table);
+	return print_table(&table) && why_print(model, OOMS);
 }
 
 bool report_text(const struct model *model, const struct report_config *config)
 {
-	bool ok;
+	struct stacks stacks;
+	bool ok = stacks_read(&stacks, model, config->blocks, false);
 
 	print_about(model->source, &model->summary);
 	putchar('\n');
-	ok = print_moments(model);
-	ok = print_live(model, &model->peak, "peak", config) && ok;
-	ok = print_live(model, &model->end, "end", config) && ok;
+	ok = print_moments(model) && ok;
+	ok = print_live(model, &model->peak, &stacks, config) && ok;
+	ok = print_live(model, &model->end, &stacks, config) && ok;
 	if (model->end.blocks)
 		ok = print_ages(model) && ok;
 	ok = print_ooms(model) && ok;
+	stacks_free(&stacks);
 	if (!ok)
 		tool_error("out of memory");
 	return ok;

@@ -121,6 +121,7 @@ static bool tell_live(const struct history_block *block, void *user)
 		.address = block->address,
 		.bytes = block->bytes,
 		.stream = block->stream,
+		.stack = block->stack,
 		.thread = block->thread,
 		.pool = block->pool,
 		.tag = block->tag,

@@ -167,6 +167,15 @@ const char *trace_tag(const struct trace_source *source, uint16_t number)
 			       : recording_tag(&source->recording, number);
 }
 
+const struct recording_stack *trace_stack(const struct trace_source *source,
+					  uint64_t number)
+{
+	return source->config->anonymise
+		       ? NULL
+		       : recording_stacks_find(&source->recording.stacks,
+					       number);
+}
+
 /* NULL, or why it cannot be opened. */
 static const char *open_loaded(struct trace_source *source)
 {

@@ -19,6 +19,8 @@ enum opcode {
 	OP_EMPTY_DICT = '}',
 	OP_EMPTY_LIST = ']',
 	OP_LONG1 = 0x8a,
+	OP_LONG_BINGET = 'j',
+	OP_LONG_BINPUT = 'r',
 	OP_MARK = '(',
 	OP_NEWFALSE = 0x89,
 	OP_NEWTRUE = 0x88,
@@ -100,6 +102,16 @@ void pickle_two(struct pickle *pickle, uint64_t first, uint64_t second)
 	pickle_u64(pickle, first);
 	pickle_u64(pickle, second);
 	put(pickle, OP_TUPLE2, 0, 0);
+}
+
+void pickle_name(struct pickle *pickle, uint32_t number)
+{
+	put(pickle, OP_LONG_BINPUT, number, 4);
+}
+
+void pickle_again(struct pickle *pickle, uint32_t number)
+{
+	put(pickle, OP_LONG_BINGET, number, 4);
 }
 
 void pickle_dict(struct pickle *pickle)

@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Texts that come often are written once: each has a number, below 256. */
+/* Texts that come often are written once: each has a number, below 256. Larger
+ * numbers are of anything else. */
 struct pickle {
 	FILE *out;
 	bool known[256];
@@ -33,6 +34,10 @@ void pickle_two(struct pickle *pickle, uint64_t first, uint64_t second);
 /* A dictionary: pairs of a text and anything between the two. */
 void pickle_dict(struct pickle *pickle);
 void pickle_dict_end(struct pickle *pickle);
+
+/* What was just written comes again: from now on under this number. */
+void pickle_name(struct pickle *pickle, uint32_t number);
+void pickle_again(struct pickle *pickle, uint32_t number);
 
 /* A list: items, each after pickle_item(), between the two. Readers hold what
  * is not in the list yet, so it is handed over in parts. */

@@ -33,15 +33,6 @@ void snapshot_put(struct snapshot *snapshot, enum snapshot_word key,
 	pickle_u64(&snapshot->pickle, value);
 }
 
-void snapshot_no_frames(struct snapshot *snapshot)
-{
-	struct pickle_list frames;
-
-	snapshot_word(snapshot, WORD_frames);
-	pickle_list(&snapshot->pickle, &frames);
-	pickle_list_end(&snapshot->pickle, &frames);
-}
-
 /* ---- what there is ---- */
 
 static bool fail(const struct snapshot *snapshot)
@@ -60,8 +51,9 @@ static bool collect(const struct recording_event *event,
 		snapshot->devices = device + 1;
 	if (!block || event->kind == GPUMEM_RECORD_FREE)
 		return true;
-	return regions_add(&snapshot->regions[device], block->address,
-			   event->bytes) ||
+	return (regions_add(&snapshot->regions[device], block->address,
+			    event->bytes) &&
+		snapshot_want(snapshot, block->stack)) ||
 	       fail(snapshot);
 }
 
@@ -81,7 +73,8 @@ static bool collect_live(const struct history_block *block, void *user)
 	snapshot->live[snapshot->live_count++] = (struct snapshot_live){
 		.address = block->address,
 		.bytes = block->bytes,
-		.device = trace_device(snapshot->source, block->pool)};
+		.device = trace_device(snapshot->source, block->pool),
+		.stack = block->stack};
 	return true;
 }
 
@@ -134,6 +127,8 @@ static bool write_snapshot(struct snapshot *snapshot)
 {
 	if (!trace_each(snapshot->source, collect, collect_live, snapshot))
 		return false;
+	if (!snapshot_resolve(snapshot))
+		return fail(snapshot);
 	for (unsigned i = 0; i < TORCH_DEVICES; i++)
 		regions_merge(&snapshot->regions[i]);
 	if (snapshot->live_count)
@@ -164,6 +159,8 @@ bool trace_write_pytorch(struct trace_source *source, FILE *out)
 	ok = write_snapshot(snapshot);
 	for (unsigned i = 0; i < TORCH_DEVICES; i++)
 		regions_free(&snapshot->regions[i]);
+	frames_free(&snapshot->frames);
+	free(snapshot->stacks);
 	free(snapshot->live);
 	free(snapshot);
 	return ok;

@@ -11,6 +11,8 @@
 #include "regions.h"
 #include "trace.h"
 
+#include "common/frames.h"
+
 /* Texts that come again. */
 #define SNAPSHOT_WORD_LIST(X)                                                  \
 	X(action)                                                              \
@@ -23,12 +25,15 @@
 	X(blocks)                                                              \
 	X(device)                                                              \
 	X(device_free)                                                         \
+	X(filename)                                                            \
 	X(frames)                                                              \
 	X(free_completed)                                                      \
 	X(free_requested)                                                      \
 	X(inactive)                                                            \
 	X(is_expandable)                                                       \
 	X(large)                                                               \
+	X(line)                                                                \
+	X(name)                                                                \
 	X(oom)                                                                 \
 	X(requested_size)                                                      \
 	X(segment_pool_id)                                                     \
@@ -46,9 +51,12 @@ enum snapshot_word {
 #undef SNAPSHOT_WORD
 };
 
+enum snapshot_stack { SNAPSHOT_ABSENT, SNAPSHOT_COMES, SNAPSHOT_WRITTEN };
+
 struct snapshot_live {
 	uint64_t address, bytes;
 	uint64_t device;
+	uint64_t stack;
 };
 
 struct snapshot {
@@ -59,13 +67,21 @@ struct snapshot {
 	struct regions regions[TORCH_DEVICES];
 	struct snapshot_live *live; /* in the end by device and address */
 	size_t live_count, live_room;
+	struct frames frames;	     /* of all stacks that come */
+	enum snapshot_stack *stacks; /* by the place in the recording's table */
 };
 
-/* One of those texts; a key and its number; a key and an empty list. */
+/* One of those texts; a key and its number. */
 void snapshot_word(struct snapshot *snapshot, enum snapshot_word word);
 void snapshot_put(struct snapshot *snapshot, enum snapshot_word key,
 		  uint64_t value);
-void snapshot_no_frames(struct snapshot *snapshot);
+
+/* pytorch_frames.c: a stack that will be written; false: out of memory. */
+bool snapshot_want(struct snapshot *snapshot, uint64_t stack);
+/* Once all were wanted. False: out of memory. */
+bool snapshot_resolve(struct snapshot *snapshot);
+/* A key and the list of its frames, which is empty where it is not known. */
+void snapshot_frames(struct snapshot *snapshot, uint64_t stack);
 
 /* Keys of the snapshot and all that belongs to them. */
 bool snapshot_traces(struct snapshot *snapshot);

@@ -19,7 +19,7 @@ static void put_block(struct snapshot *snapshot, struct pickle_list *blocks,
 	snapshot_put(snapshot, WORD_requested_size, block->bytes);
 	snapshot_word(snapshot, WORD_state);
 	snapshot_word(snapshot, state);
-	snapshot_no_frames(snapshot);
+	snapshot_frames(snapshot, block->stack);
 	pickle_dict_end(&snapshot->pickle);
 }
 
@@ -69,7 +69,7 @@ static void put_segment(struct snapshot *snapshot, unsigned device,
 	pickle_two(&snapshot->pickle, 0, 0);
 	snapshot_word(snapshot, WORD_is_expandable);
 	pickle_bool(&snapshot->pickle, true);
-	snapshot_no_frames(snapshot);
+	snapshot_frames(snapshot, 0);
 	put_blocks(snapshot, region, live, count);
 	pickle_dict_end(&snapshot->pickle);
 }

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 static void put_entry(struct snapshot *snapshot, enum snapshot_word action,
-		      const struct recording_event *event, uint64_t bytes)
+		      const struct recording_event *event, uint64_t bytes,
+		      uint64_t stack)
 {
 	const struct gpumem_record_header *header =
 		&snapshot->source->recording.header;
@@ -31,7 +32,7 @@ static void put_entry(struct snapshot *snapshot, enum snapshot_word action,
 	snapshot_put(snapshot, WORD_stream, event->stream);
 	snapshot_put(snapshot, WORD_time_us,
 		     header->begin_real_ns / 1000 + event->time_ns / 1000);
-	snapshot_no_frames(snapshot);
+	snapshot_frames(snapshot, stack);
 	if (clean) {
 		snapshot_word(snapshot, WORD_user_metadata);
 		pickle_text(pickle, clean);
@@ -45,8 +46,8 @@ static void put_entry(struct snapshot *snapshot, enum snapshot_word action,
 static void put_free(struct snapshot *snapshot,
 		     const struct recording_event *event, uint64_t bytes)
 {
-	put_entry(snapshot, WORD_free_requested, event, bytes);
-	put_entry(snapshot, WORD_free_completed, event, bytes);
+	put_entry(snapshot, WORD_free_requested, event, bytes, 0);
+	put_entry(snapshot, WORD_free_completed, event, bytes, 0);
 }
 
 static bool put_event(const struct recording_event *event,
@@ -59,17 +60,19 @@ static bool put_event(const struct recording_event *event,
 	switch (event->kind) {
 	case GPUMEM_RECORD_LIVE:
 	case GPUMEM_RECORD_ALLOC:
-		put_entry(snapshot, WORD_alloc, event, event->bytes);
+		put_entry(snapshot, WORD_alloc, event, event->bytes,
+			  block->stack);
 		break;
 	case GPUMEM_RECORD_FREE:
 		put_free(snapshot, event, event->bytes);
 		break;
 	case GPUMEM_RECORD_RESIZE:
 		put_free(snapshot, event, block->bytes);
-		put_entry(snapshot, WORD_alloc, event, event->bytes);
+		put_entry(snapshot, WORD_alloc, event, event->bytes,
+			  block->stack);
 		break;
 	case GPUMEM_RECORD_OOM:
-		put_entry(snapshot, WORD_oom, event, event->value[0]);
+		put_entry(snapshot, WORD_oom, event, event->value[0], 0);
 		break;
 	default:
 		break;

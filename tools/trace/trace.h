@@ -55,6 +55,9 @@ void trace_close(struct trace_source *source);
 struct recording_pool trace_pool(const struct trace_source *source,
 				 uint16_t number);
 const char *trace_tag(const struct trace_source *source, uint16_t number);
+/* NULL: it is not there, or may not be told. */
+const struct recording_stack *trace_stack(const struct trace_source *source,
+					  uint64_t number);
 
 /* The number of the device of a pool, as it is written behind the colon. */
 unsigned trace_device(const struct trace_source *source, uint16_t pool);
