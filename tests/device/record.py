@@ -13,8 +13,10 @@ two minutes and 4 GiB of device memory.
 The inference of a BERT with random lengths runs with GPUMEM_CONF=record:FILE. What
 the pool counted at its peak has to be what the recording says, what its snapshot
 for PyTorch says in the functions of torch.cuda._memory_viz, and what a replay of it
-on `host` counts, where there is no GPU. Then each TRACE is replayed on the GPU with
-and without a recording by turns.
+on `host` counts, where there is no GPU. The same is recorded with stacks, and has to
+name functions of PyTorch's; and an out of memory of PyTorch, of which the table has to
+add up to the device's memory. Then each TRACE is replayed on the GPU with and without
+a recording by turns.
 """
 
 import argparse
@@ -70,6 +72,20 @@ def infer():
     print(json.dumps(stats["requested"]))
 
 
+def run_out():
+    """Of memory, with a gigabyte live."""
+    import gpumem.torch
+
+    gpumem.torch.enable()
+    import torch
+
+    kept = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+    try:
+        torch.empty(4 << 30, dtype=torch.uint8, device="cuda")
+    except torch.OutOfMemoryError:
+        print("out of memory", kept.numel())
+
+
 # ---- what is compared ----------------------------------------------------------
 
 
@@ -106,6 +122,54 @@ def recording(tools, folder):
     ok(os.path.getsize(f"{folder}/page.html") > 10000, "a page is made")
 
 
+def stacks(tools, folder):
+    path = f"{folder}/stacks"
+    conf = f"record:{path},track:on"
+    run(sys.executable, __file__, "--infer", tools, GPUMEM_CONF=conf)
+    read = json.loads(run(tools / "gpumem-report", "--json", "--blocks=50", path))
+    for moment in read["peak"], read["end"]:
+        known = sum(stack["bytes"] for stack in moment["stacks"])
+        print(f"# {len(moment['stacks'])} stacks of {known} bytes, of all", end=" ")
+        print(moment["requested_bytes"])
+    frames = [frame for stack in read["peak"]["stacks"] for frame in stack["frames"]]
+    named = [frame["function"] for frame in frames if frame["function"]]
+    ok(frames and len(named) > len(frames) / 4, "frames:", len(frames), len(named))
+    ok(
+        any(name.startswith("at::") for name in named),
+        "functions of PyTorch have names:",
+        next((name for name in named if name.startswith("at::")), "")[:60],
+    )
+    ok(
+        read["peak"]["largest"][0]["stack"] is not None,
+        "the largest block is known by where it was allocated",
+    )
+    summary = run(tools / "gpumem-trace", "--json", path)
+    with open(f"{folder}/summary", "wb") as file:
+        file.write(summary)
+    run(tools / "gpumem-trace", "--to=pytorch", f"--output={folder}/pickle", path)
+    beside = os.path.join(os.path.dirname(__file__), "memory_viz.py")
+    said = run(sys.executable, beside, f"{folder}/pickle", f"{folder}/summary")
+    ok(said == b"right\n", "PyTorch's functions open its snapshot, too")
+
+
+def out_of_memory(tools, folder):
+    path = f"{folder}/oom"
+    conf = f"record:{path},record_max:16MiB,limit:2GiB"
+    said = run(sys.executable, __file__, "--run-out", tools, GPUMEM_CONF=conf)
+    ok(said.startswith(b"out of memory"), "PyTorch runs out of memory")
+    read = json.loads(run(tools / "gpumem-report", "--json", path))
+    told = read["out_of_memory"][-1]["report"]
+    rows = told["table"]["rows"]
+    total = told["table"]["total_bytes"]
+    ok(
+        sum(row["bytes"] for row in rows) == total,
+        "the table adds up to the device's memory:",
+        {row["what"]: row["bytes"] for row in rows},
+        total,
+    )
+    ok(told["request"]["bytes"] == 4 << 30, "of the request that failed")
+
+
 def cost(tools, folder, trace):
     """Nanoseconds an event, with and without, the least of TURNS each."""
     least = {}
@@ -135,15 +199,21 @@ def main():
     parser.add_argument("build")
     parser.add_argument("traces", nargs="*")
     parser.add_argument("--infer", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--run-out", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.infer:
         infer()
+        return 0
+    if args.run_out:
+        run_out()
         return 0
     from pathlib import Path
 
     tools = Path(args.build) / "tools"
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         recording(tools, folder)
+        stacks(tools, folder)
+        out_of_memory(tools, folder)
         for trace in args.traces:
             cost(tools, folder, trace)
     print(run(tools / "gpumem-bench", "--device=cuda:0", "record").decode())
