@@ -103,6 +103,7 @@ shell_tests = \
 	tests/tool_run_pool.sh \
 	tests/tool_run_programs.sh \
 	tests/tool_stacks.sh \
+	tests/tool_stacks_torch.sh \
 	tests/tool_trace.sh \
 	tests/tool_why.sh \
 	tests/traces.sh \

@@ -67,6 +67,9 @@ libcommon_la_SOURCES = \
 	tools/common/torch.h \
 	tools/common/torch_device.c \
 	tools/common/torch_device.h \
+	tools/common/torch_names.c \
+	tools/common/torch_stacks.c \
+	tools/common/torch_stacks.h \
 	tools/common/trace.c \
 	tools/common/trace.h \
 	tools/common/trace_file.c \

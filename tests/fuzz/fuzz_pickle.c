@@ -5,7 +5,8 @@
  * Fuzzes the reader of PyTorch's snapshots, and with it that of pickles.
  * Whatever the input: nothing beyond it is read, events are as torch.h
  * promises, time never goes back, there are no more of them than the input
- * could say, and reading it again gives the same.
+ * could say, stacks are of places that have a name, and reading it again gives
+ * the same.
  */
 #include "events.h"
 #include "pickles.h"
@@ -15,6 +16,21 @@
 #include <string.h>
 
 const struct fuzz_seed fuzz_seeds[] = {PICKLE_SEEDS, {NULL, 0}};
+
+static void check_stacks(const struct recording_stacks *stacks)
+{
+	for (size_t i = 0; i < stacks->count; i++) {
+		const struct recording_stack *stack = &stacks->stack[i];
+
+		check(stack->number == i + 1 && stack->count);
+		for (size_t j = 0; j < stack->count; j++)
+			check(stack->frames[j] < stacks->place_count);
+	}
+	for (size_t i = 0; i < stacks->place_count; i++)
+		check((stacks->place[i].function &&
+		       *stacks->place[i].function) ||
+		      (stacks->place[i].file && *stacks->place[i].file));
+}
 
 static uint64_t read_all(const uint8_t *data, size_t size)
 {
@@ -26,8 +42,10 @@ static uint64_t read_all(const uint8_t *data, size_t size)
 		check(*history.reason);
 		return (uint64_t)strlen(history.reason);
 	}
+	check_stacks(&history.stacks.table);
 	while (torch_next(&history, &event)) {
 		events_add(&events, &event);
+		check(event.stack <= history.stacks.table.count);
 		check(event.pool <= TORCH_DEVICES);
 	}
 	check(!torch_next(&history, &event));

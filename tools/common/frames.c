@@ -79,6 +79,43 @@ void frames_free(struct frames *frames)
 	*frames = (struct frames){0};
 }
 
+/* ---- places that the file names ---- */
+
+static char *copy(const char *text, bool *ok)
+{
+	char *to = text ? strdup(text) : NULL;
+
+	*ok = *ok && (to || !text);
+	return to;
+}
+
+static bool name(struct frame *frame, const struct recording_stacks *stacks)
+{
+	const struct recording_place *place = &stacks->place[frame->address];
+	bool ok = true;
+
+	frame->named = true;
+	frame->places = calloc(1, sizeof(*frame->places));
+	if (!frame->places)
+		return false;
+	frame->count = 1;
+	*frame->places =
+		(struct frame_place){.function = copy(place->function, &ok),
+				     .file = copy(place->file, &ok),
+				     .line = place->line};
+	return ok;
+}
+
+static bool name_all(struct frames *frames,
+		     const struct recording_stacks *stacks)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < frames->count && ok; i++)
+		ok = name(&frames->frames[i], stacks);
+	return ok;
+}
+
 /* ---- modules ---- */
 
 /* What stands behind a call that does not return may be the next function's:
@@ -147,6 +184,8 @@ bool frames_resolve(struct frames *frames,
 	bool ok;
 
 	make_unique(frames);
+	if (stacks->place)
+		return name_all(frames, stacks);
 	of = malloc((frames->count + 1) * sizeof(struct frame *));
 	if (!of)
 		return false;
@@ -167,15 +206,18 @@ size_t frames_lines(const struct frame *frame)
 	return frame->count ? frame->count : 1;
 }
 
-/* "libx.so+0x1a2b"; without a module the address. */
+/* "libx.so+0x1a2b"; without a module the address, "??" if there is none. */
 static char *address_text(const struct frame *frame)
 {
 	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
 	const char *name = slash ? slash + 1 : frame->module;
 	char *text;
-	int bytes = asprintf(&text, "%s%s0x%" PRIx64, name ? name : "",
-			     name ? "+" : "", frame->offset);
+	int bytes;
 
+	if (frame->named)
+		return strdup("??");
+	bytes = asprintf(&text, "%s%s0x%" PRIx64, name ? name : "",
+			 name ? "+" : "", frame->offset);
 	return bytes < 0 ? NULL : text;
 }
 
@@ -200,7 +242,7 @@ char *frames_line(const struct frame *frame, size_t line)
 	char *address;
 	int bytes;
 
-	if (!function || !place)
+	if (!function || !place || (frame->named && !place->file))
 		return function;
 	address = address_text(frame);
 	if (!place->file)

@@ -24,13 +24,16 @@ struct frame_place {
  *     module != NULL, elf: an address of the module's file, as addr2line and
  *     debuggers have it
  *     module != NULL, not elf: where it is in the file
- *     module == NULL: the address in the process */
+ *     module == NULL: the address in the process
+ *
+ * Of a file that names its frames address is the number of a place, which is
+ * known, and `named` is true; there is no module. */
 struct frame {
 	uint64_t address, offset;
 	const char *module; /* its path, in the recording */
 	struct frame_place *places;
 	size_t count;
-	bool elf;
+	bool elf, named;
 };
 
 /* Once resolved: in the order of addresses, each once. */

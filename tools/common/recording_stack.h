@@ -27,12 +27,21 @@ struct recording_module {
 	const char *line; /* in the recording */
 };
 
+/* Of a file that names its frames; one of the texts is known. */
+struct recording_place {
+	char *function, *file; /* NULL: not known */
+	uint32_t line;	       /* 0: not known */
+};
+
 /* stack[] is in the order of numbers, each of which it has once; module[] in
- * that of begin. */
+ * that of begin. Where there are places, frames are not addresses but numbers
+ * of these, which the table does not own. */
 struct recording_stacks {
 	struct recording_stack *stack;
 	struct recording_module *module;
 	size_t count, module_count;
+	const struct recording_place *place; /* NULL: frames are addresses */
+	size_t place_count;
 };
 
 /* Room for so many; false: out of memory. */

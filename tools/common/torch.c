@@ -105,9 +105,12 @@ bool torch_open(struct torch_history *history, const void *data, size_t bytes)
 
 	*history = (struct torch_history){.steps_left = bytes * TORCH_DEVICES};
 	tag_names_init(&history->tags);
+	torch_stacks_init(&history->stacks);
 	if (!unpickle_open(&unpickle, data, bytes))
 		return torch_fail(history, unpickle.reason);
-	ok = read_devices(history, &unpickle) && sort(history);
+	ok = read_devices(history, &unpickle) && sort(history) &&
+	     (torch_stacks_finish(&history->stacks) ||
+	      torch_fail(history, "out of host memory"));
 	unpickle_close(&unpickle);
 	if (!ok)
 		torch_close(history);
@@ -131,6 +134,7 @@ const char *torch_tag(const struct torch_history *history, uint16_t number)
 void torch_close(struct torch_history *history)
 {
 	tag_names_free(&history->tags);
+	torch_stacks_free(&history->stacks);
 	free(history->events);
 	free(history->order);
 	history->events = NULL;

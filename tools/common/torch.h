@@ -7,13 +7,14 @@
  * of their times. A block whose allocation is not there was live when it began.
  * What PyTorch took from the driver is what its segments say. The metadata that
  * torch.cuda.memory._set_memory_metadata() gave an allocation is the tag of its
- * block. No locks.
+ * block, and the frames of a block are its stack, if they have names. No locks.
  */
 #ifndef GPUMEM_TOOLS_TORCH_H
 #define GPUMEM_TOOLS_TORCH_H
 
 #include "recording.h"
 #include "tag_names.h"
+#include "torch_stacks.h"
 
 enum { TORCH_DEVICES = 64 };
 
@@ -23,6 +24,7 @@ struct torch_history {
 	uint64_t *order; /* where each stood: of two with one time the first */
 	size_t count, room, next;
 	struct tag_names tags;
+	struct torch_stacks stacks;
 	size_t steps_left; /* entries, segments and blocks to be looked at */
 	uint64_t begin_us; /* since 1970 */
 	uint64_t damaged;  /* entries that cannot be */

@@ -141,42 +141,16 @@ static bool read_entry(struct torch_device *device,
 	       event->bytes <= RECORDING_BYTES_MAX;
 }
 
-/* A recording's tags are names of parts of the program; metadata is any text.
- * What is longer is cut, and what would be one too many is left out: it is no
- * reason to refuse the file. */
-enum { METADATA_BYTES = 1000 };
-
-static bool read_tag(struct torch_device *device,
-		     const struct unpickled *entry, uint16_t *tag_out)
-{
-	const struct unpickled *text =
-		unpickle_get(device->unpickle, entry, "user_metadata");
-	char path[METADATA_BYTES + 1];
-	size_t bytes;
-
-	*tag_out = 0;
-	if (!text || text->kind != UNPICKLED_TEXT)
-		return true;
-	bytes = text->bytes < METADATA_BYTES ? text->bytes : METADATA_BYTES;
-	/* Not within a character. */
-	while (bytes && bytes < text->bytes &&
-	       ((unsigned char)text->text[bytes] & 0xc0) == 0x80)
-		bytes--;
-	memcpy(path, text->text, bytes);
-	path[bytes] = '\0';
-	return tag_names_number(&device->history->tags, path, tag_out) !=
-		       TAG_NAMES_NO_MEMORY ||
-	       torch_fail(device->history, "out of host memory");
-}
-
-/* A free has the metadata of its own moment, which says nothing of the block. */
+/* A free has the metadata and the frames of its own moment, which say nothing
+ * of the block. */
 static bool add_alloc(struct torch_device *device,
 		      const struct unpickled *entry,
 		      const struct recording_event *block)
 {
 	struct recording_event event = *block;
 
-	return read_tag(device, entry, &event.tag) &&
+	return torch_read_tag(device, entry, &event.tag) &&
+	       torch_read_stack(device, entry, &event.stack) &&
 	       add_block(device, GPUMEM_RECORD_ALLOC, &event);
 }
 
@@ -245,7 +219,8 @@ static bool add_rest(struct torch_device *device,
 		    event.bytes && event.bytes <= RECORDING_BYTES_MAX &&
 		    trace_ids_find(&device->seen, event.address) ==
 			    TRACE_NO_SLOT)
-			ok = add_live(device, &event);
+			ok = torch_read_stack(device, block, &event.stack) &&
+			     add_live(device, &event);
 	}
 	return ok;
 }

@@ -31,4 +31,11 @@ bool torch_read_device(struct torch_device *device,
 		       const struct unpickled *entries,
 		       const struct unpickled *segments);
 
+/* torch_names.c: the tag of an entry, and the stack of an entry or block; 0:
+ * none. False: out of memory. */
+bool torch_read_tag(struct torch_device *device, const struct unpickled *entry,
+		    uint16_t *tag_out);
+bool torch_read_stack(struct torch_device *device, const struct unpickled *of,
+		      uint64_t *stack_out);
+
 #endif

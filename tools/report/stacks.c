@@ -10,7 +10,7 @@
 
 static const struct recording_stacks *table_of(const struct model *model)
 {
-	return &model->source->recording.stacks;
+	return trace_stacks(model->source);
 }
 
 /* ---- what is live ---- */

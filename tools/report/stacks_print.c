@@ -80,7 +80,8 @@ static json_t *frame_json(const struct frame *frame, size_t line, bool *ok)
 	json_put(object, "line",
 		 place->line ? json_u64(place->line) : json_null(), ok);
 	json_put(object, "module", text_or_null(frame->module), ok);
-	json_put(object, "offset", json_u64(frame->offset), ok);
+	json_put(object, "offset",
+		 frame->named ? json_null() : json_u64(frame->offset), ok);
 	return object;
 }
 

@@ -167,13 +167,18 @@ const char *trace_tag(const struct trace_source *source, uint16_t number)
 			       : recording_tag(&source->recording, number);
 }
 
+const struct recording_stacks *trace_stacks(const struct trace_source *source)
+{
+	return source->is_torch ? &source->torch.stacks.table
+				: &source->recording.stacks;
+}
+
 const struct recording_stack *trace_stack(const struct trace_source *source,
 					  uint64_t number)
 {
 	return source->config->anonymise
 		       ? NULL
-		       : recording_stacks_find(&source->recording.stacks,
-					       number);
+		       : recording_stacks_find(trace_stacks(source), number);
 }
 
 /* NULL, or why it cannot be opened. */

@@ -16,7 +16,7 @@ enum { FIRST_STACK = 256 };
 
 static const struct recording_stacks *table_of(const struct snapshot *snapshot)
 {
-	return &snapshot->source->recording.stacks;
+	return trace_stacks(snapshot->source);
 }
 
 bool snapshot_want(struct snapshot *snapshot, uint64_t stack)

@@ -55,6 +55,8 @@ void trace_close(struct trace_source *source);
 struct recording_pool trace_pool(const struct trace_source *source,
 				 uint16_t number);
 const char *trace_tag(const struct trace_source *source, uint16_t number);
+/* All that are there. */
+const struct recording_stacks *trace_stacks(const struct trace_source *source);
 /* NULL: it is not there, or may not be told. */
 const struct recording_stack *trace_stack(const struct trace_source *source,
 					  uint64_t number);
