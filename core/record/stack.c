@@ -84,6 +84,13 @@ static const char *next_line(struct lines *lines)
 
 /* ---- modules ---- */
 
+/* Behind a call that does not return another module may begin: the call is at
+ * the byte before. */
+static uintptr_t call_of(const struct gm_stack *stack, uint32_t frame)
+{
+	return (uintptr_t)stack->frame[frame] - 1;
+}
+
 static bool is_known(uintptr_t address)
 {
 	for (unsigned i = 0; i < modules.count; i++)
@@ -96,7 +103,7 @@ static bool is_known(uintptr_t address)
 static bool all_known(const struct gm_stack *stack)
 {
 	for (uint32_t i = 0; i < stack->count; i++)
-		if (!is_known((uintptr_t)stack->frame[i]))
+		if (!is_known(call_of(stack, i)))
 			return false;
 	return true;
 }
@@ -105,8 +112,8 @@ static bool holds_any(const struct gm_record_range *range,
 		      const struct gm_stack *stack)
 {
 	for (uint32_t i = 0; i < stack->count; i++)
-		if ((uintptr_t)stack->frame[i] >= range->begin &&
-		    (uintptr_t)stack->frame[i] < range->end)
+		if (call_of(stack, i) >= range->begin &&
+		    call_of(stack, i) < range->end)
 			return true;
 	return false;
 }
