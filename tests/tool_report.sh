@@ -802,24 +802,26 @@ check "which says so" grep -q 'same scale of bytes and of time\.' \
 	"$scratch/page.html"
 is "$(grep -o '<circle[^/]*/>' "$scratch/page.html" | sed -n 's/.* cy="\([^"]*\)".*/\1/p' |
 	tr '\n' ,)" "24.0,312.0," "a tenth is a tenth as high"
-if command -v rsvg-convert >/dev/null; then
-	for files in "$scratch/small" "$scratch/two $scratch/half"; do
-		# shellcheck disable=SC2086
-		exits 0 "PNG of $files" "$report" --png $files
-		mv "$scratch/out" "$scratch/picture.png"
-		# shellcheck disable=SC2086
-		"$report" --png -o "$scratch/file" $files
-		check "the same in a file" cmp "$scratch/picture.png" \
-			"$scratch/file"
-		# shellcheck disable=SC2086
-		"$report" --svg $files >"$scratch/picture.svg"
-		is "$(python3 -c 'import struct, sys
+
+# as_png FILE...: the picture of one run or of two
+as_png()
+{
+	exits 0 "PNG of $*" "$report" --png "$@"
+	mv "$scratch/out" "$scratch/picture.png"
+	"$report" --png -o "$scratch/file" "$@"
+	check "the same in a file" cmp "$scratch/picture.png" "$scratch/file"
+	"$report" --svg "$@" >"$scratch/picture.svg"
+	is "$(python3 -c 'import struct, sys
 print(*struct.unpack(">8s4x4sII", open(sys.argv[1], "rb").read(24)))' \
-			"$scratch/file")" "$(python3 -c 'import re, sys
+		"$scratch/file")" "$(python3 -c 'import re, sys
 print(b"\x89PNG\r\n\x1a\n", b"IHDR", *(2 * int(n) for n in re.search(
     r"width=.([0-9]+). height=.([0-9]+)", open(sys.argv[1]).read()).groups()))' \
-			"$scratch/picture.svg")" "of twice the size"
-	done
+		"$scratch/picture.svg")" "of twice the size"
+}
+
+if command -v rsvg-convert >/dev/null; then
+	as_png "$scratch/small"
+	as_png "$scratch/two" "$scratch/half"
 	exits 1 "PNG of a file that is not there" "$report" --png \
 		"$scratch/none"
 	check "writes none" test ! -s "$scratch/out"
