@@ -30,7 +30,7 @@ trap 'discard "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # plain_scratch: a folder in $plain that goes at exit too and has no blank in its
-# path, for libtool installs into no other
+# path, for libtool installs into no other, and LD_PRELOAD names none in another
 plain_scratch()
 {
 	plain=$scratch

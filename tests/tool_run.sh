@@ -22,11 +22,12 @@ LD_LIBRARY_PATH=$double${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
 common_manners run
+plain_scratch
 check "the program compiles" $CC -w -o "$scratch/driver" "$source/driver.c" -ldl
 check "and linked with the driver" $CC -w -DLINKED -o "$scratch/linked" \
 	"$source/driver.c" "$double/libcuda.so.1"
 check "and another library to preload" $CC -w -shared -fPIC \
-	-o "$scratch/next.so" "$source/next.c" -ldl
+	-o "$plain/next.so" "$source/next.c" -ldl
 
 # ---- the library ------------------------------------------------------------
 
@@ -198,7 +199,7 @@ for way in link handle default get get1; do
 done
 "$run" --json --report="$scratch/out" "$scratch/driver" get all 2 >/dev/null
 counted "the default stream of each thread"
-LD_PRELOAD=$scratch/next.so "$run" --json --report="$scratch/out" \
+LD_PRELOAD=$plain/next.so "$run" --json --report="$scratch/out" \
 	"$scratch/linked" link all >"$scratch/text"
 is "$(tail -n 1 "$scratch/text")" "done, and seen" \
 	"another preloaded library works"

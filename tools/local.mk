@@ -42,6 +42,8 @@ libcommon_la_SOURCES = \
 	tools/common/lines.h \
 	tools/common/output.c \
 	tools/common/output.h \
+	tools/common/process.c \
+	tools/common/process.h \
 	tools/common/progress.c \
 	tools/common/progress.h \
 	tools/common/raw.c \

@@ -218,8 +218,6 @@ static void record_short(const struct gm_oom *oom, uint64_t fits_bytes,
 static void tell_recording(const struct gm_oom *oom, uint64_t fits_bytes,
 			   const char *text, const struct json *json)
 {
-	if (!is_recorded(&oom->pool->heap))
-		return;
 	if (json->used <= GM_RECORD_TEXT_MAX)
 		record_json(&oom->pool->heap, json);
 	else
@@ -265,7 +263,7 @@ static void tell_program(const struct listener *now, const struct gm_oom *oom,
 	now->fn(&told, now->user);
 }
 
-static void tell(const struct listener *now, const char *path,
+static void tell(const struct listener *now, const char *path, bool recorded,
 		 const struct gm_oom *oom)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
@@ -277,7 +275,8 @@ static void tell(const struct listener *now, const char *path,
 	json_fill(&json, oom, fits, error.text);
 	if (path)
 		tell_file(path, &json);
-	tell_recording(oom, fits, error.text, &json);
+	if (recorded)
+		tell_recording(oom, fits, error.text, &json);
 	json.at[json.used - 1] = '\0';
 	if (now->fn)
 		tell_program(now, oom, fits, error.text, json.at);
@@ -290,11 +289,11 @@ void gm_oom_tell(const struct gm_oom *oom)
 	struct listener now = listener_now();
 	char path[512];
 	bool file = gm_option_given(GM_TEXT_oom, path, sizeof(path)) && *path;
+	bool recorded = is_recorded(&oom->pool->heap);
 
-	if (telling ||
-	    (!now.fn && !file && !is_recorded(&oom->pool->heap)))
+	if (telling || (!now.fn && !file && !recorded))
 		return;
 	telling = true;
-	tell(&now, file ? path : NULL, oom);
+	tell(&now, file ? path : NULL, recorded, oom);
 	telling = false;
 }

@@ -46,7 +46,7 @@ enum {
 	/* Definitions have a 64th of the file, but at least so much. */
 	GM_RECORD_DEFINITIONS_MIN = 64 * 1024,
 	GM_RECORD_BYTES_MIN = 1024 * 1024,
-	/* Half of a chunk. */
+	/* Its events take half of a chunk. */
 	GM_RECORD_TEXT_MAX = 16 * 1024
 };
 

@@ -8,15 +8,13 @@
  */
 #include "frames.h"
 
+#include "process.h"
 #include "tool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PLACES = 64 }; /* of a frame; more are left out */
@@ -109,44 +107,6 @@ static bool read_answers(FILE *answers, struct frame **of, size_t count)
 
 /* ---- the process ---- */
 
-/* 0, or an errno. */
-static int start(const char *module, int from, int to, pid_t *pid_out)
-{
-	char *argv[] = {"addr2line",
-			"-a",
-			"-f",
-			"-C",
-			"-i",
-			"-e",
-			(char *)(uintptr_t)module,
-			NULL};
-	posix_spawn_file_actions_t actions;
-	int error = posix_spawn_file_actions_init(&actions);
-
-	if (error)
-		return error;
-	error = posix_spawn_file_actions_adddup2(&actions, from, 0);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, to, 1);
-	/* What it finds wrong with the file's symbols changes nothing here. */
-	if (!error)
-		error = posix_spawn_file_actions_addopen(
-			&actions, 2, "/dev/null", O_WRONLY, 0);
-	if (!error)
-		error = posix_spawnp(pid_out, argv[0], &actions, NULL, argv,
-				     environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return error;
-}
-
-static void await(pid_t pid)
-{
-	int code;
-
-	while (waitpid(pid, &code, 0) < 0 && errno == EINTR)
-		;
-}
-
 static bool write_addresses(FILE *file, struct frame **of, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -158,12 +118,21 @@ static bool write_addresses(FILE *file, struct frame **of, size_t count)
 static bool ask(struct frames *frames, struct frame **of, size_t count,
 		FILE *addresses, FILE *answers)
 {
-	pid_t pid;
-	int error;
+	char *argv[] = {"addr2line",
+			"-a",
+			"-f",
+			"-C",
+			"-i",
+			"-e",
+			(char *)(uintptr_t)of[0]->module,
+			NULL};
+	int error, code;
 
 	if (!write_addresses(addresses, of, count))
 		return true;
-	error = start(of[0]->module, fileno(addresses), fileno(answers), &pid);
+	/* What it finds wrong with the file's symbols changes nothing here. */
+	error = process_run(argv, fileno(addresses), fileno(answers), true,
+			    &code);
 	if (error) {
 		tool_error("functions are shown as addresses: addr2line: %s",
 			   error == ENOENT ? "it is not installed (Debian's "
@@ -172,7 +141,6 @@ static bool ask(struct frames *frames, struct frame **of, size_t count,
 		frames->missing = true;
 		return true;
 	}
-	await(pid);
 	rewind(answers);
 	return read_answers(answers, of, count);
 }

@@ -7,12 +7,11 @@
  */
 #include "report.h"
 
+#include "common/process.h"
 #include "common/tool.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct converting {
@@ -20,58 +19,28 @@ struct converting {
 	void *user;
 };
 
-/* 0, or an errno. */
-static int start(int from, int to, pid_t *pid_out)
+/* It has told why, if it failed. */
+static bool convert(FILE *svg, FILE *out)
 {
 	/* Twice the size: 300 pixels an inch on a page of 6 inches. */
 	char *argv[] = {"rsvg-convert", "--format=png", "--zoom=2",
 			"--background-color=white", NULL};
-	posix_spawn_file_actions_t actions;
-	int error = posix_spawn_file_actions_init(&actions);
-
-	if (error)
-		return error;
-	error = posix_spawn_file_actions_adddup2(&actions, from, 0);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, to, 1);
-	if (!error)
-		error = posix_spawnp(pid_out, argv[0], &actions, NULL, argv,
-				     environ);
-	posix_spawn_file_actions_destroy(&actions);
-	return error;
-}
-
-/* It has told why, if it failed. */
-static bool finish(pid_t pid)
-{
-	int code = 0;
-
-	while (waitpid(pid, &code, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	if (!code)
-		return true;
-	tool_error("rsvg-convert could not make the PNG");
-	return false;
-}
-
-static bool convert(FILE *svg, FILE *out)
-{
-	pid_t pid;
-	int error;
+	int error, code = 0;
 
 	if (fflush(svg) || ferror(svg) || lseek(fileno(svg), 0, SEEK_SET) ||
 	    fflush(out)) {
 		tool_error("%s", strerror(errno));
 		return false;
 	}
-	error = start(fileno(svg), fileno(out), &pid);
+	error = process_run(argv, fileno(svg), fileno(out), false, &code);
 	if (error == ENOENT)
 		tool_error("--png: it needs rsvg-convert, which is not "
 			   "installed (Debian's librsvg2-bin)");
 	else if (error)
 		tool_error("rsvg-convert: %s", strerror(error));
-	return !error && finish(pid);
+	else if (code)
+		tool_error("rsvg-convert could not make the PNG");
+	return !error && !code;
 }
 
 static bool write_png(FILE *out, void *user)
