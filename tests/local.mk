@@ -92,6 +92,7 @@ shell_tests = \
 	tests/tool_conform.sh \
 	tests/tool_conform_lies.sh \
 	tests/tool_names.sh \
+	tests/tool_oom.sh \
 	tests/tool_output.sh \
 	tests/tool_probe.sh \
 	tests/tool_replay.sh \
@@ -105,7 +106,6 @@ shell_tests = \
 	tests/tool_stacks.sh \
 	tests/tool_stacks_torch.sh \
 	tests/tool_trace.sh \
-	tests/tool_why.sh \
 	tests/traces.sh \
 	tests/umf.sh
 # The longest first, so that the last ones are short.

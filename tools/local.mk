@@ -190,6 +190,9 @@ libreport_la_SOURCES = \
 	tools/report/moment.c \
 	tools/report/numbers.c \
 	tools/report/numbers.h \
+	tools/report/oom.c \
+	tools/report/oom.h \
+	tools/report/oom_print.c \
 	tools/report/page.c \
 	tools/report/page.h \
 	tools/report/page_map.c \
@@ -203,9 +206,6 @@ libreport_la_SOURCES = \
 	tools/report/stacks.h \
 	tools/report/stacks_print.c \
 	tools/report/text.c \
-	tools/report/why.c \
-	tools/report/why.h \
-	tools/report/why_print.c \
 	tools/report/write.c \
 	tools/trace/each.c \
 	tools/trace/input.c \

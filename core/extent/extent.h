@@ -43,9 +43,10 @@ enum gm_extent_state {
 
 enum { GM_EXTENT_BYTES = 64 };
 
-/* Sequence numbers begin beyond all addresses: what stands where a live extent
- * has its heap is known, without the mutex, to be one or the other. */
-#define GM_SEQNO_NONE (UINT64_C(1) << 62)
+/* Sequence numbers are above this, and addresses below. A live extent has its
+ * heap where a free one has its number, so either can be told from the other
+ * without the mutex. */
+#define GM_SEQNO_BASE (UINT64_C(1) << 62)
 
 /* Links are numbers of nodes; 0 is none. */
 struct gm_extent {
@@ -59,11 +60,11 @@ struct gm_extent {
 		struct {		      /* free and stale */
 			uint32_t left, right; /* by size */
 			uint64_t seqno;	      /* of the latest free in it;
-						 gm_extent_number() sets it */
+						 gm_extent_set_seqno() sets it */
 		};
 		struct { /* live, ready and pending */
 			size_t requested;
-			struct gm_heap *heap; /* gm_extent_give_to() sets it */
+			struct gm_heap *heap; /* gm_extent_set_heap() sets it */
 		};
 	};
 	/* Changed between LARGE and READY by a thread without a lock. */
@@ -114,17 +115,17 @@ static inline struct gm_heap *gm_extent_heap(const struct gm_extent *extent)
 {
 	uint64_t either = __atomic_load_n(&extent->seqno, __ATOMIC_RELAXED);
 
-	return either < GM_SEQNO_NONE ? (struct gm_heap *)(uintptr_t)either
+	return either < GM_SEQNO_BASE ? (struct gm_heap *)(uintptr_t)either
 				      : NULL;
 }
 
-static inline void gm_extent_give_to(struct gm_extent *extent,
-				     struct gm_heap *heap)
+static inline void gm_extent_set_heap(struct gm_extent *extent,
+				      struct gm_heap *heap)
 {
 	__atomic_store_n(&extent->heap, heap, __ATOMIC_RELAXED);
 }
 
-static inline void gm_extent_number(struct gm_extent *extent, uint64_t seqno)
+static inline void gm_extent_set_seqno(struct gm_extent *extent, uint64_t seqno)
 {
 	__atomic_store_n(&extent->seqno, seqno, __ATOMIC_RELAXED);
 }

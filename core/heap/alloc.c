@@ -67,7 +67,7 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	gm_extent_set(extent, GM_EXTENT_LARGE);
 	extent->arena = arena;
 	extent->requested = request->bytes;
-	gm_extent_give_to(extent, heap);
+	gm_extent_set_heap(extent, heap);
 	extent->more = 0;
 	gm_map_set(extent->address, (uintptr_t)extent);
 	gm_counters_alloc(&heap->counters, request->bytes, extent->bytes);

@@ -223,7 +223,7 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 {
 	gpumem_status status;
 
-	*heap = (struct gm_heap){.seqno = GM_SEQNO_NONE};
+	*heap = (struct gm_heap){.seqno = GM_SEQNO_BASE};
 	gm_driver_init(&heap->driver, device);
 	status = make_modules(heap);
 	if (status == GPUMEM_OK)

@@ -73,7 +73,7 @@ void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 	const struct gm_stack *stack = stack_of(heap, kind, address);
 
 	if (stack)
-		gm_record_block_from(&block, stack);
+		gm_record_block_with_stack(&block, stack);
 	else
 		gm_record_block(&block);
 }

@@ -182,7 +182,7 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 		gm_index_remove(&arena->index, extent);
 		gm_extent_join(nodes, extent);
 	}
-	gm_extent_number(extent, seqno);
+	gm_extent_set_seqno(extent, seqno);
 	gm_index_insert(&arena->index, extent);
 	gm_arenas_stock(arena);
 	return extent;
@@ -191,7 +191,7 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 /* As if the arena had freed it just now. */
 static void renumber(struct gm_arena *arena, struct gm_extent *extent)
 {
-	gm_extent_number(extent, arena->seqno);
+	gm_extent_set_seqno(extent, arena->seqno);
 	if (arena->heap->vm)
 		gm_pages_touch(&arena->heap->spans, extent);
 }

@@ -13,7 +13,7 @@
  *     completed <= seqno <= heap->seqno; extent->seqno <= seqno
  *     seqno of fence i < seqno of fence i + 1
  *     memory fresh from the driver has seqno 0, what was freed one that is
- *     larger than GM_SEQNO_NONE
+ *     larger than GM_SEQNO_BASE
  *     public and with a free extent  =>  stocked
  *     public  =>  either dropped, or found by its stream
  *

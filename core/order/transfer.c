@@ -30,7 +30,7 @@ void gm_arena_transfer_extent(struct gm_arena *receiver,
 	    extent->seqno > receiver->seqno)
 		receiver->completed = receiver->seqno = extent->seqno;
 	if (extent->seqno > receiver->completed)
-		gm_extent_number(extent, receiver->completed);
+		gm_extent_set_seqno(extent, receiver->completed);
 }
 
 void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)

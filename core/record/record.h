@@ -129,8 +129,8 @@ bool gm_record_prepare(uint64_t time, uint16_t pool, gpumem_stream stream,
 void gm_record_huge(const struct gm_record_block *block);
 /* stack.c: one that begins a block, and where in the program that was. Under
  * the mutex of the heap, not in a cache. */
-void gm_record_block_from(const struct gm_record_block *block,
-			  const struct gm_stack *stack);
+void gm_record_block_with_stack(const struct gm_record_block *block,
+				const struct gm_stack *stack);
 
 /* The kind is written last: a reader finds whole events only. */
 static inline void gm_record_put(uint64_t time, unsigned kind, unsigned tag,

@@ -213,8 +213,8 @@ static void define(const struct gm_stack *stack, uint32_t generation)
 	pthread_mutex_unlock(&file->mutex);
 }
 
-void gm_record_block_from(const struct gm_record_block *block,
-			  const struct gm_stack *stack)
+void gm_record_block_with_stack(const struct gm_record_block *block,
+				const struct gm_stack *stack)
 {
 	uint32_t generation = atomic_load_explicit(&gm_recorder.generation,
 						   memory_order_relaxed);

@@ -88,7 +88,7 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 	}
 	extent = gm_run_cut(heap, extent, run);
 	if (request->lends) {
-		gm_extent_number(extent, seqno);
+		gm_extent_set_seqno(extent, seqno);
 		gm_stale_begin(heap, extent);
 	} else {
 		gm_handles_clear(heap, run);

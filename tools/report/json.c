@@ -6,7 +6,7 @@
  */
 #include "report.h"
 #include "stacks.h"
-#include "why.h"
+#include "oom.h"
 
 #include "trace/print.h"
 
@@ -139,11 +139,11 @@ static json_t *live_json(const struct stacks *stacks,
 	return object;
 }
 
-static json_t *why_or_null(const struct model_oom *oom)
+static json_t *report_or_null(const struct model_oom *oom)
 {
-	json_t *why = why_read(oom);
+	json_t *report = oom_report_read(oom);
 
-	return why ? why : json_null();
+	return report ? report : json_null();
 }
 
 static json_t *ooms_json(const struct model *model, bool *ok)
@@ -170,7 +170,7 @@ static json_t *ooms_json(const struct model *model, bool *ok)
 			json_put(object, "advice",
 				 json_text(recording_advice(oom->advice)), ok);
 		if (oom->report)
-			json_put(object, "report", why_or_null(oom), ok);
+			json_put(object, "report", report_or_null(oom), ok);
 		json_put(array, NULL, object, ok);
 	}
 	return array;

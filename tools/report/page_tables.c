@@ -6,7 +6,7 @@
  */
 #include "page.h"
 #include "stacks.h"
-#include "why.h"
+#include "oom.h"
 
 #include "common/human.h"
 #include "trace/print.h"
@@ -249,7 +249,7 @@ static void put_ooms(struct page *page)
 			recording_advice(oom->advice));
 	}
 	end_table(page);
-	why_page(page);
+	oom_report_page(page);
 }
 
 void page_tables(struct page *page, size_t blocks)

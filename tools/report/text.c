@@ -6,7 +6,7 @@
  */
 #include "report.h"
 #include "stacks.h"
-#include "why.h"
+#include "oom.h"
 
 #include "common/human.h"
 #include "common/table.h"
@@ -236,7 +236,7 @@ static bool print_ooms(const struct model *model)
 				   (gpumem_status)(int64_t)oom->status));
 		table_cell(&table, "%s", recording_advice(oom->advice));
 	}
-	return print_table(&table) && why_print(model, OOMS);
+	return print_table(&table) && oom_report_print(model, OOMS);
 }
 
 bool report_text(const struct model *model, const struct report_config *config)

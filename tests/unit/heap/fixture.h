@@ -257,7 +257,7 @@ HEAP_USE struct gm_extent *block_fit(struct gm_arena *arena, size_t bytes,
 	gm_extent_set(extent, GM_EXTENT_LARGE);
 	extent->arena = arena;
 	extent->requested = bytes;
-	gm_extent_give_to(extent, &heap);
+	gm_extent_set_heap(extent, &heap);
 	extent->more = 0;
 	gm_map_set(extent->address, (uintptr_t)extent);
 	gm_counters_alloc(&heap.counters, bytes, bytes);

@@ -187,7 +187,7 @@ static void test_none(void)
 	run = block(arena, heap.classes.of[0].run_bytes);
 	gm_counters_free(&heap.counters, run->requested, run->bytes, false);
 	gm_map_set(run->address, 0);
-	gm_extent_number(run, 0);
+	gm_extent_set_seqno(run, 0);
 	no_memory = true;
 	is_status(gm_slab_create(arena, 0, run), GPUMEM_NO_HOST_MEMORY,
 		  "no memory, no slab");

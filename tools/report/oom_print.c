@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* See why.h: the sentence of each out of memory, and in the page the table of
+/* See oom.h: the sentence of each out of memory, and in the page the table of
  * its device. */
-#include "why.h"
+#include "oom.h"
 #include "page.h"
 
 #include "common/human.h"
@@ -12,21 +12,21 @@
 
 #include <inttypes.h>
 
-bool why_print(const struct model *model, size_t most)
+bool oom_report_print(const struct model *model, size_t most)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i < model->oom_count && i < most; i++) {
-		json_t *why = why_read(&model->ooms[i]);
+		json_t *report = oom_report_read(&model->ooms[i]);
 
-		if (*why_text(why, "text")) {
+		if (*oom_report_text(report, "text")) {
 			putchar('\n');
 			ok = term_say("At second %.6f: %s",
 				      print_seconds(model->ooms[i].moment.ns),
-				      why_text(why, "text")) &&
+				      oom_report_text(report, "text")) &&
 			     ok;
 		}
-		json_decref(why);
+		json_decref(report);
 	}
 	return ok;
 }
@@ -38,7 +38,7 @@ static void put_text(struct page *page, const char *text)
 	fputs("</td>", page->out);
 }
 
-static void put_row(struct page *page, const struct why_row *row)
+static void put_row(struct page *page, const struct oom_report_row *row)
 {
 	char text[HUMAN_BYTES];
 
@@ -51,12 +51,13 @@ static void put_row(struct page *page, const struct why_row *row)
 	fputs("</tr>\n", page->out);
 }
 
-static void put_why(struct page *page, const json_t *why)
+static void put_report(struct page *page, const json_t *report)
 {
-	size_t rows = why_rows(why);
+	size_t rows = oom_report_rows(report);
 
 	fputs("<details><summary>", page->out);
-	page->ok = draw_text(page->out, why_text(why, "text")) && page->ok;
+	page->ok = draw_text(page->out, oom_report_text(report, "text")) &&
+		   page->ok;
 	fputs("</summary>\n", page->out);
 	if (rows)
 		fputs("<table><thead><tr><th>of the device</th><th>size</th>"
@@ -64,7 +65,7 @@ static void put_why(struct page *page, const json_t *why)
 		      "<tbody>\n",
 		      page->out);
 	for (size_t i = 0; i < rows; i++) {
-		const struct why_row row = why_row(why, i);
+		const struct oom_report_row row = oom_report_row(report, i);
 
 		put_row(page, &row);
 	}
@@ -73,13 +74,13 @@ static void put_why(struct page *page, const json_t *why)
 	fputs("</details>\n", page->out);
 }
 
-void why_page(struct page *page)
+void oom_report_page(struct page *page)
 {
 	for (size_t i = 0; i < page->model->oom_count; i++) {
-		json_t *why = why_read(&page->model->ooms[i]);
+		json_t *report = oom_report_read(&page->model->ooms[i]);
 
-		if (*why_text(why, "text"))
-			put_why(page, why);
-		json_decref(why);
+		if (*oom_report_text(report, "text"))
+			put_report(page, report);
+		json_decref(report);
 	}
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# The JSON of an out of memory in gpumem-report: a recording has it, all three
-# forms of the report show it, and whatever stands there instead costs it only.
+# The JSON of an out of memory in gpumem-report: a recording has it, and text, JSON and
+# page show it; damaged, it is left out, and the rest of the report is not.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 . "${top_srcdir:-.}/tests/tool.sh"
