@@ -103,7 +103,8 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/plots/size.svg \
 	docs/plots/threads.svg \
 	docs/python.md \
-	docs/report.png
+	docs/report.png \
+	docs/report_map.png
 tracesdir = $(pkgdatadir)/traces
 dist_traces_DATA = \
 	tests/traces/README.md \

@@ -97,6 +97,7 @@ shell_tests = \
 	tests/tool_probe.sh \
 	tests/tool_replay.sh \
 	tests/tool_report.sh \
+	tests/tool_report_map.sh \
 	tests/tool_run.sh \
 	tests/tool_run_alike.sh \
 	tests/tool_run_limit.sh \

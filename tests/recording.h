@@ -126,7 +126,7 @@ static void rec_chunk(struct recording *recording, const char *from)
 					  at->kind != GPUMEM_RECORD_ALLOC;
 			stack = 0;
 			recording->bad += at->kind < GPUMEM_RECORD_BLOCK ||
-					  at->kind > GPUMEM_RECORD_REPORT ||
+					  at->kind > GPUMEM_RECORD_UNMAP ||
 					  !now.pool ||
 					  (rec_is_block(&now) && !now.bytes);
 			rec_add(recording, &now);

@@ -270,6 +270,7 @@ def ranged(info, unit):
 def check_map(info, text):
     kind = {key: row[0] for key, row in info['kinds'].items()}
     rest, spans, live, ns, total = numbers(text), [], {}, 0, 0
+    places, mapped = [], {}
     wanted = dict(zip(data['events'], (row[0] for row in bins)))
     for event in range(1, info['events'] + 1):
         ns += next(rest)
@@ -286,6 +287,16 @@ def check_map(info, text):
                 live[len(spans)] = block
                 spans.append(block)
                 total += block[1]
+        elif what in (kind['map'], kind['unmap'], kind['pool_end']):
+            for back in iter(lambda: next(rest), 0):
+                del mapped[len(places) - back]
+            size = next(rest) if what == kind['map'] else 0
+            if size:
+                unit, twin, origin = (next(rest) for _ in range(3))
+                page = places[len(places) - twin][1] if twin else len(places)
+                mapped[len(places)] = (size, page)
+                places.append((ranged(info, unit), page))
+                assert not origin or ranged(info, origin - 1)
         elif what != kind['use']:
             next(rest)
         if event in wanted:
@@ -293,8 +304,20 @@ def check_map(info, text):
         for m in 'peak', 'end':
             if d[m]['event'] == event:
                 check_live(info, m, live)
+                check_mapped(info, d[m], mapped)
+    assert len(places) == info['places']
     assert next(rest, None) is None and len(spans) == info['spans']
     assert not wanted or list(wanted) == [0], wanted
+
+def check_mapped(info, moment, mapped):
+    size = sum(s for s, page in mapped.values())
+    twice = size - sum({page: s for s, page in mapped.values()}.values())
+    known = moment['mapped_bytes'] is not None
+    assert known == (info['places'] > 0)
+    assert not known or (size, twice, info['ever'] - size) == \
+        (moment['mapped_bytes'], moment['twice_mapped_bytes'],
+         moment['hole_bytes'])
+    assert [moment['event'], size, twice] in info['mapped']
 
 def check_live(info, moment, live):
     tags, blocks = {}, []
@@ -312,7 +335,8 @@ def check_live(info, moment, live):
 
 has_map = 'map-data' in scripts
 assert has_map == (d['most_unreleasable'] is not None and
-                   d['peak']['blocks'] > 0)
+                   (d['peak']['blocks'] > 0 or
+                    d['peak']['mapped_bytes'] is not None))
 if has_map:
     check_map(json.loads(scripts['map-data']), scripts['map-events'])
 print('right', svg == (open(sys.argv[3]).read().strip()

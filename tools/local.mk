@@ -185,6 +185,8 @@ libreport_la_SOURCES = \
 	tools/report/map.c \
 	tools/report/map.h \
 	tools/report/map_events.c \
+	tools/report/mapped.c \
+	tools/report/mapped.h \
 	tools/report/model.c \
 	tools/report/model.h \
 	tools/report/moment.c \
@@ -225,6 +227,7 @@ nodist_libreport_la_SOURCES = tools/report/page_text.h
 report_scripts = \
 	tools/report/page.js \
 	tools/report/map.js \
+	tools/report/map_places.js \
 	tools/report/map_view.js \
 	tools/report/zoom.js \
 	tools/report/zoom_choose.js \

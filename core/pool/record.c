@@ -4,8 +4,8 @@
 /*
  * A recording of all pools of the process: it begins and ends pool by pool,
  * each while its heap is stopped, so that what a thread does is either before
- * its beginning and in its list of live blocks, or an event. Locks: that of
- * this file, the registry's, a heap's.
+ * its beginning and in its lists of what is mapped and live, or an event.
+ * Locks: that of this file, the registry's, a heap's.
  */
 #include "pool.h"
 #include "base/error.h"
@@ -50,8 +50,10 @@ void gm_pool_record(struct gpumem_pool *pool)
 				      kind_names[heap->driver.kind]);
 	GM_RECORD(heap->record, GPUMEM_RECORD_POOL,
 		  heap->counters.reserved.current);
-	if (heap->record)
+	if (heap->record) {
+		gm_space_record(heap);
 		gm_block_visit_stopped(pool, tell_live, heap);
+	}
 	gm_heap_go(heap);
 }
 

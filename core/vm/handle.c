@@ -128,6 +128,8 @@ void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run)
 
 	for (size_t i = 0; i < run->count * run->pages; i++)
 		page[i] = (struct gm_page){0};
+	GM_RECORD(heap->record, GPUMEM_RECORD_UNMAP, run->start,
+		  gm_run_bytes(heap, run));
 }
 
 /* Pages of a free extent less those at its ends whose handles go on beyond. */

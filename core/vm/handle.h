@@ -87,7 +87,7 @@ struct gm_run gm_handles_find(const struct gm_heap *heap,
 uint64_t gm_pages_seqno(const struct gm_page *page, size_t count,
 			uint64_t most);
 /* Puts handles that were just mapped into the table; says which lie in a run;
- * takes out of it those that are mapped no more. */
+ * takes out of it those that are mapped no more, and records that. */
 void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
 		    const gpumem_page *pages);
 void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
@@ -99,6 +99,14 @@ uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
 uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
 				    const struct gm_arena *busy);
 size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
+
+/* mapped.c: records that a handle was mapped there; that a segment has come,
+ * or goes. */
+void gm_handle_record(const struct gm_heap *heap, uintptr_t address,
+		      const struct gm_handle *handle);
+void gm_segment_record(const struct gm_heap *heap, const struct gm_span *span);
+void gm_segment_record_end(const struct gm_heap *heap,
+			   const struct gm_span *span);
 
 /* supply.c */
 

@@ -55,11 +55,14 @@ static void set_handles(struct gm_heap *heap, const struct filling *filling,
 			const struct gm_run *run)
 {
 	struct gm_page *page = gm_page_at(&heap->spans, run->start);
+	uintptr_t at = run->start;
 
 	gm_handles_set(heap, run, filling->page);
 	for (size_t i = 0; i < filling->count; i++) {
 		if (filling->handle[i].pages != run->pages)
 			continue;
+		gm_handle_record(heap, at, &filling->handle[i]);
+		at += run->pages * heap->page_bytes;
 		for (size_t end = run->pages; end; end--, page++)
 			if (filling->handle[i].lent)
 				page->seqno = filling->handle[i].seqno;

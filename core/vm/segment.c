@@ -128,11 +128,13 @@ static struct gm_extent *add(struct gm_heap *heap, struct gm_arena *arena,
 		(span->address + span->bytes - extent->address) & ~(unit - 1);
 	span->first = extent;
 	gm_span_link(&heap->spans, span);
+	gm_segment_record(heap, span);
 	return gm_arena_insert(arena, extent);
 }
 
 static void unlink_span(struct gm_heap *heap, struct gm_span *span)
 {
+	gm_segment_record_end(heap, span);
 	gm_index_remove(&span->first->arena->index, span->first);
 	gm_nodes_give(&heap->nodes, span->first);
 	gm_span_unlink(&heap->spans, span);

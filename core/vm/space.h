@@ -53,6 +53,7 @@ struct gm_handle {
 	uint64_t seqno; /* spare: of the heap, when it became that;
 			   lent: of its last free */
 	bool lent;	/* its last place is stale from now on */
+	uintptr_t from; /* where it was mapped last; 0: it never was */
 };
 
 struct gm_space {
@@ -85,6 +86,9 @@ gpumem_status gm_space_start(struct gm_heap *heap);
 /* Gives back everything, used or not. */
 gpumem_status gm_space_fini(struct gm_heap *heap);
 uint64_t gm_space_host_bytes(const struct gm_heap *heap);
+
+/* mapped.c: for a recording that begins: an event for all that is mapped. */
+void gm_space_record(const struct gm_heap *heap);
 
 /*
  * Makes a free extent of `arena` where `bytes` fit at `alignment`: by stealing

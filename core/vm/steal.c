@@ -82,7 +82,8 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 			.page = page[i * run->pages].handle,
 			.pages = run->pages,
 			.seqno = seqno,
-			.lent = request->lends};
+			.lent = request->lends,
+			.from = run->start + i * run->pages * heap->page_bytes};
 
 		share_out(heap, &handle, request);
 	}

@@ -105,7 +105,9 @@ struct gpumem_record_chunk {
 	X(TRIM, 40, "value: bytes given back; that were to be kept")          \
 	X(OOM, 41, "value: bytes not had; status; reserved; advice")          \
 	X(DROP, 42, "value: the stream, which the pool forgets")              \
-	X(REPORT, 43, "value: bytes of JSON of the OOM before; the JSON")
+	X(REPORT, 43, "value: bytes of JSON of the OOM before; the JSON")     \
+	X(MAP, 44, "value: address that has memory now; bytes; page; from")   \
+	X(UNMAP, 45, "value: address that has none any more; bytes")
 
 enum gpumem_record_kind {
 #define GPUMEM_RECORD_ENUM(name, number, text) GPUMEM_RECORD_##name = (number),
@@ -132,6 +134,23 @@ struct gpumem_record_event {
 	uint8_t high;
 	uint64_t value;
 };
+
+/*
+ * Which addresses of a pool have memory follows from MAP and UNMAP. A MAP is of
+ * one page, a physical handle of the driver, which moves as a whole; an UNMAP
+ * of one or more side by side:
+ *
+ *     page    number of the handle. Places that are mapped at one time and have
+ *             the same are the same memory; in use is the one that was mapped
+ *             last, the others until work there is over. 0: it has none, and
+ *             is never at two places
+ *     from    address at which the page was mapped last, by which it still may
+ *             be; 0: it has just come from the driver, and is another one than
+ *             any before of that number; its own address: it was mapped
+ *             when the recording began
+ *
+ * Those that are mapped when a pool begins to be recorded come before the LIVE.
+ */
 
 /* number, name, text. What is behind the struct: */
 #define GPUMEM_RECORD_DEFINITION_LIST(X)                                      \

@@ -103,9 +103,36 @@ static void check_pages(const struct model *model,
 	check(count_pages(ranges, count) * PAGES_BYTES == moment->page_bytes);
 }
 
+static void check_places(const struct model *model,
+			 const struct model_moment *moment)
+{
+	const struct mapped *m = &model->mapped;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct mapped_place *p = &m->places[i];
+
+		check(p->begin && p->begin <= p->end && p->bytes);
+		check(p->address + p->bytes <= RECORDING_BYTES_MAX);
+		check(p->twin == MAPPED_NONE ||
+		      (p->twin < i && m->places[p->twin].bytes == p->bytes));
+		if (p->begin <= moment->event && moment->event < p->end)
+			bytes += p->bytes;
+		for (size_t j = 0; j < i; j++) {
+			const struct mapped_place *q = &m->places[j];
+			check(q->end <= p->begin || q->pool != p->pool ||
+			      q->address + q->bytes <= p->address ||
+			      p->address + p->bytes <= q->address);
+		}
+	}
+	check(bytes == moment->mapped && moment->twice <= bytes &&
+	      bytes <= m->ever_bytes);
+}
+
 static void check_moment(const struct model *model,
 			 const struct model_moment *moment)
 {
+	check_places(model, moment);
 	size_t count, tag_count;
 	const struct model_span **blocks =
 		model_blocks(model, moment->event, &count);

@@ -113,7 +113,10 @@ static const struct image image = {
 		{{.sequence = 2, .ticks = 1040, .ns = 520, .thread = 8},
 		 {OTHER(0, TIME, 1040), CONTEXT(1, 9), OTHER(0, THREAD, 8),
 		  BLOCK(40, ALLOC, 16, 7), BLOCK(40, FREE, 16, 7),
-		  BLOCK(20, ALLOC, 16, 8), BLOCK(22, RESIZE, 16, 9)}}}};
+		  BLOCK(20, ALLOC, 16, 8), BLOCK(22, RESIZE, 16, 9),
+		  OTHER(23, MAP, 0x1000), OTHER(23, VALUE, 0x2000),
+		  OTHER(23, VALUE, 5), OTHER(23, VALUE, 0x4000),
+		  OTHER(24, UNMAP, 0x1000), OTHER(24, VALUE, 0x1000)}}}};
 
 /* Then one of which the last chunk is cut, or the definitions. */
 #define IMAGE_SEEDS                                                            \

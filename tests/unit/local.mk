@@ -167,6 +167,7 @@ lib_tests = \
 	tests/unit/lib/record_file \
 	tests/unit/lib/record_sums \
 	tests/unit/lib/record_oom \
+	tests/unit/lib/record_pages \
 	tests/unit/lib/record_stacks \
 	tests/unit/lib/record_tags \
 	tests/unit/lib/record_threads \
@@ -308,6 +309,7 @@ EXTRA_DIST += \
 	tests/unit/lib/peer.h \
 	tests/unit/lib/peer_act.h \
 	tests/unit/lib/peer_message.h \
+	tests/unit/lib/places.h \
 	tests/unit/lib/random.h \
 	tests/unit/lib/record.h \
 	tests/unit/lib/rows.h \

@@ -47,6 +47,14 @@ static void put_moment(json_t *object, const struct model *model,
 	json_put(object, "unreleasable_bytes",
 		 bytes_or_null(model_stranded(moment), model->has_addresses),
 		 ok);
+	json_put(object, "mapped_bytes",
+		 bytes_or_null(moment->mapped, model_has_places(model)), ok);
+	json_put(object, "twice_mapped_bytes",
+		 bytes_or_null(moment->twice, model_has_places(model)), ok);
+	json_put(object, "hole_bytes",
+		 bytes_or_null(model_holes(model, moment),
+			       model_has_places(model)),
+		 ok);
 }
 
 static json_t *quarters_json(const struct model_tag *tag, bool *ok)

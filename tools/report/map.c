@@ -15,17 +15,33 @@
 
 bool map_is_there(const struct model *model)
 {
-	return model->has_addresses && model->count &&
+	return model->has_addresses &&
+	       (model->count || model_has_places(model)) &&
 	       model->summary.all.events <= MAP_EVENTS;
 }
 
-static bool add_span(struct regions *pools, const struct model_span *span)
+static bool add(struct regions *pools, uint16_t pool, uint64_t address,
+		uint64_t bytes)
 {
-	uint64_t begin = span->address < LAST ? span->address : LAST;
+	uint64_t begin = address < LAST ? address : LAST;
 	uint64_t room = LAST - begin + 1;
 
-	return regions_add(&pools[span->pool], begin,
-			   span->bytes < room ? span->bytes : room);
+	return regions_add(&pools[pool], begin, bytes < room ? bytes : room);
+}
+
+static bool add_all(struct regions *pools, const struct model *model)
+{
+	for (size_t i = 0; i < model->count; i++)
+		if (!add(pools, model->spans[i].pool, model->spans[i].address,
+			 model->spans[i].bytes))
+			return false;
+	for (size_t i = 0; i < model->mapped.count; i++) {
+		const struct mapped_place *place = &model->mapped.places[i];
+
+		if (!add(pools, place->pool, place->address, place->bytes))
+			return false;
+	}
+	return true;
 }
 
 /* What follows the ranges that are there. */
@@ -67,11 +83,9 @@ static bool take_pools(struct map *map, struct regions *pools)
 bool map_init(struct map *map, const struct model *model)
 {
 	struct regions *pools = calloc(SUMMARY_POOLS, sizeof(*pools));
-	bool ok = pools != NULL;
+	bool ok = pools && add_all(pools, model);
 
 	*map = (struct map){.model = model};
-	for (size_t i = 0; i < model->count && ok; i++)
-		ok = add_span(pools, &model->spans[i]);
 	ok = ok && take_pools(map, pools);
 	for (unsigned i = 0; i < SUMMARY_POOLS && pools; i++)
 		regions_free(&pools[i]);
@@ -85,13 +99,13 @@ void map_free(struct map *map)
 	map->ranges = NULL;
 }
 
-uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address)
+/* The last one that begins at or before an address; the first, if none does. */
+static const struct map_range *range_of(const struct map *map, uint16_t pool,
+					uint64_t inside)
 {
-	uint64_t inside = address < LAST ? address : LAST;
 	size_t low = 0, high = map->count;
 	const struct map_range *range;
 
-	/* The last one that begins at or before it. */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -102,6 +116,21 @@ uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address)
 		else
 			high = middle;
 	}
-	range = &map->ranges[low];
+	return &map->ranges[low];
+}
+
+bool map_has(const struct map *map, uint16_t pool, uint64_t address)
+{
+	const struct map_range *range = range_of(map, pool, address);
+
+	return range->pool == pool && range->begin <= address &&
+	       address < range->end;
+}
+
+uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address)
+{
+	uint64_t inside = address < LAST ? address : LAST;
+	const struct map_range *range = range_of(map, pool, inside);
+
 	return range->at + (inside - range->begin) / MAP_UNIT;
 }

@@ -3,9 +3,8 @@
 
 /*
  * What the page's map of addresses is drawn from: every event in a few bytes,
- * and the ranges of addresses that blocks ever had, without the gaps between
- * them. A recording has no address of a page, so what is mapped where blocks
- * are not is unknown. No locks.
+ * and the ranges of addresses that blocks or memory ever had, without the gaps
+ * between them. Old recordings do not say what is mapped. No locks.
  */
 #ifndef GPUMEM_TOOLS_REPORT_MAP_H
 #define GPUMEM_TOOLS_REPORT_MAP_H
@@ -40,7 +39,8 @@ bool map_is_there(const struct model *model);
 /* False: out of memory; map_free() is right all the same. */
 bool map_init(struct map *map, const struct model *model);
 void map_free(struct map *map);
-/* The unit in which the address of a block is. */
+/* Did a block or memory ever have the address? If so, its unit. */
+bool map_has(const struct map *map, uint16_t pool, uint64_t address);
 uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address);
 
 /* map_events.c: the events. Of each, as numbers (numbers.h):
@@ -49,10 +49,14 @@ uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address);
  *     and if it begins:     unit, bytes, stream, tag
  *         is a resize:      span, bytes
  *         ends:             span
- *         is of a pool:     its first value
+ *         is a MAP:         the places that it ends, 0, bytes, and unless
+ *                           these are 0: unit, twin or 0, from + 1 or 0
+ *         is an UNMAP, or the end of a pool: the places that it ends, 0
+ *         is of a pool otherwise: its first value
  *
- * Begins and resizes make spans; one is named by how many began since: the
- * newest is 1. False: out of memory. */
+ * Begins and resizes make spans, and MAPs places (mapped.h); one is named by
+ * how many began since: the newest is 1. From is a unit. False: out of memory.
+ */
 bool map_put_events(FILE *out, const struct map *map);
 
 #endif

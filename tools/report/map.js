@@ -34,7 +34,9 @@ function decode(info, base64) {
 		time: new Float64Array(info.events + 1),
 		kind: new Uint8Array(info.events + 1),
 		begun: new Uint32Array(info.events + 1),
-		ended: new Uint32Array(info.events + 1), others: []};
+		ended: new Uint32Array(info.events + 1), others: [],
+		places: newPlaces(info)};
+	const ofPlaces = [kind.map, kind.unmap, kind.pool_end];
 	let ns = 0, spans = 0;
 
 	for (let e = 1; e <= info.events; e++) {
@@ -57,6 +59,9 @@ function decode(info, base64) {
 				list[spans] = list[from];
 			map.bytes[spans++] = next();
 			map.begun[e] = spans;
+		} else if (ofPlaces.includes(map.kind[e])) {
+			map.others.push([e, map.kind[e], decodePlaces(map.places, e,
+				next, map.kind[e] === kind.map)]);
 		} else if (map.kind[e] !== kind.use) {
 			map.others.push([e, map.kind[e], next()]);
 		}
@@ -82,6 +87,7 @@ function follow(map) {
 			toggle(map.ended[e], -1);
 		if (map.begun[e])
 			toggle(map.begun[e], 1);
+		stepPlaces(map.places, e, true);
 	}
 	function back() {
 		const e = map.event--;
@@ -90,34 +96,46 @@ function follow(map) {
 			toggle(map.begun[e], -1);
 		if (map.ended[e])
 			toggle(map.ended[e], 1);
+		stepPlaces(map.places, e, false);
 	}
 	map.seek = (event) => {
 		const frame = frames[Math.floor(event / step)];
 
-		if (Math.abs(event - map.event) > event - frame.event)
-			Object.assign(map, frame, {live: frame.live.slice()});
+		map.before = map.event;
+		if (Math.abs(event - map.event) > event - frame.blocks.event) {
+			Object.assign(map, frame.blocks,
+				{live: frame.blocks.live.slice()});
+			restorePlaces(map.places, frame.places);
+		}
 		while (map.event < event)
 			forward();
 		while (map.event > event)
 			back();
 	};
-	Object.assign(map, {live: new Uint32Array(words), event: 0, sum: 0,
-		blocks: 0});
+	Object.assign(map, {live: new Uint32Array(words), event: 0, before: 0,
+		sum: 0, blocks: 0});
 	for (;;) {
 		if (map.event % step === 0)
-			frames.push({event: map.event, sum: map.sum,
-				blocks: map.blocks, live: map.live.slice()});
+			frames.push({places: savePlaces(map.places),
+				blocks: {event: map.event, sum: map.sum,
+					blocks: map.blocks,
+					live: map.live.slice()}});
 		if (map.event === map.info.events)
 			return map;
 		forward();
 	}
 }
 
-// Calls fn with the number of each live span, in the order in which they began.
-function eachLive(map, fn) {
-	for (let i = 0; i < map.live.length; i++)
-		for (let word = map.live[i]; word; word &= word - 1)
+// Calls fn with the number of each bit that is set, in their order.
+function eachBit(words, fn) {
+	for (let i = 0; i < words.length; i++)
+		for (let word = words[i]; word; word &= word - 1)
 			fn(i * 32 + 31 - Math.clz32(word & -word));
+}
+
+// The same of each live span, in the order in which they began.
+function eachLive(map, fn) {
+	eachBit(map.live, fn);
 }
 
 // The range that has a unit, and the address of it.

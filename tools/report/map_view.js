@@ -1,5 +1,6 @@
 // The map of addresses: lines of cells, each of the colour of the tag that has most
-// of it, pale as far as it is free. The slider moves in time, with the arrow keys
+// of it, pale as far as it is free; grey where memory has no block, and hatched where
+// that serves elsewhere (map_places.js). The slider moves in time, with the arrow keys
 // event by event. Over the map the arrow keys lead from cell to cell, + and - make
 // it larger and smaller around that cell, and 0 or Escape show all.
 const LINES = 24, LINE = 12, COLUMNS = 800;
@@ -9,6 +10,8 @@ const slider = document.getElementById('when');
 const view = {from: 0, to: 1, cell: 0, asked: false};
 const share = new Float32Array(CELLS), most = new Float32Array(CELLS);
 const owner = new Int32Array(CELLS), edge = new Uint8Array(CELLS);
+const mapped = new Float32Array(CELLS), stale = new Uint8Array(CELLS);
+const movedTo = new Uint8Array(CELLS), movedFrom = new Uint8Array(CELLS);
 
 function pathOf(map, tag) {
 	return map.info.paths[tag] || 'without a tag';
@@ -26,12 +29,16 @@ function palette() {
 	return colours.map((colour) => colour.match(/\d+/g).map(Number));
 }
 
-// What a span covers of the cells, as numbers with a fraction.
-function covered(map, span) {
+// What one of the list covers of the cells, as numbers with a fraction.
+function coveredBy(map, list, i) {
 	const scale = CELLS / (view.to - view.from);
-	const begin = (map.at[span] - view.from) * scale;
+	const begin = (list.at[i] - view.from) * scale;
 
-	return [begin, begin + map.bytes[span] / map.info.unit * scale];
+	return [begin, begin + list.bytes[i] / map.info.unit * scale];
+}
+
+function covered(map, span) {
+	return coveredBy(map, map, span);
 }
 
 function add(cell, part, span) {
@@ -58,6 +65,12 @@ function fill(map) {
 	});
 }
 
+// How grey a cell is that has no block: as far as there is memory, where that is
+// known.
+function empty(map, cell) {
+	return map.info.places ? 110 * Math.min(1, mapped[cell]) : 40;
+}
+
 // One pixel a cell, which paint() draws larger.
 function cells(map) {
 	const image = new ImageData(COLUMNS, LINES);
@@ -70,10 +83,52 @@ function cells(map) {
 
 		for (let i = 0; i < 3; i++)
 			image.data[cell * 4 + i] = used ? colour[i] : 128;
-		image.data[cell * 4 + 3] = !used ? 40 :
+		image.data[cell * 4 + 3] = !used ? empty(map, cell) :
 			edge[cell] ? 130 : 90 + 165 * used;
 	}
 	return image;
+}
+
+// Calls fn with the left, the top and the width of each stretch of such cells.
+function eachStretch(list, fn) {
+	let begin = 0;
+
+	for (let cell = 0; cell < CELLS; cell++) {
+		begin = cell % COLUMNS && list[cell - 1] ? begin : cell;
+		if (list[cell] && !((cell + 1) % COLUMNS && list[cell + 1]))
+			fn(begin % COLUMNS, Math.floor(begin / COLUMNS) * LINE,
+				cell + 1 - begin);
+	}
+}
+
+// Diagonal lines, across the stretches too.
+function hatch(context, colour) {
+	const tile = Object.assign(document.createElement('canvas'),
+		{width: 6, height: 6});
+	const lines = tile.getContext('2d');
+
+	lines.strokeStyle = colour;
+	for (const from of [-6, 0, 6]) {
+		lines.moveTo(from - 1, 7);
+		lines.lineTo(from + 7, -1);
+	}
+	lines.stroke();
+	return context.createPattern(tile, 'repeat');
+}
+
+// Over the cells: what serves elsewhere is hatched; where pages were moved to there is
+// a bar, and dots where they came from.
+function paintPlaces(map, context, colour) {
+	context.fillStyle = hatch(context, colour);
+	eachStretch(stale, (x, y, width) =>
+		context.fillRect(x, y, width, LINE - 2));
+	context.fillStyle = colour;
+	eachStretch(movedTo, (x, y, width) =>
+		context.fillRect(x, y + LINE - 5, Math.max(2, width), 3));
+	eachStretch(movedFrom, (x, y, width) => {
+		for (let dot = 0; dot < width; dot += 4)
+			context.fillRect(x + dot, y + LINE - 5, 2, 3);
+	});
 }
 
 function paint(map) {
@@ -83,13 +138,14 @@ function paint(map) {
 	const scale = CELLS / (view.to - view.from);
 
 	fill(map);
+	fillPlaces(map);
 	small.getContext('2d').putImageData(cells(map), 0, 0);
 	context.clearRect(0, 0, canvas.width, canvas.height);
 	context.imageSmoothingEnabled = false;
 	context.drawImage(small, 0, 0, COLUMNS, LINES * LINE);
 	for (let line = 1; line <= LINES; line++)
 		context.clearRect(0, line * LINE - 2, COLUMNS, 2);
-	context.fillStyle = getComputedStyle(document.body).color;
+	paintPlaces(map, context, getComputedStyle(document.body).color);
 	for (const [, , at] of map.info.ranges) {
 		const cell = Math.floor((at - view.from) * scale);
 
@@ -134,7 +190,7 @@ function happens(map) {
 		(span ? ': ' + block(map, span - 1) : '') +
 		(other ? ': ' + size(other[2]) : '') +
 		`. ${map.blocks} blocks, ${size(map.sum)}` +
-		sums(map, 'move') + sums(map, 'lend') + '.';
+		sums(map, 'move') + sums(map, 'lend') + '.' + placeSums(map);
 }
 
 // What is at the cell that the mouse or the keys are at.
@@ -154,12 +210,14 @@ function tip(map) {
 		}
 	});
 	if (found < 0)
-		return `${addressOf(map, unit)}: no block`;
+		return `${addressOf(map, unit)}: no block` +
+			placeTip(map, view.cell);
 	return `${addressOf(map, map.at[found])}: ${block(map, found)}, ` +
 		`${map.bytes[found]} bytes, ` +
 		+((map.time[map.event] - map.born[found]) / 1e9).toFixed(6) +
 		' seconds old, pool ' + rangeOf(map, map.at[found])[0] +
-		(others ? `, and ${others} more here` : '');
+		(others ? `, and ${others} more here` : '') +
+		placeTip(map, view.cell);
 }
 
 function draw(map) {

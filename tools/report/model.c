@@ -107,6 +107,8 @@ static struct model_moment now(const struct model *model, uint64_t ns)
 		.reserved = all->reserved_bytes,
 		.page_bytes = model->pages.in_use * PAGES_BYTES,
 		.blocks = all->blocks,
+		.mapped = model->mapped.bytes,
+		.twice = model->mapped.twice_bytes,
 	};
 }
 
@@ -164,7 +166,10 @@ static bool add(const struct recording_event *event,
 
 	if (block)
 		ok = ok && add_block(model, event, block);
-	else if (event->kind == GPUMEM_RECORD_OOM)
+	else
+		ok = ok && mapped_add(&model->mapped, event,
+				      model->summary.all.events);
+	if (event->kind == GPUMEM_RECORD_OOM)
 		ok = ok && add_oom(model, event);
 	else if (event->kind == GPUMEM_RECORD_REPORT)
 		add_report(model, event);
@@ -185,6 +190,10 @@ bool model_read(struct model *model, struct trace_source *source)
 	ok = summary_init(&model->summary);
 	model->summary.failed = !ok;
 	ok = ok && trace_each(source, add, NULL, model);
+	if (ok && !mapped_end(&model->mapped)) {
+		model->summary.failed = true;
+		ok = false;
+	}
 	if (model->summary.failed)
 		tool_error("%s: out of host memory", source->config->file);
 	model->has_times = model->summary.last_ns || !source->is_text;
@@ -195,6 +204,7 @@ void model_free(struct model *model)
 {
 	summary_free(&model->summary);
 	pages_free(&model->pages);
+	mapped_free(&model->mapped);
 	free(model->spans);
 	free(model->open);
 	for (size_t i = 0; i < model->oom_count; i++)

@@ -9,6 +9,7 @@
 #ifndef GPUMEM_TOOLS_REPORT_MODEL_H
 #define GPUMEM_TOOLS_REPORT_MODEL_H
 
+#include "mapped.h"
 #include "pages.h"
 #include "trace/summary.h"
 #include "trace/trace.h"
@@ -29,10 +30,11 @@ struct model_span {
 
 /* After an event. requested is the sum of the spans that are live then;
  * page_bytes the pages of 2 MiB that have one of them, 0 where addresses are
- * not known. */
+ * not known; mapped and twice as in struct mapped. */
 struct model_moment {
 	uint64_t event, ns;
 	uint64_t requested, reserved, page_bytes, blocks;
+	uint64_t mapped, twice;
 };
 
 struct model_oom {
@@ -55,6 +57,7 @@ struct model {
 	struct model_oom *ooms;
 	size_t oom_count, oom_room;
 	struct pages pages;
+	struct mapped mapped;
 	struct model_moment peak, end; /* peak: the first of its height */
 	struct model_moment worst;     /* most pages without use, see below */
 	bool has_times, has_addresses;
@@ -75,6 +78,19 @@ static inline uint64_t model_stranded(const struct model_moment *moment)
 	return moment->page_bytes > moment->requested
 		       ? moment->page_bytes - moment->requested
 		       : 0;
+}
+
+/* Does the file say which addresses have memory? */
+static inline bool model_has_places(const struct model *model)
+{
+	return model->mapped.count > 0;
+}
+
+/* Addresses that have memory at other moments. */
+static inline uint64_t model_holes(const struct model *model,
+				   const struct model_moment *moment)
+{
+	return model->mapped.ever_bytes - moment->mapped;
 }
 
 /* What was taken from the driver, but was not requested. */

@@ -22,12 +22,23 @@ static const char section[] =
 	"aria-describedby=\"tip\"></canvas>\n"
 	"<p id=\"tip\" aria-live=\"polite\"></p>\n"
 	"<p class=\"note\">From left to right, line by line: all addresses at "
-	"which a block was at any time; a vertical line stands where others "
-	"are left out. Coloured by tag as above, pale where blocks fill a "
-	"place in part. Grey: no block is there now. Whether memory is mapped "
-	"there the file does not say: of pages that were taken, moved from "
-	"free blocks or mapped a second time it has the sizes, not the "
-	"addresses.</p>\n</section>\n";
+	"which a block or memory was at any time; a vertical line stands where "
+	"others are left out. Coloured by tag as above, pale where blocks fill "
+	"a place in part. ";
+
+/* Each is a box as the canvas has it, and words. */
+static const char legend[] =
+	"<span class=\"key free\"></span> memory without a block, "
+	"<span class=\"key\"></span> a hole: no memory now, "
+	"<span class=\"key twice\"></span> mapped twice: the memory serves at "
+	"another address, and stays here until work on it is over, "
+	"<span class=\"key to\"></span> pages that were moved or lent to here "
+	"in this step, <span class=\"key from\"></span> from here.";
+
+static const char unknown[] =
+	"Grey: no block is there now. Whether memory is mapped there the file "
+	"does not say: of pages that were taken, moved from free blocks or "
+	"mapped a second time it has the sizes, not the addresses.";
 
 static void put_ranges(struct page *page, const struct map *map)
 {
@@ -91,6 +102,22 @@ static void put_curves(struct page *page, const struct curves *curves)
 	fputs("]", page->out);
 }
 
+/* What the script is to find at some moments. */
+static void put_mapped(struct page *page)
+{
+	const struct model *model = page->model;
+	const struct model_moment *moments[] = {&model->peak, &model->end,
+						&model->worst};
+
+	fprintf(page->out, "\"places\":%zu,\"ever\":%" PRIu64 ",\"mapped\":[",
+		model->mapped.count, model->mapped.ever_bytes);
+	for (unsigned i = 0; i < 3; i++)
+		fprintf(page->out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+			i ? "," : "", moments[i]->event, moments[i]->mapped,
+			moments[i]->twice);
+	fputs("]", page->out);
+}
+
 static void put_data(struct page *page, const struct curves *curves,
 		     const struct map *map)
 {
@@ -107,6 +134,8 @@ static void put_data(struct page *page, const struct curves *curves,
 	put_kinds(page);
 	fputs(",", out);
 	put_curves(page, curves);
+	fputs(",", out);
+	put_mapped(page);
 	fputs("}</script>\n<script type=\"text/plain\" id=\"map-events\">",
 	      out);
 	page->ok = page->ok && map_put_events(out, map);
@@ -126,6 +155,8 @@ void page_map(struct page *page, const struct curves *curves)
 		return;
 	}
 	fputs(section, page->out);
+	fputs(model_has_places(page->model) ? legend : unknown, page->out);
+	fputs("</p>\n</section>\n", page->out);
 	if (map_init(&map, page->model))
 		put_data(page, curves, &map);
 	else

@@ -73,7 +73,7 @@ document.getElementById('zoom').hidden = !(data.last > 0);
 if (map)
 	showMap(map);
 if (checked)
-	right = right && (!map || mapAddsUp()) && partsAddUp();
+	right = right && (!map || mapAddsUp() && placesAddUp()) && partsAddUp();
 show(data.peak);
 if (map) {
 	goTo(map, data.peak_event);

@@ -96,6 +96,30 @@ static bool print_moments(const struct model *model)
 	return print_table(&table);
 }
 
+static void place_row(struct table *table, const struct model *model,
+		      const char *name, const struct model_moment *moment)
+{
+	table_cell(table, "%s", name);
+	bytes_cell(table, moment->mapped, true);
+	bytes_cell(table, moment->twice, true);
+	bytes_cell(table, model_holes(model, moment), true);
+}
+
+static bool print_places(const struct model *model)
+{
+	static const char *const names[] = {"addresses", "mapped",
+					    "mapped twice", "holes", NULL};
+	struct table table;
+
+	if (!model_has_places(model))
+		return true;
+	putchar('\n');
+	head_row(&table, "lrrr", names);
+	place_row(&table, model, "peak", &model->peak);
+	place_row(&table, model, "end", &model->end);
+	return print_table(&table);
+}
+
 /* ---- what is live ---- */
 
 static bool print_tags(const struct model *model,
@@ -247,6 +271,7 @@ bool report_text(const struct model *model, const struct report_config *config)
 	print_about(model->source, &model->summary);
 	putchar('\n');
 	ok = print_moments(model) && ok;
+	ok = print_places(model) && ok;
 	ok = print_live(model, &model->peak, &stacks, config) && ok;
 	ok = print_live(model, &model->end, &stacks, config) && ok;
 	if (model->end.blocks)

@@ -29,7 +29,9 @@
 	X(WAIT, "wait", "allocations that waited for the device")              \
 	X(TRIM, "trim", "trims")                                               \
 	X(OOM, "oom", "allocations out of memory")                             \
-	X(DROP, "drop", "streams forgotten")
+	X(DROP, "drop", "streams forgotten")                                   \
+	X(MAP, "map", "memory mapped at addresses")                            \
+	X(UNMAP, "unmap", "addresses without memory from then on")
 
 double print_seconds(uint64_t ns);
 /* From the beginning to the end; of one that has none, to the last event. */
