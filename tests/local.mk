@@ -170,6 +170,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/clearing.py \
 	tests/device/frameworks.py \
 	tests/device/give_way.c \
+	tests/device/give_back.c \
 	tests/device/graph.c \
 	tests/device/green.c \
 	tests/device/held.c \
@@ -181,6 +182,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/peers.cpp \
 	tests/device/record.py \
 	tests/device/report_table.c \
+	tests/device/record_cost.py \
 	tests/device/resources.cu \
 	tests/device/run.sh \
 	tests/device/run_programs.py \
@@ -188,6 +190,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/run_static.cu \
 	tests/device/share.c \
 	tests/device/torch_allocators.py \
+	tests/device/spin.h \
 	tests/device/torch_busy.py \
 	tests/device/torch_counts.py \
 	tests/device/torch_enable.py \

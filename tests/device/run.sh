@@ -327,6 +327,7 @@ fi
 	step report_table "where the memory of the device is" report_table
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step busy "nothing waits for a kernel" with_cuda busy
+	step give_back "what the driver takes to free memory" with_cuda give_back
 	step lock "a call beside those of another thread" with_cuda lock
 	step graph "memory of a captured graph" with_cuda graph
 	step green "streams of green contexts" with_cuda green

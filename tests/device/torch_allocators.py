@@ -178,10 +178,10 @@ class Worker:
             text=True,
         )
 
-    def turn(self):
+    def turn(self, passes=1):
         """False: the process has ended."""
         try:
-            self.process.stdin.write("\n")
+            self.process.stdin.write(f"{passes}\n")
             self.process.stdin.flush()
             seconds, busy = map(float, self.process.stdout.readline().split())
         except (OSError, ValueError):
@@ -203,10 +203,10 @@ class Worker:
 
 
 def take_turns(turn):
-    """Calls turn() as often as it is asked for, and tells its seconds and those
-    of a processor."""
-    for _ in sys.stdin:
+    """Calls turn() as often as it is asked for, with the passes that are asked
+    for, and tells its seconds and those of a processor."""
+    for line in sys.stdin:
         begun = time.monotonic(), time.process_time()
-        turn()
+        turn(int(line))
         ended = time.monotonic(), time.process_time()
         print(*(b - a for a, b in zip(begun, ended)), flush=True)

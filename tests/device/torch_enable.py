@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""PyTorch with gpumem.torch.enable() on a real GPU, beside its own allocator.
+"""PyTorch with gpumem by its plug on a real GPU, beside its own allocator.
 
 Needs PyTorch with CUDA or ROCm, and the package gpumem installed (docs/python.md).
 Each part runs in a process of its own and prints lines of TAP; "native" runs do
@@ -293,7 +293,7 @@ def run_part(name):
 
     import gpumem.torch
 
-    gpumem.torch.enable()
+    gpumem.torch.enable(subclass=False)
     PARTS[name](torch)
     sys.exit(1 if failed else 0)
 

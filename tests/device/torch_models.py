@@ -8,9 +8,8 @@ parameters, both with random weights, do the same work with each allocator of
 torch_allocators.py. Their processes take turns of 32 batches, or of --passes times
 as many, on one device, so that a machine that is faster in one minute than in the
 next disturbs less: what is compared are turns that did the same work one after the
-other. With --lists a
-control takes turns too, which says what the door for allocators that are not
-PyTorch's costs. Then a pool and one that may reserve --limit times what the first
+other. The turns before, --warm of them, are of --warm-passes. With --lists a control
+takes turns too, which says what the door for allocators that are not PyTorch's costs. Then a pool and one that may reserve --limit times what the first
 was asked for at its peak do so.
 
 Each run prints a line of JSON, each model one in the end: peaks, and the time of
@@ -43,6 +42,8 @@ def arguments():
     parser.add_argument(
         "--warm", type=int, default=4, help="turns that are not compared"
     )
+    parser.add_argument("--warm-passes", type=int, default=0, help="0: as the others")
+    parser.add_argument("--turns", type=int, default=2, help="that are, at least")
     parser.add_argument(
         "--limit", type=float, default=1.05, help="times the peak; 0: do not try"
     )
@@ -107,8 +108,8 @@ def run(args):
     batch = MODELS[args.model[0]]()
     torch.cuda.synchronize()
 
-    def turn():
-        for _ in range(args.passes):
+    def turn(passes):
+        for _ in range(passes):
             for _ in range(AHEAD):
                 batch(draw)
             torch.cuda.synchronize()
@@ -125,12 +126,13 @@ def alternate(args, workers, seconds):
     until = time.monotonic() + seconds
     turns = 0
     good = True
-    while good and (turns < args.warm + 2 or time.monotonic() < until):
+    while good and (turns < args.warm + args.turns or time.monotonic() < until):
+        passes = args.warm_passes if turns < args.warm else 0
         # Each is first, and follows each other one, equally often.
         order = workers[turns % len(workers) :] + workers[: turns % len(workers)]
         if turns % 2:
             order.reverse()
-        good = all([worker.turn() for worker in order])
+        good = all([worker.turn(passes or args.passes) for worker in order])
         turns += 1
     results = [worker.end() for worker in workers]
     return not any("failed" in result for result in results)

@@ -86,17 +86,17 @@ def used_devices() -> List[Device]:
 
 
 def enable(
-    backend: Optional[str] = None, subclass: Optional[bool] = False
+    backend: Optional[str] = None, subclass: Optional[bool] = None
 ) -> None:
     """Makes gpumem the allocator of torch.cuda; once more does nothing.
 
     backend: gpumem's name of where torch's devices are; None: "cuda" or "hip",
-    as PyTorch was built. subclass: whether by a subclass of PyTorch's allocator,
-    which is compiled by the first process, in half a minute, or by its plug for
-    allocators, which lacks some functions; None: the subclass, or with a warning
-    the plug. RuntimeError if PyTorch has no GPU support, has used its own
-    allocator already, PYTORCH_ALLOC_CONF asks for another one, or there can be
-    no subclass and it was asked for.
+    as PyTorch was built. subclass: True is by a subclass of PyTorch's allocator,
+    which is compiled by the first process, in half a minute; False by its plug for
+    allocators, which lacks some functions; None by the subclass, or with a warning
+    by the plug. RuntimeError if PyTorch has no GPU support, has used its own
+    allocator already, PYTORCH_ALLOC_CONF asks for another one, or subclass is True
+    and there can be none.
     """
     global _allocator, _backend, _how
 
@@ -131,7 +131,8 @@ def _subclass(torch: Any, wanted: bool) -> Any:
         raise RuntimeError(text)
     warnings.warn(
         f"{text}. Its plug for allocators is used instead, without "
-        "cudnn.benchmark, MemPool, recorded history and cudagraph trees",
+        "cudnn.benchmark, MemPool, recorded history and cudagraph trees; "
+        "enable(subclass=False) uses it at once",
         RuntimeWarning,
         stacklevel=3,
     )

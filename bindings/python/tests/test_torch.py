@@ -366,6 +366,19 @@ class Enable(unittest.TestCase):
         )
         self.assertIn("built without CUDA and ROCm", said)
 
+    def test_without_a_subclass(self):
+        """There is none for the double of PyTorch: it has no headers."""
+        said = self.child("gpumem.torch.enable('host')\nprint(gpumem.torch.how())")
+        self.assertIn("RuntimeWarning: gpumem's subclass of the allocator", said)
+        self.assertIn("enable(subclass=False) uses it at once", said)
+        self.assertEqual(said.split()[0], "plug")
+        said = self.child("gpumem.torch.enable('host', True)")
+        self.assertIn("RuntimeError: gpumem's subclass", said)
+        said = self.child(
+            "gpumem.torch.enable('host', False)\nprint(gpumem.torch.how())"
+        )
+        self.assertEqual(said, "plug\n")
+
     def test_configuration(self):
         enable = "gpumem.torch.enable('host', False)\n"
         for conf, expected in [
