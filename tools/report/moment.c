@@ -18,7 +18,9 @@ const char *model_tag_path(const struct model *model, uint16_t number,
 
 	if (path)
 		return path;
-	snprintf(buffer, MODEL_TAG, number ? "#%u" : "", number);
+	buffer[0] = '\0';
+	if (number)
+		snprintf(buffer, MODEL_TAG, "#%u", number);
 	return buffer;
 }
 
