@@ -422,6 +422,29 @@ record "$scratch/two"
 snapshot "a program that resizes" "[(15, 1052672, 0)]" "$recording"
 record "$scratch/small"
 
+# The page memory_viz reads a snapshot by itself, and knows these opcodes only, numbers
+# of at most 8 bytes, and lists that fit on the stack of a call.
+if have_python; then
+	record "$top_srcdir/tests/traces/llama_generate.trace.gz"
+	"$trace" --to=pytorch -o "$scratch/out" "$recording"
+	record "$scratch/small"
+	is "$(python3 -c "import pickletools, sys
+known = '''PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE BININT BININT1 BININT2 LONG1
+BINFLOAT SHORT_BINUNICODE BINUNICODE EMPTY_LIST APPEND APPENDS LIST EMPTY_DICT DICT
+SETITEM SETITEMS EMPTY_TUPLE TUPLE TUPLE1 TUPLE2 TUPLE3 MEMOIZE BINPUT LONG_BINPUT
+BINGET LONG_BINGET'''.split()
+count = marked = most = 0
+for opcode, value, _ in pickletools.genops(open(sys.argv[1], 'rb')):
+    if opcode.name not in known or opcode.name == 'PROTO' and not 2 <= value <= 4:
+        print(opcode.name, value)
+    if opcode.name == 'LONG1' and not -1 << 63 <= value < 1 << 63:
+        print(value)
+    marked = count if opcode.name == 'MARK' else marked
+    most = max(most, count - marked)
+    count += 1
+print(count > 100000, most <= 10000)" "$scratch/out")" "True True" "memory_viz can read it"
+fi
+
 # PyTorch's own functions open them, and their totals are those of the recording.
 # opened NUMBER ARGUMENT...: a snapshot, and what is said of the same events
 opened()
