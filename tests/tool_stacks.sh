@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# Stacks of recordings in gpumem-report and in the snapshots of gpumem-trace: which
-# blocks have one, which functions and lines they name, and that a file which
-# contradicts itself, or modules that are not what they were, cost names only. The
-# recordings are written here, but for one of a program.
+# Stacks of recordings in gpumem-report, and in the snapshots and Chrome's JSON of
+# gpumem-trace: which blocks have one, which functions and lines they name, and that
+# a file which contradicts itself, or modules that are not what they were, cost names
+# only. The recordings are written here, but for one of a program.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 . "${top_srcdir:-.}/tests/tool.sh"
@@ -191,6 +191,131 @@ is "$(frames --from=1 --min-bytes=60)" "[('alloc', 300, $x), ('alloc', 90, $x)] 
 	"and of what is live when it begins"
 exits 0 "it can be read again" "$report" "$scratch/pickle"
 
+# ---- as Chrome's JSON --------------------------------------------------------------
+
+# What a reader relies on: each key is there once, each frame that is named is there
+# and leads to one without a parent, and each frame is of an event's stack. Then, of
+# each moment with a stack: its name, bytes and frames, innermost first, and if all of
+# them are in its args; and how many frames there are.
+cat >"$scratch/chrome.py" <<'END'
+import json, sys
+def once(pairs):
+    assert len(pairs) == len(dict(pairs)), pairs
+    return dict(pairs)
+def chain(frames, at):
+    found = []
+    while at is not None:
+        assert at in frames and len(found) < len(frames), at
+        found.append(at)
+        at = frames[at].get('parent')
+    return found
+def read(text):
+    data = json.loads(text, object_pairs_hook=once)
+    frames = data.get('stackFrames', {})
+    assert 'stackFrames' not in data or frames
+    assert all(set(f) - {'parent'} == {'name', 'category'} and f['name']
+               for f in frames.values())
+    used, told, moments = set(), set(), []
+    for e in data['traceEvents']:
+        if 'sf' not in e:
+            assert e['name'] not in ('alloc', 'live')
+            continue
+        assert (e['ph'], e['s'], type(e['sf'])) == ('i', 't', int)
+        ids = chain(frames, str(e['sf']))
+        used.update(ids)
+        names = [frames[i]['name'] for i in ids]
+        args = e['args']
+        assert (args['sf'], args['at']) == (e['sf'], names[0])
+        assert args.get('stack', names) == names
+        assert ('stack' in args) == (e['sf'] not in told)
+        told.add(e['sf'])
+        moments.append((e['name'], args['bytes'], names, 'stack' in args))
+    assert used == set(frames)
+    return moments, frames
+if __name__ == '__main__':
+    moments, frames = read(open(sys.argv[1]).read())
+    print(moments, len(frames))
+END
+
+# chrome ARGUMENT...: of a recording
+chrome()
+{
+	"$trace" --to=chrome "$@" >"$scratch/chrome"
+	python3 "$scratch/chrome.py" "$scratch/chrome" 2>&1
+}
+
+plants "for Chrome" <<'END'
+write([stack(7, BEGIN + 0x10, 0x50), module(1, at('/none/x.so')),
+       stack(8, BEGIN + 0x30, 0x50), stack(9, 0x50), stack(5, 0x50, 0x50),
+       stack(6, 0x90)],
+      [of(7), alloc(1, 100), of(8), alloc(2, 50), alloc(3, 20), of(9),
+       alloc(4, 90), of(7), alloc(5, 30), block(20, 5, 60), free(2, 50),
+       of(5), alloc(6, 70)])
+END
+x="['x.so+0x100f', '0x4f']"
+y="['x.so+0x102f', '0x4f']"
+z="('alloc', 70, ['0x4f', '0x4f'], True)"
+is "$(chrome "$recording")" "[('alloc', 100, $x, True), ('alloc', 50, $y, True), ('alloc', 90, ['0x4f'], True), ('alloc', 30, $x, False), $z] 4" \
+	"it has the stacks of allocations, whose frames share their callers"
+is "$(grep -c '"category":"/none/x.so","parent"' "$scratch/chrome")" 2 \
+	"and their modules"
+is "$(chrome --from=1 "$recording")" "[('live', 100, $x, True), ('live', 90, ['0x4f'], True), ('live', 60, $x, False), $(echo "$z" | sed s/alloc/live/)] 3" \
+	"and of what is live when it begins, and no other frames"
+is "$(chrome --anonymise "$recording")" "[] 0" "and none for strangers"
+"$trace" --to=pytorch -o "$scratch/pickle" "$recording"
+is "$(chrome "$scratch/pickle" | sed 's: at /none/x.so::g')" "[('alloc', 100, $x, True), ('alloc', 50, $y, True), ('alloc', 90, ['0x4f'], True), ('alloc', 30, $x, False), ('alloc', 60, $x, False), $z] 4" \
+	"also those of a snapshot"
+
+# Without stacks it is, byte by byte, what it was before there were any.
+plants "without stacks" <<'END'
+write([stack(7, 0x50)],
+      [event(34, 4096), event(6, 4096), of(9), alloc(1, 100), alloc(2, 50),
+       block(20, 1, 200), free(2, 50)])
+END
+"$trace" --to=chrome "$recording" >"$scratch/out"
+cat >"$scratch/expected" <<'END'
+{"displayTimeUnit":"ns","otherData":{"program":"planted","gpumem":"0.1.0"},"traceEvents":[
+{"name":"process_name","ph":"M","pid":7,"args":{"name":"planted"}},
+{"name":"pool 1 pool","ph":"C","pid":7,"tid":7,"ts":0.000,"args":{"requested":0,"reserved":4096}},
+{"name":"grow","ph":"i","pid":7,"tid":7,"ts":0.000,"s":"t","args":{"pool":"pool 1 pool","bytes":4096,"reserved":4096}},
+{"name":"pool 1 pool","ph":"C","pid":7,"tid":7,"ts":0.000,"args":{"requested":100,"reserved":4096}},
+{"name":"pool 1 pool","ph":"C","pid":7,"tid":7,"ts":0.000,"args":{"requested":150,"reserved":4096}},
+{"name":"pool 1 pool","ph":"C","pid":7,"tid":7,"ts":0.000,"args":{"requested":250,"reserved":4096}},
+{"name":"pool 1 pool","ph":"C","pid":7,"tid":7,"ts":0.000,"args":{"requested":200,"reserved":4096}}
+]}
+END
+check "nothing is more" diff "$scratch/expected" "$scratch/out"
+
+# Whatever bytes are others, it is refused or as it should be.
+cat >"$scratch/spoil.py" <<'END'
+import random, subprocess
+sys.path.insert(0, sys.argv[2])
+import chrome
+write([stack(7, BEGIN + 0x10, 0x50), module(1, at('/none/x.so')),
+       stack(8, BEGIN + 0x30, 0x50)],
+      [of(7), alloc(1, 100), of(8), alloc(2, 50), of(7), alloc(3, 90),
+       block(20, 3, 60), free(2, 50)])
+whole = open(sys.argv[1], 'rb').read()
+chance = random.Random(1)
+written = stacks = 0
+for i in range(150):
+    data = bytearray(whole)
+    for j in range(chance.randrange(1, 5)):
+        data[chance.randrange(256, len(data))] = chance.choice(
+            (0, 1, 5, 17, 20, 127, 255))
+    open(sys.argv[1], 'wb').write(data)
+    ran = subprocess.run([sys.argv[3], '--to=chrome', sys.argv[1]],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert ran.returncode in (0, 1), (i, ran)
+    if ran.returncode == 0:
+        written += 1
+        stacks += chrome.read(ran.stdout.decode())[0] != []
+assert written > 50 and stacks > 50, (written, stacks)
+END
+cat "$scratch/write.py" "$scratch/spoil.py" >"$scratch/planted.py"
+is "$(python3 "$scratch/planted.py" "$recording" "$scratch" "$trace" 2>&1)" "" \
+	"so is that of recordings with other bytes"
+
 # ---- what is defined ---------------------------------------------------------------
 
 plants "a number that is not defined" <<'END'
@@ -331,6 +456,9 @@ check "says at which" grep -qE \
 last=$(sed -n 's/.*<div>\(lib x.so+0x[0-9a-f]*\)<.*/\1/p' "$scratch/out")
 lines="[('inner', 'planted.c', 3), ('outer', 'planted.c', 7), ('$last', 'lib x.so', 0)]"
 is "$(frames)" "[('alloc', 100, $lines)] [$lines] 1 1" "as a snapshot too"
+is "$(chrome "$recording" | sed "s|at [^']*/planted|at planted|g")" \
+	"[('alloc', 100, ['inner at planted.c:3', 'outer at planted.c:7', '$last'], True)] 3" \
+	"and as Chrome's JSON"
 
 # Without the program, and with a program that says nothing of use.
 mkdir "$scratch/path"
@@ -486,5 +614,9 @@ json_is "[(f['function'], f['file'].split('/')[-1], f['line'])
 	d['end']['stacks'][0]['bytes'], d['end']['largest'][0]['stack']" \
 	"([('inner', 'leak.c', 6), ('outer', 'leak.c', 12), ('main', 'leak.c', 20)], 5000, 0)" \
 	"where it does"
+is "$(chrome "$recording" | sed "s|at [^']*/leak|at leak|g" |
+	grep -o "^.('alloc', 5000, .\('[^']*', \)\{3\}")" \
+	"[('alloc', 5000, ['inner at leak.c:6', 'outer at leak.c:12', 'main at leak.c:20', " \
+	"also as Chrome's JSON"
 
 done_testing

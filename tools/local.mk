@@ -251,6 +251,8 @@ tools_gpumem_trace_LDADD = $(TOOL)
 tools_gpumem_trace_SOURCES = \
 	tools/gpumem-trace.c \
 	tools/trace/chrome.c \
+	tools/trace/chrome.h \
+	tools/trace/chrome_stacks.c \
 	tools/trace/each.c \
 	tools/trace/input.c \
 	tools/trace/pickle.c \

@@ -3,11 +3,12 @@
 
 /*
  * Writes the JSON of Chrome's trace events, which ui.perfetto.dev opens: a
- * counter for each pool, a moment for each event of a pool, and a stretch for
- * each wait, on the line of its thread. Times are microseconds since the
- * recording began.
+ * counter for each pool, a moment for each event of a pool and each allocation
+ * whose stack is known, and a stretch for each wait, on the line of its thread.
+ * Times are microseconds since the recording began. The stacks themselves are
+ * in chrome_stacks.c.
  */
-#include "trace.h"
+#include "chrome.h"
 
 #include "common/json.h"
 #include "common/tool.h"
@@ -26,11 +27,13 @@ struct chrome {
 	struct trace_source *source;
 	FILE *out;
 	struct chrome_pool *pools; /* by number */
+	struct chrome_stacks stacks;
 	uint32_t pid;
 	bool any;
 };
 
-/* A moment, and what its numbers are. */
+/* A moment, and what its numbers are. What is mapped where, page by page, would
+ * hide the others, which have the sums. */
 static const struct moment {
 	uint8_t kind;
 	const char *name;
@@ -48,14 +51,13 @@ static const struct moment {
 	{GPUMEM_RECORD_DROP, "drop stream", {"stream"}},
 };
 
-static bool fail(const struct chrome *chrome)
+bool chrome_fail(const struct trace_source *source)
 {
-	tool_error("%s: out of host memory", chrome->source->config->file);
+	tool_error("%s: out of host memory", source->config->file);
 	return false;
 }
 
-/* A text in JSON, to be freed; NULL: out of memory. */
-static char *quote(const char *text)
+char *chrome_quote(const char *text)
 {
 	json_t *value = json_text(text);
 	char *quoted =
@@ -77,7 +79,7 @@ static struct chrome_pool *find_pool(struct chrome *chrome, uint16_t number)
 	if (asprintf(&text, "pool %u%s%s", number, name && *name ? " " : "",
 		     name ? name : "") < 0)
 		return NULL;
-	pool->name = quote(text);
+	pool->name = chrome_quote(text);
 	free(text);
 	return pool->name ? pool : NULL;
 }
@@ -143,6 +145,27 @@ static void put_moment(struct chrome *chrome, const struct chrome_pool *pool,
 	fprintf(chrome->out, "}}");
 }
 
+/* An allocation, which is a moment only because it has a stack: what it makes
+ * of the sums is in the counter. On the line of a thread, where both viewers
+ * show what belongs to it. */
+static bool put_stack(struct chrome *chrome, const struct chrome_pool *pool,
+		      const struct recording_event *event,
+		      struct chrome_stack *stack)
+{
+	bool ok;
+
+	put(chrome,
+	    event->kind == GPUMEM_RECORD_ALLOC ? "\"alloc\"" : "\"live\"",
+	    "\"i\"", event, event->time_ns);
+	fprintf(chrome->out,
+		",\"s\":\"t\",\"sf\":%" PRIu32
+		",\"args\":{\"pool\":%s,\"bytes\":%" PRIu64,
+		stack->sf, pool->name, event->bytes);
+	ok = chrome_stacks_args(&chrome->stacks, stack, chrome->out);
+	fprintf(chrome->out, "}}");
+	return ok || chrome_fail(chrome->source);
+}
+
 /* True: the counter has changed. */
 static bool count(struct chrome_pool *pool, const struct recording_event *event,
 		  const struct history_block *block)
@@ -178,9 +201,10 @@ static bool write_event(const struct recording_event *event,
 {
 	struct chrome *chrome = user;
 	struct chrome_pool *pool = find_pool(chrome, event->pool);
+	struct chrome_stack *stack = NULL;
 
 	if (!pool)
-		return fail(chrome);
+		return chrome_fail(chrome->source);
 	if (count(pool, event, block))
 		put_counter(chrome, pool, event);
 	if (event->kind == GPUMEM_RECORD_WAIT)
@@ -188,28 +212,35 @@ static bool write_event(const struct recording_event *event,
 	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
 		if (moments[i].kind == event->kind)
 			put_moment(chrome, pool, event, &moments[i]);
-	return true;
+	if (chrome_begins(event))
+		stack = chrome_stacks_find(&chrome->stacks, block->stack);
+	return !stack || put_stack(chrome, pool, event, stack);
 }
 
 static bool put_head(struct chrome *chrome)
 {
 	const struct gpumem_record_header *header =
 		&chrome->source->recording.header;
-	char *program = quote(header->program),
-	     *library = quote(header->library);
+	char *program = chrome_quote(header->program),
+	     *library = chrome_quote(header->library);
 	bool ok = program && library;
 
 	if (ok)
 		fprintf(chrome->out,
 			"{\"displayTimeUnit\":\"ns\",\"otherData\":{"
-			"\"program\":%s,\"gpumem\":%s},\"traceEvents\":[\n"
+			"\"program\":%s,\"gpumem\":%s},",
+			program, library);
+	ok = ok && chrome_stacks_write(&chrome->stacks, chrome->out);
+	if (ok)
+		fprintf(chrome->out,
+			"\"traceEvents\":[\n"
 			"{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":"
 			"%" PRIu32 ",\"args\":{\"name\":%s}}",
-			program, library, chrome->pid, program);
+			chrome->pid, program);
 	chrome->any = true;
 	free(program);
 	free(library);
-	return ok || fail(chrome);
+	return ok || chrome_fail(chrome->source);
 }
 
 bool trace_write_chrome(struct trace_source *source, FILE *out)
@@ -220,14 +251,16 @@ bool trace_write_chrome(struct trace_source *source, FILE *out)
 		.pid = source->recording.header.pid,
 		.pools = calloc(POOLS, sizeof(*chrome.pools)),
 	};
-	bool ok = chrome.pools || fail(&chrome);
+	bool ok = chrome.pools || chrome_fail(source);
 
-	ok = ok && put_head(&chrome) &&
+	ok = ok && chrome_stacks_read(&chrome.stacks, source) &&
+	     put_head(&chrome) &&
 	     trace_each(source, write_event, NULL, &chrome);
 	if (ok)
 		fputs("\n]}\n", out);
 	for (unsigned i = 0; chrome.pools && i < POOLS; i++)
 		free(chrome.pools[i].name);
 	free(chrome.pools);
+	chrome_stacks_free(&chrome.stacks);
 	return ok;
 }
