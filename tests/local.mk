@@ -104,6 +104,7 @@ shell_tests = \
 	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
 	tests/tool_run_programs.sh \
+	tests/tool_run_record.sh \
 	tests/tool_stacks.sh \
 	tests/tool_stacks_torch.sh \
 	tests/tool_trace.sh \
@@ -169,8 +170,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/calls.h \
 	tests/device/clearing.py \
 	tests/device/frameworks.py \
-	tests/device/give_way.c \
 	tests/device/give_back.c \
+	tests/device/give_way.c \
 	tests/device/graph.c \
 	tests/device/green.c \
 	tests/device/held.c \
@@ -181,16 +182,17 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/native.py \
 	tests/device/peers.cpp \
 	tests/device/record.py \
-	tests/device/report_table.c \
 	tests/device/record_cost.py \
+	tests/device/report_table.c \
 	tests/device/resources.cu \
 	tests/device/run.sh \
 	tests/device/run_programs.py \
 	tests/device/run_programs.sh \
+	tests/device/run_record.py \
 	tests/device/run_static.cu \
 	tests/device/share.c \
-	tests/device/torch_allocators.py \
 	tests/device/spin.h \
+	tests/device/torch_allocators.py \
 	tests/device/torch_busy.py \
 	tests/device/torch_counts.py \
 	tests/device/torch_enable.py \
@@ -206,6 +208,10 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/limit.c \
 	tests/run/next.c \
 	tests/run/opencl.c \
+	tests/run/opencl_below.c \
+	tests/run/opencl_limit.c \
+	tests/run/opencl_limit.h \
+	tests/run/opencl_limit_threads.c \
 	tests/run/pool.c \
 	tests/run/pool.h \
 	tests/run/pool_cases.c \
@@ -215,6 +221,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/pool_order.c \
 	tests/run/pool_random.c \
 	tests/run/pool_wholes.c \
+	tests/run/record.c \
 	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh \
 	tests/fresh_root.sh \
 	tests/lsan.supp tests/tsan.supp \

@@ -109,6 +109,46 @@ for icd in pocl rusticl mesa; do
 	done
 done
 
+# ---- a limit ----------------------------------------------------------------
+
+check "the program of limits compiles" $CC -w -o "$scratch/limit" \
+	"$top_srcdir/tests/run/opencl_limit.c" \
+	"$top_srcdir/tests/run/opencl_limit_threads.c" -lOpenCL -lpthread
+
+# limited ICD CASE: under a limit of 4 MiB, the report in $scratch/out; a skip, and
+# not 0, if the implementation has not what it takes
+pocl_devices=pthread
+limited()
+{
+	over "$1" POCL_DEVICES="$pocl_devices" "$run" --limit=4MiB --json \
+		--report="$scratch/out" "$scratch/limit" "$2" \
+		>"$scratch/text" 2>&1 </dev/null
+	case $? in
+	0) pass "$1: limit: $2" ;;
+	77)
+		skip "$1 has not what it takes" "$1: limit: $2"
+		return 1
+		;;
+	*) fail "$1: limit: $2" "$(cat "$scratch/text")" ;;
+	esac
+	json_is "[x['peak_bytes'] for p in d['processes'] for x in p['devices']
+		if x['peak_bytes'] > 1 << 22]" "[]" \
+		"$1: limit: $2: the figures are never above it"
+}
+
+# refused: by the limit, of each device
+refused()
+{
+	json "[x['refused'] for p in d['processes'] for x in p['devices']]"
+}
+
+for icd in pocl rusticl mesa; do
+	can_use "$icd" "a limit" || continue
+	for case in buffers properties images svm no_memory failures threads; do
+		limited "$icd" $case
+	done
+done
+
 # ---- figures ----------------------------------------------------------------
 
 if ! [ -f "$scratch/icd/pocl.icd" ] || ! have_python; then
@@ -175,5 +215,74 @@ check "without gpumem-run the layer does nothing" \
 over pocl "$run" "$program" objects >/dev/null 2>"$scratch/text"
 check "as text" grep -qE '^    buffers +1 MiB +0 B +4 +4 +3$' "$scratch/text"
 check "by process" grep -qE '^process [0-9]+, program, by OpenCL$' "$scratch/text"
+
+# ---- what a limit did --------------------------------------------------------
+
+limited pocl held
+limited pocl buffers
+is "$(refused) $(kind buffers)" "[10] [[4194304, 0, 6, 6, 10]]" \
+	"what the limit refuses is counted"
+limited pocl images
+is "$(refused) $(kind images)" "[12] [[4194304, 0, 2, 2, 5]]" \
+	"images, too, which are not counted before"
+limited pocl svm
+is "$(refused) $(kind svm)" "[8] [[4194304, 0, 102, 102, 3]]" \
+	"and shared virtual memory"
+limited pocl no_memory
+is "$(kind host_ptr)" "[[8388608, 0, 1, 1, 0]]" \
+	"memory of the program is not"
+limited pocl failures
+is "$(refused) $(kind buffers)" "[3] [[4194304, 0, 1, 1, 104]]" \
+	"nor what the implementation refuses"
+pocl_devices="pthread basic"
+! limited pocl two || is "$(refused)" "[3, 1]" "each device has its own"
+pocl_devices=pthread
+over pocl "$run" --limit=4MiB --json --report="$scratch/out" \
+	"$scratch/limit" killed >/dev/null 2>&1
+is "$(refused) $(kind buffers)" "[1] [[4194304, 4194304, 1, 0, 1]]" \
+	"of a program that is killed"
+over pocl "$run" --limit=4M "$scratch/limit" buffers 2>"$scratch/text"
+check "as text: the limit" grep -q \
+	'^limit of each process on each device: 4 MiB$' "$scratch/text"
+check "and how often it refused" grep -q \
+	'^    the limit refused 10 of those that failed$' "$scratch/text"
+over pocl "$run" --limit=4MiB --record="$scratch/recording" \
+	"$scratch/limit" images 2>/dev/null
+"$tools/gpumem-trace" --json "$scratch/recording" >"$scratch/out"
+json_is "(d['kinds']['oom'], d['kinds']['alloc'], d['kinds']['free'])" \
+	"(12, 6, 6)" "each is recorded"
+check "as that of a limit" sh -c '"$1" "$2" | grep -q "limit is reached"' - \
+	"$tools/gpumem-report" "$scratch/recording"
+
+# What a device has: that of the limit, if it has more.
+sizes()
+{
+	over pocl "$run" "$@" --report="$scratch/report" "$scratch/limit" sizes
+}
+plain=$(over pocl "$scratch/limit" sizes)
+is "$(sizes --limit=4MiB)" "4194304 4194304" "a device under a limit"
+is "$(sizes --limit=1TiB)" "$plain" "that is more than it has"
+is "$(sizes)" "$plain" "and without one"
+exits 1 "without one nothing is refused" over pocl "$run" --json \
+	--report="$scratch/report" "$scratch/limit" svm
+cp "$scratch/report" "$scratch/out"
+is "$(refused)" "[0]" "and the report says so"
+
+# What the implementation is asked for, by a layer that stands below.
+check "a layer compiles" $CC -w -shared -fPIC -o "$scratch/below.so" \
+	"$top_srcdir/tests/run/opencl_below.c"
+for case in race race_second pipes; do
+	rm -f "$scratch/peak"
+	over pocl POCL_DEVICES="pthread basic" BELOW="$scratch/peak" \
+		"$run" --limit=4MiB --report="$scratch/report" sh -c \
+		'OPENCL_LAYERS=$1:$OPENCL_LAYERS exec "$2" "$3"' - \
+		"$scratch/below.so" "$scratch/limit" $case >"$scratch/text" 2>&1
+	if [ $? = 77 ]; then
+		skip "PoCL has no second device" "above another layer: $case"
+		continue
+	fi
+	is "$(cat "$scratch/text" "$scratch/peak")" "4194304 0" \
+		"$case: no more than the limit reaches it, and no pipe stays"
+done
 
 done_testing

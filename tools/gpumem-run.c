@@ -16,7 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_ADOPT = 0x100, KEY_BACKEND, KEY_LIMIT, KEY_NO_POOL, KEY_REPORT };
+enum {
+	KEY_ADOPT = 0x100,
+	KEY_BACKEND,
+	KEY_LIMIT,
+	KEY_NO_POOL,
+	KEY_RECORD,
+	KEY_REPORT
+};
 
 static const struct argp_option options[] = {
 	{"adopt", KEY_ADOPT, NULL, 0,
@@ -25,9 +32,11 @@ static const struct argp_option options[] = {
 	{"backend", KEY_BACKEND, "B", 0,
 	 "Follow the calls of this one only: cuda or opencl", 0},
 	{"limit", KEY_LIMIT, "SIZE", 0,
-	 "Let each process have so much of each NVIDIA device at most", 0},
+	 "Let each process have so much of each device at most", 0},
 	{"no-pool", KEY_NO_POOL, NULL, 0,
 	 "Keep nothing that the program frees; only count", 0},
+	{"record", KEY_RECORD, "FILE", 0,
+	 "Record each allocation and free of device memory into this file", 0},
 	{"report", KEY_REPORT, "FILE", OPTION_ARG_OPTIONAL,
 	 "Write the report to this file, not to standard error", 0},
 	{"json", 'j', NULL, 0, "Write the report as JSON", 0},
@@ -43,6 +52,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (arg && !*arg)
 			usage_fail("--report=: expected a file");
 		config->output = arg;
+		return 0;
+	case KEY_RECORD:
+		if (!*arg)
+			usage_fail("--record=: expected a file");
+		config->recording = arg;
 		return 0;
 	case KEY_ADOPT:
 		config->adopt = true;

@@ -64,7 +64,10 @@ _gpumem_options()
 	gpumem-report)
 		echo "--blocks= --html --json --output= --png --pool= --svg"
 		;;
-	gpumem-run) echo "--adopt --backend= --json --limit= --no-pool --report=" ;;
+	gpumem-run)
+		echo "--adopt --backend= --json --limit= --no-pool" \
+			"--record= --report="
+		;;
 	gpumem-trace)
 		echo "--anonymise --from= --json --min-bytes= --output=" \
 			"--pool= --stream= --to= --until="

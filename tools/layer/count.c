@@ -6,26 +6,17 @@
  * when there is something to count. A block's bytes are in the ledger while it
  * is in the table, exactly: both change under the mutex.
  */
-#include "layer.h"
+#include "state.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-struct layer_state {
-	pthread_mutex_t mutex; /* guards all of it */
-	bool tried;	       /* to make the ledger */
-	struct ledger *ledger; /* NULL: there is none */
-	struct blocks blocks;
-	cl_device_id devices[LEDGER_DEVICES]; /* of the rows; NULL: free */
-};
-
 static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
-static struct layer_state *state;   /* NULL, or constant */
 static _Atomic uint64_t serial;
+struct layer_state *layer_state;
 
 __attribute__((constructor)) static void layer_begin(void)
 {
@@ -44,48 +35,51 @@ __attribute__((constructor)) static void layer_begin(void)
 		return;
 	}
 	strcpy(ledgers, folder);
-	state = made;
+	limit_init();
+	recorder_init(folder);
+	layer_state = made;
 }
 
 __attribute__((destructor)) static void layer_end(void)
 {
-	if (state && state->ledger)
-		atomic_store(&state->ledger->exited, 1);
+	if (!layer_state || !layer_state->ledger)
+		return;
+	atomic_store(&layer_state->ledger->exited, 1);
+	recorder_end(&layer_state->recorder, &layer_state->mutex);
 }
 
 bool layer_active(void)
 {
-	return state;
+	return layer_state;
 }
 
-/* A mutex of zeros is one that nobody holds. NULL: there is no ledger, and
- * nothing is locked. */
-static struct ledger *lock(void)
+/* A mutex of zeros is one that nobody holds. */
+struct ledger *layer_lock(void)
 {
-	pthread_mutex_lock(&state->mutex);
-	if (!state->ledger)
-		pthread_mutex_unlock(&state->mutex);
-	return state->ledger;
+	pthread_mutex_lock(&layer_state->mutex);
+	if (!layer_state->ledger)
+		pthread_mutex_unlock(&layer_state->mutex);
+	return layer_state->ledger;
 }
 
 /* The same; there is one from now on, if it can be made. A child has none that
  * only ends what its parent made. */
 static struct ledger *lock_first(void)
 {
-	pthread_mutex_lock(&state->mutex);
-	if (!state->tried)
-		state->ledger = ledger_make(ledgers, LEDGER_OPENCL);
-	state->tried = true;
-	pthread_mutex_unlock(&state->mutex);
-	return lock();
+	pthread_mutex_lock(&layer_state->mutex);
+	if (!layer_state->tried)
+		layer_state->ledger = ledger_make(ledgers, LEDGER_OPENCL);
+	layer_state->tried = true;
+	pthread_mutex_unlock(&layer_state->mutex);
+	return layer_lock();
 }
 
-static void unlock(void)
+void layer_unlock(void)
 {
-	pthread_mutex_unlock(&state->mutex);
+	pthread_mutex_unlock(&layer_state->mutex);
 }
 
-static void add(_Atomic uint64_t *value, uint64_t more)
+void layer_add(_Atomic uint64_t *value, uint64_t more)
 {
 	atomic_store(value, atomic_load(value) + more);
 }
@@ -99,22 +93,23 @@ static void raise_peak(_Atomic uint64_t *peak, uint64_t value)
 /* With the mutex. `bytes` may be a negative number. */
 static void change(const struct block *block, uint64_t bytes)
 {
-	struct ledger_device *device = &state->ledger->devices[block->device];
+	struct ledger_device *device =
+		&layer_state->ledger->devices[block->device];
 	struct ledger_counts *counts = &device->kinds[block->kind];
 
-	add(&counts->current_bytes, bytes);
+	layer_add(&counts->current_bytes, bytes);
 	raise_peak(&counts->peak_bytes, counts->current_bytes);
 	if (block->kind == LEDGER_HOST_PTR)
 		return;
-	add(&device->current_bytes, bytes);
+	layer_add(&device->current_bytes, bytes);
 	raise_peak(&device->peak_bytes, device->current_bytes);
 }
 
 /* With the mutex. */
 static int find_row(cl_device_id device)
 {
-	for (int i = 0; i < LEDGER_DEVICES && state->devices[i]; i++)
-		if (state->devices[i] == device)
+	for (int i = 0; i < LEDGER_DEVICES && layer_state->devices[i]; i++)
+		if (layer_state->devices[i] == device)
 			return i;
 	return -1;
 }
@@ -123,10 +118,10 @@ int layer_row(cl_device_id device)
 {
 	int row;
 
-	if (!lock())
+	if (!layer_lock())
 		return -1;
 	row = find_row(device);
-	unlock();
+	layer_unlock();
 	return row;
 }
 
@@ -139,58 +134,81 @@ int layer_row_add(cl_device_id device, const char *name)
 		return -1;
 	row = find_row(device); /* another thread may have been here */
 	for (int i = 0; row < 0 && i < LEDGER_DEVICES; i++)
-		if (!state->devices[i])
+		if (!layer_state->devices[i])
 			row = i;
-	if (row >= 0 && !state->devices[row]) {
-		state->devices[row] = device;
+	if (row >= 0 && !layer_state->devices[row]) {
+		layer_state->devices[row] = device;
 		snprintf(ledger->devices[row].name,
 			 sizeof(ledger->devices[row].name), "%s", name);
 	}
-	unlock();
+	layer_unlock();
 	return row;
 }
 
-bool layer_charge(const struct block *block)
+/* With the mutex. */
+static enum layer_answer charge(const struct block *block)
 {
-	struct ledger *ledger = lock();
-	bool ok;
+	struct ledger *ledger = layer_state->ledger;
 
-	if (!ledger)
-		return false;
-	ok = blocks_put(&state->blocks, block);
-	if (ok) {
-		change(block, block->bytes);
-		add(&ledger->devices[block->device].kinds[block->kind].allocs,
-		    1);
+	limit_end();
+	if (!limit_fits(block)) {
+		limit_refuse(block);
+		return LAYER_REFUSED;
 	}
-	unlock();
-	return ok;
+	if (!blocks_put(&layer_state->blocks, block))
+		return LAYER_UNKNOWN;
+	change(block, block->bytes);
+	layer_add(&ledger->devices[block->device].kinds[block->kind].allocs, 1);
+	recorder_alloc(
+		&layer_state->recorder, ledger,
+		blocks_find(&layer_state->blocks, block->space, block->key));
+	return LAYER_COUNTED;
 }
 
-void layer_failure(enum ledger_kind kind, int row)
+enum layer_answer layer_charge(const struct block *block)
 {
-	struct ledger *ledger = lock();
+	enum layer_answer answer;
+
+	if (!layer_lock())
+		return LAYER_UNKNOWN;
+	answer = charge(block);
+	layer_unlock();
+	return answer;
+}
+
+void layer_failure(const struct block *wanted, cl_int code)
+{
+	struct ledger *ledger = layer_lock();
 
 	if (!ledger)
 		return;
-	add(&ledger->devices[row].kinds[kind].failures, 1);
-	unlock();
+	layer_add(&ledger->devices[wanted->device].kinds[wanted->kind].failures,
+		  1);
+	if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE)
+		recorder_oom(&layer_state->recorder, ledger, wanted, false);
+	layer_unlock();
 }
 
-bool layer_discharge(enum block_space space, uint64_t key)
+bool layer_discharge(enum block_space space, uint64_t key, bool in_flight)
 {
-	struct ledger *ledger = lock();
+	struct ledger *ledger = layer_lock();
 	struct block block;
 	bool known;
 
 	if (!ledger)
 		return false;
-	known = blocks_take(&state->blocks, space, key, &block);
+	known = blocks_take(&layer_state->blocks, space, key, &block);
 	if (known) {
 		change(&block, -block.bytes);
-		add(&ledger->devices[block.device].kinds[block.kind].frees, 1);
+		layer_add(
+			&ledger->devices[block.device].kinds[block.kind].frees,
+			1);
+		recorder_stamp(&layer_state->recorder, &block);
+		recorder_free(&layer_state->recorder, &block);
+		if (in_flight && layer_limit())
+			limit_begin(&block);
 	}
-	unlock();
+	layer_unlock();
 	return known;
 }
 
@@ -198,24 +216,24 @@ void layer_move(enum block_space from, enum block_space to, uint64_t key)
 {
 	struct block block;
 
-	if (!lock())
+	if (!layer_lock())
 		return;
 	/* There is room: one was taken just now. */
-	if (blocks_take(&state->blocks, from, key, &block)) {
+	if (blocks_take(&layer_state->blocks, from, key, &block)) {
 		block.space = (uint8_t)to;
-		(void)blocks_put(&state->blocks, &block);
+		(void)blocks_put(&layer_state->blocks, &block);
 	}
-	unlock();
+	layer_unlock();
 }
 
 void layer_note(enum ledger_note note)
 {
-	struct ledger *ledger = lock();
+	struct ledger *ledger = layer_lock();
 
 	if (!ledger)
 		return;
-	add(&ledger->notes[note], 1);
-	unlock();
+	layer_add(&ledger->notes[note], 1);
+	layer_unlock();
 }
 
 /* Not in the pages that a child sees as zeros: an object of the parent's must

@@ -21,56 +21,79 @@ struct _cl_icd_dispatch layer_below;
 static struct _cl_icd_dispatch above;
 static __thread unsigned depth;
 
-#define MAKER(name, kind, parameters, arguments)                               \
+static cl_mem refused(cl_int *result)
+{
+	*result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+	return NULL;
+}
+
+/* What the program gets of it. */
+static cl_mem counted(cl_context context, enum ledger_kind kind, cl_mem made,
+		      size_t bytes, cl_int *result)
+{
+	bool ok = layer_made(context, kind, made, bytes, *result);
+
+	layer_land();
+	if (ok)
+		return made;
+	depth++;
+	(void)layer_below.clReleaseMemObject(made);
+	depth--;
+	return refused(result);
+}
+
+#define MAKER(name, kind, size, parameters, arguments)                         \
 	static cl_mem CL_API_CALL wrap_##name parameters                       \
 	{                                                                      \
 		cl_int own = CL_SUCCESS, saved;                                \
 		cl_mem made;                                                   \
                                                                                \
 		result = result ? result : &own;                               \
+		if (!depth && !layer_wanted(context, kind, flags, size))       \
+			return refused(result);                                \
 		depth++;                                                       \
 		made = layer_below.name arguments;                             \
 		depth--;                                                       \
 		saved = errno;                                                 \
 		if (!depth)                                                    \
-			layer_made(context, kind, made, *result);              \
+			made = counted(context, kind, made, size, result);     \
 		errno = saved;                                                 \
 		return made;                                                   \
 	}
 
-/* name, kind, parameters, arguments */
+/* name, kind, bytes if they are known, parameters, arguments */
 #define MAKERS(X)                                                              \
-	X(clCreateBuffer, LEDGER_BUFFER,                                       \
+	X(clCreateBuffer, LEDGER_BUFFER, bytes,                                \
 	  (cl_context context, cl_mem_flags flags, size_t bytes, void *host,   \
 	   cl_int *result),                                                    \
 	  (context, flags, bytes, host, result))                               \
-	X(clCreateBufferWithProperties, LEDGER_BUFFER,                         \
+	X(clCreateBufferWithProperties, LEDGER_BUFFER, bytes,                  \
 	  (cl_context context, const cl_mem_properties *properties,            \
 	   cl_mem_flags flags, size_t bytes, void *host, cl_int *result),      \
 	  (context, properties, flags, bytes, host, result))                   \
-	X(clCreateImage, LEDGER_IMAGE,                                         \
+	X(clCreateImage, LEDGER_IMAGE, 0,                                      \
 	  (cl_context context, cl_mem_flags flags,                             \
 	   const cl_image_format *format, const cl_image_desc *about,          \
 	   void *host, cl_int *result),                                        \
 	  (context, flags, format, about, host, result))                       \
-	X(clCreateImageWithProperties, LEDGER_IMAGE,                           \
+	X(clCreateImageWithProperties, LEDGER_IMAGE, 0,                        \
 	  (cl_context context, const cl_mem_properties *properties,            \
 	   cl_mem_flags flags, const cl_image_format *format,                  \
 	   const cl_image_desc *about, void *host, cl_int *result),            \
 	  (context, properties, flags, format, about, host, result))           \
-	X(clCreateImage2D, LEDGER_IMAGE,                                       \
+	X(clCreateImage2D, LEDGER_IMAGE, 0,                                    \
 	  (cl_context context, cl_mem_flags flags,                             \
 	   const cl_image_format *format, size_t width, size_t height,         \
 	   size_t pitch, void *host, cl_int *result),                          \
 	  (context, flags, format, width, height, pitch, host, result))        \
-	X(clCreateImage3D, LEDGER_IMAGE,                                       \
+	X(clCreateImage3D, LEDGER_IMAGE, 0,                                    \
 	  (cl_context context, cl_mem_flags flags,                             \
 	   const cl_image_format *format, size_t width, size_t height,         \
 	   size_t depth_of, size_t pitch, size_t slice, void *host,            \
 	   cl_int *result),                                                    \
 	  (context, flags, format, width, height, depth_of, pitch, slice,      \
 	   host, result))                                                      \
-	X(clCreatePipe, LEDGER_PIPE,                                           \
+	X(clCreatePipe, LEDGER_PIPE, 0,                                        \
 	  (cl_context context, cl_mem_flags flags, cl_uint packet,             \
 	   cl_uint most, const cl_pipe_properties *properties,                 \
 	   cl_int *result),                                                    \
@@ -84,12 +107,16 @@ static void *CL_API_CALL wrap_clSVMAlloc(cl_context context,
 	void *made;
 	int saved;
 
+	if (!depth && !layer_wanted(context, LEDGER_SVM, 0, bytes))
+		return NULL;
 	depth++;
 	made = layer_below.clSVMAlloc(context, flags, bytes, alignment);
 	depth--;
 	saved = errno;
 	if (!depth)
 		layer_made_svm(context, made, bytes);
+	if (!depth)
+		layer_land();
 	errno = saved;
 	return made;
 }
@@ -97,11 +124,13 @@ static void *CL_API_CALL wrap_clSVMAlloc(cl_context context,
 static void CL_API_CALL wrap_clSVMFree(cl_context context, void *address)
 {
 	if (address && !depth &&
-	    !layer_discharge(LAYER_SVM, (uintptr_t)address))
+	    !layer_discharge(LAYER_SVM, (uintptr_t)address, true))
 		layer_note(LEDGER_UNKNOWN);
 	depth++;
 	layer_below.clSVMFree(context, address);
 	depth--;
+	if (!depth)
+		layer_land();
 }
 
 /* With a function of the program's it is that one which frees. */
@@ -126,9 +155,29 @@ static cl_int CL_API_CALL wrap_clEnqueueSVMFree(
 
 		if (code)
 			layer_move(LAYER_SVM_ENDING, LAYER_SVM, key);
-		else if (!layer_discharge(LAYER_SVM_ENDING, key))
+		else if (!layer_discharge(LAYER_SVM_ENDING, key, false))
 			layer_note(LEDGER_UNKNOWN);
 	}
+	return code;
+}
+
+/* With a limit: a device of that size, if it has more. */
+static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device,
+					       cl_device_info what,
+					       size_t bytes, void *value,
+					       size_t *used)
+{
+	cl_int code =
+		layer_below.clGetDeviceInfo(device, what, bytes, value, used);
+	cl_ulong size;
+
+	if (code || !value || depth ||
+	    (what != CL_DEVICE_GLOBAL_MEM_SIZE &&
+	     what != CL_DEVICE_MAX_MEM_ALLOC_SIZE))
+		return code;
+	memcpy(&size, value, sizeof(size));
+	size = size < layer_limit() ? size : layer_limit();
+	memcpy(value, &size, sizeof(size));
 	return code;
 }
 
@@ -165,6 +214,7 @@ static bool can_follow(cl_uint count)
 	return count * sizeof(void *) >= sizeof(layer_below) / 2 &&
 	       layer_below.clGetContextInfo && layer_below.clGetDeviceInfo &&
 	       layer_below.clGetMemObjectInfo &&
+	       layer_below.clReleaseMemObject &&
 	       layer_below.clSetMemObjectDestructorCallback;
 }
 
@@ -192,6 +242,8 @@ LAYER_API cl_int CL_API_CALL clInitLayer(cl_uint count,
 		above.name = wrap_##name;
 	WRAPPERS(PLACE)
 #undef PLACE
+	if (layer_limit())
+		above.clGetDeviceInfo = wrap_clGetDeviceInfo;
 	*count_out = count;
 	*table_out = &above;
 	return CL_SUCCESS;

@@ -5,8 +5,8 @@
  * What the files of the OpenCL layer share: a library that an OpenCL loader
  * puts between a program and its implementations when OPENCL_LAYERS names it.
  * It counts memory objects and shared virtual memory into a ledger and passes
- * each call on as it came. It never prints or exits; where it cannot follow,
- * that is noted and nothing else.
+ * each call on as it came, but for what the limit refuses. It never prints or
+ * exits; where it cannot follow, that is noted and nothing else.
  *
  * What changes is in pages that a forked child sees as zeros, as in the
  * preloaded library.
@@ -36,6 +36,8 @@ extern struct _cl_icd_dispatch layer_below;
 
 /* Started by gpumem-run; constant. */
 bool layer_active(void);
+/* Of each device in bytes; 0: there is none. Constant. */
+uint64_t layer_limit(void);
 
 /* Counting. Any time; none calls OpenCL or keeps a lock. */
 
@@ -43,11 +45,25 @@ bool layer_active(void);
 int layer_row(cl_device_id device);
 /* A row for it. -1: there is no room or no ledger. */
 int layer_row_add(cl_device_id device, const char *name);
-/* False: it could not be followed. */
-bool layer_charge(const struct block *block);
-void layer_failure(enum ledger_kind kind, int row);
-/* It is gone. False: it is not known. */
-bool layer_discharge(enum block_space space, uint64_t key);
+enum layer_answer {
+	LAYER_COUNTED,
+	LAYER_UNKNOWN, /* it could not be followed */
+	LAYER_REFUSED  /* by the limit, and that was counted */
+};
+
+/* Before an implementation is asked: so much of the device is in flight from
+ * now on. False: it is more than is left, and was counted as refused. A thread
+ * has one call in flight at most. */
+bool layer_promise(const struct block *wanted);
+/* What this thread has in flight still, if anything, is no more. */
+void layer_land(void);
+/* In place of what this thread has in flight. */
+enum layer_answer layer_charge(const struct block *block);
+/* A block was not to be had, as that code says. */
+void layer_failure(const struct block *wanted, cl_int code);
+/* It is gone; or in flight, with a limit, if the implementation is told next.
+ * False: it is not known. */
+bool layer_discharge(enum block_space space, uint64_t key, bool in_flight);
 /* Its key is of another space from now on, if it is known. */
 void layer_move(enum block_space from, enum block_space to, uint64_t key);
 void layer_note(enum ledger_note note);
@@ -56,9 +72,14 @@ uint64_t layer_serial(void);
 
 /* What a program made or frees, by the calls of OpenCL. */
 
-/* A memory object, or NULL if that failed with that code. */
-void layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
-		cl_int code);
+/* Before it is made. `bytes`: 0 if only the object will tell. False: the limit
+ * refuses it. Else layer_land() follows when it has been counted. */
+bool layer_wanted(cl_context context, enum ledger_kind kind, cl_mem_flags flags,
+		  size_t bytes);
+/* A memory object, or NULL if that failed with that code. `bytes`: of a buffer,
+ * else 0. False: the limit refuses it, for the caller to release. */
+bool layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
+		size_t bytes, cl_int code);
 /* Shared virtual memory, or NULL. */
 void layer_made_svm(cl_context context, void *address, size_t bytes);
 

@@ -18,8 +18,15 @@ tools_libgpumem_opencl_layer_la_SOURCES = \
 	tools/layer/count.c \
 	tools/layer/layer.c \
 	tools/layer/layer.h \
+	tools/layer/limit.c \
 	tools/layer/object.c \
+	tools/layer/state.h \
 	tools/preload/blocks.c \
 	tools/preload/blocks.h \
 	tools/preload/ledger.c \
-	tools/preload/ledger.h
+	tools/preload/ledger.h \
+	tools/preload/recorder.c \
+	tools/preload/recorder.h \
+	tools/preload/recorder_base.c \
+	tools/preload/recorder_file.c \
+	$(librecord_la_SOURCES)

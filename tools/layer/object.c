@@ -54,7 +54,7 @@ static int row_of(cl_context context)
 static void CL_CALLBACK ended(cl_mem memory, void *serial)
 {
 	(void)memory;
-	(void)layer_discharge(LAYER_MEMORY, (uintptr_t)serial);
+	(void)layer_discharge(LAYER_MEMORY, (uintptr_t)serial, false);
 }
 
 /* False: it is made of another one's memory. */
@@ -68,7 +68,8 @@ static bool has_memory(cl_mem memory)
 	       !other;
 }
 
-static bool follow(int row, enum ledger_kind kind, cl_mem memory)
+/* Of one that is refused `ended` is told as well, which changes nothing. */
+static enum layer_answer follow(int row, enum ledger_kind kind, cl_mem memory)
 {
 	struct block block = {.key = layer_serial(),
 			      .kind = (uint8_t)kind,
@@ -83,25 +84,45 @@ static bool follow(int row, enum ledger_kind kind, cl_mem memory)
 					   &flags, NULL) ||
 	    layer_below.clSetMemObjectDestructorCallback(
 		    memory, ended, (void *)(uintptr_t)block.key))
-		return false;
+		return LAYER_UNKNOWN;
 	block.bytes = bytes;
 	if (flags & CL_MEM_USE_HOST_PTR)
 		block.kind = LEDGER_HOST_PTR;
 	return layer_charge(&block);
 }
 
-void layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
-		cl_int code)
+/* Of a wrong context the implementation says so. */
+bool layer_wanted(cl_context context, enum ledger_kind kind, cl_mem_flags flags,
+		  size_t bytes)
 {
+	struct block wanted = {.bytes = bytes, .kind = (uint8_t)kind};
+	int row;
+
+	if (!layer_limit() || !bytes || !context || flags & CL_MEM_USE_HOST_PTR)
+		return true;
+	row = row_of(context);
+	wanted.device = (uint8_t)row;
+	return row < 0 || layer_promise(&wanted);
+}
+
+bool layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
+		size_t bytes, cl_int code)
+{
+	struct block wanted = {.bytes = bytes, .kind = (uint8_t)kind};
+	enum layer_answer answer = LAYER_UNKNOWN;
 	int row;
 
 	if (memory ? !has_memory(memory) : code == CL_INVALID_CONTEXT)
-		return;
+		return true;
 	row = row_of(context);
+	wanted.device = (uint8_t)row;
 	if (!memory && row >= 0)
-		layer_failure(kind, row);
-	else if (memory && (row < 0 || !follow(row, kind, memory)))
+		layer_failure(&wanted, code);
+	if (memory && row >= 0)
+		answer = follow(row, kind, memory);
+	if (memory && answer == LAYER_UNKNOWN)
 		layer_note(LEDGER_UNTRACKED);
+	return answer != LAYER_REFUSED;
 }
 
 void layer_made_svm(cl_context context, void *address, size_t bytes)
@@ -114,7 +135,7 @@ void layer_made_svm(cl_context context, void *address, size_t bytes)
 
 	block.device = (uint8_t)row;
 	if (!address && row >= 0)
-		layer_failure(LEDGER_SVM, row);
-	else if (address && (row < 0 || !layer_charge(&block)))
+		layer_failure(&block, CL_OUT_OF_RESOURCES);
+	else if (address && (row < 0 || layer_charge(&block) == LAYER_UNKNOWN))
 		layer_note(LEDGER_UNTRACKED);
 }

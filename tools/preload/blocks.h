@@ -31,7 +31,10 @@ struct block {
 	uint64_t whole_bytes; /* what the driver has for it, >= bytes */
 	uint64_t link;
 	uint64_t epoch;	     /* of a whole that was unmapped */
+	uint64_t recorded;   /* its address in the recording; 0: it has none */
+	uint64_t freed;	     /* when it left the table, for the recording */
 	const void *context; /* goes with it; NULL: with none */
+	const void *stream;  /* of the call that made it, or frees it */
 	uint32_t refs;
 	uint8_t space;	      /* 0: the entry is empty */
 	uint8_t kind, device; /* kind: of a whole its state */

@@ -47,10 +47,11 @@ static void charge(struct ledger *ledger, const struct block *block)
 	raise_peak(&device->reserved_peak_bytes, device->reserved_bytes);
 }
 
-static void discharge(struct ledger *ledger, const struct block *block)
+static void discharge(struct preload_state *state, struct block *block)
 {
-	struct ledger_device *device = &ledger->devices[block->device];
+	struct ledger_device *device = &state->ledger->devices[block->device];
 
+	recorder_stamp(&state->recorder, block);
 	add(&device->kinds[block->kind].current_bytes, -block->bytes);
 	if (!count_is_on_device(block->kind))
 		return;
@@ -89,7 +90,16 @@ bool count_insert(struct preload_state *state, const struct block *block)
 		return false;
 	charge(ledger, block);
 	add(&ledger->devices[block->device].kinds[block->kind].allocs, 1);
+	recorder_alloc(&state->recorder, ledger,
+		       blocks_find(&state->blocks, block->space, block->key));
 	return true;
+}
+
+/* A block that was discharged is free now. */
+static void freed(struct preload_state *state, const struct block *block)
+{
+	add(&state->ledger->devices[block->device].kinds[block->kind].frees, 1);
+	recorder_free(&state->recorder, block);
 }
 
 /* It was charged, so there is a ledger. */
@@ -99,17 +109,29 @@ void count_remove(struct preload_state *state, const struct block *block)
 
 	if (!blocks_take(&state->blocks, block->space, block->key, &gone))
 		return;
-	discharge(state->ledger, &gone);
-	add(&state->ledger->devices[gone.device].kinds[gone.kind].frees, 1);
+	discharge(state, &gone);
+	freed(state, &gone);
 }
 
-static void failed(enum ledger_kind kind, int device)
+void count_refused(struct preload_state *state, struct ledger *ledger,
+		   const struct block *block)
+{
+	count_one(&ledger->devices[block->device].kinds[block->kind].failures);
+	count_one(&ledger->devices[block->device].refused);
+	recorder_oom(&state->recorder, ledger, block, true);
+}
+
+static void failed(CUresult result, const struct block *block)
 {
 	struct preload_state *state = preload_lock();
 	struct ledger *ledger = preload_ledger(state);
 
 	if (ledger)
-		add(&ledger->devices[device].kinds[kind].failures, 1);
+		count_one(&ledger->devices[block->device]
+				   .kinds[block->kind]
+				   .failures);
+	if (ledger && result == CUDA_ERROR_OUT_OF_MEMORY)
+		recorder_oom(&state->recorder, ledger, block, false);
 	limit_end(state);
 	preload_unlock(state);
 }
@@ -120,7 +142,7 @@ static void inserted(CUresult result, const struct block *block)
 	bool ok;
 
 	if (result != CUDA_SUCCESS) {
-		failed(block->kind, block->device);
+		failed(result, block);
 		return;
 	}
 	if (!block->key) {
@@ -150,7 +172,7 @@ bool count_where(const void **context_out, int *device_out)
 }
 
 void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
-		 uint64_t key, uint64_t bytes)
+		 uint64_t key, uint64_t bytes, const void *stream)
 {
 	const void *context;
 	int device;
@@ -165,6 +187,7 @@ void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
 					 .bytes = bytes,
 					 .whole_bytes = bytes,
 					 .context = context,
+					 .stream = stream,
 					 .space = (uint8_t)space,
 					 .kind = (uint8_t)kind,
 					 .device = (uint8_t)device});
@@ -189,7 +212,7 @@ bool count_take(enum block_space space, uint64_t key, struct block *block)
 	bool known = blocks_take(&state->blocks, space, key, block);
 
 	if (known) {
-		discharge(state->ledger, block);
+		discharge(state, block);
 		limit_take(state, block);
 	} else {
 		block->space = 0;
@@ -209,10 +232,7 @@ void count_free(CUresult result, const struct block *block)
 	}
 	state = preload_lock();
 	if (result == CUDA_SUCCESS)
-		add(&state->ledger->devices[block->device]
-			     .kinds[block->kind]
-			     .frees,
-		    1);
+		freed(state, block);
 	else if (blocks_put(&state->blocks, block))
 		charge(state->ledger, block);
 	limit_end(state);
@@ -228,8 +248,8 @@ static bool unref(struct preload_state *state, uint64_t handle,
 	if (!block || --block->refs)
 		return false;
 	(void)blocks_take(&state->blocks, BLOCK_HANDLE, handle, gone);
-	discharge(state->ledger, gone);
-	add(&state->ledger->devices[gone->device].kinds[gone->kind].frees, 1);
+	discharge(state, gone);
+	freed(state, gone);
 	return true;
 }
 
@@ -281,10 +301,7 @@ void count_context_gone(struct preload_state *state, const void *context)
 	struct block block;
 
 	while (blocks_take_of(&state->blocks, context, &block)) {
-		discharge(state->ledger, &block);
-		add(&state->ledger->devices[block.device]
-			     .kinds[block.kind]
-			     .frees,
-		    1);
+		discharge(state, &block);
+		freed(state, &block);
 	}
 }

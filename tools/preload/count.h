@@ -11,9 +11,10 @@
 #include "cuda_hooks.h"
 #include "preload.h"
 
-/* Allocated in the current context, or failed. */
+/* Allocated in the current context, or failed. `stream`: of the call, NULL for
+ * the legacy one and for calls that have none. */
 void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
-		 uint64_t key, uint64_t bytes);
+		 uint64_t key, uint64_t bytes, const void *stream);
 /* The same on that device, in no context. */
 void count_alloc_on(CUresult result, enum ledger_kind kind, int device,
 		    enum block_space space, uint64_t key, uint64_t bytes);
@@ -35,6 +36,9 @@ void count_release(uint64_t handle);
  * not be followed. */
 bool count_insert(struct preload_state *state, const struct block *block);
 void count_remove(struct preload_state *state, const struct block *block);
+/* With the mutex: the limit has refused a call. */
+void count_refused(struct preload_state *state, struct ledger *ledger,
+		   const struct block *block);
 /* With the mutex: what is kept of the device changes. */
 void count_cached(struct ledger_device *device, uint64_t bytes);
 void count_uncached(struct ledger_device *device, uint64_t bytes);

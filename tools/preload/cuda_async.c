@@ -10,7 +10,7 @@
 #include "pool.h"
 
 /* In a wrapper of that name and parameters. */
-#define ALLOC(name, ...)                                                       \
+#define ALLOC(name, standard, ...)                                             \
 	do {                                                                   \
 		CUresult result;                                               \
                                                                                \
@@ -23,25 +23,26 @@
 		result = REAL(name)(__VA_ARGS__);                              \
 		if (pool_relieve(result))                                      \
 			result = REAL(name)(__VA_ARGS__);                      \
-		allocated(result, address_out, bytes);                         \
+		allocated(result, address_out, bytes,                          \
+			  stream_of(stream, standard));                        \
 		return result;                                                 \
 	} while (0)
 
-#define ALLOC_ASYNC(name)                                                      \
+#define ALLOC_ASYNC(name, standard)                                            \
 	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
 			     CUstream stream)                                  \
 	{                                                                      \
-		ALLOC(name, address_out, bytes, stream);                       \
+		ALLOC(name, standard, address_out, bytes, stream);             \
 	}
 
-#define ALLOC_FROM_POOL(name)                                                  \
+#define ALLOC_FROM_POOL(name, standard)                                        \
 	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
 			     CUmemoryPool pool, CUstream stream)               \
 	{                                                                      \
-		ALLOC(name, address_out, bytes, pool, stream);                 \
+		ALLOC(name, standard, address_out, bytes, pool, stream);       \
 	}
 
-#define FREE_ASYNC(name)                                                       \
+#define FREE_ASYNC(name, standard)                                             \
 	CUresult wrap_##name(CUdeviceptr address, CUstream stream)             \
 	{                                                                      \
 		struct block block;                                            \
@@ -51,6 +52,7 @@
 			return REAL(name)(address, stream);                    \
 		if (pool_expose(address)) {                                    \
 			count_take(BLOCK_ADDRESS, address, &block);            \
+			block.stream = stream_of(stream, standard);            \
 			result = REAL(name)(address, stream);                  \
 			count_free(result, &block);                            \
 		}                                                              \
@@ -58,16 +60,25 @@
 		return result;                                                 \
 	}
 
-static void allocated(CUresult result, const CUdeviceptr *address, size_t bytes)
+/* `standard` is what NULL means. */
+static const void *stream_of(CUstream stream, CUstream standard)
+{
+	if (!stream)
+		stream = standard;
+	return stream == CU_STREAM_LEGACY ? NULL : stream;
+}
+
+static void allocated(CUresult result, const CUdeviceptr *address, size_t bytes,
+		      const void *stream)
 {
 	count_alloc(result, BLOCK_ADDRESS, LEDGER_ASYNC,
-		    result == CUDA_SUCCESS ? *address : 0, bytes);
+		    result == CUDA_SUCCESS ? *address : 0, bytes, stream);
 	preload_leave();
 }
 
-ALLOC_ASYNC(cuMemAllocAsync)
-ALLOC_ASYNC(cuMemAllocAsync_ptsz)
-ALLOC_FROM_POOL(cuMemAllocFromPoolAsync)
-ALLOC_FROM_POOL(cuMemAllocFromPoolAsync_ptsz)
-FREE_ASYNC(cuMemFreeAsync)
-FREE_ASYNC(cuMemFreeAsync_ptsz)
+ALLOC_ASYNC(cuMemAllocAsync, CU_STREAM_LEGACY)
+ALLOC_ASYNC(cuMemAllocAsync_ptsz, CU_STREAM_PER_THREAD)
+ALLOC_FROM_POOL(cuMemAllocFromPoolAsync, CU_STREAM_LEGACY)
+ALLOC_FROM_POOL(cuMemAllocFromPoolAsync_ptsz, CU_STREAM_PER_THREAD)
+FREE_ASYNC(cuMemFreeAsync, CU_STREAM_LEGACY)
+FREE_ASYNC(cuMemFreeAsync_ptsz, CU_STREAM_PER_THREAD)

@@ -14,7 +14,8 @@ static uint64_t number_of(const void *address)
 static void allocated(CUresult result, void *const *address, size_t bytes)
 {
 	count_alloc(result, BLOCK_ADDRESS, LEDGER_PINNED,
-		    result == CUDA_SUCCESS ? number_of(*address) : 0, bytes);
+		    result == CUDA_SUCCESS ? number_of(*address) : 0, bytes,
+		    NULL);
 	preload_leave();
 }
 
@@ -60,7 +61,7 @@ CUresult wrap_cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 	if (!ours)
 		return result;
 	count_alloc(result, BLOCK_REGISTERED, LEDGER_REGISTERED,
-		    number_of(address), bytes);
+		    number_of(address), bytes, NULL);
 	preload_leave();
 	return result;
 }

@@ -21,7 +21,7 @@ static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
 	if (pool_relieve(result))
 		result = REAL(cuMemAlloc_v2)(address_out, bytes);
 	count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC,
-		    result == CUDA_SUCCESS ? *address_out : 0, bytes);
+		    result == CUDA_SUCCESS ? *address_out : 0, bytes, NULL);
 	if (result == CUDA_SUCCESS)
 		pool_missed();
 	return result;
@@ -52,11 +52,12 @@ static CUresult alloc_pitch(CUdeviceptr *address_out, size_t *pitch_out,
 						  height, element);
 	if (result == CUDA_SUCCESS) {
 		count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC, *address_out,
-			    *pitch_out * height);
+			    *pitch_out * height, NULL);
 		/* The next one's rows could be others. */
 		(void)pool_expose(*address_out);
 	} else {
-		count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC, 0, 0);
+		count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC, 0,
+			    limit_rows(width, height), NULL);
 	}
 	return result;
 }
@@ -85,7 +86,7 @@ static CUresult alloc_managed(CUdeviceptr *address_out, size_t bytes,
 	if (pool_relieve(result))
 		result = REAL(cuMemAllocManaged)(address_out, bytes, flags);
 	count_alloc(result, BLOCK_ADDRESS, LEDGER_MANAGED,
-		    result == CUDA_SUCCESS ? *address_out : 0, bytes);
+		    result == CUDA_SUCCESS ? *address_out : 0, bytes, NULL);
 	return result;
 }
 

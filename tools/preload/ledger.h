@@ -17,13 +17,16 @@
 #include <stdint.h>
 
 #define LEDGER_VARIABLE "GPUMEM_RUN_LEDGERS"
-#define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL" /* set: nothing is kept */
-#define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"     /* bytes; unset: none */
+#define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL"	   /* set: nothing is kept */
+#define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"	   /* bytes; unset: none */
+#define RECORD_VARIABLE "GPUMEM_RUN_RECORD"	   /* file; unset: none */
+#define RECORD_FOLDER_VARIABLE "GPUMEM_RUN_FOLDER" /* of a relative one */
 #define LEDGER_SUFFIX ".ledger"
-#define LEDGER_MAGIC UINT64_C(0x34726567646c6d67)
+#define LEDGER_MAGIC UINT64_C(0x35726567646c6d67)
 #define LEDGER_DEVICES 32
 #define LEDGER_PROGRAM 64
 #define LEDGER_FOLDER 256 /* bytes of its name at most */
+#define LEDGER_PATH 4096  /* of a recording */
 
 /* A process that uses both has a ledger of each. */
 enum ledger_api { LEDGER_CUDA, LEDGER_OPENCL };
@@ -111,6 +114,8 @@ struct ledger {
 	char program[LEDGER_PROGRAM];
 	char stopped[LEDGER_PROGRAM]; /* why nothing is kept any more */
 	_Atomic uint64_t exited;      /* 1: by exit() */
+	char recording[LEDGER_PATH];  /* "": none was begun */
+	char unrecorded[256];	      /* why, if one was to be */
 	_Atomic uint64_t notes[LEDGER_NOTES];
 	struct ledger_device devices[LEDGER_DEVICES];
 };

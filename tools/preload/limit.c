@@ -79,8 +79,10 @@ bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
 	if (ledger && ok) {
 		begin(state, device, bytes);
 	} else if (ledger) {
-		count_one(&ledger->devices[device].kinds[kind].failures);
-		count_one(&ledger->devices[device].refused);
+		count_refused(state, ledger,
+			      &(struct block){.bytes = bytes,
+					      .kind = (uint8_t)kind,
+					      .device = (uint8_t)device});
 	}
 	preload_unlock(state);
 	return ok;

@@ -44,6 +44,10 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/pool.h \
 	tools/preload/pool_context.c \
 	tools/preload/preload.h \
+	tools/preload/recorder.c \
+	tools/preload/recorder.h \
+	tools/preload/recorder_base.c \
+	tools/preload/recorder_file.c \
 	tools/preload/state.c \
 	tools/preload/store.c \
 	tools/preload/store.h \
@@ -52,4 +56,5 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/whole_apart.c \
 	tools/preload/whole_build.c \
 	tools/preload/whole_inside.h \
-	tools/preload/wholes.h
+	tools/preload/wholes.h \
+	$(librecord_la_SOURCES)

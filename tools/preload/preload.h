@@ -18,6 +18,7 @@
 #include "cache.h"
 #include "epoch.h"
 #include "ledger.h"
+#include "recorder.h"
 #include "wholes.h"
 
 #include <pthread.h>
@@ -27,10 +28,11 @@
 #define PRELOAD_LOCAL static __thread __attribute__((tls_model("initial-exec")))
 
 struct preload_state {
-	pthread_mutex_t mutex; /* guards all of it */
-	bool tried;	       /* to open the ledger */
-	struct ledger *ledger; /* NULL: there is none */
+	pthread_mutex_t mutex;	       /* guards all of it */
+	bool tried;		       /* to open the ledger */
+	struct ledger *_Atomic ledger; /* NULL: there is none; read at exit */
 	struct blocks blocks;
+	struct recorder recorder;
 	void *primary[LEDGER_DEVICES]; /* context of each device */
 	pthread_mutex_t primaries;     /* while one begins or ends; before
 					* mutex */

@@ -31,6 +31,7 @@ __attribute__((constructor)) static void preload_begin(void)
 	if (!folder || strlen(folder) >= sizeof(ledgers))
 		return;
 	strcpy(ledgers, folder);
+	recorder_init(folder);
 	limit = bytes ? strtoull(bytes, NULL, 10) : 0;
 	/* Tools that watch the driver are to see the program's own calls. */
 	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
@@ -40,8 +41,10 @@ __attribute__((destructor)) static void preload_end(void)
 {
 	struct preload_state *state = atomic_load(&page);
 
-	if (state && state->ledger)
-		atomic_store(&state->ledger->exited, 1);
+	if (!state || !state->ledger)
+		return;
+	atomic_store(&state->ledger->exited, 1);
+	recorder_end(&state->recorder, &state->mutex);
 }
 
 bool preload_active(void)

@@ -136,11 +136,25 @@ static bool set_limit(uint64_t bytes)
 		       : unsetenv(LIMIT_VARIABLE));
 }
 
+/* A relative name is that of a file here, wherever the program goes. */
+static bool set_recording(const char *file)
+{
+	char here[LEDGER_PATH] = "";
+
+	if (!file)
+		return !unsetenv(RECORD_VARIABLE);
+	if (*file != '/' && !getcwd(here, sizeof(here)))
+		return false;
+	return !setenv(RECORD_VARIABLE, file, 1) &&
+	       !setenv(RECORD_FOLDER_VARIABLE, here, 1);
+}
+
 /* Of a gpumem-run inside another one the own options hold. */
 static bool set_variables(const struct run_config *config, const char *folder)
 {
 	return !setenv(LEDGER_VARIABLE, folder, 1) &&
 	       set_limit(config->limit_bytes) &&
+	       set_recording(config->recording) &&
 	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)
 				 : unsetenv(NO_POOL_VARIABLE));
 }
@@ -181,7 +195,7 @@ const char *run_prepare(const struct run_config *config)
 		if (is_wanted(config, &libraries[i]))
 			ok = set_library(&libraries[i], folder);
 	if (ok && !set_variables(config, folder)) {
-		tool_error("out of memory");
+		tool_error("cannot set the environment: %s", strerror(errno));
 		ok = false;
 	}
 	if (!ok && folder)

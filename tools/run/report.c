@@ -122,6 +122,20 @@ static bool print_device(const struct ledger_device *device, int number)
 	return ok;
 }
 
+static bool print_recording(const struct ledger *ledger)
+{
+	bool done = ledger->recording[0];
+	char *text = clean_copy(done ? ledger->recording : ledger->unrecorded);
+
+	if (!text)
+		return false;
+	if (*text)
+		printf("  %s%s\n",
+		       done ? "recorded to " : "not recorded: ", text);
+	free(text);
+	return true;
+}
+
 static bool print_process(const struct ledger *ledger)
 {
 	struct table table;
@@ -145,7 +159,7 @@ static bool print_process(const struct ledger *ledger)
 			printf("  not counted: %llu %s\n",
 			       (unsigned long long)ledger->notes[i],
 			       notes[i].text);
-	return ok;
+	return ok && print_recording(ledger);
 }
 
 static void print_adopted(void)
@@ -221,7 +235,6 @@ static void put_reserved(json_t *json, const struct ledger_device *device,
 	json_put(json, "reserved_peak_bytes",
 		 json_u64(device->reserved_peak_bytes), ok);
 	json_put(json, "reserved_bytes", json_u64(device->reserved_bytes), ok);
-	json_put(json, "refused", json_u64(device->refused), ok);
 	json_put(json, "pool", pool_json(&device->pool, ok), ok);
 }
 
@@ -237,6 +250,7 @@ static json_t *device_json(const struct ledger_device *device, int number,
 		json_put(json, "name", json_text(device->name), ok);
 	json_put(json, "peak_bytes", json_u64(device->peak_bytes), ok);
 	json_put(json, "current_bytes", json_u64(device->current_bytes), ok);
+	json_put(json, "refused", json_u64(device->refused), ok);
 	if (!opencl)
 		put_reserved(json, device, ok);
 	for (int i = first; i < end; i++)
@@ -244,6 +258,11 @@ static json_t *device_json(const struct ledger_device *device, int number,
 			 kind_json(&device->kinds[i], ok), ok);
 	json_put(json, "kinds", of_kinds, ok);
 	return json;
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return *text ? json_text(text) : json_null();
 }
 
 static json_t *process_json(const struct ledger *ledger, bool *ok)
@@ -255,9 +274,9 @@ static json_t *process_json(const struct ledger *ledger, bool *ok)
 	json_put(json, "program", json_text(ledger->program), ok);
 	json_put(json, "api", json_text(opencl ? "opencl" : "cuda"), ok);
 	json_put(json, "exited", json_boolean(ledger->exited), ok);
-	json_put(json, "stopped",
-		 ledger->stopped[0] ? json_text(ledger->stopped) : json_null(),
-		 ok);
+	json_put(json, "stopped", text_or_null(ledger->stopped), ok);
+	json_put(json, "recording", text_or_null(ledger->recording), ok);
+	json_put(json, "unrecorded", text_or_null(ledger->unrecorded), ok);
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		json_put(json, notes[i].key, json_u64(ledger->notes[i]), ok);
 	for (int i = 0; i < LEDGER_DEVICES; i++)

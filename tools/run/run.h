@@ -13,9 +13,10 @@
 #include <stddef.h>
 
 struct run_config {
-	char **command;	     /* ends in NULL */
-	const char *output;  /* of the report; NULL: standard error */
-	const char *backend; /* the only one; NULL: all */
+	char **command;	       /* ends in NULL */
+	const char *output;    /* of the report; NULL: standard error */
+	const char *backend;   /* the only one; NULL: all */
+	const char *recording; /* its file; NULL: none */
 	bool adopt, json, no_pool;
 	uint64_t limit_bytes; /* of each device; 0: none */
 };

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The limit: of each device, at every instant and however many threads
+ * allocate,
+ *
+ *	current_bytes + in_flight <= limit
+ *
+ * with the figure of the ledger, under the mutex of the state. What is in flight
+ * is in no figure, but an implementation is asked for it, or frees it. An object
+ * of which only the implementation knows the size is not in flight: it is there
+ * before it is refused. Nothing waits for another thread's call. Without a
+ * ledger there is no limit.
+ */
+#include "state.h"
+
+#include <stdlib.h>
+
+static uint64_t limit; /* constant */
+
+/* In a forked child it is 0: a child is made outside calls of OpenCL. */
+static __thread struct {
+	int row;
+	uint64_t bytes;
+} own;
+
+void limit_init(void)
+{
+	const char *bytes = secure_getenv(LIMIT_VARIABLE);
+
+	limit = bytes ? strtoull(bytes, NULL, 10) : 0;
+}
+
+uint64_t layer_limit(void)
+{
+	return limit;
+}
+
+bool limit_fits(const struct block *block)
+{
+	int row = block->device;
+	uint64_t used = layer_state->ledger->devices[row].current_bytes +
+			layer_state->in_flight[row];
+
+	return !limit || block->kind == LEDGER_HOST_PTR ||
+	       (block->bytes <= limit && used <= limit - block->bytes);
+}
+
+void limit_refuse(const struct block *wanted)
+{
+	struct ledger *ledger = layer_state->ledger;
+	struct ledger_device *device = &ledger->devices[wanted->device];
+
+	layer_add(&device->kinds[wanted->kind].failures, 1);
+	layer_add(&device->refused, 1);
+	recorder_oom(&layer_state->recorder, ledger, wanted, true);
+}
+
+void limit_begin(const struct block *block)
+{
+	own.row = block->device;
+	own.bytes = block->bytes;
+	layer_state->in_flight[own.row] += own.bytes;
+}
+
+void limit_end(void)
+{
+	layer_state->in_flight[own.row] -= own.bytes;
+	own.bytes = 0;
+}
+
+bool layer_promise(const struct block *wanted)
+{
+	bool ok;
+
+	if (!layer_lock())
+		return true;
+	ok = limit_fits(wanted);
+	if (ok)
+		limit_begin(wanted);
+	else
+		limit_refuse(wanted);
+	layer_unlock();
+	return ok;
+}
+
+void layer_land(void)
+{
+	if (!own.bytes || !layer_lock())
+		return;
+	limit_end();
+	layer_unlock();
+}
