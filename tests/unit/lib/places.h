@@ -54,14 +54,15 @@ static bool overlap(const struct place *place, uint64_t address, uint64_t bytes)
 	       address < place->address + place->bytes;
 }
 
-/* The page that was mapped at that address last, in this recording. */
-static uint64_t page_before(const struct recording *recording,
-			    const struct rec *event, uint64_t address)
+/* Where the page was mapped last, in this recording. Something else may be there
+ * by now: between its end there and its beginning here another thread has had
+ * the mutex. */
+static uint64_t address_before(const struct recording *recording,
+			       const struct rec *event, uint64_t page)
 {
 	while (event-- > recording->event)
-		if (event->kind == GPUMEM_RECORD_MAP &&
-		    event->value[0] == address)
-			return event->value[2];
+		if (event->kind == GPUMEM_RECORD_MAP && event->value[2] == page)
+			return event->value[0];
 	return 0;
 }
 
@@ -84,7 +85,7 @@ static void add_place(const struct recording *recording,
 	now.again += again;
 	now.twice += again ? place.bytes : 0;
 	now.bad += moved &&
-		   page_before(recording, event, place.from) != place.page;
+		   address_before(recording, event, place.page) != place.from;
 	now.moved += moved ? place.bytes : 0;
 	if (now.count == PLACES)
 		bail("more than %d places", PLACES);
