@@ -11,7 +11,6 @@
 #include "spin.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define ALL (8 * GIB)
 
@@ -20,14 +19,6 @@ static const uint64_t spin_ns = 2000000000u;
 static CUmemAllocationProp prop;
 static CUmemAccessDesc access_desc;
 static CUdeviceptr range;
-
-static double now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 static void fill(CUmemGenericAllocationHandle *handle, size_t bytes)
 {

@@ -10,20 +10,11 @@
 #define GPUMEM_TESTS_DEVICE_MEANWHILE_H
 
 #include "must.h"
-#include <time.h>
 
 /* Some work begins; has it not ended yet; let it end, and wait for that. */
 static void begin_work(void);
 static bool working(void);
 static void end_work(void);
-
-static double now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 enum { BLOCKS = 2560 };
 
