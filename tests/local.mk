@@ -175,6 +175,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/graph.c \
 	tests/device/green.c \
 	tests/device/held.c \
+	tests/device/in_capture.c \
 	tests/device/lock.c \
 	tests/device/meanwhile.h \
 	tests/device/memory_viz.py \

@@ -37,8 +37,9 @@ gpumem_status gpu_describe_page(CUdevice device, CUmemAllocationProp *page)
 }
 
 /* A page at several addresses is what the programming guide calls virtual
- * aliasing. Legacy IPC works on Linux wherever host and device share one
- * address space; descriptors have to be asked about. */
+ * aliasing. In the mode RELAXED nothing that gives memory back disturbs a
+ * capture (tests/device/in_capture.c). Legacy IPC works on Linux wherever host
+ * and device share one address space; descriptors have to be asked about. */
 gpumem_status gpu_capabilities(const struct gpu_device *device,
 			       struct gpumem_device_info *info)
 {
@@ -53,7 +54,7 @@ gpumem_status gpu_capabilities(const struct gpu_device *device,
 			CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
 			&fd);
 	info->caps =
-		GPUMEM_CAP_FREE_WAITS |
+		GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_FREES_IN_CAPTURE |
 		(device->traits.vm ? GPUMEM_CAP_VM | GPUMEM_CAP_ALIAS : 0) |
 		(ipc ? GPUMEM_CAP_SHARE_IPC : 0) |
 		(fd ? GPUMEM_CAP_SHARE_FD : 0);

@@ -23,6 +23,8 @@ const struct gpumem_option_row gm_host_options[] = {
 	{"host.copy", "on", GPUMEM_OPTION_BOOL, "the device can fill and copy"},
 	{"host.capture", "on", GPUMEM_OPTION_BOOL,
 	 "streams can be captured; needs host.streams"},
+	{"host.capture_frees", "on", GPUMEM_OPTION_BOOL,
+	 "memory can go back during a capture"},
 	{"host.share_ipc", "on", GPUMEM_OPTION_BOOL,
 	 "raw allocations can be opened by other processes"},
 	{"host.share_fd", "on", GPUMEM_OPTION_BOOL,
@@ -158,6 +160,8 @@ static bool read_caps(uint32_t *caps_out)
 	    !read_cap("host.streams", GPUMEM_CAP_STREAMS, &caps) ||
 	    !read_cap("host.copy", GPUMEM_CAP_COPY, &caps) ||
 	    !read_cap("host.capture", GPUMEM_CAP_CAPTURE, &caps) ||
+	    !read_cap("host.capture_frees", GPUMEM_CAP_FREES_IN_CAPTURE,
+		      &caps) ||
 	    !read_cap("host.share_ipc", GPUMEM_CAP_SHARE_IPC, &caps) ||
 	    !read_cap("host.share_fd", GPUMEM_CAP_SHARE_FD, &caps) ||
 	    !read_cap("host.memory_info", GPUMEM_CAP_MEMORY_INFO, &caps) ||
@@ -172,6 +176,8 @@ static bool read_caps(uint32_t *caps_out)
 		caps &= ~(uint32_t)(GPUMEM_CAP_SHARE_FD | GPUMEM_CAP_ALIAS);
 	if (!(caps & GPUMEM_CAP_STREAMS))
 		caps &= ~(uint32_t)GPUMEM_CAP_CAPTURE;
+	if (!(caps & GPUMEM_CAP_CAPTURE))
+		caps &= ~(uint32_t)GPUMEM_CAP_FREES_IN_CAPTURE;
 	*caps_out = caps;
 	return true;
 }

@@ -127,8 +127,7 @@ gpumem_status gm_host_kind_free(void *handle, gpumem_kind kind,
 		status = check_kind(device, kind);
 	if (status != GPUMEM_OK)
 		return status;
-	if (atomic_load(&device->capturing))
-		gm_host_violation();
+	gm_host_free_in_capture(device);
 	pthread_mutex_lock(&device->memory);
 	status = free_locked(device, kind, address, bytes);
 	pthread_mutex_unlock(&device->memory);

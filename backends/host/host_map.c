@@ -227,8 +227,7 @@ gpumem_status gm_host_unmap(void *handle, uint64_t address, size_t count,
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (atomic_load(&device->capturing))
-		gm_host_violation();
+	gm_host_free_in_capture(device);
 	pthread_mutex_lock(&device->memory);
 	status = unmap_locked(&extent);
 	pthread_mutex_unlock(&device->memory);

@@ -194,8 +194,7 @@ gpumem_status gm_host_free(void *handle, uint64_t address, uint64_t bytes)
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (atomic_load(&device->capturing))
-		gm_host_violation();
+	gm_host_free_in_capture(device);
 	pthread_mutex_lock(&device->memory);
 	status = free_locked(device, address, bytes);
 	pthread_mutex_unlock(&device->memory);

@@ -170,8 +170,7 @@ gpumem_status gm_host_page_destroy(void *handle, gpumem_page page,
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (atomic_load(&device->capturing))
-		gm_host_violation();
+	gm_host_free_in_capture(device);
 	pthread_mutex_lock(&device->memory);
 	status = destroy_locked(device, page, bytes);
 	pthread_mutex_unlock(&device->memory);

@@ -153,7 +153,9 @@ void gm_host_stream_free_all(struct host_table *table);
 gpumem_status gm_host_work_run(struct host_device *device, const struct host_work *work);
 /* The size of an event, whose inside only host_event.c knows. */
 extern const size_t gm_host_event_bytes;
-/* The core did what it must not while a stream is captured. */
+/* The core did what it must not while a stream is captured; or it did what it
+ * must not while any is, unless the device says that it may. */
 void gm_host_violation(void);
+void gm_host_free_in_capture(struct host_device *device);
 
 #endif

@@ -164,6 +164,13 @@ void gm_host_violation(void)
 	atomic_fetch_add(&violations, 1);
 }
 
+void gm_host_free_in_capture(struct host_device *device)
+{
+	if (!(device->config.caps & GPUMEM_CAP_FREES_IN_CAPTURE) &&
+	    atomic_load(&device->capturing))
+		gm_host_violation();
+}
+
 uint64_t gpumem_host_capture_violations(void)
 {
 	return atomic_load(&violations);

@@ -112,15 +112,15 @@ static bool wait_for_pools(struct climb *climb)
 {
 	struct gm_heap *heap = climb->heap;
 	uint64_t begin_ns;
-	bool capturing, progress;
+	bool forbidden, progress;
 
 	if (!heap->policy->wait || climb->status != GPUMEM_NO_MEMORY)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
 	begin_ns = begin_wait(heap);
-	capturing = gm_heap_any_capturing(heap);
+	forbidden = gm_capture_forbids(heap);
 	pthread_mutex_unlock(&heap->mutex);
-	if (capturing)
+	if (forbidden)
 		return false;
 	progress = heap->policy->helpers->wait_for_others(heap);
 	pthread_mutex_lock(&heap->mutex);

@@ -136,7 +136,7 @@ static bool wait_for_places(struct search *search)
 
 	/* An error shows below: none is gone. */
 	do {
-		if (gm_heap_any_capturing(heap))
+		if (gm_capture_forbids(heap))
 			break;
 		(void)gm_stale_retire_all(heap);
 	} while (heap->space->stale.handles >= before && gm_arenas_wait(heap));

@@ -122,7 +122,7 @@ bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream);
  * captured. */
 void gm_arena_poll(struct gm_arena *arena, bool fence);
 /* The same for all arenas with free memory, with fences; but false, and nothing
- * is done, while any stream is being captured. */
+ * is done, where a capture forbids it. */
 bool gm_arenas_poll(struct gm_heap *heap);
 /* Counts a free, and occasionally records a fence, so that something has
  * completed by the time that it is needed. */
@@ -180,8 +180,8 @@ void gm_arena_transfer_extent(struct gm_arena *receiver,
  * that is no graph's; what has not completed comes to it behind the work: its
  * stream waits for that, the host does not. An extent of exactly so much; or
  * whole ones with about so many pages, which the receiver can lend to itself
- * (vm/stale.h). False: nothing was to be had, a stream is being
- * captured, or the driver refuses.
+ * (vm/stale.h). False: nothing was to be had, a capture forbids it,
+ * or the driver refuses.
  */
 bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
 			  size_t alignment, size_t most);

@@ -27,7 +27,8 @@ static bool wait_for(struct gm_arena *receiver, const struct gm_extent *extent)
 
 	if (is_ready(receiver, extent))
 		return true;
-	if (gm_heap_any_capturing(receiver->heap))
+	if (gm_capture_forbids(receiver->heap) ||
+	    (!extent->arena->dropped && gm_arena_capturing(extent->arena)))
 		return false;
 	fence = gm_arena_fence(extent->arena, extent->seqno);
 	return fence && gm_follow_wait(receiver, extent->arena, fence);
@@ -187,8 +188,8 @@ bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
 	while (pages && (extent = find_pages(receiver, pages, most))) {
 		struct gm_index *index = &extent->arena->index;
 
-		if (gm_heap_any_capturing(receiver->heap) ||
-		    !wait_for(receiver, extent))
+		if (gm_capture_forbids(receiver->heap) ||
+		    gm_arena_capturing(receiver) || !wait_for(receiver, extent))
 			break;
 		had = gm_index_pages(index, extent);
 		pages -= least_of(had, pages);

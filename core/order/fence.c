@@ -150,7 +150,7 @@ bool gm_arenas_poll(struct gm_heap *heap)
 {
 	struct gm_arena *arena = gm_arena_stocked(heap);
 
-	if (gm_heap_any_capturing(heap))
+	if (gm_capture_forbids(heap))
 		return false;
 	for (; arena; arena = gm_arena_stocked_after(arena))
 		if (arena->completed != arena->seqno)
@@ -219,7 +219,7 @@ bool gm_arenas_wait(struct gm_heap *heap)
 	uint64_t completed;
 	void *event;
 
-	if (gm_heap_any_capturing(heap) || !(busy = busy_arena(heap)))
+	if (gm_capture_forbids(heap) || !(busy = busy_arena(heap)))
 		return false;
 	completed = busy->completed;
 	event = fence_at(busy, 0)->event;

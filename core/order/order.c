@@ -103,10 +103,12 @@ bool gm_arena_capturing(struct gm_arena *arena)
 	return false;
 }
 
-bool gm_heap_any_capturing(struct gm_heap *heap)
+bool gm_capture_forbids(struct gm_heap *heap)
 {
 	struct gm_arena *arena = heap->order->private_arenas;
 
+	if (gm_device_has(heap->driver.device, GPUMEM_CAP_FREES_IN_CAPTURE))
+		return false;
 	for (; arena; arena = arena->next)
 		if (arena->routed && gm_arena_capturing(arena))
 			return true;

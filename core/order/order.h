@@ -61,9 +61,12 @@ uint64_t gm_order_host_bytes(const struct gm_heap *heap);
 
 /* True while `stream` is being captured: no event, no query. */
 bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream);
-/* The same of an arena's; and of any stream that the heap knows. */
+/* The same of an arena's. */
 bool gm_arena_capturing(struct gm_arena *arena);
-bool gm_heap_any_capturing(struct gm_heap *heap);
+/* True while any stream that the heap knows is being captured, on a device
+ * where that forbids to unmap, to free and to wait for other streams: without
+ * CAP_FREES_IN_CAPTURE. */
+bool gm_capture_forbids(struct gm_heap *heap);
 
 /* Around one search for memory, under the mutex: until its end these two ask
  * each stream once, and gm_arena_poll() each that is busy. An answer may be out

@@ -4,7 +4,7 @@
 /*
  * How large a block of memory from the driver can be: the steps of supply.c and
  * segment.c, in numbers. It calls no driver but to learn whether a stream is
- * being captured, since then nothing moves or goes back. See space.h.
+ * being captured, which may forbid that anything moves or goes back. See space.h.
  */
 #include "handle.h"
 #include "extent/ring.h"
@@ -54,21 +54,36 @@ static uint64_t range_bytes(const struct gm_heap *heap)
 	return longest;
 }
 
-/* What a trim would give back for an allocation on the stream, from which on
- * the heap knows the stream. */
+/* The arena of the stream, if that may lend pages to itself, or NULL. */
+static const struct gm_arena *lender_of(struct gm_heap *heap,
+					gpumem_stream stream)
+{
+	struct gm_arena *arena =
+		gm_stale_lender(heap, gm_arena_find(heap, stream));
+
+	return arena && !gm_arena_capturing(arena) ? arena : NULL;
+}
+
+/* An allocation makes the stream known to the heap, and its capture count. */
+static bool is_forbidden(struct gm_heap *heap, gpumem_stream stream)
+{
+	return gm_capture_forbids(heap) ||
+	       (!gm_device_has(heap->driver.device,
+			       GPUMEM_CAP_FREES_IN_CAPTURE) &&
+		gm_heap_capturing(heap, stream));
+}
+
+/* What a trim would give back for an allocation on the stream. */
 static uint64_t unused_bytes(struct gm_heap *heap, gpumem_stream stream)
 {
 	const struct gm_span *span = heap->spans.first;
 	uint64_t bytes = heap->space->spare_pages * heap->page_bytes;
 
-	if (gm_heap_any_capturing(heap) || gm_heap_capturing(heap, stream))
+	if (is_forbidden(heap, stream))
 		return bytes;
 	if (heap->vm)
-		return bytes +
-		       gm_handles_completed_bytes(
-			       heap,
-			       gm_stale_lender(heap,
-					       gm_arena_find(heap, stream)));
+		return bytes + gm_handles_completed_bytes(
+				       heap, lender_of(heap, stream));
 	for (; span; span = span->next)
 		if (gm_segment_completed(span))
 			bytes += span->bytes;

@@ -100,7 +100,7 @@ static bool choose_or_retire(struct gm_heap *heap, const struct gm_arena *arena,
 {
 	bool found = choose(heap, arena, bytes, alignment, plan);
 
-	if (found || gm_heap_any_capturing(heap))
+	if (found || gm_capture_forbids(heap))
 		return found;
 	while (!found && gm_stale_retire_apart(heap))
 		found = choose(heap, arena, bytes, alignment, plan);

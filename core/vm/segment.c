@@ -212,7 +212,7 @@ static bool may_give_back(struct gm_heap *heap)
 {
 	return !(heap->space->budget.no_wait &&
 		 gm_device_has(heap->driver.device, GPUMEM_CAP_FREE_WAITS)) &&
-	       !gm_heap_any_capturing(heap);
+	       !gm_capture_forbids(heap);
 }
 
 bool gm_segment_may_exchange(struct gm_heap *heap,

@@ -126,8 +126,8 @@ gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
 
 /* Gives back what is unused and completed until at most keep_bytes are
  * reserved, and no more than could be given back at the beginning. Continues
- * after an error and returns the first. Nothing while a stream is being
- * captured. The mutex is released during the calls of the driver. */
+ * after an error and returns the first. Nothing where a capture
+ * forbids it. The mutex is released during the calls of the driver. */
 gpumem_status gm_space_trim(struct gm_heap *heap, uint64_t keep_bytes);
 /* One step of it; the arenas were polled before. *bytes_out: how much was given
  * back, 0 when nothing more can be. */

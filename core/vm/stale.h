@@ -9,7 +9,7 @@
  * before. The extent lends it: its addresses, still mapped, are *stale* until
  * the work is over, and are unmapped then, a hole. Other streams get nothing
  * so but what has become theirs, behind the work (order/behind.c), nor does a
- * graph, and nothing is lent while a stream is being captured.
+ * graph, and a stream lends nothing while it is being captured.
  *
  *     a handle is mapped at one place that is not stale, or is spare; its
  *         stale places are besides
@@ -63,7 +63,7 @@ void gm_stale_fini(struct gm_heap *heap);
 struct gm_arena *gm_stale_lender(const struct gm_heap *heap,
 				 struct gm_arena *arena);
 /* How many more pages may become stale; at the bound, as many completed ones
- * are unmapped first. No stream is being captured. */
+ * are unmapped first. No capture forbids that. */
 size_t gm_stale_room(struct gm_heap *heap, size_t want);
 /* Are there so many places that fewer pages may become stale? */
 bool gm_stale_full(const struct gm_heap *heap, size_t want);
@@ -85,7 +85,7 @@ struct gm_run gm_stale_run(const struct gm_heap *heap,
  * What does not unmap keeps its span. */
 void gm_stale_unmap_all(struct gm_heap *heap, struct gm_first *first);
 
-/* ---- retire.c. No stream is being captured. ---- */
+/* ---- retire.c. No capture forbids to unmap. ---- */
 
 /* Unmaps places that have completed, of so many handles at most, the oldest
  * first: they become holes. Of how many. */

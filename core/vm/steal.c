@@ -40,7 +40,7 @@ struct steal_request {
 	struct gm_handle *handles;
 	size_t have;
 	bool lends;	/* they stay mapped where they are, too */
-	bool capturing; /* a stream is being captured: nothing is taken */
+	bool forbidden; /* by a capture: nothing is taken */
 };
 
 /* What is not needed now is spare. */
@@ -68,8 +68,8 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 				 : 0;
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
 
-	if (status == GPUMEM_OK && gm_heap_any_capturing(heap)) {
-		request->capturing = true;
+	if (status == GPUMEM_OK && gm_capture_forbids(heap)) {
+		request->forbidden = true;
 		return GPUMEM_CAPTURING;
 	}
 	if (status == GPUMEM_OK && !request->lends)
@@ -130,7 +130,7 @@ static bool take_from(struct gm_heap *heap, const struct gm_index *index,
 	struct gm_extent *extent = gm_index_least_pages(index, pages), *next;
 	size_t before;
 
-	if (request->capturing)
+	if (request->forbidden)
 		return false;
 	for (; extent && request->query.pages && extents; extent = next) {
 		next = gm_index_more_pages(index, extent);
@@ -181,7 +181,7 @@ static void steal(struct gm_heap *heap, size_t pages,
 	size_t looks = gm_arenas_looks(heap, SIZE_MAX);
 
 	take_by_size(heap, pages, request);
-	while (looks-- && request->query.pages && !request->capturing) {
+	while (looks-- && request->query.pages && !request->forbidden) {
 		struct gm_arena *arena = gm_arenas_turn(heap);
 		uint64_t completed = arena ? arena->completed : 0;
 
@@ -227,7 +227,7 @@ size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
 	size_t pages = heap->space->handle_pages, before;
 
 	if (!need->lender || !need->lender->index.whole_pages ||
-	    gm_heap_any_capturing(heap))
+	    gm_capture_forbids(heap) || gm_arena_capturing(need->lender))
 		return 0;
 	want = gm_stale_room(heap, want);
 	request.want = want;
@@ -257,7 +257,7 @@ size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need)
 
 	if (!space->spare_count)
 		steal(heap, 1, &request);
-	else if (gm_heap_any_capturing(heap))
+	else if (gm_capture_forbids(heap))
 		return 0;
 	if (!space->spare_count)
 		return 0;

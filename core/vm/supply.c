@@ -159,7 +159,7 @@ static size_t missing_of_others(struct gm_heap *heap,
 		below(heap, gm_budget_stream_target(heap, supply->need->bytes));
 
 	if (!heap->space->budget.follows || !supply->need->lender ||
-	    supply->missing <= fresh || gm_heap_any_capturing(heap))
+	    supply->missing <= fresh || gm_capture_forbids(heap))
 		return 0;
 	return gm_stale_room(heap, supply->missing - fresh);
 }
@@ -240,8 +240,8 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 	return GPUMEM_OK;
 }
 
-/* What was created goes back, but for a capture that is under way: then it
- * stays, as spare. */
+/* What was created goes back; where a capture forbids that it stays, as spare.
+ */
 static void undo(struct gm_heap *heap, const struct supply *supply)
 {
 	const struct gm_handle *made =
@@ -251,7 +251,7 @@ static void undo(struct gm_heap *heap, const struct supply *supply)
 	for (size_t i = 0; i < supply->ours; i++)
 		if (!supply->handles[i].lent)
 			gm_spare_give(heap, &supply->handles[i], 1);
-	if (gm_heap_any_capturing(heap))
+	if (gm_capture_forbids(heap))
 		gm_spare_give(heap, made, supply->fresh);
 	else
 		(void)gm_handles_destroy(heap, made, supply->fresh);

@@ -222,7 +222,10 @@ struct gpumem_backend {
 	gpumem_status (*copy)(void *device, uint64_t to, uint64_t from,
 			      uint64_t bytes, gpumem_stream stream);
 
-	/* ---- group CAPTURE ---- */
+	/* ---- group CAPTURE. With CAP_FREES_IN_CAPTURE no capture minds that
+	 * meanwhile memory of whatever group goes back to the driver, pages are
+	 * mapped and unmapped, and events, and other streams, are waited for ----
+	 */
 
 	/* 0 when the stream is not being captured, else a number that no other
 	 * capture of this process has. */

@@ -309,7 +309,8 @@ typedef void *gpumem_stream;
 	X(OBJECTS, 13, "the vendor names memory by objects")                  \
 	X(CPU, 14, "it is the host's own processor")                          \
 	X(SIMULATED, 15, "it is simulated in the host's memory")              \
-	X(ALIAS, 16, "pages can be mapped at several addresses at once")
+	X(ALIAS, 16, "pages can be mapped at several addresses at once")      \
+	X(FREES_IN_CAPTURE, 17, "memory can go back during a capture")
 
 enum gpumem_cap {
 #define GPUMEM_CAP_ENUM(name, bit, text) GPUMEM_CAP_##name = 1u << (bit),

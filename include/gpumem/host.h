@@ -67,8 +67,9 @@ GPUMEM_API uint64_t gpumem_host_calls(void);
 
 /* Calls that a program must not make while it captures, since the process
  * began: event_record, stream_wait and stream_sync of a stream that is being
- * captured, and unmap, free, kind_free or page_destroy while any stream of that
- * device is. A pool makes none as to the streams that it knows. */
+ * captured, and, without CAP_FREES_IN_CAPTURE, unmap, free, kind_free or
+ * page_destroy while any stream of that device is. A pool makes none as to the
+ * streams that it knows. */
 GPUMEM_API uint64_t gpumem_host_capture_violations(void);
 
 /* Physical bytes that are allocated on the device. */

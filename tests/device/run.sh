@@ -330,6 +330,8 @@ if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step give_back "what the driver takes to free memory" with_cuda give_back
 	step lock "a call beside those of another thread" with_cuda lock
 	step graph "memory of a captured graph" with_cuda graph
+	step in_capture "what may be called beside a capture" \
+		with_cuda in_capture
 	step green "streams of green contexts" with_cuda green
 	step adopt "contexts that the program made" with_cuda adopt
 	step bad "bad input, and a device that is lost" with_cuda bad
@@ -367,7 +369,7 @@ else
 	left_out "compute-sanitizer" "it is not there"
 fi
 rm -f "$out/step.txt" "$out/busy" "$out/graph" "$out/green" "$out/adopt" \
-	"$out/bad" "$out/give_way" "$out/held" "$out/peers" \
+	"$out/bad" "$out/give_way" "$out/held" "$out/in_capture" "$out/peers" \
 	"$out/report_table" "$out/scale" "$out/share" "$out/torch_plug.so"
 say ""
 say "$failed steps failed"

@@ -69,6 +69,7 @@ heap_tests = \
 	tests/unit/heap/give_way \
 	tests/unit/heap/handle \
 	tests/unit/heap/handle_move \
+	tests/unit/heap/in_capture \
 	tests/unit/heap/lend \
 	tests/unit/heap/levels \
 	tests/unit/heap/local \
@@ -184,6 +185,7 @@ lib_tests = \
 	tests/unit/lib/share_forged \
 	tests/unit/lib/siblings \
 	tests/unit/lib/stats \
+	tests/unit/lib/stream_capture \
 	tests/unit/lib/stream_drop \
 	tests/unit/lib/stream_order \
 	tests/unit/lib/stream_wait \

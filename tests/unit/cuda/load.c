@@ -162,7 +162,7 @@ static void a_driver(void)
 			GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_MEMORY_INFO |
 			GPUMEM_CAP_PINNED | GPUMEM_CAP_MANAGED |
 			GPUMEM_CAP_PEER | GPUMEM_CAP_SHARE_IPC |
-			GPUMEM_CAP_SHARE_FD,
+			GPUMEM_CAP_SHARE_FD | GPUMEM_CAP_FREES_IN_CAPTURE,
 		"all that it can do");
 	is_status(start(DOUBLE, "FAKECUDA_VERSION", "11000"), GPUMEM_OK,
 		  "the oldest driver");

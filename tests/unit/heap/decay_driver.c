@@ -108,6 +108,8 @@ int main(void)
 {
 	static const char *const mode[] = {"on", "off"};
 
+	/* What a capture may forbid: in_capture.c is about the rest. */
+	option("host.capture_frees", "off");
 	alarm(120);
 	device_start();
 	option("decay_ms", "800");

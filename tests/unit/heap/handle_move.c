@@ -347,6 +347,8 @@ static void test_random(uint64_t limit)
 
 int main(void)
 {
+	/* What a capture may forbid: in_capture.c is about the rest. */
+	option("host.capture_frees", "off");
 	handles_start();
 	/* What moves is unmapped, not lent. */
 	option("alias", "off");

@@ -156,12 +156,21 @@ static void test_memory(void *device, void *second)
 	(void)!host->event_destroy(device, event);
 }
 
+static void test_free_allowed(void *device)
+{
+	is_status(gpumem_host_capture(0, NULL, true), GPUMEM_OK, "capture");
+	use_memory(device);
+	is_uint(violations(), 0, "where it is allowed, to free is none");
+	is_status(gpumem_host_capture(0, NULL, false), GPUMEM_OK, "end");
+}
+
 int main(void)
 {
 	void *device, *second;
 
 	fake_start();
 	option("host.devices", "2");
+	option("host.capture_frees", "off");
 	device = open_device(0);
 	second = open_device(1);
 	test_ids(device, second);
@@ -169,5 +178,9 @@ int main(void)
 	test_memory(device, second);
 	host->device_close(device);
 	host->device_close(second);
+	option("host.capture_frees", "on");
+	device = open_device(0);
+	test_free_allowed(device);
+	host->device_close(device);
 	return done_testing();
 }

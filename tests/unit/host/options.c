@@ -51,8 +51,14 @@ static void test_defaults(void)
 			GPUMEM_CAP_MEMORY_INFO | GPUMEM_CAP_PINNED |
 			GPUMEM_CAP_MANAGED | GPUMEM_CAP_PEER |
 			GPUMEM_CAP_SHARE_IPC | GPUMEM_CAP_SHARE_FD |
-			GPUMEM_CAP_ALIAS | GPUMEM_CAP_SIMULATED,
+			GPUMEM_CAP_ALIAS | GPUMEM_CAP_FREES_IN_CAPTURE |
+			GPUMEM_CAP_SIMULATED,
 		"capabilities");
+	option("host.capture_frees", "off");
+	ok(!(info_of(0).caps & GPUMEM_CAP_FREES_IN_CAPTURE) &&
+		   info_of(0).caps & GPUMEM_CAP_CAPTURE,
+	   "a capture may forbid to free");
+	option("host.capture_frees", NULL);
 }
 
 static void test_devices(void)

@@ -93,12 +93,34 @@ static void test_refused(void)
 	end();
 	begin("on");
 	refused(GPUMEM_ALLOC_NO_WAIT, "nor with NO_WAIT");
+	end();
+}
+
+static void test_captured(void)
+{
+	begin("on");
 	must(gpumem_host_capture(0, b, true));
 	refused(0, "nor for a stream that is being captured");
 	must(gpumem_host_capture(0, b, false));
 	must(gpumem_host_capture(0, a, true));
 	refused(0, "nor from one");
 	must(gpumem_host_capture(0, a, false));
+	end();
+}
+
+/* Of work that was queued before the capture, on whichever stream, the host
+ * waits for the event. */
+static void test_captured_waits(bool receiver)
+{
+	unsigned char *ptr;
+
+	begin("on");
+	must(gpumem_host_capture(0, receiver ? b : a, true));
+	ptr = block(pool, PART, b);
+	ok(calls_of(pool, GPUMEM_CALL_EVENT_SYNC).count > 0,
+	   "the host waits, not a stream");
+	must(gpumem_host_capture(0, receiver ? b : a, false));
+	must(gpumem_free(ptr, b));
 	end();
 }
 
@@ -134,6 +156,12 @@ int main(void)
 	test_chain();
 	test_refused();
 	test_faults();
+	test_captured_waits(true);
+	test_captured_waits(false);
+	must(gpumem_device_close(device));
+	must(gpumem_option_set("host.capture_frees", "off"));
+	open_device(60);
+	test_captured();
 	must(gpumem_device_close(device));
 	return done_testing();
 }

@@ -120,8 +120,8 @@ static void test_scattered(bool vm)
 	must(gpumem_pool_destroy(pool, 0));
 }
 
-/* While a stream is being captured nothing moves or goes back. */
-static void test_captured(void)
+/* While a stream is being captured nothing may move or go back. */
+static void test_captured(bool frees)
 {
 	gpumem_pool *pool = new_pool(32 * MIB);
 	void *ptr = new_block(pool, 10 * MIB, stream[1]);
@@ -130,7 +130,8 @@ static void test_captured(void)
 	must(gpumem_stream_sync(device, stream[1]));
 	ptr = new_block(pool, MIB, stream[2]);
 	must(gpumem_host_capture(0, stream[2], true));
-	ok(promised(pool, NULL, "captured") >= 20 * MIB, "of the driver's");
+	ok(promised(pool, NULL, "captured") >= (frees ? 28 : 20) * MIB,
+	   "of the driver's, frees %d", frees);
 	must(gpumem_host_capture(0, stream[2], false));
 	must(gpumem_free(ptr, stream[2]));
 	settle(pool);
@@ -156,6 +157,42 @@ static void test_captured_new(bool vm)
 	must(gpumem_option_set("vm", NULL));
 	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_stream_destroy(device, fresh));
+}
+
+/* What a captured stream has freed it has from its own extents only. */
+static void test_captured_own(void)
+{
+	gpumem_pool *pool = new_pool(32 * MIB);
+	void *kept[4], *ptr[4];
+
+	for (int i = 0; i < 4; i++) {
+		ptr[i] = new_block(pool, 4 * MIB, stream[1]);
+		kept[i] = new_block(pool, 2 * MIB, stream[1]);
+	}
+	must(gpumem_host_capture(0, stream[1], true));
+	for (int i = 0; i < 4; i++)
+		must(gpumem_free(ptr[i], stream[1]));
+	(void)promised(pool, stream[1], "the captured stream");
+	must(gpumem_host_capture(0, stream[1], false));
+	for (int i = 0; i < 4; i++)
+		must(gpumem_free(kept[i], stream[1]));
+	must(gpumem_pool_destroy(pool, 0));
+}
+
+static void test_captures(bool frees, bool vm)
+{
+	option("host.capture_frees", frees ? "on" : "off");
+	device_start("64MiB", vm);
+	for (int i = 1; i < 3; i++)
+		stream[i] = new_stream();
+	test_captured(frees);
+	test_captured_new(true);
+	test_captured_new(false);
+	test_captured_own();
+	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
+	for (int i = 1; i < 3; i++)
+		must(gpumem_stream_destroy(device, stream[i]));
+	ok(device_end(), "nothing is left");
 }
 
 /* The driver does not say how much there is of others. */
@@ -232,9 +269,6 @@ static void run(bool vm)
 	test_limit();
 	test_busy(vm);
 	test_scattered(vm);
-	test_captured();
-	test_captured_new(true);
-	test_captured_new(false);
 	test_kinds();
 	test_failures();
 	for (uint64_t seed = 1; seed <= 4; seed++)
@@ -248,7 +282,10 @@ int main(void)
 {
 	alarm(120);
 	option("wait", "off");
-	for (int vm = 0; vm < 2; vm++)
+	for (int vm = 0; vm < 2; vm++) {
 		run(vm);
+		test_captures(false, vm);
+		test_captures(true, vm);
+	}
 	return done_testing();
 }

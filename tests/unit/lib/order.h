@@ -161,6 +161,47 @@ LIB_USE void scene_busy(gpumem_stream stream)
 	gate_launch(&scene.gate, stream, (void *)scene.x, scene.bytes);
 }
 
+enum { OURS = 0xa5 };
+
+LIB_USE bool holds_ours(const unsigned char *ptr)
+{
+	size_t i = 0;
+
+	while (i < scene.bytes && ptr[i] == OURS)
+		i++;
+	return i == scene.bytes;
+}
+
+/* Allocates until X's memory comes: when the work is over, or behind that work,
+ * which then writes before all that is queued on the stream from now on. */
+LIB_USE void wait_for_x(gpumem_stream stream)
+{
+	static void *ptr[GRAB_MAX];
+	pthread_t thread = gate_open_later(&scene.gate);
+	bool had = false;
+	unsigned count = 0;
+
+	while (!had && count < GRAB_MAX) {
+		if (gpumem_alloc(scene.pool, scene.bytes, stream, &ptr[count]))
+			break;
+		must(gpumem_fill(device, ptr[count], OURS, scene.bytes,
+				 stream));
+		had = overlaps((uintptr_t)ptr[count++], scene.bytes) ||
+		      !is_backed();
+	}
+	ok(had, "%s: it waits for it", scene.name);
+	pthread_join(thread, NULL);
+	must(gpumem_stream_sync(device, scene.a));
+	must(gpumem_stream_sync(device, scene.b));
+	must(gpumem_stream_sync(device, scene.c));
+	ok(atomic_load(&scene.gate.passed) && count &&
+		   holds_ours(ptr[count - 1]),
+	   "%s: as long as it has to", scene.name);
+	while (count > 0)
+		must(gpumem_free(ptr[--count], stream));
+	sound(scene.pool, "%s: the pool is sound", scene.name);
+}
+
 /* Stream A may be gone (NULL). */
 LIB_USE void scene_close(void)
 {
