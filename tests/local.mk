@@ -200,8 +200,11 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_lists.c \
 	tests/device/torch_models.py \
 	tests/device/torch_own_tests.py \
+	tests/device/torch_peers.py \
 	tests/device/torch_plug.c \
+	tests/device/torch_ranks.py \
 	tests/device/torch_subclass.py \
+	tests/device/torch_workloads.py \
 	tests/run/README.md \
 	tests/run/cancel.c \
 	tests/run/driver.c \

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""BERT and GPT-2 with random lengths by PyTorch: memory and time by allocator.
+"""Models with batches of random sizes by PyTorch: memory and time by allocator.
 
-The inference of a BERT-large and the training of a GPT-2 of 355 million
-parameters, both with random weights, do the same work with each allocator of
-torch_allocators.py. Their processes take turns of 32 batches, or of --passes times
+The inference of a BERT-large, the training of a GPT-2 of 355 million parameters
+and of a ResNet-50 whose batches are fetched beside it, and the generation of words
+by a Llama of 1.2 billion (torch_workloads.py), do the same work with each allocator
+of torch_allocators.py. Their processes take turns of 32 batches, or of --passes times
 as many, on one device, so that a machine that is faster in one minute than in the
 next disturbs less: what is compared are turns that did the same work one after the
 other. The turns before, --warm of them, are of --warm-passes. With --lists a control
@@ -27,6 +28,7 @@ import sys
 import time
 
 import torch_allocators as allocators
+from torch_workloads import MODELS
 
 AHEAD = 32  # batches that are queued before the host waits: a pass
 
@@ -52,51 +54,6 @@ def arguments():
 
 
 # ---- one run, in a process of its own ---------------------------------------
-
-
-def bert():
-    """What a batch does."""
-    import torch
-    from transformers import BertConfig, BertModel
-
-    config = BertConfig(
-        hidden_size=1024,
-        num_hidden_layers=24,
-        num_attention_heads=16,
-        intermediate_size=4096,
-    )
-    model = BertModel(config).half().eval().cuda()
-
-    def infer(draw):
-        shape = draw.randint(1, 32), draw.randint(8, 512)
-        words = torch.randint(0, config.vocab_size, shape, device="cuda")
-        with torch.inference_mode():
-            model(words, attention_mask=torch.ones_like(words))
-
-    return infer
-
-
-def gpt2():
-    import torch
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    config = GPT2Config(n_embd=1024, n_layer=24, n_head=16)
-    model = GPT2LMHeadModel(config).cuda()
-    adam = torch.optim.AdamW(model.parameters(), lr=1e-5)
-
-    def train(draw):
-        shape = draw.randint(2, 8), draw.randint(64, 1024)
-        words = torch.randint(0, config.vocab_size, shape, device="cuda")
-        with torch.autocast("cuda", torch.bfloat16):
-            loss = model(words, labels=words).loss
-        loss.backward()
-        adam.step()
-        adam.zero_grad(set_to_none=True)
-
-    return train
-
-
-MODELS = {"bert": bert, "gpt2": gpt2}
 
 
 def run(args):
