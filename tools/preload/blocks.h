@@ -22,7 +22,12 @@ enum block_space {
 	BLOCK_KEPT,	   /* address of a block that the program freed */
 	BLOCK_KEPT_HANDLE, /* its handle, of one by cuMemCreate() */
 	BLOCK_WHOLE,	   /* handle of a whole, see whole.h; `link`: address */
-	BLOCK_RANGE	   /* address of a whole; `link`: handle */
+	BLOCK_RANGE,	   /* address of a whole; `link`: handle */
+	BLOCK_HIP = 16,	   /* from here on the same of AMD's runtime */
+	BLOCK_HIP_ADDRESS = BLOCK_HIP + BLOCK_ADDRESS,
+	BLOCK_HIP_REGISTERED,
+	BLOCK_HIP_HANDLE,
+	BLOCK_HIP_MAPPING
 };
 
 struct block {
@@ -36,7 +41,7 @@ struct block {
 	const void *context; /* goes with it; NULL: with none */
 	const void *stream;  /* of the call that made it, or frees it */
 	uint32_t refs;
-	uint8_t space;	      /* 0: the entry is empty */
+	uint8_t space;	      /* 0: the entry is empty; it has the API, too */
 	uint8_t kind, device; /* kind: of a whole its state */
 	bool known; /* others know its address: it is never used again */
 };

@@ -32,6 +32,24 @@ bool count_is_on_device(unsigned kind)
 	return kinds[kind];
 }
 
+enum ledger_api count_api(const struct block *block)
+{
+	return block->space >= BLOCK_HIP ? LEDGER_HIP : LEDGER_CUDA;
+}
+
+static enum block_space space_of(enum ledger_api api, enum block_space space)
+{
+	return (enum block_space)(api == LEDGER_HIP ? BLOCK_HIP + space
+						    : space);
+}
+
+/* It has been charged, so there is one. */
+static struct ledger *ledger_of(const struct preload_state *state,
+				const struct block *block)
+{
+	return state->ledgers[count_api(block)];
+}
+
 static void charge(struct ledger *ledger, const struct block *block)
 {
 	struct ledger_device *device = &ledger->devices[block->device];
@@ -49,7 +67,8 @@ static void charge(struct ledger *ledger, const struct block *block)
 
 static void discharge(struct preload_state *state, struct block *block)
 {
-	struct ledger_device *device = &state->ledger->devices[block->device];
+	struct ledger_device *device =
+		&ledger_of(state, block)->devices[block->device];
 
 	recorder_stamp(&state->recorder, block);
 	add(&device->kinds[block->kind].current_bytes, -block->bytes);
@@ -77,14 +96,14 @@ void count_one(_Atomic uint64_t *value)
 	add(value, 1);
 }
 
-static bool good_device(int device)
+bool count_is_device(int device)
 {
 	return device >= 0 && device < LEDGER_DEVICES;
 }
 
 bool count_insert(struct preload_state *state, const struct block *block)
 {
-	struct ledger *ledger = preload_ledger(state);
+	struct ledger *ledger = preload_ledger(state, count_api(block));
 
 	if (!ledger || !blocks_put(&state->blocks, block))
 		return false;
@@ -98,11 +117,14 @@ bool count_insert(struct preload_state *state, const struct block *block)
 /* A block that was discharged is free now. */
 static void freed(struct preload_state *state, const struct block *block)
 {
-	add(&state->ledger->devices[block->device].kinds[block->kind].frees, 1);
+	add(&ledger_of(state, block)
+		     ->devices[block->device]
+		     .kinds[block->kind]
+		     .frees,
+	    1);
 	recorder_free(&state->recorder, block);
 }
 
-/* It was charged, so there is a ledger. */
 void count_remove(struct preload_state *state, const struct block *block)
 {
 	struct block gone;
@@ -121,27 +143,27 @@ void count_refused(struct preload_state *state, struct ledger *ledger,
 	recorder_oom(&state->recorder, ledger, block, true);
 }
 
-static void failed(CUresult result, const struct block *block)
+static void failed(int result, const struct block *block)
 {
 	struct preload_state *state = preload_lock();
-	struct ledger *ledger = preload_ledger(state);
+	struct ledger *ledger = preload_ledger(state, count_api(block));
 
 	if (ledger)
 		count_one(&ledger->devices[block->device]
 				   .kinds[block->kind]
 				   .failures);
-	if (ledger && result == CUDA_ERROR_OUT_OF_MEMORY)
+	if (ledger && result == COUNT_NO_MEMORY)
 		recorder_oom(&state->recorder, ledger, block, false);
 	limit_end(state);
 	preload_unlock(state);
 }
 
-static void inserted(CUresult result, const struct block *block)
+void count_made(int result, const struct block *block)
 {
 	struct preload_state *state;
 	bool ok;
 
-	if (result != CUDA_SUCCESS) {
+	if (result != COUNT_SUCCESS) {
 		failed(result, block);
 		return;
 	}
@@ -154,56 +176,20 @@ static void inserted(CUresult result, const struct block *block)
 	limit_end(state);
 	preload_unlock(state);
 	if (!ok)
-		preload_note(LEDGER_UNTRACKED);
+		preload_note(count_api(block), LEDGER_UNTRACKED);
 }
 
-bool count_where(const void **context_out, int *device_out)
-{
-	CUcontext context = NULL;
-	CUdevice device = -1;
-
-	if (REAL(cuCtxGetDevice)(&device) != CUDA_SUCCESS ||
-	    REAL(cuCtxGetCurrent)(&context) != CUDA_SUCCESS ||
-	    !good_device(device))
-		return false;
-	*context_out = context;
-	*device_out = device;
-	return true;
-}
-
-void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
-		 uint64_t key, uint64_t bytes, const void *stream)
-{
-	const void *context;
-	int device;
-
-	if (!count_where(&context, &device)) {
-		if (result == CUDA_SUCCESS)
-			preload_note(LEDGER_UNTRACKED);
-		limit_leave();
-		return;
-	}
-	inserted(result, &(struct block){.key = key,
-					 .bytes = bytes,
-					 .whole_bytes = bytes,
-					 .context = context,
-					 .stream = stream,
-					 .space = (uint8_t)space,
-					 .kind = (uint8_t)kind,
-					 .device = (uint8_t)device});
-}
-
-void count_alloc_on(CUresult result, enum ledger_kind kind, int device,
+void count_alloc_on(int result, enum ledger_kind kind, int device,
 		    enum block_space space, uint64_t key, uint64_t bytes)
 {
-	if (good_device(device))
-		inserted(result, &(struct block){.key = key,
-						 .bytes = bytes,
-						 .whole_bytes = bytes,
-						 .refs = 1,
-						 .space = (uint8_t)space,
-						 .kind = (uint8_t)kind,
-						 .device = (uint8_t)device});
+	if (count_is_device(device))
+		count_made(result, &(struct block){.key = key,
+						   .bytes = bytes,
+						   .whole_bytes = bytes,
+						   .refs = 1,
+						   .space = (uint8_t)space,
+						   .kind = (uint8_t)kind,
+						   .device = (uint8_t)device});
 }
 
 bool count_take(enum block_space space, uint64_t key, struct block *block)
@@ -215,82 +201,97 @@ bool count_take(enum block_space space, uint64_t key, struct block *block)
 		discharge(state, block);
 		limit_take(state, block);
 	} else {
-		block->space = 0;
+		*block = (struct block){.space = (uint8_t)space};
 	}
 	preload_unlock(state);
 	return known;
 }
 
-void count_free(CUresult result, const struct block *block)
+void count_free(int result, const struct block *block)
 {
 	struct preload_state *state;
 
-	if (!block->space) {
-		if (result == CUDA_SUCCESS)
-			preload_note(LEDGER_UNKNOWN);
+	if (!block->key) {
+		if (result == COUNT_SUCCESS)
+			preload_note(count_api(block), LEDGER_UNKNOWN);
 		return;
 	}
 	state = preload_lock();
-	if (result == CUDA_SUCCESS)
+	if (result == COUNT_SUCCESS)
 		freed(state, block);
 	else if (blocks_put(&state->blocks, block))
-		charge(state->ledger, block);
+		charge(ledger_of(state, block), block);
 	limit_end(state);
 	preload_unlock(state);
 }
 
 /* With the mutex. True: nothing holds it any more. */
-static bool unref(struct preload_state *state, uint64_t handle,
-		  struct block *gone)
+static bool unref(struct preload_state *state, enum ledger_api api,
+		  uint64_t handle, struct block *gone)
 {
-	struct block *block = blocks_find(&state->blocks, BLOCK_HANDLE, handle);
+	enum block_space space = space_of(api, BLOCK_HANDLE);
+	struct block *block = blocks_find(&state->blocks, space, handle);
 
 	if (!block || --block->refs)
 		return false;
-	(void)blocks_take(&state->blocks, BLOCK_HANDLE, handle, gone);
+	(void)blocks_take(&state->blocks, space, handle, gone);
 	discharge(state, gone);
 	freed(state, gone);
 	return true;
 }
 
-void count_release(uint64_t handle)
+void count_release(enum ledger_api api, uint64_t handle)
 {
 	struct preload_state *state = preload_lock();
 	struct block gone;
 
-	if (unref(state, handle, &gone))
+	if (unref(state, api, handle, &gone))
 		limit_take(state, &gone);
 	preload_unlock(state);
 }
 
-void count_map(uint64_t address, uint64_t bytes, uint64_t handle)
+void count_retain(enum ledger_api api, uint64_t handle)
 {
 	struct preload_state *state = preload_lock();
-	struct block *block = blocks_find(&state->blocks, BLOCK_HANDLE, handle);
+	struct block *block = blocks_find(&state->blocks,
+					  space_of(api, BLOCK_HANDLE), handle);
+
+	if (block)
+		block->refs++;
+	preload_unlock(state);
+}
+
+void count_map(enum ledger_api api, uint64_t address, uint64_t bytes,
+	       uint64_t handle)
+{
+	struct preload_state *state = preload_lock();
+	struct block *block = blocks_find(&state->blocks,
+					  space_of(api, BLOCK_HANDLE), handle);
 	struct block mapping = {.key = address,
 				.bytes = bytes,
 				.link = handle,
-				.space = BLOCK_MAPPING};
+				.space = (uint8_t)space_of(api, BLOCK_MAPPING)};
 	struct block gone;
 
 	/* Of a handle that is not known nothing is counted. */
 	if (block) {
 		block->refs++;
 		if (!blocks_put(&state->blocks, &mapping))
-			(void)unref(state, handle, &gone);
+			(void)unref(state, api, handle, &gone);
 	}
 	preload_unlock(state);
 }
 
-void count_unmap(uint64_t address, uint64_t bytes)
+void count_unmap(enum ledger_api api, uint64_t address, uint64_t bytes)
 {
 	struct preload_state *state = preload_lock();
 	uint64_t end = address + bytes;
 	struct block mapping, gone;
 
 	while (address < end &&
-	       blocks_take(&state->blocks, BLOCK_MAPPING, address, &mapping)) {
-		(void)unref(state, mapping.link, &gone);
+	       blocks_take(&state->blocks, space_of(api, BLOCK_MAPPING),
+			   address, &mapping)) {
+		(void)unref(state, api, mapping.link, &gone);
 		address += mapping.bytes;
 	}
 	preload_unlock(state);

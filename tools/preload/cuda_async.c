@@ -6,7 +6,6 @@
  * of all threads, and with _ptsz that of each thread. What is counted is what
  * the program holds; the driver's pool may keep more.
  */
-#include "limit.h"
 #include "pool.h"
 
 /* In a wrapper of that name and parameters. */

@@ -10,9 +10,10 @@
 #ifndef GPUMEM_PRELOAD_CUDA_HOOKS_H
 #define GPUMEM_PRELOAD_CUDA_HOOKS_H
 
+#include "hooks.h"
+
 #include <cuda.h>
 #include <cudaTypedefs.h>
-#include <stdbool.h>
 
 /* cuda.h turns the plain names into those of its newest ABI. */
 #undef cuCtxCreate
@@ -153,7 +154,8 @@ enum cuda_hook {
 
 enum {
 #define CUDA_HOOK(name, type) +1
-	CUDA_DECISIVE_COUNT = 0 CUDA_DECISIVE_HOOKS(CUDA_HOOK)
+	CUDA_DECISIVE_COUNT = 0 CUDA_DECISIVE_HOOKS(CUDA_HOOK),
+	CUDA_WRAPPED_COUNT = 0 CUDA_HOOKS(CUDA_HOOK)
 #undef CUDA_HOOK
 };
 
@@ -171,16 +173,6 @@ CUDA_CALLS(CUDA_HOOK)
 #undef CUDA_HOOK
 
 /* The driver's own function, or one that says CUDA_ERROR_NOT_FOUND. */
-#define REAL(name) ((real_##name)cuda_real(HOOK_##name))
-void (*cuda_real(enum cuda_hook hook))(void);
-
-/* Which hook has a wrapper of that exported name; -1: none. */
-int cuda_hook_named(const char *name);
-/* What a program is to get that looked up a hook's name and found this. */
-void *cuda_hook_swap(int hook, void *found);
-/* The same of what cuGetProcAddress() found for a name without suffix. */
-void *cuda_hook_swap_base(const char *symbol, void *found);
-/* Whether an address lies in the driver. */
-bool cuda_hook_is_driver(const void *address);
+#define REAL(name) ((real_##name)hook_real(&cuda_hooks, HOOK_##name))
 
 #endif

@@ -4,7 +4,7 @@
 /*
  * Memory of the host that the driver allocates, or knows.
  */
-#include "count.h"
+#include "cuda_current.h"
 
 static uint64_t number_of(const void *address)
 {

@@ -5,7 +5,6 @@
  * Memory that cuMemFree() frees: of the device, and managed; and how much there
  * is.
  */
-#include "limit.h"
 #include "whole.h"
 
 static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
@@ -144,7 +143,7 @@ CUresult wrap_cuDeviceTotalMem_v2(size_t *bytes_out, CUdevice device)
 {
 	CUresult result = REAL(cuDeviceTotalMem_v2)(bytes_out, device);
 
-	if (result == CUDA_SUCCESS && bytes_out && preload_active())
+	if (result == CUDA_SUCCESS && bytes_out && preload_follows(LEDGER_CUDA))
 		*bytes_out = limit_total(*bytes_out);
 	return result;
 }

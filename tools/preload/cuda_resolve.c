@@ -6,15 +6,15 @@
  * two ABIs, and a program gets the wrapper of the one that it asked for.
  */
 #include "cuda_hooks.h"
-#include "preload.h"
 
 CUresult wrap_cuGetProcAddress(const char *symbol, void **pfn, int version,
 			       cuuint64_t flags)
 {
 	CUresult result = REAL(cuGetProcAddress)(symbol, pfn, version, flags);
 
-	if (result == CUDA_SUCCESS && pfn && *pfn && preload_active())
-		*pfn = cuda_hook_swap_base(symbol, *pfn);
+	if (result == CUDA_SUCCESS && pfn && *pfn &&
+	    preload_follows(LEDGER_CUDA))
+		*pfn = hook_swap_base(&cuda_hooks, symbol, *pfn);
 	return result;
 }
 
@@ -24,7 +24,8 @@ CUresult wrap_cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
 	CUresult result =
 		REAL(cuGetProcAddress_v2)(symbol, pfn, version, flags, status);
 
-	if (result == CUDA_SUCCESS && pfn && *pfn && preload_active())
-		*pfn = cuda_hook_swap_base(symbol, *pfn);
+	if (result == CUDA_SUCCESS && pfn && *pfn &&
+	    preload_follows(LEDGER_CUDA))
+		*pfn = hook_swap_base(&cuda_hooks, symbol, *pfn);
 	return result;
 }

@@ -6,7 +6,6 @@
  * is released and it is mapped nowhere; what was imported is counted where it
  * was made. Each call first asks whole.h whether it goes on with a whole.
  */
-#include "limit.h"
 #include "whole.h"
 
 static bool is_of_device(const CUmemAllocationProp *prop)
@@ -64,11 +63,11 @@ CUresult wrap_cuMemRelease(CUmemGenericAllocationHandle handle)
 	if (!preload_enter())
 		return REAL(cuMemRelease)(handle);
 	if (!preload_pooling() || !whole_release(handle, &result)) {
-		count_release(handle);
+		count_release(LEDGER_CUDA, handle);
 		result = REAL(cuMemRelease)(handle);
 		limit_leave();
 	} else if (result == CUDA_SUCCESS) {
-		count_release(handle);
+		count_release(LEDGER_CUDA, handle);
 		whole_released();
 	}
 	preload_leave();
@@ -200,7 +199,7 @@ CUresult wrap_cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
 		return REAL(cuMemMap)(address, bytes, offset, handle, flags);
 	result = map(address, bytes, offset, handle, flags);
 	if (result == CUDA_SUCCESS)
-		count_map(address, bytes, handle);
+		count_map(LEDGER_CUDA, address, bytes, handle);
 	preload_leave();
 	return result;
 }
@@ -214,7 +213,7 @@ CUresult wrap_cuMemUnmap(CUdeviceptr address, size_t bytes)
 	if (!preload_pooling() || !whole_unmap(address, bytes, &result))
 		result = REAL(cuMemUnmap)(address, bytes);
 	if (result == CUDA_SUCCESS)
-		count_unmap(address, bytes);
+		count_unmap(LEDGER_CUDA, address, bytes);
 	preload_leave();
 	return result;
 }

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * dlsym(), for programs that open the driver themselves, as the CUDA runtime
- * does. The real one looks at its return address to know for whom RTLD_NEXT and
- * RTLD_DEFAULT are, so it is jumped to, never called: a call would make this
- * library the asker, and whoever asks for the next function would get his own.
+ * dlsym(), for programs that open the library of their GPU themselves, as the
+ * CUDA runtime does. The real one looks at its return address to know for whom
+ * RTLD_NEXT and RTLD_DEFAULT are, so it is jumped to, never called: a call
+ * would make this library the asker, and whoever asks for the next function
+ * would get his own.
  */
-#include "cuda_hooks.h"
-#include "preload.h"
+#include "hooks.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -61,21 +61,38 @@ void *preload_dlsym(void *handle, const char *name)
 	return found;
 }
 
+static const struct hook_table *const tables[] = {
+#ifdef PRELOAD_CUDA
+	&cuda_hooks,
+#endif
+#ifdef PRELOAD_HIP
+	&hip_hooks,
+#endif
+};
+
 static __attribute__((noinline)) void *look_up(void *handle, const char *name,
+					       const struct hook_table *table,
 					       int hook, const void *caller)
 {
 	void *found = preload_dlsym(handle, name);
 
-	if (!found || cuda_hook_is_driver(caller))
+	if (!found || hook_is_inside(table, caller))
 		return found;
-	return cuda_hook_swap(hook, found);
+	return hook_swap(table, hook, found);
 }
 
-static bool may_be_hooked(void *handle, const char *name)
+/* NULL: no wrapper can have that name. */
+static const struct hook_table *table_of(const char *name)
 {
-	return handle != RTLD_NEXT && name && name[0] == 'c' &&
-	       name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z' &&
-	       preload_active();
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		size_t length = strlen(tables[i]->prefix);
+
+		if (!strncmp(name, tables[i]->prefix, length) &&
+		    name[length] >= 'A' && name[length] <= 'Z')
+			return preload_follows(tables[i]->api) ? tables[i]
+							       : NULL;
+	}
+	return NULL;
 }
 
 extern __attribute__((visibility("default")))
@@ -83,9 +100,12 @@ dlsym_function wrap_dlsym __asm__("dlsym");
 
 JUMPS void *wrap_dlsym(void *handle, const char *name)
 {
-	int hook = may_be_hooked(handle, name) ? cuda_hook_named(name) : -1;
+	const struct hook_table *table =
+		handle != RTLD_NEXT && name ? table_of(name) : NULL;
+	int hook = table ? hook_named(table, name) : -1;
 
 	if (hook >= 0)
-		return look_up(handle, name, hook, __builtin_return_address(0));
+		return look_up(handle, name, table, hook,
+			       __builtin_return_address(0));
 	JUMP get_real()(handle, name);
 }

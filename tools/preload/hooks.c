@@ -2,76 +2,90 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Which function of the driver has which wrapper. A wrapper is chosen by the
- * identity of the driver's function, not by the name under which it was asked
- * for: a name has several ABIs, and some mean another default stream.
- *
- * Nothing is locked: each address is found at most once more than needed, and
- * always the same.
+ * See hooks.h.
  */
-#include "cuda_hooks.h"
-#include "preload.h"
+#include "hooks.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Addresses are numbers here: ISO C has no conversion between functions and
- * what dlsym() finds. */
-struct hook {
-	const char *name;
-	uintptr_t wrapper;	/* 0: it is only called */
-	_Atomic uintptr_t real; /* 0: not found yet */
-};
-
-static struct hook hooks[] = {
-#define HOOK(name, type) {#name, (uintptr_t)wrap_##name, 0},
-	CUDA_HOOKS(HOOK)
-#undef HOOK
-#define HOOK(name, type) {#name, 0, 0},
-		CUDA_CALLS(HOOK)
-#undef HOOK
-};
-
-static CUresult absent(void)
+static bool is_named(const char *file, const char *begin)
 {
-	return CUDA_ERROR_NOT_FOUND;
+	const char *slash = strrchr(file, '/');
+
+	return !strncmp(slash ? slash + 1 : file, begin, strlen(begin));
 }
 
-/* Looks all of them up in one library. */
-static void bind_to(void *library)
-{
-	for (int i = 0; i < CUDA_HOOK_COUNT; i++) {
-		uintptr_t real =
-			(uintptr_t)preload_dlsym(library, hooks[i].name);
+/* ---- the library ------------------------------------------------------------
+ */
 
-		if (real && real != hooks[i].wrapper)
-			atomic_store(&hooks[i].real, real);
+/* Looks all of them up in one library. */
+static void bind_to(const struct hook_table *table, void *library)
+{
+	for (int i = 0; i < table->count; i++) {
+		struct hook *hook = &table->hooks[i];
+		uintptr_t real = (uintptr_t)preload_dlsym(library, hook->name);
+
+		if (real && real != hook->wrapper)
+			atomic_store(&hook->real, real);
 	}
 	(void)dlerror(); /* the program has seen no error */
 }
 
-/* The driver that is loaded already, if one is. The handle is kept: what has
- * been handed out must stay. */
-static void bind_loaded(const char *file)
+/* A library that is loaded already. The handle is kept: what has been handed
+ * out must stay. */
+static void bind_loaded(const struct hook_table *table, const char *file)
 {
 	void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
 
 	if (library)
-		bind_to(library);
+		bind_to(table, library);
 	else
 		(void)dlerror();
 }
 
-void (*cuda_real(enum cuda_hook hook))(void)
+struct search {
+	const char *begin;
+	char path[PATH_MAX]; /* "": not found */
+};
+
+static int look_at(struct dl_phdr_info *info, size_t bytes, void *context)
 {
-	uintptr_t real = atomic_load(&hooks[hook].real);
+	struct search *search = context;
+
+	(void)bytes;
+	if (!info->dlpi_name || !is_named(info->dlpi_name, search->begin))
+		return 0;
+	snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
+	return 1;
+}
+
+/* By the name of its file: packages give it a version of their own, and some
+ * another soname. */
+static void bind_some(const struct hook_table *table)
+{
+	struct search search = {.begin = table->file};
+
+	if (dl_iterate_phdr(look_at, &search))
+		bind_loaded(table, search.path);
+}
+
+uintptr_t hook_real(const struct hook_table *table, int hook)
+{
+	uintptr_t real = atomic_load(&table->hooks[hook].real);
 
 	if (!real) {
-		bind_loaded("libcuda.so.1");
-		real = atomic_load(&hooks[hook].real);
+		if (table->soname)
+			bind_loaded(table, table->soname);
+		else
+			bind_some(table);
+		real = atomic_load(&table->hooks[hook].real);
 	}
-	return real ? (void (*)(void))real : (void (*)(void))absent;
+	return real ? real : table->absent;
 }
 
 static const char *file_of(const void *address)
@@ -81,56 +95,54 @@ static const char *file_of(const void *address)
 	return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-static bool is_named(const char *file, const char *begin)
-{
-	const char *slash = strrchr(file, '/');
-
-	return !strncmp(slash ? slash + 1 : file, begin, strlen(begin));
-}
-
-bool cuda_hook_is_driver(const void *address)
+bool hook_is_inside(const struct hook_table *table, const void *address)
 {
 	const char *file = file_of(address);
 
-	return is_named(file, "libcuda.so") || is_named(file, "libnvidia-");
+	return is_named(file, table->file) ||
+	       (table->inside && is_named(file, table->inside));
 }
 
-int cuda_hook_named(const char *name)
+/* ---- what a program gets ----------------------------------------------------
+ */
+
+int hook_named(const struct hook_table *table, const char *name)
 {
-	for (int i = 0; i < CUDA_HOOK_COUNT && hooks[i].wrapper; i++)
-		if (!strcmp(hooks[i].name, name))
+	for (int i = 0; i < table->wrapped; i++)
+		if (!strcmp(table->hooks[i].name, name))
 			return i;
 	return -1;
 }
 
-/* The program got a function of the driver that has no wrapper, but the name of
- * one that has. */
-static void unhooked(int hook)
+/* The program got a function of the library that has no wrapper, but the name
+ * of one that has. */
+static void unhooked(const struct hook_table *table, int hook)
 {
-	preload_note(LEDGER_UNHOOKED);
-	if (hook < CUDA_DECISIVE_COUNT)
-		preload_stop(hooks[hook].name);
+	preload_note(table->api, LEDGER_UNHOOKED);
+	if (hook < table->decisive)
+		preload_stop(table->hooks[hook].name);
 }
 
-void *cuda_hook_swap(int hook, void *found)
+void *hook_swap(const struct hook_table *table, int hook, void *found)
 {
 	uintptr_t address = (uintptr_t)found;
+	struct hook *hooks = table->hooks;
 
 	if (address == hooks[hook].wrapper) {
 		/* In the scope of all libraries ours comes first. */
-		if (cuda_real((enum cuda_hook)hook) != (void (*)(void))absent)
+		if (hook_real(table, hook) != table->absent)
 			return found;
 		return preload_dlsym(RTLD_NEXT, hooks[hook].name);
 	}
 	if (!atomic_load(&hooks[hook].real)) {
 		const char *file = file_of(found);
 
-		if (is_named(file, "libcuda.so"))
-			bind_loaded(file);
+		if (is_named(file, table->file))
+			bind_loaded(table, file);
 	}
 	if (atomic_load(&hooks[hook].real) == address)
 		return (void *)hooks[hook].wrapper;
-	unhooked(hook);
+	unhooked(table, hook);
 	return found;
 }
 
@@ -143,11 +155,13 @@ static bool has_base(const struct hook *hook, const char *base)
 	       (!hook->name[length] || hook->name[length] == '_');
 }
 
-void *cuda_hook_swap_base(const char *symbol, void *found)
+void *hook_swap_base(const struct hook_table *table, const char *symbol,
+		     void *found)
 {
+	struct hook *hooks = table->hooks;
 	int known = -1;
 
-	for (int i = 0; i < CUDA_HOOK_COUNT && hooks[i].wrapper; i++) {
+	for (int i = 0; i < table->wrapped; i++) {
 		if ((uintptr_t)found == hooks[i].wrapper ||
 		    (uintptr_t)found == atomic_load(&hooks[i].real))
 			return (void *)hooks[i].wrapper;
@@ -155,6 +169,6 @@ void *cuda_hook_swap_base(const char *symbol, void *found)
 			known = i;
 	}
 	if (known >= 0)
-		unhooked(known);
+		unhooked(table, known);
 	return found;
 }

@@ -18,6 +18,7 @@
 
 #define LEDGER_VARIABLE "GPUMEM_RUN_LEDGERS"
 #define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL"	   /* set: nothing is kept */
+#define BACKEND_VARIABLE "GPUMEM_RUN_BACKEND"	   /* unset: all */
 #define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"	   /* bytes; unset: none */
 #define RECORD_VARIABLE "GPUMEM_RUN_RECORD"	   /* file; unset: none */
 #define RECORD_FOLDER_VARIABLE "GPUMEM_RUN_FOLDER" /* of a relative one */
@@ -28,11 +29,19 @@
 #define LEDGER_FOLDER 256 /* bytes of its name at most */
 #define LEDGER_PATH 4096  /* of a recording */
 
-/* A process that uses both has a ledger of each. */
-enum ledger_api { LEDGER_CUDA, LEDGER_OPENCL };
+/* A process that uses several has a ledger of each. */
+enum ledger_api { LEDGER_CUDA, LEDGER_HIP, LEDGER_OPENCL };
 
-/* X(name, key, text, on_device): kinds of memory of NVIDIA's driver. */
-#define LEDGER_CUDA_LIST(X)                                                    \
+static inline const char *ledger_api_name(uint64_t api)
+{
+	return api == LEDGER_CUDA  ? "cuda"
+	       : api == LEDGER_HIP ? "hip"
+				   : "opencl";
+}
+
+/* X(name, key, text, on_device): kinds of memory of NVIDIA's driver, and of
+ * AMD's runtime. */
+#define LEDGER_DRIVER_LIST(X)                                                  \
 	X(ALLOC, "allocations", "driver allocations", 1)                       \
 	X(ASYNC, "async", "stream-ordered pools", 1)                           \
 	X(VIRTUAL, "virtual", "virtual memory", 1)                             \
@@ -49,7 +58,7 @@ enum ledger_api { LEDGER_CUDA, LEDGER_OPENCL };
 	X(HOST_PTR, "host_ptr", "on memory of the program", 0)
 
 #define LEDGER_KIND_LIST(X)                                                    \
-	LEDGER_CUDA_LIST(X)                                                    \
+	LEDGER_DRIVER_LIST(X)                                                  \
 	LEDGER_OPENCL_LIST(X)
 
 enum ledger_kind {
@@ -59,7 +68,7 @@ enum ledger_kind {
 		LEDGER_KINDS
 };
 
-#define LEDGER_OPENCL_FIRST LEDGER_BUFFER /* those before it are CUDA's */
+#define LEDGER_OPENCL_FIRST LEDGER_BUFFER /* those before it are drivers' */
 
 /* X(name, key, text): what the counts of a process do not include. */
 #define LEDGER_NOTE_LIST(X)                                                    \

@@ -6,66 +6,55 @@
  * is its own.
  */
 #include "limit.h"
-#include "count.h"
 
 /* In a forked child it is 0: a child is made outside calls of the driver. */
 PRELOAD_LOCAL struct {
+	enum ledger_api api;
 	int device;
 	uint64_t bytes;
 } own;
 
-static const struct ledger_device *device_of(const struct preload_state *state,
-					     int device)
+/* There is a ledger. */
+static uint64_t used(const struct preload_state *state, enum ledger_api api,
+		     int device)
 {
-	return &state->ledger->devices[device];
-}
-
-static uint64_t used(const struct preload_state *state, int device)
-{
-	const struct ledger_device *counts = device_of(state, device);
+	const struct ledger_device *counts =
+		&state->ledgers[api]->devices[device];
 
 	return counts->reserved_bytes +
 	       counts->kinds[LEDGER_MANAGED].current_bytes +
-	       state->in_flight[device];
+	       state->in_flight[api][device];
 }
 
-static bool fits(const struct preload_state *state, int device, uint64_t bytes)
+static bool fits(const struct preload_state *state, const struct block *wanted)
 {
 	uint64_t limit = preload_limit();
 
-	return bytes <= limit && used(state, device) <= limit - bytes;
+	return wanted->bytes <= limit &&
+	       used(state, count_api(wanted), wanted->device) <=
+		       limit - wanted->bytes;
 }
 
-/* What another thread gives back, or a context that ends, may be enough. False:
- * there is no such thing. */
-static bool wait_for_others(struct preload_state *state, int device)
+static bool make_room(struct preload_state *state, const struct block *wanted,
+		      limit_giver *give)
 {
-	if (!state->returning &&
-	    !(state->ending && cache_oldest(&state->cache, device)))
-		return false;
-	pthread_cond_wait(&state->returned, &state->mutex);
-	return true;
-}
-
-static bool make_room(struct preload_state *state, int device, uint64_t bytes)
-{
-	while (!fits(state, device, bytes))
-		if (bytes > preload_limit() ||
-		    (!pool_return_oldest(state, device) &&
-		     !wait_for_others(state, device)))
+	while (!fits(state, wanted))
+		if (wanted->bytes > preload_limit() || !give ||
+		    !give(state, wanted->device))
 			return false;
 	return true;
 }
 
-static void begin(struct preload_state *state, int device, uint64_t bytes)
+static void begin(struct preload_state *state, const struct block *block,
+		  uint64_t bytes)
 {
-	own.device = device;
+	own.api = count_api(block);
+	own.device = block->device;
 	own.bytes = bytes;
-	state->in_flight[device] += bytes;
+	state->in_flight[own.api][own.device] += bytes;
 }
 
-bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
-		    uint64_t bytes)
+bool limit_ask(const void *out, const struct block *wanted, limit_giver *give)
 {
 	struct preload_state *state;
 	struct ledger *ledger;
@@ -74,28 +63,14 @@ bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
 	if (!preload_limit() || !out)
 		return true;
 	state = preload_lock();
-	ledger = preload_ledger(state);
-	ok = !ledger || make_room(state, device, bytes);
-	if (ledger && ok) {
-		begin(state, device, bytes);
-	} else if (ledger) {
-		count_refused(state, ledger,
-			      &(struct block){.bytes = bytes,
-					      .kind = (uint8_t)kind,
-					      .device = (uint8_t)device});
-	}
+	ledger = preload_ledger(state, count_api(wanted));
+	ok = !ledger || make_room(state, wanted, give);
+	if (ledger && ok)
+		begin(state, wanted, wanted->bytes);
+	else if (ledger)
+		count_refused(state, ledger, wanted);
 	preload_unlock(state);
 	return ok;
-}
-
-bool limit_begin(const void *out, enum ledger_kind kind, uint64_t bytes)
-{
-	const void *context;
-	int device;
-
-	if (!preload_limit() || !count_where(&context, &device))
-		return true;
-	return limit_begin_on(out, kind, device, bytes);
 }
 
 /* Rows begin at multiples of 512 bytes. */
@@ -112,14 +87,14 @@ uint64_t limit_rows(uint64_t width, uint64_t height)
 void limit_take(struct preload_state *state, const struct block *block)
 {
 	if (count_is_on_device(block->kind))
-		begin(state, block->device, block->whole_bytes);
+		begin(state, block, block->whole_bytes);
 	else if (block->kind == LEDGER_MANAGED)
-		begin(state, block->device, block->bytes);
+		begin(state, block, block->bytes);
 }
 
 void limit_end(struct preload_state *state)
 {
-	state->in_flight[own.device] -= own.bytes;
+	state->in_flight[own.api][own.device] -= own.bytes;
 	own.bytes = 0;
 }
 
@@ -149,19 +124,17 @@ uint64_t limit_total(uint64_t total_bytes)
 	return limit && limit < total_bytes ? limit : total_bytes;
 }
 
-uint64_t limit_free(uint64_t free_bytes)
+uint64_t limit_left(enum ledger_api api, int device, uint64_t free_bytes)
 {
 	struct preload_state *state;
 	uint64_t left = preload_limit(), live = 0;
-	const void *context;
-	int device;
 
-	if (!left || !count_where(&context, &device))
+	if (!left)
 		return free_bytes;
 	state = preload_lock();
-	if (state->ledger)
-		live = used(state, device) -
-		       device_of(state, device)->pool.current_bytes;
+	if (state->ledgers[api])
+		live = used(state, api, device) -
+		       state->ledgers[api]->devices[device].pool.current_bytes;
 	preload_unlock(state);
 	left = live < left ? left - live : 0;
 	return left < free_bytes ? left : free_bytes;

@@ -10,7 +10,8 @@
  *
  * with the figures of its ledger. What is in flight is in no figure, but the
  * driver has it or is about to: it is being allocated, freed, or given back.
- * What is kept goes back to the driver before a call is refused.
+ * What is kept goes back to the driver before a call is refused. Of NVIDIA's
+ * driver and of AMD's runtime a process has as much of each.
  *
  * A thread has one call in flight at most. Without a ledger there is no limit,
  * nor of what could not be followed.
@@ -18,17 +19,20 @@
 #ifndef GPUMEM_PRELOAD_LIMIT_H
 #define GPUMEM_PRELOAD_LIMIT_H
 
-#include "store.h"
+#include "count.h"
 
-/* All between preload_enter() and preload_leave(). */
+/* All between preload_enter_api() and preload_leave(). */
+
+/* With the mutex: gives back something that is kept of that device, or waits
+ * for another thread that does. False: there is no such thing. */
+typedef bool limit_giver(struct preload_state *state, int device);
 
 /* Before the driver allocates: so much is in flight from now on. False: that is
- * more than is left, it was counted as refused, and the answer is
- * CUDA_ERROR_OUT_OF_MEMORY. `out` is where the program wants the address: of a
- * wrong one the driver says so. In the current context; on that device. */
-bool limit_begin(const void *out, enum ledger_kind kind, uint64_t bytes);
-bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
-		    uint64_t bytes);
+ * more than is left, it was counted as refused, and the answer is that there is
+ * no memory. `out` is where the program wants the address: of a wrong one the
+ * driver says so. `wanted` has space, kind, device and bytes. `give` may be
+ * NULL. */
+bool limit_ask(const void *out, const struct block *wanted, limit_giver *give);
 /* Of rows that the driver makes longer. */
 uint64_t limit_rows(uint64_t width, uint64_t height);
 
@@ -44,8 +48,7 @@ uint64_t limit_hand_over(void);
 /* What a program is to see of a device that has so much. Without a limit
  * nothing changes. */
 uint64_t limit_total(uint64_t total_bytes);
-/* The same of the current device's free memory, of which what is kept is a
- * part. */
-uint64_t limit_free(uint64_t free_bytes);
+/* The same of its free memory, of which what is kept is a part. */
+uint64_t limit_left(enum ledger_api api, int device, uint64_t free_bytes);
 
 #endif

@@ -11,7 +11,7 @@ if CUDA
 preloadexec_LTLIBRARIES += tools/libgpumem-preload.la
 endif
 endif
-tools_libgpumem_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tools_libgpumem_preload_la_CPPFLAGS = $(AM_CPPFLAGS)
 tools_libgpumem_preload_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) \
 	-fvisibility=hidden -fno-semantic-interposition
 tools_libgpumem_preload_la_LDFLAGS = -module -avoid-version -shared \
@@ -19,12 +19,32 @@ tools_libgpumem_preload_la_LDFLAGS = -module -avoid-version -shared \
 tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/blocks.c \
 	tools/preload/blocks.h \
-	tools/preload/cache.c \
-	tools/preload/cache.h \
 	tools/preload/count.c \
 	tools/preload/count.h \
+	tools/preload/dlsym.c \
+	tools/preload/hooks.c \
+	tools/preload/hooks.h \
+	tools/preload/ledger.c \
+	tools/preload/ledger.h \
+	tools/preload/limit.c \
+	tools/preload/limit.h \
+	tools/preload/preload.h \
+	tools/preload/recorder.c \
+	tools/preload/recorder.h \
+	tools/preload/recorder_base.c \
+	tools/preload/recorder_file.c \
+	tools/preload/state.c \
+	$(librecord_la_SOURCES)
+if CUDA
+tools_libgpumem_preload_la_CPPFLAGS += $(CUDA_CPPFLAGS) -DPRELOAD_CUDA
+tools_libgpumem_preload_la_SOURCES += \
+	tools/preload/cache.c \
+	tools/preload/cache.h \
 	tools/preload/cuda_async.c \
 	tools/preload/cuda_context.c \
+	tools/preload/cuda_current.c \
+	tools/preload/cuda_current.h \
+	tools/preload/cuda_hooks.c \
 	tools/preload/cuda_hooks.h \
 	tools/preload/cuda_host.c \
 	tools/preload/cuda_known.c \
@@ -32,23 +52,11 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/cuda_resolve.c \
 	tools/preload/cuda_stream.c \
 	tools/preload/cuda_virtual.c \
-	tools/preload/dlsym.c \
 	tools/preload/epoch.c \
 	tools/preload/epoch.h \
-	tools/preload/hooks.c \
-	tools/preload/ledger.c \
-	tools/preload/ledger.h \
-	tools/preload/limit.c \
-	tools/preload/limit.h \
 	tools/preload/pool.c \
 	tools/preload/pool.h \
 	tools/preload/pool_context.c \
-	tools/preload/preload.h \
-	tools/preload/recorder.c \
-	tools/preload/recorder.h \
-	tools/preload/recorder_base.c \
-	tools/preload/recorder_file.c \
-	tools/preload/state.c \
 	tools/preload/store.c \
 	tools/preload/store.h \
 	tools/preload/whole.c \
@@ -56,5 +64,5 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/whole_apart.c \
 	tools/preload/whole_build.c \
 	tools/preload/whole_inside.h \
-	tools/preload/wholes.h \
-	$(librecord_la_SOURCES)
+	tools/preload/wholes.h
+endif

@@ -19,7 +19,7 @@ bool pool_is_on(const struct preload_state *state)
 uint64_t pool_frees(const struct preload_state *state, int device)
 {
 	const struct ledger_counts *kinds =
-		state->ledger->devices[device].kinds;
+		state->ledgers[LEDGER_CUDA]->devices[device].kinds;
 
 	return kinds[LEDGER_ALLOC].frees + kinds[LEDGER_VIRTUAL].frees;
 }
@@ -39,16 +39,16 @@ static void give_back(struct preload_state *state, const struct cached *block)
 		return;
 	}
 	state->returning++;
-	state->in_flight[block->device] += block->bytes;
+	state->in_flight[LEDGER_CUDA][block->device] += block->bytes;
 	preload_unlock(state);
 	visit_begin(&visit);
 	ok = visit_context(&visit, block->context) &&
 	     REAL(cuMemFree_v2)(block->address) == CUDA_SUCCESS;
 	visit_end(&visit);
 	if (!ok)
-		preload_note(LEDGER_UNTRACKED);
+		preload_note(LEDGER_CUDA, LEDGER_UNTRACKED);
 	(void)preload_lock();
-	state->in_flight[block->device] -= block->bytes;
+	state->in_flight[LEDGER_CUDA][block->device] -= block->bytes;
 	if (!--state->returning)
 		pthread_cond_broadcast(&state->returned);
 }
@@ -65,7 +65,8 @@ bool pool_return_oldest(struct preload_state *state, int device)
 
 static bool is_too_much(struct preload_state *state, int device)
 {
-	const struct ledger_device *counts = &state->ledger->devices[device];
+	const struct ledger_device *counts =
+		&state->ledgers[LEDGER_CUDA]->devices[device];
 	const struct cached *oldest = cache_oldest(&state->cache, device);
 
 	if (!oldest)
@@ -114,8 +115,10 @@ uint64_t pool_kept(void)
 	if (!count_where(&context, &device))
 		return 0;
 	state = preload_lock();
-	if (state->ledger)
-		bytes = state->ledger->devices[device].pool.current_bytes;
+	if (state->ledgers[LEDGER_CUDA])
+		bytes = state->ledgers[LEDGER_CUDA]
+				->devices[device]
+				.pool.current_bytes;
 	preload_unlock(state);
 	return bytes;
 }
@@ -161,7 +164,7 @@ static bool alloc(struct preload_state *state, const void *context, int device,
 		(void)store_add(state, block_out);
 		return false;
 	}
-	count_one(&state->ledger->devices[device].pool.hits);
+	count_one(&state->ledgers[LEDGER_CUDA]->devices[device].pool.hits);
 	return true;
 }
 
@@ -196,8 +199,10 @@ void pool_missed(void)
 		return;
 	known = REAL(cuMemGetInfo_v2)(&free_bytes, &bytes) == CUDA_SUCCESS;
 	state = preload_lock();
-	if (pool_is_on(state) && state->ledger) {
-		count_one(&state->ledger->devices[device].pool.misses);
+	if (pool_is_on(state) && state->ledgers[LEDGER_CUDA]) {
+		count_one(&state->ledgers[LEDGER_CUDA]
+				   ->devices[device]
+				   .pool.misses);
 		/* The driver needs some for modules and launches. */
 		state->tight[device] = known && free_bytes < bytes / 64;
 	}

@@ -18,7 +18,7 @@
 #ifndef GPUMEM_PRELOAD_POOL_H
 #define GPUMEM_PRELOAD_POOL_H
 
-#include "count.h"
+#include "cuda_current.h"
 
 /* preload_enter(), or false where nothing is kept. */
 static inline bool pool_enter(void)

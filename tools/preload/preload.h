@@ -4,9 +4,14 @@
 /*
  * What the files of the preloaded library share. It is loaded into programs
  * that know nothing of it, most of which never use a GPU: nothing is done
- * before a program asks for a function of the driver. It never prints, exits,
+ * before a program asks for a function of a driver. It never prints, exits,
  * opens a GPU library or starts a thread; where it cannot follow, the driver is
  * called all the same.
+ *
+ * NVIDIA's driver and AMD's runtime are followed side by side, each with a
+ * ledger of its own. Either may be made of the other: what a call does inside
+ * is not counted again, so the call that the program makes is the one that
+ * counts.
  *
  * All that changes is in pages that a forked child sees as zeros: the child has
  * neither the parent's driver nor its memory, and begins anew.
@@ -15,11 +20,13 @@
 #define GPUMEM_PRELOAD_PRELOAD_H
 
 #include "blocks.h"
-#include "cache.h"
-#include "epoch.h"
 #include "ledger.h"
 #include "recorder.h"
+#ifdef PRELOAD_CUDA
+#include "cache.h"
+#include "epoch.h"
 #include "wholes.h"
+#endif
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -27,12 +34,18 @@
 
 #define PRELOAD_LOCAL static __thread __attribute__((tls_model("initial-exec")))
 
+/* Those of enum ledger_api that are followed here. */
+enum { PRELOAD_APIS = LEDGER_HIP + 1 };
+
 struct preload_state {
-	pthread_mutex_t mutex;	       /* guards all of it */
-	bool tried;		       /* to open the ledger */
-	struct ledger *_Atomic ledger; /* NULL: there is none; read at exit */
+	pthread_mutex_t mutex;			      /* guards all of it */
+	bool tried[PRELOAD_APIS];		      /* to open the ledger */
+	struct ledger *_Atomic ledgers[PRELOAD_APIS]; /* NULL: there is none;
+						       * read at exit */
 	struct blocks blocks;
 	struct recorder recorder;
+	uint64_t in_flight[PRELOAD_APIS][LEDGER_DEVICES]; /* see limit.h */
+#ifdef PRELOAD_CUDA
 	void *primary[LEDGER_DEVICES]; /* context of each device */
 	pthread_mutex_t primaries;     /* while one begins or ends; before
 					* mutex */
@@ -42,34 +55,40 @@ struct preload_state {
 	unsigned returning;	    /* blocks that the driver is freeing */
 	pthread_cond_t returned;    /* that is 0 */
 	bool tight[LEDGER_DEVICES]; /* little of the device is free */
-	uint64_t in_flight[LEDGER_DEVICES]; /* bytes, see limit.h */
 	struct wholes wholes;
+#endif
 };
 
-/* Started by gpumem-run; constant. */
-bool preload_active(void);
+/* Started by gpumem-run, to follow that one; constant. */
+bool preload_follows(enum ledger_api api);
 /* And without --no-pool; constant. */
 bool preload_pooling(void);
 /* Bytes of each device; 0: there is none; constant. */
 uint64_t preload_limit(void);
 
-/* Around what a wrapper does. False: the driver itself is calling, or there is
+/* Around what a wrapper does. False: a driver itself is calling, or there is
  * nothing to count into; the wrapper then only passes on. Between the two the
  * thread is not cancelled: calls of the driver, which are made there with the
  * mutex too, and the wait for other threads are cancellation points. */
-bool preload_enter(void);
+bool preload_enter_api(enum ledger_api api);
 void preload_leave(void);
+
+static inline bool preload_enter(void)
+{
+	return preload_enter_api(LEDGER_CUDA);
+}
 
 /* Between preload_enter() and preload_leave(). */
 struct preload_state *preload_lock(void);
 void preload_unlock(struct preload_state *state);
 /* With the mutex. NULL: it could not be made. */
-struct ledger *preload_ledger(struct preload_state *state);
+struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api);
 
 /* Any time: one more that the counts do not include. */
-void preload_note(enum ledger_note note);
+void preload_note(enum ledger_api api, enum ledger_note note);
 /* The same with the mutex. */
-void preload_note_locked(struct preload_state *state, enum ledger_note note);
+void preload_note_locked(struct preload_state *state, enum ledger_api api,
+			 enum ledger_note note);
 
 /* Any time, without the mutex: nothing is kept from now on, because of that
  * function of the driver, which has to be a constant. */

@@ -35,6 +35,12 @@ static bool is_recorded(unsigned kind)
 	return kinds[kind].on_device || kind == LEDGER_MANAGED;
 }
 
+/* Where the number of its pool is. */
+static unsigned half_of(const struct block *block)
+{
+	return block->space >= BLOCK_HIP;
+}
+
 static uint16_t define_pool(const struct ledger *ledger,
 			    const struct block *block)
 {
@@ -42,8 +48,7 @@ static uint16_t define_pool(const struct ledger *ledger,
 	char number[16];
 	uint16_t pool;
 
-	snprintf(number, sizeof(number), "%s:%d",
-		 ledger->api == LEDGER_OPENCL ? "opencl" : "cuda",
+	snprintf(number, sizeof(number), "%s:%d", ledger_api_name(ledger->api),
 		 block->device);
 	recorder_check_file();
 	pool = gm_record_pool(kinds[block->kind].name,
@@ -59,7 +64,8 @@ static uint16_t define_pool(const struct ledger *ledger,
 static uint16_t pool_of(struct recorder *recorder, struct ledger *ledger,
 			const struct block *block)
 {
-	uint16_t *pool = &recorder->pools[block->device][block->kind];
+	uint16_t *pool =
+		&recorder->pools[half_of(block)][block->device][block->kind];
 
 	if (!is_recorded(block->kind) || !recorder_begin(recorder, ledger))
 		return 0;
@@ -111,7 +117,9 @@ static uint64_t address_of(struct recorder *recorder,
 			   const struct block *block)
 {
 	/* Shared virtual memory is another's before we know that it ended. */
-	if (ledger->api == LEDGER_CUDA && block->space == BLOCK_ADDRESS &&
+	if (ledger->api != LEDGER_OPENCL &&
+	    (block->space == BLOCK_ADDRESS ||
+	     block->space == BLOCK_HIP_ADDRESS) &&
 	    block->key % GPUMEM_RECORD_UNIT == 0 && block->key < MADE_FIRST)
 		return block->key;
 	return make_address(recorder, class_of(block->bytes));
@@ -125,7 +133,8 @@ static void put(const struct recorder *recorder, const struct block *block,
 		.address = block->recorded,
 		.bytes = block->bytes,
 		.stream = (gpumem_stream)(uintptr_t)block->stream,
-		.pool = recorder->pools[block->device][block->kind],
+		.pool = recorder->pools[half_of(block)][block->device]
+				       [block->kind],
 		.kind = (uint8_t)kind};
 
 	if (!gm_record_ready(time, event.pool, event.stream, 2))

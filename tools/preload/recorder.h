@@ -5,7 +5,8 @@
  * The recording of `gpumem-run --record`: what a program holds of device
  * memory, written by the library's own writer, core/record, into the format of
  * gpumem_record(5). The blocks of each kind of a device are a pool. A process
- * begins its file with its first event; none means no file. What the ledger
+ * begins its file with its first event; none means no file. NVIDIA's driver and
+ * AMD's runtime are recorded in one file. What the ledger
  * counts and what is recorded change at the same moment, but the two know
  * nothing of each other's figures.
  *
@@ -33,9 +34,10 @@ struct recorder {
 	bool open;		/* => a block can be recorded */
 	_Atomic uint32_t alive; /* enum gm_fork_state, once it has begun */
 	uint64_t made;		/* bytes of addresses, see recorder.c */
-	uint64_t spare[RECORDER_CLASSES];	      /* one of them; 0: none */
-	struct blocks spares;			      /* `link`: the next one */
-	uint16_t pools[LEDGER_DEVICES][LEDGER_KINDS]; /* 0: not defined */
+	uint64_t spare[RECORDER_CLASSES]; /* one of them; 0: none */
+	struct blocks spares;		  /* `link`: the next one */
+	/* Of AMD's runtime, and of all others; 0: not defined. */
+	uint16_t pools[2][LEDGER_DEVICES][LEDGER_KINDS];
 };
 
 /* Reads the environment, once, before threads. */

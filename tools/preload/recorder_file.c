@@ -35,6 +35,8 @@ static char folder[LEDGER_FOLDER];
 static char wanted[LEDGER_PATH]; /* "": nothing is recorded */
 static char place[LEDGER_PATH];	 /* where gpumem-run was started */
 static struct stat own;		 /* of the file that is open */
+static char opened[LEDGER_PATH]; /* its name */
+static char failure[256];	 /* why there is none */
 
 static void copy(char *to, const char *from)
 {
@@ -139,34 +141,50 @@ static void raise_descriptor(void)
 	fstat(gm_record_file.fd, &own);
 }
 
-static bool open_file(struct ledger *ledger)
+static bool open_file(void)
 {
-	char path[LEDGER_PATH];
-	const struct gm_record_config config = {.path = path,
+	const struct gm_record_config config = {.path = opened,
 						.max_bytes = RECORD_BYTES};
 
 	/* A parent's thread may have held it when this child was made. */
 	pthread_mutex_init(&gm_record_file.mutex, NULL);
-	if (!choose_name(path) || gm_record_open(&config) != GPUMEM_OK) {
-		snprintf(ledger->unrecorded, sizeof(ledger->unrecorded), "%s",
-			 gm_error_text());
+	if (!choose_name(opened) || gm_record_open(&config) != GPUMEM_OK) {
+		snprintf(failure, sizeof(failure), "%s", gm_error_text());
 		return false;
 	}
-	snprintf(ledger->recording, sizeof(ledger->recording), "%s", path);
 	raise_descriptor();
 	return true;
 }
 
-bool recorder_begin(struct recorder *recorder, struct ledger *ledger)
+static void try_to_open(struct recorder *recorder)
 {
-	if (recorder->tried || !wanted[0])
-		return recorder->open;
 	recorder->tried = true;
-	recorder->open = open_file(ledger);
+	recorder->open = open_file();
 	if (recorder->open) {
 		atomic_store(&recorder->alive, GM_FORK_PARENT);
 		atomic_store(&gm_fork_word, &recorder->alive);
 	}
+}
+
+/* Each ledger of the process says it. */
+static void tell(const struct recorder *recorder, struct ledger *ledger)
+{
+	if (recorder->open)
+		snprintf(ledger->recording, sizeof(ledger->recording), "%s",
+			 opened);
+	else
+		snprintf(ledger->unrecorded, sizeof(ledger->unrecorded), "%s",
+			 failure);
+}
+
+bool recorder_begin(struct recorder *recorder, struct ledger *ledger)
+{
+	if (!wanted[0])
+		return false;
+	if (!recorder->tried)
+		try_to_open(recorder);
+	if (!ledger->recording[0] && !ledger->unrecorded[0])
+		tell(recorder, ledger);
 	return recorder->open;
 }
 

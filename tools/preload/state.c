@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The state of the process, and the ledger that it maps when it first has
- * something to count.
+ * The state of the process, and the ledgers, each of which it maps when it
+ * first has something to count there.
  */
 #include "preload.h"
 
@@ -15,13 +15,20 @@
 #include <sys/mman.h>
 
 static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
+static bool followed[PRELOAD_APIS];
 static bool pooling;
 static uint64_t limit;
 static struct preload_state *_Atomic page;
-static _Atomic uint64_t notes[LEDGER_NOTES];
+static _Atomic uint64_t notes[PRELOAD_APIS][LEDGER_NOTES];
 static const char *_Atomic stopped_by; /* NULL: it is not */
 PRELOAD_LOCAL unsigned depth;
 PRELOAD_LOCAL int cancel_state; /* of the program */
+
+static void follow(const char *backend)
+{
+	followed[LEDGER_CUDA] = !backend || !strcmp(backend, "cuda");
+	followed[LEDGER_HIP] = !backend || !strcmp(backend, "hip");
+}
 
 __attribute__((constructor)) static void preload_begin(void)
 {
@@ -31,6 +38,7 @@ __attribute__((constructor)) static void preload_begin(void)
 	if (!folder || strlen(folder) >= sizeof(ledgers))
 		return;
 	strcpy(ledgers, folder);
+	follow(getenv(BACKEND_VARIABLE));
 	recorder_init(folder);
 	limit = bytes ? strtoull(bytes, NULL, 10) : 0;
 	/* Tools that watch the driver are to see the program's own calls. */
@@ -41,15 +49,17 @@ __attribute__((destructor)) static void preload_end(void)
 {
 	struct preload_state *state = atomic_load(&page);
 
-	if (!state || !state->ledger)
+	if (!state)
 		return;
-	atomic_store(&state->ledger->exited, 1);
+	for (int i = 0; i < PRELOAD_APIS; i++)
+		if (state->ledgers[i])
+			atomic_store(&state->ledgers[i]->exited, 1);
 	recorder_end(&state->recorder, &state->mutex);
 }
 
-bool preload_active(void)
+bool preload_follows(enum ledger_api api)
 {
-	return ledgers[0];
+	return followed[api];
 }
 
 bool preload_pooling(void)
@@ -85,9 +95,9 @@ static struct preload_state *state_get(void)
 	return state ? state : state_make();
 }
 
-bool preload_enter(void)
+bool preload_enter_api(enum ledger_api api)
 {
-	if (depth || !preload_active() || !state_get())
+	if (depth || !preload_follows(api) || !state_get())
 		return false;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	depth++;
@@ -114,60 +124,62 @@ void preload_unlock(struct preload_state *state)
 	pthread_mutex_unlock(&state->mutex);
 }
 
-static void write_note(struct preload_state *state, enum ledger_note note)
+static void write_note(struct preload_state *state, enum ledger_api api,
+		       enum ledger_note note)
 {
-	if (state->ledger)
-		atomic_store(&state->ledger->notes[note],
-			     atomic_load(&notes[note]));
+	if (state->ledgers[api])
+		atomic_store(&state->ledgers[api]->notes[note],
+			     atomic_load(&notes[api][note]));
 }
 
-void preload_note(enum ledger_note note)
+void preload_note(enum ledger_api api, enum ledger_note note)
 {
 	struct preload_state *state = state_get();
 
-	atomic_fetch_add(&notes[note], 1);
+	atomic_fetch_add(&notes[api][note], 1);
 	if (!state)
 		return;
 	pthread_mutex_lock(&state->mutex);
-	write_note(state, note);
+	write_note(state, api, note);
 	pthread_mutex_unlock(&state->mutex);
 }
 
-void preload_note_locked(struct preload_state *state, enum ledger_note note)
+void preload_note_locked(struct preload_state *state, enum ledger_api api,
+			 enum ledger_note note)
 {
-	atomic_fetch_add(&notes[note], 1);
-	write_note(state, note);
+	atomic_fetch_add(&notes[api][note], 1);
+	write_note(state, api, note);
 }
 
-/* With the mutex. */
+/* With the mutex. Only blocks of NVIDIA's driver are kept. */
 static void write_stop(struct preload_state *state)
 {
+	struct ledger *ledger = state->ledgers[LEDGER_CUDA];
 	const char *why = atomic_load(&stopped_by);
 
-	if (state->ledger && why)
-		snprintf(state->ledger->stopped, sizeof(state->ledger->stopped),
-			 "%s", why);
+	if (ledger && why)
+		snprintf(ledger->stopped, sizeof(ledger->stopped), "%s", why);
 }
 
 /* With the mutex: what was noted before there was a ledger. */
-static void write_earlier(struct preload_state *state)
+static void write_earlier(struct preload_state *state, enum ledger_api api)
 {
 	for (int i = 0; i < LEDGER_NOTES; i++)
-		atomic_store(&state->ledger->notes[i], atomic_load(&notes[i]));
+		write_note(state, api, (enum ledger_note)i);
 	write_stop(state);
 }
 
-struct ledger *preload_ledger(struct preload_state *state)
+struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api)
 {
 	int saved = errno;
 
-	if (!state->tried)
-		state->ledger = ledger_make(ledgers, LEDGER_CUDA);
-	if (!state->tried && state->ledger)
-		write_earlier(state);
-	state->tried = true;
+	if (!state->tried[api]) {
+		state->ledgers[api] = ledger_make(ledgers, api);
+		write_earlier(state, api);
+	}
+	state->tried[api] = true;
 	errno = saved;
-	return state->ledger;
+	return state->ledgers[api];
 }
 
 void preload_stop(const char *why)

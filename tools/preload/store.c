@@ -31,14 +31,16 @@ bool store_add(struct preload_state *state, const struct cached *block)
 		forget(state, block);
 		return false;
 	}
-	count_cached(&state->ledger->devices[block->device], block->bytes);
+	count_cached(&state->ledgers[LEDGER_CUDA]->devices[block->device],
+		     block->bytes);
 	return true;
 }
 
 static void taken(struct preload_state *state, const struct cached *block)
 {
 	forget(state, block);
-	count_uncached(&state->ledger->devices[block->device], block->bytes);
+	count_uncached(&state->ledgers[LEDGER_CUDA]->devices[block->device],
+		       block->bytes);
 }
 
 bool store_take(struct preload_state *state, const void *context, int device,
@@ -59,7 +61,7 @@ bool store_take_oldest(struct preload_state *state, int device,
 	    !cache_take_oldest(&state->cache, device, block_out))
 		return false;
 	taken(state, block_out);
-	count_one(&state->ledger->devices[device].pool.returned);
+	count_one(&state->ledgers[LEDGER_CUDA]->devices[device].pool.returned);
 	return true;
 }
 

@@ -78,7 +78,8 @@ void whole_settle(struct preload_state *state, const struct block *whole)
 	}
 	if (at == WHOLE_RELEASED) {
 		check(REAL(cuMemRelease)(handle), &ok);
-		state->in_flight[whole_kind_of(whole)->prop.location.id] -=
+		state->in_flight[LEDGER_CUDA]
+				[whole_kind_of(whole)->prop.location.id] -=
 			whole->whole_bytes;
 	}
 	if (at == WHOLE_CREATED_AGAIN)
@@ -86,7 +87,7 @@ void whole_settle(struct preload_state *state, const struct block *whole)
 	if (at == WHOLE_MAPPED_AGAIN)
 		check(REAL(cuMemMap)(address, bytes, 0, handle, 0), &ok);
 	if (!ok)
-		preload_note_locked(state, LEDGER_UNTRACKED);
+		preload_note_locked(state, LEDGER_CUDA, LEDGER_UNTRACKED);
 	whole_forget(state, whole);
 }
 
@@ -98,7 +99,7 @@ void whole_return(struct preload_state *state, const struct cached *block)
 	check(REAL(cuMemRelease)(block->handle), &ok);
 	check(REAL(cuMemAddressFree)(block->address, block->bytes), &ok);
 	if (!ok)
-		preload_note_locked(state, LEDGER_UNTRACKED);
+		preload_note_locked(state, LEDGER_CUDA, LEDGER_UNTRACKED);
 }
 
 /* With the mutex. */

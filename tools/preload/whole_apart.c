@@ -4,7 +4,6 @@
 /*
  * See whole.h: how a whole is taken apart, and kept.
  */
-#include "limit.h"
 #include "whole_inside.h"
 
 /* From that whole on the driver knows nothing of it. */
@@ -14,7 +13,7 @@ static bool unmap_later(struct preload_state *state, struct block *whole)
 		.device = whole_kind_of(whole)->prop.location.id};
 
 	if (!state->wholes.learned || state->wholes.off || !pool_is_on(state) ||
-	    !state->ledger || !pool_stamp(state, &stamped))
+	    !state->ledgers[LEDGER_CUDA] || !pool_stamp(state, &stamped))
 		return false;
 	whole->epoch = stamped.epoch;
 	whole->kind = WHOLE_UNMAPPED;
@@ -114,7 +113,7 @@ static bool keep(struct preload_state *state, const struct block *whole)
 		whole_settle(state, whole);
 		return false;
 	}
-	state->in_flight[device] -= whole->whole_bytes;
+	state->in_flight[LEDGER_CUDA][device] -= whole->whole_bytes;
 	whole_forget(state, whole);
 	pool_trim(state, device);
 	return true;
@@ -123,7 +122,8 @@ static bool keep(struct preload_state *state, const struct block *whole)
 /* What was kept, if nothing is any more. */
 static void trim_all(struct preload_state *state)
 {
-	if (!state->ledger || (!state->wholes.off && !preload_stopped()))
+	if (!state->ledgers[LEDGER_CUDA] ||
+	    (!state->wholes.off && !preload_stopped()))
 		return;
 	for (int i = 0; i < LEDGER_DEVICES; i++)
 		pool_trim(state, i);

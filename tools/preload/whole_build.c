@@ -4,7 +4,6 @@
 /*
  * See whole.h: how a whole comes together, of the driver or of what is kept.
  */
-#include "limit.h"
 #include "whole_inside.h"
 
 #include <string.h>
@@ -35,7 +34,7 @@ bool whole_create(CUmemGenericAllocationHandle *handle_out, size_t bytes,
 	whole_other(state);
 	whole.context = find_kind(&state->wholes, prop);
 	ok = whole.context && handle_out && !flags && !state->wholes.off &&
-	     pool_is_on(state) && state->ledger &&
+	     pool_is_on(state) && state->ledgers[LEDGER_CUDA] &&
 	     pool_take(state, whole.context, prop->location.id, bytes, bytes,
 		       &kept);
 	if (ok) {
@@ -51,7 +50,9 @@ bool whole_create(CUmemGenericAllocationHandle *handle_out, size_t bytes,
 			   &(struct block){.whole_bytes = bytes,
 					   .kind = LEDGER_VIRTUAL,
 					   .device = (uint8_t)kept.device});
-		count_one(&state->ledger->devices[kept.device].pool.hits);
+		count_one(&state->ledgers[LEDGER_CUDA]
+				   ->devices[kept.device]
+				   .pool.hits);
 	}
 	preload_unlock(state);
 	return ok;
