@@ -100,6 +100,7 @@ shell_tests = \
 	tests/tool_report_map.sh \
 	tests/tool_run.sh \
 	tests/tool_run_alike.sh \
+	tests/tool_run_hip.sh \
 	tests/tool_run_limit.sh \
 	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
@@ -210,6 +211,11 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/README.md \
 	tests/run/cancel.c \
 	tests/run/driver.c \
+	tests/run/hip.c \
+	tests/run/hip_below.c \
+	tests/run/hip_below.map \
+	tests/run/hip_limit.c \
+	tests/run/hip_plugin.c \
 	tests/run/layer.c \
 	tests/run/limit.c \
 	tests/run/next.c \

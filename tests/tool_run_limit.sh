@@ -9,7 +9,7 @@
 . "$top_srcdir/tests/tool.sh"
 
 need_tool run
-[ -f "$tools/.libs/libgpumem-preload.so" ] ||
+[ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
 	skip_all "configured without CUDA headers"
 [ "${SANITIZER:-none}" = none ] ||
 	skip_all "a sanitizer's runtime has to be loaded before all others"

@@ -295,7 +295,7 @@ idle()
 }
 
 idle
-if [ -f "$tools/.libs/libgpumem-preload.so" ]; then
+if [ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ]; then
 	cuda
 else
 	skip "configured without CUDA headers" "NVIDIA's driver"

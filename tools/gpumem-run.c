@@ -30,7 +30,7 @@ static const struct argp_option options[] = {
 	 "Let JAX, PyTorch and TensorFlow allocate each block from the driver",
 	 0},
 	{"backend", KEY_BACKEND, "B", 0,
-	 "Follow the calls of this one only: cuda or opencl", 0},
+	 "Follow the calls of this one only: cuda, hip or opencl", 0},
 	{"limit", KEY_LIMIT, "SIZE", 0,
 	 "Let each process have so much of each device at most", 0},
 	{"no-pool", KEY_NO_POOL, NULL, 0,
@@ -64,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_BACKEND:
 		if (!run_has_backend(arg))
 			usage_fail("--backend=%s: there is no library here for "
-				   "its calls; expected cuda or opencl",
+				   "its calls; expected cuda, hip or opencl",
 				   arg);
 		config->backend = arg;
 		return 0;
@@ -130,8 +130,9 @@ int main(int argc, char **argv)
 		.parser = parse,
 		.args_doc = "PROGRAM [ARGUMENT...]",
 		.doc = "Run a program with a pool of GPU memory, and say how "
-		       "much it and its children used: by NVIDIA's driver, "
-		       "however the program reaches that, and by OpenCL.\v"
+		       "much it and its children used: by NVIDIA's driver and "
+		       "AMD's runtime, however the program reaches these, and "
+		       "by OpenCL.\v"
 		       "The report goes to standard error when the program has "
 		       "ended, also if it was killed.\n\n"
 		       "Exit status: that of the program, and if a signal "

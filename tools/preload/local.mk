@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# The library that gpumem-run preloads. It goes into any program, so it needs libc
-# only and is not built with a sanitizer, whose runtime would have to be first.
+# The library that gpumem-run preloads, with a part for NVIDIA's driver and one for
+# AMD's runtime. It goes into any program, so it needs libc only and is not built
+# with a sanitizer, whose runtime would have to be first.
 
 preloadexecdir = $(libdir)/gpumem
 preloadexec_LTLIBRARIES =
 if TOOLS
-if CUDA
+if PRELOAD
 preloadexec_LTLIBRARIES += tools/libgpumem-preload.la
 endif
 endif
@@ -65,4 +66,17 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/whole_build.c \
 	tools/preload/whole_inside.h \
 	tools/preload/wholes.h
+endif
+if HIP
+tools_libgpumem_preload_la_CPPFLAGS += $(HIP_CPPFLAGS) -DPRELOAD_HIP
+tools_libgpumem_preload_la_SOURCES += \
+	tools/preload/hip_async.c \
+	tools/preload/hip_current.c \
+	tools/preload/hip_current.h \
+	tools/preload/hip_hooks.c \
+	tools/preload/hip_hooks.h \
+	tools/preload/hip_host.c \
+	tools/preload/hip_memory.c \
+	tools/preload/hip_resolve.c \
+	tools/preload/hip_virtual.c
 endif

@@ -28,6 +28,9 @@ static const struct library libraries[] = {
 #ifdef RUN_CUDA
 	{"cuda", "libgpumem-preload.so", "LD_PRELOAD"},
 #endif
+#ifdef RUN_HIP
+	{"hip", "libgpumem-preload.so", "LD_PRELOAD"},
+#endif
 #ifdef RUN_OPENCL
 	{"opencl", "libgpumem-opencl-layer.so", "OPENCL_LAYERS"},
 #endif
@@ -153,6 +156,8 @@ static bool set_recording(const char *file)
 static bool set_variables(const struct run_config *config, const char *folder)
 {
 	return !setenv(LEDGER_VARIABLE, folder, 1) &&
+	       !(config->backend ? setenv(BACKEND_VARIABLE, config->backend, 1)
+				 : unsetenv(BACKEND_VARIABLE)) &&
 	       set_limit(config->limit_bytes) &&
 	       set_recording(config->recording) &&
 	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)
@@ -180,10 +185,14 @@ bool run_has_backend(const char *name)
 	return false;
 }
 
-static bool is_wanted(const struct run_config *config,
-		      const struct library *library)
+/* One library may be there for several. */
+static bool is_wanted(const struct run_config *config, size_t index)
 {
-	return !config->backend || !strcmp(config->backend, library->backend);
+	const struct library *library = &libraries[index];
+
+	if (config->backend)
+		return !strcmp(config->backend, library->backend);
+	return !index || strcmp(library[-1].file, library->file) != 0;
 }
 
 const char *run_prepare(const struct run_config *config)
@@ -192,7 +201,7 @@ const char *run_prepare(const struct run_config *config)
 	bool ok = folder;
 
 	for (size_t i = 0; ok && i < LIBRARIES; i++)
-		if (is_wanted(config, &libraries[i]))
+		if (is_wanted(config, i))
 			ok = set_library(&libraries[i], folder);
 	if (ok && !set_variables(config, folder)) {
 		tool_error("cannot set the environment: %s", strerror(errno));

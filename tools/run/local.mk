@@ -9,6 +9,9 @@ if TOOLS
 if CUDA
 tools_gpumem_run_CPPFLAGS += -DRUN_CUDA
 endif
+if HIP
+tools_gpumem_run_CPPFLAGS += -DRUN_HIP
+endif
 if OPENCL_LAYER
 tools_gpumem_run_CPPFLAGS += -DRUN_OPENCL
 endif

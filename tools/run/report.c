@@ -144,7 +144,9 @@ static bool print_process(const struct ledger *ledger)
 	table_init(&table, "l");
 	table_cell(&table, "process %llu, %s%s%s",
 		   (unsigned long long)ledger->pid, ledger->program,
-		   ledger->api == LEDGER_OPENCL ? ", by OpenCL" : "",
+		   ledger->api == LEDGER_OPENCL ? ", by OpenCL"
+		   : ledger->api == LEDGER_HIP	? ", by HIP"
+						: "",
 		   ledger->exited ? "" : ": did not end by exit()");
 	ok = table_print(&table, 0);
 	table_free(&table);
@@ -228,7 +230,7 @@ static json_t *pool_json(const struct ledger_pool *pool, bool *ok)
 	return json;
 }
 
-/* What only the library of NVIDIA's driver knows. */
+/* What is there of NVIDIA's driver alone, of which blocks are kept. */
 static void put_reserved(json_t *json, const struct ledger_device *device,
 			 bool *ok)
 {
@@ -239,9 +241,10 @@ static void put_reserved(json_t *json, const struct ledger_device *device,
 }
 
 static json_t *device_json(const struct ledger_device *device, int number,
-			   bool opencl, bool *ok)
+			   uint64_t api, bool *ok)
 {
 	json_t *json = json_object(), *of_kinds = json_object();
+	bool opencl = api == LEDGER_OPENCL;
 	int first = opencl ? LEDGER_OPENCL_FIRST : 0;
 	int end = opencl ? LEDGER_KINDS : LEDGER_OPENCL_FIRST;
 
@@ -251,7 +254,7 @@ static json_t *device_json(const struct ledger_device *device, int number,
 	json_put(json, "peak_bytes", json_u64(device->peak_bytes), ok);
 	json_put(json, "current_bytes", json_u64(device->current_bytes), ok);
 	json_put(json, "refused", json_u64(device->refused), ok);
-	if (!opencl)
+	if (api == LEDGER_CUDA)
 		put_reserved(json, device, ok);
 	for (int i = first; i < end; i++)
 		json_put(of_kinds, kinds[i].key,
@@ -268,11 +271,10 @@ static json_t *text_or_null(const char *text)
 static json_t *process_json(const struct ledger *ledger, bool *ok)
 {
 	json_t *json = json_object(), *devices = json_array();
-	bool opencl = ledger->api == LEDGER_OPENCL;
 
 	json_put(json, "pid", json_u64(ledger->pid), ok);
 	json_put(json, "program", json_text(ledger->program), ok);
-	json_put(json, "api", json_text(opencl ? "opencl" : "cuda"), ok);
+	json_put(json, "api", json_text(ledger_api_name(ledger->api)), ok);
 	json_put(json, "exited", json_boolean(ledger->exited), ok);
 	json_put(json, "stopped", text_or_null(ledger->stopped), ok);
 	json_put(json, "recording", text_or_null(ledger->recording), ok);
@@ -281,10 +283,10 @@ static json_t *process_json(const struct ledger *ledger, bool *ok)
 		json_put(json, notes[i].key, json_u64(ledger->notes[i]), ok);
 	for (int i = 0; i < LEDGER_DEVICES; i++)
 		if (device_is_used(&ledger->devices[i]))
-			json_put(
-				devices, NULL,
-				device_json(&ledger->devices[i], i, opencl, ok),
-				ok);
+			json_put(devices, NULL,
+				 device_json(&ledger->devices[i], i,
+					     ledger->api, ok),
+				 ok);
 	json_put(json, "devices", devices, ok);
 	return json;
 }
