@@ -64,7 +64,8 @@ tests_of()
 	echo tests/unit/cuda/load tests/unit/hip/levels tests/unit/hip/versions \
 		tests/unit/opencl/queues tests/unit/device/loader \
 		tests/unit/lib/dlopen tests/cuda.sh tests/hip.sh tests/home.sh \
-		tests/install.sh tests/opencl_examples.sh tests/tool_probe.sh
+		tests/install.sh tests/opencl_examples.sh tests/tool_probe.sh \
+		tests/tool_run_hip.sh
 	built CUDA || return
 	echo tests/unit/fake/cuda tests/unit/fake/share
 	! built HIP || echo tests/unit/fake/hip tests/unit/fake/hip_work
@@ -96,6 +97,7 @@ combination()
 	decides tests/unit/hip/versions CUDA HIP
 	decides tests/hip HIP
 	decides tests/opencl_examples OPENCL
+	decides tests/tool_run_hip HIP
 }
 
 # Each differs from the one before in one backend.

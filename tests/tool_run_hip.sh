@@ -11,12 +11,12 @@
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
 
-need_tool run
 preload=$tools/.libs/libgpumem-preload.so
 if [ ! -f "$preload" ] || ! nm -D --defined-only "$preload" | grep -q ' hipMalloc$'
 then
 	skip_all "configured without HIP headers"
 fi
+need_tool run
 [ "${SANITIZER:-none}" = none ] ||
 	skip_all "a sanitizer's runtime has to be loaded before all others"
 run=$tools/gpumem-run
