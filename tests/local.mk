@@ -212,6 +212,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/cancel.c \
 	tests/run/driver.c \
 	tests/run/hip.c \
+	tests/run/hip_above.c \
 	tests/run/hip_below.c \
 	tests/run/hip_below.map \
 	tests/run/hip_limit.c \

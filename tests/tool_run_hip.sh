@@ -142,9 +142,8 @@ for way in get_spt entry_spt "get 6 2" "entry 6 2"; do
 done
 
 # Each part by itself, so that none is hidden by a larger one.
-alike "rows and the like" -- "$scratch/hip" handle memory
-json_is "[(x['peak_bytes'], x['current_bytes']) for p in d['processes']
-	for x in p['devices']]" "[(4194304, 0)]" "the sum of all"
+alike "rows and the like" -- "$scratch/hip" handle rows
+is "$(kind allocations)" "[[9608, 9608, 4, 0, 0]]" "are as long as they are"
 alike "a handle that is held" -- "$scratch/hip" handle virtual
 json_is "[(x['peak_bytes'], x['current_bytes']) for p in d['processes']
 	for x in p['devices']]" "[(3145728, 0)]" \
@@ -274,6 +273,38 @@ recorded "two devices" "$scratch/hip" handle devices
 recorded "SIGKILL" "$scratch/hip" handle kill
 recorded "two processes" "$scratch/hip" handle fork_first
 recorded "eight threads at the limit" --limit=64MiB "$scratch/limit" threads
+
+recorded "streams" "$scratch/hip" handle streams
+if [ -x "$tools/gpumem-trace" ]; then
+	is "$("$tools/gpumem-trace" --to=trace "$scratch/recording" |
+		grep '^[af]')" "a 1 4096 1
+a 2 8192 0
+a 3 12288 2
+a 4 16384 0
+f 1 0
+f 2 2
+f 3 0
+f 4" "which are those of the calls"
+fi
+
+# ---- a driver that is made of AMD's runtime ------------------------------------------
+
+mkdir "$plain/over"
+check "a driver over the runtime" $CC -w -shared -fPIC \
+	-Wl,-soname,libcuda.so.1 -o "$plain/over/libcuda.so.1" \
+	"$source/hip_above.c" "$runtime"
+LD_LIBRARY_PATH=$plain/over:$plain${before:+:$before}
+for options in "" --no-pool; do
+	alike "a program of both $options" $options -- "$scratch/hip" handle both
+	is "$(kind allocations)" "[[3145728, 0, 1, 1, 0]]" \
+		"what it calls itself is counted"
+	[ ! -f "$driver/libcuda.so.1" ] ||
+		is "$(kind allocations cuda)" "[[5242880, 0, 1, 1, 0]]" \
+			"and what it calls the driver for is the driver's"
+done
+alike "--backend=hip" --backend=hip -- "$scratch/hip" handle both
+is "$(kind allocations)" "[[8388608, 0, 2, 2, 0]]" "then all is the runtime's"
+LD_LIBRARY_PATH=$plain:$driver${before:+:$before}
 
 # ---- NVIDIA's driver beside it, and below it -----------------------------------------
 

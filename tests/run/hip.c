@@ -121,27 +121,39 @@ static void release(void *block)
 	CALL(hipFree, (void *), (block));
 }
 
-/* Peak 3 MiB + 1 MiB; then rows of 256 bytes. */
+/* 5000 bytes, and rows of a multiple of 256: 2048 + 1024 + 1536. */
+static void make_rows(void *blocks_out[4])
+{
+	struct pitched rows = {NULL};
+	size_t pitch;
+
+	CALL(hipExtMallocWithFlags, (void **, size_t, unsigned),
+	     (&blocks_out[0], 5000, 1));
+	CALL(hipMallocPitch, (void **, size_t *, size_t, size_t),
+	     (&blocks_out[1], &pitch, 100, 8));
+	CALL(hipMemAllocPitch, (void **, size_t *, size_t, size_t, unsigned),
+	     (&blocks_out[2], &pitch, 300, 2, 4));
+	CALL(hipMalloc3D, (struct pitched *, struct extent),
+	     (&rows, (struct extent){100, 3, 2}));
+	blocks_out[3] = rows.address;
+}
+
+static void use_rows(void)
+{
+	void *blocks[4];
+
+	make_rows(blocks);
+}
+
 static void use_memory(void)
 {
-	void *a = alloc(1 << 20), *b = alloc(3 << 20), *c, *d;
-	size_t pitch;
+	void *a = alloc(1 << 20), *b = alloc(3 << 20), *rows[4];
 
 	release(a);
 	release(b);
-	CALL(hipExtMallocWithFlags, (void **, size_t, unsigned),
-	     (&a, 5000, 1));
-	CALL(hipMallocPitch, (void **, size_t *, size_t, size_t),
-	     (&b, &pitch, 100, 8));
-	CALL(hipMemAllocPitch, (void **, size_t *, size_t, size_t, unsigned),
-	     (&c, &pitch, 300, 2, 4));
-	struct pitched rows;
-	CALL(hipMalloc3D, (struct pitched *, struct extent),
-	     (&rows, (struct extent){100, 3, 2}));
-	release(a);
-	release(b);
-	release(c);
-	release(rows.address);
+	make_rows(rows);
+	for (int i = 0; i < 4; i++)
+		release(rows[i]);
 	release(NULL);
 	CALL(hipFree, (void *), ((void *)12345));
 	CALL(hipMalloc, (void **, size_t), (&a, (size_t)1 << 50));
@@ -179,6 +191,19 @@ static void use_async(void)
 	     (&b, 8192, NULL, NULL));
 	CALL(hipFreeAsync, (void *, void *), (a, NULL));
 	release(b);
+}
+
+/* Numbers for streams: 0 and 1 are the legacy one, 2 is each thread's. */
+static void use_streams(void)
+{
+	void *blocks[4], *streams[4] = {(void *)2, NULL, (void *)4096, (void *)1};
+
+	for (size_t i = 0; i < 4; i++)
+		CALL(hipMallocAsync, (void **, size_t, void *),
+		     (&blocks[i], (i + 1) * 4096, streams[i]));
+	for (size_t i = 0; i < 3; i++)
+		CALL(hipFreeAsync, (void *, void *), (blocks[i], streams[i + 1]));
+	release(blocks[3]);
 }
 
 /* A handle that is released while it is mapped, and asked for once more: the
@@ -314,7 +339,8 @@ static void run(const char *what)
 	} cases[] = {{"memory", use_memory}, {"host", use_host},
 		     {"async", use_async},   {"virtual", use_virtual},
 		     {"plain", use_plain},   {"devices", use_devices},
-		     {"both", use_both}};
+		     {"both", use_both},     {"rows", use_rows},
+		     {"streams", use_streams}};
 
 	if (!strcmp(what, "fork_first")) {
 		fork_first();
