@@ -287,6 +287,30 @@ f 3 0
 f 4" "which are those of the calls"
 fi
 
+# ---- AMD's own, without a device ------------------------------------------------------
+
+real=$(/sbin/ldconfig -p 2>/dev/null |
+	sed -n 's/.*libamdhip64\.so\.[0-9]* .*=> //p' | head -n 1)
+if [ -n "$real" ] && [ ! -e /dev/kfd ]; then
+	number=${real##*.}
+	LD_LIBRARY_PATH=$before
+	for way in handle default; do
+		alike "AMD's runtime, by $way" -- "$scratch/hip" $way plain \
+			"$number"
+		check "which is called" grep -q '^hipMalloc: 10[01], last 10[01]$' \
+			"$scratch/out2"
+	done
+	check "a program is linked with it" $CC -w -DLINKED \
+		-Wl,--unresolved-symbols=ignore-all -o "$scratch/own" \
+		"$source/hip.c" "$real"
+	alike "AMD's runtime, by link" --limit=1MiB -- "$scratch/own" link plain
+	check "which is called" grep -q '^hipMalloc: 10[01], last 10[01]$' \
+		"$scratch/out2"
+	LD_LIBRARY_PATH=$plain:$driver${before:+:$before}
+else
+	skip "no libamdhip64 of AMD here, or a device" "AMD's own runtime"
+fi
+
 # ---- a driver that is made of AMD's runtime ------------------------------------------
 
 mkdir "$plain/over"

@@ -11,11 +11,12 @@
 
 #include <stdlib.h>
 
-/* JAX and XLA, PyTorch, TensorFlow. CuPy's pool has no variable. */
+/* JAX and XLA, PyTorch, also as it is built for AMD's runtime, TensorFlow. CuPy's pool has no variable. */
 static struct run_setting settings[] = {
 	{"XLA_PYTHON_CLIENT_ALLOCATOR", "platform", false},
 	{"XLA_PYTHON_CLIENT_PREALLOCATE", "false", false},
 	{"PYTORCH_NO_CUDA_MEMORY_CACHING", "1", false},
+	{"PYTORCH_NO_HIP_MEMORY_CACHING", "1", false},
 	{"TF_FORCE_GPU_ALLOW_GROWTH", "true", false},
 };
 
