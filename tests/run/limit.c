@@ -131,6 +131,26 @@ static void kept(void)
 	see(0);
 }
 
+/* A handle is there until it is released as often as the program got it. */
+static void retained(void)
+{
+	struct whole whole = whole_new(32 * MIB);
+	address other;
+
+	OK(cu.cuMemRetainAllocationHandle(&other, whole.block));
+	OK(cu.cuMemRelease(other));
+	see(32 * MIB);
+	OK(cu.cuMemRetainAllocationHandle(&other, whole.block));
+	OK(cu.cuMemRelease(whole.handle));
+	OK(cu.cuMemUnmap(whole.block, whole.bytes));
+	see(32 * MIB);
+	TRUE(given() == 32 * MIB);
+	OK(cu.cuMemRelease(other));
+	see(LIMIT);
+	OK(cu.cuMemAddressFree(whole.block, whole.bytes));
+	TRUE(given() == 0);
+}
+
 /* One that is released is the program's to take back, whatever it calls next.
  */
 static void wholes(void)
@@ -283,7 +303,7 @@ int main(int argc, char **argv)
 	} cases[] = {{"kinds", kinds},	   {"failures", failures},
 		     {"kept", kept},	   {"wholes", wholes},
 		     {"devices", devices}, {"threads", threads},
-		     {"child", child}};
+		     {"child", child},	   {"retained", retained}};
 
 	alarm(120);
 	if (argc > 1 && strcmp(argv[1], "child"))

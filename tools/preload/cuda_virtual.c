@@ -112,15 +112,16 @@ CUresult
 wrap_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle_out,
 				 void *address)
 {
-	bool live = true;
+	CUresult result = CUDA_ERROR_INVALID_VALUE;
 
-	if (pool_enter()) {
-		live = pool_expose((uintptr_t)address);
-		preload_leave();
-	}
-	if (!live)
-		return CUDA_ERROR_INVALID_VALUE;
-	return REAL(cuMemRetainAllocationHandle)(handle_out, address);
+	if (!preload_enter())
+		return REAL(cuMemRetainAllocationHandle)(handle_out, address);
+	if (!preload_pooling() || pool_expose((uintptr_t)address))
+		result = REAL(cuMemRetainAllocationHandle)(handle_out, address);
+	if (result == CUDA_SUCCESS)
+		count_retain(LEDGER_CUDA, *handle_out);
+	preload_leave();
+	return result;
 }
 
 /* Handles in arrays are not followed. */
