@@ -210,6 +210,9 @@ for case in kinds properties failures devices threads child; do
 			--json --report="$scratch/out" "$scratch/limit" $case
 	done
 done
+# Frees that take long: what they free is there until they return.
+check "limit: threads, slowly" env BELOW_SLOW=1 "$run" --limit=64MiB --json \
+	--report="$scratch/out" "$scratch/limit" threads
 check "limit: kinds" "$run" --limit=64MiB --json --report="$scratch/out" \
 	"$scratch/limit" kinds
 json_is "[(x['refused'], x['peak_bytes'], [x['kinds'][k]['failures']

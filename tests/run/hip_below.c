@@ -5,12 +5,13 @@
  * A runtime that calls itself AMD's, for tests/tool_run_hip.sh: two devices of
  * 1 GiB whose memory is the host's. It is no double of what AMD's runtime does
  * with memory (that is tests/fake/hip/), but has each function that the
- * preloaded library wraps, by each way to it; what a test has to be told apart
- * from being counted twice, as calls by its own exported names; and the last
- * error of releases before 7, which each call overwrites.
+ * preloaded library wraps, and each way to them. Some call others by their
+ * exported names, which must not be counted twice. The last error is as releases
+ * before 7 have it: each call overwrites it.
  *
- * below_used() and below_peak() say what it has given out, which is what the
- * report and the limit are compared with.
+ * With BELOW_SLOW in the environment a free takes long. below_used() and
+ * below_peak() say what has been given out, with which the report and the limit
+ * are compared.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -119,6 +120,8 @@ static int give(void *address, enum kind kind)
 
 	if (!address)
 		return OK;
+	if (getenv("BELOW_SLOW"))
+		usleep(200);
 	pthread_mutex_lock(&mutex);
 	block = find(address, kind);
 	if (block)
