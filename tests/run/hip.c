@@ -39,17 +39,21 @@ struct extent {
 	size_t width, height, depth;
 };
 
-#define NAMES(X)                                                               \
-	X(hipInit) X(hipSetDevice) X(hipGetLastError) X(hipMemGetInfo)         \
-	X(hipDeviceReset) X(hipMalloc) X(hipExtMallocWithFlags)                \
-	X(hipMallocPitch) X(hipMemAllocPitch) X(hipMalloc3D)                   \
-	X(hipMallocManaged) X(hipFree) X(hipHostMalloc) X(hipHostAlloc)        \
-	X(hipExtHostAlloc) X(hipMallocHost) X(hipMemAllocHost)                 \
-	X(hipHostFree) X(hipFreeHost) X(hipHostRegister)                       \
-	X(hipHostUnregister) X(hipMallocAsync) X(hipMallocFromPoolAsync)       \
-	X(hipFreeAsync) X(hipMemCreate) X(hipMemRelease)                       \
-	X(hipMemAddressReserve) X(hipMemAddressFree) X(hipMemMap)              \
-	X(hipMemUnmap) X(hipMemRetainAllocationHandle)
+#define NAMES(X)                                                                  \
+	X(hipInit)                                                                \
+	X(hipSetDevice) X(hipGetLastError) X(hipMemGetInfo) X(hipDeviceReset) X(  \
+		hipMalloc) X(hipExtMallocWithFlags) X(hipMallocPitch)             \
+		X(hipMemAllocPitch) X(hipMalloc3D) X(hipMallocManaged) X(         \
+			hipFree) X(hipHostMalloc) X(hipHostAlloc)                 \
+			X(hipExtHostAlloc) X(hipMallocHost) X(hipMemAllocHost) X( \
+				hipHostFree) X(hipFreeHost) X(hipHostRegister)    \
+				X(hipHostUnregister) X(hipMallocAsync) X(         \
+					hipMallocFromPoolAsync) X(hipFreeAsync)   \
+					X(hipMemCreate) X(hipMemRelease) X(       \
+						hipMemAddressReserve)             \
+						X(hipMemAddressFree) X(           \
+							hipMemMap) X(hipMemUnmap) \
+							X(hipMemRetainAllocationHandle)
 
 #ifdef LINKED
 #define DECLARE(name) int name();
@@ -172,7 +176,8 @@ static void use_host(void)
 	CALL(hipMallocHost, (void **, size_t), (&d, 8000));
 	CALL(hipMemAllocHost, (void **, size_t), (&e, 16000));
 	CALL(hipHostRegister, (void *, size_t, unsigned), (own, 8192, 0));
-	CALL(hipMallocManaged, (void **, size_t, unsigned), (&managed, 5000, 1));
+	CALL(hipMallocManaged, (void **, size_t, unsigned),
+	     (&managed, 5000, 1));
 	CALL(hipHostFree, (void *), (a));
 	CALL(hipFreeHost, (void *), (b));
 	CALL(hipHostFree, (void *), (c));
@@ -196,13 +201,15 @@ static void use_async(void)
 /* Numbers for streams: 0 and 1 are the legacy one, 2 is each thread's. */
 static void use_streams(void)
 {
-	void *blocks[4], *streams[4] = {(void *)2, NULL, (void *)4096, (void *)1};
+	void *blocks[4],
+		*streams[4] = {(void *)2, NULL, (void *)4096, (void *)1};
 
 	for (size_t i = 0; i < 4; i++)
 		CALL(hipMallocAsync, (void **, size_t, void *),
 		     (&blocks[i], (i + 1) * 4096, streams[i]));
 	for (size_t i = 0; i < 3; i++)
-		CALL(hipFreeAsync, (void *, void *), (blocks[i], streams[i + 1]));
+		CALL(hipFreeAsync, (void *, void *),
+		     (blocks[i], streams[i + 1]));
 	release(blocks[3]);
 }
 
@@ -238,7 +245,8 @@ static void use_plain(void)
 	size_t free_bytes = 0, total_bytes = 0;
 
 	CALL(hipHostMalloc, (void **, size_t, unsigned), (&host, 1000, 0));
-	CALL(hipMallocManaged, (void **, size_t, unsigned), (&managed, 5000, 1));
+	CALL(hipMallocManaged, (void **, size_t, unsigned),
+	     (&managed, 5000, 1));
 	CALL(hipMalloc, (void **, size_t), (&a, (size_t)1 << 50));
 	CALL(hipMemGetInfo, (size_t *, size_t *), (&free_bytes, &total_bytes));
 	printf("%zu of %zu\n", free_bytes >> 20, total_bytes >> 20);
@@ -310,8 +318,8 @@ static void use_both(void)
 	((int (*)(void **, int))dlsym(driver, "cuDevicePrimaryCtxRetain"))(
 		&context, 0);
 	((int (*)(void *))dlsym(driver, "cuCtxSetCurrent"))(context);
-	((int (*)(unsigned long long *, size_t))dlsym(
-		driver, "cuMemAlloc_v2"))(&block, 5 << 20);
+	((int (*)(unsigned long long *, size_t))dlsym(driver, "cuMemAlloc_v2"))(
+		&block, 5 << 20);
 	release(alloc(3 << 20));
 	((int (*)(unsigned long long))dlsym(driver, "cuMemFree_v2"))(block);
 }
@@ -336,10 +344,10 @@ static void run(const char *what)
 	static const struct {
 		const char *name;
 		void (*does)(void);
-	} cases[] = {{"memory", use_memory}, {"host", use_host},
-		     {"async", use_async},   {"virtual", use_virtual},
-		     {"plain", use_plain},   {"devices", use_devices},
-		     {"both", use_both},     {"rows", use_rows},
+	} cases[] = {{"memory", use_memory},  {"host", use_host},
+		     {"async", use_async},    {"virtual", use_virtual},
+		     {"plain", use_plain},    {"devices", use_devices},
+		     {"both", use_both},      {"rows", use_rows},
 		     {"streams", use_streams}};
 
 	if (!strcmp(what, "fork_first")) {
@@ -366,7 +374,8 @@ int main(int argc, char **argv)
 		return 2;
 	way = argv[1];
 	if (!strcmp(way, "absent")) {
-		printf("%s\n", dlsym(RTLD_DEFAULT, "hipMalloc") ? "there" : "none");
+		printf("%s\n",
+		       dlsym(RTLD_DEFAULT, "hipMalloc") ? "there" : "none");
 		return 6;
 	}
 #ifndef LINKED

@@ -6,8 +6,8 @@
  * 1 GiB whose memory is the host's. It is no double of what AMD's runtime does
  * with memory (that is tests/fake/hip/), but has each function that the
  * preloaded library wraps, and each way to them. Some call others by their
- * exported names, which must not be counted twice. The last error is as releases
- * before 7 have it: each call overwrites it.
+ * exported names, which must not be counted twice. The last error is as
+ * releases before 7 have it: each call overwrites it.
  *
  * With BELOW_SLOW in the environment a free takes long. below_used() and
  * below_peak() say what has been given out, with which the report and the limit
@@ -74,8 +74,8 @@ static struct block *add(void *address, size_t bytes, int device,
 {
 	for (int i = 0; i < BLOCKS; i++)
 		if (!blocks[i].kind) {
-			blocks[i] = (struct block){address, bytes, device, 1,
-						   kind};
+			blocks[i] =
+				(struct block){address, bytes, device, 1, kind};
 			return &blocks[i];
 		}
 	abort();
@@ -405,8 +405,8 @@ int hipMemRetainAllocationHandle(void **out, void *address)
 /* ---- the ways to it --------------------------------------------------------
  */
 
-/* As AMD's does it: a variant for the default stream of each thread, if there is
- * one. */
+/* As AMD's does it: a variant for the default stream of each thread, if there
+ * is one. */
 static int look_up(const char *symbol, void **out, int threads)
 {
 	void *own = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_NOLOAD);

@@ -254,9 +254,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"kinds", kinds},	   {"properties", properties},
+	} cases[] = {{"kinds", kinds},	     {"properties", properties},
 		     {"failures", failures}, {"devices", devices},
-		     {"threads", threads}, {"child", child}};
+		     {"threads", threads},   {"child", child}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		if (argc > 1 && !strcmp(argv[1], cases[i].name))

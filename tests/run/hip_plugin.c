@@ -3,8 +3,8 @@
 
 /*
  * hip_plugin FILE ARGUMENT...: hip.c in a shared object that is opened for this
- * program alone, as Python does with its extensions: their runtime is in no scope
- * in which another library could look for it.
+ * program alone, as Python does with its extensions: their runtime is in no
+ * scope in which another library could look for it.
  */
 #include <dlfcn.h>
 #include <stdio.h>
