@@ -152,6 +152,9 @@ alike "two devices, one of which is reset" -- "$scratch/hip" handle devices
 is "$(kind allocations)" \
 	"[[8388608, 8388608, 2, 1, 0], [6291456, 0, 2, 2, 0]]" \
 	"each has its figures"
+is "$(kind pinned) $(kind virtual)" \
+	"[[0, 0, 0, 0, 0], [1000, 1000, 1, 0, 0]] [[0, 0, 0, 0, 0], [1048576, 1048576, 1, 0, 0]]" \
+	"and keeps memory of the host, and handles"
 
 # ---- names that packages give it -------------------------------------------------
 

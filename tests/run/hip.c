@@ -41,12 +41,13 @@ struct extent {
 
 #define NAMES(X)                                                                  \
 	X(hipInit)                                                                \
-	X(hipSetDevice) X(hipGetLastError) X(hipMemGetInfo) X(hipDeviceReset) X(  \
-		hipMalloc) X(hipExtMallocWithFlags) X(hipMallocPitch)             \
-		X(hipMemAllocPitch) X(hipMalloc3D) X(hipMallocManaged) X(         \
-			hipFree) X(hipHostMalloc) X(hipHostAlloc)                 \
-			X(hipExtHostAlloc) X(hipMallocHost) X(hipMemAllocHost) X( \
-				hipHostFree) X(hipFreeHost) X(hipHostRegister)    \
+	X(hipSetDevice)                                                           \
+	X(hipGetLastError) X(hipMemGetInfo) X(hipDeviceReset) X(hipMalloc) X(     \
+		hipExtMallocWithFlags) X(hipMallocPitch) X(hipMemAllocPitch)      \
+		X(hipMalloc3D) X(hipMallocManaged) X(hipFree) X(                  \
+			hipHostMalloc) X(hipHostAlloc) X(hipExtHostAlloc)         \
+			X(hipMallocHost) X(hipMemAllocHost) X(hipHostFree) X(     \
+				hipFreeHost) X(hipHostRegister)                   \
 				X(hipHostUnregister) X(hipMallocAsync) X(         \
 					hipMallocFromPoolAsync) X(hipFreeAsync)   \
 					X(hipMemCreate) X(hipMemRelease) X(       \
@@ -255,14 +256,19 @@ static void use_plain(void)
 	CALL(hipHostFree, (void *), (host));
 }
 
+/* A reset leaves memory of the host, and handles. */
 static void use_devices(void)
 {
+	int prop[8] = {1, 0, 1, 1};
 	void *a, *b;
 
 	a = alloc(1 << 20);
 	CALL(hipSetDevice, (int), (1));
-	b = alloc(2 << 20);
+	alloc(2 << 20);
 	alloc(4 << 20);
+	CALL(hipHostMalloc, (void **, size_t, unsigned), (&b, 1000, 0));
+	CALL(hipMemCreate, (void **, size_t, const int *, unsigned long long),
+	     (&b, 1 << 20, prop, 0));
 	release(a);
 	CALL(hipDeviceReset, (void), ());
 	CALL(hipSetDevice, (int), (0));
