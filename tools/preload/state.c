@@ -48,13 +48,15 @@ __attribute__((constructor)) static void preload_begin(void)
 __attribute__((destructor)) static void preload_end(void)
 {
 	struct preload_state *state = atomic_load(&page);
+	bool counted = false;
 
-	if (!state)
-		return;
-	for (int i = 0; i < PRELOAD_APIS; i++)
-		if (state->ledgers[i])
+	for (int i = 0; state && i < PRELOAD_APIS; i++)
+		if (state->ledgers[i]) {
 			atomic_store(&state->ledgers[i]->exited, 1);
-	recorder_end(&state->recorder, &state->mutex);
+			counted = true;
+		}
+	if (counted)
+		recorder_end(&state->recorder, &state->mutex);
 }
 
 bool preload_follows(enum ledger_api api)

@@ -11,7 +11,8 @@
 
 #include <stdlib.h>
 
-/* JAX and XLA, PyTorch, also as it is built for AMD's runtime, TensorFlow. CuPy's pool has no variable. */
+/* JAX and XLA; PyTorch, also as it is built for AMD's runtime; TensorFlow.
+ * CuPy's pool has no variable. */
 static struct run_setting settings[] = {
 	{"XLA_PYTHON_CLIENT_ALLOCATOR", "platform", false},
 	{"XLA_PYTHON_CLIENT_PREALLOCATE", "false", false},
