@@ -26,8 +26,14 @@ class _Block(cl.Buffer):  # type: ignore[misc]
 
     block: Any
 
+    def release(self) -> None:
+        """Of the object, and with it the end of the block."""
+        super().release()  # before the block ends, which waits for it otherwise
+        self.block = None
+
     def __del__(self) -> None:
-        self.release()  # before the block ends, which waits for it otherwise
+        if self.block is not None:
+            self.release()
 
 
 class Allocator:
@@ -37,11 +43,16 @@ class Allocator:
     into this queue before may still use it; for work in other queues call
     finish() of these first, or block.use_on(). An out of memory is a
     pyopencl.MemoryError, which makes PyOpenCL collect garbage and try again.
+
+    In a queue that is out of order each allocation puts a barrier: without it
+    new work could begin while older work still uses the same memory.
     """
 
     def __init__(self, queue: Any, **config: Any) -> None:
         """config: of Pool, as limit_bytes."""
         self._queue = queue
+        modes = cl.command_queue_properties
+        self._loose = queue.properties & modes.OUT_OF_ORDER_EXEC_MODE_ENABLE
         self.device = _adopted(queue)
         self.pool = Pool(self.device, **config)
 
@@ -52,6 +63,8 @@ class Allocator:
         except OutOfMemoryError as error:
             raise cl.MemoryError(str(error)) from error
         buffer = cl.MemoryObject.from_int_ptr(block.view, True)
+        if self._loose:
+            cl.enqueue_barrier(self._queue)
         # PyOpenCL makes buffers of its own class only.
         buffer.__class__ = _Block
         buffer.block = block

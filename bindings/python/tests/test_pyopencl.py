@@ -66,6 +66,13 @@ class Arrays(unittest.TestCase):
             released = self.allocator.pool.trim()
         self.assertGreater(released, 0)
 
+    def test_release_ends_the_block(self):
+        buffer = self.allocator(3 * MIB)
+        buffer.release()
+        self.assertEqual(self.live(), 0)
+        with self.assertRaises(pyopencl.LogicError):
+            buffer.release()
+
     def test_out_of_memory(self):
         allocator = Allocator(self.queue, limit_bytes=8 * MIB)
         held = allocator(6 * MIB)
