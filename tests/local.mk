@@ -83,6 +83,7 @@ shell_tests = \
 	tests/opencl_traces.sh \
 	tests/packages.sh \
 	tests/plugin_examples.sh \
+	tests/pyopencl_own.sh \
 	tests/python.sh \
 	tests/quickstart.sh \
 	tests/readme.sh \
@@ -239,6 +240,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/fresh_root.sh \
 	tests/lsan.supp tests/tsan.supp \
 	tests/opencl_over.sh \
+	tests/pyopencl_own.py tests/pyopencl_own.txt \
 	tests/shell.py tests/terminal.py tests/umf/suite.cpp \
 	tools/completion/_gpumem tools/completion/gpumem.bash \
 	tests/law.h tests/recording.h tests/tap.h tests/tap.sh tests/tool.sh \
