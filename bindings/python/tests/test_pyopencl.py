@@ -73,6 +73,37 @@ class Arrays(unittest.TestCase):
         with self.assertRaises(pyopencl.LogicError):
             buffer.release()
 
+    def test_out_of_order(self):
+        # What is queued for one buffer is not written into the next one.
+        context = self.queue.context
+        loose = pyopencl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+        queue = pyopencl.CommandQueue(context, properties=loose)
+        allocator = Allocator(queue, limit_bytes=8 * MIB)
+        program = pyopencl.Program(
+            context,
+            "kernel void fill(global uchar *p, uchar value)"
+            "{ p[get_global_id(0)] = value; }",
+        ).build()
+        gate = pyopencl.UserEvent(context)
+
+        def filled(value, events):
+            buffer = allocator(6 * MIB)  # there is room for one only
+            kernel = pyopencl.Kernel(program, "fill")
+            kernel.set_args(buffer, numpy.uint8(value))
+            pyopencl.enqueue_nd_range_kernel(
+                queue, kernel, (6 * MIB,), None, wait_for=events
+            )
+            return buffer
+
+        filled(1, [gate])  # which nobody keeps
+        buffer = filled(2, None)
+        queue.flush()
+        gate.set_status(pyopencl.command_execution_status.COMPLETE)
+        queue.finish()
+        found = numpy.empty(6 * MIB, numpy.uint8)
+        pyopencl.enqueue_copy(queue, found, buffer)
+        self.assertTrue((found == 2).all())
+
     def test_out_of_memory(self):
         allocator = Allocator(self.queue, limit_bytes=8 * MIB)
         held = allocator(6 * MIB)
