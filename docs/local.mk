@@ -81,6 +81,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-torch.txt \
 	docs/devices/h200.txt \
 	docs/devices/pocl-programs.txt \
+	docs/devices/pocl-pyopencl.txt \
 	docs/examples/adopter.c \
 	docs/examples/arrayfire_manager.c \
 	docs/examples/arrayfire_manager.h \
