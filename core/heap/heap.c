@@ -57,6 +57,9 @@ static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 			       (unsigned long long)most);
 	heap->page_bytes = heap->spans.page_bytes = asked ? asked : least;
 	largest = gm_option_bytes(GM_BYTES_handle_max) / heap->page_bytes;
+	/* Each page can go to another process by itself. */
+	if (heap->driver.share_pages)
+		largest = 1;
 	heap->space->handle_pages =
 		largest ? (size_t)1 << (63 - __builtin_clzll(largest)) : 1;
 	return GPUMEM_OK;

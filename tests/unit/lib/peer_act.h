@@ -24,16 +24,19 @@ static gpumem_status peer_make(const struct peer_message *m)
 {
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
+	size_t before = m->bytes > 4096 ? 300000 : 256;
 	gpumem_status status;
 	void *other;
 
+	if (m->bytes >= PEER_LARGE)
+		before = 6 * PEER_LARGE;
 	config.shareable = m->method;
 	mine.bytes = m->bytes;
 	status = gpumem_pool_create(mine.device, &config, &mine.pool);
-	/* So that the block does not begin where what is shared begins. */
+	/* So that the block does not begin where what is shared begins, and a
+	 * large one lies in a large pool. */
 	if (status == GPUMEM_OK)
-		status = gpumem_alloc(mine.pool, m->bytes > 4096 ? 300000 : 256,
-				      NULL, &other);
+		status = gpumem_alloc(mine.pool, before, NULL, &other);
 	if (status == GPUMEM_OK && m->bytes <= 4096)
 		status = gpumem_alloc(mine.pool, m->bytes, NULL, &other);
 	if (status == GPUMEM_OK)

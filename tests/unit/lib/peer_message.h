@@ -17,7 +17,7 @@
 
 #define PEER_USE __attribute__((unused)) static
 
-enum { PEER_FDS = 64 };
+enum { PEER_FDS = 64, PEER_LARGE = 100 << 20 };
 
 enum peer_do {
 	PEER_BECOME, /* user `value` */

@@ -264,6 +264,8 @@ int main(void)
 		}
 		test_both_ways(t, 1024);
 		test_both_ways(t, 5 * MIB);
+		/* Of a size that is in handles of several pages elsewhere. */
+		test_both_ways(t, PEER_LARGE);
 		test_twice(t);
 		test_free_first(t);
 		test_exit_first(t);
