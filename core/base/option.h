@@ -35,6 +35,9 @@
 	X(alias, "on", BOOL,                                                   \
 	  "where a device can map pages at several addresses, move those of "  \
 	  "free blocks on which their own stream is still at work")            \
+	X(share, "none", TEXT,                                                 \
+	  "how blocks of pools that do not say reach other processes: "        \
+	  "none, any, fd or ipc")                                              \
 	X(waste, "1.5%", PERCENT,                                              \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before it moves pages from free blocks instead of allocating "      \

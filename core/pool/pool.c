@@ -3,6 +3,7 @@
 
 /* A pool's life; see pool.h. */
 #include "pool.h"
+#include "share.h"
 #include "base/error.h"
 #include "base/option.h"
 
@@ -84,6 +85,8 @@ static gpumem_status create(struct gpumem_device *device,
 	pthread_mutex_init(&pool->pressure_mutex, NULL);
 	pool->device = device;
 	status = gm_limits_of_config(device, &limited);
+	if (status == GPUMEM_OK)
+		status = gm_share_by_option(&limited);
 	if (status == GPUMEM_OK)
 		status = gm_pool_set_peers(pool, &limited);
 	if (status != GPUMEM_OK)

@@ -9,6 +9,7 @@
 #include "heap/block.h"
 #include "pool.h"
 #include "base/error.h"
+#include "base/option.h"
 #include "base/struct.h"
 #include "device/share.h"
 
@@ -79,6 +80,27 @@ bool gm_share_files(const int *fds, size_t count, uint64_t *sum_out)
 	}
 	*sum_out = sum;
 	return true;
+}
+
+gpumem_status gm_share_by_option(struct gpumem_pool_config *config)
+{
+	static const char *const names[] = {[GPUMEM_SHARE_NONE] = "none",
+					    [GPUMEM_SHARE_ANY] = "any",
+					    [GPUMEM_SHARE_FD] = "fd",
+					    [GPUMEM_SHARE_IPC] = "ipc"};
+	char text[32];
+
+	if (config->shareable || config->kind != GPUMEM_KIND_DEVICE ||
+	    !gm_option_given(GM_TEXT_share, text, sizeof(text)))
+		return GPUMEM_OK;
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(text, names[i])) {
+			config->shareable = i;
+			return GPUMEM_OK;
+		}
+	return gm_fail(GPUMEM_INVALID,
+		       "option `share` is \"%s\": it can be none, any, fd or ipc",
+		       text);
 }
 
 static gpumem_status export_segment(const struct gm_heap *heap,
@@ -176,7 +198,7 @@ static gpumem_status export_locked(const struct gm_block *block,
 	default:
 		return gm_fail(GPUMEM_UNSUPPORTED,
 			       "pool \"%s\" on %s was created without "
-			       "`shareable`",
+			       "`shareable`, and option `share` is not set",
 			       gm_pool_of_heap(heap)->name, device->info.name);
 	}
 }

@@ -12,6 +12,10 @@
 
 #include <gpumem/gpumem.h>
 
+/* Sets `shareable` to what option `share` says, where the config leaves it open
+ * and the memory is such as can be shared. INVALID: it says nothing known. */
+gpumem_status gm_share_by_option(struct gpumem_pool_config *config);
+
 /* See gpumem_export(). */
 gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
 			     int *fds_out, size_t fd_room);

@@ -612,7 +612,8 @@ struct gpumem_pool_config {
 				      pool's own device. */
 	size_t peer_count;
 	uint32_t shareable;        /* a gpumem_share; blocks can be given to
-				      gpumem_export(); DEVICE only */
+				      gpumem_export(); DEVICE only; 0: option
+				      `share` */
 	uint32_t limit_percent;    /* 1 to 100: of the device's memory, instead */
 	uint32_t soft_limit_percent; /* of limit_bytes, soft_limit_bytes */
 };

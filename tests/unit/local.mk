@@ -183,6 +183,7 @@ lib_tests = \
 	tests/unit/lib/share_deputy \
 	tests/unit/lib/share_faults \
 	tests/unit/lib/share_forged \
+	tests/unit/lib/share_option \
 	tests/unit/lib/siblings \
 	tests/unit/lib/stats \
 	tests/unit/lib/stream_capture \
