@@ -39,6 +39,8 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/checkpoint.cpp \
 	bindings/python/src/subclass/device.cpp \
 	bindings/python/src/subclass/history.cpp \
+	bindings/python/src/subclass/offer.cpp \
+	bindings/python/src/subclass/offer.hpp \
 	bindings/python/src/subclass/oom.cpp \
 	bindings/python/src/subclass/pools.cpp \
 	bindings/python/src/subclass/segments.cpp \
@@ -46,6 +48,7 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/space.cpp \
 	bindings/python/src/subclass/space.hpp \
 	bindings/python/src/subclass/statistics.cpp \
+	bindings/python/src/subclass/take.cpp \
 	bindings/python/src/tags.c \
 	bindings/python/tests/cudart_double.cpp \
 	bindings/python/tests/test_core.py \
@@ -63,6 +66,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_rmm.py \
 	bindings/python/tests/test_tags.py \
 	bindings/python/tests/test_torch.py \
+	bindings/python/tests/test_torch_shared.py \
 	bindings/python/tests/test_torch_subclass.py \
 	bindings/python/tests/torch_double.cpp \
 	bindings/python/tests/torch_double.py

@@ -207,6 +207,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_peers.py \
 	tests/device/torch_plug.c \
 	tests/device/torch_ranks.py \
+	tests/device/torch_sent.py \
 	tests/device/torch_subclass.py \
 	tests/device/torch_workloads.py \
 	tests/run/README.md \

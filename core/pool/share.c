@@ -98,9 +98,10 @@ gpumem_status gm_share_by_option(struct gpumem_pool_config *config)
 			config->shareable = i;
 			return GPUMEM_OK;
 		}
-	return gm_fail(GPUMEM_INVALID,
-		       "option `share` is \"%s\": it can be none, any, fd or ipc",
-		       text);
+	return gm_fail(
+		GPUMEM_INVALID,
+		"option `share` is \"%s\": it can be none, any, fd or ipc",
+		text);
 }
 
 static gpumem_status export_segment(const struct gm_heap *heap,

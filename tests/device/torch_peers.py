@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""PyTorch on two GPUs with gpumem's subclass of its allocator.
+"""PyTorch on two GPUs, and in two processes, with gpumem's subclass.
 
 Needs what torch_subclass.py needs. Prints TAP; each part runs in processes of its
 own, which are ended, and the part failed, when it takes longer than LIMITS says.
 What needs a second GPU is skipped where there is one. NVLink's multicast is left
 alone: NCCL_NVLS_ENABLE is 0 in every process. The exit status is 0 if nothing
-failed. Takes about five minutes and 4 GiB of each device's memory.
+failed. Takes about five minutes and 5 GiB of each device's memory.
 
     python3 tests/device/torch_peers.py [PART...]
 """
@@ -23,12 +23,15 @@ import tempfile
 import time
 from pathlib import Path
 
+import torch_sent
+
 HERE = Path(__file__).resolve().parent
 MIB, GIB = 1 << 20, 1 << 30
 HOOK = "TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK"
 # Seconds of a part. The first compiles the subclass.
-LIMITS = {"devices": 300, "ranks": 300, "registered": 300}
+LIMITS = {"devices": 300, "ranks": 400, "registered": 400}
 LIMIT = 120
+ALONE = {"sent_fd": "fd", "sent_ipc": "ipc"}  # on one GPU, sharing so
 failed = []
 
 
@@ -196,6 +199,14 @@ def part_registered(torch):
     compare_ranks("1")
 
 
+def part_sent_fd(torch):
+    torch_sent.run(torch, "fd", ok)
+
+
+def part_sent_ipc(torch):
+    torch_sent.run(torch, "ipc", ok)
+
+
 PARTS = {
     name[5:]: value
     for name, value in list(globals().items())
@@ -209,7 +220,7 @@ PARTS = {
 def compare_ranks(hook):
     """The results of two processes, with each allocator."""
     results = {}
-    for allocator in ("native", "subclass"):
+    for allocator in ("native", "subclass", "shared"):
         told, statuses, lines = ranks(allocator, hook)
         wrong = [each["wrong"] for each in told]
         good = statuses == [0, 0] and wrong == [[], []]
@@ -217,7 +228,7 @@ def compare_ranks(hook):
         ok(good, name, f"exit statuses {statuses}", *wrong)
         print(f"# NCCL's lines on registration: {lines}")
         results[allocator] = [each["digest"] for each in told]
-    same = results["native"] == results["subclass"]
+    same = all(each == results["native"] for each in results.values())
     ok(same, "results are the native allocator's, bit by bit", results)
 
 
@@ -242,7 +253,7 @@ def ranks(allocator, hook):
             )
             for rank in range(2)
         ]
-        until = time.monotonic() + LIMITS["ranks"] / 3
+        until = time.monotonic() + LIMITS["ranks"] / 4
         while any(each.poll() is None for each in running):
             failing = any(each.poll() for each in running)
             if failing or time.monotonic() > until:
@@ -262,7 +273,7 @@ def run_part(name):
 
     import gpumem.torch
 
-    gpumem.torch.enable(subclass=True)
+    gpumem.torch.enable(subclass=True, share=ALONE.get(name))
     PARTS[name](torch)
     sys.exit(1 if failed else 0)
 
@@ -303,7 +314,7 @@ def main():
     bad = []
     for name in args.part or PARTS:
         print(f"# {name}", flush=True)
-        if count < 2:
+        if count < 2 and name not in ALONE:
             print(f"ok - {name} # SKIP there is one GPU", flush=True)
             continue
         why = watch(name)

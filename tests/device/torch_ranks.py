@@ -4,10 +4,11 @@
 
     python3 torch_ranks.py ALLOCATOR RANK STORE
 
-ALLOCATOR is "subclass" or "native", STORE a file that the ranks meet in. Prints a
-line of JSON: what was wrong, and a digest of every result, which is to be the same
-with either allocator. Sums are exact whatever their order, since the numbers are
-small and whole, or there are two ranks.
+ALLOCATOR is "native", "subclass", or "shared": the same, with pages that can go to
+other processes, which NCCL may then register for them. STORE is a file that the
+ranks meet in. Prints a line of JSON: what was wrong, and a digest of every result,
+which is to be the same with each. Sums are exact whatever their order, since the
+numbers are small and whole, or there are two ranks.
 """
 
 import hashlib
@@ -95,10 +96,11 @@ def main():
     import torch
     import torch.distributed as dist
 
-    if allocator == "subclass":
+    if allocator != "native":
         import gpumem.torch
 
-        gpumem.torch.enable(subclass=True)
+        way = "fd" if allocator == "shared" else None
+        gpumem.torch.enable(subclass=True, share=way)
     torch.cuda.set_device(rank)
     before = torch.ones(40 * MIB, device="cuda")  # there when NCCL begins
     dist.init_process_group(

@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from . import Device, Pool
+from . import Device, Pool, option_set
 from . import _torch_stats as shapes
 from . import _torch_subclass as subclass
 
@@ -50,6 +50,7 @@ MOOT = (
     "throw_on_cudamalloc_oom",
 )
 
+SHARES = "any", "fd", "ipc"
 MOST_DEVICES = 64  # of the plug
 
 _allocator: Any = None  # what PyTorch was given; it must not go
@@ -86,7 +87,9 @@ def used_devices() -> List[Device]:
 
 
 def enable(
-    backend: Optional[str] = None, subclass: Optional[bool] = None
+    backend: Optional[str] = None,
+    subclass: Optional[bool] = None,
+    share: Optional[str] = None,
 ) -> None:
     """Makes gpumem the allocator of torch.cuda; once more does nothing.
 
@@ -94,12 +97,19 @@ def enable(
     as PyTorch was built. subclass: True is by a subclass of PyTorch's allocator,
     which is compiled by the first process, in half a minute; False by its plug for
     allocators, which lacks some functions; None by the subclass, or with a warning
-    by the plug. RuntimeError if PyTorch has no GPU support, has used its own
-    allocator already, PYTORCH_ALLOC_CONF asks for another one, or subclass is True
-    and there can be none.
+    by the plug. share: how tensors reach other processes by torch.multiprocessing,
+    which needs the subclass: "fd", by descriptors of pages, "ipc", without virtual
+    memory, "any", the first of them that the device can do, or None: not at all,
+    unless GPUMEM_CONF's option share says more. RuntimeError if PyTorch has no GPU
+    support, has used its own allocator already, PYTORCH_ALLOC_CONF asks for another
+    one, or subclass is True, or share is given, and there can be none.
     """
     global _allocator, _backend, _how
 
+    if share not in (None, *SHARES) or (share and subclass is False):
+        raise RuntimeError(
+            f"share can be one of {', '.join(SHARES)}, and needs the subclass"
+        )
     if _allocator is not None:
         return
     torch: Any = importlib.import_module("torch")
@@ -111,7 +121,10 @@ def enable(
     fraction = _conf(os.environ)
     built = "hip" if getattr(torch.version, "hip", None) else "cuda"
     _backend = backend or built
-    made = None if subclass is False else _subclass(torch, subclass is True)
+    if share is not None:
+        option_set("share", share)
+    wanted = subclass is True or share is not None
+    made = None if subclass is False else _subclass(torch, wanted)
     _allocator = made if made else _plugged(torch)
     _how = "subclass" if made else "plug"
     if fraction is not None:

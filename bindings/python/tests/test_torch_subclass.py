@@ -142,43 +142,47 @@ class Compiling(unittest.TestCase):
             subclass.library(self.torch)
 
 
+def run_inside(test, module, least, **more):
+    """The tests of a module, in a process with CUDA's runtime doubled."""
+    headers, why = found()
+    if not headers:
+        test.skipTest(why)
+    with tempfile.TemporaryDirectory() as folder:
+        library = str(Path(folder, "cudart_double.so"))
+        compiler = shlex.split(os.environ.get("CXX", "c++"))
+        subprocess.run(
+            compiler
+            + ["-shared", "-fPIC", "-isystem", str(headers)]
+            + ["-Wl,-soname,libcuda.so.1"]  # which PyTorch opens
+            + ["-o", library, str(HERE / "cudart_double.cpp")],
+            check=True,
+        )
+        done = subprocess.run(
+            [sys.executable, "-m", "unittest", "-v", module],
+            env={
+                "GPUMEM_TORCH_CACHE": folder,
+                **os.environ,
+                # Some compilers do so on their own.
+                "CXX": shlex.join([*compiler, "-static-libstdc++"]),
+                "LD_PRELOAD": library,
+                "GPUMEM_TEST_CUDART": library,
+                "GPUMEM_CONF": "host.devices:2",
+                "PYTORCH_ALLOC_CONF": "",
+                "PYTORCH_CUDA_ALLOC_CONF": "",
+                **more,
+            },
+            cwd=HERE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    test.assertEqual(done.returncode, 0, done.stderr)
+    test.assertGreater(done.stderr.count("... ok"), least, done.stderr)
+
+
 @unittest.skipIf(inside, "this is the inner process")
 class Outer(unittest.TestCase):
     def test_in_pytorch(self):
-        headers, why = found()
-        if not headers:
-            self.skipTest(why)
-        with tempfile.TemporaryDirectory() as folder:
-            library = str(Path(folder, "cudart_double.so"))
-            compiler = shlex.split(os.environ.get("CXX", "c++"))
-            subprocess.run(
-                compiler
-                + ["-shared", "-fPIC", "-isystem", str(headers)]
-                + ["-Wl,-soname,libcuda.so.1"]  # which PyTorch opens
-                + ["-o", library, str(HERE / "cudart_double.cpp")],
-                check=True,
-            )
-            done = subprocess.run(
-                [sys.executable, "-m", "unittest", "-v", Path(__file__).stem],
-                env=dict(
-                    os.environ,
-                    # Some compilers do so on their own.
-                    CXX=shlex.join([*compiler, "-static-libstdc++"]),
-                    LD_PRELOAD=library,
-                    GPUMEM_TEST_CUDART=library,
-                    GPUMEM_TORCH_CACHE=os.environ.get(
-                        "GPUMEM_TORCH_CACHE", folder
-                    ),
-                    GPUMEM_CONF="host.devices:2",
-                    PYTORCH_ALLOC_CONF="",
-                    PYTORCH_CUDA_ALLOC_CONF="",
-                ),
-                cwd=HERE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertGreater(done.stderr.count("... ok"), 15, done.stderr)
+        run_inside(self, Path(__file__).stem, 15)
 
 
 def setUpModule():
@@ -371,6 +375,11 @@ class Subclass(unittest.TestCase):
         empty(1)
         with self.assertRaisesRegex(RuntimeError, "cannot be switched off"):
             torch.cuda.caching_allocator_enable(False)
+
+    def test_ways_to_share(self):
+        for more in ({"share": "yes"}, {"share": "fd", "subclass": False}):
+            with self.assertRaisesRegex(RuntimeError, "any, fd, ipc"):
+                gpumem.torch.enable(**more)
 
     def test_other_processes(self):
         with self.assertRaisesRegex(RuntimeError, "send tensor.cpu"):

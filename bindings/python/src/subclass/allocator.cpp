@@ -69,7 +69,7 @@ void *allocator::take(int number, size_t bytes, cudaStream_t on)
 	check_size(bytes);
 	make_current();
 	device &own = get(number);
-	record made{number, 0, bytes, on, nullptr, {}, {}};
+	record made{number, 0, bytes, on, nullptr, {}, {}, {}};
 	void *ptr = nullptr;
 	gpumem_status status = take_any(own, bytes, on, made, &ptr);
 
@@ -129,6 +129,7 @@ void allocator::raw_delete(void *ptr)
 			gone.of->pending.push_back(
 				{static_cast<char *>(ptr), gone.uses, {}});
 	}
+	gone.sent.reset();
 	/* Nothing to be done about what fails: the driver may be gone before
 	 * the last tensors are. */
 	if (!gone.of)

@@ -13,6 +13,7 @@
 #ifndef GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
 #define GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
 
+#include "offer.hpp"
 #include "space.hpp"
 
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -63,7 +64,8 @@ struct record {
 	stream on;
 	mempool *of; /* NULL: gpumem's own block */
 	context allocated_at;
-	std::set<stream> uses; /* only of a mempool's */
+	std::set<stream> uses;		   /* only of a mempool's */
+	std::shared_ptr<const offer> sent; /* to other processes; NULL: not */
 };
 
 /* What was counted when totals were reset. */
@@ -174,7 +176,7 @@ class allocator final : public cca::CUDAAllocator
 		DeviceIndex number,
 		std::shared_ptr<cca::AllocatorState> state) override;
 
-	/* ---- history.cpp: snapshots, traces, other processes ---- */
+	/* ---- history.cpp: snapshots, traces ---- */
 	cca::SnapshotInfo snapshot(MempoolId_t id, bool traces) override;
 	bool isHistoryEnabled() override;
 	void recordHistory(bool on, cca::CreateContextFn recorder, size_t most,
@@ -191,6 +193,8 @@ class allocator final : public cca::CUDAAllocator
 	attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer) override;
 	void attachAllocatorTraceTracker(
 		cca::AllocatorTraceTracker tracker) override;
+
+	/* ---- take.cpp: other processes ---- */
 	cca::ShareableHandle shareIpcHandle(void *ptr) override;
 	std::shared_ptr<void> getIpcDevPtr(std::string handle) override;
 

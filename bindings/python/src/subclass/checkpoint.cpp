@@ -122,6 +122,7 @@ allocator::setCheckpointPoolState(DeviceIndex number,
 				    in.memory.segments().at(part.first).on,
 				    &in,
 				    {},
+				    {},
 				    {}};
 
 			count(own, made, true);

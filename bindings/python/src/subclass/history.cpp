@@ -182,22 +182,4 @@ cca::SnapshotInfo allocator::snapshot(MempoolId_t id, bool traces)
 	return result;
 }
 
-/* ---- other processes
- * ------------------------------------------------------------ */
-
-cca::ShareableHandle allocator::shareIpcHandle(void *ptr)
-{
-	(void)ptr;
-	TORCH_CHECK(false, "gpumem's blocks cannot be sent to other processes "
-			   "yet: send tensor.cpu(), or leave "
-			   "gpumem.torch.enable() out");
-}
-
-std::shared_ptr<void> allocator::getIpcDevPtr(std::string handle)
-{
-	(void)handle;
-	TORCH_CHECK(false, "a process with gpumem cannot open another one's "
-			   "memory yet");
-}
-
 } /* namespace gpumem_torch */
