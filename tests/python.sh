@@ -164,12 +164,15 @@ for package in cupy numba.cuda rmm; do
 done
 
 real=$(with_package torch)
-what="gpumem's subclass in a PyTorch for CUDA"
-if [ -n "$real" ]; then
-	exits 0 "$what" over_real "$real" test_torch_subclass
-else
-	skip "no python3 has torch" "$what"
-fi
+for module in test_torch_subclass test_torch_shared; do
+	what="$module in a PyTorch for CUDA"
+	if [ -n "$real" ]; then
+		exits 0 "$what" over_real "$real" "$module"
+		diag "$(tail -n 1 "$scratch/err")"
+	else
+		skip "no python3 has torch" "$what"
+	fi
+done
 
 # ---- from a source distribution ----------------------------------------------
 

@@ -9,6 +9,8 @@ share. The other process does what it is asked for by a pipe.
 import ctypes
 import gc
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -42,6 +44,21 @@ def write(x, text, at=0):
 
 def read(x, count, at=0):
     return ctypes.string_at(x.data_ptr() + at, count)
+
+
+# Asks a sender for descriptors: USER SOCKET OFFER; prints how many bytes it says.
+STRANGER = """
+import os, socket, sys
+os.setuid(int(sys.argv[1]))
+asking = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+asking.settimeout(60)
+asking.connect("\\0" + sys.argv[2])
+try:
+    asking.send(int(sys.argv[3]).to_bytes(8, sys.byteorder))
+    print(len(asking.recv(10000)))
+except ConnectionError:
+    print(0)
+"""
 
 
 # ---- the other process ------------------------------------------------------
@@ -253,6 +270,31 @@ class Shared(unittest.TestCase):
         torch.cuda.ipc_collect()
         if share == "fd":
             self.assertIn("has freed it", self.ask("open", "late", first))
+
+    @unittest.skipUnless(share == "fd", "names have no socket")
+    def test_only_the_same_user(self):
+        x = self.empty(1000)
+        parts = x.untyped_storage()._share_cuda_()
+        number = int.from_bytes(parts[1][8:16], sys.byteorder)
+        with open("/proc/net/unix") as sockets:
+            places = [line.split("@")[1] for line in sockets if "@" in line]
+        mine = [
+            each.strip()
+            for each in places
+            if each.startswith("gpumem-")
+            and bytes.fromhex(each.strip()[7:]) in parts[1]
+        ]
+        self.assertEqual(len(mine), 1)
+
+        def told(user):
+            words = [sys.executable, "-c", STRANGER, str(user), mine[0]]
+            return int(subprocess.check_output([*words, str(number)]))
+
+        self.assertGreater(told(os.getuid()), 512)
+        if os.getuid() == 0:
+            self.assertEqual(told(65534), 0)
+        torch.UntypedStorage._release_ipc_counter(*parts[4:6], device="cuda")
+        del x
 
     def test_handles_that_are_none(self):
         x = self.empty(1000)
