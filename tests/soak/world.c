@@ -128,8 +128,11 @@ static void draw_options(struct random *random)
 			   !strcmp(value, "on");
 		set_option(drawn[i].key, value);
 	}
-	/* Memory that is named by objects has no virtual memory. */
+	/* Memory that is named by objects has no virtual memory, and no other
+	 * process can have it. */
 	set_option("host.vm", objects ? "off" : "on");
+	if (objects)
+		set_option("share", "none");
 }
 
 static void draw_world(struct random *random, uint64_t number, uint64_t steps,
