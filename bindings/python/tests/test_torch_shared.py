@@ -9,6 +9,7 @@ share. The other process does what it is asked for by a pipe.
 import ctypes
 import gc
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,23 @@ class Outer(unittest.TestCase):
 
 def open_files():
     return len(os.listdir("/proc/self/fd"))
+
+
+def limit(most):
+    """Of the numbers of open files; what it was."""
+    before, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return before
+
+
+def bound(count):
+    """So many files can be opened; returns the limit of before."""
+    used = set(map(int, os.listdir("/proc/self/fd")))
+    most = 0
+    while count:
+        count -= most not in used
+        most += 1
+    return limit(most)
 
 
 def write(x, text, at=0):
@@ -91,6 +109,10 @@ def do_write(kept, name, text, at):
     write(kept[name], text, at)
 
 
+def do_where(kept, name):
+    return kept[name].device.index
+
+
 def do_drop(kept, name):
     del kept[name]
     gc.collect()
@@ -111,6 +133,14 @@ def do_mapped(kept, address):
 
 def do_waits(kept):
     return ctypes.CDLL(inside).double_synchronized()
+
+
+def do_limit(kept, most):
+    limit(most)
+
+
+def do_bound(kept, count):
+    return bound(count)
 
 
 def do_open(kept, name, parts):
@@ -183,6 +213,15 @@ class Shared(unittest.TestCase):
             self.ask("drop", name)
         del x
 
+    def test_of_the_second_device(self):
+        x = torch.empty(5 * MIB, dtype=torch.uint8, device="cuda:1")
+        write(x, b"second")
+        self.ask("keep", "x", x)
+        self.assertEqual(self.ask("read", "x", 6, 0), b"second")
+        self.assertEqual(self.ask("where", "x"), 1)
+        self.ask("drop", "x")
+        del x
+
     def test_small_ones_beside_each_other(self):
         kept = [self.empty(1000) for _ in range(8)]
         for i, x in enumerate(kept):
@@ -236,6 +275,25 @@ class Shared(unittest.TestCase):
             torch.cuda.ipc_collect()
             torch.cuda.empty_cache()
         self.assertLessEqual(open_files(), files + 16)
+
+    @unittest.skipUnless(share == "fd", "names are no descriptors")
+    def test_too_few_descriptors(self):
+        x = self.empty(520 * MIB)
+        parts = x.untyped_storage()._share_cuda_()
+        self.ask("keep", "small", self.empty(1))  # its device is open
+        self.ask("drop", "small")
+        files = self.ask("files")
+        before = self.ask("bound", 100)
+        self.assertIn("raise `ulimit -n`", self.ask("open", "x", parts))
+        self.ask("limit", before)
+        self.assertEqual(self.ask("files"), files)
+        before = bound(100)
+        told = self.ask("open", "x", parts)
+        limit(before)
+        self.assertIn("(260 descriptors: if these are too many", told)
+        self.assertIsInstance(self.ask("open", "x", parts), int)
+        self.ask("drop", "x")
+        del x
 
     def test_of_a_private_pool(self):
         pool = torch.cuda.MemPool()

@@ -9,7 +9,6 @@
 #include "allocator.hpp"
 
 #include <c10/cuda/CUDAFunctions.h>
-#include <c10/cuda/CUDAGuard.h>
 #include <unistd.h>
 
 namespace gpumem_torch
@@ -153,10 +152,15 @@ cca::ShareableHandle allocator::shareIpcHandle(void *ptr)
  * work too. What fails when the driver is gone is of no interest. */
 static void close_taken(int number, void *ptr)
 {
-	c10::cuda::CUDAGuard there{DeviceIndex(number)};
+	int here = number;
 
-	cudaDeviceSynchronize();
+	if (cudaGetDevice(&here) == cudaSuccess && here != number)
+		(void)cudaSetDevice(number);
+	if (cudaDeviceSynchronize() != cudaSuccess)
+		(void)cudaGetLastError();
 	GPUMEM_IGNORE(gpumem_import_close(ptr));
+	if (here != number)
+		(void)cudaSetDevice(here);
 }
 
 std::shared_ptr<void> allocator::getIpcDevPtr(std::string bytes)
