@@ -324,10 +324,13 @@ check "a driver over the runtime" $CC -w -shared -fPIC \
 	-Wl,-soname,libcuda.so.1 -o "$plain/over/libcuda.so.1" \
 	"$source/hip_above.c" "$runtime"
 LD_LIBRARY_PATH=$plain/over:$plain${before:+:$before}
+# Without NVIDIA's part nobody sees that the driver was called, so that what this
+# calls counts in its place.
+calls="[[3145728, 0, 1, 1, 0]]"
+[ -f "$driver/libcuda.so.1" ] || calls="[[8388608, 0, 2, 2, 0]]"
 for options in "" --no-pool; do
 	alike "a program of both $options" $options -- "$scratch/hip" handle both
-	is "$(kind allocations)" "[[3145728, 0, 1, 1, 0]]" \
-		"what it calls itself is counted"
+	is "$(kind allocations)" "$calls" "what it calls itself is counted"
 	[ ! -f "$driver/libcuda.so.1" ] ||
 		is "$(kind allocations cuda)" "[[5242880, 0, 1, 1, 0]]" \
 			"and what it calls the driver for is the driver's"

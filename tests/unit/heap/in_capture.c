@@ -145,13 +145,14 @@ static void test_lend_beside(void)
  * of the captured stream no event is recorded meanwhile. */
 static void test_wait(void)
 {
+	struct hold over = HOLD;
 	uint64_t records;
 
 	begin();
+	over.ended = true;
 	must(gpumem_host_hold(0, captured, true));
 	must(gpumem_host_hold(0, other, true));
-	must(gpumem_host_launch(0, other, hold_run,
-				&(struct hold){.ended = true}));
+	must(gpumem_host_launch(0, other, hold_run, &over));
 	block_give(beside, block(beside, PAGE));
 	gm_arena_poll(beside, true);
 	capture(true);
