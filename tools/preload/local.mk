@@ -80,3 +80,7 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/hip_resolve.c \
 	tools/preload/hip_virtual.c
 endif
+
+# In a folder that is configured again, with other backends, make sees no other
+# change: neither the flags nor the list of objects is a file.
+$(tools_libgpumem_preload_la_OBJECTS): $(top_builddir)/config.status

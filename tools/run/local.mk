@@ -28,3 +28,6 @@ tools_gpumem_run_SOURCES = \
 	tools/run/ledgers.c \
 	tools/run/report.c \
 	tools/run/run.h
+
+# A folder that is configured again may have other flags.
+$(tools_gpumem_run_OBJECTS): $(top_builddir)/config.status
