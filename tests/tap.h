@@ -192,7 +192,7 @@ TAP_USE void skip(const char *why, long count)
 }
 
 /* Ends the program, which cannot do anything here, and why not. */
-TAP_USE void skip_all(const char *why)
+TAP_USE __attribute__((noreturn)) void skip_all(const char *why)
 {
 	printf("1..0 # SKIP %s\n", why);
 	fflush(stdout);
@@ -200,7 +200,7 @@ TAP_USE void skip_all(const char *why)
 }
 
 /* Ends the program, because nothing that follows would mean anything. */
-TAP_PRINTF(1, 2) void bail(const char *format, ...)
+TAP_PRINTF(1, 2) __attribute__((noreturn)) void bail(const char *format, ...)
 {
 	va_list args;
 

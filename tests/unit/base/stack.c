@@ -103,7 +103,7 @@ static void test_frame(void)
 	is_str(frame.module, path, "a frame is in this program");
 	ok(frame.offset && frame.offset < (1 << 24), "at %#llx",
 	   (unsigned long long)frame.offset);
-	gm_frame_find((const char *)NULL + 1, &frame);
+	gm_frame_find((const void *)(uintptr_t)1, &frame);
 	is_str(frame.module, "", "an address of nothing has no module");
 	is_uint(frame.offset, 0, "and is the offset");
 }

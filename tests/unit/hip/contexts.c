@@ -117,8 +117,11 @@ static void *use_all(void *finding_of)
 
 static void report(const struct finding *finding)
 {
-	if (!is_uint(finding->failed, 0, "every slot answers as it should") |
-	    !is_uint(finding->moved, 0, "and leaves the thread as it was"))
+	bool right = is_uint(finding->failed, 0,
+			     "every slot answers as it should");
+
+	if (!is_uint(finding->moved, 0, "and leaves the thread as it was") ||
+	    !right)
 		diag("%s: %s", finding->which, said.text);
 }
 
