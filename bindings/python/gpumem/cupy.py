@@ -151,6 +151,10 @@ def _watch_streams() -> None:
 
     def ended(stream: Any) -> None:
         handle = stream.ptr
+        # What Stream.from_external() made ends no stream. The one that it names
+        # may have ended before, and then the driver crashes.
+        if getattr(stream, "_foreign_stream_ref", None) is not None:
+            handle = 0
         if handle > 2:  # the default streams have no end
             for own in list(_pools.values()):
                 try:

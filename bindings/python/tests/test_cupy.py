@@ -3,6 +3,7 @@
 """gpumem.cupy on a `host` device: over CuPy where it can be imported, which needs
 no GPU for what is tried here, else over a stand-in for it."""
 
+import contextlib
 import gc
 import sys
 import threading
@@ -41,9 +42,28 @@ class Stream:
     """cupy.cuda.Stream"""
 
     ended = []
+    _foreign_stream_ref = None
+
+    @classmethod
+    def from_external(cls, stream):
+        self = cls()
+        self.ptr = stream.__cuda_stream__()[1]
+        self._foreign_stream_ref = stream
+        return self
 
     def __del__(self):
-        self.ended.append(self.ptr)
+        if self._foreign_stream_ref is None:
+            self.ended.append(self.ptr)
+
+
+class Foreign:
+    """Another library's stream: it may have ended."""
+
+    def __init__(self, handle):
+        self.handle = handle
+
+    def __cuda_stream__(self):
+        return 0, self.handle
 
 
 def double():
@@ -189,21 +209,40 @@ class Arrays(unittest.TestCase):
         self.assertEqual(wrong, [])
         self.assertEqual(self.live(adapter.pool(1)), [])
 
+    @contextlib.contextmanager
+    def dropped(self, told):
+        """Instead of by the pools."""
+        pools, adapter._pools = adapter._pools, {0: self}
+        self.drop_stream = told
+        try:
+            yield
+        finally:
+            adapter._pools = pools
+
     @unittest.skipIf(real, "CuPy would give the handle to the driver")
     def test_a_stream_that_ends(self):
         """The pools are told while the handle still means this stream."""
         told = []
-        pools, adapter._pools = adapter._pools, {0: self}
-        self.drop_stream = lambda x: told.append((x, list(Stream.ended)))
-        try:
+        with self.dropped(lambda x: told.append((x, list(Stream.ended)))):
             for handle in (2, 4096):
                 stream = Stream()
                 stream.ptr = handle
                 del stream
-        finally:
-            adapter._pools = pools
         self.assertEqual(told, [(4096, [2])])
         self.assertEqual(Stream.ended, [2, 4096])
+
+    @unittest.skipUnless(
+        hasattr(cupy.cuda.Stream, "from_external"), "CuPy before 14"
+    )
+    def test_a_stream_of_others(self):
+        """Its handle may mean nothing any more, and the driver would crash."""
+        told = []
+        with self.dropped(told.append):
+            stream = cupy.cuda.Stream.from_external(Foreign(4096))
+            self.assertEqual(stream.ptr, 4096)
+            del stream
+            gc.collect()
+        self.assertEqual(told, [])
 
 
 class Pools(unittest.TestCase):
