@@ -22,7 +22,8 @@ cp: Any = importlib.import_module("cupy")
 __all__ = ["MemoryPool", "alloc", "enable", "enabled", "pool"]
 
 _backend = "hip" if cp.cuda.runtime.is_hip else "cuda"
-_pools: Dict[int, Pool] = {}  # never closed: an array may outlive all else
+# By device and kind. Never closed: an array may outlive all else.
+_pools: Dict[Tuple[int, str], Pool] = {}
 _theirs: Any = None  # CuPy's default pool, once it is not that any more
 
 
@@ -49,22 +50,25 @@ def enable() -> None:
     before.free_all_blocks()
 
 
-def pool(number: Optional[int] = None) -> Pool:
-    """The pool of CuPy's device of that number, None: of the current one."""
+def pool(number: Optional[int] = None, kind: str = "device") -> Pool:
+    """The pool of CuPy's device of that number, None: of the current one.
+
+    Of kind "managed" is what MemoryPool(cupy.cuda.malloc_managed) gives.
+    """
     if number is None:
         number = _where()[0]
-    own = _pools.get(number)
-    return own if own is not None else _open(number)
+    own = _pools.get((number, kind))
+    return own if own is not None else _open(number, kind)
 
 
-def alloc(nbytes: int) -> Any:
+def alloc(nbytes: int, kind: str = "device") -> Any:
     """A cupy.cuda.MemoryPointer, for the current device and stream.
 
     cupy.cuda.memory.OutOfMemoryError if there is not so much, also after
     garbage was collected; its cause is gpumem's, which says where it all is.
     """
     number, stream = _where()
-    own = pool(number)
+    own = pool(number, kind)
     try:
         block = own.alloc(nbytes, stream)
     except OutOfMemoryError:
@@ -82,15 +86,34 @@ def alloc(nbytes: int) -> Any:
 
 
 class MemoryPool:
-    """What cupy.get_default_memory_pool() has, of the current device's pool."""
+    """What cupy.get_default_memory_pool() has, of the current device's pool.
+
+    The allocator is None, cupy.cuda.malloc_managed for managed memory, or the
+    one that CuPy has for None; another one is a ValueError. A device has one
+    pool of each kind: all instances of a kind share it, its limit included.
+    """
+
+    def __init__(self, allocator: Any = None) -> None:
+        if allocator is None or allocator is cp.cuda.memory._malloc:
+            self._kind = "device"
+        elif allocator is cp.cuda.memory.malloc_managed:
+            self._kind = "managed"
+        else:
+            raise ValueError(
+                "gpumem.cupy.MemoryPool takes its memory from the driver "
+                "itself: the allocator is None or cupy.cuda.malloc_managed"
+            )
+
+    def _pool(self) -> Pool:
+        return pool(None, self._kind)
 
     def malloc(self, size: int) -> Any:
         """As alloc()."""
-        return alloc(size)
+        return alloc(size, self._kind)
 
     def free_all_blocks(self, stream: Any = None) -> None:
         """Gives what is unused back to the driver, of every stream."""
-        pool().trim()
+        self._pool().trim()
 
     def free_all_free(self) -> None:
         """As free_all_blocks(), by its old name."""
@@ -98,11 +121,11 @@ class MemoryPool:
 
     def n_free_blocks(self) -> int:
         """How many pieces the unused memory is in."""
-        return sum(x["state"] in ("free", "pending") for x in pool().snapshot())
+        return sum(x["state"] in ("free", "pending") for x in self._pool().snapshot())
 
     def used_bytes(self) -> int:
         """In arrays."""
-        return pool().stats()["allocated"]["current"]
+        return self._pool().stats()["allocated"]["current"]
 
     def free_bytes(self) -> int:
         """Taken from the driver, in no array."""
@@ -110,7 +133,7 @@ class MemoryPool:
 
     def total_bytes(self) -> int:
         """Taken from the driver."""
-        return pool().stats()["reserved"]["current"]
+        return self._pool().stats()["reserved"]["current"]
 
     def set_limit(
         self, size: Optional[int] = None, fraction: Optional[float] = None
@@ -121,13 +144,13 @@ class MemoryPool:
                 raise ValueError("size and fraction cannot both be given")
             if not 0 <= fraction <= 1:
                 raise ValueError("fraction is from 0 to 1")
-            total = pool().device.info["total_bytes"]
+            total = self._pool().device.info["total_bytes"]
             size = int(fraction * total)
-        pool().set_limit(size or 0)
+        self._pool().set_limit(size or 0)
 
     def get_limit(self) -> int:
         """In bytes; 0: none."""
-        return pool().stats()["limit_bytes"]
+        return self._pool().stats()["limit_bytes"]
 
 
 def _where() -> Tuple[int, int]:
@@ -135,11 +158,15 @@ def _where() -> Tuple[int, int]:
     return cp.cuda.device.get_device_id(), cp.cuda.get_current_stream().ptr
 
 
-def _open(number: int) -> Pool:
-    own = Device(f"{_backend}:{number}").pool
-    # What CUPY_GPU_MEMORY_LIMIT or a call has set of CuPy's own pool.
-    limit = _theirs.get_limit() if _theirs is not None else 0
-    first = _pools.setdefault(number, own)
+def _open(number: int, kind: str) -> Pool:
+    device, limit = Device(f"{_backend}:{number}"), 0
+    if kind != "device":
+        own = Pool(device, name=f"cupy {kind}", kind=kind)
+    else:
+        own = device.pool
+        # What CUPY_GPU_MEMORY_LIMIT or a call has set of CuPy's own pool.
+        limit = _theirs.get_limit() if _theirs is not None else 0
+    first = _pools.setdefault((number, kind), own)
     if limit and first is own:
         own.set_limit(limit)
     return first

@@ -72,7 +72,11 @@ def double():
     cupy.get_default_memory_pool = lambda: cupy._default_memory_pool
     cupy.cuda = types.SimpleNamespace(
         runtime=types.SimpleNamespace(is_hip=False),
-        memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        memory=types.SimpleNamespace(
+            OutOfMemoryError=OutOfMemoryError,
+            _malloc=lambda size: None,
+            malloc_managed=lambda size: None,
+        ),
         UnownedMemory=UnownedMemory,
         MemoryPointer=MemoryPointer,
         Stream=Stream,
@@ -114,7 +118,9 @@ adapter._where = lambda: (
 )
 gpumem.option_set("host.devices", "2")
 adapter.enable()
-adapter._pools.update({i: gpumem.Pool(f"host:{i}") for i in range(2)})
+adapter._pools.update(
+    {(i, "device"): gpumem.Pool(f"host:{i}") for i in range(2)}
+)
 
 
 class Arrays(unittest.TestCase):
@@ -212,7 +218,7 @@ class Arrays(unittest.TestCase):
     @contextlib.contextmanager
     def dropped(self, told):
         """Instead of by the pools."""
-        pools, adapter._pools = adapter._pools, {0: self}
+        pools, adapter._pools = adapter._pools, {(0, "device"): self}
         self.drop_stream = told
         try:
             yield
@@ -303,7 +309,7 @@ class Pools(unittest.TestCase):
 
     def test_a_limit_of_cupy_s_holds(self):
         """That CUPY_GPU_MEMORY_LIMIT set, for a device not yet used."""
-        before = adapter._pools.pop(1, None)
+        before = adapter._pools.pop((1, "device"), None)
         theirs.limit, here.device = 32 * MIB, 1
         try:
             self.assertEqual(self.ours.get_limit(), 32 * MIB)
@@ -312,7 +318,53 @@ class Pools(unittest.TestCase):
             self.ours.set_limit()
             here.device = 0
             if before:
-                adapter._pools[1] = before
+                adapter._pools[1, "device"] = before
+
+    def test_by_itself(self):
+        """As cupy.cuda.MemoryPool(), with CuPy's allocator for None too."""
+        for more in ((), (None,), (cupy.cuda.memory._malloc,)):
+            one = adapter.MemoryPool(*more)
+            pointer = one.malloc(8 * MIB)
+            self.assertEqual(self.ours.used_bytes(), one.used_bytes())
+            self.assertGreaterEqual(self.ours.used_bytes(), 8 * MIB)
+            del pointer
+
+    def test_managed_memory(self):
+        """cupy.cuda.MemoryPool(cupy.cuda.malloc_managed)"""
+        theirs = cupy.cuda.memory.malloc_managed
+        managed = adapter.MemoryPool(allocator=theirs)
+        pointer = managed.malloc(8 * MIB)
+        own = adapter.pool(0, "managed")
+        self.assertEqual(own.device.name, "host:0")
+        self.assertEqual(
+            [x["address"] for x in own.snapshot() if x["state"] == "live"],
+            [pointer.ptr],
+        )
+        self.assertIn("kind: managed\n", own.report())
+        self.assertEqual(pointer.mem.size, 8 * MIB)
+        self.assertGreaterEqual(managed.used_bytes(), 8 * MIB)
+        self.assertGreaterEqual(managed.total_bytes(), managed.used_bytes())
+        self.assertEqual(self.ours.used_bytes(), 0)
+        managed.set_limit(16 * MIB)
+        self.assertEqual(managed.get_limit(), 16 * MIB)
+        self.assertEqual(self.ours.get_limit(), 0)
+        with self.assertRaises(cupy.cuda.memory.OutOfMemoryError):
+            managed.malloc(17 * MIB)
+        managed.set_limit()
+        del pointer
+        self.assertEqual(managed.used_bytes(), 0)
+        self.assertGreaterEqual(managed.free_bytes(), 8 * MIB)
+        self.assertGreaterEqual(managed.n_free_blocks(), 1)
+        self.ours.free_all_blocks()
+        self.assertGreaterEqual(managed.total_bytes(), 8 * MIB)
+        managed.free_all_blocks()
+        self.assertEqual(managed.total_bytes(), 0)
+
+    def test_other_allocators(self):
+        for wrong in (lambda size: None, self.ours.malloc, 7):
+            with self.assertRaises(ValueError) as caught:
+                adapter.MemoryPool(wrong)
+            self.assertIn("malloc_managed", str(caught.exception))
 
 
 if __name__ == "__main__":
