@@ -13,6 +13,7 @@ as with CuPy's own pool. Calls come from any thread.
 
 import gc
 import importlib
+import warnings
 from typing import Any, Dict, Optional, Tuple
 
 from . import Device, Error, OutOfMemoryError, Pool
@@ -116,7 +117,12 @@ class MemoryPool:
         self._pool().trim()
 
     def free_all_free(self) -> None:
-        """As free_all_blocks(), by its old name."""
+        """As free_all_blocks(), by its old name: a DeprecationWarning."""
+        warnings.warn(
+            "free_all_free() is the old name of free_all_blocks()",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         self.free_all_blocks()
 
     def n_free_blocks(self) -> int:

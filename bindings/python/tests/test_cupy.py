@@ -289,7 +289,9 @@ class Pools(unittest.TestCase):
         self.assertEqual(self.ours.free_bytes(), self.ours.total_bytes())
         self.assertGreaterEqual(self.ours.free_bytes(), 8 * MIB)
         self.assertGreaterEqual(self.ours.n_free_blocks(), 1)
-        self.ours.free_all_free()
+        with self.assertWarns(DeprecationWarning) as caught:
+            self.ours.free_all_free()
+        self.assertEqual(caught.filename, __file__)
         self.assertEqual(self.ours.total_bytes(), 0)
 
     def test_limits(self):
