@@ -80,7 +80,7 @@ class Manager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
     @property
     def pool(self) -> Pool:
         """That the arrays of this context are in."""
-        return pool(self.context.device.id)
+        return pool(self._number())
 
     def initialize(self) -> None:
         """Numba calls it whenever a thread begins to use the context."""
@@ -132,9 +132,15 @@ class Manager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
         if self._live:
             self._wait()
         self._live.clear()
-        number = self.context.device.id
+        number = self._number()
         if number in _pools:
             _pools.pop(number).trim()
+
+    def _number(self) -> int:
+        """Of the context's device: the driver's CUdevice itself where the
+        program made the context, or the `id` of Numba's object is one."""
+        device = self.context.device
+        return int(getattr(device, "id", device))
 
     def _unused(self, number: int, size: int) -> None:
         """The array is gone, but perhaps not the kernels that use it."""

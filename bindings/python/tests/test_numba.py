@@ -122,11 +122,21 @@ if not hasattr(adapter.driver, "_logger"):  # until its driver is used
     adapter.driver._logger = logging.getLogger("numba.cuda")
 
 
+class CUdevice:
+    """cuda.bindings.driver.CUdevice: no number, but int() of it is one"""
+
+    def __init__(self, number):
+        self._number = number
+
+    def __int__(self):
+        return self._number
+
+
 class Context:
     """numba.cuda.cudadrv.driver.Context, of a device"""
 
-    def __init__(self, number):
-        self.device = types.SimpleNamespace(id=number)
+    def __init__(self, number, device=None):
+        self.device = device or types.SimpleNamespace(id=number)
         self.calls = []
         self.memory_manager = adapter.Manager(context=self)
 
@@ -273,6 +283,22 @@ class Arrays(unittest.TestCase):
         self.assertIn(
             again.device_pointer_value, [x["address"] for x in self.live()]
         )
+
+    def test_the_driver_s_device(self):
+        """Instead of Numba's: a context that the program has made."""
+        for device in (CUdevice(0), types.SimpleNamespace(id=CUdevice(0))):
+            context = Context(0, device)
+            context.push()
+            self.assertIs(context.memory_manager.pool, self.pool)
+            pointer = context.memory_manager.memalloc(5000)
+            self.assertEqual(
+                [x["address"] for x in self.live()],
+                [pointer.device_pointer_value],
+            )
+            context.memory_manager.reset()
+            self.assertEqual(self.live(), [])
+            self.assertNotIn(0, adapter._pools)
+            adapter._pools[0] = self.pool
 
     def test_memory_info(self):
         info = self.manager.get_memory_info()
