@@ -33,6 +33,7 @@ OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 
 _backend = "cuda"
 _pools: Dict[int, Pool] = {}
+_extents: Any = driver.device_extents  # Numba's own
 
 
 def pool(number: int = 0) -> Pool:
@@ -60,11 +61,28 @@ def enable() -> None:
     cuda.set_memory_manager(Manager)
 
 
+def _block_extents(memory: Any) -> Any:
+    """Instead of Numba's device_extents(), and so of device_memory_size().
+
+    Numba asks the driver, which knows the reservation or the segment that a
+    block is in: who clears an array by that size clears others, or fails.
+    """
+    address = driver.device_ctypes_pointer(memory).value
+    for own in list(_pools.values()) if address else []:
+        for block in own.snapshot():
+            first = block["address"]
+            end = first + block["requested_bytes"]  # none unless live
+            if first <= address < end:
+                return first, end
+    return _extents(memory)
+
+
 class Manager(cuda.HostOnlyCUDAMemoryManager):  # type: ignore[misc]
     """The memory of one context of Numba's."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        driver.device_extents = _block_extents
         # Arrays' blocks by their number. A finalizer has the number only:
         # after reset() the address may be another array's.
         self._live: Dict[int, Buffer] = {}

@@ -5,6 +5,7 @@ needs no GPU for what is tried here, else over a stand-in for it."""
 
 import collections
 import contextlib
+import ctypes
 import gc
 import logging
 import sys
@@ -72,6 +73,7 @@ class MemoryPointer:
 
     def __init__(self, context, pointer, size, owner=None, finalizer=None):
         self.device_pointer_value = pointer.value
+        self.device_ctypes_pointer = pointer
         self.size = size
         self._finalizer = weakref.finalize(self, finalizer)
 
@@ -95,6 +97,11 @@ def double():
     driver = types.ModuleType("numba.cuda.cudadrv.driver")
     driver.CudaAPIError = CudaAPIError
     driver.driver = types.SimpleNamespace(devices={})
+    driver.device_ctypes_pointer = lambda x: x.device_ctypes_pointer
+    driver.device_extents = None  # the driver's; see Array
+    driver.device_memory_size = lambda x: -int.__sub__(
+        *driver.device_extents(x)
+    )
     driver._memory_manager = None
 
     def set_memory_manager(manager):
@@ -120,6 +127,15 @@ import gpumem.numba as adapter
 adapter._backend = "host"
 if not hasattr(adapter.driver, "_logger"):  # until its driver is used
     adapter.driver._logger = logging.getLogger("numba.cuda")
+
+
+class Array:
+    """numba.cuda.cudadrv.devicearray.DeviceNDArray, or a part of one"""
+
+    __cuda_memory__ = True
+
+    def __init__(self, address):
+        self.device_ctypes_pointer = ctypes.c_void_p(address)
 
 
 class CUdevice:
@@ -299,6 +315,37 @@ class Arrays(unittest.TestCase):
             self.assertEqual(self.live(), [])
             self.assertNotIn(0, adapter._pools)
             adapter._pools[0] = self.pool
+
+    def test_size_of_an_array(self):
+        """Not of what the block is in, which holds others as well."""
+        asked = []
+
+        def theirs(memory):
+            asked.append(memory.device_ctypes_pointer.value)
+            return 4096, 4096 + 64 * MIB
+
+        size = adapter.driver.device_memory_size
+        extents, adapter._extents = adapter._extents, theirs
+        try:
+            pointers = [self.manager.memalloc(x) for x in (40, 5000, 40)]
+            for pointer, bytes_ in zip(pointers, (40, 5000, 40)):
+                first = pointer.device_pointer_value
+                for address in (first, first + 16, first + bytes_ - 1):
+                    self.assertEqual(size(Array(address)), bytes_)
+                    self.assertEqual(
+                        adapter.driver.device_extents(Array(address)),
+                        (first, first + bytes_),
+                    )
+            self.assertEqual(asked, [])
+            # What is Numba's own, has no address, or ends where a block ends.
+            for address in (8192, None, first + 40):
+                self.assertEqual(size(Array(address)), 64 * MIB)
+            self.assertEqual(asked, [8192, None, first + 40])
+            del pointer, pointers
+            self.manager.deallocations.clear()
+            self.assertEqual(size(Array(first)), 64 * MIB)
+        finally:
+            adapter._extents = extents
 
     def test_memory_info(self):
         info = self.manager.get_memory_info()
