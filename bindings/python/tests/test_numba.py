@@ -98,10 +98,13 @@ def double():
     driver.CudaAPIError = CudaAPIError
     driver.driver = types.SimpleNamespace(devices={})
     driver.device_ctypes_pointer = lambda x: x.device_ctypes_pointer
-    driver.device_extents = None  # the driver's; see Array
-    driver.device_memory_size = lambda x: -int.__sub__(
-        *driver.device_extents(x)
-    )
+    driver.device_extents = None  # of the memory that the driver knows
+
+    def device_memory_size(memory):
+        first, end = driver.device_extents(memory)
+        return end - first
+
+    driver.device_memory_size = device_memory_size
     driver._memory_manager = None
 
     def set_memory_manager(manager):
