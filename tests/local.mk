@@ -226,6 +226,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/opencl_below.c \
 	tests/run/opencl_limit.c \
 	tests/run/opencl_limit.h \
+	tests/run/opencl_limit_device.c \
 	tests/run/opencl_limit_threads.c \
 	tests/run/pool.c \
 	tests/run/pool.h \

@@ -113,7 +113,8 @@ done
 
 check "the program of limits compiles" $CC -w -o "$scratch/limit" \
 	"$top_srcdir/tests/run/opencl_limit.c" \
-	"$top_srcdir/tests/run/opencl_limit_threads.c" -lOpenCL -lpthread
+	"$top_srcdir/tests/run/opencl_limit_device.c" \
+	"$top_srcdir/tests/run/opencl_limit_threads.c" -lOpenCL -lpthread -ldl
 
 # limited ICD CASE: under a limit of 4 MiB, the report in $scratch/out; a skip, and
 # not 0, if the implementation has not what it takes
@@ -267,6 +268,27 @@ exits 1 "without one nothing is refused" over pocl "$run" --json \
 	--report="$scratch/report" "$scratch/limit" svm
 cp "$scratch/report" "$scratch/out"
 is "$(refused)" "[0]" "and the report says so"
+
+# What of a device is free, as a layer says that stands below.
+fake=$(realpath "$top_builddir/tests/fake/opencl/.libs/opencl-layer.so")
+told()
+{
+	case=$1
+	shift
+	over pocl POCL_DEVICES="pthread basic" "$run" "$@" \
+		--report="$scratch/report" sh -c \
+		'OPENCL_LAYERS=$1:$OPENCL_LAYERS exec "$2" "$3"' - \
+		"$fake" "$scratch/limit" "$case"
+}
+check "under a limit a device has free what is left of it" \
+	told free --limit=4MiB
+check "without one what it says" told told
+told part --limit=4MiB >"$scratch/text" 2>&1
+case $? in
+0) pass "a part has what its device has" ;;
+77) skip "PoCL has no parts of a device" "a part has what its device has" ;;
+*) fail "a part has what its device has" "$(cat "$scratch/text")" ;;
+esac
 
 # What the implementation is asked for, by a layer that stands below.
 check "a layer compiles" $CC -w -shared -fPIC -o "$scratch/below.so" \

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-static cl_device_id devices[2];
-static cl_uint device_count;
-static cl_platform_id platform;
+cl_device_id devices[2];
+cl_uint device_count;
+cl_platform_id platform;
 cl_context context;
 
-static cl_context context_of(cl_uint count, const cl_device_id *of)
+cl_context context_of(cl_uint count, const cl_device_id *of)
 {
 	cl_int code;
 	cl_context made = clCreateContext(NULL, count, of, NULL, NULL, &code);
@@ -37,7 +37,7 @@ static void begin(void)
 	context = context_of(1, devices);
 }
 
-static cl_mem buffer_in(cl_context in, size_t bytes)
+cl_mem buffer_in(cl_context in, size_t bytes)
 {
 	cl_int code = 1;
 	cl_mem memory =
@@ -263,58 +263,7 @@ static void held(void)
 	left(LIMIT);
 }
 
-/* ---- devices
- */
-
-static cl_ulong size_of(cl_device_id device, cl_device_info what)
-{
-	cl_ulong bytes;
-	size_t used = 0;
-
-	TRUE(!clGetDeviceInfo(device, what, 0, NULL, &used) &&
-	     used == sizeof(bytes));
-	TRUE(clGetDeviceInfo(device, what, 1, &bytes, NULL) ==
-	     CL_INVALID_VALUE);
-	TRUE(!clGetDeviceInfo(device, what, sizeof(bytes), &bytes, NULL));
-	return bytes;
-}
-
-static void sizes(void)
-{
-	cl_platform_id other; /* a number that is large */
-
-	TRUE(!clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof(other),
-			      &other, NULL));
-	TRUE(other == platform);
-	TRUE(size_of(devices[0], CL_DEVICE_LOCAL_MEM_SIZE) > 0);
-	printf("%llu %llu\n",
-	       (unsigned long long)size_of(devices[0],
-					   CL_DEVICE_GLOBAL_MEM_SIZE),
-	       (unsigned long long)size_of(devices[0],
-					   CL_DEVICE_MAX_MEM_ALLOC_SIZE));
-}
-
-/* A device has a limit of its own; what is for both counts with the first. */
-static void two(void)
-{
-	cl_context second, both;
-	cl_mem memory;
-
-	if (device_count < 2)
-		exit(77);
-	second = context_of(1, devices + 1);
-	both = context_of(2, devices);
-	TRUE(buffer(LIMIT - 1));
-	memory = buffer_in(second, LIMIT);
-	TRUE(memory && !buffer_in(second, 1));
-	TRUE(!buffer_in(both, 2));
-	TRUE(buffer_in(both, 1));
-	release(memory);
-	TRUE(!buffer(1) && !buffer_in(both, 1));
-	TRUE(buffer_in(second, LIMIT));
-}
-
-/* The first has been used before. */
+/* The first device has been used before. */
 static void race_second(void)
 {
 	if (device_count < 2)
@@ -344,7 +293,9 @@ int main(int argc, char **argv)
 		     {"failures", failures},   {"pipes", pipes},
 		     {"race", race},	       {"race_second", race_second},
 		     {"held", held},	       {"two", two},
-		     {"threads", threads},     {"killed", killed}};
+		     {"free", free_memory},    {"part", part},
+		     {"told", told},	       {"threads", threads},
+		     {"killed", killed}};
 
 	alarm(120);
 	begin();

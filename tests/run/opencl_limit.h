@@ -30,15 +30,28 @@ enum { REFUSED = CL_MEM_OBJECT_ALLOCATION_FAILURE };
 		}                                                              \
 	} while (0)
 
+extern cl_platform_id platform;
+extern cl_device_id devices[2]; /* as many as `device_count` */
+extern cl_uint device_count;
 extern cl_context context; /* of the first device */
+
+cl_context context_of(cl_uint count, const cl_device_id *of);
 
 /* NULL: refused. */
 cl_mem buffer(size_t bytes);
+cl_mem buffer_in(cl_context in, size_t bytes);
 /* 4 * width * height bytes. */
 cl_mem image(size_t width, size_t height);
 void release(cl_mem memory);
 /* Nothing else is left, neither a byte more nor less than that. */
 void left(size_t bytes);
+
+/* The cases of what devices say, and of two. */
+void sizes(void);
+void two(void);
+void free_memory(void);
+void part(void);
+void told(void);
 
 /* The cases of threads. Of the second a layer below sees what the
  * implementation has: at most what it may, at each instant, and all of it in

@@ -161,23 +161,48 @@ static cl_int CL_API_CALL wrap_clEnqueueSVMFree(
 	return code;
 }
 
-/* With a limit: a device of that size, if it has more. */
+static void cap_size(void *value)
+{
+	cl_ulong size;
+
+	memcpy(&size, value, sizeof(size));
+	size = size < layer_limit() ? size : layer_limit();
+	memcpy(value, &size, sizeof(size));
+}
+
+/* All that is free in KiB, and the largest piece; some devices say the first
+ * only. */
+static void cap_free(cl_device_id device, size_t bytes, void *value)
+{
+	uint64_t left_kib = layer_left(device) >> 10;
+	size_t kib[2];
+	size_t count = bytes / sizeof(kib[0]) < 2 ? bytes / sizeof(kib[0]) : 2;
+
+	memcpy(kib, value, count * sizeof(kib[0]));
+	for (size_t i = 0; i < count; i++)
+		kib[i] = kib[i] < left_kib ? kib[i] : (size_t)left_kib;
+	memcpy(value, kib, count * sizeof(kib[0]));
+}
+
+/* With a limit: a device of that size, if it has more, and what is left of it.
+ * The implementation knows how much of `value` it has written. */
 static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device,
 					       cl_device_info what,
 					       size_t bytes, void *value,
 					       size_t *used)
 {
-	cl_int code =
-		layer_below.clGetDeviceInfo(device, what, bytes, value, used);
-	cl_ulong size;
+	size_t own = 0;
+	cl_int code;
 
-	if (code || !value || depth ||
-	    (what != CL_DEVICE_GLOBAL_MEM_SIZE &&
-	     what != CL_DEVICE_MAX_MEM_ALLOC_SIZE))
+	used = used ? used : &own;
+	code = layer_below.clGetDeviceInfo(device, what, bytes, value, used);
+	if (code || !value || depth)
 		return code;
-	memcpy(&size, value, sizeof(size));
-	size = size < layer_limit() ? size : layer_limit();
-	memcpy(value, &size, sizeof(size));
+	if (what == CL_DEVICE_GLOBAL_MEM_SIZE ||
+	    what == CL_DEVICE_MAX_MEM_ALLOC_SIZE)
+		cap_size(value);
+	if (what == CL_DEVICE_GLOBAL_FREE_MEMORY_AMD)
+		cap_free(device, *used < bytes ? *used : bytes, value);
 	return code;
 }
 

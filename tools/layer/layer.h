@@ -43,6 +43,8 @@ uint64_t layer_limit(void);
 
 /* The row of that device, which is not a part of another; -1: it has none. */
 int layer_row(cl_device_id device);
+/* What the limit, which there is, leaves of that row, in bytes; of -1 all. */
+uint64_t layer_row_left(int row);
 /* A row for it. -1: there is no room or no ledger. */
 int layer_row_add(cl_device_id device, const char *name);
 enum layer_answer {
@@ -82,5 +84,8 @@ bool layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
 		size_t bytes, cl_int code);
 /* Shared virtual memory, or NULL. */
 void layer_made_svm(cl_context context, void *address, size_t bytes);
+
+/* What the limit, which there is, leaves of a device, in bytes. */
+uint64_t layer_left(cl_device_id device);
 
 #endif

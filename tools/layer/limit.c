@@ -37,14 +37,29 @@ uint64_t layer_limit(void)
 	return limit;
 }
 
+/* Never more than the limit, if there is one. */
+static uint64_t used_of(int row)
+{
+	return layer_state->ledger->devices[row].current_bytes +
+	       layer_state->in_flight[row];
+}
+
 bool limit_fits(const struct block *block)
 {
-	int row = block->device;
-	uint64_t used = layer_state->ledger->devices[row].current_bytes +
-			layer_state->in_flight[row];
-
 	return !limit || block->kind == LEDGER_HOST_PTR ||
-	       (block->bytes <= limit && used <= limit - block->bytes);
+	       (block->bytes <= limit &&
+		used_of(block->device) <= limit - block->bytes);
+}
+
+uint64_t layer_row_left(int row)
+{
+	uint64_t left = limit;
+
+	if (row < 0 || !layer_lock())
+		return left;
+	left -= used_of(row);
+	layer_unlock();
+	return left;
 }
 
 void limit_refuse(const struct block *wanted)

@@ -139,3 +139,9 @@ void layer_made_svm(cl_context context, void *address, size_t bytes)
 	else if (address && (row < 0 || layer_charge(&block) == LAYER_UNKNOWN))
 		layer_note(LEDGER_UNTRACKED);
 }
+
+/* One that has no row has not been used. */
+uint64_t layer_left(cl_device_id device)
+{
+	return layer_row_left(layer_row(whole(device)));
+}
