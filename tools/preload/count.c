@@ -37,12 +37,6 @@ enum ledger_api count_api(const struct block *block)
 	return block->space >= BLOCK_HIP ? LEDGER_HIP : LEDGER_CUDA;
 }
 
-static enum block_space space_of(enum ledger_api api, enum block_space space)
-{
-	return (enum block_space)(api == LEDGER_HIP ? BLOCK_HIP + space
-						    : space);
-}
-
 /* It has been charged, so there is one. */
 static struct ledger *ledger_of(const struct preload_state *state,
 				const struct block *block)
@@ -222,78 +216,6 @@ void count_free(int result, const struct block *block)
 	else if (blocks_put(&state->blocks, block))
 		charge(ledger_of(state, block), block);
 	limit_end(state);
-	preload_unlock(state);
-}
-
-/* With the mutex. True: nothing holds it any more. */
-static bool unref(struct preload_state *state, enum ledger_api api,
-		  uint64_t handle, struct block *gone)
-{
-	enum block_space space = space_of(api, BLOCK_HANDLE);
-	struct block *block = blocks_find(&state->blocks, space, handle);
-
-	if (!block || --block->refs)
-		return false;
-	(void)blocks_take(&state->blocks, space, handle, gone);
-	discharge(state, gone);
-	freed(state, gone);
-	return true;
-}
-
-void count_release(enum ledger_api api, uint64_t handle)
-{
-	struct preload_state *state = preload_lock();
-	struct block gone;
-
-	if (unref(state, api, handle, &gone))
-		limit_take(state, &gone);
-	preload_unlock(state);
-}
-
-void count_retain(enum ledger_api api, uint64_t handle)
-{
-	struct preload_state *state = preload_lock();
-	struct block *block = blocks_find(&state->blocks,
-					  space_of(api, BLOCK_HANDLE), handle);
-
-	if (block)
-		block->refs++;
-	preload_unlock(state);
-}
-
-void count_map(enum ledger_api api, uint64_t address, uint64_t bytes,
-	       uint64_t handle)
-{
-	struct preload_state *state = preload_lock();
-	struct block *block = blocks_find(&state->blocks,
-					  space_of(api, BLOCK_HANDLE), handle);
-	struct block mapping = {.key = address,
-				.bytes = bytes,
-				.link = handle,
-				.space = (uint8_t)space_of(api, BLOCK_MAPPING)};
-	struct block gone;
-
-	/* Of a handle that is not known nothing is counted. */
-	if (block) {
-		block->refs++;
-		if (!blocks_put(&state->blocks, &mapping))
-			(void)unref(state, api, handle, &gone);
-	}
-	preload_unlock(state);
-}
-
-void count_unmap(enum ledger_api api, uint64_t address, uint64_t bytes)
-{
-	struct preload_state *state = preload_lock();
-	uint64_t end = address + bytes;
-	struct block mapping, gone;
-
-	while (address < end &&
-	       blocks_take(&state->blocks, space_of(api, BLOCK_MAPPING),
-			   address, &mapping)) {
-		(void)unref(state, api, mapping.link, &gone);
-		address += mapping.bytes;
-	}
 	preload_unlock(state);
 }
 

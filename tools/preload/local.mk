@@ -22,6 +22,7 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/blocks.h \
 	tools/preload/count.c \
 	tools/preload/count.h \
+	tools/preload/count_virtual.c \
 	tools/preload/dlsym.c \
 	tools/preload/hooks.c \
 	tools/preload/hooks.h \
