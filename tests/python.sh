@@ -93,7 +93,7 @@ except gpumem.Error as error:
     print(error)' | grep -cE '/site-packages/gpumem/lib/gpumem/abi-[0-9]+\)')" \
 	1 "which it looks for beside the library"
 
-if "$python" -c 'import mypy' >/dev/null 2>&1; then
+if "$python" -c 'import mypy.api' >/dev/null 2>&1; then
 	check "mypy --strict" "$python" -m mypy --strict \
 		--cache-dir="$scratch/mypy" "$bindings/gpumem"
 else
