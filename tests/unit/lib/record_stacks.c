@@ -220,9 +220,11 @@ static NOINLINE void *deep(unsigned depth, uint64_t way)
 		return plant(100);
 	/* Two calls, which the compiler cannot make one. */
 	if (way & 1) {
+		__asm__ volatile("" : "+r"(depth) : "i"(1));
 		ptr = deep(depth - 1, way >> 1);
 		__asm__ volatile("" : "+r"(ptr) : "i"(1));
 	} else {
+		__asm__ volatile("" : "+r"(depth) : "i"(2));
 		ptr = deep(depth - 1, way >> 1);
 		__asm__ volatile("" : "+r"(ptr) : "i"(2));
 	}
