@@ -211,6 +211,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_subclass.py \
 	tests/device/torch_workloads.py \
 	tests/run/README.md \
+	tests/run/array.c \
 	tests/run/cancel.c \
 	tests/run/driver.c \
 	tests/run/hip.c \

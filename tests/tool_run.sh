@@ -180,6 +180,7 @@ counted()
 	is "$(kind allocations)" "[[4194304, 0, 3, 3, 1]]" "$1: allocations"
 	is "$(kind async)" "[[12288, 0, 2, 2, 0]]" "$1: stream-ordered"
 	is "$(kind virtual)" "[[2097152, 0, 1, 1, 0]]" "$1: virtual memory"
+	is "$(kind arrays)" "[[6000, 0, 3, 3, 0]]" "$1: arrays"
 	is "$(kind managed)" "[[5000, 0, 1, 1, 0]]" "$1: managed"
 	is "$(kind pinned)" "[[3000, 0, 2, 2, 0]]" "$1: pinned"
 	is "$(kind registered)" "[[8192, 0, 1, 1, 0]]" "$1: registered"
@@ -205,6 +206,32 @@ LD_PRELOAD=$plain/next.so "$run" --json --report="$scratch/out" \
 is "$(tail -n 1 "$scratch/text")" "done, and seen" \
 	"another preloaded library works"
 counted "beside another preloaded library"
+
+# ---- arrays -------------------------------------------------------------------
+
+check "a program of arrays compiles" $CC -w -o "$scratch/array" \
+	"$source/array.c" "$source/pool.c" -ldl -lpthread
+alike "arrays" "$scratch/array" sizes
+is "$(head -n 1 "$scratch/out2")" "done" "all are made"
+"$run" --json --report="$scratch/out" "$scratch/array" sizes >/dev/null
+json_is "[(x['peak_bytes'], x['current_bytes'], k['allocations'], k['frees'],
+	k['failures'], p['unknown_frees'], p['untracked']) for p in d['processes']
+	for x in p['devices'] for k in [x['kinds']['arrays']]]" \
+	"[(830932, 0, 6, 6, 0, 0, 0)]" "their sizes"
+alike "ends of arrays" "$scratch/array" ends
+"$run" --json --report="$scratch/out" "$scratch/array" ends >/dev/null
+json_is "[(x['peak_bytes'], x['current_bytes'], k['allocations'], k['frees'],
+	k['failures'], p['unknown_frees'], p['untracked']) for p in d['processes']
+	for x in p['devices'] for k in [x['kinds']['arrays']]]" \
+	"[(3000, 2048, 7, 5, 2, 0, 0)]" "what is left of them"
+alike "an array of an unknown format" "$scratch/array" unknown
+"$run" --json --report="$scratch/out" "$scratch/array" unknown >/dev/null
+json_is "[(p['devices'], p['unknown_frees'], p['untracked'])
+	for p in d['processes']]" "[([], 1, 1)]" "is not counted, and it is told"
+for option in --backend=cuda --no-pool; do
+	exits 0 "$option: a device that is full" env FAKECUDA_MEMORY=67108864 \
+		"$run" $option --report="$scratch/report" "$scratch/array" full
+done
 
 # ended NAME STATUS WHAT: 6 MiB are live at the end, whatever that is
 ended()

@@ -43,6 +43,15 @@ limited "$scratch/limit" threads
 limited --no-pool "$scratch/limit" threads
 unset FAKECUDA_LATENCY
 
+check "the program of arrays compiles" $CC -w -o "$scratch/array" \
+	"$top_srcdir/tests/run/array.c" "$top_srcdir/tests/run/pool.c" \
+	-ldl -lpthread
+limited --no-pool "$scratch/array" limited
+limited "$scratch/array" limited
+json_is "[(x['refused'], x['peak_bytes'], x['kinds']['arrays']['failures'])
+	for p in d['processes'] for x in p['devices']]" \
+	"[(12, 67108864, 10)]" "arrays that the limit refuses are counted"
+
 # ---- the report ------------------------------------------------------------------
 
 limited "$scratch/limit" kinds

@@ -122,6 +122,8 @@ cuda()
 		"$source/record.c" "$source/pool.c" -ldl -lpthread
 	check "and the one for limits" $CC -w -O1 -o "$scratch/limit" \
 		"$source/limit.c" "$source/pool.c" -ldl -lpthread
+	check "and the one for arrays" $CC -w -o "$scratch/array" \
+		"$source/array.c" "$source/pool.c" -ldl -lpthread
 	check "and the one of tool_run.sh" $CC -w -o "$scratch/driver" \
 		"$source/driver.c" -ldl
 
@@ -135,6 +137,9 @@ cuda()
 		done
 		recorded $option "$scratch/driver" get all 2
 		agrees "$option: the default stream of each thread"
+		recorded $option "$scratch/array" sizes
+		agrees "$option: arrays"
+		replays "$option: arrays"
 		recorded $option "$scratch/driver" handle contexts
 		agrees "$option: contexts that end"
 	done

@@ -32,6 +32,7 @@ endif
 FAKE_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere -no-undefined -Wl,-z,nodelete
 FAKE_CUDA_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 fake_cuda_sources = \
+	tests/fake/cuda/cuda_array.c \
 	tests/fake/cuda/cuda_async.c \
 	tests/fake/cuda/cuda_capture.c \
 	tests/fake/cuda/cuda_chunk.c \

@@ -52,6 +52,11 @@ int cuMemRelease(address);
 int cuMemAddressReserve(address *, size_t, size_t, address, unsigned long long);
 int cuMemMap(address, size_t, size_t, address, unsigned long long);
 int cuMemUnmap(address, size_t);
+int cuArrayCreate_v2(void **, const void *);
+int cuArray3DCreate_v2(void **, const void *);
+int cuArrayDestroy(void *);
+int cuMipmappedArrayCreate(void **, const void *, unsigned);
+int cuMipmappedArrayDestroy(void *);
 
 static const struct {
 	const char *name;
@@ -71,7 +76,9 @@ static const struct {
 						LINK(cuMemRelease) LINK(
 							cuMemAddressReserve)
 							LINK(cuMemMap) LINK(
-								cuMemUnmap)};
+								cuMemUnmap)
+	LINK(cuArrayCreate_v2) LINK(cuArray3DCreate_v2) LINK(cuArrayDestroy)
+		LINK(cuMipmappedArrayCreate) LINK(cuMipmappedArrayDestroy)};
 #endif
 
 static void *find(const char *name)
@@ -199,6 +206,29 @@ static void use_virtual(void)
 	CALL(cuMemUnmap, (address, size_t), (range, bytes));
 }
 
+/* 1000, 2000 and 3000 bytes at once. */
+static void use_arrays(void)
+{
+	const struct {
+		size_t width, height;
+		unsigned format, channels;
+	} flat = {1000, 0, 1, 1};
+	struct {
+		size_t width, height, depth;
+		unsigned format, channels, flags;
+	} about = {100, 20, 0, 1, 1, 0};
+	void *a = NULL, *b = NULL, *c = NULL;
+
+	CALL(cuArrayCreate_v2, (void **, const void *), (&a, &flat));
+	CALL(cuArray3DCreate_v2, (void **, const void *), (&b, &about));
+	about.height = 30;
+	CALL(cuMipmappedArrayCreate, (void **, const void *, unsigned),
+	     (&c, &about, 1));
+	CALL(cuArrayDestroy, (void *), (a));
+	CALL(cuArrayDestroy, (void *), (b));
+	CALL(cuMipmappedArrayDestroy, (void *), (c));
+}
+
 static void begin(void)
 {
 	void *context;
@@ -285,6 +315,7 @@ static void run(const char *what)
 		use_host();
 		use_async();
 		use_virtual();
+		use_arrays();
 	} else if (!strcmp(what, "contexts")) {
 		end_contexts();
 	} else if (!strcmp(what, "leave")) {

@@ -59,6 +59,11 @@ typedef unsigned long long address;
 	X(cuStreamBeginCapture_v2, (void *, int))                              \
 	X(cuStreamEndCapture, (void *, void **))                               \
 	X(cuGraphDestroy, (void *))                                            \
+	X(cuArrayCreate_v2, (void **, const void *))                           \
+	X(cuArray3DCreate_v2, (void **, const void *))                         \
+	X(cuArrayDestroy, (void *))                                            \
+	X(cuMipmappedArrayCreate, (void **, const void *, unsigned))           \
+	X(cuMipmappedArrayDestroy, (void *))                                   \
 	X(cuMemsetD8Async, (address, unsigned char, size_t, void *))           \
 	X(cuLaunchHostFunc, (void *, void (*)(void *), void *))
 

@@ -128,7 +128,12 @@ typedef CUresult(CUDAAPI *cuda_map_array_v11010)(void *list, unsigned count,
 	X(cuMemAllocFromPoolAsync_ptsz,                                        \
 	  PFN_cuMemAllocFromPoolAsync_v11020_ptsz)                             \
 	X(cuMemFreeAsync, PFN_cuMemFreeAsync_v11020)                           \
-	X(cuMemFreeAsync_ptsz, PFN_cuMemFreeAsync_v11020_ptsz)
+	X(cuMemFreeAsync_ptsz, PFN_cuMemFreeAsync_v11020_ptsz)                 \
+	X(cuArrayCreate_v2, PFN_cuArrayCreate_v3020)                           \
+	X(cuArray3DCreate_v2, PFN_cuArray3DCreate_v3020)                       \
+	X(cuArrayDestroy, PFN_cuArrayDestroy_v2000)                            \
+	X(cuMipmappedArrayCreate, PFN_cuMipmappedArrayCreate_v5000)            \
+	X(cuMipmappedArrayDestroy, PFN_cuMipmappedArrayDestroy_v5000)
 
 #define CUDA_CALLS(X)                                                          \
 	X(cuCtxGetCurrent, PFN_cuCtxGetCurrent_v4000)                          \

@@ -42,6 +42,7 @@ tools_libgpumem_preload_la_CPPFLAGS += $(CUDA_CPPFLAGS) -DPRELOAD_CUDA
 tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/cache.c \
 	tools/preload/cache.h \
+	tools/preload/cuda_array.c \
 	tools/preload/cuda_async.c \
 	tools/preload/cuda_context.c \
 	tools/preload/cuda_current.c \

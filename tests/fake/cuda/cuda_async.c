@@ -30,7 +30,7 @@ static CUresult alloc(CUdeviceptr *address_out, size_t bytes, CUstream handle)
 		return result;
 	if (!address_out || !bytes)
 		return CUDA_ERROR_INVALID_VALUE;
-	return fake_block_new(stream->context, bytes, address_out);
+	return fake_block_new(stream->context, FAKE_ALLOC, bytes, address_out);
 }
 
 static CUresult release(CUdeviceptr address, CUstream handle)

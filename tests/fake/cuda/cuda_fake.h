@@ -178,6 +178,8 @@ enum fake_region_kind {
 	FAKE_REGISTERED,
 	FAKE_OPENED, /* by legacy IPC */
 	FAKE_RESERVED,
+	FAKE_ARRAY, /* addresses that only its handle says */
+	FAKE_MIPMAPPED,
 	FAKE_REGION_KINDS
 };
 
@@ -215,7 +217,8 @@ void fake_unretire(uint64_t start, uint64_t bytes);
 /* Everything that belongs to a context. */
 void fake_region_drop_all(const struct fake_context *context);
 /* Memory as cuMemAlloc() gives it; and its end when a queue gets there. */
-CUresult fake_block_new(struct fake_context *context, uint64_t bytes,
+CUresult fake_block_new(struct fake_context *context,
+			enum fake_region_kind kind, uint64_t bytes,
 			CUdeviceptr *address_out);
 void fake_block_end(uint64_t address);
 uint64_t fake_region_count(enum fake_region_kind kind);

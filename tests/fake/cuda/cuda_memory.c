@@ -61,9 +61,9 @@ static CUresult fill_region(struct fake_region *region, uint64_t bytes)
 	return CUDA_SUCCESS;
 }
 
-static CUresult new_block(struct fake_context *context,
-			  enum fake_region_kind kind, uint64_t bytes,
-			  CUdeviceptr *address_out)
+CUresult fake_block_new(struct fake_context *context,
+			enum fake_region_kind kind, uint64_t bytes,
+			CUdeviceptr *address_out)
 {
 	struct fake_region *region;
 	CUresult result;
@@ -89,12 +89,6 @@ static CUresult new_block(struct fake_context *context,
 	return fake_region_add(region);
 }
 
-CUresult fake_block_new(struct fake_context *context, uint64_t bytes,
-			CUdeviceptr *address_out)
-{
-	return new_block(context, FAKE_ALLOC, bytes, address_out);
-}
-
 void fake_block_end(uint64_t address)
 {
 	struct fake_region *region = fake_region_at(address, FAKE_ALLOC);
@@ -115,7 +109,7 @@ static CUresult alloc(CUdeviceptr *address_out, size_t bytes,
 		return result;
 	if (!address_out || !bytes)
 		return CUDA_ERROR_INVALID_VALUE;
-	return new_block(context, kind, bytes, address_out);
+	return fake_block_new(context, kind, bytes, address_out);
 }
 
 /* Waits for all work of the device (seen), and needs no current context. */

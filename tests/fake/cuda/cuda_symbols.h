@@ -105,7 +105,12 @@ typedef CUresult(CUDAAPI *PFN_cuGetProcAddress_v12000)(const char *symbol,
 	  PFN_cuMemImportFromShareableHandle_v10020, NEW)                      \
 	X(cuIpcGetMemHandle, PFN_cuIpcGetMemHandle_v4010, NEW)                 \
 	X(cuIpcOpenMemHandle_v2, PFN_cuIpcOpenMemHandle_v11000, NEW)           \
-	X(cuIpcCloseMemHandle, PFN_cuIpcCloseMemHandle_v4010, NEW)
+	X(cuIpcCloseMemHandle, PFN_cuIpcCloseMemHandle_v4010, NEW)             \
+	X(cuArrayCreate_v2, PFN_cuArrayCreate_v3020, NEW)                      \
+	X(cuArray3DCreate_v2, PFN_cuArray3DCreate_v3020, NEW)                  \
+	X(cuArrayDestroy, PFN_cuArrayDestroy_v2000, NEW)                       \
+	X(cuMipmappedArrayCreate, PFN_cuMipmappedArrayCreate_v5000, NEW)       \
+	X(cuMipmappedArrayDestroy, PFN_cuMipmappedArrayDestroy_v5000, NEW)
 
 #define FAKE_SYMBOLS_STREAM(X)                                                 \
 	X(cuStreamCreate, PFN_cuStreamCreate_v2000, OLD)                       \
