@@ -114,9 +114,10 @@ kinds_are()
 		('unknown_frees', 'unhooked', 'untracked')]")" "$3" \
 		"$1: what is missing"
 	is "$(json "[(p['api'], p['exited'], x['peak_bytes'],
-		x['current_bytes'], 'pool' in x, 'reserved_bytes' in x)
+		x['current_bytes'], 'pool' in x, 'reserved_bytes' in x,
+		'arrays' in x['kinds'])
 		for p in d['processes'] for x in p['devices']]")" \
-		"[('hip', True, 4194304, 0, False, False)]" "$1: the device"
+		"[('hip', True, 4194304, 0, False, False, False)]" "$1: the device"
 }
 
 counted()
