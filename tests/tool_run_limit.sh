@@ -51,6 +51,11 @@ limited "$scratch/array" limited
 json_is "[(x['refused'], x['peak_bytes'], x['kinds']['arrays']['failures'])
 	for p in d['processes'] for x in p['devices']]" \
 	"[(12, 67108864, 10)]" "arrays that the limit refuses are counted"
+FAKECUDA_LATENCY=cuArrayDestroy:200us,cuMemRelease:200us
+export FAKECUDA_LATENCY
+limited "$scratch/array" threads
+limited --no-pool "$scratch/array" threads
+unset FAKECUDA_LATENCY
 
 # ---- the report ------------------------------------------------------------------
 

@@ -8,6 +8,7 @@
  */
 #include "pool.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -162,16 +163,49 @@ static void full(void)
 		mipmapped((struct about){4096, 768, 0, FLOAT, 4, 0}, 1)));
 }
 
+/* What is being given back is there until the driver has it: arrays, and
+ * handles, of which two fit at once. */
+static void *churn(void *number)
+{
+	const struct prop prop = {1, 0, 1, 0, NULL, {0}};
+	const struct flat half = {2048, 1024, FLOAT, 4};
+	struct fakecuda_held held;
+	address handle;
+	void *made;
+
+	OK(cu.cuCtxSetCurrent(context));
+	for (int i = 0; i < 100; i++) {
+		bool array = (i + (uintptr_t)number) % 2;
+		int code = array ? cu.cuArrayCreate_v2(&made, &half)
+				 : cu.cuMemCreate(&handle, LIMIT / 2, &prop, 0);
+
+		cu.audit(&held);
+		TRUE(held.used_bytes <= LIMIT);
+		if (code == 0)
+			OK(array ? cu.cuArrayDestroy(made)
+				 : cu.cuMemRelease(handle));
+	}
+	return NULL;
+}
+
+static void threads(void)
+{
+	pthread_t threads[8];
+
+	for (uintptr_t i = 0; i < 8; i++)
+		TRUE(!pthread_create(&threads[i], NULL, churn, (void *)i));
+	for (int i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"sizes", sizes},
-		     {"ends", ends},
-		     {"unknown", unknown},
-		     {"limited", limited},
-		     {"full", full}};
+	} cases[] = {{"sizes", sizes},	   {"ends", ends},
+		     {"unknown", unknown}, {"limited", limited},
+		     {"full", full},	   {"threads", threads}};
 
 	context = begin();
 	for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(*cases); i++)
