@@ -18,6 +18,7 @@ enum {
 	FLOAT = 0x20,
 	NV12 = 0xb0,
 	LAYERED = 1,
+	CUBEMAP = 4,
 	SPARSE = 0x40,
 	DEFERRED = 0x80,
 	INVALID = 1,
@@ -65,7 +66,7 @@ static void *mipmapped(struct about about, unsigned levels)
 	return made;
 }
 
-/* 830932 bytes at once, of 6. */
+/* 831058 bytes at once, of 7. */
 static void sizes(void)
 {
 	void *arrays[] = {
@@ -79,12 +80,14 @@ static void sizes(void)
 		mipmapped((struct about){64, 32, 8, FLOAT, 1, 0}, 100),
 		/* 64 * (16 + 4 + 1) == 1344: layers are as many at each level
 		 */
-		mipmapped((struct about){4, 4, 64, UINT8, 1, LAYERED}, 9)};
+		mipmapped((struct about){4, 4, 64, UINT8, 1, LAYERED}, 9),
+		/* 6 * 21 == 126: so are the sides of a cube */
+		mipmapped((struct about){4, 4, 6, UINT8, 1, CUBEMAP}, 9)};
 
 	TRUE(cu.cuArrayDestroy(mipmaps[0]) == INVALID_HANDLE);
 	for (int i = 0; i < 4; i++)
 		OK(cu.cuArrayDestroy(arrays[i]));
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		OK(cu.cuMipmappedArrayDestroy(mipmaps[i]));
 }
 

@@ -29,7 +29,8 @@ static uint64_t element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *about)
 
 static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned levels)
 {
-	bool layered = about->Flags & CUDA_ARRAY3D_LAYERED;
+	bool layered = about->Flags &
+		       (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
 	uint64_t bytes = 0, width = 0, height = 0, depth = 0;
 
 	for (unsigned i = 0; i < levels; i++) {
