@@ -7,6 +7,7 @@
 EXTRA_DIST += \
 	bindings/python/gpumem/__init__.py \
 	bindings/python/gpumem/_core.pyi \
+	bindings/python/gpumem/_memory.py \
 	bindings/python/gpumem/_release.py \
 	bindings/python/gpumem/_tags.py \
 	bindings/python/gpumem/_torch.pyi \
@@ -18,6 +19,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/py.typed \
 	bindings/python/gpumem/pyopencl.py \
 	bindings/python/gpumem/rmm.py \
+	bindings/python/gpumem/run.py \
 	bindings/python/gpumem/torch.py \
 	bindings/python/gpumem_build.py \
 	bindings/python/pyproject.toml \
@@ -64,6 +66,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_pyopencl.py \
 	bindings/python/tests/test_release.py \
 	bindings/python/tests/test_rmm.py \
+	bindings/python/tests/test_run.py \
 	bindings/python/tests/test_tags.py \
 	bindings/python/tests/test_torch.py \
 	bindings/python/tests/test_torch_shared.py \

@@ -178,6 +178,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/green.c \
 	tests/device/held.c \
 	tests/device/in_capture.c \
+	tests/device/jax_steps.py \
 	tests/device/lock.c \
 	tests/device/meanwhile.h \
 	tests/device/memory_viz.py \
@@ -237,6 +238,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/pool_limits.c \
 	tests/run/pool_order.c \
 	tests/run/pool_random.c \
+	tests/run/pool_trim.c \
 	tests/run/pool_wholes.c \
 	tests/run/record.c \
 	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh \

@@ -100,6 +100,27 @@ else
 	skip "mypy is not installed" "mypy --strict"
 fi
 
+# ---- under gpumem-run, over the double of NVIDIA's driver ----------------------
+
+over_run()
+(
+	cd "$scratch/tree/tests" || exit 1
+	GPUMEM_TEST_RUN=1 FAKECUDA_MEMORY=8GiB \
+		LD_LIBRARY_PATH="$double${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+		exec "$top_builddir/tools/gpumem-run" --report="$scratch/report" \
+		../bin/python -m unittest -v test_run
+)
+
+double=$top_builddir/tests/fake/cuda/.libs
+if [ ! -f "$double/libcuda.so.1" ]; then
+	skip "configured without CUDA headers" "gpumem.run"
+elif [ ! -x "$top_builddir/tools/gpumem-run" ]; then
+	skip "configured without tools" "gpumem.run"
+else
+	exits 0 "gpumem.run" over_run
+	is "$(grep -c ' ok$' "$scratch/err")" 3 "all of its tests"
+fi
+
 # ---- PyOpenCL, which is a package of the system -----------------------------
 
 with_opencl=

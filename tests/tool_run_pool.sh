@@ -21,7 +21,8 @@ export LD_LIBRARY_PATH
 
 check "pool_cases compiles" $CC -w -O1 -o "$scratch/cases" "$source/pool.c" \
 	"$source/pool_cases.c" "$source/pool_order.c" "$source/pool_limits.c" \
-	"$source/pool_wholes.c" "$source/pool_early.c" -ldl -lpthread
+	"$source/pool_wholes.c" "$source/pool_early.c" \
+	"$source/pool_trim.c" -ldl -lpthread
 check "pool_random compiles" $CC -w -O1 -o "$scratch/random" \
 	"$source/pool.c" "$source/pool_random.c" -ldl -lpthread
 check "and a library that wraps the driver" $CC -w -shared -fPIC \
@@ -48,7 +49,7 @@ for name in reuse busy several destroyed contexts context_ends captures \
 	captured_and_destroyed known managed sizes misuse faults free_bytes \
 	bound stale many_streams whole_reuse whole_busy whole_alike whole_known whole_sleep \
 	whole_parts whole_misuse whole_captures whole_faults whole_early \
-	whole_nowhere whole_forgotten; do
+	whole_nowhere whole_forgotten trim_all trim_elsewhere trim_in_capture; do
 	kept "$scratch/cases" $name
 done
 for how in 0 1 2 3 4 5; do

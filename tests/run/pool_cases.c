@@ -97,7 +97,7 @@ static const struct {
 } cases[] = {
 #define CASE(name) {#name, name},
 	ORDER_CASES(CASE) LIMITS_CASES(CASE) WHOLES_CASES(CASE)
-		EARLY_CASES(CASE)
+		EARLY_CASES(CASE) TRIM_CASES(CASE)
 #undef CASE
 };
 

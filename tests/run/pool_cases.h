@@ -84,11 +84,18 @@ void learn_wholes(void);
 	X(whole_elsewhere)                                                     \
 	X(whole_forgotten)
 
+/* In pool_trim.c. */
+#define TRIM_CASES(X)                                                          \
+	X(trim_all)                                                            \
+	X(trim_elsewhere)                                                      \
+	X(trim_in_capture)
+
 #define DECLARE_CASE(name) void name(void);
 ORDER_CASES(DECLARE_CASE)
 LIMITS_CASES(DECLARE_CASE)
 WHOLES_CASES(DECLARE_CASE)
 EARLY_CASES(DECLARE_CASE)
+TRIM_CASES(DECLARE_CASE)
 #undef DECLARE_CASE
 
 #endif

@@ -59,7 +59,7 @@ static bool wait_for_others(struct preload_state *state, int device)
 
 static bool give_back(struct preload_state *state, int device)
 {
-	return pool_return_oldest(state, device) ||
+	return pool_return_oldest(state, device) != 0 ||
 	       wait_for_others(state, device);
 }
 

@@ -31,7 +31,7 @@ static CUresult create(CUmemGenericAllocationHandle *handle_out, size_t bytes,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (!again)
 		result = REAL(cuMemCreate)(handle_out, bytes, prop, flags);
-	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_empty(device))
+	if (result == CUDA_ERROR_OUT_OF_MEMORY && pool_empty(device) != 0)
 		result = REAL(cuMemCreate)(handle_out, bytes, prop, flags);
 	count_alloc_on(result, LEDGER_VIRTUAL, device, BLOCK_HANDLE,
 		       result == CUDA_SUCCESS ? *handle_out : 0, bytes);

@@ -54,6 +54,7 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/cuda_memory.c \
 	tools/preload/cuda_resolve.c \
 	tools/preload/cuda_stream.c \
+	tools/preload/cuda_trim.c \
 	tools/preload/cuda_virtual.c \
 	tools/preload/epoch.c \
 	tools/preload/epoch.h \

@@ -29,15 +29,11 @@ uint64_t pool_frees(const struct preload_state *state, int device)
 
 /* With the mutex, which it releases while the driver frees. No context ends
  * meanwhile: its blocks would be another's. */
-static void give_back(struct preload_state *state, const struct cached *block)
+static void free_block(struct preload_state *state, const struct cached *block)
 {
 	struct visit visit;
 	bool ok;
 
-	if (block->handle) {
-		whole_return(state, block);
-		return;
-	}
 	state->returning++;
 	state->in_flight[LEDGER_CUDA][block->device] += block->bytes;
 	preload_unlock(state);
@@ -53,14 +49,28 @@ static void give_back(struct preload_state *state, const struct cached *block)
 		pthread_cond_broadcast(&state->returned);
 }
 
-bool pool_return_oldest(struct preload_state *state, int device)
+/* With the mutex, as free_block(). The program has freed it before: a capture
+ * that goes on now is not to end by it. */
+static void give_back(struct preload_state *state, const struct cached *block)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	(void)REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+	if (block->handle)
+		whole_return(state, block);
+	else
+		free_block(state, block);
+	(void)REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+}
+
+uint64_t pool_return_oldest(struct preload_state *state, int device)
 {
 	struct cached block;
 
 	if (!store_take_oldest(state, device, &block))
-		return false;
+		return 0;
 	give_back(state, &block);
-	return true;
+	return block.bytes;
 }
 
 static bool is_too_much(struct preload_state *state, int device)
@@ -80,20 +90,21 @@ static bool is_too_much(struct preload_state *state, int device)
 
 void pool_trim(struct preload_state *state, int device)
 {
-	while (is_too_much(state, device) && pool_return_oldest(state, device))
+	while (is_too_much(state, device) &&
+	       pool_return_oldest(state, device) != 0)
 		continue;
 	state->tight[device] = false;
 }
 
-bool pool_empty(int device)
+uint64_t pool_empty(int device)
 {
 	struct preload_state *state = preload_lock();
-	bool any = false;
+	uint64_t bytes, sum = 0;
 
-	while (pool_return_oldest(state, device))
-		any = true;
+	while ((bytes = pool_return_oldest(state, device)) != 0)
+		sum += bytes;
 	preload_unlock(state);
-	return any;
+	return sum;
 }
 
 bool pool_relieve(CUresult result)
@@ -102,7 +113,7 @@ bool pool_relieve(CUresult result)
 	int device;
 
 	return result == CUDA_ERROR_OUT_OF_MEMORY &&
-	       count_where(&context, &device) && pool_empty(device);
+	       count_where(&context, &device) && pool_empty(device) != 0;
 }
 
 uint64_t pool_kept(void)

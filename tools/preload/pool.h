@@ -33,8 +33,8 @@ void pool_missed(void);
 /* False: the driver is to free. True: that is what it would have answered. */
 bool pool_free(CUdeviceptr address, CUresult *result_out);
 
-/* Gives all of a device back to the driver. False: there was nothing. */
-bool pool_empty(int device);
+/* Gives all of a device back to the driver: so many bytes. */
+uint64_t pool_empty(int device);
 /* The same of the current device, if a call of the driver found no memory. */
 bool pool_relieve(CUresult result);
 /* What is kept of the current device. */

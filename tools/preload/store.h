@@ -30,9 +30,9 @@ bool pool_take(struct preload_state *state, const void *context, int device,
 /* Begins an epoch with the free of a block of that device; false: it cannot
  * be known when it is over. */
 bool pool_stamp(struct preload_state *state, struct cached *block);
-/* Gives the block back that was freed first; false: there is none. Releases the
- * mutex while the driver frees. */
-bool pool_return_oldest(struct preload_state *state, int device);
+/* Gives the block back that was freed first: so many bytes, 0 if there is none.
+ * Releases the mutex while the driver frees. */
+uint64_t pool_return_oldest(struct preload_state *state, int device);
 /* Gives back to the driver what is too much. */
 void pool_trim(struct preload_state *state, int device);
 

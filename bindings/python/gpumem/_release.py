@@ -3,9 +3,8 @@
 """Giving memory back, and finding who keeps it.
 
 release() ends the memory of what it is given, whoever else refers to it. scope()
-tells what was allocated inside and is left. Both name what they cannot free,
-and where it is referred to. PyTorch is looked for among the loaded modules,
-never imported.
+tells what was allocated inside and is left. Both name what they cannot free, and
+where it is referred to.
 """
 
 import gc
@@ -15,6 +14,7 @@ from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
 from typing import Tuple, Type
 
+from . import _memory, run
 from ._core import Buffer, Device, Pool
 
 # What leads out of the objects into the rest of the program.
@@ -53,44 +53,8 @@ class Released(NamedTuple):
 # ---- what is on a device ---------------------------------------------------------
 
 
-def _tensor_class() -> Optional[type]:
-    """PyTorch's, if the program uses it."""
-    torch = sys.modules.get("torch")
-    found = getattr(torch, "Tensor", None)
-    return found if isinstance(found, type) else None
-
-
-def _is_tensor(thing: Any, tensor: Optional[type]) -> bool:
-    return (
-        tensor is not None
-        and issubclass(type(thing), tensor)
-        and bool(thing.is_cuda)
-    )
-
-
-def _address(thing: Any) -> int:
-    """Of its memory; 0: it has none."""
-    if isinstance(thing, Buffer):
-        return 0 if thing.freed else thing.ptr
-    return int(thing.untyped_storage().data_ptr())
-
-
-def _nbytes(thing: Any) -> int:
-    if isinstance(thing, Buffer):
-        return 0 if thing.freed else thing.nbytes
-    return int(thing.untyped_storage().nbytes())
-
-
-def _name(thing: Any) -> str:
-    if isinstance(thing, Buffer):
-        return "Buffer"
-    dtype = str(thing.dtype).rpartition(".")[2]
-    return f"Tensor of {tuple(thing.shape)} {dtype}"
-
-
 def _within(objects: Tuple[Any, ...]) -> Iterator[Any]:
     """All memory of devices that the objects lead to, each once."""
-    tensor = _tensor_class()
     seen: Set[int] = set()
     waiting = list(objects)
     while waiting:
@@ -98,11 +62,11 @@ def _within(objects: Tuple[Any, ...]) -> Iterator[Any]:
         if id(thing) in seen or isinstance(thing, OUTSIDE):
             continue
         seen.add(id(thing))
-        if isinstance(thing, Buffer) or _is_tensor(thing, tensor):
+        if _memory.is_memory(thing):
             yield thing
         waiting.extend(gc.get_referents(thing))
         # Of a tensor, what autograd keeps for it is not Python's.
-        if _is_tensor(thing, tensor) and thing.grad is not None:
+        if _memory.is_tensor(thing) and thing.grad is not None:
             waiting.append(thing.grad)
 
 
@@ -168,25 +132,13 @@ def _kept(things: List[Any], objects: Tuple[Any, ...]) -> Tuple[Kept, ...]:
     found: List[Kept] = []
     ours = {id(things), id(objects)}
     for each in things:
+        what, nbytes = _memory.name(each), _memory.nbytes(each)
         holders = _holders(each, ours)
-        found.append(Kept(_name(each), _nbytes(each), _address(each), holders))
+        found.append(Kept(what, nbytes, _memory.address(each), holders))
     return tuple(found)
 
 
 # ---- release() -----------------------------------------------------------------------
-
-
-def _end(thing: Any) -> bool:
-    """False: somebody uses its memory in a way that cannot be undone."""
-    try:
-        if isinstance(thing, Buffer):
-            if not thing.freed:
-                thing.free()
-        else:
-            thing.untyped_storage().resize_(0)
-    except (BufferError, RuntimeError):
-        return False
-    return True
 
 
 def _devices() -> List[Device]:
@@ -205,10 +157,11 @@ def _trim(devices: List[Device]) -> int:
 def release(*objects: Any) -> Released:
     """Ends all memory of devices that the objects lead to, and gives it back.
 
-    Models, optimizers, tensors of PyTorch, buffers, and containers of them: each
-    gpumem.Buffer is freed, and each tensor of PyTorch on a GPU loses its memory,
-    whoever else refers to it, and must not be used any more. Then garbage is
-    collected, and unused memory given back to the driver. What could not be
+    Models, optimizers, tensors of PyTorch, arrays of JAX, buffers, and containers
+    of them: each gpumem.Buffer is freed, each tensor of PyTorch on a GPU loses its
+    memory, and each array of JAX on a device is deleted, whoever else refers to it,
+    and must not be used any more. Then garbage is collected, and unused memory given
+    back to the driver, under gpumem-run what that keeps too. What could not be
     freed is in the result, with who refers to it.
 
         print(gpumem.release(model, optimizer))
@@ -218,12 +171,12 @@ def release(*objects: Any) -> Released:
     kept: List[Any] = []
     gone: Set[int] = set()
     for thing in list(_within(objects)):
-        address, nbytes = _address(thing), _nbytes(thing)
+        address, nbytes = _memory.address(thing), _memory.nbytes(thing)
         if isinstance(thing, Buffer):
             devices.append(thing.pool.device)
         if not address or address in gone:
             continue
-        if _end(thing):
+        if _memory.end(thing):
             gone.add(address)
             freed += nbytes
         else:
@@ -231,7 +184,7 @@ def release(*objects: Any) -> Released:
     thing = None
     gc.collect()
     report = _kept(kept, objects)
-    return Released(freed, _trim(devices), report)
+    return Released(freed, _trim(devices) + run.trim(), report)
 
 
 # ---- scope() ---------------------------------------------------------------------------
@@ -281,6 +234,7 @@ class Scope:
             sorted(_found(new), key=lambda each: -each.nbytes)
         )
         _trim([pool.device for pool in self._pools])
+        run.trim()
 
     def __str__(self) -> str:
         lines = [f"{self.left_bytes} bytes in {len(self.left)} blocks are left"]
@@ -289,17 +243,17 @@ class Scope:
 
 def _found(blocks: Dict[int, int]) -> Iterator[Kept]:
     """Each block, by the tensor that is in it if there is one."""
-    tensor = _tensor_class()
     of: Dict[int, Any] = {}
-    if tensor and blocks:
+    if blocks and "torch" in sys.modules:
         for thing in gc.get_objects():
-            if _is_tensor(thing, tensor):
-                of.setdefault(_address(thing), thing)
+            if _memory.is_tensor(thing):
+                of.setdefault(_memory.address(thing), thing)
     thing = None
     for address, nbytes in blocks.items():
         if address in of:
             own = of[address]
-            yield Kept(_name(own), nbytes, address, _holders(own, {id(of)}))
+            what, holders = _memory.name(own), _holders(own, {id(of)})
+            yield Kept(what, nbytes, address, holders)
         else:
             yield Kept("block", nbytes, address, ())
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""release() and scope(), with buffers and with a stand-in for PyTorch's tensors."""
+"""release() and scope(), with buffers and with stand-ins for PyTorch's tensors and
+JAX's arrays."""
 
 import gc
 import sys
@@ -25,6 +26,51 @@ class Storage:
 
     def resize_(self, size):
         self.buffer = None
+
+
+def stand_in(test, module, **names):
+    """In place of that module, until the test ends."""
+    saved = sys.modules.get(module)
+    sys.modules[module] = types.SimpleNamespace(**names)
+    test.addCleanup(
+        lambda: sys.modules.__setitem__(module, saved)
+        if saved
+        else sys.modules.pop(module)
+    )
+
+
+class Array:
+    """What is known of jax.Array: a deleted one says only that it is."""
+
+    dtype = "int8"
+    fails = False
+
+    def __init__(self, platform, nbytes):
+        self.platform = platform
+        self.deleted = False
+        self.nbytes = nbytes
+        self.shape = (nbytes,)
+
+    def is_deleted(self):
+        return self.deleted
+
+    def devices(self):
+        if self.deleted:
+            raise RuntimeError("Array has been deleted")
+        return [types.SimpleNamespace(platform=self.platform)]
+
+    def addressable_data(self, index):
+        self.devices()
+        return types.SimpleNamespace(unsafe_buffer_pointer=lambda: id(self))
+
+    def delete(self):
+        if self.fails:
+            raise RuntimeError("in use")
+        self.deleted = True
+
+
+class Tracer(Array):
+    """What stands for an array while JAX traces."""
 
 
 class Tensor:
@@ -96,13 +142,7 @@ class Release(unittest.TestCase):
 
     def test_tensors(self):
         self.addCleanup(Tensor.storages.clear)
-        saved = sys.modules.get("torch")
-        sys.modules["torch"] = types.SimpleNamespace(Tensor=Tensor)
-        self.addCleanup(
-            lambda: sys.modules.__setitem__("torch", saved)
-            if saved
-            else sys.modules.pop("torch")
-        )
+        stand_in(self, "torch", Tensor=Tensor)
         storage = Storage(self.pool.alloc(2 * MIB))
         tensor, view = Tensor(storage), Tensor(storage)
         tensor.grad = Tensor(Storage(self.pool.alloc(MIB)))
@@ -112,6 +152,32 @@ class Release(unittest.TestCase):
         self.assertEqual(done.freed_bytes, 3 * MIB)
         self.assertEqual(view.untyped_storage().nbytes(), 0)
         self.assertEqual(self.live(), MIB)
+
+    def test_arrays(self):
+        stand_in(self, "jax", Array=Array, core=types.SimpleNamespace(Tracer=Tracer))
+        array = Array("gpu", MIB)
+        others = [Array("cpu", MIB), Tracer("gpu", MIB), Array("gpu", 2 * MIB)]
+        others[2].delete()
+        stubborn = Array("gpu", 3 * MIB)
+        stubborn.fails = True
+        done = gpumem.release({"layers": [array, array]}, others, stubborn)
+        self.assertEqual(done.freed_bytes, MIB)
+        self.assertTrue(array.is_deleted())
+        self.assertFalse(others[0].is_deleted() or others[1].is_deleted())
+        (kept,) = done.kept
+        self.assertEqual(kept.what, f"Array of ({3 * MIB},) int8")
+        self.assertEqual((kept.nbytes, kept.address), (3 * MIB, id(stubborn)))
+
+    def test_arrays_of_jax(self):
+        try:
+            import jax
+        except ImportError:
+            self.skipTest("there is no JAX")
+        if jax.default_backend() == "cpu":
+            self.skipTest("this JAX has no device but the host")
+        array = jax.numpy.zeros(MIB, dtype="uint8").block_until_ready()
+        self.assertEqual(gpumem.release([array]).freed_bytes, MIB)
+        self.assertTrue(array.is_deleted())
 
 
 class Scopes(unittest.TestCase):
@@ -145,13 +211,7 @@ class Scopes(unittest.TestCase):
 
     def test_finds_the_tensor(self):
         self.addCleanup(Tensor.storages.clear)
-        saved = sys.modules.get("torch")
-        sys.modules["torch"] = types.SimpleNamespace(Tensor=Tensor)
-        self.addCleanup(
-            lambda: sys.modules.__setitem__("torch", saved)
-            if saved
-            else sys.modules.pop("torch")
-        )
+        stand_in(self, "torch", Tensor=Tensor)
         pool = gpumem.Pool("host:0")
         with gpumem.scope(pool) as inside:
             leaked = Tensor(Storage(pool.alloc(MIB)))

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+"""Which objects are memory of a device, and how each kind of them ends.
+
+Buffers, tensors of PyTorch and arrays of JAX. Neither framework is imported:
+where a program has not loaded it there are none of its objects.
+"""
+
+import sys
+from typing import Any
+
+from ._core import Buffer
+
+
+def is_tensor(thing: Any) -> bool:
+    """Of PyTorch, on a GPU."""
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return (
+        isinstance(tensor, type)
+        and issubclass(type(thing), tensor)
+        and bool(thing.is_cuda)
+    )
+
+
+def _is_array(thing: Any) -> bool:
+    """Of JAX, on a device, and not one that stands for others while it traces."""
+    jax: Any = sys.modules.get("jax")
+    if jax is None or not isinstance(thing, jax.Array):
+        return False
+    if isinstance(thing, jax.core.Tracer):
+        return False
+    return not thing.is_deleted() and any(
+        device.platform != "cpu" for device in thing.devices()
+    )
+
+
+def is_memory(thing: Any) -> bool:
+    return isinstance(thing, Buffer) or is_tensor(thing) or _is_array(thing)
+
+
+def address(thing: Any) -> int:
+    """Of its memory; 0: it has none. Of an array on several devices: of the first
+    part that this process has."""
+    if isinstance(thing, Buffer):
+        return 0 if thing.freed else thing.ptr
+    if is_tensor(thing):
+        return int(thing.untyped_storage().data_ptr())
+    if thing.is_deleted():
+        return 0
+    return int(thing.addressable_data(0).unsafe_buffer_pointer())
+
+
+def nbytes(thing: Any) -> int:
+    if isinstance(thing, Buffer):
+        return 0 if thing.freed else thing.nbytes
+    if is_tensor(thing):
+        return int(thing.untyped_storage().nbytes())
+    return 0 if thing.is_deleted() else int(thing.nbytes)
+
+
+def name(thing: Any) -> str:
+    if isinstance(thing, Buffer):
+        return "Buffer"
+    kind = "Tensor" if is_tensor(thing) else "Array"
+    dtype = str(thing.dtype).rpartition(".")[2]
+    return f"{kind} of {tuple(thing.shape)} {dtype}"
+
+
+def end(thing: Any) -> bool:
+    """False: somebody uses its memory in a way that cannot be undone."""
+    try:
+        if isinstance(thing, Buffer):
+            if not thing.freed:
+                thing.free()
+        elif is_tensor(thing):
+            thing.untyped_storage().resize_(0)
+        else:
+            thing.delete()
+    except (BufferError, RuntimeError):
+        return False
+    return True

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+"""What gpumem-run keeps, given back.
+
+A program under gpumem-run(1) frees memory to a pool in its process, which has
+at most what the program had at its peak. trim() gives that back to the driver:
+
+    del params
+    gpumem.run.trim()
+"""
+
+import ctypes
+
+
+def trim() -> int:
+    """Gives all that gpumem-run keeps for this process back to the driver, of every
+    device: so many bytes. 0 without gpumem-run.
+
+    What the program has allocated stays. May be called from any thread; waits
+    for the devices, as their own functions that free do.
+    """
+    try:
+        function = ctypes.CDLL(None).gpumem_run_trim
+    except AttributeError:
+        return 0
+    function.argtypes = []
+    function.restype = ctypes.c_uint64
+    return int(function())
