@@ -47,7 +47,7 @@ FAKECUDA_DEVICES=2
 export FAKECUDA_DEVICES
 for name in reuse busy several destroyed contexts context_ends captures \
 	captured_and_destroyed known managed sizes misuse faults free_bytes \
-	bound stale many_streams whole_reuse whole_busy whole_alike whole_known whole_sleep \
+	bound stale many_streams whole_reuse whole_at_once whole_alike whole_known whole_sleep \
 	whole_parts whole_misuse whole_captures whole_faults whole_early \
 	whole_nowhere whole_forgotten trim_all trim_elsewhere trim_in_capture; do
 	kept "$scratch/cases" $name

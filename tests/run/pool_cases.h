@@ -65,7 +65,7 @@ void learn_wholes(void);
 /* In pool_wholes.c. */
 #define WHOLES_CASES(X)                                                        \
 	X(whole_reuse)                                                         \
-	X(whole_busy)                                                          \
+	X(whole_at_once)                                                       \
 	X(whole_alike)                                                         \
 	X(whole_known)                                                         \
 	X(whole_otherwise)                                                     \

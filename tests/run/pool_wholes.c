@@ -68,29 +68,39 @@ void whole_reuse(void)
 	TRUE(!cu.waits());
 }
 
-/* Not while a kernel uses it. */
-void whole_busy(void)
+static uint64_t events(void)
 {
-	void *streams[] = {LEGACY, PER_THREAD, stream_new(0),
-			   stream_new(NON_BLOCKING)};
+	return cu.calls("cuEventRecord") + cu.calls("cuEventQuery");
+}
 
+/* How often streams are asked whether they are captured for ten of them. */
+static uint64_t asked(void)
+{
+	uint64_t calls = cu.calls("cuStreamIsCapturing");
+
+	for (int i = 0; i < 10; i++)
+		whole_end(whole_new(BYTES));
+	return cu.calls("cuStreamIsCapturing") - calls;
+}
+
+/* Nothing uses what is unmapped: no event is asked, and of many streams no other
+ * than the legacy one, but after a capture has begun. */
+void whole_at_once(void)
+{
+	void *streams[20], *graph;
+	uint64_t before;
+
+	for (int i = 0; i < 20; i++)
+		streams[i] = stream_new(NON_BLOCKING);
 	keep();
-	cu.stepping(true);
-	for (int i = 0; i < 4; i++) {
-		struct whole a = whole_new(BYTES), b;
-
-		launch(streams[i], a.block);
-		whole_end(a);
-		run_but(streams[i]);
-		TRUE(running() == 1);
-		b = whole_new(BYTES);
-		TRUE(a.block != b.block && a.handle != b.handle);
-		cu.stepping(false);
-		b = whole_new(BYTES);
-		TRUE(a.block == b.block && a.handle == b.handle);
-		cu.stepping(true);
-	}
-	TRUE(!cu.waits());
+	before = events();
+	TRUE(asked() == 20);
+	OK(cu.cuStreamBeginCapture_v2(streams[7], RELAXED));
+	OK(cu.cuStreamEndCapture(streams[7], &graph));
+	OK(cu.cuGraphDestroy(graph));
+	TRUE(asked() == 40);
+	TRUE(asked() == 20);
+	TRUE(events() == before);
 }
 
 /* Others of another size, kind or alignment. */
@@ -378,8 +388,8 @@ void whole_faults(void)
 		held(0, 0, 0);
 	}
 	learn_wholes();
-	/* No event: it cannot be known when it is free. */
-	cu.fault("cuEventRecord", 1, true, 999);
+	/* Whether a stream is captured is not known. */
+	cu.fault("cuStreamIsCapturing", 1, true, 999);
 	whole_end(whole_new(BYTES));
 	held(0, 0, 0);
 	cu.heal();

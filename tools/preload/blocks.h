@@ -36,7 +36,6 @@ struct block {
 	uint64_t bytes;
 	uint64_t whole_bytes; /* what the driver has for it, >= bytes */
 	uint64_t link;
-	uint64_t epoch;	     /* of a whole that was unmapped */
 	uint64_t recorded;   /* its address in the recording; 0: it has none */
 	uint64_t freed;	     /* when it left the table, for the recording */
 	const void *context; /* goes with it; NULL: with none */

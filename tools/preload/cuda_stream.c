@@ -94,6 +94,7 @@ CUresult wrap_cuStreamDestroy_v2(CUstream stream)
 			return REAL(name)(__VA_ARGS__);                        \
 		state = preload_lock();                                        \
 		result = REAL(name)(__VA_ARGS__);                              \
+		state->epochs.captured |= result == CUDA_SUCCESS;              \
 		preload_unlock(state);                                         \
 		preload_leave();                                               \
 		return result;                                                 \

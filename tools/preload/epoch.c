@@ -202,17 +202,20 @@ void epoch_end_stream(struct epochs *epochs, void *stream)
 		epochs->broken = true;
 }
 
-bool epoch_quiet(const struct epochs *epochs, struct visit *visit)
+bool epoch_quiet(struct epochs *epochs, struct visit *visit)
 {
 	for (unsigned i = 0; i < epochs->count; i++) {
 		const struct lane *lane = &epochs->lanes[i];
 
-		if (lane->kind == LANE_DESTROYED)
+		/* A context whose kernel has failed says so for any stream. */
+		if (lane->kind == LANE_DESTROYED ||
+		    (lane->kind == LANE_STREAM && !epochs->captured))
 			continue;
 		if (!visit_context(visit, lane->context) ||
 		    is_captured(lane->stream))
 			return false;
 	}
+	epochs->captured = false;
 	return !epochs->broken;
 }
 

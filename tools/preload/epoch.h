@@ -55,6 +55,7 @@ struct epochs {
 	struct lane *lanes; /* EPOCH_LANES, or NULL */
 	unsigned count;
 	uint64_t last; /* that began */
+	bool captured; /* a capture has begun, and may go on */
 	bool broken;   /* a stream is not known: no epoch is ever over */
 };
 
@@ -79,7 +80,7 @@ void epoch_rename(struct epochs *epochs, const void *from, const void *to);
 void epoch_drop(struct epochs *epochs, const void *context);
 
 /* No stream is captured, no context is lost. */
-bool epoch_quiet(const struct epochs *epochs, struct visit *visit);
+bool epoch_quiet(struct epochs *epochs, struct visit *visit);
 /* Begins one, while all is quiet. 0: it could not be. */
 uint64_t epoch_begin(struct epochs *epochs, struct visit *visit);
 /* The last that is over. */

@@ -223,14 +223,32 @@ void pool_missed(void)
 /* ---- free ------------------------------------------------------------------
  */
 
-bool pool_stamp(struct preload_state *state, struct cached *block)
+static bool is_quiet(struct preload_state *state, struct visit *visit)
+{
+	return (!visit->own || epoch_knows(&state->epochs, visit->own)) &&
+	       epoch_quiet(&state->epochs, visit);
+}
+
+bool pool_quiet(struct preload_state *state)
+{
+	struct visit visit;
+	bool quiet;
+
+	visit_begin(&visit);
+	quiet = is_quiet(state, &visit);
+	visit_end(&visit);
+	return quiet;
+}
+
+/* Begins an epoch with the free of the block; false: it cannot be known when
+ * it is over. */
+static bool stamp(struct preload_state *state, struct cached *block)
 {
 	struct visit visit;
 
 	block->stamp = pool_frees(state, block->device);
 	visit_begin(&visit);
-	if ((!visit.own || epoch_knows(&state->epochs, visit.own)) &&
-	    epoch_quiet(&state->epochs, &visit))
+	if (is_quiet(state, &visit))
 		block->epoch = epoch_begin(&state->epochs, &visit);
 	visit_end(&visit);
 	return block->epoch;
@@ -243,7 +261,7 @@ static bool keep(struct preload_state *state, const struct block *block)
 				.context = block->context,
 				.device = block->device};
 
-	if (!pool_stamp(state, &cached) || !store_add(state, &cached))
+	if (!stamp(state, &cached) || !store_add(state, &cached))
 		return false;
 	count_remove(state, block);
 	return true;

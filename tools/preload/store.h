@@ -27,9 +27,8 @@ uint64_t pool_frees(const struct preload_state *state, int device);
 /* Takes one that nothing uses any more; false: there is none. */
 bool pool_take(struct preload_state *state, const void *context, int device,
 	       uint64_t bytes, uint64_t most, struct cached *block_out);
-/* Begins an epoch with the free of a block of that device; false: it cannot
- * be known when it is over. */
-bool pool_stamp(struct preload_state *state, struct cached *block);
+/* False: a stream is captured, or a kernel has failed. */
+bool pool_quiet(struct preload_state *state);
 /* Gives the block back that was freed first: so many bytes, 0 if there is none.
  * Releases the mutex while the driver frees. */
 uint64_t pool_return_oldest(struct preload_state *state, int device);

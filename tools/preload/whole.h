@@ -21,8 +21,8 @@
  * unmaps and releases without giving back the addresses wants the memory to be
  * gone: from then on nothing of it is kept.
  *
- * cuMemUnmap() does not wait: memory in use may not be unmapped. An epoch of
- * epoch.h is what a whole waits for all the same.
+ * cuMemUnmap() does not wait: memory in use may not be unmapped. So a whole can
+ * be handed out at once.
  */
 #ifndef GPUMEM_PRELOAD_WHOLE_H
 #define GPUMEM_PRELOAD_WHOLE_H

@@ -9,13 +9,9 @@
 /* From that whole on the driver knows nothing of it. */
 static bool unmap_later(struct preload_state *state, struct block *whole)
 {
-	struct cached stamped = {
-		.device = whole_kind_of(whole)->prop.location.id};
-
 	if (!state->wholes.learned || state->wholes.off || !pool_is_on(state) ||
-	    !state->ledgers[LEDGER_CUDA] || !pool_stamp(state, &stamped))
+	    !state->ledgers[LEDGER_CUDA] || !pool_quiet(state))
 		return false;
-	whole->epoch = stamped.epoch;
 	whole->kind = WHOLE_UNMAPPED;
 	whole_own.handle = whole->key;
 	return true;
@@ -104,7 +100,6 @@ static bool keep(struct preload_state *state, const struct block *whole)
 	struct cached kept = {.address = whole->link,
 			      .bytes = whole->bytes,
 			      .handle = whole->key,
-			      .epoch = whole->epoch,
 			      .context = whole->context,
 			      .device = device};
 
