@@ -214,6 +214,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/README.md \
 	tests/run/array.c \
 	tests/run/cancel.c \
+	tests/run/cases.h \
 	tests/run/driver.c \
 	tests/run/hip.c \
 	tests/run/hip_above.c \

@@ -6,11 +6,11 @@
  * tests/tool_run_limit.sh and tests/tool_run_record.sh: its argument says which
  * case. Over the double of NVIDIA's driver.
  */
+#include "cases.h"
 #include "pool.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
 	UINT8 = 1,
@@ -203,19 +203,13 @@ static void threads(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} cases[] = {{"sizes", sizes},	   {"ends", ends},
-		     {"unknown", unknown}, {"limited", limited},
-		     {"full", full},	   {"threads", threads}};
+	static const struct run_case cases[] = {
+		{"sizes", sizes},     {"ends", ends}, {"unknown", unknown},
+		{"limited", limited}, {"full", full}, {"threads", threads}};
 
 	context = begin();
-	for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(*cases); i++)
-		if (!strcmp(cases[i].name, argv[1])) {
-			cases[i].run();
-			printf("done\n");
-			return 0;
-		}
-	return 2;
+	if (!RUN_CASE(cases, argv[1]))
+		return 2;
+	printf("done\n");
+	return 0;
 }

@@ -4,8 +4,10 @@
 /*
  * What a program meets under `gpumem-run --limit=64MiB` by AMD's runtime, for
  * tests/tool_run_hip.sh: its argument says which case. It is linked with
- * hip_below.c, which says how much it has given.
+ * hip_below, which says how much it has given.
  */
+#include "cases.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -251,16 +253,13 @@ static void child(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} cases[] = {{"kinds", kinds},	     {"properties", properties},
-		     {"failures", failures}, {"devices", devices},
-		     {"threads", threads},   {"child", child}};
+	static const struct run_case cases[] = {
+		{"kinds", kinds},	{"properties", properties},
+		{"failures", failures}, {"devices", devices},
+		{"threads", threads},	{"child", child}};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		if (argc > 1 && !strcmp(argv[1], cases[i].name))
-			cases[i].run();
+	if (!RUN_CASE(cases, argv[1]))
+		return 2;
 	if (argc > 2)
 		raise(SIGKILL);
 	return 0;

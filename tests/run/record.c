@@ -5,6 +5,7 @@
  * What a program does while `gpumem-run --record` records it, for
  * tests/tool_run_record.sh, over the double of NVIDIA's driver.
  */
+#include "cases.h"
 #include "pool.h"
 
 #include <dlfcn.h>
@@ -14,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -212,29 +212,24 @@ static void descriptors(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} cases[] = {{"kinds", kinds},
-		     {"again", again},
-		     {"limited", limited},
-		     {"refused", refused},
-		     {"streams", streams},
-		     {"threads", threads},
-		     {"short_threads", short_threads},
-		     {"meanwhile", meanwhile},
-		     {"parent", parent},
-		     {"execute", execute},
-		     {"descriptors", descriptors}};
+	static const struct run_case cases[] = {
+		{"kinds", kinds},
+		{"again", again},
+		{"limited", limited},
+		{"refused", refused},
+		{"streams", streams},
+		{"threads", threads},
+		{"short_threads", short_threads},
+		{"meanwhile", meanwhile},
+		{"parent", parent},
+		{"execute", execute},
+		{"descriptors", descriptors}};
 
 	alarm(120);
 	context = begin();
 	argument = argc > 2 ? argv[2] : NULL;
-	for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(*cases); i++)
-		if (!strcmp(cases[i].name, argv[1])) {
-			cases[i].run();
-			printf("done\n");
-			return 0;
-		}
-	return 2;
+	if (!RUN_CASE(cases, argv[1]))
+		return 2;
+	printf("done\n");
+	return 0;
 }
