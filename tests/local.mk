@@ -216,23 +216,40 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/cancel.c \
 	tests/run/cases.h \
 	tests/run/driver.c \
+	tests/run/driver.h \
+	tests/run/driver_memory.c \
+	tests/run/driver_ways.c \
 	tests/run/hip.c \
+	tests/run/hip.h \
 	tests/run/hip_above.c \
 	tests/run/hip_below.c \
+	tests/run/hip_below.h \
 	tests/run/hip_below.map \
+	tests/run/hip_below_device.c \
+	tests/run/hip_below_memory.c \
+	tests/run/hip_below_ways.c \
 	tests/run/hip_limit.c \
+	tests/run/hip_memory.c \
 	tests/run/hip_plugin.c \
+	tests/run/hip_ways.c \
 	tests/run/layer.c \
 	tests/run/limit.c \
+	tests/run/limit.h \
+	tests/run/limit_calls.c \
+	tests/run/limit_threads.c \
 	tests/run/next.c \
 	tests/run/opencl.c \
+	tests/run/opencl.h \
 	tests/run/opencl_below.c \
 	tests/run/opencl_limit.c \
 	tests/run/opencl_limit.h \
 	tests/run/opencl_limit_device.c \
+	tests/run/opencl_limit_kinds.c \
 	tests/run/opencl_limit_threads.c \
+	tests/run/opencl_objects.c \
 	tests/run/pool.c \
 	tests/run/pool.h \
+	tests/run/pool_answers.c \
 	tests/run/pool_cases.c \
 	tests/run/pool_cases.h \
 	tests/run/pool_early.c \
@@ -241,6 +258,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/pool_random.c \
 	tests/run/pool_trim.c \
 	tests/run/pool_wholes.c \
+	tests/run/pool_wholes_otherwise.c \
 	tests/run/record.c \
 	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh \
 	tests/fresh_root.sh \

@@ -23,9 +23,17 @@ export LD_LIBRARY_PATH
 
 common_manners run
 plain_scratch
-check "the program compiles" $CC -w -o "$scratch/driver" "$source/driver.c" -ldl
-check "and linked with the driver" $CC -w -DLINKED -o "$scratch/linked" \
-	"$source/driver.c" "$double/libcuda.so.1"
+
+# driver OPTION...: compiles the program that uses NVIDIA's driver
+driver()
+{
+	$CC -w "$source/driver.c" "$source/driver_memory.c" \
+		"$source/driver_ways.c" "$@"
+}
+
+check "the program compiles" driver -o "$scratch/driver" -ldl
+check "and linked with the driver" driver -DLINKED -o "$scratch/linked" \
+	"$double/libcuda.so.1"
 check "and another library to preload" $CC -w -shared -fPIC \
 	-o "$plain/next.so" "$source/next.c" -ldl
 

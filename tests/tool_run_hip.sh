@@ -34,13 +34,21 @@ runtime()
 {
 	$CC -w -shared -fPIC -o "$plain/$1" -Wl,-soname,"$1" \
 		-Wl,--version-script="$source/hip_below.map" \
-		"$source/hip_below.c" -ldl -lpthread
+		"$source/hip_below.c" "$source/hip_below_device.c" \
+		"$source/hip_below_memory.c" "$source/hip_below_ways.c" \
+		-ldl -lpthread
+}
+
+# program OPTION...: compiles the one that uses the runtime
+program()
+{
+	$CC -w "$source/hip.c" "$source/hip_memory.c" "$source/hip_ways.c" "$@"
 }
 
 check "a runtime compiles" runtime libamdhip64.so.6
-check "a program does" $CC -w -o "$scratch/hip" "$source/hip.c" -ldl
-check "and linked with the runtime" $CC -w -DLINKED -o "$scratch/linked" \
-	"$source/hip.c" "$runtime" -ldl
+check "a program does" program -o "$scratch/hip" -ldl
+check "and linked with the runtime" program -DLINKED -o "$scratch/linked" \
+	"$runtime" -ldl
 check "and one for limits" $CC -w -O1 -o "$scratch/limit" \
 	"$source/hip_limit.c" "$runtime" -lpthread
 check "which ask for versions of symbols, as AMD's have them" sh -c \
@@ -160,12 +168,12 @@ is "$(kind pinned) $(kind virtual)" \
 # ---- names that packages give it -------------------------------------------------
 
 check "a runtime of another name" runtime libamdhip64-0a1b2c3d.so
-check "and a program of it" $CC -w -DLINKED -o "$scratch/renamed" \
-	"$source/hip.c" "$plain/libamdhip64-0a1b2c3d.so" -ldl
+check "and a program of it" program -DLINKED -o "$scratch/renamed" \
+	"$plain/libamdhip64-0a1b2c3d.so" -ldl
 alike "linked" -- "$scratch/renamed" link leave
 is "$(kind allocations)" "[[6291456, 6291456, 1, 0, 0]]" "it is counted"
-check "and a plugin of it" $CC -w -DLINKED -shared -fPIC \
-	-o "$scratch/plugin.so" "$source/hip.c" \
+check "and a plugin of it" program -DLINKED -shared -fPIC \
+	-o "$scratch/plugin.so" \
 	"$plain/libamdhip64-0a1b2c3d.so" -ldl
 check "and a program that opens it" $CC -w -o "$scratch/opens" \
 	"$source/hip_plugin.c" -ldl
@@ -307,9 +315,9 @@ if [ -n "$real" ] && [ ! -e /dev/kfd ]; then
 		check "which is called" grep -q '^hipMalloc: 10[01], last 10[01]$' \
 			"$scratch/out2"
 	done
-	check "a program is linked with it" $CC -w -DLINKED \
+	check "a program is linked with it" program -DLINKED \
 		-Wl,--unresolved-symbols=ignore-all -o "$scratch/own" \
-		"$source/hip.c" "$real"
+		"$real"
 	alike "AMD's runtime, by link" --limit=1MiB -- "$scratch/own" link plain
 	check "which is called" grep -q '^hipMalloc: 10[01], last 10[01]$' \
 		"$scratch/out2"

@@ -19,7 +19,7 @@ LD_LIBRARY_PATH=$top_builddir/tests/fake/cuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRA
 FAKECUDA_DEVICES=2
 export LD_LIBRARY_PATH FAKECUDA_DEVICES
 check "the program compiles" $CC -w -O1 -o "$scratch/limit" "$source/limit.c" \
-	"$source/pool.c" -ldl -lpthread
+	"$source/limit_calls.c" "$source/limit_threads.c" "$source/pool.c" -ldl -lpthread
 
 # limited [OPTION...] CASE...: under a limit, the report in $scratch/out
 limited()

@@ -59,7 +59,8 @@ if ! $CC -w -o "$scratch/link" "$scratch/link.c" -lOpenCL 2>/dev/null; then
 	done_testing
 fi
 check "the program compiles" $CC -w -o "$program" \
-	"$top_srcdir/tests/run/opencl.c" -lOpenCL -lpthread
+	"$top_srcdir/tests/run/opencl.c" \
+	"$top_srcdir/tests/run/opencl_objects.c" -lOpenCL -lpthread
 
 # alike ICD NAME COMMAND...: the same output, errors and exit status; the report is
 # in $scratch/out
@@ -114,6 +115,7 @@ done
 check "the program of limits compiles" $CC -w -o "$scratch/limit" \
 	"$top_srcdir/tests/run/opencl_limit.c" \
 	"$top_srcdir/tests/run/opencl_limit_device.c" \
+	"$top_srcdir/tests/run/opencl_limit_kinds.c" \
 	"$top_srcdir/tests/run/opencl_limit_threads.c" -lOpenCL -lpthread -ldl
 
 # limited ICD CASE: under a limit of 4 MiB, the report in $scratch/out; a skip, and

@@ -20,8 +20,9 @@ LD_LIBRARY_PATH=$top_builddir/tests/fake/cuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRA
 export LD_LIBRARY_PATH
 
 check "pool_cases compiles" $CC -w -O1 -o "$scratch/cases" "$source/pool.c" \
-	"$source/pool_cases.c" "$source/pool_order.c" "$source/pool_limits.c" \
-	"$source/pool_wholes.c" "$source/pool_early.c" \
+	"$source/pool_cases.c" "$source/pool_order.c" "$source/pool_answers.c" \
+	"$source/pool_limits.c" "$source/pool_wholes.c" \
+	"$source/pool_wholes_otherwise.c" "$source/pool_early.c" \
 	"$source/pool_trim.c" -ldl -lpthread
 check "pool_random compiles" $CC -w -O1 -o "$scratch/random" \
 	"$source/pool.c" "$source/pool_random.c" -ldl -lpthread

@@ -121,11 +121,13 @@ cuda()
 	check "the programs compile" $CC -w -O1 -o "$program" \
 		"$source/record.c" "$source/pool.c" -ldl -lpthread
 	check "and the one for limits" $CC -w -O1 -o "$scratch/limit" \
-		"$source/limit.c" "$source/pool.c" -ldl -lpthread
+		"$source/limit.c" "$source/limit_calls.c" \
+		"$source/limit_threads.c" "$source/pool.c" -ldl -lpthread
 	check "and the one for arrays" $CC -w -o "$scratch/array" \
 		"$source/array.c" "$source/pool.c" -ldl -lpthread
 	check "and the one of tool_run.sh" $CC -w -o "$scratch/driver" \
-		"$source/driver.c" -ldl
+		"$source/driver.c" "$source/driver_memory.c" \
+		"$source/driver_ways.c" -ldl
 
 	for option in --backend=cuda --no-pool; do
 		for case in kinds again refused streams threads short_threads; do
@@ -322,7 +324,7 @@ if ! [ -f "$scratch/icd/pocl.icd" ] ||
 	done_testing
 fi
 check "the program of OpenCL compiles" $CC -w -o "$scratch/opencl" \
-	"$source/opencl.c" -lOpenCL -lpthread
+	"$source/opencl.c" "$source/opencl_objects.c" -lOpenCL -lpthread
 
 # over_recorded COMMAND...
 over_recorded()

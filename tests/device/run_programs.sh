@@ -101,7 +101,9 @@ sys.exit(u.find_spec('$2') is None)" 2>/dev/null; then
 
 # ---- the driver itself, in each way, and the runtime that nvcc links ----------
 
-if ${CC:-cc} -w -o "$out/driver" "$source/tests/run/driver.c" -ldl; then
+if ${CC:-cc} -w -o "$out/driver" "$source/tests/run/driver.c" \
+	"$source/tests/run/driver_memory.c" "$source/tests/run/driver_ways.c" -ldl
+then
 	for way in handle default get get1; do
 		both "driver-$way" "$out/driver" $way all
 	done

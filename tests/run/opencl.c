@@ -4,28 +4,26 @@
 /*
  * A program that knows nothing of gpumem, for tests/tool_run_opencl.sh: its
  * argument says what it does with the memory of the first OpenCL device. What
- * it prints depends on neither gpumem nor addresses.
+ * it prints depends on neither gpumem nor addresses. Here are shared virtual
+ * memory, what holds a buffer, and how it ends; objects are in
+ * opencl_objects.c.
  */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#include <CL/cl.h>
+#include "cases.h"
+#include "opencl.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KIB ((size_t)1024)
-#define MIB (KIB * KIB)
-
 static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
+cl_context context;
+cl_command_queue queue;
 
-static void say(const char *what, long value)
+void say(const char *what, long value)
 {
 	printf("%s: %ld\n", what, value);
 	fflush(stdout);
@@ -46,13 +44,13 @@ static void begin(void)
 	say("begin", code);
 }
 
-static void end(void)
+void end(void)
 {
 	say("queue", clReleaseCommandQueue(queue));
 	say("context", clReleaseContext(context));
 }
 
-static cl_mem buffer(size_t bytes)
+cl_mem buffer(size_t bytes)
 {
 	cl_int code = 1;
 	cl_mem memory =
@@ -61,159 +59,6 @@ static cl_mem buffer(size_t bytes)
 	if (!memory || code)
 		say("buffer", code);
 	return memory;
-}
-
-static long references(cl_mem memory)
-{
-	cl_uint count = 0;
-
-	clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof(count),
-			   &count, NULL);
-	return count;
-}
-
-static void CL_CALLBACK told(cl_mem memory, void *what)
-{
-	(void)memory;
-	printf("the end of %s\n", (const char *)what);
-	fflush(stdout);
-}
-
-/* ---- objects
- */
-
-/* Parts and references hold it. Peak 1 MiB. */
-static void parts(void)
-{
-	cl_buffer_region half = {512 * KIB, 512 * KIB};
-	cl_mem whole = buffer(MIB), part;
-	cl_int code;
-
-	clSetMemObjectDestructorCallback(whole, told, "the first callback");
-	clSetMemObjectDestructorCallback(whole, told, "the second callback");
-	say("references", references(whole));
-	part = clCreateSubBuffer(whole, CL_MEM_READ_WRITE,
-				 CL_BUFFER_CREATE_TYPE_REGION, &half, &code);
-	say("part", code);
-	clRetainMemObject(whole);
-	clReleaseMemObject(whole);
-	clReleaseMemObject(whole);
-	say("released", 2);
-	clReleaseMemObject(part);
-	say("part released", 1);
-}
-
-/* 12345 B at the peak, and 2 MiB of our own. */
-static void contents(void)
-{
-	static char mine[2 * MIB], there[12345], back[12345];
-	cl_mem copy, use;
-	cl_int code;
-
-	memset(there, 7, sizeof(there));
-	copy = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof(there),
-			      there, &code);
-	say("copy", code);
-	clEnqueueReadBuffer(queue, copy, CL_TRUE, 0, sizeof(back), back, 0,
-			    NULL, NULL);
-	say("equal", !memcmp(there, back, sizeof(back)));
-	use = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, sizeof(mine), mine,
-			     NULL);
-	say("use", use != NULL);
-	clReleaseMemObject(use);
-	clReleaseMemObject(copy);
-}
-
-/* 16 KiB each, one after the other. */
-static void images(void)
-{
-	const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-	cl_image_desc about = {.image_type = CL_MEM_OBJECT_IMAGE2D,
-			       .image_width = 64,
-			       .image_height = 64};
-	cl_mem image;
-	cl_int code;
-
-	image = clCreateImage(context, CL_MEM_READ_WRITE, &format, &about, NULL,
-			      &code);
-	say("image", code);
-	if (image)
-		clReleaseMemObject(image);
-	image = clCreateImage2D(context, CL_MEM_READ_ONLY, &format, 64, 64, 0,
-				NULL, &code);
-	say("image of two dimensions", code);
-	if (image)
-		clReleaseMemObject(image);
-	image = clCreateImage3D(context, CL_MEM_READ_ONLY, &format, 16, 16, 16,
-				0, 0, NULL, &code);
-	say("image of three dimensions", code);
-	if (image)
-		clReleaseMemObject(image);
-	about.image_width = 0;
-	image = clCreateImage(context, CL_MEM_READ_WRITE, &format, &about, NULL,
-			      &code);
-	say("an image of nothing", code);
-}
-
-/* It is the buffer's memory: 4 KiB, and no image. */
-static void image_of_buffer(void)
-{
-	const cl_image_format format = {CL_R, CL_UNSIGNED_INT8};
-	cl_mem memory = buffer(4 * KIB);
-	cl_image_desc about = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER,
-			       .image_width = 1024,
-			       .mem_object = memory};
-	cl_int code;
-	cl_mem image = clCreateImage(context, CL_MEM_READ_ONLY, &format, &about,
-				     NULL, &code);
-
-	say("image of a buffer", code);
-	if (image)
-		clReleaseMemObject(image);
-	clReleaseMemObject(memory);
-}
-
-/* 2000 B, where there is OpenCL 3.0. */
-static void newer(void)
-{
-	cl_int code = 0;
-	cl_mem memory = clCreateBufferWithProperties(
-		context, NULL, CL_MEM_READ_WRITE, 2000, NULL, &code);
-
-	say("with properties", code);
-	if (memory)
-		clReleaseMemObject(memory);
-	memory = clCreatePipe(context, 0, 16, 16, NULL, &code);
-	say("pipe", memory || code);
-	if (memory)
-		clReleaseMemObject(memory);
-}
-
-/* The last has no place for its code. */
-static void errors(void)
-{
-	cl_int code;
-
-	clCreateBuffer(context, CL_MEM_READ_WRITE, 0, NULL, &code);
-	say("no bytes", code);
-	clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 8, NULL, &code);
-	say("no pointer", code);
-	clCreateBuffer(NULL, CL_MEM_READ_WRITE, 8, NULL, &code);
-	say("no context", code);
-	say("release of nothing", clReleaseMemObject(NULL));
-	say("none", clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 8, NULL,
-				   NULL) != NULL);
-}
-
-static void objects(void)
-{
-	parts();
-	contents();
-	images();
-	image_of_buffer();
-	newer();
-	errors();
-	end();
 }
 
 /* ---- shared virtual memory
@@ -338,17 +183,12 @@ static void killed(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*function)(void);
-	} ways[] = {{"objects", objects}, {"svm", svm},	    {"held", held},
-		    {"threads", threads}, {"child", child}, {"leave", leave},
-		    {"quit", quit},	  {"kill", killed}};
+	static const struct run_case cases[] = {
+		{"objects", objects}, {"svm", svm},	{"held", held},
+		{"threads", threads}, {"child", child}, {"leave", leave},
+		{"quit", quit},	      {"kill", killed}};
 
 	alarm(120);
 	begin();
-	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
-		if (!strcmp(argv[1], ways[i].name))
-			ways[i].function();
-	return 0;
+	return RUN_CASE(cases, argv[1]) ? 0 : 2;
 }

@@ -43,8 +43,18 @@ cl_mem buffer_in(cl_context in, size_t bytes);
 /* 4 * width * height bytes. */
 cl_mem image(size_t width, size_t height);
 void release(cl_mem memory);
+/* What image() makes. */
+extern const cl_image_format format;
 /* Nothing else is left, neither a byte more nor less than that. */
 void left(size_t bytes);
+
+/* The cases of each kind of memory. */
+void buffers(void);
+void with_properties(void);
+void images(void);
+void svm(void);
+void no_memory(void);
+void pipes(void);
 
 /* The cases of what devices say, and of two. */
 void sizes(void);

@@ -6,8 +6,7 @@
  * and exits with 0 if all is as it should be under gpumem-run.
  */
 #include "pool_cases.h"
-
-#include <string.h>
+#include "cases.h"
 
 const char *other;
 
@@ -91,13 +90,11 @@ void stays(address block)
 	TRUE(driver_frees() == frees);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} cases[] = {
+static const struct run_case cases[] = {
 #define CASE(name) {#name, name},
-	ORDER_CASES(CASE) LIMITS_CASES(CASE) WHOLES_CASES(CASE)
-		EARLY_CASES(CASE) TRIM_CASES(CASE)
+	ORDER_CASES(CASE) ANSWERS_CASES(CASE) LIMITS_CASES(CASE)
+		WHOLES_CASES(CASE) OTHERWISE_CASES(CASE) EARLY_CASES(CASE)
+			TRIM_CASES(CASE)
 #undef CASE
 };
 
@@ -107,10 +104,5 @@ int main(int argc, char **argv)
 	current = begin();
 	add_stream(LEGACY);
 	add_stream(PER_THREAD);
-	for (size_t i = 0; argc > 1 && i < sizeof(cases) / sizeof(*cases); i++)
-		if (!strcmp(cases[i].name, argv[1])) {
-			cases[i].run();
-			return 0;
-		}
-	return 2;
+	return RUN_CASE(cases, argv[1]) ? 0 : 2;
 }

@@ -34,8 +34,13 @@ void stays(address block);
 void held(uint64_t handles, uint64_t mappings, uint64_t ranges);
 /* The program takes memory apart in the order in which it is kept. */
 void learn_wholes(void);
+enum { WHOLE_BYTES = 4 << 20 };
+/* One of so many bytes is kept. */
+struct whole keep_whole(void);
+/* All calls of the driver's about such memory. */
+uint64_t whole_calls(void);
 
-/* X(name): in pool_order.c, and in pool_limits.c. */
+/* X(name): in pool_order.c. */
 #define ORDER_CASES(X)                                                         \
 	X(reuse)                                                               \
 	X(busy)                                                                \
@@ -47,35 +52,42 @@ void learn_wholes(void);
 	X(captures_refused)                                                    \
 	X(captured_and_destroyed)
 
-#define LIMITS_CASES(X)                                                        \
+/* In pool_answers.c. */
+#define ANSWERS_CASES(X)                                                       \
 	X(known)                                                               \
 	X(managed)                                                             \
 	X(sizes)                                                               \
 	X(misuse)                                                              \
 	X(lost)                                                                \
 	X(faults)                                                              \
+	X(unknown_variant)
+
+/* In pool_limits.c. */
+#define LIMITS_CASES(X)                                                        \
 	X(full)                                                                \
 	X(free_bytes)                                                          \
 	X(bound)                                                               \
 	X(stale)                                                               \
 	X(tight)                                                               \
-	X(many_streams)                                                        \
-	X(unknown_variant)
+	X(many_streams)
 
 /* In pool_wholes.c. */
 #define WHOLES_CASES(X)                                                        \
 	X(whole_reuse)                                                         \
 	X(whole_at_once)                                                       \
 	X(whole_alike)                                                         \
+	X(whole_captures)                                                      \
+	X(whole_faults)                                                        \
+	X(whole_full)
+
+/* In pool_wholes_otherwise.c. */
+#define OTHERWISE_CASES(X)                                                     \
 	X(whole_known)                                                         \
 	X(whole_otherwise)                                                     \
 	X(whole_apart)                                                         \
 	X(whole_sleep)                                                         \
 	X(whole_parts)                                                         \
-	X(whole_misuse)                                                        \
-	X(whole_captures)                                                      \
-	X(whole_faults)                                                        \
-	X(whole_full)
+	X(whole_misuse)
 
 /* In pool_early.c. */
 #define EARLY_CASES(X)                                                         \
@@ -92,8 +104,10 @@ void learn_wholes(void);
 
 #define DECLARE_CASE(name) void name(void);
 ORDER_CASES(DECLARE_CASE)
+ANSWERS_CASES(DECLARE_CASE)
 LIMITS_CASES(DECLARE_CASE)
 WHOLES_CASES(DECLARE_CASE)
+OTHERWISE_CASES(DECLARE_CASE)
 EARLY_CASES(DECLARE_CASE)
 TRIM_CASES(DECLARE_CASE)
 #undef DECLARE_CASE

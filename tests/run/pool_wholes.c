@@ -2,15 +2,13 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Memory by cuMemCreate() that is kept as it is mapped: when it is handed out
- * again, and that a program which makes the calls in any other way sees the
- * driver.
+ * Cases of pool_cases: memory by cuMemCreate() that is kept as it is mapped,
+ * and when it is handed out again. Not programs which make the calls in another
+ * way, which are in pool_wholes_otherwise.c.
  */
 #include "pool_cases.h"
 
-enum { NO_MEMORY = 2, INVALID = 1, BYTES = 4 << 20 };
-
-static uint64_t driver_calls(void)
+uint64_t whole_calls(void)
 {
 	return cu.calls("cuMemCreate") + cu.calls("cuMemRelease") +
 	       cu.calls("cuMemAddressReserve") + cu.calls("cuMemAddressFree") +
@@ -18,7 +16,6 @@ static uint64_t driver_calls(void)
 	       cu.calls("cuMemSetAccess");
 }
 
-/* The driver has so many. */
 void held(uint64_t handles, uint64_t mappings, uint64_t ranges)
 {
 	struct fakecuda_held held;
@@ -31,17 +28,16 @@ void held(uint64_t handles, uint64_t mappings, uint64_t ranges)
 
 void learn_wholes(void)
 {
-	whole_end(whole_new(BYTES));
+	whole_end(whole_new(WHOLE_BYTES));
 	held(0, 0, 0);
 }
 
-/* One is kept. */
-static struct whole keep(void)
+struct whole keep_whole(void)
 {
 	struct whole whole;
 
 	learn_wholes();
-	whole = whole_new(BYTES);
+	whole = whole_new(WHOLE_BYTES);
 	whole_end(whole);
 	held(1, 1, 1);
 	return whole;
@@ -52,19 +48,19 @@ void whole_reuse(void)
 	struct whole a, b, c;
 	uint64_t calls;
 
-	keep();
-	a = whole_new(BYTES);
-	b = whole_new(2 * BYTES);
-	calls = driver_calls();
+	keep_whole();
+	a = whole_new(WHOLE_BYTES);
+	b = whole_new(2 * WHOLE_BYTES);
+	calls = whole_calls();
 	for (int i = 0; i < 100; i++) {
 		whole_end(a);
 		whole_end(b);
-		c = whole_new(2 * BYTES);
+		c = whole_new(2 * WHOLE_BYTES);
 		TRUE(c.block == b.block && c.handle == b.handle);
-		c = whole_new(BYTES);
+		c = whole_new(WHOLE_BYTES);
 		TRUE(c.block == a.block && c.handle == a.handle);
 	}
-	TRUE(driver_calls() == calls);
+	TRUE(whole_calls() == calls);
 	TRUE(!cu.waits());
 }
 
@@ -79,7 +75,7 @@ static uint64_t asked(void)
 	uint64_t calls = cu.calls("cuStreamIsCapturing");
 
 	for (int i = 0; i < 10; i++)
-		whole_end(whole_new(BYTES));
+		whole_end(whole_new(WHOLE_BYTES));
 	return cu.calls("cuStreamIsCapturing") - calls;
 }
 
@@ -92,7 +88,7 @@ void whole_at_once(void)
 
 	for (int i = 0; i < 20; i++)
 		streams[i] = stream_new(NON_BLOCKING);
-	keep();
+	keep_whole();
 	before = events();
 	TRUE(asked() == 20);
 	OK(cu.cuStreamBeginCapture_v2(streams[7], RELAXED));
@@ -107,255 +103,42 @@ void whole_at_once(void)
 void whole_alike(void)
 {
 	struct prop prop = {1, 1, 1, 0, NULL, {0}};
-	struct whole a = keep(), b;
+	struct whole a = keep_whole(), b;
 	address handle, range;
 
-	b = whole_new(BYTES / 2);
+	b = whole_new(WHOLE_BYTES / 2);
 	TRUE(a.handle != b.handle && a.block != b.block);
 	whole_end(b);
-	b = whole_new(2 * BYTES);
+	b = whole_new(2 * WHOLE_BYTES);
 	TRUE(a.handle != b.handle && a.block != b.block);
 	whole_end(b);
-	OK(cu.cuMemCreate(&handle, BYTES, &prop, 0));
+	OK(cu.cuMemCreate(&handle, WHOLE_BYTES, &prop, 0));
 	TRUE(handle != a.handle);
 	OK(cu.cuMemRelease(handle));
-	b = whole_new(BYTES);
+	b = whole_new(WHOLE_BYTES);
 	TRUE(a.handle == b.handle && a.block == b.block);
 	whole_end(b);
 	prop.handles = 0;
-	OK(cu.cuMemCreate(&handle, BYTES, &prop, 0));
-	OK(cu.cuMemAddressReserve(&range, BYTES, 64 * MIB, 0, 0));
+	OK(cu.cuMemCreate(&handle, WHOLE_BYTES, &prop, 0));
+	OK(cu.cuMemAddressReserve(&range, WHOLE_BYTES, 64 * MIB, 0, 0));
 	TRUE(range % (64 * MIB) == 0);
 	held(3, 2, 3);
-}
-
-/* What others may know of goes to the driver, and so does what is mapped or
- * seen in another way. */
-static void expose(int how, struct whole *whole)
-{
-	struct access access = {1, 0, 3};
-	char value[16] = {0};
-	address other;
-	size_t bytes;
-	int fd;
-
-	switch (how) {
-	case 0:
-		OK(cu.cuMemRetainAllocationHandle(&other, whole->block + 4096));
-		OK(cu.cuMemRelease(other));
-		break;
-	case 1:
-		TRUE(cu.cuMemExportToShareableHandle(&fd, whole->handle, 1, 0));
-		break;
-	case 2:
-		OK(cu.cuMemGetAddressRange_v2(&other, &bytes, whole->block));
-		break;
-	case 3:
-		OK(cu.cuPointerGetAttribute(value, 12, whole->block + 7));
-		break;
-	case 4:
-		OK(cu.cuMemAddressReserve(&other, BYTES, 0, 0, 0));
-		OK(cu.cuMemMap(other, BYTES, 0, whole->handle, 0));
-		OK(cu.cuMemUnmap(other, BYTES));
-		OK(cu.cuMemAddressFree(other, BYTES));
-		break;
-	case 5:
-		OK(cu.cuMemSetAccess(whole->block, BYTES, &access, 1));
-		break;
-	case 6:
-		OK(cu.cuPointerSetAttribute(value, 6, whole->block));
-		break;
-	}
-}
-
-void whole_known(void)
-{
-	learn_wholes();
-	for (int how = 0; how < 7; how++) {
-		struct whole whole = whole_new(BYTES);
-
-		expose(how, &whole);
-		whole_end(whole);
-		held(0, 0, 0);
-	}
-	whole_end(whole_new(BYTES));
-	held(1, 1, 1);
-}
-
-/* With one that is kept: a program that begins as if it wanted it again, and
- * goes on otherwise, has what it would have had. */
-static void begin_otherwise(int how)
-{
-	struct prop prop = {1, 0, 1, 0, NULL, {0}};
-	struct access access = {1, 0, 3}, none = {1, 1, 3};
-	address handle, range, other;
-	size_t free_bytes, total;
-
-	OK(cu.cuMemCreate(&handle, BYTES, &prop, 0));
-	if (how == 0) {
-		OK(cu.cuMemGetInfo_v2(&free_bytes, &total));
-		held(1, 0, 0);
-		return;
-	}
-	if (how == 1) {
-		OK(cu.cuMemAddressReserve(&range, 2 * BYTES, 2 * MIB, 0, 0));
-		held(1, 0, 1);
-		return;
-	}
-	OK(cu.cuMemAddressReserve(&range, BYTES, 2 * MIB, 0, 0));
-	if (how == 2) {
-		OK(cu.cuMemCreate(&other, BYTES, &prop, 0));
-		held(2, 0, 1);
-		OK(cu.cuMemMap(range, BYTES, 0, other, 0));
-		held(2, 1, 1);
-		return;
-	}
-	OK(cu.cuMemMap(range, BYTES, 0, handle, 0));
-	if (how == 3) {
-		TRUE(cu.cuMemsetD8Async(range, 0, 1, NULL) == 0);
-		OK(cu.cuMemSetAccess(range, BYTES, &none, 1));
-		/* It has none of its own device. */
-		TRUE(cu.cuMemsetD8Async(range, 0, 1, NULL) == INVALID);
-		held(1, 1, 1);
-		return;
-	}
-	if (how == 4) {
-		OK(cu.cuMemUnmap(range, BYTES));
-		held(1, 0, 1);
-		return;
-	}
-	OK(cu.cuMemSetAccess(range, BYTES, &access, 1));
-	OK(cu.cuMemRelease(handle));
-	held(0, 1, 1);
-	OK(cu.cuMemUnmap(range, BYTES));
-	OK(cu.cuMemAddressFree(range, BYTES));
-	held(0, 0, 0);
-}
-
-void whole_otherwise(void)
-{
-	keep();
-	begin_otherwise(other[0] - '0');
-}
-
-/* The same of one that is taken apart. */
-static void end_otherwise(int how, struct whole a)
-{
-	struct access access = {1, 0, 3};
-	address other;
-
-	OK(cu.cuMemUnmap(a.block, BYTES));
-	if (how == 0) {
-		OK(cu.cuMemMap(a.block, BYTES, 0, a.handle, 0));
-		TRUE(cu.cuMemsetD8Async(a.block, 0, 1, NULL) == INVALID);
-		OK(cu.cuMemSetAccess(a.block, BYTES, &access, 1));
-		OK(cu.cuMemsetD8Async(a.block, 0, 1, NULL));
-		held(1, 1, 1);
-		return;
-	}
-	if (how == 1) {
-		OK(cu.cuMemAddressFree(a.block, BYTES));
-		held(1, 0, 0);
-		OK(cu.cuMemRelease(a.handle));
-		held(0, 0, 0);
-		return;
-	}
-	if (how == 2) {
-		OK(cu.cuMemAddressReserve(&other, BYTES, 0, 0, 0));
-		held(1, 0, 2);
-		return;
-	}
-	OK(cu.cuMemRelease(a.handle));
-	if (how == 3) {
-		TRUE(cu.cuMemMap(a.block, BYTES, 0, a.handle, 0) == INVALID);
-		held(0, 0, 1);
-	} else {
-		alloc(MIB);
-		held(0, 0, 1);
-		OK(cu.cuMemAddressFree(a.block, BYTES));
-		held(0, 0, 0);
-	}
-}
-
-void whole_apart(void)
-{
-	learn_wholes();
-	end_otherwise(other[0] - '0', whole_new(BYTES));
-}
-
-/* Memory that is released while its addresses stay is wanted by others: it is
- * gone, and nothing is kept from then on. */
-void whole_sleep(void)
-{
-	struct whole a = whole_new(BYTES), b = whole_new(BYTES);
-
-	OK(cu.cuMemUnmap(a.block, BYTES));
-	OK(cu.cuMemRelease(a.handle));
-	held(1, 1, 2);
-	OK(cu.cuMemUnmap(b.block, BYTES));
-	OK(cu.cuMemRelease(b.handle));
-	held(0, 0, 2);
-	OK(cu.cuMemAddressFree(a.block, BYTES));
-	OK(cu.cuMemAddressFree(b.block, BYTES));
-	learn_wholes();
-	learn_wholes();
-}
-
-/* Handles inside of a large range, as of segments that grow. */
-void whole_parts(void)
-{
-	struct prop prop = {1, 0, 1, 0, NULL, {0}};
-	struct access access = {1, 0, 3};
-	address range, handles[8];
-	uint64_t calls;
-
-	learn_wholes();
-	calls = driver_calls();
-	OK(cu.cuMemAddressReserve(&range, 8 * BYTES, 0, 0, 0));
-	for (int i = 0; i < 8; i++) {
-		OK(cu.cuMemCreate(&handles[i], BYTES, &prop, 0));
-		OK(cu.cuMemMap(range + i * BYTES, BYTES, 0, handles[i], 0));
-		OK(cu.cuMemSetAccess(range + i * BYTES, BYTES, &access, 1));
-	}
-	for (int i = 0; i < 8; i += 2) {
-		OK(cu.cuMemUnmap(range + i * BYTES, BYTES));
-		OK(cu.cuMemRelease(handles[i]));
-	}
-	held(4, 4, 1);
-	TRUE(driver_calls() == calls + 1 + 8 * 3 + 4 * 2);
-}
-
-void whole_misuse(void)
-{
-	struct access access = {1, 0, 3};
-	struct whole a = keep();
-
-	TRUE(cu.cuMemUnmap(a.block, BYTES) == INVALID);
-	TRUE(cu.cuMemRelease(a.handle) == INVALID);
-	TRUE(cu.cuMemAddressFree(a.block, BYTES) == INVALID);
-	TRUE(cu.cuMemMap(a.block, BYTES, 0, a.handle, 0) == INVALID);
-	TRUE(cu.cuMemSetAccess(a.block, BYTES, &access, 1) == INVALID);
-	TRUE(cu.cuMemExportToShareableHandle(&a, a.handle, 1, 0) == INVALID);
-	TRUE(cu.cuMemRetainAllocationHandle(&a.handle, a.block) == INVALID);
-	TRUE(cu.cuMemFree_v2(a.block) == INVALID);
-	TRUE(cu.cuMemCreate(NULL, BYTES, NULL, 0) == INVALID);
-	held(1, 1, 1);
 }
 
 /* While a stream is captured the driver is asked. */
 void whole_captures(void)
 {
 	void *stream = stream_new(NON_BLOCKING), *graph;
-	struct whole a = keep(), b;
+	struct whole a = keep_whole(), b;
 
 	OK(cu.cuStreamBeginCapture_v2(stream, RELAXED));
-	b = whole_new(BYTES);
+	b = whole_new(WHOLE_BYTES);
 	TRUE(b.block != a.block);
 	whole_end(b);
 	held(1, 1, 1);
 	OK(cu.cuStreamEndCapture(stream, &graph));
 	OK(cu.cuGraphDestroy(graph));
-	TRUE(whole_new(BYTES).block == a.block);
+	TRUE(whole_new(WHOLE_BYTES).block == a.block);
 }
 
 /* A call that fails is the program's to see, and nothing is lost of it. */
@@ -372,15 +155,16 @@ void whole_faults(void)
 		int failed;
 
 		cu.fault(names[i], 1, false, 999);
-		failed = cu.cuMemCreate(&a.handle, BYTES, &prop, 0);
-		if (!failed &&
-		    !cu.cuMemAddressReserve(&a.block, BYTES, 2 * MIB, 0, 0)) {
-			if (!cu.cuMemMap(a.block, BYTES, 0, a.handle, 0)) {
-				TRUE(cu.cuMemSetAccess(a.block, BYTES, &access,
-						       1) == 999);
-				OK(cu.cuMemUnmap(a.block, BYTES));
+		failed = cu.cuMemCreate(&a.handle, WHOLE_BYTES, &prop, 0);
+		if (!failed && !cu.cuMemAddressReserve(&a.block, WHOLE_BYTES,
+						       2 * MIB, 0, 0)) {
+			if (!cu.cuMemMap(a.block, WHOLE_BYTES, 0, a.handle,
+					 0)) {
+				TRUE(cu.cuMemSetAccess(a.block, WHOLE_BYTES,
+						       &access, 1) == 999);
+				OK(cu.cuMemUnmap(a.block, WHOLE_BYTES));
 			}
-			OK(cu.cuMemAddressFree(a.block, BYTES));
+			OK(cu.cuMemAddressFree(a.block, WHOLE_BYTES));
 		}
 		if (!failed)
 			OK(cu.cuMemRelease(a.handle));
@@ -390,7 +174,7 @@ void whole_faults(void)
 	learn_wholes();
 	/* Whether a stream is captured is not known. */
 	cu.fault("cuStreamIsCapturing", 1, true, 999);
-	whole_end(whole_new(BYTES));
+	whole_end(whole_new(WHOLE_BYTES));
 	held(0, 0, 0);
 	cu.heal();
 }
