@@ -68,7 +68,9 @@ heap_tests = \
 	tests/unit/heap/flags \
 	tests/unit/heap/give_way \
 	tests/unit/heap/handle \
+	tests/unit/heap/handle_break \
 	tests/unit/heap/handle_move \
+	tests/unit/heap/handle_random \
 	tests/unit/heap/in_capture \
 	tests/unit/heap/lend \
 	tests/unit/heap/levels \
@@ -89,6 +91,8 @@ heap_tests = \
 	tests/unit/heap/steal \
 	tests/unit/heap/stray \
 	tests/unit/heap/transfer \
+	tests/unit/heap/transfer_drop \
+	tests/unit/heap/transfer_wait \
 	tests/unit/heap/trim \
 	tests/unit/heap/uses
 pool_tests = \
@@ -290,6 +294,7 @@ EXTRA_DIST += \
 	tests/unit/heap/exchange.h \
 	tests/unit/heap/fixture.h \
 	tests/unit/heap/handle.h \
+	tests/unit/heap/transfer.h \
 	tests/unit/hip/fixture.h \
 	tests/unit/host/fake.h \
 	tests/unit/host/probe.h \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Handles of several pages move and break only whole, whatever the driver
- * refuses. How large they are, and that they go back, is in handle.c. */
+/* Handles of several pages move only whole, and single pages to be one again,
+ * whatever the driver refuses. How large they are, and that they go back, is in
+ * handle.c; that they break in handle_break.c. */
 #include "handle.h"
 
 /* Whole handles move and keep what is beside them. */
@@ -185,166 +186,6 @@ static void test_steal_mixed(void)
 	sound("mixed");
 }
 
-/* Memory that is free in handles too large for what is missing. */
-static void test_break(void)
-{
-	struct gm_extent *extent;
-
-	restart();
-	extent = block(arena, 64 * PAGE);
-	touch(block(arena, PAGE));
-	block_give(arena, extent);
-	heap.space->budget.limit_bytes = BALLAST + 65 * PAGE;
-	is_uint(handles(), 9, "the limit is reached");
-	extent = block(arena, 64 * PAGE - 8 * PAGE);
-	is_pages(65, "eight pages are left");
-	block_take_aligned(arena, 3 * PAGE, 1024 * MIB);
-	is_pages(60, "a handle breaks: three of its pages come back");
-	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 1, "it alone went");
-	is_uint(handles(), 7 + 1 + 3, "three new ones");
-	sound("broken");
-	must(gpumem_host_capture(0, NULL, true));
-	block_give(arena, extent);
-	ok(!block_take_aligned(arena, 10 * PAGE, 4096 * MIB),
-	   "none breaks while a stream is captured");
-	must(gpumem_host_capture(0, NULL, false));
-	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
-	sound("captured");
-}
-
-/* The same before the driver is asked for more than the waste allows. */
-static void test_save(void)
-{
-	struct gm_extent *extent;
-
-	restart();
-	heap.space->budget.waste = 0;
-	extent = block(arena, 64 * PAGE);
-	block(arena, PAGE);
-	block_give(arena, extent);
-	block(arena, 55 * PAGE);
-	heap.counters.highest_active = heap.counters.active.current;
-	block_take_aligned(arena, 3 * PAGE, 4096 * MIB);
-	is_pages(65 - 8 + 3, "a handle breaks rather than to waste memory");
-	sound("saved");
-}
-
-/* A spare handle breaks too, but not while a stream is captured. */
-static void test_break_spare(void)
-{
-	restart();
-	must(gpumem_host_faults("map@1"));
-	ok(!block_take(arena, 64 * PAGE), "nothing can be mapped");
-	must(gpumem_host_faults(NULL));
-	heap.space->budget.limit_bytes = BALLAST + 64 * PAGE;
-	is_uint(heap.space->spare_count, 8, "eight handles are spare");
-	must(gpumem_host_faults("page_destroy@1+"));
-	ok(!block_take(arena, PAGE), "none breaks that the driver keeps");
-	must(gpumem_host_faults(NULL));
-	is_uint(heap.space->spare_count, 8, "all are ours");
-	sound("kept");
-	must(gpumem_host_capture(0, NULL, true));
-	ok(!block_take(arena, PAGE), "none breaks for a page in a capture");
-	is_pages(64, "nothing went");
-	must(gpumem_host_capture(0, NULL, false));
-	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
-	touch(block(arena, PAGE));
-	is_pages(64 - 8 + 1, "afterwards one does");
-	must(heap_trim(0));
-	is_pages(1, "spare ones are trimmed");
-	sound("spare");
-}
-
-/* What is mapped when the second call of a growth fails is free memory, what is
- * not is spare; both are used by the next. */
-static void test_half_mapped(void)
-{
-	restart();
-	must(gpumem_host_faults("map@2"));
-	ok(!block_take(arena, 67 * PAGE), "the small ones do not map");
-	must(gpumem_host_faults(NULL));
-	is_pages(67, "all was created");
-	is_uint(heap.space->spare_count, 2, "two handles are spare");
-	is_uint(heap.space->spare_pages, 3, "of three pages");
-	is_uint(gm_space_whole_bytes(&heap), 67 * PAGE, "all could go");
-	sound("half mapped");
-	touch(block(arena, 67 * PAGE));
-	is_pages(67, "nothing more is taken");
-	is_uint(heap.space->spare_count, 0, "none is spare");
-	sound("mapped");
-}
-
-/* ---- at random ---- */
-
-enum { BLOCKS = 24 };
-
-static void refuse(void)
-{
-	static const char *const slot[] = {"page_create", "page_destroy", "map",
-					   "unmap"};
-	char faults[64];
-
-	snprintf(faults, sizeof(faults), "%s@%d%s", slot[chance(4)],
-		 1 + (int)chance(12), chance(3) ? "" : "+");
-	must(gpumem_host_faults(faults));
-}
-
-/* One block comes or goes; now and then a trim. */
-static void step(struct gm_extent **live)
-{
-	unsigned at = (unsigned)chance(BLOCKS);
-	size_t pages = (size_t)1 << chance(8);
-
-	if (live[at])
-		block_give(arena, live[at]);
-	live[at] = chance(3) ? NULL
-			     : block_take_aligned(
-				       arena,
-				       (1 + chance(pages * PAGE / 256)) * 256,
-				       chance(8) ? heap.unit : 16 * PAGE);
-	if (live[at])
-		*(volatile uintptr_t *)live[at]->address = live[at]->address;
-	if (!chance(40))
-		(void)heap_trim(BALLAST + chance(100) * PAGE);
-}
-
-static void test_random(uint64_t limit)
-{
-	struct gm_extent *live[BLOCKS] = {0};
-	unsigned unsound = 0, lost = 0;
-	uint64_t moved, gone;
-
-	restart_with(limit);
-	for (int i = 0; i < 4000; i++) {
-		if (!chance(8))
-			refuse();
-		step(live);
-		if (!chance(4))
-			must(gpumem_host_faults(NULL));
-		unsound += heap_check() != GPUMEM_OK;
-		unsound += heap_reserved() == UINT64_MAX;
-		for (int k = 0; k < BLOCKS; k++)
-			lost += live[k] &&
-				*(volatile uintptr_t *)live[k]->address !=
-					live[k]->address;
-		if (unsound)
-			bail("step %d: %s", i, last_text());
-	}
-	must(gpumem_host_faults(NULL));
-	moved = heap.counters.moved_bytes;
-	gone = heap.space->budget.returned_bytes;
-	is_uint(lost, 0, "at random: no block lost what was written");
-	ok(moved && gone, "pages moved and went");
-	diag("%" PRIu64 " MiB moved, %" PRIu64 " MiB went", moved / MIB,
-	     gone / MIB);
-	for (int k = 0; k < BLOCKS; k++)
-		if (live[k])
-			block_give(arena, live[k]);
-	must(heap_trim(0));
-	is_pages(0, "afterwards all goes back");
-	sound("at random");
-}
-
 int main(void)
 {
 	/* What a capture may forbid: in_capture.c is about the rest. */
@@ -361,13 +202,6 @@ int main(void)
 	test_keep_small();
 	test_stock();
 	test_steal_mixed();
-	test_break();
-	test_save();
-	test_break_spare();
-	test_half_mapped();
-	option("alias", "on");
-	test_random(0);
-	test_random(BALLAST + 400 * PAGE);
 	heap_end();
 	device_end();
 	return done_testing();
