@@ -196,6 +196,7 @@ lib_tests = \
 	tests/unit/lib/stream_wait \
 	tests/unit/lib/structs \
 	tests/unit/lib/table \
+	tests/unit/lib/table_said \
 	tests/unit/lib/tags \
 	tests/unit/lib/tags_limit \
 	tests/unit/lib/tags_race \
@@ -305,10 +306,12 @@ EXTRA_DIST += \
 	tests/unit/lib/doubles.h \
 	tests/unit/lib/fixture.h \
 	tests/unit/lib/forge.h \
+	tests/unit/lib/forked.h \
 	tests/unit/lib/held.h \
 	tests/unit/lib/json.h \
 	tests/unit/lib/late.h \
 	tests/unit/lib/leaks.h \
+	tests/unit/lib/leaks_list.h \
 	tests/unit/lib/looks.h \
 	tests/unit/lib/model.h \
 	tests/unit/lib/oom.h \
@@ -322,6 +325,7 @@ EXTRA_DIST += \
 	tests/unit/lib/record.h \
 	tests/unit/lib/rows.h \
 	tests/unit/lib/system.h \
+	tests/unit/lib/table.h \
 	tests/unit/lib/tags.h \
 	tests/unit/lib/views.h \
 	tests/unit/lib/workload.h \

@@ -7,114 +7,17 @@
  * with what the statistics, the tags and a walk over the blocks say. argv[1]:
  * a seed.
  */
-#include "rows.h"
-#include "tags.h"
+#include "table.h"
 
-enum { POOLS = 2, STREAMS = 3, BLOCKS = 160, OUTSIDE = 5 * 1024 * 1024 };
+enum { BLOCKS = 160 };
 
-static const char *const pool_name[POOLS] = {"first", "second"};
-static gpumem_pool *pool[POOLS];
-static gpumem_stream stream[STREAMS];
 static gpumem_graph *graph;
-static uint32_t tag[4];
 
 static struct {
 	void *ptr;
 	unsigned pool, stream;
 } block[BLOCKS];
 static unsigned blocks;
-
-static const char *fault; /* what disagreed first */
-
-static void agrees(ull got, ull want, const char *what)
-{
-	if (got == want || fault)
-		return;
-	fault = what;
-	diag("%s: %llu in the table, not %llu", what, got, want);
-	diag("%s", rows.text);
-}
-
-/* ---- what else is known ---- */
-
-static void compare_tags(unsigned i)
-{
-	tags_read(pool[i]);
-	for (unsigned t = 0; t < tags_seen; t++) {
-		const struct gpumem_tag *row = &tags_row[t];
-		ull bytes = 0, count = 0;
-
-		for (unsigned r = 0; r < rows.count; r++)
-			if (!strcmp(rows.row[r].pool, pool_name[i]) &&
-			    !strcmp(rows.row[r].what, "live") &&
-			    !strcmp(rows.row[r].tag, row->path)) {
-				bytes += rows.row[r].bytes;
-				count += rows.row[r].blocks;
-				agrees(rows.row[r].limit_bytes,
-				       row->limit_bytes, "the limit of a tag");
-				agrees(rows.row[r].held_bytes, row->held_bytes,
-				       "what a tag holds of its limit");
-			}
-		agrees(bytes, row->bytes.current, "bytes of a tag");
-		agrees(count, row->blocks.current, "blocks of a tag");
-	}
-}
-
-static ull walked[5];
-
-static bool walk(const struct gpumem_block *at, void *unused)
-{
-	(void)unused;
-	walked[at->state] += at->bytes;
-	if (at->state == GPUMEM_BLOCK_LIVE)
-		walked[0] += at->requested_bytes;
-	return true;
-}
-
-static void compare_pool(unsigned i)
-{
-	const char *name = pool_name[i];
-	struct gpumem_stats stats;
-
-	memset(walked, 0, sizeof(walked));
-	must(gpumem_block_visit(pool[i], walk, NULL));
-	stats = stats_of(pool[i]);
-	agrees(rows_sum(name, NULL), stats.reserved.current, "a pool");
-	agrees(rows_sum(name, "live"), walked[0], "live, as walked");
-	agrees(rows_sum(name, "rounding"),
-	       walked[GPUMEM_BLOCK_LIVE] - walked[0], "rounding, as walked");
-	agrees(rows_sum(name, "pending") + rows_sum(name, "held"),
-	       walked[GPUMEM_BLOCK_PENDING], "pending, as walked");
-	agrees(rows_sum(name, "cached"), stats.cached_bytes, "cached");
-	agrees(rows_sum(name, "graph"), stats.graph_bytes, "graphs");
-	agrees(rows_sum(name, "page_part"), stats.page_part_bytes, "pages");
-	agrees(rows_sum(name, "handle_part") + rows_sum(name, "segment_part"),
-	       stats.handle_part_bytes, "handles");
-	agrees(rows_sum(name, "slab_part"), stats.slab_part_bytes, "slabs");
-	agrees(rows_sum(name, "stale"), stats.stale_bytes, "stale");
-	agrees(rows_sum(name, "bookkeeping"), stats.host_bytes, "bookkeeping");
-	compare_tags(i);
-}
-
-static void compare(void)
-{
-	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
-	struct gpumem_stats stats;
-
-	rows_read(device);
-	must(gpumem_device_memory(device, &memory));
-	agrees(rows.total_bytes, memory.total_bytes, "the device");
-	agrees(rows_sum(NULL, NULL), memory.total_bytes, "the sum of all");
-	agrees(rows_sum(NULL, "free"), memory.free_bytes, "free");
-	agrees(rows_sum(NULL, "outside"), OUTSIDE, "outside");
-	for (unsigned i = 0; i < POOLS; i++)
-		compare_pool(i);
-	stats = stats_of(pool[0]);
-	if (unlawful(&stats) && !fault)
-		fault = "the law of the statistics";
-}
-
-/* ---- the program ---- */
 
 static void step_alloc(void)
 {
@@ -200,30 +103,7 @@ static void step(void)
 		step_graph();
 }
 
-/* With a small device it is full most of the time: then an allocation has to
- * end, too. */
-static void world_start(const char *capacity, bool vm, bool busy)
-{
-	struct gpumem_pool_config config =
-		GPUMEM_INIT(struct gpumem_pool_config);
-
-	option("host.page", vm ? "256KiB" : "64KiB");
-	option("handle_max", "1MiB");
-	/* It reads a clock. */
-	option("decay_ms", "0");
-	device_start(capacity, vm);
-	must(gpumem_host_outside(0, OUTSIDE));
-	for (unsigned i = 0; i < STREAMS; i++) {
-		stream[i] = new_stream();
-		must(gpumem_host_hold(0, stream[i], busy));
-	}
-	for (unsigned i = 0; i < POOLS; i++) {
-		config.name = pool_name[i];
-		must(gpumem_pool_create(device, &config, &pool[i]));
-	}
-}
-
-static void world_end(void)
+static void drop_all(void)
 {
 	if (graph)
 		step_graph();
@@ -232,14 +112,6 @@ static void world_end(void)
 
 		must(gpumem_free(block[i].ptr, stream[block[i].stream]));
 	}
-	for (unsigned i = 0; i < STREAMS; i++)
-		must(gpumem_stream_sync(device, stream[i]));
-	for (unsigned i = 0; i < POOLS; i++)
-		must(gpumem_pool_destroy(pool[i], 0));
-	for (unsigned i = 0; i < STREAMS; i++)
-		must(gpumem_stream_destroy(device, stream[i]));
-	must(gpumem_host_outside(0, 0));
-	ok(device_end(), "nothing is left");
 }
 
 static void test_random(bool vm, bool busy, long steps)
@@ -266,89 +138,7 @@ static void test_random(bool vm, bool busy, long steps)
 				      !strcmp(what[j], "pending"))) ||
 			   (!vm && !strcmp(what[j], "page_part")),
 		   "there were rows: %s", what[j]);
-	world_end();
-}
-
-/* ---- what is said, and how ---- */
-
-static bool said(const char *part)
-{
-	return strstr(rows.text, part) != NULL;
-}
-
-static void test_text(void)
-{
-	char line[100];
-	void *ptr;
-
-	world_start("1GiB", true, true);
-	must(gpumem_tag_set(tag[1]));
-	ptr = new_block(pool[0], 3 * MIB, stream[0]);
-	must(gpumem_tag_set(0));
-	must(gpumem_use_on(ptr, stream[1]));
-	rows.used = 0;
-	must(gpumem_device_report(device, 0, rows_write, &rows));
-	ok(!strncmp(rows.text, "host:0: 1.00 GiB\npool \"first\"\n", 30),
-	   "it begins with the device and its first pool");
-	ok(said("      3.00 MiB    0.3 %  live, 1 block, tag \"weights\"\n"),
-	   "a tag");
-	must(gpumem_tag_set_limit(pool[0], tag[1], 1024 * MIB));
-	rows.used = 0;
-	must(gpumem_device_report(device, 0, rows_write, &rows));
-	ok(said("tag \"weights\", limit 1.00 GiB, 3.00 MiB held\n"),
-	   "and its limit");
-	ok(said("\npool \"second\"\n"), "the other pool");
-	ok(said("\noutside the pools\n      5.00 MiB    0.5 %  outside "
-		"gpumem\n"),
-	   "what is outside");
-	ok(said("\nprocesses that use the device\n"), "processes");
-	must(gpumem_free(ptr, stream[0]));
-	rows.used = 0;
-	must(gpumem_device_report(device, 0, rows_write, &rows));
-	snprintf(line, sizeof(line), "pending, until stream %#llx has",
-		 (ull)(uintptr_t)stream[1]);
-	ok(said(line), "%s", line);
-	diag("%s", rows.text);
-	world_end();
-}
-
-/* Memory that is not the device's is no part of its total. */
-static void test_kinds(void)
-{
-	struct gpumem_pool_config config =
-		GPUMEM_INIT(struct gpumem_pool_config);
-	gpumem_pool *pinned = NULL;
-	void *ptr;
-
-	world_start("1GiB", true, false);
-	config.name = "pinned";
-	config.kind = GPUMEM_KIND_PINNED;
-	must(gpumem_pool_create(device, &config, &pinned));
-	ptr = new_block(pinned, MIB, stream[0]);
-	compare();
-	ok(!fault, "the sum is the device's");
-	ok(rows_sum("pinned", "live") == MIB && !rows_sum("pinned", NULL),
-	   "pinned memory is beside it");
-	must(gpumem_free(ptr, stream[0]));
-	must(gpumem_pool_destroy(pinned, 0));
-	world_end();
-}
-
-/* A driver that does not answer: its status, and nothing is written. */
-static void test_fails(void)
-{
-	world_start("1GiB", true, false);
-	must(gpumem_host_faults("memory_info@1:driver"));
-	rows.used = 0;
-	is_status(gpumem_device_report(device, 0, rows_write, &rows),
-		  GPUMEM_DRIVER, "the driver does not say what is free");
-	is_int((long)rows.used, 0, "nothing was written");
-	must(gpumem_host_faults("device_processes@1:driver"));
-	rows_read(device);
-	ok(!said("\"processes\""), "nor which processes there are");
-	agrees(rows_sum(NULL, NULL), rows.total_bytes, "the sum");
-	ok(!fault, "the rest is there");
-	must(gpumem_host_faults(""));
+	drop_all();
 	world_end();
 }
 
@@ -358,13 +148,8 @@ int main(int argc, char **argv)
 
 	alarm(600);
 	random_seed(argc > 1 ? strtoull(argv[1], NULL, 10) : 1);
-	must(gpumem_tag_intern("weights", &tag[1]));
-	must(gpumem_tag_intern("weights/a", &tag[2]));
-	must(gpumem_tag_intern("kv", &tag[3]));
+	tags_make();
 	for (int i = 3; i >= 0; i--)
 		test_random(i & 1, i & 2, steps);
-	test_text();
-	test_kinds();
-	test_fails();
 	return done_testing();
 }
