@@ -246,8 +246,10 @@ static void work_busy(void)
 	tried(gpumem_stream_sync(device, s), "");
 }
 
-/* Every second block of a full pool is freed; one as large as two holes comes
- * in: pages are moved, or segments freed. */
+/* Every second block of a full pool is freed; one larger than two holes comes
+ * in: pages are moved, or segments freed. What the stream has done by then is
+ * stolen, what it has not is lent, so that pages move however late its thread
+ * is. The last block takes the place of each that is freed. */
 static void work_holes(void)
 {
 	unsigned first = work.count;
@@ -257,7 +259,7 @@ static void work_holes(void)
 	if (work.pool[0])
 		tried(gpumem_pool_set_limit(work.pool[0], 8 * MIB, 20 * MIB),
 		      "BUSY");
-	for (unsigned i = first; i + 1 < work.count; i++)
+	for (unsigned i = first; i + 1 < work.count; i += 2)
 		work_free(i, work.stream[1]);
 	work_alloc(0, 5 * MIB, work.stream[1]);
 	work_alloc(0, 5 * MIB, NULL);
