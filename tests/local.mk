@@ -101,6 +101,7 @@ shell_tests = \
 	tests/tool_report_map.sh \
 	tests/tool_run.sh \
 	tests/tool_run_alike.sh \
+	tests/tool_run_graphs.sh \
 	tests/tool_run_hip.sh \
 	tests/tool_run_limit.sh \
 	tests/tool_run_opencl.sh \
@@ -219,6 +220,10 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/driver.h \
 	tests/run/driver_memory.c \
 	tests/run/driver_ways.c \
+	tests/run/graph.c \
+	tests/run/graph.h \
+	tests/run/graph_limits.c \
+	tests/run/graph_nodes.c \
 	tests/run/hip.c \
 	tests/run/hip.h \
 	tests/run/hip_above.c \

@@ -125,6 +125,9 @@ cuda()
 		"$source/limit_threads.c" "$source/pool.c" -ldl -lpthread
 	check "and the one for arrays" $CC -w -o "$scratch/array" \
 		"$source/array.c" "$source/pool.c" -ldl -lpthread
+	check "and the one for graphs" $CC -w -o "$scratch/graph_nodes" \
+		"$source/graph_nodes.c" "$source/graph.c" "$source/pool.c" \
+		-ldl -lpthread
 	check "and the one of tool_run.sh" $CC -w -o "$scratch/driver" \
 		"$source/driver.c" "$source/driver_memory.c" \
 		"$source/driver_ways.c" -ldl
@@ -142,6 +145,11 @@ cuda()
 		recorded $option "$scratch/array" sizes
 		agrees "$option: arrays"
 		replays "$option: arrays"
+		for case in nodes captures; do
+			recorded $option "$scratch/graph_nodes" $case
+			agrees "$option: graphs, $case"
+			replays "$option: graphs, $case"
+		done
 		recorded $option "$scratch/driver" handle contexts
 		agrees "$option: contexts that end"
 	done

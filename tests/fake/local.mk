@@ -43,6 +43,9 @@ fake_cuda_sources = \
 	tests/fake/cuda/cuda_event.c \
 	tests/fake/cuda/cuda_fake.h \
 	tests/fake/cuda/cuda_fault.c \
+	tests/fake/cuda/cuda_graph.c \
+	tests/fake/cuda/cuda_graph.h \
+	tests/fake/cuda/cuda_graph_run.c \
 	tests/fake/cuda/cuda_handle.c \
 	tests/fake/cuda/cuda_host.c \
 	tests/fake/cuda/cuda_memory.c \

@@ -24,6 +24,8 @@ enum block_space {
 	BLOCK_WHOLE,	   /* handle of a whole, see whole.h; `link`: address */
 	BLOCK_RANGE,	   /* address of a whole; `link`: handle */
 	BLOCK_ARRAY,	   /* handle of an array, mipmapped or not */
+	BLOCK_GRAPHS,	   /* 1 + device: what graphs have there */
+	BLOCK_NODE,	   /* address of a node; nothing is counted for it */
 	BLOCK_HIP = 16,	   /* from here on the same of AMD's runtime */
 	BLOCK_HIP_ADDRESS = BLOCK_HIP + BLOCK_ADDRESS,
 	BLOCK_HIP_REGISTERED,

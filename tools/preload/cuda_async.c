@@ -6,24 +6,30 @@
  * of all threads, and with _ptsz that of each thread. What is counted is what
  * the program holds; the driver's pool may keep more.
  */
-#include "pool.h"
+#include "cuda_graph.h"
 
 /* In a wrapper of that name and parameters. */
 #define ALLOC(name, standard, ...)                                             \
 	do {                                                                   \
 		CUresult result;                                               \
+		bool node;                                                     \
                                                                                \
 		if (!preload_enter())                                          \
 			return REAL(name)(__VA_ARGS__);                        \
-		if (!limit_begin(address_out, LEDGER_ASYNC, bytes)) {          \
+		node = graph_captures(stream ? stream : (standard));           \
+		if (!node && !limit_begin(address_out, LEDGER_ASYNC, bytes)) { \
 			preload_leave();                                       \
 			return CUDA_ERROR_OUT_OF_MEMORY;                       \
 		}                                                              \
 		result = REAL(name)(__VA_ARGS__);                              \
 		if (pool_relieve(result))                                      \
 			result = REAL(name)(__VA_ARGS__);                      \
-		allocated(result, address_out, bytes,                          \
-			  stream_of(stream, standard));                        \
+		if (node)                                                      \
+			graph_captured(result, address_out);                   \
+		else                                                           \
+			allocated(result, address_out, bytes,                  \
+				  stream_of(stream, standard));                \
+		preload_leave();                                               \
 		return result;                                                 \
 	} while (0)
 
@@ -49,7 +55,9 @@
                                                                                \
 		if (!address || !preload_enter())                              \
 			return REAL(name)(address, stream);                    \
-		if (pool_expose(address)) {                                    \
+		if (graph_has(address)) {                                      \
+			result = REAL(name)(address, stream);                  \
+		} else if (pool_expose(address)) {                             \
 			count_take(BLOCK_ADDRESS, address, &block);            \
 			block.stream = stream_of(stream, standard);            \
 			result = REAL(name)(address, stream);                  \
@@ -72,7 +80,6 @@ static void allocated(CUresult result, const CUdeviceptr *address, size_t bytes,
 {
 	count_alloc(result, BLOCK_ADDRESS, LEDGER_ASYNC,
 		    result == CUDA_SUCCESS ? *address : 0, bytes, stream);
-	preload_leave();
 }
 
 ALLOC_ASYNC(cuMemAllocAsync, CU_STREAM_LEGACY)

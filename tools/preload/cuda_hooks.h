@@ -22,6 +22,7 @@
 #undef cuDevicePrimaryCtxReset
 #undef cuDeviceTotalMem
 #undef cuGetProcAddress
+#undef cuGraphAddNode
 #undef cuStreamBeginCapture
 #undef cuStreamDestroy
 
@@ -58,6 +59,17 @@ typedef CUresult(CUDAAPI *cuda_retain_v11000)(
 	CUmemGenericAllocationHandle *handle_out, void *address);
 typedef CUresult(CUDAAPI *cuda_map_array_v11010)(void *list, unsigned count,
 						 CUstream stream);
+typedef CUresult(CUDAAPI *cuda_add_node_v12020)(CUgraphNode *node_out,
+						CUgraph graph,
+						const CUgraphNode *needs,
+						size_t count, void *params);
+typedef CUresult(CUDAAPI *cuda_add_node_v12030)(CUgraphNode *node_out,
+						CUgraph graph,
+						const CUgraphNode *needs,
+						const void *edges, size_t count,
+						void *params);
+typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
+						   CUgraph graph, void *params);
 
 /* Who does not see all of these cannot know what is safe: which streams there
  * are, which are captured, what lives, and whose addresses are known. */
@@ -133,13 +145,25 @@ typedef CUresult(CUDAAPI *cuda_map_array_v11010)(void *list, unsigned count,
 	X(cuArray3DCreate_v2, PFN_cuArray3DCreate_v3020)                       \
 	X(cuArrayDestroy, PFN_cuArrayDestroy_v2000)                            \
 	X(cuMipmappedArrayCreate, PFN_cuMipmappedArrayCreate_v5000)            \
-	X(cuMipmappedArrayDestroy, PFN_cuMipmappedArrayDestroy_v5000)
+	X(cuMipmappedArrayDestroy, PFN_cuMipmappedArrayDestroy_v5000)          \
+	X(cuGraphAddMemAllocNode, PFN_cuGraphAddMemAllocNode_v11040)           \
+	X(cuGraphAddNode, cuda_add_node_v12020)                                \
+	X(cuGraphAddNode_v2, cuda_add_node_v12030)                             \
+	X(cuGraphInstantiateWithParams, cuda_instantiate_v12000)               \
+	X(cuGraphInstantiateWithParams_ptsz, cuda_instantiate_v12000)          \
+	X(cuGraphUpload, PFN_cuGraphUpload_v11010)                             \
+	X(cuGraphUpload_ptsz, PFN_cuGraphUpload_v11010_ptsz)                   \
+	X(cuGraphLaunch, PFN_cuGraphLaunch_v10000)                             \
+	X(cuGraphLaunch_ptsz, PFN_cuGraphLaunch_v10000_ptsz)                   \
+	X(cuDeviceGraphMemTrim, PFN_cuDeviceGraphMemTrim_v11040)
 
 #define CUDA_CALLS(X)                                                          \
 	X(cuCtxGetCurrent, PFN_cuCtxGetCurrent_v4000)                          \
 	X(cuCtxGetDevice, PFN_cuCtxGetDevice_v2000)                            \
 	X(cuCtxPushCurrent_v2, PFN_cuCtxPushCurrent_v4000)                     \
 	X(cuCtxPopCurrent_v2, PFN_cuCtxPopCurrent_v4000)                       \
+	X(cuDeviceGetGraphMemAttribute,                                        \
+	  PFN_cuDeviceGetGraphMemAttribute_v11040)                             \
 	X(cuDevicePrimaryCtxGetState, PFN_cuDevicePrimaryCtxGetState_v7000)    \
 	X(cuEventCreate, PFN_cuEventCreate_v2000)                              \
 	X(cuEventDestroy_v2, PFN_cuEventDestroy_v4000)                         \

@@ -5,6 +5,7 @@
  * Memory that cuMemFree() frees: of the device, and managed; and how much there
  * is.
  */
+#include "cuda_graph.h"
 #include "whole.h"
 
 static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
@@ -101,7 +102,7 @@ CUresult wrap_cuMemAllocManaged(CUdeviceptr *address_out, size_t bytes,
 	return result;
 }
 
-/* May also be of a stream-ordered pool. */
+/* May also be of a stream-ordered pool, or a graph's. */
 CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 {
 	struct block block;
@@ -110,7 +111,9 @@ CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 	if (!address || !preload_enter())
 		return REAL(cuMemFree_v2)(address);
 	whole_other_call();
-	if (!pool_free(address, &result)) {
+	if (graph_has(address)) {
+		result = REAL(cuMemFree_v2)(address);
+	} else if (!pool_free(address, &result)) {
 		count_take(BLOCK_ADDRESS, address, &block);
 		result = REAL(cuMemFree_v2)(address);
 		count_free(result, &block);

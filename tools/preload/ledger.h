@@ -40,12 +40,13 @@ static inline const char *ledger_api_name(uint64_t api)
 }
 
 /* X(name, key, text, on_device): kinds of memory of NVIDIA's driver, and of
- * AMD's runtime, of which arrays are not counted. */
+ * AMD's runtime, of which arrays and graphs are not counted. */
 #define LEDGER_DRIVER_LIST(X)                                                  \
 	X(ALLOC, "allocations", "driver allocations", 1)                       \
 	X(ASYNC, "async", "stream-ordered pools", 1)                           \
 	X(VIRTUAL, "virtual", "virtual memory", 1)                             \
 	X(ARRAY, "arrays", "arrays", 1)                                        \
+	X(GRAPHS, "graphs", "graphs", 1)                                       \
 	X(MANAGED, "managed", "managed", 0)                                    \
 	X(PINNED, "pinned", "pinned host memory", 0)                           \
 	X(REGISTERED, "registered", "registered host memory", 0)

@@ -73,6 +73,13 @@ bool limit_ask(const void *out, const struct block *wanted, limit_giver *give)
 	return ok;
 }
 
+bool limit_passed(const struct preload_state *state, enum ledger_api api,
+		  int device)
+{
+	return preload_limit() && state->ledgers[api] &&
+	       used(state, api, device) > preload_limit();
+}
+
 /* Rows begin at multiples of 512 bytes. */
 uint64_t limit_rows(uint64_t width, uint64_t height)
 {

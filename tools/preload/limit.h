@@ -8,8 +8,9 @@
  *
  *	reserved_bytes + managed.current_bytes + in_flight <= limit
  *
- * with the figures of its ledger. What is in flight is in no figure, but the
- * driver has it or is about to: it is being allocated, freed, or given back.
+ * with the figures of its ledger, but for what NVIDIA's driver takes for
+ *graphs, which is known behind the call. What is in flight is in no figure, but
+ *the driver has it or is about to: it is being allocated, freed, or given back.
  * What is kept goes back to the driver before a call is refused. Of NVIDIA's
  * driver and of AMD's runtime a process has as much of each.
  *
@@ -35,6 +36,11 @@ typedef bool limit_giver(struct preload_state *state, int device);
 bool limit_ask(const void *out, const struct block *wanted, limit_giver *give);
 /* Of rows that the driver makes longer. */
 uint64_t limit_rows(uint64_t width, uint64_t height);
+
+/* With the mutex: whether what nobody could ask for, as of graphs, has made it
+ * more than that. */
+bool limit_passed(const struct preload_state *state, enum ledger_api api,
+		  int device);
 
 /* With the mutex: a block leaves the figures, and the driver is told next. */
 void limit_take(struct preload_state *state, const struct block *block);

@@ -47,6 +47,8 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/cuda_context.c \
 	tools/preload/cuda_current.c \
 	tools/preload/cuda_current.h \
+	tools/preload/cuda_graph.c \
+	tools/preload/cuda_graph.h \
 	tools/preload/cuda_hooks.c \
 	tools/preload/cuda_hooks.h \
 	tools/preload/cuda_host.c \

@@ -82,6 +82,7 @@ static bool is_too_much(struct preload_state *state, int device)
 	if (!oldest)
 		return false;
 	return preload_stopped() || state->tight[device] ||
+	       limit_passed(state, LEDGER_CUDA, device) ||
 	       pool_frees(state, device) - oldest->stamp > STALE_FREES ||
 	       counts->reserved_bytes > counts->peak_bytes +
 						counts->peak_bytes / 32 +

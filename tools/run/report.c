@@ -257,7 +257,8 @@ static json_t *device_json(const struct ledger_device *device, int number,
 	if (api == LEDGER_CUDA)
 		put_reserved(json, device, ok);
 	for (int i = first; i < end; i++)
-		if (i != LEDGER_ARRAY || api == LEDGER_CUDA)
+		if (api == LEDGER_CUDA ||
+		    (i != LEDGER_ARRAY && i != LEDGER_GRAPHS))
 			json_put(of_kinds, kinds[i].key,
 				 kind_json(&device->kinds[i], ok), ok);
 	json_put(json, "kinds", of_kinds, ok);

@@ -8,7 +8,7 @@
  * memory, cuMemGetInfo, and making, recording and destroying are not. A call
  * that is refused makes the captures that stood against it invalid.
  */
-#include "cuda_fake.h"
+#include "cuda_graph.h"
 
 #include <stdlib.h>
 
@@ -124,6 +124,7 @@ static void end_capture(struct fake_capture *capture)
 	while (*link != capture)
 		link = &(*link)->next;
 	*link = capture->next;
+	fake_nodes_disown(capture);
 	free(capture);
 }
 
@@ -185,7 +186,7 @@ static CUresult verdict(const struct fake_capture *capture)
 /* Seen: from the wrong thread, too, it is over. */
 static CUresult end(CUstream handle, CUgraph *graph_out)
 {
-	struct fake_object *graph;
+	struct fake_graph *graph = NULL;
 	struct fake_stream *stream;
 	CUresult result = fake_stream_find(handle, &stream);
 
@@ -198,26 +199,12 @@ static CUresult end(CUstream handle, CUgraph *graph_out)
 	if (stream->capture->origin != stream)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	result = verdict(stream->capture);
+	if (result == CUDA_SUCCESS)
+		graph = fake_graph_new(stream->capture);
 	end_capture(stream->capture);
-	*graph_out = NULL;
-	if (result != CUDA_SUCCESS)
-		return result;
-	graph = fake_object_new(FAKE_GRAPH, sizeof(*graph));
-	if (!graph)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	*graph_out = (CUgraph)(uintptr_t)graph->handle;
-	return CUDA_SUCCESS;
-}
-
-static CUresult destroy_graph(CUgraph handle)
-{
-	struct fake_object *graph = fake_object_find(FAKE_GRAPH, handle);
-
-	if (!graph)
-		return CUDA_ERROR_INVALID_VALUE;
-	fake_object_retire(graph);
-	free(graph);
-	return CUDA_SUCCESS;
+	*graph_out = graph ? fake_handle_of(graph) : NULL;
+	return result == CUDA_SUCCESS && !graph ? CUDA_ERROR_OUT_OF_MEMORY
+						: result;
 }
 
 /* Of the legacy stream this too is 906, but harms no capture (seen). The
@@ -281,9 +268,4 @@ CUresult cuStreamGetCaptureInfo(CUstream stream,
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	FAKE_CALL(cuThreadExchangeStreamCaptureMode, exchange(mode));
-}
-
-CUresult cuGraphDestroy(CUgraph graph)
-{
-	FAKE_CALL(cuGraphDestroy, destroy_graph(graph));
 }

@@ -66,6 +66,7 @@ enum fake_call {
 struct fake_device {
 	uint64_t used_bytes;  /* whole granules */
 	uint64_t small_bytes; /* in blocks that small allocations share */
+	uint64_t graph_bytes; /* for graphs; charged */
 	int fd;		      /* all its memory that is not for export */
 	uint64_t next_offset; /* in fd; never used twice */
 	struct fake_context *primary;
@@ -78,6 +79,7 @@ struct fake_state {
 	bool vmm, peers, async, stepping, strict;
 	bool recycle;	   /* the next context gets `recycled` */
 	uint64_t recycled; /* the handle of the last that was destroyed */
+	uint64_t vacant;   /* address of a node that is gone; 0: none */
 	int device_count, version, init_result;
 	uint64_t capacity_bytes; /* of each device */
 	uint64_t waits;
@@ -102,6 +104,7 @@ enum fake_kind {
 	FAKE_STREAM,
 	FAKE_EVENT,
 	FAKE_GRAPH,
+	FAKE_EXEC,  /* a graph that can be launched */
 	FAKE_HANDLE /* of memory */
 };
 

@@ -6,20 +6,22 @@
  * when it is freed, and begins 512 bytes or a few times that into them: seen,
  * the real driver promises no more.
  */
-#include "cuda_fake.h"
+#include "cuda_graph.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #define PAGE 4096ull
 
-/* Maps the chunk somewhere, at a multiple of `alignment`. 0: no addresses. */
+/* Maps the chunk somewhere, at a multiple of `alignment`, and best where a
+ * graph had memory. 0: no addresses. */
 static uint64_t map_aligned(const struct fake_chunk *chunk, uint64_t alignment)
 {
 	uint64_t room = chunk->bytes + alignment, start, aligned;
-	char *map = mmap(NULL, room, PROT_NONE,
+	char *map = mmap((void *)(uintptr_t)fake.vacant, room, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
+	fake.vacant = 0;
 	if (map == MAP_FAILED)
 		return 0;
 	start = (uintptr_t)map;
@@ -120,7 +122,7 @@ static CUresult release(CUdeviceptr address)
 
 	if (result == CUDA_SUCCESS)
 		result = fake_capture_unsafe();
-	if (result != CUDA_SUCCESS || !address)
+	if (result != CUDA_SUCCESS || !address || fake_node_free(address))
 		return result;
 	if (!region)
 		region = fake_region_at(address, FAKE_MANAGED);

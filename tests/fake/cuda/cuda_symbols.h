@@ -17,6 +17,7 @@
 #undef cuDeviceGetUuid
 #undef cuStreamGetCaptureInfo
 #undef cuGetProcAddress
+#undef cuGraphAddNode
 
 /* Headers before 12.0 do not have it. */
 typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
@@ -27,6 +28,36 @@ typedef CUresult(CUDAAPI *PFN_cuGetProcAddress_v12000)(const char *symbol,
 						       void **pfn, int version,
 						       cuuint64_t flags,
 						       int *status);
+typedef struct {
+	cuuint64_t flags;
+	CUstream hUploadStream;
+	CUgraphNode hErrNode_out;
+	int result_out;
+} CUDA_GRAPH_INSTANTIATE_PARAMS;
+typedef CUresult(CUDAAPI *PFN_cuGraphInstantiateWithParams_v12000)(
+	CUgraphExec *exec_out, CUgraph graph,
+	CUDA_GRAPH_INSTANTIATE_PARAMS *params);
+typedef PFN_cuGraphInstantiateWithParams_v12000
+	PFN_cuGraphInstantiateWithParams_v12000_ptsz;
+#endif
+
+#if CUDA_VERSION < 12020
+typedef struct {
+	int type, reserved[3];
+	CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+} CUgraphNodeParams;
+typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12020)(CUgraphNode *node_out,
+						     CUgraph graph,
+						     const CUgraphNode *needs,
+						     size_t count,
+						     CUgraphNodeParams *params);
+#endif
+
+#if CUDA_VERSION < 12030
+typedef void CUgraphEdgeData;
+typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
+	CUgraphNode *node_out, CUgraph graph, const CUgraphNode *needs,
+	const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params);
 #endif
 
 #define FAKE_SYMBOLS_RESOLVE(X)                                                \
@@ -138,11 +169,33 @@ typedef CUresult(CUDAAPI *PFN_cuGetProcAddress_v12000)(const char *symbol,
 	  PFN_cuThreadExchangeStreamCaptureMode_v10010, NEW)                   \
 	X(cuGraphDestroy, PFN_cuGraphDestroy_v10000, NEW)
 
+#define FAKE_SYMBOLS_GRAPH(X)                                                  \
+	X(cuGraphCreate, PFN_cuGraphCreate_v10000, NEW)                        \
+	X(cuGraphAddMemAllocNode, PFN_cuGraphAddMemAllocNode_v11040, NEW)      \
+	X(cuGraphAddMemFreeNode, PFN_cuGraphAddMemFreeNode_v11040, NEW)        \
+	X(cuGraphAddNode, PFN_cuGraphAddNode_v12020, NEW)                      \
+	X(cuGraphAddNode_v2, PFN_cuGraphAddNode_v12030, NEW)                   \
+	X(cuGraphInstantiateWithFlags, PFN_cuGraphInstantiateWithFlags_v11040, \
+	  NEW)                                                                 \
+	X(cuGraphInstantiateWithParams,                                        \
+	  PFN_cuGraphInstantiateWithParams_v12000, NEW)                        \
+	X(cuGraphInstantiateWithParams_ptsz,                                   \
+	  PFN_cuGraphInstantiateWithParams_v12000_ptsz, NEW)                   \
+	X(cuGraphExecDestroy, PFN_cuGraphExecDestroy_v10000, NEW)              \
+	X(cuGraphUpload, PFN_cuGraphUpload_v11010, NEW)                        \
+	X(cuGraphUpload_ptsz, PFN_cuGraphUpload_v11010_ptsz, NEW)              \
+	X(cuGraphLaunch, PFN_cuGraphLaunch_v10000, NEW)                        \
+	X(cuGraphLaunch_ptsz, PFN_cuGraphLaunch_v10000_ptsz, NEW)              \
+	X(cuDeviceGraphMemTrim, PFN_cuDeviceGraphMemTrim_v11040, NEW)          \
+	X(cuDeviceGetGraphMemAttribute,                                        \
+	  PFN_cuDeviceGetGraphMemAttribute_v11040, NEW)
+
 #define FAKE_SYMBOLS(X)                                                        \
 	FAKE_SYMBOLS_RESOLVE(X)                                                \
 	FAKE_SYMBOLS_DEVICE(X)                                                 \
 	FAKE_SYMBOLS_CONTEXT(X)                                                \
 	FAKE_SYMBOLS_MEMORY(X)                                                 \
-	FAKE_SYMBOLS_STREAM(X)
+	FAKE_SYMBOLS_STREAM(X)                                                 \
+	FAKE_SYMBOLS_GRAPH(X)
 
 #endif
