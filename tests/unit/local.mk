@@ -133,6 +133,7 @@ lib_tests = \
 	tests/unit/lib/ends \
 	tests/unit/lib/events \
 	tests/unit/lib/events_faults \
+	tests/unit/lib/events_refused \
 	tests/unit/lib/events_threads \
 	tests/unit/lib/exit \
 	tests/unit/lib/faults \
@@ -304,6 +305,7 @@ EXTRA_DIST += \
 	tests/unit/lib/child.h \
 	tests/unit/lib/definitions.h \
 	tests/unit/lib/doubles.h \
+	tests/unit/lib/events.h \
 	tests/unit/lib/fixture.h \
 	tests/unit/lib/forge.h \
 	tests/unit/lib/forked.h \
