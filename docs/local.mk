@@ -71,13 +71,13 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/cxx.md \
 	docs/decisions.md \
 	docs/devices/README.md \
-	docs/devices/h100-own-tests.txt \
 	docs/devices/h100-peers.txt \
 	docs/devices/h200-busy.txt \
 	docs/devices/h200-frameworks.txt \
 	docs/devices/h200-models.txt \
 	docs/devices/h200-hip.txt \
 	docs/devices/h200-opencl.txt \
+	docs/devices/h200-own-tests.txt \
 	docs/devices/h200-programs.txt \
 	docs/devices/h200-recordings.txt \
 	docs/devices/h200-torch.txt \
