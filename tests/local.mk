@@ -103,6 +103,7 @@ shell_tests = \
 	tests/tool_run_alike.sh \
 	tests/tool_run_graphs.sh \
 	tests/tool_run_hip.sh \
+	tests/tool_run_hip_arrays.sh \
 	tests/tool_run_limit.sh \
 	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
@@ -227,9 +228,11 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/hip.c \
 	tests/run/hip.h \
 	tests/run/hip_above.c \
+	tests/run/hip_array.c \
 	tests/run/hip_below.c \
 	tests/run/hip_below.h \
 	tests/run/hip_below.map \
+	tests/run/hip_below_array.c \
 	tests/run/hip_below_device.c \
 	tests/run/hip_below_memory.c \
 	tests/run/hip_below_ways.c \

@@ -34,9 +34,9 @@ runtime()
 {
 	$CC -w -shared -fPIC -o "$plain/$1" -Wl,-soname,"$1" \
 		-Wl,--version-script="$source/hip_below.map" \
-		"$source/hip_below.c" "$source/hip_below_device.c" \
-		"$source/hip_below_memory.c" "$source/hip_below_ways.c" \
-		-ldl -lpthread
+		"$source/hip_below.c" "$source/hip_below_array.c" \
+		"$source/hip_below_device.c" "$source/hip_below_memory.c" \
+		"$source/hip_below_ways.c" -ldl -lpthread
 }
 
 # program OPTION...: compiles the one that uses the runtime
@@ -123,7 +123,7 @@ kinds_are()
 		"$1: what is missing"
 	is "$(json "[(p['api'], p['exited'], x['peak_bytes'],
 		x['current_bytes'], 'pool' in x, 'reserved_bytes' in x,
-		'arrays' in x['kinds'])
+		'graphs' in x['kinds'])
 		for p in d['processes'] for x in p['devices']]")" \
 		"[('hip', True, 4194304, 0, False, False, False)]" "$1: the device"
 }

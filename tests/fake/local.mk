@@ -91,6 +91,7 @@ endif
 FAKE_HIP_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) $(HIP_CPPFLAGS)
 fake_hip_sources = \
 	tests/fake/hip/fakehip.h \
+	tests/fake/hip/hip_array.c \
 	tests/fake/hip/hip_capture.c \
 	tests/fake/hip/hip_copy.c \
 	tests/fake/hip/hip_device.c \

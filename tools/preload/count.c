@@ -186,6 +186,15 @@ void count_alloc_on(int result, enum ledger_kind kind, int device,
 						   .device = (uint8_t)device});
 }
 
+void count_untracked(enum ledger_api api)
+{
+	struct preload_state *state = preload_lock();
+
+	(void)preload_ledger(state, api);
+	preload_note_locked(state, api, LEDGER_UNTRACKED);
+	preload_unlock(state);
+}
+
 bool count_take(enum block_space space, uint64_t key, struct block *block)
 {
 	struct preload_state *state = preload_lock();

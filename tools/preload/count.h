@@ -22,6 +22,10 @@ void count_made(int result, const struct block *block);
 void count_alloc_on(int result, enum ledger_kind kind, int device,
 		    enum block_space space, uint64_t key, uint64_t bytes);
 
+/* Allocated, but nobody knows how much. It is told also of a program that has
+ * nothing else. */
+void count_untracked(enum ledger_api api);
+
 /* Before a free: the address can be somebody else's when the driver has
  * returned. False: it is not known, and the key of `block` is 0. */
 bool count_take(enum block_space space, uint64_t key, struct block *block);

@@ -6,6 +6,7 @@
  * does not say what it takes for one: counted is what the program asks for.
  * None is kept.
  */
+#include "array.h"
 #include "pool.h"
 
 /* Flags of arrays that older headers lack. */
@@ -16,75 +17,26 @@ struct wanted {
 	uint64_t bytes;
 };
 
-/* Of a channel. 0: the format is not known here. */
-static uint64_t channel_bytes(CUarray_format format)
-{
-	switch ((int)format) {
-	case CU_AD_FORMAT_UNSIGNED_INT8:
-	case CU_AD_FORMAT_SIGNED_INT8:
-		return 1;
-	case CU_AD_FORMAT_UNSIGNED_INT16:
-	case CU_AD_FORMAT_SIGNED_INT16:
-	case CU_AD_FORMAT_HALF:
-		return 2;
-	case CU_AD_FORMAT_UNSIGNED_INT32:
-	case CU_AD_FORMAT_SIGNED_INT32:
-	case CU_AD_FORMAT_FLOAT:
-		return 4;
-	default:
-		return 0;
-	}
-}
-
-/* 0 is one that the array does not have. */
-static uint64_t extent(size_t elements, unsigned level)
-{
-	return elements >> level ? elements >> level : 1;
-}
-
-/* More than there is: UINT64_MAX. */
-static uint64_t product(uint64_t a, uint64_t b)
-{
-	uint64_t bytes;
-
-	return __builtin_mul_overflow(a, b, &bytes) ? UINT64_MAX : bytes;
-}
-
 static bool has_layers(const CUDA_ARRAY3D_DESCRIPTOR *about)
 {
 	return about->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
 }
 
-/* Layers are as many at each level. */
-static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *about,
-			    unsigned level)
-{
-	uint64_t bytes =
-		product(channel_bytes(about->Format), about->NumChannels);
-
-	bytes = product(bytes, extent(about->Width, level));
-	bytes = product(bytes, extent(about->Height, level));
-	return product(bytes,
-		       extent(about->Depth, has_layers(about) ? 0 : level));
-}
-
-/* There are no more levels than halve it to a single element. What a program
- * maps into an array is counted where that was made. */
+/* What a program maps into an array is counted where that was made. */
 static struct wanted wanted_of(const CUDA_ARRAY3D_DESCRIPTOR *about,
 			       unsigned levels)
 {
-	struct wanted wanted = {.known = channel_bytes(about->Format) > 0};
-	size_t largest = about->Width | about->Height |
-			 (has_layers(about) ? 0 : about->Depth);
+	uint64_t bytes = array_channel_bytes((int)about->Format);
+	const struct array array = {.element_bytes = bytes * about->NumChannels,
+				    .width = about->Width,
+				    .height = about->Height,
+				    .depth = about->Depth,
+				    .layered = has_layers(about),
+				    .levels = levels};
 
 	if (about->Flags & (SPARSE | DEFERRED))
 		return (struct wanted){.known = true};
-	wanted.bytes = level_bytes(about, 0);
-	for (unsigned i = 1; i < levels && i < 64 && largest >> i; i++)
-		if (__builtin_add_overflow(wanted.bytes, level_bytes(about, i),
-					   &wanted.bytes))
-			wanted.bytes = UINT64_MAX;
-	return wanted;
+	return (struct wanted){.known = bytes, .bytes = array_bytes(&array)};
 }
 
 static struct wanted wanted_flat(const CUDA_ARRAY_DESCRIPTOR *about)
@@ -103,16 +55,6 @@ static bool may_have(const void *out, const struct wanted *wanted)
 	return !wanted->known || limit_begin(out, LEDGER_ARRAY, wanted->bytes);
 }
 
-/* It is told also of a program that has nothing else. */
-static void untracked(void)
-{
-	struct preload_state *state = preload_lock();
-
-	(void)preload_ledger(state, LEDGER_CUDA);
-	preload_note_locked(state, LEDGER_CUDA, LEDGER_UNTRACKED);
-	preload_unlock(state);
-}
-
 static void made(CUresult result, const void *array,
 		 const struct wanted *wanted)
 {
@@ -120,7 +62,7 @@ static void made(CUresult result, const void *array,
 		count_alloc(result, BLOCK_ARRAY, LEDGER_ARRAY, (uintptr_t)array,
 			    wanted->bytes, NULL);
 	else if (result == CUDA_SUCCESS)
-		untracked();
+		count_untracked(LEDGER_CUDA);
 }
 
 #define CREATE(name, parameters, arguments, what)                              \

@@ -62,14 +62,16 @@ bool hip_alloc_begin(struct hip_alloc *alloc, const void *out)
 static enum block_space space_of(enum ledger_kind kind)
 {
 	return kind == LEDGER_VIRTUAL	   ? BLOCK_HIP_HANDLE
+	       : kind == LEDGER_ARRAY	   ? BLOCK_HIP_ARRAY
 	       : kind == LEDGER_REGISTERED ? BLOCK_HIP_REGISTERED
 					   : BLOCK_HIP_ADDRESS;
 }
 
-/* A reset of the device leaves memory of the host, and handles. */
+/* A reset of the device leaves memory of the host, handles and arrays. */
 static const void *context_of(const struct hip_alloc *alloc)
 {
-	return alloc->kind != LEDGER_VIRTUAL && is_limited(alloc->kind)
+	return alloc->kind != LEDGER_VIRTUAL && alloc->kind != LEDGER_ARRAY &&
+			       is_limited(alloc->kind)
 		       ? &contexts[alloc->device]
 		       : NULL;
 }

@@ -49,6 +49,25 @@ typedef hipError_t (*hip_map)(void *address, size_t bytes, size_t offset,
 			      hipMemGenericAllocationHandle_t handle,
 			      unsigned long long flags);
 typedef hipError_t (*hip_unmap)(void *address, size_t bytes);
+typedef hipError_t (*hip_array)(hipArray_t *out,
+				const hipChannelFormatDesc *about, size_t width,
+				size_t height, unsigned flags);
+typedef hipError_t (*hip_array_3d)(hipArray_t *out,
+				   const hipChannelFormatDesc *about,
+				   hipExtent extent, unsigned flags);
+typedef hipError_t (*hip_array_levels)(hipMipmappedArray_t *out,
+				       const hipChannelFormatDesc *about,
+				       hipExtent extent, unsigned levels,
+				       unsigned flags);
+typedef hipError_t (*hip_array_create)(hipArray_t *out,
+				       const HIP_ARRAY_DESCRIPTOR *about);
+typedef hipError_t (*hip_array_create_3d)(hipArray_t *out,
+					  const HIP_ARRAY3D_DESCRIPTOR *about);
+typedef hipError_t (*hip_array_create_levels)(hipMipmappedArray_t *out,
+					      HIP_ARRAY3D_DESCRIPTOR *about,
+					      unsigned levels);
+typedef hipError_t (*hip_array_free)(hipArray_t array);
+typedef hipError_t (*hip_array_free_levels)(hipMipmappedArray_t array);
 typedef hipError_t (*hip_number)(int *number_out);
 typedef hipError_t (*hip_get_proc)(const char *symbol, void **pfn, int version,
 				   uint64_t flags, void *status);
@@ -78,7 +97,17 @@ typedef hipError_t (*hip_get_entry)(const char *symbol, void **pfn,
 	X(hipMemRelease, hip_release)                                          \
 	X(hipMemRetainAllocationHandle, hip_retain)                            \
 	X(hipMemMap, hip_map)                                                  \
-	X(hipMemUnmap, hip_unmap)
+	X(hipMemUnmap, hip_unmap)                                              \
+	X(hipMallocArray, hip_array)                                           \
+	X(hipMalloc3DArray, hip_array_3d)                                      \
+	X(hipMallocMipmappedArray, hip_array_levels)                           \
+	X(hipArrayCreate, hip_array_create)                                    \
+	X(hipArray3DCreate, hip_array_create_3d)                               \
+	X(hipMipmappedArrayCreate, hip_array_create_levels)                    \
+	X(hipFreeArray, hip_array_free)                                        \
+	X(hipArrayDestroy, hip_array_free)                                     \
+	X(hipFreeMipmappedArray, hip_array_free_levels)                        \
+	X(hipMipmappedArrayDestroy, hip_array_free_levels)
 
 #define HIP_NEW_HOOKS(X)                                                       \
 	X(hipGetProcAddress, hip_get_proc)                                     \

@@ -18,6 +18,8 @@ tools_libgpumem_preload_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) \
 tools_libgpumem_preload_la_LDFLAGS = -module -avoid-version -shared \
 	-no-undefined -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs
 tools_libgpumem_preload_la_SOURCES = \
+	tools/preload/array.c \
+	tools/preload/array.h \
 	tools/preload/blocks.c \
 	tools/preload/blocks.h \
 	tools/preload/count.c \
@@ -75,6 +77,7 @@ endif
 if HIP
 tools_libgpumem_preload_la_CPPFLAGS += $(HIP_CPPFLAGS) -DPRELOAD_HIP
 tools_libgpumem_preload_la_SOURCES += \
+	tools/preload/hip_array.c \
 	tools/preload/hip_async.c \
 	tools/preload/hip_current.c \
 	tools/preload/hip_current.h \

@@ -65,7 +65,17 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
 	X(hipMemImportFromShareableHandle, ALL)                                \
 	X(hipIpcGetMemHandle, ALL)                                             \
 	X(hipIpcOpenMemHandle, ALL)                                            \
-	X(hipIpcCloseMemHandle, ALL)
+	X(hipIpcCloseMemHandle, ALL)                                           \
+	X(hipMallocArray, ALL)                                                 \
+	X(hipMalloc3DArray, ALL)                                               \
+	X(hipMallocMipmappedArray, ALL)                                        \
+	X(hipArrayCreate, ALL)                                                 \
+	X(hipArray3DCreate, ALL)                                               \
+	X(hipMipmappedArrayCreate, ALL)                                        \
+	X(hipFreeArray, ALL)                                                   \
+	X(hipArrayDestroy, ALL)                                                \
+	X(hipFreeMipmappedArray, ALL)                                          \
+	X(hipMipmappedArrayDestroy, ALL)
 
 #define HIP_SYMBOLS_STREAM(X)                                                  \
 	X(hipStreamCreate, ALL)                                                \
