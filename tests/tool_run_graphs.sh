@@ -51,8 +51,8 @@ counted nodes "[[0, [67108864, 33554432, 3, 2, 0], $none]]" \
 	"what the driver has reserved"
 counted resolved "[[0, [67108864, 33554432, 3, 2, 0], $none]]" \
 	"by cuGetProcAddress() too"
-counted uploads "[[0, [33554432, 33554432, 2, 1, 0], $none]]" \
-	"when a graph is instantiated"
+counted uploads "[[0, [33554432, 33554432, 4, 3, 0], $none]]" \
+	"by each call that uploads"
 counted captures "[[0, [33554432, 33554432, 1, 0, 0], [4096, 0, 2, 2, 0]]]" \
 	"a capture allocates nothing"
 counted again "[[0, $none, [4194304, 0, 2, 2, 0]]]" \

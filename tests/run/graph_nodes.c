@@ -39,8 +39,8 @@ static void nodes(void)
 	TRUE(held() == 32 * MIB);
 }
 
-/* Of the second function for nodes alone, and of instantiating alone: 32 MiB
- * twice. */
+/* Of the second function for nodes, and without a launch: 32 MiB, four times.
+ */
 static void uploads(void)
 {
 	struct any_params any = {NODE_ALLOCATES, {0}, params_of(10 * MIB, 0)};
@@ -53,6 +53,10 @@ static void uploads(void)
 	OK(g.cuDeviceGraphMemTrim(0));
 	OK(g.cuGraphExecDestroy(exec));
 	OK(g.cuGraphInstantiateWithParams_ptsz(&exec, made, &upload));
+	OK(g.cuDeviceGraphMemTrim(0));
+	OK(g.cuGraphUpload(exec, stream));
+	OK(g.cuDeviceGraphMemTrim(0));
+	OK(g.cuGraphUpload_ptsz(exec, stream));
 	OK(g.cuGraphExecDestroy(exec));
 }
 
