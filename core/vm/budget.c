@@ -167,10 +167,10 @@ bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes)
 	       gm_budget_stream_target(heap, bytes);
 }
 
-/* What is left of the limit, when it is tight. */
-enum { TIGHT_PART = 8 };
-
-bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
+/* With `bytes` more, is more reserved than all but a part of the limit, or of
+ * what the driver had? */
+static bool is_beyond(const struct gm_heap *heap, uint64_t bytes,
+		      unsigned but_part)
 {
 	const struct gm_budget *budget = &heap->space->budget;
 	uint64_t most = limit_of(heap);
@@ -178,7 +178,15 @@ bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
 	if (budget->refused_bytes && budget->refused_bytes < most)
 		most = budget->refused_bytes;
 	return most != UINT64_MAX && heap->counters.reserved.current + bytes >
-					     most - most / TIGHT_PART;
+					     most - most / but_part;
+}
+
+/* What is left of the limit, when it is tight. */
+enum { TIGHT_PART = 8 };
+
+bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
+{
+	return is_beyond(heap, bytes, TIGHT_PART);
 }
 
 void gm_budget_refuse(struct gm_heap *heap)
@@ -190,9 +198,18 @@ void gm_budget_refuse(struct gm_heap *heap)
  * ms in one, 16 ms in 512 (to create and map). But a handle of which a part is
  * in use cannot move, and its rest is waste to all but small requests. So it is
  * a part of the request, which may be all that is like it; and of the heap,
- * about a half of the waste that is allowed. Where memory is short it is an
- * eighth of that. */
-enum { REQUEST_PART = 8, RESERVED_PART = 128, WHEN_TIGHT = 8 };
+ * about a quarter of the waste that is allowed. Where memory is short it is an
+ * eighth of that; and a quarter from half of the limit on, for what is pinned
+ * by then is still so when memory is short. */
+enum { REQUEST_PART = 8, RESERVED_PART = 256, WHEN_TIGHT = 8 };
+enum { HALF = 2, FROM_HALF = 4 };
+
+static unsigned times_smaller(const struct gm_heap *heap, uint64_t bytes)
+{
+	if (gm_budget_is_tight(heap, bytes))
+		return WHEN_TIGHT;
+	return is_beyond(heap, bytes, HALF) ? FROM_HALF : 1;
+}
 
 size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
 {
@@ -200,9 +217,7 @@ size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
 		heap->counters.reserved.current / heap->page_bytes + pages;
 	uint64_t most = heap->space->handle_pages;
 	uint64_t part =
-		gm_budget_is_tight(heap, pages * (uint64_t)heap->page_bytes)
-			? WHEN_TIGHT
-			: 1;
+		times_smaller(heap, pages * (uint64_t)heap->page_bytes);
 
 	if (most > pages / (REQUEST_PART * part))
 		most = pages / (REQUEST_PART * part);

@@ -108,12 +108,15 @@ static void test_tight(void)
 	*reserved = 4096 * MIB;
 	ok(!gm_budget_is_tight(&heap, 1), "without a limit nothing is");
 	is_uint(gm_budget_handle_pages(&heap, 1024), 8, "large handles");
+	budget->limit_bytes = 10240 * MIB;
+	is_uint(gm_budget_handle_pages(&heap, 512), 8, "to half of a limit");
+	is_uint(gm_budget_handle_pages(&heap, 513), 2, "from there a quarter");
 	budget->limit_bytes = 8192 * MIB;
 	ok(!gm_budget_is_tight(&heap, 3072 * MIB),
 	   "seven eighths of it are not");
 	ok(gm_budget_is_tight(&heap, 3072 * MIB + 1), "what is above is");
 	*reserved = 7168 * MIB;
-	is_uint(gm_budget_handle_pages(&heap, 1024), 4, "smaller handles");
+	is_uint(gm_budget_handle_pages(&heap, 1024), 2, "the smallest handles");
 	is_uint(gm_budget_handle_pages(&heap, 127), 1, "or single pages");
 	budget->limit_bytes = 0;
 	gm_budget_refuse(&heap);

@@ -11,7 +11,7 @@
 #include "fixture.h"
 
 #define PAGE (2 * MIB)
-#define BALLAST (1024 * PAGE)
+#define BALLAST (2080 * PAGE)
 
 static struct gm_arena *arena;
 static struct gm_extent *ballast;
@@ -36,7 +36,7 @@ HEAP_USE void restart(void)
 /* How many handles the heap has beside the ballast's. */
 HEAP_USE uint64_t handles(void)
 {
-	return heap.counters.segments.current - 128;
+	return heap.counters.segments.current - 260;
 }
 
 /* So much of the memory beside the ballast is there. */

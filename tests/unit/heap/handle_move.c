@@ -111,7 +111,7 @@ static void test_keep_stale(void)
 	heap.counters.highest_active = heap.counters.active.current;
 	hold_begin(&hold, stream);
 	block_give(busy, freed);
-	touch(block_take_aligned(busy, PAGE, 8192 * MIB));
+	touch(block_take_aligned(busy, PAGE, 4096 * MIB));
 	mix(20, 1, 64);
 	is_uint(heap.space->stale.bytes, PAGE, "a page is lent");
 	touch(block_take_aligned(arena, 84 * PAGE, 4096 * MIB));
@@ -153,14 +153,15 @@ static void test_stock(void)
 {
 	uint64_t migrations;
 
-	begin_mixed(8, 1, 32);
-	is_uint(gm_spare_stock(&heap), 4, "four pages may be spare");
+	begin_mixed(12, 1, 32);
+	is_uint(gm_spare_stock(&heap), 8, "eight pages may be spare");
 	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
-	is_uint(heap.space->budget.migrated_handles, 1 + 4,
-		"five single ones move");
-	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
-	touch(block_take_aligned(arena, 4 * PAGE, 4096 * MIB));
-	is_uint(heap.space->spare_count, 1, "a handle of four pages is spare");
+	is_uint(heap.space->budget.migrated_handles, 1 + 8,
+		"nine single ones move");
+	touch(block_take_aligned(arena, 8 * PAGE, 4096 * MIB));
+	touch(block_take_aligned(arena, 8 * PAGE, 4096 * MIB));
+	is_uint(heap.space->spare_count, 2,
+		"two handles of four pages are spare");
 	migrations = heap.space->budget.migrated_handles;
 	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
 	is_uint(heap.space->budget.migrated_handles - migrations, 1,

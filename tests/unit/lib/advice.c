@@ -199,17 +199,17 @@ static void test_parts(void)
 	struct gate gate;
 	void *ptr;
 
-	/* Of a handle of 8 MiB 1 MiB is live: 1 MiB in its page, 6 besides. */
+	/* Of a handle of 4 MiB 1 MiB is live: 1 MiB in its page, 2 besides. */
 	must(gpumem_free(new_block(pool, GIB, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	must(gpumem_pool_set_limit(pool, 0, GIB));
 	ptr = new_block(pool, MIB, NULL);
 	tells(pool, GIB - MIB / 2, 0,
-	      "free: 1.00 MiB in pages that blocks have a part of, 6.00 MiB in "
+	      "free: 1.00 MiB in pages that blocks have a part of, 2.00 MiB in "
 	      "handles that blocks have a part of; ");
 	s = stats_of(pool);
 	is_uint(s.page_part_bytes, MIB, "a half of its page");
-	is_uint(s.handle_part_bytes, 6 * MIB, "three pages more");
+	is_uint(s.handle_part_bytes, 2 * MIB, "a page more");
 	is_uint(s.slab_part_bytes + s.graph_bytes, 0, "and no more");
 	must(gpumem_free(ptr, NULL));
 	must(gpumem_pool_trim(pool, 0, NULL));
