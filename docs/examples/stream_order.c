@@ -3,7 +3,7 @@
 
 /*
  * Memory in the order of streams: a block is freed as soon as all work that
- *uses it is queued, and nobody waits for that work.
+ * uses it is queued, and nobody waits for that work.
  *
  *	cc stream_order.c $(pkg-config --cflags --libs gpumem) && ./a.out
  *

@@ -12,8 +12,8 @@
  * And, with no thread that is cancelled:
  *
  *	limited     the first call that is counted, while a file may have no
- *more than 512 bytes; it is refused, since the driver's double needs a file for
- *memory
+ *		    more than 512 bytes; it is refused, since the driver's
+ *		    double needs a file for memory
  */
 #include "pool.h"
 

@@ -13,7 +13,7 @@
  *
  * Its second says what it does; what it prints depends on neither gpumem nor
  * addresses. A third is the flags for cuGetProcAddress(). Here are its
- *contexts, its children and its end; memory is in driver_memory.c.
+ * contexts, its children and its end; memory is in driver_memory.c.
  */
 #include "driver.h"
 #include "cases.h"

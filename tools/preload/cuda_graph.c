@@ -150,7 +150,7 @@ static void look_at(struct preload_state *state, int device)
 	if (bytes && !count_insert(state, &block))
 		preload_note_locked(state, LEDGER_CUDA, LEDGER_UNTRACKED);
 	while (limit_passed(state, LEDGER_CUDA, device) &&
-	       pool_return_oldest(state, device))
+	       pool_return_oldest(state, device) != 0)
 		continue;
 }
 

@@ -4,8 +4,8 @@
 /*
  * When all that the device was told to do before a free is over, without
  * waiting for it. An epoch begins with such a free: an event is recorded in
- *each stream that could use the block, in all contexts of the process, for
- *copies and peers reach across. A lane is such a stream:
+ * each stream that could use the block, in all contexts of the process, for
+ * copies and peers reach across. A lane is such a stream:
  *
  *	the legacy stream of a context, whose events come after all work of the
  *	blocking streams, and so of the default streams of threads too;
