@@ -24,10 +24,10 @@ def is_tensor(thing: Any) -> bool:
 
 def _is_array(thing: Any) -> bool:
     """Of JAX, on a device, and not one that stands for others while it traces."""
-    jax: Any = sys.modules.get("jax")
-    if jax is None or not isinstance(thing, jax.Array):
-        return False
-    if isinstance(thing, jax.core.Tracer):
+    jax: Any = sys.modules.get("jax")  # which may be half imported
+    array: Any = getattr(jax, "Array", ())
+    tracer: Any = getattr(getattr(jax, "core", None), "Tracer", ())
+    if not isinstance(thing, array) or isinstance(thing, tracer):
         return False
     return not thing.is_deleted() and any(
         device.platform != "cpu" for device in thing.devices()

@@ -168,6 +168,12 @@ class Release(unittest.TestCase):
         self.assertEqual(kept.what, f"Array of ({3 * MIB},) int8")
         self.assertEqual((kept.nbytes, kept.address), (3 * MIB, id(stubborn)))
 
+    def test_arrays_of_half_a_jax(self):
+        stand_in(self, "jax")
+        self.assertEqual(gpumem.release(self.pool.alloc(MIB)).freed_bytes, MIB)
+        stand_in(self, "jax", Array=Array)
+        self.assertEqual(gpumem.release([Array("gpu", MIB)]).freed_bytes, MIB)
+
     def test_arrays_of_jax(self):
         try:
             import jax
