@@ -97,6 +97,10 @@ void whole_at_once(void)
 	TRUE(asked() == 40);
 	TRUE(asked() == 20);
 	TRUE(events() == before);
+	/* But all of them before an event is recorded. */
+	before = cu.calls("cuStreamIsCapturing");
+	release(alloc(MIB));
+	TRUE(cu.calls("cuStreamIsCapturing") - before > 20);
 }
 
 /* Others of another size, kind or alignment. */

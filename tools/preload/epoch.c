@@ -202,14 +202,14 @@ void epoch_end_stream(struct epochs *epochs, void *stream)
 		epochs->broken = true;
 }
 
-bool epoch_quiet(struct epochs *epochs, struct visit *visit)
+bool epoch_quiet(struct epochs *epochs, struct visit *visit, bool all)
 {
 	for (unsigned i = 0; i < epochs->count; i++) {
 		const struct lane *lane = &epochs->lanes[i];
 
 		/* A context whose kernel has failed says so for any stream. */
 		if (lane->kind == LANE_DESTROYED ||
-		    (lane->kind == LANE_STREAM && !epochs->captured))
+		    (lane->kind == LANE_STREAM && !epochs->captured && !all))
 			continue;
 		if (!visit_context(visit, lane->context) ||
 		    is_captured(lane->stream))

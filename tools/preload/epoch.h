@@ -79,8 +79,9 @@ void epoch_rename(struct epochs *epochs, const void *from, const void *to);
 /* A context is gone. */
 void epoch_drop(struct epochs *epochs, const void *context);
 
-/* No stream is captured, no context is lost. */
-bool epoch_quiet(struct epochs *epochs, struct visit *visit);
+/* No stream is captured, no context is lost. `all`: each stream is asked though
+ * no capture is known to have begun. */
+bool epoch_quiet(struct epochs *epochs, struct visit *visit, bool all);
 /* Begins one, while all is quiet. 0: it could not be. */
 uint64_t epoch_begin(struct epochs *epochs, struct visit *visit);
 /* The last that is over. */

@@ -147,7 +147,7 @@ bool pool_take(struct preload_state *state, const void *context, int device,
 	visit_begin(&visit);
 	/* Whoever allocates while a stream is captured, or after a kernel
 	 * failed, hears of it from the driver. */
-	found = epoch_quiet(&state->epochs, &visit) &&
+	found = epoch_quiet(&state->epochs, &visit, false) &&
 		store_take(state, context, device, bytes, most,
 			   epoch_done(&state->epochs, &visit), block_out);
 	visit_end(&visit);
@@ -224,10 +224,10 @@ void pool_missed(void)
 /* ---- free ------------------------------------------------------------------
  */
 
-static bool is_quiet(struct preload_state *state, struct visit *visit)
+static bool is_quiet(struct preload_state *state, struct visit *visit, bool all)
 {
 	return (!visit->own || epoch_knows(&state->epochs, visit->own)) &&
-	       epoch_quiet(&state->epochs, visit);
+	       epoch_quiet(&state->epochs, visit, all);
 }
 
 bool pool_quiet(struct preload_state *state)
@@ -236,7 +236,7 @@ bool pool_quiet(struct preload_state *state)
 	bool quiet;
 
 	visit_begin(&visit);
-	quiet = is_quiet(state, &visit);
+	quiet = is_quiet(state, &visit, false);
 	visit_end(&visit);
 	return quiet;
 }
@@ -249,7 +249,9 @@ static bool stamp(struct preload_state *state, struct cached *block)
 
 	block->stamp = pool_frees(state, block->device);
 	visit_begin(&visit);
-	if (is_quiet(state, &visit))
+	/* An event that is recorded in a captured stream would be a part of
+	 * its graph, also where a function that is not known began it. */
+	if (is_quiet(state, &visit, true))
 		block->epoch = epoch_begin(&state->epochs, &visit);
 	visit_end(&visit);
 	return block->epoch;
