@@ -37,6 +37,20 @@ for line in 'status = fn(status);' 'if (last == status && more)' \
 	is "$(bare "$scratch/code.c")" "" "right: $line"
 done
 
+# Scripts for machines with a GPU are run by no test, and read by this one.
+# unread FILE...: what a shell says of those that it cannot read.
+unread()
+{
+	for file; do
+		sh -n "$file" 2>&1
+	done
+}
+
+is "$(unread quickstart $(find bindings docs tests tools -path tests/tmp -prune -o \
+	-name '*.sh' -print))" "" "a shell can read every script"
+printf "awk '# the driver's own\n(1)'\n" >"$scratch/code.sh"
+is "$(unread "$scratch/code.sh" | head -n 1 | grep -c .)" 1 "one that it cannot is found"
+
 # A backend that asks for an option that none of its rows has is given none.
 # unknown FILE...: the keys that are read and have no row.
 unknown()

@@ -40,7 +40,7 @@ for p in json.load(open(sys.argv[1]))["processes"]:
         kinds = {k: (v["peak_bytes"], v["allocations"], v["current_bytes"])
                  for k, v in x["kinds"].items() if v["allocations"]}
         print("peak", x["peak_bytes"], "end", x["current_bytes"], end=" ")
-        if "pool" in x:  # of NVIDIA's driver
+        if "pool" in x:  # the one of driver calls
             pool = x["pool"]
             print("reserved", x["reserved_peak_bytes"],
                   "kept", pool["current_bytes"], "hits", pool["hits"],
