@@ -147,4 +147,57 @@ def run_transformers():
     print(step()[0].tolist())
 
 
+def network(torch):
+    torch.manual_seed(1)
+    layers = [(torch.nn.Linear(1024, 1024), torch.nn.GELU()) for _ in range(4)]
+    return torch.nn.Sequential(*[each for both in layers for each in both]).cuda()
+
+
+def run_compile():
+    """Training by kernels that Triton, gcc and ptxas make, in processes of theirs."""
+    import torch
+    from torch._dynamo.utils import counters
+
+    model = network(torch)
+    compiled = torch.compile(model)
+    sgd = torch.optim.SGD(model.parameters(), 0.1)
+    x = torch.randn(4096, 1024, device="cuda")
+
+    def step():
+        sgd.zero_grad()
+        loss = ((compiled(x) - x) ** 2).mean()
+        loss.backward()
+        sgd.step()
+        return loss.item()
+
+    step()
+    steps(60, step)
+    print(f"{step():.3f}", "graphs", counters["stats"]["unique_graphs"])
+
+
+def run_compile_graphs():
+    """Inference by CUDA graphs, of two sizes, so that there are two."""
+    import torch
+    from torch._dynamo.utils import counters
+
+    model = network(torch)
+    compiled = torch.compile(model, mode="reduce-overhead", dynamic=False)
+    inputs = [torch.randn(n, 1024, device="cuda") for n in (256, 4096)]
+
+    def step():
+        sums = []
+        for x in inputs:
+            torch.compiler.cudagraph_mark_step_begin()
+            with torch.no_grad():
+                sums.append((compiled(x) ** 2).sum().item())
+        return sums
+
+    for _ in range(3):  # compiled, recorded, and played
+        step()
+    steps(60, step)
+    print(*(f"{each:.2f}" for each in step()))
+    print("graphs", counters["stats"]["unique_graphs"], end=" ")
+    print("not captured", counters["inductor"]["cudagraph_skips"])
+
+
 globals()["run_" + sys.argv[1]]()
