@@ -197,7 +197,9 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/run_programs.py \
 	tests/device/run_programs.sh \
 	tests/device/run_record.py \
+	tests/device/run_sanitizer.sh \
 	tests/device/run_static.cu \
+	tests/device/run_wrong.cu \
 	tests/device/share.c \
 	tests/device/spin.h \
 	tests/device/torch_allocators.py \
