@@ -194,6 +194,9 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/report_table.c \
 	tests/device/resources.cu \
 	tests/device/run.sh \
+	tests/device/run_exact.c \
+	tests/device/run_exact.py \
+	tests/device/run_exact_programs.py \
 	tests/device/run_programs.py \
 	tests/device/run_programs.sh \
 	tests/device/run_record.py \
