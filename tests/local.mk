@@ -197,6 +197,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/run_exact.c \
 	tests/device/run_exact.py \
 	tests/device/run_exact_programs.py \
+	tests/device/run_nccl.py \
+	tests/device/run_nccl_work.py \
 	tests/device/run_programs.py \
 	tests/device/run_programs.sh \
 	tests/device/run_record.py \
