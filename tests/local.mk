@@ -101,6 +101,7 @@ shell_tests = \
 	tests/tool_report_map.sh \
 	tests/tool_run.sh \
 	tests/tool_run_alike.sh \
+	tests/tool_run_device.sh \
 	tests/tool_run_graphs.sh \
 	tests/tool_run_hip.sh \
 	tests/tool_run_hip_arrays.sh \

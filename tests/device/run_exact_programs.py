@@ -60,7 +60,7 @@ def command(name, folder):
         return [sys.executable, os.path.abspath(__file__), name]
     files = ["run_exact.c", "../run/driver_ways.c", "../run/driver_memory.c"]
     program = f"{folder}/exact"
-    compiler = [os.environ.get("CC", "cc"), "-w", "-o", program]
+    compiler = [*os.environ.get("CC", "cc").split(), "-w", "-o", program]
     compiler += [f"{HERE}/{file}" for file in files]
     subprocess.run([*compiler, "-ldl"], check=True)
     return [program, NAMES[name][0]]

@@ -45,9 +45,6 @@ def ok(condition, name, *more):
         failed.append(name)
 
 
-# ---- all of them ---------------------------------------------------------------------
-
-
 def counted(report, name, part):
     """Of each process what it had of each device; each rank has one."""
     with open(report, encoding="utf-8") as file:
@@ -119,6 +116,9 @@ def compare(tools, way, part, until):
         left = until - time.monotonic()
         if left < 10:
             print(f"# {name}: left out: no time is left", flush=True)
+            continue
+        if how != "native" and native is None:
+            print(f"# {name}: left out: it does not end natively", flush=True)
             continue
         try:
             out = run(tools, way, part, how, min(LIMIT, left))

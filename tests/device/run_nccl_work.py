@@ -124,6 +124,8 @@ def run_group():
     import torch
     from torch.cuda import nccl
 
+    for i in range(RANKS):  # each may reach the other's, expandable segments too
+        torch.ones(1, device=f"cuda:{i}").to(f"cuda:{1 - i}")
     sums = Sums("group")
     for bytes_ in SIZES * ROUNDS:
         collect_group(torch, nccl, bytes_, sums)
