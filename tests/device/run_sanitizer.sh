@@ -77,7 +77,7 @@ under()
 	grep -v '^=========' "$out/$run.all" >"$out/$run.out"
 	echo "status $status" >>"$out/$run.out"
 	cat "$out/$run.log" "$out/$run.all" 2>/dev/null |
-		sed -n 's/^=========.*ERROR SUMMARY: \([0-9]*\) error.*/\1/p' |
+		sed -n 's/^=========.*ERROR SUMMARY: \([0-9,]*\) error.*/\1/p' |
 		tail -n 1 >"$out/$run.errors"
 	[ -s "$out/$run.errors" ] || echo none >"$out/$run.errors"
 	report=
