@@ -11,6 +11,7 @@
  * nothing until a node was seen.
  */
 #include "cuda_graph.h"
+#include "nodes.h"
 #include "store.h"
 
 #include <stdatomic.h>
@@ -33,14 +34,8 @@ _Static_assert(LEDGER_DEVICES <= 32, "");
 
 static void add_node(CUdeviceptr address, int device)
 {
-	const struct block node = {
-		.key = address, .space = BLOCK_NODE, .device = (uint8_t)device};
-	struct preload_state *state;
-
 	atomic_fetch_or(&seen, UINT32_C(1) << device);
-	state = preload_lock();
-	(void)blocks_put(&state->blocks, &node);
-	preload_unlock(state);
+	nodes_add(LEDGER_CUDA, address);
 }
 
 bool graph_captures(CUstream stream)
@@ -62,17 +57,7 @@ void graph_captured(CUresult result, const CUdeviceptr *address)
 
 bool graph_has(CUdeviceptr address)
 {
-	struct preload_state *state;
-	bool has;
-
-	if (!atomic_load(&seen))
-		return false;
-	/* Where a graph's memory was can be other memory later. */
-	state = preload_lock();
-	has = blocks_find(&state->blocks, BLOCK_NODE, address) &&
-	      !blocks_find(&state->blocks, BLOCK_ADDRESS, address);
-	preload_unlock(state);
-	return has;
+	return atomic_load(&seen) && nodes_has(LEDGER_CUDA, address);
 }
 
 static void added(CUresult result, const CUDA_MEM_ALLOC_NODE_PARAMS *params)
@@ -132,39 +117,25 @@ CUresult wrap_cuGraphAddNode_v2(CUgraphNode *node_out, CUgraph graph,
 /* With the mutex, so that the last answer is the one that stays. */
 static void look_at(struct preload_state *state, int device)
 {
-	struct block block = {.key = (uint64_t)device + 1,
-			      .space = BLOCK_GRAPHS,
-			      .kind = LEDGER_GRAPHS,
-			      .device = (uint8_t)device};
-	const struct block *before =
-		blocks_find(&state->blocks, BLOCK_GRAPHS, block.key);
 	cuuint64_t bytes;
 
 	if (REAL(cuDeviceGetGraphMemAttribute)(
 		    device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes) !=
 		    CUDA_SUCCESS ||
-	    bytes == (before ? before->bytes : 0))
+	    !nodes_reserved(state, LEDGER_CUDA, device, bytes))
 		return;
-	count_remove(state, &block);
-	block.bytes = block.whole_bytes = bytes;
-	if (bytes && !count_insert(state, &block))
-		preload_note_locked(state, LEDGER_CUDA, LEDGER_UNTRACKED);
 	while (limit_passed(state, LEDGER_CUDA, device) &&
 	       pool_return_oldest(state, device) != 0)
 		continue;
 }
 
-/* Nobody knows how much a graph asked for. */
 static void failed(void)
 {
 	const void *context;
 	int device;
 
 	if (count_where(&context, &device))
-		count_made(COUNT_NO_MEMORY,
-			   &(struct block){.space = BLOCK_GRAPHS,
-					   .kind = LEDGER_GRAPHS,
-					   .device = (uint8_t)device});
+		nodes_failed(LEDGER_CUDA, device);
 }
 
 /* A call that failed may have reserved some, too. */

@@ -32,6 +32,8 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/ledger.h \
 	tools/preload/limit.c \
 	tools/preload/limit.h \
+	tools/preload/nodes.c \
+	tools/preload/nodes.h \
 	tools/preload/preload.h \
 	tools/preload/recorder.c \
 	tools/preload/recorder.h \
