@@ -105,6 +105,7 @@ shell_tests = \
 	tests/tool_run_graphs.sh \
 	tests/tool_run_hip.sh \
 	tests/tool_run_hip_arrays.sh \
+	tests/tool_run_hip_graphs.sh \
 	tests/tool_run_limit.sh \
 	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
@@ -241,9 +242,17 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/hip_below.h \
 	tests/run/hip_below.map \
 	tests/run/hip_below_array.c \
+	tests/run/hip_below_asked.c \
 	tests/run/hip_below_device.c \
+	tests/run/hip_below_graph.c \
+	tests/run/hip_below_graph.h \
 	tests/run/hip_below_memory.c \
+	tests/run/hip_below_stream.c \
 	tests/run/hip_below_ways.c \
+	tests/run/hip_graph.c \
+	tests/run/hip_graph.h \
+	tests/run/hip_graph_limits.c \
+	tests/run/hip_graph_nodes.c \
 	tests/run/hip_limit.c \
 	tests/run/hip_memory.c \
 	tests/run/hip_plugin.c \

@@ -25,9 +25,7 @@ plain_scratch
 check "a runtime compiles" $CC -w -shared -fPIC \
 	-o "$plain/libamdhip64.so.9" -Wl,-soname,libamdhip64.so.9 \
 	-Wl,--version-script="$source/hip_below.map" \
-	"$source/hip_below.c" "$source/hip_below_array.c" \
-	"$source/hip_below_device.c" "$source/hip_below_memory.c" \
-	"$source/hip_below_ways.c" -ldl -lpthread
+	"$source"/hip_below*.c -ldl -lpthread
 check "a program does" $CC -w -o "$scratch/array" "$source/hip_array.c" \
 	-ldl -lpthread
 before=$LD_LIBRARY_PATH

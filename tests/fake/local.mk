@@ -92,6 +92,7 @@ FAKE_HIP_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS) $(HIP_CPPFLAGS)
 fake_hip_sources = \
 	tests/fake/hip/fakehip.h \
 	tests/fake/hip/hip_array.c \
+	tests/fake/hip/hip_async.c \
 	tests/fake/hip/hip_capture.c \
 	tests/fake/hip/hip_copy.c \
 	tests/fake/hip/hip_device.c \
@@ -101,6 +102,7 @@ fake_hip_sources = \
 	tests/fake/hip/hip_event.c \
 	tests/fake/hip/hip_fake.h \
 	tests/fake/hip/hip_fault.c \
+	tests/fake/hip/hip_graph.c \
 	tests/fake/hip/hip_handle.c \
 	tests/fake/hip/hip_memory.c \
 	tests/fake/hip/hip_peer.c \

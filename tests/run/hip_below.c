@@ -6,13 +6,15 @@
  * 1 GiB whose memory is the host's. It is no double of what AMD's runtime does
  * with memory (that is tests/fake/hip/), but has each function that the
  * preloaded library wraps, and each way to them. Some call others by their
- * exported names, which must not be counted twice. The last error is as
- * releases before 7 have it: each call overwrites it.
+ * exported names, which must not be counted twice. It is of release 6.4, or
+ * what BELOW_VERSION in the environment says: before 7 each call overwrites the
+ * last error, then only one that fails.
  *
  * With BELOW_SLOW in the environment a free takes long. below_used() and
  * below_peak() say what has been given out, with which the report and the limit
  * are compared. Here is what has been given out; the functions are in
- * hip_below_device.c, hip_below_memory.c and hip_below_ways.c. The mutex guards
+ * hip_below_device.c, hip_below_memory.c, hip_below_array.c, hip_below_graph.c,
+ * hip_below_asked.c, hip_below_stream.c and hip_below_ways.c. The mutex guards
  * the blocks and both figures.
  */
 #define _GNU_SOURCE
@@ -37,9 +39,17 @@ static size_t used[DEVICES], peak[DEVICES];
 __thread int current;
 static __thread int last;
 
+int below_version(void)
+{
+	const char *version = getenv("BELOW_VERSION");
+
+	return version ? atoi(version) : 60443484;
+}
+
 int leave(int result)
 {
-	last = result;
+	if (result != OK || below_version() < 70000000)
+		last = result;
 	return result;
 }
 
@@ -112,6 +122,20 @@ static void end(struct block *block)
 	if (block->kind != REGISTERED)
 		munmap(block->address, block->bytes);
 	block->kind = NOTHING;
+}
+
+int charge(int device, long bytes)
+{
+	int ok;
+
+	pthread_mutex_lock(&mutex);
+	ok = bytes <= 0 || (size_t)bytes <= TOTAL - used[device];
+	if (ok)
+		used[device] += (size_t)bytes;
+	if (used[device] > peak[device])
+		peak[device] = used[device];
+	pthread_mutex_unlock(&mutex);
+	return ok ? OK : NO_MEMORY;
 }
 
 int give(void *address, enum kind kind)

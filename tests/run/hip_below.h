@@ -3,7 +3,7 @@
 
 /*
  * What the files of the runtime hip_below share: its blocks, the device that is
- * current, and the last error. Of it below_used() alone is exported
+ * current, and the last error. Of it below_used() and the like are exported
  * (hip_below.map). The mutex is in hip_below.c, where each function takes it.
  */
 #ifndef GPUMEM_TESTS_RUN_HIP_BELOW_H
@@ -23,9 +23,13 @@ extern __thread int current;
 int leave(int result);
 /* The last error, which is forgotten. */
 int take_last(void);
+/* As hipRuntimeGetVersion() says it. */
+int below_version(void);
 
 int take(void **out, size_t bytes, int device, enum kind kind);
 int give(void *address, enum kind kind);
+/* So many bytes of a device are no block's; less, if it is negative. */
+int charge(int device, long bytes);
 /* Memory of the caller's is a block of the current device, REGISTERED. */
 void know(void *address, size_t bytes);
 /* A handle has so many more users; without any it ends. */

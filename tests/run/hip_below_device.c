@@ -6,7 +6,7 @@
  * and what they say of themselves. What they have given is in hip_below.c, with
  * its mutex.
  */
-#include "hip_below.h"
+#include "hip_below_graph.h"
 
 #include <string.h>
 
@@ -26,6 +26,12 @@ int hipGetDevice(int *out)
 	return leave(OK);
 }
 
+int hipGetDeviceCount(int *out)
+{
+	*out = DEVICES;
+	return leave(OK);
+}
+
 int hipSetDevice(int device)
 {
 	if (device < 0 || device >= DEVICES)
@@ -36,7 +42,7 @@ int hipSetDevice(int device)
 
 int hipRuntimeGetVersion(int *out)
 {
-	*out = 60443484;
+	*out = below_version();
 	return leave(OK);
 }
 
@@ -82,5 +88,6 @@ int hipGetDevicePropertiesR0600(void *out, int device)
 int hipDeviceReset(void)
 {
 	end_all(current);
+	end_graphs(current);
 	return leave(OK);
 }

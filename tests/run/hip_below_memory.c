@@ -6,7 +6,7 @@
  * takes it back: of a device, of the host, and by handles. What is known of it
  * is in hip_below.c, with its mutex.
  */
-#include "hip_below.h"
+#include "hip_below_graph.h"
 
 #include <stdlib.h>
 
@@ -24,9 +24,9 @@ int hipExtMallocWithFlags(void **out, size_t bytes, unsigned flags)
 
 int hipFree(void *address)
 {
-	int result = give(address, DEVICE);
-
-	return leave(result == OK ? OK : give(address, HOST));
+	return leave(give(address, DEVICE) == OK || give(address, HOST) == OK
+			     ? OK
+			     : free_node(address));
 }
 
 int hipMemAllocPitch(void **out, size_t *pitch_out, size_t width, size_t height,
@@ -115,8 +115,11 @@ int hipHostUnregister(void *address)
 	return leave(give(address, REGISTERED));
 }
 
+/* In a captured stream a node since 5.5, and the last error stays. */
 int hipMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *stream)
 {
+	if (capture_of(stream) && below_version() >= 50500000)
+		return add_node(capture_of(stream), bytes, out);
 	return leave(take(out, bytes, current, DEVICE));
 }
 
@@ -133,7 +136,9 @@ int hipMallocAsync_spt(void **out, size_t bytes, void *stream)
 
 int hipFreeAsync(void *address, void *stream)
 {
-	return leave(give(address, DEVICE));
+	if (capture_of(stream) && below_version() >= 50500000)
+		return add_free(capture_of(stream), address);
+	return leave(give(address, DEVICE) == OK ? OK : free_node(address));
 }
 
 /* ---- handles ---------------------------------------------------------------

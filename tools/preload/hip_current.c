@@ -5,6 +5,7 @@
  * See hip_current.h.
  */
 #include "hip_current.h"
+#include "hip_graph.h"
 
 _Static_assert((int)hipSuccess == COUNT_SUCCESS, "");
 _Static_assert((int)hipErrorOutOfMemory == COUNT_NO_MEMORY, "");
@@ -42,8 +43,10 @@ static void refuse(void)
 bool hip_alloc_begin_on(struct hip_alloc *alloc, const void *out, int device)
 {
 	alloc->device = device;
-	if (device < 0 || !is_limited(alloc->kind) ||
-	    limit_ask(out,
+	if (device < 0 || !is_limited(alloc->kind))
+		return true;
+	hip_graph_refresh();
+	if (limit_ask(out,
 		      &(struct block){.bytes = alloc->bytes,
 				      .space = BLOCK_HIP_ADDRESS,
 				      .kind = (uint8_t)alloc->kind,

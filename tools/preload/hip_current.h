@@ -7,7 +7,8 @@
  *
  * The runtime keeps for each thread how the last call ended, and before ROCm 7
  * each call that succeeds overwrites it: so nothing of the runtime is called
- * behind a call of the program's, only before it.
+ * behind a call of the program's, only before it; of graphs hip_graph.c says
+ * when it is.
  */
 #ifndef GPUMEM_PRELOAD_HIP_CURRENT_H
 #define GPUMEM_PRELOAD_HIP_CURRENT_H

@@ -15,7 +15,7 @@
 	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type),  \
 		       #name);
 HIP_OLD_HOOKS(COMPARE)
-HIP_CALLS(COMPARE)
+HIP_OLD_CALLS(COMPARE)
 #undef COMPARE
 #pragma GCC diagnostic pop
 

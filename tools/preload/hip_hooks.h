@@ -5,8 +5,8 @@
  * The functions of AMD's HIP runtime that are wrapped, and those that the
  * wrappers call besides, HIP_CALLS(X): X(name, type). One library serves ROCm
  * 5, 6 and 7: a type has nothing in it that has another layout in one of them.
- * Those of HIP_OLD_HOOKS(X) are in each header that configure takes, and are
- * compared with it.
+ * Those of HIP_OLD_HOOKS(X) and HIP_OLD_CALLS(X) are in each header that
+ * configure takes, and are compared with it.
  */
 #ifndef GPUMEM_PRELOAD_HIP_HOOKS_H
 #define GPUMEM_PRELOAD_HIP_HOOKS_H
@@ -68,6 +68,16 @@ typedef hipError_t (*hip_array_create_levels)(hipMipmappedArray_t *out,
 					      unsigned levels);
 typedef hipError_t (*hip_array_free)(hipArray_t array);
 typedef hipError_t (*hip_array_free_levels)(hipMipmappedArray_t array);
+typedef hipError_t (*hip_add_alloc)(hipGraphNode_t *node_out, hipGraph_t graph,
+				    const hipGraphNode_t *needs, size_t count,
+				    void *params);
+typedef hipError_t (*hip_instantiate)(hipGraphExec_t *exec_out,
+				      hipGraph_t graph, void *params);
+typedef hipError_t (*hip_launch)(hipGraphExec_t exec, hipStream_t stream);
+typedef hipError_t (*hip_trim)(int device);
+typedef hipError_t (*hip_captures)(hipStream_t stream,
+				   hipStreamCaptureStatus *status_out);
+typedef hipError_t (*hip_graph_memory)(int device, int which, void *value_out);
 typedef hipError_t (*hip_number)(int *number_out);
 typedef hipError_t (*hip_get_proc)(const char *symbol, void **pfn, int version,
 				   uint64_t flags, void *status);
@@ -107,7 +117,8 @@ typedef hipError_t (*hip_get_entry)(const char *symbol, void **pfn,
 	X(hipFreeArray, hip_array_free)                                        \
 	X(hipArrayDestroy, hip_array_free)                                     \
 	X(hipFreeMipmappedArray, hip_array_free_levels)                        \
-	X(hipMipmappedArrayDestroy, hip_array_free_levels)
+	X(hipMipmappedArrayDestroy, hip_array_free_levels)                     \
+	X(hipGraphLaunch, hip_launch)
 
 #define HIP_NEW_HOOKS(X)                                                       \
 	X(hipGetProcAddress, hip_get_proc)                                     \
@@ -120,15 +131,28 @@ typedef hipError_t (*hip_get_entry)(const char *symbol, void **pfn,
 	X(hipExtHostAlloc, hip_alloc_flags)                                    \
 	X(hipMallocAsync, hip_alloc_async)                                     \
 	X(hipMallocFromPoolAsync, hip_alloc_pool)                              \
-	X(hipFreeAsync, hip_free_async)
+	X(hipFreeAsync, hip_free_async)                                        \
+	X(hipGraphAddMemAllocNode, hip_add_alloc)                              \
+	X(hipGraphAddNode, hip_add_alloc)                                      \
+	X(hipGraphInstantiateWithParams, hip_instantiate)                      \
+	X(hipGraphUpload, hip_launch)                                          \
+	X(hipGraphLaunch_spt, hip_launch)                                      \
+	X(hipDeviceGraphMemTrim, hip_trim)
 
 #define HIP_HOOKS(X)                                                           \
 	HIP_OLD_HOOKS(X)                                                       \
 	HIP_NEW_HOOKS(X)
 
-#define HIP_CALLS(X)                                                           \
+#define HIP_OLD_CALLS(X)                                                       \
 	X(hipGetDevice, hip_number)                                            \
-	X(hipRuntimeGetVersion, hip_number)
+	X(hipGetDeviceCount, hip_number)                                       \
+	X(hipGetLastError, hip_none)                                           \
+	X(hipRuntimeGetVersion, hip_number)                                    \
+	X(hipStreamIsCapturing, hip_captures)
+
+#define HIP_CALLS(X)                                                           \
+	HIP_OLD_CALLS(X)                                                       \
+	X(hipDeviceGetGraphMemAttribute, hip_graph_memory)
 
 enum hip_hook {
 #define HIP_HOOK(name, type) HOOK_##name,

@@ -5,7 +5,7 @@
  * Memory of a device that hipFree() frees, and managed memory; and how much
  * there is.
  */
-#include "hip_current.h"
+#include "hip_graph.h"
 
 hipError_t wrap_hipMalloc(void **address_out, size_t bytes)
 {
@@ -27,10 +27,11 @@ hipError_t wrap_hipMallocManaged(void **address_out, size_t bytes,
 		  address_out, bytes, flags);
 }
 
-/* May also be of a stream-ordered pool, or of the host. */
+/* May also be of a stream-ordered pool, of the host, or of a node. */
 hipError_t wrap_hipFree(void *address)
 {
-	HIP_FREE(hipFree, BLOCK_HIP_ADDRESS, address, NULL, address);
+	HIP_FREE_ANY(hipFree, hip_graph_changed(result), address, NULL,
+		     address);
 }
 
 /* ---- rows ------------------------------------------------------------------
@@ -100,6 +101,7 @@ hipError_t wrap_hipMemGetInfo(size_t *free_out, size_t *total_out)
 	if (!hip_enter())
 		return REAL(hipMemGetInfo)(free_out, total_out);
 	device = hip_device();
+	hip_graph_refresh();
 	result = REAL(hipMemGetInfo)(free_out, total_out);
 	if (result == hipSuccess && total_out)
 		*total_out = limit_total(*total_out);
@@ -168,6 +170,7 @@ hipError_t wrap_hipDeviceReset(void)
 	result = REAL(hipDeviceReset)();
 	if (result == hipSuccess)
 		hip_device_gone(device);
+	hip_graph_changed(result);
 	preload_leave();
 	return result;
 }

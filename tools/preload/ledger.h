@@ -40,7 +40,7 @@ static inline const char *ledger_api_name(uint64_t api)
 }
 
 /* X(name, key, text, on_device): kinds of memory of NVIDIA's driver, and of
- * AMD's runtime, of which graphs are not counted. */
+ * AMD's runtime. */
 #define LEDGER_DRIVER_LIST(X)                                                  \
 	X(ALLOC, "allocations", "driver allocations", 1)                       \
 	X(ASYNC, "async", "stream-ordered pools", 1)                           \

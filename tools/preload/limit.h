@@ -8,8 +8,8 @@
  *
  *	reserved_bytes + managed.current_bytes + in_flight <= limit
  *
- * with the figures of its ledger, but for what NVIDIA's driver takes for
- * graphs, which is known behind the call. What is in flight is in no figure,
+ * with the figures of its ledger, but for what is taken for graphs, which is
+ * known behind the call. What is in flight is in no figure,
  * but the driver has it or is about to: it is being allocated, freed, or given
  * back.
  * What is kept goes back to the driver before a call is refused. Of NVIDIA's

@@ -83,6 +83,8 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/hip_async.c \
 	tools/preload/hip_current.c \
 	tools/preload/hip_current.h \
+	tools/preload/hip_graph.c \
+	tools/preload/hip_graph.h \
 	tools/preload/hip_hooks.c \
 	tools/preload/hip_hooks.h \
 	tools/preload/hip_host.c \

@@ -257,9 +257,8 @@ static json_t *device_json(const struct ledger_device *device, int number,
 	if (api == LEDGER_CUDA)
 		put_reserved(json, device, ok);
 	for (int i = first; i < end; i++)
-		if (i != LEDGER_GRAPHS || api == LEDGER_CUDA)
-			json_put(of_kinds, kinds[i].key,
-				 kind_json(&device->kinds[i], ok), ok);
+		json_put(of_kinds, kinds[i].key,
+			 kind_json(&device->kinds[i], ok), ok);
 	json_put(json, "kinds", of_kinds, ok);
 	return json;
 }

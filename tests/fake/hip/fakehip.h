@@ -35,10 +35,14 @@
  *	hipGetLastError() forgets    at every   at every   when asked
  *	an error                     success    success
  *	text of an error             its name   words      words
+ *	hipMallocAsync() while its   is not     is a node  is a node
+ *	stream is captured           captured
  *	functions                    no hipLaunchHostFunc, hipStreamGetDevice,
- *	                             hipExtGetLastError in .5
+ *	                             hipExtGetLastError in .5, and of graphs
+ *	                             none that is about memory
  *
- * Attribute 88 is 0 in all three, since none has hipMallocAsync().
+ * Attribute 88 is 0 in all three: the pools of hipMallocAsync() have no
+ * functions here.
  *
  * The environment, read at the first call:
  *

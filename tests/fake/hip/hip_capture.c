@@ -91,9 +91,3 @@ hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode)
 {
 	HIP_CALL_ON(NULL, hipThreadExchangeStreamCaptureMode, exchange(mode));
 }
-
-hipError_t hipGraphDestroy(hipGraph_t graph)
-{
-	HIP_CALL_ON(NULL, hipGraphDestroy,
-		    hip_error_of(cu.cuGraphDestroy((CUgraph)graph)));
-}

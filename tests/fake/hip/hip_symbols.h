@@ -10,8 +10,53 @@
 #define GPUMEM_TESTS_HIP_SYMBOLS_H
 
 #include <hip/hip_runtime_api.h>
+#include <hip/hip_version.h>
 
 /* Not in the header of 5.2, which all three are built with. */
+#if HIP_VERSION < 50300000
+typedef int hipGraphMemAttributeType;
+#endif
+#if HIP_VERSION < 50500000
+typedef struct {
+	int type, handles, location, device;
+	void *windows;
+	unsigned char reserved[64];
+	const void *accesses;
+	size_t access_count, bytesize;
+	void *dptr;
+} hipMemAllocNodeParams;
+#endif
+#if HIP_VERSION < 60200000
+typedef struct {
+	int type, reserved[3];
+	hipMemAllocNodeParams alloc;
+	long long rest[15];
+} hipGraphNodeParams;
+typedef struct {
+	hipGraphNode_t errNode_out;
+	unsigned long long flags;
+	int result_out;
+	hipStream_t uploadStream;
+} hipGraphInstantiateParams;
+#endif
+hipError_t hipGraphAddMemAllocNode(hipGraphNode_t *node_out, hipGraph_t graph,
+				   const hipGraphNode_t *needs, size_t count,
+				   hipMemAllocNodeParams *params);
+hipError_t hipGraphAddMemFreeNode(hipGraphNode_t *node_out, hipGraph_t graph,
+				  const hipGraphNode_t *needs, size_t count,
+				  void *address);
+hipError_t hipGraphAddNode(hipGraphNode_t *node_out, hipGraph_t graph,
+			   const hipGraphNode_t *needs, size_t count,
+			   hipGraphNodeParams *params);
+hipError_t hipGraphInstantiateWithParams(hipGraphExec_t *exec_out,
+					 hipGraph_t graph,
+					 hipGraphInstantiateParams *params);
+hipError_t hipGraphUpload(hipGraphExec_t exec, hipStream_t stream);
+hipError_t hipGraphLaunch_spt(hipGraphExec_t exec, hipStream_t stream);
+hipError_t hipDeviceGraphMemTrim(int device);
+hipError_t hipDeviceGetGraphMemAttribute(int device,
+					 hipGraphMemAttributeType which,
+					 void *value_out);
 hipError_t hipExtGetLastError(void);
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
 
@@ -45,6 +90,8 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
 	X(hipHostMalloc, ALL)                                                  \
 	X(hipHostFree, ALL)                                                    \
 	X(hipMallocManaged, ALL)                                               \
+	X(hipMallocAsync, ALL)                                                 \
+	X(hipFreeAsync, ALL)                                                   \
 	X(hipMemGetInfo, ALL)                                                  \
 	X(hipMemGetAddressRange, ALL)                                          \
 	X(hipMemcpy, ALL)                                                      \
@@ -99,12 +146,27 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
 	X(hipStreamIsCapturing, ALL)                                           \
 	X(hipStreamGetCaptureInfo, ALL)                                        \
 	X(hipStreamGetCaptureInfo_v2, ALL)                                     \
-	X(hipThreadExchangeStreamCaptureMode, ALL)                             \
-	X(hipGraphDestroy, ALL)
+	X(hipThreadExchangeStreamCaptureMode, ALL)
+
+#define HIP_SYMBOLS_GRAPH(X)                                                   \
+	X(hipGraphCreate, ALL)                                                 \
+	X(hipGraphDestroy, ALL)                                                \
+	X(hipGraphInstantiateWithFlags, ALL)                                   \
+	X(hipGraphInstantiateWithParams, NEW)                                  \
+	X(hipGraphExecDestroy, ALL)                                            \
+	X(hipGraphAddMemAllocNode, NEW)                                        \
+	X(hipGraphAddMemFreeNode, NEW)                                         \
+	X(hipGraphAddNode, NEW)                                                \
+	X(hipGraphUpload, NEW)                                                 \
+	X(hipGraphLaunch, ALL)                                                 \
+	X(hipGraphLaunch_spt, NEW)                                             \
+	X(hipDeviceGraphMemTrim, NEW)                                          \
+	X(hipDeviceGetGraphMemAttribute, NEW)
 
 #define HIP_SYMBOLS(X)                                                         \
 	HIP_SYMBOLS_DEVICE(X)                                                  \
 	HIP_SYMBOLS_MEMORY(X)                                                  \
-	HIP_SYMBOLS_STREAM(X)
+	HIP_SYMBOLS_STREAM(X)                                                  \
+	HIP_SYMBOLS_GRAPH(X)
 
 #endif
