@@ -17,11 +17,12 @@
 #include "hip_graph.h"
 #include "nodes.h"
 
+#include <hip/hip_version.h>
 #include <stdatomic.h>
 
 enum { NODE_ALLOCATES = 10, RESERVED_NOW = 2, VERSION_MIN = 50600000 };
 
-/* hipMemAllocNodeParams, which older headers do not have. */
+/* hipMemAllocNodeParams, which older headers do not have, */
 struct alloc_params {
 	int type, handles, location, device;
 	void *windows;
@@ -31,11 +32,20 @@ struct alloc_params {
 	void *address;
 };
 
-/* hipGraphNodeParams */
+/* and hipGraphNodeParams. */
 struct node_params {
 	int type, reserved[3];
 	struct alloc_params alloc;
 };
+
+#if HIP_VERSION >= 60200000
+_Static_assert(offsetof(struct alloc_params, address) ==
+		       offsetof(hipMemAllocNodeParams, dptr),
+	       "");
+_Static_assert(offsetof(struct node_params, alloc) ==
+		       offsetof(hipGraphNodeParams, alloc),
+	       "");
+#endif
 
 static _Atomic bool seen;      /* a node */
 static _Atomic bool late;      /* a call may have changed the answer */
