@@ -135,6 +135,16 @@ json_is "[(x['pool']['hits'], x['pool']['misses'], x['pool']['peak_bytes'])
 	"keeps nothing"
 exits 1 "a tool that watches the driver" env CUDA_INJECTION64_PATH=/nowhere \
 	"$run" --report="$scratch/out" "$scratch/cases" reuse
+echo 'int nothing;' >"$scratch/nothing.c"
+check "a library of compute-sanitizer compiles" $CC -w -shared -fPIC \
+	-o "$scratch/libsanitizer-collection.so" "$scratch/nothing.c"
+exits 1 "under compute-sanitizer" \
+	env LD_PRELOAD="libsanitizer-collection.so" \
+	LD_LIBRARY_PATH="$scratch:$LD_LIBRARY_PATH" "$run" --json \
+	--report="$scratch/out" "$scratch/cases" reuse
+json_is "[(p['stopped'], x['pool']['hits'], x['pool']['peak_bytes'])
+	for p in d['processes'] for x in p['devices']]" \
+	"[('compute-sanitizer', 0, 0)]" "nothing is kept"
 exits 0 "gpumem-run inside gpumem-run --no-pool" "$run" --no-pool \
 	--report="$scratch/report" "$run" --report="$scratch/out" \
 	"$scratch/cases" reuse

@@ -198,10 +198,10 @@ void gm_budget_refuse(struct gm_heap *heap)
  * ms in one, 16 ms in 512 (to create and map). But a handle of which a part is
  * in use cannot move, and its rest is waste to all but small requests. So it is
  * a part of the request, which may be all that is like it; and of the heap,
- * about a quarter of the waste that is allowed. Where memory is short it is an
+ * about a fifth of the waste that is allowed. Where memory is short it is an
  * eighth of that; and a quarter from half of the limit on, for what is pinned
  * by then is still so when memory is short. */
-enum { REQUEST_PART = 8, RESERVED_PART = 256, WHEN_TIGHT = 8 };
+enum { REQUEST_PART = 8, RESERVED_PART = 320, WHEN_TIGHT = 8 };
 enum { HALF = 2, FROM_HALF = 4 };
 
 static unsigned times_smaller(const struct gm_heap *heap, uint64_t bytes)

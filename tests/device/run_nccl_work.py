@@ -107,13 +107,13 @@ def collect_group(torch, nccl, bytes_, sums):
     sum_, root = [x.clone() for x in mine], [x.clone() for x in mine]
     every = [torch.empty(RANKS * count, device=f"cuda:{i}") for i in devices]
     nccl.all_reduce(sum_)
-    nccl.broadcast(root, 1)
+    nccl.broadcast(root)  # of the first, whatever PyTorch is told
     nccl.all_gather(mine, every)
     sent = [mine[1 - i].to(f"cuda:{i}") for i in devices]
     for i in devices:
         found = {
             "all_reduce": (sum_[i], count, 3),
-            "broadcast": (root[i], count, 2),
+            "broadcast": (root[i], count, 1),
             "all_gather": (every[i], count, 3),
             "copied": (sent[i], count, 2 - i),
         }

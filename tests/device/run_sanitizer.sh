@@ -10,10 +10,9 @@
 # BUILD is a folder in which `make` has been run, OUT a folder for the results:
 # OUT/summary.txt has the checks, as TAP, and what memcheck and gpumem-run counted in
 # each run; the rest is what they printed. A program has to print the same, end alike
-# and have as many errors as under memcheck alone; one that writes where it should
-# not has to be found with --no-pool. With the pool it may not be, as blocks are not
-# freed then: that is told. What there is no time for is left out, and said to be.
-# The exit status is 0 if no check failed.
+# and have as many errors as under memcheck alone, one that writes where it should
+# not too. What there is no time for is left out, and said to be. The exit status is
+# 0 if no check failed.
 #
 # shellcheck disable=SC2086
 
@@ -131,16 +130,14 @@ clean()
 	done
 }
 
-# wrong HOW: memcheck finds it without the pool
+# wrong HOW: memcheck finds it in all four
 wrong()
 {
 	there "wrong-$1" || return 0
 	all "wrong-$1" "$out/wrong" "$1"
 	is "$(grep -c '^[1-9]' "$out/$name.errors")" 1 "$name: memcheck finds it"
-	same "$name.no-pool" "$name"
-	for how in run inside; do
-		say "# $name.$how: with the pool memcheck finds" \
-			"$(cat "$out/$name.$how.errors")"
+	for how in run no-pool inside; do
+		same "$name.$how" "$name"
 	done
 }
 

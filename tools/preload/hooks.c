@@ -64,6 +64,13 @@ static int look_at(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 1;
 }
 
+bool hook_file_is_loaded(const char *begin)
+{
+	struct search search = {.begin = begin};
+
+	return dl_iterate_phdr(look_at, &search);
+}
+
 /* By the name of its file: packages give it a version of their own, and some
  * another soname. */
 static void bind_some(const struct hook_table *table)

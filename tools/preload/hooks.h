@@ -46,6 +46,9 @@ void *hook_swap(const struct hook_table *table, int hook, void *found);
  * suffix. */
 void *hook_swap_base(const struct hook_table *table, const char *symbol,
 		     void *found);
+/* Whether a file is loaded whose name begins so. Not with the mutex: a library
+ * that is being loaded may call a wrapper. */
+bool hook_file_is_loaded(const char *begin);
 /* Whether an address lies in the library. */
 bool hook_is_inside(const struct hook_table *table, const void *address);
 

@@ -91,7 +91,7 @@ void preload_note_locked(struct preload_state *state, enum ledger_api api,
 			 enum ledger_note note);
 
 /* Any time, without the mutex: nothing is kept from now on, because of that
- * function of the driver, which has to be a constant. */
+ * function of the driver, or that tool, which has to be a constant. */
 void preload_stop(const char *why);
 bool preload_stopped(void);
 

@@ -5,7 +5,7 @@
  * The state of the process, and the ledgers, each of which it maps when it
  * first has something to count there.
  */
-#include "preload.h"
+#include "hooks.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -74,10 +74,21 @@ uint64_t preload_limit(void)
 	return limit;
 }
 
+/* It finds what uses a block that was freed only if the driver frees it. */
+static void look_for_sanitizer(void)
+{
+	const char *none = NULL;
+
+	if (pooling && hook_file_is_loaded("libsanitizer-collection.so"))
+		atomic_compare_exchange_strong(&stopped_by, &none,
+					       "compute-sanitizer");
+}
+
 static struct preload_state *state_make(void)
 {
 	struct preload_state *state, *other = NULL;
 
+	look_for_sanitizer();
 	state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (state == MAP_FAILED)
