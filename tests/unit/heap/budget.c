@@ -116,7 +116,7 @@ static void test_tight(void)
 	   "seven eighths of it are not");
 	ok(gm_budget_is_tight(&heap, 3072 * MIB + 1), "what is above is");
 	*reserved = 7168 * MIB;
-	is_uint(gm_budget_handle_pages(&heap, 1024), 2, "the smallest handles");
+	is_uint(gm_budget_handle_pages(&heap, 1536), 2, "the smallest handles");
 	is_uint(gm_budget_handle_pages(&heap, 127), 1, "or single pages");
 	budget->limit_bytes = 0;
 	gm_budget_refuse(&heap);

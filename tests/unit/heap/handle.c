@@ -8,9 +8,9 @@
 static void test_sizes(void)
 {
 	restart();
-	is_uint(heap.counters.segments.current, 260,
-		"2080 pages in 260 handles");
-	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), 260, "one call for each");
+	is_uint(heap.counters.segments.current, 324,
+		"2592 pages in 324 handles");
+	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), 324, "one call for each");
 	is_uint(calls(GPUMEM_CALL_MAP), 1, "one call maps them all");
 	touch(ballast);
 	touch(block(arena, 7 * PAGE));
@@ -36,7 +36,7 @@ static void test_option(const char *value, size_t pages)
 {
 	option("handle_max", value);
 	restart();
-	is_uint(heap.counters.segments.current, 2080 / pages, "handle_max %s",
+	is_uint(heap.counters.segments.current, 2592 / pages, "handle_max %s",
 		value);
 	sound("with the option");
 	option("handle_max", "16MiB");

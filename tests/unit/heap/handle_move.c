@@ -153,7 +153,8 @@ static void test_stock(void)
 {
 	uint64_t migrations;
 
-	begin_mixed(12, 1, 32);
+	restart_of(2080 * PAGE);
+	mix(12, 1, 32);
 	is_uint(gm_spare_stock(&heap), 8, "eight pages may be spare");
 	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
 	is_uint(heap.space->budget.migrated_handles, 1 + 8,

@@ -197,14 +197,15 @@ static void test_parts(void)
 	gpumem_stream stream = new_stream();
 	struct gpumem_stats s;
 	struct gate gate;
+	const uint64_t bytes = GIB + GIB / 4;
 	void *ptr;
 
 	/* Of a handle of 4 MiB 1 MiB is live: 1 MiB in its page, 2 besides. */
-	must(gpumem_free(new_block(pool, GIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, bytes, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
-	must(gpumem_pool_set_limit(pool, 0, GIB));
+	must(gpumem_pool_set_limit(pool, 0, bytes));
 	ptr = new_block(pool, MIB, NULL);
-	tells(pool, GIB - MIB / 2, 0,
+	tells(pool, bytes - MIB / 2, 0,
 	      "free: 1.00 MiB in pages that blocks have a part of, 2.00 MiB in "
 	      "handles that blocks have a part of; ");
 	s = stats_of(pool);
@@ -213,6 +214,7 @@ static void test_parts(void)
 	is_uint(s.slab_part_bytes + s.graph_bytes, 0, "and no more");
 	must(gpumem_free(ptr, NULL));
 	must(gpumem_pool_trim(pool, 0, NULL));
+	must(gpumem_pool_set_limit(pool, 0, GIB));
 
 	/* A slab of which one slot is live, in a page of which it has a part.
 	 */
