@@ -102,36 +102,15 @@ static void use_async(void)
 	phase("half of it freed");
 }
 
-/* A handle, mapped and let go: it lives as long as it is mapped. */
-static address map(size_t bytes)
-{
-	struct {
-		int type, handles, location, id;
-		void *windows;
-		unsigned char flags[16];
-	} prop = {1, 0, 1, 0, NULL, {0}};
-	address handle = 0, range = 0;
-
-	CALL(cuMemCreate, (address *, size_t, const void *, unsigned long long),
-	     (&handle, bytes, &prop, 0));
-	CALL(cuMemAddressReserve,
-	     (address *, size_t, size_t, address, unsigned long long),
-	     (&range, bytes, 0, 0, 0));
-	CALL(cuMemMap, (address, size_t, size_t, address, unsigned long long),
-	     (range, bytes, 0, handle, 0));
-	CALL(cuMemRelease, (address), (handle));
-	return range;
-}
-
 static void use_virtual(void)
 {
 	const size_t pages[] = {2 << 20, 6 << 20, 64 << 20};
 	address ranges[3];
 
-	CALL(cuMemUnmap, (address, size_t), (map(2 << 20), 2 << 20));
+	CALL(cuMemUnmap, (address, size_t), (map_handle(2 << 20), 2 << 20));
 	phase("base");
 	for (int i = 0; i < 3; i++)
-		ranges[i] = map(pages[i]);
+		ranges[i] = map_handle(pages[i]);
 	phase("mapped");
 	CALL(cuMemUnmap, (address, size_t), (ranges[1], pages[1]));
 	phase("a part of it unmapped");

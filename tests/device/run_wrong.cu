@@ -2,13 +2,14 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A program for run_sanitizer.sh that writes where it should not, as its
- *argument says:
+ * A program for run_sanitizer.sh that writes where it should not. Its argument
+ * says where:
  *
- *	clean   nowhere
- *	past    behind its block
- *	kept    behind its block, and within one that it freed before, of which
- *the pool of gpumem-run makes this one freed   to a block that it has freed
+ * - clean: nowhere.
+ * - past: behind its block.
+ * - kept: behind its block, which is smaller than one that it freed before, so
+ *   that a pool could make the block of that one.
+ * - freed: to a block that it has freed.
  *
  * It has the runtime that nvcc links. What it prints depends on no address.
  */

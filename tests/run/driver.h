@@ -26,7 +26,9 @@ void report(const char *name, int result);
 address alloc(size_t bytes);
 void release(address block);
 
-/* In driver_memory.c: memory of each kind. */
+/* In driver_memory.c: addresses of a new handle, which lives until they are
+ * unmapped; and memory of each kind. */
+address map_handle(size_t bytes);
 void use_all(void);
 
 #endif

@@ -63,8 +63,8 @@ static void use_async(void)
 	release(b);
 }
 
-/* A handle that is released while it is mapped, as llama.cpp does. */
-static void use_virtual(void)
+/* Released while it is mapped, as llama.cpp does. */
+address map_handle(size_t bytes)
 {
 	struct {
 		int type, handles, location, id;
@@ -72,7 +72,6 @@ static void use_virtual(void)
 		unsigned char flags[16];
 	} prop = {1, 0, 1, 0, NULL, {0}};
 	address handle = 0, range = 0;
-	size_t bytes = 2 << 20;
 
 	CALL(cuMemCreate, (address *, size_t, const void *, unsigned long long),
 	     (&handle, bytes, &prop, 0));
@@ -82,7 +81,14 @@ static void use_virtual(void)
 	CALL(cuMemMap, (address, size_t, size_t, address, unsigned long long),
 	     (range, bytes, 0, handle, 0));
 	CALL(cuMemRelease, (address), (handle));
-	CALL(cuMemUnmap, (address, size_t), (range, bytes));
+	return range;
+}
+
+static void use_virtual(void)
+{
+	const size_t bytes = 2 << 20;
+
+	CALL(cuMemUnmap, (address, size_t), (map_handle(bytes), bytes));
 }
 
 /* 1000, 2000 and 3000 bytes at once. */

@@ -157,7 +157,7 @@ int hipGraphDestroy(struct graph *graph)
 }
 
 int hipGraphAddMemAllocNode(void **out, struct graph *graph, const void *needs,
-			    size_t count, struct alloc_params *params)
+			    size_t count, struct params *params)
 {
 	*out = graph;
 	return leave(add_node(graph, params->bytes, &params->address));
@@ -171,7 +171,7 @@ int hipGraphAddMemFreeNode(void **out, struct graph *graph, const void *needs,
 }
 
 int hipGraphAddNode(void **out, struct graph *graph, const void *needs,
-		    size_t count, struct node_params *params)
+		    size_t count, struct any_params *params)
 {
 	if (params && params->type == NODE_ALLOCATES)
 		return hipGraphAddMemAllocNode(out, graph, needs, count,

@@ -8,29 +8,10 @@
 #define GPUMEM_TESTS_RUN_HIP_BELOW_GRAPH_H
 
 #include "hip_below.h"
+#include "hip_nodes.h"
 
 struct graph {
 	int device;
-};
-
-/* As AMD's header has them. */
-struct alloc_params {
-	int type, handles, location, device;
-	void *windows;
-	unsigned char reserved[64];
-	const void *accesses;
-	size_t access_count, bytes;
-	void *address;
-};
-struct node_params {
-	int type, reserved[3];
-	struct alloc_params alloc;
-};
-struct upload {
-	void *node;
-	unsigned long long flags;
-	int result;
-	void *stream;
 };
 
 struct graph *new_graph(int device);

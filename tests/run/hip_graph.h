@@ -10,7 +10,8 @@
 #ifndef GPUMEM_TESTS_RUN_HIP_GRAPH_H
 #define GPUMEM_TESTS_RUN_HIP_GRAPH_H
 
-#include <stddef.h>
+#include "hip_nodes.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,27 +28,6 @@ enum {
 };
 
 #define MIB ((size_t)1 << 20)
-
-/* As AMD's header has them. */
-struct params {
-	int type, handles, location, device;
-	void *windows;
-	unsigned char reserved[64];
-	const void *accesses;
-	size_t access_count, bytes;
-	void *address;
-};
-struct any_params {
-	int type, reserved[3];
-	struct params alloc;
-	unsigned char rest[120];
-};
-struct upload {
-	void *node;
-	unsigned long long flags;
-	int result;
-	void *stream;
-};
 
 /* What each release has, and what the first ones lack: X(name, parameters) */
 #define RUNTIME(X)                                                             \

@@ -16,6 +16,7 @@
 static struct gm_arena *arena;
 static struct gm_extent *ballast;
 
+/* A heap with a ballast of so many bytes. */
 HEAP_USE void restart_of(size_t bytes)
 {
 	if (arena)
