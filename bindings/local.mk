@@ -34,6 +34,7 @@ EXTRA_DIST += \
 	bindings/python/src/leaks.c \
 	bindings/python/src/module.c \
 	bindings/python/src/pool.c \
+	bindings/python/src/pool_peer.c \
 	bindings/python/src/pool_report.c \
 	bindings/python/src/pressure.c \
 	bindings/python/src/subclass/allocator.cpp \

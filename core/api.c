@@ -243,6 +243,16 @@ gpumem_status gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out)
 			: gm_null_argument("pool_out");
 }
 
+gpumem_status gpumem_pool_add_peer(gpumem_pool *pool, gpumem_device *peer)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	return pool ? gm_pool_add_peer(pool, peer) : gm_null_argument("pool");
+}
+
 gpumem_status gpumem_pool_set_limit(gpumem_pool *pool,
 				    uint64_t soft_limit_bytes,
 				    uint64_t limit_bytes)

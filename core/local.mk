@@ -176,6 +176,7 @@ libvm_la_SOURCES = \
 	core/vm/handle.c \
 	core/vm/handle.h \
 	core/vm/mapped.c \
+	core/vm/open.c \
 	core/vm/pages.c \
 	core/vm/parts.c \
 	core/vm/place.c \

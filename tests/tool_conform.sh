@@ -129,7 +129,8 @@ for call in free@4 copy@4 event_query@4 map@4 unmap@4 kind_alloc@4 \
 	event_import@1 event_native@1; do
 	caught '' "$call"
 done
-for call in peer_query@1 peer_enable@1 map_peers@1 device_processes@1; do
+for call in peer_query@1 peer_enable@1 map_peers@1 open_mapped@1 \
+	device_processes@1; do
 	caught host.devices:2, "$call"
 done
 for call in object_of@1 view_create@1 view_destroy@1; do

@@ -248,9 +248,36 @@ static gpumem_status unmap(const struct gpu_device *device, uint64_t address,
 	return status;
 }
 
+static gpumem_status open_locked(const struct job *job, uint64_t devices)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	for (size_t i = 0; i < job->count && status == GPUMEM_OK; i++) {
+		status = gpu_pages_whole.open(job->device, address_of(job, i),
+					      1, job->page_bytes, devices);
+		if (status == GPUMEM_OK)
+			piece_of(job, i)->devices |= devices;
+	}
+	return status;
+}
+
+static gpumem_status open(const struct gpu_device *device, uint64_t address,
+			  size_t count, uint64_t page_bytes, uint64_t devices)
+{
+	struct job job = {device, NULL, address, page_bytes, count};
+	gpumem_status status;
+
+	pthread_mutex_lock(&device->ranges->mutex);
+	job.range = *find(device->ranges, address);
+	status = job.range ? open_locked(&job, devices) : foreign(address);
+	pthread_mutex_unlock(&device->ranges->mutex);
+	return status;
+}
+
 const struct gpu_pages gm_hip_pages_single = {
 	.reserve = reserve,
 	.release = release,
 	.map = map,
 	.unmap = unmap,
+	.open = open,
 };

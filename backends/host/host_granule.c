@@ -32,14 +32,18 @@ gpumem_status gm_host_extent_find(struct host_extent *extent)
 	return GPUMEM_OK;
 }
 
-/* The first granule of place i. */
-static uint32_t *granule_at(const struct host_extent *extent, size_t i)
+/* The number of the first granule of place i. */
+static uint64_t number_of(const struct host_extent *extent, size_t i)
 {
 	uint64_t from = extent->address - extent->range->address;
 
-	return extent->range->granules +
-	       (from + i * extent->page_bytes) /
-		       extent->device->config.granularity;
+	return (from + i * extent->page_bytes) /
+	       extent->device->config.granularity;
+}
+
+static uint32_t *granule_at(const struct host_extent *extent, size_t i)
+{
+	return extent->range->granules + number_of(extent, i);
 }
 
 static uint64_t granules_per_page(const struct host_extent *extent)
@@ -61,10 +65,16 @@ void gm_host_extent_mark(const struct host_extent *extent, size_t i,
 	granule[0] = value;
 	for (uint64_t k = 1; k < count; k++)
 		granule[k] = value ? HOST_GRANULE_MORE : 0;
+	extent->range->peers[number_of(extent, i)] = value ? extent->peers : 0;
 	if (value)
 		extent->range->mapped += count;
 	else
 		extent->range->mapped -= count;
+}
+
+void gm_host_extent_open(const struct host_extent *extent, size_t i)
+{
+	extent->range->peers[number_of(extent, i)] |= extent->peers;
 }
 
 gpumem_status gm_host_extent_vacant(const struct host_extent *extent)

@@ -18,7 +18,7 @@ struct host_extent {
 	uint64_t address, bytes;  /* bytes == count * page_bytes */
 	uint64_t page_bytes;
 	size_t count;
-	uint64_t peers; /* map: mask of the devices that use it too */
+	uint64_t peers; /* mask of the devices that use it too */
 };
 
 gpumem_status gm_host_invalid(const char *what, uint64_t address,
@@ -32,8 +32,10 @@ gpumem_status gm_host_extent_vacant(const struct host_extent *extent);
 gpumem_status gm_host_extent_mapped(const struct host_extent *extent);
 /* What is mapped at place i: a page's number + 1. */
 uint32_t gm_host_extent_page(const struct host_extent *extent, size_t i);
-/* From now on that is; 0: nothing. */
+/* From now on that is, for the extent's peers too; 0: nothing. */
 void gm_host_extent_mark(const struct host_extent *extent, size_t i,
 			 uint32_t value);
+/* The peers use place i as well as who does so already. */
+void gm_host_extent_open(const struct host_extent *extent, size_t i);
 
 #endif

@@ -41,7 +41,6 @@ static gpumem_status claim(const struct host_extent *extent,
 				pages[i], extent->page_bytes);
 		}
 		page->mappings++;
-		page->peers = extent->peers;
 	}
 	return GPUMEM_OK;
 }
@@ -174,6 +173,18 @@ gpumem_status gm_host_map(void *handle, uint64_t address,
 	return map(&extent, GPUMEM_SLOT_map, pages);
 }
 
+static uint64_t mask_of(void *const *peers, size_t count)
+{
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct host_device *peer = peers[i];
+
+		mask |= UINT64_C(1) << peer->index;
+	}
+	return mask;
+}
+
 gpumem_status gm_host_map_peers(void *handle, uint64_t address,
 				const gpumem_page *pages, size_t count,
 				uint64_t page_bytes, void *const *peers,
@@ -184,14 +195,43 @@ gpumem_status gm_host_map_peers(void *handle, uint64_t address,
 		.address = address,
 		.page_bytes = page_bytes,
 		.count = count,
+		.peers = mask_of(peers, peer_count),
 	};
 
-	for (size_t i = 0; i < peer_count; i++) {
-		const struct host_device *peer = peers[i];
-
-		extent.peers |= UINT64_C(1) << peer->index;
-	}
 	return map(&extent, GPUMEM_SLOT_map_peers, pages);
+}
+
+static gpumem_status open_locked(struct host_extent *extent)
+{
+	gpumem_status status = gm_host_extent_find(extent);
+
+	if (status == GPUMEM_OK)
+		status = gm_host_extent_mapped(extent);
+	for (size_t i = 0; i < extent->count && status == GPUMEM_OK; i++)
+		gm_host_extent_open(extent, i);
+	return status;
+}
+
+gpumem_status gm_host_open_mapped(void *handle, uint64_t address, size_t count,
+				  uint64_t page_bytes, void *const *peers,
+				  size_t peer_count)
+{
+	struct host_device *device = handle;
+	struct host_extent extent = {
+		.device = device,
+		.address = address,
+		.page_bytes = page_bytes,
+		.count = count,
+		.peers = mask_of(peers, peer_count),
+	};
+	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_open_mapped);
+
+	if (status != GPUMEM_OK)
+		return status;
+	pthread_mutex_lock(&device->memory);
+	status = open_locked(&extent);
+	pthread_mutex_unlock(&device->memory);
+	return status;
 }
 
 static gpumem_status unmap_locked(struct host_extent *extent)

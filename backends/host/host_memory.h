@@ -63,7 +63,6 @@ struct host_page {
 	uint64_t offset, span; /* in the file */
 	uint64_t bytes;	       /* what its holder was charged */
 	uint32_t mappings;     /* at so many addresses */
-	uint64_t peers;	       /* where it is mapped: mask of other devices */
 	uint32_t turn;	       /* how often it was taken */
 	bool raw;	       /* held by alloc, not by page_create */
 	bool own;	       /* not that range, but `file` of its own */
@@ -148,7 +147,9 @@ struct host_range {
 	/* Reservation: by granule, page number + 1 where its mapping begins,
 	 * HOST_GRANULE_MORE where one goes on, 0 where nothing is mapped. */
 	uint32_t *granules;
-	uint64_t granule_bytes; /* of that array; 0 without one */
+	uint64_t *peers; /* where a mapping begins: mask of the other devices
+			    that use it */
+	uint64_t granule_bytes; /* of both arrays, peers first; 0 without */
 	uint64_t mapped;	/* granules that are not 0 */
 };
 

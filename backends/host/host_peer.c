@@ -41,19 +41,17 @@ gpumem_status gm_host_peer_enable(void *handle, void *other)
 	return GPUMEM_OK;
 }
 
-/* Where the page is that is mapped at an address of the reservation. */
-static const struct host_page *page_at(const struct host_device *device,
-				       const struct host_range *range,
-				       uint64_t address)
+/* What is mapped at an address of the reservation is open to that peer; true
+ * also where nothing is. */
+static bool is_mapped_for(const struct host_device *device, uint64_t peer,
+			  const struct host_range *range, uint64_t address)
 {
 	uint64_t granule =
 		(address - range->address) / device->config.granularity;
 
 	while (range->granules[granule] == HOST_GRANULE_MORE)
 		granule--;
-	return range->granules[granule]
-		       ? &device->phys.pages[range->granules[granule] - 1]
-		       : NULL;
+	return !range->granules[granule] || range->peers[granule] & peer;
 }
 
 /* True also where the device has nothing. */
@@ -61,14 +59,12 @@ static bool is_open_to(struct host_device *device, uint64_t peer,
 		       uint64_t address)
 {
 	const struct host_range *range;
-	const struct host_page *page;
 	bool open = true;
 
 	pthread_mutex_lock(&device->memory);
 	range = gm_host_range_find(&device->spaces, address);
-	page = range ? page_at(device, range, address) : NULL;
-	if (page)
-		open = (page->peers & peer) != 0;
+	if (range)
+		open = is_mapped_for(device, peer, range, address);
 	else if (gm_host_range_find(&device->raws, address))
 		open = (device->raw_peers & peer) != 0;
 	pthread_mutex_unlock(&device->memory);

@@ -270,7 +270,6 @@ void gm_host_phys_give(struct host_device *device, uint32_t number)
 		atomic_fetch_sub(&device->used_bytes, page->bytes);
 	page->bytes = 0;
 	page->mappings = 0;
-	page->peers = 0;
 	page->raw = page->own = page->foreign = false;
 	heap_push(&phys->bins[bin_of(page->span, &span)], number);
 }

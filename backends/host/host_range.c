@@ -86,8 +86,8 @@ void gm_host_range_clear(struct host_ranges *ranges)
 				     range->span);
 			gm_host_buffer_end(range->buffer);
 		}
-		if (range->granules)
-			(void)munmap(range->granules, range->granule_bytes);
+		if (range->peers)
+			(void)munmap(range->peers, range->granule_bytes);
 	}
 	free(ranges->item);
 	memset(ranges, 0, sizeof(*ranges));

@@ -43,12 +43,14 @@ gpumem_status gm_host_va_reserve(void *handle, uint64_t bytes,
 			       alignment, bytes);
 	if (alignment < granularity)
 		alignment = granularity;
-	range.granule_bytes = bytes / granularity * sizeof(*range.granules);
-	range.granules =
+	range.granule_bytes = bytes / granularity *
+			      (sizeof(*range.peers) + sizeof(*range.granules));
+	range.peers =
 		mmap(NULL, range.granule_bytes, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (range.granules == MAP_FAILED)
+	if (range.peers == MAP_FAILED)
 		return gm_host_fail_system(errno, "memory for its bookkeeping");
+	range.granules = (uint32_t *)(range.peers + bytes / granularity);
 	status = gm_host_address_reserve(bytes, alignment, &range.base);
 	if (status != GPUMEM_OK)
 		goto free_granules;
@@ -64,7 +66,7 @@ gpumem_status gm_host_va_reserve(void *handle, uint64_t bytes,
 release:
 	(void)gm_host_address_release(range.base, bytes);
 free_granules:
-	(void)munmap(range.granules, range.granule_bytes);
+	(void)munmap(range.peers, range.granule_bytes);
 	return status;
 }
 
@@ -81,7 +83,7 @@ static gpumem_status release_locked(struct host_device *device,
 	status = gm_host_address_release(address, bytes);
 	if (status != GPUMEM_OK)
 		return status;
-	(void)munmap(range->granules, range->granule_bytes);
+	(void)munmap(range->peers, range->granule_bytes);
 	gm_host_range_remove(&device->spaces, range);
 	return GPUMEM_OK;
 }

@@ -40,6 +40,26 @@ gpumem_status gm_device_peer_enable(struct gpumem_device *device,
 	return gm_call_end(&call);
 }
 
+gpumem_status gm_device_open_mapped(struct gpumem_device *device,
+				    struct gpumem_device *peer,
+				    uint64_t address, size_t count,
+				    uint64_t page_bytes)
+{
+	void *const peers[] = {peer->handle};
+	struct gm_call call;
+
+	if (!device->ops->open_mapped)
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "backend %s opens memory to %s only when it is "
+			       "mapped: name the peer when the pool is created",
+			       device->ops->name, peer->info.name);
+	call = gm_call_begin(device, GPUMEM_SLOT_open_mapped);
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->open_mapped(call.handle, address, count,
+						    page_bytes, peers, 1);
+	return gm_call_end(&call);
+}
+
 struct visit {
 	bool (*fn)(const struct gpumem_process *process, void *user);
 	void *user;

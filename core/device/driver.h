@@ -13,8 +13,9 @@
 
 #include "device.h"
 
-/* One user's way to one device, with its counters. The rest is constant:
- * what alloc, free and map are about is decided once for all of them. */
+/* One user's way to one device, with its counters. The rest is constant, but
+ * for the peers, which only become more (pool/peers.c), and not while anything
+ * is being mapped. */
 struct gm_driver {
 	struct gpumem_device *device;
 	gpumem_kind kind;   /* of alloc and free; DEVICE: see init */
@@ -77,6 +78,12 @@ gpumem_status gm_device_peer(struct gpumem_device *device,
 /* OK, or UNSUPPORTED: the peer cannot be given what alloc gives. */
 gpumem_status gm_device_peer_enable(struct gpumem_device *device,
 				    struct gpumem_device *peer);
+/* The pages of one size that are mapped there; UNSUPPORTED also without the
+ * slot. */
+gpumem_status gm_device_open_mapped(struct gpumem_device *device,
+				    struct gpumem_device *peer,
+				    uint64_t address, size_t count,
+				    uint64_t page_bytes);
 /* UNSUPPORTED also without the slot. */
 gpumem_status gm_process_visit(struct gpumem_device *device,
 			       bool (*fn)(const struct gpumem_process *process,

@@ -37,13 +37,16 @@ static void say(struct list *list, const char *format, ...)
 	list->used += strlen(list->text + list->used);
 }
 
-static bool is_peer(const struct gpumem_pool *pool,
+static bool is_peer(struct gpumem_pool *pool,
 		    const struct gpumem_device *device)
 {
-	for (size_t i = 0; i < pool->peer_count; i++)
-		if (pool->peers[i] == device)
-			return true;
-	return false;
+	bool is = false;
+
+	pthread_mutex_lock(&pool->heap.mutex);
+	for (size_t i = 0; i < pool->peer_count && !is; i++)
+		is = pool->peers[i] == device;
+	pthread_mutex_unlock(&pool->heap.mutex);
+	return is;
 }
 
 static void say_pool(struct list *list, struct gpumem_pool *pool)
@@ -63,7 +66,7 @@ static void say_pool(struct list *list, struct gpumem_pool *pool)
 }
 
 /* The default pool does not. */
-static bool holds(const struct gpumem_pool *pool, struct gpumem_device *device)
+static bool holds(struct gpumem_pool *pool, struct gpumem_device *device)
 {
 	bool holds;
 

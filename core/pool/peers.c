@@ -3,13 +3,15 @@
 
 /*
  * What a pool is made of and for whom: its kind, and the devices that its
- * memory is opened to, which it holds open. Only at the beginning and the end
- * of a pool: no locks.
+ * memory is opened to, which it holds open. At the beginning and the end of a
+ * pool without a lock; peers that come later are added within a growth of the
+ * heap, since no other thread maps anything then.
  */
 #include "pool.h"
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static gpumem_status check_kind(const struct gpumem_device *device,
 				gpumem_kind kind)
@@ -69,11 +71,36 @@ static bool is_new(const struct gpumem_pool *pool,
 	return true;
 }
 
-static void hold(struct gpumem_pool *pool, struct gpumem_device *peer)
+/* The peer is held open. */
+static void append(struct gpumem_pool *pool, struct gpumem_device *peer)
 {
-	gm_device_hold(peer, GM_HOLD_POOL);
 	pool->peer_handles[pool->peer_count] = peer->handle;
 	pool->peers[pool->peer_count++] = peer;
+}
+
+/* Room for so many peers. */
+static gpumem_status make_room(struct gpumem_pool *pool, size_t count)
+{
+	void *peers = calloc(count, sizeof(struct gpumem_device *));
+	void *handles = calloc(count, sizeof(void *));
+
+	if (!peers || !handles) {
+		free(peers);
+		free(handles);
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for %zu peers", count);
+	}
+	if (pool->peer_count) {
+		memcpy(peers, pool->peers,
+		       pool->peer_count * sizeof(*pool->peers));
+		memcpy(handles, pool->peer_handles,
+		       pool->peer_count * sizeof(*pool->peer_handles));
+	}
+	free(pool->peers);
+	free(pool->peer_handles);
+	pool->peers = peers;
+	pool->peer_handles = handles;
+	return GPUMEM_OK;
 }
 
 gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
@@ -86,30 +113,77 @@ gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
 		return status;
 	if (!config->peers)
 		return gm_fail(GPUMEM_INVALID, "peers is NULL");
-	pool->peers = calloc(count, sizeof(struct gpumem_device *));
-	pool->peer_handles = calloc(count, sizeof(void *));
-	if (!pool->peers || !pool->peer_handles)
-		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for %zu peers", count);
+	status = make_room(pool, count);
 	for (size_t i = 0; i < count && status == GPUMEM_OK; i++) {
 		struct gpumem_device *peer = config->peers[i];
 
 		status = check_peer(pool->device, peer, config->kind);
-		if (status == GPUMEM_OK && is_new(pool, peer))
-			hold(pool, peer);
+		if (status == GPUMEM_OK && is_new(pool, peer)) {
+			gm_device_hold(peer, GM_HOLD_POOL);
+			append(pool, peer);
+		}
 	}
 	return status;
 }
 
+/* Whatever there is of the pool, and what will be without virtual memory. */
+static gpumem_status open_to(struct gpumem_pool *pool,
+			     struct gpumem_device *peer)
+{
+	struct gm_heap *heap = &pool->heap;
+
+	if (heap->driver.kind != GPUMEM_KIND_DEVICE)
+		return GPUMEM_OK;
+	return heap->vm ? gm_space_open(heap, peer)
+			: gm_device_peer_enable(pool->device, peer);
+}
+
 gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool)
 {
-	const struct gm_heap *heap = &pool->heap;
 	gpumem_status status = GPUMEM_OK;
 
-	if (heap->vm || heap->driver.kind != GPUMEM_KIND_DEVICE)
-		return GPUMEM_OK;
 	for (size_t i = 0; i < pool->peer_count && status == GPUMEM_OK; i++)
-		status = gm_device_peer_enable(pool->device, pool->peers[i]);
+		status = open_to(pool, pool->peers[i]);
+	return status;
+}
+
+/* With the mutex, and nothing is being mapped. */
+static gpumem_status add(struct gpumem_pool *pool, struct gpumem_device *peer)
+{
+	gpumem_status status = make_room(pool, pool->peer_count + 1);
+
+	if (status != GPUMEM_OK)
+		return status;
+	pool->heap.driver.peers = pool->peer_handles;
+	status = open_to(pool, peer);
+	if (status != GPUMEM_OK)
+		return status;
+	append(pool, peer);
+	pool->heap.driver.peer_count = pool->peer_count;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pool_add_peer(struct gpumem_pool *pool,
+			       struct gpumem_device *peer)
+{
+	struct gm_heap *heap = &pool->heap;
+	gpumem_status status = check_peer(pool->device, peer, heap->driver.kind);
+	bool is_added = false;
+
+	if (status != GPUMEM_OK)
+		return status;
+	gm_device_hold(peer, GM_HOLD_POOL);
+	pthread_mutex_lock(&heap->mutex);
+	while (!gm_growth_begin(heap))
+		;
+	if (is_new(pool, peer)) {
+		status = add(pool, peer);
+		is_added = status == GPUMEM_OK;
+	}
+	gm_growth_end(heap);
+	pthread_mutex_unlock(&heap->mutex);
+	if (!is_added)
+		gm_device_drop(peer, GM_HOLD_POOL);
 	return status;
 }
 

@@ -32,9 +32,10 @@ struct gpumem_pool {
 	unsigned visitors;		 /* likewise: others that use heap */
 	struct gpumem_pool *next_of_all; /* under the registry's mutex */
 	char name[64];
-	struct gpumem_device **peers; /* constant: held open; NULL: none */
-	void **peer_handles;	      /* constant: the backend's, in order */
-	size_t peer_count;	      /* constant */
+	/* Under the heap's mutex, and changed within a growth: */
+	struct gpumem_device **peers; /* held open; NULL: none */
+	void **peer_handles;	      /* the backend's, in order */
+	size_t peer_count;
 	pthread_mutex_t pressure_mutex;
 	struct gpumem_graph *graphs;  /* under the heap's mutex */
 	struct gm_callback *pressure; /* in order of addition */
@@ -73,8 +74,12 @@ gpumem_status gm_pool_refuse_held(struct gpumem_device *device);
 gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
 				const struct gpumem_pool_config *config);
 /* Once there is a heap: opens what it allocates to them, unless it maps pages,
- * which are opened one by one. */
+ * which are opened when they are mapped. */
 gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool);
+/* One more, for whatever the pool has and will have. As gpumem_pool_add_peer().
+ */
+gpumem_status gm_pool_add_peer(struct gpumem_pool *pool,
+			       struct gpumem_device *peer);
 /* Closes them. */
 void gm_pool_drop_peers(struct gpumem_pool *pool);
 

@@ -87,6 +87,11 @@ gpumem_status gm_space_start(struct gm_heap *heap);
 gpumem_status gm_space_fini(struct gm_heap *heap);
 uint64_t gm_space_host_bytes(const struct gm_heap *heap);
 
+/* open.c: a device uses all that is mapped too, from now on; what is mapped
+ * later is the driver's business (struct gm_driver). Within a growth that has
+ * not let go of the mutex. OK, or what the driver said, when it uses some. */
+gpumem_status gm_space_open(struct gm_heap *heap, struct gpumem_device *peer);
+
 /* mapped.c: for a recording that begins: an event for all that is mapped. */
 void gm_space_record(const struct gm_heap *heap);
 

@@ -345,6 +345,17 @@ struct gpumem_backend {
 	 * has no contexts. UNSUPPORTED: there is nothing behind it. */
 	gpumem_status (*device_native)(void *device, void **context_out,
 				       void **native_device_out);
+
+	/* ---- group OPEN_MAPPED; needs VM and PEERS ---- */
+
+	/* From now on `peers` read and write `count` pages of one size that are
+	 * mapped side by side, as if map_peers had been told; who could, still
+	 * can. Some of these mappings may be unmapped by another thread at the
+	 * same time: the call may fail then. On failure some peers may use some
+	 * of the pages. */
+	gpumem_status (*open_mapped)(void *device, uint64_t address,
+				     size_t count, uint64_t page_bytes,
+				     void *const *peers, size_t peer_count);
 };
 
 /*
@@ -428,6 +439,8 @@ struct gpumem_backend {
 #define GPUMEM_SLOTS_NATIVE_DEVICE(X)                                          \
 	X(device_native, NATIVE_DEVICE, 0, NONE)
 
+#define GPUMEM_SLOTS_OPEN_MAPPED(X) X(open_mapped, OPEN_MAPPED, 0, NONE)
+
 #define GPUMEM_SLOT_LIST(X)                                                    \
 	GPUMEM_SLOTS_REQUIRED(X)                                               \
 	GPUMEM_SLOTS_STREAMS(X)                                                \
@@ -442,7 +455,8 @@ struct gpumem_backend {
 	GPUMEM_SLOTS_OBJECTS(X)                                                \
 	GPUMEM_SLOTS_ADOPT(X)                                                  \
 	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
-	GPUMEM_SLOTS_NATIVE_DEVICE(X)
+	GPUMEM_SLOTS_NATIVE_DEVICE(X)                                          \
+	GPUMEM_SLOTS_OPEN_MAPPED(X)
 
 enum gpumem_slot {
 #define GPUMEM_SLOT_ENUM(slot, group, caps, counted) GPUMEM_SLOT_##slot,

@@ -87,7 +87,7 @@ static void draw_faults(char *text, size_t room, const char *slot)
 		"kind_alloc",	 "event_create",
 		"fill",		 "copy",
 		"stream_create", "memory_info",
-		"peer_query",	 "page_export",
+		"peer_query",	 "open_mapped",
 		"page_export",	 "page_create_shared",
 		"ipc_export",	 "view_create",
 		"page_import",	 "ipc_open"};

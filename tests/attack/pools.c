@@ -118,6 +118,20 @@ void attack_gpumem_pool_destroy(void)
 		pool_gone(pool);
 }
 
+/* A default pool that is opened to another device's may never end. */
+void attack_gpumem_pool_add_peer(void)
+{
+	struct pool *pool = pick_pool();
+	struct device *peer = pick_device();
+
+	if (pool && pool->usual)
+		peer = pool->device;
+	if (judge(gpumem_pool_add_peer(pool_of(pool), device_of(peer))) &&
+	    peer != pool->device)
+		expect(!gpumem_pool_check(pool->handle), "%s",
+		       gpumem_error_text());
+}
+
 void attack_gpumem_device_pool(void)
 {
 	struct device *device = pick_device();

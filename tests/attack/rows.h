@@ -97,6 +97,7 @@
 	X(gpumem_pool_check, 4, B(CORRUPT))                                    \
 	X(gpumem_pool_create, 6, B(UNSUPPORTED) | TAKES)                       \
 	X(gpumem_pool_destroy, 4, B(BUSY) | B(DRIVER))                         \
+	X(gpumem_pool_add_peer, 2, ASKS | B(NO_HOST_MEMORY) | B(UNSUPPORTED))  \
 	X(gpumem_pool_device, 1, 0)                                            \
 	X(gpumem_pool_drop_stream, 3,                                          \
 	  B(CAPTURING) | B(BUSY) | ASKS | B(NO_HOST_MEMORY))                   \

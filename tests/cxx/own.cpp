@@ -387,6 +387,7 @@ static void test_pool()
 	pool.deallocate(block);
 	is_status(thrown([&] { pool.deallocate(block); }), GPUMEM_BAD_POINTER,
 		  "a double free throws");
+	pool.add_peer(gpu);
 	ok(gpu.trim() > 0, "a trim of the device");
 	ok(gpu.has(GPUMEM_CAP_SIMULATED) && gpu.can_peer(gpu), "capabilities");
 }

@@ -159,16 +159,44 @@ def part_copies(torch):
 
 
 def part_strided(torch):
-    """What is known not to work: told, not counted."""
-    x = torch.arange(1 << 20, device="cuda:0").view(1024, 1024)
-    try:
-        y = x.t().to("cuda:1")
-        print("# a transposed one arrives:", torch.equal(y.cpu(), x.cpu().t()))
-    except RuntimeError as error:
-        print("# a transposed one:", str(error).splitlines()[0])
-        sys.stdout.flush()
-        os._exit(0)
-    ok(True, "a known limit is told")
+    """Kernels that read and write the other device's memory, whenever it came."""
+    wrong = []
+    for i in range(2):
+        old = torch.zeros(2048, 1024, device=f"cuda:{1 - i}")
+        for n in range(25):
+            x = (torch.arange(1 << 20) * (n + 1) % 977).float().view(1024, 1024)
+            a = x.to(f"cuda:{i}")
+            new = torch.zeros(1024 + n, 2048, device=f"cuda:{1 - i}")
+            old[::2].copy_(a)
+            new[:1024, 1::2].copy_(a.t())
+            there = {
+                "transposed": (a.t().to(f"cuda:{1 - i}"), x.t()),
+                "of another type": (a.to(f"cuda:{1 - i}", torch.float64), x.double()),
+                "into what was there": (old[::2], x),
+                "into what came later": (new[:1024, 1::2], x.t()),
+            }
+            for what, (y, want) in there.items():
+                if not torch.equal(y.cpu(), want):
+                    wrong.append((i, n, what))
+    ok(not wrong, "kernels use the other device's memory", *wrong[:5])
+
+
+def part_strided_pools(torch):
+    """The same with memory of a private pool, and after it has moved."""
+    wrong = []
+    for n in range(10):
+        pool = torch.cuda.MemPool()
+        with torch.cuda.use_mem_pool(pool, device="cuda:0"):
+            a = torch.full((2048, 512 + n), float(n), device="cuda:0")
+        small = [filled(torch, 3, 0, float(k)) for k in range(12)]
+        del small[::2]
+        large = torch.full((512, 9216), n + 0.5, device="cuda:0")
+        for x in (a, large, small[2].view(512, -1)):
+            if not torch.equal(x.t().to("cuda:1").cpu(), x.cpu().t()):
+                wrong.append((n, tuple(x.shape)))
+        del a, small, large, pool
+        clean(torch)
+    ok(not wrong, "those of a private pool, and moved pages", *wrong[:5])
 
 
 def part_group(torch):

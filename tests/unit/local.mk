@@ -163,6 +163,7 @@ lib_tests = \
 	tests/unit/lib/peaks \
 	tests/unit/lib/peaks_threads \
 	tests/unit/lib/peers \
+	tests/unit/lib/peers_later \
 	tests/unit/lib/pressure \
 	tests/unit/lib/print \
 	tests/unit/lib/quarantine \

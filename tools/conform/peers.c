@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The groups PEERS and PROCESSES: a second device uses memory of the first, and
+ * The groups PEERS, OPEN_MAPPED and PROCESSES: a second device uses memory of the first, and
  * who uses the first. See conform.h.
  */
 #include "conform.h"
@@ -60,6 +60,56 @@ static void check_mapped(struct conform *c, void *peer, uint64_t address,
 		   "unmapped like any other");
 }
 
+/* Two pages that are mapped for the device alone, and opened later. */
+static void check_opened(struct conform *c, void *peer, uint64_t address,
+			 const gpumem_page *page)
+{
+	uint64_t bytes = c->info.granularity_bytes;
+
+	if (!conform_is(c, c->ops->map(c->device, address, page, 2, bytes),
+			GPUMEM_OK, "two pages are mapped for the device alone"))
+		return;
+	conform_is(c, conform_paint(c, address, 0x41, 2 * bytes), GPUMEM_OK,
+		   "the device writes them");
+	for (int times = 0; times < 2; times++)
+		conform_is(c,
+			   c->ops->open_mapped(c->device, address, 2, bytes,
+					       &peer, 1),
+			   GPUMEM_OK, times ? "once more is fine"
+					    : "both are opened to a peer");
+	conform_is(c, conform_verify(c, address, 0x41, 2 * bytes), GPUMEM_OK,
+		   "the device reads what it wrote");
+	conform_is(c, use(c, peer, address, 0x42, 2 * bytes), GPUMEM_OK,
+		   "the peer writes them");
+	conform_is(c, conform_paint(c, address, 0x43, 2 * bytes), GPUMEM_OK,
+		   "the device still does");
+	conform_is(c, c->ops->unmap(c->device, address, 2, bytes), GPUMEM_OK,
+		   "unmapped like any other");
+}
+
+static void check_later(struct conform *c, void *peer)
+{
+	uint64_t bytes = c->info.granularity_bytes, address;
+	gpumem_page page[2];
+	int made = 0;
+
+	if (!conform_is(
+		    c,
+		    c->ops->va_reserve(c->device, 2 * bytes, bytes, &address),
+		    GPUMEM_OK, "addresses for two"))
+		return;
+	while (made < 2 && conform_is(c,
+				      c->ops->page_create(c->device, bytes,
+							  &page[made]),
+				      GPUMEM_OK, "a page"))
+		made++;
+	if (made == 2)
+		check_opened(c, peer, address, page);
+	while (made--)
+		(void)c->ops->page_destroy(c->device, page[made], bytes);
+	(void)c->ops->va_release(c->device, address, 2 * bytes);
+}
+
 static void check_pages(struct conform *c, void *peer)
 {
 	uint64_t bytes = c->info.granularity_bytes, address;
@@ -91,6 +141,11 @@ static void check_pair(struct conform *c, void *peer)
 	check_raw(c, peer);
 	if (conform_has(c, GPUMEM_CAP_VM))
 		check_pages(c, peer);
+	if (conform_has(c, GPUMEM_CAP_VM) && c->ops->open_mapped)
+		check_later(c, peer);
+	else
+		conform_skip(c, "what is mapped is opened later",
+			     "the backend has no open_mapped, or no pages");
 }
 
 void conform_peers(struct conform *c)

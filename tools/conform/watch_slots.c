@@ -223,6 +223,10 @@ PLAIN(map_peers,
       (void *device, uint64_t address, const gpumem_page *pages, size_t count,
        uint64_t page_bytes, void *const *peers, size_t peer_count),
       device, address, pages, count, page_bytes, peers, peer_count)
+PLAIN(open_mapped,
+      (void *device, uint64_t address, size_t count, uint64_t page_bytes,
+       void *const *peers, size_t peer_count),
+      device, address, count, page_bytes, peers, peer_count)
 PLAIN(device_processes,
       (void *device,
        bool (*fn)(const struct gpumem_process *process, void *user),

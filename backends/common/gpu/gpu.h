@@ -196,6 +196,10 @@ struct gpu_pages {
 	gpumem_status (*unmap)(const struct gpu_device *device,
 			       uint64_t address, size_t count,
 			       uint64_t page_bytes);
+	/* To these devices too. */
+	gpumem_status (*open)(const struct gpu_device *device, uint64_t address,
+			      size_t count, uint64_t page_bytes,
+			      uint64_t devices);
 };
 
 /* The driver's own allocation. */
@@ -233,6 +237,7 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes,
 	GPUMEM_SLOTS_SHARE_FD(X)                                               \
 	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
 	GPUMEM_SLOTS_NATIVE_DEVICE(X)                                          \
+	GPUMEM_SLOTS_OPEN_MAPPED(X)                                            \
 	GPU_OWN_SLOTS(X)
 
 GPU_SLOT_LIST(GPU_DECLARE)

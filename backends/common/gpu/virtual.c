@@ -108,16 +108,36 @@ gpumem_status GPU(map)(void *handle, uint64_t address, const gpumem_page *pages,
 	return map(handle, address, pages, count, page_bytes, bit_of(handle));
 }
 
+static uint64_t bits_of(void *const *peers, size_t count)
+{
+	uint64_t devices = 0;
+
+	for (size_t i = 0; i < count; i++)
+		devices |= bit_of(peers[i]);
+	return devices;
+}
+
 gpumem_status GPU(map_peers)(void *handle, uint64_t address,
 			     const gpumem_page *pages, size_t count,
 			     uint64_t page_bytes, void *const *peers,
 			     size_t peer_count)
 {
-	uint64_t devices = bit_of(handle);
+	return map(handle, address, pages, count, page_bytes,
+		   bit_of(handle) | bits_of(peers, peer_count));
+}
 
-	for (size_t i = 0; i < peer_count; i++)
-		devices |= bit_of(peers[i]);
-	return map(handle, address, pages, count, page_bytes, devices);
+gpumem_status GPU(open_mapped)(void *handle, uint64_t address, size_t count,
+			       uint64_t page_bytes, void *const *peers,
+			       size_t peer_count)
+{
+	const struct gpu_device *device = handle;
+	struct gpu_call call = gpu_begin_good(device);
+
+	if (call.status == GPUMEM_OK)
+		call.status = device->pages->open(device, address, count,
+						  page_bytes,
+						  bits_of(peers, peer_count));
+	return gpu_end(&call);
 }
 
 gpumem_status GPU(unmap)(void *handle, uint64_t address, size_t count,

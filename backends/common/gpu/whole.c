@@ -114,9 +114,17 @@ unmap:
 	return status;
 }
 
+static gpumem_status open(const struct gpu_device *device, uint64_t address,
+			  size_t count, uint64_t page_bytes, uint64_t devices)
+{
+	(void)device;
+	return gpu_set_access(address, count * page_bytes, devices);
+}
+
 const struct gpu_pages gpu_pages_whole = {
 	.reserve = reserve,
 	.release = release,
 	.map = map,
 	.unmap = unmap,
+	.open = open,
 };

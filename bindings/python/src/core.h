@@ -32,6 +32,7 @@ struct pool {
 	struct device *device; /* a reference */
 	gpumem_pool *handle;   /* NULL: closed */
 	struct pressure *callbacks;
+	PyObject *peers; /* a list of their devices, or NULL */
 	gpumem_kind kind;
 	bool owned; /* not the default pool, which ends with its device */
 	bool lent;  /* functions() were given out, which nothing takes back */
@@ -88,6 +89,8 @@ PyObject *pool_stats(PyObject *self, PyObject *unused);
 PyObject *pool_calls(PyObject *self, PyObject *unused);
 PyObject *pool_snapshot(PyObject *self, PyObject *unused);
 PyObject *pool_report(PyObject *self, PyObject *unused);
+/* pool_peer.c */
+PyObject *pool_add_peer(PyObject *self, PyObject *device);
 /* Appends to a string that *user refers to; NULL once that has failed. */
 void text_append(const char *text, void *user);
 PyObject *gauge_dict(const struct gpumem_gauge *gauge);

@@ -3,7 +3,8 @@
 
 /*
  * gpumem.Pool: a pool of a device, or a device's default one. What it reports
- * is in pool_report.c, its callbacks in pressure.c, its blocks in buffer.c.
+ * is in pool_report.c, its callbacks in pressure.c, its peers in pool_peer.c, its
+ * blocks in buffer.c.
  * Under the GIL, but for calls that may wait.
  */
 #include "core.h"
@@ -35,6 +36,7 @@ static PyObject *wrap(PyTypeObject *type, struct device *device,
 	self->device = device;
 	self->handle = handle;
 	self->callbacks = NULL;
+	self->peers = NULL;
 	self->kind = kind;
 	self->owned = owned;
 	self->lent = false;
@@ -140,6 +142,7 @@ static void pool_dealloc(PyObject *object)
 	/* Blocks of malloc() may be live: then it stays. */
 	if (self->handle && self->owned)
 		GPUMEM_IGNORE(destroy(self->handle, 0));
+	Py_XDECREF(self->peers);
 	Py_DECREF(self->device);
 	PyObject_Free(self);
 	Py_DECREF(type);
@@ -333,6 +336,9 @@ static PyMethodDef methods[] = {
 	 "free what you can, and return True to\nhave it tried again."},
 	{"pressure_remove", pool_pressure_remove, METH_O,
 	 "pressure_remove(callback)\n\nRemoves what was added first."},
+	{"add_peer", pool_add_peer, METH_O,
+	 "add_peer(device)\n\nKernels of that device may use the pool's blocks "
+	 "from now on, live ones too; it stays open as long as the pool."},
 	{"drop_stream", pool_drop_stream, METH_O,
 	 "drop_stream(stream)\n\nA stream that the program destroys itself is "
 	 "about to go."},

@@ -112,6 +112,19 @@ class Pools(unittest.TestCase):
         self.assertEqual(stats["limit_bytes"], 8 * MIB)
         self.assertEqual(stats["soft_limit_bytes"], 4 * MIB)
 
+    def test_a_peer_outlives_the_pool(self):
+        pool = gpumem.Pool("host:0")
+        block = pool.alloc(MIB)
+        pool.add_peer(gpumem.Device("host:1"))
+        pool.add_peer(gpumem.Device("host:1"))
+        pool.check()
+        with self.assertRaises(TypeError):
+            pool.add_peer("host:1")
+        del block
+        pool.close()
+        with self.assertRaises(ValueError):
+            pool.add_peer(gpumem.Device("host:1"))
+
     def test_config(self):
         pool = gpumem.Pool(
             self.pool.device,

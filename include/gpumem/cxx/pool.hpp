@@ -119,6 +119,12 @@ class pool_ref
 		check(gpumem_pool_set_limit_percent(pool_, soft_limit, limit));
 	}
 
+	/* One more device that reads and writes the blocks, live ones too. */
+	void add_peer(const device &peer) const
+	{
+		check(gpumem_pool_add_peer(pool_, peer.get()));
+	}
+
 	/* Before the vendor's own end of a stream. */
 	void drop_stream(gpumem_stream stream) const
 	{

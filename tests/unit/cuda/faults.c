@@ -200,6 +200,7 @@ static void peers(void *device, void *peer)
 	STEP(cuda->va_reserve(device, PAGE, PAGE, &address));
 	STEP(cuda->page_create(device, PAGE, &page));
 	STEP(cuda->map_peers(device, address, &page, 1, PAGE, &peer, 1));
+	STEP(cuda->open_mapped(device, address, 1, PAGE, &peer, 1));
 	STEP(cuda->unmap(device, address, 1, PAGE));
 	STEP(cuda->page_destroy(device, page, PAGE));
 	STEP(cuda->va_release(device, address, PAGE));

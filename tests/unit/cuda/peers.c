@@ -55,6 +55,32 @@ static void pages(void)
 	must_hold(cuda->va_release(device, address, 3 * PAGE));
 }
 
+static void later(void)
+{
+	gpumem_page page[2] = {0};
+	uint64_t address = 0;
+	void *const peers[] = {peer};
+
+	must_hold(cuda->va_reserve(device, 2 * PAGE, PAGE, &address));
+	for (int i = 0; i < 2; i++)
+		must_hold(cuda->page_create(device, PAGE, &page[i]));
+	must_hold(cuda->map(device, address, page, 2, PAGE));
+	ok(fills(peer, address, PAGE) != GPUMEM_OK, "two pages are closed");
+	is_status(cuda->open_mapped(device, address, 2, PAGE, peers, 1),
+		  GPUMEM_OK, "and opened later");
+	is_status(fills(peer, address, 2 * PAGE), GPUMEM_OK,
+		  "the peer writes both");
+	is_status(fills(device, address, 2 * PAGE), GPUMEM_OK,
+		  "the device still does");
+	ok(fills(third, address, PAGE) != GPUMEM_OK, "a third one does not");
+	must_hold(cuda->unmap(device, address, 2, PAGE));
+	ok(cuda->open_mapped(device, address, 2, PAGE, peers, 1) != GPUMEM_OK,
+	   "what is mapped no more cannot be opened");
+	for (int i = 0; i < 2; i++)
+		must_hold(cuda->page_destroy(device, page[i], PAGE));
+	must_hold(cuda->va_release(device, address, 2 * PAGE));
+}
+
 static void raw(void)
 {
 	uint64_t before = 0, after = 0;
@@ -84,6 +110,7 @@ int main(void)
 	is_status(cuda->peer_query(device, peer, &can), GPUMEM_OK, "query");
 	ok(can, "they can be peers");
 	pages();
+	later();
 	raw();
 	cuda->device_close(third);
 	cuda->device_close(peer);

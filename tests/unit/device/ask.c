@@ -85,9 +85,14 @@ static void test_peers(void)
 	ok(can, "leaves the output alone");
 	is_status(gm_device_peer_enable(device, other), GPUMEM_DRIVER,
 		  "so does an opening");
+	is_status(gm_device_open_mapped(device, other, 4096, 1, 4096),
+		  GPUMEM_DRIVER, "and one of what is mapped");
 	fake.next = GPUMEM_OK;
 	is_status(gm_device_peer_enable(device, other), GPUMEM_OK,
 		  "or it does not");
+	is_status(gm_device_open_mapped(device, other, 4096, 1, 4096),
+		  GPUMEM_OK, "nor the other");
+	is_str(fake.last, "open_mapped", "which is the slot's");
 }
 
 static bool look(const struct gpumem_process *process, void *user)
@@ -130,6 +135,9 @@ static void test_absent(void)
 	is_status(gm_process_visit(one, look, &seen), GPUMEM_UNSUPPORTED,
 		  "nobody can tell who uses it");
 	ok(strstr(last_text(), "device_processes"), "%s", last_text());
+	is_status(gm_device_open_mapped(one, other, 4096, 1, 4096),
+		  GPUMEM_UNSUPPORTED, "nor can what is mapped be opened");
+	ok(strstr(last_text(), "when the pool is created"), "%s", last_text());
 	is_status(gm_device_peer(device, one, &seen), GPUMEM_OK,
 		  "of another backend");
 	ok(!seen, "no device is a peer");

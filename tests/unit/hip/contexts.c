@@ -154,6 +154,9 @@ static void map_for(struct finding *finding, void *peer)
 	WORKS(hip->map(device, address, &page, 1, PAGE));
 	LOOK(hip->fill(peer, address, 1, PAGE, NULL), GPUMEM_INVALID);
 	WORKS(hip->fill(device, address, 1, PAGE, NULL));
+	WORKS(hip->open_mapped(device, address, 1, PAGE, &peer, 1));
+	WORKS(hip->fill(peer, address, 1, PAGE, NULL));
+	WORKS(hip->fill(device, address, 1, PAGE, NULL));
 	WORKS(hip->unmap(device, address, 1, PAGE));
 	WORKS(hip->map_peers(device, address, &page, 1, PAGE, &peer, 1));
 	WORKS(hip->fill(peer, address, 1, PAGE, NULL));

@@ -179,6 +179,7 @@ static void virtual_is_lost(void *device, const struct owned *own)
 	LOST(hip->map(device, own->address, &own->page, 1, PAGE));
 	LOST(hip->map_peers(device, own->address, &own->page, 1, PAGE, &peer,
 			    1));
+	LOST(hip->open_mapped(device, own->address, 1, PAGE, &peer, 1));
 	is_uint(out, UNTOUCHED, "nothing was given");
 	(void)hip->page_destroy(device, own->page, PAGE);
 	(void)hip->va_release(device, own->address, PAGE);

@@ -196,6 +196,7 @@ static void shared(void *device, void *peer)
 	STEP(hip->page_import(device, fd, PAGE, &again));
 	STEP(hip->va_reserve(device, PAGE, PAGE, &address));
 	STEP(hip->map_peers(device, address, &page, 1, PAGE, &peer, 1));
+	STEP(hip->open_mapped(device, address, 1, PAGE, &peer, 1));
 	STEP(hip->unmap(device, address, 1, PAGE));
 	STEP(hip->va_release(device, address, PAGE));
 	STEP(hip->page_destroy(device, again, PAGE));

@@ -60,6 +60,42 @@ static void pages(void)
 	must_status(host->va_release(device, address, 3 * PAGE));
 }
 
+/* What is mapped for the device alone is opened later, wherever it is mapped. */
+static void later(void)
+{
+	uint64_t address = reserve(device, 4 * PAGE);
+	gpumem_page page[3] = {create(device, PAGE), create(device, PAGE),
+			       create(device, 2 * PAGE)};
+	void *const peers[] = {peer}, *const others[] = {third};
+
+	must_status(host->map(device, address, page, 2, PAGE));
+	must_status(
+		host->map(device, address + 2 * PAGE, page + 2, 1, 2 * PAGE));
+	is_status(host->open_mapped(device, address + PAGE, 1, PAGE, peers, 1),
+		  GPUMEM_OK, "one of two pages is opened");
+	is_status(fills(peer, address + PAGE, PAGE), GPUMEM_OK,
+		  "the peer writes it");
+	is_status(fills(peer, address, PAGE), GPUMEM_INVALID,
+		  "and not the one before");
+	is_status(fills(peer, address + 2 * PAGE, 1), GPUMEM_INVALID,
+		  "nor the one behind");
+	is_status(host->open_mapped(device, address, 2, PAGE, others, 1),
+		  GPUMEM_OK, "both are opened to another device");
+	is_status(fills(third, address, 2 * PAGE), GPUMEM_OK, "which writes");
+	is_status(fills(peer, address + PAGE, 1), GPUMEM_OK,
+		  "as the first still does");
+	is_status(host->open_mapped(device, address, 4, PAGE, peers, 1),
+		  GPUMEM_INVALID, "pages of another size");
+	must_status(host->unmap(device, address, 2, PAGE));
+	is_status(host->open_mapped(device, address, 2, PAGE, peers, 1),
+		  GPUMEM_INVALID, "what is mapped no more");
+	must_status(host->unmap(device, address + 2 * PAGE, 1, 2 * PAGE));
+	for (int i = 0; i < 3; i++)
+		must_status(host->page_destroy(device, page[i],
+					       i < 2 ? PAGE : 2 * PAGE));
+	must_status(host->va_release(device, address, 4 * PAGE));
+}
+
 static void raw(void)
 {
 	uint64_t before = 0, after = 0;
@@ -129,6 +165,7 @@ int main(void)
 	peer = open_device(1);
 	third = open_device(2);
 	pages();
+	later();
 	raw();
 	processes();
 	options();

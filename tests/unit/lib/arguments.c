@@ -74,6 +74,8 @@ static void null_pools(void)
 	invalid(gpumem_pool_destroy(NULL, GPUMEM_DESTROY_FORCE));
 	invalid(gpumem_device_pool(NULL, &made));
 	invalid(gpumem_device_pool(device, NULL));
+	invalid(gpumem_pool_add_peer(NULL, device));
+	invalid(gpumem_pool_add_peer(pool, NULL));
 	invalid(gpumem_pool_set_limit(NULL, 0, 0));
 	invalid(gpumem_pool_set_limit_percent(NULL, 0, 0));
 	invalid(gpumem_pool_set_limit_percent(pool, 0, 101));

@@ -114,6 +114,7 @@ static void child_pools(void)
 	child_must(!strcmp(gpumem_pool_name(pool), "fork"));
 	child_must(gpumem_pool_device(pool) == device);
 	forked(gpumem_pool_visit(device, any_pool, NULL));
+	forked(gpumem_pool_add_peer(pool, device));
 	forked(gpumem_pool_set_limit(pool, 0, MIB));
 	forked(gpumem_pool_set_limit_percent(pool, 0, 50));
 	forked(gpumem_device_trim(device, 0, &released));

@@ -134,6 +134,8 @@ static void kinds(void)
 	is_status(fills(devices[1], ptr, MIB), GPUMEM_OK,
 		  "pinned memory is every device's");
 	is_status(fills(devices[2], ptr, MIB), GPUMEM_OK, "peer or not");
+	is_status(gpumem_pool_add_peer(pool, devices[2]), GPUMEM_OK,
+		  "which another can be");
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
@@ -177,6 +179,10 @@ static void refusals(void)
 	ok(strstr(last_text(), "host:0 cannot be opened to host:3"), "%s",
 	   last_text());
 	ok(!pool, "the output is as it was");
+	must(open_pool(GPUMEM_KIND_DEVICE, NULL, 0, &pool));
+	is_status(gpumem_pool_add_peer(pool, closed), GPUMEM_UNSUPPORTED,
+		  "nor later");
+	must(gpumem_pool_destroy(pool, 0));
 	is_status(gpumem_device_close(closed), GPUMEM_OK, "it is not held");
 	option("host.peers", NULL);
 }

@@ -209,7 +209,12 @@ static gpumem_status fake_alloc(void *device, uint64_t bytes,
 	  *native_out = event)                                                 \
 	X(device_native,                                                       \
 	  (void *device, void **context_out, void **native_device_out),        \
-	  (*context_out = NULL, *native_device_out = device))
+	  (*context_out = NULL, *native_device_out = device))                  \
+	X(open_mapped,                                                         \
+	  (void *device, uint64_t address, size_t count, uint64_t page_bytes,  \
+	   void *const *peers, size_t peer_count),                             \
+	  ((void)device, (void)address, (void)count, (void)page_bytes,         \
+	   (void)peers, (void)peer_count))
 
 #define FAKE_SLOT(slot, parameters, give)                                      \
 	static gpumem_status fake_##slot parameters                            \

@@ -7,6 +7,7 @@
  */
 #include "allocator.hpp"
 
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
 namespace gpumem_torch
@@ -144,15 +145,22 @@ allocator::getExpandableSegmentSizes(DeviceIndex number)
 	return {};
 }
 
-/* ---- copies between devices -------------------------------------------------
+/* ---- one device and another's memory ----------------------------------------
  */
 
-/* Blocks are the device's own, and stay so: copies go through memcpyAsync(). It
- * cannot be refused, since PyTorch asks before those too. */
+/* Before the first copy, for kernels of `from` then copy what is not contiguous,
+ * or changes its type. What is not gpumem's is opened as natively. */
 void allocator::enablePeerAccess(DeviceIndex from, DeviceIndex to)
 {
-	(void)from;
-	(void)to;
+	c10::cuda::CUDAGuard guard(from);
+	cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
+
+	if (error == cudaErrorPeerAccessAlreadyEnabled)
+		(void)cudaGetLastError();
+	else
+		C10_CUDA_CHECK(error);
+	if (gpumem_pool_add_peer(get(to).pool, get(from).handle) != GPUMEM_OK)
+		raise();
 }
 
 /* The driver's peer copy needs no mapping of one device's memory on the other.
