@@ -96,9 +96,10 @@ def alternate(args, workers, seconds):
 
 
 def against(args, pool, other):
-    """Quartiles of the ratios of turns that did the same."""
+    """Quartiles of the ratios of turns that did the same; of one turn, its ratio."""
     pairs = zip(pool.seconds[args.warm :], other.seconds[args.warm :])
-    parts = statistics.quantiles([a / b for a, b in pairs])
+    ratios = [a / b for a, b in pairs]
+    parts = statistics.quantiles(ratios) if len(ratios) > 1 else ratios
     return [round(part, 4) for part in parts]
 
 
