@@ -130,6 +130,28 @@ def part_busy(torch):
     ok(torch.cuda.memory_reserved() < 16 * MIB, "and gives back what is free")
     print(f"# empty_cache() of 8 GiB under a kernel: {took * 1e3:.1f} ms")
     torch.cuda.synchronize()
+    for megabytes in 64, 256, 512, 1024, 2048:
+        times = [time_of_empty_cache(torch, megabytes) * 1e3 for _ in range(5)]
+        print(
+            f"# of {megabytes} MiB, under one of 100 ms: {min(times):.2f} to"
+            f" {max(times):.2f} ms"
+        )
+
+
+def time_of_empty_cache(torch, megabytes):
+    kept = [
+        torch.empty(32 * MIB, dtype=torch.uint8, device="cuda")
+        for _ in range(megabytes // 32)
+    ]
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(200_000_000)
+    kept.clear()
+    begun = time.monotonic()
+    torch.cuda.empty_cache()
+    took = time.monotonic() - begun
+    torch.cuda.synchronize()
+    return took
 
 
 def part_oom(torch):
