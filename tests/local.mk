@@ -117,8 +117,8 @@ shell_tests = \
 	tests/traces.sh \
 	tests/umf.sh
 # The longest first, so that the last ones are short.
-TESTS = $(shell_tests) $(soak_tests) $(attack_tests) $(unit_tests) $(novm_tests) \
-	$(objects_tests) $(fuzz_tests)
+TESTS = $(fuzz_tests) $(shell_tests) $(soak_tests) $(attack_tests) $(unit_tests) \
+	$(novm_tests) $(objects_tests)
 TEST_EXTENSIONS = .sh .novm .objects
 TAP = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TAP)
