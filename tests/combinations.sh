@@ -58,14 +58,15 @@ decides()
 	fi
 }
 
-# Those to the headers are built only with them.
+# Those to the headers are built only with them. The longest first.
 tests_of()
 {
-	echo tests/unit/cuda/load tests/unit/hip/levels tests/unit/hip/versions \
+	echo tests/hip.sh tests/tool_run_hip.sh tests/cuda.sh \
+		tests/tool_probe.sh tests/unit/hip/levels tests/home.sh \
+		tests/opencl_examples.sh tests/install.sh \
+		tests/unit/cuda/load tests/unit/hip/versions \
 		tests/unit/opencl/queues tests/unit/device/loader \
-		tests/unit/lib/dlopen tests/cuda.sh tests/hip.sh tests/home.sh \
-		tests/install.sh tests/opencl_examples.sh tests/tool_probe.sh \
-		tests/tool_run_hip.sh
+		tests/unit/lib/dlopen
 	built CUDA || return
 	echo tests/unit/fake/cuda tests/unit/fake/share
 	! built HIP || echo tests/unit/fake/hip tests/unit/fake/hip_work
