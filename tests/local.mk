@@ -214,6 +214,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_counts.py \
 	tests/device/torch_enable.py \
 	tests/device/torch_lists.c \
+	tests/device/torch_minutes.py \
 	tests/device/torch_models.py \
 	tests/device/torch_own_tests.py \
 	tests/device/torch_peers.py \
