@@ -108,6 +108,7 @@ shell_tests = \
 	tests/tool_run_hip_graphs.sh \
 	tests/tool_run_limit.sh \
 	tests/tool_run_opencl.sh \
+	tests/tool_run_parts.sh \
 	tests/tool_run_pool.sh \
 	tests/tool_run_programs.sh \
 	tests/tool_run_record.sh \
@@ -274,6 +275,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/opencl_limit_kinds.c \
 	tests/run/opencl_limit_threads.c \
 	tests/run/opencl_objects.c \
+	tests/run/parts_random.c \
+	tests/run/parts_steps.c \
 	tests/run/pool.c \
 	tests/run/pool.h \
 	tests/run/pool_answers.c \
@@ -282,6 +285,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/pool_early.c \
 	tests/run/pool_limits.c \
 	tests/run/pool_order.c \
+	tests/run/pool_parts.c \
+	tests/run/pool_parts_answers.c \
 	tests/run/pool_random.c \
 	tests/run/pool_trim.c \
 	tests/run/pool_wholes.c \

@@ -50,8 +50,10 @@ void count_alloc(CUresult result, enum block_space space, enum ledger_kind kind,
  * there is no such thing. */
 static bool wait_for_others(struct preload_state *state, int device)
 {
+	uint64_t stamp;
+
 	if (!state->returning &&
-	    !(state->ending && cache_oldest(&state->cache, device)))
+	    !(state->ending && store_oldest(state, device, &stamp)))
 		return false;
 	pthread_cond_wait(&state->returned, &state->mutex);
 	return true;
@@ -82,6 +84,20 @@ bool limit_begin(const void *out, enum ledger_kind kind, uint64_t bytes)
 	if (!preload_limit() || !count_where(&context, &device))
 		return true;
 	return limit_begin_on(out, kind, device, bytes);
+}
+
+bool limit_is_near(uint64_t bytes)
+{
+	const void *context;
+	int device;
+	bool near;
+
+	if (!preload_limit() || !count_where(&context, &device))
+		return false;
+	near = !limit_try(device, bytes);
+	if (!near)
+		limit_leave();
+	return near;
 }
 
 uint64_t limit_free(uint64_t free_bytes)

@@ -162,6 +162,7 @@ typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
 	X(cuCtxGetDevice, PFN_cuCtxGetDevice_v2000)                            \
 	X(cuCtxPushCurrent_v2, PFN_cuCtxPushCurrent_v4000)                     \
 	X(cuCtxPopCurrent_v2, PFN_cuCtxPopCurrent_v4000)                       \
+	X(cuCtxSynchronize, PFN_cuCtxSynchronize_v2000)                        \
 	X(cuDeviceGetGraphMemAttribute,                                        \
 	  PFN_cuDeviceGetGraphMemAttribute_v11040)                             \
 	X(cuDevicePrimaryCtxGetState, PFN_cuDevicePrimaryCtxGetState_v7000)    \

@@ -77,13 +77,14 @@ static bool is_too_much(struct preload_state *state, int device)
 {
 	const struct ledger_device *counts =
 		&state->ledgers[LEDGER_CUDA]->devices[device];
-	const struct cached *oldest = cache_oldest(&state->cache, device);
+	uint64_t stamp;
 
-	if (!oldest)
+	if (!store_oldest(state, device, &stamp))
 		return false;
 	return preload_stopped() || state->tight[device] ||
+	       (preload_parts_ended() && parts_oldest(&state->parts, device)) ||
 	       limit_passed(state, LEDGER_CUDA, device) ||
-	       pool_frees(state, device) - oldest->stamp > STALE_FREES ||
+	       pool_frees(state, device) - stamp > STALE_FREES ||
 	       counts->reserved_bytes > counts->peak_bytes +
 						counts->peak_bytes / 32 +
 						SLACK_BYTES;
@@ -241,20 +242,18 @@ bool pool_quiet(struct preload_state *state)
 	return quiet;
 }
 
-/* Begins an epoch with the free of the block; false: it cannot be known when
- * it is over. */
-static bool stamp(struct preload_state *state, struct cached *block)
+uint64_t pool_epoch(struct preload_state *state)
 {
 	struct visit visit;
+	uint64_t epoch = 0;
 
-	block->stamp = pool_frees(state, block->device);
 	visit_begin(&visit);
 	/* An event that is recorded in a captured stream would be a part of
 	 * its graph, also where a function that is not known began it. */
 	if (is_quiet(state, &visit, true))
-		block->epoch = epoch_begin(&state->epochs, &visit);
+		epoch = epoch_begin(&state->epochs, &visit);
 	visit_end(&visit);
-	return block->epoch;
+	return epoch;
 }
 
 static bool keep(struct preload_state *state, const struct block *block)
@@ -262,9 +261,11 @@ static bool keep(struct preload_state *state, const struct block *block)
 	struct cached cached = {.address = block->key,
 				.bytes = block->whole_bytes,
 				.context = block->context,
+				.stamp = pool_frees(state, block->device),
 				.device = block->device};
 
-	if (!stamp(state, &cached) || !store_add(state, &cached))
+	cached.epoch = pool_epoch(state);
+	if (!cached.epoch || !store_add(state, &cached))
 		return false;
 	count_remove(state, block);
 	return true;
@@ -303,7 +304,8 @@ bool pool_expose(CUdeviceptr address)
 	struct block *block =
 		blocks_around(&state->blocks, BLOCK_ADDRESS, address);
 	bool gone =
-		!block && blocks_around(&state->blocks, BLOCK_KEPT, address);
+		!block && (blocks_around(&state->blocks, BLOCK_KEPT, address) ||
+			   parts_around(&state->parts, address));
 
 	if (block)
 		block->known = true;

@@ -13,6 +13,7 @@ static void rename_context(struct preload_state *state, const void *from,
 {
 	blocks_rename(&state->blocks, from, to);
 	cache_rename(&state->cache, from, to);
+	parts_rename(&state->parts, from, to);
 	epoch_rename(&state->epochs, from, to);
 }
 
@@ -20,7 +21,7 @@ static void rename_context(struct preload_state *state, const void *from,
 static void drop(struct preload_state *state, const void *context)
 {
 	count_context_gone(state, context);
-	store_drop(state, context);
+	store_drop(state, context, true);
 	epoch_drop(&state->epochs, context);
 }
 
@@ -53,6 +54,6 @@ void pool_forget(const void *context)
 {
 	struct preload_state *state = preload_lock();
 
-	store_drop(state, context);
+	store_drop(state, context, false);
 	preload_unlock(state);
 }

@@ -17,10 +17,13 @@
 static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
 static bool followed[PRELOAD_APIS];
 static bool pooling;
+static char parts_library[64]; /* "": no parts are handed out */
 static uint64_t limit;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[PRELOAD_APIS][LEDGER_NOTES];
-static const char *_Atomic stopped_by; /* NULL: it is not */
+static const char *_Atomic stopped_by;	   /* NULL: it is not */
+static const char *_Atomic parts_ended_by; /* the same of parts */
+static _Atomic bool parts_found;	   /* that library */
 PRELOAD_LOCAL unsigned depth;
 PRELOAD_LOCAL int cancel_state; /* of the program */
 
@@ -34,6 +37,7 @@ __attribute__((constructor)) static void preload_begin(void)
 {
 	const char *folder = secure_getenv(LEDGER_VARIABLE);
 	const char *bytes = getenv(LIMIT_VARIABLE);
+	const char *library = getenv(PARTS_VARIABLE);
 
 	if (!folder || strlen(folder) >= sizeof(ledgers))
 		return;
@@ -43,6 +47,8 @@ __attribute__((constructor)) static void preload_begin(void)
 	limit = bytes ? strtoull(bytes, NULL, 10) : 0;
 	/* Tools that watch the driver are to see the program's own calls. */
 	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
+	if (pooling && library && strlen(library) < sizeof(parts_library))
+		strcpy(parts_library, library);
 }
 
 __attribute__((destructor)) static void preload_end(void)
@@ -165,13 +171,18 @@ void preload_note_locked(struct preload_state *state, enum ledger_api api,
 }
 
 /* With the mutex. Only blocks of NVIDIA's driver are kept. */
-static void write_stop(struct preload_state *state)
+static void write_ends(struct preload_state *state)
 {
 	struct ledger *ledger = state->ledgers[LEDGER_CUDA];
-	const char *why = atomic_load(&stopped_by);
+	const char *stopped = atomic_load(&stopped_by);
+	const char *ended = atomic_load(&parts_ended_by);
 
-	if (ledger && why)
-		snprintf(ledger->stopped, sizeof(ledger->stopped), "%s", why);
+	if (ledger && stopped)
+		snprintf(ledger->stopped, sizeof(ledger->stopped), "%s",
+			 stopped);
+	if (ledger && ended)
+		snprintf(ledger->parts_ended, sizeof(ledger->parts_ended), "%s",
+			 ended);
 }
 
 /* With the mutex: what was noted before there was a ledger. */
@@ -179,7 +190,7 @@ static void write_earlier(struct preload_state *state, enum ledger_api api)
 {
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		write_note(state, api, (enum ledger_note)i);
-	write_stop(state);
+	write_ends(state);
 }
 
 struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api)
@@ -195,19 +206,52 @@ struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api)
 	return state->ledgers[api];
 }
 
-void preload_stop(const char *why)
+static void end(const char *_Atomic *by, const char *why)
 {
 	struct preload_state *state = state_get();
 	const char *none = NULL;
 
-	if (!atomic_compare_exchange_strong(&stopped_by, &none, why) || !state)
+	if (!atomic_compare_exchange_strong(by, &none, why) || !state)
 		return;
 	pthread_mutex_lock(&state->mutex);
-	write_stop(state);
+	write_ends(state);
 	pthread_mutex_unlock(&state->mutex);
+}
+
+void preload_stop(const char *why)
+{
+	end(&stopped_by, why);
 }
 
 bool preload_stopped(void)
 {
 	return atomic_load(&stopped_by);
+}
+
+bool preload_parts_allowed(void)
+{
+	return *parts_library;
+}
+
+bool preload_parts(void)
+{
+	return atomic_load(&parts_found);
+}
+
+bool preload_find_parts(void)
+{
+	if (preload_parts_allowed() && !preload_parts() &&
+	    hook_file_is_loaded(parts_library))
+		atomic_store(&parts_found, true);
+	return preload_parts();
+}
+
+void preload_end_parts(const char *why)
+{
+	end(&parts_ended_by, why);
+}
+
+bool preload_parts_ended(void)
+{
+	return atomic_load(&parts_ended_by);
 }

@@ -152,6 +152,15 @@ static bool set_recording(const char *file)
 	       !setenv(RECORD_FOLDER_VARIABLE, here, 1);
 }
 
+/* PyTorch's cache, which --adopt switches off, hands out parts of the driver's
+ * allocations, so a program that uses it does well without what only whole ones
+ * have. XLA and TensorFlow ask for memory by cuMemCreate(), or for arenas. */
+static bool set_parts(bool wanted)
+{
+	return !(wanted ? setenv(PARTS_VARIABLE, "libc10_cuda", 1)
+			: unsetenv(PARTS_VARIABLE));
+}
+
 /* Of a gpumem-run inside another one the own options hold. */
 static bool set_variables(const struct run_config *config, const char *folder)
 {
@@ -159,6 +168,7 @@ static bool set_variables(const struct run_config *config, const char *folder)
 	       !(config->backend ? setenv(BACKEND_VARIABLE, config->backend, 1)
 				 : unsetenv(BACKEND_VARIABLE)) &&
 	       set_limit(config->limit_bytes) &&
+	       set_parts(config->adopt && !config->whole) &&
 	       set_recording(config->recording) &&
 	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)
 				 : unsetenv(NO_POOL_VARIABLE));

@@ -83,6 +83,9 @@ static void print_pool(const struct ledger_device *device)
 	       (unsigned long long)pool->hits,
 	       (unsigned long long)(pool->hits + pool->misses),
 	       (unsigned long long)pool->returned);
+	if (pool->parts)
+		printf("    %llu were parts of larger ones\n",
+		       (unsigned long long)pool->parts);
 }
 
 static bool print_line(const struct ledger_device *device, int number)
@@ -156,6 +159,13 @@ static bool print_process(const struct ledger *ledger)
 	if (ledger->stopped[0])
 		printf("  nothing was kept any more because of %s\n",
 		       ledger->stopped);
+	if (ledger->parts_ended[0])
+		printf("  there were no new parts any more because of %s\n",
+		       ledger->parts_ended);
+	if (ledger->not_shared)
+		printf("  %llu calls failed because they share parts: "
+		       "--adopt=whole makes none\n",
+		       (unsigned long long)ledger->not_shared);
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		if (ledger->notes[i])
 			printf("  not counted: %llu %s\n",
@@ -227,6 +237,7 @@ static json_t *pool_json(const struct ledger_pool *pool, bool *ok)
 	json_put(json, "hits", json_u64(pool->hits), ok);
 	json_put(json, "misses", json_u64(pool->misses), ok);
 	json_put(json, "returned", json_u64(pool->returned), ok);
+	json_put(json, "parts", json_u64(pool->parts), ok);
 	return json;
 }
 
@@ -277,6 +288,8 @@ static json_t *process_json(const struct ledger *ledger, bool *ok)
 	json_put(json, "api", json_text(ledger_api_name(ledger->api)), ok);
 	json_put(json, "exited", json_boolean(ledger->exited), ok);
 	json_put(json, "stopped", text_or_null(ledger->stopped), ok);
+	json_put(json, "parts_ended", text_or_null(ledger->parts_ended), ok);
+	json_put(json, "not_shared", json_u64(ledger->not_shared), ok);
 	json_put(json, "recording", text_or_null(ledger->recording), ok);
 	json_put(json, "unrecorded", text_or_null(ledger->unrecorded), ok);
 	for (int i = 0; i < LEDGER_NOTES; i++)

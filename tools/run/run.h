@@ -17,8 +17,8 @@ struct run_config {
 	const char *output;    /* of the report; NULL: standard error */
 	const char *backend;   /* the only one; NULL: all */
 	const char *recording; /* its file; NULL: none */
-	bool adopt, json, no_pool;
-	uint64_t limit_bytes; /* of each device; 0: none */
+	bool adopt, whole, json, no_pool; /* whole: no parts of allocations */
+	uint64_t limit_bytes;		  /* of each device; 0: none */
 };
 
 /* How the program ended. */
