@@ -64,11 +64,15 @@ sums()
 
 for name in parts_small parts_join parts_best parts_busy parts_later \
 	parts_streams parts_contexts parts_context_ends parts_captured \
-	parts_range parts_shared parts_alone parts_misuse parts_stopped \
+	parts_range parts_shared parts_alone parts_tried parts_misuse parts_stopped \
 	parts_trimmed; do
 	check "$name" adopted "$scratch/cases" $name
 	sums "$name"
 done
+check "a library that wraps the driver compiles" $CC -w -shared -fPIC \
+	-o "$scratch/next.so" "$source/next.c" -ldl
+check "parts_unknown" adopted "$scratch/cases" parts_unknown "$scratch/next.so"
+sums "parts_unknown"
 FAKECUDA_MEMORY=128MiB
 export FAKECUDA_MEMORY
 for name in parts_full full whole_full; do
@@ -164,6 +168,12 @@ if have_python; then
 		"$scratch/parts_steps" 1
 	json_is "[x['pool']['parts'] for p in d['processes']
 		for x in p['devices']]" "[0]" "nor without --adopt"
+	cp "$scratch/libc10_cuda.so" "$scratch/libsanitizer-collection.so"
+	LD_PRELOAD="libc10_cuda.so libsanitizer-collection.so" "$run" --adopt \
+		--json --report="$scratch/out" "$scratch/parts_steps" 1
+	json_is "[(p['stopped'], x['pool']['parts'], x['pool']['hits'])
+		for p in d['processes'] for x in p['devices']]" \
+		"[('compute-sanitizer', 0, 0)]" "nor under compute-sanitizer"
 	adopted --no-pool "$scratch/parts_steps" 1
 	json_is "[(x['pool']['parts'], x['pool']['hits']) for p in d['processes']
 		for x in p['devices']]" "[(0, 0)]" "nor with --no-pool"

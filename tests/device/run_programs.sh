@@ -49,7 +49,8 @@ for p in json.load(open(sys.argv[1]))["processes"]:
             pool = x["pool"]
             print("reserved", x["reserved_peak_bytes"],
                   "kept", pool["current_bytes"], "hits", pool["hits"],
-                  "misses", pool["misses"], "returned", pool["returned"], end=" ")
+                  "misses", pool["misses"], "returned", pool["returned"],
+                  "parts", pool["parts"], end=" ")
         print(kinds, notes, end="; ")
 ' "$1" 2>/dev/null
 }
@@ -198,6 +199,8 @@ if wanted torch && [ -f "$out/torch.out" ]; then
 		python3 "$programs" torch
 	one torch.adopt "$build/tools/gpumem-run" --adopt --json \
 		--report="$out/torch.adopt.json" python3 "$programs" torch
+	one torch.adopt.whole "$build/tools/gpumem-run" --adopt=whole --json \
+		--report="$out/torch.adopt.whole.json" python3 "$programs" torch
 fi
 python cupy cupy
 python numba numba

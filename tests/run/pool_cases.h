@@ -121,8 +121,10 @@ void parts_new(address *parts);
 	X(parts_range)                                                         \
 	X(parts_shared)                                                        \
 	X(parts_alone)                                                         \
+	X(parts_tried)                                                         \
 	X(parts_misuse)                                                        \
 	X(parts_stopped)                                                       \
+	X(parts_unknown)                                                       \
 	X(parts_full)                                                          \
 	X(parts_trimmed)
 

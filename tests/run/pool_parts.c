@@ -79,16 +79,22 @@ void parts_best(void)
 
 	release(large);
 	release(small);
-	a = alloc(14 * MIB);
+	a = alloc(13 * MIB);
 	TRUE(a == small);
-	b = alloc(2 * MIB);
-	TRUE(b == small + 14 * MIB);
+	b = alloc(3 * MIB);
+	TRUE(b == small + 13 * MIB);
 	TRUE(alloc(39 * MIB) == large);
 	TRUE(cu.calls("cuMemAlloc") == 2);
 	alloc(MIB + 1); /* too little is left */
 	TRUE(cu.calls("cuMemAlloc") == 3);
 	release(a);
-	TRUE(alloc(14 * MIB) == a);
+	TRUE(alloc(13 * MIB) == a);
+	/* Also of nearly the same size. */
+	large = alloc(70 * MIB);
+	small = alloc(66 * MIB);
+	release(large);
+	release(small);
+	TRUE(alloc(65 * MIB) == small);
 }
 
 /* ---- when -------------------------------------------------------------------
@@ -224,9 +230,12 @@ void parts_contexts(void)
 void parts_context_ends(void)
 {
 	struct fakecuda_held held;
-	void *home = current, *context = context_new(0), *again;
-	address parts[COUNT];
+	void *home = current, *context, *again;
+	address parts[COUNT], live = alloc(64 * MIB);
+	size_t before, after, total;
 
+	OK(cu.cuMemGetInfo_v2(&before, &total));
+	context = context_new(0);
 	parts_new(parts);
 	release(parts[1]);
 	OK(cu.cuCtxDestroy_v2(context));
@@ -236,9 +245,12 @@ void parts_context_ends(void)
 	TRUE(cu.cuMemFree_v2(parts[0]) == 1);
 	alloc(PART);
 	cu.audit(&held);
-	TRUE(held.allocs == 1 && held.used_bytes == COUNT * PART);
+	TRUE(held.allocs == 2 && held.used_bytes == COUNT * PART + 64 * MIB);
 	OK(cu.cuCtxDestroy_v2(again));
 	OK(cu.cuCtxSetCurrent(home));
+	OK(cu.cuMemGetInfo_v2(&after, &total));
+	TRUE(before == after);
+	stays(live);
 	/* One that is not destroyed keeps them. */
 	parts_new(parts);
 	TRUE(cu.cuCtxDestroy_v2(home));

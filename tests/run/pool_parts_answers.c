@@ -122,6 +122,26 @@ void parts_alone(void)
 	ended();
 }
 
+/* NCCL tries with 2 MiB whether a process can share memory, and goes on as it
+ * finds; its buffers are blocks of the driver's own then. */
+void parts_tried(void)
+{
+	char handle[64];
+	address parts[4], tried;
+
+	parts_new(parts);
+	release(parts[0]);
+	live(1);
+	tried = alloc(2 * MIB);
+	live(2);
+	OK(cu.cuIpcGetMemHandle(handle, tried));
+	goes(tried);
+	ended();
+	tried = alloc(10 * MIB);
+	OK(cu.cuIpcGetMemHandle(handle, tried + MIB));
+	goes(tried);
+}
+
 /* ---- wrong calls ------------------------------------------------------------
  */
 
@@ -178,6 +198,23 @@ void parts_stopped(void)
 	live(1);
 	release(parts[0]);
 	live(0);
+}
+
+/* With a library that wraps the driver, so that streams may be unknown. */
+void parts_unknown(void)
+{
+	void *library = dlopen(other, RTLD_NOW);
+	address parts[4];
+
+	parts_new(parts);
+	release(parts[1]);
+	TRUE(library && dlsym(library, "cuStreamCreate"));
+	TRUE(alloc(PART) != parts[1]);
+	live(2);
+	for (int i = 0; i < 4; i++)
+		if (i != 1)
+			release(parts[i]);
+	live(1);
 }
 
 /* With FAKECUDA_MEMORY=128MiB: a part of a live segment is waited for before

@@ -17,8 +17,7 @@
 #define PARTS_UNIT ((uint64_t)512)	/* of addresses and sizes */
 #define PARTS_SMALL ((uint64_t)1 << 20) /* these have segments of theirs */
 #define PARTS_ROWS (CACHE_DEVICES * 2)	/* of small ones, of others */
-#define PARTS_NEVER UINT64_MAX		/* epoch: never used again */
-#define PARTS_NOT_YET (UINT64_MAX - 1)	/* the next one that begins */
+#define PARTS_NOT_YET UINT64_MAX	/* the next one that begins */
 
 /* Numbers of entries, 0: none. `beside` comes first in what is in lists. */
 struct part {

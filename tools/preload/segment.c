@@ -8,6 +8,17 @@
 #include "segment.h"
 #include "store.h"
 
+/* NCCL tries whether a block of so much can be shared with another process, and
+ * all processes have to find the same: it is always a whole one. */
+#define TRIED_BYTES ((size_t)2 << 20)
+
+/* Whether some part may be the answer. */
+static bool is_wanted(const CUdeviceptr *address_out, size_t bytes)
+{
+	return address_out && bytes && bytes != TRIED_BYTES &&
+	       !preload_parts_ended();
+}
+
 static struct ledger_device *counts_of(struct preload_state *state, int device)
 {
 	return &state->ledgers[LEDGER_CUDA]->devices[device];
@@ -53,8 +64,8 @@ static bool take(struct preload_state *state, size_t bytes,
 	uint32_t number = 0;
 	int device;
 
-	if (!pool_is_on(state) || preload_parts_ended() ||
-	    !state->parts.segment_count || !count_where(&context, &device))
+	if (!pool_is_on(state) || !state->parts.segment_count ||
+	    !count_where(&context, &device))
 		return false;
 	epoch_add_context(&state->epochs, context);
 	visit_begin(&visit);
@@ -73,7 +84,7 @@ bool segment_take(CUdeviceptr *address_out, size_t bytes)
 	struct preload_state *state;
 	bool ok;
 
-	if (!address_out || !bytes || !preload_parts())
+	if (!preload_parts() || !is_wanted(address_out, bytes))
 		return false;
 	state = preload_lock();
 	ok = take(state, bytes, address_out);
@@ -141,8 +152,8 @@ bool segment_make(CUdeviceptr *address_out, size_t bytes, CUresult *result_out)
 {
 	struct cached segment = {.bytes = parts_segment_bytes(bytes)};
 
-	if (!address_out || !bytes || !segment.bytes || !preload_find_parts() ||
-	    preload_parts_ended() ||
+	if (!is_wanted(address_out, bytes) || !segment.bytes ||
+	    !preload_find_parts() ||
 	    !count_where(&segment.context, &segment.device) ||
 	    !may_make(segment.context) ||
 	    !limit_try(segment.device, segment.bytes) ||
@@ -161,15 +172,19 @@ static void wait_for_all(struct preload_state *state)
 {
 	const void *contexts[EPOCH_LANES];
 	unsigned count = epoch_contexts(&state->epochs, contexts);
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 	struct visit visit;
 
 	state->returning++;
 	preload_unlock(state);
+	/* A capture that begins meanwhile is not to end by it. */
+	(void)REAL(cuThreadExchangeStreamCaptureMode)(&mode);
 	visit_begin(&visit);
 	for (unsigned i = 0; i < count; i++)
 		if (visit_context(&visit, contexts[i]))
 			(void)REAL(cuCtxSynchronize)();
 	visit_end(&visit);
+	(void)REAL(cuThreadExchangeStreamCaptureMode)(&mode);
 	(void)preload_lock();
 	if (!--state->returning)
 		pthread_cond_broadcast(&state->returned);
@@ -196,7 +211,7 @@ bool segment_wait(CUdeviceptr *address_out, size_t bytes)
 	struct preload_state *state;
 	bool ok;
 
-	if (!address_out || !bytes || !preload_parts() || preload_parts_ended())
+	if (!preload_parts() || !is_wanted(address_out, bytes))
 		return false;
 	state = preload_lock();
 	ok = would_help(state, bytes);
@@ -241,8 +256,7 @@ static CUresult free_part(struct preload_state *state,
 		epoch = PARTS_NOT_YET;
 	count_remove(state, block);
 	count_cached(counts_of(state, block->device), block->whole_bytes);
-	parts_give(&state->parts, (uint32_t)block->link,
-		   block->known ? PARTS_NEVER : epoch,
+	parts_give(&state->parts, (uint32_t)block->link, epoch,
 		   pool_frees(state, block->device));
 	pool_trim(state, block->device);
 	return CUDA_SUCCESS;
