@@ -53,10 +53,11 @@ static void child(void)
 int main(int argc, char **argv)
 {
 	static const struct run_case cases[] = {
-		{"kinds", kinds},     {"failures", failures},
-		{"kept", kept},	      {"wholes", wholes},
-		{"devices", devices}, {"threads", threads},
-		{"child", child},     {"retained", retained}};
+		{"kinds", kinds},	{"failures", failures},
+		{"kept", kept},		{"wholes", wholes},
+		{"devices", devices},	{"threads", threads},
+		{"churning", churning}, {"child", child},
+		{"retained", retained}};
 
 	alarm(120);
 	if (argc > 1 && strcmp(argv[1], "child"))

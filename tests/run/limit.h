@@ -29,7 +29,8 @@ void retained(void);
 void wholes(void);
 void devices(void);
 
-/* In limit_threads.c. */
+/* In limit_threads.c: what holds of parts of allocations, too, and all. */
+void churning(void);
 void threads(void);
 
 #endif

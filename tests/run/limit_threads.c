@@ -80,16 +80,21 @@ static void run_all(void *(*run)(void *))
 		pthread_join(threads[i], NULL);
 }
 
-void threads(void)
+void churning(void)
 {
-	address a;
-
 	run_all(take);
 	TRUE(got == LIMIT / MIB && given() == LIMIT);
 	for (unsigned i = 0; i < got; i++)
 		OK(cu.cuMemFree_v2(taken[i]));
 	run_all(churn);
 	see(LIMIT);
+}
+
+void threads(void)
+{
+	address a;
+
+	churning();
 	run_all(fit);
 	OK(cu.cuMemAlloc_v2(&a, LIMIT));
 }

@@ -67,6 +67,6 @@ int main(int argc, char **argv)
 		alloc(16384);
 	}
 	for (int i = 0; i < STEPS; i++)
-		train(512 + 64 * (size_t)draw(24));
+		train(520 + 64 * (size_t)draw(24));
 	return 0;
 }

@@ -138,7 +138,7 @@ void parts_tried(void)
 	goes(tried);
 	ended();
 	tried = alloc(10 * MIB);
-	OK(cu.cuIpcGetMemHandle(handle, tried + MIB));
+	OK(cu.cuIpcGetMemHandle(handle, tried));
 	goes(tried);
 }
 
