@@ -226,14 +226,18 @@ bool segment_wait(CUdeviceptr *address_out, size_t bytes)
  */
 
 /* With the mutex, which it releases while the driver is asked whether it would
- * free now: it says so of no block at all. */
+ * free now: it says so of no block at all. A thread that has no context frees
+ * blocks nevertheless. */
 static CUresult ask(struct preload_state *state, const struct block *block)
 {
+	CUresult result = CUDA_SUCCESS;
 	const struct block *found;
-	CUresult result;
+	CUcontext current = NULL;
 
 	preload_unlock(state);
-	result = REAL(cuMemFree_v2)(0);
+	(void)REAL(cuCtxGetCurrent)(&current);
+	if (current)
+		result = REAL(cuMemFree_v2)(0);
 	(void)preload_lock();
 	found = blocks_find(&state->blocks, BLOCK_ADDRESS, block->key);
 	if (result == CUDA_SUCCESS && (!found || found->link != block->link))
