@@ -66,6 +66,20 @@ class Plug(unittest.TestCase):
         )
         self.assertEqual(gpumem.torch.device(1).name, "host:1")
 
+    def test_kernels_of_one_use_the_memory_of_the_other(self):
+        addresses = [double.alloc(3 * MIB, device=i) for i in range(2)]
+        for number, address in enumerate(addresses):
+            other = ctypes.c_void_p()
+            name = f"host:{1 - number}".encode()
+            status = host.gpumem_device_open(name, ctypes.byref(other))
+            self.assertEqual(status, 0)
+            status = host.gpumem_fill(
+                other, ctypes.c_void_p(address), 1, ctypes.c_size_t(3 * MIB), None
+            )
+            self.assertEqual(status, 0)
+            self.assertEqual(host.gpumem_stream_sync(other, None), 0)
+            self.assertEqual(host.gpumem_device_close(other), 0)
+
     def test_a_device_that_is_not_there(self):
         for number in (2, 64, -1):
             with self.assertRaises(RuntimeError):

@@ -34,6 +34,27 @@ device *opened(int number)
 	return devices[number].load(std::memory_order_acquire);
 }
 
+static void let_use(const device &pool_of, const device &peer)
+{
+	bool can = false;
+
+	if (gpumem_device_peer(pool_of.handle, peer.handle, &can) == GPUMEM_OK &&
+	    can)
+		GPUMEM_IGNORE(gpumem_pool_add_peer(pool_of.pool, peer.handle));
+}
+
+/* A kernel of one device that copies to another uses the memory of both, and
+ * nobody tells the plug before it is launched. So devices that a process uses
+ * are opened to each other. If that fails, other copies still work. */
+static void open_to_others(const device &made)
+{
+	for (int i = 0; i < MOST_DEVICES; i++)
+		if (const device *other = opened(i)) {
+			let_use(made, *other);
+			let_use(*other, made);
+		}
+}
+
 static device *open(int number)
 {
 	std::lock_guard<std::mutex> lock(opening);
@@ -51,6 +72,7 @@ static device *open(int number)
 	}
 	if (status != GPUMEM_OK)
 		raise(status);
+	open_to_others(*made);
 	devices[number].store(made.get(), std::memory_order_release);
 	return made.release();
 }
