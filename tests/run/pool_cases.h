@@ -110,6 +110,7 @@ void parts_new(address *parts);
 	X(parts_join)                                                          \
 	X(parts_best)                                                          \
 	X(parts_busy)                                                          \
+	X(parts_many)                                                          \
 	X(parts_later)                                                         \
 	X(parts_streams)                                                       \
 	X(parts_contexts)                                                      \

@@ -135,6 +135,26 @@ void parts_busy(void)
 	busy_in(stream_new(NON_BLOCKING));
 }
 
+/* What the driver has just allocated is found beside many that are free and not
+ * over. */
+void parts_many(void)
+{
+	enum { MANY = 200 };
+	address parts[MANY];
+
+	for (int i = 0; i < MANY; i++)
+		parts[i] = alloc(MIB);
+	TRUE(cu.calls("cuMemAlloc") == MANY / 2);
+	cu.stepping(true);
+	launch(LEGACY, parts[0]);
+	for (int i = 0; i < MANY; i++)
+		release(parts[i]);
+	alloc(MIB);
+	alloc(MIB);
+	TRUE(cu.calls("cuMemAlloc") == MANY / 2 + 1);
+	cu.stepping(false);
+}
+
 /* Two that were freed one after the other are one, and it is over when both
  * are. */
 static void join_in(int first, int second)

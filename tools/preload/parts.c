@@ -93,37 +93,6 @@ const struct segment *parts_segment_of(const struct parts *parts,
 /* ---- taking and giving -----------------------------------------------------
  */
 
-bool parts_add(struct parts *parts, const struct cached *block)
-{
-	uint32_t segment = table_new(&parts->segments, sizeof(struct segment));
-	uint32_t part = table_new(&parts->parts, sizeof(struct part));
-
-	if (!segment || !part) {
-		if (segment)
-			table_end(&parts->segments, sizeof(struct segment),
-				  segment);
-		if (part)
-			table_end(&parts->parts, sizeof(struct part), part);
-		return false;
-	}
-	*segment_at(parts, segment) =
-		(struct segment){.address = block->address,
-				 .bytes = block->bytes,
-				 .free_bytes = block->bytes,
-				 .stamp = block->stamp,
-				 .context = block->context,
-				 .first = part,
-				 .device = (uint8_t)block->device,
-				 .small = block->bytes == PAGE};
-	*part_at(parts, part) = (struct part){.segment = segment,
-					      .address = block->address,
-					      .bytes = block->bytes};
-	put_in(parts, part);
-	age(parts, segment, true);
-	parts->segment_count++;
-	return true;
-}
-
 static uint32_t best_of(const struct parts *parts, const struct cache_list *bin,
 			const void *context, uint64_t bytes, uint64_t done)
 {
@@ -182,21 +151,60 @@ uint32_t parts_find(const struct parts *parts, const void *context, int device,
 	return number;
 }
 
-uint32_t parts_take(struct parts *parts, const void *context, int device,
-		    uint64_t bytes, uint64_t done)
+/* A free one is live, and what is behind the first bytes is cut off. */
+static void take(struct parts *parts, uint32_t number, uint64_t bytes)
 {
-	uint32_t number = parts_find(parts, context, device, bytes, done);
 	struct segment *segment;
 
-	if (!number)
-		return 0;
 	take_out(parts, number);
-	cut(parts, number, round_up(bytes, PARTS_UNIT));
+	cut(parts, number, bytes);
 	segment = segment_at(parts, part_at(parts, number)->segment);
 	if (!segment->live++)
 		age(parts, part_at(parts, number)->segment, false);
 	segment->free_bytes -= part_at(parts, number)->bytes;
+}
+
+uint32_t parts_take(struct parts *parts, const void *context, int device,
+		    uint64_t bytes, uint64_t done)
+{
+	uint32_t number = parts_find(parts, context, device, bytes, done);
+
+	if (number)
+		take(parts, number, round_up(bytes, PARTS_UNIT));
 	return number;
+}
+
+uint32_t parts_add(struct parts *parts, const struct cached *block,
+		   uint64_t bytes)
+{
+	uint32_t segment = table_new(&parts->segments, sizeof(struct segment));
+	uint32_t part = table_new(&parts->parts, sizeof(struct part));
+
+	if (!segment || !part) {
+		if (segment)
+			table_end(&parts->segments, sizeof(struct segment),
+				  segment);
+		if (part)
+			table_end(&parts->parts, sizeof(struct part), part);
+		return 0;
+	}
+	*segment_at(parts, segment) =
+		(struct segment){.address = block->address,
+				 .bytes = block->bytes,
+				 .free_bytes = block->bytes,
+				 .stamp = block->stamp,
+				 .context = block->context,
+				 .first = part,
+				 .device = (uint8_t)block->device,
+				 .small = block->bytes == PAGE};
+	*part_at(parts, part) = (struct part){.segment = segment,
+					      .address = block->address,
+					      .bytes = block->bytes};
+	put_in(parts, part);
+	age(parts, segment, true);
+	parts->segment_count++;
+	take(parts, part, round_up(bytes, PARTS_UNIT));
+	return part;
 }
 
 /* Of two neighbours that are free the first is both. */
@@ -272,8 +280,8 @@ const struct segment *parts_oldest(const struct parts *parts, int device)
 	return number ? segment_at(parts, number) : NULL;
 }
 
-static void take(struct parts *parts, uint32_t number,
-		 struct segment *segment_out)
+static void remove_segment(struct parts *parts, uint32_t number,
+			   struct segment *segment_out)
 {
 	uint32_t part, after;
 
@@ -298,7 +306,7 @@ bool parts_take_oldest(struct parts *parts, int device,
 
 	if (!number)
 		return false;
-	take(parts, number, &segment);
+	remove_segment(parts, number, &segment);
 	*segment_out = (struct cached){.address = segment.address,
 				       .bytes = segment.bytes,
 				       .context = segment.context,
@@ -314,7 +322,7 @@ bool parts_take_of(struct parts *parts, const void *context, bool idle,
 
 		if (segment->context != context || (idle && segment->live))
 			continue;
-		take(parts, i, segment_out);
+		remove_segment(parts, i, segment_out);
 		return true;
 	}
 	return false;

@@ -55,8 +55,10 @@ struct parts {
 /* What the driver is asked for if nothing fits; 0: that is too much. */
 uint64_t parts_segment_bytes(uint64_t bytes);
 
-/* A segment of one free part. False: no memory. */
-bool parts_add(struct parts *parts, const struct cached *segment);
+/* A segment whose first bytes are live: the number of that part. 0: no memory.
+ */
+uint32_t parts_add(struct parts *parts, const struct cached *segment,
+		   uint64_t bytes);
 /* The smallest free one that fits and whose epoch is at most `done`: its
  * number. 0: there is none. */
 uint32_t parts_find(const struct parts *parts, const void *context, int device,

@@ -98,13 +98,13 @@ static bool add(struct preload_state *state, const struct cached *segment,
 {
 	uint32_t number;
 
-	if (!preload_ledger(state, LEDGER_CUDA) ||
-	    !parts_add(&state->parts, segment))
+	if (!preload_ledger(state, LEDGER_CUDA))
+		return false;
+	number = parts_add(&state->parts, segment, bytes);
+	if (!number)
 		return false;
 	count_cached(counts_of(state, segment->device), segment->bytes);
-	number = parts_take(&state->parts, segment->context, segment->device,
-			    bytes, 0);
-	return number && hand_out(state, number, bytes, address_out);
+	return hand_out(state, number, bytes, address_out);
 }
 
 static bool may_make(const void *context)
