@@ -64,6 +64,18 @@ static const struct gm_arena *lender_of(struct gm_heap *heap,
 	return arena && !gm_arena_capturing(arena) ? arena : NULL;
 }
 
+/* Up to which free what others have completed is still known to be so once the
+ * stream has got it, as an allocation may find: a busy stream that lends itself
+ * nothing does not look behind what it has completed itself. */
+static uint64_t newest_of(struct gm_heap *heap, gpumem_stream stream,
+			  const struct gm_arena *lender)
+{
+	const struct gm_arena *own = gm_arena_find(heap, stream);
+
+	return own && !lender && own->completed != own->seqno ? own->completed
+							     : UINT64_MAX;
+}
+
 /* An allocation makes the stream known to the heap, and its capture count. */
 static bool is_forbidden(struct gm_heap *heap, gpumem_stream stream)
 {
@@ -78,12 +90,16 @@ static uint64_t unused_bytes(struct gm_heap *heap, gpumem_stream stream)
 {
 	const struct gm_span *span = heap->spans.first;
 	uint64_t bytes = heap->space->spare_pages * heap->page_bytes;
+	const struct gm_arena *lender;
 
 	if (is_forbidden(heap, stream))
 		return bytes;
-	if (heap->vm)
+	if (heap->vm) {
+		lender = lender_of(heap, stream);
 		return bytes + gm_handles_completed_bytes(
-				       heap, lender_of(heap, stream));
+				       heap, lender,
+				       newest_of(heap, stream, lender));
+	}
 	for (; span; span = span->next)
 		if (gm_segment_completed(span))
 			bytes += span->bytes;

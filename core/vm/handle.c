@@ -171,15 +171,15 @@ uint64_t gm_handles_whole_bytes(const struct gm_heap *heap)
 
 static size_t completed_pages(const struct gm_heap *heap,
 			      const struct gm_extent *extent,
-			      const struct gm_arena *busy)
+			      const struct gm_arena *busy, uint64_t newest)
 {
 	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
 	const struct gm_page *page = gm_page_at(&heap->spans, at);
 	const struct gm_page *end =
 		page + gm_extent_pages(extent, heap->page_bytes);
-	uint64_t newest = newest_completed(extent->arena, busy, UINT64_MAX);
 	size_t pages, sum = 0;
 
+	newest = newest_completed(extent->arena, busy, newest);
 	for (page = first_whole(page, end); page < end; page += pages) {
 		pages = gm_page_handle_pages(&heap->spans, page);
 		if (pages <= (size_t)(end - page) &&
@@ -190,7 +190,8 @@ static size_t completed_pages(const struct gm_heap *heap,
 }
 
 uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
-				    const struct gm_arena *busy)
+				    const struct gm_arena *busy,
+				    uint64_t newest)
 {
 	const struct gm_arena *arena = gm_arena_stocked(heap);
 	uint64_t pages = 0;
@@ -201,7 +202,7 @@ uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
 
 		for (; extent;
 		     extent = gm_index_fewer_pages(&arena->index, extent))
-			pages += completed_pages(heap, extent, busy);
+			pages += completed_pages(heap, extent, busy, newest);
 	}
 	return pages * heap->page_bytes;
 }

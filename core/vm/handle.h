@@ -95,9 +95,10 @@ void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
 void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
 uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
 /* Of whole handles in free extents what is completed, or of the arena that may
- * be busy. */
+ * be busy; and was last freed with that seqno or before. */
 uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
-				    const struct gm_arena *busy);
+				    const struct gm_arena *busy,
+				    uint64_t newest);
 size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
 
 /* mapped.c: records that a handle was mapped there; that a segment has come,

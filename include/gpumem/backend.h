@@ -346,7 +346,7 @@ struct gpumem_backend {
 	gpumem_status (*device_native)(void *device, void **context_out,
 				       void **native_device_out);
 
-	/* ---- group OPEN_MAPPED; needs VM and PEERS ---- */
+	/* ---- group OPEN_MAPPED: peers that come later; needs VM ---- */
 
 	/* From now on `peers` read and write `count` pages of one size that are
 	 * mapped side by side, as if map_peers had been told; who could, still

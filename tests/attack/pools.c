@@ -122,10 +122,9 @@ void attack_gpumem_pool_destroy(void)
 void attack_gpumem_pool_add_peer(void)
 {
 	struct pool *pool = pick_pool();
-	struct device *peer = pick_device();
+	struct device *peer =
+		pool && pool->usual ? pool->device : pick_device();
 
-	if (pool && pool->usual)
-		peer = pool->device;
 	if (judge(gpumem_pool_add_peer(pool_of(pool), device_of(peer))) &&
 	    peer != pool->device)
 		expect(!gpumem_pool_check(pool->handle), "%s",
