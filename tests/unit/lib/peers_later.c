@@ -121,14 +121,14 @@ static void stale(void)
 static void sizes(void)
 {
 	enum { BLOCKS = 40 };
-	gpumem_device *device;
+	gpumem_device *large;
 	gpumem_pool *pool = NULL;
 	unsigned char *ptr[BLOCKS];
 	unsigned bad = 0;
 
 	option("host.capacity", "8GiB");
-	must(gpumem_device_open("host:3", &device));
-	must(gpumem_pool_create(device, NULL, &pool));
+	must(gpumem_device_open("host:3", &large));
+	must(gpumem_pool_create(large, NULL, &pool));
 	for (size_t i = 0; i < BLOCKS; i++)
 		ptr[i] = new_block(pool, (5 + i * 3) * MIB, NULL);
 	for (size_t i = 0; i < BLOCKS; i += 3)
@@ -143,7 +143,7 @@ static void sizes(void)
 	must(gpumem_stream_sync(devices[1], NULL));
 	sound(pool, "the pool is sound");
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
-	must(gpumem_device_close(device));
+	must(gpumem_device_close(large));
 	option("host.capacity", "64MiB");
 }
 
