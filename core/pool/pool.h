@@ -73,8 +73,8 @@ gpumem_status gm_pool_refuse_held(struct gpumem_device *device);
  * UNSUPPORTED, NO_HOST_MEMORY, or the driver's word. */
 gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
 				const struct gpumem_pool_config *config);
-/* Once there is a heap: opens what it allocates to them, unless it maps pages,
- * which are opened when they are mapped. */
+/* Once there is a heap, which has mapped nothing yet: opens what it allocates to
+ * them. Pages are opened when they are mapped. */
 gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool);
 /* One more, for whatever the pool has and will have. As gpumem_pool_add_peer().
  */

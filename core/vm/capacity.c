@@ -64,9 +64,10 @@ static const struct gm_arena *lender_of(struct gm_heap *heap,
 	return arena && !gm_arena_capturing(arena) ? arena : NULL;
 }
 
-/* Up to which free what others have completed is still known to be so once the
- * stream has got it, as an allocation may find: a busy stream that lends itself
- * nothing does not look behind what it has completed itself. */
+/* The latest free whose pages an allocation can move for sure. It may give the
+ * stream what others have completed, before it looks for pages to move. A stream
+ * that is busy takes as busy what was freed later than its own last completed
+ * work; and one that cannot lend pages to itself moves none that are busy. */
 static uint64_t newest_of(struct gm_heap *heap, gpumem_stream stream,
 			  const struct gm_arena *lender)
 {

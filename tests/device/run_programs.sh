@@ -206,6 +206,14 @@ python cupy cupy
 python numba numba
 python onnxruntime onnxruntime
 python transformers transformers
+if wanted transformers && [ -f "$out/transformers.out" ]; then
+	for adopt in adopt adopt=whole; do
+		one "transformers.$adopt" "$build/tools/gpumem-run" "--$adopt" \
+			--json --report="$out/transformers.$adopt.json" \
+			python3 "$programs" transformers
+		same transformers "transformers.$adopt"
+	done
+fi
 
 # ---- compilers, which are processes of their own, preloaded too ------------------
 

@@ -199,6 +199,24 @@ def part_strided_pools(torch):
     ok(not wrong, "those of a private pool, and moved pages", *wrong[:5])
 
 
+def part_opening(torch):
+    """How long it takes to open a pool that has memory already."""
+    import gpumem
+
+    torch.zeros(1, device="cuda:1")
+    for count, megabytes in (2000, 2), (1000, 20), (20, 1000):
+        pool = gpumem.Pool("cuda:0")
+        kept = [pool.alloc(megabytes * MIB) for _ in range(count)]
+        begun = time.perf_counter()
+        pool.add_peer(gpumem.Device("cuda:1"))
+        took = time.perf_counter() - begun
+        pool.check()
+        print(f"# {count} blocks of {megabytes} MiB: {took * 1e3:.1f} ms")
+        del kept
+        pool.close()
+    ok(True, "pools are opened when they have memory already")
+
+
 def part_group(torch):
     """NCCL with both devices in one process."""
     wrong = 0
@@ -296,19 +314,23 @@ def ranks(allocator, hook):
         return told, [each.returncode for each in running], count
 
 
-def run_part(name):
+def run_part(name, plug):
     import torch
 
     import gpumem.torch
 
-    gpumem.torch.enable(subclass=True, share=ALONE.get(name))
+    if plug:
+        gpumem.torch.enable(subclass=False)
+    else:
+        gpumem.torch.enable(subclass=True, share=ALONE.get(name))
     PARTS[name](torch)
     sys.exit(1 if failed else 0)
 
 
-def watch(name):
+def watch(name, plug):
     """A part's exit status, or why it has none."""
     command = [sys.executable, os.path.abspath(__file__), "--part", name]
+    command += ["--plug"] * plug
     process = subprocess.Popen(command, start_new_session=True)
     try:
         status = process.wait(LIMITS.get(name, LIMIT))
@@ -327,11 +349,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("part", nargs="*", help=" ".join(PARTS))
     parser.add_argument("--part", dest="one", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--plug", action="store_true", help="not the subclass: devices, copies, strided"
+    )
     args = parser.parse_args()
     os.environ["NCCL_NVLS_ENABLE"] = "0"
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     if args.one:
-        return run_part(args.one)
+        return run_part(args.one, args.plug)
     import torch
 
     import gpumem
@@ -345,7 +370,7 @@ def main():
         if count < 2 and name not in ALONE:
             print(f"ok - {name} # SKIP there is one GPU", flush=True)
             continue
-        why = watch(name)
+        why = watch(name, args.plug)
         if why:
             print(f"not ok - {name}: {why}")
             bad.append(name)

@@ -321,6 +321,7 @@ EXTRA_DIST += \
 	tests/unit/lib/order.h \
 	tests/unit/lib/peaks.h \
 	tests/unit/lib/peer.h \
+	tests/unit/lib/peers.h \
 	tests/unit/lib/peer_act.h \
 	tests/unit/lib/peer_message.h \
 	tests/unit/lib/places.h \

@@ -32,7 +32,7 @@ struct pool {
 	struct device *device; /* a reference */
 	gpumem_pool *handle;   /* NULL: closed */
 	struct pressure *callbacks;
-	PyObject *peers; /* a list of their devices, or NULL */
+	PyObject *peers; /* a set of their devices, or NULL */
 	gpumem_kind kind;
 	bool owned; /* not the default pool, which ends with its device */
 	bool lent;  /* functions() were given out, which nothing takes back */

@@ -166,10 +166,12 @@ static PyObject *pool_close(PyObject *object, PyObject *unused)
 	self->handle = NULL;
 	if (self->owned)
 		status = destroy(handle, 0);
-	if (status == GPUMEM_BUSY)
+	if (status == GPUMEM_BUSY) {
 		self->handle = handle;
-	else
+	} else {
 		pool_pressure_drop(self);
+		Py_CLEAR(self->peers);
+	}
 	return none_or_raise(status);
 }
 

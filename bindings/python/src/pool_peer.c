@@ -21,8 +21,8 @@ PyObject *pool_add_peer(PyObject *object, PyObject *device)
 		return NULL;
 	}
 	if (!self->peers)
-		self->peers = PyList_New(0);
-	if (!self->peers || PyList_Append(self->peers, device) != 0)
+		self->peers = PySet_New(NULL);
+	if (!self->peers || PySet_Add(self->peers, device) != 0)
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_pool_add_peer(handle, ((struct device *)device)->handle);

@@ -151,20 +151,32 @@ static void destroy_all(void *device, const struct mapped *mapped)
 	is_int(bad, 0, "destroy the pages");
 }
 
-/* All or none: what fails half way leaves what was there. */
+static gpumem_status fills(void *by, const struct mapped *mapped)
+{
+	gpumem_status status =
+		hip->fill(by, mapped->address, 1, PAGES * PAGE, NULL);
+
+	return status == GPUMEM_OK ? hip->stream_sync(by, NULL) : status;
+}
+
+/* All or none: what fails half way leaves what was there, open to whom it was. */
 static void undoes(const char *wanted)
 {
-	void *device = open_at(wanted);
+	void *device = open_at(wanted), *peer = open_device(1);
 	struct mapped mapped = map_all(device);
 
 	diag("%s", wanted);
+	ok(fills(peer, &mapped) != GPUMEM_OK, "a peer does not write");
+	is_status(hip->open_mapped(device, mapped.address, PAGES, PAGE, &peer,
+				   1),
+		  GPUMEM_OK, "all is opened to it");
+	is_status(fills(peer, &mapped), GPUMEM_OK, "then it writes");
 	runtime.fakehip_fault("hipMemUnmap", strcmp(wanted, "full") ? 3 : 1,
 			      false, 1);
 	is_status(hip->unmap(device, mapped.address, PAGES, PAGE),
 		  GPUMEM_INVALID, "an unmap fails");
-	is_status(hip->fill(device, mapped.address, 1, PAGES * PAGE, NULL),
-		  GPUMEM_OK, "all is mapped as it was");
-	is_status(hip->stream_sync(device, NULL), GPUMEM_OK, "and written");
+	is_status(fills(device, &mapped), GPUMEM_OK, "all is mapped as it was");
+	is_status(fills(peer, &mapped), GPUMEM_OK, "for the peer, too");
 	is_status(hip->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
 		  "unmap");
 	runtime.fakehip_fault("hipMemMap", 3, false, 2);
@@ -181,6 +193,7 @@ static void undoes(const char *wanted)
 	destroy_all(device, &mapped);
 	is_status(hip->va_release(device, mapped.address, PAGES * PAGE),
 		  GPUMEM_OK, "release");
+	hip->device_close(peer);
 	hip->device_close(device);
 }
 
@@ -348,6 +361,7 @@ static void checks(void)
 
 int main(void)
 {
+	setenv("FAKECUDA_DEVICES", "2", 1);
 	on_release(6, checks);
 	return done_testing();
 }

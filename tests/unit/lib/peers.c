@@ -7,11 +7,8 @@
  * whether or not another process has it too; peers stay open as long; and who
  * can be none.
  */
-#include "fixture.h"
+#include "peers.h"
 #include "peer.h"
-
-enum { DEVICES = 3 };
-static gpumem_device *devices[DEVICES];
 
 static gpumem_status open_pool(gpumem_kind kind, gpumem_device **peers,
 			       size_t count, gpumem_pool **out)
@@ -23,13 +20,6 @@ static gpumem_status open_pool(gpumem_kind kind, gpumem_device **peers,
 	config.peers = peers;
 	config.peer_count = count;
 	return gpumem_pool_create(devices[0], &config, out);
-}
-
-static gpumem_status fills(gpumem_device *by, void *ptr, size_t bytes)
-{
-	gpumem_status status = gpumem_fill(by, ptr, 9, bytes, NULL);
-
-	return status ? status : gpumem_stream_sync(by, NULL);
 }
 
 /* Every block of a pool whose pages were moved about. */
@@ -244,7 +234,6 @@ static void processes(void)
 int main(void)
 {
 	struct peer importer = peer_start();
-	char name[] = "host:0";
 
 	alarm(300);
 	peer_open(&importer, "host:0");
@@ -253,10 +242,7 @@ int main(void)
 	for (int vm = 1; vm >= 0; vm--) {
 		diag("%s", vm ? "pages" : "segments");
 		option("vm", vm ? "on" : "off");
-		for (int i = 0; i < DEVICES; i++) {
-			name[5] = (char)('0' + i);
-			must(gpumem_device_open(name, &devices[i]));
-		}
+		open_devices();
 		blocks();
 		closed_pool(vm);
 		if (vm)
@@ -268,9 +254,7 @@ int main(void)
 		refusals();
 		sweep();
 		processes();
-		for (int i = 0; i < DEVICES; i++)
-			is_status(gpumem_device_close(devices[i]), GPUMEM_OK,
-				  "device %d ends", i);
+		close_devices();
 	}
 	peer_end(&importer);
 	return done_testing();

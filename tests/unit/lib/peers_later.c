@@ -6,12 +6,11 @@
  * what is free, pages that have two places, and what comes later, also
  * while other threads take memory and give it back; one that is refused is none.
  */
-#include "fixture.h"
+#include "peers.h"
 
 #include <pthread.h>
 
-enum { DEVICES = 3, THREADS = 3 };
-static gpumem_device *devices[DEVICES];
+enum { THREADS = 3 };
 
 static gpumem_pool *open_pool(void)
 {
@@ -19,13 +18,6 @@ static gpumem_pool *open_pool(void)
 
 	must(gpumem_pool_create(devices[0], NULL, &pool));
 	return pool;
-}
-
-static gpumem_status fills(gpumem_device *by, void *ptr, size_t bytes)
-{
-	gpumem_status status = gpumem_fill(by, ptr, 9, bytes, NULL);
-
-	return status ? status : gpumem_stream_sync(by, NULL);
 }
 
 static gpumem_pool *pool_of_blocks(void *ptr[8])
@@ -245,18 +237,13 @@ static void crowd(void)
 
 int main(void)
 {
-	char name[] = "host:0";
-
 	alarm(300);
 	option("host.devices", "4");
 	option("host.capacity", "64MiB");
 	for (int vm = 1; vm >= 0; vm--) {
 		diag("%s", vm ? "pages" : "segments");
 		option("vm", vm ? "on" : "off");
-		for (int i = 0; i < DEVICES; i++) {
-			name[5] = (char)('0' + i);
-			must(gpumem_device_open(name, &devices[i]));
-		}
+		open_devices();
 		later(vm);
 		if (vm)
 			stale();
@@ -264,9 +251,7 @@ int main(void)
 			sizes();
 		refused(vm);
 		crowd();
-		for (int i = 0; i < DEVICES; i++)
-			is_status(gpumem_device_close(devices[i]), GPUMEM_OK,
-				  "device %d ends", i);
+		close_devices();
 	}
 	return done_testing();
 }
