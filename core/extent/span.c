@@ -121,3 +121,22 @@ void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent)
 		if (page[i].seqno < extent->seqno)
 			page[i].seqno = extent->seqno;
 }
+
+void gm_pages_settle(struct gm_spans *spans, const struct gm_extent *extent,
+		     uintptr_t part, size_t bytes)
+{
+	uintptr_t at = part & ~(uintptr_t)(spans->page_bytes - 1);
+	uintptr_t first = gm_extent_first_page(extent, spans->page_bytes);
+	uintptr_t end = part + bytes;
+	struct gm_page *page;
+
+	if (at < first)
+		at = first;
+	if (end <= at || !gm_extent_pages(extent, spans->page_bytes))
+		return;
+	page = gm_page_at(spans, at);
+	for (; at < end && at + spans->page_bytes <= gm_extent_end(extent);
+	     at += spans->page_bytes, page++)
+		if (page->seqno > extent->seqno)
+			page->seqno = extent->seqno;
+}

@@ -9,9 +9,11 @@
  *
  * A handle covers a power of two of pages side by side, and is mapped whole: at
  * one place, or with CAP_ALIAS at several, of which all but one are stale (see
- * vm/stale.h). `first` says where a mapping begins.
+ * vm/stale.h). `first` says where a mapping begins. The number of a page that
+ * several extents have a part of may be of another arena than theirs.
  *
  *     page[i].handle != 0  <=>  the address of page i is in no hole
+ *     page[i].seqno <= extent->seqno, if it lies wholly in a free extent
  *     the entry behind the pages of each span is 0
  *
  * The heap's mutex guards it. Calls no driver.
@@ -74,5 +76,9 @@ static inline bool gm_page_begins(const struct gm_page *page)
 }
 /* Part of an extent was freed, with the extent's seqno. */
 void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent);
+/* Part of a free extent has come from another arena, or was joined to it: the
+ * pages that are wholly in the extent now were freed when it was, or before. */
+void gm_pages_settle(struct gm_spans *spans, const struct gm_extent *extent,
+		     uintptr_t part, size_t bytes);
 
 #endif

@@ -56,7 +56,7 @@ static gpumem_status check_free(const struct gm_heap *heap,
 	EXPECT(!gm_extent_heap(extent),
 	       "the free extent at %#zx has a heap where its number stands",
 	       extent->address);
-	return GPUMEM_OK;
+	return heap->vm ? gm_check_settled(heap, extent) : GPUMEM_OK;
 }
 
 static gpumem_status check_extent(const struct gm_heap *heap,

@@ -159,12 +159,29 @@ static bool joins(const struct gm_extent *a, const struct gm_extent *b)
 	return b && gm_extent_is(b, GM_EXTENT_FREE) && b->arena == a->arena;
 }
 
+/* Pages that begin or end in a part that has joined the extent. */
+static void settle_ends(struct gm_arena *arena, const struct gm_extent *extent,
+			uintptr_t part, size_t bytes)
+{
+	struct gm_spans *spans = &arena->heap->spans;
+	uintptr_t end = part + bytes;
+
+	if (!arena->heap->vm || extent->bytes == bytes)
+		return;
+	if (part & (spans->page_bytes - 1))
+		gm_pages_settle(spans, extent, part, 1);
+	if (end & (spans->page_bytes - 1))
+		gm_pages_settle(spans, extent, end - 1, 1);
+}
+
 struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 				  struct gm_extent *extent)
 {
 	struct gm_nodes *nodes = &arena->heap->nodes;
 	struct gm_extent *next = gm_extent_next(nodes, extent);
 	struct gm_extent *prev = gm_extent_prev(nodes, extent);
+	uintptr_t part = extent->address;
+	size_t bytes = extent->bytes;
 	uint64_t seqno = extent->seqno;
 
 	gm_extent_set(extent, GM_EXTENT_FREE);
@@ -183,6 +200,7 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 		gm_extent_join(nodes, extent);
 	}
 	gm_extent_set_seqno(extent, seqno);
+	settle_ends(arena, extent, part, bytes);
 	gm_index_insert(&arena->index, extent);
 	gm_arenas_stock(arena);
 	return extent;

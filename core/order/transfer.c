@@ -22,7 +22,7 @@ static uint32_t take_all(struct gm_index *index)
 }
 
 /* It keeps its age, for decay, and is completed for the receiver as well; if
- * the receiver has work of its own, it counts as older. */
+ * the receiver has work of its own, it and its pages count as older. */
 void gm_arena_transfer_extent(struct gm_arena *receiver,
 			      struct gm_extent *extent)
 {
@@ -31,6 +31,9 @@ void gm_arena_transfer_extent(struct gm_arena *receiver,
 		receiver->completed = receiver->seqno = extent->seqno;
 	if (extent->seqno > receiver->completed)
 		gm_extent_set_seqno(extent, receiver->completed);
+	if (receiver->heap->vm)
+		gm_pages_settle(&receiver->heap->spans, extent, extent->address,
+				extent->bytes);
 }
 
 void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)
@@ -127,8 +130,8 @@ bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
 	}
 	if (!extent)
 		return false;
-	GM_RECORD(receiver->heap->record, GPUMEM_RECORD_TRANSFER,
-		  extent->bytes, (uintptr_t)extent->arena->stream);
+	GM_RECORD(receiver->heap->record, GPUMEM_RECORD_TRANSFER, extent->bytes,
+		  (uintptr_t)extent->arena->stream);
 	gm_index_remove(&extent->arena->index, extent);
 	gm_arena_transfer_extent(receiver, extent);
 	(void)gm_arena_insert(receiver, extent);

@@ -4,7 +4,8 @@
 /*
  * How large a block of memory from the driver can be: the steps of supply.c and
  * segment.c, in numbers. It calls no driver but to learn whether a stream is
- * being captured, which may forbid that anything moves or goes back. See space.h.
+ * being captured, which may forbid that anything moves or goes back. See
+ * space.h.
  */
 #include "handle.h"
 #include "extent/ring.h"
@@ -64,19 +65,6 @@ static const struct gm_arena *lender_of(struct gm_heap *heap,
 	return arena && !gm_arena_capturing(arena) ? arena : NULL;
 }
 
-/* The latest free whose pages an allocation can move for sure. It may give the
- * stream what others have completed, before it looks for pages to move. A stream
- * that is busy takes as busy what was freed later than its own last completed
- * work; and one that cannot lend pages to itself moves none that are busy. */
-static uint64_t newest_of(struct gm_heap *heap, gpumem_stream stream,
-			  const struct gm_arena *lender)
-{
-	const struct gm_arena *own = gm_arena_find(heap, stream);
-
-	return own && !lender && own->completed != own->seqno ? own->completed
-							     : UINT64_MAX;
-}
-
 /* An allocation makes the stream known to the heap, and its capture count. */
 static bool is_forbidden(struct gm_heap *heap, gpumem_stream stream)
 {
@@ -91,16 +79,12 @@ static uint64_t unused_bytes(struct gm_heap *heap, gpumem_stream stream)
 {
 	const struct gm_span *span = heap->spans.first;
 	uint64_t bytes = heap->space->spare_pages * heap->page_bytes;
-	const struct gm_arena *lender;
 
 	if (is_forbidden(heap, stream))
 		return bytes;
-	if (heap->vm) {
-		lender = lender_of(heap, stream);
+	if (heap->vm)
 		return bytes + gm_handles_completed_bytes(
-				       heap, lender,
-				       newest_of(heap, stream, lender));
-	}
+				       heap, lender_of(heap, stream));
 	for (; span; span = span->next)
 		if (gm_segment_completed(span))
 			bytes += span->bytes;

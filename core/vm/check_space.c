@@ -61,6 +61,21 @@ gpumem_status gm_check_borders(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+gpumem_status gm_check_settled(const struct gm_heap *heap,
+			       const struct gm_extent *extent)
+{
+	size_t pages = gm_extent_pages(extent, heap->page_bytes);
+	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
+	uint64_t seqno =
+		pages ? gm_pages_seqno(gm_page_at(&heap->spans, at), pages) : 0;
+
+	EXPECT(seqno <= extent->seqno,
+	       "a page of the free extent at %#zx was freed with %#llx, the "
+	       "extent with %#llx",
+	       extent->address, (ull)seqno, (ull)extent->seqno);
+	return GPUMEM_OK;
+}
+
 /* Each handle covers a power of two of pages, and no more than the largest. */
 static gpumem_status check_handles(const struct gm_heap *heap,
 				   uint64_t *pages_out, uint64_t *count_out)

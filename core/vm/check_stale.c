@@ -56,8 +56,7 @@ static gpumem_status list(struct mappings *mappings)
 			.handle = page->handle,
 			.page = i,
 			.seqno = gm_pages_seqno(
-				page, gm_page_handle_pages(spans, page),
-				UINT64_MAX)};
+				page, gm_page_handle_pages(spans, page))};
 	}
 	qsort(mappings->of, mappings->count, sizeof(*mappings->of), compare);
 	return GPUMEM_OK;

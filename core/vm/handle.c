@@ -39,25 +39,22 @@ static size_t most(const struct gm_handle_query *query, size_t pages)
 	return pages < query->pages ? query->pages / pages : 1;
 }
 
-/* What other streams did in an extent was over when its arena got it. */
+/* Of the arena that may be busy all counts. */
 static uint64_t newest_completed(const struct gm_arena *arena,
 				 const struct gm_arena *busy, uint64_t newest)
 {
-	if (arena == busy)
-		return newest;
-	return arena->completed != arena->seqno && arena->completed < newest
-		       ? arena->completed
-		       : newest;
+	return arena == busy || newest < arena->completed ? newest
+							  : arena->completed;
 }
 
-uint64_t gm_pages_seqno(const struct gm_page *page, size_t count, uint64_t most)
+uint64_t gm_pages_seqno(const struct gm_page *page, size_t count)
 {
 	uint64_t newest = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (page[i].seqno > newest)
 			newest = page[i].seqno;
-	return newest < most ? newest : most;
+	return newest;
 }
 
 /* At the low end of the extent, if it borders on a hole there, so that holes
@@ -171,15 +168,15 @@ uint64_t gm_handles_whole_bytes(const struct gm_heap *heap)
 
 static size_t completed_pages(const struct gm_heap *heap,
 			      const struct gm_extent *extent,
-			      const struct gm_arena *busy, uint64_t newest)
+			      const struct gm_arena *busy)
 {
 	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
 	const struct gm_page *page = gm_page_at(&heap->spans, at);
 	const struct gm_page *end =
 		page + gm_extent_pages(extent, heap->page_bytes);
+	uint64_t newest = newest_completed(extent->arena, busy, UINT64_MAX);
 	size_t pages, sum = 0;
 
-	newest = newest_completed(extent->arena, busy, newest);
 	for (page = first_whole(page, end); page < end; page += pages) {
 		pages = gm_page_handle_pages(&heap->spans, page);
 		if (pages <= (size_t)(end - page) &&
@@ -190,8 +187,7 @@ static size_t completed_pages(const struct gm_heap *heap,
 }
 
 uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
-				    const struct gm_arena *busy,
-				    uint64_t newest)
+				    const struct gm_arena *busy)
 {
 	const struct gm_arena *arena = gm_arena_stocked(heap);
 	uint64_t pages = 0;
@@ -202,7 +198,7 @@ uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
 
 		for (; extent;
 		     extent = gm_index_fewer_pages(&arena->index, extent))
-			pages += completed_pages(heap, extent, busy, newest);
+			pages += completed_pages(heap, extent, busy);
 	}
 	return pages * heap->page_bytes;
 }

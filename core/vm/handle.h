@@ -82,10 +82,8 @@ gpumem_status gm_range_release(struct gm_heap *heap,
 struct gm_run gm_handles_find(const struct gm_heap *heap,
 			      const struct gm_extent *extent,
 			      const struct gm_handle_query *query);
-/* Of the latest free that touched one of these pages, or `most`: the arena's,
- * as what other streams freed later was over when the arena got it. */
-uint64_t gm_pages_seqno(const struct gm_page *page, size_t count,
-			uint64_t most);
+/* Of the latest free that touched one of these pages. */
+uint64_t gm_pages_seqno(const struct gm_page *page, size_t count);
 /* Puts handles that were just mapped into the table; says which lie in a run;
  * takes out of it those that are mapped no more, and records that. */
 void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
@@ -95,10 +93,9 @@ void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
 void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
 uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
 /* Of whole handles in free extents what is completed, or of the arena that may
- * be busy; and was last freed with that seqno or before. */
+ * be busy. */
 uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
-				    const struct gm_arena *busy,
-				    uint64_t newest);
+				    const struct gm_arena *busy);
 size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
 
 /* mapped.c: records that a handle was mapped there; that a segment has come,

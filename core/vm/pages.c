@@ -172,8 +172,7 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 		gm_extent_set_seqno(extent,
 				    gm_pages_seqno(gm_page_at(&heap->spans,
 							      extent->address),
-						   mapped / heap->page_bytes,
-						   UINT64_MAX));
+						   mapped / heap->page_bytes));
 		*extent_out = gm_arena_insert(arena, extent);
 	}
 	return status;

@@ -55,7 +55,7 @@ uint64_t gm_space_busy_bytes(const struct gm_heap *heap)
 	if (heap->vm)
 		return gm_handles_whole_bytes(heap) -
 		       space->spare_pages * heap->page_bytes -
-		       gm_handles_completed_bytes(heap, NULL, UINT64_MAX);
+		       gm_handles_completed_bytes(heap, NULL);
 	for (; span; span = span->next)
 		if (gm_segment_whole(span) && !gm_segment_completed(span))
 			bytes += span->bytes;

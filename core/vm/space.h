@@ -189,8 +189,11 @@ gpumem_status gm_check_parts(const struct gm_heap *heap,
 			     const struct gm_tally *tally,
 			     uint64_t cached_bytes);
 
-/* check_space.c, as extent/check.h has it: no handle lies in the extent, whole
- * pages, in part only; holes and pages, or segments. */
+/* check_space.c, as extent/check.h has it: no page that lies wholly in a free
+ * extent has a later number; no handle lies in the extent, whole pages, in part
+ * only; holes and pages, or segments. */
+gpumem_status gm_check_settled(const struct gm_heap *heap,
+			       const struct gm_extent *extent);
 /* Of an extent that is being mapped, what is not. */
 uint64_t gm_space_unmapped_bytes(const struct gm_heap *heap,
 				 const struct gm_extent *extent);

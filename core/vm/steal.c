@@ -63,8 +63,7 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 {
 	const struct gm_page *page = gm_page_at(&heap->spans, run->start);
 	uint64_t seqno = request->lends
-				 ? gm_pages_seqno(page, run->count * run->pages,
-						  extent->arena->seqno)
+				 ? gm_pages_seqno(page, run->count * run->pages)
 				 : 0;
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
 

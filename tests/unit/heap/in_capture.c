@@ -9,6 +9,7 @@
  * each module say so.
  */
 #include "fixture.h"
+#include "heap/ladder.h"
 
 #define PAGE (2 * MIB)
 #define FAR (1024 * MIB)
@@ -98,6 +99,78 @@ static void test_move(bool for_own)
 	end();
 }
 
+/* The captured stream was at work when it was asked, and more of its memory is
+ * free than that work has touched. */
+static void be_busy(struct hold *hold)
+{
+	struct gm_extent *during = block(own, PAGE);
+
+	hold_begin(hold, captured);
+	block_give(own, during);
+	gm_arena_poll(own, true);
+	ok(!own->idle, "the stream is busy");
+}
+
+/* What others have finished with becomes the busy stream's before its pages
+ * move, with lower numbers than they had. */
+static void test_move_given(void)
+{
+	const struct gm_want want = {.bytes = 4 * PAGE, .alignment = FAR};
+	struct gm_extent *ends[2], *made = NULL;
+	struct hold hold;
+	bool grown = false;
+
+	begin();
+	be_busy(&hold);
+	ends[0] = block(beside, 2 * PAGE);
+	block(beside, PAGE);
+	ends[1] = block(beside, 2 * PAGE);
+	be_short();
+	capture(true);
+	block_give(beside, ends[0]);
+	block_give(beside, ends[1]);
+	pthread_mutex_lock(&heap.mutex);
+	is_status(gm_ladder_take(own, &want, &grown, &made), GPUMEM_OK,
+		  "what others have finished with is found");
+	pthread_mutex_unlock(&heap.mutex);
+	is_uint(beside->index.bytes, 0, "it was the captured stream's by then");
+	is_uint(heap.counters.moved_bytes, 4 * PAGE, "four pages of it");
+	if (made)
+		(void)gm_arena_insert(own, made);
+	sound("with their numbers");
+	capture(false);
+	hold_end(&hold, captured);
+	end();
+}
+
+/* A page that two streams have freed a part of, the captured one the lower part
+ * or the upper one. */
+static void test_shared_page(bool is_lower)
+{
+	struct gm_extent *low, *high;
+	struct hold hold;
+
+	begin();
+	be_busy(&hold);
+	low = block(beside, PAGE + PAGE / 2);
+	high = block(beside, PAGE + PAGE / 2);
+	be_short();
+	capture(true);
+	block_give(own, is_lower ? low : high);
+	block_give(beside, is_lower ? high : low);
+	pthread_mutex_lock(&heap.mutex);
+	gm_heap_transfer(&heap, own);
+	pthread_mutex_unlock(&heap.mutex);
+	is_uint(own->index.bytes, 4 * PAGE, "all is the captured stream's");
+	sound("no page is later than what it is part of");
+	ok(block_take_aligned(own, PAGE, FAR) != NULL, "what was given moves");
+	ok(!block_take_aligned(own, PAGE, 2 * (size_t)FAR),
+	   "but not the page that the captured stream has freed a part of");
+	capture(false);
+	hold_end(&hold, captured);
+	end();
+}
+
 /* The stream comes after its own work; but a graph runs again. */
 static void test_lend(void)
 {
@@ -114,7 +187,8 @@ static void test_lend(void)
 	   "a captured stream lends itself nothing");
 	is_uint(heap.space->stale.bytes, 0, "nothing is stale");
 	capture(false);
-	ok(block_take_aligned(own, 4 * PAGE, FAR) != NULL, "afterwards it does");
+	ok(block_take_aligned(own, 4 * PAGE, FAR) != NULL,
+	   "afterwards it does");
 	hold_end(&hold, captured);
 	end();
 }
@@ -208,6 +282,9 @@ int main(void)
 	test_trim();
 	test_move(false);
 	test_move(true);
+	test_move_given();
+	test_shared_page(true);
+	test_shared_page(false);
 	test_lend();
 	test_lend_beside();
 	test_wait();
