@@ -79,6 +79,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-opencl.txt \
 	docs/devices/h200-own-tests.txt \
 	docs/devices/h200-peers.txt \
+	docs/devices/h200-pools.txt \
 	docs/devices/h200-programs.txt \
 	docs/devices/h200-recordings.txt \
 	docs/devices/h200-torch.txt \

@@ -21,7 +21,6 @@ bar()
 	[ -f "$top_srcdir/tests/traces/$1.trace.gz" ] || return 0
 	case $1 in
 	llm_serving) echo 1060 ;;
-	threads_inference) echo 1050 ;;
 	*) echo 1030 ;;
 	esac
 }

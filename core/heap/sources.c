@@ -95,6 +95,44 @@ static bool use_smallest(struct search *search)
 				      want->alignment, own->bytes);
 }
 
+static bool grow(struct search *search);
+
+/* For less, to move pages makes more calls than it saves pages. */
+enum { FEWEST_PAGES = 2 };
+
+/* Do fewer than so many do where a growth would put it? */
+static bool grows_better(const struct search *search, size_t pages)
+{
+	const struct gm_heap *heap = search->heap;
+	const struct gm_want *want = search->want;
+
+	return !(want->flags & NO_GROW) &&
+	       want->bytes >= FEWEST_PAGES * heap->page_bytes &&
+	       pages > gm_place_least(heap, want->bytes) &&
+	       gm_place_new(search->arena, want->bytes, want->alignment) <
+		       pages;
+}
+
+/* With few pages left, a block goes where it takes the fewest of which nothing
+ * is used, be it that others have to be moved there. */
+static bool use_fewest_pages(struct search *search)
+{
+	struct gm_heap *heap = search->heap;
+	const struct gm_want *want = search->want;
+	size_t pages;
+
+	if (!heap->vm || want->alignment > heap->unit ||
+	    !gm_budget_is_short(heap, want->bytes))
+		return false;
+	if (want->bytes >= heap->page_bytes)
+		(void)flush_own(search);
+	(void)gm_place_free(search->arena, want->bytes, &pages);
+	if (grows_better(search, pages) && grow(search))
+		return true;
+	search->extent = gm_place_free(search->arena, want->bytes, &pages);
+	return search->extent;
+}
+
 static bool transfer_all(struct search *search)
 {
 	gm_heap_transfer_some(search->heap, search->arena, GM_ARENA_LOOKS);
@@ -243,6 +281,8 @@ static const struct {
 	unsigned when;
 	uint32_t left_out;
 } sources[] = {
+	{"short of pages, where the fewest unused ones are taken",
+	 use_fewest_pages, NOT_FOR_GRAPHS, NEVER},
 	{"near the limit, the smallest free block of all streams", use_smallest,
 	 NOT_FOR_GRAPHS, NEVER},
 	{"free memory of the stream", use_own, ALWAYS, NEVER},

@@ -158,6 +158,14 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent);
 struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 				  struct gm_extent *extent);
 
+/* Is it free memory of another stream, no graph's, that has completed or that
+ * the arena's stream comes after? Then the other makes it the arena's, and
+ * returns what it is part of. */
+bool gm_arena_may_absorb(const struct gm_arena *arena,
+			 const struct gm_extent *extent);
+struct gm_extent *gm_arena_absorb(struct gm_arena *arena,
+				  struct gm_extent *extent);
+
 /* Transfers the completed free extents of other arenas to `receiver`, of at
  * most so many of them. */
 void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,

@@ -177,20 +177,36 @@ static bool is_beyond(const struct gm_heap *heap, uint64_t bytes,
 
 	if (budget->refused_bytes && budget->refused_bytes < most)
 		most = budget->refused_bytes;
-	return most != UINT64_MAX && heap->counters.reserved.current + bytes >
-					     most - most / but_part;
+	return most != UINT64_MAX &&
+	       heap->counters.reserved.current + bytes > most - most / but_part;
 }
 
-/* What is left of the limit, when it is tight. */
-enum { TIGHT_PART = 8 };
+/* What is left of the limit, when it is tight, and when that is little. */
+enum { TIGHT_PART = 8, SHORT_PART = 32 };
 
 bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
 {
 	return is_beyond(heap, bytes, TIGHT_PART);
 }
 
+bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes)
+{
+	return heap->space->budget.met_limit &&
+	       is_beyond(heap, bytes, SHORT_PART);
+}
+
+bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t need = gm_budget_need(heap, bytes);
+
+	return need > gm_limit_room(heap) ||
+	       heap->counters.reserved.current + need >
+		       gm_budget_target(heap, bytes);
+}
+
 void gm_budget_refuse(struct gm_heap *heap)
 {
+	heap->space->budget.met_limit = true;
 	heap->space->budget.refused_bytes = heap->counters.reserved.current;
 }
 
@@ -201,7 +217,7 @@ void gm_budget_refuse(struct gm_heap *heap)
  * about a fifth of the waste that is allowed. Where memory is short it is an
  * eighth of that; and a quarter from half of the limit on, for what is pinned
  * by then is still so when memory is short. */
-enum { REQUEST_PART = 8, RESERVED_PART = 320, WHEN_TIGHT = 8 };
+enum { REQUEST_PART = 4, RESERVED_PART = 480, WHEN_TIGHT = 8 };
 enum { HALF = 2, FROM_HALF = 4 };
 
 static unsigned times_smaller(const struct gm_heap *heap, uint64_t bytes)
@@ -216,8 +232,7 @@ size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
 	uint64_t reserved =
 		heap->counters.reserved.current / heap->page_bytes + pages;
 	uint64_t most = heap->space->handle_pages;
-	uint64_t part =
-		times_smaller(heap, pages * (uint64_t)heap->page_bytes);
+	uint64_t part = times_smaller(heap, pages * (uint64_t)heap->page_bytes);
 
 	if (most > pages / (REQUEST_PART * part))
 		most = pages / (REQUEST_PART * part);

@@ -21,10 +21,12 @@ struct gm_budget {
 	bool no_wait;	  /* it must not wait: GPUMEM_ALLOC_NO_WAIT */
 	bool follows;	  /* a growth may end for want of short_pages */
 	bool waits;	  /* a growth may end for want of places */
+	bool met_limit;	  /* a growth has needed more than the limit left, or
+			     than the driver had */
 	/* Since its stream may get them from others, behind their work. 0: the
 	 * last growth ended otherwise. */
 	size_t short_pages;
-	bool short_places; /* so it ended: work has to be waited for */
+	bool short_places;	   /* so it ended: work has to be waited for */
 	double waste, waste_max;   /* constant: fractions of highest_active */
 	double stream_waste;	   /* the same, before a stream waits */
 	uint64_t migrated_handles; /* since a trim */
@@ -64,6 +66,12 @@ bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
  * memory counts for more than calls: what is free is cut with care, and handles
  * are small. */
 bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
+/* Nearer still, in a heap that has had to do with less than it needed: a page
+ * counts for more than the time to choose it. */
+bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes);
+/* Does a growth for so much move pages, since new ones would be waste or are
+ * beyond the limit? */
+bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes);
 /* The driver has no more, as of now. */
 void gm_budget_refuse(struct gm_heap *heap);
 

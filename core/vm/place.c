@@ -11,11 +11,17 @@ static size_t divide_up(size_t bytes, size_t page_bytes)
 	return (bytes + page_bytes - 1) / page_bytes;
 }
 
+/* The arena's; or shared, what it could have of another's. What is long enough
+ * by itself needs no pages beside it. */
 static struct gm_extent *usable(struct gm_extent *extent,
-				const struct gm_arena *arena)
+				const struct gm_arena *arena, size_t bytes,
+				bool shared)
 {
-	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
-			       extent->arena == arena
+	bool own = extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
+		   extent->arena == arena;
+
+	return (own || (shared && gm_arena_may_absorb(arena, extent))) &&
+			       extent->bytes < bytes
 		       ? extent
 		       : NULL;
 }
@@ -23,14 +29,14 @@ static struct gm_extent *usable(struct gm_extent *extent,
 /* The cheapest way to place `bytes` at one end of the hole, or over all of it.
  * Neighbours count only where any address will do. False: it does not fit. */
 static bool plan_hole(const struct gm_heap *heap, const struct gm_arena *arena,
-		      struct gm_extent *hole, size_t bytes,
+		      struct gm_extent *hole, size_t bytes, bool shared,
 		      struct gm_plan *plan)
 {
 	size_t page = heap->page_bytes, pages = hole->bytes / page;
-	struct gm_extent *left =
-		usable(gm_extent_prev(&heap->nodes, hole), arena);
-	struct gm_extent *right =
-		usable(gm_extent_next(&heap->nodes, hole), arena);
+	struct gm_extent *left = usable(gm_extent_prev(&heap->nodes, hole),
+					arena, bytes, shared);
+	struct gm_extent *right = usable(gm_extent_next(&heap->nodes, hole),
+					 arena, bytes, shared);
 	size_t left_bytes = left ? left->bytes : 0;
 	size_t right_bytes = right ? right->bytes : 0;
 
@@ -67,26 +73,55 @@ static bool plan_aligned(const struct gm_heap *heap, struct gm_extent *hole,
 	return start + plan->count * page <= gm_extent_end(hole);
 }
 
-/* Of all holes the one that takes the fewest pages, lowest address first. */
+/* Pages that are to be mapped, and those that are and are free: none of them
+ * can be moved elsewhere then. */
+static size_t pages_of(const struct gm_heap *heap, const struct gm_plan *plan)
+{
+	size_t pages = plan->count;
+
+	if (plan->left)
+		pages += gm_extent_pages(plan->left, heap->page_bytes);
+	if (plan->right)
+		pages += gm_extent_pages(plan->right, heap->page_bytes);
+	return pages;
+}
+
+/* Where pages have to be moved, the plan that takes fewer of them, free ones
+ * included; then the one that maps fewer, at the lower address. */
+static bool is_better(const struct gm_heap *heap, const struct gm_plan *plan,
+		      const struct gm_plan *than, bool moves)
+{
+	size_t pages = moves ? pages_of(heap, plan) : 0;
+	size_t than_pages = moves ? pages_of(heap, than) : 0;
+
+	if (pages != than_pages)
+		return pages < than_pages;
+	if (plan->count != than->count)
+		return plan->count < than->count;
+	return plan->start < than->start;
+}
+
+/* The best of all holes. Where pages have to be moved, what other streams have
+ * free beside one serves as the arena's own. */
 static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
 		   size_t bytes, size_t alignment, struct gm_plan *best)
 {
 	uint32_t holes = heap->space->holes;
 	struct gm_extent *hole = gm_node(&heap->nodes, holes);
+	bool moves = gm_budget_moves(heap, bytes);
+	bool shared = moves && !arena->graph;
 
 	*best = (struct gm_plan){0};
 	for (; hole; hole = gm_ring_next(&heap->nodes, holes, hole)) {
 		struct gm_plan plan;
-		bool fits =
-			alignment > heap->unit
-				? plan_aligned(heap, hole, bytes, alignment,
-					       &plan)
-				: plan_hole(heap, arena, hole, bytes, &plan);
+		bool fits = alignment > heap->unit
+				    ? plan_aligned(heap, hole, bytes, alignment,
+						   &plan)
+				    : plan_hole(heap, arena, hole, bytes,
+						shared, &plan);
 
-		if (!fits)
-			continue;
-		if (!best->hole || plan.count < best->count ||
-		    (plan.count == best->count && plan.start < best->start))
+		if (fits &&
+		    (!best->hole || is_better(heap, &plan, best, moves)))
 			*best = plan;
 	}
 	return best->hole != NULL;
@@ -107,6 +142,70 @@ static bool choose_or_retire(struct gm_heap *heap, const struct gm_arena *arena,
 	return found;
 }
 
+size_t gm_place_new(const struct gm_arena *arena, size_t bytes,
+		    size_t alignment)
+{
+	struct gm_plan plan;
+
+	return choose(arena->heap, arena, bytes, alignment, &plan)
+		       ? pages_of(arena->heap, &plan)
+		       : SIZE_MAX;
+}
+
+/* Pages of a free extent that are taken with its front. */
+static size_t pages_at_front(const struct gm_extent *extent, size_t bytes,
+			     size_t page_bytes)
+{
+	const struct gm_extent rest = {.address = extent->address + bytes,
+				       .bytes = extent->bytes - bytes};
+
+	return gm_extent_pages(extent, page_bytes) -
+	       gm_extent_pages(&rest, page_bytes);
+}
+
+size_t gm_place_least(const struct gm_heap *heap, size_t bytes)
+{
+	size_t most_in_part = heap->page_bytes - heap->unit;
+
+	return bytes > most_in_part
+		       ? divide_up(bytes - most_in_part, heap->page_bytes)
+		       : 0;
+}
+
+/* So many extents that fit are looked at. */
+enum { LOOKS = 16 };
+
+struct gm_extent *gm_place_free(const struct gm_arena *arena, size_t bytes,
+				size_t *pages_out)
+{
+	size_t least = gm_place_least(arena->heap, bytes);
+	struct gm_extent *extent = gm_index_fit(&arena->index, bytes);
+	struct gm_extent *best = NULL;
+
+	*pages_out = SIZE_MAX;
+	for (unsigned i = 0; extent && i<LOOKS && * pages_out> least; i++) {
+		size_t pages =
+			pages_at_front(extent, bytes, arena->heap->page_bytes);
+
+		if (pages < *pages_out) {
+			*pages_out = pages;
+			best = extent;
+		}
+		extent = gm_index_next(&arena->index, extent);
+	}
+	return best;
+}
+
+/* What it needs of other streams' becomes the arena's before anything is
+ * mapped.
+ */
+static struct gm_extent *make_own(struct gm_arena *arena,
+				  struct gm_extent *extent)
+{
+	return extent && extent->arena != arena ? gm_arena_absorb(arena, extent)
+						: extent;
+}
+
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
 			    struct gm_extent **extent_out)
@@ -120,6 +219,10 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 			return status;
 		(void)choose(heap, arena, bytes, alignment, &plan);
 	}
+	if (plan.count * heap->page_bytes > gm_limit_room(heap))
+		heap->space->budget.met_limit = true;
+	plan.left = make_own(arena, plan.left);
+	plan.right = make_own(arena, plan.right);
 	plan.in_order = true;
 	plan.lets_go = !heap->space->growth.let_go;
 	return gm_plan_map(heap, arena, &plan, bytes, extent_out);

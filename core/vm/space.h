@@ -110,6 +110,16 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 			    size_t bytes, size_t alignment,
 			    struct gm_extent **extent_out);
 
+/* place.c, with virtual memory: how few pages of which nothing is used so much
+ * can take; a free extent of the arena at whose front it takes the fewest, the
+ * smallest of those, and how many (NULL: none is long enough); and how many it
+ * takes where a growth would put it. */
+size_t gm_place_least(const struct gm_heap *heap, size_t bytes);
+struct gm_extent *gm_place_free(const struct gm_arena *arena, size_t bytes,
+				size_t *pages_out);
+size_t gm_place_new(const struct gm_arena *arena, size_t bytes,
+		    size_t alignment);
+
 /* Without virtual memory, where an unused segment would do for so much: may
  * another one be taken? If that is waste, the first goes back for it: that
  * costs calls, so not for ever so often; and not while it cannot go. May ask

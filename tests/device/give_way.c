@@ -14,10 +14,11 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* The growing pool has so many MiB that stay, as a program's would: beside them
- * a block of 64 MiB comes in handles of 8, and alone in handles of 2. Between
- * two growths the thread pauses. */
-enum { BASE = 2048, GROWTH = 64, ROUNDS = 5, MOST = 512 };
+/* The growing pool has so many MiB that stay, as a program's would: beside the
+ * fewer of them a block of 64 MiB comes in handles of 4, beside the more in
+ * handles of 16, and alone in handles of 2. Between two growths the thread
+ * pauses. */
+enum { FEW = 2048, MANY = 8192, GROWTH = 64, ROUNDS = 5, MOST = 512 };
 static const struct timespec pace = {.tv_nsec = 5000000};
 
 static double now_us(void)
@@ -33,8 +34,8 @@ static gpumem_device *device;
 
 static struct {
 	gpumem_pool *pool;
-	void *base[BASE / GROWTH], *block[MOST];
-	size_t count; /* of blocks */
+	void *base[MANY / GROWTH], *block[MOST];
+	size_t bases, count; /* of blocks */
 	double longest, sum;
 	size_t times;
 } growing;
@@ -166,11 +167,12 @@ static void grow_alone(void)
 	give_growth_back();
 }
 
-static void create_pools(size_t each)
+static void create_pools(size_t each, size_t base_mib)
 {
 	must(gpumem_pool_create(device, NULL, &growing.pool));
 	must(gpumem_pool_create(device, NULL, &trimmed.pool));
-	for (size_t i = 0; i < BASE / GROWTH; i++)
+	growing.bases = base_mib / GROWTH;
+	for (size_t i = 0; i < growing.bases; i++)
 		must(gpumem_alloc(growing.pool, GROWTH * MIB, NULL,
 				  &growing.base[i]));
 	trimmed.each = each;
@@ -182,7 +184,7 @@ static void create_pools(size_t each)
 
 static void end_pools(void)
 {
-	for (size_t i = 0; i < BASE / GROWTH; i++)
+	for (size_t i = 0; i < growing.bases; i++)
 		must(gpumem_free(growing.base[i], NULL));
 	must(gpumem_pool_destroy(growing.pool, 0));
 	must(gpumem_pool_destroy(trimmed.pool, 0));
@@ -191,13 +193,14 @@ static void end_pools(void)
 
 /* Blocks of so many bytes: of 2 MiB each is a handle, which is the longest row
  * of calls. */
-static void test_pools(size_t each)
+static void test_pools(size_t each, size_t base_mib)
 {
 	double alone = 0, beside = 0, ratio;
 
-	create_pools(each);
-	diag("a trim of %zu MiB in blocks of %zu MiB", trimmed.bytes / MIB,
-	     each / MIB);
+	create_pools(each, base_mib);
+	diag("a pool of %zu MiB that grows, and a trim of %zu MiB in blocks of "
+	     "%zu MiB",
+	     base_mib, trimmed.bytes / MIB, each / MIB);
 	(void)trim_alone();
 	grow_alone();
 	forget_growth();
@@ -225,8 +228,10 @@ int main(int argc, char **argv)
 	if (!(info.caps & GPUMEM_CAP_VM))
 		skip_all("no virtual memory, so no pages");
 	trimmed.bytes = mib * MIB;
-	test_pools(2 * MIB);
-	test_pools(GROWTH * MIB);
+	test_pools(2 * MIB, FEW);
+	test_pools(GROWTH * MIB, FEW);
+	test_pools(2 * MIB, MANY);
+	test_pools(GROWTH * MIB, MANY);
 	must(gpumem_device_close(device));
 	return done_testing();
 }

@@ -78,6 +78,7 @@ heap_tests = \
 	tests/unit/heap/lock \
 	tests/unit/heap/metadata \
 	tests/unit/heap/pending \
+	tests/unit/heap/place \
 	tests/unit/heap/places \
 	tests/unit/heap/refill \
 	tests/unit/heap/refused \

@@ -105,27 +105,29 @@ static void test_tight(void)
 
 	start("on", NULL, NULL);
 	budget = &heap.space->budget;
-	*reserved = 4096 * MIB;
+	*reserved = 8192 * MIB;
 	ok(!gm_budget_is_tight(&heap, 1), "without a limit nothing is");
 	is_uint(gm_budget_handle_pages(&heap, 1024), 8, "large handles");
-	budget->limit_bytes = 10240 * MIB;
+	is_uint(gm_budget_handle_pages(&heap, 32), 8, "a quarter of a request");
+	is_uint(gm_budget_handle_pages(&heap, 31), 4, "or less");
+	budget->limit_bytes = 18432 * MIB;
 	is_uint(gm_budget_handle_pages(&heap, 512), 8, "to half of a limit");
 	is_uint(gm_budget_handle_pages(&heap, 513), 2, "from there a quarter");
-	budget->limit_bytes = 8192 * MIB;
-	ok(!gm_budget_is_tight(&heap, 3072 * MIB),
+	budget->limit_bytes = 16384 * MIB;
+	ok(!gm_budget_is_tight(&heap, 6144 * MIB),
 	   "seven eighths of it are not");
-	ok(gm_budget_is_tight(&heap, 3072 * MIB + 1), "what is above is");
-	*reserved = 7168 * MIB;
-	is_uint(gm_budget_handle_pages(&heap, 1536), 2, "the smallest handles");
-	is_uint(gm_budget_handle_pages(&heap, 127), 1, "or single pages");
+	ok(gm_budget_is_tight(&heap, 6144 * MIB + 1), "what is above is");
+	*reserved = 14336 * MIB;
+	is_uint(gm_budget_handle_pages(&heap, 3072), 2, "the smallest handles");
+	is_uint(gm_budget_handle_pages(&heap, 63), 1, "or single pages");
 	budget->limit_bytes = 0;
 	gm_budget_refuse(&heap);
 	ok(gm_budget_is_tight(&heap, 0), "where the driver had no more");
-	*reserved = 6144 * MIB;
+	*reserved = 12288 * MIB;
 	ok(!gm_budget_is_tight(&heap, 1), "far below that it is over");
-	gm_budget_reserve(&heap, 2048 * MIB, 1);
+	gm_budget_reserve(&heap, 4096 * MIB, 1);
 	ok(!gm_budget_is_tight(&heap, 1), "and when it has more again");
-	gm_budget_unreserve(&heap, 2048 * MIB, 1);
+	gm_budget_unreserve(&heap, 4096 * MIB, 1);
 	*reserved = 0;
 	heap_end();
 }

@@ -8,19 +8,19 @@
 static void test_sizes(void)
 {
 	restart();
-	is_uint(heap.counters.segments.current, 324,
-		"2592 pages in 324 handles");
-	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), 324, "one call for each");
+	is_uint(heap.counters.segments.current, 486,
+		"3888 pages in 486 handles");
+	is_uint(calls(GPUMEM_CALL_PAGE_CREATE), 486, "one call for each");
 	is_uint(calls(GPUMEM_CALL_MAP), 1, "one call maps them all");
 	touch(ballast);
 	touch(block(arena, 7 * PAGE));
 	is_uint(handles(), 7, "few pages are taken one by one");
 	is_uint(calls(GPUMEM_CALL_MAP), 2, "and mapped at once");
 	touch(block(arena, 21 * PAGE));
-	is_uint(handles(), 7 + 11, "a larger request takes them in twos");
+	is_uint(handles(), 7 + 6, "a larger request takes them in fours");
 	is_uint(calls(GPUMEM_CALL_MAP), 4, "one call for each size");
 	block(arena, 4096 * PAGE);
-	is_uint(handles(), 7 + 11 + 512, "none is larger than allowed");
+	is_uint(handles(), 7 + 6 + 512, "none is larger than allowed");
 	is_uint(gm_budget_handle_pages(&heap, 1), 1, "one page is one page");
 	sound("sizes");
 	heap_end();
@@ -36,7 +36,7 @@ static void test_option(const char *value, size_t pages)
 {
 	option("handle_max", value);
 	restart();
-	is_uint(heap.counters.segments.current, 2592 / pages, "handle_max %s",
+	is_uint(heap.counters.segments.current, 3888 / pages, "handle_max %s",
 		value);
 	sound("with the option");
 	option("handle_max", "16MiB");

@@ -197,7 +197,7 @@ static void test_parts(void)
 	gpumem_stream stream = new_stream();
 	struct gpumem_stats s;
 	struct gate gate;
-	const uint64_t bytes = GIB + GIB / 4;
+	const uint64_t bytes = GIB + GIB / 8 * 7;
 	void *ptr;
 
 	/* Of a handle of 4 MiB 1 MiB is live: 1 MiB in its page, 2 besides. */

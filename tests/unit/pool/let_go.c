@@ -49,7 +49,7 @@ static void test_sizes(gpumem_status refuse)
 	void *base, *ptr;
 
 	pool_start(0);
-	base = block(640 * PAGE);
+	base = block(960 * PAGE);
 	expect(look, refuse);
 	next.skip = 1;
 	is_status(allocate(17 * PAGE, NULL, &ptr), refuse, "%s: two sizes",

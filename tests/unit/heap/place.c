@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Where a block goes when its pages come from elsewhere in the heap: where the
+ * fewest are taken, and beside what other streams have finished with; and with
+ * few pages left, where the fewest are taken of what is free, too.
+ */
+#include "fixture.h"
+#include "heap/ladder.h"
+
+#define PAGE (2 * MIB)
+#define FAR (1024 * MIB)
+
+static gpumem_stream stream, other;
+static struct gm_arena *own, *beside;
+
+/* The span begins where every alignment does. */
+static void begin(void)
+{
+	heap_start();
+	stream = stream_new();
+	other = stream_new();
+	own = arena_of(stream);
+	beside = arena_of(other);
+}
+
+static void end(void)
+{
+	sound("in the end");
+	must(gm_stream_destroy(device, stream));
+	must(gm_stream_destroy(device, other));
+	heap_end();
+}
+
+/* More than is reserved would be waste. */
+static void waste_nothing(void)
+{
+	heap.space->budget.waste = heap.space->budget.waste_max = 0;
+	heap.counters.highest_active = heap.counters.active.current;
+}
+
+/* A page moves far away, and leaves a hole. */
+static void move_away(void)
+{
+	block_take_aligned(own, PAGE, FAR);
+	(void)gm_stale_retire(&heap, SIZE_MAX);
+}
+
+/* Three free pages, a hole of one, three free pages; five are asked for, which
+ * lie over all of that, where two of seven are of no use, or elsewhere. */
+static void test_surplus(bool waste)
+{
+	struct gm_extent *low, *middle, *high, *made;
+	uint64_t before;
+
+	begin();
+	low = block(own, 3 * PAGE);
+	middle = block(own, PAGE);
+	high = block(own, 3 * PAGE);
+	block_give(own, middle);
+	waste_nothing();
+	move_away();
+	block_give(own, low);
+	block_give(own, high);
+	before = heap_reserved();
+	is_uint(before, 7 * PAGE, "three, a hole, three, and one elsewhere");
+	if (waste)
+		heap.space->budget.waste = heap.space->budget.waste_max = 10;
+	made = block(own, 5 * PAGE);
+	is_uint(heap_reserved(), before + waste * PAGE,
+		waste ? "a page more is no waste" : "no page more is taken");
+	block_give(own, made);
+	end();
+}
+
+/* Both streams have three free pages before a hole, the other one lower. */
+static void test_beside_others(bool busy)
+{
+	struct gm_extent *theirs, *mine, *made;
+	uintptr_t theirs_at, mine_at;
+	struct hold hold;
+	uint64_t before;
+
+	begin();
+	theirs = block(beside, 3 * PAGE);
+	mine = block_take_aligned(own, 3 * PAGE, FAR);
+	theirs_at = theirs->address;
+	mine_at = mine->address;
+	if (busy)
+		hold_begin(&hold, other);
+	block_give(beside, theirs);
+	block_give(own, mine);
+	gm_arena_poll(own, true);
+	gm_arena_poll(beside, true);
+	waste_nothing();
+	before = heap_reserved();
+	made = block(own, 6 * PAGE);
+	is_uint(made->address, busy ? mine_at - 3 * PAGE : theirs_at,
+		busy ? "not beside what the other stream is at work on"
+		     : "beside what the other stream has finished with");
+	is_uint(heap_reserved(), before + (busy ? 3 : 0) * PAGE,
+		"for %d pages more", busy ? 3 : 0);
+	touch(made);
+	sound("with a stream that is %s", busy ? "busy" : "idle");
+	if (busy)
+		hold_end(&hold, other);
+	block_give(own, made);
+	end();
+}
+
+/* What the other stream has is as long as the request, or longer: nothing has
+ * to lie beside that. */
+static void test_longer(size_t pages)
+{
+	struct gm_extent *theirs, *mine, *made;
+	uint64_t before;
+
+	begin();
+	theirs = block(beside, pages * PAGE);
+	mine = block_take_aligned(own, 3 * PAGE, FAR);
+	block_give(beside, theirs);
+	block_give(own, mine);
+	gm_arena_poll(own, true);
+	gm_arena_poll(beside, true);
+	waste_nothing();
+	before = heap_reserved();
+	made = block(own, 6 * PAGE);
+	is_uint(made->address, mine->address - 3 * PAGE,
+		"beside its own, where the other has %zu pages", pages);
+	is_uint(heap_reserved(), before, "for no page more");
+	is_uint(gm_place_new(own, 6 * PAGE, heap.unit), 6,
+		"another one takes six pages");
+	block_give(own, made);
+	is_uint(gm_place_new(own, 6 * PAGE, heap.unit), 6,
+		"also where one is free that is long enough");
+	end();
+}
+
+/* Where the ladder puts so much; it is free again afterwards. */
+static uintptr_t place_of(size_t bytes)
+{
+	const struct gm_want want = {.bytes = bytes, .alignment = heap.unit};
+	struct gm_extent *extent;
+	bool grown = false;
+	uintptr_t address;
+
+	pthread_mutex_lock(&heap.mutex);
+	must(gm_ladder_take(own, &want, &grown, &extent));
+	pthread_mutex_unlock(&heap.mutex);
+	address = extent->address;
+	(void)gm_arena_insert(own, extent);
+	return address;
+}
+
+/* Free are one and a half pages that begin within a page, with a hole behind
+ * them; a page; and three pages. As much is reserved as may be. */
+struct shape {
+	uintptr_t within, page, three;
+};
+
+static struct shape make_shape(void)
+{
+	struct gm_extent *within, *page, *three, *hole;
+
+	begin();
+	block(own, PAGE / 2);
+	within = block(own, PAGE + PAGE / 2);
+	hole = block(own, PAGE);
+	block(own, PAGE);
+	page = block(own, PAGE);
+	block(own, PAGE);
+	three = block(own, 3 * PAGE);
+	block(own, PAGE);
+	block_give(own, hole);
+	waste_nothing();
+	move_away();
+	block_give(own, within);
+	block_give(own, page);
+	block_give(own, three);
+	heap.space->budget.limit_bytes = heap_reserved();
+	return (struct shape){within->address, page->address, three->address};
+}
+
+static void test_part_of_a_page(void)
+{
+	struct shape shape = make_shape();
+
+	is_uint(place_of(PAGE / 2), shape.page, "where it fits best");
+	heap.space->budget.met_limit = true;
+	is_uint(place_of(PAGE / 2), shape.within,
+		"in a page that is in use, once pages are short");
+	heap.space->budget.limit_bytes *= 2;
+	is_uint(place_of(PAGE / 2), shape.page, "and not far from the limit");
+	end();
+}
+
+static void test_move(void)
+{
+	struct shape shape = make_shape();
+	size_t bytes = 2 * PAGE + PAGE / 2;
+	uint64_t before = heap_reserved();
+
+	is_uint(place_of(bytes), shape.three,
+		"where it fits, over three pages");
+	heap.space->budget.met_limit = true;
+	is_uint(place_of(bytes), shape.within,
+		"where it takes two, one of which comes from elsewhere");
+	is_uint(heap_reserved(), before, "no page more is taken");
+	end();
+}
+
+/* For whom does not want pages to move. */
+static void test_no_grow(void)
+{
+	struct shape shape = make_shape();
+	const struct gm_want want = {.bytes = 2 * PAGE + PAGE / 2,
+				     .alignment = heap.unit,
+				     .flags = GPUMEM_ALLOC_NO_GROW};
+	uint64_t calls_before = calls(GPUMEM_CALL_MAP);
+	struct gm_extent *extent;
+	bool grown;
+
+	heap.space->budget.met_limit = true;
+	pthread_mutex_lock(&heap.mutex);
+	must(gm_ladder_take(own, &want, &grown, &extent));
+	pthread_mutex_unlock(&heap.mutex);
+	is_uint(extent->address, shape.three, "NO_GROW takes what is free");
+	is_uint(calls(GPUMEM_CALL_MAP), calls_before, "and moves nothing");
+	(void)gm_arena_insert(own, extent);
+	end();
+}
+
+/* Pages are short from when one has had to be moved for want of others. */
+static void test_met(void)
+{
+	struct gm_extent *made;
+
+	begin();
+	block(own, PAGE);
+	made = block(own, 2 * PAGE);
+	heap.space->budget.limit_bytes = 4 * PAGE;
+	ok(!gm_budget_is_short(&heap, PAGE),
+	   "near the limit, which was not met");
+	block_give(own, made);
+	block_take_aligned(own, PAGE, FAR);
+	ok(!gm_budget_is_short(&heap, PAGE), "a page within it");
+	heap.space->budget.limit_bytes = heap_reserved();
+	block_take_aligned(own, PAGE, FAR);
+	ok(gm_budget_is_short(&heap, PAGE), "one that has to be moved");
+	heap.space->budget.limit_bytes = 8 * PAGE;
+	ok(!gm_budget_is_short(&heap, PAGE),
+	   "not any more under a larger limit");
+	end();
+}
+
+int main(void)
+{
+	alarm(60);
+	device_start();
+	test_surplus(true);
+	test_surplus(false);
+	test_beside_others(false);
+	test_beside_others(true);
+	test_longer(6);
+	test_longer(7);
+	test_part_of_a_page();
+	test_move();
+	test_no_grow();
+	test_met();
+	device_end();
+	return done_testing();
+}
