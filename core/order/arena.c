@@ -214,49 +214,40 @@ static void renumber(struct gm_arena *arena, struct gm_extent *extent)
 		gm_pages_touch(&arena->heap->spans, extent);
 }
 
-/* Free memory of another stream, which no graph keeps. */
-static bool is_others(const struct gm_arena *arena,
-		      const struct gm_extent *extent)
+/* Free memory of another stream that the device has finished with. */
+static bool is_anyones(const struct gm_arena *arena,
+		       const struct gm_extent *extent)
 {
 	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
-	       extent->arena != arena && !extent->arena->graph;
+	       extent->arena != arena && !extent->arena->graph &&
+	       gm_arena_completed(extent->arena, extent->seqno);
 }
 
-static bool is_anyones(const struct gm_extent *extent)
-{
-	return gm_arena_completed(extent->arena, extent->seqno);
-}
-
-/* Perhaps not completed, but its stream's work is what this one waits for. */
+/* The same, not completed, but its stream's work is what this one waits for. */
 static bool is_followed(const struct gm_arena *arena,
 			const struct gm_extent *extent)
 {
-	return gm_arena_follows(arena, extent->arena, extent->seqno);
+	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
+	       extent->arena != arena && !extent->arena->graph &&
+	       gm_arena_follows(arena, extent->arena, extent->seqno);
 }
 
-bool gm_arena_may_absorb(const struct gm_arena *arena,
-			 const struct gm_extent *extent)
+static bool may_absorb(const struct gm_arena *arena,
+		       const struct gm_extent *extent)
 {
-	return is_others(arena, extent) &&
-	       (is_anyones(extent) || is_followed(arena, extent));
+	return arena->idle ? is_anyones(arena, extent)
+			   : is_followed(arena, extent);
 }
 
-struct gm_extent *gm_arena_absorb(struct gm_arena *arena,
-				  struct gm_extent *extent)
+static struct gm_extent *absorb(struct gm_arena *arena,
+				struct gm_extent *extent)
 {
 	gm_index_remove(&extent->arena->index, extent);
-	if (is_anyones(extent))
+	if (arena->idle)
 		gm_arena_transfer_extent(arena, extent);
 	else
 		renumber(arena, extent);
 	return gm_arena_insert(arena, extent);
-}
-
-static bool joins_on_free(const struct gm_arena *arena,
-			  const struct gm_extent *extent)
-{
-	return is_others(arena, extent) &&
-	       (arena->idle ? is_anyones(extent) : is_followed(arena, extent));
 }
 
 /* What lies beside a free extent joins it, so that the memory of several
@@ -267,10 +258,10 @@ static void absorb_neighbours(struct gm_arena *arena, struct gm_extent *extent)
 	const struct gm_nodes *nodes = &arena->heap->nodes;
 	struct gm_extent *beside;
 
-	while (joins_on_free(arena, beside = gm_extent_next(nodes, extent)))
-		extent = gm_arena_absorb(arena, beside);
-	while (joins_on_free(arena, beside = gm_extent_prev(nodes, extent)))
-		extent = gm_arena_absorb(arena, beside);
+	while (may_absorb(arena, beside = gm_extent_next(nodes, extent)))
+		extent = absorb(arena, beside);
+	while (may_absorb(arena, beside = gm_extent_prev(nodes, extent)))
+		extent = absorb(arena, beside);
 }
 
 void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)

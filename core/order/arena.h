@@ -158,14 +158,6 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent);
 struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 				  struct gm_extent *extent);
 
-/* Is it free memory of another stream, no graph's, that has completed or that
- * the arena's stream comes after? Then the other makes it the arena's, and
- * returns what it is part of. */
-bool gm_arena_may_absorb(const struct gm_arena *arena,
-			 const struct gm_extent *extent);
-struct gm_extent *gm_arena_absorb(struct gm_arena *arena,
-				  struct gm_extent *extent);
-
 /* Transfers the completed free extents of other arenas to `receiver`, of at
  * most so many of them. */
 void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
@@ -195,6 +187,11 @@ bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
 			  size_t alignment, size_t most);
 bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
 			    size_t most);
+/* Is it free memory of another stream, no graph's, that has completed or that
+ * the receiver's stream comes after? Then it can become the receiver's. */
+bool gm_arena_may_absorb(const struct gm_arena *receiver,
+			 const struct gm_extent *extent);
+void gm_arena_absorb(struct gm_arena *receiver, struct gm_extent *extent);
 /* Has the arena's stream waited for all work up to that number of the other? */
 bool gm_arena_follows(const struct gm_arena *arena, const struct gm_arena *of,
 		      uint64_t seqno);

@@ -97,6 +97,20 @@ static void take(struct gm_arena *receiver, struct gm_extent *extent)
 	gm_arena_release(receiver, extent);
 }
 
+bool gm_arena_may_absorb(const struct gm_arena *receiver,
+			 const struct gm_extent *extent)
+{
+	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
+	       extent->arena != receiver && !extent->arena->graph &&
+	       is_ready(receiver, extent);
+}
+
+void gm_arena_absorb(struct gm_arena *receiver, struct gm_extent *extent)
+{
+	gm_index_remove(&extent->arena->index, extent);
+	take(receiver, extent);
+}
+
 static bool may_follow(const struct gm_arena *receiver)
 {
 	return !receiver->graph && !receiver->dropped;

@@ -26,7 +26,7 @@ struct gm_budget {
 	/* Since its stream may get them from others, behind their work. 0: the
 	 * last growth ended otherwise. */
 	size_t short_pages;
-	bool short_places;	   /* so it ended: work has to be waited for */
+	bool short_places; /* so it ended: work has to be waited for */
 	double waste, waste_max;   /* constant: fractions of highest_active */
 	double stream_waste;	   /* the same, before a stream waits */
 	uint64_t migrated_handles; /* since a trim */

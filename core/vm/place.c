@@ -183,7 +183,7 @@ struct gm_extent *gm_place_free(const struct gm_arena *arena, size_t bytes,
 	struct gm_extent *best = NULL;
 
 	*pages_out = SIZE_MAX;
-	for (unsigned i = 0; extent && i<LOOKS && * pages_out> least; i++) {
+	for (unsigned i = 0; extent && i < LOOKS; i++) {
 		size_t pages =
 			pages_at_front(extent, bytes, arena->heap->page_bytes);
 
@@ -191,19 +191,27 @@ struct gm_extent *gm_place_free(const struct gm_arena *arena, size_t bytes,
 			*pages_out = pages;
 			best = extent;
 		}
+		if (pages <= least)
+			break;
 		extent = gm_index_next(&arena->index, extent);
 	}
 	return best;
 }
 
-/* What it needs of other streams' becomes the arena's before anything is
- * mapped.
- */
-static struct gm_extent *make_own(struct gm_arena *arena,
-				  struct gm_extent *extent)
+/* What the plan needs of other streams' becomes the arena's before anything is
+ * mapped. */
+static void make_own(struct gm_arena *arena, struct gm_plan *plan)
 {
-	return extent && extent->arena != arena ? gm_arena_absorb(arena, extent)
-						: extent;
+	const struct gm_nodes *nodes = &arena->heap->nodes;
+
+	if (plan->left && plan->left->arena != arena) {
+		gm_arena_absorb(arena, plan->left);
+		plan->left = gm_extent_prev(nodes, plan->hole);
+	}
+	if (plan->right && plan->right->arena != arena) {
+		gm_arena_absorb(arena, plan->right);
+		plan->right = gm_extent_next(nodes, plan->hole);
+	}
 }
 
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
@@ -221,8 +229,7 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 	}
 	if (plan.count * heap->page_bytes > gm_limit_room(heap))
 		heap->space->budget.met_limit = true;
-	plan.left = make_own(arena, plan.left);
-	plan.right = make_own(arena, plan.right);
+	make_own(arena, &plan);
 	plan.in_order = true;
 	plan.lets_go = !heap->space->growth.let_go;
 	return gm_plan_map(heap, arena, &plan, bytes, extent_out);

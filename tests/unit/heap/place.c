@@ -109,6 +109,33 @@ static void test_beside_others(bool busy)
 	end();
 }
 
+/* What the stream waited for is not over when all that it did before is. */
+static void test_followed(void)
+{
+	struct gm_extent *theirs, *small;
+	struct hold hold;
+
+	begin();
+	theirs = block(beside, 3 * PAGE);
+	block(beside, PAGE);
+	small = block(beside, PAGE);
+	block(beside, PAGE);
+	hold_begin(&hold, other);
+	block_give(beside, theirs);
+	ok(!gm_arena_may_absorb(own, theirs), "the other stream is at work");
+	block_give(beside, small);
+	ok(gm_arenas_fit_behind(own, PAGE, heap.unit, SIZE_MAX),
+	   "a page comes from it behind its work");
+	ok(gm_arena_may_absorb(own, theirs), "so may what was freed before");
+	own->completed = own->seqno;
+	gm_arena_absorb(own, theirs);
+	is_ptr(theirs->arena, own, "it comes");
+	ok(!gm_arena_completed(own, theirs->seqno), "and is busy");
+	sound("behind the work");
+	hold_end(&hold, other);
+	end();
+}
+
 /* What the other stream has is as long as the request, or longer: nothing has
  * to lie beside that. */
 static void test_longer(size_t pages)
@@ -262,6 +289,7 @@ int main(void)
 	test_surplus(false);
 	test_beside_others(false);
 	test_beside_others(true);
+	test_followed();
 	test_longer(6);
 	test_longer(7);
 	test_part_of_a_page();
