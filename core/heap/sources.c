@@ -95,7 +95,7 @@ static bool use_smallest(struct search *search)
 				      want->alignment, own->bytes);
 }
 
-static bool grow(struct search *search);
+static bool grow_without_wait(struct search *search);
 
 /* For less, to move pages makes more calls than it saves pages. */
 enum { FEWEST_PAGES = 2 };
@@ -127,7 +127,7 @@ static bool use_fewest_pages(struct search *search)
 	if (want->bytes >= heap->page_bytes)
 		(void)flush_own(search);
 	(void)gm_place_free(search->arena, want->bytes, &pages);
-	if (grows_better(search, pages) && grow(search))
+	if (grows_better(search, pages) && grow_without_wait(search))
 		return true;
 	search->extent = gm_place_free(search->arena, want->bytes, &pages);
 	return search->extent;
@@ -161,6 +161,21 @@ static void grow_once(struct search *search, bool follows, bool waits)
 		gm_space_grow(search->heap, search->arena, search->want->bytes,
 			      search->want->alignment, &search->extent);
 	budget->follows = budget->waits = false;
+}
+
+/* Without an extent others have had their way. */
+static bool has_grown(struct search *search)
+{
+	search->anew = search->status == GPUMEM_OK && !search->extent;
+	search->grown |= !search->anew;
+	return search->status == GPUMEM_OK;
+}
+
+/* For a better place than there is: neither the host nor the stream waits. */
+static bool grow_without_wait(struct search *search)
+{
+	grow_once(search, false, false);
+	return has_grown(search);
 }
 
 /* There are as many places as may be: all whose work is over are unmapped;
@@ -220,9 +235,7 @@ static bool grow(struct search *search)
 		}
 		grow_once(search, rounds, waits);
 	}
-	search->anew = search->status == GPUMEM_OK && !search->extent;
-	search->grown |= !search->anew;
-	return search->status == GPUMEM_OK;
+	return has_grown(search);
 }
 
 /* An idle stream gets the pages that it needs first: that asks no more of the
