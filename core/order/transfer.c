@@ -130,8 +130,8 @@ bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
 	}
 	if (!extent)
 		return false;
-	GM_RECORD(receiver->heap->record, GPUMEM_RECORD_TRANSFER, extent->bytes,
-		  (uintptr_t)extent->arena->stream);
+	GM_RECORD(receiver->heap->record, GPUMEM_RECORD_TRANSFER,
+		  extent->bytes, (uintptr_t)extent->arena->stream);
 	gm_index_remove(&extent->arena->index, extent);
 	gm_arena_transfer_extent(receiver, extent);
 	(void)gm_arena_insert(receiver, extent);

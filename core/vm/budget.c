@@ -177,8 +177,8 @@ static bool is_beyond(const struct gm_heap *heap, uint64_t bytes,
 
 	if (budget->refused_bytes && budget->refused_bytes < most)
 		most = budget->refused_bytes;
-	return most != UINT64_MAX &&
-	       heap->counters.reserved.current + bytes > most - most / but_part;
+	return most != UINT64_MAX && heap->counters.reserved.current + bytes >
+					     most - most / but_part;
 }
 
 /* What is left of the limit, when it is tight, and when that is little. */
@@ -214,7 +214,7 @@ void gm_budget_refuse(struct gm_heap *heap)
  * ms in one, 16 ms in 512 (to create and map). But a handle of which a part is
  * in use cannot move, and its rest is waste to all but small requests. So it is
  * a part of the request, which may be all that is like it; and of the heap,
- * about a fifth of the waste that is allowed. Where memory is short it is an
+ * about a seventh of the waste that is allowed. Where memory is short it is an
  * eighth of that; and a quarter from half of the limit on, for what is pinned
  * by then is still so when memory is short. */
 enum { REQUEST_PART = 4, RESERVED_PART = 480, WHEN_TIGHT = 8 };
@@ -232,7 +232,8 @@ size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
 	uint64_t reserved =
 		heap->counters.reserved.current / heap->page_bytes + pages;
 	uint64_t most = heap->space->handle_pages;
-	uint64_t part = times_smaller(heap, pages * (uint64_t)heap->page_bytes);
+	uint64_t part =
+		times_smaller(heap, pages * (uint64_t)heap->page_bytes);
 
 	if (most > pages / (REQUEST_PART * part))
 		most = pages / (REQUEST_PART * part);

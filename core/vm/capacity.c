@@ -4,8 +4,7 @@
 /*
  * How large a block of memory from the driver can be: the steps of supply.c and
  * segment.c, in numbers. It calls no driver but to learn whether a stream is
- * being captured, which may forbid that anything moves or goes back. See
- * space.h.
+ * being captured, which may forbid that anything moves or goes back. See space.h.
  */
 #include "handle.h"
 #include "extent/ring.h"

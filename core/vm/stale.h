@@ -23,11 +23,11 @@
  * What it costs is addresses, which are many, and the time to unmap them, 20 us
  * each on an H200. So pages are lent as long as half of the addresses and
  * `most` places are left for that; then the host waits, if it may, for work to
- * be over rather than that memory is wasted. But what has completed is
- * unmapped, the oldest first, as soon as there is much of it (`places`): with
- * each lending twice as much as it lent. A trim unmaps all that has completed,
- * and lets go of the mutex for every few of them (retire.c); growth, which may
- * keep it, unmaps no more than is said here in one go.
+ * be over rather than that memory is wasted. But what has completed is unmapped,
+ * the oldest first, as soon as there is much of it (`places`): with each
+ * lending twice as much as it lent. A trim unmaps all that has completed, and
+ * lets go of the mutex for every few of them (retire.c); growth, which may keep
+ * it, unmaps no more than is said here in one go.
  *
  * Each stale extent has handles of one size, and is merged only with such as
  * are over, to be unmapped in one call. The heap's mutex guards it.

@@ -828,7 +828,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *
  * The thread's own cache is tried first, then these sources, in this order:
  *
- *   - short of pages, where the fewest unused ones are taken (moved there, too)
+ *   - short of pages, where the fewest unused ones are taken (close to a limit
+ *     that the pool has met)
  *   - near the limit, the smallest free block of all streams (that fits)
  *   - free memory of the stream
  *   - pending blocks that are done
