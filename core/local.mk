@@ -225,12 +225,14 @@ libheap_la_SOURCES = \
 	core/heap/decay.c \
 	core/heap/decay.h \
 	core/heap/free.c \
+	core/heap/growing.c \
 	core/heap/heap.c \
 	core/heap/heap.h \
 	core/heap/helps.c \
 	core/heap/hook.c \
 	core/heap/ladder.c \
 	core/heap/ladder.h \
+	core/heap/lookup.h \
 	core/heap/reap.c \
 	core/heap/resize.c \
 	core/heap/rungs.h \

@@ -142,13 +142,13 @@ static bool choose_or_retire(struct gm_heap *heap, const struct gm_arena *arena,
 	return found;
 }
 
-size_t gm_place_new(const struct gm_arena *arena, size_t bytes,
-		    size_t alignment)
+size_t gm_place_growth(const struct gm_arena *arena, size_t bytes)
 {
+	const struct gm_heap *heap = arena->heap;
 	struct gm_plan plan;
 
-	return choose(arena->heap, arena, bytes, alignment, &plan)
-		       ? pages_of(arena->heap, &plan)
+	return choose(heap, arena, bytes, heap->unit, &plan)
+		       ? pages_of(heap, &plan)
 		       : SIZE_MAX;
 }
 

@@ -117,8 +117,7 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 size_t gm_place_least(const struct gm_heap *heap, size_t bytes);
 struct gm_extent *gm_place_free(const struct gm_arena *arena, size_t bytes,
 				size_t *pages_out);
-size_t gm_place_new(const struct gm_arena *arena, size_t bytes,
-		    size_t alignment);
+size_t gm_place_growth(const struct gm_arena *arena, size_t bytes);
 
 /* Without virtual memory, where an unused segment would do for so much: may
  * another one be taken? If that is waste, the first goes back for it: that

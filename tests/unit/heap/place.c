@@ -74,37 +74,59 @@ static void test_surplus(bool waste)
 	end();
 }
 
-/* Both streams have three free pages before a hole, the other one lower. */
-static void test_beside_others(bool busy)
-{
-	struct gm_extent *theirs, *mine, *made;
-	uintptr_t theirs_at, mine_at;
+/* The other stream has so many free pages before a hole, and the arena's three
+ * before another one, higher up. */
+struct sides {
+	uintptr_t theirs, mine;
 	struct hold hold;
-	uint64_t before;
+};
+
+static struct sides *make_sides(size_t pages, bool busy)
+{
+	static struct sides sides;
+	struct gm_extent *theirs, *mine;
 
 	begin();
-	theirs = block(beside, 3 * PAGE);
+	theirs = block(beside, pages * PAGE);
 	mine = block_take_aligned(own, 3 * PAGE, FAR);
-	theirs_at = theirs->address;
-	mine_at = mine->address;
+	sides.theirs = theirs->address;
+	sides.mine = mine->address;
 	if (busy)
-		hold_begin(&hold, other);
+		hold_begin(&sides.hold, other);
 	block_give(beside, theirs);
 	block_give(own, mine);
 	gm_arena_poll(own, true);
 	gm_arena_poll(beside, true);
 	waste_nothing();
-	before = heap_reserved();
-	made = block(own, 6 * PAGE);
-	is_uint(made->address, busy ? mine_at - 3 * PAGE : theirs_at,
-		busy ? "not beside what the other stream is at work on"
-		     : "beside what the other stream has finished with");
-	is_uint(heap_reserved(), before + (busy ? 3 : 0) * PAGE,
-		"for %d pages more", busy ? 3 : 0);
+	return &sides;
+}
+
+static void test_beside_others(void)
+{
+	struct sides *sides = make_sides(3, false);
+	uint64_t before = heap_reserved();
+	struct gm_extent *made = block(own, 6 * PAGE);
+
+	is_uint(made->address, sides->theirs,
+		"beside what the other stream has finished with");
+	is_uint(heap_reserved(), before, "for no page more");
 	touch(made);
-	sound("with a stream that is %s", busy ? "busy" : "idle");
-	if (busy)
-		hold_end(&hold, other);
+	sound("beside it");
+	block_give(own, made);
+	end();
+}
+
+static void test_beside_busy(void)
+{
+	struct sides *sides = make_sides(3, true);
+	uint64_t before = heap_reserved();
+	struct gm_extent *made = block(own, 6 * PAGE);
+
+	is_uint(made->address, sides->mine - 3 * PAGE,
+		"not beside what the other stream is at work on");
+	is_uint(heap_reserved(), before + 3 * PAGE, "for three pages more");
+	sound("beside its own");
+	hold_end(&sides->hold, other);
 	block_give(own, made);
 	end();
 }
@@ -140,26 +162,17 @@ static void test_followed(void)
  * to lie beside that. */
 static void test_longer(size_t pages)
 {
-	struct gm_extent *theirs, *mine, *made;
-	uint64_t before;
+	struct sides *sides = make_sides(pages, false);
+	uint64_t before = heap_reserved();
+	struct gm_extent *made = block(own, 6 * PAGE);
 
-	begin();
-	theirs = block(beside, pages * PAGE);
-	mine = block_take_aligned(own, 3 * PAGE, FAR);
-	block_give(beside, theirs);
-	block_give(own, mine);
-	gm_arena_poll(own, true);
-	gm_arena_poll(beside, true);
-	waste_nothing();
-	before = heap_reserved();
-	made = block(own, 6 * PAGE);
-	is_uint(made->address, mine->address - 3 * PAGE,
+	is_uint(made->address, sides->mine - 3 * PAGE,
 		"beside its own, where the other has %zu pages", pages);
 	is_uint(heap_reserved(), before, "for no page more");
-	is_uint(gm_place_new(own, 6 * PAGE, heap.unit), 6,
+	is_uint(gm_place_growth(own, 6 * PAGE), 6,
 		"another one takes six pages");
 	block_give(own, made);
-	is_uint(gm_place_new(own, 6 * PAGE, heap.unit), 6,
+	is_uint(gm_place_growth(own, 6 * PAGE), 6,
 		"also where one is free that is long enough");
 	end();
 }
@@ -287,8 +300,8 @@ int main(void)
 	device_start();
 	test_surplus(true);
 	test_surplus(false);
-	test_beside_others(false);
-	test_beside_others(true);
+	test_beside_others();
+	test_beside_busy();
 	test_followed();
 	test_longer(6);
 	test_longer(7);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * How a source of free memory makes the heap grow, and what comes before more
+ * of it is wasted. What growing does is vm/space.h's; see lookup.h. Under the
+ * mutex, which is released where gm_space_grow() does.
+ */
+#include "lookup.h"
+
+static void grow_once(struct gm_lookup *lookup, bool follows, bool waits)
+{
+	struct gm_budget *budget = &lookup->heap->space->budget;
+
+	budget->follows = follows;
+	budget->waits = waits;
+	budget->short_pages = 0;
+	budget->short_places = false;
+	lookup->status =
+		gm_space_grow(lookup->heap, lookup->arena, lookup->want->bytes,
+			      lookup->want->alignment, &lookup->extent);
+	budget->follows = budget->waits = false;
+}
+
+/* Without an extent others have had their way. */
+static bool has_grown(struct gm_lookup *lookup)
+{
+	lookup->anew = lookup->status == GPUMEM_OK && !lookup->extent;
+	lookup->grown |= !lookup->anew;
+	return lookup->status == GPUMEM_OK;
+}
+
+bool gm_lookup_grow_at_once(struct gm_lookup *lookup)
+{
+	grow_once(lookup, false, false);
+	return has_grown(lookup);
+}
+
+/* There are as many places as may be: all whose work is over are unmapped;
+ * where there is none, work is waited for first. True: all begins anew. False:
+ * it has to do without. */
+static bool wait_for_places(struct gm_lookup *lookup)
+{
+	struct gm_heap *heap = lookup->heap;
+	struct gm_attempt attempt = gm_growth_pause(heap);
+	size_t before = heap->space->stale.handles;
+
+	/* An error shows below: none is gone. */
+	do {
+		if (gm_capture_forbids(heap))
+			break;
+		(void)gm_stale_retire_all(heap);
+	} while (heap->space->stale.handles >= before && gm_arenas_wait(heap));
+	gm_growth_resume(heap, attempt);
+	lookup->anew = heap->space->stale.handles < before;
+	if (lookup->anew)
+		lookup->status = GPUMEM_OK;
+	return lookup->anew;
+}
+
+/* So often, since a page of theirs may be a part of a handle that stays. */
+enum { FOLLOW_ROUNDS = 3 };
+
+/* Whether another growth may do better: other streams have pages for the one
+ * that needs them. */
+static bool get_behind(struct gm_lookup *lookup, unsigned *rounds)
+{
+	size_t pages = lookup->heap->space->budget.short_pages;
+	bool had = gm_arenas_pages_behind(lookup->arena, pages, GM_ARENA_LOOKS);
+
+	*rounds = had ? *rounds - 1 : 0;
+	return had && gm_arena_fit(lookup->arena, lookup->want->bytes,
+				   lookup->want->alignment);
+}
+
+bool gm_lookup_grow(struct gm_lookup *lookup)
+{
+	const struct gm_budget *budget = &lookup->heap->space->budget;
+	bool waits = gm_may_follow(lookup->heap, lookup->want->flags);
+	unsigned rounds = waits ? FOLLOW_ROUNDS : 0;
+
+	grow_once(lookup, rounds, waits);
+	while (lookup->status != GPUMEM_OK &&
+	       (budget->short_pages || budget->short_places)) {
+		if (budget->short_places) {
+			waits = false;
+			if (wait_for_places(lookup))
+				return true;
+		} else if (get_behind(lookup, &rounds)) {
+			return true;
+		}
+		grow_once(lookup, rounds, waits);
+	}
+	return has_grown(lookup);
+}

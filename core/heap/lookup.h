@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What one lookup of free memory knows, between the table of its sources
+ * (sources.c) and the growth of the heap (growing.c); see ladder.h. The heap's
+ * mutex guards it.
+ */
+#ifndef GM_HEAP_LOOKUP_H
+#define GM_HEAP_LOOKUP_H
+
+#include "ladder.h"
+#include "rungs.h"
+
+struct gm_lookup {
+	struct gm_heap *heap;
+	struct gm_arena *arena;
+	const struct gm_want *want;
+	struct gm_extent *extent; /* that was made */
+	gpumem_status status;	  /* of growing: why there is none */
+	bool grown;
+	bool anew;   /* others have had their way while it was to grow */
+	bool others; /* other threads have caches of the heap */
+};
+
+/* Growing, as a source: false, nothing has changed. What other streams have
+ * comes before more than `stream_waste` is new, and waiting for places before
+ * more than `waste_max` is. */
+bool gm_lookup_grow(struct gm_lookup *lookup);
+/* For a better place than there is: neither the host nor the stream waits. */
+bool gm_lookup_grow_at_once(struct gm_lookup *lookup);
+
+#endif
