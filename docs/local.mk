@@ -119,6 +119,7 @@ dist_traces_DATA = \
 	tests/traces/llm_serving.trace.gz \
 	tests/traces/lora_recompute.trace.gz \
 	tests/traces/model_swap.trace.gz \
+	tests/traces/offload_streams.trace.gz \
 	tests/traces/prefetch_streams.trace.gz \
 	tests/traces/resnet_multires.trace.gz \
 	tests/traces/threads_inference.trace.gz

@@ -23,6 +23,7 @@ summary()
 	gzip -dc "$1" | awk '
 		$1 == "a" { size[$2] = $3; live += $3; blocks++; events++ }
 		$1 == "f" { live -= size[$2]; blocks--; events++ }
+		$1 == "u" { events++ }
 		END { printf "%d %.0f %d\n", events, live, blocks }'
 }
 
@@ -32,10 +33,10 @@ most()
 	case $1:$2 in
 	on:llm_serving | on:threads_inference) echo 1.10 ;;
 	on:*) echo 1.05 ;;
-	off:bert_inference) echo 1.25 ;;
+	off:bert_inference | off:offload_streams) echo 1.25 ;;
 	off:threads_inference) echo 1.40 ;;
 	off:*) echo 1.15 ;;
-	lag:threads_inference) echo 1.15 ;;
+	lag:threads_inference | lag:offload_streams) echo 1.15 ;;
 	lag:*) echo 1.05 ;;
 	esac
 }

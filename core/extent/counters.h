@@ -46,7 +46,7 @@ struct gm_gauge {
 
 struct gm_counters {
 	GPUMEM_STATS_LIST(GM_COUNTERS_FIELD)
-	uint64_t highest_active; /* of all time: what waste is measured by */
+	uint64_t highest_allocated; /* of all time: what waste is measured by */
 	/* Has another thread than the one whose counts are not folded in used
 	 * the heap meanwhile? */
 	bool shared;
@@ -95,6 +95,12 @@ static inline void gm_counters_lower(struct gm_gauge *gauge, uint64_t n,
 	gauge->current -= n;
 }
 
+static inline void gm_counters_note_highest(struct gm_counters *counters)
+{
+	if (counters->allocated.peak > counters->highest_allocated)
+		counters->highest_allocated = counters->allocated.peak;
+}
+
 static inline void gm_counters_fold_gauge(const struct gm_counters *counters,
 					  struct gm_gauge *gauge,
 					  const struct gm_delta *delta,
@@ -123,8 +129,7 @@ static inline void gm_counters_fold(struct gm_counters *counters,
 			       &above->allocated);
 	gm_counters_fold_gauge(counters, &counters->blocks, &counts->blocks,
 			       &above->blocks);
-	if (counters->active.peak > counters->highest_active)
-		counters->highest_active = counters->active.peak;
+	gm_counters_note_highest(counters);
 }
 
 /* A block of `bytes` becomes live: a hit, until somebody says that it was
@@ -142,8 +147,7 @@ static inline void gm_counters_alloc(struct gm_counters *counters,
 	gm_counters_raise(counters, &counters->active, bytes,
 			  &above->allocated);
 	gm_counters_raise(counters, &counters->blocks, 1, &above->blocks);
-	if (counters->active.peak > counters->highest_active)
-		counters->highest_active = counters->active.peak;
+	gm_counters_note_highest(counters);
 }
 
 /* The last block needed the driver. */
@@ -195,8 +199,7 @@ static inline void gm_counters_resize(struct gm_counters *counters,
 		gm_counters_lower(&counters->active, before - bytes,
 				  &above->allocated);
 	}
-	if (counters->active.peak > counters->highest_active)
-		counters->highest_active = counters->active.peak;
+	gm_counters_note_highest(counters);
 }
 
 /* A pending block is free. */

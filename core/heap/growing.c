@@ -61,12 +61,34 @@ static bool wait_for_places(struct gm_lookup *lookup)
 /* So often, since a page of theirs may be a part of a handle that stays. */
 enum { FOLLOW_ROUNDS = 3 };
 
-/* Whether another growth may do better: other streams have pages for the one
- * that needs them. */
+bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want)
+{
+	bool lends =
+		!(want->flags & NO_GROW) && gm_stale_lender(arena->heap, arena);
+	size_t alignment = lends ? 0 : want->alignment;
+
+	return gm_pending_behind(arena, true, want->bytes, alignment) ||
+	       gm_pending_behind(arena, false, want->bytes, alignment);
+}
+
+/* Pages for the stream that needs them: of its pending blocks, then of what
+ * others have free, then of theirs that are pending. */
+static bool get_pages(struct gm_lookup *lookup)
+{
+	struct gm_heap *heap = lookup->heap;
+	size_t pages = heap->space->budget.short_pages;
+	size_t bytes = pages * heap->page_bytes;
+	bool pending = !gm_budget_has_slack(heap, lookup->want->bytes);
+
+	return (pending && gm_pending_behind(lookup->arena, true, bytes, 0)) ||
+	       gm_arenas_pages_behind(lookup->arena, pages, GM_ARENA_LOOKS) ||
+	       (pending && gm_pending_behind(lookup->arena, false, bytes, 0));
+}
+
+/* Whether another growth may do better. */
 static bool get_behind(struct gm_lookup *lookup, unsigned *rounds)
 {
-	size_t pages = lookup->heap->space->budget.short_pages;
-	bool had = gm_arenas_pages_behind(lookup->arena, pages, GM_ARENA_LOOKS);
+	bool had = get_pages(lookup);
 
 	*rounds = had ? *rounds - 1 : 0;
 	return had && gm_arena_fit(lookup->arena, lookup->want->bytes,

@@ -5,7 +5,7 @@
  * What helps when the sources have none, tried with nothing locked; see
  * ladder.h.
  */
-#include "rungs.h"
+#include "lookup.h"
 
 struct climb {
 	struct gm_heap *heap;
@@ -55,7 +55,17 @@ static bool pages_behind(struct gm_arena *arena, const struct gm_want *want)
 	return gm_arenas_pages_behind(arena, pages, SIZE_MAX);
 }
 
-static bool order_behind(struct climb *climb)
+static bool free_behind(struct gm_arena *arena, const struct gm_want *want)
+{
+	return gm_arenas_fit_behind(arena, want->bytes, want->alignment,
+				    SIZE_MAX) ||
+	       pages_behind(arena, want);
+}
+
+/* The stream waits. */
+static bool order_behind(struct climb *climb,
+			 bool (*get)(struct gm_arena *arena,
+				     const struct gm_want *want))
 {
 	struct gm_heap *heap = climb->heap;
 	struct gm_want want = gm_heap_want(heap, climb->request);
@@ -67,11 +77,19 @@ static bool order_behind(struct climb *climb)
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap, 0);
 	arena = gm_arena_find(heap, climb->request->stream);
-	helped = arena && (gm_arenas_fit_behind(arena, want.bytes,
-						want.alignment, SIZE_MAX) ||
-			   pages_behind(arena, &want));
+	helped = arena && get(arena, &want);
 	pthread_mutex_unlock(&heap->mutex);
 	return helped;
+}
+
+static bool order_behind_pending(struct climb *climb)
+{
+	return order_behind(climb, gm_get_pending);
+}
+
+static bool order_behind_free(struct climb *climb)
+{
+	return order_behind(climb, free_behind);
 }
 
 /* A wait for the device, as a recording has it; under the heap's mutex. */
@@ -161,8 +179,10 @@ static const struct {
 	 NO_WAIT | NO_GROW},
 	{"the pressure callbacks", ask_program, ONCE, NO_GROW},
 	{"memory beyond the soft limit", pass_soft_limit, ONCE, NO_GROW},
-	{"free memory of another stream, behind its work", order_behind, AGAIN,
-	 NO_WAIT},
+	{"pending blocks, behind the work that uses them", order_behind_pending,
+	 AGAIN, NO_WAIT},
+	{"free memory of another stream, behind its work", order_behind_free,
+	 AGAIN, NO_WAIT},
 	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
 	 NO_WAIT},
 	{"waiting for free memory of the device's other pools", wait_for_pools,

@@ -30,4 +30,9 @@ bool gm_lookup_grow(struct gm_lookup *lookup);
 /* For a better place than there is: neither the host nor the stream waits. */
 bool gm_lookup_grow_at_once(struct gm_lookup *lookup);
 
+/* What is pending, of the arena's own and then of others', behind the work that
+ * uses it: so much that it may do, which is a block that fits where the arena
+ * cannot lend pages to itself. False: there is none. */
+bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want);
+
 #endif

@@ -128,6 +128,16 @@ static bool transfer_all(struct gm_lookup *lookup)
 	return true;
 }
 
+static bool follow_pending(struct gm_lookup *lookup)
+{
+	const struct gm_want *want = lookup->want;
+
+	return gm_may_follow(lookup->heap, want->flags) &&
+	       gm_budget_exceeds_stream_waste(lookup->heap, want->bytes) &&
+	       !gm_budget_has_slack(lookup->heap, want->bytes) &&
+	       gm_get_pending(lookup->arena, want);
+}
+
 static bool follow(struct gm_lookup *lookup)
 {
 	const struct gm_want *want = lookup->want;
@@ -205,6 +215,8 @@ static const struct {
 	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
 	{"the caches of all threads", flush_all, ALWAYS, NEVER},
+	{"to waste less, pending blocks, behind the work that uses them",
+	 follow_pending, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
 	{"to waste less, a free block of another stream, behind its work",
 	 follow, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
 	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},

@@ -10,28 +10,39 @@
  */
 #include "order.h"
 
+static bool comes_after(const struct gm_arena *receiver,
+			const struct gm_arena *of, uint64_t seqno)
+{
+	return gm_arena_completed(of, seqno) ||
+	       gm_arena_follows(receiver, of, seqno);
+}
+
 /* Nothing has to be waited for. */
 static bool is_ready(const struct gm_arena *receiver,
 		     const struct gm_extent *extent)
 {
-	return gm_arena_completed(extent->arena, extent->seqno) ||
-	       gm_arena_follows(receiver, extent->arena, extent->seqno);
+	return comes_after(receiver, extent->arena, extent->seqno);
 }
 
-/* The receiver's stream begins nothing more before that work is over. The
- * oldest event that covers it, since most of that work may be over by now. The
- * last fence of a dropped stream is there already. */
-static bool wait_for(struct gm_arena *receiver, const struct gm_extent *extent)
+/* The oldest event that covers it, since most of that work may be over by now.
+ * The last fence of a dropped stream is there already. */
+bool gm_arena_get_behind(struct gm_arena *receiver, struct gm_arena *of,
+			 uint64_t seqno)
 {
 	const struct gm_fence *fence;
 
-	if (is_ready(receiver, extent))
+	if (comes_after(receiver, of, seqno))
 		return true;
 	if (gm_capture_forbids(receiver->heap) ||
-	    (!extent->arena->dropped && gm_arena_capturing(extent->arena)))
+	    (!of->dropped && gm_arena_capturing(of)))
 		return false;
-	fence = gm_arena_fence(extent->arena, extent->seqno);
-	return fence && gm_follow_wait(receiver, extent->arena, fence);
+	fence = gm_arena_fence(of, seqno);
+	return fence && gm_follow_wait(receiver, of, fence);
+}
+
+static bool wait_for(struct gm_arena *receiver, const struct gm_extent *extent)
+{
+	return gm_arena_get_behind(receiver, extent->arena, extent->seqno);
 }
 
 /* So many extents of an arena are looked at. */

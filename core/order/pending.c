@@ -10,27 +10,13 @@
 
 #include <stdlib.h>
 
-struct wait {
-	struct gm_wait use;
-	bool over;
-};
-
-struct gm_pending_block {
-	struct gm_pending_block *next;
-	struct gm_freed freed;
-	uint64_t bytes;
-	bool told; /* in the log: the program holds its view */
-	size_t count;
-	struct wait wait[];
-};
-
 void gm_pending_init(struct gm_pending *pending)
 {
 	*pending = (struct gm_pending){0};
 	pending->last = &pending->first;
 }
 
-static gpumem_status record(struct gm_heap *heap, struct wait *wait)
+static gpumem_status record(struct gm_heap *heap, struct gm_pending_wait *wait)
 {
 	if (gm_heap_capturing(heap, wait->use.stream))
 		return GPUMEM_CAPTURING;
@@ -72,7 +58,7 @@ static void keep_busy(struct busy *busy, const struct gm_wait *wait)
 }
 
 /* Asks one stream; true when its use is over. */
-static bool poll_wait(struct gm_heap *heap, struct wait *wait,
+static bool poll_wait(struct gm_heap *heap, struct gm_pending_wait *wait,
 		      struct busy *busy)
 {
 	if (wait->over)
@@ -144,21 +130,38 @@ static bool poll_block(struct gm_heap *heap, struct gm_pending_block *block,
 	return over && poll_view(heap, block, busy);
 }
 
-/* The block's uses are over. It may still be in use on the stream that it goes
- * back to, as any free block of that stream. */
-static void finish(struct gm_heap *heap, struct gm_pending_block *block)
+/* It may still be in use on the stream that it goes back to, as any free block
+ * of that stream. */
+void gm_pending_end(struct gm_heap *heap, struct gm_pending_block **link,
+		    struct gm_arena *arena)
 {
+	struct gm_pending_block *block = *link;
 	struct gm_freed *freed = &block->freed;
 
+	*link = block->next;
+	if (!*link)
+		heap->order->pending.last = link;
 	heap->order->pending.bytes -= block->bytes;
 	heap->order->pending.count--;
 	gm_counters_complete(&heap->counters, block->bytes);
 	if (freed->extent) {
-		gm_arena_release(freed->extent->arena, freed->extent);
+		gm_arena_release(arena, freed->extent);
 	} else {
 		heap->order->free_slot(freed->slab, freed->slot);
 	}
 	free(block);
+}
+
+/* What its stream did before has the number of a free of its own. */
+static uint64_t number(struct gm_heap *heap, const struct gm_freed *freed)
+{
+	struct gm_arena *arena = freed->extent ? freed->extent->arena : NULL;
+
+	if (!arena)
+		return 0;
+	if (!arena->dropped)
+		arena->seqno = ++heap->seqno;
+	return arena->seqno;
 }
 
 gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
@@ -174,11 +177,12 @@ gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
 	*block = (struct gm_pending_block){
 		.freed = *freed, .bytes = bytes, .count = count};
 	for (size_t i = 0; i < count; i++) {
-		block->wait[i] = (struct wait){.use = waits[i]};
+		block->wait[i] = (struct gm_pending_wait){.use = waits[i]};
 		/* A failure is no loss: the next poll asks again. */
 		if (!waits[i].event)
 			(void)record(heap, &block->wait[i]);
 	}
+	block->seqno = number(heap, freed);
 	*heap->order->pending.last = block;
 	heap->order->pending.last = &block->next;
 	heap->order->pending.count++;
@@ -191,20 +195,21 @@ gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
 	return GPUMEM_OK;
 }
 
+static struct gm_arena *arena_of(const struct gm_pending_block *block)
+{
+	return block->freed.extent ? block->freed.extent->arena : NULL;
+}
+
 bool gm_pending_poll(struct gm_heap *heap)
 {
 	struct gm_pending_block **link = &heap->order->pending.first, *block;
 	struct busy busy = {0};
 
 	while ((block = *link)) {
-		if (!poll_block(heap, block, &busy)) {
+		if (poll_block(heap, block, &busy))
+			gm_pending_end(heap, link, arena_of(block));
+		else
 			link = &block->next;
-			continue;
-		}
-		*link = block->next;
-		if (!*link)
-			heap->order->pending.last = link;
-		finish(heap, block);
 	}
 	heap->order->completions += busy.progress;
 	return busy.progress;
@@ -281,7 +286,7 @@ gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream)
 
 	for (; block; block = block->next) {
 		for (size_t i = 0; i < block->count; i++) {
-			struct wait *wait = &block->wait[i];
+			struct gm_pending_wait *wait = &block->wait[i];
 			gpumem_status status;
 
 			if (wait->use.stream != stream || wait->over ||

@@ -19,6 +19,7 @@
 
 #include "uses.h"
 
+struct gm_arena;
 struct gm_heap;
 struct gm_extent;
 struct gm_first;
@@ -26,6 +27,8 @@ struct gm_slab;
 
 /* A slot that was pending is free. */
 typedef void (*gm_slot_free_fn)(struct gm_slab *slab, uint32_t slot);
+
+struct gm_pending_block;
 
 struct gm_pending {
 	struct gm_pending_block *first, **last;
@@ -86,6 +89,18 @@ gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream);
 gpumem_status gm_pending_end_views(struct gm_heap *heap,
 				   struct gm_first *first);
 
+/*
+ * Blocks that other streams may still use, the oldest first, of those that go
+ * back to the receiver, or to others than it: its stream waits for that use,
+ * and for what the block's own did before the free; the host does not. Then
+ * they are free as if they had been freed on it now, until so many bytes fit at
+ * the alignment, or with 0 for it are free more. Small blocks and those with a
+ * view are left out. False: nothing was to be had, a capture forbids it, or the
+ * driver refuses.
+ */
+bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
+		       size_t alignment);
+
 /* Drops all blocks; their events go to the store. */
 void gm_pending_fini(struct gm_heap *heap);
 
@@ -98,5 +113,28 @@ gpumem_status gm_events_record(struct gm_heap *heap, gpumem_stream stream,
 gpumem_status gm_events_wait(struct gm_heap *heap, void *event);
 void gm_events_give(struct gm_heap *heap, void *event);
 void gm_events_fini(struct gm_heap *heap);
+
+/* ---- between the files of this module ---- */
+
+struct gm_pending_wait {
+	struct gm_wait use;
+	bool over;
+};
+
+struct gm_pending_block {
+	struct gm_pending_block *next;
+	struct gm_freed freed;
+	uint64_t bytes;
+	uint64_t seqno; /* of its arena, when it was freed */
+	bool told;	/* in the log: the program holds its view */
+	size_t count;
+	struct gm_pending_wait wait[];
+};
+
+/* A block whose uses are over, or come before whatever the arena's stream does
+ * next, leaves the list, at the link that leads to it, and is free memory of
+ * that arena; a small one, of its slab. */
+void gm_pending_end(struct gm_heap *heap, struct gm_pending_block **link,
+		    struct gm_arena *arena);
 
 #endif

@@ -109,17 +109,18 @@ bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes)
 	uint64_t after =
 		heap->counters.reserved.current + pages * heap->page_bytes;
 
-	return after <= heap->counters.highest_active + slack_bytes;
+	return after <= heap->counters.highest_allocated + slack_bytes;
 }
 
-/* The peak, if so much more becomes active. */
+/* The peak, if so much more is allocated. What is pending is no part of it: the
+ * program has freed that. */
 static uint64_t high_with(const struct gm_heap *heap, uint64_t bytes)
 {
-	uint64_t high = heap->counters.active.current + bytes;
+	uint64_t high = heap->counters.allocated.current + bytes;
 
 	/* It may be below 0: see counters.h. */
-	if ((int64_t)high < (int64_t)heap->counters.highest_active)
-		high = heap->counters.highest_active;
+	if ((int64_t)high < (int64_t)heap->counters.highest_allocated)
+		high = heap->counters.highest_allocated;
 	return high;
 }
 

@@ -27,7 +27,7 @@ struct gm_budget {
 	 * last growth ended otherwise. */
 	size_t short_pages;
 	bool short_places; /* so it ended: work has to be waited for */
-	double waste, waste_max;   /* constant: fractions of highest_active */
+	double waste, waste_max;   /* constant: fractions of highest_allocated */
 	double stream_waste;	   /* the same, before a stream waits */
 	uint64_t migrated_handles; /* since a trim */
 	/* Reserved when the driver had no more, until more is; or 0. */
@@ -50,7 +50,7 @@ uint64_t gm_limit_room(const struct gm_heap *heap);
 gpumem_status gm_limit_check(const struct gm_heap *heap, uint64_t bytes);
 
 /* Up to how many reserved bytes memory is taken from the driver rather than
- * moved, if `bytes` more become active. */
+ * moved, if `bytes` more are allocated. */
 uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes);
 
 /* The same before a stream waits for the work of another, whose memory it gets.

@@ -250,6 +250,8 @@ static void hurry(void)
 	OK(gpumem_alloc(pool, total / 2, compute, &block));
 	OK(gpumem_host_hold(number, io, false));
 	OK(gpumem_free_own(block));
+	/* It comes after the work of io. */
+	OK(gpumem_stream_sync(device, compute));
 	OK(gpumem_device_trim(device, 0, &released));
 	must(released >= total / 2 && stats().reserved.current == 0,
 	     "a trim of the device leaves nothing unused");

@@ -546,8 +546,9 @@ gpumem_stream_wait(gpumem_device *device, gpumem_stream stream,
 
 /*
  * Ends a block when the work that the event stands for now is over. Until then
- * the block is pending: no stream reuses it, its own not either. Work on other
- * streams than its own must be ordered before the event, or have been named by
+ * the block is pending: no stream reuses it, its own not either, but for one that
+ * is made to wait for the event (option `wait`, see gpumem_alloc()). Work on
+ * other streams than its own must be ordered before the event, or have been named by
  * gpumem_use_on(), which is waited for too. Afterwards it is as after
  * gpumem_free() on its own stream. The event may be recorded again or destroyed
  * right after the call, which waits for nothing; the end of the pool, and
@@ -839,8 +840,9 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *     the stream has no work)
  *   - the driver, for a little (if other threads have caches too)
  *   - the caches of all threads
- *   - to waste less, a free block of another stream, behind its work (the
- *     stream waits for that, the host does not; options `stream_waste`, `wait`)
+ *   - to waste less, pending blocks, behind the work that uses them (the stream
+ *     waits for that, the host does not; options `stream_waste`, `wait`)
+ *   - to waste less, a free block of another stream, behind its work (likewise)
  *   - free blocks of all streams
  *   - an unused segment of theirs, for little
  *   - pages moved from free blocks, or the driver
@@ -851,8 +853,9 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - a trim of this and the device's other pools
  *   - the pressure callbacks
  *   - memory beyond the soft limit
- *   - free memory of another stream, behind its work (the stream waits for
- *     that, the host does not; option `wait`)
+ *   - pending blocks, behind the work that uses them (above 16 KiB; the stream
+ *     waits for that, the host does not; option `wait`)
+ *   - free memory of another stream, behind its work (likewise)
  *   - waiting for pending blocks (option `wait`)
  *   - waiting for free memory of the device's other pools (of the same kind;
  *     option `wait`), which they then give back
@@ -897,8 +900,10 @@ struct gpumem_alloc_options {
  *
  * NO_WAIT leaves out of the lists of gpumem_alloc():
  *
+ *   - to waste less, pending blocks, behind the work that uses them
  *   - to waste less, a free block of another stream, behind its work
  *   - a trim of this and the device's other pools
+ *   - pending blocks, behind the work that uses them
  *   - free memory of another stream, behind its work
  *   - waiting for pending blocks
  *   - waiting for free memory of the device's other pools
@@ -911,6 +916,7 @@ struct gpumem_alloc_options {
  * NO_GROW leaves out:
  *
  *   - the driver, for a little
+ *   - to waste less, pending blocks, behind the work that uses them
  *   - to waste less, a free block of another stream, behind its work
  *   - pages moved from free blocks, or the driver
  *   - a trim of this and the device's other pools
@@ -944,10 +950,10 @@ gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out);
  * block goes back to the stream that it was allocated on, where it is reused at
  * once if that is `stream`; otherwise, and for every stream that was named by
  * gpumem_use_on(), it stays pending until an event for the work queued there
- * has completed. On other streams it is reused only when all of this has
- * completed, and the work of its own stream, or behind that work, which the
- * other stream waits for then (see gpumem_alloc()). Waits for nothing. OK, also
- * of NULL; BAD_POINTER: a double free, or ptr lies inside a block or in none of
+ * has completed. It is reused only when all of this has completed, on other
+ * streams the work of its own, too; or behind that work, which the stream that
+ * gets it waits for then (see gpumem_alloc()). Waits for nothing. OK, also of
+ * NULL; BAD_POINTER: a double free, or ptr lies inside a block or in none of
  * any pool; nothing is changed. NO_HOST_MEMORY: the block stays live.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
@@ -999,8 +1005,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_free_sized(void *ptr, size_t bytes, gpumem_stream stream);
 
 /* Work on `stream` uses the block too: after a later free the block stays
- * pending until the work that the stream has queued by then has completed. OK,
- * BAD_POINTER, NO_HOST_MEMORY. */
+ * pending until the work that the stream has queued by then has completed, or
+ * whoever gets its memory waits for that. OK, BAD_POINTER, NO_HOST_MEMORY. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
 							 gpumem_stream stream);
 

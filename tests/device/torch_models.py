@@ -4,8 +4,9 @@
 """Models with batches of random sizes by PyTorch: memory and time by allocator.
 
 The inference of a BERT-large, the training of a GPT-2 of 355 million parameters
-and of a ResNet-50 whose batches are fetched beside it, and the generation of words
-by a Llama of 1.2 billion (torch_workloads.py), do the same work with each allocator
+and of a ResNet-50 whose batches are fetched beside it, the generation of words by a
+Llama of 1.2 billion, and the training of a GPT-2 whose activations wait on the host
+(torch_workloads.py), do the same work with each allocator
 of torch_allocators.py. Their processes take turns of 32 batches, or of --passes times
 as many, on one device, so that a machine that is faster in one minute than in the
 next disturbs less: what is compared are turns that did the same work one after the

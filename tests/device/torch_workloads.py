@@ -218,4 +218,86 @@ def resnet():
     return batch
 
 
-MODELS = {"bert": bert, "gpt2": gpt2, "resnet": resnet, "llama": llama}
+# ---- activations that wait on the host ---------------------------------------
+
+HOST_BYTES = 8 << 30
+LEAST_BYTES = 1 << 20  # smaller ones stay where they are
+
+
+class Offload:
+    """Copies what the backward pass needs to the host, and back when it does.
+
+    On a stream of its own, so that what the model's stream made is used by that
+    one, and the other way round: record_stream() says so. As all copies are on
+    one stream, the memory of the host is free for the next batch once the last
+    copy of this one is queued.
+    """
+
+    def __init__(self):
+        import torch
+
+        self.torch = torch
+        self.stream = torch.cuda.Stream()
+        self.host = torch.empty(HOST_BYTES, dtype=torch.uint8).pin_memory()
+        self.used = 0
+
+    def begin(self):
+        self.used = 0
+
+    def pack(self, tensor):
+        size = tensor.numel() * tensor.element_size()
+        kept = not tensor.is_cuda or tensor.is_leaf or size < LEAST_BYTES
+        if kept or self.used + size > HOST_BYTES:
+            return tensor
+        there = self.host[self.used : self.used + size]
+        there = there.view(tensor.dtype).view(tensor.shape)
+        self.used += (size + 511) // 512 * 512
+        self.stream.wait_stream(self.torch.cuda.current_stream())
+        with self.torch.cuda.stream(self.stream):
+            there.copy_(tensor, non_blocking=True)
+        tensor.record_stream(self.stream)
+        return there
+
+    def unpack(self, there):
+        if there.is_cuda:
+            return there
+        current = self.torch.cuda.current_stream()
+        with self.torch.cuda.stream(self.stream):
+            here = there.to("cuda", non_blocking=True)
+        current.wait_stream(self.stream)
+        here.record_stream(current)
+        return here
+
+
+def offload():
+    """Training of a GPT-2 of 200 million parameters whose activations wait on the
+    host for the backward pass."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(n_embd=1024, n_layer=12, n_head=16)
+    model = GPT2LMHeadModel(config).cuda()
+    adam = torch.optim.AdamW(model.parameters(), lr=1e-5)
+    host = Offload()
+
+    def train(draw):
+        shape = draw.randint(2, 8), draw.randint(64, 512)
+        words = torch.randint(0, config.vocab_size, shape, device="cuda")
+        host.begin()
+        hooks = torch.autograd.graph.saved_tensors_hooks(host.pack, host.unpack)
+        with hooks, torch.autocast("cuda", torch.bfloat16):
+            loss = model(words, labels=words).loss
+        loss.backward()
+        adam.step()
+        adam.zero_grad(set_to_none=True)
+
+    return train
+
+
+MODELS = {
+    "bert": bert,
+    "gpt2": gpt2,
+    "resnet": resnet,
+    "llama": llama,
+    "offload": offload,
+}

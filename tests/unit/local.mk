@@ -78,6 +78,7 @@ heap_tests = \
 	tests/unit/heap/lock \
 	tests/unit/heap/metadata \
 	tests/unit/heap/pending \
+	tests/unit/heap/pending_behind \
 	tests/unit/heap/place \
 	tests/unit/heap/places \
 	tests/unit/heap/refill \
@@ -165,6 +166,7 @@ lib_tests = \
 	tests/unit/lib/peaks_threads \
 	tests/unit/lib/peers \
 	tests/unit/lib/peers_later \
+	tests/unit/lib/pending_behind \
 	tests/unit/lib/pressure \
 	tests/unit/lib/print \
 	tests/unit/lib/quarantine \
@@ -298,6 +300,7 @@ EXTRA_DIST += \
 	tests/unit/heap/exchange.h \
 	tests/unit/heap/fixture.h \
 	tests/unit/heap/handle.h \
+	tests/unit/heap/pending.h \
 	tests/unit/heap/transfer.h \
 	tests/unit/hip/fixture.h \
 	tests/unit/host/fake.h \

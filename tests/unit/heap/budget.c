@@ -12,7 +12,7 @@ static void start(const char *vm, const char *waste, const char *waste_max)
 	option("waste", waste);
 	option("waste_max", waste_max);
 	heap_start();
-	heap.counters.highest_active = HIGH;
+	heap.counters.highest_allocated = HIGH;
 }
 
 /* So much more than the highest was, in 1/10000 of it, after so many turns. */
@@ -35,8 +35,8 @@ static void test_migrations(void)
 	is_uint(waste(4), 2000, "up to the most");
 	is_uint(waste(1e6), 2000, "and no further");
 	is_uint(gm_budget_target(&heap, 2 * HIGH), 2 * HIGH / 100 * 120,
-		"of what will be active, if that is more");
-	heap.counters.highest_active = 0;
+		"of what will be allocated, if that is more");
+	heap.counters.highest_allocated = 0;
 	heap.space->budget.migrated_handles = 0;
 	is_uint(gm_budget_target(&heap, 1000), 1020, "of a fresh heap too");
 	heap_end();
@@ -64,7 +64,7 @@ static void test_below_zero(void)
 	gm_gauge_add(&counters->active, 30);
 	gm_counters_alloc(counters, 1, 1);
 	is_uint(counters->active.peak, 0, "a level below 0 is no peak");
-	is_uint(counters->highest_active, HIGH,
+	is_uint(counters->highest_allocated, HIGH,
 		"nor what waste is measured by");
 	is_uint(gm_budget_target(&heap, 1), HIGH, "nor a reason to reserve");
 	gm_counters_free(counters, 1, 1, false);

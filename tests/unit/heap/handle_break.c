@@ -44,7 +44,7 @@ static void test_save(void)
 	block(arena, PAGE);
 	block_give(arena, extent);
 	block(arena, 55 * PAGE);
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 	block_take_aligned(arena, 3 * PAGE, 4096 * MIB);
 	is_pages(65 - 8 + 3, "a handle breaks rather than to waste memory");
 	sound("saved");

@@ -52,7 +52,7 @@ static void mix(int singles, int large_extents, size_t pages)
 	for (int i = 0; i < count; i++)
 		block_give(arena, extent[i]);
 	heap.space->budget.waste = 0;
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 }
 
 static void begin_mixed(int singles, int large_extents, size_t pages)
@@ -108,7 +108,7 @@ static void test_keep_stale(void)
 	freed = block(busy, PAGE);
 	block(busy, PAGE);
 	heap.space->budget.waste = 0;
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 	hold_begin(&hold, stream);
 	block_give(busy, freed);
 	touch(block_take_aligned(busy, PAGE, 4096 * MIB));
@@ -137,7 +137,7 @@ static void test_keep_small(void)
 	}
 	is_uint(heap.space->spare_count, 15, "single pages are spare");
 	heap.space->budget.waste = 0;
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 	block_give(arena, unused);
 	must(gpumem_host_capture(0, NULL, true));
 	touch(block_take(arena, 79 * PAGE));

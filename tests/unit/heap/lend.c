@@ -35,7 +35,7 @@ static void begin(void)
 	hold_begin(&hold, stream);
 	block_give(arena, freed);
 	heap.space->budget.waste = 0;
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 	is_uint(heap_reserved(), 8 * PAGE, "eight pages");
 }
 
@@ -98,7 +98,7 @@ static void test_alone(void)
 	sound("alone");
 	others = block(arena_of(other), PAGE);
 	block_give(arena_of(other), others);
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 	(void)lend(2);
 	is_uint(heap.space->stale.bytes, 0,
 		"with others: what is over is unmapped, as is what was stale");

@@ -37,7 +37,7 @@ static void end(void)
 static void waste_nothing(void)
 {
 	heap.space->budget.waste = heap.space->budget.waste_max = 0;
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 }
 
 /* A page moves far away, and leaves a hole. */

@@ -71,7 +71,7 @@ static void begin(void)
 	hold_begin(&hold, stream);
 	block_give(arena, freed);
 	heap.space->budget.waste = 0;
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 	forget();
 }
 

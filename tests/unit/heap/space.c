@@ -224,7 +224,7 @@ static void test_waste(void)
 	sound("no waste");
 	restart();
 	heap.space->budget.waste = 0.5;
-	heap.counters.highest_active = 100;
+	heap.counters.highest_allocated = 100;
 	is_uint(gm_budget_target(&heap, 10), 150, "the peak says how much");
 	is_uint(gm_budget_target(&heap, 200), 300, "also the one that is near");
 	restart();

@@ -37,7 +37,7 @@ static void begin(const size_t pages[COUNT])
 	for (int i = 0; i < COUNT; i++)
 		block_give(arena, extent[i]);
 	heap.space->budget.waste = 0;
-	heap.counters.highest_active = heap.counters.active.current;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
 }
 
 /* So many pages of each are where they were. */

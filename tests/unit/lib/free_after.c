@@ -223,10 +223,17 @@ static void destroy_pool(void)
 	scene.pool = new_pool(0);
 }
 
+/* Work on A that comes after an allocation. */
+static void look(void *passed)
+{
+	*(bool *)passed = atomic_load(&scene.gate.passed);
+}
+
 /* All that the pool has is asked for. The event is gone by then. */
 static void alloc_waits(void)
 {
 	gpumem_event *event = busy_event();
+	bool passed = false;
 	pthread_t thread;
 	void *ptr;
 
@@ -234,8 +241,9 @@ static void alloc_waits(void)
 	must(gpumem_event_destroy(event));
 	thread = gate_open_later(&scene.gate);
 	ptr = new_block(scene.pool, reserved_of(scene.pool), scene.a);
-	ok(atomic_load(&scene.gate.passed), "%s: an allocation waits for it",
-	   scene.name);
+	must(gpumem_host_launch(0, scene.a, look, &passed));
+	must(gpumem_stream_sync(device, scene.a));
+	ok(passed, "%s: an allocation or its stream waits for it", scene.name);
 	pthread_join(thread, NULL);
 	must(gpumem_free(ptr, scene.a));
 }

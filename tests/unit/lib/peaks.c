@@ -170,6 +170,8 @@ static void alone(unsigned used, unsigned phases)
 
 int main(void)
 {
+	/* No stream waits for what is pending, which stays that. */
+	must(gpumem_option_set("stream_waste", "1000%"));
 	open_device(300);
 	for (int i = 1; i < STREAMS; i++)
 		streams[i] = new_stream();

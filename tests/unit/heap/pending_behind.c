@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Which pending blocks a stream gets behind the work that uses them, how many,
+ * and which it does not; and that no event is lost. That the work is over
+ * before what comes behind it, tests/unit/lib/pending_behind.c has.
+ */
+#include "pending.h"
+
+static bool get(struct gm_arena *receiver, size_t bytes, size_t alignment)
+{
+	return gm_pending_behind(receiver, receiver == arena, bytes, alignment);
+}
+
+static bool is_free(const struct gm_extent *extent, const struct gm_arena *of)
+{
+	return gm_extent_is(extent, GM_EXTENT_FREE) && extent->arena == of;
+}
+
+static void end(unsigned streams)
+{
+	for (unsigned i = 0; i < STREAMS; i++)
+		if (streams >> i & 1)
+			hold_end(&hold[i], stream[i]);
+	gm_pending_poll(&heap);
+	is_uint(heap.order->pending.count, 0, "in the end nothing is pending");
+	is_uint(heap.order->pending.bytes, 0, "nor counted");
+	restart();
+}
+
+/* Only fences of arenas keep events. */
+static size_t events_out(void)
+{
+	size_t fences = 0;
+
+	for (const struct gm_arena *each = gm_arena_first(&heap); each;
+	     each = gm_arena_after(&heap, each))
+		fences += each->fence_count;
+	return heap.order->events.made - heap.order->events.count - fences;
+}
+
+static void test_order(void)
+{
+	struct gm_extent *extent[4];
+
+	for (int i = 0; i < 4; i++)
+		extent[i] = block(arena, MIB);
+	hold_begin(&hold[0], stream[0]);
+	pend(extent[2], 1);
+	pend(extent[0], 1);
+	pend(extent[3], 1);
+	ok(get(arena, MIB + 1, 0), "for more than one block");
+	ok(is_free(extent[2], arena) && is_free(extent[0], arena),
+	   "two are free, those that were freed first");
+	ok(is_pending(extent[3]), "and no more");
+	is_uint(events_out(), 1, "their events are given back");
+	is_uint(extent[0]->seqno, arena->seqno, "as freed now");
+	ok(arena->seqno > arena->completed && !arena->idle,
+	   "by a stream that is not known to be done");
+	sound("some are behind");
+	end(1);
+}
+
+/* What lies side by side joins. */
+static void test_fits(void)
+{
+	struct gm_extent *extent[5];
+
+	for (int i = 0; i < 5; i++)
+		extent[i] = block(arena, MIB);
+	hold_begin(&hold[0], stream[0]);
+	pend(extent[0], 1);
+	pend(extent[2], 1);
+	pend(extent[3], 1);
+	ok(get(arena, 2 * MIB, heap.unit), "for one that has to fit");
+	ok(is_free(extent[0], arena) && is_free(extent[2], arena) &&
+		   extent[2]->bytes == 2 * MIB,
+	   "as many are free as it takes");
+	sound("as many as it takes");
+	end(1);
+}
+
+/* Nothing has to be waited for on the stream that uses the block, if the
+ * block's own is done. */
+static void test_user(void)
+{
+	struct gm_arena *user = arena_of(stream[0]);
+	struct gm_extent *extent = block(arena, MIB);
+
+	hold_begin(&hold[0], stream[0]);
+	pend(extent, 1);
+	gm_arena_poll(arena, true);
+	must(gpumem_host_faults("stream_wait@1+"));
+	ok(get(user, MIB, 0), "the stream that uses a block gets it");
+	must(gpumem_host_faults(NULL));
+	ok(is_free(extent, user), "and has it then");
+	is_uint(extent->seqno, user->seqno, "with a number of its own");
+	ok(user->seqno > arena->seqno, "which is the newest");
+	sound("its user has it");
+	end(1);
+}
+
+/* Blocks of others come only if they are asked for. */
+static void test_others(void)
+{
+	struct gm_arena *third = arena_of(stream[2]);
+	struct gm_extent *extent = block(arena, MIB);
+
+	hold_begin(&hold[0], stream[0]);
+	pend(extent, 1);
+	ok(!gm_pending_behind(third, true, MIB, 0) && is_pending(extent),
+	   "a third stream has none of its own");
+	ok(!gm_pending_behind(arena, false, MIB, 0) && is_pending(extent),
+	   "nor the block's own one of others");
+	ok(gm_pending_behind(third, false, MIB, 0) && is_free(extent, third),
+	   "the third gets that of another");
+	ok(gm_arena_follows(third, arena, arena->seqno),
+	   "and comes after what that one did");
+	sound("a third one has it");
+	end(1);
+}
+
+static void test_left_out(void)
+{
+	struct gm_pending_block **first = &heap.order->pending.first;
+	struct gm_extent *extent = block(arena, MIB);
+	struct gm_arena *user = arena_of(stream[1]);
+	struct gm_slot slot[2];
+
+	slab_new(arena, 0);
+	gm_slab_take(arena, 0, slot, 2);
+	slot_use(&slot[0]);
+	slot_use(&slot[1]);
+	hold_begin(&hold[0], stream[0]);
+	pend_slot(&slot[0], 1);
+	ok(!get(arena, 1, 0), "a small block is left alone");
+	ok(!get(user, 1, 0), "also by other streams");
+	pend(extent, 1);
+	(*first)->next->freed.view = extent;
+	ok(!get(arena, 1, 0) && is_pending(extent), "so is one with a view");
+	(*first)->next->freed.view = NULL;
+	arena->graph = (void *)extent;
+	ok(!get(arena, 1, 0) && !get(user, 1, 0) && is_pending(extent),
+	   "and one of a graph");
+	arena->graph = NULL;
+	must(gpumem_host_capture(0, NULL, true));
+	ok(!get(arena, 1, 0) && is_pending(extent),
+	   "a stream that is being captured waits for nothing");
+	ok(!get(user, 1, 0) && is_pending(extent), "nor does one for it");
+	must(gpumem_host_capture(0, NULL, false));
+	ok(get(arena, 1, 0) && is_free(extent, arena), "then it does");
+	hold_end(&hold[0], stream[0]);
+	gm_pending_poll(&heap);
+	slot_give(&slot[1]);
+	end(0);
+}
+
+/* What cannot be waited for yet hides nothing. */
+static void test_later(void)
+{
+	struct gm_extent *extent[2];
+
+	extent[0] = block(arena, MIB);
+	extent[1] = block(arena, MIB);
+	must(gpumem_host_capture(0, stream[0], true));
+	pend(extent[0], 3);
+	must(gpumem_host_capture(0, stream[0], false));
+	hold_begin(&hold[0], stream[0]);
+	pend(extent[1], 1);
+	ok(get(arena, 2 * MIB, 0), "of two one has its events");
+	ok(is_pending(extent[0]) && is_free(extent[1], arena),
+	   "that one is free");
+	sound("one is left");
+	end(1);
+}
+
+/* The first wait is queued, the second one is refused. */
+static void test_refused(void)
+{
+	struct gm_extent *extent = block(arena, MIB);
+
+	hold_begin(&hold[0], stream[0]);
+	hold_begin(&hold[1], stream[1]);
+	pend(extent, 3);
+	must(gpumem_host_faults("stream_wait@2"));
+	ok(!get(arena, MIB, 0) && is_pending(extent),
+	   "without all waits it stays pending");
+	must(gpumem_host_faults(NULL));
+	is_uint(events_out(), 2, "with its events");
+	sound("refused");
+	hold_end(&hold[0], stream[0]);
+	gm_pending_poll(&heap);
+	ok(is_pending(extent), "until both are done");
+	ok(get(arena, MIB, 0) && is_free(extent, arena),
+	   "what is over is not waited for");
+	is_uint(events_out(), 0, "and all events are back");
+	end(2);
+}
+
+int main(void)
+{
+	alarm(60);
+	device_start();
+	for (int i = 0; i < STREAMS; i++)
+		stream[i] = stream_new();
+	restart();
+	test_order();
+	test_fits();
+	test_user();
+	test_others();
+	test_left_out();
+	test_later();
+	test_refused();
+	heap_end();
+	device_end();
+	return done_testing();
+}
