@@ -8,16 +8,6 @@
  * on it now. See pending.h.
  */
 #include "order.h"
-#include "device/event.h"
-
-static gpumem_status queue_wait(const struct gm_arena *arena,
-				const struct gm_wait *use)
-{
-	if (use->recording)
-		return gm_recording_stream_wait(use->recording, arena->stream);
-	return gm_stream_wait(arena->heap->driver.device, arena->stream,
-			      use->event);
-}
 
 /* What a stream has done itself it comes after. */
 static bool is_of(const struct gm_arena *arena, const struct gm_wait *use)
@@ -30,7 +20,8 @@ static bool wait_for_use(struct gm_arena *receiver,
 			 const struct gm_pending_wait *wait)
 {
 	return wait->over || is_of(receiver, &wait->use) ||
-	       queue_wait(receiver, &wait->use) == GPUMEM_OK;
+	       gm_stream_wait(receiver->heap->driver.device, receiver->stream,
+			      wait->use.event) == GPUMEM_OK;
 }
 
 /* If one wait fails the block stays pending, with all of them. */

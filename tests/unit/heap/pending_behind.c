@@ -144,6 +144,13 @@ static void test_left_out(void)
 	ok(!get(arena, 1, 0) && !get(user, 1, 0) && is_pending(extent),
 	   "and one of a graph");
 	arena->graph = NULL;
+	user->graph = (void *)extent;
+	ok(!get(user, 1, 0) && is_pending(extent), "a graph gets none");
+	user->graph = NULL;
+	user->dropped = true;
+	ok(!get(user, 1, 0) && is_pending(extent),
+	   "nor does a stream that is gone");
+	user->dropped = false;
 	must(gpumem_host_capture(0, NULL, true));
 	ok(!get(arena, 1, 0) && is_pending(extent),
 	   "a stream that is being captured waits for nothing");
@@ -198,6 +205,44 @@ static void test_refused(void)
 	end(2);
 }
 
+/* The program has freed it: there was never more than one block. */
+static void test_peak(void)
+{
+	uint64_t before = gm_budget_target(&heap, 0);
+
+	hold_begin(&hold[0], stream[0]);
+	pend(block(arena, MIB), 1);
+	is_uint(heap.counters.active.peak, MIB, "one block was active");
+	ok(gm_budget_target(&heap, 0) > before, "and may be reserved");
+	before = gm_budget_target(&heap, 0);
+	pend(block(arena, MIB), 1);
+	is_uint(heap.counters.active.peak, 2 * MIB, "then two were");
+	is_uint(gm_budget_target(&heap, 0), before,
+		"of which one was allocated at a time");
+	end(1);
+}
+
+/* A stream that is gone had the name that the receiver's has now. */
+static void test_names(void)
+{
+	struct gm_wait wait = {.stream = NULL, .dropped = true};
+	struct gm_extent *extent = block(arena, MIB);
+	const struct gm_freed freed = {.extent = extent};
+
+	hold_begin(&hold[0], stream[0]);
+	must(gm_events_record(&heap, stream[0], &wait.event));
+	gm_counters_free(&heap.counters, MIB, MIB, true);
+	gm_map_set(extent->address, 0);
+	must(gm_pending_add(&heap, &freed, MIB, &wait, 1));
+	gm_extent_set(extent, GM_EXTENT_PENDING);
+	must(gpumem_host_faults("stream_wait@1"));
+	ok(!get(arena, MIB, 0) && is_pending(extent),
+	   "the use of a stream of the same name is waited for");
+	must(gpumem_host_faults(NULL));
+	ok(get(arena, MIB, 0), "as that of any other one");
+	end(1);
+}
+
 int main(void)
 {
 	alarm(60);
@@ -212,6 +257,8 @@ int main(void)
 	test_left_out();
 	test_later();
 	test_refused();
+	test_names();
+	test_peak();
 	heap_end();
 	device_end();
 	return done_testing();

@@ -19,7 +19,7 @@ struct scene {
 	bool limited; /* the pool may not grow */
 };
 
-static const struct scene in_need = {.limited = true},
+static const struct scene in_need = {.stream_waste = "1000%", .limited = true},
 			  to_waste_less = {.stream_waste = "10%"};
 
 static gpumem_event *event;
@@ -35,12 +35,8 @@ static void free_after(unsigned char *ptr)
 	must(gpumem_free_after(ptr, event));
 }
 
-/* Three blocks of A side by side, which B is going to write; the first and the
- * last are freed. */
-static void begin(const struct scene *scene, void (*end)(unsigned char *ptr))
+static void begin_pool(const struct scene *scene)
 {
-	unsigned char *ptr[3];
-
 	must(gpumem_option_set("wait", scene->wait));
 	must(gpumem_option_set("stream_waste", scene->stream_waste));
 	must(gpumem_option_set("waste", "0"));
@@ -53,13 +49,22 @@ static void begin(const struct scene *scene, void (*end)(unsigned char *ptr))
 	must(gpumem_host_hold(0, a, true));
 	must(gpumem_host_hold(0, b, true));
 	must(gpumem_host_hold(0, c, true));
+	must(gpumem_event_create(device, &event));
+}
+
+/* Three blocks of A side by side, which B is going to write; the first and the
+ * last are freed. */
+static void begin(const struct scene *scene, void (*end)(unsigned char *ptr))
+{
+	unsigned char *ptr[3];
+
+	begin_pool(scene);
 	for (int i = 0; i < 3; i++)
 		ptr[i] = block(pool, SIZE, a);
 	for (int i = 0; i < 3; i++)
 		fill(ptr[i], OLD - 1, SIZE, a);
 	for (int i = 0; i < 3; i++)
 		fill(ptr[i], OLD, SIZE, b);
-	must(gpumem_event_create(device, &event));
 	must(gpumem_event_record(event, b));
 	end(ptr[0]);
 	kept = ptr[1];
@@ -135,6 +140,26 @@ static void test_pages(const struct scene *scene)
 	finish();
 	begin(scene, free_used);
 	gets(c, 2 * SIZE, "for a third stream");
+	finish();
+}
+
+/* The last of what is pending fits; what was freed before that is as much, in
+ * two pieces. */
+static void test_fits(void)
+{
+	static const size_t bytes[] = {SIZE / 2, SIZE / 2, SIZE / 2, SIZE};
+	unsigned char *ptr[4];
+
+	begin_pool(&to_waste_less);
+	for (int i = 0; i < 4; i++)
+		ptr[i] = block(pool, bytes[i], a);
+	for (int i = 0; i < 4; i++)
+		fill(ptr[i], OLD, bytes[i], b);
+	free_used(ptr[0]);
+	kept = ptr[1];
+	free_used(ptr[2]);
+	free_used(ptr[3]);
+	gets(a, SIZE, "the one that fits");
 	finish();
 }
 
@@ -245,6 +270,7 @@ int main(void)
 	} else {
 		skip("segments have no pages", 20);
 	}
+	test_fits();
 	test_waste();
 	test_dropped();
 	test_refused();
