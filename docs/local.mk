@@ -71,6 +71,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/cxx.md \
 	docs/decisions.md \
 	docs/devices/README.md \
+	docs/devices/h100-offload.txt \
 	docs/devices/h100-peers.txt \
 	docs/devices/h200-busy.txt \
 	docs/devices/h200-frameworks.txt \

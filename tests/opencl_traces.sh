@@ -61,10 +61,11 @@ replays()
 		"$3" || return
 	ratio=$(sed -n 's/.*"reserved_ratio": *\([0-9.]*\).*/\1/p' \
 		"$scratch/out")
-	# Segments of four streams are not one stream's.
+	# Segments of several streams are not one stream's.
 	most=1.25
 	case $3 in
 	*threads_*) most=1.6 ;;
+	*offload_*) most=1.5 ;;
 	esac
 	check "ratio ${ratio:-?} is between 1 and $most" \
 		awk "BEGIN { exit !(1 <= $ratio && $ratio <= $most) }"

@@ -23,6 +23,8 @@ static void end(unsigned streams)
 	for (unsigned i = 0; i < STREAMS; i++)
 		if (streams >> i & 1)
 			hold_end(&hold[i], stream[i]);
+	/* It has waited for them. */
+	must(gm_stream_sync(device, arena->stream));
 	gm_pending_poll(&heap);
 	is_uint(heap.order->pending.count, 0, "in the end nothing is pending");
 	is_uint(heap.order->pending.bytes, 0, "nor counted");
