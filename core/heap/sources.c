@@ -157,9 +157,23 @@ static bool moves_pages(const struct gm_lookup *lookup)
 	       !(lookup->want->flags & GPUMEM_ALLOC_NO_GROW);
 }
 
+/* Fewer pages are moved for less than it costs to ask. */
+enum { WORTH_PAGES = 4 };
+
+/* Where streams are idle as a rule, what they have free side by side joins, so
+ * that a large block fits. No more are asked than pages would have to be moved.
+ */
 static bool transfer_before(struct gm_lookup *lookup)
 {
-	return !moves_pages(lookup) && transfer_all(lookup);
+	size_t pages;
+
+	if (!moves_pages(lookup))
+		return transfer_all(lookup);
+	pages = lookup->want->bytes / lookup->heap->page_bytes;
+	if (pages < WORTH_PAGES || !gm_order_is_idle(lookup->heap))
+		return false;
+	gm_arenas_transfer_idle(lookup->arena, pages);
+	return true;
 }
 
 /* What the streams answer does not hide why growing failed. */

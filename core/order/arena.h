@@ -168,6 +168,9 @@ void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
  */
 bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
 			    size_t alignment, size_t below);
+/* Those of streams that have no work, up to the first that has; so many are
+ * asked. */
+void gm_arenas_transfer_idle(struct gm_arena *receiver, size_t questions);
 /* Of one arena. */
 void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from);
 /* Renumbers an extent for `receiver`; all work of its last arena on it has

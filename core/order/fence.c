@@ -106,6 +106,19 @@ static bool is_idle(struct gm_arena *arena, bool *open_out)
 	return status == GPUMEM_OK;
 }
 
+static void count_idle(struct gm_order *order, bool idle)
+{
+	order->idle_in_row = idle ? order->idle_in_row + 1 : 0;
+}
+
+/* By chance a few are idle at one time in any program. */
+enum { IDLE_IN_ROW = 64 };
+
+bool gm_order_is_idle(const struct gm_heap *heap)
+{
+	return heap->order->idle_in_row >= IDLE_IN_ROW;
+}
+
 /* Of an event nobody asks whether a stream is being captured: ours were
  * recorded before. */
 static void settle(struct gm_arena *arena, bool fence)
@@ -118,11 +131,14 @@ static void settle(struct gm_arena *arena, bool fence)
 		return;
 	}
 	oldest = query_fences(arena);
+	if (oldest == GPUMEM_NOT_READY)
+		count_idle(arena->heap->order, false);
 	if (!fence || arena->dropped || arena->completed == arena->seqno)
 		return;
 	arena->unfenced = 0;
 	arena->fence_frees = GM_FENCE_FREES;
 	arena->idle = oldest != GPUMEM_NOT_READY && is_idle(arena, &open);
+	count_idle(arena->heap->order, arena->idle);
 	if (arena->idle) {
 		gm_arena_complete(arena, arena->seqno);
 		gm_follow_complete_all(arena);

@@ -45,6 +45,7 @@ struct gm_order {
 	struct gm_uses uses;
 	struct gm_events events;
 	uint64_t completions; /* how often a poll found that work was over */
+	uint64_t idle_in_row; /* streams without work, when they were asked */
 	uint64_t searches;    /* how often gm_search_begin() */
 	uint64_t search;      /* the number of the one under way, or 0 */
 	bool sparing;	      /* in that one: see gm_arena_fit() */
@@ -67,6 +68,9 @@ bool gm_arena_capturing(struct gm_arena *arena);
  * where that forbids to unmap, to free and to wait for other streams: without
  * CAP_FREES_IN_CAPTURE. */
 bool gm_capture_forbids(struct gm_heap *heap);
+
+/* Do streams have no work, as a rule? */
+bool gm_order_is_idle(const struct gm_heap *heap);
 
 /* Around one search for memory, under the mutex: until its end these two ask
  * each stream once, and gm_arena_poll() each that is busy. An answer may be out

@@ -150,3 +150,23 @@ void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
 			gm_arena_transfer(receiver, arena);
 	}
 }
+
+void gm_arenas_transfer_idle(struct gm_arena *receiver, size_t questions)
+{
+	size_t looks = gm_arenas_looks(receiver->heap, GM_ARENA_LOOKS);
+
+	while (looks--) {
+		struct gm_arena *arena = gm_arenas_turn(receiver->heap);
+		bool known;
+
+		if (!arena || arena == receiver)
+			continue;
+		known = arena->completed == arena->seqno;
+		if (!known && !questions)
+			continue;
+		questions -= !known;
+		gm_arena_transfer(receiver, arena);
+		if (arena->completed != arena->seqno)
+			return;
+	}
+}

@@ -94,6 +94,7 @@ heap_tests = \
 	tests/unit/heap/stray \
 	tests/unit/heap/transfer \
 	tests/unit/heap/transfer_drop \
+	tests/unit/heap/transfer_idle \
 	tests/unit/heap/transfer_wait \
 	tests/unit/heap/trim \
 	tests/unit/heap/uses

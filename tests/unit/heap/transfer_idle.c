@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Memory of idle streams that lies side by side: before pages are moved for a
+ * large block it joins, where streams are idle as a rule, and no more of them
+ * are asked than that is worth.
+ */
+#include "transfer.h"
+#include "heap/ladder.h"
+
+enum { STREAMS = 3, PIECES = 6, LONG_ROW = 64 };
+
+static gpumem_stream stream[STREAMS];
+static struct gm_arena *from[STREAMS];
+
+/* A page of each stream in turn, twice; all free. */
+static void pieces(void)
+{
+	struct gm_extent *extent[PIECES];
+
+	for (unsigned i = 0; i < STREAMS; i++)
+		from[i] = arena_of(stream[i]);
+	for (unsigned i = 0; i < PIECES; i++)
+		extent[i] = block(from[i % STREAMS], heap.page_bytes);
+	for (unsigned i = 0; i < PIECES; i++)
+		block_give(from[i % STREAMS], extent[i]);
+}
+
+static uint64_t queries(void)
+{
+	return calls(GPUMEM_CALL_STREAM_QUERY);
+}
+
+static size_t pages_of(const struct gm_arena *arena)
+{
+	return arena->index.bytes / heap.page_bytes;
+}
+
+static void test_joins(void)
+{
+	pieces();
+	gm_arenas_transfer_idle(receiver, STREAMS);
+	is_uint(pages_of(receiver), PIECES, "all that is free passes");
+	is_uint(receiver->index.count, 1, "and is one then");
+	sound("joined");
+	restart();
+}
+
+static void test_questions(void)
+{
+	uint64_t before;
+
+	pieces();
+	before = queries();
+	gm_arenas_transfer_idle(receiver, 0);
+	is_uint(pages_of(receiver), 0, "without a question nothing passes");
+	gm_arenas_transfer_idle(receiver, 2);
+	is_uint(queries() - before, 2, "two streams are asked");
+	is_uint(pages_of(receiver), 4, "and what they have passes");
+	restart();
+	pieces();
+	gm_arena_poll(from[0], true);
+	gm_arena_poll(from[1], true);
+	before = queries();
+	gm_arenas_transfer_idle(receiver, 0);
+	is_uint(queries() - before, 0, "what is known is not asked for");
+	is_uint(pages_of(receiver), 4, "and passes as well");
+	sound("known");
+	restart();
+}
+
+static void test_busy(void)
+{
+	struct hold hold[STREAMS];
+	uint64_t before;
+
+	pieces();
+	for (unsigned i = 0; i < STREAMS; i++)
+		hold_begin(&hold[i], stream[i]);
+	before = queries();
+	gm_arenas_transfer_idle(receiver, STREAMS);
+	is_uint(queries() - before, 1, "the first that is busy is the last");
+	is_uint(pages_of(receiver), 0, "and nothing passes");
+	for (unsigned i = 0; i < STREAMS; i++)
+		hold_end(&hold[i], stream[i]);
+	restart();
+}
+
+/* Asks one stream. */
+static void ask(void)
+{
+	block_give(from[0], block(from[0], heap.page_bytes));
+	gm_arena_poll(from[0], true);
+}
+
+static void test_row(void)
+{
+	struct hold hold;
+
+	pieces();
+	for (int i = 1; i < LONG_ROW; i++)
+		ask();
+	ok(!gm_order_is_idle(&heap), "a short row says nothing");
+	ask();
+	ok(gm_order_is_idle(&heap), "a long one says that streams are idle");
+	hold_begin(&hold, stream[0]);
+	ask();
+	ok(!gm_order_is_idle(&heap), "until one is not");
+	for (int i = 1; i <= LONG_ROW; i++)
+		ask();
+	ok(!gm_order_is_idle(&heap), "and as long as it is not");
+	hold_end(&hold, stream[0]);
+	restart();
+}
+
+static uint64_t moved_for(size_t pages, uint64_t row)
+{
+	const struct gm_want want = {.bytes = pages * heap.page_bytes,
+				     .alignment = heap.unit};
+	uint64_t before = heap.counters.moved_bytes;
+	struct gm_extent *extent;
+	bool grown = false;
+
+	heap.order->idle_in_row = row;
+	/* Growing releases it. */
+	pthread_mutex_lock(&heap.mutex);
+	must(gm_ladder_take(receiver, &want, &grown, &extent));
+	(void)gm_arena_insert(receiver, extent);
+	pthread_mutex_unlock(&heap.mutex);
+	sound("%zu pages are there", pages);
+	return heap.counters.moved_bytes - before;
+}
+
+/* The receiver is idle, and has been asked. */
+static void test_ladder(void)
+{
+	option("waste", "0");
+	option("waste_max", "0");
+	restart();
+	for (int i = 0; i < 3; i++) {
+		static const struct {
+			size_t pages;
+			uint64_t row;
+			bool moves;
+			const char *what;
+		} given[] = {
+			{4, LONG_ROW, false, "what is side by side joins"},
+			{4, 0, true, "where a stream is busy pages move"},
+			{3, LONG_ROW, true, "and for a small block"},
+		};
+
+		pieces();
+		block_give(receiver, block(receiver, heap.page_bytes));
+		gm_arena_poll(receiver, true);
+		ok((moved_for(given[i].pages, given[i].row) > 0) ==
+			   given[i].moves,
+		   "%s", given[i].what);
+		restart();
+	}
+	option("waste", NULL);
+	option("waste_max", NULL);
+}
+
+int main(void)
+{
+	alarm(60);
+	device_start();
+	for (int i = 0; i < STREAMS; i++)
+		stream[i] = stream_new();
+	restart();
+	test_joins();
+	test_questions();
+	test_busy();
+	test_row();
+	test_ladder();
+	heap_end();
+	for (int i = 0; i < STREAMS; i++)
+		must(gm_stream_destroy(device, stream[i]));
+	device_end();
+	return done_testing();
+}
