@@ -66,6 +66,12 @@ static void test_questions(void)
 	gm_arenas_transfer_idle(receiver, 0);
 	is_uint(queries() - before, 0, "what is known is not asked for");
 	is_uint(pages_of(receiver), 4, "and passes as well");
+	restart();
+	pieces();
+	gm_arena_poll(from[0], true);
+	gm_arena_poll(from[1], true);
+	gm_arenas_transfer_idle(receiver, 1);
+	is_uint(pages_of(receiver), PIECES, "so there is a question left");
 	sound("known");
 	restart();
 }
@@ -110,6 +116,9 @@ static void test_row(void)
 	for (int i = 1; i <= LONG_ROW; i++)
 		ask();
 	ok(!gm_order_is_idle(&heap), "and as long as it is not");
+	heap.order->idle_in_row = LONG_ROW;
+	gm_arena_poll(from[0], false);
+	ok(!gm_order_is_idle(&heap), "which its events say, too");
 	hold_end(&hold, stream[0]);
 	restart();
 }
