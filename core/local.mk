@@ -157,8 +157,8 @@ liborder_la_SOURCES = \
 	core/order/order.c \
 	core/order/order.h \
 	core/order/pending.c \
-	core/order/pending_behind.c \
 	core/order/pending.h \
+	core/order/pending_behind.c \
 	core/order/transfer.c \
 	core/order/behind.c \
 	core/order/uses.c \

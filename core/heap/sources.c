@@ -128,6 +128,7 @@ static bool transfer_all(struct gm_lookup *lookup)
 	return true;
 }
 
+/* For a little no stream waits: it is taken from the driver. */
 static bool follow_pending(struct gm_lookup *lookup)
 {
 	const struct gm_want *want = lookup->want;

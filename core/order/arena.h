@@ -195,8 +195,8 @@ bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
 bool gm_arena_may_absorb(const struct gm_arena *receiver,
 			 const struct gm_extent *extent);
 void gm_arena_absorb(struct gm_arena *receiver, struct gm_extent *extent);
-/* The receiver's stream begins nothing more before all work up to that number of
- * the other is over. False: a capture forbids it, or the driver refuses. */
+/* The receiver's stream begins nothing more before all work up to that number
+ * of the other is over. False: a capture forbids it, or the driver refuses. */
 bool gm_arena_get_behind(struct gm_arena *receiver, struct gm_arena *of,
 			 uint64_t seqno);
 /* Has the arena's stream waited for all work up to that number of the other? */

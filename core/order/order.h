@@ -13,7 +13,8 @@
  *     uses.h     the streams, besides its own, that a live block is used on
  *     pending.h  where a freed block waits for an event, one for each of those
  *                streams, or for that of the program which it was freed after;
- *                gm_pending_poll() looks, no thread waits
+ *                gm_pending_poll() looks, no thread waits; a stream that waits
+ *                for these events gets it before (gm_pending_behind())
  *
  * Nothing here waits for the device but gm_pending_wait(), gm_arenas_wait(),
  * gm_events_wait(), and gm_arena_wait() at the end of a heap. It calls the
@@ -45,7 +46,7 @@ struct gm_order {
 	struct gm_uses uses;
 	struct gm_events events;
 	uint64_t completions; /* how often a poll found that work was over */
-	uint64_t idle_in_row; /* streams without work, when they were asked */
+	uint64_t idle_in_row; /* idle streams asked since a busy one */
 	uint64_t searches;    /* how often gm_search_begin() */
 	uint64_t search;      /* the number of the one under way, or 0 */
 	bool sparing;	      /* in that one: see gm_arena_fit() */

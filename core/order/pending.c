@@ -152,10 +152,16 @@ void gm_pending_end(struct gm_heap *heap, struct gm_pending_block **link,
 	free(block);
 }
 
+/* NULL: it goes back to a slab. */
+static struct gm_arena *arena_of(const struct gm_freed *freed)
+{
+	return freed->extent ? freed->extent->arena : NULL;
+}
+
 /* What its stream did before has the number of a free of its own. */
 static uint64_t number(struct gm_heap *heap, const struct gm_freed *freed)
 {
-	struct gm_arena *arena = freed->extent ? freed->extent->arena : NULL;
+	struct gm_arena *arena = arena_of(freed);
 
 	if (!arena)
 		return 0;
@@ -195,11 +201,6 @@ gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
 	return GPUMEM_OK;
 }
 
-static struct gm_arena *arena_of(const struct gm_pending_block *block)
-{
-	return block->freed.extent ? block->freed.extent->arena : NULL;
-}
-
 bool gm_pending_poll(struct gm_heap *heap)
 {
 	struct gm_pending_block **link = &heap->order->pending.first, *block;
@@ -207,7 +208,7 @@ bool gm_pending_poll(struct gm_heap *heap)
 
 	while ((block = *link)) {
 		if (poll_block(heap, block, &busy))
-			gm_pending_end(heap, link, arena_of(block));
+			gm_pending_end(heap, link, arena_of(&block->freed));
 		else
 			link = &block->next;
 	}

@@ -546,10 +546,10 @@ gpumem_stream_wait(gpumem_device *device, gpumem_stream stream,
 
 /*
  * Ends a block when the work that the event stands for now is over. Until then
- * the block is pending: no stream reuses it, its own not either, but for one that
- * is made to wait for the event (option `wait`, see gpumem_alloc()). Work on
- * other streams than its own must be ordered before the event, or have been named by
- * gpumem_use_on(), which is waited for too. Afterwards it is as after
+ * the block is pending: no stream reuses it, its own not either, but for one
+ * that is made to wait for the event (option `wait`, see gpumem_alloc()). Work
+ * on other streams than its own must be ordered before the event, or have been
+ * named by gpumem_use_on(), which is waited for too. Afterwards it is as after
  * gpumem_free() on its own stream. The event may be recorded again or destroyed
  * right after the call, which waits for nothing; the end of the pool, and
  * gpumem_alloc() with option `wait`, may wait for the event. Allowed while

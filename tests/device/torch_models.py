@@ -6,9 +6,8 @@
 The inference of a BERT-large, the training of a GPT-2 of 355 million parameters
 and of a ResNet-50 whose batches are fetched beside it, the generation of words by a
 Llama of 1.2 billion, and the training of a GPT-2 whose activations wait on the host
-(torch_workloads.py), do the same work with each allocator
-of torch_allocators.py. Their processes take turns of 32 batches, or of --passes times
-as many, on one device, so that a machine that is faster in one minute than in the
+(torch_workloads.py), do the same work with each allocator of torch_allocators.py.
+Their processes take turns of 32 batches, or of --passes times as many, on one device, so that a machine that is faster in one minute than in the
 next disturbs less: what is compared are turns that did the same work one after the
 other. The turns before, --warm of them, are of --warm-passes. With --lists a control
 takes turns too, which says what the door for allocators that are not PyTorch's costs. Then a pool and one that may reserve --limit times what the first

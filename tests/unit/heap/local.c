@@ -238,7 +238,8 @@ static void test_peaks(void)
 	a = gm_local_alloc(&heap, 1024, NULL);
 	gm_locals_fold_own(&heap, 0);
 	is_uint(heap.counters.requested.peak, 6024, "a block upon a block");
-	is_uint(heap.counters.highest_allocated, 6144, "and so much was allocated");
+	is_uint(heap.counters.highest_allocated, 6144,
+		"and so much was allocated");
 	gm_counters_free(&heap.counters, 5000, 5120, false);
 	ok(gm_local_free(a, NULL), "freed");
 	sound("peaks");

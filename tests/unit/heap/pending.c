@@ -207,15 +207,11 @@ static void test_names(void)
 {
 	struct gm_wait wait = {.stream = stream[1], .dropped = true};
 	struct gm_extent *extent = block(arena, MIB), *other;
-	const struct gm_freed freed = {.extent = extent};
 
 	other = block(arena, MIB);
 	hold_begin(&hold[0], stream[0]);
 	must(gm_events_record(&heap, stream[0], &wait.event));
-	gm_counters_free(&heap.counters, MIB, MIB, true);
-	gm_map_set(extent->address, 0);
-	must(gm_pending_add(&heap, &freed, MIB, &wait, 1));
-	gm_extent_set(extent, GM_EXTENT_PENDING);
+	pend_waits(extent, &wait, 1);
 	pend(other, 2);
 	gm_pending_poll(&heap);
 	ok(is_pending(extent) && !is_pending(other),

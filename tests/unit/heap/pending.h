@@ -36,12 +36,11 @@ HEAP_USE size_t waits_of(unsigned streams, struct gm_wait *waits)
 	return count;
 }
 
-/* A live block is freed while the streams use it, and with a view of it. */
-HEAP_USE void pend_with(struct gm_extent *extent, unsigned streams, void *view)
+/* A live block is freed while these use it. */
+HEAP_USE void pend_waits(struct gm_extent *extent, const struct gm_wait *waits,
+			 size_t count)
 {
-	const struct gm_freed freed = {.extent = extent, .view = view};
-	struct gm_wait waits[STREAMS];
-	size_t count = waits_of(streams, waits);
+	const struct gm_freed freed = {.extent = extent};
 
 	gm_counters_free(&heap.counters, extent->requested, extent->bytes,
 			 true);
@@ -52,7 +51,9 @@ HEAP_USE void pend_with(struct gm_extent *extent, unsigned streams, void *view)
 
 HEAP_USE void pend(struct gm_extent *extent, unsigned streams)
 {
-	pend_with(extent, streams, NULL);
+	struct gm_wait waits[STREAMS];
+
+	pend_waits(extent, waits, waits_of(streams, waits));
 }
 
 HEAP_USE void pend_slot(const struct gm_slot *slot, unsigned streams)

@@ -229,14 +229,10 @@ static void test_names(void)
 {
 	struct gm_wait wait = {.stream = NULL, .dropped = true};
 	struct gm_extent *extent = block(arena, MIB);
-	const struct gm_freed freed = {.extent = extent};
 
 	hold_begin(&hold[0], stream[0]);
 	must(gm_events_record(&heap, stream[0], &wait.event));
-	gm_counters_free(&heap.counters, MIB, MIB, true);
-	gm_map_set(extent->address, 0);
-	must(gm_pending_add(&heap, &freed, MIB, &wait, 1));
-	gm_extent_set(extent, GM_EXTENT_PENDING);
+	pend_waits(extent, &wait, 1);
 	must(gpumem_host_faults("stream_wait@1"));
 	ok(!get(arena, MIB, 0) && is_pending(extent),
 	   "the use of a stream of the same name is waited for");
