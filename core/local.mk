@@ -153,6 +153,7 @@ liborder_la_SOURCES = \
 	core/order/check_uses.c \
 	core/order/events.c \
 	core/order/fence.c \
+	core/order/fit.c \
 	core/order/follow.c \
 	core/order/order.c \
 	core/order/order.h \
@@ -237,6 +238,7 @@ libheap_la_SOURCES = \
 	core/heap/reap.c \
 	core/heap/resize.c \
 	core/heap/rungs.h \
+	core/heap/short.c \
 	core/heap/sources.c \
 	core/heap/tagged.c \
 	core/heap/track.c \

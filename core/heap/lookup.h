@@ -3,7 +3,7 @@
 
 /*
  * What one lookup of free memory knows, between the table of its sources
- * (sources.c) and the growth of the heap (growing.c); see ladder.h. The heap's
+ * (sources.c, short.c) and the growth of the heap (growing.c); see ladder.h. The heap's
  * mutex guards it.
  */
 #ifndef GM_HEAP_LOOKUP_H
@@ -29,6 +29,14 @@ struct gm_lookup {
 bool gm_lookup_grow(struct gm_lookup *lookup);
 /* For a better place than there is: neither the host nor the stream waits. */
 bool gm_lookup_grow_at_once(struct gm_lookup *lookup);
+
+/* Sources where memory is short: the place in the arena that takes the fewest
+ * unused pages, or a growth if that takes fewer; the smallest free block of all
+ * streams. */
+bool gm_lookup_fewest_pages(struct gm_lookup *lookup);
+bool gm_lookup_smallest(struct gm_lookup *lookup);
+/* What the thread keeps, as a source. */
+bool gm_lookup_flush_own(struct gm_lookup *lookup);
 
 /* What is pending, of the arena's own and then of others', behind the work that
  * uses it: so much that it may do, which is a block that fits where the arena

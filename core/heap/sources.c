@@ -22,7 +22,7 @@ static bool poll_pending(struct gm_lookup *lookup)
 	return gm_pending_poll(lookup->heap);
 }
 
-static bool flush_own(struct gm_lookup *lookup)
+bool gm_lookup_flush_own(struct gm_lookup *lookup)
 {
 	gm_locals_flush_own(lookup->heap);
 	gm_slabs_purge(lookup->arena);
@@ -67,59 +67,6 @@ static bool borrow(struct gm_lookup *lookup)
 	return (lookup->others || lookup->arena->idle) &&
 	       gm_arenas_transfer_one(lookup->arena, lookup->want->bytes,
 				      lookup->want->alignment, SIZE_MAX);
-}
-
-/* A page that is used in part is had by nobody else. Near the limit as few as
- * can be are cut, whichever stream has them. */
-static bool use_smallest(struct gm_lookup *lookup)
-{
-	const struct gm_want *want = lookup->want;
-	const struct gm_extent *own;
-
-	if (!gm_budget_is_tight(lookup->heap, want->bytes))
-		return false;
-	own = gm_arena_fit(lookup->arena, want->bytes, want->alignment);
-	return own && own->bytes > want->bytes &&
-	       gm_arenas_transfer_one(lookup->arena, want->bytes,
-				      want->alignment, own->bytes);
-}
-
-/* For less, to move pages makes more calls than it saves pages. */
-enum { FEWEST_PAGES = 2 };
-
-/* Do fewer than so many do where a growth would put it? */
-static bool grows_better(const struct gm_lookup *lookup, size_t pages)
-{
-	const struct gm_heap *heap = lookup->heap;
-	const struct gm_want *want = lookup->want;
-
-	return !(want->flags & NO_GROW) &&
-	       want->bytes >= FEWEST_PAGES * heap->page_bytes &&
-	       pages > gm_place_least(heap, want->bytes) &&
-	       gm_place_growth(lookup->arena, want->bytes) < pages;
-}
-
-/* With few pages left, a block goes where it takes the fewest of which nothing
- * is used, be it that others have to be moved there. */
-static bool use_fewest_pages(struct gm_lookup *lookup)
-{
-	struct gm_heap *heap = lookup->heap;
-	const struct gm_want *want = lookup->want;
-	size_t pages;
-
-	if (!heap->vm || want->alignment > heap->unit ||
-	    !gm_budget_is_short(heap, want->bytes))
-		return false;
-	if (want->bytes >= heap->page_bytes)
-		(void)flush_own(lookup);
-	lookup->extent = gm_place_free(lookup->arena, want->bytes, &pages);
-	if (!grows_better(lookup, pages))
-		return lookup->extent;
-	if (gm_lookup_grow_at_once(lookup))
-		return true;
-	/* What is free may be in other extents now. */
-	lookup->extent = gm_place_free(lookup->arena, want->bytes, &pages);
-	return lookup->extent;
 }
 
 static bool transfer_all(struct gm_lookup *lookup)
@@ -220,12 +167,12 @@ static const struct {
 	uint32_t left_out;
 } sources[] = {
 	{"short of pages, where the fewest unused ones are taken",
-	 use_fewest_pages, NOT_FOR_GRAPHS, NEVER},
-	{"near the limit, the smallest free block of all streams", use_smallest,
-	 NOT_FOR_GRAPHS, NEVER},
+	 gm_lookup_fewest_pages, NOT_FOR_GRAPHS, NEVER},
+	{"near the limit, the smallest free block of all streams",
+	 gm_lookup_smallest, NOT_FOR_GRAPHS, NEVER},
 	{"free memory of the stream", use_own, ALWAYS, NEVER},
 	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
-	{"the thread's cache", flush_own, ALWAYS, NEVER},
+	{"the thread's cache", gm_lookup_flush_own, ALWAYS, NEVER},
 	{"an unused segment, for little", cut_segment, ALWAYS, NEVER},
 	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
 	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},

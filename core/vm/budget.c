@@ -168,22 +168,37 @@ bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes)
 	       gm_budget_stream_target(heap, bytes);
 }
 
-/* With `bytes` more, is more reserved than all but a part of the limit, or of
- * what the driver had? */
-static bool is_beyond(const struct gm_heap *heap, uint64_t bytes,
-		      unsigned but_part)
+/* The least of what bounds it: the limit, the memory that there is, and what the
+ * driver had when it had no more. */
+static uint64_t bound_of(const struct gm_heap *heap)
 {
 	const struct gm_budget *budget = &heap->space->budget;
 	uint64_t most = limit_of(heap);
 
+	if (heap->capacity_bytes < most)
+		most = heap->capacity_bytes;
 	if (budget->refused_bytes && budget->refused_bytes < most)
 		most = budget->refused_bytes;
-	return most != UINT64_MAX && heap->counters.reserved.current + bytes >
-					     most - most / but_part;
+	return most;
 }
 
-/* What is left of the limit, when it is tight, and when that is little. */
-enum { TIGHT_PART = 8, SHORT_PART = 32 };
+/* With `bytes` more, is more reserved than all but a part of that? */
+static bool is_beyond(const struct gm_heap *heap, uint64_t bytes,
+		      unsigned but_part)
+{
+	uint64_t most = bound_of(heap);
+
+	return heap->counters.reserved.current + bytes > most - most / but_part;
+}
+
+/* Which part is left when it is no longer ample, when it is tight, and when it
+ * is short. */
+enum { AMPLE_PART = 2, TIGHT_PART = 8, SHORT_PART = 32 };
+
+bool gm_budget_is_ample(const struct gm_heap *heap, uint64_t bytes)
+{
+	return !is_beyond(heap, bytes, AMPLE_PART);
+}
 
 bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
 {
@@ -216,16 +231,15 @@ void gm_budget_refuse(struct gm_heap *heap)
  * in use cannot move, and its rest is waste to all but small requests. So it is
  * a part of the request, which may be all that is like it; and of the heap,
  * about a seventh of the waste that is allowed. Where memory is short it is an
- * eighth of that; and a quarter from half of the limit on, for what is pinned
+ * eighth of that; and a quarter where it is no longer ample, for what is pinned
  * by then is still so when memory is short. */
-enum { REQUEST_PART = 4, RESERVED_PART = 480, WHEN_TIGHT = 8 };
-enum { HALF = 2, FROM_HALF = 4 };
+enum { REQUEST_PART = 4, RESERVED_PART = 480, WHEN_TIGHT = 8, NOT_AMPLE = 4 };
 
 static unsigned times_smaller(const struct gm_heap *heap, uint64_t bytes)
 {
 	if (gm_budget_is_tight(heap, bytes))
 		return WHEN_TIGHT;
-	return is_beyond(heap, bytes, HALF) ? FROM_HALF : 1;
+	return gm_budget_is_ample(heap, bytes) ? 1 : NOT_AMPLE;
 }
 
 size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)

@@ -62,11 +62,16 @@ bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes);
 /* May so much more be reserved regardless of the waste? */
 bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
 
-/* So near the limit, or where the driver had no more, with `bytes` more, that
- * memory counts for more than calls: what is free is cut with care, and handles
- * are small. */
+/* How much is left, with `bytes` more, of the limit, of the device's memory, and
+ * of what the driver had when it had no more?
+ *
+ * So much that calls count for more than pages that a block keeps from moving.
+ */
+bool gm_budget_is_ample(const struct gm_heap *heap, uint64_t bytes);
+/* So little that memory counts for more than calls: what is free is cut with
+ * care, and handles are small. */
 bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
-/* Nearer still, in a heap that has had to do with less than it needed: a page
+/* Less still, in a heap that has had to do with less than it needed: a page
  * counts for more than the time to choose it. */
 bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes);
 /* Does a growth for so much move pages, since new ones would be waste or are

@@ -97,7 +97,8 @@ static void test_room(void)
 	heap_end();
 }
 
-/* The last eighth of the limit, or of what the driver had. */
+/* The last eighth of the limit, of the memory there is, or of what the driver
+ * had. */
 static void test_tight(void)
 {
 	struct gm_budget *budget;
@@ -106,7 +107,13 @@ static void test_tight(void)
 	start("on", NULL, NULL);
 	budget = &heap.space->budget;
 	*reserved = 8192 * MIB;
-	ok(!gm_budget_is_tight(&heap, 1), "without a limit nothing is");
+	heap.capacity_bytes = 16384 * MIB;
+	ok(gm_budget_is_ample(&heap, 0), "half of the memory is ample");
+	ok(!gm_budget_is_ample(&heap, 1), "more is not");
+	ok(!gm_budget_is_tight(&heap, 6144 * MIB), "seven eighths are not tight");
+	ok(gm_budget_is_tight(&heap, 6144 * MIB + 1), "more is");
+	heap.capacity_bytes = 65536 * MIB;
+	ok(!gm_budget_is_tight(&heap, 1), "of far more memory nothing is");
 	is_uint(gm_budget_handle_pages(&heap, 1024), 8, "large handles");
 	is_uint(gm_budget_handle_pages(&heap, 32), 8, "a quarter of a request");
 	is_uint(gm_budget_handle_pages(&heap, 31), 4, "or less");

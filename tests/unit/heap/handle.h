@@ -54,7 +54,7 @@ HEAP_USE void is_pages(uint64_t pages, const char *what)
 HEAP_USE void handles_start(void)
 {
 	alarm(120);
-	option("host.capacity", "16GiB");
+	option("host.capacity", "64GiB");
 	option("handle_max", "16MiB");
 	must(gm_device_open("host:0", &device));
 }

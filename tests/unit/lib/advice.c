@@ -337,7 +337,7 @@ int main(void)
 	test_full();
 	test_refused();
 	ok(device_end(), "nothing is left");
-	device_start("2GiB", true);
+	device_start("4GiB", true);
 	test_parts();
 	ok(device_end(), "nothing is left");
 	test_scattered(true, true, "pages that also hold live blocks", "`vm`");

@@ -176,7 +176,7 @@ static void let_go_start(void)
 	is_main = true;
 	gm_fork_init();
 	must(gm_backend_find("host", &host));
-	must(gm_option_set("host.capacity", "2GiB"));
+	must(gm_option_set("host.capacity", "8GiB"));
 	must(gm_device_open("host:0", &device));
 	must(gm_stream_create(device, &stream));
 	hook_driver(device, (struct hooks){meanwhile, NULL});

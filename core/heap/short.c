@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The sources that come before a stream's own free memory where memory is
+ * short: a page counts for more than the time to choose it. See lookup.h. */
+#include "lookup.h"
+
+/* A page that is used in part is had by nobody else. Near the limit as few as
+ * can be are cut, whichever stream has them. */
+bool gm_lookup_smallest(struct gm_lookup *lookup)
+{
+	const struct gm_want *want = lookup->want;
+	const struct gm_extent *own;
+
+	if (!gm_budget_is_tight(lookup->heap, want->bytes))
+		return false;
+	own = gm_arena_fit(lookup->arena, want->bytes, want->alignment);
+	return own && own->bytes > want->bytes &&
+	       gm_arenas_transfer_one(lookup->arena, want->bytes,
+				      want->alignment, own->bytes);
+}
+
+/* For less, to move pages makes more calls than it saves pages. */
+enum { FEWEST_PAGES = 2 };
+
+/* Do fewer than so many do where a growth would put it? */
+static bool grows_better(const struct gm_lookup *lookup, size_t pages)
+{
+	const struct gm_heap *heap = lookup->heap;
+	const struct gm_want *want = lookup->want;
+
+	return !(want->flags & NO_GROW) &&
+	       want->bytes >= FEWEST_PAGES * heap->page_bytes &&
+	       pages > gm_place_least(heap, want->bytes) &&
+	       gm_place_growth(lookup->arena, want->bytes) < pages;
+}
+
+/* With few pages left, a block goes where it takes the fewest of which nothing
+ * is used, be it that others have to be moved there. */
+bool gm_lookup_fewest_pages(struct gm_lookup *lookup)
+{
+	struct gm_heap *heap = lookup->heap;
+	const struct gm_want *want = lookup->want;
+	size_t pages;
+
+	if (!heap->vm || want->alignment > heap->unit ||
+	    !gm_budget_is_short(heap, want->bytes))
+		return false;
+	if (want->bytes >= heap->page_bytes)
+		(void)gm_lookup_flush_own(lookup);
+	lookup->extent = gm_place_free(lookup->arena, want->bytes, &pages);
+	if (!grows_better(lookup, pages))
+		return lookup->extent;
+	if (gm_lookup_grow_at_once(lookup))
+		return true;
+	/* What is free may be in other extents now. */
+	lookup->extent = gm_place_free(lookup->arena, want->bytes, &pages);
+	return lookup->extent;
+}

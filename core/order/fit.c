@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Which free extent of a stream a block is cut from, and the cut. See arena.h.
+ */
+#include "order.h"
+
+static uintptr_t align_up(uintptr_t address, size_t alignment)
+{
+	return (address + alignment - 1) & ~(uintptr_t)(alignment - 1);
+}
+
+static bool holds(const struct gm_extent *extent, size_t bytes,
+		  size_t alignment)
+{
+	return align_up(extent->address, alignment) + bytes <=
+	       gm_extent_end(extent);
+}
+
+/* A segment is large if it is more than this part of what is reserved: there
+ * are fewer than so many. */
+enum { LARGE_PART = 16, LARGE_MIN = 2 << 20 };
+
+bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
+		     size_t alignment)
+{
+	const struct gm_arena *arena = extent->arena;
+	const struct gm_heap *heap = arena->heap;
+
+	/* As much as a segment of its own would have. */
+	if (alignment > heap->unit)
+		bytes += alignment - heap->unit;
+	return heap->order->sparing && arena->idle && !arena->graph &&
+	       !extent->prev && !extent->next && extent->bytes > LARGE_MIN &&
+	       extent->bytes > heap->counters.reserved.current / LARGE_PART &&
+	       bytes < extent->bytes - extent->bytes / 4;
+}
+
+struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
+			       size_t alignment)
+{
+	struct gm_extent *fit = gm_index_fit(&arena->index, bytes), *longer;
+
+	while (fit && gm_arena_spares(fit, bytes, alignment))
+		fit = gm_index_next(&arena->index, fit);
+	if (!fit || alignment <= arena->heap->unit ||
+	    holds(fit, bytes, alignment))
+		return fit;
+	/* Long enough wherever it begins. */
+	longer = gm_index_fit(&arena->index,
+			      bytes + alignment - arena->heap->unit);
+	if (longer && !gm_arena_spares(longer, bytes, alignment))
+		return longer;
+	/* Rare: one that is just long enough and begins well. */
+	while (fit && (!holds(fit, bytes, alignment) ||
+		       gm_arena_spares(fit, bytes, alignment)))
+		fit = gm_index_next(&arena->index, fit);
+	return fit;
+}
+
+struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
+				 size_t alignment)
+{
+	struct gm_arena *arena = extent->arena;
+	struct gm_nodes *nodes = &arena->heap->nodes;
+	size_t front = align_up(extent->address, alignment) - extent->address;
+
+	gm_index_remove(&arena->index, extent);
+	if (front) {
+		struct gm_extent *rest = gm_extent_split(nodes, extent, front);
+
+		gm_index_insert(&arena->index, extent);
+		extent = rest;
+	}
+	if (extent->bytes > bytes)
+		gm_index_insert(&arena->index,
+				gm_extent_split(nodes, extent, bytes));
+	return extent;
+}
