@@ -105,7 +105,7 @@ static bool moves_pages(const struct gm_lookup *lookup)
 	       !(lookup->want->flags & GPUMEM_ALLOC_NO_GROW);
 }
 
-/* Fewer pages are moved for less than it costs to ask. */
+/* Fewer pages are moved for less than it costs to avoid it. */
 enum { WORTH_PAGES = 4 };
 
 /* Where streams are idle as a rule, what they have free side by side joins, so
@@ -200,6 +200,28 @@ static bool applies(unsigned source, const struct gm_lookup *lookup)
 		 sources[source].left_out & lookup->want->flags);
 }
 
+/* A large block that fits nowhere moves pages. Where the ones before it lie
+ * low, what is free above them is in larger pieces; that cuts more than best
+ * fit does, and so is for when memory is ample. */
+static bool goes_low(const struct gm_lookup *lookup)
+{
+	const struct gm_heap *heap = lookup->heap;
+	size_t bytes = lookup->want->bytes;
+
+	return heap->vm && bytes >= WORTH_PAGES * heap->page_bytes &&
+	       gm_budget_is_ample(heap, bytes);
+}
+
+static struct gm_extent *fit(const struct gm_lookup *lookup)
+{
+	const struct gm_want *want = lookup->want;
+
+	return goes_low(lookup) ? gm_arena_fit_low(lookup->arena, want->bytes,
+						   want->alignment)
+				: gm_arena_fit(lookup->arena, want->bytes,
+					       want->alignment);
+}
+
 static bool find(struct gm_lookup *lookup)
 {
 	lookup->others = gm_locals_others(lookup->heap);
@@ -209,9 +231,7 @@ static bool find(struct gm_lookup *lookup)
 		if (lookup->anew)
 			return true;
 		if (!lookup->extent)
-			lookup->extent =
-				gm_arena_fit(lookup->arena, lookup->want->bytes,
-					     lookup->want->alignment);
+			lookup->extent = fit(lookup);
 		if (lookup->extent)
 			return true;
 	}

@@ -140,6 +140,10 @@ static inline bool gm_arena_completed(const struct gm_arena *arena,
  * for requests that would fill less than three quarters of one. */
 struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 			       size_t alignment);
+/* The same with virtual memory, for large blocks: the lowest of the few that it
+ * fits best, unless it nearly fills one or free memory is in many extents. */
+struct gm_extent *gm_arena_fit_low(struct gm_arena *arena, size_t bytes,
+				   size_t alignment);
 
 /* Is it such a segment? */
 bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,

@@ -58,6 +58,29 @@ struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 	return fit;
 }
 
+/* So many that fit are looked at for the lowest. None where the rest of the
+ * smallest is no more than this part of it; and none where free memory is in
+ * more extents than this, so that among their sizes one fits well. */
+enum { LOW_LOOKS = 4, CLOSE_PART = 64, LOW_EXTENTS = 64 };
+
+struct gm_extent *gm_arena_fit_low(struct gm_arena *arena, size_t bytes,
+				   size_t alignment)
+{
+	struct gm_extent *low = gm_arena_fit(arena, bytes, alignment);
+	struct gm_extent *next = low;
+
+	if (!low || alignment > arena->heap->unit ||
+	    low->bytes - bytes <= low->bytes / CLOSE_PART ||
+	    arena->index.count > LOW_EXTENTS)
+		return low;
+	for (unsigned i = 1; next && i < LOW_LOOKS; i++) {
+		next = gm_index_next(&arena->index, next);
+		if (next && next->address < low->address)
+			low = next;
+	}
+	return low;
+}
+
 struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
 				 size_t alignment)
 {

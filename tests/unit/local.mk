@@ -65,6 +65,7 @@ heap_tests = \
 	tests/unit/heap/depot \
 	tests/unit/heap/fence \
 	tests/unit/heap/exchange \
+	tests/unit/heap/fit_low \
 	tests/unit/heap/flags \
 	tests/unit/heap/give_way \
 	tests/unit/heap/handle \
