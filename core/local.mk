@@ -185,6 +185,7 @@ libvm_la_SOURCES = \
 	core/vm/range.c \
 	core/vm/release.c \
 	core/vm/retire.c \
+	core/vm/scarce.c \
 	core/vm/segment.c \
 	core/vm/space.c \
 	core/vm/space.h \

@@ -47,6 +47,7 @@ struct gm_gauge {
 struct gm_counters {
 	GPUMEM_STATS_LIST(GM_COUNTERS_FIELD)
 	uint64_t highest_allocated; /* of all time: what waste is measured by */
+	uint64_t total_at_highest;  /* allocated.total when it last rose */
 	/* Has another thread than the one whose counts are not folded in used
 	 * the heap meanwhile? */
 	bool shared;
@@ -97,8 +98,10 @@ static inline void gm_counters_lower(struct gm_gauge *gauge, uint64_t n,
 
 static inline void gm_counters_note_highest(struct gm_counters *counters)
 {
-	if (counters->allocated.peak > counters->highest_allocated)
-		counters->highest_allocated = counters->allocated.peak;
+	if (counters->allocated.peak <= counters->highest_allocated)
+		return;
+	counters->highest_allocated = counters->allocated.peak;
+	counters->total_at_highest = counters->allocated.total;
 }
 
 static inline void gm_counters_fold_gauge(const struct gm_counters *counters,

@@ -61,14 +61,27 @@ static bool wait_for_places(struct gm_lookup *lookup)
 /* So often, since a page of theirs may be a part of a handle that stays. */
 enum { FOLLOW_ROUNDS = 3 };
 
-bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want)
+/* Where pages can be lent, so many times the block's size do, and a growth puts
+ * them together; for less nearly each block would move some. */
+enum { PENDING_TIMES = 4 };
+
+static uint64_t most_pending(struct gm_arena *arena,
+			     const struct gm_want *want)
 {
 	bool lends =
 		!(want->flags & NO_GROW) && gm_stale_lender(arena->heap, arena);
-	size_t alignment = lends ? 0 : want->alignment;
 
-	return gm_pending_behind(arena, true, want->bytes, alignment) ||
-	       gm_pending_behind(arena, false, want->bytes, alignment);
+	return lends ? PENDING_TIMES * (uint64_t)want->bytes : UINT64_MAX;
+}
+
+bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want)
+{
+	uint64_t most = most_pending(arena, want);
+
+	return gm_pending_behind(arena, true, want->bytes, want->alignment,
+				 most) ||
+	       gm_pending_behind(arena, false, want->bytes, want->alignment,
+				 most);
 }
 
 /* Pages for the stream that needs them: of its pending blocks, then of what
@@ -76,13 +89,16 @@ bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want)
 static bool get_pages(struct gm_lookup *lookup)
 {
 	struct gm_heap *heap = lookup->heap;
+	const struct gm_want *want = lookup->want;
 	size_t pages = heap->space->budget.short_pages;
-	size_t bytes = pages * heap->page_bytes;
-	bool pending = !gm_budget_has_slack(heap, lookup->want->bytes);
+	uint64_t most = (uint64_t)pages * heap->page_bytes;
+	bool pending = !gm_budget_has_slack(heap, want->bytes);
 
-	return (pending && gm_pending_behind(lookup->arena, true, bytes, 0)) ||
+	return (pending && gm_pending_behind(lookup->arena, true, want->bytes,
+					     want->alignment, most)) ||
 	       gm_arenas_pages_behind(lookup->arena, pages, GM_ARENA_LOOKS) ||
-	       (pending && gm_pending_behind(lookup->arena, false, bytes, 0));
+	       (pending && gm_pending_behind(lookup->arena, false, want->bytes,
+					     want->alignment, most));
 }
 
 /* Whether another growth may do better. */

@@ -39,8 +39,8 @@ bool gm_lookup_smallest(struct gm_lookup *lookup);
 bool gm_lookup_flush_own(struct gm_lookup *lookup);
 
 /* What is pending, of the arena's own and then of others', behind the work that
- * uses it: so much that it may do, which is a block that fits where the arena
- * cannot lend pages to itself. False: there is none. */
+ * uses it: until a block fits, or a few times its size are free more where the
+ * arena can lend pages to itself. False: there is none. */
 bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want);
 
 #endif

@@ -94,12 +94,12 @@ gpumem_status gm_pending_end_views(struct gm_heap *heap,
  * back to the receiver, or to others than it: its stream waits for that use,
  * and for what the block's own did before the free; the host does not. Then
  * they are free as if they had been freed on it now, until so many bytes fit at
- * the alignment, or with 0 for it are free more. Small blocks and those with a
- * view are left out. False: nothing was to be had, a capture forbids it, or the
+ * the alignment, or the most are free more. Small blocks and those with a view
+ * are left out. False: nothing was to be had, a capture forbids it, or the
  * driver refuses.
  */
 bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
-		       size_t alignment);
+		       size_t alignment, uint64_t most);
 
 /* Drops all blocks; their events go to the store. */
 void gm_pending_fini(struct gm_heap *heap);

@@ -69,15 +69,8 @@ static bool is_wanted(const struct gm_arena *receiver, bool own,
 	       !freed->extent->arena->graph && has_events(block);
 }
 
-static bool is_enough(struct gm_arena *receiver, uint64_t freed, size_t bytes,
-		      size_t alignment)
-{
-	return alignment ? gm_arena_fit(receiver, bytes, alignment) != NULL
-			 : freed >= bytes;
-}
-
 bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
-		       size_t alignment)
+		       size_t alignment, uint64_t most)
 {
 	struct gm_heap *heap = receiver->heap;
 	struct gm_pending_block **link = &heap->order->pending.first, *block;
@@ -94,7 +87,7 @@ bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
 			break;
 		freed += block->bytes;
 		gm_pending_end(heap, link, receiver);
-		if (is_enough(receiver, freed, bytes, alignment))
+		if (freed >= most || gm_arena_fit(receiver, bytes, alignment))
 			break;
 	}
 	return freed > 0;

@@ -48,7 +48,7 @@ gpumem_status gm_limits_judge(const struct gm_heap *heap, uint64_t soft_bytes,
 	return GPUMEM_OK;
 }
 
-static uint64_t limit_of(const struct gm_heap *heap)
+uint64_t gm_limit_bytes(const struct gm_heap *heap)
 {
 	uint64_t limit = heap->space->budget.limit_bytes;
 
@@ -61,7 +61,7 @@ static uint64_t limit_of(const struct gm_heap *heap)
 
 uint64_t gm_limit_room(const struct gm_heap *heap)
 {
-	uint64_t limit = limit_of(heap),
+	uint64_t limit = gm_limit_bytes(heap),
 		 reserved = heap->counters.reserved.current +
 			    heap->space->growth.flight.creating_bytes;
 
@@ -73,7 +73,7 @@ gpumem_status gm_limit_check(const struct gm_heap *heap, uint64_t bytes)
 	if (bytes <= gm_limit_room(heap))
 		return GPUMEM_OK;
 	return gm_fail(GPUMEM_LIMIT, "the limit of %llu bytes is reached",
-		       (unsigned long long)limit_of(heap));
+		       (unsigned long long)gm_limit_bytes(heap));
 }
 
 /* Moving pages costs time, holding more of them memory. A program that makes
@@ -112,9 +112,7 @@ bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes)
 	return after <= heap->counters.highest_allocated + slack_bytes;
 }
 
-/* The peak, if so much more is allocated. What is pending is no part of it: the
- * program has freed that. */
-static uint64_t high_with(const struct gm_heap *heap, uint64_t bytes)
+uint64_t gm_budget_high(const struct gm_heap *heap, uint64_t bytes)
 {
 	uint64_t high = heap->counters.allocated.current + bytes;
 
@@ -126,7 +124,7 @@ static uint64_t high_with(const struct gm_heap *heap, uint64_t bytes)
 
 uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes)
 {
-	uint64_t high = high_with(heap, bytes);
+	uint64_t high = gm_budget_high(heap, bytes);
 
 	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
 }
@@ -155,7 +153,7 @@ int64_t gm_budget_exchanges(struct gm_heap *heap)
 
 uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes)
 {
-	uint64_t high = high_with(heap, bytes);
+	uint64_t high = gm_budget_high(heap, bytes);
 	uint64_t target = gm_budget_target(heap, bytes);
 	double most = (double)high * (1 + heap->space->budget.stream_waste);
 
@@ -164,51 +162,11 @@ uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes)
 
 bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes)
 {
-	return heap->counters.reserved.current + gm_budget_need(heap, bytes) >
-	       gm_budget_stream_target(heap, bytes);
-}
+	uint64_t need = gm_budget_need(heap, bytes);
 
-/* The least of what bounds it: the limit, the memory that there is, and what the
- * driver had when it had no more. */
-static uint64_t bound_of(const struct gm_heap *heap)
-{
-	const struct gm_budget *budget = &heap->space->budget;
-	uint64_t most = limit_of(heap);
-
-	if (heap->capacity_bytes < most)
-		most = heap->capacity_bytes;
-	if (budget->refused_bytes && budget->refused_bytes < most)
-		most = budget->refused_bytes;
-	return most;
-}
-
-/* With `bytes` more, is more reserved than all but a part of that? */
-static bool is_beyond(const struct gm_heap *heap, uint64_t bytes,
-		      unsigned but_part)
-{
-	uint64_t most = bound_of(heap);
-
-	return heap->counters.reserved.current + bytes > most - most / but_part;
-}
-
-/* Which part is left when it is no longer ample, when it is tight, and when it
- * is short. */
-enum { AMPLE_PART = 2, TIGHT_PART = 8, SHORT_PART = 32 };
-
-bool gm_budget_is_ample(const struct gm_heap *heap, uint64_t bytes)
-{
-	return !is_beyond(heap, bytes, AMPLE_PART);
-}
-
-bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
-{
-	return is_beyond(heap, bytes, TIGHT_PART);
-}
-
-bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes)
-{
-	return heap->space->budget.met_limit &&
-	       is_beyond(heap, bytes, SHORT_PART);
+	return need > gm_limit_room(heap) ||
+	       heap->counters.reserved.current + need >
+		       gm_budget_stream_target(heap, bytes);
 }
 
 bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes)

@@ -44,10 +44,16 @@ gpumem_status gm_limits_judge(const struct gm_heap *heap, uint64_t soft_bytes,
 /* How much the driver has to give for a request: whole pages, or a segment. */
 uint64_t gm_budget_need(const struct gm_heap *heap, uint64_t bytes);
 
+/* The limit now; UINT64_MAX: none. */
+uint64_t gm_limit_bytes(const struct gm_heap *heap);
 /* How much more may be reserved; OK when so much may, or LIMIT with a sentence.
  */
 uint64_t gm_limit_room(const struct gm_heap *heap);
 gpumem_status gm_limit_check(const struct gm_heap *heap, uint64_t bytes);
+
+/* The peak, if so much more is allocated. What is pending is no part of it: the
+ * program has freed that. */
+uint64_t gm_budget_high(const struct gm_heap *heap, uint64_t bytes);
 
 /* Up to how many reserved bytes memory is taken from the driver rather than
  * moved, if `bytes` more are allocated. */
@@ -56,7 +62,7 @@ uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes);
 /* The same before a stream waits for the work of another, whose memory it gets.
  */
 uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes);
-/* Would new memory for so much come to more? */
+/* Would new memory for so much come to more, or exceed the limit? */
 bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes);
 
 /* May so much more be reserved regardless of the waste? */
@@ -72,7 +78,8 @@ bool gm_budget_is_ample(const struct gm_heap *heap, uint64_t bytes);
  * care, and handles are small. */
 bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
 /* Less still, in a heap that has had to do with less than it needed: a page
- * counts for more than the time to choose it. */
+ * counts for more than the time to choose it. Not if the program has long had
+ * its peak, and that would fit beside what cannot be moved. */
 bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes);
 /* Does a growth for so much move pages, since new ones would be waste or are
  * beyond the limit? */

@@ -79,8 +79,12 @@ static void test_room(void)
 {
 	start("on", NULL, NULL);
 	ok(gm_limit_room(&heap) == UINT64_MAX, "no limit, no end");
+	heap.space->budget.stream_waste = 1e9;
+	ok(!gm_budget_exceeds_stream_waste(&heap, 1), "nor too much waste");
 	heap.space->budget.limit_bytes = 10;
 	heap.counters.reserved.current = 4;
+	ok(gm_budget_exceeds_stream_waste(&heap, 1),
+	   "what exceeds the limit is too much");
 	is_uint(gm_limit_room(&heap), 6, "up to the limit");
 	is_status(gm_limit_check(&heap, 6), GPUMEM_OK, "and not beyond");
 	is_status(gm_limit_check(&heap, 7), GPUMEM_LIMIT, "it");
@@ -110,7 +114,8 @@ static void test_tight(void)
 	heap.capacity_bytes = 16384 * MIB;
 	ok(gm_budget_is_ample(&heap, 0), "half of the memory is ample");
 	ok(!gm_budget_is_ample(&heap, 1), "more is not");
-	ok(!gm_budget_is_tight(&heap, 6144 * MIB), "seven eighths are not tight");
+	ok(!gm_budget_is_tight(&heap, 6144 * MIB),
+	   "seven eighths are not tight");
 	ok(gm_budget_is_tight(&heap, 6144 * MIB + 1), "more is");
 	heap.capacity_bytes = 65536 * MIB;
 	ok(!gm_budget_is_tight(&heap, 1), "of far more memory nothing is");

@@ -6,11 +6,14 @@
  * and which it does not; and that no event is lost. That the work is over
  * before what comes behind it, tests/unit/lib/pending_behind.c has.
  */
+#include "heap/lookup.h"
 #include "pending.h"
 
-static bool get(struct gm_arena *receiver, size_t bytes, size_t alignment)
+/* Until so many bytes fit, or the most are free. */
+static bool get(struct gm_arena *receiver, size_t bytes, uint64_t most)
 {
-	return gm_pending_behind(receiver, receiver == arena, bytes, alignment);
+	return gm_pending_behind(receiver, receiver == arena, bytes, heap.unit,
+				 most);
 }
 
 static bool is_free(const struct gm_extent *extent, const struct gm_arena *of)
@@ -52,7 +55,7 @@ static void test_order(void)
 	pend(extent[2], 1);
 	pend(extent[0], 1);
 	pend(extent[3], 1);
-	ok(get(arena, MIB + 1, 0), "for more than one block");
+	ok(get(arena, MIB + 1, MIB + 1), "for more than one block");
 	ok(is_free(extent[2], arena) && is_free(extent[0], arena),
 	   "two are free, those that were freed first");
 	ok(is_pending(extent[3]), "and no more");
@@ -75,11 +78,44 @@ static void test_fits(void)
 	pend(extent[0], 1);
 	pend(extent[2], 1);
 	pend(extent[3], 1);
-	ok(get(arena, 2 * MIB, heap.unit), "for one that has to fit");
+	ok(get(arena, 2 * MIB, UINT64_MAX), "for one that has to fit");
 	ok(is_free(extent[0], arena) && is_free(extent[2], arena) &&
 		   extent[2]->bytes == 2 * MIB,
 	   "as many are free as it takes");
 	sound("as many as it takes");
+	end(1);
+	for (int i = 0; i < 5; i++)
+		extent[i] = block(arena, MIB);
+	hold_begin(&hold[0], stream[0]);
+	pend(extent[0], 1);
+	pend(extent[2], 1);
+	pend(extent[1], 1);
+	pend(extent[4], 1);
+	ok(get(arena, 2 * MIB, 3 * MIB) && is_free(extent[0], arena) &&
+		   extent[0]->bytes == 3 * MIB && is_pending(extent[4]),
+	   "nor more than the most");
+	sound("as many as may be");
+	end(1);
+}
+
+/* Where pages can be lent a growth puts them together, but not too few. */
+static void test_times(uint32_t flags, unsigned expected)
+{
+	const struct gm_want want = {
+		.bytes = MIB + MIB / 4, .alignment = heap.unit, .flags = flags};
+	struct gm_extent *extent[13];
+	unsigned had = 0;
+
+	for (int i = 0; i < 13; i++)
+		extent[i] = block(arena, MIB);
+	hold_begin(&hold[0], stream[0]);
+	for (int i = 0; i < 13; i += 2)
+		pend(extent[i], 1);
+	ok(gm_get_pending(arena, &want), "for a block that fits in none");
+	for (int i = 0; i < 13; i += 2)
+		had += is_free(extent[i], arena);
+	is_uint(had, expected, "so many are free");
+	sound("put together");
 	end(1);
 }
 
@@ -94,7 +130,7 @@ static void test_user(void)
 	pend(extent, 1);
 	gm_arena_poll(arena, true);
 	must(gpumem_host_faults("stream_wait@1+"));
-	ok(get(user, MIB, 0), "the stream that uses a block gets it");
+	ok(get(user, MIB, MIB), "the stream that uses a block gets it");
 	must(gpumem_host_faults(NULL));
 	ok(is_free(extent, user), "and has it then");
 	is_uint(extent->seqno, user->seqno, "with a number of its own");
@@ -111,11 +147,14 @@ static void test_others(void)
 
 	hold_begin(&hold[0], stream[0]);
 	pend(extent, 1);
-	ok(!gm_pending_behind(third, true, MIB, 0) && is_pending(extent),
+	ok(!gm_pending_behind(third, true, MIB, heap.unit, MIB) &&
+		   is_pending(extent),
 	   "a third stream has none of its own");
-	ok(!gm_pending_behind(arena, false, MIB, 0) && is_pending(extent),
+	ok(!gm_pending_behind(arena, false, MIB, heap.unit, MIB) &&
+		   is_pending(extent),
 	   "nor the block's own one of others");
-	ok(gm_pending_behind(third, false, MIB, 0) && is_free(extent, third),
+	ok(gm_pending_behind(third, false, MIB, heap.unit, MIB) &&
+		   is_free(extent, third),
 	   "the third gets that of another");
 	ok(gm_arena_follows(third, arena, arena->seqno),
 	   "and comes after what that one did");
@@ -136,29 +175,29 @@ static void test_left_out(void)
 	slot_use(&slot[1]);
 	hold_begin(&hold[0], stream[0]);
 	pend_slot(&slot[0], 1);
-	ok(!get(arena, 1, 0), "a small block is left alone");
-	ok(!get(user, 1, 0), "also by other streams");
+	ok(!get(arena, 1, 1), "a small block is left alone");
+	ok(!get(user, 1, 1), "also by other streams");
 	pend(extent, 1);
 	(*first)->next->freed.view = extent;
-	ok(!get(arena, 1, 0) && is_pending(extent), "so is one with a view");
+	ok(!get(arena, 1, 1) && is_pending(extent), "so is one with a view");
 	(*first)->next->freed.view = NULL;
 	arena->graph = (void *)extent;
-	ok(!get(arena, 1, 0) && !get(user, 1, 0) && is_pending(extent),
+	ok(!get(arena, 1, 1) && !get(user, 1, 1) && is_pending(extent),
 	   "and one of a graph");
 	arena->graph = NULL;
 	user->graph = (void *)extent;
-	ok(!get(user, 1, 0) && is_pending(extent), "a graph gets none");
+	ok(!get(user, 1, 1) && is_pending(extent), "a graph gets none");
 	user->graph = NULL;
 	user->dropped = true;
-	ok(!get(user, 1, 0) && is_pending(extent),
+	ok(!get(user, 1, 1) && is_pending(extent),
 	   "nor does a stream that is gone");
 	user->dropped = false;
 	must(gpumem_host_capture(0, NULL, true));
-	ok(!get(arena, 1, 0) && is_pending(extent),
+	ok(!get(arena, 1, 1) && is_pending(extent),
 	   "a stream that is being captured waits for nothing");
-	ok(!get(user, 1, 0) && is_pending(extent), "nor does one for it");
+	ok(!get(user, 1, 1) && is_pending(extent), "nor does one for it");
 	must(gpumem_host_capture(0, NULL, false));
-	ok(get(arena, 1, 0) && is_free(extent, arena), "then it does");
+	ok(get(arena, 1, 1) && is_free(extent, arena), "then it does");
 	hold_end(&hold[0], stream[0]);
 	gm_pending_poll(&heap);
 	slot_give(&slot[1]);
@@ -177,7 +216,7 @@ static void test_later(void)
 	must(gpumem_host_capture(0, stream[0], false));
 	hold_begin(&hold[0], stream[0]);
 	pend(extent[1], 1);
-	ok(get(arena, 2 * MIB, 0), "of two one has its events");
+	ok(get(arena, 2 * MIB, 2 * MIB), "of two one has its events");
 	ok(is_pending(extent[0]) && is_free(extent[1], arena),
 	   "that one is free");
 	sound("one is left");
@@ -193,7 +232,7 @@ static void test_refused(void)
 	hold_begin(&hold[1], stream[1]);
 	pend(extent, 3);
 	must(gpumem_host_faults("stream_wait@2"));
-	ok(!get(arena, MIB, 0) && is_pending(extent),
+	ok(!get(arena, MIB, MIB) && is_pending(extent),
 	   "without all waits it stays pending");
 	must(gpumem_host_faults(NULL));
 	is_uint(events_out(), 2, "with its events");
@@ -201,7 +240,7 @@ static void test_refused(void)
 	hold_end(&hold[0], stream[0]);
 	gm_pending_poll(&heap);
 	ok(is_pending(extent), "until both are done");
-	ok(get(arena, MIB, 0) && is_free(extent, arena),
+	ok(get(arena, MIB, MIB) && is_free(extent, arena),
 	   "what is over is not waited for");
 	is_uint(events_out(), 0, "and all events are back");
 	end(2);
@@ -234,10 +273,10 @@ static void test_names(void)
 	must(gm_events_record(&heap, stream[0], &wait.event));
 	pend_waits(extent, &wait, 1);
 	must(gpumem_host_faults("stream_wait@1"));
-	ok(!get(arena, MIB, 0) && is_pending(extent),
+	ok(!get(arena, MIB, MIB) && is_pending(extent),
 	   "the use of a stream of the same name is waited for");
 	must(gpumem_host_faults(NULL));
-	ok(get(arena, MIB, 0), "as that of any other one");
+	ok(get(arena, MIB, MIB), "as that of any other one");
 	end(1);
 }
 
@@ -250,6 +289,8 @@ int main(void)
 	restart();
 	test_order();
 	test_fits();
+	test_times(0, 5);
+	test_times(GPUMEM_ALLOC_NO_GROW, 7);
 	test_user();
 	test_others();
 	test_left_out();

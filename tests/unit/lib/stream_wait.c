@@ -58,7 +58,8 @@ static bool finish_meanwhile(gpumem_pool *pool,
 	return false;
 }
 
-/* The work ends when the allocation has already looked, and before it waits. */
+/* The work ends when the allocation has already looked, and before it waits;
+ * its stream cannot. */
 static void wait_for_none(void)
 {
 	void *ptr[GRAB_MAX];
@@ -69,12 +70,14 @@ static void wait_for_none(void)
 	scene_busy(scene.a);
 	must(gpumem_free((void *)scene.x, scene.a));
 	must(gpumem_pool_pressure_add(scene.pool, finish_meanwhile, NULL));
+	must(gpumem_host_faults("stream_wait@1+"));
 	while (!had && count < GRAB_MAX &&
 	       gpumem_alloc(scene.pool, scene.bytes, scene.b, &ptr[count]) ==
 		       GPUMEM_OK)
 		had = overlaps((uintptr_t)ptr[count++], scene.bytes) ||
 		      !is_backed();
 	ok(had, "%s: it has no need to wait", scene.name);
+	must(gpumem_host_faults(NULL));
 	must(gpumem_pool_pressure_remove(scene.pool, finish_meanwhile, NULL));
 	while (count > 0)
 		must(gpumem_free(ptr[--count], scene.b));
