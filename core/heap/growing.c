@@ -61,17 +61,21 @@ static bool wait_for_places(struct gm_lookup *lookup)
 /* So often, since a page of theirs may be a part of a handle that stays. */
 enum { FOLLOW_ROUNDS = 3 };
 
-/* Where pages can be lent, so many times the block's size do, and a growth puts
- * them together; for less nearly each block would move some. */
+/* At a limit so many times the block's size: for less nearly each block would
+ * move pages. Before that it would cost memory, as what is free is of one
+ * stream then, and what is pending any stream may have. */
 enum { PENDING_TIMES = 4 };
 
-static uint64_t most_pending(struct gm_arena *arena,
-			     const struct gm_want *want)
+/* Where pages can be lent, a growth puts so much together. */
+static uint64_t most_pending(struct gm_arena *arena, const struct gm_want *want)
 {
-	bool lends =
-		!(want->flags & NO_GROW) && gm_stale_lender(arena->heap, arena);
+	struct gm_heap *heap = arena->heap;
 
-	return lends ? PENDING_TIMES * (uint64_t)want->bytes : UINT64_MAX;
+	if (want->flags & NO_GROW || !gm_stale_lender(heap, arena))
+		return UINT64_MAX;
+	if (gm_budget_need(heap, want->bytes) <= gm_limit_room(heap))
+		return want->bytes;
+	return PENDING_TIMES * (uint64_t)want->bytes;
 }
 
 bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want)

@@ -3,8 +3,8 @@
 
 /*
  * What one lookup of free memory knows, between the table of its sources
- * (sources.c, short.c) and the growth of the heap (growing.c); see ladder.h. The heap's
- * mutex guards it.
+ * (sources.c, short.c) and the growth of the heap (growing.c); see ladder.h.
+ * The heap's mutex guards it.
  */
 #ifndef GM_HEAP_LOOKUP_H
 #define GM_HEAP_LOOKUP_H
@@ -39,8 +39,9 @@ bool gm_lookup_smallest(struct gm_lookup *lookup);
 bool gm_lookup_flush_own(struct gm_lookup *lookup);
 
 /* What is pending, of the arena's own and then of others', behind the work that
- * uses it: until a block fits, or a few times its size are free more where the
- * arena can lend pages to itself. False: there is none. */
+ * uses it: until a block fits, or, where the arena can lend pages to itself,
+ * its size is free more, or at a limit a few times that. False: there is none.
+ */
 bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want);
 
 #endif
