@@ -841,7 +841,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - the driver, for a little (if other threads have caches too)
  *   - the caches of all threads
  *   - to waste less, pending blocks, behind the work that uses them (the stream
- *     waits for that, the host does not; options `stream_waste`, `wait`)
+ *     waits for that, the host does not; beyond option `stream_waste` or a
+ *     limit; option `wait`)
  *   - to waste less, a free block of another stream, behind its work (likewise)
  *   - free blocks of all streams
  *   - an unused segment of theirs, for little
