@@ -73,9 +73,9 @@ static uint64_t most_pending(struct gm_arena *arena, const struct gm_want *want)
 
 	if (want->flags & NO_GROW || !gm_stale_lender(heap, arena))
 		return UINT64_MAX;
-	if (gm_budget_need(heap, want->bytes) <= gm_limit_room(heap))
-		return want->bytes;
-	return PENDING_TIMES * (uint64_t)want->bytes;
+	return gm_budget_exceeds_limit(heap, want->bytes)
+		       ? PENDING_TIMES * (uint64_t)want->bytes
+		       : want->bytes;
 }
 
 bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want)

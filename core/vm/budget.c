@@ -160,21 +160,22 @@ uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes)
 	return (double)target < most ? (uint64_t)most : target;
 }
 
+bool gm_budget_exceeds_limit(const struct gm_heap *heap, uint64_t bytes)
+{
+	return gm_budget_need(heap, bytes) > gm_limit_room(heap);
+}
+
 bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes)
 {
-	uint64_t need = gm_budget_need(heap, bytes);
-
-	return need > gm_limit_room(heap) ||
-	       heap->counters.reserved.current + need >
+	return gm_budget_exceeds_limit(heap, bytes) ||
+	       heap->counters.reserved.current + gm_budget_need(heap, bytes) >
 		       gm_budget_stream_target(heap, bytes);
 }
 
 bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes)
 {
-	uint64_t need = gm_budget_need(heap, bytes);
-
-	return need > gm_limit_room(heap) ||
-	       heap->counters.reserved.current + need >
+	return gm_budget_exceeds_limit(heap, bytes) ||
+	       heap->counters.reserved.current + gm_budget_need(heap, bytes) >
 		       gm_budget_target(heap, bytes);
 }
 

@@ -62,14 +62,16 @@ uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes);
 /* The same before a stream waits for the work of another, whose memory it gets.
  */
 uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes);
-/* Would new memory for so much come to more, or exceed the limit? */
+/* Would new memory for so much exceed the limit? */
+bool gm_budget_exceeds_limit(const struct gm_heap *heap, uint64_t bytes);
+/* Would it come to more than that target, or exceed the limit? */
 bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes);
 
 /* May so much more be reserved regardless of the waste? */
 bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
 
-/* How much is left, with `bytes` more, of the limit, of the device's memory, and
- * of what the driver had when it had no more?
+/* How much is left, with `bytes` more, of the limit, of the device's memory,
+ * and of what the driver had when it had no more?
  *
  * So much that calls count for more than pages that a block keeps from moving.
  */
