@@ -66,7 +66,7 @@ enum { PEAK_TIMES = 64, SPARE_PART = 64 };
 static bool peak_fits(const struct gm_heap *heap, uint64_t bytes)
 {
 	const struct gm_counters *counters = &heap->counters;
-	uint64_t since = counters->allocated.total - counters->total_at_highest;
+	uint64_t since = gm_counters_since_highest(counters);
 	uint64_t most = bound_of(heap);
 
 	return since / PEAK_TIMES >= counters->highest_allocated &&

@@ -104,7 +104,8 @@ pool_tests = \
 	tests/unit/pool/leave \
 	tests/unit/pool/let_go \
 	tests/unit/pool/let_go_limits \
-	tests/unit/pool/let_go_streams
+	tests/unit/pool/let_go_streams \
+	tests/unit/pool/reset
 # The library as programs have it.
 lib_tests = \
 	tests/unit/cuda/adopted \
@@ -303,6 +304,7 @@ EXTRA_DIST += \
 	tests/unit/heap/fixture.h \
 	tests/unit/heap/handle.h \
 	tests/unit/heap/pending.h \
+	tests/unit/heap/served.h \
 	tests/unit/heap/transfer.h \
 	tests/unit/hip/fixture.h \
 	tests/unit/host/fake.h \

@@ -7,7 +7,7 @@
  * fits best, and so does all where memory is not ample or in many extents.
  */
 #include "transfer.h"
-#include "heap/ladder.h"
+#include "served.h"
 
 #define PAGE (2 * MIB)
 
@@ -30,12 +30,17 @@ static void begin(const size_t *pages, unsigned count)
 	hole_count = count;
 }
 
-static int number_of(const struct gm_extent *extent)
+static int number_at(uintptr_t address)
 {
 	for (unsigned i = 0; i < hole_count; i++)
-		if (extent && extent->address == hole[i]->address)
+		if (address == hole[i]->address)
 			return (int)i;
 	return -1;
+}
+
+static int number_of(const struct gm_extent *extent)
+{
+	return extent ? number_at(extent->address) : -1;
 }
 
 static int lowest(size_t bytes)
@@ -80,21 +85,11 @@ static void test_many(void)
 	is_int(lowest(4 * PAGE), 1, "but best fit of one more");
 }
 
-/* Where the ladder puts a block, or would. */
 static int put(size_t bytes)
 {
-	const struct gm_want want = {.bytes = bytes, .alignment = heap.unit};
-	struct gm_extent *extent;
-	bool grown = false;
-	int number;
+	bool grown;
 
-	/* Growing releases it. */
-	pthread_mutex_lock(&heap.mutex);
-	must(gm_ladder_take(receiver, &want, &grown, &extent));
-	number = number_of(extent);
-	(void)gm_arena_insert(receiver, extent);
-	pthread_mutex_unlock(&heap.mutex);
-	return number;
+	return number_at(served_at(receiver, bytes, &grown));
 }
 
 static void test_ladder(void)

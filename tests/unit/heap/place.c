@@ -6,8 +6,7 @@
  * fewest are taken, and beside what other streams have finished with; and with
  * few pages left, where the fewest are taken of what is free, too.
  */
-#include "fixture.h"
-#include "heap/ladder.h"
+#include "served.h"
 
 #define PAGE (2 * MIB)
 #define FAR (1024 * MIB)
@@ -177,20 +176,11 @@ static void test_longer(size_t pages)
 	end();
 }
 
-/* Where the ladder puts so much; it is free again afterwards. */
 static uintptr_t place_of(size_t bytes)
 {
-	const struct gm_want want = {.bytes = bytes, .alignment = heap.unit};
-	struct gm_extent *extent;
-	bool grown = false;
-	uintptr_t address;
+	bool grown;
 
-	pthread_mutex_lock(&heap.mutex);
-	must(gm_ladder_take(own, &want, &grown, &extent));
-	pthread_mutex_unlock(&heap.mutex);
-	address = extent->address;
-	(void)gm_arena_insert(own, extent);
-	return address;
+	return served_at(own, bytes, &grown);
 }
 
 /* Free are one and a half pages that begin within a page, with a hole behind

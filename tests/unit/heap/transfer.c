@@ -5,7 +5,7 @@
  * order. What streams that go leave behind is in transfer_drop.c, waiting in
  * transfer_wait.c. */
 #include "transfer.h"
-#include "heap/ladder.h"
+#include "served.h"
 
 static void test_adopt(void)
 {
@@ -64,18 +64,12 @@ static void test_adopt_half(void)
 	restart();
 }
 
-/* Where the receiver gets so much; it is free again afterwards. */
 static uintptr_t served(size_t bytes)
 {
-	const struct gm_want want = {.bytes = bytes, .alignment = heap.unit};
-	struct gm_extent *extent;
-	bool grown = false;
-	uintptr_t address;
+	bool grown;
+	uintptr_t address = served_at(receiver, bytes, &grown);
 
-	must(gm_ladder_take(receiver, &want, &grown, &extent));
 	ok(!grown, "from what is free");
-	address = extent->address;
-	(void)gm_arena_insert(receiver, extent);
 	return address;
 }
 
