@@ -78,10 +78,12 @@ static void test_fits(void)
 	pend(extent[0], 1);
 	pend(extent[2], 1);
 	pend(extent[3], 1);
+	pend(extent[4], 1);
 	ok(get(arena, 2 * MIB, UINT64_MAX), "for one that has to fit");
 	ok(is_free(extent[0], arena) && is_free(extent[2], arena) &&
 		   extent[2]->bytes == 2 * MIB,
 	   "as many are free as it takes");
+	ok(is_pending(extent[4]), "and no more");
 	sound("as many as it takes");
 	end(1);
 	for (int i = 0; i < 5; i++)
