@@ -48,6 +48,17 @@ static void parts(void)
 	say("part released", 1);
 }
 
+/* rusticl holds what a blocking read is of for a while after that has returned,
+ * on a thread of its own, which does this next. */
+static void wait_for_marker(void)
+{
+	cl_event event;
+
+	say("marker", clEnqueueMarkerWithWaitList(queue, 0, NULL, &event));
+	say("wait", clWaitForEvents(1, &event));
+	clReleaseEvent(event);
+}
+
 /* 12345 B at the peak, and 2 MiB of our own. */
 static void contents(void)
 {
@@ -65,6 +76,7 @@ static void contents(void)
 	use = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, sizeof(mine), mine,
 			     NULL);
 	say("use", use != NULL);
+	wait_for_marker();
 	clReleaseMemObject(use);
 	clReleaseMemObject(copy);
 }
