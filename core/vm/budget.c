@@ -190,8 +190,8 @@ void gm_budget_refuse(struct gm_heap *heap)
  * in use cannot move, and its rest is waste to all but small requests. So it is
  * a part of the request, which may be all that is like it; and of the heap,
  * about a seventh of the waste that is allowed. Where memory is short it is an
- * eighth of that; and a quarter where it is no longer ample, for what is pinned
- * by then is still so when memory is short. */
+ * eighth of that; and a quarter where it is no longer ample, for what cannot
+ * move by then still cannot when memory is short. */
 enum { REQUEST_PART = 4, RESERVED_PART = 480, WHEN_TIGHT = 8, NOT_AMPLE = 4 };
 
 static unsigned times_smaller(const struct gm_heap *heap, uint64_t bytes)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* How near its end a heap's memory is, and what counts then; see budget.h. */
+/* How much is left of what a heap may reserve, and what counts then. See
+ * budget.h. */
 #include "handle.h"
 
 /* The least of what bounds it: the limit, the memory that there is, and what
@@ -42,8 +43,8 @@ bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
 }
 
 /* What is free and cannot be moved: parts of pages. What caches keep counts as
- * such, and so may what is free of streams that are not looked at. */
-static uint64_t pinned_bytes(const struct gm_heap *heap)
+ * such, and so does what streams have free that are not looked at. */
+static uint64_t unmovable_bytes(const struct gm_heap *heap)
 {
 	const struct gm_arena *arena = gm_arena_stocked(heap);
 	uint64_t others = heap->counters.active.current;
@@ -57,12 +58,12 @@ static uint64_t pinned_bytes(const struct gm_heap *heap)
 		       : 0;
 }
 
-/* The peak is known once so many times of it have been allocated since it rose:
- * some recorded programs reach it after half of what they do. Of its return
- * this part of the memory may not be missing. */
+/* The peak is known once so many times as much has been allocated since it
+ * rose: some recorded programs reach it after half of what they do. If it came
+ * again this part of the memory would have to be left. */
 enum { PEAK_TIMES = 64, SPARE_PART = 64 };
 
-/* Would the peak fit beside what is pinned if it came again? */
+/* Would the peak fit beside what cannot move if it came again? */
 static bool peak_fits(const struct gm_heap *heap, uint64_t bytes)
 {
 	const struct gm_counters *counters = &heap->counters;
@@ -70,7 +71,7 @@ static bool peak_fits(const struct gm_heap *heap, uint64_t bytes)
 	uint64_t most = bound_of(heap);
 
 	return since / PEAK_TIMES >= counters->highest_allocated &&
-	       gm_budget_high(heap, bytes) + pinned_bytes(heap) <=
+	       gm_budget_high(heap, bytes) + unmovable_bytes(heap) <=
 		       most - most / SPARE_PART;
 }
 

@@ -286,8 +286,8 @@ static void test_met(void)
 
 enum { PEAK_TIMES = 64, SPARE_PART = 64 };
 
-/* Half of a page is pinned beside the block that is live. */
-static void begin_pinned(void)
+/* Half of a page is free beside the block that is live, and cannot move. */
+static void begin_with_part(void)
 {
 	struct gm_extent *extent;
 
@@ -308,14 +308,14 @@ static void begin_pinned(void)
 static void test_peak(void)
 {
 	struct gm_counters *counters = &heap.counters;
-	uint64_t limit, pinned = PAGE / 2, highest, total;
+	uint64_t limit, part = PAGE / 2, highest, total;
 
-	begin_pinned();
+	begin_with_part();
 	highest = counters->highest_allocated;
 	total = counters->allocated.total;
 	limit = heap.space->budget.limit_bytes;
 	is_uint(limit, 4 * PAGE, "four pages");
-	counters->highest_allocated = limit - limit / SPARE_PART - pinned;
+	counters->highest_allocated = limit - limit / SPARE_PART - part;
 	counters->allocated.total = PEAK_TIMES * counters->highest_allocated;
 	ok(!gm_budget_is_short(&heap, 1), "a peak that fits is no concern");
 	counters->allocated.total--;
