@@ -89,23 +89,34 @@ void gm_local_fold(struct gm_local *local)
 	fold(atomic_load(&local->heap), local->group);
 }
 
-/* Would folding `group` in alone, and `bytes` more then, leave the peaks far
- * from what is known? */
-static bool is_loose(const struct gm_heap *heap, const struct gm_group *group,
-		     size_t bytes)
+/* Would folding in what the thread did, `own`, and `bytes` more then, leave the
+ * gauge's peak far from what is known? `active` and `allocated` change by the
+ * same in caches. */
+static bool is_loose(const struct gm_heap *heap, const struct gm_gauge *gauge,
+		     const struct gm_delta *own, size_t bytes)
 {
-	static const struct gm_delta none;
-	const struct gm_delta *own = group ? &group->counts.allocated : &none;
 	const struct gm_counters *counters = &heap->counters;
-	int64_t level = (int64_t)counters->active.current, high;
-	int64_t enough = (int64_t)(counters->active.reached +
-				   counters->active.reached / LOOSE_PART) +
-			 (int64_t)heap->caches->group_count * 2 * GM_STEP_BYTES;
+	int64_t level = (int64_t)gauge->current, high;
+	int64_t enough =
+		(int64_t)(gauge->reached + gauge->reached / LOOSE_PART) +
+		(int64_t)heap->caches->group_count * 2 * GM_STEP_BYTES;
 
 	high = level + own->high + atomic_load(&counters->above.allocated) -
 	       own->published + (int64_t)bytes;
 	return level + own->now > enough ||
-	       (high > (int64_t)counters->active.peak && high > enough);
+	       (high > (int64_t)gauge->peak && high > enough);
+}
+
+/* Memory that is pending is active, so that what is allocated may be far below
+ * its peak, and `active` not below its own; or the other way round. */
+static bool any_loose(const struct gm_heap *heap, const struct gm_group *group,
+		      size_t bytes)
+{
+	static const struct gm_delta none;
+	const struct gm_delta *own = group ? &group->counts.allocated : &none;
+
+	return is_loose(heap, &heap->counters.active, own, bytes) ||
+	       is_loose(heap, &heap->counters.allocated, own, bytes);
 }
 
 bool gm_locals_others(const struct gm_heap *heap)
@@ -120,7 +131,7 @@ void gm_locals_fold_own(struct gm_heap *heap, size_t bytes)
 	heap->counters.known = false;
 	if (heap->caches->group_count > (group ? 1 : 0))
 		heap->counters.shared = true;
-	if (heap->counters.shared && is_loose(heap, group, bytes)) {
+	if (heap->counters.shared && any_loose(heap, group, bytes)) {
 		gm_locals_stop(heap);
 		gm_locals_fold(heap);
 		gm_locals_go(heap);

@@ -46,19 +46,24 @@ SYS_USE void model_reset(void)
 	model.blocks.peak = model.blocks.now;
 }
 
-SYS_USE void allocate(struct live *live, size_t bytes, unsigned stream)
+/* A block that has just been allocated. */
+SYS_USE void count(struct live *live, void *ptr, size_t bytes, unsigned stream)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
 
-	*live = (struct live){.ptr = block(pool, bytes, streams[stream]),
-			      .requested = bytes,
-			      .stream = stream};
+	*live = (struct live){
+		.ptr = ptr, .requested = bytes, .stream = stream};
 	must(gpumem_query(live->ptr, &found));
 	live->bytes = found.bytes;
 	up(&model.requested, bytes);
 	up(&model.allocated, live->bytes);
 	up(&model.active, live->bytes);
 	up(&model.blocks, 1);
+}
+
+SYS_USE void allocate(struct live *live, size_t bytes, unsigned stream)
+{
+	count(live, block(pool, bytes, streams[stream]), bytes, stream);
 }
 
 /* pending: the streams are busy, and the block has been used on another one

@@ -211,6 +211,72 @@ static void trained(void)
 	must(gpumem_pool_destroy(pool, 0));
 }
 
+/* ---- what is pending is active, and not allocated ---- */
+
+enum { HUGE_BYTES = 200 * MIB };
+
+/* A block that another stream still uses: `active` stays as it is, until that
+ * stream is done, since no other block may wait for it. */
+static void leave_pending(size_t bytes)
+{
+	struct gpumem_alloc_options options =
+		GPUMEM_INIT(struct gpumem_alloc_options);
+	struct live live;
+	void *ptr;
+
+	options.flags = GPUMEM_ALLOC_NO_WAIT;
+	must(gpumem_alloc_with(pool, bytes, streams[0], &options, &ptr, NULL));
+	count(&live, ptr, bytes, 0);
+	must(gpumem_use_on(live.ptr, streams[1]));
+	release(&live, 0, true);
+}
+
+static void *large_one(void *unused)
+{
+	struct live live;
+
+	(void)unused;
+	allocate(&live, HUGE_BYTES + HUGE_BYTES / 4, 0);
+	release(&live, 0, false);
+	return NULL;
+}
+
+/* `active` has been twice as high as what was allocated. Then a huge block
+ * comes out of this thread's cache, goes back there, and another thread
+ * allocates as much: the two never were live together. */
+static void pending(void)
+{
+	struct gate gate;
+	struct gpumem_stats s;
+	struct live huge;
+	pthread_t thread;
+
+	memset(&model, 0, sizeof(model));
+	pool = new_pool("pending", 0);
+	hold_stream(streams[1], &gate);
+	leave_pending(HUGE_BYTES + HUGE_BYTES / 2);
+	leave_pending(HUGE_BYTES + HUGE_BYTES / 2);
+	gate.open = true;
+	must(gpumem_stream_sync(device, streams[1]));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	model.active.now = 0;
+	for (int i = 0; i < 2; i++) {
+		allocate(&huge, HUGE_BYTES, 0);
+		release(&huge, 0, false);
+	}
+	if (pthread_create(&thread, NULL, large_one, NULL))
+		bail("no thread");
+	pthread_join(thread, NULL);
+	s = stats_of(pool);
+	ok(bounded(&s, "pending"),
+	   "after what was pending: no peak is too low, nor too high");
+	ok(s.allocated.peak <= model.allocated.peak / 128 * 129,
+	   "and that of what is allocated is nearly exact: %" PRIu64
+	   " KiB, true %" PRIu64,
+	   s.allocated.peak / KIB, model.allocated.peak / KIB);
+	must(gpumem_pool_destroy(pool, 0));
+}
+
 int main(void)
 {
 	open_device(300);
@@ -219,6 +285,7 @@ int main(void)
 	crowded(1);
 	crowded(3);
 	trained();
+	pending();
 	for (int i = 1; i < STREAMS; i++)
 		must(gpumem_stream_destroy(device, streams[i]));
 	must(gpumem_device_close(device));
