@@ -36,7 +36,6 @@ most()
 	off:bert_inference | off:offload_streams) echo 1.25 ;;
 	off:threads_inference) echo 1.40 ;;
 	off:*) echo 1.15 ;;
-	lag:threads_inference | lag:offload_streams) echo 1.15 ;;
 	lag:*) echo 1.05 ;;
 	esac
 }

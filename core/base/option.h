@@ -48,7 +48,7 @@
 	X(segment_waste, "5%", PERCENT,                                        \
 	  "the same without virtual memory: above it, unused segments are "    \
 	  "given back before a new one is allocated")                          \
-	X(stream_waste, "10%", PERCENT,                                        \
+	X(stream_waste, "4.5%", PERCENT,                                       \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before a stream waits for the work of another to use what that "    \
 	  "has freed")                                                         \

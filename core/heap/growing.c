@@ -61,21 +61,16 @@ static bool wait_for_places(struct gm_lookup *lookup)
 /* So often, since a page of theirs may be a part of a handle that stays. */
 enum { FOLLOW_ROUNDS = 3 };
 
-/* At a limit so many times the block's size: for less nearly each block would
- * move pages. Before that it would cost memory, as what is free is of one
- * stream then, and what is pending any stream may have. */
+/* For less nearly each block would move pages. */
 enum { PENDING_TIMES = 4 };
 
-/* Where pages can be lent, a growth puts so much together. */
+/* Where pages can be lent, a growth puts together what is not all a stream's,
+ * and so many times the block's size is enough. */
 static uint64_t most_pending(struct gm_arena *arena, const struct gm_want *want)
 {
-	struct gm_heap *heap = arena->heap;
-
-	if (want->flags & NO_GROW || !gm_stale_lender(heap, arena))
+	if (want->flags & NO_GROW || !gm_stale_lender(arena->heap, arena))
 		return UINT64_MAX;
-	return gm_budget_exceeds_limit(heap, want->bytes)
-		       ? PENDING_TIMES * (uint64_t)want->bytes
-		       : want->bytes;
+	return PENDING_TIMES * (uint64_t)want->bytes;
 }
 
 bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want)

@@ -151,11 +151,21 @@ int64_t gm_budget_exchanges(struct gm_heap *heap)
 	return earned + EXCHANGES_MAX - *done;
 }
 
+/* Streams that wait for each other cut each other's memory, and pages of which
+ * one has a part the others cannot have. Under a limit, where that is what an
+ * allocation fails for in the end, they keep apart for longer. */
+static const double apart_waste = 0.10;
+
 uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes)
 {
 	uint64_t high = gm_budget_high(heap, bytes);
 	uint64_t target = gm_budget_target(heap, bytes);
-	double most = (double)high * (1 + heap->space->budget.stream_waste);
+	double waste = heap->space->budget.stream_waste;
+	double most;
+
+	if (waste < apart_waste && gm_limit_bytes(heap) < UINT64_MAX)
+		waste = apart_waste;
+	most = (double)high * (1 + waste);
 
 	return (double)target < most ? (uint64_t)most : target;
 }

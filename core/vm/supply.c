@@ -150,6 +150,13 @@ static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
 	return below(heap, gm_budget_target(heap, need->bytes));
 }
 
+/* No other stream has free memory. */
+static bool is_alone(const struct gm_heap *heap, const struct gm_arena *lender)
+{
+	return lender && gm_arena_stocked(heap) == lender &&
+	       !gm_arena_stocked_after(lender);
+}
+
 /* How many pages more than that the stream is to get from others first, as far
  * as it can lend them to itself then. */
 static size_t missing_of_others(struct gm_heap *heap,
@@ -159,7 +166,9 @@ static size_t missing_of_others(struct gm_heap *heap,
 		below(heap, gm_budget_stream_target(heap, supply->need->bytes));
 
 	if (!heap->space->budget.follows || !supply->need->lender ||
-	    supply->missing <= fresh || gm_capture_forbids(heap))
+	    supply->missing <= fresh || gm_capture_forbids(heap) ||
+	    (is_alone(heap, supply->need->lender) &&
+	     !heap->order->pending.count))
 		return 0;
 	return gm_stale_room(heap, supply->missing - fresh);
 }
@@ -197,15 +206,6 @@ static size_t give_small(struct gm_heap *heap, struct supply *supply,
 	return gone;
 }
 
-/* No other stream has free memory, so that none of it would serve better than
- * the lender's own: to lend what has completed as well saves the unmapping, of
- * which there is less by and by (stale.h). */
-static bool is_alone(const struct gm_heap *heap, const struct gm_arena *lender)
-{
-	return lender && gm_arena_stocked(heap) == lender &&
-	       !gm_arena_stocked_after(lender);
-}
-
 /* A handle that is too large to be moved is given back instead: what is missing
  * is created anew, and takes less. */
 static gpumem_status save(struct gm_heap *heap, struct supply *supply)
@@ -215,6 +215,9 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 	bool *short_places = &heap->space->budget.short_places;
 	size_t first = supply->ours;
 
+	/* No other's memory would serve better than the lender's own: to lend
+	 * what has completed as well saves the unmapping, of which there is
+	 * less by and by (stale.h). */
 	if (supply->missing > fresh && is_alone(heap, supply->need->lender))
 		lend(heap, supply, supply->missing - fresh);
 	if (supply->missing > fresh) {

@@ -78,6 +78,7 @@ heap_tests = \
 	tests/unit/heap/local \
 	tests/unit/heap/lock \
 	tests/unit/heap/metadata \
+	tests/unit/heap/of_others \
 	tests/unit/heap/pending \
 	tests/unit/heap/pending_behind \
 	tests/unit/heap/place \

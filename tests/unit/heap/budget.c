@@ -75,6 +75,27 @@ static void test_below_zero(void)
 	heap_end();
 }
 
+/* What streams may leave unused, and that under a limit it is 10 % at least. */
+static void test_apart(void)
+{
+	struct gm_budget *budget;
+
+	start("on", NULL, NULL);
+	budget = &heap.space->budget;
+	budget->waste = 0;
+	budget->stream_waste = 0.5;
+	heap.counters.highest_allocated = 1000 * MIB;
+	is_uint(gm_budget_stream_target(&heap, 1), 1500 * MIB, "so much");
+	budget->limit_bytes = 16384 * MIB;
+	is_uint(gm_budget_stream_target(&heap, 1), 1500 * MIB, "with a limit");
+	budget->stream_waste = 0.05;
+	is_uint(gm_budget_stream_target(&heap, 1), 1100 * MIB,
+		"there not less than this");
+	budget->limit_bytes = 0;
+	is_uint(gm_budget_stream_target(&heap, 1), 1050 * MIB, "without one");
+	heap_end();
+}
+
 static void test_room(void)
 {
 	start("on", NULL, NULL);
@@ -181,6 +202,7 @@ int main(void)
 	device_start();
 	test_migrations();
 	test_below_zero();
+	test_apart();
 	test_room();
 	test_tight();
 	test_limit();

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* When a growth asks for other streams' memory first, rather than that more is
+ * unused than option `stream_waste` allows. */
+#include "fixture.h"
+
+#define PAGE (2 * MIB)
+
+static gpumem_stream stream, other;
+static struct gm_arena *arena;
+static struct hold hold;
+
+/* Twelve pages: the stream is still at work on four that are free, and has free
+ * halves of four others. Nothing may be unused. */
+static void begin(void)
+{
+	struct gm_extent *freed, *half[4];
+
+	heap_start();
+	stream = stream_new();
+	other = stream_new();
+	arena = arena_of(stream);
+	(void)block(arena, 2 * PAGE);
+	freed = block(arena, 4 * PAGE);
+	(void)block(arena, 2 * PAGE);
+	for (int i = 0; i < 4; i++) {
+		half[i] = block(arena, PAGE / 2);
+		(void)block(arena, PAGE / 2);
+	}
+	hold_begin(&hold, stream);
+	block_give(arena, freed);
+	for (int i = 0; i < 4; i++)
+		block_give(arena, half[i]);
+	is_uint(heap_reserved(), 12 * PAGE, "twelve pages");
+	heap.space->budget.waste = 0;
+	heap.space->budget.stream_waste = 0;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
+}
+
+static void end(void)
+{
+	hold_end(&hold, stream);
+	must(gm_stream_destroy(device, stream));
+	must(gm_stream_destroy(device, other));
+	heap_end();
+}
+
+/* Six pages, of which the stream has four. */
+static gpumem_status grow(void)
+{
+	struct gm_budget *budget = &heap.space->budget;
+	struct gm_extent *extent;
+	gpumem_status status;
+
+	budget->follows = true;
+	budget->short_pages = 0;
+	status = gm_space_grow(&heap, arena, 6 * PAGE, heap.unit, &extent);
+	budget->follows = false;
+	sound("after a growth");
+	return status;
+}
+
+static void test_alone(void)
+{
+	begin();
+	must(grow());
+	is_uint(heap.space->budget.short_pages, 0,
+		"nobody else has any: it grows at once");
+	is_uint(heap_reserved(), 14 * PAGE, "by what is missing");
+	end();
+}
+
+static void test_other(void)
+{
+	struct gm_extent *freed;
+	struct hold second;
+
+	begin();
+	freed = block(arena_of(other), PAGE);
+	hold_begin(&second, other);
+	block_give(arena_of(other), freed);
+	is_status(grow(), GPUMEM_LIMIT, "another stream has free memory");
+	is_uint(heap.space->budget.short_pages, 2,
+		"which is to serve for what is missing");
+	hold_end(&second, other);
+	end();
+}
+
+static void test_pending(void)
+{
+	begin();
+	heap.order->pending.count++;
+	is_status(grow(), GPUMEM_LIMIT, "there are pending blocks");
+	is_uint(heap.space->budget.short_pages, 2,
+		"which are to serve first");
+	heap.order->pending.count--;
+	end();
+}
+
+int main(void)
+{
+	device_start();
+	test_alone();
+	test_other();
+	test_pending();
+	device_end();
+	return done_testing();
+}
