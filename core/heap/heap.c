@@ -202,10 +202,7 @@ static gpumem_status configure(struct gm_heap *heap,
 			       "%s aligns memory to %zu bytes, more than a "
 			       "pool can",
 			       info->name, heap->unit);
-	budget->waste = gm_option_fraction(heap->vm ? GM_PERCENT_waste
-						    : GM_PERCENT_segment_waste);
-	budget->waste_max = gm_option_fraction(GM_PERCENT_waste_max);
-	budget->stream_waste = gm_option_fraction(GM_PERCENT_stream_waste);
+	gm_budget_read_options(heap);
 	budget->limit_bytes = config->limit_bytes;
 	budget->soft_limit_bytes = config->soft_limit_bytes;
 	heap->policy->helpers = config->helpers ? config->helpers : &no_helpers;

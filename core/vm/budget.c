@@ -7,6 +7,7 @@
  */
 #include "handle.h"
 #include "base/error.h"
+#include "base/option.h"
 
 uint64_t gm_budget_need(const struct gm_heap *heap, uint64_t bytes)
 {
@@ -153,19 +154,33 @@ int64_t gm_budget_exchanges(struct gm_heap *heap)
 
 /* Streams that wait for each other cut each other's memory, and pages of which
  * one has a part the others cannot have. Under a limit, where that is what an
- * allocation fails for in the end, they keep apart for longer. */
+ * allocation fails for in the end, they keep apart for longer, unless somebody
+ * has said how long. */
 static const double apart_waste = 0.10;
+
+void gm_budget_read_options(struct gm_heap *heap)
+{
+	struct gm_budget *budget = &heap->space->budget;
+	char text[64];
+
+	budget->waste = gm_option_fraction(heap->vm ? GM_PERCENT_waste
+						    : GM_PERCENT_segment_waste);
+	budget->waste_max = gm_option_fraction(GM_PERCENT_waste_max);
+	budget->stream_waste = gm_option_fraction(GM_PERCENT_stream_waste);
+	budget->limited_stream_waste = budget->stream_waste;
+	if (!gm_option_given(GM_PERCENT_stream_waste, text, sizeof(text)))
+		budget->limited_stream_waste = apart_waste;
+}
 
 uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes)
 {
+	const struct gm_budget *budget = &heap->space->budget;
 	uint64_t high = gm_budget_high(heap, bytes);
 	uint64_t target = gm_budget_target(heap, bytes);
-	double waste = heap->space->budget.stream_waste;
-	double most;
-
-	if (waste < apart_waste && gm_limit_bytes(heap) < UINT64_MAX)
-		waste = apart_waste;
-	most = (double)high * (1 + waste);
+	double waste = gm_limit_bytes(heap) < UINT64_MAX
+			       ? budget->limited_stream_waste
+			       : budget->stream_waste;
+	double most = (double)high * (1 + waste);
 
 	return (double)target < most ? (uint64_t)most : target;
 }

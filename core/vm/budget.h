@@ -29,12 +29,17 @@ struct gm_budget {
 	bool short_places; /* so it ended: work has to be waited for */
 	double waste, waste_max;   /* constant: fractions of highest_allocated */
 	double stream_waste;	   /* the same, before a stream waits */
+	double limited_stream_waste; /* the same, in a heap with a limit */
 	uint64_t migrated_handles; /* since a trim */
 	/* Reserved when the driver had no more, until more is; or 0. */
 	uint64_t refused_bytes;
 	uint64_t returned_bytes; /* all that ever went back to the driver */
 	int64_t exchanges;	 /* see gm_budget_exchanges() */
 };
+
+/* Options `waste`, `waste_max`, `segment_waste` and `stream_waste`. It is known
+ * whether the heap has virtual memory. */
+void gm_budget_read_options(struct gm_heap *heap);
 
 /* OK when a pool can work with these limits, else INVALID: the hard one is less
  * than the driver has to give for one block, or than the soft one. */

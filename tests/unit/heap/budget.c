@@ -75,24 +75,19 @@ static void test_below_zero(void)
 	heap_end();
 }
 
-/* What streams may leave unused, and that under a limit it is 10 % at least. */
-static void test_apart(void)
+/* What streams may leave unused of 1000 MiB, without a limit and with one. */
+static void test_apart(const char *given, uint64_t without, uint64_t with)
 {
-	struct gm_budget *budget;
-
+	option("stream_waste", given);
 	start("on", NULL, NULL);
-	budget = &heap.space->budget;
-	budget->waste = 0;
-	budget->stream_waste = 0.5;
+	option("stream_waste", NULL);
+	heap.space->budget.waste = 0;
 	heap.counters.highest_allocated = 1000 * MIB;
-	is_uint(gm_budget_stream_target(&heap, 1), 1500 * MIB, "so much");
-	budget->limit_bytes = 16384 * MIB;
-	is_uint(gm_budget_stream_target(&heap, 1), 1500 * MIB, "with a limit");
-	budget->stream_waste = 0.05;
-	is_uint(gm_budget_stream_target(&heap, 1), 1100 * MIB,
-		"there not less than this");
-	budget->limit_bytes = 0;
-	is_uint(gm_budget_stream_target(&heap, 1), 1050 * MIB, "without one");
+	is_uint(gm_budget_stream_target(&heap, 1) / MIB, 1000 + without,
+		"%s: so much", given ? given : "by default");
+	heap.space->budget.limit_bytes = 16384 * MIB;
+	is_uint(gm_budget_stream_target(&heap, 1) / MIB, 1000 + with,
+		"and with a limit");
 	heap_end();
 }
 
@@ -202,7 +197,9 @@ int main(void)
 	device_start();
 	test_migrations();
 	test_below_zero();
-	test_apart();
+	test_apart(NULL, 45, 100);
+	test_apart("2%", 20, 20);
+	test_apart("50%", 500, 500);
 	test_room();
 	test_tight();
 	test_limit();
