@@ -31,7 +31,6 @@ summary()
 most()
 {
 	case $1:$2 in
-	on:llm_serving | on:threads_inference) echo 1.10 ;;
 	on:*) echo 1.05 ;;
 	off:bert_inference | off:offload_streams) echo 1.25 ;;
 	off:threads_inference) echo 1.40 ;;
