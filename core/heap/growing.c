@@ -64,8 +64,8 @@ enum { FOLLOW_ROUNDS = 3 };
 /* For less nearly each block would move pages. */
 enum { PENDING_TIMES = 4 };
 
-/* Where pages can be lent, a growth puts together what is not all a stream's,
- * and so many times the block's size is enough. */
+/* Where the stream can lend pages to itself a growth puts them together, so that
+ * no single block has to be large enough. */
 static uint64_t most_pending(struct gm_arena *arena, const struct gm_want *want)
 {
 	if (want->flags & NO_GROW || !gm_stale_lender(arena->heap, arena))
