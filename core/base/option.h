@@ -51,7 +51,7 @@
 	X(stream_waste, "4.5%", PERCENT,                                       \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before a stream waits for the work of another to use what that "    \
-	  "has freed")                                                         \
+	  "has freed; in a pool with a limit 10%, unless it is set")           \
 	X(cache, "256KiB", BYTES,                                              \
 	  "largest amount of one size class that a thread caches for one "     \
 	  "stream")                                                            \

@@ -107,8 +107,8 @@ static bool is_loose(const struct gm_heap *heap, const struct gm_gauge *gauge,
 	       (high > (int64_t)gauge->peak && high > enough);
 }
 
-/* Memory that is pending is active, so that what is allocated may be far below
- * its peak, and `active` not below its own; or the other way round. */
+/* What is pending is active and not allocated, so that either may be near its
+ * peak while the other is far below. */
 static bool any_loose(const struct gm_heap *heap, const struct gm_group *group,
 		      size_t bytes)
 {

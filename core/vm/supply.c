@@ -150,11 +150,13 @@ static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
 	return below(heap, gm_budget_target(heap, need->bytes));
 }
 
-/* No other stream has free memory. */
-static bool is_alone(const struct gm_heap *heap, const struct gm_arena *lender)
+/* Has a stream other than the lender free memory? */
+static bool others_have(const struct gm_heap *heap,
+			const struct gm_arena *lender)
 {
-	return lender && gm_arena_stocked(heap) == lender &&
-	       !gm_arena_stocked_after(lender);
+	const struct gm_arena *first = gm_arena_stocked(heap);
+
+	return first && (first != lender || gm_arena_stocked_after(first));
 }
 
 /* How many pages more than that the stream is to get from others first, as far
@@ -167,8 +169,8 @@ static size_t missing_of_others(struct gm_heap *heap,
 
 	if (!heap->space->budget.follows || !supply->need->lender ||
 	    supply->missing <= fresh || gm_capture_forbids(heap) ||
-	    (is_alone(heap, supply->need->lender) &&
-	     !heap->order->pending.count))
+	    !(others_have(heap, supply->need->lender) ||
+	      heap->order->pending.count))
 		return 0;
 	return gm_stale_room(heap, supply->missing - fresh);
 }
@@ -218,7 +220,8 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 	/* No other's memory would serve better than the lender's own: to lend
 	 * what has completed as well saves the unmapping, of which there is
 	 * less by and by (stale.h). */
-	if (supply->missing > fresh && is_alone(heap, supply->need->lender))
+	if (supply->missing > fresh && supply->need->lender &&
+	    !others_have(heap, supply->need->lender))
 		lend(heap, supply, supply->missing - fresh);
 	if (supply->missing > fresh) {
 		want = supply->missing - fresh;

@@ -50,12 +50,11 @@ static void end(void)
 static gpumem_status grow(void)
 {
 	struct gm_budget *budget = &heap.space->budget;
-	struct gm_extent *extent;
 	gpumem_status status;
 
 	budget->follows = true;
 	budget->short_pages = 0;
-	status = gm_space_grow(&heap, arena, 6 * PAGE, heap.unit, &extent);
+	status = heap_grow(&heap, arena, 6 * PAGE, heap.unit);
 	budget->follows = false;
 	sound("after a growth");
 	return status;
@@ -68,6 +67,19 @@ static void test_alone(void)
 	is_uint(heap.space->budget.short_pages, 0,
 		"nobody else has any: it grows at once");
 	is_uint(heap_reserved(), 14 * PAGE, "by what is missing");
+	end();
+}
+
+/* Nor has the stream itself. */
+static void test_none(void)
+{
+	struct gm_extent *taken;
+
+	begin();
+	while ((taken = gm_arena_fit(arena, PAGE / 2, heap.unit)))
+		(void)block(arena, taken->bytes);
+	must(grow());
+	is_uint(heap.space->budget.short_pages, 0, "nobody has any");
 	end();
 }
 
@@ -102,6 +114,7 @@ int main(void)
 {
 	device_start();
 	test_alone();
+	test_none();
 	test_other();
 	test_pending();
 	device_end();
