@@ -11,16 +11,21 @@ static gpumem_stream stream, other;
 static struct gm_arena *arena;
 static struct hold hold;
 
+static void start(void)
+{
+	heap_start();
+	stream = stream_new();
+	other = stream_new();
+	arena = arena_of(stream);
+}
+
 /* Twelve pages: the stream is still at work on four that are free, and has free
  * halves of four others. Nothing may be unused. */
 static void begin(void)
 {
 	struct gm_extent *freed, *half[4];
+	uint64_t before = heap_reserved();
 
-	heap_start();
-	stream = stream_new();
-	other = stream_new();
-	arena = arena_of(stream);
 	(void)block(arena, 2 * PAGE);
 	freed = block(arena, 4 * PAGE);
 	(void)block(arena, 2 * PAGE);
@@ -32,7 +37,7 @@ static void begin(void)
 	block_give(arena, freed);
 	for (int i = 0; i < 4; i++)
 		block_give(arena, half[i]);
-	is_uint(heap_reserved(), 12 * PAGE, "twelve pages");
+	is_uint(heap_reserved() - before, 12 * PAGE, "twelve pages");
 	heap.space->budget.waste = 0;
 	heap.space->budget.stream_waste = 0;
 	heap.counters.highest_allocated = heap.counters.allocated.current;
@@ -62,6 +67,7 @@ static gpumem_status grow(void)
 
 static void test_alone(void)
 {
+	start();
 	begin();
 	must(grow());
 	is_uint(heap.space->budget.short_pages, 0,
@@ -70,42 +76,40 @@ static void test_alone(void)
 	end();
 }
 
-/* Nor has the stream itself. */
-static void test_none(void)
+/* Its stream is at work on it. */
+static void free_others(struct hold *work)
 {
-	struct gm_extent *taken;
+	struct gm_extent *freed = block(arena_of(other), PAGE);
 
-	begin();
-	while ((taken = gm_arena_fit(arena, PAGE / 2, heap.unit)))
-		(void)block(arena, taken->bytes);
-	must(grow());
-	is_uint(heap.space->budget.short_pages, 0, "nobody has any");
-	end();
+	hold_begin(work, other);
+	block_give(arena_of(other), freed);
 }
 
-static void test_other(void)
+/* Whichever of them had free memory first. */
+static void test_other(bool before)
 {
-	struct gm_extent *freed;
-	struct hold second;
+	struct hold work;
 
+	start();
+	if (before)
+		free_others(&work);
 	begin();
-	freed = block(arena_of(other), PAGE);
-	hold_begin(&second, other);
-	block_give(arena_of(other), freed);
+	if (!before)
+		free_others(&work);
 	is_status(grow(), GPUMEM_LIMIT, "another stream has free memory");
 	is_uint(heap.space->budget.short_pages, 2,
 		"which is to serve for what is missing");
-	hold_end(&second, other);
+	hold_end(&work, other);
 	end();
 }
 
 static void test_pending(void)
 {
+	start();
 	begin();
 	heap.order->pending.count++;
 	is_status(grow(), GPUMEM_LIMIT, "there are pending blocks");
-	is_uint(heap.space->budget.short_pages, 2,
-		"which are to serve first");
+	is_uint(heap.space->budget.short_pages, 2, "which are to serve first");
 	heap.order->pending.count--;
 	end();
 }
@@ -114,8 +118,8 @@ int main(void)
 {
 	device_start();
 	test_alone();
-	test_none();
-	test_other();
+	test_other(false);
+	test_other(true);
 	test_pending();
 	device_end();
 	return done_testing();
