@@ -23,16 +23,29 @@ bool gm_lookup_smallest(struct gm_lookup *lookup)
 /* For less, to move pages makes more calls than it saves pages. */
 enum { FEWEST_PAGES = 2 };
 
-/* Do fewer than so many do where a growth would put it? */
-static bool grows_better(const struct gm_lookup *lookup, size_t pages)
+/* Can the arena's own pages be moved there, so many? */
+static bool can_move(const struct gm_lookup *lookup, size_t pages)
+{
+	return gm_stale_lender(lookup->heap, lookup->arena) &&
+	       !gm_stale_full(lookup->heap, pages) &&
+	       pages <= lookup->arena->index.whole_pages;
+}
+
+/* Do fewer than so many do where a growth would put it? Where the limit is near
+ * new pages may be what it takes; else they are not worth it. */
+static bool grows_better(const struct gm_lookup *lookup, size_t pages,
+			 bool may_create)
 {
 	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
+	size_t fewer;
 
-	return !(want->flags & NO_GROW) &&
-	       want->bytes >= FEWEST_PAGES * heap->page_bytes &&
-	       pages > gm_place_least(heap, want->bytes) &&
-	       gm_place_growth(lookup->arena, want->bytes) < pages;
+	if (want->flags & NO_GROW ||
+	    want->bytes < FEWEST_PAGES * heap->page_bytes ||
+	    pages <= gm_place_least(heap, want->bytes))
+		return false;
+	fewer = gm_place_growth(lookup->arena, want->bytes);
+	return fewer < pages && (may_create || can_move(lookup, fewer));
 }
 
 /* With few pages left, a block goes where it takes the fewest of which nothing
@@ -41,15 +54,19 @@ bool gm_lookup_fewest_pages(struct gm_lookup *lookup)
 {
 	struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
+	bool is_short;
 	size_t pages;
 
-	if (!heap->vm || want->alignment > heap->unit ||
-	    !gm_budget_is_short(heap, want->bytes))
+	if (!heap->vm || want->alignment > heap->unit)
+		return false;
+	is_short = gm_budget_is_short(heap, want->bytes);
+	if (!is_short && (want->bytes < FEWEST_PAGES * heap->page_bytes ||
+			  !gm_budget_is_fragmented(heap, want->bytes)))
 		return false;
 	if (want->bytes >= heap->page_bytes)
 		(void)gm_lookup_flush_own(lookup);
 	lookup->extent = gm_place_free(lookup->arena, want->bytes, &pages);
-	if (!grows_better(lookup, pages))
+	if (!grows_better(lookup, pages, is_short))
 		return lookup->extent;
 	if (gm_lookup_grow_at_once(lookup))
 		return true;

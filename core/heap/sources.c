@@ -201,9 +201,10 @@ static bool applies(unsigned source, const struct gm_lookup *lookup)
 }
 
 /* A large block that fits nowhere moves pages. Where the ones before it lie
- * low, what is free above them is in larger pieces; that cuts more than best
- * fit does, and so is for when memory is ample. */
-static bool goes_low(const struct gm_lookup *lookup)
+ * low, what is free above them is in larger pieces; and where they border on
+ * what is used, it can be moved as far as it goes. That cuts more than best fit
+ * does, and so is for when memory is ample. */
+static bool is_large(const struct gm_lookup *lookup)
 {
 	const struct gm_heap *heap = lookup->heap;
 	size_t bytes = lookup->want->bytes;
@@ -216,10 +217,21 @@ static struct gm_extent *fit(const struct gm_lookup *lookup)
 {
 	const struct gm_want *want = lookup->want;
 
-	return goes_low(lookup) ? gm_arena_fit_low(lookup->arena, want->bytes,
+	return is_large(lookup) ? gm_arena_fit_low(lookup->arena, want->bytes,
 						   want->alignment)
 				: gm_arena_fit(lookup->arena, want->bytes,
 					       want->alignment);
+}
+
+static struct gm_extent *carve(const struct gm_lookup *lookup)
+{
+	const struct gm_want *want = lookup->want;
+
+	return is_large(lookup)
+		       ? gm_arena_carve_large(lookup->extent, want->bytes,
+					      want->alignment)
+		       : gm_arena_carve(lookup->extent, want->bytes,
+					want->alignment);
 }
 
 static bool find(struct gm_lookup *lookup)
@@ -267,8 +279,7 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 	if (status == GPUMEM_OK)
 		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
 	if (status == GPUMEM_OK)
-		*extent_out = gm_arena_carve(lookup.extent, want->bytes,
-					     want->alignment);
+		*extent_out = carve(&lookup);
 	return status;
 }
 

@@ -154,6 +154,12 @@ bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
 				 size_t alignment);
 
+/* The same with virtual memory, for large blocks: at the high end, if a hole or
+ * a stale place lies below and neither above. The block borders on what is used
+ * then, and what is left on a hole, so that one page of it is cut, not two. */
+struct gm_extent *gm_arena_carve_large(struct gm_extent *extent, size_t bytes,
+				       size_t alignment);
+
 /* Puts an extent that is in no index back, merged with its free neighbours of
  * the same arena. The first is a free by the user, whose work may still run;
  * the second keeps the seqno that the extent has, and returns what it is part

@@ -81,12 +81,12 @@ struct gm_extent *gm_arena_fit_low(struct gm_arena *arena, size_t bytes,
 	return low;
 }
 
-struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
-				 size_t alignment)
+/* `front` is left below it. */
+static struct gm_extent *carve(struct gm_extent *extent, size_t front,
+			       size_t bytes)
 {
 	struct gm_arena *arena = extent->arena;
 	struct gm_nodes *nodes = &arena->heap->nodes;
-	size_t front = align_up(extent->address, alignment) - extent->address;
 
 	gm_index_remove(&arena->index, extent);
 	if (front) {
@@ -99,4 +99,32 @@ struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
 		gm_index_insert(&arena->index,
 				gm_extent_split(nodes, extent, bytes));
 	return extent;
+}
+
+struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
+				 size_t alignment)
+{
+	return carve(extent,
+		     align_up(extent->address, alignment) - extent->address,
+		     bytes);
+}
+
+/* Nothing is mapped there, or will be. */
+static bool is_open(const struct gm_extent *beside)
+{
+	return !beside || gm_extent_is(beside, GM_EXTENT_HOLE) ||
+	       gm_extent_is(beside, GM_EXTENT_STALE) ||
+	       gm_extent_is(beside, GM_EXTENT_RETIRING);
+}
+
+struct gm_extent *gm_arena_carve_large(struct gm_extent *extent, size_t bytes,
+				       size_t alignment)
+{
+	const struct gm_heap *heap = extent->arena->heap;
+
+	if (alignment > heap->unit ||
+	    !is_open(gm_extent_prev(&heap->nodes, extent)) ||
+	    is_open(gm_extent_next(&heap->nodes, extent)))
+		return gm_arena_carve(extent, bytes, alignment);
+	return carve(extent, extent->bytes - bytes, bytes);
 }

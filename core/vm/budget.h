@@ -88,6 +88,10 @@ bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
  * counts for more than the time to choose it. Not if the program has long had
  * its peak, and that would fit beside what cannot be moved. */
 bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes);
+/* Do parts of pages take so much more than the waste that the peak would not
+ * fit below the target if it came again? A page counts for more than the time
+ * to choose it then, too. Not with memory of several streams, or pending. */
+bool gm_budget_is_fragmented(const struct gm_heap *heap, uint64_t bytes);
 /* Does a growth for so much move pages, since new ones would be waste or are
  * beyond the limit? */
 bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes);

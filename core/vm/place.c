@@ -86,8 +86,16 @@ static size_t pages_of(const struct gm_heap *heap, const struct gm_plan *plan)
 	return pages;
 }
 
+static size_t joined_bytes(const struct gm_plan *plan)
+{
+	return (plan->left ? plan->left->bytes : 0) +
+	       (plan->right ? plan->right->bytes : 0);
+}
+
 /* Where pages have to be moved, the plan that takes fewer of them, free ones
- * included; then the one that maps fewer, at the lower address. */
+ * included; then the one that maps fewer, and of those the one that joins most
+ * free memory, since two parts of pages are of less use than one. Then the one
+ * at the lower address. */
 static bool is_better(const struct gm_heap *heap, const struct gm_plan *plan,
 		      const struct gm_plan *than, bool moves)
 {
@@ -98,6 +106,8 @@ static bool is_better(const struct gm_heap *heap, const struct gm_plan *plan,
 		return pages < than_pages;
 	if (plan->count != than->count)
 		return plan->count < than->count;
+	if (moves && joined_bytes(plan) != joined_bytes(than))
+		return joined_bytes(plan) > joined_bytes(than);
 	return plan->start < than->start;
 }
 

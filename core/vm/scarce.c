@@ -80,3 +80,27 @@ bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes)
 	return heap->space->budget.met_limit &&
 	       is_beyond(heap, bytes, SHORT_PART) && !peak_fits(heap, bytes);
 }
+
+/* Has one stream all that is free? */
+static bool is_alone(const struct gm_heap *heap)
+{
+	const struct gm_arena *first = gm_arena_stocked(heap);
+
+	return !heap->order->pending.count &&
+	       !(first && gm_arena_stocked_after(first));
+}
+
+/* Some of what cannot move will be filled by small blocks, or is in caches, so
+ * it may be this much of the waste. */
+static const double fragmented = 1.5;
+
+bool gm_budget_is_fragmented(const struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t high = gm_budget_high(heap, bytes);
+	uint64_t target = gm_budget_target(heap, bytes);
+
+	return heap->vm && heap->counters.reserved.current + bytes > target &&
+	       is_alone(heap) &&
+	       (double)unmovable_bytes(heap) >
+		       fragmented * (double)(target - high);
+}

@@ -67,6 +67,7 @@ heap_tests = \
 	tests/unit/heap/exchange \
 	tests/unit/heap/fit_low \
 	tests/unit/heap/flags \
+	tests/unit/heap/fragments \
 	tests/unit/heap/give_way \
 	tests/unit/heap/handle \
 	tests/unit/heap/handle_break \

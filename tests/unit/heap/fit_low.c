@@ -16,11 +16,12 @@ enum { LOOKS = 4, CLOSE_PART = 64, EXTENTS = 64 };
 static struct gm_extent *hole[EXTENTS + 1];
 static unsigned hole_count;
 
-/* Free extents of so many pages, from low to high; each has a page that is in
- * use behind it. */
+/* Free extents of so many pages, from low to high; each has pages that are in
+ * use on both sides. */
 static void begin(const size_t *pages, unsigned count)
 {
 	restart();
+	block(receiver, PAGE);
 	for (unsigned i = 0; i < count; i++) {
 		hole[i] = block(receiver, pages[i] * PAGE);
 		block(receiver, PAGE);

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Parts of pages, which can be moved nowhere: how a place is chosen and cut so
+ * that fewer are left, and what is done when they have become too many.
+ */
+#include "served.h"
+
+#define PAGE (2 * MIB)
+#define FAR (1024 * MIB)
+
+static gpumem_stream stream, other;
+static struct gm_arena *own, *beside;
+
+static void begin(void)
+{
+	heap_start();
+	stream = stream_new();
+	other = stream_new();
+	own = arena_of(stream);
+	beside = arena_of(other);
+}
+
+static void end(void)
+{
+	sound("in the end");
+	must(gm_stream_destroy(device, stream));
+	must(gm_stream_destroy(device, other));
+	heap_end();
+}
+
+static void may_waste(double part)
+{
+	heap.space->budget.waste = heap.space->budget.waste_max = part;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
+}
+
+/* Whatever is free, it begins with a page of its own. */
+static struct gm_extent *on_page(size_t bytes)
+{
+	return block_take_aligned(own, bytes, PAGE);
+}
+
+/* A free page moves far away, and leaves a stale place. */
+static struct gm_extent *move_away(struct gm_extent *extent)
+{
+	block_give(own, extent);
+	may_waste(0);
+	return block_take_aligned(own, PAGE, FAR);
+}
+
+static void unmap_stale(void)
+{
+	(void)gm_stale_retire(&heap, SIZE_MAX);
+}
+
+/* ---- where a growth joins what is free ---- */
+
+/* A hole behind a quarter of a page that is free, and another one, higher up,
+ * behind three quarters: one page in either is enough. */
+static void test_join(void)
+{
+	struct gm_extent *quarter, *hole, *high, *far;
+	uint64_t before;
+
+	begin();
+	on_page(3 * PAGE / 4);
+	hole = on_page(PAGE);
+	quarter = on_page(PAGE / 4);
+	high = on_page(PAGE);
+	on_page(PAGE);
+	move_away(hole);
+	far = move_away(high);
+	unmap_stale();
+	block_give(own, far);
+	before = heap_reserved();
+	is_uint(gm_place_growth(own, PAGE + heap.unit), 1, "one page will do");
+	is_uint(block(own, PAGE + heap.unit)->address,
+		quarter->address + PAGE / 4, "beside the larger part of one");
+	is_uint(heap_reserved(), before, "it was moved there");
+	end();
+}
+
+/* ---- at which end a block is cut ---- */
+
+enum beside { USED, HOLE, STALE };
+
+/* Three free pages, and what is on both sides of them. */
+static struct gm_extent *make_sides(enum beside below, enum beside above)
+{
+	struct gm_extent *low, *middle, *high;
+
+	begin();
+	block(own, PAGE);
+	low = block(own, PAGE);
+	middle = block(own, 3 * PAGE);
+	high = block(own, PAGE);
+	block(own, PAGE);
+	if (below != USED)
+		move_away(low);
+	if (above != USED)
+		move_away(high);
+	if (below == HOLE || above == HOLE)
+		unmap_stale();
+	block_give(own, middle);
+	return middle;
+}
+
+static void test_end(enum beside below, enum beside above, bool is_high,
+		     const char *what)
+{
+	struct gm_extent *extent = make_sides(below, above);
+	uintptr_t start = extent->address;
+
+	must(gm_nodes_reserve(&heap.nodes, 2));
+	extent = gm_arena_carve_large(extent, 2 * PAGE, heap.unit);
+	is_uint(extent->address, start + is_high * PAGE, "%s", what);
+	is_uint(extent->bytes, 2 * PAGE, "of its size");
+	(void)gm_arena_insert(own, extent);
+	end();
+}
+
+static void test_alignment(void)
+{
+	struct gm_extent *extent = make_sides(HOLE, USED);
+	uintptr_t start = extent->address;
+
+	must(gm_nodes_reserve(&heap.nodes, 2));
+	extent = gm_arena_carve_large(extent, PAGE, PAGE);
+	is_uint(extent->address, start, "low, if it wants an alignment");
+	(void)gm_arena_insert(own, extent);
+	end();
+}
+
+/* In an allocation: for large blocks, while memory is ample. */
+static void test_allocation(void)
+{
+	struct gm_extent *low, *extent;
+	uintptr_t start;
+	uint64_t reserved;
+	bool grown;
+
+	begin();
+	block(own, PAGE);
+	low = block(own, PAGE);
+	extent = block(own, 6 * PAGE);
+	block(own, PAGE);
+	move_away(low);
+	unmap_stale();
+	may_waste(10);
+	start = extent->address;
+	block_give(own, extent);
+	reserved = heap.counters.reserved.current;
+	heap.capacity_bytes = 2 * (reserved + 4 * PAGE);
+	is_uint(served_at(own, 4 * PAGE, &grown), start + 2 * PAGE,
+		"a large block is cut from the high end");
+	is_uint(served_at(own, 4 * PAGE - heap.unit, &grown), start,
+		"a small one from the low end");
+	heap.capacity_bytes -= 2;
+	is_uint(served_at(own, 4 * PAGE, &grown), start,
+		"so is a large one if memory is not ample");
+	ok(!grown, "nothing of it took more memory");
+	end();
+}
+
+/* ---- too many of them ---- */
+
+/* Half a page of the four that are reserved cannot move, which is one and a
+ * half times a twelfth of the peak. */
+static void make_half(void)
+{
+	begin();
+	block(own, PAGE / 2);
+	block_give(own, block(own, 3 * PAGE + PAGE / 2));
+	may_waste(0.08);
+	heap.counters.highest_allocated = 4 * PAGE;
+}
+
+static void test_fragmented(void)
+{
+	make_half();
+	ok(gm_budget_is_fragmented(&heap, PAGE), "more than one and a half");
+	ok(!gm_budget_is_fragmented(&heap, PAGE / 4),
+	   "not if so much can be new");
+	may_waste(0.085);
+	heap.counters.highest_allocated = 4 * PAGE;
+	ok(!gm_budget_is_fragmented(&heap, PAGE), "nor for less");
+	end();
+}
+
+static void test_not_alone(void)
+{
+	struct gm_extent *theirs;
+
+	make_half();
+	theirs = block(beside, PAGE);
+	ok(gm_budget_is_fragmented(&heap, PAGE),
+	   "what others use is no matter");
+	heap.order->pending.count = 1;
+	ok(!gm_budget_is_fragmented(&heap, PAGE), "what is pending is");
+	heap.order->pending.count = 0;
+	block_give(beside, theirs);
+	ok(!gm_budget_is_fragmented(&heap, PAGE),
+	   "so is what others have free");
+	end();
+}
+
+/* Free are one and a half pages that begin within a page, with a hole behind
+ * them; a page; and three pages. */
+static uintptr_t make_shape(uintptr_t *three_out)
+{
+	struct gm_extent *within, *page, *three, *hole;
+
+	begin();
+	block(own, PAGE / 2);
+	within = block(own, PAGE + PAGE / 2);
+	hole = block(own, PAGE);
+	block(own, PAGE);
+	page = block(own, PAGE);
+	block(own, PAGE);
+	three = block(own, 3 * PAGE);
+	block(own, PAGE);
+	move_away(hole);
+	unmap_stale();
+	block_give(own, within);
+	block_give(own, page);
+	block_give(own, three);
+	*three_out = three->address;
+	return within->address;
+}
+
+static void test_move(void)
+{
+	uintptr_t three, within = make_shape(&three);
+	size_t bytes = 2 * PAGE + PAGE / 2;
+	uint64_t before = heap_reserved();
+	bool grown;
+
+	may_waste(1);
+	is_uint(served_at(own, bytes, &grown), three,
+		"where it fits, over three pages");
+	may_waste(0);
+	is_uint(served_at(own, bytes, &grown), within,
+		"over two, one of which is moved, if too much cannot be");
+	is_uint(heap_reserved(), before, "no page more is taken");
+	end();
+}
+
+/* New pages are not worth it, nor is unmapping. */
+static void test_no_move(bool full)
+{
+	uintptr_t three;
+	uint64_t before;
+	bool grown;
+
+	(void)make_shape(&three);
+	before = calls(GPUMEM_CALL_MAP);
+	if (full)
+		heap.space->stale.most = heap.space->stale.handles;
+	else
+		heap.space->stale.on = false;
+	is_uint(served_at(own, 2 * PAGE + PAGE / 2, &grown), three,
+		full ? "not if there are no places"
+		     : "not if nothing can be mapped twice");
+	is_uint(calls(GPUMEM_CALL_MAP), before, "nothing was mapped");
+	end();
+}
+
+int main(void)
+{
+	alarm(60);
+	device_start();
+	test_join();
+	test_end(USED, USED, false, "low, between blocks");
+	test_end(HOLE, USED, true, "high, above a hole");
+	test_end(STALE, USED, true, "or a stale place");
+	test_end(USED, HOLE, false, "low, below a hole");
+	test_end(USED, STALE, false, "or a stale place");
+	test_end(HOLE, HOLE, false, "or between two");
+	test_alignment();
+	test_allocation();
+	test_fragmented();
+	test_not_alone();
+	test_move();
+	test_no_move(true);
+	test_no_move(false);
+	device_end();
+	return done_testing();
+}
