@@ -6,6 +6,7 @@
  * that fewer are left, and what is done when they have become too many.
  */
 #include "served.h"
+#include "heap/lookup.h"
 
 #define PAGE (2 * MIB)
 #define FAR (1024 * MIB)
@@ -267,6 +268,25 @@ static void test_no_move(bool full)
 	end();
 }
 
+/* What else there is comes before new pages: this source is none then. */
+static void test_too_few(void)
+{
+	const struct gm_want want = {.bytes = 6 * PAGE, .alignment = heap.unit};
+	struct gm_lookup lookup = {.heap = &heap, .want = &want};
+	uintptr_t three;
+	uint64_t before;
+
+	(void)make_shape(&three);
+	before = calls(GPUMEM_CALL_MAP);
+	lookup.arena = own;
+	pthread_mutex_lock(&heap.mutex);
+	ok(!gm_lookup_fewest_pages(&lookup),
+	   "nothing for six pages, where five can be moved");
+	pthread_mutex_unlock(&heap.mutex);
+	is_uint(calls(GPUMEM_CALL_MAP), before, "nothing was mapped");
+	end();
+}
+
 int main(void)
 {
 	alarm(60);
@@ -285,6 +305,7 @@ int main(void)
 	test_move();
 	test_no_move(true);
 	test_no_move(false);
+	test_too_few();
 	device_end();
 	return done_testing();
 }
