@@ -4,7 +4,8 @@
 #
 # Every recorded program is replayed, with and without virtual memory: what it
 # leaves live is what is requested in the end, trim gives the rest back, and
-# the peak stays near what was asked for; also on a device that lags behind.
+# the peak stays near what was asked for; also on a device that lags behind, and
+# in a long run.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -75,5 +76,14 @@ for file in "$top_srcdir"/tests/traces/*.trace.gz; do
 			awk "BEGIN { exit !(1 <= $ratio && $ratio <= $(most lag "$name")) }"
 	done
 done
+
+# Parts of pages that nothing can use become more by and by.
+what="bert_inference, thirty passes"
+if exits 0 "$what" "$replay" --passes=30 --device host:0 --json \
+	"$top_srcdir/tests/traces/bert_inference.trace.gz"; then
+	ratio=$(value reserved_ratio)
+	check "$what: ratio ${ratio:-?} is between 1 and 1.05" \
+		awk "BEGIN { exit !(1 <= $ratio && $ratio <= 1.05) }"
+fi
 
 done_testing
