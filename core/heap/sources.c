@@ -204,12 +204,12 @@ static bool applies(unsigned source, const struct gm_lookup *lookup)
  * low, what is free above them is in larger pieces; and where they border on
  * what is used, it can be moved as far as it goes. That cuts more than best fit
  * does, and so is for when memory is ample. */
-static bool is_large(const struct gm_lookup *lookup)
+static bool is_large(const struct gm_lookup *lookup, size_t pages)
 {
 	const struct gm_heap *heap = lookup->heap;
 	size_t bytes = lookup->want->bytes;
 
-	return heap->vm && bytes >= WORTH_PAGES * heap->page_bytes &&
+	return heap->vm && bytes >= pages * heap->page_bytes &&
 	       gm_budget_is_ample(heap, bytes);
 }
 
@@ -217,17 +217,21 @@ static struct gm_extent *fit(const struct gm_lookup *lookup)
 {
 	const struct gm_want *want = lookup->want;
 
-	return is_large(lookup) ? gm_arena_fit_low(lookup->arena, want->bytes,
-						   want->alignment)
-				: gm_arena_fit(lookup->arena, want->bytes,
-					       want->alignment);
+	return is_large(lookup, WORTH_PAGES)
+		       ? gm_arena_fit_low(lookup->arena, want->bytes,
+					  want->alignment)
+		       : gm_arena_fit(lookup->arena, want->bytes,
+				      want->alignment);
 }
+
+/* For smaller ones it gains nothing in recorded programs (decision 45). */
+enum { SIDE_PAGES = 8 };
 
 static struct gm_extent *carve(const struct gm_lookup *lookup)
 {
 	const struct gm_want *want = lookup->want;
 
-	return is_large(lookup)
+	return is_large(lookup, SIDE_PAGES)
 		       ? gm_arena_carve_large(lookup->extent, want->bytes,
 					      want->alignment)
 		       : gm_arena_carve(lookup->extent, want->bytes,

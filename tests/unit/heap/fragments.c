@@ -5,8 +5,8 @@
  * Parts of pages, which can be moved nowhere: how a place is chosen and cut so
  * that fewer are left, and what is done when they have become too many.
  */
-#include "served.h"
 #include "heap/lookup.h"
+#include "served.h"
 
 #define PAGE (2 * MIB)
 #define FAR (1024 * MIB)
@@ -145,7 +145,7 @@ static void test_allocation(void)
 	begin();
 	block(own, PAGE);
 	low = block(own, PAGE);
-	extent = block(own, 6 * PAGE);
+	extent = block(own, 10 * PAGE);
 	block(own, PAGE);
 	move_away(low);
 	unmap_stale();
@@ -153,13 +153,13 @@ static void test_allocation(void)
 	start = extent->address;
 	block_give(own, extent);
 	reserved = heap.counters.reserved.current;
-	heap.capacity_bytes = 2 * (reserved + 4 * PAGE);
-	is_uint(served_at(own, 4 * PAGE, &grown), start + 2 * PAGE,
+	heap.capacity_bytes = 2 * (reserved + 8 * PAGE);
+	is_uint(served_at(own, 8 * PAGE, &grown), start + 2 * PAGE,
 		"a large block is cut from the high end");
-	is_uint(served_at(own, 4 * PAGE - heap.unit, &grown), start,
+	is_uint(served_at(own, 8 * PAGE - heap.unit, &grown), start,
 		"a small one from the low end");
 	heap.capacity_bytes -= 2;
-	is_uint(served_at(own, 4 * PAGE, &grown), start,
+	is_uint(served_at(own, 8 * PAGE, &grown), start,
 		"so is a large one if memory is not ample");
 	ok(!grown, "nothing of it took more memory");
 	end();
