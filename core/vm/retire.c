@@ -97,6 +97,16 @@ static struct gm_extent *cut(struct gm_heap *heap, struct gm_extent *extent,
 	return extent;
 }
 
+gpumem_status gm_stale_unmap(struct gm_heap *heap, struct gm_extent *extent,
+			     size_t first, size_t count)
+{
+	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
+
+	if (status != GPUMEM_OK)
+		return status;
+	return unmap(heap, cut(heap, extent, first, count), KEEP);
+}
+
 /* One call can unmap both. */
 static bool goes_with(const struct gm_heap *heap,
 		      const struct gm_extent *extent,
@@ -296,9 +306,8 @@ bool gm_stale_clear_now(struct gm_heap *heap, gpumem_page handle)
 	struct place place = find(heap, stale->ring, &handle, 1);
 
 	for (size_t i = 0; i < GM_STALE_HOLD && place.extent; i++) {
-		if (gm_nodes_reserve(&heap->nodes, 2) != GPUMEM_OK ||
-		    unmap(heap, cut(heap, place.extent, place.at, 1), KEEP) !=
-			    GPUMEM_OK)
+		if (gm_stale_unmap(heap, place.extent, place.at, 1) !=
+		    GPUMEM_OK)
 			return false;
 		place = find(heap, stale->ring, &handle, 1);
 	}

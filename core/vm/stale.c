@@ -69,19 +69,22 @@ struct gm_run gm_stale_run(const struct gm_heap *heap,
 }
 
 /* What does not unmap is not why something fails. */
-static void retire(struct gm_heap *heap, size_t most)
+static void retire(struct gm_heap *heap, size_t most, bool beside_first)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
+	size_t done;
 
 	gm_error_get(&error);
-	(void)gm_stale_retire(heap, most);
+	done = beside_first ? gm_stale_retire_beside(heap, most) : 0;
+	if (done < most)
+		(void)gm_stale_retire(heap, most - done);
 	gm_error_set(&error);
 }
 
 size_t gm_stale_room(struct gm_heap *heap, size_t want)
 {
 	if (room(heap) < want)
-		retire(heap, want);
+		retire(heap, want, false);
 	return room(heap) < want ? room(heap) : want;
 }
 
@@ -125,7 +128,7 @@ void gm_stale_commit(struct gm_heap *heap)
 		lent += gm_stale_run(heap, extent).count;
 	}
 	if (lent && stale->handles > stale->places)
-		retire(heap, 2 * lent);
+		retire(heap, 2 * lent, true);
 }
 
 /* In parts, between which those that take memory go first. */

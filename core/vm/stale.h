@@ -23,11 +23,12 @@
  * What it costs is addresses, which are many, and the time to unmap them, 20 us
  * each on an H200. So pages are lent as long as half of the addresses and
  * `most` places are left for that; then the host waits, if it may, for work to
- * be over rather than that memory is wasted. But what has completed is unmapped,
- * the oldest first, as soon as there is much of it (`places`): with each
- * lending twice as much as it lent. A trim unmaps all that has completed, and
- * lets go of the mutex for every few of them (retire.c); growth, which may keep
- * it, unmaps no more than is said here in one go.
+ * be over rather than that memory is wasted. But what has completed is unmapped
+ * as soon as there is much of it (`places`): with each lending twice as much as
+ * it lent, first what borders on free memory, then the oldest. A trim unmaps
+ * all that has completed, and lets go of the mutex for every few of them
+ * (retire.c); growth, which may keep it, unmaps no more than is said here in
+ * one go.
  *
  * Each stale extent has handles of one size, and is merged only with such as
  * are over, to be unmapped in one call. The heap's mutex guards it.
@@ -94,6 +95,13 @@ size_t gm_stale_retire(struct gm_heap *heap, size_t most);
 /* Of a few, for a growth, which lets go of the mutex. False: none has
  * completed. */
 bool gm_stale_retire_apart(struct gm_heap *heap);
+/* The same of places that border on free memory, as far as it is known that
+ * they have completed. beside.c. */
+size_t gm_stale_retire_beside(struct gm_heap *heap, size_t most);
+/* Handles of one that has completed, from `first` on; the mutex is kept. OK,
+ * NO_HOST_MEMORY, or an error of the driver. */
+gpumem_status gm_stale_unmap(struct gm_heap *heap, struct gm_extent *extent,
+			     size_t first, size_t count);
 /* All that have completed, for a trim; the mutex is released meanwhile. OK, or
  * the first error of the driver: then some have stayed. */
 gpumem_status gm_stale_retire_all(struct gm_heap *heap);

@@ -56,6 +56,7 @@ extent_tests = \
 	tests/unit/extent/tree
 heap_tests = \
 	tests/unit/heap/arena \
+	tests/unit/heap/beside \
 	tests/unit/heap/budget \
 	tests/unit/heap/cached \
 	tests/unit/heap/check \
@@ -305,6 +306,7 @@ EXTRA_DIST += \
 	tests/unit/heap/exchange.h \
 	tests/unit/heap/fixture.h \
 	tests/unit/heap/handle.h \
+	tests/unit/heap/moved.h \
 	tests/unit/heap/pending.h \
 	tests/unit/heap/served.h \
 	tests/unit/heap/transfer.h \

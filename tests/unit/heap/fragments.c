@@ -7,48 +7,12 @@
  */
 #include "heap/lookup.h"
 #include "served.h"
-
-#define PAGE (2 * MIB)
-#define FAR (1024 * MIB)
-
-static gpumem_stream stream, other;
-static struct gm_arena *own, *beside;
-
-static void begin(void)
-{
-	heap_start();
-	stream = stream_new();
-	other = stream_new();
-	own = arena_of(stream);
-	beside = arena_of(other);
-}
-
-static void end(void)
-{
-	sound("in the end");
-	must(gm_stream_destroy(device, stream));
-	must(gm_stream_destroy(device, other));
-	heap_end();
-}
-
-static void may_waste(double part)
-{
-	heap.space->budget.waste = heap.space->budget.waste_max = part;
-	heap.counters.highest_allocated = heap.counters.allocated.current;
-}
+#include "moved.h"
 
 /* Whatever is free, it begins with a page of its own. */
 static struct gm_extent *on_page(size_t bytes)
 {
 	return block_take_aligned(own, bytes, PAGE);
-}
-
-/* A free page moves far away, and leaves a stale place. */
-static struct gm_extent *move_away(struct gm_extent *extent)
-{
-	block_give(own, extent);
-	may_waste(0);
-	return block_take_aligned(own, PAGE, FAR);
 }
 
 static void unmap_stale(void)
