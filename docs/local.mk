@@ -76,6 +76,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-busy.txt \
 	docs/devices/h200-frameworks.txt \
 	docs/devices/h200-limits.txt \
+	docs/devices/h200-long.txt \
 	docs/devices/h200-models.txt \
 	docs/devices/h200-hip.txt \
 	docs/devices/h200-opencl.txt \
