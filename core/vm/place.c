@@ -92,21 +92,27 @@ static size_t joined_bytes(const struct gm_plan *plan)
 	       (plan->right ? plan->right->bytes : 0);
 }
 
+/* What counts where a growth has a choice. */
+struct choice {
+	bool moves; /* pages have to be moved */
+	bool joins; /* so that fewer parts of pages are left */
+};
+
 /* Where pages have to be moved, the plan that takes fewer of them, free ones
  * included; then the one that maps fewer, and of those the one that joins most
  * free memory, since two parts of pages are of less use than one. Then the one
  * at the lower address. */
 static bool is_better(const struct gm_heap *heap, const struct gm_plan *plan,
-		      const struct gm_plan *than, bool moves)
+		      const struct gm_plan *than, struct choice choice)
 {
-	size_t pages = moves ? pages_of(heap, plan) : 0;
-	size_t than_pages = moves ? pages_of(heap, than) : 0;
+	size_t pages = choice.moves ? pages_of(heap, plan) : 0;
+	size_t than_pages = choice.moves ? pages_of(heap, than) : 0;
 
 	if (pages != than_pages)
 		return pages < than_pages;
 	if (plan->count != than->count)
 		return plan->count < than->count;
-	if (moves && joined_bytes(plan) != joined_bytes(than))
+	if (choice.joins && joined_bytes(plan) != joined_bytes(than))
 		return joined_bytes(plan) > joined_bytes(than);
 	return plan->start < than->start;
 }
@@ -120,6 +126,10 @@ static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
 	struct gm_extent *hole = gm_node(&heap->nodes, holes);
 	bool moves = gm_budget_moves(heap, bytes);
 	bool shared = moves && !arena->graph;
+	/* At a limit the lowest address fails least (decision 45). */
+	const struct choice choice = {
+		.moves = moves,
+		.joins = moves && !gm_budget_is_tight(heap, bytes)};
 
 	*best = (struct gm_plan){0};
 	for (; hole; hole = gm_ring_next(&heap->nodes, holes, hole)) {
@@ -131,7 +141,7 @@ static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
 						shared, &plan);
 
 		if (fits &&
-		    (!best->hole || is_better(heap, &plan, best, moves)))
+		    (!best->hole || is_better(heap, &plan, best, choice)))
 			*best = plan;
 	}
 	return best->hole != NULL;

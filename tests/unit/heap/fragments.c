@@ -24,13 +24,14 @@ static void unmap_stale(void)
 
 /* A hole behind a quarter of a page that is free, and another one, higher up,
  * behind three quarters: one page in either is enough. */
-static void test_join(void)
+static void test_join(bool tight)
 {
-	struct gm_extent *quarter, *hole, *high, *far;
+	struct gm_extent *low, *quarter, *hole, *high, *far;
+	uintptr_t place;
 	uint64_t before;
 
 	begin();
-	on_page(3 * PAGE / 4);
+	low = on_page(3 * PAGE / 4);
 	hole = on_page(PAGE);
 	quarter = on_page(PAGE / 4);
 	high = on_page(PAGE);
@@ -41,8 +42,14 @@ static void test_join(void)
 	block_give(own, far);
 	before = heap_reserved();
 	is_uint(gm_place_growth(own, PAGE + heap.unit), 1, "one page will do");
-	is_uint(block(own, PAGE + heap.unit)->address,
-		quarter->address + PAGE / 4, "beside the larger part of one");
+	if (tight)
+		heap.space->budget.limit_bytes = before;
+	place = block(own, PAGE + heap.unit)->address;
+	is_uint(place,
+		tight ? low->address + 3 * PAGE / 4
+		      : quarter->address + PAGE / 4,
+		tight ? "the lower one near a limit"
+		      : "beside the larger part of one");
 	is_uint(heap_reserved(), before, "it was moved there");
 	end();
 }
@@ -255,7 +262,8 @@ int main(void)
 {
 	alarm(60);
 	device_start();
-	test_join();
+	test_join(false);
+	test_join(true);
 	test_end(USED, USED, false, "low, between blocks");
 	test_end(HOLE, USED, true, "high, above a hole");
 	test_end(STALE, USED, true, "or a stale place");
