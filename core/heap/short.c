@@ -28,7 +28,9 @@ static bool can_move(const struct gm_lookup *lookup, size_t pages)
 {
 	return gm_stale_lender(lookup->heap, lookup->arena) &&
 	       !gm_stale_full(lookup->heap, pages) &&
-	       pages <= lookup->arena->index.whole_pages;
+	       pages <= lookup->arena->index.whole_pages &&
+	       !gm_capture_forbids(lookup->heap) &&
+	       !gm_arena_capturing(lookup->arena);
 }
 
 /* Do fewer than so many do where a growth would put it? Where the limit is near

@@ -219,8 +219,21 @@ static void test_move(void)
 	end();
 }
 
+enum why { NO_PLACES, NO_ALIAS, CAPTURE };
+
+static void set(enum why why, bool on)
+{
+	if (why == NO_PLACES)
+		heap.space->stale.most =
+			on ? heap.space->stale.handles : SIZE_MAX;
+	if (why == NO_ALIAS)
+		heap.space->stale.on = !on;
+	if (why == CAPTURE)
+		must(gpumem_host_capture(0, stream, on));
+}
+
 /* New pages are not worth it, nor is unmapping. */
-static void test_no_move(bool full)
+static void test_no_move(enum why why, const char *what)
 {
 	uintptr_t three;
 	uint64_t before;
@@ -228,14 +241,10 @@ static void test_no_move(bool full)
 
 	(void)make_shape(&three);
 	before = calls(GPUMEM_CALL_MAP);
-	if (full)
-		heap.space->stale.most = heap.space->stale.handles;
-	else
-		heap.space->stale.on = false;
-	is_uint(served_at(own, 2 * PAGE + PAGE / 2, &grown), three,
-		full ? "not if there are no places"
-		     : "not if nothing can be mapped twice");
+	set(why, true);
+	is_uint(served_at(own, 2 * PAGE + PAGE / 2, &grown), three, "%s", what);
 	is_uint(calls(GPUMEM_CALL_MAP), before, "nothing was mapped");
+	set(why, false);
 	end();
 }
 
@@ -275,8 +284,9 @@ int main(void)
 	test_fragmented();
 	test_not_alone();
 	test_move();
-	test_no_move(true);
-	test_no_move(false);
+	test_no_move(NO_PLACES, "not if there are no places");
+	test_no_move(NO_ALIAS, "not if nothing can be mapped twice");
+	test_no_move(CAPTURE, "not for a stream that is captured");
 	test_too_few();
 	device_end();
 	return done_testing();
