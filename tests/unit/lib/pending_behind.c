@@ -259,7 +259,7 @@ static void test_unrecorded(void)
 
 int main(void)
 {
-	open_device(60);
+	open_device(240);
 	test_streams(&in_need, free_used);
 	test_streams(&in_need, free_after);
 	test_streams(&to_waste_less, free_used);
