@@ -15,11 +15,6 @@ static struct gm_extent *on_page(size_t bytes)
 	return block_take_aligned(own, bytes, PAGE);
 }
 
-static void unmap_stale(void)
-{
-	(void)gm_stale_retire(&heap, SIZE_MAX);
-}
-
 /* ---- where a growth joins what is free ---- */
 
 /* A hole behind a quarter of a page that is free, and another one, higher up,
@@ -178,42 +173,18 @@ static void test_not_alone(void)
 	end();
 }
 
-/* Free are one and a half pages that begin within a page, with a hole behind
- * them; a page; and three pages. */
-static uintptr_t make_shape(uintptr_t *three_out)
-{
-	struct gm_extent *within, *page, *three, *hole;
-
-	begin();
-	block(own, PAGE / 2);
-	within = block(own, PAGE + PAGE / 2);
-	hole = block(own, PAGE);
-	block(own, PAGE);
-	page = block(own, PAGE);
-	block(own, PAGE);
-	three = block(own, 3 * PAGE);
-	block(own, PAGE);
-	move_away(hole);
-	unmap_stale();
-	block_give(own, within);
-	block_give(own, page);
-	block_give(own, three);
-	*three_out = three->address;
-	return within->address;
-}
-
 static void test_move(void)
 {
-	uintptr_t three, within = make_shape(&three);
+	struct shape shape = make_shape();
 	size_t bytes = 2 * PAGE + PAGE / 2;
 	uint64_t before = heap_reserved();
 	bool grown;
 
 	may_waste(1);
-	is_uint(served_at(own, bytes, &grown), three,
+	is_uint(served_at(own, bytes, &grown), shape.three,
 		"where it fits, over three pages");
 	may_waste(0);
-	is_uint(served_at(own, bytes, &grown), within,
+	is_uint(served_at(own, bytes, &grown), shape.within,
 		"over two, one of which is moved, if too much cannot be");
 	is_uint(heap_reserved(), before, "no page more is taken");
 	end();
@@ -235,14 +206,14 @@ static void set(enum why why, bool on)
 /* New pages are not worth it, nor is unmapping. */
 static void test_no_move(enum why why, const char *what)
 {
-	uintptr_t three;
+	struct shape shape = make_shape();
 	uint64_t before;
 	bool grown;
 
-	(void)make_shape(&three);
 	before = calls(GPUMEM_CALL_MAP);
 	set(why, true);
-	is_uint(served_at(own, 2 * PAGE + PAGE / 2, &grown), three, "%s", what);
+	is_uint(served_at(own, 2 * PAGE + PAGE / 2, &grown), shape.three, "%s",
+		what);
 	is_uint(calls(GPUMEM_CALL_MAP), before, "nothing was mapped");
 	set(why, false);
 	end();
@@ -253,10 +224,9 @@ static void test_too_few(void)
 {
 	const struct gm_want want = {.bytes = 6 * PAGE, .alignment = heap.unit};
 	struct gm_lookup lookup = {.heap = &heap, .want = &want};
-	uintptr_t three;
 	uint64_t before;
 
-	(void)make_shape(&three);
+	(void)make_shape();
 	before = calls(GPUMEM_CALL_MAP);
 	lookup.arena = own;
 	pthread_mutex_lock(&heap.mutex);

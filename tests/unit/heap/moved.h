@@ -45,4 +45,36 @@ HEAP_USE struct gm_extent *move_away(struct gm_extent *extent)
 	return block_take_aligned(own, PAGE, FAR);
 }
 
+HEAP_USE void unmap_stale(void)
+{
+	(void)gm_stale_retire(&heap, SIZE_MAX);
+}
+
+/* Free are one and a half pages that begin within a page, with a hole behind
+ * them; a page; and three pages. */
+struct shape {
+	uintptr_t within, page, three;
+};
+
+HEAP_USE struct shape make_shape(void)
+{
+	struct gm_extent *within, *page, *three, *hole;
+
+	begin();
+	block(own, PAGE / 2);
+	within = block(own, PAGE + PAGE / 2);
+	hole = block(own, PAGE);
+	block(own, PAGE);
+	page = block(own, PAGE);
+	block(own, PAGE);
+	three = block(own, 3 * PAGE);
+	block(own, PAGE);
+	move_away(hole);
+	unmap_stale();
+	block_give(own, within);
+	block_give(own, page);
+	block_give(own, three);
+	return (struct shape){within->address, page->address, three->address};
+}
+
 #endif

@@ -7,44 +7,7 @@
  * few pages left, where the fewest are taken of what is free, too.
  */
 #include "served.h"
-
-#define PAGE (2 * MIB)
-#define FAR (1024 * MIB)
-
-static gpumem_stream stream, other;
-static struct gm_arena *own, *beside;
-
-/* The span begins where every alignment does. */
-static void begin(void)
-{
-	heap_start();
-	stream = stream_new();
-	other = stream_new();
-	own = arena_of(stream);
-	beside = arena_of(other);
-}
-
-static void end(void)
-{
-	sound("in the end");
-	must(gm_stream_destroy(device, stream));
-	must(gm_stream_destroy(device, other));
-	heap_end();
-}
-
-/* More than is reserved would be waste. */
-static void waste_nothing(void)
-{
-	heap.space->budget.waste = heap.space->budget.waste_max = 0;
-	heap.counters.highest_allocated = heap.counters.allocated.current;
-}
-
-/* A page moves far away, and leaves a hole. */
-static void move_away(void)
-{
-	block_take_aligned(own, PAGE, FAR);
-	(void)gm_stale_retire(&heap, SIZE_MAX);
-}
+#include "moved.h"
 
 /* Three free pages, a hole of one, three free pages; five are asked for, which
  * lie over all of that, where two of seven are of no use, or elsewhere. */
@@ -57,9 +20,8 @@ static void test_surplus(bool waste)
 	low = block(own, 3 * PAGE);
 	middle = block(own, PAGE);
 	high = block(own, 3 * PAGE);
-	block_give(own, middle);
-	waste_nothing();
-	move_away();
+	move_away(middle);
+	unmap_stale();
 	block_give(own, low);
 	block_give(own, high);
 	before = heap_reserved();
@@ -96,7 +58,7 @@ static struct sides *make_sides(size_t pages, bool busy)
 	block_give(own, mine);
 	gm_arena_poll(own, true);
 	gm_arena_poll(beside, true);
-	waste_nothing();
+	may_waste(0);
 	return &sides;
 }
 
@@ -183,38 +145,18 @@ static uintptr_t place_of(size_t bytes)
 	return served_at(own, bytes, &grown);
 }
 
-/* Free are one and a half pages that begin within a page, with a hole behind
- * them; a page; and three pages. As much is reserved as may be. */
-struct shape {
-	uintptr_t within, page, three;
-};
-
-static struct shape make_shape(void)
+/* As much is reserved as may be. */
+static struct shape make_limited(void)
 {
-	struct gm_extent *within, *page, *three, *hole;
+	struct shape shape = make_shape();
 
-	begin();
-	block(own, PAGE / 2);
-	within = block(own, PAGE + PAGE / 2);
-	hole = block(own, PAGE);
-	block(own, PAGE);
-	page = block(own, PAGE);
-	block(own, PAGE);
-	three = block(own, 3 * PAGE);
-	block(own, PAGE);
-	block_give(own, hole);
-	waste_nothing();
-	move_away();
-	block_give(own, within);
-	block_give(own, page);
-	block_give(own, three);
 	heap.space->budget.limit_bytes = heap_reserved();
-	return (struct shape){within->address, page->address, three->address};
+	return shape;
 }
 
 static void test_part_of_a_page(void)
 {
-	struct shape shape = make_shape();
+	struct shape shape = make_limited();
 
 	is_uint(place_of(PAGE / 2), shape.page, "where it fits best");
 	heap.space->budget.met_limit = true;
@@ -227,7 +169,7 @@ static void test_part_of_a_page(void)
 
 static void test_move(void)
 {
-	struct shape shape = make_shape();
+	struct shape shape = make_limited();
 	size_t bytes = 2 * PAGE + PAGE / 2;
 	uint64_t before = heap_reserved();
 
@@ -245,7 +187,7 @@ static void test_move(void)
 /* For whom does not want pages to move. */
 static void test_no_grow(void)
 {
-	struct shape shape = make_shape();
+	struct shape shape = make_limited();
 	const struct gm_want want = {.bytes = 2 * PAGE + PAGE / 2,
 				     .alignment = heap.unit,
 				     .flags = GPUMEM_ALLOC_NO_GROW};
