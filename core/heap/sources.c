@@ -201,9 +201,9 @@ static bool applies(unsigned source, const struct gm_lookup *lookup)
 }
 
 /* A large block that fits nowhere moves pages. Where the ones before it lie
- * low, what is free above them is in larger pieces; and where they border on
- * what is used, it can be moved as far as it goes. That cuts more than best fit
- * does, and so is for when memory is ample. */
+ * low, what is free above them is in larger pieces; and where they are cut
+ * beside what is used, all of the rest but a part of one page can be moved.
+ * That cuts more than best fit does, and so is for when memory is ample. */
 static bool is_large(const struct gm_lookup *lookup, size_t pages)
 {
 	const struct gm_heap *heap = lookup->heap;
@@ -224,7 +224,7 @@ static struct gm_extent *fit(const struct gm_lookup *lookup)
 				      want->alignment);
 }
 
-/* For smaller ones it gains nothing in recorded programs (decision 45). */
+/* From so many pages on the side pays in recorded programs (decision 45). */
 enum { SIDE_PAGES = 8 };
 
 static struct gm_extent *carve(const struct gm_lookup *lookup)

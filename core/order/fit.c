@@ -109,7 +109,7 @@ struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
 		     bytes);
 }
 
-/* Nothing is mapped there, or will be. */
+/* Nothing is mapped there, or nothing will be once work is over. */
 static bool is_open(const struct gm_extent *beside)
 {
 	return !beside || gm_extent_is(beside, GM_EXTENT_HOLE) ||
