@@ -27,16 +27,47 @@ enum { FEWEST_PAGES = 2 };
 static bool can_move(const struct gm_lookup *lookup, size_t pages)
 {
 	return gm_stale_lender(lookup->heap, lookup->arena) &&
-	       !gm_stale_full(lookup->heap, pages) &&
+	       pages <= gm_stale_left(lookup->heap) &&
 	       pages <= lookup->arena->index.whole_pages &&
 	       !gm_capture_forbids(lookup->heap) &&
 	       !gm_arena_capturing(lookup->arena);
 }
 
-/* Do fewer than so many do where a growth would put it? Where the limit is near
- * new pages may be what it takes; else they are not worth it. */
-static bool grows_better(const struct gm_lookup *lookup, size_t pages,
-			 bool may_create)
+/* Is it certain that there are so many pages to be moved? */
+static bool is_certain(const struct gm_lookup *lookup, size_t pages)
+{
+	struct gm_heap *heap = lookup->heap;
+
+	return gm_space_now_bytes(heap, lookup->arena->stream, 0) >=
+	       pages * heap->page_bytes;
+}
+
+/* Does the block fit somewhere as it is, be it in what another stream is done
+ * with, which passes to this one? */
+static bool fits(struct gm_lookup *lookup)
+{
+	const struct gm_want *want = lookup->want;
+	size_t pages;
+
+	if (!lookup->extent &&
+	    gm_arenas_transfer_one(lookup->arena, want->bytes, want->alignment,
+				   SIZE_MAX))
+		lookup->extent =
+			gm_place_free(lookup->arena, want->bytes, &pages);
+	return lookup->extent;
+}
+
+/* Is a growth that takes so many pages better than what fits? Where the limit
+ * is near new ones may be what it takes; else they are not worth it. One that
+ * fails may have taken apart what fitted, so it is certain, or nothing does. */
+static bool may_grow(struct gm_lookup *lookup, size_t pages, bool is_short)
+{
+	return is_short ? is_certain(lookup, pages) || !fits(lookup)
+			: can_move(lookup, pages);
+}
+
+/* Where so many pages would be taken: takes a growth fewer, and may it? */
+static bool grows_better(struct gm_lookup *lookup, size_t pages, bool is_short)
 {
 	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
@@ -47,7 +78,7 @@ static bool grows_better(const struct gm_lookup *lookup, size_t pages,
 	    pages <= gm_place_least(heap, want->bytes))
 		return false;
 	fewer = gm_place_growth(lookup->arena, want->bytes);
-	return fewer < pages && (may_create || can_move(lookup, fewer));
+	return fewer < pages && may_grow(lookup, fewer, is_short);
 }
 
 /* With few pages left, a block goes where it takes the fewest of which nothing

@@ -73,6 +73,19 @@ static bool is_forbidden(struct gm_heap *heap, gpumem_stream stream)
 		gm_heap_capturing(heap, stream));
 }
 
+/* What is completed, and what the stream may lend to itself besides. */
+static uint64_t movable_bytes(struct gm_heap *heap, gpumem_stream stream)
+{
+	const struct gm_arena *lender = lender_of(heap, stream);
+	uint64_t completed = gm_handles_completed_bytes(heap, NULL), lent;
+
+	if (!lender || lender->completed == lender->seqno)
+		return completed;
+	lent = gm_handles_completed_bytes(heap, lender) - completed;
+	return completed +
+	       least_of(lent, gm_stale_left(heap) * heap->page_bytes);
+}
+
 /* What a trim would give back for an allocation on the stream. */
 static uint64_t unused_bytes(struct gm_heap *heap, gpumem_stream stream)
 {
@@ -82,8 +95,7 @@ static uint64_t unused_bytes(struct gm_heap *heap, gpumem_stream stream)
 	if (is_forbidden(heap, stream))
 		return bytes;
 	if (heap->vm)
-		return bytes + gm_handles_completed_bytes(
-				       heap, lender_of(heap, stream));
+		return bytes + movable_bytes(heap, stream);
 	for (; span; span = span->next)
 		if (gm_segment_completed(span))
 			bytes += span->bytes;

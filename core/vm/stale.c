@@ -38,8 +38,8 @@ struct gm_arena *gm_stale_lender(const struct gm_heap *heap,
 	return arena;
 }
 
-/* In pages; a place has at least one. */
-static size_t room(const struct gm_heap *heap)
+/* A place has at least one page. */
+size_t gm_stale_left(const struct gm_heap *heap)
 {
 	const struct gm_stale *stale = &heap->space->stale;
 	uint64_t most = heap->space->span_bytes / ADDRESS_PART;
@@ -50,11 +50,6 @@ static size_t room(const struct gm_heap *heap)
 		stale->most > stale->handles ? stale->most - stale->handles : 0;
 
 	return pages < places ? (size_t)pages : places;
-}
-
-bool gm_stale_full(const struct gm_heap *heap, size_t want)
-{
-	return room(heap) < want;
 }
 
 struct gm_run gm_stale_run(const struct gm_heap *heap,
@@ -83,9 +78,13 @@ static void retire(struct gm_heap *heap, size_t most, bool beside_first)
 
 size_t gm_stale_room(struct gm_heap *heap, size_t want)
 {
-	if (room(heap) < want)
+	size_t left = gm_stale_left(heap);
+
+	if (left < want) {
 		retire(heap, want, false);
-	return room(heap) < want ? room(heap) : want;
+		left = gm_stale_left(heap);
+	}
+	return left < want ? left : want;
 }
 
 void gm_stale_begin(struct gm_heap *heap, struct gm_extent *extent)

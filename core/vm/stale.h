@@ -67,8 +67,8 @@ struct gm_arena *gm_stale_lender(const struct gm_heap *heap,
 /* How many more pages may become stale; at the bound, as many completed ones
  * are unmapped first. No capture forbids that. */
 size_t gm_stale_room(struct gm_heap *heap, size_t want);
-/* Are there so many places that fewer pages may become stale? */
-bool gm_stale_full(const struct gm_heap *heap, size_t want);
+/* How many more pages may become stale as it is. */
+size_t gm_stale_left(const struct gm_heap *heap);
 
 /* The extent, which is in no index and of handles of one size, becomes stale,
  * for the growth under way. */

@@ -232,7 +232,7 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 		lend(heap, supply, supply->missing - fresh);
 	*short_places = heap->space->budget.waits && supply->need->lender &&
 			supply->missing > fresh &&
-			gm_stale_full(heap, supply->missing - fresh);
+			gm_stale_left(heap) < supply->missing - fresh;
 	if (*short_places)
 		return gm_fail(GPUMEM_LIMIT, "too many pages are mapped twice "
 					     "until work is over");
