@@ -134,12 +134,19 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 	return extent;
 }
 
-/* As if the arena had freed it just now. */
+/* As if the arena had freed it just now; that of a dropped stream, when the
+ * stream was. A block of it may have grown since then over what another stream
+ * was done with: that is completed, and of no more account. */
 static void renumber(struct gm_arena *arena, struct gm_extent *extent)
 {
+	struct gm_spans *spans = &arena->heap->spans;
+
 	gm_extent_set_seqno(extent, arena->seqno);
-	if (arena->heap->vm)
-		gm_pages_touch(&arena->heap->spans, extent);
+	if (!arena->heap->vm)
+		return;
+	gm_pages_touch(spans, extent);
+	if (arena->dropped)
+		gm_pages_settle(spans, extent, extent->address, extent->bytes);
 }
 
 /* Free memory of another stream that the device has finished with. */

@@ -138,6 +138,43 @@ static void test_drop_faults(void)
 	restart();
 }
 
+static void *large(gpumem_stream stream)
+{
+	const struct gm_request wants = {
+		.bytes = 2 * MIB, .alignment = 1, .stream = stream};
+	void *ptr;
+
+	must(gm_heap_alloc(&heap, &wants, &ptr));
+	return ptr;
+}
+
+/* A block has grown over what another stream had freed later than its own
+ * stream ever did, which is gone when the block is freed. */
+static void test_drop_resized(void)
+{
+	gpumem_stream stream = stream_new();
+	struct gm_arena *from = arena_of(stream);
+	char *ptr = large(stream), *behind = large(NULL);
+	struct hold hold;
+	uint64_t holds;
+
+	is_ptr(behind, ptr + 2 * MIB, "two blocks side by side");
+	hold_begin(&hold, stream);
+	must(gm_heap_drop(from));
+	must(gm_heap_free(behind, NULL));
+	must(gm_stream_sync(device, NULL));
+	must(gm_heap_resize(ptr, 4 * MIB, NULL, &holds));
+	must(gm_heap_free(ptr, NULL));
+	(void)gm_pending_poll(&heap);
+	sound("the larger one is freed after its stream has gone");
+	hold_end(&hold, stream);
+	must(gm_stream_destroy(device, stream));
+	gm_heap_transfer(&heap, receiver);
+	is_uint(receiver->index.bytes, 4 * MIB, "all of it passes");
+	sound("then, too");
+	restart();
+}
+
 int main(void)
 {
 	alarm(60);
@@ -147,6 +184,7 @@ int main(void)
 	test_drop_slots();
 	test_drop_trim();
 	test_drop_faults();
+	test_drop_resized();
 	heap_end();
 	device_end();
 	return done_testing();
