@@ -69,6 +69,7 @@ static gpumem_status alloc(struct gpumem_pool *pool, struct gm_request *request,
 		status = check_can_zero(pool->device);
 	if (status != GPUMEM_OK)
 		return status;
+	request->holds_out = usable_out;
 	ptr = alloc_cached(&pool->heap, request);
 	if (!ptr)
 		status = gm_alloc_locked(pool, request, &ptr);

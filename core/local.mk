@@ -243,6 +243,7 @@ libheap_la_SOURCES = \
 	core/heap/short.c \
 	core/heap/sources.c \
 	core/heap/tagged.c \
+	core/heap/take.c \
 	core/heap/track.c \
 	core/heap/trim.c
 

@@ -2,27 +2,19 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * An allocation, when the thread's cache has none: a slot of a slab, or an
- * extent of its own. Where the memory comes from is ladder.h's business.
+ * An allocation, when the thread's cache has none: the attempts at it, and who
+ * is told of it. What a block is made of is take.c's business.
  */
 #include "heap.h"
 #include "ladder.h"
 #include "base/error.h"
 #include "base/fork.h"
-#include "cache/hot.h"
 #include "device/loss.h"
-#include "extent/map.h"
-
-static bool is_small(const struct gm_request *request)
-{
-	return request->bytes <= GM_SMALL_MAX &&
-	       request->alignment <= GM_SMALL_MAX;
-}
 
 size_t gm_heap_usable(const struct gm_heap *heap,
 		      const struct gm_request *request)
 {
-	if (is_small(request))
+	if (gm_request_is_small(request))
 		return heap->classes
 			.of[gm_class_aligned(&heap->classes, request->bytes,
 					     request->alignment)]
@@ -40,7 +32,7 @@ struct gm_want gm_heap_want(const struct gm_heap *heap,
 			       .alignment = request->alignment,
 			       .flags = request->flags};
 
-	if (is_small(request)) {
+	if (gm_request_is_small(request)) {
 		want.bytes = heap->classes
 				     .of[gm_class_aligned(&heap->classes,
 							  request->bytes,
@@ -51,123 +43,6 @@ struct gm_want gm_heap_want(const struct gm_heap *heap,
 	if (want.alignment < heap->unit)
 		want.alignment = heap->unit;
 	return want;
-}
-
-static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
-				const struct gm_request *request,
-				bool *grown_out, void **ptr_out)
-{
-	const struct gm_want want = gm_heap_want(heap, request);
-	struct gm_extent *extent;
-	gpumem_status status;
-
-	status = gm_ladder_take(arena, &want, grown_out, &extent);
-	if (status != GPUMEM_OK || !extent)
-		return status;
-	gm_extent_set(extent, GM_EXTENT_LARGE);
-	extent->arena = arena;
-	extent->requested = request->bytes;
-	gm_extent_set_heap(extent, heap);
-	extent->more = 0;
-	gm_map_set(extent->address, (uintptr_t)extent);
-	gm_counters_alloc(&heap->counters, request->bytes, extent->bytes);
-	*ptr_out = (void *)extent->address;
-	return GPUMEM_OK;
-}
-
-/* A slab in an extent that was found. While the mutex was released the arena
- * may have become another's than the stream's, and the thread's cache nobody's:
- * *local is what it has now; NULL: begin anew. */
-static gpumem_status make_slab(struct gm_arena *arena, unsigned class_index,
-			       struct gm_extent *extent,
-			       struct gm_local **local)
-{
-	bool same = gm_arena_find(arena->heap, arena->stream) == arena;
-	gpumem_status status = GPUMEM_OK;
-
-	*local = NULL;
-	if (same)
-		status = gm_local_of(arena->heap, arena, local);
-	if (same && status == GPUMEM_OK)
-		status = gm_slab_create(arena, class_index, extent);
-	if (!same || status != GPUMEM_OK)
-		(void)gm_arena_insert(arena, extent);
-	return status;
-}
-
-/* Ready slots of the class: from slabs, from slabs after pending blocks came
- * back, or from a new slab. *local NULL: begin anew. */
-static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
-			    unsigned class_index,
-			    const struct gm_request *request, bool *grown_out)
-{
-	const struct gm_want want = gm_heap_want(heap, request);
-	struct gm_arena *arena = (*local)->arena;
-	struct gm_extent *extent;
-	gpumem_status status;
-
-	if ((*local)->bin[class_index].count ||
-	    gm_local_refill(*local, class_index))
-		return GPUMEM_OK;
-	if (gm_pending_poll(heap) && gm_local_refill(*local, class_index))
-		return GPUMEM_OK;
-	*local = NULL;
-	status = gm_ladder_take(arena, &want, grown_out, &extent);
-	if (status == GPUMEM_OK && extent)
-		status = make_slab(arena, class_index, extent, local);
-	if (*local)
-		(void)gm_local_refill(*local, class_index);
-	return status;
-}
-
-static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
-				const struct gm_request *request,
-				bool *grown_out, void **ptr_out)
-{
-	unsigned index = gm_class_aligned(&heap->classes, request->bytes,
-					  request->alignment);
-	struct gm_local *local;
-	gpumem_status status = gm_local_of(heap, arena, &local);
-
-	if (status == GPUMEM_OK)
-		status = refill(heap, &local, index, request, grown_out);
-	if (status != GPUMEM_OK || !local)
-		return status;
-	*ptr_out = gm_local_pop(local, &heap->classes.of[index], index,
-				request->bytes, 0);
-	return GPUMEM_OK;
-}
-
-/* *ptr_out stays NULL: begin anew. */
-static gpumem_status take_once(struct gm_heap *heap,
-			       const struct gm_request *request,
-			       bool *grown_out, void **ptr_out)
-{
-	struct gm_arena *arena;
-	gpumem_status status;
-
-	gm_locals_fold_own(heap, request->bytes);
-	status = gm_arena_of(heap, request->stream, &arena);
-	if (status != GPUMEM_OK)
-		return status;
-	if (is_small(request))
-		return take_small(heap, arena, request, grown_out, ptr_out);
-	return take_large(heap, arena, request, grown_out, ptr_out);
-}
-
-static gpumem_status take(struct gm_heap *heap,
-			  const struct gm_request *request, bool *grown_out,
-			  void **ptr_out)
-{
-	gpumem_status status;
-	void *ptr = NULL;
-
-	do
-		status = take_once(heap, request, grown_out, &ptr);
-	while (status == GPUMEM_OK && !ptr);
-	if (status == GPUMEM_OK)
-		*ptr_out = ptr;
-	return status;
 }
 
 /* For all who want to know of it. */
@@ -198,7 +73,7 @@ static gpumem_status take_tagged(struct gm_heap *heap,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = take(heap, request, grown_out, ptr_out);
+	status = gm_heap_take(heap, request, grown_out, ptr_out);
 	if (status != GPUMEM_OK)
 		gm_tag_withdraw(heap->tags, request->tag, request->bytes);
 	return status;
@@ -220,7 +95,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	seen_out->over = false;
 	status = request->tag ? take_tagged(heap, request, &grown,
 					    &seen_out->over, ptr_out)
-			      : take(heap, request, &grown, ptr_out);
+			      : gm_heap_take(heap, request, &grown, ptr_out);
 	if (status == GPUMEM_OK && grown)
 		gm_counters_miss(&heap->counters);
 	if (status == GPUMEM_OK)

@@ -9,7 +9,7 @@
 
 struct climb {
 	struct gm_heap *heap;
-	const struct gm_request *request;
+	struct gm_request request;
 	uint64_t needed_bytes;
 	gpumem_status status; /* of the last attempt */
 	struct gm_seen seen;  /* by it */
@@ -68,15 +68,15 @@ static bool order_behind(struct climb *climb,
 				     const struct gm_want *want))
 {
 	struct gm_heap *heap = climb->heap;
-	struct gm_want want = gm_heap_want(heap, climb->request);
+	struct gm_want want = gm_heap_want(heap, &climb->request);
 	struct gm_arena *arena;
 	bool helped;
 
-	if (!gm_may_follow(heap, climb->request->flags))
+	if (!gm_may_follow(heap, climb->request.flags))
 		return false;
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap, 0);
-	arena = gm_arena_find(heap, climb->request->stream);
+	arena = gm_arena_find(heap, climb->request.stream);
 	helped = arena && get(arena, &want);
 	pthread_mutex_unlock(&heap->mutex);
 	return helped;
@@ -90,6 +90,21 @@ static bool order_behind_pending(struct climb *climb)
 static bool order_behind_free(struct climb *climb)
 {
 	return order_behind(climb, free_behind);
+}
+
+/* If all that it holds counts as requested it is a large one then. */
+static bool take_larger(struct climb *climb)
+{
+	struct gm_request *request = &climb->request;
+
+	if (!gm_request_is_small(request))
+		return false;
+	if (request->flags & GPUMEM_ALLOC_WHOLE)
+		request->bytes =
+			gm_heap_large_bytes(climb->heap, request->bytes);
+	else
+		request->larger = true;
+	return true;
 }
 
 /* A wait for the device, as a recording has it; under the heap's mutex. */
@@ -183,6 +198,7 @@ static const struct {
 	 AGAIN, NO_WAIT},
 	{"free memory of another stream, behind its work", order_behind_free,
 	 AGAIN, NO_WAIT},
+	{"for a small block, more than it takes", take_larger, ONCE, NEVER},
 	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
 	 NO_WAIT},
 	{"waiting for free memory of the device's other pools", wait_for_pools,
@@ -224,7 +240,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 {
 	struct climb climb = {
 		.heap = heap,
-		.request = request,
+		.request = *request,
 		.needed_bytes = request->bytes,
 		.seen = *seen,
 		.status = status,
@@ -238,7 +254,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			count_retry(heap);
 		tried_again |= helped;
 		if (helped)
-			climb.status = gm_heap_attempt(heap, request,
+			climb.status = gm_heap_attempt(heap, &climb.request,
 						       climb.beyond_soft,
 						       &climb.seen, ptr_out);
 		i += !helped || !(helps[i].how & AGAIN);

@@ -25,10 +25,20 @@ struct gm_request {
 	gpumem_stream stream;
 	uint32_t flags; /* GPUMEM_ALLOC_NO_WAIT and _NO_GROW mean something */
 	uint32_t tag;	/* of the block; 0: none */
+	bool larger;	/* a small one may have more than it takes */
+	uint64_t *holds_out; /* what the block holds if that is more; NULL:
+				nobody asks */
 	const struct gm_stack *stack; /* NULL: nobody asked for it */
 	struct gm_tag_over *over; /* what refused it, if that was the limit of a
 				     tag; NULL: nobody asks */
 };
+
+/* It gets a slot of a slab. */
+static inline bool gm_request_is_small(const struct gm_request *request)
+{
+	return request->bytes <= GM_SMALL_MAX &&
+	       request->alignment <= GM_SMALL_MAX;
+}
 
 /* What an allocation needs of its arena: an extent of exactly so many bytes. */
 struct gm_want {
@@ -79,6 +89,12 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
  * for a small one, a run of slots. */
 struct gm_want gm_heap_want(const struct gm_heap *heap,
 			    const struct gm_request *request);
+
+/* take.c: a block, from what the sources have; *grown_out as of
+ * gm_ladder_take(). Under the mutex, which may be released meanwhile. */
+gpumem_status gm_heap_take(struct gm_heap *heap,
+			   const struct gm_request *request, bool *grown_out,
+			   void **ptr_out);
 
 /* alloc.c: one attempt. *seen_out is written on every return. */
 gpumem_status gm_heap_attempt(struct gm_heap *heap,

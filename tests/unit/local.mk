@@ -55,6 +55,7 @@ extent_tests = \
 	tests/unit/extent/size_class \
 	tests/unit/extent/tree
 heap_tests = \
+	tests/unit/heap/apart \
 	tests/unit/heap/arena \
 	tests/unit/heap/beside \
 	tests/unit/heap/budget \
@@ -153,6 +154,7 @@ lib_tests = \
 	tests/unit/lib/hook \
 	tests/unit/lib/host_oom \
 	tests/unit/lib/kinds \
+	tests/unit/lib/larger \
 	tests/unit/lib/leaks \
 	tests/unit/lib/leaks_exit \
 	tests/unit/lib/leaks_stack \

@@ -86,6 +86,25 @@ static void test_wait(void)
 	end();
 }
 
+/* What can be had without a wait is told as far as there are places. */
+static void test_promise(void)
+{
+	begin();
+	pthread_mutex_lock(&heap.mutex);
+	gm_locals_flush_own(&heap);
+	pthread_mutex_unlock(&heap.mutex);
+	is_uint(gm_space_now_bytes(&heap, stream, 0), 0,
+		"with no place, nothing is promised of what is busy");
+	heap.space->stale.most += 2;
+	is_uint(gm_space_now_bytes(&heap, stream, 0), 2 * PAGE,
+		"with two places, two pages");
+	must(gm_stream_sync(device, stream));
+	gm_arena_poll(arena_of(stream), true);
+	is_uint(gm_space_now_bytes(&heap, stream, 0), 6 * PAGE,
+		"all of them when they are over");
+	end();
+}
+
 /* What is over needs no wait. */
 static void test_over(void)
 {
@@ -178,6 +197,7 @@ int main(void)
 	alarm(120);
 	device_start();
 	test_wait();
+	test_promise();
 	test_over();
 	test_not();
 	test_failed();
