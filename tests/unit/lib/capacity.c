@@ -271,7 +271,7 @@ static void run(bool vm)
 	test_scattered(vm);
 	test_kinds();
 	test_failures();
-	for (uint64_t seed = 1; seed <= 4; seed++)
+	for (uint64_t seed = 1; seed <= (uint64_t)scaled(100, 4); seed++)
 		test_random(seed, vm);
 	for (int i = 1; i < 3; i++)
 		must(gpumem_stream_destroy(device, stream[i]));
