@@ -181,8 +181,9 @@ static bool wait_for_others(struct climb *climb)
 }
 
 /* AGAIN: as long as it helps. TRIMS: what it has freed goes back to the driver,
- * from which it may come in one piece; unless the driver must not be asked. */
-enum how { ONCE = 0, AGAIN = 1, TRIMS = 2 };
+ * from which it may come in one piece; unless the driver must not be asked.
+ * ROUNDS: nothing is reclaimed, so that another attempt counts as none. */
+enum how { ONCE = 0, AGAIN = 1, TRIMS = 2, ROUNDS = 4 };
 
 static const struct {
 	const char *name;
@@ -198,7 +199,7 @@ static const struct {
 	 AGAIN, NO_WAIT},
 	{"free memory of another stream, behind its work", order_behind_free,
 	 AGAIN, NO_WAIT},
-	{"for a small block, more than it takes", take_larger, ONCE, NEVER},
+	{"for a small block, more than it takes", take_larger, ROUNDS, NEVER},
 	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
 	 NO_WAIT},
 	{"waiting for free memory of the device's other pools", wait_for_pools,
@@ -245,14 +246,15 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 		.seen = *seen,
 		.status = status,
 	};
-	bool tried_again = false;
+	bool reclaimed = false;
 
 	for (unsigned i = 0; i < HELP_COUNT && may_help(&climb);) {
 		bool helped = help(&climb, i, request->flags);
+		bool counts = helped && !(helps[i].how & ROUNDS);
 
-		if (helped && !tried_again)
+		if (counts && !reclaimed)
 			count_retry(heap);
-		tried_again |= helped;
+		reclaimed |= counts;
 		if (helped)
 			climb.status = gm_heap_attempt(heap, &climb.request,
 						       climb.beyond_soft,

@@ -142,6 +142,7 @@ static void two_streams(void)
 	OK(gpumem_event_create(device, &event));
 	OK(gpumem_alloc(pool, MIB, compute, &tensor));
 	OK(gpumem_host_hold(number, compute, true));
+	OK(gpumem_host_hold(number, io, true));
 	OK(gpumem_fill(device, tensor, 7, MIB, compute));
 	OK(gpumem_event_record(event, compute));
 	OK(gpumem_stream_wait(device, io, event));
@@ -157,6 +158,7 @@ static void two_streams(void)
 	must(next != tensor && stats().pending_bytes >= MIB,
 	     "what an event keeps is not given out");
 	OK(gpumem_host_hold(number, compute, false));
+	OK(gpumem_host_hold(number, io, false));
 	OK(gpumem_event_sync(event));
 	must(back[0] == 7 && back[MIB - 1] == 7, "the fill came first");
 	OK(gpumem_pool_trim(pool, 0, NULL));
