@@ -92,7 +92,8 @@ static bool order_behind_free(struct climb *climb)
 	return order_behind(climb, free_behind);
 }
 
-/* If all that it holds counts as requested it is a large one then. */
+/* GPUMEM_ALLOC_WHOLE: all that the block holds counts as requested, so that the
+ * request becomes a large one. */
 static bool take_larger(struct climb *climb)
 {
 	struct gm_request *request = &climb->request;
@@ -182,8 +183,8 @@ static bool wait_for_others(struct climb *climb)
 
 /* AGAIN: as long as it helps. TRIMS: what it has freed goes back to the driver,
  * from which it may come in one piece; unless the driver must not be asked.
- * ROUNDS: nothing is reclaimed, so that another attempt counts as none. */
-enum how { ONCE = 0, AGAIN = 1, TRIMS = 2, ROUNDS = 4 };
+ * RECLAIMS_NOTHING: the next attempt is no retry in the statistics. */
+enum how { ONCE = 0, AGAIN = 1, TRIMS = 2, RECLAIMS_NOTHING = 4 };
 
 static const struct {
 	const char *name;
@@ -199,7 +200,8 @@ static const struct {
 	 AGAIN, NO_WAIT},
 	{"free memory of another stream, behind its work", order_behind_free,
 	 AGAIN, NO_WAIT},
-	{"for a small block, more than it takes", take_larger, ROUNDS, NEVER},
+	{"a larger size class or a large block, for a small request",
+	 take_larger, RECLAIMS_NOTHING, NEVER},
 	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
 	 NO_WAIT},
 	{"waiting for free memory of the device's other pools", wait_for_pools,
@@ -250,7 +252,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 
 	for (unsigned i = 0; i < HELP_COUNT && may_help(&climb);) {
 		bool helped = help(&climb, i, request->flags);
-		bool counts = helped && !(helps[i].how & ROUNDS);
+		bool counts = helped && !(helps[i].how & RECLAIMS_NOTHING);
 
 		if (counts && !reclaimed)
 			count_retry(heap);

@@ -25,9 +25,9 @@ struct gm_request {
 	gpumem_stream stream;
 	uint32_t flags; /* GPUMEM_ALLOC_NO_WAIT and _NO_GROW mean something */
 	uint32_t tag;	/* of the block; 0: none */
-	bool larger;	/* a small one may have more than it takes */
-	uint64_t *holds_out; /* what the block holds if that is more; NULL:
-				nobody asks */
+	bool larger;	/* if small, any slot or a large block will do */
+	uint64_t *holds_out; /* what the block holds, if that is not what
+				gm_heap_usable() says; NULL: nobody asks */
 	const struct gm_stack *stack; /* NULL: nobody asked for it */
 	struct gm_tag_over *over; /* what refused it, if that was the limit of a
 				     tag; NULL: nobody asks */

@@ -102,7 +102,7 @@ static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
 	return GPUMEM_OK;
 }
 
-/* A slot of any class that is large enough. */
+/* A slot of any size class that is large enough. */
 static void *take_any_slot(struct gm_local *local,
 			   const struct gm_request *request)
 {
@@ -125,7 +125,7 @@ static void *take_any_slot(struct gm_local *local,
 	return NULL;
 }
 
-/* For a small one, more than it takes. */
+/* For a small request for which no run fits: a larger slot or a large block. */
 static gpumem_status take_larger(struct gm_heap *heap, struct gm_arena *arena,
 				 const struct gm_request *request,
 				 bool *grown_out, void **ptr_out)

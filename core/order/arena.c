@@ -134,9 +134,9 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 	return extent;
 }
 
-/* As if the arena had freed it just now; that of a dropped stream, when the
- * stream was. A block of it may have grown since then over what another stream
- * was done with: that is completed, and of no more account. */
+/* As if the arena had freed it just now; for a dropped stream, when that was
+ * dropped. A block of such a stream may have grown since over memory that
+ * another one freed later: that is completed, so its number is lowered. */
 static void renumber(struct gm_arena *arena, struct gm_extent *extent)
 {
 	struct gm_spans *spans = &arena->heap->spans;

@@ -857,8 +857,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - pending blocks, behind the work that uses them (above 16 KiB; the stream
  *     waits for that, the host does not; option `wait`)
  *   - free memory of another stream, behind its work (likewise)
- *   - for a small block, more than it takes (up to 16 KiB: a slot of a larger
- *     size, or a block of its own, which holds a little more than 16 KiB)
+ *   - a larger size class or a large block, for a small request (of up to
+ *     16 KiB; a large block holds at least a little more)
  *   - waiting for pending blocks (option `wait`)
  *   - waiting for free memory of the device's other pools (of the same kind;
  *     option `wait`), which they then give back

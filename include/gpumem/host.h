@@ -26,11 +26,12 @@ gpumem_host_launch(int device, gpumem_stream stream, void (*fn)(void *arg),
 /*
  * A held stream does nothing by itself: what is queued on it is done by
  * gpumem_host_step(), in the calling thread, and by whoever waits for it
- * (gpumem_stream_sync(), an allocation that waits, the end of the stream, and
- * in its own thread a stream that waits, unless that is held, too). So a test
- * has a device that lags behind, without threads or clocks. When it is no
- * longer held its own thread goes on with what is queued. Work that runs in its
- * thread when it is held ends there. OK, INVALID, NO_HOST_MEMORY.
+ * (gpumem_stream_sync(), an allocation that waits, the end of the stream). So a
+ * test has a device that lags behind, without threads or clocks. A stream that
+ * waits for a held one (gpumem_stream_wait()) does that one's work in its own
+ * thread, unless it is held, too. When a stream is no longer held its own
+ * thread goes on with what is queued. Work that runs in its thread when it is
+ * held ends there. OK, INVALID, NO_HOST_MEMORY.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_host_hold(int device, gpumem_stream stream, bool on);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Small blocks where no run of slots fits any more: they get a slot of a larger
- * class, or a block of their own, before they are refused.
+ * Small requests where no run of slots fits any more: they get a slot of a
+ * larger size class, or a large block, before they are refused.
  */
 #include "fixture.h"
 
@@ -81,7 +81,7 @@ static void test_own(bool vm, uint32_t flags)
 
 static void test_aligned(void)
 {
-	void *most = begin(true, 64 * KIB), *ptr;
+	void *most = begin(true, 60 * KIB), *ptr;
 	uint64_t usable;
 
 	must(get(1, 16 * KIB, 0, &ptr, &usable));
