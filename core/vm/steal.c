@@ -218,30 +218,40 @@ size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 	return request.have;
 }
 
+/* In handles of so many pages or more, of which each takes one place. */
+static void lend_from(struct gm_heap *heap, size_t pages,
+		      struct steal_request *request)
+{
+	size_t want = request->want, before;
+	size_t room = gm_stale_room(heap, (want + pages - 1) / pages) * pages;
+
+	if (room > want)
+		room = want;
+	request->query =
+		(struct gm_handle_query){.pages = room,
+					 .least = pages,
+					 .most = room,
+					 .newest = UINT64_MAX,
+					 .busy = request->need->lender};
+	do {
+		before = request->query.pages;
+		take_from_arena(heap, request->need->lender, request);
+	} while (request->query.pages && request->query.pages < before);
+}
+
 size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
 		       size_t want, struct gm_handle *handles)
 {
 	struct steal_request request = {
-		.need = need, .handles = handles, .lends = true};
-	size_t pages = heap->space->handle_pages, before;
+		.need = need, .want = want, .handles = handles, .lends = true};
+	size_t pages = heap->space->handle_pages;
 
 	if (!need->lender || !need->lender->index.whole_pages ||
 	    gm_capture_forbids(heap) || gm_arena_capturing(need->lender))
 		return 0;
-	want = gm_stale_room(heap, want);
-	request.want = want;
-	request.query = (struct gm_handle_query){.pages = want,
-						 .most = want,
-						 .newest = UINT64_MAX,
-						 .busy = need->lender};
-	for (; pages && request.query.pages; pages /= 2) {
-		request.query.least = pages;
-		do {
-			before = request.query.pages;
-			take_from_arena(heap, need->lender, &request);
-		} while (request.query.pages && request.query.pages < before);
-	}
-	count_moved(heap, want - request.query.pages, GPUMEM_RECORD_LEND);
+	for (; pages && request.want; pages /= 2)
+		lend_from(heap, pages, &request);
+	count_moved(heap, want - request.want, GPUMEM_RECORD_LEND);
 	return request.have;
 }
 

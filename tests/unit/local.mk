@@ -77,6 +77,7 @@ heap_tests = \
 	tests/unit/heap/handle_random \
 	tests/unit/heap/in_capture \
 	tests/unit/heap/lend \
+	tests/unit/heap/lend_places \
 	tests/unit/heap/levels \
 	tests/unit/heap/local \
 	tests/unit/heap/lock \
