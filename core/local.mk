@@ -28,6 +28,7 @@ gpumemcxx_HEADERS = \
 
 libbase_la_CFLAGS = $(FLOOR_CFLAGS)
 libbase_la_SOURCES = \
+	core/base/clock.h \
 	core/base/error.c \
 	core/base/error.h \
 	core/base/fork.c \
@@ -106,6 +107,7 @@ libdevice_la_SOURCES = \
 	core/device/driver_call.h \
 	core/device/event.c \
 	core/device/event.h \
+	core/device/event_wait.c \
 	core/device/gate.c \
 	core/device/gate.h \
 	core/device/live.c \
@@ -163,7 +165,8 @@ liborder_la_SOURCES = \
 	core/order/transfer.c \
 	core/order/behind.c \
 	core/order/uses.c \
-	core/order/uses.h
+	core/order/uses.h \
+	core/order/wait.c
 
 libvm_la_CFLAGS = $(FLOOR_CFLAGS)
 libvm_la_SOURCES = \
@@ -227,6 +230,7 @@ libheap_la_SOURCES = \
 	core/heap/capacity.c \
 	core/heap/check.c \
 	core/heap/decay.c \
+	core/heap/drain.c \
 	core/heap/decay.h \
 	core/heap/free.c \
 	core/heap/growing.c \

@@ -28,7 +28,7 @@ summary()
 		END { printf "%d %.0f %d\n", events, live, blocks }'
 }
 
-# most on|off|lag TRACE: the highest allowed ratio of peak reserved to peak requested
+# most on|off|lag|behind TRACE: the highest allowed ratio of peak reserved to peak requested
 most()
 {
 	case $1:$2 in
@@ -37,6 +37,10 @@ most()
 	off:threads_inference) echo 1.40 ;;
 	off:*) echo 1.15 ;;
 	lag:*) echo 1.05 ;;
+	behind:bert_inference) echo 1.25 ;;
+	behind:threads_inference) echo 1.55 ;;
+	behind:offload_streams) echo 1.80 ;;
+	behind:*) echo 1.15 ;;
 	esac
 }
 
@@ -66,6 +70,12 @@ for file in "$top_srcdir"/tests/traces/*.trace.gz; do
 		fi
 	done
 	for lag in 1000 inf; do
+		what="$name, segments, $lag events behind"
+		exits 0 "$what" env GPUMEM_CONF=vm:off "$replay" --lag="$lag" \
+			--device host:0 --json "$file" || continue
+		ratio=$(value reserved_ratio)
+		check "$what: ratio ${ratio:-?} is between 1 and $(most behind "$name")" \
+			awk "BEGIN { exit !(1 <= $ratio && $ratio <= $(most behind "$name")) }"
 		what="$name, $lag events behind"
 		exits 0 "$what" "$replay" --lag="$lag" --device host:0 \
 			--json "$file" || continue

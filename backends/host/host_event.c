@@ -11,6 +11,8 @@
  */
 #include "host_device.h"
 
+#include <time.h>
+
 #include <errno.h>
 
 struct host_event {
@@ -124,13 +126,14 @@ gpumem_status gm_host_event_query(void *handle, void *name)
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_host_event_sync(void *handle, void *name)
+static gpumem_status await(void *handle, void *name, enum gpumem_slot slot,
+			   const struct timespec *until)
 {
 	struct host_device *device = handle;
 	struct host_stream *stream;
 	struct host_event *event;
 	uint64_t ticket;
-	gpumem_status status = gm_host_enter(device, GPUMEM_SLOT_event_sync);
+	gpumem_status status = gm_host_enter(device, slot);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -138,7 +141,24 @@ gpumem_status gm_host_event_sync(void *handle, void *name)
 	if (!event)
 		return GPUMEM_INVALID;
 	stream = read_event(device, event, &ticket);
-	return gm_host_stream_wait_for(stream, ticket);
+	return gm_host_stream_wait_for(stream, ticket, until);
+}
+
+gpumem_status gm_host_event_sync(void *device, void *event)
+{
+	return await(device, event, GPUMEM_SLOT_event_sync, NULL);
+}
+
+gpumem_status gm_host_event_wait(void *device, void *event, uint64_t ns)
+{
+	enum { SECOND = 1000000000 };
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / SECOND);
+	until.tv_nsec = (long)(ns % SECOND);
+	return await(device, event, GPUMEM_SLOT_event_wait, &until);
 }
 
 gpumem_status gm_host_stream_wait(void *handle, gpumem_stream name,

@@ -128,26 +128,39 @@ gpumem_status gm_host_stream_queue(struct host_stream *stream,
 }
 
 /* One step for a thread that needs work to be over: does some of a held stream,
- * or waits. The mutex is held. */
-static void help_or_wait(struct host_stream *stream)
+ * or waits, if there is a time until then only. False: it has come. The mutex
+ * is held. */
+static bool help_or_wait(struct host_stream *stream,
+			 const struct timespec *until)
 {
-	if (stream->held && stream->first && !stream->running)
+	if (stream->held && stream->first && !stream->running) {
 		do_oldest(stream);
-	else
-		pthread_cond_wait(&stream->less, &stream->mutex);
+		return true;
+	}
+	if (until)
+		return pthread_cond_timedwait(&stream->less, &stream->mutex,
+					      until) != ETIMEDOUT;
+	pthread_cond_wait(&stream->less, &stream->mutex);
+	return true;
 }
 
-gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket)
+gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket,
+				   const struct timespec *until)
 {
 	_Atomic bool *lost = &stream->device->lost;
+	bool done;
 
 	if (atomic_load_explicit(&stream->done, memory_order_acquire) >= ticket)
 		return GPUMEM_OK;
 	pthread_mutex_lock(&stream->mutex);
 	while (atomic_load(&stream->done) < ticket && !atomic_load(lost))
-		help_or_wait(stream);
+		if (!help_or_wait(stream, until))
+			break;
+	done = atomic_load(&stream->done) >= ticket;
 	pthread_mutex_unlock(&stream->mutex);
-	return atomic_load(lost) ? GPUMEM_LOST : GPUMEM_OK;
+	if (atomic_load(lost))
+		return GPUMEM_LOST;
+	return done ? GPUMEM_OK : GPUMEM_NOT_READY;
 }
 
 gpumem_status gm_host_stream_hold(struct host_stream *stream, bool on)
@@ -171,7 +184,7 @@ void gm_host_stream_step(struct host_stream *stream, uint64_t ticket)
 	pthread_mutex_lock(&stream->mutex);
 	while (stream->held && (stream->first || stream->running) &&
 	       atomic_load(&stream->done) < ticket)
-		help_or_wait(stream);
+		(void)help_or_wait(stream, NULL);
 	pthread_mutex_unlock(&stream->mutex);
 }
 

@@ -24,6 +24,17 @@ struct host_stream *gm_host_stream_find(struct host_device *device,
 	return stream;
 }
 
+/* A condition that is waited for by the monotonic clock. */
+static void init_timed(pthread_cond_t *condition)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
 gpumem_status gm_host_stream_open(struct host_device *device,
 				  struct host_stream **stream_out)
 {
@@ -34,7 +45,7 @@ gpumem_status gm_host_stream_open(struct host_device *device,
 	if (!atomic_load(&stream->made)) {
 		pthread_mutex_init(&stream->mutex, NULL);
 		pthread_cond_init(&stream->more, NULL);
-		pthread_cond_init(&stream->less, NULL);
+		init_timed(&stream->less);
 		stream->device = device;
 		stream->last = &stream->first;
 		atomic_store(&stream->made, true);
@@ -141,12 +152,13 @@ gpumem_status gm_host_stream_leave_alone(const struct host_stream *stream)
 }
 
 gpumem_status gm_host_stream_wait_for(struct host_stream *stream,
-				      uint64_t ticket)
+				      uint64_t ticket,
+				      const struct timespec *until)
 {
-	gpumem_status status = gm_host_stream_await(stream, ticket);
+	gpumem_status status = gm_host_stream_await(stream, ticket, until);
 
-	return status == GPUMEM_OK ? GPUMEM_OK
-				   : gm_host_fail_lost(stream->device);
+	return status == GPUMEM_LOST ? gm_host_fail_lost(stream->device)
+				     : status;
 }
 
 gpumem_status gm_host_stream_sync(void *handle, gpumem_stream name)
@@ -163,7 +175,8 @@ gpumem_status gm_host_stream_sync(void *handle, gpumem_stream name)
 	status = gm_host_stream_leave_alone(stream);
 	if (status != GPUMEM_OK)
 		return status;
-	return gm_host_stream_wait_for(stream, atomic_load(&stream->queued));
+	return gm_host_stream_wait_for(stream, atomic_load(&stream->queued),
+				       NULL);
 }
 
 gpumem_status gm_host_stream_query(void *handle, gpumem_stream name)

@@ -133,11 +133,14 @@ gpumem_status gm_host_stream_queue(struct host_stream *stream,
  * or why there is no thread. */
 gpumem_status gm_host_stream_hold(struct host_stream *stream, bool on);
 void gm_host_stream_step(struct host_stream *stream, uint64_t ticket);
-/* Waits until work number `ticket` is over. OK or LOST. */
-gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket);
+/* Waits until work number `ticket` is over, no longer than until a time of the
+ * monotonic clock (NULL: as long as it takes). OK, NOT_READY or LOST. */
+gpumem_status gm_host_stream_await(struct host_stream *stream, uint64_t ticket,
+				   const struct timespec *until);
 /* The same with a sentence. */
 gpumem_status gm_host_stream_wait_for(struct host_stream *stream,
-				      uint64_t ticket);
+				      uint64_t ticket,
+				      const struct timespec *until);
 /* CAPTURING with a sentence, and a violation counted, while the stream is being
  * captured: for calls that a capture would not survive. */
 gpumem_status gm_host_stream_leave_alone(const struct host_stream *stream);

@@ -64,8 +64,8 @@ gpumem_status gm_host_work_run(struct host_device *device,
 		break;
 	case HOST_WORK_WAIT:
 		/* Lost or not, this stream goes on. */
-		(void)gm_host_stream_await(work->wait.stream,
-					   work->wait.ticket);
+		(void)gm_host_stream_await(work->wait.stream, work->wait.ticket,
+					   NULL);
 		break;
 	case HOST_WORK_FILL:
 	case HOST_WORK_COPY:

@@ -3,12 +3,12 @@
 
 /* Open addressing; what follows an entry that goes moves up. See track.h. */
 #include "track.h"
+#include "clock.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FIRST_ROOM = 256 };
@@ -22,10 +22,7 @@ uint64_t gm_track_mark(void)
 
 uint64_t gm_track_now(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return gm_clock_ns();
 }
 
 /* The library refuses every call in a forked child, which has other numbers. */

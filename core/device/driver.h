@@ -67,6 +67,10 @@ gpumem_status gm_driver_event_record(struct gm_driver *driver, void *event,
 /* OK, NOT_READY (no failure: not counted as one), or a failure. */
 gpumem_status gm_driver_event_query(struct gm_driver *driver, void *event);
 gpumem_status gm_driver_event_sync(struct gm_driver *driver, void *event);
+/* The same for so many nanoseconds at most: NOT_READY (no failure) then. A
+ * backend that cannot is asked again and again. */
+gpumem_status gm_driver_event_wait(struct gm_driver *driver, void *event,
+				   uint64_t ns);
 /* 0 without CAP_CAPTURE, with no driver call. */
 gpumem_status gm_driver_capture_id(struct gm_driver *driver,
 				   gpumem_stream stream, uint64_t *id_out);

@@ -4,6 +4,7 @@
 /* See driver_call.h. */
 #include "driver_call.h"
 #include "loader/answer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -12,15 +13,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 struct gm_call gm_call_begin(struct gpumem_device *device,
 			     enum gpumem_slot slot)
@@ -56,7 +48,7 @@ struct gm_call gm_call_begin_counted(struct gm_driver *driver,
 
 	call.driver = driver;
 	call.count = 1;
-	call.begin_ns = now_ns();
+	call.begin_ns = gm_clock_ns();
 	call.entered = takes(slot);
 	if (call.entered)
 		gm_gate_enter(driver->device->gate);
@@ -67,6 +59,7 @@ struct gm_call gm_call_begin_counted(struct gm_driver *driver,
 static bool is_answer(const struct gm_call *call)
 {
 	return ((call->slot == GPUMEM_SLOT_event_query ||
+		 call->slot == GPUMEM_SLOT_event_wait ||
 		 call->slot == GPUMEM_SLOT_stream_query) &&
 		call->status == GPUMEM_NOT_READY) ||
 	       (call->slot == GPUMEM_SLOT_event_record &&
@@ -75,7 +68,7 @@ static bool is_answer(const struct gm_call *call)
 
 static void count(const struct gm_call *call, bool failed)
 {
-	uint64_t spent_ns = now_ns() - call->begin_ns;
+	uint64_t spent_ns = gm_clock_ns() - call->begin_ns;
 	unsigned number = gm_slot_rows[call->slot].counted;
 	struct gm_driver *driver = call->driver;
 

@@ -4,8 +4,8 @@
 /*
  * What every call of a slot has around it: refused once the device is lost,
  * counted and timed, and turned into a sentence when it fails. Used by
- * driver.c, whose calls a pool counts, and by ask.c, object.c, share.c and
- * stream.c, whose calls are counted nowhere. No lock.
+ * driver.c and event_wait.c, whose calls a pool counts, and by ask.c, object.c,
+ * share.c and stream.c, whose calls are counted nowhere. No lock.
  */
 #ifndef GM_DEVICE_DRIVER_CALL_H
 #define GM_DEVICE_DRIVER_CALL_H

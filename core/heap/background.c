@@ -7,20 +7,13 @@
  * signals.
  */
 #include "heap.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/option.h"
 #include "base/scope.h"
 
 #include <signal.h>
 #include <time.h>
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static bool is_lost(const struct gm_heap *heap)
 {
@@ -33,7 +26,7 @@ static void step(struct gm_heap *heap)
 	if (is_lost(heap))
 		return;
 	pthread_mutex_lock(&heap->mutex);
-	(void)gm_decay_step(heap, now_ns());
+	(void)gm_decay_step(heap, gm_clock_ns());
 	pthread_mutex_unlock(&heap->mutex);
 }
 

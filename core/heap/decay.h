@@ -37,14 +37,6 @@ struct gm_decay {
 	unsigned refused;	/* steps of this tick, by the driver */
 };
 
-/* At most a year. */
-static inline uint64_t gm_decay_period_ns(uint64_t ms)
-{
-	const uint64_t most = (uint64_t)365 * 24 * 3600 * 1000;
-
-	return (ms < most ? ms : most) * 1000000;
-}
-
 /* Counts a visit; true: it is time to read the clock and gm_decay_step(). */
 static inline bool gm_decay_visit(struct gm_decay *decay)
 {

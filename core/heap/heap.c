@@ -3,6 +3,7 @@
 
 /* A heap's life, its walk, and its sums; see heap.h. */
 #include "heap.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/option.h"
 
@@ -208,7 +209,7 @@ static gpumem_status configure(struct gm_heap *heap,
 	heap->policy->helpers = config->helpers ? config->helpers : &no_helpers;
 	heap->policy->wait = gm_option_bool(GM_BOOL_wait);
 	heap->policy->decay.period_ns =
-		gm_decay_period_ns(gm_option_count(GM_COUNT_decay_ms));
+		gm_ns_of_ms(gm_option_count(GM_COUNT_decay_ms));
 	gm_classes_init(&heap->classes, (uint32_t)heap->unit,
 			gm_option_bytes(GM_BYTES_cache));
 	status = set_page_bytes(heap, config->page_bytes);

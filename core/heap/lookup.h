@@ -30,6 +30,11 @@ bool gm_lookup_grow(struct gm_lookup *lookup);
 /* For a better place than there is: neither the host nor the stream waits. */
 bool gm_lookup_grow_at_once(struct gm_lookup *lookup);
 
+/* Without virtual memory: may the host wait for work so that unused segments go
+ * back? And that, as a source: true, it has, and all begins anew. */
+bool gm_lookup_may_drain(const struct gm_lookup *lookup);
+bool gm_lookup_drain(struct gm_lookup *lookup);
+
 /* Sources where memory is short: the place in the arena that takes the fewest
  * unused pages, or a growth if that takes fewer; the smallest free block of all
  * streams. */

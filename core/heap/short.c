@@ -5,17 +5,30 @@
  * short: a page counts for more than the time to choose it. See lookup.h. */
 #include "lookup.h"
 
+/* A block fits badly where more than this part of what is free is left. */
+enum { WELL_PART = 16 };
+
+static bool fits_badly(const struct gm_extent *own, size_t bytes)
+{
+	return own->bytes - bytes > own->bytes / WELL_PART;
+}
+
 /* A page that is used in part is had by nobody else. Near the limit as few as
- * can be are cut, whichever stream has them. */
+ * can be are cut, whichever stream has them. Without virtual memory what is cut
+ * stays so until all around it is free: where streams have no work as a rule
+ * another one may well have something that fits better. */
 bool gm_lookup_smallest(struct gm_lookup *lookup)
 {
+	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
+	bool is_tight = gm_budget_is_tight(heap, want->bytes);
 	const struct gm_extent *own;
 
-	if (!gm_budget_is_tight(lookup->heap, want->bytes))
+	if (!is_tight && (heap->vm || !gm_order_is_idle(heap)))
 		return false;
 	own = gm_arena_fit(lookup->arena, want->bytes, want->alignment);
 	return own && own->bytes > want->bytes &&
+	       (is_tight || fits_badly(own, want->bytes)) &&
 	       gm_arenas_transfer_one(lookup->arena, want->bytes,
 				      want->alignment, own->bytes);
 }

@@ -183,6 +183,8 @@ static const struct {
 	 follow, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
 	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},
 	{"an unused segment of theirs, for little", cut_segment, ALWAYS, NEVER},
+	{"to waste less, unused segments, once the work on them is over",
+	 gm_lookup_drain, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
 	{"pages moved from free blocks, or the driver", grow_or_transfer,
 	 ALWAYS, NO_GROW},
 	{"an unused segment, since there is no more", cut_after_all, ALWAYS,
@@ -272,6 +274,7 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 	gm_locals_flush_huge(arena->heap);
 	outer = gm_search_begin(arena->heap);
 	arena->heap->order->sparing = !arena->heap->vm;
+	arena->heap->order->spares_busy = gm_lookup_may_drain(&lookup);
 	if (!find(&lookup))
 		status = lookup.status;
 	arena->heap->order->sparing = false;

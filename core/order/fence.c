@@ -217,43 +217,8 @@ gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream)
 	return status;
 }
 
-static struct gm_arena *busy_arena(struct gm_heap *heap)
-{
-	struct gm_arena *arena = heap->order->arenas;
-
-	for (; arena; arena = arena->next) {
-		gm_arena_poll(arena, true);
-		if (arena->fence_count)
-			return arena;
-	}
-	return NULL;
-}
-
-bool gm_arenas_wait(struct gm_heap *heap)
-{
-	struct gm_arena *busy, *arena;
-	uint64_t completed;
-	void *event;
-
-	if (gm_capture_forbids(heap) || !(busy = busy_arena(heap)))
-		return false;
-	completed = busy->completed;
-	event = fence_at(busy, 0)->event;
-	pthread_mutex_unlock(&heap->mutex);
-	/* An error shows below: nothing is completed then. */
-	(void)gm_driver_event_sync(&heap->driver, event);
-	pthread_mutex_lock(&heap->mutex);
-	for (arena = heap->order->arenas; arena && arena != busy;
-	     arena = arena->next)
-		;
-	if (arena)
-		gm_arena_poll(arena, false);
-	return !arena || arena->completed != completed;
-}
-
 /* Slots and cached blocks that were freed have no sequence numbers: one for all
- * of them.
- */
+ * of them. */
 void gm_arena_wait(struct gm_arena *arena)
 {
 	if (!arena->dropped)

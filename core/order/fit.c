@@ -30,7 +30,8 @@ bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 	/* As much as a segment of its own would have. */
 	if (alignment > heap->unit)
 		bytes += alignment - heap->unit;
-	return heap->order->sparing && arena->idle && !arena->graph &&
+	return heap->order->sparing &&
+	       (arena->idle || heap->order->spares_busy) && !arena->graph &&
 	       !extent->prev && !extent->next && extent->bytes > LARGE_MIN &&
 	       extent->bytes > heap->counters.reserved.current / LARGE_PART &&
 	       bytes < extent->bytes - extent->bytes / 4;

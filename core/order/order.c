@@ -78,7 +78,8 @@ struct gm_search gm_search_pause(struct gm_heap *heap)
 {
 	struct gm_order *order = heap->order;
 	const struct gm_search search = {.on = order->search != 0,
-					 .sparing = order->sparing};
+					 .sparing = order->sparing,
+					 .spares_busy = order->spares_busy};
 
 	order->search = 0;
 	order->sparing = false;
@@ -89,6 +90,7 @@ void gm_search_resume(struct gm_heap *heap, struct gm_search search)
 {
 	heap->order->search = search.on ? ++heap->order->searches : 0;
 	heap->order->sparing = search.sparing;
+	heap->order->spares_busy = search.spares_busy;
 }
 
 bool gm_arena_capturing(struct gm_arena *arena)

@@ -50,6 +50,7 @@ struct gm_order {
 	uint64_t searches;    /* how often gm_search_begin() */
 	uint64_t search;      /* the number of the one under way, or 0 */
 	bool sparing;	      /* in that one: see gm_arena_fit() */
+	bool spares_busy;     /* sparing: what streams are at work on, too */
 	gm_slot_free_fn free_slot; /* constant */
 };
 
@@ -84,7 +85,7 @@ void gm_search_end(struct gm_heap *heap, uint64_t outer);
  * nothing of it for other threads. The second gets what the first
  * returned. */
 struct gm_search {
-	bool on, sparing;
+	bool on, sparing, spares_busy;
 };
 struct gm_search gm_search_pause(struct gm_heap *heap);
 void gm_search_resume(struct gm_heap *heap, struct gm_search search);

@@ -8,10 +8,10 @@
  * lists it among its clocks.
  */
 #include "file.h"
+#include "base/clock.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -22,10 +22,7 @@
 
 uint64_t gm_record_clock_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return gm_clock_ns();
 }
 
 #ifdef __x86_64__

@@ -6,6 +6,7 @@
  * than take more. See budget.h.
  */
 #include "handle.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/option.h"
 
@@ -166,6 +167,8 @@ void gm_budget_read_options(struct gm_heap *heap)
 	budget->waste = gm_option_fraction(heap->vm ? GM_PERCENT_waste
 						    : GM_PERCENT_segment_waste);
 	budget->waste_max = gm_option_fraction(GM_PERCENT_waste_max);
+	budget->segment_wait_ns =
+		gm_ns_of_ms(gm_option_count(GM_COUNT_segment_wait_ms));
 	budget->stream_waste = gm_option_fraction(GM_PERCENT_stream_waste);
 	budget->limited_stream_waste = budget->stream_waste;
 	if (!gm_option_given(GM_PERCENT_stream_waste, text, sizeof(text)))
@@ -247,6 +250,10 @@ void gm_budget_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)
 	gm_gauge_add(&heap->counters.segments, segments);
 	if (heap->counters.reserved.current > heap->space->budget.refused_bytes)
 		heap->space->budget.refused_bytes = 0;
+	if (heap->counters.reserved.current >
+	    heap->space->budget.highest_reserved)
+		heap->space->budget.highest_reserved =
+			heap->counters.reserved.current;
 	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
 		atomic_fetch_add(&heap->driver.device->reserved_bytes, bytes);
 	if (bytes)

@@ -31,14 +31,16 @@ struct gm_budget {
 	double stream_waste;	   /* the same, before a stream waits */
 	double limited_stream_waste; /* the same, in a heap with a limit */
 	uint64_t migrated_handles; /* since a trim */
+	uint64_t highest_reserved; /* of all time */
+	uint64_t segment_wait_ns;  /* see heap/drain.c; 0: no more */
 	/* Reserved when the driver had no more, until more is; or 0. */
 	uint64_t refused_bytes;
 	uint64_t returned_bytes; /* all that ever went back to the driver */
 	int64_t exchanges;	 /* see gm_budget_exchanges() */
 };
 
-/* Options `waste`, `waste_max`, `segment_waste` and `stream_waste`. It is known
- * whether the heap has virtual memory. */
+/* Options `waste`, `waste_max`, `segment_waste`, `segment_wait_ms` and
+ * `stream_waste`. It is known whether the heap has virtual memory. */
 void gm_budget_read_options(struct gm_heap *heap);
 
 /* OK when a pool can work with these limits, else INVALID: the hard one is less

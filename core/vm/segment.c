@@ -223,7 +223,8 @@ bool gm_segment_may_exchange(struct gm_heap *heap,
 	if (gm_budget_exchanges(heap) <= 0)
 		return false;
 	gm_arena_poll(unused->arena, true);
-	return gm_arena_completed(unused->arena, unused->seqno) &&
+	return (gm_arena_completed(unused->arena, unused->seqno) ||
+		heap->order->spares_busy) &&
 	       may_give_back(heap);
 }
 

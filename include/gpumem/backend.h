@@ -356,6 +356,13 @@ struct gpumem_backend {
 	gpumem_status (*open_mapped)(void *device, uint64_t address,
 				     size_t count, uint64_t page_bytes,
 				     void *const *peers, size_t peer_count);
+
+	/* ---- group EVENT_WAIT: waits that end at a time; needs STREAMS ---- */
+
+	/* As event_sync, for so many nanoseconds at most: NOT_READY, not much
+	 * later, if that work is not over by then. Without it the core asks
+	 * event_query again and again. */
+	gpumem_status (*event_wait)(void *device, void *event, uint64_t ns);
 };
 
 /*
@@ -441,6 +448,8 @@ struct gpumem_backend {
 
 #define GPUMEM_SLOTS_OPEN_MAPPED(X) X(open_mapped, OPEN_MAPPED, 0, NONE)
 
+#define GPUMEM_SLOTS_EVENT_WAIT(X) X(event_wait, EVENT_WAIT, 0, EVENT_SYNC)
+
 #define GPUMEM_SLOT_LIST(X)                                                    \
 	GPUMEM_SLOTS_REQUIRED(X)                                               \
 	GPUMEM_SLOTS_STREAMS(X)                                                \
@@ -456,7 +465,8 @@ struct gpumem_backend {
 	GPUMEM_SLOTS_ADOPT(X)                                                  \
 	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
 	GPUMEM_SLOTS_NATIVE_DEVICE(X)                                          \
-	GPUMEM_SLOTS_OPEN_MAPPED(X)
+	GPUMEM_SLOTS_OPEN_MAPPED(X)                                            \
+	GPUMEM_SLOTS_EVENT_WAIT(X)
 
 enum gpumem_slot {
 #define GPUMEM_SLOT_ENUM(slot, group, caps, counted) GPUMEM_SLOT_##slot,

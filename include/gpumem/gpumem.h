@@ -23,8 +23,9 @@
  * - Every call may be made from any thread at any time, unless its comment
  *   says otherwise. Nothing here waits for the device except
  *   gpumem_stream_sync(), gpumem_event_sync(), the end of a pool or a device
- *   (and on `host` of a stream), and, as the last thing before "out of memory",
- *   gpumem_alloc() (option `wait`). Where the device has CAP_FREE_WAITS and a
+ *   (and on `host` of a stream), and gpumem_alloc() as the last thing before
+ *   "out of memory", or in a pool without virtual memory before it reserves more
+ *   than ever (options `wait` and `segment_wait_ms`). Where the device has CAP_FREE_WAITS and a
  *   pool no virtual memory, the driver itself waits when memory is given back
  *   to it.
  * - A device after its last close, and a pool, graph or event after it was
@@ -846,6 +847,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - to waste less, a free block of another stream, behind its work (likewise)
  *   - free blocks of all streams
  *   - an unused segment of theirs, for little
+ *   - to waste less, unused segments, once the work on them is over (the host
+ *     waits, seldom; option `segment_wait_ms`)
  *   - pages moved from free blocks, or the driver
  *   - an unused segment, since there is no more
  *
@@ -905,6 +908,7 @@ struct gpumem_alloc_options {
  *
  *   - to waste less, pending blocks, behind the work that uses them
  *   - to waste less, a free block of another stream, behind its work
+ *   - to waste less, unused segments, once the work on them is over
  *   - a trim of this and the device's other pools
  *   - pending blocks, behind the work that uses them
  *   - free memory of another stream, behind its work
@@ -921,6 +925,7 @@ struct gpumem_alloc_options {
  *   - the driver, for a little
  *   - to waste less, pending blocks, behind the work that uses them
  *   - to waste less, a free block of another stream, behind its work
+ *   - to waste less, unused segments, once the work on them is over
  *   - pages moved from free blocks, or the driver
  *   - a trim of this and the device's other pools
  *   - the pressure callbacks

@@ -34,6 +34,7 @@ static void allow(const char *manner)
 	table.peer_enable = NULL;
 	table.map_peers = NULL;
 	table.open_mapped = NULL;
+	table.event_wait = NULL;
 	table.ipc_export = NULL;
 	table.ipc_open = NULL;
 	table.ipc_close = NULL;

@@ -65,6 +65,7 @@ heap_tests = \
 	tests/unit/heap/decay \
 	tests/unit/heap/decay_driver \
 	tests/unit/heap/depot \
+	tests/unit/heap/drain \
 	tests/unit/heap/fence \
 	tests/unit/heap/exchange \
 	tests/unit/heap/fit_low \
@@ -93,6 +94,7 @@ heap_tests = \
 	tests/unit/heap/retire \
 	tests/unit/heap/segment \
 	tests/unit/heap/slab \
+	tests/unit/heap/smallest \
 	tests/unit/heap/space \
 	tests/unit/heap/spare \
 	tests/unit/heap/spared \

@@ -44,6 +44,11 @@ static void check_event(struct conform *c, gpumem_stream stream,
 	status = c->ops->event_query(c->device, event);
 	conform_ok(c, status == GPUMEM_OK || status == GPUMEM_NOT_READY,
 		   "%s: then it is over or not ready", name);
+	if (c->ops->event_wait) {
+		status = c->ops->event_wait(c->device, event, 1000000);
+		conform_ok(c, status == GPUMEM_OK || status == GPUMEM_NOT_READY,
+			   "%s: so it is after a wait of 1 ms", name);
+	}
 	conform_is(c, c->ops->event_sync(c->device, event), GPUMEM_OK,
 		   "%s: wait for it", name);
 	conform_is(c, c->ops->event_query(c->device, event), GPUMEM_OK,

@@ -174,6 +174,7 @@ ASKS(event_record, (void *device, void *event, gpumem_stream stream), device,
      event, stream)
 ASKS(event_query, (void *device, void *event), device, event)
 PLAIN(event_sync, (void *device, void *event), device, event)
+ASKS(event_wait, (void *device, void *event, uint64_t ns), device, event, ns)
 GIVES(event_import, void *, POINTER(LIVE_EVENTS),
       (void *device, void *native, void **out), device, native)
 GIVES(event_native, void *, GPUMEM_OK, (void *device, void *event, void **out),

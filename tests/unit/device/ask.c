@@ -95,6 +95,40 @@ static void test_peers(void)
 	is_str(fake.last, "open_mapped", "which is the slot's");
 }
 
+/* A backend that cannot end a wait at a time is asked again and again. */
+static void test_event_wait(void)
+{
+	const struct gpumem_backend *ops = device->ops;
+	struct gpumem_backend without = *ops;
+	struct gm_driver driver;
+	unsigned calls;
+
+	gm_driver_init(&driver, device);
+	is_status(gm_driver_event_wait(&driver, device, 1), GPUMEM_OK, "wait");
+	is_str(fake.last, "event_wait", "by the slot");
+	fake.next = GPUMEM_NOT_READY;
+	is_status(gm_driver_event_wait(&driver, device, 1), GPUMEM_NOT_READY,
+		  "as long as it may take");
+	is_uint(driver.calls[GPUMEM_CALL_EVENT_SYNC].count, 2, "both count");
+	is_uint(driver.calls[GPUMEM_CALL_EVENT_SYNC].failed, 0, "no failure");
+	without.event_wait = NULL;
+	device->ops = &without;
+	calls = fake.calls;
+	is_status(gm_driver_event_wait(&driver, device, 1000 * 1000),
+		  GPUMEM_NOT_READY, "without it, too");
+	ok(fake.calls > calls + 1, "it is asked more than once");
+	is_str(fake.last, "event_query", "by event_query");
+	fake.next = GPUMEM_DRIVER;
+	is_status(gm_driver_event_wait(&driver, device, UINT64_MAX / 2),
+		  GPUMEM_DRIVER, "until it fails");
+	fake.next = GPUMEM_OK;
+	calls = fake.calls;
+	is_status(gm_driver_event_wait(&driver, device, 0), GPUMEM_OK,
+		  "or is over");
+	is_uint(fake.calls, calls + 1, "which is asked once");
+	device->ops = ops;
+}
+
 static bool look(const struct gpumem_process *process, void *user)
 {
 	bool *seen = user;
@@ -172,6 +206,7 @@ int main(void)
 	test_kinds();
 	test_map();
 	test_peers();
+	test_event_wait();
 	test_processes();
 	test_absent();
 	test_lost(); /* no call reaches the device after this */

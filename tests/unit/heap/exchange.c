@@ -171,6 +171,7 @@ static void test_not_completed(gpumem_stream stream)
 	struct hold hold;
 	pthread_t thread;
 
+	option("segment_wait_ms", "0");
 	heap_start();
 	must(request(40 * MIB, NULL, 0, &live));
 	must(request(20 * MIB, stream, 0, &unused));
@@ -189,6 +190,7 @@ static void test_not_completed(gpumem_stream stream)
 	pthread_join(thread, NULL);
 	hold_end(&hold, stream);
 	heap_end();
+	option("segment_wait_ms", NULL);
 }
 
 /* What another stream has is spared too. */

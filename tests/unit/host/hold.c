@@ -104,6 +104,38 @@ static void test_go_on(void *device)
 	end(device, stream);
 }
 
+/* A wait that ends at a time does a held stream's work, too; what another thread
+ * is at it leaves in the end. */
+static void test_wait_until(void *device)
+{
+	gpumem_stream held = held_stream(device), stream = new_stream(device);
+	void *event = new_event(device);
+	struct door door = DOOR;
+
+	is_status(host->event_wait(device, event, 0), GPUMEM_OK,
+		  "an event that was never recorded is over");
+	done[0] = 0;
+	must_launch(0, held, count_done, &done[0]);
+	(void)!host->event_record(device, event, held);
+	is_status(host->event_wait(device, event, 1000), GPUMEM_OK, "wait");
+	is_uint(done[0], 1, "the work is done");
+	must_launch(0, stream, door_kernel, &door);
+	door_await(&door);
+	(void)!host->event_record(device, event, stream);
+	is_status(host->event_wait(device, event, 0), GPUMEM_NOT_READY,
+		  "it is not over at once");
+	is_status(host->event_wait(device, event, 2 * 1000 * 1000),
+		  GPUMEM_NOT_READY, "nor after 2 ms");
+	door_open(&door);
+	is_status(host->event_wait(device, event, UINT64_MAX / 2), GPUMEM_OK,
+		  "but in time");
+	(void)!host->event_destroy(device, event);
+	is_status(host->event_wait(device, event, 0), GPUMEM_INVALID,
+		  "a destroyed one is none");
+	end(device, held);
+	end(device, stream);
+}
+
 static void *sync_it(void *stream)
 {
 	return (void *)(uintptr_t)gpumem_host_step(0, stream, UINT64_MAX);
@@ -239,6 +271,7 @@ int main(void)
 	test_step(device);
 	test_wait(device);
 	test_go_on(device);
+	test_wait_until(device);
 	test_running(device);
 	test_let_go(device);
 	test_end(device);

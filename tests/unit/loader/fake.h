@@ -214,7 +214,8 @@ static gpumem_status fake_alloc(void *device, uint64_t bytes,
 	  (void *device, uint64_t address, size_t count, uint64_t page_bytes,  \
 	   void *const *peers, size_t peer_count),                             \
 	  ((void)device, (void)address, (void)count, (void)page_bytes,         \
-	   (void)peers, (void)peer_count))
+	   (void)peers, (void)peer_count))                                     \
+	X(event_wait, (void *device, void *event, uint64_t ns), (void)0)
 
 #define FAKE_SLOT(slot, parameters, give)                                      \
 	static gpumem_status fake_##slot parameters                            \

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Without virtual memory: the host waits for work, so that unused segments go
+ * back rather than that more is reserved than ever. A segment goes back whole,
+ * and a stream whose host is ahead has none that it is done with, so what is
+ * free beside its blocks would come to several times as much as they are. Such
+ * a wait is seldom, since up to what was ever reserved nothing waits; and it
+ * ends, since work may wait for the very thread that allocates. Under the mutex,
+ * which is released meanwhile.
+ */
+#include "lookup.h"
+#include "vm/handle.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+bool gm_lookup_may_drain(const struct gm_lookup *lookup)
+{
+	const struct gm_heap *heap = lookup->heap;
+
+	return !heap->vm && heap->space->budget.segment_wait_ns &&
+	       gm_may_follow(heap, lookup->want->flags);
+}
+
+/* Would a new segment be waste, and the heap larger than ever? */
+static bool would_be_record(const struct gm_lookup *lookup)
+{
+	const struct gm_heap *heap = lookup->heap;
+	uint64_t bytes = gm_budget_need(heap, lookup->want->bytes);
+
+	return gm_budget_exceeds(heap, bytes) &&
+	       !gm_budget_has_slack(heap, bytes) &&
+	       heap->counters.reserved.current + bytes >
+		       heap->space->budget.highest_reserved;
+}
+
+/* Whose work keeps an unused segment, or NULL. */
+static struct gm_arena *keeper(const struct gm_heap *heap)
+{
+	const struct gm_span *span = heap->spans.first;
+
+	while (span && (!gm_segment_whole(span) || gm_segment_completed(span)))
+		span = span->next;
+	return span ? span->first->arena : NULL;
+}
+
+/* It took too long once, and may never end: that is not tried again. */
+static void give_up(struct gm_heap *heap)
+{
+	gm_log(GPUMEM_LOG_INFO,
+	       "%s: work was not over after %llu ms (option "
+	       "`segment_wait_ms`): the pool does not wait for unused "
+	       "segments any more, and takes new ones",
+	       heap->driver.device->info.name,
+	       (unsigned long long)(heap->space->budget.segment_wait_ns /
+				    1000000));
+	heap->space->budget.segment_wait_ns = 0;
+}
+
+bool gm_lookup_drain(struct gm_lookup *lookup)
+{
+	struct gm_heap *heap = lookup->heap;
+	uint64_t deadline_ns, now_ns = gm_clock_ns();
+	struct gm_attempt attempt;
+	struct gm_arena *arena;
+
+	if (!gm_lookup_may_drain(lookup) || !would_be_record(lookup) ||
+	    !keeper(heap) || gm_capture_forbids(heap))
+		return false;
+	deadline_ns = now_ns + heap->space->budget.segment_wait_ns;
+	attempt = gm_growth_pause(heap);
+	while (now_ns < deadline_ns && (arena = keeper(heap)) &&
+	       gm_arena_drain(arena, deadline_ns - now_ns)) {
+		lookup->anew = true;
+		now_ns = gm_clock_ns();
+	}
+	gm_growth_resume(heap, attempt);
+	if (gm_clock_ns() >= deadline_ns && keeper(heap))
+		give_up(heap);
+	return lookup->anew;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Without virtual memory: an allocation for which the pool would reserve more
+ * than ever waits for the work on unused segments, which go back. The stream is
+ * held: its work is done by whoever waits for it. What is spared on streams
+ * without work, and exchanged, is spared.c's and exchange.c's.
+ */
+#include "exchange.h"
+
+static gpumem_stream stream;
+static unsigned done;
+
+static void count_done(void *arg)
+{
+	(void)arg;
+	done++;
+}
+
+/* The segment of 20 MiB is unused, with work behind it. */
+static void begin(void)
+{
+	heap_start();
+	must(gpumem_host_hold(0, stream, true));
+	must(request(40 * MIB, stream, 0, &live));
+	must(request(20 * MIB, stream, 0, &unused));
+	done = 0;
+	must(gpumem_host_launch(0, stream, count_done, NULL));
+	must(gm_heap_free(unused, stream));
+	gm_locals_flush_own(&heap);
+	gm_arena_poll(arena_of(stream), true);
+	ok(!arena_of(stream)->idle, "the stream is known to be busy");
+}
+
+static void end(void)
+{
+	sound("in the end");
+	must(gpumem_host_hold(0, stream, false));
+	must(gm_stream_sync(device, stream));
+	heap_end();
+}
+
+static void *take(size_t bytes, uint32_t flags)
+{
+	void *ptr;
+
+	must(request(bytes, stream, flags, &ptr));
+	return ptr;
+}
+
+static void test_wait(void)
+{
+	begin();
+	(void)take(50 * MIB, 0);
+	is_uint(done, 1, "work is waited for");
+	is_uint(calls(GPUMEM_CALL_EVENT_SYNC), 1, "once");
+	is_uint(heap_reserved(), 90 * MIB, "and the unused segment goes back");
+	must(gpumem_host_launch(0, stream, count_done, NULL));
+	(void)take(MIB, 0);
+	is_uint(done, 1, "with nothing unused, nothing is waited for");
+	end();
+	begin();
+	must(gm_stream_sync(device, stream));
+	(void)take(50 * MIB, 0);
+	is_uint(calls(GPUMEM_CALL_EVENT_SYNC), 0, "nor for what is over");
+	is_uint(heap_reserved(), 90 * MIB, "which goes back");
+	end();
+}
+
+/* What was reserved before, and what is no waste, may be had again. */
+static void test_no_record(void)
+{
+	begin();
+	heap.space->budget.highest_reserved = 110 * MIB;
+	(void)take(50 * MIB, 0);
+	is_uint(done, 0, "as much has been reserved before");
+	is_uint(heap_reserved(), 110 * MIB, "and is again");
+	end();
+	begin();
+	heap.counters.highest_allocated = 80 * MIB;
+	heap.space->budget.waste = 0.25;
+	(void)take(50 * MIB, 0);
+	is_uint(done, 0, "it is no waste");
+	end();
+	begin();
+	heap.counters.highest_allocated = 95 * MIB;
+	(void)take(50 * MIB, 0);
+	is_uint(done, 0, "or up to 16 MiB are");
+	end();
+}
+
+static void grows(uint32_t flags, const char *who)
+{
+	(void)take(50 * MIB, flags);
+	is_uint(done, 0, "%s waits for nothing", who);
+	is_uint(calls(GPUMEM_CALL_EVENT_SYNC), 0, "asks for none");
+	is_uint(heap_reserved(), 110 * MIB, "and takes more");
+	is_uint(heap.space->budget.highest_reserved, 110 * MIB, "than ever");
+}
+
+static void test_not(void)
+{
+	begin();
+	grows(GPUMEM_ALLOC_NO_WAIT, "who must not wait");
+	end();
+	option("wait", "off");
+	begin();
+	grows(0, "a pool that does not wait");
+	end();
+	option("wait", NULL);
+	option("segment_wait_ms", "0");
+	begin();
+	grows(0, "nor does one that does not for segments");
+	end();
+	option("segment_wait_ms", NULL);
+}
+
+static void test_capture(void)
+{
+	gpumem_stream other = stream_new();
+
+	begin();
+	(void)arena_of(other);
+	must(gpumem_host_capture(0, other, true));
+	grows(0, "while a stream is captured, an allocation");
+	must(gpumem_host_capture(0, other, false));
+	is_uint(gpumem_host_capture_violations(), 0, "which nothing disturbs");
+	end();
+	must(gm_stream_destroy(device, other));
+}
+
+/* The work ends when it likes: no longer than that is waited, and never again.
+ */
+static void test_too_long(void)
+{
+	struct hold hold;
+	uint64_t waits;
+
+	option("segment_wait_ms", "20");
+	begin();
+	must(gpumem_host_hold(0, stream, false));
+	must(gm_stream_sync(device, stream));
+	(void)take(20 * MIB, 0);
+	hold_begin(&hold, stream);
+	must(gm_heap_free(unused, stream));
+	(void)take(50 * MIB, 0);
+	is_uint(heap_reserved(), 110 * MIB, "what takes too long is let be");
+	waits = calls(GPUMEM_CALL_EVENT_SYNC);
+	ok(waits > 0, "after a wait");
+	(void)take(70 * MIB, 0);
+	is_uint(calls(GPUMEM_CALL_EVENT_SYNC), waits, "there is no other one");
+	hold_end(&hold, stream);
+	end();
+	option("segment_wait_ms", NULL);
+}
+
+/* Whose driver fails to wait is served all the same. */
+static void test_failed(void)
+{
+	begin();
+	must(gpumem_host_faults("event_wait@1+"));
+	(void)take(50 * MIB, 0);
+	must(gpumem_host_faults(""));
+	is_uint(heap_reserved(), 110 * MIB, "it grows");
+	ok(heap.space->budget.segment_wait_ns > 0, "and may wait again");
+	end();
+}
+
+/* A small block leaves a large segment whole, though there is work on it. */
+static void test_spared(void)
+{
+	begin();
+	ok(!is_in_unused(take(1900 * KIB, 0)), "no waste: it is spared");
+	is_uint(done, 0, "and nothing is waited for");
+	end();
+	option("segment_wait_ms", "0");
+	begin();
+	ok(is_in_unused(take(1900 * KIB, 0)), "where nobody waits it is cut");
+	end();
+	option("segment_wait_ms", NULL);
+}
+
+/* Other threads' searches meanwhile are their own. */
+static void test_search(void)
+{
+	struct gm_search search;
+
+	begin();
+	heap.order->spares_busy = true;
+	search = gm_search_pause(&heap);
+	heap.order->spares_busy = false;
+	gm_search_resume(&heap, search);
+	ok(heap.order->spares_busy, "a search goes on as it was");
+	end();
+}
+
+/* Two streams have unused segments; both are waited for. */
+static void test_two(void)
+{
+	gpumem_stream other = stream_new();
+	void *ptr;
+
+	begin();
+	must(gpumem_host_hold(0, other, true));
+	must(request(21 * MIB, other, GPUMEM_ALLOC_NO_WAIT, &ptr));
+	must(gpumem_host_launch(0, other, count_done, NULL));
+	must(gm_heap_free(ptr, other));
+	(void)take(60 * MIB, 0);
+	is_uint(done, 2, "the work of both streams is waited for");
+	is_uint(heap_reserved(), 100 * MIB, "and both segments go back");
+	must(gpumem_host_hold(0, other, false));
+	must(gm_stream_sync(device, other));
+	end();
+	must(gm_stream_destroy(device, other));
+}
+
+int main(void)
+{
+	/* What a capture may forbid. */
+	option("host.capture_frees", "off");
+	stream = exchange_start();
+	test_wait();
+	test_no_record();
+	test_not();
+	test_capture();
+	test_too_long();
+	test_failed();
+	test_spared();
+	test_search();
+	test_two();
+	exchange_end(stream);
+	return done_testing();
+}
