@@ -230,8 +230,8 @@ libheap_la_SOURCES = \
 	core/heap/capacity.c \
 	core/heap/check.c \
 	core/heap/decay.c \
-	core/heap/drain.c \
 	core/heap/decay.h \
+	core/heap/drain.c \
 	core/heap/free.c \
 	core/heap/growing.c \
 	core/heap/heap.c \

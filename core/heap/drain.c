@@ -58,25 +58,38 @@ static void give_up(struct gm_heap *heap)
 	heap->space->budget.segment_wait_ns = 0;
 }
 
+/* Other threads may leave more such segments meanwhile: each stream that has
+ * some now is waited for once. */
+static bool drain(struct gm_heap *heap)
+{
+	uint64_t now_ns = gm_clock_ns();
+	uint64_t deadline_ns = now_ns + heap->space->budget.segment_wait_ns;
+	size_t looks = gm_arenas_looks(heap, SIZE_MAX);
+	struct gm_arena *arena;
+	bool had = false;
+
+	while (looks-- && now_ns < deadline_ns && (arena = keeper(heap))) {
+		if (!gm_arena_drain(arena, deadline_ns - now_ns)) {
+			if (gm_clock_ns() >= deadline_ns)
+				give_up(heap);
+			break;
+		}
+		had = true;
+		now_ns = gm_clock_ns();
+	}
+	return had;
+}
+
 bool gm_lookup_drain(struct gm_lookup *lookup)
 {
 	struct gm_heap *heap = lookup->heap;
-	uint64_t deadline_ns, now_ns = gm_clock_ns();
 	struct gm_attempt attempt;
-	struct gm_arena *arena;
 
 	if (!gm_lookup_may_drain(lookup) || !would_be_record(lookup) ||
 	    !keeper(heap) || gm_capture_forbids(heap))
 		return false;
-	deadline_ns = now_ns + heap->space->budget.segment_wait_ns;
 	attempt = gm_growth_pause(heap);
-	while (now_ns < deadline_ns && (arena = keeper(heap)) &&
-	       gm_arena_drain(arena, deadline_ns - now_ns)) {
-		lookup->anew = true;
-		now_ns = gm_clock_ns();
-	}
+	lookup->anew = drain(heap);
 	gm_growth_resume(heap, attempt);
-	if (gm_clock_ns() >= deadline_ns && keeper(heap))
-		give_up(heap);
 	return lookup->anew;
 }
