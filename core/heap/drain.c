@@ -84,12 +84,15 @@ bool gm_lookup_drain(struct gm_lookup *lookup)
 {
 	struct gm_heap *heap = lookup->heap;
 	struct gm_attempt attempt;
+	uint64_t begin_ns;
 
 	if (!gm_lookup_may_drain(lookup) || !would_be_record(lookup) ||
 	    !keeper(heap) || gm_capture_forbids(heap))
 		return false;
+	begin_ns = gm_waiting_begin(heap);
 	attempt = gm_growth_pause(heap);
 	lookup->anew = drain(heap);
 	gm_growth_resume(heap, attempt);
+	gm_waiting_end(heap, begin_ns);
 	return lookup->anew;
 }

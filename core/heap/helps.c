@@ -108,19 +108,6 @@ static bool take_larger(struct climb *climb)
 	return true;
 }
 
-/* A wait for the device, as a recording has it; under the heap's mutex. */
-static uint64_t begin_wait(const struct gm_heap *heap)
-{
-	return heap->record ? gm_record_clock_ns() : 0;
-}
-
-static void end_wait(struct gm_heap *heap, uint64_t begin_ns)
-{
-	if (begin_ns)
-		GM_RECORD(heap->record, GPUMEM_RECORD_WAIT,
-			  gm_record_clock_ns() - begin_ns);
-}
-
 /* Work that was over before anything was waited for helps as well. */
 static bool wait_for_pending(struct climb *climb)
 {
@@ -131,12 +118,12 @@ static bool wait_for_pending(struct climb *climb)
 	if (!heap->policy->wait)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
-	begin_ns = begin_wait(heap);
+	begin_ns = gm_waiting_begin(heap);
 	gm_locals_fold_own(heap, 0);
 	progress = heap->order->completions != climb->seen.completions ||
 		   gm_pending_wait(heap) || gm_arenas_wait(heap) ||
 		   heap->order->completions != climb->seen.completions;
-	end_wait(heap, begin_ns);
+	gm_waiting_end(heap, begin_ns);
 	pthread_mutex_unlock(&heap->mutex);
 	return progress;
 }
@@ -151,14 +138,14 @@ static bool wait_for_pools(struct climb *climb)
 	if (!heap->policy->wait || climb->status != GPUMEM_NO_MEMORY)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
-	begin_ns = begin_wait(heap);
+	begin_ns = gm_waiting_begin(heap);
 	forbidden = gm_capture_forbids(heap);
 	pthread_mutex_unlock(&heap->mutex);
 	if (forbidden)
 		return false;
 	progress = heap->policy->helpers->wait_for_others(heap);
 	pthread_mutex_lock(&heap->mutex);
-	end_wait(heap, begin_ns);
+	gm_waiting_end(heap, begin_ns);
 	pthread_mutex_unlock(&heap->mutex);
 	return progress;
 }

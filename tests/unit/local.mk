@@ -192,6 +192,7 @@ lib_tests = \
 	tests/unit/lib/record_stacks \
 	tests/unit/lib/record_tags \
 	tests/unit/lib/record_threads \
+	tests/unit/lib/record_wait \
 	tests/unit/lib/regress \
 	tests/unit/lib/resize \
 	tests/unit/lib/resize_faults \
