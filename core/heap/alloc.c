@@ -100,7 +100,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 		gm_counters_miss(&heap->counters);
 	if (status == GPUMEM_OK)
 		note_alloc(heap, request, *ptr_out);
-	budget->beyond_soft = budget->no_wait = false;
+	budget->beyond_soft = budget->no_wait = budget->drained = false;
 	seen_out->releases = heap->space->releases;
 	/* A purge step is a trim of a kind, which both flags leave out. */
 	due = !(request->flags &

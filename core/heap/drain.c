@@ -7,8 +7,8 @@
  * and a stream whose host is ahead has none that it is done with, so what is
  * free beside its blocks would come to several times as much as they are. Such
  * a wait is seldom, since up to what was ever reserved nothing waits; and it
- * ends, since work may wait for the very thread that allocates. Under the mutex,
- * which is released meanwhile.
+ * ends, since work may wait for the very thread that allocates. Under the
+ * mutex, which is released meanwhile.
  */
 #include "lookup.h"
 #include "vm/handle.h"
@@ -35,17 +35,26 @@ static bool would_be_record(const struct gm_lookup *lookup)
 		       heap->space->budget.highest_reserved;
 }
 
+/* The work of a stream that is being captured is not waited for. */
+static bool keeps(const struct gm_span *span)
+{
+	struct gm_arena *arena = span->first->arena;
+
+	return gm_segment_whole(span) && !gm_segment_completed(span) &&
+	       (arena->dropped || !gm_arena_capturing(arena));
+}
+
 /* Whose work keeps an unused segment, or NULL. */
 static struct gm_arena *keeper(const struct gm_heap *heap)
 {
 	const struct gm_span *span = heap->spans.first;
 
-	while (span && (!gm_segment_whole(span) || gm_segment_completed(span)))
+	while (span && !keeps(span))
 		span = span->next;
 	return span ? span->first->arena : NULL;
 }
 
-/* It took too long once, and may never end: that is not tried again. */
+/* It took too long, or failed, and may never end: that is not tried again. */
 static void give_up(struct gm_heap *heap)
 {
 	gm_log(GPUMEM_LOG_INFO,
@@ -60,24 +69,20 @@ static void give_up(struct gm_heap *heap)
 
 /* Other threads may leave more such segments meanwhile: each stream that has
  * some now is waited for once. */
-static bool drain(struct gm_heap *heap)
+static void drain(struct gm_heap *heap)
 {
 	uint64_t now_ns = gm_clock_ns();
 	uint64_t deadline_ns = now_ns + heap->space->budget.segment_wait_ns;
 	size_t looks = gm_arenas_looks(heap, SIZE_MAX);
 	struct gm_arena *arena;
-	bool had = false;
 
 	while (looks-- && now_ns < deadline_ns && (arena = keeper(heap))) {
 		if (!gm_arena_drain(arena, deadline_ns - now_ns)) {
-			if (gm_clock_ns() >= deadline_ns)
-				give_up(heap);
+			give_up(heap);
 			break;
 		}
-		had = true;
 		now_ns = gm_clock_ns();
 	}
-	return had;
 }
 
 bool gm_lookup_drain(struct gm_lookup *lookup)
@@ -86,13 +91,17 @@ bool gm_lookup_drain(struct gm_lookup *lookup)
 	struct gm_attempt attempt;
 	uint64_t begin_ns;
 
-	if (!gm_lookup_may_drain(lookup) || !would_be_record(lookup) ||
-	    !keeper(heap) || gm_capture_forbids(heap))
+	if (heap->space->budget.drained || !gm_lookup_may_drain(lookup) ||
+	    !would_be_record(lookup) || gm_capture_forbids(heap) ||
+	    !keeper(heap))
 		return false;
 	begin_ns = gm_waiting_begin(heap);
 	attempt = gm_growth_pause(heap);
-	lookup->anew = drain(heap);
+	drain(heap);
 	gm_growth_resume(heap, attempt);
 	gm_waiting_end(heap, begin_ns);
-	return lookup->anew;
+	heap->space->budget.drained = true;
+	/* Others have had their way. */
+	lookup->anew = true;
+	return true;
 }

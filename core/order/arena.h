@@ -224,7 +224,8 @@ gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream);
 bool gm_arenas_wait(struct gm_heap *heap);
 
 /* The same, for so many nanoseconds at most, until all that was freed of the
- * arena so far is completed. False: no more of it is than before. */
+ * arena so far is completed; its stream is not being captured. False: no more
+ * of it is than before. */
 bool gm_arena_drain(struct gm_arena *arena, uint64_t ns);
 
 /* Waits until everything is completed. For the end of a heap only. */

@@ -56,8 +56,6 @@ bool gm_arena_drain(struct gm_arena *arena, uint64_t ns)
 	gm_arena_poll(arena, true);
 	if (arena->completed == arena->seqno)
 		return true;
-	if (!arena->dropped && gm_arena_capturing(arena))
-		return false;
 	fence = gm_arena_fence(arena, arena->seqno);
 	return fence && wait_for(arena, fence->event, ns);
 }

@@ -21,6 +21,7 @@ struct gm_budget {
 	bool no_wait;	  /* it must not wait: GPUMEM_ALLOC_NO_WAIT */
 	bool follows;	  /* a growth may end for want of short_pages */
 	bool waits;	  /* a growth may end for want of places */
+	bool drained;	  /* this attempt has waited for unused segments */
 	bool met_limit;	  /* a growth has needed more than the limit left, or
 			     than the driver had */
 	/* Since its stream may get them from others, behind their work. 0: the

@@ -23,10 +23,11 @@ struct gm_attempt gm_growth_pause(struct gm_heap *heap)
 					   .no_wait = budget->no_wait,
 					   .follows = budget->follows,
 					   .waits = budget->waits,
+					   .drained = budget->drained,
 					   .search = gm_search_pause(heap)};
 
 	budget->beyond_soft = budget->no_wait = false;
-	budget->follows = budget->waits = false;
+	budget->follows = budget->waits = budget->drained = false;
 	return attempt;
 }
 
@@ -36,6 +37,7 @@ void gm_growth_resume(struct gm_heap *heap, struct gm_attempt attempt)
 	heap->space->budget.no_wait = attempt.no_wait;
 	heap->space->budget.follows = attempt.follows;
 	heap->space->budget.waits = attempt.waits;
+	heap->space->budget.drained = attempt.drained;
 	gm_search_resume(heap, attempt.search);
 }
 

@@ -56,6 +56,7 @@ static void test_wait(void)
 	is_uint(done, 1, "work is waited for");
 	is_uint(calls(GPUMEM_CALL_EVENT_SYNC), 1, "once");
 	is_uint(heap_reserved(), 90 * MIB, "and the unused segment goes back");
+	ok(!heap.space->budget.drained, "which the next one may do again");
 	must(gpumem_host_launch(0, stream, count_done, NULL));
 	(void)take(MIB, 0);
 	is_uint(done, 1, "with nothing unused, nothing is waited for");
@@ -163,7 +164,7 @@ static void test_failed(void)
 	(void)take(50 * MIB, 0);
 	must(gpumem_host_faults(""));
 	is_uint(heap_reserved(), 110 * MIB, "it grows");
-	ok(heap.space->budget.segment_wait_ns > 0, "and may wait again");
+	is_uint(heap.space->budget.segment_wait_ns, 0, "and waits no more");
 	end();
 }
 
@@ -181,17 +182,51 @@ static void test_spared(void)
 	option("segment_wait_ms", NULL);
 }
 
-/* Other threads' searches meanwhile are their own. */
-static void test_search(void)
+/* Other threads' attempts meanwhile are their own. */
+static void test_others(void)
 {
-	struct gm_search search;
+	struct gm_attempt attempt;
 
 	begin();
 	heap.order->spares_busy = true;
-	search = gm_search_pause(&heap);
+	heap.space->budget.drained = true;
+	attempt = gm_growth_pause(&heap);
+	ok(!heap.space->budget.drained, "another one may wait, too");
 	heap.order->spares_busy = false;
-	gm_search_resume(&heap, search);
+	gm_growth_resume(&heap, attempt);
 	ok(heap.order->spares_busy, "a search goes on as it was");
+	ok(heap.space->budget.drained, "and does not wait again");
+	(void)take(50 * MIB, 0);
+	is_uint(done, 0, "as long as its attempt lasts");
+	ok(!heap.space->budget.drained, "and no longer");
+	end();
+}
+
+static void *more;
+
+/* In the thread that waits. */
+static void leave_another(void *arg)
+{
+	(void)arg;
+	done++;
+	must(gpumem_host_launch(0, stream, count_done, NULL));
+	must(gm_heap_free(more, stream));
+}
+
+/* While an allocation waits others free what would be waited for, too. */
+static void test_once(void)
+{
+	heap_start();
+	must(gpumem_host_hold(0, stream, true));
+	live = take(40 * MIB, 0);
+	unused = take(20 * MIB, 0);
+	more = take(22 * MIB, 0);
+	done = 0;
+	must(gpumem_host_launch(0, stream, leave_another, NULL));
+	must(gm_heap_free(unused, stream));
+	(void)take(60 * MIB, 0);
+	is_uint(done, 1, "an allocation waits once");
+	is_uint(heap_reserved(), 122 * MIB, "what came meanwhile stays");
 	end();
 }
 
@@ -227,7 +262,8 @@ int main(void)
 	test_too_long();
 	test_failed();
 	test_spared();
-	test_search();
+	test_others();
+	test_once();
 	test_two();
 	exchange_end(stream);
 	return done_testing();
