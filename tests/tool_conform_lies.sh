@@ -157,6 +157,7 @@ lie event-null "event_create gives what is nobody else's, and not 0"
 lie event-again "event_create gives what is nobody else's, and not 0"
 lie query '.*: one that was never recorded'
 lie sync 'an event stands for its newest record'
+lie wait 'an event stands for its newest record'
 lie order "a stream waits for another's event"
 lie fill 'fill 1 bytes at an odd place'
 lie fill-silent 'fill says why it fails'

@@ -11,9 +11,8 @@
  */
 #include "host_device.h"
 
-#include <time.h>
-
 #include <errno.h>
+#include <time.h>
 
 struct host_event {
 	struct host_object object;

@@ -49,9 +49,9 @@
 	  "the same without virtual memory: above it, unused segments are "    \
 	  "given back before a new one is allocated")                          \
 	X(segment_wait_ms, "1000", COUNT,                                      \
-	  "the same where streams are at work on unused segments: an "         \
-	  "allocation waits for so many milliseconds at most before it "       \
-	  "reserves more than ever; 0: never")                                 \
+	  "without virtual memory: milliseconds that an allocation waits at "  \
+	  "most for the work on unused segments before the pool reserves "     \
+	  "more than ever; 0: never")                                          \
 	X(stream_waste, "4.5%", PERCENT,                                       \
 	  "free memory that a pool may leave unused, in percent of its peak, " \
 	  "before a stream waits for the work of another to use what that "    \

@@ -67,8 +67,8 @@ static void give_up(struct gm_heap *heap)
 	heap->space->budget.segment_wait_ns = 0;
 }
 
-/* Other threads may leave more such segments meanwhile: each stream that has
- * some now is waited for once. */
+/* Other threads may leave more such segments meanwhile: there are no more waits
+ * than streams that have something free now. */
 static void drain(struct gm_heap *heap)
 {
 	uint64_t now_ns = gm_clock_ns();

@@ -24,10 +24,10 @@
  *   says otherwise. Nothing here waits for the device except
  *   gpumem_stream_sync(), gpumem_event_sync(), the end of a pool or a device
  *   (and on `host` of a stream), and gpumem_alloc() as the last thing before
- *   "out of memory", or in a pool without virtual memory before it reserves more
- *   than ever (options `wait` and `segment_wait_ms`). Where the device has CAP_FREE_WAITS and a
- *   pool no virtual memory, the driver itself waits when memory is given back
- *   to it.
+ *   "out of memory", or in a pool without virtual memory before it reserves
+ *   more than ever (options `wait` and `segment_wait_ms`). Where the device has
+ *   CAP_FREE_WAITS and a pool no virtual memory, the driver itself waits when
+ *   memory is given back to it.
  * - A device after its last close, and a pool, graph or event after it was
  *   destroyed, must not be passed to any call: nothing checks that, and the
  *   program may crash. Blocks are checked: gpumem_free() of one that is free

@@ -69,6 +69,7 @@
 	X("crash", map, map_crashes)                                           \
 	X("query", event_query, never_ready)                                   \
 	X("sync", event_sync, does_not_wait)                                   \
+	X("wait", event_wait, ends_at_once)                                    \
 	X("order", stream_wait, no_order)                                      \
 	X("excuse", event_query, excuses)                                      \
 	X("thread", event_sync, ends_thread)                                   \
