@@ -164,6 +164,7 @@ liborder_la_SOURCES = \
 	core/order/pending_behind.c \
 	core/order/transfer.c \
 	core/order/behind.c \
+	core/order/run.c \
 	core/order/uses.c \
 	core/order/uses.h \
 	core/order/wait.c
@@ -172,6 +173,7 @@ libvm_la_CFLAGS = $(FLOOR_CFLAGS)
 libvm_la_SOURCES = \
 	core/vm/beside.c \
 	core/vm/budget.c \
+	core/vm/exchange.c \
 	core/vm/budget.h \
 	core/vm/capacity.c \
 	core/vm/check_space.c \

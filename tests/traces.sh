@@ -38,8 +38,8 @@ most()
 	off:*) echo 1.15 ;;
 	lag:*) echo 1.05 ;;
 	behind:bert_inference) echo 1.25 ;;
-	behind:threads_inference) echo 1.55 ;;
-	behind:offload_streams) echo 1.80 ;;
+	behind:threads_inference) echo 1.45 ;;
+	behind:offload_streams) echo 1.60 ;;
 	behind:*) echo 1.15 ;;
 	esac
 }

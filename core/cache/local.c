@@ -243,7 +243,7 @@ static void give_back(struct gm_local *local, struct gm_extent *extent)
 {
 	*gm_cached_sum(&local->cached, extent->bytes) -= extent->bytes;
 	gm_map_set(extent->address, 0);
-	gm_arena_release(local->arena, extent);
+	(void)gm_arena_release(local->arena, extent);
 }
 
 static void give_back_large(struct gm_local *local, struct gm_cached_set *set)

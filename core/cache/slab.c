@@ -180,7 +180,7 @@ static void destroy(struct gm_slab *slab)
 
 	slab->arena->slabs->count--;
 	gm_map_fill(extent->address, extent->bytes, 0);
-	gm_arena_release(slab->arena, extent);
+	(void)gm_arena_release(slab->arena, extent);
 	gm_metadata_give(&slab->heap->caches->metadata, slab,
 			 gm_slab_host_bytes(&slab->class));
 }

@@ -35,23 +35,42 @@ static bool would_be_record(const struct gm_lookup *lookup)
 		       heap->space->budget.highest_reserved;
 }
 
-/* The work of a stream that is being captured is not waited for. */
-static bool keeps(const struct gm_span *span)
+/* Whose work keeps a segment of which nothing is used, or NULL: it is in use,
+ * or all is over. */
+static struct gm_arena *keeper_of(const struct gm_heap *heap,
+				  const struct gm_span *span)
 {
-	struct gm_arena *arena = span->first->arena;
+	const struct gm_extent *extent = span->first;
+	struct gm_arena *keeper = NULL;
 
-	return gm_segment_whole(span) && !gm_segment_completed(span) &&
-	       (arena->dropped || !gm_arena_capturing(arena));
+	for (; extent; extent = gm_extent_next(&heap->nodes, extent)) {
+		if (!gm_extent_is(extent, GM_EXTENT_FREE) ||
+		    extent->arena->graph)
+			return NULL;
+		if (!gm_arena_completed(extent->arena, extent->seqno))
+			keeper = extent->arena;
+	}
+	return keeper;
+}
+
+/* The work of a stream that is being captured is not waited for. */
+static bool may_wait_for(struct gm_arena *arena)
+{
+	return arena->dropped || !gm_arena_capturing(arena);
 }
 
 /* Whose work keeps an unused segment, or NULL. */
 static struct gm_arena *keeper(const struct gm_heap *heap)
 {
 	const struct gm_span *span = heap->spans.first;
+	struct gm_arena *keeper;
 
-	while (span && !keeps(span))
-		span = span->next;
-	return span ? span->first->arena : NULL;
+	for (; span; span = span->next) {
+		keeper = keeper_of(heap, span);
+		if (keeper && may_wait_for(keeper))
+			return keeper;
+	}
+	return NULL;
 }
 
 /* It took too long, or failed, and may never end: that is not tried again. */

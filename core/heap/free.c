@@ -146,7 +146,7 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 	if (pending)
 		gm_extent_set(extent, GM_EXTENT_PENDING);
 	else
-		gm_arena_release(arena, extent);
+		(void)gm_arena_release(arena, extent);
 	return GPUMEM_OK;
 }
 

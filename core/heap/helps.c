@@ -59,6 +59,7 @@ static bool free_behind(struct gm_arena *arena, const struct gm_want *want)
 {
 	return gm_arenas_fit_behind(arena, want->bytes, want->alignment,
 				    SIZE_MAX) ||
+	       gm_arenas_run_behind(arena, want->bytes, want->alignment) ||
 	       pages_behind(arena, want);
 }
 

@@ -223,7 +223,8 @@ static void give_end(const struct resize *resize, size_t bytes)
 	if (extent->more & GM_MORE_SHARED ||
 	    gm_nodes_reserve(nodes, 1) != GPUMEM_OK)
 		return;
-	gm_arena_release(extent->arena, gm_extent_split(nodes, extent, bytes));
+	(void)gm_arena_release(extent->arena,
+			       gm_extent_split(nodes, extent, bytes));
 }
 
 static gpumem_status resize_large(struct resize *resize, uint64_t *holds_out)

@@ -96,6 +96,17 @@ static bool follow(struct gm_lookup *lookup)
 				    GM_ARENA_LOOKS);
 }
 
+/* The stream waits for each of them: after what takes fewer such waits. */
+static bool follow_several(struct gm_lookup *lookup)
+{
+	const struct gm_want *want = lookup->want;
+
+	return gm_may_follow(lookup->heap, want->flags) &&
+	       gm_budget_exceeds_stream_waste(lookup->heap, want->bytes) &&
+	       gm_arenas_run_behind(lookup->arena, want->bytes,
+				    want->alignment);
+}
+
 /* An idle stream gets the pages that it needs first: that asks no more of the
  * other streams than it takes, and leaves them what else they have. */
 static bool moves_pages(const struct gm_lookup *lookup)
@@ -182,6 +193,9 @@ static const struct {
 	{"to waste less, a free block of another stream, behind its work",
 	 follow, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
 	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},
+	{"to waste less, adjacent free blocks of several streams, behind their "
+	 "work",
+	 follow_several, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
 	{"an unused segment of theirs, for little", cut_segment, ALWAYS, NEVER},
 	{"to waste less, unused segments, once the work on them is over",
 	 gm_lookup_drain, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
@@ -275,6 +289,7 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 	outer = gm_search_begin(arena->heap);
 	arena->heap->order->sparing = !arena->heap->vm;
 	arena->heap->order->spares_busy = gm_lookup_may_drain(&lookup);
+	arena->heap->order->spared_bytes = gm_budget_spared(arena->heap);
 	if (!find(&lookup))
 		status = lookup.status;
 	arena->heap->order->sparing = false;

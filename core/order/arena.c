@@ -188,7 +188,8 @@ static struct gm_extent *absorb(struct gm_arena *arena,
 /* What lies beside a free extent joins it, so that the memory of several
  * streams falls into no more pieces than that of one. For a stream that is busy
  * only what it waited for: others would wait for it. */
-static void absorb_neighbours(struct gm_arena *arena, struct gm_extent *extent)
+static struct gm_extent *absorb_neighbours(struct gm_arena *arena,
+					   struct gm_extent *extent)
 {
 	const struct gm_nodes *nodes = &arena->heap->nodes;
 	struct gm_extent *beside;
@@ -197,9 +198,11 @@ static void absorb_neighbours(struct gm_arena *arena, struct gm_extent *extent)
 		extent = absorb(arena, beside);
 	while (may_absorb(arena, beside = gm_extent_prev(nodes, extent)))
 		extent = absorb(arena, beside);
+	return extent;
 }
 
-void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
+struct gm_extent *gm_arena_release(struct gm_arena *arena,
+				   struct gm_extent *extent)
 {
 	struct gm_heap *heap = arena->heap;
 
@@ -209,6 +212,7 @@ void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent)
 	renumber(arena, extent);
 	extent = gm_arena_insert(arena, extent);
 	if ((arena->idle || arena->follows) && !arena->dropped && !arena->graph)
-		absorb_neighbours(arena, extent);
+		extent = absorb_neighbours(arena, extent);
 	gm_arena_count_free(arena);
+	return extent;
 }

@@ -145,7 +145,8 @@ struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 struct gm_extent *gm_arena_fit_low(struct gm_arena *arena, size_t bytes,
 				   size_t alignment);
 
-/* Is it such a segment? */
+/* Is it such a segment? And would one of so many bytes be? */
+bool gm_order_spares(const struct gm_heap *heap, size_t segment, size_t bytes);
 bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 		     size_t alignment);
 
@@ -161,10 +162,11 @@ struct gm_extent *gm_arena_carve_large(struct gm_extent *extent, size_t bytes,
 				       size_t alignment);
 
 /* Puts an extent that is in no index back, merged with its free neighbours of
- * the same arena. The first is a free by the user, whose work may still run;
- * the second keeps the seqno that the extent has, and returns what it is part
- * of then. */
-void gm_arena_release(struct gm_arena *arena, struct gm_extent *extent);
+ * the same arena, and returns what it is part of then. The first is a free by
+ * the user, whose work may still run; the second keeps the seqno that the
+ * extent has. */
+struct gm_extent *gm_arena_release(struct gm_arena *arena,
+				   struct gm_extent *extent);
 struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 				  struct gm_extent *extent);
 
@@ -200,11 +202,16 @@ bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
 			  size_t alignment, size_t most);
 bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
 			    size_t most);
+/* The same without virtual memory, of what lies side by side in one segment,
+ * so many bytes together. */
+bool gm_arenas_run_behind(struct gm_arena *receiver, size_t bytes,
+			  size_t alignment);
 /* Is it free memory of another stream, no graph's, that has completed or that
  * the receiver's stream comes after? Then it can become the receiver's. */
 bool gm_arena_may_absorb(const struct gm_arena *receiver,
 			 const struct gm_extent *extent);
-void gm_arena_absorb(struct gm_arena *receiver, struct gm_extent *extent);
+struct gm_extent *gm_arena_absorb(struct gm_arena *receiver,
+				  struct gm_extent *extent);
 /* The receiver's stream begins nothing more before all work up to that number
  * of the other is over. False: a capture forbids it, or the driver refuses. */
 bool gm_arena_get_behind(struct gm_arena *receiver, struct gm_arena *of,

@@ -97,15 +97,15 @@ static struct gm_extent *find_fit(const struct gm_arena *receiver, size_t bytes,
 /* It is in no index. A free extent that needs no wait comes as it is: with a
  * number of its own it would have to complete once more, and an allocation that
  * finds nothing would see that as progress each time that it tries. */
-static void take(struct gm_arena *receiver, struct gm_extent *extent)
+static struct gm_extent *take(struct gm_arena *receiver,
+			      struct gm_extent *extent)
 {
 	if (gm_arena_completed(extent->arena, extent->seqno)) {
 		gm_arena_transfer_extent(receiver, extent);
-		(void)gm_arena_insert(receiver, extent);
-		return;
+		return gm_arena_insert(receiver, extent);
 	}
 	receiver->idle = false;
-	gm_arena_release(receiver, extent);
+	return gm_arena_release(receiver, extent);
 }
 
 bool gm_arena_may_absorb(const struct gm_arena *receiver,
@@ -116,10 +116,11 @@ bool gm_arena_may_absorb(const struct gm_arena *receiver,
 	       is_ready(receiver, extent);
 }
 
-void gm_arena_absorb(struct gm_arena *receiver, struct gm_extent *extent)
+struct gm_extent *gm_arena_absorb(struct gm_arena *receiver,
+				  struct gm_extent *extent)
 {
 	gm_index_remove(&extent->arena->index, extent);
-	take(receiver, extent);
+	return take(receiver, extent);
 }
 
 static bool may_follow(const struct gm_arena *receiver)
@@ -138,7 +139,7 @@ bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
 	    gm_nodes_reserve(&receiver->heap->nodes, 2) != GPUMEM_OK ||
 	    !wait_for(receiver, extent))
 		return false;
-	take(receiver, gm_arena_carve(extent, bytes, alignment));
+	(void)take(receiver, gm_arena_carve(extent, bytes, alignment));
 	return true;
 }
 
@@ -219,7 +220,7 @@ bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
 		had = gm_index_pages(index, extent);
 		pages -= least_of(had, pages);
 		gm_index_remove(index, extent);
-		take(receiver, extent);
+		(void)take(receiver, extent);
 	}
 	return pages < before;
 }

@@ -17,9 +17,11 @@ static bool holds(const struct gm_extent *extent, size_t bytes,
 	       gm_extent_end(extent);
 }
 
-/* A segment is large if it is more than this part of what is reserved: there
- * are fewer than so many. */
-enum { LARGE_PART = 16, LARGE_MIN = 2 << 20 };
+bool gm_order_spares(const struct gm_heap *heap, size_t segment, size_t bytes)
+{
+	return heap->order->sparing && segment > heap->order->spared_bytes &&
+	       bytes < segment - segment / 4;
+}
 
 bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 		     size_t alignment)
@@ -30,11 +32,9 @@ bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 	/* As much as a segment of its own would have. */
 	if (alignment > heap->unit)
 		bytes += alignment - heap->unit;
-	return heap->order->sparing &&
-	       (arena->idle || heap->order->spares_busy) && !arena->graph &&
-	       !extent->prev && !extent->next && extent->bytes > LARGE_MIN &&
-	       extent->bytes > heap->counters.reserved.current / LARGE_PART &&
-	       bytes < extent->bytes - extent->bytes / 4;
+	return (arena->idle || heap->order->spares_busy) && !arena->graph &&
+	       !extent->prev && !extent->next &&
+	       gm_order_spares(heap, extent->bytes, bytes);
 }
 
 struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,

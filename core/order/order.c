@@ -79,7 +79,8 @@ struct gm_search gm_search_pause(struct gm_heap *heap)
 	struct gm_order *order = heap->order;
 	const struct gm_search search = {.on = order->search != 0,
 					 .sparing = order->sparing,
-					 .spares_busy = order->spares_busy};
+					 .spares_busy = order->spares_busy,
+					 .spared_bytes = order->spared_bytes};
 
 	order->search = 0;
 	order->sparing = false;
@@ -91,6 +92,7 @@ void gm_search_resume(struct gm_heap *heap, struct gm_search search)
 	heap->order->search = search.on ? ++heap->order->searches : 0;
 	heap->order->sparing = search.sparing;
 	heap->order->spares_busy = search.spares_busy;
+	heap->order->spared_bytes = search.spared_bytes;
 }
 
 bool gm_arena_capturing(struct gm_arena *arena)

@@ -51,6 +51,7 @@ struct gm_order {
 	uint64_t search;      /* the number of the one under way, or 0 */
 	bool sparing;	      /* in that one: see gm_arena_fit() */
 	bool spares_busy;     /* sparing: what streams are at work on, too */
+	uint64_t spared_bytes;	   /* sparing: segments that are larger */
 	gm_slot_free_fn free_slot; /* constant */
 };
 
@@ -86,6 +87,7 @@ void gm_search_end(struct gm_heap *heap, uint64_t outer);
  * returned. */
 struct gm_search {
 	bool on, sparing, spares_busy;
+	uint64_t spared_bytes;
 };
 struct gm_search gm_search_pause(struct gm_heap *heap);
 void gm_search_resume(struct gm_heap *heap, struct gm_search search);

@@ -145,7 +145,7 @@ void gm_pending_end(struct gm_heap *heap, struct gm_pending_block **link,
 	heap->order->pending.count--;
 	gm_counters_complete(&heap->counters, block->bytes);
 	if (freed->extent) {
-		gm_arena_release(arena, freed->extent);
+		(void)gm_arena_release(arena, freed->extent);
 	} else {
 		heap->order->free_slot(freed->slab, freed->slot);
 	}

@@ -137,22 +137,6 @@ bool gm_budget_exceeds(const struct gm_heap *heap, uint64_t bytes)
 	       gm_budget_target(heap, bytes);
 }
 
-/* One for so many blocks, and so many at once. */
-enum { EXCHANGE_BLOCKS = 500, EXCHANGES_MAX = 32 };
-
-int64_t gm_budget_exchanges(struct gm_heap *heap)
-{
-	int64_t *done = &heap->space->budget.exchanges;
-	int64_t earned =
-		(int64_t)(heap->counters.blocks.total / EXCHANGE_BLOCKS);
-
-	if (*done < earned)
-		*done = earned;
-	if (*done > earned + 2 * EXCHANGES_MAX)
-		*done = earned + 2 * EXCHANGES_MAX;
-	return earned + EXCHANGES_MAX - *done;
-}
-
 /* Streams that wait for each other cut each other's memory, and pages of which
  * one has a part the others cannot have. Under a limit, where that is what an
  * allocation fails for in the end, they keep apart for longer, unless somebody

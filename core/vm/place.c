@@ -225,11 +225,11 @@ static void make_own(struct gm_arena *arena, struct gm_plan *plan)
 	const struct gm_nodes *nodes = &arena->heap->nodes;
 
 	if (plan->left && plan->left->arena != arena) {
-		gm_arena_absorb(arena, plan->left);
+		(void)gm_arena_absorb(arena, plan->left);
 		plan->left = gm_extent_prev(nodes, plan->hole);
 	}
 	if (plan->right && plan->right->arena != arena) {
-		gm_arena_absorb(arena, plan->right);
+		(void)gm_arena_absorb(arena, plan->right);
 		plan->right = gm_extent_next(nodes, plan->hole);
 	}
 }

@@ -10,13 +10,6 @@
 
 #include <stdlib.h>
 
-/* New segments are at least so large, or this part of what is reserved. Blocks
- * do not lie across segments, so there is a rest at the end of each: with
- * smaller segments these rests come to more than one segment that is taken too
- * early. */
-static const uint64_t segment_min = 2 << 20;
-enum { SEGMENT_PART = 32 };
-
 /* Extents begin at multiples of the unit, also where the driver's addresses do
  * not: room for that is taken too. */
 static uint64_t round_up(uint64_t bytes, uint64_t to)
@@ -39,11 +32,8 @@ uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
  * leaves no rest then. What is larger gets a segment of its own. */
 static uint64_t good_bytes(const struct gm_heap *heap, uint64_t least)
 {
-	uint64_t good = heap->counters.reserved.current / SEGMENT_PART;
+	uint64_t good = round_up(gm_budget_segment(heap), least);
 
-	if (good < segment_min)
-		good = segment_min;
-	good = round_up(good, least);
 	if (good > heap->max_alloc_bytes)
 		good = heap->max_alloc_bytes;
 	return good > least ? good : least;
@@ -239,7 +229,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	gpumem_status status;
 
 	if (gm_budget_exceeds(heap, bytes))
-		heap->space->budget.exchanges++;
+		gm_budget_exchange(heap);
 	if (heap->counters.reserved.current + good > target &&
 	    may_give_back(heap)) {
 		gm_arena_poll(arena, true);

@@ -846,6 +846,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *     limit; option `wait`)
  *   - to waste less, a free block of another stream, behind its work (likewise)
  *   - free blocks of all streams
+ *   - to waste less, adjacent free blocks of several streams, behind their work
+ *     (without virtual memory; likewise)
  *   - an unused segment of theirs, for little
  *   - to waste less, unused segments, once the work on them is over (the host
  *     waits, seldom; option `segment_wait_ms`)
@@ -908,6 +910,7 @@ struct gpumem_alloc_options {
  *
  *   - to waste less, pending blocks, behind the work that uses them
  *   - to waste less, a free block of another stream, behind its work
+ *   - to waste less, adjacent free blocks of several streams, behind their work
  *   - to waste less, unused segments, once the work on them is over
  *   - a trim of this and the device's other pools
  *   - pending blocks, behind the work that uses them
@@ -925,6 +928,7 @@ struct gpumem_alloc_options {
  *   - the driver, for a little
  *   - to waste less, pending blocks, behind the work that uses them
  *   - to waste less, a free block of another stream, behind its work
+ *   - to waste less, adjacent free blocks of several streams, behind their work
  *   - to waste less, unused segments, once the work on them is over
  *   - pages moved from free blocks, or the driver
  *   - a trim of this and the device's other pools

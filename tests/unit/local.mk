@@ -93,6 +93,7 @@ heap_tests = \
 	tests/unit/heap/release \
 	tests/unit/heap/retire \
 	tests/unit/heap/segment \
+	tests/unit/heap/run \
 	tests/unit/heap/slab \
 	tests/unit/heap/smallest \
 	tests/unit/heap/space \

@@ -250,6 +250,40 @@ static void test_two(void)
 	must(gm_stream_destroy(device, other));
 }
 
+/* Each stream has a part of one segment; nothing of it is used. */
+static void test_parts(bool used)
+{
+	gpumem_stream other = stream_new();
+	struct gm_extent *extent, *part[3];
+
+	heap_start();
+	(void)take(40 * MIB, 0);
+	extent = block(arena_of(stream), 30 * MIB);
+	block_give(arena_of(stream), extent);
+	part[0] = block(arena_of(stream), 10 * MIB);
+	(void)gm_arenas_transfer_one(arena_of(other), 10 * MIB, 1, SIZE_MAX);
+	part[1] = block(arena_of(other), 10 * MIB);
+	part[2] = block(arena_of(other), 10 * MIB);
+	done = 0;
+	must(gpumem_host_hold(0, stream, true));
+	must(gpumem_host_hold(0, other, true));
+	must(gpumem_host_launch(0, stream, count_done, NULL));
+	must(gpumem_host_launch(0, other, count_done, NULL));
+	block_give(arena_of(stream), part[0]);
+	block_give(arena_of(other), part[1]);
+	if (!used)
+		block_give(arena_of(other), part[2]);
+	(void)take(60 * MIB, 0);
+	is_uint(done, used ? 0 : 2, "%s is used: %s", used ? "a part" : "none",
+		used ? "nothing is waited for" : "both are waited for");
+	is_uint(heap_reserved(), used ? 130 * MIB : 100 * MIB, "the segment %s",
+		used ? "stays" : "goes back");
+	must(gpumem_host_hold(0, other, false));
+	must(gm_stream_sync(device, other));
+	end();
+	must(gm_stream_destroy(device, other));
+}
+
 int main(void)
 {
 	/* What a capture may forbid. */
@@ -265,6 +299,8 @@ int main(void)
 	test_others();
 	test_once();
 	test_two();
+	test_parts(false);
+	test_parts(true);
 	exchange_end(stream);
 	return done_testing();
 }

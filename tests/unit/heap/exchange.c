@@ -8,9 +8,12 @@
 #include "../device/hooked.h"
 #include <semaphore.h>
 
+/* One stands for so many blocks. */
+#define BLOCKS 500
+
 static uint64_t exchanges(void)
 {
-	return (uint64_t)heap.space->budget.exchanges;
+	return (uint64_t)heap.space->budget.exchanged_blocks / BLOCKS;
 }
 
 static void test_exchange(void)
@@ -36,16 +39,16 @@ static void test_often(void)
 
 	scene(NULL);
 	fill(NULL);
-	heap.space->budget.exchanges = 32;
+	heap.space->budget.exchanged_blocks = 32 * BLOCKS;
 	is_cut(NULL, "often enough");
 	scene(NULL);
 	fill(NULL);
-	heap.space->budget.exchanges = 31;
+	heap.space->budget.exchanged_blocks = 31 * BLOCKS;
 	must(request(1900 * KIB, NULL, 0, &ptr));
 	is_uint(calls(GPUMEM_CALL_FREE), 1, "not quite: it goes back");
 	heap_end();
 	scene(NULL);
-	heap.space->budget.exchanges = INT64_MAX / 2;
+	heap.space->budget.exchanged_blocks = INT64_MAX / 2;
 	fill(NULL);
 	is_cut(NULL, "too often");
 }
@@ -135,7 +138,7 @@ static void test_own_first(gpumem_stream stream, int64_t done, uint32_t flags,
 	leave_some(stream);
 	must(gm_heap_free(unused, NULL));
 	heap.space->budget.waste = 0;
-	heap.space->budget.exchanges = done;
+	heap.space->budget.exchanged_blocks = done;
 	is_own(NULL, stream, flags, why);
 	heap_end();
 }
@@ -207,7 +210,7 @@ static void test_other(gpumem_stream stream)
 	heap_end();
 	scene(NULL);
 	fill(NULL);
-	heap.space->budget.exchanges = 32;
+	heap.space->budget.exchanged_blocks = 32 * BLOCKS;
 	is_cut(stream, "another stream's, often enough");
 }
 
@@ -257,16 +260,30 @@ static void test_count(void)
 {
 	heap_start();
 	is_uint((uint64_t)gm_budget_exchanges(&heap), 32, "at first 32");
-	heap.space->budget.exchanges = 32;
+	heap.space->budget.exchanged_blocks = 32 * BLOCKS;
 	is_uint((uint64_t)gm_budget_exchanges(&heap), 0, "then none");
-	heap.counters.blocks.total = 500;
+	heap.counters.blocks.total = BLOCKS;
 	is_uint((uint64_t)gm_budget_exchanges(&heap), 1, "one for 500 blocks");
 	heap.counters.blocks.total = 1000 * 1000;
 	is_uint((uint64_t)gm_budget_exchanges(&heap), 32, "32 at most");
-	heap.space->budget.exchanges = INT64_MAX / 2;
+	heap.space->budget.exchanged_blocks = INT64_MAX / 2;
 	ok(gm_budget_exchanges(&heap) == -32, "or at least: -32");
 	heap.counters.blocks.total = 0;
 	ok(gm_budget_exchanges(&heap) == -32, "and when counts begin anew");
+	heap.space->budget.exchanged_blocks = 0;
+	must(request(70 * MIB, NULL, 0, &live));
+	must(gm_heap_free(live, NULL));
+	sound("all is counted");
+	heap.counters.highest_allocated = 60 * MIB;
+	is_uint((uint64_t)gm_budget_exchanges(&heap), 32, "a sixth is wasted");
+	heap.counters.highest_allocated = 59 * MIB;
+	is_uint((uint64_t)gm_budget_exchanges(&heap), 320,
+		"more: they stand for 50 blocks");
+	gm_budget_exchange(&heap);
+	is_uint((uint64_t)gm_budget_exchanges(&heap), 319, "which one counts");
+	heap.counters.highest_allocated = 60 * MIB;
+	is_uint((uint64_t)gm_budget_exchanges(&heap), 31, "of the others less");
+	heap.counters.highest_allocated = 70 * MIB;
 	heap_end();
 }
 
@@ -283,7 +300,7 @@ int main(void)
 	test_captured(stream);
 	test_waits();
 	test_no_grow();
-	test_own_first(stream, 32, 0, "often enough");
+	test_own_first(stream, 32 * BLOCKS, 0, "often enough");
 	test_own_first(stream, 0, GPUMEM_ALLOC_NO_GROW, "NO_GROW");
 	test_not_completed(stream);
 	test_other(stream);

@@ -231,13 +231,18 @@ HEAP_USE void hold_begin(struct hold *hold, gpumem_stream stream)
 	must(gpumem_host_launch(0, stream, hold_run, hold));
 }
 
-/* The stream's work up to here is over when this returns. */
-HEAP_USE void hold_end(struct hold *hold, gpumem_stream stream)
+HEAP_USE void hold_let_go(struct hold *hold)
 {
 	pthread_mutex_lock(&hold->mutex);
 	hold->ended = true;
 	pthread_cond_signal(&hold->more);
 	pthread_mutex_unlock(&hold->mutex);
+}
+
+/* The stream's work up to here is over when this returns. */
+HEAP_USE void hold_end(struct hold *hold, gpumem_stream stream)
+{
+	hold_let_go(hold);
 	must(gm_stream_sync(device, stream));
 }
 
@@ -305,7 +310,7 @@ HEAP_USE void block_give(struct gm_arena *arena, struct gm_extent *extent)
 	gm_map_set(extent->address, 0);
 	gm_counters_free(&heap.counters, extent->requested, extent->bytes,
 			 false);
-	gm_arena_release(arena, extent);
+	(void)gm_arena_release(arena, extent);
 }
 
 /* ---- slots, as the pool uses them ---- */

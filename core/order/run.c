@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Without virtual memory: what several streams have free side by side, for one
+ * of them that is made to wait for the others' work. Their blocks lie between
+ * each other's, so that none may have a large piece of its own. See arena.h;
+ * free memory of one stream: behind.c.
+ */
+#include "order.h"
+
+/* Free extents side by side, from `first` on, of so many bytes together. */
+struct run {
+	struct gm_extent *first;
+	size_t bytes;
+	bool is_segment; /* all of one */
+};
+
+/* So many extents are looked at, of the newest segments first: a heap with more
+ * has its large pieces there. */
+enum { LOOKS = 4096 };
+
+static bool is_free(const struct gm_extent *extent)
+{
+	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
+	       !extent->arena->graph;
+}
+
+/* The run that begins with the extent. */
+static struct run run_from(const struct gm_nodes *nodes,
+			   struct gm_extent *extent)
+{
+	struct run run = {.first = extent};
+
+	for (; is_free(extent); extent = gm_extent_next(nodes, extent))
+		run.bytes += extent->bytes;
+	run.is_segment = !run.first->prev && !extent;
+	return run;
+}
+
+/* An unused segment is not cut for little. */
+static bool fits(const struct gm_heap *heap, const struct run *run,
+		 size_t bytes)
+{
+	return run->bytes >= bytes &&
+	       !(run->is_segment && heap->order->spares_busy &&
+		 gm_order_spares(heap, run->bytes, bytes));
+}
+
+/* The smallest run in a span that so many bytes fit; *looks_inout less what was
+ * looked at. */
+static struct run smallest_of(const struct gm_heap *heap,
+			      const struct gm_span *span, size_t bytes,
+			      unsigned *looks_inout)
+{
+	const struct gm_nodes *nodes = &heap->nodes;
+	struct gm_extent *extent = span->first, *before = NULL;
+	struct run best = {0};
+
+	for (; extent && *looks_inout; --*looks_inout) {
+		if (is_free(extent) && !is_free(before)) {
+			struct run run = run_from(nodes, extent);
+
+			if (fits(heap, &run, bytes) &&
+			    (!best.first || run.bytes < best.bytes))
+				best = run;
+		}
+		before = extent;
+		extent = gm_extent_next(nodes, extent);
+	}
+	return best;
+}
+
+static struct run smallest(const struct gm_heap *heap, size_t bytes)
+{
+	const struct gm_span *span = heap->spans.first;
+	struct run best = {0};
+	unsigned looks = LOOKS;
+
+	for (; span && looks; span = span->next) {
+		struct run run = smallest_of(heap, span, bytes, &looks);
+
+		if (run.first && (!best.first || run.bytes < best.bytes))
+			best = run;
+	}
+	return best;
+}
+
+/* For so much of it. */
+static bool wait_for(struct gm_arena *receiver, struct gm_extent *extent,
+		     size_t bytes)
+{
+	const struct gm_nodes *nodes = &receiver->heap->nodes;
+
+	for (size_t had = 0; had < bytes;
+	     had += extent->bytes, extent = gm_extent_next(nodes, extent))
+		if (extent->arena != receiver &&
+		    !gm_arena_get_behind(receiver, extent->arena,
+					 extent->seqno))
+			return false;
+	return true;
+}
+
+/* Nothing is done to the extents before all is waited for, so none of them has
+ * joined another. False: all was the receiver's. */
+static bool join(struct gm_arena *receiver, struct gm_extent *extent,
+		 size_t bytes)
+{
+	const struct gm_nodes *nodes = &receiver->heap->nodes;
+	struct gm_extent *next = extent->arena == receiver
+					 ? gm_extent_next(nodes, extent)
+					 : extent;
+	bool joined = false;
+
+	while (!(joined && extent->bytes >= bytes) &&
+	       gm_arena_may_absorb(receiver, next)) {
+		extent = gm_arena_absorb(receiver, next);
+		next = gm_extent_next(nodes, extent);
+		joined = true;
+	}
+	return joined;
+}
+
+bool gm_arenas_run_behind(struct gm_arena *receiver, size_t bytes,
+			  size_t alignment)
+{
+	struct gm_heap *heap = receiver->heap;
+	struct run run = {0};
+
+	/* Long enough wherever it begins. */
+	if (alignment > heap->unit)
+		bytes += alignment - heap->unit;
+	if (!heap->vm && !receiver->graph && !receiver->dropped)
+		run = smallest(heap, bytes);
+	return run.first && !gm_arena_capturing(receiver) &&
+	       wait_for(receiver, run.first, bytes) &&
+	       join(receiver, run.first, bytes);
+}
