@@ -103,19 +103,15 @@ static bool wait_for(struct gm_arena *receiver, struct gm_extent *extent,
 
 /* Nothing is done to the extents before all is waited for, so none of them has
  * joined another. False: all was the receiver's. */
-static bool join(struct gm_arena *receiver, struct gm_extent *extent,
-		 size_t bytes)
+static bool join(struct gm_arena *receiver, struct gm_extent *first)
 {
 	const struct gm_nodes *nodes = &receiver->heap->nodes;
-	struct gm_extent *next = extent->arena == receiver
-					 ? gm_extent_next(nodes, extent)
-					 : extent;
+	struct gm_extent *next =
+		first->arena == receiver ? gm_extent_next(nodes, first) : first;
 	bool joined = false;
 
-	while (!(joined && extent->bytes >= bytes) &&
-	       gm_arena_may_absorb(receiver, next)) {
-		extent = gm_arena_absorb(receiver, next);
-		next = gm_extent_next(nodes, extent);
+	while (gm_arena_may_absorb(receiver, next)) {
+		next = gm_extent_next(nodes, gm_arena_absorb(receiver, next));
 		joined = true;
 	}
 	return joined;
@@ -134,5 +130,5 @@ bool gm_arenas_run_behind(struct gm_arena *receiver, size_t bytes,
 		run = smallest(heap, bytes);
 	return run.first && !gm_arena_capturing(receiver) &&
 	       wait_for(receiver, run.first, bytes) &&
-	       join(receiver, run.first, bytes);
+	       join(receiver, run.first);
 }

@@ -189,12 +189,15 @@ static void test_others(void)
 
 	begin();
 	heap.order->spares_busy = true;
+	heap.order->spared_bytes = MIB;
 	heap.space->budget.drained = true;
 	attempt = gm_growth_pause(&heap);
 	ok(!heap.space->budget.drained, "another one may wait, too");
 	heap.order->spares_busy = false;
+	heap.order->spared_bytes = 2 * MIB;
 	gm_growth_resume(&heap, attempt);
-	ok(heap.order->spares_busy, "a search goes on as it was");
+	ok(heap.order->spares_busy && heap.order->spared_bytes == MIB,
+	   "a search goes on as it was");
 	ok(heap.space->budget.drained, "and does not wait again");
 	(void)take(50 * MIB, 0);
 	is_uint(done, 0, "as long as its attempt lasts");
@@ -250,36 +253,63 @@ static void test_two(void)
 	must(gm_stream_destroy(device, other));
 }
 
-/* Each stream has a part of one segment; nothing of it is used. */
-static void test_parts(bool used)
+/* Each stream has a part of one segment. Of the last one something may be in
+ * use, or a graph may keep it. */
+enum last { UNUSED, USED, KEPT };
+
+static void test_parts(enum last last)
 {
 	gpumem_stream other = stream_new();
 	struct gm_extent *extent, *part[3];
+	struct gm_arena *arena;
 
 	heap_start();
 	(void)take(40 * MIB, 0);
+	arena = arena_of(other);
 	extent = block(arena_of(stream), 30 * MIB);
 	block_give(arena_of(stream), extent);
 	part[0] = block(arena_of(stream), 10 * MIB);
-	(void)gm_arenas_transfer_one(arena_of(other), 10 * MIB, 1, SIZE_MAX);
-	part[1] = block(arena_of(other), 10 * MIB);
-	part[2] = block(arena_of(other), 10 * MIB);
+	(void)gm_arenas_transfer_one(arena, 10 * MIB, 1, SIZE_MAX);
+	part[1] = block(arena, 10 * MIB);
+	part[2] = block(arena, 10 * MIB);
 	done = 0;
 	must(gpumem_host_hold(0, stream, true));
 	must(gpumem_host_hold(0, other, true));
 	must(gpumem_host_launch(0, stream, count_done, NULL));
 	must(gpumem_host_launch(0, other, count_done, NULL));
 	block_give(arena_of(stream), part[0]);
-	block_give(arena_of(other), part[1]);
-	if (!used)
-		block_give(arena_of(other), part[2]);
+	block_give(arena, part[1]);
+	if (last != USED)
+		block_give(arena, part[2]);
+	if (last == KEPT)
+		arena->graph = (struct gpumem_graph *)&heap;
 	(void)take(60 * MIB, 0);
-	is_uint(done, used ? 0 : 2, "%s is used: %s", used ? "a part" : "none",
-		used ? "nothing is waited for" : "both are waited for");
-	is_uint(heap_reserved(), used ? 130 * MIB : 100 * MIB, "the segment %s",
-		used ? "stays" : "goes back");
+	arena->graph = NULL;
+	is_uint(done, last == UNUSED ? 2 : 0, "%s are waited for",
+		last == UNUSED ? "both" : "none");
+	is_uint(heap_reserved(), last == UNUSED ? 100 * MIB : 130 * MIB,
+		"the segment %s", last == UNUSED ? "goes back" : "stays");
 	must(gpumem_host_hold(0, other, false));
 	must(gm_stream_sync(device, other));
+	end();
+	must(gm_stream_destroy(device, other));
+}
+
+/* A stream that is captured is not waited for, be it that others may be. */
+static void test_captured(void)
+{
+	gpumem_stream other = stream_new();
+	void *ptr;
+
+	begin();
+	device->info.caps |= GPUMEM_CAP_FREES_IN_CAPTURE;
+	must(gpumem_host_capture(0, stream, true));
+	must(request(50 * MIB, other, 0, &ptr));
+	must(gpumem_host_capture(0, stream, false));
+	is_uint(done, 0, "a stream that is captured is not waited for");
+	is_uint(gpumem_host_capture_violations(), 0, "nor asked");
+	is_uint(heap_reserved(), 110 * MIB, "memory is taken");
+	device->info.caps &= ~(uint32_t)GPUMEM_CAP_FREES_IN_CAPTURE;
 	end();
 	must(gm_stream_destroy(device, other));
 }
@@ -299,8 +329,10 @@ int main(void)
 	test_others();
 	test_once();
 	test_two();
-	test_parts(false);
-	test_parts(true);
+	test_parts(UNUSED);
+	test_parts(USED);
+	test_parts(KEPT);
+	test_captured();
 	exchange_end(stream);
 	return done_testing();
 }

@@ -159,35 +159,132 @@ static void test_captured(void)
 	end();
 }
 
-/* An alignment above the unit may need more. */
-static void test_aligned(void)
+/* An alignment above the unit may need more than there is. */
+static void test_aligned(size_t alignment, bool joined)
 {
 	const struct gm_request wants = {
-		.bytes = 16 * MIB, .alignment = 4 * MIB, .stream = stream[0]};
+		.bytes = 16 * MIB, .alignment = alignment, .stream = stream[0]};
 	void *ptr;
 
 	begin();
 	must(gm_heap_alloc(&heap, &wants, &ptr));
-	ok((uintptr_t)ptr % (4 * MIB) == 0, "it is aligned");
-	is_uint(heap_reserved(), 72 * MIB, "nothing is taken");
+	ok((uintptr_t)ptr % alignment == 0, "it is aligned");
+	ok(follows(0, 1) == joined, "to %zu MiB: %s", alignment / MIB,
+	   joined ? "what is adjacent" : "memory is taken");
 	end();
 }
 
-/* At the limit it comes before the host waits. */
-static void test_limit(void)
+/* At the limit it comes before the host waits; be it an unused segment. */
+static void test_limit(unsigned freed)
 {
 	void *ptr;
 
-	begin();
+	begin_with(freed);
+	heap.space->budget.highest_reserved = 200 * MIB;
 	heap.space->budget.limit_bytes = 72 * MIB;
-	heap.space->budget.stream_waste = 1;
-	heap.space->budget.limited_stream_waste = 1;
 	must(request(20 * MIB, stream[0], 0, &ptr));
 	ok(is_in_segment(ptr, 0), "at the limit it is had");
 	is_uint(calls(GPUMEM_CALL_EVENT_SYNC), 0, "the host has not waited");
 	must(gm_heap_free(ptr, stream[0]));
 	heap.space->budget.limit_bytes = 0;
 	end();
+}
+
+/* The smallest that is enough, in whichever segment it lies. */
+static void test_smallest(void)
+{
+	struct gm_arena *arena[2];
+	struct gm_extent *half[4], *extent;
+	void *ptr;
+
+	heap_start();
+	for (unsigned i = 0; i < 2; i++)
+		arena[i] = arena_of(stream[i]);
+	for (unsigned i = 0; i < 4; i += 2) {
+		size_t part = i ? 9 * MIB : 10 * MIB;
+
+		extent = block(arena[0], 2 * part + 4 * MIB);
+		block_give(arena[0], extent);
+		half[i] = block(arena[0], part);
+		(void)gm_arenas_transfer_one(arena[1], part, 1, SIZE_MAX);
+		half[i + 1] = block(arena[1], part);
+		(void)block(arena[1], 4 * MIB);
+	}
+	segment = (void *)half[2]->address;
+	hold_all();
+	for (unsigned i = 0; i < 4; i++)
+		block_give(arena[i % 2], half[i]);
+	heap.counters.highest_allocated = heap.counters.allocated.current;
+	heap.space->budget.stream_waste = 0;
+	must(request(17 * MIB, stream[0], 0, &ptr));
+	ok(is_in_segment(ptr, 0), "the smaller one");
+	end();
+}
+
+static void test_alone(void)
+{
+	begin();
+	ok(!gm_arenas_run_behind(arena_of(stream[0]), 4 * MIB, 1),
+	   "what is all one's own is nothing new");
+	ok(!follows(0, 1), "and nobody is waited for");
+	end();
+}
+
+/* The receiver's work must not wait for others' while it is captured. */
+static void test_receiver(void)
+{
+	begin();
+	must(gpumem_host_capture(0, stream[0], true));
+	ok(!gm_arenas_run_behind(arena_of(stream[0]), 20 * MIB, 1),
+	   "not for a stream that is captured");
+	must(gpumem_host_capture(0, stream[0], false));
+	is_uint(gpumem_host_capture_violations(), 0, "which nothing disturbs");
+	end();
+}
+
+/* What a graph has it keeps, and takes nothing; a stream that is gone neither.
+ */
+static void test_graph(void)
+{
+	struct gpumem_graph *graph = (struct gpumem_graph *)&heap;
+	struct gm_arena *arena[2];
+
+	begin();
+	for (unsigned i = 0; i < 2; i++) {
+		arena[i] = arena_of(stream[i]);
+		arena[i]->graph = graph;
+		ok(!gm_arenas_run_behind(arena[0], 12 * MIB, 1),
+		   i ? "nor of one's" : "nothing for a graph");
+		arena[i]->graph = NULL;
+	}
+	arena[0]->dropped = true;
+	ok(!gm_arenas_run_behind(arena[0], 12 * MIB, 1), "for nobody");
+	arena[0]->dropped = false;
+	ok(!follows(0, 1) && !follows(0, 2), "nobody is waited for");
+	end();
+}
+
+/* There pages move. */
+static void test_vm(void)
+{
+	struct gm_extent *half[2];
+	struct gm_arena *arena[2];
+
+	option("vm", NULL);
+	heap_start();
+	for (unsigned i = 0; i < 2; i++) {
+		arena[i] = arena_of(stream[i]);
+		half[i] = block(arena[i], 8 * MIB);
+	}
+	hold_all();
+	for (unsigned i = 0; i < 2; i++)
+		block_give(arena[i], half[i]);
+	ok(next_of(half[0]) == half[1] || next_of(half[1]) == half[0],
+	   "they are adjacent");
+	ok(!gm_arenas_run_behind(arena[0], 16 * MIB, 1),
+	   "not with virtual memory");
+	end();
+	option("vm", "off");
 }
 
 int main(void)
@@ -201,8 +298,15 @@ int main(void)
 	test_not();
 	test_spared();
 	test_captured();
-	test_aligned();
-	test_limit();
+	test_aligned(4 * MIB, true);
+	test_aligned(16 * MIB, false);
+	test_limit(STREAMS - 1);
+	test_limit(STREAMS);
+	test_smallest();
+	test_alone();
+	test_receiver();
+	test_graph();
+	test_vm();
 	for (unsigned i = 1; i < STREAMS; i++)
 		must(gm_stream_destroy(device, stream[i]));
 	exchange_end(stream[0]);
