@@ -6,7 +6,7 @@
  * spared, and how often one goes back for another. See budget.h. All of it
  * trades driver calls for memory, at a better rate the more is unused.
  */
-#include "space.h"
+#include "handle.h"
 
 /* New segments are at least so large, or this part of what is reserved. Blocks
  * do not lie across segments, so there is a rest at the end of each: with
@@ -19,7 +19,8 @@ enum { SEGMENT_PART = 32 };
  * are fewer than so many. */
 enum { LARGE_PART = 16 };
 
-/* Where more than this part of the peak is unused, both are half as large. */
+/* Where several streams leave more than this part of the peak unused, both are
+ * half as large. With one stream it is no better (decision 48). */
 enum { WASTE_PART = 6, FINER = 2 };
 
 /* An exchange for so many blocks, or where so much is unused, and so many at
@@ -30,7 +31,8 @@ static bool wastes_much(const struct gm_heap *heap)
 {
 	uint64_t high = gm_budget_high(heap, 0);
 
-	return heap->counters.reserved.current > high + high / WASTE_PART;
+	return heap->order->stream_count > 1 &&
+	       heap->counters.reserved.current > high + high / WASTE_PART;
 }
 
 static uint64_t part_of_reserved(const struct gm_heap *heap, unsigned part)

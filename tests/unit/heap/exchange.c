@@ -256,7 +256,7 @@ static void test_beside(void)
 	unhook_driver(device);
 }
 
-static void test_count(void)
+static void test_count(gpumem_stream stream)
 {
 	heap_start();
 	is_uint((uint64_t)gm_budget_exchanges(&heap), 32, "at first 32");
@@ -271,6 +271,7 @@ static void test_count(void)
 	heap.counters.blocks.total = 0;
 	ok(gm_budget_exchanges(&heap) == -32, "and when counts begin anew");
 	heap.space->budget.exchanged_blocks = 0;
+	(void)arena_of(stream);
 	must(request(70 * MIB, NULL, 0, &live));
 	must(gm_heap_free(live, NULL));
 	sound("all is counted");
@@ -305,7 +306,7 @@ int main(void)
 	test_not_completed(stream);
 	test_other(stream);
 	test_beside();
-	test_count();
+	test_count(stream);
 	exchange_end(stream);
 	return done_testing();
 }
