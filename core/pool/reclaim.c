@@ -29,18 +29,18 @@ void gm_pool_trim_siblings(struct gpumem_pool *pool)
 	pthread_mutex_unlock(&device->mutex);
 }
 
-/* The oldest work only: its owner may go on to add some. */
+/* The oldest work only: its owner may go on to add some. Where there is none,
+ * what was at work when it was last trimmed may be done now. */
 static bool wait_and_trim(struct gm_heap *heap)
 {
-	uint64_t released;
+	uint64_t released = 0;
 	bool waited;
 
 	pthread_mutex_lock(&heap->mutex);
 	waited = gm_pending_wait(heap) || gm_arenas_wait(heap);
 	pthread_mutex_unlock(&heap->mutex);
-	if (waited)
-		(void)gm_heap_trim(heap, 0, &released);
-	return waited;
+	(void)gm_heap_trim(heap, 0, &released);
+	return waited || released;
 }
 
 /* A wait may be long, so the device's mutex is not held: calls that must not

@@ -50,6 +50,29 @@ static void test_waits(void)
 	must(gpumem_pool_trim(pool, 0, NULL));
 }
 
+/* A pressure callback, called after the other pools were trimmed. */
+static bool finish(gpumem_pool *of, const struct gpumem_pressure *pressure,
+		   void *user)
+{
+	(void)of;
+	(void)pressure;
+	(void)user;
+	gate_finish(&gate, stream);
+	return false;
+}
+
+/* Where nothing is left to wait for, what is done is had all the same. */
+static void test_done(void)
+{
+	begin();
+	must(gpumem_pool_pressure_add(pool, finish, NULL));
+	is_status(ask(pool, 30 * MIB, 0), GPUMEM_OK,
+		  "work that ends before it is waited for");
+	must(gpumem_pool_pressure_remove(pool, finish, NULL));
+	is_uint(reserved_of(holder), 0, "the other gave its memory back");
+	must(gpumem_pool_trim(pool, 0, NULL));
+}
+
 /* All of them while the gate is closed: a wait would be for ever. */
 static void test_does_not_wait(void)
 {
@@ -118,6 +141,7 @@ int main(void)
 		pool = new_pool(0);
 		stream = new_stream();
 		test_waits();
+		test_done();
 		test_does_not_wait();
 		test_others();
 		must(gpumem_stream_destroy(device, stream));
