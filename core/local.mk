@@ -173,10 +173,10 @@ libvm_la_CFLAGS = $(FLOOR_CFLAGS)
 libvm_la_SOURCES = \
 	core/vm/beside.c \
 	core/vm/budget.c \
-	core/vm/exchange.c \
 	core/vm/budget.h \
 	core/vm/capacity.c \
 	core/vm/check_space.c \
+	core/vm/exchange.c \
 	core/vm/check_stale.c \
 	core/vm/extend.c \
 	core/vm/growth.c \

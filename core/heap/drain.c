@@ -63,12 +63,12 @@ static bool may_wait_for(struct gm_arena *arena)
 static struct gm_arena *keeper(const struct gm_heap *heap)
 {
 	const struct gm_span *span = heap->spans.first;
-	struct gm_arena *keeper;
+	struct gm_arena *arena;
 
 	for (; span; span = span->next) {
-		keeper = keeper_of(heap, span);
-		if (keeper && may_wait_for(keeper))
-			return keeper;
+		arena = keeper_of(heap, span);
+		if (arena && may_wait_for(arena))
+			return arena;
 	}
 	return NULL;
 }

@@ -135,9 +135,10 @@ static bool ask_nobody(struct gm_heap *heap, uint64_t needed_bytes,
 	return false;
 }
 
-static bool wait_for_nobody(struct gm_heap *heap)
+static bool wait_for_nobody(struct gm_heap *heap, bool *waited_out)
 {
 	(void)heap;
+	*waited_out = false;
 	return false;
 }
 

@@ -14,6 +14,7 @@ struct climb {
 	gpumem_status status; /* of the last attempt */
 	struct gm_seen seen;  /* by it */
 	bool beyond_soft;
+	bool had_unwaited; /* of other pools, the last time */
 };
 
 /* Each: true, another attempt may succeed. */
@@ -129,12 +130,13 @@ static bool wait_for_pending(struct climb *climb)
 	return progress;
 }
 
-/* Of no use against a limit of this pool's. */
+/* Of no use against a limit of this pool's. Pools that go on have something to
+ * give back for ever: without a wait it counts once in a row. */
 static bool wait_for_pools(struct climb *climb)
 {
 	struct gm_heap *heap = climb->heap;
+	bool before = climb->had_unwaited, forbidden, progress, waited;
 	uint64_t begin_ns;
-	bool forbidden, progress;
 
 	if (!heap->policy->wait || climb->status != GPUMEM_NO_MEMORY)
 		return false;
@@ -144,11 +146,12 @@ static bool wait_for_pools(struct climb *climb)
 	pthread_mutex_unlock(&heap->mutex);
 	if (forbidden)
 		return false;
-	progress = heap->policy->helpers->wait_for_others(heap);
+	progress = heap->policy->helpers->wait_for_others(heap, &waited);
+	climb->had_unwaited = !waited;
 	pthread_mutex_lock(&heap->mutex);
 	gm_waiting_end(heap, begin_ns);
 	pthread_mutex_unlock(&heap->mutex);
-	return progress;
+	return progress && (waited || !before);
 }
 
 /* What another thread is giving back is neither free nor the driver's yet; an

@@ -50,9 +50,10 @@ struct gm_want {
 struct gm_helpers {
 	/* Trims the device's other heaps. */
 	void (*trim_others)(struct gm_heap *heap);
-	/* Waits for all work that their free memory waits for, and trims them;
-	 * true: there was some. */
-	bool (*wait_for_others)(struct gm_heap *heap);
+	/* Waits for the oldest work that their free memory waits for, and trims
+	 * them; true: there was some, so *waited_out, or they gave something
+	 * back. */
+	bool (*wait_for_others)(struct gm_heap *heap, bool *waited_out);
 	/* Runs the program's pressure callbacks, since an attempt gave LIMIT or
 	 * NO_MEMORY; true: try again. */
 	bool (*ask_program)(struct gm_heap *heap, uint64_t needed_bytes,

@@ -146,9 +146,9 @@ struct gm_extent *gm_arena_fit_low(struct gm_arena *arena, size_t bytes,
 				   size_t alignment);
 
 /* Is it such a segment? And would one of so many bytes be? */
-bool gm_order_spares(const struct gm_heap *heap, size_t segment, size_t bytes);
 bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 		     size_t alignment);
+bool gm_order_spares(const struct gm_heap *heap, size_t segment, size_t bytes);
 
 /* Cuts [aligned start, + bytes) out of a free extent that was found so; what is
  * left stays free. Two nodes have been reserved. The result is in no index. */
@@ -207,7 +207,8 @@ bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
 bool gm_arenas_run_behind(struct gm_arena *receiver, size_t bytes,
 			  size_t alignment);
 /* Is it free memory of another stream, no graph's, that has completed or that
- * the receiver's stream comes after? Then it can become the receiver's. */
+ * the receiver's stream comes after? Then it can become the receiver's: the
+ * second returns what it is part of then. */
 bool gm_arena_may_absorb(const struct gm_arena *receiver,
 			 const struct gm_extent *extent);
 struct gm_extent *gm_arena_absorb(struct gm_arena *receiver,

@@ -4,8 +4,8 @@
 /*
  * Without virtual memory: what several streams have free side by side, for one
  * of them that is made to wait for the others' work. Their blocks lie between
- * each other's, so that none may have a large piece of its own. See arena.h;
- * free memory of one stream: behind.c.
+ * each other's, so that none may have a large piece of its own. What one other
+ * stream has is behind.c's. Under the heap's mutex. See arena.h.
  */
 #include "order.h"
 

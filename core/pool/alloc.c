@@ -14,9 +14,9 @@ static void trim_others(struct gm_heap *heap)
 	gm_pool_trim_siblings(gm_pool_of_heap(heap));
 }
 
-static bool wait_for_others(struct gm_heap *heap)
+static bool wait_for_others(struct gm_heap *heap, bool *waited_out)
 {
-	return gm_pool_wait_for_siblings(gm_pool_of_heap(heap));
+	return gm_pool_wait_for_siblings(gm_pool_of_heap(heap), waited_out);
 }
 
 static bool ask_program(struct gm_heap *heap, uint64_t needed_bytes,

@@ -105,9 +105,10 @@ gpumem_status gm_pool_explain(const void *ptr, gpumem_status status);
 /* reclaim.c */
 /* gm_heap_trim() for the device's other pools of the kind. */
 void gm_pool_trim_siblings(struct gpumem_pool *pool);
-/* The same, of those whose free memory waits for work, once the oldest of that
- * is over; false: there was none, and nothing has happened. */
-bool gm_pool_wait_for_siblings(struct gpumem_pool *pool);
+/* The same, once the oldest work that their free memory waits for is over.
+ * *waited_out: there was some; false: there was none, and none of them had
+ * anything to give back. */
+bool gm_pool_wait_for_siblings(struct gpumem_pool *pool, bool *waited_out);
 /* gm_heap_trim() for all of the device's pools, until they have at most
  * keep_bytes together. */
 gpumem_status gm_device_trim(struct gpumem_device *device, uint64_t keep_bytes,

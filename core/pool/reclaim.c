@@ -31,7 +31,7 @@ void gm_pool_trim_siblings(struct gpumem_pool *pool)
 
 /* The oldest work only: its owner may go on to add some. Where there is none,
  * what was at work when it was last trimmed may be done now. */
-static bool wait_and_trim(struct gm_heap *heap)
+static bool wait_and_trim(struct gm_heap *heap, bool *waited_out)
 {
 	uint64_t released = 0;
 	bool waited;
@@ -40,17 +40,19 @@ static bool wait_and_trim(struct gm_heap *heap)
 	waited = gm_pending_wait(heap) || gm_arenas_wait(heap);
 	pthread_mutex_unlock(&heap->mutex);
 	(void)gm_heap_trim(heap, 0, &released);
+	*waited_out |= waited;
 	return waited || released;
 }
 
 /* A wait may be long, so the device's mutex is not held: calls that must not
  * wait take it too. A visitor keeps the pool on the list meanwhile. */
-bool gm_pool_wait_for_siblings(struct gpumem_pool *pool)
+bool gm_pool_wait_for_siblings(struct gpumem_pool *pool, bool *waited_out)
 {
 	struct gpumem_device *device = pool->device;
 	struct gm_device_link *link;
 	bool any = false;
 
+	*waited_out = false;
 	pthread_mutex_lock(&device->mutex);
 	for (link = device->pools.next; link != &device->pools;
 	     link = link->next) {
@@ -60,7 +62,7 @@ bool gm_pool_wait_for_siblings(struct gpumem_pool *pool)
 			continue;
 		other->visitors++;
 		pthread_mutex_unlock(&device->mutex);
-		any |= wait_and_trim(&other->heap);
+		any |= wait_and_trim(&other->heap, waited_out);
 		pthread_mutex_lock(&device->mutex);
 		if (!--other->visitors)
 			pthread_cond_broadcast(&device->unvisited);

@@ -84,6 +84,7 @@ heap_tests = \
 	tests/unit/heap/lock \
 	tests/unit/heap/metadata \
 	tests/unit/heap/of_others \
+	tests/unit/heap/others \
 	tests/unit/heap/pending \
 	tests/unit/heap/pending_behind \
 	tests/unit/heap/place \
@@ -92,8 +93,8 @@ heap_tests = \
 	tests/unit/heap/refused \
 	tests/unit/heap/release \
 	tests/unit/heap/retire \
-	tests/unit/heap/segment \
 	tests/unit/heap/run \
+	tests/unit/heap/segment \
 	tests/unit/heap/slab \
 	tests/unit/heap/smallest \
 	tests/unit/heap/space \
