@@ -33,13 +33,10 @@ most()
 {
 	case $1:$2 in
 	on:*) echo 1.05 ;;
-	off:bert_inference | off:offload_streams) echo 1.25 ;;
-	off:threads_inference) echo 1.40 ;;
+	off:threads_inference) echo 1.25 ;;
 	off:*) echo 1.15 ;;
 	lag:*) echo 1.05 ;;
-	behind:bert_inference) echo 1.25 ;;
-	behind:threads_inference) echo 1.45 ;;
-	behind:offload_streams) echo 1.60 ;;
+	behind:threads_inference) echo 1.20 ;;
 	behind:*) echo 1.15 ;;
 	esac
 }

@@ -37,7 +37,7 @@ struct gm_budget {
 	/* Reserved when the driver had no more, until more is; or 0. */
 	uint64_t refused_bytes;
 	uint64_t returned_bytes; /* all that ever went back to the driver */
-	int64_t exchanged_blocks; /* see gm_budget_exchanges() */
+	int64_t exchanged_blocks; /* see gm_budget_may_exchange() */
 };
 
 /* Options `waste`, `waste_max`, `segment_waste`, `segment_wait_ms` and
@@ -107,12 +107,12 @@ bool gm_budget_exceeds(const struct gm_heap *heap, uint64_t bytes);
  * spared while nothing of it is used. */
 uint64_t gm_budget_segment(const struct gm_heap *heap);
 uint64_t gm_budget_spared(const struct gm_heap *heap);
-/* How many segments may still be taken beyond the waste, each for one that goes
- * back, where what is free would do: one for each so many blocks, since it
- * costs calls of the driver. Below 0: more were, because nothing would have
- * done. The second counts one that is taken. */
-int64_t gm_budget_exchanges(struct gm_heap *heap);
-void gm_budget_exchange(struct gm_heap *heap);
+/* Whether a segment of so many bytes may be taken beyond the waste, for one that
+ * goes back, where what is free would do. That costs calls of the driver: it may
+ * be as often as blocks are allocated that it stands for. The second counts one
+ * that is taken, also where nothing would have done. */
+bool gm_budget_may_exchange(struct gm_heap *heap, uint64_t bytes);
+void gm_budget_exchange(struct gm_heap *heap, uint64_t bytes);
 
 /* How many pages the largest of the new handles covers where so many pages are
  * to be mapped. */

@@ -4,7 +4,7 @@
 /*
  * Without virtual memory: how large new segments are, which unused ones are
  * spared, and how often one goes back for another. See budget.h. All of it
- * trades driver calls for memory, at a better rate the more is unused.
+ * trades driver calls for memory (decision 48).
  */
 #include "handle.h"
 
@@ -13,34 +13,31 @@
  * smaller segments these rests come to more than one segment that is taken too
  * early. */
 static const uint64_t segment_min = 2 << 20;
-enum { SEGMENT_PART = 32 };
+enum { SEGMENT_PART = 48 };
 
 /* A segment is large if it is more than this part of what is reserved: there
- * are fewer than so many. */
-enum { LARGE_PART = 16 };
+ * are fewer than so many. It is more than a new one for several blocks. */
+enum { LARGE_PART = 24 };
 
-/* Where several streams leave more than this part of the peak unused, both are
- * half as large. With one stream it is no better (decision 48). */
-enum { WASTE_PART = 6, FINER = 2 };
+/* Where there are several streams, what a few small blocks keep of a segment
+ * comes to more than these rests. Then both are so much smaller, but a new one
+ * has no less than this, and a large one twice this. */
+enum { FINER = 4 };
+static const uint64_t finer_min = 8 << 20;
 
-/* An exchange for so many blocks, or where so much is unused, and so many at
- * once. */
-enum { EXCHANGE_BLOCKS = 500, CHEAP_BLOCKS = 50, EXCHANGES_MAX = 32 };
-
-static bool wastes_much(const struct gm_heap *heap)
-{
-	uint64_t high = gm_budget_high(heap, 0);
-
-	return heap->order->stream_count > 1 &&
-	       heap->counters.reserved.current > high + high / WASTE_PART;
-}
+/* An exchange stands for so many blocks, and for one more a MiB, as the driver
+ * takes longer for more; and all at once for so many. */
+enum { EXCHANGE_BLOCKS = 25, BLOCKS_MAX = 16000 };
 
 static uint64_t part_of_reserved(const struct gm_heap *heap, unsigned part)
 {
 	uint64_t bytes = heap->counters.reserved.current / part;
+	uint64_t finer = bytes / FINER, least = finer_min * SEGMENT_PART / part;
 
-	if (wastes_much(heap))
-		bytes /= FINER;
+	if (finer < least)
+		finer = least;
+	if (heap->order->stream_count > 1 && finer < bytes)
+		bytes = finer;
 	return bytes < segment_min ? segment_min : bytes;
 }
 
@@ -54,27 +51,24 @@ uint64_t gm_budget_spared(const struct gm_heap *heap)
 	return part_of_reserved(heap, LARGE_PART);
 }
 
-/* What they stand for now, and at most. */
-static const int64_t blocks_max = (int64_t)EXCHANGE_BLOCKS * EXCHANGES_MAX;
-
-static int64_t cost(const struct gm_heap *heap)
+static int64_t blocks_of(uint64_t bytes)
 {
-	return wastes_much(heap) ? CHEAP_BLOCKS : EXCHANGE_BLOCKS;
+	return EXCHANGE_BLOCKS + (int64_t)(bytes >> 20);
 }
 
-int64_t gm_budget_exchanges(struct gm_heap *heap)
+bool gm_budget_may_exchange(struct gm_heap *heap, uint64_t bytes)
 {
 	int64_t *done = &heap->space->budget.exchanged_blocks;
 	int64_t earned = (int64_t)heap->counters.blocks.total;
 
 	if (*done < earned)
 		*done = earned;
-	if (*done > earned + 2 * blocks_max)
-		*done = earned + 2 * blocks_max;
-	return (earned + blocks_max - *done) / cost(heap);
+	if (*done > earned + 2 * BLOCKS_MAX)
+		*done = earned + 2 * BLOCKS_MAX;
+	return *done + blocks_of(bytes) <= earned + BLOCKS_MAX;
 }
 
-void gm_budget_exchange(struct gm_heap *heap)
+void gm_budget_exchange(struct gm_heap *heap, uint64_t bytes)
 {
-	heap->space->budget.exchanged_blocks += cost(heap);
+	heap->space->budget.exchanged_blocks += blocks_of(bytes);
 }

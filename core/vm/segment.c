@@ -210,7 +210,8 @@ bool gm_segment_may_exchange(struct gm_heap *heap,
 {
 	if (!gm_budget_exceeds(heap, bytes))
 		return true;
-	if (gm_budget_exchanges(heap) <= 0)
+	if (!gm_budget_may_exchange(
+		    heap, good_bytes(heap, gm_budget_need(heap, bytes))))
 		return false;
 	gm_arena_poll(unused->arena, true);
 	return (gm_arena_completed(unused->arena, unused->seqno) ||
@@ -229,7 +230,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	gpumem_status status;
 
 	if (gm_budget_exceeds(heap, bytes))
-		gm_budget_exchange(heap);
+		gm_budget_exchange(heap, good);
 	if (heap->counters.reserved.current + good > target &&
 	    may_give_back(heap)) {
 		gm_arena_poll(arena, true);

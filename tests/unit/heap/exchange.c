@@ -8,12 +8,12 @@
 #include "../device/hooked.h"
 #include <semaphore.h>
 
-/* One stands for so many blocks. */
-#define BLOCKS 500
+/* One of a segment of 2 MiB stands for so many blocks; and all at once. */
+enum { BLOCKS = 27, AT_ONCE = 16000 };
 
-static uint64_t exchanges(void)
+static uint64_t exchanged(void)
 {
-	return (uint64_t)heap.space->budget.exchanged_blocks / BLOCKS;
+	return (uint64_t)heap.space->budget.exchanged_blocks;
 }
 
 static void test_exchange(void)
@@ -22,12 +22,13 @@ static void test_exchange(void)
 
 	scene(NULL);
 	fill(NULL);
-	is_uint(exchanges(), 0, "that is no exchange");
+	is_uint(exchanged(), 0, "that is no exchange");
 	ok(!heap.order->sparing, "what comes after the search does not spare");
 	must(request(1900 * KIB, NULL, 0, &ptr));
 	is_uint(calls(GPUMEM_CALL_FREE), 1, "more than that: it goes back");
 	is_uint(heap.counters.segments.current, 3, "for another one");
-	is_uint(exchanges(), 1, "which is counted");
+	is_uint(exchanged(), heap.counters.blocks.total - 1 + BLOCKS,
+		"which is counted");
 	ok(heap_reserved() < 50 * MIB, "of the right size");
 	sound("exchanged");
 	heap_end();
@@ -39,11 +40,11 @@ static void test_often(void)
 
 	scene(NULL);
 	fill(NULL);
-	heap.space->budget.exchanged_blocks = 32 * BLOCKS;
+	heap.space->budget.exchanged_blocks = AT_ONCE + 4 - BLOCKS;
 	is_cut(NULL, "often enough");
 	scene(NULL);
 	fill(NULL);
-	heap.space->budget.exchanged_blocks = 31 * BLOCKS;
+	heap.space->budget.exchanged_blocks = AT_ONCE + 3 - BLOCKS;
 	must(request(1900 * KIB, NULL, 0, &ptr));
 	is_uint(calls(GPUMEM_CALL_FREE), 1, "not quite: it goes back");
 	heap_end();
@@ -210,7 +211,7 @@ static void test_other(gpumem_stream stream)
 	heap_end();
 	scene(NULL);
 	fill(NULL);
-	heap.space->budget.exchanged_blocks = 32 * BLOCKS;
+	heap.space->budget.exchanged_blocks = AT_ONCE + 3;
 	is_cut(stream, "another stream's, often enough");
 }
 
@@ -256,35 +257,35 @@ static void test_beside(void)
 	unhook_driver(device);
 }
 
-static void test_count(gpumem_stream stream)
+static bool may(uint64_t mib)
 {
+	return gm_budget_may_exchange(&heap, mib * MIB);
+}
+
+static void test_count(void)
+{
+	int64_t *done;
+
 	heap_start();
-	is_uint((uint64_t)gm_budget_exchanges(&heap), 32, "at first 32");
-	heap.space->budget.exchanged_blocks = 32 * BLOCKS;
-	is_uint((uint64_t)gm_budget_exchanges(&heap), 0, "then none");
-	heap.counters.blocks.total = BLOCKS;
-	is_uint((uint64_t)gm_budget_exchanges(&heap), 1, "one for 500 blocks");
+	done = &heap.space->budget.exchanged_blocks;
+	ok(may(AT_ONCE - 25), "one of 15,975 MiB stands for all at once");
+	ok(!may(AT_ONCE - 24), "a larger one for more");
+	gm_budget_exchange(&heap, 100 * MIB + 1);
+	ok(*done == 125, "25 blocks, and one for each whole MiB");
+	*done = AT_ONCE;
+	ok(!may(0), "all are used up");
+	heap.counters.blocks.total = 24;
+	ok(!may(0), "24 blocks are too few");
+	heap.counters.blocks.total = 25;
+	ok(may(0) && !may(1), "25 are enough for the smallest");
 	heap.counters.blocks.total = 1000 * 1000;
-	is_uint((uint64_t)gm_budget_exchanges(&heap), 32, "32 at most");
-	heap.space->budget.exchanged_blocks = INT64_MAX / 2;
-	ok(gm_budget_exchanges(&heap) == -32, "or at least: -32");
+	ok(may(AT_ONCE - 25) && !may(AT_ONCE - 24), "no more pile up");
+	*done = INT64_MAX / 2;
+	ok(!may(0), "those that had to be are too many");
+	ok(*done == 1000 * 1000 + 2 * AT_ONCE, "but not for ever");
 	heap.counters.blocks.total = 0;
-	ok(gm_budget_exchanges(&heap) == -32, "and when counts begin anew");
-	heap.space->budget.exchanged_blocks = 0;
-	(void)arena_of(stream);
-	must(request(70 * MIB, NULL, 0, &live));
-	must(gm_heap_free(live, NULL));
-	sound("all is counted");
-	heap.counters.highest_allocated = 60 * MIB;
-	is_uint((uint64_t)gm_budget_exchanges(&heap), 32, "a sixth is wasted");
-	heap.counters.highest_allocated = 59 * MIB;
-	is_uint((uint64_t)gm_budget_exchanges(&heap), 320,
-		"more: they stand for 50 blocks");
-	gm_budget_exchange(&heap);
-	is_uint((uint64_t)gm_budget_exchanges(&heap), 319, "which one counts");
-	heap.counters.highest_allocated = 60 * MIB;
-	is_uint((uint64_t)gm_budget_exchanges(&heap), 31, "of the others less");
-	heap.counters.highest_allocated = 70 * MIB;
+	ok(!may(0), "counts begin anew");
+	ok(*done == 2 * AT_ONCE, "and so do those");
 	heap_end();
 }
 
@@ -301,12 +302,12 @@ int main(void)
 	test_captured(stream);
 	test_waits();
 	test_no_grow();
-	test_own_first(stream, 32 * BLOCKS, 0, "often enough");
+	test_own_first(stream, AT_ONCE + 3, 0, "often enough");
 	test_own_first(stream, 0, GPUMEM_ALLOC_NO_GROW, "NO_GROW");
 	test_not_completed(stream);
 	test_other(stream);
 	test_beside();
-	test_count(stream);
+	test_count();
 	exchange_end(stream);
 	return done_testing();
 }

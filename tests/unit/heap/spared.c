@@ -45,7 +45,7 @@ static void test_part(void)
 	heap_end();
 }
 
-/* More than a sixteenth of what is reserved. */
+/* More than a 24th of what is reserved. */
 static void test_small(size_t bytes, bool spared)
 {
 	void *small, *ptr;
@@ -76,27 +76,53 @@ static void test_smallest(size_t bytes, bool spared)
 	heap_end();
 }
 
-/* Where several streams leave more than a sixth of the peak unused, more than a
- * 32nd; and new ones are half as large. */
-static void test_wasteful(gpumem_stream stream, size_t peak, bool spared)
+/* Where there are several streams. */
+static void test_several(gpumem_stream stream, size_t bytes, bool spared)
 {
-	void *large, *small, *ptr;
+	void *small, *ptr;
 
 	heap_start();
 	(void)arena_of(stream);
-	must(request(100 * MIB, NULL, 0, &live));
-	must(request(30 * MIB, NULL, 0, &large));
-	must(request(6 * MIB, NULL, 0, &small));
-	must(gm_heap_free(large, NULL));
+	must(request(480 * MIB, NULL, 0, &live));
+	must(request(bytes, NULL, 0, &small));
 	must(gm_heap_free(small, NULL));
-	sound("all is counted");
-	heap.counters.highest_allocated = peak;
-	must(request(MIB, NULL, 0, &ptr));
-	ok((ptr == small) == !spared, "136 MiB for a peak of %zu%s: %s",
-	   peak / MIB, stream ? "" : ", one stream",
-	   spared ? "6 are spared" : "6 are cut");
-	is_uint(heap_reserved(), spared ? 104 * MIB : 136 * MIB,
-		"what goes back, and what is new");
+	must(request(4 * MIB, NULL, 0, &ptr));
+	ok((ptr == small) == !spared, "%zu MiB of 480%s: %s", bytes / MIB,
+	   stream ? ", several streams" : "", spared ? "spared" : "cut");
+	sound("several streams");
+	heap_end();
+}
+
+/* What is large where so much is reserved, and new segments. */
+static void test_sizes(gpumem_stream stream)
+{
+	static const struct {
+		uint64_t reserved, large, segment, finer_large, finer_segment;
+	} at[] = {
+		{0, 2 * MIB, 2 * MIB, 2 * MIB, 2 * MIB},
+		{72 * MIB, 3 * MIB, 2 * MIB, 3 * MIB, 2 * MIB},
+		{384 * MIB, 16 * MIB, 8 * MIB, 16 * MIB, 8 * MIB},
+		{960 * MIB, 40 * MIB, 20 * MIB, 16 * MIB, 8 * MIB},
+		{1536 * MIB, 64 * MIB, 32 * MIB, 16 * MIB, 8 * MIB},
+		{9600 * MIB, 400 * MIB, 200 * MIB, 100 * MIB, 50 * MIB},
+	};
+	uint64_t before;
+
+	heap_start();
+	if (stream)
+		(void)arena_of(stream);
+	(void)arena_of(NULL);
+	before = heap.counters.reserved.current;
+	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		heap.counters.reserved.current = at[i].reserved;
+		is_uint(gm_budget_spared(&heap),
+			stream ? at[i].finer_large : at[i].large,
+			"large in %llu", (unsigned long long)at[i].reserved);
+		is_uint(gm_budget_segment(&heap),
+			stream ? at[i].finer_segment : at[i].segment,
+			"new in %llu", (unsigned long long)at[i].reserved);
+	}
+	heap.counters.reserved.current = before;
 	heap_end();
 }
 
@@ -234,13 +260,15 @@ int main(void)
 	test_right_size();
 	test_two_thirds();
 	test_part();
-	test_small(8 * MIB, false);
-	test_small(12 * MIB, true);
+	test_small(6 * MIB, false);
+	test_small(8 * MIB, true);
 	test_smallest(2 * MIB, false);
 	test_smallest(4 * MIB, true);
-	test_wasteful(stream, 110 * MIB, true);
-	test_wasteful(stream, 120 * MIB, false);
-	test_wasteful(NULL, 110 * MIB, false);
+	test_several(NULL, 18 * MIB, false);
+	test_several(stream, 18 * MIB, true);
+	test_several(stream, 16 * MIB, false);
+	test_sizes(NULL);
+	test_sizes(stream);
 	test_busy(stream);
 	test_graph(stream);
 	test_aligned();
