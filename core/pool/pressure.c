@@ -8,13 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pools whose callbacks this thread is in. */
+/* A pool whose callbacks this thread is in, and a copy of them, for they may
+ * add and remove some. It is not on the stack: a callback that does not return
+ * leaves it behind, and it is still looked at. */
 struct asking {
 	const struct gpumem_pool *pool;
-	const struct asking *outer;
+	struct asking *outer;
+	size_t count;
+	struct gm_callback callbacks[];
 };
 
-static _Thread_local const struct asking *asking;
+static _Thread_local struct asking *asking;
 
 static bool is_asking(const struct gpumem_pool *pool)
 {
@@ -50,33 +54,43 @@ static struct gpumem_pressure describe(struct gpumem_pool *pool,
 	return pressure;
 }
 
-/* Callbacks that run out of memory themselves are not called for that.
- * Callbacks may add and remove callbacks: they are called from a copy. Without
- * host memory for one, none is called. */
+/* NULL: there are none, or there is no host memory for it. */
+static struct asking *callbacks_of(struct gpumem_pool *pool)
+{
+	struct asking *here = NULL;
+	size_t count, bytes;
+
+	pthread_mutex_lock(&pool->pressure_mutex);
+	count = pool->pressure_count;
+	bytes = count * sizeof(*pool->pressure);
+	if (count && (here = malloc(sizeof(*here) + bytes))) {
+		*here = (struct asking){.pool = pool, .count = count};
+		memcpy(here->callbacks, pool->pressure, bytes);
+	}
+	pthread_mutex_unlock(&pool->pressure_mutex);
+	return here;
+}
+
+/* Callbacks that run out of memory themselves are not called for that. */
 bool gm_pool_ask_pressure(struct gpumem_pool *pool, uint64_t needed_bytes,
 			  gpumem_status why)
 {
-	const struct asking here = {.pool = pool, .outer = asking};
-	struct gm_callback *copy = NULL;
+	struct asking *here = is_asking(pool) ? NULL : callbacks_of(pool);
 	struct gpumem_pressure pressure;
-	size_t count;
 	bool again = false;
 
-	if (is_asking(pool))
+	if (!here)
 		return false;
-	pthread_mutex_lock(&pool->pressure_mutex);
-	count = pool->pressure_count;
-	if (count && (copy = malloc(count * sizeof(*copy))))
-		memcpy(copy, pool->pressure, count * sizeof(*copy));
-	pthread_mutex_unlock(&pool->pressure_mutex);
-	asking = &here;
-	for (size_t i = 0; copy && i < count; i++) {
+	here->outer = asking;
+	asking = here;
+	for (size_t i = 0; i < here->count; i++) {
 		/* Each sees what the one before it has freed. */
 		pressure = describe(pool, needed_bytes, why);
-		again |= copy[i].fn(pool, &pressure, copy[i].user);
+		again |= here->callbacks[i].fn(pool, &pressure,
+					       here->callbacks[i].user);
 	}
-	asking = here.outer;
-	free(copy);
+	asking = here->outer;
+	free(here);
 	return again;
 }
 
