@@ -187,6 +187,41 @@ static void no_endless_help(void)
 	must(gpumem_pool_destroy(pool, 0));
 }
 
+/* Two pools, each of whose callbacks needs memory of both. */
+static gpumem_pool *both[2];
+static unsigned asked[2];
+
+static bool needs_both(gpumem_pool *pool,
+		       const struct gpumem_pressure *pressure, void *user)
+{
+	void *ptr;
+
+	(void)user;
+	if (++asked[pool == both[1]] >= 100)
+		return false;
+	for (int i = 1; i >= 0; i--)
+		if (gpumem_alloc(both[i], pressure->needed_bytes, NULL, &ptr) !=
+		    GPUMEM_LIMIT)
+			asked[i] = 1000;
+	return false;
+}
+
+static void no_endless_help_of_two(void)
+{
+	void *ptr;
+
+	for (int i = 0; i < 2; i++) {
+		both[i] = new_pool(i ? "second" : "first", 8 * MIB);
+		add(both[i], needs_both, NULL);
+	}
+	said(gpumem_alloc(both[0], 9 * MIB, NULL, &ptr), GPUMEM_LIMIT,
+	     "a callback that needs another pool");
+	is_uint(asked[0], 1, "is called once, also after that pool's");
+	is_uint(asked[1], 1, "and so is that pool's");
+	for (int i = 0; i < 2; i++)
+		must(gpumem_pool_destroy(both[i], 0));
+}
+
 /* ---- the soft limit ---- */
 
 static void soft_limit(void)
@@ -300,6 +335,7 @@ int main(void)
 	helps();
 	does_everything();
 	no_endless_help();
+	no_endless_help_of_two();
 	soft_limit();
 	soft_helped();
 	waits(true);
