@@ -182,7 +182,8 @@ static void note(const struct curves_bin *now, uint64_t x, void *user)
 		curves->bins[++filling->bin] = filling->last;
 	bin = &curves->bins[filling->bin];
 	curves->has_others |= now->tag[CURVES_TAGS] > 0;
-	if (now->requested >= bin->requested)
+	/* The first, as of the peak: memory may go back after it. */
+	if (now->requested > bin->requested)
 		*bin = *now;
 	if (bin->requested > curves->top)
 		curves->top = bin->requested;
