@@ -243,7 +243,8 @@ done
 as_off()
 {
 	case $2 in
-	llm_serving.* | threads_inference.*) most=0.2 ;;
+	llm_serving.*) most=0.2 ;;
+	threads_inference.*) most=0.1 ;;
 	*) most=0.02 ;;
 	esac
 	off=$(ratio hip:0 "$2" on "$1" env GPUMEM_CONF=hip.vm:off)

@@ -693,6 +693,27 @@ json_is "[(o['bytes'], o['status'], o['advice'], o['requested_bytes'],
 	o['reserved_bytes'] <= 4 << 20) for o in d['out_of_memory']]" \
 	"[(5000000000, 'GPUMEM_LIMIT', 'limit', 1052672, True)]" "too"
 
+# All of it at the same time: memory goes back after the peak, in its part.
+if have_python; then
+	cat >"$scratch/at_once.py" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+header, chunk, chunks, count = struct.unpack_from('=IIQQ', data, 24)
+for begin in range(chunks, len(data) - chunk + 1, chunk):
+    for at in range(begin + 64, begin + chunk, 16):
+        data[at:at + 4] = data[begin + 64:begin + 68]
+open(sys.argv[2], 'wb').write(data)
+END
+	printf '# gpumem-trace 1\na 1 4194304 0\nf 1\na 2 8388608 1\n' \
+		>"$scratch/two"
+	with "record:$scratch/in_order,wait:off" "$replay" --device=host:0 --lag=inf \
+		"$scratch/two" >"$scratch/replayed"
+	python3 "$scratch/at_once.py" "$scratch/in_order" "$scratch/at_once"
+	the_page "a peak after which memory goes back" "$scratch/at_once"
+else
+	skip "there is no python3" "a peak after which memory goes back"
+fi
+
 # A file that holds the newest only.
 rm -f "$recording"
 with "record:$recording,record_max:1MiB" "$replay" --device=host:0 --passes=2 \

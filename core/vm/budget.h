@@ -107,10 +107,11 @@ bool gm_budget_exceeds(const struct gm_heap *heap, uint64_t bytes);
  * spared while nothing of it is used. */
 uint64_t gm_budget_segment(const struct gm_heap *heap);
 uint64_t gm_budget_spared(const struct gm_heap *heap);
-/* Whether a segment of so many bytes may be taken beyond the waste, for one that
- * goes back, where what is free would do. That costs calls of the driver: it may
- * be as often as blocks are allocated that it stands for. The second counts one
- * that is taken, also where nothing would have done. */
+/* An exchange: a segment of so many bytes is taken beyond the waste, although
+ * something free would do, and an unused one goes back for it. It takes calls
+ * of the driver, and so each has to wait for a number of allocations. May there
+ * be one now? The second counts one, also where nothing free would have done.
+ */
 bool gm_budget_may_exchange(struct gm_heap *heap, uint64_t bytes);
 void gm_budget_exchange(struct gm_heap *heap, uint64_t bytes);
 

@@ -16,7 +16,8 @@ static const uint64_t segment_min = 2 << 20;
 enum { SEGMENT_PART = 48 };
 
 /* A segment is large if it is more than this part of what is reserved: there
- * are fewer than so many. It is more than a new one for several blocks. */
+ * are fewer than so many. That is twice a new one for several blocks, which
+ * would else be spared as soon as they are free. */
 enum { LARGE_PART = 24 };
 
 /* Where there are several streams, what a few small blocks keep of a segment
@@ -25,8 +26,9 @@ enum { LARGE_PART = 24 };
 enum { FINER = 4 };
 static const uint64_t finer_min = 8 << 20;
 
-/* An exchange stands for so many blocks, and for one more a MiB, as the driver
- * takes longer for more; and all at once for so many. */
+/* An exchange has to wait for so many allocations, and for one more for each
+ * MiB, as the driver takes longer for more. So many are had in advance, and as
+ * many can be saved up. */
 enum { EXCHANGE_BLOCKS = 25, BLOCKS_MAX = 16000 };
 
 static uint64_t part_of_reserved(const struct gm_heap *heap, unsigned part)

@@ -169,6 +169,7 @@ struct filling {
 	struct curves *curves;
 	struct curves_bin last;
 	unsigned bin; /* that is being filled */
+	uint64_t peak_event;
 };
 
 static void note(const struct curves_bin *now, uint64_t x, void *user)
@@ -182,8 +183,10 @@ static void note(const struct curves_bin *now, uint64_t x, void *user)
 		curves->bins[++filling->bin] = filling->last;
 	bin = &curves->bins[filling->bin];
 	curves->has_others |= now->tag[CURVES_TAGS] > 0;
-	/* The first, as of the peak: memory may go back after it. */
-	if (now->requested > bin->requested)
+	/* Of several the last, but the peak stays: it is the first. */
+	if (now->requested > bin->requested ||
+	    (now->requested == bin->requested &&
+	     bin->event != filling->peak_event))
 		*bin = *now;
 	if (bin->requested > curves->top)
 		curves->top = bin->requested;
@@ -203,7 +206,8 @@ uint64_t curves_last(const struct model *model)
 bool curves_read(struct curves *curves, const struct model *model,
 		 const struct curves_like *like)
 {
-	struct filling filling = {.curves = curves};
+	struct filling filling = {.curves = curves,
+				  .peak_event = model->peak.event};
 
 	*curves = (struct curves){.like = like, .last = curves_last(model)};
 	if (like && like->last > curves->last)

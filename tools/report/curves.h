@@ -4,7 +4,8 @@
 /*
  * Memory over time, for a picture: the whole in CURVES_BINS stretches of the
  * same length, each with what was live at the event of it at which most was
- * requested. So no peak is lost, however short it was. No locks.
+ * requested: the last of them, but the peak itself where that is one. So no
+ * peak is lost, however short it was. No locks.
  */
 #ifndef GPUMEM_TOOLS_REPORT_CURVES_H
 #define GPUMEM_TOOLS_REPORT_CURVES_H
