@@ -31,6 +31,7 @@ struct gpumem_pool {
 	struct gm_device_link link;	 /* under the device's mutex */
 	unsigned visitors;		 /* likewise: others that use heap */
 	struct gpumem_pool *next_of_all; /* under the registry's mutex */
+	uint64_t number; /* of no other pool, before or after; constant */
 	char name[64];
 	/* Under the heap's mutex, and changed within a growth: */
 	struct gpumem_device **peers; /* held open; NULL: none */

@@ -10,9 +10,10 @@
 
 /* A pool whose callbacks this thread is in, and a copy of them, for they may
  * add and remove some. It is not on the stack: a callback that does not return
- * leaves it behind, and it is still looked at. */
+ * leaves it behind, and it is still looked at. It may outlive the pool then,
+ * and another one may have its address. */
 struct asking {
-	const struct gpumem_pool *pool;
+	uint64_t pool_number;
 	struct asking *outer;
 	size_t count;
 	struct gm_callback callbacks[];
@@ -24,7 +25,7 @@ static bool is_asking(const struct gpumem_pool *pool)
 {
 	const struct asking *at = asking;
 
-	while (at && at->pool != pool)
+	while (at && at->pool_number != pool->number)
 		at = at->outer;
 	return at != NULL;
 }
@@ -64,7 +65,8 @@ static struct asking *callbacks_of(struct gpumem_pool *pool)
 	count = pool->pressure_count;
 	bytes = count * sizeof(*pool->pressure);
 	if (count && (here = malloc(sizeof(*here) + bytes))) {
-		*here = (struct asking){.pool = pool, .count = count};
+		*here = (struct asking){.pool_number = pool->number,
+					.count = count};
 		memcpy(here->callbacks, pool->pressure, bytes);
 	}
 	pthread_mutex_unlock(&pool->pressure_mutex);

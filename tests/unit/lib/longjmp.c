@@ -5,7 +5,8 @@
  * What a longjmp() out of a callback does is what gpumem.h says of it: out of a
  * walk the lock stays held, and other threads wait for it; out of a pressure
  * callback nothing is locked, but this thread asks no callback of that pool
- * again. Each case is a process of its own, since that one is spoiled.
+ * again, but those of others. Each case is a process of its own, since that one
+ * is spoiled.
  */
 #include "child.h"
 #include <setjmp.h>
@@ -15,15 +16,21 @@ static jmp_buf away;
 static unsigned asked;
 static _Atomic bool got;
 
-static void start(void)
+static void create_pool(void)
 {
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
+
+	config.limit_bytes = 64 * MIB;
+	works(gpumem_pool_create(device, &config, &pool));
+}
+
+static void start(void)
+{
 	void *ptr;
 
 	works(gpumem_device_open("host:0", &device));
-	config.limit_bytes = 64 * MIB;
-	works(gpumem_pool_create(device, &config, &pool));
+	create_pool();
 	works(gpumem_alloc(pool, MIB, NULL, &ptr));
 }
 
@@ -165,6 +172,29 @@ static void case_pressure(const void *unused)
 	need(asked == 2, "another thread does");
 }
 
+/* Malloc gives the new pool the address of the one that was just freed, or this
+ * shows nothing. */
+static void case_new_pool(const void *unused)
+{
+	const gpumem_pool *before;
+	void *ptr;
+
+	(void)unused;
+	start();
+	works(gpumem_pool_pressure_add(pool, jump_pressure, NULL));
+	if (!setjmp(away))
+		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
+	before = pool;
+	works(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
+	create_pool();
+	if (pool != before)
+		diag("the new pool has another address");
+	works(gpumem_pool_pressure_add(pool, jump_pressure, NULL));
+	if (!setjmp(away))
+		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
+	need(asked == 2, "the new pool's callback was called");
+}
+
 int main(void)
 {
 	in_child(case_visit, NULL, "gpumem_block_visit: the pool stays locked");
@@ -172,5 +202,6 @@ int main(void)
 	in_child(case_pressure, NULL,
 		 "a pressure callback: no lock is held, the thread asks none "
 		 "again");
+	in_child(case_new_pool, NULL, "another pool after that one: it asks");
 	return done_testing();
 }
