@@ -108,6 +108,13 @@ static void fork_in_a_thread(void)
 	pthread_t thread;
 	pid_t pid = -1;
 
+	/* It takes its state from a thread before exit() runs what is to run
+	 * then: a lock that is taken there crashes, as in a program of ten
+	 * lines without gpumem (gcc 12, clang 15 and 16). */
+	if (THREAD_SANITIZER) {
+		skip("ThreadSanitizer does not outlive a thread's exit()", 1);
+		return;
+	}
 	if (pthread_create(&thread, NULL, fork_and_return, &pid))
 		bail("no thread");
 	pthread_join(thread, NULL);
