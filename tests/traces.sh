@@ -33,10 +33,8 @@ most()
 {
 	case $1:$2 in
 	on:*) echo 1.05 ;;
-	off:threads_inference) echo 1.25 ;;
 	off:*) echo 1.15 ;;
 	lag:*) echo 1.05 ;;
-	behind:threads_inference) echo 1.20 ;;
 	behind:*) echo 1.15 ;;
 	esac
 }

@@ -37,6 +37,57 @@ bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 	       gm_order_spares(heap, extent->bytes, bytes);
 }
 
+/* A small block keeps the segment that it lies in: so much is lost by it. This
+ * is looked at for so many that fit, and for what is less than this part of the
+ * segment. One in more pieces than so many on a side is kept by others. */
+enum { SEGMENT_LOOKS = 16, SMALL_PART = 32, PIECES = 8 };
+
+/* Without virtual memory: the size of the segment; 0: it is in many pieces. */
+static size_t kept_by(const struct gm_extent *extent)
+{
+	const struct gm_nodes *nodes = &extent->arena->heap->nodes;
+	const struct gm_extent *at;
+	size_t bytes = extent->bytes;
+	unsigned left = PIECES;
+
+	for (at = gm_extent_prev(nodes, extent); at && left; left--) {
+		bytes += at->bytes;
+		at = gm_extent_prev(nodes, at);
+	}
+	if (at)
+		return 0;
+	left = PIECES;
+	for (at = gm_extent_next(nodes, extent); at && left; left--) {
+		bytes += at->bytes;
+		at = gm_extent_next(nodes, at);
+	}
+	return at ? 0 : bytes;
+}
+
+/* Of those that fit, from the smallest on, that in the smallest segment. */
+static struct gm_extent *fit_small(struct gm_arena *arena,
+				   struct gm_extent *fit, size_t bytes)
+{
+	struct gm_extent *next = fit;
+	size_t kept = kept_by(fit);
+
+	for (unsigned i = 1; i < SEGMENT_LOOKS && bytes < kept / SMALL_PART;
+	     i++) {
+		size_t other;
+
+		next = gm_index_next(&arena->index, next);
+		if (!next)
+			break;
+		other = kept_by(next);
+		if (other >= kept ||
+		    gm_arena_spares(next, bytes, arena->heap->unit))
+			continue;
+		kept = other;
+		fit = next;
+	}
+	return fit;
+}
+
 struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 			       size_t alignment)
 {
@@ -44,8 +95,12 @@ struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 
 	while (fit && gm_arena_spares(fit, bytes, alignment))
 		fit = gm_index_next(&arena->index, fit);
-	if (!fit || alignment <= arena->heap->unit ||
-	    holds(fit, bytes, alignment))
+	if (!fit)
+		return NULL;
+	if (alignment <= arena->heap->unit)
+		return arena->index.page_bytes ? fit
+					       : fit_small(arena, fit, bytes);
+	if (holds(fit, bytes, alignment))
 		return fit;
 	/* Long enough wherever it begins. */
 	longer = gm_index_fit(&arena->index,

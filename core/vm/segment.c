@@ -17,23 +17,58 @@ static uint64_t round_up(uint64_t bytes, uint64_t to)
 	return (bytes + to - 1) / to * to;
 }
 
-uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
-			  size_t alignment)
+static uint64_t extra_bytes(const struct gm_heap *heap, size_t alignment)
 {
-	const struct gpumem_device_info *info = &heap->driver.device->info;
 	uint64_t extra = alignment > heap->unit ? alignment : 0;
 
 	if (heap->driver.device->raw_alignment < heap->unit)
 		extra += heap->unit;
-	return round_up(bytes + extra, info->granularity_bytes);
+	return extra;
 }
 
-/* As many of the request as fill that part: what comes once comes again, and
- * leaves no rest then. What is larger gets a segment of its own. */
-static uint64_t good_bytes(const struct gm_heap *heap, uint64_t least)
+uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
+			  size_t alignment)
 {
-	uint64_t good = round_up(gm_budget_segment(heap), least);
+	return round_up(bytes + extra_bytes(heap, alignment),
+			heap->driver.device->info.granularity_bytes);
+}
 
+/* What is left of a segment behind the blocks is little: this part of it. */
+enum { REST_PART = 16 };
+
+/* How much of a segment blocks of that size leave; alignment costs once. */
+static uint64_t rest_of(uint64_t segment, uint64_t extra, size_t bytes)
+{
+	return (segment - extra) % bytes;
+}
+
+/* That part, or as many of the request as leave least of it, up to twice as
+ * much: what comes once comes again. What is larger gets a segment of its
+ * own. */
+static uint64_t good_bytes(const struct gm_heap *heap, size_t bytes,
+			   size_t alignment)
+{
+	uint64_t part = gm_budget_segment(heap);
+	uint64_t least = gm_segment_least(heap, bytes, alignment);
+	uint64_t extra = extra_bytes(heap, alignment);
+	uint64_t good =
+		round_up(part, heap->driver.device->info.granularity_bytes);
+	uint64_t rest;
+
+	if (good < least)
+		good = least;
+	rest = rest_of(good, extra, bytes);
+	for (uint64_t blocks = good / bytes + 1;
+	     rest > good / REST_PART && blocks * bytes <= 2 * part; blocks++) {
+		uint64_t other =
+			gm_segment_least(heap, blocks * bytes, alignment);
+		uint64_t left = rest_of(other, extra, bytes);
+
+		if ((double)left * (double)good >= (double)rest * (double)other)
+			continue;
+		good = other;
+		rest = left;
+	}
 	if (good > heap->max_alloc_bytes)
 		good = heap->max_alloc_bytes;
 	return good > least ? good : least;
@@ -210,8 +245,7 @@ bool gm_segment_may_exchange(struct gm_heap *heap,
 {
 	if (!gm_budget_exceeds(heap, bytes))
 		return true;
-	if (!gm_budget_may_exchange(
-		    heap, good_bytes(heap, gm_budget_need(heap, bytes))))
+	if (!gm_budget_may_exchange(heap, good_bytes(heap, bytes, heap->unit)))
 		return false;
 	gm_arena_poll(unused->arena, true);
 	return (gm_arena_completed(unused->arena, unused->seqno) ||
@@ -224,7 +258,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 			      struct gm_extent **extent_out)
 {
 	uint64_t least = gm_segment_least(heap, bytes, alignment);
-	uint64_t good = good_bytes(heap, least);
+	uint64_t good = good_bytes(heap, bytes, alignment);
 	uint64_t target = gm_budget_target(heap, bytes);
 	struct gm_span *span;
 	gpumem_status status;

@@ -69,6 +69,7 @@ heap_tests = \
 	tests/unit/heap/fence \
 	tests/unit/heap/exchange \
 	tests/unit/heap/fit_low \
+	tests/unit/heap/fit_small \
 	tests/unit/heap/flags \
 	tests/unit/heap/fragments \
 	tests/unit/heap/give_way \

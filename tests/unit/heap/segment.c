@@ -201,6 +201,18 @@ static void test_part(void)
 	restart();
 }
 
+/* A request is not rounded up to what the driver gives before it is multiplied:
+ * three of these fit into 4 MiB. */
+static void test_rests(void)
+{
+	for (int i = 0; i < 3; i++)
+		touch(block(arena, 1152 * KIB));
+	is_uint(heap.counters.segments.current, 1, "three in a segment");
+	ok(heap_reserved() <= 4 * MIB, "which leave little of it");
+	sound("rests");
+	restart();
+}
+
 static void test_largest(void)
 {
 	is_status(heap_grow(&heap, arena, 40 * MIB, heap.unit),
@@ -269,6 +281,9 @@ static void test_all(const char *vm, const char *used, const char *alignment)
 	device_start();
 	restart();
 	test_waste();
+	/* It gives multiples of 2 MiB, else of 4 KiB. */
+	if (gm_device_has(device, GPUMEM_CAP_VM))
+		test_rests();
 	heap_end();
 	device_end();
 	arena = NULL;
