@@ -27,11 +27,13 @@ bool gm_lookup_may_drain(const struct gm_lookup *lookup)
 static bool would_be_record(const struct gm_lookup *lookup)
 {
 	const struct gm_heap *heap = lookup->heap;
-	uint64_t bytes = gm_budget_need(heap, lookup->want->bytes);
+	const struct gm_want *want = lookup->want;
+	uint64_t bytes = gm_budget_need(heap, want->bytes);
+	uint64_t segment = gm_segment_good(heap, want->bytes, want->alignment);
 
 	return gm_budget_exceeds(heap, bytes) &&
 	       !gm_budget_has_slack(heap, bytes) &&
-	       heap->counters.reserved.current + bytes >
+	       heap->counters.reserved.current + segment >
 		       heap->space->budget.highest_reserved;
 }
 

@@ -60,6 +60,9 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
 /* Bytes of the smallest segment that holds so many. */
 uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
 			  size_t alignment);
+/* Bytes of the segment that is taken for it: room for several, as a rule. */
+uint64_t gm_segment_good(const struct gm_heap *heap, size_t bytes,
+			 size_t alignment);
 gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 			      size_t bytes, size_t alignment,
 			      struct gm_extent **extent_out);

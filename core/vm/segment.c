@@ -45,8 +45,8 @@ static uint64_t rest_of(uint64_t segment, uint64_t extra, size_t bytes)
 /* That part, or as many of the request as leave least of it, up to twice as
  * much: what comes once comes again. What is larger gets a segment of its
  * own. */
-static uint64_t good_bytes(const struct gm_heap *heap, size_t bytes,
-			   size_t alignment)
+uint64_t gm_segment_good(const struct gm_heap *heap, size_t bytes,
+			 size_t alignment)
 {
 	uint64_t part = gm_budget_segment(heap);
 	uint64_t least = gm_segment_least(heap, bytes, alignment);
@@ -245,7 +245,8 @@ bool gm_segment_may_exchange(struct gm_heap *heap,
 {
 	if (!gm_budget_exceeds(heap, bytes))
 		return true;
-	if (!gm_budget_may_exchange(heap, good_bytes(heap, bytes, heap->unit)))
+	if (!gm_budget_may_exchange(heap,
+				    gm_segment_good(heap, bytes, heap->unit)))
 		return false;
 	gm_arena_poll(unused->arena, true);
 	return (gm_arena_completed(unused->arena, unused->seqno) ||
@@ -258,7 +259,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 			      struct gm_extent **extent_out)
 {
 	uint64_t least = gm_segment_least(heap, bytes, alignment);
-	uint64_t good = good_bytes(heap, bytes, alignment);
+	uint64_t good = gm_segment_good(heap, bytes, alignment);
 	uint64_t target = gm_budget_target(heap, bytes);
 	struct gm_span *span;
 	gpumem_status status;

@@ -18,19 +18,24 @@ static void count_done(void *arg)
 	done++;
 }
 
-/* The segment of 20 MiB is unused, with work behind it. */
-static void begin(void)
+/* A segment is in use, and another is not, with work behind it. */
+static void begin_with(size_t used, size_t free)
 {
 	heap_start();
 	must(gpumem_host_hold(0, stream, true));
-	must(request(40 * MIB, stream, 0, &live));
-	must(request(20 * MIB, stream, 0, &unused));
+	must(request(used, stream, 0, &live));
+	must(request(free, stream, 0, &unused));
 	done = 0;
 	must(gpumem_host_launch(0, stream, count_done, NULL));
 	must(gm_heap_free(unused, stream));
 	gm_locals_flush_own(&heap);
 	gm_arena_poll(arena_of(stream), true);
 	ok(!arena_of(stream)->idle, "the stream is known to be busy");
+}
+
+static void begin(void)
+{
+	begin_with(40 * MIB, 20 * MIB);
 }
 
 static void end(void)
@@ -88,6 +93,19 @@ static void test_no_record(void)
 	heap.counters.highest_allocated = 95 * MIB;
 	(void)take(50 * MIB, 0);
 	is_uint(done, 0, "or up to 16 MiB are");
+	end();
+}
+
+/* Beside 940 MiB a block of 17 MiB gets a segment for two. */
+static void test_segment(bool waits)
+{
+	begin_with(900 * MIB, 40 * MIB);
+	heap.space->budget.waste = 0;
+	heap.space->budget.highest_reserved = (waits ? 973 : 974) * MIB;
+	(void)take(17 * MIB, 0);
+	is_uint(done, waits, "the whole segment has%s been reserved before",
+		waits ? " not" : "");
+	is_uint(heap_reserved(), (waits ? 934 : 974) * MIB, "it is taken");
 	end();
 }
 
@@ -321,6 +339,8 @@ int main(void)
 	stream = exchange_start();
 	test_wait();
 	test_no_record();
+	test_segment(true);
+	test_segment(false);
 	test_not();
 	test_capture();
 	test_too_long();
