@@ -42,9 +42,10 @@ static uint64_t rest_of(uint64_t segment, uint64_t extra, size_t bytes)
 	return (segment - extra) % bytes;
 }
 
-/* That part, or as many of the request as leave least of it, up to twice as
- * much: what comes once comes again. What is larger gets a segment of its
- * own. */
+/* As many of the request as fill that part, or up to twice as many, until
+ * little is left of what the driver rounds up to; or what leaves least, that
+ * part of all. What comes once comes again. What is larger gets a segment of
+ * its own. */
 uint64_t gm_segment_good(const struct gm_heap *heap, size_t bytes,
 			 size_t alignment)
 {
@@ -58,16 +59,19 @@ uint64_t gm_segment_good(const struct gm_heap *heap, size_t bytes,
 	if (good < least)
 		good = least;
 	rest = rest_of(good, extra, bytes);
-	for (uint64_t blocks = good / bytes + 1;
-	     rest > good / REST_PART && blocks * bytes <= 2 * part; blocks++) {
+	for (uint64_t blocks = (part + bytes - 1) / bytes;
+	     blocks * bytes <= 2 * part; blocks++) {
 		uint64_t other =
 			gm_segment_least(heap, blocks * bytes, alignment);
 		uint64_t left = rest_of(other, extra, bytes);
 
-		if ((double)left * (double)good >= (double)rest * (double)other)
-			continue;
-		good = other;
-		rest = left;
+		if ((double)left * (double)good <
+		    (double)rest * (double)other) {
+			good = other;
+			rest = left;
+		}
+		if (left <= other / REST_PART)
+			break;
 	}
 	if (good > heap->max_alloc_bytes)
 		good = heap->max_alloc_bytes;
