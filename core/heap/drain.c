@@ -29,11 +29,12 @@ static bool would_be_record(const struct gm_lookup *lookup)
 	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
 	uint64_t bytes = gm_budget_need(heap, want->bytes);
-	uint64_t segment = gm_segment_good(heap, want->bytes, want->alignment);
 
 	return gm_budget_exceeds(heap, bytes) &&
 	       !gm_budget_has_slack(heap, bytes) &&
-	       heap->counters.reserved.current + segment >
+	       heap->counters.reserved.current +
+			       gm_segment_good(heap, want->bytes,
+					       want->alignment) >
 		       heap->space->budget.highest_reserved;
 }
 

@@ -137,8 +137,8 @@ static inline bool gm_arena_completed(const struct gm_arena *arena,
 /* A free extent where `bytes` bytes fit at `alignment`, or NULL. Without
  * virtual memory a search may be sparing (order.h): then large segments of
  * which nothing is used, and which could go back to the driver, are passed over
- * for requests that would fill less than three quarters of one; and small
- * blocks are put into small segments. */
+ * for requests that would fill less than three quarters of one. Of the extents
+ * that are left a small block gets one in a small segment. */
 struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 			       size_t alignment);
 /* The same with virtual memory, for large blocks: the lowest of the few that it

@@ -37,12 +37,15 @@ bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 	       gm_order_spares(heap, extent->bytes, bytes);
 }
 
-/* A small block keeps the segment that it lies in: so much is lost by it. This
- * is looked at for so many that fit, and for what is less than this part of the
- * segment. One in more pieces than so many on a side is kept by others. */
+/* A segment cannot go back while a block lies in it, however small, so a small
+ * block belongs in a small segment. A block is small below this part of the
+ * segment where it fits best; so many free extents are looked at. A segment
+ * with more pieces than this before or behind the extent is not likely to go
+ * back soon, and costs nothing. */
 enum { SEGMENT_LOOKS = 16, SMALL_PART = 32, PIECES = 8 };
 
-/* Without virtual memory: the size of the segment; 0: it is in many pieces. */
+/* The size of the segment that the extent is part of; 0: it is in many pieces.
+ */
 static size_t kept_by(const struct gm_extent *extent)
 {
 	const struct gm_nodes *nodes = &extent->arena->heap->nodes;

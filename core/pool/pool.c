@@ -70,6 +70,8 @@ static gpumem_status init_heap(struct gpumem_pool *pool,
 	return gm_heap_init(&pool->heap, pool->device, &heap_config);
 }
 
+static _Atomic uint64_t pools_made;
+
 static gpumem_status create(struct gpumem_device *device,
 			    const struct gpumem_pool_config *config,
 			    struct gpumem_pool **pool_out)
@@ -78,15 +80,13 @@ static gpumem_status create(struct gpumem_device *device,
 	struct gpumem_pool_config limited = *config;
 	gpumem_status status;
 
-	static _Atomic uint64_t made;
-
 	gm_pools_record_by_option();
 	if (!pool)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a pool");
 	pthread_mutex_init(&pool->pressure_mutex, NULL);
 	pool->device = device;
-	pool->number = atomic_fetch_add(&made, 1);
+	pool->number = atomic_fetch_add(&pools_made, 1);
 	status = gm_limits_of_config(device, &limited);
 	if (status == GPUMEM_OK)
 		status = gm_share_by_option(&limited);

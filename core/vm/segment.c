@@ -42,9 +42,11 @@ static uint64_t rest_of(uint64_t segment, uint64_t extra, size_t bytes)
 	return (segment - extra) % bytes;
 }
 
-/* As many of the request as fill that part, or up to twice as many, until
- * little is left of what the driver rounds up to; or what leaves least, that
- * part of all. What comes once comes again. What is larger gets a segment of
+/* Room for several blocks like the one that is requested, since what comes once
+ * comes again: as many as fill gm_budget_segment(). If more than a little is
+ * left behind them, because the driver rounds up, one more is tried, up to
+ * twice that size. Where little is never left it is the size that leaves least,
+ * with gm_budget_segment() itself among them. A larger request has a segment of
  * its own. */
 uint64_t gm_segment_good(const struct gm_heap *heap, size_t bytes,
 			 size_t alignment)
@@ -73,9 +75,8 @@ uint64_t gm_segment_good(const struct gm_heap *heap, size_t bytes,
 		if (left <= other / REST_PART)
 			break;
 	}
-	if (good > heap->max_alloc_bytes)
-		good = heap->max_alloc_bytes;
-	return good > least ? good : least;
+	/* Where that is less than the request take() refuses it. */
+	return good < heap->max_alloc_bytes ? good : heap->max_alloc_bytes;
 }
 
 bool gm_segment_whole(const struct gm_span *span)

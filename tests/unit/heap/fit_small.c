@@ -3,8 +3,8 @@
 
 /*
  * Without virtual memory: where a small block goes. It keeps the segment that
- * it lies in, so of those free extents that it fits best it takes the one in the
- * smallest segment, unless others keep that anyway.
+ * it lies in, so of those free extents that it fits best it takes the one in
+ * the smallest segment, unless others keep that anyway.
  */
 #include "fixture.h"
 
@@ -14,9 +14,9 @@ static struct gm_arena *arena;
 static struct gm_extent *small, *large;
 
 /* A segment of 4 MiB with a rest of 512 KiB, and one of so many with 256. */
-static void begin(const char *vm, size_t mib)
+static void begin(size_t mib)
 {
-	option("vm", vm);
+	option("vm", "off");
 	must(gm_device_open("host:0", &device));
 	heap_start();
 	arena = arena_of(NULL);
@@ -40,12 +40,12 @@ static bool is_behind(const struct gm_extent *extent, size_t bytes)
 
 static void test_smaller(void)
 {
-	begin("off", 16);
+	begin(16);
 	is_uint(heap_reserved(), 20 * MIB, "two segments");
 	ok(is_behind(small, 64 * KIB), "a small block: in the smaller segment");
 	ok(is_behind(small, 256 * KIB), "also what fits the other exactly");
 	end();
-	begin("off", 8);
+	begin(8);
 	ok(is_behind(small, 8 * MIB / PART - heap.unit),
 	   "what is less than that part of a segment");
 	ok(is_behind(large, 8 * MIB / PART), "what is not: where it fits best");
@@ -54,7 +54,7 @@ static void test_smaller(void)
 
 static void test_larger(void)
 {
-	begin("off", 16);
+	begin(16);
 	touch(block(arena, 512 * KIB));
 	ok(is_behind(large, 64 * KIB), "there is no other: the larger");
 	sound("the larger");
@@ -64,7 +64,7 @@ static void test_larger(void)
 /* Pieces on one side of where it fits best. */
 static void test_pieces(void)
 {
-	begin("off", 16);
+	begin(16);
 	for (unsigned i = 1; i < PIECES; i++)
 		large = gm_arena_carve(gm_heap_next(&heap, large), 16 * KIB,
 				       heap.unit);
@@ -81,7 +81,7 @@ static bool is_front_of(unsigned count)
 	const struct gm_extent *fit;
 	bool is_front;
 
-	begin("off", 16);
+	begin(16);
 	other = block(arena, 512 * KIB);
 	front = block(arena, 64 * KIB);
 	for (unsigned i = 0; i < count; i++)
@@ -103,7 +103,7 @@ static void test_behind(void)
 /* Rests of 256 KiB, each in a segment of 16 MiB, before the small one. */
 static void test_looks(void)
 {
-	begin("off", 16);
+	begin(16);
 	for (unsigned i = 2; i < LOOKS; i++)
 		touch(block(arena, 16 * MIB - 256 * KIB));
 	ok(is_behind(small, 64 * KIB), "so many are looked at");
@@ -112,19 +112,54 @@ static void test_looks(void)
 	end();
 }
 
+static void test_same_size(void)
+{
+	begin(16);
+	touch(block(arena, 512 * KIB));
+	touch(block(arena, 16 * MIB - 512 * KIB));
+	ok(is_behind(large, 64 * KIB), "of two as large: where it fits best");
+	end();
+}
+
+/* One of 8 MiB is unused, and smaller than the one where the block fits best.
+ */
+static void test_spared(void)
+{
+	struct gm_extent *unused;
+
+	begin(16);
+	touch(block(arena, 512 * KIB));
+	unused = block(arena, 8 * MIB);
+	block_give(arena, unused);
+	ok(!is_behind(large, 64 * KIB), "an unused segment is cut, if smaller");
+	arena->idle = true;
+	heap.order->sparing = true;
+	heap.order->spared_bytes = 4 * MIB;
+	ok(is_behind(large, 64 * KIB), "but not while it is spared");
+	heap.order->sparing = false;
+	end();
+}
+
+/* All is one range. What is free at its begin has many pieces behind it, what
+ * the block fits best has not. */
 static void test_virtual(void)
 {
-	struct gm_extent *a, *b;
+	struct gm_extent *front, *fits;
+	uintptr_t address;
 
-	begin("on", 16);
-	a = block(arena, 2 * MIB);
+	option("vm", "on");
+	must(gm_device_open("host:0", &device));
+	heap_start();
+	arena = arena_of(NULL);
+	front = block(arena, 4 * MIB);
 	touch(block(arena, 2 * MIB));
-	b = block(arena, 4 * MIB);
-	touch(block(arena, 2 * MIB));
-	block_give(arena, a);
-	block_give(arena, b);
-	is_uint((uintptr_t)gm_arena_fit(arena, 64 * KIB, heap.unit),
-		(uintptr_t)gm_index_fit(&arena->index, 64 * KIB),
+	fits = block(arena, 2 * MIB);
+	address = fits->address;
+	for (unsigned i = 2; i < PIECES; i++)
+		touch(block(arena, 2 * MIB));
+	block_give(arena, front);
+	block_give(arena, fits);
+	is_uint(gm_arena_fit(arena, 64 * KIB, heap.unit)->address, address,
 		"with virtual memory: where it fits best");
 	end();
 }
@@ -137,6 +172,8 @@ int main(void)
 	test_pieces();
 	test_behind();
 	test_looks();
+	test_same_size();
+	test_spared();
 	test_virtual();
 	return done_testing();
 }

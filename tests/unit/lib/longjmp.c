@@ -153,15 +153,17 @@ static gpumem_status alloc_above_limit(void)
 	return gpumem_alloc(pool, 80 * MIB, NULL, &ptr);
 }
 
+static void be_asked_first(void)
+{
+	works(gpumem_pool_pressure_add(pool, jump_pressure, NULL));
+	be_asked(NULL);
+}
+
 static void case_pressure(const void *unused)
 {
-	void *ptr;
-
 	(void)unused;
 	start();
-	works(gpumem_pool_pressure_add(pool, jump_pressure, NULL));
-	if (!setjmp(away))
-		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
+	be_asked_first();
 	need(asked == 1, "the callback was called %u times", asked);
 	use_pool(NULL);
 	in_thread(use_pool);
@@ -177,21 +179,16 @@ static void case_pressure(const void *unused)
 static void case_new_pool(const void *unused)
 {
 	const gpumem_pool *before;
-	void *ptr;
 
 	(void)unused;
 	start();
-	works(gpumem_pool_pressure_add(pool, jump_pressure, NULL));
-	if (!setjmp(away))
-		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
+	be_asked_first();
 	before = pool;
 	works(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	create_pool();
 	if (pool != before)
 		diag("the new pool has another address");
-	works(gpumem_pool_pressure_add(pool, jump_pressure, NULL));
-	if (!setjmp(away))
-		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
+	be_asked_first();
 	need(asked == 2, "the new pool's callback was called");
 }
 
