@@ -87,6 +87,7 @@ shell_tests = \
 	tests/python.sh \
 	tests/quickstart.sh \
 	tests/readme.sh \
+	tests/scripted.sh \
 	tests/style.sh \
 	tests/tool_bench.sh \
 	tests/tool_completion.sh \
@@ -297,7 +298,10 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/lsan.supp tests/tsan.supp \
 	tests/opencl_over.sh \
 	tests/pyopencl_own.py tests/pyopencl_own.txt \
-	tests/shell.py tests/terminal.py tests/umf/suite.cpp \
+	tests/shell.py tests/terminal.py \
+	tests/traces/scripted.py tests/traces/scripted_models.py \
+	tests/traces/scripted_others.py tests/traces/scripted_trace.py \
+	tests/umf/suite.cpp \
 	tools/completion/_gpumem tools/completion/gpumem.bash \
 	tests/law.h tests/recording.h tests/tap.h tests/tap.sh tests/tool.sh \
 	tests/plugins/bad.h
