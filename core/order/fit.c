@@ -42,7 +42,7 @@ bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
  * segment where it fits best; so many free extents are looked at. A segment
  * with more pieces than this before or behind the extent is not likely to go
  * back soon, and costs nothing. */
-enum { SEGMENT_LOOKS = 16, SMALL_PART = 32, PIECES = 8 };
+enum { SEGMENT_LOOKS = 16, SMALL_PART = 16, PIECES = 8 };
 
 /* The size of the segment that the extent is part of; 0: it is in many pieces.
  */

@@ -26,10 +26,10 @@ enum { LARGE_PART = 24 };
 enum { FINER = 4 };
 static const uint64_t finer_min = 8 << 20;
 
-/* An exchange has to wait for so many allocations, and for one more for each
+/* An exchange has to wait for so many allocations, and for one more for each 2
  * MiB, as the driver takes longer for more. So many are had in advance, and as
  * many can be saved up. */
-enum { EXCHANGE_BLOCKS = 25, BLOCKS_MAX = 16000 };
+enum { EXCHANGE_BLOCKS = 15, BLOCKS_MAX = 16000 };
 
 static uint64_t part_of_reserved(const struct gm_heap *heap, unsigned part)
 {
@@ -55,7 +55,7 @@ uint64_t gm_budget_spared(const struct gm_heap *heap)
 
 static int64_t blocks_of(uint64_t bytes)
 {
-	return EXCHANGE_BLOCKS + (int64_t)(bytes >> 20);
+	return EXCHANGE_BLOCKS + (int64_t)(bytes >> 21);
 }
 
 bool gm_budget_may_exchange(struct gm_heap *heap, uint64_t bytes)

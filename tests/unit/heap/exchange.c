@@ -10,7 +10,7 @@
 
 /* One of a segment of 2 MiB waits for so many allocations; what is had in
  * advance; and how many blocks scene() and fill() allocate. */
-enum { BLOCKS = 27, AT_ONCE = 16000, ALLOCATED = 3 };
+enum { BLOCKS = 16, AT_ONCE = 16000, ALLOCATED = 3 };
 
 static uint64_t exchanged(void)
 {
@@ -263,24 +263,27 @@ static bool may(uint64_t mib)
 	return gm_budget_may_exchange(&heap, mib * MIB);
 }
 
+/* In MiB. */
+enum { LARGEST = 2 * (AT_ONCE - 15) };
+
 static void test_count(void)
 {
 	int64_t *done;
 
 	heap_start();
 	done = &heap.space->budget.exchanged_blocks;
-	ok(may(AT_ONCE - 25), "one of 15,975 MiB stands for all at once");
-	ok(!may(AT_ONCE - 24), "a larger one for more");
-	gm_budget_exchange(&heap, 100 * MIB + 1);
-	ok(*done == 125, "25 blocks, and one for each whole MiB");
+	ok(may(LARGEST), "one of 31,970 MiB stands for all at once");
+	ok(!may(LARGEST + 2), "a larger one for more");
+	gm_budget_exchange(&heap, 102 * MIB - 1);
+	ok(*done == 65, "15 blocks, and one for each whole 2 MiB");
 	*done = AT_ONCE;
 	ok(!may(0), "all are used up");
-	heap.counters.blocks.total = 24;
-	ok(!may(0), "24 blocks are too few");
-	heap.counters.blocks.total = 25;
-	ok(may(0) && !may(1), "25 are enough for the smallest");
+	heap.counters.blocks.total = 14;
+	ok(!may(0), "14 blocks are too few");
+	heap.counters.blocks.total = 15;
+	ok(may(0) && !may(2), "15 are enough for the smallest");
 	heap.counters.blocks.total = 1000 * 1000;
-	ok(may(AT_ONCE - 25) && !may(AT_ONCE - 24), "no more pile up");
+	ok(may(LARGEST) && !may(LARGEST + 2), "no more pile up");
 	*done = INT64_MAX / 2;
 	ok(!may(0), "those that had to be are too many");
 	ok(*done == 1000 * 1000 + 2 * AT_ONCE, "but not for ever");

@@ -8,19 +8,19 @@
  */
 #include "fixture.h"
 
-enum { LOOKS = 16, PART = 32, PIECES = 8 };
+enum { LOOKS = 16, PART = 16, PIECES = 8 };
 
 static struct gm_arena *arena;
 static struct gm_extent *small, *large;
 
-/* A segment of 4 MiB with a rest of 512 KiB, and one of so many with 256. */
+/* A segment of 2 MiB with a rest of 512 KiB, and one of so many with 256. */
 static void begin(size_t mib)
 {
 	option("vm", "off");
 	must(gm_device_open("host:0", &device));
 	heap_start();
 	arena = arena_of(NULL);
-	small = block(arena, 3584 * KIB);
+	small = block(arena, 1536 * KIB);
 	large = block(arena, mib * MIB - 256 * KIB);
 }
 
@@ -41,14 +41,14 @@ static bool is_behind(const struct gm_extent *extent, size_t bytes)
 static void test_smaller(void)
 {
 	begin(16);
-	is_uint(heap_reserved(), 20 * MIB, "two segments");
+	is_uint(heap_reserved(), 18 * MIB, "two segments");
 	ok(is_behind(small, 64 * KIB), "a small block: in the smaller segment");
 	ok(is_behind(small, 256 * KIB), "also what fits the other exactly");
 	end();
-	begin(8);
-	ok(is_behind(small, 8 * MIB / PART - heap.unit),
+	begin(4);
+	ok(is_behind(small, 4 * MIB / PART - heap.unit),
 	   "what is less than that part of a segment");
-	ok(is_behind(large, 8 * MIB / PART), "what is not: where it fits best");
+	ok(is_behind(large, 4 * MIB / PART), "what is not: where it fits best");
 	end();
 }
 
