@@ -85,6 +85,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-pools.txt \
 	docs/devices/h200-programs.txt \
 	docs/devices/h200-recordings.txt \
+	docs/devices/h200-scripted.txt \
 	docs/devices/h200-segments.txt \
 	docs/devices/h200-streams.txt \
 	docs/devices/h200-torch.txt \
