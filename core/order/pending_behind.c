@@ -98,27 +98,37 @@ bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
 	return freed > 0;
 }
 
+/* The next of them on the list, or its end. */
+static struct gm_pending_block **next_slot(struct gm_pending_block **link,
+					   gm_slab_wanted_fn is_wanted_slab,
+					   const void *user)
+{
+	for (; *link; link = &(*link)->next) {
+		const struct gm_freed *freed = &(*link)->freed;
+
+		if (freed->slab && !freed->view &&
+		    is_wanted_slab(freed->slab, user) && has_events(*link))
+			break;
+	}
+	return link;
+}
+
 bool gm_pending_slots_behind(struct gm_arena *receiver,
 			     gm_slab_wanted_fn is_wanted_slab, const void *user,
 			     size_t most)
 {
 	struct gm_heap *heap = receiver->heap;
-	struct gm_pending_block **link = &heap->order->pending.first, *block;
+	struct gm_pending_block **link =
+		next_slot(&heap->order->pending.first, is_wanted_slab, user);
 	size_t freed = 0;
 
+	/* The driver is not asked for nothing. */
 	if (!*link || !may_wait(receiver))
 		return false;
-	while (freed < most && (block = *link)) {
-		if (!block->freed.slab || block->freed.view ||
-		    !is_wanted_slab(block->freed.slab, user) ||
-		    !has_events(block)) {
-			link = &block->next;
-			continue;
-		}
-		if (!wait_for_uses(receiver, block))
-			break;
+	for (; freed < most && *link && wait_for_uses(receiver, *link);
+	     freed++) {
 		gm_pending_end(heap, link, receiver);
-		freed++;
+		link = next_slot(link, is_wanted_slab, user);
 	}
 	return freed > 0;
 }

@@ -74,10 +74,14 @@ static void test_some(void)
 static void test_others(void)
 {
 	struct gm_extent *extent;
+	uint64_t asked;
 
 	begin(1);
 	want.class = &heap.classes.of[1];
+	asked = calls(GPUMEM_CALL_CAPTURE_ID);
 	ok(!gm_get_slots(arena, &want), "none of another class");
+	is_uint(calls(GPUMEM_CALL_CAPTURE_ID), asked,
+		"for which the driver is not asked");
 	want.class = NULL;
 	ok(!gm_get_slots(arena, &want), "none for a large block");
 	want.class = &heap.classes.of[0];
