@@ -54,15 +54,6 @@ for kind in $kinds; do
 	replays "$kind" vm:off "$off"
 done
 
-# Small blocks that another stream uses, where nothing is ever over: for each
-# slot that stays pending a slab would hold a page.
-if exits 0 "sharded, five passes, nothing is over" "$replay" --device=host:0 \
-	--json --passes=5 --lag=inf "$scratch/all/sharded.trace"; then
-	ratio=$(value reserved_ratio)
-	check "sharded, nothing is over: ratio ${ratio:-?} is between 1 and $on" \
-		awk "BEGIN { exit !(1 <= $ratio && $ratio <= $on) }"
-fi
-
 scripted offload --events "$events" >"$scratch/again.trace"
 check "the same seed, the same program" \
 	cmp "$scratch/again.trace" "$scratch/all/offload.trace"

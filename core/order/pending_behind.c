@@ -25,9 +25,13 @@ static bool wait_for_use(struct gm_arena *receiver,
 }
 
 /* If one wait fails the block stays pending, with all of them. */
-static bool wait_for_uses(struct gm_arena *receiver,
-			  struct gm_pending_block *block)
+static bool wait_for(struct gm_arena *receiver, struct gm_pending_block *block)
 {
+	struct gm_arena *own = block->freed.extent->arena;
+
+	if (own != receiver &&
+	    !gm_arena_get_behind(receiver, own, block->seqno))
+		return false;
 	receiver->idle = false;
 	for (size_t i = 0; i < block->count; i++)
 		if (!wait_for_use(receiver, &block->wait[i]))
@@ -35,15 +39,6 @@ static bool wait_for_uses(struct gm_arena *receiver,
 	for (size_t i = 0; i < block->count; i++)
 		gm_wait_end(receiver->heap, &block->wait[i].use);
 	return true;
-}
-
-static bool wait_for(struct gm_arena *receiver, struct gm_pending_block *block)
-{
-	struct gm_arena *own = block->freed.extent->arena;
-
-	return (own == receiver ||
-		gm_arena_get_behind(receiver, own, block->seqno)) &&
-	       wait_for_uses(receiver, block);
 }
 
 /* Of a graph's memory nothing is known to the stream that it serves, one that
@@ -94,41 +89,6 @@ bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
 		gm_pending_end(heap, link, receiver);
 		if (freed >= most || gm_arena_fit(receiver, bytes, alignment))
 			break;
-	}
-	return freed > 0;
-}
-
-/* The next of them on the list, or its end. */
-static struct gm_pending_block **next_slot(struct gm_pending_block **link,
-					   gm_slab_wanted_fn is_wanted_slab,
-					   const void *user)
-{
-	for (; *link; link = &(*link)->next) {
-		const struct gm_freed *freed = &(*link)->freed;
-
-		if (freed->slab && !freed->view &&
-		    is_wanted_slab(freed->slab, user) && has_events(*link))
-			break;
-	}
-	return link;
-}
-
-bool gm_pending_slots_behind(struct gm_arena *receiver,
-			     gm_slab_wanted_fn is_wanted_slab, const void *user,
-			     size_t most)
-{
-	struct gm_heap *heap = receiver->heap;
-	struct gm_pending_block **link =
-		next_slot(&heap->order->pending.first, is_wanted_slab, user);
-	size_t freed = 0;
-
-	/* The driver is not asked for nothing. */
-	if (!*link || !may_wait(receiver))
-		return false;
-	for (; freed < most && *link && wait_for_uses(receiver, *link);
-	     freed++) {
-		gm_pending_end(heap, link, receiver);
-		link = next_slot(link, is_wanted_slab, user);
 	}
 	return freed > 0;
 }
