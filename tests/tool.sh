@@ -34,6 +34,12 @@ with()
 	)
 }
 
+# value KEY: of the JSON in $scratch/out
+value()
+{
+	sed -n "s/^ *\"$1\": \\([0-9.]*\\),\\{0,1\\}\$/\\1/p" "$scratch/out"
+}
+
 have_python()
 {
 	python3 -c '' >/dev/null 2>&1

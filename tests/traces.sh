@@ -8,15 +8,10 @@
 # in a long run.
 
 . "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/tool.sh"
 
-replay=$top_builddir/tools/gpumem-replay
-[ -x "$replay" ] || skip_all "gpumem-replay was not built"
-
-# value KEY: of the JSON in $scratch/out
-value()
-{
-	sed -n "s/^ *\"$1\": \\([0-9.]*\\),\\{0,1\\}\$/\\1/p" "$scratch/out"
-}
+need_tool replay
+replay=$tools/gpumem-replay
 
 # events, bytes and blocks that the trace leaves live, by other means
 summary()

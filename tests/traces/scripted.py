@@ -8,10 +8,10 @@
     scripted.py --all DIR [--seed N] [--events N]
     scripted.py --vary TRACE[.gz] --percent P --seed N > FILE
 
-They are made up, with the sizes and lifetimes that such programs have. A seed gives
-the same trace each time, another seed another program of the kind: another model,
-other requests. --all writes DIR/KIND.trace for every kind. --vary changes each
-distinct size of a trace by up to P percent, the same size everywhere to the same.
+The traces are synthetic, with the sizes and lifetimes that such programs have. The
+same seed always gives the same trace; another seed gives another program of the kind,
+with another model and other requests. --all writes DIR/KIND.trace for every kind.
+--vary changes each size in a trace by up to P percent; equal sizes stay equal.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""Programs of scripted.py without transformers: images, meshes, graphs, dice."""
+"""Programs of scripted.py without transformers: images, meshes, random sizes."""
 
 import itertools
 

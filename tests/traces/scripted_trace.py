@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""A program of scripted.py: its events so far, and its dice."""
+"""A program of scripted.py: the events so far, and its random numbers."""
 
 import random
 
@@ -12,7 +12,7 @@ class Full(Exception):
 
 
 class Trace:
-    """A program's events so far, and its dice."""
+    """The events of a program so far, and its random numbers."""
 
     def __init__(self, name, seed, events):
         self.random = random.Random(f"{name} {seed}").random
