@@ -227,6 +227,7 @@ libheap_la_CFLAGS = $(FLOOR_CFLAGS)
 libheap_la_SOURCES = \
 	core/heap/alloc.c \
 	core/heap/background.c \
+	core/heap/behind.c \
 	core/heap/block.c \
 	core/heap/block.h \
 	core/heap/capacity.c \

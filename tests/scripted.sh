@@ -27,6 +27,7 @@ sizes()
 # replays KIND CONF MOST: and the ratio of peak reserved to peak requested
 replays()
 {
+	ratio=
 	exits 0 "$1, $2" with "$2" "$tools/gpumem-replay" --device=host:0 \
 		--json "$scratch/all/$1.trace" || return
 	is "$(value events)" "$events" "$1, $2: events"
@@ -37,8 +38,11 @@ replays()
 }
 
 # A short one has not had its peak, and a larger part of it is one segment.
-events=50000 on=1.1 off=1.2
-[ "${GPUMEM_TEST_SCALE-}" != small ] || events=2000 on=2 off=2
+# Without virtual memory the kernel's choice of addresses orders the segments,
+# so that one of them may take a tenth more in one run than in most; all
+# together hardly differ.
+events=50000 on=1.1 off=1.3 mean_off=1.12
+[ "${GPUMEM_TEST_SCALE-}" != small ] || events=2000 on=2 off=2 mean_off=2
 
 mkdir "$scratch/all"
 check "all kinds are written" scripted --all "$scratch/all" --events "$events"
@@ -46,15 +50,28 @@ kinds=$(scripted --list | sed 's/ .*//')
 is "$(ls "$scratch/all" | wc -l)" "$(echo "$kinds" | wc -l)" \
 	"as many as are listed"
 for kind in $kinds; do
-	most_on=$on most_off=$off
+	most_on=$on
 	# Its blocks are of less than a page, and each outgrows its place: best
 	# fit in a single address space needs 1.16, in whole pages.
 	if [ "$kind" = caches ] && [ "$events" = 50000 ]; then
-		most_on=1.2 most_off=1.25
+		most_on=1.2
 	fi
 	replays "$kind" vm:on "$most_on"
-	replays "$kind" vm:off "$most_off"
+	replays "$kind" vm:off "$off"
+	echo "${ratio:-9}" >>"$scratch/ratios"
 done
+mean=$(awk '{ sum += $1 } END { print sum / NR }' "$scratch/ratios")
+check "vm:off: mean ratio $mean of all kinds is at most $mean_off" \
+	awk "BEGIN { exit !($mean <= $mean_off) }"
+
+# Small blocks that another stream uses, where nothing is ever over: for each
+# slot that stays pending a slab would hold a page.
+if exits 0 "sharded, five passes, nothing is over" "$tools/gpumem-replay" \
+	--device=host:0 --json --passes=5 --lag=inf "$scratch/all/sharded.trace"; then
+	ratio=$(value reserved_ratio)
+	check "sharded, nothing is over: ratio ${ratio:-?} is between 1 and $on" \
+		awk "BEGIN { exit !(1 <= $ratio && $ratio <= $on) }"
+fi
 
 scripted offload --events "$events" >"$scratch/again.trace"
 check "the same seed, the same program" \

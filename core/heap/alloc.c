@@ -33,11 +33,9 @@ struct gm_want gm_heap_want(const struct gm_heap *heap,
 			       .flags = request->flags};
 
 	if (gm_request_is_small(request)) {
-		want.bytes = heap->classes
-				     .of[gm_class_aligned(&heap->classes,
-							  request->bytes,
-							  request->alignment)]
-				     .run_bytes;
+		want.class = &heap->classes.of[gm_class_aligned(
+			&heap->classes, request->bytes, request->alignment)];
+		want.bytes = want.class->run_bytes;
 		want.alignment = GM_RUN_UNIT;
 	}
 	if (want.alignment < heap->unit)

@@ -61,28 +61,6 @@ static bool wait_for_places(struct gm_lookup *lookup)
 /* So often, since a page of theirs may be a part of a handle that stays. */
 enum { FOLLOW_ROUNDS = 3 };
 
-/* For less nearly each block would move pages. */
-enum { PENDING_TIMES = 4 };
-
-/* Where the stream can lend pages to itself a growth puts them together, so that
- * no single block has to be large enough. */
-static uint64_t most_pending(struct gm_arena *arena, const struct gm_want *want)
-{
-	if (want->flags & NO_GROW || !gm_stale_lender(arena->heap, arena))
-		return UINT64_MAX;
-	return PENDING_TIMES * (uint64_t)want->bytes;
-}
-
-bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want)
-{
-	uint64_t most = most_pending(arena, want);
-
-	return gm_pending_behind(arena, true, want->bytes, want->alignment,
-				 most) ||
-	       gm_pending_behind(arena, false, want->bytes, want->alignment,
-				 most);
-}
-
 /* Pages for the stream that needs them: of its pending blocks, then of what
  * others have free, then of theirs that are pending. */
 static bool get_pages(struct gm_lookup *lookup)

@@ -84,9 +84,14 @@ static bool order_behind(struct climb *climb,
 	return helped;
 }
 
+static bool pending_behind(struct gm_arena *arena, const struct gm_want *want)
+{
+	return gm_get_slots(arena, want) || gm_get_pending(arena, want);
+}
+
 static bool order_behind_pending(struct climb *climb)
 {
-	return order_behind(climb, gm_get_pending);
+	return order_behind(climb, pending_behind);
 }
 
 static bool order_behind_free(struct climb *climb)

@@ -43,7 +43,8 @@ static inline bool gm_request_is_small(const struct gm_request *request)
 /* What an allocation needs of its arena: an extent of exactly so many bytes. */
 struct gm_want {
 	size_t bytes, alignment;
-	uint32_t flags; /* of the request */
+	uint32_t flags;		      /* of the request */
+	const struct gm_class *class; /* of the slots in it; NULL: a block */
 };
 
 /* Callbacks of the module above. Called without a lock. */

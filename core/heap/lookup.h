@@ -48,5 +48,12 @@ bool gm_lookup_flush_own(struct gm_lookup *lookup);
  * its size is free more, or at a limit a few times that. False: there is none.
  */
 bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want);
+/* Where slots are wanted: pending ones of the arena's own slabs, behind the
+ * work that uses them. True: some are free in their slabs. */
+bool gm_get_slots(struct gm_arena *arena, const struct gm_want *want);
+/* That, rather than make a slab where there is waste already: of a page in
+ * which a slab lies the rest cannot move, so slabs for slots that stay pending
+ * keep far more memory than they have. */
+bool gm_get_slots_early(struct gm_arena *arena, const struct gm_want *want);
 
 #endif

@@ -5,8 +5,7 @@
  * What a block is made of: a slot of a slab, or an extent of its own. Where the
  * memory comes from is ladder.h's business. Under the mutex.
  */
-#include "heap.h"
-#include "ladder.h"
+#include "lookup.h"
 #include "cache/hot.h"
 #include "extent/map.h"
 
@@ -60,7 +59,8 @@ static gpumem_status make_slab(struct gm_arena *arena, unsigned class_index,
 }
 
 /* Ready slots of the class: from slabs, from slabs after pending blocks came
- * back, or from a new slab. *local NULL: begin anew. */
+ * back, or the stream waits for what uses them, or from a new slab. *local
+ * NULL: begin anew. */
 static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
 			    unsigned class_index,
 			    const struct gm_request *request, bool *grown_out)
@@ -74,6 +74,9 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
 	    gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
 	if (gm_pending_poll(heap) && gm_local_refill(*local, class_index))
+		return GPUMEM_OK;
+	if (gm_get_slots_early(arena, &want) &&
+	    gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
 	*local = NULL;
 	status = gm_ladder_take(arena, &want, grown_out, &extent);

@@ -101,6 +101,15 @@ gpumem_status gm_pending_end_views(struct gm_heap *heap,
 bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
 		       size_t alignment, uint64_t most);
 
+/* Is it a slab of the receiver's whose slots are wanted? */
+typedef bool (*gm_slab_wanted_fn)(const struct gm_slab *slab, const void *user);
+
+/* The same for small blocks, so many at most: slots of slabs of the receiver's
+ * own, which are free there then. */
+bool gm_pending_slots_behind(struct gm_arena *receiver,
+			     gm_slab_wanted_fn is_wanted, const void *user,
+			     size_t most);
+
 /* Drops all blocks; their events go to the store. */
 void gm_pending_fini(struct gm_heap *heap);
 

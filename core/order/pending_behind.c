@@ -25,13 +25,9 @@ static bool wait_for_use(struct gm_arena *receiver,
 }
 
 /* If one wait fails the block stays pending, with all of them. */
-static bool wait_for(struct gm_arena *receiver, struct gm_pending_block *block)
+static bool wait_for_uses(struct gm_arena *receiver,
+			  struct gm_pending_block *block)
 {
-	struct gm_arena *own = block->freed.extent->arena;
-
-	if (own != receiver &&
-	    !gm_arena_get_behind(receiver, own, block->seqno))
-		return false;
 	receiver->idle = false;
 	for (size_t i = 0; i < block->count; i++)
 		if (!wait_for_use(receiver, &block->wait[i]))
@@ -39,6 +35,15 @@ static bool wait_for(struct gm_arena *receiver, struct gm_pending_block *block)
 	for (size_t i = 0; i < block->count; i++)
 		gm_wait_end(receiver->heap, &block->wait[i].use);
 	return true;
+}
+
+static bool wait_for(struct gm_arena *receiver, struct gm_pending_block *block)
+{
+	struct gm_arena *own = block->freed.extent->arena;
+
+	return (own == receiver ||
+		gm_arena_get_behind(receiver, own, block->seqno)) &&
+	       wait_for_uses(receiver, block);
 }
 
 /* Of a graph's memory nothing is known to the stream that it serves, one that
@@ -89,6 +94,31 @@ bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
 		gm_pending_end(heap, link, receiver);
 		if (freed >= most || gm_arena_fit(receiver, bytes, alignment))
 			break;
+	}
+	return freed > 0;
+}
+
+bool gm_pending_slots_behind(struct gm_arena *receiver,
+			     gm_slab_wanted_fn is_wanted_slab, const void *user,
+			     size_t most)
+{
+	struct gm_heap *heap = receiver->heap;
+	struct gm_pending_block **link = &heap->order->pending.first, *block;
+	size_t freed = 0;
+
+	if (!*link || !may_wait(receiver))
+		return false;
+	while (freed < most && (block = *link)) {
+		if (!block->freed.slab || block->freed.view ||
+		    !is_wanted_slab(block->freed.slab, user) ||
+		    !has_events(block)) {
+			link = &block->next;
+			continue;
+		}
+		if (!wait_for_uses(receiver, block))
+			break;
+		gm_pending_end(heap, link, receiver);
+		freed++;
 	}
 	return freed > 0;
 }

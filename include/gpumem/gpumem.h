@@ -825,7 +825,9 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
 /* ---- Blocks ------------------------------------------------------------ */
 
 /*
- * A block for work queued on `stream` from now on. bytes 0 gives NULL and OK.
+ * A block for work queued on `stream` from now on, and for work on other streams
+ * that is ordered behind `stream`: it may be memory of which an earlier use is
+ * not over yet, but for which `stream` waits. bytes 0 gives NULL and OK.
  * Blocks are aligned to the device's alignment_bytes, at least 256.
  *
  * The thread's own cache is tried first, then these sources, in this order:
@@ -843,7 +845,7 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - the caches of all threads
  *   - to waste less, pending blocks, behind the work that uses them (the stream
  *     waits for that, the host does not; beyond option `stream_waste` or a
- *     limit; option `wait`)
+ *     limit; small ones before any other source; option `wait`)
  *   - to waste less, a free block of another stream, behind its work (likewise)
  *   - free blocks of all streams
  *   - to waste less, adjacent free blocks of several streams, behind their work
@@ -859,8 +861,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - a trim of this and the device's other pools
  *   - the pressure callbacks
  *   - memory beyond the soft limit
- *   - pending blocks, behind the work that uses them (above 16 KiB; the stream
- *     waits for that, the host does not; option `wait`)
+ *   - pending blocks, behind the work that uses them (the stream waits for
+ *     that, the host does not; option `wait`)
  *   - free memory of another stream, behind its work (likewise)
  *   - a larger size class or a large block, for a small request (of up to
  *     16 KiB; a large block holds at least a little more)

@@ -88,6 +88,7 @@ heap_tests = \
 	tests/unit/heap/others \
 	tests/unit/heap/pending \
 	tests/unit/heap/pending_behind \
+	tests/unit/heap/pending_slots \
 	tests/unit/heap/place \
 	tests/unit/heap/places \
 	tests/unit/heap/refill \
@@ -181,6 +182,7 @@ lib_tests = \
 	tests/unit/lib/peers \
 	tests/unit/lib/peers_later \
 	tests/unit/lib/pending_behind \
+	tests/unit/lib/pending_slots \
 	tests/unit/lib/pressure \
 	tests/unit/lib/print \
 	tests/unit/lib/quarantine \

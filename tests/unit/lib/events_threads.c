@@ -40,6 +40,17 @@ static void look(void *arg)
 			atomic_fetch_add(&wrong, 1);
 }
 
+/* A block of `user` may be memory that only `user` waits for. */
+static void order_behind_user(gpumem_stream stream)
+{
+	gpumem_event *allocated = NULL;
+
+	want(!gpumem_event_create(device, &allocated), "create");
+	want(!gpumem_event_record(allocated, user), "record");
+	want(!gpumem_stream_wait(device, stream, allocated), "wait");
+	want(!gpumem_event_destroy(allocated), "destroy");
+}
+
 static void one_block(gpumem_stream stream, struct look *at, uint64_t number)
 {
 	gpumem_event *shared = event[number % EVENTS], *own = NULL;
@@ -49,6 +60,7 @@ static void one_block(gpumem_stream stream, struct look *at, uint64_t number)
 		return;
 	at->ptr = ptr;
 	at->value = (unsigned char)number;
+	order_behind_user(stream);
 	want(!gpumem_fill(device, ptr, at->value, BYTES, stream), "fill");
 	want(!gpumem_host_launch(0, stream, look, at), "launch");
 	/* The shared one may stand for another thread's work by the time. */
