@@ -71,11 +71,13 @@ static bool get_pages(struct gm_lookup *lookup)
 	uint64_t most = (uint64_t)pages * heap->page_bytes;
 	bool pending = !gm_budget_has_slack(heap, want->bytes);
 
-	return (pending && gm_pending_behind(lookup->arena, true, want->bytes,
-					     want->alignment, most)) ||
+	return (pending &&
+		gm_pending_behind(lookup->arena, true, want->bytes,
+				  want->alignment, most, GM_PENDING_LOOKS)) ||
 	       gm_arenas_pages_behind(lookup->arena, pages, GM_ARENA_LOOKS) ||
-	       (pending && gm_pending_behind(lookup->arena, false, want->bytes,
-					     want->alignment, most));
+	       (pending &&
+		gm_pending_behind(lookup->arena, false, want->bytes,
+				  want->alignment, most, GM_PENDING_LOOKS));
 }
 
 /* Whether another growth may do better. */

@@ -86,7 +86,8 @@ static bool order_behind(struct climb *climb,
 
 static bool pending_behind(struct gm_arena *arena, const struct gm_want *want)
 {
-	return gm_get_slots(arena, want) || gm_get_pending(arena, want);
+	return gm_get_slots(arena, want, SIZE_MAX) ||
+	       gm_get_pending(arena, want, SIZE_MAX);
 }
 
 static bool order_behind_pending(struct climb *climb)

@@ -47,10 +47,12 @@ bool gm_lookup_flush_own(struct gm_lookup *lookup);
  * uses it: until a block fits, or, where the arena can lend pages to itself,
  * its size is free more, or at a limit a few times that. False: there is none.
  */
-bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want);
+bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want,
+		    size_t looks);
 /* Where slots are wanted: pending ones of the arena's own slabs, behind the
  * work that uses them. True: some are free in their slabs. */
-bool gm_get_slots(struct gm_arena *arena, const struct gm_want *want);
+bool gm_get_slots(struct gm_arena *arena, const struct gm_want *want,
+		  size_t looks);
 /* That, rather than make a slab where there is waste already: of a page in
  * which a slab lies the rest cannot move, so slabs for slots that stay pending
  * keep far more memory than they have. */

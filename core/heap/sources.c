@@ -17,9 +17,14 @@ static bool use_own(struct gm_lookup *lookup)
 	return true;
 }
 
+/* All of them, if nobody waits for what is over before the request fails. */
 static bool poll_pending(struct gm_lookup *lookup)
 {
-	return gm_pending_poll(lookup->heap);
+	struct gm_heap *heap = lookup->heap;
+
+	return gm_may_follow(heap, lookup->want->flags)
+		       ? gm_pending_poll_some(heap)
+		       : gm_pending_poll(heap);
 }
 
 bool gm_lookup_flush_own(struct gm_lookup *lookup)
@@ -83,7 +88,7 @@ static bool follow_pending(struct gm_lookup *lookup)
 	return gm_may_follow(lookup->heap, want->flags) &&
 	       gm_budget_exceeds_stream_waste(lookup->heap, want->bytes) &&
 	       !gm_budget_has_slack(lookup->heap, want->bytes) &&
-	       gm_get_pending(lookup->arena, want);
+	       gm_get_pending(lookup->arena, want, GM_PENDING_LOOKS);
 }
 
 static bool follow(struct gm_lookup *lookup)

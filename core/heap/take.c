@@ -73,7 +73,7 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
 	if ((*local)->bin[class_index].count ||
 	    gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
-	if (gm_pending_poll(heap) && gm_local_refill(*local, class_index))
+	if (gm_pending_poll_some(heap) && gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
 	if (gm_get_slots_early(arena, &want) &&
 	    gm_local_refill(*local, class_index))

@@ -32,6 +32,10 @@ struct gm_pending_block;
 
 struct gm_pending {
 	struct gm_pending_block *first, **last;
+	struct gm_pending_block **further, **behind; /* where the next turn of
+							gm_pending_poll_some()
+							and _behind() begins;
+							NULL: none yet */
 	size_t count;
 	uint64_t bytes, held_bytes;
 };
@@ -67,6 +71,10 @@ bool gm_view_end(struct gm_heap *heap, void *view);
  * True if any event had completed or view was released. */
 bool gm_pending_poll(struct gm_heap *heap);
 
+/* The same for the oldest, and for some of the others, which have their turns:
+ * where there are a few hundred, all. */
+bool gm_pending_poll_some(struct gm_heap *heap);
+
 /* Waits for the oldest event, with the mutex released meanwhile, then polls;
  * true if any block made progress. */
 bool gm_pending_wait(struct gm_heap *heap);
@@ -89,17 +97,21 @@ gpumem_status gm_pending_drop(struct gm_heap *heap, gpumem_stream stream);
 gpumem_status gm_pending_end_views(struct gm_heap *heap,
 				   struct gm_first *first);
 
+/* So many pending blocks are looked at where there is another way. */
+enum { GM_PENDING_LOOKS = 256 };
+
 /*
  * Blocks that other streams may still use, the oldest first, of those that go
  * back to the receiver, or to others than it: its stream waits for that use,
  * and for what the block's own did before the free; the host does not. Then
  * they are free as if they had been freed on it now, until so many bytes fit at
  * the alignment, or the most are free more. Small blocks and those with a view
- * are left out. False: nothing was to be had, a capture forbids it, or the
- * driver refuses.
+ * are left out. Of more than so many that are not wanted, the looks, as many
+ * others have their turn. False: nothing was to be had, a capture forbids it,
+ * or the driver refuses.
  */
 bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
-		       size_t alignment, uint64_t most);
+		       size_t alignment, uint64_t most, size_t looks);
 
 /* Is it a slab of the receiver's whose slots are wanted? */
 typedef bool (*gm_slab_wanted_fn)(const struct gm_slab *slab, const void *user);
@@ -108,7 +120,7 @@ typedef bool (*gm_slab_wanted_fn)(const struct gm_slab *slab, const void *user);
  * own, which are free there then. */
 bool gm_pending_slots_behind(struct gm_arena *receiver,
 			     gm_slab_wanted_fn is_wanted, const void *user,
-			     size_t most);
+			     size_t most, size_t looks);
 
 /* Drops all blocks; their events go to the store. */
 void gm_pending_fini(struct gm_heap *heap);
@@ -139,6 +151,18 @@ struct gm_pending_block {
 	size_t count;
 	struct gm_pending_wait wait[];
 };
+
+/* NULL: it goes back to a slab. */
+static inline struct gm_arena *gm_freed_arena(const struct gm_freed *freed)
+{
+	return freed->extent ? freed->extent->arena : NULL;
+}
+
+/* Its event, now. OK, CAPTURING or another error of the driver. */
+gpumem_status gm_pending_record(struct gm_heap *heap,
+				struct gm_pending_wait *wait);
+void gm_pending_forget_view(struct gm_heap *heap,
+			    struct gm_pending_block *block);
 
 /* A block whose uses are over, or come before whatever the arena's stream does
  * next, leaves the list, at the link that leads to it, and is free memory of

@@ -37,11 +37,12 @@ static bool wait_for_uses(struct gm_arena *receiver,
 	return true;
 }
 
+/* A slot's own stream is the receiver's. */
 static bool wait_for(struct gm_arena *receiver, struct gm_pending_block *block)
 {
-	struct gm_arena *own = block->freed.extent->arena;
+	struct gm_arena *own = gm_freed_arena(&block->freed);
 
-	return (own == receiver ||
+	return (!own || own == receiver ||
 		gm_arena_get_behind(receiver, own, block->seqno)) &&
 	       wait_for_uses(receiver, block);
 }
@@ -64,61 +65,129 @@ static bool has_events(const struct gm_pending_block *block)
 	return true;
 }
 
-static bool is_wanted(const struct gm_arena *receiver, bool own,
-		      const struct gm_pending_block *block)
-{
-	const struct gm_freed *freed = &block->freed;
+/* What is looked for, until it is over: there is enough, or the driver refused
+ * a wait. */
+struct search {
+	struct gm_arena *receiver;
+	bool (*is_wanted)(const struct search *search,
+			  const struct gm_freed *freed);
+	bool (*is_enough)(const struct search *search);
+	uint64_t bytes; /* that were had */
+	size_t count;	/* of blocks */
+	bool over;
+};
 
-	return freed->extent && !freed->view &&
-	       (freed->extent->arena == receiver) == own &&
-	       !freed->extent->arena->graph && has_events(block);
+/* From the link on, past up to so many that are not wanted. The link behind
+ * them. */
+static struct gm_pending_block **
+take_from(struct search *search, struct gm_pending_block **link, size_t left)
+{
+	struct gm_pending_block *block;
+
+	while (!search->over && left && (block = *link)) {
+		if (block->freed.view || !has_events(block) ||
+		    !search->is_wanted(search, &block->freed)) {
+			link = &block->next;
+			left--;
+		} else if (wait_for(search->receiver, block)) {
+			search->bytes += block->bytes;
+			search->count++;
+			gm_pending_end(search->receiver->heap, link,
+				       search->receiver);
+			search->over = search->is_enough(search);
+		} else {
+			search->over = true;
+		}
+	}
+	return link;
+}
+
+/* Where there are more than that, each has its turn. */
+static bool take(struct search *search, size_t looks)
+{
+	struct gm_pending *pending = &search->receiver->heap->order->pending;
+	struct gm_pending_block **link = &pending->first;
+
+	if (!*link || !may_wait(search->receiver))
+		return false;
+	link = take_from(search, link, looks);
+	if (*link && !search->over) {
+		if (!pending->behind || !*pending->behind)
+			pending->behind = link;
+		pending->behind = take_from(search, pending->behind, looks);
+	}
+	return search->count;
+}
+
+struct large {
+	struct search search;
+	bool own;
+	size_t bytes, alignment;
+	uint64_t most;
+};
+
+static bool is_wanted_large(const struct search *search,
+			    const struct gm_freed *freed)
+{
+	const struct large *large = (const struct large *)search;
+	const struct gm_arena *arena = gm_freed_arena(freed);
+
+	return arena && (arena == search->receiver) == large->own &&
+	       !arena->graph;
+}
+
+static bool is_enough_large(const struct search *search)
+{
+	const struct large *large = (const struct large *)search;
+
+	return search->bytes >= large->most ||
+	       gm_arena_fit(search->receiver, large->bytes, large->alignment);
 }
 
 bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
-		       size_t alignment, uint64_t most)
+		       size_t alignment, uint64_t most, size_t looks)
 {
-	struct gm_heap *heap = receiver->heap;
-	struct gm_pending_block **link = &heap->order->pending.first, *block;
-	uint64_t freed = 0;
+	struct large large = {.search = {.receiver = receiver,
+					 .is_wanted = is_wanted_large,
+					 .is_enough = is_enough_large},
+			      .own = own,
+			      .bytes = bytes,
+			      .alignment = alignment,
+			      .most = most};
 
-	if (!*link || !may_wait(receiver))
-		return false;
-	while ((block = *link)) {
-		if (!is_wanted(receiver, own, block)) {
-			link = &block->next;
-			continue;
-		}
-		if (!wait_for(receiver, block))
-			break;
-		freed += block->bytes;
-		gm_pending_end(heap, link, receiver);
-		if (freed >= most || gm_arena_fit(receiver, bytes, alignment))
-			break;
-	}
-	return freed > 0;
+	return take(&large.search, looks);
+}
+
+struct slots {
+	struct search search;
+	gm_slab_wanted_fn is_wanted;
+	const void *user;
+	size_t most;
+};
+
+static bool is_wanted_slot(const struct search *search,
+			   const struct gm_freed *freed)
+{
+	const struct slots *slots = (const struct slots *)search;
+
+	return freed->slab && slots->is_wanted(freed->slab, slots->user);
+}
+
+static bool is_enough_slots(const struct search *search)
+{
+	return search->count >= ((const struct slots *)search)->most;
 }
 
 bool gm_pending_slots_behind(struct gm_arena *receiver,
-			     gm_slab_wanted_fn is_wanted_slab, const void *user,
-			     size_t most)
+			     gm_slab_wanted_fn is_wanted, const void *user,
+			     size_t most, size_t looks)
 {
-	struct gm_heap *heap = receiver->heap;
-	struct gm_pending_block **link = &heap->order->pending.first, *block;
-	size_t freed = 0;
+	struct slots slots = {.search = {.receiver = receiver,
+					 .is_wanted = is_wanted_slot,
+					 .is_enough = is_enough_slots},
+			      .is_wanted = is_wanted,
+			      .user = user,
+			      .most = most};
 
-	if (!*link || !may_wait(receiver))
-		return false;
-	while (freed < most && (block = *link)) {
-		if (!block->freed.slab || block->freed.view ||
-		    !is_wanted_slab(block->freed.slab, user) ||
-		    !has_events(block)) {
-			link = &block->next;
-			continue;
-		}
-		if (!wait_for_uses(receiver, block))
-			break;
-		gm_pending_end(heap, link, receiver);
-		freed++;
-	}
-	return freed > 0;
+	return take(&slots.search, looks);
 }

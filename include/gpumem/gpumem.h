@@ -836,7 +836,7 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *     that the pool has met)
  *   - near the limit, the smallest free block of all streams (that fits)
  *   - free memory of the stream
- *   - pending blocks that are done
+ *   - pending blocks that are done (of many some: the oldest are asked about)
  *   - the thread's cache (emptied, if other threads have caches too)
  *   - an unused segment, for little (without virtual memory; the same below)
  *   - one free block of another stream (if other threads have caches too, or

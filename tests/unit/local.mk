@@ -88,6 +88,7 @@ heap_tests = \
 	tests/unit/heap/others \
 	tests/unit/heap/pending \
 	tests/unit/heap/pending_behind \
+	tests/unit/heap/pending_many \
 	tests/unit/heap/pending_slots \
 	tests/unit/heap/place \
 	tests/unit/heap/places \

@@ -58,7 +58,7 @@ static void test_some(void)
 
 	begin(SLOTS + MORE);
 	before = free_slots();
-	ok(gm_get_slots(arena, &want), "slots are to be had");
+	ok(gm_get_slots(arena, &want, SIZE_MAX), "slots are to be had");
 	is_uint(free_slots() - before, SLOTS, "so many are free in their slab");
 	is_uint(pending(), MORE, "and no more");
 	ok(!gm_mark_live(atomic_load(slot[0].mark)), "the oldest are");
@@ -66,8 +66,8 @@ static void test_some(void)
 	is_uint(heap.order->events.made - heap.order->events.count, MORE,
 		"their events are given back");
 	sound("some are behind");
-	ok(gm_get_slots(arena, &want) && !pending(), "then the rest");
-	ok(!gm_get_slots(arena, &want), "then there are none");
+	ok(gm_get_slots(arena, &want, SIZE_MAX) && !pending(), "then the rest");
+	ok(!gm_get_slots(arena, &want, SIZE_MAX), "then there are none");
 	end();
 }
 
@@ -77,23 +77,24 @@ static void test_others(void)
 
 	begin(1);
 	want.class = &heap.classes.of[1];
-	ok(!gm_get_slots(arena, &want), "none of another class");
+	ok(!gm_get_slots(arena, &want, SIZE_MAX), "none of another class");
 	want.class = NULL;
-	ok(!gm_get_slots(arena, &want), "none for a large block");
+	ok(!gm_get_slots(arena, &want, SIZE_MAX), "none for a large block");
 	want.class = &heap.classes.of[0];
-	ok(!gm_get_slots(arena_of(stream[1]), &want), "none of another stream");
-	ok(!gm_get_slots(arena_of(stream[0]), &want),
+	ok(!gm_get_slots(arena_of(stream[1]), &want, SIZE_MAX),
+	   "none of another stream");
+	ok(!gm_get_slots(arena_of(stream[0]), &want, SIZE_MAX),
 	   "also if it is the one that uses them");
 	extent = block(arena, MIB);
 	pend(extent, 1);
-	ok(gm_get_slots(arena, &want) && is_pending(extent),
+	ok(gm_get_slots(arena, &want, SIZE_MAX) && is_pending(extent),
 	   "a large block is left alone");
 	end();
 }
 
 static void refused(const char *what)
 {
-	ok(!gm_get_slots(arena, &want) && pending() == 1, "%s", what);
+	ok(!gm_get_slots(arena, &want, SIZE_MAX) && pending() == 1, "%s", what);
 }
 
 static void test_left_out(void)
@@ -114,7 +115,7 @@ static void test_left_out(void)
 	must(gpumem_host_faults("stream_wait@1"));
 	refused("what the driver refuses stays");
 	must(gpumem_host_faults(NULL));
-	ok(gm_get_slots(arena, &want), "then it is had");
+	ok(gm_get_slots(arena, &want, SIZE_MAX), "then it is had");
 	end();
 }
 
