@@ -45,7 +45,8 @@ bool gm_lookup_flush_own(struct gm_lookup *lookup);
 
 /* What is pending, of the arena's own and then of others', behind the work that
  * uses it: until a block fits, or, where the arena can lend pages to itself,
- * its size is free more, or at a limit a few times that. False: there is none.
+ * its size is free more, or at a limit a few times that. looks: as of
+ * gm_pending_behind(); SIZE_MAX: all. False: there is none.
  */
 bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want,
 		    size_t looks);

@@ -71,8 +71,8 @@ bool gm_view_end(struct gm_heap *heap, void *view);
  * True if any event had completed or view was released. */
 bool gm_pending_poll(struct gm_heap *heap);
 
-/* The same for the oldest, and for some of the others, which have their turns:
- * where there are a few hundred, all. */
+/* The same for the oldest GM_PENDING_LOOKS, and for as many others, from where
+ * the last call ended. */
 bool gm_pending_poll_some(struct gm_heap *heap);
 
 /* Waits for the oldest event, with the mutex released meanwhile, then polls;
@@ -106,9 +106,9 @@ enum { GM_PENDING_LOOKS = 256 };
  * and for what the block's own did before the free; the host does not. Then
  * they are free as if they had been freed on it now, until so many bytes fit at
  * the alignment, or the most are free more. Small blocks and those with a view
- * are left out. Of more than so many that are not wanted, the looks, as many
- * others have their turn. False: nothing was to be had, a capture forbids it,
- * or the driver refuses.
+ * are left out. looks: of those that are not wanted so many of the oldest are
+ * looked at, and as many others, from where the last call ended. False: nothing
+ * was to be had, a capture forbids it, or the driver refuses.
  */
 bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
 		       size_t alignment, uint64_t most, size_t looks);

@@ -79,6 +79,37 @@ static void test_need(void)
 	must(gpumem_stream_destroy(device, b));
 }
 
+/* One of many is over, behind more than are asked about at a time: who must not
+ * wait for the others gets it. */
+static void test_deep(void)
+{
+	enum { DEEP = 1200 };
+	struct gpumem_alloc_options options =
+		GPUMEM_INIT(struct gpumem_alloc_options);
+	gpumem_stream done = new_stream();
+	static unsigned char *ptr[DEEP];
+	void *again = NULL;
+
+	begin();
+	for (int i = 0; i < DEEP; i++)
+		ptr[i] = block(pool, SMALL, a);
+	options.flags = GPUMEM_ALLOC_NO_GROW | GPUMEM_ALLOC_NO_WAIT;
+	while (gpumem_alloc_with(pool, SMALL, a, &options, &again, NULL) ==
+	       GPUMEM_OK)
+		;
+	for (int i = 0; i + 1 < DEEP; i++)
+		used_by_b(ptr[i]);
+	must(gpumem_use_on(ptr[DEEP - 1], done));
+	must(gpumem_free(ptr[DEEP - 1], a));
+	must(gpumem_alloc_with(pool, SMALL, a, &options, &again, NULL));
+	ok(again == ptr[DEEP - 1], "what is over is had, wherever it is");
+	must(gpumem_stream_sync(device, b));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
+	must(gpumem_stream_destroy(device, a));
+	must(gpumem_stream_destroy(device, b));
+	must(gpumem_stream_destroy(device, done));
+}
+
 /* Small blocks and large ones in turn, so that each slab would lie in a page of
  * its own. Returns what is reserved in the end. */
 static uint64_t reserved_in_turn(const char *wait)
@@ -117,6 +148,7 @@ int main(void)
 {
 	open_device(240);
 	test_need();
+	test_deep();
 	test_waste();
 	must(gpumem_device_close(device));
 	return done_testing();
