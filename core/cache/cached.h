@@ -89,6 +89,18 @@ static inline void gm_cached_put(struct gm_cached *ready,
 	*gm_cached_sum(ready, extent->bytes) += extent->bytes;
 }
 
+/* Of the largest that is in it; 0: none is. */
+static inline size_t gm_cached_largest_bytes(const struct gm_cached *ready)
+{
+	size_t largest = 0;
+
+	for (unsigned i = 0; i <= GM_CACHED_HUGE; i++)
+		for (uint32_t k = 0; k < ready->set[i].count; k++)
+			if (ready->set[i].extent[k]->bytes > largest)
+				largest = ready->set[i].extent[k]->bytes;
+	return largest;
+}
+
 /* One of exactly so many bytes, or NULL. */
 static inline struct gm_extent *gm_cached_take(struct gm_cached *ready,
 					       size_t bytes)

@@ -288,9 +288,10 @@ void gm_locals_flush(struct gm_heap *heap);
 /* Between the two: empties depots, of at most so many batches; true: there were
  * some. */
 bool gm_depots_empty(struct gm_heap *heap, unsigned batches);
-/* Between the two: bytes of cached blocks; of the largest huge one. */
+/* Between the two: bytes of cached blocks; of the largest block in caches, and
+ * where no large one is, in depots and slabs. */
 uint64_t gm_locals_cached_bytes(const struct gm_heap *heap);
-uint64_t gm_locals_huge_bytes(const struct gm_heap *heap);
+uint64_t gm_locals_largest_bytes(const struct gm_heap *heap);
 
 /* Between the two: caches of this arena, or with NULL all, become nobody's;
  * they are empty and folded in. */

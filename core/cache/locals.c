@@ -118,15 +118,36 @@ uint64_t gm_locals_cached_bytes(const struct gm_heap *heap)
 	return bytes;
 }
 
-uint64_t gm_locals_huge_bytes(const struct gm_heap *heap)
+/* Has anything a free slot of the class? */
+static bool has_slot(const struct gm_heap *heap, unsigned class_index)
 {
 	const struct gm_local *local = heap->caches->locals;
-	uint64_t bytes = 0;
+	const struct gm_arena *arena = heap->caches->with_slabs;
 
 	for (; local; local = local->next)
-		if (local->cached.huge_bytes > bytes)
-			bytes = local->cached.huge_bytes;
-	return bytes;
+		if (local->bin[class_index].count)
+			return true;
+	for (; arena; arena = arena->slabs->next)
+		if (gm_slabs_have_slot(arena->slabs, class_index))
+			return true;
+	return false;
+}
+
+uint64_t gm_locals_largest_bytes(const struct gm_heap *heap)
+{
+	const struct gm_local *local = heap->caches->locals;
+	uint64_t largest = 0;
+
+	for (; local; local = local->next) {
+		uint64_t bytes = gm_cached_largest_bytes(&local->cached);
+
+		if (bytes > largest)
+			largest = bytes;
+	}
+	for (unsigned i = heap->classes.count; i-- && !largest;)
+		if (has_slot(heap, i))
+			largest = heap->classes.of[i].bytes;
+	return largest;
 }
 
 void gm_locals_drop(struct gm_heap *heap, const struct gm_arena *arena)

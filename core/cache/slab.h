@@ -179,6 +179,18 @@ static inline uint64_t gm_slabs_depot_count(const struct gm_arena *arena,
 			    : 0;
 }
 
+/* Has it a free slot of the class, also in the depot, with all caches stopped?
+ */
+static inline bool gm_slabs_have_slot(const struct gm_slabs *slabs,
+				      unsigned class_index)
+{
+	for (unsigned i = 0; i < GM_SLAB_LEVELS; i++)
+		if (slabs->partial[class_index][i])
+			return true;
+	return slabs->empty[class_index] ||
+	       gm_depot_count(&slabs->depot, class_index);
+}
+
 /* Makes a slab out of an extent that was carved for it (run_bytes long, aligned
  * to GM_RUN_UNIT) and puts it into the arena. NO_HOST_MEMORY: the extent is as
  * it was. */

@@ -5,12 +5,14 @@
  * over live blocks. */
 #include "pool.h"
 
+/* Of all that free_bytes has: a part that is left out here would be shown as
+ * fragmentation. */
 static uint64_t largest_free(const struct gm_heap *heap)
 {
-	const struct gm_arena *arena = gm_arena_stocked(heap);
-	uint64_t largest = gm_locals_huge_bytes(heap);
+	const struct gm_arena *arena = gm_arena_first(heap);
+	uint64_t largest = gm_locals_largest_bytes(heap);
 
-	for (; arena; arena = gm_arena_stocked_after(arena)) {
+	for (; arena; arena = gm_arena_after(heap, arena)) {
 		const struct gm_extent *extent =
 			gm_index_largest(&arena->index);
 

@@ -233,6 +233,63 @@ static void segments(bool vm)
 		"reserved is what the device gave out");
 }
 
+static bool find_largest(const struct gpumem_block *block, void *user)
+{
+	uint64_t *largest = user;
+
+	if (block->state == GPUMEM_BLOCK_FREE && block->bytes > *largest)
+		*largest = block->bytes;
+	return true;
+}
+
+static void is_largest(uint64_t bytes, const char *what)
+{
+	const struct gpumem_stats stats = stats_of(pool);
+	const double part =
+		(double)stats.largest_free_bytes / (double)stats.free_bytes;
+	uint64_t largest = 0;
+
+	must(gpumem_block_visit(pool, find_largest, &largest));
+	is_uint(stats.largest_free_bytes, largest, "%s: as the walk has it",
+		what);
+	ok(largest >= bytes, "%s: at least %llu bytes", what,
+	   (unsigned long long)bytes);
+	ok(stats.fragmentation > 0.999999 - part &&
+		   stats.fragmentation < 1.000001 - part,
+	   "%s: the rest is fragmentation", what);
+}
+
+/* Whoever keeps it: free is free. */
+static void largest_free(void)
+{
+	gpumem_stream stream;
+	gpumem_graph *graph;
+	void *ptr[64];
+
+	must(gpumem_stream_create(device, &stream));
+	for (int i = 0; i < 64; i++)
+		ptr[i] = block(pool, 256, NULL);
+	for (int i = 0; i < 64; i++)
+		must(gpumem_free(ptr[i], NULL));
+	must(gpumem_free(block(pool, 20 * 1000 * 1000, NULL), NULL));
+	is_largest(20 * 1000 * 1000, "in the thread's cache");
+	must(gpumem_free(block(pool, 50 * MIB, NULL), NULL));
+	is_largest(50 * MIB, "a huge one there");
+	must(gpumem_stream_sync(device, NULL));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	must(gpumem_graph_create(pool, &graph));
+	must(gpumem_graph_begin(graph, stream));
+	must(gpumem_free(block(pool, 9 * MIB, stream), stream));
+	must(gpumem_graph_end(graph, stream));
+	is_largest(9 * MIB, "kept for a graph");
+	must(gpumem_graph_destroy(graph, stream));
+	must(gpumem_stream_destroy(device, stream));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	is_uint(stats_of(pool).largest_free_bytes, 0, "nothing is free");
+	must(gpumem_free(block(pool, 5000, NULL), NULL));
+	ok(stats_of(pool).largest_free_bytes >= 5000, "a small one");
+}
+
 int main(void)
 {
 	bool vm;
@@ -255,6 +312,10 @@ int main(void)
 	is_uint(trim_all(pool, NULL, 0), 0, "a trim gives all back");
 	compare_all();
 	is_uint(wrong, 0, "after the end as well");
+	must(gpumem_pool_destroy(pool, 0));
+
+	pool = new_pool("largest", 0);
+	largest_free();
 	must(gpumem_pool_destroy(pool, 0));
 
 	pool = new_pool("segments", 0);
