@@ -77,6 +77,29 @@ static gpumem_status take_tagged(struct gm_heap *heap,
 	return status;
 }
 
+/* A small one fits any limit that a pool may have. */
+static bool exceeds_limit(const struct gm_heap *heap,
+			  const struct gm_request *request)
+{
+	uint64_t limit = heap->space->budget.limit_bytes;
+
+	return limit && !gm_request_is_small(request) &&
+	       gm_budget_need(heap, request->bytes) > limit;
+}
+
+static gpumem_status take(struct gm_heap *heap,
+			  const struct gm_request *request, bool *grown_out,
+			  bool *over_out, void **ptr_out)
+{
+	*over_out = exceeds_limit(heap, request);
+	if (*over_out)
+		return gm_fail(GPUMEM_LIMIT,
+			       "the request exceeds the pool's limit");
+	return request->tag ? take_tagged(heap, request, grown_out, over_out,
+					  ptr_out)
+			    : gm_heap_take(heap, request, grown_out, ptr_out);
+}
+
 gpumem_status gm_heap_attempt(struct gm_heap *heap,
 			      const struct gm_request *request,
 			      bool beyond_soft, struct gm_seen *seen_out,
@@ -90,10 +113,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	budget->beyond_soft = beyond_soft;
 	budget->no_wait = request->flags & GPUMEM_ALLOC_NO_WAIT;
 	seen_out->completions = heap->order->completions;
-	seen_out->over = false;
-	status = request->tag ? take_tagged(heap, request, &grown,
-					    &seen_out->over, ptr_out)
-			      : gm_heap_take(heap, request, &grown, ptr_out);
+	status = take(heap, request, &grown, &seen_out->over, ptr_out);
 	if (status == GPUMEM_OK && grown)
 		gm_counters_miss(&heap->counters);
 	if (status == GPUMEM_OK)

@@ -74,13 +74,14 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 struct gm_seen {
 	uint64_t completions; /* of the order, when it began */
 	uint64_t releases;    /* of the space, when it ended */
-	bool over;	      /* the limit of a tag refused it: no memory that
-				 becomes free would help */
+	bool over;	      /* the limit of a tag refused it, or it exceeds
+				 the pool's: no memory that becomes free would
+				 help */
 };
 
 /* After an attempt that failed with LIMIT or NO_MEMORY: works through the
  * second table and attempts again, until an attempt gives another status or the
- * table ends, or a tag's limit refuses one. seen: by that attempt. Without the
+ * table ends, or one is over. seen: by that attempt. Without the
  * mutex. Returns the last attempt's status. */
 gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			      const struct gm_request *request,

@@ -55,6 +55,43 @@ static void hard_limit(void)
 	must(gpumem_pool_destroy(pool, 0));
 }
 
+static bool count_calls(gpumem_pool *pool,
+			const struct gpumem_pressure *pressure, void *user)
+{
+	(void)pool;
+	(void)pressure;
+	++*(int *)user;
+	return false;
+}
+
+/* What a limit can never hold takes nothing from the driver, drops no cache and
+ * asks nobody. */
+static void never_fits(void)
+{
+	gpumem_pool *pool = new_pool("never", 16 * MIB);
+	struct gpumem_stats before, after;
+	int asked = 0;
+
+	must(gpumem_pool_pressure_add(pool, count_calls, &asked));
+	must(gpumem_free(block(pool, 3 * MIB, NULL), NULL));
+	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	before = stats_of(pool);
+	refuses(pool, 17 * MIB, GPUMEM_LIMIT, "limit 16.00 MiB", "beyond");
+	refuses(pool, 16 * MIB + 1, GPUMEM_LIMIT, "limit 16.00 MiB", "a byte");
+	refuses(pool, capacity, GPUMEM_LIMIT, "limit 16.00 MiB", "the device");
+	after = stats_of(pool);
+	is_int(asked, 0, "no callback is asked");
+	is_uint(after.reserved.peak, before.reserved.peak, "nothing is taken");
+	is_uint(after.trims, before.trims, "nothing is trimmed");
+	is_uint(after.ooms, before.ooms + 3, "each is an out of memory");
+	must(gpumem_free(block(pool, 16 * MIB, NULL), NULL));
+	refuses(pool, 17 * MIB, GPUMEM_LIMIT, "limit 16.00 MiB", "once more");
+	must(gpumem_pool_set_limit(pool, 0, 20 * MIB));
+	must(gpumem_free(block(pool, 17 * MIB, NULL), NULL));
+	is_int(asked, 0, "a higher limit holds it");
+	must(gpumem_pool_destroy(pool, 0));
+}
+
 /* Whatever is done, live and cached together stay below. */
 static void never_exceeded(void)
 {
@@ -278,6 +315,7 @@ int main(void)
 	must(gpumem_option_set("host.capacity", "256MiB"));
 	open_device(120);
 	hard_limit();
+	never_fits();
 	never_exceeded();
 	lowered();
 	end_of_device();
