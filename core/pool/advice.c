@@ -84,11 +84,21 @@ static gpumem_advice of_scattered(const struct gm_oom *oom)
 					       : GPUMEM_ADVICE_PAGES;
 }
 
+/* Would there be enough, here or in other pools, if all of it could be had? */
+static bool has_unused(struct gm_oom *oom)
+{
+	return oom->stats.free_bytes + oom->stats.pending_bytes >=
+		       oom->request->bytes ||
+	       others_have_it(oom);
+}
+
 static gpumem_advice of_state(struct gm_oom *oom)
 {
 	const struct gpumem_stats *stats = &oom->stats;
 	uint64_t bytes = oom->request->bytes;
 
+	if (oom->captured && has_unused(oom))
+		return GPUMEM_ADVICE_CAPTURE;
 	if (stats->quarantined_bytes >= bytes)
 		return GPUMEM_ADVICE_VIEWS;
 	if (stats->pending_bytes >= bytes)
@@ -210,6 +220,11 @@ static const char *const texts[] = {
 	[GPUMEM_ADVICE_PAGES] =
 		"enough is free but in pages that also hold live blocks: free "
 		"those, or take smaller pages (options `page`, `handle_max`)",
+	[GPUMEM_ADVICE_CAPTURE] =
+		"enough is free, but a stream is being captured, and until "
+		"that ends this device gives nothing back and moves nothing: "
+		"trim the pool (gpumem_pool_trim), or allocate what the "
+		"capture needs, before it begins",
 	[GPUMEM_ADVICE_OUTSIDE] =
 		"other programs or allocators hold enough of the device for "
 		"this request: gpumem-probe shows how much",

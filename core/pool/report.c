@@ -138,20 +138,20 @@ static void say_source(struct gm_text *text, const struct gm_oom *oom)
 				  oom->memory.total_bytes);
 }
 
-static uint64_t busy_bytes(struct gpumem_pool *pool)
+static void look_at_streams(struct gm_oom *oom)
 {
-	uint64_t bytes;
+	struct gm_heap *heap = &oom->pool->heap;
 
-	pthread_mutex_lock(&pool->heap.mutex);
-	bytes = gm_space_busy_bytes(&pool->heap);
-	pthread_mutex_unlock(&pool->heap.mutex);
-	return bytes;
+	pthread_mutex_lock(&heap->mutex);
+	oom->busy_bytes = gm_space_busy_bytes(heap);
+	oom->captured = gm_capture_forbids(heap);
+	pthread_mutex_unlock(&heap->mutex);
 }
 
 static void look(struct gm_oom *oom)
 {
 	gm_error_get(&oom->cause);
-	oom->busy_bytes = busy_bytes(oom->pool);
+	look_at_streams(oom);
 	gm_pool_stats(oom->pool, &oom->stats);
 	ask(oom);
 	gm_oom_advise(oom);

@@ -816,9 +816,12 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream);
 
 /* No graph that uses the memory will be launched any more; the last launch is
- * on `stream` already. Live blocks stay live, as ordinary ones. No other thread
- * may be using the graph. OK; BUSY: gpumem_graph_end() is missing; CAPTURING:
- * `stream` is; DRIVER, LOST, NO_HOST_MEMORY: the graph still exists. */
+ * on `stream` already. The memory goes back to the streams that it was allocated
+ * on, which wait for that launch: what they queue from now on begins behind it.
+ * Live blocks stay live, as ordinary ones of these streams. No other thread may
+ * be using the graph. OK; BUSY: gpumem_graph_end() is missing; CAPTURING:
+ * `stream` is, or one of these; DRIVER, LOST, NO_HOST_MEMORY: the graph still
+ * exists. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
 
@@ -871,7 +874,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *     option `wait`), which they then give back
  *   - waiting for what other threads give back
  *
- * A request that exceeds total memory fails at once.
+ * A request that exceeds total memory, or that takes more in whole pages (or
+ * segments) than the pool's limit, fails at once.
  *
  * Returns OK; NO_MEMORY; LIMIT; NO_HOST_MEMORY; DRIVER; LOST. The text of a
  * NO_MEMORY or LIMIT contains " out of memory" and the figures, and names the
@@ -968,7 +972,9 @@ gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out);
  * streams the work of its own, too; or behind that work, which the stream that
  * gets it waits for then (see gpumem_alloc()). Waits for nothing. OK, also of
  * NULL; BAD_POINTER: a double free, or ptr lies inside a block or in none of
- * any pool; nothing is changed. NO_HOST_MEMORY: the block stays live.
+ * any pool; nothing is changed. NO_HOST_MEMORY: the block stays live; so it does
+ * after INVALID: the driver knows of no such stream (gpumem_free_own() needs
+ * none).
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
 						       gpumem_stream stream);
@@ -1627,7 +1633,11 @@ gpumem_tag_set_limit(gpumem_pool *pool, uint32_t tag, uint64_t limit_bytes);
 	X(OUTSIDE, 13, "outside")    /* other programs, or other allocators of \
 					this one, have it */                   \
 	X(TAG_LIMIT, 14, "tag_limit") /* raise the limit of the tag or of one  \
-					 around it, gpumem_tag_set_limit() */
+					 around it, gpumem_tag_set_limit() */  \
+	X(CAPTURE, 15, "capture")    /* enough is free, but a stream is being  \
+					captured, and without                  \
+					CAP_FREES_IN_CAPTURE nothing is given  \
+					back or moved until that ends */
 
 typedef enum gpumem_advice {
 #define GPUMEM_ADVICE_ENUM(name, number, word) GPUMEM_ADVICE_##name = (number),
