@@ -163,6 +163,7 @@ liborder_la_SOURCES = \
 	core/order/pending.h \
 	core/order/pending_behind.c \
 	core/order/pending_poll.c \
+	core/order/private.c \
 	core/order/transfer.c \
 	core/order/behind.c \
 	core/order/run.c \

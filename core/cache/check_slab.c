@@ -31,6 +31,11 @@ gpumem_status gm_check_slab(const struct gm_heap *heap,
 		       slab->class.run_bytes == extent->bytes &&
 		       slab->address % GM_RUN_UNIT == 0,
 	       "the slab at %#zx is not what its extent says", extent->address);
+	EXPECT(atomic_load(&slab->stream) == (slab->arena->dropped
+						      ? &gm_stream_gone
+						      : slab->arena->stream),
+	       "the slab at %#zx is not of its arena's stream",
+	       extent->address);
 	for (size_t at = 0; at < extent->bytes; at += GM_RUN_UNIT)
 		EXPECT(is_entry(gm_map_get(extent->address + at), slab,
 				(uint32_t)at),

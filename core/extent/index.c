@@ -101,6 +101,19 @@ struct gm_extent *gm_index_fit(const struct gm_index *index, size_t bytes)
 	return ceiling(index, (struct gm_key){.bytes = bytes});
 }
 
+uint32_t gm_index_take_all(struct gm_index *index)
+{
+	struct gm_extent *extent;
+	uint32_t list = 0;
+
+	while ((extent = gm_index_fit(index, 1))) {
+		gm_index_remove(index, extent);
+		extent->left = list;
+		list = gm_node_number(index->nodes, extent);
+	}
+	return list;
+}
+
 struct gm_extent *gm_index_next(const struct gm_index *index,
 				const struct gm_extent *extent)
 {

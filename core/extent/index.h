@@ -44,6 +44,11 @@ void gm_index_init(struct gm_index *index, const struct gm_nodes *nodes,
 		   size_t page_bytes);
 void gm_index_insert(struct gm_index *index, struct gm_extent *extent);
 void gm_index_remove(struct gm_index *index, struct gm_extent *extent);
+/* Takes all extents out, linked by `left`. Returns the number of the first. By
+ * their sizes: what becomes of them must not depend on where in memory the
+ * driver's addresses are, as the roots of trees do, or no run would be as the
+ * last. */
+uint32_t gm_index_take_all(struct gm_index *index);
 
 /* The smallest extent of at least `bytes`, lowest address first; or NULL. */
 struct gm_extent *gm_index_fit(const struct gm_index *index, size_t bytes);

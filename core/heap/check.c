@@ -120,6 +120,23 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		       extent->address, (int)gm_extent_state(extent));
 }
 
+/* Nothing more is recorded for it, so what it did is over or has its event. */
+static gpumem_status check_dropped(const struct gm_arena *arena)
+{
+	unsigned newest =
+		(arena->fence_first + arena->fence_count + GM_FENCES - 1) %
+		GM_FENCES;
+
+	EXPECT(!arena->dropped || arena->completed == arena->seqno ||
+		       !gm_device_has(arena->heap->driver.device,
+				      GPUMEM_CAP_STREAMS) ||
+		       (arena->fence_count &&
+			arena->fence[newest].seqno == arena->seqno),
+	       "no event covers the work of the stream %p, which is gone",
+	       arena->stream);
+	return GPUMEM_OK;
+}
+
 static gpumem_status check_indexes(const struct gm_heap *heap,
 				   const struct gm_tally *tally)
 {
@@ -129,6 +146,8 @@ static gpumem_status check_indexes(const struct gm_heap *heap,
 	for (; arena; arena = gm_arena_after(heap, arena)) {
 		gpumem_status status = gm_check_index(&arena->index, arena);
 
+		if (status == GPUMEM_OK)
+			status = check_dropped(arena);
 		if (status != GPUMEM_OK)
 			return status;
 		bytes += arena->index.bytes;

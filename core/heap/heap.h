@@ -188,9 +188,13 @@ void gm_heap_transfer_some(struct gm_heap *heap, struct gm_arena *receiver,
 /* The last part of it alone: so many arenas of dropped streams are looked at.
  */
 void gm_heap_reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most);
-/* gm_arena_drop() and gm_arena_publish(), with the arena's slabs. */
+/* gm_arena_drop(), with the arena's slabs. */
 gpumem_status gm_heap_drop(struct gm_arena *arena);
-gpumem_status gm_heap_publish(struct gm_arena *arena, gpumem_stream stream);
+/* A private arena that serves no stream ends, with its slabs; the caches of
+ * threads are stopped and empty. Its stream first waits for what `stream` has
+ * to do by now. OK; CAPTURING, DRIVER, LOST or NO_HOST_MEMORY: it is as it
+ * was. */
+gpumem_status gm_heap_return(struct gm_arena *arena, gpumem_stream stream);
 
 /* Host memory that the heap's bookkeeping takes. */
 uint64_t gm_heap_host_bytes(const struct gm_heap *heap);

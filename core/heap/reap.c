@@ -13,23 +13,11 @@ gpumem_status gm_heap_drop(struct gm_arena *arena)
 	return status;
 }
 
-gpumem_status gm_heap_publish(struct gm_arena *arena, gpumem_stream stream)
-{
-	gpumem_status status = gm_arena_publish(arena, stream);
-
-	if (status == GPUMEM_OK)
-		gm_slabs_orphan(arena);
-	return status;
-}
-
-/* Everything of `from`, whose last use is over, becomes `receiver`'s. */
-static void inherit(struct gm_arena *receiver, struct gm_arena *from)
+/* What is neither free nor a hole. */
+static void move_blocks(struct gm_arena *receiver, const struct gm_arena *from)
 {
 	struct gm_extent *extent = gm_heap_first(receiver->heap);
 
-	gm_slabs_purge(from);
-	from->completed = from->seqno;
-	gm_arena_transfer(receiver, from);
 	for (; extent; extent = gm_heap_next(receiver->heap, extent)) {
 		if (extent->arena != from)
 			continue;
@@ -42,6 +30,15 @@ static void inherit(struct gm_arena *receiver, struct gm_arena *from)
 			gm_arena_transfer_extent(receiver, extent);
 		gm_extent_move(extent, receiver);
 	}
+}
+
+/* Everything of `from`, whose last use is over, becomes `receiver`'s. */
+static void inherit(struct gm_arena *receiver, struct gm_arena *from)
+{
+	gm_slabs_purge(from);
+	from->completed = from->seqno;
+	gm_arena_transfer(receiver, from);
+	move_blocks(receiver, from);
 }
 
 /* With no host memory for the slabs of the receiver they stay for now. */
@@ -77,4 +74,50 @@ void gm_heap_transfer_some(struct gm_heap *heap, struct gm_arena *receiver,
 void gm_heap_transfer(struct gm_heap *heap, struct gm_arena *receiver)
 {
 	gm_heap_transfer_some(heap, receiver, SIZE_MAX);
+}
+
+/* ---- the end of a graph ---- */
+
+static gpumem_status home_of(struct gm_heap *heap, gpumem_stream stream,
+			     struct gm_arena **home_out)
+{
+	gpumem_status status = gm_arena_named(heap, stream, NULL, home_out);
+
+	return status == GPUMEM_OK ? gm_slabs_make(*home_out) : status;
+}
+
+/* Each block keeps the stream that it was allocated on, so that whatever that
+ * stream does with it comes before it is anybody else's. */
+static void go_home(struct gm_arena *home, struct gm_arena *arena)
+{
+	gm_slabs_purge(arena);
+	gm_arena_return(home, arena);
+	move_blocks(home, arena);
+	/* Else gm_heap_reap() ends it. */
+	if (gm_growth_none(home->heap)) {
+		gm_slabs_fini(arena);
+		gm_arena_fini(arena);
+	}
+}
+
+gpumem_status gm_heap_return(struct gm_arena *arena, gpumem_stream stream)
+{
+	struct gm_arena *home = NULL;
+	gpumem_status status = GPUMEM_OK;
+
+	if (!arena->dropped)
+		status = home_of(arena->heap, arena->stream, &home);
+	if (home && status == GPUMEM_OK)
+		status = gm_arena_come_after(home, stream);
+	if (home && status == GPUMEM_OK) {
+		go_home(home, arena);
+		return GPUMEM_OK;
+	}
+	/* A stream that is none any more waits for nothing. */
+	if (status != GPUMEM_OK && status != GPUMEM_INVALID)
+		return status;
+	status = gm_arena_publish(arena, stream);
+	if (status == GPUMEM_OK)
+		gm_slabs_orphan(arena);
+	return status;
 }

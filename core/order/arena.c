@@ -74,12 +74,39 @@ gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 	return GPUMEM_OK;
 }
 
+/* What else the driver may say is no reason to refuse a stream. */
+static gpumem_status check_stream(struct gm_heap *heap, gpumem_stream stream)
+{
+	uint64_t id;
+
+	if (stream &&
+	    gm_driver_capture_id(&heap->driver, stream, &id) == GPUMEM_INVALID)
+		return GPUMEM_INVALID;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_arena_named(struct gm_heap *heap, gpumem_stream stream,
+			     struct gpumem_graph *graph,
+			     struct gm_arena **arena_out)
+{
+	gpumem_status status;
+
+	*arena_out = graph ? gm_arenas_of_graph(heap->order, graph, stream)
+			   : gm_arenas_of_stream(heap->order, stream);
+	if (*arena_out)
+		return GPUMEM_OK;
+	status = check_stream(heap, stream);
+	return status == GPUMEM_OK
+		       ? gm_arena_create(heap, stream, graph, arena_out)
+		       : status;
+}
+
 gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
 			  struct gm_arena **arena_out)
 {
 	*arena_out = gm_arena_find(heap, stream);
 	return *arena_out ? GPUMEM_OK
-			  : gm_arena_create(heap, stream, NULL, arena_out);
+			  : gm_arena_named(heap, stream, NULL, arena_out);
 }
 
 static bool joins(const struct gm_extent *a, const struct gm_extent *b)
@@ -137,7 +164,7 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 /* As if the arena had freed it just now; for a dropped stream, when that was
  * dropped. A block of such a stream may have grown since over memory that
  * another one freed later: that is completed, so its number is lowered. */
-static void renumber(struct gm_arena *arena, struct gm_extent *extent)
+void gm_arena_renumber(struct gm_arena *arena, struct gm_extent *extent)
 {
 	struct gm_spans *spans = &arena->heap->spans;
 
@@ -181,7 +208,7 @@ static struct gm_extent *absorb(struct gm_arena *arena,
 	if (arena->idle)
 		gm_arena_transfer_extent(arena, extent);
 	else
-		renumber(arena, extent);
+		gm_arena_renumber(arena, extent);
 	return gm_arena_insert(arena, extent);
 }
 
@@ -209,7 +236,7 @@ struct gm_extent *gm_arena_release(struct gm_arena *arena,
 	/* The last fence of a dropped stream stands for all that it did. */
 	if (!arena->dropped)
 		arena->seqno = ++heap->seqno;
-	renumber(arena, extent);
+	gm_arena_renumber(arena, extent);
 	extent = gm_arena_insert(arena, extent);
 	if ((arena->idle || arena->follows) && !arena->dropped && !arena->graph)
 		extent = absorb_neighbours(arena, extent);

@@ -16,6 +16,12 @@
  *     larger than GM_SEQNO_BASE
  *     public and with a free extent  =>  stocked
  *     public  =>  either dropped, or found by its stream
+ *     of a live block: arena->stream is the stream that it was allocated on, or
+ *         that one was dropped, and its work until then is covered by a fence
+ *
+ * So whatever ends, a graph or a stream, the numbers that protect a block stay
+ * with the block: what its own stream does with it, before or after, comes
+ * before it is anybody else's.
  *
  * The heap's mutex guards it.
  */
@@ -98,15 +104,20 @@ struct gm_arena {
 	struct gm_slabs *slabs;	    /* of the module above; NULL: none yet */
 };
 
-/* The arena of a stream, made when there is none. OK or NO_HOST_MEMORY. */
-gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
-			  struct gm_arena **arena_out);
-/* The same, or NULL when there is none. */
+/* The arena that serves a stream, or NULL. */
 struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream);
-/* A new one, private if graph is not NULL. */
+/* A new one, private if graph is not NULL. OK or NO_HOST_MEMORY. */
 gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 			      struct gpumem_graph *graph,
 			      struct gm_arena **arena_out);
+/* Of a stream that the program names, made when there is none: its public one,
+ * or the graph's; or the one that serves it. OK; NO_HOST_MEMORY; INVALID: the
+ * heap has not met it, and the driver knows of no such stream. */
+gpumem_status gm_arena_named(struct gm_heap *heap, gpumem_stream stream,
+			     struct gpumem_graph *graph,
+			     struct gm_arena **arena_out);
+gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
+			  struct gm_arena **arena_out);
 /* Those with free memory, but for private ones. */
 struct gm_arena *gm_arena_stocked(const struct gm_heap *heap);
 struct gm_arena *gm_arena_stocked_after(const struct gm_arena *arena);
@@ -224,8 +235,20 @@ bool gm_arena_follows(const struct gm_arena *arena, const struct gm_arena *of,
 /* The stream will not be used again: records a last fence; its memory can be
  * transferred once that has completed. OK, or the driver's error. */
 gpumem_status gm_arena_drop(struct gm_arena *arena);
-/* A private arena that serves no stream becomes that of a dropped stream, whose
- * last use is the work queued on `stream` by now. OK, or the driver's error. */
+
+/*
+ * private.c: the end of a private arena, which serves no stream. Its memory
+ * goes to the public arena of its own stream, which has come after the graph's
+ * work: free memory, as if freed there now, and the numbers of what is pending.
+ * Blocks and slabs the caller moves: it stays, empty, as that of a dropped
+ * stream.
+ */
+void gm_arena_return(struct gm_arena *receiver, struct gm_arena *from);
+/* The arena's stream begins nothing more before what `stream` has to do by now
+ * is over. OK; CAPTURING: it is being captured; or the driver's error. */
+gpumem_status gm_arena_come_after(struct gm_arena *arena, gpumem_stream stream);
+/* Where its own stream is gone: it becomes that of a dropped stream, whose last
+ * use is the work queued on `stream` by now. OK, or the driver's error. */
 gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream);
 
 /* Waits, with the mutex released meanwhile, until another fence has completed;
@@ -241,6 +264,9 @@ bool gm_arena_drain(struct gm_arena *arena, uint64_t ns);
 void gm_arena_wait(struct gm_arena *arena);
 
 /* ---- between the files of this module ---- */
+
+/* A free extent that is in no index: as if the arena had freed it just now. */
+void gm_arena_renumber(struct gm_arena *arena, struct gm_extent *extent);
 
 /* The oldest fence that covers what was freed up to this number, recorded if
  * need be. NULL: the driver refuses. The stream is not being captured. */
@@ -264,8 +290,10 @@ void gm_follow_fini(struct gm_arena *arena);
 
 void gm_arenas_add(struct gm_arena *arena);
 void gm_arenas_remove(struct gm_arena *arena);
-/* Its stream is gone; a private one becomes public. */
+/* Its stream is gone. */
 void gm_arenas_drop(struct gm_arena *arena);
+/* A private one, whose stream is gone, becomes public. */
+void gm_arenas_publish(struct gm_arena *arena);
 /* It has free memory now; it has none. */
 void gm_arenas_stock(struct gm_arena *arena);
 void gm_arenas_unstock(struct gm_arena *arena);
@@ -274,9 +302,12 @@ void gm_arenas_unstock(struct gm_arena *arena);
 struct gm_arena *gm_arenas_turn(struct gm_heap *heap);
 /* How many turns meet all of them, or at most so many. */
 size_t gm_arenas_looks(const struct gm_heap *heap, size_t most);
-/* The public one that serves a stream, or NULL. */
+/* The public one of a stream, or that of a graph, or NULL. */
 struct gm_arena *gm_arenas_of_stream(const struct gm_order *order,
 				     gpumem_stream stream);
+struct gm_arena *gm_arenas_of_graph(const struct gm_order *order,
+				    const struct gpumem_graph *graph,
+				    gpumem_stream stream);
 
 /* Destroys an arena that is empty and has no slabs; its events are given back.
  */

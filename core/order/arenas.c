@@ -28,6 +28,18 @@ struct gm_arena *gm_arenas_of_stream(const struct gm_order *order,
 	return arena;
 }
 
+struct gm_arena *gm_arenas_of_graph(const struct gm_order *order,
+				    const struct gpumem_graph *graph,
+				    gpumem_stream stream)
+{
+	struct gm_arena *arena = order->private_arenas;
+
+	while (arena && (arena->graph != graph || arena->stream != stream ||
+			 arena->dropped))
+		arena = arena->next;
+	return arena;
+}
+
 static void hash_add(struct gm_order *order, struct gm_arena *arena)
 {
 	struct gm_arena **bucket = bucket_of(order, arena->stream);
@@ -125,17 +137,21 @@ void gm_arenas_drop(struct gm_arena *arena)
 {
 	struct gm_order *order = arena->heap->order;
 
-	if (arena->graph) {
-		unlink_all(arena);
-		arena->graph = NULL;
-		link_all(arena);
-		if (arena->index.count)
-			gm_arenas_stock(arena);
-	} else {
-		hash_remove(order, arena);
-		order->stream_count--;
-	}
 	arena->dropped = true;
+	if (arena->graph)
+		return;
+	hash_remove(order, arena);
+	order->stream_count--;
+	add_dropped(arena);
+}
+
+void gm_arenas_publish(struct gm_arena *arena)
+{
+	unlink_all(arena);
+	arena->graph = NULL;
+	link_all(arena);
+	if (arena->index.count)
+		gm_arenas_stock(arena);
 	add_dropped(arena);
 }
 
@@ -143,7 +159,7 @@ void gm_arenas_remove(struct gm_arena *arena)
 {
 	struct gm_order *order = arena->heap->order;
 
-	if (arena->dropped) {
+	if (arena->dropped && !arena->graph) {
 		remove_dropped(arena);
 	} else if (!arena->graph) {
 		hash_remove(order, arena);

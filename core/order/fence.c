@@ -201,20 +201,9 @@ gpumem_status gm_arena_drop(struct gm_arena *arena)
 		arena->seqno = before;
 		return status;
 	}
-	gm_arenas_drop(arena);
+	if (!arena->dropped)
+		gm_arenas_drop(arena);
 	return GPUMEM_OK;
-}
-
-gpumem_status gm_arena_publish(struct gm_arena *arena, gpumem_stream stream)
-{
-	gpumem_stream before = arena->stream;
-	gpumem_status status;
-
-	arena->stream = stream;
-	status = gm_arena_drop(arena);
-	if (status != GPUMEM_OK)
-		arena->stream = before;
-	return status;
 }
 
 /* Slots and cached blocks that were freed have no sequence numbers: one for all
@@ -226,9 +215,10 @@ void gm_arena_wait(struct gm_arena *arena)
 	gm_arena_poll(arena, true);
 	if (arena->completed == arena->seqno)
 		return;
+	if (!arena->dropped && !fenced(arena))
+		(void)fence_newest(arena);
 	/* What a driver in trouble does not tell cannot be waited for. */
-	if (!arena->dropped && !fenced(arena) &&
-	    fence_newest(arena) != GPUMEM_OK)
+	if (!arena->fence_count)
 		return;
 	if (gm_events_wait(arena->heap,
 			   fence_at(arena, arena->fence_count - 1)->event) ==

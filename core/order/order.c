@@ -54,10 +54,11 @@ uint64_t gm_order_host_bytes(const struct gm_heap *heap)
 bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
 {
 	uint64_t id = 0;
+	gpumem_status status = gm_driver_capture_id(&heap->driver, stream, &id);
 
-	/* One that cannot be asked is left alone too. */
-	return gm_driver_capture_id(&heap->driver, stream, &id) != GPUMEM_OK ||
-	       id;
+	/* One that cannot be asked is left alone too; what is no stream any
+	 * more is not captured. */
+	return status == GPUMEM_OK ? id != 0 : status != GPUMEM_INVALID;
 }
 
 uint64_t gm_search_begin(struct gm_heap *heap)
@@ -107,6 +108,21 @@ bool gm_arena_capturing(struct gm_arena *arena)
 	return false;
 }
 
+/* An error of the driver's says of no capture, or it would forbid for ever. */
+static bool is_captured(struct gm_arena *arena)
+{
+	uint64_t search = arena->heap->order->search, id = 0;
+
+	if (search && arena->asked == search)
+		return false;
+	if (gm_driver_capture_id(&arena->heap->driver, arena->stream, &id) !=
+	    GPUMEM_OK)
+		return false;
+	if (!id)
+		arena->asked = search;
+	return id;
+}
+
 bool gm_capture_forbids(struct gm_heap *heap)
 {
 	struct gm_arena *arena = heap->order->private_arenas;
@@ -114,10 +130,10 @@ bool gm_capture_forbids(struct gm_heap *heap)
 	if (gm_device_has(heap->driver.device, GPUMEM_CAP_FREES_IN_CAPTURE))
 		return false;
 	for (; arena; arena = arena->next)
-		if (arena->routed && gm_arena_capturing(arena))
+		if (arena->routed && is_captured(arena))
 			return true;
 	for (arena = heap->order->arenas; arena; arena = arena->next)
-		if (!arena->dropped && gm_arena_capturing(arena))
+		if (!arena->dropped && is_captured(arena))
 			return true;
 	return false;
 }

@@ -19,9 +19,13 @@ void gm_pending_init(struct gm_pending *pending)
 gpumem_status gm_pending_record(struct gm_heap *heap,
 				struct gm_pending_wait *wait)
 {
+	gpumem_status status;
+
 	if (gm_heap_capturing(heap, wait->use.stream))
 		return GPUMEM_CAPTURING;
-	return gm_events_record(heap, wait->use.stream, &wait->use.event);
+	status = gm_events_record(heap, wait->use.stream, &wait->use.event);
+	wait->over = status == GPUMEM_INVALID;
+	return wait->over ? GPUMEM_OK : status;
 }
 
 void gm_pending_forget_view(struct gm_heap *heap,
@@ -105,6 +109,15 @@ gpumem_status gm_pending_add(struct gm_heap *heap, const struct gm_freed *freed,
 	if (gm_view_end(heap, freed->view))
 		gm_pending_forget_view(heap, block);
 	return GPUMEM_OK;
+}
+
+void gm_pending_renumber(const struct gm_arena *arena, uint64_t seqno)
+{
+	struct gm_pending_block *block = arena->heap->order->pending.first;
+
+	for (; block; block = block->next)
+		if (gm_freed_arena(&block->freed) == arena)
+			block->seqno = seqno;
 }
 
 /* The first whose event is recorded and not known to be over. False: none. */

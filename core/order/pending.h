@@ -158,11 +158,14 @@ static inline struct gm_arena *gm_freed_arena(const struct gm_freed *freed)
 	return freed->extent ? freed->extent->arena : NULL;
 }
 
-/* Its event, now. OK, CAPTURING or another error of the driver. */
+/* Its event, now; where the stream is none any more, nothing of its is waited
+ * for, and the wait is over. OK, CAPTURING or another error of the driver. */
 gpumem_status gm_pending_record(struct gm_heap *heap,
 				struct gm_pending_wait *wait);
 void gm_pending_forget_view(struct gm_heap *heap,
 			    struct gm_pending_block *block);
+/* What goes back to the arena was freed with that number. */
+void gm_pending_renumber(const struct gm_arena *arena, uint64_t seqno);
 
 /* A block whose uses are over, or come before whatever the arena's stream does
  * next, leaves the list, at the link that leads to it, and is free memory of

@@ -54,8 +54,9 @@ static bool poll_wait(struct gm_heap *heap, struct gm_pending_wait *wait,
 	if (is_busy(busy, &wait->use))
 		return false;
 	if ((!wait->use.event && gm_pending_record(heap, wait) != GPUMEM_OK) ||
-	    gm_driver_event_query(&heap->driver, wait->use.event) !=
-		    GPUMEM_OK) {
+	    (!wait->over &&
+	     gm_driver_event_query(&heap->driver, wait->use.event) !=
+		     GPUMEM_OK)) {
 		keep_busy(busy, &wait->use);
 		return false;
 	}

@@ -4,23 +4,6 @@
 /* Transfers free memory from one stream to another. See arena.h. */
 #include "order.h"
 
-/* Takes all extents out of the index, linked by `left`. Returns the first. By
- * their sizes: what becomes of them must not depend on where in memory the
- * driver's addresses are, as the roots of trees do, or no run would be as the
- * last. */
-static uint32_t take_all(struct gm_index *index)
-{
-	struct gm_extent *extent;
-	uint32_t list = 0;
-
-	while ((extent = gm_index_fit(index, 1))) {
-		gm_index_remove(index, extent);
-		extent->left = list;
-		list = gm_node_number(index->nodes, extent);
-	}
-	return list;
-}
-
 /* It keeps its age, for decay, and is completed for the receiver as well; if
  * the receiver has work of its own, it and its pages count as older. */
 void gm_arena_transfer_extent(struct gm_arena *receiver,
@@ -44,7 +27,7 @@ void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)
 	uint32_t list;
 
 	gm_arena_poll(from, true);
-	list = take_all(&from->index);
+	list = gm_index_take_all(&from->index);
 	while ((extent = gm_node(nodes, list))) {
 		list = extent->left;
 		if (gm_arena_completed(from, extent->seqno)) {
@@ -130,8 +113,8 @@ bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
 	}
 	if (!extent)
 		return false;
-	GM_RECORD(receiver->heap->record, GPUMEM_RECORD_TRANSFER,
-		  extent->bytes, (uintptr_t)extent->arena->stream);
+	GM_RECORD(receiver->heap->record, GPUMEM_RECORD_TRANSFER, extent->bytes,
+		  (uintptr_t)extent->arena->stream);
 	gm_index_remove(&extent->arena->index, extent);
 	gm_arena_transfer_extent(receiver, extent);
 	(void)gm_arena_insert(receiver, extent);

@@ -6,7 +6,8 @@
  * each time that it is launched, also those of blocks that were freed before
  * the capture ended. So what is allocated for it comes out of arenas of its
  * own, one per stream, that nothing leaves until the graph goes: no other
- * stream takes from them, no page is moved out of them or given back.
+ * stream takes from them, no page is moved out of them or given back. Then each
+ * arena's memory goes back to its stream (order/private.c).
  */
 #include "pool.h"
 #include "base/error.h"
@@ -35,16 +36,6 @@ gpumem_status gm_graph_create(struct gpumem_pool *pool,
 	return GPUMEM_OK;
 }
 
-static struct gm_arena *arena_of(const struct gpumem_graph *graph,
-				 gpumem_stream stream)
-{
-	struct gm_arena *arena = graph->pool->heap.order->private_arenas;
-
-	while (arena && (arena->graph != graph || arena->stream != stream))
-		arena = arena->next;
-	return arena;
-}
-
 /* No thread keeps blocks of one arena ready when the stream gets another. */
 static void switch_to(struct gm_heap *heap, gpumem_stream stream,
 		      struct gm_arena *arena, bool routed)
@@ -60,15 +51,13 @@ static gpumem_status begin(struct gpumem_graph *graph, gpumem_stream stream)
 {
 	struct gm_heap *heap = &graph->pool->heap;
 	struct gm_arena *arena = gm_arena_find(heap, stream);
-	gpumem_status status = GPUMEM_OK;
+	gpumem_status status;
 
 	if (arena && arena->graph)
 		return gm_fail(GPUMEM_BUSY,
 			       "the blocks of that stream go to a graph "
 			       "already");
-	arena = arena_of(graph, stream);
-	if (!arena)
-		status = gm_arena_create(heap, stream, graph, &arena);
+	status = gm_arena_named(heap, stream, graph, &arena);
 	if (status == GPUMEM_OK)
 		switch_to(heap, stream, arena, true);
 	return status;
@@ -93,7 +82,7 @@ gpumem_status gm_graph_end(struct gpumem_graph *graph, gpumem_stream stream)
 
 	gm_heap_stop(&graph->pool->heap);
 	gm_locals_flush(heap);
-	arena = arena_of(graph, stream);
+	arena = gm_arenas_of_graph(heap->order, graph, stream);
 	if (arena && arena->routed)
 		switch_to(heap, stream, arena, false);
 	else
@@ -123,8 +112,8 @@ static bool is_routed(const struct gpumem_graph *graph)
 	return false;
 }
 
-/* Its arenas become those of a stream that was dropped: their memory goes to
- * others when what `stream` has to do by now is over. */
+/* What has gone home when one of its streams refuses stays there: no graph uses
+ * the memory any more. */
 static gpumem_status release(struct gpumem_graph *graph, gpumem_stream stream)
 {
 	struct gm_heap *heap = &graph->pool->heap;
@@ -136,7 +125,7 @@ static gpumem_status release(struct gpumem_graph *graph, gpumem_stream stream)
 		next = arena->next;
 		if (arena->graph != graph)
 			continue;
-		status = gm_heap_publish(arena, stream);
+		status = gm_heap_return(arena, stream);
 		if (status != GPUMEM_OK)
 			return status;
 	}

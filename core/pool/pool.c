@@ -141,7 +141,8 @@ static void wait_for_all(struct gpumem_pool *pool)
 	pthread_mutex_lock(&heap->mutex);
 	while (gm_pending_wait(heap))
 		;
-	for (arena = heap->order->arenas; arena; arena = arena->next)
+	for (arena = gm_arena_first(heap); arena;
+	     arena = gm_arena_after(heap, arena))
 		gm_arena_wait(arena);
 	pthread_mutex_unlock(&heap->mutex);
 }
@@ -155,7 +156,7 @@ static gpumem_status refuse_if_captured(struct gpumem_pool *pool)
 	for (; arena; arena = gm_arena_after(heap, arena)) {
 		uint64_t id = 0;
 
-		if (arena->dropped || (arena->graph && !arena->routed) ||
+		if (arena->dropped ||
 		    gm_driver_capture_id(&pool->heap.driver, arena->stream,
 					 &id) != GPUMEM_OK ||
 		    !id)

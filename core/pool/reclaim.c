@@ -107,6 +107,24 @@ gpumem_status gm_device_trim(struct gpumem_device *device, uint64_t keep_bytes,
 	return gm_first_end(&first);
 }
 
+/* Its own, and those in which graphs have memory of it. */
+static gpumem_status drop_arenas(struct gm_heap *heap, gpumem_stream stream)
+{
+	struct gm_arena *arena = gm_arenas_of_stream(heap->order, stream);
+	gpumem_status status = GPUMEM_OK;
+
+	if (arena) {
+		status = gm_heap_drop(arena);
+		if (status == GPUMEM_OK)
+			gm_locals_drop(heap, arena);
+	}
+	arena = heap->order->private_arenas;
+	for (; arena && status == GPUMEM_OK; arena = arena->next)
+		if (arena->stream == stream && !arena->dropped)
+			status = gm_heap_drop(arena);
+	return status;
+}
+
 gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 				  gpumem_stream stream)
 {
@@ -130,10 +148,8 @@ gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 		status = gm_pending_drop(heap, stream);
 	if (status == GPUMEM_OK)
 		status = gm_uses_drop(heap, stream);
-	if (status == GPUMEM_OK && arena)
-		status = gm_heap_drop(arena);
-	if (status == GPUMEM_OK && arena)
-		gm_locals_drop(heap, arena);
+	if (status == GPUMEM_OK)
+		status = drop_arenas(heap, stream);
 	if (status == GPUMEM_OK && arena)
 		GM_RECORD(heap->record, GPUMEM_RECORD_DROP, (uintptr_t)stream);
 	gm_heap_go(&pool->heap);

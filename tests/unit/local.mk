@@ -159,6 +159,7 @@ lib_tests = \
 	tests/unit/lib/free_after \
 	tests/unit/lib/free_own \
 	tests/unit/lib/graph \
+	tests/unit/lib/graph_own \
 	tests/unit/lib/hook \
 	tests/unit/lib/host_oom \
 	tests/unit/lib/kinds \

@@ -190,7 +190,9 @@ HEAP_USE struct gm_arena *arena_of(gpumem_stream stream)
 {
 	struct gm_arena *arena;
 
-	must(gm_arena_of(&heap, stream, &arena));
+	arena = gm_arena_find(&heap, stream);
+	if (!arena)
+		must(gm_arena_create(&heap, stream, NULL, &arena));
 	return arena;
 }
 

@@ -312,7 +312,7 @@ static void test_refusals(void)
 		  "on a stream that is captured");
 	capture(false);
 	must(gpumem_host_faults("event_record@1+"));
-	ok(gpumem_graph_destroy(graph, stream) == GPUMEM_DRIVER,
+	ok(gpumem_graph_destroy(graph, other) == GPUMEM_DRIVER,
 	   "a driver that records nothing");
 	must(gpumem_host_faults(NULL));
 	check("after refusals");

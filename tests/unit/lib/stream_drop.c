@@ -120,7 +120,36 @@ static void destroy_freed(void)
 	reuse(scene.b, "after that");
 }
 
+/* A handle that names no stream any more, or never did: refused where the
+ * driver knows, and nothing has happened. */
+static void refuse_none(void)
+{
+	gpumem_stream none = (gpumem_stream)(uintptr_t)0x1234, gone = NULL;
+	void *ptr = NULL;
+
+	must(gpumem_stream_create(device, &gone));
+	ptr = new_block(scene.pool, scene.bytes, gone);
+	must(gpumem_stream_destroy(device, gone));
+	for (int i = 0; i < 2; i++) {
+		gpumem_stream stream = i ? gone : none;
+		void *other = NULL;
+
+		is_status(gpumem_alloc(scene.pool, 5000, stream, &other),
+			  GPUMEM_INVALID, "%s: allocated on %s", scene.name,
+			  i ? "one that is gone" : "none");
+		ok(strstr(last_text(), "no stream"), "and is told so");
+		is_status(gpumem_use_on(ptr, stream), GPUMEM_INVALID, "used");
+		is_status(gpumem_free(ptr, stream), GPUMEM_INVALID, "freed");
+		is_ptr(other, NULL, "there is no block");
+	}
+	must(gpumem_free_own(ptr));
+	must(gpumem_free((void *)scene.x, scene.a));
+	is_uint(stats_of(scene.pool).pending_bytes, 0, "nothing is pending");
+	sound(scene.pool, "sound");
+}
+
 static const struct scene_test tests[] = {
+	{"a stream that is none", refuse_none, false, false},
 	{"freed, then dropped", drop_freed, false, false},
 	{"dropped, then freed", drop_live, false, false},
 	{"dropped, and used on", drop_live_again, false, false},
