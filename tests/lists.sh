@@ -4,7 +4,7 @@
 #
 # Nothing is forgotten: each source, header, test, trace and page of the tree
 # is in the lists of Makefile.am and the fragments that it includes, and so is
-# built, run and distributed.
+# built, run and distributed. Where each test runs follows from what it needs.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -71,5 +71,44 @@ is "$(grep -oE '`[a-z_]+((/[a-z_]+)+|\.sh)`' SECURITY.md | tr -d '`' |
 	while read -r name; do
 		[ -f "tests/$name" ] || [ -f "tests/$name.c" ] || echo "$name"
 	done)" "" "every test that SECURITY.md names is there"
+
+# ---- where a test runs -------------------------------------------------------
+
+# of LIST: the tests in it
+of()
+{
+	awk -v list="$1" '$1 == list { on = 1 } on { print $1 } on && !/\\$/ { exit }' \
+		tests/local.mk | grep '\.sh$'
+}
+
+# refusing FILE...: those that skip where the library has a sanitizer
+refusing()
+{
+	# The name is in the files, not expanded.
+	# shellcheck disable=SC2016
+	awk 'FNR == 1 { last = "" }
+		last == "[ \"${SANITIZER:-none}\" = none ] ||" && /skip_all/ {
+			print FILENAME
+		}
+		{ last = $0 }' "$@"
+}
+
+# compiled FILE...: those that run the library of the build, or compile as it is
+compiled()
+{
+	grep -lE '[$](SANITIZE_CFLAGS|tools/|top_builddir/(\.libs|tools|tests))' "$@"
+}
+
+of plain_tests >"$scratch/plain"
+of other_tests >"$scratch/other"
+check "both lists have tests" test -s "$scratch/plain" -a -s "$scratch/other"
+is "$(refusing $(cat "$scratch/other"))" "" \
+	"what skips where there is a sanitizer is a plain test"
+refusing $(cat "$scratch/plain") | sort >"$scratch/refusing"
+is "$(compiled $(cat "$scratch/plain") | sort | comm -23 - "$scratch/refusing")" \
+	"" "and what a sanitizer could see is not"
+is "$(find tests -path tests/device -prune -o -path tests/tmp -prune -o \
+	-name '*.[ch]' -exec grep -l top_srcdir {} +)" "" \
+	"a program that is a test does not ask for the tree"
 
 done_testing
