@@ -38,15 +38,18 @@ below()
 # build makes for a file is beside it, too.
 allowed()
 {
-	target=$(realpath -m --relative-to=. "$(dirname "$1")/$2")
+	target=${1%/*}/$2
+	case $2 in
+	*..*) target=$(realpath -m --relative-to=. "$target") ;;
+	esac
 	if [ -f "$target" ]; then
-		[ "$(dirname "$target")" != "$(dirname "$1")" ] || return 0
+		[ "${target%/*}" != "${1%/*}" ] || return 0
 		case $1:$target in
 		tools/*:tools/* | tests/*:tests/*) return 0 ;;
 		backends/*:backends/common/*) return 0 ;;
 		esac
 	fi
-	[ ! -f "$top_builddir/$(dirname "$1")/$2" ] || return 0
+	[ ! -f "$top_builddir/${1%/*}/$2" ] || return 0
 	case $1:$2 in
 	backends/common/gpu/*:plugin.h | backends/common/gpu/*:names.h) return 0 ;;
 	esac
@@ -69,14 +72,15 @@ trespass()
 	file=$1
 	shift
 	includes='^[ 	]*#[ 	]*include[ 	]*'
-	sed -n "s/$includes\"\([^\"]*\)\".*/\1/p" "$file" |
-		while read -r name; do
-			allowed "$file" "$name" "$@" ||
-				echo "$file includes \"$name\""
-		done
-	sed -n "s/$includes<\([^>]*\)>.*/\1/p" "$file" |
-		while read -r name; do
-			[ ! -f "core/$name" ] || echo "$file includes <$name>"
+	sed -n -e "s/$includes\"\([^\"]*\)\".*/ours \1/p" \
+		-e "s/$includes<\([^>]*\)>.*/theirs \1/p" "$file" |
+		while read -r whose name; do
+			if [ "$whose" = ours ]; then
+				allowed "$file" "$name" "$@" ||
+					echo "$file includes \"$name\""
+			elif [ -f "core/$name" ]; then
+				echo "$file includes <$name>"
+			fi
 		done
 }
 
@@ -101,7 +105,10 @@ done)" "" "backends, bindings, public headers and tools know include/ only"
 is "$(for file in $(find tests -path tests/tmp -prune -o -name '*.[ch]' -print); do
 	case $file in
 	tests/fuzz/*) trespass "$file" $(below pool) ;;
-	tests/unit/*) trespass "$file" $(below "$(basename "$(dirname "$file")")") ;;
+	tests/unit/*)
+		floor=${file%/*}
+		trespass "$file" $(below "${floor##*/}")
+		;;
 	*) trespass "$file" ;;
 	esac
 done)" "" "a test knows include/, a unit test also its floor"
@@ -140,5 +147,11 @@ echo '#include "pool/pool.h"' >core/base/list.h
 : >core/pool/pool.h
 is "$(trespass core/base/list.h base)" \
 	'core/base/list.h includes "pool/pool.h"' "a trespass is found"
+echo '#include <pool/pool.h>' >core/base/list.h
+is "$(trespass core/base/list.h base)" \
+	'core/base/list.h includes <pool/pool.h>' "in either kind of brackets"
+echo '#include "../pool/pool.h"' >core/base/list.h
+is "$(trespass core/base/list.h base)" \
+	'core/base/list.h includes "../pool/pool.h"' "and by a way around"
 
 done_testing
