@@ -8,8 +8,9 @@
 # zone and finds gpumem installed; the tarball; and the packages. Each clone is
 # called gpumem and lies in a path with a blank. Nothing stays outside a clone's
 # build folder. Run as root by .ci/run, after a check of full length on this
-# machine; to save time these have that of GPUMEM_TEST_SCALE=small, and the user
-# checks only the tarball, which he builds in a folder that is read-only.
+# machine, of which nothing is done again that has the same result on both: root
+# runs all tests in the length of GPUMEM_TEST_SCALE=small, and a few with each
+# sanitizer; the user those of the tarball, in a folder that is read-only.
 #
 #	sh tests/fresh.sh
 #
@@ -162,7 +163,8 @@ tidy "$mine"
 check "was configured without HIP" \
 	test ! -e "$root$mine/build/backends/.libs/hip.so"
 scale=small
-step check "./quickstart check" inside root "$mine" ./quickstart check
+step check "./quickstart check plain" \
+	inside root "$mine" ./quickstart check plain
 check "is configured with what that installed" \
 	test -e "$root$mine/build/backends/.libs/hip.so"
 tidy "$mine"
@@ -173,7 +175,7 @@ mkdir -p "$root$unpacked"
 step dist "make dist" inside root "$mine" make -C build dist
 step unpack "the tarball" inside root "$unpacked" sh -c \
 	"tar xzf '$mine'/build/gpumem-*.tar.gz --strip-components=1"
-for what in ./configure "make -j$(nproc)" "make install"; do
+for what in "env CFLAGS=-O0 ./configure" "make -j$(nproc)" "make install"; do
 	# Words.
 	# shellcheck disable=SC2086
 	step "tarball-${what##*[ /]}" "$what" inside root "$unpacked" $what
@@ -184,6 +186,24 @@ step compile "a program compiles" inside root "$unpacked" sh -c \
 step run "it runs" told 0 'on host:0' root / /tmp/hello
 step probe "gpumem-probe runs" inside somebody / gpumem-probe
 rm -f "$root/tmp/hello"
+
+# ---- what tests leave, and the sanitizers --------------------------------------
+
+# Those that are programs are not run by distcheck, which looks for it.
+step distclean "make distclean" inside root "$mine" make -C build distclean
+is "$(cd "$root$mine/build" && find . \( -path ./cache -o -path ./pyopencl \) \
+	-prune -o -type f ! -regex '\./\([a-z]+\.txt\|gpumem-[^/]*\.tar\.gz\)' -print)" \
+	"" "leaves nothing that a test made"
+for kind in asan tsan; do
+	# shellcheck disable=SC2016
+	step $kind "tests with --enable-$kind" inside root "$mine" sh -c '
+		mkdir "build/$1" && cd "build/$1" &&
+		../../configure -q "--enable-$1" CFLAGS=-O0 &&
+		make -j"$(nproc)" check-TESTS check_PROGRAMS= check_LTLIBRARIES= \
+			TESTS="tests/unit/lib/leaks tests/unit/lib/threads"' \
+		sh $kind
+done
+tidy "$mine"
 
 # ---- somebody else, elsewhere ----------------------------------------------
 
