@@ -37,6 +37,7 @@ missing()
 
 is "$(missing '*.c' '*.h'  '*.cpp' '*.hpp' '*.cu')" "" \
 	"every source and header is listed"
+is "$(missing '*.map')" "" "every map of symbols is listed"
 is "$(missing '*.sh')" "" "every shell test is listed"
 is "$(missing '*.gz')" "" "every trace is listed"
 is "$(missing '*.[1-8]')" "" "every page is listed"
@@ -100,13 +101,21 @@ compiled()
 }
 
 of plain_tests >"$scratch/plain"
+of preload_tests >"$scratch/preload"
 of other_tests >"$scratch/other"
-check "both lists have tests" test -s "$scratch/plain" -a -s "$scratch/other"
+for list in plain preload other; do
+	check "there are ${list}_tests" test -s "$scratch/$list"
+done
 is "$(refusing $(cat "$scratch/other"))" "" \
-	"what skips where there is a sanitizer is a plain test"
+	"what skips where there is a sanitizer is no other test"
 refusing $(cat "$scratch/plain") | sort >"$scratch/refusing"
 is "$(compiled $(cat "$scratch/plain") | sort | comm -23 - "$scratch/refusing")" \
-	"" "and what a sanitizer could see is not"
+	"" "and what a sanitizer could see is one"
+is "$(refusing $(cat "$scratch/preload") | comm -3 - "$scratch/preload")" "" \
+	"gpumem-run's all skip there"
+is "$(grep -oE '[$]top_srcdir/[^ "]*' $(cat "$scratch/preload") |
+	grep -vE '(\.(c|h|map|py|sh)|/tests/(device|run))$')" "" \
+	"and read sources only"
 is "$(find tests -path tests/device -prune -o -path tests/tmp -prune -o \
 	-name '*.[ch]' -exec grep -l top_srcdir {} +)" "" \
 	"a program that is a test does not ask for the tree"

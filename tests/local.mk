@@ -71,7 +71,10 @@ plain_tests = \
 	tests/pyopencl_own.sh \
 	tests/python.sh \
 	tests/quickstart.sh \
-	tests/style.sh \
+	tests/style.sh
+# So are those of gpumem-run left out, and not run from the tarball either: all
+# that they read is sources, which tests/lists.sh looks for.
+preload_tests = \
 	tests/tool_run.sh \
 	tests/tool_run_alike.sh \
 	tests/tool_run_device.sh \
@@ -123,7 +126,8 @@ other_tests = \
 	tests/umf.sh
 # These read files of the tree; a program has none once it is compiled. So
 # `./quickstart check` runs these, and no program, from the tarball.
-shell_tests = $(plain_tests) $(other_tests)
+tarball_tests = $(plain_tests) $(other_tests)
+shell_tests = $(tarball_tests) $(preload_tests)
 # The longest first, so that the last ones are short.
 if SANITIZED
 TESTS = $(fuzz_tests) $(other_tests) $(soak_tests) $(attack_tests) $(unit_tests) \
