@@ -30,6 +30,10 @@ void see(size_t free_bytes)
 
 	OK(cu.cuMemGetInfo_v2(&left, &all));
 	TRUE(left == free_bytes && all == LIMIT);
+	left = all = 0;
+	OK(cu.cuMemGetInfo_v2(&left, NULL));
+	OK(cu.cuMemGetInfo_v2(NULL, &all));
+	TRUE(left == free_bytes && all == LIMIT);
 }
 
 static void child(void)

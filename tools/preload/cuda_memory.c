@@ -133,7 +133,31 @@ CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 	return result;
 }
 
+/* Of the device of the current context; a program may ask for one number. */
+static size_t total_bytes(void)
+{
+	size_t free_bytes, total;
+
+	return REAL(cuMemGetInfo_v2)(&free_bytes, &total) == CUDA_SUCCESS
+		       ? total
+		       : SIZE_MAX;
+}
+
 /* What is kept is there for the program, as free memory is. */
+static void bound(size_t *free_out, size_t *total_out)
+{
+	size_t total = limit_total(total_out ? *total_out : total_bytes());
+
+	if (free_out) {
+		*free_out = limit_free(*free_out + pool_kept());
+		if (*free_out > total)
+			*free_out = total;
+	}
+	if (total_out)
+		*total_out = total;
+}
+
+/* Either may be NULL. */
 CUresult wrap_cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
 {
 	CUresult result;
@@ -142,13 +166,8 @@ CUresult wrap_cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
 		return REAL(cuMemGetInfo_v2)(free_out, total_out);
 	whole_other_call();
 	result = REAL(cuMemGetInfo_v2)(free_out, total_out);
-	if (result == CUDA_SUCCESS && free_out && total_out) {
-		*free_out += pool_kept();
-		*total_out = limit_total(*total_out);
-		*free_out = limit_free(*free_out);
-		if (*free_out > *total_out)
-			*free_out = *total_out;
-	}
+	if (result == CUDA_SUCCESS)
+		bound(free_out, total_out);
 	preload_leave();
 	return result;
 }
