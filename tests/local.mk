@@ -63,6 +63,7 @@ check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) $(attack_tests)
 # compiled with a sanitizer, or cannot: a build that has one leaves them out.
 plain_tests = \
 	tests/abi.sh \
+	tests/cuda_headers.sh \
 	tests/debian.sh \
 	tests/floors.sh \
 	tests/headers.sh \
@@ -175,6 +176,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	docs/plots/native.json docs/plots/plot.py \
 	quickstart \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
+	tests/cuda/constants-11.4.txt \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
 	tests/cxx/arrayfire.c \
 	tests/cxx/cccl.cpp \

@@ -25,9 +25,9 @@ const struct gpu_meaning gpu_meanings[] = {
 	{ONE(CUDA_ERROR_STUB_LIBRARY), GPUMEM_NO_DRIVER,
 	 "it is the toolkit's stub and no driver: take its folder out of the "
 	 "library path"},
-	{ONE(CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER), GPUMEM_UNSUPPORTED,
-	 "install a newer driver"},
-	{ONE(CUDA_ERROR_DEVICE_UNAVAILABLE), GPUMEM_DRIVER,
+	{ONE(36 /* CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, 13.0 */),
+	 GPUMEM_UNSUPPORTED, "install a newer driver"},
+	{ONE(46 /* CUDA_ERROR_DEVICE_UNAVAILABLE, 11.7 */), GPUMEM_DRIVER,
 	 "another program may use it alone: see its compute mode in "
 	 "nvidia-smi"},
 	{ONE(CUDA_ERROR_NO_DEVICE), GPUMEM_NO_DEVICE,

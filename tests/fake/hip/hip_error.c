@@ -29,7 +29,7 @@ static hipError_t nearest(CUresult result)
 	switch ((int)result) {
 	case CUDA_ERROR_STUB_LIBRARY:
 		return hipErrorNoDevice;
-	case CUDA_ERROR_DEVICE_UNAVAILABLE:
+	case 46: /* CUDA_ERROR_DEVICE_UNAVAILABLE, 11.7 */
 		return hipErrorInvalidDevice;
 	case CUDA_ERROR_NOT_PERMITTED:
 		return hipErrorNotSupported;
