@@ -51,6 +51,8 @@ fake_cuda_sources = \
 	tests/fake/cuda/cuda_memory.c \
 	tests/fake/cuda/cuda_peer.c \
 	tests/fake/cuda/cuda_pointer.c \
+	tests/fake/cuda/cuda_pool.c \
+	tests/fake/cuda/cuda_pool_about.c \
 	tests/fake/cuda/cuda_primary.c \
 	tests/fake/cuda/cuda_queue.c \
 	tests/fake/cuda/cuda_resolve.c \

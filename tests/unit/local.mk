@@ -267,6 +267,7 @@ fake_tests = \
 	tests/unit/fake/contexts \
 	tests/unit/fake/cuda \
 	tests/unit/fake/memory \
+	tests/unit/fake/pools \
 	tests/unit/fake/share \
 	tests/unit/fake/streams
 if HIP

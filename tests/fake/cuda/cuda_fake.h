@@ -71,6 +71,7 @@ struct fake_device {
 	uint64_t next_offset; /* in fd; never used twice */
 	struct fake_context *primary;
 	unsigned retained;
+	struct fake_pool *pool, *default_pool; /* NULL: not used yet */
 };
 
 struct fake_state {
@@ -104,8 +105,9 @@ enum fake_kind {
 	FAKE_STREAM,
 	FAKE_EVENT,
 	FAKE_GRAPH,
-	FAKE_EXEC,  /* a graph that can be launched */
-	FAKE_HANDLE /* of memory */
+	FAKE_EXEC,   /* a graph that can be launched */
+	FAKE_HANDLE, /* of memory */
+	FAKE_POOL
 };
 
 /* ---- Contexts -------------------------------------------------------------
@@ -197,6 +199,9 @@ struct fake_region {
 	uint64_t charged_bytes; /* a small one's part of shared blocks */
 	unsigned refs;		/* FAKE_OPENED */
 	CUipcMemHandle ipc;	/* FAKE_OPENED */
+	struct fake_pool *pool; /* NULL: of none; else context is NULL */
+	uint64_t freed_on;	/* handle of the stream; 0: it is live */
+	uint64_t freed_turn;	/* which free of it that was */
 };
 
 /* A handle behind addresses of a reservation. */
@@ -223,12 +228,51 @@ void fake_region_drop_all(const struct fake_context *context);
 CUresult fake_block_new(struct fake_context *context,
 			enum fake_region_kind kind, uint64_t bytes,
 			CUdeviceptr *address_out);
-void fake_block_end(uint64_t address);
+/* The same of a pool, which has the memory for it already. */
+CUresult fake_block_of_pool(struct fake_pool *pool, uint64_t bytes,
+			    CUdeviceptr *address_out);
 uint64_t fake_region_count(enum fake_region_kind kind);
 /* Whether work of `context` may touch all of it. `copy`: it may also be memory
  * that the driver does not know, or another device's. */
 bool fake_may_touch(const struct fake_context *context, uint64_t address,
 		    uint64_t bytes, bool copy);
+
+/* ---- Pools ----------------------------------------------------------------
+ */
+
+/*
+ * Memory for cuMemAllocAsync(), whole granules of its device:
+ *
+ *	live_bytes <= held_bytes <= reserved_bytes
+ *
+ * held_bytes are of blocks that are live, or whose free is still queued.
+ */
+struct fake_pool {
+	struct fake_object object;
+	int device;
+	bool lasts;	/* a device's own, which cannot be destroyed */
+	unsigned refs;	/* its handle, and its blocks */
+	unsigned peers; /* bit for each device that may reach it */
+	int reuse[3];	/* as they were set; all make no difference here */
+	uint64_t threshold_bytes;
+	uint64_t most_bytes; /* 0: as many as there are */
+	uint64_t reserved_bytes, reserved_high_bytes;
+	uint64_t live_bytes, live_high_bytes;
+	uint64_t held_bytes;
+};
+
+/* NULL: no such pool. */
+struct fake_pool *fake_pool_find(CUmemoryPool handle);
+/* What cuMemAllocAsync() takes from. NULL: no memory. */
+struct fake_pool *fake_pool_current(int device);
+/* Takes so much for a block. False: not so much is free. */
+bool fake_pool_hold(struct fake_pool *pool, uint64_t bytes);
+/* The program has it, or has it no more. */
+void fake_pool_live(struct fake_pool *pool, uint64_t bytes, bool live);
+/* The block is gone. */
+void fake_pool_drop(struct fake_pool *pool, uint64_t bytes);
+/* The program has waited: pools keep no more than their thresholds. */
+void fake_pool_settle(void);
 
 /* ---- Queues ---------------------------------------------------------------
  */
@@ -250,7 +294,7 @@ struct fake_work {
 	CUhostFn function;
 	void *argument;
 	struct fake_stream *stream; /* FAKE_WAIT: until its `ticket` is over */
-	uint64_t ticket;
+	uint64_t ticket;	    /* FAKE_FREE: the region's freed_turn */
 };
 
 /*
@@ -280,6 +324,8 @@ void fake_stream_put(struct fake_stream *stream);
 CUresult fake_stream_find(CUstream handle, struct fake_stream **stream_out);
 /* Drops what is queued; of a context that goes. */
 void fake_stream_orphan(struct fake_stream *stream);
+/* Ends a block, if it was not handed out again. */
+void fake_free_run(const struct fake_work *work);
 /* Copies *work into the queue. */
 CUresult fake_queue_push(struct fake_stream *stream,
 			 const struct fake_work *work);

@@ -63,27 +63,17 @@ static CUresult fill_region(struct fake_region *region, uint64_t bytes)
 	return CUDA_SUCCESS;
 }
 
-CUresult fake_block_new(struct fake_context *context,
-			enum fake_region_kind kind, uint64_t bytes,
-			CUdeviceptr *address_out)
+static CUresult add_region(const struct fake_region *about, uint64_t bytes,
+			   CUdeviceptr *address_out)
 {
-	struct fake_region *region;
+	struct fake_region *region = malloc(sizeof(*region));
 	CUresult result;
 
-	if (!fake_charge(context->device, bytes))
+	if (!region)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	region = calloc(1, sizeof(*region));
-	if (!region) {
-		fake_discharge(context->device, bytes);
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	region->kind = kind;
-	region->device = context->device;
-	region->context = context;
-	region->charged_bytes = bytes;
+	*region = *about;
 	result = fill_region(region, bytes);
 	if (result != CUDA_SUCCESS) {
-		fake_discharge(context->device, bytes);
 		free(region);
 		return result;
 	}
@@ -91,12 +81,36 @@ CUresult fake_block_new(struct fake_context *context,
 	return fake_region_add(region);
 }
 
-void fake_block_end(uint64_t address)
+CUresult fake_block_new(struct fake_context *context,
+			enum fake_region_kind kind, uint64_t bytes,
+			CUdeviceptr *address_out)
 {
-	struct fake_region *region = fake_region_at(address, FAKE_ALLOC);
+	struct fake_region about = {
+		.kind = kind,
+		.device = context->device,
+		.context = context,
+		.charged_bytes = bytes,
+	};
+	CUresult result;
 
-	if (region)
-		fake_region_drop(region);
+	if (!fake_charge(context->device, bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	result = add_region(&about, bytes, address_out);
+	if (result != CUDA_SUCCESS)
+		fake_discharge(context->device, bytes);
+	return result;
+}
+
+CUresult fake_block_of_pool(struct fake_pool *pool, uint64_t bytes,
+			    CUdeviceptr *address_out)
+{
+	struct fake_region about = {
+		.kind = FAKE_ALLOC,
+		.device = pool->device,
+		.pool = pool,
+	};
+
+	return add_region(&about, bytes, address_out);
 }
 
 static CUresult alloc(CUdeviceptr *address_out, size_t bytes,
@@ -126,9 +140,11 @@ static CUresult release(CUdeviceptr address)
 		return result;
 	if (!region)
 		region = fake_region_at(address, FAKE_MANAGED);
-	if (!region || !fake_context_may(region->context))
+	if (!region || region->freed_on)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (region->context->lost)
+	if (region->context && !fake_context_may(region->context))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (region->context && region->context->lost)
 		return region->context->lost;
 	result = fake_queue_await_device(region->device);
 	if (result != CUDA_SUCCESS)
@@ -136,7 +152,10 @@ static CUresult release(CUdeviceptr address)
 	/* The mutex was open meanwhile. */
 	if (fake_spans_find(&fake_regions, address) != region)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (region->pool)
+		fake_pool_live(region->pool, region->bytes, false);
 	fake_region_drop(region);
+	fake_pool_settle();
 	return CUDA_SUCCESS;
 }
 

@@ -77,7 +77,7 @@ static CUresult attribute(void *data, CUpointer_attribute which,
 			mapping ? mapping->chunk->device : region->device;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-		*(bool *)data = region->kind == FAKE_ALLOC;
+		*(bool *)data = region->kind == FAKE_ALLOC && !region->pool;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: /* of a mapping: all of */
 		return address_or_refuse(data, true, region->start);

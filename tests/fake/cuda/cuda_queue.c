@@ -75,7 +75,7 @@ static void run_one(struct fake_stream *stream)
 		if (work->kind == FAKE_HOST_FUNCTION)
 			run_host_function(work);
 		else if (work->kind == FAKE_FREE)
-			fake_block_end(work->to);
+			fake_free_run(work);
 		else if (work->kind == FAKE_FILL || work->kind == FAKE_COPY)
 			move(stream->context, work);
 	}
@@ -242,10 +242,14 @@ static CUresult wait_for(struct fake_stream *stream, uint64_t ticket)
 
 CUresult fake_queue_await(struct fake_stream *stream, uint64_t ticket)
 {
-	if (over(stream, ticket))
-		return CUDA_SUCCESS;
-	fake.waits++;
-	return wait_for(stream, ticket);
+	CUresult result = CUDA_SUCCESS;
+
+	if (!over(stream, ticket)) {
+		fake.waits++;
+		result = wait_for(stream, ticket);
+	}
+	fake_pool_settle();
+	return result;
 }
 
 CUresult fake_queue_await_device(int device)
@@ -263,5 +267,6 @@ CUresult fake_queue_await_device(int device)
 		(void)wait_for(s, s->queued);
 		s = fake_streams; /* it may have changed meanwhile */
 	}
+	fake_pool_settle();
 	return CUDA_SUCCESS;
 }

@@ -126,7 +126,7 @@ static CUresult get_ipc(CUipcMemHandle *handle_out, CUdeviceptr address)
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!handle_out || !region)
+	if (!handle_out || !region || region->pool)
 		return CUDA_ERROR_INVALID_VALUE;
 	ipc.pid = getpid();
 	ipc.fd = region->chunk->fd;

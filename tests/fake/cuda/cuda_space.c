@@ -66,6 +66,8 @@ static void give_back(struct fake_region *region)
 {
 	if (region->mapped_bytes)
 		retire(region->mapped_start, region->mapped_bytes);
+	if (region->pool)
+		fake_pool_drop(region->pool, region->bytes);
 	if (region->charged_bytes)
 		fake_discharge(region->device, region->charged_bytes);
 	if (region->chunk)
@@ -137,6 +139,8 @@ bool fake_may_touch(const struct fake_context *context, uint64_t address,
 	if (region->kind == FAKE_RESERVED)
 		return mapped_for(address, bytes,
 				  copy ? ~0u : 1u << context->device);
+	if (region->pool)
+		return copy || region->pool->peers >> context->device & 1;
 	if (region->kind == FAKE_ALLOC && fake.strict &&
 	    region->device == context->device)
 		return region->context == context;

@@ -108,6 +108,9 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 	X(cuMemAllocPitch_v2, PFN_cuMemAllocPitch_v3020, NEW)                  \
 	X(cuMemAllocAsync, PFN_cuMemAllocAsync_v11020, NEW)                    \
 	X(cuMemAllocAsync_ptsz, PFN_cuMemAllocAsync_v11020_ptsz, NEW)          \
+	X(cuMemAllocFromPoolAsync, PFN_cuMemAllocFromPoolAsync_v11020, NEW)    \
+	X(cuMemAllocFromPoolAsync_ptsz,                                        \
+	  PFN_cuMemAllocFromPoolAsync_v11020_ptsz, NEW)                        \
 	X(cuMemFreeAsync, PFN_cuMemFreeAsync_v11020, NEW)                      \
 	X(cuMemFreeAsync_ptsz, PFN_cuMemFreeAsync_v11020_ptsz, NEW)            \
 	X(cuMemAllocManaged, PFN_cuMemAllocManaged_v6000, NEW)                 \
@@ -142,6 +145,19 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 	X(cuArrayDestroy, PFN_cuArrayDestroy_v2000, NEW)                       \
 	X(cuMipmappedArrayCreate, PFN_cuMipmappedArrayCreate_v5000, NEW)       \
 	X(cuMipmappedArrayDestroy, PFN_cuMipmappedArrayDestroy_v5000, NEW)
+
+#define FAKE_SYMBOLS_POOL(X)                                                   \
+	X(cuMemPoolCreate, PFN_cuMemPoolCreate_v11020, NEW)                    \
+	X(cuMemPoolDestroy, PFN_cuMemPoolDestroy_v11020, NEW)                  \
+	X(cuMemPoolTrimTo, PFN_cuMemPoolTrimTo_v11020, NEW)                    \
+	X(cuMemPoolSetAttribute, PFN_cuMemPoolSetAttribute_v11020, NEW)        \
+	X(cuMemPoolGetAttribute, PFN_cuMemPoolGetAttribute_v11020, NEW)        \
+	X(cuMemPoolSetAccess, PFN_cuMemPoolSetAccess_v11020, NEW)              \
+	X(cuMemPoolGetAccess, PFN_cuMemPoolGetAccess_v11020, NEW)              \
+	X(cuDeviceGetDefaultMemPool, PFN_cuDeviceGetDefaultMemPool_v11020,     \
+	  NEW)                                                                 \
+	X(cuDeviceGetMemPool, PFN_cuDeviceGetMemPool_v11020, NEW)              \
+	X(cuDeviceSetMemPool, PFN_cuDeviceSetMemPool_v11020, NEW)
 
 #define FAKE_SYMBOLS_STREAM(X)                                                 \
 	X(cuStreamCreate, PFN_cuStreamCreate_v2000, OLD)                       \
@@ -195,6 +211,7 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 	FAKE_SYMBOLS_DEVICE(X)                                                 \
 	FAKE_SYMBOLS_CONTEXT(X)                                                \
 	FAKE_SYMBOLS_MEMORY(X)                                                 \
+	FAKE_SYMBOLS_POOL(X)                                                   \
 	FAKE_SYMBOLS_STREAM(X)                                                 \
 	FAKE_SYMBOLS_GRAPH(X)
 

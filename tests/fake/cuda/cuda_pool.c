@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Pools of stream-ordered memory: what they are, and what they keep. The real
+ * driver's grow by 32 MiB, these by a granule. What is freed stays reserved
+ * until the program waits for work, and more than the threshold goes then, or
+ * until it trims. Which block is at which address is cuda_async.c's.
+ */
+#include "cuda_fake.h"
+
+#include <stdlib.h>
+
+static uint64_t whole(uint64_t bytes)
+{
+	return (bytes + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
+}
+
+/* ---- what they keep --------------------------------------------------------
+ */
+
+static void trim(struct fake_pool *pool, uint64_t keep_bytes)
+{
+	uint64_t least = whole(pool->held_bytes);
+
+	if (least < keep_bytes)
+		least = keep_bytes;
+	while (pool->reserved_bytes >= least + FAKE_GRANULE) {
+		fake_discharge(pool->device, FAKE_GRANULE);
+		pool->reserved_bytes -= FAKE_GRANULE;
+	}
+}
+
+static bool reserve(struct fake_pool *pool, uint64_t bytes)
+{
+	uint64_t want = whole(bytes);
+
+	if (want < bytes || (pool->most_bytes && want > pool->most_bytes))
+		return false;
+	if (want <= pool->reserved_bytes)
+		return true;
+	if (!fake_charge(pool->device, want - pool->reserved_bytes))
+		return false;
+	pool->reserved_bytes = want;
+	if (pool->reserved_high_bytes < want)
+		pool->reserved_high_bytes = want;
+	return true;
+}
+
+bool fake_pool_hold(struct fake_pool *pool, uint64_t bytes)
+{
+	if (bytes > fake.capacity_bytes ||
+	    !reserve(pool, pool->held_bytes + bytes))
+		return false;
+	pool->held_bytes += bytes;
+	pool->refs++;
+	return true;
+}
+
+void fake_pool_live(struct fake_pool *pool, uint64_t bytes, bool live)
+{
+	if (!live) {
+		pool->live_bytes -= bytes;
+		return;
+	}
+	pool->live_bytes += bytes;
+	if (pool->live_high_bytes < pool->live_bytes)
+		pool->live_high_bytes = pool->live_bytes;
+}
+
+static void put(struct fake_pool *pool)
+{
+	if (--pool->refs)
+		return;
+	trim(pool, 0);
+	free(pool);
+}
+
+void fake_pool_drop(struct fake_pool *pool, uint64_t bytes)
+{
+	pool->held_bytes -= bytes;
+	put(pool);
+}
+
+void fake_pool_settle(void)
+{
+	struct fake_pool *pool;
+	uint32_t slot = 0;
+
+	while ((pool = fake_object_next(FAKE_POOL, &slot)) != NULL)
+		trim(pool, pool->threshold_bytes);
+}
+
+/* ---- which there are -------------------------------------------------------
+ */
+
+struct fake_pool *fake_pool_find(CUmemoryPool handle)
+{
+	return fake_object_find(FAKE_POOL, handle);
+}
+
+static struct fake_pool *new_pool(int device)
+{
+	struct fake_pool *pool = fake_object_new(FAKE_POOL, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pool->device = device;
+	pool->refs = 1;
+	pool->peers = 1u << device;
+	for (int i = 0; i < 3; i++)
+		pool->reuse[i] = 1;
+	return pool;
+}
+
+static struct fake_pool *default_pool(int number)
+{
+	struct fake_device *device = &fake.devices[number];
+
+	if (!device->default_pool)
+		device->default_pool = new_pool(number);
+	if (device->default_pool)
+		device->default_pool->lasts = true;
+	return device->default_pool;
+}
+
+struct fake_pool *fake_pool_current(int number)
+{
+	struct fake_pool *pool = fake.devices[number].pool;
+
+	return pool ? pool : default_pool(number);
+}
+
+static CUresult get_pool(CUmemoryPool *pool_out, CUdevice device,
+			 struct fake_pool *pool(int number))
+{
+	struct fake_pool *found;
+
+	if (!pool_out)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (!fake_device_good(device))
+		return CUDA_ERROR_INVALID_DEVICE;
+	found = pool(device);
+	if (!found)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*pool_out = fake_handle_of(found);
+	return CUDA_SUCCESS;
+}
+
+static CUresult set_pool(CUdevice device, CUmemoryPool handle)
+{
+	struct fake_pool *pool = fake_pool_find(handle);
+
+	if (!fake_device_good(device))
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (!pool || pool->device != device)
+		return CUDA_ERROR_INVALID_VALUE;
+	fake.devices[device].pool = pool;
+	return CUDA_SUCCESS;
+}
+
+static CUresult create(CUmemoryPool *pool_out, const CUmemPoolProps *about)
+{
+	struct fake_pool *pool;
+
+	if (!pool_out || !about ||
+	    about->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    about->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+	    !fake_device_good(about->location.id))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (about->handleTypes &
+	    ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+		return CUDA_ERROR_NOT_PERMITTED; /* fabric, without IMEX */
+	pool = new_pool(about->location.id);
+	if (!pool)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+#if CUDA_VERSION >= 12020
+	pool->most_bytes = about->maxSize;
+#endif
+	*pool_out = fake_handle_of(pool);
+	return CUDA_SUCCESS;
+}
+
+/* It goes with the last of its blocks. */
+static CUresult destroy(CUmemoryPool handle)
+{
+	struct fake_pool *pool = fake_pool_find(handle);
+
+	if (!pool || pool->lasts)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (fake.devices[pool->device].pool == pool)
+		fake.devices[pool->device].pool = NULL;
+	fake_object_retire(pool);
+	put(pool);
+	return CUDA_SUCCESS;
+}
+
+static CUresult trim_to(CUmemoryPool handle, size_t keep_bytes)
+{
+	struct fake_pool *pool = fake_pool_find(handle);
+
+	if (!pool)
+		return CUDA_ERROR_INVALID_VALUE;
+	trim(pool, keep_bytes);
+	return CUDA_SUCCESS;
+}
+
+/* ---- the calls -------------------------------------------------------------
+ */
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool_out, const CUmemPoolProps *about)
+{
+	FAKE_CALL(cuMemPoolCreate, create(pool_out, about));
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool)
+{
+	FAKE_CALL(cuMemPoolDestroy, destroy(pool));
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep_bytes)
+{
+	FAKE_CALL(cuMemPoolTrimTo, trim_to(pool, keep_bytes));
+}
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice device)
+{
+	FAKE_CALL(cuDeviceGetDefaultMemPool,
+		  get_pool(pool_out, device, default_pool));
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool_out, CUdevice device)
+{
+	FAKE_CALL(cuDeviceGetMemPool,
+		  get_pool(pool_out, device, fake_pool_current));
+}
+
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
+{
+	FAKE_CALL(cuDeviceSetMemPool, set_pool(device, pool));
+}
