@@ -65,6 +65,7 @@ plain_tests = \
 	tests/abi.sh \
 	tests/cuda_headers.sh \
 	tests/debian.sh \
+	tests/driver_answers.sh \
 	tests/floors.sh \
 	tests/headers.sh \
 	tests/lists.sh \
@@ -176,7 +177,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	docs/plots/native.json docs/plots/plot.py \
 	quickstart \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
-	tests/cuda/constants-11.4.txt \
+	tests/cuda/constants-11.4.txt tests/fake/cuda/answers.txt \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
 	tests/cxx/arrayfire.c \
 	tests/cxx/cccl.cpp \
@@ -190,6 +191,13 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/cxx/stand-in/arrayfire.h \
 	tests/cxx/tensorrt.cpp \
 	tests/device/adopt.c \
+	tests/device/answers/answers.h \
+	tests/device/answers/devices.c \
+	tests/device/answers/driver_answers.c \
+	tests/device/answers/memory.c \
+	tests/device/answers/pools.c \
+	tests/device/answers/virtual.c \
+	tests/device/answers/work.c \
 	tests/device/bad.c \
 	tests/device/busy.c \
 	tests/device/calls.h \

@@ -14,17 +14,30 @@ static uint64_t halved(size_t elements, unsigned times)
 	return elements ? elements : 1;
 }
 
-/* 0: a format that the double does not know. */
+/* 0: a format that the double does not know, or three channels. */
 static uint64_t element_bytes(const CUDA_ARRAY3D_DESCRIPTOR *about)
 {
-	if (about->Format == CU_AD_FORMAT_FLOAT)
-		return 4ull * about->NumChannels;
-	if (about->Format == CU_AD_FORMAT_HALF)
-		return 2ull * about->NumChannels;
+	uint64_t channels = about->NumChannels;
+
 	if (about->Format == CU_AD_FORMAT_NV12)
 		return 2;
-	return about->Format == CU_AD_FORMAT_UNSIGNED_INT8 ? about->NumChannels
-							   : 0;
+	if (channels != 1 && channels != 2 && channels != 4)
+		return 0;
+	switch (about->Format) {
+	case CU_AD_FORMAT_UNSIGNED_INT8:
+	case CU_AD_FORMAT_SIGNED_INT8:
+		return channels;
+	case CU_AD_FORMAT_UNSIGNED_INT16:
+	case CU_AD_FORMAT_SIGNED_INT16:
+	case CU_AD_FORMAT_HALF:
+		return 2 * channels;
+	case CU_AD_FORMAT_UNSIGNED_INT32:
+	case CU_AD_FORMAT_SIGNED_INT32:
+	case CU_AD_FORMAT_FLOAT:
+		return 4 * channels;
+	default:
+		return 0;
+	}
 }
 
 static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned levels)
@@ -33,7 +46,7 @@ static uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *about, unsigned levels)
 		       (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
 	uint64_t bytes = 0, width = 0, height = 0, depth = 0;
 
-	for (unsigned i = 0; i < levels; i++) {
+	for (unsigned i = 0; i < (levels ? levels : 1); i++) {
 		if (i && width == 1 && height == 1 && (layered || depth == 1))
 			break;
 		width = halved(about->Width, i);

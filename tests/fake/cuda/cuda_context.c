@@ -169,11 +169,11 @@ static CUresult get_device(CUdevice *device_out)
 	return result;
 }
 
-static CUresult create(CUcontext *context_out, CUdevice device)
+static CUresult create(CUcontext *context_out, unsigned flags, CUdevice device)
 {
 	struct fake_context *context;
 
-	if (!context_out)
+	if (!context_out || flags > 0xff)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!fake_device_good(device))
 		return CUDA_ERROR_INVALID_DEVICE;
@@ -261,8 +261,8 @@ CUresult cuCtxGetStreamPriorityRange(int *least_out, int *greatest_out)
 
 CUresult cuCtxCreate_v2(CUcontext *context_out, unsigned flags, CUdevice device)
 {
-	(void)flags; /* how a thread waits makes no difference here */
-	FAKE_CALL(cuCtxCreate_v2, create(context_out, device));
+	/* How a thread waits makes no difference here. */
+	FAKE_CALL(cuCtxCreate_v2, create(context_out, flags, device));
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context)

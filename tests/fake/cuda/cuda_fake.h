@@ -67,6 +67,7 @@ struct fake_device {
 	uint64_t used_bytes;  /* whole granules */
 	uint64_t small_bytes; /* in blocks that small allocations share */
 	uint64_t graph_bytes; /* for graphs; charged */
+	uint64_t graph_high_bytes, graph_live_high_bytes;
 	int fd;		      /* all its memory that is not for export */
 	uint64_t next_offset; /* in fd; never used twice */
 	struct fake_context *primary;

@@ -15,24 +15,35 @@
 
 #define UNIT ((uint64_t)32 << 20)
 
-enum { INSTANTIATE_UPLOAD = 2 };
+enum {
+	FREE_AT_LAUNCH = 1,
+	INSTANTIATE_UPLOAD = 2, /* cuGraphInstantiateWithParams() only */
+	NODE_PRIORITY = 8,	/* makes no difference here */
+};
 
 struct exec {
 	struct fake_object object;
 	struct fake_graph *graph;
+	bool frees; /* what it has left live, at its next launch */
 };
 
-static CUresult instantiate(CUgraphExec *exec_out, CUgraph handle)
+/* One with memory of its own cannot be launched in two ways. */
+static CUresult instantiate(CUgraphExec *exec_out, CUgraph handle,
+			    uint64_t flags)
 {
 	struct fake_graph *graph = fake_object_find(FAKE_GRAPH, handle);
 	struct exec *exec;
 
-	if (!exec_out || !graph || graph->refs > 1)
+	if (!exec_out || !graph ||
+	    flags & ~(uint64_t)(FREE_AT_LAUNCH | NODE_PRIORITY))
+		return CUDA_ERROR_INVALID_VALUE;
+	if (graph->refs > 1 && fake_node_next(NULL, graph))
 		return CUDA_ERROR_INVALID_VALUE;
 	exec = fake_object_new(FAKE_EXEC, sizeof(*exec));
 	if (!exec)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	exec->graph = graph;
+	exec->frees = flags & FREE_AT_LAUNCH;
 	graph->refs++;
 	*exec_out = fake_handle_of(exec);
 	return CUDA_SUCCESS;
@@ -62,6 +73,8 @@ static bool reserve(int number, uint64_t bytes)
 			return false;
 		device->graph_bytes += UNIT;
 	}
+	if (device->graph_high_bytes < device->graph_bytes)
+		device->graph_high_bytes = device->graph_bytes;
 	return true;
 }
 
@@ -83,11 +96,25 @@ static CUresult trim(int number)
 
 static CUresult ask(int number, CUgraphMem_attribute which, void *value)
 {
+	const struct fake_device *device;
+	uint64_t bytes;
+
 	if (!fake_device_good(number))
 		return CUDA_ERROR_INVALID_DEVICE;
-	if (!value || which != CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT)
+	if (!value)
 		return CUDA_ERROR_INVALID_VALUE;
-	memcpy(value, &fake.devices[number].graph_bytes, sizeof(uint64_t));
+	device = &fake.devices[number];
+	if (which == CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT)
+		bytes = fake_nodes_live(number);
+	else if (which == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
+		bytes = device->graph_live_high_bytes;
+	else if (which == CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT)
+		bytes = device->graph_bytes;
+	else if (which == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
+		bytes = device->graph_high_bytes;
+	else
+		return CUDA_ERROR_INVALID_VALUE;
+	memcpy(value, &bytes, sizeof(bytes));
 	return CUDA_SUCCESS;
 }
 
@@ -105,8 +132,26 @@ static uint64_t needed(const struct fake_graph *graph, int device)
 	return bytes;
 }
 
+static void end_all(const struct fake_graph *graph)
+{
+	for (struct fake_node *node = fake_node_next(NULL, graph); node;
+	     node = fake_node_next(node, graph))
+		node->live = false;
+}
+
+static void note_live(void)
+{
+	for (int i = 0; i < fake.device_count; i++) {
+		struct fake_device *device = &fake.devices[i];
+		uint64_t live = fake_nodes_live(i);
+
+		if (device->graph_live_high_bytes < live)
+			device->graph_live_high_bytes = live;
+	}
+}
+
 static CUresult upload(CUgraphExec handle, CUstream stream_handle,
-		       struct fake_graph **graph_out)
+		       bool launched, struct fake_graph **graph_out)
 {
 	struct exec *exec = fake_object_find(FAKE_EXEC, handle);
 	struct fake_stream *stream;
@@ -118,6 +163,8 @@ static CUresult upload(CUgraphExec handle, CUstream stream_handle,
 		return CUDA_ERROR_INVALID_VALUE;
 	if (stream->capture)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (launched && exec->frees)
+		end_all(exec->graph);
 	for (int i = 0; i < fake.device_count; i++)
 		if (!reserve(i, fake_nodes_live(i) + needed(exec->graph, i)))
 			return CUDA_ERROR_OUT_OF_MEMORY;
@@ -129,7 +176,7 @@ static CUresult upload_only(CUgraphExec exec, CUstream stream)
 {
 	struct fake_graph *graph;
 
-	return upload(exec, stream, &graph);
+	return upload(exec, stream, false, &graph);
 }
 
 /* Seen: not while what it does not free is live. */
@@ -137,7 +184,7 @@ static CUresult launch(CUgraphExec exec, CUstream stream)
 {
 	struct fake_graph *graph;
 	struct fake_node *node;
-	CUresult result = upload(exec, stream, &graph);
+	CUresult result = upload(exec, stream, true, &graph);
 
 	if (result != CUDA_SUCCESS)
 		return result;
@@ -148,6 +195,7 @@ static CUresult launch(CUgraphExec exec, CUstream stream)
 	for (node = fake_node_next(NULL, graph); node;
 	     node = fake_node_next(node, graph))
 		node->live = !node->freed;
+	note_live();
 	return CUDA_SUCCESS;
 }
 
@@ -156,10 +204,11 @@ static CUresult instantiate_with(CUgraphExec *exec_out, CUgraph graph,
 {
 	CUresult result;
 
-	if (!params || params->flags & ~(cuuint64_t)INSTANTIATE_UPLOAD)
+	if (!params)
 		return CUDA_ERROR_INVALID_VALUE;
-	result = instantiate(exec_out, graph);
-	if (result != CUDA_SUCCESS || !params->flags)
+	result = instantiate(exec_out, graph,
+			     params->flags & ~(cuuint64_t)INSTANTIATE_UPLOAD);
+	if (result != CUDA_SUCCESS || !(params->flags & INSTANTIATE_UPLOAD))
 		return result;
 	result = upload_only(*exec_out, params->hUploadStream);
 	if (result != CUDA_SUCCESS)
@@ -176,8 +225,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph,
 				     unsigned long long flags)
 {
 	FAKE_CALL(cuGraphInstantiateWithFlags,
-		  flags ? CUDA_ERROR_INVALID_VALUE
-			: instantiate(exec_out, graph));
+		  instantiate(exec_out, graph, flags));
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec *exec_out, CUgraph graph,

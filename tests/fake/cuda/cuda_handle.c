@@ -101,20 +101,42 @@ static CUresult release(CUmemGenericAllocationHandle name)
 	return CUDA_SUCCESS;
 }
 
-/* Of an address inside a mapping; of one whose handle was released cuda.h
- * promises another, which no test needs. */
+/* Of memory that is mapped, but whose handle was released. */
+static struct fake_handle *handle_anew(struct fake_chunk *chunk)
+{
+	struct fake_handle *handle =
+		fake_object_new(FAKE_HANDLE, sizeof(*handle));
+
+	if (!handle)
+		return NULL;
+	handle->chunk = chunk;
+	handle->types = chunk->own_fd ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+				      : CU_MEM_HANDLE_TYPE_NONE;
+	chunk->refs++;
+	chunk->handle = handle;
+	return handle;
+}
+
+/* Of an address inside a mapping. */
 static CUresult retain(CUmemGenericAllocationHandle *handle_out, void *address)
 {
 	const struct fake_mapping *mapping =
 		fake_spans_find(&fake_mappings, (uintptr_t)address);
 	CUresult result = fake_vm_usable();
+	struct fake_handle *handle;
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!handle_out || !mapping || !mapping->chunk->handle)
+	if (!handle_out || !mapping)
 		return CUDA_ERROR_INVALID_VALUE;
-	mapping->chunk->handle->retained++;
-	*handle_out = mapping->chunk->handle->object.handle;
+	handle = mapping->chunk->handle;
+	if (handle)
+		handle->retained++;
+	else
+		handle = handle_anew(mapping->chunk);
+	if (!handle)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*handle_out = handle->object.handle;
 	return CUDA_SUCCESS;
 }
 
