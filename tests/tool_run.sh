@@ -96,7 +96,7 @@ alike "the libraries of a GPU" grep -c libcuda /proc/self/maps
 alike "the limits" sh -c 'ulimit -a'
 is "$("$run" --report="$scratch/report" sh -c 'echo $LD_PRELOAD' |
 	grep -c 'libgpumem-preload\.so$')" 1 "the library was there"
-is "$(sed -n 2p "$scratch/report")" "no process allocated GPU memory" \
+is "$(sed -n 2p "$scratch/report")" "no process that was followed allocated GPU memory" \
 	"and counted nothing"
 
 # ---- ends ---------------------------------------------------------------------
@@ -128,6 +128,93 @@ wait $pid
 is $? 6 "a program that catches SIGTERM"
 exits 0 "no folder is left" sh -c "! ls -d /dev/shm/gpumem-run-* \
 	2>/dev/null | xargs -r ls -d 2>/dev/null | grep -q \"gpumem-run-$pid\""
+
+# ---- what is in its folder ------------------------------------------------------
+
+# bounded: what would hang is killed, and exits 137
+for what in 'mkfifo "$f"' 'ln -s /dev/zero "$f"' 'ln -s /dev/tty "$f"' \
+	'mkdir -p "$f/a/b"' 'truncate -s 1T "$f"' ': >"$f"' \
+	'head -c 200000 /dev/urandom >"$f"' 'ln -s "$f" "$f"'; do
+	exits 0 "a program that leaves: $what" timeout -k 20 20 "$run" \
+		--report="$scratch/report" sh -c \
+		"f=\$GPUMEM_RUN_LEDGERS/a.ledger; echo \$GPUMEM_RUN_LEDGERS; $what"
+	check "is no process" grep -q '^no process that was followed' \
+		"$scratch/report"
+	check "and its folder goes" [ ! -e "$(cat "$scratch/out")" ]
+done
+# Who waits for a reader of the report can be ended.
+mkfifo "$scratch/nobody"
+timeout -k 20 20 "$run" --report="$scratch/nobody" sh -c \
+	'echo "$GPUMEM_RUN_LEDGERS" >"$1"' - "$scratch/folder" &
+pid=$!
+until [ -s "$scratch/folder" ] && [ ! -e "$(cat "$scratch/folder")" ]; do
+	sleep 0.1
+done
+kill -TERM $pid
+wait $pid
+is $? 143 "SIGTERM ends a report that waits"
+
+# ---- what cannot be followed ------------------------------------------------------
+
+echo 'int main(void) { return 7; }' >"$scratch/seven.c"
+
+# unfollowed WHY PROGRAM: it runs, and the report says why nothing is known of it
+unfollowed()
+{
+	exits 7 "a program, $1" "$run" --json --report="$scratch/out" "$2"
+	is "$(cat "$scratch/err")" "" "has no more errors"
+	json_is "[x['what'] for x in d['not_followed'] if '$1' in x['why']]" \
+		"['$2']" "and the report says so"
+}
+
+if musl-gcc -o "$scratch/musl" "$scratch/seven.c" 2>/dev/null; then
+	unfollowed "another C library" "$scratch/musl"
+	exits 7 "a shell that starts it" "$run" --report="$scratch/report" \
+		sh -c "$scratch/musl; exit \$?"
+	is "$(cat "$scratch/err")" "" "has no more errors"
+	printf '#!%s\n' "$scratch/musl" >"$scratch/script"
+	chmod +x "$scratch/script"
+	unfollowed "another C library" "$scratch/script"
+else
+	skip "there is no musl-gcc" "a program of another C library"
+fi
+if $CC -static -o "$scratch/static" "$scratch/seven.c" 2>/dev/null; then
+	unfollowed "statically" "$scratch/static"
+	PATH=$scratch:$PATH exits 7 "by its name" "$run" \
+		--report="$scratch/report" static
+	check "as text" grep -q '^not followed: static: it is linked statically$' \
+		"$scratch/report"
+else
+	skip "there is no libc.a" "a program that is linked statically"
+fi
+if $CC -m32 -o "$scratch/small" "$scratch/seven.c" 2>/dev/null; then
+	exits 7 "a program of 32 bits" "$run" --report="$scratch/report" \
+		"$scratch/small"
+	check "is told" grep -q 'it is a program of 32 bits$' "$scratch/report"
+else
+	skip "there is no compiler for it" "a program of 32 bits"
+fi
+exits 0 "a program that is followed" "$run" --json --report="$scratch/out" true
+json_is "[x for x in d['not_followed'] if x['what'] == 'true']" "[]" "is"
+exits 0 "--backend=cuda" "$run" --backend=cuda --report="$scratch/report" true
+check "says what that leaves out" grep -q \
+	"^not followed: calls of OpenCL: " "$scratch/report"
+
+# ---- where it is --------------------------------------------------------------------
+
+# What a linker expands or splits is no reason to count nothing.
+for name in '$LIB' '$ORIGIN' 'a b' 'a:b' '${PLATFORM}' ; do
+	mkdir -p "$scratch/$name"
+	cp "$tools/.libs/gpumem-run" "$scratch/$name/" 2>/dev/null ||
+		cp "$run" "$scratch/$name/"
+	cp "$preload" "$scratch/$name/"
+	cp "$tools"/.libs/libgpumem-opencl-layer.so "$scratch/$name/" 2>/dev/null
+	check "gpumem-run in a folder $name" env \
+		LD_LIBRARY_PATH="$top_builddir/.libs:$LD_LIBRARY_PATH" \
+		"$scratch/$name/gpumem-run" --json --report="$scratch/out" \
+		"$scratch/driver" handle all
+	json_is "len(d['processes'])" 1 "counts"
+done
 
 # ---- --adopt ---------------------------------------------------------------------
 
@@ -162,8 +249,10 @@ if [ -f "$tools/.libs/libgpumem-opencl-layer.so" ]; then
 	check "then a program" "$run" --backend=opencl \
 		--report="$scratch/report" "$scratch/driver" handle all
 	check "has its driver to itself" grep -q \
-		'^no process allocated GPU memory$' "$scratch/report"
+		'^no process that was followed allocated GPU memory$' "$scratch/report"
 fi
+exits 2 "--backend=host" "$run" --backend=host true
+check "says what there is" grep -q 'expected cuda' "$scratch/err"
 for name in host cud CUDA HIP ''; do
 	exits 2 "--backend=$name" "$run" --backend="$name" true
 	check "is told" grep -q "^gpumem-run: --backend=$name: " "$scratch/err"
@@ -304,7 +393,7 @@ json_is "[x['pool']['returned'] > 0 for p in d['processes']
 alike "no file may have more than a block" "$scratch/cancel" limited
 is "$(cat "$scratch/out2")" "done
 status 0" "and the program is not ended for that"
-is "$(sed -n 2p "$scratch/report")" "no process allocated GPU memory" \
+is "$(sed -n 2p "$scratch/report")" "no process that was followed allocated GPU memory" \
 	"then nothing is counted"
 LD_LIBRARY_PATH=/nowhere
 alike "no driver" "$scratch/driver" handle all

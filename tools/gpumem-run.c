@@ -69,8 +69,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_BACKEND:
 		if (!run_has_backend(arg))
 			usage_fail("--backend=%s: there is no library here for "
-				   "its calls; expected cuda, hip or opencl",
-				   arg);
+				   "its calls; expected %s",
+				   arg, run_backends());
 		config->backend = arg;
 		return 0;
 	case KEY_LIMIT:
@@ -117,9 +117,11 @@ static bool report(const struct run_config *config, const char *folder,
 		   const struct run_end *end)
 {
 	struct run_ledgers ledgers;
-	bool ok;
+	bool ok = run_read(folder, &ledgers);
 
-	if (!run_read(folder, &ledgers))
+	run_clean(folder);
+	run_listen();
+	if (!ok)
 		return false;
 	ok = direct_output(config) &&
 	     (config->json ? run_print_json : run_print_text)(config, &ledgers,
@@ -146,6 +148,7 @@ int main(int argc, char **argv)
 		       "be written, 2 usage, 126 the program could not be "
 		       "executed, 127 it was not found.",
 	};
+	static char unfollowed[RUN_PATH];
 	struct run_config config = {0};
 	const char *folder;
 	struct run_end end;
@@ -153,12 +156,15 @@ int main(int argc, char **argv)
 
 	tool_begin_runner("gpumem-run");
 	usage_parse_command(&argp, argc, argv, &config);
+	if (run_not_followed(unfollowed, config.command[0]))
+		config.unfollowed = unfollowed;
 	folder = !config.adopt || run_adopt() ? run_prepare(&config) : NULL;
 	if (!folder)
 		return TOOL_FAILED;
 	ran = run_child(config.command, &end);
 	told = ran && report(&config, folder, &end);
-	run_clean(folder);
+	if (!ran)
+		run_clean(folder);
 	if (!ran || (!told && !end.signal && !end.status))
 		return TOOL_FAILED;
 	run_end_alike(&end);

@@ -115,6 +115,17 @@ bool run_child(char **command, struct run_end *end_out)
 	}
 }
 
+void run_listen(void)
+{
+	static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		sigaddset(&set, ending[i]);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 void run_end_alike(const struct run_end *end)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};

@@ -12,9 +12,9 @@
 #include "common/tool.h"
 #include "run.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
+#include <ftw.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,69 +37,6 @@ static const struct library libraries[] = {
 };
 
 #define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
-#define PATH_BYTES 4096
-
-/* "a/b" -> "a", "b" -> "" */
-static void cut_name(char *path)
-{
-	char *slash = strrchr(path, '/');
-
-	if (slash)
-		*slash = 0;
-}
-
-static bool is_there(char *path, const char *folder, const char *inside,
-		     const char *file)
-{
-	int bytes = snprintf(path, PATH_BYTES, "%s/%s%s", folder, inside, file);
-
-	return bytes < PATH_BYTES && !access(path, R_OK);
-}
-
-/* Beside libgpumem, as installed or moved; beside this program, as built; where
- * it was configured to be. */
-static bool find_library(char *path, const char *file)
-{
-	char folder[PATH_BYTES];
-	ssize_t bytes = readlink("/proc/self/exe", folder, PATH_BYTES - 1);
-	Dl_info info;
-	void *symbol = dlsym(RTLD_DEFAULT, "gpumem_version");
-
-	if (bytes > 0) {
-		folder[bytes] = 0;
-		cut_name(folder);
-		if (is_there(path, folder, "", file))
-			return true;
-	}
-	if (symbol && dladdr(symbol, &info) && info.dli_fname &&
-	    strlen(info.dli_fname) < PATH_BYTES) {
-		strcpy(folder, info.dli_fname);
-		cut_name(folder);
-		if (is_there(path, folder, "gpumem/", file))
-			return true;
-	}
-	if (is_there(path, PRELOAD_DIR, "", file))
-		return true;
-	tool_error("%s is not installed in %s", file, PRELOAD_DIR);
-	return false;
-}
-
-/* The linker takes a blank and a colon for the end of a path; loaders of OpenCL
- * a colon. */
-static bool make_nameable(char *path, const char *folder, const char *file)
-{
-	char link[PATH_BYTES];
-
-	if (!strpbrk(path, " \t\n:"))
-		return true;
-	snprintf(link, sizeof(link), "%s/%s", folder, file);
-	if (symlink(path, link)) {
-		tool_error("%s: %s", link, strerror(errno));
-		return false;
-	}
-	strcpy(path, link);
-	return true;
-}
 
 static bool put_first(const char *variable, const char *path)
 {
@@ -174,17 +111,41 @@ static bool set_variables(const struct run_config *config, const char *folder)
 				 : unsetenv(NO_POOL_VARIABLE));
 }
 
-static bool set_library(const struct library *library, const char *folder)
+static bool has_musl(void)
 {
-	char path[PATH_BYTES];
+	glob_t found;
+	bool has = !glob("/lib/ld-musl-*.so.1", 0, NULL, &found);
 
-	if (!find_library(path, library->file) ||
-	    !make_nameable(path, folder, library->file))
+	if (has)
+		globfree(&found);
+	return has;
+}
+
+static bool set_library(const struct library *library,
+			const struct run_config *config, const char *folder)
+{
+	bool preload = !strcmp(library->variable, "LD_PRELOAD");
+	char path[RUN_PATH];
+
+	if (!run_library(path, library->file, folder,
+			 preload && (config->unfollowed || has_musl())))
 		return false;
 	if (put_first(library->variable, path))
 		return true;
 	tool_error("out of memory");
 	return false;
+}
+
+const char *run_backends(void)
+{
+	static char text[32]; /* "cuda or hip or opencl" */
+
+	*text = 0;
+	for (size_t i = 0; i < LIBRARIES; i++) {
+		strcat(text, i ? " or " : "");
+		strcat(text, libraries[i].backend);
+	}
+	return text;
 }
 
 bool run_has_backend(const char *name)
@@ -212,7 +173,7 @@ const char *run_prepare(const struct run_config *config)
 
 	for (size_t i = 0; ok && i < LIBRARIES; i++)
 		if (is_wanted(config, i))
-			ok = set_library(&libraries[i], folder);
+			ok = set_library(&libraries[i], config, folder);
 	if (ok && !set_variables(config, folder)) {
 		tool_error("cannot set the environment: %s", strerror(errno));
 		ok = false;
@@ -222,18 +183,17 @@ const char *run_prepare(const struct run_config *config)
 	return ok ? folder : NULL;
 }
 
+static int remove_one(const char *path, const struct stat *about, int type,
+		      struct FTW *where)
+{
+	(void)about;
+	(void)type;
+	(void)where;
+	(void)remove(path);
+	return 0;
+}
+
 void run_clean(const char *folder)
 {
-	char path[PATH_BYTES];
-	struct dirent *entry;
-	DIR *entries = opendir(folder);
-
-	while (entries && (entry = readdir(entries)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		if (entry->d_name[0] != '.')
-			(void)unlink(path);
-	}
-	if (entries)
-		closedir(entries);
-	(void)rmdir(folder);
+	(void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

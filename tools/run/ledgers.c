@@ -2,7 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The ledgers that the program and its children left.
+ * The ledgers that the program and its children left, in a folder into which
+ * they can put anything: what is no file of ours is not opened for long, and
+ * who wants gpumem-run to end need not wait until all are read.
  */
 #include "common/tool.h"
 #include "run.h"
@@ -10,15 +12,32 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* Not a FIFO or a device, which may keep who reads waiting, or do something. */
+static int open_own(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
+				    O_NOCTTY);
+	struct stat about;
+
+	if (fd >= 0 && !fstat(fd, &about) && S_ISREG(about.st_mode) &&
+	    about.st_uid == geteuid() && about.st_size == sizeof(struct ledger))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
 
 /* One that was killed while it made its ledger has no magic number there. */
 static bool read_one(const char *path, struct ledger *ledger)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open_own(path);
 	bool ok;
 
 	if (fd < 0)
@@ -65,13 +84,24 @@ static int by_id(const void *left, const void *right)
 	       (a->ledger.api < b->ledger.api);
 }
 
+/* A signal is here that ends who does not wait for it. */
+static bool is_to_end(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) && (sigismember(&pending, SIGHUP) > 0 ||
+					 sigismember(&pending, SIGINT) > 0 ||
+					 sigismember(&pending, SIGQUIT) > 0 ||
+					 sigismember(&pending, SIGTERM) > 0);
+}
+
 static bool read_all(DIR *entries, const char *folder,
 		     struct run_ledgers *ledgers)
 {
 	struct dirent *entry;
 	char path[4096];
 
-	while ((entry = readdir(entries)) != NULL) {
+	while ((entry = readdir(entries)) != NULL && !is_to_end()) {
 		struct run_process *process;
 
 		if (!is_ledger(entry->d_name))

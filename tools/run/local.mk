@@ -25,7 +25,10 @@ tools_gpumem_run_SOURCES = \
 	tools/run/adopt.c \
 	tools/run/child.c \
 	tools/run/environment.c \
+	tools/run/gap.c \
 	tools/run/ledgers.c \
+	tools/run/library.c \
+	tools/run/program.c \
 	tools/run/report.c \
 	tools/run/run.h
 

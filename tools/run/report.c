@@ -192,6 +192,24 @@ static void print_limit(uint64_t bytes)
 		       human_bytes(text, bytes));
 }
 
+/* The program's name, and its interpreter's, are anybody's. */
+static bool print_gaps(const struct run_config *config)
+{
+	struct run_gap gap;
+
+	for (size_t i = 0; run_gap(config, i, &gap); i++) {
+		char *what = clean_copy(gap.text), *why = clean_copy(gap.why);
+
+		if (what && why)
+			printf("not followed: %s: %s\n", what, why);
+		free(what);
+		free(why);
+		if (!what || !why)
+			return false;
+	}
+	return true;
+}
+
 bool run_print_text(const struct run_config *config,
 		    const struct run_ledgers *ledgers,
 		    const struct run_end *end)
@@ -205,9 +223,10 @@ bool run_print_text(const struct run_config *config,
 	print_adopted();
 	print_limit(config->limit_bytes);
 	if (!ledgers->count)
-		printf("no process allocated GPU memory\n");
+		printf("no process that was followed allocated GPU memory\n");
 	for (size_t i = 0; ok && i < ledgers->count; i++)
 		ok = print_process(&ledgers->processes[i].ledger);
+	ok = ok && print_gaps(config);
 	if (!ok)
 		tool_error("out of memory");
 	return ok;
@@ -316,6 +335,21 @@ static json_t *adopted_json(bool *ok)
 	return json;
 }
 
+static json_t *gaps_json(const struct run_config *config, bool *ok)
+{
+	json_t *json = json_array();
+	struct run_gap gap;
+
+	for (size_t i = 0; run_gap(config, i, &gap); i++) {
+		json_t *one = json_object();
+
+		json_put(one, "what", json_text(gap.key), ok);
+		json_put(one, "why", json_text(gap.why), ok);
+		json_put(json, NULL, one, ok);
+	}
+	return json;
+}
+
 bool run_print_json(const struct run_config *config,
 		    const struct run_ledgers *ledgers,
 		    const struct run_end *end)
@@ -337,6 +371,7 @@ bool run_print_json(const struct run_config *config,
 		json_put(processes, NULL,
 			 process_json(&ledgers->processes[i].ledger, &ok), &ok);
 	json_put(json, "set", adopted_json(&ok), &ok);
+	json_put(json, "not_followed", gaps_json(config, &ok), &ok);
 	json_put(json, "processes", processes, &ok);
 	return json_print(json, ok);
 }

@@ -12,11 +12,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define RUN_PATH 4096 /* bytes of a path at most */
+
 struct run_config {
-	char **command;	       /* ends in NULL */
-	const char *output;    /* of the report; NULL: standard error */
-	const char *backend;   /* the only one; NULL: all */
-	const char *recording; /* its file; NULL: none */
+	char **command;		/* ends in NULL */
+	const char *output;	/* of the report; NULL: standard error */
+	const char *backend;	/* the only one; NULL: all */
+	const char *recording;	/* its file; NULL: none */
+	const char *unfollowed; /* why the program is not; NULL: it is */
 	bool adopt, whole, json, no_pool; /* whole: no parts of allocations */
 	uint64_t limit_bytes;		  /* of each device; 0: none */
 };
@@ -37,6 +40,11 @@ struct run_ledgers {
 	size_t count;
 };
 
+/* Something of which the report can know nothing. */
+struct run_gap {
+	const char *key, *text, *why; /* what: as JSON and as text */
+};
+
 struct run_setting {
 	const char *name, *value;
 	bool done; /* false: the user has set it, or nothing was */
@@ -47,8 +55,20 @@ bool run_adopt(void);
 /* The settings one by one; NULL: no more. */
 const struct run_setting *run_adopted(size_t index);
 
-/* Whether its calls can be followed, as this program was built. */
+/* Whether its calls can be followed, as this program was built; and those of
+ * which they can: "cuda or hip or opencl". */
 bool run_has_backend(const char *name);
+const char *run_backends(void);
+/* The path of one of the libraries, in RUN_PATH bytes, as it is named in
+ * LD_PRELOAD or in OPENCL_LAYERS; links are made in `folder`. `glibc`: only
+ * programs of glibc are to find it. False: told. */
+bool run_library(char *path, const char *file, const char *folder, bool glibc);
+/* The gaps one by one. False: no more. */
+bool run_gap(const struct run_config *config, size_t index,
+	     struct run_gap *gap_out);
+/* Why what is executed by that name cannot be followed, in RUN_PATH bytes.
+ * False: it can, or there is no such program. */
+bool run_not_followed(char *why, const char *command);
 
 /* A new folder for ledgers, by way of which LD_PRELOAD and OPENCL_LAYERS are
  * set as well. NULL: it could not be, and that was told. */
@@ -58,6 +78,9 @@ void run_clean(const char *folder);
 
 /* Runs it and waits for its end; signals go to it. False: told. */
 bool run_child(char **command, struct run_end *end_out);
+/* When it is over, and nothing is left to remove: signals that end a process
+ * end this one, in the middle of its report too. */
+void run_listen(void);
 /* Ends this process as the program ended. */
 void run_end_alike(const struct run_end *end) __attribute__((noreturn));
 
