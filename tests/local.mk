@@ -301,6 +301,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/opencl_limit_kinds.c \
 	tests/run/opencl_limit_threads.c \
 	tests/run/opencl_objects.c \
+	tests/run/opencl_usm.c \
 	tests/run/parts_random.c \
 	tests/run/parts_steps.c \
 	tests/run/pool.c \

@@ -22,7 +22,8 @@ layer=$tools/.libs/libgpumem-opencl-layer.so
 # ---- the library ------------------------------------------------------------
 
 is "$(nm -D --defined-only "$layer" | awk '{ print $3 }' | sort | tr '\n' ' ')" \
-	"clGetLayerInfo clInitLayer " "the layer has two functions"
+	"clDeinitLayer clGetLayerInfo clInitLayer clInitLayerWithProperties " \
+	"the layer has the functions that loaders call"
 is "$(objdump -p "$layer" | awk '$1 == "NEEDED" { print $2 }' |
 	grep -vE '^(libc|libdl|libpthread|ld-linux[a-z0-9-]*)\.so\.[0-9]+$')" "" \
 	"it needs libc only"
@@ -308,5 +309,42 @@ for case in race race_second pipes; do
 	is "$(cat "$scratch/text" "$scratch/peak")" "4194304 0" \
 		"$case: no more than the limit reaches it, and no pipe stays"
 done
+
+# ---- unified shared memory ---------------------------------------------------------
+
+# Its functions are in no loader's table: an address leads to gpumem-run's own.
+check "a program of unified shared memory compiles" $CC -w -o "$scratch/usm" \
+	"$top_srcdir/tests/run/opencl_usm.c" -lOpenCL
+
+# usm CASE [OPTION...]
+usm()
+{
+	case=$1
+	shift
+	over pocl POCL_DEVICES="pthread basic" "$run" --json \
+		--report="$scratch/out" "$@" sh -c \
+		'OPENCL_LAYERS=$1:$OPENCL_LAYERS exec "$2" "$3"' - \
+		"$scratch/below.so" "$scratch/usm" "$case"
+}
+
+usm_is()
+{
+	json_is "[(x['peak_bytes'], x['current_bytes'], x['refused'],
+		tuple(x['kinds']['usm'][k] for k in
+		('peak_bytes', 'allocations', 'frees', 'failures')))
+		for p in d['processes'] for x in p['devices']]" "$1" "$2"
+}
+
+for case in named unnamed; do
+	check "unified shared memory, $case" usm $case
+	usm_is "[(67108864, 0, 0, (50331648, 3, 3, 0))]" "is counted"
+	json_is "[p['unknown_frees'] for p in d['processes']]" "[0]" \
+		"and a free that fails is none"
+done
+check "and limited" usm limited --limit=32MiB
+usm_is "[(33554432, 0, 4, (33554432, 3, 3, 2))]" "and each refusal counted"
+check "another extension that allocates" usm other
+json_is "[p['unhooked'] for p in d['processes']]" "[1]" \
+	"is left alone, and noted"
 
 done_testing

@@ -7,7 +7,7 @@
  * memory, at the most, it writes to the file BELOW when the process ends, and
  * how many pipes have not ended. Buffers that are released stay counted: nobody
  * is told when their memory is gone. Calls take a while, so that threads meet;
- * and there are pipes, made of buffers. Without locks.
+ * there are pipes, made of buffers, and unified shared memory. Without locks.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_layer.h>
@@ -89,7 +89,7 @@ static void *CL_API_CALL make_svm(cl_context context, cl_svm_mem_flags flags,
 	return made;
 }
 
-static void CL_API_CALL free_svm(cl_context context, void *address)
+static size_t take(void *address)
 {
 	size_t bytes = 0;
 
@@ -99,9 +99,81 @@ static void CL_API_CALL free_svm(cl_context context, void *address)
 			all[i].bytes = 0;
 			all[i].address = NULL;
 		}
+	return bytes;
+}
+
+static void CL_API_CALL free_svm(cl_context context, void *address)
+{
+	size_t bytes = take(address);
+
 	usleep(50);
 	below.clSVMFree(context, address);
 	live -= bytes;
+}
+
+/* ---- unified shared memory, which is shared virtual memory
+ * -------------------
+ */
+
+static void *CL_API_CALL make_on_host(cl_context context,
+				      const cl_bitfield *properties,
+				      size_t bytes, cl_uint alignment,
+				      cl_int *result)
+{
+	void *made = make_svm(context, CL_MEM_READ_WRITE, bytes, alignment);
+
+	(void)properties;
+	if (result)
+		*result = made ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+	return made;
+}
+
+static void *CL_API_CALL make_on(cl_context context, cl_device_id device,
+				 const cl_bitfield *properties, size_t bytes,
+				 cl_uint alignment, cl_int *result)
+{
+	(void)device;
+	return make_on_host(context, properties, bytes, alignment, result);
+}
+
+static cl_int CL_API_CALL free_usm(cl_context context, void *address)
+{
+	size_t bytes = take(address);
+
+	if (address && !bytes)
+		return CL_INVALID_VALUE;
+	below.clSVMFree(context, address);
+	live -= bytes;
+	return CL_SUCCESS;
+}
+
+static void *usm(const char *name)
+{
+	if (!strcmp(name, "clHostMemAllocINTEL"))
+		return (void *)make_on_host;
+	if (!strcmp(name, "clDeviceMemAllocINTEL") ||
+	    !strcmp(name, "clSharedMemAllocINTEL"))
+		return (void *)make_on;
+	if (!strcmp(name, "clMemFreeINTEL") ||
+	    !strcmp(name, "clMemBlockingFreeINTEL"))
+		return (void *)free_usm;
+	return !strcmp(name, "clSVMAllocARM") ? (void *)make_svm : NULL;
+}
+
+static void *CL_API_CALL find_for(cl_platform_id platform, const char *name)
+{
+	void *found = usm(name);
+
+	return found ? found
+		     : below.clGetExtensionFunctionAddressForPlatform(platform,
+								      name);
+}
+
+static void *CL_API_CALL find(const char *name)
+{
+	void *found = usm(name);
+
+	return found ? found : below.clGetExtensionFunctionAddress(name);
 }
 
 __attribute__((destructor)) static void end(void)
@@ -140,6 +212,8 @@ cl_int clInitLayer(cl_uint count, const cl_icd_dispatch *target,
 	table.clCreatePipe = make_pipe;
 	table.clSVMAlloc = make_svm;
 	table.clSVMFree = free_svm;
+	table.clGetExtensionFunctionAddressForPlatform = find_for;
+	table.clGetExtensionFunctionAddress = find;
 	*count_out = count;
 	*table_out = &table;
 	return CL_SUCCESS;

@@ -226,14 +226,22 @@ void layer_move(enum block_space from, enum block_space to, uint64_t key)
 	layer_unlock();
 }
 
-void layer_note(enum ledger_note note)
+static void add_note(struct ledger *ledger, enum ledger_note note)
 {
-	struct ledger *ledger = layer_lock();
-
 	if (!ledger)
 		return;
 	layer_add(&ledger->notes[note], 1);
 	layer_unlock();
+}
+
+void layer_note(enum ledger_note note)
+{
+	add_note(layer_lock(), note);
+}
+
+void layer_note_first(enum ledger_note note)
+{
+	add_note(lock_first(), note);
 }
 
 /* Not in the pages that a child sees as zeros: an object of the parent's must

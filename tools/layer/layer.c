@@ -3,7 +3,8 @@
 
 /*
  * The functions that stand in front of an implementation's, and the two by
- * which a loader finds them. What has none here goes past the layer.
+ * which a loader finds them. What has none here goes past the layer; those of
+ * extensions are usm.c's.
  *
  * A call that an implementation makes by the loader while it serves another is
  * not the program's and is not counted. A free is taken off before it is made:
@@ -19,7 +20,7 @@
 
 struct _cl_icd_dispatch layer_below;
 static struct _cl_icd_dispatch above;
-static __thread unsigned depth;
+__thread unsigned layer_depth;
 
 static cl_mem refused(cl_int *result)
 {
@@ -36,9 +37,9 @@ static cl_mem counted(cl_context context, enum ledger_kind kind, cl_mem made,
 	layer_land();
 	if (ok)
 		return made;
-	depth++;
+	layer_depth++;
 	(void)layer_below.clReleaseMemObject(made);
-	depth--;
+	layer_depth--;
 	return refused(result);
 }
 
@@ -49,13 +50,13 @@ static cl_mem counted(cl_context context, enum ledger_kind kind, cl_mem made,
 		cl_mem made;                                                   \
                                                                                \
 		result = result ? result : &own;                               \
-		if (!depth && !layer_wanted(context, kind, flags, size))       \
+		if (!layer_depth && !layer_wanted(context, kind, flags, size)) \
 			return refused(result);                                \
-		depth++;                                                       \
+		layer_depth++;                                                 \
 		made = layer_below.name arguments;                             \
-		depth--;                                                       \
+		layer_depth--;                                                 \
 		saved = errno;                                                 \
-		if (!depth)                                                    \
+		if (!layer_depth)                                              \
 			made = counted(context, kind, made, size, result);     \
 		errno = saved;                                                 \
 		return made;                                                   \
@@ -107,15 +108,15 @@ static void *CL_API_CALL wrap_clSVMAlloc(cl_context context,
 	void *made;
 	int saved;
 
-	if (!depth && !layer_wanted(context, LEDGER_SVM, 0, bytes))
+	if (!layer_depth && !layer_wanted_svm(context, NULL, LEDGER_SVM, bytes))
 		return NULL;
-	depth++;
+	layer_depth++;
 	made = layer_below.clSVMAlloc(context, flags, bytes, alignment);
-	depth--;
+	layer_depth--;
 	saved = errno;
-	if (!depth)
-		layer_made_svm(context, made, bytes);
-	if (!depth)
+	if (!layer_depth)
+		layer_made_svm(context, NULL, LEDGER_SVM, made, bytes);
+	if (!layer_depth)
 		layer_land();
 	errno = saved;
 	return made;
@@ -123,13 +124,13 @@ static void *CL_API_CALL wrap_clSVMAlloc(cl_context context,
 
 static void CL_API_CALL wrap_clSVMFree(cl_context context, void *address)
 {
-	if (address && !depth &&
+	if (address && !layer_depth &&
 	    !layer_discharge(LAYER_SVM, (uintptr_t)address, true))
 		layer_note(LEDGER_UNKNOWN);
-	depth++;
+	layer_depth++;
 	layer_below.clSVMFree(context, address);
-	depth--;
-	if (!depth)
+	layer_depth--;
+	if (!layer_depth)
 		layer_land();
 }
 
@@ -140,16 +141,16 @@ static cl_int CL_API_CALL wrap_clEnqueueSVMFree(
 				     void *),
 	void *user, cl_uint wait_count, const cl_event *waits, cl_event *event)
 {
-	bool ours = !free_them && addresses && !depth;
+	bool ours = !free_them && addresses && !layer_depth;
 	cl_int code;
 
 	for (cl_uint i = 0; ours && i < count; i++)
 		layer_move(LAYER_SVM, LAYER_SVM_ENDING,
 			   (uintptr_t)addresses[i]);
-	depth++;
+	layer_depth++;
 	code = layer_below.clEnqueueSVMFree(queue, count, addresses, free_them,
 					    user, wait_count, waits, event);
-	depth--;
+	layer_depth--;
 	for (cl_uint i = 0; ours && i < count; i++) {
 		uint64_t key = (uintptr_t)addresses[i];
 
@@ -196,7 +197,7 @@ static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device,
 
 	used = used ? used : &own;
 	code = layer_below.clGetDeviceInfo(device, what, bytes, value, used);
-	if (code || !value || depth)
+	if (code || !value || layer_depth)
 		return code;
 	if (what == CL_DEVICE_GLOBAL_MEM_SIZE ||
 	    what == CL_DEVICE_MAX_MEM_ALLOC_SIZE)
@@ -210,7 +211,9 @@ static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device,
 	MAKERS(X)                                                              \
 	X(clSVMAlloc, )                                                        \
 	X(clSVMFree, )                                                         \
-	X(clEnqueueSVMFree, )
+	X(clEnqueueSVMFree, )                                                  \
+	X(clGetExtensionFunctionAddress, )                                     \
+	X(clGetExtensionFunctionAddressForPlatform, )
 
 LAYER_API cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t bytes,
 					    void *value, size_t *used)
@@ -271,5 +274,26 @@ LAYER_API cl_int CL_API_CALL clInitLayer(cl_uint count,
 		above.clGetDeviceInfo = wrap_clGetDeviceInfo;
 	*count_out = count;
 	*table_out = &above;
+	return CL_SUCCESS;
+}
+
+/* The same to Khronos' loader of 2024 and later, which calls no other. What it
+ * may be told is how a layer is to end, which is as it was: this library stays,
+ * for objects may end later. */
+LAYER_API cl_int CL_API_CALL clDeinitLayer(void);
+LAYER_API cl_int CL_API_CALL clInitLayerWithProperties(
+	cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out,
+	const cl_icd_dispatch **table_out, const void *properties);
+
+LAYER_API cl_int CL_API_CALL clInitLayerWithProperties(
+	cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out,
+	const cl_icd_dispatch **table_out, const void *properties)
+{
+	(void)properties;
+	return clInitLayer(count, target, count_out, table_out);
+}
+
+LAYER_API cl_int CL_API_CALL clDeinitLayer(void)
+{
 	return CL_SUCCESS;
 }

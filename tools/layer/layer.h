@@ -34,6 +34,9 @@
  * NULL if the loader does not have that function. */
 extern struct _cl_icd_dispatch layer_below;
 
+/* Calls of this thread that are below; of what they call nothing is counted. */
+extern __thread unsigned layer_depth __attribute__((tls_model("initial-exec")));
+
 /* Started by gpumem-run; constant. */
 bool layer_active(void);
 /* Of each device in bytes; 0: there is none. Constant. */
@@ -69,6 +72,8 @@ bool layer_discharge(enum block_space space, uint64_t key, bool in_flight);
 /* Its key is of another space from now on, if it is known. */
 void layer_move(enum block_space from, enum block_space to, uint64_t key);
 void layer_note(enum ledger_note note);
+/* The same, also if nothing was counted yet. */
+void layer_note_first(enum ledger_note note);
 /* Not 0; never the same twice, nor in a child. */
 uint64_t layer_serial(void);
 
@@ -82,8 +87,18 @@ bool layer_wanted(cl_context context, enum ledger_kind kind, cl_mem_flags flags,
  * else 0. False: the limit refuses it, for the caller to release. */
 bool layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
 		size_t bytes, cl_int code);
-/* Shared virtual memory, or NULL. */
-void layer_made_svm(cl_context context, void *address, size_t bytes);
+/* The same of memory that has an address, or NULL. `device` may be NULL. */
+bool layer_wanted_svm(cl_context context, cl_device_id device,
+		      enum ledger_kind kind, size_t bytes);
+void layer_made_svm(cl_context context, cl_device_id device,
+		    enum ledger_kind kind, void *address, size_t bytes);
+
+/* Those of extensions, by which a program gets functions that the loader has
+ * not.
+ */
+void *CL_API_CALL wrap_clGetExtensionFunctionAddress(const char *name);
+void *CL_API_CALL wrap_clGetExtensionFunctionAddressForPlatform(
+	cl_platform_id platform, const char *name);
 
 /* What the limit, which there is, leaves of a device, in bytes. */
 uint64_t layer_left(cl_device_id device);

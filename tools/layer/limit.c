@@ -7,10 +7,10 @@
  *
  *	current_bytes + in_flight <= limit
  *
- * with the figure of the ledger, under the mutex of the state. What is in flight
- * is in no figure, but an implementation is asked for it, or frees it. An object
- * of which only the implementation knows the size is not in flight: it is there
- * before it is refused. Nothing waits for another thread's call. Without a
+ * with the figure of the ledger, under the mutex of the state. What is in
+ *flight is in no figure, but an implementation is asked for it, or frees it. An
+ *object of which only the implementation knows the size is not in flight: it is
+ *there before it is refused. Nothing waits for another thread's call. Without a
  * ledger there is no limit.
  */
 #include "state.h"

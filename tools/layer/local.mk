@@ -21,6 +21,7 @@ tools_libgpumem_opencl_layer_la_SOURCES = \
 	tools/layer/limit.c \
 	tools/layer/object.c \
 	tools/layer/state.h \
+	tools/layer/usm.c \
 	tools/preload/blocks.c \
 	tools/preload/blocks.h \
 	tools/preload/ledger.c \

@@ -28,27 +28,34 @@ static cl_device_id whole(cl_device_id device)
 	return device;
 }
 
+/* -1: there is none for it. */
+static int row_of_device(cl_device_id device)
+{
+	char name[256] = "";
+	int row;
+
+	device = whole(device);
+	row = layer_row(device);
+	if (row >= 0)
+		return row;
+	(void)layer_below.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof(name),
+					  name, NULL);
+	name[sizeof(name) - 1] = 0;
+	return layer_row_add(device, name);
+}
+
 /* Memory objects belong to no device of their context; here they are counted
  * with its first. -1: they cannot be. */
 static int row_of(cl_context context)
 {
 	cl_device_id devices[DEVICES_MOST];
-	char name[256] = "";
 	size_t bytes;
-	int row;
 
 	if (layer_below.clGetContextInfo(context, CL_CONTEXT_DEVICES,
 					 sizeof(devices), devices, &bytes) ||
 	    bytes < sizeof(devices[0]))
 		return -1;
-	devices[0] = whole(devices[0]);
-	row = layer_row(devices[0]);
-	if (row >= 0)
-		return row;
-	(void)layer_below.clGetDeviceInfo(devices[0], CL_DEVICE_NAME,
-					  sizeof(name), name, NULL);
-	name[sizeof(name) - 1] = 0;
-	return layer_row_add(devices[0], name);
+	return row_of_device(devices[0]);
 }
 
 static void CL_CALLBACK ended(cl_mem memory, void *serial)
@@ -91,18 +98,30 @@ static enum layer_answer follow(int row, enum ledger_kind kind, cl_mem memory)
 	return layer_charge(&block);
 }
 
+static bool promise(int row, enum ledger_kind kind, size_t bytes)
+{
+	struct block wanted = {
+		.bytes = bytes, .kind = (uint8_t)kind, .device = (uint8_t)row};
+
+	return row < 0 || layer_promise(&wanted);
+}
+
 /* Of a wrong context the implementation says so. */
 bool layer_wanted(cl_context context, enum ledger_kind kind, cl_mem_flags flags,
 		  size_t bytes)
 {
-	struct block wanted = {.bytes = bytes, .kind = (uint8_t)kind};
-	int row;
-
 	if (!layer_limit() || !bytes || !context || flags & CL_MEM_USE_HOST_PTR)
 		return true;
-	row = row_of(context);
-	wanted.device = (uint8_t)row;
-	return row < 0 || layer_promise(&wanted);
+	return promise(row_of(context), kind, bytes);
+}
+
+bool layer_wanted_svm(cl_context context, cl_device_id device,
+		      enum ledger_kind kind, size_t bytes)
+{
+	if (!layer_limit() || !bytes || !context)
+		return true;
+	return promise(device ? row_of_device(device) : row_of(context), kind,
+		       bytes);
 }
 
 bool layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
@@ -125,13 +144,14 @@ bool layer_made(cl_context context, enum ledger_kind kind, cl_mem memory,
 	return answer != LAYER_REFUSED;
 }
 
-void layer_made_svm(cl_context context, void *address, size_t bytes)
+void layer_made_svm(cl_context context, cl_device_id device,
+		    enum ledger_kind kind, void *address, size_t bytes)
 {
 	struct block block = {.key = (uintptr_t)address,
 			      .bytes = bytes,
-			      .kind = LEDGER_SVM,
+			      .kind = (uint8_t)kind,
 			      .space = LAYER_SVM};
-	int row = row_of(context);
+	int row = device ? row_of_device(device) : row_of(context);
 
 	block.device = (uint8_t)row;
 	if (!address && row >= 0)

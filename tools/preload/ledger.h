@@ -26,7 +26,7 @@
 #define RECORD_VARIABLE "GPUMEM_RUN_RECORD"	   /* file; unset: none */
 #define RECORD_FOLDER_VARIABLE "GPUMEM_RUN_FOLDER" /* of a relative one */
 #define LEDGER_SUFFIX ".ledger"
-#define LEDGER_MAGIC UINT64_C(0x36726567646c6d67)
+#define LEDGER_MAGIC UINT64_C(0x37726567646c6d67)
 #define LEDGER_DEVICES 32
 #define LEDGER_PROGRAM 64
 #define LEDGER_FOLDER 256 /* bytes of its name at most */
@@ -60,6 +60,7 @@ static inline const char *ledger_api_name(uint64_t api)
 	X(IMAGE, "images", "images", 1)                                        \
 	X(PIPE, "pipes", "pipes", 1)                                           \
 	X(SVM, "svm", "shared virtual memory", 1)                              \
+	X(USM, "usm", "unified shared memory", 1)                              \
 	X(HOST_PTR, "host_ptr", "on memory of the program", 0)
 
 #define LEDGER_KIND_LIST(X)                                                    \
