@@ -206,11 +206,11 @@ def judge(name, base, now):
     if said.get("own") is not None:
         own = said["own"] - said0["own"]
         ok(own == counted, f"{where}: the framework says", own, "counted", counted)
-    if "pool_used" in said and live.get("async"):
-        held, blocks = said["pool_used"], live["async"]
+    held, blocks = said.get("pool_used"), live.get("async", [])
+    if held or (held is not None and blocks):
         most = sum(up(each, PAGE) for each in blocks)
         name = f"{where}: of {held} that the driver's pool holds"
-        ok(sum(blocks) <= held <= most, name, sum(blocks), "are counted")
+        ok(sum(blocks) <= held <= most, name, sum(blocks), "counted")
 
 
 def ended(name, status, pid, last, report):
