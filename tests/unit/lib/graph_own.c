@@ -27,8 +27,8 @@ static void start(bool vm, size_t size)
 {
 	void *ptr;
 
-	device_start("256MiB", vm);
-	pool = new_pool(128 * MIB);
+	device_start("64MiB", vm);
+	pool = new_pool(24 * MIB);
 	own = new_stream();
 	other = new_stream();
 	bytes = size;
