@@ -14,7 +14,7 @@
 cd "$top_srcdir" || exit 1
 folder=build/combinations
 jobs=$(nproc 2>/dev/null || echo 2)
-export GPUMEM_TEST_SCALE=small
+export GPUMEM_TEST_SCALE=small CONFIG_SHELL=/bin/sh
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 
 [ -x configure ] || skip_all "there is no configure; ./quickstart makes it"
