@@ -64,6 +64,7 @@ check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) $(attack_tests)
 plain_tests = \
 	tests/abi.sh \
 	tests/cuda_headers.sh \
+	tests/cxx_headers.sh \
 	tests/debian.sh \
 	tests/driver_answers.sh \
 	tests/floors.sh \

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# The headers for C++, as a compiler reads them: each compiles alone and without
+# a warning by every compiler that is there, C++14 is refused, and what
+# docs/cxx.md shows compiles. Nothing runs; that is cxx.sh.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+
+[ "${CXX:-none}" != none ] || skip_all "no C++ compiler"
+strict="-Wall -Wextra -Wpedantic -Wshadow -Werror"
+headers=$(cd "$top_srcdir/include" && ls gpumem/*.hpp gpumem/cxx/*.hpp |
+	grep -vx gpumem/cccl.hpp) # of CUDA's headers
+compilers=$CXX
+for other in g++ clang++; do
+	case " $compilers " in
+	*" $other "*) ;;
+	*) ! $other --version >/dev/null 2>&1 ||
+		compilers="$compilers $other" ;;
+	esac
+done
+
+# ---- each header alone -------------------------------------------------------
+
+for header in $headers; do
+	echo "#include <$header>" >"$scratch/alone.cpp"
+	for compiler in $compilers; do
+		# shellcheck disable=SC2086
+		check "$header alone, $compiler" $compiler -std=c++17 $strict \
+			-fsyntax-only -I"$top_srcdir/include" \
+			"$scratch/alone.cpp"
+	done
+done
+
+# C++ before 17 is told so.
+echo '#include <gpumem/gpumem.hpp>' >"$scratch/old.cpp"
+$CXX -std=c++14 -fsyntax-only -I"$top_srcdir/include" "$scratch/old.cpp" \
+	>"$scratch/said" 2>&1
+check "C++14 is refused with a sentence" grep -q 'gpumem.hpp needs C++17' \
+	"$scratch/said"
+
+# ---- docs/cxx.md -------------------------------------------------------------
+
+# piece N: the N-th piece of C++
+piece()
+{
+	awk -v n="$1" '/^```cpp$/ { on = ++at == n; next } /^```$/ { on = 0 }
+		on' "$top_srcdir/docs/cxx.md"
+}
+
+{
+	printf '#include <gpumem/gpumem.hpp>\n#include <iostream>\n'
+	echo 'void f(gpumem::pool &pool, gpumem::device_buffer &data);'
+	echo 'void f(gpumem::pool &pool, gpumem::device_buffer &data) {'
+	piece 2
+	echo '}'
+} >"$scratch/second.cpp"
+{
+	echo '#include <gpumem/gpumem.hpp>'
+	echo 'void upload(gpumem::device &gpu, gpumem::device_buffer &data);'
+	piece 3
+} >"$scratch/third.cpp"
+for file in second third; do
+	# shellcheck disable=SC2086
+	check "its $file piece compiles" $CXX -std=c++17 $strict \
+		-fsyntax-only -I"$top_srcdir/include" "$scratch/$file.cpp"
+done
+
+done_testing
