@@ -49,7 +49,10 @@ allowed()
 		backends/*:backends/common/*) return 0 ;;
 		esac
 	fi
-	[ ! -f "$top_builddir/${1%/*}/$2" ] || return 0
+	case $2 in
+	*/*) ;;
+	*) [ ! -f "$top_builddir/${1%/*}/$2" ] || return 0 ;;
+	esac
 	case $1:$2 in
 	backends/common/gpu/*:plugin.h | backends/common/gpu/*:names.h) return 0 ;;
 	esac
