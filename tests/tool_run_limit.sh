@@ -30,10 +30,10 @@ limited()
 
 # ---- what a program meets -------------------------------------------------------
 
-for case in kinds failures kept wholes retained devices threads child; do
+for case in kinds pools failures kept wholes retained devices threads child; do
 	limited "$scratch/limit" $case
 done
-for case in kinds failures retained devices threads child; do
+for case in kinds pools failures retained devices threads child; do
 	limited --no-pool "$scratch/limit" $case
 done
 # Frees that take long: what they free is there until they return.

@@ -26,6 +26,7 @@ uint64_t given(void)
 
 void see(size_t free_bytes)
 {
+	unsigned small_left, small_all;
 	size_t left, all;
 
 	OK(cu.cuMemGetInfo_v2(&left, &all));
@@ -34,6 +35,8 @@ void see(size_t free_bytes)
 	OK(cu.cuMemGetInfo_v2(&left, NULL));
 	OK(cu.cuMemGetInfo_v2(NULL, &all));
 	TRUE(left == free_bytes && all == LIMIT);
+	OK(cu.cuMemGetInfo(&small_left, &small_all));
+	TRUE(small_left == free_bytes && small_all == LIMIT);
 }
 
 static void child(void)
@@ -57,11 +60,11 @@ static void child(void)
 int main(int argc, char **argv)
 {
 	static const struct run_case cases[] = {
-		{"kinds", kinds},	{"failures", failures},
-		{"kept", kept},		{"wholes", wholes},
-		{"devices", devices},	{"threads", threads},
-		{"churning", churning}, {"child", child},
-		{"retained", retained}};
+		{"kinds", kinds},	{"pools", pools},
+		{"failures", failures}, {"kept", kept},
+		{"wholes", wholes},	{"devices", devices},
+		{"threads", threads},	{"churning", churning},
+		{"child", child},	{"retained", retained}};
 
 	alarm(120);
 	if (argc > 1 && strcmp(argv[1], "child"))

@@ -23,6 +23,7 @@ void see(size_t free_bytes);
 
 /* In limit_calls.c: what calls of one thread meet. */
 void kinds(void);
+void pools(void);
 void failures(void);
 void kept(void);
 void retained(void);

@@ -45,6 +45,31 @@ void kinds(void)
 	OK(cu.cuMemAlloc_v2(&a, LIMIT));
 }
 
+/* A program's own pool of stream-ordered memory, which may end before what is
+ * of it. */
+void pools(void)
+{
+	struct {
+		int type, handles, location, id;
+		void *windows;
+		unsigned char rest[64];
+	} prop = {1, 0, 1, 0, NULL, {0}};
+	address a, b;
+	void *pool;
+
+	OK(cu.cuMemPoolCreate(&pool, &prop));
+	OK(cu.cuMemAllocFromPoolAsync(&a, LIMIT - MIB, pool, NULL));
+	TRUE(cu.cuMemAllocFromPoolAsync(&b, 2 * MIB, pool, NULL) == NO_MEMORY);
+	TRUE(cu.cuMemAllocAsync(&b, 2 * MIB, NULL) == NO_MEMORY);
+	see(MIB);
+	OK(cu.cuMemPoolDestroy(pool));
+	see(MIB);
+	OK(cu.cuMemFreeAsync(a, NULL));
+	OK(cu.cuStreamSynchronize(NULL));
+	see(LIMIT);
+	TRUE(given() == 0);
+}
+
 /* What the driver refuses, or frees at another time, is not counted for ever.
  */
 void failures(void)

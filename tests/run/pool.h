@@ -37,6 +37,9 @@ typedef unsigned long long address;
 	X(cuMemAllocManaged, (address *, size_t, unsigned))                    \
 	X(cuMemAllocAsync, (address *, size_t, void *))                        \
 	X(cuMemFreeAsync, (address, void *))                                   \
+	X(cuMemPoolCreate, (void **, const void *))                            \
+	X(cuMemPoolDestroy, (void *))                                          \
+	X(cuMemAllocFromPoolAsync, (address *, size_t, void *, void *))        \
 	X(cuMemCreate, (address *, size_t, const void *, address))             \
 	X(cuMemRelease, (address))                                             \
 	X(cuMemAddressReserve, (address *, size_t, size_t, address, address))  \
@@ -46,6 +49,7 @@ typedef unsigned long long address;
 	X(cuMemSetAccess, (address, size_t, const void *, size_t))             \
 	X(cuMemRetainAllocationHandle, (address *, address))                   \
 	X(cuMemExportToShareableHandle, (void *, address, int, address))       \
+	X(cuMemGetInfo, (unsigned *, unsigned *))                              \
 	X(cuMemGetInfo_v2, (size_t *, size_t *))                               \
 	X(cuMemGetAddressRange_v2, (address *, size_t *, address))             \
 	X(cuPointerGetAttribute, (void *, int, address))                       \

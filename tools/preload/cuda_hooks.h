@@ -5,7 +5,8 @@
  * The functions of NVIDIA's driver that are wrapped, CUDA_HOOKS(X), and those
  * that the wrappers call besides, CUDA_CALLS(X): X(name, type). The names are
  * those that the driver exports, each one ABI: cuMemAlloc without _v2 has
- * 32-bit sizes and is none of these. `type` is NVIDIA's own of that ABI.
+ * 32-bit sizes and is none of these, cuMemGetInfo has, and is one. `type` is
+ * NVIDIA's own of that ABI.
  */
 #ifndef GPUMEM_PRELOAD_CUDA_HOOKS_H
 #define GPUMEM_PRELOAD_CUDA_HOOKS_H
@@ -23,6 +24,7 @@
 #undef cuDeviceTotalMem
 #undef cuGetProcAddress
 #undef cuGraphAddNode
+#undef cuMemGetInfo
 #undef cuStreamBeginCapture
 #undef cuStreamDestroy
 
@@ -31,6 +33,8 @@
 typedef CUresult(CUDAAPI *cuda_get_proc_v12000)(const char *symbol, void **pfn,
 						int version, cuuint64_t flags,
 						void *status);
+typedef CUresult(CUDAAPI *cuda_info_v2000)(unsigned *free_out,
+					   unsigned *total_out);
 typedef CUresult(CUDAAPI *cuda_context_create_v12050)(CUcontext *context_out,
 						      void *params,
 						      unsigned flags,
@@ -121,6 +125,7 @@ typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
 	X(cuGetProcAddress, PFN_cuGetProcAddress_v11030)                       \
 	X(cuGetProcAddress_v2, cuda_get_proc_v12000)                           \
 	X(cuDeviceTotalMem_v2, PFN_cuDeviceTotalMem_v3020)                     \
+	X(cuMemGetInfo, cuda_info_v2000)                                       \
 	X(cuMemGetInfo_v2, PFN_cuMemGetInfo_v3020)                             \
 	X(cuMemGetAddressRange_v2, PFN_cuMemGetAddressRange_v3020)             \
 	X(cuPointerGetAttribute, PFN_cuPointerGetAttribute_v4000)              \

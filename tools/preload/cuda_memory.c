@@ -9,6 +9,8 @@
 #include "segment.h"
 #include "whole.h"
 
+#include <limits.h>
+
 static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
 {
 	CUresult result;
@@ -168,6 +170,29 @@ CUresult wrap_cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
 	result = REAL(cuMemGetInfo_v2)(free_out, total_out);
 	if (result == CUDA_SUCCESS)
 		bound(free_out, total_out);
+	preload_leave();
+	return result;
+}
+
+/* Of old programs, in 32 bits. */
+CUresult wrap_cuMemGetInfo(unsigned *free_out, unsigned *total_out)
+{
+	size_t free_bytes, total;
+	CUresult result;
+
+	if (!preload_enter())
+		return REAL(cuMemGetInfo)(free_out, total_out);
+	whole_other_call();
+	result = REAL(cuMemGetInfo)(free_out, total_out);
+	if (result == CUDA_SUCCESS) {
+		free_bytes = free_out ? *free_out : 0;
+		total = total_out ? *total_out : UINT_MAX;
+		bound(&free_bytes, &total);
+		if (free_out)
+			*free_out = (unsigned)free_bytes;
+		if (total_out)
+			*total_out = (unsigned)total;
+	}
 	preload_leave();
 	return result;
 }

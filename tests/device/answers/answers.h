@@ -62,6 +62,7 @@ CUcontext start(void);
 	X(contexts)                                                            \
 	X(resolve)                                                             \
 	X(memory)                                                              \
+	X(old)                                                                 \
 	X(pinned)                                                              \
 	X(pointers)                                                            \
 	X(ipc)                                                                 \

@@ -174,6 +174,25 @@ static CUresult info(size_t *free_out, size_t *total_out)
 	return CUDA_SUCCESS;
 }
 
+static unsigned in_32_bits(size_t bytes)
+{
+	return bytes > UINT32_MAX ? UINT32_MAX : (unsigned)bytes;
+}
+
+static CUresult info_in_32_bits(unsigned *free_out, unsigned *total_out)
+{
+	size_t free_bytes, total;
+	CUresult result = info(&free_bytes, &total);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	if (free_out)
+		*free_out = in_32_bits(free_bytes);
+	if (total_out)
+		*total_out = in_32_bits(total);
+	return CUDA_SUCCESS;
+}
+
 static CUresult alloc_managed(CUdeviceptr *address_out, size_t bytes,
 			      unsigned flags)
 {
@@ -218,6 +237,11 @@ CUresult cuMemAllocManaged(CUdeviceptr *address_out, size_t bytes,
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
 	FAKE_CALL(cuMemFree_v2, release(address));
+}
+
+CUresult cuMemGetInfo(unsigned *free_out, unsigned *total_out)
+{
+	FAKE_CALL(cuMemGetInfo, info_in_32_bits(free_out, total_out));
 }
 
 CUresult cuMemGetInfo_v2(size_t *free_out, size_t *total_out)

@@ -18,6 +18,11 @@
 #undef cuStreamGetCaptureInfo
 #undef cuGetProcAddress
 #undef cuGraphAddNode
+#undef cuMemGetInfo
+
+/* In 32 bits; headers have it for NVIDIA only. */
+typedef CUresult(CUDAAPI *PFN_cuMemGetInfo_v2000)(unsigned *free_out,
+						  unsigned *total_out);
 
 /* Headers before 12.0 do not have it. */
 typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
@@ -102,6 +107,7 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 
 #define FAKE_SYMBOLS_MEMORY(X)                                                 \
 	X(cuMemGetInfo_v2, PFN_cuMemGetInfo_v3020, OLD)                        \
+	X(cuMemGetInfo, PFN_cuMemGetInfo_v2000, OLD)                           \
 	X(cuMemAlloc_v2, PFN_cuMemAlloc_v3020, OLD)                            \
 	X(cuMemFree_v2, PFN_cuMemFree_v3020, OLD)                              \
 	X(cuMemGetAddressRange_v2, PFN_cuMemGetAddressRange_v3020, NEW)        \
