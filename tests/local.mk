@@ -196,6 +196,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/answers/devices.c \
 	tests/device/answers/driver_answers.c \
 	tests/device/answers/memory.c \
+	tests/device/answers/merge.sh \
 	tests/device/answers/old.c \
 	tests/device/answers/pools.c \
 	tests/device/answers/virtual.c \
