@@ -19,6 +19,8 @@ enum usm_call { HOST, DEVICE, SHARED, FREE, FREE_BLOCKING, CALLS };
 
 #define PLATFORMS 16
 
+enum { FREE_ROW, TAKEN, READY };
+
 typedef void *CL_API_CALL host_fn(cl_context context,
 				  const cl_bitfield *properties, size_t bytes,
 				  cl_uint alignment, cl_int *result);
@@ -30,7 +32,7 @@ typedef cl_int CL_API_CALL free_fn(cl_context context, void *address);
 /* Of one platform; NULL: of programs that named none. */
 static struct platform {
 	_Atomic(cl_platform_id) id;
-	atomic_bool used;
+	atomic_int state;
 	atomic_uintptr_t real[CALLS];
 } platforms[PLATFORMS];
 
@@ -51,13 +53,19 @@ static cl_platform_id platform_of(cl_context context)
 	return platform;
 }
 
+/* 0: it has none. */
+static uintptr_t real_in(const struct platform *platform, enum usm_call call)
+{
+	return platform->state == READY ? platform->real[call] : 0;
+}
+
 /* The only one that there is; 0: there are several. */
 static uintptr_t only(enum usm_call call)
 {
 	uintptr_t found = 0;
 
-	for (int i = 0; i < PLATFORMS && platforms[i].used; i++) {
-		uintptr_t real = platforms[i].real[call];
+	for (int i = 0; i < PLATFORMS; i++) {
+		uintptr_t real = real_in(&platforms[i], call);
 
 		if (real && found && real != found)
 			return 0;
@@ -76,8 +84,8 @@ static uintptr_t real_of(enum usm_call call, cl_context context)
 	if (real)
 		return real;
 	platform = platform_of(context);
-	for (int i = 0; i < PLATFORMS && platforms[i].used; i++) {
-		real = platforms[i].real[call];
+	for (int i = 0; i < PLATFORMS; i++) {
+		real = real_in(&platforms[i], call);
 		if (real && platform && platforms[i].id == platform)
 			return real;
 		if (real && (!unnamed || !platforms[i].id))
@@ -86,24 +94,28 @@ static uintptr_t real_of(enum usm_call call, cl_context context)
 	return unnamed;
 }
 
-/* False: there is no room for one more platform. */
-static bool keep(cl_platform_id platform, enum usm_call call, uintptr_t real)
+/* False: there is no room for one more platform. Without a lock, which a child
+ * could be born with: one that another thread takes now is passed over, and a
+ * platform may have two. */
+static bool keep(cl_platform_id id, enum usm_call call, uintptr_t real)
 {
-	static atomic_flag busy = ATOMIC_FLAG_INIT;
-	int i = 0;
+	for (int i = 0; i < PLATFORMS; i++) {
+		struct platform *platform = &platforms[i];
+		int free = FREE_ROW;
 
-	while (atomic_flag_test_and_set(&busy))
-		;
-	while (i < PLATFORMS && platforms[i].used &&
-	       platforms[i].id != platform)
-		i++;
-	if (i < PLATFORMS) {
-		platforms[i].id = platform;
-		platforms[i].real[call] = real;
-		platforms[i].used = true;
+		if (platform->state == READY && platform->id == id) {
+			platform->real[call] = real;
+			return true;
+		}
+		if (!atomic_compare_exchange_strong(&platform->state, &free,
+						    TAKEN))
+			continue;
+		platform->id = id;
+		platform->real[call] = real;
+		platform->state = READY;
+		return true;
 	}
-	atomic_flag_clear(&busy);
-	return i < PLATFORMS;
+	return false;
 }
 
 /* ---- the calls -------------------------------------------------------------
