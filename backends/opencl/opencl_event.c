@@ -181,12 +181,33 @@ gpumem_status gm_opencl_event_native(void *device, void *name,
 	return GPUMEM_OK;
 }
 
+/* The event is waited for by a marker, and the barrier waits for that. PoCL (1.2
+ * to 3.1) keeps of each queue the newest barrier alone, and one with a list waits
+ * for that list only: so later commands would no longer wait for the program's
+ * own barrier before it. A marker does. A barrier without a list would too, but
+ * everywhere for all other work besides, as PoCL's markers do. */
+static cl_int wait_behind(cl_command_queue queue, cl_event mark)
+{
+	cl_event behind = NULL;
+	cl_int result = gm_opencl.clEnqueueMarkerWithWaitList(queue, 1, &mark,
+							      &behind);
+
+	if (result != CL_SUCCESS)
+		return result;
+	result = gm_opencl.clEnqueueBarrierWithWaitList(queue, 1, &behind,
+							NULL);
+	(void)gm_opencl.clReleaseEvent(behind);
+	return result;
+}
+
 static cl_int wait_for(const struct opencl_lane *lane, cl_event mark)
 {
-	if (lane->version >= 12 && gm_opencl.clEnqueueBarrierWithWaitList)
-		return gm_opencl.clEnqueueBarrierWithWaitList(lane->queue, 1,
-							      &mark, NULL);
-	return gm_opencl.clEnqueueWaitForEvents(lane->queue, 1, &mark);
+	if (lane->version < 12 || !gm_opencl.clEnqueueBarrierWithWaitList)
+		return gm_opencl.clEnqueueWaitForEvents(lane->queue, 1, &mark);
+	if (lane->loose && gm_opencl.clEnqueueMarkerWithWaitList)
+		return wait_behind(lane->queue, mark);
+	return gm_opencl.clEnqueueBarrierWithWaitList(lane->queue, 1, &mark,
+						      NULL);
 }
 
 gpumem_status gm_opencl_stream_wait(void *device, gpumem_stream stream,

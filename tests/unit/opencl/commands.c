@@ -126,7 +126,9 @@ static void test_order(void)
 	must(table->event_record(opened, event, queue[1]));
 	queues("MarkerWithWaitList", "a marker for all of it");
 	must(table->stream_wait(opened, queue[1], event));
-	queues(BARRIER, "and a barrier that waits");
+	queues("MarkerWithWaitList " BARRIER, "and a barrier that waits");
+	must(table->stream_wait(opened, queue[0], event));
+	queues(BARRIER, "in order that alone");
 	must(table->event_sync(opened, event));
 	must(table->stream_sync(opened, queue[1]));
 	must(table->event_destroy(opened, event));

@@ -50,6 +50,9 @@ enum { QUEUE_IN_ORDER = 0, QUEUE_OUT_OF_ORDER = 1 };
 	   void *const *events, void **event))                                 \
 	X(int, clEnqueueMarkerWithWaitList,                                    \
 	  (void *queue, unsigned count, void *const *events, void **event))    \
+	X(int, clEnqueueBarrierWithWaitList,                                   \
+	  (void *queue, unsigned count, void *const *events, void **event))    \
+	X(int, clFlush, (void *queue))                                         \
 	X(void *, clCreateUserEvent, (void *context, int *error))              \
 	X(int, clSetUserEventStatus, (void *event, int status))                \
 	X(int, clReleaseEvent, (void *event))

@@ -151,6 +151,50 @@ static void test_wait(uint64_t properties)
 	cl.clReleaseCommandQueue(first);
 }
 
+/* A barrier of the program's between its write, which cannot begin, and its read;
+ * behind the barrier a wait of ours, which is over. The read is given a moment
+ * to overtake the write. */
+static void test_barrier(void)
+{
+	void *queue = new_queue(own.context, own.native, QUEUE_OUT_OF_ORDER);
+	void *second = new_queue(own.context, own.native, QUEUE_IN_ORDER);
+	static unsigned char before[MIB], after[MIB];
+	void *gate = new_event(), *one = NULL, *read = NULL, *read_event = NULL;
+
+	memset(before, 0x77, sizeof(before));
+	if (opencl->fill(own.device, own.block, 0x11, MIB, second) ||
+	    opencl->event_create(own.device, &one) ||
+	    opencl->event_record(own.device, one, second) ||
+	    opencl->event_sync(own.device, one) ||
+	    cl.clEnqueueWriteBuffer(queue, own.object, 0, 0, MIB, before, 1,
+				    &gate, NULL) ||
+	    cl.clEnqueueBarrierWithWaitList(queue, 0, NULL, NULL))
+		bail("a write and a barrier: %s", said.text);
+	is_status(opencl->stream_wait(own.device, queue, one), GPUMEM_OK,
+		  "a wait behind a barrier of the program's");
+	if (cl.clEnqueueReadBuffer(queue, own.object, 0, 0, MIB, after, 0, NULL,
+				   &read) ||
+	    cl.clFlush(queue) ||
+	    opencl->event_import(own.device, read, &read_event))
+		bail("a read: %s", said.text);
+	for (int i = 0; i < 20 && opencl->event_query(own.device, read_event) ==
+					  GPUMEM_NOT_READY;
+	     i++)
+		usleep(10000);
+	is_status(opencl->event_query(own.device, read_event), GPUMEM_NOT_READY,
+		  "a read behind it waits for the barrier, too");
+	end_event(gate, 0);
+	is_status(opencl->stream_sync(own.device, queue), GPUMEM_OK, "wait");
+	ok(after[0] == 0x77 && !memcmp(after, after + 1, MIB - 1),
+	   "and so has what was written");
+	is_status(opencl->event_destroy(own.device, one), GPUMEM_OK, "gone");
+	is_status(opencl->event_destroy(own.device, read_event), GPUMEM_OK,
+		  "gone");
+	cl.clReleaseEvent(read);
+	cl.clReleaseCommandQueue(second);
+	cl.clReleaseCommandQueue(queue);
+}
+
 /* What fails in the queue is not over, and not "not yet" for ever. */
 static void test_failure(void)
 {
@@ -298,6 +342,7 @@ int main(void)
 	test_fill(QUEUE_OUT_OF_ORDER);
 	test_wait(QUEUE_IN_ORDER);
 	test_wait(QUEUE_OUT_OF_ORDER);
+	test_barrier();
 	test_failure();
 	test_import();
 	test_import_foreign();
