@@ -35,6 +35,21 @@ on_pocl()
 	over pocl env POCL_MEMORY_LIMIT=1 POCL_DEVICES="pthread pthread" "$@"
 }
 
+on_rusticl()
+{
+	over rusticl env RUSTICL_ENABLE=llvmpipe "$@"
+}
+
+on_mesa()
+{
+	over mesa env LP_CL=1 "$@"
+}
+
+on_oclgrind()
+{
+	env OCL_ICD_VENDORS="$scratch/oclgrind.icd" "$@"
+}
+
 # ---- the file --------------------------------------------------------------
 
 is "$(nm -D --defined-only "$plugin" | awk '$2 != "A" { print $3 }' |
@@ -124,24 +139,40 @@ if [ "${SANITIZER:-none}" = thread ]; then
 	# Two implementations whose locks and threads it does not see.
 	skip "ThreadSanitizer takes its own work for races" "rusticl conforms"
 elif [ -f "$vendors/rusticl.icd" ]; then
-	conforms "rusticl" over rusticl env RUSTICL_ENABLE=llvmpipe
+	conforms "rusticl" on_rusticl
 else
 	skip "rusticl is not installed" "rusticl conforms"
 fi
 if [ "${SANITIZER:-none}" = thread ]; then
 	skip "ThreadSanitizer takes its own work for races" "Clover conforms"
 elif [ -f "$vendors/mesa.icd" ]; then
-	conforms "Clover" over mesa env LP_CL=1
+	conforms "Clover" on_mesa
 else
 	skip "Clover is not installed" "Clover conforms"
 fi
-if [ "${SANITIZER:-none}" != none ]; then
-	skip "a sanitizer has to be the first library" "oclgrind conforms"
-elif command -v oclgrind >/dev/null 2>&1; then
-	conforms "oclgrind" oclgrind
+# Its program is not asked: it comes between a program and the loader, and so
+# between nobody and the loader that the plugin opens itself.
+oclgrind_icd=${OCLGRIND_ICD:-/usr/lib/oclgrind/liboclgrind-rt-icd.so}
+if [ "${SANITIZER:-none}" = thread ]; then
+	skip "ThreadSanitizer takes its own work for races" "oclgrind conforms"
+elif [ -f "$oclgrind_icd" ]; then
+	echo "$oclgrind_icd" >"$scratch/oclgrind.icd"
+	conforms "oclgrind" on_oclgrind
 else
 	skip "oclgrind is not installed" "oclgrind conforms"
 fi
+
+# What an untouched block takes of the host, as far as it is known; gpumem-conform
+# has measured it above.
+for row in pocl:True rusticl:False mesa:True oclgrind:False; do
+	icd=${row%:*}
+	[ -f "$vendors/$icd.icd" ] || [ -f "$scratch/$icd.icd" ] || continue
+	exits 0 "$icd is described" on_"$icd" "$tools/gpumem-probe" \
+		--backend opencl --json
+	json_is "['LATE_COMMIT' in str(x['capabilities']).upper()
+		for b in d['backends'] for x in b['devices']][0]" \
+		"${row#*:}" "whether it commits at the first use"
+done
 
 [ -f "$vendors/pocl.icd" ] || done_testing
 

@@ -53,6 +53,7 @@ static void tell(const char *lie)
 		table.slot = function;
 	LIES(TELL)
 	/* What makes them good lies. */
+	TELL("late", alloc, commits_at_once)
 	TELL("address", free, strip_free)
 	TELL("overlap", free, frees_some)
 	TELL("overlap-half", free, frees_some)

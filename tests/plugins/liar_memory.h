@@ -41,6 +41,24 @@ static gpumem_status other_info(int index, struct gpumem_device_info *info_out)
 	return status;
 }
 
+static gpumem_status says_late(int index, struct gpumem_device_info *info_out)
+{
+	gpumem_status status = honest()->device_info(index, info_out);
+
+	info_out->caps |= GPUMEM_CAP_LATE_COMMIT;
+	return status;
+}
+
+static gpumem_status commits_at_once(void *device, uint64_t bytes,
+				     uint64_t *address_out)
+{
+	gpumem_status status = honest()->alloc(device, bytes, address_out);
+
+	if (status == GPUMEM_OK)
+		memset((void *)(uintptr_t)*address_out, 0, bytes);
+	return status;
+}
+
 static gpumem_status odd_granularity(int index,
 				     struct gpumem_device_info *info_out)
 {

@@ -18,6 +18,7 @@
 	X("alignment", device_info, no_alignment_at_all)                       \
 	X("largest", device_info, no_largest)                                  \
 	X("info-beyond", device_info, info_beyond)                             \
+	X("late", device_info, says_late)                                      \
 	X("reopen", device_open, opens_once)                                   \
 	X("open-unset", device_open, opens_nothing)                            \
 	X("account", memory_info, same_memory)                                 \

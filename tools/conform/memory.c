@@ -7,6 +7,8 @@
  */
 #include "conform.h"
 
+#include <unistd.h>
+
 #define BLOCKS 32
 #define MIB ((uint64_t)1 << 20)
 
@@ -142,9 +144,46 @@ static void check_accounts(struct conform *c)
 		conform_ok(c, moves(c, bytes), "free moves by what is taken");
 }
 
+/* Memory of the machine that this process has; 0: nobody says. */
+static uint64_t resident_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long long all, resident = 0;
+
+	if (file && fscanf(file, "%llu %llu", &all, &resident) != 2)
+		resident = 0;
+	if (file)
+		fclose(file);
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What a GPU has is not seen here, and passes. Half: the implementation may
+ * have use for some itself. */
+static void check_late(struct conform *c)
+{
+	const char *const name = "untouched memory takes none of the host's";
+	uint64_t bytes = conform_raw(c, 64 * MIB), before, after, address;
+
+	if (!conform_has(c, GPUMEM_CAP_LATE_COMMIT))
+		return;
+	if (bytes < 16 * MIB || bytes > c->budget_bytes) {
+		conform_skip(c, name, "there is too little memory to see it");
+		return;
+	}
+	before = resident_bytes();
+	if (!conform_is(c, c->ops->alloc(c->device, bytes, &address), GPUMEM_OK,
+			"a raw block of %llu bytes", (unsigned long long)bytes))
+		return;
+	after = resident_bytes();
+	conform_ok(c, after < before + bytes / 2, "%s", name);
+	conform_is(c, c->ops->free(c->device, address, bytes), GPUMEM_OK,
+		   "free");
+}
+
 void conform_memory(struct conform *c)
 {
 	check_accounts(c);
+	check_late(c);
 	check_blocks(c, "first", true);
 	check_blocks(c, "again", false);
 }
@@ -170,12 +209,26 @@ static void fill_device(struct conform *c)
 	conform_is(c, give(c, blocks, count), GPUMEM_OK, "all freed");
 }
 
+/* A processor's device has the memory that all programs need. */
+static bool needs_host(const struct conform *c)
+{
+	uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+			(uint64_t)sysconf(_SC_PAGESIZE);
+
+	return conform_has(c, GPUMEM_CAP_CPU) &&
+	       c->info.total_bytes > host / 2;
+}
+
 void conform_capacity(struct conform *c)
 {
 	const char *const name = "memory beyond the capacity";
 
 	if (conform_has(c, GPUMEM_CAP_LATE_COMMIT)) {
 		conform_skip(c, name, "memory is committed at first use");
+		return;
+	}
+	if (needs_host(c)) {
+		conform_skip(c, name, "it would take most of the host's");
 		return;
 	}
 	if (c->info.max_alloc_bytes < c->info.total_bytes / (MOST - 2)) {
