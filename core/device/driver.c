@@ -39,7 +39,10 @@ gpumem_status gm_driver_memory_info(struct gm_driver *driver,
 		call.status = call.ops->memory_info(call.handle, &memory);
 	if (call.status == GPUMEM_OK) {
 		memory_out->total_bytes = memory.total_bytes;
-		memory_out->free_bytes = memory.free_bytes;
+		memory_out->free_bytes =
+			memory.free_bytes < memory.total_bytes
+				? memory.free_bytes
+				: memory.total_bytes;
 	}
 	return gm_call_end(&call);
 }

@@ -11,6 +11,11 @@
 
 #define ALIGNMENT_MIN 256 /* what gpumem.h promises for every block */
 
+/* Of all memory: an address has 48 bits. Of what a page begins at multiples of:
+ * ranges of addresses begin at those of 4 GiB. */
+static const uint64_t bytes_most = UINT64_C(1) << 48;
+static const uint64_t granularity_most = UINT64_C(1) << 32;
+
 static const uint32_t known_caps = 0
 #define CAP_BIT(name, bit, text) | (uint32_t)GPUMEM_CAP_##name
 	GPUMEM_CAP_LIST(CAP_BIT)
@@ -36,25 +41,47 @@ static bool is_power_of_two(uint64_t number)
 	return number && (number & (number - 1)) == 0;
 }
 
+static gpumem_status refuse(const struct gpumem_device_info *info,
+			    const char *what, uint64_t bytes, const char *why)
+{
+	return gm_fail(GPUMEM_DRIVER,
+		       "%s: its %s %llu bytes%s: look at the plugin's options "
+		       "(gpumem-probe --options), or have it mended",
+		       info->name, what, (unsigned long long)bytes, why);
+}
+
 /* All later arithmetic stands on these. */
 static gpumem_status check_sizes(const struct gpumem_device_info *info)
 {
-	if (!is_power_of_two(info->granularity_bytes))
-		return gm_fail(GPUMEM_DRIVER,
-			       "%s: its granularity of %llu bytes is no power "
-			       "of two",
-			       info->name,
-			       (unsigned long long)info->granularity_bytes);
-	if (!is_power_of_two(info->alignment_bytes))
-		return gm_fail(GPUMEM_DRIVER,
-			       "%s: its alignment of %llu bytes is no power of "
-			       "two",
-			       info->name,
-			       (unsigned long long)info->alignment_bytes);
-	if (!info->max_alloc_bytes)
-		return gm_fail(GPUMEM_DRIVER,
-			       "%s: its largest allocation is 0 bytes",
-			       info->name);
+	uint64_t granularity = info->granularity_bytes;
+	uint64_t alignment = info->alignment_bytes;
+	uint64_t total = info->total_bytes, largest = info->max_alloc_bytes;
+
+	if (!is_power_of_two(granularity))
+		return refuse(info, "granularity of", granularity,
+			      " is no power of two");
+	if (granularity > granularity_most)
+		return refuse(info, "granularity of", granularity,
+			      " is more than 4 GiB");
+	if (!is_power_of_two(alignment))
+		return refuse(info, "alignment of", alignment,
+			      " is no power of two");
+	if (!total)
+		return refuse(info, "memory is", total, "");
+	if (total > bytes_most)
+		return refuse(info, "memory of", total,
+			      " is more than addresses of 48 bits reach");
+	if (total < granularity)
+		return refuse(info, "memory of", total,
+			      " is less than one granule");
+	if (!largest)
+		return refuse(info, "largest allocation is", largest, "");
+	if (largest > bytes_most)
+		return refuse(info, "largest allocation of", largest,
+			      " is more than addresses of 48 bits reach");
+	if (largest < granularity)
+		return refuse(info, "largest allocation of", largest,
+			      " is less than one granule");
 	return GPUMEM_OK;
 }
 

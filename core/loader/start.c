@@ -15,6 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Each is asked about when devices are listed. */
+enum { DEVICES_MOST = 1 << 16 };
+
 static const struct gpumem_services services = {
 	.abi = GPUMEM_BACKEND_ABI,
 	.size = sizeof(services),
@@ -110,6 +113,10 @@ static gpumem_status count_devices(struct gm_backend *row)
 	status = row->ops.device_count(&count);
 	if (status == GPUMEM_OK && count <= 0)
 		status = GPUMEM_NO_DEVICE;
+	if (status == GPUMEM_OK && count > DEVICES_MOST) {
+		gm_native_error(0, "", "device_count gave %d devices", count);
+		status = GPUMEM_DRIVER;
+	}
 	row->adopts = status == GPUMEM_NO_DEVICE && row->ops.device_adopt;
 	if (status != GPUMEM_OK)
 		return refuse_native(row, status, GPUMEM_SLOT_device_count);

@@ -68,6 +68,32 @@ static gpumem_status odd_granularity(int index,
 	return status;
 }
 
+static gpumem_status coarse_granularity(int index,
+					struct gpumem_device_info *info_out)
+{
+	gpumem_status status = honest()->device_info(index, info_out);
+
+	info_out->granularity_bytes = UINT64_C(1) << 40;
+	return status;
+}
+
+static gpumem_status no_total(int index, struct gpumem_device_info *info_out)
+{
+	gpumem_status status = honest()->device_info(index, info_out);
+
+	info_out->total_bytes = 0;
+	return status;
+}
+
+static gpumem_status endless_total(int index,
+				   struct gpumem_device_info *info_out)
+{
+	gpumem_status status = honest()->device_info(index, info_out);
+
+	info_out->total_bytes = UINT64_MAX;
+	return status;
+}
+
 static gpumem_status no_alignment_at_all(int index,
 					 struct gpumem_device_info *info_out)
 {

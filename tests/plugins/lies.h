@@ -15,6 +15,9 @@
 	X("product", device_info, no_product)                                  \
 	X("info", device_info, other_info)                                     \
 	X("granularity", device_info, odd_granularity)                         \
+	X("coarse", device_info, coarse_granularity)                           \
+	X("empty", device_info, no_total)                                      \
+	X("endless", device_info, endless_total)                               \
 	X("alignment", device_info, no_alignment_at_all)                       \
 	X("largest", device_info, no_largest)                                  \
 	X("info-beyond", device_info, info_beyond)                             \

@@ -121,7 +121,9 @@ static void check_info(struct conform *c, int index)
 		   c->ops->device_info(index, &two) == GPUMEM_OK &&
 			   !memcmp(&one, &two, sizeof(one)),
 		   "device %d: the same info again", index);
-	conform_ok(c, one.product[0] && one.total_bytes > 0,
+	conform_ok(c,
+		   one.product[0] && one.total_bytes > 0 &&
+			   one.total_bytes <= (uint64_t)1 << 48,
 		   "device %d: has a product name and memory", index);
 	conform_ok(c, uuid_good(one.uuid), "device %d: UUID \"%s\"", index,
 		   one.uuid);
@@ -133,6 +135,12 @@ static void check_info(struct conform *c, int index)
 			"powers of two",
 			index, (unsigned long long)one.granularity_bytes,
 			(unsigned long long)one.alignment_bytes) ||
+	    !conform_ok(c,
+			one.granularity_bytes <= (uint64_t)1 << 32 &&
+				one.granularity_bytes <= one.total_bytes,
+			"device %d: granularity is at most 4 GiB and its "
+			"memory",
+			index) ||
 	    !conform_ok(c,
 			one.max_alloc_bytes >= one.granularity_bytes &&
 				one.max_alloc_bytes <= (uint64_t)1 << 48,

@@ -97,6 +97,10 @@ static void test_outputs(void)
 	is_status(gm_driver_memory_info(&driver, &memory), GPUMEM_OK, "OK");
 	is_uint(memory.total_bytes, 1u << 30, "total");
 	is_uint(memory.free_bytes, 1u << 29, "free");
+	fake.free_bytes = UINT64_MAX;
+	is_status(gm_driver_memory_info(&driver, &memory), GPUMEM_OK, "OK");
+	is_uint(memory.free_bytes, 1u << 30, "free is at most all");
+	fake.free_bytes = 1u << 29;
 	ok(memory.size == 1 && memory.reserved_bytes == 5, "no more than that");
 	is_status(gm_driver_va_reserve(&driver, 4096, 8192, &value), GPUMEM_OK,
 		  "arguments arrive in order");

@@ -162,26 +162,64 @@ static void test_info(void)
 	fake.alignment_bytes = 512;
 }
 
+#define MENDED                                                                 \
+	": look at the plugin's options (gpumem-probe --options), or have it " \
+	"mended"
+
+/* What a backend may not claim of a device, one number at a time. */
+static void test_claims(void)
+{
+	static const struct {
+		uint64_t *number, value;
+		const char *text;
+	} claims[] = {
+		{&fake.granularity_bytes, 0,
+		 "granularity of 0 bytes is no power of two"},
+		{&fake.granularity_bytes, 3 << 20,
+		 "granularity of 3145728 bytes is no power of two"},
+		{&fake.granularity_bytes, 1ull << 40,
+		 "granularity of 1099511627776 bytes is more than 4 GiB"},
+		{&fake.granularity_bytes, 1ull << 63,
+		 "granularity of 9223372036854775808 bytes is more than 4 GiB"},
+		{&fake.granularity_bytes, 1ull << 31,
+		 "memory of 1073741824 bytes is less than one granule"},
+		{&fake.alignment_bytes, 0,
+		 "alignment of 0 bytes is no power of two"},
+		{&fake.alignment_bytes, UINT64_MAX,
+		 "alignment of 18446744073709551615 bytes is no power of two"},
+		{&fake.total_bytes, 0, "memory is 0 bytes"},
+		{&fake.total_bytes, 4095,
+		 "memory of 4095 bytes is less than one granule"},
+		{&fake.total_bytes, (1ull << 48) + 1,
+		 "memory of 281474976710657 bytes is more than addresses of 48 "
+		 "bits reach"},
+		{&fake.total_bytes, UINT64_MAX,
+		 "memory of 18446744073709551615 bytes is more than addresses "
+		 "of 48 bits reach"},
+		{&fake.max_alloc_bytes, 0, "largest allocation is 0 bytes"},
+		{&fake.max_alloc_bytes, 4095,
+		 "largest allocation of 4095 bytes is less than one granule"},
+		{&fake.max_alloc_bytes, UINT64_MAX,
+		 "largest allocation of 18446744073709551615 bytes is more "
+		 "than addresses of 48 bits reach"},
+	};
+
+	for (size_t i = 0; i < sizeof(claims) / sizeof(*claims); i++) {
+		uint64_t before = *claims[i].number;
+		char text[512];
+
+		*claims[i].number = claims[i].value;
+		refuses("fake:0", GPUMEM_DRIVER);
+		snprintf(text, sizeof(text), "fake:0: its %s" MENDED,
+			 claims[i].text);
+		is_str(last_text(), text, "says so");
+		*claims[i].number = before;
+	}
+	opens("fake:0", 0);
+}
+
 static void test_insane(void)
 {
-	fake.granularity_bytes = 0;
-	refuses("fake:0", GPUMEM_DRIVER);
-	fake.granularity_bytes = 3 << 20;
-	refuses("fake:0", GPUMEM_DRIVER);
-	is_str(last_text(),
-	       "fake:0: its granularity of 3145728 bytes is no power of two",
-	       "granularity");
-	fake.granularity_bytes = 4096;
-	fake.alignment_bytes = 0;
-	refuses("fake:0", GPUMEM_DRIVER);
-	is_str(last_text(),
-	       "fake:0: its alignment of 0 bytes is no power of "
-	       "two",
-	       "alignment");
-	fake.alignment_bytes = 512;
-	fake.max_alloc_bytes = 0;
-	refuses("fake:0", GPUMEM_DRIVER);
-	fake.max_alloc_bytes = 1u << 30;
 	fake.info_status = GPUMEM_LOST;
 	refuses("fake:0", GPUMEM_LOST);
 	is_str(last_text(), "fake:0: the device was lost", "its own status");
@@ -341,6 +379,7 @@ int main(void)
 	test_names();
 	test_handles();
 	test_info();
+	test_claims();
 	test_insane();
 	test_no_groups();
 	test_visit();

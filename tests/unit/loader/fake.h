@@ -21,7 +21,8 @@ static struct {
 	const char *_Atomic last;
 	int devices, opened, closed, inits;
 	uint32_t caps;
-	uint64_t granularity_bytes, alignment_bytes, max_alloc_bytes;
+	uint64_t total_bytes, granularity_bytes, alignment_bytes;
+	uint64_t max_alloc_bytes, free_bytes;
 	gpumem_status init_status, count_status, info_status, open_status;
 	uint64_t address;
 	const struct gpumem_services *core;
@@ -29,6 +30,8 @@ static struct {
 	.native_name = "",
 	.devices = 2,
 	.caps = UINT32_MAX & ~(uint32_t)GPUMEM_CAP_CPU,
+	.total_bytes = 1u << 30,
+	.free_bytes = 1u << 29,
 	.granularity_bytes = 4096,
 	.alignment_bytes = 512,
 	.max_alloc_bytes = 1u << 30,
@@ -74,7 +77,7 @@ static gpumem_status fake_info(int index, struct gpumem_device_info *info_out)
 		 "0123abcd-0000-0000-0000-00000000000%d", index % 10);
 	snprintf(info_out->pci, sizeof(info_out->pci), "0000:3b:00.%d",
 		 index % 8);
-	info_out->total_bytes = 1u << 30;
+	info_out->total_bytes = fake.total_bytes;
 	info_out->granularity_bytes = fake.granularity_bytes;
 	info_out->alignment_bytes = fake.alignment_bytes;
 	info_out->max_alloc_bytes = fake.max_alloc_bytes;
@@ -103,8 +106,8 @@ static gpumem_status fake_memory(void *device, struct gpumem_memory *memory_out)
 
 	(void)device;
 	if (status == GPUMEM_OK) {
-		memory_out->total_bytes = 1u << 30;
-		memory_out->free_bytes = 1u << 29;
+		memory_out->total_bytes = fake.total_bytes;
+		memory_out->free_bytes = fake.free_bytes;
 	}
 	return status;
 }

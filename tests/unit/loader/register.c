@@ -6,6 +6,7 @@
 #include "loader/loader.h"
 #include "../../tap.h"
 #include "fake.h"
+#include <limits.h>
 #include <unistd.h>
 
 static const char *last_text(void)
@@ -77,6 +78,10 @@ static void test_refusals(void)
 	t[3].device_adopt = NULL;
 	refuses_table(&t[3], GPUMEM_NO_DEVICE,
 		      "zero: no such device is present");
+	fake.devices = INT_MAX;
+	t[6].name = "countless";
+	refuses_table(&t[6], GPUMEM_DRIVER,
+		      "countless: device_count gave 2147483647 devices");
 	fake.devices = 2;
 	fake.init_status = (gpumem_status)44;
 	t[4].name = "strange";
