@@ -123,6 +123,8 @@ libdevice_la_SOURCES = \
 
 libextent_la_CFLAGS = $(FLOOR_CFLAGS)
 libextent_la_SOURCES = \
+	core/extent/addresses.c \
+	core/extent/addresses.h \
 	core/extent/bins.h \
 	core/extent/check.h \
 	core/extent/check_index.c \

@@ -3,6 +3,7 @@
 
 /* Nodes, and the two operations that change the list of extents. */
 #include "extent.h"
+#include "addresses.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -15,16 +16,30 @@ enum {
 	STEP_PART = 32,
 	/* Twice what half a terabyte in the smallest large blocks needs. */
 	ROOM_NODES = 1 << 26,
+	/* But half of what the pool may take at first, for 64 Ki blocks at
+	 * least. */
+	ROOM_LEAST = 1 << 16,
 	/* Where addresses are limited, others want some too. */
 	ROOM_CUT = 8
 };
 
+static uint32_t wanted_room(void)
+{
+	uint64_t room = gm_addresses_share() / 2 / sizeof(struct gm_extent);
+
+	if (room > ROOM_NODES)
+		return ROOM_NODES;
+	return room < ROOM_LEAST ? ROOM_LEAST
+				 : (uint32_t)room / STEP_NODES * STEP_NODES;
+}
+
 /* Addresses only: no memory is promised for them. */
 static gpumem_status find_room(struct gm_nodes *nodes)
 {
-	uint32_t room = ROOM_NODES;
+	uint32_t room = wanted_room();
 
-	for (; room >= STEP_NODES; room /= ROOM_CUT) {
+	for (; room >= STEP_NODES;
+	     room = room / ROOM_CUT / STEP_NODES * STEP_NODES) {
 		void *store = mmap(NULL, room * sizeof(*nodes->node), PROT_NONE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 				   -1, 0);
@@ -32,6 +47,7 @@ static gpumem_status find_room(struct gm_nodes *nodes)
 		if (store == MAP_FAILED)
 			continue;
 		*nodes = (struct gm_nodes){.node = store, .room = room};
+		gm_addresses_add(room * sizeof(*nodes->node));
 		return GPUMEM_OK;
 	}
 	return gm_fail(GPUMEM_NO_HOST_MEMORY,
@@ -115,8 +131,10 @@ void gm_nodes_give(struct gm_nodes *nodes, struct gm_extent *extent)
 
 void gm_nodes_fini(struct gm_nodes *nodes)
 {
-	if (nodes->room)
+	if (nodes->room) {
 		munmap(nodes->node, nodes->room * sizeof(*nodes->node));
+		gm_addresses_sub(nodes->room * sizeof(*nodes->node));
+	}
 	*nodes = (struct gm_nodes){0};
 }
 

@@ -5,41 +5,28 @@
  * Addresses for the pages of heaps. A heap's first span has as many as the heap
  * will ever need, so that moving pages never runs out of them, as long as few
  * heaps do that: each gets a part of what all those before it have left of the
- * process's budget. When a span has no room for a request, another is added
- * that doubles what there is, or less if the budget is used up, but always what
- * the request needs. See space.h.
- *
- *     all_bytes == sum of span_bytes over the heaps of the process with VM
- *
- * The sum is atomic, and only a hint: two heaps that begin at one time may get
- * the same part.
+ * process's budget (extent/addresses.h), and a page at least. When a span has
+ * no room for a request, another is added that doubles what there is, or less
+ * if the budget is used up, but always what the request needs. See space.h.
  */
 #include "handle.h"
+#include "extent/addresses.h"
 #include "base/error.h"
 #include "base/option.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* Addresses per byte of memory: at most 18 were used by any recorded program.
  */
 enum { SPACE_FACTOR = 32 };
-
-/* All heaps together get a quarter of what a process has (47 bits), or may
- * have; and the next one an eighth of what is left of that, or so many. */
-enum { LIMIT_PART = 4, SHARE_PART = 8 };
-static const uint64_t budget_most = 1ull << 45, share_least = 4ull << 30;
 
 /* Where the system has little it is tried with half as much, down to this. */
 static const uint64_t span_least = 64ull << 20;
 
 /* Half of what the map of addresses can hold. */
 static const uint64_t space_most = 1ull << (GM_ADDRESS_BITS - 1);
-
-static _Atomic uint64_t all_bytes;
 
 static uint64_t round_up(uint64_t bytes, uint64_t to)
 {
@@ -56,26 +43,6 @@ static uint64_t most_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* RLIMIT_AS; UINT64_MAX: none. */
-static uint64_t process_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return UINT64_MAX;
-	return limit.rlim_cur;
-}
-
-static uint64_t share_bytes(void)
-{
-	uint64_t budget = least_of(process_limit() / LIMIT_PART, budget_most);
-	uint64_t used = atomic_load(&all_bytes);
-	uint64_t left = used < budget ? budget - used : 0;
-
-	return most_of(left / SHARE_PART,
-		       least_of(budget / SHARE_PART, share_least));
-}
-
 /* Half as much each time the system says no, down to `least`. */
 static gpumem_status reserve(struct gm_heap *heap, uint64_t least,
 			     uint64_t *bytes, uint64_t *address_out)
@@ -90,7 +57,7 @@ static gpumem_status reserve(struct gm_heap *heap, uint64_t least,
 		status = gm_driver_va_reserve(&heap->driver, *bytes, alignment,
 					      address_out);
 		if (status == GPUMEM_OK)
-			atomic_fetch_add(&all_bytes, *bytes);
+			gm_addresses_add(*bytes);
 		if (status == GPUMEM_OK || status == GPUMEM_LOST ||
 		    *bytes <= least)
 			return status;
@@ -103,7 +70,7 @@ gpumem_status gm_range_release(struct gm_heap *heap, const struct gm_span *span)
 		gm_driver_va_release(&heap->driver, span->address, span->bytes);
 
 	if (status == GPUMEM_OK)
-		atomic_fetch_sub(&all_bytes, span->bytes);
+		gm_addresses_sub(span->bytes);
 	return status;
 }
 
@@ -125,7 +92,7 @@ static gpumem_status explain(const struct gm_heap *heap, gpumem_status status,
 			     uint64_t least)
 {
 	struct gpumem_error cause = {.size = sizeof(cause)};
-	uint64_t limit = process_limit();
+	uint64_t limit = gm_addresses_limit();
 	char raise[128] = "", text[sizeof(cause.text)];
 
 	if (status != GPUMEM_NO_MEMORY && status != GPUMEM_NO_HOST_MEMORY)
@@ -201,7 +168,8 @@ gpumem_status gm_space_start(struct gm_heap *heap)
 	heap->space->most_bytes =
 		asked ? round_up(bytes, heap->page_bytes) : space_most;
 	if (!asked)
-		bytes = least_of(bytes, share_bytes());
+		bytes = least_of(bytes, gm_addresses_share());
+	bytes = most_of(bytes, heap->page_bytes);
 	least = round_up(least_of(bytes, span_least), heap->page_bytes);
 	return create_span(heap, bytes, least);
 }
@@ -210,7 +178,7 @@ gpumem_status gm_range_extend(struct gm_heap *heap, size_t bytes,
 			      size_t alignment)
 {
 	const struct gm_space *space = heap->space;
-	uint64_t room = space->most_bytes - space->span_bytes, least;
+	uint64_t room = space->most_bytes - space->span_bytes, least, share;
 
 	least = bytes <= heap->capacity_bytes
 			? round_up(bytes, heap->page_bytes)
@@ -223,8 +191,8 @@ gpumem_status gm_range_extend(struct gm_heap *heap, size_t bytes,
 			       "bytes of addresses of the pool (option "
 			       "`space`)",
 			       bytes, (unsigned long long)space->span_bytes);
-	return create_span(
-		heap,
-		least_of(least_of(space->span_bytes, share_bytes()), room),
-		least);
+	share = most_of(gm_addresses_share(), span_least);
+	return create_span(heap,
+			   least_of(least_of(space->span_bytes, share), room),
+			   least);
 }

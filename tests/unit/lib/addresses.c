@@ -26,6 +26,29 @@ static bool program_gets(uint64_t bytes)
 	return memory != MAP_FAILED && !munmap(memory, bytes);
 }
 
+static void set_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit))
+		bail("no limits");
+	limit.rlim_cur = bytes;
+	if (setrlimit(RLIMIT_AS, &limit))
+		bail("the limit cannot be set");
+}
+
+/* Bytes of addresses that the process has. */
+static uint64_t used_addresses(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long long pages = 0;
+
+	if (!file || fscanf(file, "%llu", &pages) != 1)
+		bail("no /proc/self/statm");
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Takes and frees blocks of many sizes, at random; each is found by an address
  * inside it, and the pool is sound. */
 static void work(gpumem_pool *pool, uint64_t most, long steps)
@@ -85,6 +108,8 @@ static void test_many(void)
 		(void)new_block(pools[i], MIB, NULL);
 	}
 	ok(true, "%d pools on one device", POOLS);
+	ok(ADDRESS_SANITIZER || used_addresses() < 34 * 1024 * GIB,
+	   "a quarter of all addresses: %llu", (ull)used_addresses());
 	if (THREAD_SANITIZER)
 		skip("ThreadSanitizer leaves a program few addresses", 2);
 	else {
@@ -138,29 +163,6 @@ static void test_space(void)
 	ok(device_end(), "nothing is left");
 }
 
-static void set_limit(rlim_t bytes)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_AS, &limit))
-		bail("no limits");
-	limit.rlim_cur = bytes;
-	if (setrlimit(RLIMIT_AS, &limit))
-		bail("the limit cannot be set");
-}
-
-/* Bytes of addresses that the process has. */
-static uint64_t used_addresses(void)
-{
-	FILE *file = fopen("/proc/self/statm", "r");
-	unsigned long long pages = 0;
-
-	if (!file || fscanf(file, "%llu", &pages) != 1)
-		bail("no /proc/self/statm");
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void test_limited(uint64_t limit)
 {
 	gpumem_pool *pool, *second;
@@ -187,7 +189,7 @@ static void test_none(void)
 	gpumem_status status;
 
 	device_start("256MiB", true);
-	set_limit(used_addresses() + 8 * MIB);
+	set_limit(used_addresses() + MIB);
 	status = gpumem_pool_create(device, NULL, &pool);
 	set_limit(RLIM_INFINITY);
 	is_status(status, GPUMEM_NO_HOST_MEMORY, "no addresses, no pool");
@@ -201,6 +203,32 @@ static void test_none(void)
 	set_limit(RLIM_INFINITY);
 	is_status(status, GPUMEM_OK, "vm:off does");
 	must(gpumem_pool_destroy(pool, 0));
+	ok(device_end(), "nothing is left");
+}
+
+/* Many pools in few addresses: all begin, all work, and the program has the
+ * rest. What no request needs is a quarter of the limit, but for some MiB of
+ * each pool's own. */
+static void test_many_limited(uint64_t limit, int count)
+{
+	uint64_t before, own = 10 * MIB * (uint64_t)count;
+
+	diag("%d pools, RLIMIT_AS of %llu bytes", count, (ull)limit);
+	device_start("64GiB", true);
+	before = used_addresses();
+	set_limit(limit);
+	for (int i = 0; i < count; i++) {
+		pools[i] = new_pool(0);
+		(void)new_block(pools[i], 3 * MIB, NULL);
+	}
+	ok(used_addresses() - before <= limit / 4 + own,
+	   "they take a quarter: %llu", (ull)(used_addresses() - before));
+	ok(program_gets(limit / 4), "as much is left to the program");
+	work(pools[count - 1], 60 * MIB, scaled(1000, 100));
+	for (int i = 0; i < count; i++)
+		must(gpumem_pool_destroy(pools[i], GPUMEM_DESTROY_FORCE));
+	is_uint(used_addresses() <= before + 64 * MIB, 1, "and give them back");
+	set_limit(RLIM_INFINITY);
 	ok(device_end(), "nothing is left");
 }
 
@@ -234,6 +262,9 @@ static void test_limits(void)
 	}
 	test_limited(3000000000);
 	test_limited(8 * GIB);
+	test_many_limited(64 * GIB, 40);
+	test_many_limited(16 * GIB, 100);
+	test_many_limited(4 * GIB, 40);
 	test_none();
 	test_no_more();
 }
