@@ -124,6 +124,7 @@ other_tests = \
 	tests/tool_report_map.sh \
 	tests/tool_stacks.sh \
 	tests/tool_stacks_torch.sh \
+	tests/tool_torch.sh \
 	tests/tool_trace.sh \
 	tests/traces.sh \
 	tests/umf.sh

@@ -46,6 +46,8 @@ libcommon_la_SOURCES = \
 	tools/common/process.h \
 	tools/common/progress.c \
 	tools/common/progress.h \
+	tools/common/ranges.c \
+	tools/common/ranges.h \
 	tools/common/raw.c \
 	tools/common/raw.h \
 	tools/common/recording.c \
@@ -67,11 +69,17 @@ libcommon_la_SOURCES = \
 	tools/common/tool.h \
 	tools/common/torch.c \
 	tools/common/torch.h \
+	tools/common/torch_blocks.c \
 	tools/common/torch_device.c \
 	tools/common/torch_device.h \
+	tools/common/torch_end.c \
+	tools/common/torch_events.c \
+	tools/common/torch_events.h \
 	tools/common/torch_names.c \
+	tools/common/torch_segments.c \
 	tools/common/torch_stacks.c \
 	tools/common/torch_stacks.h \
+	tools/common/torch_unknown.c \
 	tools/common/trace.c \
 	tools/common/trace.h \
 	tools/common/trace_file.c \

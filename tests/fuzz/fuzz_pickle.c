@@ -46,10 +46,9 @@ static uint64_t read_all(const uint8_t *data, size_t size)
 	while (torch_next(&history, &event)) {
 		events_add(&events, &event);
 		check(event.stack <= history.stacks.table.count);
-		check(event.pool <= TORCH_DEVICES);
+		check(event.pool <= TORCH_POOLS);
 	}
 	check(!torch_next(&history, &event));
-	check(events.count <= history.room);
 	torch_close(&history);
 	return events.sum;
 }

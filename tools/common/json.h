@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An integer; above 2^63 - 1, which jansson does not know, a real. */
+/* An integer, also above 2^63 - 1, which jansson does not know: json_print()
+ * writes it. */
 json_t *json_u64(uint64_t value);
 
 /* null unless finite. */

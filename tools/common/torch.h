@@ -3,10 +3,10 @@
 
 /*
  * Snapshots of PyTorch's allocator, as torch.cuda.memory._dump_snapshot()
- * writes them, read as if they were recordings: the same events, in the order
- * of their times. A block whose allocation is not there was live when it began.
- * What PyTorch took from the driver is what its segments say. The metadata that
- * torch.cuda.memory._set_memory_metadata() gave an allocation is the tag of its
+ * writes them, read as if they were recordings: the same events, those of a
+ * device in the order of the file. What PyTorch took from the driver is what
+ * its segments say. The metadata that torch.cuda.memory._set_memory_metadata()
+ * gave an allocation, or _annotate_memory() a live block, is the tag of the
  * block, and the frames of a block are its stack, if they have names. No locks.
  */
 #ifndef GPUMEM_TOOLS_TORCH_H
@@ -14,20 +14,31 @@
 
 #include "recording.h"
 #include "tag_names.h"
+#include "torch_events.h"
 #include "torch_stacks.h"
 
-enum { TORCH_DEVICES = 64 };
+enum {
+	TORCH_DEVICES = 64,
+	TORCH_POOLS = 2 * TORCH_DEVICES /* those of pinned memory come last */
+};
 
-/* Each device is a pool, whose number is one more than the device's. */
+/* The pool of a device is one more than its number. Of pinned memory PyTorch
+ * has a pool for each device as well; it is TORCH_DEVICES more. */
 struct torch_history {
-	struct recording_event *events;
-	uint64_t *order; /* where each stood: of two with one time the first */
-	size_t count, room, next;
+	struct torch_events pools[TORCH_POOLS]; /* number 1 is the first */
+	struct torch_cursor cursors[TORCH_POOLS];
+	struct recording_event heads[TORCH_POOLS]; /* the next; kind 0: none */
 	struct tag_names tags;
+	struct tag_names unknown; /* keys, actions and states that are new */
 	struct torch_stacks stacks;
 	size_t steps_left; /* entries, segments and blocks to be looked at */
-	uint64_t begin_us; /* since 1970 */
+	uint64_t begin_us; /* since 1970; 0: not known */
 	uint64_t damaged;  /* entries that cannot be */
+	uint64_t unended;  /* blocks of which nobody said when they ended */
+	uint8_t active[TORCH_POOLS]; /* those that have a next event */
+	unsigned active_count;
+	bool segments; /* there are some */
+	bool totals;   /* they say what they have: they are PyTorch's own */
 	char reason[160];
 };
 
@@ -39,6 +50,8 @@ bool torch_open(struct torch_history *history, const void *data, size_t bytes);
  * may be any number. */
 bool torch_next(struct torch_history *history,
 		struct recording_event *event_out);
+/* Begins with the first event again. */
+void torch_rewind(struct torch_history *history);
 /* The path of a tag; NULL: there is none. */
 const char *torch_tag(const struct torch_history *history, uint16_t number);
 void torch_close(struct torch_history *history);

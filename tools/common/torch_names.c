@@ -14,16 +14,32 @@
  * reason to refuse the file. */
 enum { METADATA_BYTES = 1000 };
 
+/* NULL: there is none, or an empty one. */
+static const struct unpickled *text_of(const struct torch_device *device,
+				       const struct unpickled *entry,
+				       const char *key)
+{
+	const struct unpickled *text =
+		unpickle_get(device->unpickle, entry, key);
+
+	return text && text->kind == UNPICKLED_TEXT && text->bytes ? text
+								   : NULL;
+}
+
+/* PyTorch says in internal_metadata what it allocates for itself, such as the
+ * memory in front of an address at which it wants a block. That counts as all
+ * it allocates, and has this name if the program gave none. */
 bool torch_read_tag(struct torch_device *device, const struct unpickled *entry,
 		    uint16_t *tag_out)
 {
-	const struct unpickled *text =
-		unpickle_get(device->unpickle, entry, "user_metadata");
+	const struct unpickled *text = text_of(device, entry, "user_metadata");
 	char path[METADATA_BYTES + 1];
 	size_t bytes;
 
 	*tag_out = 0;
-	if (!text || text->kind != UNPICKLED_TEXT)
+	if (!text)
+		text = text_of(device, entry, "internal_metadata");
+	if (!text)
 		return true;
 	bytes = text->bytes < METADATA_BYTES ? text->bytes : METADATA_BYTES;
 	/* Not within a character. */
@@ -38,7 +54,7 @@ bool torch_read_tag(struct torch_device *device, const struct unpickled *entry,
 }
 
 bool torch_read_stack(struct torch_device *device, const struct unpickled *of,
-		      uint64_t *stack_out)
+		      uint32_t *stack_out)
 {
 	const struct unpickled *frames =
 		unpickle_get(device->unpickle, of, "frames");

@@ -230,7 +230,7 @@ static bool number_stack(struct torch_stacks *stacks, size_t count,
 
 bool torch_stacks_number(struct torch_stacks *stacks,
 			 const struct unpickle *unpickle,
-			 const struct unpickled *list, uint64_t *number_out)
+			 const struct unpickled *list, uint32_t *number_out)
 {
 	uint32_t number = 0;
 	size_t count;

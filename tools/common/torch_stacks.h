@@ -30,7 +30,7 @@ void torch_stacks_init(struct torch_stacks *stacks);
  * memory. */
 bool torch_stacks_number(struct torch_stacks *stacks,
 			 const struct unpickle *unpickle,
-			 const struct unpickled *list, uint64_t *number_out);
+			 const struct unpickled *list, uint32_t *number_out);
 /* Makes the table. False: out of memory. */
 bool torch_stacks_finish(struct torch_stacks *stacks);
 /* May be called again. */

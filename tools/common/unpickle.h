@@ -18,6 +18,7 @@ enum unpickled_kind {
 	UNPICKLED_NONE,
 	UNPICKLED_OTHER,   /* that nobody here wants: a real, bytes, a long */
 	UNPICKLED_INTEGER, /* also True and False: 1 and 0 */
+	UNPICKLED_LARGE,   /* an integer from 2^63 to below 2^64 */
 	UNPICKLED_TEXT,
 	UNPICKLED_LIST, /* also a tuple */
 	UNPICKLED_DICT
@@ -27,7 +28,7 @@ struct unpickled {
 	uint32_t kind;
 	uint32_t bytes; /* of a text, which has no NUL at its end */
 	union {
-		int64_t integer;
+		int64_t integer; /* of a large one less 2^64 */
 		const char *text;
 		size_t container; /* index of a list or dictionary */
 	};
@@ -62,6 +63,10 @@ size_t unpickle_count(const struct unpickle *unpickle,
 const struct unpickled *unpickle_item(const struct unpickle *unpickle,
 				      const struct unpickled *list,
 				      size_t index);
+/* The key of that index; NULL: there is none, or it is no dictionary. */
+const struct unpickled *unpickle_key(const struct unpickle *unpickle,
+				     const struct unpickled *dict,
+				     size_t index);
 /* The value of that key; NULL: there is none, or it is no dictionary. */
 const struct unpickled *unpickle_get(const struct unpickle *unpickle,
 				     const struct unpickled *dict,
@@ -70,6 +75,11 @@ const struct unpickled *unpickle_get(const struct unpickle *unpickle,
 bool unpickle_get_u64(const struct unpickle *unpickle,
 		      const struct unpickled *dict, const char *key,
 		      uint64_t *value_out);
+/* The same of an address, which is written as an integer of 64 bits, with or
+ * without a sign. */
+bool unpickle_get_bits(const struct unpickle *unpickle,
+		       const struct unpickled *dict, const char *key,
+		       uint64_t *value_out);
 bool unpickled_is(const struct unpickled *value, const char *text);
 
 #endif

@@ -114,10 +114,28 @@ bool unpickle_push_text(struct unpickle *unpickle, uint64_t bytes)
 						.text = (const char *)at});
 }
 
+/* Nine bytes, of which the last is the sign's. */
+static bool push_large(struct unpickle *unpickle)
+{
+	struct unpickled large = {.kind = UNPICKLED_LARGE};
+	const unsigned char *sign = NULL;
+	uint64_t value = 0;
+
+	if (!unpickle_number(unpickle, 8, &value) ||
+	    !unpickle_take(unpickle, 1, &sign))
+		return false;
+	large.integer = (int64_t)value;
+	if (*sign || !(value >> 63))
+		large.kind = UNPICKLED_OTHER;
+	return unpickle_push(unpickle, large);
+}
+
 bool unpickle_push_long(struct unpickle *unpickle, uint64_t bytes)
 {
 	uint64_t value = 0;
 
+	if (bytes == 9)
+		return push_large(unpickle);
 	if (bytes > 8)
 		return unpickle_push_other(unpickle, (size_t)bytes);
 	if (!unpickle_number(unpickle, (unsigned)bytes, &value))

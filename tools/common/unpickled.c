@@ -57,14 +57,36 @@ const struct unpickled *unpickle_get(const struct unpickle *unpickle,
 	return NULL;
 }
 
+const struct unpickled *unpickle_key(const struct unpickle *unpickle,
+				     const struct unpickled *dict, size_t index)
+{
+	const struct unpickled_container *container =
+		container_of(unpickle, dict, UNPICKLED_DICT);
+
+	return container && index < container->count / 2
+		       ? &container->items[2 * index]
+		       : NULL;
+}
+
+bool unpickle_get_bits(const struct unpickle *unpickle,
+		       const struct unpickled *dict, const char *key,
+		       uint64_t *value_out)
+{
+	const struct unpickled *value = unpickle_get(unpickle, dict, key);
+
+	if (!value || (value->kind != UNPICKLED_INTEGER &&
+		       value->kind != UNPICKLED_LARGE))
+		return false;
+	*value_out = (uint64_t)value->integer;
+	return true;
+}
+
 bool unpickle_get_u64(const struct unpickle *unpickle,
 		      const struct unpickled *dict, const char *key,
 		      uint64_t *value_out)
 {
 	const struct unpickled *value = unpickle_get(unpickle, dict, key);
 
-	if (!value || value->kind != UNPICKLED_INTEGER || value->integer < 0)
-		return false;
-	*value_out = (uint64_t)value->integer;
-	return true;
+	return unpickle_get_bits(unpickle, dict, key, value_out) &&
+	       (value->kind == UNPICKLED_LARGE || value->integer >= 0);
 }

@@ -173,7 +173,9 @@ static bool next(struct trace_source *source, struct recording_event *event)
 
 static bool rewind_all(struct trace_source *source)
 {
-	source->torch.next = source->lines.next = 0;
+	source->lines.next = 0;
+	if (source->is_torch)
+		torch_rewind(&source->torch);
 	return source->is_torch || source->is_text ||
 	       recording_rewind(&source->recording);
 }
@@ -227,7 +229,7 @@ bool trace_each(struct trace_source *source, history_fn fn,
 	bool ok = prepare(&each) && read_all(&each);
 
 	source->unknown = each.history.unknown;
-	source->unended = each.history.unended;
+	source->unended = each.history.unended + source->torch.unended;
 	if (each.failed || each.history.failed)
 		tool_error("%s: out of host memory", source->config->file);
 	free(each.pools);

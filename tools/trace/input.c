@@ -139,6 +139,8 @@ struct recording_pool trace_pool(const struct trace_source *source,
 {
 	struct recording_pool pool = recording_pool(&source->recording, number);
 
+	if (source->is_torch && number > TORCH_DEVICES)
+		pool.kind = "pinned";
 	if (source->config->anonymise)
 		pool.name = NULL;
 	return pool;

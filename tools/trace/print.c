@@ -6,10 +6,12 @@
  */
 #include "print.h"
 
+#include "common/clean.h"
 #include "common/human.h"
 #include "common/table.h"
 #include "common/tool.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 double print_seconds(uint64_t ns)
@@ -50,9 +52,9 @@ static void print_torch(const struct trace_source *source,
 {
 	char text[HUMAN_BYTES];
 
-	term_say("%s: snapshot of PyTorch's allocator, %s, %s: %llu event%s, "
+	term_say("%s: snapshot of PyTorch's allocator, %s%s%s: %llu event%s, "
 		 "%llu stream%s",
-		 source->config->file, when,
+		 source->config->file, when, *when ? ", " : "",
 		 human_ns(text, print_duration(source, summary) * 1e9),
 		 (unsigned long long)summary->all.events,
 		 plural(summary->all.events),
@@ -72,16 +74,16 @@ static void print_head(const struct trace_source *source,
 		print_trace(source, summary);
 		return;
 	}
-	if (gmtime_r(&begin, &utc))
+	if (begin && gmtime_r(&begin, &utc))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &utc);
 	if (source->is_torch) {
 		print_torch(source, summary, when);
 		return;
 	}
-	term_say("%s: %s, process %u, gpumem %s, %s, %s: %llu event%s, %llu "
+	term_say("%s: %s, process %u, gpumem %s, %s%s%s: %llu event%s, %llu "
 		 "thread%s, %llu stream%s",
 		 source->config->file, header->program, header->pid,
-		 header->library, when,
+		 header->library, when, *when ? ", " : "",
 		 human_ns(text, print_duration(source, summary) * 1e9),
 		 (unsigned long long)summary->all.events,
 		 plural(summary->all.events),
@@ -116,10 +118,34 @@ static void print_warnings(const struct trace_source *source)
 	warn(source->unknown,
 	     "event is of a block whose beginning is not here.",
 	     "events are of blocks whose beginning is not here.");
-	warn(source->unended, "block has no end, but its address came again.",
-	     "blocks have no end, but their addresses came again.");
+	warn(source->unended,
+	     "block has no end, but its memory was used again or is free.",
+	     "blocks have no end, but their memory was used again or is free.");
 	warn(source->recording.damaged, "event is damaged, and was left out.",
 	     "events are damaged, and were left out.");
+}
+
+/* What is new in a snapshot, in one line. */
+static void print_unknown(const struct trace_source *source)
+{
+	const struct tag_names *unknown = &source->torch.unknown;
+
+	char *line = NULL, *clean;
+	size_t bytes;
+	FILE *text;
+
+	if (!unknown->count)
+		return;
+	text = open_memstream(&line, &bytes);
+	if (!text)
+		return;
+	for (size_t i = 0; i < unknown->count; i++)
+		fprintf(text, "%s%s", i ? ", " : "", unknown->path[i]);
+	fclose(text);
+	clean = clean_copy(line ? line : "");
+	term_say("Not known, and left out: %s.", clean ? clean : "");
+	free(clean);
+	free(line);
 }
 
 void print_about(const struct trace_source *source,
@@ -127,6 +153,7 @@ void print_about(const struct trace_source *source,
 {
 	print_head(source, summary);
 	print_warnings(source);
+	print_unknown(source);
 }
 
 /* ---- tables ---- */
@@ -174,7 +201,7 @@ static void pool_row(const struct trace_source *source, struct table *table,
 
 	table_cell(table, "%u", number);
 	table_cell(table, "%s", or_none(pool.name));
-	if (source->is_torch)
+	if (source->is_torch && number <= TORCH_DEVICES)
 		table_cell(table, "device %u", trace_device(source, number));
 	else
 		table_cell(table, "%s", or_none(pool.device));

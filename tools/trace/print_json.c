@@ -63,6 +63,16 @@ static json_t *kinds_json(const struct summary *summary, bool *ok)
 	return object;
 }
 
+static json_t *unknown_json(const struct trace_source *source, bool *ok)
+{
+	const struct tag_names *unknown = &source->torch.unknown;
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < unknown->count; i++)
+		json_put(array, NULL, json_text(unknown->path[i]), ok);
+	return array;
+}
+
 void print_json_about(json_t *root, const struct trace_source *source,
 		      const struct summary *summary, bool *ok)
 {
@@ -92,6 +102,7 @@ void print_json_about(json_t *root, const struct trace_source *source,
 	json_put(root, "unended_blocks", json_u64(source->unended), ok);
 	json_put(root, "damaged_events", json_u64(source->recording.damaged),
 		 ok);
+	json_put(root, "unknown_names", unknown_json(source, ok), ok);
 }
 
 bool print_json(const struct trace_source *source,

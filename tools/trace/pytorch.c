@@ -47,7 +47,9 @@ static bool collect(const struct recording_event *event,
 	struct snapshot *snapshot = user;
 	unsigned device = trace_device(snapshot->source, event->pool);
 
-	if (device >= snapshot->devices)
+	if (device >= TORCH_DEVICES + snapshot->hosts)
+		snapshot->hosts = device - TORCH_DEVICES + 1;
+	else if (device < TORCH_DEVICES && device >= snapshot->devices)
 		snapshot->devices = device + 1;
 	if (!block || event->kind == GPUMEM_RECORD_FREE)
 		return true;
@@ -129,16 +131,23 @@ static bool write_snapshot(struct snapshot *snapshot)
 		return false;
 	if (!snapshot_resolve(snapshot))
 		return fail(snapshot);
-	for (unsigned i = 0; i < TORCH_DEVICES; i++)
+	for (unsigned i = 0; i < TORCH_POOLS; i++)
 		regions_merge(&snapshot->regions[i]);
 	if (snapshot->live_count)
 		qsort(snapshot->live, snapshot->live_count,
 		      sizeof(*snapshot->live), compare_live);
 	cut_overlaps(snapshot);
 	pickle_dict(&snapshot->pickle);
-	if (!snapshot_traces(snapshot))
+	if (!snapshot_traces(snapshot, "device_traces", 0, snapshot->devices))
 		return false;
-	snapshot_segments(snapshot);
+	snapshot_segments(snapshot, "segments", 0, snapshot->devices);
+	if (snapshot->hosts) {
+		if (!snapshot_traces(snapshot, "host_traces", TORCH_DEVICES,
+				     snapshot->hosts))
+			return false;
+		snapshot_segments(snapshot, "host_segments", TORCH_DEVICES,
+				  snapshot->hosts);
+	}
 	put_settings(snapshot);
 	pickle_dict_end(&snapshot->pickle);
 	pickle_end(&snapshot->pickle);
@@ -157,7 +166,7 @@ bool trace_write_pytorch(struct trace_source *source, FILE *out)
 	snapshot->source = source;
 	pickle_begin(&snapshot->pickle, out);
 	ok = write_snapshot(snapshot);
-	for (unsigned i = 0; i < TORCH_DEVICES; i++)
+	for (unsigned i = 0; i < TORCH_POOLS; i++)
 		regions_free(&snapshot->regions[i]);
 	frames_free(&snapshot->frames);
 	free(snapshot->stacks);

@@ -63,8 +63,9 @@ struct snapshot {
 	struct trace_source *source;
 	struct pickle pickle;
 	struct pickle_list entries; /* of the device that is being written */
-	unsigned device, devices;
-	struct regions regions[TORCH_DEVICES];
+	unsigned device;	    /* likewise */
+	unsigned devices, hosts;    /* how many there are */
+	struct regions regions[TORCH_POOLS]; /* devices, then hosts */
 	struct snapshot_live *live; /* in the end by device and address */
 	size_t live_count, live_room;
 	struct frames frames;	     /* of all stacks that come */
@@ -83,8 +84,11 @@ bool snapshot_resolve(struct snapshot *snapshot);
 /* A key and the list of its frames, which is empty where it is not known. */
 void snapshot_frames(struct snapshot *snapshot, uint64_t stack);
 
-/* Keys of the snapshot and all that belongs to them. */
-bool snapshot_traces(struct snapshot *snapshot);
-void snapshot_segments(struct snapshot *snapshot);
+/* Keys of the snapshot and all that belongs to them: of so many devices, or
+ * hosts, from `first` on. */
+bool snapshot_traces(struct snapshot *snapshot, const char *key, unsigned first,
+		     unsigned count);
+void snapshot_segments(struct snapshot *snapshot, const char *key,
+		       unsigned first, unsigned count);
 
 #endif

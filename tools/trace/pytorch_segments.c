@@ -74,27 +74,30 @@ static void put_segment(struct snapshot *snapshot, unsigned device,
 	pickle_dict_end(&snapshot->pickle);
 }
 
-void snapshot_segments(struct snapshot *snapshot)
+void snapshot_segments(struct snapshot *snapshot, const char *key,
+		       unsigned first, unsigned count)
 {
 	const struct snapshot_live *live = snapshot->live;
 	const struct snapshot_live *end = live + snapshot->live_count;
 	struct pickle_list segments;
 
-	pickle_text(&snapshot->pickle, "segments");
+	while (live < end && live->device < first)
+		live++;
+	pickle_text(&snapshot->pickle, key);
 	pickle_list(&snapshot->pickle, &segments);
-	for (unsigned i = 0; i < snapshot->devices; i++) {
-		const struct regions *regions = &snapshot->regions[i];
+	for (unsigned i = 0; i < count; i++) {
+		const struct regions *regions = &snapshot->regions[first + i];
 
 		for (size_t j = 0; j < regions->count; j++) {
 			const struct region *region = &regions->list[j];
-			const struct snapshot_live *first = live;
+			const struct snapshot_live *inside = live;
 
-			while (live < end && live->device == i &&
+			while (live < end && live->device == first + i &&
 			       live->address < region->end)
 				live++;
 			pickle_item(&snapshot->pickle, &segments);
-			put_segment(snapshot, i, region, first,
-				    (size_t)(live - first));
+			put_segment(snapshot, i, region, inside,
+				    (size_t)(live - inside));
 		}
 	}
 	pickle_list_end(&snapshot->pickle, &segments);

@@ -80,15 +80,16 @@ static bool put_event(const struct recording_event *event,
 	return true;
 }
 
-bool snapshot_traces(struct snapshot *snapshot)
+bool snapshot_traces(struct snapshot *snapshot, const char *key, unsigned first,
+		     unsigned count)
 {
 	struct pickle_list devices;
 	bool ok = true;
 
-	pickle_text(&snapshot->pickle, "device_traces");
+	pickle_text(&snapshot->pickle, key);
 	pickle_list(&snapshot->pickle, &devices);
-	for (unsigned i = 0; i < snapshot->devices && ok; i++) {
-		snapshot->device = i;
+	for (unsigned i = 0; i < count && ok; i++) {
+		snapshot->device = first + i;
 		pickle_item(&snapshot->pickle, &devices);
 		pickle_list(&snapshot->pickle, &snapshot->entries);
 		ok = trace_each(snapshot->source, put_event, NULL, snapshot);

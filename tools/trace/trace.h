@@ -61,7 +61,8 @@ const struct recording_stacks *trace_stacks(const struct trace_source *source);
 const struct recording_stack *trace_stack(const struct trace_source *source,
 					  uint64_t number);
 
-/* The number of the device of a pool, as it is written behind the colon. */
+/* The number of the device of a pool, as it is written behind the colon; of a
+ * snapshot's pinned memory TORCH_DEVICES more. */
 unsigned trace_device(const struct trace_source *source, uint16_t pool);
 
 /* each.c: gives the events that were asked for to fn, and then, unless live is

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What a snapshot has that is new: a later PyTorch's keys, actions and states.
+ * They are named, and change no sum.
+ */
+#include "torch_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 60 };
+
+struct known {
+	const char *text;
+	size_t bytes;
+};
+
+#define KNOWN(name) {#name, sizeof(#name) - 1},
+
+#define ROOT_KEYS(X)                                                           \
+	X(segments)                                                            \
+	X(device_traces)                                                       \
+	X(allocator_settings)                                                  \
+	X(external_annotations)                                                \
+	X(host_segments)                                                       \
+	X(host_traces)
+
+#define ENTRY_KEYS(X)                                                          \
+	X(action)                                                              \
+	X(addr)                                                                \
+	X(size)                                                                \
+	X(stream)                                                              \
+	X(time_us)                                                             \
+	X(frames)                                                              \
+	X(compile_context)                                                     \
+	X(user_metadata)                                                       \
+	X(pool_id)                                                             \
+	X(internal_metadata)                                                   \
+	X(device_free)                                                         \
+	X(version)
+
+#define SEGMENT_KEYS(X)                                                        \
+	X(device)                                                              \
+	X(address)                                                             \
+	X(total_size)                                                          \
+	X(allocated_size)                                                      \
+	X(active_size)                                                         \
+	X(requested_size)                                                      \
+	X(stream)                                                              \
+	X(segment_type)                                                        \
+	X(segment_pool_id)                                                     \
+	X(is_expandable)                                                       \
+	X(frames)                                                              \
+	X(blocks)                                                              \
+	X(registration_counter)                                                \
+	X(version)
+
+#define BLOCK_KEYS(X)                                                          \
+	X(address)                                                             \
+	X(size)                                                                \
+	X(requested_size)                                                      \
+	X(state)                                                               \
+	X(frames)                                                              \
+	X(history)                                                             \
+	X(user_metadata)                                                       \
+	X(version)
+
+static const struct known root_keys[] = {ROOT_KEYS(KNOWN){NULL, 0}};
+static const struct known entry_keys[] = {ENTRY_KEYS(KNOWN){NULL, 0}};
+static const struct known segment_keys[] = {SEGMENT_KEYS(KNOWN){NULL, 0}};
+static const struct known block_keys[] = {BLOCK_KEYS(KNOWN){NULL, 0}};
+
+static const struct known *const keys[] = {
+	[TORCH_ROOT] = root_keys,
+	[TORCH_ENTRY] = entry_keys,
+	[TORCH_SEGMENT] = segment_keys,
+	[TORCH_BLOCK] = block_keys,
+};
+
+static bool is_known(const struct known *known, const struct unpickled *text)
+{
+	for (; known->text; known++)
+		if (known->bytes == text->bytes &&
+		    !memcmp(known->text, text->text, text->bytes))
+			return true;
+	return false;
+}
+
+/* Names beyond 65535 are not told. */
+bool torch_unknown(struct torch_history *history, const char *what,
+		   const struct unpickled *text)
+{
+	int bytes = text->bytes < NAME_BYTES ? (int)text->bytes : NAME_BYTES;
+	char name[NAME_BYTES + 32];
+	uint16_t number;
+
+	snprintf(name, sizeof(name), "%s \"%.*s\"", what, bytes, text->text);
+	return tag_names_number(&history->unknown, name, &number) !=
+		       TAG_NAMES_NO_MEMORY ||
+	       torch_no_memory(history);
+}
+
+bool torch_unknown_keys(struct torch_history *history,
+			const struct unpickle *unpickle,
+			const struct unpickled *dict, enum torch_dict which)
+{
+	const struct unpickled *key;
+
+	for (size_t i = 0; (key = unpickle_key(unpickle, dict, i)); i++)
+		if (key->kind == UNPICKLED_TEXT &&
+		    !is_known(keys[which], key) &&
+		    !torch_unknown(history, "key", key))
+			return false;
+	return true;
+}
