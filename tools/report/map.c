@@ -10,9 +10,6 @@
 
 #include <stdlib.h>
 
-/* The last address that is drawn: whole units and regions end there. */
-#define LAST (UINT64_MAX - REGIONS_UNIT)
-
 bool map_is_there(const struct model *model)
 {
 	return model->has_addresses &&
@@ -23,10 +20,7 @@ bool map_is_there(const struct model *model)
 static bool add(struct regions *pools, uint16_t pool, uint64_t address,
 		uint64_t bytes)
 {
-	uint64_t begin = address < LAST ? address : LAST;
-	uint64_t room = LAST - begin + 1;
-
-	return regions_add(&pools[pool], begin, bytes < room ? bytes : room);
+	return regions_add(&pools[pool], address, bytes);
 }
 
 static bool add_all(struct regions *pools, const struct model *model)
@@ -56,10 +50,10 @@ static void take_regions(struct map *map, const struct regions *regions,
 	for (size_t i = 0; i < regions->count; i++) {
 		map->ranges[map->count++] =
 			(struct map_range){.begin = regions->list[i].begin,
-					   .end = regions->list[i].end,
+					   .end = regions->list[i].last + 1,
 					   .at = at,
 					   .pool = pool};
-		at += (regions->list[i].end - regions->list[i].begin) /
+		at += (regions->list[i].last - regions->list[i].begin + 1) /
 		      MAP_UNIT;
 	}
 }
@@ -124,13 +118,12 @@ bool map_has(const struct map *map, uint16_t pool, uint64_t address)
 	const struct map_range *range = range_of(map, pool, address);
 
 	return range->pool == pool && range->begin <= address &&
-	       address < range->end;
+	       address - range->begin < range->end - range->begin;
 }
 
 uint64_t map_at(const struct map *map, uint16_t pool, uint64_t address)
 {
-	uint64_t inside = address < LAST ? address : LAST;
-	const struct map_range *range = range_of(map, pool, inside);
+	const struct map_range *range = range_of(map, pool, address);
 
-	return range->at + (inside - range->begin) / MAP_UNIT;
+	return range->at + (address - range->begin) / MAP_UNIT;
 }

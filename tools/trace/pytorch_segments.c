@@ -42,7 +42,7 @@ static void put_blocks(struct snapshot *snapshot, const struct region *region,
 	}
 	put_block(snapshot, &blocks,
 		  &(struct snapshot_live){.address = at,
-					  .bytes = region->end - at},
+					  .bytes = region->last - at + 1},
 		  WORD_inactive);
 	pickle_list_end(&snapshot->pickle, &blocks);
 }
@@ -58,7 +58,8 @@ static void put_segment(struct snapshot *snapshot, unsigned device,
 	pickle_dict(&snapshot->pickle);
 	snapshot_put(snapshot, WORD_device, device);
 	snapshot_put(snapshot, WORD_address, region->begin);
-	snapshot_put(snapshot, WORD_total_size, region->end - region->begin);
+	snapshot_put(snapshot, WORD_total_size,
+		     region->last - region->begin + 1);
 	snapshot_put(snapshot, WORD_allocated_size, bytes);
 	snapshot_put(snapshot, WORD_active_size, bytes);
 	snapshot_put(snapshot, WORD_requested_size, bytes);
@@ -93,7 +94,7 @@ void snapshot_segments(struct snapshot *snapshot, const char *key,
 			const struct snapshot_live *inside = live;
 
 			while (live < end && live->device == first + i &&
-			       live->address < region->end)
+			       live->address <= region->last)
 				live++;
 			pickle_item(&snapshot->pickle, &segments);
 			put_segment(snapshot, i, region, inside,

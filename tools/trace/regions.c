@@ -27,10 +27,11 @@ void regions_merge(struct regions *regions)
 		return;
 	qsort(list, regions->count, sizeof(*list), compare);
 	for (size_t i = 1; i < regions->count; i++)
-		if (list[i].begin > list[last].end)
+		if (list[i].begin > list[last].last &&
+		    list[i].begin - list[last].last > 1)
 			list[++last] = list[i];
-		else if (list[i].end > list[last].end)
-			list[last].end = list[i].end;
+		else if (list[i].last > list[last].last)
+			list[last].last = list[i].last;
 	regions->count = last + 1;
 }
 
@@ -54,15 +55,17 @@ static bool make_room(struct regions *regions)
 
 bool regions_add(struct regions *regions, uint64_t address, uint64_t bytes)
 {
+	uint64_t after = bytes ? bytes - 1 : 0;
+	uint64_t end =
+		after <= UINT64_MAX - address ? address + after : UINT64_MAX;
 	struct region region = {
 		.begin = address / REGIONS_UNIT * REGIONS_UNIT,
-		.end = (address + bytes + REGIONS_UNIT - 1) / REGIONS_UNIT *
-		       REGIONS_UNIT,
+		.last = end | (REGIONS_UNIT - 1),
 	};
 	struct region *last =
 		regions->count ? &regions->list[regions->count - 1] : NULL;
 
-	if (last && last->begin <= region.begin && region.end <= last->end)
+	if (last && last->begin <= region.begin && region.last <= last->last)
 		return true;
 	if (!make_room(regions))
 		return false;

@@ -13,11 +13,14 @@
 
 #define REGIONS_UNIT (UINT64_C(2) << 20)
 
+/* The last address is that of its last byte: a region may end where addresses
+ * do. */
 struct region {
-	uint64_t begin, end;
+	uint64_t begin, last;
 };
 
-/* After regions_merge(): ascending, and list[i].end < list[i + 1].begin. */
+/* After regions_merge(): ascending, and list[i].last + 1 < list[i + 1].begin.
+ */
 struct regions {
 	struct region *list;
 	size_t count, room;
