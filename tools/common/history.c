@@ -31,6 +31,15 @@ void history_free(struct history *history)
 	*history = (struct history){0};
 }
 
+/* What stands for an address: of pools that may have the same, each has its
+ * own. */
+static uint64_t key(const struct history *history, uint64_t address,
+		    uint16_t pool)
+{
+	return history->by_pool ? address ^ pool * UINT64_C(0x9e3779b97f4a7c15)
+				: address;
+}
+
 /* ---- slots ---- */
 
 static bool take_slot(struct history *history, uint32_t *slot_out)
@@ -94,7 +103,8 @@ static bool end(struct history *history, uint32_t slot,
 	if (!history->fn(&last, block, history->user))
 		return false;
 	unlink_block(history, slot);
-	(void)trace_ids_take(&history->ids, block->address);
+	(void)trace_ids_take(&history->ids,
+			     key(history, block->address, block->pool));
 	history->live_bytes -= block->bytes;
 	block->next = history->free_slot;
 	history->free_slot = slot;
@@ -123,7 +133,8 @@ static bool begin(struct history *history, const struct recording_event *event)
 		return true;
 	}
 	if (!take_slot(history, &slot) ||
-	    !trace_ids_add(&history->ids, event->address, slot)) {
+	    !trace_ids_add(&history->ids,
+			   key(history, event->address, event->pool), slot)) {
 		history->failed = true;
 		return false;
 	}
@@ -166,7 +177,8 @@ static bool resize(struct history *history, uint32_t slot,
 static bool end_early(struct history *history,
 		      const struct recording_event *begun)
 {
-	uint32_t slot = trace_ids_find(&history->ids, begun->address);
+	uint32_t slot = trace_ids_find(
+		&history->ids, key(history, begun->address, begun->pool));
 	struct recording_event last;
 
 	if (!history->whole || slot == TRACE_NO_SLOT ||
@@ -179,7 +191,8 @@ static bool end_early(struct history *history,
 static bool feed_block(struct history *history,
 		       const struct recording_event *event)
 {
-	uint32_t slot = trace_ids_find(&history->ids, event->address);
+	uint32_t slot = trace_ids_find(
+		&history->ids, key(history, event->address, event->pool));
 	bool live = slot != TRACE_NO_SLOT;
 
 	switch (event->kind) {

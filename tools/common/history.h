@@ -40,7 +40,7 @@ typedef bool (*history_live_fn)(const struct history_block *block, void *user);
 struct history {
 	history_fn fn;
 	void *user;
-	struct trace_ids ids; /* addresses of live blocks */
+	struct trace_ids ids; /* by what stands for a live block's address */
 	struct history_early early;
 	struct history_block *blocks;
 	uint32_t *first; /* of each pool */
@@ -51,6 +51,7 @@ struct history {
 	uint64_t unended; /* blocks whose end is not there, but whose address
 			     was used again */
 	bool whole;	  /* set by the caller: no event was lost */
+	bool by_pool;	  /* likewise: pools may have the same addresses */
 	bool failed;	  /* out of memory */
 };
 
