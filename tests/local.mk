@@ -122,6 +122,7 @@ other_tests = \
 	tests/tool_replay.sh \
 	tests/tool_report.sh \
 	tests/tool_report_map.sh \
+	tests/tool_rmm.sh \
 	tests/tool_stacks.sh \
 	tests/tool_stacks_torch.sh \
 	tests/tool_torch.sh \

@@ -58,6 +58,8 @@ libcommon_la_SOURCES = \
 	tools/common/recording_stack.c \
 	tools/common/recording_stack.h \
 	tools/common/recording_text.c \
+	tools/common/rmm.c \
+	tools/common/rmm.h \
 	tools/common/table.c \
 	tools/common/table.h \
 	tools/common/table_print.c \
@@ -84,6 +86,8 @@ libcommon_la_SOURCES = \
 	tools/common/trace.h \
 	tools/common/trace_file.c \
 	tools/common/trace_file.h \
+	tools/common/trace_foreign.c \
+	tools/common/trace_foreign.h \
 	tools/common/trace_ids.c \
 	tools/common/trace_ids.h \
 	tools/common/trace_line.c \

@@ -4,6 +4,7 @@
 /*
  * See torch.h: all devices, in the order of their times.
  */
+#include "rmm.h"
 #include "torch_device.h"
 
 #include <stdio.h>
@@ -123,36 +124,65 @@ static bool read_snapshot(struct torch_history *history,
 					   "PyTorch's: it has no segments");
 	return torch_unknown_keys(history, unpickle, &unpickle->root,
 				  TORCH_ROOT) &&
-	       read_all(history, unpickle) &&
-	       (torch_stacks_finish(&history->stacks) ||
-		torch_no_memory(history));
+	       read_all(history, unpickle);
 }
 
-bool torch_is(const void *data, size_t bytes)
+static bool is_pickle(const void *data, size_t bytes)
 {
 	const unsigned char *at = data;
 
 	return bytes >= 2 && at[0] == 0x80 && at[1] <= 5;
 }
 
-bool torch_open(struct torch_history *history, const void *data, size_t bytes)
+bool torch_is(const void *data, size_t bytes)
 {
-	struct unpickle unpickle;
-	bool ok;
+	return is_pickle(data, bytes) || rmm_is(data, bytes);
+}
 
-	*history = (struct torch_history){.steps_left = bytes * TORCH_DEVICES};
+/* ---- the whole ---- */
+
+void torch_history_init(struct torch_history *history, const char *program,
+			const char *what)
+{
+	*history = (struct torch_history){.program = program, .what = what};
 	tag_names_init(&history->tags);
 	tag_names_init(&history->unknown);
 	torch_stacks_init(&history->stacks);
-	if (!unpickle_open(&unpickle, data, bytes))
-		return torch_fail(history, unpickle.reason);
-	ok = read_snapshot(history, &unpickle);
-	unpickle_close(&unpickle);
+}
+
+bool torch_history_finish(struct torch_history *history, bool ok)
+{
+	if (ok && !torch_stacks_finish(&history->stacks))
+		ok = torch_no_memory(history);
 	if (ok)
 		torch_rewind(history);
 	else
 		torch_close(history);
 	return ok;
+}
+
+static bool open_pickle(struct torch_history *history, const void *data,
+			size_t bytes)
+{
+	struct unpickle unpickle;
+	bool ok;
+
+	torch_history_init(history, "PyTorch",
+			   "snapshot of PyTorch's allocator");
+	history->dated = true;
+	history->steps_left = bytes * TORCH_DEVICES;
+	if (!unpickle_open(&unpickle, data, bytes))
+		return torch_history_finish(
+			history, torch_fail(history, unpickle.reason));
+	ok = read_snapshot(history, &unpickle);
+	unpickle_close(&unpickle);
+	return torch_history_finish(history, ok);
+}
+
+bool torch_open(struct torch_history *history, const void *data, size_t bytes)
+{
+	return is_pickle(data, bytes) ? open_pickle(history, data, bytes)
+				      : rmm_open(history, data, bytes);
 }
 
 /* ---- events ---- */

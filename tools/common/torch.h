@@ -31,10 +31,13 @@ struct torch_history {
 	struct tag_names tags;
 	struct tag_names unknown; /* keys, actions and states that are new */
 	struct torch_stacks stacks;
-	size_t steps_left; /* entries, segments and blocks to be looked at */
-	uint64_t begin_us; /* since 1970; 0: not known */
-	uint64_t damaged;  /* entries that cannot be */
-	uint64_t unended;  /* blocks of which nobody said when they ended */
+	size_t steps_left;   /* entries, segments and blocks to be looked at */
+	uint64_t begin_us;   /* 0: not known */
+	uint64_t damaged;    /* entries that cannot be */
+	const char *what;    /* it is: "snapshot of PyTorch's allocator" */
+	const char *program; /* "PyTorch" */
+	bool dated;	     /* begin_us is since 1970 */
+	uint64_t unended;    /* blocks of which nobody said when they ended */
 	uint8_t active[TORCH_POOLS]; /* those that have a next event */
 	unsigned active_count;
 	bool segments; /* there are some */
@@ -42,10 +45,20 @@ struct torch_history {
 	char reason[160];
 };
 
-/* Is it a pickle? */
+/* Is it a pickle, or a file of others that is read likewise? */
 bool torch_is(const void *data, size_t bytes);
 /* Nothing is kept of the bytes. False: reason says why. */
 bool torch_open(struct torch_history *history, const void *data, size_t bytes);
+
+/* ---- for those that read such files ---- */
+
+void torch_history_init(struct torch_history *history, const char *program,
+			const char *what);
+/* Once all is read, well or not: gives `ok`. */
+bool torch_history_finish(struct torch_history *history, bool ok);
+
+/* ---- events ---- */
+
 /* As recording_next(): the events keep the same promises, but that an address
  * may be any number. */
 bool torch_next(struct torch_history *history,

@@ -170,7 +170,8 @@ bool torch_entry(struct torch_device *device, const struct unpickled *entry)
 		return false;
 	read_time(device, entry, &event.us);
 	if (action == NEW_ACTION)
-		return torch_unknown(device->history, "action", text);
+		return torch_unknown(device->history, "action", text->text,
+				     text->bytes);
 	if (action == NOTHING)
 		return true;
 	if (action == NO_ACTION || !read_event(device, entry, action, &event)) {

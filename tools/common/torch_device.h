@@ -102,7 +102,7 @@ bool torch_finish(struct torch_device *device);
  * out of memory. */
 enum torch_dict { TORCH_ROOT, TORCH_ENTRY, TORCH_SEGMENT, TORCH_BLOCK };
 bool torch_unknown(struct torch_history *history, const char *what,
-		   const struct unpickled *text);
+		   const char *text, size_t bytes);
 bool torch_unknown_keys(struct torch_history *history,
 			const struct unpickle *unpickle,
 			const struct unpickled *dict, enum torch_dict which);

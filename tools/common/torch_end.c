@@ -40,7 +40,8 @@ static bool read_state(struct torch_device *device,
 		    !unpickled_is(state, "active_awaiting_free");
 	return !*live_out || unpickled_is(state, "active_allocated") ||
 	       !state || state->kind != UNPICKLED_TEXT ||
-	       torch_unknown(device->history, "state", state);
+	       torch_unknown(device->history, "state", state->text,
+			     state->bytes);
 }
 
 /* What the program asked for; PyTorch 2.0 says it in another place. */

@@ -167,6 +167,7 @@ bool torch_events_next(const struct torch_events *events,
 		.time_ns = event->kind == GPUMEM_RECORD_LIVE ? 0 : cursor->us,
 		.stream = event->stream,
 		.stack = event->stack,
+		.thread = event->thread,
 		.tag = event->tag,
 		.kind = event->kind};
 	if (recording_is_block(event_out)) {

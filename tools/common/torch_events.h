@@ -16,7 +16,7 @@
 struct torch_event {
 	uint64_t us; /* since 1970; of an inserted one not known */
 	uint64_t address, bytes, stream;
-	uint32_t stack;
+	uint32_t stack, thread;
 	uint16_t tag;
 	uint8_t kind;
 };

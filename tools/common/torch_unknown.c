@@ -90,13 +90,13 @@ static bool is_known(const struct known *known, const struct unpickled *text)
 
 /* Names beyond 65535 are not told. */
 bool torch_unknown(struct torch_history *history, const char *what,
-		   const struct unpickled *text)
+		   const char *text, size_t bytes)
 {
-	int bytes = text->bytes < NAME_BYTES ? (int)text->bytes : NAME_BYTES;
+	int most = bytes < NAME_BYTES ? (int)bytes : NAME_BYTES;
 	char name[NAME_BYTES + 32];
 	uint16_t number;
 
-	snprintf(name, sizeof(name), "%s \"%.*s\"", what, bytes, text->text);
+	snprintf(name, sizeof(name), "%s \"%.*s\"", what, most, text);
 	return tag_names_number(&history->unknown, name, &number) !=
 		       TAG_NAMES_NO_MEMORY ||
 	       torch_no_memory(history);
@@ -111,7 +111,7 @@ bool torch_unknown_keys(struct torch_history *history,
 	for (size_t i = 0; (key = unpickle_key(unpickle, dict, i)); i++)
 		if (key->kind == UNPICKLED_TEXT &&
 		    !is_known(keys[which], key) &&
-		    !torch_unknown(history, "key", key))
+		    !torch_unknown(history, "key", key->text, key->bytes))
 			return false;
 	return true;
 }

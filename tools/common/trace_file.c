@@ -7,6 +7,8 @@
 #include "trace_file.h"
 
 #include "progress.h"
+#include "torch.h"
+#include "trace_foreign.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@ struct reader {
 	uint64_t bytes; /* of the file; 0 when unknown */
 	struct trace_parser parser;
 	struct progress progress;
+	char foreign[200]; /* why a file of others cannot be read */
 	char chunk[CHUNK];
 };
 
@@ -42,21 +45,11 @@ static bool open_file(struct reader *reader, const char *path)
 	return true;
 }
 
-/* Feeds the whole file. Returns NULL, or why reading failed; a failure of the
- * parser is in the parser. */
-static const char *pump(struct reader *reader)
+/* NULL: all was read as it should be; or why not. */
+static const char *read_well(const struct reader *reader)
 {
-	int got, number;
+	int number;
 
-	while ((got = gzread(reader->file, reader->chunk, CHUNK)) > 0) {
-		if (!trace_parser_feed(&reader->parser, reader->chunk,
-				       (size_t)got))
-			return NULL;
-		if (reader->bytes)
-			progress_show(&reader->progress,
-				      (uint64_t)gzoffset(reader->file),
-				      reader->bytes);
-	}
 	/* At a cut gzip file gzread() says 0 and gzerror() knows. */
 	(void)gzerror(reader->file, &number);
 	if (number == Z_BUF_ERROR)
@@ -65,8 +58,61 @@ static const char *pump(struct reader *reader)
 		return strerror(errno);
 	if (number != Z_OK && number != Z_STREAM_END)
 		return "damaged gzip data";
-	trace_parser_finish(&reader->parser);
 	return NULL;
+}
+
+/* A file of others, of which the first bytes are in the chunk. */
+static const char *pump_foreign(struct reader *reader, size_t got)
+{
+	size_t bytes = 0, room = 16 * CHUNK;
+	const char *reason = NULL;
+	char *data = malloc(room), *more = data;
+
+	while (more && got) {
+		memcpy(data + bytes, reader->chunk, got);
+		bytes += got;
+		if (room - bytes < CHUNK) {
+			room *= 2;
+			more = realloc(data, room);
+			data = more ? more : data;
+		}
+		got = (size_t)gzread(reader->file, reader->chunk, CHUNK);
+		got = got <= CHUNK ? got : 0;
+	}
+	reason = more ? read_well(reader) : "out of host memory";
+	if (!reason)
+		reason = trace_foreign_feed(&reader->parser, data, bytes,
+					    reader->foreign);
+	free(data);
+	if (!reason)
+		trace_parser_finish(&reader->parser);
+	return reason;
+}
+
+/* Feeds the whole file. Returns NULL, or why reading failed; a failure of the
+ * parser is in the parser. */
+static const char *pump(struct reader *reader)
+{
+	const char *reason;
+	bool first = true;
+	int got;
+
+	while ((got = gzread(reader->file, reader->chunk, CHUNK)) > 0) {
+		if (first && torch_is(reader->chunk, (size_t)got))
+			return pump_foreign(reader, (size_t)got);
+		first = false;
+		if (!trace_parser_feed(&reader->parser, reader->chunk,
+				       (size_t)got))
+			return NULL;
+		if (reader->bytes)
+			progress_show(&reader->progress,
+				      (uint64_t)gzoffset(reader->file),
+				      reader->bytes);
+	}
+	reason = read_well(reader);
+	if (!reason)
+		trace_parser_finish(&reader->parser);
+	return reason;
 }
 
 static void describe(const struct reader *reader, const char *path,
@@ -78,8 +124,12 @@ static void describe(const struct reader *reader, const char *path,
 		line++;
 	else
 		reason = reader->parser.reason;
-	snprintf(error->text, sizeof(error->text), "%s:%llu: %s", path,
-		 (unsigned long long)(line ? line : 1), reason);
+	if (*reader->foreign)
+		snprintf(error->text, sizeof(error->text), "%s: %s", path,
+			 reader->foreign);
+	else
+		snprintf(error->text, sizeof(error->text), "%s:%llu: %s", path,
+			 (unsigned long long)(line ? line : 1), reason);
 }
 
 static enum trace_result read_open(struct reader *reader, const char *path,

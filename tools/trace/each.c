@@ -205,6 +205,7 @@ static bool prepare(struct each *each)
 		&each->source->recording.header;
 	bool ok = history_init(&each->history, pass, each);
 
+	each->history.by_pool = each->source->is_torch;
 	each->history.whole = !each->source->is_torch &&
 			      !each->source->is_text && !header->lost_events &&
 			      !header->overwritten_events;

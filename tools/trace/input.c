@@ -91,8 +91,10 @@ static const char *open_torch(struct trace_source *source)
 	source->is_torch = true;
 	if (!torch_open(&source->torch, source->data, source->bytes))
 		return source->torch.reason;
-	snprintf(header->program, sizeof(header->program), "PyTorch");
-	header->begin_real_ns = source->torch.begin_us * 1000;
+	snprintf(header->program, sizeof(header->program), "%s",
+		 source->torch.program);
+	if (source->torch.dated)
+		header->begin_real_ns = source->torch.begin_us * 1000;
 	source->recording.damaged = source->torch.damaged;
 	return NULL;
 }

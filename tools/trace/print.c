@@ -52,9 +52,9 @@ static void print_torch(const struct trace_source *source,
 {
 	char text[HUMAN_BYTES];
 
-	term_say("%s: snapshot of PyTorch's allocator, %s%s%s: %llu event%s, "
-		 "%llu stream%s",
-		 source->config->file, when, *when ? ", " : "",
+	term_say("%s: %s, %s%s%s: %llu event%s, %llu stream%s",
+		 source->config->file, source->torch.what, when,
+		 *when ? ", " : "",
 		 human_ns(text, print_duration(source, summary) * 1e9),
 		 (unsigned long long)summary->all.events,
 		 plural(summary->all.events),
