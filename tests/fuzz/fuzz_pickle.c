@@ -2,20 +2,41 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Fuzzes the reader of PyTorch's snapshots, and with it that of pickles.
- * Whatever the input: nothing beyond it is read, events are as torch.h
- * promises, time never goes back, there are no more of them than the input
- * could say, stacks are of places that have a name, and reading it again gives
- * the same.
+ * Fuzzes the readers of PyTorch's snapshots, with that of pickles, and of RMM's
+ * logs. Whatever the input: nothing beyond it is read, events are as torch.h
+ * promises, time never goes back, a block begins before it ends and no
+ * two of a pool are at one address, stacks are of places that have a name, and
+ * reading it again gives the same.
  */
 #include "events.h"
 #include "pickles.h"
 
+#include "common/history.h"
 #include "common/torch.h"
 
 #include <string.h>
 
-const struct fuzz_seed fuzz_seeds[] = {PICKLE_SEEDS, {NULL, 0}};
+const struct fuzz_seed fuzz_seeds[] = {
+	PICKLE_SEEDS,
+	FUZZ_SEED("Thread,Time,Action,Pointer,Size,Stream\n"
+		  "1,12:00:00:000001,allocate,0x7f00,100,0x1\n"
+		  "2,23:59:59.999,allocate,0x8f00,200,(nil)\n"
+		  "1,00:00:00.1,free,0x7f00,100,0x2\n"
+		  "1,00:00:00.2,free,0x9f00,300,0x2\n"
+		  "1,00:00:00.3,allocate failure,(nil),99999999999,0x1\n"
+		  "1,00:00:00.4,allocate,0x8f10,5,0x1"),
+	FUZZ_SEED("Size,Pointer,More,Action\r\n8,f00,x,allocate\r\n"
+		  "8,(nil),,defragment\r\n"),
+	{NULL, 0}};
+
+static bool take(const struct recording_event *event,
+		 const struct history_block *block, void *user)
+{
+	(void)event;
+	(void)block;
+	(void)user;
+	return true;
+}
 
 static void check_stacks(const struct recording_stacks *stacks)
 {
@@ -37,18 +58,24 @@ static uint64_t read_all(const uint8_t *data, size_t size)
 	struct torch_history history;
 	struct recording_event event;
 	struct events events = {0};
+	struct history blocks;
 
 	if (!torch_open(&history, data, size)) {
 		check(*history.reason);
 		return (uint64_t)strlen(history.reason);
 	}
 	check_stacks(&history.stacks.table);
+	check(history_init(&blocks, take, NULL));
+	blocks.by_pool = true;
 	while (torch_next(&history, &event)) {
 		events_add(&events, &event);
 		check(event.stack <= history.stacks.table.count);
 		check(event.pool <= TORCH_POOLS);
+		check(history_feed(&blocks, &event));
 	}
 	check(!torch_next(&history, &event));
+	check(!blocks.unknown && !blocks.unended);
+	history_free(&blocks);
 	torch_close(&history);
 	return events.sum;
 }

@@ -37,6 +37,7 @@ void torch_device_free(struct torch_device *device)
 	ranges_free(&device->gone);
 	ranges_free(&device->mapped);
 	ranges_free(&device->unmapped);
+	ranges_free(&device->at_end);
 	trace_ids_free(&device->pending);
 	trace_ids_free(&device->tags);
 	free(device->doubts);

@@ -41,13 +41,14 @@ struct torch_blocks {
 
 /* live: the number of the event that began each block; gone: behind how many
  * events the last block of an address ended. mapped and unmapped are the same
- * of what was taken from the driver. pending: addresses of blocks that the
- * program freed and PyTorch has not. tags: of blocks that are not live yet. */
+ * of what was taken from the driver. at_end: blocks that are live in the end.
+ * pending: addresses of blocks that the program freed and PyTorch has not.
+ * tags: of blocks that are not live yet. */
 struct torch_device {
 	struct torch_history *history;
 	const struct unpickle *unpickle;
 	struct torch_events *events;
-	struct ranges live, gone, mapped, unmapped;
+	struct ranges live, gone, mapped, unmapped, at_end;
 	struct trace_ids pending, tags;
 	struct torch_doubt *doubts;
 	size_t doubt_count, doubt_room;

@@ -81,6 +81,7 @@ static bool read_block(struct torch_device *device,
 	    !read_state(device, unpickle_get(unpickle, dict, "state"),
 			&block->live))
 		return false;
+	block->live = block->live && (block->bytes || block->requested);
 	return !block->live || (torch_read_tag(device, dict, &block->tag) &&
 				torch_read_stack(device, dict, &block->stack));
 }
@@ -163,6 +164,29 @@ static struct range *same(const struct torch_device *device,
 		return NULL;
 	bytes = device->events->list[live->value].bytes;
 	return bytes == block->requested || !block->requested ? live : NULL;
+}
+
+/* No two of them are at one place. */
+static bool check_apart(struct torch_device *device)
+{
+	for (size_t i = 0; i < device->blocks.count; i++) {
+		const struct torch_block *block = &device->blocks.list[i];
+		uint64_t bytes = block->bytes > block->requested
+					 ? block->bytes
+					 : block->requested;
+		struct range range = {.first = block->address};
+
+		if (!block->live || !bytes)
+			continue;
+		range.last = range_last(block->address, bytes);
+		if (ranges_find(&device->at_end, range.first, range.last))
+			return torch_fail(
+				device->history,
+				"damaged: two blocks of the segments overlap");
+		if (!ranges_add(&device->at_end, range))
+			return torch_no_memory(device->history);
+	}
+	return true;
 }
 
 /* Those that the history does not have. */
@@ -261,8 +285,9 @@ static bool shrink_rest(struct torch_device *device)
 bool torch_finish(struct torch_device *device)
 {
 	settle_doubts(device);
-	return end_others(device) && begin_blocks(device) &&
-	       settle_segments(device) && shrink_rest(device) &&
+	return check_apart(device) && end_others(device) &&
+	       begin_blocks(device) && settle_segments(device) &&
+	       shrink_rest(device) &&
 	       (torch_events_finish(device->events) ||
 		torch_no_memory(device->history));
 }
