@@ -227,8 +227,10 @@ int main(int argc, char **argv)
 		.args_doc = "TRACE[.gz]",
 		.doc = "Replay a recorded program's allocations and show what "
 		       "they took.\vTRACE is a file in the format "
-		       "\"gpumem-trace\", plain or gzip'ed, or \"-\" for "
-		       "standard input.\n\n"
+		       "\"gpumem-trace\", a log of RMM's "
+		       "logging_resource_adaptor, or a snapshot that "
+		       "torch.cuda.memory._dump_snapshot() made, plain or "
+		       "gzip'ed, or \"-\" for standard input.\n\n"
 		       "Exit status: 0 replayed, 1 the trace is bad or the "
 		       "replay failed, 2 usage, 3 the device is not there.",
 	};

@@ -150,9 +150,9 @@ int main(int argc, char **argv)
 		.doc = "Show what a recording of a program's memory says, or "
 		       "write it in another format.\vRECORDING is a file that "
 		       "GPUMEM_CONF=record:FILE or gpumem_record_begin() made, "
-		       "plain or gzip'ed, or \"-\" for standard input; or a "
+		       "plain or gzip'ed, or \"-\" for standard input; a "
 		       "snapshot that torch.cuda.memory._dump_snapshot() "
-		       "made.\n\n"
+		       "made; or a log of RMM's logging_resource_adaptor.\n\n"
 		       "Exit status: 0 done, 1 the recording is bad or the "
 		       "output could not be written, 2 usage.",
 	};
