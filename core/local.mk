@@ -26,8 +26,16 @@ gpumemcxx_HEADERS = \
 	include/gpumem/cxx/pool.hpp \
 	include/gpumem/cxx/stream.hpp
 
+# What is compiled into tools, too.
+own_sources = \
+	core/base/own.c \
+	core/base/own.h \
+	core/base/path.c \
+	core/base/path.h
+
 libbase_la_CFLAGS = $(FLOOR_CFLAGS)
 libbase_la_SOURCES = \
+	$(own_sources) \
 	core/base/clock.h \
 	core/base/error.c \
 	core/base/error.h \

@@ -151,7 +151,8 @@ static bool judge(const struct gm_pair *pair, gm_conf_waits_fn waits,
 	}
 	switch (gm_option_judge(pair->key, pair->value, sentence, bytes)) {
 	case GPUMEM_OK:
-		return true;
+		return gm_option_try(pair->key, pair->value, sentence, bytes) ||
+		       gm_option_decided(pair->key);
 	case GPUMEM_NOT_FOUND:
 		return excused(pair->key, waits, sentence, bytes);
 	default:

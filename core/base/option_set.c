@@ -8,6 +8,7 @@
  */
 #include "option_table.h"
 #include "error.h"
+#include "path.h"
 #include "struct.h"
 #include <stdio.h>
 #include <string.h>
@@ -96,12 +97,36 @@ bool gm_option_decided(const char *key)
 	return decided;
 }
 
+/* Files to whose end something is added when it has happened: whether that can
+ * be done is to be known before. */
+static const char *const added_to[] = {"oom", "leaks"};
+
+bool gm_option_try(const char *key, const char *value, char *sentence,
+		   size_t bytes)
+{
+	struct gm_own own;
+
+	for (size_t i = 0; i < sizeof(added_to) / sizeof(*added_to); i++)
+		if (*value && strlen(value) < GM_OPTION_VALUE_BYTES &&
+		    !strcmp(key, added_to[i]) &&
+		    !gm_path_try_add(&own, value)) {
+			snprintf(sentence, bytes,
+				 "option \"%s\": \"%.200s\" cannot be "
+				 "written: %s",
+				 key, value, own.why);
+			return false;
+		}
+	return true;
+}
+
 gpumem_status gm_option_set(const char *key, const char *value)
 {
 	struct gm_option *option;
 	gpumem_status status;
 	char sentence[512];
 
+	if (value && !gm_option_try(key, value, sentence, sizeof(sentence)))
+		return gm_fail(GPUMEM_INVALID, "%s", sentence);
 	gm_option_lock();
 	status = judge(key, value, sentence, sizeof(sentence), &option);
 	if (status == GPUMEM_OK && value)

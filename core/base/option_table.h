@@ -70,6 +70,10 @@ void gm_option_assign(struct gm_option *option, const char *value,
 /* Takes the mutex. OK, or why key and value cannot be set, as a sentence. */
 gpumem_status gm_option_judge(const char *key, const char *value,
 			      char *sentence, size_t bytes);
+/* Without the mutex: whether the file that the option names, if it names one,
+ * can be written; if not, why as a sentence. */
+bool gm_option_try(const char *key, const char *value, char *sentence,
+		   size_t bytes);
 /* Takes the mutex: the program has set it, or set it back. */
 bool gm_option_decided(const char *key);
 

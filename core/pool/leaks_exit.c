@@ -12,6 +12,7 @@
 #include "leaks.h"
 #include "base/fork.h"
 #include "base/option.h"
+#include "base/path.h"
 #include "base/scope.h"
 
 #include <stdlib.h>
@@ -110,13 +111,12 @@ static void report_left(void)
 {
 	struct report report = {.used = 0};
 	struct left *left = NULL;
-	char name[4096];
+	struct gm_own own;
 
 	gm_pools_visit(collect, &left);
 	print(left, &report, is_json(path));
-	if (report.used && !report.cut &&
-	    gm_path_expand(path, name, sizeof(name)))
-		(void)gm_file_add(name, report.text, report.used);
+	if (report.used && !report.cut)
+		(void)gm_path_add(&own, path, report.text, report.used);
 	free(report.text);
 }
 

@@ -10,14 +10,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/option.h"
+#include "base/path.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Of the JSON: the shorter one fits into the first. */
 enum { SHORT_BYTES = 10 * 1024, LONG_BYTES = 4 << 20 };
@@ -130,58 +126,15 @@ static void json_fill(struct json *json, const struct gm_oom *oom,
 
 /* ---- the file ---- */
 
-static bool write_all(int fd, const char *text, size_t bytes)
-{
-	while (bytes) {
-		ssize_t written = write(fd, text, bytes);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		text += written;
-		bytes -= (size_t)written;
-	}
-	return true;
-}
-
-/* Past the limit a write would end the program by a signal. */
-static bool fits_limit(const struct stat *about, size_t bytes)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) ||
-	       limit.rlim_cur == RLIM_INFINITY ||
-	       (uint64_t)about->st_size + bytes <= limit.rlim_cur;
-}
-
-/* A pipe whose other end is gone would do so too. */
-bool gm_file_add(const char *path, const char *text, size_t bytes)
-{
-	struct stat about;
-	bool done;
-	int fd = open(path,
-		      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK |
-			      O_NOCTTY,
-		      0600);
-
-	if (fd < 0)
-		return false;
-	done = !fstat(fd, &about) && S_ISREG(about.st_mode) &&
-	       fits_limit(&about, bytes) && write_all(fd, text, bytes);
-	close(fd);
-	return done;
-}
-
 static void tell_file(const char *path, const struct json *json)
 {
-	char name[4096];
+	struct gm_own own;
 
-	if (!gm_path_expand(path, name, sizeof(name)) ||
-	    !gm_file_add(name, json->at, json->used))
+	if (!gm_path_add(&own, path, json->at, json->used))
 		gm_log(GPUMEM_LOG_ERROR,
-		       "option \"oom\": nothing can be added to \"%.400s\"",
-		       path);
+		       "option \"oom\": nothing can be added to "
+		       "\"%.400s\": %s",
+		       path, own.why);
 }
 
 /* ---- the recording ---- */

@@ -135,12 +135,6 @@ gpumem_status gm_limits_of_config(const struct gpumem_device *device,
  * and gpumem_record_end(). */
 gpumem_status gm_pools_record(const char *path, uint64_t max_bytes);
 gpumem_status gm_pools_record_end(void);
-/* Copies the name of a file, in which "%p" becomes the number of the process.
- * False: it is too long. */
-bool gm_path_expand(const char *path, char *name, size_t bytes);
-/* oom.c: adds text to the end of an ordinary file, which is made if there is
- * none. False: it could not be written. */
-bool gm_file_add(const char *path, const char *text, size_t bytes);
 /* Before the first pool: what option `record` says. */
 void gm_pools_record_by_option(void);
 /* With the registry locked: the pool is recorded if there is a recording, or is

@@ -11,9 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/option.h"
-
-#include <stdio.h>
-#include <unistd.h>
+#include "base/path.h"
 
 /* Only who begins and ends holds it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -89,28 +87,9 @@ static bool end_one(struct gpumem_pool *pool, void *unused)
 	return true;
 }
 
-bool gm_path_expand(const char *path, char *name, size_t bytes)
-{
-	size_t used = 0;
-
-	for (; *path && used + 1 < bytes; path++) {
-		if (path[0] != '%' || path[1] != 'p') {
-			name[used++] = *path;
-			continue;
-		}
-		used += (size_t)snprintf(name + used, bytes - used, "%ld",
-					 (long)getpid());
-		path++;
-	}
-	if (*path || used >= bytes)
-		return false;
-	name[used] = '\0';
-	return true;
-}
-
 static gpumem_status begin(const char *path, uint64_t max_bytes)
 {
-	char name[4096];
+	char name[GM_PATH_BYTES];
 	const struct gm_record_config config = {.path = name,
 						.max_bytes = max_bytes};
 	gpumem_status status;

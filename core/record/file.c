@@ -2,7 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The file: created, mapped, given storage, and cut to what was used. Writing
+ * The file: created, mapped, given storage, and cut to what was used. It is
+ * made afresh beside the name that it gets when its header is whole, and then
+ * takes the place of what had that name, which whoever reads it still has; from
+ * then on it is written in place, so that it is there after a crash. Writing
  * into a mapping kills the program where there is no storage for the page; so
  * each chunk gets its storage before it is used, and a disk that is full makes
  * the file smaller. A child process does not inherit the mapping. Nobody writes
@@ -10,13 +13,13 @@
  */
 #include "file.h"
 #include "base/error.h"
+#include "base/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -37,6 +40,14 @@ static gpumem_status refuse(const char *path, const char *why)
 {
 	return gm_fail(GPUMEM_INVALID, "cannot record to \"%.200s\": %s", path,
 		       why);
+}
+
+static gpumem_status busy(const char *path)
+{
+	return gm_fail(GPUMEM_BUSY,
+		       "another process records to \"%.200s\"; a %%p in "
+		       "the name becomes the number of the process",
+		       path);
 }
 
 static gpumem_status refuse_errno(const char *path)
@@ -91,30 +102,13 @@ bool gm_record_back(uint32_t chunk)
 	return back_up_to(backed, end) || back_up_to(backed, chunk + 1);
 }
 
-/* A file that another process records to is neither cut nor written. */
-static gpumem_status open_file(const char *path, int *fd_out)
+/* Beside that name, until it is a recording. A file that another process
+ * records to is neither cut nor replaced. */
+static gpumem_status begin_file(struct gm_own *own, const char *path)
 {
-	struct stat about;
-	int fd =
-		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-		     0600);
-
-	if (fd < 0)
-		return refuse_errno(path);
-	if (fstat(fd, &about) || !S_ISREG(about.st_mode)) {
-		close(fd);
-		return refuse(path, "it is no ordinary file");
-	}
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		close(fd);
-		return gm_fail(
-			GPUMEM_BUSY,
-			"another process records to \"%.200s\"; a %%p in "
-			"the name becomes the number of the process",
-			path);
-	}
-	*fd_out = fd;
-	return GPUMEM_OK;
+	if (gm_own_begin(own, path, 0600))
+		return GPUMEM_OK;
+	return own->busy ? busy(path) : refuse(path, own->why);
 }
 
 /* No more than the process may write: the kernel's signal would end it. */
@@ -188,8 +182,7 @@ static gpumem_status map_file(const char *path, int fd, uint64_t bytes)
 				    "(RLIMIT_FSIZE)");
 	count = (uint32_t)((bytes - chunks_at) / GM_RECORD_CHUNK_BYTES);
 	bytes = chunks_at + (uint64_t)count * GM_RECORD_CHUNK_BYTES;
-	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)bytes) ||
-	    !allocate(fd, 0, chunks_at))
+	if (ftruncate(fd, (off_t)bytes) || !allocate(fd, 0, chunks_at))
 		return refuse_errno(path);
 	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
@@ -213,15 +206,43 @@ static gpumem_status map_file(const char *path, int fd, uint64_t bytes)
 	return GPUMEM_OK;
 }
 
+static void forget_file(void)
+{
+	struct gm_record_file *file = &gm_record_file;
+
+	free((void *)file->state);
+	free(file->used);
+	file->map = NULL;
+	file->fd = -1;
+}
+
+/* It gets its name when it is a recording, of which nothing is in it yet. */
+static gpumem_status name_file(const char *path, struct gm_own *own)
+{
+	gm_recorder.ticks = gm_record_ticks_usable();
+	fill_header(gm_record_file.map_bytes -
+			    (uint64_t)gm_record_file.chunk_count *
+				    GM_RECORD_CHUNK_BYTES,
+		    gm_record_file.chunk_count);
+	if (gm_own_keep(own))
+		return GPUMEM_OK;
+	munmap(gm_record_file.map, gm_record_file.map_bytes);
+	forget_file();
+	return own->busy ? busy(path) : refuse(path, own->why);
+}
+
 gpumem_status gm_record_open(const struct gm_record_config *config)
 {
 	struct gm_record_file *file = &gm_record_file;
 	uint64_t most = (uint64_t)UINT32_MAX * GM_RECORD_CHUNK_BYTES;
 	uint64_t bytes = config->max_bytes < most ? config->max_bytes : most;
-	gpumem_status status = open_file(config->path, &file->fd);
+	gpumem_status status;
+	struct gm_own own;
 
+	status = begin_file(&own, config->path);
 	if (status != GPUMEM_OK)
 		return status;
+	file->fd = own.fd;
 	atomic_store(&file->backed, 0);
 	atomic_store(&file->claims, 0);
 	atomic_store(&file->left, -1);
@@ -229,16 +250,13 @@ gpumem_status gm_record_open(const struct gm_record_config *config)
 	atomic_store(&file->tags, 0);
 	status = map_file(config->path, file->fd, within_limit(bytes));
 	if (status != GPUMEM_OK) {
-		/* What is left of it is no recording. */
-		(void)GPUMEM_IGNORE(ftruncate(file->fd, 0));
-		close(file->fd);
+		gm_own_drop(&own);
 		file->fd = -1;
 		return status;
 	}
-	gm_recorder.ticks = gm_record_ticks_usable();
-	fill_header(file->map_bytes -
-			    (uint64_t)file->chunk_count * GM_RECORD_CHUNK_BYTES,
-		    file->chunk_count);
+	status = name_file(config->path, &own);
+	if (status != GPUMEM_OK)
+		return status;
 	if (!++generations)
 		++generations;
 	atomic_store(&gm_recorder.generation, generations);
@@ -272,9 +290,6 @@ void gm_record_close(void)
 	if (ftruncate(file->fd, (off_t)bytes))
 		errno = 0;
 	close(file->fd);
-	free((void *)file->state);
-	free(file->used);
-	file->map = NULL;
-	file->fd = -1;
+	forget_file();
 	pthread_mutex_unlock(&file->mutex);
 }

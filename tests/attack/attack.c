@@ -86,6 +86,8 @@ static const struct row *pick_row(void)
 static void run(const struct configuration *configuration, uint64_t seed,
 		uint64_t steps)
 {
+	char written[64];
+
 	alarm(300);
 	random_seed(seed);
 	exporter_start(configuration);
@@ -109,6 +111,9 @@ static void run(const struct configuration *configuration, uint64_t seed,
 	}
 	snprintf(report->name, sizeof(report->name), "the end");
 	world_end();
+	snprintf(written, sizeof(written), "/tmp/gpumem-attack.%ld",
+		 (long)getpid());
+	(void)unlink(written); /* what options oom and leaks name */
 	exporter_end();
 	report->done = true;
 }

@@ -114,14 +114,26 @@ void attack_gpumem_oom_set(void)
 }
 
 /* Options that a world may change while it is running, with a right value. */
-static const char *const settings[][2] = {
-	{"wait", "on"},		 {"wait", "off"},	  {"waste", "0"},
-	{"waste", "20%"},	 {"waste_max", "20%"},	  {"stream_waste", "0"},
-	{"cache", "0"},		 {"cache", "16KiB"},	  {"decay_ms", "1"},
-	{"decay_ms", "0"},	 {"handle_max", "0"},	  {"limit", "0"},
-	{"soft_limit", "8MiB"},	 {"page", "2MiB"},	  {"host.latency", ""},
-	{"host.copy_rate", "0"}, {"oom", "/nowhere/%p"},  {"track", "on"},
-	{"track_frames", "3"},	 {"leaks", "/nowhere/%p"}};
+static const char *const settings[][2] = {{"wait", "on"},
+					  {"wait", "off"},
+					  {"waste", "0"},
+					  {"waste", "20%"},
+					  {"waste_max", "20%"},
+					  {"stream_waste", "0"},
+					  {"cache", "0"},
+					  {"cache", "16KiB"},
+					  {"decay_ms", "1"},
+					  {"decay_ms", "0"},
+					  {"handle_max", "0"},
+					  {"limit", "0"},
+					  {"soft_limit", "8MiB"},
+					  {"page", "2MiB"},
+					  {"host.latency", ""},
+					  {"host.copy_rate", "0"},
+					  {"oom", "/tmp/gpumem-attack.%p"},
+					  {"track", "on"},
+					  {"track_frames", "3"},
+					  {"leaks", "/tmp/gpumem-attack.%p"}};
 
 void attack_gpumem_option_set(void)
 {

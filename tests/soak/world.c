@@ -87,9 +87,9 @@ static const struct {
 	{"share", {"none", "none", "ipc", NULL}},
 	{"decay_ms", {"10000", "1", "20", NULL}},
 	{"decay_thread", {"off", "on", NULL}},
-	{"oom", {"", "", "/dev/null", NULL}},
+	{"oom", {"", "", "/tmp/gpumem-soak.%p", NULL}},
 	{"track", {"off", "off", "off", "on", NULL}},
-	{"leaks", {"", "", "/dev/null", NULL}},
+	{"leaks", {"", "", "/tmp/gpumem-soak.%p", NULL}},
 	{"track_frames", {"16", "0", "64", NULL}},
 	{"host.page", {"2MiB", "512KiB", "64KiB", NULL}},
 	{"host.capacity", {"96MiB", "256MiB", "1GiB", NULL}},
@@ -192,8 +192,17 @@ bool world_begin(uint64_t seed, uint64_t number, uint64_t steps,
 	return true;
 }
 
+static void remove_file(void)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/tmp/gpumem-soak.%ld", (long)getpid());
+	(void)unlink(name);
+}
+
 void world_end(void)
 {
+	remove_file();
 	for (int i = 1; i < SHARED_STREAMS; i++)
 		if (world.shared[i] &&
 		    !took(gpumem_stream_destroy(world.device, world.shared[i]),

@@ -12,6 +12,7 @@ base_tests = \
 	tests/unit/base/line \
 	tests/unit/base/log \
 	tests/unit/base/option \
+	tests/unit/base/own \
 	tests/unit/base/parse \
 	tests/unit/base/stack \
 	tests/unit/base/status \

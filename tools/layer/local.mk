@@ -30,4 +30,5 @@ tools_libgpumem_opencl_layer_la_SOURCES = \
 	tools/preload/recorder.h \
 	tools/preload/recorder_base.c \
 	tools/preload/recorder_file.c \
+	$(own_sources) \
 	$(librecord_la_SOURCES)

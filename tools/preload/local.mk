@@ -40,6 +40,7 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/recorder_base.c \
 	tools/preload/recorder_file.c \
 	tools/preload/state.c \
+	$(own_sources) \
 	$(librecord_la_SOURCES)
 if CUDA
 tools_libgpumem_preload_la_CPPFLAGS += $(CUDA_CPPFLAGS) -DPRELOAD_CUDA

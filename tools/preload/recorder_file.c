@@ -14,6 +14,7 @@
 #include "recorder.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/path.h"
 #include "record/file.h"
 
 #include <errno.h>
@@ -59,19 +60,9 @@ static bool expand(char *path)
 
 	if (wanted[0] != '/')
 		used = (size_t)snprintf(path, LEDGER_PATH, "%s/", place);
-	for (const char *at = wanted; *at; at++) {
-		if (used >= LEDGER_PATH - NAME_SPARE)
-			return false;
-		if (at[0] == '%' && at[1] == 'p') {
-			used += (size_t)sprintf(path + used, "%ld",
-						(long)getpid());
-			at++;
-		} else {
-			path[used++] = *at;
-		}
-	}
-	path[used] = 0;
-	return true;
+	return used < LEDGER_PATH - NAME_SPARE &&
+	       gm_path_expand(wanted, path + used,
+			      LEDGER_PATH - NAME_SPARE - used);
 }
 
 /* False, with errno: somebody has it, or nobody can. */

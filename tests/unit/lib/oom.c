@@ -9,6 +9,7 @@
  */
 #include "oom.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -293,9 +294,60 @@ static void must_limit(rlim_t bytes)
 		bail("no limit");
 }
 
+/* What the name has become since the option was set: it is left alone, and the
+ * error is that of the allocation. */
+static void fails_alike(gpumem_pool *pool, const char *what)
+{
+	void *none = NULL;
+
+	is_status(gpumem_alloc(pool, 17 * MIB, NULL, &none), GPUMEM_LIMIT,
+		  "to %s", what);
+	ok(strstr(last_text(), " out of memory"), "the error stays");
+}
+
+static void test_no_file(gpumem_pool *pool)
+{
+	char target[80], victim[80];
+
+	snprintf(target, sizeof(target), "%s/target", folder);
+	snprintf(victim, sizeof(victim), "%s/victim", folder);
+	close(open(victim, O_WRONLY | O_CREAT, 0600));
+	option("oom", target);
+	if (mkfifo(target, 0600))
+		bail("no fifo");
+	fails_alike(pool, "a pipe that nobody reads");
+	is_status(gpumem_option_set("oom", target), GPUMEM_INVALID,
+		  "the option is refused now");
+	ok(strstr(last_text(), "no ordinary file"), "with why: %s",
+	   last_text());
+	unlink(target);
+	if (symlink(victim, target))
+		bail("no link");
+	fails_alike(pool, "a symbolic link");
+	is_uint(lines_of(victim), 0, "which is not followed");
+	is_status(gpumem_option_set("oom", target), GPUMEM_INVALID,
+		  "the option is refused now");
+	unlink(target);
+	if (link(victim, target))
+		bail("no link");
+	fails_alike(pool, "a file with two names");
+	is_uint(lines_of(victim), 0, "which is left alone");
+	unlink(target);
+	unlink(victim);
+	is_status(gpumem_option_set("oom", "/nowhere/at/all"), GPUMEM_INVALID,
+		  "where there is no folder");
+	ok(strstr(last_text(), "/nowhere/at/all\" cannot be written: No such"),
+	   "is known at once: %s", last_text());
+	is_status(gpumem_option_set("leaks", "/nowhere/at/all"), GPUMEM_INVALID,
+		  "that of leaks, too");
+	fails_alike(pool, "the file that was set last");
+	ok(access(target, F_OK) == 0, "which is made");
+	unlink(target);
+}
+
 static void test_file(void)
 {
-	char given[80], path[80], target[80];
+	char given[80], path[80];
 	gpumem_pool *pool = new_pool(16 * MIB);
 	unsigned calls = told.calls;
 	gpumem_status status;
@@ -315,20 +367,7 @@ static void test_file(void)
 	is_uint(lines_of(path), 3, "the file has it");
 	unlink(path);
 
-	/* What is no file is left alone, and the error is that of the
-	 * allocation. */
-	snprintf(target, sizeof(target), "%s/fifo", folder);
-	if (mkfifo(target, 0600))
-		bail("no fifo");
-	option("oom", target);
-	is_status(gpumem_alloc(pool, 17 * MIB, NULL, &none), GPUMEM_LIMIT,
-		  "to a pipe that nobody reads");
-	ok(strstr(last_text(), " out of memory"), "the error stays");
-	unlink(target);
-	option("oom", "/nowhere/at/all");
-	is_status(gpumem_alloc(pool, 17 * MIB, NULL, &none), GPUMEM_LIMIT,
-		  "where there is no folder");
-	ok(strstr(last_text(), " out of memory"), "the error stays");
+	test_no_file(pool);
 	/* Nothing is printed meanwhile: that may go to a file, too. */
 	option("oom", given);
 	must_limit(100);
