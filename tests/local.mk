@@ -115,6 +115,7 @@ other_tests = \
 	tests/tool_completion.sh \
 	tests/tool_conform.sh \
 	tests/tool_conform_lies.sh \
+	tests/tool_files.sh \
 	tests/tool_names.sh \
 	tests/tool_oom.sh \
 	tests/tool_output.sh \

@@ -112,9 +112,13 @@ check "is told" grep -q '^gpumem-run: .*nothing: No such file' "$scratch/err"
 : >"$scratch/plain"
 exits 126 "a file that is no program" "$run" "$scratch/plain"
 exits 2 "no program" "$run" --json
-exits 1 "a report that cannot be written" "$run" --report=/nonexistent/r true
-exits 3 "does not hide how the program ended" "$run" --report=/nonexistent/r \
-	sh -c 'exit 3'
+for option in report record; do
+	exits 1 "a $option that cannot be written" "$run" \
+		--$option=/nonexistent/r touch "$scratch/ran"
+	is "$(cat "$scratch/err")" \
+		"gpumem-run: /nonexistent/r: No such file or directory" "says so"
+	check "before the program runs" test ! -e "$scratch/ran"
+done
 exits 4 "options of the program" "$run" --report="$scratch/report" sh -c \
 	'[ "$1" = --report ] && exit 4' - --report
 # A signal that gpumem-run gets is the program's.

@@ -259,18 +259,15 @@ f 4" "streams are those of the calls"
 	exits 0 "as text" "$run" --record="$file" "$program" again
 	check "the report says where" grep -qxF "  recorded to $file" "$scratch/err"
 
-	# What cannot be.
-	mkdir "$scratch/folder"
-	for name in /nonexistent/folder/file "$scratch/folder" /dev/full; do
-		file=$name
-		recorded "$program" kinds
-		is "$? $(cat "$scratch/text")" "0 done" \
-			"$name: the program runs on"
-		json_is "[(p['recording'], p['unrecorded'].startswith(
-			'cannot record to \"$name')) for p in d['processes']]" \
-			"[(None, True)]" "the report says so"
-	done
-	exits 0 "as text" "$run" --record=/nonexistent/file "$program" again
+	# What cannot be, once the program runs.
+	file=$scratch/folder/file
+	mkdir -p "$scratch/folder"
+	recorded sh -c 'rm -r "${1%/*}"; exec "$2" kinds' - "$file" "$program"
+	is "$? $(cat "$scratch/text")" "0 done" "the program runs on"
+	json_is "[(p['recording'], p['unrecorded'].startswith(
+		'cannot record to \"$file')) for p in d['processes']]" \
+		"[(None, True)]" "the report says so"
+	exits 0 "as text" "$run" --record="$scratch/%p/file" "$program" again
 	check "with the reason" grep -q \
 		'^  not recorded: cannot record .*: No such file or directory$' \
 		"$scratch/err"
@@ -353,7 +350,7 @@ says "[p['device'].startswith('pthread') for p in d['pools']]" "[True, True]" \
 	"of a device"
 over_recorded sh -c '"$1" leave; "$1" leave' - "$scratch/opencl"
 agrees "OpenCL: processes one after the other"
-over pocl "$run" --report="$scratch/report" --record=/nonexistent/file \
+over pocl "$run" --report="$scratch/report" --record="$scratch/%p/file" \
 	"$scratch/opencl" leave >"$scratch/text" 2>&1
 check "OpenCL: what cannot be is told" grep -q \
 	'^  not recorded: .*: No such file or directory$' "$scratch/report"

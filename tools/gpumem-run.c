@@ -6,6 +6,7 @@
  * for its next allocations, and says what GPU memory it and its children used.
  * What goes on inside the program is in preload/, the rest of the work in run/.
  */
+#include "common/file.h"
 #include "common/tool.h"
 #include "common/usage.h"
 #include "run/run.h"
@@ -97,19 +98,50 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+struct report {
+	const struct run_config *config;
+	const struct run_ledgers *ledgers;
+	const struct run_end *end;
+};
+
 /* Standard output is the program's; the report has it only now, when the
  * program is over. */
-static bool direct_output(const struct run_config *config)
+static bool print_report(FILE *out, void *user)
 {
-	int fd = STDERR_FILENO;
+	const struct report *report = user;
 
-	if (config->output)
-		fd = open(config->output,
-			  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0)
+	if (dup2(fileno(out), STDOUT_FILENO) < 0) {
+		tool_error("report: %s", strerror(errno));
+		return false;
+	}
+	return (report->config->json ? run_print_json : run_print_text)(
+		report->config, report->ledgers, report->end);
+}
+
+/* What could not be written is not written once more at the end. */
+static void forget_output(void)
+{
+	int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (nothing >= 0) {
+		(void)dup2(nothing, STDOUT_FILENO);
+		close(nothing);
+	}
+	clearerr(stdout);
+}
+
+/* To a file, which is kept if it is whole. */
+static bool print_whole(FILE *out, void *user)
+{
+	const struct report *report = user;
+
+	if (!print_report(out, user))
+		return false;
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
 		return true;
-	tool_error("%s: %s", config->output ? config->output : "report",
-		   strerror(errno));
+	tool_error("%s: %s", report->config->output, strerror(errno));
+	forget_output();
 	return false;
 }
 
@@ -117,17 +149,24 @@ static bool report(const struct run_config *config, const char *folder,
 		   const struct run_end *end)
 {
 	struct run_ledgers ledgers;
+	struct report report = {config, &ledgers, end};
 	bool ok = run_read(folder, &ledgers);
 
 	run_clean(folder);
 	run_listen();
 	if (!ok)
 		return false;
-	ok = direct_output(config) &&
-	     (config->json ? run_print_json : run_print_text)(config, &ledgers,
-							      end);
+	ok = config->output ? file_write(config->output, print_whole, &report)
+			    : print_report(stderr, &report);
 	run_ledgers_free(&ledgers);
 	return ok;
+}
+
+/* What cannot be written is said before the program runs, not hours later. */
+static bool can_write(const struct run_config *config)
+{
+	return (!config->output || file_try(config->output)) &&
+	       (!config->recording || run_try_recording(config->recording));
 }
 
 int main(int argc, char **argv)
@@ -144,8 +183,8 @@ int main(int argc, char **argv)
 		       "ended, also if it was killed.\n\n"
 		       "Exit status: that of the program, and if a signal "
 		       "ended "
-		       "it, by that signal; 1 it ran but the report could not "
-		       "be written, 2 usage, 126 the program could not be "
+		       "it, by that signal; 1 a file could not be written, 2 "
+		       "usage, 126 the program could not be "
 		       "executed, 127 it was not found.",
 	};
 	static char unfollowed[RUN_PATH];
@@ -156,6 +195,8 @@ int main(int argc, char **argv)
 
 	tool_begin_runner("gpumem-run");
 	usage_parse_command(&argp, argc, argv, &config);
+	if (!can_write(&config))
+		return TOOL_FAILED;
 	if (run_not_followed(unfollowed, config.command[0]))
 		config.unfollowed = unfollowed;
 	folder = !config.adopt || run_adopt() ? run_prepare(&config) : NULL;

@@ -19,6 +19,7 @@ TOOL_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools $(ZLIB_CFLAGS) \
 
 libcommon_la_CPPFLAGS = $(TOOL_CPPFLAGS)
 libcommon_la_SOURCES = \
+	$(own_sources) \
 	tools/common/clean.c \
 	tools/common/clean.h \
 	tools/common/clock.h \

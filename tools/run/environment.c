@@ -9,6 +9,7 @@
  * Of OPENCL_LAYERS the first is the nearest to the implementation, with
  * Khronos' loader and ocl-icd: it sees what other layers allocate.
  */
+#include "base/path.h"
 #include "common/tool.h"
 #include "run.h"
 
@@ -74,6 +75,24 @@ static bool set_limit(uint64_t bytes)
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)bytes);
 	return !(bytes ? setenv(LIMIT_VARIABLE, number, 1)
 		       : unsetenv(LIMIT_VARIABLE));
+}
+
+bool run_try_recording(const char *file)
+{
+	const char *number = strstr(file, "%p");
+	char name[LEDGER_PATH];
+	struct gm_own own;
+
+	/* Folders with numbers of processes are not there yet. */
+	if (number && strchr(number, '/'))
+		return true;
+	if (!gm_path_expand(file, name, sizeof(name)))
+		tool_error("%s: the name is too long", file);
+	else if (!gm_own_try(&own, name))
+		tool_error("%s: %s", file, own.why);
+	else
+		return true;
+	return false;
 }
 
 /* A relative name is that of a file here, wherever the program goes. */

@@ -70,6 +70,10 @@ bool run_gap(const struct run_config *config, size_t index,
  * False: it can, or there is no such program. */
 bool run_not_followed(char *why, const char *command);
 
+/* Whether the file of --record could be written now, as far as its name is known
+ * before the program has a number. False: told. */
+bool run_try_recording(const char *file);
+
 /* A new folder for ledgers, by way of which LD_PRELOAD and OPENCL_LAYERS are
  * set as well. NULL: it could not be, and that was told. */
 const char *run_prepare(const struct run_config *config);
