@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 void random_start(struct random *random, uint64_t seed, uint64_t number)
 {
