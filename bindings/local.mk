@@ -70,6 +70,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_run.py \
 	bindings/python/tests/test_tags.py \
 	bindings/python/tests/test_torch.py \
+	bindings/python/tests/test_torch_cache.py \
 	bindings/python/tests/test_torch_shared.py \
 	bindings/python/tests/test_torch_subclass.py \
 	bindings/python/tests/torch_double.cpp \

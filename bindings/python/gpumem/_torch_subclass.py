@@ -130,13 +130,29 @@ def _compile(torch: Any, made: Path) -> None:
         raise
 
 
+def _private(folder: Path) -> Path:
+    """Made, if it is not there: what is in it runs in this process, so nobody
+    else may put anything there."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    about = folder.stat()
+    if about.st_uid not in (os.geteuid(), 0):
+        raise Unavailable(f"{folder}: it belongs to another user")
+    if about.st_mode & 0o022:
+        raise Unavailable(f"{folder}: others may write there: chmod go-w")
+    return folder
+
+
+def _open_lock(folder: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    return os.open(folder / "lock", flags, 0o600)
+
+
 def library(torch: Any) -> Path:
     """The compiled library; Unavailable if there can be none."""
     try:
-        folder = _folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = _private(_folder())
         made = folder / f"torch-{_key(torch)}.so"
-        with open(folder / "lock", "w") as lock:
+        with open(_open_lock(folder), "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not made.is_file():
                 _compile(torch, made)
