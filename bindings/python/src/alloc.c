@@ -11,7 +11,7 @@
 static PyObject *made(struct pool *pool, void *ptr, size_t bytes,
 		      gpumem_stream stream)
 {
-	struct buffer *self = PyObject_New(struct buffer, buffer_type);
+	struct buffer *self = PyObject_GC_New(struct buffer, buffer_type);
 
 	if (!self) {
 		GPUMEM_IGNORE(gpumem_free(ptr, stream));
@@ -25,6 +25,7 @@ static PyObject *made(struct pool *pool, void *ptr, size_t bytes,
 	self->stream = stream;
 	self->exports = 0;
 	self->freed = false;
+	PyObject_GC_Track((PyObject *)self);
 	return (PyObject *)self;
 }
 

@@ -29,19 +29,25 @@ static PyObject *buffer_new(PyTypeObject *type, PyObject *args, PyObject *names)
 	return NULL;
 }
 
+static int buffer_traverse(PyObject *object, visitproc visit, void *arg)
+{
+	Py_VISIT(Py_TYPE(object));
+	Py_VISIT(((struct buffer *)object)->pool);
+	return 0;
+}
+
 static void buffer_dealloc(PyObject *object)
 {
 	struct buffer *self = (struct buffer *)object;
-	PyTypeObject *type = Py_TYPE(object);
 
+	PyObject_GC_UnTrack(object);
 	if (self->weak)
 		PyObject_ClearWeakRefs(object);
 	/* FORKED in a child, which has nothing to give back. */
 	if (self->ptr)
 		GPUMEM_IGNORE(gpumem_free_own(self->ptr));
 	Py_DECREF(self->pool);
-	PyObject_Free(self);
-	Py_DECREF(type);
+	object_gone(object);
 }
 
 /* ---- what ends or changes it ------------------------------------------------
@@ -293,6 +299,7 @@ static PyType_Slot slots[] = {
 	 "made of it are gone."},
 	{Py_tp_new, buffer_new},
 	{Py_tp_dealloc, buffer_dealloc},
+	{Py_tp_traverse, buffer_traverse},
 	{Py_tp_repr, buffer_repr},
 	{Py_tp_methods, methods},
 	{Py_tp_getset, attributes},
@@ -304,7 +311,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
 	.name = "gpumem.Buffer",
 	.basicsize = sizeof(struct buffer),
-	.flags = Py_TPFLAGS_DEFAULT,
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
 	.slots = slots,
 };
 

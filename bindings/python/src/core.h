@@ -7,6 +7,11 @@
  * version from 3.9 on keeps (Py_LIMITED_API), so that one binary serves all.
  * All of it is under the GIL; calls that may wait for a device, a lock or a
  * callback let it go.
+ *
+ * Python's garbage collector follows all three types, since a callback of a pool
+ * may lead back to it. It can undo a pool's callbacks only: what else an object
+ * refers to was there before it, and is needed until it has ended, in the order
+ * of its dealloc. So a cycle always has a part that can be undone.
  */
 #ifndef GPUMEM_PYTHON_CORE_H
 #define GPUMEM_PYTHON_CORE_H
@@ -32,7 +37,7 @@ struct pool {
 	struct device *device; /* a reference */
 	gpumem_pool *handle;   /* NULL: closed */
 	struct pressure *callbacks;
-	PyObject *peers; /* a set of their devices, or NULL */
+	PyObject *peers; /* a tuple of their devices, or NULL */
 	gpumem_kind kind;
 	bool owned; /* not the default pool, which ends with its device */
 	bool lent;  /* functions() were given out, which nothing takes back */
@@ -76,6 +81,9 @@ int stream_from(PyObject *object, void *out);
 /* A type of the module, added by its name. */
 bool type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out);
 
+/* The memory of an object that the collector no longer follows, and its type. */
+void object_gone(PyObject *object);
+
 /* A dict that takes a key and its value; value NULL, or false before: it goes,
  * and false. */
 bool dict_put(PyObject *dict, const char *key, PyObject *value);
@@ -101,6 +109,7 @@ PyObject *pool_untrack(PyObject *self, PyObject *unused);
 PyObject *pool_leaks(PyObject *self, PyObject *args, PyObject *names);
 PyObject *pool_pressure_add(PyObject *self, PyObject *callback);
 PyObject *pool_pressure_remove(PyObject *self, PyObject *callback);
+int pool_pressure_visit(const struct pool *self, visitproc visit, void *arg);
 void pool_pressure_drop(struct pool *self);
 PyObject *pool_functions(PyObject *self, PyObject *args);
 

@@ -57,7 +57,7 @@ static PyObject *opened(PyTypeObject *type, gpumem_device *handle,
 	char *colon;
 
 	if (status == GPUMEM_OK)
-		self = PyObject_New(struct device, type);
+		self = PyObject_GC_New(struct device, type);
 	if (!self) {
 		GPUMEM_IGNORE(gpumem_device_close(handle));
 		return status == GPUMEM_OK ? NULL : raise_last(status);
@@ -70,6 +70,7 @@ static PyObject *opened(PyTypeObject *type, gpumem_device *handle,
 	if (colon)
 		*colon = '\0';
 	snprintf(self->backend, sizeof(self->backend), "%.15s", info.name);
+	PyObject_GC_Track((PyObject *)self);
 	return (PyObject *)self;
 }
 
@@ -108,17 +109,23 @@ static PyObject *device_adopt(PyObject *type, PyObject *args)
 				   : raise_last(status);
 }
 
+static int device_traverse(PyObject *object, visitproc visit, void *arg)
+{
+	Py_VISIT(Py_TYPE(object));
+	Py_VISIT(((struct device *)object)->owner);
+	return 0;
+}
+
 static void device_dealloc(PyObject *object)
 {
 	struct device *self = (struct device *)object;
-	PyTypeObject *type = Py_TYPE(object);
 
+	PyObject_GC_UnTrack(object);
 	Py_BEGIN_ALLOW_THREADS;
 	GPUMEM_IGNORE(gpumem_device_close(self->handle));
 	Py_END_ALLOW_THREADS;
 	Py_XDECREF(self->owner);
-	PyObject_Free(self);
-	Py_DECREF(type);
+	object_gone(object);
 }
 
 /* ---- what it is ---------------------------------------------------------- */
@@ -281,6 +288,7 @@ static PyType_Slot slots[] = {
 		    "one."},
 	{Py_tp_new, device_new},
 	{Py_tp_dealloc, device_dealloc},
+	{Py_tp_traverse, device_traverse},
 	{Py_tp_repr, device_repr},
 	{Py_tp_methods, methods},
 	{Py_tp_getset, attributes},
@@ -290,7 +298,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
 	.name = "gpumem.Device",
 	.basicsize = sizeof(struct device),
-	.flags = Py_TPFLAGS_DEFAULT,
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
 	.slots = slots,
 };
 

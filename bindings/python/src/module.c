@@ -82,6 +82,14 @@ bool type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out)
 	       0;
 }
 
+void object_gone(PyObject *object)
+{
+	PyTypeObject *type = Py_TYPE(object);
+
+	PyObject_GC_Del(object);
+	Py_DECREF(type);
+}
+
 bool dict_put(PyObject *dict, const char *key, PyObject *value)
 {
 	bool done =

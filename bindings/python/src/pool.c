@@ -3,9 +3,8 @@
 
 /*
  * gpumem.Pool: a pool of a device, or a device's default one. What it reports
- * is in pool_report.c, its callbacks in pressure.c, its peers in pool_peer.c, its
- * blocks in buffer.c.
- * Under the GIL, but for calls that may wait.
+ * is in pool_report.c, its callbacks in pressure.c, its peers in pool_peer.c,
+ * its blocks in buffer.c. Under the GIL, but for calls that may wait.
  */
 #include "core.h"
 
@@ -24,7 +23,7 @@ gpumem_pool *pool_handle(const struct pool *self)
 static PyObject *wrap(PyTypeObject *type, struct device *device,
 		      gpumem_pool *handle, gpumem_kind kind, bool owned)
 {
-	struct pool *self = PyObject_New(struct pool, type);
+	struct pool *self = PyObject_GC_New(struct pool, type);
 
 	if (!self) {
 		if (owned)
@@ -40,6 +39,7 @@ static PyObject *wrap(PyTypeObject *type, struct device *device,
 	self->kind = kind;
 	self->owned = owned;
 	self->lent = false;
+	PyObject_GC_Track((PyObject *)self);
 	return (PyObject *)self;
 }
 
@@ -131,11 +131,27 @@ static gpumem_status destroy(gpumem_pool *handle, unsigned flags)
 	return status;
 }
 
+static int pool_traverse(PyObject *object, visitproc visit, void *arg)
+{
+	struct pool *self = (struct pool *)object;
+
+	Py_VISIT(Py_TYPE(object));
+	Py_VISIT(self->device);
+	Py_VISIT(self->peers);
+	return pool_pressure_visit(self, visit, arg);
+}
+
+static int pool_clear(PyObject *object)
+{
+	pool_pressure_drop((struct pool *)object);
+	return 0;
+}
+
 static void pool_dealloc(PyObject *object)
 {
 	struct pool *self = (struct pool *)object;
-	PyTypeObject *type = Py_TYPE(object);
 
+	PyObject_GC_UnTrack(object);
 	if (self->weak)
 		PyObject_ClearWeakRefs(object);
 	pool_pressure_drop(self);
@@ -144,8 +160,7 @@ static void pool_dealloc(PyObject *object)
 		GPUMEM_IGNORE(destroy(self->handle, 0));
 	Py_XDECREF(self->peers);
 	Py_DECREF(self->device);
-	PyObject_Free(self);
-	Py_DECREF(type);
+	object_gone(object);
 }
 
 static PyObject *pool_close(PyObject *object, PyObject *unused)
@@ -313,8 +328,7 @@ static PyMethodDef methods[] = {
 	 "track(frames=0)\n\nFrom now on it is known of each block when it "
 	 "was allocated, by which\nthread, and so many frames of the C stack; "
 	 "slower."},
-	{"untrack", pool_untrack, METH_NOARGS,
-	 "untrack()\n\nForgets that."},
+	{"untrack", pool_untrack, METH_NOARGS, "untrack()\n\nForgets that."},
 	{"leaks", KEYWORDS(pool_leaks), METH_VARARGS | METH_KEYWORDS,
 	 "leaks(since=0, until=0) -> dict\n\nThe live blocks, the largest "
 	 "groups of one tag and stack first: all, or\nthose that were "
@@ -373,6 +387,8 @@ static PyType_Slot slots[] = {
 	 "long as it, or one of its buffers, does."},
 	{Py_tp_new, pool_new},
 	{Py_tp_dealloc, pool_dealloc},
+	{Py_tp_traverse, pool_traverse},
+	{Py_tp_clear, pool_clear},
 	{Py_tp_methods, methods},
 	{Py_tp_getset, attributes},
 	{Py_tp_members, members},
@@ -382,7 +398,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
 	.name = "gpumem.Pool",
 	.basicsize = sizeof(struct pool),
-	.flags = Py_TPFLAGS_DEFAULT,
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
 	.slots = slots,
 };
 

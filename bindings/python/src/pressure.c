@@ -4,7 +4,9 @@
 /*
  * Pressure callbacks. The library may be inside a callback in another thread
  * when it is removed, so what it was given is never freed: it only loses its
- * Python function, under the GIL.
+ * Python function, under the GIL. Any call of Python's, a comparison or the end
+ * of a function, may add and remove callbacks too: what a loop stands on stays
+ * readable, and is looked for again.
  */
 #include "core.h"
 
@@ -95,45 +97,68 @@ PyObject *pool_pressure_add(PyObject *object, PyObject *callback)
 	Py_RETURN_NONE;
 }
 
-/* Takes *link out of the list and out of the pool. */
-static void take_out(struct pool *self, struct pressure **link)
+/* False: it is in the list no more. */
+static bool take_out(struct pool *self, struct pressure *own)
 {
-	struct pressure *own = *link;
+	struct pressure **link = &self->callbacks;
 
+	while (*link && *link != own)
+		link = &(*link)->next;
+	if (!*link)
+		return false;
 	*link = own->next;
 	if (self->handle)
 		GPUMEM_IGNORE(gpumem_pool_pressure_remove(self->handle,
 							  on_pressure, own));
 	Py_CLEAR(own->callback);
+	return true;
+}
+
+/* As PyObject_RichCompareBool(); one that was removed meanwhile is no other. */
+static int is_same(const struct pressure *own, PyObject *callback)
+{
+	PyObject *mine = own->callback;
+	int same;
+
+	if (!mine)
+		return 0;
+	Py_INCREF(mine);
+	same = PyObject_RichCompareBool(mine, callback, Py_EQ);
+	Py_DECREF(mine);
+	return same;
 }
 
 PyObject *pool_pressure_remove(PyObject *object, PyObject *callback)
 {
 	struct pool *self = (struct pool *)object;
-	struct pressure **link = &self->callbacks, **found = NULL;
+	struct pressure *at = self->callbacks, *found = NULL;
 
 	if (!pool_handle(self))
 		return NULL;
-	for (; *link; link = &(*link)->next) {
-		int same = PyObject_RichCompareBool((*link)->callback, callback,
-						    Py_EQ);
+	for (; at; at = at->next) {
+		int same = is_same(at, callback);
 
 		if (same < 0)
 			return NULL;
 		if (same)
-			found = link; /* the last is the oldest */
+			found = at; /* the last is the oldest */
 	}
-	if (!found) {
-		PyErr_SetString(PyExc_ValueError,
-				"no such callback was added by this Pool");
-		return NULL;
-	}
-	take_out(self, found);
-	Py_RETURN_NONE;
+	if (found && take_out(self, found))
+		Py_RETURN_NONE;
+	PyErr_SetString(PyExc_ValueError,
+			"no such callback was added by this Pool");
+	return NULL;
+}
+
+int pool_pressure_visit(const struct pool *self, visitproc visit, void *arg)
+{
+	for (const struct pressure *at = self->callbacks; at; at = at->next)
+		Py_VISIT(at->callback);
+	return 0;
 }
 
 void pool_pressure_drop(struct pool *self)
 {
 	while (self->callbacks)
-		take_out(self, &self->callbacks);
+		take_out(self, self->callbacks);
 }

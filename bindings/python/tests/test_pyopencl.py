@@ -4,6 +4,7 @@
 
 import gc
 import unittest
+import weakref
 
 import gpumem
 
@@ -51,6 +52,24 @@ class Arrays(unittest.TestCase):
         self.assertEqual(self.live(), 0)
         self.queue.finish()
         self.allocator.pool.check()
+
+    def test_an_owner_that_leads_to_its_device(self):
+        class Owner:
+            queue = self.queue
+
+        owner = Owner()
+        gone = weakref.ref(owner)
+        owner.device = gpumem.Device.adopt(
+            "opencl",
+            self.queue.context.int_ptr,
+            self.queue.device.int_ptr,
+            owner,
+        )
+        owner.pool = gpumem.Pool(owner.device)
+        owner.pool.alloc(1000)
+        del owner
+        gc.collect()
+        self.assertIsNone(gone())
 
     def test_a_buffer_ends_its_block(self):
         buffer = self.allocator(3 * MIB)
