@@ -5,9 +5,11 @@
  * What of CUDA's runtime PyTorch calls before it launches a kernel, for
  * test_torch_subclass.py: preloaded, so that a PyTorch that was built for CUDA
  * has two devices where there is none, whose memory is that of gpumem's `host`.
- * There is no work; a stream is captured, and an event done, as a test says.
+ * There is no work; a stream is captured, and an event done, as a test says. A
+ * forked child cannot use it, as it cannot use CUDA's.
  */
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 
 #include <cstring>
 #include <mutex>
@@ -23,6 +25,13 @@ static bool busy;
 static int synchronized_count;
 static thread_local bool is_current; /* a context, in this thread */
 static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+
+static bool forked;
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(nullptr, nullptr, [] { forked = true; });
+}
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -60,8 +69,8 @@ EXPORT int double_current(void)
 	return is_current;
 }
 
-EXPORT cudaError_t cudaThreadExchangeStreamCaptureMode(
-	enum cudaStreamCaptureMode *other)
+EXPORT cudaError_t
+cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *other)
 {
 	std::swap(mode, *other);
 	return cudaSuccess;
@@ -72,6 +81,8 @@ EXPORT cudaError_t cudaFree(void *ptr)
 {
 	std::lock_guard<std::mutex> hold(lock);
 
+	if (forked)
+		return cudaErrorInitializationError;
 	if (ptr)
 		return cudaErrorInvalidValue;
 	if (!captured.empty() && mode != cudaStreamCaptureModeRelaxed)
@@ -89,13 +100,13 @@ EXPORT cudaError_t cudaGetDeviceCount(int *count)
 EXPORT cudaError_t cudaGetDevice(int *device)
 {
 	*device = current;
-	return cudaSuccess;
+	return forked ? cudaErrorInitializationError : cudaSuccess;
 }
 
 EXPORT cudaError_t cudaSetDevice(int device)
 {
 	current = device;
-	return cudaSuccess;
+	return forked ? cudaErrorInitializationError : cudaSuccess;
 }
 
 EXPORT cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int)
@@ -149,6 +160,8 @@ EXPORT cudaError_t cudaDeviceSynchronize(void)
 	std::lock_guard<std::mutex> hold(lock);
 
 	synchronized_count++;
+	if (forked)
+		return cudaErrorInitializationError;
 	return captured.empty() ? cudaSuccess
 				: cudaErrorStreamCaptureUnsupported;
 }

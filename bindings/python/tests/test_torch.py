@@ -7,6 +7,7 @@ import ctypes
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -116,6 +117,38 @@ class Plug(unittest.TestCase):
         self.assertEqual(torch._C._cuda_getMemoryFraction(0), 0.5)
         torch.cuda.set_per_process_memory_fraction(1.0)
         self.assertEqual(gpumem.torch.pool(0).stats()["limit_bytes"], 0)
+
+    def test_a_forked_child(self):
+        """What uses a device raises, what frees does nothing."""
+        address = double.alloc(MIB)
+        double.pool("begin", 7, 7)
+        double.pool("end", 7, 7)
+
+        def fails(call, *args):
+            try:
+                call(*args)
+            except RuntimeError as error:
+                return "forked" in str(error)
+            return False
+
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            told = [
+                fails(double.alloc, 1),
+                fails(double.alloc, 1, 0, 1),
+                fails(double.record_stream, address, 0),
+                fails(double.pool, "begin", 7, 8),
+                fails(double.set_fraction, 0.5, 0),
+                fails(stats),
+                fails(torch._C._cuda_memorySnapshot),
+            ]
+            double.free(address)
+            double.empty_cache()
+            double.pool("release", 7, 7)
+            os._exit(told.count(False))
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        double.pool("release", 7, 7)
 
     def test_base_of_a_block(self):
         address = double.alloc(5 * MIB)

@@ -101,11 +101,10 @@ void *allocator::take(int number, size_t bytes, cudaStream_t on)
 
 void allocator::raw_delete(void *ptr)
 {
-	context where = ptr ? gather(RecordContext::ALL) : nullptr;
-	record gone;
-
-	if (!ptr)
+	if (!ptr || is_child())
 		return;
+	context where = gather(RecordContext::ALL);
+	record gone;
 	{
 		std::lock_guard<std::mutex> hold(lock);
 		auto found = blocks.find(ptr);
@@ -161,18 +160,22 @@ void allocator::report(void *ptr, const record &of, bool taken)
 /* ---- PyTorch's functions ---------------------------------------------------
  */
 
+/* PyTorch's own questions fail in a child, in words of the driver's. */
 void *allocator::raw_alloc_with_stream(size_t bytes, cudaStream_t on)
 {
+	check_process();
 	return bytes ? take(c10::cuda::current_device(), bytes, on) : nullptr;
 }
 
 void *allocator::raw_alloc(size_t bytes)
 {
+	check_process();
 	return raw_alloc_with_stream(bytes, c10::cuda::getCurrentCUDAStream());
 }
 
 c10::DataPtr allocator::allocate(size_t bytes)
 {
+	check_process();
 	DeviceIndex number = c10::cuda::current_device();
 	void *ptr = bytes ? take(number, bytes,
 				 c10::cuda::getCurrentCUDAStream(number))
@@ -198,6 +201,7 @@ void allocator::recordStream(const c10::DataPtr &data, c10::cuda::CUDAStream on)
 {
 	void *ptr = data.get();
 
+	check_process();
 	if (!ptr || data.get_deleter() != &delete_block)
 		return;
 	{
@@ -220,6 +224,7 @@ void *allocator::getBaseAllocation(void *ptr, size_t *bytes)
 {
 	gpumem_block block = GPUMEM_INIT(gpumem_block);
 
+	check_process();
 	if (gpumem_query(ptr, &block) != GPUMEM_OK)
 		raise();
 	if (bytes)
@@ -243,6 +248,7 @@ gpumem_torch_install(const char *backend)
 	try {
 		auto made = std::make_shared<gpumem_torch::allocator>(backend);
 
+		gpumem_torch::watch_forks();
 		torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator(
 			made);
 		gpumem_torch::the = made.get();

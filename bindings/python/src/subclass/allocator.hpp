@@ -9,6 +9,10 @@
  *
  * One mutex, `lock`, is over all that is here. It is not held during a call of
  * gpumem's that may wait, of Python's, or of a recorder of stacks.
+ *
+ * PyTorch frees blocks and ends pools in destructors: raw_delete(),
+ * releasePool(), endAllocateToPool() and emptyCache() of a pool do not throw
+ * for what a device or the driver refuses.
  */
 #ifndef GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
 #define GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
@@ -213,6 +217,7 @@ class allocator final : public cca::CUDAAllocator
 	std::vector<cca::AllocatorTraceTracker> trackers;
 
 	device &get(int number);
+	void give_back(bool all);
 	void *take(int number, size_t bytes, cudaStream_t on);
 	gpumem_status take_any(device &own, size_t bytes, stream on,
 			       record &made, void **ptr);
@@ -249,6 +254,12 @@ void delete_block(void *ptr);
 
 /* Throws what failed last in this thread. */
 [[noreturn]] void raise();
+
+/* ---- fork.cpp ---- */
+void watch_forks();
+void note_use(); /* of a device: what is forked from now on can use none */
+bool is_child();
+void check_process(); /* throws in such a child */
 
 /* ---- oom.cpp ---- */
 bool is_oom(gpumem_status status);

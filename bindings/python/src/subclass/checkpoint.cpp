@@ -18,8 +18,11 @@ struct checkpoint final : cca::AllocatorState {
 	saved segments;
 };
 
+/* A MemPool's destructor insists on 1. */
 int allocator::getPoolUseCount(DeviceIndex number, MempoolId_t id)
 {
+	if (is_child())
+		return 1;
 	std::lock_guard<std::mutex> hold(lock);
 	device *own = opened(number);
 	auto found =
@@ -28,8 +31,11 @@ int allocator::getPoolUseCount(DeviceIndex number, MempoolId_t id)
 	return own && found != own->mempools.end() ? found->second->users : 0;
 }
 
+/* Called by that destructor too. */
 void allocator::setUseOnOOM(DeviceIndex number, MempoolId_t id, bool value)
 {
+	if (is_child())
+		return;
 	std::lock_guard<std::mutex> hold(lock);
 
 	find(number, id, "setUseOnOOM").use_on_oom = value;
@@ -37,6 +43,7 @@ void allocator::setUseOnOOM(DeviceIndex number, MempoolId_t id, bool value)
 
 void allocator::setNoSplit(DeviceIndex number, MempoolId_t id)
 {
+	check_process();
 	std::lock_guard<std::mutex> hold(lock);
 
 	find(number, id, "setNoSplit").memory.no_split = true;
@@ -46,6 +53,7 @@ bool allocator::checkPoolLiveAllocations(
 	DeviceIndex number, MempoolId_t id,
 	const std::unordered_set<void *> &expected)
 {
+	check_process();
 	std::lock_guard<std::mutex> hold(lock);
 	mempool &in = find(number, id, "checkPoolLiveAllocations");
 	size_t live = 0;
@@ -63,6 +71,7 @@ bool allocator::checkPoolLiveAllocations(
 std::shared_ptr<cca::AllocatorState>
 allocator::getCheckpointState(DeviceIndex number, MempoolId_t id)
 {
+	check_process();
 	std::lock_guard<std::mutex> hold(lock);
 	mempool &in = find(number, id, "getCheckpointState");
 	auto made = std::make_shared<checkpoint>();

@@ -31,6 +31,7 @@ device &allocator::get(int number)
 	static std::mutex opening;
 	std::string name = backend + ":" + std::to_string(number);
 
+	check_process();
 	if (device *found = opened(number))
 		return *found;
 	TORCH_CHECK(number >= 0 && number < MOST_DEVICES, "there is no device ",
@@ -40,6 +41,7 @@ device &allocator::get(int number)
 		return *found;
 	auto made = std::make_unique<device>();
 	made->number = number;
+	note_use();
 	if (gpumem_device_open(name.c_str(), &made->handle) != GPUMEM_OK)
 		raise();
 	if (gpumem_device_pool(made->handle, &made->pool) != GPUMEM_OK)
@@ -103,9 +105,8 @@ void allocator::setMemoryFraction(double part, DeviceIndex number)
 /* What a private pool had that nobody uses any more is its device pool's then,
  * which is trimmed for it too. While anything is captured only PyTorch's pools
  * are asked: the others do not know of the capture. */
-void allocator::emptyCache(MempoolId_t id)
+void allocator::give_back(bool all)
 {
-	bool all = id == MempoolId_t{};
 	context where = gather(RecordContext::ALL);
 
 	settle(where);
@@ -122,6 +123,21 @@ void allocator::emptyCache(MempoolId_t id)
 		if (status != GPUMEM_OK)
 			raise();
 		note_segments(*own, where);
+	}
+}
+
+/* Of one pool by its destructor. */
+void allocator::emptyCache(MempoolId_t id)
+{
+	bool all = id == MempoolId_t{};
+
+	if (is_child())
+		return;
+	try {
+		give_back(all);
+	} catch (const c10::Error &) {
+		if (all)
+			throw;
 	}
 }
 
@@ -148,8 +164,9 @@ allocator::getExpandableSegmentSizes(DeviceIndex number)
 /* ---- one device and another's memory ----------------------------------------
  */
 
-/* Before the first copy, for kernels of `from` then copy what is not contiguous,
- * or changes its type. What is not gpumem's is opened as natively. */
+/* Before the first copy, for kernels of `from` then copy what is not
+ * contiguous, or changes its type. What is not gpumem's is opened as natively.
+ */
 void allocator::enablePeerAccess(DeviceIndex from, DeviceIndex to)
 {
 	c10::cuda::CUDAGuard guard(from);

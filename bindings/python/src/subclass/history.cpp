@@ -55,9 +55,7 @@ void allocator::enter(device &own, TraceEntry::Action action, size_t addr,
 
 bool allocator::isHistoryEnabled()
 {
-	std::lock_guard<std::mutex> hold(lock);
-
-	return past.on;
+	return recorded.load(std::memory_order_acquire);
 }
 
 void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
@@ -66,6 +64,7 @@ void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
 {
 	std::set<TraceEntry::Action> skip;
 
+	check_process();
 	TORCH_CHECK(when == RecordContext::NEVER || recorder,
 		    "a recorder of stacks is needed");
 	for (auto &each : skipped)
@@ -94,6 +93,7 @@ void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
 void allocator::recordAnnotation(
 	const std::vector<std::pair<std::string, std::string>> &pairs)
 {
+	check_process();
 	std::lock_guard<std::mutex> hold(lock);
 	AnnotationEntry made(0, c10::getApproximateTime());
 
@@ -129,6 +129,7 @@ std::string allocator::getUserMetadata()
 
 void allocator::attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer)
 {
+	check_process();
 	std::lock_guard<std::mutex> hold(lock);
 
 	observers.push_back(std::move(observer));
@@ -136,6 +137,7 @@ void allocator::attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer)
 
 void allocator::attachAllocatorTraceTracker(cca::AllocatorTraceTracker tracker)
 {
+	check_process();
 	std::lock_guard<std::mutex> hold(lock);
 
 	trackers.push_back(std::move(tracker));
@@ -146,6 +148,7 @@ void allocator::attachAllocatorTraceTracker(cca::AllocatorTraceTracker tracker)
 
 cca::SnapshotInfo allocator::snapshot(MempoolId_t id, bool traces)
 {
+	check_process();
 	cca::SnapshotInfo result;
 	auto to_ns = past.clock.makeConverter();
 	auto to_us = [&](auto &entry) {

@@ -101,6 +101,8 @@ void allocator::beginAllocateToPool(DeviceIndex number, MempoolId_t id,
 
 void allocator::endAllocateToPool(DeviceIndex number, MempoolId_t id)
 {
+	if (is_child())
+		return;
 	std::lock_guard<std::mutex> hold(lock);
 
 	for (auto it = routings.rbegin(); it != routings.rend(); ++it) {
@@ -122,8 +124,11 @@ void allocator::endAllocateToPool(DeviceIndex number, MempoolId_t id)
 		    id.first, ", ", id.second, ")");
 }
 
+/* By destructors. What cannot be waited for now is by the next. */
 void allocator::releasePool(DeviceIndex number, MempoolId_t id)
 {
+	if (is_child())
+		return;
 	{
 		std::lock_guard<std::mutex> hold(lock);
 		mempool &in = find(number, id, "releasePool");
@@ -131,7 +136,11 @@ void allocator::releasePool(DeviceIndex number, MempoolId_t id)
 		TORCH_CHECK(in.users > 0, "releasePool: it has no users");
 		in.users--;
 	}
-	settle(nullptr);
+	try {
+		settle(nullptr);
+	} catch (const c10::Error &) {
+		(void)cudaGetLastError();
+	}
 }
 
 /* The latest that takes this stream, or this thread. The filters are PyTorch's,

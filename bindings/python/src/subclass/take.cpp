@@ -167,6 +167,7 @@ std::shared_ptr<void> allocator::getIpcDevPtr(std::string bytes)
 {
 	static auto &opening = *new std::mutex;
 	static auto &open = *new std::map<std::string, std::weak_ptr<void>>;
+	check_process();
 	int number = c10::cuda::current_device();
 	device &own = get(number);
 	std::lock_guard<std::mutex> hold(opening);

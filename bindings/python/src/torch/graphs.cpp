@@ -153,6 +153,8 @@ void hook_begin(int number, pool_id id, filter is_of_capture)
 
 void hook_end(int number, pool_id id)
 {
+	if (is_child())
+		return;
 	std::lock_guard<std::mutex> hold(lock);
 
 	for (auto it = captures.begin(); it != captures.end(); ++it) {
@@ -168,6 +170,8 @@ void hook_end(int number, pool_id id)
 
 void hook_release(int number, pool_id id)
 {
+	if (is_child())
+		return;
 	{
 		std::lock_guard<std::mutex> hold(lock);
 		auto found = spaces.find(key(number, id));

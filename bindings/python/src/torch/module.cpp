@@ -81,6 +81,8 @@ static PyObject *configure(PyObject *, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "sOO", &backend, &wait, &stream))
 		return nullptr;
+	if (!plug::watch_forks())
+		return PyErr_NoMemory();
 	Py_INCREF(wait);
 	Py_INCREF(stream);
 	Py_XDECREF(waiter);

@@ -38,7 +38,8 @@ static void let_use(const device &pool_of, const device &peer)
 {
 	bool can = false;
 
-	if (gpumem_device_peer(pool_of.handle, peer.handle, &can) == GPUMEM_OK &&
+	if (gpumem_device_peer(pool_of.handle, peer.handle, &can) ==
+		    GPUMEM_OK &&
 	    can)
 		GPUMEM_IGNORE(gpumem_pool_add_peer(pool_of.pool, peer.handle));
 }
@@ -64,6 +65,7 @@ static device *open(int number)
 
 	if (opened(number))
 		return opened(number);
+	note_use();
 	status = gpumem_device_open(name.c_str(), &made->handle);
 	if (status == GPUMEM_OK) {
 		status = gpumem_device_pool(made->handle, &made->pool);
@@ -79,6 +81,7 @@ static device *open(int number)
 
 device *get(int number)
 {
+	check_process();
 	device *found = opened(number);
 
 	return found ? found : open(number);
@@ -103,6 +106,8 @@ void hook_free(void *ptr, size_t bytes, int number, stream on)
 {
 	(void)bytes;
 	(void)number;
+	if (is_child())
+		return;
 	GPUMEM_IGNORE(gpumem_free(ptr, on));
 }
 
@@ -118,6 +123,8 @@ static gpumem_status trim(const device *own)
 /* torch.cuda.empty_cache() */
 void hook_reset()
 {
+	if (is_child())
+		return;
 	settle();
 	for (int i = 0; i < MOST_DEVICES; i++)
 		if (device *own = opened(i)) {
@@ -162,6 +169,7 @@ void *hook_base(void *ptr, size_t *bytes_out)
  * say. */
 void hook_record(void *ptr, stream on)
 {
+	check_process();
 	gpumem_status status = ptr ? gpumem_use_on(ptr, on) : GPUMEM_OK;
 
 	if (status != GPUMEM_OK && status != GPUMEM_BAD_POINTER)

@@ -77,6 +77,15 @@ void hook_begin(int number, pool_id id, filter is_of_capture);
 void hook_end(int number, pool_id id);
 void hook_release(int number, pool_id id);
 
+/* ---- fork.cpp -------------------------------------------------------------
+ */
+
+/* False: there is no host memory for it. */
+bool watch_forks();
+void note_use(); /* of a device: what is forked from now on can use none */
+bool is_child();
+void check_process(); /* throws in such a child */
+
 /* ---- raise.cpp ------------------------------------------------------------
  */
 
