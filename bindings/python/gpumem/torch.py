@@ -34,18 +34,18 @@ HOOKS = {
     "set_end_allocate_to_pool_fn": "end",
     "set_release_pool": "release",
 }
-# Of PYTORCH_ALLOC_CONF: what PyTorch goes on reading itself, and what has no
-# meaning here, since there are no blocks of fixed segments to split or collect.
+# Of PYTORCH_ALLOC_CONF, all keys that begin so: what PyTorch goes on reading
+# itself, and what has no meaning here, since there are no blocks of fixed segments
+# to split or collect.
 THEIRS = ("pinned_",)
 MOOT = (
     "expandable_segments",
     "garbage_collection_threshold",
-    "graph_capture_record_stream_reuse",
+    "graph_capture_",
     "large_segment_size_mb",
     "max_non_split_rounding_mb",
     "max_split_size_mb",
-    "release_lock_on_cudamalloc",
-    "release_lock_on_hipmalloc",
+    "release_lock_on_",
     "roundup_power2_divisions",
     "throw_on_cudamalloc_oom",
 )
@@ -102,7 +102,8 @@ def enable(
     memory, "any", the first of them that the device can do, or None: not at all,
     unless GPUMEM_CONF's option share says more. RuntimeError if PyTorch has no GPU
     support, has used its own allocator already, PYTORCH_ALLOC_CONF asks for another
-    one, or subclass is True, or share is given, and there can be none.
+    one or for a fraction that is none, or subclass is True, or share is given, and
+    there can be none. Keys that it does not know are named in a warning.
     """
     global _allocator, _backend, _how
 
@@ -119,6 +120,14 @@ def enable(
             "there is no memory of a GPU to allocate"
         )
     fraction = _conf(os.environ)
+    unknown = _unknown(os.environ)
+    if unknown:
+        warnings.warn(
+            "PYTORCH_ALLOC_CONF has keys that this gpumem does not know, and "
+            f"that mean nothing to it: {', '.join(unknown)}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     built = "hip" if getattr(torch.version, "hip", None) else "cuda"
     _backend = backend or built
     if share is not None:
@@ -205,29 +214,45 @@ def _conf(environment: Mapping[str, str]) -> Optional[float]:
     """What PYTORCH_ALLOC_CONF asks for: the fraction, if there is one."""
     fraction = None
     for name in ("", "CUDA_", "HIP_"):
-        text = environment.get(f"PYTORCH_{name}ALLOC_CONF", "")
-        for key, value in _pairs(text):
+        name = f"PYTORCH_{name}ALLOC_CONF"
+        for key, value in _pairs(environment.get(name, "")):
             if key == "per_process_memory_fraction":
-                fraction = float(value)
+                try:
+                    fraction = float(value)
+                except ValueError:
+                    fraction = -1.0
+                if not 0 <= fraction <= 1:
+                    raise RuntimeError(
+                        f"{name} has {key}:{value}, which is to limit memory "
+                        "to a part from 0 to 1"
+                    )
             elif key == "backend" and value != "native":
                 raise RuntimeError(
-                    f"PYTORCH_{name}ALLOC_CONF asks for backend:{value}; with "
+                    f"{name} asks for backend:{value}; with "
                     "gpumem.torch.enable() there is no other allocator"
-                )
-            elif key not in MOOT + ("backend",) and not key.startswith(THEIRS):
-                raise RuntimeError(
-                    f"PYTORCH_{name}ALLOC_CONF has the key {key!r}, which "
-                    "gpumem does not know"
                 )
     return fraction
 
 
+def _unknown(environment: Mapping[str, str]) -> List[str]:
+    """The keys that are neither PyTorch's, gpumem's nor without a meaning."""
+    known = THEIRS + MOOT + ("backend", "per_process_memory_fraction")
+    return [
+        key
+        for name in ("", "CUDA_", "HIP_")
+        for key, _ in _pairs(environment.get(f"PYTORCH_{name}ALLOC_CONF", ""))
+        if not key.startswith(known)
+    ]
+
+
 def _pairs(text: str) -> List[Tuple[str, str]]:
-    """Of "a:1,b:[256:1,512:2]": a and 1, b and [256:1,512:2]."""
+    """Of "a:1,b:[256:1,512:2]": a and 1, b and [256:1,512:2]. Brackets that do
+    not match hide nothing that comes behind them."""
     pairs, depth, start = [], 0, 0
+    whole = text.count("[") == text.count("]")
     for i, letter in enumerate(text + ","):
-        depth += (letter == "[") - (letter == "]")
-        if letter == "," and depth == 0:
+        depth += whole * ((letter == "[") - (letter == "]"))
+        if letter == "," and depth <= 0:
             key, _, value = text[start:i].partition(":")
             if key.strip():
                 pairs.append((key.strip(), value.strip()))

@@ -430,9 +430,12 @@ class Enable(unittest.TestCase):
         enable = "gpumem.torch.enable('host', False)\n"
         for conf, expected in [
             ("backend:cudaMallocAsync", "there is no other allocator"),
-            ("max_split_size_gb:3", "has the key 'max_split_size_gb'"),
+            ("per_process_memory_fraction:1.5", "from 0 to 1"),
+            ("per_process_memory_fraction:nan", "from 0 to 1"),
+            ("a:[1:2,per_process_memory_fraction:", "from 0 to 1"),
         ]:
             said = self.child(enable, PYTORCH_ALLOC_CONF=conf)
+            self.assertIn("RuntimeError: PYTORCH_ALLOC_CONF ", said)
             self.assertIn(expected, said)
         said = self.child(
             enable + "print(gpumem.torch.pool(0).stats()['limit_bytes'])",
@@ -442,6 +445,29 @@ class Enable(unittest.TestCase):
             GPUMEM_CONF="host.capacity:64MiB",
         )
         self.assertEqual(said.strip(), str(16 * MIB))
+
+    def test_keys_of_other_versions(self):
+        """None stops a program; who cannot be known is named, once."""
+        told = "import warnings; warnings.simplefilter('always')\n"
+        told += "gpumem.torch.enable('host', False)\n"
+        told += "gpumem.torch.enable('host', False)\n"
+        for conf in (
+            "expandable_segments_reserve:0.5",
+            "expandable_segments_reserve_by_class:True",
+            "graph_capture_record_stream_reuse:True, max_split_size_mb : none",
+            "expandable_segments,roundup_power2_divisions:[256:1,,]:,:,",
+            "pinned_of_a_later_version:[1],release_lock_on_anything:True",
+        ):
+            self.assertEqual(self.child(told, PYTORCH_ALLOC_CONF=conf), "")
+        said = self.child(
+            told + "print(gpumem.torch.pool(0).stats()['limit_bytes'])",
+            PYTORCH_ALLOC_CONF="max_split_size_gb:3,backend:native,]odd[",
+            PYTORCH_CUDA_ALLOC_CONF="per_process_memory_fraction:0.25,new:[1,2",
+            GPUMEM_CONF="host.capacity:64MiB",
+        )
+        self.assertEqual(said.count("Warning"), 1)
+        self.assertIn(": max_split_size_gb, ]odd[, new, 2\n", said)
+        self.assertIn(f"{16 * MIB}\n", said)
 
     def test_without_its_errors(self):
         said = self.child(
