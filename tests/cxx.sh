@@ -18,7 +18,7 @@ unset GPUMEM_CONF
 strict="-Wall -Wextra -Wpedantic -Wshadow -Werror"
 headers=$(cd "$top_srcdir/include" && ls gpumem/*.hpp gpumem/cxx/*.hpp |
 	grep -vx gpumem/cccl.hpp) # of CUDA's headers
-programs="own order pmr"
+programs="own self order pmr"
 
 # A runtime of one compiler's sanitizer does not fit the other's library.
 compilers=$CXX

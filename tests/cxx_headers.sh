@@ -10,6 +10,9 @@
 
 [ "${CXX:-none}" != none ] || skip_all "no C++ compiler"
 strict="-Wall -Wextra -Wpedantic -Wshadow -Werror"
+# What a program may have its own compiler say of headers.
+stricter="$strict -Wconversion -Wsign-conversion -Wold-style-cast
+	-Wzero-as-null-pointer-constant"
 headers=$(cd "$top_srcdir/include" && ls gpumem/*.hpp gpumem/cxx/*.hpp |
 	grep -vx gpumem/cccl.hpp) # of CUDA's headers
 compilers=$CXX
@@ -23,14 +26,30 @@ done
 
 # ---- each header alone -------------------------------------------------------
 
-for header in $headers; do
+# alone HEADER STANDARD...: by every compiler
+alone()
+{
+	header=$1
+	shift
 	echo "#include <$header>" >"$scratch/alone.cpp"
 	for compiler in $compilers; do
-		# shellcheck disable=SC2086
-		check "$header alone, $compiler" $compiler -std=c++17 $strict \
-			-fsyntax-only -I"$top_srcdir/include" \
-			"$scratch/alone.cpp"
+		casts=-Wuseless-cast # of g++ only
+		echo | $compiler $casts -Werror -x c++ -fsyntax-only - \
+			>/dev/null 2>&1 || casts=
+		for std; do
+			# shellcheck disable=SC2086
+			check "$header alone, $compiler $std" $compiler \
+				-std=$std $stricter $casts -fsyntax-only \
+				-I"$top_srcdir/include" "$scratch/alone.cpp"
+		done
 	done
+}
+
+for header in $headers; do
+	alone "$header" c++17 c++2b
+done
+for header in gpumem backend record host; do
+	alone "gpumem/$header.h" c++14 c++2b
 done
 
 # C++ before 17 is told so.
@@ -39,6 +58,14 @@ $CXX -std=c++14 -fsyntax-only -I"$top_srcdir/include" "$scratch/old.cpp" \
 	>"$scratch/said" 2>&1
 check "C++14 is refused with a sentence" grep -q 'gpumem.hpp needs C++17' \
 	"$scratch/said"
+
+# So is a program that cannot catch.
+for compiler in $compilers; do
+	$compiler -std=c++17 -fno-exceptions -fsyntax-only \
+		-I"$top_srcdir/include" "$scratch/old.cpp" >"$scratch/said" 2>&1
+	check "so is -fno-exceptions, $compiler" grep -q \
+		'gpumem.hpp throws: compile with exceptions' "$scratch/said"
+done
 
 # ---- docs/cxx.md -------------------------------------------------------------
 

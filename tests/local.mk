@@ -188,6 +188,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/cxx/order.cpp \
 	tests/cxx/own.cpp \
 	tests/cxx/pmr.cpp \
+	tests/cxx/self.cpp \
 	tests/cxx/stand-in/NvInferRuntime.h \
 	tests/cxx/stand-in/af/backend.h \
 	tests/cxx/stand-in/af/memory.h \

@@ -6,7 +6,7 @@
  * Header only: each call is one or two of gpumem.h, which says what it does,
  * from which threads it may be made and when it fails. A program links
  * libgpumem as one in C does. docs/cxx.md explains; not here: std::pmr and
- *other libraries' interfaces, which have headers of their own.
+ * other libraries' interfaces, which have headers of their own.
  *
  *	gpumem::device gpu;             // the one that GPUMEM_BACKEND picks
  *	gpumem::pool pool(gpu);
@@ -20,14 +20,15 @@
  *   is not destroyed, and stays valid for what still uses it. Where that
  *   matters, call destroy() before, which throws.
  * - Objects that own are moved, not copied; one that was moved from may be
- *   destroyed or assigned to, and nothing else. device is copied: the last copy
- *   closes it. Pools, streams and events hold a copy, so that they may end in
- *   any order.
+ *   destroyed or assigned to, and nothing else. One that is moved into itself,
+ *   or swapped with itself, is as it was. device is copied: the last copy
+ *closes it. Pools, streams and events hold a copy, so that they may end in any
+ *   order.
  * - Blocks hold nothing but their address. They end before their pool: a pool
  *   that is destroyed while it has live blocks stays, with its device.
  * - Streams are passed as gpumem_stream, the vendor's own handle. A
- *cudaStream_t or a gpumem::stream converts to it; nullptr is the default
- *stream.
+ *   cudaStream_t or a gpumem::stream converts to it; nullptr is the default
+ *   stream.
  * - Threads: of one object as of a standard container; of what it stands for as
  *   gpumem.h says. Two objects may be used by two threads.
  */

@@ -67,10 +67,10 @@ class buffer
 
 	buffer &operator=(buffer &&other) noexcept
 	{
-		buffer old(std::move(*this));
+		buffer moved(std::move(other));
 
-		data_ = std::exchange(other.data_, nullptr);
-		size_ = std::exchange(other.size_, 0);
+		std::swap(data_, moved.data_);
+		std::swap(size_, moved.size_);
 		return *this;
 	}
 

@@ -168,7 +168,7 @@ class device_buffer
 			return;
 		if (data() != nullptr &&
 		    gpumem_resize(data(), bytes, stream_, &held) == GPUMEM_OK)
-			capacity_ = static_cast<size_t>(held);
+			capacity_ = held;
 		else
 			move_to(bytes);
 	}
@@ -186,7 +186,7 @@ class device_buffer
 			return;
 		}
 		check(gpumem_resize(data(), size_, stream_, &held));
-		capacity_ = static_cast<size_t>(held);
+		capacity_ = held;
 	}
 
 	void swap(device_buffer &other) noexcept

@@ -19,6 +19,8 @@
 
 #if !defined(__cplusplus) || __cplusplus < 201703L
 #error "gpumem.hpp needs C++17"
+#elif !defined(__cpp_exceptions)
+#error "gpumem.hpp throws: compile with exceptions, or call gpumem.h instead"
 #endif
 
 namespace gpumem

@@ -181,10 +181,10 @@ class pool : public pool_ref
 
 	pool &operator=(pool &&other) noexcept
 	{
-		pool old(std::move(*this));
+		pool moved(std::move(other));
 
-		pool_ = std::exchange(other.pool_, nullptr);
-		device_ = std::move(other.device_);
+		std::swap(pool_, moved.pool_);
+		std::swap(device_, moved.device_);
 		return *this;
 	}
 

@@ -40,10 +40,10 @@ class event
 
 	event &operator=(event &&other) noexcept
 	{
-		event old(std::move(*this));
+		event moved(std::move(other));
 
-		device_ = std::move(other.device_);
-		handle_ = std::exchange(other.handle_, nullptr);
+		std::swap(device_, moved.device_);
+		std::swap(handle_, moved.handle_);
 		return *this;
 	}
 
@@ -116,10 +116,10 @@ class stream
 
 	stream &operator=(stream &&other) noexcept
 	{
-		stream old(std::move(*this));
+		stream moved(std::move(other));
 
-		device_ = std::move(other.device_);
-		handle_ = std::exchange(other.handle_, nullptr);
+		std::swap(device_, moved.device_);
+		std::swap(handle_, moved.handle_);
 		return *this;
 	}
 
