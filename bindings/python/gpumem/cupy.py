@@ -13,10 +13,11 @@ as with CuPy's own pool. Calls come from any thread.
 
 import gc
 import importlib
+import threading
 import warnings
 from typing import Any, Dict, Optional, Tuple
 
-from . import Device, Error, OutOfMemoryError, Pool
+from . import Buffer, Device, Error, OutOfMemoryError, Pool
 
 cp: Any = importlib.import_module("cupy")
 
@@ -26,6 +27,10 @@ _backend = "hip" if cp.cuda.runtime.is_hip else "cuda"
 # By device and kind. Never closed: an array may outlive all else.
 _pools: Dict[Tuple[int, str], Pool] = {}
 _theirs: Any = None  # CuPy's default pool, once it is not that any more
+# Limits below what is in use, or than any block takes: CuPy takes them, a pool
+# does not yet. By pool, under the lock.
+_wanted: Dict[Pool, int] = {}
+_limiting = threading.Lock()
 
 
 def enabled() -> bool:
@@ -71,19 +76,46 @@ def alloc(nbytes: int, kind: str = "device") -> Any:
     number, stream = _where()
     own = pool(number, kind)
     try:
-        block = own.alloc(nbytes, stream)
+        block = _take(own, nbytes, stream)
     except OutOfMemoryError:
         gc.collect()
         try:
-            block = own.alloc(nbytes, stream)
+            block = _take(own, nbytes, stream)
         except OutOfMemoryError as error:
-            stats = own.stats()
             raise cp.cuda.memory.OutOfMemoryError(
-                nbytes, stats["allocated"]["current"], stats["limit_bytes"]
+                nbytes, own.stats()["allocated"]["current"], _limit_of(own)
             ) from error
     # The block ends with the last array that uses it.
     memory = cp.cuda.UnownedMemory(block.ptr, nbytes, block, number)
     return cp.cuda.MemoryPointer(memory, 0)
+
+
+def _take(own: Pool, nbytes: int, stream: int) -> Buffer:
+    """Nothing is given before the limit holds, for which frees may have made
+    room."""
+    if own in _wanted:
+        with _limiting:
+            try:
+                own.set_limit(_wanted.get(own, own.stats()["limit_bytes"]))
+            except Error as error:
+                raise OutOfMemoryError(f"out of memory: {error}") from error
+            _wanted.pop(own, None)
+    return own.alloc(nbytes, stream)
+
+
+def _limit(own: Pool, limit: int) -> None:
+    with _limiting:
+        try:
+            own.set_limit(limit)
+            _wanted.pop(own, None)
+        except Error as error:
+            if error.status not in ("BUSY", "INVALID"):
+                raise
+            _wanted[own] = limit
+
+
+def _limit_of(own: Pool) -> int:
+    return _wanted.get(own) or own.stats()["limit_bytes"]
 
 
 class MemoryPool:
@@ -144,7 +176,8 @@ class MemoryPool:
     def set_limit(
         self, size: Optional[int] = None, fraction: Optional[float] = None
     ) -> None:
-        """Of total_bytes(), as bytes or as a part of the device; 0: none."""
+        """Of total_bytes(), as bytes or as a part of the device; 0: none. Below
+        what is in use: nothing more is given until it fits."""
         if fraction is not None:
             if size is not None:
                 raise ValueError("size and fraction cannot both be given")
@@ -152,11 +185,11 @@ class MemoryPool:
                 raise ValueError("fraction is from 0 to 1")
             total = self._pool().device.info["total_bytes"]
             size = int(fraction * total)
-        self._pool().set_limit(size or 0)
+        _limit(self._pool(), size or 0)
 
     def get_limit(self) -> int:
         """In bytes; 0: none."""
-        return self._pool().stats()["limit_bytes"]
+        return _limit_of(self._pool())
 
 
 def _where() -> Tuple[int, int]:
@@ -174,7 +207,7 @@ def _open(number: int, kind: str) -> Pool:
         limit = _theirs.get_limit() if _theirs is not None else 0
     first = _pools.setdefault((number, kind), own)
     if limit and first is own:
-        own.set_limit(limit)
+        _limit(own, limit)
     return first
 
 

@@ -309,6 +309,31 @@ class Pools(unittest.TestCase):
         self.ours.set_limit()
         self.assertEqual(self.ours.get_limit(), 0)
 
+    def test_a_limit_below_what_is_in_use(self):
+        """Nothing is given until it fits."""
+        oom = cupy.cuda.memory.OutOfMemoryError
+        self.addCleanup(self.ours.set_limit)
+        self.ours.free_all_blocks()
+        array = cupy.cuda.alloc(40 * MIB)
+        self.ours.set_limit(20 * MIB)
+        self.assertEqual(self.ours.get_limit(), 20 * MIB)
+        for size in (1, 8 * MIB):
+            with self.assertRaises(oom):
+                cupy.cuda.alloc(size)
+        del array
+        array = cupy.cuda.alloc(8 * MIB)
+        with self.assertRaises(oom):
+            cupy.cuda.alloc(16 * MIB)
+        self.assertEqual(adapter.pool().stats()["limit_bytes"], 20 * MIB)
+        self.ours.set_limit(1024)
+        self.assertEqual(self.ours.get_limit(), 1024)
+        del array
+        with self.assertRaises(oom):
+            cupy.cuda.alloc(1)
+        self.ours.set_limit(0)
+        self.assertEqual(self.ours.get_limit(), 0)
+        self.assertTrue(cupy.cuda.alloc(64 * MIB).ptr)
+
     def test_a_limit_of_cupy_s_holds(self):
         """That CUPY_GPU_MEMORY_LIMIT set, for a device not yet used."""
         before = adapter._pools.pop((1, "device"), None)

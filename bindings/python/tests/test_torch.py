@@ -112,11 +112,33 @@ class Plug(unittest.TestCase):
         self.assertEqual(torch._C._cuda_getMemoryFraction(0), 0.5)
         limit = gpumem.torch.pool(0).stats()["limit_bytes"]
         self.assertEqual(limit, total // 2)
-        with self.assertRaises(RuntimeError):
-            torch.cuda.set_per_process_memory_fraction(0.0)
-        self.assertEqual(torch._C._cuda_getMemoryFraction(0), 0.5)
         torch.cuda.set_per_process_memory_fraction(1.0)
         self.assertEqual(gpumem.torch.pool(0).stats()["limit_bytes"], 0)
+
+    def test_a_fraction_below_what_is_in_use(self):
+        """Nothing is given until it fits."""
+        total = gpumem.torch.device(0).info["total_bytes"]
+        self.addCleanup(torch.cuda.set_per_process_memory_fraction, 1.0)
+        large, small = double.alloc(40 * MIB), double.alloc(4 * MIB)
+        torch.cuda.set_per_process_memory_fraction(20 * MIB / total)
+        self.assertEqual(
+            torch._C._cuda_getMemoryFraction(0), 20 * MIB / total
+        )
+        for size in (1, 8 * MIB):
+            with self.assertRaisesRegex(torch_double.Memory, "in use, more"):
+                double.alloc(size)
+        double.free(large)
+        double.alloc(8 * MIB)
+        pool = gpumem.torch.pool(0)
+        self.assertEqual(pool.stats()["limit_bytes"], 20 * MIB)
+        with self.assertRaises(torch_double.Memory):
+            double.alloc(16 * MIB)
+        double.free(small)
+        torch.cuda.set_per_process_memory_fraction(0.0)
+        with self.assertRaises(torch_double.Memory):
+            double.alloc(1)
+        torch.cuda.set_per_process_memory_fraction(1.0)
+        double.alloc(64 * MIB)
 
     def test_a_forked_child(self):
         """What uses a device raises, what frees does nothing."""

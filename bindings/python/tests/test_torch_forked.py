@@ -26,7 +26,7 @@ if inside:
 @unittest.skipIf(inside, "this is the inner process")
 class Outer(unittest.TestCase):
     def test_in_pytorch(self):
-        run_inside(self, Path(__file__).stem, 4)
+        run_inside(self, Path(__file__).stem, 3)
 
 
 def setUpModule():

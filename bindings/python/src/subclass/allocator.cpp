@@ -30,6 +30,10 @@ void delete_block(void *ptr)
 gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
 				  record &made, void **ptr)
 {
+	gpumem_status fits = fit(own);
+
+	if (fits != GPUMEM_OK)
+		return fits;
 	mempool *in = routed.load(std::memory_order_acquire)
 			      ? route(own.number, on)
 			      : nullptr;

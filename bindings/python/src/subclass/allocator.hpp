@@ -28,6 +28,7 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_map>
 
 namespace gpumem_torch
@@ -84,6 +85,11 @@ struct device {
 	gpumem_device *handle;
 	gpumem_pool *pool;
 	double fraction = 1;
+	/* A limit below what is in use, or than any block takes: PyTorch takes
+	 * it, gpumem does not yet. 0: none. Written under `limiting`, which is
+	 * taken before the allocator's lock. */
+	std::atomic<uint64_t> wanted_limit{0};
+	std::mutex limiting;
 	c10::CachingAllocator::StatArray blocks, bytes, requested;
 	c10::CachingAllocator::StatArray segments,
 		segment_bytes;	     /* mempools' */
@@ -106,6 +112,11 @@ struct routing {
 	filter takes;
 	bool captures;
 	std::set<stream> streams; /* that gpumem was told of */
+	/* Of a capture: its thread, its stream, and whether that was seen to be
+	 * captured. */
+	std::thread::id by;
+	cudaStream_t on;
+	bool begun;
 };
 
 struct history {
@@ -209,6 +220,8 @@ class allocator final : public cca::CUDAAllocator
 	std::atomic<int> device_count{0};
 	std::unordered_map<void *, record> blocks;
 	std::vector<std::shared_ptr<routing>> routings;
+	/* Of captures that failed, as long as PyTorch has not ended them. */
+	std::vector<std::pair<int, MempoolId_t>> failed;
 	std::atomic<int> routed{0}, capturing{0};
 	std::atomic<bool> gathers{false};  /* history.recorder is to be asked */
 	std::atomic<bool> recorded{false}; /* history.on */
@@ -219,6 +232,7 @@ class allocator final : public cca::CUDAAllocator
 	device &get(int number);
 	void give_back(bool all);
 	void *take(int number, size_t bytes, cudaStream_t on);
+	gpumem_status fit(device &own);
 	gpumem_status take_any(device &own, size_t bytes, stream on,
 			       record &made, void **ptr);
 	[[noreturn]] void fail(device &own, size_t bytes, gpumem_status status);
@@ -227,6 +241,9 @@ class allocator final : public cca::CUDAAllocator
 	void report(void *ptr, const record &of, bool taken);
 
 	mempool *route(int number, stream on);
+	void drop_failed();
+	void drop(const std::shared_ptr<routing> &way);
+	void leave(routing &way, mempool &in);
 	mempool &find(int number, MempoolId_t id, const char *what);
 	gpumem_status take_in(device &own, mempool &in, size_t bytes, stream on,
 			      void **ptr);

@@ -97,9 +97,27 @@ void allocator::setMemoryFraction(double part, DeviceIndex number)
 	/* 0 would be no limit. */
 	if (part < 1 && limit == 0)
 		limit = 1;
-	if (gpumem_pool_set_limit(own.pool, 0, limit) != GPUMEM_OK)
+	std::lock_guard<std::mutex> hold(own.limiting);
+	gpumem_status status = gpumem_pool_set_limit(own.pool, 0, limit);
+	bool later = status == GPUMEM_BUSY || status == GPUMEM_INVALID;
+	if (status != GPUMEM_OK && !later)
 		raise();
+	own.wanted_limit.store(later ? limit : 0);
 	own.fraction = part;
+}
+
+/* Nothing is given before the limit holds, which frees may have made room for.
+ */
+gpumem_status allocator::fit(device &own)
+{
+	if (C10_LIKELY(!own.wanted_limit.load(std::memory_order_relaxed)))
+		return GPUMEM_OK;
+	std::lock_guard<std::mutex> hold(own.limiting);
+	uint64_t limit = own.wanted_limit.load();
+	if (limit && gpumem_pool_set_limit(own.pool, 0, limit) != GPUMEM_OK)
+		return GPUMEM_LIMIT;
+	own.wanted_limit.store(0);
+	return GPUMEM_OK;
 }
 
 /* What a private pool had that nobody uses any more is its device pool's then,

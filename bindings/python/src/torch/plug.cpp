@@ -87,6 +87,20 @@ device *get(int number)
 	return found ? found : open(number);
 }
 
+/* Nothing is given before the limit holds, which frees may have made room for.
+ */
+static gpumem_status fit(device *own)
+{
+	if (!own->wanted_limit.load(std::memory_order_relaxed))
+		return GPUMEM_OK;
+	std::lock_guard<std::mutex> hold(own->limiting);
+	uint64_t limit = own->wanted_limit.load();
+	if (limit && gpumem_pool_set_limit(own->pool, 0, limit) != GPUMEM_OK)
+		return GPUMEM_LIMIT;
+	own->wanted_limit.store(0);
+	return GPUMEM_OK;
+}
+
 /* Some versions ask for nothing, and want a pointer that is theirs. */
 void *hook_alloc(size_t bytes, int number, stream on)
 {
@@ -96,7 +110,9 @@ void *hook_alloc(size_t bytes, int number, stream on)
 
 	if (capturing.load(std::memory_order_acquire))
 		route(number, on);
-	status = gpumem_alloc(own->pool, bytes ? bytes : 1, on, &ptr);
+	status = fit(own);
+	if (status == GPUMEM_OK)
+		status = gpumem_alloc(own->pool, bytes ? bytes : 1, on, &ptr);
 	if (status != GPUMEM_OK)
 		raise(status);
 	return ptr;
@@ -141,17 +157,20 @@ void hook_fraction(double part, int number)
 	gpumem_device_info info = GPUMEM_INIT(gpumem_device_info);
 	device *own = get(number);
 	gpumem_status status = gpumem_device_get_info(own->handle, &info);
-	double limit =
-		part < 1 ? part * static_cast<double>(info.total_bytes) : 0;
+	double bytes = part * static_cast<double>(info.total_bytes);
+	uint64_t limit = part < 1 ? static_cast<uint64_t>(bytes) : 0;
 
-	/* 0 would be no limit. */
-	if (status == GPUMEM_OK)
-		status = gpumem_pool_set_limit(
-			own->pool, 0,
-			part < 1 && limit < 1 ? 1
-					      : static_cast<uint64_t>(limit));
 	if (status != GPUMEM_OK)
 		raise(status);
+	/* 0 would be no limit. */
+	if (part < 1 && limit == 0)
+		limit = 1;
+	std::lock_guard<std::mutex> hold(own->limiting);
+	status = gpumem_pool_set_limit(own->pool, 0, limit);
+	bool later = status == GPUMEM_BUSY || status == GPUMEM_INVALID;
+	if (status != GPUMEM_OK && !later)
+		raise(status);
+	own->wanted_limit.store(later ? limit : 0);
 }
 
 void *hook_base(void *ptr, size_t *bytes_out)

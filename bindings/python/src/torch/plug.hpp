@@ -29,6 +29,10 @@ constexpr int MOST_DEVICES = 64;
 struct device {
 	gpumem_device *handle;
 	gpumem_pool *pool;
+	/* A limit below what is in use, or than any block takes: PyTorch takes
+	 * it, gpumem does not yet. 0: none. Written under `limiting`. */
+	std::atomic<uint64_t> wanted_limit{0};
+	std::mutex limiting;
 };
 
 /* ---- plug.cpp -------------------------------------------------------------
