@@ -21,7 +21,7 @@ static std::mutex lock;
 static std::set<cudaStream_t> captured;
 static std::set<const void *>
 	events; /* that were recorded, and not destroyed */
-static bool busy;
+static bool busy, fails;
 static int synchronized_count;
 static thread_local bool is_current; /* a context, in this thread */
 static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
@@ -49,6 +49,12 @@ EXPORT void double_capture(void *stream, int on)
 EXPORT void double_busy(int on)
 {
 	busy = on;
+}
+
+/* Whether the device does. */
+EXPORT void double_fails(int on)
+{
+	fails = on;
 }
 
 EXPORT int double_synchronized(void)
@@ -162,6 +168,8 @@ EXPORT cudaError_t cudaDeviceSynchronize(void)
 	synchronized_count++;
 	if (forked)
 		return cudaErrorInitializationError;
+	if (fails)
+		return cudaErrorLaunchFailure;
 	return captured.empty() ? cudaSuccess
 				: cudaErrorStreamCaptureUnsupported;
 }

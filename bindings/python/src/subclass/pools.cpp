@@ -13,6 +13,8 @@
 
 #include <c10/cuda/CUDAGuard.h>
 
+#include <algorithm>
+
 namespace gpumem_torch
 {
 
@@ -82,8 +84,11 @@ void allocator::beginAllocateToPool(DeviceIndex number, MempoolId_t id,
 	settle(nullptr);
 	way->device = number;
 	way->id = id;
+	way->by = std::this_thread::get_id();
+	way->on = on;
 	/* A capture that is about to begin takes no stream yet. */
-	way->captures = !takes(on) || is_captured(on);
+	way->begun = is_captured(on);
+	way->captures = !takes(on) || way->begun;
 	way->takes = std::move(takes);
 	createOrIncrefPool(number, id, nullptr);
 	std::lock_guard<std::mutex> hold(lock);
@@ -110,18 +115,78 @@ void allocator::endAllocateToPool(DeviceIndex number, MempoolId_t id)
 
 		if (way->device != number || way->id != id)
 			continue;
-		mempool &in = find(number, id, "endAllocateToPool");
-		for (stream each : way->streams)
-			GPUMEM_IGNORE(gpumem_graph_end(in.graph, each));
-		capturing -= way->captures;
+		leave(*way, find(number, id, "endAllocateToPool"));
 		routings.erase(std::next(it).base());
-		routed.fetch_sub(1, std::memory_order_release);
 		return;
 	}
-	TORCH_CHECK(false,
+	auto late = std::find(failed.begin(), failed.end(),
+			      std::make_pair(int(number), id));
+	TORCH_CHECK(late != failed.end(),
 		    "endAllocateToPool: nothing was begun for the "
 		    "memory pool (",
 		    id.first, ", ", id.second, ")");
+	failed.erase(late);
+	auto &again = opened(number)->mempools[id];
+	if (!again) {
+		again = std::make_unique<mempool>();
+		again->id = id;
+	}
+	again->users++; /* which will be released */
+}
+
+/* ---- captures that fail ----------------------------------------------------
+ * Up to 2.11 PyTorch neither ends the routing of a capture that fails nor
+ * releases its pool, whose filter refers to the graph. Between its calls of the
+ * driver's and of the allocator's there is nothing of the program's. So a
+ * capture of the calling thread's that was seen, and is over, has failed.
+ */
+
+/* Under the lock. */
+void allocator::leave(routing &way, mempool &in)
+{
+	for (stream each : way.streams)
+		GPUMEM_IGNORE(gpumem_graph_end(in.graph, each));
+	capturing -= way.captures;
+	way.captures = false;
+	routed.fetch_sub(1, std::memory_order_release);
+}
+
+/* Under the lock. */
+void allocator::drop(const std::shared_ptr<routing> &way)
+{
+	auto it = std::find(routings.begin(), routings.end(), way);
+
+	if (it == routings.end())
+		return;
+	mempool &in = find(way->device, way->id, "a capture that failed");
+	leave(*way, in);
+	in.users--;
+	failed.emplace_back(way->device, way->id);
+	routings.erase(it);
+}
+
+void allocator::drop_failed()
+{
+	std::vector<std::shared_ptr<routing>> mine;
+
+	if (!capturing.load())
+		return;
+	{
+		std::lock_guard<std::mutex> hold(lock);
+
+		for (auto &way : routings)
+			if (way->captures &&
+			    way->by == std::this_thread::get_id())
+				mine.push_back(way);
+	}
+	for (auto &way : mine) {
+		bool captured = is_captured(way->on);
+		std::lock_guard<std::mutex> hold(lock);
+
+		if (!captured && way->begun)
+			drop(way);
+		way->begun = captured;
+	}
 }
 
 /* By destructors. What cannot be waited for now is by the next. */
@@ -148,6 +213,8 @@ void allocator::releasePool(DeviceIndex number, MempoolId_t id)
 mempool *allocator::route(int number, stream on)
 {
 	std::vector<std::shared_ptr<routing>> ways;
+
+	drop_failed();
 	{
 		std::lock_guard<std::mutex> hold(lock);
 

@@ -105,6 +105,7 @@ uint64_t allocator::settle(context where)
 	std::vector<std::pair<device *, MempoolId_t>> unused;
 	uint64_t bytes = 0;
 
+	drop_failed();
 	if (capturing.load())
 		return 0;
 	{
