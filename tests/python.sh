@@ -80,6 +80,8 @@ installed "the tree" tree "$bindings"
 works "the tree" tree
 is "$(loaded tree)" /site-packages/gpumem/lib/libgpumem.so.0 \
 	"it loads the library that it carries"
+check "its types are for users too" test -f "$(
+	echo "$scratch"/tree/lib/python*/site-packages/gpumem/py.typed)"
 is "$(find "$scratch/tree" -path '*/gpumem/abi-*' -name '*.so' |
 	sed 's,.*/,,' | sort)" \
 	"$(find "$top_builddir/backends/.libs" -name '*.so' | sed 's,.*/,,' |
@@ -149,7 +151,7 @@ elif [ ! -f "$top_builddir/backends/.libs/opencl.so" ]; then
 	skip "configured without OpenCL headers" "PyOpenCL's arrays on a pool"
 else
 	exits 0 "PyOpenCL's arrays on a pool" over_pocl
-	is "$(grep -c ' ok$' "$scratch/err")" 7 "all of their tests"
+	is "$(grep -c ' ok$' "$scratch/err")" 8 "all of their tests"
 fi
 
 # ---- frameworks, over those that are here -----------------------------------

@@ -12,7 +12,8 @@ device by allocator.pool.trim(). Calls come from any thread.
 import importlib
 from typing import Any, cast
 
-from . import Device, OutOfMemoryError, Pool, option_get, option_set
+from . import Device, Error, OutOfMemoryError, Pool
+from . import backends, option_get, option_set
 
 cl: Any = importlib.import_module("pyopencl")
 
@@ -74,7 +75,15 @@ class Allocator:
 def _adopted(queue: Any) -> Device:
     """Its device, with memory by objects: an array has no place for an address.
     The queue has to live as long as a pool that knows it."""
-    before = option_get("opencl.memory")
+    try:
+        before = option_get("opencl.memory")
+    except Error as error:
+        if error.status != "NOT_FOUND":  # the plugin brings the option
+            raise
+        (why,) = [x["reason"] for x in backends() if x["name"] == "opencl"]
+        raise RuntimeError(
+            f"gpumem's plugin for OpenCL cannot be used: {why}"
+        ) from None
     option_set("opencl.memory", "buffer")
     try:
         return Device.adopt(

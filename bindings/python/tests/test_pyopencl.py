@@ -3,6 +3,9 @@
 """PyOpenCL's arrays on a pool, where there is PyOpenCL and an OpenCL device."""
 
 import gc
+import os
+import subprocess
+import sys
 import unittest
 import weakref
 
@@ -52,6 +55,25 @@ class Arrays(unittest.TestCase):
         self.assertEqual(self.live(), 0)
         self.queue.finish()
         self.allocator.pool.check()
+
+    def test_without_the_plugin(self):
+        script = (
+            "import pyopencl, gpumem.pyopencl\n"
+            "device = pyopencl.get_platforms()[0].get_devices()[0]\n"
+            "queue = pyopencl.CommandQueue(pyopencl.Context([device]))\n"
+            "gpumem.pyopencl.Allocator(queue)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env=dict(os.environ, GPUMEM_PLUGIN_PATH="/nowhere"),
+            capture_output=True,
+            text=True,
+        )
+        self.assertRegex(
+            done.stderr.splitlines()[-1],
+            "^RuntimeError: gpumem's plugin for OpenCL cannot be used: .*"
+            "not installed .*/nowhere",
+        )
 
     def test_an_owner_that_leads_to_its_device(self):
         class Owner:
