@@ -28,7 +28,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CARRIED = HERE / "tree"  # in a source distribution
 TREE = CARRIED if CARRIED.is_dir() else HERE.parent.parent
-PACKAGE = sorted(HERE.glob("gpumem/**/*.py*"))
+PACKAGE = sorted([*HERE.glob("gpumem/**/*.py*"), HERE / "gpumem/py.typed"])
 EXTENSION = "_core.abi3.so"
 TORCH = "_torch.abi3.so"  # left out where there is no C++ compiler
 EPOCH = 1767225600  # of files in archives: the same sources, the same archive
