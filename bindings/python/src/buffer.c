@@ -110,9 +110,10 @@ static PyObject *buffer_resize(PyObject *object, PyObject *args)
 	struct buffer *self = (struct buffer *)object;
 	gpumem_stream stream = self->stream;
 	gpumem_status status;
-	Py_ssize_t bytes;
+	uint64_t bytes;
 
-	if (!PyArg_ParseTuple(args, "n|O&", &bytes, stream_from, &stream) ||
+	if (!PyArg_ParseTuple(args, "O&|O&", bytes_from, &bytes, stream_from,
+			      &stream) ||
 	    !ends(self))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;

@@ -8,10 +8,10 @@
  * All of it is under the GIL; calls that may wait for a device, a lock or a
  * callback let it go.
  *
- * Python's garbage collector follows all three types, since a callback of a pool
- * may lead back to it. It can undo a pool's callbacks only: what else an object
- * refers to was there before it, and is needed until it has ended, in the order
- * of its dealloc. So a cycle always has a part that can be undone.
+ * Python's garbage collector follows all three types, since a callback of a
+ * pool may lead back to it. It can undo a pool's callbacks only: what else an
+ * object refers to was there before it, and is needed until it has ended, in
+ * the order of its dealloc. So a cycle always has a part that can be undone.
  */
 #ifndef GPUMEM_PYTHON_CORE_H
 #define GPUMEM_PYTHON_CORE_H
@@ -78,10 +78,16 @@ bool address_from(PyObject *object, void **out);
  * as the streams of PyTorch, CuPy and Numba and the queues of PyOpenCL do. */
 int stream_from(PyObject *object, void *out);
 
+/* For O&: an int that a uint64_t, or an unsigned, holds; a negative one is an
+ * OverflowError, as one too large, where K and I would take another number. */
+int bytes_from(PyObject *object, void *out);
+int count_from(PyObject *object, void *out);
+
 /* A type of the module, added by its name. */
 bool type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out);
 
-/* The memory of an object that the collector no longer follows, and its type. */
+/* The memory of an object that the collector no longer follows, and its type.
+ */
 void object_gone(PyObject *object);
 
 /* A dict that takes a key and its value; value NULL, or false before: it goes,

@@ -201,11 +201,11 @@ static PyObject *device_repr(PyObject *object)
 
 static PyObject *device_trim(PyObject *object, PyObject *args)
 {
-	unsigned long long keep = 0;
+	uint64_t keep = 0;
 	uint64_t released = 0;
 	gpumem_status status;
 
-	if (!PyArg_ParseTuple(args, "|K", &keep))
+	if (!PyArg_ParseTuple(args, "|O&", bytes_from, &keep))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_device_trim(((struct device *)object)->handle, keep,

@@ -29,7 +29,7 @@ PyObject *pool_track(PyObject *object, PyObject *args)
 	unsigned frames = 0;
 	gpumem_status status;
 
-	if (!handle || !PyArg_ParseTuple(args, "|I", &frames))
+	if (!handle || !PyArg_ParseTuple(args, "|O&", count_from, &frames))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_pool_track_begin(handle, frames);
@@ -63,12 +63,13 @@ PyObject *pool_leaks(PyObject *object, PyObject *args, PyObject *names)
 {
 	static char *keys[] = {"since", "until", NULL};
 	gpumem_pool *handle = pool_handle((struct pool *)object);
-	unsigned long long since = 0, until = 0;
+	uint64_t since = 0, until = 0;
 	gpumem_status status;
 	PyObject *text;
 
-	if (!handle || !PyArg_ParseTupleAndKeywords(args, names, "|KK", keys,
-						    &since, &until))
+	if (!handle ||
+	    !PyArg_ParseTupleAndKeywords(args, names, "|O&O&", keys, bytes_from,
+					 &since, bytes_from, &until))
 		return NULL;
 	text = PyUnicode_FromString("");
 	if (!text)

@@ -8,6 +8,8 @@
  */
 #include "core.h"
 
+#include <limits.h>
+
 bool address_from(PyObject *object, void **out)
 {
 	if (object == Py_None) {
@@ -68,6 +70,33 @@ int stream_from(PyObject *object, void *out)
 			"a stream is an int, None, or an object with "
 			"__cuda_stream__, cuda_stream, ptr or int_ptr");
 	return 0;
+}
+
+int bytes_from(PyObject *object, void *out)
+{
+	PyObject *number = PyNumber_Index(object);
+	unsigned long long value;
+
+	if (!number)
+		return 0;
+	value = PyLong_AsUnsignedLongLong(number);
+	Py_DECREF(number);
+	*(uint64_t *)out = value;
+	return value != (unsigned long long)-1 || !PyErr_Occurred();
+}
+
+int count_from(PyObject *object, void *out)
+{
+	uint64_t value;
+
+	if (!bytes_from(object, &value))
+		return 0;
+	if (value > UINT_MAX) {
+		PyErr_SetString(PyExc_OverflowError, "the number is too large");
+		return 0;
+	}
+	*(unsigned *)out = (unsigned)value;
+	return 1;
 }
 
 bool type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out)
@@ -218,11 +247,11 @@ static PyObject *free_address(PyObject *module, PyObject *args)
 
 static PyObject *record_begin(PyObject *module, PyObject *args)
 {
-	unsigned long long bytes = 0;
+	uint64_t bytes = 0;
 	const char *path;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "s|K", &path, &bytes))
+	if (!PyArg_ParseTuple(args, "s|O&", &path, bytes_from, &bytes))
 		return NULL;
 	return none_or_raise(gpumem_record_begin(path, bytes));
 }

@@ -94,21 +94,19 @@ static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names)
 		"page_bytes", "kind", NULL};
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
-	unsigned long long limit = 0, soft = 0, page = 0;
 	PyObject *object = Py_None, *self = NULL;
 	const char *kind = "device";
 	struct device *device;
 	gpumem_status status;
 	gpumem_pool *handle;
 
-	if (!PyArg_ParseTupleAndKeywords(args, names, "|O$zKKKs", keys, &object,
-					 &config.name, &limit, &soft, &page,
-					 &kind) ||
+	if (!PyArg_ParseTupleAndKeywords(args, names, "|O$zO&O&O&s", keys,
+					 &object, &config.name, bytes_from,
+					 &config.limit_bytes, bytes_from,
+					 &config.soft_limit_bytes, bytes_from,
+					 &config.page_bytes, &kind) ||
 	    !kind_from(kind, &config.kind))
 		return NULL;
-	config.limit_bytes = limit;
-	config.soft_limit_bytes = soft;
-	config.page_bytes = page;
 	device = device_from(object);
 	if (!device)
 		return NULL;
@@ -195,11 +193,11 @@ static PyObject *pool_close(PyObject *object, PyObject *unused)
 static PyObject *pool_trim(PyObject *object, PyObject *args)
 {
 	gpumem_pool *handle = pool_handle((struct pool *)object);
-	unsigned long long keep = 0;
+	uint64_t keep = 0;
 	uint64_t released = 0;
 	gpumem_status status;
 
-	if (!handle || !PyArg_ParseTuple(args, "|K", &keep))
+	if (!handle || !PyArg_ParseTuple(args, "|O&", bytes_from, &keep))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_pool_trim(handle, keep, &released);
@@ -213,11 +211,12 @@ static PyObject *pool_set_limit(PyObject *object, PyObject *args,
 {
 	static char *keys[] = {"limit_bytes", "soft_limit_bytes", NULL};
 	gpumem_pool *handle = pool_handle((struct pool *)object);
-	unsigned long long limit = 0, soft = 0;
+	uint64_t limit = 0, soft = 0;
 	gpumem_status status;
 
-	if (!handle || !PyArg_ParseTupleAndKeywords(args, names, "|KK", keys,
-						    &limit, &soft))
+	if (!handle ||
+	    !PyArg_ParseTupleAndKeywords(args, names, "|O&O&", keys, bytes_from,
+					 &limit, bytes_from, &soft))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_pool_set_limit(handle, soft, limit);

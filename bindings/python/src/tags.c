@@ -29,10 +29,10 @@ PyObject *tag_get(PyObject *module, PyObject *unused)
 
 PyObject *tag_set(PyObject *module, PyObject *args)
 {
-	unsigned int tag;
+	unsigned tag;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "I", &tag))
+	if (!PyArg_ParseTuple(args, "O&", count_from, &tag))
 		return NULL;
 	return none_or_raise(gpumem_tag_set(tag));
 }
@@ -113,12 +113,13 @@ PyObject *pool_tags(PyObject *object, PyObject *unused)
 PyObject *pool_set_tag_limit(PyObject *object, PyObject *args)
 {
 	gpumem_pool *handle = pool_handle((struct pool *)object);
-	unsigned long long limit;
+	uint64_t limit;
 	gpumem_status status;
 	const char *path;
 	uint32_t tag;
 
-	if (!handle || !PyArg_ParseTuple(args, "sK", &path, &limit))
+	if (!handle ||
+	    !PyArg_ParseTuple(args, "sO&", &path, bytes_from, &limit))
 		return NULL;
 	status = gpumem_tag_intern(path, &tag);
 	if (status == GPUMEM_OK) {

@@ -161,6 +161,37 @@ class Pools(unittest.TestCase):
             with self.assertRaises((TypeError, OverflowError)):
                 self.pool.alloc(*wrong)
 
+    def test_numbers_that_are_none(self):
+        """Below 0, or too large: not another number."""
+        pool, buffer = self.pool, self.pool.alloc(10)
+        calls = [
+            lambda n: pool.trim(n),
+            lambda n: pool.device.trim(n),
+            lambda n: pool.set_limit(n),
+            lambda n: pool.set_limit(0, n),
+            lambda n: pool.set_limit(soft_limit_bytes=n),
+            lambda n: pool.set_tag_limit("a", n),
+            lambda n: pool.leaks(since=n),
+            lambda n: pool.leaks(0, n),
+            lambda n: pool.track(n),
+            lambda n: pool.alloc(n),
+            lambda n: pool.malloc(n),
+            lambda n: buffer.resize(n),
+            lambda n: gpumem.record_begin("/nonexistent/record", n),
+            lambda n: gpumem._core.tag_set(n),
+        ]
+        for name in ("limit_bytes", "soft_limit_bytes", "page_bytes"):
+            calls.append(lambda n, name=name: gpumem.Pool("host:0", **{name: n}))
+        for call in calls:
+            for wrong in (-1, -5, -(1 << 63), 1 << 64, 1 << 70):
+                with self.assertRaises(OverflowError):
+                    call(wrong)
+            for wrong in (1.0, "1", None):
+                with self.assertRaises(TypeError):
+                    call(wrong)
+        self.assertEqual(pool.stats()["limit_bytes"], 0)
+        self.assertEqual(buffer.nbytes, 10)
+
     def test_snapshot(self):
         buffer = self.pool.alloc(3 * MIB)
         blocks = {x["address"]: x for x in self.pool.snapshot()}
