@@ -292,6 +292,8 @@ def _replace(torch: Any, plug: Any) -> None:
             "device_traces": [[] for _ in range(count)],
             "allocator_settings": {"backend": "gpumem"},
             "external_annotations": [],
+            "host_segments": [],
+            "host_traces": [],
         }
 
     def history(enabled: Any = None, *ignored: Any, **more: Any) -> None:

@@ -395,9 +395,18 @@ class Statistics(unittest.TestCase):
         self.assertEqual(total, stats()["reserved_bytes"]["all"]["current"])
 
     def test_history_is_refused(self):
-        torch._C._cuda_record_memory_history(None)
-        with self.assertRaises(NotImplementedError):
-            torch._C._cuda_record_memory_history("all")
+        """Whatever versions from 2.8 to 2.15 say beside it."""
+        record = torch._C._cuda_record_memory_history
+        legacy = torch._C._cuda_record_memory_history_legacy
+        more = "all", "all", 1000, False, False, False, [], False
+        named = {"record_pinned_host_memory": True, "skip_actions": ["alloc"]}
+        for count in range(len(more) + 1):
+            record(None, *more[:count])
+            record(None, *more[:count], **named)
+            legacy(False, *more[:count])
+            for refused, on in (record, "all"), (legacy, True):
+                with self.assertRaisesRegex(NotImplementedError, "gpumem"):
+                    refused(on, *more[:count], **named)
 
 
 @unittest.skipUnless(ready, "there is no C++ compiler")
