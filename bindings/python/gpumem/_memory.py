@@ -66,6 +66,15 @@ def name(thing: Any) -> str:
     return f"{kind} of {tuple(thing.shape)} {dtype}"
 
 
+def users(thing: Any) -> str:
+    """Who uses its memory and refers to it where no collector sees; "": nobody that
+    is known of."""
+    count = thing.exports if isinstance(thing, Buffer) else 0
+    if count == 0:
+        return ""
+    return "an array by DLPack" if count == 1 else f"{count} arrays by DLPack"
+
+
 def end(thing: Any) -> bool:
     """False: somebody uses its memory in a way that cannot be undone."""
     try:

@@ -29,10 +29,13 @@ class Kept(NamedTuple):
     nbytes: int
     address: int
     holders: Tuple[str, ...]  # who refers to it, as far as Python knows
+    users: str = ""  # who uses it, where Python does not know: DLPack's arrays
 
     def __str__(self) -> str:
-        by = ", ".join(self.holders) or "nothing that Python knows of"
-        return f"{self.nbytes} bytes, {self.what}, held by {by}"
+        known = [self.users] if self.users else []
+        by = ", ".join(known + list(self.holders))
+        by = f"held by {by}" if by else "by whom it is held is not known"
+        return f"{self.nbytes} bytes, {self.what}, {by}"
 
 
 class Released(NamedTuple):
@@ -108,6 +111,29 @@ def _of_module(names: Any) -> str:
     return str(name) if getattr(module, "__dict__", None) is names else ""
 
 
+def _attributes(thing: Any) -> Any:
+    """Its dict, or None; asks nothing of its class."""
+    try:
+        return object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return None
+
+
+def _in_object(holder: Any, thing: Any) -> List[str]:
+    kind = f"a {type(holder).__name__}"
+    names = _attributes(holder)
+    keys = _keys(names, thing) if isinstance(names, dict) else []
+    return [f"{key!r} of {kind}" for key in keys] or [kind]
+
+
+def _owner(names: Dict[Any, Any]) -> str:
+    """Whose attributes these are."""
+    for each in gc.get_referrers(names):
+        if _attributes(each) is names:
+            return f"a {type(each).__name__}"
+    return "a dict"
+
+
 def _holders(thing: Any, ours: Set[int]) -> Tuple[str, ...]:
     """Names of what refers to it: variables, globals, containers, objects. ours:
     ids of what does not count."""
@@ -119,10 +145,10 @@ def _holders(thing: Any, ours: Set[int]) -> Tuple[str, ...]:
         if isinstance(holder, FrameType) or id(holder) in ours:
             continue
         if not isinstance(holder, dict):
-            found.append(f"a {type(holder).__name__}")
+            found += _in_object(holder, thing)
             continue
         module = _of_module(holder)
-        kind = f"module {module}" if module else "a dict"
+        kind = f"module {module}" if module else _owner(holder)
         for key in _keys(holder, thing):
             found.append(f"{key!r} of {kind}")
     return tuple(found[:MOST_HOLDERS])
@@ -134,7 +160,8 @@ def _kept(things: List[Any], objects: Tuple[Any, ...]) -> Tuple[Kept, ...]:
     for each in things:
         what, nbytes = _memory.name(each), _memory.nbytes(each)
         holders = _holders(each, ours)
-        found.append(Kept(what, nbytes, _memory.address(each), holders))
+        address, users = _memory.address(each), _memory.users(each)
+        found.append(Kept(what, nbytes, address, holders, users))
     return tuple(found)
 
 
@@ -237,25 +264,32 @@ class Scope:
         run.trim()
 
     def __str__(self) -> str:
-        lines = [f"{self.left_bytes} bytes in {len(self.left)} blocks are left"]
+        many = f"{len(self.left)} blocks are"
+        count = "1 block is" if len(self.left) == 1 else many
+        lines = [f"{self.left_bytes} bytes in {count} left"]
+        if not self._pools:
+            lines = ["no pool was watched: name them, as in gpumem.scope(pool)"]
         return "\n".join(lines + [str(each) for each in self.left])
 
 
-def _found(blocks: Dict[int, int]) -> Iterator[Kept]:
-    """Each block, by the tensor that is in it if there is one."""
+def _found(blocks: Dict[int, int]) -> List[Kept]:
+    """Each block, by the tensor or buffer that is in it if there is one. No
+    generator: that would be a holder too."""
+    found: List[Kept] = []
     of: Dict[int, Any] = {}
-    if blocks and "torch" in sys.modules:
-        for thing in gc.get_objects():
-            if _memory.is_tensor(thing):
-                of.setdefault(_memory.address(thing), thing)
+    for thing in gc.get_objects() if blocks else ():
+        if type(thing) is Buffer or _memory.is_tensor(thing):
+            of.setdefault(_memory.address(thing), thing)
     thing = None
     for address, nbytes in blocks.items():
         if address in of:
             own = of[address]
             what, holders = _memory.name(own), _holders(own, {id(of)})
-            yield Kept(what, nbytes, address, holders)
+            users = _memory.users(own)
+            found.append(Kept(what, nbytes, address, holders, users))
         else:
-            yield Kept("block", nbytes, address, ())
+            found.append(Kept("block", nbytes, address, ()))
+    return found
 
 
 def scope(*pools: Pool) -> Scope:

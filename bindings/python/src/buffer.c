@@ -59,7 +59,9 @@ static bool ends(const struct buffer *self)
 		return false;
 	if (self->exports)
 		PyErr_Format(PyExc_BufferError,
-			     "%zd DLPack tensors use the buffer",
+			     self->exports == 1
+				     ? "an array by DLPack uses the buffer"
+				     : "%zd arrays by DLPack use the buffer",
 			     self->exports);
 	return !self->exports;
 }
@@ -175,6 +177,12 @@ static PyObject *buffer_freed(PyObject *object, void *unused)
 	return PyBool_FromLong(((struct buffer *)object)->freed);
 }
 
+static PyObject *buffer_exports(PyObject *object, void *unused)
+{
+	(void)unused;
+	return PyLong_FromSsize_t(((struct buffer *)object)->exports);
+}
+
 static PyObject *buffer_pool(PyObject *object, void *unused)
 {
 	PyObject *pool = (PyObject *)((struct buffer *)object)->pool;
@@ -275,6 +283,9 @@ static PyGetSetDef attributes[] = {
 	{"nbytes", buffer_bytes, NULL, "Its size.", NULL},
 	{"stream", buffer_stream, NULL, "That it was allocated on.", NULL},
 	{"freed", buffer_freed, NULL, "Whether it has ended.", NULL},
+	{"exports", buffer_exports, NULL,
+	 "How many arrays by DLPack use it: free() raises while there are any.",
+	 NULL},
 	{"pool", buffer_pool, NULL, "Its pool.", NULL},
 	{"object", buffer_object, NULL,
 	 "(cl_mem, offset) where the vendor names memory by objects.", NULL},

@@ -137,7 +137,14 @@ class Release(unittest.TestCase):
         self.assertIn("buffer of test_names_who_keeps_what() in ", text)
         self.assertIn(f"'kept_by_the_module' of module {__name__}", text)
         self.assertEqual(len(kept.holders), 2, kept.holders)
-        del capsule
+        self.assertIn("held by an array by DLPack, ", text)
+        self.assertEqual((kept.users, buffer.exports), ("an array by DLPack", 1))
+        others = [buffer.__dlpack__(), buffer.__dlpack__()]
+        self.assertIn("held by 3 arrays by DLPack, ", str(gpumem.release(buffer)))
+        with self.assertRaisesRegex(BufferError, "^3 arrays by DLPack use "):
+            buffer.free()
+        del capsule, others
+        self.assertEqual(buffer.exports, 0)
         self.assertEqual(gpumem.release(buffer).freed_bytes, MIB)
 
     def test_tensors(self):
@@ -206,6 +213,60 @@ class Scopes(unittest.TestCase):
         self.assertLess(pool.stats()["reserved"]["current"], 8 * MIB)
         self.assertFalse(before.freed)
 
+    def test_names_who_holds_a_buffer(self):
+        global kept_by_the_module
+        self.addCleanup(globals().__setitem__, "kept_by_the_module", None)
+        pool = gpumem.Pool("host:0")
+
+        class Model:
+            pass
+
+        class Slots:
+            __slots__ = ("own",)
+
+        model, slots, listed = Model(), Slots(), []
+
+        def fill():
+            global kept_by_the_module
+            model.weights = pool.alloc(7 * MIB)
+            slots.own = pool.alloc(6 * MIB)
+            listed.append(pool.alloc(5 * MIB))
+            kept_by_the_module = pool.alloc(4 * MIB)
+            listed.append({"key": pool.alloc(3 * MIB)})
+            return pool.alloc(2 * MIB).__dlpack__()
+
+        with gpumem.scope(pool) as inside:
+            address = pool.malloc(8 * MIB)
+            local = pool.alloc(MIB)
+            capsule = fill()
+        self.assertEqual(
+            [(x.nbytes // MIB, x.what) for x in inside.left],
+            [(8, "block"), *[(n, "Buffer") for n in range(7, 0, -1)]],
+        )
+        said = [str(x).partition(", ")[2].partition(", ")[2] for x in inside.left]
+        self.assertEqual(
+            said[:7],
+            [
+                "by whom it is held is not known",
+                "held by 'weights' of a Model",
+                "held by a Slots",
+                "held by a list",
+                f"held by 'kept_by_the_module' of module {__name__}",
+                "held by 'key' of a dict",
+                "held by an array by DLPack",
+            ],
+        )
+        self.assertIn("held by local of test_names_who_holds_a_buffer() in ", said[7])
+        gpumem.free(address)
+        del local, capsule
+
+    def test_one_block(self):
+        pool = gpumem.Pool("host:0")
+        with gpumem.scope(pool) as inside:
+            kept = pool.alloc(100)
+        self.assertIn("100 bytes in 1 block is left\n", str(inside))
+        del kept
+
     def test_an_exception_goes_through(self):
         pool = gpumem.Pool("host:0")
         held = []
@@ -230,6 +291,10 @@ class Scopes(unittest.TestCase):
         with gpumem.scope() as inside:
             gc.collect()
         self.assertEqual(inside.left_bytes, 0)
+        self.assertIn("no pool was watched", str(inside))
+        with gpumem.scope(gpumem.Pool("host:0")) as inside:
+            pass
+        self.assertEqual(str(inside), "0 bytes in 0 blocks are left")
 
 
 if __name__ == "__main__":
