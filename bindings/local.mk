@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/allocator.hpp \
 	bindings/python/src/subclass/checkpoint.cpp \
 	bindings/python/src/subclass/device.cpp \
+	bindings/python/src/subclass/fork.cpp \
 	bindings/python/src/subclass/history.cpp \
 	bindings/python/src/subclass/offer.cpp \
 	bindings/python/src/subclass/offer.hpp \
@@ -56,6 +57,8 @@ EXTRA_DIST += \
 	bindings/python/tests/cudart_double.cpp \
 	bindings/python/tests/test_core.py \
 	bindings/python/tests/test_cupy.py \
+	bindings/python/tests/test_cycles.py \
+	bindings/python/src/torch/fork.cpp \
 	bindings/python/src/torch/graphs.cpp \
 	bindings/python/src/torch/module.cpp \
 	bindings/python/src/torch/plug.cpp \
@@ -71,6 +74,8 @@ EXTRA_DIST += \
 	bindings/python/tests/test_tags.py \
 	bindings/python/tests/test_torch.py \
 	bindings/python/tests/test_torch_cache.py \
+	bindings/python/tests/test_torch_failing.py \
+	bindings/python/tests/test_torch_forked.py \
 	bindings/python/tests/test_torch_shared.py \
 	bindings/python/tests/test_torch_subclass.py \
 	bindings/python/tests/torch_double.cpp \
