@@ -27,6 +27,11 @@ gpumemcxx_HEADERS = \
 	include/gpumem/cxx/stream.hpp
 
 # What is compiled into tools, too.
+torch_sources = \
+	core/base/pickle.c \
+	core/base/pickle.h \
+	core/base/torch.c \
+	core/base/torch.h
 own_sources = \
 	core/base/own.c \
 	core/base/own.h \
@@ -36,6 +41,7 @@ own_sources = \
 libbase_la_CFLAGS = $(FLOOR_CFLAGS)
 libbase_la_SOURCES = \
 	$(own_sources) \
+	$(torch_sources) \
 	core/base/clock.h \
 	core/base/error.c \
 	core/base/error.h \

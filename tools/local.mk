@@ -268,8 +268,7 @@ tools_gpumem_trace_SOURCES = \
 	tools/trace/chrome_stacks.c \
 	tools/trace/each.c \
 	tools/trace/input.c \
-	tools/trace/pickle.c \
-	tools/trace/pickle.h \
+	$(torch_sources) \
 	tools/trace/print.c \
 	tools/trace/print.h \
 	tools/trace/print_json.c \

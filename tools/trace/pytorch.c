@@ -15,24 +15,6 @@
 
 #include <stdlib.h>
 
-void snapshot_word(struct snapshot *snapshot, enum snapshot_word word)
-{
-	static const char *const words[] = {
-#define WORD_TEXT(name) #name,
-		SNAPSHOT_WORD_LIST(WORD_TEXT)
-#undef WORD_TEXT
-	};
-
-	pickle_word(&snapshot->pickle, (uint8_t)word, words[word]);
-}
-
-void snapshot_put(struct snapshot *snapshot, enum snapshot_word key,
-		  uint64_t value)
-{
-	snapshot_word(snapshot, key);
-	pickle_u64(&snapshot->pickle, value);
-}
-
 /* ---- what there is ---- */
 
 static bool fail(const struct snapshot *snapshot)
@@ -104,25 +86,14 @@ static void cut_overlaps(struct snapshot *snapshot)
 
 /* ---- the whole ---- */
 
-static void put_settings(struct snapshot *snapshot)
+static void end_snapshot(struct snapshot *snapshot)
 {
 	const struct gpumem_record_header *header =
 		&snapshot->source->recording.header;
-	struct pickle *pickle = &snapshot->pickle;
-	struct pickle_list annotations;
 	char *library = clean_copy(header->library);
 
-	pickle_text(pickle, "allocator_settings");
-	pickle_dict(pickle);
-	pickle_text(pickle, "backend");
-	pickle_text(pickle, "gpumem");
-	pickle_text(pickle, "gpumem");
-	pickle_text(pickle, library ? library : "");
-	pickle_dict_end(pickle);
+	gm_torch_end(&snapshot->torch, library ? library : "");
 	free(library);
-	pickle_text(pickle, "external_annotations");
-	pickle_list(pickle, &annotations);
-	pickle_list_end(pickle, &annotations);
 }
 
 static bool write_snapshot(struct snapshot *snapshot)
@@ -137,21 +108,19 @@ static bool write_snapshot(struct snapshot *snapshot)
 		qsort(snapshot->live, snapshot->live_count,
 		      sizeof(*snapshot->live), compare_live);
 	cut_overlaps(snapshot);
-	pickle_dict(&snapshot->pickle);
-	if (!snapshot_traces(snapshot, "device_traces", 0, snapshot->devices))
-		return false;
-	snapshot_segments(snapshot, "segments", 0, snapshot->devices);
-	if (snapshot->hosts) {
-		if (!snapshot_traces(snapshot, "host_traces", TORCH_DEVICES,
-				     snapshot->hosts))
+	gm_torch_begin(&snapshot->torch);
+	for (unsigned host = 0; host <= (snapshot->hosts > 0); host++) {
+		if (!snapshot_traces(snapshot, host))
 			return false;
-		snapshot_segments(snapshot, "host_segments", TORCH_DEVICES,
-				  snapshot->hosts);
+		snapshot_segments(snapshot, host);
 	}
-	put_settings(snapshot);
-	pickle_dict_end(&snapshot->pickle);
-	pickle_end(&snapshot->pickle);
+	end_snapshot(snapshot);
 	return true;
+}
+
+static void write_bytes(const void *bytes, size_t count, void *user)
+{
+	fwrite(bytes, 1, count, user);
 }
 
 bool trace_write_pytorch(struct trace_source *source, FILE *out)
@@ -164,7 +133,10 @@ bool trace_write_pytorch(struct trace_source *source, FILE *out)
 		return false;
 	}
 	snapshot->source = source;
-	pickle_begin(&snapshot->pickle, out);
+	snapshot->torch =
+		(struct gm_torch){.pickle = {.write = write_bytes, .user = out},
+				  .frames = snapshot_frames,
+				  .user = snapshot};
 	ok = write_snapshot(snapshot);
 	for (unsigned i = 0; i < TORCH_POOLS; i++)
 		regions_free(&snapshot->regions[i]);

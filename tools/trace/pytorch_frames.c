@@ -44,65 +44,57 @@ bool snapshot_resolve(struct snapshot *snapshot)
 }
 
 /* Without memory a text is empty. */
-static void put_text(struct pickle *pickle, const char *text)
-{
-	char *clean = text ? clean_copy(text) : NULL;
-
-	pickle_text(pickle, clean ? clean : "");
-	free(clean);
-}
-
-static void put_frame(struct snapshot *snapshot, const struct frame *frame,
+static void put_frame(struct gm_torch *torch, const struct frame *frame,
 		      size_t line)
 {
 	static const struct frame_place nothing;
 	const struct frame_place *place =
 		line < frame->count ? &frame->places[line] : &nothing;
+	const char *where = place->file ? place->file : frame->module;
 	char *function = frames_function(frame, line);
+	char *name = function ? clean_copy(function) : NULL;
+	char *file = where ? clean_copy(where) : NULL;
 
-	pickle_dict(&snapshot->pickle);
-	snapshot_word(snapshot, WORD_name);
-	put_text(&snapshot->pickle, function);
-	snapshot_word(snapshot, WORD_filename);
-	put_text(&snapshot->pickle, place->file ? place->file : frame->module);
-	snapshot_put(snapshot, WORD_line, place->line);
-	pickle_dict_end(&snapshot->pickle);
+	gm_torch_frame(torch, name ? name : "", file ? file : "", place->line);
+	free(file);
+	free(name);
 	free(function);
 }
 
 static void put_stack(struct snapshot *snapshot,
 		      const struct recording_stack *stack)
 {
-	struct pickle_list list;
+	struct gm_pickle *pickle = &snapshot->torch.pickle;
+	struct gm_pickle_list list;
 
-	pickle_list(&snapshot->pickle, &list);
+	gm_pickle_list(pickle, &list);
 	for (size_t i = 0; stack && i < stack->count; i++) {
 		const struct frame *frame =
 			frames_find(&snapshot->frames, stack->frames[i]);
 
 		for (size_t j = 0; j < frames_lines(frame); j++) {
-			pickle_item(&snapshot->pickle, &list);
-			put_frame(snapshot, frame, j);
+			gm_pickle_item(pickle, &list);
+			put_frame(&snapshot->torch, frame, j);
 		}
 	}
-	pickle_list_end(&snapshot->pickle, &list);
+	gm_pickle_list_end(pickle, &list);
 }
 
-void snapshot_frames(struct snapshot *snapshot, uint64_t stack)
+void snapshot_frames(struct gm_torch *torch, uint64_t stack, void *user)
 {
+	struct snapshot *snapshot = user;
 	const struct recording_stack *found =
 		trace_stack(snapshot->source, stack);
 	size_t at = found ? (size_t)(found - table_of(snapshot)->stack) : 0;
 	uint32_t number = (uint32_t)at + FIRST_STACK;
 
-	snapshot_word(snapshot, WORD_frames);
 	if (found && snapshot->stacks[at] == SNAPSHOT_WRITTEN) {
-		pickle_again(&snapshot->pickle, number);
+		gm_pickle_again(&torch->pickle, number);
 		return;
 	}
 	put_stack(snapshot, found);
 	if (!found)
 		return;
-	pickle_name(&snapshot->pickle, number);
+	gm_pickle_name(&torch->pickle, number);
 	snapshot->stacks[at] = SNAPSHOT_WRITTEN;
 }

@@ -10,34 +10,24 @@
 
 #include <stdlib.h>
 
-static void put_entry(struct snapshot *snapshot, enum snapshot_word action,
+static void put_entry(struct snapshot *snapshot, enum gm_torch_word action,
 		      const struct recording_event *event, uint64_t bytes,
 		      uint64_t stack)
 {
 	const struct gpumem_record_header *header =
 		&snapshot->source->recording.header;
 	const char *tag = trace_tag(snapshot->source, event->tag);
-	struct pickle *pickle = &snapshot->pickle;
 	char *clean = tag && *tag ? clean_copy(tag) : NULL;
+	const struct gm_torch_entry entry = {
+		.action = action,
+		.address = recording_is_block(event) ? event->address : 0,
+		.bytes = bytes,
+		.stream = event->stream,
+		.time_us = header->begin_real_ns / 1000 + event->time_ns / 1000,
+		.stack = stack,
+		.tag = clean};
 
-	pickle_item(pickle, &snapshot->entries);
-	pickle_dict(pickle);
-	snapshot_word(snapshot, WORD_action);
-	snapshot_word(snapshot, action);
-	if (action == WORD_oom)
-		snapshot_put(snapshot, WORD_device_free, 0);
-	snapshot_put(snapshot, WORD_addr,
-		     recording_is_block(event) ? event->address : 0);
-	snapshot_put(snapshot, WORD_size, bytes);
-	snapshot_put(snapshot, WORD_stream, event->stream);
-	snapshot_put(snapshot, WORD_time_us,
-		     header->begin_real_ns / 1000 + event->time_ns / 1000);
-	snapshot_frames(snapshot, stack);
-	if (clean) {
-		snapshot_word(snapshot, WORD_user_metadata);
-		pickle_text(pickle, clean);
-	}
-	pickle_dict_end(pickle);
+	gm_torch_put(&snapshot->torch, &entry);
 	free(clean);
 }
 
@@ -46,8 +36,8 @@ static void put_entry(struct snapshot *snapshot, enum snapshot_word action,
 static void put_free(struct snapshot *snapshot,
 		     const struct recording_event *event, uint64_t bytes)
 {
-	put_entry(snapshot, WORD_free_requested, event, bytes, 0);
-	put_entry(snapshot, WORD_free_completed, event, bytes, 0);
+	put_entry(snapshot, GM_TORCH_free_requested, event, bytes, 0);
+	put_entry(snapshot, GM_TORCH_free_completed, event, bytes, 0);
 }
 
 static bool put_event(const struct recording_event *event,
@@ -60,7 +50,7 @@ static bool put_event(const struct recording_event *event,
 	switch (event->kind) {
 	case GPUMEM_RECORD_LIVE:
 	case GPUMEM_RECORD_ALLOC:
-		put_entry(snapshot, WORD_alloc, event, event->bytes,
+		put_entry(snapshot, GM_TORCH_alloc, event, event->bytes,
 			  block->stack);
 		break;
 	case GPUMEM_RECORD_FREE:
@@ -68,11 +58,11 @@ static bool put_event(const struct recording_event *event,
 		break;
 	case GPUMEM_RECORD_RESIZE:
 		put_free(snapshot, event, block->bytes);
-		put_entry(snapshot, WORD_alloc, event, event->bytes,
+		put_entry(snapshot, GM_TORCH_alloc, event, event->bytes,
 			  block->stack);
 		break;
 	case GPUMEM_RECORD_OOM:
-		put_entry(snapshot, WORD_oom, event, event->value[0], 0);
+		put_entry(snapshot, GM_TORCH_oom, event, event->value[0], 0);
 		break;
 	default:
 		break;
@@ -80,21 +70,17 @@ static bool put_event(const struct recording_event *event,
 	return true;
 }
 
-bool snapshot_traces(struct snapshot *snapshot, const char *key, unsigned first,
-		     unsigned count)
+bool snapshot_traces(struct snapshot *snapshot, bool host)
 {
-	struct pickle_list devices;
+	unsigned first = host ? TORCH_DEVICES : 0;
+	unsigned count = host ? snapshot->hosts : snapshot->devices;
 	bool ok = true;
 
-	pickle_text(&snapshot->pickle, key);
-	pickle_list(&snapshot->pickle, &devices);
+	gm_torch_traces(&snapshot->torch, host);
 	for (unsigned i = 0; i < count && ok; i++) {
 		snapshot->device = first + i;
-		pickle_item(&snapshot->pickle, &devices);
-		pickle_list(&snapshot->pickle, &snapshot->entries);
+		gm_torch_device(&snapshot->torch);
 		ok = trace_each(snapshot->source, put_event, NULL, snapshot);
-		pickle_list_end(&snapshot->pickle, &snapshot->entries);
 	}
-	pickle_list_end(&snapshot->pickle, &devices);
 	return ok;
 }

@@ -32,27 +32,32 @@ enum opcode {
 
 enum { PROTOCOL = 2, ITEMS = 1000 };
 
-static void put(struct pickle *pickle, enum opcode opcode, uint64_t value,
+static void put(struct gm_pickle *pickle, enum opcode opcode, uint64_t value,
 		unsigned bytes)
 {
-	putc((int)opcode, pickle->out);
+	uint8_t text[9] = {(uint8_t)opcode};
+
 	for (unsigned i = 0; i < bytes; i++)
-		putc((int)(value >> 8 * i & 0xff), pickle->out);
+		text[1 + i] = value >> 8 * i & 0xff;
+	pickle->write(text, 1 + bytes, pickle->user);
 }
 
-void pickle_begin(struct pickle *pickle, FILE *out)
+void gm_pickle_begin(struct gm_pickle *pickle,
+		     void (*write)(const void *bytes, size_t count, void *user),
+		     void *user)
 {
-	*pickle = (struct pickle){.out = out};
+	*pickle = (struct gm_pickle){.write = write, .user = user};
 	put(pickle, OP_PROTO, PROTOCOL, 1);
 }
 
-void pickle_end(struct pickle *pickle)
+void gm_pickle_end(struct gm_pickle *pickle)
 {
 	put(pickle, OP_STOP, 0, 0);
 }
 
-void pickle_u64(struct pickle *pickle, uint64_t value)
+void gm_pickle_u64(struct gm_pickle *pickle, uint64_t value)
 {
+	uint8_t text[9] = {0};
 	unsigned bytes = 8;
 
 	if (value <= UINT8_MAX) {
@@ -67,78 +72,78 @@ void pickle_u64(struct pickle *pickle, uint64_t value)
 			bytes--;
 		bytes += value >> 63 != 0;
 		put(pickle, OP_LONG1, bytes, 1);
-		for (unsigned i = 0; i < bytes; i++)
-			putc(i < 8 ? (int)(value >> 8 * i & 0xff) : 0,
-			     pickle->out);
+		for (unsigned i = 0; i < 8; i++)
+			text[i] = value >> 8 * i & 0xff;
+		pickle->write(text, bytes, pickle->user);
 	}
 }
 
-void pickle_bool(struct pickle *pickle, bool value)
+void gm_pickle_bool(struct gm_pickle *pickle, bool value)
 {
 	put(pickle, value ? OP_NEWTRUE : OP_NEWFALSE, 0, 0);
 }
 
-void pickle_text(struct pickle *pickle, const char *text)
+void gm_pickle_text(struct gm_pickle *pickle, const char *text)
 {
 	size_t bytes = strlen(text);
 
 	put(pickle, OP_BINUNICODE, bytes, 4);
-	fwrite(text, 1, bytes, pickle->out);
+	pickle->write(text, bytes, pickle->user);
 }
 
-void pickle_word(struct pickle *pickle, uint8_t number, const char *text)
+void gm_pickle_word(struct gm_pickle *pickle, uint8_t number, const char *text)
 {
 	if (pickle->known[number]) {
 		put(pickle, OP_BINGET, number, 1);
 		return;
 	}
-	pickle_text(pickle, text);
+	gm_pickle_text(pickle, text);
 	put(pickle, OP_BINPUT, number, 1);
 	pickle->known[number] = true;
 }
 
-void pickle_two(struct pickle *pickle, uint64_t first, uint64_t second)
+void gm_pickle_two(struct gm_pickle *pickle, uint64_t first, uint64_t second)
 {
-	pickle_u64(pickle, first);
-	pickle_u64(pickle, second);
+	gm_pickle_u64(pickle, first);
+	gm_pickle_u64(pickle, second);
 	put(pickle, OP_TUPLE2, 0, 0);
 }
 
-void pickle_name(struct pickle *pickle, uint32_t number)
+void gm_pickle_name(struct gm_pickle *pickle, uint32_t number)
 {
 	put(pickle, OP_LONG_BINPUT, number, 4);
 }
 
-void pickle_again(struct pickle *pickle, uint32_t number)
+void gm_pickle_again(struct gm_pickle *pickle, uint32_t number)
 {
 	put(pickle, OP_LONG_BINGET, number, 4);
 }
 
-void pickle_dict(struct pickle *pickle)
+void gm_pickle_dict(struct gm_pickle *pickle)
 {
 	put(pickle, OP_EMPTY_DICT, 0, 0);
 	put(pickle, OP_MARK, 0, 0);
 }
 
-void pickle_dict_end(struct pickle *pickle)
+void gm_pickle_dict_end(struct gm_pickle *pickle)
 {
 	put(pickle, OP_SETITEMS, 0, 0);
 }
 
-void pickle_list(struct pickle *pickle, struct pickle_list *list)
+void gm_pickle_list(struct gm_pickle *pickle, struct gm_pickle_list *list)
 {
 	list->waiting = 0;
 	put(pickle, OP_EMPTY_LIST, 0, 0);
 }
 
-static void hand_over(struct pickle *pickle, struct pickle_list *list)
+static void hand_over(struct gm_pickle *pickle, struct gm_pickle_list *list)
 {
 	if (list->waiting)
 		put(pickle, OP_APPENDS, 0, 0);
 	list->waiting = 0;
 }
 
-void pickle_item(struct pickle *pickle, struct pickle_list *list)
+void gm_pickle_item(struct gm_pickle *pickle, struct gm_pickle_list *list)
 {
 	if (list->waiting == ITEMS)
 		hand_over(pickle, list);
@@ -146,7 +151,7 @@ void pickle_item(struct pickle *pickle, struct pickle_list *list)
 		put(pickle, OP_MARK, 0, 0);
 }
 
-void pickle_list_end(struct pickle *pickle, struct pickle_list *list)
+void gm_pickle_list_end(struct gm_pickle *pickle, struct gm_pickle_list *list)
 {
 	hand_over(pickle, list);
 }
