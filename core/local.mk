@@ -79,6 +79,7 @@ librecord_la_SOURCES = \
 	core/record/define.c \
 	core/record/file.c \
 	core/record/file.h \
+	core/record/read.c \
 	core/record/record.h \
 	core/record/stack.c
 
@@ -290,6 +291,11 @@ libpool_la_SOURCES = \
 	core/pool/oom.c \
 	core/pool/oom.h \
 	core/pool/oom_print.c \
+	core/pool/oom_snapshot.c \
+	core/pool/oom_snapshot.h \
+	core/pool/oom_snapshot_find.c \
+	core/pool/oom_snapshot_text.c \
+	core/pool/oom_snapshot_write.c \
 	core/pool/peers.c \
 	core/pool/pins.c \
 	core/pool/pool.c \

@@ -118,6 +118,7 @@ other_tests = \
 	tests/tool_files.sh \
 	tests/tool_names.sh \
 	tests/tool_oom.sh \
+	tests/tool_oom_snapshot.sh \
 	tests/tool_output.sh \
 	tests/tool_probe.sh \
 	tests/tool_replay.sh \

@@ -78,6 +78,10 @@
 	  "file to which each allocation that runs out of memory appends a "   \
 	  "line of JSON that says why; a %p becomes the number of the "        \
 	  "process")                                                           \
+	X(oom_snapshot, "", TEXT,                                              \
+	  "file that the first allocation that runs out of memory writes, "    \
+	  "as PyTorch's memory snapshot, with a text beside it; a %p becomes " \
+	  "the number of the process")                                         \
 	X(track, "off", BOOL,                                                  \
 	  "know the age and thread of every live block of new pools, and "     \
 	  "where it was allocated")                                            \

@@ -97,19 +97,24 @@ bool gm_option_decided(const char *key)
 	return decided;
 }
 
-/* Files to whose end something is added when it has happened: whether that can
- * be done is to be known before. */
-static const char *const added_to[] = {"oom", "leaks"};
+/* Files that are written when it has happened: whether that can be done is to
+ * be known before. */
+static const struct {
+	const char *key;
+	bool (*try)(struct gm_own *own, const char *path);
+} files[] = {{"oom", gm_path_try_add},
+	     {"leaks", gm_path_try_add},
+	     {"oom_snapshot", gm_path_try}};
 
 bool gm_option_try(const char *key, const char *value, char *sentence,
 		   size_t bytes)
 {
 	struct gm_own own;
 
-	for (size_t i = 0; i < sizeof(added_to) / sizeof(*added_to); i++)
-		if (*value && strlen(value) < GM_OPTION_VALUE_BYTES &&
-		    !strcmp(key, added_to[i]) &&
-		    !gm_path_try_add(&own, value)) {
+	if (!*value || strlen(value) >= GM_OPTION_VALUE_BYTES)
+		return true;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (!strcmp(key, files[i].key) && !files[i].try(&own, value)) {
 			snprintf(sentence, bytes,
 				 "option \"%s\": \"%.200s\" cannot be "
 				 "written: %s",

@@ -110,6 +110,13 @@ bool gm_path_add(struct gm_own *own, const char *path, const char *text,
 	return done;
 }
 
+bool gm_path_try(struct gm_own *own, const char *path)
+{
+	char name[GM_PATH_BYTES];
+
+	return expand(own, path, name) && gm_own_try(own, name);
+}
+
 bool gm_path_try_add(struct gm_own *own, const char *path)
 {
 	char name[GM_PATH_BYTES];

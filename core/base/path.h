@@ -19,7 +19,9 @@ bool gm_path_expand(const char *path, char *name, size_t bytes);
  * False: it could not be written, and own->why is a sentence. */
 bool gm_path_add(struct gm_own *own, const char *path, const char *text,
 		 size_t bytes);
-/* Whether that could be done now; nothing is written. */
+/* Whether a file of that name could be made, or replaced, now. */
+bool gm_path_try(struct gm_own *own, const char *path);
+/* Whether something could be added to it; nothing is written. */
 bool gm_path_try_add(struct gm_own *own, const char *path);
 
 #endif

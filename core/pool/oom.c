@@ -3,10 +3,11 @@
 
 /*
  * Who is told of an allocation that failed for memory: the program's function,
- * the file of option `oom`, and a recording. A mutex of its own guards the
- * function, which is called without it. See oom.h.
+ * the files of options `oom` and `oom_snapshot`, and a recording. A mutex of
+ * its own guards the function, which is called without it. See oom.h.
  */
 #include "oom.h"
+#include "oom_snapshot.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/option.h"
@@ -228,6 +229,7 @@ static void tell(const struct listener *now, const char *path, bool recorded,
 	json_fill(&json, oom, fits, error.text);
 	if (path)
 		tell_file(path, &json);
+	gm_snapshot_tell(oom, error.text);
 	if (recorded)
 		tell_recording(oom, fits, error.text, &json);
 	json.at[json.used - 1] = '\0';
@@ -244,7 +246,7 @@ void gm_oom_tell(const struct gm_oom *oom)
 	bool file = gm_option_given(GM_TEXT_oom, path, sizeof(path)) && *path;
 	bool recorded = is_recorded(&oom->pool->heap);
 
-	if (telling || (!now.fn && !file && !recorded))
+	if (telling || (!now.fn && !file && !recorded && !gm_snapshot_wanted()))
 		return;
 	telling = true;
 	tell(&now, file ? path : NULL, recorded, oom);

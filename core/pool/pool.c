@@ -3,6 +3,7 @@
 
 /* A pool's life; see pool.h. */
 #include "pool.h"
+#include "oom_snapshot.h"
 #include "share.h"
 #include "base/error.h"
 #include "base/option.h"
@@ -81,6 +82,8 @@ static gpumem_status create(struct gpumem_device *device,
 	gpumem_status status;
 
 	gm_pools_record_by_option();
+	if (gm_snapshot_wanted())
+		gm_pools_record_unnamed();
 	if (!pool)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a pool");

@@ -137,6 +137,14 @@ gpumem_status gm_pools_record(const char *path, uint64_t max_bytes);
 gpumem_status gm_pools_record_end(void);
 /* Before the first pool: what option `record` says. */
 void gm_pools_record_by_option(void);
+/* Begins a recording that has no name and a bounded size, unless there is one;
+ * gm_pools_record() ends it. */
+void gm_pools_record_unnamed(void);
+/* Reads what was recorded last; one without a name ends. False: fn stopped, or
+ * there was no host memory. Called without a lock. */
+bool gm_pools_record_read(bool (*fn)(const struct gm_record_seen *seen,
+				     void *user),
+			  void *user);
 /* With the registry locked: the pool is recorded if there is a recording, or is
  * no more. */
 void gm_pool_record(struct gpumem_pool *pool);

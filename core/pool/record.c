@@ -17,6 +17,10 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool on;	       /* under the registry's mutex */
 static bool by_option; /* under ours: the option was looked at */
+static bool unnamed;   /* likewise: it is one that only we read */
+
+/* 256 chunks: some hundred thousand allocations and frees. */
+enum { UNNAMED_BYTES = 17 << 20 };
 
 static const char *const kind_names[] = {
 #define KIND_NAME(name, number, text) [number] = text,
@@ -87,6 +91,13 @@ static bool end_one(struct gpumem_pool *pool, void *unused)
 	return true;
 }
 
+static void end(void)
+{
+	gm_pools_set(&on, false, end_one);
+	gm_record_close();
+	unnamed = false;
+}
+
 static gpumem_status begin(const char *path, uint64_t max_bytes)
 {
 	char name[GM_PATH_BYTES];
@@ -100,6 +111,8 @@ static gpumem_status begin(const char *path, uint64_t max_bytes)
 			"a recording of at most %llu bytes is too small: "
 			"it needs 1 MiB",
 			(unsigned long long)max_bytes);
+	if (unnamed)
+		end();
 	if (atomic_load(&gm_recorder.generation))
 		return gm_fail(GPUMEM_BUSY,
 			       "a recording is under way: end it first");
@@ -128,12 +141,10 @@ gpumem_status gm_pools_record_end(void)
 	gpumem_status status = GPUMEM_OK;
 
 	pthread_mutex_lock(&mutex);
-	if (atomic_load(&gm_recorder.generation)) {
-		gm_pools_set(&on, false, end_one);
-		gm_record_close();
-	} else {
+	if (atomic_load(&gm_recorder.generation) && !unnamed)
+		end();
+	else
 		status = gm_fail(GPUMEM_INVALID, "nothing is being recorded");
-	}
 	pthread_mutex_unlock(&mutex);
 	return status;
 }
@@ -151,4 +162,34 @@ void gm_pools_record_by_option(void)
 	if (first && gm_option_given(GM_TEXT_record, path, sizeof(path)) &&
 	    *path && gm_pools_record(path, 0) != GPUMEM_OK)
 		gm_log_unasked("option \"record\": %s", gm_error_text());
+}
+
+/* ---- for option oom_snapshot ---- */
+
+void gm_pools_record_unnamed(void)
+{
+	const struct gm_record_config config = {.max_bytes = UNNAMED_BYTES};
+
+	pthread_mutex_lock(&mutex);
+	if (!atomic_load(&gm_recorder.generation) &&
+	    gm_record_open(&config) == GPUMEM_OK) {
+		unnamed = true;
+		gm_pools_set(&on, true, begin_one);
+	}
+	pthread_mutex_unlock(&mutex);
+}
+
+bool gm_pools_record_read(bool (*fn)(const struct gm_record_seen *seen,
+				     void *user),
+			  void *user)
+{
+	bool good;
+
+	pthread_mutex_lock(&mutex);
+	good = !atomic_load(&gm_recorder.generation) ||
+	       gm_record_read(fn, user);
+	if (unnamed)
+		end();
+	pthread_mutex_unlock(&mutex);
+	return good;
 }

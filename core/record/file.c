@@ -106,6 +106,10 @@ bool gm_record_back(uint32_t chunk)
  * records to is neither cut nor replaced. */
 static gpumem_status begin_file(struct gm_own *own, const char *path)
 {
+	if (!path) {
+		own->fd = memfd_create("gpumem-record", MFD_CLOEXEC);
+		return own->fd >= 0 ? GPUMEM_OK : refuse_errno("memory");
+	}
 	if (gm_own_begin(own, path, 0600))
 		return GPUMEM_OK;
 	return own->busy ? busy(path) : refuse(path, own->why);
@@ -224,7 +228,7 @@ static gpumem_status name_file(const char *path, struct gm_own *own)
 			    (uint64_t)gm_record_file.chunk_count *
 				    GM_RECORD_CHUNK_BYTES,
 		    gm_record_file.chunk_count);
-	if (gm_own_keep(own))
+	if (!path || gm_own_keep(own))
 		return GPUMEM_OK;
 	munmap(gm_record_file.map, gm_record_file.map_bytes);
 	forget_file();
@@ -248,9 +252,13 @@ gpumem_status gm_record_open(const struct gm_record_config *config)
 	atomic_store(&file->left, -1);
 	file->pools = 0;
 	atomic_store(&file->tags, 0);
-	status = map_file(config->path, file->fd, within_limit(bytes));
+	status = map_file(config->path ? config->path : "memory", file->fd,
+			  within_limit(bytes));
 	if (status != GPUMEM_OK) {
-		gm_own_drop(&own);
+		if (config->path)
+			gm_own_drop(&own);
+		else
+			close(file->fd);
 		file->fd = -1;
 		return status;
 	}

@@ -37,7 +37,7 @@
 struct gm_stack;
 
 struct gm_record_config {
-	const char *path;
+	const char *path;   /* NULL: memory, which has no name */
 	uint64_t max_bytes; /* of the file; at least GM_RECORD_BYTES_MIN */
 };
 
@@ -47,7 +47,9 @@ enum {
 	GM_RECORD_DEFINITIONS_MIN = 64 * 1024,
 	GM_RECORD_BYTES_MIN = 1024 * 1024,
 	/* Its events take half of a chunk. */
-	GM_RECORD_TEXT_MAX = 16 * 1024
+	GM_RECORD_TEXT_MAX = 16 * 1024,
+	/* So many chunks gm_record_read() looks at. */
+	GM_RECORD_READ_CHUNKS = 256
 };
 
 /* Read on the way of each event, written while nobody writes events. */
@@ -87,6 +89,24 @@ uint16_t gm_record_pool(const char *name, const char *device, const char *kind);
 /* Defines the tags (base/tag.h) that have been made since it was called last,
  * or since the recording began. */
 void gm_record_tags(void);
+
+/* ---- reading ---- */
+
+/* An event of a block, as it was recorded. */
+struct gm_record_seen {
+	uint64_t real_ns; /* since 1970 */
+	uint64_t address, bytes, stream;
+	uint64_t stack;	    /* a struct gm_stack; 0: not known */
+	const char *device; /* of its pool; "": not known */
+	uint16_t pool, tag;
+	uint8_t kind;
+};
+
+/* Those of the newest chunks, in no order but that of each thread. Nobody opens
+ * or closes the file meanwhile; threads may go on recording. False: fn stopped,
+ * or there was no host memory. */
+bool gm_record_read(bool (*fn)(const struct gm_record_seen *seen, void *user),
+		    void *user);
 
 /* ---- time ---- */
 

@@ -83,11 +83,22 @@ static const struct row *pick_row(void)
 	return row;
 }
 
+/* What options name: library.c. */
+static void remove_files(void)
+{
+	static const char *const ends[] = {"", ".snapshot", ".snapshot.txt"};
+	char name[64];
+
+	for (size_t i = 0; i < COUNT(ends); i++) {
+		snprintf(name, sizeof(name), "/tmp/gpumem-attack.%ld%s",
+			 (long)getpid(), ends[i]);
+		(void)unlink(name);
+	}
+}
+
 static void run(const struct configuration *configuration, uint64_t seed,
 		uint64_t steps)
 {
-	char written[64];
-
 	alarm(300);
 	random_seed(seed);
 	exporter_start(configuration);
@@ -111,9 +122,7 @@ static void run(const struct configuration *configuration, uint64_t seed,
 	}
 	snprintf(report->name, sizeof(report->name), "the end");
 	world_end();
-	snprintf(written, sizeof(written), "/tmp/gpumem-attack.%ld",
-		 (long)getpid());
-	(void)unlink(written); /* what options oom and leaks name */
+	remove_files();
 	exporter_end();
 	report->done = true;
 }

@@ -114,26 +114,28 @@ void attack_gpumem_oom_set(void)
 }
 
 /* Options that a world may change while it is running, with a right value. */
-static const char *const settings[][2] = {{"wait", "on"},
-					  {"wait", "off"},
-					  {"waste", "0"},
-					  {"waste", "20%"},
-					  {"waste_max", "20%"},
-					  {"stream_waste", "0"},
-					  {"cache", "0"},
-					  {"cache", "16KiB"},
-					  {"decay_ms", "1"},
-					  {"decay_ms", "0"},
-					  {"handle_max", "0"},
-					  {"limit", "0"},
-					  {"soft_limit", "8MiB"},
-					  {"page", "2MiB"},
-					  {"host.latency", ""},
-					  {"host.copy_rate", "0"},
-					  {"oom", "/tmp/gpumem-attack.%p"},
-					  {"track", "on"},
-					  {"track_frames", "3"},
-					  {"leaks", "/tmp/gpumem-attack.%p"}};
+static const char *const settings[][2] = {
+	{"wait", "on"},
+	{"wait", "off"},
+	{"waste", "0"},
+	{"waste", "20%"},
+	{"waste_max", "20%"},
+	{"stream_waste", "0"},
+	{"cache", "0"},
+	{"cache", "16KiB"},
+	{"decay_ms", "1"},
+	{"decay_ms", "0"},
+	{"handle_max", "0"},
+	{"limit", "0"},
+	{"soft_limit", "8MiB"},
+	{"page", "2MiB"},
+	{"host.latency", ""},
+	{"host.copy_rate", "0"},
+	{"oom", "/tmp/gpumem-attack.%p"},
+	{"track", "on"},
+	{"track_frames", "3"},
+	{"leaks", "/tmp/gpumem-attack.%p"},
+	{"oom_snapshot", "/tmp/gpumem-attack.%p.snapshot"}};
 
 void attack_gpumem_option_set(void)
 {

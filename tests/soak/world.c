@@ -89,6 +89,7 @@ static const struct {
 	{"decay_ms", {"10000", "1", "20", NULL}},
 	{"decay_thread", {"off", "on", NULL}},
 	{"oom", {"", "", "/tmp/gpumem-soak.%p", NULL}},
+	{"oom_snapshot", {"", "", "/tmp/gpumem-soak.%p.snapshot", NULL}},
 	{"track", {"off", "off", "off", "on", NULL}},
 	{"leaks", {"", "", "/tmp/gpumem-soak.%p", NULL}},
 	{"track_frames", {"16", "0", "64", NULL}},
@@ -193,17 +194,21 @@ bool world_begin(uint64_t seed, uint64_t number, uint64_t steps,
 	return true;
 }
 
-static void remove_file(void)
+static void remove_files(void)
 {
+	static const char *const ends[] = {"", ".snapshot", ".snapshot.txt"};
 	char name[64];
 
-	snprintf(name, sizeof(name), "/tmp/gpumem-soak.%ld", (long)getpid());
-	(void)unlink(name);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		snprintf(name, sizeof(name), "/tmp/gpumem-soak.%ld%s",
+			 (long)getpid(), ends[i]);
+		(void)unlink(name);
+	}
 }
 
 void world_end(void)
 {
-	remove_file();
+	remove_files();
 	for (int i = 1; i < SHARED_STREAMS; i++)
 		if (world.shared[i] &&
 		    !took(gpumem_stream_destroy(world.device, world.shared[i]),

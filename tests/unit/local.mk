@@ -179,6 +179,7 @@ lib_tests = \
 	tests/unit/lib/misuse \
 	tests/unit/lib/oom \
 	tests/unit/lib/oom_random \
+	tests/unit/lib/oom_snapshot \
 	tests/unit/lib/oom_threads \
 	tests/unit/lib/peaks \
 	tests/unit/lib/peaks_threads \
