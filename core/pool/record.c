@@ -19,8 +19,8 @@ static bool on;	       /* under the registry's mutex */
 static bool by_option; /* under ours: the option was looked at */
 static bool unnamed;   /* likewise: it is one that only we read */
 
-/* 256 chunks: some hundred thousand allocations and frees. */
-enum { UNNAMED_BYTES = 17 << 20 };
+/* 64 chunks: some hundred thousand allocations and frees. */
+enum { UNNAMED_BYTES = 5 << 20 };
 
 static const char *const kind_names[] = {
 #define KIND_NAME(name, number, text) [number] = text,

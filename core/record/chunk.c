@@ -123,8 +123,10 @@ static void clear(uint32_t index)
 	}
 	atomic_fetch_add(gm_record_count(&file->header->overwritten_events),
 			 file->used[index]);
+	/* Who reads meanwhile (read.c) sees by it that what follows goes. */
 	atomic_store(sequence, 0);
-	memset(chunk, 0, GM_RECORD_CHUNK_BYTES);
+	memset(&chunk->sequence + 1, 0,
+	       GM_RECORD_CHUNK_BYTES - sizeof(chunk->sequence));
 }
 
 static void use_chunk(struct gm_record_own *own, uint32_t index, uint32_t used)

@@ -133,12 +133,13 @@ static bool read_part(struct reading *reading, const struct clock *clock,
 
 /* ---- all of them ---- */
 
-/* Its thread may be writing: that is what the sequence tells. */
+/* Its thread may be writing: that is what the sequence tells, which is read
+ * again after all of it. */
 __attribute__((no_sanitize("thread"))) static void
-copy_words(uint64_t *to, const volatile uint64_t *from, size_t bytes)
+copy_words(uint64_t *to, const uint64_t *from, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / sizeof(*to); i++)
-		to[i] = from[i];
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
 }
 
 static uint64_t sequence_of(uint32_t index)
@@ -154,9 +155,8 @@ static uint64_t copy_part(uint32_t index, struct gpumem_record_chunk *copy)
 	if (!sequence)
 		return 0;
 	copy_words((uint64_t *)(void *)copy,
-		   (const volatile uint64_t *)(void *)gm_record_chunk(index),
+		   (const uint64_t *)(void *)gm_record_chunk(index),
 		   GM_RECORD_CHUNK_BYTES);
-	atomic_thread_fence(memory_order_acquire);
 	return sequence_of(index) == sequence ? sequence : 0;
 }
 

@@ -49,7 +49,7 @@ enum {
 	/* Its events take half of a chunk. */
 	GM_RECORD_TEXT_MAX = 16 * 1024,
 	/* So many chunks gm_record_read() looks at. */
-	GM_RECORD_READ_CHUNKS = 256
+	GM_RECORD_READ_CHUNKS = 64
 };
 
 /* Read on the way of each event, written while nobody writes events. */
