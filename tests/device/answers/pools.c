@@ -60,7 +60,6 @@ static void ask_attributes(CUmemoryPool pool)
 	ASK(cuMemPoolGetAttribute(pool, 0, &number));
 	ASK(cuMemPoolGetAttribute(pool, 99, &number));
 	ASK(cuMemPoolGetAttribute(pool, 4, NULL));
-	ASK(cuMemPoolSetAttribute(pool, 4, NULL));
 	number = 3;
 	ASK(cuMemPoolSetAttribute(pool, 4, &number));
 	ASK_FOR(cuMemPoolGetAttribute(pool, 4, &number), number);

@@ -96,7 +96,6 @@ void ask_captures(void)
 
 	(void)start();
 	DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-	ASK(cuThreadExchangeStreamCaptureMode(NULL));
 	ASK(cuThreadExchangeStreamCaptureMode(&mode));
 	ASK(cuStreamIsCapturing(stream, NULL));
 	ASK_FOR(cuStreamIsCapturing(NULL, &status), status);
@@ -197,7 +196,6 @@ void ask_resolve(void)
 	void *function = NULL;
 
 	DO(cuInit(0));
-	ASK(cuGetProcAddress_v2(NULL, &function, 12000, 0, &status));
 	ASK(cuGetProcAddress_v2("cuMemAlloc", NULL, 12000, 0, &status));
 	ASK_FOR(cuGetProcAddress_v2("cuMemAlloc", &function, 12000, 0, &status),
 		function);
@@ -218,6 +216,35 @@ void ask_resolve(void)
 {
 }
 #endif
+
+/* Seen: each of these ends the process, where cuda.h promises an error. */
+void ask_wrong_error(void)
+{
+	ASK(cuGetErrorName(CUDA_SUCCESS, NULL));
+}
+
+void ask_wrong_name(void)
+{
+	char text[8];
+
+	DO(cuInit(0));
+	ASK(cuDeviceGetName(text, 0, 0));
+}
+
+void ask_wrong_attribute(void)
+{
+	CUmemoryPool pool;
+
+	(void)start();
+	DO(cuDeviceGetDefaultMemPool(&pool, 0));
+	ASK(cuMemPoolSetAttribute(pool, 4, NULL));
+}
+
+void ask_wrong_mode(void)
+{
+	(void)start();
+	ASK(cuThreadExchangeStreamCaptureMode(NULL));
+}
 
 /* Of these the driver may say anything, or end the process. */
 void ask_wrong_handles(void)
