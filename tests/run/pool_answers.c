@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INVALID = 1 };
+enum { INVALID = 1, NOT_FOUND = 500 };
 
 /* ---- what others know ------------------------------------------------------
  */
@@ -52,7 +52,7 @@ void known(void)
 	stays(a);
 	/* Of a freed one nobody learns anything. */
 	TRUE(cu.cuIpcGetMemHandle(handle, a) == INVALID);
-	TRUE(cu.cuMemGetAddressRange_v2(&base, &bytes, a) == INVALID);
+	TRUE(cu.cuMemGetAddressRange_v2(&base, &bytes, a) == NOT_FOUND);
 	TRUE(alloc(MIB) == a);
 	stays(a);
 }

@@ -11,7 +11,13 @@
 
 #include <dlfcn.h>
 
-enum { INVALID = 1, NO_MEMORY = 2, NOT_SUPPORTED = 801, PART = 5 << 20 };
+enum {
+	INVALID = 1,
+	NO_MEMORY = 2,
+	NOT_FOUND = 500,
+	NOT_SUPPORTED = 801,
+	PART = 5 << 20
+};
 enum { IPC_CAPABLE = 10, BUFFER_ID = 7, START = 11, RANGE = 12 };
 
 /* So many allocations of the driver's live. */
@@ -76,7 +82,7 @@ void parts_range(void)
 	TRUE(base == parts[1] && bytes == PART);
 	ended();
 	stays(parts[1]);
-	TRUE(cu.cuMemGetAddressRange_v2(&base, &bytes, parts[1]) == INVALID);
+	TRUE(cu.cuMemGetAddressRange_v2(&base, &bytes, parts[1]) == NOT_FOUND);
 	stays(parts[2]);
 	stays(parts[3]);
 	goes(parts[0]);

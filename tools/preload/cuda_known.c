@@ -95,6 +95,8 @@ CUresult wrap_cuMemGetAddressRange_v2(CUdeviceptr *base_out, size_t *bytes_out,
 {
 	CUresult result = share(address, SEGMENT_ANY, "cuMemGetAddressRange");
 
+	if (result == CUDA_ERROR_INVALID_VALUE) /* it was freed */
+		return CUDA_ERROR_NOT_FOUND;
 	if (result != CUDA_SUCCESS)
 		return result;
 	result = REAL(cuMemGetAddressRange_v2)(base_out, bytes_out, address);

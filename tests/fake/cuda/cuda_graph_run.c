@@ -38,7 +38,7 @@ static CUresult instantiate(CUgraphExec *exec_out, CUgraph handle,
 	    flags & ~(uint64_t)(FREE_AT_LAUNCH | NODE_PRIORITY))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (graph->refs > 1 && fake_node_next(NULL, graph))
-		return CUDA_ERROR_INVALID_VALUE;
+		return CUDA_ERROR_NOT_SUPPORTED;
 	exec = fake_object_new(FAKE_EXEC, sizeof(*exec));
 	if (!exec)
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -68,7 +68,7 @@ static CUresult release(void *memory)
 		fake_region_at((uintptr_t)memory, FAKE_PINNED);
 	CUresult result = fake_capture_unsafe();
 
-	if (result != CUDA_SUCCESS)
+	if (result != CUDA_SUCCESS || !memory) /* seen: NULL is no error */
 		return result;
 	if (!region)
 		return CUDA_ERROR_INVALID_VALUE;

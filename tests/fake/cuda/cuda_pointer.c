@@ -133,10 +133,12 @@ static CUresult range_of(CUdeviceptr *base_out, size_t *bytes_out,
 	struct fake_context *context;
 	CUresult result = fake_context_current(&context);
 
+	if (!base_out && !bytes_out) /* seen: nothing is looked at */
+		return CUDA_SUCCESS;
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!region)
-		return CUDA_ERROR_INVALID_VALUE;
+		return CUDA_ERROR_NOT_FOUND;
 	if (base_out)
 		*base_out = region->start;
 	if (bytes_out)

@@ -138,8 +138,9 @@ static CUresult get_pool(CUmemoryPool *pool_out, CUdevice device,
 
 	if (!pool_out)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!fake_device_good(device))
-		return CUDA_ERROR_INVALID_DEVICE;
+	if (!fake_device_good(device)) /* seen: two answers */
+		return pool == default_pool ? CUDA_ERROR_INVALID_DEVICE
+					    : CUDA_ERROR_INVALID_VALUE;
 	found = pool(device);
 	if (!found)
 		return CUDA_ERROR_OUT_OF_MEMORY;
