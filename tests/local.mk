@@ -70,6 +70,7 @@ plain_tests = \
 	tests/floors.sh \
 	tests/headers.sh \
 	tests/lists.sh \
+	tests/musl.sh \
 	tests/packages.sh \
 	tests/pyopencl_own.sh \
 	tests/python.sh \

@@ -13,7 +13,7 @@ bin_PROGRAMS = \
 	tools/gpumem-trace
 noinst_LTLIBRARIES += libcommon.la libreport.la
 endif
-TOOL = libcommon.la libgpumem.la $(ZLIB_LIBS) $(JANSSON_LIBS)
+TOOL = libcommon.la libgpumem.la $(ZLIB_LIBS) $(JANSSON_LIBS) $(ARGP_LIBS)
 TOOL_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools $(ZLIB_CFLAGS) \
 	$(JANSSON_CFLAGS)
 

@@ -76,10 +76,8 @@ gpumem_status gm_host_return(gpumem_status status, const char *where)
 
 gpumem_status gm_host_fail_system(int error, const char *what)
 {
-	char text[128];
 	bool memory = error == ENOMEM || error == EAGAIN;
 
 	return gm_host_fail(memory ? GPUMEM_NO_HOST_MEMORY : GPUMEM_DRIVER,
-			    "the system refused %s: %s", what,
-			    strerror_r(error, text, sizeof(text)));
+			    "the system refused %s: %s", what, strerror(error));
 }

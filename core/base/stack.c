@@ -33,14 +33,14 @@ enum {
 static bucket_t buckets[BUCKETS];
 static _Atomic uint32_t stack_count;
 
-/* The library's own code, where it is a shared object of its own. */
-static struct {
-	uintptr_t begin, end;
-} own;
-
 #ifdef __GLIBC__
 
 /* ---- the library's code ---- */
+
+/* Where it is a shared object of its own. */
+static struct {
+	uintptr_t begin, end;
+} own;
 
 static bool holds(const struct dl_phdr_info *info, const ElfW(Phdr) * header,
 		  uintptr_t address)

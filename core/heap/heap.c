@@ -108,14 +108,16 @@ static void set_alias(struct gm_heap *heap)
 }
 
 /* Held for well under a microsecond as a rule: spinning a little is cheaper
- * than to sleep and be woken. */
+ * than to sleep and be woken. glibc's does when told to; musl's always. */
 static int init_mutex(pthread_mutex_t *mutex)
 {
 	pthread_mutexattr_t attr;
 	int error;
 
 	pthread_mutexattr_init(&attr);
+#ifdef __GLIBC__
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
 	error = pthread_mutex_init(mutex, &attr);
 	pthread_mutexattr_destroy(&attr);
 	return error;

@@ -11,9 +11,9 @@
  */
 #include "loader_parts.h"
 #include "base/option.h"
-#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +24,47 @@
 #error "GPUMEM_PLUGIN_SUBDIR and GPUMEM_PLUGIN_DIR have to be defined"
 #endif
 
+struct place {
+	uintptr_t code;
+	bool found;
+	char path[PATH_MAX]; /* empty: in the program itself */
+};
+
+static bool has_code(const struct dl_phdr_info *info, uintptr_t code)
+{
+	for (size_t i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+		    code - info->dlpi_addr - info->dlpi_phdr[i].p_vaddr <
+			    info->dlpi_phdr[i].p_memsz)
+			return true;
+	return false;
+}
+
+/* The first object is the program, whatever it is called. */
+static int find_object(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	struct place *place = user;
+	bool first = !place->found;
+
+	(void)bytes;
+	place->found = true;
+	if (!has_code(info, place->code))
+		return 0;
+	if (!first)
+		snprintf(place->path, sizeof(place->path), "%s",
+			 info->dlpi_name);
+	return 1;
+}
+
 /* The folder of the shared object that this code is in. False: the code is in
  * the program itself, which is nobody's installation, or the object was loaded
  * by a relative path, which may mean another file by now. */
 static bool library_folder(char folder[PATH_MAX])
 {
-	union {
-		bool (*function)(char *);
-		const void *address;
-	} here = {.function = library_folder};
-	struct link_map *map = NULL;
-	Dl_info info;
+	struct place place = {.code = (uintptr_t)library_folder};
 
-	if (!dladdr1(here.address, &info, (void **)&map, RTLD_DL_LINKMAP) ||
-	    !map || *map->l_name != '/' || !realpath(map->l_name, folder))
+	dl_iterate_phdr(find_object, &place);
+	if (*place.path != '/' || !realpath(place.path, folder))
 		return false;
 	*strrchr(folder, '/') = '\0';
 	return true;

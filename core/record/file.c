@@ -52,9 +52,7 @@ static gpumem_status busy(const char *path)
 
 static gpumem_status refuse_errno(const char *path)
 {
-	char text[128];
-
-	return refuse(path, strerror_r(errno, text, sizeof(text)));
+	return refuse(path, strerror(errno));
 }
 
 /* Allocates storage, where the file system can, or else writes zeroes. */
