@@ -4,16 +4,25 @@
 /*
  * The names of backends: those that GPUMEM_BACKEND asks for (it is ignored in
  * set-user-id programs), the list of all, in the order in which they are shown
- * and "auto" tries them, and which of them a misspelt name may have meant.
+ * and "auto" tries them, and which of them a misspelt name, or that of a vendor,
+ * may have meant.
  */
 #include "loader_parts.h"
 #include "base/option.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const known_names[] = {"cuda", "hip", "opencl"};
 
 #define KNOWN_COUNT (sizeof(known_names) / sizeof(known_names[0]))
+
+/* Who makes the devices, and what their software is called. */
+static const struct {
+	const char *said, *meant;
+} other_names[] = {{"nvidia", "cuda"},	{"amd", "hip"},	   {"rocm", "hip"},
+		   {"radeon", "hip"},	{"cl", "opencl"},  {"ocl", "opencl"},
+		   {"intel", "opencl"}, {"pocl", "opencl"}};
 
 const char *gm_wish(void)
 {
@@ -76,6 +85,14 @@ bool gm_names_list(struct gm_names *names, bool wishes)
 	return room && gm_names_add(names, gm_host_backend.name);
 }
 
+static void other_name(const char *name, char meant_out[16])
+{
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(*other_names); i++)
+		if (strcasecmp(other_names[i].said, name) == 0)
+			snprintf(meant_out, GM_NAME_BYTES, "%s",
+				 other_names[i].meant);
+}
+
 /* See gm_name_known(). */
 static bool look_up(const char *name, bool wishes, char meant_out[16])
 {
@@ -95,6 +112,7 @@ static bool look_up(const char *name, bool wishes, char meant_out[16])
 		nearest = distance;
 		memcpy(meant_out, other, GM_NAME_BYTES);
 	}
+	other_name(name, meant_out);
 	if (known)
 		meant_out[0] = '\0';
 	gm_names_free(&names);

@@ -219,6 +219,16 @@ static void test_misspelt(void)
 	      "plugin zetta.so is not installed, did you mean \"zeta\"? ");
 	fails("Host", GPUMEM_NOT_FOUND,
 	      "no backend can be called \"Host\", did you mean \"host\"?");
+	fails("nvidia", GPUMEM_NOT_FOUND,
+	      "plugin nvidia.so is not installed, did you mean \"cuda\"? ");
+	fails("rocm", GPUMEM_NOT_FOUND,
+	      "plugin rocm.so is not installed, did you mean \"hip\"? ");
+	fails("amd:1", GPUMEM_NOT_FOUND,
+	      "plugin amd.so is not installed, did you mean \"hip\"? ");
+	fails("cl", GPUMEM_NOT_FOUND,
+	      "plugin cl.so is not installed, did you mean \"opencl\"? ");
+	fails("Intel", GPUMEM_NOT_FOUND,
+	      "no backend can be called \"Intel\", did you mean \"opencl\"?");
 	fails("nowere,nowhere", GPUMEM_NOT_FOUND,
 	      "no backend of GPUMEM_BACKEND=\"nowere,nowhere\" is usable: "
 	      "plugin nowere.so is not installed (looked in /nowhere); plugin "
