@@ -336,6 +336,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/shell.py tests/terminal.py \
 	tests/traces/scripted.py tests/traces/scripted_models.py \
 	tests/traces/scripted_others.py tests/traces/scripted_trace.py \
+	tests/umf/pool.c \
 	tests/umf/suite.cpp \
 	tools/completion/_gpumem tools/completion/gpumem.bash \
 	tests/law.h tests/recording.h tests/tap.h tests/tap.sh tests/tool.sh \

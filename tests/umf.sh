@@ -2,18 +2,45 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# UMF's own suite for pools, on docs/examples/umf_pool.c. UMF is in no
-# distribution yet: UMF_SOURCE is a checkout of
-# oneapi-src/unified-memory-framework, UMF_BUILD the folder where its library
-# was built (cmake --build build --target umf). Needs GoogleTest and hwloc.
+# docs/examples/umf_pool.c in UMF. UMF_WHEEL is the unpacked package of PyPI,
+# which has the headers and the library:
+#
+#     pip download --no-deps umf==1.2.0 && python3 -m zipfile -e umf-*.whl wheel
+#
+# UMF_SOURCE is a checkout of oneapi-src/unified-memory-framework, which has UMF's
+# own suite for pools as well, and UMF_BUILD the folder where its library was
+# built (cmake --build build --target umf); that needs GoogleTest and hwloc.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
-[ -n "$UMF_SOURCE" ] || skip_all "UMF_SOURCE names no checkout of UMF"
-build=${UMF_BUILD:-$UMF_SOURCE/build}
-[ -f "$build/lib/libumf.a" ] || skip_all "there is no $build/lib/libumf.a"
 library=$top_builddir/.libs
+[ -n "${UMF_WHEEL-}${UMF_SOURCE-}" ] ||
+	skip_all "UMF_WHEEL names no unpacked umf of PyPI, UMF_SOURCE no checkout"
 [ -f "$library/libgpumem.so" ] || skip_all "there is no shared library"
+
+if [ -n "${UMF_WHEEL-}" ]; then
+	data=$(echo "$UMF_WHEEL"/umf-*.data/data)
+	# A list of words.
+	# shellcheck disable=SC2086
+	check "a program with the adapter compiles" $CC $SANITIZE_CFLAGS \
+		-std=gnu11 -Wall -Wextra -Werror -I"$top_srcdir/include" \
+		-I"$top_srcdir/docs/examples" -I"$data/include" \
+		"$top_srcdir/tests/umf/pool.c" \
+		"$top_srcdir/docs/examples/umf_pool.c" -L"$library" -lgpumem \
+		-L"$data/lib" -lumf -o "$scratch/pool"
+	for vm in on off; do
+		check "it works, virtual memory $vm" env \
+			GPUMEM_CONF=host.capacity:256MiB,vm:$vm \
+			LD_LIBRARY_PATH="$library:$data/lib" "$scratch/pool"
+	done
+fi
+
+[ -n "${UMF_SOURCE-}" ] || done_testing
+build=${UMF_BUILD:-$UMF_SOURCE/build}
+[ -f "$build/lib/libumf.a" ] || {
+	skip "there is no $build/lib/libumf.a" "UMF's own suite"
+	done_testing
+}
 
 test=$UMF_SOURCE/test
 includes="-I$top_srcdir/include -I$top_srcdir/docs/examples
