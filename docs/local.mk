@@ -61,6 +61,15 @@ uninstall-hook:
 	for page in $(srcdir)/docs/man/link/*.3; do \
 		rm -f '$(DESTDIR)$(man3dir)'/$${page##*/}; \
 	done
+# The folders that are ours alone, if nobody else put anything there.
+	for folder in '$(DESTDIR)$(docdir)' '$(DESTDIR)$(includedir)/gpumem' \
+		'$(DESTDIR)$(plugindir)' '$(DESTDIR)$(libdir)/gpumem' \
+		'$(DESTDIR)$(libdir)/cmake/gpumem' \
+		'$(DESTDIR)$(pkglibexecdir)' '$(DESTDIR)$(datadir)/gpumem'; do \
+		[ ! -d "$$folder" ] || \
+			find "$$folder" -depth -type d -exec rmdir {} + \
+				2>/dev/null || :; \
+	done
 
 # As in the source folder, so that what these say of each other holds.
 nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \

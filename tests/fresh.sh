@@ -219,7 +219,7 @@ tidy "$theirs"
 unset locale zone
 
 step uninstall "make uninstall" inside root "$unpacked" make uninstall
-is "$(cd "$root/usr/local" && find . -name '*gpumem*' ! -type d)" "" \
+is "$(cd "$root/usr/local" && find . -name '*gpumem*')" "" \
 	"leaves nothing in /usr/local"
 
 # ---- the packages ----------------------------------------------------------

@@ -135,4 +135,9 @@ else
 	skip "the tools were not built" "it conforms"
 fi
 
+# ---- and what was installed goes -------------------------------------------
+
+check "make uninstall" make -C "$top_builddir" uninstall DESTDIR="$root"
+is "$(cd "$root" && find . -path '*gpumem*')" "" "leaves no file and no folder"
+
 done_testing
