@@ -96,6 +96,7 @@ libcommon_la_SOURCES = \
 	tools/common/unpickle.h \
 	tools/common/unpickle_stack.c \
 	tools/common/unpickle_stack.h \
+	tools/common/unpickle_stream.c \
 	tools/common/unpickled.c \
 	tools/common/usage.c \
 	tools/common/usage.h

@@ -21,110 +21,185 @@ bool torch_step(struct torch_history *history)
 
 /* ---- reading ---- */
 
-/* The device of a segment; NULL: there is none of that number, which is told.
- */
-static struct torch_device *find_device(struct torch_device *devices,
-					const struct unpickled *segment)
+enum { LISTS = 4 };
+
+/* What is read of the file: devices, then hosts. list[] has the containers of
+ * the lists of which something was taken while the pickle was read, and one. */
+struct reading {
+	struct torch_history *history;
+	struct torch_device *devices;
+	size_t list[LISTS];
+};
+
+/* A list of the snapshot. */
+static const struct {
+	const char *key;
+	unsigned first; /* pool */
+	bool segments;
+} lists[LISTS] = {
+	{"device_traces", 0, false},
+	{"segments", 0, true},
+	{"host_traces", TORCH_DEVICES, false},
+	{"host_segments", TORCH_DEVICES, true},
+};
+
+/* Begun when something is said of it. */
+static struct torch_device *device_of(struct reading *reading,
+				      const struct unpickle *unpickle,
+				      uint64_t pool)
 {
-	const struct unpickle *unpickle = devices->unpickle;
+	struct torch_device *device = &reading->devices[pool];
+
+	if (!device->history)
+		torch_device_init(device, reading->history, unpickle,
+				  (unsigned)pool);
+	return device;
+}
+
+static bool too_many(struct torch_history *history)
+{
+	return torch_fail(history, "more than 64 devices");
+}
+
+static bool read_segment(struct reading *reading,
+			 const struct unpickle *unpickle, unsigned first,
+			 const struct unpickled *segment)
+{
 	uint64_t number = 0;
 
 	(void)unpickle_get_u64(unpickle, segment, "device", &number);
-	if (number < TORCH_DEVICES)
-		return &devices[number];
-	(void)torch_fail(devices->history, "more than 64 devices");
-	return NULL;
+	if (number >= TORCH_DEVICES)
+		return too_many(reading->history);
+	return torch_segment(device_of(reading, unpickle, first + number),
+			     segment);
 }
 
-static bool read_segments(struct torch_device *devices,
-			  const struct unpickled *segments)
+/* Entries of the device of that number, or segments. */
+static bool read_items(struct reading *reading, const struct unpickle *unpickle,
+		       size_t which, size_t number,
+		       const struct unpickled *items, size_t count)
 {
-	const struct unpickle *unpickle = devices->unpickle;
+	unsigned first = lists[which].first;
+	bool ok =
+		number < TORCH_DEVICES || !count || too_many(reading->history);
 
-	for (size_t i = 0; i < unpickle_count(unpickle, segments); i++) {
-		const struct unpickled *segment =
-			unpickle_item(unpickle, segments, i);
-		struct torch_device *device = find_device(devices, segment);
-
-		if (!device || !torch_step(device->history) ||
-		    !torch_segment(device, segment))
-			return false;
+	for (size_t i = 0; i < count && ok; i++) {
+		ok = torch_step(reading->history);
+		if (ok && lists[which].segments)
+			ok = read_segment(reading, unpickle, first, &items[i]);
+		else if (ok)
+			ok = torch_entry(
+				device_of(reading, unpickle, first + number),
+				&items[i]);
 	}
-	return true;
-}
-
-static bool read_entries(struct torch_device *device,
-			 const struct unpickled *entries)
-{
-	for (size_t i = 0; i < unpickle_count(device->unpickle, entries); i++)
-		if (!torch_step(device->history) ||
-		    !torch_entry(device,
-				 unpickle_item(device->unpickle, entries, i)))
-			return false;
-	return true;
-}
-
-/* A list for each device; of pinned memory there may be one for all. */
-static bool read_traces(struct torch_device *devices,
-			const struct unpickled *traces)
-{
-	const struct unpickle *unpickle = devices->unpickle;
-	const struct unpickled *first = unpickle_item(unpickle, traces, 0);
-
-	if (first && first->kind == UNPICKLED_DICT)
-		return read_entries(devices, traces);
-	for (size_t i = 0; i < unpickle_count(unpickle, traces); i++) {
-		const struct unpickled *entries =
-			unpickle_item(unpickle, traces, i);
-
-		if (i >= TORCH_DEVICES && unpickle_count(unpickle, entries))
-			return torch_fail(devices->history,
-					  "more than 64 devices");
-		if (i < TORCH_DEVICES && !read_entries(&devices[i], entries))
-			return false;
-	}
-	return true;
-}
-
-static bool read_both(struct torch_device *devices, const char *traces,
-		      const char *segments)
-{
-	const struct unpickle *unpickle = devices->unpickle;
-	const struct unpickled *root = &unpickle->root;
-
-	return read_traces(devices, unpickle_get(unpickle, root, traces)) &&
-	       read_segments(devices, unpickle_get(unpickle, root, segments));
-}
-
-static bool read_all(struct torch_history *history,
-		     const struct unpickle *unpickle)
-{
-	struct torch_device *devices = calloc(TORCH_POOLS, sizeof(*devices));
-	bool ok = devices != NULL;
-
-	if (!ok)
-		return torch_no_memory(history);
-	for (unsigned i = 0; i < TORCH_POOLS; i++)
-		torch_device_init(&devices[i], history, unpickle, i);
-	ok = read_both(devices, "device_traces", "segments") &&
-	     read_both(&devices[TORCH_DEVICES], "host_traces", "host_segments");
-	for (unsigned i = 0; i < TORCH_POOLS; i++) {
-		ok = ok && torch_finish(&devices[i]);
-		torch_device_free(&devices[i]);
-	}
-	free(devices);
 	return ok;
 }
 
-static bool read_snapshot(struct torch_history *history,
-			  const struct unpickle *unpickle)
+/* ---- while the pickle is read ---- */
+
+static bool watch(const struct unpickle *unpickle,
+		  const struct unpickle_part *part, void *user, bool *taken_out)
 {
+	struct reading *reading = user;
+
+	for (size_t i = 0; i < LISTS; i++) {
+		if (!unpickled_is(part->key, lists[i].key))
+			continue;
+		if (reading->list[i] && reading->list[i] != part->list + 1)
+			return torch_fail(reading->history,
+					  "damaged: a key comes twice");
+		reading->list[i] = part->list + 1;
+		*taken_out = true;
+		return read_items(reading, unpickle, i, part->index,
+				  part->items, part->count);
+	}
+	return true;
+}
+
+/* ---- what is left then ---- */
+
+/* A list for each device, or of pinned memory one for all; or of segments. */
+static bool read_list(struct reading *reading, const struct unpickle *unpickle,
+		      size_t which, const struct unpickled *list)
+{
+	const struct unpickled *first = unpickle_item(unpickle, list, 0);
+	size_t count = unpickle_count(unpickle, list);
+
+	if (first && (first->kind == UNPICKLED_DICT || lists[which].segments))
+		return read_items(reading, unpickle, which, 0, first, count);
+	for (size_t i = 0; i < count; i++)
+		if (!read_items(reading, unpickle, which, i,
+				unpickle_item(unpickle, &first[i], 0),
+				unpickle_count(unpickle, &first[i])))
+			return false;
+	return true;
+}
+
+static bool read_lists(struct reading *reading, const struct unpickle *unpickle)
+{
+	for (size_t i = 0; i < LISTS; i++) {
+		const struct unpickled *list =
+			unpickle_get(unpickle, &unpickle->root, lists[i].key);
+		bool is_list = list && list->kind == UNPICKLED_LIST;
+
+		if (reading->list[i] &&
+		    (!is_list || list->container + 1 != reading->list[i]))
+			return torch_fail(reading->history,
+					  "damaged: a key comes twice");
+		if (is_list && !read_list(reading, unpickle, i, list))
+			return false;
+	}
+	return true;
+}
+
+static bool read_rest(struct reading *reading, const struct unpickle *unpickle)
+{
+	struct torch_history *history = reading->history;
+
 	if (!unpickle_get(unpickle, &unpickle->root, "segments"))
 		return torch_fail(history, "it is a pickle, but no snapshot of "
 					   "PyTorch's: it has no segments");
-	return torch_unknown_keys(history, unpickle, &unpickle->root,
-				  TORCH_ROOT) &&
-	       read_all(history, unpickle);
+	if (!torch_unknown_keys(history, unpickle, &unpickle->root,
+				TORCH_ROOT) ||
+	    !read_lists(reading, unpickle))
+		return false;
+	for (unsigned i = 0; i < TORCH_POOLS; i++)
+		if (reading->devices[i].history &&
+		    !torch_finish(&reading->devices[i]))
+			return false;
+	return true;
+}
+
+static bool read_pickle(struct reading *reading, struct unpickle *unpickle,
+			const void *data, size_t bytes)
+{
+	bool ok;
+
+	if (!unpickle_open_watched(unpickle, data, bytes, watch, reading)) {
+		if (!*reading->history->reason)
+			(void)torch_fail(reading->history, unpickle->reason);
+		return false;
+	}
+	ok = read_rest(reading, unpickle);
+	unpickle_close(unpickle);
+	return ok;
+}
+
+static bool read_snapshot(struct torch_history *history, const void *data,
+			  size_t bytes)
+{
+	struct torch_device *devices = calloc(TORCH_POOLS, sizeof(*devices));
+	struct reading reading = {.history = history, .devices = devices};
+	struct unpickle unpickle;
+	bool ok;
+
+	if (!devices)
+		return torch_no_memory(history);
+	ok = read_pickle(&reading, &unpickle, data, bytes);
+	for (unsigned i = 0; i < TORCH_POOLS; i++)
+		torch_device_free(&devices[i]);
+	free(devices);
+	return ok;
 }
 
 static bool is_pickle(const void *data, size_t bytes)
@@ -164,19 +239,12 @@ bool torch_history_finish(struct torch_history *history, bool ok)
 static bool open_pickle(struct torch_history *history, const void *data,
 			size_t bytes)
 {
-	struct unpickle unpickle;
-	bool ok;
-
 	torch_history_init(history, "PyTorch",
 			   "snapshot of PyTorch's allocator");
 	history->dated = true;
 	history->steps_left = bytes * TORCH_DEVICES;
-	if (!unpickle_open(&unpickle, data, bytes))
-		return torch_history_finish(
-			history, torch_fail(history, unpickle.reason));
-	ok = read_snapshot(history, &unpickle);
-	unpickle_close(&unpickle);
-	return torch_history_finish(history, ok);
+	return torch_history_finish(history,
+				    read_snapshot(history, data, bytes));
 }
 
 bool torch_open(struct torch_history *history, const void *data, size_t bytes)

@@ -138,6 +138,10 @@ static bool read_place(struct torch_stacks *stacks,
 		return true;
 	(void)unpickle_get_u64(unpickle, dict, "line", &line);
 	named.line = line <= UINT32_MAX ? (uint32_t)line : 0;
+	if (!unpickle_is_kept(unpickle, dict)) {
+		*number_out = number_place(stacks, &named);
+		return *number_out != 0;
+	}
 	*number_out = trace_ids_find(&stacks->dicts, dict->container);
 	if (*number_out != TRACE_NO_SLOT)
 		return true;
@@ -232,18 +236,21 @@ bool torch_stacks_number(struct torch_stacks *stacks,
 			 const struct unpickle *unpickle,
 			 const struct unpickled *list, uint32_t *number_out)
 {
-	uint32_t number = 0;
+	bool kept = list && unpickle_is_kept(unpickle, list);
+	uint32_t number = TRACE_NO_SLOT;
 	size_t count;
 
 	*number_out = 0;
 	if (!list || list->kind != UNPICKLED_LIST)
 		return true;
-	number = trace_ids_find(&stacks->lists, list->container);
+	if (kept)
+		number = trace_ids_find(&stacks->lists, list->container);
 	if (number == TRACE_NO_SLOT) {
 		number = 0;
 		if (!read_frames(stacks, unpickle, list, &count) ||
 		    (count && !number_stack(stacks, count, &number)) ||
-		    !trace_ids_add(&stacks->lists, list->container, number))
+		    (kept &&
+		     !trace_ids_add(&stacks->lists, list->container, number)))
 			return false;
 	}
 	*number_out = number;

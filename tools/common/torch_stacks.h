@@ -13,8 +13,9 @@
 #include "trace_ids.h"
 #include "unpickle.h"
 
-/* Lists, dictionaries: by number of the container. Places and stacks: by a hash
- * of what they are. Stack number n begins at frames[begin[n - 1]]. */
+/* Lists, dictionaries, that are named again: by number of the container. Places
+ * and stacks: by a hash of what they are. Stack number n begins at
+ * frames[begin[n - 1]]. */
 struct torch_stacks {
 	struct recording_stacks table; /* once all are read */
 	struct recording_place *places;

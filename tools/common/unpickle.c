@@ -27,34 +27,53 @@ static bool gather_above(struct unpickle *unpickle, enum unpickled_kind kind)
 
 /* ---- what was said before ---- */
 
-/* No pickle has more of them than bytes. */
-static bool remember(struct unpickle *unpickle, uint64_t index, size_t bytes)
+static void keep(struct unpickle *unpickle, const struct unpickled *value)
 {
+	if (value->kind == UNPICKLED_LIST || value->kind == UNPICKLED_DICT)
+		unpickle->containers[value->container].kept = true;
+}
+
+/* Only what is named again. Place 0 is of what was not said yet. */
+static bool remember(struct unpickle *unpickle, uint64_t index)
+{
+	uint32_t place = trace_ids_find(&unpickle->again, index);
 	struct unpickled *memo;
 
-	if (index > bytes || !unpickle->stack_count)
+	if (!unpickle->stack_count)
 		return unpickle_fail(unpickle, "damaged: nothing to remember");
-	memo = unpickle_grow(unpickle, unpickle->memo, &unpickle->memo_room,
-			     (size_t)index + 1, sizeof(*memo));
-	if (!memo)
-		return false;
-	unpickle->memo = memo;
-	unpickle->memo[index] = unpickle->stack[unpickle->stack_count - 1];
+	if (place == TRACE_NO_SLOT)
+		return true;
+	if (!place) {
+		place = (uint32_t)++unpickle->memo_count;
+		memo = unpickle_grow(unpickle, unpickle->memo,
+				     &unpickle->memo_room, place + (size_t)1,
+				     sizeof(*memo));
+		if (!memo)
+			return false;
+		unpickle->memo = memo;
+		(void)trace_ids_take(&unpickle->again, index);
+		if (!trace_ids_add(&unpickle->again, index, place))
+			return unpickle_fail(unpickle, "out of host memory");
+	}
+	unpickle->memo[place] = unpickle->stack[unpickle->stack_count - 1];
+	keep(unpickle, &unpickle->memo[place]);
 	return true;
 }
 
 static bool recall(struct unpickle *unpickle, uint64_t index)
 {
-	if (index >= unpickle->memo_room)
+	uint32_t place = trace_ids_find(&unpickle->again, index);
+
+	if (!place || place == TRACE_NO_SLOT)
 		return unpickle_fail(unpickle,
 				     "damaged: nothing was remembered");
-	return unpickle_push(unpickle, unpickle->memo[index]);
+	return unpickle_push(unpickle, unpickle->memo[place]);
 }
 
 /* ---- instructions ---- */
 
 /* Those that have a number behind them; 0 bytes: it has none. */
-static unsigned operand_bytes(unsigned char opcode)
+unsigned unpickle_operand_bytes(unsigned char opcode)
 {
 	switch (opcode) {
 	case 0x80: /* PROTO */
@@ -85,8 +104,27 @@ static unsigned operand_bytes(unsigned char opcode)
 	}
 }
 
+bool unpickle_has_bytes(unsigned char opcode)
+{
+	switch (opcode) {
+	case 0x8a: /* LONG1 */
+	case 0x8b: /* LONG4 */
+	case 0x8c: /* SHORT_BINUNICODE */
+	case 0x8d: /* BINUNICODE8 */
+	case 0x8e: /* BINBYTES8 */
+	case 'B':  /* BINBYTES */
+	case 'C':  /* SHORT_BINBYTES */
+	case 'T':  /* BINSTRING */
+	case 'U':  /* SHORT_BINSTRING */
+	case 'X':  /* BINUNICODE */
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool run_operand(struct unpickle *unpickle, unsigned char opcode,
-			uint64_t operand, size_t bytes)
+			uint64_t operand)
 {
 	switch (opcode) {
 	case 0x80:
@@ -115,14 +153,13 @@ static bool run_operand(struct unpickle *unpickle, unsigned char opcode,
 		return recall(unpickle, operand);
 	case 'q':
 	case 'r':
-		return remember(unpickle, operand, bytes);
+		return remember(unpickle, operand);
 	default: /* bytes */
 		return unpickle_push_other(unpickle, (size_t)operand);
 	}
 }
 
-static bool run_plain(struct unpickle *unpickle, unsigned char opcode,
-		      size_t bytes)
+static bool run_plain(struct unpickle *unpickle, unsigned char opcode)
 {
 	switch (opcode) {
 	case '(':
@@ -158,7 +195,7 @@ static bool run_plain(struct unpickle *unpickle, unsigned char opcode,
 		return unpickle_gather(unpickle, opcode - 0x84u,
 				       UNPICKLED_LIST);
 	case 0x94:
-		return remember(unpickle, unpickle->memo_next++, bytes);
+		return remember(unpickle, unpickle->memo_next++);
 	default:
 		return unpickle_fail(
 			unpickle,
@@ -168,20 +205,20 @@ static bool run_plain(struct unpickle *unpickle, unsigned char opcode,
 	}
 }
 
-static bool run(struct unpickle *unpickle, size_t bytes)
+static bool run(struct unpickle *unpickle)
 {
 	const unsigned char *opcode = NULL;
 	uint64_t operand = 0;
 
 	while (unpickle_take(unpickle, 1, &opcode)) {
-		unsigned width = operand_bytes(*opcode);
+		unsigned width = unpickle_operand_bytes(*opcode);
 
 		if (*opcode == '.')
 			break;
 		if (width && !unpickle_number(unpickle, width, &operand))
 			return false;
-		if (width ? !run_operand(unpickle, *opcode, operand, bytes)
-			  : !run_plain(unpickle, *opcode, bytes))
+		if (width ? !run_operand(unpickle, *opcode, operand)
+			  : !run_plain(unpickle, *opcode))
 			return false;
 	}
 	if (*unpickle->reason)
@@ -192,14 +229,21 @@ static bool run(struct unpickle *unpickle, size_t bytes)
 	return true;
 }
 
-bool unpickle_open(struct unpickle *unpickle, const void *data, size_t bytes)
+bool unpickle_open_watched(struct unpickle *unpickle, const void *data,
+			   size_t bytes, unpickle_watch_fn watch, void *user)
 {
-	*unpickle = (struct unpickle){.at = data};
+	*unpickle = (struct unpickle){.at = data, .watch = watch, .user = user};
 	unpickle->end = unpickle->at + bytes;
-	if (run(unpickle, bytes))
+	trace_ids_init(&unpickle->again);
+	if (unpickle_scan(unpickle) && run(unpickle))
 		return true;
 	unpickle_close(unpickle);
 	return false;
+}
+
+bool unpickle_open(struct unpickle *unpickle, const void *data, size_t bytes)
+{
+	return unpickle_open_watched(unpickle, data, bytes, NULL, NULL);
 }
 
 void unpickle_close(struct unpickle *unpickle)
@@ -210,6 +254,7 @@ void unpickle_close(struct unpickle *unpickle)
 	free(unpickle->stack);
 	free(unpickle->memo);
 	free(unpickle->marks);
+	trace_ids_free(&unpickle->again);
 	unpickle->containers = NULL;
 	unpickle->container_count = 0;
 	unpickle->stack = unpickle->memo = NULL;

@@ -10,6 +10,8 @@
 #ifndef GPUMEM_TOOLS_UNPICKLE_H
 #define GPUMEM_TOOLS_UNPICKLE_H
 
+#include "trace_ids.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,20 +36,45 @@ struct unpickled {
 	};
 };
 
-/* Of a dictionary: key, value, key, value ...; count is even. */
+/* Of a dictionary: key, value, key, value ...; count is even. kept: the pickle
+ * may name it again. next: of one that was dropped. */
 struct unpickled_container {
 	struct unpickled *items;
 	size_t count, room;
+	size_t next;
+	bool kept;
 };
+
+struct unpickle;
+
+/* Items that come next in a list: that of a key of the outermost dictionary, or
+ * the list of that index in it. `list` is the container of the key's list. */
+struct unpickle_part {
+	const struct unpickled *key;
+	size_t list, index;
+	const struct unpickled *items;
+	size_t count;
+};
+
+/* Sees a part, all dictionaries or the first one at least. What it takes is not
+ * in the list any more once it returns. False stops. */
+typedef bool (*unpickle_watch_fn)(const struct unpickle *unpickle,
+				  const struct unpickle_part *part, void *user,
+				  bool *taken_out);
 
 struct unpickle {
 	const unsigned char *at, *end;
 	struct unpickled *stack, *memo;
-	size_t stack_count, stack_room, memo_room, memo_next;
+	size_t stack_count, stack_room, memo_count, memo_room, memo_next;
+	struct trace_ids again; /* numbers that are named again: where in memo
+				   their values are, once they were said */
 	size_t *marks;
 	size_t mark_count, mark_room;
 	struct unpickled_container *containers;
 	size_t container_count, container_room;
+	size_t dropped; /* a container that is free, and one; 0: none is */
+	unpickle_watch_fn watch;
+	void *user;
 	struct unpickled root;
 	char reason[120];
 };
@@ -55,8 +82,15 @@ struct unpickle {
 /* The bytes stay where they are until unpickle_close(). False: reason says why.
  */
 bool unpickle_open(struct unpickle *unpickle, const void *data, size_t bytes);
+/* The same; `watch` may take items of lists while they are read. */
+bool unpickle_open_watched(struct unpickle *unpickle, const void *data,
+			   size_t bytes, unpickle_watch_fn watch, void *user);
 void unpickle_close(struct unpickle *unpickle);
 
+/* May the pickle name the list or dictionary again? Otherwise its container may
+ * become another's. */
+bool unpickle_is_kept(const struct unpickle *unpickle,
+		      const struct unpickled *value);
 /* Of what is no list or dictionary: none. */
 size_t unpickle_count(const struct unpickle *unpickle,
 		      const struct unpickled *list);

@@ -149,14 +149,21 @@ bool unpickle_push_container(struct unpickle *unpickle,
 			     enum unpickled_kind kind)
 {
 	size_t index = unpickle->container_count;
-	struct unpickled_container *containers = unpickle_grow(
-		unpickle, unpickle->containers, &unpickle->container_room,
-		index + 1, sizeof(*containers));
+	struct unpickled_container *containers = unpickle->containers;
 
-	if (!containers)
-		return false;
-	unpickle->containers = containers;
-	unpickle->container_count++;
+	if (unpickle->dropped) {
+		index = unpickle->dropped - 1;
+		unpickle->dropped = containers[index].next;
+		containers[index].next = 0;
+	} else {
+		containers = unpickle_grow(unpickle, containers,
+					   &unpickle->container_room, index + 1,
+					   sizeof(*containers));
+		if (!containers)
+			return false;
+		unpickle->containers = containers;
+		unpickle->container_count++;
+	}
 	return unpickle_push(
 		unpickle, (struct unpickled){.kind = kind, .container = index});
 }
@@ -183,6 +190,7 @@ bool unpickle_fill(struct unpickle *unpickle, size_t count,
 		   enum unpickled_kind kind)
 {
 	const struct unpickled *items;
+	bool taken = false;
 
 	if (unpickle->stack_count <= count)
 		return unpickle_fail(unpickle, "damaged: the stack is empty");
@@ -191,7 +199,13 @@ bool unpickle_fill(struct unpickle *unpickle, size_t count,
 	if (items[-1].kind != kind || (kind == UNPICKLED_DICT && count % 2))
 		return unpickle_fail(unpickle,
 				     "damaged: values for what holds none");
-	return append(unpickle, &unpickle->containers[items[-1].container],
+	if (count && kind == UNPICKLED_LIST &&
+	    !unpickle_stream(unpickle, unpickle->stack_count - 1, count,
+			     &taken))
+		return false;
+	items = &unpickle->stack[unpickle->stack_count];
+	return taken ||
+	       append(unpickle, &unpickle->containers[items[-1].container],
 		      items, count);
 }
 

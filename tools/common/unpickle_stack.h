@@ -38,6 +38,18 @@ bool unpickle_fill(struct unpickle *unpickle, size_t count,
 /* A list, or dictionary, of the top `count` values, instead of them. */
 bool unpickle_gather(struct unpickle *unpickle, size_t count,
 		     enum unpickled_kind kind);
+/* unpickle_stream.c: finds what is named again, without running anything */
+bool unpickle_scan(struct unpickle *unpickle);
+/* Offers the `count` values above the list at that place of the stack to the
+ * watcher; those that it takes are gone. */
+bool unpickle_stream(struct unpickle *unpickle, size_t place, size_t count,
+		     bool *taken_out);
+
+/* unpickle.c: how many bytes an instruction's number has; whether the number is
+ * that of bytes which follow */
+unsigned unpickle_operand_bytes(unsigned char opcode);
+bool unpickle_has_bytes(unsigned char opcode);
+
 bool unpickle_mark(struct unpickle *unpickle);
 /* How many values lie above the last mark, which goes. */
 bool unpickle_above_mark(struct unpickle *unpickle, size_t *count_out);

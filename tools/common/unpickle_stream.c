@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Long lists of a pickle, taken part by part: what the caller has seen is not
+ * kept. That needs to be known beforehand: which values the pickle names again.
+ */
+#include "unpickle_stack.h"
+
+#include <stdlib.h>
+
+/* ---- what is named again ---- */
+
+static bool name_again(struct unpickle *unpickle, uint64_t index)
+{
+	return trace_ids_find(&unpickle->again, index) != TRACE_NO_SLOT ||
+	       trace_ids_add(&unpickle->again, index, 0) ||
+	       unpickle_fail(unpickle, "out of host memory");
+}
+
+bool unpickle_scan(struct unpickle *unpickle)
+{
+	const unsigned char *begin = unpickle->at, *opcode = NULL;
+	uint64_t operand = 0;
+
+	while (unpickle_take(unpickle, 1, &opcode) && *opcode != '.') {
+		unsigned width = unpickle_operand_bytes(*opcode);
+		uint64_t behind = *opcode == 'G' ? 8 : 0;
+
+		if (width && !unpickle_number(unpickle, width, &operand))
+			break;
+		if ((*opcode == 'h' || *opcode == 'j') &&
+		    !name_again(unpickle, operand))
+			return false;
+		if (unpickle_has_bytes(*opcode))
+			behind = operand;
+		if (behind > (uint64_t)(unpickle->end - unpickle->at))
+			break;
+		unpickle->at += behind;
+	}
+	/* What is damaged is told where it is run. */
+	unpickle->at = begin;
+	*unpickle->reason = '\0';
+	return true;
+}
+
+/* ---- what nobody needs any more ---- */
+
+static bool is_container(const struct unpickled *value)
+{
+	return value->kind == UNPICKLED_LIST || value->kind == UNPICKLED_DICT;
+}
+
+bool unpickle_is_kept(const struct unpickle *unpickle,
+		      const struct unpickled *value)
+{
+	return is_container(value) &&
+	       unpickle->containers[value->container].kept;
+}
+
+/* Whatever is not named again is in one container only. */
+static bool drop_one(struct unpickle *unpickle, size_t index)
+{
+	struct unpickled_container *container = &unpickle->containers[index];
+
+	for (size_t i = 0; i < container->count; i++)
+		if (is_container(&container->items[i]) &&
+		    !unpickle_push(unpickle, container->items[i]))
+			return false;
+	free(container->items);
+	*container = (struct unpickled_container){.next = unpickle->dropped};
+	unpickle->dropped = index + 1;
+	return true;
+}
+
+/* The stack above what is on it holds what is left to be dropped. */
+static bool drop(struct unpickle *unpickle, const struct unpickled *value)
+{
+	size_t below = unpickle->stack_count;
+
+	if (is_container(value) && !unpickle_push(unpickle, *value))
+		return false;
+	while (unpickle->stack_count > below) {
+		struct unpickled last =
+			unpickle->stack[--unpickle->stack_count];
+
+		if (!unpickle->containers[last.container].kept &&
+		    !drop_one(unpickle, last.container))
+			return false;
+	}
+	return true;
+}
+
+/* ---- lists ---- */
+
+/* The key in the outermost dictionary of which the value at that place of the
+ * stack is the list; NULL: it is not known to be one's. */
+static const struct unpickled *key_of(const struct unpickle *unpickle,
+				      size_t place)
+{
+	const struct unpickled *key = &unpickle->stack[place - 1];
+	bool inside = unpickle->mark_count && unpickle->marks[0] == 1 &&
+		      (unpickle->mark_count == 1 || unpickle->marks[1] > place);
+
+	return inside && place >= 2 && place % 2 == 0 &&
+			       unpickle->stack[0].kind == UNPICKLED_DICT &&
+			       key->kind == UNPICKLED_TEXT
+		       ? key
+		       : NULL;
+}
+
+/* Of the list at that place: the list that it is in, or itself if it is a
+ * key's; false: neither. */
+static bool find_list(const struct unpickle *unpickle, size_t place,
+		      size_t *list_out)
+{
+	for (size_t i = place;
+	     i >= 2 && unpickle->stack[i].kind == UNPICKLED_LIST; i--)
+		if (key_of(unpickle, i)) {
+			*list_out = i;
+			return true;
+		}
+	return false;
+}
+
+bool unpickle_stream(struct unpickle *unpickle, size_t place, size_t count,
+		     bool *taken_out)
+{
+	const struct unpickled *list = &unpickle->stack[place];
+	struct unpickle_part part = {.items = list + 1, .count = count};
+	size_t outer;
+
+	*taken_out = false;
+	if (!unpickle->watch || list[1].kind != UNPICKLED_DICT ||
+	    unpickle->containers[list->container].count ||
+	    !find_list(unpickle, place, &outer))
+		return true;
+	part.key = &unpickle->stack[outer - 1];
+	part.list = unpickle->stack[outer].container;
+	part.index = place == outer ? 0
+				    : unpickle->containers[part.list].count +
+					      (place - outer - 1);
+	unpickle->stack_count = place + 1 + count;
+	if (!unpickle->watch(unpickle, &part, unpickle->user, taken_out))
+		return unpickle_fail(unpickle, "stopped");
+	for (size_t i = 0; *taken_out && i < count; i++) {
+		struct unpickled item = unpickle->stack[place + 1 + i];
+
+		if (!drop(unpickle, &item))
+			return false;
+	}
+	unpickle->stack_count = place + 1;
+	return true;
+}
