@@ -1442,7 +1442,9 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_reset_stats(gpumem_pool *pool, unsigned flags);
 
 /* Walks the pool's memory in address order, calling fn for every block, free
- * ones and holes too, until it returns false. The pool is locked meanwhile: fn
+ * ones and holes too, until it returns false. Free memory that is mapped at no
+ * address at the moment, which a trim gives back, is in none of them: by so much
+ * free_bytes may be more than the free ones. The pool is locked meanwhile: fn
  * must not call gpumem, and must return: a longjmp out of it leaves the pool
  * locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
