@@ -57,7 +57,8 @@ abi:
 clean-local:
 	rm -rf fuzz tests/home tests/tmp
 
-check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) $(attack_tests)
+check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) $(attack_tests) \
+	$(model_tests)
 
 # Each test runs once for what its result depends on. These run nothing that was
 # compiled with a sanitizer, or cannot: a build that has one leaves them out.
@@ -138,11 +139,11 @@ tarball_tests = $(plain_tests) $(other_tests)
 shell_tests = $(tarball_tests) $(preload_tests)
 # The longest first, so that the last ones are short.
 if SANITIZED
-TESTS = $(fuzz_tests) $(other_tests) $(soak_tests) $(attack_tests) $(unit_tests) \
-	$(novm_tests) $(objects_tests)
+TESTS = $(fuzz_tests) $(other_tests) $(soak_tests) $(attack_tests) \
+	$(model_tests) $(unit_tests) $(novm_tests) $(objects_tests)
 else
-TESTS = $(fuzz_tests) $(shell_tests) $(soak_tests) $(attack_tests) $(unit_tests) \
-	$(novm_tests) $(objects_tests)
+TESTS = $(fuzz_tests) $(shell_tests) $(soak_tests) $(attack_tests) \
+	$(model_tests) $(unit_tests) $(novm_tests) $(objects_tests)
 endif
 TEST_EXTENSIONS = .sh .novm .objects
 TAP = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
@@ -174,7 +175,7 @@ caps: all
 	$(AM_TESTS_ENVIRONMENT) CAPS=all CONF='$(CONF)' \
 		$(SHELL) $(srcdir)/tests/caps.sh $(TRACES)
 
-.PHONY: abi attack caps fuzz plot-memory plots soak
+.PHONY: abi attack caps fuzz model plot-memory plots soak
 AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror
 CLEANFILES += $(cmake_DATA) $(novm_tests) $(objects_tests) memory.json plots.json
 EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \

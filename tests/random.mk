@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# Programs of random steps: fuzzing, attack and soak.
+# Programs of random steps: fuzzing, attack, model and soak.
 
 # Every public function with right and wrong arguments: some seeds in `make
 # check`, as many as one likes by `make attack`.
@@ -25,6 +25,28 @@ tests_attack_attack_SOURCES = \
 	tests/attack/streams.c \
 	tests/attack/tags.c \
 	tests/attack/world.c
+
+# Right programs against a model: some seeds in `make check`, as many as one
+# likes by `make model`.
+model_tests = tests/model/model
+tests_model_model_SOURCES = \
+	tests/model/block.c \
+	tests/model/blocks.c \
+	tests/model/capture.c \
+	tests/model/cover.c \
+	tests/model/exam.c \
+	tests/model/frees.c \
+	tests/model/graph.c \
+	tests/model/history.c \
+	tests/model/model.c \
+	tests/model/model.h \
+	tests/model/options.c \
+	tests/model/order.c \
+	tests/model/pools.c \
+	tests/model/shrink.c \
+	tests/model/streams.c \
+	tests/model/work.c \
+	tests/model/world.c
 
 if TOOLS
 # Some rounds in `make check`, an hour in `make soak`.
@@ -103,3 +125,7 @@ soak: $(soak_tests)
 ATTACK = --seconds=3600 --seed=`date +%s`
 attack: $(attack_tests)
 	tests/attack/attack $(ATTACK)
+
+MODEL = --seconds=3600 --first=`date +%s`
+model: $(model_tests)
+	tests/model/model $(MODEL)
