@@ -248,6 +248,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/spin.h \
 	tests/device/torch_allocators.py \
 	tests/device/torch_busy.py \
+	tests/device/torch_faults.py \
 	tests/device/torch_counts.py \
 	tests/device/torch_enable.py \
 	tests/device/torch_lists.c \

@@ -278,6 +278,21 @@ with_torch()
 			${lists:+--lists="$lists"}
 }
 
+# With the Python package, built here for the Python that has PyTorch.
+torch_faults()
+{
+	(cd "$source/bindings/python" && python3 gpumem_build.py wheel "$out/wheel") \
+		>"$out/wheel.txt" 2>&1 || {
+		tail -n 20 "$out/wheel.txt"
+		return 1
+	}
+	mkdir -p "$out/package" && chmod 700 "$out/package" &&
+		python3 -m zipfile -e "$out"/wheel/*.whl "$out/package" &&
+		env -u GPUMEM_PLUGIN_PATH PYTHONPATH="$out/package" \
+			GPUMEM_TORCH_CACHE="$out/package" \
+			python3 "$source/tests/device/torch_faults.py"
+}
+
 # The control is CUDA's.
 models()
 {
@@ -371,6 +386,7 @@ elif ! python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' \
 		"python3 has no module torch that finds a GPU"
 else
 	step torch "PyTorch on a pool, and on its own" with_torch torch_busy.py
+	step torch_faults "what went wrong in programs of PyTorch's" torch_faults
 	if python3 -c 'import transformers' >/dev/null 2>&1; then
 		step models "BERT and GPT-2 by PyTorch" models
 	else
@@ -386,6 +402,7 @@ fi
 rm -f "$out/step.txt" "$out/answers" "$out/busy" "$out/graph" "$out/green" "$out/adopt" \
 	"$out/bad" "$out/give_way" "$out/held" "$out/in_capture" "$out/peers" \
 	"$out/report_table" "$out/scale" "$out/share" "$out/torch_plug.so"
+rm -rf "$out/wheel" "$out/package"
 say ""
 say "$failed steps failed"
 [ "$failed" -eq 0 ]
