@@ -12,7 +12,6 @@
  * out steps as long as it fails in the same place, and prints those that are
  * left for --keep, which runs only these.
  */
-#define _GNU_SOURCE
 #include "model.h"
 
 #include <getopt.h>

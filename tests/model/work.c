@@ -6,7 +6,6 @@
  * must come before it is over. It runs in the program's thread, be it inside
  * the library while that waits.
  */
-#define _GNU_SOURCE
 #include "model.h"
 
 #include <signal.h>
