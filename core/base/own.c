@@ -33,9 +33,7 @@ static bool refuse(struct gm_own *own, const char *why)
 
 static bool refuse_errno(struct gm_own *own)
 {
-	char text[GM_OWN_WHY_BYTES];
-
-	return refuse(own, strerror_r(errno, text, sizeof(text)));
+	return refuse(own, strerror(errno));
 }
 
 static void close_one(int *fd)

@@ -71,10 +71,7 @@ static bool fits_limit(const struct stat *about, size_t bytes)
 
 static void say_errno(struct gm_own *own)
 {
-	char text[GM_OWN_WHY_BYTES];
-
-	snprintf(own->why, sizeof(own->why), "%s",
-		 strerror_r(errno, text, sizeof(text)));
+	snprintf(own->why, sizeof(own->why), "%s", strerror(errno));
 }
 
 /* What is written in part goes again: a full disk leaves whole lines. */
