@@ -5,7 +5,7 @@
  * A pool of docs/examples/umf_pool.c through UMF's library alone, as it is
  * released: created, used, grown until nothing is left, destroyed.
  */
-#include "umf_pool.h"
+#include <umf_pool.h>
 #include "../tap.h"
 
 #include <string.h>
