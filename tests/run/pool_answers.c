@@ -34,6 +34,9 @@ void known(void)
 	TRUE(base == a && bytes == MIB);
 	goes(a);
 	a = alloc(MIB);
+	OK(cu.cuMemGetAddressRange_v2(NULL, NULL, a));
+	stays(a);
+	a = alloc(MIB);
 	(void)cu.cuPointerGetAttribute(value, 7, a);
 	goes(a);
 	a = alloc(MIB);
@@ -53,6 +56,8 @@ void known(void)
 	/* Of a freed one nobody learns anything. */
 	TRUE(cu.cuIpcGetMemHandle(handle, a) == INVALID);
 	TRUE(cu.cuMemGetAddressRange_v2(&base, &bytes, a) == NOT_FOUND);
+	TRUE(cu.cuMemGetAddressRange_v2(&base, NULL, a) == NOT_FOUND);
+	OK(cu.cuMemGetAddressRange_v2(NULL, NULL, a));
 	TRUE(alloc(MIB) == a);
 	stays(a);
 }

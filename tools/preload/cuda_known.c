@@ -90,15 +90,17 @@ static void fix_range(CUdeviceptr address, CUdeviceptr *base, size_t *bytes)
 	preload_leave();
 }
 
+/* Who asks for nothing is told nothing by the driver, and of memory that is not
+ * there that it was not found. */
 CUresult wrap_cuMemGetAddressRange_v2(CUdeviceptr *base_out, size_t *bytes_out,
 				      CUdeviceptr address)
 {
-	CUresult result = share(address, SEGMENT_ANY, "cuMemGetAddressRange");
+	CUresult result = CUDA_SUCCESS;
 
-	if (result == CUDA_ERROR_INVALID_VALUE) /* it was freed */
-		return CUDA_ERROR_NOT_FOUND;
+	if (base_out || bytes_out)
+		result = share(address, SEGMENT_ANY, "cuMemGetAddressRange");
 	if (result != CUDA_SUCCESS)
-		return result;
+		return CUDA_ERROR_NOT_FOUND;
 	result = REAL(cuMemGetAddressRange_v2)(base_out, bytes_out, address);
 	if (result == CUDA_SUCCESS)
 		fix_range(address, base_out, bytes_out);
