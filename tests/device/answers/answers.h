@@ -8,8 +8,9 @@
  *
  * Each section runs in a process of its own, so that a question that kills it
  * costs only the rest of that section. All are harmless: valid calls of small
- * memory, and arguments that are plainly wrong. A VALUE is of a class that does
- * not depend on the device.
+ * memory, and arguments that are plainly wrong. NULL is one of these where the
+ * driver has been seen to bear it; tests/fake/cuda/answers.txt tells of which
+ * it did not. A VALUE is of a class that does not depend on the device.
  */
 #ifndef GPUMEM_TESTS_DEVICE_ANSWERS_H
 #define GPUMEM_TESTS_DEVICE_ANSWERS_H

@@ -88,11 +88,9 @@ static void ask_access(CUmemoryPool pool)
 	desc.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
 	where = desc.location;
 	ASK_FOR(cuMemPoolGetAccess(&flags, pool, &where), flags);
-	ASK(cuMemPoolGetAccess(NULL, pool, &where));
 	desc.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 	ASK(cuMemPoolSetAccess(pool, &desc, 1));
 	ASK(cuMemPoolSetAccess(pool, &desc, 0));
-	ASK(cuMemPoolSetAccess(pool, NULL, 1));
 	situation("no access for its own device");
 	desc.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
 	ASK(cuMemPoolSetAccess(pool, &desc, 1));
@@ -125,7 +123,6 @@ void ask_pools(void)
 	ask_attributes(own);
 	DO(cuMemPoolCreate(&pool, &props));
 	ask_access(pool);
-	ASK(cuDeviceSetMemPool(0, NULL));
 	ASK(cuDeviceSetMemPool(99, pool));
 	ASK(cuDeviceSetMemPool(0, pool));
 	ASK(cuMemPoolDestroy(pool));
@@ -134,9 +131,18 @@ void ask_pools(void)
 	answer_bool(CUDA_SUCCESS, own == current);
 	ASK(cuMemPoolTrimTo(own, 0));
 	ASK(cuMemPoolTrimTo(own, SIZE_MAX));
-	situation("no pool");
-	ASK(cuMemPoolTrimTo(NULL, 0));
-	ASK(cuMemPoolDestroy(NULL));
+}
+
+/* Whether what is given for 0 bytes is NULL, and may be freed. */
+static void ask_nothing(CUstream stream)
+{
+	CUdeviceptr block = NOWHERE;
+
+	ASK_FOR(cuMemAllocAsync(&block, 0, stream), block);
+	question("that is written");
+	answer_bool(CUDA_SUCCESS, block != NOWHERE);
+	question("and may be freed");
+	answer(cuMemFreeAsync(block, stream), NULL);
 }
 
 static void ask_order(CUmemoryPool pool, CUstream stream, CUstream other)
@@ -166,7 +172,7 @@ void ask_pool_blocks(void)
 	DO(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
 	DO(cuMemPoolCreate(&pool, &props));
 	ASK(cuMemAllocAsync(NULL, 1, stream));
-	ASK(cuMemAllocAsync(&block, 0, stream));
+	ask_nothing(stream);
 	ASK(cuMemAllocAsync(&block, (size_t)1 << 62, stream));
 	ASK(cuMemAllocFromPoolAsync(&block, 1, NULL, stream));
 	ASK(cuMemAllocFromPoolAsync(&block, 0, pool, stream));
@@ -193,6 +199,9 @@ void ask_pool_blocks(void)
 	ASK(cuMemFree(block));
 	ASK_FOR(cuMemPoolGetAttribute(pool, 7, &bytes), bytes);
 	ASK_FOR(cuMemPoolGetAttribute(pool, 5, &bytes), bytes);
+	DO(cuCtxSynchronize());
+	situation("freed by cuMemFree and waited for");
+	ASK_FOR(cuMemPoolGetAttribute(pool, 7, &bytes), bytes);
 	situation("destroyed with a block");
 	DO(cuMemAllocFromPoolAsync(&block, 2 * MIB, pool, stream));
 	ASK(cuMemPoolDestroy(pool));

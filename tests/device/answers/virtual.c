@@ -106,7 +106,6 @@ static void ask_map(CUdeviceptr range, CUmemGenericAllocationHandle handle)
 	ASK(cuMemMap(range, 2 * MIB, 2 * MIB, handle, 0));
 	ASK(cuMemMap(range, 2 * MIB, 0, handle, 0));
 	ASK(cuMemMap(range + 4096, 4 * MIB, 0, handle, 0));
-	ASK(cuMemMap(range + 6 * MIB, 4 * MIB, 0, handle, 0));
 	ASK(cuMemMap(NOWHERE, 4 * MIB, 0, handle, 0));
 	ASK(cuMemSetAccess(range, 4 * MIB, &desc, 1));
 	ASK(cuMemMap(range, 4 * MIB, 0, handle, 0));
@@ -157,4 +156,8 @@ void ask_addresses(void)
 	situation("unmapped");
 	ASK(cuMemUnmap(range, 4 * MIB));
 	ASK(cuMemAddressFree(range, 8 * MIB));
+	situation("past the end");
+	DO(cuMemCreate(&handle, 4 * MIB, &prop, 0));
+	DO(cuMemAddressReserve(&range, 8 * MIB, 0, 0, 0));
+	ASK(cuMemMap(range + 6 * MIB, 4 * MIB, 0, handle, 0));
 }

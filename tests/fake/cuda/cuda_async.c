@@ -5,7 +5,9 @@
  * Stream-ordered memory: a block is there at once, and goes when its stream has
  * done what was queued before the free; a later allocation of that size on the
  * same stream gets it before. While the stream is captured both become nodes of
- * its graph. What pools are is cuda_pool.c's.
+ * its graph. A request for 0 bytes is no error (seen); what the real driver
+ * writes then is not known, and the double leaves what is there. What pools are
+ * is cuda_pool.c's.
  */
 #include "cuda_graph.h"
 
@@ -90,8 +92,10 @@ static CUresult alloc(CUdeviceptr *address_out, size_t bytes,
 
 	if (result != CUDA_SUCCESS)
 		return result;
-	if (!address_out || !bytes)
+	if (!address_out || (!bytes && stream->capture))
 		return CUDA_ERROR_INVALID_VALUE;
+	if (!bytes)
+		return CUDA_SUCCESS;
 	if (stream->capture)
 		return add_node(address_out, bytes, stream);
 	if (!pool)
@@ -124,6 +128,8 @@ static CUresult release(CUdeviceptr address, CUstream handle)
 	if (fake_node_free(address))
 		return CUDA_SUCCESS;
 	region = fake_region_at(address, FAKE_ALLOC);
+	if (!region && fake_region_at(address, FAKE_MANAGED))
+		return CUDA_ERROR_NOT_SUPPORTED; /* seen */
 	if (!region || region->freed_on)
 		return CUDA_ERROR_INVALID_VALUE;
 	region->freed_on = stream->object.handle;

@@ -99,14 +99,16 @@ void fake_context_destroy(struct fake_context *context)
 	pthread_cond_broadcast(&fake.changed);
 }
 
-/* NULL: of the current one. */
+/* NULL: of the current one (seen: 201 when there is none). */
 static CUresult get_id(CUcontext name, unsigned long long *id_out)
 {
 	struct fake_context *context;
 
 	if (!id_out)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!name && depth)
+	if (!name && !depth)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (!name)
 		name = stack[depth - 1];
 	context = fake_object_find(FAKE_CONTEXT, name);
 	if (!context)
@@ -188,6 +190,8 @@ static CUresult destroy(CUcontext name)
 {
 	struct fake_context *context = fake_object_find(FAKE_CONTEXT, name);
 
+	if (!name) /* seen: as of cuCtxPushCurrent */
+		return CUDA_ERROR_INVALID_VALUE;
 	if (!context || context->primary)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	fake_context_destroy(context);

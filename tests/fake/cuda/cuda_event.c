@@ -138,6 +138,8 @@ static CUresult wait(CUstream handle, CUevent event_handle, unsigned flags)
 		result = find(event_handle, &event);
 	if (result != CUDA_SUCCESS)
 		return result;
+	if (flags == CU_EVENT_WAIT_EXTERNAL && !stream->capture)
+		return CUDA_ERROR_ILLEGAL_STATE; /* seen */
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	result = fake_capture_implicit(stream, true);

@@ -209,7 +209,7 @@ struct fake_region {
 struct fake_mapping {
 	uint64_t start, bytes;
 	struct fake_chunk *chunk;
-	unsigned access; /* bit for each device */
+	unsigned readers, writers; /* bit for each device */
 };
 
 /* Both structs above begin with a span. */
@@ -233,10 +233,12 @@ CUresult fake_block_new(struct fake_context *context,
 CUresult fake_block_of_pool(struct fake_pool *pool, uint64_t bytes,
 			    CUdeviceptr *address_out);
 uint64_t fake_region_count(enum fake_region_kind kind);
-/* Whether work of `context` may touch all of it. `copy`: it may also be memory
- * that the driver does not know, or another device's. */
-bool fake_may_touch(const struct fake_context *context, uint64_t address,
+/* Whether work of `context` may write all of it. `copy`: it may also be memory
+ * that the driver does not know, or another device's, as what copies read. */
+bool fake_may_write(const struct fake_context *context, uint64_t address,
 		    uint64_t bytes, bool copy);
+bool fake_may_read(const struct fake_context *context, uint64_t address,
+		   uint64_t bytes);
 
 /* ---- Pools ----------------------------------------------------------------
  */

@@ -27,7 +27,7 @@ struct exec {
 	bool frees; /* what it has left live, at its next launch */
 };
 
-/* One with memory of its own cannot be launched in two ways. */
+/* One with memory of its own cannot be launched in two ways: 801 (seen). */
 static CUresult instantiate(CUgraphExec *exec_out, CUgraph handle,
 			    uint64_t flags)
 {

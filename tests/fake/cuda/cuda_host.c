@@ -61,14 +61,15 @@ static CUresult alloc(void **memory_out, size_t bytes, unsigned flags)
 	return new_pinned(context, bytes, memory_out);
 }
 
-/* Waits for all work of the device (seen), and needs no current context. */
+/* Waits for all work of the device, needs no current context, and NULL is no
+ * error (all seen). */
 static CUresult release(void *memory)
 {
 	struct fake_region *region =
 		fake_region_at((uintptr_t)memory, FAKE_PINNED);
 	CUresult result = fake_capture_unsafe();
 
-	if (result != CUDA_SUCCESS || !memory) /* seen: NULL is no error */
+	if (result != CUDA_SUCCESS || !memory)
 		return result;
 	if (!region)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -84,13 +85,15 @@ static CUresult release(void *memory)
 	return CUDA_SUCCESS;
 }
 
-static bool overlaps(uint64_t start, uint64_t bytes)
+/* The first that the driver knows there; NULL: none. */
+static struct fake_region *region_in(const void *memory, size_t bytes)
 {
+	uint64_t start = (uintptr_t)memory;
 	size_t i = fake_spans_after(&fake_regions, start);
+	struct fake_region *region =
+		i < fake_regions.count ? fake_regions.items[i] : NULL;
 
-	return i < fake_regions.count &&
-	       ((struct fake_region *)fake_regions.items[i])->start <
-		       start + bytes;
+	return region && region->start < start + bytes ? region : NULL;
 }
 
 static CUresult enlist(void *memory, size_t bytes, unsigned flags)
@@ -103,8 +106,11 @@ static CUresult enlist(void *memory, size_t bytes, unsigned flags)
 		return result;
 	if (!memory || !bytes || flags > 15)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (overlaps((uintptr_t)memory, bytes))
-		return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+	region = region_in(memory, bytes);
+	if (region) /* seen: which it is not, if the driver has made it */
+		return region->kind == FAKE_REGISTERED
+			       ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+			       : CUDA_ERROR_INVALID_VALUE;
 	region = calloc(1, sizeof(*region));
 	if (!region)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -116,6 +122,7 @@ static CUresult enlist(void *memory, size_t bytes, unsigned flags)
 	return fake_region_add(region);
 }
 
+/* Seen: 713 only of memory that the driver does not know. */
 static CUresult delist(void *memory)
 {
 	struct fake_region *region =
@@ -125,7 +132,9 @@ static CUresult delist(void *memory)
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!region)
-		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+		return !memory || region_in(memory, 1)
+			       ? CUDA_ERROR_INVALID_VALUE
+			       : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	fake_region_drop(region);
 	return CUDA_SUCCESS;
 }

@@ -65,7 +65,7 @@ static CUresult attribute(void *data, CUpointer_attribute which,
 						      : CU_MEMORYTYPE_HOST;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-		return address_or_refuse(data, !mapping || mapping->access,
+		return address_or_refuse(data, !mapping || mapping->readers,
 					 address);
 	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
 		return address_or_refuse(data, host_sees(region), address);
@@ -124,17 +124,19 @@ static CUresult attributes(unsigned count, CUpointer_attribute *which,
 }
 
 /* Of a cuMemAlloc block, and of one that was opened, it is what was asked for,
- * to the byte (seen). */
+ * to the byte. Who asks for nothing is told nothing, not even that there is no
+ * such memory or no context. (All seen.) */
 static CUresult range_of(CUdeviceptr *base_out, size_t *bytes_out,
 			 CUdeviceptr address)
 {
 	const struct fake_mapping *mapping;
 	const struct fake_region *region = known(address, &mapping);
 	struct fake_context *context;
-	CUresult result = fake_context_current(&context);
+	CUresult result;
 
-	if (!base_out && !bytes_out) /* seen: nothing is looked at */
+	if (!base_out && !bytes_out)
 		return CUDA_SUCCESS;
+	result = fake_context_current(&context);
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (!region)

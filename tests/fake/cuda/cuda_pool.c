@@ -2,18 +2,21 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Pools of stream-ordered memory: what they are, and what they keep. The real
- * driver's grow by 32 MiB, these by a granule. What is freed stays reserved
- * until the program waits for work, and more than the threshold goes then, or
- * until it trims. Which block is at which address is cuda_async.c's.
+ * Pools of stream-ordered memory: what they are, and what they keep. They grow
+ * by 32 MiB (seen), or by granules where so much is not to be had. What is
+ * freed stays reserved until the program waits for work, and more than the
+ * threshold goes then, or until it trims. Which block is at which address is
+ * cuda_async.c's.
  */
 #include "cuda_fake.h"
 
 #include <stdlib.h>
 
-static uint64_t whole(uint64_t bytes)
+#define UNIT ((uint64_t)32 << 20)
+
+static uint64_t whole(uint64_t bytes, uint64_t unit)
 {
-	return (bytes + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
+	return (bytes + unit - 1) & ~(unit - 1);
 }
 
 /* ---- what they keep --------------------------------------------------------
@@ -21,30 +24,35 @@ static uint64_t whole(uint64_t bytes)
 
 static void trim(struct fake_pool *pool, uint64_t keep_bytes)
 {
-	uint64_t least = whole(pool->held_bytes);
+	uint64_t least = pool->held_bytes;
 
 	if (least < keep_bytes)
 		least = keep_bytes;
-	while (pool->reserved_bytes >= least + FAKE_GRANULE) {
-		fake_discharge(pool->device, FAKE_GRANULE);
-		pool->reserved_bytes -= FAKE_GRANULE;
-	}
+	if (least >= pool->reserved_bytes)
+		return;
+	least = whole(least, UNIT);
+	if (least >= pool->reserved_bytes)
+		return;
+	fake_discharge(pool->device, pool->reserved_bytes - least);
+	pool->reserved_bytes = least;
+}
+
+static bool grow_to(struct fake_pool *pool, uint64_t bytes)
+{
+	if ((pool->most_bytes && bytes > pool->most_bytes) ||
+	    !fake_charge(pool->device, bytes - pool->reserved_bytes))
+		return false;
+	pool->reserved_bytes = bytes;
+	if (pool->reserved_high_bytes < bytes)
+		pool->reserved_high_bytes = bytes;
+	return true;
 }
 
 static bool reserve(struct fake_pool *pool, uint64_t bytes)
 {
-	uint64_t want = whole(bytes);
-
-	if (want < bytes || (pool->most_bytes && want > pool->most_bytes))
-		return false;
-	if (want <= pool->reserved_bytes)
-		return true;
-	if (!fake_charge(pool->device, want - pool->reserved_bytes))
-		return false;
-	pool->reserved_bytes = want;
-	if (pool->reserved_high_bytes < want)
-		pool->reserved_high_bytes = want;
-	return true;
+	return bytes <= pool->reserved_bytes ||
+	       grow_to(pool, whole(bytes, UNIT)) ||
+	       grow_to(pool, whole(bytes, FAKE_GRANULE));
 }
 
 bool fake_pool_hold(struct fake_pool *pool, uint64_t bytes)
@@ -131,21 +139,29 @@ struct fake_pool *fake_pool_current(int number)
 	return pool ? pool : default_pool(number);
 }
 
-static CUresult get_pool(CUmemoryPool *pool_out, CUdevice device,
-			 struct fake_pool *pool(int number))
+static CUresult hand_out(CUmemoryPool *pool_out, struct fake_pool *pool)
 {
-	struct fake_pool *found;
+	if (!pool)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*pool_out = fake_handle_of(pool);
+	return CUDA_SUCCESS;
+}
 
+static CUresult get_default(CUmemoryPool *pool_out, CUdevice device)
+{
 	if (!pool_out)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!fake_device_good(device)) /* seen: two answers */
-		return pool == default_pool ? CUDA_ERROR_INVALID_DEVICE
-					    : CUDA_ERROR_INVALID_VALUE;
-	found = pool(device);
-	if (!found)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	*pool_out = fake_handle_of(found);
-	return CUDA_SUCCESS;
+	if (!fake_device_good(device))
+		return CUDA_ERROR_INVALID_DEVICE;
+	return hand_out(pool_out, default_pool(device));
+}
+
+/* Seen: of no device 1, where its neighbour says 101. */
+static CUresult get_pool(CUmemoryPool *pool_out, CUdevice device)
+{
+	if (!pool_out || !fake_device_good(device))
+		return CUDA_ERROR_INVALID_VALUE;
+	return hand_out(pool_out, fake_pool_current(device));
 }
 
 static CUresult set_pool(CUdevice device, CUmemoryPool handle)
@@ -226,14 +242,12 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep_bytes)
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice device)
 {
-	FAKE_CALL(cuDeviceGetDefaultMemPool,
-		  get_pool(pool_out, device, default_pool));
+	FAKE_CALL(cuDeviceGetDefaultMemPool, get_default(pool_out, device));
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool_out, CUdevice device)
 {
-	FAKE_CALL(cuDeviceGetMemPool,
-		  get_pool(pool_out, device, fake_pool_current));
+	FAKE_CALL(cuDeviceGetMemPool, get_pool(pool_out, device));
 }
 
 CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)

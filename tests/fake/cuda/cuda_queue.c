@@ -39,8 +39,8 @@ static void move(struct fake_context *context, const struct fake_work *work)
 	bool copy = work->kind == FAKE_COPY;
 	void *to = (void *)(uintptr_t)work->to;
 
-	if (!fake_may_touch(context, work->to, work->bytes, copy) ||
-	    (copy && !fake_may_touch(context, work->from, work->bytes, true)))
+	if (!fake_may_write(context, work->to, work->bytes, copy) ||
+	    (copy && !fake_may_read(context, work->from, work->bytes)))
 		fake_context_lose(context, CUDA_ERROR_ILLEGAL_ADDRESS);
 	else if (copy)
 		memmove(to, (const void *)(uintptr_t)work->from, work->bytes);

@@ -109,8 +109,9 @@ uint64_t fake_region_count(enum fake_region_kind kind)
 	return count;
 }
 
-/* All of the range is mapped, and readable and writable by the device. */
-static bool mapped_for(uint64_t address, uint64_t bytes, unsigned devices)
+/* All of the range is mapped for one of these devices. */
+static bool mapped_for(uint64_t address, uint64_t bytes, unsigned devices,
+		       bool writes)
 {
 	uint64_t end = address + bytes;
 
@@ -118,15 +119,16 @@ static bool mapped_for(uint64_t address, uint64_t bytes, unsigned devices)
 		const struct fake_mapping *mapping =
 			fake_spans_find(&fake_mappings, address);
 
-		if (!mapping || !(mapping->access & devices))
+		if (!mapping ||
+		    !((writes ? mapping->writers : mapping->readers) & devices))
 			return false;
 		address = mapping->start + mapping->bytes;
 	}
 	return true;
 }
 
-bool fake_may_touch(const struct fake_context *context, uint64_t address,
-		    uint64_t bytes, bool copy)
+static bool may_touch(const struct fake_context *context, uint64_t address,
+		      uint64_t bytes, bool copy, bool writes)
 {
 	unsigned devices = copy ? ~0u : 1u << context->device | context->peers;
 	const struct fake_region *region =
@@ -138,7 +140,7 @@ bool fake_may_touch(const struct fake_context *context, uint64_t address,
 		return false;
 	if (region->kind == FAKE_RESERVED)
 		return mapped_for(address, bytes,
-				  copy ? ~0u : 1u << context->device);
+				  copy ? ~0u : 1u << context->device, writes);
 	if (region->pool)
 		return copy || region->pool->peers >> context->device & 1;
 	if (region->kind == FAKE_ALLOC && fake.strict &&
@@ -147,4 +149,16 @@ bool fake_may_touch(const struct fake_context *context, uint64_t address,
 	if (region->kind == FAKE_ALLOC)
 		return devices >> region->device & 1;
 	return true;
+}
+
+bool fake_may_write(const struct fake_context *context, uint64_t address,
+		    uint64_t bytes, bool copy)
+{
+	return may_touch(context, address, bytes, copy, true);
+}
+
+bool fake_may_read(const struct fake_context *context, uint64_t address,
+		   uint64_t bytes)
+{
+	return may_touch(context, address, bytes, true, false);
 }

@@ -107,7 +107,8 @@ static CUresult unreserve(CUdeviceptr address, size_t bytes)
 /* ---- Mappings -------------------------------------------------------------
  */
 
-/* All of it lies in one reservation. */
+/* All of it lies in one reservation. The real driver maps past its end, too
+ * (seen); the double does not, since that is another's. */
 static bool reserved(uint64_t address, uint64_t bytes)
 {
 	const struct fake_region *region =
@@ -188,19 +189,38 @@ static CUresult unmap(CUdeviceptr address, size_t bytes)
 	return CUDA_SUCCESS;
 }
 
-static CUresult check_desc(const CUmemAccessDesc *desc, size_t count)
+/* Seen: to read alone is right, and of no device it is 1. */
+static bool good_desc(const CUmemAccessDesc *desc, size_t count)
 {
-	if (!desc || !count)
-		return CUDA_ERROR_INVALID_VALUE;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; desc && i < count; i++)
 		if (desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+		    !fake_device_good(desc[i].location.id) ||
 		    (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+		     desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
 		     desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
-			return CUDA_ERROR_INVALID_VALUE;
-		if (!fake_device_good(desc[i].location.id))
-			return CUDA_ERROR_INVALID_DEVICE;
-	}
-	return CUDA_SUCCESS;
+			return false;
+	return desc && count;
+}
+
+static void grant(struct fake_mapping *mapping, const CUmemAccessDesc *desc)
+{
+	unsigned bit = 1u << desc->location.id;
+
+	mapping->readers &= ~bit;
+	mapping->writers &= ~bit;
+	if (desc->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE)
+		mapping->readers |= bit;
+	if (desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+		mapping->writers |= bit;
+}
+
+/* The process may do what some device may. */
+static bool protect(const struct fake_mapping *mapping)
+{
+	int allowed = (mapping->readers ? PROT_READ : 0) |
+		      (mapping->writers ? PROT_WRITE : 0);
+
+	return !mprotect(at(mapping->start), mapping->bytes, allowed);
 }
 
 static CUresult set_access(CUdeviceptr address, size_t bytes,
@@ -209,26 +229,17 @@ static CUresult set_access(CUdeviceptr address, size_t bytes,
 	CUresult result = fake_vm_usable();
 	size_t first, count;
 
-	if (result == CUDA_SUCCESS)
-		result = check_desc(desc, desc_count);
 	if (result != CUDA_SUCCESS)
 		return result;
 	count = fake_spans_exactly(&fake_mappings, address, bytes, &first);
-	if (!count)
+	if (!good_desc(desc, desc_count) || !count)
 		return CUDA_ERROR_INVALID_VALUE;
 	for (size_t i = first; i < first + count; i++) {
 		struct fake_mapping *mapping = fake_mappings.items[i];
 
-		for (size_t k = 0; k < desc_count; k++) {
-			unsigned bit = 1u << desc[k].location.id;
-
-			mapping->access &= ~bit;
-			if (desc[k].flags)
-				mapping->access |= bit;
-		}
-		if (mprotect(at(mapping->start), mapping->bytes,
-			     mapping->access ? PROT_READ | PROT_WRITE
-					     : PROT_NONE))
+		for (size_t k = 0; k < desc_count; k++)
+			grant(mapping, &desc[k]);
+		if (!protect(mapping))
 			return CUDA_ERROR_OPERATING_SYSTEM;
 	}
 	return CUDA_SUCCESS;

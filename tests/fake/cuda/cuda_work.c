@@ -31,9 +31,8 @@ static CUresult move(CUstream handle, const struct fake_work *work)
 
 	if (result != CUDA_SUCCESS || !work->bytes)
 		return result;
-	if (!fake_may_touch(stream->context, work->to, work->bytes, copy) ||
-	    (copy &&
-	     !fake_may_touch(stream->context, work->from, work->bytes, true)))
+	if (!fake_may_write(stream->context, work->to, work->bytes, copy) ||
+	    (copy && !fake_may_read(stream->context, work->from, work->bytes)))
 		return CUDA_ERROR_INVALID_VALUE;
 	return submit(stream, work);
 }

@@ -21,6 +21,7 @@ static void test_numbers(void)
 	is_int(cu.cuCtxGetId(a, NULL), 1, "nowhere to: 1");
 	is_int(cu.cuCtxGetId((CUcontext)(uintptr_t)0x1234, &one), 709,
 	       "none: 709");
+	is_int(cu.cuCtxDestroy_v2(NULL), 1, "NULL is not destroyed: 1");
 }
 
 static void test_primary(void)

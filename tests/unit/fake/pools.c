@@ -51,7 +51,7 @@ static void test_order(void)
 
 static void test_kept(void)
 {
-	uint64_t threshold = 8 * MIB, before;
+	uint64_t threshold = 40 * MIB, before;
 	CUdeviceptr a;
 
 	is_int(cu.cuCtxSynchronize(), 0, "the program waits");
@@ -59,21 +59,21 @@ static void test_kept(void)
 	is_int(cu.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
 					&threshold),
 	       0, "a threshold");
-	a = block_on(one, 20 * MIB);
-	is_uint(held().used_bytes, before + 20 * MIB, "memory is taken");
+	a = block_on(one, 100 * MIB);
+	is_uint(held().used_bytes, before + 128 * MIB, "memory is taken");
 	(void)cu.cuMemFreeAsync(a, one);
-	is_uint(number(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 20 * MIB,
+	is_uint(number(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 128 * MIB,
 		"and kept");
 	(void)cu.cuStreamSynchronize(one);
-	is_uint(number(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), threshold,
+	is_uint(number(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 64 * MIB,
 		"until the program waits, but for the threshold");
-	is_uint(held().used_bytes, before + threshold, "that is, there");
+	is_uint(held().used_bytes, before + 64 * MIB, "that is, there");
 	is_int(cu.cuMemPoolTrimTo(pool, 3 * MIB), 0, "a trim");
-	is_uint(number(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 4 * MIB,
-		"leaves whole granules");
+	is_uint(number(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB,
+		"leaves whole units of 32 MiB");
 	is_int(cu.cuMemPoolTrimTo(pool, 0), 0, "another one");
 	is_uint(held().used_bytes, before, "leaves nothing");
-	is_uint(number(CU_MEMPOOL_ATTR_USED_MEM_HIGH), 20 * MIB, "the peak");
+	is_uint(number(CU_MEMPOOL_ATTR_USED_MEM_HIGH), 100 * MIB, "the peak");
 }
 
 static void test_destroyed(void)
@@ -86,7 +86,7 @@ static void test_destroyed(void)
 	is_int(cu.cuMemAllocAsync(&b, 2 * MIB, one), 0, "a block");
 	is_uint(number(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 6 * MIB, "is of it");
 	is_int(cu.cuMemPoolDestroy(pool), 0, "destroyed with blocks");
-	is_uint(held().used_bytes, before + 6 * MIB, "which live on");
+	is_uint(held().used_bytes, before + 32 * MIB, "which live on");
 	is_int(cu.cuMemFreeAsync(a, one), 0, "until they are freed");
 	is_int(cu.cuMemFreeAsync(b, one), 0, "both");
 	is_uint(held().used_bytes, before, "and it is gone");
@@ -97,19 +97,42 @@ static void test_destroyed(void)
 	is_int(cu.cuMemPoolDestroy(pool), 1, "which stays");
 }
 
+/* A device that has no unit left has granules. */
 static void test_full(void)
 {
-	CUdeviceptr a, b;
+	CUdeviceptr a, b, small;
 
-	a = block_on(one, 48 * MIB);
+	is_int(cu.cuMemAlloc_v2(&small, 2 * MIB), 0, "no whole units are left");
+	a = block_on(one, 180 * MIB);
+	is_uint(held().used_bytes, 194 * MIB, "one is free, and 30 MiB");
+	b = block_on(one, 70 * MIB);
+	is_uint(held().used_bytes, 252 * MIB, "which are taken so");
 	is_int(cu.cuMemAllocAsync(&b, 48 * MIB, one), 2, "no memory");
 	is_int(cu.cuMemFreeAsync(a, one), 0, "freed");
-	is_int(cu.cuMemAllocAsync(&b, 32 * MIB, one), 0,
+	is_int(cu.cuMemAllocAsync(&b, 100 * MIB, one), 0,
 	       "what is kept is for other sizes too");
-	is_uint(held().used_bytes, 48 * MIB, "and nothing more is taken");
+	is_uint(held().used_bytes, 252 * MIB, "and nothing more is taken");
 	is_int(cu.cuMemFreeAsync(b, two), 0, "on another stream");
 	is_int(cu.cuCtxSynchronize(), 0, "waited for");
-	is_uint(held().used_bytes, 0, "all is back");
+	is_uint(held().used_bytes, 98 * MIB, "all is back");
+	is_int(cu.cuMemFree_v2(small), 0, "that too");
+}
+
+/* Nothing is no error, but no block either. */
+static void test_nothing(void)
+{
+	CUdeviceptr block = 5;
+	uint64_t before = held().allocs;
+
+	is_int(cu.cuMemAllocAsync(&block, 0, one), 0, "0 bytes");
+	is_int(cu.cuMemAllocFromPoolAsync(&block, 0, pool, one), 0,
+	       "of a pool");
+	is_uint(block, 5, "are nowhere");
+	is_uint(held().allocs, before, "and no block");
+	is_int(cu.cuMemAllocManaged(&block, MIB, CU_MEM_ATTACH_GLOBAL), 0,
+	       "managed memory");
+	is_int(cu.cuMemFreeAsync(block, one), 801, "is of no pool");
+	is_int(cu.cuMemFree_v2(block), 0, "freed");
 }
 
 int main(void)
@@ -120,11 +143,12 @@ int main(void)
 	};
 
 	alarm(120);
-	setenv("FAKECUDA_MEMORY", "64MiB", 1);
+	setenv("FAKECUDA_MEMORY", "256MiB", 1);
 	(void)fake_start();
 	one = new_stream(1);
 	two = new_stream(1);
 	is_int(cu.cuMemPoolCreate(&pool, &about), 0, "a pool");
+	test_nothing();
 	test_order();
 	test_kept();
 	test_destroyed();
