@@ -37,6 +37,8 @@ void kinds(void)
 	OK(cu.cuMemCreate(&d, 16 * MIB, &prop, 0));
 	see(0);
 	TRUE(cu.cuMemAllocPitch_v2(&a, &pitch, SIZE_MAX, 2, 4) == NO_MEMORY);
+	/* Of 0 bytes there is no block, even where one's address is. */
+	OK(cu.cuMemAllocAsync(&b, 0, NULL));
 	OK(cu.cuMemFree_v2(a));
 	OK(cu.cuMemFreeAsync(b, NULL));
 	OK(cu.cuMemFree_v2(c));

@@ -12,6 +12,7 @@
 /* In a wrapper of that name and parameters. */
 #define ALLOC(name, standard, ...)                                             \
 	do {                                                                   \
+		CUdeviceptr before = left(address_out, bytes);                 \
 		CUresult result;                                               \
 		bool node;                                                     \
                                                                                \
@@ -26,10 +27,12 @@
 		if (pool_relieve(result))                                      \
 			result = REAL(name)(__VA_ARGS__);                      \
 		if (node)                                                      \
-			graph_captured(result, address_out);                   \
+			graph_captured(result,                                 \
+				       given(result, address_out, before));    \
 		else                                                           \
-			allocated(result, address_out, bytes,                  \
-				  stream_of(stream, standard));                \
+			count_alloc(result, BLOCK_ADDRESS, LEDGER_ASYNC,       \
+				    given(result, address_out, before), bytes, \
+				    stream_of(stream, standard));              \
 		preload_leave();                                               \
 		return result;                                                 \
 	} while (0)
@@ -78,11 +81,17 @@ static const void *stream_of(CUstream stream, CUstream standard)
 	return stream == CU_STREAM_LEGACY ? NULL : stream;
 }
 
-static void allocated(CUresult result, const CUdeviceptr *address, size_t bytes,
-		      const void *stream)
+/* The driver takes a request for 0 bytes, and may leave what is there. */
+static CUdeviceptr left(const CUdeviceptr *address, size_t bytes)
 {
-	count_alloc(result, BLOCK_ADDRESS, LEDGER_ASYNC,
-		    result == CUDA_SUCCESS ? *address : 0, bytes, stream);
+	return address && !bytes ? *address : 0;
+}
+
+/* 0: nothing. */
+static CUdeviceptr given(CUresult result, const CUdeviceptr *address,
+			 CUdeviceptr before)
+{
+	return result == CUDA_SUCCESS && *address != before ? *address : 0;
 }
 
 ALLOC_ASYNC(cuMemAllocAsync, CU_STREAM_LEGACY)

@@ -46,13 +46,13 @@ bool graph_captures(CUstream stream)
 	       status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-void graph_captured(CUresult result, const CUdeviceptr *address)
+void graph_captured(CUresult result, CUdeviceptr address)
 {
 	const void *context;
 	int device;
 
-	if (result == CUDA_SUCCESS && count_where(&context, &device))
-		add_node(*address, device);
+	if (result == CUDA_SUCCESS && address && count_where(&context, &device))
+		add_node(address, device);
 }
 
 bool graph_has(CUdeviceptr address)

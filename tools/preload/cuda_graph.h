@@ -15,8 +15,8 @@
 
 /* What is allocated in that stream becomes a node. Any handle but NULL. */
 bool graph_captures(CUstream stream);
-/* It became one, of the current device. */
-void graph_captured(CUresult result, const CUdeviceptr *address);
+/* It became one, of the current device. 0: nothing did. */
+void graph_captured(CUresult result, CUdeviceptr address);
 /* The address is a node's, and its free is not counted. */
 bool graph_has(CUdeviceptr address);
 
