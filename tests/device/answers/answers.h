@@ -76,10 +76,6 @@ CUcontext start(void);
 	X(events)                                                              \
 	X(captures)                                                            \
 	X(graphs)                                                              \
-	X(wrong_error)                                                         \
-	X(wrong_name)                                                          \
-	X(wrong_attribute)                                                     \
-	X(wrong_mode)                                                          \
 	X(wrong_handles)                                                       \
 	X(wrong_contexts)
 

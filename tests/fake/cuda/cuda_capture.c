@@ -236,9 +236,12 @@ static CUresult exchange(CUstreamCaptureMode *mode)
 {
 	CUstreamCaptureMode before = thread_mode;
 
-	if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+	if (!mode)
 		return CUDA_ERROR_INVALID_VALUE;
-	thread_mode = *mode;
+	/* The driver refuses no number; what it does with others is not known.
+	 */
+	if ((unsigned)*mode <= CU_STREAM_CAPTURE_MODE_RELAXED)
+		thread_mode = *mode;
 	*mode = before;
 	return CUDA_SUCCESS;
 }

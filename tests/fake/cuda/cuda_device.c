@@ -162,8 +162,11 @@ CUresult cuDeviceGetName(char *name_out, int length, CUdevice device)
 
 CUresult cuDeviceGetPCIBusId(char *name_out, int length, CUdevice device)
 {
-	FAKE_CALL(cuDeviceGetPCIBusId,
-		  text_of(name_out, length, device, "0000:%02X:00.0"));
+	FAKE_CALL(
+		cuDeviceGetPCIBusId,
+		length < (int)sizeof("0000:00:00.0")
+			? CUDA_ERROR_INVALID_VALUE
+			: text_of(name_out, length, device, "0000:%02X:00.0"));
 }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes_out, CUdevice device)

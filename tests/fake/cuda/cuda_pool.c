@@ -168,9 +168,7 @@ static CUresult set_pool(CUdevice device, CUmemoryPool handle)
 {
 	struct fake_pool *pool = fake_pool_find(handle);
 
-	if (!fake_device_good(device))
-		return CUDA_ERROR_INVALID_DEVICE;
-	if (!pool || pool->device != device)
+	if (!fake_device_good(device) || !pool || pool->device != device)
 		return CUDA_ERROR_INVALID_VALUE;
 	fake.devices[device].pool = pool;
 	return CUDA_SUCCESS;

@@ -54,11 +54,13 @@ static CUresult set(CUmemoryPool handle, CUmemPool_attribute which,
 {
 	struct fake_pool *pool = fake_pool_find(handle);
 	uint64_t number;
+	int on;
 
 	if (!pool || !value)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (switch_of(pool, which)) {
-		memcpy(switch_of(pool, which), value, sizeof(int));
+		memcpy(&on, value, sizeof(on));
+		*switch_of(pool, which) = on != 0;
 		return CUDA_SUCCESS;
 	}
 	if (which == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
@@ -78,20 +80,35 @@ static CUresult set(CUmemoryPool handle, CUmemPool_attribute which,
 	return CUDA_SUCCESS;
 }
 
+static CUresult check_access(const struct fake_pool *pool,
+			     const CUmemAccessDesc *desc)
+{
+	if (desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+	    !fake_device_good(desc->location.id))
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (desc->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+		return CUDA_SUCCESS;
+	if (desc->flags != CU_MEM_ACCESS_FLAGS_PROT_NONE)
+		return CUDA_ERROR_INVALID_VALUE;
+	return desc->location.id == pool->device ? CUDA_ERROR_INVALID_DEVICE
+						 : CUDA_SUCCESS;
+}
+
 static CUresult set_access(CUmemoryPool handle, const CUmemAccessDesc *desc,
 			   size_t count)
 {
 	struct fake_pool *pool = fake_pool_find(handle);
 
-	if (!pool || !desc || !count)
+	if (!pool || !desc)
 		return CUDA_ERROR_INVALID_VALUE;
-	for (size_t i = 0; i < count; i++)
-		if (desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-		    !fake_device_good(desc[i].location.id) ||
-		    (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE &&
-		     (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE ||
-		      desc[i].location.id == pool->device)))
-			return CUDA_ERROR_INVALID_VALUE;
+	for (size_t i = 0; i < count; i++) {
+		CUresult result = check_access(pool, &desc[i]);
+
+		if (result != CUDA_SUCCESS)
+			return result;
+	}
 	for (size_t i = 0; i < count; i++) {
 		unsigned bit = 1u << desc[i].location.id;
 
