@@ -82,9 +82,11 @@ class Cycles(unittest.TestCase):
         pool, seen = gpumem.Pool(self.device, limit_bytes=4 * MIB), []
         pool.pressure_add(lambda pressure: bool(seen.append(pool.name)))
         gc.collect()
+        held = pool.alloc(2 * MIB)
         with self.assertRaises(gpumem.OutOfMemoryError):
-            pool.alloc(6 * MIB, None, wait=True)
+            pool.alloc(4 * MIB, None, wait=True)
         self.assertEqual(len(seen), 1)
+        del held
         buffer, gone = pool.alloc(MIB), weakref.ref(pool)
         del pool, seen
         gc.collect()
@@ -104,9 +106,11 @@ class Cycles(unittest.TestCase):
         pool = self.device.pool
         pool.set_limit(limit_bytes=4 * MIB)
         self.addCleanup(pool.set_limit)
+        held = pool.alloc(2 * MIB)
         with self.assertRaises(gpumem.OutOfMemoryError):
-            pool.alloc(6 * MIB)
+            pool.alloc(4 * MIB)
         self.assertEqual(seen, [])
+        del held
 
     def test_the_function_of_an_out_of_memory(self):
         """It is the process's, until another one is set."""
@@ -141,9 +145,11 @@ class Cycles(unittest.TestCase):
         gc.collect()
         (pool,) = kept
         pool.check()
+        held = pool.alloc(2 * MIB)
         with self.assertRaises(gpumem.OutOfMemoryError):
-            pool.alloc(6 * MIB)
+            pool.alloc(4 * MIB)
         self.assertEqual(len(seen), 1)  # its callback was kept too
+        del held
         gone = weakref.ref(pool)
         del pool
         seen.clear()

@@ -156,8 +156,4 @@ void ask_addresses(void)
 	situation("unmapped");
 	ASK(cuMemUnmap(range, 4 * MIB));
 	ASK(cuMemAddressFree(range, 8 * MIB));
-	situation("past the end");
-	DO(cuMemCreate(&handle, 4 * MIB, &prop, 0));
-	DO(cuMemAddressReserve(&range, 8 * MIB, 0, 0, 0));
-	ASK(cuMemMap(range + 6 * MIB, 4 * MIB, 0, handle, 0));
 }
