@@ -79,9 +79,6 @@ static gpumem_status check_sizes(const struct gpumem_device_info *info)
 	if (largest > bytes_most)
 		return refuse(info, "largest allocation of", largest,
 			      " is more than addresses of 48 bits reach");
-	if (largest < granularity)
-		return refuse(info, "largest allocation of", largest,
-			      " is less than one granule");
 	return GPUMEM_OK;
 }
 

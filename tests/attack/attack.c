@@ -86,7 +86,8 @@ static const struct row *pick_row(void)
 /* What options name: library.c. */
 static void remove_files(void)
 {
-	static const char *const ends[] = {"", ".snapshot", ".snapshot.txt"};
+	static const char *const ends[] = {"", ".snapshot", ".snapshot.txt",
+					   ".recording"};
 	char name[64];
 
 	for (size_t i = 0; i < COUNT(ends); i++) {

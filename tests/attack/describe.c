@@ -6,7 +6,6 @@
 #include "attack.h"
 #include "rows.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 void attack_gpumem_pool_name(void)
@@ -222,15 +221,13 @@ void attack_gpumem_pool_hook_set(void)
 
 /* A file of memory that nobody else sees; with no descriptor left there is
  * none. */
-static int recording = -1;
-
+/* attack.c removes it. */
 static const char *recording_path(void)
 {
 	static char path[64];
 
-	if (recording < 0)
-		recording = memfd_create("recording", MFD_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", recording);
+	snprintf(path, sizeof(path), "/tmp/gpumem-attack.%ld.recording",
+		 (long)getpid());
 	return path;
 }
 
@@ -239,9 +236,6 @@ void recording_end(void)
 	gpumem_status status = gpumem_record_end();
 
 	expect(!status || status == GPUMEM_INVALID, "no end of a recording");
-	if (recording >= 0)
-		close(recording);
-	recording = -1;
 }
 
 void attack_gpumem_record_begin(void)

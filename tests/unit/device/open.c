@@ -197,8 +197,6 @@ static void test_claims(void)
 		 "memory of 18446744073709551615 bytes is more than addresses "
 		 "of 48 bits reach"},
 		{&fake.max_alloc_bytes, 0, "largest allocation is 0 bytes"},
-		{&fake.max_alloc_bytes, 4095,
-		 "largest allocation of 4095 bytes is less than one granule"},
 		{&fake.max_alloc_bytes, UINT64_MAX,
 		 "largest allocation of 18446744073709551615 bytes is more "
 		 "than addresses of 48 bits reach"},
