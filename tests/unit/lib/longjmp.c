@@ -16,22 +16,22 @@ static jmp_buf away;
 static unsigned asked;
 static _Atomic bool got;
 
+/* With a live block, so that all of its limit is too much. */
 static void create_pool(void)
 {
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
+	void *ptr;
 
 	config.limit_bytes = 64 * MIB;
 	works(gpumem_pool_create(device, &config, &pool));
+	works(gpumem_alloc(pool, MIB, NULL, &ptr));
 }
 
 static void start(void)
 {
-	void *ptr;
-
 	works(gpumem_device_open("host:0", &device));
 	create_pool();
-	works(gpumem_alloc(pool, MIB, NULL, &ptr));
 }
 
 static void returned(gpumem_status status)
@@ -130,7 +130,7 @@ static void *be_asked(void *unused)
 	void *ptr;
 
 	if (!setjmp(away))
-		returned(gpumem_alloc(pool, 80 * MIB, NULL, &ptr));
+		returned(gpumem_alloc(pool, 64 * MIB, NULL, &ptr));
 	return unused;
 }
 
@@ -150,7 +150,7 @@ static gpumem_status alloc_above_limit(void)
 
 	for (size_t i = 0; i < sizeof(other); i++)
 		other[i] = 0xa5;
-	return gpumem_alloc(pool, 80 * MIB, NULL, &ptr);
+	return gpumem_alloc(pool, 64 * MIB, NULL, &ptr);
 }
 
 static void be_asked_first(void)
