@@ -147,16 +147,20 @@ for what in 'mkfifo "$f"' 'ln -s /dev/zero "$f"' 'ln -s /dev/tty "$f"' \
 	check "and its folder goes" [ ! -e "$(cat "$scratch/out")" ]
 done
 # Who waits for a reader of the report can be ended.
-mkfifo "$scratch/nobody"
-timeout -k 20 20 "$run" --report="$scratch/nobody" sh -c \
-	'echo "$GPUMEM_RUN_LEDGERS" >"$1"' - "$scratch/folder" &
+mkfifo "$scratch/full"
+exec 9<>"$scratch/full"
+head -c 65536 /dev/zero >&9
+timeout -k 20 20 "$run" sh -c 'echo "$GPUMEM_RUN_LEDGERS" >"$1"' - \
+	"$scratch/folder" 2>&9 &
 pid=$!
-until [ -s "$scratch/folder" ] && [ ! -e "$(cat "$scratch/folder")" ]; do
+while kill -0 $pid 2>/dev/null &&
+	! { [ -s "$scratch/folder" ] && [ ! -e "$(cat "$scratch/folder")" ]; }; do
 	sleep 0.1
 done
 kill -TERM $pid
 wait $pid
 is $? 143 "SIGTERM ends a report that waits"
+exec 9>&-
 
 # ---- what cannot be followed ------------------------------------------------------
 
