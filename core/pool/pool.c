@@ -216,6 +216,7 @@ static gpumem_status dispose(struct gpumem_pool *pool)
 
 	gm_background_stop(&pool->heap);
 	gm_pools_remove(pool);
+	gm_pools_record_idle();
 	unlink_pool(pool);
 	wait_for_all(pool);
 	status = gm_heap_fini(&pool->heap);

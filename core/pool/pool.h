@@ -138,8 +138,9 @@ gpumem_status gm_pools_record_end(void);
 /* Before the first pool: what option `record` says. */
 void gm_pools_record_by_option(void);
 /* Begins a recording that has no name and a bounded size, unless there is one;
- * gm_pools_record() ends it. */
+ * gm_pools_record() ends it, and the second when there is no pool any more. */
 void gm_pools_record_unnamed(void);
+void gm_pools_record_idle(void);
 /* Reads what was recorded last; one without a name ends. False: fn stopped, or
  * there was no host memory. Called without a lock. */
 bool gm_pools_record_read(bool (*fn)(const struct gm_record_seen *seen,

@@ -179,6 +179,25 @@ void gm_pools_record_unnamed(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+static bool found_one(struct gpumem_pool *pool, void *found)
+{
+	(void)pool;
+	*(bool *)found = true;
+	return false;
+}
+
+void gm_pools_record_idle(void)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&mutex);
+	if (unnamed)
+		gm_pools_visit(found_one, &any);
+	if (unnamed && !any)
+		end();
+	pthread_mutex_unlock(&mutex);
+}
+
 bool gm_pools_record_read(bool (*fn)(const struct gm_record_seen *seen,
 				     void *user),
 			  void *user)

@@ -23,7 +23,7 @@ static void test_own_fits(void)
 	struct gm_extent *half, *hole, *one, *two;
 	struct hold hold;
 	uint64_t before;
-	bool grown;
+	bool grown = false;
 
 	begin();
 	block(own, PAGE / 2);
@@ -62,7 +62,7 @@ static void test_theirs_fits(void)
 	size_t bytes = 2 * PAGE + 3 * (PAGE / 4);
 	struct gm_extent *theirs;
 	uintptr_t start;
-	bool grown;
+	bool grown = false;
 
 	begin();
 	block(own, PAGE / 2);

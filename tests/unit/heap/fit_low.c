@@ -88,7 +88,7 @@ static void test_many(void)
 
 static int put(size_t bytes)
 {
-	bool grown;
+	bool grown = false;
 
 	return number_at(served_at(receiver, bytes, &grown));
 }

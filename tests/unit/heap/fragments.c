@@ -106,7 +106,7 @@ static void test_allocation(void)
 	struct gm_extent *low, *extent;
 	uintptr_t start;
 	uint64_t reserved;
-	bool grown;
+	bool grown = false;
 
 	begin();
 	block(own, PAGE);
@@ -178,7 +178,7 @@ static void test_move(void)
 	struct shape shape = make_shape();
 	size_t bytes = 2 * PAGE + PAGE / 2;
 	uint64_t before = heap_reserved();
-	bool grown;
+	bool grown = false;
 
 	may_waste(1);
 	is_uint(served_at(own, bytes, &grown), shape.three,
@@ -208,7 +208,7 @@ static void test_no_move(enum why why, const char *what)
 {
 	struct shape shape = make_shape();
 	uint64_t before;
-	bool grown;
+	bool grown = false;
 
 	before = calls(GPUMEM_CALL_MAP);
 	set(why, true);

@@ -123,7 +123,7 @@ static void test_fails(void)
 					   .flags = GPUMEM_ALLOC_NO_WAIT |
 						    GPUMEM_ALLOC_NO_GROW};
 	struct gm_extent *extent;
-	bool grown;
+	bool grown = false;
 	void *ptr;
 
 	begin();

@@ -163,7 +163,7 @@ static void test_allocation(void)
 	const struct gm_request request = {.bytes = heap.classes.of[0].bytes,
 					   .alignment = 1};
 	uint64_t slots = heap.classes.of[0].slots, had = 1;
-	bool grown;
+	bool grown = false;
 	void *ptr;
 
 	slab_new(arena, 0);

@@ -140,7 +140,7 @@ static void test_longer(size_t pages)
 
 static uintptr_t place_of(size_t bytes)
 {
-	bool grown;
+	bool grown = false;
 
 	return served_at(own, bytes, &grown);
 }
@@ -193,7 +193,7 @@ static void test_no_grow(void)
 				     .flags = GPUMEM_ALLOC_NO_GROW};
 	uint64_t calls_before = calls(GPUMEM_CALL_MAP);
 	struct gm_extent *extent;
-	bool grown;
+	bool grown = false;
 
 	heap.space->budget.met_limit = true;
 	pthread_mutex_lock(&heap.mutex);

@@ -66,7 +66,7 @@ static void test_adopt_half(void)
 
 static uintptr_t served(size_t bytes)
 {
-	bool grown;
+	bool grown = false;
 	uintptr_t address = served_at(receiver, bytes, &grown);
 
 	ok(!grown, "from what is free");
