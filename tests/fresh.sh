@@ -9,8 +9,9 @@
 # called gpumem and lies in a path with a blank. Nothing stays outside a clone's
 # build folder. Run as root by .ci/run, after a check of full length on this
 # machine, of which nothing is done again that has the same result on both: root
-# runs all tests in the length of GPUMEM_TEST_SCALE=small, and a few with each
-# sanitizer; the user those of the tarball, in a folder that is read-only.
+# runs the tests that are scripts, in the length of GPUMEM_TEST_SCALE=small, and a
+# few programs with each sanitizer; the user the tarball's, whose folder is
+# read-only.
 #
 #	sh tests/fresh.sh
 #
@@ -163,8 +164,8 @@ tidy "$mine"
 check "was configured without HIP" \
 	test ! -e "$root$mine/build/backends/.libs/hip.so"
 scale=small
-step check "./quickstart check plain" \
-	inside root "$mine" ./quickstart check plain
+step check "./quickstart check scripts" \
+	inside root "$mine" ./quickstart check scripts
 check "is configured with what that installed" \
 	test -e "$root$mine/build/backends/.libs/hip.so"
 tidy "$mine"
@@ -189,11 +190,8 @@ rm -f "$root/tmp/hello"
 
 # ---- what tests leave, and the sanitizers --------------------------------------
 
-# Those that are programs are not run by distcheck, which looks for it.
-step distclean "make distclean" inside root "$mine" make -C build distclean
-is "$(cd "$root$mine/build" && find . \( -path ./cache -o -path ./pyopencl \) \
-	-prune -o -type f ! -regex '\./\([a-z]+\.txt\|gpumem-[^/]*\.tar\.gz\)' -print)" \
-	"" "leaves nothing that a test made"
+surroundings "$mine" >"$scratch/before"
+step left "make distclean" inside root "$mine" sh tests/left.sh build
 for kind in asan tsan; do
 	# shellcheck disable=SC2016
 	step $kind "tests with --enable-$kind" inside root "$mine" sh -c '

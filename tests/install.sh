@@ -138,6 +138,8 @@ fi
 # ---- and what was installed goes -------------------------------------------
 
 check "make uninstall" make -C "$top_builddir" uninstall DESTDIR="$root"
-is "$(cd "$root" && find . -path '*gpumem*')" "" "leaves no file and no folder"
+prefix=$(sed -n 's/^prefix = //p' "$top_builddir/Makefile")
+is "$(cd "$root$prefix" && find . -path '*gpumem*')" "" \
+	"leaves no file and no folder"
 
 done_testing

@@ -11,17 +11,11 @@
 cd "$top_srcdir" || exit 1
 lists="Makefile.am $(sed -n 's/^include //p' Makefile.am | tr '\n' ' ')"
 
-# missing PATTERN...: files of that name that Makefile.am does not know. What
-# a test program is called there is its source without the suffix. In a build in
-# the source folder other tests' files lie there too.
-missing()
+# unlisted: those files of the standard input that Makefile.am does not know.
+# What a test program is called there is its source without the suffix.
+unlisted()
 {
-	for pattern; do
-		find backends bindings core docs include tests tools \( \
-			-path '*/link/*' -o -path tests/tmp -o \
-			-path tests/home \) -prune -o -type f \
-			-name "$pattern" -print
-	done | sort | while read -r file; do
+	while read -r file; do
 		case $file in
 		tests/unit/*.c | tests/fuzz/fuzz_*.c) word=${file%.c} ;;
 		tests/plugins/*.c)
@@ -35,6 +29,18 @@ missing()
 	done
 }
 
+# missing PATTERN...: files of that name that Makefile.am does not know. In a
+# build in the source folder other tests' files lie there too.
+missing()
+{
+	for pattern; do
+		find backends bindings core docs include tests tools \( \
+			-path '*/link/*' -o -path tests/tmp -o \
+			-path tests/home \) -prune -o -type f \
+			-name "$pattern" -print
+	done | sort | unlisted
+}
+
 is "$(missing '*.c' '*.h'  '*.cpp' '*.hpp' '*.cu')" "" \
 	"every source and header is listed"
 is "$(missing '*.map')" "" "every map of symbols is listed"
@@ -42,6 +48,14 @@ is "$(missing '*.sh')" "" "every shell test is listed"
 is "$(missing '*.gz')" "" "every trace is listed"
 is "$(missing '*.[1-8]')" "" "every page is listed"
 is "$(missing '*.py' '*.pyi')" "" "every Python file is listed"
+# What a name does not tell from what a build makes, git does.
+if files=$(git ls-files -- backends bindings core docs include tests tools \
+	2>/dev/null) && [ -n "$files" ]; then
+	is "$(echo "$files" | grep -v '/link/' | unlisted)" "" \
+		"every file of the repository is listed"
+else
+	skip "this is no git clone" "every file of the repository is listed"
+fi
 # What the build makes is in the list of what it cleans.
 made=$(sed -n 's/^CLEANFILES += //p' $lists | tr '\n' ' ')
 is "$(grep -ohE '[a-z_/0-9-]+\.([ch](pp)?|sh|gz|pyi?|[1-8])( |$)' $lists |
@@ -113,11 +127,5 @@ is "$(compiled $(cat "$scratch/plain") | sort | comm -23 - "$scratch/refusing")"
 	"" "and what a sanitizer could see is one"
 is "$(refusing $(cat "$scratch/preload") | comm -3 - "$scratch/preload")" "" \
 	"gpumem-run's all skip there"
-is "$(grep -oE '[$]top_srcdir/[^ "]*' $(cat "$scratch/preload") |
-	grep -vE '(\.(c|h|map|py|sh)|/tests/(device|run))$')" "" \
-	"and read sources only"
-is "$(find tests -path tests/device -prune -o -path tests/tmp -prune -o \
-	-name '*.[ch]' -exec grep -l top_srcdir {} +)" "" \
-	"a program that is a test does not ask for the tree"
 
 done_testing

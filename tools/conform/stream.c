@@ -7,10 +7,13 @@
  */
 #include "conform.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #define MIB ((uint64_t)1 << 20)
 #define ROUNDS 16
+#define ROUNDS_LEAST 2 /* one of either kind */
+#define ROUNDS_SECONDS 1
 #define LONG_NS ((uint64_t)3600 * 1000 * 1000 * 1000)
 
 /* Where only commands can be asked about, and not queues, an idle stream may be
@@ -208,36 +211,33 @@ static gpumem_status imported(const struct order *o, uint8_t value)
 		       : status;
 }
 
-static void check_imports(const struct order *o)
+typedef gpumem_status round_fn(const struct order *o, uint8_t value);
+
+/* A simulator, which needs a second for each round, is done with a few. */
+static void check_rounds(const struct order *o, round_fn *round, int value,
+			 const char *name)
 {
 	gpumem_status status = GPUMEM_OK;
+	time_t end = time(NULL) + ROUNDS_SECONDS;
 
-	if (!o->c->ops->event_import) {
-		conform_skip(o->c, "events of the vendor's own",
-			     "the backend has no event_import");
-		return;
-	}
-	for (int i = 0; i < ROUNDS && status == GPUMEM_OK; i++)
-		status = imported(o, (uint8_t)(i * 5 + 51));
-	conform_is(o->c, status, GPUMEM_OK,
-		   "an import stands for what its event stood for, %d times",
-		   ROUNDS);
+	for (int i = 0; i < ROUNDS && status == GPUMEM_OK &&
+			(i < ROUNDS_LEAST || time(NULL) <= end);
+	     i++)
+		status = round(o, (uint8_t)(value + i * 5));
+	conform_is(o->c, status, GPUMEM_OK, "%s", name);
 }
 
 static void check_order(const struct order *o)
 {
-	gpumem_status status = GPUMEM_OK;
-
-	for (int i = 0; i < ROUNDS && status == GPUMEM_OK; i++)
-		status = one_round(o, (uint8_t)(i * 5));
-	conform_is(o->c, status, GPUMEM_OK,
-		   "a stream waits for another's event, %d times", ROUNDS);
-	status = GPUMEM_OK;
-	for (int i = 0; i < ROUNDS && status == GPUMEM_OK; i++)
-		status = newest_record(o, (uint8_t)(i * 5 + 101));
-	conform_is(o->c, status, GPUMEM_OK,
-		   "an event stands for its newest record, %d times", ROUNDS);
-	check_imports(o);
+	check_rounds(o, one_round, 0, "a stream waits for another's event");
+	check_rounds(o, newest_record, 101,
+		     "an event stands for its newest record");
+	if (o->c->ops->event_import)
+		check_rounds(o, imported, 51,
+			     "an import stands for what its event stood for");
+	else
+		conform_skip(o->c, "events of the vendor's own",
+			     "the backend has no event_import");
 	/* Whatever is still queued when a check failed. */
 	(void)conform_sync(o->c, o->first);
 	(void)conform_sync(o->c, o->second);
