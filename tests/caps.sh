@@ -13,7 +13,11 @@
 . "$top_srcdir/tests/tool.sh"
 
 need_tool replay
-[ $# -gt 0 ] || set -- "$top_srcdir"/tests/traces/*.trace.gz
+if [ $# -eq 0 ]; then
+	for name in $(recorded); do
+		set -- "$@" "$top_srcdir/tests/traces/$name.trace.gz"
+	done
+fi
 
 # bar NAME: in thousandths of the peak; nothing is promised of other programs
 bar()

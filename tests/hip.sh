@@ -233,8 +233,8 @@ as_cuda()
 # One of those that were recorded takes more than the double has.
 FAKECUDA_MEMORY=64GiB
 export FAKECUDA_MEMORY
-for trace in "$top_srcdir"/tests/traces/*.trace.gz; do
-	trace=${trace##*/}
+for name in $(recorded); do
+	trace=$name.trace.gz
 	as_cuda 6 "$trace" "$(ratio cuda:0 "$trace" on_cuda)"
 done
 
@@ -253,8 +253,8 @@ as_off()
 		near "$hip" "$off" $most
 }
 
-for trace in "$top_srcdir"/tests/traces/*.trace.gz; do
-	as_off 6 "${trace##*/}"
+for name in $(recorded); do
+	as_off 6 "$name.trace.gz"
 done
 trace=llama_generate.trace.gz
 as_off 7 $trace

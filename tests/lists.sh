@@ -128,4 +128,12 @@ is "$(compiled $(cat "$scratch/plain") | sort | comm -23 - "$scratch/refusing")"
 is "$(refusing $(cat "$scratch/preload") | comm -3 - "$scratch/preload")" "" \
 	"gpumem-run's all skip there"
 
+# ThreadSanitizer runs all of the modules that have locks.
+awk '$1 == "thread_tests" { on = 1 } on { print $1, $3 } on && !/\\$/ { on = 0 }' \
+	tests/unit/local.mk | grep -o 'tests/unit/[a-z_/]*' >"$scratch/threads"
+check "tests have threads" test -s "$scratch/threads"
+is "$(grep -l pthread_create tests/unit/*/*.c |
+	grep -vE '^tests/unit/(device|heap|host|lib|pool)/' | sed 's/\.c$//' |
+	grep -vxFf "$scratch/threads")" "" "and those that make some are with them"
+
 done_testing

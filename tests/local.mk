@@ -27,7 +27,7 @@ novm_tests = \
 	tests/novm/stats.novm \
 	tests/novm/structs.novm \
 	tests/novm/threads.novm
-$(novm_tests): $(unit_tests)
+$(novm_tests): $(lib_tests)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo 'vm:off' >$@
 
 # Where memory is named by objects too: those of them that do not touch it.
@@ -46,7 +46,7 @@ objects_tests = \
 	tests/objects/resize.objects \
 	tests/objects/shape.objects \
 	tests/objects/stats.objects
-$(objects_tests): $(unit_tests)
+$(objects_tests): $(lib_tests)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo 'host.objects:on' >$@
 
 # What tests/abi.sh compares the headers with, after a change that is meant.
@@ -57,8 +57,12 @@ abi:
 clean-local:
 	rm -rf fuzz tests/home tests/tmp
 
+if TSAN
+check_PROGRAMS = $(thread_tests) $(soak_tests) $(attack_tests) $(model_tests)
+else
 check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) $(attack_tests) \
 	$(model_tests)
+endif
 
 # Each test runs once for what its result depends on. These run nothing that was
 # compiled with a sanitizer, or cannot: a build that has one leaves them out.
@@ -155,13 +159,29 @@ tarball_tests = \
 	tests/tool_replay.sh \
 	tests/tool_report.sh \
 	tests/tool_trace.sh
+# The scripts whose programs have threads.
+thread_scripts = \
+	tests/adopter.sh \
+	tests/attack.sh \
+	tests/cuda.sh \
+	tests/examples.sh \
+	tests/hip.sh \
+	tests/opencl.sh \
+	tests/tool_bench.sh \
+	tests/tool_conform.sh
 # The longest first, so that the last ones are short.
+if TSAN
+TESTS = $(thread_scripts) $(soak_tests) $(attack_tests) $(model_tests) \
+	$(thread_tests) tests/novm/peaks_threads.novm tests/novm/threads.novm \
+	tests/objects/peaks_threads.objects
+else
 if SANITIZED
 TESTS = $(fuzz_tests) $(other_tests) $(soak_tests) $(attack_tests) \
 	$(model_tests) $(unit_tests) $(novm_tests) $(objects_tests)
 else
 TESTS = $(fuzz_tests) $(shell_tests) $(soak_tests) $(attack_tests) \
 	$(model_tests) $(unit_tests) $(novm_tests) $(objects_tests)
+endif
 endif
 TEST_EXTENSIONS = .sh .novm .objects
 TAP = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -77,8 +77,9 @@ rows="pocl:buffer pocl:svm rusticl:auto mesa:auto oclgrind:auto"
 for row in $rows; do
 	icd=${row%:*}
 	can_use "$icd" "traces over $icd" || continue
-	for trace in "$top_srcdir"/tests/traces/*.trace.gz; do
-		replays "$icd" "${row#*:}" "$trace"
+	for name in $(recorded); do
+		replays "$icd" "${row#*:}" \
+			"$top_srcdir/tests/traces/$name.trace.gz"
 	done
 done
 

@@ -200,6 +200,10 @@ done
 
 # ---- from a source distribution ----------------------------------------------
 
+if [ "${GPUMEM_TEST_SCALE-}" = small ]; then
+	skip "compiled in a run at full length" "a source distribution"
+	done_testing
+fi
 unset GPUMEM_BUILD
 check "a source distribution" "$python" "$bindings/gpumem_build.py" sdist \
 	"$scratch/dist"

@@ -23,6 +23,18 @@ need_tool()
 # shellcheck disable=SC2034
 conform_under_tsan="one run is enough for ThreadSanitizer"
 
+# recorded: the names of the recorded programs; in a short run one of one stream
+# and one of several
+recorded()
+{
+	if [ "${GPUMEM_TEST_SCALE-}" = small ]; then
+		echo llama_generate offload_streams
+	else
+		(cd "$top_srcdir/tests/traces" && ls -- *.trace.gz) |
+			sed 's/\.trace\.gz$//'
+	fi
+}
+
 # with CONF COMMAND...: with those options in the environment
 with()
 {

@@ -535,9 +535,8 @@ fi
 
 # ---- every recorded program -----------------------------------------------------------
 
-for file in "$top_srcdir"/tests/traces/*.trace.gz; do
-	name=$(basename "$file" .trace.gz)
-	gzip -dc "$file" >"$scratch/plain"
+for name in $(recorded); do
+	gzip -dc "$top_srcdir/tests/traces/$name.trace.gz" >"$scratch/plain"
 	digits "$scratch/plain"
 	explains "$name" "$scratch/digits" "$scratch/digits"
 	the_page "$name" "$scratch/digits"

@@ -34,8 +34,8 @@ most()
 	esac
 }
 
-for file in "$top_srcdir"/tests/traces/*.trace.gz; do
-	name=$(basename "$file" .trace.gz)
+for name in $(recorded); do
+	file=$top_srcdir/tests/traces/$name.trace.gz
 	set -- $(summary "$file")
 	events=$1 live=$2 blocks=$3
 	for vm in on off; do

@@ -284,6 +284,31 @@ endif
 unit_tests = $(base_tests) $(device_tests) $(extent_tests) $(fake_tests) \
 	$(heap_tests) $(host_tests) $(lib_tests) $(loader_tests) \
 	$(plugin_tests) $(pool_tests)
+# ThreadSanitizer has something to look at where there are threads, or locks: the
+# modules that have locks, and of the others those that make threads.
+thread_tests = $(device_tests) $(heap_tests) $(host_tests) $(lib_tests) \
+	$(pool_tests) \
+	tests/unit/base/conf \
+	tests/unit/base/error \
+	tests/unit/base/fork \
+	tests/unit/base/log \
+	tests/unit/base/option \
+	tests/unit/base/stack \
+	tests/unit/cuda/adopted \
+	tests/unit/extent/map \
+	tests/unit/hip/contexts \
+	tests/unit/hip/segments \
+	tests/unit/opencl/budget \
+	tests/unit/opencl/memory \
+	tests/unit/opencl/queues
+if CUDA
+thread_tests += \
+	tests/unit/fake/async \
+	tests/unit/fake/capture
+if HIP
+thread_tests += tests/unit/fake/hip
+endif
+endif
 
 $(base_tests): LDADD = $(BASE)
 $(loader_tests): LDADD = $(LOADER)
