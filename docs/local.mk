@@ -74,12 +74,15 @@ uninstall-hook:
 # As in the source folder, so that what these say of each other holds.
 nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	SECURITY.md \
+	docs/backends.md \
 	docs/calls.md \
 	docs/clearing-memory.md \
 	docs/compatibility.md \
 	docs/cxx.md \
 	docs/decisions.md \
 	docs/devices/README.md \
+	docs/install.md \
+	docs/tools.md \
 	docs/devices/h100-offload.txt \
 	docs/devices/h100-peers.txt \
 	docs/devices/h200-busy.txt \
