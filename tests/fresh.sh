@@ -9,9 +9,9 @@
 # called gpumem and lies in a path with a blank. Nothing stays outside a clone's
 # build folder. Run as root by .ci/run, after a check of full length on this
 # machine, of which nothing is done again that has the same result on both: root
-# runs the tests that are scripts, in the length of GPUMEM_TEST_SCALE=small, and a
-# few programs with each sanitizer; the user the tarball's, whose folder is
-# read-only.
+# runs the tests that find other packages there, in the length of
+# GPUMEM_TEST_SCALE=small, and a few programs with each sanitizer; the user the
+# tarball's, whose folder is read-only.
 #
 #	sh tests/fresh.sh
 #
@@ -164,8 +164,8 @@ tidy "$mine"
 check "was configured without HIP" \
 	test ! -e "$root$mine/build/backends/.libs/hip.so"
 scale=small
-step check "./quickstart check scripts" \
-	inside root "$mine" ./quickstart check scripts
+step check "./quickstart check machine" \
+	inside root "$mine" ./quickstart check machine
 check "is configured with what that installed" \
 	test -e "$root$mine/build/backends/.libs/hip.so"
 tidy "$mine"

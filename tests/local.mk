@@ -137,6 +137,34 @@ other_tests = \
 	tests/traces.sh \
 	tests/umf.sh
 shell_tests = $(plain_tests) $(other_tests) $(preload_tests)
+# Those that find other packages, compilers and commands on another machine. The
+# others run what was built, wherever it is.
+machine_tests = $(plain_tests) \
+	tests/adopter.sh \
+	tests/attack.sh \
+	tests/cuda.sh \
+	tests/cxx.sh \
+	tests/examples.sh \
+	tests/exports.sh \
+	tests/hip.sh \
+	tests/home.sh \
+	tests/install.sh \
+	tests/man.sh \
+	tests/man_api.sh \
+	tests/opencl.sh \
+	tests/opencl_examples.sh \
+	tests/opencl_traces.sh \
+	tests/plugin_examples.sh \
+	tests/readme.sh \
+	tests/tool_completion.sh \
+	tests/tool_output.sh \
+	tests/tool_probe.sh \
+	tests/tool_report.sh \
+	tests/tool_run.sh \
+	tests/tool_run_opencl.sh \
+	tests/tool_stacks.sh \
+	tests/tool_torch.sh \
+	tests/umf.sh
 # What `./quickstart check` runs from the tarball: which files it has is known to
 # tests/lists.sh, and that nothing is written beside them has to be tried.
 tarball_tests = \
