@@ -3,14 +3,25 @@
 #
 # The bare system of fresh.sh: Debian or Ubuntu as it is after installation, with
 # nothing in it that this project needs. Where its packages come from, and by
-# which proxy, is what this machine's apt has been told. Sourced after tap.sh.
+# which proxy, is what this machine's apt has been told; FRESH_RELEASE names another
+# release of the same mirror. Sourced after tap.sh.
 
 # shellcheck disable=SC1091
 . /etc/os-release 2>/dev/null
+release=${FRESH_RELEASE:-${VERSION_CODENAME-}}
 
-# "SITE RELEASE COMPONENT" for each list of the distribution itself; those of
-# others may be for this machine only.
+# "SITE RELEASE COMPONENT" for each list that the bare system has.
 package_lists()
+{
+	if [ "$release" != "$VERSION_CODENAME" ]; then
+		echo "$(mirror) $release main"
+		return
+	fi
+	own_lists
+}
+
+# Those of the distribution itself; those of others may be for this machine only.
+own_lists()
 {
 	apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' \
 		'Created-By: Packages' |
@@ -25,14 +36,14 @@ package_lists()
 # The mirror of the release itself.
 mirror()
 {
-	package_lists | awk -v name="$VERSION_CODENAME" '
+	own_lists | awk -v name="$VERSION_CODENAME" '
 		$2 == name && $3 == "main" { print $1; exit }'
 }
 
 answers()
 {
 	/usr/lib/apt/apt-helper download-file \
-		"$1/dists/$VERSION_CODENAME/Release" "$scratch/release"
+		"$1/dists/$release/Release" "$scratch/release"
 }
 
 # Prints why no bare system can be made here, or nothing.
@@ -54,8 +65,8 @@ why_none()
 		apt-get -q -y install --no-install-recommends debootstrap; }; } \
 		>/dev/null 2>&1 </dev/null; then
 		echo "debootstrap cannot be installed"
-	elif [ ! -e "/usr/share/debootstrap/scripts/$VERSION_CODENAME" ]; then
-		echo "debootstrap does not know $VERSION_CODENAME"
+	elif [ ! -e "/usr/share/debootstrap/scripts/$release" ]; then
+		echo "debootstrap does not know $release"
 	fi
 }
 
@@ -121,7 +132,7 @@ bare_system()
 	# What a power cut would lose of it is no loss.
 	mkdir -p "$1/etc/dpkg/dpkg.cfg.d" &&
 		echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/machine" &&
-		debootstrap --variant=minbase "$VERSION_CODENAME" "$1" \
+		debootstrap --variant=minbase "$release" "$1" \
 			"$(mirror)" &&
 		tell_apt "$1" &&
 		mount_all "$1" &&
