@@ -310,13 +310,16 @@ thread_tests += tests/unit/fake/hip
 endif
 endif
 
-$(base_tests): LDADD = $(BASE)
-$(loader_tests): LDADD = $(LOADER)
-$(device_tests): LDADD = $(DEVICE)
-$(host_tests): LDADD = $(DEVICE)
-$(extent_tests): LDADD = $(EXTENT)
-$(heap_tests): LDADD = $(HEAP)
-$(pool_tests): LDADD = $(POOL)
+# libtool needs longer for one of these than the compiler.
+$(unit_tests): LINK = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -o $@
+$(base_tests): LDADD = $(BASE:%.la=.libs/%.a)
+$(loader_tests): LDADD = $(LOADER:%.la=.libs/%.a)
+$(device_tests): LDADD = $(DEVICE:%.la=.libs/%.a)
+$(host_tests): LDADD = $(DEVICE:%.la=.libs/%.a)
+$(extent_tests): LDADD = $(EXTENT:%.la=.libs/%.a)
+$(heap_tests): LDADD = $(HEAP:%.la=.libs/%.a)
+$(pool_tests): LDADD = $(POOL:%.la=.libs/%.a)
+$(lib_tests): LDADD = -L.libs -lgpumem -Wl,-rpath,'$(abs_builddir)/.libs'
 $(plugin_tests) $(fake_tests): LDADD =
 
 tests_unit_fake_async_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
