@@ -294,6 +294,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/own_tests.py \
 	tests/device/own_tests_worker.py \
 	tests/device/peers.cpp \
+	tests/device/random.sh \
 	tests/device/record.py \
 	tests/device/record_cost.py \
 	tests/device/report_table.c \
