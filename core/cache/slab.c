@@ -166,7 +166,7 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 	for (uint32_t i = 0; i < class->slots; i++)
 		slab->free[i / 64] |= 1ull << (i % 64);
 	gm_extent_set(extent, GM_EXTENT_RUN);
-	extent->arena = arena;
+	gm_extent_move(extent, arena);
 	fill_map(slab);
 	partial_add(slab);
 	count_one(arena);

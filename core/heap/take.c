@@ -26,7 +26,7 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	if (status != GPUMEM_OK || !extent)
 		return status;
 	gm_extent_set(extent, GM_EXTENT_LARGE);
-	extent->arena = arena;
+	gm_extent_move(extent, arena);
 	extent->requested = request->bytes;
 	gm_extent_set_heap(extent, heap);
 	extent->more = 0;

@@ -140,7 +140,7 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 	uint64_t seqno = extent->seqno;
 
 	gm_extent_set(extent, GM_EXTENT_FREE);
-	extent->arena = arena;
+	gm_extent_move(extent, arena);
 	if (joins(extent, next)) {
 		if (next->seqno > seqno)
 			seqno = next->seqno;

@@ -28,7 +28,7 @@ void gm_hole_insert(struct gm_heap *heap, struct gm_extent *extent)
 	struct gm_extent *prev = gm_extent_prev(&heap->nodes, extent);
 
 	gm_extent_set(extent, GM_EXTENT_HOLE);
-	extent->arena = NULL;
+	gm_extent_move(extent, NULL);
 	if (next && gm_extent_is(next, GM_EXTENT_HOLE)) {
 		gm_hole_remove(heap, next);
 		gm_extent_join(&heap->nodes, extent);
