@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The gpumem developers
 #
 # The backends: `host`, which is in the library, and the plugins, each for a
-# vendor whose headers configure has found.
+# vendor, with its headers or our own declarations, backends/vendor/.
 
 libhost_la_CFLAGS = $(FLOOR_CFLAGS)
 libhost_la_SOURCES = \
@@ -95,6 +95,10 @@ backends_cuda_la_SOURCES = \
 	backends/cuda/cuda_symbols.h \
 	backends/cuda/names.h \
 	backends/cuda/plugin.h \
+	backends/vendor/cuda/cuda.h \
+	backends/vendor/cuda/cudaTypedefs.h \
+	backends/vendor/cuda/cuda_constants.h \
+	backends/vendor/cuda/cuda_functions.h \
 	$(gpu_sources)
 
 backends_hip_la_CPPFLAGS = $(AM_CPPFLAGS) $(HIP_CPPFLAGS) \

@@ -2,62 +2,70 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# All that is compiled with CUDA's headers compiles with the oldest that README
-# names: each constant of cuda.h that is used is one that 11.4 has, and what is
-# newer stands as a number. GPUMEM_CUDA_HEADERS names folders with a cuda.h each,
-# separated by colons: all of it is compiled with each of these too.
+# All that uses CUDA compiles with the headers of every version from 11.4 on: with
+# gpumem's own declarations, as they are and as 11.4 would have them, and with the
+# cuda.h in each folder of GPUMEM_CUDA_HEADERS, separated by colons. And our own
+# have nothing that nobody uses.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
-sources="backends/cuda backends/common/gpu tools/preload tests/fake/common
-	tests/fake/cuda tests/fake/hip tests/unit/cuda tests/unit/fake"
-known=tests/cuda/constants-11.4.txt
+own=backends/vendor/cuda
+plugin="backends/cuda backends/common/gpu"
+preload=tools/preload
+others="tests/fake/common tests/fake/cuda tests/fake/hip tests/unit/cuda
+	tests/unit/fake tests/device/answers"
+sources="$plugin $preload $others"
 
-# Without comments and strings. Our own macros have a definition.
-used()
+# words PATTERN FILE...: those of that form, without comments and strings
+words()
 {
-	# shellcheck disable=SC2086
-	find $sources -name '*.[ch]' | xargs cat | sed -e 's/"[^"]*"//g' |
+	pattern=$1
+	shift
+	cat "$@" | sed -e 's/"[^"]*"//g' |
 		$CC -fpreprocessed -dD -E -P -w - 2>/dev/null |
-		grep -oE '\b(CU|CUDA)_[A-Z0-9_]+\b' | sort -u
+		grep -oE "\\b($pattern)\\b" | sort -u
 }
 
-# shellcheck disable=SC2086
-find $sources -name '*.[ch]' | xargs sed -nE \
-	-e 's/^#[ \t]*define[ \t]+([A-Z0-9_]+).*/\1/p' \
-	-e 's/^[ \t]*(CUDA_[A-Z_]+_COUNT)( =.*)?,?$/\1/p' | sort -u >"$scratch/ours"
-used | grep -vxFf "$scratch/ours" >"$scratch/used"
-check "constants of cuda.h are used" [ "$(wc -l <"$scratch/used")" -gt 90 ]
-grep -v '^#' "$known" | sort >"$scratch/known"
-is "$(comm -23 "$scratch/used" "$scratch/known")" "" \
-	"each is one that CUDA 11.4 has: write a newer one as its number"
-is "$(comm -13 "$scratch/used" "$scratch/known")" "" \
-	"and the list has no other"
+# shellcheck disable=SC2046,SC2086
+for what in 'CU(DA)?_[A-Z0-9_]+' 'cu[A-Z][A-Za-z0-9]+(_v[2-9])?(_ptsz)?'; do
+	words "$what" $own/*.h | grep -vx 'CU.*_H' >"$scratch/declared"
+	words "$what" $(find $sources -name '*.[ch]') >"$scratch/used"
+	check "declared: $what" [ "$(wc -l <"$scratch/declared")" -gt 100 ]
+	is "$(comm -23 "$scratch/declared" "$scratch/used")" "" "each is used"
+done
 
-# compiles HEADERS FILE
+# compile FOLDERS HEADERS [OPTION...]
+compile()
+{
+	folders=$1
+	headers=$2
+	shift 2
+	# shellcheck disable=SC2046,SC2086
+	$CC -std=gnu11 -D_GNU_SOURCE -fsyntax-only -w -Iinclude -I. \
+		-I"$top_builddir" -isystem "$headers" "$@" \
+		$(find $folders -name '*.c' ! -name 'hip*') 2>&1 | grep error
+}
+
+# compiles HEADERS [OPTION...]
 compiles()
 {
-	case $2 in
-	tools/preload/*) flags="-DPRELOAD_CUDA -Icore" ;;
-	backends/*) flags=-Ibackends/cuda ;;
-	*) flags= ;;
-	esac
-	# shellcheck disable=SC2086
-	$CC -std=gnu11 -D_GNU_SOURCE -fsyntax-only -w -Iinclude -I. $flags \
-		-I"$top_builddir" -isystem "$1" "$2" 2>&1 | grep error
+	is "$(compile "$others" "$@"
+		compile "$plugin" "$@" -Ibackends/cuda
+		compile "$preload" "$@" -DPRELOAD_CUDA -Icore)" "" \
+		"all of it compiles with $*"
 }
 
+compiles $own
+for version in 11040 12000; do
+	compiles $own -DCUDA_VERSION=$version
+done
 saved_IFS=$IFS
 IFS=:
-for headers in ${GPUMEM_CUDA_HEADERS-}; do
+for folder in ${GPUMEM_CUDA_HEADERS-}; do
 	IFS=$saved_IFS
-	# shellcheck disable=SC2086
-	is "$(find $sources -name '*.c' ! -name 'hip*' |
-		while read -r file; do
-			compiles "$headers" "$file"
-		done)" "" "all of it compiles with $headers"
+	compiles "$folder"
 done
 [ -n "${GPUMEM_CUDA_HEADERS-}" ] ||
-	skip "GPUMEM_CUDA_HEADERS names no folders" "other headers"
+	skip "GPUMEM_CUDA_HEADERS names no folders" "NVIDIA's headers"
 done_testing

@@ -80,7 +80,8 @@ plain_tests = \
 	tests/pyopencl_own.sh \
 	tests/python.sh \
 	tests/quickstart.sh \
-	tests/style.sh
+	tests/style.sh \
+	tests/vendor_cuda.sh
 # So are those of gpumem-run left out.
 preload_tests = \
 	tests/tool_run.sh \
@@ -250,8 +251,9 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	docs/plots/native.json docs/plots/plot.py \
 	quickstart \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
-	tests/cuda/constants-11.4.txt tests/fake/cuda/answers.txt \
+	tests/fake/cuda/answers.txt \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
+	tests/vendor_checks.awk \
 	tests/cxx/arrayfire.c \
 	tests/cxx/cccl.cpp \
 	tests/cxx/order.cpp \

@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/* As many as CUDA 13.0 has, and one. */
+#define ATTRIBUTE_END 148
+
 bool fake_device_good(CUdevice device)
 {
 	return device >= 0 && device < fake.device_count;
@@ -116,7 +119,7 @@ static int attribute(CUdevice_attribute which, CUdevice device)
 static CUresult get_attribute(int *value_out, CUdevice_attribute which,
 			      CUdevice device)
 {
-	if (!value_out || (int)which < 1 || which >= CU_DEVICE_ATTRIBUTE_MAX)
+	if (!value_out || (int)which < 1 || (int)which >= ATTRIBUTE_END)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!fake_device_good(device))
 		return CUDA_ERROR_INVALID_DEVICE;
