@@ -12,6 +12,7 @@ LDFLAGS are respected. What is not here: an editable installation.
 
 import base64
 import concurrent.futures
+import glob
 import hashlib
 import os
 import re
@@ -137,37 +138,48 @@ def compile_library(output, work):
     )
 
 
-# name: where its headers may be, one of them, further folders of sources, flags
+# name: where its headers may be, one of them, further folders of sources, flags,
+# a word that it has if it is new enough
 PLUGINS = {
     "cuda": (
-        ["$CUDA_HOME", "$CUDA_PATH", "/usr/local/cuda", "/usr", "/opt/cuda"],
+        ["$CUDA_HOME", "$CUDA_PATH", "/usr/local/cuda", "/usr", "/opt/cuda"]
+        + [sysconfig.get_path("purelib") + "/nvidia/*"]
+        + ["$CONDA_PREFIX", "$CONDA_PREFIX/targets/*"],
         "cudaTypedefs.h",
         ["backends/common/gpu"],
         [],
+        "PFN_cuDeviceGetUuid_v11040",
     ),
     "hip": (
         ["$ROCM_PATH", "$HIP_PATH", "/opt/rocm", "/usr"],
         "hip/hip_runtime_api.h",
         ["backends/common/gpu"],
         ["-D__HIP_PLATFORM_AMD__"],
+        "hipMemUnmap",
     ),
     "opencl": (
         ["/usr", "/usr/local", "/usr/local/cuda", "/opt/rocm"],
         "CL/cl_ext.h",
         [],
         [],
+        "clDeviceMemAllocINTEL_fn",
     ),
 }
 
 
 def include_flags(name):
-    """None: the vendor's headers are not here."""
-    places, file, _, flags = PLUGINS[name]
-    for place in map(os.path.expandvars, places):
-        if os.path.isfile(f"{place}/include/{file}"):
-            # What is with the system's headers is found anyway.
-            found = [] if place == "/usr" else ["-isystem", f"{place}/include"]
-            return flags + found
+    """The vendor's headers, or our own declarations. None: neither is here."""
+    places, file, _, flags, word = PLUGINS[name]
+    for pattern in map(os.path.expandvars, places):
+        for place in sorted(glob.glob(pattern)):
+            path = Path(place, "include", file)
+            if path.is_file() and word in path.read_text(errors="replace"):
+                # What is with the system's headers is found anyway.
+                found = ["-isystem", f"{place}/include"]
+                return flags + found * (place != "/usr")
+    own = TREE / "backends" / "vendor" / name
+    if own.is_dir():
+        return [*flags, "-isystem", str(own)]
     return None
 
 
