@@ -35,9 +35,14 @@ is "$(sed -n 's/^ \(gpumem_[a-z_]*\)@.*/\1/p' debian/libgpumem0.symbols | sort)"
 for library in $(sed -n 's/^preloadexec_LTLIBRARIES += tools\/\(.*\)\.la$/\1/p' \
 	tools/*/local.mk); do
 	check "a package installs $library.so" grep -q "gpumem/$library\.so" \
-		debian/gpumem-tools.install debian/rules
+		debian/gpumem-tools.install
 	check "and none its .la" grep -q "/$library\.la$" debian/not-installed
 done
+
+# A build needs nothing of NVIDIA's, which Debian has in non-free.
+check "the plugin for CUDA is built with our own declarations" \
+	grep -q 'dh_auto_configure .*--with-cuda=own' debian/rules
+is "$(grep -n 'Build-Profiles\|nvidia' debian/control)" "" "and in every build"
 
 is "$(sed -n 's/^	\(tests\/[a-z_./]*\).*/\1/p' debian/rules |
 	while read -r test; do

@@ -161,6 +161,8 @@ is "$(git -c safe.directory='*' -C "$root$theirs" status --porcelain --ignored)"
 surroundings "$mine" >"$scratch/before"
 step quickstart "./quickstart" inside root "$mine" ./quickstart
 tidy "$mine"
+check "builds the backend for CUDA, whose headers are not there" \
+	test -e "$root$mine/build/backends/.libs/cuda.so"
 check "was configured without HIP" \
 	test ! -e "$root$mine/build/backends/.libs/hip.so"
 scale=small
