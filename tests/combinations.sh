@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# With the vendors' headers installed, each of the eight combinations of
-# --without-cuda, --without-hip and --without-opencl builds. With all, with none,
-# and where one alone is left out, those tests pass that a backend decides: they
-# run where it is built, and say elsewhere that it is not. All in one folder, without optimisation: then only
-# what belongs to a backend is built again, and what an earlier combination left
-# there would be found. Takes minutes: .ci/run runs it, not `make check`.
+# Each of the eight combinations of --without-cuda, --without-hip and
+# --without-opencl builds. With all, with none, where one alone is left out, and
+# with our own declarations instead of the vendors' headers, those tests pass that a
+# backend decides: they run where it is built, and say elsewhere that it is not. All
+# in one folder, without optimisation: then only what belongs to a backend is built
+# again, and what an earlier combination left there would be found. Takes minutes:
+# .ci/run runs it, not `make check`.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -84,7 +85,16 @@ combination()
 {
 	check "configure $*" configure "$@" || return
 	for option; do
-		backend=$(echo "${option#--without-}" | tr '[:lower:]-' '[:upper:]_')
+		backend=$(echo "${option#--with*-}" | tr '[:lower:]-' '[:upper:]_')
+		case $option in
+		--with-*=own)
+			backend=${backend%=OWN}
+			check "$backend has our own headers" grep -q \
+				"^${backend}_CPPFLAGS = .*/backends/vendor/" \
+				"$folder/Makefile"
+			continue
+			;;
+		esac
 		check "$backend is left out" sh -c "! grep -qF \
 			'S[\"${backend}_TRUE\"]=\"\"' '$folder/config.status'"
 	done
@@ -103,7 +113,7 @@ combination()
 	decides tests/tool_run_hip HIP
 }
 
-# Each differs from the one before in one backend.
+# Each differs from the one before in one backend, but for the last.
 combination
 for backend in CUDA HIP OPENCL; do
 	built "$backend" || skip "this machine has no headers of it" \
@@ -116,6 +126,14 @@ combination --without-cuda --without-opencl
 combination --without-cuda --without-hip --without-opencl
 combination --without-cuda --without-hip
 combination --without-cuda
+
+# An object that is there is not made again with other headers.
+(cd "$folder" && find backends tests/fake tests/unit/fake tools \
+	\( -name '*.o' -o -name '*.lo' \) -exec rm {} +)
+# shellcheck disable=SC2046
+combination $(for vendor in backends/vendor/*; do
+	echo "--with-${vendor##*/}=own"
+done)
 
 [ "$tap_failed" -gt 0 ] || rm -rf "$folder"
 done_testing
