@@ -14,7 +14,7 @@ plugin=$plugins/cuda.so
 double=$top_builddir/tests/fake/cuda/.libs
 trace=$top_srcdir/tests/traces/llama_generate.trace.gz
 
-[ -f "$plugin" ] || skip_all "configured without CUDA headers"
+[ -f "$plugin" ] || skip_all "configured without cuda"
 need_tool conform
 GPUMEM_PLUGIN_PATH=$plugins
 export GPUMEM_PLUGIN_PATH

@@ -9,7 +9,7 @@
 . "$top_srcdir/tests/tool.sh"
 
 double=$top_builddir/tests/fake/cuda/.libs
-[ -f "$double/libcuda.so.1" ] || skip_all "configured without CUDA headers"
+[ -f "$double/libcuda.so.1" ] || skip_all "configured without cuda"
 [ "${SANITIZER:-none}" = none ] ||
 	skip_all "a sanitizer's runtime has to be loaded before all others"
 flags=$(sed -n 's/^CUDA_CPPFLAGS = //p' "$top_builddir/Makefile")

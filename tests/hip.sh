@@ -70,7 +70,7 @@ else
 fi
 
 [ -e "$doubles/6/.libs/libamdhip64.so.6" ] || {
-	skip "configured without CUDA headers" "the doubles"
+	skip "configured without cuda" "the doubles"
 	done_testing
 	exit
 }

@@ -115,7 +115,7 @@ over_run()
 
 double=$top_builddir/tests/fake/cuda/.libs
 if [ ! -f "$double/libcuda.so.1" ]; then
-	skip "configured without CUDA headers" "gpumem.run"
+	skip "configured without cuda" "gpumem.run"
 elif [ ! -x "$top_builddir/tools/gpumem-run" ]; then
 	skip "configured without tools" "gpumem.run"
 else

@@ -12,7 +12,7 @@
 need_tool run
 need_tool trace
 [ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
-	skip_all "configured without CUDA headers"
+	skip_all "configured without cuda"
 [ "${SANITIZER:-none}" = none ] ||
 	skip_all "a sanitizer's runtime has to be loaded before all others"
 have_python || skip_all "there is no python3"

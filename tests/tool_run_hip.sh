@@ -354,7 +354,7 @@ LD_LIBRARY_PATH=$plain:$driver${before:+:$before}
 # ---- NVIDIA's driver beside it, and below it -----------------------------------------
 
 if [ ! -f "$driver/libcuda.so.1" ]; then
-	skip "configured without CUDA headers" "programs that use both"
+	skip "configured without cuda" "programs that use both"
 	done_testing
 	exit
 fi

@@ -11,7 +11,7 @@
 
 need_tool run
 [ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
-	skip_all "configured without CUDA headers"
+	skip_all "configured without cuda"
 [ "${SANITIZER:-none}" = none ] ||
 	skip_all "a sanitizer's runtime has to be loaded before all others"
 run=$tools/gpumem-run

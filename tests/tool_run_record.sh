@@ -310,7 +310,7 @@ idle
 if [ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ]; then
 	cuda
 else
-	skip "configured without CUDA headers" "NVIDIA's driver"
+	skip "configured without cuda" "NVIDIA's driver"
 fi
 
 # ---- OpenCL ---------------------------------------------------------------------

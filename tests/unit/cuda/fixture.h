@@ -140,7 +140,7 @@ static void cuda_load(void)
 
 	alarm(300);
 	if (access(built(path, sizeof(path), "backends/.libs/cuda.so"), F_OK))
-		skip_all("configured without CUDA headers");
+		skip_all("configured without cuda");
 	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!plugin)
 		bail("%s", dlerror());

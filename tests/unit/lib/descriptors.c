@@ -169,7 +169,7 @@ static void test_numbers(void)
 
 	for (size_t i = 0; i < 3; i++) {
 		if (users[i].device[0] == 'c' && !peer_has_cuda())
-			skip("configured without CUDA headers", 1);
+			skip("configured without cuda", 1);
 		else
 			in_child(closed_streams, &users[i], users[i].name);
 	}

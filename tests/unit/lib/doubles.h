@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* The double of the driver is loaded, and found as libcuda.so.1 from then on.
- * False: configured without CUDA headers. */
+ * False: configured without cuda. */
 __attribute__((unused)) static bool peer_has_cuda(void)
 {
 	const char *folder = getenv("top_builddir");

@@ -242,7 +242,7 @@ static void test_too_much(const struct target *t)
 static const char *missing(const struct target *t, bool cuda, bool hip)
 {
 	if (!strncmp(t->device, "cuda", 4) && !cuda)
-		return "configured without CUDA headers";
+		return "configured without cuda";
 	if (!strncmp(t->device, "hip", 3) && !hip)
 		return "configured without the headers of HIP and CUDA";
 	return NULL;
