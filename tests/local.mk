@@ -79,6 +79,7 @@ plain_tests = \
 	tests/packages.sh \
 	tests/pyopencl_own.sh \
 	tests/python.sh \
+	tests/python_headers.sh \
 	tests/quickstart.sh \
 	tests/style.sh \
 	tests/vendor_cuda.sh
