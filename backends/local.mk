@@ -124,6 +124,9 @@ backends_hip_la_SOURCES = \
 	backends/hip/hip_trial_level.c \
 	backends/hip/names.h \
 	backends/hip/plugin.h \
+	backends/vendor/hip/hip/driver_types.h \
+	backends/vendor/hip/hip/hip_runtime_api.h \
+	backends/vendor/hip/hip/hip_version.h \
 	$(gpu_sources)
 
 backends_opencl_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)

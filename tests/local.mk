@@ -74,6 +74,7 @@ plain_tests = \
 	tests/driver_answers.sh \
 	tests/floors.sh \
 	tests/headers.sh \
+	tests/hip_headers.sh \
 	tests/lists.sh \
 	tests/musl.sh \
 	tests/packages.sh \
@@ -411,6 +412,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/traces/scripted_others.py tests/traces/scripted_trace.py \
 	tests/umf/pool.c \
 	tests/umf/suite.cpp \
+	tests/vendor/compare.sh tests/vendor/facts.awk \
 	tools/completion/_gpumem tools/completion/gpumem.bash \
 	tests/law.h tests/recording.h tests/tap.h tests/tap.sh tests/tool.sh \
 	tests/plugins/bad.h

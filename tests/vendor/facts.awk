@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# Reads headers of backends/vendor, and prints a C program that prints what they
+# say: each number, the size of each type and the place of each member. With
+# THEIRS it is compiled with the vendor's instead, which are to have each function
+# and type, and then each declaration once more: the compiler compares the two.
+# What is included comes before it.
+#
+# A comment that begins with "if" is a condition of the preprocessor under which
+# the vendor has such a thing: at the end of a line, of that line; on a line of its
+# own, of the next one; before or behind a declaration, or where its members begin,
+# of all of it; where they end, of its size. One line has one declaration, member
+# or number, or a part of a declaration.
+
+BEGIN {
+	name = "[A-Za-z_][A-Za-z_0-9]*"
+	marked = "@[^@]*@"
+}
+
+# under CONDITION TEXT: TEXT where the vendor has it
+function under(condition, text)
+{
+	if (condition == "")
+		return text "\n"
+	return "#if " condition "\n" text "\n#endif\n"
+}
+
+function both(one, other)
+{
+	if (one == "" || other == "")
+		return one other
+	return "(" one ") && (" other ")"
+}
+
+function fact(condition, what)
+{
+	if (condition != "")
+		condition = "!defined(THEIRS) || (" condition ")"
+	facts = facts under(condition, "\tprintf(\"%s %lld\\n\", \"" what \
+		"\", (long long)(" what "));")
+}
+
+function again(condition, text)
+{
+	declarations = declarations under(condition, text)
+}
+
+function mark_of(text)
+{
+	return match(text, marked) ? substr(text, RSTART + 1, RLENGTH - 2) : ""
+}
+
+function without_marks(text)
+{
+	gsub(marked, "", text)
+	gsub(/[ \t]+/, " ", text)
+	sub(/^ /, "", text)
+	sub(/ $/, "", text)
+	return text
+}
+
+# The last name of a member's declaration, or that in (*name)(...).
+function declared(text)
+{
+	if (match(text, "\\(\\*" name "\\)"))
+		return substr(text, RSTART + 2, RLENGTH - 3)
+	gsub(/\[[^]]*\]/, "", text)
+	sub(/ *;$/, "", text)
+	match(text, name "$")
+	return substr(text, RSTART, RLENGTH)
+}
+
+# A line between the braces. Members of what has no name are the outer's.
+function member(text, condition)
+{
+	if (kind == "enum") {
+		if (match(text, "^" name))
+			fact(both(whole, condition),
+				substr(text, RSTART, RLENGTH))
+		return
+	}
+	if (text ~ /\{$/) {
+		first[++depth] = count + 1
+		return
+	}
+	if (text ~ /^\}/) {
+		text = declared(text)
+		for (i = first[depth--]; text != "" && i <= count; i++)
+			members[i] = text "." members[i]
+		return
+	}
+	members[++count] = declared(text)
+	conditions[count] = condition
+}
+
+# The line with the closing brace; its name, or its tag.
+function end_of_type(text, condition,    type)
+{
+	type = text == "};" ? tag : declared(text)
+	fact(both(whole, condition), "sizeof(" type ")")
+	for (i = 1; i <= count; i++)
+		fact(both(whole, conditions[i]),
+			"offsetof(" type ", " members[i] ")")
+	inside = 0
+	whole = ""
+}
+
+# All of a declaration that has no braces.
+function declaration(text, condition,    function_name)
+{
+	if (text !~ /^(typedef|struct|union|enum) / &&
+	    match(text, name " ?\\(")) {
+		function_name = substr(text, RSTART, RLENGTH - 1)
+		sub(/ $/, "", function_name)
+		again(condition, "extern __typeof__(" function_name ") *has_" \
+			function_name ";")
+	} else if (text ~ /^typedef /) {
+		again(condition, "extern char has_" ++types "[sizeof(" \
+			type_of(text) " *)];")
+	}
+	again(condition, text)
+}
+
+# The name that a typedef gives: (*name)(...), name(...) or the last.
+function type_of(text)
+{
+	if (match(text, "\\(\\*" name "\\)"))
+		return substr(text, RSTART + 2, RLENGTH - 3)
+	if (match(text, name "\\("))
+		return substr(text, RSTART, RLENGTH - 1)
+	return declared(text)
+}
+
+# ---- lines ------------------------------------------------------------------
+
+# A condition becomes @condition@; other comments go.
+{
+	line = $0
+	while (match(line, /\/\* if [^*]*\*\//)) {
+		condition = substr(line, RSTART + 6, RLENGTH - 9)
+		line = substr(line, 1, RSTART - 1) "@" condition "@" \
+			substr(line, RSTART + RLENGTH)
+	}
+	if (in_comment) {
+		if (!match(line, /\*\//))
+			next
+		line = substr(line, RSTART + 2)
+		in_comment = 0
+	}
+	while (match(line, /\/\*/)) {
+		rest = substr(line, RSTART)
+		line = substr(line, 1, RSTART - 1)
+		if (!match(rest, /\*\//)) {
+			in_comment = 1
+			break
+		}
+		line = line substr(rest, RSTART + 2)
+	}
+}
+
+line ~ /^[ \t]*$/ { next }
+
+line ~ /^#/ {
+	condition = both(before, mark_of(line))
+	before = ""
+	line = without_marks(line)
+	if (match(line, "^# ?define " name " [^ ]")) {
+		sub(/^# ?define /, "", line)
+		match(line, "^" name)
+		fact(condition, substr(line, RSTART, RLENGTH))
+	}
+	next
+}
+
+without_marks(line) == "" {
+	before = mark_of(line)
+	next
+}
+
+{
+	condition = mark_of(line)
+	line = without_marks(line)
+}
+
+inside && line ~ /^\}/ && !depth {
+	end_of_type(line, condition)
+	before = ""
+	next
+}
+
+inside {
+	member(line, both(before, condition))
+	before = ""
+	next
+}
+
+{
+	whole = both(whole, both(before, condition))
+	before = ""
+}
+
+!pending && line ~ /^(typedef )?(struct|union|enum)[^;(]*\{$/ {
+	inside = 1
+	count = depth = 0
+	kind = line ~ /^(typedef )?enum/ ? "enum" : "struct"
+	tag = line
+	sub(/^typedef /, "", tag)
+	sub(/ *\{$/, "", tag)
+	next
+}
+
+{
+	text = pending ? text " " line : line
+	pending = line !~ /;$/
+	if (!pending) {
+		declaration(text, whole)
+		whole = ""
+	}
+}
+
+END {
+	print "#include <stddef.h>"
+	print "#include <stdio.h>"
+	print "#ifdef THEIRS"
+	printf "%s", declarations
+	print "#endif"
+	print "int main(void)\n{"
+	printf "%s", facts
+	print "\treturn 0;\n}"
+}
