@@ -14,7 +14,15 @@
 #define NV_PCI_SLOT_ID 0x4009
 #define NV_PCI_DOMAIN_ID 0x400A
 
-#define PCIE_AMD 1 /* a cl_device_topology_amd of that type */
+#define PCIE_AMD 1
+
+/* What AMD answers to CL_DEVICE_TOPOLOGY_AMD, of that type: Khronos' headers
+ * have the question only. */
+struct topology {
+	cl_uint type;
+	cl_uchar unused[17], bus, device, function;
+};
+_Static_assert(sizeof(struct topology) == 24, "as AMD has it");
 
 static void read_uuid(const struct opencl_unit *unit, char *text, size_t bytes)
 {
@@ -61,16 +69,16 @@ static bool read_nv(const struct opencl_unit *unit,
 static bool read_amd(const struct opencl_unit *unit,
 		     cl_device_pci_bus_info_khr *pci)
 {
-	cl_device_topology_amd topology = {{0}};
+	struct topology topology = {0};
 
 	if (!gm_opencl_extends(unit, "cl_amd_device_attribute_query") ||
 	    !gm_opencl_ask(unit, CL_DEVICE_TOPOLOGY_AMD, &topology,
 			   sizeof(topology)) ||
-	    topology.raw.type != PCIE_AMD)
+	    topology.type != PCIE_AMD)
 		return false;
-	pci->pci_bus = (unsigned char)topology.pcie.bus;
-	pci->pci_device = (unsigned char)topology.pcie.device;
-	pci->pci_function = (unsigned char)topology.pcie.function;
+	pci->pci_bus = topology.bus;
+	pci->pci_device = topology.device;
+	pci->pci_function = topology.function;
 	return true;
 }
 

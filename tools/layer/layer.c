@@ -279,15 +279,19 @@ LAYER_API cl_int CL_API_CALL clInitLayer(cl_uint count,
 
 /* The same to Khronos' loader of 2024 and later, which calls no other. What it
  * may be told is how a layer is to end, which is as it was: this library stays,
- * for objects may end later. */
+ * for objects may end later. Headers from 2026 on have a type of their own for
+ * that, so it has another name here. */
 LAYER_API cl_int CL_API_CALL clDeinitLayer(void);
-LAYER_API cl_int CL_API_CALL clInitLayerWithProperties(
+LAYER_API cl_int CL_API_CALL init_with_properties(
 	cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out,
-	const cl_icd_dispatch **table_out, const void *properties);
+	const cl_icd_dispatch **table_out,
+	const void *properties) __asm__("clInitLayerWithProperties");
 
-LAYER_API cl_int CL_API_CALL clInitLayerWithProperties(
-	cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out,
-	const cl_icd_dispatch **table_out, const void *properties)
+cl_int CL_API_CALL init_with_properties(cl_uint count,
+					const cl_icd_dispatch *target,
+					cl_uint *count_out,
+					const cl_icd_dispatch **table_out,
+					const void *properties)
 {
 	(void)properties;
 	return clInitLayer(count, target, count_out, table_out);
