@@ -26,12 +26,14 @@ typedef struct {
 	void *dptr;
 } hipMemAllocNodeParams;
 #endif
-#if HIP_VERSION < 60200000
+#if HIP_VERSION < 60100000
 typedef struct {
 	int type, reserved[3];
 	hipMemAllocNodeParams alloc;
 	long long rest[15];
 } hipGraphNodeParams;
+#endif
+#if HIP_VERSION < 60200000
 typedef struct {
 	hipGraphNode_t errNode_out;
 	unsigned long long flags;
