@@ -153,7 +153,13 @@ backends_opencl_la_SOURCES = \
 	backends/opencl/opencl_stream.c \
 	backends/opencl/opencl_symbols.h \
 	backends/opencl/opencl_table.c \
-	backends/opencl/opencl_traits.c
+	backends/opencl/opencl_traits.c \
+	backends/vendor/opencl/CL/cl.h \
+	backends/vendor/opencl/CL/cl_constants.h \
+	backends/vendor/opencl/CL/cl_ext.h \
+	backends/vendor/opencl/CL/cl_icd.h \
+	backends/vendor/opencl/CL/cl_layer.h \
+	backends/vendor/opencl/CL/cl_platform.h
 
 # Beside the library lie its plugins, here as where they are installed: what
 # runs from this folder sees those of this folder and no others.

@@ -77,6 +77,7 @@ plain_tests = \
 	tests/hip_headers.sh \
 	tests/lists.sh \
 	tests/musl.sh \
+	tests/opencl_headers.sh \
 	tests/packages.sh \
 	tests/pyopencl_own.sh \
 	tests/python.sh \

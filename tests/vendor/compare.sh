@@ -4,15 +4,14 @@
 # For tests/*_headers.sh, after tests/tap.sh: our declarations of a vendor's
 # interface, in backends/vendor, against the vendor's own headers. Both are asked
 # by the same program, which tests/vendor/facts.awk makes of ours, so that nobody
-# keeps a second list. The test says first:
+# keeps a second list. The test says first, below the top of the tree, which is
+# current:
 #
-#	own=backends/vendor/NAME	below the top of the tree, which is current
-#	own_files='FILE...'		in it: what is compared
-#	own_flags='-D...'		for both
-#	included()			prints the #include lines
-#
-# A folder of headers is compared by compare FOLDER, and that a difference would
-# be found is tested by finds FILE EXPRESSION NAME.
+#	own=backends/vendor/NAME
+#	own_files='FILE...'	in it: what is compared
+#	own_flags='-D...'	with which any of them is included
+#	included()		prints the #include lines
+#	sources()		prints what is compiled with them: FLAG... FILE...
 
 # facts FLAG...: what the program prints, sorted, or why it is none
 facts()
@@ -26,7 +25,7 @@ facts()
 	fi
 }
 
-# differences OWN THEIRS: what those headers say and our declarations do not.
+# differences OWN THEIRS: what those headers say and those declarations do not.
 # Leaves in $scratch/theirs all that was compared.
 differences()
 {
@@ -41,11 +40,51 @@ differences()
 	comm -13 "$scratch/ours" "$scratch/theirs"
 }
 
-# compare FOLDER
+# compare FOLDER: with the headers in it
 compare()
 {
 	is "$(differences "$own" "$1")" "" "$1 says what our declarations say"
 	check "and that is much" [ "$(wc -l <"$scratch/theirs")" -gt 50 ]
+}
+
+# compiles FOLDER: all of it, with the headers in it
+compiles()
+{
+	# shellcheck disable=SC2086
+	is "$(sources | while read -r words; do
+		$CC -std=gnu11 -D_GNU_SOURCE -fsyntax-only -w -Iinclude -Icore \
+			-I. -I"$top_builddir" -isystem "$1" $own_flags $words \
+			2>&1 | grep error
+	done)" "" "all of it compiles with $1"
+}
+
+# compare_all NAMED FILE FOLDER...: with our own; with each folder that NAMED
+# names, separated by colons; and with the others that have FILE, with which the
+# build compiles. False: there were only our own.
+compare_all()
+{
+	named=$1
+	file=$2
+	shift 2
+	compare "$own"
+	compiles "$own"
+	any=false
+	for folder; do
+		[ -f "$folder/$file" ] || continue
+		any=:
+		compare "$folder"
+	done
+	saved_IFS=$IFS
+	IFS=:
+	# shellcheck disable=SC2086
+	set -- $named
+	IFS=$saved_IFS
+	for folder; do
+		any=:
+		compare "$folder"
+		compiles "$folder"
+	done
+	$any
 }
 
 # finds FILE EXPRESSION NAME: a copy of our declarations with that change of
@@ -56,28 +95,4 @@ finds()
 	cp -r "$own" "$scratch/changed"
 	sed -i "$2" "$scratch/changed/$1"
 	check "$3 is found" [ -n "$(differences "$scratch/changed" "$own")" ]
-}
-
-# compare_all NAMED FILE FOLDER...: with each folder that the variable NAMED
-# names, separated by colons, and with each of the others that has FILE
-compare_all()
-{
-	named=$1
-	file=$2
-	shift 2
-	for folder; do
-		[ ! -f "$folder/$file" ] || named=$named:$folder
-	done
-	saved_IFS=$IFS
-	IFS=:
-	# shellcheck disable=SC2086
-	set -- $named
-	IFS=$saved_IFS
-	any=
-	for folder; do
-		[ -n "$folder" ] || continue
-		compare "$folder"
-		any=yes
-	done
-	[ -n "$any" ]
 }

@@ -60,11 +60,11 @@ function without_marks(text)
 	return text
 }
 
-# The last name of a member's declaration, or that in (*name)(...).
+# What a member or a typedef declares: of (*name)(...) the name, else the last.
 function declared(text)
 {
-	if (match(text, "\\(\\*" name "\\)"))
-		return substr(text, RSTART + 2, RLENGTH - 3)
+	if (match(text, "\\*" name "\\)\\("))
+		return substr(text, RSTART + 1, RLENGTH - 3)
 	gsub(/\[[^]]*\]/, "", text)
 	sub(/ *;$/, "", text)
 	match(text, name "$")
@@ -80,6 +80,12 @@ function member(text, condition)
 				substr(text, RSTART, RLENGTH))
 		return
 	}
+	if (kind == "struct" && text !~ /[;{]$/) {
+		part = part text " "
+		return
+	}
+	text = part text
+	part = ""
 	if (text ~ /\{$/) {
 		first[++depth] = count + 1
 		return
@@ -117,19 +123,9 @@ function declaration(text, condition,    function_name)
 			function_name ";")
 	} else if (text ~ /^typedef /) {
 		again(condition, "extern char has_" ++types "[sizeof(" \
-			type_of(text) " *)];")
+			declared(text) " *)];")
 	}
 	again(condition, text)
-}
-
-# The name that a typedef gives: (*name)(...), name(...) or the last.
-function type_of(text)
-{
-	if (match(text, "\\(\\*" name "\\)"))
-		return substr(text, RSTART + 2, RLENGTH - 3)
-	if (match(text, name "\\("))
-		return substr(text, RSTART, RLENGTH - 1)
-	return declared(text)
 }
 
 # ---- lines ------------------------------------------------------------------

@@ -10,8 +10,8 @@
  * number, a structure or a prototype that stands here is the same in each
  * release that has it. What is not is left out, as hipDeviceProp_t, or has no
  * members, as hipMemAllocationProp. A comment that begins with "if" says from
- * which release on AMD's headers have such a thing; the plugin looks functions up
- * when it is started, and does without those that the runtime has not.
+ * which release on AMD's headers have such a thing; the plugin looks functions
+ * up when it is started, and does without those that the runtime has not.
  * tests/hip_headers.sh compares all of it with AMD's headers, and knows the
  * layout of this file, not C.
  */
