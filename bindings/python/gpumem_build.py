@@ -159,10 +159,10 @@ PLUGINS = {
     ),
     "opencl": (
         ["/usr", "/usr/local", "/usr/local/cuda", "/opt/rocm"],
-        "CL/cl_ext.h",
+        "CL/cl_layer.h",
         [],
         [],
-        "clDeviceMemAllocINTEL_fn",
+        "CL_LAYER_NAME",
     ),
 }
 
