@@ -15,7 +15,7 @@ plugin=$plugins/hip.so
 doubles=$top_builddir/tests/fake/hip
 driver=$top_builddir/tests/fake/cuda/.libs
 
-[ -f "$plugin" ] || skip_all "configured without HIP headers"
+[ -f "$plugin" ] || skip_all "configured without hip"
 need_tool conform
 GPUMEM_PLUGIN_PATH=$plugins
 export GPUMEM_PLUGIN_PATH

@@ -14,7 +14,7 @@ plugin=$plugins/opencl.so
 vendors=${OPENCL_TEST_VENDORS:-/etc/OpenCL/vendors}
 trace=$top_srcdir/tests/traces/llama_generate.trace.gz
 
-[ -f "$plugin" ] || skip_all "configured without OpenCL headers"
+[ -f "$plugin" ] || skip_all "configured without opencl"
 need_tool conform
 layer=$top_builddir/tests/fake/opencl/.libs/opencl-layer.so
 GPUMEM_PLUGIN_PATH=$plugins

@@ -10,7 +10,7 @@ layer=$top_builddir/tests/fake/opencl/.libs/opencl-layer.so
 nothing="contexts 0 queues 0 memory 0 svm 0 events 0"
 
 [ -f "$top_builddir/backends/.libs/opencl.so" ] ||
-	skip_all "configured without OpenCL headers"
+	skip_all "configured without opencl"
 GPUMEM_PLUGIN_PATH=$top_builddir/backends/.libs
 LSAN_OPTIONS=detect_leaks=0 # implementations leak; the layer counts ours
 export GPUMEM_PLUGIN_PATH LSAN_OPTIONS

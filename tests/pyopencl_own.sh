@@ -17,7 +17,7 @@
 	skip_all "a sanitizer has to be the first library"
 [ -f "$top_builddir/.libs/libgpumem.so.0" ] || skip_all "no shared library here"
 [ -f "$top_builddir/backends/.libs/opencl.so" ] ||
-	skip_all "configured without OpenCL headers"
+	skip_all "configured without opencl"
 icd=${OPENCL_TEST_VENDORS:-/etc/OpenCL/vendors}/pocl.icd
 [ -f "$icd" ] || skip_all "pocl is not installed"
 python=/usr/bin/python3

@@ -148,7 +148,7 @@ if [ -z "$with_opencl" ]; then
 elif [ ! -f "$icd" ]; then
 	skip "pocl is not installed" "PyOpenCL's arrays on a pool"
 elif [ ! -f "$top_builddir/backends/.libs/opencl.so" ]; then
-	skip "configured without OpenCL headers" "PyOpenCL's arrays on a pool"
+	skip "configured without opencl" "PyOpenCL's arrays on a pool"
 else
 	exits 0 "PyOpenCL's arrays on a pool" over_pocl
 	is "$(grep -c ' ok$' "$scratch/err")" 8 "all of their tests"

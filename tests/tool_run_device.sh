@@ -52,7 +52,7 @@ is "$(grep -c "^driver.* peak 4194304 .*'async': (12288, 2, 0)" "$scratch/out")"
 case $PROGRAMS in
 *hip*) is "$(grep -c "^hip-6.* hip peak 4194304 end 1048576" "$scratch/out")" 3 \
 	"and so was that of AMD's runtime, with a limit too" ;;
-*) skip "configured without HIP headers" "a program of AMD's runtime" ;;
+*) skip "configured without hip" "a program of AMD's runtime" ;;
 esac
 liar 'echo lie; exec "$RUN" "$@"'
 exits 1 "a gpumem-run that prints is found" \

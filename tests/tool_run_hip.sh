@@ -14,7 +14,7 @@
 preload=$tools/.libs/libgpumem-preload.so
 if [ ! -f "$preload" ] || ! nm -D --defined-only "$preload" | grep -q ' hipMalloc$'
 then
-	skip_all "configured without HIP headers"
+	skip_all "configured without hip"
 fi
 need_tool run
 [ "${SANITIZER:-none}" = none ] ||

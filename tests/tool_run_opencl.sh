@@ -11,7 +11,7 @@
 . "$top_srcdir/tests/tool.sh"
 
 layer=$tools/.libs/libgpumem-opencl-layer.so
-[ -f "$layer" ] || skip_all "configured without CL/cl_layer.h"
+[ -f "$layer" ] || skip_all "configured without opencl"
 [ "${SANITIZER:-none}" = none ] ||
 	skip_all "a sanitizer's runtime has to be loaded before all others"
 . "$top_srcdir/tests/opencl_over.sh"
@@ -56,7 +56,7 @@ exits 0 "the second loader of a process is refused" "$run" \
 printf '#include <CL/cl.h>\nint main(void) { return !clGetPlatformIDs; }\n' \
 	>"$scratch/link.c"
 if ! $CC -w -o "$scratch/link" "$scratch/link.c" -lOpenCL 2>/dev/null; then
-	skip "there is no libOpenCL.so to link with" "what is counted"
+	skip "there is no CL/cl.h, or no libOpenCL.so to link with" "what is counted"
 	done_testing
 fi
 check "the program compiles" $CC -w -o "$program" \

@@ -12,7 +12,7 @@
 
 need_tool run
 [ -f "$tools/.libs/libgpumem-opencl-layer.so" ] ||
-	skip_all "configured without CL/cl_layer.h"
+	skip_all "configured without opencl"
 [ "${SANITIZER:-none}" = none ] ||
 	skip_all "a sanitizer's runtime has to be loaded before all others"
 . "$top_srcdir/tests/opencl_over.sh"

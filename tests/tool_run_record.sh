@@ -317,7 +317,7 @@ fi
 
 if ! [ -f "$tools/.libs/libgpumem-opencl-layer.so" ] ||
 	! [ -f "$top_builddir/backends/.libs/opencl.so" ]; then
-	skip "configured without OpenCL headers" "OpenCL"
+	skip "configured without opencl" "OpenCL"
 	done_testing
 fi
 . "$top_srcdir/tests/opencl_over.sh"
@@ -325,7 +325,7 @@ printf '#include <CL/cl.h>\nint main(void) { return !clGetPlatformIDs; }\n' \
 	>"$scratch/link.c"
 if ! [ -f "$scratch/icd/pocl.icd" ] ||
 	! $CC -w -o "$scratch/link" "$scratch/link.c" -lOpenCL 2>/dev/null; then
-	skip "there is no PoCL or no libOpenCL.so to link with" "OpenCL"
+	skip "there is no PoCL, no CL/cl.h, or no libOpenCL.so to link with" "OpenCL"
 	done_testing
 fi
 check "the program of OpenCL compiles" $CC -w -o "$scratch/opencl" \

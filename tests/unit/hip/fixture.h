@@ -138,7 +138,7 @@ static void *load(char *path, const char *file)
 
 	snprintf(path, 4096, "%s/%s", folder ? folder : ".", file);
 	if (access(path, F_OK))
-		skip_all("configured without the headers of HIP and CUDA");
+		skip_all("configured without hip or cuda");
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		bail("%s", dlerror());
@@ -191,7 +191,7 @@ static void need_doubles(void)
 		 "%s/tests/fake/hip/6/.libs/libamdhip64.so.6",
 		 folder ? folder : ".");
 	if (access(path, F_OK))
-		skip_all("configured without the headers of HIP and CUDA");
+		skip_all("configured without hip or cuda");
 }
 
 /* The checks of one release, in a process of its own. */

@@ -319,7 +319,7 @@ int main(void)
 		 "%s/tests/fake/hip/6/.libs/libamdhip64.so.6",
 		 folder ? folder : ".");
 	if (access(path, F_OK))
-		skip_all("configured without the headers of HIP and CUDA");
+		skip_all("configured without hip or cuda");
 	on(5, "off");
 	on(6, "full");
 	on(6, "single");

@@ -144,7 +144,7 @@ static void opencl_start(void)
 	snprintf(path, sizeof(path), "%s/backends/.libs/opencl.so",
 		 folder ? folder : ".");
 	if (access(path, F_OK))
-		skip_all("configured without OpenCL headers");
+		skip_all("configured without opencl");
 	if (access(POCL_ICD, F_OK))
 		skip_all("PoCL is not installed");
 	setenv("OCL_ICD_VENDORS", POCL_ICD, 1);

@@ -62,7 +62,7 @@ static void set_environment(void)
 	snprintf(layer, sizeof(layer),
 		 "%s/tests/fake/opencl/.libs/opencl-layer.so", folder);
 	if (access(layer, F_OK))
-		skip_all("configured without OpenCL headers");
+		skip_all("configured without opencl");
 	if (access(icd, F_OK))
 		skip_all("PoCL is not installed");
 	setenv("OCL_ICD_VENDORS", icd, 1);
