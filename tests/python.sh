@@ -80,6 +80,10 @@ installed "the tree" tree "$bindings"
 works "the tree" tree
 is "$(loaded tree)" /site-packages/gpumem/lib/libgpumem.so.0 \
 	"it loads the library that it carries"
+# That name belongs to others, whose files pip would put over these.
+is "$("$scratch/tree/bin/python" -m pip list --format=freeze |
+	sed -n 's/^\(gpumem.*\)==.*/\1/p')" gpumem-pool \
+	"its distribution has a name of its own"
 check "its types are for users too" test -f "$(
 	echo "$scratch"/tree/lib/python*/site-packages/gpumem/py.typed)"
 is "$(find "$scratch/tree" -path '*/gpumem/abi-*' -name '*.so' |

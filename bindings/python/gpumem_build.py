@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""Builds the Python package `gpumem`: a backend of PEP 517 that needs nothing.
+"""Builds the Python package: a backend of PEP 517 that needs nothing.
+
+The distribution is gpumem-pool, its module gpumem.
 
 A wheel carries the library, the plugins whose vendor's headers are there, and
 extension modules for every Python from 3.9 on (abi3). A source distribution
@@ -34,8 +36,12 @@ EXTENSION = "_core.abi3.so"
 TORCH = "_torch.abi3.so"  # left out where there is no C++ compiler
 EPOCH = 1767225600  # of files in archives: the same sources, the same archive
 
+# On PyPI `gpumem` is somebody else's tool, which has no module of that name.
+NAME = "gpumem-pool"
+FILE_NAME = NAME.replace("-", "_")  # in the names of archives and folders
+
 METADATA = """Metadata-Version: 2.1
-Name: gpumem
+Name: {name}
 Version: {version}
 Summary: A fast pool of GPU memory for any vendor, which gives memory back
 License: MIT
@@ -248,7 +254,7 @@ def info_files():
     wheel = "Wheel-Version: 1.0\nGenerator: gpumem_build\n"
     wheel += f"Root-Is-Purelib: false\nTag: {wheel_tag()}\n"
     return {
-        "METADATA": METADATA.format(version=version()).encode(),
+        "METADATA": METADATA.format(name=NAME, version=version()).encode(),
         "WHEEL": wheel.encode(),
         "LICENSE": (TREE / "LICENSE").read_bytes(),
     }
@@ -276,7 +282,7 @@ class Wheel:
 
 
 def info_name():
-    return f"gpumem-{version()}.dist-info"
+    return f"{FILE_NAME}-{version()}.dist-info"
 
 
 def prepare_metadata_for_build_wheel(folder, config_settings=None):
@@ -288,7 +294,7 @@ def prepare_metadata_for_build_wheel(folder, config_settings=None):
 
 
 def build_wheel(folder, config_settings=None, metadata_directory=None):
-    name = f"gpumem-{version()}-{wheel_tag()}.whl"
+    name = f"{FILE_NAME}-{version()}-{wheel_tag()}.whl"
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
         library = work / "lib"
@@ -327,7 +333,7 @@ def carried():
 
 
 def build_sdist(folder, config_settings=None):
-    base = f"gpumem-{version()}"
+    base = f"{FILE_NAME}-{version()}"
 
     def plain(entry):
         entry.mtime = EPOCH
@@ -341,7 +347,7 @@ def build_sdist(folder, config_settings=None):
             archive.add(file, f"{base}/{name}", filter=plain)
         with tempfile.TemporaryDirectory() as temporary:
             info = Path(temporary, "PKG-INFO")
-            info.write_text(METADATA.format(version=version()))
+            info.write_text(METADATA.format(name=NAME, version=version()))
             archive.add(info, f"{base}/PKG-INFO", filter=plain)
     return path.name
 
