@@ -6,13 +6,17 @@
 
 EXTRA_DIST += \
 	bindings/python/gpumem/__init__.py \
+	bindings/python/gpumem/__main__.py \
+	bindings/python/gpumem/_built.pyi \
 	bindings/python/gpumem/_core.pyi \
+	bindings/python/gpumem/_holders.py \
 	bindings/python/gpumem/_memory.py \
 	bindings/python/gpumem/_release.py \
 	bindings/python/gpumem/_tags.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_stats.py \
 	bindings/python/gpumem/_torch_subclass.py \
+	bindings/python/gpumem/_words.py \
 	bindings/python/gpumem/cupy.py \
 	bindings/python/gpumem/numba.py \
 	bindings/python/gpumem/onnxruntime.py \
@@ -22,6 +26,10 @@ EXTRA_DIST += \
 	bindings/python/gpumem/run.py \
 	bindings/python/gpumem/torch.py \
 	bindings/python/gpumem_build.py \
+	bindings/python/gpumem_command.py \
+	bindings/python/gpumem_compile.py \
+	bindings/python/gpumem_tag.py \
+	bindings/python/gpumem_tools.py \
 	bindings/python/pyproject.toml \
 	bindings/python/src/alloc.c \
 	bindings/python/src/buffer.c \

@@ -99,6 +99,82 @@ except gpumem.Error as error:
     print(error)' | grep -cE '/site-packages/gpumem/lib/gpumem/abi-[0-9]+\)')" \
 	1 "which it looks for beside the library"
 
+# ---- the tools, as commands -----------------------------------------------------
+
+# package VENV
+package()
+{
+	echo "$scratch/$1"/lib/python*/site-packages/gpumem
+}
+
+# tools_of FOLDER: the names of those in it
+tools_of()
+{
+	find "$1" -maxdepth 1 -type f -name 'gpumem-*' 2>/dev/null |
+		sed 's,.*/,,' | sort
+}
+
+# as_command VENV TOOL ARGUMENT...: with nothing of this test's environment
+as_command()
+{
+	command=$scratch/$1/bin/$2
+	shift 2
+	env -i PATH="$PATH" "$command" "$@"
+}
+
+# newest PATTERN FILE...: the largest number behind it
+newest()
+{
+	pattern=$1
+	shift
+	objdump -p "$@" 2>/dev/null | sed -n "s/.* $pattern\\([0-9]*\\).*/\\1/p" |
+		sort -n | tail -n 1
+}
+
+is "$(tools_of "$(package tree)/bin")" "$(tools_of "$top_builddir/tools")" \
+	"it carries the tools of this build"
+if [ -x "$top_builddir/tools/gpumem-probe" ]; then
+	for tool in $(tools_of "$top_builddir/tools"); do
+		is "$(as_command tree "$tool" --version | head -n 1)" \
+			"$tool $(sed -n 's/^#define GPUMEM_VERSION_STRING "\(.*\)"/\1/p' \
+				"$top_srcdir/include/gpumem/gpumem.h")" \
+			"$tool is a command"
+	done
+	is "$(env -i LD_TRACE_LOADED_OBJECTS=1 \
+		"$(package tree)/bin/gpumem-probe" | sed -n \
+		's,.*libgpumem.so.0 => .*\(/site-packages/.*\)/bin/\.\./\([^ ]*\) .*,\1/\2,p')" \
+		/site-packages/gpumem/lib/libgpumem.so.0 \
+		"and loads the library of the package"
+else
+	skip "configured without tools" "the tools, as commands"
+fi
+if [ -x "$top_builddir/tools/gpumem-run" ]; then
+	# shellcheck disable=SC2016
+	shown='echo "${LC_CTYPE-none}"; grep SigIgn /proc/self/status'
+	is "$(as_command tree gpumem-run -- sh -c "$shown" 2>/dev/null)" \
+		"$(env -i PATH="$PATH" sh -c "$shown")" \
+		"a program under gpumem-run gets nothing of Python's"
+else
+	skip "configured without tools" "gpumem-run, as a command"
+fi
+is "$(as_command tree python -m gpumem --version)" \
+	"$(as_command tree gpumem-probe --version)" \
+	"python -m gpumem is gpumem-probe"
+
+if command -v objdump >/dev/null 2>&1 && [ -n "$(
+	newest GLIBC_2\\. "$(package tree)/lib/libgpumem.so.0")" ]; then
+	oldest=$(find "$(package tree)" \( -name '*.so*' -o -path '*/bin/*' \) \
+		-type f -exec objdump -p {} + |
+		sed -n 's/.* GLIBC_2\.\([0-9]*\).*/\1/p' | sort -n | tail -n 1)
+	tag=$(sed -n 's/^Tag: .*manylinux_2_\([0-9]*\)_.*/\1/p' \
+		"$(package tree)_pool"-*.dist-info/WHEEL)
+	diag "glibc 2.$oldest, manylinux_2_$tag"
+	check "its tag asks for a glibc that has all of its symbols" \
+		test "${tag:-99}" -ge "$oldest"
+else
+	skip "no objdump, or no glibc" "its tag"
+fi
+
 if "$python" -c 'import mypy.api' >/dev/null 2>&1; then
 	check "mypy --strict" "$python" -m mypy --strict \
 		--cache-dir="$scratch/mypy" "$bindings/gpumem"
@@ -221,5 +297,33 @@ is "$(loaded sdist)" /site-packages/gpumem/lib/libgpumem.so.0 \
 	"it loads the library that was compiled from it"
 is "$(gzip -dc "$sdist" | tar -tf - | grep -E '\.(so|o|a|pyc)$')" "" \
 	"which has sources only"
+
+# ---- what is not there says why -------------------------------------------------
+
+is "$(tools_of "$(package sdist)/bin" | grep -v gpumem-run)" "$(
+	tools_of "$top_builddir/tools" | grep -v gpumem-run)" \
+	"its tools are those of this tree"
+mkdir "$scratch/without"
+echo '#error absent' >"$scratch/without/jansson.h"
+is "$(CFLAGS="-I$scratch/without" PYTHONPATH="$bindings" "$python" -c '
+import pathlib, sys, gpumem_tools
+print(gpumem_tools.missing(pathlib.Path(sys.argv[1])))' "$scratch/without")" \
+	"no jansson.h (libjansson-dev in Debian)" \
+	"a library that the tools need is missed by its header"
+rm -f "$(package sdist)/bin/gpumem-probe"
+cat >"$(package sdist)/_built.py" <<EOF
+TAG, NEEDS = "", {"bin/gpumem-report": ["libz.so.1"]}
+LEFT_OUT = {"gpumem-probe": "no jansson.h", "cuda": "no cuda.h"}
+EOF
+exits 1 "a tool that was left out" "$scratch/sdist/bin/gpumem-probe"
+is "$(cat "$scratch/err")" \
+	"gpumem-probe: left out when the package was built: no jansson.h" \
+	"says why"
+exits 1 "python -m gpumem with arguments" \
+	"$scratch/sdist/bin/python" -m gpumem --json
+exits 0 "python -m gpumem without the tools" \
+	"$scratch/sdist/bin/python" -m gpumem
+is "$(grep -cE '^host: |^  host:0: |^cuda is not in this package: no cuda\.h$|of the system$' \
+	"$scratch/out")" 4 "lists backends, devices, and what is missing"
 
 done_testing

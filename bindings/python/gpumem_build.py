@@ -4,23 +4,21 @@
 
 The distribution is gpumem-pool, its module gpumem.
 
-A wheel carries the library, the plugins whose vendor's headers are there, and
-extension modules for every Python from 3.9 on (abi3). A source distribution
-carries the C sources too, in tree/, and needs nothing of this one. With
-GPUMEM_BUILD=FOLDER, in which `make` has been run, the library and the plugins
-are taken from there; else they are compiled here. CC, CFLAGS, CXX, CXXFLAGS and
-LDFLAGS are respected. What is not here: an editable installation.
+A wheel carries the library, the plugins whose vendor's headers are there, the
+tools if zlib and jansson are, and extension modules for every Python from 3.9 on
+(abi3). What was left out, and why, is in its module gpumem._built. A source
+distribution carries the C sources too, in tree/, and needs nothing of this one.
+With GPUMEM_BUILD=FOLDER, in which `make` has been run, library, plugins and tools
+are taken from there; else they are compiled here. What is not here: an editable
+installation.
 """
 
 import base64
-import concurrent.futures
 import glob
 import hashlib
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -28,9 +26,11 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-CARRIED = HERE / "tree"  # in a source distribution
-TREE = CARRIED if CARRIED.is_dir() else HERE.parent.parent
+import gpumem_tag
+import gpumem_tools
+from gpumem_compile import CXX, HERE, TREE, compile_all, leave_out, left_out
+from gpumem_compile import link, sources
+
 PACKAGE = sorted([*HERE.glob("gpumem/**/*.py*"), HERE / "gpumem/py.typed"])
 EXTENSION = "_core.abi3.so"
 TORCH = "_torch.abi3.so"  # left out where there is no C++ compiler
@@ -82,47 +82,6 @@ def plugin_folder():
 
 
 # ---- compiling ---------------------------------------------------------------
-
-
-def words(variable, default=""):
-    return shlex.split(os.environ.get(variable, default))
-
-
-def run(command):
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    if done.returncode:
-        line = " ".join(map(str, command))
-        raise SystemExit(f"gpumem: this failed: {line}\n{done.stdout}")
-
-
-C = words("CC", "cc") + ["-std=gnu11"] + words("CFLAGS", "-O2")
-CXX = words("CXX", "c++") + ["-std=c++17"] + words("CXXFLAGS", "-O2")
-
-
-def compile_all(sources, flags, folder, base=C):
-    """The object files of the sources, made in the folder."""
-    folder.mkdir(parents=True)
-    base = base + ["-D_GNU_SOURCE", "-DNDEBUG", "-fPIC", "-fvisibility=hidden"]
-    objects = [folder / f"{i}.o" for i in range(len(sources))]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        commands = [
-            base + flags + ["-c", str(source), "-o", str(made)]
-            for source, made in zip(sources, objects)
-        ]
-        list(pool.map(run, commands))
-    return objects
-
-
-def link(output, objects, *flags, base=C):
-    command = base + ["-shared", "-o", str(output)]
-    command += map(str, objects)
-    run(command + ["-Wl,-z,defs", *words("LDFLAGS"), *flags])
-
-
-def sources(*folders):
-    return sorted(x for folder in folders for x in (TREE / folder).glob("*.c"))
 
 
 def compile_library(output, work):
@@ -192,7 +151,7 @@ def include_flags(name):
 def compile_plugin(name, output, work):
     flags = include_flags(name)
     if flags is None:
-        print(f"gpumem: {name} is left out: no {PLUGINS[name][1]}")
+        leave_out(name, f"no {PLUGINS[name][1]}")
         return
     flags += [f"-I{TREE / 'include'}", f"-I{TREE / 'backends' / name}"]
     parts = [f"backends/{name}", *PLUGINS[name][2]]
@@ -200,7 +159,7 @@ def compile_plugin(name, output, work):
         made = compile_all(sources(*parts), flags, work / name)
         link(output / f"{name}.so", made, "-lpthread", "-ldl")
     except SystemExit as why:
-        print(f"gpumem: {name} is left out: its headers are too old\n{why}")
+        leave_out(name, f"its headers are too old\n{why}")
 
 
 def make_library(output, work):
@@ -212,10 +171,19 @@ def make_library(output, work):
         shutil.copy(Path(built, ".libs/libgpumem.so.0"), output)
         for plugin in Path(built, ".libs", plugin_folder()).glob("*.so"):
             shutil.copy(plugin, plugins)
+        for name in PLUGINS:
+            if not (plugins / f"{name}.so").is_file():
+                leave_out(name, f"{built} was configured without it")
         return
     compile_library(output, work)
     for name in PLUGINS:
         compile_plugin(name, plugins, work)
+
+
+def made_plugins(library):
+    """{name: the flags that find its headers} of those in the folder."""
+    made = {x.stem for x in (library / plugin_folder()).glob("*.so")}
+    return {name: include_flags(name) or [] for name in PLUGINS if name in made}
 
 
 def make_extensions(output, library, work):
@@ -234,7 +202,7 @@ def make_extensions(output, library, work):
     made = compile_all(parts, flags, work / "extension")
     link(output / EXTENSION, made, *beside)
     if not shutil.which(CXX[0]):
-        print(f"gpumem: gpumem.torch is left out: there is no {CXX[0]}")
+        leave_out("gpumem.torch", f"there is no {CXX[0]}")
         return [EXTENSION]
     parts = sorted(HERE.glob("src/torch/*.cpp"))
     made = compile_all(parts, flags, work / "torch", CXX)
@@ -245,14 +213,9 @@ def make_extensions(output, library, work):
 # ---- archives ------------------------------------------------------------------
 
 
-def wheel_tag():
-    machine = re.sub(r"[-.]", "_", sysconfig.get_platform())
-    return f"cp39-abi3-{machine}"
-
-
-def info_files():
+def info_files(tag):
     wheel = "Wheel-Version: 1.0\nGenerator: gpumem_build\n"
-    wheel += f"Root-Is-Purelib: false\nTag: {wheel_tag()}\n"
+    wheel += f"Root-Is-Purelib: false\nTag: {tag}\n"
     return {
         "METADATA": METADATA.format(name=NAME, version=version()).encode(),
         "WHEEL": wheel.encode(),
@@ -288,46 +251,78 @@ def info_name():
 def prepare_metadata_for_build_wheel(folder, config_settings=None):
     info = Path(folder, info_name())
     info.mkdir()
-    for name, data in info_files().items():
+    # What the wheel will need of the system is not known yet.
+    for name, data in info_files(gpumem_tag.tag([])).items():
         (info / name).write_bytes(data)
     return info.name
 
 
+def made_files(work):
+    """{name in the wheel: path} of all that is compiled."""
+    package = work / "gpumem"
+    library = package / "lib"
+    make_library(library, work)
+    for name in make_extensions(package, library, work):
+        print(f"gpumem: {name} is made")
+    gpumem_tools.make_tools(
+        package / "bin", library, made_plugins(library), work
+    )
+    found = sorted(x for x in package.rglob("*") if x.is_file())
+    return {str(x.relative_to(work)): x for x in found}
+
+
+def built_text(tag, needs):
+    """The module gpumem._built."""
+    return (
+        '"""How this package was built."""\n'
+        f"TAG = {tag!r}\nLEFT_OUT = {left_out!r}\nNEEDS = {needs!r}\n"
+    )
+
+
+def add_plain(wheel):
+    """What is not compiled."""
+    for path in PACKAGE:
+        wheel.add(str(path.relative_to(HERE)), path.read_bytes())
+    for path in sorted(HERE.glob("src/subclass/*.[ch]pp")):
+        wheel.add(f"gpumem/subclass/{path.name}", path.read_bytes())
+    text = header("gpumem.h").encode()
+    wheel.add("gpumem/subclass/gpumem/gpumem.h", text)
+    text = (HERE / "gpumem_command.py").read_text()
+    for name in gpumem_tools.NAMES:
+        inside = f"{FILE_NAME}-{version()}.data/scripts/gpumem-{name}"
+        wheel.add(inside, text.encode(), 0o755)
+
+
 def build_wheel(folder, config_settings=None, metadata_directory=None):
-    name = f"{FILE_NAME}-{version()}-{wheel_tag()}.whl"
     with tempfile.TemporaryDirectory() as temporary:
-        work = Path(temporary)
-        library = work / "lib"
-        make_library(library, work)
-        modules = make_extensions(work, library, work)
+        files = made_files(Path(temporary))
+        needs = gpumem_tag.outside(files)
+        tag = gpumem_tag.tag(files.values())
+        name = f"{FILE_NAME}-{version()}-{tag}.whl"
         wheel = Wheel(Path(folder, name))
-        for path in PACKAGE:
-            wheel.add(str(path.relative_to(HERE)), path.read_bytes())
-        for path in sorted(HERE.glob("src/subclass/*.[ch]pp")):
-            wheel.add(f"gpumem/subclass/{path.name}", path.read_bytes())
-        text = header("gpumem.h").encode()
-        wheel.add("gpumem/subclass/gpumem/gpumem.h", text)
-        for file in modules:
-            wheel.add(f"gpumem/{file}", (work / file).read_bytes(), 0o755)
-        for path in sorted(x for x in library.rglob("*") if x.is_file()):
-            inside = path.relative_to(work)
-            wheel.add(f"gpumem/{inside}", path.read_bytes(), 0o755)
-    for file, data in info_files().items():
+        add_plain(wheel)
+        wheel.add("gpumem/_built.py", built_text(tag, needs).encode())
+        for inside, path in files.items():
+            wheel.add(inside, path.read_bytes(), 0o755)
+    info = {**info_files(tag), **gpumem_tools.licenses()}
+    for file, data in info.items():
         wheel.add(f"{info_name()}/{file}", data)
     wheel.close(info_name())
+    for what, whole in needs.items():
+        print(f"gpumem: {what} needs {', '.join(whole)} of the system")
     return name
 
 
 def carried():
     """(path, name in the archive) of all that a source distribution has."""
-    own = ["pyproject.toml", "gpumem_build.py", "src/*.[ch]", "src/torch/*"]
+    own = ["pyproject.toml", "gpumem_*.py", "src/*.[ch]", "src/torch/*"]
     own += ["src/subclass/*"]
     own += ["tests/*.py", "tests/*.cpp"]
     for path in PACKAGE + sorted(x for y in own for x in HERE.glob(y)):
         yield path, path.relative_to(HERE)
-    for folder in ("core", "backends", "include"):
+    for folder in ("core", "backends", "include", "tools"):
         for path in sorted((TREE / folder).rglob("*")):
-            if path.suffix in (".c", ".h", ".map"):
+            if path.suffix in (".c", ".h", ".map", ".mk", ".css", ".js"):
                 yield path, Path("tree") / path.relative_to(TREE)
     yield TREE / "LICENSE", Path("tree/LICENSE")
 
@@ -352,9 +347,17 @@ def build_sdist(folder, config_settings=None):
     return path.name
 
 
+def main(arguments):
+    whole = "--complete" in arguments
+    words = [x for x in arguments if x != "--complete"]
+    if len(words) != 2 or words[0] not in ("wheel", "sdist"):
+        sys.exit("usage: gpumem_build.py wheel [--complete]|sdist FOLDER")
+    build = build_wheel if words[0] == "wheel" else build_sdist
+    os.makedirs(words[1], exist_ok=True)
+    print(build(words[1]))
+    if whole and left_out:
+        sys.exit(f"gpumem: not complete without {', '.join(left_out)}")
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("wheel", "sdist"):
-        sys.exit("usage: gpumem_build.py wheel|sdist FOLDER")
-    build = build_wheel if sys.argv[1] == "wheel" else build_sdist
-    os.makedirs(sys.argv[2], exist_ok=True)
-    print(build(sys.argv[2]))
+    main(sys.argv[1:])
