@@ -6,9 +6,11 @@ Buffers, tensors of PyTorch and arrays of JAX. Neither framework is imported:
 where a program has not loaded it there are none of its objects.
 """
 
+import gc
 import sys
-from typing import Any
+from typing import Any, Dict, List
 
+from . import _holders
 from ._core import Buffer
 
 
@@ -73,6 +75,72 @@ def users(thing: Any) -> str:
     if count == 0:
         return ""
     return "an array by DLPack" if count == 1 else f"{count} arrays by DLPack"
+
+
+# ---- arrays that others made of a block ---------------------------------------
+
+ARRAYS = (
+    ("numpy", "ndarray"),
+    ("cupy", "ndarray"),
+    ("numba.cuda.cudadrv.devicearray", "DeviceNDArray"),
+    ("torch", "Tensor"),
+)
+
+
+def _array_address(thing: Any) -> int:
+    """Where an array of these types begins; 0: that cannot be asked."""
+    try:
+        if hasattr(thing, "data_ptr"):
+            return int(thing.data_ptr())
+        names = "__array_interface__", "__cuda_array_interface__"
+        name = names[not hasattr(thing, names[0])]
+        return int(getattr(thing, name)["data"][0])
+    except Exception:  # of whatever library: a sparse or a fake one, say
+        return 0
+
+
+class Arrays:
+    """The arrays of other libraries in blocks, of {address: bytes}, as far as a
+    variable of Python or a container has them.
+
+    on: {address: arrays}. hidden: containers that have nothing that could be part of
+    a cycle, arrays for instance, so that the collector does not list them.
+    """
+
+    def __init__(self, blocks: Dict[int, int]) -> None:
+        self.on: Dict[int, List[Any]] = {}
+        self.hidden: List[Any] = []
+        named = [getattr(sys.modules.get(x), y, None) for x, y in ARRAYS]
+        self._kinds = tuple(x for x in named if isinstance(x, type))
+        if not self._kinds or not blocks:
+            return
+        for thing in self._all():
+            where = _array_address(thing)
+            for address, nbytes in blocks.items():
+                if address <= where < address + nbytes:
+                    self.on.setdefault(address, []).append(thing)
+
+    def _all(self) -> List[Any]:
+        seen: Dict[int, Any] = {}
+        values = gc.get_referents(*gc.get_objects())
+        for frame in _holders.frames():
+            values += [value for _, value in _holders.variables(frame)]
+        containers: Dict[int, Any] = {}
+        while values:
+            for thing in values:
+                if issubclass(type(thing), self._kinds):
+                    seen[id(thing)] = thing
+            inner = {
+                id(x): x
+                for x in values
+                if type(x) in (dict, tuple)
+                and id(x) not in containers
+                and not gc.is_tracked(x)
+            }
+            containers.update(inner)
+            values = gc.get_referents(*inner.values())
+        self.hidden = list(containers.values())
+        return list(seen.values())
 
 
 def end(thing: Any) -> bool:

@@ -9,17 +9,19 @@ where it is referred to.
 
 import gc
 import sys
-from inspect import CO_OPTIMIZED
 from types import FrameType, FunctionType, ModuleType, TracebackType
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
-from typing import Tuple, Type
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional
+from typing import Set, Tuple, Type
 
 from . import _memory, run
 from ._core import Buffer, Device, Pool
+from ._holders import MOST as MOST_HOLDERS
+from ._holders import Holders
+from ._words import count, size, table
 
 # What leads out of the objects into the rest of the program.
 OUTSIDE = (FrameType, FunctionType, ModuleType, TracebackType, type)
-MOST_HOLDERS = 8  # that are named of each
+HEADS = ("size", "what", "held by")
 
 
 class Kept(NamedTuple):
@@ -31,11 +33,19 @@ class Kept(NamedTuple):
     holders: Tuple[str, ...]  # who refers to it, as far as Python knows
     users: str = ""  # who uses it, where Python does not know: DLPack's arrays
 
-    def __str__(self) -> str:
+    def _by(self) -> str:
+        if self.users and not self.holders:
+            return f"{self.users}, which no variable is known of"
         known = [self.users] if self.users else []
-        by = ", ".join(known + list(self.holders))
+        return ", ".join(known + list(self.holders))
+
+    def __str__(self) -> str:
+        by = self._by()
         by = f"held by {by}" if by else "by whom it is held is not known"
-        return f"{self.nbytes} bytes, {self.what}, {by}"
+        return f"{size(self.nbytes)}, {self.what}, {by}"
+
+    def _cells(self) -> Tuple[str, str, str]:
+        return size(self.nbytes), self.what, self._by() or "not known"
 
 
 class Released(NamedTuple):
@@ -46,11 +56,17 @@ class Released(NamedTuple):
     kept: Tuple[Kept, ...]  # of the objects, and could not be freed
 
     def __str__(self) -> str:
-        lines = [
-            f"freed {self.freed_bytes} bytes, "
-            f"gave {self.trimmed_bytes} back to the driver"
-        ]
+        lines = [self._done()]
         return "\n".join(lines + [f"kept: {each}" for each in self.kept])
+
+    def _done(self) -> str:
+        freed, trimmed = size(self.freed_bytes), size(self.trimmed_bytes)
+        return f"freed {freed}, gave {trimmed} back to the driver"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        heads = HEADS if self.kept else ()
+        return table(self._done(), heads, [x._cells() for x in self.kept])
 
 
 # ---- what is on a device ---------------------------------------------------------
@@ -73,96 +89,38 @@ def _within(objects: Tuple[Any, ...]) -> Iterator[Any]:
             waiting.append(thing.grad)
 
 
-# ---- who refers to it ---------------------------------------------------------------
+# ---- who keeps it ---------------------------------------------------------------------
 
 
-def _keys(names: Dict[Any, Any], thing: Any) -> List[str]:
-    return [str(key) for key, value in names.items() if value is thing]
-
-
-def _in_frame(frame: FrameType, thing: Any) -> List[str]:
-    where = f"{frame.f_code.co_name}() in {frame.f_code.co_filename}"
-    where += f":{frame.f_lineno}"
-    names = frame.f_locals
-    found = [f"{name} of {where}" for name in _keys(names, thing)]
-    # Before 3.13 those of a function are a copy that the frame goes on keeping,
-    # and with it all that is in it.
-    if sys.version_info < (3, 13) and frame.f_code.co_flags & CO_OPTIMIZED:
-        names.clear()
-    return found
-
-
-def _frames() -> List[FrameType]:
-    """Of all threads, without those of this module."""
-    found: List[FrameType] = []
-    for top in sys._current_frames().values():
-        frame: Optional[FrameType] = top
-        while frame:
-            if frame.f_globals.get("__name__") != __name__:
-                found.append(frame)
-            frame = frame.f_back
-    return found
-
-
-def _of_module(names: Any) -> str:
-    """The module whose globals this dict is, or ""."""
-    name = names.get("__name__") if isinstance(names, dict) else None
-    module = sys.modules.get(name) if isinstance(name, str) else None
-    return str(name) if getattr(module, "__dict__", None) is names else ""
-
-
-def _attributes(thing: Any) -> Any:
-    """Its dict, or None; asks nothing of its class."""
-    try:
-        return object.__getattribute__(thing, "__dict__")
-    except AttributeError:
-        return None
-
-
-def _in_object(holder: Any, thing: Any) -> List[str]:
-    kind = f"a {type(holder).__name__}"
-    names = _attributes(holder)
-    keys = _keys(names, thing) if isinstance(names, dict) else []
-    return [f"{key!r} of {kind}" for key in keys] or [kind]
-
-
-def _owner(names: Dict[Any, Any]) -> str:
-    """Whose attributes these are."""
-    for each in gc.get_referrers(names):
-        if _attributes(each) is names:
-            return f"a {type(each).__name__}"
-    return "a dict"
-
-
-def _holders(thing: Any, ours: Set[int]) -> Tuple[str, ...]:
-    """Names of what refers to it: variables, globals, containers, objects. ours:
-    ids of what does not count."""
-    found: List[str] = []
-    for frame in _frames():
-        if frame.f_locals is not frame.f_globals:
-            found += _in_frame(frame, thing)
-    for holder in gc.get_referrers(thing):
-        if isinstance(holder, FrameType) or id(holder) in ours:
-            continue
-        if not isinstance(holder, dict):
-            found += _in_object(holder, thing)
-            continue
-        module = _of_module(holder)
-        kind = f"module {module}" if module else _owner(holder)
-        for key in _keys(holder, thing):
-            found.append(f"{key!r} of {kind}")
-    return tuple(found[:MOST_HOLDERS])
-
-
-def _kept(things: List[Any], objects: Tuple[Any, ...]) -> Tuple[Kept, ...]:
-    found: List[Kept] = []
-    ours = {id(things), id(objects)}
+def _kept(
+    things: List[Any], ours: Iterable[Any], freed: bool = False
+) -> List[Kept]:
+    """freed: they were to end whoever refers to them, so of a buffer it is only
+    arrays that keep it."""
+    shared = [x for x in things if type(x) is Buffer and x.exports]
+    uses = _memory.Arrays({x.ptr: x.nbytes for x in shared})
+    arrays = [x for each in uses.on.values() for x in each]
+    lists = [things, shared, arrays, *uses.on.values(), *ours]
+    every = things + arrays
+    known = Holders(every, lists, uses.hidden)
+    found = []
     for each in things:
-        what, nbytes = _memory.name(each), _memory.nbytes(each)
-        holders = _holders(each, ours)
-        address, users = _memory.address(each), _memory.users(each)
-        found.append(Kept(what, nbytes, address, holders, users))
-    return tuple(found)
+        holders: List[str] = []
+        for array in uses.on.get(_memory.address(each), ()):
+            kind = type(array).__name__
+            holders += [f"{x}, {kind} on it" for x in known.of(array)]
+        if not (freed and type(each) is Buffer):
+            holders += known.of(each)
+        found.append(
+            Kept(
+                _memory.name(each),
+                _memory.nbytes(each),
+                _memory.address(each),
+                tuple(holders[:MOST_HOLDERS]),
+                _memory.users(each),
+            )
+        )
+    return found
 
 
 # ---- release() -----------------------------------------------------------------------
@@ -210,7 +168,7 @@ def release(*objects: Any) -> Released:
             kept.append(thing)
     thing = None
     gc.collect()
-    report = _kept(kept, objects)
+    report = tuple(_kept(kept, [objects], freed=True))
     return Released(freed, _trim(devices) + run.trim(), report)
 
 
@@ -224,6 +182,7 @@ class Scope:
         self._pools = list(pools)
         self._chosen = bool(pools)
         self._before: Set[int] = set()
+        self._over = False
         self.left: Tuple[Kept, ...] = ()
 
     @property
@@ -260,36 +219,48 @@ class Scope:
         self.left = tuple(
             sorted(_found(new), key=lambda each: -each.nbytes)
         )
+        self._over = True
         _trim([pool.device for pool in self._pools])
         run.trim()
 
-    def __str__(self) -> str:
-        many = f"{len(self.left)} blocks are"
-        count = "1 block is" if len(self.left) == 1 else many
-        lines = [f"{self.left_bytes} bytes in {count} left"]
+    def _summary(self) -> str:
+        if not self._over:
+            return "it has not ended"
         if not self._pools:
-            lines = ["no pool was watched: name them, as in gpumem.scope(pool)"]
-        return "\n".join(lines + [str(each) for each in self.left])
+            return "nothing was watched: PyTorch used no pool of gpumem's"
+        blocks = count(len(self.left), "block")
+        verb = "is" if len(self.left) == 1 else "are"
+        return f"{size(self.left_bytes)} in {blocks} {verb} left"
+
+    def __str__(self) -> str:
+        return "\n".join([self._summary(), *map(str, self.left)])
+
+    def __repr__(self) -> str:
+        return f"<gpumem.Scope, {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        heads = HEADS if self.left else ()
+        return table(self._summary(), heads, [x._cells() for x in self.left])
 
 
 def _found(blocks: Dict[int, int]) -> List[Kept]:
     """Each block, by the tensor or buffer that is in it if there is one. No
     generator: that would be a holder too."""
-    found: List[Kept] = []
     of: Dict[int, Any] = {}
     for thing in gc.get_objects() if blocks else ():
         if type(thing) is Buffer or _memory.is_tensor(thing):
-            of.setdefault(_memory.address(thing), thing)
+            where = _memory.address(thing)
+            if where in blocks:
+                of.setdefault(where, thing)
     thing = None
-    for address, nbytes in blocks.items():
-        if address in of:
-            own = of[address]
-            what, holders = _memory.name(own), _holders(own, {id(of)})
-            users = _memory.users(own)
-            found.append(Kept(what, nbytes, address, holders, users))
-        else:
-            found.append(Kept("block", nbytes, address, ()))
-    return found
+    things = list(of.values())
+    found = [x._replace(nbytes=blocks[x.address]) for x in _kept(things, [of])]
+    return found + [
+        Kept("block", nbytes, address, ())
+        for address, nbytes in blocks.items()
+        if address not in of
+    ]
 
 
 def scope(*pools: Pool) -> Scope:
@@ -297,10 +268,17 @@ def scope(*pools: Pool) -> Scope:
 
     At exit garbage is collected, what was allocated inside and is left is listed
     in `left`, largest first, and unused memory is given back. Without pools:
-    those that PyTorch uses, after gpumem.torch.enable().
+    those that PyTorch uses, after gpumem.torch.enable(), and a ValueError before
+    it, since there would be nothing to watch.
 
         with gpumem.scope() as inside:
             train()
         print(inside)
     """
+    plug = sys.modules.get(__package__ + ".torch")
+    if not pools and not (plug is not None and plug.enabled()):
+        raise ValueError(
+            "there is no pool to watch: name those that are meant, as in "
+            "gpumem.scope(pool), or call gpumem.torch.enable() before"
+        )
     return Scope(pools)
