@@ -4,15 +4,19 @@
 
 Its base class differs between PyTorch's versions, so no wheel can carry it. It
 is compiled once for each version of PyTorch and of gpumem, in half a minute, and
-kept in the user's cache folder (XDG_CACHE_HOME, ~/.cache). Processes that come
-at the same time wait for the first. GPUMEM_TORCH_CACHE names another folder; CXX
-and CXXFLAGS are respected.
+kept in the user's cache folder (XDG_CACHE_HOME, ~/.cache). So is what the compiler
+said if it cannot be, until there is another PyTorch, compiler or gpumem. Processes
+that come at the same time wait for the first. What takes time is told to the
+logger gpumem.torch: that it begins, and as a warning if it takes long.
+GPUMEM_TORCH_CACHE names another folder; CXX and CXXFLAGS are respected.
 """
 
 import ctypes
 import fcntl
 import hashlib
+import logging
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,10 +24,16 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
-from typing import Any, List
+from typing import IO, Any, List, Tuple
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "subclass"
+LONG = 60  # seconds
+# What another try could not change. A file that is missing may be installed.
+FINAL = re.compile(r":\d+:\d+: (fatal )?error: |undefined reference")
+PASSING = re.compile(r"No such file|No space left|error writing to|emory exhausted")
+
+logger = logging.getLogger("gpumem.torch")
 
 
 class Unavailable(Exception):
@@ -103,8 +113,52 @@ def _key(torch: Any) -> str:
     for path in sorted(x for x in SOURCES.rglob("*.*") if x.is_file()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     words = command(torch, "")
-    digest.update("\0".join([torch.__version__, sys.version, *words]).encode())
+    words += [torch.__version__, sys.version, _state_of(words[0])]
+    digest.update("\0".join(words).encode())
     return digest.hexdigest()[:24]
+
+
+def _state_of(compiler: str) -> str:
+    """Another one of the same name has another."""
+    path = os.path.realpath(shutil.which(compiler) or compiler)
+    try:
+        about = os.stat(path)
+    except OSError:
+        return path
+    return f"{path} {about.st_size} {about.st_mtime_ns}"
+
+
+def _output(line: List[str]) -> Tuple[int, str]:
+    """The compiler's exit status, and what it said."""
+    logger.info("compiling the subclass of PyTorch's allocator, once")
+    with subprocess.Popen(
+        line,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as running:
+        try:
+            said = running.communicate(timeout=LONG)[0]
+        except subprocess.TimeoutExpired:
+            logger.warning(
+                "the compiler is still at the subclass of PyTorch's allocator "
+                "after %d seconds; what it makes is kept in %s, for all programs",
+                LONG,
+                _folder(),
+            )
+            said = running.communicate()[0]
+        except BaseException:
+            running.kill()
+            raise
+    return running.returncode, said
+
+
+def _reason(said: str) -> str:
+    """What matters of it."""
+    lines = [x for x in said.splitlines() if "error" in x]
+    lines = lines or said.splitlines() or ["no message"]
+    return f"the compiler says: {lines[0]}"
 
 
 def _compile(torch: Any, made: Path) -> None:
@@ -112,22 +166,34 @@ def _compile(torch: Any, made: Path) -> None:
     handle, path = tempfile.mkstemp(".part", dir=made.parent)
     os.close(handle)
     try:
-        done = subprocess.run(
-            command(torch, path),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        if done.returncode:
-            lines = [x for x in done.stdout.splitlines() if "error" in x]
-            why = (lines or done.stdout.splitlines() or ["no message"])[0]
-            raise Unavailable(f"the compiler says: {why}")
+        code, said = _output(command(torch, path))
+        if code:
+            if FINAL.search(said) and not PASSING.search(said):
+                Path(path).write_text(_reason(said))
+                os.replace(path, _failure(made))
+            raise Unavailable(_reason(said))
         os.chmod(path, 0o755)
         os.replace(path, made)
-    except BaseException:
-        os.unlink(path)
-        raise
+    finally:
+        Path(path).unlink(missing_ok=True)
+
+
+def _failure(made: Path) -> Path:
+    """Why there cannot be this one."""
+    return made.with_suffix(".failed")
+
+
+def _make(torch: Any, made: Path) -> None:
+    """Under the lock, if it is not there and can be."""
+    for part in made.parent.glob("tmp*.part"):
+        part.unlink()  # of a process that was killed: it had the lock
+    if made.is_file():
+        return
+    failure = _failure(made)
+    if failure.is_file():
+        why = failure.read_text(errors="replace")
+        raise Unavailable(f"{why} (as before; to try again, remove {failure})")
+    _compile(torch, made)
 
 
 def _private(folder: Path) -> Path:
@@ -147,15 +213,22 @@ def _open_lock(folder: Path) -> int:
     return os.open(folder / "lock", flags, 0o600)
 
 
+def _take(lock: IO[bytes]) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        logger.info("another process is compiling: waiting for it")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 def library(torch: Any) -> Path:
     """The compiled library; Unavailable if there can be none."""
     try:
         folder = _private(_folder())
         made = folder / f"torch-{_key(torch)}.so"
         with open(_open_lock(folder), "rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not made.is_file():
-                _compile(torch, made)
+            _take(lock)
+            _make(torch, made)
     except (OSError, RuntimeError) as why:
         raise Unavailable(str(why)) from None
     return made

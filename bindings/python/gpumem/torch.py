@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from . import Device, Pool, option_set
+from . import Device, Error, Pool, _built, devices, option_set
 from . import _torch_stats as shapes
 from . import _torch_subclass as subclass
 
@@ -100,10 +100,12 @@ def enable(
     by the plug. share: how tensors reach other processes by torch.multiprocessing,
     which needs the subclass: "fd", by descriptors of pages, "ipc", without virtual
     memory, "any", the first of them that the device can do, or None: not at all,
-    unless GPUMEM_CONF's option share says more. RuntimeError if PyTorch has no GPU
-    support, has used its own allocator already, PYTORCH_ALLOC_CONF asks for another
-    one or for a fraction that is none, or subclass is True, or share is given, and
-    there can be none. Keys that it does not know are named in a warning.
+    unless GPUMEM_CONF's option share says more. Starts the backend, so that a child
+    which is forked later cannot use it. RuntimeError if PyTorch has no GPU support,
+    gpumem's backend cannot be used, with what to install, PyTorch has used its own
+    allocator already, PYTORCH_ALLOC_CONF asks for another one or for a fraction that
+    is none, or subclass is True, or share is given, and there can be none. Keys that
+    it does not know are named in a warning.
     """
     global _allocator, _backend, _how
 
@@ -129,6 +131,7 @@ def enable(
             stacklevel=2,
         )
     built = "hip" if getattr(torch.version, "hip", None) else "cuda"
+    _start(backend or built)
     _backend = backend or built
     if share is not None:
         option_set("share", share)
@@ -138,6 +141,24 @@ def enable(
     _how = "subclass" if made else "plug"
     if fraction is not None:
         torch.cuda.set_per_process_memory_fraction(fraction)
+
+
+def _start(backend: str) -> None:
+    """Else the program would end at its first tensor on a device."""
+    why: Optional[Error] = None
+    try:
+        if devices(backend):
+            return
+    except Error as error:
+        why = error
+    text = f"gpumem cannot use its backend {backend}"
+    text += f": {why}" if why else ": it has no device"
+    if backend in _built.LEFT_OUT:
+        text += (
+            f"; this package was built without it ({_built.LEFT_OUT[backend]}): "
+            "install what is missing, and then gpumem again"
+        )
+    raise RuntimeError(text) from why
 
 
 def _subclass(torch: Any, wanted: bool) -> Any:

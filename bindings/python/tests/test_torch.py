@@ -434,7 +434,8 @@ class Enable(unittest.TestCase):
 
     def test_is_too_late(self):
         said = self.child(
-            "torch._C.double.initialized = True\ngpumem.torch.enable(subclass=False)"
+            "torch._C.double.initialized = True\n"
+            "gpumem.torch.enable('host', subclass=False)"
         )
         self.assertIn("Can't swap an already initialized", said)
 
@@ -443,6 +444,24 @@ class Enable(unittest.TestCase):
             "del torch._C._cuda_customAllocator\ngpumem.torch.enable()"
         )
         self.assertIn("built without CUDA and ROCm", said)
+
+    def test_without_a_backend(self):
+        """It does not say yes, and PyTorch's own allocator stays."""
+        said = self.child(
+            "gpumem.torch._built.LEFT_OUT['absent'] = 'no absent.h'\n"
+            "for subclass in False, True, None:\n"
+            "    try:\n        gpumem.torch.enable('absent', subclass)\n"
+            "    except RuntimeError as error:\n        print(error)\n"
+            "print(gpumem.torch.enabled(), torch._C.double.current)"
+        )
+        self.assertEqual(said.count("gpumem cannot use its backend absent: "), 3)
+        self.assertEqual(said.count("without it (no absent.h): install what"), 3)
+        self.assertIn("\nFalse None\n", said)
+        said = self.child(
+            "gpumem.torch.enable('host', False)",
+            GPUMEM_CONF="host.devices:0",
+        )
+        self.assertIn("RuntimeError: gpumem cannot use its backend host: ", said)
 
     def test_without_a_subclass(self):
         """There is none for the double of PyTorch: it has no headers."""

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""The folder of compiled libraries: nobody else may have a say in what is there.
+"""The folder of compiled libraries: nobody else may have a say in what is there, and
+what cannot be compiled is not tried at each start.
 
-No PyTorch is needed: what would be compiled is a file with one word.
+No PyTorch is needed: what would be compiled is a file with one word, and the
+compiler is a shell.
 """
 
 import os
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -60,6 +63,98 @@ class Cache(unittest.TestCase):
         (self.folder / "lock").symlink_to(victim)
         self.refused("symbolic link")
         self.assertEqual(victim.read_text(), "victim")
+
+
+class Compiler(unittest.TestCase):
+    """What it says, and whether that is kept."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name, "cache")
+        self.says("echo compiled >$1")
+        for patch in (
+            mock.patch.dict(os.environ, GPUMEM_TORCH_CACHE=str(self.folder)),
+            mock.patch.object(subclass, "_key", lambda torch: self.key),
+            mock.patch.object(subclass, "command", self.command),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.key, self.count = "first", 0
+
+    def says(self, script):
+        self.script = script
+
+    def command(self, torch, output):
+        self.count += 1
+        return ["sh", "-c", self.script, "compiler", output]
+
+    def refused(self, why):
+        with self.assertRaisesRegex(subclass.Unavailable, why):
+            subclass.library(None)
+
+    def files(self):
+        return sorted(x.name for x in self.folder.iterdir())
+
+    def test_a_failure_is_remembered(self):
+        self.says("echo 'a.h:1:2: error: no member'; exit 1")
+        self.refused("^the compiler says: a.h:1:2: error: no member$")
+        self.says("echo compiled >$1")
+        for _ in range(2):
+            self.refused(r"no member \(as before; to try again, remove .*first.failed\)$")
+        self.assertEqual(self.count, 1)
+        self.assertEqual(self.files(), ["lock", "torch-first.failed"])
+        self.key = "second"  # another PyTorch, compiler or gpumem
+        self.assertEqual(subclass.library(None).read_text(), "compiled\n")
+        self.key = "first"
+        (self.folder / "torch-first.failed").unlink()
+        self.assertEqual(subclass.library(None).read_text(), "compiled\n")
+
+    def test_what_may_pass_is_not(self):
+        for said in (
+            "c++: fatal error: Killed signal terminated program cc1plus",
+            "a.cpp:1:2: fatal error: x.h: No such file or directory",
+            "a.cpp:9:1: fatal error: error writing to /tmp/x.s: No space left",
+        ):
+            self.says(f"echo '{said}'; exit 1")
+            self.refused(re.escape(f"the compiler says: {said}"))
+            self.assertEqual(self.files(), ["lock"])
+        self.says("kill -9 $$")
+        self.refused("no message")
+        self.says("echo compiled >$1")
+        subclass.library(None)
+
+    def test_nothing_is_left_of_one_that_was_killed(self):
+        subclass._private(self.folder)
+        (self.folder / "tmpabc.part").write_text("half")
+        (self.folder / "other").write_text("a user's")
+        subclass.library(None)
+        self.assertEqual(self.files(), ["lock", "other", "torch-first.so"])
+
+    def test_it_is_announced(self):
+        with self.assertLogs("gpumem.torch", "INFO") as logs:
+            subclass.library(None)
+        self.assertEqual([x.levelname for x in logs.records], ["INFO"])
+        self.key = "second"
+        self.says("read -r line <$FIFO; echo compiled >$1")
+        fifo = str(self.folder / "fifo")
+        os.mkfifo(fifo)
+
+        def goes_on(*words):
+            with open(fifo, "w") as file:
+                file.write("go\n")
+
+        with mock.patch.dict(os.environ, FIFO=fifo), mock.patch.object(
+            subclass, "LONG", 0.01
+        ), mock.patch.object(subclass.logger, "warning", goes_on):
+            self.assertTrue(subclass.library(None).is_file())
+
+    def test_another_compiler_of_the_same_name(self):
+        path = self.folder.parent / "c++"
+        path.write_text("one")
+        before = subclass._state_of(str(path))
+        path.write_text("another")
+        self.assertNotEqual(subclass._state_of(str(path)), before)
 
 
 if __name__ == "__main__":
