@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_holders.py \
 	bindings/python/gpumem/_memory.py \
 	bindings/python/gpumem/_release.py \
+	bindings/python/gpumem/_report.py \
 	bindings/python/gpumem/_tags.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_stats.py \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem_tools.py \
 	bindings/python/pyproject.toml \
 	bindings/python/src/alloc.c \
+	bindings/python/src/arguments.c \
 	bindings/python/src/buffer.c \
 	bindings/python/src/copy.c \
 	bindings/python/src/core.h \
@@ -42,6 +44,7 @@ EXTRA_DIST += \
 	bindings/python/src/leaks.c \
 	bindings/python/src/module.c \
 	bindings/python/src/pool.c \
+	bindings/python/src/pool_limit.c \
 	bindings/python/src/pool_peer.c \
 	bindings/python/src/pool_report.c \
 	bindings/python/src/pressure.c \
@@ -63,6 +66,7 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/take.cpp \
 	bindings/python/src/tags.c \
 	bindings/python/tests/cudart_double.cpp \
+	bindings/python/tests/test_api.py \
 	bindings/python/tests/test_core.py \
 	bindings/python/tests/test_cupy.py \
 	bindings/python/tests/test_cycles.py \

@@ -15,6 +15,9 @@ def tag(path: str) -> Iterator[None]:
     A tag lies inside the one around it. It is the thread's: other threads have
     their own, and a coroutine must not await inside. May decorate a function.
     """
+    if not isinstance(path, str):
+        kind = type(path).__name__
+        raise TypeError(f"path must be str, not {kind}")
     before = _core.tag_get()
     try:
         for name in path.split("/"):

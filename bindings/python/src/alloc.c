@@ -29,22 +29,24 @@ static PyObject *made(struct pool *pool, void *ptr, size_t bytes,
 	return (PyObject *)self;
 }
 
-/* (nbytes[, stream]) */
-static bool two_from(PyObject *args, size_t *bytes, gpumem_stream *stream)
+/* nbytes, or nbytes and a stream, and no names. */
+static bool is_plain(PyObject *args, PyObject *names)
 {
 	Py_ssize_t count = PyTuple_Size(args);
 
-	if (count < 1 || count > 2) {
-		PyErr_SetString(PyExc_TypeError,
-				"it takes nbytes, and a stream if there is "
-				"one");
+	return !names && (count == 1 || count == 2);
+}
+
+static bool two_from(PyObject *args, size_t *bytes, gpumem_stream *stream)
+{
+	struct number number = {"nbytes", 0};
+
+	if (!bytes_from(PyTuple_GetItem(args, 0), &number))
 		return false;
-	}
-	*bytes = PyLong_AsSize_t(PyTuple_GetItem(args, 0));
-	if (*bytes == (size_t)-1 && PyErr_Occurred())
-		return false;
+	*bytes = (size_t)number.value;
 	*stream = NULL;
-	return count == 1 || stream_from(PyTuple_GetItem(args, 1), stream);
+	return PyTuple_Size(args) == 1 ||
+	       stream_from(PyTuple_GetItem(args, 1), stream);
 }
 
 static bool options_from(PyObject *args, PyObject *names, size_t *bytes,
@@ -53,19 +55,16 @@ static bool options_from(PyObject *args, PyObject *names, size_t *bytes,
 {
 	static char *keys[] = {"nbytes", "stream", "alignment", "zero",
 			       "wait",	 "grow",   NULL};
+	struct number size = {"nbytes", 0}, alignment = {"alignment", 0};
 	int zero = 0, wait = 1, grow = 1;
-	PyObject *size;
-	Py_ssize_t alignment = 0;
 
 	*stream = NULL;
-	if (!PyArg_ParseTupleAndKeywords(args, names, "O|O&$nppp", keys, &size,
-					 stream_from, stream, &alignment, &zero,
-					 &wait, &grow))
+	if (!parse(args, names, "O&|O&$O&ppp:alloc", keys, bytes_from, &size,
+		   stream_from, stream, bytes_from, &alignment, &zero, &wait,
+		   &grow))
 		return false;
-	*bytes = PyLong_AsSize_t(size);
-	if (*bytes == (size_t)-1 && PyErr_Occurred())
-		return false;
-	options->alignment = (size_t)alignment;
+	*bytes = (size_t)size.value;
+	options->alignment = (size_t)alignment.value;
 	options->flags = (zero ? GPUMEM_ALLOC_ZERO : 0) |
 			 (wait ? 0 : GPUMEM_ALLOC_NO_WAIT) |
 			 (grow ? 0 : GPUMEM_ALLOC_NO_GROW);
@@ -82,25 +81,42 @@ PyObject *pool_alloc(PyObject *object, PyObject *args, PyObject *names)
 	gpumem_stream stream;
 	size_t bytes;
 	void *ptr;
+	bool plain;
 
 	if (!handle)
 		return NULL;
-	if (names ? !options_from(args, names, &bytes, &stream, &options)
-		  : !two_from(args, &bytes, &stream))
+	plain = is_plain(args, names);
+	if (plain ? !two_from(args, &bytes, &stream)
+		  : !options_from(args, names, &bytes, &stream, &options))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
-	if (names)
+	if (plain)
+		status = gpumem_alloc(handle, bytes, stream, &ptr);
+	else
 		status = gpumem_alloc_with(handle, bytes, stream, &options,
 					   &ptr, NULL);
-	else
-		status = gpumem_alloc(handle, bytes, stream, &ptr);
 	Py_END_ALLOW_THREADS;
 	if (status != GPUMEM_OK)
 		return raise_last(status);
 	return made(self, ptr, bytes, stream);
 }
 
-PyObject *pool_malloc(PyObject *object, PyObject *args)
+/* The same by names. */
+static bool two_named(PyObject *args, PyObject *names, size_t *bytes,
+		      gpumem_stream *stream)
+{
+	static char *keys[] = {"nbytes", "stream", NULL};
+	struct number size = {"nbytes", 0};
+
+	*stream = NULL;
+	if (!parse(args, names, "O&|O&:malloc", keys, bytes_from, &size,
+		   stream_from, stream))
+		return false;
+	*bytes = (size_t)size.value;
+	return true;
+}
+
+PyObject *pool_malloc(PyObject *object, PyObject *args, PyObject *names)
 {
 	gpumem_pool *handle = pool_handle((struct pool *)object);
 	gpumem_status status;
@@ -108,7 +124,9 @@ PyObject *pool_malloc(PyObject *object, PyObject *args)
 	size_t bytes;
 	void *ptr;
 
-	if (!handle || !two_from(args, &bytes, &stream))
+	if (!handle ||
+	    !(is_plain(args, names) ? two_from(args, &bytes, &stream)
+				    : two_named(args, names, &bytes, &stream)))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_alloc(handle, bytes, stream, &ptr);

@@ -66,13 +66,17 @@ static bool ends(const struct buffer *self)
 	return !self->exports;
 }
 
-static PyObject *buffer_free(PyObject *object, PyObject *args)
+static PyObject *buffer_free(PyObject *object, PyObject *args, PyObject *names)
 {
+	static char *keys[] = {"stream", NULL};
 	struct buffer *self = (struct buffer *)object;
 	gpumem_stream stream = self->stream;
 	gpumem_status status;
 
-	if (!PyArg_ParseTuple(args, "|O&", stream_from, &stream) || !ends(self))
+	if ((names || PyTuple_Size(args) > 0) &&
+	    !parse(args, names, "|O&:free", keys, other_stream_from, &stream))
+		return NULL;
+	if (!ends(self))
 		return NULL;
 	status = gpumem_free(self->ptr, stream);
 	if (status == GPUMEM_OK) {
@@ -95,34 +99,39 @@ static PyObject *buffer_detach(PyObject *object, PyObject *unused)
 	return PyLong_FromVoidPtr(ptr);
 }
 
-static PyObject *buffer_use_on(PyObject *object, PyObject *argument)
+static PyObject *buffer_use_on(PyObject *object, PyObject *args,
+			       PyObject *names)
 {
+	static char *keys[] = {"stream", NULL};
 	struct buffer *self = (struct buffer *)object;
 	gpumem_stream stream;
 
-	if (!buffer_live(self) || !stream_from(argument, &stream))
+	if (!buffer_live(self) ||
+	    !parse(args, names, "O&:use_on", keys, stream_from, &stream))
 		return NULL;
 	if (!self->ptr)
 		Py_RETURN_NONE;
 	return none_or_raise(gpumem_use_on(self->ptr, stream));
 }
 
-static PyObject *buffer_resize(PyObject *object, PyObject *args)
+static PyObject *buffer_resize(PyObject *object, PyObject *args,
+			       PyObject *names)
 {
+	static char *keys[] = {"nbytes", "stream", NULL};
 	struct buffer *self = (struct buffer *)object;
 	gpumem_stream stream = self->stream;
 	gpumem_status status;
-	uint64_t bytes;
+	struct number bytes = {"nbytes", 0};
 
-	if (!PyArg_ParseTuple(args, "O&|O&", bytes_from, &bytes, stream_from,
-			      &stream) ||
+	if (!parse(args, names, "O&|O&:resize", keys, bytes_from, &bytes,
+		   other_stream_from, &stream) ||
 	    !ends(self))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
-	status = gpumem_resize(self->ptr, (size_t)bytes, stream, NULL);
+	status = gpumem_resize(self->ptr, (size_t)bytes.value, stream, NULL);
 	Py_END_ALLOW_THREADS;
 	if (status == GPUMEM_OK)
-		self->bytes = (size_t)bytes;
+		self->bytes = (size_t)bytes.value;
 	return none_or_raise(status);
 }
 
@@ -141,7 +150,7 @@ static PyObject *buffer_exit(PyObject *object, PyObject *unused)
 	if (self->ptr) {
 		PyObject *none = PyTuple_New(0), *result;
 
-		result = none ? buffer_free(object, none) : NULL;
+		result = none ? buffer_free(object, none, NULL) : NULL;
 		Py_XDECREF(none);
 		return result;
 	}
@@ -238,43 +247,43 @@ static Py_ssize_t buffer_length(PyObject *object)
 	return (Py_ssize_t)((struct buffer *)object)->bytes;
 }
 
-#define KEYWORDS(function) (PyCFunction)(void (*)(void))(function)
-
 static PyMethodDef methods[] = {
-	{"free", buffer_free, METH_VARARGS,
-	 "free(stream=None)\n\nEnds the block. Work queued on the stream "
-	 "before "
-	 "may still use it; None: the\nstream that it was allocated on."},
+	{"free", KEYWORDS(buffer_free), NAMED,
+	 "free($self, stream=None)\n--\n\nEnds the block. Work queued on the "
+	 "stream before may still use it; None: the\nstream that it was "
+	 "allocated on."},
 	{"detach", buffer_detach, METH_NOARGS,
-	 "detach() -> int\n\nThe address of the block, which goes on living "
+	 "detach($self)\n--\n\nThe address of the block, which goes on living "
 	 "without this object until\ngpumem.free() ends it."},
-	{"use_on", buffer_use_on, METH_O,
-	 "use_on(stream)\n\nWork on that stream uses the block too: after a "
-	 "free "
-	 "it is waited for."},
-	{"resize", buffer_resize, METH_VARARGS,
-	 "resize(nbytes, stream=None)\n\nLonger or shorter where it lies; "
-	 "Error "
-	 "with status BUSY if it cannot be."},
-	{"write", KEYWORDS(buffer_write), METH_VARARGS | METH_KEYWORDS,
-	 "write(data, offset=0, stream=None)\n\nCopies bytes into it and waits "
-	 "until that is done."},
-	{"read", KEYWORDS(buffer_read), METH_VARARGS | METH_KEYWORDS,
-	 "read(nbytes=-1, offset=0, stream=None) -> bytes\n\nCopies bytes out "
+	{"use_on", KEYWORDS(buffer_use_on), NAMED,
+	 "use_on($self, stream)\n--\n\nWork on that stream uses the block too: "
+	 "after a free it is waited for."},
+	{"resize", KEYWORDS(buffer_resize), NAMED,
+	 "resize($self, nbytes, stream=None)\n--\n\nLonger or shorter where it "
+	 "lies; Error with status BUSY if it cannot be."},
+	{"write", KEYWORDS(buffer_write), NAMED,
+	 "write($self, data, offset=0, stream=None)\n--\n\nCopies bytes into "
+	 "it "
+	 "and waits until that is done."},
+	{"read", KEYWORDS(buffer_read), NAMED,
+	 "read($self, nbytes=-1, offset=0, stream=None)\n--\n\nCopies bytes "
+	 "out "
 	 "of it, when the work queued on the stream is done; -1: all."},
-	{"fill", KEYWORDS(buffer_fill), METH_VARARGS | METH_KEYWORDS,
-	 "fill(value=0, stream=None)\n\nQueues on the stream: all bytes become "
-	 "this one."},
-	{"__dlpack__", KEYWORDS(buffer_dlpack), METH_VARARGS | METH_KEYWORDS,
-	 "__dlpack__(*, stream=None, max_version=None, dl_device=None, "
-	 "copy=None)\n\nA DLPack tensor of bytes, which keeps the block alive. "
-	 "Work on the\nconsumer's stream waits for what the block's own has to "
-	 "do by now."},
+	{"fill", KEYWORDS(buffer_fill), NAMED,
+	 "fill($self, value=0, stream=None)\n--\n\nQueues on the stream: all "
+	 "bytes become this one."},
+	{"__dlpack__", KEYWORDS(buffer_dlpack), NAMED,
+	 "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, "
+	 "copy=None)\n--\n\nA DLPack tensor of bytes, which keeps the block "
+	 "alive. Work on the\nconsumer's stream waits for what the block's own "
+	 "has to do by now."},
 	{"__dlpack_device__", buffer_dlpack_device, METH_NOARGS,
-	 "__dlpack_device__() -> tuple\n\n(type, number), as DLPack counts "
+	 "__dlpack_device__($self)\n--\n\n(type, number), as DLPack counts "
 	 "them."},
-	{"__enter__", buffer_enter, METH_NOARGS, NULL},
-	{"__exit__", buffer_exit, METH_VARARGS, NULL},
+	{"__enter__", buffer_enter, METH_NOARGS,
+	 "__enter__($self)\n--\n\nIt itself."},
+	{"__exit__", buffer_exit, METH_VARARGS,
+	 "__exit__($self, kind, value, trace, /)\n--\n\nEnds it."},
 	{NULL, NULL, 0, NULL},
 };
 

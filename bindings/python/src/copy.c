@@ -39,19 +39,21 @@ PyObject *buffer_write(PyObject *object, PyObject *args, PyObject *names)
 	static char *keys[] = {"data", "offset", "stream", NULL};
 	struct buffer *self = (struct buffer *)object;
 	gpumem_stream stream = self->stream;
+	struct offset offset = {"offset", 0};
 	PyObject *data, *bytes, *result = NULL;
-	Py_ssize_t offset = 0, count;
+	Py_ssize_t count;
 	char *from;
 
-	if (!PyArg_ParseTupleAndKeywords(args, names, "O|nO&", keys, &data,
-					 &offset, stream_from, &stream) ||
+	if (!parse(args, names, "O|O&O&:write", keys, &data, offset_from,
+		   &offset, other_stream_from, &stream) ||
 	    !buffer_live(self))
 		return NULL;
 	/* The same object if it is bytes already. */
 	bytes = PyBytes_FromObject(data);
 	if (bytes && PyBytes_AsStringAndSize(bytes, &from, &count) == 0 &&
-	    in_range(self, offset, count))
-		result = none_or_raise(copy(self, (char *)self->ptr + offset,
+	    in_range(self, offset.value, count))
+		result = none_or_raise(copy(self,
+					    (char *)self->ptr + offset.value,
 					    from, (size_t)count, stream));
 	Py_XDECREF(bytes);
 	return result;
@@ -62,23 +64,24 @@ PyObject *buffer_read(PyObject *object, PyObject *args, PyObject *names)
 	static char *keys[] = {"nbytes", "offset", "stream", NULL};
 	struct buffer *self = (struct buffer *)object;
 	gpumem_stream stream = self->stream;
-	Py_ssize_t count = -1, offset = 0;
+	struct offset count = {"nbytes", -1}, offset = {"offset", 0};
 	gpumem_status status;
 	PyObject *bytes;
 
-	if (!PyArg_ParseTupleAndKeywords(args, names, "|nnO&", keys, &count,
-					 &offset, stream_from, &stream) ||
+	if (!parse(args, names, "|O&O&O&:read", keys, offset_from, &count,
+		   offset_from, &offset, other_stream_from, &stream) ||
 	    !buffer_live(self))
 		return NULL;
-	if (count == -1)
-		count = (Py_ssize_t)self->bytes - offset;
-	if (!in_range(self, offset, count))
+	if (count.value == -1)
+		count.value = (Py_ssize_t)self->bytes - offset.value;
+	if (!in_range(self, offset.value, count.value))
 		return NULL;
-	bytes = PyBytes_FromStringAndSize(NULL, count);
+	bytes = PyBytes_FromStringAndSize(NULL, count.value);
 	if (!bytes)
 		return NULL;
 	status = copy(self, PyBytes_AsString(bytes),
-		      (const char *)self->ptr + offset, (size_t)count, stream);
+		      (const char *)self->ptr + offset.value,
+		      (size_t)count.value, stream);
 	if (status == GPUMEM_OK)
 		return bytes;
 	Py_DECREF(bytes);
@@ -90,12 +93,13 @@ PyObject *buffer_fill(PyObject *object, PyObject *args, PyObject *names)
 	static char *keys[] = {"value", "stream", NULL};
 	struct buffer *self = (struct buffer *)object;
 	gpumem_stream stream = self->stream;
-	unsigned char value = 0;
+	struct number value = {"value", 0};
 
-	if (!PyArg_ParseTupleAndKeywords(args, names, "|bO&", keys, &value,
-					 stream_from, &stream) ||
+	if (!parse(args, names, "|O&O&:fill", keys, byte_from, &value,
+		   other_stream_from, &stream) ||
 	    !buffer_live(self))
 		return NULL;
 	return none_or_raise(gpumem_fill(self->pool->device->handle, self->ptr,
-					 value, self->bytes, stream));
+					 (unsigned char)value.value,
+					 self->bytes, stream));
 }

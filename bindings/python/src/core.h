@@ -74,14 +74,44 @@ PyObject *none_or_raise(gpumem_status status);
  * set. */
 bool address_from(PyObject *object, void **out);
 
-/* For PyArg_Parse's O&: an int, None, or an object that knows its own handle,
- * as the streams of PyTorch, CuPy and Numba and the queues of PyOpenCL do. */
-int stream_from(PyObject *object, void *out);
+/* PyArg_ParseTupleAndKeywords(), whose errors name the argument. */
+bool parse(PyObject *args, PyObject *names, const char *format, char **keys,
+	   ...);
 
-/* For O&: an int that a uint64_t, or an unsigned, holds; a negative one is an
- * OverflowError, as one too large, where K and I would take another number. */
+/* TypeError: "name must be wanted, not the type of object"; NULL, always. */
+PyObject *refuse(const char *name, const char *wanted, PyObject *object);
+
+/* For O&: an int, None, or an object that knows its own handle, as the streams
+ * of PyTorch, CuPy and Numba and the queues of PyOpenCL do.
+ * other_stream_from(): None leaves *out as it is. */
+int stream_from(PyObject *object, void *out);
+int other_stream_from(PyObject *object, void *out);
+
+/* For O&: an argument by its name. */
+struct number {
+	const char *name;
+	uint64_t value;
+};
+struct offset {
+	const char *name;
+	Py_ssize_t value;
+};
+
+/* Into a struct number: an int that a uint64_t, an unsigned or a byte holds;
+ * another one is an OverflowError. */
 int bytes_from(PyObject *object, void *out);
 int count_from(PyObject *object, void *out);
+int byte_from(PyObject *object, void *out);
+/* Into a struct offset. */
+int offset_from(PyObject *object, void *out);
+
+/* Of a row of PyMethodDef, for a function that takes names. */
+#define KEYWORDS(function) (PyCFunction)(void (*)(void))(function)
+#define NAMED (METH_VARARGS | METH_KEYWORDS)
+
+/* What gpumem._report's function makes of it; consumes `argument`, which may be
+ * NULL: an exception is set. */
+PyObject *reported(const char *function, PyObject *argument);
 
 /* A type of the module, added by its name. */
 bool type_add(PyObject *module, PyType_Spec *spec, PyTypeObject **out);
@@ -100,32 +130,43 @@ bool dict_put(PyObject *dict, const char *key, PyObject *value);
 gpumem_pool *pool_handle(const struct pool *self);
 PyObject *pool_default(struct device *device);
 PyObject *pool_stats(PyObject *self, PyObject *unused);
+PyObject *pool_reset_stats(PyObject *self, PyObject *args, PyObject *names);
 PyObject *pool_calls(PyObject *self, PyObject *unused);
 PyObject *pool_snapshot(PyObject *self, PyObject *unused);
-PyObject *pool_report(PyObject *self, PyObject *unused);
+PyObject *pool_report(PyObject *self, PyObject *args, PyObject *names);
+/* pool_limit.c; `which` is NULL for the hard limit, or the name of the soft one
+ */
+PyObject *pool_trim(PyObject *self, PyObject *args, PyObject *names);
+PyObject *pool_capacity(PyObject *self, PyObject *args, PyObject *names);
+PyObject *pool_set_limit(PyObject *self, PyObject *args, PyObject *names);
+PyObject *pool_limit(PyObject *self, void *which);
+int pool_limit_set(PyObject *self, PyObject *value, void *which);
 /* pool_peer.c */
-PyObject *pool_add_peer(PyObject *self, PyObject *device);
+PyObject *pool_add_peer(PyObject *self, PyObject *args, PyObject *names);
 /* Appends to a string that *user refers to; NULL once that has failed. */
 void text_append(const char *text, void *user);
+/* repr(), and what a notebook shows. */
+PyObject *pool_repr(PyObject *self);
+PyObject *pool_html(PyObject *self, PyObject *unused);
 PyObject *gauge_dict(const struct gpumem_gauge *gauge);
 PyObject *pool_tags(PyObject *self, PyObject *unused);
-PyObject *pool_set_tag_limit(PyObject *self, PyObject *args);
-PyObject *pool_track(PyObject *self, PyObject *args);
+PyObject *pool_set_tag_limit(PyObject *self, PyObject *args, PyObject *names);
+PyObject *pool_track(PyObject *self, PyObject *args, PyObject *names);
 PyObject *pool_untrack(PyObject *self, PyObject *unused);
 PyObject *pool_leaks(PyObject *self, PyObject *args, PyObject *names);
-PyObject *pool_pressure_add(PyObject *self, PyObject *callback);
-PyObject *pool_pressure_remove(PyObject *self, PyObject *callback);
+PyObject *pool_pressure_add(PyObject *self, PyObject *args, PyObject *names);
+PyObject *pool_pressure_remove(PyObject *self, PyObject *args, PyObject *names);
 int pool_pressure_visit(const struct pool *self, visitproc visit, void *arg);
 void pool_pressure_drop(struct pool *self);
-PyObject *pool_functions(PyObject *self, PyObject *args);
+PyObject *pool_functions(PyObject *self, PyObject *args, PyObject *names);
 
 /* ---- functions of tags.c and leaks.c ------------------------------------- */
 
-PyObject *tag_push(PyObject *module, PyObject *args);
+PyObject *tag_push(PyObject *module, PyObject *args, PyObject *names);
 PyObject *tag_get(PyObject *module, PyObject *unused);
-PyObject *tag_set(PyObject *module, PyObject *args);
+PyObject *tag_set(PyObject *module, PyObject *args, PyObject *names);
 PyObject *leak_mark(PyObject *module, PyObject *unused);
-PyObject *oom_set(PyObject *module, PyObject *callback);
+PyObject *oom_set(PyObject *module, PyObject *args, PyObject *names);
 
 /* ---- device -------------------------------------------------------------- */
 
@@ -135,7 +176,7 @@ PyObject *caps_list(uint32_t caps);
 /* ---- buffer -------------------------------------------------------------- */
 
 PyObject *pool_alloc(PyObject *self, PyObject *args, PyObject *names);
-PyObject *pool_malloc(PyObject *self, PyObject *args);
+PyObject *pool_malloc(PyObject *self, PyObject *args, PyObject *names);
 /* False: it was freed, and an exception is set. */
 bool buffer_live(const struct buffer *self);
 PyObject *buffer_write(PyObject *self, PyObject *args, PyObject *names);

@@ -81,7 +81,7 @@ static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *names)
 	const char *name = NULL;
 	gpumem_status status;
 
-	if (!PyArg_ParseTupleAndKeywords(args, names, "|z", keys, &name))
+	if (!parse(args, names, "|z:Device", keys, &name))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = gpumem_device_open(name, &handle);
@@ -90,16 +90,17 @@ static PyObject *device_new(PyTypeObject *type, PyObject *args, PyObject *names)
 				   : raise_last(status);
 }
 
-static PyObject *device_adopt(PyObject *type, PyObject *args)
+static PyObject *device_adopt(PyObject *type, PyObject *args, PyObject *names)
 {
+	static char *keys[] = {"backend", "context", "device", "owner", NULL};
 	PyObject *first, *second, *owner = NULL;
 	void *context, *native;
 	gpumem_device *handle;
 	const char *backend;
 	gpumem_status status;
 
-	if (!PyArg_ParseTuple(args, "sOO|O", &backend, &first, &second,
-			      &owner) ||
+	if (!parse(args, names, "sOO|O:adopt", keys, &backend, &first, &second,
+		   &owner) ||
 	    !address_from(first, &context) || !address_from(second, &native))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
@@ -197,19 +198,56 @@ static PyObject *device_repr(PyObject *object)
 	return text;
 }
 
+static PyObject *device_report(PyObject *object, PyObject *unused)
+{
+	PyObject *text = PyUnicode_FromString("");
+	gpumem_status status;
+
+	(void)unused;
+	if (!text)
+		return NULL;
+	status = gpumem_device_report(((struct device *)object)->handle, 0,
+				      text_append, &text);
+	if (status == GPUMEM_OK)
+		return reported("Report", text);
+	Py_XDECREF(text);
+	return raise_last(status);
+}
+
+/* A device that is opened again has the same handle. */
+static PyObject *device_compare(PyObject *object, PyObject *other, int how)
+{
+	bool same;
+
+	if ((how != Py_EQ && how != Py_NE) ||
+	    !PyObject_TypeCheck(other, device_type))
+		Py_RETURN_NOTIMPLEMENTED;
+	same = ((struct device *)object)->handle ==
+	       ((struct device *)other)->handle;
+	return PyBool_FromLong(same == (how == Py_EQ));
+}
+
+static Py_hash_t device_hash(PyObject *object)
+{
+	uintptr_t number = (uintptr_t)((struct device *)object)->handle;
+
+	return (Py_hash_t)(number >> 4); /* never -1, which says "failed" */
+}
+
 /* ---- what it does -------------------------------------------------------- */
 
-static PyObject *device_trim(PyObject *object, PyObject *args)
+static PyObject *device_trim(PyObject *object, PyObject *args, PyObject *names)
 {
-	uint64_t keep = 0;
+	static char *keys[] = {"keep_bytes", NULL};
+	struct number keep = {"keep_bytes", 0};
 	uint64_t released = 0;
 	gpumem_status status;
 
-	if (!PyArg_ParseTuple(args, "|O&", bytes_from, &keep))
+	if (!parse(args, names, "|O&:trim", keys, bytes_from, &keep))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
-	status = gpumem_device_trim(((struct device *)object)->handle, keep,
-				    &released);
+	status = gpumem_device_trim(((struct device *)object)->handle,
+				    keep.value, &released);
 	Py_END_ALLOW_THREADS;
 	return status == GPUMEM_OK ? PyLong_FromUnsignedLongLong(released)
 				   : raise_last(status);
@@ -227,14 +265,15 @@ static PyObject *stream_create(PyObject *object, PyObject *unused)
 				   : raise_last(status);
 }
 
-static PyObject *stream_call(PyObject *object, PyObject *argument,
+static PyObject *stream_call(PyObject *object, PyObject *args, PyObject *names,
 			     gpumem_status (*call)(gpumem_device *,
 						   gpumem_stream))
 {
+	static char *keys[] = {"stream", NULL};
 	gpumem_stream stream;
 	gpumem_status status;
 
-	if (!stream_from(argument, &stream))
+	if (!parse(args, names, "O&", keys, stream_from, &stream))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
 	status = call(((struct device *)object)->handle, stream);
@@ -242,34 +281,40 @@ static PyObject *stream_call(PyObject *object, PyObject *argument,
 	return none_or_raise(status);
 }
 
-static PyObject *stream_destroy(PyObject *object, PyObject *argument)
+static PyObject *stream_destroy(PyObject *object, PyObject *args,
+				PyObject *names)
 {
-	return stream_call(object, argument, gpumem_stream_destroy);
+	return stream_call(object, args, names, gpumem_stream_destroy);
 }
 
-static PyObject *stream_sync(PyObject *object, PyObject *argument)
+static PyObject *stream_sync(PyObject *object, PyObject *args, PyObject *names)
 {
-	return stream_call(object, argument, gpumem_stream_sync);
+	return stream_call(object, args, names, gpumem_stream_sync);
 }
 
 static PyMethodDef methods[] = {
-	{"adopt", device_adopt, METH_VARARGS | METH_CLASS,
-	 "adopt(backend, context, device, owner=None) -> Device\n\nA device "
+	{"adopt", KEYWORDS(device_adopt), NAMED | METH_CLASS,
+	 "adopt($type, backend, context, device, owner=None)\n--\n\nA device "
 	 "that works in the program's own context, which must outlive it:\na "
 	 "CUcontext and CUdevice, or a cl_context and cl_device_id, as ints. "
 	 "The device\nkeeps `owner`, whose context that is."},
 	{"memory", device_memory, METH_NOARGS,
-	 "memory() -> dict\n\nBytes: total, free, reserved by gpumem's pools, "
+	 "memory($self)\n--\n\nBytes: total, free, reserved by gpumem's pools, "
 	 "and in use outside them."},
-	{"trim", device_trim, METH_VARARGS,
-	 "trim(keep_bytes=0) -> int\n\nGives unused memory of all pools of the "
-	 "device back to the driver; bytes."},
+	{"report", device_report, METH_NOARGS,
+	 "report($self)\n--\n\nWhere the memory of the device is, as lines for "
+	 "people that add up: of each\npool what is live by tag, pending and "
+	 "free, then what is outside gpumem."},
+	{"trim", KEYWORDS(device_trim), NAMED,
+	 "trim($self, keep_bytes=0)\n--\n\nGives unused memory of all pools of "
+	 "the device back to the driver; bytes."},
 	{"stream_create", stream_create, METH_NOARGS,
-	 "stream_create() -> int\n\nA new stream, by its handle."},
-	{"stream_destroy", stream_destroy, METH_O,
-	 "stream_destroy(stream)\n\nEnds a stream of stream_create()."},
-	{"stream_sync", stream_sync, METH_O,
-	 "stream_sync(stream)\n\nWaits for all work on the stream."},
+	 "stream_create($self)\n--\n\nA new stream, by its handle."},
+	{"stream_destroy", KEYWORDS(stream_destroy), NAMED,
+	 "stream_destroy($self, stream)\n--\n\nEnds a stream of "
+	 "stream_create()."},
+	{"stream_sync", KEYWORDS(stream_sync), NAMED,
+	 "stream_sync($self, stream)\n--\n\nWaits for all work on the stream."},
 	{NULL, NULL, 0, NULL},
 };
 
@@ -282,14 +327,17 @@ static PyGetSetDef attributes[] = {
 };
 
 static PyType_Slot slots[] = {
-	{Py_tp_doc, "Device(name=None)\n\nAn open device: \"cuda:0\", \"hip\", "
-		    "\"opencl:1\", \"host\", or None for the\none that "
-		    "GPUMEM_BACKEND picks. The same device opened twice is "
-		    "one."},
+	{Py_tp_doc,
+	 "Device(name=None)\n--\n\nAn open device: \"cuda:0\", \"hip\", "
+	 "\"opencl:1\", \"host\", or None for the\none that "
+	 "GPUMEM_BACKEND picks. The same device opened twice is "
+	 "one."},
 	{Py_tp_new, device_new},
 	{Py_tp_dealloc, device_dealloc},
 	{Py_tp_traverse, device_traverse},
 	{Py_tp_repr, device_repr},
+	{Py_tp_richcompare, device_compare},
+	{Py_tp_hash, device_hash},
 	{Py_tp_methods, methods},
 	{Py_tp_getset, attributes},
 	{0, NULL},

@@ -72,14 +72,16 @@ static size_t find(gpumem_pool *pool, gpumem_stream stream)
 	return count;
 }
 
-PyObject *pool_functions(PyObject *object, PyObject *args)
+PyObject *pool_functions(PyObject *object, PyObject *args, PyObject *names)
 {
+	static char *keys[] = {"stream", NULL};
 	struct pool *self = (struct pool *)object;
 	gpumem_pool *handle = pool_handle(self);
 	gpumem_stream stream = NULL;
 	size_t i;
 
-	if (!handle || !PyArg_ParseTuple(args, "|O&", stream_from, &stream))
+	if (!handle ||
+	    !parse(args, names, "|O&:functions", keys, stream_from, &stream))
 		return NULL;
 	i = find(handle, stream);
 	if (i == PAIRS) {

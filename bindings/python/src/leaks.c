@@ -23,16 +23,18 @@ static PyObject *loaded(PyObject *text)
 /* ---- leaks ----------------------------------------------------------------
  */
 
-PyObject *pool_track(PyObject *object, PyObject *args)
+PyObject *pool_track(PyObject *object, PyObject *args, PyObject *names)
 {
+	static char *keys[] = {"frames", NULL};
 	gpumem_pool *handle = pool_handle((struct pool *)object);
-	unsigned frames = 0;
+	struct number frames = {"frames", 0};
 	gpumem_status status;
 
-	if (!handle || !PyArg_ParseTuple(args, "|O&", count_from, &frames))
+	if (!handle ||
+	    !parse(args, names, "|O&:track", keys, count_from, &frames))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;
-	status = gpumem_pool_track_begin(handle, frames);
+	status = gpumem_pool_track_begin(handle, (unsigned)frames.value);
 	Py_END_ALLOW_THREADS;
 	return none_or_raise(status);
 }
@@ -63,21 +65,20 @@ PyObject *pool_leaks(PyObject *object, PyObject *args, PyObject *names)
 {
 	static char *keys[] = {"since", "until", NULL};
 	gpumem_pool *handle = pool_handle((struct pool *)object);
-	uint64_t since = 0, until = 0;
+	struct number since = {"since", 0}, until = {"until", 0};
 	gpumem_status status;
 	PyObject *text;
 
-	if (!handle ||
-	    !PyArg_ParseTupleAndKeywords(args, names, "|O&O&", keys, bytes_from,
-					 &since, bytes_from, &until))
+	if (!handle || !parse(args, names, "|O&O&:leaks", keys, bytes_from,
+			      &since, bytes_from, &until))
 		return NULL;
 	text = PyUnicode_FromString("");
 	if (!text)
 		return NULL;
-	status = gpumem_pool_print_leaks(handle, since, until,
+	status = gpumem_pool_print_leaks(handle, since.value, until.value,
 					 GPUMEM_PRINT_JSON, text_append, &text);
 	if (status == GPUMEM_OK)
-		return loaded(text);
+		return reported("Leaks", loaded(text));
 	Py_XDECREF(text);
 	return raise_last(status);
 }
@@ -119,16 +120,17 @@ static void on_oom(const struct gpumem_oom *oom, void *user)
 	PyGILState_Release(state);
 }
 
-PyObject *oom_set(PyObject *module, PyObject *callback)
+PyObject *oom_set(PyObject *module, PyObject *args, PyObject *names)
 {
-	PyObject *before = told;
+	static char *keys[] = {"callback", NULL};
+	PyObject *callback, *before;
 
 	(void)module;
-	if (callback != Py_None && !PyCallable_Check(callback)) {
-		PyErr_SetString(PyExc_TypeError,
-				"a callback is called, or it is None");
+	if (!parse(args, names, "O:oom_set", keys, &callback))
 		return NULL;
-	}
+	if (callback != Py_None && !PyCallable_Check(callback))
+		return refuse(keys[0], "callable or None", callback);
+	before = told;
 	told = callback == Py_None ? NULL : callback;
 	Py_XINCREF(told);
 	gpumem_oom_set(told ? on_oom : NULL, NULL);

@@ -3,8 +3,9 @@
 
 /*
  * gpumem.Pool: a pool of a device, or a device's default one. What it reports
- * is in pool_report.c, its callbacks in pressure.c, its peers in pool_peer.c,
- * its blocks in buffer.c. Under the GIL, but for calls that may wait.
+ * is in pool_report.c, its limits in pool_limit.c, its callbacks in pressure.c,
+ * its peers in pool_peer.c, its blocks in buffer.c. Under the GIL, but for
+ * calls that may wait.
  */
 #include "core.h"
 
@@ -83,6 +84,10 @@ static struct device *device_from(PyObject *device)
 		Py_INCREF(device);
 		return (struct device *)device;
 	}
+	if (device != Py_None && !PyUnicode_Check(device)) {
+		refuse("device", "a gpumem.Device, its name or None", device);
+		return NULL;
+	}
 	return (struct device *)PyObject_CallFunctionObjArgs(
 		(PyObject *)device_type, device, NULL);
 }
@@ -94,19 +99,22 @@ static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names)
 		"page_bytes", "kind", NULL};
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
+	struct number limit = {"limit_bytes", 0}, page = {"page_bytes", 0};
+	struct number soft = {"soft_limit_bytes", 0};
 	PyObject *object = Py_None, *self = NULL;
 	const char *kind = "device";
 	struct device *device;
 	gpumem_status status;
 	gpumem_pool *handle;
 
-	if (!PyArg_ParseTupleAndKeywords(args, names, "|O$zO&O&O&s", keys,
-					 &object, &config.name, bytes_from,
-					 &config.limit_bytes, bytes_from,
-					 &config.soft_limit_bytes, bytes_from,
-					 &config.page_bytes, &kind) ||
+	if (!parse(args, names, "|O$zO&O&O&s:Pool", keys, &object, &config.name,
+		   bytes_from, &limit, bytes_from, &soft, bytes_from, &page,
+		   &kind) ||
 	    !kind_from(kind, &config.kind))
 		return NULL;
+	config.limit_bytes = limit.value;
+	config.soft_limit_bytes = soft.value;
+	config.page_bytes = page.value;
 	device = device_from(object);
 	if (!device)
 		return NULL;
@@ -188,72 +196,7 @@ static PyObject *pool_close(PyObject *object, PyObject *unused)
 	return none_or_raise(status);
 }
 
-/* ---- limits and giving back ---------------------------------------------- */
-
-static PyObject *pool_trim(PyObject *object, PyObject *args)
-{
-	gpumem_pool *handle = pool_handle((struct pool *)object);
-	uint64_t keep = 0;
-	uint64_t released = 0;
-	gpumem_status status;
-
-	if (!handle || !PyArg_ParseTuple(args, "|O&", bytes_from, &keep))
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS;
-	status = gpumem_pool_trim(handle, keep, &released);
-	Py_END_ALLOW_THREADS;
-	return status == GPUMEM_OK ? PyLong_FromUnsignedLongLong(released)
-				   : raise_last(status);
-}
-
-static PyObject *pool_set_limit(PyObject *object, PyObject *args,
-				PyObject *names)
-{
-	static char *keys[] = {"limit_bytes", "soft_limit_bytes", NULL};
-	gpumem_pool *handle = pool_handle((struct pool *)object);
-	uint64_t limit = 0, soft = 0;
-	gpumem_status status;
-
-	if (!handle ||
-	    !PyArg_ParseTupleAndKeywords(args, names, "|O&O&", keys, bytes_from,
-					 &limit, bytes_from, &soft))
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS;
-	status = gpumem_pool_set_limit(handle, soft, limit);
-	Py_END_ALLOW_THREADS;
-	return none_or_raise(status);
-}
-
-static PyObject *pool_capacity(PyObject *object, PyObject *args)
-{
-	struct gpumem_capacity capacity = GPUMEM_INIT(struct gpumem_capacity);
-	gpumem_pool *handle = pool_handle((struct pool *)object);
-	gpumem_stream stream = NULL;
-	gpumem_status status;
-
-	if (!handle || !PyArg_ParseTuple(args, "|O&", stream_from, &stream))
-		return NULL;
-	Py_BEGIN_ALLOW_THREADS;
-	status = gpumem_pool_capacity(handle, stream, &capacity);
-	Py_END_ALLOW_THREADS;
-	if (status != GPUMEM_OK)
-		return raise_last(status);
-	return Py_BuildValue("{s:K,s:K}", "max_alloc_bytes",
-			     (unsigned long long)capacity.max_alloc_bytes,
-			     "now_bytes",
-			     (unsigned long long)capacity.now_bytes);
-}
-
-static PyObject *pool_reset_stats(PyObject *object, PyObject *args)
-{
-	gpumem_pool *handle = pool_handle((struct pool *)object);
-	int totals = 0;
-
-	if (!handle || !PyArg_ParseTuple(args, "|p", &totals))
-		return NULL;
-	return none_or_raise(gpumem_pool_reset_stats(
-		handle, totals ? GPUMEM_RESET_TOTALS : 0));
-}
+/* ---- what it is and does ------------------------------------------------- */
 
 static PyObject *pool_check(PyObject *object, PyObject *unused)
 {
@@ -263,12 +206,15 @@ static PyObject *pool_check(PyObject *object, PyObject *unused)
 	return handle ? none_or_raise(gpumem_pool_check(handle)) : NULL;
 }
 
-static PyObject *pool_drop_stream(PyObject *object, PyObject *argument)
+static PyObject *pool_drop_stream(PyObject *object, PyObject *args,
+				  PyObject *names)
 {
+	static char *keys[] = {"stream", NULL};
 	gpumem_pool *handle = pool_handle((struct pool *)object);
 	gpumem_stream stream;
 
-	if (!handle || !stream_from(argument, &stream))
+	if (!handle ||
+	    !parse(args, names, "O&:drop_stream", keys, stream_from, &stream))
 		return NULL;
 	return none_or_raise(gpumem_pool_drop_stream(handle, stream));
 }
@@ -290,84 +236,129 @@ static PyObject *pool_device(PyObject *object, void *unused)
 	return device;
 }
 
-#define KEYWORDS(function) (PyCFunction)(void (*)(void))(function)
+/* ---- with ------------------------------------------------------------------
+ */
+
+static PyObject *pool_enter(PyObject *object, PyObject *unused)
+{
+	(void)unused;
+	if (!pool_handle((struct pool *)object))
+		return NULL;
+	Py_INCREF(object);
+	return object;
+}
+
+/* What is on its way hides that blocks, whose variables it has, are live. */
+static PyObject *pool_exit(PyObject *object, PyObject *args)
+{
+	PyObject *kind, *value, *trace, *closed;
+
+	if (!PyArg_UnpackTuple(args, "__exit__", 3, 3, &kind, &value, &trace))
+		return NULL;
+	closed = pool_close(object, NULL);
+	if (closed || kind == Py_None)
+		return closed;
+	PyErr_Clear();
+	Py_RETURN_NONE;
+}
 
 static PyMethodDef methods[] = {
-	{"alloc", KEYWORDS(pool_alloc), METH_VARARGS | METH_KEYWORDS,
-	 "alloc(nbytes, stream=None, *, alignment=0, zero=False, wait=True, "
-	 "grow=True)\n\nA Buffer for work queued on the stream from now on. "
-	 "zero: filled with zeros\nin the order of the stream. wait=False: "
-	 "waits for no device. grow=False:\nonly from what the pool has "
-	 "reserved. OutOfMemoryError if there is none."},
-	{"malloc", pool_malloc, METH_VARARGS,
-	 "malloc(nbytes, stream=None) -> int\n\nA block by its address, which "
-	 "gpumem.free() ends. For adapters."},
-	{"functions", pool_functions, METH_VARARGS,
-	 "functions(stream=None) -> dict\n\nThe addresses of C functions over "
-	 "the pool and this stream, for programs\nthat take an allocator so: "
-	 "void *alloc(size_t), which returns NULL when it\nfails, void "
+	{"alloc", KEYWORDS(pool_alloc), NAMED,
+	 "alloc($self, nbytes, stream=None, *, alignment=0, zero=False, "
+	 "wait=True, grow=True)\n--\n\nA Buffer for work queued on the stream "
+	 "from now on. zero: filled with zeros\nin the order of the stream. "
+	 "wait=False: waits for no device. grow=False:\nonly from what the "
+	 "pool "
+	 "has reserved. OutOfMemoryError if there is none."},
+	{"malloc", KEYWORDS(pool_malloc), NAMED,
+	 "malloc($self, nbytes, stream=None)\n--\n\nA block by its address, "
+	 "which gpumem.free() ends. For adapters."},
+	{"functions", KEYWORDS(pool_functions), NAMED,
+	 "functions($self, stream=None)\n--\n\nThe addresses of C functions "
+	 "over the pool and this stream, for programs\nthat take an allocator "
+	 "so: void *alloc(size_t), which returns NULL when it\nfails, void "
 	 "free(void *), void empty_cache(void); and the stream's handle.\nThey "
 	 "and the pool last until the process ends."},
 	{"stats", pool_stats, METH_NOARGS,
-	 "stats() -> dict\n\nThe statistics of gpumem_stats(3)."},
+	 "stats($self)\n--\n\nThe statistics of gpumem_stats(3), as a dict."},
 	{"calls", pool_calls, METH_NOARGS,
-	 "calls() -> dict\n\nDriver calls by their name: count, failed, ns."},
+	 "calls($self)\n--\n\nDriver calls by their name: count, failed, ns."},
 	{"snapshot", pool_snapshot, METH_NOARGS,
-	 "snapshot() -> list\n\nEvery block in the order of addresses, free "
+	 "snapshot($self)\n--\n\nEvery block in the order of addresses, free "
 	 "ones and holes too."},
-	{"report", pool_report, METH_NOARGS,
-	 "report() -> str\n\nAll of it, as lines for people."},
+	{"report", KEYWORDS(pool_report), NAMED,
+	 "report($self, all=False)\n--\n\nIts statistics as lines for people: "
+	 "those that are not 0, or all."},
 	{"tags", pool_tags, METH_NOARGS,
-	 "tags() -> list\n\nWhat its blocks have by tag; path \"\" is those "
+	 "tags($self)\n--\n\nWhat its blocks have by tag; path \"\" is those "
 	 "without one."},
-	{"set_tag_limit", pool_set_tag_limit, METH_VARARGS,
-	 "set_tag_limit(path, limit_bytes)\n\nA limit on the requested bytes "
-	 "of the blocks with this tag, or one\ninside it; 0: none."},
-	{"track", pool_track, METH_VARARGS,
-	 "track(frames=0)\n\nFrom now on it is known of each block when it "
-	 "was allocated, by which\nthread, and so many frames of the C stack; "
-	 "slower."},
-	{"untrack", pool_untrack, METH_NOARGS, "untrack()\n\nForgets that."},
-	{"leaks", KEYWORDS(pool_leaks), METH_VARARGS | METH_KEYWORDS,
-	 "leaks(since=0, until=0) -> dict\n\nThe live blocks, the largest "
+	{"set_tag_limit", KEYWORDS(pool_set_tag_limit), NAMED,
+	 "set_tag_limit($self, path, limit_bytes)\n--\n\nA limit on the "
+	 "requested bytes of the blocks with this tag, or one\ninside it; 0: "
+	 "none."},
+	{"track", KEYWORDS(pool_track), NAMED,
+	 "track($self, frames=0)\n--\n\nFrom now on it is known of each block "
+	 "when it was allocated, by which\nthread, and so many frames of the C "
+	 "stack; slower."},
+	{"untrack", pool_untrack, METH_NOARGS,
+	 "untrack($self)\n--\n\nForgets that."},
+	{"leaks", KEYWORDS(pool_leaks), NAMED,
+	 "leaks($self, since=0, until=0)\n--\n\nThe live blocks, the largest "
 	 "groups of one tag and stack first: all, or\nthose that were "
 	 "allocated between two marks of leak_mark()."},
-	{"reset_stats", pool_reset_stats, METH_VARARGS,
-	 "reset_stats(totals=False)\n\nPeaks become current; totals and "
-	 "counters 0 too."},
-	{"trim", pool_trim, METH_VARARGS,
-	 "trim(keep_bytes=0) -> int\n\nGives unused memory back to the driver "
-	 "until at most keep_bytes are\nreserved; waits for no stream. Returns "
-	 "the bytes given back."},
-	{"set_limit", KEYWORDS(pool_set_limit), METH_VARARGS | METH_KEYWORDS,
-	 "set_limit(limit_bytes=0, soft_limit_bytes=0)\n\nBounds on reserved "
-	 "bytes; 0: none. Lowering the hard one trims at once."},
-	{"capacity", pool_capacity, METH_VARARGS,
-	 "capacity(stream=None) -> dict\n\nHow large a block can be, at most "
+	{"reset_stats", KEYWORDS(pool_reset_stats), NAMED,
+	 "reset_stats($self, totals=False)\n--\n\nPeaks become current; totals "
+	 "and counters 0 too."},
+	{"trim", KEYWORDS(pool_trim), NAMED,
+	 "trim($self, keep_bytes=0)\n--\n\nGives unused memory back to the "
+	 "driver until at most keep_bytes are\nreserved; waits for no stream. "
+	 "Returns the bytes given back."},
+	{"set_limit", KEYWORDS(pool_set_limit), NAMED,
+	 "set_limit($self, limit_bytes=0, soft_limit_bytes=0)\n--\n\nBounds on "
+	 "reserved bytes; 0: none. Lowering the hard one trims at once."},
+	{"capacity", KEYWORDS(pool_capacity), NAMED,
+	 "capacity($self, stream=None)\n--\n\nHow large a block can be, at "
+	 "most "
 	 "and now."},
-	{"pressure_add", pool_pressure_add, METH_O,
-	 "pressure_add(callback)\n\ncallback(pressure: dict) -> bool is called "
-	 "when an allocation is about to\nexceed the soft limit or to fail: "
-	 "free what you can, and return True to\nhave it tried again."},
-	{"pressure_remove", pool_pressure_remove, METH_O,
-	 "pressure_remove(callback)\n\nRemoves what was added first."},
-	{"add_peer", pool_add_peer, METH_O,
-	 "add_peer(device)\n\nKernels of that device may use the pool's blocks "
-	 "from now on, live ones too; it stays open as long as the pool."},
-	{"drop_stream", pool_drop_stream, METH_O,
-	 "drop_stream(stream)\n\nA stream that the program destroys itself is "
-	 "about to go."},
+	{"pressure_add", KEYWORDS(pool_pressure_add), NAMED,
+	 "pressure_add($self, callback)\n--\n\ncallback(pressure: dict) -> "
+	 "bool "
+	 "is called when an allocation is about to\nexceed the soft limit or "
+	 "to "
+	 "fail: free what you can, and return True to\nhave it tried again."},
+	{"pressure_remove", KEYWORDS(pool_pressure_remove), NAMED,
+	 "pressure_remove($self, callback)\n--\n\nRemoves what was added "
+	 "first."},
+	{"add_peer", KEYWORDS(pool_add_peer), NAMED,
+	 "add_peer($self, device)\n--\n\nKernels of that device may use the "
+	 "pool's blocks from now on, live ones too;\nit stays open as long as "
+	 "the pool."},
+	{"drop_stream", KEYWORDS(pool_drop_stream), NAMED,
+	 "drop_stream($self, stream)\n--\n\nA stream that the program destroys "
+	 "itself is about to go."},
 	{"check", pool_check, METH_NOARGS,
-	 "check()\n\nCompares everything with every counter and invariant."},
+	 "check($self)\n--\n\nCompares everything with every counter and "
+	 "invariant."},
 	{"close", pool_close, METH_NOARGS,
-	 "close()\n\nEnds the pool; Error while blocks are live. Of a default "
-	 "pool: forgets it."},
+	 "close($self)\n--\n\nEnds the pool; Error while blocks are live. Of a "
+	 "default pool: forgets it."},
+	{"__enter__", pool_enter, METH_NOARGS,
+	 "__enter__($self)\n--\n\nIt itself."},
+	{"__exit__", pool_exit, METH_VARARGS,
+	 "__exit__($self, kind, value, trace, /)\n--\n\nAs close(); after an "
+	 "exception, a pool with live blocks stays."},
+	{"_repr_html_", pool_html, METH_NOARGS,
+	 "_repr_html_($self)\n--\n\nFor notebooks."},
 	{NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef attributes[] = {
 	{"name", pool_name, NULL, "Its name.", NULL},
 	{"device", pool_device, NULL, "Its device.", NULL},
+	{"limit_bytes", pool_limit, pool_limit_set,
+	 "The hard limit of what it reserves; 0: none.", NULL},
+	{"soft_limit_bytes", pool_limit, pool_limit_set,
+	 "The soft limit of what it reserves; 0: none.", "soft_limit_bytes"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -380,14 +371,16 @@ static PyMemberDef members[] = {
 static PyType_Slot slots[] = {
 	{Py_tp_doc,
 	 "Pool(device=None, *, name=None, limit_bytes=0, "
-	 "soft_limit_bytes=0,\npage_bytes=0, kind=\"device\")\n\n"
+	 "soft_limit_bytes=0, page_bytes=0, kind=\"device\")\n--\n\n"
 	 "A pool of a Device, or of one by its name. kind: "
 	 "\"device\", \"pinned\" or\n\"managed\" memory. It lives as "
-	 "long as it, or one of its buffers, does."},
+	 "long as it, or one of its buffers, does, until\nclose(), or to the "
+	 "end of `with`."},
 	{Py_tp_new, pool_new},
 	{Py_tp_dealloc, pool_dealloc},
 	{Py_tp_traverse, pool_traverse},
 	{Py_tp_clear, pool_clear},
+	{Py_tp_repr, pool_repr},
 	{Py_tp_methods, methods},
 	{Py_tp_getset, attributes},
 	{Py_tp_members, members},

@@ -30,18 +30,18 @@ static bool keep(struct pool *self, PyObject *device)
 	return true;
 }
 
-PyObject *pool_add_peer(PyObject *object, PyObject *device)
+PyObject *pool_add_peer(PyObject *object, PyObject *args, PyObject *names)
 {
+	static char *keys[] = {"device", NULL};
 	struct pool *self = (struct pool *)object;
 	gpumem_pool *handle = pool_handle(self);
 	gpumem_status status;
+	PyObject *device;
 
-	if (!handle)
+	if (!handle || !parse(args, names, "O:add_peer", keys, &device))
 		return NULL;
-	if (!PyObject_TypeCheck(device, device_type)) {
-		PyErr_SetString(PyExc_TypeError, "a peer is a gpumem.Device");
-		return NULL;
-	}
+	if (!PyObject_TypeCheck(device, device_type))
+		return refuse(keys[0], "a gpumem.Device", device);
 	if (!keep(self, device))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS;

@@ -46,6 +46,18 @@ PyObject *pool_stats(PyObject *object, PyObject *unused)
 	return dict;
 }
 
+PyObject *pool_reset_stats(PyObject *object, PyObject *args, PyObject *names)
+{
+	static char *keys[] = {"totals", NULL};
+	gpumem_pool *handle = pool_handle((struct pool *)object);
+	int totals = 0;
+
+	if (!handle || !parse(args, names, "|p:reset_stats", keys, &totals))
+		return NULL;
+	return none_or_raise(gpumem_pool_reset_stats(
+		handle, totals ? GPUMEM_RESET_TOTALS : 0));
+}
+
 PyObject *pool_calls(PyObject *object, PyObject *unused)
 {
 	gpumem_pool *handle = pool_handle((struct pool *)object);
@@ -173,18 +185,50 @@ void text_append(const char *text, void *user)
 	Py_XDECREF(before);
 }
 
-PyObject *pool_report(PyObject *object, PyObject *unused)
+PyObject *reported(const char *function, PyObject *argument)
 {
-	gpumem_pool *handle = pool_handle((struct pool *)object);
-	PyObject *text = handle ? PyUnicode_FromString("") : NULL;
-	gpumem_status status;
+	PyObject *module =
+		argument ? PyImport_ImportModule("gpumem._report") : NULL;
+	PyObject *result =
+		module ? PyObject_CallMethod(module, function, "O", argument)
+		       : NULL;
 
-	(void)unused;
+	Py_XDECREF(module);
+	Py_XDECREF(argument);
+	return result;
+}
+
+PyObject *pool_report(PyObject *object, PyObject *args, PyObject *names)
+{
+	static char *keys[] = {"all", NULL};
+	gpumem_pool *handle = pool_handle((struct pool *)object);
+	gpumem_status status;
+	PyObject *text;
+	int all = 0;
+
+	if (!handle || !parse(args, names, "|p:report", keys, &all))
+		return NULL;
+	text = PyUnicode_FromString("");
 	if (!text)
 		return NULL;
 	status = gpumem_pool_print(handle, 0, text_append, &text);
 	if (status == GPUMEM_OK)
-		return text;
+		return reported(all ? "Report" : "short", text);
 	Py_XDECREF(text);
 	return raise_last(status);
+}
+
+PyObject *pool_repr(PyObject *self)
+{
+	if (!((struct pool *)self)->handle)
+		return PyUnicode_FromString("<gpumem.Pool, closed>");
+	Py_INCREF(self);
+	return reported("pool_text", self);
+}
+
+PyObject *pool_html(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	Py_INCREF(self);
+	return reported("pool_html", self);
 }

@@ -69,19 +69,20 @@ static bool on_pressure(gpumem_pool *pool,
 	return again;
 }
 
-PyObject *pool_pressure_add(PyObject *object, PyObject *callback)
+static char *keys[] = {"callback", NULL};
+
+PyObject *pool_pressure_add(PyObject *object, PyObject *args, PyObject *names)
 {
 	struct pool *self = (struct pool *)object;
 	gpumem_pool *handle = pool_handle(self);
 	struct pressure *own;
 	gpumem_status status;
+	PyObject *callback;
 
-	if (!handle)
+	if (!handle || !parse(args, names, "O:pressure_add", keys, &callback))
 		return NULL;
-	if (!PyCallable_Check(callback)) {
-		PyErr_SetString(PyExc_TypeError, "a callback is called");
-		return NULL;
-	}
+	if (!PyCallable_Check(callback))
+		return refuse(keys[0], "callable", callback);
 	own = malloc(sizeof(*own));
 	if (!own)
 		return PyErr_NoMemory();
@@ -128,14 +129,17 @@ static int is_same(const struct pressure *own, PyObject *callback)
 	return same;
 }
 
-PyObject *pool_pressure_remove(PyObject *object, PyObject *callback)
+PyObject *pool_pressure_remove(PyObject *object, PyObject *args,
+			       PyObject *names)
 {
 	struct pool *self = (struct pool *)object;
-	struct pressure *at = self->callbacks, *found = NULL;
+	struct pressure *at, *found = NULL;
+	PyObject *callback;
 
-	if (!pool_handle(self))
+	if (!pool_handle(self) ||
+	    !parse(args, names, "O:pressure_remove", keys, &callback))
 		return NULL;
-	for (; at; at = at->next) {
+	for (at = self->callbacks; at; at = at->next) {
 		int same = is_same(at, callback);
 
 		if (same < 0)

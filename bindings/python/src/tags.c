@@ -10,12 +10,13 @@
 
 #include <stdlib.h>
 
-PyObject *tag_push(PyObject *module, PyObject *args)
+PyObject *tag_push(PyObject *module, PyObject *args, PyObject *names)
 {
+	static char *keys[] = {"name", NULL};
 	const char *name;
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "s", &name))
+	if (!parse(args, names, "s:tag_push", keys, &name))
 		return NULL;
 	return none_or_raise(gpumem_tag_push(name));
 }
@@ -27,14 +28,15 @@ PyObject *tag_get(PyObject *module, PyObject *unused)
 	return PyLong_FromUnsignedLong(gpumem_tag_get());
 }
 
-PyObject *tag_set(PyObject *module, PyObject *args)
+PyObject *tag_set(PyObject *module, PyObject *args, PyObject *names)
 {
-	unsigned tag;
+	static char *keys[] = {"tag", NULL};
+	struct number tag = {"tag", 0};
 
 	(void)module;
-	if (!PyArg_ParseTuple(args, "O&", count_from, &tag))
+	if (!parse(args, names, "O&:tag_set", keys, count_from, &tag))
 		return NULL;
-	return none_or_raise(gpumem_tag_set(tag));
+	return none_or_raise(gpumem_tag_set((uint32_t)tag.value));
 }
 
 /* ---- of a pool ------------------------------------------------------------
@@ -110,21 +112,22 @@ PyObject *pool_tags(PyObject *object, PyObject *unused)
 	return list;
 }
 
-PyObject *pool_set_tag_limit(PyObject *object, PyObject *args)
+PyObject *pool_set_tag_limit(PyObject *object, PyObject *args, PyObject *names)
 {
+	static char *keys[] = {"path", "limit_bytes", NULL};
 	gpumem_pool *handle = pool_handle((struct pool *)object);
-	uint64_t limit;
+	struct number limit = {"limit_bytes", 0};
 	gpumem_status status;
 	const char *path;
 	uint32_t tag;
 
-	if (!handle ||
-	    !PyArg_ParseTuple(args, "sO&", &path, bytes_from, &limit))
+	if (!handle || !parse(args, names, "sO&:set_tag_limit", keys, &path,
+			      bytes_from, &limit))
 		return NULL;
 	status = gpumem_tag_intern(path, &tag);
 	if (status == GPUMEM_OK) {
 		Py_BEGIN_ALLOW_THREADS;
-		status = gpumem_tag_set_limit(handle, tag, limit);
+		status = gpumem_tag_set_limit(handle, tag, limit.value);
 		Py_END_ALLOW_THREADS;
 	}
 	return none_or_raise(status);

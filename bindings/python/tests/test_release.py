@@ -394,10 +394,10 @@ class Scopes(unittest.TestCase):
 
     def test_without_pools(self):
         """Who watches nothing must not say that nothing is left."""
+        stand_in(self, "gpumem.torch", enabled=lambda: False)
         with self.assertRaisesRegex(ValueError, "there is no pool to watch: "):
             gpumem.scope()
-        plug = types.SimpleNamespace(enabled=lambda: True, used_devices=list)
-        stand_in(self, "gpumem.torch", **vars(plug))
+        stand_in(self, "gpumem.torch", enabled=lambda: True, used_devices=list)
         with gpumem.scope() as inside:
             self.assertIn("has not ended", repr(inside))
         self.assertEqual(inside.left_bytes, 0)
