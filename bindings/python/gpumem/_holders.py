@@ -41,14 +41,14 @@ def attributes(thing: Any) -> Any:
 def frames() -> List[FrameType]:
     """Of all threads, without those of this module and its users."""
     found: List[FrameType] = []
-    top: Optional[FrameType]
-    for top in sys._current_frames().values():
-        frame = top
+    # That of this function stays in no variable: it would be kept by itself.
+    tops = list(sys._current_frames().values())
+    while tops:
+        frame: Optional[FrameType] = tops.pop()
         while frame:
             if frame.f_globals.get("__name__") not in HERE:
                 found.append(frame)
             frame = frame.f_back
-    top = None  # that of this function, which would be kept by it
     return found
 
 
@@ -79,7 +79,7 @@ def _locals() -> Dict[int, List[str]]:
 def _of_module(names: Any) -> str:
     """The module whose globals this dict is, or ""."""
     name = names.get("__name__") if _is(names, dict) else None
-    module = sys.modules.get(name) if _is(name, str) else None
+    module = sys.modules.get(name) if type(name) is str else None
     return str(name) if getattr(module, "__dict__", None) is names else ""
 
 
