@@ -12,13 +12,15 @@ import gc
 import sys
 from inspect import CO_OPTIMIZED
 from itertools import islice
-from types import CellType, FrameType, FunctionType, GeneratorType
+from types import AsyncGeneratorType, CellType, CoroutineType, FrameType
+from types import FunctionType, GeneratorType
 from types import MemberDescriptorType, MethodType, ModuleType
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Set
 from typing import Sequence, Tuple
 
 MOST = 8  # that are named of each
 LEVELS = 4  # of containers in containers
+GENERATORS = (GeneratorType, CoroutineType, AsyncGeneratorType)
 WIDEST = 10000  # objects of one level, whose holders are looked for
 # A frame to which a variable of its own leads ends with the next collection only,
 # and with it all that it has.
@@ -65,12 +67,31 @@ def variables(frame: FrameType) -> List[Tuple[str, Any]]:
     return found
 
 
+def _where(frame: FrameType) -> str:
+    code = frame.f_code
+    return f"{code.co_name}() in {code.co_filename}:{frame.f_lineno}"
+
+
+def _generator(holder: Any) -> str:
+    return f"{type(holder).__name__} {holder.__qualname__}()"
+
+
+def _frame(holder: Any) -> Optional[FrameType]:
+    """Of a generator that has not ended."""
+    if _is(holder, CoroutineType):
+        frame: Optional[FrameType] = holder.cr_frame
+    elif _is(holder, AsyncGeneratorType):
+        frame = holder.ag_frame
+    else:
+        frame = holder.gi_frame
+    return frame
+
+
 def _locals() -> Dict[int, List[str]]:
     """id of a value: the local variables that it is of."""
     found: Dict[int, List[str]] = {}
     for frame in frames():
-        where = f"{frame.f_code.co_name}() in {frame.f_code.co_filename}"
-        where += f":{frame.f_lineno}"
+        where = _where(frame)
         for name, value in variables(frame):
             found.setdefault(id(value), []).append(f"{name} of {where}")
     return found
@@ -122,6 +143,8 @@ class Holders:
         hidden: Sequence[Any] = (),
     ) -> None:
         self._hidden = hidden
+        self._mark = object()
+        self._running = {id(frame) for frame in frames()}
         self._locals = _locals()
         self._up: Dict[int, List[Any]] = {}  # id of an object: what refers to it
         self._ours: Set[int] = {id(each) for each in ours}
@@ -134,7 +157,8 @@ class Holders:
         """Who refers to these; those of them whose holders are of interest."""
         self._ours.add(id(level))
         wanted = {id(each) for each in level}
-        found = gc.get_referrers(*level) if level else []
+        # The call itself makes a tuple of them.
+        found = gc.get_referrers(*level, self._mark) if level else []
         for holder in self._hidden:
             if not wanted.isdisjoint(map(id, gc.get_referents(holder))):
                 found.append(holder)
@@ -142,16 +166,25 @@ class Holders:
         following: List[Any] = []
         self._ours.add(id(following))
         for holder in found:
-            if _is(holder, FrameType) or id(holder) in self._ours:
+            if self._is_ours(holder):
                 continue
-            for each in {id(x) for x in gc.get_referents(holder)} & wanted:
+            inner = {id(x) for x in gc.get_referents(holder)} & wanted
+            for each in inner:
                 above = self._up.setdefault(each, [])
                 self._ours.add(id(above))
                 above.append(holder)
             ends = _is(holder, (ModuleType, type)) or _of_module(holder)
-            if not ends:
+            if inner and not ends:
                 following.append(holder)
         return following[:WIDEST]
+
+    def _is_ours(self, holder: Any) -> bool:
+        """A frame that runs is not ours, but was looked at as such."""
+        if _is(holder, FrameType):
+            name = holder.f_globals.get("__name__")
+            return id(holder) in self._running or name in HERE
+        marked = _is(holder, tuple) and holder and holder[-1] is self._mark
+        return bool(marked) or id(holder) in self._ours
 
     def of(self, thing: Any) -> Tuple[str, ...]:
         """Names of what refers to it."""
@@ -185,11 +218,26 @@ class Holders:
             return [f"function {holder.__qualname__}()"]
         if _is(holder, MethodType):
             return [f"its method {holder.__func__.__name__}"]
-        if _is(holder, GeneratorType) and holder.gi_frame:
-            names = dict(variables(holder.gi_frame))
-            own = f"generator {holder.__qualname__}()"
-            return [f"{key} of {own}" for key in _keys(names, thing)] or [own]
+        if _is(holder, GENERATORS):
+            return self._in_frame(_frame(holder), thing, _generator(holder))
+        if _is(holder, FrameType):
+            return self._in_kept_frame(holder, thing, inside)
         return self._in_object(holder, thing, inside)
+
+    def _in_frame(self, frame: Any, thing: Any, own: str) -> List[str]:
+        names = dict(variables(frame)) if frame else {}
+        return [f"{key} of {own}" for key in _keys(names, thing)] or [own]
+
+    def _in_kept_frame(
+        self, frame: FrameType, thing: Any, inside: Set[int]
+    ) -> List[str]:
+        """Of a generator, before 3.11, or of an exception's traceback."""
+        for each in self._up.get(id(frame), ()):
+            if _is(each, GENERATORS):
+                return self._in_frame(frame, thing, _generator(each))
+        above = next(self._of(frame, inside), "")
+        own = _where(frame) + (f" ({above})" if above else "")
+        return self._in_frame(frame, thing, own)
 
     def _in_dict(self, names: Any, thing: Any, inside: Set[int]) -> List[str]:
         keys = _keys(names, thing)

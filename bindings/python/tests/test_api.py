@@ -5,6 +5,7 @@ of what is wrong, and how objects show themselves."""
 
 import ast
 import inspect
+import sys
 import unittest
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from gpumem import _core, _words
 MIB = 1 << 20
 STUB = ast.parse(Path(gpumem.__file__).with_name("_core.pyi").read_text())
 TYPES = (gpumem.Buffer, gpumem.Device, gpumem.Pool)
+# Python 3.9 forgets those of types that are made from a specification.
+OF_TYPES = sys.version_info >= (3, 10)
 
 
 def described(arguments, skip):
@@ -56,6 +59,8 @@ class Signatures(unittest.TestCase):
             for node in classes[kind.__name__].body:
                 if not isinstance(node, ast.FunctionDef):
                     continue
+                if node.name == "__new__" and not OF_TYPES:
+                    continue
                 if node.decorator_list and node.name != "adopt":
                     continue  # a property
                 if node.name in ("__len__", "__eq__", "__hash__"):
@@ -70,7 +75,8 @@ class Signatures(unittest.TestCase):
     def test_all_that_is_public_has_one(self):
         for name in gpumem.__all__:
             thing = getattr(gpumem, name)
-            if thing is not gpumem.Buffer and not name.endswith("Error"):
+            own = thing is not gpumem.Buffer and not name.endswith("Error")
+            if own and (OF_TYPES or thing not in TYPES):
                 self.assertTrue(inspect.signature(thing), name)
             self.assertTrue(inspect.getdoc(thing), name)
             self.assertNotIn("--\n", inspect.getdoc(thing))

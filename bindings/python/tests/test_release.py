@@ -340,6 +340,25 @@ class Scopes(unittest.TestCase):
         self.assertIn("a builtin_function_or_method (method of test_", said[2][0])
         del function, generator, method
 
+    def test_names_the_traceback(self):
+        """An exception that is kept has the variables of all that it went through."""
+        pool = gpumem.Pool("host:0")
+
+        def fails():
+            own = pool.alloc(MIB)
+            own.read(-3)
+
+        with gpumem.scope(pool) as inside:
+            try:
+                fails()
+            except ValueError as error:
+                kept = error
+        (left,) = inside.left
+        (holder,) = left.holders
+        self.assertIn("own of fails() in ", holder)
+        self.assertIn(" (a ValueError (kept of test_names_the_traceback() in ", holder)
+        del kept, inside
+
     def test_runs_nothing_of_the_program(self):
         """Whatever compares, or looks attributes up, is not asked."""
 
