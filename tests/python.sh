@@ -310,6 +310,22 @@ import pathlib, sys, gpumem_tools
 print(gpumem_tools.missing(pathlib.Path(sys.argv[1])))' "$scratch/without")" \
 	"no jansson.h (libjansson-dev in Debian)" \
 	"a library that the tools need is missed by its header"
+mkdir -p "$scratch/bad/tools" "$scratch/bad/made/lib/gpumem"
+echo nothing >"$scratch/bad/tools/gpumem_probe-probe.o"
+check "tools that cannot be linked are left out" env GPUMEM_BUILD="$scratch/bad" \
+	PYTHONPATH="$bindings" "$python" -c '
+import pathlib, sys
+from gpumem_tools import NAMES, left_out, make_tools
+made = pathlib.Path(sys.argv[1], "made")
+make_tools(made / "bin", made / "lib", {}, made)
+assert set(left_out) == {f"gpumem-{name}" for name in NAMES}, left_out
+assert not any("\n" in why for why in left_out.values()), left_out' "$scratch/bad"
+exits 1 "a wheel that has to be complete" env PYTHONPATH="$bindings" "$python" -c '
+import sys, gpumem_build
+gpumem_build.build_wheel = lambda folder: gpumem_build.leave_out("hip", "no x.h")
+gpumem_build.main(["wheel", "--complete", sys.argv[1]])' "$scratch/complete"
+is "$(cat "$scratch/err")" "gpumem: not complete without hip" \
+	"says what it lacks"
 rm -f "$(package sdist)/bin/gpumem-probe"
 cat >"$(package sdist)/_built.py" <<EOF
 TAG, NEEDS = "", {"bin/gpumem-report": ["libz.so.1"]}

@@ -28,8 +28,11 @@ CXX = words("CXX", "c++") + ["-std=c++17"] + words("CXXFLAGS", "-O2")
 
 
 def leave_out(name, why):
-    """pip shows nothing of a build that works, so the package says it, too."""
-    left_out[name] = " ".join(str(why).split())
+    """pip shows nothing of a build that works, so the package says it, too: the
+    first line, and of a compiler's words the first that matters."""
+    first, *others = str(why).splitlines()
+    told = [x.strip() for x in others if "error" in x or "undefined" in x]
+    left_out[name] = ": ".join([first, *told[:1]])
     print(f"gpumem: {name} is left out: {why}")
 
 

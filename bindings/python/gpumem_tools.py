@@ -225,9 +225,14 @@ def make_tools(output, library, plugins, work):
             leave_out(f"gpumem-{name}", made.absent)
         return
     output.mkdir()
-    common = made.common()
     flags = [f"-L{library}", "-l:libgpumem.so.0", "-Wl,-rpath,$ORIGIN/../lib"]
     flags += libraries()[0]
+    common = None
     for name in names:
-        objects = made.program(name) + common
-        link_program(output / f"gpumem-{name}", objects, *flags)
+        try:
+            common = common or made.common()
+            objects = made.program(name) + common
+            link_program(output / f"gpumem-{name}", objects, *flags)
+        except SystemExit as why:
+            # The library is of use without it.
+            leave_out(f"gpumem-{name}", f"it cannot be compiled here\n{why}")

@@ -12,8 +12,8 @@
 A Device is opened by its name, or None for the one that GPUMEM_BACKEND picks;
 "host" is a simulated one. A Pool allocates Buffers. A stream is the vendor's own
 handle as an int, None for the default one, or an object that knows its handle.
-What each call promises stands in gpumem.h; every call may be made from any
-thread.
+Every call may be made from any thread. `python -m gpumem` lists the devices, and
+says why one cannot be used; gpumem.torch makes gpumem the allocator of PyTorch.
 """
 
 from ._core import (

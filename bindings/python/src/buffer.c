@@ -238,8 +238,9 @@ static PyObject *buffer_repr(PyObject *object)
 
 	if (self->freed)
 		return PyUnicode_FromString("<gpumem.Buffer, freed>");
-	return PyUnicode_FromFormat("<gpumem.Buffer of %zu bytes at %p>",
-				    self->bytes, self->ptr);
+	return PyUnicode_FromFormat("<gpumem.Buffer of %zu byte%s at %p>",
+				    self->bytes, self->bytes == 1 ? "" : "s",
+				    self->ptr);
 }
 
 static Py_ssize_t buffer_length(PyObject *object)

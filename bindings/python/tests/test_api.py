@@ -115,9 +115,11 @@ class Signatures(unittest.TestCase):
         """None is the one that it was allocated on, and not the default one."""
         pool = gpumem.Pool("host:0")
         stream = pool.device.stream_create()
-        pool.alloc(MIB, stream).free(stream=None)
-        used = [x for x in pool.snapshot() if x["state"] in ("free", "pending")]
-        self.assertIn(stream, [x["stream"] for x in used])
+        buffer = pool.alloc(5 * MIB, stream)
+        address = buffer.ptr
+        buffer.free(stream=None)
+        (block,) = [x for x in pool.snapshot() if x["address"] == address]
+        self.assertEqual((block["state"], block["stream"]), ("free", stream))
         pool.drop_stream(stream)
         pool.device.stream_destroy(stream)
 
@@ -247,6 +249,8 @@ class Objects(unittest.TestCase):
             "^<gpumem.Pool '<b>' on host:0: in use 1 MiB, reserved .* MiB, "
             "limit 1 GiB>$",
         )
+        self.assertIn("Buffer of 1048576 bytes at 0x", repr(buffer))
+        self.assertIn("Buffer of 1 byte at 0x", repr(self.pool.alloc(1)))
         del buffer
         self.pool.close()
         self.assertEqual(repr(self.pool), "<gpumem.Pool, closed>")
