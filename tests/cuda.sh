@@ -54,6 +54,7 @@ exits 3 "no driver" with cuda.library:/nonexistent/libcuda.so.1 \
 is "$(wc -l <"$scratch/err")" 1 "is one line"
 check "that says what is missing" \
 	grep -q 'the NVIDIA driver is not installed' "$scratch/err"
+check "and how to get it" grep -q 'apt install libcuda1' "$scratch/err"
 exits 0 "which disturbs nobody else" \
 	with cuda.library:/nonexistent/libcuda.so.1 \
 	env GPUMEM_BACKEND=auto,host "$tools/gpumem-probe"

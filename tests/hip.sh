@@ -49,6 +49,7 @@ exits 3 "no runtime" with hip.library:/nonexistent/libamdhip64.so.6 \
 	"$tools/gpumem-probe" --backend hip
 is "$(wc -l <"$scratch/err")" 1 "is one line"
 check "that says what is missing" grep -q 'is not installed' "$scratch/err"
+check "and how to get it" grep -q 'apt install libamdhip64-5' "$scratch/err"
 exits 3 "not the runtime" with hip.library:libc.so.6 \
 	"$tools/gpumem-probe" --backend hip
 check "says so" grep -q 'no HIP runtime of AMD' "$scratch/err"

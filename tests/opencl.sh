@@ -77,7 +77,7 @@ absent()
 	check "that says \"$sentence\"" grep -q "$sentence" "$scratch/err"
 }
 
-absent "no loader" 'the OpenCL loader is not installed' \
+absent "no loader" 'loader is not installed: on Debian apt install ocl-icd-' \
 	with opencl.library:/nonexistent/libOpenCL.so.1
 exits 0 "which disturbs nobody else" \
 	with opencl.library:/nonexistent/libOpenCL.so.1 \
@@ -93,7 +93,7 @@ if with '' "$tools/gpumem-probe" --backend opencl 2>&1 |
 fi
 mkdir "$scratch/none" "$scratch/broken"
 echo "$scratch/no-such-library.so" >"$scratch/broken/broken.icd"
-absent "no implementation" 'no OpenCL implementation is installed' \
+absent "no implementation" 'on Debian apt install intel-opencl-icd' \
 	env OCL_ICD_VENDORS="$scratch/none"
 absent "one that cannot be loaded" 'or none can be loaded' \
 	env OCL_ICD_VENDORS="$scratch/broken"

@@ -69,7 +69,7 @@ in_view()
 }
 
 mkdir "$scratch/dev" && : >"$scratch/dev/nvidia0"
-reason='there is a GPU that cannot be used; .* GPUMEM_BACKEND=host; /dev/nvidia0: plugin cuda.so is not installed'
+reason='there is a GPU that cannot be used; .* GPUMEM_BACKEND=host; /dev/nvidia0: plugin cuda.so is not installed: on Debian apt install libgpumem-plugin1-cuda, else build gpumem with it'
 if in_view true 2>/dev/null; then
 	exits 0 "a GPU" in_view env GPUMEM_BACKEND=auto "$probe"
 	is "$(grep -c '^  [a-z]* *\* ' "$scratch/out")" 0 "none is chosen"

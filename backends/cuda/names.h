@@ -92,7 +92,8 @@ struct gpu_place {
 
 /* What is said of a driver that cannot be used. */
 #define IS_NOT_INSTALLED                                                       \
-	"the NVIDIA driver is not installed, or the container has no GPU"
+	"the NVIDIA driver is not installed, or the container has no GPU: on " \
+	"Debian apt install libcuda1, in a container use --gpus all"
 #define IS_TOO_OLD                                                             \
 	"the driver, %s, is made for CUDA %d.%d, and 11.0 or later is "        \
 	"needed: "                                                             \

@@ -108,7 +108,7 @@ struct gpu_place {
 /* What is said of a runtime that cannot be used. */
 #define IS_NOT_INSTALLED                                                       \
 	"the HIP runtime of AMD's ROCm is not installed, or not where "        \
-	"libraries are looked for"
+	"libraries are looked for: on Debian apt install libamdhip64-5"
 #define IS_TOO_OLD                                                             \
 	"%s is of ROCm %d.%d, and 5.0 or later is needed: install a newer one"
 #define IS_NO_DRIVER                                                           \

@@ -45,8 +45,8 @@ gpumem_status gm_opencl_init(const struct gpumem_services *services)
 	if (!library)
 		return gm_opencl_fail(
 			GPUMEM_NO_DRIVER, CL_SUCCESS,
-			"the OpenCL loader is not installed (ocl-icd or the "
-			"vendor's): %s",
+			"the OpenCL loader is not installed: on Debian apt "
+			"install ocl-icd-libopencl1 (%s)",
 			dlerror());
 	missing = symbols_find(library, &gm_opencl, symbols, SYMBOL_COUNT,
 			       OPENCL_MIN);

@@ -164,8 +164,9 @@ gpumem_status gm_opencl_list_make(void)
 		return gm_opencl_fail(
 			GPUMEM_NO_DRIVER, result,
 			"no OpenCL implementation is installed, or none can be "
-			"loaded: see clinfo, /etc/OpenCL/vendors and "
-			"OCL_ICD_VENDORS");
+			"loaded: on Debian apt install intel-opencl-icd, "
+			"mesa-opencl-icd or nvidia-opencl-icd; see clinfo, "
+			"/etc/OpenCL/vendors and OCL_ICD_VENDORS");
 	if (result != CL_SUCCESS)
 		return gm_opencl_check(result, "clGetPlatformIDs");
 	if (count > MOST_PLATFORMS)

@@ -89,8 +89,8 @@ bool gm_row_has_options(const char *name);
 
 /* What GPUMEM_BACKEND says; "auto" if it says nothing. */
 const char *gm_wish(void);
-/* The next of it, "cuda" or "cuda:GPU-UUID". What is longer is cut, and is longer
- * then than any name. */
+/* The next of it, "cuda" or "cuda:GPU-UUID". What is longer is cut, and is
+ * longer then than any name. */
 #define GM_WISH_BYTES 64
 bool gm_wish_next(const char **at, char wish[GM_WISH_BYTES]);
 /* Copies the backend's name; returns what is behind the colon, NULL: none. */
@@ -105,9 +105,10 @@ bool gm_names_list(struct gm_names *names, bool wishes);
  * that is goes into meant_out; "" if none is near. */
 bool gm_name_known(const char *name, char meant_out[16]);
 
-#define GM_HINT_BYTES 40
+#define GM_HINT_BYTES 100
 
-/* ", did you mean "host"?" for a name that no backend has, "" if none that
+/* What helps where there is no plugin of the name: how to get one of ours;
+ * ", did you mean "host"?" for a name that no backend has; "" if none that
  * there is comes near. A name is not there only because GPUMEM_BACKEND has it.
  */
 void gm_name_hint(const char *name, char hint_out[GM_HINT_BYTES]);

@@ -4,8 +4,8 @@
 /*
  * The names of backends: those that GPUMEM_BACKEND asks for (it is ignored in
  * set-user-id programs), the list of all, in the order in which they are shown
- * and "auto" tries them, and which of them a misspelt name, or that of a vendor,
- * may have meant.
+ * and "auto" tries them, and which of them a misspelt name, or that of a
+ * vendor, may have meant.
  */
 #include "loader_parts.h"
 #include "base/option.h"
@@ -124,12 +124,27 @@ bool gm_name_known(const char *name, char meant_out[16])
 	return look_up(name, true, meant_out);
 }
 
+static bool is_ours(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < KNOWN_COUNT; i++)
+		if (strcmp(known_names[i], name) == 0)
+			return true;
+	return false;
+}
+
 void gm_name_hint(const char *name, char hint_out[GM_HINT_BYTES])
 {
 	char meant[GM_NAME_BYTES] = "";
 
 	hint_out[0] = '\0';
-	if (!look_up(name, false, meant) && *meant)
+	if (is_ours(name))
+		snprintf(hint_out, GM_HINT_BYTES,
+			 ": on Debian apt install libgpumem-plugin%u-%s, else "
+			 "build gpumem with it",
+			 GPUMEM_BACKEND_ABI, name);
+	else if (!look_up(name, false, meant) && *meant)
 		snprintf(hint_out, GM_HINT_BYTES, ", did you mean \"%s\"?",
 			 meant);
 }

@@ -46,7 +46,7 @@ gpumem_status GPU(init)(const struct gpumem_services *services)
 	library = gpu_open_library(path, sizeof(path));
 	if (!library)
 		return gpu_fail(GPUMEM_NO_DRIVER, GPU_SUCCESS,
-				IS_NOT_INSTALLED ": %s", dlerror());
+				IS_NOT_INSTALLED " (%s)", dlerror());
 	missing = symbols_find(library, &gpu, symbols,
 			       sizeof(symbols) / sizeof(symbols[0]),
 			       GPU_VERSION_MIN);

@@ -15,6 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define CUDA_IS_MISSING                                                        \
+	"plugin cuda.so is not installed: on Debian apt install "              \
+	"libgpumem-plugin1-cuda, else build gpumem with it (looked in "
+
 static char plugins[3000]; /* where they were built */
 static char scratch[3000];
 
@@ -216,8 +220,7 @@ static bool list(const struct gpumem_backend_info *info, void *user)
 		listing->host = listing->count;
 	if (strcmp(info->name, "cuda") == 0 &&
 	    info->status == GPUMEM_NOT_FOUND &&
-	    strncmp(info->reason, "plugin cuda.so is not installed (looked in ",
-		    43) != 0)
+	    strncmp(info->reason, CUDA_IS_MISSING, strlen(CUDA_IS_MISSING)))
 		listing->refused_well = false;
 	if (strchr(info->name, '.') || strcmp(info->name, "Upper") == 0)
 		listing->hidden++;

@@ -159,7 +159,8 @@ static void test_pick(void)
 	picks("auto", "host");
 	node("nvidia0");
 	fails("auto", GPUMEM_NOT_FOUND,
-	      "/dev/nvidia0: plugin cuda.so is not installed (looked in ");
+	      "/dev/nvidia0: plugin cuda.so is not installed: on Debian apt "
+	      "install ");
 	fails("", GPUMEM_NOT_FOUND, "/dev/nvidia0: plugin cuda.so is not ");
 	fails("nowhere,auto", GPUMEM_NOT_FOUND, "/dev/nvidia0: plugin cuda.so");
 	picks("host", "host");
