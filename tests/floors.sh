@@ -6,7 +6,8 @@
 # the public headers only, and so do tools and tests; a unit test also knows
 # the floor that its name begins with, the recorder of gpumem-run the floor
 # record, whose files are compiled into the same library, and what writes the
-# files of the tools how files are written, which is compiled into them too.
+# files of the tools how files are written, which is compiled into them too, and
+# gpumem-probe how GPUs are seen.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -103,6 +104,9 @@ is "$(for file in $(find backends bindings include tools -name '*.[ch]'); do
 	tools/preload/recorder*.c) trespass "$file" $(below record) ;;
 	tools/common/file.c | tools/run/environment.c | tools/trace/pytorch.h)
 		trespass "$file" | grep -vE '"base/(own|path|torch)\.h"$'
+		;;
+	tools/probe/gpus.c)
+		trespass "$file" | grep -vE '"loader/sight\.h"$'
 		;;
 	*) trespass "$file" ;;
 	esac

@@ -21,6 +21,10 @@ exits 0 "plain" "$probe"
 check "shows the backend" grep -qE '^  host +\* +ok +1 device ' "$scratch/out"
 check "shows the device" grep -qx 'host:0' "$scratch/out"
 check "shows capabilities" grep -q 'yes  virtual memory' "$scratch/out"
+is "$(grep -cE '(yes|no) +(the driver.s own|it is)' "$scratch/out")" 0 \
+	"which are all good to have"
+check "what is to be minded stands apart" \
+	grep -qE "^  to be minded +it is simulated" "$scratch/out"
 check "says why a backend is not there" \
 	grep -qE '^  cuda .* (no|not) .*' "$scratch/out"
 
@@ -75,13 +79,26 @@ if in_view true 2>/dev/null; then
 	is "$(grep -c '^  [a-z]* *\* ' "$scratch/out")" 0 "none is chosen"
 	check "which is explained" sh -c \
 		"tr '\\n' ' ' <'$scratch/out' | tr -s ' ' | grep -q '$reason'"
+	check "it is listed with what helps" sh -c \
+		"tr '\\n' ' ' <'$scratch/out' | tr -s ' ' | grep -q \
+		'GPUs here /dev/nvidia0 cannot be used: plugin cuda.so .* apt install'"
 	exits 0 "as JSON" in_view env GPUMEM_BACKEND=auto "$probe" --json
+	json_is "[(g['node'], g['backend'], g['status'], 'apt' in g['reason'])
+		for g in d['gpus']]" \
+		"[('/dev/nvidia0', 'cuda', 'GPUMEM_NOT_FOUND', True)]" \
+		"the GPU is listed"
 	json_is "any(b['chosen'] for b in d['backends']),
 		'GPUMEM_BACKEND=host' in d['no_default']" "(False, True)" \
 		"the same"
 	exits 3 "no device is opened" in_view env GPUMEM_BACKEND=auto \
 		"$tools/gpumem-bench" pair
 	check "for that reason" grep -q "$reason" "$scratch/err"
+	rm "$scratch/dev/nvidia0"
+	exits 0 "no GPU" in_view "$probe"
+	check "is said" grep -q '^  none  there is no /dev/nvidia' "$scratch/out"
+	exits 0 "as JSON" in_view "$probe" --json
+	json_is "d['gpus']" "[]" "the list is empty"
+	: >"$scratch/dev/nvidia0"
 	exits 0 "but by name" in_view env GPUMEM_BACKEND=host "$probe" --json
 	json_is "d['no_default'], ['SIMULATED' in str(x['capabilities']).upper()
 		for b in d['backends'] for x in b['devices']

@@ -148,8 +148,11 @@ tools_gpumem_conform_SOURCES = \
 tools_gpumem_probe_CPPFLAGS = $(TOOL_CPPFLAGS)
 tools_gpumem_probe_LDADD = $(TOOL)
 tools_gpumem_probe_SOURCES = \
+	core/loader/sight.c \
+	core/loader/sight.h \
 	tools/gpumem-probe.c \
 	tools/probe/collect.c \
+	tools/probe/gpus.c \
 	tools/probe/list.c \
 	tools/probe/options.c \
 	tools/probe/print_json.c \

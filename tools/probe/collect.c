@@ -176,6 +176,8 @@ int probe_collect(struct probe *probe)
 		code = collect_devices(probe, &probe->backends[i]);
 	if (!code)
 		code = check_named(probe);
+	if (!code && !probe->config->backend)
+		probe_find_gpus(probe);
 	return code ? code : open_devices(probe);
 }
 

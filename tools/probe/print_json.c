@@ -140,6 +140,7 @@ bool probe_print_json(const struct probe *probe)
 	json_put(root, "version", json_text(gpumem_version()), &ok);
 	json_put(root, "default", json_text(probe->default_device), &ok);
 	json_put(root, "no_default", json_text(probe->no_default), &ok);
+	json_put(root, "gpus", probe_gpus_json(probe, &ok), &ok);
 	json_put(root, "backends", backends, &ok);
 	return json_print(root, ok);
 }

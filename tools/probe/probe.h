@@ -51,19 +51,38 @@ struct probe_backend {
 	int device_count;
 };
 
+/* A GPU that can be seen (gpus.c), and its vendor's backend. */
+struct probe_gpu {
+	char node[64]; /* "/dev/nvidia0" */
+	const char *backend;
+	gpumem_status status; /* OK: that one uses it */
+	int device_count;     /* of the backend */
+	char reason[512];     /* why not, and what helps; "": OK */
+};
+
+#define PROBE_GPUS 3
+
 struct probe {
 	const struct probe_config *config;
 	struct probe_backend *backends;
 	int backend_count;
+	struct probe_gpu gpus[PROBE_GPUS];
+	int gpu_count; /* 0, too, if only one backend was asked for */
 	bool failed_test;
 	char default_device[32]; /* "host:0"; "": there is none */
-	char no_default[1024]; /* why there is no default; "": there is one */
+	char no_default[1024];	 /* why there is no default; "": there is one */
 };
 
 /* Fills the probe with what the config asks for. Gives an exit code; a failure
  * has been told. */
 int probe_collect(struct probe *probe);
 void probe_free(struct probe *probe);
+
+/* Once backends and their devices are known. */
+void probe_find_gpus(struct probe *probe);
+/* A heading and a sentence for each. */
+bool probe_gpus_text(const struct probe *probe);
+json_t *probe_gpus_json(const struct probe *probe, bool *ok);
 
 /* Opens the device to ask for its free memory and, if the config says so, to
  * test it. The same. */

@@ -136,8 +136,14 @@ static void process_facts(struct table *table,
 		process_fact(table, i ? "" : "held by", &processes->list[i]);
 }
 
+/* What is no ability: said where it is so. */
+static const uint32_t traits = GPUMEM_CAP_FREE_WAITS | GPUMEM_CAP_LATE_COMMIT |
+			       GPUMEM_CAP_OBJECTS | GPUMEM_CAP_CPU |
+			       GPUMEM_CAP_SIMULATED;
+
 static void capability_facts(struct table *table, uint32_t caps)
 {
+	const char *heading = "capabilities", *mind = "to be minded";
 	static const struct {
 		uint32_t bit;
 		const char *text;
@@ -148,9 +154,19 @@ static void capability_facts(struct table *table, uint32_t caps)
 	};
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
-		table_cell(table, "%s", i ? "" : "capabilities");
+		if (list[i].bit & traits)
+			continue;
+		table_cell(table, "%s", heading);
 		table_cell(table, "%-3s  %s", caps & list[i].bit ? "yes" : "no",
 			   list[i].text);
+		heading = "";
+	}
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
+		if (!(list[i].bit & traits & caps))
+			continue;
+		table_cell(table, "%s", mind);
+		table_cell(table, "%s", list[i].text);
+		mind = "";
 	}
 }
 
@@ -204,6 +220,8 @@ bool probe_print_text(const struct probe *probe)
 
 	printf("gpumem %s\n\n", gpumem_version());
 	ok = probe->config->device || print_backends(probe);
+	if (!probe->config->backend)
+		ok = probe_gpus_text(probe) && ok;
 	for (int i = 0; i < probe->backend_count; i++) {
 		const struct probe_backend *backend = &probe->backends[i];
 
