@@ -163,13 +163,29 @@ step quickstart "./quickstart" inside root "$mine" ./quickstart
 tidy "$mine"
 check "builds the backend for CUDA, whose headers are not there" \
 	test -e "$root$mine/build/backends/.libs/cuda.so"
-check "was configured without HIP" \
-	test ! -e "$root$mine/build/backends/.libs/hip.so"
+# plugins CLONE: those that were built, and the two libraries of gpumem-run
+plugins()
+{
+	(cd "$root$1/build" && ls backends/.libs/*.so tools/.libs/*.so) |
+		sed 's,.*/,,' | tr '\n' ' '
+}
+
+all="cuda.so hip.so opencl.so libgpumem-opencl-layer.so libgpumem-preload.so "
+is "$(plugins "$mine")" "$all" "every plugin is there, without vendors' headers"
+# A driver and no more, of which only the nodes are there.
+mknod "$root/dev/nvidia0" c 195 0 && mknod "$root/dev/nvidiactl" c 195 255 &&
+	mkdir -p "$root/dev/dri" && mknod "$root/dev/kfd" c 236 0 || fail "nodes"
+step nodes "./quickstart, where GPUs are" inside root "$mine" ./quickstart
+check "no GPU is called none" sh -c "! grep -i 'without a GPU' '$logs/nodes.txt'"
+for word in libcuda libamdhip64; do
+	check "it says that $word is missing" grep -q "$word" "$logs/nodes.txt"
+done
+rm -rf "$root/dev/nvidia0" "$root/dev/nvidiactl" "$root/dev/dri" "$root/dev/kfd"
 scale=small
 step check "./quickstart check machine" \
 	inside root "$mine" ./quickstart check machine
 check "is configured with what that installed" \
-	test -e "$root$mine/build/backends/.libs/hip.so"
+	grep -q "^HIP_CPPFLAGS = -D__HIP_PLATFORM_AMD__\$" "$root$mine/build/Makefile"
 tidy "$mine"
 
 # ---- the tarball, installed ------------------------------------------------
