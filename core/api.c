@@ -253,24 +253,50 @@ gpumem_status gpumem_pool_add_peer(gpumem_pool *pool, gpumem_device *peer)
 	return pool ? gm_pool_add_peer(pool, peer) : gm_null_argument("pool");
 }
 
-gpumem_status gpumem_pool_set_limit(gpumem_pool *pool,
-				    uint64_t soft_limit_bytes,
-				    uint64_t limit_bytes)
+gpumem_status gpumem_pool_set_limit(gpumem_pool *pool, uint64_t limit_bytes)
 {
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
 	if (status != GPUMEM_OK)
 		return status;
-	return pool ? gm_pool_set_limit(pool, soft_limit_bytes, limit_bytes)
+	return pool ? gm_pool_set_limit(pool, limit_bytes)
 		    : gm_null_argument("pool");
 }
 
+gpumem_status gpumem_pool_set_soft_limit(gpumem_pool *pool,
+					 uint64_t soft_limit_bytes)
+{
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!pool)
+		return gm_null_argument("pool");
+	gm_pool_set_soft_limit(pool, soft_limit_bytes);
+	return GPUMEM_OK;
+}
+
 gpumem_status gpumem_pool_set_limit_percent(gpumem_pool *pool,
-					    unsigned soft_limit_percent,
 					    unsigned limit_percent)
 {
-	uint64_t soft = 0, hard = 0;
+	uint64_t bytes = 0;
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status == GPUMEM_OK && !pool)
+		status = gm_null_argument("pool");
+	if (status == GPUMEM_OK)
+		status = gm_limit_of_percent(pool->device, limit_percent,
+					     "limit_percent", &bytes);
+	return status == GPUMEM_OK ? gm_pool_set_limit(pool, bytes) : status;
+}
+
+gpumem_status gpumem_pool_set_soft_limit_percent(gpumem_pool *pool,
+						 unsigned soft_limit_percent)
+{
+	uint64_t bytes = 0;
 	GM_SCOPE;
 	gpumem_status status = gm_enter();
 
@@ -278,12 +304,10 @@ gpumem_status gpumem_pool_set_limit_percent(gpumem_pool *pool,
 		status = gm_null_argument("pool");
 	if (status == GPUMEM_OK)
 		status = gm_limit_of_percent(pool->device, soft_limit_percent,
-					     "soft_limit_percent", &soft);
+					     "soft_limit_percent", &bytes);
 	if (status == GPUMEM_OK)
-		status = gm_limit_of_percent(pool->device, limit_percent,
-					     "limit_percent", &hard);
-	return status == GPUMEM_OK ? gm_pool_set_limit(pool, soft, hard)
-				   : status;
+		gm_pool_set_soft_limit(pool, bytes);
+	return status;
 }
 
 gpumem_status gpumem_pool_pressure_add(gpumem_pool *pool, gpumem_pressure_fn fn,

@@ -74,8 +74,8 @@ gpumem_status gm_pool_refuse_held(struct gpumem_device *device);
  * UNSUPPORTED, NO_HOST_MEMORY, or the driver's word. */
 gpumem_status gm_pool_set_peers(struct gpumem_pool *pool,
 				const struct gpumem_pool_config *config);
-/* Once there is a heap, which has mapped nothing yet: opens what it allocates to
- * them. Pages are opened when they are mapped. */
+/* Once there is a heap, which has mapped nothing yet: opens what it allocates
+ * to them. Pages are opened when they are mapped. */
 gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool);
 /* One more, for whatever the pool has and will have. As gpumem_pool_add_peer().
  */
@@ -119,8 +119,8 @@ gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 /* The same for every pool of the device; the first error ends it. */
 gpumem_status gm_pool_drop_everywhere(struct gpumem_device *device,
 				      gpumem_stream stream);
-gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
-				uint64_t limit_bytes);
+gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t limit_bytes);
+void gm_pool_set_soft_limit(struct gpumem_pool *pool, uint64_t soft_bytes);
 
 /* limit.c: so much of the device's memory; 0 of 0. OK, or INVALID: over 100. */
 gpumem_status gm_limit_of_percent(const struct gpumem_device *device,

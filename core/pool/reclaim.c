@@ -170,11 +170,10 @@ gpumem_status gm_pool_drop_everywhere(struct gpumem_device *device,
 	return status;
 }
 
-gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
-				uint64_t limit_bytes)
+gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t limit_bytes)
 {
 	struct gm_heap *heap = &pool->heap;
-	gpumem_status status = gm_limits_judge(heap, soft_bytes, limit_bytes);
+	gpumem_status status = gm_limits_judge(heap, 0, limit_bytes);
 	uint64_t released, reserved;
 
 	if (status == GPUMEM_OK && limit_bytes)
@@ -192,8 +191,16 @@ gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t soft_bytes,
 				 (unsigned long long)limit_bytes);
 	} else {
 		heap->space->budget.limit_bytes = limit_bytes;
-		heap->space->budget.soft_limit_bytes = soft_bytes;
 	}
 	pthread_mutex_unlock(&heap->mutex);
 	return status;
+}
+
+void gm_pool_set_soft_limit(struct gpumem_pool *pool, uint64_t soft_bytes)
+{
+	struct gm_heap *heap = &pool->heap;
+
+	pthread_mutex_lock(&heap->mutex);
+	heap->space->budget.soft_limit_bytes = soft_bytes;
+	pthread_mutex_unlock(&heap->mutex);
 }

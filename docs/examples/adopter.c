@@ -218,11 +218,11 @@ static void limits(void)
 	OK(gpumem_alloc(pool, total / 5, compute, &cached));
 	OK(gpumem_alloc(pool, total / 5, compute, &block));
 	must(met == GPUMEM_PRESSURE_SOFT && !cached, "the cache makes room");
-	OK(gpumem_pool_set_limit_percent(pool, 0, 50));
+	OK(gpumem_pool_set_limit_percent(pool, 50));
 	must(gpumem_alloc(pool, total / 2, compute, &more) == GPUMEM_LIMIT &&
 		     met == GPUMEM_PRESSURE_HARD,
 	     "the callback learns of the hard limit");
-	OK(gpumem_pool_set_limit_percent(pool, 0, 0));
+	OK(gpumem_pool_set_limit_percent(pool, 0));
 	must(gpumem_alloc(pool, total, compute, &more) == GPUMEM_NO_MEMORY &&
 		     met == GPUMEM_PRESSURE_DEVICE,
 	     "the callback learns of a full device");
@@ -239,7 +239,7 @@ static void hurry(void)
 	OK(gpumem_device_trim(device, 0, NULL));
 	must(take(total / 2, GPUMEM_ALLOC_NO_GROW, &block) == GPUMEM_NO_MEMORY,
 	     "an empty pool has nothing to give without growth");
-	OK(gpumem_pool_set_limit_percent(pool, 0, 60));
+	OK(gpumem_pool_set_limit_percent(pool, 60));
 	OK(gpumem_alloc(pool, total / 2, compute, &block));
 	OK(gpumem_free_own(block));
 	OK(take(total / 2, GPUMEM_ALLOC_NO_GROW, &block));

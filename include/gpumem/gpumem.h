@@ -704,21 +704,29 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_capacity(gpumem_pool *pool, gpumem_stream stream,
 		     struct gpumem_capacity *capacity_out);
 
-/* Bounds on reserved bytes, live and cached together; 0: none. Lowering the
- * hard limit below what is reserved trims at once. OK; INVALID: the hard limit
- * is less than one page (without virtual memory: the smallest segment), which
- * the text names, or than the soft one; BUSY if what is in use
+/* The pool's hard limit, a bound on its reserved bytes, live and cached
+ * together; 0: none. The soft limit stays. Lowering the limit below what is
+ * reserved trims at once. OK; INVALID: it is less than one page (without virtual
+ * memory: the smallest segment), which the text names; BUSY if what is in use
  * keeps more than that; DRIVER, LOST, NO_HOST_MEMORY: the trim failed. After
- * these the old limits stay. */
+ * these the old limit stays. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_pool_set_limit(gpumem_pool *pool, uint64_t soft_limit_bytes,
-		      uint64_t limit_bytes);
+gpumem_pool_set_limit(gpumem_pool *pool, uint64_t limit_bytes);
 
-/* As gpumem_pool_set_limit(), in percent of the device's memory, 0 to 100; 0:
- * none. Fractions of a byte are left out. */
+/* The pool's soft limit: above so many reserved bytes caches are given back and
+ * pressure callbacks run before the pool grows; 0: none. The hard limit stays,
+ * and a soft one that is not below it makes no difference. Gives nothing back by
+ * itself. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
-gpumem_pool_set_limit_percent(gpumem_pool *pool, unsigned soft_limit_percent,
-			      unsigned limit_percent);
+gpumem_pool_set_soft_limit(gpumem_pool *pool, uint64_t soft_limit_bytes);
+
+/* The same two in percent of the device's memory, 0 to 100; 0: none. Fractions
+ * of a byte are left out. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_set_limit_percent(gpumem_pool *pool, unsigned limit_percent);
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_set_soft_limit_percent(gpumem_pool *pool,
+				   unsigned soft_limit_percent);
 
 /* What an allocation met that finds no memory. While the soft limit is below
  * the hard one that is the soft one, also of a request that the hard one will

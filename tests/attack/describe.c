@@ -173,17 +173,26 @@ void attack_gpumem_pool_print_leaks(void)
 void attack_gpumem_pool_set_limit_percent(void)
 {
 	struct pool *pool = pick_pool();
-	unsigned soft = one_in(2) ? 0 : (unsigned)random_below(101);
 	unsigned hard = one_in(2) ? 0 : (unsigned)random_below(101);
 
-	if (hard && soft > hard)
-		wrong(B(INVALID));
 	step.perhaps |= hard ? B(INVALID) : 0; /* less than a page */
 	if (rarely()) {
 		wrong(B(INVALID));
 		hard = 101 + (unsigned)random_below(1 << 20);
 	}
-	(void)judge(gpumem_pool_set_limit_percent(pool_of(pool), soft, hard));
+	(void)judge(gpumem_pool_set_limit_percent(pool_of(pool), hard));
+}
+
+void attack_gpumem_pool_set_soft_limit_percent(void)
+{
+	struct pool *pool = pick_pool();
+	unsigned soft = one_in(2) ? 0 : (unsigned)random_below(101);
+
+	if (rarely()) {
+		wrong(B(INVALID));
+		soft = 101 + (unsigned)random_below(1 << 20);
+	}
+	(void)judge(gpumem_pool_set_soft_limit_percent(pool_of(pool), soft));
 }
 
 void attack_gpumem_device_trim(void)

@@ -143,13 +143,20 @@ void attack_gpumem_device_pool(void)
 void attack_gpumem_pool_set_limit(void)
 {
 	struct pool *pool = pick_pool();
-	uint64_t soft = one_in(2) ? 0 : pick_size();
 	uint64_t hard = one_in(2) ? 0 : pick_size();
 
-	if (hard && (soft > hard || hard < 256))
+	if (hard && hard < 256)
 		wrong(B(INVALID));
 	step.perhaps |= hard ? B(INVALID) : 0;
-	(void)judge(gpumem_pool_set_limit(pool_of(pool), soft, hard));
+	(void)judge(gpumem_pool_set_limit(pool_of(pool), hard));
+}
+
+void attack_gpumem_pool_set_soft_limit(void)
+{
+	struct pool *pool = pick_pool();
+
+	(void)judge(gpumem_pool_set_soft_limit(pool_of(pool),
+					       one_in(2) ? 0 : pick_size()));
 }
 
 /* It frees now and then, as a program would. */

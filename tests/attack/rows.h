@@ -112,6 +112,8 @@
 	X(gpumem_pool_set_limit, 6, B(BUSY) | ASKS | B(NO_HOST_MEMORY))        \
 	X(gpumem_pool_set_limit_percent, 3,                                    \
 	  B(BUSY) | ASKS | B(NO_HOST_MEMORY))                                  \
+	X(gpumem_pool_set_soft_limit, 3, 0)                                    \
+	X(gpumem_pool_set_soft_limit_percent, 2, 0)                            \
 	X(gpumem_pool_stats, 5, 0)                                             \
 	X(gpumem_pool_track_begin, 2, 0)                                       \
 	X(gpumem_pool_track_end, 1, 0)                                         \

@@ -362,13 +362,16 @@ static void test_pool()
 	ok(pool.on() == gpu && pool.device_handle() == gpu.get(),
 	   "a pool has its device");
 	is_uint(pool.stats().limit_bytes, total / 2, "a limit by config");
-	pool.set_limit(64 * MIB, 32 * MIB);
+	pool.set_limit(64 * MIB);
+	pool.set_soft_limit(32 * MIB);
 	is_uint(pool.stats().limit_bytes, 64 * MIB, "the hard limit");
 	is_uint(pool.stats().soft_limit_bytes, 32 * MIB, "the soft limit");
-	pool.set_limit_percent(20, 10);
+	pool.set_limit_percent(20);
+	pool.set_soft_limit_percent(10);
 	is_uint(pool.stats().limit_bytes, total / 5, "in percent");
 	is_uint(pool.stats().soft_limit_bytes, total / 10, "both");
 	pool.set_limit(0);
+	pool.set_soft_limit(0);
 	is_uint(pool.stats().limit_bytes, 0, "and none");
 	{
 		buffer data(pool, 8 * MIB);

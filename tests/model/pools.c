@@ -56,10 +56,11 @@ void step_limit(void)
 	uint64_t soft = one_in(2) ? 0 : random_below(most);
 	gpumem_status status;
 
-	if (!pool || (limit && soft > limit))
+	if (!pool)
 		return;
-	perhaps_failing(status,
-			gpumem_pool_set_limit(pool->handle, soft, limit));
+	must(gpumem_pool_set_soft_limit(pool->handle, soft));
+	pool->soft = soft;
+	perhaps_failing(status, gpumem_pool_set_limit(pool->handle, limit));
 	say(0, 0, "the limits of %s: %llu, %llu: %s", name_of(pool), (ull)soft,
 	    (ull)limit, gpumem_status_name(status));
 	if (status == GPUMEM_BUSY) {
@@ -72,7 +73,6 @@ void step_limit(void)
 	if (status)
 		return;
 	pool->limit = limit;
-	pool->soft = soft;
 }
 
 void step_tag_limit(void)

@@ -58,13 +58,16 @@ static gpumem_pool *random_pool(struct random *random)
 static void move_limit(struct random *random)
 {
 	uint64_t limit = (16 + random_below(random, 200)) * MIB;
+	gpumem_pool *pool = random_pool(random);
 	gpumem_status status;
 
 	if (one_in(random, 2))
 		limit = 0;
-	status = gpumem_pool_set_limit(random_pool(random), limit / 2, limit);
+	status = gpumem_pool_set_limit(pool, limit);
 	if (status != GPUMEM_BUSY)
 		took(status, "gpumem_pool_set_limit");
+	took(gpumem_pool_set_soft_limit(pool, limit / 2),
+	     "gpumem_pool_set_soft_limit");
 }
 
 static void trim(struct random *random)

@@ -36,7 +36,7 @@ static void exam_pool(gpumem_pool *pool)
 {
 	struct gpumem_stats stats = GPUMEM_INIT(struct gpumem_stats);
 
-	if (gpumem_pool_set_limit(pool, 0, 0))
+	if (gpumem_pool_set_limit(pool, 0))
 		finding("no limit is refused");
 	if (gpumem_pool_trim(pool, 0, NULL))
 		finding("a trim fails without faults");

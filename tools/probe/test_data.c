@@ -179,7 +179,7 @@ static enum probe_verdict remap_blocks(struct remap *remap)
 		status = gpumem_pool_calls(test->pool, GPUMEM_CALL_MAP, &calls);
 	mapped = calls.count > 0;
 	if (status == GPUMEM_OK && mapped)
-		status = gpumem_pool_set_limit(test->pool, 0,
+		status = gpumem_pool_set_limit(test->pool,
 					       stats.reserved.current);
 	if (status == GPUMEM_OK)
 		status = punch_holes(remap);

@@ -46,26 +46,22 @@ PyObject *pool_capacity(PyObject *object, PyObject *args, PyObject *names)
 			     (unsigned long long)capacity.now_bytes);
 }
 
-static PyObject *limited(gpumem_pool *handle, uint64_t soft, uint64_t limit)
-{
-	gpumem_status status;
-
-	Py_BEGIN_ALLOW_THREADS;
-	status = gpumem_pool_set_limit(handle, soft, limit);
-	Py_END_ALLOW_THREADS;
-	return none_or_raise(status);
-}
-
 PyObject *pool_set_limit(PyObject *object, PyObject *args, PyObject *names)
 {
 	static char *keys[] = {"limit_bytes", "soft_limit_bytes", NULL};
 	struct number limit = {keys[0], 0}, soft = {keys[1], 0};
 	gpumem_pool *handle = pool_handle((struct pool *)object);
+	gpumem_status status;
 
 	if (!handle || !parse(args, names, "|O&O&:set_limit", keys, bytes_from,
 			      &limit, bytes_from, &soft))
 		return NULL;
-	return limited(handle, soft.value, limit.value);
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_pool_set_limit(handle, limit.value);
+	if (status == GPUMEM_OK)
+		status = gpumem_pool_set_soft_limit(handle, soft.value);
+	Py_END_ALLOW_THREADS;
+	return none_or_raise(status);
 }
 
 /* ---- limits, as attributes ----------------------------------------------- */
@@ -90,23 +86,22 @@ PyObject *pool_limit(PyObject *object, void *which)
 int pool_limit_set(PyObject *object, PyObject *value, void *which)
 {
 	struct number own = {which ? which : "limit_bytes", 0};
-	PyObject *before, *done = NULL;
-	uint64_t other;
+	gpumem_pool *handle = pool_handle((struct pool *)object);
+	gpumem_status status;
+	PyObject *done;
 
 	if (!value) {
 		PyErr_SetString(PyExc_AttributeError,
 				"a limit cannot be deleted: 0 is none");
 		return -1;
 	}
-	before = pool_limit(object, which ? NULL : "soft_limit_bytes");
-	if (!before)
+	if (!handle || !bytes_from(value, &own))
 		return -1;
-	other = PyLong_AsUnsignedLongLong(before);
-	Py_DECREF(before);
-	if (bytes_from(value, &own))
-		done = limited(((struct pool *)object)->handle,
-			       which ? own.value : other,
-			       which ? other : own.value);
+	Py_BEGIN_ALLOW_THREADS;
+	status = which ? gpumem_pool_set_soft_limit(handle, own.value)
+		       : gpumem_pool_set_limit(handle, own.value);
+	Py_END_ALLOW_THREADS;
+	done = none_or_raise(status);
 	Py_XDECREF(done);
 	return done ? 0 : -1;
 }

@@ -107,16 +107,24 @@ class pool_ref
 
 	/* Bounds on reserved bytes, in bytes or in percent of the device's
 	 * memory; 0: none. */
-	void set_limit(uint64_t limit_bytes,
-		       uint64_t soft_limit_bytes = 0) const
+	void set_limit(uint64_t limit_bytes) const
 	{
-		check(gpumem_pool_set_limit(pool_, soft_limit_bytes,
-					    limit_bytes));
+		check(gpumem_pool_set_limit(pool_, limit_bytes));
 	}
 
-	void set_limit_percent(unsigned limit, unsigned soft_limit = 0) const
+	void set_soft_limit(uint64_t soft_limit_bytes) const
 	{
-		check(gpumem_pool_set_limit_percent(pool_, soft_limit, limit));
+		check(gpumem_pool_set_soft_limit(pool_, soft_limit_bytes));
+	}
+
+	void set_limit_percent(unsigned limit) const
+	{
+		check(gpumem_pool_set_limit_percent(pool_, limit));
+	}
+
+	void set_soft_limit_percent(unsigned soft_limit) const
+	{
+		check(gpumem_pool_set_soft_limit_percent(pool_, soft_limit));
 	}
 
 	/* One more device that reads and writes the blocks, live ones too. */

@@ -204,7 +204,7 @@ static void test_parts(void)
 	/* Of a handle of 4 MiB 1 MiB is live: 1 MiB in its page, 2 besides. */
 	must(gpumem_free(new_block(pool, bytes, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
-	must(gpumem_pool_set_limit(pool, 0, bytes));
+	must(gpumem_pool_set_limit(pool, bytes));
 	ptr = new_block(pool, MIB, NULL);
 	tells(pool, bytes - MIB / 2, 0,
 	      "free: 1.00 MiB in pages that blocks have a part of, 2.00 MiB in "
@@ -215,7 +215,7 @@ static void test_parts(void)
 	is_uint(s.slab_part_bytes + s.graph_bytes, 0, "and no more");
 	must(gpumem_free(ptr, NULL));
 	must(gpumem_pool_trim(pool, 0, NULL));
-	must(gpumem_pool_set_limit(pool, 0, GIB));
+	must(gpumem_pool_set_limit(pool, GIB));
 
 	/* A slab of which one slot is live, in a page of which it has a part.
 	 */

@@ -119,7 +119,7 @@ static void test_no_grow(bool vm)
 	had(5 * MIB, "a part of it");
 	had(1000, "small blocks");
 	refused(17 * MIB, GPUMEM_ALLOC_NO_GROW, "more than there is");
-	must(gpumem_pool_set_limit(pool, MIB * 2, 0));
+	must(gpumem_pool_set_soft_limit(pool, MIB * 2));
 	refused(17 * MIB, GPUMEM_ALLOC_NO_GROW, "beyond the soft limit");
 	end();
 }
@@ -132,7 +132,7 @@ static void test_no_move(void)
 	start(true, "off");
 	for (int i = 0; i < 8; i++)
 		ptr[i] = new_block(pool, 4 * MIB, NULL);
-	must(gpumem_pool_set_limit(pool, 0, 32 * MIB));
+	must(gpumem_pool_set_limit(pool, 32 * MIB));
 	for (int i = 0; i < 8; i += 2)
 		must(gpumem_free(ptr[i], NULL));
 	refused(8 * MIB, GPUMEM_ALLOC_NO_GROW, "pages lie apart");
@@ -199,7 +199,7 @@ static void test_wait_grows(bool vm)
 	start(vm, "on");
 	must(flagged(8 * MIB, GPUMEM_ALLOC_NO_WAIT, &ptr));
 	is_uint(stats_of(pool).misses, 1, "NO_WAIT grows");
-	must(gpumem_pool_set_limit(pool, 12 * MIB, 0));
+	must(gpumem_pool_set_soft_limit(pool, 12 * MIB));
 	must(flagged(16 * MIB, GPUMEM_ALLOC_NO_WAIT, &ptr));
 	is_uint(asked, 1, "asks the program");
 	ok(reserved_of(pool) > 12 * MIB, "and passes the soft limit");

@@ -76,10 +76,12 @@ static void null_pools(void)
 	invalid(gpumem_device_pool(device, NULL));
 	invalid(gpumem_pool_add_peer(NULL, device));
 	invalid(gpumem_pool_add_peer(pool, NULL));
-	invalid(gpumem_pool_set_limit(NULL, 0, 0));
-	invalid(gpumem_pool_set_limit_percent(NULL, 0, 0));
-	invalid(gpumem_pool_set_limit_percent(pool, 0, 101));
-	invalid(gpumem_pool_set_limit_percent(pool, 101, 0));
+	invalid(gpumem_pool_set_limit(NULL, 0));
+	invalid(gpumem_pool_set_soft_limit(NULL, 0));
+	invalid(gpumem_pool_set_limit_percent(NULL, 0));
+	invalid(gpumem_pool_set_limit_percent(pool, 101));
+	invalid(gpumem_pool_set_soft_limit_percent(NULL, 0));
+	invalid(gpumem_pool_set_soft_limit_percent(pool, 101));
 	invalid(gpumem_device_trim(NULL, 0, &released));
 	invalid(gpumem_pool_pressure_add(NULL, press, NULL));
 	invalid(gpumem_pool_pressure_add(pool, NULL, NULL));

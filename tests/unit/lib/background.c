@@ -143,7 +143,7 @@ static void test_beside(void)
 			(void)trim(shared);
 		if (i % 8 == 0)
 			must(gpumem_pool_set_limit(
-				shared, 0, (300 + (size_t)i % 64) * MIB));
+				shared, (300 + (size_t)i % 64) * MIB));
 		nap_ms(1);
 	}
 	stop = true;

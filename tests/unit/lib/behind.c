@@ -12,7 +12,7 @@ static void begin(const char *wait)
 {
 	must(gpumem_option_set("wait", wait));
 	held_begin();
-	must(gpumem_pool_set_limit(pool, 0, reserved()));
+	must(gpumem_pool_set_limit(pool, reserved()));
 }
 
 static void end(void)

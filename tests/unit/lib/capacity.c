@@ -70,7 +70,8 @@ static void test_limit(void)
 	is_uint(capacity_of(pool, NULL).max_alloc_bytes, 24 * MIB,
 		"whole pages under a limit");
 	is_uint(promised(pool, NULL, "limit"), 24 * MIB, "all of them");
-	must(gpumem_pool_set_limit(pool, 4 * MIB, 24 * MIB));
+	must(gpumem_pool_set_soft_limit(pool, 4 * MIB));
+	must(gpumem_pool_set_limit(pool, 24 * MIB));
 	ptr = new_block(pool, 8 * MIB, NULL);
 	is_uint(promised(pool, NULL, "soft"), 16 * MIB,
 		"the soft limit is none");

@@ -296,7 +296,8 @@ static void versions(void)
 	(void)block(pool, 1000, NULL);
 	stats_of_size(pool, sizeof(struct gpumem_stats));
 	stats_of_size(pool, sizeof(struct gpumem_stats) + 100);
-	must(gpumem_pool_set_limit(pool, 5 * MIB, 7 * MIB));
+	must(gpumem_pool_set_soft_limit(pool, 5 * MIB));
+	must(gpumem_pool_set_limit(pool, 7 * MIB));
 	is_uint(stats_of(pool).soft_limit_bytes, 5 * MIB, "the soft limit");
 	is_uint(stats_of(pool).limit_bytes, 7 * MIB, "the hard one");
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));

@@ -115,8 +115,10 @@ static void child_pools(void)
 	child_must(gpumem_pool_device(pool) == device);
 	forked(gpumem_pool_visit(device, any_pool, NULL));
 	forked(gpumem_pool_add_peer(pool, device));
-	forked(gpumem_pool_set_limit(pool, 0, MIB));
-	forked(gpumem_pool_set_limit_percent(pool, 0, 50));
+	forked(gpumem_pool_set_limit(pool, MIB));
+	forked(gpumem_pool_set_soft_limit(pool, MIB));
+	forked(gpumem_pool_set_limit_percent(pool, 50));
+	forked(gpumem_pool_set_soft_limit_percent(pool, 50));
 	forked(gpumem_device_trim(device, 0, &released));
 	forked(gpumem_pool_pressure_add(pool, press, NULL));
 	forked(gpumem_pool_drop_stream(pool, stream));

@@ -85,7 +85,7 @@ static void two_records(void)
 	void *other;
 
 	must(gpumem_free_after((void *)scene.x, event));
-	must(gpumem_pool_set_limit(scene.pool, 0, 0));
+	must(gpumem_pool_set_limit(scene.pool, 0));
 	other = new_block(scene.pool, scene.bytes, scene.a);
 	gate_launch(&scene.second, scene.c, NULL, 0);
 	must(gpumem_event_record(event, scene.c));
@@ -188,7 +188,7 @@ static void captured(void)
 	gpumem_graph *graph;
 	void *ptr;
 
-	must(gpumem_pool_set_limit(scene.pool, 0, 0));
+	must(gpumem_pool_set_limit(scene.pool, 0));
 	must(gpumem_graph_create(scene.pool, &graph));
 	must(gpumem_graph_begin(graph, scene.a));
 	must(gpumem_host_capture(0, scene.a, true));

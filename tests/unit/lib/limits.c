@@ -86,7 +86,7 @@ static void never_fits(void)
 	is_uint(after.ooms, before.ooms + 3, "each is an out of memory");
 	must(gpumem_free(block(pool, 16 * MIB, NULL), NULL));
 	refuses(pool, 17 * MIB, GPUMEM_LIMIT, "limit 16.00 MiB", "once more");
-	must(gpumem_pool_set_limit(pool, 0, 20 * MIB));
+	must(gpumem_pool_set_limit(pool, 20 * MIB));
 	must(gpumem_free(block(pool, 17 * MIB, NULL), NULL));
 	is_int(asked, 0, "a higher limit holds it");
 	must(gpumem_pool_destroy(pool, 0));
@@ -128,16 +128,22 @@ static void lowered(void)
 	must(gpumem_free(block(pool, 30 * MIB, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	must(gpumem_stream_sync(device, NULL));
-	is_status(gpumem_pool_set_limit(pool, 18 * MIB, 20 * MIB), GPUMEM_OK,
+	must(gpumem_pool_set_soft_limit(pool, 18 * MIB));
+	is_uint(stats_of(pool).limit_bytes, 64 * MIB,
+		"a soft limit leaves the hard one alone");
+	ok(gpumem_host_used_bytes(0) > 20 * MIB, "and gives nothing back");
+	is_status(gpumem_pool_set_limit(pool, 20 * MIB), GPUMEM_OK,
 		  "lower than what is reserved");
 	ok(gpumem_host_used_bytes(0) <= 20 * MIB, "trims at once");
-	said(gpumem_pool_set_limit(pool, 1, 8 * MIB), GPUMEM_BUSY,
+	said(gpumem_pool_set_limit(pool, 8 * MIB), GPUMEM_BUSY,
 	     "lower than what is live");
 	is_uint(stats_of(pool).limit_bytes, 20 * MIB, "the old limit stays");
 	is_uint(stats_of(pool).soft_limit_bytes, 18 * MIB, "the soft one too");
 	must(gpumem_free(block(pool, 10 * MIB, NULL), NULL));
 	refuses(pool, 11 * MIB, GPUMEM_LIMIT, "limit 20.00 MiB", "and holds");
-	must(gpumem_pool_set_limit(pool, 0, 0));
+	must(gpumem_pool_set_limit(pool, 0));
+	is_uint(stats_of(pool).soft_limit_bytes, 18 * MIB,
+		"a hard limit leaves the soft one alone");
 	must(gpumem_free(block(pool, 50 * MIB, NULL), NULL));
 	is_uint(stats_of(pool).limit_bytes, 0, "0 is none");
 	must(gpumem_free(kept, NULL));
@@ -227,10 +233,11 @@ static void absurd_sizes(void)
 	said(gpumem_alloc_aligned(pool, total + 1, (size_t)1 << 30, NULL, &ptr),
 	     GPUMEM_NO_MEMORY, "widely aligned");
 	is_ptr(ptr, &total, "the output is left alone");
-	must(gpumem_pool_set_limit(pool, MIB, 8 * MIB));
+	must(gpumem_pool_set_soft_limit(pool, MIB));
+	must(gpumem_pool_set_limit(pool, 8 * MIB));
 	refuses(pool, SIZE_MAX, GPUMEM_NO_MEMORY, "too small", "limited");
 	refuses(pool, total, GPUMEM_LIMIT, "limit 8.00 MiB", "total, limited");
-	must(gpumem_pool_set_limit(pool, 0, 0));
+	must(gpumem_pool_set_limit(pool, 0));
 	must(gpumem_free(block(pool, total, NULL), NULL));
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
 	must(gpumem_pool_destroy(pool, 0));
@@ -250,17 +257,25 @@ static void percent(void)
 	is_uint(stats_of(pool).soft_limit_bytes, capacity / 4, "a quarter");
 	refuses(pool, capacity / 2 + 1, GPUMEM_LIMIT, "limit 128.00 MiB",
 		"more than half");
-	must(gpumem_pool_set_limit_percent(pool, 0, 33));
+	must(gpumem_pool_set_limit_percent(pool, 33));
 	is_uint(stats_of(pool).limit_bytes, capacity * 33 / 100, "a third");
-	is_uint(stats_of(pool).soft_limit_bytes, 0, "and no other");
-	must(gpumem_pool_set_limit_percent(pool, 100, 100));
+	is_uint(stats_of(pool).soft_limit_bytes, capacity / 4,
+		"and the soft one as before");
+	must(gpumem_pool_set_soft_limit_percent(pool, 66));
+	is_uint(stats_of(pool).soft_limit_bytes, capacity * 66 / 100,
+		"a soft one above the hard one");
+	refuses(pool, capacity / 2, GPUMEM_LIMIT, "limit 84.48 MiB",
+		"which holds");
+	said(gpumem_pool_set_soft_limit_percent(pool, 101), GPUMEM_INVALID,
+	     "a soft one beyond all");
+	is_uint(stats_of(pool).soft_limit_bytes, capacity * 66 / 100,
+		"the old one stays, too");
+	must(gpumem_pool_set_limit_percent(pool, 100));
 	is_uint(stats_of(pool).limit_bytes, capacity, "all");
-	said(gpumem_pool_set_limit_percent(pool, 51, 50), GPUMEM_INVALID,
-	     "a soft one above the hard one");
-	said(gpumem_pool_set_limit_percent(pool, 0, 101), GPUMEM_INVALID,
+	said(gpumem_pool_set_limit_percent(pool, 101), GPUMEM_INVALID,
 	     "more than all");
 	is_uint(stats_of(pool).limit_bytes, capacity, "the old one stays");
-	must(gpumem_pool_set_limit_percent(pool, 0, 0));
+	must(gpumem_pool_set_limit_percent(pool, 0));
 	is_uint(stats_of(pool).limit_bytes, 0, "none");
 	must(gpumem_pool_destroy(pool, 0));
 	pool = NULL;

@@ -78,7 +78,7 @@ static void asks_the_driver(void)
 	     "fill");
 	said(gpumem_copy(device, blocks[0], blocks[1], 10, stream), GPUMEM_LOST,
 	     "copy");
-	said(gpumem_pool_set_limit(pool, 0, 4 * MIB), GPUMEM_LOST, "set_limit");
+	said(gpumem_pool_set_limit(pool, 4 * MIB), GPUMEM_LOST, "set_limit");
 	said(gpumem_pool_drop_stream(pool, stream), GPUMEM_LOST, "drop_stream");
 	said(gpumem_stream_destroy(device, stream), GPUMEM_LOST,
 	     "stream_destroy");

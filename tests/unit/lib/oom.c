@@ -137,7 +137,7 @@ static void act(const struct gpumem_oom *oom, void *user)
 	must(gpumem_free(ptr, oom->stream));
 	must(gpumem_pool_check(oom->pool));
 	must(gpumem_pool_trim(oom->pool, 0, NULL));
-	is_status(gpumem_pool_set_limit(oom->pool, 1, 2), GPUMEM_INVALID,
+	is_status(gpumem_pool_set_limit(oom->pool, 1), GPUMEM_INVALID,
 		  "another error");
 	gpumem_oom_set(told_note, &told);
 	depth--;

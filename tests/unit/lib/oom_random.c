@@ -179,7 +179,7 @@ static void step(void)
 	if (one_in(16))
 		must(gpumem_stream_sync(device, stream[random_below(STREAMS)]));
 	if (one_in(50))
-		must(gpumem_pool_set_limit(pool[0], 0,
+		must(gpumem_pool_set_limit(pool[0],
 					   one_in(2) ? 0 : CAPACITY * MIB));
 }
 

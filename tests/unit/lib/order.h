@@ -152,7 +152,7 @@ LIB_USE void scene_open(const char *name, size_t bytes, bool vm, bool wait)
 /* From here on the pool has what it has. */
 LIB_USE void scene_limit(void)
 {
-	must(gpumem_pool_set_limit(scene.pool, 0, reserved_of(scene.pool)));
+	must(gpumem_pool_set_limit(scene.pool, reserved_of(scene.pool)));
 }
 
 /* Work on the stream will write X, once it is let go. */

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Peers that are added to a pool that there is already: they write what is live,
- * what is free, pages that have two places, and what comes later, also
- * while other threads take memory and give it back; one that is refused is none.
+ * Peers that are added to a pool that there is already: they write what is
+ * live, what is free, pages that have two places, and what comes later, also
+ * while other threads take memory and give it back; one that is refused is
+ * none.
  */
 #include "peers.h"
 
@@ -89,7 +90,7 @@ static void stale(void)
 	}
 	for (size_t i = 0; i < 8; i += 2)
 		must(gpumem_free(ptr[i], stream));
-	must(gpumem_pool_set_limit(pool, 0, stats_of(pool).reserved.current));
+	must(gpumem_pool_set_limit(pool, stats_of(pool).reserved.current));
 	large = new_block(pool, 8 * MIB, stream);
 	ok(stats_of(pool).stale_bytes, "pages have a second place");
 	is_status(gpumem_pool_add_peer(pool, devices[1]), GPUMEM_OK,

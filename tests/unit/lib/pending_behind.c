@@ -70,7 +70,7 @@ static void begin(const struct scene *scene, void (*end)(unsigned char *ptr))
 	kept = ptr[1];
 	end(ptr[2]);
 	if (scene->limited)
-		must(gpumem_pool_set_limit(pool, 0, reserved()));
+		must(gpumem_pool_set_limit(pool, reserved()));
 	is_uint(stats_of(pool).pending_bytes, 2 * SIZE, "two are pending");
 }
 

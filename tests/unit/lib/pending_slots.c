@@ -53,7 +53,7 @@ static void test_need(void)
 	options.flags = GPUMEM_ALLOC_NO_GROW | GPUMEM_ALLOC_NO_WAIT;
 	begin();
 	ptr[had++] = block(pool, SMALL, a);
-	must(gpumem_pool_set_limit(pool, 0, reserved()));
+	must(gpumem_pool_set_limit(pool, reserved()));
 	while (gpumem_alloc_with(pool, 32 * KIB, a, &options, &none, NULL) ==
 	       GPUMEM_OK)
 		;

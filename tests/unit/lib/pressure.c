@@ -53,7 +53,7 @@ static void device_end(void)
 	is_str(called_by(pool, 9 * MIB), "a", "the driver has no more");
 	is_int(met.limit, GPUMEM_PRESSURE_DEVICE, "which is said");
 	is_uint(met.limit_bytes, memory.total_bytes, "with what there is");
-	must(gpumem_pool_set_limit(pool, 0, 16 * MIB));
+	must(gpumem_pool_set_limit(pool, 16 * MIB));
 	is_str(called_by(pool, 9 * MIB), "a", "nor below a limit");
 	is_int(met.limit, GPUMEM_PRESSURE_DEVICE, "which was not met");
 	must(gpumem_host_outside(0, 0));
@@ -141,7 +141,7 @@ static bool busy_bee(gpumem_pool *pool, const struct gpumem_pressure *pressure,
 	must(gpumem_pool_check(pool));
 	(void)stats_of(pool);
 	must(gpumem_pool_pressure_remove(pool, busy_bee, user));
-	must(gpumem_pool_set_limit(pool, 0, pressure->needed_bytes + 10 * MIB));
+	must(gpumem_pool_set_limit(pool, pressure->needed_bytes + 10 * MIB));
 	++*count;
 	return true;
 }
@@ -238,7 +238,8 @@ static void soft_limit(void)
 	gpumem_pool *pool = new_pool("soft", 0);
 	void *ptr;
 
-	must(gpumem_pool_set_limit(pool, 16 * MIB, 32 * MIB));
+	must(gpumem_pool_set_soft_limit(pool, 16 * MIB));
+	must(gpumem_pool_set_limit(pool, 32 * MIB));
 	add(pool, note, a);
 	must(gpumem_free(block(pool, 12 * MIB, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
@@ -260,7 +261,7 @@ static void soft_limit(void)
 	       "the hard limit asks once, not twice");
 	is_uint(stats_of(pool).ooms, 1, "and is hard");
 	ok(stats_of(pool).reserved.peak <= 32 * MIB, "never exceeded");
-	must(gpumem_pool_set_limit(pool, 0, 32 * MIB));
+	must(gpumem_pool_set_soft_limit(pool, 0));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	is_str(called_by(pool, 4 * MIB), "", "0 is none");
 	must(gpumem_free(ptr, NULL));
@@ -283,7 +284,7 @@ static void soft_helped(void)
 {
 	gpumem_pool *pool = new_pool("soft, helped", 0);
 
-	must(gpumem_pool_set_limit(pool, 16 * MIB, 0));
+	must(gpumem_pool_set_soft_limit(pool, 16 * MIB));
 	spare = block(pool, 12 * MIB, NULL);
 	add(pool, free_before_growing, NULL);
 	(void)block(pool, 8 * MIB, NULL);

@@ -228,7 +228,7 @@ static void by_moving(void)
 	between = block(pool, PAGE, NULL);
 	x = block(pool, PAGE, NULL);
 	must(gpumem_free(elsewhere, NULL));
-	must(gpumem_pool_set_limit(pool, 0, stats_of(pool).reserved.current));
+	must(gpumem_pool_set_limit(pool, stats_of(pool).reserved.current));
 	if (!vm) {
 		refused(x, 2 * PAGE, "a segment of its own");
 		stop("segments");
@@ -253,7 +253,7 @@ static void soft_limit(void)
 
 	start();
 	x = block(pool, PAGE, NULL);
-	must(gpumem_pool_set_limit(pool, 2 * PAGE, 0));
+	must(gpumem_pool_set_soft_limit(pool, 2 * PAGE));
 	is_status(gpumem_resize(x, 2 * PAGE, NULL, NULL),
 		  vm ? GPUMEM_OK : GPUMEM_BUSY, "up to the soft limit");
 	refused(x, 3 * PAGE, "beyond the soft limit");

@@ -37,7 +37,7 @@ static void into_moved_pages(void)
 	into_new_pages();
 	must(gpumem_free(elsewhere[0], NULL));
 	must(gpumem_free(elsewhere[1], other));
-	must(gpumem_pool_set_limit(pool, 0, reserved_of(pool)));
+	must(gpumem_pool_set_limit(pool, reserved_of(pool)));
 }
 
 /* Memory of another stream, which has to be asked. */
@@ -48,7 +48,7 @@ static void into_free_memory(void)
 	x = new_block(pool, HAS, NULL);
 	behind = new_block(pool, WANTS - HAS, NULL);
 	must(gpumem_free(behind, NULL));
-	must(gpumem_pool_set_limit(pool, 0, reserved_of(pool)));
+	must(gpumem_pool_set_limit(pool, reserved_of(pool)));
 	must(gpumem_stream_sync(device, NULL));
 	behind = new_block(pool, WANTS - HAS, other);
 	gate_launch(&gate, other, NULL, 0);

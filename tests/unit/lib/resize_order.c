@@ -35,7 +35,7 @@ static void start(bool vm, gpumem_stream *of_y)
 	/* The place of Y becomes free memory, and Y a block of B's there. */
 	must(gpumem_free(y, a));
 	must(gpumem_stream_sync(device, a));
-	must(gpumem_pool_set_limit(pool, 0, PAGE));
+	must(gpumem_pool_set_limit(pool, PAGE));
 	y = new_block(pool, 512 * KIB, *of_y);
 	if (y != x + 512 * KIB)
 		bail("the block of the other stream is elsewhere");
@@ -149,7 +149,7 @@ static void given_up(bool vm)
 	void *ptr;
 
 	start(vm, NULL);
-	must(gpumem_pool_set_limit(pool, 0, PAGE));
+	must(gpumem_pool_set_limit(pool, PAGE));
 	gate_launch(&gate, a, x, 512 * KIB);
 	must(gpumem_resize(x, 256 * KIB, a, NULL));
 	option("wait", "off");

@@ -255,14 +255,17 @@ static void *meddle(void *unused)
 			  GPUMEM_OK;
 		failed += gpumem_pool_pressure_add(pool, press, &random) !=
 			  GPUMEM_OK;
-		status = gpumem_pool_set_limit(pool, limit / 2, limit);
+		status = gpumem_pool_set_limit(pool, limit);
 		failed += status && status != GPUMEM_BUSY;
+		failed += gpumem_pool_set_soft_limit(pool, limit / 2) !=
+			  GPUMEM_OK;
 		if (r % 2)
 			failed += gpumem_pool_reset_stats(
 					  pool, r % 4 == 1 ? GPUMEM_RESET_TOTALS
 							   : 0) != GPUMEM_OK;
 		usleep(100);
-		failed += gpumem_pool_set_limit(pool, 0, 0) != GPUMEM_OK;
+		failed += gpumem_pool_set_limit(pool, 0) != GPUMEM_OK;
+		failed += gpumem_pool_set_soft_limit(pool, 0) != GPUMEM_OK;
 		failed += gpumem_pool_pressure_remove(pool, press, &random) !=
 			  GPUMEM_OK;
 	}

@@ -257,15 +257,18 @@ static void work_holes(void)
 	for (unsigned i = 0; i < 7; i++)
 		work_alloc(0, 2 * MIB, work.stream[1]);
 	if (work.pool[0])
-		tried(gpumem_pool_set_limit(work.pool[0], 8 * MIB, 20 * MIB),
-		      "BUSY");
+		tried(gpumem_pool_set_soft_limit(work.pool[0], 8 * MIB), "");
+	if (work.pool[0])
+		tried(gpumem_pool_set_limit(work.pool[0], 20 * MIB), "BUSY");
 	for (unsigned i = first; i + 1 < work.count; i += 2)
 		work_free(i, work.stream[1]);
 	work_alloc(0, 5 * MIB, work.stream[1]);
 	work_alloc(0, 5 * MIB, NULL);
 	work_look(0);
 	if (work.pool[0])
-		tried(gpumem_pool_set_limit(work.pool[0], 0, 0), "");
+		tried(gpumem_pool_set_limit(work.pool[0], 0), "");
+	if (work.pool[0])
+		tried(gpumem_pool_set_soft_limit(work.pool[0], 0), "");
 }
 
 /* More than there is, with something pending, from the pool that waits. */

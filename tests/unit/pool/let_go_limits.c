@@ -67,7 +67,7 @@ static void near_limit(void)
 {
 	uint64_t holds;
 
-	is_status(gm_pool_set_limit(pool, 0, 6 * PAGE), GPUMEM_BUSY,
+	is_status(gm_pool_set_limit(pool, 6 * PAGE), GPUMEM_BUSY,
 		  "%s: a limit below what is on its way", slot);
 	ok(gm_heap_resize(taken[0], 4 * PAGE, NULL, &holds) != GPUMEM_OK,
 	   "%s: a block does not grow beyond it", slot);
@@ -111,7 +111,7 @@ static void test_soft_limit(void)
 
 	pool_start(0);
 	small = block(1000);
-	must(gm_pool_set_limit(pool, PAGE, 0));
+	gm_pool_set_soft_limit(pool, PAGE);
 	expect(near_soft_limit, GPUMEM_OK);
 	is_status(allocate(70 * PAGE, NULL, &ptr), GPUMEM_OK,
 		  "%s: beyond the soft limit", slot);

@@ -98,7 +98,7 @@ void allocator::setMemoryFraction(double part, DeviceIndex number)
 	if (part < 1 && limit == 0)
 		limit = 1;
 	std::lock_guard<std::mutex> hold(own.limiting);
-	gpumem_status status = gpumem_pool_set_limit(own.pool, 0, limit);
+	gpumem_status status = gpumem_pool_set_limit(own.pool, limit);
 	bool later = status == GPUMEM_BUSY || status == GPUMEM_INVALID;
 	if (status != GPUMEM_OK && !later)
 		raise();
@@ -114,7 +114,7 @@ gpumem_status allocator::fit(device &own)
 		return GPUMEM_OK;
 	std::lock_guard<std::mutex> hold(own.limiting);
 	uint64_t limit = own.wanted_limit.load();
-	if (limit && gpumem_pool_set_limit(own.pool, 0, limit) != GPUMEM_OK)
+	if (limit && gpumem_pool_set_limit(own.pool, limit) != GPUMEM_OK)
 		return GPUMEM_LIMIT;
 	own.wanted_limit.store(0);
 	return GPUMEM_OK;

@@ -95,7 +95,7 @@ static gpumem_status fit(device *own)
 		return GPUMEM_OK;
 	std::lock_guard<std::mutex> hold(own->limiting);
 	uint64_t limit = own->wanted_limit.load();
-	if (limit && gpumem_pool_set_limit(own->pool, 0, limit) != GPUMEM_OK)
+	if (limit && gpumem_pool_set_limit(own->pool, limit) != GPUMEM_OK)
 		return GPUMEM_LIMIT;
 	own->wanted_limit.store(0);
 	return GPUMEM_OK;
@@ -166,7 +166,7 @@ void hook_fraction(double part, int number)
 	if (part < 1 && limit == 0)
 		limit = 1;
 	std::lock_guard<std::mutex> hold(own->limiting);
-	status = gpumem_pool_set_limit(own->pool, 0, limit);
+	status = gpumem_pool_set_limit(own->pool, limit);
 	bool later = status == GPUMEM_BUSY || status == GPUMEM_INVALID;
 	if (status != GPUMEM_OK && !later)
 		raise(status);
