@@ -51,6 +51,8 @@ libbase_la_SOURCES = \
 	core/base/line.h \
 	core/base/log.c \
 	core/base/log.h \
+	core/base/name.c \
+	core/base/name.h \
 	core/base/option.c \
 	core/base/option.h \
 	core/base/option_conf.c \
@@ -340,6 +342,7 @@ libgpumem_la_SOURCES = \
 	core/api_graph.c \
 	core/api_leak.c \
 	core/api_library.c \
+	core/api_name.c \
 	core/api_object.c \
 	core/api_record.c \
 	core/api_resize.c \

@@ -24,6 +24,7 @@ dist_man_MANS = \
 	docs/man/gpumem_hook.3 \
 	docs/man/gpumem_host.3 \
 	docs/man/gpumem_leak.3 \
+	docs/man/gpumem_name.3 \
 	docs/man/gpumem_object.3 \
 	docs/man/gpumem_oom.3 \
 	docs/man/gpumem_option.3 \

@@ -114,6 +114,7 @@ other_tests = \
 	tests/ladder.sh \
 	tests/man.sh \
 	tests/man_api.sh \
+	tests/names.sh \
 	tests/opencl.sh \
 	tests/opencl_examples.sh \
 	tests/opencl_traces.sh \

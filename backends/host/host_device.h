@@ -53,7 +53,7 @@
 
 enum {
 	HOST_KINDS = 0
-#define HOST_KIND(name, number, text) +1
+#define HOST_KIND(name, number, word, text) +1
 	GPUMEM_KIND_LIST(HOST_KIND)
 #undef HOST_KIND
 };
@@ -135,14 +135,14 @@ gpumem_status gm_host_fault_option(const char *text);
 
 struct host_device {
 	int index;
-	int opens;		     /* under the registry's mutex */
-	struct host_config config;   /* as it was when opened */
-	_Atomic bool lost;	     /* never undone */
+	int opens;		      /* under the registry's mutex */
+	struct host_config config;    /* as it was when opened */
+	_Atomic bool lost;	      /* never undone */
 	_Atomic uint64_t bad_address; /* why it was lost; 0: another reason */
-	_Atomic uint64_t calls;	     /* only counted for config.lose */
-	_Atomic uint64_t used_bytes; /* sum of bytes of all pages */
-	_Atomic uint32_t capturing;  /* streams being captured */
-	pthread_mutex_t memory;	     /* guards all up to tilt */
+	_Atomic uint64_t calls;	      /* only counted for config.lose */
+	_Atomic uint64_t used_bytes;  /* sum of bytes of all pages */
+	_Atomic uint32_t capturing;   /* streams being captured */
+	pthread_mutex_t memory;	      /* guards all up to tilt */
 	struct host_phys phys;
 	struct host_ranges raws, spaces, kinds, opened;
 	struct host_buffer *views;
@@ -186,8 +186,8 @@ struct host_touch {
 	bool write;
 };
 
-/* BAD_POINTER, as far as can be known when it is queued; the address is what the
- * caller has. No lock may be held. */
+/* BAD_POINTER, as far as can be known when it is queued; the address is what
+ * the caller has. No lock may be held. */
 gpumem_status gm_host_touch_look(const struct host_touch *touch);
 /* The same right before it is done, where the bytes are for this process. */
 gpumem_status gm_host_touch_now(const struct host_touch *touch);

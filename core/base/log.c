@@ -8,6 +8,7 @@
  */
 #include "log.h"
 #include "line.h"
+#include "name.h"
 #include "option.h"
 #include "scope.h"
 #include <pthread.h>
@@ -37,18 +38,12 @@ static _Thread_local struct kept *oldest, *newest;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sink sink; /* under the mutex */
 
-static const char *const level_names[] = {
-	[GPUMEM_LOG_NONE] = "none",   [GPUMEM_LOG_ERROR] = "error",
-	[GPUMEM_LOG_WARN] = "warn",   [GPUMEM_LOG_INFO] = "info",
-	[GPUMEM_LOG_DEBUG] = "debug",
-};
-
 bool gm_log_level_parse(const char *text, gpumem_log_level *level_out)
 {
 	int level;
 
 	for (level = GPUMEM_LOG_NONE; level <= GPUMEM_LOG_DEBUG; level++) {
-		if (strcasecmp(text, level_names[level]) != 0)
+		if (strcasecmp(text, gm_log_level_name(level)) != 0)
 			continue;
 		*level_out = (gpumem_log_level)level;
 		return true;
@@ -94,7 +89,8 @@ static void tell(const struct sink *now, gpumem_log_level level,
 	if (now->fn)
 		now->fn(level, line, now->user);
 	else
-		fprintf(stderr, "gpumem: %s: %s\n", level_names[level], line);
+		fprintf(stderr, "gpumem: %s: %s\n", gm_log_level_name(level),
+			line);
 }
 
 /* With no host memory for it, a message is lost. */

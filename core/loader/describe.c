@@ -17,7 +17,7 @@ static const uint64_t bytes_most = UINT64_C(1) << 48;
 static const uint64_t granularity_most = UINT64_C(1) << 32;
 
 static const uint32_t known_caps = 0
-#define CAP_BIT(name, bit, text) | (uint32_t)GPUMEM_CAP_##name
+#define CAP_BIT(name, bit, word, text) | (uint32_t)GPUMEM_CAP_##name
 	GPUMEM_CAP_LIST(CAP_BIT)
 #undef CAP_BIT
 	;

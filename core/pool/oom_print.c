@@ -8,6 +8,7 @@
 #include "oom.h"
 #include "table.h"
 #include "base/error.h"
+#include "base/name.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -15,12 +16,6 @@
 #include <unistd.h>
 
 enum { TAGS_MAX = 8, PINS_MAX = 8 };
-
-static const char *const words[] = {
-#define WORD(name, number, word) [number] = (word),
-	GPUMEM_ADVICE_LIST(WORD)
-#undef WORD
-};
 
 static void print_address(struct gm_print *print, const char *key,
 			  uintptr_t address)
@@ -43,11 +38,6 @@ static void print_tag(struct gm_print *print, uint32_t tag)
 
 static void print_moment(struct gm_print *print, const struct gm_oom *oom)
 {
-	static const char *const kinds[] = {
-		[GPUMEM_KIND_DEVICE] = "device",
-		[GPUMEM_KIND_PINNED] = "pinned",
-		[GPUMEM_KIND_MANAGED] = "managed",
-	};
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -58,7 +48,7 @@ static void print_moment(struct gm_print *print, const struct gm_oom *oom)
 	gm_print_number(print, "pid", (uint64_t)getpid(), GM_PRINT_COUNT);
 	gm_print_text(print, "device", oom->pool->device->info.name);
 	gm_print_text(print, "pool", oom->pool->name);
-	gm_print_text(print, "kind", kinds[oom->pool->heap.driver.kind]);
+	gm_print_text(print, "kind", gm_kind_name(oom->pool->heap.driver.kind));
 	gm_print_text(print, "status", gm_status_name(oom->status));
 }
 
@@ -109,7 +99,7 @@ static void print_advice(struct gm_print *print, const struct gm_oom *oom,
 	struct gm_text text = {buffer, sizeof(buffer)};
 
 	gm_oom_say_advice(oom, &text);
-	gm_print_text(print, "advice", words[oom->advice]);
+	gm_print_text(print, "advice", gm_advice_name(oom->advice));
 	gm_print_text(print, "advice_text", buffer);
 	print_bytes(print, "fits_bytes", fits_bytes);
 	if (oom->advice == GPUMEM_ADVICE_POOLS)

@@ -7,19 +7,14 @@
  * and with no lock held.
  */
 #include "pool.h"
+#include "base/name.h"
 #include "base/print.h"
 
 static void print_identity(struct gm_print *print, struct gpumem_pool *pool)
 {
-	static const char *const kinds[] = {
-		[GPUMEM_KIND_DEVICE] = "device",
-		[GPUMEM_KIND_PINNED] = "pinned",
-		[GPUMEM_KIND_MANAGED] = "managed",
-	};
-
 	gm_print_text(print, "pool", pool->name);
 	gm_print_text(print, "device", pool->device->info.name);
-	gm_print_text(print, "kind", kinds[pool->heap.driver.kind]);
+	gm_print_text(print, "kind", gm_kind_name(pool->heap.driver.kind));
 }
 
 static void print_gauge(struct gm_print *print, const char *name,

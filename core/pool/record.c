@@ -23,7 +23,7 @@ static bool unnamed;   /* likewise: it is one that only we read */
 enum { UNNAMED_BYTES = 5 << 20 };
 
 static const char *const kind_names[] = {
-#define KIND_NAME(name, number, text) [number] = text,
+#define KIND_NAME(name, number, word, text) [number] = text,
 	GPUMEM_KIND_LIST(KIND_NAME)
 #undef KIND_NAME
 };

@@ -9,6 +9,7 @@
 #include "heap/block.h"
 #include "pool.h"
 #include "base/error.h"
+#include "base/name.h"
 #include "base/option.h"
 #include "base/struct.h"
 #include "device/share.h"
@@ -84,17 +85,13 @@ bool gm_share_files(const int *fds, size_t count, uint64_t *sum_out)
 
 gpumem_status gm_share_by_option(struct gpumem_pool_config *config)
 {
-	static const char *const names[] = {[GPUMEM_SHARE_NONE] = "none",
-					    [GPUMEM_SHARE_ANY] = "any",
-					    [GPUMEM_SHARE_FD] = "fd",
-					    [GPUMEM_SHARE_IPC] = "ipc"};
 	char text[32];
 
 	if (config->shareable || config->kind != GPUMEM_KIND_DEVICE ||
 	    !gm_option_given(GM_TEXT_share, text, sizeof(text)))
 		return GPUMEM_OK;
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(text, names[i])) {
+	for (uint32_t i = GPUMEM_SHARE_NONE; i <= GPUMEM_SHARE_IPC; i++)
+		if (!strcmp(text, gm_share_name((gpumem_share)i))) {
 			config->shareable = i;
 			return GPUMEM_OK;
 		}

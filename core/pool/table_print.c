@@ -4,6 +4,7 @@
 /* The rows of a table as text and as JSON: both have the same facts. See
  * table.h. */
 #include "table.h"
+#include "base/name.h"
 
 #include <stdio.h>
 
@@ -19,17 +20,6 @@ static const char *const texts[] = {
 #undef TEXT
 };
 
-static const char *kind_of(gpumem_kind kind)
-{
-	static const char *const kinds[] = {
-		[GPUMEM_KIND_DEVICE] = "device",
-		[GPUMEM_KIND_PINNED] = "pinned",
-		[GPUMEM_KIND_MANAGED] = "managed",
-	};
-
-	return kinds[kind];
-}
-
 /* ---- JSON ---- */
 
 static void json_row(struct gm_print *print, const struct gm_row *row)
@@ -40,7 +30,7 @@ static void json_row(struct gm_print *print, const struct gm_row *row)
 	gm_print_text(print, "what", names[row->place]);
 	if (row->number) {
 		gm_print_text(print, "pool", row->pool);
-		gm_print_text(print, "kind", kind_of(row->kind));
+		gm_print_text(print, "kind", gm_kind_name(row->kind));
 	}
 	if (row->place == GM_PLACE_live) {
 		gm_print_text(print, "tag",
@@ -170,7 +160,7 @@ static void text_heading(const struct text *text, const struct gm_row *row)
 		gm_print_line(
 			&text->lines,
 			"pool \"%s\" of %s memory, no part of the device's",
-			row->pool, kind_of(row->kind));
+			row->pool, gm_kind_name(row->kind));
 }
 
 static void text_processes(const struct text *text,

@@ -179,13 +179,24 @@ GPUMEM_API unsigned gpumem_version_number(void);
 
 /* ---- Log --------------------------------------------------------------- */
 
+/* name, number, word */
+#define GPUMEM_LOG_LIST(X)                                                    \
+	X(NONE, 0, "none")                                                    \
+	X(ERROR, 1, "error") /* something the user asked for failed */        \
+	X(WARN, 2, "warn")   /* it works, but not as configured */            \
+	X(INFO, 3, "info")   /* once per event: a backend chosen, a fallback  \
+			      */                                              \
+	X(DEBUG, 4, "debug") /* every driver call that failed */
+
 typedef enum gpumem_log_level {
-	GPUMEM_LOG_NONE = 0,
-	GPUMEM_LOG_ERROR = 1, /* something the user asked for failed */
-	GPUMEM_LOG_WARN = 2,  /* it works, but not as configured */
-	GPUMEM_LOG_INFO = 3,  /* once per event: a backend chosen, a fallback */
-	GPUMEM_LOG_DEBUG = 4  /* every driver call that failed */
+#define GPUMEM_LOG_ENUM(name, number, word) GPUMEM_LOG_##name = (number),
+	GPUMEM_LOG_LIST(GPUMEM_LOG_ENUM)
+#undef GPUMEM_LOG_ENUM
 } gpumem_log_level;
+
+/* "debug". As all names of enumerators it is a constant, and "unknown" for a
+ * number that is none: never NULL. gpumem_name(3) lists them. */
+GPUMEM_API const char *gpumem_log_level_name(gpumem_log_level level);
 
 /* text: one line of printable UTF-8 without its newline, other bytes escaped as
  * \x1b and the like; valid during the call only. The function may be called
@@ -291,33 +302,44 @@ typedef struct gpumem_device gpumem_device;
  * gpumem_stream_create() gave. NULL is the device's default stream. */
 typedef void *gpumem_stream;
 
-/* name, bit, text. A device's capabilities; each is a group of slots of
+/* name, bit, word, text. A device's capabilities; each is a group of slots of
  * backend.h or a property that callers must know. */
 #define GPUMEM_CAP_LIST(X)                                                    \
-	X(STREAMS, 0, "streams and events")                                   \
-	X(VM, 1, "virtual memory: pages can be mapped and remapped")          \
-	X(COPY, 2, "fill and copy")                                           \
-	X(CAPTURE, 3, "streams can be captured into graphs")                  \
-	X(HOST_ACCESS, 4, "the host can read and write blocks directly")      \
-	X(FREE_WAITS, 5, "the driver's own free waits for the device")        \
-	X(LATE_COMMIT, 6, "memory is committed at first use, not at alloc")   \
-	X(MEMORY_INFO, 7, "free memory is the device's, not our own account") \
-	X(SHARE_IPC, 8, "raw allocations can be opened by other processes")   \
-	X(SHARE_FD, 9, "pages can go to other processes as descriptors")      \
-	X(PINNED, 10, "pools of pinned host memory")                          \
-	X(MANAGED, 11, "pools of managed memory")                             \
-	X(PEER, 12, "pools can be opened to other devices")                   \
-	X(OBJECTS, 13, "the vendor names memory by objects")                  \
-	X(CPU, 14, "it is the host's own processor")                          \
-	X(SIMULATED, 15, "it is simulated in the host's memory")              \
-	X(ALIAS, 16, "pages can be mapped at several addresses at once")      \
-	X(FREES_IN_CAPTURE, 17, "memory can go back during a capture")
+	X(STREAMS, 0, "streams", "streams and events")                        \
+	X(VM, 1, "vm", "virtual memory: pages can be mapped and remapped")    \
+	X(COPY, 2, "copy", "fill and copy")                                   \
+	X(CAPTURE, 3, "capture", "streams can be captured into graphs")       \
+	X(HOST_ACCESS, 4, "host_access",                                      \
+	  "the host can read and write blocks directly")                      \
+	X(FREE_WAITS, 5, "free_waits",                                        \
+	  "the driver's own free waits for the device")                       \
+	X(LATE_COMMIT, 6, "late_commit",                                      \
+	  "memory is committed at first use, not at alloc")                   \
+	X(MEMORY_INFO, 7, "memory_info",                                      \
+	  "free memory is the device's, not our own account")                 \
+	X(SHARE_IPC, 8, "share_ipc",                                          \
+	  "raw allocations can be opened by other processes")                 \
+	X(SHARE_FD, 9, "share_fd",                                            \
+	  "pages can go to other processes as descriptors")                   \
+	X(PINNED, 10, "pinned", "pools of pinned host memory")                \
+	X(MANAGED, 11, "managed", "pools of managed memory")                  \
+	X(PEER, 12, "peer", "pools can be opened to other devices")           \
+	X(OBJECTS, 13, "objects", "the vendor names memory by objects")       \
+	X(CPU, 14, "cpu", "it is the host's own processor")                   \
+	X(SIMULATED, 15, "simulated", "it is simulated in the host's memory") \
+	X(ALIAS, 16, "alias",                                                 \
+	  "pages can be mapped at several addresses at once")                 \
+	X(FREES_IN_CAPTURE, 17, "frees_in_capture",                           \
+	  "memory can go back during a capture")
 
 enum gpumem_cap {
-#define GPUMEM_CAP_ENUM(name, bit, text) GPUMEM_CAP_##name = 1u << (bit),
+#define GPUMEM_CAP_ENUM(name, bit, word, text) GPUMEM_CAP_##name = 1u << (bit),
 	GPUMEM_CAP_LIST(GPUMEM_CAP_ENUM)
 #undef GPUMEM_CAP_ENUM
 };
+
+/* "host_access", of one bit; "unknown" of none or several. */
+GPUMEM_API const char *gpumem_cap_name(uint32_t cap);
 
 struct gpumem_device_info {
 	size_t size;
@@ -568,11 +590,11 @@ gpumem_free_after(void *ptr, gpumem_event *event);
 
 typedef struct gpumem_pool gpumem_pool;
 
-/* name, number, text. What a pool's memory is. */
+/* name, number, word, text. What a pool's memory is. */
 #define GPUMEM_KIND_LIST(X)                                                   \
-	X(DEVICE, 0, "device memory")                                         \
-	X(PINNED, 1, "pinned host memory")                                    \
-	X(MANAGED, 2, "managed memory")
+	X(DEVICE, 0, "device", "device memory")                               \
+	X(PINNED, 1, "pinned", "pinned host memory")                          \
+	X(MANAGED, 2, "managed", "managed memory")
 
 /*
  * DEVICE: the device's own. PINNED: host memory that never moves, which the
@@ -582,19 +604,32 @@ typedef struct gpumem_pool gpumem_pool;
  * in their pool's statistics, but not in gpumem_memory.reserved_bytes.
  */
 typedef enum gpumem_kind {
-#define GPUMEM_KIND_ENUM(name, number, text) GPUMEM_KIND_##name = (number),
+#define GPUMEM_KIND_ENUM(name, number, word, text)                            \
+	GPUMEM_KIND_##name = (number),
 	GPUMEM_KIND_LIST(GPUMEM_KIND_ENUM)
 #undef GPUMEM_KIND_ENUM
 } gpumem_kind;
 
-/* How a pool's blocks can reach other processes of the machine. */
+/* "pinned" */
+GPUMEM_API const char *gpumem_kind_name(gpumem_kind kind);
+
+/* name, number, word. How a pool's blocks can reach other processes of the
+ * machine. */
+#define GPUMEM_SHARE_LIST(X)                                                  \
+	X(NONE, 0, "none")                                                    \
+	X(ANY, 1, "any") /* FD if the pool has pages, else IPC */             \
+	X(FD, 2, "fd")   /* descriptors of pages: CAP_SHARE_FD */             \
+	X(IPC, 3, "ipc") /* names of segments, and the pool does without      \
+			    virtual memory: CAP_SHARE_IPC */
+
 typedef enum gpumem_share {
-	GPUMEM_SHARE_NONE = 0,
-	GPUMEM_SHARE_ANY = 1, /* FD if the pool has pages, else IPC */
-	GPUMEM_SHARE_FD = 2,  /* descriptors of pages: CAP_SHARE_FD */
-	GPUMEM_SHARE_IPC = 3  /* names of segments, and the pool does without
-				 virtual memory: CAP_SHARE_IPC */
+#define GPUMEM_SHARE_ENUM(name, number, word) GPUMEM_SHARE_##name = (number),
+	GPUMEM_SHARE_LIST(GPUMEM_SHARE_ENUM)
+#undef GPUMEM_SHARE_ENUM
 } gpumem_share;
+
+/* "fd" */
+GPUMEM_API const char *gpumem_share_name(gpumem_share share);
 
 struct gpumem_pool_config {
 	size_t size;
@@ -728,15 +763,24 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_soft_limit_percent(gpumem_pool *pool,
 				   unsigned soft_limit_percent);
 
-/* What an allocation met that finds no memory. While the soft limit is below
- * the hard one that is the soft one, also of a request that the hard one will
- * refuse. */
+/* name, number, word. What an allocation met that finds no memory. While the
+ * soft limit is below the hard one that is the soft one, also of a request that
+ * the hard one will refuse. */
+#define GPUMEM_PRESSURE_LIST(X)                                               \
+	X(SOFT, 1, "soft")     /* the soft limit: the pool is about to grow   \
+				  beyond it */                                \
+	X(HARD, 2, "hard")     /* the hard limit: it is about to fail */      \
+	X(DEVICE, 3, "device") /* the driver has no more: likewise */
+
 typedef enum gpumem_pressure_limit {
-	GPUMEM_PRESSURE_SOFT = 1,  /* the soft limit: the pool is about to grow
-				      beyond it */
-	GPUMEM_PRESSURE_HARD = 2,  /* the hard limit: it is about to fail */
-	GPUMEM_PRESSURE_DEVICE = 3 /* the driver has no more: likewise */
+#define GPUMEM_PRESSURE_ENUM(name, number, word)                              \
+	GPUMEM_PRESSURE_##name = (number),
+	GPUMEM_PRESSURE_LIST(GPUMEM_PRESSURE_ENUM)
+#undef GPUMEM_PRESSURE_ENUM
 } gpumem_pressure_limit;
+
+/* "hard" */
+GPUMEM_API const char *gpumem_pressure_limit_name(gpumem_pressure_limit limit);
 
 struct gpumem_pressure {
 	size_t size;
@@ -1040,13 +1084,22 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
 
 /* ---- Hooks: for tracers and profilers ----------------------------------- */
 
+/* name, number, word */
+#define GPUMEM_HOOK_LIST(X)                                                   \
+	X(ALLOC, 1, "alloc")   /* a block was allocated */                    \
+	X(FREE, 2, "free")     /* a live block was freed */                   \
+	X(USE_ON, 3, "use_on") /* gpumem_use_on() */                          \
+	X(RESIZE, 4, "resize") /* gpumem_resize(), with the new sizes; on     \
+				  another stream a use of it as well */
+
 typedef enum gpumem_hook_kind {
-	GPUMEM_HOOK_ALLOC = 1,	/* a block was allocated */
-	GPUMEM_HOOK_FREE = 2,	/* a live block was freed */
-	GPUMEM_HOOK_USE_ON = 3, /* gpumem_use_on() */
-	GPUMEM_HOOK_RESIZE = 4	/* gpumem_resize(), with the new sizes; on
-				   another stream a use of it as well */
+#define GPUMEM_HOOK_ENUM(name, number, word) GPUMEM_HOOK_##name = (number),
+	GPUMEM_HOOK_LIST(GPUMEM_HOOK_ENUM)
+#undef GPUMEM_HOOK_ENUM
 } gpumem_hook_kind;
+
+/* "use_on" */
+GPUMEM_API const char *gpumem_hook_kind_name(gpumem_hook_kind kind);
 
 struct gpumem_hook_event {
 	size_t size;
@@ -1075,12 +1128,21 @@ typedef void (*gpumem_hook_fn)(gpumem_pool *pool,
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_hook_set(gpumem_pool *pool, gpumem_hook_fn fn, void *user);
 
+/* name, number, word */
+#define GPUMEM_BLOCK_LIST(X)                                                  \
+	X(LIVE, 1, "live")                                                    \
+	X(PENDING, 2, "pending")                                              \
+	X(FREE, 3, "free")                                                    \
+	X(HOLE, 4, "hole") /* addresses without memory behind them */
+
 typedef enum gpumem_block_state {
-	GPUMEM_BLOCK_LIVE = 1,
-	GPUMEM_BLOCK_PENDING = 2,
-	GPUMEM_BLOCK_FREE = 3,
-	GPUMEM_BLOCK_HOLE = 4 /* addresses without memory behind them */
+#define GPUMEM_BLOCK_ENUM(name, number, word) GPUMEM_BLOCK_##name = (number),
+	GPUMEM_BLOCK_LIST(GPUMEM_BLOCK_ENUM)
+#undef GPUMEM_BLOCK_ENUM
 } gpumem_block_state;
+
+/* "pending" */
+GPUMEM_API const char *gpumem_block_state_name(gpumem_block_state state);
 
 struct gpumem_block {
 	size_t size;
@@ -1253,6 +1315,9 @@ gpumem_record_begin(const char *path, uint64_t max_bytes);
 /* Ends the recording, also one that option `record` began; the file is whole
  * then. OK; INVALID: there is none. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_record_end(void);
+
+/* "pool_end", of an enum gpumem_record_kind of gpumem/record.h. */
+GPUMEM_API const char *gpumem_record_kind_name(unsigned kind);
 
 /* ---- Statistics -------------------------------------------------------- */
 
@@ -1654,6 +1719,9 @@ typedef enum gpumem_advice {
 	GPUMEM_ADVICE_LIST(GPUMEM_ADVICE_ENUM)
 #undef GPUMEM_ADVICE_ENUM
 } gpumem_advice;
+
+/* "tag_limit" */
+GPUMEM_API const char *gpumem_advice_name(gpumem_advice advice);
 
 /* An allocation that failed. Bytes are of the moment just after. */
 struct gpumem_oom {

@@ -80,37 +80,46 @@ struct gpumem_record_chunk {
 /*
  * The events of one chunk are in the order in which its thread made them. Those
  * before BLOCK say something of the one that follows, or of all that follow in
- * the chunk; a VALUE belongs to the one before. number, name, text:
+ * the chunk; a VALUE belongs to the one before. name, number,
+ * word, text:
  */
 #define GPUMEM_RECORD_LIST(X)                                                 \
-	X(TIME, 1, "value: the base of the times that follow")                \
-	X(CONTEXT, 2, "tag: the pool, value: the stream, of what follows")    \
-	X(THREAD, 3, "value: whose what follows is")                          \
-	X(BYTES, 4, "value: the bytes of the block in the next event")        \
-	X(STACK, 5, "value: the stack of the next event")                     \
-	X(VALUE, 6, "value: another number of the event before")              \
-	X(LIVE, 16, "block: it was live when the recording began")            \
-	X(ALLOC, 17, "block: it was allocated")                               \
-	X(FREE, 18, "block: it was freed")                                    \
-	X(USE, 19, "block: the stream uses it too")                           \
-	X(RESIZE, 20, "block: it has so many bytes now")                      \
-	X(POOL, 32, "value: bytes that the pool has reserved")                \
-	X(POOL_END, 33, "value: of the pool, which ends")                     \
-	X(GROW, 34, "value: bytes from the driver; reserved now")             \
-	X(SHRINK, 35, "value: bytes back to the driver; reserved now")        \
-	X(MOVE, 36, "value: bytes of pages moved from free blocks")           \
-	X(LEND, 37, "value: bytes of pages that a stream lent to itself")     \
-	X(TRANSFER, 38, "value: bytes from another stream; which")            \
-	X(WAIT, 39, "value: nanoseconds that an allocation waited")           \
-	X(TRIM, 40, "value: bytes given back; that were to be kept")          \
-	X(OOM, 41, "value: bytes not had; status; reserved; advice")          \
-	X(DROP, 42, "value: the stream, which the pool forgets")              \
-	X(REPORT, 43, "value: bytes of JSON of the OOM before; the JSON")     \
-	X(MAP, 44, "value: address that has memory now; bytes; page; from")   \
-	X(UNMAP, 45, "value: address that has none any more; bytes")
+	X(TIME, 1, "time", "value: the base of the times that follow")        \
+	X(CONTEXT, 2, "context",                                              \
+	  "tag: the pool, value: the stream, of what follows")                \
+	X(THREAD, 3, "thread", "value: whose what follows is")                \
+	X(BYTES, 4, "bytes",                                                  \
+	  "value: the bytes of the block in the next event")                  \
+	X(STACK, 5, "stack", "value: the stack of the next event")            \
+	X(VALUE, 6, "value", "value: another number of the event before")     \
+	X(LIVE, 16, "live", "block: it was live when the recording began")    \
+	X(ALLOC, 17, "alloc", "block: it was allocated")                      \
+	X(FREE, 18, "free", "block: it was freed")                            \
+	X(USE, 19, "use", "block: the stream uses it too")                    \
+	X(RESIZE, 20, "resize", "block: it has so many bytes now")            \
+	X(POOL, 32, "pool", "value: bytes that the pool has reserved")        \
+	X(POOL_END, 33, "pool_end", "value: of the pool, which ends")         \
+	X(GROW, 34, "grow", "value: bytes from the driver; reserved now")     \
+	X(SHRINK, 35, "shrink",                                               \
+	  "value: bytes back to the driver; reserved now")                    \
+	X(MOVE, 36, "move", "value: bytes of pages moved from free blocks")   \
+	X(LEND, 37, "lend",                                                   \
+	  "value: bytes of pages that a stream lent to itself")               \
+	X(TRANSFER, 38, "transfer",                                           \
+	  "value: bytes from another stream; which")                          \
+	X(WAIT, 39, "wait", "value: nanoseconds that an allocation waited")   \
+	X(TRIM, 40, "trim", "value: bytes given back; that were to be kept")  \
+	X(OOM, 41, "oom", "value: bytes not had; status; reserved; advice")   \
+	X(DROP, 42, "drop", "value: the stream, which the pool forgets")      \
+	X(REPORT, 43, "report",                                               \
+	  "value: bytes of JSON of the OOM before; the JSON")                 \
+	X(MAP, 44, "map",                                                     \
+	  "value: address that has memory now; bytes; page; from")            \
+	X(UNMAP, 45, "unmap", "value: address that has none any more; bytes")
 
 enum gpumem_record_kind {
-#define GPUMEM_RECORD_ENUM(name, number, text) GPUMEM_RECORD_##name = (number),
+#define GPUMEM_RECORD_ENUM(name, number, word, text)                          \
+	GPUMEM_RECORD_##name = (number),
 	GPUMEM_RECORD_LIST(GPUMEM_RECORD_ENUM)
 #undef GPUMEM_RECORD_ENUM
 };

@@ -34,6 +34,28 @@ void attack_gpumem_call_name(void)
 	       "the name of call %u", call);
 }
 
+/* Of any number there is a word. */
+#define ATTACK_NAME(name, type)                                                \
+	void attack_gpumem_##name##_name(void)                                 \
+	{                                                                      \
+		int number = one_in(2)                                         \
+				     ? (int)random_below(24)                   \
+				     : numbers[random_below(COUNT(numbers))];  \
+		const char *word = gpumem_##name##_name((type)number);         \
+                                                                               \
+		expect(word &&*word, "%d has no " #name, number);              \
+	}
+
+ATTACK_NAME(advice, gpumem_advice)
+ATTACK_NAME(block_state, gpumem_block_state)
+ATTACK_NAME(cap, uint32_t)
+ATTACK_NAME(hook_kind, gpumem_hook_kind)
+ATTACK_NAME(kind, gpumem_kind)
+ATTACK_NAME(log_level, gpumem_log_level)
+ATTACK_NAME(pressure_limit, gpumem_pressure_limit)
+ATTACK_NAME(record_kind, unsigned)
+ATTACK_NAME(share, gpumem_share)
+
 void attack_gpumem_version(void)
 {
 	expect(!strcmp(gpumem_version(), GPUMEM_VERSION_STRING), "version %s",

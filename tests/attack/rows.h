@@ -30,6 +30,15 @@
 	X(gpumem_backend_table, 2, B(NOT_FOUND))                               \
 	X(gpumem_backend_visit, 1, B(NO_HOST_MEMORY))                          \
 	X(gpumem_call_name, 1, 0)                                              \
+	X(gpumem_advice_name, 1, 0)                                            \
+	X(gpumem_block_state_name, 1, 0)                                       \
+	X(gpumem_cap_name, 1, 0)                                               \
+	X(gpumem_hook_kind_name, 1, 0)                                         \
+	X(gpumem_kind_name, 1, 0)                                              \
+	X(gpumem_log_level_name, 1, 0)                                         \
+	X(gpumem_pressure_limit_name, 1, 0)                                    \
+	X(gpumem_record_kind_name, 1, 0)                                       \
+	X(gpumem_share_name, 1, 0)                                             \
 	X(gpumem_copy, 12,                                                     \
 	  B(UNSUPPORTED) | B(BAD_POINTER) | ASKS | B(NO_HOST_MEMORY))          \
 	X(gpumem_device_adopt, 2, OPENS)                                       \

@@ -8,6 +8,7 @@
 
 #include <gpumem/gpumem.h>
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,12 +188,8 @@ void recording_close(struct recording *recording)
 
 const char *recording_advice(uint64_t number)
 {
-	static const char *const words[] = {"",
-#define WORD(name, number, word) [number] = (word),
-					    GPUMEM_ADVICE_LIST(WORD)
-#undef WORD
-	};
-
-	return number < sizeof(words) / sizeof(words[0]) ? words[number]
-							 : "unknown";
+	if (!number)
+		return "";
+	return gpumem_advice_name(number <= INT_MAX ? (gpumem_advice)number
+						    : (gpumem_advice)0);
 }

@@ -113,7 +113,7 @@ static bool fill(struct recording_chunk *chunk,
 static bool is_known(uint8_t kind)
 {
 	switch (kind) {
-#define KNOWN(name, number, text) case number:
+#define KNOWN(name, number, word, text) case number:
 		GPUMEM_RECORD_LIST(KNOWN)
 #undef KNOWN
 		return true;

@@ -95,13 +95,12 @@ static void show_log(gpumem_log_level level, const char *text, void *user)
 static void keep_log(FILE *stream)
 {
 	struct gpumem_option option = GPUMEM_INIT(struct gpumem_option);
-	static const char *const names[] = {"none", "error", "warn", "info",
-					    "debug"};
 
 	if (gpumem_option_get("log", &option) != GPUMEM_OK)
 		return;
 	for (int i = GPUMEM_LOG_ERROR; i <= GPUMEM_LOG_DEBUG; i++)
-		if (!strcmp(option.value, names[i]))
+		if (!strcmp(option.value,
+			    gpumem_log_level_name((gpumem_log_level)i)))
 			gpumem_log_set((gpumem_log_level)i, show_log, stream);
 }
 

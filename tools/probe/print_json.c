@@ -6,29 +6,14 @@
  */
 #include "probe.h"
 
-#include <ctype.h>
-
-/* "HOST_ACCESS" -> "host_access" */
-static json_t *lower(const char *name)
-{
-	char text[32];
-	size_t i = 0;
-
-	for (; name[i] && i < sizeof(text) - 1; i++)
-		text[i] = (char)tolower(name[i]);
-	text[i] = '\0';
-	return json_text(text);
-}
-
 static json_t *caps_json(uint32_t caps, bool *ok)
 {
 	json_t *array = json_array();
 
-#define ROW(name, bit, text)                                                   \
-	if (caps & (1u << (bit)))                                              \
-		json_put(array, NULL, lower(#name), ok);
-	GPUMEM_CAP_LIST(ROW)
-#undef ROW
+	for (uint32_t bit = 1; bit; bit <<= 1)
+		if (caps & bit)
+			json_put(array, NULL, json_text(gpumem_cap_name(bit)),
+				 ok);
 	return array;
 }
 

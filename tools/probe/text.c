@@ -148,7 +148,7 @@ static void capability_facts(struct table *table, uint32_t caps)
 		uint32_t bit;
 		const char *text;
 	} list[] = {
-#define ROW(name, bit, text) {1u << (bit), text},
+#define ROW(name, bit, word, text) {1u << (bit), text},
 		GPUMEM_CAP_LIST(ROW)
 #undef ROW
 	};

@@ -10,6 +10,7 @@
 
 #include "trace/print.h"
 
+#include <gpumem/gpumem.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -80,9 +81,9 @@ static void put_kinds(struct page *page)
 {
 	static const struct {
 		unsigned number;
-		const char *key, *words;
+		const char *words;
 	} kinds[] = {
-#define KIND(name, key, words) {GPUMEM_RECORD_##name, key, words},
+#define KIND(name, words) {GPUMEM_RECORD_##name, words},
 		PRINT_KIND_LIST(KIND)
 #undef KIND
 	};
@@ -90,7 +91,8 @@ static void put_kinds(struct page *page)
 	fputs("\"kinds\":{", page->out);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		fprintf(page->out, "%s\"%s\":[%u,\"%s\"]", i ? ",\n" : "",
-			kinds[i].key, kinds[i].number, kinds[i].words);
+			gpumem_record_kind_name(kinds[i].number),
+			kinds[i].number, kinds[i].words);
 	fputs("}", page->out);
 }
 

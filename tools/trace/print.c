@@ -235,7 +235,7 @@ static void kind_table(const struct summary *summary, struct table *table)
 	table_init(table, "rl");
 	table_cell(table, "events");
 	table_cell(table, "of");
-#define ROW(name, key, words)                                                  \
+#define ROW(name, words)                                                       \
 	if (summary->kinds[GPUMEM_RECORD_##name]) {                            \
 		table_cell(table, "%llu",                                      \
 			   (unsigned long long)                                \

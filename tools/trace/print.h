@@ -12,26 +12,26 @@
 
 #include "common/json.h"
 
-/* number, key in JSON, words */
+/* kind, words; its key in JSON is gpumem_record_kind_name() */
 #define PRINT_KIND_LIST(X)                                                     \
-	X(LIVE, "live", "live when its pool began to be recorded")             \
-	X(ALLOC, "alloc", "allocated")                                         \
-	X(FREE, "free", "freed")                                               \
-	X(USE, "use", "used by another stream")                                \
-	X(RESIZE, "resize", "resized")                                         \
-	X(POOL, "pool", "pools")                                               \
-	X(POOL_END, "pool_end", "pools that were destroyed")                   \
-	X(GROW, "grow", "memory taken from the driver")                        \
-	X(SHRINK, "shrink", "memory given back to the driver")                 \
-	X(MOVE, "move", "pages moved from free blocks")                        \
-	X(LEND, "lend", "pages moved from free blocks of a busy stream")       \
-	X(TRANSFER, "transfer", "free memory moved from another stream")       \
-	X(WAIT, "wait", "allocations that waited for the device")              \
-	X(TRIM, "trim", "trims")                                               \
-	X(OOM, "oom", "allocations out of memory")                             \
-	X(DROP, "drop", "streams forgotten")                                   \
-	X(MAP, "map", "memory mapped at addresses")                            \
-	X(UNMAP, "unmap", "addresses without memory from then on")
+	X(LIVE, "live when its pool began to be recorded")                     \
+	X(ALLOC, "allocated")                                                  \
+	X(FREE, "freed")                                                       \
+	X(USE, "used by another stream")                                       \
+	X(RESIZE, "resized")                                                   \
+	X(POOL, "pools")                                                       \
+	X(POOL_END, "pools that were destroyed")                               \
+	X(GROW, "memory taken from the driver")                                \
+	X(SHRINK, "memory given back to the driver")                           \
+	X(MOVE, "pages moved from free blocks")                                \
+	X(LEND, "pages moved from free blocks of a busy stream")               \
+	X(TRANSFER, "free memory moved from another stream")                   \
+	X(WAIT, "allocations that waited for the device")                      \
+	X(TRIM, "trims")                                                       \
+	X(OOM, "allocations out of memory")                                    \
+	X(DROP, "streams forgotten")                                           \
+	X(MAP, "memory mapped at addresses")                                   \
+	X(UNMAP, "addresses without memory from then on")
 
 double print_seconds(uint64_t ns);
 /* From the beginning to the end; of one that has none, to the last event. */

@@ -6,6 +6,8 @@
  */
 #include "print.h"
 
+#include <gpumem/gpumem.h>
+
 static void put_usage(json_t *object, const struct summary_usage *usage,
 		      bool *ok)
 {
@@ -55,9 +57,9 @@ static json_t *kinds_json(const struct summary *summary, bool *ok)
 {
 	json_t *object = json_object();
 
-#define PUT(name, key, words)                                                  \
-	json_put(object, key, json_u64(summary->kinds[GPUMEM_RECORD_##name]),  \
-		 ok);
+#define PUT(name, words)                                                       \
+	json_put(object, gpumem_record_kind_name(GPUMEM_RECORD_##name),        \
+		 json_u64(summary->kinds[GPUMEM_RECORD_##name]), ok);
 	PRINT_KIND_LIST(PUT)
 #undef PUT
 	return object;

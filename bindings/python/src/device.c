@@ -16,7 +16,7 @@ PyObject *caps_list(uint32_t caps)
 		const char *name;
 		uint32_t bit;
 	} rows[] = {
-#define ROW(name, bit, text) {#name, 1u << (bit)},
+#define ROW(name, bit, word, text) {#name, 1u << (bit)},
 		GPUMEM_CAP_LIST(ROW)
 #undef ROW
 	};

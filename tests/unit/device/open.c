@@ -132,7 +132,7 @@ static void test_handles(void)
 static void test_info(void)
 {
 	const uint32_t known = 0
-#define CAP_BIT(name, bit, text) | 1u << (bit)
+#define CAP_BIT(name, bit, word, text) | 1u << (bit)
 		GPUMEM_CAP_LIST(CAP_BIT)
 #undef CAP_BIT
 		;

@@ -196,6 +196,7 @@ static void child_names(void)
 	child_must(!strcmp(gpumem_version(), GPUMEM_VERSION_STRING));
 	child_must(gpumem_version_number() == GPUMEM_VERSION_NUMBER);
 	child_must(!strcmp(gpumem_call_name(0), "alloc"));
+	child_must(!strcmp(gpumem_kind_name(GPUMEM_KIND_PINNED), "pinned"));
 }
 
 static void everything(void)
