@@ -81,7 +81,7 @@ work()
 				--limit="$limit" "$scratch/trace.$number" \
 				>/dev/null 2>"$scratch/err.$1" </dev/null
 			end=$?
-			grep -q 'is out of memory' "$scratch/err.$1" && end=oom
+			grep -q ': out of memory for' "$scratch/err.$1" && end=oom
 			echo "$number $lag $passes $cap $end"
 		done >"$scratch/ends.$1"
 }

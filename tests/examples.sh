@@ -77,7 +77,7 @@ dropping result 2
 dropping result 3
 dropping result 4
 dropping result 5
-160 MiB would fit: host:0 is out of memory for a request of 250.00 MiB; pool "model": requested 96.00 MiB, allocated 96.00 MiB, active 96.00 MiB, reserved 96.00 MiB, limit 256.00 MiB, largest free block 0 bytes, fragmentation 0 %; device: 63.91 GiB free of 64.00 GiB, outside gpumem 0 bytes; free blocks, or raise the pool's limit
+160 MiB would fit: pool "model" on host:0: its hard limit of 256.00 MiB is reached: out of memory for a request of 250.00 MiB; requested 96.00 MiB, allocated 96.00 MiB, active 96.00 MiB, reserved 96.00 MiB, limit 256.00 MiB, largest free block 0 bytes, fragmentation 0 %; device: 63.91 GiB free of 64.00 GiB, outside gpumem 0 bytes; free blocks, or raise the pool's limit
 WANT
 shows out_of_memory
 fails out_of_memory

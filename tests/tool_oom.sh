@@ -22,9 +22,9 @@ exits 1 "a program that is out of memory" \
 
 # ---- what the library wrote --------------------------------------------------------
 
-sentence='host:0 is out of memory for a request of 4.66 GiB; pool "replay": '
+sentence='pool "replay" on host:0: its hard limit of 4.00 MiB is reached: out of memory for a request of 4.66 GiB; requested '
 exits 0 "its recording" "$report" "$recording"
-check "has its sentence" grep -q '^At second [0-9.]*: host:0 is out of memory for a' \
+check "has its sentence" grep -q '^At second [0-9.]*: pool "replay" on host:0: its' \
 	"$scratch/out"
 is "$(sed -n '/^At second/,$p' "$scratch/out" | tr '\n' ' ' |
 	grep -cF "$sentence")" 1 "of device, request and pool"
@@ -36,7 +36,7 @@ json_is "[(o['report']['request']['bytes'], o['report']['advice'] == o['advice']
 	"[(5000000000, True, True, True)]" "it has all of it"
 exits 0 "as a page" "$report" --html "$recording"
 check "the page has the sentence" grep -q \
-	'^<details><summary>host:0 is out of memory for a request of 4.66 GiB' \
+	'^<details><summary>pool &quot;replay&quot; on host:0: its hard limit of 4.00 MiB is' \
 	"$scratch/out"
 check "and the table of the device" grep -q \
 	'^<tr><td>live</td><td>1 MiB</td><td>1052672</td><td>replay</td><td>-</td></tr>$' \

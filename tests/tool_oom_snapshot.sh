@@ -93,7 +93,7 @@ judge()
 runs_out ""
 judge none
 is "$(stat -c %a "$file" "$file.txt" | xargs)" "600 600" "only the user reads them"
-check "the text has the sentence" grep -q '^host:0 is out of memory for a request of' \
+check "the text has the sentence" grep -q '^pool "replay" on host:0: its hard limit of' \
 	"$file.txt"
 for line in 'by tag, in pool "replay":' 'largest live blocks:' \
 	'  976.56 KiB at 0x[0-9a-f]* on device 0'; do

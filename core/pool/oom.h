@@ -27,8 +27,9 @@ struct gm_oom {
 	struct gpumem_error cause; /* of the last attempt */
 	bool known;		   /* the driver said how much is free */
 	bool captured; /* a stream is, and nothing may be given back or moved */
-	uint64_t busy_bytes; /* free, but streams may be at work on it */
-	uint64_t need_bytes; /* what the driver would have to give */
+	uint64_t busy_bytes;	 /* free, but streams may be at work on it */
+	uint64_t unplaced_bytes; /* free, in handles that are mapped nowhere */
+	uint64_t need_bytes;	 /* what the driver would have to give */
 	/* advice.c */
 	gpumem_advice advice;
 	uint64_t others_bytes; /* POOLS: free in the device's other pools, */

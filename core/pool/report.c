@@ -26,9 +26,22 @@ static void say_flags(struct gm_text *text, const struct gm_oom *oom)
 			    "device or other threads, and to trim");
 }
 
+/* Free memory need not be in blocks: handles can be ours and at no address. */
+static void say_largest(struct gm_text *text, const struct gpumem_stats *stats)
+{
+	if (stats->free_bytes && !stats->largest_free_bytes) {
+		gm_text_say(text, ", no free block");
+		return;
+	}
+	gm_text_say_bytes(text, ", largest free block ",
+			  stats->largest_free_bytes);
+	gm_text_say(text, ", fragmentation %.0f %%",
+		    100 * stats->fragmentation);
+}
+
 static void say_pool(struct gm_text *text, const struct gpumem_stats *stats)
 {
-	gm_text_say_bytes(text, ": requested ", stats->requested.current);
+	gm_text_say_bytes(text, "requested ", stats->requested.current);
 	gm_text_say_bytes(text, ", allocated ", stats->allocated.current);
 	gm_text_say_bytes(text, ", active ", stats->active.current);
 	if (stats->quarantined_bytes)
@@ -39,10 +52,12 @@ static void say_pool(struct gm_text *text, const struct gpumem_stats *stats)
 		gm_text_say_bytes(text, ", limit ", stats->limit_bytes);
 	else
 		gm_text_say(text, ", no limit");
-	gm_text_say_bytes(text, ", largest free block ",
-			  stats->largest_free_bytes);
-	gm_text_say(text, ", fragmentation %.0f %%",
-		    100 * stats->fragmentation);
+	say_largest(text, stats);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 static void say_part(struct gm_text *text, const char **before, uint64_t bytes,
@@ -61,7 +76,8 @@ static void say_free(struct gm_text *text, const struct gm_oom *oom)
 	const struct gpumem_stats *stats = &oom->stats;
 	uint64_t whole = stats->free_bytes - stats->unreleasable_bytes -
 			 stats->cached_bytes;
-	uint64_t busy = oom->busy_bytes < whole ? oom->busy_bytes : whole;
+	uint64_t busy = least(oom->busy_bytes, whole);
+	uint64_t unplaced = least(oom->unplaced_bytes, whole - busy);
 	const char *parts = oom->pool->heap.vm
 				    ? "in handles that blocks have a part of"
 				    : "in segments that blocks have a part of";
@@ -74,27 +90,37 @@ static void say_free(struct gm_text *text, const struct gm_oom *oom)
 	say_part(text, &before, stats->graph_bytes, "kept for graphs");
 	say_part(text, &before, stats->cached_bytes, "cached by threads");
 	say_part(text, &before, busy, "in use by streams");
-	say_part(text, &before, whole - busy,
+	say_part(text, &before, unplaced,
+		 "in whole handles that are at no address yet");
+	say_part(text, &before, whole - busy - unplaced,
 		 oom->pool->heap.vm ? "in whole handles" : "in whole segments");
 }
 
-/* Of the blocks, where some have a tag: the end of a path that is long. */
+/* Of a path that is long the end. */
+static void say_path(struct gm_text *text, const char *path)
+{
+	enum { SHOWN = 48 };
+	size_t bytes = strlen(path);
+	bool cut = bytes > SHOWN;
+
+	gm_text_say(text, " \"%s%s\"", cut ? "..." : "",
+		    cut ? path + bytes - SHOWN : path);
+}
+
+/* Of the blocks, where some have a tag. */
 static void say_tags(struct gm_text *text, struct gpumem_pool *pool)
 {
-	enum { TOP = 3, SHOWN = 48 };
+	enum { TOP = 3 };
 	const char *before = "; most by tag: ";
 	struct gm_top_tag top[TOP];
 
 	gm_pool_top_tags(pool, top, TOP);
 	for (unsigned i = 0; i < TOP && top[i].bytes; i++) {
-		const char *path = top[i].tag ? gm_tag_path(top[i].tag) : "";
-		size_t bytes = strlen(path);
-		bool cut = bytes > SHOWN;
-
 		gm_text_say_bytes(text, before, top[i].bytes);
-		gm_text_say(text, top[i].tag ? " \"%s%s\"" : " without one",
-			    cut ? "..." : "",
-			    cut ? path + bytes - SHOWN : path);
+		if (top[i].tag)
+			say_path(text, gm_tag_path(top[i].tag));
+		else
+			gm_text_say(text, " without one");
 		before = ", ";
 	}
 }
@@ -144,6 +170,8 @@ static void look_at_streams(struct gm_oom *oom)
 
 	pthread_mutex_lock(&heap->mutex);
 	oom->busy_bytes = gm_space_busy_bytes(heap);
+	oom->unplaced_bytes =
+		heap->space->spare_pages * (uint64_t)heap->page_bytes;
 	oom->captured = gm_capture_forbids(heap);
 	pthread_mutex_unlock(&heap->mutex);
 }
@@ -157,26 +185,67 @@ static void look(struct gm_oom *oom)
 	gm_oom_advise(oom);
 }
 
-static void say_all(struct gm_text *text, const struct gm_oom *oom)
+static void say_pool_name(struct gm_text *text, const struct gpumem_pool *pool)
 {
 	static const char *const kinds[] = {
 		[GPUMEM_KIND_DEVICE] = "",
 		[GPUMEM_KIND_PINNED] = " of pinned host memory",
 		[GPUMEM_KIND_MANAGED] = " of managed memory",
 	};
-	struct gpumem_pool *pool = oom->pool;
 
-	gm_text_say(text, "%s is out of memory", pool->device->info.name);
-	gm_text_say_bytes(text, " for a request of ", oom->request->bytes);
-	gm_text_say(text, "; pool \"%s\"%s", pool->name,
+	gm_text_say(text, "pool \"%s\"%s", pool->name,
 		    kinds[pool->heap.driver.kind]);
+}
+
+/* Was it one of our own limits? Another thread may have lifted it by now. */
+static bool is_limited(const struct gm_oom *oom)
+{
+	return oom->status == GPUMEM_LIMIT &&
+	       (oom->request->over->tag || oom->stats.limit_bytes);
+}
+
+/* The device has memory left, but the pool or the tag may have no more. */
+static void say_limited(struct gm_text *text, const struct gm_oom *oom)
+{
+	const struct gm_tag_over *over = oom->request->over;
+
+	say_pool_name(text, oom->pool);
+	gm_text_say(text, " on %s: ", oom->pool->device->info.name);
+	if (over->tag) {
+		gm_text_say(text, "the limit of tag");
+		say_path(text, gm_tag_path(over->tag));
+	} else {
+		gm_text_say_bytes(text, "its hard limit of ",
+				  oom->stats.limit_bytes);
+	}
+	gm_text_say_bytes(text, " is reached: out of memory for a request of ",
+			  oom->request->bytes);
+	gm_text_say(text, "; ");
+}
+
+static void say_head(struct gm_text *text, const struct gm_oom *oom)
+{
+	if (is_limited(oom)) {
+		say_limited(text, oom);
+		return;
+	}
+	gm_text_say(text, "%s is out of memory", oom->pool->device->info.name);
+	gm_text_say_bytes(text, " for a request of ", oom->request->bytes);
+	gm_text_say(text, "; ");
+	say_pool_name(text, oom->pool);
+	gm_text_say(text, ": ");
+}
+
+static void say_all(struct gm_text *text, const struct gm_oom *oom)
+{
+	say_head(text, oom);
 	say_pool(text, &oom->stats);
 	say_free(text, oom);
 	say_source(text, oom);
 	gm_text_say(text, "; ");
 	gm_oom_say_advice(oom, text);
 	say_flags(text, oom);
-	say_tags(text, pool);
+	say_tags(text, oom->pool);
 }
 
 static void record(const struct gm_oom *oom)

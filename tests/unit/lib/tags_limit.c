@@ -278,6 +278,9 @@ static void test_told(void)
 		  "tag \"lim\" holds 1.50 MiB of its limit of 2.00 "
 		  "MiB: free blocks"),
 	   "%s", last_text());
+	ok(strstr(last_text(),
+		  "the limit of tag \"lim\" is reached: out of memory for a"),
+	   "and whose limit it is at once");
 	is_int(told.oom.advice, GPUMEM_ADVICE_TAG_LIMIT, "the advice");
 	is_uint(told.oom.fits_bytes, MIB / 2, "half a MiB would fit");
 	ok(json_whole(told.json) && json_says(told.json, "advice", "tag_limit"),
