@@ -115,31 +115,58 @@ tr -s ' \t\n' ' ' <"$scratch/t.i" |
 	sed -e 's/__attribute__ *(([^;]*))//g' -e 's/^struct \([a-z_]*\) {/\1 /' \
 		>"$scratch/structs"
 check "the headers define structs" test -s "$scratch/structs"
-is "$(while read -r struct body; do
-	case $struct in
-	gpumem_stats | gpumem_gauge | gpumem_call_stats) page=gpumem_stats.3 ;;
-	gpumem_alloc_options) page=gpumem_alloc_with.3 ;;
-	gpumem_block) page=gpumem_alloc.3 ;;
+# page_of STRUCT
+page_of()
+{
+	case $1 in
+	gpumem_stats | gpumem_gauge | gpumem_call_stats) echo gpumem_stats.3 ;;
+	gpumem_alloc_options) echo gpumem_alloc_with.3 ;;
+	gpumem_block) echo gpumem_alloc.3 ;;
 	gpumem_device_info | gpumem_memory | gpumem_process)
-		page=gpumem_device.3
+		echo gpumem_device.3
 		;;
-	gpumem_error) page=gpumem_error.3 ;;
-	gpumem_option) page=gpumem_option.3 ;;
-	gpumem_pool_config | gpumem_pressure) page=gpumem_pool.3 ;;
-	gpumem_capacity) page=gpumem_pool_print.3 ;;
-	gpumem_hook_event) page=gpumem_hook.3 ;;
-	gpumem_oom) page=gpumem_oom.3 ;;
-	gpumem_shared) page=gpumem_share.3 ;;
-	gpumem_tag) page=gpumem_tag.3 ;;
-	gpumem_record_*) page=gpumem_record.5 ;;
-	*) page=gpumem_backend.3 ;;
+	gpumem_error) echo gpumem_error.3 ;;
+	gpumem_option) echo gpumem_option.3 ;;
+	gpumem_pool_config | gpumem_pressure) echo gpumem_pool.3 ;;
+	gpumem_capacity) echo gpumem_pool_print.3 ;;
+	gpumem_hook_event) echo gpumem_hook.3 ;;
+	gpumem_oom) echo gpumem_oom.3 ;;
+	gpumem_shared) echo gpumem_share.3 ;;
+	gpumem_tag) echo gpumem_tag.3 ;;
+	gpumem_record_*) echo gpumem_record.5 ;;
+	*) echo gpumem_backend.3 ;;
 	esac
+}
+
+is "$(while read -r struct body; do
+	page=$(page_of "$struct")
 	echo "$body" | sed -e 's/(\*\([a-z_]*\))([^;]*)/\1/g' \
 		-e 's/\[[^]]*\]//g' -e 's/[{}]/ ; /g' | tr ',;' '\n\n' |
 		grep -oE '[a-z_]+ *$' | while read -r field; do
 		grep -qw "$field" "$pages/$page" || echo "$struct.$field"
 	done
 done <"$scratch/structs")" "" "every field is on the page of its struct"
+
+# bare: C on one line, without its comments
+bare()
+{
+	tr -s ' \t\n' ' ' |
+		sed 's,/\*[^*]*\*\**\([^/*][^*]*\*\**\)*/,,g' | tr -s ' '
+}
+
+# Those of backend.h are on their page by group and slot, see above.
+for header in gpumem host record; do
+	cat "$top_srcdir/include/gpumem/$header.h"
+done | bare >"$scratch/bare"
+grep -oE 'struct gpumem_[a-z_]+ \{[^{}]*\};' "$scratch/bare" >"$scratch/printed"
+check "and print as C" test "$(wc -l <"$scratch/printed")" -ge 22
+is "$(while read -r definition; do
+	name=${definition#struct }
+	page=$(page_of "${name%% *}")
+	bare <"$pages/$page" | grep -qF "$definition" || echo "$definition"
+done <"$scratch/printed")" "" "each page prints its structs as the headers do"
+type=$(grep -oE 'typedef void \*gpumem_stream;' "$scratch/bare")
+check "what a stream is, too" grep -qxF "$type" "$pages/gpumem_device.3"
 
 tr -s ' \t\n\\' ' ' <"$top_srcdir/include/gpumem/gpumem.h" |
 	sed 's/.*STATUS_LIST(X)\(.*\)typedef enum gpumem_status.*/\1/' |
