@@ -40,6 +40,7 @@ _gpumem_value()
 	case ${tool##*/}:$1 in
 	gpumem-conform:*) ;;
 	*:--device | *:-d) _gpumem_devices ;;
+	gpumem-run:--backend) echo "cuda hip opencl" ;;
 	*:--backend | *:-b) echo "cuda hip opencl host" ;;
 	*:--policy | *:-p) echo "cached direct" ;;
 	*:--model) echo "h200" ;;
