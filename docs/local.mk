@@ -3,14 +3,18 @@
 #
 # Manual pages, other documents, and the figures of docs/performance.md.
 
-dist_man_MANS = \
+# Those of programs are installed where these are built.
+tool_pages = \
 	docs/man/gpumem-bench.1 \
 	docs/man/gpumem-conform.1 \
 	docs/man/gpumem-probe.1 \
 	docs/man/gpumem-replay.1 \
 	docs/man/gpumem-report.1 \
-	docs/man/gpumem-run.1 \
-	docs/man/gpumem-trace.1 \
+	docs/man/gpumem-trace.1
+run_page = docs/man/gpumem-run.1
+EXTRA_DIST += $(tool_pages) $(run_page)
+
+dist_man_MANS = \
 	docs/man/gpumem.3 \
 	docs/man/gpumem_alloc.3 \
 	docs/man/gpumem_alloc_with.3 \
@@ -38,6 +42,12 @@ dist_man_MANS = \
 	docs/man/gpumem_stats.3 \
 	docs/man/gpumem_tag.3 \
 	docs/man/gpumem_trace.5
+if TOOLS
+dist_man_MANS += $(tool_pages)
+if RUN
+dist_man_MANS += $(run_page)
+endif
+endif
 # The pages name the folders of the default prefix; when they are installed, those
 # that configure was told. A function that shares its page with others has a link
 # to it.

@@ -60,6 +60,10 @@ else
 	skip "cmake is not installed" "a program compiles with CMake"
 fi
 
+is "$(find "$root" -path '*/man1/*.1' | sed 's,.*/\(.*\)\.1$,\1,' | sort)" \
+	"$(find "$root" -path '*/bin/gpumem*' | sed 's,.*/,,' | sort)" \
+	"each program has its page, and no other has one"
+
 # ---- where plugins are looked for -------------------------------------------
 
 abi=$(sed -n 's/^#define GPUMEM_BACKEND_ABI \([0-9]*\)u$/\1/p' \

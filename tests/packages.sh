@@ -80,6 +80,9 @@ is "$(grep -ohE "$root/[^ ]*" -r "$root/share/man" | sort -u |
 	while read -r name; do
 		[ -e "$name" ] || echo "$name"
 	done)" "" "what the pages name is installed"
+is "$(find "$root/share/man/man1" -type f | sed 's,.*/\(.*\)\.1$,\1,' | sort)" \
+	"$(find "$root/bin" -name 'gpumem*' | sed 's,.*/,,' | sort)" \
+	"each program has its page, and no other has one"
 check "they name the traces" grep -rqF \
 	"$root/share/gpumem/traces" "$root/share/man/man1/gpumem-replay.1"
 check "and the folder of plugins" grep -rqF \
