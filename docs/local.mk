@@ -49,13 +49,14 @@ dist_man_MANS += $(run_page)
 endif
 endif
 # The pages name the folders of the default prefix; when they are installed, those
-# that configure was told. A function that shares its page with others has a link
+# that configure was told, and the version. A function that shares its page with others has a link
 # to it.
 install-data-hook:
 	for page in $(dist_man_MANS); do \
 		sed -e 's,/usr/local/share/doc/gpumem,$(docdir),g' \
 			-e 's,/usr/local/share/gpumem,$(pkgdatadir),g' \
 			-e 's,/usr/local/lib/$(plugin_subdir),$(plugindir),g' \
+			-e 's,^\.Os gpumem$$,& $(VERSION),' \
 			$(srcdir)/$$page \
 			>'$(DESTDIR)$(mandir)'/man$${page##*.}/$${page##*/} || \
 			exit 1; \

@@ -63,6 +63,11 @@ fi
 is "$(find "$root" -path '*/man1/*.1' | sed 's,.*/\(.*\)\.1$,\1,' | sort)" \
 	"$(find "$root" -path '*/bin/gpumem*' | sed 's,.*/,,' | sort)" \
 	"each program has its page, and no other has one"
+version=$(sed -n 's/^#define GPUMEM_VERSION_STRING "\(.*\)"/\1/p' \
+	"$top_srcdir/include/gpumem/gpumem.h")
+is "$(find "$root" -path '*/man/*' -name 'gpumem*' -exec \
+	grep -LE "^(\.Os gpumem $version\$|\.so )" {} +)" "" \
+	"the pages say the version"
 
 # ---- where plugins are looked for -------------------------------------------
 

@@ -39,7 +39,7 @@ paged()
 }
 listed()
 {
-	paged "$1" gpumem "Before out of memory"
+	paged "$1" gpumem_out_of_memory "What is tried"
 }
 
 # left_out FLAG
@@ -51,10 +51,10 @@ left_out()
 check "the sources are logged" grep -q "source 1: " "$scratch/err"
 is "$(told source)" "$(promised 'then these sources' 'When all fail')" \
 	"in the order of gpumem.h"
-is "$(told source)" "$(listed 1)" "and of gpumem(3)"
+is "$(told source)" "$(listed 1)" "and of gpumem_out_of_memory(3)"
 is "$(told help)" "$(promised 'When all fail' 'Returns OK; NO_MEMORY')" \
 	"and so is what follows when they have none"
-is "$(told help)" "$(listed 2)" "in gpumem(3) too"
+is "$(told help)" "$(listed 2)" "in gpumem_out_of_memory(3) too"
 
 check "what a flag leaves out is logged" \
 	grep -q "NO_WAIT leaves out: " "$scratch/err"

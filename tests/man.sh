@@ -31,6 +31,11 @@ for source in "$top_srcdir"/tools/gpumem-*.c; do
 	is "$missing" "" "which names every option"
 done
 
+# All say whose they are, not BSD's.
+for line in '.Os gpumem' '.ds doc-volume-operating-system gpumem'; do
+	is "$(grep -Lxe "$line" "$pages"/*.[1-8])" "" "every page says $line"
+done
+
 for page in "$pages"/*.[1-8]; do
 	if command -v mandoc >/dev/null 2>&1; then
 		is "$(mandoc -T lint -W warning "$page" 2>&1)" "" \
