@@ -33,6 +33,7 @@ dist_man_MANS = \
 	docs/man/gpumem_oom.3 \
 	docs/man/gpumem_option.3 \
 	docs/man/gpumem_options.5 \
+	docs/man/gpumem_out_of_memory.3 \
 	docs/man/gpumem_pool.3 \
 	docs/man/gpumem_pool_print.3 \
 	docs/man/gpumem_record.3 \

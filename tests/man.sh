@@ -31,7 +31,18 @@ for source in "$top_srcdir"/tools/gpumem-*.c; do
 	is "$missing" "" "which names every option"
 done
 
-# All say whose they are, not BSD's.
+# The page that a reader begins with leads to all others, by subject and in SEE
+# ALSO; and all say whose they are, not BSD's.
+for page in "$pages"/*.[1-8]; do
+	name=${page##*/}
+	echo "Xr ${name%.*} ${name##*.}"
+done | grep -vx 'Xr gpumem 3' | sort >"$scratch/all"
+sed -n 's/^\.It \(Xr .*\)/\1/p' "$pages/gpumem.3" | sort >"$scratch/listed"
+is "$(comm -3 "$scratch/all" "$scratch/listed")" "" \
+	"every page is in the lists of gpumem(3)"
+sed -n '/^\.Sh SEE ALSO/,$s/^\.\(Xr [^,]*[^, ]\).*/\1/p' "$pages/gpumem.3" |
+	sort >"$scratch/listed"
+is "$(comm -3 "$scratch/all" "$scratch/listed")" "" "and in its SEE ALSO"
 for line in '.Os gpumem' '.ds doc-volume-operating-system gpumem'; do
 	is "$(grep -Lxe "$line" "$pages"/*.[1-8])" "" "every page says $line"
 done
