@@ -755,10 +755,12 @@ gpumem_pool_set_limit(gpumem_pool *pool, uint64_t limit_bytes);
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_soft_limit(gpumem_pool *pool, uint64_t soft_limit_bytes);
 
-/* The same two in percent of the device's memory, 0 to 100; 0: none. Fractions
- * of a byte are left out. */
+/* As gpumem_pool_set_limit(), in percent of the device's memory, 0 to 100; 0:
+ * none. Fractions of a byte are left out. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_limit_percent(gpumem_pool *pool, unsigned limit_percent);
+
+/* As gpumem_pool_set_soft_limit(), likewise. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_soft_limit_percent(gpumem_pool *pool,
 				   unsigned soft_limit_percent);
