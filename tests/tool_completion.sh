@@ -37,7 +37,7 @@ done
 # options_of TOOL: with = behind those that take a value
 options_of()
 {
-	"$tools/gpumem-$1" --help | grep -oE -e ' --[a-z][a-z-]+(\[?=|  |$)' |
+	"$tools/gpumem-$1" --help | sed '/^ *--[a-z]*, --/s/,/  /' | grep -oE -e ' --[a-z][a-z-]+(\[?=|  |$)' |
 		tr -d ' [' | sort
 }
 

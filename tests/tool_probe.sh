@@ -124,7 +124,7 @@ exits 0 "a device without a number" with host.devices:3 \
 	"$probe" --device=host --json
 json_is "[x['name'] for b in d['backends'] for x in b['devices']]" \
 	"['host:0']" "is the first one"
-for name in host:1 host:99999999999 host: host:x nonsense:0 :0 ''; do
+for name in host:1 host:99999999999 host: host:x nonsense:0 :0; do
 	exits 3 "no device \"$name\"" "$probe" --device="$name"
 	check "says so" test -s "$scratch/err"
 done
@@ -205,6 +205,13 @@ check "the raw latency" grep -qE 'raw latency +FAILED' "$scratch/out"
 
 # ---- manners ---------------------------------------------------------------
 
+refuses probe "--device=: expected a device such as cuda:0" -d ''
+refuses probe "--backend=: expected a backend such as cuda" -b ''
+refuses replay "--device=: expected a device such as cuda:0" -d '' x
+refuses bench "--device=: expected a device such as cuda:0" -d '' pair
+is "$(tail -n 1 "$scratch/err")" "$(
+	"$probe" --nonsense 2>&1 | tail -n 1 | sed 's/gpumem-probe/gpumem-bench/g'
+)" "all that is wrong ends in the same hint"
 exits 2 "an argument" "$probe" host
 exits 2 "two ways to name a backend" "$probe" --backend=host --device=host:0
 exits 2 "--options with --test" "$probe" --options --test

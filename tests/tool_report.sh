@@ -918,8 +918,9 @@ bad()
 }
 
 refused "a file that is not there" "$scratch/none" "No such file or directory"
-bad "nothing" "it is no recording" ''
-bad "another file" "it is no recording" 'x\n'
+none="it is no recording, trace, snapshot of PyTorch's or log of RMM's"
+bad "nothing" "$none" ''
+bad "another file" "$none" 'x\n'
 bad "a damaged trace" "line 2: ID 1 is live already" 'a 1 1 0\na 1 1 0\n'
 bad "a trace that is cut off" "line 2: cut off: the line has no end" \
 	'a 1 1 0\nf 1'

@@ -591,7 +591,8 @@ printf '\200\002cos\nsystem\nX\004\000\000\000true\205R.' >"$scratch/bad"
 refused "a call" "$scratch/bad" \
 	"it is not data only: instruction 0x63 of pickles is refused"
 printf '\200\006.' >"$scratch/bad"
-refused "protocol 6" "$scratch/bad" "it is no recording"
+none="it is no recording, snapshot of PyTorch's or log of RMM's"
+refused "protocol 6" "$scratch/bad" "$none"
 printf '\200\002.' >"$scratch/bad"
 refused "nothing in it" "$scratch/bad" "damaged: the stack is empty"
 
@@ -644,14 +645,15 @@ exits 0 "replays" "$replay" --device=host:0 "$scratch/file"
 record "$scratch/small"
 refused "a file that is not there" "$scratch/none" "No such file or directory"
 : >"$scratch/bad"
-refused "nothing" "$scratch/bad" "it is no recording"
-refused "another file" "$scratch/small" "it is no recording"
+refused "nothing" "$scratch/bad" "$none"
+refused "another file" "$scratch/small" \
+	"it is no recording but a trace, which gpumem-replay and gpumem-report read"
 head -c 4095 "$recording" >"$scratch/bad"
 refused "half a page" "$scratch/bad" \
 	"cut off: 4095 bytes of $(od -An -t u8 -j 32 -N 8 "$recording" |
 		tr -d ' ') are there"
 head -c 100 "$recording" >"$scratch/bad"
-refused "half a header" "$scratch/bad" "it is no recording"
+refused "half a header" "$scratch/bad" "$none"
 head -c 8MiB "$recording" | gzip -c | head -c 1000 >"$scratch/bad.gz"
 refused "compressed data that ends early" "$scratch/bad.gz" \
 	"the file is cut off: gzip data ends too early"
@@ -708,12 +710,30 @@ refuses trace "expected a recording"
 refuses trace "y: expected one recording only" x y
 refuses trace "--to=svg: expected trace, chrome or pytorch" --to=svg x
 refuses trace "--until: expected no time before --from" --from=2 --until=1 x
-refuses trace "--from=-1: expected a number of seconds above 0 and at most 1e+09" \
+refuses trace "--from=-1: expected a number of seconds from 0 to 1e+09" \
 	--from=-1 x
 for size in 0 x 1KB2 1XB -1 1..5M 99999999999T; do
 	refuses trace "--min-bytes=$size: expected a size such as 64KiB or 1.5GiB" \
 		--min-bytes=$size x
 done
+exits 0 "--from=0" "$trace" --from=0 --json "$recording"
+exits 0 "--anonymize" "$trace" --anonymize --json "$recording"
+json_is "d['program']" program "is --anonymise"
+exits 1 "a trace" "$trace" "$top_srcdir/tests/traces/llama_generate.trace.gz"
+check "is read by other tools, which are named" \
+	grep -q 'which gpumem-replay and gpumem-report read' "$scratch/err"
+exits 1 "replaying a recording" "$replay" "$recording"
+check "is told how" grep -q 'it is a recording: gpumem-trace --to=trace' \
+	"$scratch/err"
+if have_python; then
+	exits 2 "a snapshot to a terminal" python3 \
+		"$top_srcdir/tests/terminal.py" 80 "$trace" --to=pytorch \
+		"$recording"
+	check "is refused" grep -q '^gpumem-trace: --to=pytorch: expected --output' \
+		"$scratch/out"
+else
+	skip "there is no python3" "a snapshot to a terminal"
+fi
 refuses trace "--output needs --to" -o y x
 refuses trace "--json: expected no --to beside it" --json --to=trace x
 

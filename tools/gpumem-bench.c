@@ -62,7 +62,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'd':
-		config->device = arg;
+		config->device = usage_name_of("--device", arg,
+					       "a device such as cuda:0");
 		return 0;
 	case 't':
 		config->threads =

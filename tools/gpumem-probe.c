@@ -46,10 +46,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'b':
-		config->backend = arg;
+		config->backend = usage_name_of("--backend", arg,
+						"a backend such as cuda");
 		return 0;
 	case 'd':
-		config->device = arg;
+		config->device = usage_name_of("--device", arg,
+					       "a device such as cuda:0");
 		return 0;
 	case 'L':
 		config->list = true;

@@ -10,6 +10,7 @@
 #include "trace/print.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	KEY_ANONYMISE = 0x100,
@@ -40,6 +41,7 @@ static const struct argp_option options[] = {
 	 "Only blocks of this size or more, such as 1MiB", 0},
 	{"anonymise", KEY_ANONYMISE, NULL, 0,
 	 "Leave out names, processes, threads and the date", 0},
+	{"anonymize", KEY_ANONYMISE, NULL, OPTION_ALIAS, NULL, 0},
 	{"json", 'j', NULL, 0, "Print JSON", 0},
 	{0},
 };
@@ -57,7 +59,7 @@ static enum trace_format parse_format(const char *arg)
 
 static uint64_t parse_seconds(const char *option, const char *arg)
 {
-	return (uint64_t)(usage_seconds(option, arg, 1e9) * 1e9);
+	return (uint64_t)(usage_moment(option, arg, 1e9) * 1e9);
 }
 
 static bool parse_filter(int key, const char *arg, struct trace_config *config)
@@ -93,6 +95,10 @@ static void check(const struct trace_config *config)
 		usage_fail("expected a recording");
 	if (config->output && config->format == TRACE_SUMMARY)
 		usage_fail("--output needs --to");
+	if (config->format == TRACE_PYTORCH && !config->output &&
+	    isatty(STDOUT_FILENO))
+		usage_fail("--to=pytorch: expected --output, or standard "
+			   "output that is no terminal");
 	if (config->json && config->format != TRACE_SUMMARY)
 		usage_fail("--json: expected no --to beside it");
 	if (config->until_ns < config->from_ns)

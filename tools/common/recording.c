@@ -29,12 +29,18 @@ bool recording_fail(struct recording *recording, const char *format, ...)
 
 /* ---- the header ---- */
 
+bool recording_is(const void *data, size_t bytes)
+{
+	return bytes >= sizeof(struct gpumem_record_header) &&
+	       !memcmp(data, GPUMEM_RECORD_MAGIC,
+		       sizeof(((struct gpumem_record_header *)0)->magic));
+}
+
 static bool check_header(struct recording *recording)
 {
 	struct gpumem_record_header *header = &recording->header;
 
-	if (recording->bytes < sizeof(*header) ||
-	    memcmp(recording->data, GPUMEM_RECORD_MAGIC, sizeof(header->magic)))
+	if (!recording_is(recording->data, recording->bytes))
 		return recording_fail(recording, "it is no recording");
 	memcpy(header, recording->data, sizeof(*header));
 	if (header->byte_order != GPUMEM_RECORD_BYTE_ORDER)

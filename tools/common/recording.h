@@ -74,6 +74,8 @@ struct recording {
 	char reason[160]; /* why it could not be opened */
 };
 
+/* Does it begin as one? */
+bool recording_is(const void *data, size_t bytes);
 /* Checks the whole but for the events. The bytes stay where they are until
  * recording_close(), aligned to 8. False: reason says why. */
 bool recording_open(struct recording *recording, const void *data,

@@ -7,6 +7,7 @@
 #include "trace_file.h"
 
 #include "progress.h"
+#include "recording.h"
 #include "torch.h"
 #include "trace_foreign.h"
 
@@ -100,6 +101,9 @@ static const char *pump(struct reader *reader)
 	while ((got = gzread(reader->file, reader->chunk, CHUNK)) > 0) {
 		if (first && torch_is(reader->chunk, (size_t)got))
 			return pump_foreign(reader, (size_t)got);
+		if (first && recording_is(reader->chunk, (size_t)got))
+			return "it is a recording: gpumem-trace --to=trace "
+			       "makes a trace of it";
 		first = false;
 		if (!trace_parser_feed(&reader->parser, reader->chunk,
 				       (size_t)got))

@@ -113,7 +113,10 @@ void usage_fail(const char *format, ...)
 	va_end(args);
 	tool_error("%s", line ? line : "out of memory");
 	free(line);
-	fprintf(stderr, "Try '%s --help' for more information.\n", usage_name);
+	/* As argp says it of an option that it does not know. */
+	fprintf(stderr,
+		"Try `%s --help' or `%s --usage' for more information.\n",
+		usage_name, usage_name);
 	exit(TOOL_USAGE);
 }
 
@@ -173,4 +176,22 @@ double usage_seconds(const char *option, const char *arg, double most)
 	snprintf(form, sizeof(form),
 		 "a number of seconds above 0 and at most %g", most);
 	usage_expected(option, arg, form);
+}
+
+double usage_moment(const char *option, const char *arg, double most)
+{
+	char form[80], *end;
+	double seconds = strtod(arg, &end);
+
+	if (end != arg && !*end && seconds >= 0.0 && seconds <= most)
+		return seconds;
+	snprintf(form, sizeof(form), "a number of seconds from 0 to %g", most);
+	usage_expected(option, arg, form);
+}
+
+const char *usage_name_of(const char *option, const char *arg, const char *form)
+{
+	if (!*arg)
+		usage_expected(option, arg, form);
+	return arg;
 }

@@ -36,7 +36,12 @@ uint64_t usage_count(const char *option, const char *arg, uint64_t least,
 /* "300", "64KiB", "1.5M" ...: units are powers of 1024. */
 uint64_t usage_bytes(const char *option, const char *arg);
 
-/* A number above 0, at most `most`. */
+/* A number above 0, at most `most`; and with 0. */
 double usage_seconds(const char *option, const char *arg, double most);
+double usage_moment(const char *option, const char *arg, double most);
+
+/* The same text, which is a name and so not empty. */
+const char *usage_name_of(const char *option, const char *arg,
+			  const char *form);
 
 #endif

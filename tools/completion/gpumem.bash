@@ -70,7 +70,7 @@ _gpumem_options()
 			"--record= --report="
 		;;
 	gpumem-trace)
-		echo "--anonymise --from= --json --min-bytes= --output=" \
+		echo "--anonymise --anonymize --from= --json --min-bytes= --output=" \
 			"--pool= --stream= --to= --until="
 		;;
 	esac

@@ -107,12 +107,26 @@ static const char *open_text(struct trace_source *source)
 		       : source->lines.reason;
 }
 
+/* What it is instead, or what it might have been. */
+static const char *is_nothing(const struct trace_source *source)
+{
+	if (lines_are(source->data, source->bytes))
+		return "it is no recording but a trace, which gpumem-replay "
+		       "and gpumem-report read";
+	if (source->config->or_text)
+		return "it is no recording, trace, snapshot of PyTorch's or "
+		       "log of RMM's";
+	return "it is no recording, snapshot of PyTorch's or log of RMM's";
+}
+
 static const char *open_either(struct trace_source *source)
 {
 	if (source->config->or_text && lines_are(source->data, source->bytes))
 		return open_text(source);
 	if (torch_is(source->data, source->bytes))
 		return open_torch(source);
+	if (!recording_is(source->data, source->bytes))
+		return is_nothing(source);
 	return recording_open(&source->recording, source->data, source->bytes)
 		       ? NULL
 		       : source->recording.reason;
