@@ -3,9 +3,9 @@
 
 /*
  * gpumem's own declarations of NVIDIA's driver API, for a build where NVIDIA's
- * headers are not: what gpumem and its tests use of libcuda.so.1, written from
- * its documented interface. A name, a number and a signature are as the driver
- * has them; tests/vendor_cuda.sh compares each with NVIDIA's own headers.
+ * headers are not: what gpumem and its tests use of libcuda.so.1. Its interface
+ * fixes names, numbers, layouts and signatures; tests/vendor_cuda.sh compares
+ * each with NVIDIA's own headers.
  *
  *     cuda.h            types
  *     cuda_constants.h  enumerators
