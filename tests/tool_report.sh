@@ -446,9 +446,8 @@ json_is "0 < d['peak']['unreleasable_bytes'] <=
 	"and what pages lose"
 exits 0 "of a pool" "$report" --json --pool=replay "$recording"
 json_is "d['peak']['requested_bytes']" 5002101548 "is that of the pool"
-exits 0 "of another pool" "$report" --json --pool=2 "$recording"
-json_is "d['peak']['requested_bytes'], d['peak']['tags']" "(0, [])" \
-	"there is nothing"
+exits 1 "of a number that no pool has" "$report" --json --pool=2 "$recording"
+check "it is refused" grep -q 'it has no pool of that number' "$scratch/err"
 
 # A replay tags no blocks: tags are written into its recording, as many as sizes
 # have digits.
@@ -998,5 +997,42 @@ refuses report "expected only one of --html, --json, --png and --svg" --svg --js
 refuses report "expected only one of --html, --json, --png and --svg" --svg --png x
 refuses report "--json: expected no --output beside it" --json -o y x
 refuses report "--blocks=-1: expected a whole number from 0 to 4294967295" --blocks=-1 x
+
+# ---- two devices -----------------------------------------------------------
+
+# Of 100 bytes on the first, then 90 on the second while 20 are on the first.
+if have_python; then
+	python3 -c 'import pickle, sys
+def event(action, address, size, at):
+	return {"action": action, "addr": address, "size": size,
+		"stream": 0, "time_us": at, "frames": []}
+pickle.dump({"segments": [], "device_traces": [
+	[event("alloc", 4096, 100, 1), event("free_requested", 4096, 100, 2),
+	 event("free_completed", 4096, 100, 3), event("alloc", 8192, 20, 6)],
+	[event("alloc", 4096, 90, 5)]]}, open(sys.argv[1], "wb"), protocol=4)' \
+		"$scratch/two.pickle"
+	exits 0 "two devices, as JSON" "$report" --json "$scratch/two.pickle"
+	json_is "[(p['pool'], p['peak_requested_bytes'], p['tags'][0]['bytes'])
+		for p in d['pools']], d['peak']['requested_bytes']" \
+		"([(1, 100, 100), (2, 90, 90)], 110)" "each has its own peak"
+	exits 0 "as text" "$report" "$scratch/two.pickle"
+	check "the first has its row" \
+		grep -qE '^pool 1 on device 0 +100 B ' "$scratch/out"
+	check "and the total is said to be one" \
+		grep -qE '^all together +110 B ' "$scratch/out"
+	check "and has its tags" \
+		grep -qx 'Live at the peak of pool 2 on device 1, by tag:' \
+		"$scratch/out"
+	exits 0 "as a page" "$report" --html "$scratch/two.pickle"
+	check "the same" grep -q '>pool 2 on device 1</td>' "$scratch/out"
+	exits 1 "a number that no pool has" "$report" --pool=9 \
+		"$scratch/two.pickle"
+	check "is refused" grep -q 'it has no pool of that number' "$scratch/err"
+	exits 0 "one of them" "$report" --pool=2 --json "$scratch/two.pickle"
+	json_is "d['pools'], d['peak']['requested_bytes']" "([], 90)" \
+		"is the whole"
+else
+	skip "there is no python3" "two devices"
+fi
 
 done_testing

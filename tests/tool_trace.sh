@@ -245,6 +245,9 @@ is "$(blocks --stream=0)" "1048576@0 5000000000@0 2097152@0" \
 is "$(blocks --pool=replay)" "$(blocks)" "of a pool by name"
 is "$(blocks --pool=1)" "$(blocks)" "and by number"
 is "$(blocks --pool=2)" "" "of another pool there are none"
+exits 1 "a number that no pool has" "$trace" --pool=2 --json "$recording"
+is "$(cat "$scratch/err" "$scratch/out")" \
+	"gpumem-trace: $recording: it has no pool of that number" "says so"
 exits 1 "a pool that is not there" "$trace" --pool=none "$recording"
 is "$(cat "$scratch/err")" \
 	"gpumem-trace: $recording: it has no pool of that name" "says so"

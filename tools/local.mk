@@ -198,6 +198,9 @@ libreport_la_SOURCES = \
 	tools/report/curves.h \
 	tools/report/draw.c \
 	tools/report/draw.h \
+	tools/report/groups.c \
+	tools/report/groups.h \
+	tools/report/groups_print.c \
 	tools/report/json.c \
 	tools/report/map.c \
 	tools/report/map.h \

@@ -66,13 +66,11 @@ static json_t *quarters_json(const struct model_tag *tag, bool *ok)
 	return array;
 }
 
-static json_t *tags_json(const struct model *model, uint64_t event, bool *ok)
+json_t *report_tags_json(const struct model *model,
+			 const struct model_tag *tags, size_t count, bool *ok)
 {
-	size_t count = 0;
-	struct model_tag *tags = model_tags(model, event, &count);
 	json_t *array = json_array();
 
-	*ok = *ok && tags;
 	for (size_t i = 0; i < count; i++) {
 		json_t *object = json_object();
 
@@ -89,6 +87,17 @@ static json_t *tags_json(const struct model *model, uint64_t event, bool *ok)
 			 ok);
 		json_put(array, NULL, object, ok);
 	}
+	return array;
+}
+
+static json_t *tags_json(const struct model *model, uint64_t event, bool *ok)
+{
+	size_t count = 0;
+	struct model_tag *tags = model_tags(model, event, &count);
+	json_t *array;
+
+	*ok = *ok && tags;
+	array = report_tags_json(model, tags, count, ok);
 	free(tags);
 	return array;
 }
@@ -200,6 +209,7 @@ bool report_json(const struct model *model, const struct report_config *config)
 		 model->has_addresses ? worst : json_null(), &ok);
 	if (!model->has_addresses)
 		json_decref(worst);
+	groups_json(root, model, &ok);
 	json_put(root, "out_of_memory", ooms_json(model, &ok), &ok);
 	stacks_free(&stacks);
 	return json_print(root, ok);

@@ -128,6 +128,9 @@ static inline bool model_grows(const struct model_tag *tag)
  * of memory. */
 struct model_tag *model_tags(const struct model *model, uint64_t event,
 			     size_t *count_out);
+/* The same of the pools for which only[] is true. */
+struct model_tag *model_tags_of(const struct model *model, uint64_t event,
+				const bool *only, size_t *count_out);
 /* The spans that are live then, largest first and then by age; for free(). */
 const struct model_span **model_blocks(const struct model *model,
 				       uint64_t event, size_t *count_out);

@@ -61,13 +61,20 @@ static void count_span(const struct model *model, struct model_tag *tag,
 struct model_tag *model_tags(const struct model *model, uint64_t event,
 			     size_t *count_out)
 {
+	return model_tags_of(model, event, NULL, count_out);
+}
+
+struct model_tag *model_tags_of(const struct model *model, uint64_t event,
+				const bool *only, size_t *count_out)
+{
 	struct model_tag *tags = calloc(TAGS, sizeof(*tags));
 	size_t count = 0;
 
 	if (!tags)
 		return NULL;
 	for (size_t i = 0; i < model->count; i++)
-		if (model_is_live(&model->spans[i], event))
+		if ((!only || only[model->spans[i].pool]) &&
+		    model_is_live(&model->spans[i], event))
 			count_span(model, &tags[model->spans[i].tag],
 				   &model->spans[i]);
 	for (size_t i = 0; i < TAGS; i++)

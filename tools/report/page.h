@@ -32,5 +32,13 @@ void page_string(struct page *page, const char *text);
 void page_zoom(struct page *page, const struct curves *curves);
 void page_map(struct page *page, const struct curves *curves);
 void page_tables(struct page *page, size_t blocks);
+/* A table, up to the cells of its head; and its end. */
+void page_begin_table(struct page *page);
+void page_end_table(struct page *page);
+/* The table of tags under "TITLE OF", which are freed. */
+void page_tags(struct page *page, const char *title, const char *of,
+	       struct model_tag *tags, size_t count, uint64_t requested);
+/* groups_print.c: nothing where there is one pool only. */
+void groups_page(struct page *page);
 
 #endif

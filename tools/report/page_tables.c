@@ -15,18 +15,30 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void begin_table(struct page *page, const char *title,
-			const char *const *names)
+void page_begin_table(struct page *page)
 {
-	fprintf(page->out, "<h2>%s</h2>\n<table><thead><tr>", title);
+	fputs("<div class=\"wide\" tabindex=\"0\"><table><thead><tr>",
+	      page->out);
+}
+
+static void put_head(struct page *page, const char *const *names)
+{
 	for (; *names; names++)
 		fprintf(page->out, "<th>%s</th>", *names);
 	fputs("</tr></thead><tbody>\n", page->out);
 }
 
-static void end_table(struct page *page)
+static void begin_table(struct page *page, const char *title,
+			const char *const *names)
 {
-	fputs("</tbody></table>\n", page->out);
+	fprintf(page->out, "<h2>%s</h2>\n", title);
+	page_begin_table(page);
+	put_head(page, names);
+}
+
+void page_end_table(struct page *page)
+{
+	fputs("</tbody></table></div>\n", page->out);
 }
 
 static void put_bytes(struct page *page, uint64_t bytes, bool known)
@@ -89,35 +101,45 @@ static void put_moments(struct page *page)
 	if (model->has_addresses)
 		put_moment(page, "most unreleasable", &model->worst);
 	put_moment(page, "end", &model->end);
-	end_table(page);
+	page_end_table(page);
 }
 
-static void put_tags(struct page *page, const char *title,
-		     const struct model_moment *moment)
+void page_tags(struct page *page, const char *title, const char *of,
+	       struct model_tag *tags, size_t count, uint64_t requested)
 {
 	static const char *const names[] = {"size",   "bytes",	 "share",
 					    "blocks", "largest", "oldest from",
 					    "tag",    NULL};
-	size_t count = 0;
-	struct model_tag *tags = model_tags(page->model, moment->event, &count);
 
-	page->ok = page->ok && tags;
-	begin_table(page, title, names);
-	for (size_t i = 0; i < count; i++) {
+	fprintf(page->out, "<h2>%s", title);
+	page->ok = draw_text(page->out, of) && tags && page->ok;
+	fputs(", by tag</h2>\n", page->out);
+	page_begin_table(page);
+	put_head(page, names);
+	for (size_t i = 0; tags && i < count; i++) {
 		fputs("<tr>", page->out);
 		put_bytes(page, tags[i].bytes, true);
 		put_number(page, tags[i].bytes);
 		fprintf(page->out, "<td>%.1f %%</td>",
-			moment->requested ? 100.0 * (double)tags[i].bytes /
-						    (double)moment->requested
-					  : 0.0);
+			requested ? 100.0 * (double)tags[i].bytes /
+					    (double)requested
+				  : 0.0);
 		put_number(page, tags[i].blocks);
 		put_bytes(page, tags[i].largest_bytes, true);
 		put_when(page, tags[i].oldest_ns);
 		put_tag(page, tags[i].number);
 	}
-	end_table(page);
+	page_end_table(page);
 	free(tags);
+}
+
+static void put_tags(struct page *page, const char *when,
+		     const struct model_moment *moment)
+{
+	size_t count = 0;
+	struct model_tag *tags = model_tags(page->model, moment->event, &count);
+
+	page_tags(page, "Live at the ", when, tags, count, moment->requested);
 }
 
 static void put_blocks(struct page *page, const char *title,
@@ -146,7 +168,7 @@ static void put_blocks(struct page *page, const char *title,
 		put_when(page, live[i]->begin_ns);
 		put_tag(page, live[i]->tag);
 	}
-	end_table(page);
+	page_end_table(page);
 	free((void *)live);
 }
 
@@ -197,7 +219,7 @@ static void put_stacks(struct page *page, size_t most)
 		fputs("</td></tr>\n", page->out);
 	}
 	if (stacks.end.count)
-		end_table(page);
+		page_end_table(page);
 	stacks_free(&stacks);
 }
 
@@ -222,15 +244,15 @@ static void put_ages(struct page *page)
 			model_grows(&tags[i]) ? "yes" : "no");
 		put_tag(page, tags[i].number);
 	}
-	end_table(page);
+	page_end_table(page);
 	free(tags);
 }
 
 static void put_ooms(struct page *page)
 {
 	static const char *const names[] = {
-		"at second", "pool",	      "asked for",  "requested",
-		"reserved",  "out of memory", "would help", NULL};
+		"at second", "pool",   "asked for",	  "requested",
+		"reserved",  "reason", "what would help", NULL};
 
 	if (!page->model->oom_count)
 		return;
@@ -248,7 +270,7 @@ static void put_ooms(struct page *page)
 			gpumem_status_text((gpumem_status)(int64_t)oom->status),
 			recording_advice(oom->advice));
 	}
-	end_table(page);
+	page_end_table(page);
 	oom_report_page(page);
 }
 
@@ -257,12 +279,13 @@ void page_tables(struct page *page, size_t blocks)
 	const struct model *model = page->model;
 
 	put_moments(page);
-	put_tags(page, "Live at the peak, by tag", &model->peak);
+	groups_page(page);
+	put_tags(page, "peak", &model->peak);
 	if (blocks)
 		put_blocks(page, "The largest blocks at the peak", &model->peak,
 			   blocks);
 	if (model->end.blocks) {
-		put_tags(page, "Live at the end, by tag", &model->end);
+		put_tags(page, "end", &model->end);
 		if (blocks)
 			put_blocks(page, "The largest blocks at the end",
 				   &model->end, blocks);

@@ -10,6 +10,7 @@
 #include "model.h"
 
 #include "common/file.h"
+#include "common/json.h"
 
 enum report_format {
 	REPORT_TEXT,
@@ -31,6 +32,15 @@ struct report_config {
  * and told, if that failed. */
 bool report_text(const struct model *model, const struct report_config *config);
 bool report_json(const struct model *model, const struct report_config *config);
+/* The table of tags, which are freed; NULL: out of memory, and false. */
+bool text_tags(const struct model *model, struct model_tag *tags, size_t count,
+	       uint64_t requested);
+json_t *report_tags_json(const struct model *model,
+			 const struct model_tag *tags, size_t count, bool *ok);
+/* groups_print.c: by pool and device, where there are several; false, and told.
+ * JSON has empty lists elsewhere. */
+bool groups_text(const struct model *model);
+void groups_json(json_t *root, const struct model *model, bool *ok);
 /* The picture or the page, to config->output. */
 bool report_draw(const struct model *model, const struct report_config *config);
 /* png.c: what `write` writes, to config->output, and as PNG if it is an SVG and

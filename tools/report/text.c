@@ -122,14 +122,12 @@ static bool print_places(const struct model *model)
 
 /* ---- what is live ---- */
 
-static bool print_tags(const struct model *model,
-		       const struct model_moment *moment)
+bool text_tags(const struct model *model, struct model_tag *tags, size_t count,
+	       uint64_t requested)
 {
 	static const char *const names[] = {"size",   "bytes",	 "share",
 					    "blocks", "largest", "oldest from",
 					    "tag",    NULL};
-	size_t count;
-	struct model_tag *tags = model_tags(model, moment->event, &count);
 	struct table table;
 
 	if (!tags)
@@ -139,9 +137,9 @@ static bool print_tags(const struct model *model,
 		bytes_cell(&table, tags[i].bytes, true);
 		number_cell(&table, tags[i].bytes);
 		table_cell(&table, "%.1f %%",
-			   moment->requested ? 100.0 * (double)tags[i].bytes /
-						       (double)moment->requested
-					     : 0.0);
+			   requested ? 100.0 * (double)tags[i].bytes /
+					       (double)requested
+				     : 0.0);
 		number_cell(&table, tags[i].blocks);
 		bytes_cell(&table, tags[i].largest_bytes, true);
 		when_cell(&table, model, tags[i].oldest_ns);
@@ -149,6 +147,15 @@ static bool print_tags(const struct model *model,
 	}
 	free(tags);
 	return print_table(&table);
+}
+
+static bool print_tags(const struct model *model,
+		       const struct model_moment *moment)
+{
+	size_t count = 0;
+	struct model_tag *tags = model_tags(model, moment->event, &count);
+
+	return text_tags(model, tags, count, moment->requested);
 }
 
 static bool print_blocks(const struct model *model,
@@ -237,8 +244,8 @@ static bool print_ages(const struct model *model)
 static bool print_ooms(const struct model *model)
 {
 	static const char *const names[] = {
-		"at second", "pool",	      "asked for",  "requested",
-		"reserved",  "out of memory", "would help", NULL};
+		"at second", "pool",   "asked for",	  "requested",
+		"reserved",  "reason", "what would help", NULL};
 	struct table table;
 
 	if (!model->oom_count)
@@ -272,6 +279,7 @@ bool report_text(const struct model *model, const struct report_config *config)
 	putchar('\n');
 	ok = print_moments(model) && ok;
 	ok = print_places(model) && ok;
+	ok = groups_text(model) && ok;
 	ok = print_live(model, &model->peak, &stacks, config) && ok;
 	ok = print_live(model, &model->end, &stacks, config) && ok;
 	if (model->end.blocks)

@@ -190,6 +190,7 @@ static bool read_all(struct each *each)
 		if (each->pools && event.time_ns >= config->from_ns &&
 		    !begin(each))
 			return false;
+		each->source->has_pool |= pool_passes(each->source, event.pool);
 		number_event(each, &event);
 		if (each->failed || !history_feed(&each->history, &event))
 			return false;
@@ -229,6 +230,13 @@ bool trace_each(struct trace_source *source, history_fn fn,
 		.source = source, .fn = fn, .live = live, .user = user};
 	bool ok = prepare(&each) && read_all(&each);
 
+	/* What was not read, for its time is past, may have it. */
+	if (ok && !source->has_pool && source->config->pool &&
+	    source->config->until_ns == UINT64_MAX) {
+		tool_error("%s: it has no pool of that number",
+			   source->config->file);
+		ok = false;
+	}
 	source->unknown = each.history.unknown;
 	source->unended = each.history.unended + source->torch.unended;
 	if (each.failed || each.history.failed)
