@@ -64,6 +64,32 @@ static void place_paths(struct drawing *drawing)
 	}
 }
 
+/* While there is room: tags that have nothing at the peak, by all that they
+ * ever had. */
+static bool choose_rest(struct curves *curves, const struct model *model)
+{
+	enum { TAGS = UINT16_MAX + 1 };
+	double *bytes = calloc(TAGS, sizeof(*bytes));
+	bool ok = bytes != NULL;
+
+	for (size_t i = 0; i < model->count && bytes; i++)
+		bytes[model->spans[i].tag] += (double)model->spans[i].bytes;
+	for (unsigned i = 0; i < curves->tag_count && bytes; i++)
+		bytes[curves->tags[i]] = 0;
+	while (bytes && curves->tag_count < CURVES_TAGS) {
+		size_t most = 0;
+
+		for (size_t i = 1; i < TAGS; i++)
+			most = bytes[i] > bytes[most] ? i : most;
+		if (bytes[most] <= 0)
+			break;
+		curves->tags[curves->tag_count++] = (uint16_t)most;
+		bytes[most] = 0;
+	}
+	free(bytes);
+	return ok;
+}
+
 /* Those of `like`, or with most bytes at the peak. */
 static bool choose_tags(struct curves *curves, const struct model *model)
 {
@@ -80,7 +106,7 @@ static bool choose_tags(struct curves *curves, const struct model *model)
 	for (size_t i = 0; i < count && i < CURVES_TAGS; i++)
 		curves->tags[curves->tag_count++] = tags[i].number;
 	free(tags);
-	return true;
+	return choose_rest(curves, model);
 }
 
 static void place_tags(struct drawing *drawing)

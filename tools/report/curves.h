@@ -30,7 +30,7 @@ struct curves_like {
 	uint64_t last;
 };
 
-/* The tags with most bytes at the peak have a curve of their own. x is time, or
+/* The tags with most bytes at the peak have a curve of their own, then others. x is time, or
  * the number of the event where times are not known: from 0 to last. */
 struct curves {
 	struct curves_bin bins[CURVES_BINS];
