@@ -1035,4 +1035,13 @@ else
 	skip "there is no python3" "two devices"
 fi
 
+# ---- the page's head and legend --------------------------------------------
+
+exits 0 "the page of a recording" "$report" --html "$scratch/oom"
+check "says what was recorded, and when" grep -qE \
+	', process [0-9]+, gpumem [0-9.]+, [0-9-]+ [0-9:]+ UTC, .* events\.' \
+	"$scratch/out"
+check "and what the red triangles are" \
+	grep -q '>out of memory</text>' "$scratch/out"
+
 done_testing

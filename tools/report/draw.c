@@ -247,6 +247,12 @@ static bool draw_legend(FILE *out, const struct model *model,
 	y += model->has_addresses ? LEGEND_ROW : 0;
 	if (model->summary.all.peak_reserved_bytes)
 		draw_key(out, "reserved", y, "reserved");
+	y += model->summary.all.peak_reserved_bytes ? LEGEND_ROW : 0;
+	if (model->oom_count)
+		fprintf(out,
+			"<path class=\"oom\" d=\"M%d %dl5 -10h-10z\"/>"
+			"<text x=\"%d\" y=\"%d\">out of memory</text>\n",
+			DRAW_LEFT + 7, y, DRAW_LEFT + 20, y);
 	return ok;
 }
 
@@ -256,7 +262,8 @@ int draw_height(const struct model *model, const struct curves *curves)
 	bool reserved = model->summary.all.peak_reserved_bytes > 0;
 
 	return DRAW_TOP + DRAW_HEIGHT + 52 +
-	       LEGEND_ROW * ((int)count + reserved + model->has_addresses);
+	       LEGEND_ROW * ((int)count + reserved + model->has_addresses +
+			     (model->oom_count > 0));
 }
 
 bool draw_svg(FILE *out, const struct model *model, const struct curves *curves)

@@ -8,8 +8,10 @@
  */
 #include "page.h"
 
+#include "common/human.h"
 #include "common/json.h"
 #include "page_text.h"
+#include "trace/print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -151,6 +153,33 @@ void page_head(FILE *out)
 	fputs("</style></head><body>\n", out);
 }
 
+/* The same as the first lines of the text. */
+static bool put_about(FILE *out, const struct model *model)
+{
+	const struct trace_source *source = model->source;
+	const struct gpumem_record_header *header = &source->recording.header;
+	char when[PRINT_DATE], text[HUMAN_BYTES];
+	bool ok = true;
+
+	fputs("<p>", out);
+	if (!source->is_text) {
+		ok = draw_text(out, source->is_torch ? source->torch.what
+						     : header->program);
+		if (!source->is_torch) {
+			fprintf(out, ", process %u, gpumem ", header->pid);
+			ok = draw_text(out, header->library) && ok;
+		}
+		print_date(source, when);
+		fprintf(out, ", %s%s%s. ", when, *when ? ", " : "",
+			human_ns(text, print_duration(source, &model->summary) *
+					       1e9));
+	}
+	fprintf(out, "%" PRIu64 " events.", model->summary.all.events);
+	page_missing(out, source);
+	fputs("</p>\n", out);
+	return ok;
+}
+
 bool page_write(FILE *out, const struct model *model,
 		const struct curves *curves, size_t blocks)
 {
@@ -159,10 +188,9 @@ bool page_write(FILE *out, const struct model *model,
 	page_head(out);
 	fputs("<h1>", out);
 	page.ok = draw_text(out, model->source->config->file);
-	fprintf(out, "</h1>\n<p>%" PRIu64 " events.",
-		model->summary.all.events);
-	page_missing(out, model->source);
-	fputs("</p>\n<figure tabindex=\"0\">\n", out);
+	fputs("</h1>\n", out);
+	page.ok = put_about(out, model) && page.ok;
+	fputs("<figure tabindex=\"0\">\n", out);
 	draw_svg(out, model, curves);
 	fputs("<div id=\"cursor\"></div><div id=\"chosen\" hidden></div>"
 	      "</figure>\n"

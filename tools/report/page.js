@@ -37,7 +37,7 @@ function show(bin) {
 	cursor.style.left = (data.left + bin + 0.5) * scale + 'px';
 	cursor.style.top = data.top * scale + 'px';
 	cursor.style.height = data.height * scale + 'px';
-	readout.textContent = data.unit + ' ' +
+	readout.textContent = (data.unit === 'second' ? 'Second ' : 'Event ') +
 		+momentOf(bin).toPrecision(digits()) +
 		': requested ' + size(row[0]) +
 		(data.reserved ? ', reserved ' + size(row[1]) : '') +

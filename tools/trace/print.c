@@ -29,6 +29,17 @@ double print_duration(const struct trace_source *source,
 	return print_seconds(summary->last_ns);
 }
 
+void print_date(const struct trace_source *source, char when_out[PRINT_DATE])
+{
+	uint64_t ns = source->recording.header.begin_real_ns;
+	time_t begin = (time_t)(ns / 1000000000u);
+	struct tm utc;
+
+	when_out[0] = '\0';
+	if (begin && gmtime_r(&begin, &utc))
+		strftime(when_out, PRINT_DATE, "%Y-%m-%d %H:%M:%S UTC", &utc);
+}
+
 static const char *plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
@@ -66,16 +77,13 @@ static void print_head(const struct trace_source *source,
 		       const struct summary *summary)
 {
 	const struct gpumem_record_header *header = &source->recording.header;
-	time_t begin = (time_t)(header->begin_real_ns / 1000000000u);
-	char when[64] = "", text[HUMAN_BYTES];
-	struct tm utc;
+	char when[PRINT_DATE], text[HUMAN_BYTES];
 
 	if (source->is_text) {
 		print_trace(source, summary);
 		return;
 	}
-	if (begin && gmtime_r(&begin, &utc))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &utc);
+	print_date(source, when);
 	if (source->is_torch) {
 		print_torch(source, summary, when);
 		return;

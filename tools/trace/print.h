@@ -33,6 +33,9 @@
 	X(MAP, "memory mapped at addresses")                                   \
 	X(UNMAP, "addresses without memory from then on")
 
+/* When it began; "": not known. */
+#define PRINT_DATE 64
+void print_date(const struct trace_source *source, char when_out[PRINT_DATE]);
 double print_seconds(uint64_t ns);
 /* From the beginning to the end; of one that has none, to the last event. */
 double print_duration(const struct trace_source *source,
