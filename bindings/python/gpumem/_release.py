@@ -227,7 +227,7 @@ class Scope:
         if not self._over:
             return "it has not ended"
         if not self._pools:
-            return "nothing was watched: PyTorch used no pool of gpumem's"
+            return "nothing was watched: no pool of gpumem's was used"
         blocks = count(len(self.left), "block")
         verb = "is" if len(self.left) == 1 else "are"
         return f"{size(self.left_bytes)} in {blocks} {verb} left"
@@ -268,15 +268,16 @@ def scope(*pools: Pool) -> Scope:
 
     At exit garbage is collected, what was allocated inside and is left is listed
     in `left`, largest first, and unused memory is given back. Without pools:
-    those that PyTorch uses, after gpumem.torch.enable(), and a ValueError before
-    it, since there would be nothing to watch.
+    those that PyTorch uses, after gpumem.torch.enable(); under gpumem-run none, and
+    what that keeps is given back; elsewhere a ValueError, since there would be
+    nothing to watch.
 
         with gpumem.scope() as inside:
             train()
         print(inside)
     """
     plug = sys.modules.get(__package__ + ".torch")
-    if not pools and not (plug is not None and plug.enabled()):
+    if not pools and not (plug and plug.enabled()) and not run.active():
         raise ValueError(
             "there is no pool to watch: name those that are meant, as in "
             "gpumem.scope(pool), or call gpumem.torch.enable() before"

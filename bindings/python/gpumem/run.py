@@ -12,6 +12,11 @@ at most what the program had at its peak. trim() gives that back to the driver:
 import ctypes
 
 
+def active() -> bool:
+    """Whether the program runs under gpumem-run."""
+    return hasattr(ctypes.CDLL(None), "gpumem_run_trim")
+
+
 def trim() -> int:
     """Gives all that gpumem-run keeps for this process back to the driver, of every
     device: so many bytes. 0 without gpumem-run.

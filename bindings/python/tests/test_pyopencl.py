@@ -72,7 +72,7 @@ class Arrays(unittest.TestCase):
         self.assertRegex(
             done.stderr.splitlines()[-1],
             "^RuntimeError: gpumem's plugin for OpenCL cannot be used: .*"
-            "not installed .*/nowhere",
+            "not installed.*/nowhere",
         )
 
     def test_an_owner_that_leads_to_its_device(self):

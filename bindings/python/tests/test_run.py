@@ -48,15 +48,18 @@ class Under(unittest.TestCase):
         self.assertEqual(gpumem.release().trimmed_bytes, 8 * MIB)
 
     def test_scope(self):
-        with gpumem.scope():
+        with gpumem.scope() as inside:
             self.keep(8 * MIB)
         self.assertEqual(gpumem.run.trim(), 0)
+        self.assertIn("nothing was watched", str(inside))
+        self.assertTrue(gpumem.run.active())
 
 
 @unittest.skipIf(UNDER, "under gpumem-run")
 class Without(unittest.TestCase):
     def test_trim(self):
         self.assertEqual(gpumem.run.trim(), 0)
+        self.assertFalse(gpumem.run.active())
 
 
 if __name__ == "__main__":
