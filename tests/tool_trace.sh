@@ -398,7 +398,7 @@ snapshot()
 
 snapshot "as PyTorch's snapshot" "[(12, 5002101248, 0)]" "$recording"
 snapshot "large blocks" "[(9, 5002097152, 0)]" --min-bytes=1MiB "$recording"
-snapshot "nothing" "[]" --min-bytes=1TiB --pool=7 "$recording"
+snapshot "nothing" "[]" --min-bytes=1TiB --until=0 "$recording"
 snapshot "an out of memory" "[(7, 1052672, 0)]" "$scratch/oom"
 if have_python; then
 	"$trace" --json "$recording" >"$scratch/out"

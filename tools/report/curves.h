@@ -30,8 +30,9 @@ struct curves_like {
 	uint64_t last;
 };
 
-/* The tags with most bytes at the peak have a curve of their own, then others. x is time, or
- * the number of the event where times are not known: from 0 to last. */
+/* The tags with most bytes at the peak have a curve of their own, and then,
+ * while there is room, those with most bytes at all. x is time, or the number
+ * of the event where times are not known: from 0 to last. */
 struct curves {
 	struct curves_bin bins[CURVES_BINS];
 	const struct curves_like *like; /* or NULL */
