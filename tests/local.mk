@@ -297,6 +297,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/memory_viz.py \
 	tests/device/must.h \
 	tests/device/native.py \
+	tests/device/own.sh \
 	tests/device/own_tests.py \
 	tests/device/own_tests_worker.py \
 	tests/device/peers.cpp \
