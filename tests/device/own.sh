@@ -44,10 +44,11 @@ conform()
 	"$1" cuda
 }
 
+# build NAME [OPTION...]
 build()
 (
-	mkdir -p "$out/$1" && cd "$out/$1" &&
-		"$source/configure" -q >configure.txt && cat configure.txt &&
+	mkdir -p "$out/$1" && cd "$out/$1" && shift &&
+		"$source/configure" -q "$@" >configure.txt && cat configure.txt &&
 		make -s -j"$jobs" && grep '^  cuda ' configure.txt
 )
 
@@ -56,12 +57,15 @@ step visible-conform conform "$out/visible/tools/gpumem-conform"
 for place in /usr/local/cuda*; do
 	[ ! -d "$place" ] || [ -L "$place" ] || mount -t tmpfs none "$place"
 done
-step hidden build hidden
+step hidden build hidden --with-cuda=own --with-hip=own --with-opencl=own
 step hidden-conform conform "$out/hidden/tools/gpumem-conform"
 
 environment()
 {
-	python3 -m venv --system-site-packages "$out/venv" &&
+	# With the packages of this python3, which may be of an environment itself.
+	python3 -m venv "$out/venv" &&
+		python3 -c 'import site; print(*site.getsitepackages(), sep="\n")' \
+			>"$(echo "$out"/venv/lib/python*/site-packages)/here.pth" &&
 		"$out/venv/bin/python" -m pip install --no-index --no-deps "$out"/*.whl
 }
 
