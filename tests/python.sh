@@ -76,6 +76,9 @@ print({x.split()[-1] for x in open("/proc/self/maps") if "libgpumem" in x})' |
 # ---- from the tree -----------------------------------------------------------
 
 export GPUMEM_BUILD="$top_builddir"
+# Another build within the folder, as tests/packages.sh makes, is no part of it.
+mkdir -p "$scratch/other/tools"
+cp "$top_builddir"/tools/*.o "$scratch/other/tools" 2>/dev/null
 installed "the tree" tree "$bindings"
 works "the tree" tree
 is "$(loaded tree)" /site-packages/gpumem/lib/libgpumem.so.0 \

@@ -185,14 +185,19 @@ class Built:
 
     def __init__(self, folder):
         self.folder = Path(folder)
-        found = list(self.folder.rglob("tools/gpumem_probe-*.o"))
+        found = list(self.folder.glob("tools/gpumem_probe-*.o"))
         self.absent = "" if found else f"{folder} was configured without them"
 
     def common(self):
         return [self.folder / ".libs/libcommon.a"]
 
     def program(self, name):
-        found = self.folder.rglob(f"*gpumem_{name}-*.o")
+        # Other builds may lie in the folder, too.
+        found = [
+            path
+            for part in ("tools", "core")
+            for path in (self.folder / part).rglob(f"*gpumem_{name}-*.o")
+        ]
         extra = [self.folder / ".libs/libreport.a"] if name == "report" else []
         return sorted(found) + extra
 

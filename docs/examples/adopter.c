@@ -218,6 +218,7 @@ static void limits(void)
 	OK(gpumem_alloc(pool, total / 5, compute, &cached));
 	OK(gpumem_alloc(pool, total / 5, compute, &block));
 	must(met == GPUMEM_PRESSURE_SOFT && !cached, "the cache makes room");
+	OK(gpumem_pool_set_soft_limit(pool, 0));
 	OK(gpumem_pool_set_limit_percent(pool, 50));
 	must(gpumem_alloc(pool, total / 2, compute, &more) == GPUMEM_LIMIT &&
 		     met == GPUMEM_PRESSURE_HARD,
