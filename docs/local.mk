@@ -106,6 +106,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-hip.txt \
 	docs/devices/h200-opencl.txt \
 	docs/devices/h200-own-tests.txt \
+	docs/devices/h200-own.txt \
 	docs/devices/h200-peers.txt \
 	docs/devices/h200-pools.txt \
 	docs/devices/h200-programs.txt \
