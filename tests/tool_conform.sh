@@ -79,6 +79,11 @@ exits 1 "a driver that cannot be waited for" \
 	with "$small,host.fail:stream_sync@9+:driver" "$conform" host
 check "ends at once" grep -q '^Bail out! waiting' "$scratch/out"
 
+exits 0 "with one thread" "$conform" --one-thread \
+	"$top_builddir/tests/plugins/.libs/good.so"
+check "which is said" grep -q 'threads # SKIP left out by --one-thread' \
+	"$scratch/out"
+
 # ---- what is not there -----------------------------------------------------
 
 exits 3 "a backend that is none" "$conform" nonsense

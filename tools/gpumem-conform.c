@@ -27,10 +27,13 @@
 struct config {
 	const char *backend;
 	uint64_t device, seconds;
+	bool one_thread;
 };
 
 static const struct argp_option options[] = {
 	{"device", 'd', "N", 0, "Try the device of this number (default 0)", 0},
+	{"one-thread", '1', NULL, 0,
+	 "Leave out what several threads do at once", 0},
 	{"timeout", 't', "SECONDS", 0,
 	 "End a backend that gets stuck after so many seconds (default 600)",
 	 0},
@@ -44,6 +47,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'd':
 		config->device = usage_count("--device", arg, 0, INT_MAX);
+		return 0;
+	case '1':
+		config->one_thread = true;
 		return 0;
 	case 't':
 		config->seconds = usage_count("--timeout", arg, 1, SECONDS_MAX);
@@ -208,7 +214,8 @@ static gpumem_status start(struct conform *c, const char *backend)
 static int try_backend(void *user)
 {
 	const struct config *config = user;
-	struct conform c = {.index = (int)config->device};
+	struct conform c = {.index = (int)config->device,
+			    .one_thread = config->one_thread};
 	gpumem_status status = start(&c, config->backend);
 
 	if (status != GPUMEM_OK)

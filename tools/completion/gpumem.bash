@@ -61,7 +61,7 @@ _gpumem_options()
 		echo "--device= --iterations= --json --rounds= --seconds=" \
 			"--threads= --uniform --warm="
 		;;
-	gpumem-conform) echo "--device= --timeout=" ;;
+	gpumem-conform) echo "--device= --one-thread --timeout=" ;;
 	gpumem-report)
 		echo "--blocks= --html --json --output= --png --pool= --svg"
 		;;

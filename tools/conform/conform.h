@@ -19,6 +19,7 @@ struct conform {
 	int index, devices;
 	void *device;	       /* open */
 	uint64_t budget_bytes; /* of raw memory or pages, for one check */
+	bool one_thread;       /* nothing is done by several at once */
 	bool failing;	       /* the last check failed */
 	bool hopeless;	       /* what follows would use memory that is none */
 	long run, failed, skipped;

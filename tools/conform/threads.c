@@ -142,6 +142,10 @@ void conform_threads(struct conform *c)
 	int started = 0, bad = 0, wanted = count_threads(c);
 	struct worker workers[THREADS];
 
+	if (c->one_thread) {
+		conform_skip(c, "threads", "left out by --one-thread");
+		return;
+	}
 	if (wanted < 2) {
 		conform_skip(c, "threads", "there is not room for two");
 		return;
