@@ -21,7 +21,9 @@ included()
 	echo '#include <hip/hip_version.h>'
 }
 
-cuda=$(sed -n 's/^CUDA_CPPFLAGS = //p' "$top_builddir/Makefile")
+# Our own are named as seen from the build.
+cuda=$(sed -n -e 's,^CUDA_CPPFLAGS = .*/\(backends/vendor/cuda\)$,-isystem \1,p; t' \
+	-e 's/^CUDA_CPPFLAGS = //p' "$top_builddir/Makefile")
 sources()
 {
 	find backends/hip backends/common/gpu -name '*.c' |

@@ -178,11 +178,13 @@ unfollowed()
 if musl-gcc -o "$scratch/musl" "$scratch/seven.c" 2>/dev/null; then
 	unfollowed "another C library" "$scratch/musl"
 	exits 7 "a shell that starts it" "$run" --report="$scratch/report" \
-		sh -c "$scratch/musl; exit \$?"
+		sh -c '"$1"; exit $?' - "$scratch/musl"
 	is "$(cat "$scratch/err")" "" "has no more errors"
-	printf '#!%s\n' "$scratch/musl" >"$scratch/script"
-	chmod +x "$scratch/script"
-	unfollowed "another C library" "$scratch/script"
+	# A first line takes no path with a blank.
+	cp "$scratch/musl" "$plain/musl"
+	printf '#!%s\n' "$plain/musl" >"$plain/script"
+	chmod +x "$plain/script"
+	unfollowed "another C library" "$plain/script"
 else
 	skip "there is no musl-gcc" "a program of another C library"
 fi

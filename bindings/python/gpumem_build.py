@@ -287,10 +287,11 @@ def add_plain(wheel):
         wheel.add(f"gpumem/subclass/{path.name}", path.read_bytes())
     text = header("gpumem.h").encode()
     wheel.add("gpumem/subclass/gpumem/gpumem.h", text)
-    text = (HERE / "gpumem_command.py").read_text()
-    for name in gpumem_tools.NAMES:
-        inside = f"{FILE_NAME}-{version()}.data/scripts/gpumem-{name}"
-        wheel.add(inside, text.encode(), 0o755)
+    path = HERE / "gpumem_command.py"
+    wheel.add(path.name, path.read_bytes())
+    commands = [f"gpumem-{x} = {path.stem}:main\n" for x in gpumem_tools.NAMES]
+    text = "".join(["[console_scripts]\n", *commands])
+    wheel.add(f"{info_name()}/entry_points.txt", text.encode())
 
 
 def build_wheel(folder, config_settings=None, metadata_directory=None):

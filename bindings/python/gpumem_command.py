@@ -1,10 +1,11 @@
-#!python
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 """A tool of gpumem's, as a command: runs the program in the package instead of
-this, which was installed by its name.
+the script that pip has made of its name.
 
-gpumem itself is not imported, whose library would read GPUMEM_CONF, too. The
+gpumem itself is not imported, whose library would read GPUMEM_CONF, too, so this
+is a module beside it. pip makes scripts that work in a path of any length, with
+blanks too, where a first line with the path of Python would not. The
 program gets what this had: Python ignores two signals, and may have set LC_CTYPE.
 """
 
@@ -29,6 +30,3 @@ def main():
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
     os.execve(program, [name, *sys.argv[1:]], environment)
-
-
-main()

@@ -32,8 +32,8 @@ differences()
 	{
 		included
 		for file in $own_files; do
-			echo "$1/$file"
-		done | xargs awk -f tests/vendor/facts.awk
+			printf '%s/%s\0' "$1" "$file"
+		done | xargs -0 awk -f tests/vendor/facts.awk
 	} >"$scratch/facts.c"
 	facts -isystem "$1" >"$scratch/ours"
 	facts -DTHEIRS -isystem "$2" >"$scratch/theirs"
