@@ -101,6 +101,18 @@ gpumem_status gm_nodes_reserve(struct gm_nodes *nodes, size_t count)
 	return GPUMEM_OK;
 }
 
+typedef uint64_t __attribute__((may_alias)) node_word;
+
+/* A node that was given back may still be looked at, without a lock, by who has
+ * an old entry of the map: it sees whole words. */
+static void write_node(struct gm_extent *node, const struct gm_extent *value)
+{
+	for (size_t i = 0; i < sizeof(*node) / sizeof(node_word); i++)
+		__atomic_store_n((node_word *)node + i,
+				 ((const node_word *)value)[i],
+				 __ATOMIC_RELAXED);
+}
+
 /* A reserved node with whatever it held. Those that were used before come
  * first: they are memory already. */
 static struct gm_extent *take(struct gm_nodes *nodes)
@@ -118,7 +130,7 @@ struct gm_extent *gm_nodes_take(struct gm_nodes *nodes)
 {
 	struct gm_extent *extent = take(nodes);
 
-	memset(extent, 0, sizeof(*extent));
+	write_node(extent, &(struct gm_extent){0});
 	return extent;
 }
 
@@ -145,7 +157,7 @@ struct gm_extent *gm_extent_split(struct gm_nodes *nodes,
 	struct gm_extent *next = gm_extent_next(nodes, extent);
 	uint32_t number = gm_node_number(nodes, rest);
 
-	*rest = *extent;
+	write_node(rest, extent);
 	rest->address += bytes;
 	rest->bytes -= bytes;
 	rest->prev = gm_node_number(nodes, extent);
