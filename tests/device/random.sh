@@ -3,11 +3,12 @@
 # Copyright (c) 2026 The gpumem developers
 #
 # The programs of random steps on a machine with many processors, which the ones
-# that compile gpumem every day do not have; no GPU is needed. Both sanitizers:
-# SEEDS seeds of tests/model/model, then as many soaks as there are processors for
-# SECONDS, each of another seed. All are built in folders beside OUT.
+# that compile gpumem every day do not have; no GPU is needed. For each of KINDS
+# ("asan tsan" if unset; "plain" is without a sanitizer): SEEDS seeds of
+# tests/model/model, then as many soaks as there are processors for SECONDS, each of
+# another seed. All are built in folders below OUT.
 #
-#	sh tests/device/random.sh OUT [FIRST-SEED [SEEDS [SECONDS]]]
+#	[KINDS="plain"] sh tests/device/random.sh OUT [FIRST-SEED [SEEDS [SECONDS]]]
 #
 # OUT/random.txt is what to keep. The exit status is 0 if nothing was found.
 
@@ -29,7 +30,10 @@ say()
 build()
 (
 	mkdir -p "$out/$1" && cd "$out/$1" || exit 1
-	"$source/configure" -q "--enable-$1" CFLAGS="-O1 -g1" &&
+	case $1 in
+	plain) "$source/configure" -q CFLAGS="-O2 -g1" ;;
+	*) "$source/configure" -q "--enable-$1" CFLAGS="-O1 -g1" ;;
+	esac &&
 		make -s -j"$jobs" &&
 		make -s -j"$jobs" tests/model/model tests/soak/soak
 ) >"$out/$1.txt" 2>&1
@@ -69,13 +73,13 @@ soak()
 	tests/soak/soak --seconds="$seconds" --seed=$((first + at))
 }
 
-for kind in asan tsan; do
+for kind in ${KINDS:-asan tsan}; do
 	if ! build $kind; then
 		say "$kind: does not build"
 		failed=1
 		continue
 	fi
-	each $kind "seeds $first to $((first + seeds - 1)) of the model" slice
+	[ "$seeds" -eq 0 ] || each $kind "seeds $first to $((first + seeds - 1)) of the model" slice
 	each $kind "soak of $seconds s" soak
 	rm -rf "${out:?}/$kind"
 done
