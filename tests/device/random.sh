@@ -47,13 +47,14 @@ each()
 	start=$(date +%s)
 	at=0
 	while [ $at -lt "$jobs" ]; do
-		(cd "$out/$kind" && at=$at && "$@") >"$out/$kind-$at.txt" 2>&1 &
+		(cd "$out/$kind" && at=$at && "$@" && echo "all ok") \
+			>"$out/$kind-$at.txt" 2>&1 &
 		at=$((at + 1))
 	done
 	wait
 	bad=$(cat "$out/$kind"-[0-9]*.txt | grep -cE \
 		'^not ok|WARNING: ThreadSanitizer|ERROR: AddressSanitizer|runtime error:')
-	good=$(cat "$out/$kind"-[0-9]*.txt | grep -c '^ok ')
+	good=$(cat "$out/$kind"-[0-9]*.txt | grep -c '^all ok')
 	say "$kind, $what: $good of $jobs processes ok, $bad findings, $(($(date +%s) - start)) s"
 	[ "$good" -eq "$jobs" ] && [ "$bad" -eq 0 ] || {
 		failed=1
