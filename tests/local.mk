@@ -411,6 +411,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/pyopencl_own.py tests/pyopencl_own.txt \
 	tests/shell.py tests/terminal.py \
 	tests/traces/table.sh \
+	tests/lab/sweep.py \
 	tests/traces/scripted.py tests/traces/scripted_models.py \
 	tests/traces/scripted_others.py tests/traces/scripted_trace.py \
 	tests/umf/pool.c \
