@@ -192,7 +192,6 @@ liborder_la_SOURCES = \
 
 libvm_la_CFLAGS = $(FLOOR_CFLAGS)
 libvm_la_SOURCES = \
-	core/vm/beside.c \
 	core/vm/budget.c \
 	core/vm/budget.h \
 	core/vm/capacity.c \

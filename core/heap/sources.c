@@ -221,44 +221,6 @@ static bool applies(unsigned source, const struct gm_lookup *lookup)
 		 sources[source].left_out & lookup->want->flags);
 }
 
-/* A large block that fits nowhere moves pages. Where the ones before it lie
- * low, what is free above them is in larger pieces; and where they are cut
- * beside what is used, all of the rest but a part of one page can be moved.
- * That cuts more than best fit does, and so is for when memory is ample. */
-static bool is_large(const struct gm_lookup *lookup, size_t pages)
-{
-	const struct gm_heap *heap = lookup->heap;
-	size_t bytes = lookup->want->bytes;
-
-	return heap->vm && bytes >= pages * heap->page_bytes &&
-	       gm_budget_is_ample(heap, bytes);
-}
-
-static struct gm_extent *fit(const struct gm_lookup *lookup)
-{
-	const struct gm_want *want = lookup->want;
-
-	return is_large(lookup, WORTH_PAGES)
-		       ? gm_arena_fit_low(lookup->arena, want->bytes,
-					  want->alignment)
-		       : gm_arena_fit(lookup->arena, want->bytes,
-				      want->alignment);
-}
-
-/* From so many pages on the side pays in recorded programs (decision 45). */
-enum { SIDE_PAGES = 8 };
-
-static struct gm_extent *carve(const struct gm_lookup *lookup)
-{
-	const struct gm_want *want = lookup->want;
-
-	return is_large(lookup, SIDE_PAGES)
-		       ? gm_arena_carve_large(lookup->extent, want->bytes,
-					      want->alignment)
-		       : gm_arena_carve(lookup->extent, want->bytes,
-					want->alignment);
-}
-
 static bool find(struct gm_lookup *lookup)
 {
 	lookup->others = gm_locals_others(lookup->heap);
@@ -268,7 +230,9 @@ static bool find(struct gm_lookup *lookup)
 		if (lookup->anew)
 			return true;
 		if (!lookup->extent)
-			lookup->extent = fit(lookup);
+			lookup->extent = gm_arena_fit(lookup->arena,
+						      lookup->want->bytes,
+						      lookup->want->alignment);
 		if (lookup->extent)
 			return true;
 	}
@@ -306,7 +270,8 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
 	if (status == GPUMEM_OK)
 		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
 	if (status == GPUMEM_OK)
-		*extent_out = carve(&lookup);
+		*extent_out = gm_arena_carve(lookup.extent, want->bytes,
+					     want->alignment);
 	return status;
 }
 

@@ -152,10 +152,6 @@ static inline bool gm_arena_completed(const struct gm_arena *arena,
  * that are left a small block gets one in a small segment. */
 struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 			       size_t alignment);
-/* The same with virtual memory, for large blocks: the lowest of the few that it
- * fits best, unless it nearly fills one or free memory is in many extents. */
-struct gm_extent *gm_arena_fit_low(struct gm_arena *arena, size_t bytes,
-				   size_t alignment);
 
 /* Is it such a segment? And would one of so many bytes be? */
 bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
@@ -166,12 +162,6 @@ bool gm_order_spares(const struct gm_heap *heap, size_t segment, size_t bytes);
  * left stays free. Two nodes have been reserved. The result is in no index. */
 struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
 				 size_t alignment);
-
-/* The same with virtual memory, for large blocks: at the high end, if a hole or
- * a stale place lies below and neither above. The block borders on what is used
- * then, and what is left on a hole, so that one page of it is cut, not two. */
-struct gm_extent *gm_arena_carve_large(struct gm_extent *extent, size_t bytes,
-				       size_t alignment);
 
 /* Puts an extent that is in no index back, merged with its free neighbours of
  * the same arena, and returns what it is part of then. The first is a free by

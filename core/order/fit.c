@@ -117,33 +117,10 @@ struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
 	return fit;
 }
 
-/* So many that fit are looked at for the lowest. None where the rest of the
- * smallest is no more than this part of it; and none where free memory is in
- * more extents than this, so that among their sizes one fits well. */
-enum { LOW_LOOKS = 4, CLOSE_PART = 64, LOW_EXTENTS = 64 };
-
-struct gm_extent *gm_arena_fit_low(struct gm_arena *arena, size_t bytes,
-				   size_t alignment)
+struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
+				 size_t alignment)
 {
-	struct gm_extent *low = gm_arena_fit(arena, bytes, alignment);
-	struct gm_extent *next = low;
-
-	if (!low || alignment > arena->heap->unit ||
-	    low->bytes - bytes <= low->bytes / CLOSE_PART ||
-	    arena->index.count > LOW_EXTENTS)
-		return low;
-	for (unsigned i = 1; next && i < LOW_LOOKS; i++) {
-		next = gm_index_next(&arena->index, next);
-		if (next && next->address < low->address)
-			low = next;
-	}
-	return low;
-}
-
-/* `front` is left below it. */
-static struct gm_extent *carve(struct gm_extent *extent, size_t front,
-			       size_t bytes)
-{
+	size_t front = align_up(extent->address, alignment) - extent->address;
 	struct gm_arena *arena = extent->arena;
 	struct gm_nodes *nodes = &arena->heap->nodes;
 
@@ -158,32 +135,4 @@ static struct gm_extent *carve(struct gm_extent *extent, size_t front,
 		gm_index_insert(&arena->index,
 				gm_extent_split(nodes, extent, bytes));
 	return extent;
-}
-
-struct gm_extent *gm_arena_carve(struct gm_extent *extent, size_t bytes,
-				 size_t alignment)
-{
-	return carve(extent,
-		     align_up(extent->address, alignment) - extent->address,
-		     bytes);
-}
-
-/* Nothing is mapped there, or nothing will be once work is over. */
-static bool is_open(const struct gm_extent *beside)
-{
-	return !beside || gm_extent_is(beside, GM_EXTENT_HOLE) ||
-	       gm_extent_is(beside, GM_EXTENT_STALE) ||
-	       gm_extent_is(beside, GM_EXTENT_RETIRING);
-}
-
-struct gm_extent *gm_arena_carve_large(struct gm_extent *extent, size_t bytes,
-				       size_t alignment)
-{
-	const struct gm_heap *heap = extent->arena->heap;
-
-	if (alignment > heap->unit ||
-	    !is_open(gm_extent_prev(&heap->nodes, extent)) ||
-	    is_open(gm_extent_next(&heap->nodes, extent)))
-		return gm_arena_carve(extent, bytes, alignment);
-	return carve(extent, extent->bytes - bytes, bytes);
 }

@@ -102,7 +102,8 @@ static double waste_of(const struct gm_heap *heap, double high)
 		       : heap->space->budget.waste_max;
 }
 
-/* So little that it does not matter which stream has it. */
+/* A small heap would have its streams and its host wait for less than this, and
+ * no program misses it. */
 static const uint64_t slack_bytes = 16 << 20;
 
 bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes)

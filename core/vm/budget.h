@@ -88,8 +88,7 @@ bool gm_budget_is_ample(const struct gm_heap *heap, uint64_t bytes);
  * care, and handles are small. */
 bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
 /* Less still, in a heap that has had to do with less than it needed: a page
- * counts for more than the time to choose it. Not if the program has long had
- * its peak, and that would fit beside what cannot be moved. */
+ * counts for more than the time to choose it. */
 bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes);
 /* Do parts of pages take so much more than the waste that the peak would not
  * fit below the target if it came again? A page counts for more than the time

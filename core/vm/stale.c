@@ -64,15 +64,12 @@ struct gm_run gm_stale_run(const struct gm_heap *heap,
 }
 
 /* What does not unmap is not why something fails. */
-static void retire(struct gm_heap *heap, size_t most, bool beside_first)
+static void retire(struct gm_heap *heap, size_t most)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
-	size_t done;
 
 	gm_error_get(&error);
-	done = beside_first ? gm_stale_retire_beside(heap, most) : 0;
-	if (done < most)
-		(void)gm_stale_retire(heap, most - done);
+	(void)gm_stale_retire(heap, most);
 	gm_error_set(&error);
 }
 
@@ -81,7 +78,7 @@ size_t gm_stale_room(struct gm_heap *heap, size_t want)
 	size_t left = gm_stale_left(heap);
 
 	if (left < want) {
-		retire(heap, want, false);
+		retire(heap, want);
 		left = gm_stale_left(heap);
 	}
 	return left < want ? left : want;
@@ -127,7 +124,7 @@ void gm_stale_commit(struct gm_heap *heap)
 		lent += gm_stale_run(heap, extent).count;
 	}
 	if (lent && stale->handles > stale->places)
-		retire(heap, 2 * lent, true);
+		retire(heap, 2 * lent);
 }
 
 /* In parts, between which those that take memory go first. */

@@ -95,9 +95,6 @@ size_t gm_stale_retire(struct gm_heap *heap, size_t most);
 /* Of a few, for a growth, which lets go of the mutex. False: none has
  * completed. */
 bool gm_stale_retire_apart(struct gm_heap *heap);
-/* The same of places that border on free memory, as far as it is known that
- * they have completed. beside.c. */
-size_t gm_stale_retire_beside(struct gm_heap *heap, size_t most);
 /* Handles of one that has completed, from `first` on; the mutex is kept. OK,
  * NO_HOST_MEMORY, or an error of the driver. */
 gpumem_status gm_stale_unmap(struct gm_heap *heap, struct gm_extent *extent,

@@ -15,9 +15,6 @@
 /* So many are created at a time. */
 enum { CREATE_COUNT = 64 };
 
-/* A handle is small beside a new one of so many times its pages. */
-enum { SMALL_PART = 8 };
-
 /* What was ours fills handles[] from the front on, what is new from the back.
  *
  *     missing + the pages of all these handles == need->pages
@@ -175,39 +172,6 @@ static size_t missing_of_others(struct gm_heap *heap,
 	return gm_stale_room(heap, supply->missing - fresh);
 }
 
-/* Of what was taken for a large request from `first` on, handles that are a
- * small part of a new one go back and come again in large ones: each takes a
- * call to map, now and whenever it moves. But where something is stale the
- * places of a handle have to be unmapped before it goes, which costs more.
- * Returns how many pages went; what the driver keeps is spare. */
-static size_t give_small(struct gm_heap *heap, struct supply *supply,
-			 size_t first)
-{
-	size_t large = gm_budget_handle_pages(heap, supply->need->pages);
-	size_t small = 0, kept = first, gone = 0, back;
-
-	if (heap->space->stale.bytes)
-		return 0;
-	for (size_t i = first; i < supply->ours; i++)
-		if (supply->handles[i].pages <= large / SMALL_PART)
-			small += supply->handles[i].pages;
-	back = small / large * large;
-	for (size_t i = first; i < supply->ours; i++) {
-		struct gm_handle handle = supply->handles[i];
-
-		if (handle.pages > large / SMALL_PART || handle.pages > back) {
-			supply->handles[kept++] = handle;
-			continue;
-		}
-		back -= handle.pages;
-		supply->missing += handle.pages;
-		if (gm_handles_destroy(heap, &handle, 1))
-			gone += handle.pages;
-	}
-	supply->ours = kept;
-	return gone;
-}
-
 /* A handle that is too large to be moved is given back instead: what is missing
  * is created anew, and takes less. */
 static gpumem_status save(struct gm_heap *heap, struct supply *supply)
@@ -215,7 +179,6 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 	size_t fresh = allowed(heap, supply->need), want, broken;
 	size_t *short_pages = &heap->space->budget.short_pages;
 	bool *short_places = &heap->space->budget.short_places;
-	size_t first = supply->ours;
 
 	/* No other's memory would serve better than the lender's own: to lend
 	 * what has completed as well saves the unmapping, of which there is
@@ -226,7 +189,6 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 	if (supply->missing > fresh) {
 		want = supply->missing - fresh;
 		steal(heap, supply, want, restock(heap, want));
-		fresh += give_small(heap, supply, first);
 	}
 	if (supply->missing > fresh)
 		lend(heap, supply, supply->missing - fresh);

@@ -58,7 +58,6 @@ extent_tests = \
 heap_tests = \
 	tests/unit/heap/apart \
 	tests/unit/heap/arena \
-	tests/unit/heap/beside \
 	tests/unit/heap/budget \
 	tests/unit/heap/cached \
 	tests/unit/heap/check \
@@ -69,7 +68,6 @@ heap_tests = \
 	tests/unit/heap/drain \
 	tests/unit/heap/fence \
 	tests/unit/heap/exchange \
-	tests/unit/heap/fit_low \
 	tests/unit/heap/fit_small \
 	tests/unit/heap/flags \
 	tests/unit/heap/fragments \

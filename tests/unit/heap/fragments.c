@@ -49,88 +49,6 @@ static void test_join(bool tight)
 	end();
 }
 
-/* ---- at which end a block is cut ---- */
-
-enum beside { USED, HOLE, STALE };
-
-/* Three free pages, and what is on both sides of them. */
-static struct gm_extent *make_sides(enum beside below, enum beside above)
-{
-	struct gm_extent *low, *middle, *high;
-
-	begin();
-	block(own, PAGE);
-	low = block(own, PAGE);
-	middle = block(own, 3 * PAGE);
-	high = block(own, PAGE);
-	block(own, PAGE);
-	if (below != USED)
-		move_away(low);
-	if (above != USED)
-		move_away(high);
-	if (below == HOLE || above == HOLE)
-		unmap_stale();
-	block_give(own, middle);
-	return middle;
-}
-
-static void test_end(enum beside below, enum beside above, bool is_high,
-		     const char *what)
-{
-	struct gm_extent *extent = make_sides(below, above);
-	uintptr_t start = extent->address;
-
-	must(gm_nodes_reserve(&heap.nodes, 2));
-	extent = gm_arena_carve_large(extent, 2 * PAGE, heap.unit);
-	is_uint(extent->address, start + is_high * PAGE, "%s", what);
-	is_uint(extent->bytes, 2 * PAGE, "of its size");
-	(void)gm_arena_insert(own, extent);
-	end();
-}
-
-static void test_alignment(void)
-{
-	struct gm_extent *extent = make_sides(HOLE, USED);
-	uintptr_t start = extent->address;
-
-	must(gm_nodes_reserve(&heap.nodes, 2));
-	extent = gm_arena_carve_large(extent, PAGE, PAGE);
-	is_uint(extent->address, start, "low, if it wants an alignment");
-	(void)gm_arena_insert(own, extent);
-	end();
-}
-
-/* In an allocation: for large blocks, while memory is ample. */
-static void test_allocation(void)
-{
-	struct gm_extent *low, *extent;
-	uintptr_t start;
-	uint64_t reserved;
-	bool grown = false;
-
-	begin();
-	block(own, PAGE);
-	low = block(own, PAGE);
-	extent = block(own, 10 * PAGE);
-	block(own, PAGE);
-	move_away(low);
-	unmap_stale();
-	may_waste(10);
-	start = extent->address;
-	block_give(own, extent);
-	reserved = heap.counters.reserved.current;
-	heap.capacity_bytes = 2 * (reserved + 8 * PAGE);
-	is_uint(served_at(own, 8 * PAGE, &grown), start + 2 * PAGE,
-		"a large block is cut from the high end");
-	is_uint(served_at(own, 8 * PAGE - heap.unit, &grown), start,
-		"a small one from the low end");
-	heap.capacity_bytes -= 2;
-	is_uint(served_at(own, 8 * PAGE, &grown), start,
-		"so is a large one if memory is not ample");
-	ok(!grown, "nothing of it took more memory");
-	end();
-}
-
 /* ---- too many of them ---- */
 
 /* Half a page of the four that are reserved cannot move, which is one and a
@@ -243,14 +161,6 @@ int main(void)
 	device_start();
 	test_join(false);
 	test_join(true);
-	test_end(USED, USED, false, "low, between blocks");
-	test_end(HOLE, USED, true, "high, above a hole");
-	test_end(STALE, USED, true, "or a stale place");
-	test_end(USED, HOLE, false, "low, below a hole");
-	test_end(USED, STALE, false, "or a stale place");
-	test_end(HOLE, HOLE, false, "or between two");
-	test_alignment();
-	test_allocation();
 	test_fragmented();
 	test_not_alone();
 	test_move();

@@ -73,56 +73,7 @@ static void test_steal_large(void)
 	sound("large ones first");
 }
 
-/* Single pages that move for a large request come again as large handles. */
-static void test_give_small(void)
-{
-	uint64_t before, made;
-
-	begin_mixed(20, 1, 64);
-	before = handles();
-	made = calls(GPUMEM_CALL_PAGE_CREATE);
-	must(gpumem_host_faults("page_destroy@3"));
-	touch(block_take_aligned(arena, 84 * PAGE, 4096 * MIB));
-	must(gpumem_host_faults(NULL));
-	is_uint(heap.space->budget.migrated_handles, 8 + 20,
-		"eight handles and twenty pages");
-	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 16 + 1,
-		"sixteen go back, one at the second time");
-	is_uint(heap.space->spare_pages, 0, "none is left over");
-	is_uint(calls(GPUMEM_CALL_PAGE_CREATE) - made, 2, "and come again");
-	is_uint(before - handles(), 16 - 2, "in two handles");
-	is_pages(41 + 64, "which is as much memory");
-	sound("small ones");
-}
-
-/* Not while something is stale, all of which would have to be unmapped. */
-static void test_keep_stale(void)
-{
-	gpumem_stream stream = stream_new();
-	struct gm_arena *busy;
-	struct gm_extent *freed;
-	struct hold hold;
-
-	restart();
-	busy = arena_of(stream);
-	freed = block(busy, PAGE);
-	block(busy, PAGE);
-	heap.space->budget.waste = 0;
-	heap.counters.highest_allocated = heap.counters.allocated.current;
-	hold_begin(&hold, stream);
-	block_give(busy, freed);
-	touch(block_take_aligned(busy, PAGE, 4096 * MIB));
-	mix(20, 1, 64);
-	is_uint(heap.space->stale.bytes, PAGE, "a page is lent");
-	touch(block_take_aligned(arena, 84 * PAGE, 4096 * MIB));
-	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 0, "no small one goes back");
-	sound("stale");
-	hold_end(&hold, stream);
-	must(gm_stream_destroy(device, stream));
-}
-
-/* But spare ones stay what they are: nothing goes while a stream is captured.
- */
+/* Spare ones stay what they are: nothing goes while a stream is captured. */
 static void test_keep_small(void)
 {
 	struct gm_extent *unused;
@@ -197,10 +148,6 @@ int main(void)
 	option("alias", "off");
 	test_steal();
 	test_steal_large();
-	test_give_small();
-	option("alias", "on");
-	test_keep_stale();
-	option("alias", "off");
 	test_keep_small();
 	test_stock();
 	test_steal_mixed();
