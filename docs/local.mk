@@ -93,6 +93,43 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/compatibility.md \
 	docs/cxx.md \
 	docs/decisions.md \
+	docs/decisions/01-how-a-pointer-finds-its-block.md \
+	docs/decisions/02-what-the-hot-path-may-do.md \
+	docs/decisions/03-exact-statistics-at-no-cost.md \
+	docs/decisions/04-virtual-memory-moving-pages.md \
+	docs/decisions/05-streams-share-one-address-space.md \
+	docs/decisions/06-without-virtual-memory.md \
+	docs/decisions/07-fork.md \
+	docs/decisions/08-small-and-large.md \
+	docs/decisions/09-sharing-between-processes.md \
+	docs/decisions/10-the-soft-limit.md \
+	docs/decisions/11-tools-and-their-libraries.md \
+	docs/decisions/12-the-cuda-backend.md \
+	docs/decisions/13-kinds-of-memory-peers-other-processes.md \
+	docs/decisions/14-how-blocks-are-shared.md \
+	docs/decisions/15-how-large-a-handle-is.md \
+	docs/decisions/16-giving-back-beside-running-threads.md \
+	docs/decisions/17-decay.md \
+	docs/decisions/18-memory-of-captured-graphs.md \
+	docs/decisions/19-views-of-blocks.md \
+	docs/decisions/20-the-hip-backend.md \
+	docs/decisions/21-the-opencl-backend.md \
+	docs/decisions/22-configuration-from-outside.md \
+	docs/decisions/23-when-auto-may-end-at-the-simulated-gpu.md \
+	docs/decisions/24-what-host-does-about-mistakes.md \
+	docs/decisions/25-trying-a-backend-that-crashes-or-hangs.md \
+	docs/decisions/26-peaks-of-several-streams-and-threads.md \
+	docs/decisions/27-where-plugins-are-and-packages.md \
+	docs/decisions/28-trying-the-readme-on-a-bare-system.md \
+	docs/decisions/29-how-many-addresses-a-pool-reserves.md \
+	docs/decisions/30-what-is-printed-for-people.md \
+	docs/decisions/31-a-backend-that-gives-memory-twice.md \
+	docs/decisions/README.md \
+	docs/lab/04-virtual-memory-moving-pages.md \
+	docs/lab/06-without-virtual-memory.md \
+	docs/lab/15-how-large-a-handle-is.md \
+	docs/lab/26-peaks-of-several-streams-and-threads.md \
+	docs/lab/README.md \
 	docs/devices/README.md \
 	docs/install.md \
 	docs/tools.md \
