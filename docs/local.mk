@@ -124,6 +124,16 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/29-how-many-addresses-a-pool-reserves.md \
 	docs/decisions/30-what-is-printed-for-people.md \
 	docs/decisions/31-a-backend-that-gives-memory-twice.md \
+	docs/decisions/32-modules-of-a-heap.md \
+	docs/decisions/33-one-source-for-cuda-and-hip.md \
+	docs/decisions/34-the-list-of-slots.md \
+	docs/decisions/35-names-and-flags-of-the-interface.md \
+	docs/decisions/36-allocation-with-options.md \
+	docs/decisions/37-events-and-frees-after-one.md \
+	docs/decisions/38-a-block-that-grows-in-place.md \
+	docs/decisions/39-what-a-pool-says-and-calls.md \
+	docs/decisions/40-a-lagging-simulated-device.md \
+	docs/decisions/41-contexts-of-cuda-that-a-program-made.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
