@@ -134,11 +134,25 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/39-what-a-pool-says-and-calls.md \
 	docs/decisions/40-a-lagging-simulated-device.md \
 	docs/decisions/41-contexts-of-cuda-that-a-program-made.md \
+	docs/decisions/42-memory-of-many-streams.md \
+	docs/decisions/43-memory-of-a-busy-stream.md \
+	docs/decisions/44-busy-pages-move-by-a-second-mapping.md \
+	docs/decisions/45-how-much-memory-buys-fewer-moves.md \
+	docs/decisions/46-near-the-limit.md \
+	docs/decisions/47-who-takes-memory-goes-first.md \
+	docs/decisions/48-unused-segments-are-spared.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
 	docs/lab/15-how-large-a-handle-is.md \
 	docs/lab/26-peaks-of-several-streams-and-threads.md \
+	docs/lab/42-memory-of-many-streams.md \
+	docs/lab/43-memory-of-a-busy-stream.md \
+	docs/lab/44-busy-pages-move-by-a-second-mapping.md \
+	docs/lab/45-how-much-memory-buys-fewer-moves.md \
+	docs/lab/46-near-the-limit.md \
+	docs/lab/47-who-takes-memory-goes-first.md \
+	docs/lab/48-unused-segments-are-spared.md \
 	docs/lab/README.md \
 	docs/devices/README.md \
 	docs/install.md \
