@@ -141,6 +141,16 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/46-near-the-limit.md \
 	docs/decisions/47-who-takes-memory-goes-first.md \
 	docs/decisions/48-unused-segments-are-spared.md \
+	docs/decisions/49-recordings-are-a-mapped-file.md \
+	docs/decisions/50-tags-stand-with-the-block.md \
+	docs/decisions/51-the-python-package.md \
+	docs/decisions/52-what-a-cxx-object-keeps-alive.md \
+	docs/decisions/53-how-gpumem-run-gets-in-between.md \
+	docs/decisions/54-the-report-page-draws-without-a-library.md \
+	docs/decisions/55-a-device-table-adds-up.md \
+	docs/decisions/56-one-function-is-told-of-an-out-of-memory.md \
+	docs/decisions/57-leaks-are-found-by-a-table.md \
+	docs/decisions/58-opencl-is-counted-in-a-layer.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
@@ -153,6 +163,9 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/46-near-the-limit.md \
 	docs/lab/47-who-takes-memory-goes-first.md \
 	docs/lab/48-unused-segments-are-spared.md \
+	docs/lab/49-recordings-are-a-mapped-file.md \
+	docs/lab/53-how-gpumem-run-gets-in-between.md \
+	docs/lab/54-the-report-page-draws-without-a-library.md \
 	docs/lab/README.md \
 	docs/devices/README.md \
 	docs/install.md \
