@@ -151,6 +151,24 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/56-one-function-is-told-of-an-out-of-memory.md \
 	docs/decisions/57-leaks-are-found-by-a-table.md \
 	docs/decisions/58-opencl-is-counted-in-a-layer.md \
+	docs/decisions/59-pytorchs-allocator-compiled-at-the-users.md \
+	docs/decisions/60-amds-runtime-in-the-same-library.md \
+	docs/decisions/61-memory-goes-back-beside-a-capture.md \
+	docs/decisions/62-what-graphs-have-is-asked-of-the-driver.md \
+	docs/decisions/63-pytorch-programs-get-parts-under-adopt.md \
+	docs/decisions/64-a-stream-waits-for-pending-blocks.md \
+	docs/decisions/65-a-graphs-memory-goes-home.md \
+	docs/decisions/66-each-test-runs-where-its-result-could-differ.md \
+	docs/decisions/67-what-ends-a-block-that-nobody-ended.md \
+	docs/decisions/68-files-are-made-beside-their-name.md \
+	docs/decisions/69-a-limit-below-what-is-live.md \
+	docs/decisions/70-one-budget-for-all-addresses.md \
+	docs/decisions/71-opencl-claims-are-measured.md \
+	docs/decisions/72-what-gpumem-run-cannot-follow-runs.md \
+	docs/decisions/73-order-is-checked-without-looking-inside.md \
+	docs/decisions/74-vendors-headers-are-not-needed.md \
+	docs/decisions/75-how-pip-users-get-the-tools.md \
+	docs/decisions/76-limits-are-set-one-by-one.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
@@ -166,6 +184,8 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/49-recordings-are-a-mapped-file.md \
 	docs/lab/53-how-gpumem-run-gets-in-between.md \
 	docs/lab/54-the-report-page-draws-without-a-library.md \
+	docs/lab/63-pytorch-programs-get-parts-under-adopt.md \
+	docs/lab/64-a-stream-waits-for-pending-blocks.md \
 	docs/lab/README.md \
 	docs/devices/README.md \
 	docs/install.md \
