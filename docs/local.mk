@@ -92,7 +92,6 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/clearing-memory.md \
 	docs/compatibility.md \
 	docs/cxx.md \
-	docs/decisions.md \
 	docs/decisions/01-how-a-pointer-finds-its-block.md \
 	docs/decisions/02-what-the-hot-path-may-do.md \
 	docs/decisions/03-exact-statistics-at-no-cost.md \
