@@ -76,6 +76,7 @@ plain_tests = \
 	tests/headers.sh \
 	tests/hip_headers.sh \
 	tests/lists.sh \
+	tests/locks.sh \
 	tests/musl.sh \
 	tests/opencl_headers.sh \
 	tests/packages.sh \

@@ -10,8 +10,8 @@
  *     parent(number) < number; the path of a tag begins with its parent's
  *     no two tags have one path
  *
- * Finding a tag takes no lock; adding one takes the mutex of this file, the
- * innermost of all. Rows stay in a forked child.
+ * Finding a tag takes no lock; adding one takes the mutex of tag.c, under which
+ * no other lock is taken. Rows stay in a forked child.
  */
 #ifndef GM_BASE_TAG_H
 #define GM_BASE_TAG_H

@@ -25,8 +25,8 @@ static pthread_key_t exit_key;
 static bool exit_key_made, have_membarrier;
 static unsigned shard_count;
 
-/* Taken before any heap's mutex: a thread that ends and a heap that ends both
- * want to unlink a cache. */
+/* A thread that ends and a heap that ends both want to unlink a cache.
+ * Locks, in this order: cache/local.c:lifetime, extent/heap_core.h:mutex. */
 static pthread_mutex_t lifetime = PTHREAD_MUTEX_INITIALIZER;
 
 int gm_membarrier(int command)

@@ -17,9 +17,10 @@
  * Nothing waits for the device but one step of the ladder, near its end (option
  * `wait`), and the pool when it ends.
  *
- * Locks, in this order: `trim_mutex`, the heap's. gm_heap_alloc(), _free(),
- * _use_on(), _resize(), _trim() and _decay() lock themselves; the other
- * functions are called with the heap's held unless they say otherwise.
+ * Locks, in this order: heap/heap.h:trim_mutex, extent/heap_core.h:mutex.
+ * gm_heap_alloc(), _free(), _use_on(), _resize(), _trim() and _decay() lock
+ * themselves; the other functions are called with the heap's held unless they
+ * say otherwise.
  */
 #ifndef GM_HEAP_HEAP_H
 #define GM_HEAP_HEAP_H

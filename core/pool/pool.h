@@ -7,10 +7,11 @@
  * them. It takes no memory from the driver (an import is memory of another
  * process), and waits for events only when it ends.
  *
- * Locks, in this order: the registry of all pools', a device's (its list of
- * pools), a pool's callbacks', a heap's two. The user's functions are called
- * with none of them held, but for gpumem_block_visit()'s (the heap's) and
- * gpumem_pool_visit()'s (the device's).
+ * Locks, in this order: pool/registry.c:mutex, device/device.h:mutex (a
+ * device's list of pools), pool/pool.h:pressure_mutex, heap/heap.h:trim_mutex,
+ * extent/heap_core.h:mutex. docs/design.md has all of the library. The user's
+ * functions are called with none of them held, but for gpumem_block_visit()'s
+ * (the heap's) and gpumem_pool_visit()'s (the device's).
  */
 #ifndef GM_POOL_POOL_H
 #define GM_POOL_POOL_H

@@ -5,7 +5,8 @@
  * A recording of all pools of the process: it begins and ends pool by pool,
  * each while its heap is stopped, so that what a thread does is either before
  * its beginning and in its lists of what is mapped and live, or an event.
- * Locks: that of this file, the registry's, a heap's.
+ * Locks, in this order: pool/record.c:mutex, pool/registry.c:mutex,
+ * extent/heap_core.h:mutex.
  */
 #include "pool.h"
 #include "base/error.h"

@@ -20,7 +20,7 @@
  * and a heap becomes recorded, or ceases to be, only while it is stopped
  * (gm_heap_stop()). gm_record_open() comes before the first, and
  * gm_record_close() after the last. Definitions are made under a mutex of this
- * module, the innermost of all.
+ * module, under which no other lock is taken.
  *
  * Time: an event that ends a block is stamped before others can have its
  * memory, one that begins a block after that: sorted by time, no address is
