@@ -92,6 +92,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/clearing-memory.md \
 	docs/compatibility.md \
 	docs/cxx.md \
+	docs/design.md \
 	docs/decisions/01-how-a-pointer-finds-its-block.md \
 	docs/decisions/02-what-the-hot-path-may-do.md \
 	docs/decisions/03-exact-statistics-at-no-cost.md \
@@ -186,7 +187,6 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/63-pytorch-programs-get-parts-under-adopt.md \
 	docs/lab/64-a-stream-waits-for-pending-blocks.md \
 	docs/lab/README.md \
-	docs/design.md \
 	docs/devices/README.md \
 	docs/install.md \
 	docs/tools.md \

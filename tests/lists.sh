@@ -81,6 +81,16 @@ done <"$scratch/files" | grep -oE '[A-Za-z_0-9][A-Za-z_0-9/-]*\.[ch]\>' |
 	done | grep -vx 'nvml\.h')" "" \
 	"every file that a comment names is there"
 
+# So is what docs/design.md names.
+is "$(grep -oE '`[a-z_]+\(\)`' docs/design.md | tr -d '`()' | sort -u |
+	while read -r name; do
+		grep -rqw "$name" core include || echo "$name()"
+	done)" "" "every function that docs/design.md names is there"
+is "$(grep -oE '[a-z_]+(/[a-z_]+)*\.[ch]\>' docs/design.md | sort -u |
+	while read -r name; do
+		grep -qE "(^|/)$name\$" "$scratch/files" || echo "$name"
+	done)" "" "every file that docs/design.md names is there"
+
 # SECURITY.md names a test for each claim.
 is "$(grep -oE '`[a-z_]+((/[a-z_]+)+|\.sh)`' SECURITY.md | tr -d '`' |
 	while read -r name; do
