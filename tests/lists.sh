@@ -91,6 +91,30 @@ is "$(grep -oE '[a-z_]+(/[a-z_]+)*\.[ch]\>' docs/design.md | sort -u |
 		grep -qE "(^|/)$name\$" "$scratch/files" || echo "$name"
 	done)" "" "every file that docs/design.md names is there"
 
+# A decision is read in one go, and found in the index.
+is "$(awk 'FNR == 61 { print FILENAME }' docs/decisions/[0-9]*.md)" "" \
+	"a decision has at most 60 lines"
+is "$(for file in docs/decisions/[0-9]*.md; do
+	grep -qF "(${file##*/})" docs/decisions/README.md || echo "$file"
+done)" "" "the index has each"
+
+# dangling FILE...: what they link to and is not there
+dangling()
+{
+	for file; do
+		grep -oE '\]\([^)#]+' "$file" | sed 's/^](//' | grep -v '://' |
+			while read -r link; do
+				[ -e "${file%/*}/$link" ] || echo "$file: $link"
+			done
+	done
+}
+
+is "$(dangling ./*.md $(find docs -name '*.md'))" "" \
+	"what a document links to is there"
+echo '[here](nowhere.md)' >"$scratch/document.md"
+is "$(dangling "$scratch/document.md")" "$scratch/document.md: nowhere.md" \
+	"a link that leads nowhere is found"
+
 # SECURITY.md names a test for each claim.
 is "$(grep -oE '`[a-z_]+((/[a-z_]+)+|\.sh)`' SECURITY.md | tr -d '`' |
 	while read -r name; do
