@@ -302,7 +302,7 @@ static void run(const struct config *config, uint64_t steps_wanted)
 
 int main(int argc, char **argv)
 {
-	uint64_t total = (uint64_t)scaled(1000000, 100000);
+	uint64_t total = (uint64_t)scaled(300000, 100000);
 	size_t only = argc > 2 ? strtoull(argv[2], NULL, 10) : CONFIGS;
 
 	alarm(900);
