@@ -5,7 +5,7 @@
 # What README.md promises to who has nothing yet, on a bare system of the kind
 # that this machine has: both commands in a fresh clone as root, `./quickstart
 # check` in another by a user without rights, who has another locale and time
-# zone and finds gpumem installed; the tarball; and the packages. Each clone is
+# zone and finds installed what root built; and the packages. Each clone is
 # called gpumem and lies in a path with a blank. Nothing stays outside a clone's
 # build folder. Run as root by .ci/run, after a check of full length on this
 # machine, of which nothing is done again that has the same result on both: root
@@ -148,7 +148,6 @@ told()
 
 mine="/srv/two words/gpumem"
 theirs="/srv/two more words/gpumem"
-unpacked=/srv/gpumem
 
 step system "a bare system" bare_system "$root"
 [ "$tap_failed" -eq 0 ] || closing "$tap_run" "$tap_failed" 0
@@ -188,23 +187,32 @@ check "is configured with what that installed" \
 	grep -q "^HIP_CPPFLAGS = -D__HIP_PLATFORM_AMD__\$" "$root$mine/build/Makefile"
 tidy "$mine"
 
-# ---- the tarball, installed ------------------------------------------------
+# ---- installed, as quickstart says ----------------------------------------------
 
-mkdir -p "$root$unpacked"
-step dist "make dist" inside root "$mine" make -C build dist
-step unpack "the tarball" inside root "$unpacked" sh -c \
-	"tar xzf '$mine'/build/gpumem-*.tar.gz --strip-components=1"
-for what in "env CFLAGS=-O0 ./configure" "make -j$(nproc)" "make install"; do
-	# Words.
-	# shellcheck disable=SC2086
-	step "tarball-${what##*[ /]}" "$what" inside root "$unpacked" $what
-done
+step install "make install" inside root "$mine" make -C build install
 step ldconfig "ldconfig" inside root / ldconfig
-step compile "a program compiles" inside root "$unpacked" sh -c \
+step compile "a program compiles" inside root "$mine" sh -c \
 	'gcc -o /tmp/hello tests/install/hello.c $(pkg-config --cflags --libs gpumem)'
 step run "it runs" told 0 'on host:0' root / /tmp/hello
 step probe "gpumem-probe runs" inside somebody / gpumem-probe
 rm -f "$root/tmp/hello"
+
+# ---- somebody else, elsewhere ----------------------------------------------
+
+step locales "a locale" inside root / sh -c \
+	'apt-get -q -y install --no-install-recommends locales tzdata &&
+	localedef -i tr_TR -f UTF-8 tr_TR.UTF-8'
+locale=tr_TR.UTF-8
+zone=Pacific/Chatham
+surroundings "$theirs" >"$scratch/before"
+step check2 "./quickstart check, without rights, in Turkish, on Chatham" \
+	inside somebody "$theirs" ./quickstart check tarball
+tidy "$theirs"
+unset locale zone
+
+step uninstall "make uninstall" inside root "$mine" make -C build uninstall
+is "$(cd "$root/usr/local" && find . -name '*gpumem*')" "" \
+	"leaves nothing in /usr/local"
 
 # ---- what tests leave, and the sanitizers --------------------------------------
 
@@ -220,23 +228,6 @@ for kind in asan tsan; do
 		sh $kind
 done
 tidy "$mine"
-
-# ---- somebody else, elsewhere ----------------------------------------------
-
-step locales "a locale" inside root / sh -c \
-	'apt-get -q -y install --no-install-recommends locales tzdata &&
-	localedef -i tr_TR -f UTF-8 tr_TR.UTF-8'
-locale=tr_TR.UTF-8
-zone=Pacific/Chatham
-surroundings "$theirs" >"$scratch/before"
-step check2 "./quickstart check, without rights, in Turkish, on Chatham" \
-	inside somebody "$theirs" ./quickstart check tarball
-tidy "$theirs"
-unset locale zone
-
-step uninstall "make uninstall" inside root "$unpacked" make uninstall
-is "$(cd "$root/usr/local" && find . -name '*gpumem*')" "" \
-	"leaves nothing in /usr/local"
 
 # ---- the packages ----------------------------------------------------------
 
