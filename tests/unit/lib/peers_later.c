@@ -217,7 +217,7 @@ static void crowd(void)
 	unsigned seed[THREADS], bad = 0;
 	pthread_t thread[THREADS];
 
-	for (int round = 0; round < 8; round++) {
+	for (int round = 0; round < scaled(8, 3); round++) {
 		shared_pool = open_pool();
 		atomic_store(&over, false);
 		for (unsigned i = 0; i < THREADS; i++) {
