@@ -33,11 +33,12 @@ def listed() -> List[str]:
     lines = [f"gpumem {version()}"]
     for backend in backends():
         name = backend["name"]
-        if backend["status"] == "OK":
+        if backend["status"] == "GPUMEM_OK":
             lines.append(f"{name}: driver {backend['driver_version']}")
         else:
             why = _built.LEFT_OUT.get(name) or backend["reason"]
-            lines.append(f"{name}: {backend['status']}: {why}")
+            words = backend["status"].removeprefix("GPUMEM_")
+            lines.append(f"{name}: {words.lower().replace('_', ' ')}: {why}")
     try:
         for device in devices():
             whole = short(device["total_bytes"])

@@ -109,7 +109,7 @@ def _limit(own: Pool, limit: int) -> None:
             own.set_limit(limit)
             _wanted.pop(own, None)
         except Error as error:
-            if error.status not in ("BUSY", "INVALID"):
+            if error.status not in ("GPUMEM_BUSY", "GPUMEM_INVALID"):
                 raise
             _wanted[own] = limit
 

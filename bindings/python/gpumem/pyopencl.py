@@ -78,7 +78,7 @@ def _adopted(queue: Any) -> Device:
     try:
         before = option_get("opencl.memory")
     except Error as error:
-        if error.status != "NOT_FOUND":  # the plugin brings the option
+        if error.status != "GPUMEM_NOT_FOUND":  # the plugin brings the option
             raise
         (why,) = [x["reason"] for x in backends() if x["name"] == "opencl"]
         raise RuntimeError(

@@ -12,9 +12,10 @@ static PyObject *error_class, *oom_class;
 
 static const char error_doc[] =
 	"A call into gpumem failed.\n\n"
-	"status: the name of the status, as \"LIMIT\". backend: which backend\n"
-	"was involved, or \"\". native_name, native_code: the driver's own\n"
-	"error, or \"\" and 0.";
+	"status: the name of the status, as \"GPUMEM_LIMIT\". backend: which\n"
+	"backend was involved, or \"\". native_name, native_code: the "
+	"driver's\n"
+	"own error, or \"\" and 0.";
 
 static const char oom_doc[] =
 	"Out of memory: of the device, of the pool's limit, or of the host.\n\n"
@@ -55,8 +56,7 @@ static bool attribute(PyObject *object, const char *name, PyObject *value)
 PyObject *raise_last(gpumem_status status)
 {
 	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
-	/* What begins with this is in the name of all of them. */
-	const char *name = gpumem_status_name(status) + sizeof("GPUMEM");
+	const char *name = gpumem_status_name(status);
 	PyObject *class = error_class, *raised;
 
 	if (status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT ||

@@ -88,16 +88,14 @@ static bool append(struct list *list, PyObject *item)
 
 static bool on_backend(const struct gpumem_backend_info *info, void *user)
 {
-	return append(user,
-		      Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:i,s:O}", "name",
-				    info->name, "status",
-				    gpumem_status_name(info->status) +
-					    sizeof("GPUMEM"),
-				    "reason", info->reason, "driver_version",
-				    info->driver_version, "path", info->path,
-				    "device_count", info->device_count,
-				    "chosen",
-				    info->chosen ? Py_True : Py_False));
+	return append(
+		user,
+		Py_BuildValue(
+			"{s:s,s:s,s:s,s:s,s:s,s:i,s:O}", "name", info->name,
+			"status", gpumem_status_name(info->status), "reason",
+			info->reason, "driver_version", info->driver_version,
+			"path", info->path, "device_count", info->device_count,
+			"chosen", info->chosen ? Py_True : Py_False));
 }
 
 static PyObject *walked(struct list *list, gpumem_status status)

@@ -26,7 +26,7 @@ class Devices(unittest.TestCase):
             gpumem.devices("host")[0]["name"], "host:0"
         )
         host = [x for x in gpumem.backends() if x["name"] == "host"]
-        self.assertEqual(host[0]["status"], "OK")
+        self.assertEqual(host[0]["status"], "GPUMEM_OK")
 
     def test_memory_adds_up(self):
         device = gpumem.Device("host:0")
@@ -44,7 +44,7 @@ class Devices(unittest.TestCase):
     def test_a_device_that_is_not_there(self):
         with self.assertRaises(gpumem.Error) as caught:
             gpumem.Device("nonsense:0")
-        self.assertEqual(caught.exception.status, "NOT_FOUND")
+        self.assertEqual(caught.exception.status, "GPUMEM_NOT_FOUND")
         with self.assertRaises(TypeError):
             gpumem.Device(3)
 
@@ -100,7 +100,7 @@ class Pools(unittest.TestCase):
         with self.assertRaises(gpumem.OutOfMemoryError) as caught:
             self.pool.alloc(5 * MIB)
         self.assertIn(" out of memory", str(caught.exception))
-        self.assertEqual(caught.exception.status, "LIMIT")
+        self.assertEqual(caught.exception.status, "GPUMEM_LIMIT")
         self.assertIsInstance(caught.exception, MemoryError)
         self.assertEqual(self.pool.stats()["limit_bytes"], 4 * MIB)
         self.pool.set_limit()
@@ -222,7 +222,7 @@ class Pools(unittest.TestCase):
         buffer = self.pool.alloc(10)
         with self.assertRaises(gpumem.Error) as caught:
             self.pool.close()
-        self.assertEqual(caught.exception.status, "BUSY")
+        self.assertEqual(caught.exception.status, "GPUMEM_BUSY")
         buffer.free()
         self.pool.close()
         self.pool.close()
@@ -409,7 +409,7 @@ class Buffers(unittest.TestCase):
         gpumem.free(address)
         with self.assertRaises(gpumem.Error) as caught:
             gpumem.free(address)
-        self.assertEqual(caught.exception.status, "BAD_POINTER")
+        self.assertEqual(caught.exception.status, "GPUMEM_BAD_POINTER")
         address = self.pool.alloc(100).detach()
         self.assertEqual(self.live(), 1)
         gpumem.free(address, 0)
@@ -456,7 +456,7 @@ class Buffers(unittest.TestCase):
     def test_no_objects_here(self):
         with self.assertRaises(gpumem.Error) as caught:
             self.pool.alloc(10).object
-        self.assertEqual(caught.exception.status, "UNSUPPORTED")
+        self.assertEqual(caught.exception.status, "GPUMEM_UNSUPPORTED")
 
     def test_threads(self):
         def work():
@@ -500,7 +500,7 @@ class Buffers(unittest.TestCase):
             try:
                 self.pool.alloc(1)
             except gpumem.Error as error:
-                status = 0 if error.status == "FORKED" else 2
+                status = 0 if error.status == "GPUMEM_FORKED" else 2
             del buffer
             os._exit(status)
         self.assertEqual(os.waitpid(child, 0)[1], 0)

@@ -85,7 +85,7 @@ class Tags(unittest.TestCase):
             kept = self.pool.alloc(MIB // 2)
             with self.assertRaises(gpumem.OutOfMemoryError) as caught:
                 self.pool.alloc(MIB)
-        self.assertEqual(caught.exception.status, "LIMIT")
+        self.assertEqual(caught.exception.status, "GPUMEM_LIMIT")
         row = {x["path"]: x for x in self.pool.tags()}["cache"]
         self.assertEqual(row["limit_bytes"], MIB)
         self.assertEqual(row["held_bytes"], MIB // 2)
@@ -138,7 +138,7 @@ class Leaks(unittest.TestCase):
         self.pool.untrack()
         with self.assertRaises(gpumem.Error) as caught:
             self.pool.leaks(first)
-        self.assertEqual(caught.exception.status, "INVALID")
+        self.assertEqual(caught.exception.status, "GPUMEM_INVALID")
         self.assertEqual(self.pool.leaks()["track"], "off")
         del before, kept, later
 
