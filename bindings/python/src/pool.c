@@ -315,7 +315,9 @@ static PyMethodDef methods[] = {
 	 "Returns the bytes given back."},
 	{"set_limit", KEYWORDS(pool_set_limit), NAMED,
 	 "set_limit($self, limit_bytes=0, soft_limit_bytes=0)\n--\n\nBounds on "
-	 "reserved bytes; 0: none. Lowering the hard one trims at once."},
+	 "reserved bytes; 0: none. Lowering the hard one trims at once.\nA "
+	 "soft one that is not below the hard one makes no difference; it is\n"
+	 "kept, and counts once the hard one is raised."},
 	{"capacity", KEYWORDS(pool_capacity), NAMED,
 	 "capacity($self, stream=None)\n--\n\nHow large a block can be, at "
 	 "most "
@@ -358,7 +360,9 @@ static PyGetSetDef attributes[] = {
 	{"limit_bytes", pool_limit, pool_limit_set,
 	 "The hard limit of what it reserves; 0: none.", NULL},
 	{"soft_limit_bytes", pool_limit, pool_limit_set,
-	 "The soft limit of what it reserves; 0: none.", "soft_limit_bytes"},
+	 "The soft limit of what it reserves; 0: none. One that is not below\n"
+	 "the hard one makes no difference.",
+	 "soft_limit_bytes"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 

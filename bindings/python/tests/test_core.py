@@ -112,6 +112,20 @@ class Pools(unittest.TestCase):
         self.assertEqual(stats["limit_bytes"], 8 * MIB)
         self.assertEqual(stats["soft_limit_bytes"], 4 * MIB)
 
+    def test_a_soft_limit_above_the_hard_one_is_kept(self):
+        met = []
+        self.pool.pressure_add(lambda p: bool(met.append(p["limit"])))
+        self.pool.set_limit(4 * MIB, 8 * MIB)
+        self.assertEqual(self.pool.stats()["soft_limit_bytes"], 8 * MIB)
+        held = [self.pool.alloc(2 * MIB) for _ in range(2)]
+        with self.assertRaises(gpumem.OutOfMemoryError):
+            self.pool.alloc(2 * MIB)
+        self.assertEqual(set(met), {"hard"})
+        met.clear()
+        self.pool.limit_bytes = 64 * MIB
+        held += [self.pool.alloc(2 * MIB) for _ in range(8)]
+        self.assertIn("soft", met)
+
     def test_a_peer_outlives_the_pool(self):
         pool = gpumem.Pool("host:0")
         block = pool.alloc(MIB)
