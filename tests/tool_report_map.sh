@@ -22,7 +22,8 @@ replay=$tools/gpumem-replay
 cat >"$scratch/write.py" <<'END'
 import random, struct
 
-LIVE, ALLOC, FREE, POOL, END, MAP, UNMAP = 16, 17, 18, 32, 33, 44, 45
+LIVE, ALLOC, FREE, POOL, END, GROW = 16, 17, 18, 32, 33, 34
+OOM, MAP, UNMAP = 41, 44, 45
 MIB = 1 << 20
 
 def block(kind, address, size):
@@ -50,6 +51,7 @@ def write(name, events):
 def example():
     a, page = 1 << 40, 2 * MIB
     yield POOL, 0, 0
+    yield GROW, 0, 3 * page, 3 * page
     yield MAP, 0, a, page, 7, 0
     yield MAP, 0, a + page, 2 * page, 8, 0
     yield block(ALLOC, a, 1 * MIB)
@@ -289,6 +291,28 @@ is "$(grep -c '^addresses' "$scratch/out")" 0 "says nothing of it"
 check "the page says that it is not known" grep -q \
 	'Whether memory is mapped there the file does not say' \
 	"$scratch/page.html"
+
+# Blocks that a program has of the driver itself are of no pool.
+made native "[(1, e) for e in ((POOL, 0, 0), block(ALLOC, 1 << 40, 1 * MIB),
+	block(ALLOC, 1 << 41, 2 * MIB), (OOM, 0, 1 << 40, -2, 0),
+	block(FREE, 1 << 40, 1 * MIB))]"
+mapped "without a pool" "$scratch/native" "None None None"
+json_is "d['most_unreleasable'], [[d[m][k] for k in ('reserved_bytes',
+	'unused_bytes', 'unreleasable_bytes')] for m in ('peak', 'end')],
+	[o['reserved_bytes'] for o in d['out_of_memory']]" \
+	"(None, [[None, None, None], [None, None, None]], [None])" \
+	"there are no pages that a pool could not give back"
+exits 0 "in words" "$report" "$scratch/native"
+is "$(sed -n '/^moment/,/^$/p' "$scratch/out" | sed 1d | tr -s ' ' |
+	cut -d' ' -f1,5-9 | tr '\n' ,)" "peak 3 MiB - - -,end 2 MiB - - -,," \
+	"nor is there a word of them"
+is "$(grep -cE 'most unreleasable|pages of 2 MiB|class="pages"|mapped a second' \
+	"$scratch/page.html")" 0 "nor in the page"
+check "the map is there all the same" grep -q 'id="map-data"' \
+	"$scratch/page.html"
+exits 0 "two such runs" "$report" --json "$scratch/native" "$scratch/native"
+json_is "d['first']['most_unreleasable_bytes'],
+	d['second']['most_unreleasable_bytes']" "(None, None)" "neither"
 
 # ---- lies -------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@
 	  model_unused(&model->peak),                                          \
 	  model->summary.all.peak_reserved_bytes > 0)                          \
 	X(STRANDED, "most_unreleasable_bytes", "most unreleasable", true,      \
-	  model_stranded(&model->worst), model->has_addresses)                 \
+	  model_stranded(&model->worst), model->has_pages)                     \
 	X(END, "end_requested_bytes", "requested at the end", true,            \
 	  model->end.requested, true)                                          \
 	X(BLOCKS, "peak_blocks", "blocks at the peak", false,                  \

@@ -124,7 +124,7 @@ static bool change(struct drawing *drawing, const struct recording_event *event,
 		   const struct history_block *block)
 {
 	uint64_t *tag = &drawing->now.tag[drawing->place[block->tag]];
-	bool addresses = drawing->model->has_addresses;
+	bool pages = drawing->model->has_pages;
 	bool begins = event->kind <= GPUMEM_RECORD_ALLOC;
 	bool resized = event->kind == GPUMEM_RECORD_RESIZE;
 	uint64_t before = begins ? 0 : block->bytes;
@@ -133,10 +133,10 @@ static bool change(struct drawing *drawing, const struct recording_event *event,
 	if (!begins && !resized && event->kind != GPUMEM_RECORD_FREE)
 		return true;
 	*tag += after - before;
-	if (addresses && before)
+	if (pages && before)
 		pages_drop(&drawing->pages, block->pool, block->address,
 			   before);
-	return !addresses || !after ||
+	return !pages || !after ||
 	       pages_add(&drawing->pages, block->pool, block->address, after);
 }
 

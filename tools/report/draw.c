@@ -242,9 +242,9 @@ static bool draw_legend(FILE *out, const struct model *model,
 		ok = draw_text(out, draw_name(model, curves, i, buffer)) && ok;
 		fputs("</text>\n", out);
 	}
-	if (model->has_addresses)
+	if (model->has_pages)
 		draw_key(out, "pages", y, "pages of 2 MiB in use");
-	y += model->has_addresses ? LEGEND_ROW : 0;
+	y += model->has_pages ? LEGEND_ROW : 0;
 	if (model->summary.all.peak_reserved_bytes)
 		draw_key(out, "reserved", y, "reserved");
 	y += model->summary.all.peak_reserved_bytes ? LEGEND_ROW : 0;
@@ -262,7 +262,7 @@ int draw_height(const struct model *model, const struct curves *curves)
 	bool reserved = model->summary.all.peak_reserved_bytes > 0;
 
 	return DRAW_TOP + DRAW_HEIGHT + 52 +
-	       LEGEND_ROW * ((int)count + reserved + model->has_addresses +
+	       LEGEND_ROW * ((int)count + reserved + model->has_pages +
 			     (model->oom_count > 0));
 }
 
@@ -285,7 +285,7 @@ bool draw_svg(FILE *out, const struct model *model, const struct curves *curves)
 		draw_area(out, curves, i);
 	draw_y_axis(out, curves);
 	draw_x_axis(out, model, curves);
-	if (model->has_addresses)
+	if (model->has_pages)
 		draw_level(out, curves, "pages", pages_of);
 	if (reserved)
 		draw_level(out, curves, "reserved", reserved_of);

@@ -45,8 +45,7 @@ static void put_moment(json_t *object, const struct model *model,
 	json_put(object, "unused_bytes",
 		 bytes_or_null(model_unused(moment), reserved), ok);
 	json_put(object, "unreleasable_bytes",
-		 bytes_or_null(model_stranded(moment), model->has_addresses),
-		 ok);
+		 bytes_or_null(model_stranded(moment), model->has_pages), ok);
 	json_put(object, "mapped_bytes",
 		 bytes_or_null(moment->mapped, model_has_places(model)), ok);
 	json_put(object, "twice_mapped_bytes",
@@ -178,7 +177,10 @@ static json_t *ooms_json(const struct model *model, bool *ok)
 		json_put(object, "bytes", json_u64(oom->bytes), ok);
 		json_put(object, "requested_bytes", json_u64(oom->requested),
 			 ok);
-		json_put(object, "reserved_bytes", json_u64(oom->reserved), ok);
+		json_put(object, "reserved_bytes",
+			 bytes_or_null(oom->reserved,
+				       model_oom_reserved(model, oom)),
+			 ok);
 		json_put(object, "status",
 			 json_text(gpumem_status_name(
 				 (gpumem_status)(int64_t)oom->status)),
@@ -206,8 +208,8 @@ bool report_json(const struct model *model, const struct report_config *config)
 		 live_json(&stacks, &model->end, config->blocks, &ok), &ok);
 	put_moment(worst, model, &model->worst, &ok);
 	json_put(root, "most_unreleasable",
-		 model->has_addresses ? worst : json_null(), &ok);
-	if (!model->has_addresses)
+		 model->has_pages ? worst : json_null(), &ok);
+	if (!model->has_pages)
 		json_decref(worst);
 	groups_json(root, model, &ok);
 	json_put(root, "out_of_memory", ooms_json(model, &ok), &ok);

@@ -180,6 +180,24 @@ static bool add(const struct recording_event *event,
 
 /* ---- all of it ---- */
 
+/* What only pools do. Blocks that a program has of the driver itself lie in no
+ * page that a pool could give back. */
+static bool has_pool(const struct model *model)
+{
+	static const uint8_t kinds[] = {
+		GPUMEM_RECORD_GROW,	GPUMEM_RECORD_SHRINK,
+		GPUMEM_RECORD_MOVE,	GPUMEM_RECORD_LEND,
+		GPUMEM_RECORD_TRANSFER, GPUMEM_RECORD_WAIT,
+		GPUMEM_RECORD_TRIM,	GPUMEM_RECORD_MAP,
+		GPUMEM_RECORD_UNMAP};
+
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		if (model->summary.kinds[kinds[i]])
+			return true;
+	return model->source->is_torch ||
+	       model->summary.all.peak_reserved_bytes;
+}
+
 bool model_read(struct model *model, struct trace_source *source)
 {
 	bool ok;
@@ -197,6 +215,7 @@ bool model_read(struct model *model, struct trace_source *source)
 	if (model->summary.failed)
 		tool_error("%s: out of host memory", source->config->file);
 	model->has_times = model->summary.last_ns || !source->is_text;
+	model->has_pages = model->has_addresses && has_pool(model);
 	return ok;
 }
 

@@ -61,6 +61,7 @@ struct model {
 	struct model_moment peak, end; /* peak: the first of its height */
 	struct model_moment worst;     /* most pages without use, see below */
 	bool has_times, has_addresses;
+	bool has_pages; /* addresses, and a pool whose pages they are in */
 };
 
 /* Reads all. False, and told. model_free() is right all the same. */
@@ -91,6 +92,13 @@ static inline uint64_t model_holes(const struct model *model,
 				   const struct model_moment *moment)
 {
 	return model->mapped.ever_bytes - moment->mapped;
+}
+
+/* Does the out of memory say what its pool had reserved? */
+static inline bool model_oom_reserved(const struct model *model,
+				      const struct model_oom *oom)
+{
+	return oom->reserved || oom->advice || model->has_pages;
 }
 
 /* What was taken from the driver, but was not requested. */

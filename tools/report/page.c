@@ -104,8 +104,7 @@ static void put_data(struct page *page, const struct curves *curves)
 		"\"top\":%d,\"width\":%d,\"height\":%d,\"peak\":%u,"
 		"\"peak_event\":%" PRIu64 ",\"peak_x\":%.9f,"
 		"\"max\":%" PRIu64 ",\"page\":%llu,"
-		"\"unit\":\"%s\",\"last\":%.9f,\"reserved\":%s,\"addresses\":%"
-		"s,",
+		"\"unit\":\"%s\",\"last\":%.9f,\"reserved\":%s,\"pages\":%s,",
 		DRAW_LEFT, DRAW_TOP, DRAW_LEFT + DRAW_WIDTH + DRAW_RIGHT,
 		DRAW_HEIGHT, curves_bin(curves, model, &model->peak),
 		model->peak.event, x_of(model, &model->peak), curves->top,
@@ -113,7 +112,7 @@ static void put_data(struct page *page, const struct curves *curves)
 		model->has_times ? "second" : "event",
 		model->has_times ? last / 1e9 : last,
 		model->summary.all.peak_reserved_bytes ? "true" : "false",
-		model->has_addresses ? "true" : "false");
+		model->has_pages ? "true" : "false");
 	put_ooms(page, curves);
 	fputs("\"names\":[", page->out);
 	put_names(page, curves, count);

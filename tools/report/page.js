@@ -41,7 +41,7 @@ function show(bin) {
 		+momentOf(bin).toPrecision(digits()) +
 		': requested ' + size(row[0]) +
 		(data.reserved ? ', reserved ' + size(row[1]) : '') +
-		(data.addresses ? ', unreleasable ' +
+		(data.pages ? ', unreleasable ' +
 			size(Math.max(0, row[2] - row[0])) : '') +
 		'. ' + tags.join(', ');
 }

@@ -41,6 +41,15 @@ static const char unknown[] =
 	"does not say: of pages that were taken, moved from free blocks or "
 	"mapped a second time it has the sizes, not the addresses.";
 
+static const char unpooled[] = "Grey: no block is there now.";
+
+static const char *words(const struct model *model)
+{
+	if (model_has_places(model))
+		return legend;
+	return model->has_pages ? unknown : unpooled;
+}
+
 static void put_ranges(struct page *page, const struct map *map)
 {
 	const struct map_range *last = &map->ranges[map->count - 1];
@@ -157,7 +166,7 @@ void page_map(struct page *page, const struct curves *curves)
 		return;
 	}
 	fputs(section, page->out);
-	fputs(model_has_places(page->model) ? legend : unknown, page->out);
+	fputs(words(page->model), page->out);
 	fputs("</p>\n</section>\n", page->out);
 	if (map_init(&map, page->model))
 		put_data(page, curves, &map);

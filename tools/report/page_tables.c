@@ -85,7 +85,7 @@ static void put_moment(struct page *page, const char *name,
 	put_bytes(page, moment->requested, true);
 	put_bytes(page, moment->reserved, reserved);
 	put_bytes(page, model_unused(moment), reserved);
-	put_bytes(page, model_stranded(moment), page->model->has_addresses);
+	put_bytes(page, model_stranded(moment), page->model->has_pages);
 	fprintf(page->out, "<td>%s</td></tr>\n", name);
 }
 
@@ -98,7 +98,7 @@ static void put_moments(struct page *page)
 
 	begin_table(page, "Moments", names);
 	put_moment(page, "peak", &model->peak);
-	if (model->has_addresses)
+	if (model->has_pages)
 		put_moment(page, "most unreleasable", &model->worst);
 	put_moment(page, "end", &model->end);
 	page_end_table(page);
@@ -265,7 +265,8 @@ static void put_ooms(struct page *page)
 		put_number(page, oom->pool);
 		put_bytes(page, oom->bytes, true);
 		put_bytes(page, oom->requested, true);
-		put_bytes(page, oom->reserved, true);
+		put_bytes(page, oom->reserved,
+			  model_oom_reserved(page->model, oom));
 		fprintf(page->out, "<td>%s</td><td>%s</td></tr>\n",
 			gpumem_status_text((gpumem_status)(int64_t)oom->status),
 			recording_advice(oom->advice));

@@ -78,7 +78,7 @@ static void moment_row(struct table *table, const struct model *model,
 	bytes_cell(table, moment->requested, true);
 	bytes_cell(table, moment->reserved, reserved);
 	bytes_cell(table, model_unused(moment), reserved);
-	bytes_cell(table, model_stranded(moment), model->has_addresses);
+	bytes_cell(table, model_stranded(moment), model->has_pages);
 }
 
 static bool print_moments(const struct model *model)
@@ -90,7 +90,7 @@ static bool print_moments(const struct model *model)
 
 	head_row(&table, "lrrrrrrr", names);
 	moment_row(&table, model, "peak", &model->peak);
-	if (model->has_addresses)
+	if (model->has_pages)
 		moment_row(&table, model, "most unreleasable", &model->worst);
 	moment_row(&table, model, "end", &model->end);
 	return print_table(&table);
@@ -261,7 +261,8 @@ static bool print_ooms(const struct model *model)
 		number_cell(&table, oom->pool);
 		bytes_cell(&table, oom->bytes, true);
 		bytes_cell(&table, oom->requested, true);
-		bytes_cell(&table, oom->reserved, true);
+		bytes_cell(&table, oom->reserved,
+			   model_oom_reserved(model, oom));
 		table_cell(&table, "%s",
 			   gpumem_status_text(
 				   (gpumem_status)(int64_t)oom->status));
