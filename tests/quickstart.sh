@@ -124,6 +124,11 @@ if [ -f /usr/include/stdio.h ]; then
 	is "$(sed -n '/^==> the GPUs of this machine$/,/^$/p' "$scratch/out" |
 		sed -n 2p)" "  /dev/nvidia0  cannot be used: apt install x" \
 		"what helps is said at the end"
+	ends '  /dev/nvidia0  used by cuda (2 devices)\n  /dev/nvidia1  used by cuda (2 devices)' \
+		'exit 0'
+	is "$(sed -n '/^==> the GPUs of this machine$/,/^==> what/p' \
+		"$scratch/out" | grep -c '^  /dev/nvidia[01]  used by cuda')" 2 \
+		"each of several is said"
 else
 	skip "there is no stdio.h" "what it says at its end"
 fi

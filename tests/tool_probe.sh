@@ -93,7 +93,19 @@ if in_view true 2>/dev/null; then
 	exits 3 "no device is opened" in_view env GPUMEM_BACKEND=auto \
 		"$tools/gpumem-bench" pair
 	check "for that reason" grep -q "$reason" "$scratch/err"
-	rm "$scratch/dev/nvidia0"
+	: >"$scratch/dev/nvidia1" >"$scratch/dev/nvidia10"
+	: >"$scratch/dev/nvidia2" >"$scratch/dev/nvidiactl"
+	exits 0 "several GPUs" in_view env GPUMEM_BACKEND=auto "$probe"
+	is "$(sed -n '/^GPUs here/,/^$/p' "$scratch/out" |
+		grep -oE '^  /dev/[a-z0-9]+ +cannot be used: [a-z]+' | tr -s ' ' |
+		tr '\n' ,)" " /dev/nvidia0 cannot be used: plugin, /dev/nvidia1 cannot be used: the, /dev/nvidia2 cannot be used: the, /dev/nvidia10 cannot be used: the," \
+		"each has its line, and the reason is said once"
+	exits 0 "as JSON" in_view env GPUMEM_BACKEND=auto "$probe" --json
+	json_is "[g['node'] for g in d['gpus']], len({(g['backend'], g['status'],
+		g['reason']) for g in d['gpus']})" \
+		"(['/dev/nvidia0', '/dev/nvidia1', '/dev/nvidia2', '/dev/nvidia10'], 1)" \
+		"each is listed"
+	rm "$scratch/dev"/nvidia*
 	exits 0 "no GPU" in_view "$probe"
 	check "is said" grep -q '^  none  there is no /dev/nvidia' "$scratch/out"
 	exits 0 "as JSON" in_view "$probe" --json

@@ -103,6 +103,79 @@ static void search_folder(struct search *search, const char *path,
 	closedir(folder);
 }
 
+/* ---- each GPU ---- */
+
+struct gpus {
+	struct gm_sight *list;
+	size_t count, room;
+	int backend;
+};
+
+static int judge_numbered(const struct search *search, const char *name)
+{
+	return strncmp(name, "nvidia", 6) == 0 && strcmp(name, "nvidiactl") != 0
+		       ? judge_node(search, name)
+		       : NONE;
+}
+
+/* Nodes by their numbers: "/dev/nvidia2" before "/dev/nvidia10". Of more than
+ * there is room for, those with the smallest. */
+static void add_gpu(struct gpus *gpus, const char *node)
+{
+	size_t at = gpus->count < gpus->room ? gpus->count : gpus->room;
+
+	gpus->count++;
+	if (at == gpus->room) {
+		if (!at || strverscmp(node, gpus->list[at - 1].node) >= 0)
+			return;
+		at--;
+	}
+	for (; at > 0 && strverscmp(node, gpus->list[at - 1].node) < 0; at--)
+		gpus->list[at] = gpus->list[at - 1];
+	gpus->list[at].backend = backends[gpus->backend];
+	snprintf(gpus->list[at].node, sizeof(gpus->list[at].node), "%s", node);
+}
+
+static void search_gpus(struct gpus *gpus, const char *root, const char *path,
+			judge_fn judge)
+{
+	const struct search search = {.root = root};
+	struct dirent *entry;
+	char full[PATH_MAX];
+	DIR *folder;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	folder = opendir(full);
+	if (!folder)
+		return;
+	while ((entry = readdir(folder)) != NULL) {
+		char node[64];
+
+		if (judge(&search, entry->d_name) != gpus->backend)
+			continue;
+		snprintf(node, sizeof(node), "%s/%.32s", path, entry->d_name);
+		add_gpu(gpus, node);
+	}
+	closedir(folder);
+}
+
+size_t gm_sight_gpus(const char *root, const char *backend,
+		     struct gm_sight *gpus_out, size_t room)
+{
+	struct gpus gpus = {.list = gpus_out, .room = room};
+
+	while (gpus.backend < NONE && strcmp(backend, backends[gpus.backend]))
+		gpus.backend++;
+	if (gpus.backend == NONE)
+		return 0;
+	search_gpus(&gpus, root, "/dev", judge_numbered);
+	if (!gpus.count)
+		search_gpus(&gpus, root, "/dev/dri", judge_render);
+	return gpus.count;
+}
+
+/* ---- whether there are any ---- */
+
 size_t gm_sight(const char *root, struct gm_sight sights_out[GM_SIGHTS])
 {
 	struct search search = {.root = root};

@@ -23,4 +23,11 @@ struct gm_sight {
  * system itself, or a folder that has its dev/ and sys/. */
 size_t gm_sight(const char *root, struct gm_sight sights_out[GM_SIGHTS]);
 
+/* The nodes of that backend of which each is a GPU, by their numbers: NVIDIA's
+ * own, or where there is none of these, as of other vendors, render nodes. How
+ * many, of which at most `room` are written; 0 too if those that are seen do
+ * not tell one GPU from another (/dev/kfd, /dev/dxg). */
+size_t gm_sight_gpus(const char *root, const char *backend,
+		     struct gm_sight *gpus_out, size_t room);
+
 #endif

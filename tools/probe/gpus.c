@@ -65,27 +65,49 @@ static void judge(struct probe_gpu *gpu, const struct probe_backend *backend)
 	}
 }
 
+static void add(struct probe *probe, const struct gm_sight *sight)
+{
+	struct probe_gpu gpu = {.backend = sight->backend};
+
+	memcpy(gpu.node, sight->node, sizeof(gpu.node));
+	judge(&gpu, find(probe, gpu.backend));
+	probe->gpus[probe->gpu_count++] = gpu;
+}
+
 void probe_find_gpus(struct probe *probe)
 {
-	struct gm_sight sights[GM_SIGHTS];
+	struct gm_sight sights[GM_SIGHTS], gpus[PROBE_GPUS];
 	size_t count = gm_sight("", sights);
 
-	probe->gpu_count = (int)count;
 	for (size_t i = 0; i < count; i++) {
-		struct probe_gpu *gpu = &probe->gpus[i];
+		size_t each =
+			gm_sight_gpus("", sights[i].backend, gpus, PROBE_GPUS);
 
-		snprintf(gpu->node, sizeof(gpu->node), "%s", sights[i].node);
-		gpu->backend = sights[i].backend;
-		judge(gpu, find(probe, gpu->backend));
+		if (!each)
+			add(probe, &sights[i]);
+		for (size_t j = 0; j < each && j < PROBE_GPUS; j++)
+			add(probe, &gpus[j]);
 	}
 }
 
 /* ---- output ---- */
 
-static void row(struct table *table, const struct probe_gpu *gpu)
+/* What is said of a GPU is not said once more of its neighbour. */
+static bool is_same(const struct probe_gpu *gpu, const struct probe_gpu *other)
 {
+	return gpu->status != GPUMEM_OK && gpu->backend == other->backend &&
+	       gpu->status == other->status &&
+	       !strcmp(gpu->reason, other->reason);
+}
+
+static void row(struct table *table, const struct probe *probe, int i)
+{
+	const struct probe_gpu *gpu = &probe->gpus[i];
+
 	table_cell(table, "%s", gpu->node);
-	if (gpu->status == GPUMEM_OK)
+	if (i && is_same(gpu, gpu - 1))
+		table_cell(table, "cannot be used: the same");
+	else if (gpu->status == GPUMEM_OK)
 		table_cell(table, "used by %s (%d device%s)", gpu->backend,
 			   gpu->device_count,
 			   gpu->device_count == 1 ? "" : "s");
@@ -106,7 +128,7 @@ bool probe_gpus_text(const struct probe *probe)
 				   "/dev/dxg, nor a GPU's /dev/dri/renderD*");
 	}
 	for (int i = 0; i < probe->gpu_count; i++)
-		row(&table, &probe->gpus[i]);
+		row(&table, probe, i);
 	ok = table_print(&table, 2);
 	table_free(&table);
 	return ok;

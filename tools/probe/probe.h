@@ -60,13 +60,13 @@ struct probe_gpu {
 	char reason[512];     /* why not, and what helps; "": OK */
 };
 
-#define PROBE_GPUS 3
+#define PROBE_GPUS 64 /* of each vendor; further ones are not listed */
 
 struct probe {
 	const struct probe_config *config;
 	struct probe_backend *backends;
 	int backend_count;
-	struct probe_gpu gpus[PROBE_GPUS];
+	struct probe_gpu gpus[3 * PROBE_GPUS];
 	int gpu_count; /* 0, too, if only one backend was asked for */
 	bool failed_test;
 	char default_device[32]; /* "host:0"; "": there is none */

@@ -113,6 +113,48 @@ static void test_render(void)
 	     "opencl /dev/dri/renderD132;");
 }
 
+/* "/dev/nvidia0 /dev/nvidia1 = 2" of so much room. */
+static void has(const char *backend, size_t room, const char *expected)
+{
+	struct gm_sight gpus[8];
+	size_t count = gm_sight_gpus(root, backend, gpus, room), i;
+	char text[400] = "";
+
+	for (i = 0; i < count && i < room; i++) {
+		is_str(gpus[i].backend, backend, "of %s", backend);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s ", gpus[i].node);
+	}
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), "= %zu",
+		 count);
+	is_str(text, expected, "each GPU of %s", backend);
+}
+
+static void test_each(void)
+{
+	forget_all();
+	has("cuda", 8, "= 0");
+	has("nonsense", 8, "= 0");
+	node("nvidiactl");
+	node("kfd");
+	has("cuda", 8, "= 0");
+	has("hip", 8, "= 0");
+	render("renderD130", "0x1002");
+	render("renderD129", "0x10de");
+	render("renderD128", "0x1002");
+	has("cuda", 8, "/dev/dri/renderD129 = 1");
+	has("hip", 8, "/dev/dri/renderD128 /dev/dri/renderD130 = 2");
+	has("opencl", 8, "= 0");
+	node("nvidia10");
+	node("nvidia0");
+	node("nvidia2");
+	node("nvidia-uvm");
+	has("cuda", 8, "/dev/nvidia0 /dev/nvidia2 /dev/nvidia10 = 3");
+	has("cuda", 2, "/dev/nvidia0 /dev/nvidia2 = 3");
+	has("cuda", 0, "= 3");
+	has("hip", 8, "/dev/dri/renderD128 /dev/dri/renderD130 = 2");
+}
+
 static bool find_chosen(const struct gpumem_backend_info *info, void *user)
 {
 	if (info->chosen)
@@ -197,6 +239,7 @@ int main(void)
 	forget_all();
 	test_nodes();
 	test_render();
+	test_each();
 	test_pick();
 	shell("rm -rf '%s'", root);
 	return done_testing();
