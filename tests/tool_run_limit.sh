@@ -88,9 +88,43 @@ exits 1 "nor of a gpumem-run that has none inside one that has" "$run" \
 	--limit=64MiB --report="$scratch/report" "$run" \
 	--report="$scratch/out" "$scratch/limit" kinds
 
+# ---- in percent -----------------------------------------------------------------
+
+# part PERCENT MEMORY CASE...: where that is the limit that the program expects
+part()
+{
+	percent=$1
+	memory=$2
+	shift 2
+	check "$percent of $memory: $*" env FAKECUDA_MEMORY="$memory" "$run" \
+		--limit="$percent" --json --report="$scratch/out" "$@"
+}
+
+for case in kinds pools kept wholes devices threads child; do
+	part 50% 134217728 "$scratch/limit" $case
+	json_is "d['limit_bytes'], d['limit_percent']" "(None, 50.0)" \
+		"the report says so"
+	json_is "[x['reserved_peak_bytes'] for p in d['processes']
+		for x in p['devices'] if x['reserved_peak_bytes'] > 1 << 26]" \
+		"[]" "and nothing was above it"
+done
+part 12.5% 536870912 --no-pool "$scratch/limit" kinds
+part "100%" 67108864 "$scratch/limit" devices
+# Of a device with another size it is not what the program expects.
+exits 1 "it is of the device" env FAKECUDA_MEMORY=268435456 "$run" --limit=50% \
+	--report="$scratch/report" "$scratch/limit" kinds
+exits 0 "as text" env FAKECUDA_MEMORY=134217728 "$run" --limit="50 %" \
+	"$scratch/limit" kinds
+check "the part" grep -q \
+	'^limit of each process on each device: 50 % of its memory$' "$scratch/err"
+limited "$scratch/limit" kinds
+json_is "d['limit_bytes'], d['limit_percent']" "(67108864, None)" \
+	"bytes are no part"
+
 # ---- wrong ones -----------------------------------------------------------------
 
-for size in 0 -1 nonsense '' 1Q 99999999999999999999; do
+for size in 0 -1 nonsense '' 1Q 99999999999999999999 0% 101% % -5% 5%% 80%x 1e1% \
+	0.0000000001%; do
 	exits 2 "--limit=$size" "$run" --limit="$size" true
 done
 

@@ -34,7 +34,9 @@ static const struct argp_option options[] = {
 	{"backend", KEY_BACKEND, "B", 0,
 	 "Follow the calls of this one only: cuda, hip or opencl", 0},
 	{"limit", KEY_LIMIT, "SIZE", 0,
-	 "Let each process have so much of each device at most", 0},
+	 "Let each process have so much of each device at most, such as 24GiB "
+	 "or 80%",
+	 0},
 	{"no-pool", KEY_NO_POOL, NULL, 0,
 	 "Keep nothing that the program frees; only count", 0},
 	{"record", KEY_RECORD, "FILE", 0,
@@ -44,6 +46,25 @@ static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "Write the report as JSON", 0},
 	{0},
 };
+
+/* The first device that could say how much 80 % is is the program's. */
+static struct limit_value parse_limit(const char *arg)
+{
+	size_t digits = strspn(arg, "0123456789.");
+	const char *unit = arg + digits + (arg[digits] == ' ');
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (!strchr(arg, '%'))
+		return (struct limit_value){usage_bytes("--limit", arg), 0};
+	if (!digits || end != arg + digits || strcmp(unit, "%") != 0 ||
+	    percent * (LIMIT_WHOLE / 100) < 1 || percent > 100)
+		usage_expected("--limit", arg,
+			       "a size such as 64KiB or 1.5GiB, or a part of "
+			       "the device's memory such as 80%");
+	return (struct limit_value){
+		0, (uint64_t)(percent * (LIMIT_WHOLE / 100) + .5)};
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -75,9 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		config->backend = arg;
 		return 0;
 	case KEY_LIMIT:
-		config->limit_bytes = usage_bytes("--limit", arg);
-		if (!config->limit_bytes)
-			usage_fail("--limit=%s: expected a size above 0", arg);
+		config->limit = parse_limit(arg);
 		return 0;
 	case KEY_NO_POOL:
 		config->no_pool = true;

@@ -125,7 +125,7 @@ int layer_row(cl_device_id device)
 	return row;
 }
 
-int layer_row_add(cl_device_id device, const char *name)
+int layer_row_add(cl_device_id device, const char *name, uint64_t total_bytes)
 {
 	struct ledger *ledger = lock_first();
 	int row;
@@ -138,6 +138,7 @@ int layer_row_add(cl_device_id device, const char *name)
 			row = i;
 	if (row >= 0 && !layer_state->devices[row]) {
 		layer_state->devices[row] = device;
+		layer_state->totals[row] = total_bytes;
 		snprintf(ledger->devices[row].name,
 			 sizeof(ledger->devices[row].name), "%s", name);
 	}
@@ -205,7 +206,7 @@ bool layer_discharge(enum block_space space, uint64_t key, bool in_flight)
 			1);
 		recorder_stamp(&layer_state->recorder, &block);
 		recorder_free(&layer_state->recorder, &block);
-		if (in_flight && layer_limit())
+		if (in_flight && layer_limited())
 			limit_begin(&block);
 	}
 	layer_unlock();

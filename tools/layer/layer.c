@@ -162,12 +162,13 @@ static cl_int CL_API_CALL wrap_clEnqueueSVMFree(
 	return code;
 }
 
-static void cap_size(void *value)
+static void cap_size(cl_device_id device, void *value)
 {
+	uint64_t limit = layer_limit(layer_total(device));
 	cl_ulong size;
 
 	memcpy(&size, value, sizeof(size));
-	size = size < layer_limit() ? size : layer_limit();
+	size = size < limit ? size : limit;
 	memcpy(value, &size, sizeof(size));
 }
 
@@ -201,7 +202,7 @@ static cl_int CL_API_CALL wrap_clGetDeviceInfo(cl_device_id device,
 		return code;
 	if (what == CL_DEVICE_GLOBAL_MEM_SIZE ||
 	    what == CL_DEVICE_MAX_MEM_ALLOC_SIZE)
-		cap_size(value);
+		cap_size(device, value);
 	if (what == CL_DEVICE_GLOBAL_FREE_MEMORY_AMD)
 		cap_free(device, *used < bytes ? *used : bytes, value);
 	return code;
@@ -270,7 +271,7 @@ LAYER_API cl_int CL_API_CALL clInitLayer(cl_uint count,
 		above.name = wrap_##name;
 	WRAPPERS(PLACE)
 #undef PLACE
-	if (layer_limit())
+	if (layer_limited())
 		above.clGetDeviceInfo = wrap_clGetDeviceInfo;
 	*count_out = count;
 	*table_out = &above;

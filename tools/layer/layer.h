@@ -39,17 +39,20 @@ extern __thread unsigned layer_depth __attribute__((tls_model("initial-exec")));
 
 /* Started by gpumem-run; constant. */
 bool layer_active(void);
-/* Of each device in bytes; 0: there is none. Constant. */
-uint64_t layer_limit(void);
+/* Is there a limit? Constant. */
+bool layer_limited(void);
+/* What it is, if there is one, of a device of so many bytes. */
+uint64_t layer_limit(uint64_t total_bytes);
 
 /* Counting. Any time; none calls OpenCL or keeps a lock. */
 
 /* The row of that device, which is not a part of another; -1: it has none. */
 int layer_row(cl_device_id device);
-/* What the limit, which there is, leaves of that row, in bytes; of -1 all. */
-uint64_t layer_row_left(int row);
+/* What the limit, which there is, leaves of that row, in bytes; of -1 all, of a
+ * device of that size. */
+uint64_t layer_row_left(int row, uint64_t total_bytes);
 /* A row for it. -1: there is no room or no ledger. */
-int layer_row_add(cl_device_id device, const char *name);
+int layer_row_add(cl_device_id device, const char *name, uint64_t total_bytes);
 enum layer_answer {
 	LAYER_COUNTED,
 	LAYER_UNKNOWN, /* it could not be followed */
@@ -100,7 +103,8 @@ void *CL_API_CALL wrap_clGetExtensionFunctionAddress(const char *name);
 void *CL_API_CALL wrap_clGetExtensionFunctionAddressForPlatform(
 	cl_platform_id platform, const char *name);
 
-/* What the limit, which there is, leaves of a device, in bytes. */
+/* The same of a device; and what it has, in bytes, 0 if it does not say so. */
 uint64_t layer_left(cl_device_id device);
+uint64_t layer_total(cl_device_id device);
 
 #endif

@@ -14,10 +14,9 @@
  * ledger there is no limit.
  */
 #include "state.h"
+#include "../preload/limit_value.h"
 
-#include <stdlib.h>
-
-static uint64_t limit; /* constant */
+static struct limit_value limit; /* constant */
 
 /* In a forked child it is 0: a child is made outside calls of OpenCL. */
 static __thread struct {
@@ -27,14 +26,22 @@ static __thread struct {
 
 void limit_init(void)
 {
-	const char *bytes = secure_getenv(LIMIT_VARIABLE);
-
-	limit = bytes ? strtoull(bytes, NULL, 10) : 0;
+	limit = limit_value_read(secure_getenv(LIMIT_VARIABLE));
 }
 
-uint64_t layer_limit(void)
+bool layer_limited(void)
 {
-	return limit;
+	return limit_value_is(limit);
+}
+
+uint64_t layer_limit(uint64_t total_bytes)
+{
+	return limit_value_of(limit, total_bytes);
+}
+
+static uint64_t limit_on(int row)
+{
+	return layer_limit(layer_state->totals[row]);
 }
 
 /* Never more than the limit, if there is one. */
@@ -46,18 +53,22 @@ static uint64_t used_of(int row)
 
 bool limit_fits(const struct block *block)
 {
-	return !limit || block->kind == LEDGER_HOST_PTR ||
-	       (block->bytes <= limit &&
-		used_of(block->device) <= limit - block->bytes);
+	uint64_t most;
+
+	if (!layer_limited() || block->kind == LEDGER_HOST_PTR)
+		return true;
+	most = limit_on(block->device);
+	return block->bytes <= most &&
+	       used_of(block->device) <= most - block->bytes;
 }
 
-uint64_t layer_row_left(int row)
+uint64_t layer_row_left(int row, uint64_t total_bytes)
 {
-	uint64_t left = limit;
+	uint64_t left = layer_limit(total_bytes);
 
 	if (row < 0 || !layer_lock())
 		return left;
-	left -= used_of(row);
+	left = limit_on(row) - used_of(row);
 	layer_unlock();
 	return left;
 }

@@ -26,6 +26,7 @@ tools_libgpumem_opencl_layer_la_SOURCES = \
 	tools/preload/blocks.h \
 	tools/preload/ledger.c \
 	tools/preload/ledger.h \
+	tools/preload/limit_value.h \
 	tools/preload/recorder.c \
 	tools/preload/recorder.h \
 	tools/preload/recorder_base.c \

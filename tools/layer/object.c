@@ -28,6 +28,16 @@ static cl_device_id whole(cl_device_id device)
 	return device;
 }
 
+uint64_t layer_total(cl_device_id device)
+{
+	cl_ulong bytes = 0;
+
+	return layer_below.clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE,
+					   sizeof(bytes), &bytes, NULL)
+		       ? 0
+		       : bytes;
+}
+
 /* -1: there is none for it. */
 static int row_of_device(cl_device_id device)
 {
@@ -41,7 +51,7 @@ static int row_of_device(cl_device_id device)
 	(void)layer_below.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof(name),
 					  name, NULL);
 	name[sizeof(name) - 1] = 0;
-	return layer_row_add(device, name);
+	return layer_row_add(device, name, layer_total(device));
 }
 
 /* Memory objects belong to no device of their context; here they are counted
@@ -110,7 +120,8 @@ static bool promise(int row, enum ledger_kind kind, size_t bytes)
 bool layer_wanted(cl_context context, enum ledger_kind kind, cl_mem_flags flags,
 		  size_t bytes)
 {
-	if (!layer_limit() || !bytes || !context || flags & CL_MEM_USE_HOST_PTR)
+	if (!layer_limited() || !bytes || !context ||
+	    flags & CL_MEM_USE_HOST_PTR)
 		return true;
 	return promise(row_of(context), kind, bytes);
 }
@@ -118,7 +129,7 @@ bool layer_wanted(cl_context context, enum ledger_kind kind, cl_mem_flags flags,
 bool layer_wanted_svm(cl_context context, cl_device_id device,
 		      enum ledger_kind kind, size_t bytes)
 {
-	if (!layer_limit() || !bytes || !context)
+	if (!layer_limited() || !bytes || !context)
 		return true;
 	return promise(device ? row_of_device(device) : row_of(context), kind,
 		       bytes);
@@ -163,5 +174,6 @@ void layer_made_svm(cl_context context, cl_device_id device,
 /* One that has no row has not been used. */
 uint64_t layer_left(cl_device_id device)
 {
-	return layer_row_left(layer_row(whole(device)));
+	device = whole(device);
+	return layer_row_left(layer_row(device), layer_total(device));
 }

@@ -20,6 +20,7 @@ struct layer_state {
 	struct blocks blocks;
 	struct recorder recorder;
 	cl_device_id devices[LEDGER_DEVICES]; /* of the rows; NULL: free */
+	uint64_t totals[LEDGER_DEVICES];      /* bytes that they have */
 	uint64_t in_flight[LEDGER_DEVICES];   /* bytes, see limit.c */
 };
 

@@ -65,6 +65,14 @@ static bool give_back(struct preload_state *state, int device)
 	       wait_for_others(state, device);
 }
 
+uint64_t cuda_total_bytes(int device)
+{
+	size_t bytes = 0;
+
+	return REAL(cuDeviceTotalMem_v2)(&bytes, device) == CUDA_SUCCESS ? bytes
+									 : 0;
+}
+
 bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
 		    uint64_t bytes)
 {
@@ -81,7 +89,7 @@ bool limit_begin(const void *out, enum ledger_kind kind, uint64_t bytes)
 	const void *context;
 	int device;
 
-	if (!preload_limit() || !count_where(&context, &device))
+	if (!preload_limited() || !count_where(&context, &device))
 		return true;
 	return limit_begin_on(out, kind, device, bytes);
 }
@@ -92,7 +100,7 @@ bool limit_is_near(uint64_t bytes)
 	int device;
 	bool near;
 
-	if (!preload_limit() || !count_where(&context, &device))
+	if (!preload_limited() || !count_where(&context, &device))
 		return false;
 	near = !limit_try(device, bytes);
 	if (!near)
@@ -105,7 +113,7 @@ uint64_t limit_free(uint64_t free_bytes)
 	const void *context;
 	int device;
 
-	if (!preload_limit() || !count_where(&context, &device))
+	if (!preload_limited() || !count_where(&context, &device))
 		return free_bytes;
 	return limit_left(LEDGER_CUDA, device, free_bytes);
 }

@@ -25,6 +25,16 @@ int hip_device(void)
 	return device;
 }
 
+uint64_t hip_total_bytes(int device)
+{
+	size_t bytes = 0;
+
+	if (REAL(hipDeviceTotalMem)(&bytes, device) == hipSuccess)
+		return bytes;
+	(void)REAL(hipGetLastError)(); /* which is the question's */
+	return 0;
+}
+
 static bool is_limited(enum ledger_kind kind)
 {
 	return count_is_on_device(kind) || kind == LEDGER_MANAGED;

@@ -94,7 +94,7 @@ static void look(void)
 
 void hip_graph_refresh(void)
 {
-	if (atomic_load(&seen) && (atomic_load(&late) || preload_limit()))
+	if (atomic_load(&seen) && (atomic_load(&late) || preload_limited()))
 		look();
 }
 

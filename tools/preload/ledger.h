@@ -19,7 +19,7 @@
 #define LEDGER_VARIABLE "GPUMEM_RUN_LEDGERS"
 #define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL" /* set: nothing is kept */
 #define BACKEND_VARIABLE "GPUMEM_RUN_BACKEND" /* unset: all */
-#define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"     /* bytes; unset: none */
+#define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"     /* limit_value.h; unset: none */
 /* How the name of a library begins in whose programs parts of allocations are
  * handed out; unset: in none. */
 #define PARTS_VARIABLE "GPUMEM_RUN_PARTS"

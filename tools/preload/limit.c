@@ -26,9 +26,49 @@ static uint64_t used(const struct preload_state *state, enum ledger_api api,
 	       state->in_flight[api][device];
 }
 
+static uint64_t ask_total(enum ledger_api api, int device)
+{
+#ifdef PRELOAD_CUDA
+	if (api == LEDGER_CUDA)
+		return cuda_total_bytes(device);
+#endif
+#ifdef PRELOAD_HIP
+	if (api == LEDGER_HIP)
+		return hip_total_bytes(device);
+#endif
+	(void)api;
+	(void)device;
+	return 0;
+}
+
+/* Without the mutex, before what a limit in percent is of that device has to be
+ * known. */
+static void learn_total(enum ledger_api api, int device)
+{
+	struct preload_state *state;
+	uint64_t total;
+
+	if (!preload_limit().billionths)
+		return;
+	state = preload_lock();
+	total = state->totals[api][device];
+	preload_unlock(state);
+	if (total || !(total = ask_total(api, device)))
+		return;
+	state = preload_lock();
+	state->totals[api][device] = total;
+	preload_unlock(state);
+}
+
+static uint64_t limit_on(const struct preload_state *state, enum ledger_api api,
+			 int device)
+{
+	return limit_value_of(preload_limit(), state->totals[api][device]);
+}
+
 static bool fits(const struct preload_state *state, const struct block *wanted)
 {
-	uint64_t limit = preload_limit();
+	uint64_t limit = limit_on(state, count_api(wanted), wanted->device);
 
 	return wanted->bytes <= limit &&
 	       used(state, count_api(wanted), wanted->device) <=
@@ -38,8 +78,10 @@ static bool fits(const struct preload_state *state, const struct block *wanted)
 static bool make_room(struct preload_state *state, const struct block *wanted,
 		      limit_giver *give)
 {
+	uint64_t limit = limit_on(state, count_api(wanted), wanted->device);
+
 	while (!fits(state, wanted))
-		if (wanted->bytes > preload_limit() || !give ||
+		if (wanted->bytes > limit || !give ||
 		    !give(state, wanted->device))
 			return false;
 	return true;
@@ -60,8 +102,9 @@ bool limit_ask(const void *out, const struct block *wanted, limit_giver *give)
 	struct ledger *ledger;
 	bool ok;
 
-	if (!preload_limit() || !out)
+	if (!preload_limited() || !out)
 		return true;
+	learn_total(count_api(wanted), wanted->device);
 	state = preload_lock();
 	ledger = preload_ledger(state, count_api(wanted));
 	ok = !ledger || make_room(state, wanted, give);
@@ -82,8 +125,9 @@ bool limit_try(int device, uint64_t bytes)
 	struct preload_state *state;
 	bool ok;
 
-	if (!preload_limit())
+	if (!preload_limited())
 		return true;
+	learn_total(LEDGER_CUDA, device);
 	state = preload_lock();
 	ok = preload_ledger(state, LEDGER_CUDA) && fits(state, &wanted);
 	if (ok)
@@ -95,8 +139,8 @@ bool limit_try(int device, uint64_t bytes)
 bool limit_passed(const struct preload_state *state, enum ledger_api api,
 		  int device)
 {
-	return preload_limit() && state->ledgers[api] &&
-	       used(state, api, device) > preload_limit();
+	return preload_limited() && state->ledgers[api] &&
+	       used(state, api, device) > limit_on(state, api, device);
 }
 
 /* Rows begin at multiples of 512 bytes. */
@@ -145,19 +189,24 @@ uint64_t limit_hand_over(void)
 
 uint64_t limit_total(uint64_t total_bytes)
 {
-	uint64_t limit = preload_limit();
+	uint64_t limit;
 
-	return limit && limit < total_bytes ? limit : total_bytes;
+	if (!preload_limited() || !total_bytes)
+		return total_bytes;
+	limit = limit_value_of(preload_limit(), total_bytes);
+	return limit < total_bytes ? limit : total_bytes;
 }
 
 uint64_t limit_left(enum ledger_api api, int device, uint64_t free_bytes)
 {
 	struct preload_state *state;
-	uint64_t left = preload_limit(), live = 0;
+	uint64_t left, live = 0;
 
-	if (!left)
+	if (!preload_limited())
 		return free_bytes;
+	learn_total(api, device);
 	state = preload_lock();
+	left = limit_on(state, api, device);
 	if (state->ledgers[api])
 		live = used(state, api, device) -
 		       state->ledgers[api]->devices[device].pool.current_bytes;

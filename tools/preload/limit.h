@@ -15,6 +15,9 @@
  * What is kept goes back to the driver before a call is refused. Of NVIDIA's
  * driver and of AMD's runtime a process has as much of each.
  *
+ * A limit in percent is one of the memory of the device, which is asked for
+ * that when the process first allocates there, or looks how much is left.
+ *
  * A thread has one call in flight at most. Without a ledger there is no limit,
  * nor of what could not be followed.
  */
@@ -54,6 +57,11 @@ void limit_end(struct preload_state *state);
 void limit_leave(void);
 /* With the mutex: its bytes stay in flight, for the caller to take them off. */
 uint64_t limit_hand_over(void);
+
+/* Of a device in bytes, as the driver says; 0: it does not. Without the mutex.
+ */
+uint64_t cuda_total_bytes(int device);
+uint64_t hip_total_bytes(int device);
 
 /* What a program is to see of a device that has so much. Without a limit
  * nothing changes. */

@@ -30,6 +30,7 @@ tools_libgpumem_preload_la_SOURCES = \
 	tools/preload/hooks.h \
 	tools/preload/ledger.c \
 	tools/preload/ledger.h \
+	tools/preload/limit_value.h \
 	tools/preload/limit.c \
 	tools/preload/limit.h \
 	tools/preload/nodes.c \

@@ -21,6 +21,7 @@
 
 #include "blocks.h"
 #include "ledger.h"
+#include "limit_value.h"
 #include "recorder.h"
 #ifdef PRELOAD_CUDA
 #include "cache.h"
@@ -46,6 +47,8 @@ struct preload_state {
 	struct blocks blocks;
 	struct recorder recorder;
 	uint64_t in_flight[PRELOAD_APIS][LEDGER_DEVICES]; /* see limit.h */
+	uint64_t totals[PRELOAD_APIS][LEDGER_DEVICES];	  /* the same; 0: not
+							   * known */
 #ifdef PRELOAD_CUDA
 	void *primary[LEDGER_DEVICES]; /* context of each device */
 	pthread_mutex_t primaries;     /* while one begins or ends; before
@@ -65,8 +68,10 @@ struct preload_state {
 bool preload_follows(enum ledger_api api);
 /* And without --no-pool; constant. */
 bool preload_pooling(void);
-/* Bytes of each device; 0: there is none; constant. */
-uint64_t preload_limit(void);
+/* Of each device; constant. */
+struct limit_value preload_limit(void);
+/* Is there one? */
+bool preload_limited(void);
 
 /* Around what a wrapper does. False: a driver itself is calling, or there is
  * nothing to count into; the wrapper then only passes on. Between the two the

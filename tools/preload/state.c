@@ -18,7 +18,7 @@ static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
 static bool followed[PRELOAD_APIS];
 static bool pooling;
 static char parts_library[64]; /* "": no parts are handed out */
-static uint64_t limit;
+static struct limit_value limit;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[PRELOAD_APIS][LEDGER_NOTES];
 static const char *_Atomic stopped_by;	   /* NULL: it is not */
@@ -44,7 +44,7 @@ __attribute__((constructor)) static void preload_begin(void)
 	strcpy(ledgers, folder);
 	follow(getenv(BACKEND_VARIABLE));
 	recorder_init(folder);
-	limit = bytes ? strtoull(bytes, NULL, 10) : 0;
+	limit = limit_value_read(bytes);
 	/* Tools that watch the driver are to see the program's own calls. */
 	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
 	if (pooling && library && strlen(library) < sizeof(parts_library))
@@ -75,9 +75,14 @@ bool preload_pooling(void)
 	return pooling;
 }
 
-uint64_t preload_limit(void)
+struct limit_value preload_limit(void)
 {
 	return limit;
+}
+
+bool preload_limited(void)
+{
+	return limit_value_is(limit);
 }
 
 /* It finds what uses a block that was freed only if the driver frees it. */

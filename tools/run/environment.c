@@ -68,13 +68,18 @@ static char *make_folder(void)
 	return NULL;
 }
 
-static bool set_limit(uint64_t bytes)
+static bool set_limit(struct limit_value limit)
 {
 	char number[24];
 
-	snprintf(number, sizeof(number), "%llu", (unsigned long long)bytes);
-	return !(bytes ? setenv(LIMIT_VARIABLE, number, 1)
-		       : unsetenv(LIMIT_VARIABLE));
+	if (limit.billionths)
+		snprintf(number, sizeof(number), "%llu%c",
+			 (unsigned long long)limit.billionths, LIMIT_PART);
+	else
+		snprintf(number, sizeof(number), "%llu",
+			 (unsigned long long)limit.bytes);
+	return !(limit_value_is(limit) ? setenv(LIMIT_VARIABLE, number, 1)
+				       : unsetenv(LIMIT_VARIABLE));
 }
 
 bool run_try_recording(const char *file)
@@ -123,7 +128,7 @@ static bool set_variables(const struct run_config *config, const char *folder)
 	return !setenv(LEDGER_VARIABLE, folder, 1) &&
 	       !(config->backend ? setenv(BACKEND_VARIABLE, config->backend, 1)
 				 : unsetenv(BACKEND_VARIABLE)) &&
-	       set_limit(config->limit_bytes) &&
+	       set_limit(config->limit) &&
 	       set_parts(config->adopt && !config->whole) &&
 	       set_recording(config->recording) &&
 	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)

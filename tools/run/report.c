@@ -183,13 +183,22 @@ static void print_adopted(void)
 			printf("set %s=%s\n", setting->name, setting->value);
 }
 
-static void print_limit(uint64_t bytes)
+static double percent_of(struct limit_value limit)
+{
+	return (double)limit.billionths / (LIMIT_WHOLE / 100);
+}
+
+static void print_limit(struct limit_value limit)
 {
 	char text[HUMAN_BYTES];
 
-	if (bytes)
+	if (limit.bytes)
 		printf("limit of each process on each device: %s\n",
-		       human_bytes(text, bytes));
+		       human_bytes(text, limit.bytes));
+	if (limit.billionths)
+		printf("limit of each process on each device: %.9g %% of its "
+		       "memory\n",
+		       percent_of(limit));
 }
 
 /* The program's name, and its interpreter's, are anybody's. */
@@ -221,7 +230,7 @@ bool run_print_text(const struct run_config *config,
 	else
 		printf("exit status %d\n", end->status);
 	print_adopted();
-	print_limit(config->limit_bytes);
+	print_limit(config->limit);
 	if (!ledgers->count)
 		printf("no process that was followed allocated GPU memory\n");
 	for (size_t i = 0; ok && i < ledgers->count; i++)
@@ -364,8 +373,13 @@ bool run_print_json(const struct run_config *config,
 		 end->signal ? json_u64((uint64_t)end->signal) : json_null(),
 		 &ok);
 	json_put(json, "limit_bytes",
-		 config->limit_bytes ? json_u64(config->limit_bytes)
+		 config->limit.bytes ? json_u64(config->limit.bytes)
 				     : json_null(),
+		 &ok);
+	json_put(json, "limit_percent",
+		 config->limit.billionths
+			 ? json_number(percent_of(config->limit))
+			 : json_null(),
 		 &ok);
 	for (size_t i = 0; i < ledgers->count; i++)
 		json_put(processes, NULL,

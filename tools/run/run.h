@@ -8,6 +8,7 @@
 #define GPUMEM_TOOLS_RUN_H
 
 #include "../preload/ledger.h"
+#include "../preload/limit_value.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ struct run_config {
 	const char *recording;	/* its file; NULL: none */
 	const char *unfollowed; /* why the program is not; NULL: it is */
 	bool adopt, whole, json, no_pool; /* whole: no parts of allocations */
-	uint64_t limit_bytes;		  /* of each device; 0: none */
+	struct limit_value limit;	  /* of each device */
 };
 
 /* How the program ended. */
@@ -70,8 +71,8 @@ bool run_gap(const struct run_config *config, size_t index,
  * False: it can, or there is no such program. */
 bool run_not_followed(char *why, const char *command);
 
-/* Whether the file of --record could be written now, as far as its name is known
- * before the program has a number. False: told. */
+/* Whether the file of --record could be written now, as far as its name is
+ * known before the program has a number. False: told. */
 bool run_try_recording(const char *file);
 
 /* A new folder for ledgers, by way of which LD_PRELOAD and OPENCL_LAYERS are
