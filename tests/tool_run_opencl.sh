@@ -153,6 +153,20 @@ for icd in pocl rusticl mesa; do
 	done
 done
 
+# PoCL says of the processor that it has so many GiB, and takes no other unit.
+if can_use pocl "a limit in percent"; then
+	for case in buffers images threads; do
+		check "pocl: 0.390625 % of 1 GiB: $case" over pocl \
+			POCL_MEMORY_LIMIT=1 POCL_DEVICES="$pocl_devices" "$run" \
+			--limit=0.390625% --json --report="$scratch/out" \
+			"$scratch/limit" "$case"
+		json_is "d['limit_percent'], [x['peak_bytes']
+			for p in d['processes'] for x in p['devices']
+			if x['peak_bytes'] > 1 << 22]" "(0.390625, [])" \
+			"pocl: $case: the figures are never above it"
+	done
+fi
+
 # ---- figures ----------------------------------------------------------------
 
 if ! [ -f "$scratch/icd/pocl.icd" ] || ! have_python; then
