@@ -95,8 +95,8 @@ void probe_find_gpus(struct probe *probe)
 /* What is said of a GPU is not said once more of its neighbour. */
 static bool is_same(const struct probe_gpu *gpu, const struct probe_gpu *other)
 {
-	return gpu->status != GPUMEM_OK && gpu->backend == other->backend &&
-	       gpu->status == other->status &&
+	return gpu->status != GPUMEM_OK && other->status != GPUMEM_OK &&
+	       gpu->backend == other->backend &&
 	       !strcmp(gpu->reason, other->reason);
 }
 
