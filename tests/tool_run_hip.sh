@@ -225,6 +225,11 @@ for case in kinds properties failures devices threads child; do
 			--json --report="$scratch/out" "$scratch/limit" $case
 	done
 done
+# The runtime says that each device has 1 GiB.
+for case in kinds properties devices threads child; do
+	check "limit in percent: $case" "$run" --limit=6.25% --json \
+		--report="$scratch/out" "$scratch/limit" $case
+done
 # Frees that take long: what they free is there until they return.
 check "limit: threads, slowly" env BELOW_SLOW=1 "$run" --limit=64MiB --json \
 	--report="$scratch/out" "$scratch/limit" threads
