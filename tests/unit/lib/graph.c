@@ -201,6 +201,44 @@ static void test_busy(void)
 	end();
 }
 
+/* Twenty blocks, one after the other. */
+static void record_used(bool use)
+{
+	void *ptr;
+
+	for (int i = 0; i < 20; i++) {
+		must(gpumem_alloc(pool, 4 * MIB, stream, &ptr));
+		if (use)
+			must(gpumem_use_on(ptr, other));
+		must(gpumem_free(ptr, stream));
+	}
+}
+
+/* What another stream uses waits for the end of its capture, as the manual
+ * says, and is there for the next one, once the pool has looked. */
+static void test_used(bool use, uint64_t wanted)
+{
+	start(true);
+	must(gpumem_graph_begin(graph, stream));
+	for (int i = 0; i < 2; i++) {
+		capture(true);
+		must(gpumem_host_capture(0, other, true));
+		record_used(use);
+		must(gpumem_host_capture(0, other, false));
+		capture(false);
+		is_uint(reserved(), wanted,
+			use ? "blocks that another stream uses are not used "
+			      "again in a capture"
+			    : "others are");
+		must(gpumem_pool_trim(pool, 0, NULL));
+	}
+	must(gpumem_graph_end(graph, stream));
+	must(gpumem_graph_destroy(graph, stream));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	is_uint(reserved(), 0, "and go with the graph");
+	end();
+}
+
 static void test_live(bool vm)
 {
 	void *small, *large, *pending;
@@ -345,6 +383,8 @@ int main(void)
 	test_again();
 	test_modest();
 	test_busy();
+	test_used(true, 80 * MIB);
+	test_used(false, 4 * MIB);
 	test_live(true);
 	test_live(false);
 	test_late();
