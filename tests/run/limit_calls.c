@@ -14,7 +14,7 @@
 void kinds(void)
 {
 	struct prop prop = {1, 0, 1, 0, NULL, {0}};
-	address a, b, c, d;
+	address a, b, c, d, nothing = 1;
 	size_t pitch;
 
 	see(LIMIT);
@@ -37,8 +37,10 @@ void kinds(void)
 	OK(cu.cuMemCreate(&d, 16 * MIB, &prop, 0));
 	see(0);
 	TRUE(cu.cuMemAllocPitch_v2(&a, &pitch, SIZE_MAX, 2, 4) == NO_MEMORY);
-	/* Of 0 bytes there is no block, even where one's address is. */
-	OK(cu.cuMemAllocAsync(&b, 0, NULL));
+	/* Of 0 bytes there is no block. */
+	OK(cu.cuMemAllocAsync(&nothing, 0, NULL));
+	TRUE(!nothing);
+	OK(cu.cuMemFreeAsync(nothing, NULL));
 	OK(cu.cuMemFree_v2(a));
 	OK(cu.cuMemFreeAsync(b, NULL));
 	OK(cu.cuMemFree_v2(c));

@@ -5,9 +5,8 @@
  * Stream-ordered memory: a block is there at once, and goes when its stream has
  * done what was queued before the free; a later allocation of that size on the
  * same stream gets it before. While the stream is captured both become nodes of
- * its graph. A request for 0 bytes is no error (seen); what the real driver
- * writes then is not known, and the double leaves what is there. What pools are
- * is cuda_pool.c's.
+ * its graph. A request for 0 bytes is no error, and gives NULL (seen). What
+ * pools are is cuda_pool.c's.
  */
 #include "cuda_graph.h"
 
@@ -94,8 +93,10 @@ static CUresult alloc(CUdeviceptr *address_out, size_t bytes,
 		return result;
 	if (!address_out || (!bytes && stream->capture))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (!bytes)
+	if (!bytes) {
+		*address_out = 0;
 		return CUDA_SUCCESS;
+	}
 	if (stream->capture)
 		return add_node(address_out, bytes, stream);
 	if (!pool)

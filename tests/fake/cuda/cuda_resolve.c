@@ -5,6 +5,8 @@
  * cuGetProcAddress(): of a name without suffix the newest ABI that the version
  * asked for has, and with the flag for it that of the default stream of each
  * thread. NVIDIA's types say of which version and default stream an ABI is.
+ * What is not found is an error only where there is no place for a status
+ * (seen).
  */
 #include "cuda_fake.h"
 
@@ -71,7 +73,8 @@ static CUresult get(const char *symbol, void **pfn, int version,
 	status = resolve(symbol, pfn, version, flags);
 	if (status_out)
 		*status_out = status;
-	return status == FOUND ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+	return status == FOUND || status_out ? CUDA_SUCCESS
+					     : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int version,

@@ -159,9 +159,8 @@ static CUresult map(CUdeviceptr address, size_t bytes, size_t offset,
 	return add_mapping(address, handle->chunk);
 }
 
-/* Of whole mappings, several at once too (seen). The real driver says yes to
- * ranges of a reservation where nothing is mapped (seen); the double does not,
- * since a caller that does it has lost count. */
+/* Of whole mappings, several at once too, or of a range of a reservation where
+ * nothing is mapped (seen). */
 static CUresult unmap(CUdeviceptr address, size_t bytes)
 {
 	CUresult result = fake_vm_usable();
@@ -170,7 +169,8 @@ static CUresult unmap(CUdeviceptr address, size_t bytes)
 	if (result != CUDA_SUCCESS)
 		return result;
 	count = fake_spans_exactly(&fake_mappings, address, bytes, &first);
-	if (!reserved(address, bytes) || !count)
+	if (!reserved(address, bytes) ||
+	    (!count && mapping_in(address, address + bytes)))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (mmap(at(address), bytes, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,

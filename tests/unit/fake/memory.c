@@ -143,7 +143,8 @@ static void test_map(CUdeviceptr base)
 	is_int(cu.cuMemUnmap(base + GRANULE, 2 * GRANULE), 1,
 	       "from the middle of one on: 1");
 	is_int(cu.cuMemUnmap(base, 4 * GRANULE), 1, "with a hole: 1");
-	is_int(cu.cuMemUnmap(base + 5 * GRANULE, GRANULE), 1, "a hole: 1");
+	is_int(cu.cuMemUnmap(base + 5 * GRANULE, GRANULE), 0, "a hole");
+	is_int(cu.cuMemUnmap(base + 8 * GRANULE, GRANULE), 1, "outside: 1");
 	is_int(cu.cuMemUnmap(base, 3 * GRANULE), 0, "two whole ones");
 	ok(faults(base), "then it faults");
 	is_int(map(base, two, 2), 0, "map again");

@@ -125,9 +125,12 @@ static void test_nothing(void)
 	uint64_t before = held().allocs;
 
 	is_int(cu.cuMemAllocAsync(&block, 0, one), 0, "0 bytes");
+	is_uint(block, 0, "are at NULL");
+	block = 5;
 	is_int(cu.cuMemAllocFromPoolAsync(&block, 0, pool, one), 0,
 	       "of a pool");
-	is_uint(block, 5, "are nowhere");
+	is_uint(block, 0, "too");
+	is_int(cu.cuMemFreeAsync(block, one), 0, "which may be freed");
 	is_uint(held().allocs, before, "and no block");
 	is_int(cu.cuMemAllocManaged(&block, MIB, CU_MEM_ATTACH_GLOBAL), 0,
 	       "managed memory");
