@@ -85,6 +85,7 @@ plain_tests = \
 	tests/python_headers.sh \
 	tests/quickstart.sh \
 	tests/style.sh \
+	tests/tool_torch_memory.sh \
 	tests/vendor_cuda.sh
 # So are those of gpumem-run left out.
 preload_tests = \

@@ -77,6 +77,7 @@ libcommon_la_SOURCES = \
 	tools/common/torch_device.h \
 	tools/common/torch_end.c \
 	tools/common/torch_events.c \
+	tools/common/torch_file.c \
 	tools/common/torch_events.h \
 	tools/common/torch_names.c \
 	tools/common/torch_segments.c \
@@ -97,6 +98,7 @@ libcommon_la_SOURCES = \
 	tools/common/unpickle_stack.c \
 	tools/common/unpickle_stack.h \
 	tools/common/unpickle_stream.c \
+	tools/common/unpickle_window.c \
 	tools/common/unpickled.c \
 	tools/common/usage.c \
 	tools/common/usage.h

@@ -45,8 +45,7 @@ static const struct {
 
 /* Begun when something is said of it. */
 static struct torch_device *device_of(struct reading *reading,
-				      const struct unpickle *unpickle,
-				      uint64_t pool)
+				      struct unpickle *unpickle, uint64_t pool)
 {
 	struct torch_device *device = &reading->devices[pool];
 
@@ -61,9 +60,8 @@ static bool too_many(struct torch_history *history)
 	return torch_fail(history, "more than 64 devices");
 }
 
-static bool read_segment(struct reading *reading,
-			 const struct unpickle *unpickle, unsigned first,
-			 const struct unpickled *segment)
+static bool read_segment(struct reading *reading, struct unpickle *unpickle,
+			 unsigned first, const struct unpickled *segment)
 {
 	uint64_t number = 0;
 
@@ -75,7 +73,7 @@ static bool read_segment(struct reading *reading,
 }
 
 /* Entries of the device of that number, or segments. */
-static bool read_items(struct reading *reading, const struct unpickle *unpickle,
+static bool read_items(struct reading *reading, struct unpickle *unpickle,
 		       size_t which, size_t number,
 		       const struct unpickled *items, size_t count)
 {
@@ -97,8 +95,8 @@ static bool read_items(struct reading *reading, const struct unpickle *unpickle,
 
 /* ---- while the pickle is read ---- */
 
-static bool watch(const struct unpickle *unpickle,
-		  const struct unpickle_part *part, void *user, bool *taken_out)
+static bool watch(struct unpickle *unpickle, const struct unpickle_part *part,
+		  void *user, bool *taken_out)
 {
 	struct reading *reading = user;
 
@@ -119,7 +117,7 @@ static bool watch(const struct unpickle *unpickle,
 /* ---- what is left then ---- */
 
 /* A list for each device, or of pinned memory one for all; or of segments. */
-static bool read_list(struct reading *reading, const struct unpickle *unpickle,
+static bool read_list(struct reading *reading, struct unpickle *unpickle,
 		      size_t which, const struct unpickled *list)
 {
 	const struct unpickled *first = unpickle_item(unpickle, list, 0);
@@ -135,7 +133,7 @@ static bool read_list(struct reading *reading, const struct unpickle *unpickle,
 	return true;
 }
 
-static bool read_lists(struct reading *reading, const struct unpickle *unpickle)
+static bool read_lists(struct reading *reading, struct unpickle *unpickle)
 {
 	for (size_t i = 0; i < LISTS; i++) {
 		const struct unpickled *list =
@@ -152,7 +150,7 @@ static bool read_lists(struct reading *reading, const struct unpickle *unpickle)
 	return true;
 }
 
-static bool read_rest(struct reading *reading, const struct unpickle *unpickle)
+static bool read_rest(struct reading *reading, struct unpickle *unpickle)
 {
 	struct torch_history *history = reading->history;
 
@@ -170,39 +168,60 @@ static bool read_rest(struct reading *reading, const struct unpickle *unpickle)
 	return true;
 }
 
-static bool read_pickle(struct reading *reading, struct unpickle *unpickle,
-			const void *data, size_t bytes)
+static bool read_whole(struct reading *reading, struct unpickle *unpickle,
+		       const void *data, size_t bytes)
 {
-	bool ok;
+	reading->history->steps_left = bytes * TORCH_DEVICES;
+	return unpickle_open_watched(unpickle, data, bytes, watch, reading);
+}
 
-	if (!unpickle_open_watched(unpickle, data, bytes, watch, reading)) {
+/* Its bytes were counted when it was scanned. */
+static bool read_parts(struct reading *reading, struct unpickle *unpickle,
+		       const struct unpickle_input *input)
+{
+	if (!unpickle_scan_input(unpickle, input))
+		return false;
+	reading->history->steps_left = unpickle->bytes * TORCH_DEVICES;
+	return unpickle_run_input(unpickle, watch, reading);
+}
+
+/* input NULL: of the data. */
+static bool read_pickle(struct reading *reading,
+			const struct unpickle_input *input, const void *data,
+			size_t bytes)
+{
+	struct unpickle unpickle;
+	bool ok = input ? read_parts(reading, &unpickle, input)
+			: read_whole(reading, &unpickle, data, bytes);
+
+	if (!ok) {
 		if (!*reading->history->reason)
-			(void)torch_fail(reading->history, unpickle->reason);
+			(void)torch_fail(reading->history, unpickle.reason);
 		return false;
 	}
-	ok = read_rest(reading, unpickle);
-	unpickle_close(unpickle);
+	ok = read_rest(reading, &unpickle);
+	unpickle_close(&unpickle);
 	return ok;
 }
 
-static bool read_snapshot(struct torch_history *history, const void *data,
+static bool read_snapshot(struct torch_history *history,
+			  const struct unpickle_input *input, const void *data,
 			  size_t bytes)
 {
 	struct torch_device *devices = calloc(TORCH_POOLS, sizeof(*devices));
 	struct reading reading = {.history = history, .devices = devices};
-	struct unpickle unpickle;
 	bool ok;
 
 	if (!devices)
 		return torch_no_memory(history);
-	ok = read_pickle(&reading, &unpickle, data, bytes);
+	ok = read_pickle(&reading, input, data, bytes);
 	for (unsigned i = 0; i < TORCH_POOLS; i++)
 		torch_device_free(&devices[i]);
 	free(devices);
 	return ok;
 }
 
-static bool is_pickle(const void *data, size_t bytes)
+bool torch_is_pickle(const void *data, size_t bytes)
 {
 	const unsigned char *at = data;
 
@@ -211,7 +230,7 @@ static bool is_pickle(const void *data, size_t bytes)
 
 bool torch_is(const void *data, size_t bytes)
 {
-	return is_pickle(data, bytes) || rmm_is(data, bytes);
+	return torch_is_pickle(data, bytes) || rmm_is(data, bytes);
 }
 
 /* ---- the whole ---- */
@@ -236,21 +255,28 @@ bool torch_history_finish(struct torch_history *history, bool ok)
 	return ok;
 }
 
-static bool open_pickle(struct torch_history *history, const void *data,
+static bool open_pickle(struct torch_history *history,
+			const struct unpickle_input *input, const void *data,
 			size_t bytes)
 {
 	torch_history_init(history, "PyTorch",
 			   "snapshot of PyTorch's allocator");
 	history->dated = true;
-	history->steps_left = bytes * TORCH_DEVICES;
 	return torch_history_finish(history,
-				    read_snapshot(history, data, bytes));
+				    read_snapshot(history, input, data, bytes));
 }
 
 bool torch_open(struct torch_history *history, const void *data, size_t bytes)
 {
-	return is_pickle(data, bytes) ? open_pickle(history, data, bytes)
-				      : rmm_open(history, data, bytes);
+	return torch_is_pickle(data, bytes)
+		       ? open_pickle(history, NULL, data, bytes)
+		       : rmm_open(history, data, bytes);
+}
+
+bool torch_open_input(struct torch_history *history,
+		      const struct unpickle_input *input)
+{
+	return open_pickle(history, input, NULL, 0);
 }
 
 /* ---- events ---- */

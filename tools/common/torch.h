@@ -16,6 +16,7 @@
 #include "tag_names.h"
 #include "torch_events.h"
 #include "torch_stacks.h"
+#include "unpickle.h"
 
 enum {
 	TORCH_DEVICES = 64,
@@ -47,8 +48,18 @@ struct torch_history {
 
 /* Is it a pickle, or a file of others that is read likewise? */
 bool torch_is(const void *data, size_t bytes);
+bool torch_is_pickle(const void *data, size_t bytes);
 /* Nothing is kept of the bytes. False: reason says why. */
 bool torch_open(struct torch_history *history, const void *data, size_t bytes);
+/* The same of a pickle that is read twice. */
+bool torch_open_input(struct torch_history *history,
+		      const struct unpickle_input *input);
+
+/* torch_file.c: the same of a pickle in a file. NONE: it is none, or cannot be
+ * read twice, and nothing has happened. BAD: reason says why. */
+enum torch_file { TORCH_FILE_NONE, TORCH_FILE_OPEN, TORCH_FILE_BAD };
+enum torch_file torch_open_file(struct torch_history *history,
+				const char *path);
 
 /* ---- for those that read such files ---- */
 

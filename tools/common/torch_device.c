@@ -21,8 +21,8 @@ bool torch_no_memory(struct torch_history *history)
 }
 
 void torch_device_init(struct torch_device *device,
-		       struct torch_history *history,
-		       const struct unpickle *unpickle, unsigned pool)
+		       struct torch_history *history, struct unpickle *unpickle,
+		       unsigned pool)
 {
 	*device = (struct torch_device){.history = history,
 					.unpickle = unpickle,
@@ -159,6 +159,19 @@ static bool add(struct torch_device *device, const struct unpickled *entry,
 	}
 }
 
+/* Frames that are named again are read where they come first, whatever that is
+ * an entry of: they need not be kept then. */
+static bool read_shared_frames(struct torch_device *device,
+			       const struct unpickled *entry)
+{
+	const struct unpickled *frames =
+		unpickle_get(device->unpickle, entry, "frames");
+	uint32_t unused;
+
+	return !frames || !unpickle_is_kept(device->unpickle, frames) ||
+	       torch_read_stack(device, entry, &unused);
+}
+
 bool torch_entry(struct torch_device *device, const struct unpickled *entry)
 {
 	const struct unpickled *text =
@@ -167,7 +180,8 @@ bool torch_entry(struct torch_device *device, const struct unpickled *entry)
 	struct torch_event event = {0};
 
 	if (!torch_unknown_keys(device->history, device->unpickle, entry,
-				TORCH_ENTRY))
+				TORCH_ENTRY) ||
+	    !read_shared_frames(device, entry))
 		return false;
 	read_time(device, entry, &event.us);
 	if (action == NEW_ACTION)

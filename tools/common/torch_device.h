@@ -46,7 +46,7 @@ struct torch_blocks {
  * tags: of blocks that are not live yet. */
 struct torch_device {
 	struct torch_history *history;
-	const struct unpickle *unpickle;
+	struct unpickle *unpickle;
 	struct torch_events *events;
 	struct ranges live, gone, mapped, unmapped, at_end;
 	struct trace_ids pending, tags;
@@ -65,8 +65,8 @@ bool torch_no_memory(struct torch_history *history);
 bool torch_step(struct torch_history *history);
 
 void torch_device_init(struct torch_device *device,
-		       struct torch_history *history,
-		       const struct unpickle *unpickle, unsigned pool);
+		       struct torch_history *history, struct unpickle *unpickle,
+		       unsigned pool);
 void torch_device_free(struct torch_device *device);
 /* The next entry of the device. */
 bool torch_entry(struct torch_device *device, const struct unpickled *entry);

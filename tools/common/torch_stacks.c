@@ -232,8 +232,7 @@ static bool number_stack(struct torch_stacks *stacks, size_t count,
 	return add_stack(stacks, count, key);
 }
 
-bool torch_stacks_number(struct torch_stacks *stacks,
-			 const struct unpickle *unpickle,
+bool torch_stacks_number(struct torch_stacks *stacks, struct unpickle *unpickle,
 			 const struct unpickled *list, uint32_t *number_out)
 {
 	bool kept = list && unpickle_is_kept(unpickle, list);
@@ -252,6 +251,8 @@ bool torch_stacks_number(struct torch_stacks *stacks,
 		    (kept &&
 		     !trace_ids_add(&stacks->lists, list->container, number)))
 			return false;
+		if (kept)
+			unpickle_forget(unpickle, list);
 	}
 	*number_out = number;
 	return true;

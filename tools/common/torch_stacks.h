@@ -29,8 +29,7 @@ struct torch_stacks {
 void torch_stacks_init(struct torch_stacks *stacks);
 /* The number of a list of frames; 0: it has none that has a name. False: out of
  * memory. */
-bool torch_stacks_number(struct torch_stacks *stacks,
-			 const struct unpickle *unpickle,
+bool torch_stacks_number(struct torch_stacks *stacks, struct unpickle *unpickle,
 			 const struct unpickled *list, uint32_t *number_out);
 /* Makes the table. False: out of memory. */
 bool torch_stacks_finish(struct torch_stacks *stacks);

@@ -136,13 +136,26 @@ static void describe(const struct reader *reader, const char *path,
 			 (unsigned long long)(line ? line : 1), reason);
 }
 
+/* NULL, or why reading failed, as pump(). */
+static const char *read_path(struct reader *reader, const char *path)
+{
+	const char *reason = NULL;
+
+	if (!trace_foreign_file(&reader->parser, path, reader->foreign,
+				&reason))
+		return pump(reader);
+	if (!reason)
+		trace_parser_finish(&reader->parser);
+	return reason;
+}
+
 static enum trace_result read_open(struct reader *reader, const char *path,
 				   struct trace_error *error)
 {
 	const char *reason;
 
 	progress_begin(&reader->progress, "reading");
-	reason = pump(reader);
+	reason = read_path(reader, path);
 	progress_end(&reader->progress);
 	if (!reason && !*reader->parser.reason)
 		return TRACE_OK;

@@ -71,22 +71,46 @@ static const char *feed_all(struct torch_history *torch, struct feed *feed)
 	return ok ? NULL : "out of host memory";
 }
 
+static const char *feed_opened(struct trace_parser *parser,
+			       struct torch_history *torch, bool ok,
+			       char text[200])
+{
+	struct feed feed = {.parser = parser};
+	const char *reason;
+
+	if (!ok) {
+		snprintf(text, 200, "%s", torch->reason);
+		return text;
+	}
+	reason = feed_all(torch, &feed);
+	torch_close(torch);
+	return reason;
+}
+
 const char *trace_foreign_feed(struct trace_parser *parser, const void *data,
 			       size_t bytes, char text[200])
 {
-	struct feed feed = {.parser = parser};
 	struct torch_history *torch = malloc(sizeof(*torch));
-	const char *reason = "out of host memory";
+	const char *reason;
 
 	if (!torch)
-		return reason;
-	if (torch_open(torch, data, bytes)) {
-		reason = feed_all(torch, &feed);
-		torch_close(torch);
-	} else {
-		snprintf(text, 200, "%s", torch->reason);
-		reason = text;
-	}
+		return "out of host memory";
+	reason = feed_opened(parser, torch, torch_open(torch, data, bytes),
+			     text);
 	free(torch);
 	return reason;
+}
+
+bool trace_foreign_file(struct trace_parser *parser, const char *path,
+			char text[200], const char **reason_out)
+{
+	struct torch_history *torch = malloc(sizeof(*torch));
+	enum torch_file file =
+		torch ? torch_open_file(torch, path) : TORCH_FILE_NONE;
+
+	if (file != TORCH_FILE_NONE)
+		*reason_out = feed_opened(parser, torch,
+					  file == TORCH_FILE_OPEN, text);
+	free(torch);
+	return file != TORCH_FILE_NONE;
 }

@@ -14,5 +14,9 @@
  * function may stop it, knows of itself. */
 const char *trace_foreign_feed(struct trace_parser *parser, const void *data,
 			       size_t bytes, char text[200]);
+/* The same of a file that is not held. False: it is not such a one (see
+ * torch_open_file()), and nothing has happened. */
+bool trace_foreign_file(struct trace_parser *parser, const char *path,
+			char text[200], const char **reason_out);
 
 #endif

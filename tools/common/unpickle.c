@@ -207,18 +207,16 @@ static bool run_plain(struct unpickle *unpickle, unsigned char opcode)
 
 static bool run(struct unpickle *unpickle)
 {
-	const unsigned char *opcode = NULL;
-	uint64_t operand = 0;
+	uint64_t opcode = 0, operand = 0;
 
-	while (unpickle_take(unpickle, 1, &opcode)) {
-		unsigned width = unpickle_operand_bytes(*opcode);
+	while (unpickle_number(unpickle, 1, &opcode) && opcode != '.') {
+		unsigned char code = (unsigned char)opcode;
+		unsigned width = unpickle_operand_bytes(code);
 
-		if (*opcode == '.')
-			break;
 		if (width && !unpickle_number(unpickle, width, &operand))
 			return false;
-		if (width ? !run_operand(unpickle, *opcode, operand)
-			  : !run_plain(unpickle, *opcode))
+		if (width ? !run_operand(unpickle, code, operand)
+			  : !run_plain(unpickle, code))
 			return false;
 	}
 	if (*unpickle->reason)
@@ -232,10 +230,33 @@ static bool run(struct unpickle *unpickle)
 bool unpickle_open_watched(struct unpickle *unpickle, const void *data,
 			   size_t bytes, unpickle_watch_fn watch, void *user)
 {
-	*unpickle = (struct unpickle){.at = data, .watch = watch, .user = user};
+	*unpickle = (struct unpickle){
+		.begin = data, .at = data, .watch = watch, .user = user};
 	unpickle->end = unpickle->at + bytes;
 	trace_ids_init(&unpickle->again);
 	if (unpickle_scan(unpickle) && run(unpickle))
+		return true;
+	unpickle_close(unpickle);
+	return false;
+}
+
+bool unpickle_scan_input(struct unpickle *unpickle,
+			 const struct unpickle_input *input)
+{
+	*unpickle = (struct unpickle){.input = input};
+	trace_ids_init(&unpickle->again);
+	if (unpickle_scan(unpickle))
+		return true;
+	unpickle_close(unpickle);
+	return false;
+}
+
+bool unpickle_run_input(struct unpickle *unpickle, unpickle_watch_fn watch,
+			void *user)
+{
+	unpickle->watch = watch;
+	unpickle->user = user;
+	if (run(unpickle))
 		return true;
 	unpickle_close(unpickle);
 	return false;
@@ -255,6 +276,7 @@ void unpickle_close(struct unpickle *unpickle)
 	free(unpickle->memo);
 	free(unpickle->marks);
 	trace_ids_free(&unpickle->again);
+	unpickle_window_close(unpickle);
 	unpickle->containers = NULL;
 	unpickle->container_count = 0;
 	unpickle->stack = unpickle->memo = NULL;

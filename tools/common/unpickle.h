@@ -3,7 +3,8 @@
 
 /*
  * Reads data out of Python's pickles, protocols 2 to 5: numbers, texts, lists,
- * tuples and dictionaries. What a pickle could do besides, call and import, is
+ * tuples and dictionaries. Of a pickle that is larger than memory a part at a
+ * time is there. What a pickle could do besides, call and import, is
  * refused: nothing is ever executed. Whatever the bytes, nothing beyond them is
  * read. No locks: one thread per pickle.
  */
@@ -47,6 +48,15 @@ struct unpickled_container {
 
 struct unpickle;
 
+/* Bytes that are not all there at once, and are read twice. read: the next, at
+ * most so many; 0: there are no more. rewind: the first come next; false: they
+ * cannot. */
+struct unpickle_input {
+	size_t (*read)(void *to, size_t bytes, void *user);
+	bool (*rewind)(void *user);
+	void *user;
+};
+
 /* Items that come next in a list: that of a key of the outermost dictionary, or
  * the list of that index in it. `list` is the container of the key's list. */
 struct unpickle_part {
@@ -58,12 +68,20 @@ struct unpickle_part {
 
 /* Sees a part, all dictionaries or the first one at least. What it takes is not
  * in the list any more once it returns. False stops. */
-typedef bool (*unpickle_watch_fn)(const struct unpickle *unpickle,
+typedef bool (*unpickle_watch_fn)(struct unpickle *unpickle,
 				  const struct unpickle_part *part, void *user,
 				  bool *taken_out);
 
+/* begin to end: the bytes that are there, of which those from `at` on come
+ * next. */
 struct unpickle {
-	const unsigned char *at, *end;
+	const unsigned char *begin, *at, *end;
+	const struct unpickle_input *input; /* NULL: all bytes are there */
+	unsigned char *window;		    /* of an input: what is there */
+	size_t window_room;
+	uint64_t bytes; /* that there are, once they were scanned */
+	char **texts;	/* copies of those that left the window */
+	size_t text_count, text_room;
 	struct unpickled *stack, *memo;
 	size_t stack_count, stack_room, memo_count, memo_room, memo_next;
 	struct trace_ids again; /* numbers that are named again: where in memo
@@ -85,7 +103,17 @@ bool unpickle_open(struct unpickle *unpickle, const void *data, size_t bytes);
 /* The same; `watch` may take items of lists while they are read. */
 bool unpickle_open_watched(struct unpickle *unpickle, const void *data,
 			   size_t bytes, unpickle_watch_fn watch, void *user);
+/* The same of an input, in two steps, between which `bytes` is known. The first
+ * is right for any bytes, and fails if there is no host memory. */
+bool unpickle_scan_input(struct unpickle *unpickle,
+			 const struct unpickle_input *input);
+bool unpickle_run_input(struct unpickle *unpickle, unpickle_watch_fn watch,
+			void *user);
 void unpickle_close(struct unpickle *unpickle);
+
+/* Nobody will ask for the items of the list again, which the pickle names
+ * again. What it does not name again stays with it. */
+void unpickle_forget(struct unpickle *unpickle, const struct unpickled *list);
 
 /* May the pickle name the list or dictionary again? Otherwise its container may
  * become another's. */

@@ -48,8 +48,10 @@ void *unpickle_grow(struct unpickle *unpickle, void *list, size_t *room,
 bool unpickle_take(struct unpickle *unpickle, size_t bytes,
 		   const unsigned char **at_out)
 {
-	if ((size_t)(unpickle->end - unpickle->at) < bytes)
-		return unpickle_fail(unpickle,
+	if ((size_t)(unpickle->end - unpickle->at) < bytes &&
+	    !unpickle_window_fill(unpickle, bytes))
+		return *unpickle->reason ||
+		       unpickle_fail(unpickle,
 				     "cut off: the pickle has no end");
 	*at_out = unpickle->at;
 	unpickle->at += bytes;

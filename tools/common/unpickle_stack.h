@@ -22,6 +22,13 @@ bool unpickle_take(struct unpickle *unpickle, size_t bytes,
 bool unpickle_number(struct unpickle *unpickle, unsigned bytes,
 		     uint64_t *value_out);
 
+/* unpickle_window.c: so many bytes from `at` on are there; false: there are not
+ * as many, or no host memory. Texts that somebody may still ask for stay. */
+bool unpickle_window_fill(struct unpickle *unpickle, size_t bytes);
+/* The first bytes come next. */
+bool unpickle_window_rewind(struct unpickle *unpickle);
+void unpickle_window_close(struct unpickle *unpickle);
+
 /* onto the stack; of the last three so many bytes of the input */
 bool unpickle_push(struct unpickle *unpickle, struct unpickled value);
 bool unpickle_push_integer(struct unpickle *unpickle, int64_t integer);

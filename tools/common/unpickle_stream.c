@@ -20,28 +20,27 @@ static bool name_again(struct unpickle *unpickle, uint64_t index)
 
 bool unpickle_scan(struct unpickle *unpickle)
 {
-	const unsigned char *begin = unpickle->at, *opcode = NULL;
-	uint64_t operand = 0;
+	const unsigned char *unused;
+	uint64_t opcode = 0, operand = 0;
 
-	while (unpickle_take(unpickle, 1, &opcode) && *opcode != '.') {
-		unsigned width = unpickle_operand_bytes(*opcode);
-		uint64_t behind = *opcode == 'G' ? 8 : 0;
+	while (unpickle_number(unpickle, 1, &opcode) && opcode != '.') {
+		unsigned char code = (unsigned char)opcode;
+		unsigned width = unpickle_operand_bytes(code);
+		uint64_t behind = code == 'G' ? 8 : 0;
 
 		if (width && !unpickle_number(unpickle, width, &operand))
 			break;
-		if ((*opcode == 'h' || *opcode == 'j') &&
+		if ((code == 'h' || code == 'j') &&
 		    !name_again(unpickle, operand))
 			return false;
-		if (unpickle_has_bytes(*opcode))
+		if (unpickle_has_bytes(code))
 			behind = operand;
-		if (behind > (uint64_t)(unpickle->end - unpickle->at))
+		if (!unpickle_take(unpickle, (size_t)behind, &unused))
 			break;
-		unpickle->at += behind;
 	}
 	/* What is damaged is told where it is run. */
-	unpickle->at = begin;
 	*unpickle->reason = '\0';
-	return true;
+	return unpickle_window_rewind(unpickle);
 }
 
 /* ---- what nobody needs any more ---- */
@@ -89,6 +88,25 @@ static bool drop(struct unpickle *unpickle, const struct unpickled *value)
 			return false;
 	}
 	return true;
+}
+
+/* Nothing is pushed: a watcher looks at what is on the stack. */
+void unpickle_forget(struct unpickle *unpickle, const struct unpickled *list)
+{
+	struct unpickled_container *container =
+		&unpickle->containers[list->container];
+	size_t left = 0;
+
+	for (size_t i = 0; i < container->count; i++)
+		if (is_container(&container->items[i]) &&
+		    !unpickle_is_kept(unpickle, &container->items[i]))
+			container->items[left++] = container->items[i];
+	container->count = left;
+	if (left)
+		return;
+	free(container->items);
+	container->items = NULL;
+	container->room = 0;
 }
 
 /* ---- lists ---- */

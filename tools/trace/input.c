@@ -84,12 +84,12 @@ static void anonymise(struct gpumem_record_header *header)
 }
 
 /* NULL, or why it cannot be opened. */
-static const char *open_torch(struct trace_source *source)
+static const char *open_torch(struct trace_source *source, bool ok)
 {
 	struct gpumem_record_header *header = &source->recording.header;
 
 	source->is_torch = true;
-	if (!torch_open(&source->torch, source->data, source->bytes))
+	if (!ok)
 		return source->torch.reason;
 	snprintf(header->program, sizeof(header->program), "%s",
 		 source->torch.program);
@@ -124,7 +124,9 @@ static const char *open_either(struct trace_source *source)
 	if (source->config->or_text && lines_are(source->data, source->bytes))
 		return open_text(source);
 	if (torch_is(source->data, source->bytes))
-		return open_torch(source);
+		return open_torch(source,
+				  torch_open(&source->torch, source->data,
+					     source->bytes));
 	if (!recording_is(source->data, source->bytes))
 		return is_nothing(source);
 	return recording_open(&source->recording, source->data, source->bytes)
@@ -199,11 +201,9 @@ const struct recording_stack *trace_stack(const struct trace_source *source,
 		       : recording_stacks_find(trace_stacks(source), number);
 }
 
-/* NULL, or why it cannot be opened. */
-static const char *open_loaded(struct trace_source *source)
+/* NULL, or why it is not right; `reason` says why it could not be read. */
+static const char *check(struct trace_source *source, const char *reason)
 {
-	const char *reason = open_either(source);
-
 	if (!reason)
 		reason = check_pool(source);
 	if (!reason && source->config->anonymise)
@@ -217,7 +217,19 @@ const char *trace_open_memory(struct trace_source *source,
 {
 	*source = (struct trace_source){
 		.config = config, .data = data, .bytes = bytes};
-	return open_loaded(source);
+	return check(source, open_either(source));
+}
+
+/* Of a snapshot nothing is loaded if it can be read twice. */
+static const char *open_file(struct trace_source *source, const char *path)
+{
+	enum torch_file file = torch_open_file(&source->torch, path);
+	const char *reason;
+
+	if (file != TORCH_FILE_NONE)
+		return open_torch(source, file == TORCH_FILE_OPEN);
+	reason = load(source, path);
+	return reason ? reason : open_either(source);
 }
 
 bool trace_open(struct trace_source *source, const struct trace_config *config)
@@ -225,9 +237,7 @@ bool trace_open(struct trace_source *source, const struct trace_config *config)
 	const char *reason;
 
 	*source = (struct trace_source){.config = config};
-	reason = load(source, config->file);
-	if (!reason)
-		reason = open_loaded(source);
+	reason = check(source, open_file(source, config->file));
 	if (!reason)
 		return true;
 	tool_error("%s: %s", config->file, reason);
