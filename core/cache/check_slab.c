@@ -25,7 +25,7 @@ gpumem_status gm_check_slab(const struct gm_heap *heap,
 		gm_slab_of_entry(gm_map_get(extent->address));
 	uint32_t bits = 0;
 
-	EXPECT(slab && slab->extent == extent && slab->heap == heap,
+	EXPECT(slab && slab->extent == extent && gm_metadata_heap(slab) == heap,
 	       "the map does not lead to the run at %#zx", extent->address);
 	EXPECT(slab->arena == extent->arena &&
 		       slab->class.run_bytes == extent->bytes &&

@@ -215,9 +215,8 @@ GM_HOT bool gm_local_free_small(struct gm_local *local,
 	const struct gm_class *class = &heap->classes.of[class_index];
 	uint32_t offset = gm_entry_offset(entry, address);
 	uint32_t slot = gm_class_slot(class, offset);
-	const struct gm_slot freed = {.address = address,
-				      .mark = gm_slab_of_entry(entry)->mark +
-					      ((size_t)slot << class->spread)};
+	const struct gm_slot freed = {
+		.address = address, .mark = gm_entry_mark(entry, class, slot)};
 	uint32_t value;
 
 	if (slot >= class->slots || slot * class->bytes != offset)
@@ -273,19 +272,21 @@ struct gm_hot_block {
 GM_HOT struct gm_hot_block gm_hot_look(uintptr_t entry, uintptr_t address)
 {
 	const struct gm_extent *extent = (const struct gm_extent *)entry;
-	const struct gm_slab *slab = gm_slab_of_entry(entry);
+	const struct gm_class *class;
 	uint32_t slot;
+	gm_mark *mark;
 
-	if (!slab)
+	if (!(entry & 1))
 		return (struct gm_hot_block){extent->requested,
 					     extent->more & GM_MORE_TAG};
-	slot = gm_class_slot(&slab->class, gm_entry_offset(entry, address));
-	if (slot >= slab->class.slots)
+	class = gm_entry_slots(entry);
+	slot = gm_class_slot(class, gm_entry_offset(entry, address));
+	if (slot >= class->slots)
 		return (struct gm_hot_block){0, 0};
+	mark = gm_entry_mark(entry, class, slot);
 	return (struct gm_hot_block){
-		gm_mark_bytes(atomic_load_explicit(gm_slab_mark(slab, slot),
-						   memory_order_relaxed)),
-		gm_slab_more(slab, slot) & GM_MORE_TAG};
+		gm_mark_bytes(atomic_load_explicit(mark, memory_order_relaxed)),
+		gm_mark_has(class, mark) & GM_MORE_TAG};
 }
 
 /* Of the cache that is locked, of the block that the map knows by `entry`. */

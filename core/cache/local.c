@@ -127,6 +127,7 @@ gpumem_status gm_caches_init(struct gm_heap *heap)
 			       "no host memory for the caches of a pool");
 	caches->membarrier = have_membarrier;
 	caches->shard_count = shard_count;
+	caches->metadata.heap = heap;
 	heap->caches = caches;
 	return GPUMEM_OK;
 }

@@ -7,14 +7,13 @@
 #include "base/error.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/mman.h>
 
-/* Chunks are as large as a huge page, and begin where one may. What is less
- * than a first page is the chunk's own. */
-enum { CHUNK_BYTES = 2 << 20, OWN_BYTES = 4096 };
+/* What is less than a first page is the chunk's own. */
+enum { CHUNK_BYTES = GM_METADATA_CHUNK, OWN_BYTES = 4096 };
 
 struct gm_metadata_chunk {
+	struct gm_metadata_head head;
 	struct gm_metadata_chunk *next;
 	size_t used; /* bytes; beyond they were never written, or given up */
 	size_t live; /* pieces */
@@ -85,6 +84,7 @@ static struct gm_metadata_chunk *chunk_new(struct gm_metadata *store)
 		return NULL;
 	if (store->chunk_count++)
 		(void)madvise(chunk, CHUNK_BYTES, MADV_HUGEPAGE);
+	chunk->head.heap = store->heap;
 	chunk->used = OWN_BYTES;
 	chunk->next = store->chunks;
 	store->chunks = chunk;

@@ -9,7 +9,9 @@
  *
  * Not for anything else: chunks stay mapped until the heap ends, so that a
  * double free reads a mark that says so. The memory of a chunk without a live
- * piece goes back to the system, and reads as zero.
+ * piece goes back to the system, and reads as zero. What a chunk begins with is
+ * constant, and so the same for a piece that is given, or a part of another, by
+ * now.
  *
  *     of each chunk: live == pieces that were taken and not given
  *                    used == the size of all pieces, live or free, and its own
@@ -25,20 +27,40 @@
 #include <gpumem/gpumem.h>
 
 #include <stddef.h>
+#include <stdint.h>
+
+struct gm_heap;
 
 enum {
 	GM_METADATA_UNIT = 64, /* they are multiples of it, and aligned to it */
-	GM_METADATA_MAX = 64 * 80 /* bytes of one */
+	GM_METADATA_MAX = 64 * 80, /* bytes of one */
+	/* As large as a huge page, and begins where one may. */
+	GM_METADATA_CHUNK = 2 << 20
 };
 
 struct gm_metadata_chunk;
 struct gm_metadata_free;
 
 struct gm_metadata {
+	struct gm_heap *heap; /* constant: whose it is */
 	struct gm_metadata_chunk *chunks;
 	struct gm_metadata_free *free[GM_METADATA_MAX / GM_METADATA_UNIT];
 	size_t chunk_count, live_bytes;
 };
+
+/* What each chunk begins with. */
+struct gm_metadata_head {
+	struct gm_heap *heap; /* constant */
+};
+
+/* Whose piece it is or was, until that heap ends. No lock. */
+static inline struct gm_heap *gm_metadata_heap(const void *piece)
+{
+	const uintptr_t chunk =
+		(uintptr_t)piece & ~(uintptr_t)(GM_METADATA_CHUNK - 1);
+
+	return ((const struct gm_metadata_head *)chunk)->heap;
+}
 
 /* Uninitialized memory. NULL: out of host memory. */
 void *gm_metadata_take(struct gm_metadata *store, size_t bytes);

@@ -48,8 +48,7 @@ static gpumem_status resize(struct gm_local *local, uintptr_t entry,
 	const struct gm_class *class = &heap->classes.of[gm_entry_class(entry)];
 	uint32_t offset = gm_entry_offset(entry, address);
 	uint32_t slot = gm_class_slot(class, offset);
-	gm_mark *mark =
-		gm_slab_of_entry(entry)->mark + ((size_t)slot << class->spread);
+	gm_mark *mark = gm_entry_mark(entry, class, slot);
 
 	if (slot >= class->slots || slot * class->bytes != offset ||
 	    drifted(&local->group->counts.requested))

@@ -155,7 +155,6 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 			       class->slots);
 	memset(slab, 0, sizeof(*slab) + class->marks * sizeof(gm_mark));
 	slab->address = extent->address;
-	slab->heap = heap;
 	slab->arena = arena;
 	atomic_init(&slab->stream,
 		    arena->dropped ? &gm_stream_gone : arena->stream);
@@ -181,7 +180,7 @@ static void destroy(struct gm_slab *slab)
 	slab->arena->slabs->count--;
 	gm_map_fill(extent->address, extent->bytes, 0);
 	(void)gm_arena_release(slab->arena, extent);
-	gm_metadata_give(&slab->heap->caches->metadata, slab,
+	gm_metadata_give(&slab->arena->heap->caches->metadata, slab,
 			 gm_slab_host_bytes(&slab->class));
 }
 

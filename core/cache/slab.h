@@ -31,6 +31,7 @@
 #define GM_CACHE_SLAB_H
 
 #include "depot.h"
+#include "metadata.h"
 #include "extent/map.h"
 #include "order/arena.h"
 
@@ -62,7 +63,6 @@ extern char gm_stream_gone;
 
 struct gm_slab {
 	uintptr_t address;
-	struct gm_heap *heap;
 	_Atomic gpumem_stream stream;
 	struct gm_class class; /* a copy, to be at hand */
 	uint32_t class_index;
@@ -108,14 +108,17 @@ static inline bool gm_mark_live(uint32_t mark)
 	return gm_mark_bytes(mark) - 1 < GM_SMALL_MAX;
 }
 
-/* GM_MORE_ bits of a slot; 0: nothing. */
+/* GM_MORE_ bits of a slot by its mark; 0: nothing. */
+static inline uint16_t gm_mark_has(const struct gm_class *class, gm_mark *mark)
+{
+	return atomic_load(mark) & GM_MARK_MORE
+		       ? atomic_load(gm_mark_more(class, mark))
+		       : 0;
+}
+
 static inline uint16_t gm_slab_more(const struct gm_slab *slab, uint32_t slot)
 {
-	gm_mark *mark = gm_slab_mark(slab, slot);
-
-	return atomic_load(mark) & GM_MARK_MORE
-		       ? atomic_load(gm_mark_more(&slab->class, mark))
-		       : 0;
+	return gm_mark_has(&slab->class, gm_slab_mark(slab, slot));
 }
 
 /* Of a live slot. */
@@ -153,6 +156,24 @@ static inline unsigned gm_entry_class(uintptr_t entry)
 static inline unsigned gm_entry_arena(uintptr_t entry)
 {
 	return (unsigned)(entry >> GM_ENTRY_ARENA_SHIFT);
+}
+
+/* The heap of an entry of a slab, and the class of its slots: also without the
+ * mutex, where the slab may be gone, and another where it was. */
+static inline struct gm_heap *gm_entry_heap(uintptr_t entry)
+{
+	return gm_metadata_heap(gm_slab_of_entry(entry));
+}
+
+static inline const struct gm_class *gm_entry_slots(uintptr_t entry)
+{
+	return &gm_entry_heap(entry)->classes.of[gm_entry_class(entry)];
+}
+
+static inline gm_mark *
+gm_entry_mark(uintptr_t entry, const struct gm_class *class, uint32_t slot)
+{
+	return gm_slab_of_entry(entry)->mark + ((size_t)slot << class->spread);
 }
 
 /* How far into the run of its entry an address lies. */

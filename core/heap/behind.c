@@ -42,7 +42,7 @@ static bool is_of_class(const struct gm_slab *slab, const void *user)
 	const struct of_class *of = user;
 
 	return slab->arena == of->arena &&
-	       &slab->heap->classes.of[slab->class_index] == of->class;
+	       &slab->arena->heap->classes.of[slab->class_index] == of->class;
 }
 
 /* Each takes a wait, and what is too much stays in the slab. */

@@ -16,10 +16,8 @@ static gpumem_status bad_pointer(const void *ptr, const char *why)
 /* NULL: it was a large block when the entry was read, and is free. */
 static struct gm_heap *heap_of_entry(uintptr_t entry)
 {
-	const struct gm_slab *slab = gm_slab_of_entry(entry);
-
-	if (slab)
-		return slab->heap;
+	if (entry & 1)
+		return gm_entry_heap(entry);
 	return gm_extent_heap((const struct gm_extent *)entry);
 }
 
@@ -81,17 +79,19 @@ gpumem_status gm_block_lock(const void *ptr, struct gm_block *block)
 	return status;
 }
 
-static bool small_size(const struct gm_slab *slab, uint32_t offset,
+/* The slab may be gone by now. */
+static bool small_size(uintptr_t entry, uint32_t offset,
 		       struct gm_block_size *size)
 {
-	uint32_t slot = gm_class_slot(&slab->class, offset), mark;
+	const struct gm_class *class = gm_entry_slots(entry);
+	uint32_t slot = gm_class_slot(class, offset), mark;
 
-	if (slot >= slab->class.slots || slot * slab->class.bytes != offset)
+	if (slot >= class->slots || slot * class->bytes != offset)
 		return false;
-	mark = atomic_load_explicit(gm_slab_mark(slab, slot),
+	mark = atomic_load_explicit(gm_entry_mark(entry, class, slot),
 				    memory_order_relaxed);
 	size->requested = gm_mark_bytes(mark);
-	size->usable = slab->class.bytes;
+	size->usable = class->bytes;
 	return gm_mark_live(mark);
 }
 
@@ -113,8 +113,8 @@ bool gm_block_peek(const void *ptr, struct gm_block_size *size_out)
 	if (!entry || gm_forked())
 		return false;
 	if (entry & 1)
-		return small_size(gm_slab_of_entry(entry),
-				  gm_entry_offset(entry, address), size_out);
+		return small_size(entry, gm_entry_offset(entry, address),
+				  size_out);
 	return large_size((const struct gm_extent *)entry, address, size_out);
 }
 

@@ -157,6 +157,7 @@ lib_tests = \
 	tests/unit/lib/fork \
 	tests/unit/lib/free_after \
 	tests/unit/lib/free_own \
+	tests/unit/lib/freed_twice \
 	tests/unit/lib/graph \
 	tests/unit/lib/graph_own \
 	tests/unit/lib/hook \

@@ -32,9 +32,9 @@ void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
 			       offset);
 }
 
-enum { COUNT = 20000, CHUNK = 2 << 20, SYSTEM_PAGE = 4096 };
+enum { COUNT = 20000, CHUNK = GM_METADATA_CHUNK, SYSTEM_PAGE = 4096 };
 
-static struct gm_metadata store;
+static struct gm_metadata store = {.heap = &heap};
 
 struct piece {
 	unsigned char *at;
@@ -133,6 +133,8 @@ static void test_given_up(void)
 		give(&piece[k]);
 	is_uint(present(chunk, CHUNK), 1, "until they are empty");
 	is_uint(*(unsigned char *)(chunk + CHUNK / 2), 0, "then they read 0");
+	ok(gm_metadata_heap((void *)(chunk + CHUNK / 2)) == &heap,
+	   "and it is still known whose they were");
 	sound_store("given up");
 }
 
