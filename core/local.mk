@@ -114,6 +114,8 @@ libloader_la_SOURCES = \
 libdevice_la_CFLAGS = $(FLOOR_CFLAGS)
 libdevice_la_SOURCES = \
 	core/device/ask.c \
+	core/device/claim.c \
+	core/device/claim.h \
 	core/device/device.c \
 	core/device/device.h \
 	core/device/device_info.c \

@@ -19,6 +19,9 @@
 	  "messages on standard error: none, error, warn, info or debug")      \
 	X(limit, "0", MEMORY,                                                  \
 	  "hard limit of each pool that sets none of its own; 0: none")        \
+	X(device_limit, "0", MEMORY,                                           \
+	  "hard limit of a device for all pools of the process together; 0: "  \
+	  "none")                                                              \
 	X(soft_limit, "0", MEMORY,                                             \
 	  "above it a pool trims and runs pressure callbacks before it "       \
 	  "grows; 0: none")                                                    \

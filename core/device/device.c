@@ -6,6 +6,7 @@
  * device_open and device_close run under the list's mutex, so that a device is
  * opened once however many threads ask.
  */
+#include "claim.h"
 #include "device_info.h"
 #include "loader/answer.h"
 #include "loader/describe.h"
@@ -106,6 +107,7 @@ static gpumem_status open_new(const struct gm_backend *backend, int index,
 				    &device->raw_alignment);
 	if (status != GPUMEM_OK)
 		goto close;
+	gm_claim_init(device);
 	init_mutex(&device->mutex);
 	pthread_cond_init(&device->unvisited, NULL);
 	device->pools.next = device->pools.prev = &device->pools;

@@ -43,8 +43,10 @@ struct gpumem_device {
 	_Atomic bool lost;	  /* some call said LOST; never undone */
 	struct gpumem_error loss; /* how that call said it: loss.h */
 	_Atomic uint64_t reserved_bytes; /* by all pools of device memory */
-	pthread_mutex_t mutex;		 /* guards the following */
-	struct gm_device_link pools;	 /* head of a ring */
+	_Atomic uint64_t claimed_bytes;	 /* see claim.h */
+	uint64_t limit_bytes;	     /* constant: of that; UINT64_MAX: none */
+	pthread_mutex_t mutex;	     /* guards the following */
+	struct gm_device_link pools; /* head of a ring */
 	struct gpumem_pool *default_pool;
 	pthread_cond_t unvisited;   /* a pool has no visitors any more */
 	struct gpumem_device *next; /* in the registry */

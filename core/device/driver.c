@@ -5,6 +5,7 @@
  * See driver.h. Every wrapper has the same shape: begin the call, make it if
  * the device is still there, end it. driver_call.c does all the rest.
  */
+#include "claim.h"
 #include "driver_call.h"
 
 void gm_driver_init(struct gm_driver *driver, struct gpumem_device *device)
@@ -39,12 +40,17 @@ gpumem_status gm_driver_memory_info(struct gm_driver *driver,
 		call.status = call.ops->memory_info(call.handle, &memory);
 	if (call.status == GPUMEM_OK) {
 		memory_out->total_bytes = memory.total_bytes;
-		memory_out->free_bytes =
-			memory.free_bytes < memory.total_bytes
-				? memory.free_bytes
-				: memory.total_bytes;
+		memory_out->free_bytes = memory.free_bytes < memory.total_bytes
+						 ? memory.free_bytes
+						 : memory.total_bytes;
 	}
 	return gm_call_end(&call);
+}
+
+/* How much of so many bytes counts for the device's limit. */
+static uint64_t claimed(const struct gm_driver *driver, uint64_t bytes)
+{
+	return driver->kind == GPUMEM_KIND_DEVICE ? bytes : 0;
 }
 
 gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
@@ -57,6 +63,10 @@ gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,
 
 	if (status != GPUMEM_OK)
 		return status;
+	if (!gm_live_claim(live, claimed(driver, bytes))) {
+		gm_live_discard(live);
+		return gm_claim_refuse(driver->device);
+	}
 	call = gm_call_begin_counted(driver, GPUMEM_SLOT_alloc);
 	if (driver->kind != GPUMEM_KIND_DEVICE)
 		call.slot = GPUMEM_SLOT_kind_alloc;
@@ -141,13 +151,14 @@ gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
 	struct gm_live *live;
 	gpumem_status status = gm_live_new(driver->device, count, &live);
 	struct gm_call call;
-	size_t i = 0;
+	size_t i = 0, most;
 
 	*done_out = 0;
 	if (status != GPUMEM_OK)
 		return status;
+	most = gm_live_claim(live, claimed(driver, bytes));
 	call = gm_call_begin_counted(driver, GPUMEM_SLOT_page_create);
-	while (call.status == GPUMEM_OK && i < count) {
+	while (call.status == GPUMEM_OK && i < most) {
 		gpumem_page page = 0;
 
 		call.status = create(call.handle, bytes, &page);
@@ -158,7 +169,10 @@ gpumem_status gm_driver_page_create(struct gm_driver *driver, uint64_t bytes,
 	gm_live_discard(live);
 	*done_out = i;
 	call.count = i + (call.status != GPUMEM_OK);
-	return gm_call_end(&call);
+	status = gm_call_end(&call);
+	if (status == GPUMEM_OK && most < count)
+		status = gm_claim_refuse(driver->device);
+	return status;
 }
 
 gpumem_status gm_driver_page_destroy(struct gm_driver *driver, uint64_t bytes,

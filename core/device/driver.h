@@ -32,7 +32,8 @@ void gm_driver_init(struct gm_driver *driver, struct gpumem_device *device);
 void gm_driver_reset_counts(struct gm_driver *driver);
 
 /* Each mirrors the slot of its name in backend.h. The caller has looked at the
- * capability. */
+ * capability. Those that take memory also give LIMIT: the device's, claim.h, of
+ * which the driver was not asked. */
 gpumem_status gm_driver_memory_info(struct gm_driver *driver,
 				    struct gpumem_memory *memory_out);
 gpumem_status gm_driver_alloc(struct gm_driver *driver, uint64_t bytes,

@@ -164,9 +164,10 @@ void gm_call_keep_page(struct gm_call *call, struct gm_live **live,
 	if (call->status != GPUMEM_OK)
 		return;
 	*live = first->more;
+	first->more = NULL;
 	if (gm_live_add_page(first, page))
 		return;
-	free(first);
+	gm_live_discard(first);
 	lied(call,
 	     "the page %#llx, which it gave before and has not taken "
 	     "back",

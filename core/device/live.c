@@ -7,6 +7,7 @@
  * overlap, a search for one that overlaps goes down one path.
  */
 #include "live.h"
+#include "claim.h"
 #include "base/error.h"
 
 #include <stdio.h>
@@ -134,7 +135,7 @@ static struct gm_live *take(uint64_t space, uint64_t from)
 	return live;
 }
 
-gpumem_status gm_live_new(const struct gpumem_device *device, size_t count,
+gpumem_status gm_live_new(struct gpumem_device *device, size_t count,
 			  struct gm_live **live_out)
 {
 	struct gm_live *first = NULL;
@@ -157,12 +158,29 @@ gpumem_status gm_live_new(const struct gpumem_device *device, size_t count,
 	return GPUMEM_OK;
 }
 
+size_t gm_live_claim(struct gm_live *live, uint64_t bytes)
+{
+	size_t count = 0;
+
+	for (; live && gm_claim(live->device, bytes); live = live->more) {
+		live->claimed_bytes = bytes;
+		count++;
+	}
+	return count;
+}
+
+static void end(struct gm_live *live)
+{
+	gm_claim_back(live->device, live->claimed_bytes);
+	free(live);
+}
+
 void gm_live_discard(struct gm_live *live)
 {
 	while (live) {
 		struct gm_live *next = live->more;
 
-		free(live);
+		end(live);
 		live = next;
 	}
 }
@@ -210,7 +228,7 @@ bool gm_live_settle(struct gm_live *live, bool refused)
 		return true;
 	if (refused && add(live, NULL))
 		return true;
-	free(live);
+	end(live);
 	return !refused;
 }
 

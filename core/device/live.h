@@ -21,8 +21,9 @@
 /* One of them. Outside the table its holder owns it. */
 struct gm_live {
 	struct gm_live *less, *more;
-	const struct gpumem_device *device;
-	uint64_t space; /* 0: of addresses; else a device's pages */
+	struct gpumem_device *device;
+	uint64_t claimed_bytes; /* of its memory: claim.h; 0: it is none */
+	uint64_t space;		/* 0: of addresses; else a device's pages */
 	uint64_t from, bytes;
 };
 
@@ -34,8 +35,11 @@ struct gm_overlap {
 
 /* So many, linked by `more`: before the call that takes memory, which then
  * cannot fail for want of host memory afterwards. OK, or NO_HOST_MEMORY. */
-gpumem_status gm_live_new(const struct gpumem_device *device, size_t count,
+gpumem_status gm_live_new(struct gpumem_device *device, size_t count,
 			  struct gm_live **live_out);
+/* For memory: so much is claimed for each of them, as far as the device's limit
+ * allows. How many have it. It is given back when one is freed. */
+size_t gm_live_claim(struct gm_live *live, uint64_t bytes);
 /* Those that were not needed. */
 void gm_live_discard(struct gm_live *live);
 

@@ -45,7 +45,8 @@ struct gm_heap {
 	size_t page_bytes;	   /* constant: of VM pages */
 	bool vm;		   /* constant */
 	gpumem_share share;	   /* constant: NONE, FD (with VM) or IPC */
-	uint64_t capacity_bytes;   /* constant: total of this kind of memory */
+	uint64_t capacity_bytes;   /* constant: total of this kind of memory,
+				      or the device's limit, if that is less */
 	uint64_t max_alloc_bytes;  /* constant: of one raw allocation */
 
 	struct gm_counters counters;

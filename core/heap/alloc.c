@@ -112,6 +112,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	pthread_mutex_lock(&heap->mutex);
 	budget->beyond_soft = beyond_soft;
 	budget->no_wait = request->flags & GPUMEM_ALLOC_NO_WAIT;
+	budget->device_limited = false;
 	seen_out->completions = heap->order->completions;
 	status = take(heap, request, &grown, &seen_out->over, ptr_out);
 	if (status == GPUMEM_OK && grown)
@@ -119,6 +120,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap,
 	if (status == GPUMEM_OK)
 		note_alloc(heap, request, *ptr_out);
 	budget->beyond_soft = budget->no_wait = budget->drained = false;
+	seen_out->device_limited = budget->device_limited;
 	seen_out->releases = heap->space->releases;
 	/* A purge step is a trim of a kind, which both flags leave out. */
 	due = !(request->flags &
@@ -163,27 +165,47 @@ static const struct gm_stack *stack_here(const struct gm_heap *heap)
 	return frames ? gm_stack_here(frames) : NULL;
 }
 
+/* To the program a limit is one, whatever it is of. */
+static gpumem_status judge(const struct gm_request *request,
+			   const struct gm_seen *seen, gpumem_status status)
+{
+	if (status != GPUMEM_NO_MEMORY || !seen->device_limited)
+		return status;
+	if (request->device_limit_out)
+		*request->device_limit_out = true;
+	return GPUMEM_LIMIT;
+}
+
+/* More than there can be: no reclaiming can help. */
+static gpumem_status refuse_excess(const struct gm_heap *heap,
+				   const struct gm_request *request,
+				   struct gm_seen *seen)
+{
+	const struct gpumem_device *device = heap->driver.device;
+
+	seen->device_limited = heap->driver.kind == GPUMEM_KIND_DEVICE &&
+			       request->bytes <= device->info.total_bytes;
+	return gm_fail(GPUMEM_NO_MEMORY, "the request exceeds the %s of %s",
+		       seen->device_limited ? "limit" : "total memory",
+		       device->info.name);
+}
+
 gpumem_status gm_heap_alloc(struct gm_heap *heap,
 			    const struct gm_request *asked, void **ptr_out)
 {
-	const struct gpumem_device *device = heap->driver.device;
 	struct gm_request request = *asked;
-	struct gm_seen seen;
+	struct gm_seen seen = {0};
 	gpumem_status status;
 
 	if (gm_forked())
 		return gm_fail(GPUMEM_FORKED,
 			       "the process was forked; open the device anew "
 			       "after exec");
-	if (atomic_load(&device->lost))
+	if (atomic_load(&heap->driver.device->lost))
 		return refuse_lost(heap);
 	request.stack = stack_here(heap);
-	/* No reclaiming can help. */
 	if (request.bytes > heap->capacity_bytes) {
-		status = gm_fail(GPUMEM_NO_MEMORY,
-				 "the request exceeds the total memory of "
-				 "%s",
-				 device->info.name);
+		status = refuse_excess(heap, &request, &seen);
 	} else {
 		status = gm_heap_attempt(heap, &request, false, &seen, ptr_out);
 		if (is_for_memory(status))
@@ -192,5 +214,5 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 	}
 	if (is_for_memory(status))
 		count_oom(heap);
-	return status;
+	return judge(&request, &seen, status);
 }

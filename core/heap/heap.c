@@ -32,8 +32,11 @@ static void set_kind(struct gm_heap *heap, gpumem_kind kind)
 		   gm_option_bool(GM_BOOL_vm);
 	heap->capacity_bytes = info->total_bytes;
 	heap->max_alloc_bytes = info->max_alloc_bytes;
-	if (kind == GPUMEM_KIND_DEVICE)
+	if (kind == GPUMEM_KIND_DEVICE) {
+		if (heap->driver.device->limit_bytes < heap->capacity_bytes)
+			heap->capacity_bytes = heap->driver.device->limit_bytes;
 		return;
+	}
 	heap->capacity_bytes = host_bytes();
 	if (kind == GPUMEM_KIND_MANAGED)
 		heap->capacity_bytes += info->total_bytes;

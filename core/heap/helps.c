@@ -235,7 +235,7 @@ static void count_retry(struct gm_heap *heap)
 
 gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			      const struct gm_request *request,
-			      const struct gm_seen *seen, gpumem_status status,
+			      struct gm_seen *seen, gpumem_status status,
 			      void **ptr_out)
 {
 	struct climb climb = {
@@ -260,6 +260,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 						       &climb.seen, ptr_out);
 		i += !helped || !(helps[i].how & AGAIN);
 	}
+	*seen = climb.seen;
 	return climb.status;
 }
 

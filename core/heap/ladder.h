@@ -31,6 +31,8 @@ struct gm_request {
 	const struct gm_stack *stack; /* NULL: nobody asked for it */
 	struct gm_tag_over *over; /* what refused it, if that was the limit of a
 				     tag; NULL: nobody asks */
+	bool *device_limit_out;	  /* set: it was the device's, device/claim.h;
+				     NULL: nobody asks */
 };
 
 /* It gets a slot of a slab. */
@@ -77,15 +79,16 @@ struct gm_seen {
 	bool over;	      /* the limit of a tag refused it, or it exceeds
 				 the pool's: no memory that becomes free would
 				 help */
+	bool device_limited;  /* it was short of the device's limit */
 };
 
 /* After an attempt that failed with LIMIT or NO_MEMORY: works through the
  * second table and attempts again, until an attempt gives another status or the
- * table ends, or one is over. seen: by that attempt. Without the
- * mutex. Returns the last attempt's status. */
+ * table ends, or one is over. seen: by that attempt, and then by
+ * the last, whose status it returns. Without the mutex. */
 gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			      const struct gm_request *request,
-			      const struct gm_seen *seen, gpumem_status status,
+			      struct gm_seen *seen, gpumem_status status,
 			      void **ptr_out);
 
 /* alloc.c: what an allocation needs of its arena when no cache has anything:

@@ -34,6 +34,7 @@ static void look_at_others(struct gm_oom *oom)
 	struct gm_device_link *link;
 	uint64_t most = 0;
 
+	oom->others_bytes = 0;
 	if (oom->request->flags & GPUMEM_ALLOC_NO_WAIT) {
 		if (pthread_mutex_trylock(&device->mutex))
 			return;
@@ -48,13 +49,11 @@ static void look_at_others(struct gm_oom *oom)
 
 static bool others_have_it(struct gm_oom *oom)
 {
-	uint64_t free_bytes = oom->known ? oom->memory.free_bytes : 0;
-
-	if (oom->status != GPUMEM_NO_MEMORY)
+	if (oom->status != GPUMEM_NO_MEMORY && !oom->device_limit)
 		return false;
 	look_at_others(oom);
 	return oom->others_bytes &&
-	       oom->others_bytes + free_bytes >= oom->need_bytes;
+	       oom->others_bytes + oom->left_bytes >= oom->need_bytes;
 }
 
 /* ---- the decision ---- */
@@ -65,7 +64,7 @@ static bool is_other_cause(const struct gm_oom *oom)
 {
 	return oom->status == GPUMEM_NO_MEMORY &&
 	       oom->cause.status == GPUMEM_NO_MEMORY &&
-	       (!oom->known || oom->memory.free_bytes >= oom->need_bytes);
+	       (!oom->known || oom->left_bytes >= oom->need_bytes);
 }
 
 /* There is enough, but not where it could be used. */
@@ -112,16 +111,17 @@ static gpumem_advice of_state(struct gm_oom *oom)
 	return GPUMEM_ADVICE_LESS;
 }
 
-/* The pool's own limit, and nothing that it has could serve. */
-static bool is_limit(const struct gm_oom *oom)
+/* A limit of the pool or the device, and nothing below it could serve. */
+static bool is_limit(struct gm_oom *oom)
 {
 	const struct gpumem_stats *stats = &oom->stats;
 	uint64_t bytes = oom->request->bytes;
 
 	return oom->status == GPUMEM_LIMIT &&
-	       (oom->need_bytes > stats->limit_bytes ||
+	       (oom->need_bytes > oom->limit_bytes ||
 		(stats->quarantined_bytes < bytes &&
-		 stats->pending_bytes < bytes && stats->free_bytes < bytes));
+		 stats->pending_bytes < bytes && stats->free_bytes < bytes &&
+		 !others_have_it(oom)));
 }
 
 void gm_oom_advise(struct gm_oom *oom)
@@ -145,13 +145,17 @@ void gm_oom_advise(struct gm_oom *oom)
 
 static void say_limit(const struct gm_oom *oom, struct gm_text *text)
 {
-	if (oom->need_bytes <= oom->stats.limit_bytes) {
-		gm_text_say(text, "free blocks, or raise the pool's limit");
+	const char *whose = oom->device_limit ? "device" : "pool";
+
+	if (oom->need_bytes <= oom->limit_bytes) {
+		gm_text_say(text, "free blocks%s, or raise the %s's limit",
+			    oom->device_limit ? ", of this or other pools" : "",
+			    whose);
 		return;
 	}
 	gm_text_say_bytes(text, "the request takes ", oom->need_bytes);
-	gm_text_say(text, " in whole %s, more than the pool's limit: raise it",
-		    oom->pool->heap.vm ? "pages" : "segments");
+	gm_text_say(text, " in whole %s, more than the %s's limit: raise it",
+		    oom->pool->heap.vm ? "pages" : "segments", whose);
 }
 
 static void say_tag_limit(const struct gm_oom *oom, struct gm_text *text)

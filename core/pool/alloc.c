@@ -35,10 +35,12 @@ gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 			    const struct gm_request *request, void **ptr_out)
 {
 	struct gm_tag_over over = {0};
+	bool device_limit = false;
 	struct gm_request asked = *request;
 	gpumem_status status;
 
 	asked.over = &over;
+	asked.device_limit_out = &device_limit;
 	status = gm_heap_alloc(&pool->heap, &asked, ptr_out);
 	if (status != GPUMEM_NO_MEMORY && status != GPUMEM_LIMIT)
 		return status;

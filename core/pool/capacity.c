@@ -3,6 +3,7 @@
 
 /* How large a block of a pool can be: the heap's numbers and the driver's. */
 #include "pool.h"
+#include "device/claim.h"
 
 gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
 			       struct gpumem_capacity *capacity_out)
@@ -11,13 +12,17 @@ gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
 	struct gm_heap *heap = &pool->heap;
 	struct gm_capacity capacity;
 	gpumem_status status = GPUMEM_OK;
+	uint64_t room;
 
 	/* Of what is no device memory no driver says how much there is. */
 	if (heap->driver.kind == GPUMEM_KIND_DEVICE)
 		status = gm_driver_memory_info(&heap->driver, &memory);
 	if (status != GPUMEM_OK)
 		return status;
-	capacity = gm_heap_capacity(heap, stream, memory.free_bytes);
+	room = gm_claim_room(pool->device);
+	capacity = gm_heap_capacity(heap, stream,
+				    memory.free_bytes < room ? memory.free_bytes
+							     : room);
 	*capacity_out =
 		(struct gpumem_capacity){.size = sizeof(*capacity_out),
 					 .max_alloc_bytes = capacity.most_bytes,

@@ -30,6 +30,10 @@ struct gm_oom {
 	uint64_t busy_bytes;	 /* free, but streams may be at work on it */
 	uint64_t unplaced_bytes; /* free, in handles that are mapped nowhere */
 	uint64_t need_bytes;	 /* what the driver would have to give */
+	uint64_t left_bytes;	 /* what it had, as far as a limit of the
+				    device leaves it; 0: unknown */
+	bool device_limit;	 /* that limit refused it: device/claim.h */
+	uint64_t limit_bytes;	 /* the limit that refused it; or the pool's */
 	/* advice.c */
 	gpumem_advice advice;
 	uint64_t others_bytes; /* POOLS: free in the device's other pools, */

@@ -114,6 +114,9 @@ static void print_memory(struct gm_print *print, const struct gm_oom *oom)
 
 	gm_print_open(print, "memory", true);
 	print_bytes(print, "total_bytes", memory->total_bytes);
+	if (oom->pool->device->limit_bytes != UINT64_MAX)
+		print_bytes(print, "limit_bytes",
+			    oom->pool->device->limit_bytes);
 	if (oom->known) {
 		print_bytes(print, "free_bytes", memory->free_bytes);
 		print_bytes(print, "reserved_bytes", memory->reserved_bytes);

@@ -4,6 +4,7 @@
 /* The sentence of an allocation that failed for memory: every figure that says
  * why, and what to do about it. See oom.h. */
 #include "oom.h"
+#include "device/claim.h"
 #include "base/error.h"
 #include "base/line.h"
 
@@ -148,10 +149,15 @@ static void ask(struct gm_oom *oom)
 	oom->memory.total_bytes = pool->heap.capacity_bytes;
 	if (pool->heap.driver.kind != GPUMEM_KIND_DEVICE)
 		return;
+	oom->memory.total_bytes = pool->device->info.total_bytes;
 	oom->known = gm_driver_memory_info(&pool->heap.driver, &oom->memory) ==
 		     GPUMEM_OK;
 	if (oom->known)
 		gm_pool_complete_memory(pool->device, &oom->memory);
+	if (oom->known || oom->device_limit)
+		oom->left_bytes =
+			least(oom->known ? oom->memory.free_bytes : UINT64_MAX,
+			      gm_claim_room(pool->device));
 }
 
 /* The same in words. */
@@ -181,6 +187,9 @@ static void look(struct gm_oom *oom)
 	gm_error_get(&oom->cause);
 	look_at_streams(oom);
 	gm_pool_stats(oom->pool, &oom->stats);
+	oom->device_limit = *oom->request->device_limit_out;
+	oom->limit_bytes = oom->device_limit ? oom->pool->device->limit_bytes
+					     : oom->stats.limit_bytes;
 	ask(oom);
 	gm_oom_advise(oom);
 }
@@ -201,7 +210,19 @@ static void say_pool_name(struct gm_text *text, const struct gpumem_pool *pool)
 static bool is_limited(const struct gm_oom *oom)
 {
 	return oom->status == GPUMEM_LIMIT &&
-	       (oom->request->over->tag || oom->stats.limit_bytes);
+	       (oom->request->over->tag || oom->limit_bytes);
+}
+
+static void say_device_limited(struct gm_text *text, const struct gm_oom *oom)
+{
+	gm_text_say(text, "%s", oom->pool->device->info.name);
+	gm_text_say_bytes(text, ": its limit of ", oom->limit_bytes);
+	gm_text_say(text, " for all pools of this program (option "
+			  "`device_limit`) is reached: out of memory");
+	gm_text_say_bytes(text, " for a request of ", oom->request->bytes);
+	gm_text_say(text, "; ");
+	say_pool_name(text, oom->pool);
+	gm_text_say(text, ": ");
 }
 
 /* The device has memory left, but the pool or the tag may have no more. */
@@ -215,8 +236,7 @@ static void say_limited(struct gm_text *text, const struct gm_oom *oom)
 		gm_text_say(text, "the limit of tag");
 		say_path(text, gm_tag_path(over->tag));
 	} else {
-		gm_text_say_bytes(text, "its hard limit of ",
-				  oom->stats.limit_bytes);
+		gm_text_say_bytes(text, "its hard limit of ", oom->limit_bytes);
 	}
 	gm_text_say_bytes(text, " is reached: out of memory for a request of ",
 			  oom->request->bytes);
@@ -225,6 +245,10 @@ static void say_limited(struct gm_text *text, const struct gm_oom *oom)
 
 static void say_head(struct gm_text *text, const struct gm_oom *oom)
 {
+	if (oom->device_limit) {
+		say_device_limited(text, oom);
+		return;
+	}
 	if (is_limited(oom)) {
 		say_limited(text, oom);
 		return;

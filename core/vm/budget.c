@@ -27,7 +27,18 @@ gpumem_status gm_limits_judge(const struct gm_heap *heap, uint64_t soft_bytes,
 			      uint64_t limit_bytes)
 {
 	uint64_t smallest = gm_budget_need(heap, 1);
+	const struct gpumem_device *device = heap->driver.device;
 
+	if (heap->driver.kind == GPUMEM_KIND_DEVICE &&
+	    device->limit_bytes < smallest)
+		return gm_fail(
+			GPUMEM_INVALID,
+			"a limit of %llu bytes for all pools of %s "
+			"(option `device_limit`) is less than it takes "
+			"for one block: the smallest is %llu bytes, or 0 "
+			"for none",
+			(unsigned long long)device->limit_bytes,
+			device->info.name, (unsigned long long)smallest);
 	if (!limit_bytes)
 		return GPUMEM_OK;
 	if (limit_bytes < smallest)
@@ -36,8 +47,7 @@ gpumem_status gm_limits_judge(const struct gm_heap *heap, uint64_t soft_bytes,
 			       "`limit`) is less than %s takes for one block: "
 			       "the smallest is %llu bytes, or 0 for none",
 			       (unsigned long long)limit_bytes,
-			       heap->driver.device->info.name,
-			       (unsigned long long)smallest);
+			       device->info.name, (unsigned long long)smallest);
 	if (soft_bytes > limit_bytes)
 		return gm_fail(
 			GPUMEM_INVALID,
@@ -192,6 +202,14 @@ bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes)
 		       gm_budget_target(heap, bytes);
 }
 
+gpumem_status gm_budget_answer(struct gm_heap *heap, gpumem_status status)
+{
+	if (status != GPUMEM_LIMIT)
+		return status;
+	heap->space->budget.device_limited = true;
+	return GPUMEM_NO_MEMORY;
+}
+
 void gm_budget_refuse(struct gm_heap *heap)
 {
 	heap->space->budget.met_limit = true;
@@ -219,8 +237,7 @@ size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
 	uint64_t reserved =
 		heap->counters.reserved.current / heap->page_bytes + pages;
 	uint64_t most = heap->space->handle_pages;
-	uint64_t part =
-		times_smaller(heap, pages * (uint64_t)heap->page_bytes);
+	uint64_t part = times_smaller(heap, pages * (uint64_t)heap->page_bytes);
 
 	if (most > pages / (REQUEST_PART * part))
 		most = pages / (REQUEST_PART * part);

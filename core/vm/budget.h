@@ -38,6 +38,8 @@ struct gm_budget {
 	uint64_t refused_bytes;
 	uint64_t returned_bytes; /* all that ever went back to the driver */
 	int64_t exchanged_blocks; /* see gm_budget_may_exchange() */
+	/* This attempt met the device's limit: gm_budget_answer(). */
+	bool device_limited;
 };
 
 /* Options `waste`, `waste_max`, `segment_waste`, `segment_wait_ms` and
@@ -97,6 +99,9 @@ bool gm_budget_is_fragmented(const struct gm_heap *heap, uint64_t bytes);
 /* Does a growth for so much move pages, since new ones would be waste or are
  * beyond the limit? */
 bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes);
+/* What asking the driver for memory came to. At the limit of the device it has
+ * no more, as far as the heap goes: what other pools have to spare helps. */
+gpumem_status gm_budget_answer(struct gm_heap *heap, gpumem_status status);
 /* The driver has no more, as of now. */
 void gm_budget_refuse(struct gm_heap *heap);
 

@@ -24,10 +24,13 @@ struct gm_attempt gm_growth_pause(struct gm_heap *heap)
 					   .follows = budget->follows,
 					   .waits = budget->waits,
 					   .drained = budget->drained,
+					   .device_limited =
+						   budget->device_limited,
 					   .search = gm_search_pause(heap)};
 
 	budget->beyond_soft = budget->no_wait = false;
 	budget->follows = budget->waits = budget->drained = false;
+	budget->device_limited = false;
 	return attempt;
 }
 
@@ -38,6 +41,7 @@ void gm_growth_resume(struct gm_heap *heap, struct gm_attempt attempt)
 	heap->space->budget.follows = attempt.follows;
 	heap->space->budget.waits = attempt.waits;
 	heap->space->budget.drained = attempt.drained;
+	heap->space->budget.device_limited = attempt.device_limited;
 	gm_search_resume(heap, attempt.search);
 }
 

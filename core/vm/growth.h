@@ -42,7 +42,7 @@ struct gm_growth {
 /* What an attempt says of itself in the budget is not for other threads, nor
  * what its search has heard of the streams. */
 struct gm_attempt {
-	bool beyond_soft, no_wait, follows, waits, drained;
+	bool beyond_soft, no_wait, follows, waits, drained, device_limited;
 	struct gm_search search;
 };
 

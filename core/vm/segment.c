@@ -110,7 +110,7 @@ static gpumem_status ask(struct gm_heap *heap, uint64_t bytes,
 	status = gm_driver_alloc(&heap->driver, bytes, address_out);
 	gm_growth_take_up(heap, attempt);
 	heap->nodes.promised--;
-	return status;
+	return gm_budget_answer(heap, status);
 }
 
 /* Takes `good` bytes from the driver, or `least` when that is too much. */

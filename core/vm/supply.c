@@ -93,7 +93,8 @@ static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
 {
 	size_t bytes = pages * heap->page_bytes, made = 0;
 	gpumem_page page[CREATE_COUNT];
-	gpumem_status status = ask(heap, supply, bytes, page, count, &made);
+	gpumem_status status = gm_budget_answer(
+		heap, ask(heap, supply, bytes, page, count, &made));
 
 	for (size_t i = 0; i < made; i++) {
 		size_t at = supply->need->pages - ++supply->fresh;

@@ -122,7 +122,7 @@ extern "C" {
 	X(OK, 0, "success")                                                   \
 	X(INVALID, -1, "invalid argument")                                    \
 	X(NO_MEMORY, -2, "device out of memory")                              \
-	X(LIMIT, -3, "the pool's limit is reached: out of memory")            \
+	X(LIMIT, -3, "a limit is reached: out of memory")            \
 	X(NO_HOST_MEMORY, -4, "host out of memory")                           \
 	X(NOT_FOUND, -5, "no such backend, device or option")                 \
 	X(UNSUPPORTED, -6, "not supported by this device or backend")         \
@@ -358,7 +358,8 @@ struct gpumem_device_info {
 struct gpumem_memory {
 	size_t size;
 	uint64_t total_bytes;
-	uint64_t free_bytes;     /* as the device reports, see CAP_MEMORY_INFO */
+	uint64_t free_bytes;     /* as the device reports, see CAP_MEMORY_INFO,
+				    whatever option `device_limit` says */
 	uint64_t reserved_bytes; /* by the pools of this process, of the kind
 				    GPUMEM_KIND_DEVICE */
 	uint64_t outside_bytes;  /* total - free - reserved: other processes,
@@ -772,7 +773,8 @@ gpumem_pool_set_soft_limit_percent(gpumem_pool *pool,
 	X(SOFT, 1, "soft")     /* the soft limit: the pool is about to grow   \
 				  beyond it */                                \
 	X(HARD, 2, "hard")     /* the hard limit: it is about to fail */      \
-	X(DEVICE, 3, "device") /* the driver has no more: likewise */
+	X(DEVICE, 3, "device") /* the driver has no more, or option           \
+				  `device_limit` leaves none: likewise */
 
 typedef enum gpumem_pressure_limit {
 #define GPUMEM_PRESSURE_ENUM(name, number, word)                              \
@@ -788,7 +790,8 @@ struct gpumem_pressure {
 	size_t size;
 	uint64_t needed_bytes;       /* of the request */
 	gpumem_pressure_limit limit; /* which was met */
-	uint64_t limit_bytes;        /* its value; of the DEVICE: all memory */
+	uint64_t limit_bytes;        /* its value; of the DEVICE: all memory, or
+					option `device_limit` if that is less */
 	uint64_t reserved_bytes;     /* by the pool, now */
 };
 
@@ -928,8 +931,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *     option `wait`), which they then give back
  *   - waiting for what other threads give back
  *
- * A request that exceeds total memory, or that takes more in whole pages (or
- * segments) than the pool's limit, fails at once.
+ * A request that exceeds total memory or option `device_limit`, or that takes
+ * more in whole pages (or segments) than the pool's limit, fails at once.
  *
  * Returns OK; NO_MEMORY; LIMIT; NO_HOST_MEMORY; DRIVER; LOST. The text of a
  * NO_MEMORY or LIMIT contains " out of memory" and the figures, and names the
@@ -1692,7 +1695,8 @@ gpumem_tag_set_limit(gpumem_pool *pool, uint32_t tag, uint64_t limit_bytes);
 #define GPUMEM_ADVICE_LIST(X)                                                 \
 	X(LESS, 1, "less")           /* free blocks, or ask for less */        \
 	X(TOO_LARGE, 2, "too_large") /* the device as a whole is too small */  \
-	X(LIMIT, 3, "limit")         /* raise the pool's limit */              \
+	X(LIMIT, 3, "limit")         /* raise the limit of the pool, or option \
+					`device_limit` */                      \
 	X(FLAGS, 4, "flags")         /* leave out the request's flags */       \
 	X(DRIVER, 5, "driver")       /* the driver refused for its own reason; \
 					the text has that */                   \

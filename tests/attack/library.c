@@ -149,6 +149,7 @@ static const char *const settings[][2] = {
 	{"decay_ms", "0"},
 	{"handle_max", "0"},
 	{"limit", "0"},
+	{"device_limit", "16MiB"},
 	{"soft_limit", "8MiB"},
 	{"page", "2MiB"},
 	{"host.latency", ""},

@@ -94,6 +94,7 @@ static const struct {
 	{"leaks", {"", "", "/tmp/gpumem-soak.%p", NULL}},
 	{"track_frames", {"16", "0", "64", NULL}},
 	{"host.page", {"2MiB", "512KiB", "64KiB", NULL}},
+	{"device_limit", {"0", "0", "64MiB", "50%", NULL}},
 	{"host.capacity", {"96MiB", "256MiB", "1GiB", NULL}},
 	{"host.copy_rate", {"0", "2GiB", NULL}},
 	{"host.latency",

@@ -21,6 +21,7 @@ base_tests = \
 device_tests = \
 	tests/unit/device/answer \
 	tests/unit/device/ask \
+	tests/unit/device/claim \
 	tests/unit/device/driver \
 	tests/unit/device/gate \
 	tests/unit/device/live \
@@ -144,6 +145,7 @@ lib_tests = \
 	tests/unit/lib/config \
 	tests/unit/lib/counts \
 	tests/unit/lib/descriptors \
+	tests/unit/lib/device_limit \
 	tests/unit/lib/dlopen \
 	tests/unit/lib/drift \
 	tests/unit/lib/ends \
