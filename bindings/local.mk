@@ -54,9 +54,11 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/device.cpp \
 	bindings/python/src/subclass/fork.cpp \
 	bindings/python/src/subclass/history.cpp \
+	bindings/python/src/subclass/names.hpp \
 	bindings/python/src/subclass/offer.cpp \
 	bindings/python/src/subclass/offer.hpp \
 	bindings/python/src/subclass/oom.cpp \
+	bindings/python/src/subclass/overrides.cpp \
 	bindings/python/src/subclass/pools.cpp \
 	bindings/python/src/subclass/segments.cpp \
 	bindings/python/src/subclass/settle.cpp \

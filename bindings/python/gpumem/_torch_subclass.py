@@ -88,7 +88,8 @@ def command(torch: Any, output: str) -> List[str]:
     folders = [include, include / "torch/csrc/api/include"]
     folders += [_cuda_headers(torch), Path(sysconfig.get_path("include"))]
     abi = int(torch.compiled_with_cxx11_abi())
-    line = compiler + ["-std=c++17", "-O2", "-fPIC", "-shared"]
+    # PyTorch's headers need C++20 from 2.14 on, and do with it before.
+    line = compiler + ["-std=c++20", "-O2", "-fPIC", "-shared"]
     line += ["-fvisibility=hidden", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
     line += shlex.split(os.environ.get("CXXFLAGS", ""))
     for folder in folders:

@@ -189,6 +189,20 @@ EXPORT cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
 	return cudaSuccess;
 }
 
+/* What PyTorch asks since 2.13 instead. */
+EXPORT cudaError_t cudaStreamGetCaptureInfo(
+	cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+	unsigned long long *id, cudaGraph_t *, const cudaGraphNode_t **,
+#if CUDART_VERSION >= 13000
+	const cudaGraphEdgeData **,
+#endif
+	size_t *)
+{
+	if (id)
+		*id = reinterpret_cast<unsigned long long>(stream);
+	return cudaStreamIsCapturing(stream, status);
+}
+
 EXPORT cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
 {
 	*free = size_t{1} << 29;

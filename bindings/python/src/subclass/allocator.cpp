@@ -17,9 +17,6 @@
 namespace gpumem_torch
 {
 
-using c10::CachingDeviceAllocator::RecordContext;
-using action = cca::TraceEntry::Action;
-
 allocator *the;
 
 void delete_block(void *ptr)

@@ -4,8 +4,9 @@
 /*
  * gpumem as a subclass of PyTorch's allocator of device memory. Compiled at the
  * user's against the headers of the very PyTorch that is installed, since the
- * base class differs between its versions: each function says `override`, so
- * that a version that has another one refuses to compile.
+ * base class differs between its versions: each function says `override`, or is
+ * one that some versions lack (names.hpp), which overrides.cpp checks, so that
+ * a version that has another one refuses to compile.
  *
  * One mutex, `lock`, is over all that is here. It is not held during a call of
  * gpumem's that may wait, of Python's, or of a recorder of stacks.
@@ -17,11 +18,10 @@
 #ifndef GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
 #define GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
 
+#include "names.hpp"
 #include "offer.hpp"
 #include "space.hpp"
 
-#include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/util/ApproximateClock.h>
 #include <gpumem/gpumem.h>
 
 #include <atomic>
@@ -34,10 +34,6 @@
 namespace gpumem_torch
 {
 
-namespace cca = c10::cuda::CUDACachingAllocator;
-using c10::DeviceIndex;
-using c10::MempoolId_t;
-using context = std::shared_ptr<c10::GatheredContext>;
 using filter = std::function<bool(cudaStream_t)>;
 
 constexpr int MOST_DEVICES = 64;
@@ -97,7 +93,7 @@ struct device {
 	int64_t oom_count = 0;
 	baseline since{};
 	std::map<MempoolId_t, std::unique_ptr<mempool>> mempools;
-	std::deque<cca::TraceEntry> trace;
+	std::deque<TraceEntry> trace;
 	/* What the trace has of gpumem's own memory, under `mapping`, which is
 	 * taken before the allocator's lock. */
 	std::mutex mapping;
@@ -122,10 +118,10 @@ struct routing {
 struct history {
 	bool on = false;
 	cca::CreateContextFn recorder = nullptr;
-	cca::RecordContext when = cca::RecordContext::NEVER;
+	RecordContext when = RecordContext::NEVER;
 	size_t most = 1;
-	std::set<cca::TraceEntry::Action> skipped;
-	std::deque<c10::CachingDeviceAllocator::AnnotationEntry> annotations;
+	std::set<action> skipped;
+	std::deque<AnnotationEntry> annotations;
 	c10::ApproximateClockToUnixTimeConverter clock;
 };
 
@@ -159,8 +155,8 @@ class allocator final : public cca::CUDAAllocator
 	void setMemoryFraction(double part, DeviceIndex number) override;
 	void emptyCache(MempoolId_t id) override;
 	void cacheInfo(DeviceIndex number, size_t *largest) override;
-	std::vector<cca::StreamSegmentSize>
-	getExpandableSegmentSizes(DeviceIndex number) override;
+	/* Since 2.10. */
+	expandable_sizes getExpandableSegmentSizes(DeviceIndex number);
 	void enablePeerAccess(DeviceIndex from, DeviceIndex to) override;
 	cudaError_t memcpyAsync(void *to, int to_device, const void *from,
 				int from_device, size_t bytes, cudaStream_t on,
@@ -177,11 +173,15 @@ class allocator final : public cca::CUDAAllocator
 	void endAllocateToPool(DeviceIndex number, MempoolId_t id) override;
 	void releasePool(DeviceIndex number, MempoolId_t id) override;
 	int getPoolUseCount(DeviceIndex number, MempoolId_t id) override;
+	/* Each since 2.11, and before. */
 	void createOrIncrefPool(DeviceIndex number, MempoolId_t id,
-				std::shared_ptr<CUDAAllocator> other) override;
-	void setUseOnOOM(DeviceIndex number, MempoolId_t id,
-			 bool value) override;
-	void setNoSplit(DeviceIndex number, MempoolId_t id) override;
+				std::shared_ptr<CUDAAllocator> other);
+	void createOrIncrefPool(DeviceIndex number, MempoolId_t id,
+				CUDAAllocator *other);
+	void setUseOnOOM(DeviceIndex number, MempoolId_t id, bool value);
+	void setUseOnOOM(DeviceIndex number, MempoolId_t id);
+	/* Since 2.10. */
+	void setNoSplit(DeviceIndex number, MempoolId_t id);
 	bool checkPoolLiveAllocations(
 		DeviceIndex number, MempoolId_t id,
 		const std::unordered_set<void *> &expected) override;
@@ -192,20 +192,27 @@ class allocator final : public cca::CUDAAllocator
 		std::shared_ptr<cca::AllocatorState> state) override;
 
 	/* ---- history.cpp: snapshots, traces ---- */
-	cca::SnapshotInfo snapshot(MempoolId_t id, bool traces) override;
+	/* Each since 2.11, and before. */
+	cca::SnapshotInfo snapshot(MempoolId_t id, bool traces);
+	cca::SnapshotInfo snapshot(MempoolId_t id);
 	bool isHistoryEnabled() override;
 	void recordHistory(bool on, cca::CreateContextFn recorder, size_t most,
-			   cca::RecordContext when, bool clear,
-			   const std::vector<std::string> &skipped) override;
+			   RecordContext when, bool clear,
+			   const std::vector<std::string> &skipped);
+	void recordHistory(bool on, cca::CreateContextFn recorder, size_t most,
+			   RecordContext when, bool clear);
 	void recordAnnotation(
 		const std::vector<std::pair<std::string, std::string>> &pairs)
 		override;
 	void pushCompileContext(std::string &text) override;
 	void popCompileContext() override;
-	void setUserMetadata(const std::string &text) override;
-	std::string getUserMetadata() override;
+	/* Since 2.10. */
+	void setUserMetadata(const std::string &text);
+	std::string getUserMetadata();
 	void
 	attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer) override;
+	/* Since 2.12, an observer of the same type. */
+	void attachOomRejectionObserver(cca::OutOfMemoryObserver observer);
 	void attachAllocatorTraceTracker(
 		cca::AllocatorTraceTracker tracker) override;
 
@@ -255,9 +262,9 @@ class allocator final : public cca::CUDAAllocator
 	uint64_t settle_one(device &own, MempoolId_t id, context where);
 	void free_all(device &own, mempool &in, cca::CheckpointDelta &delta);
 
-	context gather(cca::RecordContext least);
-	void enter(device &own, cca::TraceEntry::Action action, size_t addr,
-		   size_t bytes, stream on, MempoolId_t id, context where);
+	context gather(RecordContext least);
+	void enter(device &own, action what, size_t addr, size_t bytes,
+		   stream on, MempoolId_t id, context where);
 	void add_segments(device &own, MempoolId_t id, cca::SnapshotInfo &into);
 	ranges runs(device &own);
 	void learn_segments(device &own);

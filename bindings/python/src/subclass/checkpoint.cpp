@@ -11,8 +11,6 @@
 namespace gpumem_torch
 {
 
-using action = cca::TraceEntry::Action;
-
 struct checkpoint final : cca::AllocatorState {
 	MempoolId_t id;
 	saved segments;
@@ -29,6 +27,11 @@ int allocator::getPoolUseCount(DeviceIndex number, MempoolId_t id)
 		own ? own->mempools.find(id) : decltype(own->mempools.end()){};
 
 	return own && found != own->mempools.end() ? found->second->users : 0;
+}
+
+void allocator::setUseOnOOM(DeviceIndex number, MempoolId_t id)
+{
+	setUseOnOOM(number, id, true);
 }
 
 /* Called by that destructor too. */

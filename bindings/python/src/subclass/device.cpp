@@ -13,8 +13,6 @@
 namespace gpumem_torch
 {
 
-using c10::CachingDeviceAllocator::RecordContext;
-
 allocator::allocator(std::string name) : backend(std::move(name))
 {
 }
@@ -172,8 +170,7 @@ void allocator::cacheInfo(DeviceIndex number, size_t *largest)
 }
 
 /* gpumem has no such segments: its pages move. */
-std::vector<cca::StreamSegmentSize>
-allocator::getExpandableSegmentSizes(DeviceIndex number)
+expandable_sizes allocator::getExpandableSegmentSizes(DeviceIndex number)
 {
 	(void)number;
 	return {};

@@ -10,10 +10,6 @@
 namespace gpumem_torch
 {
 
-using c10::CachingDeviceAllocator::AnnotationEntry;
-using c10::CachingDeviceAllocator::RecordContext;
-using c10::CachingDeviceAllocator::TraceEntry;
-
 static thread_local std::vector<std::string> compiling;
 static thread_local std::string user_text;
 
@@ -34,13 +30,13 @@ context allocator::gather(RecordContext least)
 }
 
 /* Under the lock. */
-void allocator::enter(device &own, TraceEntry::Action action, size_t addr,
-		      size_t bytes, stream on, MempoolId_t id, context where)
+void allocator::enter(device &own, action what, size_t addr, size_t bytes,
+		      stream on, MempoolId_t id, context where)
 {
-	if ((!past.on && trackers.empty()) || past.skipped.count(action))
+	if ((!past.on && trackers.empty()) || past.skipped.count(what))
 		return;
-	TraceEntry entry(action, DeviceIndex(own.number), addr, bytes, on, id,
-			 c10::getApproximateTime(),
+	auto entry =
+		entry_of(what, own.number, addr, bytes, on, id,
 			 past.when >= RecordContext::ALLOC ? where : nullptr,
 			 compiling.empty() ? "" : compiling.back(), user_text);
 
@@ -62,14 +58,13 @@ void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
 			      size_t most, RecordContext when, bool clear,
 			      const std::vector<std::string> &skipped)
 {
-	std::set<TraceEntry::Action> skip;
+	std::set<action> skip;
 
 	check_process();
 	TORCH_CHECK(when == RecordContext::NEVER || recorder,
 		    "a recorder of stacks is needed");
 	for (auto &each : skipped)
-		skip.insert(c10::CachingDeviceAllocator::parseTraceEntryAction(
-			each));
+		skip.insert(names::parsed(each));
 	for (int i = 0; on && i < MOST_DEVICES; i++)
 		if (device *own = opened(i))
 			learn_segments(*own);
@@ -88,6 +83,12 @@ void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
 	for (int i = 0; i < MOST_DEVICES; i++)
 		if (device *own = opened(i))
 			own->trace.clear();
+}
+
+void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
+			      size_t most, RecordContext when, bool clear)
+{
+	recordHistory(on, recorder, most, when, clear, {});
 }
 
 void allocator::recordAnnotation(
@@ -135,6 +136,12 @@ void allocator::attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer)
 	observers.push_back(std::move(observer));
 }
 
+/* Told of what is refused without asking the driver: here nothing is. */
+void allocator::attachOomRejectionObserver(cca::OutOfMemoryObserver observer)
+{
+	(void)observer;
+}
+
 void allocator::attachAllocatorTraceTracker(cca::AllocatorTraceTracker tracker)
 {
 	check_process();
@@ -145,6 +152,11 @@ void allocator::attachAllocatorTraceTracker(cca::AllocatorTraceTracker tracker)
 
 /* ---- snapshots
  * ----------------------------------------------------------------- */
+
+cca::SnapshotInfo allocator::snapshot(MempoolId_t id)
+{
+	return snapshot(id, true);
+}
 
 cca::SnapshotInfo allocator::snapshot(MempoolId_t id, bool traces)
 {

@@ -13,8 +13,6 @@ namespace gpumem_torch
 {
 
 using c10::CachingAllocator::format_size;
-using c10::CachingDeviceAllocator::RecordContext;
-using action = cca::TraceEntry::Action;
 
 bool is_oom(gpumem_status status)
 {

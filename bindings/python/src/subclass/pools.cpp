@@ -18,9 +18,6 @@
 namespace gpumem_torch
 {
 
-using c10::CachingDeviceAllocator::RecordContext;
-using action = cca::TraceEntry::Action;
-
 static bool is_captured(cudaStream_t on)
 {
 	cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -45,9 +42,15 @@ mempool &allocator::find(int number, MempoolId_t id, const char *what)
 void allocator::createOrIncrefPool(DeviceIndex number, MempoolId_t id,
 				   std::shared_ptr<CUDAAllocator> other)
 {
+	createOrIncrefPool(number, id, other.get());
+}
+
+void allocator::createOrIncrefPool(DeviceIndex number, MempoolId_t id,
+				   CUDAAllocator *other)
+{
 	device &own = get(number);
 
-	TORCH_CHECK(!other || other.get() == this,
+	TORCH_CHECK(!other || other == this,
 		    "a MemPool with an allocator of its own needs PyTorch's; "
 		    "with gpumem all device memory is gpumem's");
 	std::lock_guard<std::mutex> hold(lock);
@@ -90,7 +93,7 @@ void allocator::beginAllocateToPool(DeviceIndex number, MempoolId_t id,
 	way->begun = is_captured(on);
 	way->captures = !takes(on) || way->begun;
 	way->takes = std::move(takes);
-	createOrIncrefPool(number, id, nullptr);
+	createOrIncrefPool(number, id, this);
 	std::lock_guard<std::mutex> hold(lock);
 	mempool &in = *own.mempools.at(id);
 	if (way->captures && !in.graph &&

@@ -13,10 +13,6 @@
 namespace gpumem_torch
 {
 
-using c10::CachingDeviceAllocator::BlockInfo;
-using c10::CachingDeviceAllocator::SegmentInfo;
-using c10::CachingDeviceAllocator::TraceEntry;
-
 static void add(SegmentInfo &into, BlockInfo made)
 {
 	into.total_size += made.size;
@@ -32,7 +28,7 @@ static SegmentInfo begin(const device &own, const void *ptr, stream on)
 
 	made.device = DeviceIndex(own.number);
 	made.address = reinterpret_cast<size_t>(ptr);
-	made.stream = on;
+	made.stream = static_cast<decltype(made.stream)>(on);
 	made.is_large = true;
 	return made;
 }

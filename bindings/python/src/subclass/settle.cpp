@@ -14,8 +14,6 @@
 namespace gpumem_torch
 {
 
-using action = cca::TraceEntry::Action;
-
 /* Frees what other streams are done with. Under the lock. An event on a stream
  * that is captured would become part of the graph, so there are none until the
  * capture is over. */
