@@ -15,6 +15,8 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_report.py \
 	bindings/python/gpumem/_tags.py \
 	bindings/python/gpumem/_torch.pyi \
+	bindings/python/gpumem/_torch_compile.py \
+	bindings/python/gpumem/_torch_headers.py \
 	bindings/python/gpumem/_torch_stats.py \
 	bindings/python/gpumem/_torch_subclass.py \
 	bindings/python/gpumem/_words.py \
@@ -66,6 +68,7 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/space.hpp \
 	bindings/python/src/subclass/statistics.cpp \
 	bindings/python/src/subclass/take.cpp \
+	bindings/python/src/subclass/virtuals.txt \
 	bindings/python/src/tags.c \
 	bindings/python/tests/cudart_double.cpp \
 	bindings/python/tests/test_api.py \

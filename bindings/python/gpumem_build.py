@@ -283,7 +283,7 @@ def add_plain(wheel):
     """What is not compiled."""
     for path in PACKAGE:
         wheel.add(str(path.relative_to(HERE)), path.read_bytes())
-    for path in sorted(HERE.glob("src/subclass/*.[ch]pp")):
+    for path in sorted(HERE.glob("src/subclass/*.*")):
         wheel.add(f"gpumem/subclass/{path.name}", path.read_bytes())
     text = header("gpumem.h").encode()
     wheel.add("gpumem/subclass/gpumem/gpumem.h", text)

@@ -7,7 +7,8 @@ is compiled once for each version of PyTorch and of gpumem, in half a minute, an
 kept in the user's cache folder (XDG_CACHE_HOME, ~/.cache). So is what the compiler
 said if it cannot be, until there is another PyTorch, compiler or gpumem. Processes
 that come at the same time wait for the first. What takes time is told to the
-logger gpumem.torch: that it begins, and as a warning if it takes long.
+logger gpumem.torch: that it begins, and as a warning if it takes long; and so is
+what the base class has that gpumem does not know.
 GPUMEM_TORCH_CACHE names another folder; CXX and CXXFLAGS are respected.
 """
 
@@ -19,18 +20,22 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 from pathlib import Path
-from typing import IO, Any, List, Tuple
+from typing import IO, Any, List
+
+from . import _torch_compile as compiling
+from . import _torch_headers as headers
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "subclass"
-LONG = 60  # seconds
+LONG = 10  # seconds
 # What another try could not change. A file that is missing may be installed.
 FINAL = re.compile(r":\d+:\d+: (fatal )?error: |undefined reference")
+REASON = re.compile(r"error|undefined reference")
 PASSING = re.compile(r"No such file|No space left|error writing to|emory exhausted")
 
 logger = logging.getLogger("gpumem.torch")
@@ -74,29 +79,38 @@ def _runtimes() -> List[str]:
     return sorted(set(found), reverse=True)
 
 
-def command(torch: Any, output: str) -> List[str]:
-    """The compiler's."""
+def _include(torch: Any) -> Path:
+    """The folder of PyTorch's own headers."""
+    folder = Path(torch.__file__).parent / "include"
+    if not (folder / "c10/cuda/CUDACachingAllocator.h").is_file():
+        raise Unavailable("this PyTorch came without its headers")
+    return folder
+
+
+def command(torch: Any) -> List[str]:
+    """The compiler, and how it compiles."""
     if not getattr(torch.version, "cuda", None):
         raise Unavailable("it is for CUDA builds of PyTorch so far")
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     if not shutil.which(compiler[0]):
         raise Unavailable(f"there is no C++ compiler {compiler[0]}")
-    home = Path(torch.__file__).parent
-    if not (home / "include/c10/cuda/CUDACachingAllocator.h").is_file():
-        raise Unavailable("this PyTorch came without its headers")
-    include = home / "include"
+    include = _include(torch)
     folders = [include, include / "torch/csrc/api/include"]
     folders += [_cuda_headers(torch), Path(sysconfig.get_path("include"))]
     abi = int(torch.compiled_with_cxx11_abi())
     # PyTorch's headers need C++20 from 2.14 on, and do with it before.
-    line = compiler + ["-std=c++20", "-O2", "-fPIC", "-shared"]
+    line = compiler + ["-std=c++20", "-O2", "-fPIC"]
     line += ["-fvisibility=hidden", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
     line += shlex.split(os.environ.get("CXXFLAGS", ""))
     for folder in folders:
         line += ["-isystem", str(folder)]
-    line += [f"-I{SOURCES}", "-o", output]
-    line += [str(x) for x in sorted(SOURCES.glob("*.cpp"))]
-    line += [f"-L{home / 'lib'}", "-lc10", "-lc10_cuda", "-ltorch_cuda"]
+    return line
+
+
+def libraries(torch: Any) -> List[str]:
+    """What it links."""
+    line = [f"-L{Path(torch.__file__).parent / 'lib'}"]
+    line += ["-lc10", "-lc10_cuda", "-ltorch_cuda"]
     line += [f"-L{HERE / 'lib'}", "-l:libgpumem.so.0"]
     return line + _runtimes()
 
@@ -113,7 +127,7 @@ def _key(torch: Any) -> str:
     digest = hashlib.sha256()
     for path in sorted(x for x in SOURCES.rglob("*.*") if x.is_file()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    words = command(torch, "")
+    words = command(torch) + libraries(torch)
     words += [torch.__version__, sys.version, _state_of(words[0])]
     digest.update("\0".join(words).encode())
     return digest.hexdigest()[:24]
@@ -129,54 +143,63 @@ def _state_of(compiler: str) -> str:
     return f"{path} {about.st_size} {about.st_mtime_ns}"
 
 
-def _output(line: List[str]) -> Tuple[int, str]:
-    """The compiler's exit status, and what it said."""
+def _tell_long() -> None:
+    logger.warning(
+        "the compiler is still at the subclass of PyTorch's allocator after %d "
+        "seconds; what it makes is kept in %s, for all programs",
+        LONG,
+        _folder(),
+    )
+
+
+def _tell_unknown(torch: Any) -> None:
+    """What compiles all the same, as what PyTorch's base class does by itself."""
+    found = headers.unknown(_include(torch), SOURCES)
+    if found:
+        logger.warning(
+            "the allocator of PyTorch %s has functions that this gpumem does not "
+            "know, and leaves to PyTorch's defaults: %s",
+            torch.__version__,
+            ", ".join(found),
+        )
+
+
+def _build(torch: Any, work: Path) -> Path:
     logger.info("compiling the subclass of PyTorch's allocator, once")
-    with subprocess.Popen(
-        line,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as running:
-        try:
-            said = running.communicate(timeout=LONG)[0]
-        except subprocess.TimeoutExpired:
-            logger.warning(
-                "the compiler is still at the subclass of PyTorch's allocator "
-                "after %d seconds; what it makes is kept in %s, for all programs",
-                LONG,
-                _folder(),
-            )
-            said = running.communicate()[0]
-        except BaseException:
-            running.kill()
-            raise
-    return running.returncode, said
+    timer = threading.Timer(LONG, _tell_long)
+    timer.daemon = True
+    timer.start()
+    try:
+        return compiling.build(
+            command(torch), libraries(torch), SOURCES, work
+        )
+    finally:
+        timer.cancel()
 
 
 def _reason(said: str) -> str:
     """What matters of it."""
-    lines = [x for x in said.splitlines() if "error" in x]
+    lines = [x for x in said.splitlines() if REASON.search(x)]
     lines = lines or said.splitlines() or ["no message"]
     return f"the compiler says: {lines[0]}"
 
 
 def _compile(torch: Any, made: Path) -> None:
-    """Under the lock; a file of another name until it is whole."""
-    handle, path = tempfile.mkstemp(".part", dir=made.parent)
-    os.close(handle)
+    """Under the lock; elsewhere until it is whole."""
+    work = Path(tempfile.mkdtemp(".part", dir=made.parent))
     try:
-        code, said = _output(command(torch, path))
-        if code:
-            if FINAL.search(said) and not PASSING.search(said):
-                Path(path).write_text(_reason(said))
-                os.replace(path, _failure(made))
-            raise Unavailable(_reason(said))
-        os.chmod(path, 0o755)
-        os.replace(path, made)
+        built = _build(torch, work)
+        built.chmod(0o755)
+        _tell_unknown(torch)
+        os.replace(built, made)
+    except compiling.Failed as why:
+        said = str(why)
+        if FINAL.search(said) and not PASSING.search(said):
+            (work / "said").write_text(_reason(said))
+            os.replace(work / "said", _failure(made))
+        raise Unavailable(_reason(said)) from None
     finally:
-        Path(path).unlink(missing_ok=True)
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _failure(made: Path) -> Path:
@@ -187,7 +210,8 @@ def _failure(made: Path) -> Path:
 def _make(torch: Any, made: Path) -> None:
     """Under the lock, if it is not there and can be."""
     for part in made.parent.glob("tmp*.part"):
-        part.unlink()  # of a process that was killed: it had the lock
+        # Of a process that was killed: it had the lock.
+        shutil.rmtree(part, ignore_errors=True)
     if made.is_file():
         return
     failure = _failure(made)

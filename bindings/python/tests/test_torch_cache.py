@@ -4,16 +4,19 @@
 what cannot be compiled is not tried at each start.
 
 No PyTorch is needed: what would be compiled is a file with one word, and the
-compiler is a shell.
+compiler is a shell that is called for each file.
 """
 
+import concurrent.futures
 import os
 import re
 import tempfile
+import types
 import unittest
 from pathlib import Path
 from unittest import mock
 
+from gpumem import _torch_compile as compiling
 from gpumem import _torch_subclass as subclass
 
 
@@ -72,11 +75,14 @@ class Compiler(unittest.TestCase):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
         self.folder = Path(place.name, "cache")
-        self.says("echo compiled >$1")
+        self.headers = self.folder.parent / "include"
+        self.works()
         for patch in (
             mock.patch.dict(os.environ, GPUMEM_TORCH_CACHE=str(self.folder)),
             mock.patch.object(subclass, "_key", lambda torch: self.key),
             mock.patch.object(subclass, "command", self.command),
+            mock.patch.object(subclass, "libraries", lambda torch: ["-lx"]),
+            mock.patch.object(subclass, "_include", lambda torch: self.headers),
         ):
             patch.start()
             self.addCleanup(patch.stop)
@@ -85,9 +91,15 @@ class Compiler(unittest.TestCase):
     def says(self, script):
         self.script = script
 
-    def command(self, torch, output):
+    def works(self, before=""):
+        """It makes what is behind -o."""
+        self.says(
+            f'{before}\nwhile [ "$1" != -o ]; do shift; done; echo compiled >"$2"'
+        )
+
+    def command(self, torch):
         self.count += 1
-        return ["sh", "-c", self.script, "compiler", output]
+        return ["sh", "-c", self.script, "compiler"]
 
     def refused(self, why):
         with self.assertRaisesRegex(subclass.Unavailable, why):
@@ -99,7 +111,7 @@ class Compiler(unittest.TestCase):
     def test_a_failure_is_remembered(self):
         self.says("echo 'a.h:1:2: error: no member'; exit 1")
         self.refused("^the compiler says: a.h:1:2: error: no member$")
-        self.says("echo compiled >$1")
+        self.works()
         for _ in range(2):
             self.refused(r"no member \(as before; to try again, remove .*first.failed\)$")
         self.assertEqual(self.count, 1)
@@ -121,12 +133,13 @@ class Compiler(unittest.TestCase):
             self.assertEqual(self.files(), ["lock"])
         self.says("kill -9 $$")
         self.refused("no message")
-        self.says("echo compiled >$1")
+        self.works()
         subclass.library(None)
 
     def test_nothing_is_left_of_one_that_was_killed(self):
         subclass._private(self.folder)
-        (self.folder / "tmpabc.part").write_text("half")
+        (self.folder / "tmpabc.part").mkdir()
+        (self.folder / "tmpabc.part/a.o").write_text("half")
         (self.folder / "other").write_text("a user's")
         subclass.library(None)
         self.assertEqual(self.files(), ["lock", "other", "torch-first.so"])
@@ -136,7 +149,7 @@ class Compiler(unittest.TestCase):
             subclass.library(None)
         self.assertEqual([x.levelname for x in logs.records], ["INFO"])
         self.key = "second"
-        self.says("read -r line <$FIFO; echo compiled >$1")
+        self.works('case "$*" in *-shared*) read -r line <$FIFO ;; esac')
         fifo = str(self.folder / "fifo")
         os.mkfifo(fifo)
 
@@ -148,6 +161,75 @@ class Compiler(unittest.TestCase):
             subclass, "LONG", 0.01
         ), mock.patch.object(subclass.logger, "warning", goes_on):
             self.assertTrue(subclass.library(None).is_file())
+
+    def test_how_it_is_called(self):
+        """The header first, by itself; then all files; then one library."""
+        log = self.folder.parent / "log"
+        self.works(f'echo "$@" >>"{log}"')
+        subclass.library(None)
+        lines = log.read_text().splitlines()
+        sources = {x.name for x in subclass.SOURCES.glob("*.cpp")}
+        self.assertRegex(lines[0], r"-x c\+\+-header -c \S+/allocator.hpp -o \S+.gch$")
+        for line in lines[1:-1]:
+            self.assertRegex(line, r"-include \S+/allocator.hpp -c \S+.cpp -o ")
+            sources.remove(re.search(r"/(\w+\.cpp) -o", line).group(1))
+        self.assertEqual(sources, set())
+        self.assertRegex(lines[-1], r"-shared .* -lx$")
+
+    def test_nothing_begins_after_a_failure(self):
+        log = self.folder.parent / "log"
+        self.works(f'echo >>"{log}"; case "$*" in *-include*) exit 1 ;; esac')
+        self.refused("no message")
+        self.assertLessEqual(len(log.read_text()), 1 + compiling.MOST)
+
+    def test_an_undefined_name_is_named(self):
+        self.says("echo 'a.o: undefined reference to b'; echo 'ld: error'; exit 1")
+        self.refused("undefined reference to b")
+
+    def test_an_interruption_ends_the_compilers(self):
+        fifo = str(self.folder.parent / "fifo")
+        os.mkfifo(fifo)
+        self.works(f'case "$*" in *-include*) exec cat "{fifo}" ;; esac')
+
+        def interrupt(begun):
+            with open(fifo, "w"):  # one of them is there
+                raise KeyboardInterrupt
+
+        with mock.patch.object(
+            concurrent.futures, "as_completed", interrupt
+        ), self.assertRaises(KeyboardInterrupt):
+            subclass.library(None)
+        self.assertEqual(self.files(), ["lock"])
+
+    def base(self, more=""):
+        path = self.headers / "c10/cuda/CUDACachingAllocator.h"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            "class CUDAAllocator;\n"
+            "struct Other { virtual int f() = 0; };\n"
+            "class C10_CUDA_API CUDAAllocator : public DeviceAllocator {\n"
+            " public:\n"
+            "  virtual void setNoSplit(int device, id pool = {0, 0}) {\n"
+            "    check(false); // virtual int g()\n"
+            "  }\n"
+            f"  {more}\n"
+            "  virtual bool isEnabled() const = 0;\n"
+            "};\n"
+            "struct Later { virtual int h() = 0; };\n"
+        )
+
+    def test_what_is_unknown_is_said(self):
+        self.base()
+        with self.assertLogs("gpumem.torch", "INFO") as logs:
+            subclass.library(None)
+        self.assertEqual(len(logs.records), 1)
+        self.base("virtual map<int, int> f(map<int, g<int, 2>> a, int b = 1) {}")
+        self.key = "second"
+        with self.assertLogs("gpumem.torch", "WARNING") as logs:
+            subclass.library(types.SimpleNamespace(__version__="9.9"))
+        (said,) = logs.output
+        self.assertIn("PyTorch 9.9", said)
+        self.assertTrue(said.endswith(": CUDAAllocator::f 2"), said)
 
     def test_another_compiler_of_the_same_name(self):
         path = self.folder.parent / "c++"
