@@ -15,7 +15,7 @@ import importlib
 import os
 import warnings
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, MutableMapping, Optional, Tuple
 
 from . import Device, Error, Pool, _built, devices, option_set
 from . import _torch_stats as shapes
@@ -121,11 +121,12 @@ def enable(
             f"PyTorch {torch.__version__} was built without CUDA and ROCm: "
             "there is no memory of a GPU to allocate"
         )
-    fraction = _conf(os.environ)
-    unknown = _unknown(os.environ)
+    variable = _variable(os.environ)
+    fraction = _conf(variable, os.environ)
+    unknown = _unknown(os.environ.get(variable, ""))
     if unknown:
         warnings.warn(
-            "PYTORCH_ALLOC_CONF has keys that this gpumem does not know, and "
+            f"{variable} has keys that this gpumem does not know, and "
             f"that mean nothing to it: {', '.join(unknown)}",
             RuntimeWarning,
             stacklevel=2,
@@ -231,39 +232,48 @@ def _made(torch: Any, addresses: Dict[str, int]) -> Any:
     return torch.cuda.memory._CUDAAllocator(made)
 
 
-def _conf(environment: Mapping[str, str]) -> Optional[float]:
-    """What PYTORCH_ALLOC_CONF asks for: the fraction, if there is one."""
+def _variable(environment: Mapping[str, str]) -> str:
+    """The one that PyTorch reads: the oldest that is set, even to nothing."""
+    names = [f"PYTORCH_{x}ALLOC_CONF" for x in ("CUDA_", "HIP_", "")]
+    return next((x for x in names if x in environment), names[-1])
+
+
+def _conf(
+    name: str, environment: MutableMapping[str, str]
+) -> Optional[float]:
+    """What the variable asks for: the fraction, if there is one.
+
+    backend:native is taken out of it. PyTorch reads it only when it first pins
+    memory, say, and fails then, because its allocator has another name.
+    """
     fraction = None
-    for name in ("", "CUDA_", "HIP_"):
-        name = f"PYTORCH_{name}ALLOC_CONF"
-        for key, value in _pairs(environment.get(name, "")):
-            if key == "per_process_memory_fraction":
-                try:
-                    fraction = float(value)
-                except ValueError:
-                    fraction = -1.0
-                if not 0 <= fraction <= 1:
-                    raise RuntimeError(
-                        f"{name} has {key}:{value}, which is to limit memory "
-                        "to a part from 0 to 1"
-                    )
-            elif key == "backend" and value != "native":
+    pairs = _pairs(environment.get(name, ""))
+    for key, value in pairs:
+        if key == "per_process_memory_fraction":
+            try:
+                fraction = float(value)
+            except ValueError:
+                fraction = -1.0
+            if not 0 <= fraction <= 1:
                 raise RuntimeError(
-                    f"{name} asks for backend:{value}; with "
-                    "gpumem.torch.enable() there is no other allocator"
+                    f"{name} has {key}:{value}, which is to limit memory "
+                    "to a part from 0 to 1"
                 )
+        elif key == "backend" and value != "native":
+            raise RuntimeError(
+                f"{name} asks for backend:{value}; with "
+                "gpumem.torch.enable() there is no other allocator"
+            )
+    if ("backend", "native") in pairs:
+        rest = [f"{k}:{v}" if v else k for k, v in pairs if k != "backend"]
+        environment[name] = ",".join(rest)
     return fraction
 
 
-def _unknown(environment: Mapping[str, str]) -> List[str]:
+def _unknown(text: str) -> List[str]:
     """The keys that are neither PyTorch's, gpumem's nor without a meaning."""
     known = THEIRS + MOOT + ("backend", "per_process_memory_fraction")
-    return [
-        key
-        for name in ("", "CUDA_", "HIP_")
-        for key, _ in _pairs(environment.get(f"PYTORCH_{name}ALLOC_CONF", ""))
-        if not key.startswith(known)
-    ]
+    return [key for key, _ in _pairs(text) if not key.startswith(known)]
 
 
 def _pairs(text: str) -> List[Tuple[str, str]]:

@@ -413,13 +413,15 @@ class Statistics(unittest.TestCase):
 class Enable(unittest.TestCase):
     def child(self, lines, **environment):
         """What it prints in a process of its own."""
-        script = "import torch_double, gpumem.torch\n"
+        script = "import os, torch_double, gpumem.torch\n"
         script += "torch, folder = torch_double.install()\n"
         script += "import atexit, shutil\n"
         script += "atexit.register(shutil.rmtree, folder)\n"
+        merged = {"PYTORCH_CUDA_ALLOC_CONF": None, "PYTORCH_HIP_ALLOC_CONF": None}
+        merged = {**os.environ, **merged, **environment}
         done = subprocess.run(
             [sys.executable, "-c", script + lines],
-            env=dict(os.environ, **environment),
+            env={k: v for k, v in merged.items() if v is not None},
             capture_output=True,
             text=True,
             cwd=Path(__file__).parent,
@@ -496,6 +498,36 @@ class Enable(unittest.TestCase):
         )
         self.assertEqual(said.strip(), str(16 * MIB))
 
+    def test_the_older_variable_wins(self):
+        """As in PyTorch, also if it is empty."""
+        limit = "gpumem.torch.enable('host', False)\n"
+        limit += "print(gpumem.torch.pool(0).stats()['limit_bytes'])"
+        for cuda, hip, plain, expected in (
+            ("per_process_memory_fraction:0.25", "a:1", "backend:other", 16),
+            ("", "backend:other", "per_process_memory_fraction:0.5", 0),
+            (None, "per_process_memory_fraction:0.5", "backend:other", 32),
+            (None, None, "per_process_memory_fraction:0.5", 32),
+        ):
+            said = self.child(
+                limit,
+                GPUMEM_CONF="host.capacity:64MiB",
+                PYTORCH_CUDA_ALLOC_CONF=cuda,
+                PYTORCH_HIP_ALLOC_CONF=hip,
+                PYTORCH_ALLOC_CONF=plain,
+            )
+            self.assertEqual(said.strip(), str(expected * MIB))
+
+    def test_the_native_backend(self):
+        """PyTorch would compare it with gpumem's name, and fail."""
+        said = self.child(
+            "gpumem.torch.enable('host', False)\n"
+            "print(os.environ['PYTORCH_CUDA_ALLOC_CONF'])\n"
+            "print(os.environ['PYTORCH_ALLOC_CONF'])",
+            PYTORCH_CUDA_ALLOC_CONF="a_b:[1:2,3:4], backend : native,pinned_x:1",
+            PYTORCH_ALLOC_CONF="backend:native",
+        )
+        self.assertIn("a_b:[1:2,3:4],pinned_x:1\nbackend:native\n", said)
+
     def test_keys_of_other_versions(self):
         """None stops a program; who cannot be known is named, once."""
         told = "import warnings; warnings.simplefilter('always')\n"
@@ -511,8 +543,8 @@ class Enable(unittest.TestCase):
             self.assertEqual(self.child(told, PYTORCH_ALLOC_CONF=conf), "")
         said = self.child(
             told + "print(gpumem.torch.pool(0).stats()['limit_bytes'])",
-            PYTORCH_ALLOC_CONF="max_split_size_gb:3,backend:native,]odd[",
-            PYTORCH_CUDA_ALLOC_CONF="per_process_memory_fraction:0.25,new:[1,2",
+            PYTORCH_ALLOC_CONF="max_split_size_gb:3,backend:native,]odd[,"
+            "per_process_memory_fraction:0.25,new:[1,2",
             GPUMEM_CONF="host.capacity:64MiB",
         )
         self.assertEqual(said.count("Warning"), 1)
