@@ -342,6 +342,16 @@ def _replace(torch: Any, plug: Any) -> None:
     def fraction_get(number: int) -> float:
         return _fractions.get(number, 1.0)
 
+    # torch.accelerator asks PyTorch's own allocator, which is never used.
+    for name, function in {
+        "isAllocatorInitialized": torch.cuda.is_initialized,
+        "emptyCache": lambda *ignored: torch._C._cuda_emptyCache(),
+        "getDeviceStats": stats,
+        "resetPeakStats": reset_peaks,
+        "resetAccumulatedStats": reset_totals,
+    }.items():
+        if hasattr(torch._C, f"_accelerator_{name}"):
+            setattr(torch._C, f"_accelerator_{name}", function)
     torch._C._cuda_memoryStats = stats
     torch._C._cuda_resetPeakMemoryStats = reset_peaks
     torch._C._cuda_resetAccumulatedMemoryStats = reset_totals

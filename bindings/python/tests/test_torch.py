@@ -394,6 +394,23 @@ class Statistics(unittest.TestCase):
         )
         self.assertEqual(total, stats()["reserved_bytes"]["all"]["current"])
 
+    def test_by_the_type_of_device(self):
+        """torch.accelerator, since 2.9."""
+        first = double.alloc(3 * MIB)
+        found = torch._C._accelerator_getDeviceStats(0)
+        self.assertEqual(found, torch._C._cuda_memoryStats(0))
+        self.assertGreaterEqual(found["allocated_bytes"]["all"]["current"], 3 * MIB)
+        self.assertTrue(torch._C._accelerator_isAllocatorInitialized())
+        double.free(first)
+        torch._C._accelerator_resetPeakStats(0)
+        found = torch._C._accelerator_getDeviceStats(0)["allocated_bytes"]["all"]
+        self.assertEqual(found["peak"], found["current"])
+        torch._C._accelerator_emptyCache()
+        found = torch._C._accelerator_getDeviceStats(0)["reserved_bytes"]["all"]
+        self.assertEqual(found["current"], 0)
+        # One that this PyTorch does not have is not made up.
+        self.assertFalse(hasattr(torch._C, "_accelerator_resetAccumulatedStats"))
+
     def test_history_is_refused(self):
         """Whatever versions from 2.8 to 2.15 say beside it."""
         record = torch._C._cuda_record_memory_history

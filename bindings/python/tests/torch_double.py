@@ -167,6 +167,12 @@ def install():
         _cuda_memorySnapshot=refused,
         _cuda_getMemoryFraction=refused,
         _cuda_setMemoryFraction=double.set_fraction,
+        _cuda_emptyCache=double.empty_cache,
+        # Of an allocator that is never used; some of those that are replaced.
+        _accelerator_isAllocatorInitialized=lambda: False,
+        _accelerator_emptyCache=lambda: None,
+        _accelerator_getDeviceStats=lambda device: {},
+        _accelerator_resetPeakStats=lambda device: None,
     )
     memory = types.SimpleNamespace(
         _CUDAAllocator=Wrapper,
@@ -175,6 +181,7 @@ def install():
     torch.cuda = types.SimpleNamespace(
         memory=memory,
         device_count=lambda: 2,
+        is_initialized=lambda: bool(double.initialized),
         synchronize=double.waited.append,
         current_stream=lambda device: types.SimpleNamespace(
             cuda_stream=double.stream

@@ -253,6 +253,9 @@ gpumem_torch_install(const char *backend)
 		torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator(
 			made);
 		gpumem_torch::the = made.get();
+		/* For torch.accelerator, which asks by the type of device.
+		 * Nobody has a higher priority. */
+		c10::SetAllocator(c10::DeviceType::CUDA, made.get(), 255);
 		/* For ever. */
 		new std::shared_ptr<gpumem_torch::allocator>(made);
 		return nullptr;
