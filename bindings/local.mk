@@ -95,5 +95,6 @@ EXTRA_DIST += \
 	bindings/python/tests/test_torch_forked.py \
 	bindings/python/tests/test_torch_shared.py \
 	bindings/python/tests/test_torch_subclass.py \
+	bindings/python/tests/torch_asks.cpp \
 	bindings/python/tests/torch_double.cpp \
 	bindings/python/tests/torch_double.py

@@ -8,6 +8,7 @@ blocks are those of `host`.
 """
 
 import ctypes
+import functools
 import importlib.machinery
 import os
 import pickle
@@ -191,6 +192,17 @@ def setUpModule():
         gpumem.torch.enable(backend="host")  # the subclass, if it can be
 
 
+@functools.lru_cache()
+def asks():
+    """torch_asks.cpp, compiled as the subclass is."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = str(Path(folder, "asks.so"))
+        line = [*subclass.command(torch), f"-I{subclass.SOURCES}", "-O0", "-shared"]
+        line += [str(HERE / "torch_asks.cpp"), "-o", library]
+        subprocess.run([*line, *subclass.libraries(torch)], check=True)
+        return ctypes.PyDLL(library)
+
+
 def empty(size, device=0):
     return torch.empty(size, dtype=torch.uint8, device=f"cuda:{device}")
 
@@ -226,8 +238,34 @@ class Subclass(unittest.TestCase):
 
     def test_has_no_cxx_library_of_its_own(self):
         with open("/proc/self/maps") as maps:
-            (path,) = {x.split()[-1] for x in maps if "/torch-" in x}
-        self.assertTrue(b"\0libstdc++.so.6\0" in Path(path).read_bytes())
+            paths = {Path(x.split()[-1]) for x in maps}
+        (path,) = [x for x in paths if x.name.startswith("torch-")]
+        self.assertTrue(b"\0libstdc++.so.6\0" in path.read_bytes())
+
+    def test_by_the_type_of_device(self):
+        """torch.accelerator, since 2.9."""
+        if not hasattr(torch._C, "_accelerator_getDeviceStats"):
+            self.skipTest("PyTorch has it since 2.9")
+        x = empty(8 * MIB)
+        by_type = torch.accelerator
+        ours, theirs = torch.cuda.memory_stats(), by_type.memory_stats()
+        common = set(ours) & set(theirs)
+        self.assertGreater(len(common), 100)
+        for key in common:
+            self.assertEqual(theirs[key], ours[key], key)
+        self.assertGreaterEqual(by_type.memory_allocated(), 8 * MIB)
+        del x
+        by_type.reset_peak_memory_stats()
+        self.assertEqual(
+            by_type.max_memory_allocated(), by_type.memory_allocated()
+        )
+        by_type.reset_accumulated_memory_stats()
+        self.assertEqual(
+            torch.cuda.memory_stats()["allocated_bytes.all.freed"], 0
+        )
+        before = torch.cuda.memory_reserved()
+        by_type.empty_cache()
+        self.assertLess(torch.cuda.memory_reserved(), before)
 
     def test_nothing(self):
         self.assertEqual(empty(0).data_ptr(), 0)
@@ -660,6 +698,81 @@ class Pools(unittest.TestCase):
             self.assertIn(x.data_ptr(), blocks(pool=pool.id))
         finally:
             torch.cuda.set_per_process_memory_fraction(1.0)
+
+    def test_what_each_pool_has(self):
+        name = "reserved_bytes_by_private_pools"
+        if name not in torch.cuda.memory_stats_as_nested_dict():
+            self.skipTest("PyTorch has it since 2.13")
+        pool = torch.cuda.MemPool()
+        key = tuple(pool.id)
+        with torch.cuda.use_mem_pool(pool):
+            x = empty(5 * MIB)
+        found = torch.cuda.memory_stats_as_nested_dict()[name]
+        self.assertEqual(found[key]["all"]["current"], 20 * MIB)
+        del x, pool
+        torch.cuda.empty_cache()
+        found = torch.cuda.memory_stats_as_nested_dict()[name]
+        self.assertEqual(found[key]["all"]["current"], 0)
+        self.assertEqual(found[key]["all"]["freed"], 20 * MIB)
+        torch.cuda.reset_accumulated_memory_stats()
+        self.assertNotIn(key, torch.cuda.memory_stats_as_nested_dict()[name])
+
+    def test_annotations(self):
+        if not hasattr(torch.cuda.memory, "_annotate_tensor"):
+            self.skipTest("PyTorch has them since 2.14")
+        self.assertTrue(torch._C._cuda_memoryMetadataSupported())
+        torch.cuda.memory._record_memory_history("all")
+        self.addCleanup(torch.cuda.memory._record_memory_history, None)
+        torch.cuda.memory._set_memory_metadata("before")
+        x = empty(MIB)
+        torch.cuda.memory._annotate_tensor(x, "weights")
+        torch.cuda.memory._set_memory_metadata("")
+        trace = torch.cuda.memory._snapshot()["device_traces"][0]
+        said = [
+            (t["action"], t["user_metadata"])
+            for t in trace
+            if t["addr"] == x.data_ptr()
+            and t["action"] in ("alloc", "annotate")
+        ]
+        self.assertEqual(said, [("alloc", "before"), ("annotate", "weights")])
+
+    def test_segments_have_numbers(self):
+        """NCCL registers them in that order."""
+        pool = torch.cuda.MemPool()
+        with torch.cuda.use_mem_pool(pool):
+            tensors = [empty(x) for x in (5 * MIB, 1000, 30 * MIB)]
+        first, second = (ctypes.c_ulonglong(x) for x in pool.id)
+        found = [
+            asks().asks_number(first, second, ctypes.c_size_t(x.data_ptr()))
+            for x in tensors
+        ]
+        if found == [-2, -2, -2]:
+            self.skipTest("PyTorch has them since 2.11")
+        self.assertEqual(found, [0, 1, 2])
+
+    def test_trackers(self):
+        """Are told of what the trace leaves out."""
+        asks().asks_track()
+        record = torch.cuda.memory._record_memory_history
+        try:
+            record("all", skip_actions=["segment_alloc"])
+        except TypeError:
+            record("all")  # before 2.11
+        self.addCleanup(record, None)
+        pool = torch.cuda.MemPool()
+        before = asks().asks_told_of_segments()
+        with torch.cuda.use_mem_pool(pool):
+            x = empty(5 * MIB)
+        self.assertEqual(asks().asks_told_of_segments(), before + 1)
+        self.assertIn(asks().asks_context(ctypes.c_void_p(x.data_ptr())), (1, -2))
+        self.assertIn(asks().asks_context(ctypes.c_void_p(1)), (0, -2))
+
+    def test_the_device_of_an_annotation(self):
+        torch.cuda.memory._record_memory_history("all")
+        self.addCleanup(torch.cuda.memory._record_memory_history, None)
+        for device in 1, 0:
+            with torch.cuda.device(device):
+                self.assertEqual(asks().asks_annotation(), device)
 
     def test_another_allocator_in_it(self):
         own = torch._C._cuda_customAllocator(1, 1)

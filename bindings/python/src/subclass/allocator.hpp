@@ -88,7 +88,10 @@ struct device {
 	std::mutex limiting;
 	c10::CachingAllocator::StatArray blocks, bytes, requested;
 	c10::CachingAllocator::StatArray segments,
-		segment_bytes;	     /* mempools' */
+		segment_bytes; /* mempools' */
+	/* Of each mempool, and of those that are gone until totals or peaks are
+	 * reset. */
+	std::map<MempoolId_t, c10::CachingAllocator::StatArray> pool_bytes;
 	int64_t own_small_bytes = 0; /* of small blocks that are gpumem's own */
 	int64_t oom_count = 0;
 	baseline since{};
@@ -124,6 +127,9 @@ struct history {
 	std::deque<AnnotationEntry> annotations;
 	c10::ApproximateClockToUnixTimeConverter clock;
 };
+
+/* What this thread says of its blocks. */
+extern thread_local std::string user_text;
 
 class allocator final : public cca::CUDAAllocator
 {
@@ -209,6 +215,11 @@ class allocator final : public cca::CUDAAllocator
 	/* Since 2.10. */
 	void setUserMetadata(const std::string &text);
 	std::string getUserMetadata();
+	/* Since 2.12. */
+	context getContextForPointer(const void *ptr);
+	/* Since 2.14. */
+	bool supportsUserMetadata();
+	void annotateMemory(const void *ptr, const std::string &text);
 	void
 	attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer) override;
 	/* Since 2.12, an observer of the same type. */
@@ -244,7 +255,7 @@ class allocator final : public cca::CUDAAllocator
 			       record &made, void **ptr);
 	[[noreturn]] void fail(device &own, size_t bytes, gpumem_status status);
 	void count(device &own, const record &of, bool taken);
-	void count(device &own, const segment &of, bool taken);
+	void count(device &own, const segment &of, MempoolId_t id, bool taken);
 	void report(void *ptr, const record &of, bool taken);
 
 	mempool *route(int number, stream on);
@@ -264,7 +275,8 @@ class allocator final : public cca::CUDAAllocator
 
 	context gather(RecordContext least);
 	void enter(device &own, action what, size_t addr, size_t bytes,
-		   stream on, MempoolId_t id, context where);
+		   stream on, MempoolId_t id, context where,
+		   const std::string &text = user_text);
 	void add_segments(device &own, MempoolId_t id, cca::SnapshotInfo &into);
 	ranges runs(device &own);
 	void learn_segments(device &own);

@@ -7,11 +7,13 @@
  */
 #include "allocator.hpp"
 
+#include <c10/cuda/CUDAFunctions.h>
+
 namespace gpumem_torch
 {
 
 static thread_local std::vector<std::string> compiling;
-static thread_local std::string user_text;
+thread_local std::string user_text;
 
 /* Not under the lock: it may need the GIL. */
 context allocator::gather(RecordContext least)
@@ -29,20 +31,21 @@ context allocator::gather(RecordContext least)
 	return recorder ? recorder() : nullptr;
 }
 
-/* Under the lock. */
+/* Under the lock. Trackers are told of what the trace leaves out, too. */
 void allocator::enter(device &own, action what, size_t addr, size_t bytes,
-		      stream on, MempoolId_t id, context where)
+		      stream on, MempoolId_t id, context where,
+		      const std::string &text)
 {
-	if ((!past.on && trackers.empty()) || past.skipped.count(what))
+	if (!past.on && trackers.empty())
 		return;
 	auto entry =
 		entry_of(what, own.number, addr, bytes, on, id,
 			 past.when >= RecordContext::ALLOC ? where : nullptr,
-			 compiling.empty() ? "" : compiling.back(), user_text);
+			 compiling.empty() ? "" : compiling.back(), text);
 
 	for (auto &each : trackers)
 		each(entry);
-	if (!past.on)
+	if (!past.on || past.skipped.count(what))
 		return;
 	own.trace.push_back(std::move(entry));
 	if (own.trace.size() > past.most)
@@ -95,11 +98,12 @@ void allocator::recordAnnotation(
 	const std::vector<std::pair<std::string, std::string>> &pairs)
 {
 	check_process();
-	std::lock_guard<std::mutex> hold(lock);
-	AnnotationEntry made(0, c10::getApproximateTime());
-
-	if (!past.on)
+	if (!isHistoryEnabled())
 		return;
+	AnnotationEntry made(c10::cuda::current_device(),
+			     c10::getApproximateTime());
+	std::lock_guard<std::mutex> hold(lock);
+
 	for (auto &each : pairs)
 		made.recordUserMetadata(each.first, each.second);
 	past.annotations.push_back(std::move(made));
@@ -126,6 +130,38 @@ void allocator::setUserMetadata(const std::string &text)
 std::string allocator::getUserMetadata()
 {
 	return user_text;
+}
+
+bool allocator::supportsUserMetadata()
+{
+	return true;
+}
+
+/* A live block, by its address, of which more is known than when it was
+ * allocated. */
+void allocator::annotateMemory(const void *ptr, const std::string &text)
+{
+	check_process();
+	context where = gather(RecordContext::ALLOC);
+	std::lock_guard<std::mutex> hold(lock);
+	auto found = blocks.find(const_cast<void *>(ptr));
+
+	if (found == blocks.end())
+		return;
+	const record &of = found->second;
+	enter(*opened(of.device), annotated(), reinterpret_cast<size_t>(ptr),
+	      of.requested, of.on, of.of ? of.of->id : MempoolId_t{}, where,
+	      text);
+}
+
+/* NULL: of no live block, or nothing was recorded when it was allocated. */
+context allocator::getContextForPointer(const void *ptr)
+{
+	check_process();
+	std::lock_guard<std::mutex> hold(lock);
+	auto found = blocks.find(const_cast<void *>(ptr));
+
+	return found == blocks.end() ? nullptr : found->second.allocated_at;
 }
 
 void allocator::attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer)

@@ -69,6 +69,30 @@ Entry entry_of(action what, int device, size_t addr, size_t bytes, void *on,
 			     std::move(where), std::move(compiled));
 }
 
+/* That a live block was annotated, since 2.14; nobody asks for it before. */
+template <class Entry = TraceEntry> constexpr action annotated()
+{
+	if constexpr (requires { Entry::ANNOTATE; })
+		return Entry::ANNOTATE;
+	else
+		return Entry::SNAPSHOT;
+}
+
+/* In what order segments came, since 2.11: NCCL registers them in it. */
+template <class Info> void number_segment(Info &of, int number)
+{
+	if constexpr (requires { of.registration_counter; })
+		of.registration_counter = number;
+}
+
+/* What each private pool has, since 2.13. */
+template <class Stats, class Array>
+void note_private(Stats &into, MempoolId_t id, const Array &of)
+{
+	if constexpr (requires { into.reserved_bytes_by_private_pools; })
+		into.reserved_bytes_by_private_pools[id] = of;
+}
+
 /* PyTorch's parser of an action's name, since 2.11; nobody names one before. */
 namespace names
 {

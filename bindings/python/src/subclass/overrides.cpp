@@ -40,5 +40,8 @@ OVERRIDDEN(recordHistory)
 OVERRIDDEN(setUserMetadata)
 OVERRIDDEN(getUserMetadata)
 OVERRIDDEN(attachOomRejectionObserver)
+OVERRIDDEN(getContextForPointer)
+OVERRIDDEN(supportsUserMetadata)
+OVERRIDDEN(annotateMemory)
 
 } /* namespace gpumem_torch */

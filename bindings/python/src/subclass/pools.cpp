@@ -259,7 +259,7 @@ gpumem_status allocator::take_in(device &own, mempool &in, size_t bytes,
 		hold.lock();
 		in.memory.add(static_cast<char *>(base), size, on, bytes);
 		count(own, in.memory.segments().at(static_cast<char *>(base)),
-		      true);
+		      in.id, true);
 		enter(own, action::SEGMENT_ALLOC,
 		      reinterpret_cast<size_t>(base), size, on, in.id, where);
 	}

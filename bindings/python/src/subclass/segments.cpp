@@ -88,6 +88,7 @@ void allocator::add_segments(device &own, MempoolId_t id,
 		SegmentInfo made = begin(own, in.base, in.on);
 		made.is_large = !in.small;
 		made.owner_private_pool_id = of.id;
+		number_segment(made, in.number);
 		for (auto &part : in.pieces) {
 			auto live = blocks.find(part.first);
 			BlockInfo block;

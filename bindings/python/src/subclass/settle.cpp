@@ -80,7 +80,7 @@ uint64_t allocator::settle_one(device &own, MempoolId_t id, context where)
 		gone = in.memory.remove_unused();
 		for (auto &each : gone) {
 			bytes += each.bytes;
-			count(own, each, false);
+			count(own, each, id, false);
 			enter(own, action::SEGMENT_FREE,
 			      reinterpret_cast<size_t>(each.base), each.bytes,
 			      each.on, id, where);

@@ -64,7 +64,7 @@ char *space::take(size_t requested, stream on)
 /* For a request of `bytes`, which decides whom it will serve. */
 void space::add(char *base, size_t size, stream on, size_t bytes)
 {
-	segment made{base, size, on, rounded(bytes) <= SMALL, {}};
+	segment made{base, size, on, rounded(bytes) <= SMALL, numbered++, {}};
 
 	made.pieces[base] = piece{size, 0, false};
 	free.insert(key_of(made, base, size));

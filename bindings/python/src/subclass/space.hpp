@@ -39,6 +39,7 @@ struct segment {
 	size_t bytes;
 	stream on;
 	bool small;
+	int number; /* of this space, in the order in which they came */
 	std::map<char *, piece> pieces;
 
 	bool unused() const
@@ -81,6 +82,7 @@ class space
 
 	std::map<char *, segment> all;
 	std::set<key> free; /* one for each piece that is */
+	int numbered = 0;
 
 	segment &of(const char *ptr);
 	static key key_of(const segment &in, char *ptr, size_t bytes)

@@ -10,8 +10,6 @@
  */
 #include "allocator.hpp"
 
-#include <array>
-
 namespace gpumem_torch
 {
 
@@ -42,10 +40,12 @@ void allocator::count(device &own, const record &of, bool taken)
 			taken ? int64_t(of.bytes) : -int64_t(of.bytes);
 }
 
-void allocator::count(device &own, const segment &of, bool taken)
+void allocator::count(device &own, const segment &of, MempoolId_t id,
+		      bool taken)
 {
 	change(own.segments, of.small, 1, taken);
 	change(own.segment_bytes, of.small, of.bytes, taken);
+	change(own.pool_bytes[id], of.small, of.bytes, taken);
 }
 
 static uint64_t calls(const device &own, unsigned call)
@@ -140,6 +140,8 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 		     all.returned - since.returned),
 	       own->segment_bytes, own->own_small_bytes);
 	result.segment = own->segments;
+	for (auto &each : own->pool_bytes)
+		note_private(result, each.first, each.second);
 	split.current = split.peak = int64_t(now.unreleasable_bytes);
 	all_large(result.inactive_split_bytes, split);
 	result.num_alloc_retries = all.retries - since.retries;
@@ -149,10 +151,21 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 	return result;
 }
 
-static std::array<StatArray *, 5> counters(device &own)
+/* To be reset. Those of pools that are gone end. */
+static std::vector<StatArray *> counters(device &own)
 {
-	return {&own.blocks, &own.bytes, &own.requested, &own.segments,
-		&own.segment_bytes};
+	std::vector<StatArray *> all{&own.blocks, &own.bytes, &own.requested,
+				     &own.segments, &own.segment_bytes};
+
+	for (auto it = own.pool_bytes.begin(); it != own.pool_bytes.end();) {
+		if (!own.mempools.count(it->first)) {
+			it = own.pool_bytes.erase(it);
+			continue;
+		}
+		all.push_back(&it->second);
+		++it;
+	}
+	return all;
 }
 
 void allocator::resetAccumulatedStats(DeviceIndex number)
