@@ -86,6 +86,7 @@ plain_tests = \
 	tests/quickstart.sh \
 	tests/style.sh \
 	tests/tool_torch_memory.sh \
+	tests/torch_headers.sh \
 	tests/vendor_cuda.sh
 # So are those of gpumem-run left out.
 preload_tests = \
@@ -412,6 +413,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/opencl_over.sh \
 	tests/pyopencl_own.py tests/pyopencl_own.txt \
 	tests/shell.py tests/terminal.py \
+	tests/torch_fetch.sh \
 	tests/traces/table.sh \
 	tests/lab/sweep.py \
 	tests/traces/scripted.py tests/traces/scripted_models.py \
