@@ -45,22 +45,24 @@ class Unavailable(Exception):
     """With a sentence that says why."""
 
 
-def _cuda_headers(torch: Any) -> Path:
-    """The folder that has CUDA's, of a wheel or of a toolkit."""
-    beside = Path(torch.__file__).parent.parent / "nvidia"
-    places = sorted(beside.glob("*/include"))
+def cuda_headers(home: Path) -> List[Path]:
+    """The folders that have CUDA's, of wheels beside PyTorch or of a toolkit."""
+    # Wheels have them in one folder or, before CUDA 13, in one for each wheel.
+    groups = [sorted(home.parent.glob("nvidia/*/include"))]
     for name in ("CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(name):
-            places.append(Path(os.environ[name], "include"))
-    places.append(Path("/usr/local/cuda/include"))
-    for place in places:
-        # Of CUDA 13's wheels crt/ is one of its own.
-        needed = ("cuda_runtime_api.h", "crt/host_config.h")
-        if all((place / name).is_file() for name in needed):
-            return place
+            groups.append([Path(os.environ[name], "include")])
+    groups.append([Path("/usr/local/cuda/include")])
+    for group in groups:
+        found = []
+        for name in ("cuda_runtime_api.h", "crt/host_config.h"):
+            found += [x for x in group if (x / name).is_file()][:1]
+        if len(found) == 2:
+            return sorted(set(found))
     raise Unavailable(
         "no folder has cuda_runtime_api.h and crt/host_config.h: install "
-        "nvidia-cuda-runtime and nvidia-cuda-crt, or set CUDA_HOME"
+        "nvidia-cuda-runtime and nvidia-cuda-crt (for CUDA 12 "
+        "nvidia-cuda-runtime-cu12 and nvidia-cuda-nvcc-cu12), or set CUDA_HOME"
     )
 
 
@@ -96,7 +98,8 @@ def command(torch: Any) -> List[str]:
         raise Unavailable(f"there is no C++ compiler {compiler[0]}")
     include = _include(torch)
     folders = [include, include / "torch/csrc/api/include"]
-    folders += [_cuda_headers(torch), Path(sysconfig.get_path("include"))]
+    folders += cuda_headers(include.parent)
+    folders.append(Path(sysconfig.get_path("include")))
     abi = int(torch.compiled_with_cxx11_abi())
     # PyTorch's headers need C++20 from 2.14 on, and do with it before.
     line = compiler + ["-std=c++20", "-O2", "-fPIC"]

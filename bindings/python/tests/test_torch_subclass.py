@@ -36,7 +36,7 @@ if inside:
 
 
 def found():
-    """Where PyTorch for CUDA with its headers is; or why there is none."""
+    """CUDA's headers beside a PyTorch for CUDA with its own; or why not."""
     # Another test may have a stand-in of that name loaded.
     spec = importlib.machinery.PathFinder.find_spec("torch")
     if not spec or not spec.origin:
@@ -48,12 +48,10 @@ def found():
         return None, "PyTorch was built without CUDA"
     if not shutil.which(shlex.split(os.environ.get("CXX", "c++"))[0]):
         return None, "there is no C++ compiler"
-    places = [*home.parent.glob("nvidia/*/include")]
-    places.append(Path("/usr/local/cuda/include"))
-    for place in places:
-        if (place / "crt/host_config.h").is_file():
-            return place, ""
-    return None, "there are no headers of CUDA's runtime"
+    try:
+        return subclass.cuda_headers(home), ""
+    except subclass.Unavailable as why:
+        return None, str(why)
 
 
 @unittest.skipIf(inside, "this is the inner process")
@@ -129,6 +127,21 @@ class Compiling(unittest.TestCase):
         left = sorted(x.name for x in (self.folder / "cache").iterdir())
         self.assertEqual(left, ["lock"])
 
+    def test_headers_of_two_wheels(self):
+        first, second = (
+            self.folder / f"with a blank/nvidia/cuda_{x}/include"
+            for x in ("nvcc", "runtime")
+        )
+        shutil.rmtree(self.folder / "with a blank/nvidia")
+        (first / "crt").mkdir(parents=True)
+        (first / "crt/host_config.h").touch()
+        second.mkdir(parents=True)
+        (second / "cuda_runtime_api.h").touch()
+        line = subclass.command(self.torch)
+        self.assertIn(str(first), line)
+        self.assertIn(str(second), line)
+        self.assertNotIn("/usr/local/cuda/include", line)
+
     def test_what_is_missing(self):
         os.environ["CXX"] = "/nonexistent/c++"
         with self.assertRaisesRegex(subclass.Unavailable, "no C\\+\\+ comp"):
@@ -154,7 +167,7 @@ def run_inside(test, module, least, **more):
         compiler = shlex.split(os.environ.get("CXX", "c++"))
         subprocess.run(
             compiler
-            + ["-shared", "-fPIC", "-isystem", str(headers)]
+            + ["-shared", "-fPIC", *(f"-isystem{x}" for x in headers)]
             + ["-Wl,-soname,libcuda.so.1"]  # which PyTorch opens
             + ["-o", library, str(HERE / "cudart_double.cpp")],
             check=True,
