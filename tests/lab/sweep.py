@@ -113,7 +113,7 @@ def runs_of(sets, folder, seeds):
         if "limits" in sets:
             peak = peak_requested(path)
             for limit in LIMITS:
-                for lag in LAGS[:2]:
+                for lag in LAGS:
                     options = ("--lag", lag, "--limit", str(int(peak * limit)))
                     yield Run("limits", name, path, options, "")
     for name, path in others:
