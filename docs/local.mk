@@ -169,6 +169,12 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/74-vendors-headers-are-not-needed.md \
 	docs/decisions/75-how-pip-users-get-the-tools.md \
 	docs/decisions/76-limits-are-set-one-by-one.md \
+	docs/decisions/77-one-order-of-locks.md \
+	docs/decisions/78-one-limit-for-a-device.md \
+	docs/decisions/79-one-source-for-pytorch.md \
+	docs/decisions/80-a-rule-lands-with-its-sweep.md \
+	docs/decisions/81-a-limit-in-percent.md \
+	docs/decisions/82-reuse-in-a-capture.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
