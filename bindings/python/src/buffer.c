@@ -261,7 +261,7 @@ static PyMethodDef methods[] = {
 	 "after a free it is waited for."},
 	{"resize", KEYWORDS(buffer_resize), NAMED,
 	 "resize($self, nbytes, stream=None)\n--\n\nLonger or shorter where it "
-	 "lies; Error with status BUSY if it cannot be."},
+	 "lies; Error with status GPUMEM_BUSY if not."},
 	{"write", KEYWORDS(buffer_write), NAMED,
 	 "write($self, data, offset=0, stream=None)\n--\n\nCopies bytes into "
 	 "it "
