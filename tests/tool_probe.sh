@@ -140,6 +140,8 @@ for name in host:1 host:99999999999 host: host:x nonsense:0 :0; do
 	exits 3 "no device \"$name\"" "$probe" --device="$name"
 	check "says so" test -s "$scratch/err"
 done
+exits 3 "a number that is too high" with host.devices:3 "$probe" --device=host:3
+check "says how many there are" grep -q 'host:3; host has 3, ' "$scratch/err"
 exits 0 "a device by its UUID" with host.devices:3 "$probe" \
 	--device=host:67707573-696d-4000-8000-000000000001 --json
 json_is "[x['name'] for b in d['backends'] for x in b['devices']]" \

@@ -263,6 +263,7 @@ if [ -f "$tools/.libs/libgpumem-opencl-layer.so" ]; then
 fi
 exits 2 "--backend=host" "$run" --backend=host true
 check "says what there is" grep -q 'expected cuda' "$scratch/err"
+check "as a list" test "$(grep -c ' or .* or ' "$scratch/err")" -eq 0
 for name in host cud CUDA HIP ''; do
 	exits 2 "--backend=$name" "$run" --backend="$name" true
 	check "is told" grep -q "^gpumem-run: --backend=$name: " "$scratch/err"

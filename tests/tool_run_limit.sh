@@ -126,6 +126,8 @@ json_is "d['limit_bytes'], d['limit_percent']" "(67108864, None)" \
 for size in 0 -1 nonsense '' 1Q 99999999999999999999 0% 101% % -5% 5%% 80%x 1e1% \
 	0.0000000001%; do
 	exits 2 "--limit=$size" "$run" --limit="$size" true
+	check "says what is right" grep -q '1.5GiB, or a part of .* as 80%$' \
+		"$scratch/err"
 done
 
 done_testing

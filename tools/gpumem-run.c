@@ -50,18 +50,20 @@ static const struct argp_option options[] = {
 /* The first device that could say how much 80 % is is the program's. */
 static struct limit_value parse_limit(const char *arg)
 {
+	static const char expected[] =
+		"a size such as 64KiB or 1.5GiB, or a "
+		"part of the device's memory such as 80%";
 	size_t digits = strspn(arg, "0123456789.");
 	const char *unit = arg + digits + (arg[digits] == ' ');
 	char *end;
 	double percent = strtod(arg, &end);
 
 	if (!strchr(arg, '%'))
-		return (struct limit_value){usage_bytes("--limit", arg), 0};
+		return (struct limit_value){
+			usage_bytes_or("--limit", arg, expected), 0};
 	if (!digits || end != arg + digits || strcmp(unit, "%") != 0 ||
 	    percent * (LIMIT_WHOLE / 100) < 1 || percent > 100)
-		usage_expected("--limit", arg,
-			       "a size such as 64KiB or 1.5GiB, or a part of "
-			       "the device's memory such as 80%");
+		usage_expected("--limit", arg, expected);
 	return (struct limit_value){
 		0, (uint64_t)(percent * (LIMIT_WHOLE / 100) + .5)};
 }

@@ -154,7 +154,8 @@ static double unit_bytes(const char *unit)
 	return 0.0;
 }
 
-uint64_t usage_bytes(const char *option, const char *arg)
+uint64_t usage_bytes_or(const char *option, const char *arg,
+			const char *expected)
 {
 	size_t digits = strspn(arg, "0123456789.");
 	char *end;
@@ -162,8 +163,13 @@ uint64_t usage_bytes(const char *option, const char *arg)
 	double bytes = number * unit_bytes(arg + digits);
 
 	if (!digits || end != arg + digits || bytes < 1.0 || bytes >= 0x1p63)
-		usage_expected(option, arg, "a size such as 64KiB or 1.5GiB");
+		usage_expected(option, arg, expected);
 	return (uint64_t)bytes;
+}
+
+uint64_t usage_bytes(const char *option, const char *arg)
+{
+	return usage_bytes_or(option, arg, "a size such as 64KiB or 1.5GiB");
 }
 
 double usage_seconds(const char *option, const char *arg, double most)

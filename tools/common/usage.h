@@ -35,6 +35,9 @@ uint64_t usage_count(const char *option, const char *arg, uint64_t least,
 
 /* "300", "64KiB", "1.5M" ...: units are powers of 1024. */
 uint64_t usage_bytes(const char *option, const char *arg);
+/* The same, of an option that may be something else: what is expected there. */
+uint64_t usage_bytes_or(const char *option, const char *arg,
+			const char *expected);
 
 /* A number above 0, at most `most`; and with 0. */
 double usage_seconds(const char *option, const char *arg, double most);

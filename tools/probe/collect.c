@@ -104,7 +104,9 @@ static int collect_backends(struct probe *probe)
 	find_default(probe);
 	if (!name || probe->backend_count)
 		return TOOL_OK;
-	tool_error("no such backend: %s", name);
+	tool_error(
+		"no such backend: %s; gpumem-probe shows those that are there",
+		name);
 	return TOOL_ABSENT;
 }
 
@@ -143,7 +145,9 @@ static int check_named(const struct probe *probe)
 							      : TOOL_ABSENT;
 	}
 	if (config->device && !backend->device_count) {
-		tool_error("no such device: %s", config->device);
+		tool_error("no such device: %s; %s has %d, from number 0 on",
+			   config->device, backend->info.name,
+			   backend->info.device_count);
 		return TOOL_ABSENT;
 	}
 	return TOOL_OK;

@@ -162,11 +162,11 @@ static bool set_library(const struct library *library,
 
 const char *run_backends(void)
 {
-	static char text[32]; /* "cuda or hip or opencl" */
+	static char text[32]; /* "cuda, hip or opencl" */
 
 	*text = 0;
 	for (size_t i = 0; i < LIBRARIES; i++) {
-		strcat(text, i ? " or " : "");
+		strcat(text, !i ? "" : i + 1 < LIBRARIES ? ", " : " or ");
 		strcat(text, libraries[i].backend);
 	}
 	return text;
