@@ -54,6 +54,7 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/allocator.hpp \
 	bindings/python/src/subclass/checkpoint.cpp \
 	bindings/python/src/subclass/device.cpp \
+	bindings/python/src/subclass/foreign.cpp \
 	bindings/python/src/subclass/fork.cpp \
 	bindings/python/src/subclass/history.cpp \
 	bindings/python/src/subclass/names.hpp \

@@ -131,6 +131,14 @@ def enable(
             RuntimeWarning,
             stacklevel=2,
         )
+    if "torch_memory_saver" in os.environ.get("LD_PRELOAD", ""):
+        warnings.warn(
+            "torch_memory_saver is preloaded, and pauses what cudaMalloc() gave: "
+            "gpumem's memory comes by other calls, so a pause frees nothing; set "
+            'torch_memory_saver.hook_mode = "torch"',
+            RuntimeWarning,
+            stacklevel=2,
+        )
     built = "hip" if getattr(torch.version, "hip", None) else "cuda"
     _start(backend or built)
     _backend = backend or built

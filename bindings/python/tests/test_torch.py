@@ -534,6 +534,18 @@ class Enable(unittest.TestCase):
             )
             self.assertEqual(said.strip(), str(expected * MIB))
 
+    def test_who_pauses_what_the_runtime_gave(self):
+        said = self.child(
+            "import os, warnings\n"
+            "os.environ['LD_PRELOAD'] = '/x/torch_memory_saver_preload.so'\n"
+            "with warnings.catch_warnings(record=True) as all:\n"
+            "    warnings.simplefilter('always')\n"
+            "    gpumem.torch.enable('host', False)\n"
+            "print([str(x.message) for x in all])\n"
+        )
+        self.assertIn("torch_memory_saver is preloaded", said)
+        self.assertIn("hook_mode", said)
+
     def test_the_native_backend(self):
         """PyTorch would compare it with gpumem's name, and fail."""
         said = self.child(

@@ -27,6 +27,8 @@ import gpumem._torch_subclass as subclass
 
 HERE = Path(__file__).resolve().parent
 MIB = 1 << 20
+
+kept = []  # what C refers to, for ever
 inside = os.environ.get("GPUMEM_TEST_CUDART")
 if inside:
     import gpumem.torch
@@ -787,10 +789,116 @@ class Pools(unittest.TestCase):
             with torch.cuda.device(device):
                 self.assertEqual(asks().asks_annotation(), device)
 
+    def theirs(self, room=1 << 40):
+        """A program's allocator, what it gave, and what came back."""
+        given, back, at = [], [], [0x7E0000000000]
+
+        @ctypes.CFUNCTYPE(
+            ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p
+        )
+        def alloc(size, device, stream):
+            if sum(x[1] for x in given) + size > room:
+                return None
+            given.append((at[0], size, device))
+            at[0] += size
+            return given[-1][0]
+
+        @ctypes.CFUNCTYPE(
+            None,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_int,
+            ctypes.c_void_p,
+        )
+        def free(ptr, size, device, stream):
+            back.append((ptr, size, device))
+
+        both = [ctypes.cast(x, ctypes.c_void_p).value for x in (alloc, free)]
+        made = torch._C._cuda_customAllocator(*both)
+        kept.extend((alloc, free, made))
+        return made, given, back
+
     def test_another_allocator_in_it(self):
-        own = torch._C._cuda_customAllocator(1, 1)
-        with self.assertRaisesRegex(RuntimeError, "an allocator of its own"):
-            torch.cuda.MemPool(own)
+        own, given, back = self.theirs()
+        reserved = torch.cuda.memory_reserved()
+        mine = gpumem.torch.pool(0).stats()["reserved"]["current"]
+        pool = torch.cuda.MemPool(own)
+        with torch.cuda.use_mem_pool(pool):
+            x, y = empty(5 * MIB), empty(3 * MIB)
+        self.assertEqual([x[1:] for x in given], [(20 * MIB, 0)])
+        base = given[0][0]
+        self.assertEqual(x.data_ptr(), base)
+        self.assertEqual(torch.cuda.memory_reserved(), reserved + 20 * MIB)
+        now = gpumem.torch.pool(0).stats()["reserved"]["current"]
+        self.assertEqual(now, mine)
+        (found,) = pool.snapshot()
+        self.assertEqual(
+            (found["address"], found["total_size"]), (base, 20 * MIB)
+        )
+        self.assertEqual(found["allocated_size"], 8 * MIB)
+        del x
+        with torch.cuda.use_mem_pool(pool):
+            self.assertEqual(empty(5 * MIB).data_ptr(), base)
+        self.assertEqual(len(given), 1)
+        del y, pool
+        torch.cuda.empty_cache()
+        self.assertEqual(back, given)
+        self.assertEqual(torch.cuda.memory_reserved(), reserved)
+
+    def test_another_allocator_on_another_device(self):
+        own, given, back = self.theirs()
+        with torch.cuda.device(1):
+            pool = torch.cuda.MemPool(own)
+        with torch.cuda.use_mem_pool(pool, device=1):
+            empty(MIB, 1)
+        self.assertEqual([x[1:] for x in given], [(2 * MIB, 1)])
+        del pool
+        torch.cuda.empty_cache()
+        self.assertEqual(back, given)
+
+    def test_another_allocator_that_has_none(self):
+        own, given, back = self.theirs(20 * MIB)
+        pool = torch.cuda.MemPool(own)
+        with torch.cuda.use_mem_pool(pool):
+            x = empty(5 * MIB)
+            with self.assertRaisesRegex(
+                torch.OutOfMemoryError, "allocator of the memory pool"
+            ):
+                empty(30 * MIB)
+        empty(30 * MIB)
+        with self.assertRaisesRegex(RuntimeError, "send tensor.cpu"):
+            x.untyped_storage()._share_cuda_()
+        del x, pool
+        torch.cuda.empty_cache()
+        self.assertEqual(back, given)
+
+    def test_another_allocator_under_the_limit(self):
+        own, given, back = self.theirs()
+        pool = torch.cuda.MemPool(own)
+        total = gpumem.torch.device(0).info["total_bytes"]
+        torch.cuda.empty_cache()
+        used = torch.cuda.memory_reserved()
+        room = 100 * MIB
+        torch.cuda.set_per_process_memory_fraction((used + room) / total)
+        try:
+            cached = empty(90 * MIB)
+            del cached
+            with torch.cuda.use_mem_pool(pool):
+                x = empty(50 * MIB)  # gpumem's free memory goes back for it
+                with self.assertRaisesRegex(
+                    torch.OutOfMemoryError, "exceeds the fraction"
+                ):
+                    empty(60 * MIB)
+            self.assertEqual(len(given), 1)
+            with self.assertRaises(torch.OutOfMemoryError):
+                empty(60 * MIB)
+            self.assertLessEqual(torch.cuda.memory_reserved(), used + room)
+            del x, pool
+            torch.cuda.empty_cache()
+            self.assertEqual(back, given)
+            empty(90 * MIB)
+        finally:
+            torch.cuda.set_per_process_memory_fraction(1.0)
 
     def test_capture(self):
         device = gpumem.torch.device(0)

@@ -79,7 +79,7 @@ void *allocator::take(int number, size_t bytes, cudaStream_t on)
 	if (is_oom(status) && take_spare(own, bytes, on, made, &ptr))
 		status = GPUMEM_OK;
 	if (status != GPUMEM_OK)
-		fail(own, bytes, status);
+		fail(own, bytes, status, made.of);
 	made.allocated_at = gather(RecordContext::STATE);
 	note_segments(own, made.allocated_at);
 	{
@@ -226,6 +226,15 @@ void *allocator::getBaseAllocation(void *ptr, size_t *bytes)
 	gpumem_block block = GPUMEM_INIT(gpumem_block);
 
 	check_process();
+	{
+		std::lock_guard<std::mutex> hold(lock);
+		const segment *theirs = their_segment(ptr);
+
+		if (theirs && bytes)
+			*bytes = theirs->bytes;
+		if (theirs)
+			return theirs->base;
+	}
 	if (gpumem_query(ptr, &block) != GPUMEM_OK)
 		raise();
 	if (bytes)

@@ -46,6 +46,9 @@ struct mempool {
 	int users = 0;
 	int inside = 0; /* allocations that are under way in it */
 	bool use_on_oom = false;
+	/* Whose its segments are; NULL: gpumem's. Up to 2.10 the program owns
+	 * it. */
+	std::shared_ptr<cca::CUDAAllocator> theirs;
 	space memory;
 	gpumem_graph *graph = nullptr; /* what a capture took; NULL: none did */
 	/* Freed, while other streams may still use them; no events yet while
@@ -86,9 +89,15 @@ struct device {
 	 * taken before the allocator's lock. */
 	std::atomic<uint64_t> wanted_limit{0};
 	std::mutex limiting;
+	/* Under it. gpumem's pool may have what is left of the first:
+	 *
+	 *     reserved + their_bytes <= limit, unless a limit is wanted */
+	uint64_t limit = 0;	  /* what the fraction comes to; 0: none */
+	uint64_t their_bytes = 0; /* of segments that are not gpumem's */
 	c10::CachingAllocator::StatArray blocks, bytes, requested;
 	c10::CachingAllocator::StatArray segments,
 		segment_bytes; /* mempools' */
+	c10::CachingAllocator::StatArray their_segment_bytes;
 	/* Of each mempool, and of those that are gone until totals or peaks are
 	 * reset. */
 	std::map<MempoolId_t, c10::CachingAllocator::StatArray> pool_bytes;
@@ -250,12 +259,15 @@ class allocator final : public cca::CUDAAllocator
 	device &get(int number);
 	void give_back(bool all);
 	void *take(int number, size_t bytes, cudaStream_t on);
+	gpumem_status divide_limit(device &own);
 	gpumem_status fit(device &own);
 	gpumem_status take_any(device &own, size_t bytes, stream on,
 			       record &made, void **ptr);
-	[[noreturn]] void fail(device &own, size_t bytes, gpumem_status status);
+	[[noreturn]] void fail(device &own, size_t bytes, gpumem_status status,
+			       const mempool *of);
 	void count(device &own, const record &of, bool taken);
-	void count(device &own, const segment &of, MempoolId_t id, bool taken);
+	void count(device &own, const segment &of, const mempool &in,
+		   bool taken);
 	void report(void *ptr, const record &of, bool taken);
 
 	mempool *route(int number, stream on);
@@ -265,6 +277,17 @@ class allocator final : public cca::CUDAAllocator
 	mempool &find(int number, MempoolId_t id, const char *what);
 	gpumem_status take_in(device &own, mempool &in, size_t bytes, stream on,
 			      void **ptr);
+	void join(int number, MempoolId_t id,
+		  std::shared_ptr<cca::CUDAAllocator> theirs);
+	gpumem_status claim(device &own, size_t bytes);
+	void unclaim(device &own, size_t bytes);
+	gpumem_status take_segment(device &own, mempool &in, size_t bytes,
+				   stream on, void **base);
+	void give_segment(device &own, cca::CUDAAllocator *theirs,
+			  const segment &of);
+	const segment *their_segment(const void *ptr) const;
+	std::string their_reason(const device &own, const mempool *in,
+				 gpumem_status status);
 	bool take_spare(device &own, size_t bytes, stream on, record &made,
 			void **ptr);
 	void tell(routing &way, mempool &in, stream on);

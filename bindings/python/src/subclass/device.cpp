@@ -96,12 +96,28 @@ void allocator::setMemoryFraction(double part, DeviceIndex number)
 	if (part < 1 && limit == 0)
 		limit = 1;
 	std::lock_guard<std::mutex> hold(own.limiting);
+	uint64_t before = std::exchange(own.limit, limit);
+	if (divide_limit(own) != GPUMEM_OK) {
+		own.limit = before;
+		raise();
+	}
+	own.fraction = part;
+}
+
+/* gpumem gets what other allocators' segments leave of the limit. OK also where
+ * that is wanted, but cannot be yet. Under `limiting`. */
+gpumem_status allocator::divide_limit(device &own)
+{
+	uint64_t limit = own.limit;
+
+	if (limit)
+		limit = limit > own.their_bytes ? limit - own.their_bytes : 1;
 	gpumem_status status = gpumem_pool_set_limit(own.pool, limit);
 	bool later = status == GPUMEM_BUSY || status == GPUMEM_INVALID;
 	if (status != GPUMEM_OK && !later)
-		raise();
+		return status;
 	own.wanted_limit.store(later ? limit : 0);
-	own.fraction = part;
+	return GPUMEM_OK;
 }
 
 /* Nothing is given before the limit holds, which frees may have made room for.

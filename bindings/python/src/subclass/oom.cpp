@@ -49,7 +49,8 @@ void raise()
 	TORCH_CHECK(false, error.text);
 }
 
-void allocator::fail(device &own, size_t bytes, gpumem_status status)
+void allocator::fail(device &own, size_t bytes, gpumem_status status,
+		     const mempool *of)
 {
 	gpumem_error error = GPUMEM_INIT(gpumem_error);
 	gpumem_memory memory = GPUMEM_INIT(gpumem_memory);
@@ -57,6 +58,7 @@ void allocator::fail(device &own, size_t bytes, gpumem_status status)
 
 	gpumem_last_error(&error);
 	TORCH_CHECK(is_oom(status), error.text);
+	std::string why = of ? their_reason(own, of, status) : "";
 	GPUMEM_IGNORE(gpumem_device_memory(own.handle, &memory));
 	context where = gather(RecordContext::ALLOC);
 	auto stats = getDeviceStats(own.number);
@@ -77,7 +79,8 @@ void allocator::fail(device &own, size_t bytes, gpumem_status status)
 		each(own.number, bytes, memory.total_bytes, memory.free_bytes);
 	TORCH_CHECK_WITH(OutOfMemoryError, false,
 			 "CUDA out of memory. Tried to allocate ",
-			 format_size(bytes), ". ", error.text);
+			 format_size(bytes), ". ",
+			 why.empty() ? error.text : why);
 }
 
 } /* namespace gpumem_torch */

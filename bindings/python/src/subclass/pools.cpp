@@ -42,24 +42,13 @@ mempool &allocator::find(int number, MempoolId_t id, const char *what)
 void allocator::createOrIncrefPool(DeviceIndex number, MempoolId_t id,
 				   std::shared_ptr<CUDAAllocator> other)
 {
-	createOrIncrefPool(number, id, other.get());
+	join(number, id, std::move(other));
 }
 
 void allocator::createOrIncrefPool(DeviceIndex number, MempoolId_t id,
 				   CUDAAllocator *other)
 {
-	device &own = get(number);
-
-	TORCH_CHECK(!other || other == this,
-		    "a MemPool with an allocator of its own needs PyTorch's; "
-		    "with gpumem all device memory is gpumem's");
-	std::lock_guard<std::mutex> hold(lock);
-	auto &made = own.mempools[id];
-	if (!made) {
-		made = std::make_unique<mempool>();
-		made->id = id;
-	}
-	made->users++;
+	join(number, id, {other, [](CUDAAllocator *) {}});
 }
 
 /* Under the lock. BUSY: it is another capture's. */
@@ -93,7 +82,7 @@ void allocator::beginAllocateToPool(DeviceIndex number, MempoolId_t id,
 	way->begun = is_captured(on);
 	way->captures = !takes(on) || way->begun;
 	way->takes = std::move(takes);
-	createOrIncrefPool(number, id, this);
+	join(number, id, nullptr);
 	std::lock_guard<std::mutex> hold(lock);
 	mempool &in = *own.mempools.at(id);
 	if (way->captures && !in.graph &&
@@ -253,13 +242,13 @@ gpumem_status allocator::take_in(device &own, mempool &in, size_t bytes,
 		if (*ptr)
 			return GPUMEM_OK;
 		hold.unlock();
-		status = gpumem_alloc(own.pool, size, on, &base);
+		status = take_segment(own, in, size, on, &base);
 		if (status != GPUMEM_OK)
 			return status;
 		hold.lock();
 		in.memory.add(static_cast<char *>(base), size, on, bytes);
 		count(own, in.memory.segments().at(static_cast<char *>(base)),
-		      in.id, true);
+		      in, true);
 		enter(own, action::SEGMENT_ALLOC,
 		      reinterpret_cast<size_t>(base), size, on, in.id, where);
 	}

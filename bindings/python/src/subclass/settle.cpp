@@ -56,11 +56,12 @@ void allocator::poll(device &own, mempool &in)
 	}
 }
 
-/* How many bytes went back to gpumem. */
+/* How many bytes went back to whom they came from. */
 uint64_t allocator::settle_one(device &own, MempoolId_t id, context where)
 {
 	std::vector<segment> gone;
 	std::unique_ptr<mempool> over;
+	std::shared_ptr<cca::CUDAAllocator> theirs;
 	uint64_t bytes = 0;
 
 	{
@@ -78,9 +79,10 @@ uint64_t allocator::settle_one(device &own, MempoolId_t id, context where)
 		mempool &in = *found->second;
 		poll(own, in);
 		gone = in.memory.remove_unused();
+		theirs = in.theirs;
 		for (auto &each : gone) {
 			bytes += each.bytes;
-			count(own, each, id, false);
+			count(own, each, in, false);
 			enter(own, action::SEGMENT_FREE,
 			      reinterpret_cast<size_t>(each.base), each.bytes,
 			      each.on, id, where);
@@ -90,9 +92,8 @@ uint64_t allocator::settle_one(device &own, MempoolId_t id, context where)
 			own.mempools.erase(found);
 		}
 	}
-	/* What fails is lost until the process ends. */
 	for (auto &each : gone)
-		GPUMEM_IGNORE(gpumem_free_own(each.base));
+		give_segment(own, theirs.get(), each);
 	if (over && over->graph)
 		GPUMEM_IGNORE(gpumem_graph_destroy(over->graph, nullptr));
 	return bytes;

@@ -82,6 +82,11 @@ const piece &space::at(const char *ptr) const
 		const_cast<char *>(ptr));
 }
 
+const segment &space::holder(const char *ptr) const
+{
+	return const_cast<space *>(this)->of(ptr);
+}
+
 void space::give(char *ptr)
 {
 	segment &in = of(ptr);

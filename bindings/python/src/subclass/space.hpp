@@ -62,6 +62,7 @@ class space
 	void add(char *base, size_t size, stream on, size_t bytes);
 
 	const piece &at(const char *ptr) const;
+	const segment &holder(const char *ptr) const;
 	void give(char *ptr);
 
 	/* Removes the segments of which nothing is live, and returns them. */

@@ -40,12 +40,14 @@ void allocator::count(device &own, const record &of, bool taken)
 			taken ? int64_t(of.bytes) : -int64_t(of.bytes);
 }
 
-void allocator::count(device &own, const segment &of, MempoolId_t id,
+void allocator::count(device &own, const segment &of, const mempool &in,
 		      bool taken)
 {
 	change(own.segments, of.small, 1, taken);
 	change(own.segment_bytes, of.small, of.bytes, taken);
-	change(own.pool_bytes[id], of.small, of.bytes, taken);
+	change(own.pool_bytes[in.id], of.small, of.bytes, taken);
+	if (in.theirs)
+		change(own.their_segment_bytes, of.small, of.bytes, taken);
 }
 
 static uint64_t calls(const device &own, unsigned call)
@@ -86,6 +88,16 @@ static Stat gauge(const gpumem_gauge &from, int64_t taken, int64_t returned)
 	made.allocated = taken;
 	made.freed = returned;
 	return made;
+}
+
+/* The peaks may be of two moments: theirs together is no less. */
+static Stat sum(Stat all, const Stat &other)
+{
+	all.current += other.current;
+	all.peak += other.peak;
+	all.allocated += other.allocated;
+	all.freed += other.freed;
+	return all;
 }
 
 /* Free parts that cannot go back are of segments of no size: all large. */
@@ -136,8 +148,9 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 		active.peak = std::max(active.peak, active.current);
 	}
 	divide(result.reserved_bytes,
-	       gauge(now.reserved, all.taken - since.taken,
-		     all.returned - since.returned),
+	       sum(gauge(now.reserved, all.taken - since.taken,
+			 all.returned - since.returned),
+		   own->their_segment_bytes[0]),
 	       own->segment_bytes, own->own_small_bytes);
 	result.segment = own->segments;
 	for (auto &each : own->pool_bytes)
@@ -155,7 +168,8 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 static std::vector<StatArray *> counters(device &own)
 {
 	std::vector<StatArray *> all{&own.blocks, &own.bytes, &own.requested,
-				     &own.segments, &own.segment_bytes};
+				     &own.segments, &own.segment_bytes,
+				     &own.their_segment_bytes};
 
 	for (auto it = own.pool_bytes.begin(); it != own.pool_bytes.end();) {
 		if (!own.mempools.count(it->first)) {

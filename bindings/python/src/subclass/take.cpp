@@ -137,6 +137,13 @@ void *take_offer(const std::string &bytes, gpumem_device *device)
 
 cca::ShareableHandle allocator::shareIpcHandle(void *ptr)
 {
+	{
+		std::lock_guard<std::mutex> hold(lock);
+
+		TORCH_CHECK(!their_segment(ptr),
+			    "memory of a MemPool with an allocator of its own "
+			    "cannot go to other processes: send tensor.cpu()");
+	}
 	char *base = static_cast<char *>(getBaseAllocation(ptr, nullptr));
 	auto made = std::make_shared<offer>(base);
 	std::lock_guard<std::mutex> hold(lock);
