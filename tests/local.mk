@@ -422,5 +422,6 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/umf/suite.cpp \
 	tests/vendor/compare.sh tests/vendor/facts.awk \
 	tools/completion/_gpumem tools/completion/gpumem.bash \
-	tests/law.h tests/recording.h tests/tap.h tests/tap.sh tests/tool.sh \
+	tests/foreign.sh tests/law.h tests/recording.h tests/tap.h tests/tap.sh \
+	tests/tool.sh \
 	tests/plugins/bad.h

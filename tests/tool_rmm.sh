@@ -7,27 +7,9 @@
 
 . "${top_srcdir:-.}/tests/tap.sh"
 . "${top_srcdir:-.}/tests/tool.sh"
+. "${top_srcdir:-.}/tests/foreign.sh"
 
-need_tool trace
-need_tool replay
-need_tool report
-trace=$tools/gpumem-trace
-log=$scratch/log
-
-# figures NAME PEAK LIVE BLOCKS OOMS: of the log in each tool
-figures()
-{
-	exits 0 "$1" "$trace" --json "$log"
-	json_is "d['program'], d['peak_requested_bytes'], d['live_bytes'],
-		d['allocations'], d['kinds']['oom'], d['unknown_events']" \
-		"('RMM', $2, $3, $4, $5, 0)" "has these figures"
-	exits 0 "$1, replayed" "$tools/gpumem-replay" --device=host:0 --json "$log"
-	json_is "d['peak_requested_bytes'], d['final_requested_bytes']" \
-		"($2, $3)" "to the same"
-	exits 0 "$1, reported" "$tools/gpumem-report" --json "$log"
-	json_is "d['peak']['requested_bytes'], d['end']['requested_bytes']" \
-		"($2, $3)" "the same"
-}
+program=RMM
 
 cat >"$log" <<'END'
 Thread,Time,Action,Pointer,Size,Stream
@@ -93,28 +75,24 @@ figures "a last line that is cut off" 4096 4096 1 0
 exits 0 "in short" "$trace" --json "$log"
 json_is "d['damaged_events']" 1 "says so"
 
-# refused NAME LINE REASON
-refused()
+# refused_line NAME LINE REASON
+refused_line()
 {
 	printf '%s\n1,1:0:0.0,free,0x1,1,0\n%s\n' "$head" "$2" >"$log"
-	for tool in trace replay report; do
-		exits 1 "$1" "$tools/gpumem-$tool" "$log"
-		is "$(cat "$scratch/err")" "gpumem-$tool: $log: line 3: $3" \
-			"$tool says why"
-	done
+	refused "$1" "line 3: $3"
 }
 
-refused "too few fields" "1,1:0:0.0,free,0x1,1" \
+refused_line "too few fields" "1,1:0:0.0,free,0x1,1" \
 	"it has not as many fields as the first line"
-refused "a size of letters" "1,1:0:0.0,free,0x1,many,0x0" \
+refused_line "a size of letters" "1,1:0:0.0,free,0x1,many,0x0" \
 	"expected a number of bytes as Size"
-refused "a size below 0" "1,1:0:0.0,free,0x1,-1,0x0" \
+refused_line "a size below 0" "1,1:0:0.0,free,0x1,-1,0x0" \
 	"expected a number of bytes as Size"
-refused "a size that is none" "1,1:0:0.0,free,0x1,999999999999999999,0x0" \
+refused_line "a size that is none" "1,1:0:0.0,free,0x1,999999999999999999,0x0" \
 	"no block is as large as its Size"
-refused "an address of letters" "1,1:0:0.0,free,here,1,0x0" \
+refused_line "an address of letters" "1,1:0:0.0,free,here,1,0x0" \
 	"expected an address as Pointer"
-refused "a line that is none" "$(head -c 2000 /dev/zero | tr '\0' x)" \
+refused_line "a line that is none" "$(head -c 2000 /dev/zero | tr '\0' x)" \
 	"it is no line of RMM's"
 printf 'Action,Pointer of a kind,Size\n' >"$log"
 exits 1 "no Pointer" "$trace" "$log"

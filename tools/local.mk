@@ -25,6 +25,8 @@ libcommon_la_SOURCES = \
 	tools/common/clock.h \
 	tools/common/file.c \
 	tools/common/file.h \
+	tools/common/foreign.c \
+	tools/common/foreign.h \
 	tools/common/frames.c \
 	tools/common/frames.h \
 	tools/common/frames_elf.c \

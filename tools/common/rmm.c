@@ -7,8 +7,8 @@
  */
 #include "rmm.h"
 
+#include "foreign.h"
 #include "tool.h"
-#include "torch_device.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -25,22 +25,14 @@ static const char *const names[COLUMN_COUNT] = {"Thread",  "Time", "Action",
 #define DAY_US (UINT64_C(86400) * 1000000)
 
 struct rmm {
-	struct torch_history *history;
-	struct torch_device device;
+	struct foreign foreign;
 	size_t place[COLUMN_COUNT]; /* COLUMNS: the log has none */
 	size_t columns;
-	uint64_t line, day_us, last_us;
+	uint64_t day_us, last_us;
 	bool cut; /* the line has no end */
 	char text[LINE_BYTES];
 	char *field[COLUMNS];
 };
-
-static bool fail(struct rmm *rmm, const char *reason)
-{
-	snprintf(rmm->history->reason, sizeof(rmm->history->reason),
-		 "line %llu: %s", (unsigned long long)rmm->line, reason);
-	return false;
-}
 
 /* ---- fields ---- */
 
@@ -64,20 +56,6 @@ static const char *field_of(const struct rmm *rmm, enum column column)
 	size_t place = rmm->place[column];
 
 	return place < rmm->columns ? rmm->field[place] : "";
-}
-
-/* Of an address, or a stream: as C++ prints it. */
-static bool read_pointer(const char *text, uint64_t *value_out)
-{
-	char *end;
-
-	*value_out = 0;
-	if (!strcmp(text, "(nil)") || !strcmp(text, "nullptr"))
-		return true;
-	if (!isxdigit((unsigned char)*text))
-		return false;
-	*value_out = strtoull(text, &end, 16);
-	return !*end;
 }
 
 /* HH:MM:SS and a fraction behind a point or colon; a date in front of it counts
@@ -124,32 +102,36 @@ static bool read_head(struct rmm *rmm)
 			j++;
 		if (j < COLUMN_COUNT)
 			rmm->place[j] = i;
-		else if (!torch_unknown(rmm->history, "column", rmm->field[i],
-					strlen(rmm->field[i])))
+		else if (!torch_unknown(rmm->foreign.history, "column",
+					rmm->field[i], strlen(rmm->field[i])))
 			return false;
 	}
 	if (rmm->place[ACTION] == COLUMNS || rmm->place[POINTER] == COLUMNS ||
 	    rmm->place[SIZE] == COLUMNS)
-		return fail(rmm, "expected the columns Action, Pointer, Size");
+		return foreign_fail(
+			&rmm->foreign,
+			"expected the columns Action, Pointer, Size");
 	return true;
 }
 
 static bool act(struct rmm *rmm, struct torch_event event)
 {
+	struct torch_device *device = foreign_pool(&rmm->foreign, 0);
 	const char *action = field_of(rmm, ACTION);
 
 	if (!strcmp(action, "allocate failure")) {
 		event.kind = GPUMEM_RECORD_OOM;
-		return torch_events_add(rmm->device.events, event) ||
-		       torch_no_memory(rmm->history);
+		return torch_events_add(device->events, event) ||
+		       torch_no_memory(rmm->foreign.history);
 	}
 	if (!strcmp(action, "allocate"))
 		return !event.address || !event.bytes ||
-		       torch_alloc(&rmm->device, event);
+		       torch_alloc(device, event);
 	if (!strcmp(action, "free"))
 		return !event.address || !event.bytes ||
-		       torch_free(&rmm->device, event, true);
-	return torch_unknown(rmm->history, "action", action, strlen(action));
+		       torch_free(device, event, true);
+	return torch_unknown(rmm->foreign.history, "action", action,
+			     strlen(action));
 }
 
 static bool read_line(struct rmm *rmm)
@@ -163,21 +145,26 @@ static bool read_line(struct rmm *rmm)
 	 * unless that of the stream was begun. */
 	if (rmm->cut &&
 	    (fields < rmm->columns || rmm->place[STREAM] + 1 != rmm->columns)) {
-		rmm->history->damaged++;
+		rmm->foreign.history->damaged++;
 		return true;
 	}
 	if (fields != rmm->columns)
-		return fail(rmm, "it has not as many fields as the first line");
+		return foreign_fail(
+			&rmm->foreign,
+			"it has not as many fields as the first line");
 	event.us = read_time(rmm);
-	if (!rmm->history->begin_us)
-		rmm->history->begin_us = event.us;
-	if (!read_pointer(field_of(rmm, POINTER), &event.address))
-		return fail(rmm, "expected an address as Pointer");
+	if (!rmm->foreign.history->begin_us)
+		rmm->foreign.history->begin_us = event.us;
+	if (!foreign_pointer(field_of(rmm, POINTER), &event.address))
+		return foreign_fail(&rmm->foreign,
+				    "expected an address as Pointer");
 	if (!tool_parse_count(field_of(rmm, SIZE), UINT64_MAX, &event.bytes))
-		return fail(rmm, "expected a number of bytes as Size");
+		return foreign_fail(&rmm->foreign,
+				    "expected a number of bytes as Size");
 	if (event.bytes > RECORDING_BYTES_MAX)
-		return fail(rmm, "no block is as large as its Size");
-	if (!read_pointer(field_of(rmm, STREAM), &event.stream))
+		return foreign_fail(&rmm->foreign,
+				    "no block is as large as its Size");
+	if (!foreign_pointer(field_of(rmm, STREAM), &event.stream))
 		event.stream = 0;
 	(void)tool_parse_count(field_of(rmm, THREAD), UINT32_MAX, &thread);
 	event.thread = (uint32_t)thread;
@@ -193,9 +180,9 @@ static bool next_line(struct rmm *rmm, const char **at, const char *end,
 
 	if (*at == end)
 		return false;
-	rmm->line++;
+	rmm->foreign.line++;
 	if (bytes >= LINE_BYTES || memchr(*at, '\0', bytes)) {
-		*ok = fail(rmm, "it is no line of RMM's");
+		*ok = foreign_fail(&rmm->foreign, "it is no line of RMM's");
 		return false;
 	}
 	memcpy(rmm->text, *at, bytes);
@@ -213,8 +200,9 @@ static bool read_all(struct rmm *rmm, const char *at, const char *end)
 
 	while (ok && next_line(rmm, &at, end, &ok))
 		if (*rmm->text)
-			ok = rmm->line == 1 ? read_head(rmm) : read_line(rmm);
-	return ok && torch_finish(&rmm->device);
+			ok = rmm->foreign.line == 1 ? read_head(rmm)
+						    : read_line(rmm);
+	return ok;
 }
 
 /* ---- the whole ---- */
@@ -238,10 +226,9 @@ bool rmm_open(struct torch_history *history, const void *data, size_t bytes)
 	torch_history_init(history, "RMM", "log of RMM");
 	if (!ok)
 		return torch_no_memory(history);
-	rmm->history = history;
-	torch_device_init(&rmm->device, history, NULL, 0);
-	ok = read_all(rmm, data, (const char *)data + bytes);
-	torch_device_free(&rmm->device);
+	ok = foreign_begin(&rmm->foreign, history) &&
+	     read_all(rmm, data, (const char *)data + bytes);
+	ok = foreign_end(&rmm->foreign, ok);
 	free(rmm);
 	return torch_history_finish(history, ok);
 }
