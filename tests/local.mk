@@ -129,6 +129,7 @@ other_tests = \
 	tests/tool_conform.sh \
 	tests/tool_conform_lies.sh \
 	tests/tool_files.sh \
+	tests/tool_kineto.sh \
 	tests/tool_names.sh \
 	tests/tool_oom.sh \
 	tests/tool_oom_snapshot.sh \
@@ -142,6 +143,7 @@ other_tests = \
 	tests/tool_stacks_torch.sh \
 	tests/tool_torch.sh \
 	tests/tool_trace.sh \
+	tests/tool_umpire.sh \
 	tests/traces.sh \
 	tests/umf.sh
 shell_tests = $(plain_tests) $(other_tests) $(preload_tests)

@@ -917,7 +917,7 @@ bad()
 }
 
 refused "a file that is not there" "$scratch/none" "No such file or directory"
-none="it is no recording, trace, snapshot of PyTorch's or log of RMM's"
+none="it is no recording, trace, snapshot or profile of PyTorch's, or log of RMM's or Umpire's"
 bad "nothing" "$none" ''
 bad "another file" "$none" 'x\n'
 bad "a damaged trace" "line 2: ID 1 is live already" 'a 1 1 0\na 1 1 0\n'

@@ -594,7 +594,7 @@ printf '\200\002cos\nsystem\nX\004\000\000\000true\205R.' >"$scratch/bad"
 refused "a call" "$scratch/bad" \
 	"it is not data only: instruction 0x63 of pickles is refused"
 printf '\200\006.' >"$scratch/bad"
-none="it is no recording, snapshot of PyTorch's or log of RMM's"
+none="it is no recording, snapshot or profile of PyTorch's, or log of RMM's or Umpire's"
 refused "protocol 6" "$scratch/bad" "$none"
 printf '\200\002.' >"$scratch/bad"
 refused "nothing in it" "$scratch/bad" "damaged: the stack is empty"

@@ -229,9 +229,11 @@ int main(int argc, char **argv)
 		.doc = "Replay a recorded program's allocations and show what "
 		       "they took.\vTRACE is a file in the format "
 		       "\"gpumem-trace\", a log of RMM's "
-		       "logging_resource_adaptor, or a snapshot that "
-		       "torch.cuda.memory._dump_snapshot() made, plain or "
-		       "gzip'ed, or \"-\" for standard input.\n\n"
+		       "logging_resource_adaptor or of Umpire's "
+		       "UMPIRE_REPLAY, or a snapshot that "
+		       "torch.cuda.memory._dump_snapshot() or a profile in "
+		       "JSON that PyTorch's profiler made, plain or gzip'ed, "
+		       "or \"-\" for standard input.\n\n"
 		       "Exit status: 0 replayed, 1 the trace is bad or the "
 		       "replay failed, 2 usage, 3 the device is not there.",
 	};

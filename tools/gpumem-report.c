@@ -171,9 +171,11 @@ int main(int argc, char **argv)
 		       "two runs side by side."
 		       "\vFILE is a recording that GPUMEM_CONF=record:FILE or "
 		       "gpumem_record_begin() made, a trace, a snapshot that "
-		       "torch.cuda.memory._dump_snapshot() made, or a log of "
-		       "RMM's logging_resource_adaptor, plain or gzip'ed, or "
-		       "\"-\" for standard input.\n\n"
+		       "torch.cuda.memory._dump_snapshot() or a profile in "
+		       "JSON that PyTorch's profiler made, or a log of RMM's "
+		       "logging_resource_adaptor or of Umpire's "
+		       "UMPIRE_REPLAY, plain or gzip'ed, or \"-\" for "
+		       "standard input.\n\n"
 		       "Exit status: 0 done, 1 the file is bad or the output "
 		       "could not be written, 2 usage.",
 	};

@@ -157,8 +157,10 @@ int main(int argc, char **argv)
 		       "write it in another format.\vRECORDING is a file that "
 		       "GPUMEM_CONF=record:FILE or gpumem_record_begin() made, "
 		       "plain or gzip'ed, or \"-\" for standard input; a "
-		       "snapshot that torch.cuda.memory._dump_snapshot() "
-		       "made; or a log of RMM's logging_resource_adaptor.\n\n"
+		       "snapshot that torch.cuda.memory._dump_snapshot() or a "
+		       "profile in JSON that PyTorch's profiler made; or a log "
+		       "of RMM's logging_resource_adaptor or of Umpire's "
+		       "UMPIRE_REPLAY.\n\n"
 		       "Exit status: 0 done, 1 the recording is bad or the "
 		       "output could not be written, 2 usage.",
 	};

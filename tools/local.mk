@@ -41,6 +41,8 @@ libcommon_la_SOURCES = \
 	tools/common/json.h \
 	tools/common/keep.c \
 	tools/common/keep.h \
+	tools/common/kineto.c \
+	tools/common/kineto.h \
 	tools/common/lines.c \
 	tools/common/lines.h \
 	tools/common/output.c \
@@ -95,6 +97,10 @@ libcommon_la_SOURCES = \
 	tools/common/trace_ids.c \
 	tools/common/trace_ids.h \
 	tools/common/trace_line.c \
+	tools/common/umpire.c \
+	tools/common/umpire.h \
+	tools/common/umpire_names.c \
+	tools/common/umpire_names.h \
 	tools/common/unpickle.c \
 	tools/common/unpickle.h \
 	tools/common/unpickle_stack.c \

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Fuzzes the readers of PyTorch's snapshots, with that of pickles, and of RMM's
- * logs. Whatever the input: nothing beyond it is read, events are as torch.h
- * promises, time never goes back, a block begins before it ends and no
- * two of a pool are at one address, stacks are of places that have a name, and
- * reading it again gives the same.
+ * Fuzzes the readers of PyTorch's snapshots, with that of pickles, and
+ * profiles, and of RMM's and Umpire's logs. Whatever the input: nothing beyond
+ * it is read, events are as torch.h promises, time never goes back, a block
+ * begins before it ends and no two of a pool are at one address, stacks are of
+ * places that have a name, and reading it again gives the same.
  */
 #include "events.h"
 #include "pickles.h"
@@ -15,6 +15,17 @@
 #include "common/torch.h"
 
 #include <string.h>
+
+#define KINETO(name, device, bytes, total)                                     \
+	"{\"ph\":\"i\",\"name\":\"" name                                       \
+	"\",\"pid\":1,\"tid\":2,\"ts\":3.5,\"args\":"                          \
+	"{\"Device Type\":1,\"Device Id\":" device                             \
+	",\"Addr\":4096,\"Bytes\":" bytes ",\"Total Allocated\":" total "}}"
+
+#define UMPIRE(event, payload, result)                                         \
+	"{ \"kind\":\"replay\", \"uid\":7, \"timestamp\":1000, \"event\": "    \
+	"\"" event "\", \"payload\": {" payload "}, \"result\": " result       \
+	" }\n"
 
 const struct fuzz_seed fuzz_seeds[] = {
 	PICKLE_SEEDS,
@@ -27,6 +38,37 @@ const struct fuzz_seed fuzz_seeds[] = {
 		  "1,00:00:00.4,allocate,0x8f10,5,0x1"),
 	FUZZ_SEED("Size,Pointer,More,Action\r\n8,f00,x,allocate\r\n"
 		  "8,(nil),,defragment\r\n"),
+	FUZZ_SEED("{\"traceEvents\":[{\"name\":\"a\"},\n" KINETO("[memory]", "0", "5", "9") "," KINETO(
+		"[memory]", "1", "5",
+		"5") ",\n" KINETO("[memory]", "0", "-5",
+				  "4") "," KINETO("[memory]", "0", "-2",
+						  "2") "," KINETO("[OutOfMemory"
+								  "]",
+								  "0", "99",
+								  "2") "]}\n"),
+	FUZZ_SEED(UMPIRE("makeMemoryResource", "\"name\":\"HOST\"",
+			 "\"0x1\"") UMPIRE("makeAllocator",
+					   "\"allocator_name\":\"p\",\"args\":"
+					   "[\"DEVICE::1\"]",
+					   "{\"allocator_ref\":\"0x2\"}")
+			  UMPIRE("allocate",
+				 "\"allocator_ref\":\"0x2\",\"size\":9",
+				 "{\"memory_ptr\":\"0x7f\"}")
+				  UMPIRE("allocate",
+					 "\"allocator_ref\":\"0x2\",\"size\":0",
+					 "{\"memory_ptr\":\"0x8f\"}")
+					  UMPIRE("deallocate",
+						 "\"allocator_ref\":\"0x2\","
+						 "\"memory_ptr\":"
+						 "\"0x7f\"",
+						 "null")),
+	FUZZ_SEED("{\"category\":\"operation\",\"name\":\"make_allocator\","
+		  "\"string_args\":{\"allocator_ref\":\"0x1\",\"arg0\":\"UM\"},"
+		  "\"tags\":{\"allocator_name\":\"p\"},\"timestamp\":1000}\n"
+		  "{\"category\":\"operation\",\"name\":\"allocate\","
+		  "\"numeric_args\":{\"size\":8},\"string_args\":"
+		  "{\"allocator_ref\":\"0x1\",\"pointer\":\"0x2\"},"
+		  "\"timestamp\":2000}\n"),
 	{NULL, 0}};
 
 static bool take(const struct recording_event *event,

@@ -4,8 +4,10 @@
 /*
  * See torch.h: all devices, in the order of their times.
  */
+#include "kineto.h"
 #include "rmm.h"
 #include "torch_device.h"
+#include "umpire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,7 +232,8 @@ bool torch_is_pickle(const void *data, size_t bytes)
 
 bool torch_is(const void *data, size_t bytes)
 {
-	return torch_is_pickle(data, bytes) || rmm_is(data, bytes);
+	return torch_is_pickle(data, bytes) || rmm_is(data, bytes) ||
+	       kineto_is(data, bytes) || umpire_is(data, bytes);
 }
 
 /* ---- the whole ---- */
@@ -268,9 +271,13 @@ static bool open_pickle(struct torch_history *history,
 
 bool torch_open(struct torch_history *history, const void *data, size_t bytes)
 {
-	return torch_is_pickle(data, bytes)
-		       ? open_pickle(history, NULL, data, bytes)
-		       : rmm_open(history, data, bytes);
+	if (torch_is_pickle(data, bytes))
+		return open_pickle(history, NULL, data, bytes);
+	if (kineto_is(data, bytes))
+		return kineto_open(history, data, bytes);
+	if (umpire_is(data, bytes))
+		return umpire_open(history, data, bytes);
+	return rmm_open(history, data, bytes);
 }
 
 bool torch_open_input(struct torch_history *history,

@@ -46,7 +46,8 @@ struct torch_history {
 	char reason[160];
 };
 
-/* Is it a pickle, or a file of others that is read likewise? */
+/* Is it a pickle, or a file of others that is read likewise: rmm.h, umpire.h,
+ * kineto.h? */
 bool torch_is(const void *data, size_t bytes);
 bool torch_is_pickle(const void *data, size_t bytes);
 /* Nothing is kept of the bytes. False: reason says why. */

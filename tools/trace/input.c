@@ -114,19 +114,20 @@ static const char *is_nothing(const struct trace_source *source)
 		return "it is no recording but a trace, which gpumem-replay "
 		       "and gpumem-report read";
 	if (source->config->or_text)
-		return "it is no recording, trace, snapshot of PyTorch's or "
-		       "log of RMM's";
-	return "it is no recording, snapshot of PyTorch's or log of RMM's";
+		return "it is no recording, trace, snapshot or profile of "
+		       "PyTorch's, or log of RMM's or Umpire's";
+	return "it is no recording, snapshot or profile of PyTorch's, or log "
+	       "of RMM's or Umpire's";
 }
 
 static const char *open_either(struct trace_source *source)
 {
-	if (source->config->or_text && lines_are(source->data, source->bytes))
-		return open_text(source);
 	if (torch_is(source->data, source->bytes))
 		return open_torch(source,
 				  torch_open(&source->torch, source->data,
 					     source->bytes));
+	if (source->config->or_text && lines_are(source->data, source->bytes))
+		return open_text(source);
 	if (!recording_is(source->data, source->bytes))
 		return is_nothing(source);
 	return recording_open(&source->recording, source->data, source->bytes)
