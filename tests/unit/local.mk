@@ -133,6 +133,7 @@ lib_tests = \
 	tests/unit/lib/addresses \
 	tests/unit/lib/adopt \
 	tests/unit/lib/advice \
+	tests/unit/lib/advice_capture \
 	tests/unit/lib/alloc_flags \
 	tests/unit/lib/alloc_with \
 	tests/unit/lib/arguments \
@@ -179,6 +180,7 @@ lib_tests = \
 	tests/unit/lib/memfd \
 	tests/unit/lib/misuse \
 	tests/unit/lib/oom \
+	tests/unit/lib/oom_file \
 	tests/unit/lib/oom_random \
 	tests/unit/lib/oom_snapshot \
 	tests/unit/lib/oom_threads \
@@ -358,6 +360,7 @@ EXTRA_DIST += \
 	tests/unit/hip/fixture.h \
 	tests/unit/host/fake.h \
 	tests/unit/host/probe.h \
+	tests/unit/lib/advice.h \
 	tests/unit/lib/aftermath.h \
 	tests/unit/lib/callbacks.h \
 	tests/unit/lib/child.h \

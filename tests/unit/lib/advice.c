@@ -3,54 +3,14 @@
 
 /*
  * The last part of an out of memory, what to do: each piece of advice in a
- * state that it fits, and never one that cannot help. That of views is in
- * quarantine.c.
+ * state that it fits, and never one that cannot help. That of captures is in
+ * advice_capture.c, that of views in quarantine.c.
  */
-#include "oom.h"
+#include "advice.h"
 
 enum { MANY = 256, GIB = 1024 * MIB };
 
 static void *held[MANY];
-
-/* The same advice as a word, by a part of its sentence. */
-static gpumem_advice advice_of(const char *sentence)
-{
-	static const struct {
-		const char *part;
-		gpumem_advice advice;
-	} words[] = {
-		{"is too small for", GPUMEM_ADVICE_TOO_LARGE},
-		{"pool's limit", GPUMEM_ADVICE_LIMIT},
-		{"host:0: ", GPUMEM_ADVICE_DRIVER},
-		{"synchronise them", GPUMEM_ADVICE_STREAMS},
-		{"gpumem_graph_destroy", GPUMEM_ADVICE_GRAPHS},
-		{"handles that also hold", GPUMEM_ADVICE_HANDLES},
-		{"pages that also hold", GPUMEM_ADVICE_PAGES},
-		{"large blocks first", GPUMEM_ADVICE_SEGMENTS},
-		{"gpumem-probe shows", GPUMEM_ADVICE_OUTSIDE},
-		{"is being captured", GPUMEM_ADVICE_CAPTURE},
-		{"free blocks, or make", GPUMEM_ADVICE_LESS},
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strstr(sentence, words[i].part))
-			return words[i].advice;
-	return 0;
-}
-
-/* The function of the program is told the same. */
-static void advises_told(void)
-{
-	char sentence[1024];
-	const char *at;
-
-	json_member(told.json, "advice_text", sentence, sizeof(sentence));
-	at = strstr(last_text(), sentence);
-	ok(json_whole(told.json) && *sentence && at,
-	   "the JSON has the advice: %s", sentence);
-	is_int(told.oom.advice, at ? advice_of(at) : 0,
-	       "and so has the struct");
-}
 
 /* The sentence ends with one advice; `never`, if there is one, is no part of
  * it. */
@@ -342,48 +302,6 @@ static void test_unplaced(void)
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
-/* What other streams have free cannot be given back, nor moved, until the
- * capture ends; and nothing is live that could be freed. */
-static void test_capture(void)
-{
-	gpumem_stream captured, other;
-	gpumem_graph *graph;
-	gpumem_pool *pool;
-	void *ptr;
-
-	option("host.capture_frees", "off");
-	device_start("64MiB", true);
-	option("host.capture_frees", NULL);
-	captured = new_stream();
-	other = new_stream();
-	pool = new_pool(0);
-	for (int i = 0; i < 30; i++)
-		held[i] = new_block(pool, 2 * MIB, other);
-	for (int i = 0; i < 30; i++)
-		must(gpumem_free(held[i], other));
-	must(gpumem_graph_create(pool, &graph));
-	must(gpumem_graph_begin(graph, captured));
-	must(gpumem_host_capture(0, captured, true));
-	is_status(gpumem_alloc(pool, 8 * MIB, captured, &ptr), GPUMEM_NO_MEMORY,
-		  "8 MiB in a capture are refused");
-	ok(strstr(last_text(), "is being captured") &&
-		   strstr(last_text(), "gpumem_pool_trim") &&
-		   !strstr(last_text(), "free those"),
-	   "the advice is for before the capture");
-	advises_told();
-	if (tap.failed)
-		diag("%s", last_text());
-	must(gpumem_host_capture(0, captured, false));
-	must(gpumem_free(new_block(pool, 8 * MIB, captured), captured));
-	must(gpumem_graph_end(graph, captured));
-	must(gpumem_graph_destroy(graph, captured));
-	is_uint(gpumem_host_capture_violations(), 0, "it was not disturbed");
-	must(gpumem_pool_destroy(pool, 0));
-	must(gpumem_stream_destroy(device, captured));
-	must(gpumem_stream_destroy(device, other));
-	ok(device_end(), "nothing is left");
-}
-
 int main(void)
 {
 	alarm(60);
@@ -405,6 +323,5 @@ int main(void)
 	test_scattered(false, true, "turn virtual memory on (option `vm`)",
 		       NULL);
 	test_scattered(true, false, "allocate large blocks first", "`vm`");
-	test_capture();
 	return done_testing();
 }
