@@ -375,6 +375,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/hip_memory.c \
 	tests/run/hip_nodes.h \
 	tests/run/hip_plugin.c \
+	tests/run/hip_pools.c \
 	tests/run/hip_ways.c \
 	tests/run/layer.c \
 	tests/run/limit.c \

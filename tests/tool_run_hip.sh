@@ -407,6 +407,24 @@ for release in 5 6 7; do
 	is "$(cat "$scratch/out")" "hipMalloc: 2, last 2
 59 of 64
 done" "is of that size"
+	check "a program of pools compiles" $CC -w -O1 -D__HIP_PLATFORM_AMD__ \
+		-o "$scratch/pools" "$source/hip_pools.c" \
+		"$doubles/$release/.libs/libamdhip64.so.$release"
+	alike "ROCm $release, pools" -- "$scratch/pools"
+	is "$(cat "$scratch/out1")" "the device's: 1
+used: 4
+used: 24
+kept: 1
+trimmed: 0
+no pool: 1
+status 0" "of the device and its own"
+	is "$(kind async)" "[[25165824, 0, 3, 3, 1]]" "are counted as it had them"
+	alike "ROCm $release, pools, --backend=cuda" --backend=cuda -- \
+		"$scratch/pools"
+	is "$(kind async cuda)" "[[25165824, 0, 3, 3, 0]]" "as below it"
+	exits 0 "ROCm $release, pools, --limit" "$run" --limit=64MiB --json \
+		--report="$scratch/report" "$scratch/pools" 48
+	is "$(grep refused "$scratch/out")" "refused: 2" "holds for them"
 done
 
 done_testing

@@ -109,6 +109,7 @@ fake_hip_sources = \
 	tests/fake/hip/hip_memory.c \
 	tests/fake/hip/hip_peer.c \
 	tests/fake/hip/hip_pointer.c \
+	tests/fake/hip/hip_pool.c \
 	tests/fake/hip/hip_quirk.c \
 	tests/fake/hip/hip_share.c \
 	tests/fake/hip/hip_state.c \

@@ -58,12 +58,14 @@ struct graph graph_of(size_t bytes)
 struct graph captured(void)
 {
 	struct graph made;
-	void *freed;
+	void *freed, *pool = NULL;
 
+	if (hip.hipDeviceGetDefaultMemPool)
+		OK(hip.hipDeviceGetDefaultMemPool(&pool, 0));
 	OK(hip.hipStreamBeginCapture(stream, RELAXED));
 	OK(hip.hipMallocAsync(&freed, 8 * MIB, stream));
 	if (hip.hipMallocFromPoolAsync)
-		OK(hip.hipMallocFromPoolAsync(&made.block, 24 * MIB, NULL,
+		OK(hip.hipMallocFromPoolAsync(&made.block, 24 * MIB, pool,
 					      stream));
 	else
 		OK(hip.hipMallocAsync(&made.block, 24 * MIB, stream));

@@ -49,6 +49,7 @@ enum {
 	X(hipGraphExecDestroy, (void *))                                       \
 	X(hipGraphLaunch, (void *, void *))
 #define NEW_RUNTIME(X)                                                         \
+	X(hipDeviceGetDefaultMemPool, (void **, int))                          \
 	X(hipMallocFromPoolAsync, (void **, size_t, void *, void *))           \
 	X(hipDeviceReset, (void))                                              \
 	X(hipGraphAddMemAllocNode,                                             \

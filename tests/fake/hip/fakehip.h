@@ -41,8 +41,8 @@
  *	                             hipExtGetLastError in .5, and of graphs
  *	                             none that is about memory
  *
- * Attribute 88 is 0 in all three: the pools of hipMallocAsync() have no
- * functions here.
+ * Attribute 88 is 1 in all three: the pools of hipMallocAsync() are those of
+ * the driver below.
  *
  * The environment, read at the first call:
  *

@@ -24,8 +24,11 @@ static CUstream queue_of(hipStream_t stream)
 						      : (CUstream)stream;
 }
 
-static hipError_t allocate(void **out, size_t bytes, hipStream_t stream)
+/* pool NULL: the device's. */
+static hipError_t allocate(void **out, size_t bytes, hipMemPool_t pool,
+			   hipStream_t stream)
 {
+	CUstream queue = queue_of(stream);
 	CUdeviceptr address = 0;
 	hipError_t error;
 
@@ -35,7 +38,9 @@ static hipError_t allocate(void **out, size_t bytes, hipStream_t stream)
 	if (!bytes)
 		return hipSuccess;
 	error = hip_error_of(
-		cu.cuMemAllocAsync(&address, bytes, queue_of(stream)));
+		pool ? cu.cuMemAllocFromPoolAsync(&address, bytes,
+						  (CUmemoryPool)pool, queue)
+		     : cu.cuMemAllocAsync(&address, bytes, queue));
 	if (error == hipSuccess)
 		*out = (void *)(uintptr_t)address;
 	return error;
@@ -51,7 +56,15 @@ static hipError_t release(void *address, hipStream_t stream)
 
 static hipError_t malloc_async(void **out, size_t bytes, hipStream_t stream)
 {
-	HIP_CALL_ON(stream, hipMallocAsync, allocate(out, bytes, stream));
+	HIP_CALL_ON(stream, hipMallocAsync, allocate(out, bytes, NULL, stream));
+}
+
+static hipError_t malloc_from(void **out, size_t bytes, hipMemPool_t pool,
+			      hipStream_t stream)
+{
+	HIP_CALL_ON(stream, hipMallocFromPoolAsync,
+		    pool ? allocate(out, bytes, pool, stream)
+			 : hipErrorInvalidValue);
 }
 
 static hipError_t free_async(void *address, hipStream_t stream)
@@ -73,6 +86,14 @@ hipError_t hipMallocAsync(void **out, size_t bytes, hipStream_t stream)
 	hipError_t before = hip_last_error;
 
 	return leave(malloc_async(out, bytes, stream), stream, before);
+}
+
+hipError_t hipMallocFromPoolAsync(void **out, size_t bytes, hipMemPool_t pool,
+				  hipStream_t stream)
+{
+	hipError_t before = hip_last_error;
+
+	return leave(malloc_from(out, bytes, pool, stream), stream, before);
 }
 
 hipError_t hipFreeAsync(void *address, hipStream_t stream)

@@ -192,7 +192,7 @@ static hipError_t get_attribute(int *value_out, int which, int device)
 		return hipErrorInvalidValue; /* 5.2 has none of that number */
 	if (which == hipDeviceAttributeMemoryPoolsSupported ||
 	    (which == ATTRIBUTE_VIRTUAL_MEMORY && !hip.vm)) {
-		*value_out = 0;
+		*value_out = which == hipDeviceAttributeMemoryPoolsSupported;
 		return hipSuccess;
 	}
 	if (!attribute(which))

@@ -93,7 +93,16 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
 	X(hipHostFree, ALL)                                                    \
 	X(hipMallocManaged, ALL)                                               \
 	X(hipMallocAsync, ALL)                                                 \
+	X(hipMallocFromPoolAsync, ALL)                                         \
 	X(hipFreeAsync, ALL)                                                   \
+	X(hipDeviceGetDefaultMemPool, ALL)                                     \
+	X(hipDeviceGetMemPool, ALL)                                            \
+	X(hipDeviceSetMemPool, ALL)                                            \
+	X(hipMemPoolCreate, ALL)                                               \
+	X(hipMemPoolDestroy, ALL)                                              \
+	X(hipMemPoolTrimTo, ALL)                                               \
+	X(hipMemPoolSetAttribute, ALL)                                         \
+	X(hipMemPoolGetAttribute, ALL)                                         \
 	X(hipMemGetInfo, ALL)                                                  \
 	X(hipMemGetAddressRange, ALL)                                          \
 	X(hipMemcpy, ALL)                                                      \

@@ -152,7 +152,7 @@ static int attribute(int which, int device)
 
 static void test_attributes(void)
 {
-	is_int(attribute(88, 0), 0, "no pools");
+	is_int(attribute(88, 0), 1, "pools");
 	is_int(attribute(89, 0), major >= 6 ? 1 : -1, "virtual memory");
 	is_int(attribute(hipDeviceAttributeManagedMemory, 0), 1, "managed");
 	is_int(attribute(hipDeviceAttributeConcurrentManagedAccess, 0), 1,
