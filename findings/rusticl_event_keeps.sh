@@ -17,9 +17,11 @@
 #     implementation             released       its event released too
 #     rusticl 22.3.6 (Debian 12) kept, +65 MiB  gone, +1 MiB
 #     rusticl 25.0.7 (Debian 13) gone, +1 MiB   gone, +1 MiB
+#     intel-opencl-rt 2026.2.0   kept, +64 MiB  gone, +0 MiB
 #     PoCL 3.1, 6.0              gone, +0 MiB   gone, +0 MiB
 #
-# Exit 0: the first line is as written above; 1: it differs, and this file and
+# Exit 0: the first line is as written above (the others were seen by the same
+# program); 1: it differs, and this file and
 # docs/backends.md should be looked at again; 2: it could not be had. Needs no GPU,
 # but Debian 12, a C compiler, dpkg-dev, and OpenCL's headers and loader
 # (ocl-icd-opencl-dev). It downloads the pinned package to a temporary folder that
