@@ -232,6 +232,21 @@ typedef struct HIP_ARRAY3D_DESCRIPTOR {
 	unsigned Flags;
 } HIP_ARRAY3D_DESCRIPTOR;
 
+/* ---- Pools of stream-ordered memory ------------------------------------ */
+
+typedef struct ihipMemPoolHandle_t *hipMemPool_t;
+
+typedef enum hipMemPoolAttr {
+	hipMemPoolReuseFollowEventDependencies = 1,
+	hipMemPoolReuseAllowOpportunistic = 2,
+	hipMemPoolReuseAllowInternalDependencies = 3,
+	hipMemPoolAttrReleaseThreshold = 4,
+	hipMemPoolAttrReservedMemCurrent = 5,
+	hipMemPoolAttrReservedMemHigh = 6,
+	hipMemPoolAttrUsedMemCurrent = 7,
+	hipMemPoolAttrUsedMemHigh = 8,
+} hipMemPoolAttr;
+
 /* ---- Graphs ------------------------------------------------------------ */
 
 typedef struct ihipGraph *hipGraph_t;

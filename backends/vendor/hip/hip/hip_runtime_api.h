@@ -71,6 +71,18 @@ hipError_t hipMalloc3D(hipPitchedPtr *pitched, hipExtent extent);
 hipError_t hipFree(void *address);
 hipError_t hipMallocAsync(void **address, size_t bytes, hipStream_t stream);
 hipError_t hipFreeAsync(void *address, hipStream_t stream);
+hipError_t hipMallocFromPoolAsync(void **address, size_t bytes,
+				  hipMemPool_t pool, hipStream_t stream);
+hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t *pool, int device);
+hipError_t hipDeviceGetMemPool(hipMemPool_t *pool, int device);
+hipError_t hipDeviceSetMemPool(int device, hipMemPool_t pool);
+hipError_t hipMemPoolCreate(hipMemPool_t *pool, const hipMemPoolProps *about);
+hipError_t hipMemPoolDestroy(hipMemPool_t pool);
+hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t keep_bytes);
+hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr which,
+				  void *value);
+hipError_t hipMemPoolGetAttribute(hipMemPool_t pool, hipMemPoolAttr which,
+				  void *value);
 
 hipError_t hipHostMalloc(void **address, size_t bytes, unsigned flags);
 hipError_t hipHostAlloc(void **address, size_t bytes, unsigned flags);
