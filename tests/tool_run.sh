@@ -112,6 +112,9 @@ check "is told" grep -q '^gpumem-run: .*nothing: No such file' "$scratch/err"
 : >"$scratch/plain"
 exits 126 "a file that is no program" "$run" "$scratch/plain"
 exits 2 "no program" "$run" --json
+exits 2 "a report where the recording goes" "$run" --report="$scratch/both" \
+	--record="$scratch/both" touch "$scratch/ran"
+check "and nothing has run" [ ! -e "$scratch/ran" ]
 for option in report record; do
 	exits 1 "a $option that cannot be written" "$run" \
 		--$option=/nonexistent/r touch "$scratch/ran"

@@ -113,6 +113,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!config->command)
 			usage_fail("expected a program");
+		if (config->output && config->recording &&
+		    !strcmp(config->output, config->recording))
+			usage_fail("--report=%s: that is where the recording "
+				   "goes",
+				   config->output);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
