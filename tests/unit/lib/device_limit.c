@@ -140,6 +140,9 @@ static void test_cached(void)
 	ok(reserved_of(other) >= 50 * MIB, "the other pool keeps it");
 	is_status(ask(pool, 50 * MIB, GPUMEM_ALLOC_NO_WAIT, &ptr), GPUMEM_LIMIT,
 		  "%s: a request that must not trim", mode);
+	ok(strstr(last_text(), "other pools of this program have 50.00 MiB "
+			       "free"),
+	   "%s: is told where that is", mode);
 	is_status(ask(pool, 50 * MIB, 0, &ptr), GPUMEM_OK,
 		  "%s: another pool's free memory is had", mode);
 	is_uint(reserved_of(other), 0, "it gave it back");
