@@ -47,6 +47,9 @@ struct gm_gauge {
 struct gm_counters {
 	GPUMEM_STATS_LIST(GM_COUNTERS_FIELD)
 	uint64_t highest_allocated; /* of all time: what waste is measured by */
+	/* allocated.total when it last rose, modulo 2^64: see
+	 * gm_counters_since_highest() */
+	uint64_t total_at_highest;
 	/* Has another thread than the one whose counts are not folded in used
 	 * the heap meanwhile? */
 	bool shared;
@@ -97,8 +100,17 @@ static inline void gm_counters_lower(struct gm_gauge *gauge, uint64_t n,
 
 static inline void gm_counters_note_highest(struct gm_counters *counters)
 {
-	if (counters->allocated.peak > counters->highest_allocated)
-		counters->highest_allocated = counters->allocated.peak;
+	if (counters->allocated.peak <= counters->highest_allocated)
+		return;
+	counters->highest_allocated = counters->allocated.peak;
+	counters->total_at_highest = counters->allocated.total;
+}
+
+/* How much has been allocated since the highest rose; no reset changes that. */
+static inline uint64_t
+gm_counters_since_highest(const struct gm_counters *counters)
+{
+	return counters->allocated.total - counters->total_at_highest;
 }
 
 static inline void gm_counters_fold_gauge(const struct gm_counters *counters,
@@ -221,6 +233,12 @@ static inline void gm_counters_level(struct gm_counters *counters, bool shared)
 		gm_gauge_note(gauge[i], (int64_t)gauge[i]->current, 0, true);
 	counters->shared = shared;
 	counters->known = true;
+}
+
+/* Before the totals are reset. */
+static inline void gm_counters_forget_total(struct gm_counters *counters)
+{
+	counters->total_at_highest -= counters->allocated.total;
 }
 
 static inline void gm_gauge_reset(struct gm_gauge *gauge, bool total)

@@ -151,6 +151,8 @@ void gm_pool_reset_stats(struct gpumem_pool *pool, bool totals)
 	struct gm_counters *counters = &pool->heap.counters;
 
 	gm_heap_stop(&pool->heap);
+	if (totals)
+		gm_counters_forget_total(counters);
 	GPUMEM_STATS_LIST(RESET)
 	if (pool->heap.tags)
 		gm_tags_reset(pool->heap.tags, totals);

@@ -83,14 +83,15 @@ bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
 /* How much is left, with `bytes` more, of the limit, of the device's memory,
  * and of what the driver had when it had no more?
  *
- * So much that calls count for more than pages that a block keeps from moving.
+ * So much that handles may be as large as calls alone would have them.
  */
 bool gm_budget_is_ample(const struct gm_heap *heap, uint64_t bytes);
 /* So little that memory counts for more than calls: what is free is cut with
  * care, and handles are small. */
 bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
 /* Less still, in a heap that has had to do with less than it needed: a page
- * counts for more than the time to choose it. */
+ * counts for more than the time to choose it. Not if the program has long had
+ * its peak, and that would fit beside what cannot be moved. */
 bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes);
 /* Do parts of pages take so much more than the waste that the peak would not
  * fit below the target if it came again? A page counts for more than the time

@@ -58,10 +58,27 @@ static uint64_t unmovable_bytes(const struct gm_heap *heap)
 		       : 0;
 }
 
+/* The peak is known once so many times as much has been allocated since it
+ * rose: some recorded programs reach it after half of what they do. If it came
+ * again this part of the memory would have to be left. */
+enum { PEAK_TIMES = 64, SPARE_PART = 64 };
+
+/* Would the peak fit beside what cannot move if it came again? */
+static bool peak_fits(const struct gm_heap *heap, uint64_t bytes)
+{
+	const struct gm_counters *counters = &heap->counters;
+	uint64_t since = gm_counters_since_highest(counters);
+	uint64_t most = bound_of(heap);
+
+	return since / PEAK_TIMES >= counters->highest_allocated &&
+	       gm_budget_high(heap, bytes) + unmovable_bytes(heap) <=
+		       most - most / SPARE_PART;
+}
+
 bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes)
 {
 	return heap->space->budget.met_limit &&
-	       is_beyond(heap, bytes, SHORT_PART);
+	       is_beyond(heap, bytes, SHORT_PART) && !peak_fits(heap, bytes);
 }
 
 /* Has one stream all that is free? */

@@ -25,10 +25,9 @@
  * `most` places are left for that; then the host waits, if it may, for work to
  * be over rather than that memory is wasted. But what has completed is unmapped
  * as soon as there is much of it (`places`): with each lending twice as much as
- * it lent, first what borders on free memory, then the oldest. A trim unmaps
- * all that has completed, and lets go of the mutex for every few of them
- * (retire.c); growth, which may keep it, unmaps no more than is said here in
- * one go.
+ * it lent, the oldest first. A trim unmaps all that has completed, and lets go
+ * of the mutex for every few of them (retire.c); growth, which may keep it,
+ * unmaps no more than is said here in one go.
  *
  * Each stale extent has handles of one size, and is merged only with such as
  * are over, to be unmapped in one call. The heap's mutex guards it.

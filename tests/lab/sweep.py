@@ -20,8 +20,10 @@ The sets:
 
     recorded  tests/traces/*.trace.gz, by lag, once and 5 times
     unseen    the programs of scripted.py, of seeds that nobody tuned on, by lag
-    long      the recorded ones, 30 times, idle
+    long      the recorded ones, 30 times, by lag
     limits    the recorded ones under limits from 1.005 to 1.04 times the peak
+    bounded   the recorded ones, 20 times under 1.03 times the peak, idle: what a
+              rule costs in the long run near a limit
     segments  recorded and unseen without virtual memory
     noise     the recorded ones with sizes changed by up to 4 %: BASE alone, with
               the standard deviation of its ratio
@@ -48,7 +50,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TRACES = os.path.join(HERE, "..", "traces")
 LAGS = ("0", "1000", "inf")
 LIMITS = (1.005, 1.01, 1.02, 1.03, 1.04)
-SETS = ("recorded", "unseen", "long", "limits", "segments", "noise")
+SETS = ("recorded", "unseen", "long", "limits", "bounded", "segments", "noise")
+LIMITED = ("limits", "bounded")
 
 Run = collections.namedtuple("Run", "set name path options conf")
 Result = collections.namedtuple("Result", "ratio calls ns failed")
@@ -109,9 +112,12 @@ def runs_of(sets, folder, seeds):
         for lag in LAGS:
             for passes in "1", "5":
                 yield Run("recorded", name, path, ("--lag", lag, "--passes", passes), "")
-        yield Run("long", name, path, ("--passes", "30"), "")
-        if "limits" in sets:
+        for lag in LAGS:
+            yield Run("long", name, path, ("--lag", lag, "--passes", "30"), "")
+        if set(LIMITED) & set(sets):
             peak = peak_requested(path)
+            options = ("--passes", "20", "--limit", str(int(peak * 1.03)))
+            yield Run("bounded", name, path, options, "")
             for limit in LIMITS:
                 for lag in LAGS:
                     options = ("--lag", lag, "--limit", str(int(peak * limit)))
@@ -134,7 +140,7 @@ def replay(program, run, conf):
     done = subprocess.run(command, env=dict(os.environ, GPUMEM_CONF=both), check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
-        if run.set != "limits":
+        if run.set not in LIMITED:
             sys.exit("%s: %s" % (" ".join(command), done.stderr.decode()))
         return Result(None, None, None, True)
     answer = json.loads(done.stdout)

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Parts of pages, which can be moved nowhere: how a place is chosen and cut so
- * that fewer are left, and what is done when they have become too many.
+ * Parts of pages, which can be moved nowhere: how a place is chosen so that
+ * fewer are left, and what is done when they have become too many.
  */
 #include "heap/lookup.h"
 #include "served.h"

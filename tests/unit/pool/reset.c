@@ -3,7 +3,7 @@
 
 /*
  * A reset of the statistics changes nothing that the pool decides by: what it
- * knows of its peak.
+ * knows of its peak, and for how long that has been one.
  */
 #include "base/fork.h"
 #include "base/option.h"
@@ -32,11 +32,15 @@ static void use(size_t bytes)
 	must(gm_heap_free_own(ptr));
 }
 
-static void is_known(const char *when)
+/* Since the peak of 8 MiB so much was allocated. */
+static void since(uint64_t mib, const char *what)
 {
+	struct gm_counters *counters = &pool->heap.counters;
+
 	gm_heap_stop(&pool->heap);
-	is_uint(pool->heap.counters.highest_allocated, 8 * MIB,
-		"%s: the peak", when);
+	is_uint(counters->highest_allocated, 8 * MIB, "%s: the peak", what);
+	is_uint(gm_counters_since_highest(counters), mib * MIB, "%s: since",
+		what);
 	gm_heap_go(&pool->heap);
 }
 
@@ -52,15 +56,15 @@ int main(void)
 	must(gm_pool_create(device, &config, &pool));
 	use(8 * MIB);
 	use(4 * MIB);
-	is_known("before");
+	since(4, "before");
 	gm_pool_reset_stats(pool, false);
-	is_known("peaks reset");
+	since(4, "peaks reset");
 	gm_pool_reset_stats(pool, true);
-	is_known("totals reset");
+	since(4, "totals reset");
 	use(2 * MIB);
-	is_known("later");
+	since(6, "later");
 	gm_pool_reset_stats(pool, true);
-	is_known("once more");
+	since(6, "once more");
 	must(gm_pool_destroy(pool, false));
 	gm_device_release(device);
 	return done_testing();
