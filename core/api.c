@@ -11,7 +11,7 @@
 
 #include "api_block.h"
 #include "cache/hot.h"
-#include "pool/pool.h"
+#include "report/report.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -212,8 +212,9 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 		status = gm_struct_take(
 			&gm_structs[GM_STRUCT_gpumem_pool_config], &all,
 			config);
-	return status != GPUMEM_OK ? status
-				   : gm_pool_create(device, &all, pool_out);
+	return status != GPUMEM_OK
+		       ? status
+		       : gm_pool_create(device, &all, &gm_reports, pool_out);
 }
 
 gpumem_status gpumem_pool_destroy(gpumem_pool *pool, unsigned flags)
@@ -239,7 +240,7 @@ gpumem_status gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out)
 		return status;
 	if (!device)
 		return gm_null_argument("device");
-	return pool_out ? gm_pool_default(device, pool_out)
+	return pool_out ? gm_pool_default(device, &gm_reports, pool_out)
 			: gm_null_argument("pool_out");
 }
 

@@ -2,11 +2,12 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * API layer: what pools and devices say of themselves to people and to programs,
- * and the hook that a pool calls. Its numbers are in api_stats.c. See api.c.
+ * API layer: what pools and devices say of themselves to people and to
+ * programs, and the hook that a pool calls. Its numbers are in api_stats.c. See
+ * api.c.
  */
 #include "api_check.h"
-#include "pool/pool.h"
+#include "report/report.h"
 
 const char *gpumem_pool_name(const gpumem_pool *pool)
 {

@@ -3,7 +3,7 @@
 
 /* API layer: tracking of live blocks, and reports of leaks. See api.c. */
 #include "api_check.h"
-#include "pool/pool.h"
+#include "report/report.h"
 
 uint64_t gpumem_leak_mark(void)
 {

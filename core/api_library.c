@@ -12,7 +12,7 @@
 #include "base/option.h"
 #include "base/status.h"
 #include "loader/loader.h"
-#include "pool/oom.h"
+#include "report/oom.h"
 
 /* ---- names and texts ---- */
 

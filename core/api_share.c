@@ -5,7 +5,8 @@
 #include <gpumem/gpumem.h>
 
 #include "api_check.h"
-#include "pool/share.h"
+#include "pool/pool.h"
+#include "share/shared.h"
 
 gpumem_status gpumem_export(const void *ptr, struct gpumem_shared *shared_out,
 			    int *fds_out, size_t fd_room)

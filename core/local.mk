@@ -7,7 +7,7 @@
 lib_LTLIBRARIES = libgpumem.la
 noinst_LTLIBRARIES = libbase.la libcache.la libdevice.la libextent.la \
 	libheap.la libhost.la libloader.la liborder.la libpool.la \
-	librecord.la libvm.la
+	librecord.la libreports.la libshare.la libvm.la
 gpumemincludedir = $(includedir)/gpumem
 gpumeminclude_HEADERS = \
 	include/gpumem/backend.h \
@@ -276,54 +276,63 @@ libheap_la_SOURCES = \
 	core/heap/track.c \
 	core/heap/trim.c
 
+libshare_la_CFLAGS = $(FLOOR_CFLAGS)
+libshare_la_SOURCES = \
+	core/share/export.c \
+	core/share/import.c \
+	core/share/import_check.c \
+	core/share/shared.h
+
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)
 libpool_la_SOURCES = \
-	core/pool/advice.c \
-	core/pool/alloc.c \
 	core/pool/capacity.c \
 	core/pool/graph.c \
+	core/pool/helpers.c \
 	core/pool/holders.c \
 	core/pool/holds.c \
-	core/pool/import.c \
-	core/pool/import_check.c \
-	core/pool/leaks.c \
-	core/pool/leaks.h \
-	core/pool/leaks_exit.c \
-	core/pool/leaks_print.c \
 	core/pool/limit.c \
-	core/pool/oom.c \
-	core/pool/oom.h \
-	core/pool/oom_print.c \
-	core/pool/oom_snapshot.c \
-	core/pool/oom_snapshot.h \
-	core/pool/oom_snapshot_find.c \
-	core/pool/oom_snapshot_text.c \
-	core/pool/oom_snapshot_write.c \
 	core/pool/peers.c \
-	core/pool/pins.c \
 	core/pool/pool.c \
 	core/pool/pool.h \
 	core/pool/pressure.c \
-	core/pool/print.c \
 	core/pool/query.c \
 	core/pool/reclaim.c \
 	core/pool/record.c \
 	core/pool/registry.c \
-	core/pool/report.c \
-	core/pool/share.c \
-	core/pool/share.h \
 	core/pool/snapshot.c \
 	core/pool/stats.c \
-	core/pool/table.c \
-	core/pool/table.h \
-	core/pool/table_pool.c \
-	core/pool/table_print.c \
 	core/pool/tag.c \
-	core/pool/text.c \
-	core/pool/text.h \
 	core/pool/view.c
 
-libgpumem_la_LIBADD = $(POOL)
+libreports_la_CFLAGS = $(FLOOR_CFLAGS)
+libreports_la_SOURCES = \
+	core/report/advice.c \
+	core/report/failure.c \
+	core/report/follow.c \
+	core/report/leaks.c \
+	core/report/leaks.h \
+	core/report/leaks_exit.c \
+	core/report/leaks_print.c \
+	core/report/oom.c \
+	core/report/oom.h \
+	core/report/oom_print.c \
+	core/report/oom_snapshot.c \
+	core/report/oom_snapshot.h \
+	core/report/oom_snapshot_find.c \
+	core/report/oom_snapshot_text.c \
+	core/report/oom_snapshot_write.c \
+	core/report/pins.c \
+	core/report/pool_print.c \
+	core/report/report.h \
+	core/report/table.c \
+	core/report/table.h \
+	core/report/table_pool.c \
+	core/report/table_print.c \
+	core/report/text.c \
+	core/report/text.h \
+	core/report/top_tags.c
+
+libgpumem_la_LIBADD = $(REPORT)
 libgpumem_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined \
 	-Wl,--version-script=$(top_srcdir)/core/gpumem.map \
 	-Wl,-z,nodelete

@@ -26,8 +26,11 @@ below()
 	vm) echo base record loader device extent order vm ;;
 	cache) echo base record loader device extent order cache ;;
 	heap) echo base record loader device extent order vm cache heap ;;
-	pool | core)
-		echo base record loader device extent order vm cache heap pool
+	share) echo base record loader device extent order vm cache heap share ;;
+	pool) echo base record loader device extent order vm cache heap share pool ;;
+	report | core)
+		echo base record loader device extent order vm cache heap share pool \
+			report
 		;;
 	esac
 }
@@ -89,7 +92,7 @@ trespass()
 		done
 }
 
-for floor in base record loader device extent order vm cache heap pool core; do
+for floor in base record loader device extent order vm cache heap share pool report core; do
 	case $floor in
 	core) files=$(ls core/*.[ch]) ;;
 	*) files=$(ls core/$floor/*.[ch]) ;;
@@ -115,7 +118,7 @@ done)" "" "backends, bindings, public headers and tools know include/ only"
 # In a build in the source folder other tests' files lie there too.
 is "$(for file in $(find tests -path tests/tmp -prune -o -name '*.[ch]' -print); do
 	case $file in
-	tests/fuzz/*) trespass "$file" $(below pool) ;;
+	tests/fuzz/*) trespass "$file" $(below report) ;;
 	tests/unit/*)
 		floor=${file%/*}
 		trespass "$file" $(below "${floor##*/}")

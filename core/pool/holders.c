@@ -7,8 +7,8 @@
  * pool's heap while it is counted. See pool.h.
  */
 #include "pool.h"
-#include "share.h"
 #include "base/error.h"
+#include "share/shared.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* What holds a pool's memory, in a few words: for sentences of errors. */
+/* The first live blocks of a pool, in a few words: for sentences of errors. */
 #include "pool.h"
 
 #include <stdio.h>
-
-/* ---- the first live blocks ---- */
 
 enum { TOLD_MAX = 3 };
 
@@ -58,40 +56,4 @@ void gm_pool_tell_live(struct gpumem_pool *pool, char *text, size_t bytes)
 
 	*text = '\0';
 	gm_block_visit_stopped(pool, tell_live, &telling);
-}
-
-/* ---- the tags with the most ---- */
-
-static void insert(struct gm_top_tag *top, unsigned room, uint32_t tag,
-		   uint64_t bytes)
-{
-	unsigned at = room;
-
-	while (at && top[at - 1].bytes < bytes)
-		at--;
-	if (at == room)
-		return;
-	for (unsigned i = room - 1; i > at; i--)
-		top[i] = top[i - 1];
-	top[at] = (struct gm_top_tag){.tag = tag, .bytes = bytes};
-}
-
-void gm_pool_top_tags(struct gpumem_pool *pool, struct gm_top_tag *top,
-		      unsigned room)
-{
-	const struct gm_tags *tags;
-	uint64_t rest;
-
-	for (unsigned i = 0; i < room; i++)
-		top[i] = (struct gm_top_tag){0};
-	gm_heap_stop(&pool->heap);
-	tags = pool->heap.tags;
-	rest = pool->heap.counters.requested.current;
-	for (uint32_t i = 1; tags && i <= atomic_load(&gm_tag_count); i++) {
-		insert(top, room, i, tags->of[i].bytes.current);
-		rest -= tags->of[i].bytes.current;
-	}
-	if (tags)
-		insert(top, room, 0, rest);
-	gm_heap_go(&pool->heap);
 }

@@ -3,10 +3,9 @@
 
 /* A pool's life; see pool.h. */
 #include "pool.h"
-#include "oom_snapshot.h"
-#include "share.h"
 #include "base/error.h"
 #include "base/option.h"
+#include "share/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +74,7 @@ static _Atomic uint64_t pools_made;
 
 static gpumem_status create(struct gpumem_device *device,
 			    const struct gpumem_pool_config *config,
+			    const struct gm_pool_reports *reports,
 			    struct gpumem_pool **pool_out)
 {
 	struct gpumem_pool *pool = calloc(1, sizeof(*pool));
@@ -82,13 +82,14 @@ static gpumem_status create(struct gpumem_device *device,
 	gpumem_status status;
 
 	gm_pools_record_by_option();
-	if (gm_snapshot_wanted())
-		gm_pools_record_unnamed();
+	if (reports)
+		reports->begin();
 	if (!pool)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a pool");
 	pthread_mutex_init(&pool->pressure_mutex, NULL);
 	pool->device = device;
+	pool->reports = reports;
 	pool->number = atomic_fetch_add(&pools_made, 1);
 	status = gm_limits_of_config(device, &limited);
 	if (status == GPUMEM_OK)
@@ -103,8 +104,8 @@ static gpumem_status create(struct gpumem_device *device,
 	status = gm_pool_enable_peers(pool);
 	if (status == GPUMEM_OK)
 		status = gm_background_start(&pool->heap);
-	if (status == GPUMEM_OK)
-		gm_pool_track_by_option(pool);
+	if (status == GPUMEM_OK && reports)
+		reports->made(pool);
 	if (status != GPUMEM_OK)
 		goto end_heap;
 	snprintf(pool->name, sizeof(pool->name), "%s",
@@ -123,13 +124,14 @@ free_pool:
 
 gpumem_status gm_pool_create(struct gpumem_device *device,
 			     const struct gpumem_pool_config *config,
+			     const struct gm_pool_reports *reports,
 			     struct gpumem_pool **pool_out)
 {
 	gpumem_status status;
 
 	/* From the first moment on: a close meanwhile is not the last. */
 	gm_device_hold(device, GM_HOLD_POOL);
-	status = create(device, config, pool_out);
+	status = create(device, config, reports, pool_out);
 	if (status != GPUMEM_OK)
 		gm_device_drop(device, GM_HOLD_POOL);
 	return status;
@@ -202,7 +204,8 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 		return gm_fail(GPUMEM_BUSY,
 			       "pool \"%s\" on %s holds memory of graphs",
 			       pool->name, pool->device->info.name);
-	gm_pool_tell_leaks(pool, live, sizeof(live));
+	if (pool->reports)
+		pool->reports->tell_live(pool, live, sizeof(live));
 	return gm_fail(GPUMEM_BUSY,
 		       "pool \"%s\" on %s has %llu live block%s (%llu bytes)%s",
 		       pool->name, pool->device->info.name,
@@ -247,6 +250,7 @@ gpumem_status gm_pool_destroy(struct gpumem_pool *pool, bool force)
 }
 
 gpumem_status gm_pool_default(struct gpumem_device *device,
+			      const struct gm_pool_reports *reports,
 			      struct gpumem_pool **pool_out)
 {
 	const struct gpumem_pool_config config = {.name = "default"};
@@ -257,7 +261,7 @@ gpumem_status gm_pool_default(struct gpumem_device *device,
 	winner = device->default_pool;
 	pthread_mutex_unlock(&device->mutex);
 	if (!winner) {
-		status = create(device, &config, &pool);
+		status = create(device, &config, reports, &pool);
 		if (status != GPUMEM_OK)
 			return status;
 		pthread_mutex_lock(&device->mutex);

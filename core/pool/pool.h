@@ -19,7 +19,23 @@
 #include "heap/heap.h"
 
 struct gm_first;
-struct gm_print;
+struct gpumem_pool;
+
+/* What is said of a pool, and of what fails in it: core/report, which knows
+ * pools, and which pools do not know. All are called without a lock. */
+struct gm_pool_reports {
+	/* Before a pool is made, and once there is one, which nobody else has
+	 * seen yet: what options ask for. */
+	void (*begin)(void);
+	void (*made)(struct gpumem_pool *pool);
+	/* Why it cannot be destroyed: its largest groups of live blocks, if
+	 * that is known; else the text stays. */
+	void (*tell_live)(struct gpumem_pool *pool, char *text, size_t bytes);
+	/* An allocation failed for memory: makes the sentence, and returns the
+	 * status. */
+	gpumem_status (*failed)(struct gpumem_pool *pool, gpumem_status status,
+				const struct gm_request *request);
+};
 
 struct gm_callback {
 	gpumem_pressure_fn fn;
@@ -29,7 +45,8 @@ struct gm_callback {
 struct gpumem_pool {
 	struct gm_heap heap;
 	struct gpumem_device *device;
-	struct gm_device_link link;	 /* under the device's mutex */
+	const struct gm_pool_reports *reports; /* constant; NULL: nobody's */
+	struct gm_device_link link;	       /* under the device's mutex */
 	unsigned visitors;		 /* likewise: others that use heap */
 	struct gpumem_pool *next_of_all; /* under the registry's mutex */
 	uint64_t number; /* of no other pool, before or after; constant */
@@ -59,9 +76,11 @@ static inline struct gpumem_pool *gm_pool_of_heap(struct gm_heap *heap)
 /* pool.c: life. */
 gpumem_status gm_pool_create(struct gpumem_device *device,
 			     const struct gpumem_pool_config *config,
+			     const struct gm_pool_reports *reports,
 			     struct gpumem_pool **pool_out);
 gpumem_status gm_pool_destroy(struct gpumem_pool *pool, bool force);
 gpumem_status gm_pool_default(struct gpumem_device *device,
+			      const struct gm_pool_reports *reports,
 			      struct gpumem_pool **pool_out);
 /* Undoes one open, with the default pool going as the last thing. */
 gpumem_status gm_pool_device_close(struct gpumem_device *device);
@@ -95,7 +114,7 @@ void gm_pools_visit(bool (*fn)(struct gpumem_pool *pool, void *user),
 void gm_pools_set(bool *flag, bool value,
 		  bool (*fn)(struct gpumem_pool *pool, void *user));
 
-/* alloc.c */
+/* helpers.c */
 extern const struct gm_helpers gm_pool_helpers;
 /* gm_heap_alloc(), with the sentence of an out of memory. */
 gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
@@ -103,6 +122,9 @@ gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 /* Returns the status; a BAD_POINTER says more of a pointer that was imported.
  */
 gpumem_status gm_pool_explain(const void *ptr, gpumem_status status);
+/* See gpumem_export(). */
+gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
+			     int *fds_out, size_t fd_room);
 
 /* reclaim.c */
 /* gm_heap_trim() for the device's other pools of the kind. */
@@ -175,29 +197,6 @@ gpumem_status gm_pool_pressure_remove(struct gpumem_pool *pool,
 gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
 			       struct gpumem_capacity *capacity_out);
 
-/* print.c: as gpumem_pool_print(). */
-void gm_pool_print(struct gpumem_pool *pool, bool json,
-		   void (*write)(const char *text, void *user), void *user);
-/* The numbers, as members of an object that is open. */
-void gm_stats_print(struct gm_print *print, const struct gpumem_stats *stats);
-
-/* leaks.c: as gpumem_pool_print_leaks(). */
-gpumem_status gm_pool_print_leaks(struct gpumem_pool *pool, uint64_t since,
-				  uint64_t until, bool json,
-				  void (*write)(const char *text, void *user),
-				  void *user);
-
-/* Without a lock: if the pool is tracked, its largest groups of live blocks,
- * with the places of their allocation; else the text stays. */
-void gm_pool_tell_leaks(struct gpumem_pool *pool, char *text, size_t bytes);
-/* Options `track`, `track_frames` and `leaks`. */
-void gm_pool_track_by_option(struct gpumem_pool *pool);
-
-/* table.c: as gpumem_device_report(). */
-gpumem_status gm_device_report(struct gpumem_device *device, bool json,
-			       void (*write)(const char *text, void *user),
-			       void *user);
-
 /* stats.c */
 void gm_pool_visit(struct gpumem_device *device,
 		   bool (*fn)(struct gpumem_pool *pool, const char *name,
@@ -246,24 +245,9 @@ gpumem_status gm_pool_end_views(struct gpumem_pool *pool,
 /* query.c */
 gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);
 
-/* report.c: the sentence of a failure for memory, which the program is told if
- * it wants to know (oom.h); returns its status. */
-gpumem_status gm_pool_report(struct gpumem_pool *pool, gpumem_status status,
-			     const struct gm_request *request);
-
 /* holds.c. With the heap stopped: the first live blocks, with their sizes and
  * tags; "" if there are none. */
 void gm_pool_tell_live(struct gpumem_pool *pool, char *text, size_t bytes);
-
-struct gm_top_tag {
-	uint32_t tag; /* 0: no tag */
-	uint64_t bytes;
-};
-
-/* The tags with the most requested bytes, the largest first; bytes 0: no
- * further one, or nothing has a tag. */
-void gm_pool_top_tags(struct gpumem_pool *pool, struct gm_top_tag *top,
-		      unsigned room);
 
 /* tag.c. As gpumem_tag_visit(). */
 void gm_pool_visit_tags(struct gpumem_pool *pool,

@@ -50,13 +50,13 @@ static void *create(void *result)
 {
 	const struct gpumem_pool_config config = {.size = sizeof(config)};
 
-	*(gpumem_status *)result = gm_pool_create(device, &config, &made);
+	*(gpumem_status *)result = gm_pool_create(device, &config, NULL, &made);
 	return NULL;
 }
 
 static void *create_default(void *result)
 {
-	*(gpumem_status *)result = gm_pool_default(device, &made);
+	*(gpumem_status *)result = gm_pool_default(device, NULL, &made);
 	return NULL;
 }
 

@@ -86,7 +86,7 @@ static void test_meets(const char *vm, gpumem_status answer)
 	must(gm_option_set("vm", vm));
 	refuse = answer;
 	begun = false;
-	must(gm_pool_create(device, &config, &pool));
+	must(gm_pool_create(device, &config, NULL, &pool));
 	must(gm_pool_alloc(pool, &request, &live));
 	must(gm_pool_pressure_add(pool, free_and_trim, NULL));
 	is_status(gm_pool_alloc(pool, &request, &ptr), GPUMEM_OK,

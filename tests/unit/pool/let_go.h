@@ -115,7 +115,7 @@ static void pool_start(uint64_t limit_bytes)
 	const struct gpumem_pool_config config = {.size = sizeof(config),
 						  .limit_bytes = limit_bytes};
 
-	must(gm_pool_create(device, &config, &pool));
+	must(gm_pool_create(device, &config, NULL, &pool));
 }
 
 static void pool_end(void)

@@ -53,7 +53,7 @@ int main(void)
 	gm_fork_init();
 	must(gm_backend_find("host", &host));
 	must(gm_device_open("host:0", &device));
-	must(gm_pool_create(device, &config, &pool));
+	must(gm_pool_create(device, &config, NULL, &pool));
 	use(8 * MIB);
 	use(4 * MIB);
 	since(4, "before");

@@ -2,12 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * A block described for other processes; see share.h. The heap is locked
+ * A block described for other processes; see shared.h. The heap is locked
  * meanwhile, so that the block stays what it is.
  */
-#include "share.h"
-#include "heap/block.h"
-#include "pool.h"
+#include "shared.h"
 #include "base/error.h"
 #include "base/name.h"
 #include "base/option.h"
@@ -173,45 +171,45 @@ static gpumem_status export_pages(const struct gm_heap *heap, uintptr_t address,
 	return status;
 }
 
-static gpumem_status export_locked(const struct gm_block *block,
+static gpumem_status export_memory(const struct gm_block *block,
+				   const char *pool,
 				   struct gpumem_shared *shared, int *fds,
 				   size_t fd_room)
 {
-	struct gm_heap *heap = block->heap;
-	const struct gpumem_device *device = heap->driver.device;
-	uintptr_t address = gm_block_address(block);
+	const struct gm_heap *heap = block->heap;
 
-	shared->method = heap->share;
-	shared->bytes =
-		block->extent ? block->extent->bytes : block->slab->class.bytes;
-	snprintf(shared->backend, sizeof(shared->backend), "%s",
-		 device->ops->name);
-	memcpy(shared->uuid, device->info.uuid, sizeof(shared->uuid));
-	memcpy(shared->process, gm_share_process(), sizeof(shared->process));
 	switch (heap->share) {
 	case GPUMEM_SHARE_IPC:
-		return export_segment(heap, address, shared);
+		return export_segment(heap, gm_block_address(block), shared);
 	case GPUMEM_SHARE_FD:
-		return export_pages(heap, address, shared, fds, fd_room);
+		return export_pages(heap, gm_block_address(block), shared, fds,
+				    fd_room);
 	default:
 		return gm_fail(GPUMEM_UNSUPPORTED,
 			       "pool \"%s\" on %s was created without "
 			       "`shareable`, and option `share` is not set",
-			       gm_pool_of_heap(heap)->name, device->info.name);
+			       pool, heap->driver.device->info.name);
 	}
 }
 
-gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
-			     int *fds_out, size_t fd_room)
+gpumem_status gm_share_export(const struct gm_block *block, const char *pool,
+			      struct gpumem_shared *shared_out, int *fds_out,
+			      size_t fd_room)
 {
-	struct gpumem_shared shared = {.size = sizeof(shared)};
-	struct gm_block block;
-	gpumem_status status = gm_pool_explain(ptr, gm_block_lock(ptr, &block));
+	const struct gpumem_device *device = block->heap->driver.device;
+	struct gpumem_shared shared = {
+		.size = sizeof(shared),
+		.method = block->heap->share,
+		.bytes = block->extent ? block->extent->bytes
+				       : block->slab->class.bytes,
+	};
+	gpumem_status status;
 
-	if (status != GPUMEM_OK)
-		return status;
-	status = export_locked(&block, &shared, fds_out, fd_room);
-	pthread_mutex_unlock(&block.heap->mutex);
+	snprintf(shared.backend, sizeof(shared.backend), "%s",
+		 device->ops->name);
+	memcpy(shared.uuid, device->info.uuid, sizeof(shared.uuid));
+	memcpy(shared.process, gm_share_process(), sizeof(shared.process));
+	status = export_memory(block, pool, &shared, fds_out, fd_room);
 	if (status != GPUMEM_OK)
 		return status;
 	shared.check = gm_share_check(&shared);

@@ -3,8 +3,8 @@
 
 /* A sentence that is put together piece by piece in a buffer of the caller's;
  * what does not fit is left out. No lock, no memory. */
-#ifndef GM_POOL_TEXT_H
-#define GM_POOL_TEXT_H
+#ifndef GM_REPORT_TEXT_H
+#define GM_REPORT_TEXT_H
 
 #include <gpumem/backend.h>
 

@@ -164,14 +164,3 @@ void gm_pool_tell_leaks(struct gpumem_pool *pool, char *text, size_t bytes)
 		gm_leaks_tell(&leaks, text, bytes);
 	gm_leaks_end(&leaks);
 }
-
-void gm_pool_track_by_option(struct gpumem_pool *pool)
-{
-	uint64_t frames = gm_option_count(GM_COUNT_track_frames);
-
-	if (!gm_leaks_wanted() && !gm_option_bool(GM_BOOL_track))
-		return;
-	gm_heap_track_begin(&pool->heap, frames < GM_FRAMES_MAX
-						 ? (unsigned)frames
-						 : GM_FRAMES_MAX);
-}

@@ -6,7 +6,7 @@
  * which takes its numbers first. The program's function is called between them,
  * and with no lock held.
  */
-#include "pool.h"
+#include "report.h"
 #include "base/name.h"
 #include "base/print.h"
 

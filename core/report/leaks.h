@@ -7,10 +7,10 @@
  * afterwards, because names of frames are looked up with no lock held (see
  * base/stack.h). Nothing of it belongs to the pool: it may outlive it.
  */
-#ifndef GM_POOL_LEAKS_H
-#define GM_POOL_LEAKS_H
+#ifndef GM_REPORT_LEAKS_H
+#define GM_REPORT_LEAKS_H
 
-#include "pool.h"
+#include "report.h"
 
 struct gm_leak {
 	uint64_t blocks;     /* 0: no group */

@@ -6,16 +6,16 @@
  * help, and who is told. The facts belong to the failing thread and nothing in
  * them is locked; they are of the moment just after the failure.
  *
- *     report.c     looks, and makes the sentence of the error
+ *     failure.c    looks, and makes the sentence of the error
  *     advice.c     decides what would help: the only place that does
  *     oom.c        tells the program's function and the file of option `oom`
  *     oom_print.c  the same as JSON
  *     pins.c       the blocks that keep most free memory from use
  */
-#ifndef GM_POOL_OOM_H
-#define GM_POOL_OOM_H
+#ifndef GM_REPORT_OOM_H
+#define GM_REPORT_OOM_H
 
-#include "pool.h"
+#include "report.h"
 #include "text.h"
 
 struct gm_oom {

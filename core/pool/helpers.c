@@ -3,11 +3,12 @@
 
 /*
  * What a pool adds to its heap: the help of other pools and of the program, the
- * sentence of an out of memory, and that of a pointer that is no block of ours.
+ * sentence of an out of memory, that of a pointer that is no block of ours, and
+ * its name where a block is exported.
  */
 #include "pool.h"
-#include "share.h"
 #include "base/error.h"
+#include "share/shared.h"
 
 static void trim_others(struct gm_heap *heap)
 {
@@ -44,7 +45,8 @@ gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 	status = gm_heap_alloc(&pool->heap, &asked, ptr_out);
 	if (status != GPUMEM_NO_MEMORY && status != GPUMEM_LIMIT)
 		return status;
-	return gm_pool_report(pool, status, &asked);
+	return pool->reports ? pool->reports->failed(pool, status, &asked)
+			     : status;
 }
 
 gpumem_status gm_pool_explain(const void *ptr, gpumem_status status)
@@ -54,5 +56,19 @@ gpumem_status gm_pool_explain(const void *ptr, gpumem_status status)
 			       "%p was imported: gpumem_import_close() is its "
 			       "end",
 			       ptr);
+	return status;
+}
+
+gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
+			     int *fds_out, size_t fd_room)
+{
+	struct gm_block block;
+	gpumem_status status = gm_pool_explain(ptr, gm_block_lock(ptr, &block));
+
+	if (status != GPUMEM_OK)
+		return status;
+	status = gm_share_export(&block, gm_pool_of_heap(block.heap)->name,
+				 shared_out, fds_out, fd_room);
+	pthread_mutex_unlock(&block.heap->mutex);
 	return status;
 }

@@ -14,8 +14,8 @@
  *     oom_snapshot_write.c  the snapshot
  *     oom_snapshot_text.c   the text
  */
-#ifndef GM_POOL_OOM_SNAPSHOT_H
-#define GM_POOL_OOM_SNAPSHOT_H
+#ifndef GM_REPORT_OOM_SNAPSHOT_H
+#define GM_REPORT_OOM_SNAPSHOT_H
 
 #include "oom.h"
 

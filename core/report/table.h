@@ -9,10 +9,10 @@
  *         those of a pool add up to what it has reserved
  *         all add up to the total of the device
  */
-#ifndef GM_POOL_TABLE_H
-#define GM_POOL_TABLE_H
+#ifndef GM_REPORT_TABLE_H
+#define GM_REPORT_TABLE_H
 
-#include "pool.h"
+#include "report.h"
 #include "base/print.h"
 
 /* name, in JSON; text, for people */

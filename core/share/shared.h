@@ -2,23 +2,26 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Blocks for other processes (share.c), and those of other processes here
+ * Blocks for other processes (export.c), and those of other processes here
  * (import.c). An export leaves nothing behind in the library. What is imported
  * is in one list of the process, with a mutex of its own, which is held during
- * the driver's calls. It is never taken with another lock held.
+ * the driver's calls. It is never taken with another lock held. It knows heaps,
+ * not pools.
  */
-#ifndef GM_POOL_SHARE_H
-#define GM_POOL_SHARE_H
+#ifndef GM_SHARE_SHARED_H
+#define GM_SHARE_SHARED_H
 
-#include <gpumem/gpumem.h>
+#include "heap/block.h"
 
 /* Sets `shareable` to what option `share` says, where the config leaves it open
  * and the memory is such as can be shared. INVALID: it says nothing known. */
 gpumem_status gm_share_by_option(struct gpumem_pool_config *config);
 
-/* See gpumem_export(). */
-gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
-			     int *fds_out, size_t fd_room);
+/* See gpumem_export(): of a block whose heap is locked, in a pool of that name.
+ */
+gpumem_status gm_share_export(const struct gm_block *block, const char *pool,
+			      struct gpumem_shared *shared_out, int *fds_out,
+			      size_t fd_room);
 
 /* See gpumem_import(), gpumem_import_close(). */
 gpumem_status gm_import(struct gpumem_device *device,

@@ -3,9 +3,9 @@
 
 /*
  * What came from another process to be imported, looked at in every respect
- * before anything is done; see share.h. Keeps nothing; no locks.
+ * before anything is done; see shared.h. Keeps nothing; no locks.
  */
-#include "share.h"
+#include "shared.h"
 #include "base/error.h"
 #include "base/struct.h"
 #include "device/device.h"

@@ -2,11 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Blocks of other processes; see share.h. An import holds its device open as a
+ * Blocks of other processes; see shared.h. An import holds its device open as a
  * pool does.
  */
-#include "share.h"
-#include "pool.h"
+#include "shared.h"
 #include "base/error.h"
 #include "device/share.h"
 
