@@ -55,6 +55,7 @@ libbase_la_SOURCES = \
 	core/base/name.h \
 	core/base/option.c \
 	core/base/option.h \
+	core/base/option_check.c \
 	core/base/option_conf.c \
 	core/base/option_parse.c \
 	core/base/option_set.c \
@@ -205,6 +206,7 @@ libvm_la_SOURCES = \
 	core/vm/growth.h \
 	core/vm/handle.c \
 	core/vm/handle.h \
+	core/vm/hole.c \
 	core/vm/mapped.c \
 	core/vm/open.c \
 	core/vm/pages.c \

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define LINE_BYTES 1280
 
@@ -37,19 +36,6 @@ static _Thread_local struct kept *oldest, *newest;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sink sink; /* under the mutex */
-
-bool gm_log_level_parse(const char *text, gpumem_log_level *level_out)
-{
-	int level;
-
-	for (level = GPUMEM_LOG_NONE; level <= GPUMEM_LOG_DEBUG; level++) {
-		if (strcasecmp(text, gm_log_level_name(level)) != 0)
-			continue;
-		*level_out = (gpumem_log_level)level;
-		return true;
-	}
-	return false;
-}
 
 /* The present sink; without a function, its level is that of option `log`, or
  * `unasked` if that has its default. */

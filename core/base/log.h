@@ -29,7 +29,4 @@ bool gm_log_wanted(gpumem_log_level level);
 
 void gm_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user);
 
-/* "none", "error", "warn", "info", "debug", in any case. */
-bool gm_log_level_parse(const char *text, gpumem_log_level *level_out);
-
 #endif

@@ -8,6 +8,7 @@
 #include "name.h"
 
 #include <gpumem/record.h>
+#include <strings.h>
 
 #define WORD(name, number, word)                                               \
 	case number:                                                           \
@@ -34,3 +35,16 @@ DEFINE(gpumem_pressure_limit, pressure_limit_name, int, GPUMEM_PRESSURE_LIST,
        WORD)
 DEFINE(unsigned, record_kind_name, unsigned, GPUMEM_RECORD_LIST, WORD_OF_FOUR)
 DEFINE(gpumem_share, share_name, int, GPUMEM_SHARE_LIST, WORD)
+
+bool gm_log_level_parse(const char *text, gpumem_log_level *level_out)
+{
+	int level;
+
+	for (level = GPUMEM_LOG_NONE; level <= GPUMEM_LOG_DEBUG; level++) {
+		if (strcasecmp(text, gm_log_level_name(level)) != 0)
+			continue;
+		*level_out = (gpumem_log_level)level;
+		return true;
+	}
+	return false;
+}

@@ -21,4 +21,7 @@ const char *gm_pressure_limit_name(gpumem_pressure_limit limit);
 const char *gm_record_kind_name(unsigned kind);
 const char *gm_share_name(gpumem_share share);
 
+/* "none", "error", "warn", "info", "debug", in any case. */
+bool gm_log_level_parse(const char *text, gpumem_log_level *level_out);
+
 #endif

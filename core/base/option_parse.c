@@ -6,7 +6,7 @@
  * locale (a program may have set one where 1.5 is written 1,5).
  */
 #include "option_table.h"
-#include "log.h"
+#include "name.h"
 #include <string.h>
 #include <strings.h>
 

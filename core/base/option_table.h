@@ -89,6 +89,13 @@ struct gm_pair {
  * ones, as after a last comma, are passed over. Pure. */
 bool gm_conf_next(const char **at, struct gm_pair *pair);
 
+/* Written once, by gm_conf_read(); the marks are under the mutex. */
+extern struct gm_conf {
+	char *text;  /* the copy; NULL: there is none */
+	char *told;  /* as long: at a pair's first byte, whether it was told */
+	bool unread; /* there was no memory for them */
+} gm_conf;
+
 /* Keeps a copy of GPUMEM_CONF; once, under the mutex. */
 void gm_conf_read(void);
 /* Gives the rows from `first` on what GPUMEM_CONF says; under the mutex. */

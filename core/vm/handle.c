@@ -202,3 +202,23 @@ uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
 	}
 	return pages * heap->page_bytes;
 }
+
+struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
+			     const struct gm_run *run)
+{
+	struct gm_index *index = &extent->arena->index;
+	size_t bytes = gm_run_bytes(heap, run);
+
+	gm_index_remove(index, extent);
+	if (run->start > extent->address) {
+		struct gm_extent *rest = gm_extent_split(
+			&heap->nodes, extent, run->start - extent->address);
+
+		gm_index_insert(index, extent);
+		extent = rest;
+	}
+	if (extent->bytes > bytes)
+		gm_index_insert(index,
+				gm_extent_split(&heap->nodes, extent, bytes));
+	return extent;
+}

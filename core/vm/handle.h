@@ -100,6 +100,10 @@ uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
 uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
 				    const struct gm_arena *busy);
 size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
+/* Cuts a run out of a free extent; two nodes have been reserved. The result is
+ * in no index. */
+struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
+			     const struct gm_run *run);
 
 /* mapped.c: records that a handle was mapped there; that a segment has come,
  * or goes. */
@@ -142,10 +146,6 @@ size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
 /* Gives one handle of any size back, spare or out of a free extent, so that
  * smaller ones can be had for it. Returns its pages; 0: there is none. */
 size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need);
-/* Cuts a run out of a free extent; two nodes have been reserved. The result is
- * in no index. */
-struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
-			     const struct gm_run *run);
 gpumem_status gm_pages_release(struct gm_heap *heap,
 			       const struct gm_release *leave,
 			       uint64_t *bytes_out);
@@ -175,6 +175,8 @@ void gm_spare_give(struct gm_heap *heap, const struct gm_handle *handles,
 struct gm_handle gm_spare_take(struct gm_space *space, size_t at);
 /* So many pages may be spare for what is missing next. */
 size_t gm_spare_stock(const struct gm_heap *heap);
+
+/* hole.c */
 
 void gm_hole_add(struct gm_heap *heap, struct gm_extent *hole);
 void gm_hole_remove(struct gm_heap *heap, struct gm_extent *hole);

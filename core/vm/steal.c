@@ -12,26 +12,6 @@
 #include "handle.h"
 #include "base/error.h"
 
-struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
-			     const struct gm_run *run)
-{
-	struct gm_index *index = &extent->arena->index;
-	size_t bytes = gm_run_bytes(heap, run);
-
-	gm_index_remove(index, extent);
-	if (run->start > extent->address) {
-		struct gm_extent *rest = gm_extent_split(
-			&heap->nodes, extent, run->start - extent->address);
-
-		gm_index_insert(index, extent);
-		extent = rest;
-	}
-	if (extent->bytes > bytes)
-		gm_index_insert(index,
-				gm_extent_split(&heap->nodes, extent, bytes));
-	return extent;
-}
-
 /* What is stolen, and for what. */
 struct steal_request {
 	const struct gm_need *need;
