@@ -91,6 +91,7 @@ plain_tests = \
 # So are those of gpumem-run left out.
 preload_tests = \
 	tests/tool_run.sh \
+	tests/tool_run_adopt.sh \
 	tests/tool_run_alike.sh \
 	tests/tool_run_device.sh \
 	tests/tool_run_graphs.sh \
@@ -99,7 +100,6 @@ preload_tests = \
 	tests/tool_run_hip_graphs.sh \
 	tests/tool_run_limit.sh \
 	tests/tool_run_opencl.sh \
-	tests/tool_run_parts.sh \
 	tests/tool_run_pool.sh \
 	tests/tool_run_programs.sh \
 	tests/tool_run_record.sh
@@ -393,8 +393,6 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/opencl_limit_threads.c \
 	tests/run/opencl_objects.c \
 	tests/run/opencl_usm.c \
-	tests/run/parts_random.c \
-	tests/run/parts_steps.c \
 	tests/run/pool.c \
 	tests/run/pool.h \
 	tests/run/pool_answers.c \
@@ -403,8 +401,6 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/run/pool_early.c \
 	tests/run/pool_limits.c \
 	tests/run/pool_order.c \
-	tests/run/pool_parts.c \
-	tests/run/pool_parts_answers.c \
 	tests/run/pool_random.c \
 	tests/run/pool_trim.c \
 	tests/run/pool_wholes.c \

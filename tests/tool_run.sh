@@ -42,10 +42,11 @@ check "and another library to preload" $CC -w -shared -fPIC \
 is "$(nm -D --defined-only "$preload" | awk '$3 !~ /^hip/ { print $3 }' |
 	sed 's/@.*//' | sort)" "$({
 	echo dlsym
+	echo gpumem_run_tell
 	echo gpumem_run_trim
 	sed -n '/^#define CUDA_.*HOOKS(X)/,/^$/s/^	X(\([A-Za-z0-9_]*\),.*/\1/p' \
 		"$top_srcdir/tools/preload/cuda_hooks.h"
-} | sort)" "beside AMD's the library has dlsym(), its own function and the driver's, no other"
+} | sort)" "beside AMD's the library has dlsym(), its own functions and the driver's, no other"
 is "$(objdump -p "$preload" | awk '$1 == "NEEDED" { print $2 }' |
 	grep -vE '^(libc|libdl|libpthread|ld-linux[a-z0-9-]*)\.so\.[0-9]+$')" "" \
 	"it needs libc only"

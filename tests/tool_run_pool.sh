@@ -23,8 +23,7 @@ check "pool_cases compiles" $CC -w -O1 -o "$scratch/cases" "$source/pool.c" \
 	"$source/pool_cases.c" "$source/pool_order.c" "$source/pool_answers.c" \
 	"$source/pool_limits.c" "$source/pool_wholes.c" \
 	"$source/pool_wholes_otherwise.c" "$source/pool_early.c" \
-	"$source/pool_trim.c" "$source/pool_parts.c" \
-	"$source/pool_parts_answers.c" -ldl -lpthread
+	"$source/pool_trim.c" -ldl -lpthread
 check "pool_random compiles" $CC -w -O1 -o "$scratch/random" \
 	"$source/pool.c" "$source/pool_random.c" -ldl -lpthread
 check "and a library that wraps the driver" $CC -w -shared -fPIC \

@@ -27,9 +27,9 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"adopt", KEY_ADOPT, "whole", OPTION_ARG_OPTIONAL,
-	 "Let JAX, PyTorch and TensorFlow allocate each block from the driver; "
-	 "PyTorch gets parts of larger ones, unless `whole' is said",
+	{"adopt", KEY_ADOPT, NULL, 0,
+	 "Give PyTorch gpumem's pool, and let JAX and TensorFlow allocate each "
+	 "block from the driver",
 	 0},
 	{"backend", KEY_BACKEND, "B", 0,
 	 "Follow the calls of this one only: cuda, hip or opencl", 0},
@@ -84,11 +84,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		config->recording = arg;
 		return 0;
 	case KEY_ADOPT:
-		if (arg && strcmp(arg, "whole") != 0)
-			usage_fail("--adopt=%s: expected whole, or nothing",
-				   arg);
 		config->adopt = true;
-		config->whole = arg;
 		return 0;
 	case KEY_BACKEND:
 		if (!run_has_backend(arg))

@@ -287,6 +287,8 @@ def add_plain(wheel):
         wheel.add(f"gpumem/subclass/{path.name}", path.read_bytes())
     text = header("gpumem.h").encode()
     wheel.add("gpumem/subclass/gpumem/gpumem.h", text)
+    path = TREE / "tools/adopt/sitecustomize.py"
+    wheel.add(f"gpumem/lib/gpumem/adopt/{path.name}", path.read_bytes())
     path = HERE / "gpumem_command.py"
     wheel.add(path.name, path.read_bytes())
     commands = [f"gpumem-{x} = {path.stem}:main\n" for x in gpumem_tools.NAMES]

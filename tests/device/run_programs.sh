@@ -50,8 +50,8 @@ for p in json.load(open(sys.argv[1]))["processes"]:
             print("reserved", x["reserved_peak_bytes"],
                   "kept", pool["current_bytes"], "hits", pool["hits"],
                   "misses", pool["misses"], "returned", pool["returned"],
-                  "parts", pool["parts"], end=" ")
-        print(kinds, notes, end="; ")
+                  end=" ")
+        print(kinds, notes, p["told"] or "", end="; ")
 ' "$1" 2>/dev/null
 }
 
@@ -199,20 +199,16 @@ if wanted torch && [ -f "$out/torch.out" ]; then
 		python3 "$programs" torch
 	one torch.adopt "$build/tools/gpumem-run" --adopt --json \
 		--report="$out/torch.adopt.json" python3 "$programs" torch
-	one torch.adopt.whole "$build/tools/gpumem-run" --adopt=whole --json \
-		--report="$out/torch.adopt.whole.json" python3 "$programs" torch
 fi
 python cupy cupy
 python numba numba
 python onnxruntime onnxruntime
 python transformers transformers
 if wanted transformers && [ -f "$out/transformers.out" ]; then
-	for adopt in adopt adopt=whole; do
-		one "transformers.$adopt" "$build/tools/gpumem-run" "--$adopt" \
-			--json --report="$out/transformers.$adopt.json" \
-			python3 "$programs" transformers
-		same transformers "transformers.$adopt"
-	done
+	one transformers.adopt "$build/tools/gpumem-run" --adopt --json \
+		--report="$out/transformers.adopt.json" \
+		python3 "$programs" transformers
+	same transformers transformers.adopt
 fi
 
 # ---- compilers, which are processes of their own, preloaded too ------------------
@@ -224,14 +220,11 @@ if wanted compile && [ -f "$out/compile.out" ]; then
 		--report="$out/compile.adopt.json" python3 "$programs" compile
 	same compile compile.adopt
 fi
-# Without its cache PyTorch captures no graph, under gpumem-run or not.
 python compile_graphs triton
 if wanted compile_graphs && [ -f "$out/compile_graphs.out" ]; then
-	one compile_graphs.uncached env PYTORCH_NO_CUDA_MEMORY_CACHING=1 \
-		python3 "$programs" compile_graphs
 	one compile_graphs.adopt "$build/tools/gpumem-run" --adopt --json \
 		--report="$out/compile_graphs.adopt.json" \
 		python3 "$programs" compile_graphs
-	same compile_graphs.uncached compile_graphs.adopt
+	same compile_graphs compile_graphs.adopt
 fi
 [ $failed -eq 0 ]

@@ -30,7 +30,7 @@ void retained(void);
 void wholes(void);
 void devices(void);
 
-/* In limit_threads.c: what holds of parts of allocations, too, and all. */
+/* In limit_threads.c: threads that allocate and free at once. */
 void churning(void);
 void threads(void);
 

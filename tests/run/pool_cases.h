@@ -39,8 +39,6 @@ enum { WHOLE_BYTES = 4 << 20 };
 struct whole keep_whole(void);
 /* All calls of the driver's about such memory. */
 uint64_t whole_calls(void);
-/* Four parts of 5 MiB, which are all of an allocation. */
-void parts_new(address *parts);
 
 /* X(name): in pool_order.c. */
 #define ORDER_CASES(X)                                                         \
@@ -104,31 +102,6 @@ void parts_new(address *parts);
 	X(trim_elsewhere)                                                      \
 	X(trim_in_capture)
 
-/* In pool_parts.c, for a program of PyTorch's under --adopt. */
-#define PARTS_CASES(X)                                                         \
-	X(parts_small)                                                         \
-	X(parts_join)                                                          \
-	X(parts_best)                                                          \
-	X(parts_busy)                                                          \
-	X(parts_many)                                                          \
-	X(parts_later)                                                         \
-	X(parts_streams)                                                       \
-	X(parts_contexts)                                                      \
-	X(parts_context_ends)                                                  \
-	X(parts_captured)
-
-/* In pool_parts_answers.c, for the same. */
-#define PARTS_ANSWERS_CASES(X)                                                 \
-	X(parts_range)                                                         \
-	X(parts_shared)                                                        \
-	X(parts_alone)                                                         \
-	X(parts_tried)                                                         \
-	X(parts_misuse)                                                        \
-	X(parts_stopped)                                                       \
-	X(parts_unknown)                                                       \
-	X(parts_full)                                                          \
-	X(parts_trimmed)
-
 #define DECLARE_CASE(name) void name(void);
 ORDER_CASES(DECLARE_CASE)
 ANSWERS_CASES(DECLARE_CASE)
@@ -137,8 +110,6 @@ WHOLES_CASES(DECLARE_CASE)
 OTHERWISE_CASES(DECLARE_CASE)
 EARLY_CASES(DECLARE_CASE)
 TRIM_CASES(DECLARE_CASE)
-PARTS_CASES(DECLARE_CASE)
-PARTS_ANSWERS_CASES(DECLARE_CASE)
 #undef DECLARE_CASE
 
 #endif

@@ -18,7 +18,8 @@
 #define ROOM_FIRST 256
 #define LOOKS 64 /* at entries of a bin, at most */
 
-unsigned cache_bin(uint64_t bytes)
+/* The bin of a size, below CACHE_BINS; it rises with the size. */
+static unsigned bin_of(uint64_t bytes)
 {
 	uint64_t units = bytes / UNIT;
 	unsigned top;
@@ -113,7 +114,7 @@ bool cache_add(struct cache *cache, const struct cached *block)
 	if (!number)
 		return false;
 	cache->entries[number].block = *block;
-	append(cache, &cache->bins[block->device][cache_bin(block->bytes)],
+	append(cache, &cache->bins[block->device][bin_of(block->bytes)],
 	       CACHE_BY_SIZE, number);
 	append(cache, &cache->ages[block->device], CACHE_BY_AGE, number);
 	return true;
@@ -124,8 +125,7 @@ static void take(struct cache *cache, uint32_t number, struct cached *block_out)
 	struct cache_entry *entry = &cache->entries[number];
 
 	*block_out = entry->block;
-	unlink(cache,
-	       &cache->bins[block_out->device][cache_bin(block_out->bytes)],
+	unlink(cache, &cache->bins[block_out->device][bin_of(block_out->bytes)],
 	       CACHE_BY_SIZE, number);
 	unlink(cache, &cache->ages[block_out->device], CACHE_BY_AGE, number);
 	entry->block.context = NULL;
@@ -164,7 +164,7 @@ bool cache_take(struct cache *cache, const void *context, int device,
 {
 	if (!cache->ages[device].first || bytes >= BYTES_END / 2)
 		return false;
-	for (unsigned bin = cache_bin(bytes); bin <= cache_bin(most); bin++) {
+	for (unsigned bin = bin_of(bytes); bin <= bin_of(most); bin++) {
 		uint32_t number = best_of(cache, &cache->bins[device][bin],
 					  context, bytes, most, done);
 

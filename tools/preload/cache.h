@@ -47,9 +47,6 @@ struct cache {
 	struct cache_list bins[CACHE_DEVICES][CACHE_BINS];
 };
 
-/* The bin of a size, below CACHE_BINS; it rises with the size. */
-unsigned cache_bin(uint64_t bytes);
-
 /* The largest block that is handed out for a request of that many bytes. */
 uint64_t cache_limit(uint64_t bytes);
 

@@ -7,7 +7,7 @@
  * the program holds; the driver's pool may keep more.
  */
 #include "cuda_graph.h"
-#include "segment.h"
+#include "pool.h"
 
 /* In a wrapper of that name and parameters. */
 #define ALLOC(name, standard, ...)                                             \
@@ -61,8 +61,6 @@
 			return REAL(name)(address, stream);                    \
 		if (graph_has(address)) {                                      \
 			result = REAL(name)(address, stream);                  \
-		} else if (segment_free(address, &result)) {                   \
-			/* which is over when all work of before is */         \
 		} else if (pool_expose(address)) {                             \
 			count_take(BLOCK_ADDRESS, address, &block);            \
 			block.stream = stream_of(stream, standard);            \

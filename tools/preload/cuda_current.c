@@ -94,20 +94,6 @@ bool limit_begin(const void *out, enum ledger_kind kind, uint64_t bytes)
 	return limit_begin_on(out, kind, device, bytes);
 }
 
-bool limit_is_near(uint64_t bytes)
-{
-	const void *context;
-	int device;
-	bool near;
-
-	if (!preload_limited() || !count_where(&context, &device))
-		return false;
-	near = !limit_try(device, bytes);
-	if (!near)
-		limit_leave();
-	return near;
-}
-
 uint64_t limit_free(uint64_t free_bytes)
 {
 	const void *context;

@@ -26,8 +26,6 @@ bool limit_begin(const void *out, enum ledger_kind kind, uint64_t bytes);
 bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
 		    uint64_t bytes);
 
-/* A call that asks for so much would take from what is kept, or be refused. */
-bool limit_is_near(uint64_t bytes);
 /* limit_left() of the current device. */
 uint64_t limit_free(uint64_t free_bytes);
 

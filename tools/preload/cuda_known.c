@@ -5,34 +5,27 @@
  * What tells others of a block: handles for other processes and devices, and
  * the driver's numbers by which libraries recognise a block and remember it.
  * Who has seen a block may rely on it being gone when it is freed. A block that
- * is larger than its request is described as one of the request, and a part of
- * a segment as what it would be without segments.
+ * is larger than its request is described as one of the request.
  */
-#include "segment.h"
+#include "pool.h"
 
-/* CUDA_SUCCESS: the driver may be asked by a call that shares the block, or
- * asks what makes it one of its own; it is known to others then. */
-static CUresult share(CUdeviceptr address, enum segment_truth truth,
-		      const char *name)
+/* Before a call that shares the block, or asks what makes it one of its own; it
+ * is known to others then. False: the program has freed it. */
+static bool share(CUdeviceptr address)
 {
-	bool is_true, live;
+	bool live;
 
 	if (!pool_enter())
-		return CUDA_SUCCESS;
-	is_true = segment_share(address, truth, name);
-	live = !is_true || pool_expose(address);
+		return true;
+	live = pool_expose(address);
 	preload_leave();
-	if (!is_true)
-		return CUDA_ERROR_NOT_SUPPORTED;
-	return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	return live;
 }
 
 CUresult wrap_cuIpcGetMemHandle(CUipcMemHandle *handle_out, CUdeviceptr address)
 {
-	CUresult result = share(address, SEGMENT_BEGIN, "cuIpcGetMemHandle");
-
-	if (result != CUDA_SUCCESS)
-		return result;
+	if (!share(address))
+		return CUDA_ERROR_INVALID_VALUE;
 	return REAL(cuIpcGetMemHandle)(handle_out, address);
 }
 
@@ -40,11 +33,8 @@ CUresult wrap_cuMemGetHandleForAddressRange(void *handle_out,
 					    CUdeviceptr address, size_t bytes,
 					    int type, unsigned long long flags)
 {
-	CUresult result =
-		share(address, SEGMENT_ANY, "cuMemGetHandleForAddressRange");
-
-	if (result != CUDA_SUCCESS)
-		return result;
+	if (!share(address))
+		return CUDA_ERROR_INVALID_VALUE;
 	return REAL(cuMemGetHandleForAddressRange)(handle_out, address, bytes,
 						   type, flags);
 }
@@ -53,10 +43,8 @@ CUresult wrap_cuMulticastBindAddr(CUmemGenericAllocationHandle multicast,
 				  size_t offset, CUdeviceptr address,
 				  size_t bytes, unsigned long long flags)
 {
-	CUresult result = share(address, SEGMENT_ANY, "cuMulticastBindAddr");
-
-	if (result != CUDA_SUCCESS)
-		return result;
+	if (!share(address))
+		return CUDA_ERROR_INVALID_VALUE;
 	return REAL(cuMulticastBindAddr)(multicast, offset, address, bytes,
 					 flags);
 }
@@ -65,26 +53,22 @@ CUresult wrap_cuPointerSetAttribute(const void *value,
 				    CUpointer_attribute which,
 				    CUdeviceptr address)
 {
-	CUresult result = share(address, SEGMENT_ANY, "cuPointerSetAttribute");
-
-	if (result != CUDA_SUCCESS)
-		return result;
+	if (!share(address))
+		return CUDA_ERROR_INVALID_VALUE;
 	return REAL(cuPointerSetAttribute)(value, which, address);
 }
 
-/* Where a block of ours begins and ends; of a part the driver does not know. */
-static void fix_range(CUdeviceptr address, CUdeviceptr *base, size_t *bytes)
+/* Of a block that is larger than its request. */
+static void fix_size(CUdeviceptr address, size_t *bytes)
 {
 	struct preload_state *state;
 	const struct block *block;
 
-	if (!pool_enter())
+	if (!bytes || !pool_enter())
 		return;
 	state = preload_lock();
 	block = blocks_around(&state->blocks, BLOCK_ADDRESS, address);
-	if (base && block && block->link)
-		*base = block->key;
-	if (bytes && block && (block->link || *bytes == block->whole_bytes))
+	if (block && *bytes == block->whole_bytes)
 		*bytes = block->bytes;
 	preload_unlock(state);
 	preload_leave();
@@ -95,15 +79,13 @@ static void fix_range(CUdeviceptr address, CUdeviceptr *base, size_t *bytes)
 CUresult wrap_cuMemGetAddressRange_v2(CUdeviceptr *base_out, size_t *bytes_out,
 				      CUdeviceptr address)
 {
-	CUresult result = CUDA_SUCCESS;
+	CUresult result;
 
-	if (base_out || bytes_out)
-		result = share(address, SEGMENT_ANY, "cuMemGetAddressRange");
-	if (result != CUDA_SUCCESS)
+	if ((base_out || bytes_out) && !share(address))
 		return CUDA_ERROR_NOT_FOUND;
 	result = REAL(cuMemGetAddressRange_v2)(base_out, bytes_out, address);
 	if (result == CUDA_SUCCESS)
-		fix_range(address, base_out, bytes_out);
+		fix_size(address, bytes_out);
 	return result;
 }
 
@@ -126,52 +108,27 @@ static bool is_harmless(CUpointer_attribute which)
 	}
 }
 
-static CUresult share_by(CUpointer_attribute which, CUdeviceptr address)
+/* False: the program has freed it. */
+static bool share_by(CUpointer_attribute which, CUdeviceptr address)
 {
-	bool names_it = which == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
-			which == CU_POINTER_ATTRIBUTE_P2P_TOKENS;
-
-	if (is_harmless(which))
-		return CUDA_SUCCESS;
-	return share(address, names_it ? SEGMENT_ALL : SEGMENT_ANY,
-		     "cuPointerGetAttribute");
-}
-
-static void fix_capable(CUdeviceptr address, bool *capable)
-{
-	if (!pool_enter())
-		return;
-	*capable = *capable && segment_is_true(address, SEGMENT_BEGIN);
-	preload_leave();
+	return is_harmless(which) || share(address);
 }
 
 static void answered(CUresult result, CUpointer_attribute which, void *data,
 		     CUdeviceptr address)
 {
-	if (result != CUDA_SUCCESS || !data)
-		return;
-	switch ((int)which) {
-	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-		fix_range(address, data, NULL);
-		break;
-	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-		fix_range(address, NULL, data);
-		break;
-	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-		fix_capable(address, data);
-		break;
-	default:
-		break;
-	}
+	if (result == CUDA_SUCCESS &&
+	    (int)which == CU_POINTER_ATTRIBUTE_RANGE_SIZE)
+		fix_size(address, data);
 }
 
 CUresult wrap_cuPointerGetAttribute(void *data, CUpointer_attribute which,
 				    CUdeviceptr address)
 {
-	CUresult result = share_by(which, address);
+	CUresult result;
 
-	if (result != CUDA_SUCCESS)
-		return result;
+	if (!share_by(which, address))
+		return CUDA_ERROR_INVALID_VALUE;
 	result = REAL(cuPointerGetAttribute)(data, which, address);
 	answered(result, which, data, address);
 	return result;
@@ -184,8 +141,7 @@ CUresult wrap_cuPointerGetAttributes(unsigned count, CUpointer_attribute *which,
 	CUresult result;
 
 	for (unsigned i = 0; complete && i < count; i++)
-		if (share_by(which[i], address) == CUDA_ERROR_NOT_SUPPORTED)
-			return CUDA_ERROR_NOT_SUPPORTED;
+		(void)share_by(which[i], address);
 	result = REAL(cuPointerGetAttributes)(count, which, data, address);
 	for (unsigned i = 0; complete && i < count; i++)
 		answered(result, which[i], data[i], address);

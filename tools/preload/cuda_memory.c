@@ -6,7 +6,7 @@
  * is.
  */
 #include "cuda_graph.h"
-#include "segment.h"
+#include "pool.h"
 #include "whole.h"
 
 #include <limits.h>
@@ -16,22 +16,13 @@ static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
 	CUresult result;
 
 	whole_other_call();
-	if (segment_take(address_out, bytes) || pool_alloc(address_out, bytes))
-		return CUDA_SUCCESS;
-	if (segment_make(address_out, bytes, &result))
-		return result;
-	if (limit_is_near(bytes) && segment_wait(address_out, bytes))
+	if (pool_alloc(address_out, bytes))
 		return CUDA_SUCCESS;
 	if (!limit_begin(address_out, LEDGER_ALLOC, bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	result = REAL(cuMemAlloc_v2)(address_out, bytes);
 	if (pool_relieve(result))
 		result = REAL(cuMemAlloc_v2)(address_out, bytes);
-	if (result == CUDA_ERROR_OUT_OF_MEMORY &&
-	    segment_wait(address_out, bytes)) {
-		limit_leave();
-		return CUDA_SUCCESS;
-	}
 	count_alloc(result, BLOCK_ADDRESS, LEDGER_ALLOC,
 		    result == CUDA_SUCCESS ? *address_out : 0, bytes, NULL);
 	if (result == CUDA_SUCCESS)
@@ -125,8 +116,7 @@ CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 	whole_other_call();
 	if (graph_has(address)) {
 		result = REAL(cuMemFree_v2)(address);
-	} else if (!segment_free(address, &result) &&
-		   !pool_free(address, &result)) {
+	} else if (!pool_free(address, &result)) {
 		count_take(BLOCK_ADDRESS, address, &block);
 		result = REAL(cuMemFree_v2)(address);
 		count_free(result, &block);

@@ -115,16 +115,6 @@ void epoch_add_stream(struct epochs *epochs, void *stream, const void *context)
 	(void)add(epochs, stream, context, LANE_STREAM);
 }
 
-unsigned epoch_contexts(const struct epochs *epochs, const void **contexts_out)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < epochs->count; i++)
-		if (epochs->lanes[i].kind == LANE_LEGACY)
-			contexts_out[count++] = epochs->lanes[i].context;
-	return count;
-}
-
 void epoch_rename(struct epochs *epochs, const void *from, const void *to)
 {
 	for (unsigned i = 0; i < epochs->count; i++)

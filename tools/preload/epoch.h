@@ -84,8 +84,6 @@ void epoch_drop(struct epochs *epochs, const void *context);
 bool epoch_quiet(struct epochs *epochs, struct visit *visit, bool all);
 /* Begins one, while all is quiet. 0: it could not be. */
 uint64_t epoch_begin(struct epochs *epochs, struct visit *visit);
-/* The contexts that have a stream here: how many, EPOCH_LANES at most. */
-unsigned epoch_contexts(const struct epochs *epochs, const void **contexts_out);
 /* The last that is over. */
 uint64_t epoch_done(struct epochs *epochs, struct visit *visit);
 

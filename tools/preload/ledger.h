@@ -20,10 +20,7 @@
 #define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL" /* set: nothing is kept */
 #define BACKEND_VARIABLE "GPUMEM_RUN_BACKEND" /* unset: all */
 #define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"     /* limit_value.h; unset: none */
-/* How the name of a library begins in whose programs parts of allocations are
- * handed out; unset: in none. */
-#define PARTS_VARIABLE "GPUMEM_RUN_PARTS"
-#define RECORD_VARIABLE "GPUMEM_RUN_RECORD"	   /* file; unset: none */
+#define RECORD_VARIABLE "GPUMEM_RUN_RECORD"   /* file; unset: none */
 #define RECORD_FOLDER_VARIABLE "GPUMEM_RUN_FOLDER" /* of a relative one */
 #define LEDGER_SUFFIX ".ledger"
 #define LEDGER_MAGIC UINT64_C(0x37726567646c6d67)
@@ -31,6 +28,7 @@
 #define LEDGER_PROGRAM 64
 #define LEDGER_FOLDER 256 /* bytes of its name at most */
 #define LEDGER_PATH 4096  /* of a recording */
+#define LEDGER_TOLD 512
 
 /* A process that uses several has a ledger of each. */
 enum ledger_api { LEDGER_CUDA, LEDGER_HIP, LEDGER_OPENCL };
@@ -101,18 +99,14 @@ struct ledger_counts {
  *     allocs of LEDGER_ALLOC and LEDGER_VIRTUAL
  *             == hits + what the driver allocated
  *     misses == requests that went to the driver while the pool was in use
- *     parts  <= hits + misses, those that got a part of a larger allocation
  */
 struct ledger_pool {
 	_Atomic uint64_t current_bytes, peak_bytes;
 	_Atomic uint64_t hits, misses;
 	_Atomic uint64_t returned; /* blocks that went back to the driver */
-	_Atomic uint64_t parts;
 };
 
 /*
- * What is kept is also what allocations have beside the parts that live there.
- *
  *     current_bytes  == sum of the current_bytes of the kinds on the device
  *     peak_bytes     == its highest value <= sum of their peak_bytes
  *     reserved_bytes == current_bytes + pool.current_bytes
@@ -131,12 +125,11 @@ struct ledger {
 	_Atomic uint64_t magic; /* written last */
 	uint64_t pid, api;
 	char program[LEDGER_PROGRAM];
-	char stopped[LEDGER_PROGRAM];	  /* why nothing is kept any more */
-	char parts_ended[LEDGER_PROGRAM]; /* why there are no new parts */
-	_Atomic uint64_t not_shared; /* calls refused, as parts cannot be */
-	_Atomic uint64_t exited;     /* 1: by exit() */
-	char recording[LEDGER_PATH]; /* "": none was begun */
-	char unrecorded[256];	     /* why, if one was to be */
+	char stopped[LEDGER_PROGRAM]; /* why nothing is kept any more */
+	_Atomic uint64_t exited;      /* 1: by exit() */
+	char recording[LEDGER_PATH];  /* "": none was begun */
+	char unrecorded[256];	      /* why, if one was to be */
+	char told[LEDGER_TOLD];	      /* by gpumem_run_tell() */
 	_Atomic uint64_t notes[LEDGER_NOTES];
 	struct ledger_device devices[LEDGER_DEVICES];
 };

@@ -116,26 +116,6 @@ bool limit_ask(const void *out, const struct block *wanted, limit_giver *give)
 	return ok;
 }
 
-bool limit_try(int device, uint64_t bytes)
-{
-	struct block wanted = {.bytes = bytes,
-			       .space = BLOCK_ADDRESS,
-			       .kind = LEDGER_ALLOC,
-			       .device = (uint8_t)device};
-	struct preload_state *state;
-	bool ok;
-
-	if (!preload_limited())
-		return true;
-	learn_total(LEDGER_CUDA, device);
-	state = preload_lock();
-	ok = preload_ledger(state, LEDGER_CUDA) && fits(state, &wanted);
-	if (ok)
-		begin(state, &wanted, bytes);
-	preload_unlock(state);
-	return ok;
-}
-
 bool limit_passed(const struct preload_state *state, enum ledger_api api,
 		  int device)
 {

@@ -38,9 +38,6 @@ typedef bool limit_giver(struct preload_state *state, int device);
  * driver says so. `wanted` has space, kind, device and bytes. `give` may be
  * NULL. */
 bool limit_ask(const void *out, const struct block *wanted, limit_giver *give);
-/* The same of driver allocations of NVIDIA's, but nothing goes back for it and
- * no refusal is counted: the caller does with less. */
-bool limit_try(int device, uint64_t bytes);
 /* Of rows that the driver makes longer. */
 uint64_t limit_rows(uint64_t width, uint64_t height);
 

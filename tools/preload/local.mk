@@ -66,18 +66,11 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/cuda_virtual.c \
 	tools/preload/epoch.c \
 	tools/preload/epoch.h \
-	tools/preload/parts.c \
-	tools/preload/parts.h \
 	tools/preload/pool.c \
 	tools/preload/pool.h \
 	tools/preload/pool_context.c \
-	tools/preload/segment.c \
-	tools/preload/segment.h \
-	tools/preload/segment_share.c \
 	tools/preload/store.c \
 	tools/preload/store.h \
-	tools/preload/table.c \
-	tools/preload/table.h \
 	tools/preload/whole.c \
 	tools/preload/whole.h \
 	tools/preload/whole_apart.c \

@@ -82,7 +82,6 @@ static bool is_too_much(struct preload_state *state, int device)
 	if (!store_oldest(state, device, &stamp))
 		return false;
 	return preload_stopped() || state->tight[device] ||
-	       (preload_parts_ended() && parts_oldest(&state->parts, device)) ||
 	       limit_passed(state, LEDGER_CUDA, device) ||
 	       pool_frees(state, device) - stamp > STALE_FREES ||
 	       counts->reserved_bytes > counts->peak_bytes +
@@ -242,7 +241,8 @@ bool pool_quiet(struct preload_state *state)
 	return quiet;
 }
 
-uint64_t pool_epoch(struct preload_state *state)
+/* Begins an epoch with a free; 0: it cannot be known when it is over. */
+static uint64_t begin_epoch(struct preload_state *state)
 {
 	struct visit visit;
 	uint64_t epoch = 0;
@@ -264,7 +264,7 @@ static bool keep(struct preload_state *state, const struct block *block)
 				.stamp = pool_frees(state, block->device),
 				.device = block->device};
 
-	cached.epoch = pool_epoch(state);
+	cached.epoch = begin_epoch(state);
 	if (!cached.epoch || !store_add(state, &cached))
 		return false;
 	count_remove(state, block);
@@ -304,8 +304,7 @@ bool pool_expose(CUdeviceptr address)
 	struct block *block =
 		blocks_around(&state->blocks, BLOCK_ADDRESS, address);
 	bool gone =
-		!block && (blocks_around(&state->blocks, BLOCK_KEPT, address) ||
-			   parts_around(&state->parts, address));
+		!block && blocks_around(&state->blocks, BLOCK_KEPT, address);
 
 	if (block)
 		block->known = true;

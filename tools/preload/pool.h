@@ -9,8 +9,7 @@
  *
  *	reserved_bytes <= peak_bytes * 33 / 32 + 32 MiB
  *
- * with the figures of its ledger, or all that is kept has live parts beside it,
- * see segment.h. What is more goes back to the driver in
+ * with the figures of its ledger. What is more goes back to the driver in
  * cuMemFree(), which waits there as it does without a pool. Memory that others
  * could know by its address is never kept.
  *

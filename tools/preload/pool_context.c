@@ -13,7 +13,6 @@ static void rename_context(struct preload_state *state, const void *from,
 {
 	blocks_rename(&state->blocks, from, to);
 	cache_rename(&state->cache, from, to);
-	parts_rename(&state->parts, from, to);
 	epoch_rename(&state->epochs, from, to);
 }
 
@@ -21,7 +20,7 @@ static void rename_context(struct preload_state *state, const void *from,
 static void drop(struct preload_state *state, const void *context)
 {
 	count_context_gone(state, context);
-	store_drop(state, context, true);
+	store_drop(state, context);
 	epoch_drop(&state->epochs, context);
 }
 
@@ -54,6 +53,6 @@ void pool_forget(const void *context)
 {
 	struct preload_state *state = preload_lock();
 
-	store_drop(state, context, false);
+	store_drop(state, context);
 	preload_unlock(state);
 }

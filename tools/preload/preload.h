@@ -26,7 +26,6 @@
 #ifdef PRELOAD_CUDA
 #include "cache.h"
 #include "epoch.h"
-#include "parts.h"
 #include "wholes.h"
 #endif
 
@@ -46,6 +45,7 @@ struct preload_state {
 						       * read at exit */
 	struct blocks blocks;
 	struct recorder recorder;
+	char told[LEDGER_TOLD]; /* by the program; "": nothing */
 	uint64_t in_flight[PRELOAD_APIS][LEDGER_DEVICES]; /* see limit.h */
 	uint64_t totals[PRELOAD_APIS][LEDGER_DEVICES];	  /* the same; 0: not
 							   * known */
@@ -54,7 +54,6 @@ struct preload_state {
 	pthread_mutex_t primaries;     /* while one begins or ends; before
 					* mutex */
 	struct cache cache;
-	struct parts parts; /* see segment.h */
 	struct epochs epochs;
 	unsigned ending;	    /* contexts that are being destroyed */
 	unsigned returning;	    /* blocks that the driver is freeing */
@@ -101,17 +100,6 @@ void preload_note_locked(struct preload_state *state, enum ledger_api api,
  * function of the driver, or that tool, which has to be a constant. */
 void preload_stop(const char *why);
 bool preload_stopped(void);
-
-/* Whether programs get parts of allocations, once the library is there of whose
- * programs that is known to be right, and not before; constant. */
-bool preload_parts_allowed(void);
-/* That library has been found; is looked for, without the mutex. */
-bool preload_parts(void);
-bool preload_find_parts(void);
-/* Any time, without the mutex: no new ones from now on, because of that
- * function of the driver, which has to be a constant. */
-void preload_end_parts(const char *why);
-bool preload_parts_ended(void);
 
 /* The next dlsym() after ours, called so that it sees this library as its
  * caller. */

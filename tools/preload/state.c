@@ -17,13 +17,10 @@
 static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
 static bool followed[PRELOAD_APIS];
 static bool pooling;
-static char parts_library[64]; /* "": no parts are handed out */
 static struct limit_value limit;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[PRELOAD_APIS][LEDGER_NOTES];
-static const char *_Atomic stopped_by;	   /* NULL: it is not */
-static const char *_Atomic parts_ended_by; /* the same of parts */
-static _Atomic bool parts_found;	   /* that library */
+static const char *_Atomic stopped_by; /* NULL: it is not */
 PRELOAD_LOCAL unsigned depth;
 PRELOAD_LOCAL int cancel_state; /* of the program */
 
@@ -37,7 +34,6 @@ __attribute__((constructor)) static void preload_begin(void)
 {
 	const char *folder = secure_getenv(LEDGER_VARIABLE);
 	const char *bytes = getenv(LIMIT_VARIABLE);
-	const char *library = getenv(PARTS_VARIABLE);
 
 	if (!folder || strlen(folder) >= sizeof(ledgers))
 		return;
@@ -47,8 +43,6 @@ __attribute__((constructor)) static void preload_begin(void)
 	limit = limit_value_read(bytes);
 	/* Tools that watch the driver are to see the program's own calls. */
 	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
-	if (pooling && library && strlen(library) < sizeof(parts_library))
-		strcpy(parts_library, library);
 }
 
 __attribute__((destructor)) static void preload_end(void)
@@ -176,18 +170,22 @@ void preload_note_locked(struct preload_state *state, enum ledger_api api,
 }
 
 /* With the mutex. Only blocks of NVIDIA's driver are kept. */
-static void write_ends(struct preload_state *state)
+static void write_stop(struct preload_state *state)
 {
 	struct ledger *ledger = state->ledgers[LEDGER_CUDA];
-	const char *stopped = atomic_load(&stopped_by);
-	const char *ended = atomic_load(&parts_ended_by);
+	const char *why = atomic_load(&stopped_by);
 
-	if (ledger && stopped)
-		snprintf(ledger->stopped, sizeof(ledger->stopped), "%s",
-			 stopped);
-	if (ledger && ended)
-		snprintf(ledger->parts_ended, sizeof(ledger->parts_ended), "%s",
-			 ended);
+	if (ledger && why)
+		snprintf(ledger->stopped, sizeof(ledger->stopped), "%s", why);
+}
+
+/* With the mutex. */
+static void write_told(struct preload_state *state)
+{
+	for (int i = 0; i < PRELOAD_APIS; i++)
+		if (state->ledgers[i])
+			snprintf(state->ledgers[i]->told, LEDGER_TOLD, "%s",
+				 state->told);
 }
 
 /* With the mutex: what was noted before there was a ledger. */
@@ -195,7 +193,8 @@ static void write_earlier(struct preload_state *state, enum ledger_api api)
 {
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		write_note(state, api, (enum ledger_note)i);
-	write_ends(state);
+	write_stop(state);
+	write_told(state);
 }
 
 struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api)
@@ -211,52 +210,36 @@ struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api)
 	return state->ledgers[api];
 }
 
-static void end(const char *_Atomic *by, const char *why)
+void preload_stop(const char *why)
 {
 	struct preload_state *state = state_get();
 	const char *none = NULL;
 
-	if (!atomic_compare_exchange_strong(by, &none, why) || !state)
+	if (!atomic_compare_exchange_strong(&stopped_by, &none, why) || !state)
 		return;
 	pthread_mutex_lock(&state->mutex);
-	write_ends(state);
+	write_stop(state);
 	pthread_mutex_unlock(&state->mutex);
 }
 
-void preload_stop(const char *why)
+/* For what is loaded into the program with this library in mind: one text of
+ * the process, which the report has. Any thread, any time. */
+extern __attribute__((visibility("default"))) void
+gpumem_run_tell(const char *text);
+
+void gpumem_run_tell(const char *text)
 {
-	end(&stopped_by, why);
+	struct preload_state *state = *ledgers ? state_get() : NULL;
+
+	if (!state)
+		return;
+	pthread_mutex_lock(&state->mutex);
+	snprintf(state->told, sizeof(state->told), "%s", text);
+	write_told(state);
+	pthread_mutex_unlock(&state->mutex);
 }
 
 bool preload_stopped(void)
 {
 	return atomic_load(&stopped_by);
-}
-
-bool preload_parts_allowed(void)
-{
-	return *parts_library;
-}
-
-bool preload_parts(void)
-{
-	return atomic_load(&parts_found);
-}
-
-bool preload_find_parts(void)
-{
-	if (preload_parts_allowed() && !preload_parts() &&
-	    hook_file_is_loaded(parts_library))
-		atomic_store(&parts_found, true);
-	return preload_parts();
-}
-
-void preload_end_parts(const char *why)
-{
-	end(&parts_ended_by, why);
-}
-
-bool preload_parts_ended(void)
-{
-	return atomic_load(&parts_ended_by);
 }

@@ -54,66 +54,31 @@ bool store_take(struct preload_state *state, const void *context, int device,
 	return true;
 }
 
-/* The segment that goes before any block of the cache. NULL: there is none. */
-static const struct segment *first_segment(const struct preload_state *state,
-					   int device)
-{
-	const struct cached *block = cache_oldest(&state->cache, device);
-	const struct segment *segment = parts_oldest(&state->parts, device);
-
-	if (segment && block && block->stamp <= segment->stamp &&
-	    !preload_parts_ended())
-		return NULL;
-	return segment;
-}
-
 bool store_oldest(const struct preload_state *state, int device,
 		  uint64_t *stamp_out)
 {
 	const struct cached *block = cache_oldest(&state->cache, device);
-	const struct segment *segment = first_segment(state, device);
 
-	if (segment)
-		*stamp_out = segment->stamp;
-	else if (block)
+	if (block)
 		*stamp_out = block->stamp;
-	return block || segment;
-}
-
-static bool take_oldest(struct preload_state *state, int device,
-			struct cached *block_out)
-{
-	return first_segment(state, device)
-		       ? parts_take_oldest(&state->parts, device, block_out)
-		       : cache_take_oldest(&state->cache, device, block_out);
+	return block;
 }
 
 bool store_take_oldest(struct preload_state *state, int device,
 		       struct cached *block_out)
 {
-	if (state->ending || !take_oldest(state, device, block_out))
+	if (state->ending ||
+	    !cache_take_oldest(&state->cache, device, block_out))
 		return false;
 	taken(state, block_out);
 	count_one(&state->ledgers[LEDGER_CUDA]->devices[device].pool.returned);
 	return true;
 }
 
-static void drop_segments(struct preload_state *state, const void *context,
-			  bool idle)
-{
-	struct segment segment;
-
-	while (parts_take_of(&state->parts, context, idle, &segment))
-		count_uncached(
-			&state->ledgers[LEDGER_CUDA]->devices[segment.device],
-			segment.free_bytes);
-}
-
-void store_drop(struct preload_state *state, const void *context, bool gone)
+void store_drop(struct preload_state *state, const void *context)
 {
 	struct cached block;
 
 	while (cache_take_of(&state->cache, context, &block))
 		taken(state, &block);
-	drop_segments(state, context, !gone);
 }

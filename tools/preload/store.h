@@ -3,8 +3,7 @@
 
 /*
  * What the pool keeps: in the cache, in the table of blocks by address, and in
- * the ledger, always in all three; and segments, which are in the ledger. All
- * with the mutex.
+ * the ledger, always in all three. All with the mutex.
  */
 #ifndef GPUMEM_PRELOAD_STORE_H
 #define GPUMEM_PRELOAD_STORE_H
@@ -19,10 +18,9 @@ bool store_take(struct preload_state *state, const void *context, int device,
 		struct cached *block_out);
 bool store_take_oldest(struct preload_state *state, int device,
 		       struct cached *block_out);
-/* All that is kept of a context; `gone`: segments with live parts, too. */
-void store_drop(struct preload_state *state, const void *context, bool gone);
-/* When that one was freed which would be taken as the oldest: a segment, if
- * there are to be no parts any more. False: there is none. */
+/* All that is kept of a context. */
+void store_drop(struct preload_state *state, const void *context);
+/* When the oldest was freed. False: there is none. */
 bool store_oldest(const struct preload_state *state, int device,
 		  uint64_t *stamp_out);
 
@@ -33,8 +31,6 @@ uint64_t pool_frees(const struct preload_state *state, int device);
 /* Takes one that nothing uses any more; false: there is none. */
 bool pool_take(struct preload_state *state, const void *context, int device,
 	       uint64_t bytes, uint64_t most, struct cached *block_out);
-/* Begins an epoch with a free; 0: it cannot be known when it is over. */
-uint64_t pool_epoch(struct preload_state *state);
 /* False: a stream is captured, or a kernel has failed. */
 bool pool_quiet(struct preload_state *state);
 /* Gives the block back that was freed first: so many bytes, 0 if there is none.

@@ -4,7 +4,8 @@
 /*
  * What --adopt sets, so that frameworks allocate what they need from the driver
  * and not large arenas of their own, of which nobody can see what is in use.
- * Whatever the user has set stays as it is.
+ * Whatever the user has set stays as it is. Programs of PyTorch's in Python get
+ * gpumem's pool instead, where they can: tools/adopt/sitecustomize.py.
  */
 #include "common/tool.h"
 #include "run.h"

@@ -113,24 +113,13 @@ static bool set_recording(const char *file)
 	       !setenv(RECORD_FOLDER_VARIABLE, here, 1);
 }
 
-/* PyTorch's cache, which --adopt switches off, hands out parts of the driver's
- * allocations, so a program that uses it does well without what only whole ones
- * have. XLA and TensorFlow ask for memory by cuMemCreate(), or for arenas. */
-static bool set_parts(bool wanted)
-{
-	return !(wanted ? setenv(PARTS_VARIABLE, "libc10_cuda", 1)
-			: unsetenv(PARTS_VARIABLE));
-}
-
 /* Of a gpumem-run inside another one the own options hold. */
 static bool set_variables(const struct run_config *config, const char *folder)
 {
 	return !setenv(LEDGER_VARIABLE, folder, 1) &&
 	       !(config->backend ? setenv(BACKEND_VARIABLE, config->backend, 1)
 				 : unsetenv(BACKEND_VARIABLE)) &&
-	       set_limit(config->limit) &&
-	       set_parts(config->adopt && !config->whole) &&
-	       set_recording(config->recording) &&
+	       set_limit(config->limit) && set_recording(config->recording) &&
 	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)
 				 : unsetenv(NO_POOL_VARIABLE));
 }
@@ -155,6 +144,18 @@ static bool set_library(const struct library *library,
 			 preload && (config->unfollowed || has_musl())))
 		return false;
 	if (put_first(library->variable, path))
+		return true;
+	tool_error("out of memory");
+	return false;
+}
+
+static bool set_python(const char *folder)
+{
+	char path[RUN_PATH];
+
+	if (!run_python_folder(path, folder))
+		return false;
+	if (put_first("PYTHONPATH", path))
 		return true;
 	tool_error("out of memory");
 	return false;
@@ -198,6 +199,8 @@ const char *run_prepare(const struct run_config *config)
 	for (size_t i = 0; ok && i < LIBRARIES; i++)
 		if (is_wanted(config, i))
 			ok = set_library(&libraries[i], config, folder);
+	if (ok && config->adopt)
+		ok = set_python(folder);
 	if (ok && !set_variables(config, folder)) {
 		tool_error("cannot set the environment: %s", strerror(errno));
 		ok = false;

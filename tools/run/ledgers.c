@@ -47,7 +47,7 @@ static bool read_one(const char *path, struct ledger *ledger)
 	close(fd);
 	ledger->program[LEDGER_PROGRAM - 1] = 0;
 	ledger->stopped[LEDGER_PROGRAM - 1] = 0;
-	ledger->parts_ended[LEDGER_PROGRAM - 1] = 0;
+	ledger->told[LEDGER_TOLD - 1] = 0;
 	ledger->recording[LEDGER_PATH - 1] = 0;
 	ledger->unrecorded[sizeof(ledger->unrecorded) - 1] = 0;
 	for (int i = 0; i < LEDGER_DEVICES; i++)

@@ -148,3 +148,11 @@ bool run_library(char *path, const char *file, const char *folder, bool glibc)
 	snprintf(path, RUN_PATH, "%s/library/%s", folder, file);
 	return true;
 }
+
+bool run_python_folder(char *path, const char *folder)
+{
+	if (!run_library(path, "adopt/sitecustomize.py", folder, false))
+		return false;
+	cut_name(path);
+	return true;
+}

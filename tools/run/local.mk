@@ -17,6 +17,10 @@ tools_gpumem_run_CPPFLAGS += -DRUN_OPENCL
 endif
 if RUN
 bin_PROGRAMS += tools/gpumem-run
+# Beside what is preloaded, in the build folder too.
+adoptdir = $(preloadexecdir)/adopt
+adopt_DATA = tools/adopt/sitecustomize.py
+noinst_DATA = tools/.libs/adopt/sitecustomize.py
 endif
 endif
 tools_gpumem_run_LDADD = $(TOOL)
@@ -34,3 +38,8 @@ tools_gpumem_run_SOURCES = \
 
 # A folder that is configured again may have other flags.
 $(tools_gpumem_run_OBJECTS): $(top_builddir)/config.status
+
+tools/.libs/adopt/sitecustomize.py: tools/adopt/sitecustomize.py
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && cp $(srcdir)/tools/adopt/sitecustomize.py $@
+EXTRA_DIST += tools/adopt/sitecustomize.py
+CLEANFILES += tools/.libs/adopt/sitecustomize.py

@@ -83,9 +83,6 @@ static void print_pool(const struct ledger_device *device)
 	       (unsigned long long)pool->hits,
 	       (unsigned long long)(pool->hits + pool->misses),
 	       (unsigned long long)pool->returned);
-	if (pool->parts)
-		printf("    %llu were parts of larger ones\n",
-		       (unsigned long long)pool->parts);
 }
 
 static bool print_line(const struct ledger_device *device, int number)
@@ -139,6 +136,17 @@ static bool print_recording(const struct ledger *ledger)
 	return true;
 }
 
+/* Anybody in the process may have said it. */
+static bool print_told(const struct ledger *ledger)
+{
+	char *text = clean_copy(ledger->told);
+
+	if (text && *text)
+		printf("  %s\n", text);
+	free(text);
+	return text;
+}
+
 static bool print_process(const struct ledger *ledger)
 {
 	struct table table;
@@ -159,19 +167,12 @@ static bool print_process(const struct ledger *ledger)
 	if (ledger->stopped[0])
 		printf("  nothing was kept any more because of %s\n",
 		       ledger->stopped);
-	if (ledger->parts_ended[0])
-		printf("  there were no new parts any more because of %s\n",
-		       ledger->parts_ended);
-	if (ledger->not_shared)
-		printf("  %llu calls failed because they share parts: "
-		       "--adopt=whole makes none\n",
-		       (unsigned long long)ledger->not_shared);
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		if (ledger->notes[i])
 			printf("  not counted: %llu %s\n",
 			       (unsigned long long)ledger->notes[i],
 			       notes[i].text);
-	return ok && print_recording(ledger);
+	return ok && print_told(ledger) && print_recording(ledger);
 }
 
 static void print_adopted(void)
@@ -265,7 +266,6 @@ static json_t *pool_json(const struct ledger_pool *pool, bool *ok)
 	json_put(json, "hits", json_u64(pool->hits), ok);
 	json_put(json, "misses", json_u64(pool->misses), ok);
 	json_put(json, "returned", json_u64(pool->returned), ok);
-	json_put(json, "parts", json_u64(pool->parts), ok);
 	return json;
 }
 
@@ -316,8 +316,7 @@ static json_t *process_json(const struct ledger *ledger, bool *ok)
 	json_put(json, "api", json_text(ledger_api_name(ledger->api)), ok);
 	json_put(json, "exited", json_boolean(ledger->exited), ok);
 	json_put(json, "stopped", text_or_null(ledger->stopped), ok);
-	json_put(json, "parts_ended", text_or_null(ledger->parts_ended), ok);
-	json_put(json, "not_shared", json_u64(ledger->not_shared), ok);
+	json_put(json, "told", text_or_null(ledger->told), ok);
 	json_put(json, "recording", text_or_null(ledger->recording), ok);
 	json_put(json, "unrecorded", text_or_null(ledger->unrecorded), ok);
 	for (int i = 0; i < LEDGER_NOTES; i++)

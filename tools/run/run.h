@@ -21,8 +21,8 @@ struct run_config {
 	const char *backend;	/* the only one; NULL: all */
 	const char *recording;	/* its file; NULL: none */
 	const char *unfollowed; /* why the program is not; NULL: it is */
-	bool adopt, whole, json, no_pool; /* whole: no parts of allocations */
-	struct limit_value limit;	  /* of each device */
+	bool adopt, json, no_pool;
+	struct limit_value limit; /* of each device */
 };
 
 /* How the program ended. */
@@ -60,6 +60,8 @@ const struct run_setting *run_adopted(size_t index);
  * which they can: "cuda or hip or opencl". */
 bool run_has_backend(const char *name);
 const char *run_backends(void);
+/* What --adopt puts first into PYTHONPATH, in RUN_PATH bytes. False: told. */
+bool run_python_folder(char *path, const char *folder);
 /* The path of one of the libraries, in RUN_PATH bytes, as it is named in
  * LD_PRELOAD or in OPENCL_LAYERS; links are made in `folder`. `glibc`: only
  * programs of glibc are to find it. False: told. */

@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# What a program of PyTorch's in Python gets under gpumem-run --adopt: gpumem's pool,
+# when it first uses the GPU. PyTorch and the package gpumem are small ones of this
+# test, which do what the real ones do when a GPU is initialized.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "$top_srcdir/tests/tool.sh"
+
+need_tool run
+have_python || skip_all "there is no python3"
+[ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
+	skip_all "configured without cuda"
+[ "${SANITIZER:-none}" = none ] ||
+	skip_all "a sanitizer's runtime has to be loaded before all others"
+run=$(realpath "$tools/gpumem-run")
+LD_LIBRARY_PATH=$(realpath "$top_builddir/tests/fake/cuda/.libs")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+PYTHONDONTWRITEBYTECODE=1
+export LD_LIBRARY_PATH PYTHONDONTWRITEBYTECODE
+
+# Of torch.cuda what matters here: a lock that the thread itself may not take
+# again, and another module that has the function by a name of its own.
+site=$scratch/site
+mkdir -p "$site/torch/cuda"
+cat >"$site/torch/__init__.py" <<'END'
+import torch.cuda
+END
+cat >"$site/torch/cuda/__init__.py" <<'END'
+import ctypes
+import os
+import threading
+
+_lock = threading.Lock()
+_state = []
+trace = []
+
+
+def _lazy_init():
+    if _state:
+        return
+    with _lock:
+        if _state:
+            return
+        driver = ctypes.CDLL("libcuda.so.1")
+        context, block = ctypes.c_void_p(), ctypes.c_uint64()
+        driver.cuInit(0)
+        driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+        driver.cuCtxSetCurrent(context)
+        driver.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20))
+        trace.append("init")
+        _state.append(os.getpid())
+
+
+from .memory import fraction
+END
+cat >"$site/torch/cuda/memory.py" <<'END'
+from . import _lazy_init
+
+
+def fraction():
+    _lazy_init()
+END
+# The package, which does to PyTorch what WITH says.
+package=$scratch/package
+mkdir -p "$package/gpumem"
+: >"$package/gpumem/__init__.py"
+cat >"$package/gpumem/torch.py" <<'END'
+import os
+import time
+import warnings
+
+import torch
+
+
+def how():
+    return "subclass"
+
+
+def enable():
+    torch.cuda.trace.append("enable")
+    what = os.environ.get("WITH", "")
+    if what == "refused":
+        raise RuntimeError("the GPU is another's")
+    if what == "warned":
+        warnings.warn("half of it", RuntimeWarning)
+    if what == "fraction":
+        torch.cuda.fraction()
+    if what == "slow":
+        time.sleep(0.2)
+    torch.cuda.trace.append("enabled")
+END
+
+# adopted COMMAND...: the report is in $scratch/out, what the program said in
+# $scratch/said
+adopted()
+{
+	PYTHONPATH=$package:$site "$run" --adopt --json --report="$scratch/out" \
+		"$@" >"$scratch/said" 2>&1
+}
+
+# told VALUE NAME: what the one process has said
+told()
+{
+	json_is "[p['told'] for p in d['processes']]" "$1" "$2"
+}
+
+pool="PyTorch has gpumem's pool, by its subclass"
+use='import torch; torch.cuda._lazy_init(); torch.cuda._lazy_init()
+print(torch.cuda.trace, torch.cuda._lazy_init.__name__, torch.cuda.memory._lazy_init.__name__)'
+
+check "a program that uses the GPU" adopted python3 -c "$use"
+is "$(cat "$scratch/said")" "['enable', 'enabled', 'init'] _lazy_init _lazy_init" \
+	"gets the pool first, once, and its functions back"
+told "[\"$pool\"]" "which the report says"
+PYTHONPATH=$package:$site "$run" --adopt --report="$scratch/text" python3 -c "$use" \
+	>"$scratch/said"
+check "as text, too" grep -qx "  $pool" "$scratch/text"
+adopted python3 -c 'import torch; torch.cuda.fraction(); print(torch.cuda.trace)'
+is "$(cat "$scratch/said")" "['enable', 'enabled', 'init']" \
+	"whatever function of PyTorch's begins"
+WITH=fraction adopted python3 -c "$use"
+is "$(cat "$scratch/said")" "['enable', 'init', 'enabled'] _lazy_init _lazy_init" \
+	"and if that is the pool's own"
+told "[\"$pool\"]" "and goes on"
+adopted python3 -c 'import torch; print(torch.cuda.trace)'
+is "$(cat "$scratch/said")" "[]" "a program that uses none gets nothing"
+adopted python3 -c 'import os, torch
+if not os.fork():
+    torch.cuda._lazy_init()
+    print(torch.cuda.trace, flush=True)
+    os._exit(0)
+os.wait()
+print(torch.cuda.trace)'
+is "$(cat "$scratch/said")" "['enable', 'enabled', 'init']
+[]" "so that a child which it forks can"
+WITH=slow adopted python3 -c 'import threading, torch
+all = [threading.Thread(target=torch.cuda._lazy_init) for i in range(4)]
+[x.start() for x in all]
+[x.join() for x in all]
+print(torch.cuda.trace)'
+is "$(cat "$scratch/said")" "['enable', 'enabled', 'init']" \
+	"threads that begin at once wait for it"
+adopted python3 -c 'import subprocess, sys
+subprocess.run([sys.executable, "-c", sys.argv[1]])' "$use"
+told "[\"$pool\"]" "a program that it starts gets it, too"
+
+# ---- where it cannot be ---------------------------------------------------------
+
+without="PyTorch allocates from the driver, without a cache"
+WITH=refused adopted python3 -c "$use
+import os
+print(os.environ['PYTORCH_NO_CUDA_MEMORY_CACHING'])"
+is "$(cat "$scratch/said")" "['enable', 'init'] _lazy_init _lazy_init
+1" "a program whose GPU gpumem cannot use goes on without"
+told "[\"$without: the GPU is another's\"]" "and the report says why"
+WITH=warned adopted python3 -W error -c "$use"
+is "$(cat "$scratch/said")" "['enable', 'enabled', 'init'] _lazy_init _lazy_init" \
+	"what the package warns of is nothing of the program's"
+told "[\"$pool; half of it\"]" "but of the report"
+PYTHONPATH=$site "$run" --adopt --json --report="$scratch/out" python3 -c "$use" \
+	>"$scratch/said" 2>&1
+is "$(cat "$scratch/said")" "['init'] _lazy_init _lazy_init" "without the package"
+json_is "[(p['told'].startswith('$without: '), p['told'].partition(' has ')[2])
+	for p in d['processes']]" \
+	"[(True, 'no package gpumem: see docs/python.md')]" "it is missed"
+PYTHONPATH=$package:$site "$run" --adopt --json --report="$scratch/out" \
+	python3 -I -c "import sys; sys.path.append('$site'); $use" \
+	>"$scratch/said" 2>&1
+is "$(cat "$scratch/said")" "['init'] _lazy_init _lazy_init" \
+	"a Python that is told to ignore the environment runs"
+told "[None]" "and says nothing"
+PYTHONPATH=$package:$site "$run" --json --report="$scratch/out" python3 -c "$use
+import os
+print(os.environ['PYTHONPATH'])" >"$scratch/said" 2>&1
+is "$(cat "$scratch/said")" "['init'] _lazy_init _lazy_init
+$package:$site" "without --adopt nothing is done"
+
+# ---- Python's own customs ----------------------------------------------------------
+
+mkdir "$scratch/custom"
+echo 'print("customized")' >"$scratch/custom/sitecustomize.py"
+PYTHONPATH=$scratch/custom:$package:$site "$run" --adopt --json \
+	--report="$scratch/out" python3 -c "$use" >"$scratch/said" 2>&1
+is "$(cat "$scratch/said")" "customized
+['enable', 'enabled', 'init'] _lazy_init _lazy_init" \
+	"a sitecustomize of the user's runs"
+adopted python3 -c 'import sys
+print([x for x in sys.path if "adopt" in x], sys.meta_path[0].__name__)
+import torch
+print(["Finder" in str(x) and "sitecustomize" in str(x) for x in sys.meta_path].count(True),
+    type(torch.cuda.__loader__).__name__, type(torch.cuda.__spec__.loader).__name__)'
+is "$(cat "$scratch/said")" "[] Finder
+0 SourceFileLoader SourceFileLoader" "nothing stays in the import system"
+# As in a wheel: the tool's own package, for a Python that has none.
+mkdir -p "$scratch/whole/gpumem/lib/gpumem"
+cp "$package/gpumem/"*.py "$scratch/whole/gpumem"
+cp -r "$top_srcdir/tools/adopt" "$scratch/whole/gpumem/lib/gpumem"
+GPUMEM_RUN_LEDGERS=x PYTHONPATH=$scratch/whole/gpumem/lib/gpumem/adopt:$site \
+	python3 -c "$use
+import sys
+print([x for x in sys.path if 'whole' in x])" >"$scratch/said" 2>&1
+is "$(cat "$scratch/said")" "['enable', 'enabled', 'init'] _lazy_init _lazy_init
+[]" "the package that the tool came with does"
+exits 2 "--adopt=all" "$run" --adopt=all true
+
+done_testing

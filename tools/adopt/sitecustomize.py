@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+"""What gpumem-run --adopt puts first into PYTHONPATH: programs of PyTorch's get
+gpumem's pool, by gpumem.torch.enable(), just before PyTorch initializes the GPU.
+
+Not before: a program may fork until then, and none of what it imports is imported
+earlier. Where the pool cannot be had, PyTorch's cache is off, as the variable says
+that gpumem-run set, and the report says why. The folder leaves sys.path again, and
+the sitecustomize that it hides runs. Nothing is printed.
+"""
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def tell(text):
+    """Has the report say it."""
+    try:
+        import ctypes
+
+        say = ctypes.CDLL(None).gpumem_run_tell
+        say.argtypes = [ctypes.c_char_p]
+        say.restype = None
+        say(text.encode(errors="replace"))
+    except Exception:
+        pass  # the program does not run under gpumem-run
+
+
+def package():
+    """gpumem.torch: this Python's, or else the one that gpumem-run came with."""
+    try:
+        return importlib.import_module("gpumem.torch")
+    except ModuleNotFoundError as why:
+        if why.name != "gpumem":
+            raise
+    folder = HERE
+    while folder != os.path.dirname(folder):
+        parent, name = os.path.split(folder)
+        if name == "gpumem" and os.path.isfile(folder + "/__init__.py"):
+            break
+        folder = parent
+    else:
+        raise ModuleNotFoundError(
+            f"{sys.executable} has no package gpumem: see docs/python.md"
+        )
+    sys.path.append(parent)
+    try:
+        return importlib.import_module("gpumem.torch")
+    finally:
+        sys.path.remove(parent)
+
+
+def adopt():
+    """The pool becomes PyTorch's allocator, or the report says why not."""
+    try:
+        import warnings
+
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            gpumem = package()
+            gpumem.enable()
+        told = [f"PyTorch has gpumem's pool, by its {gpumem.how()}"]
+        told += [str(x.message) for x in heard]
+        tell("; ".join(told))
+    except Exception as why:
+        reason = str(why) or type(why).__name__
+        tell(f"PyTorch allocates from the driver, without a cache: {reason}")
+
+
+def watch(cuda):
+    """Every way to the GPU begins with _lazy_init(), under each module's name."""
+    init = cuda._lazy_init
+    lock = threading.RLock()  # adopt() may come here, too
+    adopted = []
+
+    def adopt_first():
+        with lock:
+            if not adopted:
+                adopted.append(True)
+                adopt()
+                rename(adopt_first, init)
+        init()
+
+    rename(init, adopt_first)
+
+
+def rename(function, other):
+    """_lazy_init is the other one in each module of PyTorch's that has the first."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("torch.") and (
+            getattr(module, "__dict__", {}).get("_lazy_init") is function
+        ):
+            module._lazy_init = other
+
+
+class Watching:
+    """A loader that does what another does, and then watches torch.cuda."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        if hasattr(module, "_lazy_init"):
+            watch(module)
+
+
+class Finder:
+    """Of torch.cuda, which others find, and then no more."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != "torch.cuda":
+            return None
+        sys.meta_path.remove(Finder)
+        spec = importlib.util.find_spec(name)
+        if spec and hasattr(spec.loader, "exec_module"):
+            spec.loader = Watching(spec.loader)
+        return spec
+
+
+def run_hidden():
+    """The sitecustomize that would have run without this one."""
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize")
+    if not spec or not spec.loader:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+sys.path[:] = [x for x in sys.path if os.path.abspath(x or ".") != HERE]
+if "GPUMEM_RUN_LEDGERS" in os.environ:
+    sys.meta_path.insert(0, Finder)
+run_hidden()
