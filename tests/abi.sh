@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The gpumem developers
 #
 # What a compiled program or plugin relies on is what tests/abi/gpumem.abi keeps:
-# functions, layouts and numbers of the public headers, compared by libabigail.
+# functions, layouts and numbers of the public headers, as C that this machine's
+# compiler and libabigail read just as they read the headers of today, and compare.
 # After a change that is meant, `make abi` writes that file anew; what may still
 # change is in docs/compatibility.md.
 
@@ -11,10 +12,6 @@
 
 command -v abidiff >/dev/null 2>&1 && command -v abidw >/dev/null 2>&1 ||
 	skip_all "libabigail's abidw and abidiff are not installed"
-case $($CC -dumpmachine) in
-x86_64-*linux-gnu) ;;
-*) skip_all "the file was written for x86_64-linux-gnu" ;;
-esac
 # Others leave out types that no function takes.
 $CC -v 2>&1 | grep -q '^gcc version' || skip_all "$CC is not gcc"
 
@@ -22,14 +19,21 @@ kept=$top_srcdir/tests/abi/gpumem.abi
 include=$scratch/include
 cp -R "$top_srcdir/include" "$include" && chmod -R u+w "$include" || exit 1
 
+dump()
+{
+	sh "$top_srcdir/tests/abi/dump.sh" "$@"
+}
+
 # differs: whether the copy of the headers is not what was kept; says how
 differs()
 {
-	sh "$top_srcdir/tests/abi/dump.sh" "$include" "$scratch/now.abi" ||
-		return 2
-	! abidiff --harmless --non-reachable-types "$kept" "$scratch/now.abi" \
-		>"$scratch/report"
+	dump declare "$include" "$scratch/now.c" &&
+		dump write "$scratch/now.c" "$scratch/now.abi" || return 2
+	! abidiff --harmless --non-reachable-types "$scratch/kept.abi" \
+		"$scratch/now.abi" >"$scratch/report"
 }
+
+check "what was kept is read" dump write "$kept" "$scratch/kept.abi"
 
 differs
 case $? in

@@ -51,7 +51,7 @@ $(objects_tests): $(lib_tests)
 
 # What tests/abi.sh compares the headers with, after a change that is meant.
 abi:
-	CC='$(CC)' $(SHELL) $(srcdir)/tests/abi/dump.sh \
+	CC='$(CC)' $(SHELL) $(srcdir)/tests/abi/dump.sh declare \
 		$(abs_top_srcdir)/include $(srcdir)/tests/abi/gpumem.abi
 
 clean-local:
