@@ -47,8 +47,12 @@ computes()
 		"and nothing is left"
 }
 
+# Before Mesa 25 rusticl had no shared virtual memory.
+rusticl="objects and views"
+! fine_svm over rusticl || rusticl=pointers
 for row in pocl:svm:pointers "pocl:buffer:objects and views" \
-	"rusticl:auto:objects and views" "mesa:auto:objects and views" \
+	"rusticl:auto:$rusticl" "rusticl:buffer:objects and views" \
+	"mesa:auto:objects and views" \
 	"oclgrind:auto:objects and views"; do
 	icd=${row%%:*}
 	row=${row#*:}

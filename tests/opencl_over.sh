@@ -31,6 +31,8 @@ can_use()
 		skip "$1 is not installed" "$2"
 	elif [ "${SANITIZER:-none}" = thread ] && [ "$1" != pocl ]; then
 		skip "ThreadSanitizer takes its own work for races" "$2"
+	elif no_device over "$1"; then
+		skip "$1 takes no processor for a device in this version" "$2"
 	else
 		return 0
 	fi

@@ -35,6 +35,21 @@ recorded()
 	fi
 }
 
+# no_device COMMAND...: whether clinfo, run by that command, says that OpenCL has no
+# device there. What an implementation takes for one changes with its version.
+no_device()
+{
+	"$@" clinfo --raw 2>/dev/null | grep -q '#DEVICES  *0$'
+}
+
+# fine_svm COMMAND...: whether clinfo says that it has one whose shared virtual
+# memory needs no shadow
+fine_svm()
+{
+	"$@" clinfo --raw 2>/dev/null |
+		grep -q 'CL_DEVICE_SVM_CAPABILITIES .*FINE_GRAIN_BUFFER'
+}
+
 # with CONF COMMAND...: with those options in the environment
 with()
 {

@@ -193,8 +193,8 @@ json_is "[(x['peak_bytes'], x['current_bytes'], 'pool' in x, 'async' in x['kinds
 json_is "[p[n] for p in d['processes'] for n in
 	('unknown_frees', 'unhooked', 'untracked')]" "[0, 0, 0]" \
 	"nothing is missing"
-json_is "[x['name'].startswith('pthread') for p in d['processes']
-	for x in p['devices']]" "[True]" "the device has its name"
+json_is "[x['name'] for p in d['processes'] for x in p['devices']]" \
+	"['$(over pocl "$program" name | sed -n 2p)']" "the device has its name"
 counted svm
 is "$(kind svm)" "[[300000, 50000, 6, 5, 1]]" \
 	"shared virtual memory: each way to free it, and what is left"

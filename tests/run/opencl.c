@@ -181,12 +181,22 @@ static void killed(void)
 	raise(SIGKILL);
 }
 
+/* Of the device, which the report has, too. */
+static void name(void)
+{
+	char text[256] = "";
+
+	clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof(text) - 1, text, NULL);
+	printf("%s\n", text);
+	end();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct run_case cases[] = {
 		{"objects", objects}, {"svm", svm},	{"held", held},
 		{"threads", threads}, {"child", child}, {"leave", leave},
-		{"quit", quit},	      {"kill", killed}};
+		{"quit", quit},	      {"kill", killed}, {"name", name}};
 
 	alarm(120);
 	begin();
