@@ -2,20 +2,56 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 #
-# All that uses CUDA compiles with the headers of every version from 11.4 on: with
-# gpumem's own declarations, as they are and as 11.4 would have them, and with the
-# cuda.h in each folder of GPUMEM_CUDA_HEADERS, separated by colons. And our own
+# Our own declarations of CUDA say what NVIDIA's headers say, from 11.4 on: those
+# with which this was configured, those where CUDA is installed, and those in each
+# folder of GPUMEM_CUDA_HEADERS, separated by colons, with which all that uses CUDA
+# compiles, too; so it does with ours as older versions would have them. And ours
 # have nothing that nobody uses.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
+. tests/vendor/compare.sh
 own=backends/vendor/cuda
+own_files="cuda_constants.h cuda.h cuda_functions.h cudaTypedefs.h"
+own_flags=
+own_least=200
 plugin="backends/cuda backends/common/gpu"
 preload=tools/preload
 others="tests/fake/common tests/fake/cuda tests/fake/hip tests/unit/cuda
 	tests/unit/fake tests/device/answers"
-sources="$plugin $preload $others"
+
+included()
+{
+	echo '#include <cuda.h>'
+	echo '#include <cudaTypedefs.h>'
+}
+
+# version FOLDER
+version()
+{
+	printf '#include <cuda.h>\nCUDA_VERSION\n' | $CC -isystem "$1" -E -P - |
+		tail -n 1
+}
+
+as_in()
+{
+	echo "-DCUDA_VERSION=$(version "$1")"
+}
+
+# of FOLDER...: what of CUDA is compiled there
+of()
+{
+	find "$@" -name '*.c' ! -name 'hip*' | xargs
+}
+
+# shellcheck disable=SC2086
+sources()
+{
+	of $others
+	echo "-Ibackends/cuda $(of $plugin)"
+	echo "-DPRELOAD_CUDA $(of $preload)"
+}
 
 # words PATTERN FILE...: those of that form, without comments and strings
 words()
@@ -30,42 +66,47 @@ words()
 # shellcheck disable=SC2046,SC2086
 for what in 'CU(DA)?_[A-Z0-9_]+' 'cu[A-Z][A-Za-z0-9]+(_v[2-9])?(_ptsz)?'; do
 	words "$what" $own/*.h | grep -vx 'CU.*_H' >"$scratch/declared"
-	words "$what" $(find $sources -name '*.[ch]') >"$scratch/used"
+	words "$what" $(find $plugin $preload $others -name '*.[ch]') \
+		>"$scratch/used"
 	check "declared: $what" [ "$(wc -l <"$scratch/declared")" -gt 100 ]
 	is "$(comm -23 "$scratch/declared" "$scratch/used")" "" "each is used"
 done
+is "$(cd $own && ls | sort | xargs)" "$(printf '%s\n' $own_files | sort | xargs)" \
+	"all files are compared"
 
-# compile FOLDERS HEADERS [OPTION...]
-compile()
+# Since 11.4 its headers have all that the sources need.
+recent()
 {
-	folders=$1
-	headers=$2
-	shift 2
-	# shellcheck disable=SC2046,SC2086
-	$CC -std=gnu11 -D_GNU_SOURCE -fsyntax-only -w -Iinclude -I. \
-		-I"$top_builddir" -isystem "$headers" "$@" \
-		$(find $folders -name '*.c' ! -name 'hip*') 2>&1 | grep error
+	[ "$(version "$1")" -ge 11040 ]
 }
 
-# compiles HEADERS [OPTION...]
-compiles()
-{
-	is "$(compile "$others" "$@"
-		compile "$plugin" "$@" -Ibackends/cuda
-		compile "$preload" "$@" -DPRELOAD_CUDA -Icore)" "" \
-		"all of it compiles with $*"
-}
+configured=$(sed -n 's/^CUDA_CPPFLAGS = .*-isystem \(\/[^ ]*\)$/\1/p' \
+	"$top_builddir/Makefile")
+compare_all "${GPUMEM_CUDA_HEADERS-}" cudaTypedefs.h ${configured:+"$configured"} \
+	/usr/local/cuda/include /usr/include ||
+	skip "there is no cuda.h of NVIDIA's from 11.4 on, and GPUMEM_CUDA_HEADERS names none" \
+		"NVIDIA's headers"
+for own_flags in -DCUDA_VERSION=11040 -DCUDA_VERSION=12000; do
+	compiles $own
+done
+own_flags=
 
-compiles $own
-for version in 11040 12000; do
-	compiles $own -DCUDA_VERSION=$version
-done
-saved_IFS=$IFS
-IFS=:
-for folder in ${GPUMEM_CUDA_HEADERS-}; do
-	IFS=$saved_IFS
-	compiles "$folder"
-done
-[ -n "${GPUMEM_CUDA_HEADERS-}" ] ||
-	skip "GPUMEM_CUDA_HEADERS names no folders" "NVIDIA's headers"
+finds cuda_constants.h 's/_OUT_OF_MEMORY = 2,/_OUT_OF_MEMORY = 3,/' "a wrong number"
+finds cuda.h 's/_PORTABLE 0x01/_PORTABLE 0x04/' "one of a macro"
+finds cuda.h 's/CUstream)0x2/CUstream)0x3/' "a wrong handle"
+finds cuda.h 's/unsigned char compressionType;/unsigned short compressionType;/' \
+	"a wrong place"
+finds cuda.h 's/unsigned short usage;/unsigned char usage, more;/' \
+	"a member of another size in as much space"
+finds cuda.h 's/char bytes\[16\];/char bytes[24];/' "a wrong size"
+finds cuda.h 's/ long CUdeviceptr;/ CUdeviceptr;/' "a wrong type"
+finds cuda_functions.h 's/cuMemFree_v2(CUdeviceptr)/cuMemFree_v2(CUdevice)/' \
+	"a wrong prototype"
+finds cuda_functions.h 's/cuMemFree_v2(CU/cuMemFee_v2(CU/; s/Free_v2$/Fee_v2/' \
+	"a wrong function"
+finds cuda_functions.h 's/ cuMemAlloc cuMemAlloc_v2/ cuMemAlloc cuMemAlloc_v3/' \
+	"a wrong plain name"
+finds cudaTypedefs.h 's/(cuMemAlloc_v2)/(cuMemFree_v2)/' "a wrong pointer"
+finds cudaTypedefs.h 's/PFN_cuMemAlloc_v3020/PFN_cuMemAlloc_v3030/' \
+	"a pointer of a version that has none"
 done_testing

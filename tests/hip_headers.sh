@@ -14,6 +14,7 @@ cd "$top_srcdir" || exit 1
 own=backends/vendor/hip
 own_files="hip/driver_types.h hip/hip_runtime_api.h"
 own_flags=-D__HIP_PLATFORM_AMD__
+own_least=50
 
 included()
 {

@@ -86,8 +86,7 @@ plain_tests = \
 	tests/quickstart.sh \
 	tests/style.sh \
 	tests/tool_torch_memory.sh \
-	tests/torch_headers.sh \
-	tests/vendor_cuda.sh
+	tests/torch_headers.sh
 # So are those of gpumem-run left out.
 preload_tests = \
 	tests/tool_run.sh \
@@ -262,7 +261,6 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
 	tests/fake/cuda/answers.txt \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
-	tests/vendor_checks.awk \
 	tests/cxx/arrayfire.c \
 	tests/cxx/cccl.cpp \
 	tests/cxx/order.cpp \

@@ -15,6 +15,7 @@ own_files="CL/cl_platform.h CL/cl_constants.h CL/cl.h CL/cl_ext.h CL/cl_icd.h
 	CL/cl_layer.h"
 own_flags="-DCL_TARGET_OPENCL_VERSION=300 -DCL_USE_DEPRECATED_OPENCL_1_1_APIS
 	-DCL_USE_DEPRECATED_OPENCL_1_2_APIS"
+own_least=50
 
 included()
 {

@@ -2,16 +2,19 @@
 # Copyright (c) 2026 The gpumem developers
 #
 # Reads headers of backends/vendor, and prints a C program that prints what they
-# say: each number, the size of each type and the place of each member. With
-# THEIRS it is compiled with the vendor's instead, which are to have each function
-# and type, and then each declaration once more: the compiler compares the two.
-# What is included comes before it.
+# say: each number, what a plain name stands for, the size of each type, and the
+# place and size of each member. With THEIRS it is compiled with the vendor's
+# instead, which are to have each function and type, and then each declaration once
+# more: the compiler compares the two. What is included comes before it.
 #
 # A comment that begins with "if" is a condition of the preprocessor under which
 # the vendor has such a thing: at the end of a line, of that line; on a line of its
 # own, of the next one; before or behind a declaration, or where its members begin,
-# of all of it; where they end, of its size. One line has one declaration, member
-# or number, or a part of a declaration.
+# of all of it; where they end, of its size. "ours" is one that never holds. With
+# "declared if" the vendor drops a function from the header, while a type of pointers
+# to it remains, with which it is compared. An #if of the header itself stays: it
+# decides which of ours is compared. One line has one declaration, member or number,
+# or a part of a declaration.
 
 BEGIN {
 	name = "[A-Za-z_][A-Za-z_0-9]*"
@@ -39,6 +42,25 @@ function fact(condition, what)
 		condition = "!defined(THEIRS) || (" condition ")"
 	facts = facts under(condition, "\tprintf(\"%s %lld\\n\", \"" what \
 		"\", (long long)(" what "));")
+}
+
+# A name that stands for another one, until functions are declared.
+function plain_name(name)
+{
+	names = names "static const char text_" name "[] = TEXT(" name ");\n" \
+		"#undef " name "\n"
+	facts = facts "\tprintf(\"%s %s\\n\", \"" name "\", text_" name ");\n"
+}
+
+# A line of the preprocessor that decides what is compared.
+function decides(line)
+{
+	names = names line "\n"
+	declarations = declarations line "\n"
+	if (inside && kind == "struct")
+		members[++count] = line
+	else
+		facts = facts line "\n"
 }
 
 function again(condition, text)
@@ -93,7 +115,8 @@ function member(text, condition)
 	if (text ~ /^\}/) {
 		text = declared(text)
 		for (i = first[depth--]; text != "" && i <= count; i++)
-			members[i] = text "." members[i]
+			if (members[i] !~ /^#/)
+				members[i] = text "." members[i]
 		return
 	}
 	members[++count] = declared(text)
@@ -105,9 +128,16 @@ function end_of_type(text, condition,    type)
 {
 	type = text == "};" ? tag : declared(text)
 	fact(both(whole, condition), "sizeof(" type ")")
-	for (i = 1; i <= count; i++)
+	for (i = 1; i <= count; i++) {
+		if (members[i] ~ /^#/) {
+			facts = facts members[i] "\n"
+			continue
+		}
 		fact(both(whole, conditions[i]),
 			"offsetof(" type ", " members[i] ")")
+		fact(both(whole, conditions[i]),
+			"sizeof(((" type " *)0)->" members[i] ")")
+	}
 	inside = 0
 	whole = ""
 }
@@ -119,7 +149,11 @@ function declaration(text, condition,    function_name)
 	    match(text, name " ?\\(")) {
 		function_name = substr(text, RSTART, RLENGTH - 1)
 		sub(/ $/, "", function_name)
-		again(condition, "extern __typeof__(" function_name ") *has_" \
+		there = condition
+		if (sub(/^declared /, "", there))
+			condition = ""
+		again("", "#undef " function_name)
+		again(there, "extern __typeof__(" function_name ") *has_" \
 			function_name ";")
 	} else if (text ~ /^typedef /) {
 		again(condition, "extern char has_" ++types "[sizeof(" \
@@ -133,6 +167,8 @@ function declaration(text, condition,    function_name)
 # A condition becomes @condition@; other comments go.
 {
 	line = $0
+	sub(/\/\* ours \*\//, "/* if 0 */", line)
+	sub(/\/\* declared if /, "/* if declared ", line)
 	while (match(line, /\/\* if [^*]*\*\//)) {
 		condition = substr(line, RSTART + 6, RLENGTH - 9)
 		line = substr(line, 1, RSTART - 1) "@" condition "@" \
@@ -157,6 +193,16 @@ function declaration(text, condition,    function_name)
 
 line ~ /^[ \t]*$/ { next }
 
+line ~ /^# ?if/ { stays[++within] = line ~ /^# ?if / }
+
+line ~ /^# ?(if|else|elif|endif)/ {
+	if (stays[within])
+		decides(line)
+	if (line ~ /^# ?endif/)
+		within--
+	next
+}
+
 line ~ /^#/ {
 	condition = both(before, mark_of(line))
 	before = ""
@@ -164,7 +210,11 @@ line ~ /^#/ {
 	if (match(line, "^# ?define " name " [^ ]")) {
 		sub(/^# ?define /, "", line)
 		match(line, "^" name)
-		fact(condition, substr(line, RSTART, RLENGTH))
+		word = substr(line, RSTART, RLENGTH)
+		if (line ~ ("^" name " [A-Za-z_]"))
+			plain_name(word)
+		else
+			fact(condition, word)
 	}
 	next
 }
@@ -218,6 +268,9 @@ inside {
 END {
 	print "#include <stddef.h>"
 	print "#include <stdio.h>"
+	print "#define WORDS(...) #__VA_ARGS__"
+	print "#define TEXT(...) WORDS(__VA_ARGS__)"
+	printf "%s", names
 	print "#ifdef THEIRS"
 	printf "%s", declarations
 	print "#endif"

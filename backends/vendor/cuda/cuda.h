@@ -4,7 +4,7 @@
 /*
  * gpumem's own declarations of NVIDIA's driver API, for a build where NVIDIA's
  * headers are not: what gpumem and its tests use of libcuda.so.1. Its interface
- * fixes names, numbers, layouts and signatures; tests/vendor_cuda.sh compares
+ * fixes names, numbers, layouts and signatures; tests/cuda_headers.sh compares
  * each with NVIDIA's own headers.
  *
  *     cuda.h            types
@@ -13,9 +13,9 @@
  *     cudaTypedefs.h    types of pointers to them, by version
  *
  * They have what CUDA 11.4 has, and more after "#if CUDA_VERSION": the sources
- * compile with headers of each version, and tests/cuda_headers.sh does with
- * these as if they were older. Both tests read the form that declarations have
- * here; what is marked "ours" is not compared.
+ * compile with headers of each version, and with these as if they were older. The
+ * test reads the form that declarations have here; what is marked "ours" is not
+ * compared.
  */
 #ifndef GM_VENDOR_CUDA_H
 #define GM_VENDOR_CUDA_H

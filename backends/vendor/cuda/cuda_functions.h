@@ -16,18 +16,22 @@ CUresult cuDeviceGetAttribute(int *, CUdevice_attribute, CUdevice);
 CUresult cuDeviceGetCount(int *);
 CUresult cuDeviceGetName(char *, int, CUdevice);
 CUresult cuDeviceGetPCIBusId(char *, int, CUdevice);
+/* declared if CUDA_VERSION < 13000 */
 CUresult cuDeviceGetUuid(CUuuid *, CUdevice);
 CUresult cuDeviceGetUuid_v2(CUuuid *, CUdevice);
 CUresult cuDeviceTotalMem_v2(size_t *, CUdevice);
 CUresult cuDriverGetVersion(int *);
 CUresult cuGetErrorName(CUresult, const char **);
 CUresult cuGetErrorString(CUresult, const char **);
+/* declared if CUDA_VERSION < 12000 */
 CUresult cuGetProcAddress(const char *, void **, int, cuuint64_t);
 CUresult cuInit(unsigned);
 
 /* ---- Contexts ---------------------------------------------------------- */
 
+/* declared if CUDA_VERSION < 13000 */
 CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
+/* declared if CUDA_VERSION < 13000 */
 CUresult cuCtxCreate_v3(CUcontext *, CUexecAffinityParam *, int, unsigned,
 			CUdevice);
 CUresult cuCtxDestroy_v2(CUcontext);
@@ -102,11 +106,14 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *, CUdevice);
 CUresult cuDeviceGetMemPool(CUmemoryPool *, CUdevice);
 CUresult cuDeviceSetMemPool(CUdevice, CUmemoryPool);
 CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream);
+/* declared if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) */
 CUresult cuMemAllocAsync_ptsz(CUdeviceptr *, size_t, CUstream);
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *, size_t, CUmemoryPool, CUstream);
+/* declared if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) */
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *, size_t, CUmemoryPool,
 				      CUstream);
 CUresult cuMemFreeAsync(CUdeviceptr, CUstream);
+/* declared if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) */
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr, CUstream);
 CUresult cuMemPoolCreate(CUmemoryPool *, const CUmemPoolProps *);
 CUresult cuMemPoolDestroy(CUmemoryPool);
@@ -149,11 +156,14 @@ CUresult cuGraphExecDestroy(CUgraphExec);
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph,
 				     unsigned long long);
 CUresult cuGraphLaunch(CUgraphExec, CUstream);
+/* declared if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) */
 CUresult cuGraphLaunch_ptsz(CUgraphExec, CUstream);
 CUresult cuGraphUpload(CUgraphExec, CUstream);
+/* declared if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) */
 CUresult cuGraphUpload_ptsz(CUgraphExec, CUstream);
 CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode);
 CUresult cuStreamEndCapture(CUstream, CUgraph *);
+/* declared if CUDA_VERSION < 12000 */
 CUresult cuStreamGetCaptureInfo(CUstream, CUstreamCaptureStatus *,
 				cuuint64_t *);
 CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus *);
@@ -167,11 +177,13 @@ CUresult cuGetProcAddress_v2(const char *, void **, int, cuuint64_t,
 CUresult cuCtxGetId(CUcontext, unsigned long long *);
 CUresult cuGraphInstantiateWithParams(CUgraphExec *, CUgraph,
 				      CUDA_GRAPH_INSTANTIATE_PARAMS *);
+/* declared if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) */
 CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *, CUgraph,
 					   CUDA_GRAPH_INSTANTIATE_PARAMS *);
 #endif
 
 #if CUDA_VERSION >= 12020
+/* declared if CUDA_VERSION < 13000 */
 CUresult cuGraphAddNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t,
 			CUgraphNodeParams *);
 #endif
