@@ -136,6 +136,7 @@ other_tests = \
 	tests/tool_probe.sh \
 	tests/tool_replay.sh \
 	tests/tool_report.sh \
+	tests/tool_report_devices.sh \
 	tests/tool_report_map.sh \
 	tests/tool_rmm.sh \
 	tests/tool_stacks.sh \
@@ -409,7 +410,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/lsan.supp tests/tsan.supp \
 	tests/opencl_over.sh \
 	tests/pyopencl_own.py tests/pyopencl_own.txt \
-	tests/shell.py tests/terminal.py \
+	tests/page_dom.js tests/shell.py tests/terminal.py \
 	tests/torch_fetch.sh tests/torch_stubs.py \
 	tests/traces/table.sh \
 	tests/lab/sweep.py \

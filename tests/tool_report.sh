@@ -611,9 +611,10 @@ if have_python; then
 <script>
 const press = (element, ...keys) => keys.forEach((key) =>
 	element.dispatchEvent(new KeyboardEvent('keydown', {key})));
-press(canvas, 'ArrowRight', 'ArrowDown', '+', '+');
+const [view] = views;
+press(view.canvas, 'ArrowRight', 'ArrowDown', '+', '+');
 const wide = view.to - view.from, from = view.from;
-press(canvas, '-', 'Escape');
+press(view.canvas, '-', 'Escape');
 slider.value = 3;
 slider.dispatchEvent(new Event('input'));
 const slid = [map.event, map.sum, data.events[at]];

@@ -206,8 +206,11 @@ libreport_la_SOURCES = \
 	tools/report/compare_print.c \
 	tools/report/curves.c \
 	tools/report/curves.h \
+	tools/report/devices.c \
+	tools/report/devices.h \
 	tools/report/draw.c \
 	tools/report/draw.h \
+	tools/report/draw_all.c \
 	tools/report/groups.c \
 	tools/report/groups.h \
 	tools/report/groups_print.c \
@@ -259,6 +262,8 @@ report_scripts = \
 	tools/report/map.js \
 	tools/report/map_places.js \
 	tools/report/map_view.js \
+	tools/report/map_words.js \
+	tools/report/map_lead.js \
 	tools/report/zoom.js \
 	tools/report/zoom_choose.js \
 	tools/report/start.js

@@ -15,8 +15,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { TITLE = 30, GAP = 24 }; /* pixels above a picture and between two */
-
 struct pair {
 	const struct model *model[2];
 	struct compare compare;
@@ -75,29 +73,12 @@ static const char *file_of(const struct pair *pair, unsigned i)
 
 static bool write_svg(const struct pair *pair, FILE *out)
 {
-	int width = DRAW_LEFT + DRAW_WIDTH + DRAW_RIGHT, at = 0;
-	int height[2];
-	bool ok = true;
+	struct draw_one list[2];
 
 	for (unsigned i = 0; i < 2; i++)
-		height[i] = draw_height(pair->model[i], &pair->curves[i]);
-	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gm\" "
-		"role=\"img\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">"
-		"<title>Memory over time, of two runs</title>\n",
-		width, 2 * TITLE + GAP + height[0] + height[1], width,
-		2 * TITLE + GAP + height[0] + height[1]);
-	for (unsigned i = 0; i < 2; i++) {
-		fprintf(out, "<text x=\"%d\" y=\"%d\">", DRAW_LEFT, at + 18);
-		ok = draw_text(out, file_of(pair, i)) && ok;
-		fprintf(out, "</text>\n<g transform=\"translate(0,%d)\">\n",
-			at + TITLE);
-		ok = draw_svg(out, pair->model[i], &pair->curves[i]) && ok;
-		fputs("</g>\n", out);
-		at += TITLE + height[i] + GAP;
-	}
-	fputs("</svg>\n", out);
-	return ok;
+		list[i] = (struct draw_one){file_of(pair, i), pair->model[i],
+					    &pair->curves[i]};
+	return draw_all(out, "two runs", list, 2);
 }
 
 /* ---- the page ---- */

@@ -28,7 +28,17 @@ enum { DRAW_OOMS = 200 };
 /* An <svg> element; alone it is a file. False: out of memory. */
 bool draw_svg(FILE *out, const struct model *model,
 	      const struct curves *curves);
-/* How many pixels high it is. */
+/* One of several pictures, and what is said above it. */
+struct draw_one {
+	const char *title;
+	const struct model *model;
+	const struct curves *curves;
+};
+
+/* An <svg> element with all of them, one below another. */
+bool draw_all(FILE *out, const char *what, const struct draw_one *list,
+	      size_t count);
+/* How many pixels high one is. */
 int draw_height(const struct model *model, const struct curves *curves);
 /* Text for HTML and XML: markup is escaped, and so is what is no printable
  * UTF-8. False: out of memory. */

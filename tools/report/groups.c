@@ -209,27 +209,63 @@ char *group_title(const struct group *group)
 	return length < 0 ? NULL : title;
 }
 
-static bool has_pool(const struct groups *groups, const struct group *group,
-		     uint16_t pool)
+enum { NAMED = 8 }; /* pools in the heading of a device */
+
+static void put_name(FILE *out, const struct group *pool)
 {
-	if (!group->is_device)
-		return pool == group->pool;
-	for (size_t i = 0; i < groups->pools; i++)
-		if (groups->list[i].pool == pool)
-			return !strcmp(groups->list[i].device, group->device);
-	return false;
+	fprintf(out, "pool %u", pool->pool);
+	if (strcmp(pool->name, "-"))
+		fprintf(out, ", %s", pool->name);
+}
+
+char *group_heading(const struct groups *groups, const struct group *device)
+{
+	const char *between = ": ";
+	char *heading = NULL;
+	size_t bytes, named = 0;
+	FILE *out = open_memstream(&heading, &bytes);
+
+	if (!out)
+		return NULL;
+	fputs(strcmp(device->device, "-") ? device->device : "unknown device",
+	      out);
+	for (size_t i = 0; i < groups->pools && named < NAMED; i++) {
+		if (strcmp(groups->list[i].device, device->device))
+			continue;
+		fputs(between, out);
+		put_name(out, &groups->list[i]);
+		between = "; ";
+		named++;
+	}
+	if (named < device->pools)
+		fprintf(out, "; and %zu more", device->pools - named);
+	if (!fclose(out))
+		return heading;
+	free(heading);
+	return NULL;
+}
+
+bool *group_pools(const struct groups *groups, const struct group *group)
+{
+	bool *only = calloc(SUMMARY_POOLS, sizeof(*only));
+
+	for (size_t i = 0; i < groups->pools && only; i++) {
+		const struct group *pool = &groups->list[i];
+
+		only[pool->pool] =
+			group->is_device ? !strcmp(pool->device, group->device)
+					 : pool->pool == group->pool;
+	}
+	return only;
 }
 
 struct model_tag *group_tags(const struct model *model,
 			     const struct groups *groups,
 			     const struct group *group, size_t *count_out)
 {
-	bool *only = calloc(SUMMARY_POOLS, sizeof(*only));
+	bool *only = group_pools(groups, group);
 	struct model_tag *tags = NULL;
 
-	for (unsigned i = 0; i < SUMMARY_POOLS && only; i++)
-		only[i] = model->summary.pools[i].events &&
-			  has_pool(groups, group, (uint16_t)i);
 	if (only)
 		tags = model_tags_of(model, group->peak.event, only, count_out);
 	free(only);

@@ -39,9 +39,21 @@ static inline bool group_says_more(const struct group *group)
 	return group->peak.requested && (!group->is_device || group->pools > 1);
 }
 
+/* Is there more than one device? */
+static inline bool groups_has_devices(const struct groups *groups)
+{
+	return groups->count > groups->pools;
+}
+
 /* "pool 1, framework on cuda:0" or "all of cuda:0"; for free(). NULL: out of
  * memory. */
 char *group_title(const struct group *group);
+/* A device with its pools, "cuda:0: pool 1, framework; pool 3"; for free().
+ * NULL: out of memory. */
+char *group_heading(const struct groups *groups, const struct group *device);
+/* Which pools it is of, by number, SUMMARY_POOLS; for free(). NULL: out of
+ * memory. */
+bool *group_pools(const struct groups *groups, const struct group *group);
 /* What tags have live at its peak; as model_tags(). */
 struct model_tag *group_tags(const struct model *model,
 			     const struct groups *groups,

@@ -186,8 +186,8 @@ static void page_peaks(struct page *page, const struct groups *groups)
 {
 	const struct group total = total_of(page->model);
 
-	fputs("<h2>Each pool and device at its own peak</h2>\n<p>What is drawn "
-	      "above, and every table that names no pool or device, is of all "
+	fputs("<h2>Each pool and device at its own peak</h2>\n<p>What names no "
+	      "pool or device, in pictures and tables, is of all "
 	      "together.</p>\n",
 	      page->out);
 	page_begin_table(page);
@@ -219,13 +219,11 @@ static void page_group(struct page *page, const struct groups *groups,
 
 void groups_page(struct page *page)
 {
-	struct groups groups;
+	const struct groups *groups = page->groups;
 
-	page->ok = groups_read(&groups, page->model) && page->ok;
-	if (groups.count)
-		page_peaks(page, &groups);
-	for (size_t i = 0; i < groups.count && page->ok; i++)
-		if (group_says_more(&groups.list[i]))
-			page_group(page, &groups, &groups.list[i]);
-	groups_free(&groups);
+	if (groups->count)
+		page_peaks(page, groups);
+	for (size_t i = 0; i < groups->count && page->ok; i++)
+		if (group_says_more(&groups->list[i]))
+			page_group(page, groups, &groups->list[i]);
 }

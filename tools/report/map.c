@@ -38,14 +38,19 @@ static bool add_all(struct regions *pools, const struct model *model)
 	return true;
 }
 
+static uint64_t end_of(const struct map *map)
+{
+	const struct map_range *last =
+		map->count ? &map->ranges[map->count - 1] : NULL;
+
+	return last ? last->at + (last->end - last->begin) / MAP_UNIT : 0;
+}
+
 /* What follows the ranges that are there. */
 static void take_regions(struct map *map, const struct regions *regions,
 			 uint16_t pool)
 {
-	const struct map_range *last =
-		map->count ? &map->ranges[map->count - 1] : NULL;
-	uint64_t at =
-		last ? last->at + (last->end - last->begin) / MAP_UNIT : 0;
+	uint64_t at = end_of(map);
 
 	for (size_t i = 0; i < regions->count; i++) {
 		map->ranges[map->count++] =
@@ -58,29 +63,83 @@ static void take_regions(struct map *map, const struct regions *regions,
 	}
 }
 
-static bool take_pools(struct map *map, struct regions *pools)
+/* The pools of a device; those of all without `only`. */
+static void take_pools(struct map *map, struct map_device *device,
+		       const struct regions *pools, const bool *only,
+		       uint32_t *ranks)
+{
+	device->begin = end_of(map);
+	for (unsigned i = 0; i < SUMMARY_POOLS; i++) {
+		if (only && !only[i])
+			continue;
+		map->rank[i] = (*ranks)++;
+		take_regions(map, &pools[i], (uint16_t)i);
+	}
+	device->end = end_of(map);
+}
+
+static bool take_device(struct map *map, const struct regions *pools,
+			const struct groups *groups, const struct group *group,
+			uint32_t *ranks)
+{
+	struct map_device *device = &map->devices[map->device_count++];
+	bool *only = group_pools(groups, group);
+	bool ok = only &&
+		  mapped_ever(&map->model->mapped, only, &device->ever_bytes);
+
+	device->heading = group_heading(groups, group);
+	ok = ok && device->heading;
+	if (ok)
+		take_pools(map, device, pools, only, ranks);
+	free(only);
+	/* Nothing of it ever had an address. */
+	if (ok && device->begin == device->end) {
+		free(device->heading);
+		map->device_count--;
+	}
+	return ok;
+}
+
+/* One that needs no name. */
+static void take_whole(struct map *map, const struct regions *pools,
+		       uint32_t *ranks)
+{
+	map->devices->ever_bytes = map->model->mapped.ever_bytes;
+	map->device_count = 1;
+	take_pools(map, map->devices, pools, NULL, ranks);
+}
+
+static bool take_all(struct map *map, struct regions *pools,
+		     const struct groups *groups)
 {
 	size_t count = 0;
+	uint32_t ranks = 0;
 
 	for (unsigned i = 0; i < SUMMARY_POOLS; i++) {
 		regions_merge(&pools[i]);
 		count += pools[i].count;
 	}
 	map->ranges = calloc(count + 1, sizeof(*map->ranges));
-	if (!map->ranges)
+	map->rank = calloc(SUMMARY_POOLS, sizeof(*map->rank));
+	map->devices = calloc(groups->count + 1, sizeof(*map->devices));
+	if (!map->ranges || !map->rank || !map->devices)
 		return false;
-	for (unsigned i = 0; i < SUMMARY_POOLS; i++)
-		take_regions(map, &pools[i], (uint16_t)i);
+	if (!groups_has_devices(groups))
+		take_whole(map, pools, &ranks);
+	for (size_t i = groups->pools; i < groups->count; i++)
+		if (!take_device(map, pools, groups, &groups->list[i], &ranks))
+			return false;
 	return true;
 }
 
-bool map_init(struct map *map, const struct model *model)
+bool map_init(struct map *map, const struct model *model,
+	      const struct groups *groups)
 {
 	struct regions *pools = calloc(SUMMARY_POOLS, sizeof(*pools));
 	bool ok = pools && add_all(pools, model);
 
 	*map = (struct map){.model = model};
-	ok = ok && take_pools(map, pools);
+	ok = ok && take_all(map, pools, groups);
 	for (unsigned i = 0; i < SUMMARY_POOLS && pools; i++)
 		regions_free(&pools[i]);
 	free(pools);
@@ -89,8 +148,12 @@ bool map_init(struct map *map, const struct model *model)
 
 void map_free(struct map *map)
 {
+	for (size_t i = 0; i < map->device_count; i++)
+		free(map->devices[i].heading);
+	free(map->devices);
 	free(map->ranges);
-	map->ranges = NULL;
+	free(map->rank);
+	*map = (struct map){0};
 }
 
 /* The last one that begins at or before an address; the first, if none does. */
@@ -104,7 +167,7 @@ static const struct map_range *range_of(const struct map *map, uint16_t pool,
 		size_t middle = low + (high - low) / 2;
 
 		range = &map->ranges[middle];
-		if (range->pool < pool ||
+		if (map->rank[range->pool] < map->rank[pool] ||
 		    (range->pool == pool && range->begin <= inside))
 			low = middle;
 		else

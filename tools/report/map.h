@@ -4,12 +4,13 @@
 /*
  * What the page's map of addresses is drawn from: every event in a few bytes,
  * and the ranges of addresses that blocks or memory ever had, without the gaps
- * between them. Old recordings do not say what is mapped. No locks.
+ * between them. Each device has a stretch of its own. Old recordings do not say
+ * what is mapped. No locks.
  */
 #ifndef GPUMEM_TOOLS_REPORT_MAP_H
 #define GPUMEM_TOOLS_REPORT_MAP_H
 
-#include "model.h"
+#include "groups.h"
 
 #include <stdio.h>
 
@@ -27,17 +28,30 @@ struct map_range {
 	uint16_t pool;
 };
 
-/* By pool and address, apart from each other. */
+/* Units from `begin` to `end` are a device's; all are one, of which nothing is
+ * said, if there are not several.
+ *
+ *     next.begin == end */
+struct map_device {
+	char *heading; /* as group_heading() */
+	uint64_t begin, end, ever_bytes;
+};
+
+/* Ranges lie by device, pool and address, apart from each other. */
 struct map {
 	const struct model *model;
 	struct map_range *ranges;
+	uint32_t *rank; /* of pools, by number: in the order of the ranges */
 	size_t count;
+	struct map_device *devices;
+	size_t device_count;
 };
 
 /* Is there something to be drawn? */
 bool map_is_there(const struct model *model);
 /* False: out of memory; map_free() is right all the same. */
-bool map_init(struct map *map, const struct model *model);
+bool map_init(struct map *map, const struct model *model,
+	      const struct groups *groups);
 void map_free(struct map *map);
 /* Did a block or memory ever have the address? If so, its unit. */
 bool map_has(const struct map *map, uint16_t pool, uint64_t address);

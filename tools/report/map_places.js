@@ -89,7 +89,7 @@ function stepBegan(map) {
 }
 
 // The places of that step whose pages were at other addresses before.
-function movedPlaces(map) {
+function movedPlaces(map, view) {
 	const places = map.places, moved = [];
 	let i = countUpTo(places.rows.length, (row) => places.rows[row].event,
 		stepBegan(map));
@@ -97,25 +97,39 @@ function movedPlaces(map) {
 	for (; i < places.rows.length && places.rows[i].event <= map.event; i++) {
 		const place = places.rows[i].begun - 1;
 
-		if (place >= 0 && places.from[place] &&
+		if (place >= 0 && places.from[place] && isIn(view, places, place) &&
 			places.live[place >> 5] >> (place & 31) & 1)
 			moved.push(place);
 	}
 	return moved;
 }
 
-// In words: the sums of the moment. The blocks and what is free have what is mapped
-// and serves nowhere else.
-function placeSums(map) {
-	const places = map.places, moved = movedPlaces(map);
-	const bytes = moved.reduce((sum, place) => sum + places.bytes[place], 0);
+// The sums of the moment: all of the view's device, and what of it serves elsewhere.
+function mappedIn(map, view) {
+	const places = map.places;
+	let sum = 0, twice = 0;
 
+	eachPlace(places, (place, last) => {
+		if (!isIn(view, places, place))
+			return;
+		sum += places.bytes[place];
+		twice += last !== place ? places.bytes[place] : 0;
+	});
+	return {sum, twice};
+}
+
+// In words. The blocks and what is free have what is mapped and serves nowhere else.
+function placeSums(map, view) {
 	if (!map.info.places)
 		return '';
-	return ` Mapped ${size(places.sum)}: free ` +
-		size(Math.max(0, places.sum - places.twice - map.sum)) +
-		`, serving elsewhere too ${size(places.twice)}; holes ` +
-		size(map.info.ever - places.sum) + '.' + (moved.length ?
+	const places = map.places, moved = movedPlaces(map, view);
+	const bytes = moved.reduce((sum, place) => sum + places.bytes[place], 0);
+	const {sum, twice} = mappedIn(map, view);
+
+	return ` Mapped ${size(sum)}: free ` +
+		size(Math.max(0, sum - twice - holds(map, view).sum)) +
+		`, serving elsewhere too ${size(twice)}; holes ` +
+		size(view.ever - sum) + '.' + (moved.length ?
 		` Moved since event ${stepBegan(map)}: ${size(bytes)} in ` +
 		`${moved.length} ${moved.length > 1 ? 'pages' : 'page'}, from ` +
 		addressOf(map, places.from[moved[0]] - 1) + ' to ' +
@@ -124,16 +138,17 @@ function placeSums(map) {
 }
 
 // In words: what is mapped at the cell.
-function placeTip(map, cell) {
+function placeTip(map, view) {
 	const places = map.places;
 	let text = '', found = -1;
 
 	if (!map.info.places)
 		return '';
 	eachPlace(places, (place, last) => {
-		const [begin, end] = coveredBy(map, places, place);
+		const [begin, end] = coveredBy(map, view, places, place);
 
-		if (end <= cell || begin >= cell + 1 || found >= 0)
+		if (end <= view.cell || begin >= view.cell + 1 || found >= 0 ||
+			!isIn(view, places, place))
 			return;
 		found = place;
 		text = `; page of ${size(places.bytes[place])} at ` +
@@ -147,7 +162,7 @@ function placeTip(map, cell) {
 
 // Of each cell, for drawing: how much of it is mapped, and which have pages that
 // serve elsewhere, that were moved there, and from where.
-function fillPlaces(map) {
+function fillPlaces(map, view) {
 	const places = map.places;
 	const scale = CELLS / (view.to - view.from);
 	const mark = (list, begin, end) => list.fill(1,
@@ -156,22 +171,27 @@ function fillPlaces(map) {
 	for (const list of [mapped, stale, movedTo, movedFrom])
 		list.fill(0);
 	eachPlace(places, (place, last) => {
-		const [begin, end] = coveredBy(map, places, place);
-		const to = Math.min(CELLS, end);
+		const [begin, end] = coveredBy(map, view, places, place);
+		const to = isIn(view, places, place) ? Math.min(CELLS, end) : 0;
 
 		for (let cell = Math.max(0, Math.floor(begin)); cell < to; cell++)
 			mapped[cell] += Math.min(end, cell + 1) -
 				Math.max(begin, cell);
-		if (last !== place)
+		if (last !== place && isIn(view, places, place))
 			mark(stale, begin, end);
 	});
-	for (const place of movedPlaces(map)) {
-		const [begin, end] = coveredBy(map, places, place);
+	for (const place of movedPlaces(map, view)) {
+		const [begin, end] = coveredBy(map, view, places, place);
 		const from = (places.from[place] - 1 - view.from) * scale;
 
 		mark(movedTo, begin, end);
 		mark(movedFrom, from, from + end - begin);
 	}
+}
+
+// For tests: what the devices have is what all of them have.
+function viewsAddUp(all, what, fn) {
+	return views.reduce((sum, view) => sum + fn(map, view)[what], 0) === all;
 }
 
 // For tests: at the moments that the file names the sums are the tool's, from either
@@ -181,6 +201,9 @@ function placesAddUp() {
 		[-50, 50, 5, -5].every((from) => {
 			map.seek(Math.max(0, Math.min(map.info.events, event + from)));
 			map.seek(event);
-			return map.places.sum === bytes && map.places.twice === twice;
+			return map.places.sum === bytes &&
+				map.places.twice === twice &&
+				viewsAddUp(bytes, 'sum', mappedIn) &&
+				viewsAddUp(twice, 'twice', mappedIn);
 		}));
 }

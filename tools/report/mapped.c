@@ -227,20 +227,23 @@ static int compare_places(const void *a, const void *b)
 	return compare_numbers((*one)->address, (*other)->address);
 }
 
-bool mapped_end(struct mapped *mapped)
+bool mapped_ever(const struct mapped *mapped, const bool *only,
+		 uint64_t *bytes_out)
 {
 	const struct mapped_place **sorted =
 		malloc((mapped->count + 1) * sizeof(*sorted));
 	uint64_t end = 0;
+	size_t count = 0;
 
 	if (!sorted)
 		return false;
+	*bytes_out = 0;
 	for (size_t i = 0; i < mapped->count; i++)
-		sorted[i] = &mapped->places[i];
-	if (mapped->count)
-		qsort((void *)sorted, mapped->count, sizeof(*sorted),
-		      compare_places);
-	for (size_t i = 0; i < mapped->count; i++) {
+		if (!only || only[mapped->places[i].pool])
+			sorted[count++] = &mapped->places[i];
+	if (count)
+		qsort((void *)sorted, count, sizeof(*sorted), compare_places);
+	for (size_t i = 0; i < count; i++) {
 		uint64_t begin = sorted[i]->address;
 		uint64_t last = begin + sorted[i]->bytes;
 
@@ -248,11 +251,16 @@ bool mapped_end(struct mapped *mapped)
 			end = 0;
 		if (begin < end)
 			begin = end;
-		mapped->ever_bytes += last > begin ? last - begin : 0;
+		*bytes_out += last > begin ? last - begin : 0;
 		end = last > end ? last : end;
 	}
 	free((void *)sorted);
 	return true;
+}
+
+bool mapped_end(struct mapped *mapped)
+{
+	return mapped_ever(mapped, NULL, &mapped->ever_bytes);
 }
 
 void mapped_free(struct mapped *mapped)

@@ -47,6 +47,10 @@ bool mapped_add(struct mapped *mapped, const struct recording_event *event,
 		uint64_t number);
 /* There are no more. False: out of memory. */
 bool mapped_end(struct mapped *mapped);
+/* Of the addresses of the pools for which only[] is true, how many bytes ever
+ * were mapped. False: out of memory. */
+bool mapped_ever(const struct mapped *mapped, const bool *only,
+		 uint64_t *bytes_out);
 void mapped_free(struct mapped *mapped);
 
 #endif

@@ -93,9 +93,10 @@ static void put_ooms(struct page *page, const struct curves *curves)
 	fputs("],", page->out);
 }
 
-static void put_data(struct page *page, const struct curves *curves)
+static void put_data(struct page *page)
 {
 	const struct model *model = page->model;
+	const struct curves *curves = page->curves;
 	unsigned count = curves->tag_count + curves->has_others;
 	double last = (double)curves->last;
 
@@ -179,18 +180,40 @@ static bool put_about(FILE *out, const struct model *model)
 	return ok;
 }
 
-bool page_write(FILE *out, const struct model *model,
-		const struct curves *curves, size_t blocks)
+/* The curves of each device, if there are several. */
+static void put_devices(struct page *page)
 {
-	struct page page = {.out = out, .model = model, .ok = true};
+	const struct devices *devices = page->devices;
+
+	if (!devices->count)
+		return;
+	fputs("<h2>Memory over time, device by device</h2>\n<p>The picture "
+	      "above is of all devices together. These have one scale of "
+	      "bytes, and its times and colours.</p>\n",
+	      page->out);
+	for (size_t i = 0; i < devices->count; i++) {
+		const struct device_run *run = &devices->runs[i];
+
+		fputs("<h3>", page->out);
+		page->ok = draw_text(page->out, run->heading) && page->ok;
+		fputs("</h3>\n<figure class=\"device\">\n", page->out);
+		page->ok = draw_svg(page->out, &run->model, &run->curves) &&
+			   page->ok;
+		fputs("</figure>\n", page->out);
+	}
+}
+
+bool page_write(struct page page, size_t blocks)
+{
+	FILE *out = page.out;
 
 	page_head(out);
 	fputs("<h1>", out);
-	page.ok = draw_text(out, model->source->config->file);
+	page.ok = draw_text(out, page.model->source->config->file);
 	fputs("</h1>\n", out);
-	page.ok = put_about(out, model) && page.ok;
+	page.ok = put_about(out, page.model) && page.ok;
 	fputs("<figure tabindex=\"0\">\n", out);
-	draw_svg(out, model, curves);
+	draw_svg(out, page.model, page.curves);
 	fputs("<div id=\"cursor\"></div><div id=\"chosen\" hidden></div>"
 	      "</figure>\n"
 	      "<p id=\"readout\" aria-live=\"polite\"></p>\n"
@@ -198,10 +221,11 @@ bool page_write(FILE *out, const struct model *model,
 	      "press + and - in it, to see a part of the time. "
 	      "<button id=\"whole\" disabled>Show all</button></p>\n",
 	      out);
-	page_map(&page, curves);
+	put_devices(&page);
+	page_map(&page);
 	page_tables(&page, blocks);
-	put_data(&page, curves);
-	page_zoom(&page, curves);
+	put_data(&page);
+	page_zoom(&page);
 	fputs("<script>\n", out);
 	put_lines(out, page_js);
 	fputs("</script></body></html>\n", out);

@@ -7,12 +7,20 @@
 #ifndef GPUMEM_TOOLS_REPORT_PAGE_H
 #define GPUMEM_TOOLS_REPORT_PAGE_H
 
-#include "draw.h"
+#include "devices.h"
+
+struct page {
+	FILE *out;
+	const struct model *model;
+	const struct curves *curves; /* of all together */
+	const struct groups *groups;
+	const struct devices *devices;
+	bool ok; /* memory did not run out so far */
+};
 
 /* Lists that many of the largest blocks. False: out of memory. That it was
  * written is looked at later. */
-bool page_write(FILE *out, const struct model *model,
-		const struct curves *curves, size_t blocks);
+bool page_write(struct page page, size_t blocks);
 
 /* What every page begins with, up to its body. */
 void page_head(FILE *out);
@@ -21,16 +29,10 @@ void page_missing(FILE *out, const struct trace_source *source);
 
 /* ---- between page.c, page_map.c, page_tables.c and page_zoom.c ---- */
 
-struct page {
-	FILE *out;
-	const struct model *model;
-	bool ok; /* memory did not run out so far */
-};
-
 /* A string of JSON, within a script. */
 void page_string(struct page *page, const char *text);
-void page_zoom(struct page *page, const struct curves *curves);
-void page_map(struct page *page, const struct curves *curves);
+void page_zoom(struct page *page);
+void page_map(struct page *page);
 void page_tables(struct page *page, size_t blocks);
 /* A table, up to the cells of its head; and its end. */
 void page_begin_table(struct page *page);

@@ -17,11 +17,9 @@
 static const char section[] =
 	"<section id=\"map\" hidden><h2>Addresses</h2>\n"
 	"<label>event <input type=\"range\" id=\"when\" min=\"0\" step=\"1\"/>"
-	"</label>\n<p id=\"happens\" aria-live=\"polite\"></p>\n"
-	"<canvas id=\"cells\" width=\"800\" height=\"288\" tabindex=\"0\" "
-	"role=\"img\" aria-label=\"Which block is where\" "
-	"aria-describedby=\"tip\"></canvas>\n"
-	"<p id=\"tip\" aria-live=\"polite\"></p>\n"
+	"</label>\n<p id=\"happens\" aria-live=\"polite\"></p>\n";
+
+static const char notes[] =
 	"<p class=\"note\">From left to right, line by line: all addresses at "
 	"which a block or memory was at any time; a vertical line stands where "
 	"others are left out. Coloured by tag as above, pale where blocks fill "
@@ -48,6 +46,39 @@ static const char *words(const struct model *model)
 	if (model_has_places(model))
 		return legend;
 	return model->has_pages ? unknown : unpooled;
+}
+
+static void put_heading(struct page *page, const struct map_device *device)
+{
+	fputs("<h3>", page->out);
+	page->ok = draw_text(page->out, device->heading) && page->ok;
+	fputs("</h3>\n<p class=\"holds\"></p>\n", page->out);
+}
+
+/* A stretch of the map; if there are several, a number tells it from others. */
+static void put_canvas(struct page *page, const struct map_device *device,
+		       size_t number)
+{
+	FILE *out = page->out;
+	char suffix[24] = "";
+
+	if (device->heading) {
+		put_heading(page, device);
+		snprintf(suffix, sizeof(suffix), "-%zu", number);
+	}
+	fprintf(out,
+		"<canvas id=\"cells%s\" class=\"cells\" width=\"800\" "
+		"height=\"288\" tabindex=\"0\" role=\"img\" "
+		"aria-label=\"Which block is where",
+		suffix);
+	if (device->heading) {
+		fputs(", ", out);
+		page->ok = draw_text(out, device->heading) && page->ok;
+	}
+	fprintf(out,
+		"\" aria-describedby=\"tip%s\"></canvas>\n"
+		"<p class=\"tip\" id=\"tip%s\" aria-live=\"polite\"></p>\n",
+		suffix, suffix);
 }
 
 static void put_ranges(struct page *page, const struct map *map)
@@ -105,8 +136,35 @@ static void put_kinds(struct page *page)
 	fputs("}", page->out);
 }
 
-static void put_curves(struct page *page, const struct curves *curves)
+/* Each from and to which unit, and how much memory it ever had. */
+static void put_devices(struct page *page, const struct map *map)
 {
+	fputs("\"devices\":[", page->out);
+	for (size_t i = 0; i < map->device_count; i++) {
+		const struct map_device *device = &map->devices[i];
+
+		fprintf(page->out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+			i ? ",\n" : "", device->begin, device->end,
+			device->ever_bytes);
+	}
+	fputs("],\"pools\":{", page->out);
+	for (size_t i = 0;
+	     groups_has_devices(page->groups) && i < page->groups->pools; i++) {
+		const struct group *pool = &page->groups->list[i];
+		char *title = group_title(pool);
+
+		fprintf(page->out, "%s\"%u\":", i ? ",\n" : "", pool->pool);
+		page->ok = page->ok && title;
+		page_string(page, title ? title : "");
+		free(title);
+	}
+	fputs("}", page->out);
+}
+
+static void put_curves(struct page *page)
+{
+	const struct curves *curves = page->curves;
+
 	fputs("\"curves\":[", page->out);
 	for (unsigned i = 0; i < curves->tag_count; i++)
 		fprintf(page->out, "%s%u", i ? "," : "", curves->tags[i]);
@@ -129,8 +187,7 @@ static void put_mapped(struct page *page)
 	fputs("]", page->out);
 }
 
-static void put_data(struct page *page, const struct curves *curves,
-		     const struct map *map)
+static void put_data(struct page *page, const struct map *map)
 {
 	FILE *out = page->out;
 
@@ -144,7 +201,9 @@ static void put_data(struct page *page, const struct curves *curves,
 	fputs(",", out);
 	put_kinds(page);
 	fputs(",", out);
-	put_curves(page, curves);
+	put_devices(page, map);
+	fputs(",", out);
+	put_curves(page);
 	fputs(",", out);
 	put_mapped(page);
 	fputs("}</script>\n<script type=\"text/plain\" id=\"map-events\">",
@@ -153,7 +212,18 @@ static void put_data(struct page *page, const struct curves *curves,
 	fputs("</script>\n", out);
 }
 
-void page_map(struct page *page, const struct curves *curves)
+static void put_map(struct page *page, const struct map *map)
+{
+	fputs(section, page->out);
+	for (size_t i = 0; i < map->device_count; i++)
+		put_canvas(page, &map->devices[i], i);
+	fputs(notes, page->out);
+	fputs(words(page->model), page->out);
+	fputs("</p>\n</section>\n", page->out);
+	put_data(page, map);
+}
+
+void page_map(struct page *page)
 {
 	struct map map;
 
@@ -165,11 +235,8 @@ void page_map(struct page *page, const struct curves *curves)
 				MAP_EVENTS);
 		return;
 	}
-	fputs(section, page->out);
-	fputs(words(page->model), page->out);
-	fputs("</p>\n</section>\n", page->out);
-	if (map_init(&map, page->model))
-		put_data(page, curves, &map);
+	if (map_init(&map, page->model, page->groups))
+		put_map(page, &map);
 	else
 		page->ok = false;
 	map_free(&map);

@@ -77,8 +77,9 @@ static void take(const struct curves_bin *now, uint64_t x, void *user)
 		put_group(zoom);
 }
 
-void page_zoom(struct page *page, const struct curves *curves)
+void page_zoom(struct page *page)
 {
+	const struct curves *curves = page->curves;
 	uint64_t events = group_of(page->model);
 	struct zoom zoom = {.numbers = {.out = page->out},
 			    .curves = curves,

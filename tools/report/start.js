@@ -37,7 +37,7 @@ function binAddsUp(bin) {
 
 		sums[at < 0 ? map.info.curves.length : at] += map.bytes[span];
 	});
-	return map.sum === shown.bins[bin][0] &&
+	return map.sum === shown.bins[bin][0] && viewsAddUp(map.sum, 'sum', holds) &&
 		sums.every((sum, i) => sum === shown.bins[bin][3 + i]);
 }
 

@@ -66,6 +66,8 @@ static bool pool_passes(const struct trace_source *source, uint16_t pool)
 	const char *name = recording_pool(&source->recording, pool).name;
 	uint64_t wanted_number;
 
+	if (source->config->only && !source->config->only[pool])
+		return false;
 	if (!wanted)
 		return true;
 	if (tool_parse_count(wanted, UINT16_MAX, &wanted_number))

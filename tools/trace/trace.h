@@ -22,6 +22,7 @@ struct trace_config {
 	uint64_t from_ns, until_ns; /* since the recording began */
 	uint64_t min_bytes, stream;
 	const char *pool; /* a name or number; NULL: all */
+	const bool *only; /* of these, by number, as well; NULL: all */
 	bool one_stream, anonymise, json;
 	bool or_text; /* the file may be a trace as well */
 };
