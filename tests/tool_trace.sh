@@ -251,6 +251,37 @@ is "$(cat "$scratch/err" "$scratch/out")" \
 exits 1 "a pool that is not there" "$trace" --pool=none "$recording"
 is "$(cat "$scratch/err")" \
 	"gpumem-trace: $recording: it has no pool of that name" "says so"
+for to in "" --json --to=trace --to=chrome --to=pytorch; do
+	exits 1 "a stream that is not there ($to)" "$trace" $to --stream=7 \
+		"$recording"
+	is "$(cat "$scratch/err")" \
+		"gpumem-trace: $recording: it has no block of stream 7, but of 0 and 1" \
+		"says which there are"
+	exits 1 "from after the end ($to)" "$trace" $to --from=1e8 "$recording"
+	check "says when that was" grep -qE \
+		': it ends at second [0-9]+\.[0-9]{6}, before --from$' \
+		"$scratch/err"
+done
+exits 0 "a stream that may come after --until" "$trace" --stream=7 --until=0 \
+	"$recording"
+if have_python; then
+	# Of that stream there is no block in the pool that was asked for.
+	printf 'Thread,Time,Action,Pointer,Size,Stream\n%s\n%s\n' \
+		'1,10:00:00.000001,allocate,0x1000,256,0x9' \
+		'1,10:00:00.000002,allocate,0x2000,256,0x8' >"$scratch/log"
+	exits 1 "the default stream, of which there is no block" "$trace" \
+		--stream=0 "$scratch/log"
+	is "$(cat "$scratch/err")" \
+		"gpumem-trace: $scratch/log: it has no block of stream 0, but of 1 and 2" \
+		"too"
+	exits 0 "a file that knows of no pool" "$trace" "$scratch/log"
+	is "$(grep -c reserved "$scratch/out")" 1 "says nothing of what was reserved"
+	check "but in the table of pools, where it is not known" grep -qE \
+		'^ *[0-9]+ .* 512 B +[0-9.]+ +-$' "$scratch/out"
+fi
+seconds=$("$trace" --json "$recording" | sed -n 's/^  "seconds": \(.*\),$/\1/p')
+exits 0 "from the very end" "$trace" --from="$seconds" --json "$recording"
+json_is "d['live_blocks'], d['kinds']['pool']" "(0, 1)" "is what is there then"
 exits 0 "a part in short" "$trace" --json --stream=1 "$recording"
 json_is "d['allocations'], d['peak_requested_bytes'], d['streams'],
 	d['reserved_bytes'] == 0 < d['peak_reserved_bytes']" \

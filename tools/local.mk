@@ -242,6 +242,8 @@ libreport_la_SOURCES = \
 	tools/report/stacks_print.c \
 	tools/report/text.c \
 	tools/report/write.c \
+	tools/trace/asked.c \
+	tools/trace/asked.h \
 	tools/trace/each.c \
 	tools/trace/input.c \
 	tools/trace/print.c \
@@ -285,6 +287,8 @@ tools_gpumem_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
 tools_gpumem_trace_LDADD = $(TOOL)
 tools_gpumem_trace_SOURCES = \
 	tools/gpumem-trace.c \
+	tools/trace/asked.c \
+	tools/trace/asked.h \
 	tools/trace/chrome.c \
 	tools/trace/chrome.h \
 	tools/trace/chrome_stacks.c \

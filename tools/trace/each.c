@@ -6,12 +6,11 @@
  * streams, and if so wished threads, numbered as they come. Where it is to
  * begin late, it begins with what is live and reserved then.
  */
-#include "trace.h"
+#include "asked.h"
 
 #include "common/tool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { POOLS = UINT16_MAX + 1 };
 
@@ -28,6 +27,7 @@ struct each {
 	void *user;
 	struct history history;
 	struct trace_ids streams, threads;
+	struct asked asked;
 	struct before *pools; /* NULL: it has begun */
 	bool failed;	      /* out of memory */
 };
@@ -60,21 +60,6 @@ static void number_event(struct each *each, struct recording_event *event)
 
 /* ---- what was asked for ---- */
 
-static bool pool_passes(const struct trace_source *source, uint16_t pool)
-{
-	const char *wanted = source->config->pool;
-	const char *name = recording_pool(&source->recording, pool).name;
-	uint64_t wanted_number;
-
-	if (source->config->only && !source->config->only[pool])
-		return false;
-	if (!wanted)
-		return true;
-	if (tool_parse_count(wanted, UINT16_MAX, &wanted_number))
-		return pool == wanted_number;
-	return name && !strcmp(name, wanted);
-}
-
 static bool block_passes(const struct trace_config *config,
 			 const struct history_block *block)
 {
@@ -86,7 +71,7 @@ static bool passes(const struct trace_source *source,
 		   const struct recording_event *event,
 		   const struct history_block *block)
 {
-	return pool_passes(source, event->pool) &&
+	return asked_pool(source, event->pool) &&
 	       (!block || block_passes(source->config, block));
 }
 
@@ -159,7 +144,7 @@ static bool tell_rest(const struct history_block *block, void *user)
 {
 	struct each *each = user;
 
-	return !pool_passes(each->source, block->pool) ||
+	return !asked_pool(each->source, block->pool) ||
 	       !block_passes(each->source->config, block) ||
 	       each->live(block, each->user);
 }
@@ -187,17 +172,20 @@ static bool read_all(struct each *each)
 	const struct trace_config *config = each->source->config;
 	struct recording_event event;
 
-	while (next(each->source, &event) &&
-	       event.time_ns <= config->until_ns) {
+	while (next(each->source, &event)) {
+		if (event.time_ns > config->until_ns) {
+			each->asked.late = true;
+			break;
+		}
 		if (each->pools && event.time_ns >= config->from_ns &&
 		    !begin(each))
 			return false;
-		each->source->has_pool |= pool_passes(each->source, event.pool);
 		number_event(each, &event);
+		each->failed |= !asked_note(&each->asked, &event);
 		if (each->failed || !history_feed(&each->history, &event))
 			return false;
 	}
-	if (each->pools && !begin(each))
+	if (each->pools && (!asked_time(&each->asked) || !begin(each)))
 		return false;
 	return !each->live || history_visit(&each->history, tell_rest, each);
 }
@@ -214,6 +202,7 @@ static bool prepare(struct each *each)
 			      !header->overwritten_events;
 	trace_ids_init(&each->streams);
 	trace_ids_init(&each->threads);
+	asked_init(&each->asked, each->source);
 	each->pools = calloc(POOLS, sizeof(*each->pools));
 	/* The default stream is 0. */
 	(void)number(each, &each->streams, 0);
@@ -232,13 +221,7 @@ bool trace_each(struct trace_source *source, history_fn fn,
 		.source = source, .fn = fn, .live = live, .user = user};
 	bool ok = prepare(&each) && read_all(&each);
 
-	/* What was not read, for its time is past, may have it. */
-	if (ok && !source->has_pool && source->config->pool &&
-	    source->config->until_ns == UINT64_MAX) {
-		tool_error("%s: it has no pool of that number",
-			   source->config->file);
-		ok = false;
-	}
+	ok = ok && asked_found(&each.asked);
 	source->unknown = each.history.unknown;
 	source->unended = each.history.unended + source->torch.unended;
 	if (each.failed || each.history.failed)
@@ -246,6 +229,7 @@ bool trace_each(struct trace_source *source, history_fn fn,
 	free(each.pools);
 	trace_ids_free(&each.streams);
 	trace_ids_free(&each.threads);
+	asked_free(&each.asked);
 	history_free(&each.history);
 	return ok;
 }

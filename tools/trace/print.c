@@ -179,6 +179,12 @@ static void memory_row(struct table *table, const char *name, uint64_t bytes,
 	table_end_row(table);
 }
 
+/* A file of no pool says nothing of what was reserved. */
+static bool has_reserved(const struct summary_usage *usage)
+{
+	return usage->peak_reserved_bytes > 0;
+}
+
 static void memory_table(const struct summary *summary, struct table *table)
 {
 	const struct summary_usage *all = &summary->all;
@@ -190,10 +196,13 @@ static void memory_table(const struct summary *summary, struct table *table)
 	table_cell(table, "at second");
 	memory_row(table, "peak requested", all->peak_requested_bytes,
 		   &all->peak_requested_ns);
-	memory_row(table, "peak reserved", all->peak_reserved_bytes,
-		   &all->peak_reserved_ns);
+	if (has_reserved(all))
+		memory_row(table, "peak reserved", all->peak_reserved_bytes,
+			   &all->peak_reserved_ns);
 	memory_row(table, "live at the end", all->requested_bytes, NULL);
-	memory_row(table, "reserved at the end", all->reserved_bytes, NULL);
+	if (has_reserved(all))
+		memory_row(table, "reserved at the end", all->reserved_bytes,
+			   NULL);
 }
 
 static const char *or_none(const char *text)
@@ -217,7 +226,10 @@ static void pool_row(const struct trace_source *source, struct table *table,
 	table_cell(table, "%llu", (unsigned long long)usage->allocs);
 	table_cell(table, "%s", human_bytes(text, usage->peak_requested_bytes));
 	table_cell(table, "%.6f", print_seconds(usage->peak_requested_ns));
-	table_cell(table, "%s", human_bytes(text, usage->peak_reserved_bytes));
+	table_cell(table, "%s",
+		   has_reserved(usage)
+			   ? human_bytes(text, usage->peak_reserved_bytes)
+			   : "-");
 	table_cell(table, "%s", human_bytes(text, usage->requested_bytes));
 }
 

@@ -39,7 +39,7 @@ struct trace_source {
 	bool is_torch, is_text;
 	/* What was not as it should be, once all is read. */
 	uint64_t unknown, unended;
-	bool begun, has_pool; /* of which events were asked for */
+	bool begun;
 };
 
 /* input.c: reads and checks it; false, and told, if it can't be. "-" is
