@@ -8,6 +8,8 @@
 #include "claim.h"
 #include "driver_call.h"
 
+#include "base/error.h"
+
 void gm_driver_init(struct gm_driver *driver, struct gpumem_device *device)
 {
 	driver->device = device;
@@ -300,6 +302,7 @@ gpumem_status gm_driver_capture_id(struct gm_driver *driver,
 				   gpumem_stream stream, uint64_t *id_out)
 {
 	uint64_t id = UINT64_MAX;
+	gpumem_status status;
 	struct gm_call call;
 
 	if (!gm_device_has(driver->device, GPUMEM_CAP_CAPTURE)) {
@@ -312,5 +315,9 @@ gpumem_status gm_driver_capture_id(struct gm_driver *driver,
 	gm_call_check_set(&call, id != UINT64_MAX, "number of a capture");
 	if (call.status == GPUMEM_OK)
 		*id_out = id;
-	return gm_call_end(&call);
+	status = gm_call_end(&call);
+	/* It is the first call that a stream is used for. */
+	if (status == GPUMEM_INVALID)
+		gm_error_context("the stream cannot be used");
+	return status;
 }

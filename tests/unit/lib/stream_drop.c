@@ -138,6 +138,9 @@ static void refuse_none(void)
 			  GPUMEM_INVALID, "%s: allocated on %s", scene.name,
 			  i ? "one that is gone" : "none");
 		ok(strstr(last_text(), "no stream"), "and is told so");
+		ok(strstr(last_text(), "the stream cannot be used: host:0: ") ==
+			   last_text(),
+		   "in words first: %s", last_text());
 		is_status(gpumem_use_on(ptr, stream), GPUMEM_INVALID, "used");
 		is_status(gpumem_free(ptr, stream), GPUMEM_INVALID, "freed");
 		is_ptr(other, NULL, "there is no block");
