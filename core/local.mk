@@ -323,6 +323,7 @@ libreports_la_SOURCES = \
 	core/report/oom_snapshot_find.c \
 	core/report/oom_snapshot_text.c \
 	core/report/oom_snapshot_write.c \
+	core/report/others.c \
 	core/report/pins.c \
 	core/report/pool_print.c \
 	core/report/report.h \

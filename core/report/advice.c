@@ -5,58 +5,16 @@
  * in words. See oom.h. */
 #include "oom.h"
 
-#include <stdio.h>
-
-/* ---- the device's other pools ---- */
-
-static void add_other(struct gm_oom *oom, struct gpumem_pool *other,
-		      uint64_t *most)
-{
-	struct gpumem_stats stats;
-	uint64_t bytes;
-
-	if (other == oom->pool ||
-	    other->heap.driver.kind != oom->pool->heap.driver.kind)
-		return;
-	gm_pool_stats(other, &stats);
-	bytes = stats.free_bytes - stats.unreleasable_bytes;
-	oom->others_bytes += bytes;
-	if (bytes <= *most)
-		return;
-	*most = bytes;
-	snprintf(oom->others_most, sizeof(oom->others_most), "%s", other->name);
-}
-
-/* What they have free and could give back, once their streams are done. */
-static void look_at_others(struct gm_oom *oom)
-{
-	struct gpumem_device *device = oom->pool->device;
-	struct gm_device_link *link;
-	uint64_t most = 0;
-
-	oom->others_bytes = 0;
-	if (oom->request->flags & GPUMEM_ALLOC_NO_WAIT) {
-		if (pthread_mutex_trylock(&device->mutex))
-			return;
-	} else {
-		pthread_mutex_lock(&device->mutex);
-	}
-	for (link = device->pools.next; link != &device->pools;
-	     link = link->next)
-		add_other(oom, gm_pool_of_link(link), &most);
-	pthread_mutex_unlock(&device->mutex);
-}
+/* ---- the decision ---- */
 
 static bool others_have_it(struct gm_oom *oom)
 {
 	if (oom->status != GPUMEM_NO_MEMORY && !oom->device_limit)
 		return false;
-	look_at_others(oom);
+	gm_oom_look_at_pools(oom);
 	return oom->others_bytes &&
 	       oom->others_bytes + oom->left_bytes >= oom->need_bytes;
 }
-
-/* ---- the decision ---- */
 
 /* It was no lack of memory that can be seen: the driver's own word, or that of
  * the part of the pool that did not get as far as the driver. */

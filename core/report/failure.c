@@ -191,6 +191,8 @@ static void look(struct gm_oom *oom)
 	oom->limit_bytes = oom->device_limit ? oom->pool->device->limit_bytes
 					     : oom->stats.limit_bytes;
 	ask(oom);
+	if (oom->device_limit)
+		gm_oom_look_at_pools(oom);
 	gm_oom_advise(oom);
 }
 
@@ -221,6 +223,7 @@ static void say_device_limited(struct gm_text *text, const struct gm_oom *oom)
 			  "`device_limit`) is reached: out of memory");
 	gm_text_say_bytes(text, " for a request of ", oom->request->bytes);
 	gm_text_say(text, "; ");
+	gm_oom_say_holders(oom, text);
 	say_pool_name(text, oom->pool);
 	gm_text_say(text, ": ");
 }

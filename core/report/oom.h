@@ -8,6 +8,7 @@
  *
  *     failure.c    looks, and makes the sentence of the error
  *     advice.c     decides what would help: the only place that does
+ *     others.c     what the other pools of the device have
  *     oom.c        tells the program's function and the file of option `oom`
  *     oom_print.c  the same as JSON
  *     pins.c       the blocks that keep most free memory from use
@@ -17,6 +18,13 @@
 
 #include "report.h"
 #include "text.h"
+
+/* A pool, and what it has reserved. */
+enum { GM_OOM_HOLDERS = 3 };
+struct gm_oom_holder {
+	char name[64];
+	uint64_t bytes; /* 0: there are no more */
+};
 
 struct gm_oom {
 	struct gpumem_pool *pool;
@@ -36,8 +44,11 @@ struct gm_oom {
 	uint64_t limit_bytes;	 /* the limit that refused it; or the pool's */
 	/* advice.c */
 	gpumem_advice advice;
-	uint64_t others_bytes; /* POOLS: free in the device's other pools, */
+	/* others.c, once they were looked at */
+	bool looked;
+	uint64_t others_bytes; /* free in the device's other pools, */
 	char others_most[64];  /* and the one that has most of it */
+	struct gm_oom_holder holder[GM_OOM_HOLDERS]; /* most bytes first */
 };
 
 /* Decides oom->advice; all above it is known. Locks the device and its pools,
@@ -46,6 +57,13 @@ struct gm_oom {
 void gm_oom_advise(struct gm_oom *oom);
 /* The advice as a sentence, without a full stop. */
 void gm_oom_say_advice(const struct gm_oom *oom, struct gm_text *text);
+
+/* Looks at the pools of that kind that the device has, once: locks it and each
+ * of them in turn, or not, if the request must not wait and another thread has
+ * the device locked. */
+void gm_oom_look_at_pools(struct gm_oom *oom);
+/* Which pools hold most of the device; nothing if that is not known. */
+void gm_oom_say_holders(const struct gm_oom *oom, struct gm_text *text);
 
 /* Tells who wants to know: the sentence is the thread's last error, and is that
  * afterwards too. Called without a lock. */

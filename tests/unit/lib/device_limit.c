@@ -65,6 +65,36 @@ static bool begins(const char *text, const char *with)
 
 /* ---- what may be had ---- */
 
+/* The pools that have most of it, by name and size, the largest first: that of
+ * the scene has 40 MiB. */
+static void test_holders(void)
+{
+	static const unsigned mib[] = {6, 2, 8};
+	gpumem_pool *some[3];
+	void *block[3], *ptr;
+
+	ok(strstr(last_text(), "is reserved by pool \"pool\" with 40.00 MiB; "),
+	   "and who has it");
+	for (int i = 0; i < 3; i++) {
+		struct gpumem_pool_config config =
+			GPUMEM_INIT(struct gpumem_pool_config);
+
+		config.name = i == 2 ? "most" : i ? "least" : "more";
+		must(gpumem_pool_create(device, &config, &some[i]));
+		block[i] = new_block(some[i], mib[i] * MIB, NULL);
+	}
+	is_status(ask(other, 40 * MIB, 0, &ptr), GPUMEM_LIMIT,
+		  "%s: several have it", mode);
+	ok(strstr(last_text(), "is reserved by pool \"pool\" with 40.00 MiB, "
+			       "\"most\" with 8.00 MiB, \"more\" with 6.00 "
+			       "MiB; pool \"pool\": "),
+	   "%s: the three with most are named", mode);
+	for (int i = 0; i < 3; i++) {
+		must(gpumem_free(block[i], NULL));
+		must(gpumem_pool_destroy(some[i], 0));
+	}
+}
+
 static void test_together(void)
 {
 	void *first = new_block(pool, 40 * MIB, NULL), *second, *third;
@@ -76,6 +106,7 @@ static void test_together(void)
 	   "the device and its limit come first");
 	diag("%s", last_text());
 	ok(strstr(last_text(), "raise the device's limit"), "and what helps");
+	test_holders();
 	second = new_block(other, 24 * MIB, NULL);
 	is_uint(gpumem_host_used_bytes(0), LIMIT, "%s: nor less", mode);
 	is_status(gpumem_alloc(pool, 1, NULL, &third), GPUMEM_LIMIT,
