@@ -13,7 +13,7 @@
 program=PyTorch
 
 # profile: of the lines of standard input, "NAME ARGUMENTS" as below
-# memory TS ADDR BYTES TOTAL [DEVICE [TYPE [PID]]]: an event of memory
+# memory TS ADDR BYTES TOTAL [DEVICE [TYPE [PID [RESERVED]]]]: an event of memory
 # other TEXT: an event, as it is
 profile()
 {
@@ -28,7 +28,9 @@ profile()
 			printf '{"ph":"i","cat":"cpu_instant_event","s":"t",'
 			printf '"name":"[%s]","pid":%s,"tid":9,"ts":%s,' \
 				"$what" "${7:-1}" "$1"
-			printf '"args":{"Total Reserved":2097152,'
+			printf '"args":{'
+			[ "${8-}" = - ] ||
+				printf '"Total Reserved":%s,' "${8:-2097152}"
 			printf '"Total Allocated":%s,"Bytes":%s,"Addr":%s,' \
 				"$4" "$3" "$2"
 			printf '"Device Id":%s,"Device Type":%s}},\n' \
@@ -96,6 +98,28 @@ json_is "[(p['number'], p['peak_requested_bytes'], p['live_bytes'])
 	for p in d['pools']]" "[(1, 2000, 2000), (2, 3000, 3000)]" \
 	"each is a pool"
 
+# What was reserved is what the events say: at the first that does it was there, and
+# where one says nothing, or that it is not known, it is as before.
+profile >"$log" <<'END'
+memory 1 4096 1000 1000 0 1 1 2097152
+memory 2 8192 2000 2000 1 1 1 -
+memory 3 8192 -2000 0 1 1 1 4194304
+memory 4 12288 5000 6000 0 1 1 23068672
+memory 5 12288 -5000 1000 0 1 1 -1
+memory 6 16384 1000 2000 0 1 1 6291456
+OutOfMemory 7 0 99999 2000
+memory 8 16384 -1000 1000 0 1 1 8388608
+END
+exits 0 "what was reserved" "$trace" --json "$log"
+json_is "d['peak_reserved_bytes'], d['reserved_bytes'],
+	[(p['peak_reserved_bytes'], p['reserved_bytes']) for p in d['pools']],
+	d['kinds']['grow'], d['kinds']['shrink']" \
+	"(27262976, 12582912, [(23068672, 8388608), (4194304, 4194304)], 2, 2)" \
+	"is known, device by device"
+exits 0 "in a report" "$tools/gpumem-report" --json "$log"
+json_is "d['peak']['reserved_bytes'], [o['reserved_bytes']
+	for o in d['out_of_memory']]" "(27262976, [2097152])" "too"
+
 # refused_after NAME REASON: the lines of standard input, behind an allocation
 refused_after()
 {
@@ -140,6 +164,11 @@ END
 refused_after "bytes that no device has" \
 	"line 4: no block is as large as its Bytes" <<'END'
 memory 2 8192 999999999999999999 0
+END
+
+refused_after "more reserved than a device has" \
+	"line 4: no device has as much as its Total Reserved" <<'END'
+memory 2 8192 1000 2000 0 1 1 999999999999999999
 END
 
 none="it has no [memory] events of a GPU: the profiler writes them with "

@@ -20,6 +20,8 @@ struct kineto {
 	json_int_t type;		/* of the devices; 0: not said yet */
 	uint64_t before[TORCH_DEVICES]; /* bytes that were live before */
 	uint64_t told[TORCH_DEVICES];	/* those of them that were freed */
+	uint64_t reserved[TORCH_DEVICES];
+	bool said[TORCH_DEVICES]; /* what was reserved */
 	const char *key, *object; /* the last text; an event's beginning */
 	size_t key_bytes, depth;
 	bool in_events;
@@ -79,6 +81,37 @@ static void read_total(struct kineto *kineto, const json_t *args, unsigned id,
 		kineto->before[id] = (uint64_t)total - (uint64_t)bytes;
 }
 
+/* Every event says what PyTorch has of the driver then. Where it is not said,
+ * or not known, it is as it was. */
+static bool read_reserved(struct kineto *kineto, const json_t *args,
+			  unsigned id, struct torch_event event)
+{
+	const json_t *value = json_object_get(args, "Total Reserved");
+	json_int_t total =
+		json_is_integer(value) ? json_integer_value(value) : -1;
+	bool first = !kineto->said[id];
+	uint64_t before = kineto->reserved[id], now = (uint64_t)total;
+	struct torch_events *events;
+
+	if (total < 0)
+		return true;
+	if (now > RECORDING_BYTES_MAX)
+		return foreign_fail(&kineto->foreign,
+				    "no device has as much as its Total "
+				    "Reserved");
+	kineto->said[id] = true;
+	kineto->reserved[id] = now;
+	events = foreign_pool(&kineto->foreign, id)->events;
+	if (first)
+		events->begin_reserved = now;
+	if (first || now == before)
+		return true;
+	event.kind = now > before ? GPUMEM_RECORD_GROW : GPUMEM_RECORD_SHRINK;
+	event.bytes = now > before ? now - before : before - now;
+	return torch_events_add(events, event) ||
+	       torch_no_memory(kineto->foreign.history);
+}
+
 static bool act(struct kineto *kineto, unsigned id, struct torch_event event,
 		json_int_t bytes)
 {
@@ -128,7 +161,8 @@ static bool read_memory(struct kineto *kineto, const json_t *json, bool oom)
 	if (!bytes)
 		return true;
 	read_total(kineto, args, (unsigned)id, oom ? 0 : bytes);
-	return act(kineto, (unsigned)id, event, bytes);
+	return read_reserved(kineto, args, (unsigned)id, event) &&
+	       act(kineto, (unsigned)id, event, bytes);
 }
 
 static bool read_event(struct kineto *kineto, const char *text, size_t bytes)
