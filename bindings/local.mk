@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	bindings/python/src/copy.c \
 	bindings/python/src/core.h \
 	bindings/python/src/device.c \
+	bindings/python/src/dlpack.c \
 	bindings/python/src/error.c \
 	bindings/python/src/functions.c \
 	bindings/python/src/interface.c \
@@ -76,6 +77,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_core.py \
 	bindings/python/tests/test_cupy.py \
 	bindings/python/tests/test_cycles.py \
+	bindings/python/tests/test_dlpack.py \
 	bindings/python/src/torch/fork.cpp \
 	bindings/python/src/torch/graphs.cpp \
 	bindings/python/src/torch/module.cpp \

@@ -206,6 +206,24 @@ else
 	is "$(grep -c ' ok$' "$scratch/err")" 3 "all of its tests"
 fi
 
+# ---- DLPack, over the double of NVIDIA's driver ---------------------------------
+
+over_double()
+(
+	cd "$scratch/tree/tests" || exit 1
+	GPUMEM_TEST_DOUBLE=1 \
+		LD_LIBRARY_PATH="$double${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+		exec ../bin/python -m unittest -v test_dlpack
+)
+
+if [ ! -f "$double/libcuda.so.1" ]; then
+	skip "configured without cuda" "DLPack of a device"
+else
+	exits 0 "DLPack of a device" over_double
+	is "$(grep -c '^test.*_dlpack.Devices.* ok$' "$scratch/err")" 4 \
+		"all of its tests"
+fi
+
 # ---- PyOpenCL, which is a package of the system -----------------------------
 
 with_opencl=

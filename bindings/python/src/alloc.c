@@ -8,8 +8,8 @@
  */
 #include "core.h"
 
-static PyObject *made(struct pool *pool, void *ptr, size_t bytes,
-		      gpumem_stream stream)
+static struct buffer *made(struct pool *pool, void *ptr, size_t bytes,
+			   gpumem_stream stream)
 {
 	struct buffer *self = PyObject_GC_New(struct buffer, buffer_type);
 
@@ -26,7 +26,7 @@ static PyObject *made(struct pool *pool, void *ptr, size_t bytes,
 	self->exports = 0;
 	self->freed = false;
 	PyObject_GC_Track((PyObject *)self);
-	return (PyObject *)self;
+	return self;
 }
 
 /* nbytes, or nbytes and a stream, and no names. */
@@ -98,7 +98,25 @@ PyObject *pool_alloc(PyObject *object, PyObject *args, PyObject *names)
 	Py_END_ALLOW_THREADS;
 	if (status != GPUMEM_OK)
 		return raise_last(status);
-	return made(self, ptr, bytes, stream);
+	return (PyObject *)made(self, ptr, bytes, stream);
+}
+
+struct buffer *buffer_like(const struct buffer *self)
+{
+	gpumem_pool *handle = pool_handle(self->pool);
+	gpumem_status status;
+	void *ptr;
+
+	if (!handle)
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_alloc(handle, self->bytes, self->stream, &ptr);
+	Py_END_ALLOW_THREADS;
+	if (status != GPUMEM_OK) {
+		raise_last(status);
+		return NULL;
+	}
+	return made(self->pool, ptr, self->bytes, self->stream);
 }
 
 /* The same by names. */

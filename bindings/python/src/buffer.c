@@ -3,8 +3,8 @@
 
 /*
  * gpumem.Buffer: a live block, which ends with it. How one is made is in
- * alloc.c, its bytes in copy.c, other libraries' views of it in interface.c.
- * Under the GIL, also a free, which waits for nothing.
+ * alloc.c, its bytes in copy.c, other libraries' views of it in interface.c and
+ * dlpack.c. Under the GIL, also a free, which waits for nothing.
  */
 #include "core.h"
 

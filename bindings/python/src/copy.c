@@ -20,7 +20,7 @@ static bool in_range(const struct buffer *self, Py_ssize_t offset,
 	return false;
 }
 
-static gpumem_status copy(const struct buffer *self, void *to, const void *from,
+gpumem_status buffer_copy(const struct buffer *self, void *to, const void *from,
 			  size_t bytes, gpumem_stream stream)
 {
 	gpumem_device *device = self->pool->device->handle;
@@ -52,9 +52,9 @@ PyObject *buffer_write(PyObject *object, PyObject *args, PyObject *names)
 	bytes = PyBytes_FromObject(data);
 	if (bytes && PyBytes_AsStringAndSize(bytes, &from, &count) == 0 &&
 	    in_range(self, offset.value, count))
-		result = none_or_raise(copy(self,
-					    (char *)self->ptr + offset.value,
-					    from, (size_t)count, stream));
+		result = none_or_raise(
+			buffer_copy(self, (char *)self->ptr + offset.value,
+				    from, (size_t)count, stream));
 	Py_XDECREF(bytes);
 	return result;
 }
@@ -79,9 +79,9 @@ PyObject *buffer_read(PyObject *object, PyObject *args, PyObject *names)
 	bytes = PyBytes_FromStringAndSize(NULL, count.value);
 	if (!bytes)
 		return NULL;
-	status = copy(self, PyBytes_AsString(bytes),
-		      (const char *)self->ptr + offset.value,
-		      (size_t)count.value, stream);
+	status = buffer_copy(self, PyBytes_AsString(bytes),
+			     (const char *)self->ptr + offset.value,
+			     (size_t)count.value, stream);
 	if (status == GPUMEM_OK)
 		return bytes;
 	Py_DECREF(bytes);

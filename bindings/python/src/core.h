@@ -182,6 +182,18 @@ bool buffer_live(const struct buffer *self);
 PyObject *buffer_write(PyObject *self, PyObject *args, PyObject *names);
 PyObject *buffer_read(PyObject *self, PyObject *args, PyObject *names);
 PyObject *buffer_fill(PyObject *self, PyObject *args, PyObject *names);
+/* Between memory of the buffer's device and the host's, or of the device alone;
+ * waits until it is done. */
+gpumem_status buffer_copy(const struct buffer *self, void *to, const void *from,
+			  size_t bytes, gpumem_stream stream);
+/* Another of its pool, size and stream; NULL: an exception is set. */
+struct buffer *buffer_like(const struct buffer *self);
+/* Waits until what was queued on its stream is over, for the host to read. */
+gpumem_status buffer_settle(const struct buffer *self);
+bool buffer_host_reads(const struct buffer *self);
+bool buffer_is_of(const struct buffer *self, const char *backend);
+/* Its type of device in DLPack; 0: it has no name there. */
+int32_t dlpack_type(const struct buffer *self);
 PyObject *buffer_dlpack(PyObject *self, PyObject *args, PyObject *names);
 PyObject *buffer_dlpack_device(PyObject *self, PyObject *unused);
 PyObject *buffer_cuda_interface(PyObject *self, void *unused);
