@@ -82,6 +82,54 @@ class Resources(unittest.TestCase):
         self.resource.deallocate(address, MIB, self.stream)
 
 
+class Forms(unittest.TestCase):
+    """How RMM calls: a size and a stream, or a stream, a size and an alignment."""
+
+    def setUp(self):
+        self.before = gpumem.rmm.theirs
+        gpumem.rmm.theirs = types.SimpleNamespace(
+            __version__="0.1",
+            mr=types.SimpleNamespace(CallbackMemoryResource=Resource),
+        )
+        self.pool = gpumem.Pool("host:0")
+        self.stream = Handle(self.pool.device.stream_create())
+        self.allocate, self.deallocate = gpumem.rmm.resource(self.pool).calls
+
+    def tearDown(self):
+        gpumem.rmm.theirs = self.before
+        self.assertEqual(self.pool.stats()["blocks"]["current"], 0)
+
+    def live(self):
+        return [
+            (x["address"], x["requested_bytes"], x["stream"])
+            for x in self.pool.snapshot()
+            if x["state"] == "live"
+        ]
+
+    def test_the_stream_last(self):
+        address = self.allocate(5000, self.stream)
+        self.assertEqual(self.live(), [(address, 5000, self.stream.handle)])
+        self.deallocate(address, 5000, self.stream)
+
+    def test_the_stream_first(self):
+        for alignment in 256, 16, 1 << 16:
+            address = self.allocate(self.stream, 5000, alignment)
+            self.assertEqual(
+                self.live(), [(address, 5000, self.stream.handle)]
+            )
+            self.assertEqual(address % alignment, 0)
+            self.deallocate(self.stream, address, 5000, alignment)
+
+    def test_another(self):
+        for call, arguments in (
+            (self.allocate, (5000,)),
+            (self.allocate, (1, 2, 3, 4)),
+            (self.deallocate, (4096, 5000)),
+        ):
+            with self.assertRaisesRegex(TypeError, "RMM 0.1 calls"):
+                call(*arguments)
+
+
 class Enable(unittest.TestCase):
     def setUp(self):
         self.set = []
