@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_tags.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_compile.py \
+	bindings/python/gpumem/_torch_conf.py \
 	bindings/python/gpumem/_torch_headers.py \
 	bindings/python/gpumem/_torch_stats.py \
 	bindings/python/gpumem/_torch_subclass.py \
@@ -63,6 +64,10 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/offer.hpp \
 	bindings/python/src/subclass/oom.cpp \
 	bindings/python/src/subclass/overrides.cpp \
+	bindings/python/src/subclass/pinned.cpp \
+	bindings/python/src/subclass/pinned.hpp \
+	bindings/python/src/subclass/pinned_graphs.cpp \
+	bindings/python/src/subclass/pinned_report.cpp \
 	bindings/python/src/subclass/pools.cpp \
 	bindings/python/src/subclass/segments.cpp \
 	bindings/python/src/subclass/settle.cpp \
@@ -96,6 +101,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_torch_cache.py \
 	bindings/python/tests/test_torch_failing.py \
 	bindings/python/tests/test_torch_forked.py \
+	bindings/python/tests/test_torch_pinned.py \
 	bindings/python/tests/test_torch_shared.py \
 	bindings/python/tests/test_torch_subclass.py \
 	bindings/python/tests/torch_asks.cpp \

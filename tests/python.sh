@@ -288,8 +288,8 @@ for package in cupy numba.cuda rmm; do
 done
 
 real=$(with_package torch)
-for module in test_torch_subclass test_torch_shared test_torch_forked \
-	test_torch_failing; do
+for module in test_torch_subclass test_torch_pinned test_torch_shared \
+	test_torch_forked test_torch_failing; do
 	what="$module in a PyTorch for CUDA"
 	if [ -n "$real" ]; then
 		exits 0 "$what" over_real "$real" "$module"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""The virtual functions of PyTorch's base class of allocators, as its headers say.
+"""The virtual functions of PyTorch's base classes of allocators, as its headers say.
 
 A pure one that is new is found by the compiler. Of any other it says nothing: then
 PyTorch's default is used, which may be right, or may be less than gpumem could do.
@@ -17,6 +17,7 @@ from typing import Iterator, List
 
 KNOWN = "virtuals.txt"  # beside the sources of the subclass
 CLASSES = {
+    "ATen/core/CachingHostAllocator.h": "HostAllocator",
     "c10/core/Allocator.h": "Allocator",
     "c10/core/CachingDeviceAllocator.h": "DeviceAllocator",  # since 2.9
     "c10/cuda/CUDACachingAllocator.h": "CUDAAllocator",

@@ -25,7 +25,7 @@ import sysconfig
 import tempfile
 import threading
 from pathlib import Path
-from typing import IO, Any, List
+from typing import IO, Any, List, Optional, Tuple
 
 from . import _torch_compile as compiling
 from . import _torch_headers as headers
@@ -113,7 +113,7 @@ def command(torch: Any) -> List[str]:
 def libraries(torch: Any) -> List[str]:
     """What it links."""
     line = [f"-L{Path(torch.__file__).parent / 'lib'}"]
-    line += ["-lc10", "-lc10_cuda", "-ltorch_cuda"]
+    line += ["-lc10", "-lc10_cuda", "-ltorch_cpu", "-ltorch_cuda"]
     line += [f"-L{HERE / 'lib'}", "-l:libgpumem.so.0"]
     return line + _runtimes()
 
@@ -272,8 +272,25 @@ def install(torch: Any, backend: str) -> Any:
     except OSError as why:
         raise Unavailable(f"it cannot be loaded: {why}") from None
     loaded.gpumem_torch_install.restype = ctypes.c_char_p
+    loaded.gpumem_torch_pin.restype = None
+    loaded.gpumem_torch_pinned.restype = ctypes.c_void_p
     loaded.opened = loaded.gpumem_torch_opened
     refusal = loaded.gpumem_torch_install(backend.encode())
     if refusal is not None:
         raise RuntimeError(refusal.decode(errors="replace"))
     return loaded
+
+
+def pin(loaded: Any, backend: str, limit_bytes: int) -> None:
+    """Makes it the allocator of pinned memory, too."""
+    loaded.gpumem_torch_pin(
+        backend.encode(), ctypes.c_ulonglong(limit_bytes)
+    )
+
+
+def pinned(loaded: Any) -> Optional[Tuple[int, int]]:
+    """The number of the device and the address of the pool of pinned memory;
+    None: there is none yet."""
+    number = ctypes.c_int()
+    address = loaded.gpumem_torch_pinned(ctypes.byref(number))
+    return (number.value, address) if address else None

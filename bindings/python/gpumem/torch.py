@@ -15,13 +15,22 @@ import importlib
 import os
 import warnings
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, MutableMapping, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 from . import Device, Error, Pool, _built, devices, option_set
+from . import _torch_conf as conf
 from . import _torch_stats as shapes
 from . import _torch_subclass as subclass
 
-__all__ = ["device", "enable", "enabled", "how", "pool", "used_devices"]
+__all__ = [
+    "device",
+    "enable",
+    "enabled",
+    "how",
+    "pinned_pool",
+    "pool",
+    "used_devices",
+]
 
 # PyTorch's setter: the plug's function.
 HOOKS = {
@@ -34,28 +43,13 @@ HOOKS = {
     "set_end_allocate_to_pool_fn": "end",
     "set_release_pool": "release",
 }
-# Of PYTORCH_ALLOC_CONF, all keys that begin so: what PyTorch goes on reading
-# itself, and what has no meaning here, since there are no blocks of fixed segments
-# to split or collect.
-THEIRS = ("pinned_",)
-MOOT = (
-    "expandable_segments",
-    "garbage_collection_threshold",
-    "graph_capture_",
-    "large_segment_size_mb",
-    "max_non_split_rounding_mb",
-    "max_split_size_mb",
-    "release_lock_on_",
-    "roundup_power2_divisions",
-    "throw_on_cudamalloc_oom",
-)
-
 SHARES = "any", "fd", "ipc"
 MOST_DEVICES = 64  # of the plug
 
 _allocator: Any = None  # what PyTorch was given; it must not go
 _how: Optional[str] = None
 _backend = "cuda"
+_pinned = False
 _fractions: Dict[int, float] = {}
 _at_reset: Dict[int, Dict[str, int]] = {}
 
@@ -80,6 +74,13 @@ def pool(number: int = 0) -> Pool:
     return device(number).pool
 
 
+def pinned_pool() -> Optional[Pool]:
+    """The pool of PyTorch's pinned memory; None before any of it was pinned, or
+    without enable(pinned=True)."""
+    found = subclass.pinned(_allocator) if _pinned else None
+    return device(found[0])._pinned_pool(found[1]) if found else None
+
+
 def used_devices() -> List[Device]:
     """Those on which PyTorch has allocated anything."""
     plug = _allocator if _how == "subclass" else _plug()
@@ -90,6 +91,8 @@ def enable(
     backend: Optional[str] = None,
     subclass: Optional[bool] = None,
     share: Optional[str] = None,
+    pinned: bool = False,
+    pinned_limit_bytes: int = 0,
 ) -> None:
     """Makes gpumem the allocator of torch.cuda; once more does nothing.
 
@@ -100,15 +103,23 @@ def enable(
     by the plug. share: how tensors reach other processes by torch.multiprocessing,
     which needs the subclass: "fd", by descriptors of pages, "ipc", without virtual
     memory, "any", the first of them that the device can do, or None: not at all,
-    unless GPUMEM_CONF's option share says more. Starts the backend, so that a child
+    unless GPUMEM_CONF's option share says more. pinned: whether pinned memory of
+    the host comes from a pool, too, which needs the subclass; pinned_limit_bytes is
+    that pool's limit, 0: the option's. Starts the backend, so that a child
     which is forked later cannot use it. RuntimeError if PyTorch has no GPU support,
     gpumem's backend cannot be used, with what to install, PyTorch has used its own
     allocator already, PYTORCH_ALLOC_CONF asks for another one or for a fraction that
     is none, or subclass is True, or share is given, and there can be none. Keys that
-    it does not know are named in a warning.
+    it does not know are named in a warning. ValueError: a limit that is none.
     """
     global _allocator, _backend, _how
 
+    if pinned_limit_bytes < 0 or (pinned_limit_bytes and not pinned):
+        raise ValueError(
+            "pinned_limit_bytes is a number of bytes, for pinned=True"
+        )
+    if pinned and subclass is False:
+        raise RuntimeError("pinned=True needs the subclass")
     if share not in (None, *SHARES) or (share and subclass is False):
         raise RuntimeError(
             f"share can be one of {', '.join(SHARES)}, and needs the subclass"
@@ -121,13 +132,13 @@ def enable(
             f"PyTorch {torch.__version__} was built without CUDA and ROCm: "
             "there is no memory of a GPU to allocate"
         )
-    variable = _variable(os.environ)
-    fraction = _conf(variable, os.environ)
-    unknown = _unknown(os.environ.get(variable, ""))
+    variable = conf.variable(os.environ)
+    fraction = conf.take(variable, os.environ)
+    unknown = conf.unknown(os.environ.get(variable, ""), pinned)
     if unknown:
         warnings.warn(
-            f"{variable} has keys that this gpumem does not know, and "
-            f"that mean nothing to it: {', '.join(unknown)}",
+            f"{variable} has keys that mean nothing to gpumem, or that it does "
+            f"not know: {', '.join(unknown)}",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -144,12 +155,21 @@ def enable(
     _backend = backend or built
     if share is not None:
         option_set("share", share)
-    wanted = subclass is True or share is not None
+    wanted = subclass is True or share is not None or pinned
     made = None if subclass is False else _subclass(torch, wanted)
     _allocator = made if made else _plugged(torch)
     _how = "subclass" if made else "plug"
+    if pinned:
+        _pin(pinned_limit_bytes)
     if fraction is not None:
         torch.cuda.set_per_process_memory_fraction(fraction)
+
+
+def _pin(limit_bytes: int) -> None:
+    global _pinned
+
+    subclass.pin(_allocator, _backend, limit_bytes)
+    _pinned = True
 
 
 def _start(backend: str) -> None:
@@ -238,65 +258,6 @@ def _made(torch: Any, addresses: Dict[str, int]) -> Any:
     for setter, name in HOOKS.items():
         getattr(made, setter)(addresses[name])
     return torch.cuda.memory._CUDAAllocator(made)
-
-
-def _variable(environment: Mapping[str, str]) -> str:
-    """The one that PyTorch reads: the oldest that is set, even to nothing."""
-    names = [f"PYTORCH_{x}ALLOC_CONF" for x in ("CUDA_", "HIP_", "")]
-    return next((x for x in names if x in environment), names[-1])
-
-
-def _conf(
-    name: str, environment: MutableMapping[str, str]
-) -> Optional[float]:
-    """What the variable asks for: the fraction, if there is one.
-
-    backend:native is taken out of it. PyTorch reads it only when it first pins
-    memory, say, and fails then, because its allocator has another name.
-    """
-    fraction = None
-    pairs = _pairs(environment.get(name, ""))
-    for key, value in pairs:
-        if key == "per_process_memory_fraction":
-            try:
-                fraction = float(value)
-            except ValueError:
-                fraction = -1.0
-            if not 0 <= fraction <= 1:
-                raise RuntimeError(
-                    f"{name} has {key}:{value}, which is to limit memory "
-                    "to a part from 0 to 1"
-                )
-        elif key == "backend" and value != "native":
-            raise RuntimeError(
-                f"{name} asks for backend:{value}; with "
-                "gpumem.torch.enable() there is no other allocator"
-            )
-    if ("backend", "native") in pairs:
-        rest = [f"{k}:{v}" if v else k for k, v in pairs if k != "backend"]
-        environment[name] = ",".join(rest)
-    return fraction
-
-
-def _unknown(text: str) -> List[str]:
-    """The keys that are neither PyTorch's, gpumem's nor without a meaning."""
-    known = THEIRS + MOOT + ("backend", "per_process_memory_fraction")
-    return [key for key, _ in _pairs(text) if not key.startswith(known)]
-
-
-def _pairs(text: str) -> List[Tuple[str, str]]:
-    """Of "a:1,b:[256:1,512:2]": a and 1, b and [256:1,512:2]. Brackets that do
-    not match hide nothing that comes behind them."""
-    pairs, depth, start = [], 0, 0
-    whole = text.count("[") == text.count("]")
-    for i, letter in enumerate(text + ","):
-        depth += whole * ((letter == "[") - (letter == "]"))
-        if letter == "," and depth <= 0:
-            key, _, value = text[start:i].partition(":")
-            if key.strip():
-                pairs.append((key.strip(), value.strip()))
-            start = i + 1
-    return pairs
 
 
 # ---- the functions of torch._C that a pluggable allocator refuses -------------

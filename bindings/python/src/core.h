@@ -128,7 +128,9 @@ bool dict_put(PyObject *dict, const char *key, PyObject *value);
 
 /* Its handle; NULL: it was closed, and an exception is set. */
 gpumem_pool *pool_handle(const struct pool *self);
-PyObject *pool_default(struct device *device);
+/* Of a handle; owned: which ends with it, now if it fails. */
+PyObject *pool_wrap(PyTypeObject *type, struct device *device,
+		    gpumem_pool *handle, gpumem_kind kind, bool owned);
 PyObject *pool_stats(PyObject *self, PyObject *unused);
 PyObject *pool_reset_stats(PyObject *self, PyObject *args, PyObject *names);
 PyObject *pool_calls(PyObject *self, PyObject *unused);

@@ -163,8 +163,28 @@ static PyObject *device_backend(PyObject *object, void *unused)
 
 static PyObject *device_pool(PyObject *object, void *unused)
 {
+	struct device *self = (struct device *)object;
+	gpumem_status status;
+	gpumem_pool *handle;
+
 	(void)unused;
-	return pool_default((struct device *)object);
+	Py_BEGIN_ALLOW_THREADS;
+	status = gpumem_device_pool(self->handle, &handle);
+	Py_END_ALLOW_THREADS;
+	if (status != GPUMEM_OK)
+		return raise_last(status);
+	return pool_wrap(pool_type, self, handle, GPUMEM_KIND_DEVICE, false);
+}
+
+/* For gpumem.torch, whose C++ has one that never ends. */
+static PyObject *device_pinned_pool(PyObject *object, PyObject *address)
+{
+	void *handle;
+
+	if (!address_from(address, &handle))
+		return NULL;
+	return pool_wrap(pool_type, (struct device *)object, handle,
+			 GPUMEM_KIND_PINNED, false);
 }
 
 static PyObject *device_memory(PyObject *object, PyObject *unused)
@@ -308,6 +328,9 @@ static PyMethodDef methods[] = {
 	{"trim", KEYWORDS(device_trim), NAMED,
 	 "trim($self, keep_bytes=0)\n--\n\nGives unused memory of all pools of "
 	 "the device back to the driver; bytes."},
+	{"_pinned_pool", device_pinned_pool, METH_O,
+	 "_pinned_pool($self, address, /)\n--\n\nThe pool of pinned memory at "
+	 "that address, which never ends."},
 	{"stream_create", stream_create, METH_NOARGS,
 	 "stream_create($self)\n--\n\nA new stream, by its handle."},
 	{"stream_destroy", KEYWORDS(stream_destroy), NAMED,

@@ -21,8 +21,8 @@ gpumem_pool *pool_handle(const struct pool *self)
 	return self->handle;
 }
 
-static PyObject *wrap(PyTypeObject *type, struct device *device,
-		      gpumem_pool *handle, gpumem_kind kind, bool owned)
+PyObject *pool_wrap(PyTypeObject *type, struct device *device,
+		    gpumem_pool *handle, gpumem_kind kind, bool owned)
 {
 	struct pool *self = PyObject_GC_New(struct pool, type);
 
@@ -42,19 +42,6 @@ static PyObject *wrap(PyTypeObject *type, struct device *device,
 	self->lent = false;
 	PyObject_GC_Track((PyObject *)self);
 	return (PyObject *)self;
-}
-
-PyObject *pool_default(struct device *device)
-{
-	gpumem_status status;
-	gpumem_pool *handle;
-
-	Py_BEGIN_ALLOW_THREADS;
-	status = gpumem_device_pool(device->handle, &handle);
-	Py_END_ALLOW_THREADS;
-	if (status != GPUMEM_OK)
-		return raise_last(status);
-	return wrap(pool_type, device, handle, GPUMEM_KIND_DEVICE, false);
 }
 
 static bool kind_from(const char *name, gpumem_kind *kind_out)
@@ -120,7 +107,7 @@ static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names)
 		return NULL;
 	status = gpumem_pool_create(device->handle, &config, &handle);
 	if (status == GPUMEM_OK)
-		self = wrap(type, device, handle, config.kind, true);
+		self = pool_wrap(type, device, handle, config.kind, true);
 	else
 		raise_last(status);
 	Py_DECREF(device);

@@ -21,7 +21,7 @@ static std::mutex lock;
 static std::set<cudaStream_t> captured;
 static std::set<const void *>
 	events; /* that were recorded, and not destroyed */
-static bool busy, fails;
+static bool busy, until_synchronized, fails, pinned;
 static int synchronized_count;
 static thread_local bool is_current; /* a context, in this thread */
 static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
@@ -49,6 +49,13 @@ EXPORT void double_capture(void *stream, int on)
 EXPORT void double_busy(int on)
 {
 	busy = on;
+	until_synchronized = false;
+}
+
+/* They do until the host waits for a device. */
+EXPORT void double_busy_until_synchronized(void)
+{
+	busy = until_synchronized = true;
 }
 
 /* Whether the device does. */
@@ -166,12 +173,34 @@ EXPORT cudaError_t cudaDeviceSynchronize(void)
 	std::lock_guard<std::mutex> hold(lock);
 
 	synchronized_count++;
+	busy = busy && !until_synchronized;
 	if (forked)
 		return cudaErrorInitializationError;
 	if (fails)
 		return cudaErrorLaunchFailure;
 	return captured.empty() ? cudaSuccess
 				: cudaErrorStreamCaptureUnsupported;
+}
+
+/* Whether all memory of the host is said to be pinned. */
+EXPORT void double_pinned(int on)
+{
+	pinned = on;
+}
+
+EXPORT cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *of,
+					    const void *)
+{
+	memset(of, 0, sizeof(*of));
+	of->type = pinned ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+	return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+				   enum cudaMemcpyKind, cudaStream_t)
+{
+	memcpy(to, from, bytes);
+	return cudaSuccess;
 }
 
 EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t)

@@ -2,10 +2,14 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What C++ asks of PyTorch's allocator and Python cannot, for
- * test_torch_subclass.py: as NCCL does, and the profiler. One thread.
+ * What C++ asks of PyTorch's allocators and Python cannot, for
+ * test_torch_subclass.py and test_torch_pinned.py: as NCCL does, the profiler,
+ * and a graph that is captured. One thread.
  */
 #include "names.hpp"
+
+#include <ATen/core/CachingHostAllocator.h>
+#include <c10/cuda/CUDAStream.h>
 
 #include <map>
 
@@ -65,4 +69,56 @@ template <class Base> static int context_of(Base &base, const void *ptr)
 EXPORT int asks_context(const void *ptr)
 {
 	return context_of(*cca::get(), ptr);
+}
+
+/* ---- pinned memory: a graph's pool, (7, number), for the streams that are
+ * captured
+ * ----------------------------------------------------------------------- */
+
+template <class Base> static bool begin(Base &base, MempoolId_t id)
+{
+	if constexpr (requires { base.release_pool(id); }) {
+		base.begin_allocate_to_pool(id, [](c10::Stream on) {
+			cudaStreamCaptureStatus status;
+
+			C10_CUDA_CHECK(cudaStreamIsCapturing(
+				c10::cuda::CUDAStream(on), &status));
+			return status != cudaStreamCaptureStatusNone;
+		});
+		return true;
+	}
+	return false;
+}
+
+template <class Base> static void end(Base &base, MempoolId_t id)
+{
+	if constexpr (requires { base.release_pool(id); })
+		base.end_allocate_to_pool(id);
+}
+
+template <class Base> static void release(Base &base, MempoolId_t id)
+{
+	if constexpr (requires { base.release_pool(id); })
+		base.release_pool(id);
+}
+
+static at::HostAllocator &host()
+{
+	return *at::getHostAllocator(c10::DeviceType::CUDA);
+}
+
+/* Whether PyTorch has such pools. */
+EXPORT int asks_host_begin(unsigned number)
+{
+	return begin(host(), {7, number});
+}
+
+EXPORT void asks_host_end(unsigned number)
+{
+	end(host(), {7, number});
+}
+
+EXPORT void asks_host_release(unsigned number)
+{
+	release(host(), {7, number});
 }
