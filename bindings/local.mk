@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_torch_compile.py \
 	bindings/python/gpumem/_torch_conf.py \
 	bindings/python/gpumem/_torch_headers.py \
+	bindings/python/gpumem/_torch_prebuilt.py \
 	bindings/python/gpumem/_torch_stats.py \
 	bindings/python/gpumem/_torch_subclass.py \
 	bindings/python/gpumem/_words.py \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem_build.py \
 	bindings/python/gpumem_command.py \
 	bindings/python/gpumem_compile.py \
+	bindings/python/gpumem_prebuild.py \
 	bindings/python/gpumem_tag.py \
 	bindings/python/gpumem_tools.py \
 	bindings/python/pyproject.toml \
@@ -102,6 +104,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_torch_failing.py \
 	bindings/python/tests/test_torch_forked.py \
 	bindings/python/tests/test_torch_pinned.py \
+	bindings/python/tests/test_torch_prebuilt.py \
 	bindings/python/tests/test_torch_shared.py \
 	bindings/python/tests/test_torch_subclass.py \
 	bindings/python/tests/torch_asks.cpp \

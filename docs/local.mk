@@ -177,6 +177,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/82-reuse-in-a-capture.md \
 	docs/decisions/83-others-files-that-lack-facts.md \
 	docs/decisions/84-pytorchs-pinned-memory.md \
+	docs/decisions/85-compiled-for-pytorch-in-the-wheel.md \
 	docs/decisions/88-pytorch-programs-get-the-pool-under-adopt.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \

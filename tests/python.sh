@@ -299,6 +299,37 @@ for module in test_torch_subclass test_torch_pinned test_torch_shared \
 	fi
 done
 
+# ---- a wheel that carries the subclass for this PyTorch -------------------------
+
+# carries YES_OR_NO: what the wheel's package does in that PyTorch
+carries()
+(
+	cd "$bindings/tests" || exit 1
+	exec env GPUMEM_TEST_PREBUILT="$1" PYTHONPATH="$scratch/carrying" \
+		"$real" -m unittest -v test_torch_prebuilt
+)
+
+home=
+[ -z "$real" ] || home=$("$real" -c 'import torch
+print(torch.__path__[0])')
+if [ ! -f "$home/include/c10/cuda/CUDACachingAllocator.h" ] ||
+	[ ! -f "$home/lib/libtorch_cuda.so" ]; then
+	skip "no python3 has a torch for CUDA" "the subclass in the wheel"
+elif ! command -v objdump >/dev/null 2>&1; then
+	skip "no objdump" "the subclass in the wheel"
+else
+	check "a wheel with the subclass" "$python" \
+		"$bindings/gpumem_build.py" wheel --torch="$home" \
+		"$scratch/carrying-wheel"
+	"$python" -m zipfile -e "$scratch"/carrying-wheel/*.whl \
+		"$scratch/carrying"
+	exits 0 "it is taken, without a compiler" carries yes
+	is "$(grep -c '^test_in_pytorch.* ok$' "$scratch/err")" 1 "by PyTorch"
+	sed -i 's/"git": "./&0/' "$scratch"/carrying/gpumem/prebuilt/*.json
+	exits 0 "that of another commit is not" carries no
+	is "$(grep -c '^test_in_pytorch.* ok$' "$scratch/err")" 1 "by PyTorch"
+fi
+
 # ---- from a source distribution ----------------------------------------------
 
 if [ "${GPUMEM_TEST_SCALE-}" = small ]; then

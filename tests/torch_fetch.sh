@@ -3,9 +3,9 @@
 # Copyright (c) 2026 The gpumem developers
 #
 # torch_fetch.sh FOLDER VERSION...: PyTorch's headers for torch_headers.sh, into
-# FOLDER/VERSION/include, by `pip download`; what is there already stays. From
-# the wheels for macOS: these are a fourth of those for CUDA, and have the same
-# headers. Prints what GPUMEM_TORCH_HEADERS is to be.
+# FOLDER/VERSION/include, and its version.py, by `pip download`; what is there
+# already stays. From the wheels for macOS: these are a fourth of those for CUDA,
+# and have the same headers. Prints what GPUMEM_TORCH_HEADERS is to be.
 
 set -e
 if [ $# -lt 2 ]; then
@@ -34,7 +34,7 @@ download()
 
 all=
 for version; do
-	if [ ! -d "$folder/$version/include" ]; then
+	if [ ! -f "$folder/$version/version.py" ]; then
 		download "$version"
 		"$python" - "$wheels" "$folder/$version.part" <<'END'
 import sys, zipfile
@@ -43,13 +43,15 @@ from pathlib import Path
 (wheel,) = Path(sys.argv[1]).glob("*.whl")
 with zipfile.ZipFile(wheel) as archive:
     for name in archive.namelist():
-        if name.startswith("torch/include/") and ".." not in name:
+        wanted = name.startswith("torch/include/") or name == "torch/version.py"
+        if wanted and ".." not in name:
             path = Path(sys.argv[2], name[len("torch/") :])
             path.parent.mkdir(parents=True, exist_ok=True)
             if not name.endswith("/"):
                 path.write_bytes(archive.read(name))
 wheel.unlink()
 END
+		rm -rf "${folder:?}/$version"
 		mv "$folder/$version.part" "$folder/$version"
 	fi
 	all=$all${all:+:}$folder/$version/include

@@ -26,6 +26,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import gpumem_prebuild
 import gpumem_tag
 import gpumem_tools
 from gpumem_compile import CXX, HERE, TREE, compile_all, leave_out, left_out
@@ -39,6 +40,8 @@ EPOCH = 1767225600  # of files in archives: the same sources, the same archive
 # On PyPI `gpumem` is somebody else's tool, which has no module of that name.
 NAME = "gpumem-pool"
 FILE_NAME = NAME.replace("-", "_")  # in the names of archives and folders
+
+torch_folders = []  # of PyTorchs for which the subclass is compiled now
 
 METADATA = """Metadata-Version: 2.1
 Name: {name}
@@ -267,6 +270,9 @@ def made_files(work):
     gpumem_tools.make_tools(
         package / "bin", library, made_plugins(library), work
     )
+    gpumem_prebuild.make_prebuilt(
+        package / "prebuilt", torch_folders, library, work
+    )
     found = sorted(x for x in package.rglob("*") if x.is_file())
     return {str(x.relative_to(work)): x for x in found}
 
@@ -299,14 +305,16 @@ def add_plain(wheel):
 def build_wheel(folder, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as temporary:
         files = made_files(Path(temporary))
-        needs = gpumem_tag.outside(files)
-        tag = gpumem_tag.tag(files.values())
+        code = {k: x for k, x in files.items() if x.suffix != ".json"}
+        needs = gpumem_tag.outside(code)
+        tag = gpumem_tag.tag(code.values())
         name = f"{FILE_NAME}-{version()}-{tag}.whl"
         wheel = Wheel(Path(folder, name))
         add_plain(wheel)
         wheel.add("gpumem/_built.py", built_text(tag, needs).encode())
         for inside, path in files.items():
-            wheel.add(inside, path.read_bytes(), 0o755)
+            mode = 0o755 if inside in code else 0o644
+            wheel.add(inside, path.read_bytes(), mode)
     info = {**info_files(tag), **gpumem_tools.licenses()}
     for file, data in info.items():
         wheel.add(f"{info_name()}/{file}", data)
@@ -350,11 +358,19 @@ def build_sdist(folder, config_settings=None):
     return path.name
 
 
+USAGE = """usage: gpumem_build.py wheel [--complete] [--torch=DIR]... FOLDER
+       gpumem_build.py sdist FOLDER"""
+
+
 def main(arguments):
     whole = "--complete" in arguments
-    words = [x for x in arguments if x != "--complete"]
+    torchs = [x for x in arguments if x.startswith("--torch=")]
+    words = [x for x in arguments if x != "--complete" and x not in torchs]
+    torch_folders.extend(x.partition("=")[2] for x in torchs)
     if len(words) != 2 or words[0] not in ("wheel", "sdist"):
-        sys.exit("usage: gpumem_build.py wheel [--complete]|sdist FOLDER")
+        sys.exit(USAGE)
+    if words[0] == "sdist" and torchs:
+        sys.exit(USAGE)
     build = build_wheel if words[0] == "wheel" else build_sdist
     os.makedirs(words[1], exist_ok=True)
     print(build(words[1]))

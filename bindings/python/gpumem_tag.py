@@ -13,10 +13,11 @@ import subprocess
 import sysconfig
 
 PYTHON = "cp39-abi3"
-# All that manylinux may need. libgpumem.so.0 is in the wheel.
+# All that manylinux may need. libgpumem.so.0 is in the wheel, and what needs
+# PyTorch's libraries is loaded by who has them.
 EVERYWHERE = re.compile(
     r"(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux[\w-]*)\.so"
-    r"\.\d+|libgpumem\.so\.0"
+    r"\.\d+|libgpumem\.so\.0|lib(c10|c10_cuda|torch_cpu|torch_cuda)\.so"
 )
 # (N, M): GLIBCXX_3.4.N, or CXXABI_1.3.N, is in manylinux_2_M and later.
 GLIBCXX = [(19, 17), (22, 24), (24, 27), (28, 31), (29, 34), (30, 35), (33, 39)]

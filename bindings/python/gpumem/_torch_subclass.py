@@ -2,13 +2,13 @@
 # Copyright (c) 2026 The gpumem developers
 """Compiles gpumem's subclass of PyTorch's allocator for the PyTorch that is here.
 
-Its base class differs between PyTorch's versions, so no wheel can carry it. It
-is compiled once for each version of PyTorch and of gpumem, in half a minute, and
-kept in the user's cache folder (XDG_CACHE_HOME, ~/.cache). So is what the compiler
-said if it cannot be, until there is another PyTorch, compiler or gpumem. Processes
-that come at the same time wait for the first. What takes time is told to the
-logger gpumem.torch: that it begins, and as a warning if it takes long; and so is
-what the base class has that gpumem does not know.
+Its base class differs between PyTorch's versions, so a wheel carries it for a few at
+most (_torch_prebuilt.py). For another it is compiled once, as for each version of
+gpumem, in half a minute, and kept in the user's cache folder (XDG_CACHE_HOME,
+~/.cache). So is what the compiler said if it cannot be, until there is another
+PyTorch, compiler or gpumem. Processes that come at the same time wait for the first.
+What takes time is told to the logger gpumem.torch: that it begins, and as a warning
+if it takes long; and so is what the base class has that gpumem does not know.
 GPUMEM_TORCH_CACHE names another folder; CXX and CXXFLAGS are respected.
 """
 
@@ -29,6 +29,7 @@ from typing import IO, Any, List, Optional, Tuple
 
 from . import _torch_compile as compiling
 from . import _torch_headers as headers
+from . import _torch_prebuilt as prebuilt
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "subclass"
@@ -93,7 +94,7 @@ def command(torch: Any) -> List[str]:
     """The compiler, and how it compiles."""
     if not getattr(torch.version, "cuda", None):
         raise Unavailable("it is for CUDA builds of PyTorch so far")
-    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    compiler = shlex.split(os.environ.get("CXX") or "c++")
     if not shutil.which(compiler[0]):
         raise Unavailable(f"there is no C++ compiler {compiler[0]}")
     include = _include(torch)
@@ -101,9 +102,7 @@ def command(torch: Any) -> List[str]:
     folders += cuda_headers(include.parent)
     folders.append(Path(sysconfig.get_path("include")))
     abi = int(torch.compiled_with_cxx11_abi())
-    # PyTorch's headers need C++20 from 2.14 on, and do with it before.
-    line = compiler + ["-std=c++20", "-O2", "-fPIC"]
-    line += ["-fvisibility=hidden", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
+    line = compiler + prebuilt.OPTIONS + [f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
     line += shlex.split(os.environ.get("CXXFLAGS", ""))
     for folder in folders:
         line += ["-isystem", str(folder)]
@@ -262,15 +261,27 @@ def library(torch: Any) -> Path:
     return made
 
 
+def _load(torch: Any) -> Any:
+    """The wheel's, if it has one for this very PyTorch, or else the one that is
+    compiled."""
+    carried = prebuilt.find(HERE / "prebuilt", torch)
+    if carried:
+        try:
+            return ctypes.PyDLL(str(carried))
+        except OSError as why:
+            logger.warning("%s cannot be loaded: %s", carried, why)
+    try:
+        return ctypes.PyDLL(str(library(torch)))
+    except OSError as why:
+        raise Unavailable(f"it cannot be loaded: {why}") from None
+
+
 def install(torch: Any, backend: str) -> Any:
     """Makes it PyTorch's allocator; what was loaded, with opened(number).
 
     RuntimeError if PyTorch refuses, Unavailable if there is none.
     """
-    try:
-        loaded: Any = ctypes.PyDLL(str(library(torch)))
-    except OSError as why:
-        raise Unavailable(f"it cannot be loaded: {why}") from None
+    loaded = _load(torch)
     loaded.gpumem_torch_install.restype = ctypes.c_char_p
     loaded.gpumem_torch_pin.restype = None
     loaded.gpumem_torch_pinned.restype = ctypes.c_void_p
