@@ -276,7 +276,8 @@ libheap_la_SOURCES = \
 	core/heap/tagged.c \
 	core/heap/take.c \
 	core/heap/track.c \
-	core/heap/trim.c
+	core/heap/trim.c \
+	core/heap/user.c
 
 libshare_la_CFLAGS = $(FLOOR_CFLAGS)
 libshare_la_SOURCES = \
@@ -361,4 +362,5 @@ libgpumem_la_SOURCES = \
 	core/api_resize.c \
 	core/api_share.c \
 	core/api_stats.c \
-	core/api_tag.c
+	core/api_tag.c \
+	core/api_user.c

@@ -19,6 +19,7 @@ dist_man_MANS = \
 	docs/man/gpumem_alloc.3 \
 	docs/man/gpumem_alloc_with.3 \
 	docs/man/gpumem_backend.3 \
+	docs/man/gpumem_block_set_user.3 \
 	docs/man/gpumem_device.3 \
 	docs/man/gpumem_device_report.3 \
 	docs/man/gpumem_error.3 \
@@ -178,6 +179,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/83-others-files-that-lack-facts.md \
 	docs/decisions/84-pytorchs-pinned-memory.md \
 	docs/decisions/85-compiled-for-pytorch-in-the-wheel.md \
+	docs/decisions/87-one-word-of-the-callers-per-block.md \
 	docs/decisions/88-pytorch-programs-get-the-pool-under-adopt.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \

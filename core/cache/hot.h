@@ -170,9 +170,15 @@ GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
 GM_HOT bool gm_local_untag(struct gm_local *local, uint16_t more,
 			   uint64_t requested)
 {
-	if (more & GM_MORE_SHARED || !gm_local_counts(local, more))
+	unsigned tag = more & GM_MORE_TAG;
+
+	if (more & GM_MORE_SHARED)
 		return false;
-	gm_tag_count_free(local->group->tags, more, requested);
+	if (!tag)
+		return true;
+	if (!gm_local_counts(local, tag))
+		return false;
+	gm_tag_count_free(local->group->tags, tag, requested);
 	return true;
 }
 
@@ -203,7 +209,10 @@ GM_HOT uint32_t gm_hot_untag(struct gm_local *local,
 	more = atomic_load_explicit(gm_mark_more(class, mark),
 				    memory_order_relaxed);
 	value = gm_mark_bytes(value);
-	return gm_local_untag(local, more, value) ? value : 0;
+	if (!gm_local_untag(local, more, value))
+		return 0;
+	gm_mark_clear_more(class, mark);
+	return value;
 }
 
 /* The entry's arena is the local's. */
@@ -251,13 +260,14 @@ GM_HOT bool gm_local_free_large(struct gm_local *local,
 	if (extent->address != address ||
 	    gm_extent_arena(extent) != local->arena ||
 	    !gm_extent_is(extent, GM_EXTENT_LARGE) ||
-	    (how == GM_HOT_PLAIN && extent->more) ||
+	    (how == GM_HOT_PLAIN && gm_extent_more(extent)) ||
 	    !gm_cached_has_room(&local->cached, extent->bytes))
 		return false;
-	if (how != GM_HOT_PLAIN && extent->more) {
-		if (!gm_local_untag(local, extent->more, extent->requested))
+	if (how != GM_HOT_PLAIN && gm_extent_more(extent)) {
+		if (!gm_local_untag(local, gm_extent_more(extent),
+				    extent->requested))
 			return false;
-		extent->more = 0;
+		gm_extent_clear_more(extent);
 	}
 	gm_local_push_large(local, extent);
 	return true;
@@ -278,7 +288,8 @@ GM_HOT struct gm_hot_block gm_hot_look(uintptr_t entry, uintptr_t address)
 
 	if (!(entry & 1))
 		return (struct gm_hot_block){extent->requested,
-					     extent->more & GM_MORE_TAG};
+					     gm_extent_more(extent) &
+						     GM_MORE_TAG};
 	class = gm_entry_slots(entry);
 	slot = gm_class_slot(class, gm_entry_offset(entry, address));
 	if (slot >= class->slots)

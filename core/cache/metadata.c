@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Chunks of 2 MiB, bump allocation and lists by size; see metadata.h. */
+/* Chunks of 2 MiB, bump allocation and lists by size, and words beside them;
+ * see metadata.h. */
 #include "metadata.h"
 #include "extent/check.h"
 #include "base/error.h"
@@ -10,7 +11,12 @@
 #include <sys/mman.h>
 
 /* What is less than a first page is the chunk's own. */
-enum { CHUNK_BYTES = GM_METADATA_CHUNK, OWN_BYTES = 4096 };
+enum {
+	CHUNK_BYTES = GM_METADATA_CHUNK,
+	OWN_BYTES = 4096,
+	WORDS_PART = sizeof(gm_word) / sizeof(uint16_t),
+	WORDS_BYTES = CHUNK_BYTES * WORDS_PART
+};
 
 struct gm_metadata_chunk {
 	struct gm_metadata_head head;
@@ -136,6 +142,31 @@ void *gm_metadata_take(struct gm_metadata *store, size_t bytes)
 	return piece;
 }
 
+/* ---- words ---- */
+
+static gm_word *words_of(const struct gm_metadata_chunk *chunk)
+{
+	return atomic_load_explicit(&chunk->head.words, memory_order_relaxed);
+}
+
+/* Two threads may race for them: the loser unmaps its own. */
+gm_word *gm_metadata_make_word(const void *place)
+{
+	struct gm_metadata_chunk *chunk = chunk_of((void *)place);
+	gm_word *words, *expected = NULL;
+
+	if (words_of(chunk))
+		return gm_metadata_word(place);
+	words = mmap(NULL, WORDS_BYTES, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (words == MAP_FAILED)
+		return NULL;
+	if (!atomic_compare_exchange_strong(&chunk->head.words, &expected,
+					    words))
+		(void)munmap(words, WORDS_BYTES);
+	return gm_metadata_word(place);
+}
+
 /* All its pieces are free: back to the system, but for the addresses. */
 static void give_up(struct gm_metadata *store, struct gm_metadata_chunk *chunk)
 {
@@ -151,6 +182,8 @@ static void give_up(struct gm_metadata *store, struct gm_metadata_chunk *chunk)
 	chunk->used = OWN_BYTES;
 	(void)madvise((char *)chunk + OWN_BYTES, CHUNK_BYTES - OWN_BYTES,
 		      MADV_DONTNEED);
+	if (words_of(chunk))
+		(void)madvise(words_of(chunk), WORDS_BYTES, MADV_DONTNEED);
 }
 
 void gm_metadata_give(struct gm_metadata *store, void *piece, size_t bytes)
@@ -165,7 +198,7 @@ void gm_metadata_give(struct gm_metadata *store, void *piece, size_t bytes)
 		give_up(store, chunk);
 }
 
-size_t gm_metadata_host_bytes(const struct gm_metadata *store)
+static size_t used_bytes(const struct gm_metadata *store)
 {
 	const struct gm_metadata_chunk *chunk = store->chunks;
 	size_t bytes = 0;
@@ -175,12 +208,25 @@ size_t gm_metadata_host_bytes(const struct gm_metadata *store)
 	return bytes;
 }
 
+size_t gm_metadata_host_bytes(const struct gm_metadata *store)
+{
+	const struct gm_metadata_chunk *chunk = store->chunks;
+	size_t bytes = used_bytes(store);
+
+	for (; chunk; chunk = chunk->next)
+		if (words_of(chunk))
+			bytes += (chunk->used - OWN_BYTES) * WORDS_PART;
+	return bytes;
+}
+
 void gm_metadata_fini(struct gm_metadata *store)
 {
 	struct gm_metadata_chunk *chunk;
 
 	while ((chunk = store->chunks)) {
 		store->chunks = chunk->next;
+		if (words_of(chunk))
+			(void)munmap(words_of(chunk), WORDS_BYTES);
 		(void)munmap(chunk, CHUNK_BYTES);
 	}
 	*store = (struct gm_metadata){0};
@@ -189,8 +235,7 @@ void gm_metadata_fini(struct gm_metadata *store)
 gpumem_status gm_metadata_check(const struct gm_metadata *store)
 {
 	const struct gm_metadata_chunk *chunk = store->chunks;
-	size_t chunks = 0, free_bytes = 0,
-	       bytes = gm_metadata_host_bytes(store);
+	size_t chunks = 0, free_bytes = 0, bytes = used_bytes(store);
 
 	for (; chunk; chunk = chunk->next, chunks++)
 		EXPECT(chunk->used <= CHUNK_BYTES &&

@@ -13,6 +13,9 @@
  * constant, and so the same for a piece that is given, or a part of another, by
  * now.
  *
+ * Beside a chunk there may be its words, one for each place of a mark, which
+ * callers keep there (heap/user.c): zeroed when they are mapped, stale later.
+ *
  *     of each chunk: live == pieces that were taken and not given
  *                    used == the size of all pieces, live or free, and its own
  *                    used > first page  =>  live > 0
@@ -26,6 +29,7 @@
 
 #include <gpumem/gpumem.h>
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,9 +52,12 @@ struct gm_metadata {
 	size_t chunk_count, live_bytes;
 };
 
+typedef _Atomic(void *) gm_word;
+
 /* What each chunk begins with. */
 struct gm_metadata_head {
-	struct gm_heap *heap; /* constant */
+	struct gm_heap *heap;	  /* constant */
+	_Atomic(gm_word *) words; /* constant once it is not NULL */
 };
 
 /* Whose piece it is or was, until that heap ends. No lock. */
@@ -62,12 +69,28 @@ static inline struct gm_heap *gm_metadata_heap(const void *piece)
 	return ((const struct gm_metadata_head *)chunk)->heap;
 }
 
+/* The word of a place of two bytes in a piece, or NULL: its chunk has none. No
+ * lock. */
+static inline gm_word *gm_metadata_word(const void *place)
+{
+	const uintptr_t at = (uintptr_t)place & (GM_METADATA_CHUNK - 1);
+	gm_word *words = atomic_load_explicit(
+		&((struct gm_metadata_head *)((uintptr_t)place - at))->words,
+		memory_order_acquire);
+
+	return words ? words + at / sizeof(uint16_t) : NULL;
+}
+
+/* The same, mapped where there is none. NULL: out of host memory. No lock. */
+gm_word *gm_metadata_make_word(const void *place);
+
 /* Uninitialized memory. NULL: out of host memory. */
 void *gm_metadata_take(struct gm_metadata *store, size_t bytes);
 /* `bytes` is what was taken. */
 void gm_metadata_give(struct gm_metadata *store, void *piece, size_t bytes);
-/* Bytes of host memory in use: all pieces, live or free, and the chunks' own.
- * What of a chunk was never used is not counted. */
+/* Bytes of host memory in use: all pieces, live or free, and the chunks' own;
+ * and where a chunk has words, those of all its pieces. What of a chunk was
+ * never used is not counted. */
 size_t gm_metadata_host_bytes(const struct gm_metadata *store);
 /* Frees everything, live pieces too. */
 void gm_metadata_fini(struct gm_metadata *store);

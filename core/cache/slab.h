@@ -7,10 +7,12 @@
  *
  *     0                        not live: free here, or cached
  *     1 .. GM_SMALL_MAX        live; the bytes that were asked for
- *     the same | GM_MARK_MORE  live, and what it has more, a tag or an entry
- *                              (extent/tags.h), is in `more`, and is not 0
+ *     the same | GM_MARK_MORE  live, and what it has more, a tag, a word or an
+ *                              entry (extent/tags.h), is in `more`
  *     GM_MARK_PENDING          freed, streams may still use it
  *
+ *     mark has GM_MARK_MORE  =>  more is not 0; else it is 0, but for one that
+ *         a thread is about to note
  *     free_count == number of bits in free[] <= number of marks that are 0
  *     in partial[class][level] of the arena  <=>  0 < free_count < slots, or
  *         never used; then level == gm_slab_level()
@@ -121,17 +123,23 @@ static inline uint16_t gm_slab_more(const struct gm_slab *slab, uint32_t slot)
 	return gm_mark_has(&slab->class, gm_slab_mark(slab, slot));
 }
 
-/* Of a live slot. */
-static inline void gm_slab_set_more(const struct gm_slab *slab, uint32_t slot,
-				    uint16_t more)
+/* Of a live slot. Another thread may add something else meanwhile. */
+static inline void gm_slab_add_more(const struct gm_slab *slab, uint32_t slot,
+				    uint16_t bits)
 {
 	gm_mark *mark = gm_slab_mark(slab, slot);
 
-	atomic_store(gm_mark_more(&slab->class, mark), more);
-	if (more)
-		atomic_fetch_or(mark, GM_MARK_MORE);
-	else
-		atomic_fetch_and(mark, (uint16_t)~GM_MARK_MORE);
+	atomic_fetch_or(gm_mark_more(&slab->class, mark), bits);
+	atomic_fetch_or(mark, GM_MARK_MORE);
+}
+
+/* Of a slot that ends: before its mark, which says that there is more. */
+static inline void gm_mark_clear_more(const struct gm_class *class,
+				      gm_mark *mark)
+{
+	if (atomic_load_explicit(mark, memory_order_relaxed) & GM_MARK_MORE)
+		atomic_store_explicit(gm_mark_more(class, mark), 0,
+				      memory_order_relaxed);
 }
 
 static inline struct gm_slab *gm_slab_of_entry(uintptr_t entry)

@@ -29,16 +29,16 @@ struct gm_arena;
 struct gm_heap;
 
 enum gm_extent_state {
-	GM_EXTENT_HOLE,	    /* addresses without memory */
-	GM_EXTENT_FREE,	    /* in the index of `arena` */
-	GM_EXTENT_LARGE,    /* one live block */
-	GM_EXTENT_CACHED,   /* free, cached by a thread */
-	GM_EXTENT_RUN,	    /* cut into small blocks */
-	GM_EXTENT_PENDING,  /* a large block that streams may still use */
-	GM_EXTENT_FILLING,  /* a hole that is being mapped */
+	GM_EXTENT_HOLE,	     /* addresses without memory */
+	GM_EXTENT_FREE,	     /* in the index of `arena` */
+	GM_EXTENT_LARGE,     /* one live block */
+	GM_EXTENT_CACHED,    /* free, cached by a thread */
+	GM_EXTENT_RUN,	     /* cut into small blocks */
+	GM_EXTENT_PENDING,   /* a large block that streams may still use */
+	GM_EXTENT_FILLING,   /* a hole that is being mapped */
 	GM_EXTENT_RELEASING, /* being given back to the driver: vm/release.c */
-	GM_EXTENT_STALE,    /* its memory serves elsewhere: vm/stale.h */
-	GM_EXTENT_RETIRING  /* the same, and is being unmapped */
+	GM_EXTENT_STALE,     /* its memory serves elsewhere: vm/stale.h */
+	GM_EXTENT_RETIRING   /* the same, and is being unmapped */
 };
 
 enum { GM_EXTENT_BYTES = 64 };
@@ -52,10 +52,14 @@ enum { GM_EXTENT_BYTES = 64 };
 struct gm_extent {
 	_Alignas(GM_EXTENT_BYTES) uintptr_t address;
 	size_t bytes;
-	struct gm_arena *arena;	       /* whose it is; NULL for holes */
-	uint32_t prev, next;	       /* by address; 0 at a span's edge */
-	uint32_t ring_prev, ring_next; /* ring.h: free by pages; holes;
-					  stale */
+	struct gm_arena *arena; /* whose it is; NULL for holes */
+	uint32_t prev, next;	/* by address; 0 at a span's edge */
+	union {
+		struct { /* ring.h: free by pages; holes; stale */
+			uint32_t ring_prev, ring_next;
+		};
+		_Atomic(void *) user; /* live, where `more` says so */
+	};
 	union {
 		struct {		      /* free and stale */
 			uint32_t left, right; /* by size */
@@ -69,7 +73,7 @@ struct gm_extent {
 	};
 	/* Changed between LARGE and READY by a thread without a lock. */
 	_Atomic uint8_t state;
-	uint16_t more;	   /* live: see tags.h */
+	uint16_t more;	   /* live: see tags.h; cached: 0 */
 	uint32_t priority; /* free: see tree.h */
 };
 
@@ -107,6 +111,23 @@ static inline void gm_extent_move(struct gm_extent *extent,
 				  struct gm_arena *arena)
 {
 	__atomic_store_n(&extent->arena, arena, __ATOMIC_RELAXED);
+}
+
+/* What a live block has more; 0 of one that is cached. Other threads may add
+ * something meanwhile. */
+static inline uint16_t gm_extent_more(const struct gm_extent *extent)
+{
+	return __atomic_load_n(&extent->more, __ATOMIC_RELAXED);
+}
+
+static inline void gm_extent_add_more(struct gm_extent *extent, uint16_t bits)
+{
+	(void)__atomic_fetch_or(&extent->more, bits, __ATOMIC_RELEASE);
+}
+
+static inline void gm_extent_clear_more(struct gm_extent *extent)
+{
+	__atomic_store_n(&extent->more, 0, __ATOMIC_RELAXED);
 }
 
 /* The heap that a live, cached or pending extent belongs to, also without the

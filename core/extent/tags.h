@@ -40,7 +40,11 @@
 
 /* What a block has besides its size: in the mark of a slot one bit says that
  * there is more (cache/slab.h). */
-enum { GM_MORE_TAG = 0x7fff, GM_MORE_SHARED = 0x8000 /* see order/uses.h */ };
+enum {
+	GM_MORE_TAG = 0x3fff,
+	GM_MORE_USER = 0x4000,	/* a word of the caller's: heap/user.c */
+	GM_MORE_SHARED = 0x8000 /* see order/uses.h */
+};
 
 _Static_assert((int)GM_TAGS_MAX <= (int)GM_MORE_TAG,
 	       "a block has room for its tag");

@@ -142,7 +142,7 @@ uint64_t gm_block_requested(const struct gm_block *block)
 
 uint16_t gm_block_more(const struct gm_block *block)
 {
-	return block->extent ? block->extent->more
+	return block->extent ? gm_extent_more(block->extent)
 			     : gm_slab_more(block->slab, block->slot);
 }
 
@@ -166,10 +166,8 @@ gpumem_stream gm_block_own_stream(const struct gm_block *block)
 
 void gm_block_share(const struct gm_block *block)
 {
-	uint16_t more = gm_block_more(block) | GM_MORE_SHARED;
-
 	if (block->slab)
-		gm_slab_set_more(block->slab, block->slot, more);
+		gm_slab_add_more(block->slab, block->slot, GM_MORE_SHARED);
 	else
-		block->extent->more = more;
+		gm_extent_add_more(block->extent, GM_MORE_SHARED);
 }

@@ -29,6 +29,16 @@ bool gm_block_peek(const void *ptr, struct gm_block_size *size_out);
 /* The same under the lock, with a sentence. OK, BAD_POINTER or FORKED. */
 gpumem_status gm_block_size(const void *ptr, struct gm_block_size *size_out);
 
+/* user.c: the caller's word of the live block that begins at ptr. No lock.
+ * Get: false, take a closer look. Set: OK; NO_HOST_MEMORY; NOT_READY without a
+ * sentence, take a closer look. */
+bool gm_block_peek_user(const void *ptr, void **user_out);
+gpumem_status gm_block_poke_user(const void *ptr, void *user);
+/* The same under the lock, with a sentence. OK, BAD_POINTER or FORKED; set also
+ * NO_HOST_MEMORY. */
+gpumem_status gm_heap_get_user(const void *ptr, void **user_out);
+gpumem_status gm_heap_set_user(const void *ptr, void *user);
+
 uintptr_t gm_block_address(const struct gm_block *block);
 uint64_t gm_block_requested(const struct gm_block *block);
 /* GM_MORE_ bits, and the tag of them. */

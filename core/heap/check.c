@@ -87,14 +87,14 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->requested += extent->requested;
 		tally->allocated += extent->bytes;
 		tally->blocks++;
-		return gm_check_more(heap, extent->more, extent->requested,
-				     tally);
+		return gm_check_more(heap, gm_extent_more(extent),
+				     extent->requested, tally);
 	case GM_EXTENT_CACHED:
 		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
 		       "the map does not lead to the ready block at %#zx",
 		       extent->address);
-		EXPECT(!extent->more, "the ready block at %#zx has more",
-		       extent->address);
+		EXPECT(!gm_extent_more(extent),
+		       "the ready block at %#zx has more", extent->address);
 		tally->ready_bytes += extent->bytes;
 		return GPUMEM_OK;
 	case GM_EXTENT_PENDING:

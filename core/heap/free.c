@@ -116,7 +116,7 @@ static bool cache_large(struct gm_block *block)
 		return false;
 	if (!gm_cached_has_room(&local->cached, extent->bytes))
 		gm_local_make_room(local, extent->bytes);
-	extent->more = 0;
+	gm_extent_clear_more(extent);
 	gm_local_push_large(local, extent);
 	return true;
 }
@@ -135,7 +135,7 @@ static gpumem_status free_large(struct gm_block *block, gpumem_stream stream)
 
 	if (stream != own && has_streams(heap))
 		status = gm_block_add_use(block, stream);
-	if (status == GPUMEM_OK && extent->more & GM_MORE_SHARED)
+	if (status == GPUMEM_OK && gm_extent_more(extent) & GM_MORE_SHARED)
 		status = wait_for_uses(block, own, extent->bytes, &pending);
 	if (status != GPUMEM_OK)
 		return status;
@@ -192,6 +192,7 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 		status = wait_for_uses(block, own, slab->class.bytes, &pending);
 	if (status != GPUMEM_OK)
 		return status;
+	gm_mark_clear_more(&slab->class, mark);
 	if (pending) {
 		atomic_store(mark, GM_MARK_PENDING);
 		gm_counters_free(&block->heap->counters, requested,

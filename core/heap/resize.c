@@ -220,7 +220,7 @@ static void give_end(const struct resize *resize, size_t bytes)
 	struct gm_nodes *nodes = &resize->block.heap->nodes;
 	struct gm_extent *extent = resize->block.extent;
 
-	if (extent->more & GM_MORE_SHARED ||
+	if (gm_extent_more(extent) & GM_MORE_SHARED ||
 	    gm_nodes_reserve(nodes, 1) != GPUMEM_OK)
 		return;
 	(void)gm_arena_release(extent->arena,
@@ -234,7 +234,7 @@ static gpumem_status resize_large(struct resize *resize, uint64_t *holds_out)
 	size_t requested = extent->requested, before = extent->bytes, bytes;
 	gpumem_status status;
 
-	if (extent->more & GM_MORE_SHARED && has_view(resize))
+	if (gm_extent_more(extent) & GM_MORE_SHARED && has_view(resize))
 		return refuse_view();
 	if (resize->bytes > heap->capacity_bytes)
 		return gm_refuse(GPUMEM_BUSY,

@@ -19,11 +19,11 @@ static void set(uintptr_t address, uint32_t tag)
 	uint32_t slot;
 
 	if (!slab) {
-		((struct gm_extent *)entry)->more = (uint16_t)tag;
+		gm_extent_add_more((struct gm_extent *)entry, (uint16_t)tag);
 		return;
 	}
 	slot = gm_class_slot(&slab->class, gm_entry_offset(entry, address));
-	gm_slab_set_more(slab, slot, (uint16_t)tag);
+	gm_slab_add_more(slab, slot, (uint16_t)tag);
 }
 
 void gm_heap_tag_alloc(struct gm_heap *heap, const void *ptr, uint32_t tag,

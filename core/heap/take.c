@@ -29,7 +29,7 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	gm_extent_move(extent, arena);
 	extent->requested = request->bytes;
 	gm_extent_set_heap(extent, heap);
-	extent->more = 0;
+	gm_extent_clear_more(extent);
 	gm_map_set(extent->address, (uintptr_t)extent);
 	gm_counters_alloc(&heap->counters, request->bytes, extent->bytes);
 	if (request->holds_out)

@@ -38,7 +38,7 @@ void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 	case GM_EXTENT_LARGE:
 		block->state = GPUMEM_BLOCK_LIVE;
 		block->requested_bytes = extent->requested;
-		block->tag = extent->more & GM_MORE_TAG;
+		block->tag = gm_extent_more(extent) & GM_MORE_TAG;
 		describe_tracked(pool->heap.policy, block);
 		break;
 	case GM_EXTENT_PENDING:

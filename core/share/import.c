@@ -21,6 +21,7 @@ struct import {
 	uint64_t address;	     /* of what is shared */
 	gpumem_page *pages;	     /* FD: shared.fd_count; else NULL */
 	uint64_t count;		     /* imports without their close */
+	void *user;		     /* the caller's word */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -287,6 +288,30 @@ bool gm_import_holds(const void *ptr)
 	found = *find(ptr) != NULL;
 	pthread_mutex_unlock(&mutex);
 	return found;
+}
+
+bool gm_import_set_user(const void *ptr, void *user)
+{
+	struct import *import;
+
+	pthread_mutex_lock(&mutex);
+	import = *find(ptr);
+	if (import)
+		import->user = user;
+	pthread_mutex_unlock(&mutex);
+	return import;
+}
+
+bool gm_import_get_user(const void *ptr, void **user_out)
+{
+	const struct import *import;
+
+	pthread_mutex_lock(&mutex);
+	import = *find(ptr);
+	if (import)
+		*user_out = import->user;
+	pthread_mutex_unlock(&mutex);
+	return import;
 }
 
 void gm_imports_visit(const struct gpumem_device *device,

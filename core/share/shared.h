@@ -36,6 +36,9 @@ gpumem_status gm_import_check(const struct gpumem_device *device,
 
 /* Whether gpumem_import() gave this pointer. */
 bool gm_import_holds(const void *ptr);
+/* The caller's word of an import, NULL at first. False: ptr is none's. */
+bool gm_import_set_user(const void *ptr, void *user);
+bool gm_import_get_user(const void *ptr, void **user_out);
 /* Calls fn for each import of the device, until it returns false; the list is
  * locked. */
 void gm_imports_visit(const struct gpumem_device *device,

@@ -1087,6 +1087,29 @@ gpumem_free_sized(void *ptr, size_t bytes, gpumem_stream stream);
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
 							 gpumem_stream stream);
 
+/*
+ * One word of the caller's for each live block, by the pointer to its start,
+ * for allocators that are built upon this one and get no more than the pointer
+ * back. gpumem does not look at it. It is NULL in each new block, and stays what
+ * was set until the block is freed, also by gpumem_resize(). Of an import
+ * (gpumem_import()) it is NULL at first, and stays until the last close; what
+ * the exporter has set is not shared.
+ *
+ * Takes no lock and makes no search, but for imports. The first word of a small
+ * block (up to 16 KiB) among some hundred takes host memory, 8 bytes for each
+ * that may have one; of large blocks none does. A block with a word other than
+ * NULL costs a few instructions more when it is freed. Any thread may call at
+ * any time, but of one block not while another thread sets the word, resizes or
+ * frees the block.
+ *
+ * OK; INVALID: ptr, or user_out, is NULL; BAD_POINTER: ptr is not the start of a
+ * live block or an import; set also NO_HOST_MEMORY, and the word is as it was.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_block_set_user(void *ptr,
+								 void *user);
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_block_get_user(const void *ptr, void **user_out);
+
 /* ---- Hooks: for tracers and profilers ----------------------------------- */
 
 /* name, number, word */

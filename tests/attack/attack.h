@@ -78,6 +78,7 @@ struct block {
 	uint64_t requested, bytes;
 	struct pool *pool;
 	int stream;  /* of the pool's device; -1: none of those there are */
+	void *user;  /* its word */
 	bool marked; /* both ends hold `value` */
 	uint8_t value;
 };

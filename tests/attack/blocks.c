@@ -126,6 +126,28 @@ void attack_gpumem_usable_bytes(void)
 		expect(*out == block->bytes, "%p holds something else", ptr);
 }
 
+void attack_gpumem_block_set_user(void)
+{
+	void *user = one_in(4) ? NULL : &world.block[random_below(BLOCKS)];
+	struct block *block;
+	void *ptr = one_in(60) ? NULL : pick_pointer(&block);
+
+	if (!ptr)
+		wrong(B(INVALID));
+	if (judge(gpumem_block_set_user(ptr, user)))
+		block->user = user;
+}
+
+void attack_gpumem_block_get_user(void)
+{
+	struct block *block;
+	const void *ptr = pick_pointer(&block);
+	void **out = out_plain(sizeof(void *));
+
+	if (judge(gpumem_block_get_user(ptr, out)))
+		expect(*out == block->user, "%p has another word", ptr);
+}
+
 /* A block that is to be freed: half of the room stays for those that live long.
  * False: none this time. */
 static bool pick_freed(void **ptr_out, struct block **block_out)

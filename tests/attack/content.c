@@ -113,6 +113,7 @@ void block_add(struct pool *pool, void *ptr, uint64_t bytes, uint64_t alignment,
 {
 	struct gpumem_block info = GPUMEM_INIT(struct gpumem_block);
 	struct block *block = &world.block[world.blocks];
+	void *user = &user;
 
 	expect((uintptr_t)ptr % (alignment > 256 ? alignment : 256) == 0,
 	       "%p is not aligned to %llu", ptr, (ull)alignment);
@@ -127,6 +128,8 @@ void block_add(struct pool *pool, void *ptr, uint64_t bytes, uint64_t alignment,
 				.bytes = info.bytes,
 				.pool = pool,
 				.stream = stream};
+	must(gpumem_block_get_user(ptr, &user));
+	expect(!user, "a new block has a word");
 	block_apart(block);
 	world.blocks++;
 	pool->requested += bytes;

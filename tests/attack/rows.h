@@ -127,6 +127,8 @@
 	X(gpumem_pool_track_begin, 2, 0)                                       \
 	X(gpumem_pool_track_end, 1, 0)                                         \
 	X(gpumem_pool_trim, 8, ASKS | B(NO_HOST_MEMORY))                       \
+	X(gpumem_block_get_user, 10, B(BAD_POINTER))                           \
+	X(gpumem_block_set_user, 10, B(BAD_POINTER) | B(NO_HOST_MEMORY))       \
 	X(gpumem_block_visit, 2, 0)                                            \
 	X(gpumem_query, 10, B(BAD_POINTER))                                    \
 	X(gpumem_record_begin, 2, B(BUSY) | B(NO_HOST_MEMORY))                 \

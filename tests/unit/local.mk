@@ -234,6 +234,8 @@ lib_tests = \
 	tests/unit/lib/threads \
 	tests/unit/lib/touch \
 	tests/unit/lib/view_block \
+	tests/unit/lib/user \
+	tests/unit/lib/user_threads \
 	tests/unit/lib/views \
 	tests/unit/lib/views_faults \
 	tests/unit/lib/views_threads \

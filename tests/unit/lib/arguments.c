@@ -34,6 +34,13 @@ static void null_blocks(void)
 	invalid(gpumem_usable_bytes(&ptr, NULL));
 	said(gpumem_usable_bytes(&ptr, &offset), GPUMEM_BAD_POINTER,
 	     "what no block holds");
+	invalid(gpumem_block_set_user(NULL, NULL));
+	invalid(gpumem_block_get_user(NULL, &ptr));
+	invalid(gpumem_block_get_user(&ptr, NULL));
+	said(gpumem_block_set_user(&ptr, NULL), GPUMEM_BAD_POINTER,
+	     "the word of no block");
+	said(gpumem_block_get_user(&offset, &ptr), GPUMEM_BAD_POINTER,
+	     "the word of no block");
 	said(gpumem_free_own(&ptr), GPUMEM_BAD_POINTER, "freed without stream");
 	said(gpumem_free_sized(&ptr, sizeof(ptr), NULL), GPUMEM_BAD_POINTER,
 	     "freed with a size");

@@ -55,6 +55,10 @@ static void child_blocks(void)
 	forked(gpumem_alloc_with(pool, 1000, NULL, NULL, &ptr, NULL));
 	forked(gpumem_usable_bytes(small[0], &usable));
 	forked(gpumem_usable_bytes(large[0], &usable));
+	forked(gpumem_block_set_user(small[0], &usable));
+	forked(gpumem_block_set_user(large[0], &usable));
+	forked(gpumem_block_get_user(small[0], &ptr));
+	forked(gpumem_block_get_user(large[0], &ptr));
 	forked(gpumem_free_own(small[0]));
 	forked(gpumem_free_own(large[0]));
 	forked(gpumem_free_sized(small[0], 1, NULL));

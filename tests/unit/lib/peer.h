@@ -80,6 +80,15 @@ PEER_USE int peer_read_value(struct peer *peer)
 	return peer_ask(peer, PEER_READ, &message, NULL) ? -2 : message.value;
 }
 
+/* Sets the word of what it has to one of its own, and returns which of them it
+ * was; -1: none. */
+PEER_USE int peer_word(struct peer *peer, int value)
+{
+	struct peer_message message = {.value = value};
+
+	return peer_ask(peer, PEER_WORD, &message, NULL) ? -2 : message.value;
+}
+
 PEER_USE void peer_open(struct peer *peer, const char *name)
 {
 	struct peer_message message = {0};

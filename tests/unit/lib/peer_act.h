@@ -80,6 +80,19 @@ static gpumem_status peer_read(int *value_out)
 	return status;
 }
 
+/* -1: the import has none. */
+static gpumem_status peer_change_word(int *value)
+{
+	static int words[100];
+	void *before = NULL;
+	gpumem_status status = gpumem_block_get_user(mine.block, &before);
+
+	if (status == GPUMEM_OK)
+		status = gpumem_block_set_user(mine.block, &words[*value]);
+	*value = before ? (int)((int *)before - words) : -1;
+	return status;
+}
+
 static gpumem_status peer_import(struct peer_message *m, const int *fds)
 {
 	gpumem_status status = gpumem_import(mine.device, &m->shared, fds,
@@ -129,6 +142,8 @@ static gpumem_status peer_act(struct peer_message *m, int *fds)
 		return peer_import(m, fds);
 	case PEER_CLOSE:
 		return gpumem_import_close(mine.block);
+	case PEER_WORD:
+		return peer_change_word(&m->value);
 	case PEER_MISUSE:
 		return gpumem_free(mine.block, NULL);
 	case PEER_WRITE:

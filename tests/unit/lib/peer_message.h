@@ -29,6 +29,7 @@ enum peer_do {
 	PEER_UNMAKE, /* the pool, by force */
 	PEER_IMPORT, /* shared and fds */
 	PEER_CLOSE,  /* the import */
+	PEER_WORD,   /* sets the word of the import; value: what it was */
 	PEER_MISUSE, /* gpumem_free() of the import */
 	PEER_WRITE,  /* value, all over the block or import */
 	PEER_READ,   /* answers with the value that is all over it, or -1 */

@@ -104,13 +104,21 @@ static void test_twice(const struct target *t)
 	is_status(peer_ask(&to, PEER_MISUSE, &misuse, NULL), GPUMEM_BAD_POINTER,
 		  "it is no block");
 	ok(strstr(misuse.text, "gpumem_import_close"), "says %s", misuse.text);
+	is_int(peer_word(&from, 9), -1, "the exporter gives the block a word");
+	is_int(peer_word(&to, 1), -1, "the import has none of its own");
+	is_int(peer_word(&to, 2), 1, "until it is set");
 	is_status(peer_do(&to, PEER_CLOSE), GPUMEM_OK, "closed once");
 	is_int(peer_read_value(&to), 11, "it is still there");
+	is_int(peer_word(&to, 3), 2, "with its word");
+	is_int(peer_word(&from, 8), 9, "as the exporter's block with its own");
 	is_status(peer_ask(&to, PEER_END, &busy, NULL), GPUMEM_BUSY,
 		  "and holds the device open");
 	is_status(peer_do(&to, PEER_CLOSE), GPUMEM_OK, "closed twice");
 	is_status(peer_ask(&to, PEER_CLOSE, &again, NULL), GPUMEM_BAD_POINTER,
 		  "and no third time");
+	(void)pass(&from, &to, t->name);
+	is_int(peer_word(&to, 4), -1, "imported anew it has no word");
+	is_status(peer_do(&to, PEER_CLOSE), GPUMEM_OK, "closed");
 	end(t, &from, &to);
 }
 
