@@ -174,6 +174,7 @@ liborder_la_SOURCES = \
 	core/order/arena.c \
 	core/order/arena.h \
 	core/order/arenas.c \
+	core/order/attempt.h \
 	core/order/check_uses.c \
 	core/order/events.c \
 	core/order/fence.c \

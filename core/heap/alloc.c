@@ -63,15 +63,16 @@ static void note_alloc(struct gm_heap *heap, const struct gm_request *request,
 
 /* With the request's bytes promised to its tag meanwhile. */
 static gpumem_status take_tagged(struct gm_heap *heap,
+				 struct gm_attempt *attempt,
 				 const struct gm_request *request,
-				 bool *grown_out, bool *over_out,
 				 void **ptr_out)
 {
-	gpumem_status status = gm_heap_tag_promise(heap, request, over_out);
+	gpumem_status status =
+		gm_heap_tag_promise(heap, request, &attempt->over);
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_heap_take(heap, request, grown_out, ptr_out);
+	status = gm_heap_take(heap, attempt, request, ptr_out);
 	if (status != GPUMEM_OK)
 		gm_tag_withdraw(heap->tags, request->tag, request->bytes);
 	return status;
@@ -87,41 +88,34 @@ static bool exceeds_limit(const struct gm_heap *heap,
 	       gm_budget_need(heap, request->bytes) > limit;
 }
 
-static gpumem_status take(struct gm_heap *heap,
-			  const struct gm_request *request, bool *grown_out,
-			  bool *over_out, void **ptr_out)
+static gpumem_status take(struct gm_heap *heap, struct gm_attempt *attempt,
+			  const struct gm_request *request, void **ptr_out)
 {
-	*over_out = exceeds_limit(heap, request);
-	if (*over_out)
+	attempt->over = exceeds_limit(heap, request);
+	if (attempt->over)
 		return gm_fail(GPUMEM_LIMIT,
 			       "the request exceeds the pool's limit");
-	return request->tag ? take_tagged(heap, request, grown_out, over_out,
-					  ptr_out)
-			    : gm_heap_take(heap, request, grown_out, ptr_out);
+	return request->tag ? take_tagged(heap, attempt, request, ptr_out)
+			    : gm_heap_take(heap, attempt, request, ptr_out);
 }
 
-gpumem_status gm_heap_attempt(struct gm_heap *heap,
-			      const struct gm_request *request,
-			      bool beyond_soft, struct gm_seen *seen_out,
-			      void **ptr_out)
+gpumem_status gm_heap_attempt(struct gm_heap *heap, struct gm_attempt *attempt,
+			      const struct gm_request *request, void **ptr_out)
 {
-	struct gm_budget *budget = &heap->space->budget;
 	gpumem_status status;
-	bool grown = false, due;
+	bool due;
 
 	pthread_mutex_lock(&heap->mutex);
-	budget->beyond_soft = beyond_soft;
-	budget->no_wait = request->flags & GPUMEM_ALLOC_NO_WAIT;
-	budget->device_limited = false;
-	seen_out->completions = heap->order->completions;
-	status = take(heap, request, &grown, &seen_out->over, ptr_out);
-	if (status == GPUMEM_OK && grown)
+	*attempt = (struct gm_attempt){.beyond_soft = attempt->beyond_soft,
+				       .no_wait = request->flags &
+						  GPUMEM_ALLOC_NO_WAIT,
+				       .completions = heap->order->completions};
+	status = take(heap, attempt, request, ptr_out);
+	if (status == GPUMEM_OK && attempt->grown)
 		gm_counters_miss(&heap->counters);
 	if (status == GPUMEM_OK)
 		note_alloc(heap, request, *ptr_out);
-	budget->beyond_soft = budget->no_wait = budget->drained = false;
-	seen_out->device_limited = budget->device_limited;
-	seen_out->releases = heap->space->releases;
+	attempt->releases = heap->space->releases;
 	/* A purge step is a trim of a kind, which both flags leave out. */
 	due = !(request->flags &
 		(GPUMEM_ALLOC_NO_WAIT | GPUMEM_ALLOC_NO_GROW)) &&
@@ -167,9 +161,10 @@ static const struct gm_stack *stack_here(const struct gm_heap *heap)
 
 /* To the program a limit is one, whatever it is of. */
 static gpumem_status judge(const struct gm_request *request,
-			   const struct gm_seen *seen, gpumem_status status)
+			   const struct gm_attempt *attempt,
+			   gpumem_status status)
 {
-	if (status != GPUMEM_NO_MEMORY || !seen->device_limited)
+	if (status != GPUMEM_NO_MEMORY || !attempt->device_limited)
 		return status;
 	if (request->device_limit_out)
 		*request->device_limit_out = true;
@@ -179,14 +174,14 @@ static gpumem_status judge(const struct gm_request *request,
 /* More than there can be: no reclaiming can help. */
 static gpumem_status refuse_excess(const struct gm_heap *heap,
 				   const struct gm_request *request,
-				   struct gm_seen *seen)
+				   struct gm_attempt *attempt)
 {
 	const struct gpumem_device *device = heap->driver.device;
 
-	seen->device_limited = heap->driver.kind == GPUMEM_KIND_DEVICE &&
-			       request->bytes <= device->info.total_bytes;
+	attempt->device_limited = heap->driver.kind == GPUMEM_KIND_DEVICE &&
+				  request->bytes <= device->info.total_bytes;
 	return gm_fail(GPUMEM_NO_MEMORY, "the request exceeds the %s of %s",
-		       seen->device_limited ? "limit" : "total memory",
+		       attempt->device_limited ? "limit" : "total memory",
 		       device->info.name);
 }
 
@@ -194,7 +189,7 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 			    const struct gm_request *asked, void **ptr_out)
 {
 	struct gm_request request = *asked;
-	struct gm_seen seen = {0};
+	struct gm_attempt attempt = {0};
 	gpumem_status status;
 
 	if (gm_forked())
@@ -205,14 +200,14 @@ gpumem_status gm_heap_alloc(struct gm_heap *heap,
 		return refuse_lost(heap);
 	request.stack = stack_here(heap);
 	if (request.bytes > heap->capacity_bytes) {
-		status = refuse_excess(heap, &request, &seen);
+		status = refuse_excess(heap, &request, &attempt);
 	} else {
-		status = gm_heap_attempt(heap, &request, false, &seen, ptr_out);
+		status = gm_heap_attempt(heap, &attempt, &request, ptr_out);
 		if (is_for_memory(status))
-			status = gm_ladder_climb(heap, &request, &seen, status,
-						 ptr_out);
+			status = gm_ladder_climb(heap, &attempt, &request,
+						 status, ptr_out);
 	}
 	if (is_for_memory(status))
 		count_oom(heap);
-	return judge(&request, &seen, status);
+	return judge(&request, &attempt, status);
 }

@@ -21,15 +21,15 @@ static uint64_t most_pending(struct gm_arena *arena, const struct gm_want *want)
 	return PENDING_TIMES * (uint64_t)want->bytes;
 }
 
-bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want,
-		    size_t looks)
+bool gm_get_pending(struct gm_arena *arena, const struct gm_attempt *attempt,
+		    const struct gm_want *want, size_t looks)
 {
 	uint64_t most = most_pending(arena, want);
 
-	return gm_pending_behind(arena, true, want->bytes, want->alignment,
-				 most, looks) ||
-	       gm_pending_behind(arena, false, want->bytes, want->alignment,
-				 most, looks);
+	return gm_pending_behind(arena, attempt, true, want->bytes,
+				 want->alignment, most, looks) ||
+	       gm_pending_behind(arena, attempt, false, want->bytes,
+				 want->alignment, most, looks);
 }
 
 struct of_class {
@@ -48,21 +48,24 @@ static bool is_of_class(const struct gm_slab *slab, const void *user)
 /* Each takes a wait, and what is too much stays in the slab. */
 enum { SLOTS = 16 };
 
-bool gm_get_slots(struct gm_arena *arena, const struct gm_want *want,
-		  size_t looks)
+bool gm_get_slots(struct gm_arena *arena, const struct gm_attempt *attempt,
+		  const struct gm_want *want, size_t looks)
 {
 	const struct of_class of = {.arena = arena, .class = want->class};
 
 	return want->class &&
-	       gm_pending_slots_behind(arena, is_of_class, &of, SLOTS, looks);
+	       gm_pending_slots_behind(arena, attempt, is_of_class, &of, SLOTS,
+				       looks);
 }
 
-bool gm_get_slots_early(struct gm_arena *arena, const struct gm_want *want)
+bool gm_get_slots_early(struct gm_arena *arena,
+			const struct gm_attempt *attempt,
+			const struct gm_want *want)
 {
 	const struct gm_heap *heap = arena->heap;
 
 	return !(want->flags & NO_GROW) && gm_may_follow(heap, want->flags) &&
-	       gm_budget_exceeds_stream_waste(heap, want->bytes) &&
+	       gm_budget_exceeds_stream_waste(heap, attempt, want->bytes) &&
 	       !gm_budget_has_slack(heap, want->bytes) &&
-	       gm_get_slots(arena, want, GM_PENDING_LOOKS);
+	       gm_get_slots(arena, attempt, want, GM_PENDING_LOOKS);
 }

@@ -38,7 +38,8 @@ struct gm_capacity gm_heap_capacity(struct gm_heap *heap, gpumem_stream stream,
 	gm_heap_gather(heap);
 	(void)gm_arenas_poll(heap);
 	capacity.most_bytes = gm_space_most_bytes(heap);
-	capacity.now_bytes = gm_space_now_bytes(heap, stream, driver_bytes);
+	capacity.now_bytes =
+		gm_space_now_bytes(heap, NULL, stream, driver_bytes);
 	free_bytes = largest_free(heap, stream);
 	pthread_mutex_unlock(&heap->mutex);
 	if (free_bytes > capacity.now_bytes)

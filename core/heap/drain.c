@@ -57,20 +57,22 @@ static struct gm_arena *keeper_of(const struct gm_heap *heap,
 }
 
 /* The work of a stream that is being captured is not waited for. */
-static bool may_wait_for(struct gm_arena *arena)
+static bool may_wait_for(struct gm_arena *arena,
+			 const struct gm_attempt *attempt)
 {
-	return arena->dropped || !gm_arena_capturing(arena);
+	return arena->dropped || !gm_arena_capturing(arena, attempt);
 }
 
 /* Whose work keeps an unused segment, or NULL. */
-static struct gm_arena *keeper(const struct gm_heap *heap)
+static struct gm_arena *keeper(const struct gm_heap *heap,
+			       const struct gm_attempt *attempt)
 {
 	const struct gm_span *span = heap->spans.first;
 	struct gm_arena *arena;
 
 	for (; span; span = span->next) {
 		arena = keeper_of(heap, span);
-		if (arena && may_wait_for(arena))
+		if (arena && may_wait_for(arena, attempt))
 			return arena;
 	}
 	return NULL;
@@ -98,7 +100,8 @@ static void drain(struct gm_heap *heap)
 	size_t looks = gm_arenas_looks(heap, SIZE_MAX);
 	struct gm_arena *arena;
 
-	while (looks-- && now_ns < deadline_ns && (arena = keeper(heap))) {
+	while (looks-- && now_ns < deadline_ns &&
+	       (arena = keeper(heap, NULL))) {
 		if (!gm_arena_drain(arena, deadline_ns - now_ns)) {
 			give_up(heap);
 			break;
@@ -110,19 +113,17 @@ static void drain(struct gm_heap *heap)
 bool gm_lookup_drain(struct gm_lookup *lookup)
 {
 	struct gm_heap *heap = lookup->heap;
-	struct gm_attempt attempt;
 	uint64_t begin_ns;
 
-	if (heap->space->budget.drained || !gm_lookup_may_drain(lookup) ||
-	    !would_be_record(lookup) || gm_capture_forbids(heap) ||
-	    !keeper(heap))
+	if (lookup->attempt->drained || !gm_lookup_may_drain(lookup) ||
+	    !would_be_record(lookup) ||
+	    gm_capture_forbids(heap, lookup->attempt) ||
+	    !keeper(heap, lookup->attempt))
 		return false;
 	begin_ns = gm_waiting_begin(heap);
-	attempt = gm_growth_pause(heap);
 	drain(heap);
-	gm_growth_resume(heap, attempt);
 	gm_waiting_end(heap, begin_ns);
-	heap->space->budget.drained = true;
+	lookup->attempt->drained = true;
 	/* Others have had their way. */
 	lookup->anew = true;
 	return true;

@@ -10,23 +10,22 @@
 
 static void grow_once(struct gm_lookup *lookup, bool follows, bool waits)
 {
-	struct gm_budget *budget = &lookup->heap->space->budget;
+	struct gm_attempt *attempt = lookup->attempt;
 
-	budget->follows = follows;
-	budget->waits = waits;
-	budget->short_pages = 0;
-	budget->short_places = false;
-	lookup->status =
-		gm_space_grow(lookup->heap, lookup->arena, lookup->want->bytes,
-			      lookup->want->alignment, &lookup->extent);
-	budget->follows = budget->waits = false;
+	attempt->follows = follows;
+	attempt->waits = waits;
+	attempt->short_pages = 0;
+	attempt->short_places = false;
+	lookup->status = gm_space_grow(
+		lookup->heap, attempt, lookup->arena, lookup->want->bytes,
+		lookup->want->alignment, &lookup->extent);
 }
 
 /* Without an extent others have had their way. */
 static bool has_grown(struct gm_lookup *lookup)
 {
 	lookup->anew = lookup->status == GPUMEM_OK && !lookup->extent;
-	lookup->grown |= !lookup->anew;
+	lookup->attempt->grown |= !lookup->anew;
 	return lookup->status == GPUMEM_OK;
 }
 
@@ -42,16 +41,15 @@ bool gm_lookup_grow_at_once(struct gm_lookup *lookup)
 static bool wait_for_places(struct gm_lookup *lookup)
 {
 	struct gm_heap *heap = lookup->heap;
-	struct gm_attempt attempt = gm_growth_pause(heap);
 	size_t before = heap->space->stale.handles;
 
 	/* An error shows below: none is gone. */
 	do {
-		if (gm_capture_forbids(heap))
+		if (gm_capture_forbids(heap, NULL))
 			break;
 		(void)gm_stale_retire_all(heap);
 	} while (heap->space->stale.handles >= before && gm_arenas_wait(heap));
-	gm_growth_resume(heap, attempt);
+	gm_search_renew(heap, lookup->attempt);
 	lookup->anew = heap->space->stale.handles < before;
 	if (lookup->anew)
 		lookup->status = GPUMEM_OK;
@@ -67,17 +65,19 @@ static bool get_pages(struct gm_lookup *lookup)
 {
 	struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
-	size_t pages = heap->space->budget.short_pages;
+	size_t pages = lookup->attempt->short_pages;
 	uint64_t most = (uint64_t)pages * heap->page_bytes;
 	bool pending = !gm_budget_has_slack(heap, want->bytes);
 
-	return (pending &&
-		gm_pending_behind(lookup->arena, true, want->bytes,
-				  want->alignment, most, GM_PENDING_LOOKS)) ||
-	       gm_arenas_pages_behind(lookup->arena, pages, GM_ARENA_LOOKS) ||
+	return (pending && gm_pending_behind(lookup->arena, lookup->attempt,
+					     true, want->bytes, want->alignment,
+					     most, GM_PENDING_LOOKS)) ||
+	       gm_arenas_pages_behind(lookup->arena, lookup->attempt, pages,
+				      GM_ARENA_LOOKS) ||
 	       (pending &&
-		gm_pending_behind(lookup->arena, false, want->bytes,
-				  want->alignment, most, GM_PENDING_LOOKS));
+		gm_pending_behind(lookup->arena, lookup->attempt, false,
+				  want->bytes, want->alignment, most,
+				  GM_PENDING_LOOKS));
 }
 
 /* Whether another growth may do better. */
@@ -86,20 +86,21 @@ static bool get_behind(struct gm_lookup *lookup, unsigned *rounds)
 	bool had = get_pages(lookup);
 
 	*rounds = had ? *rounds - 1 : 0;
-	return had && gm_arena_fit(lookup->arena, lookup->want->bytes,
-				   lookup->want->alignment);
+	return had &&
+	       gm_arena_fit(lookup->arena, lookup->attempt, lookup->want->bytes,
+			    lookup->want->alignment);
 }
 
 bool gm_lookup_grow(struct gm_lookup *lookup)
 {
-	const struct gm_budget *budget = &lookup->heap->space->budget;
+	const struct gm_attempt *attempt = lookup->attempt;
 	bool waits = gm_may_follow(lookup->heap, lookup->want->flags);
 	unsigned rounds = waits ? FOLLOW_ROUNDS : 0;
 
 	grow_once(lookup, rounds, waits);
 	while (lookup->status != GPUMEM_OK &&
-	       (budget->short_pages || budget->short_places)) {
-		if (budget->short_places) {
+	       (attempt->short_pages || attempt->short_places)) {
+		if (attempt->short_places) {
 			waits = false;
 			if (wait_for_places(lookup))
 				return true;

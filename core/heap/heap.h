@@ -14,8 +14,10 @@
  *     a freed block waits for an event  order: order/pending.h
  *     other streams' free memory waits  order: order/arena.h
  *
- * Nothing waits for the device but one step of the ladder, near its end (option
- * `wait`), and the pool when it ends.
+ * Nothing waits for the device but, by option `wait`, the last rows of the
+ * ladder, a growth that has too many pages mapped twice (growing.c), and without
+ * virtual memory, for a bounded time, what would reserve more than ever
+ * (drain.c); and the pool when it ends.
  *
  * Locks, in this order: heap/heap.h:trim_mutex, extent/heap_core.h:mutex.
  * gm_heap_alloc(), _free(), _use_on(), _resize(), _trim() and _decay() lock
@@ -182,13 +184,14 @@ void gm_heap_go(struct gm_heap *heap);
 
 /* Transfers the completed free extents of all other arenas to `receiver`.
  * Arenas of dropped streams that are completed are then destroyed. */
-void gm_heap_transfer(struct gm_heap *heap, struct gm_arena *receiver);
+void gm_heap_transfer(struct gm_arena *receiver);
 /* Of at most so many of them. */
-void gm_heap_transfer_some(struct gm_heap *heap, struct gm_arena *receiver,
-			   size_t most);
+void gm_heap_transfer_some(struct gm_arena *receiver,
+			   const struct gm_attempt *attempt, size_t most);
 /* The last part of it alone: so many arenas of dropped streams are looked at.
  */
-void gm_heap_reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most);
+void gm_heap_reap(struct gm_arena *receiver, const struct gm_attempt *attempt,
+		  size_t most);
 /* gm_arena_drop(), with the arena's slabs. */
 gpumem_status gm_heap_drop(struct gm_arena *arena);
 /* A private arena that serves no stream ends, with its slabs; the caches of

@@ -12,8 +12,7 @@ struct climb {
 	struct gm_request request;
 	uint64_t needed_bytes;
 	gpumem_status status; /* of the last attempt */
-	struct gm_seen seen;  /* by it */
-	bool beyond_soft;
+	struct gm_attempt *attempt;
 	bool had_unwaited; /* of other pools, the last time */
 };
 
@@ -41,7 +40,7 @@ static bool pass_soft_limit(struct climb *climb)
 	pthread_mutex_lock(&climb->heap->mutex);
 	has = climb->heap->space->budget.soft_limit_bytes != 0;
 	pthread_mutex_unlock(&climb->heap->mutex);
-	climb->beyond_soft = true;
+	climb->attempt->beyond_soft = true;
 	return has;
 }
 
@@ -53,14 +52,15 @@ static bool pages_behind(struct gm_arena *arena, const struct gm_want *want)
 	    !gm_stale_lender(arena->heap, arena))
 		return false;
 	pages = want->bytes / arena->heap->page_bytes + 1;
-	return gm_arenas_pages_behind(arena, pages, SIZE_MAX);
+	return gm_arenas_pages_behind(arena, NULL, pages, SIZE_MAX);
 }
 
 static bool free_behind(struct gm_arena *arena, const struct gm_want *want)
 {
-	return gm_arenas_fit_behind(arena, want->bytes, want->alignment,
+	return gm_arenas_fit_behind(arena, NULL, want->bytes, want->alignment,
 				    SIZE_MAX) ||
-	       gm_arenas_run_behind(arena, want->bytes, want->alignment) ||
+	       gm_arenas_run_behind(arena, NULL, want->bytes,
+				    want->alignment) ||
 	       pages_behind(arena, want);
 }
 
@@ -86,8 +86,8 @@ static bool order_behind(struct climb *climb,
 
 static bool pending_behind(struct gm_arena *arena, const struct gm_want *want)
 {
-	return gm_get_slots(arena, want, SIZE_MAX) ||
-	       gm_get_pending(arena, want, SIZE_MAX);
+	return gm_get_slots(arena, NULL, want, SIZE_MAX) ||
+	       gm_get_pending(arena, NULL, want, SIZE_MAX);
 }
 
 static bool order_behind_pending(struct climb *climb)
@@ -128,9 +128,9 @@ static bool wait_for_pending(struct climb *climb)
 	pthread_mutex_lock(&heap->mutex);
 	begin_ns = gm_waiting_begin(heap);
 	gm_locals_fold_own(heap, 0);
-	progress = heap->order->completions != climb->seen.completions ||
+	progress = heap->order->completions != climb->attempt->completions ||
 		   gm_pending_wait(heap) || gm_arenas_wait(heap) ||
-		   heap->order->completions != climb->seen.completions;
+		   heap->order->completions != climb->attempt->completions;
 	gm_waiting_end(heap, begin_ns);
 	pthread_mutex_unlock(&heap->mutex);
 	return progress;
@@ -148,7 +148,7 @@ static bool wait_for_pools(struct climb *climb)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
 	begin_ns = gm_waiting_begin(heap);
-	forbidden = gm_capture_forbids(heap);
+	forbidden = gm_capture_forbids(heap, NULL);
 	pthread_mutex_unlock(&heap->mutex);
 	if (forbidden)
 		return false;
@@ -169,7 +169,7 @@ static bool wait_for_others(struct climb *climb)
 
 	pthread_mutex_lock(&heap->mutex);
 	met = heap->space->releasing_bytes ||
-	      heap->space->releases != climb->seen.releases;
+	      heap->space->releases != climb->attempt->releases;
 	pthread_mutex_unlock(&heap->mutex);
 	if (met) {
 		pthread_mutex_lock(&heap->policy->trim_mutex);
@@ -211,8 +211,8 @@ enum { HELP_COUNT = sizeof(helps) / sizeof(helps[0]) };
 
 static bool may_help(const struct climb *climb)
 {
-	return !climb->seen.over && (climb->status == GPUMEM_NO_MEMORY ||
-				     climb->status == GPUMEM_LIMIT);
+	return !climb->attempt->over && (climb->status == GPUMEM_NO_MEMORY ||
+					 climb->status == GPUMEM_LIMIT);
 }
 
 static bool help(struct climb *climb, unsigned i, uint32_t flags)
@@ -233,16 +233,15 @@ static void count_retry(struct gm_heap *heap)
 	pthread_mutex_unlock(&heap->mutex);
 }
 
-gpumem_status gm_ladder_climb(struct gm_heap *heap,
+gpumem_status gm_ladder_climb(struct gm_heap *heap, struct gm_attempt *attempt,
 			      const struct gm_request *request,
-			      struct gm_seen *seen, gpumem_status status,
-			      void **ptr_out)
+			      gpumem_status status, void **ptr_out)
 {
 	struct climb climb = {
 		.heap = heap,
 		.request = *request,
 		.needed_bytes = request->bytes,
-		.seen = *seen,
+		.attempt = attempt,
 		.status = status,
 	};
 	bool reclaimed = false;
@@ -255,12 +254,10 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap,
 			count_retry(heap);
 		reclaimed |= counts;
 		if (helped)
-			climb.status = gm_heap_attempt(heap, &climb.request,
-						       climb.beyond_soft,
-						       &climb.seen, ptr_out);
+			climb.status = gm_heap_attempt(heap, attempt,
+						       &climb.request, ptr_out);
 		i += !helped || !(helps[i].how & AGAIN);
 	}
-	*seen = climb.seen;
 	return climb.status;
 }
 

@@ -51,8 +51,8 @@ static const struct gm_stack *stack_of(const struct gm_heap *heap,
 {
 	const struct gm_track_entry *entry;
 
-	if (!heap->policy->tracked || (kind != GPUMEM_RECORD_ALLOC &&
-				       kind != GPUMEM_RECORD_LIVE))
+	if (!heap->policy->tracked ||
+	    (kind != GPUMEM_RECORD_ALLOC && kind != GPUMEM_RECORD_LIVE))
 		return NULL;
 	entry = gm_track_find(&heap->policy->track, address);
 	return entry ? entry->stack : NULL;

@@ -64,49 +64,36 @@ struct gm_helpers {
 };
 
 /* Such an extent out of the arena's free memory, found or made; in no index.
- * *grown_out is set if it took a call of the driver for memory. Under the
- * mutex, which is released where gm_space_grow() does. OK, LIMIT, NO_MEMORY,
- * NO_HOST_MEMORY, or the driver's error. OK without an extent: begin anew.
+ * Under the mutex, which is released where gm_space_grow() does. OK, LIMIT,
+ * NO_MEMORY, NO_HOST_MEMORY, or the driver's error. OK without an extent: begin
+ * anew.
  */
-gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
-			     bool *grown_out, struct gm_extent **extent_out);
-
-/* What an attempt has seen of what others do: another attempt may succeed if
- * one of them is no longer the same. */
-struct gm_seen {
-	uint64_t completions; /* of the order, when it began */
-	uint64_t releases;    /* of the space, when it ended */
-	bool over;	      /* the limit of a tag refused it, or it exceeds
-				 the pool's: no memory that becomes free would
-				 help */
-	bool device_limited;  /* it was short of the device's limit */
-};
+gpumem_status gm_ladder_take(struct gm_arena *arena, struct gm_attempt *attempt,
+			     const struct gm_want *want,
+			     struct gm_extent **extent_out);
 
 /* After an attempt that failed with LIMIT or NO_MEMORY: works through the
  * second table and attempts again, until an attempt gives another status or the
- * table ends, or one is over. seen: by that attempt, and then by
- * the last, whose status it returns. Without the mutex. */
-gpumem_status gm_ladder_climb(struct gm_heap *heap,
+ * table ends, or one is over. attempt: that one, and then the last, whose
+ * status it returns. Without the mutex. */
+gpumem_status gm_ladder_climb(struct gm_heap *heap, struct gm_attempt *attempt,
 			      const struct gm_request *request,
-			      struct gm_seen *seen, gpumem_status status,
-			      void **ptr_out);
+			      gpumem_status status, void **ptr_out);
 
 /* alloc.c: what an allocation needs of its arena when no cache has anything:
  * for a small one, a run of slots. */
 struct gm_want gm_heap_want(const struct gm_heap *heap,
 			    const struct gm_request *request);
 
-/* take.c: a block, from what the sources have; *grown_out as of
- * gm_ladder_take(). Under the mutex, which may be released meanwhile. */
-gpumem_status gm_heap_take(struct gm_heap *heap,
-			   const struct gm_request *request, bool *grown_out,
-			   void **ptr_out);
+/* take.c: a block, from what the sources have. Under the mutex, which may be
+ * released meanwhile. */
+gpumem_status gm_heap_take(struct gm_heap *heap, struct gm_attempt *attempt,
+			   const struct gm_request *request, void **ptr_out);
 
-/* alloc.c: one attempt. *seen_out is written on every return. */
-gpumem_status gm_heap_attempt(struct gm_heap *heap,
-			      const struct gm_request *request,
-			      bool beyond_soft, struct gm_seen *seen_out,
-			      void **ptr_out);
+/* alloc.c: one attempt; the last one's is begun anew, but for what it may do.
+ */
+gpumem_status gm_heap_attempt(struct gm_heap *heap, struct gm_attempt *attempt,
+			      const struct gm_request *request, void **ptr_out);
 
 /* Both lists, and what each flag leaves out of them, go to the log, at level
  * debug. */

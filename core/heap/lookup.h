@@ -15,10 +15,10 @@
 struct gm_lookup {
 	struct gm_heap *heap;
 	struct gm_arena *arena;
+	struct gm_attempt *attempt;
 	const struct gm_want *want;
 	struct gm_extent *extent; /* that was made */
 	gpumem_status status;	  /* of growing: why there is none */
-	bool grown;
 	bool anew;   /* others have had their way while it was to grow */
 	bool others; /* other threads have caches of the heap */
 };
@@ -48,15 +48,17 @@ bool gm_lookup_flush_own(struct gm_lookup *lookup);
  * its size is free more, or at a limit a few times that. looks: as of
  * gm_pending_behind(); SIZE_MAX: all. False: there is none.
  */
-bool gm_get_pending(struct gm_arena *arena, const struct gm_want *want,
-		    size_t looks);
+bool gm_get_pending(struct gm_arena *arena, const struct gm_attempt *attempt,
+		    const struct gm_want *want, size_t looks);
 /* Where slots are wanted: pending ones of the arena's own slabs, behind the
  * work that uses them. True: some are free in their slabs. */
-bool gm_get_slots(struct gm_arena *arena, const struct gm_want *want,
-		  size_t looks);
+bool gm_get_slots(struct gm_arena *arena, const struct gm_attempt *attempt,
+		  const struct gm_want *want, size_t looks);
 /* That, rather than make a slab where there is waste already: of a page in
  * which a slab lies the rest cannot move, so slabs for slots that stay pending
  * keep far more memory than they have. */
-bool gm_get_slots_early(struct gm_arena *arena, const struct gm_want *want);
+bool gm_get_slots_early(struct gm_arena *arena,
+			const struct gm_attempt *attempt,
+			const struct gm_want *want);
 
 #endif

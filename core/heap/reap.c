@@ -33,17 +33,20 @@ static void move_blocks(struct gm_arena *receiver, const struct gm_arena *from)
 }
 
 /* Everything of `from`, whose last use is over, becomes `receiver`'s. */
-static void inherit(struct gm_arena *receiver, struct gm_arena *from)
+static void inherit(struct gm_arena *receiver, const struct gm_attempt *attempt,
+		    struct gm_arena *from)
 {
 	gm_slabs_purge(from);
 	from->completed = from->seqno;
-	gm_arena_transfer(receiver, from);
+	gm_arena_transfer(receiver, attempt, from);
 	move_blocks(receiver, from);
 }
 
 /* With no host memory for the slabs of the receiver they stay for now. */
-void gm_heap_reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most)
+void gm_heap_reap(struct gm_arena *receiver, const struct gm_attempt *attempt,
+		  size_t most)
 {
+	struct gm_heap *heap = receiver->heap;
 	struct gm_arena *arena = heap->order->dropped, *next;
 
 	/* The stream of a growth under way may go meanwhile. */
@@ -51,29 +54,29 @@ void gm_heap_reap(struct gm_heap *heap, struct gm_arena *receiver, size_t most)
 		return;
 	for (; arena && most--; arena = next) {
 		next = arena->next_dropped;
-		gm_arena_poll(arena, false);
+		gm_arena_poll(arena, attempt, false);
 		if (arena->completed != arena->seqno ||
 		    gm_slabs_make(receiver) != GPUMEM_OK)
 			continue;
 		/* Whose a block is, other threads look up without a lock. */
 		gm_locals_stop(heap);
-		inherit(receiver, arena);
+		inherit(receiver, attempt, arena);
 		gm_locals_go(heap);
 		gm_slabs_fini(arena);
 		gm_arena_fini(arena);
 	}
 }
 
-void gm_heap_transfer_some(struct gm_heap *heap, struct gm_arena *receiver,
-			   size_t most)
+void gm_heap_transfer_some(struct gm_arena *receiver,
+			   const struct gm_attempt *attempt, size_t most)
 {
-	gm_heap_reap(heap, receiver, most);
-	gm_arenas_transfer(heap, receiver, most);
+	gm_heap_reap(receiver, attempt, most);
+	gm_arenas_transfer(receiver, attempt, most);
 }
 
-void gm_heap_transfer(struct gm_heap *heap, struct gm_arena *receiver)
+void gm_heap_transfer(struct gm_arena *receiver)
 {
-	gm_heap_transfer_some(heap, receiver, SIZE_MAX);
+	gm_heap_transfer_some(receiver, NULL, SIZE_MAX);
 }
 
 /* ---- the end of a graph ---- */

@@ -82,7 +82,7 @@ static bool is_completed(struct gm_extent *extent)
 	struct gm_arena *arena = extent->arena;
 
 	if (!gm_arena_completed(arena, extent->seqno))
-		gm_arena_poll(arena, true);
+		gm_arena_poll(arena, NULL, true);
 	return gm_arena_completed(arena, extent->seqno);
 }
 
@@ -154,15 +154,14 @@ static gpumem_status fill_hole(const struct resize *resize, size_t more,
 {
 	size_t bytes = more - behind->free_bytes;
 	gpumem_status status;
-	uint64_t outer;
+	struct gm_attempt attempt = {0};
 
 	if (bytes > behind->hole->bytes)
 		bytes = behind->hole->bytes;
-	outer = gm_search_begin(resize->block.heap);
-	status =
-		gm_space_extend(resize->block.heap, resize->block.extent->arena,
-				behind->hole, bytes, more, !resize->foreign);
-	gm_search_end(resize->block.heap, outer);
+	gm_search_begin(resize->block.heap, &attempt);
+	status = gm_space_extend(resize->block.heap, &attempt,
+				 resize->block.extent->arena, behind->hole,
+				 bytes, more, !resize->foreign);
 	if (status != GPUMEM_LIMIT && status != GPUMEM_NO_MEMORY)
 		return status;
 	return gm_refuse(GPUMEM_BUSY,

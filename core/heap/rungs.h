@@ -29,8 +29,7 @@ static inline uint64_t gm_waiting_begin(const struct gm_heap *heap)
 	return heap->record ? gm_record_clock_ns() : 0;
 }
 
-static inline void gm_waiting_end(const struct gm_heap *heap,
-				  uint64_t begin_ns)
+static inline void gm_waiting_end(const struct gm_heap *heap, uint64_t begin_ns)
 {
 	if (begin_ns)
 		GM_RECORD(heap->record, GPUMEM_RECORD_WAIT,

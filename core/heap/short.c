@@ -21,16 +21,17 @@ bool gm_lookup_smallest(struct gm_lookup *lookup)
 {
 	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
-	bool is_tight = gm_budget_is_tight(heap, want->bytes);
+	bool is_tight = gm_budget_is_tight(heap, lookup->attempt, want->bytes);
 	const struct gm_extent *own;
 
 	if (!is_tight && (heap->vm || !gm_order_is_idle(heap)))
 		return false;
-	own = gm_arena_fit(lookup->arena, want->bytes, want->alignment);
+	own = gm_arena_fit(lookup->arena, lookup->attempt, want->bytes,
+			   want->alignment);
 	return own && own->bytes > want->bytes &&
 	       (is_tight || fits_badly(own, want->bytes)) &&
-	       gm_arenas_transfer_one(lookup->arena, want->bytes,
-				      want->alignment, own->bytes);
+	       gm_arenas_transfer_one(lookup->arena, lookup->attempt,
+				      want->bytes, want->alignment, own->bytes);
 }
 
 /* For less, to move pages makes more calls than it saves pages. */
@@ -42,8 +43,8 @@ static bool can_move(const struct gm_lookup *lookup, size_t pages)
 	return gm_stale_lender(lookup->heap, lookup->arena) &&
 	       pages <= gm_stale_left(lookup->heap) &&
 	       pages <= lookup->arena->index.whole_pages &&
-	       !gm_capture_forbids(lookup->heap) &&
-	       !gm_arena_capturing(lookup->arena);
+	       !gm_capture_forbids(lookup->heap, lookup->attempt) &&
+	       !gm_arena_capturing(lookup->arena, lookup->attempt);
 }
 
 /* Is it certain that there are so many pages to be moved? */
@@ -51,8 +52,8 @@ static bool is_certain(const struct gm_lookup *lookup, size_t pages)
 {
 	struct gm_heap *heap = lookup->heap;
 
-	return gm_space_now_bytes(heap, lookup->arena->stream, 0) >=
-	       pages * heap->page_bytes;
+	return gm_space_now_bytes(heap, lookup->attempt, lookup->arena->stream,
+				  0) >= pages * heap->page_bytes;
 }
 
 /* Does the block fit somewhere as it is, be it in what another stream is done
@@ -63,8 +64,8 @@ static bool fits(struct gm_lookup *lookup)
 	size_t pages;
 
 	if (!lookup->extent &&
-	    gm_arenas_transfer_one(lookup->arena, want->bytes, want->alignment,
-				   SIZE_MAX))
+	    gm_arenas_transfer_one(lookup->arena, lookup->attempt, want->bytes,
+				   want->alignment, SIZE_MAX))
 		lookup->extent =
 			gm_place_free(lookup->arena, want->bytes, &pages);
 	return lookup->extent;
@@ -90,7 +91,7 @@ static bool grows_better(struct gm_lookup *lookup, size_t pages, bool is_short)
 	    want->bytes < FEWEST_PAGES * heap->page_bytes ||
 	    pages <= gm_place_least(heap, want->bytes))
 		return false;
-	fewer = gm_place_growth(lookup->arena, want->bytes);
+	fewer = gm_place_growth(lookup->arena, lookup->attempt, want->bytes);
 	return fewer < pages && may_grow(lookup, fewer, is_short);
 }
 
@@ -105,7 +106,7 @@ bool gm_lookup_fewest_pages(struct gm_lookup *lookup)
 
 	if (!heap->vm || want->alignment > heap->unit)
 		return false;
-	is_short = gm_budget_is_short(heap, want->bytes);
+	is_short = gm_budget_is_short(heap, lookup->attempt, want->bytes);
 	if (!is_short && (want->bytes < FEWEST_PAGES * heap->page_bytes ||
 			  !gm_budget_is_fragmented(heap, want->bytes)))
 		return false;

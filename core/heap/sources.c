@@ -38,26 +38,28 @@ bool gm_lookup_flush_own(struct gm_lookup *lookup)
  * the right size is taken: as long as that may be, and if it is completed. */
 static bool cut_segment(struct gm_lookup *lookup)
 {
-	struct gm_order *order = lookup->heap->order;
+	struct gm_attempt *attempt = lookup->attempt;
 	const struct gm_want *want = lookup->want;
 	const struct gm_extent *extent;
 
-	if (!order->sparing)
+	if (!attempt->sparing)
 		return false;
-	order->sparing = false;
+	attempt->sparing = false;
 	if (want->flags & GPUMEM_ALLOC_NO_GROW)
 		return true;
-	extent = gm_arena_fit(lookup->arena, want->bytes, want->alignment);
-	order->sparing = !extent || gm_segment_may_exchange(
-					    lookup->heap, extent, want->bytes);
-	return !order->sparing;
+	extent = gm_arena_fit(lookup->arena, lookup->attempt, want->bytes,
+			      want->alignment);
+	attempt->sparing =
+		!extent || gm_segment_may_exchange(lookup->heap, attempt,
+						   extent, want->bytes);
+	return !attempt->sparing;
 }
 
 static bool cut_after_all(struct gm_lookup *lookup)
 {
-	bool spared = lookup->heap->order->sparing;
+	bool spared = lookup->attempt->sparing;
 
-	lookup->heap->order->sparing = false;
+	lookup->attempt->sparing = false;
 	return spared;
 }
 
@@ -68,15 +70,16 @@ enum { REAP_LOOKS = 8 };
  * others soon. */
 static bool borrow(struct gm_lookup *lookup)
 {
-	gm_heap_reap(lookup->heap, lookup->arena, REAP_LOOKS);
+	gm_heap_reap(lookup->arena, lookup->attempt, REAP_LOOKS);
 	return (lookup->others || lookup->arena->idle) &&
-	       gm_arenas_transfer_one(lookup->arena, lookup->want->bytes,
+	       gm_arenas_transfer_one(lookup->arena, lookup->attempt,
+				      lookup->want->bytes,
 				      lookup->want->alignment, SIZE_MAX);
 }
 
 static bool transfer_all(struct gm_lookup *lookup)
 {
-	gm_heap_transfer_some(lookup->heap, lookup->arena, GM_ARENA_LOOKS);
+	gm_heap_transfer_some(lookup->arena, lookup->attempt, GM_ARENA_LOOKS);
 	return true;
 }
 
@@ -86,9 +89,11 @@ static bool follow_pending(struct gm_lookup *lookup)
 	const struct gm_want *want = lookup->want;
 
 	return gm_may_follow(lookup->heap, want->flags) &&
-	       gm_budget_exceeds_stream_waste(lookup->heap, want->bytes) &&
+	       gm_budget_exceeds_stream_waste(lookup->heap, lookup->attempt,
+					      want->bytes) &&
 	       !gm_budget_has_slack(lookup->heap, want->bytes) &&
-	       gm_get_pending(lookup->arena, want, GM_PENDING_LOOKS);
+	       gm_get_pending(lookup->arena, lookup->attempt, want,
+			      GM_PENDING_LOOKS);
 }
 
 static bool follow(struct gm_lookup *lookup)
@@ -96,9 +101,10 @@ static bool follow(struct gm_lookup *lookup)
 	const struct gm_want *want = lookup->want;
 
 	return gm_may_follow(lookup->heap, want->flags) &&
-	       gm_budget_exceeds_stream_waste(lookup->heap, want->bytes) &&
-	       gm_arenas_fit_behind(lookup->arena, want->bytes, want->alignment,
-				    GM_ARENA_LOOKS);
+	       gm_budget_exceeds_stream_waste(lookup->heap, lookup->attempt,
+					      want->bytes) &&
+	       gm_arenas_fit_behind(lookup->arena, lookup->attempt, want->bytes,
+				    want->alignment, GM_ARENA_LOOKS);
 }
 
 /* The stream waits for each of them: after what takes fewer such waits. */
@@ -107,8 +113,9 @@ static bool follow_several(struct gm_lookup *lookup)
 	const struct gm_want *want = lookup->want;
 
 	return gm_may_follow(lookup->heap, want->flags) &&
-	       gm_budget_exceeds_stream_waste(lookup->heap, want->bytes) &&
-	       gm_arenas_run_behind(lookup->arena, want->bytes,
+	       gm_budget_exceeds_stream_waste(lookup->heap, lookup->attempt,
+					      want->bytes) &&
+	       gm_arenas_run_behind(lookup->arena, lookup->attempt, want->bytes,
 				    want->alignment);
 }
 
@@ -136,7 +143,7 @@ static bool transfer_before(struct gm_lookup *lookup)
 	pages = lookup->want->bytes / lookup->heap->page_bytes;
 	if (pages < WORTH_PAGES || !gm_order_is_idle(lookup->heap))
 		return false;
-	gm_arenas_transfer_idle(lookup->arena, pages);
+	gm_arenas_transfer_idle(lookup->arena, lookup->attempt, pages);
 	return true;
 }
 
@@ -230,9 +237,9 @@ static bool find(struct gm_lookup *lookup)
 		if (lookup->anew)
 			return true;
 		if (!lookup->extent)
-			lookup->extent = gm_arena_fit(lookup->arena,
-						      lookup->want->bytes,
-						      lookup->want->alignment);
+			lookup->extent = gm_arena_fit(
+				lookup->arena, lookup->attempt,
+				lookup->want->bytes, lookup->want->alignment);
 		if (lookup->extent)
 			return true;
 	}
@@ -246,24 +253,24 @@ static bool find(struct gm_lookup *lookup)
  * before. */
 enum { NODES_NEEDED = 4 };
 
-gpumem_status gm_ladder_take(struct gm_arena *arena, const struct gm_want *want,
-			     bool *grown_out, struct gm_extent **extent_out)
+gpumem_status gm_ladder_take(struct gm_arena *arena, struct gm_attempt *attempt,
+			     const struct gm_want *want,
+			     struct gm_extent **extent_out)
 {
-	struct gm_lookup lookup = {
-		.heap = arena->heap, .arena = arena, .want = want};
+	struct gm_lookup lookup = {.heap = arena->heap,
+				   .arena = arena,
+				   .attempt = attempt,
+				   .want = want};
 	gpumem_status status = GPUMEM_OK;
-	uint64_t outer;
 
 	gm_locals_flush_huge(arena->heap);
-	outer = gm_search_begin(arena->heap);
-	arena->heap->order->sparing = !arena->heap->vm;
-	arena->heap->order->spares_busy = gm_lookup_may_drain(&lookup);
-	arena->heap->order->spared_bytes = gm_budget_spared(arena->heap);
+	gm_search_begin(arena->heap, attempt);
+	attempt->sparing = !arena->heap->vm;
+	attempt->spares_busy = gm_lookup_may_drain(&lookup);
+	attempt->spared_bytes = gm_budget_spared(arena->heap);
 	if (!find(&lookup))
 		status = lookup.status;
-	arena->heap->order->sparing = false;
-	gm_search_end(arena->heap, outer);
-	*grown_out |= lookup.grown;
+	gm_search_end(attempt);
 	*extent_out = NULL;
 	if (lookup.anew)
 		return GPUMEM_OK;

@@ -10,8 +10,9 @@
 #include "extent/map.h"
 
 static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
+				struct gm_attempt *attempt,
 				const struct gm_request *request,
-				bool *grown_out, void **ptr_out)
+				void **ptr_out)
 {
 	const struct gm_want want = {
 		.bytes = gm_heap_large_bytes(heap, request->bytes),
@@ -22,7 +23,7 @@ static gpumem_status take_large(struct gm_heap *heap, struct gm_arena *arena,
 	struct gm_extent *extent;
 	gpumem_status status;
 
-	status = gm_ladder_take(arena, &want, grown_out, &extent);
+	status = gm_ladder_take(arena, attempt, &want, &extent);
 	if (status != GPUMEM_OK || !extent)
 		return status;
 	gm_extent_set(extent, GM_EXTENT_LARGE);
@@ -61,9 +62,9 @@ static gpumem_status make_slab(struct gm_arena *arena, unsigned class_index,
 /* Ready slots of the class: from slabs, from slabs after pending blocks came
  * back, or the stream waits for what uses them, or from a new slab. *local
  * NULL: begin anew. */
-static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
-			    unsigned class_index,
-			    const struct gm_request *request, bool *grown_out)
+static gpumem_status refill(struct gm_heap *heap, struct gm_attempt *attempt,
+			    struct gm_local **local, unsigned class_index,
+			    const struct gm_request *request)
 {
 	const struct gm_want want = gm_heap_want(heap, request);
 	struct gm_arena *arena = (*local)->arena;
@@ -75,11 +76,11 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
 		return GPUMEM_OK;
 	if (gm_pending_poll_some(heap) && gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
-	if (gm_get_slots_early(arena, &want) &&
+	if (gm_get_slots_early(arena, attempt, &want) &&
 	    gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
 	*local = NULL;
-	status = gm_ladder_take(arena, &want, grown_out, &extent);
+	status = gm_ladder_take(arena, attempt, &want, &extent);
 	if (status == GPUMEM_OK && extent)
 		status = make_slab(arena, class_index, extent, local);
 	if (*local)
@@ -88,8 +89,9 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_local **local,
 }
 
 static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
+				struct gm_attempt *attempt,
 				const struct gm_request *request,
-				bool *grown_out, void **ptr_out)
+				void **ptr_out)
 {
 	unsigned index = gm_class_aligned(&heap->classes, request->bytes,
 					  request->alignment);
@@ -97,7 +99,7 @@ static gpumem_status take_small(struct gm_heap *heap, struct gm_arena *arena,
 	gpumem_status status = gm_local_of(heap, arena, &local);
 
 	if (status == GPUMEM_OK)
-		status = refill(heap, &local, index, request, grown_out);
+		status = refill(heap, attempt, &local, index, request);
 	if (status != GPUMEM_OK || !local)
 		return status;
 	*ptr_out = gm_local_pop(local, &heap->classes.of[index], index,
@@ -130,8 +132,9 @@ static void *take_any_slot(struct gm_local *local,
 
 /* For a small request for which no run fits: a larger slot or a large block. */
 static gpumem_status take_larger(struct gm_heap *heap, struct gm_arena *arena,
+				 struct gm_attempt *attempt,
 				 const struct gm_request *request,
-				 bool *grown_out, void **ptr_out)
+				 void **ptr_out)
 {
 	struct gm_local *local;
 	gpumem_status status = gm_local_of(heap, arena, &local);
@@ -141,13 +144,13 @@ static gpumem_status take_larger(struct gm_heap *heap, struct gm_arena *arena,
 	*ptr_out = take_any_slot(local, request);
 	if (*ptr_out)
 		return GPUMEM_OK;
-	return take_large(heap, arena, request, grown_out, ptr_out);
+	return take_large(heap, arena, attempt, request, ptr_out);
 }
 
 /* *ptr_out stays NULL: begin anew. */
-static gpumem_status take_once(struct gm_heap *heap,
+static gpumem_status take_once(struct gm_heap *heap, struct gm_attempt *attempt,
 			       const struct gm_request *request, bool larger,
-			       bool *grown_out, void **ptr_out)
+			       void **ptr_out)
 {
 	struct gm_arena *arena;
 	gpumem_status status;
@@ -157,22 +160,21 @@ static gpumem_status take_once(struct gm_heap *heap,
 	if (status != GPUMEM_OK)
 		return status;
 	if (larger)
-		return take_larger(heap, arena, request, grown_out, ptr_out);
+		return take_larger(heap, arena, attempt, request, ptr_out);
 	if (gm_request_is_small(request))
-		return take_small(heap, arena, request, grown_out, ptr_out);
-	return take_large(heap, arena, request, grown_out, ptr_out);
+		return take_small(heap, arena, attempt, request, ptr_out);
+	return take_large(heap, arena, attempt, request, ptr_out);
 }
 
-gpumem_status gm_heap_take(struct gm_heap *heap,
-			   const struct gm_request *request, bool *grown_out,
-			   void **ptr_out)
+gpumem_status gm_heap_take(struct gm_heap *heap, struct gm_attempt *attempt,
+			   const struct gm_request *request, void **ptr_out)
 {
 	gpumem_status status;
 	bool larger = false, more;
 	void *ptr = NULL;
 
 	do {
-		status = take_once(heap, request, larger, grown_out, &ptr);
+		status = take_once(heap, attempt, request, larger, &ptr);
 		more = !larger && request->larger &&
 		       (status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT);
 		larger |= more;

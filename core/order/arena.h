@@ -7,8 +7,9 @@
  * before the free to be *completed*: each free gets a sequence number (seqno),
  * an event (a fence) recorded on the stream covers all numbers so far, and when
  * the event completes, so have these numbers. Nothing here waits but
- * gm_arena_wait() and gm_arenas_wait(). The numbers are of the whole heap, so
- * that one number per page is enough to know when it may be unmapped.
+ * gm_arena_wait(), gm_arenas_wait() and gm_arena_drain(). The numbers are of
+ * the whole heap, so that one number per page is enough to know when it may be
+ * unmapped.
  *
  *     completed <= seqno <= heap->seqno; extent->seqno <= seqno
  *     seqno of fence i < seqno of fence i + 1
@@ -28,6 +29,7 @@
 #ifndef GM_ORDER_ARENA_H
 #define GM_ORDER_ARENA_H
 
+#include "attempt.h"
 #include "extent/heap_core.h"
 #include "extent/index.h"
 
@@ -131,7 +133,8 @@ bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream);
 /* Queries which fences have completed, and with fence = true first records one
  * for what was freed since the last; but none while the stream is being
  * captured. */
-void gm_arena_poll(struct gm_arena *arena, bool fence);
+void gm_arena_poll(struct gm_arena *arena, const struct gm_attempt *attempt,
+		   bool fence);
 /* The same for all arenas with free memory, with fences; but false, and nothing
  * is done, where a capture forbids it. */
 bool gm_arenas_poll(struct gm_heap *heap);
@@ -146,17 +149,20 @@ static inline bool gm_arena_completed(const struct gm_arena *arena,
 }
 
 /* A free extent where `bytes` bytes fit at `alignment`, or NULL. Without
- * virtual memory a search may be sparing (order.h): then large segments of
+ * virtual memory a search may be sparing (attempt.h): then large segments of
  * which nothing is used, and which could go back to the driver, are passed over
  * for requests that would fill less than three quarters of one. Of the extents
  * that are left a small block gets one in a small segment. */
-struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
+struct gm_extent *gm_arena_fit(struct gm_arena *arena,
+			       const struct gm_attempt *attempt, size_t bytes,
 			       size_t alignment);
 
 /* Is it such a segment? And would one of so many bytes be? */
-bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
+bool gm_arena_spares(const struct gm_extent *extent,
+		     const struct gm_attempt *attempt, size_t bytes,
 		     size_t alignment);
-bool gm_order_spares(const struct gm_heap *heap, size_t segment, size_t bytes);
+bool gm_attempt_spares(const struct gm_attempt *attempt, size_t segment,
+		       size_t bytes);
 
 /* Cuts [aligned start, + bytes) out of a free extent that was found so; what is
  * left stays free. Two nodes have been reserved. The result is in no index. */
@@ -174,19 +180,23 @@ struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 
 /* Transfers the completed free extents of other arenas to `receiver`, of at
  * most so many of them. */
-void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
-			size_t most);
+void gm_arenas_transfer(struct gm_arena *receiver,
+			const struct gm_attempt *attempt, size_t most);
 /* One in which so much fits, of fewer than `below` bytes, whole: what the
  * receiver needs next comes from beside it then, and the streams' memory is
  * less mixed. Asks the driver about one stream at most. False: there is none.
  */
-bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
+bool gm_arenas_transfer_one(struct gm_arena *receiver,
+			    const struct gm_attempt *attempt, size_t bytes,
 			    size_t alignment, size_t below);
 /* Those of streams that have no work, up to the first that has; so many are
  * asked. */
-void gm_arenas_transfer_idle(struct gm_arena *receiver, size_t questions);
+void gm_arenas_transfer_idle(struct gm_arena *receiver,
+			     const struct gm_attempt *attempt,
+			     size_t questions);
 /* Of one arena. */
-void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from);
+void gm_arena_transfer(struct gm_arena *receiver,
+		       const struct gm_attempt *attempt, struct gm_arena *from);
 /* Renumbers an extent for `receiver`; all work of its last arena on it has
  * completed. */
 void gm_arena_transfer_extent(struct gm_arena *receiver,
@@ -200,13 +210,16 @@ void gm_arena_transfer_extent(struct gm_arena *receiver,
  * (vm/stale.h). False: nothing was to be had, a capture forbids it,
  * or the driver refuses.
  */
-bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
+bool gm_arenas_fit_behind(struct gm_arena *receiver,
+			  const struct gm_attempt *attempt, size_t bytes,
 			  size_t alignment, size_t most);
-bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
+bool gm_arenas_pages_behind(struct gm_arena *receiver,
+			    const struct gm_attempt *attempt, size_t pages,
 			    size_t most);
 /* The same without virtual memory, of what lies side by side in one segment,
  * so many bytes together. */
-bool gm_arenas_run_behind(struct gm_arena *receiver, size_t bytes,
+bool gm_arenas_run_behind(struct gm_arena *receiver,
+			  const struct gm_attempt *attempt, size_t bytes,
 			  size_t alignment);
 /* Is it free memory of another stream, no graph's, that has completed or that
  * the receiver's stream comes after? Then it can become the receiver's: the
@@ -217,7 +230,8 @@ struct gm_extent *gm_arena_absorb(struct gm_arena *receiver,
 				  struct gm_extent *extent);
 /* The receiver's stream begins nothing more before all work up to that number
  * of the other is over. False: a capture forbids it, or the driver refuses. */
-bool gm_arena_get_behind(struct gm_arena *receiver, struct gm_arena *of,
+bool gm_arena_get_behind(struct gm_arena *receiver,
+			 const struct gm_attempt *attempt, struct gm_arena *of,
 			 uint64_t seqno);
 /* Has the arena's stream waited for all work up to that number of the other? */
 bool gm_arena_follows(const struct gm_arena *arena, const struct gm_arena *of,

@@ -26,23 +26,27 @@ static bool is_ready(const struct gm_arena *receiver,
 
 /* The oldest event that covers it, since most of that work may be over by now.
  * The last fence of a dropped stream is there already. */
-bool gm_arena_get_behind(struct gm_arena *receiver, struct gm_arena *of,
+bool gm_arena_get_behind(struct gm_arena *receiver,
+			 const struct gm_attempt *attempt, struct gm_arena *of,
 			 uint64_t seqno)
 {
 	const struct gm_fence *fence;
 
 	if (comes_after(receiver, of, seqno))
 		return true;
-	if (gm_capture_forbids(receiver->heap) ||
-	    (!of->dropped && gm_arena_capturing(of)))
+	if (gm_capture_forbids(receiver->heap, attempt) ||
+	    (!of->dropped && gm_arena_capturing(of, attempt)))
 		return false;
 	fence = gm_arena_fence(of, seqno);
 	return fence && gm_follow_wait(receiver, of, fence);
 }
 
-static bool wait_for(struct gm_arena *receiver, const struct gm_extent *extent)
+static bool wait_for(struct gm_arena *receiver,
+		     const struct gm_attempt *attempt,
+		     const struct gm_extent *extent)
 {
-	return gm_arena_get_behind(receiver, extent->arena, extent->seqno);
+	return gm_arena_get_behind(receiver, attempt, extent->arena,
+				   extent->seqno);
 }
 
 /* So many extents of an arena are looked at. */
@@ -60,10 +64,12 @@ static bool fits_better(const struct gm_arena *receiver,
 }
 
 static struct gm_extent *fit_of(const struct gm_arena *receiver,
+				const struct gm_attempt *attempt,
 				struct gm_arena *arena, size_t bytes,
 				size_t alignment)
 {
-	struct gm_extent *first = gm_arena_fit(arena, bytes, alignment);
+	struct gm_extent *first =
+		gm_arena_fit(arena, attempt, bytes, alignment);
 	struct gm_extent *extent = first;
 
 	if (alignment > arena->heap->unit)
@@ -76,8 +82,9 @@ static struct gm_extent *fit_of(const struct gm_arena *receiver,
 	return first;
 }
 
-static struct gm_extent *find_fit(const struct gm_arena *receiver, size_t bytes,
-				  size_t alignment, size_t most)
+static struct gm_extent *find_fit(const struct gm_arena *receiver,
+				  const struct gm_attempt *attempt,
+				  size_t bytes, size_t alignment, size_t most)
 {
 	size_t looks = gm_arenas_looks(receiver->heap, most);
 	struct gm_extent *best = NULL, *extent;
@@ -87,7 +94,7 @@ static struct gm_extent *find_fit(const struct gm_arena *receiver, size_t bytes,
 
 		if (!arena || arena == receiver)
 			continue;
-		extent = fit_of(receiver, arena, bytes, alignment);
+		extent = fit_of(receiver, attempt, arena, bytes, alignment);
 		if (extent && (!best || fits_better(receiver, extent, best)))
 			best = extent;
 	}
@@ -128,16 +135,17 @@ static bool may_follow(const struct gm_arena *receiver)
 	return !receiver->graph && !receiver->dropped;
 }
 
-bool gm_arenas_fit_behind(struct gm_arena *receiver, size_t bytes,
+bool gm_arenas_fit_behind(struct gm_arena *receiver,
+			  const struct gm_attempt *attempt, size_t bytes,
 			  size_t alignment, size_t most)
 {
 	struct gm_extent *extent = NULL;
 
 	if (may_follow(receiver))
-		extent = find_fit(receiver, bytes, alignment, most);
-	if (!extent || gm_arena_capturing(receiver) ||
+		extent = find_fit(receiver, attempt, bytes, alignment, most);
+	if (!extent || gm_arena_capturing(receiver, attempt) ||
 	    gm_nodes_reserve(&receiver->heap->nodes, 2) != GPUMEM_OK ||
-	    !wait_for(receiver, extent))
+	    !wait_for(receiver, attempt, extent))
 		return false;
 	(void)take(receiver, gm_arena_carve(extent, bytes, alignment));
 	return true;
@@ -203,7 +211,8 @@ static struct gm_extent *find_pages(const struct gm_arena *receiver,
 	return best;
 }
 
-bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
+bool gm_arenas_pages_behind(struct gm_arena *receiver,
+			    const struct gm_attempt *attempt, size_t pages,
 			    size_t most)
 {
 	size_t before = pages, had;
@@ -214,8 +223,9 @@ bool gm_arenas_pages_behind(struct gm_arena *receiver, size_t pages,
 	while (pages && (extent = find_pages(receiver, pages, most))) {
 		struct gm_index *index = &extent->arena->index;
 
-		if (gm_capture_forbids(receiver->heap) ||
-		    gm_arena_capturing(receiver) || !wait_for(receiver, extent))
+		if (gm_capture_forbids(receiver->heap, attempt) ||
+		    gm_arena_capturing(receiver, attempt) ||
+		    !wait_for(receiver, attempt, extent))
 			break;
 		had = gm_index_pages(index, extent);
 		pages -= least_of(had, pages);

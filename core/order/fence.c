@@ -102,7 +102,7 @@ static bool is_idle(struct gm_arena *arena, bool *open_out)
 
 	*open_out = status == GPUMEM_OK || status == GPUMEM_NOT_READY;
 	if (*open_out)
-		arena->asked = arena->heap->order->search;
+		arena->asked = arena->heap->order->searches;
 	return status == GPUMEM_OK;
 }
 
@@ -121,7 +121,8 @@ bool gm_order_is_idle(const struct gm_heap *heap)
 
 /* Of an event nobody asks whether a stream is being captured: ours were
  * recorded before. */
-static void settle(struct gm_arena *arena, bool fence)
+static void settle(struct gm_arena *arena, const struct gm_attempt *attempt,
+		   bool fence)
 {
 	gpumem_status oldest;
 	bool open = false;
@@ -137,40 +138,42 @@ static void settle(struct gm_arena *arena, bool fence)
 		return;
 	arena->unfenced = 0;
 	arena->fence_frees = GM_FENCE_FREES;
-	arena->idle = oldest != GPUMEM_NOT_READY && is_idle(arena, &open);
+	arena->idle =
+		oldest != GPUMEM_NOT_READY && is_idle(arena, &open);
 	count_idle(arena->heap->order, arena->idle);
 	if (arena->idle) {
 		gm_arena_complete(arena, arena->seqno);
 		gm_follow_complete_all(arena);
 	} else if (!fenced(arena) && arena->fence_count < GM_FENCES &&
-		   (open || !gm_arena_capturing(arena))) {
+		   (open || !gm_arena_capturing(arena, attempt))) {
 		/* What cannot be recorded now is tried the next time. */
 		(void)fence_newest(arena);
 	}
 }
 
-void gm_arena_poll(struct gm_arena *arena, bool fence)
+void gm_arena_poll(struct gm_arena *arena, const struct gm_attempt *attempt,
+		   bool fence)
 {
-	uint64_t search = arena->heap->order->search;
+	uint64_t search = gm_attempt_search(attempt);
 
 	/* What is private has nothing to settle, and its stream may be gone. */
 	if (arena->completed == arena->seqno || arena->graph ||
 	    (search && arena->busy == search))
 		return;
-	settle(arena, fence);
+	settle(arena, attempt, fence);
 	if (arena->completed != arena->seqno)
-		arena->busy = search;
+		arena->busy = arena->heap->order->searches;
 }
 
 bool gm_arenas_poll(struct gm_heap *heap)
 {
 	struct gm_arena *arena = gm_arena_stocked(heap);
 
-	if (gm_capture_forbids(heap))
+	if (gm_capture_forbids(heap, NULL))
 		return false;
 	for (; arena; arena = gm_arena_stocked_after(arena))
 		if (arena->completed != arena->seqno)
-			settle(arena, true);
+			settle(arena, NULL, true);
 	return true;
 }
 
@@ -180,7 +183,7 @@ void gm_arena_count_free(struct gm_arena *arena)
 
 	if (++arena->unfenced < frees)
 		return;
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	arena->unfenced = 0;
 	arena->fence_frees =
 		2 * frees < GM_FENCE_FREES_MAX ? 2 * frees : GM_FENCE_FREES_MAX;
@@ -212,7 +215,7 @@ void gm_arena_wait(struct gm_arena *arena)
 {
 	if (!arena->dropped)
 		arena->seqno = ++arena->heap->seqno;
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	if (arena->completed == arena->seqno)
 		return;
 	if (!arena->dropped && !fenced(arena))
@@ -223,7 +226,7 @@ void gm_arena_wait(struct gm_arena *arena)
 	if (gm_events_wait(arena->heap,
 			   fence_at(arena, arena->fence_count - 1)->event) ==
 	    GPUMEM_OK)
-		gm_arena_poll(arena, false);
+		gm_arena_poll(arena, NULL, false);
 }
 
 void gm_arena_fini(struct gm_arena *arena)

@@ -17,13 +17,15 @@ static bool holds(const struct gm_extent *extent, size_t bytes,
 	       gm_extent_end(extent);
 }
 
-bool gm_order_spares(const struct gm_heap *heap, size_t segment, size_t bytes)
+bool gm_attempt_spares(const struct gm_attempt *attempt, size_t segment,
+		       size_t bytes)
 {
-	return heap->order->sparing && segment > heap->order->spared_bytes &&
+	return attempt && attempt->sparing && segment > attempt->spared_bytes &&
 	       bytes < segment - segment / 4;
 }
 
-bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
+bool gm_arena_spares(const struct gm_extent *extent,
+		     const struct gm_attempt *attempt, size_t bytes,
 		     size_t alignment)
 {
 	const struct gm_arena *arena = extent->arena;
@@ -32,9 +34,9 @@ bool gm_arena_spares(const struct gm_extent *extent, size_t bytes,
 	/* As much as a segment of its own would have. */
 	if (alignment > heap->unit)
 		bytes += alignment - heap->unit;
-	return (arena->idle || heap->order->spares_busy) && !arena->graph &&
-	       !extent->prev && !extent->next &&
-	       gm_order_spares(heap, extent->bytes, bytes);
+	return gm_attempt_spares(attempt, extent->bytes, bytes) &&
+	       (arena->idle || attempt->spares_busy) && !arena->graph &&
+	       !extent->prev && !extent->next;
 }
 
 /* A segment cannot go back while a block lies in it, however small, so a small
@@ -69,6 +71,7 @@ static size_t kept_by(const struct gm_extent *extent)
 
 /* Of those that fit, from the smallest on, that in the smallest segment. */
 static struct gm_extent *fit_small(struct gm_arena *arena,
+				   const struct gm_attempt *attempt,
 				   struct gm_extent *fit, size_t bytes)
 {
 	struct gm_extent *next = fit;
@@ -83,7 +86,7 @@ static struct gm_extent *fit_small(struct gm_arena *arena,
 			break;
 		other = kept_by(next);
 		if (other >= kept ||
-		    gm_arena_spares(next, bytes, arena->heap->unit))
+		    gm_arena_spares(next, attempt, bytes, arena->heap->unit))
 			continue;
 		kept = other;
 		fit = next;
@@ -91,28 +94,30 @@ static struct gm_extent *fit_small(struct gm_arena *arena,
 	return fit;
 }
 
-struct gm_extent *gm_arena_fit(struct gm_arena *arena, size_t bytes,
+struct gm_extent *gm_arena_fit(struct gm_arena *arena,
+			       const struct gm_attempt *attempt, size_t bytes,
 			       size_t alignment)
 {
 	struct gm_extent *fit = gm_index_fit(&arena->index, bytes), *longer;
 
-	while (fit && gm_arena_spares(fit, bytes, alignment))
+	while (fit && gm_arena_spares(fit, attempt, bytes, alignment))
 		fit = gm_index_next(&arena->index, fit);
 	if (!fit)
 		return NULL;
 	if (alignment <= arena->heap->unit)
-		return arena->index.page_bytes ? fit
-					       : fit_small(arena, fit, bytes);
+		return arena->index.page_bytes
+			       ? fit
+			       : fit_small(arena, attempt, fit, bytes);
 	if (holds(fit, bytes, alignment))
 		return fit;
 	/* Long enough wherever it begins. */
 	longer = gm_index_fit(&arena->index,
 			      bytes + alignment - arena->heap->unit);
-	if (longer && !gm_arena_spares(longer, bytes, alignment))
+	if (longer && !gm_arena_spares(longer, attempt, bytes, alignment))
 		return longer;
 	/* Rare: one that is just long enough and begins well. */
 	while (fit && (!holds(fit, bytes, alignment) ||
-		       gm_arena_spares(fit, bytes, alignment)))
+		       gm_arena_spares(fit, attempt, bytes, alignment)))
 		fit = gm_index_next(&arena->index, fit);
 	return fit;
 }

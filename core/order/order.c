@@ -61,57 +61,41 @@ bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream)
 	return status == GPUMEM_OK ? id != 0 : status != GPUMEM_INVALID;
 }
 
-uint64_t gm_search_begin(struct gm_heap *heap)
+void gm_search_renew(struct gm_heap *heap, struct gm_attempt *attempt)
 {
-	uint64_t outer = heap->order->search;
-
-	if (!outer)
-		heap->order->search = ++heap->order->searches;
-	return outer;
+	if (attempt->search)
+		attempt->search = ++heap->order->searches;
 }
 
-void gm_search_end(struct gm_heap *heap, uint64_t outer)
+void gm_search_begin(struct gm_heap *heap, struct gm_attempt *attempt)
 {
-	heap->order->search = outer;
+	attempt->search = ++heap->order->searches;
 }
 
-struct gm_search gm_search_pause(struct gm_heap *heap)
+void gm_search_end(struct gm_attempt *attempt)
 {
-	struct gm_order *order = heap->order;
-	const struct gm_search search = {.on = order->search != 0,
-					 .sparing = order->sparing,
-					 .spares_busy = order->spares_busy,
-					 .spared_bytes = order->spared_bytes};
-
-	order->search = 0;
-	order->sparing = false;
-	return search;
+	attempt->search = 0;
+	attempt->sparing = false;
 }
 
-void gm_search_resume(struct gm_heap *heap, struct gm_search search)
+bool gm_arena_capturing(struct gm_arena *arena,
+			const struct gm_attempt *attempt)
 {
-	heap->order->search = search.on ? ++heap->order->searches : 0;
-	heap->order->sparing = search.sparing;
-	heap->order->spares_busy = search.spares_busy;
-	heap->order->spared_bytes = search.spared_bytes;
-}
-
-bool gm_arena_capturing(struct gm_arena *arena)
-{
-	uint64_t search = arena->heap->order->search;
+	uint64_t search = gm_attempt_search(attempt);
 
 	if (search && arena->asked == search)
 		return false;
 	if (gm_heap_capturing(arena->heap, arena->stream))
 		return true;
-	arena->asked = search;
+	arena->asked = arena->heap->order->searches;
 	return false;
 }
 
 /* An error of the driver's says of no capture, or it would forbid for ever. */
-static bool is_captured(struct gm_arena *arena)
+static bool is_captured(struct gm_arena *arena,
+			const struct gm_attempt *attempt)
 {
-	uint64_t search = arena->heap->order->search, id = 0;
+	uint64_t search = gm_attempt_search(attempt), id = 0;
 
 	if (search && arena->asked == search)
 		return false;
@@ -119,21 +103,21 @@ static bool is_captured(struct gm_arena *arena)
 	    GPUMEM_OK)
 		return false;
 	if (!id)
-		arena->asked = search;
+		arena->asked = arena->heap->order->searches;
 	return id;
 }
 
-bool gm_capture_forbids(struct gm_heap *heap)
+bool gm_capture_forbids(struct gm_heap *heap, const struct gm_attempt *attempt)
 {
 	struct gm_arena *arena = heap->order->private_arenas;
 
 	if (gm_device_has(heap->driver.device, GPUMEM_CAP_FREES_IN_CAPTURE))
 		return false;
 	for (; arena; arena = arena->next)
-		if (arena->routed && is_captured(arena))
+		if (arena->routed && is_captured(arena, attempt))
 			return true;
 	for (arena = heap->order->arenas; arena; arena = arena->next)
-		if (!arena->dropped && is_captured(arena))
+		if (!arena->dropped && is_captured(arena, attempt))
 			return true;
 	return false;
 }

@@ -6,6 +6,7 @@
  * block is used on, and when the device has completed that use. The contract of
  * the module:
  *
+ *     attempt.h  what an attempt at an allocation has heard of the streams
  *     arena.h    free memory by stream. Reused on its own stream at once; on
  *                another, or unmapped, only once an event recorded after the
  *                free has completed; on another also behind that event, if its
@@ -17,10 +18,11 @@
  *                for these events gets it before (gm_pending_behind())
  *
  * Nothing here waits for the device but gm_pending_wait(), gm_arenas_wait(),
- * gm_events_wait(), and gm_arena_wait() at the end of a heap. It calls the
- * driver for events and queries only: it neither takes nor gives back memory,
- * and enforces no limit. It does not know slabs and caches: the module above
- * passes in where a small block goes that is no longer pending (free_slot).
+ * gm_arena_drain(), gm_events_wait(), and gm_arena_wait() at the end of a heap.
+ * It calls the driver for events and queries only: it neither takes nor gives
+ * back memory, and enforces no limit. It does not know slabs and caches: the
+ * module above passes in where a small block goes that is no longer pending
+ * (free_slot).
  *
  * The heap's mutex guards it.
  */
@@ -47,11 +49,7 @@ struct gm_order {
 	struct gm_events events;
 	uint64_t completions; /* how often a poll found that work was over */
 	uint64_t idle_in_row; /* idle streams asked since a busy one */
-	uint64_t searches;    /* how often gm_search_begin() */
-	uint64_t search;      /* the number of the one under way, or 0 */
-	bool sparing;	      /* in that one: see gm_arena_fit() */
-	bool spares_busy;     /* sparing: what streams are at work on, too */
-	uint64_t spared_bytes;	   /* sparing: segments that are larger */
+	uint64_t searches;    /* how many there were: see attempt.h */
 	gm_slot_free_fn free_slot; /* constant */
 };
 
@@ -66,30 +64,14 @@ uint64_t gm_order_host_bytes(const struct gm_heap *heap);
 /* True while `stream` is being captured: no event, no query. */
 bool gm_heap_capturing(struct gm_heap *heap, gpumem_stream stream);
 /* The same of an arena's. */
-bool gm_arena_capturing(struct gm_arena *arena);
+bool gm_arena_capturing(struct gm_arena *arena,
+			const struct gm_attempt *attempt);
 /* True while any stream that the heap knows is being captured, on a device
  * where that forbids to unmap, to free and to wait for other streams: without
  * CAP_FREES_IN_CAPTURE. */
-bool gm_capture_forbids(struct gm_heap *heap);
+bool gm_capture_forbids(struct gm_heap *heap, const struct gm_attempt *attempt);
 
 /* Do streams have no work, as a rule? */
 bool gm_order_is_idle(const struct gm_heap *heap);
-
-/* Around one search for memory, under the mutex: until its end these two ask
- * each stream once, and gm_arena_poll() each that is busy. An answer may be out
- * of date as soon as it is there, so it is as good for all that the search
- * does. A search within another is part of it: what the first returns is for
- * the second. */
-uint64_t gm_search_begin(struct gm_heap *heap);
-void gm_search_end(struct gm_heap *heap, uint64_t outer);
-/* Around a time without the mutex: what was answered before counts no more, and
- * nothing of it for other threads. The second gets what the first
- * returned. */
-struct gm_search {
-	bool on, sparing, spares_busy;
-	uint64_t spared_bytes;
-};
-struct gm_search gm_search_pause(struct gm_heap *heap);
-void gm_search_resume(struct gm_heap *heap, struct gm_search search);
 
 #endif

@@ -155,7 +155,7 @@ bool gm_pending_wait(struct gm_heap *heap)
 {
 	struct gm_wait wait;
 
-	if (gm_capture_forbids(heap))
+	if (gm_capture_forbids(heap, NULL))
 		return false;
 	/* What could not be recorded before is now. */
 	if (gm_pending_poll(heap))

@@ -20,6 +20,7 @@
 #include "uses.h"
 
 struct gm_arena;
+struct gm_attempt;
 struct gm_heap;
 struct gm_extent;
 struct gm_first;
@@ -110,7 +111,8 @@ enum { GM_PENDING_LOOKS = 256 };
  * looked at, and as many others, from where the last call ended. False: nothing
  * was to be had, a capture forbids it, or the driver refuses.
  */
-bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
+bool gm_pending_behind(struct gm_arena *receiver,
+		       const struct gm_attempt *attempt, bool own, size_t bytes,
 		       size_t alignment, uint64_t most, size_t looks);
 
 /* Is it a slab of the receiver's whose slots are wanted? */
@@ -119,6 +121,7 @@ typedef bool (*gm_slab_wanted_fn)(const struct gm_slab *slab, const void *user);
 /* The same for small blocks, so many at most: slots of slabs of the receiver's
  * own, which are free there then. */
 bool gm_pending_slots_behind(struct gm_arena *receiver,
+			     const struct gm_attempt *attempt,
 			     gm_slab_wanted_fn is_wanted, const void *user,
 			     size_t most, size_t looks);
 

@@ -38,22 +38,25 @@ static bool wait_for_uses(struct gm_arena *receiver,
 }
 
 /* A slot's own stream is the receiver's. */
-static bool wait_for(struct gm_arena *receiver, struct gm_pending_block *block)
+static bool wait_for(struct gm_arena *receiver,
+		     const struct gm_attempt *attempt,
+		     struct gm_pending_block *block)
 {
 	struct gm_arena *own = gm_freed_arena(&block->freed);
 
 	return (!own || own == receiver ||
-		gm_arena_get_behind(receiver, own, block->seqno)) &&
+		gm_arena_get_behind(receiver, attempt, own, block->seqno)) &&
 	       wait_for_uses(receiver, block);
 }
 
 /* Of a graph's memory nothing is known to the stream that it serves, one that
  * is gone waits for nothing, and one that is being captured must not. */
-static bool may_wait(struct gm_arena *receiver)
+static bool may_wait(struct gm_arena *receiver,
+		     const struct gm_attempt *attempt)
 {
 	return !receiver->graph && !receiver->dropped &&
-	       !gm_capture_forbids(receiver->heap) &&
-	       !gm_arena_capturing(receiver);
+	       !gm_capture_forbids(receiver->heap, attempt) &&
+	       !gm_arena_capturing(receiver, attempt);
 }
 
 /* What has no event yet (capture) cannot be waited for. */
@@ -69,6 +72,7 @@ static bool has_events(const struct gm_pending_block *block)
  * a wait. */
 struct search {
 	struct gm_arena *receiver;
+	const struct gm_attempt *attempt;
 	bool (*is_wanted)(const struct search *search,
 			  const struct gm_freed *freed);
 	bool (*is_enough)(const struct search *search);
@@ -89,7 +93,7 @@ take_from(struct search *search, struct gm_pending_block **link, size_t left)
 		    !search->is_wanted(search, &block->freed)) {
 			link = &block->next;
 			left--;
-		} else if (wait_for(search->receiver, block)) {
+		} else if (wait_for(search->receiver, search->attempt, block)) {
 			search->bytes += block->bytes;
 			search->count++;
 			gm_pending_end(search->receiver->heap, link,
@@ -108,7 +112,7 @@ static bool take(struct search *search, size_t looks)
 	struct gm_pending *pending = &search->receiver->heap->order->pending;
 	struct gm_pending_block **link = &pending->first;
 
-	if (!*link || !may_wait(search->receiver))
+	if (!*link || !may_wait(search->receiver, search->attempt))
 		return false;
 	link = take_from(search, link, looks);
 	if (*link && !search->over) {
@@ -141,13 +145,16 @@ static bool is_enough_large(const struct search *search)
 	const struct large *large = (const struct large *)search;
 
 	return search->bytes >= large->most ||
-	       gm_arena_fit(search->receiver, large->bytes, large->alignment);
+	       gm_arena_fit(search->receiver, search->attempt, large->bytes,
+			    large->alignment);
 }
 
-bool gm_pending_behind(struct gm_arena *receiver, bool own, size_t bytes,
+bool gm_pending_behind(struct gm_arena *receiver,
+		       const struct gm_attempt *attempt, bool own, size_t bytes,
 		       size_t alignment, uint64_t most, size_t looks)
 {
 	struct large large = {.search = {.receiver = receiver,
+					 .attempt = attempt,
 					 .is_wanted = is_wanted_large,
 					 .is_enough = is_enough_large},
 			      .own = own,
@@ -179,10 +186,12 @@ static bool is_enough_slots(const struct search *search)
 }
 
 bool gm_pending_slots_behind(struct gm_arena *receiver,
+			     const struct gm_attempt *attempt,
 			     gm_slab_wanted_fn is_wanted, const void *user,
 			     size_t most, size_t looks)
 {
 	struct slots slots = {.search = {.receiver = receiver,
+					 .attempt = attempt,
 					 .is_wanted = is_wanted_slot,
 					 .is_enough = is_enough_slots},
 			      .is_wanted = is_wanted,

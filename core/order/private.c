@@ -61,7 +61,7 @@ gpumem_status gm_arena_come_after(struct gm_arena *arena, gpumem_stream stream)
 	if (stream == arena->stream ||
 	    !gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS))
 		return GPUMEM_OK;
-	if (gm_arena_capturing(arena))
+	if (gm_arena_capturing(arena, NULL))
 		return gm_fail(GPUMEM_CAPTURING,
 			       "a stream that the graph's blocks belong to is "
 			       "being captured, and cannot wait for the "

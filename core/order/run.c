@@ -39,17 +39,19 @@ static struct run run_from(const struct gm_nodes *nodes,
 }
 
 /* An unused segment is not cut for little. */
-static bool fits(const struct gm_heap *heap, const struct run *run,
+static bool fits(const struct gm_attempt *attempt, const struct run *run,
 		 size_t bytes)
 {
 	return run->bytes >= bytes &&
-	       !(run->is_segment && heap->order->spares_busy &&
-		 gm_order_spares(heap, run->bytes, bytes));
+	       !(run->is_segment &&
+		 gm_attempt_spares(attempt, run->bytes, bytes) &&
+		 attempt->spares_busy);
 }
 
 /* The smallest run in a span that so many bytes fit; *looks_inout less what was
  * looked at. */
 static struct run smallest_of(const struct gm_heap *heap,
+			      const struct gm_attempt *attempt,
 			      const struct gm_span *span, size_t bytes,
 			      unsigned *looks_inout)
 {
@@ -61,7 +63,7 @@ static struct run smallest_of(const struct gm_heap *heap,
 		if (is_free(extent) && !is_free(before)) {
 			struct run run = run_from(nodes, extent);
 
-			if (fits(heap, &run, bytes) &&
+			if (fits(attempt, &run, bytes) &&
 			    (!best.first || run.bytes < best.bytes))
 				best = run;
 		}
@@ -71,14 +73,16 @@ static struct run smallest_of(const struct gm_heap *heap,
 	return best;
 }
 
-static struct run smallest(const struct gm_heap *heap, size_t bytes)
+static struct run smallest(const struct gm_heap *heap,
+			   const struct gm_attempt *attempt, size_t bytes)
 {
 	const struct gm_span *span = heap->spans.first;
 	struct run best = {0};
 	unsigned looks = LOOKS;
 
 	for (; span && looks; span = span->next) {
-		struct run run = smallest_of(heap, span, bytes, &looks);
+		struct run run =
+			smallest_of(heap, attempt, span, bytes, &looks);
 
 		if (run.first && (!best.first || run.bytes < best.bytes))
 			best = run;
@@ -87,7 +91,8 @@ static struct run smallest(const struct gm_heap *heap, size_t bytes)
 }
 
 /* For so much of it. */
-static bool wait_for(struct gm_arena *receiver, struct gm_extent *extent,
+static bool wait_for(struct gm_arena *receiver,
+		     const struct gm_attempt *attempt, struct gm_extent *extent,
 		     size_t bytes)
 {
 	const struct gm_nodes *nodes = &receiver->heap->nodes;
@@ -95,7 +100,7 @@ static bool wait_for(struct gm_arena *receiver, struct gm_extent *extent,
 	for (size_t had = 0; had < bytes;
 	     had += extent->bytes, extent = gm_extent_next(nodes, extent))
 		if (extent->arena != receiver &&
-		    !gm_arena_get_behind(receiver, extent->arena,
+		    !gm_arena_get_behind(receiver, attempt, extent->arena,
 					 extent->seqno))
 			return false;
 	return true;
@@ -117,7 +122,8 @@ static bool join(struct gm_arena *receiver, struct gm_extent *first)
 	return joined;
 }
 
-bool gm_arenas_run_behind(struct gm_arena *receiver, size_t bytes,
+bool gm_arenas_run_behind(struct gm_arena *receiver,
+			  const struct gm_attempt *attempt, size_t bytes,
 			  size_t alignment)
 {
 	struct gm_heap *heap = receiver->heap;
@@ -127,8 +133,8 @@ bool gm_arenas_run_behind(struct gm_arena *receiver, size_t bytes,
 	if (alignment > heap->unit)
 		bytes += alignment - heap->unit;
 	if (!heap->vm && !receiver->graph && !receiver->dropped)
-		run = smallest(heap, bytes);
-	return run.first && !gm_arena_capturing(receiver) &&
-	       wait_for(receiver, run.first, bytes) &&
+		run = smallest(heap, attempt, bytes);
+	return run.first && !gm_arena_capturing(receiver, attempt) &&
+	       wait_for(receiver, attempt, run.first, bytes) &&
 	       join(receiver, run.first);
 }

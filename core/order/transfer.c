@@ -19,14 +19,15 @@ void gm_arena_transfer_extent(struct gm_arena *receiver,
 				extent->bytes);
 }
 
-void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)
+void gm_arena_transfer(struct gm_arena *receiver,
+		       const struct gm_attempt *attempt, struct gm_arena *from)
 {
 	const struct gm_nodes *nodes = &from->heap->nodes;
 	struct gm_extent *extent;
 	uint64_t bytes = 0;
 	uint32_t list;
 
-	gm_arena_poll(from, true);
+	gm_arena_poll(from, attempt, true);
 	list = gm_index_take_all(&from->index);
 	while ((extent = gm_node(nodes, list))) {
 		list = extent->left;
@@ -46,16 +47,19 @@ void gm_arena_transfer(struct gm_arena *receiver, struct gm_arena *from)
 /* So many extents that fit are looked at for a completed one. */
 enum { FIT_LOOKS = 16 };
 
-static struct gm_extent *fit_completed(struct gm_arena *arena, size_t bytes,
-				       size_t alignment, size_t below)
+static struct gm_extent *fit_completed(struct gm_arena *arena,
+				       const struct gm_attempt *attempt,
+				       size_t bytes, size_t alignment,
+				       size_t below)
 {
-	struct gm_extent *extent = gm_arena_fit(arena, bytes, alignment);
+	struct gm_extent *extent =
+		gm_arena_fit(arena, attempt, bytes, alignment);
 
 	for (unsigned i = 0; extent && i < FIT_LOOKS; i++) {
 		if (extent->bytes >= below)
 			return NULL;
 		if (gm_arena_completed(arena, extent->seqno) &&
-		    !gm_arena_spares(extent, bytes, alignment))
+		    !gm_arena_spares(extent, attempt, bytes, alignment))
 			return extent;
 		if (alignment > arena->heap->unit)
 			return NULL;
@@ -64,18 +68,20 @@ static struct gm_extent *fit_completed(struct gm_arena *arena, size_t bytes,
 	return NULL;
 }
 
-static bool has_fit(struct gm_arena *arena, size_t bytes, size_t alignment,
-		    size_t below)
+static bool has_fit(struct gm_arena *arena, const struct gm_attempt *attempt,
+		    size_t bytes, size_t alignment, size_t below)
 {
-	const struct gm_extent *extent = gm_arena_fit(arena, bytes, alignment);
+	const struct gm_extent *extent =
+		gm_arena_fit(arena, attempt, bytes, alignment);
 
 	return extent && extent->bytes < below;
 }
 
 /* The smallest that fits of so many arenas. *busy_out: if there is none, the
  * arena with the most memory whose stream may still be using what fits. */
-static struct gm_extent *fit_known(struct gm_arena *receiver, size_t bytes,
-				   size_t alignment, size_t below,
+static struct gm_extent *fit_known(struct gm_arena *receiver,
+				   const struct gm_attempt *attempt,
+				   size_t bytes, size_t alignment, size_t below,
 				   struct gm_arena **busy_out)
 {
 	size_t looks = gm_arenas_looks(receiver->heap, GM_ARENA_LOOKS);
@@ -88,28 +94,29 @@ static struct gm_extent *fit_known(struct gm_arena *receiver, size_t bytes,
 
 		if (!arena || arena == receiver)
 			continue;
-		extent = fit_completed(arena, bytes, alignment, below);
+		extent = fit_completed(arena, attempt, bytes, alignment, below);
 		if (extent && (!best || extent->bytes < best->bytes))
 			best = extent;
 		if (!extent && arena->completed != arena->seqno &&
 		    (!*busy_out ||
 		     arena->index.bytes > (*busy_out)->index.bytes) &&
-		    has_fit(arena, bytes, alignment, below))
+		    has_fit(arena, attempt, bytes, alignment, below))
 			*busy_out = arena;
 	}
 	return best;
 }
 
-bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
+bool gm_arenas_transfer_one(struct gm_arena *receiver,
+			    const struct gm_attempt *attempt, size_t bytes,
 			    size_t alignment, size_t below)
 {
 	struct gm_arena *busy;
 	struct gm_extent *extent =
-		fit_known(receiver, bytes, alignment, below, &busy);
+		fit_known(receiver, attempt, bytes, alignment, below, &busy);
 
 	if (!extent && busy) {
-		gm_arena_poll(busy, true);
-		extent = fit_completed(busy, bytes, alignment, below);
+		gm_arena_poll(busy, attempt, true);
+		extent = fit_completed(busy, attempt, bytes, alignment, below);
 	}
 	if (!extent)
 		return false;
@@ -121,20 +128,21 @@ bool gm_arenas_transfer_one(struct gm_arena *receiver, size_t bytes,
 	return true;
 }
 
-void gm_arenas_transfer(struct gm_heap *heap, struct gm_arena *receiver,
-			size_t most)
+void gm_arenas_transfer(struct gm_arena *receiver,
+			const struct gm_attempt *attempt, size_t most)
 {
-	size_t looks = gm_arenas_looks(heap, most);
+	size_t looks = gm_arenas_looks(receiver->heap, most);
 
 	while (looks--) {
-		struct gm_arena *arena = gm_arenas_turn(heap);
+		struct gm_arena *arena = gm_arenas_turn(receiver->heap);
 
 		if (arena && arena != receiver)
-			gm_arena_transfer(receiver, arena);
+			gm_arena_transfer(receiver, attempt, arena);
 	}
 }
 
-void gm_arenas_transfer_idle(struct gm_arena *receiver, size_t questions)
+void gm_arenas_transfer_idle(struct gm_arena *receiver,
+			     const struct gm_attempt *attempt, size_t questions)
 {
 	size_t looks = gm_arenas_looks(receiver->heap, GM_ARENA_LOOKS);
 
@@ -148,7 +156,7 @@ void gm_arenas_transfer_idle(struct gm_arena *receiver, size_t questions)
 		if (!known && !questions)
 			continue;
 		questions -= !known;
-		gm_arena_transfer(receiver, arena);
+		gm_arena_transfer(receiver, attempt, arena);
 		if (arena->completed != arena->seqno)
 			return;
 	}

@@ -10,7 +10,7 @@ static struct gm_arena *busy_arena(struct gm_heap *heap)
 	struct gm_arena *arena = heap->order->arenas;
 
 	for (; arena; arena = arena->next) {
-		gm_arena_poll(arena, true);
+		gm_arena_poll(arena, NULL, true);
 		if (arena->fence_count)
 			return arena;
 	}
@@ -36,7 +36,7 @@ static bool wait_for(struct gm_arena *arena, void *event, uint64_t ns)
 	     found = found->next)
 		;
 	if (found)
-		gm_arena_poll(arena, false);
+		gm_arena_poll(arena, NULL, false);
 	return !found || arena->completed != completed;
 }
 
@@ -44,7 +44,7 @@ bool gm_arenas_wait(struct gm_heap *heap)
 {
 	struct gm_arena *busy;
 
-	if (gm_capture_forbids(heap) || !(busy = busy_arena(heap)))
+	if (gm_capture_forbids(heap, NULL) || !(busy = busy_arena(heap)))
 		return false;
 	return wait_for(busy, busy->fence[busy->fence_first].event, UINT64_MAX);
 }
@@ -53,7 +53,7 @@ bool gm_arena_drain(struct gm_arena *arena, uint64_t ns)
 {
 	const struct gm_fence *fence;
 
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	if (arena->completed == arena->seqno)
 		return true;
 	fence = gm_arena_fence(arena, arena->seqno);

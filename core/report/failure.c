@@ -178,7 +178,7 @@ static void look_at_streams(struct gm_oom *oom)
 	oom->busy_bytes = gm_space_busy_bytes(heap);
 	oom->unplaced_bytes =
 		heap->space->spare_pages * (uint64_t)heap->page_bytes;
-	oom->captured = gm_capture_forbids(heap);
+	oom->captured = gm_capture_forbids(heap, NULL);
 	pthread_mutex_unlock(&heap->mutex);
 }
 

@@ -60,32 +60,35 @@ gpumem_status gm_limits_judge(const struct gm_heap *heap, uint64_t soft_bytes,
 	return GPUMEM_OK;
 }
 
-uint64_t gm_limit_bytes(const struct gm_heap *heap)
+uint64_t gm_limit_bytes(const struct gm_heap *heap,
+			const struct gm_attempt *attempt)
 {
 	uint64_t limit = heap->space->budget.limit_bytes;
 
 	if (heap->space->budget.soft_limit_bytes &&
-	    !heap->space->budget.beyond_soft &&
+	    !(attempt && attempt->beyond_soft) &&
 	    (!limit || heap->space->budget.soft_limit_bytes < limit))
 		limit = heap->space->budget.soft_limit_bytes;
 	return limit ? limit : UINT64_MAX;
 }
 
-uint64_t gm_limit_room(const struct gm_heap *heap)
+uint64_t gm_limit_room(const struct gm_heap *heap,
+		       const struct gm_attempt *attempt)
 {
-	uint64_t limit = gm_limit_bytes(heap),
+	uint64_t limit = gm_limit_bytes(heap, attempt),
 		 reserved = heap->counters.reserved.current +
 			    heap->space->growth.flight.creating_bytes;
 
 	return limit > reserved ? limit - reserved : 0;
 }
 
-gpumem_status gm_limit_check(const struct gm_heap *heap, uint64_t bytes)
+gpumem_status gm_limit_check(const struct gm_heap *heap,
+			     const struct gm_attempt *attempt, uint64_t bytes)
 {
-	if (bytes <= gm_limit_room(heap))
+	if (bytes <= gm_limit_room(heap, attempt))
 		return GPUMEM_OK;
 	return gm_fail(GPUMEM_LIMIT, "the limit of %llu bytes is reached",
-		       (unsigned long long)gm_limit_bytes(heap));
+		       (unsigned long long)gm_limit_bytes(heap, attempt));
 }
 
 /* Moving pages costs time, holding more of them memory. A program that makes
@@ -170,12 +173,14 @@ void gm_budget_read_options(struct gm_heap *heap)
 		budget->limited_stream_waste = apart_waste;
 }
 
-uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes)
+uint64_t gm_budget_stream_target(const struct gm_heap *heap,
+				 const struct gm_attempt *attempt,
+				 uint64_t bytes)
 {
 	const struct gm_budget *budget = &heap->space->budget;
 	uint64_t high = gm_budget_high(heap, bytes);
 	uint64_t target = gm_budget_target(heap, bytes);
-	double waste = gm_limit_bytes(heap) < UINT64_MAX
+	double waste = gm_limit_bytes(heap, attempt) < UINT64_MAX
 			       ? budget->limited_stream_waste
 			       : budget->stream_waste;
 	double most = (double)high * (1 + waste);
@@ -183,30 +188,34 @@ uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes)
 	return (double)target < most ? (uint64_t)most : target;
 }
 
-bool gm_budget_exceeds_limit(const struct gm_heap *heap, uint64_t bytes)
+bool gm_budget_exceeds_limit(const struct gm_heap *heap,
+			     const struct gm_attempt *attempt, uint64_t bytes)
 {
-	return gm_budget_need(heap, bytes) > gm_limit_room(heap);
+	return gm_budget_need(heap, bytes) > gm_limit_room(heap, attempt);
 }
 
-bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes)
+bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap,
+				    const struct gm_attempt *attempt,
+				    uint64_t bytes)
 {
-	return gm_budget_exceeds_limit(heap, bytes) ||
+	return gm_budget_exceeds_limit(heap, attempt, bytes) ||
 	       heap->counters.reserved.current + gm_budget_need(heap, bytes) >
-		       gm_budget_stream_target(heap, bytes);
+		       gm_budget_stream_target(heap, attempt, bytes);
 }
 
-bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes)
+bool gm_budget_moves(const struct gm_heap *heap,
+		     const struct gm_attempt *attempt, uint64_t bytes)
 {
-	return gm_budget_exceeds_limit(heap, bytes) ||
+	return gm_budget_exceeds_limit(heap, attempt, bytes) ||
 	       heap->counters.reserved.current + gm_budget_need(heap, bytes) >
 		       gm_budget_target(heap, bytes);
 }
 
-gpumem_status gm_budget_answer(struct gm_heap *heap, gpumem_status status)
+gpumem_status gm_budget_answer(struct gm_attempt *attempt, gpumem_status status)
 {
 	if (status != GPUMEM_LIMIT)
 		return status;
-	heap->space->budget.device_limited = true;
+	attempt->device_limited = true;
 	return GPUMEM_NO_MEMORY;
 }
 
@@ -225,19 +234,22 @@ void gm_budget_refuse(struct gm_heap *heap)
  * move by then still cannot when memory is short. */
 enum { REQUEST_PART = 4, RESERVED_PART = 480, WHEN_TIGHT = 8, NOT_AMPLE = 4 };
 
-static unsigned times_smaller(const struct gm_heap *heap, uint64_t bytes)
+static unsigned times_smaller(const struct gm_heap *heap,
+			      const struct gm_attempt *attempt, uint64_t bytes)
 {
-	if (gm_budget_is_tight(heap, bytes))
+	if (gm_budget_is_tight(heap, attempt, bytes))
 		return WHEN_TIGHT;
-	return gm_budget_is_ample(heap, bytes) ? 1 : NOT_AMPLE;
+	return gm_budget_is_ample(heap, attempt, bytes) ? 1 : NOT_AMPLE;
 }
 
-size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages)
+size_t gm_budget_handle_pages(const struct gm_heap *heap,
+			      const struct gm_attempt *attempt, size_t pages)
 {
 	uint64_t reserved =
 		heap->counters.reserved.current / heap->page_bytes + pages;
 	uint64_t most = heap->space->handle_pages;
-	uint64_t part = times_smaller(heap, pages * (uint64_t)heap->page_bytes);
+	uint64_t part = times_smaller(heap, attempt,
+				      pages * (uint64_t)heap->page_bytes);
 
 	if (most > pages / (REQUEST_PART * part))
 		most = pages / (REQUEST_PART * part);

@@ -13,33 +13,22 @@
 #ifndef GM_VM_BUDGET_H
 #define GM_VM_BUDGET_H
 
-#include "extent/heap_core.h"
+#include "order/attempt.h"
 
 struct gm_budget {
 	uint64_t limit_bytes, soft_limit_bytes; /* 0: none */
-	bool beyond_soft; /* this attempt may exceed the soft limit */
-	bool no_wait;	  /* it must not wait: GPUMEM_ALLOC_NO_WAIT */
-	bool follows;	  /* a growth may end for want of short_pages */
-	bool waits;	  /* a growth may end for want of places */
-	bool drained;	  /* this attempt has waited for unused segments */
-	bool met_limit;	  /* a growth has needed more than the limit left, or
-			     than the driver had */
-	/* Since its stream may get them from others, behind their work. 0: the
-	 * last growth ended otherwise. */
-	size_t short_pages;
-	bool short_places; /* so it ended: work has to be waited for */
-	double waste, waste_max;   /* constant: fractions of highest_allocated */
-	double stream_waste;	   /* the same, before a stream waits */
+	bool met_limit; /* a growth has needed more than the limit left, or
+			   than the driver had */
+	double waste, waste_max; /* constant: fractions of highest_allocated */
+	double stream_waste;	 /* the same, before a stream waits */
 	double limited_stream_waste; /* the same, in a heap with a limit */
-	uint64_t migrated_handles; /* since a trim */
-	uint64_t highest_reserved; /* of all time */
-	uint64_t segment_wait_ns;  /* see heap/drain.c; 0: no more */
+	uint64_t migrated_handles;   /* since a trim */
+	uint64_t highest_reserved;   /* of all time */
+	uint64_t segment_wait_ns;    /* see heap/drain.c; 0: no more */
 	/* Reserved when the driver had no more, until more is; or 0. */
 	uint64_t refused_bytes;
-	uint64_t returned_bytes; /* all that ever went back to the driver */
+	uint64_t returned_bytes;  /* all that ever went back to the driver */
 	int64_t exchanged_blocks; /* see gm_budget_may_exchange() */
-	/* This attempt met the device's limit: gm_budget_answer(). */
-	bool device_limited;
 };
 
 /* Options `waste`, `waste_max`, `segment_waste`, `segment_wait_ms` and
@@ -54,12 +43,17 @@ gpumem_status gm_limits_judge(const struct gm_heap *heap, uint64_t soft_bytes,
 /* How much the driver has to give for a request: whole pages, or a segment. */
 uint64_t gm_budget_need(const struct gm_heap *heap, uint64_t bytes);
 
+/* What an attempt says is whether it may exceed the soft limit. */
+
 /* The limit now; UINT64_MAX: none. */
-uint64_t gm_limit_bytes(const struct gm_heap *heap);
+uint64_t gm_limit_bytes(const struct gm_heap *heap,
+			const struct gm_attempt *attempt);
 /* How much more may be reserved; OK when so much may, or LIMIT with a sentence.
  */
-uint64_t gm_limit_room(const struct gm_heap *heap);
-gpumem_status gm_limit_check(const struct gm_heap *heap, uint64_t bytes);
+uint64_t gm_limit_room(const struct gm_heap *heap,
+		       const struct gm_attempt *attempt);
+gpumem_status gm_limit_check(const struct gm_heap *heap,
+			     const struct gm_attempt *attempt, uint64_t bytes);
 
 /* The peak, if so much more is allocated. What is pending is no part of it: the
  * program has freed that. */
@@ -71,11 +65,16 @@ uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes);
 
 /* The same before a stream waits for the work of another, whose memory it gets.
  */
-uint64_t gm_budget_stream_target(const struct gm_heap *heap, uint64_t bytes);
+uint64_t gm_budget_stream_target(const struct gm_heap *heap,
+				 const struct gm_attempt *attempt,
+				 uint64_t bytes);
 /* Would new memory for so much exceed the limit? */
-bool gm_budget_exceeds_limit(const struct gm_heap *heap, uint64_t bytes);
+bool gm_budget_exceeds_limit(const struct gm_heap *heap,
+			     const struct gm_attempt *attempt, uint64_t bytes);
 /* Would it come to more than that target, or exceed the limit? */
-bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap, uint64_t bytes);
+bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap,
+				    const struct gm_attempt *attempt,
+				    uint64_t bytes);
 
 /* May so much more be reserved regardless of the waste? */
 bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
@@ -85,24 +84,29 @@ bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
  *
  * So much that handles may be as large as calls alone would have them.
  */
-bool gm_budget_is_ample(const struct gm_heap *heap, uint64_t bytes);
+bool gm_budget_is_ample(const struct gm_heap *heap,
+			const struct gm_attempt *attempt, uint64_t bytes);
 /* So little that memory counts for more than calls: what is free is cut with
  * care, and handles are small. */
-bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes);
+bool gm_budget_is_tight(const struct gm_heap *heap,
+			const struct gm_attempt *attempt, uint64_t bytes);
 /* Less still, in a heap that has had to do with less than it needed: a page
  * counts for more than the time to choose it. Not if the program has long had
  * its peak, and that would fit beside what cannot be moved. */
-bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes);
+bool gm_budget_is_short(const struct gm_heap *heap,
+			const struct gm_attempt *attempt, uint64_t bytes);
 /* Do parts of pages take so much more than the waste that the peak would not
  * fit below the target if it came again? A page counts for more than the time
  * to choose it then, too. Not with memory of several streams, or pending. */
 bool gm_budget_is_fragmented(const struct gm_heap *heap, uint64_t bytes);
 /* Does a growth for so much move pages, since new ones would be waste or are
  * beyond the limit? */
-bool gm_budget_moves(const struct gm_heap *heap, uint64_t bytes);
+bool gm_budget_moves(const struct gm_heap *heap,
+		     const struct gm_attempt *attempt, uint64_t bytes);
 /* What asking the driver for memory came to. At the limit of the device it has
  * no more, as far as the heap goes: what other pools have to spare helps. */
-gpumem_status gm_budget_answer(struct gm_heap *heap, gpumem_status status);
+gpumem_status gm_budget_answer(struct gm_attempt *attempt,
+			       gpumem_status status);
 /* The driver has no more, as of now. */
 void gm_budget_refuse(struct gm_heap *heap);
 
@@ -122,7 +126,8 @@ void gm_budget_exchange(struct gm_heap *heap, uint64_t bytes);
 
 /* How many pages the largest of the new handles covers where so many pages are
  * to be mapped. */
-size_t gm_budget_handle_pages(const struct gm_heap *heap, size_t pages);
+size_t gm_budget_handle_pages(const struct gm_heap *heap,
+			      const struct gm_attempt *attempt, size_t pages);
 
 /* The only writers of `reserved`; for device memory they update the device's
  * sum too. */

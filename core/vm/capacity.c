@@ -4,7 +4,8 @@
 /*
  * How large a block of memory from the driver can be: the steps of supply.c and
  * segment.c, in numbers. It calls no driver but to learn whether a stream is
- * being captured, which may forbid that anything moves or goes back. See space.h.
+ * being captured, which may forbid that anything moves or goes back. See
+ * space.h.
  */
 #include "handle.h"
 #include "extent/ring.h"
@@ -56,27 +57,31 @@ static uint64_t range_bytes(const struct gm_heap *heap)
 
 /* The arena of the stream, if that may lend pages to itself, or NULL. */
 static const struct gm_arena *lender_of(struct gm_heap *heap,
+					const struct gm_attempt *attempt,
 					gpumem_stream stream)
 {
 	struct gm_arena *arena =
 		gm_stale_lender(heap, gm_arena_find(heap, stream));
 
-	return arena && !gm_arena_capturing(arena) ? arena : NULL;
+	return arena && !gm_arena_capturing(arena, attempt) ? arena : NULL;
 }
 
 /* An allocation makes the stream known to the heap, and its capture count. */
-static bool is_forbidden(struct gm_heap *heap, gpumem_stream stream)
+static bool is_forbidden(struct gm_heap *heap, const struct gm_attempt *attempt,
+			 gpumem_stream stream)
 {
-	return gm_capture_forbids(heap) ||
+	return gm_capture_forbids(heap, attempt) ||
 	       (!gm_device_has(heap->driver.device,
 			       GPUMEM_CAP_FREES_IN_CAPTURE) &&
 		gm_heap_capturing(heap, stream));
 }
 
 /* What is completed, and what the stream may lend to itself besides. */
-static uint64_t movable_bytes(struct gm_heap *heap, gpumem_stream stream)
+static uint64_t movable_bytes(struct gm_heap *heap,
+			      const struct gm_attempt *attempt,
+			      gpumem_stream stream)
 {
-	const struct gm_arena *lender = lender_of(heap, stream);
+	const struct gm_arena *lender = lender_of(heap, attempt, stream);
 	uint64_t completed = gm_handles_completed_bytes(heap, NULL), lent;
 
 	if (!lender || lender->completed == lender->seqno)
@@ -87,15 +92,17 @@ static uint64_t movable_bytes(struct gm_heap *heap, gpumem_stream stream)
 }
 
 /* What a trim would give back for an allocation on the stream. */
-static uint64_t unused_bytes(struct gm_heap *heap, gpumem_stream stream)
+static uint64_t unused_bytes(struct gm_heap *heap,
+			     const struct gm_attempt *attempt,
+			     gpumem_stream stream)
 {
 	const struct gm_span *span = heap->spans.first;
 	uint64_t bytes = heap->space->spare_pages * heap->page_bytes;
 
-	if (is_forbidden(heap, stream))
+	if (is_forbidden(heap, attempt, stream))
 		return bytes;
 	if (heap->vm)
-		return bytes + movable_bytes(heap, stream);
+		return bytes + movable_bytes(heap, attempt, stream);
 	for (; span; span = span->next)
 		if (gm_segment_completed(span))
 			bytes += span->bytes;
@@ -111,13 +118,14 @@ uint64_t gm_space_most_bytes(const struct gm_heap *heap)
 	return block_in(heap, bytes);
 }
 
-uint64_t gm_space_now_bytes(struct gm_heap *heap, gpumem_stream stream,
-			    uint64_t driver_bytes)
+uint64_t gm_space_now_bytes(struct gm_heap *heap,
+			    const struct gm_attempt *attempt,
+			    gpumem_stream stream, uint64_t driver_bytes)
 {
 	uint64_t reserved = heap->counters.reserved.current;
 	uint64_t limit = limit_of(heap);
 	uint64_t room = limit > reserved ? limit - reserved : 0;
-	uint64_t bytes = unused_bytes(heap, stream);
+	uint64_t bytes = unused_bytes(heap, attempt, stream);
 
 	if (heap->vm) /* a part of a page is of no use */
 		driver_bytes = round_down(driver_bytes, heap->page_bytes);

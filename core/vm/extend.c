@@ -13,9 +13,9 @@ static struct gm_extent *free_one(struct gm_extent *extent)
 	return extent && gm_extent_is(extent, GM_EXTENT_FREE) ? extent : NULL;
 }
 
-gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
-			      struct gm_extent *hole, size_t hole_bytes,
-			      size_t bytes, bool in_order)
+gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_attempt *attempt,
+			      struct gm_arena *arena, struct gm_extent *hole,
+			      size_t hole_bytes, size_t bytes, bool in_order)
 {
 	const struct gm_plan plan = {
 		.hole = hole,
@@ -30,7 +30,7 @@ gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
 	gpumem_status status;
 
 	gm_gate_enter(gate);
-	status = gm_plan_map(heap, arena, &plan, bytes, &mapped);
+	status = gm_plan_map(heap, attempt, arena, &plan, bytes, &mapped);
 	gm_gate_leave(gate);
 	return status;
 }

@@ -39,13 +39,6 @@ struct gm_growth {
 	size_t spare_count; /* that may become spare: see gm_spare_room() */
 };
 
-/* What an attempt says of itself in the budget is not for other threads, nor
- * what its search has heard of the streams. */
-struct gm_attempt {
-	bool beyond_soft, no_wait, follows, waits, drained, device_limited;
-	struct gm_search search;
-};
-
 void gm_growth_init(struct gm_heap *heap);
 void gm_growth_fini(struct gm_heap *heap);
 
@@ -53,9 +46,6 @@ void gm_growth_fini(struct gm_heap *heap);
  * it was before. */
 bool gm_growth_begin(struct gm_heap *heap);
 void gm_growth_end(struct gm_heap *heap);
-/* Around what lets go of the mutex. */
-struct gm_attempt gm_growth_pause(struct gm_heap *heap);
-void gm_growth_resume(struct gm_heap *heap, struct gm_attempt attempt);
 /* Nobody is in one or waits for one. */
 bool gm_growth_none(const struct gm_heap *heap);
 
@@ -63,8 +53,7 @@ bool gm_growth_none(const struct gm_heap *heap);
 uint64_t gm_growth_bytes(const struct gm_heap *heap);
 
 /* Around a call of the driver that needs no mutex. */
-struct gm_attempt gm_growth_let_go(struct gm_heap *heap,
-				   const struct gm_flight *flight);
-void gm_growth_take_up(struct gm_heap *heap, struct gm_attempt attempt);
+void gm_growth_let_go(struct gm_heap *heap, const struct gm_flight *flight);
+void gm_growth_take_up(struct gm_heap *heap, struct gm_attempt *attempt);
 
 #endif

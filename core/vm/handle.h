@@ -49,23 +49,23 @@ struct gm_plan {
 /* Maps them, for `bytes` that become active. What was mapped is free memory of
  * `arena`, on failure too: *extent_out is what it is part of then, or as it was
  * if nothing was mapped. OK, or as gm_space_grow(). */
-gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_arena *arena,
-			  const struct gm_plan *plan, size_t bytes,
-			  struct gm_extent **extent_out);
+gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_attempt *attempt,
+			  struct gm_arena *arena, const struct gm_plan *plan,
+			  size_t bytes, struct gm_extent **extent_out);
 
 /* As gm_space_grow(); *extent_out may be set on failure too. */
-gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
-			    size_t bytes, size_t alignment,
-			    struct gm_extent **extent_out);
+gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			    struct gm_arena *arena, size_t bytes,
+			    size_t alignment, struct gm_extent **extent_out);
 /* Bytes of the smallest segment that holds so many. */
 uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
 			  size_t alignment);
 /* Bytes of the segment that is taken for it: room for several, as a rule. */
 uint64_t gm_segment_good(const struct gm_heap *heap, size_t bytes,
 			 size_t alignment);
-gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
-			      size_t bytes, size_t alignment,
-			      struct gm_extent **extent_out);
+gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			      struct gm_arena *arena, size_t bytes,
+			      size_t alignment, struct gm_extent **extent_out);
 
 /* range.c: addresses for the pages of heaps. */
 
@@ -116,6 +116,7 @@ void gm_segment_record_end(const struct gm_heap *heap,
 /* supply.c */
 
 struct gm_need {
+	struct gm_attempt *attempt;    /* that they are for */
 	size_t pages;		       /* so many */
 	uint64_t bytes;		       /* will be active on them */
 	const struct gm_extent *a, *b; /* not stolen from; NULL: none */
@@ -162,8 +163,9 @@ gpumem_status gm_segment_release(struct gm_heap *heap,
 				 uint64_t *bytes_out);
 /* Gives handles that are mapped nowhere back; those that the driver will not
  * take stay ours, as spare ones, for which there is room. How many went. */
-size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
-			  size_t count);
+size_t gm_handles_destroy(struct gm_heap *heap,
+			  const struct gm_attempt *attempt,
+			  const struct gm_handle *handles, size_t count);
 
 /* spare.c */
 

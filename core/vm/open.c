@@ -12,9 +12,9 @@
 #include "handle.h"
 
 /*
- * What is mapped in an extent that is being released goes, without the mutex. If
- * the driver refuses to unmap it, it is used again: so it is opened too, and if
- * that fails it was gone already.
+ * What is mapped in an extent that is being released goes, without the mutex.
+ * If the driver refuses to unmap it, it is used again: so it is opened too, and
+ * if that fails it was gone already.
  */
 enum fate { STAYS, GOES, STALE };
 
@@ -29,8 +29,7 @@ struct walk {
 static enum fate fate_at(struct walk *walk, uintptr_t at)
 {
 	while (gm_extent_end(walk->extent) <= at)
-		walk->extent =
-			gm_extent_next(&walk->heap->nodes, walk->extent);
+		walk->extent = gm_extent_next(&walk->heap->nodes, walk->extent);
 	if (gm_extent_is(walk->extent, GM_EXTENT_STALE) ||
 	    gm_extent_is(walk->extent, GM_EXTENT_RETIRING))
 		return STALE;

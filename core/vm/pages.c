@@ -15,6 +15,7 @@ struct filling {
 	gpumem_page *page;
 	size_t count;
 	bool lets_go; /* of the mutex */
+	struct gm_attempt *attempt;
 };
 
 /* Cuts [start, + count pages) out of its hole. */
@@ -77,7 +78,6 @@ static gpumem_status map_run(struct gm_heap *heap,
 {
 	bool lets_go = filling->lets_go && !heap->space->stale.lending;
 	struct gm_flight flight = {0};
-	struct gm_attempt attempt = {0};
 	gpumem_status status;
 
 	for (size_t i = 0; i < filling->count; i++) {
@@ -88,11 +88,11 @@ static gpumem_status map_run(struct gm_heap *heap,
 			pages;
 	}
 	if (lets_go)
-		attempt = gm_growth_let_go(heap, &flight);
+		gm_growth_let_go(heap, &flight);
 	status = gm_driver_map(&heap->driver, run->start, filling->page,
 			       run->count, run->pages * heap->page_bytes);
 	if (lets_go)
-		gm_growth_take_up(heap, attempt);
+		gm_growth_take_up(heap, filling->attempt);
 	return status;
 }
 
@@ -146,6 +146,7 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 			  struct gm_extent **extent_out)
 {
 	const struct gm_need need = {
+		.attempt = filling->attempt,
 		.pages = plan->count,
 		.bytes = bytes,
 		.a = plan->left,
@@ -167,7 +168,7 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
 			rest = gm_extent_split(&heap->nodes, extent, mapped);
 		gm_hole_insert(heap, rest);
 	}
-	gm_stale_commit(heap);
+	gm_stale_commit(heap, filling->attempt);
 	if (mapped) {
 		gm_extent_set_seqno(extent,
 				    gm_pages_seqno(gm_page_at(&heap->spans,
@@ -193,9 +194,9 @@ static gpumem_status reserve(struct gm_heap *heap, const struct gm_plan *plan)
 	return status;
 }
 
-gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_arena *arena,
-			  const struct gm_plan *plan, size_t bytes,
-			  struct gm_extent **extent_out)
+gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_attempt *attempt,
+			  struct gm_arena *arena, const struct gm_plan *plan,
+			  size_t bytes, struct gm_extent **extent_out)
 {
 	struct filling filling = {0};
 	gpumem_status status = reserve(heap, plan);
@@ -210,6 +211,7 @@ gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_arena *arena,
 			       plan->count);
 	filling.page = (gpumem_page *)(filling.handle + plan->count);
 	filling.lets_go = plan->lets_go;
+	filling.attempt = attempt;
 	heap->nodes.promised++; /* should part of it stay a hole */
 	status = fill(heap, arena, plan, bytes, &filling, extent_out);
 	free(filling.handle);

@@ -119,17 +119,18 @@ static bool is_better(const struct gm_heap *heap, const struct gm_plan *plan,
 
 /* The best of all holes. Where pages have to be moved, what other streams have
  * free beside one serves as the arena's own. */
-static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
-		   size_t bytes, size_t alignment, struct gm_plan *best)
+static bool choose(const struct gm_heap *heap, const struct gm_attempt *attempt,
+		   const struct gm_arena *arena, size_t bytes, size_t alignment,
+		   struct gm_plan *best)
 {
 	uint32_t holes = heap->space->holes;
 	struct gm_extent *hole = gm_node(&heap->nodes, holes);
-	bool moves = gm_budget_moves(heap, bytes);
+	bool moves = gm_budget_moves(heap, attempt, bytes);
 	bool shared = moves && !arena->graph;
 	/* At a limit the lowest address fails least (decision 45). */
 	const struct choice choice = {
 		.moves = moves,
-		.joins = moves && !gm_budget_is_tight(heap, bytes)};
+		.joins = moves && !gm_budget_is_tight(heap, attempt, bytes)};
 
 	*best = (struct gm_plan){0};
 	for (; hole; hole = gm_ring_next(&heap->nodes, holes, hole)) {
@@ -149,25 +150,26 @@ static bool choose(const struct gm_heap *heap, const struct gm_arena *arena,
 
 /* The same; where there are no addresses, also those of stale places that are
  * over, a few at a time. */
-static bool choose_or_retire(struct gm_heap *heap, const struct gm_arena *arena,
-			     size_t bytes, size_t alignment,
-			     struct gm_plan *plan)
+static bool choose_or_retire(struct gm_heap *heap, struct gm_attempt *attempt,
+			     const struct gm_arena *arena, size_t bytes,
+			     size_t alignment, struct gm_plan *plan)
 {
-	bool found = choose(heap, arena, bytes, alignment, plan);
+	bool found = choose(heap, attempt, arena, bytes, alignment, plan);
 
-	if (found || gm_capture_forbids(heap))
+	if (found || gm_capture_forbids(heap, attempt))
 		return found;
-	while (!found && gm_stale_retire_apart(heap))
-		found = choose(heap, arena, bytes, alignment, plan);
+	while (!found && gm_stale_retire_apart(heap, attempt))
+		found = choose(heap, attempt, arena, bytes, alignment, plan);
 	return found;
 }
 
-size_t gm_place_growth(const struct gm_arena *arena, size_t bytes)
+size_t gm_place_growth(const struct gm_arena *arena,
+		       const struct gm_attempt *attempt, size_t bytes)
 {
 	const struct gm_heap *heap = arena->heap;
 	struct gm_plan plan;
 
-	return choose(heap, arena, bytes, heap->unit, &plan)
+	return choose(heap, attempt, arena, bytes, heap->unit, &plan)
 		       ? pages_of(heap, &plan)
 		       : SIZE_MAX;
 }
@@ -234,23 +236,23 @@ static void make_own(struct gm_arena *arena, struct gm_plan *plan)
 	}
 }
 
-gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_arena *arena,
-			    size_t bytes, size_t alignment,
-			    struct gm_extent **extent_out)
+gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			    struct gm_arena *arena, size_t bytes,
+			    size_t alignment, struct gm_extent **extent_out)
 {
 	struct gm_plan plan;
 
-	if (!choose_or_retire(heap, arena, bytes, alignment, &plan)) {
+	if (!choose_or_retire(heap, attempt, arena, bytes, alignment, &plan)) {
 		gpumem_status status = gm_range_extend(heap, bytes, alignment);
 
 		if (status != GPUMEM_OK)
 			return status;
-		(void)choose(heap, arena, bytes, alignment, &plan);
+		(void)choose(heap, attempt, arena, bytes, alignment, &plan);
 	}
-	if (plan.count * heap->page_bytes > gm_limit_room(heap))
+	if (plan.count * heap->page_bytes > gm_limit_room(heap, attempt))
 		heap->space->budget.met_limit = true;
 	make_own(arena, &plan);
 	plan.in_order = true;
 	plan.lets_go = !heap->space->growth.let_go;
-	return gm_plan_map(heap, arena, &plan, bytes, extent_out);
+	return gm_plan_map(heap, attempt, arena, &plan, bytes, extent_out);
 }

@@ -127,13 +127,14 @@ static void keep(struct gm_heap *heap, size_t pages, const gpumem_page *page,
 	}
 }
 
-size_t gm_handles_destroy(struct gm_heap *heap, const struct gm_handle *handles,
-			  size_t count)
+size_t gm_handles_destroy(struct gm_heap *heap,
+			  const struct gm_attempt *attempt,
+			  const struct gm_handle *handles, size_t count)
 {
 	size_t gone = 0;
 
 	/* The oldest first, which may be all. */
-	(void)gm_stale_retire(heap, GM_STALE_HOLD);
+	(void)gm_stale_retire(heap, attempt, GM_STALE_HOLD);
 	for (size_t i = 0; i < count; i++) {
 		size_t bytes = handles[i].pages * heap->page_bytes, done = 0;
 

@@ -12,37 +12,42 @@
 
 #include <limits.h>
 
-/* What becomes of the mutex during a call of the driver. */
-enum hold { KEEP, FOR_TRIM, FOR_GROWTH };
+/* What becomes of the mutex during a call of the driver: it is kept, or free
+ * for a trim, or for the growth of an attempt. */
+struct hold {
+	bool trims;
+	struct gm_attempt *attempt; /* NULL: it is no growth */
+};
+
+static const struct hold keep = {0}, for_trim = {.trims = true};
 
 /* So many extents are looked at for one growth. */
 enum { LOOKS = 16 };
 
 static gpumem_status call_unmap(struct gm_heap *heap, const struct gm_run *run,
-				enum hold hold)
+				const struct hold *hold)
 {
 	const struct gm_flight none = {0};
-	struct gm_attempt attempt = {0};
 	gpumem_status status;
 
-	if (hold == FOR_GROWTH)
-		attempt = gm_growth_let_go(heap, &none);
-	if (hold == FOR_TRIM)
+	if (hold->attempt)
+		gm_growth_let_go(heap, &none);
+	if (hold->trims)
 		pthread_mutex_unlock(&heap->mutex);
 	status = gm_driver_unmap(&heap->driver, run->start, run->count,
 				 run->pages * heap->page_bytes);
-	if (hold == FOR_TRIM) {
+	if (hold->trims) {
 		gm_gate_give_way(heap->driver.device->gate);
 		pthread_mutex_lock(&heap->mutex);
 	}
-	if (hold == FOR_GROWTH)
-		gm_growth_take_up(heap, attempt);
+	if (hold->attempt)
+		gm_growth_take_up(heap, hold->attempt);
 	return status;
 }
 
 /* A whole extent, out of the ring. */
 static gpumem_status unmap(struct gm_heap *heap, struct gm_extent *extent,
-			   enum hold hold)
+			   const struct hold *hold)
 {
 	struct gm_stale *stale = &heap->space->stale;
 	struct gm_run run = gm_stale_run(heap, extent);
@@ -52,7 +57,7 @@ static gpumem_status unmap(struct gm_heap *heap, struct gm_extent *extent,
 	gm_ring_add(&heap->nodes, &stale->retiring, extent);
 	status = call_unmap(heap, &run, hold);
 	gm_ring_remove(&heap->nodes, &stale->retiring, extent);
-	if (hold != KEEP)
+	if (hold->trims || hold->attempt)
 		pthread_cond_broadcast(&stale->retired);
 	if (status != GPUMEM_OK) {
 		gm_extent_set(extent, GM_EXTENT_STALE);
@@ -104,7 +109,7 @@ gpumem_status gm_stale_unmap(struct gm_heap *heap, struct gm_extent *extent,
 
 	if (status != GPUMEM_OK)
 		return status;
-	return unmap(heap, cut(heap, extent, first, count), KEEP);
+	return unmap(heap, cut(heap, extent, first, count), &keep);
 }
 
 /* One call can unmap both. */
@@ -154,7 +159,7 @@ static struct gm_extent *gather(struct gm_heap *heap, struct gm_extent *extent,
 
 /* A walk along the ring, the oldest first. */
 struct walk {
-	enum hold hold;
+	struct hold hold;
 	size_t looked; /* handles that were passed over, or tried */
 	size_t done;   /* that were unmapped */
 };
@@ -178,7 +183,7 @@ static bool look(struct gm_heap *heap, size_t most, struct walk *walk,
 	if (!extent)
 		return false;
 	count = gm_stale_run(heap, extent).count;
-	status = unmap(heap, extent, walk->hold);
+	status = unmap(heap, extent, &walk->hold);
 	gm_first_keep(first, status);
 	walk->looked += count;
 	walk->done += status == GPUMEM_OK ? count : 0;
@@ -186,42 +191,42 @@ static bool look(struct gm_heap *heap, size_t most, struct walk *walk,
 }
 
 /* Asks each stream once whether it is done with what is stale. */
-static void poll(struct gm_heap *heap, unsigned looks)
+static void poll(struct gm_heap *heap, const struct gm_attempt *attempt,
+		 unsigned looks)
 {
 	const struct gm_stale *stale = &heap->space->stale;
 	const struct gm_extent *extent = gm_node(&heap->nodes, stale->ring);
-	uint64_t outer = gm_search_begin(heap);
 
 	for (; extent && looks--;
 	     extent = gm_ring_next(&heap->nodes, stale->ring, extent))
 		if (!gm_arena_completed(extent->arena, extent->seqno))
-			gm_arena_poll(extent->arena, true);
-	gm_search_end(heap, outer);
+			gm_arena_poll(extent->arena, attempt, true);
 }
 
-size_t gm_stale_retire(struct gm_heap *heap, size_t most)
+size_t gm_stale_retire(struct gm_heap *heap, const struct gm_attempt *attempt,
+		       size_t most)
 {
-	struct walk walk = {.hold = KEEP};
+	struct walk walk = {.hold = keep};
 	struct gm_first first = {0};
 	unsigned looks = LOOKS;
 
 	/* What a growth has just lent is in another ring. */
 	if (heap->space->stale.lending)
 		return 0;
-	poll(heap, LOOKS);
+	poll(heap, attempt, LOOKS);
 	while (heap->space->stale.ring && looks-- && walk.done < most &&
 	       look(heap, most - walk.done, &walk, &first))
 		;
 	return walk.done;
 }
 
-bool gm_stale_retire_apart(struct gm_heap *heap)
+bool gm_stale_retire_apart(struct gm_heap *heap, struct gm_attempt *attempt)
 {
 	size_t all = heap->space->stale.handles;
-	struct walk walk = {.hold = FOR_GROWTH};
+	struct walk walk = {.hold = {.attempt = attempt}};
 	struct gm_first first = {0};
 
-	poll(heap, UINT_MAX);
+	poll(heap, attempt, UINT_MAX);
 	while (heap->space->stale.ring && walk.looked < all && !walk.done &&
 	       look(heap, GM_STALE_HOLD, &walk, &first))
 		;
@@ -231,10 +236,12 @@ bool gm_stale_retire_apart(struct gm_heap *heap)
 gpumem_status gm_stale_retire_all(struct gm_heap *heap)
 {
 	size_t all = heap->space->stale.handles;
-	struct walk walk = {.hold = FOR_TRIM};
+	struct walk walk = {.hold = for_trim};
 	struct gm_first first = {0};
+	struct gm_attempt asks = {0};
 
-	poll(heap, UINT_MAX);
+	gm_search_begin(heap, &asks);
+	poll(heap, &asks, UINT_MAX);
 	while (heap->space->stale.ring && walk.looked < all &&
 	       look(heap, GM_STEP_HANDLES, &walk, &first))
 		;
@@ -295,7 +302,7 @@ gpumem_status gm_stale_clear(struct gm_heap *heap, const gpumem_page *handles,
 			status = unmap(heap,
 				       cut(heap, place.extent, place.at,
 					   GM_STEP_HANDLES),
-				       FOR_TRIM);
+				       &for_trim);
 	}
 	return status;
 }

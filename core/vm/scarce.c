@@ -7,10 +7,11 @@
 
 /* The least of what bounds it: the limit, the memory that there is, and what
  * the driver had when it had no more. */
-static uint64_t bound_of(const struct gm_heap *heap)
+static uint64_t bound_of(const struct gm_heap *heap,
+			 const struct gm_attempt *attempt)
 {
 	const struct gm_budget *budget = &heap->space->budget;
-	uint64_t most = gm_limit_bytes(heap);
+	uint64_t most = gm_limit_bytes(heap, attempt);
 
 	if (heap->capacity_bytes < most)
 		most = heap->capacity_bytes;
@@ -20,10 +21,11 @@ static uint64_t bound_of(const struct gm_heap *heap)
 }
 
 /* With `bytes` more, is more reserved than all but a part of that? */
-static bool is_beyond(const struct gm_heap *heap, uint64_t bytes,
+static bool is_beyond(const struct gm_heap *heap,
+		      const struct gm_attempt *attempt, uint64_t bytes,
 		      unsigned but_part)
 {
-	uint64_t most = bound_of(heap);
+	uint64_t most = bound_of(heap, attempt);
 
 	return heap->counters.reserved.current + bytes > most - most / but_part;
 }
@@ -32,14 +34,16 @@ static bool is_beyond(const struct gm_heap *heap, uint64_t bytes,
  * is short. */
 enum { AMPLE_PART = 2, TIGHT_PART = 8, SHORT_PART = 32 };
 
-bool gm_budget_is_ample(const struct gm_heap *heap, uint64_t bytes)
+bool gm_budget_is_ample(const struct gm_heap *heap,
+			const struct gm_attempt *attempt, uint64_t bytes)
 {
-	return !is_beyond(heap, bytes, AMPLE_PART);
+	return !is_beyond(heap, attempt, bytes, AMPLE_PART);
 }
 
-bool gm_budget_is_tight(const struct gm_heap *heap, uint64_t bytes)
+bool gm_budget_is_tight(const struct gm_heap *heap,
+			const struct gm_attempt *attempt, uint64_t bytes)
 {
-	return is_beyond(heap, bytes, TIGHT_PART);
+	return is_beyond(heap, attempt, bytes, TIGHT_PART);
 }
 
 /* What is free and cannot be moved: parts of pages. What caches keep counts as
@@ -64,21 +68,24 @@ static uint64_t unmovable_bytes(const struct gm_heap *heap)
 enum { PEAK_TIMES = 64, SPARE_PART = 64 };
 
 /* Would the peak fit beside what cannot move if it came again? */
-static bool peak_fits(const struct gm_heap *heap, uint64_t bytes)
+static bool peak_fits(const struct gm_heap *heap,
+		      const struct gm_attempt *attempt, uint64_t bytes)
 {
 	const struct gm_counters *counters = &heap->counters;
 	uint64_t since = gm_counters_since_highest(counters);
-	uint64_t most = bound_of(heap);
+	uint64_t most = bound_of(heap, attempt);
 
 	return since / PEAK_TIMES >= counters->highest_allocated &&
 	       gm_budget_high(heap, bytes) + unmovable_bytes(heap) <=
 		       most - most / SPARE_PART;
 }
 
-bool gm_budget_is_short(const struct gm_heap *heap, uint64_t bytes)
+bool gm_budget_is_short(const struct gm_heap *heap,
+			const struct gm_attempt *attempt, uint64_t bytes)
 {
 	return heap->space->budget.met_limit &&
-	       is_beyond(heap, bytes, SHORT_PART) && !peak_fits(heap, bytes);
+	       is_beyond(heap, attempt, bytes, SHORT_PART) &&
+	       !peak_fits(heap, attempt, bytes);
 }
 
 /* Has one stream all that is free? */

@@ -96,26 +96,25 @@ bool gm_segment_completed(const struct gm_span *span)
 }
 
 /* The driver, without the mutex; what it is asked for is within the limit. */
-static gpumem_status ask(struct gm_heap *heap, uint64_t bytes,
-			 uint64_t *address_out)
+static gpumem_status ask(struct gm_heap *heap, struct gm_attempt *attempt,
+			 uint64_t bytes, uint64_t *address_out)
 {
 	const struct gm_flight flight = {.creating_bytes = bytes};
-	gpumem_status status = gm_limit_check(heap, bytes);
-	struct gm_attempt attempt;
+	gpumem_status status = gm_limit_check(heap, attempt, bytes);
 
 	if (status != GPUMEM_OK)
 		return status;
 	heap->nodes.promised++; /* for its extent */
-	attempt = gm_growth_let_go(heap, &flight);
+	gm_growth_let_go(heap, &flight);
 	status = gm_driver_alloc(&heap->driver, bytes, address_out);
 	gm_growth_take_up(heap, attempt);
 	heap->nodes.promised--;
-	return gm_budget_answer(heap, status);
+	return gm_budget_answer(attempt, status);
 }
 
 /* Takes `good` bytes from the driver, or `least` when that is too much. */
-static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
-			  struct gm_span *span)
+static gpumem_status take(struct gm_heap *heap, struct gm_attempt *attempt,
+			  uint64_t good, uint64_t least, struct gm_span *span)
 {
 	uint64_t address;
 	gpumem_status status;
@@ -124,10 +123,10 @@ static gpumem_status take(struct gm_heap *heap, uint64_t good, uint64_t least,
 		return gm_fail(GPUMEM_NO_MEMORY,
 			       "the device gives at most %llu bytes at a time",
 			       (unsigned long long)heap->max_alloc_bytes);
-	status = ask(heap, good, &address);
+	status = ask(heap, attempt, good, &address);
 	if (status != GPUMEM_OK && good > least && status != GPUMEM_LOST) {
 		good = least;
-		status = ask(heap, good, &address);
+		status = ask(heap, attempt, good, &address);
 	}
 	if (status != GPUMEM_OK)
 		return status;
@@ -238,14 +237,16 @@ static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
 }
 
 /* Whatever is given back may be waited for by the driver's own free. */
-static bool may_give_back(struct gm_heap *heap)
+static bool may_give_back(struct gm_heap *heap,
+			  const struct gm_attempt *attempt)
 {
-	return !(heap->space->budget.no_wait &&
+	return !(attempt->no_wait &&
 		 gm_device_has(heap->driver.device, GPUMEM_CAP_FREE_WAITS)) &&
-	       !gm_capture_forbids(heap);
+	       !gm_capture_forbids(heap, attempt);
 }
 
 bool gm_segment_may_exchange(struct gm_heap *heap,
+			     const struct gm_attempt *attempt,
 			     const struct gm_extent *unused, uint64_t bytes)
 {
 	if (!gm_budget_exceeds(heap, bytes))
@@ -253,15 +254,15 @@ bool gm_segment_may_exchange(struct gm_heap *heap,
 	if (!gm_budget_may_exchange(heap,
 				    gm_segment_good(heap, bytes, heap->unit)))
 		return false;
-	gm_arena_poll(unused->arena, true);
+	gm_arena_poll(unused->arena, attempt, true);
 	return (gm_arena_completed(unused->arena, unused->seqno) ||
-		heap->order->spares_busy) &&
-	       may_give_back(heap);
+		attempt->spares_busy) &&
+	       may_give_back(heap, attempt);
 }
 
-gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
-			      size_t bytes, size_t alignment,
-			      struct gm_extent **extent_out)
+gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			      struct gm_arena *arena, size_t bytes,
+			      size_t alignment, struct gm_extent **extent_out)
 {
 	uint64_t least = gm_segment_least(heap, bytes, alignment);
 	uint64_t good = gm_segment_good(heap, bytes, alignment);
@@ -272,8 +273,8 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	if (gm_budget_exceeds(heap, bytes))
 		gm_budget_exchange(heap, good);
 	if (heap->counters.reserved.current + good > target &&
-	    may_give_back(heap)) {
-		gm_arena_poll(arena, true);
+	    may_give_back(heap, attempt)) {
+		gm_arena_poll(arena, attempt, true);
 		make_room(heap, target > good ? target - good : 0);
 	}
 	status = gm_nodes_reserve(&heap->nodes, 1);
@@ -283,7 +284,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_arena *arena,
 	if (!span)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a segment's bookkeeping");
-	status = take(heap, good, least, span);
+	status = take(heap, attempt, good, least, span);
 	if (status != GPUMEM_OK)
 		goto free_span;
 	status = gm_map_ensure(span->address, span->bytes);

@@ -150,37 +150,41 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 	return gm_first_end(&first);
 }
 
-static gpumem_status grow(struct gm_heap *heap, struct gm_arena *arena,
-			  size_t bytes, size_t alignment,
-			  struct gm_extent **extent_out)
+static gpumem_status grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			  struct gm_arena *arena, size_t bytes,
+			  size_t alignment, struct gm_extent **extent_out)
 {
-	return heap->vm ? gm_pages_grow(heap, arena, bytes, alignment,
+	return heap->vm ? gm_pages_grow(heap, attempt, arena, bytes, alignment,
 					extent_out)
-			: gm_segment_grow(heap, arena, bytes, alignment,
-					  extent_out);
+			: gm_segment_grow(heap, attempt, arena, bytes,
+					  alignment, extent_out);
 }
 
 /* The free memory beside which it grew may be gone when it has let go of the
  * mutex: then it grows once more, and keeps it. */
-static gpumem_status grow_for_sure(struct gm_heap *heap, struct gm_arena *arena,
-				   size_t bytes, size_t alignment,
+static gpumem_status grow_for_sure(struct gm_heap *heap,
+				   struct gm_attempt *attempt,
+				   struct gm_arena *arena, size_t bytes,
+				   size_t alignment,
 				   struct gm_extent **extent_out)
 {
-	gpumem_status status = grow(heap, arena, bytes, alignment, extent_out);
+	gpumem_status status =
+		grow(heap, attempt, arena, bytes, alignment, extent_out);
 
 	if (status != GPUMEM_OK || !heap->space->growth.let_go)
 		return status;
 	*extent_out = NULL;
 	if (arena->dropped)
 		return GPUMEM_OK;
-	*extent_out = gm_arena_fit(arena, bytes, alignment);
+	*extent_out = gm_arena_fit(arena, attempt, bytes, alignment);
 	return *extent_out ? GPUMEM_OK
-			   : grow(heap, arena, bytes, alignment, extent_out);
+			   : grow(heap, attempt, arena, bytes, alignment,
+				  extent_out);
 }
 
-gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
-			    size_t bytes, size_t alignment,
-			    struct gm_extent **extent_out)
+gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			    struct gm_arena *arena, size_t bytes,
+			    size_t alignment, struct gm_extent **extent_out)
 {
 	struct gm_gate *gate = heap->driver.device->gate;
 	struct gm_extent *extent = NULL;
@@ -190,7 +194,7 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 	if (!gm_growth_begin(heap))
 		return GPUMEM_OK;
 	gm_gate_enter(gate);
-	status = grow_for_sure(heap, arena, bytes, alignment, &extent);
+	status = grow_for_sure(heap, attempt, arena, bytes, alignment, &extent);
 	gm_gate_leave(gate);
 	gm_growth_end(heap);
 	if (status == GPUMEM_OK)

@@ -8,8 +8,8 @@
  *
  *     a page is stolen      in gm_space_grow() and gm_space_extend() only:
  *                           steal.c unmaps whole handles of free extents
- *                           whose last use has completed, supply.c maps them
- *                           where needed
+ *                           whose last use has completed, supply.c takes them
+ *                           for a growth, pages.c maps them where needed
  *     the limit is enforced here only, by budget.h, before memory is taken
  *                           from the driver (supply.c, segment.c)
  *     nothing waits         for an event: what has not completed is skipped
@@ -106,9 +106,9 @@ void gm_space_record(const struct gm_heap *heap);
  * their way meanwhile, and `arena` may be its stream's no longer: the caller
  * begins anew.
  */
-gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
-			    size_t bytes, size_t alignment,
-			    struct gm_extent **extent_out);
+gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			    struct gm_arena *arena, size_t bytes,
+			    size_t alignment, struct gm_extent **extent_out);
 
 /* place.c, with virtual memory: how few pages of which nothing is used so much
  * can take; a free extent of the arena at whose front it takes the fewest, the
@@ -117,13 +117,15 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_arena *arena,
 size_t gm_place_least(const struct gm_heap *heap, size_t bytes);
 struct gm_extent *gm_place_free(const struct gm_arena *arena, size_t bytes,
 				size_t *pages_out);
-size_t gm_place_growth(const struct gm_arena *arena, size_t bytes);
+size_t gm_place_growth(const struct gm_arena *arena,
+		       const struct gm_attempt *attempt, size_t bytes);
 
 /* Without virtual memory, where an unused segment would do for so much: may
  * another one be taken? If that is waste, the first goes back for it: that
  * costs calls, so not for ever so often; and not while it cannot go. May ask
  * the driver. */
 bool gm_segment_may_exchange(struct gm_heap *heap,
+			     const struct gm_attempt *attempt,
 			     const struct gm_extent *unused, uint64_t bytes);
 
 /*
@@ -134,9 +136,9 @@ bool gm_segment_may_exchange(struct gm_heap *heap,
  * stream.
  * On failure some of it may be free memory. Statuses as above.
  */
-gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_arena *arena,
-			      struct gm_extent *hole, size_t hole_bytes,
-			      size_t bytes, bool in_order);
+gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_attempt *attempt,
+			      struct gm_arena *arena, struct gm_extent *hole,
+			      size_t hole_bytes, size_t bytes, bool in_order);
 
 /* Gives back what is unused and completed until at most keep_bytes are
  * reserved, and no more than could be given back at the beginning. Continues
@@ -184,8 +186,9 @@ uint64_t gm_space_busy_bytes(const struct gm_heap *heap);
  * all that is unused and completed, beyond the soft limit if need be. The
  * arenas were polled. */
 uint64_t gm_space_most_bytes(const struct gm_heap *heap);
-uint64_t gm_space_now_bytes(struct gm_heap *heap, gpumem_stream stream,
-			    uint64_t driver_bytes);
+uint64_t gm_space_now_bytes(struct gm_heap *heap,
+			    const struct gm_attempt *attempt,
+			    gpumem_stream stream, uint64_t driver_bytes);
 
 struct gm_tally;
 

@@ -64,21 +64,23 @@ struct gm_run gm_stale_run(const struct gm_heap *heap,
 }
 
 /* What does not unmap is not why something fails. */
-static void retire(struct gm_heap *heap, size_t most)
+static void retire(struct gm_heap *heap, const struct gm_attempt *attempt,
+		   size_t most)
 {
 	struct gpumem_error error = {.size = sizeof(error)};
 
 	gm_error_get(&error);
-	(void)gm_stale_retire(heap, most);
+	(void)gm_stale_retire(heap, attempt, most);
 	gm_error_set(&error);
 }
 
-size_t gm_stale_room(struct gm_heap *heap, size_t want)
+size_t gm_stale_room(struct gm_heap *heap, const struct gm_attempt *attempt,
+		     size_t want)
 {
 	size_t left = gm_stale_left(heap);
 
 	if (left < want) {
-		retire(heap, want);
+		retire(heap, attempt, want);
 		left = gm_stale_left(heap);
 	}
 	return left < want ? left : want;
@@ -112,7 +114,7 @@ void gm_stale_undo(struct gm_heap *heap, size_t pages)
 	}
 }
 
-void gm_stale_commit(struct gm_heap *heap)
+void gm_stale_commit(struct gm_heap *heap, const struct gm_attempt *attempt)
 {
 	struct gm_stale *stale = &heap->space->stale;
 	struct gm_extent *extent;
@@ -124,7 +126,7 @@ void gm_stale_commit(struct gm_heap *heap)
 		lent += gm_stale_run(heap, extent).count;
 	}
 	if (lent && stale->handles > stale->places)
-		retire(heap, 2 * lent);
+		retire(heap, attempt, 2 * lent);
 }
 
 /* In parts, between which those that take memory go first. */

@@ -38,6 +38,7 @@
 #include "extent/heap_core.h"
 
 struct gm_arena;
+struct gm_attempt;
 struct gm_first;
 struct gm_run;
 struct gm_tally;
@@ -65,7 +66,8 @@ struct gm_arena *gm_stale_lender(const struct gm_heap *heap,
 				 struct gm_arena *arena);
 /* How many more pages may become stale; at the bound, as many completed ones
  * are unmapped first. No capture forbids that. */
-size_t gm_stale_room(struct gm_heap *heap, size_t want);
+size_t gm_stale_room(struct gm_heap *heap, const struct gm_attempt *attempt,
+		     size_t want);
 /* How many more pages may become stale as it is. */
 size_t gm_stale_left(const struct gm_heap *heap);
 
@@ -77,7 +79,7 @@ void gm_stale_begin(struct gm_heap *heap, struct gm_extent *extent);
 void gm_stale_undo(struct gm_heap *heap, size_t pages);
 /* The growth has ended. Where much is stale, some that has completed is
  * unmapped. */
-void gm_stale_commit(struct gm_heap *heap);
+void gm_stale_commit(struct gm_heap *heap, const struct gm_attempt *attempt);
 
 /* The handles of a stale extent. */
 struct gm_run gm_stale_run(const struct gm_heap *heap,
@@ -90,10 +92,11 @@ void gm_stale_unmap_all(struct gm_heap *heap, struct gm_first *first);
 
 /* Unmaps places that have completed, of so many handles at most, the oldest
  * first: they become holes. Of how many. */
-size_t gm_stale_retire(struct gm_heap *heap, size_t most);
+size_t gm_stale_retire(struct gm_heap *heap, const struct gm_attempt *attempt,
+		       size_t most);
 /* Of a few, for a growth, which lets go of the mutex. False: none has
  * completed. */
-bool gm_stale_retire_apart(struct gm_heap *heap);
+bool gm_stale_retire_apart(struct gm_heap *heap, struct gm_attempt *attempt);
 /* Handles of one that has completed, from `first` on; the mutex is kept. OK,
  * NO_HOST_MEMORY, or an error of the driver. */
 gpumem_status gm_stale_unmap(struct gm_heap *heap, struct gm_extent *extent,

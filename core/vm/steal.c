@@ -47,7 +47,8 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 				 : 0;
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
 
-	if (status == GPUMEM_OK && gm_capture_forbids(heap)) {
+	if (status == GPUMEM_OK &&
+	    gm_capture_forbids(heap, request->need->attempt)) {
 		request->forbidden = true;
 		return GPUMEM_CAPTURING;
 	}
@@ -166,7 +167,7 @@ static void steal(struct gm_heap *heap, size_t pages,
 
 		if (!arena || !arena->index.whole_pages)
 			continue;
-		gm_arena_poll(arena, true);
+		gm_arena_poll(arena, request->need->attempt, true);
 		if (arena->completed != completed)
 			take_by_size(heap, pages, request);
 	}
@@ -203,7 +204,9 @@ static void lend_from(struct gm_heap *heap, size_t pages,
 		      struct steal_request *request)
 {
 	size_t want = request->want, before;
-	size_t room = gm_stale_room(heap, (want + pages - 1) / pages) * pages;
+	size_t room = gm_stale_room(heap, request->need->attempt,
+				    (want + pages - 1) / pages) *
+		      pages;
 
 	if (room > want)
 		room = want;
@@ -227,7 +230,8 @@ size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
 	size_t pages = heap->space->handle_pages;
 
 	if (!need->lender || !need->lender->index.whole_pages ||
-	    gm_capture_forbids(heap) || gm_arena_capturing(need->lender))
+	    gm_capture_forbids(heap, need->attempt) ||
+	    gm_arena_capturing(need->lender, need->attempt))
 		return 0;
 	for (; pages && request.want; pages /= 2)
 		lend_from(heap, pages, &request);
@@ -246,10 +250,12 @@ size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need)
 
 	if (!space->spare_count)
 		steal(heap, 1, &request);
-	else if (gm_capture_forbids(heap))
+	else if (gm_capture_forbids(heap, need->attempt))
 		return 0;
 	if (!space->spare_count)
 		return 0;
 	handle = gm_spare_take(space, space->spare_count - 1);
-	return gm_handles_destroy(heap, &handle, 1) ? handle.pages : 0;
+	return gm_handles_destroy(heap, need->attempt, &handle, 1)
+		       ? handle.pages
+		       : 0;
 }

@@ -75,15 +75,14 @@ static gpumem_status ask(struct gm_heap *heap, const struct supply *supply,
 		.pages = supply->need->pages - supply->missing,
 		.handles = supply->ours + supply->fresh};
 	bool lets_go = supply->need->lets_go && !heap->space->stale.lending;
-	struct gm_attempt attempt = {0};
 	gpumem_status status;
 
 	if (lets_go)
-		attempt = gm_growth_let_go(heap, &flight);
+		gm_growth_let_go(heap, &flight);
 	status = gm_driver_page_create(&heap->driver, bytes, page, count,
 				       made_out);
 	if (lets_go)
-		gm_growth_take_up(heap, attempt);
+		gm_growth_take_up(heap, supply->need->attempt);
 	return status;
 }
 
@@ -93,8 +92,9 @@ static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
 {
 	size_t bytes = pages * heap->page_bytes, made = 0;
 	gpumem_page page[CREATE_COUNT];
-	gpumem_status status = gm_budget_answer(
-		heap, ask(heap, supply, bytes, page, count, &made));
+	gpumem_status status =
+		gm_budget_answer(supply->need->attempt,
+				 ask(heap, supply, bytes, page, count, &made));
 
 	for (size_t i = 0; i < made; i++) {
 		size_t at = supply->need->pages - ++supply->fresh;
@@ -112,11 +112,13 @@ static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
 /* The largest that a driver has no room for may go in smaller ones. */
 static gpumem_status create(struct gm_heap *heap, struct supply *supply)
 {
-	size_t pages = gm_budget_handle_pages(heap, supply->need->pages);
+	size_t pages = gm_budget_handle_pages(heap, supply->need->attempt,
+					      supply->need->pages);
 	gpumem_status status = GPUMEM_OK;
 
 	while (supply->missing && pages) {
-		uint64_t room = gm_limit_room(heap) / heap->page_bytes;
+		uint64_t room = gm_limit_room(heap, supply->need->attempt) /
+				heap->page_bytes;
 		size_t count = supply->missing / pages;
 
 		if (count > room / pages)
@@ -131,7 +133,8 @@ static gpumem_status create(struct gm_heap *heap, struct supply *supply)
 			pages /= 2;
 	}
 	if (supply->missing && status == GPUMEM_OK)
-		status = gm_limit_check(heap, heap->page_bytes);
+		status = gm_limit_check(heap, supply->need->attempt,
+					heap->page_bytes);
 	return status;
 }
 
@@ -162,15 +165,16 @@ static bool others_have(const struct gm_heap *heap,
 static size_t missing_of_others(struct gm_heap *heap,
 				const struct supply *supply)
 {
-	size_t fresh =
-		below(heap, gm_budget_stream_target(heap, supply->need->bytes));
+	const struct gm_attempt *attempt = supply->need->attempt;
+	size_t fresh = below(heap, gm_budget_stream_target(
+					   heap, attempt, supply->need->bytes));
 
-	if (!heap->space->budget.follows || !supply->need->lender ||
-	    supply->missing <= fresh || gm_capture_forbids(heap) ||
+	if (!attempt->follows || !supply->need->lender ||
+	    supply->missing <= fresh || gm_capture_forbids(heap, attempt) ||
 	    !(others_have(heap, supply->need->lender) ||
 	      heap->order->pending.count))
 		return 0;
-	return gm_stale_room(heap, supply->missing - fresh);
+	return gm_stale_room(heap, attempt, supply->missing - fresh);
 }
 
 /* A handle that is too large to be moved is given back instead: what is missing
@@ -178,8 +182,7 @@ static size_t missing_of_others(struct gm_heap *heap,
 static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 {
 	size_t fresh = allowed(heap, supply->need), want, broken;
-	size_t *short_pages = &heap->space->budget.short_pages;
-	bool *short_places = &heap->space->budget.short_places;
+	struct gm_attempt *attempt = supply->need->attempt;
 
 	/* No other's memory would serve better than the lender's own: to lend
 	 * what has completed as well saves the unmapping, of which there is
@@ -193,14 +196,14 @@ static gpumem_status save(struct gm_heap *heap, struct supply *supply)
 	}
 	if (supply->missing > fresh)
 		lend(heap, supply, supply->missing - fresh);
-	*short_places = heap->space->budget.waits && supply->need->lender &&
-			supply->missing > fresh &&
-			gm_stale_left(heap) < supply->missing - fresh;
-	if (*short_places)
+	attempt->short_places = attempt->waits && supply->need->lender &&
+				supply->missing > fresh &&
+				gm_stale_left(heap) < supply->missing - fresh;
+	if (attempt->short_places)
 		return gm_fail(GPUMEM_LIMIT, "too many pages are mapped twice "
 					     "until work is over");
-	*short_pages = missing_of_others(heap, supply);
-	if (*short_pages)
+	attempt->short_pages = missing_of_others(heap, supply);
+	if (attempt->short_pages)
 		return gm_fail(GPUMEM_LIMIT, "more would be unused than option "
 					     "`stream_waste` allows");
 	while (supply->missing > fresh &&
@@ -220,10 +223,11 @@ static void undo(struct gm_heap *heap, const struct supply *supply)
 	for (size_t i = 0; i < supply->ours; i++)
 		if (!supply->handles[i].lent)
 			gm_spare_give(heap, &supply->handles[i], 1);
-	if (gm_capture_forbids(heap))
+	if (gm_capture_forbids(heap, supply->need->attempt))
 		gm_spare_give(heap, made, supply->fresh);
 	else
-		(void)gm_handles_destroy(heap, made, supply->fresh);
+		(void)gm_handles_destroy(heap, supply->need->attempt, made,
+					 supply->fresh);
 }
 
 static bool may_help(gpumem_status status)

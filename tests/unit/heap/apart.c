@@ -39,13 +39,14 @@ static void test_own_fits(void)
 	unmap_stale();
 	block_give(own, half);
 	block_give(own, one);
-	gm_arena_poll(own, true);
+	gm_arena_poll(own, NULL, true);
 	hold_begin(&hold, stream);
 	block_give(own, two);
 	fill_device();
 	heap.space->stale.on = false;
 	before = calls(GPUMEM_CALL_UNMAP);
-	is_uint(gm_place_growth(own, 2 * PAGE + PAGE / 2), 2, "two would do");
+	is_uint(gm_place_growth(own, NULL, 2 * PAGE + PAGE / 2), 2,
+		"two would do");
 	is_uint(served_at(own, 2 * PAGE + PAGE / 2, &grown), one->address,
 		"what the stream has itself is not taken apart");
 	is_uint(calls(GPUMEM_CALL_UNMAP), before, "nothing was unmapped");
@@ -70,9 +71,9 @@ static void test_theirs_fits(void)
 	block(own, 3 * (PAGE / 4));
 	start = theirs->address;
 	block_give(beside, theirs);
-	gm_arena_poll(beside, true);
+	gm_arena_poll(beside, NULL, true);
 	fill_device();
-	ok(gm_budget_is_short(&heap, bytes), "pages are short");
+	ok(gm_budget_is_short(&heap, NULL, bytes), "pages are short");
 	is_uint(served_at(own, bytes, &grown), start,
 		"what another stream has done with is not taken apart");
 	must(gpumem_host_outside(0, 0));

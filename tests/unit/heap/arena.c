@@ -91,7 +91,7 @@ static void test_merge(void)
 	ok(gm_extent_is(block_[2], GM_EXTENT_FREE) && block_[2]->bytes == MIB,
 	   "another stream's free memory is not joined");
 	merged = block_[0];
-	is_ptr(gm_arena_fit(arena, 2 * MIB, heap.unit), merged,
+	is_ptr(gm_arena_fit(arena, NULL, 2 * MIB, heap.unit), merged,
 	       "a stream's own is");
 	is_uint(merged->seqno, seqno, "the newest free counts");
 	must(gm_nodes_reserve(&heap.nodes, 2));

@@ -83,36 +83,37 @@ static void test_apart(const char *given, uint64_t without, uint64_t with)
 	option("stream_waste", NULL);
 	heap.space->budget.waste = 0;
 	heap.counters.highest_allocated = 1000 * MIB;
-	is_uint(gm_budget_stream_target(&heap, 1) / MIB, 1000 + without,
+	is_uint(gm_budget_stream_target(&heap, NULL, 1) / MIB, 1000 + without,
 		"%s: so much", given ? given : "by default");
 	heap.space->budget.limit_bytes = 16384 * MIB;
-	is_uint(gm_budget_stream_target(&heap, 1) / MIB, 1000 + with,
+	is_uint(gm_budget_stream_target(&heap, NULL, 1) / MIB, 1000 + with,
 		"and with a limit");
 	heap_end();
 }
 
 static void test_room(void)
 {
+	const struct gm_attempt beyond = {.beyond_soft = true};
+
 	start("on", NULL, NULL);
-	ok(gm_limit_room(&heap) == UINT64_MAX, "no limit, no end");
+	ok(gm_limit_room(&heap, NULL) == UINT64_MAX, "no limit, no end");
 	heap.space->budget.stream_waste = 1e9;
-	ok(!gm_budget_exceeds_stream_waste(&heap, 1), "nor too much waste");
+	ok(!gm_budget_exceeds_stream_waste(&heap, NULL, 1),
+	   "nor too much waste");
 	heap.space->budget.limit_bytes = 10;
 	heap.counters.reserved.current = 4;
-	ok(gm_budget_exceeds_stream_waste(&heap, 1),
+	ok(gm_budget_exceeds_stream_waste(&heap, NULL, 1),
 	   "what exceeds the limit is too much");
-	is_uint(gm_limit_room(&heap), 6, "up to the limit");
-	is_status(gm_limit_check(&heap, 6), GPUMEM_OK, "and not beyond");
-	is_status(gm_limit_check(&heap, 7), GPUMEM_LIMIT, "it");
+	is_uint(gm_limit_room(&heap, NULL), 6, "up to the limit");
+	is_status(gm_limit_check(&heap, NULL, 6), GPUMEM_OK, "and not beyond");
+	is_status(gm_limit_check(&heap, NULL, 7), GPUMEM_LIMIT, "it");
 	heap.space->budget.soft_limit_bytes = 5;
-	is_uint(gm_limit_room(&heap), 1, "the soft one is less");
-	heap.space->budget.beyond_soft = true;
-	is_uint(gm_limit_room(&heap), 6, "unless it is no limit now");
-	heap.space->budget.beyond_soft = false;
+	is_uint(gm_limit_room(&heap, NULL), 1, "the soft one is less");
+	is_uint(gm_limit_room(&heap, &beyond), 6, "unless it is no limit now");
 	heap.space->budget.soft_limit_bytes = 20;
-	is_uint(gm_limit_room(&heap), 6, "or more");
+	is_uint(gm_limit_room(&heap, NULL), 6, "or more");
 	heap.counters.reserved.current = 30;
-	is_uint(gm_limit_room(&heap), 0, "beyond a new one is no room");
+	is_uint(gm_limit_room(&heap, NULL), 0, "beyond a new one is no room");
 	heap.counters.reserved.current = 0;
 	heap_end();
 }
@@ -128,33 +129,38 @@ static void test_tight(void)
 	budget = &heap.space->budget;
 	*reserved = 8192 * MIB;
 	heap.capacity_bytes = 16384 * MIB;
-	ok(gm_budget_is_ample(&heap, 0), "half of the memory is ample");
-	ok(!gm_budget_is_ample(&heap, 1), "more is not");
-	ok(!gm_budget_is_tight(&heap, 6144 * MIB),
+	ok(gm_budget_is_ample(&heap, NULL, 0), "half of the memory is ample");
+	ok(!gm_budget_is_ample(&heap, NULL, 1), "more is not");
+	ok(!gm_budget_is_tight(&heap, NULL, 6144 * MIB),
 	   "seven eighths are not tight");
-	ok(gm_budget_is_tight(&heap, 6144 * MIB + 1), "more is");
+	ok(gm_budget_is_tight(&heap, NULL, 6144 * MIB + 1), "more is");
 	heap.capacity_bytes = 65536 * MIB;
-	ok(!gm_budget_is_tight(&heap, 1), "of far more memory nothing is");
-	is_uint(gm_budget_handle_pages(&heap, 1024), 8, "large handles");
-	is_uint(gm_budget_handle_pages(&heap, 32), 8, "a quarter of a request");
-	is_uint(gm_budget_handle_pages(&heap, 31), 4, "or less");
+	ok(!gm_budget_is_tight(&heap, NULL, 1),
+	   "of far more memory nothing is");
+	is_uint(gm_budget_handle_pages(&heap, NULL, 1024), 8, "large handles");
+	is_uint(gm_budget_handle_pages(&heap, NULL, 32), 8,
+		"a quarter of a request");
+	is_uint(gm_budget_handle_pages(&heap, NULL, 31), 4, "or less");
 	budget->limit_bytes = 18432 * MIB;
-	is_uint(gm_budget_handle_pages(&heap, 512), 8, "to half of a limit");
-	is_uint(gm_budget_handle_pages(&heap, 513), 2, "from there a quarter");
+	is_uint(gm_budget_handle_pages(&heap, NULL, 512), 8,
+		"to half of a limit");
+	is_uint(gm_budget_handle_pages(&heap, NULL, 513), 2,
+		"from there a quarter");
 	budget->limit_bytes = 16384 * MIB;
-	ok(!gm_budget_is_tight(&heap, 6144 * MIB),
+	ok(!gm_budget_is_tight(&heap, NULL, 6144 * MIB),
 	   "seven eighths of it are not");
-	ok(gm_budget_is_tight(&heap, 6144 * MIB + 1), "what is above is");
+	ok(gm_budget_is_tight(&heap, NULL, 6144 * MIB + 1), "what is above is");
 	*reserved = 14336 * MIB;
-	is_uint(gm_budget_handle_pages(&heap, 3072), 2, "the smallest handles");
-	is_uint(gm_budget_handle_pages(&heap, 63), 1, "or single pages");
+	is_uint(gm_budget_handle_pages(&heap, NULL, 3072), 2,
+		"the smallest handles");
+	is_uint(gm_budget_handle_pages(&heap, NULL, 63), 1, "or single pages");
 	budget->limit_bytes = 0;
 	gm_budget_refuse(&heap);
-	ok(gm_budget_is_tight(&heap, 0), "where the driver had no more");
+	ok(gm_budget_is_tight(&heap, NULL, 0), "where the driver had no more");
 	*reserved = 12288 * MIB;
-	ok(!gm_budget_is_tight(&heap, 1), "far below that it is over");
+	ok(!gm_budget_is_tight(&heap, NULL, 1), "far below that it is over");
 	gm_budget_reserve(&heap, 4096 * MIB, 1);
-	ok(!gm_budget_is_tight(&heap, 1), "and when it has more again");
+	ok(!gm_budget_is_tight(&heap, NULL, 1), "and when it has more again");
 	gm_budget_unreserve(&heap, 4096 * MIB, 1);
 	*reserved = 0;
 	heap_end();

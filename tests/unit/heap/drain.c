@@ -29,7 +29,7 @@ static void begin_with(size_t used, size_t free)
 	must(gpumem_host_launch(0, stream, count_done, NULL));
 	must(gm_heap_free(unused, stream));
 	gm_locals_flush_own(&heap);
-	gm_arena_poll(arena_of(stream), true);
+	gm_arena_poll(arena_of(stream), NULL, true);
 	ok(!arena_of(stream)->idle, "the stream is known to be busy");
 }
 
@@ -61,7 +61,6 @@ static void test_wait(void)
 	is_uint(done, 1, "work is waited for");
 	is_uint(calls(GPUMEM_CALL_EVENT_SYNC), 1, "once");
 	is_uint(heap_reserved(), 90 * MIB, "and the unused segment goes back");
-	ok(!heap.space->budget.drained, "which the next one may do again");
 	must(gpumem_host_launch(0, stream, count_done, NULL));
 	(void)take(MIB, 0);
 	is_uint(done, 1, "with nothing unused, nothing is waited for");
@@ -200,26 +199,21 @@ static void test_spared(void)
 	option("segment_wait_ms", NULL);
 }
 
-/* Other threads' attempts meanwhile are their own. */
+/* What an attempt has done is no other's. */
 static void test_others(void)
 {
-	struct gm_attempt attempt;
+	const struct gm_request request = {
+		.bytes = 50 * MIB, .alignment = 1, .stream = stream};
+	struct gm_attempt attempt = {.drained = true};
+	void *ptr;
 
 	begin();
-	heap.order->spares_busy = true;
-	heap.order->spared_bytes = MIB;
-	heap.space->budget.drained = true;
-	attempt = gm_growth_pause(&heap);
-	ok(!heap.space->budget.drained, "another one may wait, too");
-	heap.order->spares_busy = false;
-	heap.order->spared_bytes = 2 * MIB;
-	gm_growth_resume(&heap, attempt);
-	ok(heap.order->spares_busy && heap.order->spared_bytes == MIB,
-	   "a search goes on as it was");
-	ok(heap.space->budget.drained, "and does not wait again");
-	(void)take(50 * MIB, 0);
-	is_uint(done, 0, "as long as its attempt lasts");
-	ok(!heap.space->budget.drained, "and no longer");
+	pthread_mutex_lock(&heap.mutex);
+	must(gm_heap_take(&heap, &attempt, &request, &ptr));
+	pthread_mutex_unlock(&heap.mutex);
+	is_uint(done, 0, "one that has waited does not wait again");
+	(void)take(70 * MIB, 0);
+	is_uint(done, 1, "which is nothing to the next one");
 	end();
 }
 
@@ -287,7 +281,7 @@ static void test_parts(enum last last)
 	extent = block(arena_of(stream), 30 * MIB);
 	block_give(arena_of(stream), extent);
 	part[0] = block(arena_of(stream), 10 * MIB);
-	(void)gm_arenas_transfer_one(arena, 10 * MIB, 1, SIZE_MAX);
+	(void)gm_arenas_transfer_one(arena, NULL, 10 * MIB, 1, SIZE_MAX);
 	part[1] = block(arena, 10 * MIB);
 	part[2] = block(arena, 10 * MIB);
 	done = 0;

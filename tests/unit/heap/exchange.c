@@ -24,7 +24,6 @@ static void test_exchange(void)
 	scene(NULL);
 	fill(NULL);
 	is_uint(exchanged(), 0, "that is no exchange");
-	ok(!heap.order->sparing, "what comes after the search does not spare");
 	must(request(1900 * KIB, NULL, 0, &ptr));
 	is_uint(calls(GPUMEM_CALL_FREE), 1, "more than that: it goes back");
 	is_uint(heap.counters.segments.current, 3, "for another one");
@@ -219,7 +218,6 @@ static void test_other(gpumem_stream stream)
 /* ---- another thread ---- */
 
 static bool refuses; /* the driver, and another thread allocates meanwhile */
-static bool spares;  /* what searches then */
 static void *taken;
 
 static void *take_some(void *unused_arg)
@@ -237,7 +235,6 @@ static gpumem_status meanwhile(const char *slot, size_t count)
 	(void)count;
 	if (!refuses || strcmp(slot, "alloc"))
 		return GPUMEM_OK;
-	spares |= heap.order->sparing;
 	if (!taken) {
 		if (pthread_create(&thread, NULL, take_some, NULL))
 			bail("no thread");
@@ -254,7 +251,6 @@ static void test_beside(void)
 	hook_driver(device, (struct hooks){meanwhile, NULL});
 	is_cut(NULL, "refused, and another thread has searched");
 	ok(is_in_unused(taken), "which has a part of it");
-	ok(!spares, "and was not told to spare it");
 	unhook_driver(device);
 }
 

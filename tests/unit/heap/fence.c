@@ -17,7 +17,7 @@ static void test_fences(gpumem_stream stream)
 	second = block(arena, MIB);
 	block(arena, MIB);
 	third = block(arena, MIB);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(calls(GPUMEM_CALL_EVENT_RECORD), 0,
 		"nothing freed, nothing recorded");
 	hold_begin(&hold[0], stream);
@@ -25,16 +25,16 @@ static void test_fences(gpumem_stream stream)
 	seqno = arena->seqno;
 	ok(!gm_arena_completed(arena, seqno) && gm_arena_completed(arena, 0),
 	   "a free is not completed, fresh memory is");
-	gm_arena_poll(arena, false);
+	gm_arena_poll(arena, NULL, false);
 	is_uint(arena->fence_count, 0, "nobody asked for a fence");
-	gm_arena_poll(arena, true);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->fence_count, 1, "one fence for one free");
 	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), 1,
 		"a stream is not asked behind an event that is not over");
 	hold_begin(&hold[1], stream);
 	block_give(arena, second);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	block_give(arena, third);
 	ok(!gm_arena_completed(arena, seqno), "the stream is busy");
 	pthread_mutex_lock(&hold[0].mutex);
@@ -42,13 +42,13 @@ static void test_fences(gpumem_stream stream)
 	pthread_cond_signal(&hold[0].more);
 	pthread_mutex_unlock(&hold[0].mutex);
 	while (!gm_arena_completed(arena, seqno))
-		gm_arena_poll(arena, false);
+		gm_arena_poll(arena, NULL, false);
 	is_uint(arena->completed, seqno, "what came before the fence settles");
 	is_uint(arena->fence_count, 1, "what came after does not");
 	hold_end(&hold[1], stream);
-	gm_arena_poll(arena, false);
+	gm_arena_poll(arena, NULL, false);
 	is_uint(arena->completed, seqno + 1, "but for the second fence");
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->completed, arena->seqno, "all is completed in the end");
 	is_uint(heap.order->events.count, heap.order->events.made,
 		"events are given back");
@@ -68,25 +68,25 @@ static void test_ring(gpumem_stream stream)
 		hold_begin(&hold, stream);
 		for (int i = 0; i < 3 * GM_FENCES; i++) {
 			block_give(arena, block(arena, MIB));
-			gm_arena_poll(arena, true);
+			gm_arena_poll(arena, NULL, true);
 			early += arena->completed != last;
 		}
 		is_uint(arena->fence_count, GM_FENCES, "the ring is full");
 		hold_end(&hold, stream);
-		gm_arena_poll(arena, false);
+		gm_arena_poll(arena, NULL, false);
 		ok(arena->completed > last && arena->completed < arena->seqno,
 		   "what was fenced settles, and no more");
-		gm_arena_poll(arena, true);
+		gm_arena_poll(arena, NULL, true);
 		is_uint(arena->completed, arena->seqno, "then all");
 		last = arena->completed;
 	}
 	hold_begin(&hold, stream);
 	for (int i = 0; i < 3 * GM_FENCES; i++) {
 		block_give(arena, block(arena, MIB));
-		gm_arena_poll(arena, true);
+		gm_arena_poll(arena, NULL, true);
 	}
 	hold_end(&hold, stream);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->completed, arena->seqno,
 		"of an idle stream all settles at once, full ring or not");
 	is_uint(early, 0, "nothing completed while the stream was busy");
@@ -115,7 +115,7 @@ static void test_unasked(gpumem_stream stream)
 /* Nothing holds the stream any more. */
 static void captured_settles(struct gm_arena *arena)
 {
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->completed, arena->seqno, "afterwards all settles");
 	is_uint(gpumem_host_capture_violations(), 0,
 		"no capture was disturbed");
@@ -131,11 +131,11 @@ static void test_capture(gpumem_stream stream)
 
 	hold_begin(&hold, stream);
 	block_give(arena, block(arena, MIB));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	block_give(arena, block(arena, MIB));
 	must(gpumem_host_capture(0, stream, true));
 	records = calls(GPUMEM_CALL_EVENT_RECORD);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	ok(calls(GPUMEM_CALL_EVENT_RECORD) == records && arena->completed == 0,
 	   "a stream that is being captured is left alone");
 	ok(!gm_arenas_wait(&heap), "and not waited for");
@@ -154,15 +154,15 @@ static void test_captured(gpumem_stream stream)
 
 	hold_begin(&hold, stream);
 	block_give(arena, block(arena, MIB));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	before = arena->seqno;
 	hold_end(&hold, stream);
 	must(gpumem_host_capture(0, stream, true));
 	block_give(arena, block(arena, MIB));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->completed, before, "an event of before is asked");
 	is_uint(arena->fence_count, 0, "none is recorded");
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->completed, before, "nor is the stream idle");
 	must(gpumem_host_capture(0, stream, false));
 	captured_settles(arena);
@@ -176,16 +176,16 @@ static void test_questions(gpumem_stream stream)
 	struct hold hold;
 
 	block_give(arena, block(arena, MIB));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->completed, arena->seqno, "an idle one");
 	is_uint(calls(GPUMEM_CALL_CAPTURE_ID), captures, "whether captured");
 	hold_begin(&hold, stream);
 	block_give(arena, block(arena, MIB));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->fence_count, 1, "a busy one");
 	is_uint(calls(GPUMEM_CALL_CAPTURE_ID), captures, "whether captured");
 	block_give(arena, block(arena, MIB));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->fence_count, 2, "one whose event is not over");
 	is_uint(calls(GPUMEM_CALL_CAPTURE_ID), captures + 1, "is asked");
 	hold_end(&hold, stream);
@@ -202,13 +202,13 @@ static void test_unfenced(gpumem_stream stream, const char *fault)
 	hold_begin(&hold, stream);
 	block_give(arena, block(arena, MIB));
 	must(gpumem_host_faults(fault));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->fence_count, 0, "%s: no fence", fault);
 	must(gpumem_host_faults(NULL));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->fence_count, 1, "but the next time");
 	hold_end(&hold, stream);
-	gm_arena_poll(arena, false);
+	gm_arena_poll(arena, NULL, false);
 	is_uint(arena->completed, arena->seqno, "and all settles");
 	is_uint(heap.order->events.count, heap.order->events.made,
 		"no event is lost");
@@ -223,10 +223,10 @@ static void test_unknown(gpumem_stream stream, const char *fault)
 
 	block_give(arena, block(arena, MIB));
 	must(gpumem_host_faults(fault));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	ok(arena->completed < arena->seqno, "%s: nothing settles", fault);
 	must(gpumem_host_faults(NULL));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->completed, arena->seqno, "but the next time");
 	is_uint(heap.order->events.count, heap.order->events.made,
 		"no event is lost");
@@ -243,11 +243,11 @@ static void test_idle(gpumem_stream stream)
 	hold_begin(&hold, stream);
 	for (int i = 0; i < 3; i++) {
 		block_give(arena, block(arena, MIB));
-		gm_arena_poll(arena, true);
+		gm_arena_poll(arena, NULL, true);
 	}
 	hold_end(&hold, stream);
 	must(gpumem_host_faults("event_query@1+"));
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	is_uint(arena->completed, arena->seqno, "an idle stream settles all");
 	must(gpumem_host_faults(NULL));
 	is_uint(arena->fence_count, 0, "without its fences");
@@ -286,7 +286,7 @@ static void test_backs_off(void)
 		tries++;
 		frees = 0;
 	}
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	for (frees = 1; frees < 1023; frees++)
 		gm_arena_count_free(arena);
 	is_uint(arena->fence_frees, 1024, "until somebody asks");

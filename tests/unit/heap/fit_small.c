@@ -30,10 +30,14 @@ static void end(void)
 	device_end();
 }
 
+/* Of what is_behind() asks for. */
+static struct gm_attempt attempt;
+
 /* The extent behind a block is where so many bytes would go. */
 static bool is_behind(const struct gm_extent *extent, size_t bytes)
 {
-	const struct gm_extent *fit = gm_arena_fit(arena, bytes, heap.unit);
+	const struct gm_extent *fit =
+		gm_arena_fit(arena, &attempt, bytes, heap.unit);
 
 	return fit && fit->address == gm_extent_end(extent);
 }
@@ -88,7 +92,7 @@ static bool is_front_of(unsigned count)
 		touch(block(arena, 16 * KIB));
 	block_give(arena, other);
 	block_give(arena, front);
-	fit = gm_arena_fit(arena, 64 * KIB, heap.unit);
+	fit = gm_arena_fit(arena, NULL, 64 * KIB, heap.unit);
 	is_front = fit && fit->address == gm_extent_end(large);
 	end();
 	return is_front;
@@ -133,10 +137,9 @@ static void test_spared(void)
 	block_give(arena, unused);
 	ok(!is_behind(large, 64 * KIB), "an unused segment is cut, if smaller");
 	arena->idle = true;
-	heap.order->sparing = true;
-	heap.order->spared_bytes = 4 * MIB;
+	attempt = (struct gm_attempt){.sparing = true, .spared_bytes = 4 * MIB};
 	ok(is_behind(large, 64 * KIB), "but not while it is spared");
-	heap.order->sparing = false;
+	attempt.sparing = false;
 	end();
 }
 
@@ -159,8 +162,8 @@ static void test_virtual(void)
 		touch(block(arena, 2 * MIB));
 	block_give(arena, front);
 	block_give(arena, fits);
-	is_uint(gm_arena_fit(arena, 64 * KIB, heap.unit)->address, address,
-		"with virtual memory: where it fits best");
+	is_uint(gm_arena_fit(arena, NULL, 64 * KIB, heap.unit)->address,
+		address, "with virtual memory: where it fits best");
 	end();
 }
 

@@ -110,16 +110,17 @@ static bool heap_shared;
 
 /* What growing makes is free memory of the arena where the request fits, and
  * the only one. */
-HEAP_USE gpumem_status heap_grow(struct gm_heap *of, struct gm_arena *arena,
-				 size_t bytes, size_t alignment)
+HEAP_USE gpumem_status heap_grow_as(struct gm_attempt *attempt,
+				    struct gm_heap *of, struct gm_arena *arena,
+				    size_t bytes, size_t alignment)
 {
-	struct gm_extent *none = gm_arena_fit(arena, bytes, alignment);
+	struct gm_extent *none = gm_arena_fit(arena, NULL, bytes, alignment);
 	struct gm_extent *made = NULL;
 	gpumem_status status;
 	/* Growing releases the mutex, which the test may hold. */
 	bool mine = !pthread_mutex_trylock(&of->mutex);
 
-	status = gm_space_grow(of, arena, bytes, alignment, &made);
+	status = gm_space_grow(of, attempt, arena, bytes, alignment, &made);
 	if (mine)
 		pthread_mutex_unlock(&of->mutex);
 
@@ -127,10 +128,19 @@ HEAP_USE gpumem_status heap_grow(struct gm_heap *of, struct gm_arena *arena,
 		return status;
 	if (status ? made != NULL
 		   : !made || !gm_extent_is(made, GM_EXTENT_FREE) ||
-			     (!none &&
-			      made != gm_arena_fit(arena, bytes, alignment)))
+			     (!none && made != gm_arena_fit(arena, NULL, bytes,
+							    alignment)))
 		bail("growing by %zu bytes does not give what it made", bytes);
 	return status;
+}
+
+/* For an attempt that may no more than any. */
+HEAP_USE gpumem_status heap_grow(struct gm_heap *of, struct gm_arena *arena,
+				 size_t bytes, size_t alignment)
+{
+	struct gm_attempt attempt = {0};
+
+	return heap_grow_as(&attempt, of, arena, bytes, alignment);
 }
 
 /* A trim gives the mutex up while it calls the driver. */
@@ -255,7 +265,7 @@ HEAP_USE void hold_end(struct hold *hold, gpumem_stream stream)
 HEAP_USE struct gm_extent *block_fit(struct gm_arena *arena, size_t bytes,
 				     size_t alignment)
 {
-	struct gm_extent *extent = gm_arena_fit(arena, bytes, alignment);
+	struct gm_extent *extent = gm_arena_fit(arena, NULL, bytes, alignment);
 
 	if (!extent)
 		return NULL;
@@ -350,11 +360,11 @@ HEAP_USE void slot_give(const struct gm_slot *slot)
 HEAP_USE void slab_new(struct gm_arena *arena, unsigned index)
 {
 	size_t bytes = heap.classes.of[index].run_bytes;
-	struct gm_extent *run = gm_arena_fit(arena, bytes, GM_RUN_UNIT);
+	struct gm_extent *run = gm_arena_fit(arena, NULL, bytes, GM_RUN_UNIT);
 
 	while (!run) {
 		must(heap_grow(&heap, arena, bytes, GM_RUN_UNIT));
-		run = gm_arena_fit(arena, bytes, GM_RUN_UNIT);
+		run = gm_arena_fit(arena, NULL, bytes, GM_RUN_UNIT);
 	}
 	must(gm_nodes_reserve(&heap.nodes, 2));
 	run = gm_arena_carve(run, bytes, GM_RUN_UNIT);

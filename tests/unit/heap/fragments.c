@@ -36,7 +36,8 @@ static void test_join(bool tight)
 	unmap_stale();
 	block_give(own, far);
 	before = heap_reserved();
-	is_uint(gm_place_growth(own, PAGE + heap.unit), 1, "one page will do");
+	is_uint(gm_place_growth(own, NULL, PAGE + heap.unit), 1,
+		"one page will do");
 	if (tight)
 		heap.space->budget.limit_bytes = before;
 	place = block(own, PAGE + heap.unit)->address;

@@ -74,14 +74,15 @@ static void after(const char *slot)
 static void *grow(void *arg)
 {
 	struct grower *me = arg;
+	struct gm_attempt attempt = {0};
 	struct gm_extent *made = NULL;
 	struct gm_arena *arena;
 
 	self = me;
 	pthread_mutex_lock(&me->heap.mutex);
 	must(gm_arena_of(&me->heap, NULL, &arena));
-	me->status =
-		gm_space_grow(&me->heap, arena, 2 * PAGE, me->heap.unit, &made);
+	me->status = gm_space_grow(&me->heap, &attempt, arena, 2 * PAGE,
+				   me->heap.unit, &made);
 	pthread_mutex_unlock(&me->heap.mutex);
 	return NULL;
 }

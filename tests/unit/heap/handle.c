@@ -21,7 +21,8 @@ static void test_sizes(void)
 	is_uint(calls(GPUMEM_CALL_MAP), 4, "one call for each size");
 	block(arena, 4096 * PAGE);
 	is_uint(handles(), 7 + 6 + 512, "none is larger than allowed");
-	is_uint(gm_budget_handle_pages(&heap, 1), 1, "one page is one page");
+	is_uint(gm_budget_handle_pages(&heap, NULL, 1), 1,
+		"one page is one page");
 	sound("sizes");
 	heap_end();
 	heap_start();
@@ -129,7 +130,7 @@ static void test_busy(void)
 	extent = block(other, 12 * PAGE);
 	small = block(other, PAGE);
 	block_give(other, extent);
-	gm_arena_poll(other, true);
+	gm_arena_poll(other, NULL, true);
 	hold_begin(&hold, stream);
 	block_give(other, small);
 	must(heap_trim(0));

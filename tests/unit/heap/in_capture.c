@@ -59,7 +59,7 @@ static void test_trim(void)
 	before = block(own, 8 * PAGE);
 	during = block(own, 4 * PAGE);
 	block_give(own, before);
-	gm_arena_poll(own, true);
+	gm_arena_poll(own, NULL, true);
 	block_give(beside, block(beside, 2 * PAGE));
 	capture(true);
 	block_give(own, during);
@@ -107,7 +107,7 @@ static void be_busy(struct hold *hold)
 
 	hold_begin(hold, captured);
 	block_give(own, during);
-	gm_arena_poll(own, true);
+	gm_arena_poll(own, NULL, true);
 	ok(!own->idle, "the stream is busy");
 }
 
@@ -118,7 +118,7 @@ static void test_move_given(void)
 	const struct gm_want want = {.bytes = 4 * PAGE, .alignment = FAR};
 	struct gm_extent *ends[2], *made = NULL;
 	struct hold hold;
-	bool grown = false;
+	struct gm_attempt attempt = {0};
 
 	begin();
 	be_busy(&hold);
@@ -130,7 +130,7 @@ static void test_move_given(void)
 	block_give(beside, ends[0]);
 	block_give(beside, ends[1]);
 	pthread_mutex_lock(&heap.mutex);
-	is_status(gm_ladder_take(own, &want, &grown, &made), GPUMEM_OK,
+	is_status(gm_ladder_take(own, &attempt, &want, &made), GPUMEM_OK,
 		  "what others have finished with is found");
 	pthread_mutex_unlock(&heap.mutex);
 	is_uint(beside->index.bytes, 0, "it was the captured stream's by then");
@@ -159,7 +159,7 @@ static void test_shared_page(bool is_lower)
 	block_give(own, is_lower ? low : high);
 	block_give(beside, is_lower ? high : low);
 	pthread_mutex_lock(&heap.mutex);
-	gm_heap_transfer(&heap, own);
+	gm_heap_transfer(own);
 	pthread_mutex_unlock(&heap.mutex);
 	is_uint(own->index.bytes, 4 * PAGE, "all is the captured stream's");
 	sound("no page is later than what it is part of");
@@ -228,7 +228,7 @@ static void test_wait(void)
 	must(gpumem_host_hold(0, other, true));
 	must(gpumem_host_launch(0, other, hold_run, &over));
 	block_give(beside, block(beside, PAGE));
-	gm_arena_poll(beside, true);
+	gm_arena_poll(beside, NULL, true);
 	capture(true);
 	block_give(own, block(own, PAGE));
 	records = calls(GPUMEM_CALL_EVENT_RECORD);
@@ -267,7 +267,7 @@ static void test_segments(void)
 	before = heap_reserved();
 	block_give(own, block(own, 8 * MIB));
 	block_give(beside, block(beside, 8 * MIB));
-	gm_arena_poll(own, true);
+	gm_arena_poll(own, NULL, true);
 	capture(true);
 	must(heap_trim(0));
 	is_uint(heap_reserved(), before, "segments go during a capture");

@@ -124,7 +124,7 @@ static void test_together(void)
 	(void)lend(3);
 	is_uint(heap.space->stale.bytes, 7 * PAGE, "and three beside them");
 	sound("side by side");
-	is_uint(gm_stale_retire(&heap, SIZE_MAX), 4, "four are over");
+	is_uint(gm_stale_retire(&heap, NULL, SIZE_MAX), 4, "four are over");
 	is_uint(calls(GPUMEM_CALL_UNMAP), 1, "four are unmapped in one call");
 	is_uint(heap.space->stale.bytes, 3 * PAGE, "not what is at work");
 	sound("four of them");
@@ -165,7 +165,7 @@ static void test_order(void)
 	there = lend(4);
 	block_give(arena, there);
 	receiver = arena_of(other);
-	gm_arenas_transfer(&heap, receiver, SIZE_MAX);
+	gm_arenas_transfer(receiver, NULL, SIZE_MAX);
 	is_ptr(block_fit(receiver, PAGE, PAGE), NULL,
 	       "not as free memory of another stream");
 	there = block_take_aligned(receiver, 4 * PAGE, FAR);
@@ -272,15 +272,16 @@ static void test_bound(void)
 
 	begin();
 	span = heap.space->span_bytes;
-	is_uint(gm_stale_room(&heap, SIZE_MAX), span / 2 / PAGE,
+	is_uint(gm_stale_room(&heap, NULL, SIZE_MAX), span / 2 / PAGE,
 		"half of the addresses");
 	heap.space->span_bytes = 2 * 3 * PAGE;
 	(void)lend(4);
 	is_uint(heap.space->stale.bytes, 3 * PAGE, "three pages are lent");
 	is_uint(heap_reserved(), 9 * PAGE, "and one is new");
-	is_uint(gm_stale_room(&heap, 1), 0, "no more while there is work");
+	is_uint(gm_stale_room(&heap, NULL, 1), 0,
+		"no more while there is work");
 	hold_end(&hold, stream);
-	is_uint(gm_stale_room(&heap, 2), 2, "what is over makes room");
+	is_uint(gm_stale_room(&heap, NULL, 2), 2, "what is over makes room");
 	is_uint(calls(GPUMEM_CALL_UNMAP), 1, "in one call");
 	heap.space->span_bytes = span;
 	sound("at the bound");

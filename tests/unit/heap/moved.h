@@ -47,7 +47,7 @@ HEAP_USE struct gm_extent *move_away(struct gm_extent *extent)
 
 HEAP_USE void unmap_stale(void)
 {
-	(void)gm_stale_retire(&heap, SIZE_MAX);
+	(void)gm_stale_retire(&heap, NULL, SIZE_MAX);
 }
 
 /* Free are one and a half pages that begin within a page, with a hole behind

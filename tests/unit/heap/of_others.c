@@ -51,27 +51,27 @@ static void end(void)
 	heap_end();
 }
 
-/* Six pages, of which the stream has four. */
-static gpumem_status grow(void)
+/* Six pages, of which the stream has four. *short_out: how many others are to
+ * give first. */
+static gpumem_status grow(size_t *short_out)
 {
-	struct gm_budget *budget = &heap.space->budget;
-	gpumem_status status;
+	struct gm_attempt attempt = {.follows = true};
+	gpumem_status status =
+		heap_grow_as(&attempt, &heap, arena, 6 * PAGE, heap.unit);
 
-	budget->follows = true;
-	budget->short_pages = 0;
-	status = heap_grow(&heap, arena, 6 * PAGE, heap.unit);
-	budget->follows = false;
+	*short_out = attempt.short_pages;
 	sound("after a growth");
 	return status;
 }
 
 static void test_alone(void)
 {
+	size_t missing;
+
 	start();
 	begin();
-	must(grow());
-	is_uint(heap.space->budget.short_pages, 0,
-		"nobody else has any: it grows at once");
+	must(grow(&missing));
+	is_uint(missing, 0, "nobody else has any: it grows at once");
 	is_uint(heap_reserved(), 14 * PAGE, "by what is missing");
 	end();
 }
@@ -89,6 +89,7 @@ static void free_others(struct hold *work)
 static void test_other(bool before)
 {
 	struct hold work;
+	size_t missing;
 
 	start();
 	if (before)
@@ -96,20 +97,22 @@ static void test_other(bool before)
 	begin();
 	if (!before)
 		free_others(&work);
-	is_status(grow(), GPUMEM_LIMIT, "another stream has free memory");
-	is_uint(heap.space->budget.short_pages, 2,
-		"which is to serve for what is missing");
+	is_status(grow(&missing), GPUMEM_LIMIT,
+		  "another stream has free memory");
+	is_uint(missing, 2, "which is to serve for what is missing");
 	hold_end(&work, other);
 	end();
 }
 
 static void test_pending(void)
 {
+	size_t missing;
+
 	start();
 	begin();
 	heap.order->pending.count++;
-	is_status(grow(), GPUMEM_LIMIT, "there are pending blocks");
-	is_uint(heap.space->budget.short_pages, 2, "which are to serve first");
+	is_status(grow(&missing), GPUMEM_LIMIT, "there are pending blocks");
+	is_uint(missing, 2, "which are to serve first");
 	heap.order->pending.count--;
 	end();
 }

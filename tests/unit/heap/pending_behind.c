@@ -12,8 +12,8 @@
 /* Until so many bytes fit, or the most are free. */
 static bool get(struct gm_arena *receiver, size_t bytes, uint64_t most)
 {
-	return gm_pending_behind(receiver, receiver == arena, bytes, heap.unit,
-				 most, SIZE_MAX);
+	return gm_pending_behind(receiver, NULL, receiver == arena, bytes,
+				 heap.unit, most, SIZE_MAX);
 }
 
 static bool is_free(const struct gm_extent *extent, const struct gm_arena *of)
@@ -113,7 +113,7 @@ static void test_times(uint32_t flags, unsigned expected)
 	hold_begin(&hold[0], stream[0]);
 	for (int i = 0; i < 13; i += 2)
 		pend(extent[i], 1);
-	ok(gm_get_pending(arena, &want, SIZE_MAX),
+	ok(gm_get_pending(arena, NULL, &want, SIZE_MAX),
 	   "for a block that fits in none");
 	for (int i = 0; i < 13; i += 2)
 		had += is_free(extent[i], arena);
@@ -131,7 +131,7 @@ static void test_user(void)
 
 	hold_begin(&hold[0], stream[0]);
 	pend(extent, 1);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	must(gpumem_host_faults("stream_wait@1+"));
 	ok(get(user, MIB, MIB), "the stream that uses a block gets it");
 	must(gpumem_host_faults(NULL));
@@ -150,13 +150,16 @@ static void test_others(void)
 
 	hold_begin(&hold[0], stream[0]);
 	pend(extent, 1);
-	ok(!gm_pending_behind(third, true, MIB, heap.unit, MIB, SIZE_MAX) &&
+	ok(!gm_pending_behind(third, NULL, true, MIB, heap.unit, MIB,
+			      SIZE_MAX) &&
 		   is_pending(extent),
 	   "a third stream has none of its own");
-	ok(!gm_pending_behind(arena, false, MIB, heap.unit, MIB, SIZE_MAX) &&
+	ok(!gm_pending_behind(arena, NULL, false, MIB, heap.unit, MIB,
+			      SIZE_MAX) &&
 		   is_pending(extent),
 	   "nor the block's own one of others");
-	ok(gm_pending_behind(third, false, MIB, heap.unit, MIB, SIZE_MAX) &&
+	ok(gm_pending_behind(third, NULL, false, MIB, heap.unit, MIB,
+			     SIZE_MAX) &&
 		   is_free(extent, third),
 	   "the third gets that of another");
 	ok(gm_arena_follows(third, arena, arena->seqno),

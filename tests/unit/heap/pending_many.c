@@ -88,10 +88,11 @@ static void test_turn_leaves(void)
 
 	begin();
 	ok(!gm_pending_poll_some(&heap), "none is over");
-	ok(!gm_get_slots(arena, &want, GM_PENDING_LOOKS), "none is wanted");
+	ok(!gm_get_slots(arena, NULL, &want, GM_PENDING_LOOKS),
+	   "none is wanted");
 	want.class = &heap.classes.of[0];
 	while (pending())
-		if (!gm_get_slots(arena, &want, GM_PENDING_LOOKS))
+		if (!gm_get_slots(arena, NULL, &want, GM_PENDING_LOOKS))
 			break;
 	is_uint(pending(), 0, "all are wanted, some at a time");
 	ok(!gm_pending_poll_some(&heap), "so none is left to be over");
@@ -105,13 +106,15 @@ static void test_wanted(void)
 
 	begin();
 	pend_one(1, 1);
-	while (looks <= TURNS && !gm_get_slots(arena, &want, GM_PENDING_LOOKS))
+	while (looks <= TURNS &&
+	       !gm_get_slots(arena, NULL, &want, GM_PENDING_LOOKS))
 		looks++;
 	ok(looks, "not all are looked at");
 	ok(looks < TURNS, "but each in its turn: %u looks for nothing", looks);
 	is_uint(pending(), MANY, "what is wanted is free");
 	pend_one(1, 1);
-	ok(gm_get_slots(arena, &want, SIZE_MAX), "in need all are looked at");
+	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX),
+	   "in need all are looked at");
 	end();
 }
 
@@ -123,13 +126,13 @@ static void test_fails(void)
 					   .flags = GPUMEM_ALLOC_NO_WAIT |
 						    GPUMEM_ALLOC_NO_GROW};
 	struct gm_extent *extent;
-	bool grown = false;
+	struct gm_attempt attempt = {0};
 	void *ptr;
 
 	begin();
 	extent = block(arena, 4 * MIB);
 	pend(extent, 2);
-	must(gm_heap_take(&heap, &request, &grown, &ptr));
+	must(gm_heap_take(&heap, &attempt, &request, &ptr));
 	is_uint((uintptr_t)ptr, extent->address, "the last that is pending");
 	block_give(arena, extent);
 	end();

@@ -9,7 +9,7 @@
 #include "heap/lookup.h"
 #include "pending.h"
 
-/* What gm_get_slots() asks for at a time. */
+/* What gm_get_slots(, NULL) asks for at a time. */
 enum { SLOTS = 16, MORE = 3 };
 
 static struct gm_slot slot[SLOTS + MORE];
@@ -58,7 +58,7 @@ static void test_some(void)
 
 	begin(SLOTS + MORE);
 	before = free_slots();
-	ok(gm_get_slots(arena, &want, SIZE_MAX), "slots are to be had");
+	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX), "slots are to be had");
 	is_uint(free_slots() - before, SLOTS, "so many are free in their slab");
 	is_uint(pending(), MORE, "and no more");
 	ok(!gm_mark_live(atomic_load(slot[0].mark)), "the oldest are");
@@ -66,8 +66,9 @@ static void test_some(void)
 	is_uint(heap.order->events.made - heap.order->events.count, MORE,
 		"their events are given back");
 	sound("some are behind");
-	ok(gm_get_slots(arena, &want, SIZE_MAX) && !pending(), "then the rest");
-	ok(!gm_get_slots(arena, &want, SIZE_MAX), "then there are none");
+	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX) && !pending(),
+	   "then the rest");
+	ok(!gm_get_slots(arena, NULL, &want, SIZE_MAX), "then there are none");
 	end();
 }
 
@@ -77,24 +78,27 @@ static void test_others(void)
 
 	begin(1);
 	want.class = &heap.classes.of[1];
-	ok(!gm_get_slots(arena, &want, SIZE_MAX), "none of another class");
+	ok(!gm_get_slots(arena, NULL, &want, SIZE_MAX),
+	   "none of another class");
 	want.class = NULL;
-	ok(!gm_get_slots(arena, &want, SIZE_MAX), "none for a large block");
+	ok(!gm_get_slots(arena, NULL, &want, SIZE_MAX),
+	   "none for a large block");
 	want.class = &heap.classes.of[0];
-	ok(!gm_get_slots(arena_of(stream[1]), &want, SIZE_MAX),
+	ok(!gm_get_slots(arena_of(stream[1]), NULL, &want, SIZE_MAX),
 	   "none of another stream");
-	ok(!gm_get_slots(arena_of(stream[0]), &want, SIZE_MAX),
+	ok(!gm_get_slots(arena_of(stream[0]), NULL, &want, SIZE_MAX),
 	   "also if it is the one that uses them");
 	extent = block(arena, MIB);
 	pend(extent, 1);
-	ok(gm_get_slots(arena, &want, SIZE_MAX) && is_pending(extent),
+	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX) && is_pending(extent),
 	   "a large block is left alone");
 	end();
 }
 
 static void refused(const char *what)
 {
-	ok(!gm_get_slots(arena, &want, SIZE_MAX) && pending() == 1, "%s", what);
+	ok(!gm_get_slots(arena, NULL, &want, SIZE_MAX) && pending() == 1, "%s",
+	   what);
 }
 
 static void test_left_out(void)
@@ -115,7 +119,7 @@ static void test_left_out(void)
 	must(gpumem_host_faults("stream_wait@1"));
 	refused("what the driver refuses stays");
 	must(gpumem_host_faults(NULL));
-	ok(gm_get_slots(arena, &want, SIZE_MAX), "then it is had");
+	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX), "then it is had");
 	end();
 }
 
@@ -132,7 +136,7 @@ static void test_later(void)
 static bool early(uint32_t flags)
 {
 	want.flags = flags;
-	return gm_get_slots_early(arena, &want);
+	return gm_get_slots_early(arena, NULL, &want);
 }
 
 /* Much is reserved, and little was ever needed. */
@@ -163,7 +167,7 @@ static void test_allocation(void)
 	const struct gm_request request = {.bytes = heap.classes.of[0].bytes,
 					   .alignment = 1};
 	uint64_t slots = heap.classes.of[0].slots, had = 1;
-	bool grown = false;
+	struct gm_attempt attempt = {0};
 	void *ptr;
 
 	slab_new(arena, 0);
@@ -174,7 +178,7 @@ static void test_allocation(void)
 	pend_slot(&slot[0], 1);
 	block_give(arena, block(arena, 32 * MIB));
 	heap.counters.highest_allocated = 0;
-	must(gm_heap_take(&heap, &request, &grown, &ptr));
+	must(gm_heap_take(&heap, &attempt, &request, &ptr));
 	is_uint((uintptr_t)ptr, slot[0].address, "it gets the pending slot");
 	is_uint(pending(), 0, "which is its own");
 	gm_locals_flush_own(&heap);

@@ -56,8 +56,8 @@ static struct sides *make_sides(size_t pages, bool busy)
 		hold_begin(&sides.hold, other);
 	block_give(beside, theirs);
 	block_give(own, mine);
-	gm_arena_poll(own, true);
-	gm_arena_poll(beside, true);
+	gm_arena_poll(own, NULL, true);
+	gm_arena_poll(beside, NULL, true);
 	may_waste(0);
 	return &sides;
 }
@@ -107,7 +107,7 @@ static void test_followed(void)
 	block_give(beside, theirs);
 	ok(!gm_arena_may_absorb(own, theirs), "the other stream is at work");
 	block_give(beside, small);
-	ok(gm_arenas_fit_behind(own, PAGE, heap.unit, SIZE_MAX),
+	ok(gm_arenas_fit_behind(own, NULL, PAGE, heap.unit, SIZE_MAX),
 	   "a page comes from it behind its work");
 	ok(gm_arena_may_absorb(own, theirs), "so may what was freed before");
 	own->completed = own->seqno;
@@ -130,10 +130,10 @@ static void test_longer(size_t pages)
 	is_uint(made->address, sides->mine - 3 * PAGE,
 		"beside its own, where the other has %zu pages", pages);
 	is_uint(heap_reserved(), before, "for no page more");
-	is_uint(gm_place_growth(own, 6 * PAGE), 6,
+	is_uint(gm_place_growth(own, NULL, 6 * PAGE), 6,
 		"another one takes six pages");
 	block_give(own, made);
-	is_uint(gm_place_growth(own, 6 * PAGE), 6,
+	is_uint(gm_place_growth(own, NULL, 6 * PAGE), 6,
 		"also where one is free that is long enough");
 	end();
 }
@@ -193,11 +193,11 @@ static void test_no_grow(void)
 				     .flags = GPUMEM_ALLOC_NO_GROW};
 	uint64_t calls_before = calls(GPUMEM_CALL_MAP);
 	struct gm_extent *extent;
-	bool grown = false;
+	struct gm_attempt attempt = {0};
 
 	heap.space->budget.met_limit = true;
 	pthread_mutex_lock(&heap.mutex);
-	must(gm_ladder_take(own, &want, &grown, &extent));
+	must(gm_ladder_take(own, &attempt, &want, &extent));
 	pthread_mutex_unlock(&heap.mutex);
 	is_uint(extent->address, shape.three, "NO_GROW takes what is free");
 	is_uint(calls(GPUMEM_CALL_MAP), calls_before, "and moves nothing");
@@ -214,16 +214,16 @@ static void test_met(void)
 	block(own, PAGE);
 	made = block(own, 2 * PAGE);
 	heap.space->budget.limit_bytes = 4 * PAGE;
-	ok(!gm_budget_is_short(&heap, PAGE),
+	ok(!gm_budget_is_short(&heap, NULL, PAGE),
 	   "near the limit, which was not met");
 	block_give(own, made);
 	block_take_aligned(own, PAGE, FAR);
-	ok(!gm_budget_is_short(&heap, PAGE), "a page within it");
+	ok(!gm_budget_is_short(&heap, NULL, PAGE), "a page within it");
 	heap.space->budget.limit_bytes = heap_reserved();
 	block_take_aligned(own, PAGE, FAR);
-	ok(gm_budget_is_short(&heap, PAGE), "one that has to be moved");
+	ok(gm_budget_is_short(&heap, NULL, PAGE), "one that has to be moved");
 	heap.space->budget.limit_bytes = 8 * PAGE;
-	ok(!gm_budget_is_short(&heap, PAGE),
+	ok(!gm_budget_is_short(&heap, NULL, PAGE),
 	   "not any more under a larger limit");
 	end();
 }
@@ -261,12 +261,14 @@ static void test_peak(void)
 	is_uint(limit, 4 * PAGE, "four pages");
 	counters->highest_allocated = limit - limit / SPARE_PART - part;
 	counters->allocated.total = PEAK_TIMES * counters->highest_allocated;
-	ok(!gm_budget_is_short(&heap, 1), "a peak that fits is no concern");
+	ok(!gm_budget_is_short(&heap, NULL, 1),
+	   "a peak that fits is no concern");
 	counters->allocated.total--;
-	ok(gm_budget_is_short(&heap, 1), "until it has been one for long");
+	ok(gm_budget_is_short(&heap, NULL, 1),
+	   "until it has been one for long");
 	counters->allocated.total = UINT64_MAX / 2;
 	counters->highest_allocated++;
-	ok(gm_budget_is_short(&heap, 1), "one that does not fit is");
+	ok(gm_budget_is_short(&heap, NULL, 1), "one that does not fit is");
 	counters->highest_allocated = highest;
 	counters->allocated.total = total;
 	end();

@@ -93,14 +93,14 @@ static void test_promise(void)
 	pthread_mutex_lock(&heap.mutex);
 	gm_locals_flush_own(&heap);
 	pthread_mutex_unlock(&heap.mutex);
-	is_uint(gm_space_now_bytes(&heap, stream, 0), 0,
+	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0), 0,
 		"with no place, nothing is promised of what is busy");
 	heap.space->stale.most += 2;
-	is_uint(gm_space_now_bytes(&heap, stream, 0), 2 * PAGE,
+	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0), 2 * PAGE,
 		"with two places, two pages");
 	must(gm_stream_sync(device, stream));
-	gm_arena_poll(arena_of(stream), true);
-	is_uint(gm_space_now_bytes(&heap, stream, 0), 6 * PAGE,
+	gm_arena_poll(arena_of(stream), NULL, true);
+	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0), 6 * PAGE,
 		"all of them when they are over");
 	end();
 }
@@ -142,7 +142,7 @@ static void test_not(void)
 	takes(0, "while a stream is captured, an allocation");
 	must(gpumem_host_capture(0, other, false));
 	must(gm_stream_sync(device, stream));
-	gm_arena_poll(arena_of(stream), true);
+	gm_arena_poll(arena_of(stream), NULL, true);
 	give(request(stream, 4, GPUMEM_ALLOC_NO_WAIT), stream);
 	must(gpumem_host_capture(0, other, true));
 	(void)request(stream, 9, 0);

@@ -35,7 +35,7 @@ static struct gm_local *cache(struct gm_heap *of, gpumem_stream on)
 	must(gm_arena_of(of, on, &arena));
 	must(gm_local_of(of, arena, &local));
 	must(heap_grow(of, arena, bytes, GM_RUN_UNIT));
-	run = gm_arena_fit(arena, bytes, GM_RUN_UNIT);
+	run = gm_arena_fit(arena, NULL, bytes, GM_RUN_UNIT);
 	must(gm_nodes_reserve(&of->nodes, 2));
 	must(gm_slab_create(arena, index,
 			    gm_arena_carve(run, bytes, GM_RUN_UNIT)));

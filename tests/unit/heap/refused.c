@@ -73,7 +73,7 @@ static void scene(void)
 	look();
 	take(BLOCKS + 1, arena[0], 4 * MIB, 4 * MIB);
 	look();
-	gm_heap_transfer(&heap, arena[2]);
+	gm_heap_transfer(arena[2]);
 	look();
 	(void)heap_trim(30 * MIB);
 	look();
@@ -104,8 +104,8 @@ static bool end(void)
 		give(i);
 	look();
 	for (int i = 0; i <= STREAMS; i++)
-		gm_arena_poll(arena[i], true);
-	gm_heap_transfer(&heap, arena[0]);
+		gm_arena_poll(arena[i], NULL, true);
+	gm_heap_transfer(arena[0]);
 	must(heap_trim(0));
 	look();
 	empty = heap.counters.reserved.current == 0;
@@ -170,7 +170,7 @@ static void step(struct hold *hold, unsigned *held)
 		(void)heap_trim(chance(64) * MIB);
 		return;
 	case 2:
-		gm_heap_transfer(&heap, arena[chance(STREAMS + 1)]);
+		gm_heap_transfer(arena[chance(STREAMS + 1)]);
 		return;
 	case 3: /* a stream is busy from now on, or no longer */
 		must(gpumem_host_faults(NULL));

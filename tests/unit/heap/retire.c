@@ -129,7 +129,7 @@ static void test_amortised(void)
 	lend(3);
 	is_uint(seen.all, 0, "what is at work stays mapped, however much");
 	hold_end(&hold, stream);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	free_pages = arena->index.whole_pages;
 	again = block_fit(arena, free_pages * PAGE, PAGE);
 	ok(again && free_pages >= 3, "%zu pages lie together", free_pages);
@@ -220,7 +220,7 @@ static void test_threads(void)
 	make_stale(40);
 	hold_end(&hold, stream);
 	pthread_mutex_lock(&heap.mutex);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	seen.once = start_release;
 	must(gm_stale_retire_all(&heap));
 	pthread_mutex_unlock(&heap.mutex);

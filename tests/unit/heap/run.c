@@ -31,8 +31,8 @@ static void begin_with(unsigned freed)
 	segment = (void *)extent->address;
 	block_give(arena_of(stream[0]), extent);
 	for (unsigned i = 0; i < STREAMS; i++) {
-		(void)gm_arenas_transfer_one(arena_of(stream[i]), 8 * MIB, 1,
-					     SIZE_MAX);
+		(void)gm_arenas_transfer_one(arena_of(stream[i]), NULL, 8 * MIB,
+					     1, SIZE_MAX);
 		part[i] = block(arena_of(stream[i]), 8 * MIB);
 	}
 	hold_all();
@@ -206,7 +206,7 @@ static void test_smallest(void)
 		extent = block(arena[0], 2 * part + 4 * MIB);
 		block_give(arena[0], extent);
 		half[i] = block(arena[0], part);
-		(void)gm_arenas_transfer_one(arena[1], part, 1, SIZE_MAX);
+		(void)gm_arenas_transfer_one(arena[1], NULL, part, 1, SIZE_MAX);
 		half[i + 1] = block(arena[1], part);
 		(void)block(arena[1], 4 * MIB);
 	}
@@ -224,7 +224,7 @@ static void test_smallest(void)
 static void test_alone(void)
 {
 	begin();
-	ok(!gm_arenas_run_behind(arena_of(stream[0]), 4 * MIB, 1),
+	ok(!gm_arenas_run_behind(arena_of(stream[0]), NULL, 4 * MIB, 1),
 	   "what is all one's own is nothing new");
 	ok(!follows(0, 1), "and nobody is waited for");
 	end();
@@ -235,7 +235,7 @@ static void test_receiver(void)
 {
 	begin();
 	must(gpumem_host_capture(0, stream[0], true));
-	ok(!gm_arenas_run_behind(arena_of(stream[0]), 20 * MIB, 1),
+	ok(!gm_arenas_run_behind(arena_of(stream[0]), NULL, 20 * MIB, 1),
 	   "not for a stream that is captured");
 	must(gpumem_host_capture(0, stream[0], false));
 	is_uint(gpumem_host_capture_violations(), 0, "which nothing disturbs");
@@ -253,12 +253,12 @@ static void test_graph(void)
 	for (unsigned i = 0; i < 2; i++) {
 		arena[i] = arena_of(stream[i]);
 		arena[i]->graph = graph;
-		ok(!gm_arenas_run_behind(arena[0], 12 * MIB, 1),
+		ok(!gm_arenas_run_behind(arena[0], NULL, 12 * MIB, 1),
 		   i ? "nor of one's" : "nothing for a graph");
 		arena[i]->graph = NULL;
 	}
 	arena[0]->dropped = true;
-	ok(!gm_arenas_run_behind(arena[0], 12 * MIB, 1), "for nobody");
+	ok(!gm_arenas_run_behind(arena[0], NULL, 12 * MIB, 1), "for nobody");
 	arena[0]->dropped = false;
 	ok(!follows(0, 1) && !follows(0, 2), "nobody is waited for");
 	end();
@@ -281,7 +281,7 @@ static void test_vm(void)
 		block_give(arena[i], half[i]);
 	ok(next_of(half[0]) == half[1] || next_of(half[1]) == half[0],
 	   "they are adjacent");
-	ok(!gm_arenas_run_behind(arena[0], 16 * MIB, 1),
+	ok(!gm_arenas_run_behind(arena[0], NULL, 16 * MIB, 1),
 	   "not with virtual memory");
 	end();
 	option("vm", "off");

@@ -80,7 +80,7 @@ static void test_exact(void)
 			touch(extent);
 			block_give(arena, extent);
 		}
-		gm_arena_poll(arena, true);
+		gm_arena_poll(arena, NULL, true);
 		must(heap_trim(0));
 	}
 	is_uint(wrong, 0, "every alignment up to 16 MiB");
@@ -114,7 +114,7 @@ static void test_trim(void)
 	touch(c);
 	sound("busy");
 	hold_end(&hold, stream);
-	gm_arena_poll(other, true);
+	gm_arena_poll(other, NULL, true);
 	must(gpumem_host_capture(0, stream, true));
 	must(heap_trim(0));
 	ok(heap_reserved() >= 16 * MIB, "one may be captured");
@@ -159,7 +159,7 @@ static void test_waste(void)
 {
 	for (size_t bytes = 4 * MIB; bytes < 40 * MIB; bytes += 4 * MIB) {
 		block_give(arena, block(arena, bytes));
-		gm_arena_poll(arena, true);
+		gm_arena_poll(arena, NULL, true);
 	}
 	ok(heap_reserved() <= 48 * MIB,
 	   "ever larger blocks pile up no segments");

@@ -14,12 +14,13 @@ HEAP_USE uintptr_t served_at(struct gm_arena *of, size_t bytes, bool *grown_out)
 {
 	const struct gm_want want = {.bytes = bytes, .alignment = heap.unit};
 	struct gm_extent *extent;
+	struct gm_attempt attempt = {0};
 	uintptr_t address;
 
-	*grown_out = false;
 	/* Growing releases it. */
 	pthread_mutex_lock(&heap.mutex);
-	must(gm_ladder_take(of, &want, grown_out, &extent));
+	must(gm_ladder_take(of, &attempt, &want, &extent));
+	*grown_out = attempt.grown;
 	address = extent->address;
 	(void)gm_arena_insert(of, extent);
 	pthread_mutex_unlock(&heap.mutex);

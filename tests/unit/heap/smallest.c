@@ -20,7 +20,6 @@ static void begin(uint64_t idle_in_row)
 	must(request(8 * MIB, other, 0, &small));
 	must(gm_heap_free(large, stream));
 	must(gm_heap_free(small, other));
-	heap.order->sparing = false;
 	must(request(18 * MIB, stream, GPUMEM_ALLOC_NO_GROW, &kept[0]));
 	must(request(6 * MIB, other, GPUMEM_ALLOC_NO_GROW, &kept[1]));
 	is_uint(arena_of(stream)->index.bytes, 6 * MIB, "6 MiB beside a block");

@@ -116,7 +116,7 @@ static void test_choice(void)
 	large = block(arena, 2 * PAGE);
 	block_give(arena, extent[0]);
 	block_give(arena, large);
-	gm_arena_poll(arena, true);
+	gm_arena_poll(arena, NULL, true);
 	large = block(arena, 3 * PAGE);
 	touch(large);
 	is_uint(heap_reserved(), 4 * PAGE, "what is beside it stays");
@@ -232,6 +232,7 @@ static void test_waste(void)
 
 static void test_limit(void)
 {
+	const struct gm_attempt beyond = {.beyond_soft = true};
 	struct gm_extent *extent;
 
 	restart_with(4 * PAGE, 0);
@@ -244,12 +245,10 @@ static void test_limit(void)
 	is_uint(heap_reserved(), 4 * PAGE, "exactly");
 	block_give(arena, extent);
 	heap.space->budget.soft_limit_bytes = PAGE;
-	is_status(gm_limit_check(&heap, 1), GPUMEM_LIMIT, "a soft limit");
+	is_status(gm_limit_check(&heap, NULL, 1), GPUMEM_LIMIT, "a soft limit");
 	heap.space->budget.limit_bytes = 0;
-	heap.space->budget.beyond_soft = true;
-	is_status(gm_limit_check(&heap, 1ull << 60), GPUMEM_OK,
+	is_status(gm_limit_check(&heap, &beyond, 1ull << 60), GPUMEM_OK,
 		  "is none beyond it");
-	heap.space->budget.beyond_soft = false;
 	heap.space->budget.soft_limit_bytes = 0;
 	restart();
 }

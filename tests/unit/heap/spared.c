@@ -142,7 +142,7 @@ static void test_busy(gpumem_stream stream)
 	hold_begin(&hold, stream);
 	must(gm_heap_free(ptr, stream));
 	gm_locals_flush_own(&heap);
-	gm_arena_poll(arena_of(stream), true);
+	gm_arena_poll(arena_of(stream), NULL, true);
 	ok(!arena_of(stream)->idle, "the stream is known to be busy");
 	is_cut(stream, "which is no waste, and");
 	hold_end(&hold, stream);
@@ -241,7 +241,7 @@ static void test_transfer(gpumem_stream stream)
 	must(gm_heap_free(unused, stream));
 	must(gm_heap_free(serves, stream));
 	gm_locals_flush_own(&heap);
-	gm_arena_poll(arena_of(stream), true);
+	gm_arena_poll(arena_of(stream), NULL, true);
 	hold_begin(&hold, stream);
 	must(gm_heap_free(busy, stream));
 	gm_locals_flush_own(&heap);

@@ -17,22 +17,22 @@ static void test_adopt(void)
 	c = block(receiver, 2 * MIB);
 	block(from, 2 * MIB);
 	block_give(from, a);
-	gm_arena_poll(from, true);
+	gm_arena_poll(from, NULL, true);
 	hold_begin(&hold, stream);
 	block_give(receiver, c);
 	block_give(from, b);
-	gm_heap_transfer(&heap, receiver);
+	gm_heap_transfer(receiver);
 	is_uint(from->index.bytes, 2 * MIB,
 		"what a busy stream may use stays its own");
 	sound("nothing adopted");
 	hold_end(&hold, stream);
-	gm_heap_transfer(&heap, receiver);
+	gm_heap_transfer(receiver);
 	is_uint(from->index.count, 0, "when it is over, all passes");
 	is_uint(receiver->index.count, 1, "and merges");
 	is_uint(receiver->index.bytes, 4 * MIB, "with what was there");
-	is_uint(gm_arena_fit(receiver, 4 * MIB, heap.unit)->seqno,
+	is_uint(gm_arena_fit(receiver, NULL, 4 * MIB, heap.unit)->seqno,
 		receiver->seqno, "to be completed when that is");
-	gm_heap_transfer(&heap, receiver);
+	gm_heap_transfer(receiver);
 	is_uint(receiver->index.bytes, 4 * MIB, "nothing passes twice");
 	sound("adopted");
 	must(gm_stream_destroy(device, stream));
@@ -50,10 +50,10 @@ static void test_adopt_half(void)
 	for (int i = 0; i < 3; i++)
 		extent[i] = block(from, MIB);
 	block_give(from, extent[0]);
-	gm_arena_poll(from, true);
+	gm_arena_poll(from, NULL, true);
 	hold_begin(&hold, stream);
 	block_give(from, extent[2]);
-	gm_heap_transfer(&heap, receiver);
+	gm_heap_transfer(receiver);
 	is_uint(receiver->index.bytes, MIB, "the completed one passes");
 	is_ptr(gm_index_fit(&receiver->index, 1), extent[0], "which it is");
 	ok(gm_arena_completed(receiver, extent[0]->seqno),
@@ -88,11 +88,11 @@ static void test_smallest(void)
 	block_give(receiver, large);
 	hold_begin(&hold, stream);
 	block_give(from, small);
-	gm_arena_poll(from, true);
+	gm_arena_poll(from, NULL, true);
 	heap.space->budget.limit_bytes = heap.counters.reserved.current;
 	is_uint(served(MIB / 2), large_at, "its own, while the other is busy");
 	hold_end(&hold, stream);
-	gm_arena_poll(from, true);
+	gm_arena_poll(from, NULL, true);
 	heap.space->budget.limit_bytes *= 2;
 	is_uint(served(MIB / 2), large_at, "its own, far from the limit");
 	heap.space->budget.limit_bytes /= 2;
@@ -117,7 +117,7 @@ static void test_order(void)
 		block_of[i] = block(from, 4 * MIB);
 	for (int i = 0; i < 14; i += 2)
 		block_give(from, block_of[i]);
-	gm_heap_transfer(&heap, receiver);
+	gm_heap_transfer(receiver);
 	extent = gm_index_most_pages(&receiver->index);
 	for (; extent;
 	     extent = gm_index_fewer_pages(&receiver->index, extent)) {

@@ -40,7 +40,7 @@ static size_t pages_of(const struct gm_arena *arena)
 static void test_joins(void)
 {
 	pieces();
-	gm_arenas_transfer_idle(receiver, STREAMS);
+	gm_arenas_transfer_idle(receiver, NULL, STREAMS);
 	is_uint(pages_of(receiver), PIECES, "all that is free passes");
 	is_uint(receiver->index.count, 1, "and is one then");
 	sound("joined");
@@ -53,17 +53,17 @@ static void test_questions(void)
 
 	pieces();
 	before = queries();
-	gm_arenas_transfer_idle(receiver, 0);
+	gm_arenas_transfer_idle(receiver, NULL, 0);
 	is_uint(pages_of(receiver), 0, "without a question nothing passes");
-	gm_arenas_transfer_idle(receiver, 2);
+	gm_arenas_transfer_idle(receiver, NULL, 2);
 	is_uint(queries() - before, 2, "two streams are asked");
 	is_uint(pages_of(receiver), 4, "and what they have passes");
 	restart();
 	pieces();
-	gm_arena_poll(from[0], true);
-	gm_arena_poll(from[1], true);
+	gm_arena_poll(from[0], NULL, true);
+	gm_arena_poll(from[1], NULL, true);
 	before = queries();
-	gm_arenas_transfer_idle(receiver, 0);
+	gm_arenas_transfer_idle(receiver, NULL, 0);
 	is_uint(queries() - before, 0, "what is known is not asked for");
 	is_uint(pages_of(receiver), 4, "and passes as well");
 	sound("known");
@@ -72,8 +72,8 @@ static void test_questions(void)
 		pieces();
 		for (unsigned i = 0; i < STREAMS; i++)
 			if (i != unknown)
-				gm_arena_poll(from[i], true);
-		gm_arenas_transfer_idle(receiver, 1);
+				gm_arena_poll(from[i], NULL, true);
+		gm_arenas_transfer_idle(receiver, NULL, 1);
 		is_uint(pages_of(receiver), PIECES,
 			"so there is a question left");
 		restart();
@@ -89,7 +89,7 @@ static void test_busy(void)
 	for (unsigned i = 0; i < STREAMS; i++)
 		hold_begin(&hold[i], stream[i]);
 	before = queries();
-	gm_arenas_transfer_idle(receiver, STREAMS);
+	gm_arenas_transfer_idle(receiver, NULL, STREAMS);
 	is_uint(queries() - before, 1, "the first that is busy is the last");
 	is_uint(pages_of(receiver), 0, "and nothing passes");
 	for (unsigned i = 0; i < STREAMS; i++)
@@ -101,7 +101,7 @@ static void test_busy(void)
 static void ask(void)
 {
 	block_give(from[0], block(from[0], heap.page_bytes));
-	gm_arena_poll(from[0], true);
+	gm_arena_poll(from[0], NULL, true);
 }
 
 static void test_row(void)
@@ -121,7 +121,7 @@ static void test_row(void)
 		ask();
 	ok(!gm_order_is_idle(&heap), "and as long as it is not");
 	heap.order->idle_in_row = LONG_ROW;
-	gm_arena_poll(from[0], false);
+	gm_arena_poll(from[0], NULL, false);
 	ok(!gm_order_is_idle(&heap), "which its events say, too");
 	hold_end(&hold, stream[0]);
 	restart();
@@ -133,12 +133,12 @@ static uint64_t moved_for(size_t pages, uint64_t row)
 				     .alignment = heap.unit};
 	uint64_t before = heap.counters.moved_bytes;
 	struct gm_extent *extent;
-	bool grown = false;
+	struct gm_attempt attempt = {0};
 
 	heap.order->idle_in_row = row;
 	/* Growing releases it. */
 	pthread_mutex_lock(&heap.mutex);
-	must(gm_ladder_take(receiver, &want, &grown, &extent));
+	must(gm_ladder_take(receiver, &attempt, &want, &extent));
 	(void)gm_arena_insert(receiver, extent);
 	pthread_mutex_unlock(&heap.mutex);
 	sound("%zu pages are there", pages);
@@ -165,7 +165,7 @@ static void test_ladder(void)
 
 		pieces();
 		block_give(receiver, block(receiver, heap.page_bytes));
-		gm_arena_poll(receiver, true);
+		gm_arena_poll(receiver, NULL, true);
 		ok((moved_for(given[i].pages, given[i].row) > 0) ==
 			   given[i].moves,
 		   "%s", given[i].what);

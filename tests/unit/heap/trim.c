@@ -37,7 +37,7 @@ static void test_busy(void)
 	ok(!block_take(arena, PAGE), "nor is it moved");
 	sound("busy");
 	hold_end(&hold, stream);
-	gm_arena_poll(other, true);
+	gm_arena_poll(other, NULL, true);
 	is_uint(other->completed, other->seqno, "then it is over");
 	must(gpumem_host_capture(0, stream, true));
 	must(heap_trim(0));
@@ -66,12 +66,12 @@ static void test_busy_page(void)
 		extent[i] = block(other, PAGE);
 	block_give(other, extent[0]);
 	block_give(other, extent[2]);
-	gm_arena_poll(other, true);
+	gm_arena_poll(other, NULL, true);
 	hold_begin(&hold, stream);
 	block_give(other, extent[1]);
 	must(heap_trim(0));
 	is_uint(heap_reserved(), PAGE, "the pages on its sides go");
-	is_uint(gm_arena_fit(other, 1, heap.unit)->bytes, PAGE,
+	is_uint(gm_arena_fit(other, NULL, 1, heap.unit)->bytes, PAGE,
 		"the one that is busy stays");
 	sound("a busy page");
 	hold_end(&hold, stream);

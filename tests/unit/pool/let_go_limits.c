@@ -100,7 +100,7 @@ static void test_limit(void)
  * than are created at a time. */
 static void near_soft_limit(void)
 {
-	is_uint(gm_limit_room(&pool->heap), 0,
+	is_uint(gm_limit_room(&pool->heap, NULL), 0,
 		"%s: the soft limit is that of others", slot);
 	give(block(1000));
 }
