@@ -7,7 +7,7 @@
 #include "api_check.h"
 #include "heap/block.h"
 #include "pool/pool.h"
-#include "pool/share.h"
+#include "share/shared.h"
 
 static gpumem_status set_slow(const void *ptr, void *user)
 {
