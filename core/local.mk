@@ -175,6 +175,7 @@ liborder_la_SOURCES = \
 	core/order/arena.h \
 	core/order/arenas.c \
 	core/order/attempt.h \
+	core/order/capture.c \
 	core/order/check_uses.c \
 	core/order/events.c \
 	core/order/fence.c \

@@ -223,3 +223,34 @@ struct gm_arena *gm_arenas_turn(struct gm_heap *heap)
 	}
 	return arena;
 }
+
+static struct gm_arena *with_memory(struct gm_arena *arena)
+{
+	while (arena && !arena->index.count)
+		arena = arena->next_stocked;
+	return arena;
+}
+
+struct gm_arena *gm_arena_stocked(const struct gm_heap *heap)
+{
+	return with_memory(heap->order->stocked);
+}
+
+struct gm_arena *gm_arena_stocked_after(const struct gm_arena *arena)
+{
+	return with_memory(arena->next_stocked);
+}
+
+struct gm_arena *gm_arena_first(const struct gm_heap *heap)
+{
+	return heap->order->arenas ? heap->order->arenas
+				   : heap->order->private_arenas;
+}
+
+struct gm_arena *gm_arena_after(const struct gm_heap *heap,
+				const struct gm_arena *arena)
+{
+	if (arena->next || arena->graph)
+		return arena->next;
+	return heap->order->private_arenas;
+}
