@@ -333,7 +333,7 @@ def carried():
         yield path, path.relative_to(HERE)
     for folder in ("core", "backends", "include", "tools"):
         for path in sorted((TREE / folder).rglob("*")):
-            if path.suffix in (".c", ".h", ".map", ".mk", ".css", ".js"):
+            if path.suffix in (".c", ".h", ".map", ".mk", ".css", ".js", ".py"):
                 yield path, Path("tree") / path.relative_to(TREE)
     yield TREE / "LICENSE", Path("tree/LICENSE")
 
