@@ -200,14 +200,10 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 {
 	struct gpumem_pool_config all = {.size = sizeof(all)};
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device, pool_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!device)
-		return gm_null_argument("device");
-	if (!pool_out)
-		return gm_null_argument("pool_out");
 	if (config)
 		status = gm_struct_take(
 			&gm_structs[GM_STRUCT_gpumem_pool_config], &all,
@@ -220,10 +216,8 @@ gpumem_status gpumem_pool_create(gpumem_device *device,
 gpumem_status gpumem_pool_destroy(gpumem_pool *pool, unsigned flags)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
-	if (status == GPUMEM_OK && !pool)
-		status = gm_null_argument("pool");
 	if (status == GPUMEM_OK)
 		status = gm_check_flags(flags, GPUMEM_DESTROY_FORCE);
 	if (status == GPUMEM_OK)
@@ -234,47 +228,41 @@ gpumem_status gpumem_pool_destroy(gpumem_pool *pool, unsigned flags)
 gpumem_status gpumem_device_pool(gpumem_device *device, gpumem_pool **pool_out)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device, pool_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!device)
-		return gm_null_argument("device");
-	return pool_out ? gm_pool_default(device, &gm_reports, pool_out)
-			: gm_null_argument("pool_out");
+	return gm_pool_default(device, &gm_reports, pool_out);
 }
 
 gpumem_status gpumem_pool_add_peer(gpumem_pool *pool, gpumem_device *peer)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return pool ? gm_pool_add_peer(pool, peer) : gm_null_argument("pool");
+	return gm_pool_add_peer(pool, peer);
 }
 
 gpumem_status gpumem_pool_set_limit(gpumem_pool *pool, uint64_t limit_bytes)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return pool ? gm_pool_set_limit(pool, limit_bytes)
-		    : gm_null_argument("pool");
+	return gm_pool_set_limit(pool, limit_bytes);
 }
 
 gpumem_status gpumem_pool_set_soft_limit(gpumem_pool *pool,
 					 uint64_t soft_limit_bytes)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
 	gm_pool_set_soft_limit(pool, soft_limit_bytes);
 	return GPUMEM_OK;
 }
@@ -284,10 +272,8 @@ gpumem_status gpumem_pool_set_limit_percent(gpumem_pool *pool,
 {
 	uint64_t bytes = 0;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
-	if (status == GPUMEM_OK && !pool)
-		status = gm_null_argument("pool");
 	if (status == GPUMEM_OK)
 		status = gm_limit_of_percent(pool->device, limit_percent,
 					     "limit_percent", &bytes);
@@ -299,10 +285,8 @@ gpumem_status gpumem_pool_set_soft_limit_percent(gpumem_pool *pool,
 {
 	uint64_t bytes = 0;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
-	if (status == GPUMEM_OK && !pool)
-		status = gm_null_argument("pool");
 	if (status == GPUMEM_OK)
 		status = gm_limit_of_percent(pool->device, soft_limit_percent,
 					     "soft_limit_percent", &bytes);
@@ -344,10 +328,8 @@ gpumem_status gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 {
 	uint64_t released = 0;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
-	if (status == GPUMEM_OK && !pool)
-		status = gm_null_argument("pool");
 	if (status == GPUMEM_OK)
 		status = gm_heap_trim(&pool->heap, keep_bytes, &released);
 	if (released_bytes_out)
@@ -358,10 +340,9 @@ gpumem_status gpumem_pool_trim(gpumem_pool *pool, uint64_t keep_bytes,
 gpumem_status gpumem_pool_drop_stream(gpumem_pool *pool, gpumem_stream stream)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return pool ? gm_pool_drop_stream(pool, stream)
-		    : gm_null_argument("pool");
+	return gm_pool_drop_stream(pool, stream);
 }

@@ -52,6 +52,16 @@ static inline gpumem_status gm_enter(void)
 		       "parent can use devices");
 }
 
+/* The same, and none of the pointers is NULL. `names` are those of the
+ * arguments, as in a call. */
+gpumem_status gm_enter_with_all(const char *names, const void *const *arguments,
+				size_t count);
+
+#define GM_ENTER(...)                                                          \
+	gm_enter_with_all(#__VA_ARGS__, (const void *const[]){__VA_ARGS__},    \
+			  sizeof((const void *const[]){__VA_ARGS__}) /         \
+				  sizeof(void *))
+
 /* OK when `of`, which the argument of that name points to, may be printed. */
 static inline gpumem_status
 gm_enter_print(const void *of, const char *name,

@@ -24,14 +24,10 @@ gpumem_status gpumem_pool_capacity(gpumem_pool *pool, gpumem_stream stream,
 {
 	struct gpumem_capacity capacity;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool, capacity_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
-	if (!capacity_out)
-		return gm_null_argument("capacity_out");
 	status = gm_check_struct(gpumem_capacity, capacity_out);
 	if (status == GPUMEM_OK)
 		status = gm_pool_capacity(pool, stream, &capacity);
@@ -70,12 +66,10 @@ gpumem_status gpumem_pool_hook_set(gpumem_pool *pool, gpumem_hook_fn fn,
 {
 	const struct gm_hook hook = {.fn = fn, .pool = pool, .user = user};
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
 	gm_hook_set(&pool->heap, &hook);
 	return GPUMEM_OK;
 }

@@ -24,23 +24,21 @@ gpumem_status gpumem_device_visit(
 gpumem_status gpumem_device_open(const char *name, gpumem_device **device_out)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return device_out ? gm_device_open(name, device_out)
-			  : gm_null_argument("device_out");
+	return gm_device_open(name, device_out);
 }
 
 gpumem_status gpumem_device_close(gpumem_device *device)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return device ? gm_pool_device_close(device)
-		      : gm_null_argument("device");
+	return gm_pool_device_close(device);
 }
 
 gpumem_status gpumem_device_get_info(const gpumem_device *device,
@@ -64,14 +62,10 @@ gpumem_status gpumem_device_memory(gpumem_device *device,
 	struct gpumem_memory memory = {.size = sizeof(memory)};
 	struct gm_driver driver;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device, memory_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!device)
-		return gm_null_argument("device");
-	if (!memory_out)
-		return gm_null_argument("memory_out");
 	status = gm_check_struct(gpumem_memory, memory_out);
 	if (status != GPUMEM_OK)
 		return status;
@@ -89,10 +83,8 @@ gpumem_status gpumem_device_trim(gpumem_device *device, uint64_t keep_bytes,
 {
 	uint64_t released = 0;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device);
 
-	if (status == GPUMEM_OK && !device)
-		status = gm_null_argument("device");
 	if (status == GPUMEM_OK)
 		status = gm_device_trim(device, keep_bytes, &released);
 	if (released_bytes_out)
@@ -120,12 +112,10 @@ gpumem_status gpumem_process_visit(
 	void *user)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!device)
-		return gm_null_argument("device");
 	return fn ? gm_process_visit(device, fn, user) : gm_null_argument("fn");
 }
 
@@ -135,12 +125,10 @@ gpumem_status gpumem_pool_visit(gpumem_device *device,
 				void *user)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!device)
-		return gm_null_argument("device");
 	if (!fn)
 		return gm_null_argument("fn");
 	gm_pool_visit(device, fn, user);

@@ -6,15 +6,6 @@
 #include "device/event.h"
 #include "pool/pool.h"
 
-static gpumem_status enter_event(const gpumem_event *event)
-{
-	gpumem_status status = gm_enter();
-
-	if (status != GPUMEM_OK)
-		return status;
-	return event ? GPUMEM_OK : gm_null_argument("event");
-}
-
 gpumem_status gpumem_event_create(gpumem_device *device,
 				  gpumem_event **event_out)
 {
@@ -46,7 +37,7 @@ gpumem_status gpumem_event_import(gpumem_device *device, void *native_event,
 gpumem_status gpumem_event_destroy(gpumem_event *event)
 {
 	GM_SCOPE;
-	gpumem_status status = enter_event(event);
+	gpumem_status status = GM_ENTER(event);
 
 	return status != GPUMEM_OK ? status : gm_event_destroy(event);
 }
@@ -54,7 +45,7 @@ gpumem_status gpumem_event_destroy(gpumem_event *event)
 gpumem_status gpumem_event_record(gpumem_event *event, gpumem_stream stream)
 {
 	GM_SCOPE;
-	gpumem_status status = enter_event(event);
+	gpumem_status status = GM_ENTER(event);
 
 	return status != GPUMEM_OK ? status : gm_event_record(event, stream);
 }
@@ -62,7 +53,7 @@ gpumem_status gpumem_event_record(gpumem_event *event, gpumem_stream stream)
 gpumem_status gpumem_event_query(gpumem_event *event)
 {
 	GM_SCOPE;
-	gpumem_status status = enter_event(event);
+	gpumem_status status = GM_ENTER(event);
 
 	return status != GPUMEM_OK ? status : gm_event_query(event);
 }
@@ -70,7 +61,7 @@ gpumem_status gpumem_event_query(gpumem_event *event)
 gpumem_status gpumem_event_sync(gpumem_event *event)
 {
 	GM_SCOPE;
-	gpumem_status status = enter_event(event);
+	gpumem_status status = GM_ENTER(event);
 
 	return status != GPUMEM_OK ? status : gm_event_sync(event);
 }
@@ -78,7 +69,7 @@ gpumem_status gpumem_event_sync(gpumem_event *event)
 gpumem_status gpumem_event_native(gpumem_event *event, void **native_out)
 {
 	GM_SCOPE;
-	gpumem_status status = enter_event(event);
+	gpumem_status status = GM_ENTER(event);
 
 	if (status != GPUMEM_OK)
 		return status;
@@ -103,7 +94,7 @@ gpumem_status gpumem_free_after(void *ptr, gpumem_event *event)
 {
 	GM_SCOPE;
 	struct gm_recording *recording;
-	gpumem_status status = enter_event(event);
+	gpumem_status status = GM_ENTER(event);
 
 	if (status == GPUMEM_OK)
 		status = gm_event_take(event, &recording);

@@ -10,44 +10,39 @@
 gpumem_status gpumem_graph_create(gpumem_pool *pool, gpumem_graph **graph_out)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool, graph_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
-	return graph_out ? gm_graph_create(pool, graph_out)
-			 : gm_null_argument("graph_out");
+	return gm_graph_create(pool, graph_out);
 }
 
 gpumem_status gpumem_graph_begin(gpumem_graph *graph, gpumem_stream stream)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(graph);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return graph ? gm_graph_begin(graph, stream)
-		     : gm_null_argument("graph");
+	return gm_graph_begin(graph, stream);
 }
 
 gpumem_status gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(graph);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return graph ? gm_graph_end(graph, stream) : gm_null_argument("graph");
+	return gm_graph_end(graph, stream);
 }
 
 gpumem_status gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(graph);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return graph ? gm_graph_destroy(graph, stream)
-		     : gm_null_argument("graph");
+	return gm_graph_destroy(graph, stream);
 }

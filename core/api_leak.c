@@ -13,12 +13,10 @@ uint64_t gpumem_leak_mark(void)
 gpumem_status gpumem_pool_track_begin(gpumem_pool *pool, unsigned max_frames)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
 	if (max_frames > GPUMEM_FRAMES_MAX)
 		return gm_fail(GPUMEM_INVALID,
 			       "max_frames is %u; %u are kept at most",
@@ -30,12 +28,10 @@ gpumem_status gpumem_pool_track_begin(gpumem_pool *pool, unsigned max_frames)
 gpumem_status gpumem_pool_track_end(gpumem_pool *pool)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
 	gm_heap_track_end(&pool->heap);
 	return GPUMEM_OK;
 }

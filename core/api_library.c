@@ -84,12 +84,10 @@ void gpumem_oom_set(gpumem_oom_fn fn, void *user)
 gpumem_status gpumem_option_set(const char *key, const char *value)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(key);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!key)
-		return gm_null_argument("key");
 	gm_backend_options(key);
 	return gm_option_set(key, value);
 }
@@ -99,14 +97,10 @@ gpumem_status gpumem_option_get(const char *key,
 {
 	struct gpumem_option option = {.size = sizeof(option)};
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(key, option_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!key)
-		return gm_null_argument("key");
-	if (!option_out)
-		return gm_null_argument("option_out");
 	status = gm_check_struct(gpumem_option, option_out);
 	if (status != GPUMEM_OK)
 		return status;
@@ -154,23 +148,21 @@ gpumem_status gpumem_backend_visit(
 gpumem_status gpumem_backend_load(const char *path, char *name_out)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(path);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return path ? gm_backend_load(path, name_out)
-		    : gm_null_argument("path");
+	return gm_backend_load(path, name_out);
 }
 
 gpumem_status gpumem_backend_register(const struct gpumem_backend *backend)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(backend);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return backend ? gm_backend_register(backend)
-		       : gm_null_argument("backend");
+	return gm_backend_register(backend);
 }
 
 gpumem_status gpumem_backend_table(const char *name,

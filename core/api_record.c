@@ -10,12 +10,11 @@
 gpumem_status gpumem_record_begin(const char *path, uint64_t max_bytes)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(path);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return path ? gm_pools_record(path, max_bytes)
-		    : gm_null_argument("path");
+	return gm_pools_record(path, max_bytes);
 }
 
 gpumem_status gpumem_record_end(void)

@@ -12,14 +12,10 @@ gpumem_status gpumem_export(const void *ptr, struct gpumem_shared *shared_out,
 			    int *fds_out, size_t fd_room)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(ptr, shared_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!ptr)
-		return gm_null_argument("ptr");
-	if (!shared_out)
-		return gm_null_argument("shared_out");
 	status = gm_check_struct(gpumem_shared, shared_out);
 	return status != GPUMEM_OK
 		       ? status
@@ -31,14 +27,10 @@ gpumem_status gpumem_import(gpumem_device *device,
 			    size_t fd_count, void **ptr_out)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(device, shared);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!device)
-		return gm_null_argument("device");
-	if (!shared)
-		return gm_null_argument("shared");
 	if (!fds && fd_count)
 		return gm_null_argument("fds");
 	return ptr_out ? gm_import(device, shared, fds, fd_count, ptr_out)
@@ -48,9 +40,9 @@ gpumem_status gpumem_import(gpumem_device *device,
 gpumem_status gpumem_import_close(void *ptr)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(ptr);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return ptr ? gm_import_close(ptr) : gm_null_argument("ptr");
+	return gm_import_close(ptr);
 }

@@ -10,10 +10,8 @@
 gpumem_status gpumem_pool_reset_stats(gpumem_pool *pool, unsigned flags)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
-	if (status == GPUMEM_OK && !pool)
-		status = gm_null_argument("pool");
 	if (status == GPUMEM_OK)
 		status = gm_check_flags(flags, GPUMEM_RESET_TOTALS);
 	if (status == GPUMEM_OK)
@@ -26,14 +24,10 @@ gpumem_status gpumem_pool_stats(gpumem_pool *pool,
 {
 	struct gpumem_stats stats;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool, stats_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
-	if (!stats_out)
-		return gm_null_argument("stats_out");
 	status = gm_check_struct(gpumem_stats, stats_out);
 	if (status != GPUMEM_OK)
 		return status;
@@ -47,14 +41,10 @@ gpumem_status gpumem_pool_calls(gpumem_pool *pool, unsigned call,
 {
 	struct gpumem_call_stats stats;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool, stats_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
-	if (!stats_out)
-		return gm_null_argument("stats_out");
 	if (call >= GPUMEM_CALL_COUNT)
 		return gm_fail(GPUMEM_INVALID,
 			       "call is %u; there are %u, from 0 on", call,
@@ -85,9 +75,9 @@ gpumem_status gpumem_block_visit(gpumem_pool *pool,
 gpumem_status gpumem_pool_check(gpumem_pool *pool)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	return pool ? gm_pool_check(pool) : gm_null_argument("pool");
+	return gm_pool_check(pool);
 }

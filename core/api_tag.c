@@ -13,10 +13,8 @@ gpumem_status gpumem_tag_push(const char *name)
 {
 	uint32_t tag;
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(name);
 
-	if (status == GPUMEM_OK && !name)
-		status = gm_null_argument("name");
 	if (status == GPUMEM_OK)
 		status = gm_tag_inside(gm_local_tag, name, strlen(name), &tag);
 	if (status != GPUMEM_OK)
@@ -42,14 +40,10 @@ gpumem_status gpumem_tag_pop(void)
 gpumem_status gpumem_tag_intern(const char *path, uint32_t *tag_out)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(path, tag_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!path)
-		return gm_null_argument("path");
-	if (!tag_out)
-		return gm_null_argument("tag_out");
 	status = gm_tag_of_path(path, tag_out);
 	gm_record_tags();
 	return status;
@@ -72,12 +66,10 @@ gpumem_status gpumem_tag_set_limit(gpumem_pool *pool, uint32_t tag,
 				   uint64_t limit_bytes)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(pool);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!pool)
-		return gm_null_argument("pool");
 	if (!tag)
 		return gm_fail(GPUMEM_INVALID,
 			       "tag 0 is no tag; gpumem_pool_set_limit() "

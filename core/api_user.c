@@ -12,12 +12,10 @@
 static gpumem_status set_slow(const void *ptr, void *user)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(ptr);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!ptr)
-		return gm_null_argument("ptr");
 	if (gm_import_set_user(ptr, user))
 		return GPUMEM_OK;
 	return gm_pool_explain(ptr, gm_heap_set_user(ptr, user));
@@ -33,14 +31,10 @@ gpumem_status gpumem_block_set_user(void *ptr, void *user)
 static gpumem_status get_slow(const void *ptr, void **user_out)
 {
 	GM_SCOPE;
-	gpumem_status status = gm_enter();
+	gpumem_status status = GM_ENTER(ptr, user_out);
 
 	if (status != GPUMEM_OK)
 		return status;
-	if (!ptr)
-		return gm_null_argument("ptr");
-	if (!user_out)
-		return gm_null_argument("user_out");
 	if (gm_import_get_user(ptr, user_out))
 		return GPUMEM_OK;
 	return gm_pool_explain(ptr, gm_heap_get_user(ptr, user_out));

@@ -351,6 +351,7 @@ libgpumem_la_SOURCES = \
 	core/api.c \
 	core/api_block.c \
 	core/api_block.h \
+	core/api_check.c \
 	core/api_check.h \
 	core/api_describe.c \
 	core/api_device.c \
