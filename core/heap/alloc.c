@@ -88,13 +88,74 @@ static bool exceeds_limit(const struct gm_heap *heap,
 	       gm_budget_need(heap, request->bytes) > limit;
 }
 
+/* Would live blocks have more than `limit`, 0: none, with so much more? They
+ * never have more than is reserved, which is not above the limit, or was before
+ * that was lowered. What is pending, or in the caches of threads, is not live:
+ * these are asked where what they have not said yet may matter. */
+static bool is_full(struct gm_heap *heap, uint64_t limit, uint64_t bytes)
+{
+	const struct gm_counters *counters = &heap->counters;
+	const struct gm_gauge *live = &counters->allocated;
+	uint64_t most = limit > counters->reserved.current
+				? limit
+				: counters->reserved.current;
+	int64_t room = (int64_t)most - (int64_t)bytes;
+
+	if (!limit || most > INT64_MAX ||
+	    (int64_t)live->current + atomic_load(&counters->above.allocated) <=
+		    room)
+		return false;
+	gm_locals_stop(heap);
+	gm_locals_fold(heap);
+	gm_locals_go(heap);
+	return (int64_t)live->current > room;
+}
+
+/* Of the device's limit live blocks of other pools have a part too, but how
+ * much is not known here. */
+static bool is_device_full(struct gm_heap *heap, uint64_t bytes)
+{
+	uint64_t limit = heap->driver.device->limit_bytes;
+
+	return heap->driver.kind == GPUMEM_KIND_DEVICE &&
+	       is_full(heap, limit, bytes);
+}
+
+/* Does it fail until live blocks are freed, whatever is done? Then nothing is
+ * moved, taken or given back for it. What is not to grow does not anyway. */
+static gpumem_status check_room(struct gm_heap *heap,
+				struct gm_attempt *attempt,
+				const struct gm_request *request)
+{
+	size_t bytes = gm_heap_usable(heap, request);
+
+	if (request->flags & GPUMEM_ALLOC_NO_GROW)
+		return GPUMEM_OK;
+	attempt->full = is_full(heap, heap->space->budget.limit_bytes, bytes);
+	if (attempt->full)
+		return gm_fail(GPUMEM_LIMIT,
+			       "live blocks leave too little of the limit");
+	attempt->full = is_device_full(heap, bytes);
+	if (!attempt->full)
+		return GPUMEM_OK;
+	return gm_budget_answer(attempt,
+				gm_fail(GPUMEM_LIMIT,
+					"live blocks leave too little of "
+					"the device's limit"));
+}
+
 static gpumem_status take(struct gm_heap *heap, struct gm_attempt *attempt,
 			  const struct gm_request *request, void **ptr_out)
 {
+	gpumem_status status;
+
 	attempt->over = exceeds_limit(heap, request);
 	if (attempt->over)
 		return gm_fail(GPUMEM_LIMIT,
 			       "the request exceeds the pool's limit");
+	status = check_room(heap, attempt, request);
+	if (status != GPUMEM_OK)
+		return status;
 	return request->tag ? take_tagged(heap, attempt, request, ptr_out)
 			    : gm_heap_take(heap, attempt, request, ptr_out);
 }

@@ -14,6 +14,7 @@ struct climb {
 	gpumem_status status; /* of the last attempt */
 	struct gm_attempt *attempt;
 	bool had_unwaited; /* of other pools, the last time */
+	uint32_t tried;	   /* a bit for each row */
 };
 
 /* Each: true, another attempt may succeed. */
@@ -180,8 +181,15 @@ static bool wait_for_others(struct climb *climb)
 
 /* AGAIN: as long as it helps. TRIMS: what it has freed goes back to the driver,
  * from which it may come in one piece; unless the driver must not be asked.
- * RECLAIMS_NOTHING: the next attempt is no retry in the statistics. */
-enum how { ONCE = 0, AGAIN = 1, TRIMS = 2, RECLAIMS_NOTHING = 4 };
+ * RECLAIMS_NOTHING: the next attempt is no retry in the statistics. FREES_LIVE:
+ * of use also while nothing but live blocks is in the way. */
+enum how {
+	ONCE = 0,
+	AGAIN = 1,
+	TRIMS = 2,
+	RECLAIMS_NOTHING = 4,
+	FREES_LIVE = 8
+};
 
 static const struct {
 	const char *name;
@@ -191,7 +199,7 @@ static const struct {
 } helps[] = {
 	{"a trim of this and the device's other pools", trim_all, ONCE,
 	 NO_WAIT | NO_GROW},
-	{"the pressure callbacks", ask_program, ONCE, NO_GROW},
+	{"the pressure callbacks", ask_program, ONCE | FREES_LIVE, NO_GROW},
 	{"memory beyond the soft limit", pass_soft_limit, ONCE, NO_GROW},
 	{"pending blocks, behind the work that uses them", order_behind_pending,
 	 AGAIN, NO_WAIT},
@@ -215,11 +223,24 @@ static bool may_help(const struct climb *climb)
 					 climb->status == GPUMEM_LIMIT);
 }
 
+/* Not a second time what is done once. */
+static bool is_due(const struct climb *climb, unsigned i, uint32_t flags)
+{
+	unsigned how = helps[i].how;
+
+	return !(helps[i].left_out & flags) &&
+	       (!climb->attempt->full || how & FREES_LIVE) &&
+	       (!(climb->tried >> i & 1) || how & AGAIN);
+}
+
 static bool help(struct climb *climb, unsigned i, uint32_t flags)
 {
 	uint64_t released;
 
-	if (helps[i].left_out & flags || !helps[i].help(climb))
+	if (!is_due(climb, i, flags))
+		return false;
+	climb->tried |= UINT32_C(1) << i;
+	if (!helps[i].help(climb))
 		return false;
 	if (helps[i].how & TRIMS && !(flags & NO_GROW))
 		(void)gm_heap_trim(climb->heap, 0, &released);
@@ -249,6 +270,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap, struct gm_attempt *attempt,
 	for (unsigned i = 0; i < HELP_COUNT && may_help(&climb);) {
 		bool helped = help(&climb, i, request->flags);
 		bool counts = helped && !(helps[i].how & RECLAIMS_NOTHING);
+		bool was_full = attempt->full;
 
 		if (counts && !reclaimed)
 			count_retry(heap);
@@ -257,6 +279,9 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap, struct gm_attempt *attempt,
 			climb.status = gm_heap_attempt(heap, attempt,
 						       &climb.request, ptr_out);
 		i += !helped || !(helps[i].how & AGAIN);
+		/* What was left out may be of use now. */
+		if (was_full && !attempt->full)
+			i = 0;
 	}
 	return climb.status;
 }

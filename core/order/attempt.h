@@ -47,6 +47,8 @@ struct gm_attempt {
 	bool over;	      /* the limit of a tag refused it, or it exceeds
 				 the pool's: no memory that becomes free would
 				 help */
+	bool full;	      /* live blocks are in its way: nothing helps but
+				 that some are freed */
 	bool grown;	      /* it took a call of the driver for memory */
 	uint64_t completions; /* of the order, when it began */
 	uint64_t releases;    /* of the space, when it ended */

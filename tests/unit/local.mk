@@ -179,6 +179,7 @@ lib_tests = \
 	tests/unit/lib/many_streams \
 	tests/unit/lib/memfd \
 	tests/unit/lib/misuse \
+	tests/unit/lib/no_room \
 	tests/unit/lib/oom \
 	tests/unit/lib/oom_file \
 	tests/unit/lib/oom_random \

@@ -132,8 +132,8 @@ static void test_segments(void)
 }
 
 /* The sentence says where free memory is, and the figures of that add up. */
-static void tells(gpumem_pool *pool, size_t bytes, uint32_t flags,
-		  const char *where)
+static void tells(gpumem_pool *pool, size_t bytes, size_t alignment,
+		  uint32_t flags, const char *where)
 {
 	struct gpumem_alloc_options options =
 		GPUMEM_INIT(struct gpumem_alloc_options);
@@ -141,6 +141,7 @@ static void tells(gpumem_pool *pool, size_t bytes, uint32_t flags,
 	void *ptr = NULL;
 
 	options.flags = flags;
+	options.alignment = alignment;
 	is_status(gpumem_alloc_with(pool, bytes, NULL, &options, &ptr, NULL),
 		  GPUMEM_LIMIT, "%zu bytes are refused", bytes);
 	ok(strstr(last_text(), where), "it tells of %s", where);
@@ -168,7 +169,7 @@ static void test_parts(void)
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	must(gpumem_pool_set_limit(pool, bytes));
 	ptr = new_block(pool, MIB, NULL);
-	tells(pool, bytes - MIB / 2, 0,
+	tells(pool, bytes - MIB, 2 * MIB, 0,
 	      "free: 1.00 MiB in pages that blocks have a part of, 2.00 MiB in "
 	      "handles that blocks have a part of; ");
 	s = stats_of(pool);
@@ -182,7 +183,7 @@ static void test_parts(void)
 	/* A slab of which one slot is live, in a page of which it has a part.
 	 */
 	ptr = new_block(pool, 256, NULL);
-	tells(pool, GIB, 0, "in slabs; ");
+	tells(pool, GIB - KIB, 0, 0, "in slabs; ");
 	s = stats_of(pool);
 	is_uint(s.page_part_bytes + s.slab_part_bytes, 2 * MIB - 256,
 		"a page less a slot");
@@ -193,7 +194,7 @@ static void test_parts(void)
 	ptr = new_block(pool, GIB, stream);
 	gate_launch(&gate, stream, NULL, 0);
 	must(gpumem_free(ptr, stream));
-	tells(pool, 4 * MIB, GPUMEM_ALLOC_NO_WAIT,
+	tells(pool, 4 * MIB, 0, GPUMEM_ALLOC_NO_WAIT,
 	      "free: 1.00 GiB in use by streams; ");
 	ok(strstr(last_text(), "enough is free but in use by streams"),
 	   "and advises to synchronise");
@@ -216,7 +217,7 @@ static void test_graphs(void)
 	must(gpumem_free(ptr, stream));
 	must(gpumem_graph_end(graph, stream));
 	advises(pool, 8 * MIB, GPUMEM_LIMIT, "gpumem_graph_destroy", "`page`");
-	tells(pool, 8 * MIB, 0, "free: 10.00 MiB kept for graphs; ");
+	tells(pool, 8 * MIB, 0, 0, "free: 10.00 MiB kept for graphs; ");
 	is_uint(stats_of(pool).graph_bytes, 10 * MIB, "all of it");
 	must(gpumem_graph_destroy(graph, NULL));
 	must(gpumem_free(new_block(pool, 8 * MIB, NULL), NULL));
