@@ -53,6 +53,7 @@ EXTRA_DIST += \
 	bindings/python/src/pool_limit.c \
 	bindings/python/src/pool_peer.c \
 	bindings/python/src/pool_report.c \
+	bindings/python/src/pool_type.c \
 	bindings/python/src/pressure.c \
 	bindings/python/src/subclass/allocator.cpp \
 	bindings/python/src/subclass/allocator.hpp \

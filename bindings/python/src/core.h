@@ -131,6 +131,14 @@ gpumem_pool *pool_handle(const struct pool *self);
 /* Of a handle; owned: which ends with it, now if it fails. */
 PyObject *pool_wrap(PyTypeObject *type, struct device *device,
 		    gpumem_pool *handle, gpumem_kind kind, bool owned);
+/* pool.c, for the type. */
+PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names);
+int pool_traverse(PyObject *object, visitproc visit, void *arg);
+int pool_clear(PyObject *object);
+void pool_dealloc(PyObject *object);
+PyObject *pool_close(PyObject *object, PyObject *unused);
+PyObject *pool_enter(PyObject *object, PyObject *unused);
+PyObject *pool_exit(PyObject *object, PyObject *args);
 PyObject *pool_stats(PyObject *self, PyObject *unused);
 PyObject *pool_reset_stats(PyObject *self, PyObject *args, PyObject *names);
 PyObject *pool_calls(PyObject *self, PyObject *unused);

@@ -2,17 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * gpumem.Pool: a pool of a device, or a device's default one. What it reports
- * is in pool_report.c, its limits in pool_limit.c, its callbacks in pressure.c,
- * its peers in pool_peer.c, its blocks in buffer.c. Under the GIL, but for
- * calls that may wait.
+ * How a gpumem.Pool begins and ends: a pool of a device, or a device's default
+ * one. Its type is in pool_type.c. Under the GIL, but for calls that may wait.
  */
 #include "core.h"
-
-#include <stddef.h>
-#include <structmember.h>
-
-PyTypeObject *pool_type;
 
 gpumem_pool *pool_handle(const struct pool *self)
 {
@@ -79,7 +72,7 @@ static struct device *device_from(PyObject *device)
 		(PyObject *)device_type, device, NULL);
 }
 
-static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names)
+PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names)
 {
 	static char *keys[] = {
 		"device",     "name", "limit_bytes", "soft_limit_bytes",
@@ -124,7 +117,7 @@ static gpumem_status destroy(gpumem_pool *handle, unsigned flags)
 	return status;
 }
 
-static int pool_traverse(PyObject *object, visitproc visit, void *arg)
+int pool_traverse(PyObject *object, visitproc visit, void *arg)
 {
 	struct pool *self = (struct pool *)object;
 
@@ -134,13 +127,13 @@ static int pool_traverse(PyObject *object, visitproc visit, void *arg)
 	return pool_pressure_visit(self, visit, arg);
 }
 
-static int pool_clear(PyObject *object)
+int pool_clear(PyObject *object)
 {
 	pool_pressure_drop((struct pool *)object);
 	return 0;
 }
 
-static void pool_dealloc(PyObject *object)
+void pool_dealloc(PyObject *object)
 {
 	struct pool *self = (struct pool *)object;
 
@@ -156,7 +149,7 @@ static void pool_dealloc(PyObject *object)
 	object_gone(object);
 }
 
-static PyObject *pool_close(PyObject *object, PyObject *unused)
+PyObject *pool_close(PyObject *object, PyObject *unused)
 {
 	struct pool *self = (struct pool *)object;
 	gpumem_pool *handle = self->handle;
@@ -183,50 +176,9 @@ static PyObject *pool_close(PyObject *object, PyObject *unused)
 	return none_or_raise(status);
 }
 
-/* ---- what it is and does ------------------------------------------------- */
+/* ---- with ---------------------------------------------------------------- */
 
-static PyObject *pool_check(PyObject *object, PyObject *unused)
-{
-	gpumem_pool *handle = pool_handle((struct pool *)object);
-
-	(void)unused;
-	return handle ? none_or_raise(gpumem_pool_check(handle)) : NULL;
-}
-
-static PyObject *pool_drop_stream(PyObject *object, PyObject *args,
-				  PyObject *names)
-{
-	static char *keys[] = {"stream", NULL};
-	gpumem_pool *handle = pool_handle((struct pool *)object);
-	gpumem_stream stream;
-
-	if (!handle ||
-	    !parse(args, names, "O&:drop_stream", keys, stream_from, &stream))
-		return NULL;
-	return none_or_raise(gpumem_pool_drop_stream(handle, stream));
-}
-
-static PyObject *pool_name(PyObject *object, void *unused)
-{
-	gpumem_pool *handle = pool_handle((struct pool *)object);
-
-	(void)unused;
-	return handle ? PyUnicode_FromString(gpumem_pool_name(handle)) : NULL;
-}
-
-static PyObject *pool_device(PyObject *object, void *unused)
-{
-	PyObject *device = (PyObject *)((struct pool *)object)->device;
-
-	(void)unused;
-	Py_INCREF(device);
-	return device;
-}
-
-/* ---- with ------------------------------------------------------------------
- */
-
-static PyObject *pool_enter(PyObject *object, PyObject *unused)
+PyObject *pool_enter(PyObject *object, PyObject *unused)
 {
 	(void)unused;
 	if (!pool_handle((struct pool *)object))
@@ -236,7 +188,7 @@ static PyObject *pool_enter(PyObject *object, PyObject *unused)
 }
 
 /* What is on its way hides that blocks, whose variables it has, are live. */
-static PyObject *pool_exit(PyObject *object, PyObject *args)
+PyObject *pool_exit(PyObject *object, PyObject *args)
 {
 	PyObject *kind, *value, *trace, *closed;
 
@@ -247,145 +199,4 @@ static PyObject *pool_exit(PyObject *object, PyObject *args)
 		return closed;
 	PyErr_Clear();
 	Py_RETURN_NONE;
-}
-
-static PyMethodDef methods[] = {
-	{"alloc", KEYWORDS(pool_alloc), NAMED,
-	 "alloc($self, nbytes, stream=None, *, alignment=0, zero=False, "
-	 "wait=True, grow=True)\n--\n\nA Buffer for work queued on the stream "
-	 "from now on. zero: filled with zeros\nin the order of the stream. "
-	 "wait=False: waits for no device. grow=False:\nonly from what the "
-	 "pool "
-	 "has reserved. OutOfMemoryError if there is none."},
-	{"malloc", KEYWORDS(pool_malloc), NAMED,
-	 "malloc($self, nbytes, stream=None)\n--\n\nA block by its address, "
-	 "which gpumem.free() ends. For adapters."},
-	{"functions", KEYWORDS(pool_functions), NAMED,
-	 "functions($self, stream=None)\n--\n\nThe addresses of C functions "
-	 "over the pool and this stream, for programs\nthat take an allocator "
-	 "so: void *alloc(size_t), which returns NULL when it\nfails, void "
-	 "free(void *), void empty_cache(void); and the stream's handle.\nThey "
-	 "and the pool last until the process ends."},
-	{"stats", pool_stats, METH_NOARGS,
-	 "stats($self)\n--\n\nThe statistics of gpumem_stats(3), as a dict."},
-	{"calls", pool_calls, METH_NOARGS,
-	 "calls($self)\n--\n\nDriver calls by their name: count, failed, ns."},
-	{"snapshot", pool_snapshot, METH_NOARGS,
-	 "snapshot($self)\n--\n\nEvery block in the order of addresses, free "
-	 "ones and holes too."},
-	{"report", KEYWORDS(pool_report), NAMED,
-	 "report($self, all=False)\n--\n\nIts statistics as lines for people: "
-	 "those that are not 0, or all."},
-	{"tags", pool_tags, METH_NOARGS,
-	 "tags($self)\n--\n\nWhat its blocks have by tag; path \"\" is those "
-	 "without one."},
-	{"set_tag_limit", KEYWORDS(pool_set_tag_limit), NAMED,
-	 "set_tag_limit($self, path, limit_bytes)\n--\n\nA limit on the "
-	 "requested bytes of the blocks with this tag, or one\ninside it; 0: "
-	 "none."},
-	{"track", KEYWORDS(pool_track), NAMED,
-	 "track($self, frames=0)\n--\n\nFrom now on it is known of each block "
-	 "when it was allocated, by which\nthread, and so many frames of the C "
-	 "stack; slower."},
-	{"untrack", pool_untrack, METH_NOARGS,
-	 "untrack($self)\n--\n\nForgets that."},
-	{"leaks", KEYWORDS(pool_leaks), NAMED,
-	 "leaks($self, since=0, until=0)\n--\n\nThe live blocks, the largest "
-	 "groups of one tag and stack first: all, or\nthose that were "
-	 "allocated between two marks of leak_mark()."},
-	{"reset_stats", KEYWORDS(pool_reset_stats), NAMED,
-	 "reset_stats($self, totals=False)\n--\n\nPeaks become current; totals "
-	 "and counters 0 too."},
-	{"trim", KEYWORDS(pool_trim), NAMED,
-	 "trim($self, keep_bytes=0)\n--\n\nGives unused memory back to the "
-	 "driver until at most keep_bytes are\nreserved; waits for no stream. "
-	 "Returns the bytes given back."},
-	{"set_limit", KEYWORDS(pool_set_limit), NAMED,
-	 "set_limit($self, limit_bytes=0, soft_limit_bytes=0)\n--\n\nBounds on "
-	 "reserved bytes; 0: none. Lowering the hard one trims at once.\nA "
-	 "soft one that is not below the hard one makes no difference; it is\n"
-	 "kept, and counts once the hard one is raised."},
-	{"capacity", KEYWORDS(pool_capacity), NAMED,
-	 "capacity($self, stream=None)\n--\n\nHow large a block can be, at "
-	 "most "
-	 "and now."},
-	{"pressure_add", KEYWORDS(pool_pressure_add), NAMED,
-	 "pressure_add($self, callback)\n--\n\ncallback(pressure: dict) -> "
-	 "bool "
-	 "is called when an allocation is about to\nexceed the soft limit or "
-	 "to "
-	 "fail: free what you can, and return True to\nhave it tried again."},
-	{"pressure_remove", KEYWORDS(pool_pressure_remove), NAMED,
-	 "pressure_remove($self, callback)\n--\n\nRemoves what was added "
-	 "first."},
-	{"add_peer", KEYWORDS(pool_add_peer), NAMED,
-	 "add_peer($self, device)\n--\n\nKernels of that device may use the "
-	 "pool's blocks from now on, live ones too;\nit stays open as long as "
-	 "the pool."},
-	{"drop_stream", KEYWORDS(pool_drop_stream), NAMED,
-	 "drop_stream($self, stream)\n--\n\nA stream that the program destroys "
-	 "itself is about to go."},
-	{"check", pool_check, METH_NOARGS,
-	 "check($self)\n--\n\nCompares everything with every counter and "
-	 "invariant."},
-	{"close", pool_close, METH_NOARGS,
-	 "close($self)\n--\n\nEnds the pool; Error while blocks are live. Of a "
-	 "default pool: forgets it."},
-	{"__enter__", pool_enter, METH_NOARGS,
-	 "__enter__($self)\n--\n\nIt itself."},
-	{"__exit__", pool_exit, METH_VARARGS,
-	 "__exit__($self, kind, value, trace, /)\n--\n\nAs close(); after an "
-	 "exception, a pool with live blocks stays."},
-	{"_repr_html_", pool_html, METH_NOARGS,
-	 "_repr_html_($self)\n--\n\nFor notebooks."},
-	{NULL, NULL, 0, NULL},
-};
-
-static PyGetSetDef attributes[] = {
-	{"name", pool_name, NULL, "Its name.", NULL},
-	{"device", pool_device, NULL, "Its device.", NULL},
-	{"limit_bytes", pool_limit, pool_limit_set,
-	 "The hard limit of what it reserves; 0: none.", NULL},
-	{"soft_limit_bytes", pool_limit, pool_limit_set,
-	 "The soft limit of what it reserves; 0: none. One that is not below\n"
-	 "the hard one makes no difference.",
-	 "soft_limit_bytes"},
-	{NULL, NULL, NULL, NULL, NULL},
-};
-
-static PyMemberDef members[] = {
-	{"__weaklistoffset__", T_PYSSIZET, offsetof(struct pool, weak),
-	 READONLY, NULL},
-	{NULL, 0, 0, 0, NULL},
-};
-
-static PyType_Slot slots[] = {
-	{Py_tp_doc,
-	 "Pool(device=None, *, name=None, limit_bytes=0, "
-	 "soft_limit_bytes=0, page_bytes=0, kind=\"device\")\n--\n\n"
-	 "A pool of a Device, or of one by its name. kind: "
-	 "\"device\", \"pinned\" or\n\"managed\" memory. It lives as "
-	 "long as it, or one of its buffers, does, until\nclose(), or to the "
-	 "end of `with`."},
-	{Py_tp_new, pool_new},
-	{Py_tp_dealloc, pool_dealloc},
-	{Py_tp_traverse, pool_traverse},
-	{Py_tp_clear, pool_clear},
-	{Py_tp_repr, pool_repr},
-	{Py_tp_methods, methods},
-	{Py_tp_getset, attributes},
-	{Py_tp_members, members},
-	{0, NULL},
-};
-
-static PyType_Spec spec = {
-	.name = "gpumem.Pool",
-	.basicsize = sizeof(struct pool),
-	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-	.slots = slots,
-};
-
-bool pool_add(PyObject *module)
-{
-	return type_add(module, &spec, &pool_type);
 }
