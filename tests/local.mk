@@ -412,7 +412,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/opencl_over.sh \
 	tests/pyopencl_own.py tests/pyopencl_own.txt \
 	tests/page_dom.js tests/shell.py tests/terminal.py \
-	tests/torch_fetch.sh tests/torch_stubs.py \
+	tests/torch_fetch.sh tests/torch_newest.sh tests/torch_stubs.py \
 	tests/traces/table.sh \
 	tests/lab/sweep.py \
 	tests/traces/scripted.py tests/traces/scripted_models.py \

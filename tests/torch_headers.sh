@@ -4,9 +4,9 @@
 #
 # The subclass of PyTorch's allocator compiles with the headers of each PyTorch
 # in GPUMEM_TORCH_HEADERS, folders separated by colons that have c10/ and torch/
-# (torch_fetch.sh gets them); its base class has no virtual function that nobody
-# has looked at; and one that would not be overridden is refused. Nothing is
-# linked and nothing runs: that is test_torch_subclass.py.
+# (torch_fetch.sh gets them); its base classes have no virtual function, and its
+# settings no key, that nobody has looked at; and one that would not be overridden
+# is refused. Nothing is linked and nothing runs: that is test_torch_subclass.py.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -86,7 +86,7 @@ for folder in $GPUMEM_TORCH_HEADERS; do
 	work "$folder"
 	check "$name: the subclass compiles" compiles
 	is "$("$python" "$top_srcdir/bindings/python/gpumem/_torch_headers.py" \
-		"$folder")" "" "$name: its virtual functions are known"
+		"$folder")" "" "$name: its virtual functions and settings are known"
 	grep -q 'virtual void setNoSplit' \
 		"$folder/c10/cuda/CUDACachingAllocator.h" 2>/dev/null &&
 		changed=$folder
@@ -106,9 +106,14 @@ if [ -n "$changed" ]; then
 	sed 's/virtual void setNoSplit/virtual void later(int) {}\n  &/' \
 		"$changed/c10/cuda/CUDACachingAllocator.h" \
 		>"$folder/CUDACachingAllocator.h"
+	sed 's/static .*getKeys() {/static int later() { return 1; }\n&/
+s/keys{/&"later_" \/* *\/\n"key", /' \
+		"$changed/c10/cuda/CUDAAllocatorConfig.h" \
+		>"$folder/CUDAAllocatorConfig.h"
 	is "$("$python" "$top_srcdir/bindings/python/gpumem/_torch_headers.py" \
-		"$scratch/later")" "CUDAAllocator::later 1" \
-		"a virtual function of a later one is found"
+		"$scratch/later" | grep later)" "CUDAAllocator::later 1
+CUDAAllocatorConfig::later
+key later_key" "a later one's virtual function, setting and key are found"
 else
 	skip "none of these has setNoSplit()" "what is not overridden is refused"
 fi

@@ -14,6 +14,8 @@ import unittest
 from pathlib import Path
 
 import gpumem
+import gpumem._torch_conf as conf
+import gpumem._torch_subclass as subclass
 import gpumem.torch
 
 try:
@@ -514,6 +516,17 @@ class Enable(unittest.TestCase):
             GPUMEM_CONF="host.capacity:64MiB",
         )
         self.assertEqual(said.strip(), str(16 * MIB))
+
+    def test_all_keys_of_pytorch_are_known(self):
+        lines = (subclass.SOURCES / "virtuals.txt").read_text().splitlines()
+        keys = [x.split()[1] for x in lines if x.startswith("key ")]
+        self.assertGreater(len(keys), 15)
+        text = ",".join(f"{x}:1" for x in keys)
+        self.assertEqual(conf.unknown(text), [])
+        self.assertEqual(
+            conf.unknown(text, True), [x for x in keys if x[:7] == "pinned_"]
+        )
+        self.assertEqual(conf.unknown("backend:native,later:1"), ["later"])
 
     def test_the_older_variable_wins(self):
         """As in PyTorch, also if it is empty."""
