@@ -8,10 +8,11 @@ nothing of PyTorch's or gpumem's.
 
 from typing import List, Mapping, MutableMapping, Optional, Tuple
 
-# Of PYTORCH_ALLOC_CONF, all keys that begin so: what PyTorch goes on reading
-# itself, and what has no meaning here, since there are no blocks of fixed segments
-# to split or collect.
-THEIRS = ("pinned_",)
+# Of PYTORCH_ALLOC_CONF, all keys that begin so: of PyTorch's own pinned memory, what
+# PyTorch goes on reading itself, and what has no meaning here, since there are no
+# blocks of fixed segments to split or collect.
+PINNED = ("pinned_",)
+THEIRS = ("throw_on_cudamalloc_oom",)
 MOOT = (
     "expandable_segments",
     "garbage_collection_threshold",
@@ -21,7 +22,6 @@ MOOT = (
     "max_split_size_mb",
     "release_lock_on_",
     "roundup_power2_divisions",
-    "throw_on_cudamalloc_oom",
 )
 
 
@@ -65,8 +65,8 @@ def take(
 
 def unknown(text: str, pinned: bool = False) -> List[str]:
     """The keys that are neither PyTorch's, gpumem's nor without a meaning."""
-    known = MOOT + ("backend", "per_process_memory_fraction")
-    known += () if pinned else THEIRS
+    ours = ("backend", "per_process_memory_fraction")
+    known = MOOT + THEIRS + ours + (() if pinned else PINNED)
     return [key for key, _ in _pairs(text) if not key.startswith(known)]
 
 

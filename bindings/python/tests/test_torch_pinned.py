@@ -8,6 +8,7 @@ As test_torch_subclass.py, in which it says what that needs.
 import ctypes
 import gc
 import os
+import threading
 import unittest
 from pathlib import Path
 
@@ -213,6 +214,32 @@ class Pinned(unittest.TestCase):
             seen.append(batch.clone())
             del there, batch
         self.assertTrue(torch.equal(torch.cat(seen), data))
+
+    def test_threads(self):
+        """What one has, another does not write to."""
+        wrong = []
+
+        def work(number):
+            there = empty(64 << 10)
+            mine = []
+            for i in range(300):
+                x = pinned(1 + (i * 7919 + number) % (64 << 10))
+                x.fill_(number)
+                there[: len(x)].copy_(x, non_blocking=i % 3 > 0)
+                mine.append(x)
+                if i % 5 == number % 5:
+                    wrong.extend(y for y in mine if bool((y != number).any()))
+                    del mine[::2]
+            wrong.extend(y for y in mine if bool((y != number).any()))
+
+        threads = [
+            threading.Thread(target=work, args=(n,)) for n in range(1, 5)
+        ]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        self.assertEqual(wrong, [])
 
     def test_what_a_graph_uses_stays_until_it_is_gone(self):
         there, x = empty(MIB), pinned(MIB)

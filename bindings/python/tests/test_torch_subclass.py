@@ -425,6 +425,29 @@ class Subclass(unittest.TestCase):
         torch.cuda.set_per_process_memory_fraction(1.0)
         self.assertEqual(gpumem.torch.pool(0).stats()["limit_bytes"], 0)
 
+    def test_rejections(self):
+        """Of 2.12: what the limit refuses, if the program asks to be told."""
+        if not asks().asks_watch_rejections():
+            self.skipTest("PyTorch has them since 2.12")
+        settings = torch._C._accelerator_setAllocatorSettings
+        before = asks().asks_rejections()
+        torch.cuda.reset_accumulated_memory_stats()
+        torch.cuda.set_per_process_memory_fraction(0.01)
+        try:
+            for wanted, key in (0, "False"), (1, "True"):
+                settings(f"throw_on_cudamalloc_oom:{key}")
+                with self.assertRaises(torch.OutOfMemoryError):
+                    empty(900 * MIB)
+                self.assertEqual(asks().asks_rejections() - before, wanted)
+                stats = torch.cuda.memory_stats()
+                self.assertEqual(stats["num_oom_rejections"], wanted)
+            with self.assertRaises(torch.OutOfMemoryError):
+                empty(1 << 61)
+            self.assertEqual(asks().asks_rejections() - before, 1)
+        finally:
+            settings("throw_on_cudamalloc_oom:False")
+            torch.cuda.set_per_process_memory_fraction(1.0)
+
     def test_switched_off(self):
         empty(1)
         with self.assertRaisesRegex(RuntimeError, "cannot be switched off"):
@@ -899,6 +922,55 @@ class Pools(unittest.TestCase):
             empty(90 * MIB)
         finally:
             torch.cuda.set_per_process_memory_fraction(1.0)
+
+    def test_capture_that_ends_late(self):
+        """Since 2.13 what routes and what captures begin and end apart."""
+        self.capture(routes_last=False)
+
+    def test_capture_of_a_second_stream(self):
+        """As the body of a conditional node has, within one routing."""
+        self.capture(streams=2)
+
+    def capture(self, streams=1, routes_last=True):
+        device = gpumem.torch.device(0)
+        host = ctypes.CDLL(
+            str(Path(gpumem.__file__).with_name("lib") / "libgpumem.so.0")
+        )
+        host.gpumem_host_capture_violations.restype = ctypes.c_uint64
+        violations = host.gpumem_host_capture_violations()
+        handles = [device.stream_create() for _ in range(streams)]
+        pool = torch.cuda.graph_pool_handle()
+
+        def captured(handle, on):
+            double.double_capture(ctypes.c_void_p(handle), on)
+            host.gpumem_host_capture(0, ctypes.c_void_p(handle), bool(on))
+
+        taken = []
+        with torch.cuda.stream(torch.cuda.ExternalStream(handles[0])):
+            torch._C._cuda_beginAllocateToPool(0, pool)
+            for handle in handles:
+                captured(handle, 1)
+                with torch.cuda.stream(torch.cuda.ExternalStream(handle)):
+                    taken += [empty(4 * MIB), empty(4 * MIB)]
+            if not routes_last:
+                torch._C._cuda_endAllocateToPool(0, pool)
+            address = taken[0].data_ptr()
+            del taken[0]
+            torch.cuda.empty_cache()
+            for handle in handles:
+                captured(handle, 0)
+            if routes_last:
+                torch._C._cuda_endAllocateToPool(0, pool)
+            self.assertNotEqual(empty(4 * MIB).data_ptr(), address)
+        self.assertEqual(host.gpumem_host_capture_violations(), violations)
+        self.assertEqual(
+            set(blocks(pool=tuple(pool))), {x.data_ptr() for x in taken}
+        )
+        torch._C._cuda_releasePool(0, pool)
+        del taken
+        torch.cuda.empty_cache()
+        self.assertEqual(blocks(pool=tuple(pool)), {})
+        self.assertEqual(gpumem.torch.pool(0).stats()["graph_bytes"], 0)
 
     def test_capture(self):
         device = gpumem.torch.device(0)

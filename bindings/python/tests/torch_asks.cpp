@@ -71,6 +71,28 @@ EXPORT int asks_context(const void *ptr)
 	return context_of(*cca::get(), ptr);
 }
 
+static int rejections;
+
+template <class Base> static bool watch_rejections(Base &base)
+{
+	if constexpr (requires { base.attachOomRejectionObserver(nullptr); }) {
+		base.attachOomRejectionObserver([](auto...) { rejections++; });
+		return true;
+	}
+	return false;
+}
+
+/* Whether PyTorch has such observers. */
+EXPORT int asks_watch_rejections(void)
+{
+	return watch_rejections(*cca::get());
+}
+
+EXPORT int asks_rejections(void)
+{
+	return rejections;
+}
+
 /* ---- pinned memory: a graph's pool, (7, number), for the streams that are
  * captured
  * ----------------------------------------------------------------------- */

@@ -102,7 +102,7 @@ struct device {
 	 * reset. */
 	std::map<MempoolId_t, c10::CachingAllocator::StatArray> pool_bytes;
 	int64_t own_small_bytes = 0; /* of small blocks that are gpumem's own */
-	int64_t oom_count = 0;
+	int64_t oom_count = 0, rejection_count = 0;
 	baseline since{};
 	std::map<MempoolId_t, std::unique_ptr<mempool>> mempools;
 	std::deque<TraceEntry> trace;
@@ -231,7 +231,9 @@ class allocator final : public cca::CUDAAllocator
 	void annotateMemory(const void *ptr, const std::string &text);
 	void
 	attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer) override;
-	/* Since 2.12, an observer of the same type. */
+	/* Since 2.12, an observer of the same type: of the device, the size
+	 * that is wanted, the bytes that are allocated, and all that there are.
+	 */
 	void attachOomRejectionObserver(cca::OutOfMemoryObserver observer);
 	void attachAllocatorTraceTracker(
 		cca::AllocatorTraceTracker tracker) override;
@@ -253,7 +255,7 @@ class allocator final : public cca::CUDAAllocator
 	std::atomic<bool> gathers{false};  /* history.recorder is to be asked */
 	std::atomic<bool> recorded{false}; /* history.on */
 	history past;
-	std::vector<cca::OutOfMemoryObserver> observers;
+	std::vector<cca::OutOfMemoryObserver> observers, rejection_observers;
 	std::vector<cca::AllocatorTraceTracker> trackers;
 
 	device &get(int number);

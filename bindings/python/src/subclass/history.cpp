@@ -172,10 +172,13 @@ void allocator::attachOutOfMemoryObserver(cca::OutOfMemoryObserver observer)
 	observers.push_back(std::move(observer));
 }
 
-/* Told of what is refused without asking the driver: here nothing is. */
+/* Told of what the limit refuses, without asking the driver. */
 void allocator::attachOomRejectionObserver(cca::OutOfMemoryObserver observer)
 {
-	(void)observer;
+	check_process();
+	std::lock_guard<std::mutex> hold(lock);
+
+	rejection_observers.push_back(std::move(observer));
 }
 
 void allocator::attachAllocatorTraceTracker(cca::AllocatorTraceTracker tracker)

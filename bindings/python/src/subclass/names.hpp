@@ -10,6 +10,7 @@
 #ifndef GPUMEM_PYTHON_SUBCLASS_NAMES_HPP
 #define GPUMEM_PYTHON_SUBCLASS_NAMES_HPP
 
+#include <c10/cuda/CUDAAllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/util/ApproximateClock.h>
 
@@ -91,6 +92,21 @@ void note_private(Stats &into, MempoolId_t id, const Array &of)
 {
 	if constexpr (requires { into.reserved_bytes_by_private_pools; })
 		into.reserved_bytes_by_private_pools[id] = of;
+}
+
+/* Whether the program asked to be told of what a limit refuses, since 2.12. */
+template <class Config = cca::CUDAAllocatorConfig> bool tells_of_rejections()
+{
+	if constexpr (requires { Config::throw_on_cudamalloc_oom(); })
+		return Config::throw_on_cudamalloc_oom();
+	else
+		return false;
+}
+
+template <class Stats> void note_rejections(Stats &into, int64_t count)
+{
+	if constexpr (requires { into.num_oom_rejections; })
+		into.num_oom_rejections = count;
 }
 
 /* PyTorch's parser of an action's name, since 2.11; nobody names one before. */

@@ -49,12 +49,21 @@ void raise()
 	TORCH_CHECK(false, error.text);
 }
 
+static void report_to_profiler(int number, size_t bytes,
+			       const cca::DeviceStats &stats)
+{
+	c10::reportOutOfMemoryToProfiler(
+		static_cast<int64_t>(bytes), stats.allocated_bytes[0].current,
+		stats.reserved_bytes[0].current,
+		{c10::DeviceType::CUDA, DeviceIndex(number)});
+}
+
 void allocator::fail(device &own, size_t bytes, gpumem_status status,
 		     const mempool *of)
 {
 	gpumem_error error = GPUMEM_INIT(gpumem_error);
 	gpumem_memory memory = GPUMEM_INIT(gpumem_memory);
-	std::vector<cca::OutOfMemoryObserver> told;
+	std::vector<cca::OutOfMemoryObserver> told, of_rejections;
 
 	gpumem_last_error(&error);
 	TORCH_CHECK(is_oom(status), error.text);
@@ -62,7 +71,7 @@ void allocator::fail(device &own, size_t bytes, gpumem_status status,
 	GPUMEM_IGNORE(gpumem_device_memory(own.handle, &memory));
 	context where = gather(RecordContext::ALLOC);
 	auto stats = getDeviceStats(own.number);
-	int64_t allocated = stats.allocated_bytes[0].current;
+	auto allocated = size_t(stats.allocated_bytes[0].current);
 	{
 		std::lock_guard<std::mutex> hold(lock);
 
@@ -70,13 +79,16 @@ void allocator::fail(device &own, size_t bytes, gpumem_status status,
 		      where);
 		told = observers;
 		own.oom_count++;
+		if (status == GPUMEM_LIMIT && tells_of_rejections()) {
+			of_rejections = rejection_observers;
+			own.rejection_count++;
+		}
 	}
-	c10::reportOutOfMemoryToProfiler(
-		static_cast<int64_t>(bytes), allocated,
-		stats.reserved_bytes[0].current,
-		{c10::DeviceType::CUDA, DeviceIndex(own.number)});
+	report_to_profiler(own.number, bytes, stats);
 	for (auto &each : told)
 		each(own.number, bytes, memory.total_bytes, memory.free_bytes);
+	for (auto &each : of_rejections)
+		each(own.number, bytes, allocated, memory.total_bytes);
 	TORCH_CHECK_WITH(OutOfMemoryError, false,
 			 "CUDA out of memory. Tried to allocate ",
 			 format_size(bytes), ". ",

@@ -159,6 +159,7 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 	all_large(result.inactive_split_bytes, split);
 	result.num_alloc_retries = all.retries - since.retries;
 	result.num_ooms = own->oom_count;
+	note_rejections(result, own->rejection_count);
 	result.num_device_alloc = all.driver_allocs - since.driver_allocs;
 	result.num_device_free = all.driver_frees - since.driver_frees;
 	return result;
@@ -167,9 +168,9 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 /* To be reset. Those of pools that are gone end. */
 static std::vector<StatArray *> counters(device &own)
 {
-	std::vector<StatArray *> all{&own.blocks, &own.bytes, &own.requested,
-				     &own.segments, &own.segment_bytes,
-				     &own.their_segment_bytes};
+	std::vector<StatArray *> all{
+		&own.blocks,   &own.bytes,	   &own.requested,
+		&own.segments, &own.segment_bytes, &own.their_segment_bytes};
 
 	for (auto it = own.pool_bytes.begin(); it != own.pool_bytes.end();) {
 		if (!own.mempools.count(it->first)) {
@@ -193,7 +194,7 @@ void allocator::resetAccumulatedStats(DeviceIndex number)
 	for (auto *each : counters(*own))
 		for (auto &stat : *each)
 			stat.reset_accumulated();
-	own->oom_count = 0;
+	own->oom_count = own->rejection_count = 0;
 	own->since = now;
 }
 
