@@ -12,6 +12,7 @@ import functools
 import importlib.machinery
 import os
 import pickle
+import re
 import shlex
 import shutil
 import subprocess
@@ -894,6 +895,22 @@ class Pools(unittest.TestCase):
         del x, pool
         torch.cuda.empty_cache()
         self.assertEqual(back, given)
+
+    def test_another_allocator_that_leaves_errors(self):
+        """Each segment goes back all the same."""
+        both = asks().asks_alloc, asks().asks_free
+        made = torch._C._cuda_customAllocator(
+            *(ctypes.cast(x, ctypes.c_void_p).value for x in both)
+        )
+        kept.append(made)
+        pool = torch.cuda.MemPool(made)
+        with torch.cuda.use_mem_pool(pool):
+            for size in (1000, 5 * MIB, 30 * MIB):
+                empty(size)
+        del pool
+        torch.cuda.empty_cache()
+        self.assertEqual(asks().asks_freed(), 3)
+        self.assertEqual(asks().asks_found_errors(), 0)
 
     def test_another_allocator_under_the_limit(self):
         own, given, back = self.theirs()

@@ -4,7 +4,8 @@
 /*
  * What C++ asks of PyTorch's allocators and Python cannot, for
  * test_torch_subclass.py and test_torch_pinned.py: as NCCL does, the profiler,
- * and a graph that is captured. One thread.
+ * and a graph that is captured. And an allocator for a MemPool that calls
+ * Python, and leaves its errors, as vLLM's. One thread.
  */
 #include "names.hpp"
 
@@ -12,6 +13,14 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <map>
+
+extern "C" {
+extern void *PyExc_KeyError;
+int PyGILState_Ensure(void);
+void PyGILState_Release(int before);
+void *PyErr_Occurred(void);
+void PyErr_SetString(void *type, const char *text);
+}
 
 using namespace gpumem_torch;
 
@@ -143,4 +152,36 @@ EXPORT void asks_host_end(unsigned number)
 EXPORT void asks_host_release(unsigned number)
 {
 	release(host(), {7, number});
+}
+
+static int freed, found_errors;
+
+/* Nobody uses it. */
+EXPORT void *asks_alloc(size_t bytes, int, void *)
+{
+	static uintptr_t at = 0x7d0000000000;
+
+	at += bytes;
+	return reinterpret_cast<void *>(at - bytes);
+}
+
+EXPORT void asks_free(void *, size_t, int, void *)
+{
+	int gil = PyGILState_Ensure();
+
+	freed++;
+	found_errors += PyErr_Occurred() != nullptr;
+	PyErr_SetString(PyExc_KeyError, "it was given back before");
+	PyGILState_Release(gil);
+}
+
+EXPORT int asks_freed(void)
+{
+	return freed;
+}
+
+/* Calls that found an error which they had not made. */
+EXPORT int asks_found_errors(void)
+{
+	return found_errors;
 }

@@ -7,15 +7,61 @@
  * out of them, counted and shown is as of any private pool. gpumem knows nothing
  * of this memory, so the limit that PyTorch's fraction comes to is divided here.
  *
- * Such an allocator may be Python's: it is never called under a lock.
+ * Such an allocator may be Python's: it is never called under a lock. If it
+ * leaves an error of Python's, which vLLM's does for a segment that it has given
+ * back by itself, that is neither the program's nor one for the next segment.
  */
 #include "allocator.hpp"
 
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
 
+/* Of Python's stable ABI. Its headers need not be there. */
+extern "C" {
+int Py_IsInitialized(void);
+int PyGILState_Ensure(void);
+void PyGILState_Release(int before);
+void PyErr_Clear(void);
+void PyErr_Fetch(void **type, void **value, void **where);
+void PyErr_Restore(void *type, void *value, void *where);
+}
+
 namespace gpumem_torch
 {
+
+namespace
+{
+/* What this thread's Python was raising is not seen by what is called inside,
+ * and is what it raises afterwards. */
+class python_error
+{
+      public:
+	python_error()
+	{
+		if (!Py_IsInitialized())
+			return;
+		int gil = PyGILState_Ensure();
+
+		PyErr_Fetch(&type, &value, &where);
+		PyGILState_Release(gil);
+	}
+	~python_error()
+	{
+		if (!Py_IsInitialized())
+			return;
+		int gil = PyGILState_Ensure();
+
+		PyErr_Clear();
+		PyErr_Restore(type, value, where);
+		PyGILState_Release(gil);
+	}
+	python_error(const python_error &) = delete;
+	python_error &operator=(const python_error &) = delete;
+
+      private:
+	void *type = nullptr, *value = nullptr, *where = nullptr;
+};
+} /* namespace */
 
 /* The pool is made by the first of its users, which says whose it is. */
 void allocator::join(int number, MempoolId_t id,
@@ -73,6 +119,7 @@ static void *ask(const device &own, cca::CUDAAllocator &theirs, size_t bytes,
 	c10::cuda::CUDAGuard guard(DeviceIndex(own.number));
 	c10::cuda::CUDAStreamCaptureModeGuard mode(
 		cudaStreamCaptureModeRelaxed);
+	python_error kept;
 
 	return theirs.raw_alloc_with_stream(bytes,
 					    static_cast<cudaStream_t>(on));
@@ -109,6 +156,7 @@ void allocator::give_segment(device &own, cca::CUDAAllocator *theirs,
 	}
 	try {
 		c10::cuda::CUDAGuard guard(DeviceIndex(own.number));
+		python_error kept;
 
 		theirs->raw_delete(of.base);
 	} catch (const c10::Error &) {
