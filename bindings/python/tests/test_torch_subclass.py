@@ -194,7 +194,9 @@ def run_inside(test, module, least, **more):
             text=True,
         )
     test.assertEqual(done.returncode, 0, done.stderr)
-    test.assertGreater(done.stderr.count("... ok"), least, done.stderr)
+    # From Python 3.12 on a warning of os.fork() may come in between.
+    passed = re.findall(r"(?m)(?:\.\.\. |^)ok$", done.stderr)
+    test.assertGreater(len(passed), least, done.stderr)
 
 
 @unittest.skipIf(inside, "this is the inner process")
