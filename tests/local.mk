@@ -322,20 +322,25 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/run_record.py \
 	tests/device/run_sanitizer.sh \
 	tests/device/run_static.cu \
+	tests/device/run_torch.sh \
 	tests/device/run_wrong.cu \
 	tests/device/share.c \
 	tests/device/spin.h \
 	tests/device/torch_allocators.py \
+	tests/device/torch_answers.py \
 	tests/device/torch_busy.py \
 	tests/device/torch_faults.py \
 	tests/device/torch_counts.py \
 	tests/device/torch_enable.py \
+	tests/device/torch_foreign.py \
 	tests/device/torch_lists.c \
 	tests/device/torch_minutes.py \
 	tests/device/torch_models.py \
 	tests/device/torch_own_tests.py \
 	tests/device/torch_peers.py \
 	tests/device/torch_plug.c \
+	tests/device/torch_questions.py \
+	tests/device/torch_questions_private.py \
 	tests/device/torch_ranks.py \
 	tests/device/torch_sent.py \
 	tests/device/torch_subclass.py \
