@@ -220,6 +220,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-scripted.txt \
 	docs/devices/h200-segments.txt \
 	docs/devices/h200-streams.txt \
+	docs/devices/h200-torch-2.14.txt \
 	docs/devices/h200-torch.txt \
 	docs/devices/h200.txt \
 	docs/devices/pocl-programs.txt \
