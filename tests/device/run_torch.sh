@@ -11,8 +11,9 @@
 # needs it is left out, and so is what is not installed (torch_memory_saver,
 # transformers). STEPS="foreign answers" in the environment takes these steps only.
 #
-# OUT/torch.txt is what to keep. The exit status is 0 if nothing failed. The device
-# has to be otherwise idle: what it has free is looked at. Takes 20 minutes.
+# OUT/torch.txt is what to keep; of a step that did not end there is OUT/STEP.part.
+# The exit status is 0 if nothing failed. The device has to be otherwise idle: what
+# it has free is looked at. Takes 20 minutes.
 
 mkdir -p "${1:?OUT}" && out=$(cd "$1" && pwd) || exit 2
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -33,12 +34,12 @@ step()
 		echo
 		echo "==> $name ($(date -u +%H:%M:%S))"
 	} >>"$out/torch.txt"
-	"$@" >"$out/step.txt" 2>&1
+	"$@" >"$out/$name.part" 2>&1
 	status=$?
-	cat "$out/step.txt" >>"$out/torch.txt"
-	echo "$name: $status, $(tail -n 1 "$out/step.txt" | cut -c 1-150)"
+	cat "$out/$name.part" >>"$out/torch.txt"
+	echo "$name: $status, $(tail -n 1 "$out/$name.part" | cut -c 1-150)"
 	[ $status -eq 0 ] || failed="$failed $name"
-	rm -f "$out/step.txt"
+	rm -f "$out/$name.part"
 }
 
 machine()
@@ -66,7 +67,7 @@ own()
 pytorchs()
 {
 	"$python" "$here/torch_own_tests.py" "$TEST_CUDA" \
-		--allocators native,subclass --jobs 14 --limit 40 --seconds 300
+		--allocators native,subclass --jobs 14 --limit 40 --seconds 480
 }
 
 models()
