@@ -9,12 +9,12 @@ whose functions are looked for when it is loaded. It needs nothing of Python's, 
 one serves all of its versions. gpumem/_torch_prebuilt.py says which is taken.
 """
 
-import importlib.util
 import json
 import os
 import re
 import shutil
 import sysconfig
+import types
 from pathlib import Path
 
 from gpumem_compile import HERE, TREE, run, words
@@ -24,12 +24,11 @@ STUBS = ["c10", "c10_cuda", "torch_cpu", "torch_cuda"]
 
 
 def module(name):
-    """One of the package's that needs nothing of it."""
-    spec = importlib.util.spec_from_file_location(
-        name, HERE / f"gpumem/{name}.py"
-    )
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
+    """One of the package's that needs nothing of it. Nothing is written beside it:
+    it would be in the wheel."""
+    path = HERE / f"gpumem/{name}.py"
+    made = types.ModuleType(name)
+    exec(compile(path.read_text(), str(path), "exec"), made.__dict__)
     return made
 
 
