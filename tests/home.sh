@@ -9,6 +9,8 @@
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
+[ "${SANITIZER:-none}" = none ] ||
+	skip_all "tests/opencl_examples.sh is run by itself, and keeps the same files"
 [ -f "$top_builddir/Makefile" ] || skip_all "nothing is configured here"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 mkdir "$scratch/home" "$scratch/tmp"

@@ -76,6 +76,7 @@ plain_tests = \
 	tests/floors.sh \
 	tests/headers.sh \
 	tests/hip_headers.sh \
+	tests/home.sh \
 	tests/lists.sh \
 	tests/locks.sh \
 	tests/musl.sh \
@@ -112,7 +113,6 @@ other_tests = \
 	tests/examples.sh \
 	tests/exports.sh \
 	tests/hip.sh \
-	tests/home.sh \
 	tests/install.sh \
 	tests/ladder.sh \
 	tests/man.sh \
@@ -158,7 +158,6 @@ machine_tests = $(plain_tests) \
 	tests/examples.sh \
 	tests/exports.sh \
 	tests/hip.sh \
-	tests/home.sh \
 	tests/install.sh \
 	tests/man.sh \
 	tests/man_api.sh \
