@@ -47,6 +47,11 @@ const char *gpumem_record_kind_name(unsigned kind)
 	return gm_record_kind_name(kind);
 }
 
+const char *gpumem_served_name(unsigned served)
+{
+	return gm_served_name(served);
+}
+
 const char *gpumem_share_name(gpumem_share share)
 {
 	return gm_share_name(share);

@@ -21,6 +21,9 @@
 		return "0 <= " #name " <= 1";
 #define LAW(name, type, unit) LAW_##type(name)
 
+#define LAW_OF_SERVED(name, number, statistic, text) +s->served_##statistic
+#define LAW_SERVED GPUMEM_SERVED_LIST(LAW_OF_SERVED)
+
 /* The first law that does not hold, or NULL. */
 static inline const char *unlawful(const struct gpumem_stats *s)
 {
@@ -57,6 +60,8 @@ static inline const char *unlawful(const struct gpumem_stats *s)
 		return "stale addresses are of reserved memory";
 	if (s->largest_free_bytes > s->free_bytes)
 		return "largest free <= free";
+	if (LAW_SERVED != s->hits + s->misses)
+		return "each allocation was served once";
 	return NULL;
 }
 
@@ -65,5 +70,7 @@ static inline const char *unlawful(const struct gpumem_stats *s)
 #undef LAW_COUNTER
 #undef LAW_VALUE
 #undef LAW_RATIO
+#undef LAW_OF_SERVED
+#undef LAW_SERVED
 
 #endif

@@ -18,7 +18,8 @@ struct rec {
 	uint64_t address, bytes; /* of a block; else value[] */
 	uint64_t value[4];
 	uint64_t stream;
-	uint64_t stack;		 /* of a block that begins; 0: none */
+	uint64_t stack;	     /* of a block that begins; 0: none */
+	unsigned served;     /* of one that is allocated */
 	uint32_t thread, at; /* at: in the chunk */
 	uint16_t pool, tag;
 	uint8_t kind, values;
@@ -67,6 +68,7 @@ static void rec_chunk(struct recording *recording, const char *from)
 		      sizeof(*event);
 	struct rec now = {.sequence = chunk->sequence, .thread = chunk->thread};
 	uint64_t base = 0, huge = 0, stack = 0;
+	unsigned served = 0;
 	size_t first = recording->count;
 
 	for (size_t i = 0; i < room && event[i].kind; i++) {
@@ -101,6 +103,11 @@ static void rec_chunk(struct recording *recording, const char *from)
 			recording->bad += stack || !at->value;
 			stack = at->value;
 			break;
+		case GPUMEM_RECORD_SERVED:
+			recording->bad += served || !at->value ||
+					  at->value >= GPUMEM_SERVED_COUNT;
+			served = (unsigned)at->value;
+			break;
 		case GPUMEM_RECORD_VALUE: {
 			struct rec *last =
 				&recording->event[recording->count - 1];
@@ -125,6 +132,10 @@ static void rec_chunk(struct recording *recording, const char *from)
 					  at->kind != GPUMEM_RECORD_LIVE &&
 					  at->kind != GPUMEM_RECORD_ALLOC;
 			stack = 0;
+			now.served = served;
+			recording->bad +=
+				served && at->kind != GPUMEM_RECORD_ALLOC;
+			served = 0;
 			recording->bad += at->kind < GPUMEM_RECORD_BLOCK ||
 					  at->kind > GPUMEM_RECORD_UNMAP ||
 					  !now.pool ||
@@ -134,7 +145,7 @@ static void rec_chunk(struct recording *recording, const char *from)
 		}
 	}
 	/* What says something of the next event is in the same chunk. */
-	recording->bad += stack != 0;
+	recording->bad += stack || served;
 	recording->chunks++;
 }
 

@@ -237,6 +237,7 @@ libreport_la_SOURCES = \
 	tools/report/pages.h \
 	tools/report/png.c \
 	tools/report/report.h \
+	tools/report/served.c \
 	tools/report/stacks.c \
 	tools/report/stacks.h \
 	tools/report/stacks_print.c \

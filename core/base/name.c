@@ -14,6 +14,8 @@
 	case number:                                                           \
 		return word;
 #define WORD_OF_FOUR(name, number, word, text) WORD(name, number, word)
+#define WORD_OF_STATISTIC(name, number, statistic, text)                       \
+	WORD(name, number, #statistic)
 #define WORD_OF_BIT(name, bit, word, text) WORD(name, 1u << (bit), word)
 
 #define DEFINE(type, name, as_number, list, row)                               \
@@ -34,6 +36,7 @@ DEFINE(gpumem_log_level, log_level_name, int, GPUMEM_LOG_LIST, WORD)
 DEFINE(gpumem_pressure_limit, pressure_limit_name, int, GPUMEM_PRESSURE_LIST,
        WORD)
 DEFINE(unsigned, record_kind_name, unsigned, GPUMEM_RECORD_LIST, WORD_OF_FOUR)
+DEFINE(unsigned, served_name, unsigned, GPUMEM_SERVED_LIST, WORD_OF_STATISTIC)
 DEFINE(gpumem_share, share_name, int, GPUMEM_SHARE_LIST, WORD)
 
 bool gm_log_level_parse(const char *text, gpumem_log_level *level_out)

@@ -10,6 +10,7 @@
  *
  *     requested <= allocated <= active <= reserved
  *     active == allocated + pending
+ *     the sum of all served_ == hits + misses
  *     every gauge: reached <= the true peak <= peak
  *
  * and at any time, with `above` for the sum over all threads of how high each
@@ -133,6 +134,7 @@ static inline void gm_counters_fold(struct gm_counters *counters,
 
 	counters->known = false;
 	counters->hits += counts->blocks.total;
+	counters->served_cache += counts->blocks.total;
 	gm_counters_fold_gauge(counters, &counters->requested,
 			       &counts->requested, &above->requested);
 	gm_counters_fold_gauge(counters, &counters->allocated,
@@ -144,14 +146,15 @@ static inline void gm_counters_fold(struct gm_counters *counters,
 	gm_counters_note_highest(counters);
 }
 
-/* A block of `bytes` becomes live: a hit, until somebody says that it was
- * none. */
+/* A block of `bytes` becomes live: a hit of the thread's cache, until somebody
+ * says that it was none. */
 static inline void gm_counters_alloc(struct gm_counters *counters,
 				     uint64_t requested, uint64_t bytes)
 {
 	const struct gm_above *above = &counters->above;
 
 	counters->hits++;
+	counters->served_cache++;
 	gm_counters_raise(counters, &counters->requested, requested,
 			  &above->requested);
 	gm_counters_raise(counters, &counters->allocated, bytes,
@@ -167,6 +170,30 @@ static inline void gm_counters_miss(struct gm_counters *counters)
 {
 	counters->hits--;
 	counters->misses++;
+}
+
+/* What the last block came from. */
+static inline void gm_counters_serve(struct gm_counters *counters,
+				     enum gpumem_served served)
+{
+#define GM_COUNTERS_SERVE(name, number, statistic, text)                       \
+	case GPUMEM_SERVED_##name:                                             \
+		counters->served_##statistic++;                                \
+		break;
+	counters->served_cache--;
+	switch ((unsigned)served) {
+		GPUMEM_SERVED_LIST(GM_COUNTERS_SERVE)
+	}
+#undef GM_COUNTERS_SERVE
+}
+
+/* By whatever: of all that succeeded. */
+static inline uint64_t gm_counters_served(const struct gm_counters *counters)
+{
+#define GM_COUNTERS_SERVED(name, number, statistic, text)                      \
+	+counters->served_##statistic
+	return GPUMEM_SERVED_LIST(GM_COUNTERS_SERVED);
+#undef GM_COUNTERS_SERVED
 }
 
 /* A live block is freed; `active` follows unless it is pending. */

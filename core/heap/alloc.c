@@ -44,11 +44,16 @@ struct gm_want gm_heap_want(const struct gm_heap *heap,
 }
 
 /* For all who want to know of it. */
-static void note_alloc(struct gm_heap *heap, const struct gm_request *request,
-		       const void *ptr)
+static void note_alloc(struct gm_heap *heap, struct gm_attempt *attempt,
+		       const struct gm_request *request, const void *ptr)
 {
 	uintptr_t address = (uintptr_t)ptr;
 
+	if (attempt->after)
+		attempt->served = attempt->after;
+	gm_counters_serve(&heap->counters, attempt->served);
+	if (attempt->served)
+		gm_ladder_tell_served(heap, attempt->served, request->bytes);
 	if (request->tag)
 		gm_heap_tag_alloc(heap, ptr, request->tag, request->bytes);
 	if (heap->policy->tracked)
@@ -56,9 +61,7 @@ static void note_alloc(struct gm_heap *heap, const struct gm_request *request,
 	if (heap->policy->hook.fn)
 		gm_hook_tell(heap, address, GPUMEM_HOOK_ALLOC, request->stream);
 	if (heap->record)
-		gm_heap_record(heap, GPUMEM_RECORD_ALLOC, gm_record_now_after(),
-			       address, request->bytes, request->tag,
-			       request->stream);
+		gm_heap_record_alloc(heap, request, address, attempt->served);
 }
 
 /* With the request's bytes promised to its tag meanwhile. */
@@ -167,7 +170,8 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap, struct gm_attempt *attempt,
 	bool due;
 
 	pthread_mutex_lock(&heap->mutex);
-	*attempt = (struct gm_attempt){.beyond_soft = attempt->beyond_soft,
+	*attempt = (struct gm_attempt){.after = attempt->after,
+				       .beyond_soft = attempt->beyond_soft,
 				       .no_wait = request->flags &
 						  GPUMEM_ALLOC_NO_WAIT,
 				       .completions = heap->order->completions};
@@ -175,7 +179,7 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap, struct gm_attempt *attempt,
 	if (status == GPUMEM_OK && attempt->grown)
 		gm_counters_miss(&heap->counters);
 	if (status == GPUMEM_OK)
-		note_alloc(heap, request, *ptr_out);
+		note_alloc(heap, attempt, request, *ptr_out);
 	attempt->releases = heap->space->releases;
 	/* A purge step is a trim of a kind, which both flags leave out. */
 	due = !(request->flags &

@@ -200,6 +200,11 @@ static gpumem_status check_counters(const struct gm_heap *heap,
 	       (ull)counters->requested.current,
 	       (ull)counters->allocated.current, (ull)counters->active.current,
 	       (ull)counters->reserved.current);
+	EXPECT(gm_counters_served(counters) ==
+		       counters->hits + counters->misses,
+	       "%llu allocations were served, and there were %llu",
+	       (ull)gm_counters_served(counters),
+	       (ull)(counters->hits + counters->misses));
 	EXPECT(!heap->space->budget.limit_bytes ||
 		       counters->reserved.current <=
 			       heap->space->budget.limit_bytes,

@@ -124,6 +124,7 @@ bool gm_lookup_drain(struct gm_lookup *lookup)
 	drain(heap);
 	gm_waiting_end(heap, begin_ns);
 	lookup->attempt->drained = true;
+	lookup->attempt->after = GPUMEM_SERVED_WAITED;
 	/* Others have had their way. */
 	lookup->anew = true;
 	return true;

@@ -26,6 +26,8 @@ static bool has_grown(struct gm_lookup *lookup)
 {
 	lookup->anew = lookup->status == GPUMEM_OK && !lookup->extent;
 	lookup->attempt->grown |= !lookup->anew;
+	if (lookup->extent)
+		lookup->attempt->served = lookup->attempt->made_of;
 	return lookup->status == GPUMEM_OK;
 }
 
@@ -51,9 +53,11 @@ static bool wait_for_places(struct gm_lookup *lookup)
 	} while (heap->space->stale.handles >= before && gm_arenas_wait(heap));
 	gm_search_renew(heap, lookup->attempt);
 	lookup->anew = heap->space->stale.handles < before;
-	if (lookup->anew)
-		lookup->status = GPUMEM_OK;
-	return lookup->anew;
+	if (!lookup->anew)
+		return false;
+	lookup->status = GPUMEM_OK;
+	lookup->attempt->after = GPUMEM_SERVED_WAITED;
+	return true;
 }
 
 /* So often, since a page of theirs may be a part of a handle that stays. */
@@ -86,6 +90,7 @@ static bool get_behind(struct gm_lookup *lookup, unsigned *rounds)
 	bool had = get_pages(lookup);
 
 	*rounds = had ? *rounds - 1 : 0;
+	lookup->attempt->served = GPUMEM_SERVED_BEHIND;
 	return had &&
 	       gm_arena_fit(lookup->arena, lookup->attempt, lookup->want->bytes,
 			    lookup->want->alignment);

@@ -15,8 +15,8 @@
  *     other streams' free memory waits  order: order/arena.h
  *
  * Nothing waits for the device but, by option `wait`, the last rows of the
- * ladder, a growth that has too many pages mapped twice (growing.c), and without
- * virtual memory, for a bounded time, what would reserve more than ever
+ * ladder, a growth that has too many pages mapped twice (growing.c), and
+ * without virtual memory, for a bounded time, what would reserve more than ever
  * (drain.c); and the pool when it ends.
  *
  * Locks, in this order: heap/heap.h:trim_mutex, extent/heap_core.h:mutex.
@@ -148,6 +148,10 @@ void gm_heap_gate(struct gm_heap *heap);
 void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 		    uint64_t time, uintptr_t address, uint64_t bytes,
 		    uint32_t tag, gpumem_stream stream);
+/* The same of one that begins now, and what served it. */
+void gm_heap_record_alloc(const struct gm_heap *heap,
+			  const struct gm_request *request, uintptr_t address,
+			  enum gpumem_served served);
 
 /* Without the mutex: gives back what is unused and completed until keep_bytes
  * are reserved. OK, LOST, or the driver's first error. */

@@ -196,23 +196,26 @@ static const struct {
 	bool (*help)(struct climb *climb);
 	unsigned how;
 	uint32_t left_out;
+	enum gpumem_served serves;
 } helps[] = {
 	{"a trim of this and the device's other pools", trim_all, ONCE,
-	 NO_WAIT | NO_GROW},
-	{"the pressure callbacks", ask_program, ONCE | FREES_LIVE, NO_GROW},
-	{"memory beyond the soft limit", pass_soft_limit, ONCE, NO_GROW},
+	 NO_WAIT | NO_GROW, GPUMEM_SERVED_TRIMMED},
+	{"the pressure callbacks", ask_program, ONCE | FREES_LIVE, NO_GROW,
+	 GPUMEM_SERVED_ASKED},
+	{"memory beyond the soft limit", pass_soft_limit, ONCE, NO_GROW,
+	 GPUMEM_SERVED_SOFT},
 	{"pending blocks, behind the work that uses them", order_behind_pending,
-	 AGAIN, NO_WAIT},
+	 AGAIN, NO_WAIT, GPUMEM_SERVED_BEHIND},
 	{"free memory of another stream, behind its work", order_behind_free,
-	 AGAIN, NO_WAIT},
+	 AGAIN, NO_WAIT, GPUMEM_SERVED_BEHIND},
 	{"a larger size class or a large block, for a small request",
-	 take_larger, RECLAIMS_NOTHING, NEVER},
-	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS,
-	 NO_WAIT},
+	 take_larger, RECLAIMS_NOTHING, NEVER, GPUMEM_SERVED_LARGER},
+	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS, NO_WAIT,
+	 GPUMEM_SERVED_WAITED},
 	{"waiting for free memory of the device's other pools", wait_for_pools,
-	 AGAIN, NO_WAIT | NO_GROW},
+	 AGAIN, NO_WAIT | NO_GROW, GPUMEM_SERVED_WAITED},
 	{"waiting for what other threads give back", wait_for_others, AGAIN,
-	 NO_WAIT | NO_GROW},
+	 NO_WAIT | NO_GROW, GPUMEM_SERVED_WAITED},
 };
 
 enum { HELP_COUNT = sizeof(helps) / sizeof(helps[0]) };
@@ -275,6 +278,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap, struct gm_attempt *attempt,
 		if (counts && !reclaimed)
 			count_retry(heap);
 		reclaimed |= counts;
+		attempt->after = helps[i].serves;
 		if (helped)
 			climb.status = gm_heap_attempt(heap, attempt,
 						       &climb.request, ptr_out);

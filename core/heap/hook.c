@@ -78,6 +78,18 @@ void gm_heap_record(const struct gm_heap *heap, enum gpumem_record_kind kind,
 		gm_record_block(&block);
 }
 
+void gm_heap_record_alloc(const struct gm_heap *heap,
+			  const struct gm_request *request, uintptr_t address,
+			  enum gpumem_served served)
+{
+	uint64_t time = gm_record_now_after();
+
+	if (served)
+		gm_record_served(time, heap->record, request->stream, served);
+	gm_heap_record(heap, GPUMEM_RECORD_ALLOC, time, address, request->bytes,
+		       request->tag, request->stream);
+}
+
 void gm_hook_call(const struct gm_heap *heap,
 		  const struct gpumem_hook_event *event)
 {

@@ -23,6 +23,25 @@ void gm_rung_tell(const struct gm_heap *heap, const char *table,
 	tell_left_out(device, "NO_GROW", name, left_out & NO_GROW);
 }
 
+static const char *text_of(enum gpumem_served served)
+{
+#define TEXT(name, number, statistic, text)                                    \
+	case GPUMEM_SERVED_##name:                                             \
+		return text;
+	switch ((unsigned)served) {
+		GPUMEM_SERVED_LIST(TEXT)
+	}
+#undef TEXT
+	return "";
+}
+
+void gm_ladder_tell_served(const struct gm_heap *heap,
+			   enum gpumem_served served, size_t bytes)
+{
+	gm_log(GPUMEM_LOG_DEBUG, "%s: %zu bytes served by: %s",
+	       heap->driver.device->info.name, bytes, text_of(served));
+}
+
 void gm_ladder_tell(const struct gm_heap *heap)
 {
 	gm_sources_tell(heap);

@@ -95,6 +95,10 @@ gpumem_status gm_heap_take(struct gm_heap *heap, struct gm_attempt *attempt,
 gpumem_status gm_heap_attempt(struct gm_heap *heap, struct gm_attempt *attempt,
 			      const struct gm_request *request, void **ptr_out);
 
+/* What served an allocation goes to the log, at level debug. */
+void gm_ladder_tell_served(const struct gm_heap *heap,
+			   enum gpumem_served served, size_t bytes);
+
 /* Both lists, and what each flag leaves out of them, go to the log, at level
  * debug. */
 void gm_ladder_tell(const struct gm_heap *heap);

@@ -65,9 +65,11 @@ static bool fits(struct gm_lookup *lookup)
 
 	if (!lookup->extent &&
 	    gm_arenas_transfer_one(lookup->arena, lookup->attempt, want->bytes,
-				   want->alignment, SIZE_MAX))
+				   want->alignment, SIZE_MAX)) {
+		lookup->attempt->served = GPUMEM_SERVED_STREAMS;
 		lookup->extent =
 			gm_place_free(lookup->arena, want->bytes, &pages);
+	}
 	return lookup->extent;
 }
 

@@ -157,6 +157,7 @@ static bool grow_or_transfer(struct gm_lookup *lookup)
 	if (!moves_pages(lookup))
 		return false;
 	gm_first_keep(&first, lookup->status);
+	lookup->attempt->served = GPUMEM_SERVED_STREAMS;
 	(void)transfer_all(lookup);
 	lookup->status = gm_first_end(&first);
 	return true;
@@ -188,33 +189,46 @@ static const struct {
 	bool (*take)(struct gm_lookup *lookup);
 	unsigned when;
 	uint32_t left_out;
+	enum gpumem_served serves; /* unless it says otherwise itself */
 } sources[] = {
 	{"short of pages, where the fewest unused ones are taken",
-	 gm_lookup_fewest_pages, NOT_FOR_GRAPHS, NEVER},
+	 gm_lookup_fewest_pages, NOT_FOR_GRAPHS, NEVER, GPUMEM_SERVED_OWN},
 	{"near the limit, the smallest free block of all streams",
-	 gm_lookup_smallest, NOT_FOR_GRAPHS, NEVER},
-	{"free memory of the stream", use_own, ALWAYS, NEVER},
-	{"pending blocks that are done", poll_pending, ALWAYS, NEVER},
-	{"the thread's cache", gm_lookup_flush_own, ALWAYS, NEVER},
-	{"an unused segment, for little", cut_segment, ALWAYS, NEVER},
-	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER},
-	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW},
-	{"the caches of all threads", flush_all, ALWAYS, NEVER},
+	 gm_lookup_smallest, NOT_FOR_GRAPHS, NEVER, GPUMEM_SERVED_STREAMS},
+	{"free memory of the stream", use_own, ALWAYS, NEVER,
+	 GPUMEM_SERVED_OWN},
+	{"pending blocks that are done", poll_pending, ALWAYS, NEVER,
+	 GPUMEM_SERVED_PENDING},
+	{"the thread's cache", gm_lookup_flush_own, ALWAYS, NEVER,
+	 GPUMEM_SERVED_CACHES},
+	{"an unused segment, for little", cut_segment, ALWAYS, NEVER,
+	 GPUMEM_SERVED_OWN},
+	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER,
+	 GPUMEM_SERVED_STREAMS},
+	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW,
+	 GPUMEM_SERVED_DRIVER},
+	{"the caches of all threads", flush_all, ALWAYS, NEVER,
+	 GPUMEM_SERVED_CACHES},
 	{"to waste less, pending blocks, behind the work that uses them",
-	 follow_pending, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
+	 follow_pending, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW,
+	 GPUMEM_SERVED_BEHIND},
 	{"to waste less, a free block of another stream, behind its work",
-	 follow, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
-	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER},
+	 follow, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW, GPUMEM_SERVED_BEHIND},
+	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER,
+	 GPUMEM_SERVED_STREAMS},
 	{"to waste less, adjacent free blocks of several streams, behind their "
 	 "work",
-	 follow_several, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
-	{"an unused segment of theirs, for little", cut_segment, ALWAYS, NEVER},
+	 follow_several, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW,
+	 GPUMEM_SERVED_BEHIND},
+	{"an unused segment of theirs, for little", cut_segment, ALWAYS, NEVER,
+	 GPUMEM_SERVED_OWN},
 	{"to waste less, unused segments, once the work on them is over",
-	 gm_lookup_drain, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW},
+	 gm_lookup_drain, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW,
+	 GPUMEM_SERVED_WAITED},
 	{"pages moved from free blocks, or the driver", grow_or_transfer,
-	 ALWAYS, NO_GROW},
+	 ALWAYS, NO_GROW, GPUMEM_SERVED_MOVED},
 	{"an unused segment, since there is no more", cut_after_all, ALWAYS,
-	 NEVER},
+	 NEVER, GPUMEM_SERVED_OWN},
 };
 
 enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
@@ -232,7 +246,10 @@ static bool find(struct gm_lookup *lookup)
 {
 	lookup->others = gm_locals_others(lookup->heap);
 	for (unsigned i = 0; i < SOURCE_COUNT; i++) {
-		if (!applies(i, lookup) || !sources[i].take(lookup))
+		if (!applies(i, lookup))
+			continue;
+		lookup->attempt->served = sources[i].serves;
+		if (!sources[i].take(lookup))
 			continue;
 		if (lookup->anew)
 			return true;

@@ -71,11 +71,16 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_attempt *attempt,
 	struct gm_extent *extent;
 	gpumem_status status;
 
-	if ((*local)->bin[class_index].count ||
-	    gm_local_refill(*local, class_index))
+	attempt->served = GPUMEM_SERVED_CACHE;
+	if ((*local)->bin[class_index].count)
 		return GPUMEM_OK;
+	attempt->served = GPUMEM_SERVED_OWN;
+	if (gm_local_refill(*local, class_index))
+		return GPUMEM_OK;
+	attempt->served = GPUMEM_SERVED_PENDING;
 	if (gm_pending_poll_some(heap) && gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
+	attempt->served = GPUMEM_SERVED_BEHIND;
 	if (gm_get_slots_early(arena, attempt, &want) &&
 	    gm_local_refill(*local, class_index))
 		return GPUMEM_OK;

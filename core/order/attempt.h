@@ -29,6 +29,8 @@ struct gm_attempt {
 	bool no_wait;	  /* no call that waits: GPUMEM_ALLOC_NO_WAIT */
 	bool follows;	  /* its growth may end for want of short_pages */
 	bool waits;	  /* its growth may end for want of places */
+	/* What had to be done first: it is served by that. CACHE: nothing. */
+	enum gpumem_served after;
 
 	/* What it has heard. */
 	uint64_t search; /* the number of the one under way; 0: none */
@@ -42,16 +44,18 @@ struct gm_attempt {
 	/* Since its stream may get them from others, behind their work. 0: the
 	 * last growth ended otherwise. */
 	size_t short_pages;
-	bool short_places;    /* so it ended: work has to be waited for */
-	bool device_limited;  /* it was short of the device's limit */
-	bool over;	      /* the limit of a tag refused it, or it exceeds
-				 the pool's: no memory that becomes free would
-				 help */
-	bool full;	      /* live blocks are in its way: nothing helps but
-				 that some are freed */
-	bool grown;	      /* it took a call of the driver for memory */
-	uint64_t completions; /* of the order, when it began */
-	uint64_t releases;    /* of the space, when it ended */
+	bool short_places;   /* so it ended: work has to be waited for */
+	bool device_limited; /* it was short of the device's limit */
+	bool over;	     /* the limit of a tag refused it, or it exceeds
+				the pool's: no memory that becomes free would
+				help */
+	bool full;	     /* live blocks are in its way: nothing helps but
+				that some are freed */
+	bool grown;	     /* it took a call of the driver for memory */
+	enum gpumem_served made_of; /* by a growth */
+	enum gpumem_served served;  /* what the block is from */
+	uint64_t completions;	    /* of the order, when it began */
+	uint64_t releases;	    /* of the space, when it ended */
 };
 
 /* Its number; NULL: 0. */

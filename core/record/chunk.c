@@ -264,6 +264,18 @@ void gm_record_huge(const struct gm_record_block *block)
 			      (block->bytes & 0xffffff));
 }
 
+void gm_record_served(uint64_t time, uint16_t pool, gpumem_stream stream,
+		      enum gpumem_served served)
+{
+	/* It, a STACK, a BYTES, and the block's own. */
+	const unsigned events = 4;
+
+	if (!gm_record_ready(time, pool, stream, events) &&
+	    !gm_record_prepare(time, pool, stream, events))
+		return;
+	gm_record_put(time, GPUMEM_RECORD_SERVED, 0, 0, served);
+}
+
 void gm_record_pool_event(uint16_t pool, enum gpumem_record_kind kind,
 			  unsigned count, const uint64_t *value)
 {

@@ -147,6 +147,10 @@ bool gm_record_prepare(uint64_t time, uint16_t pool, gpumem_stream stream,
 		       unsigned events);
 /* An event of a block of 4 GiB or more. */
 void gm_record_huge(const struct gm_record_block *block);
+/* Before one that begins a block, at that time: what served it. There is room
+ * for what that may be. */
+void gm_record_served(uint64_t time, uint16_t pool, gpumem_stream stream,
+		      enum gpumem_served served);
 /* stack.c: one that begins a block, and where in the program that was. Under
  * the mutex of the heap, not in a cache. */
 void gm_record_block_with_stack(const struct gm_record_block *block,

@@ -218,10 +218,11 @@ gpumem_status gm_segment_release(struct gm_heap *heap,
 
 /* Before the heap grows: with the mutex held all the time, since what was found
  * out so far must stay true. What cannot be given back now is no reason to
- * fail. */
-static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
+ * fail. False: nothing went. */
+static bool make_room(struct gm_heap *heap, uint64_t keep_bytes)
 {
 	struct gm_span *span = heap->spans.first, *next;
+	bool some = false;
 
 	for (; span && heap->counters.reserved.current > keep_bytes;
 	     span = next) {
@@ -233,7 +234,9 @@ static void make_room(struct gm_heap *heap, uint64_t keep_bytes)
 		unlink_span(heap, span);
 		gm_budget_unreserve(heap, span->bytes, 1);
 		free(span);
+		some = true;
 	}
+	return some;
 }
 
 /* Whatever is given back may be waited for by the driver's own free. */
@@ -270,12 +273,14 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 	struct gm_span *span;
 	gpumem_status status;
 
+	attempt->made_of = GPUMEM_SERVED_DRIVER;
 	if (gm_budget_exceeds(heap, bytes))
 		gm_budget_exchange(heap, good);
 	if (heap->counters.reserved.current + good > target &&
 	    may_give_back(heap, attempt)) {
 		gm_arena_poll(arena, attempt, true);
-		make_room(heap, target > good ? target - good : 0);
+		if (make_room(heap, target > good ? target - good : 0))
+			attempt->made_of = GPUMEM_SERVED_EXCHANGED;
 	}
 	status = gm_nodes_reserve(&heap->nodes, 1);
 	if (status != GPUMEM_OK)

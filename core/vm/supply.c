@@ -267,6 +267,8 @@ gpumem_status gm_handles_supply(struct gm_heap *heap,
 	}
 	memmove(handles + supply.ours, handles + need->pages - supply.fresh,
 		supply.fresh * sizeof(*handles));
+	need->attempt->made_of =
+		supply.ours ? GPUMEM_SERVED_MOVED : GPUMEM_SERVED_DRIVER;
 	*count_out = supply.ours + supply.fresh;
 	return GPUMEM_OK;
 }

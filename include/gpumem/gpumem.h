@@ -186,7 +186,8 @@ GPUMEM_API unsigned gpumem_version_number(void);
 	X(WARN, 2, "warn")   /* it works, but not as configured */            \
 	X(INFO, 3, "info")   /* once per event: a backend chosen, a fallback  \
 			      */                                              \
-	X(DEBUG, 4, "debug") /* every driver call that failed */
+	X(DEBUG, 4, "debug") /* every driver call that failed, and what     \
+				served each allocation that no cache did */
 
 typedef enum gpumem_log_level {
 #define GPUMEM_LOG_ENUM(name, number, word) GPUMEM_LOG_##name = (number),
@@ -1394,6 +1395,36 @@ enum gpumem_call {
 /* "va_reserve"; NULL for a number that is none. */
 GPUMEM_API const char *gpumem_call_name(unsigned call);
 
+/* What an allocation got its block from, in the order in which it is tried:
+ * name, number, statistic, text. From TRIMMED on it is what had to be done before
+ * there was anything. A later version may have more. */
+#define GPUMEM_SERVED_LIST(X)                                                 \
+	X(CACHE, 0, cache, "the thread's cache")                              \
+	X(OWN, 1, own, "free memory of its stream")                           \
+	X(PENDING, 2, pending, "blocks whose uses on other streams were over") \
+	X(CACHES, 3, caches, "what the caches of threads had ready")          \
+	X(STREAMS, 4, streams, "free memory of other streams")                \
+	X(BEHIND, 5, behind, "memory still in use, behind that work")         \
+	X(MOVED, 6, moved, "pages moved from free blocks")                    \
+	X(DRIVER, 7, driver, "new memory from the driver")                    \
+	X(EXCHANGED, 8, exchanged, "a new segment, in place of unused ones")  \
+	X(TRIMMED, 9, trimmed, "a trim")                                      \
+	X(ASKED, 10, asked, "the pressure callbacks")                         \
+	X(SOFT, 11, soft, "memory beyond the soft limit")                     \
+	X(LARGER, 12, larger, "a larger class, or a large block")             \
+	X(WAITED, 13, waited, "a wait of the host")
+
+enum gpumem_served {
+#define GPUMEM_SERVED_ENUM(name, number, statistic, text)                     \
+	GPUMEM_SERVED_##name = (number),
+	GPUMEM_SERVED_LIST(GPUMEM_SERVED_ENUM)
+#undef GPUMEM_SERVED_ENUM
+	GPUMEM_SERVED_COUNT
+};
+
+/* "own": its statistic is served_own. */
+GPUMEM_API const char *gpumem_served_name(unsigned served);
+
 /* Every number of struct gpumem_stats: name, type, unit.
  *
  *     GAUGE    struct gpumem_gauge
@@ -1431,7 +1462,21 @@ GPUMEM_API const char *gpumem_call_name(unsigned call);
 	X(handle_part_bytes, VALUE, BYTES)                                    \
 	X(slab_part_bytes, VALUE, BYTES)                                      \
 	X(graph_bytes, VALUE, BYTES)                                          \
-	X(stale_bytes, VALUE, BYTES)
+	X(stale_bytes, VALUE, BYTES)                                        \
+	X(served_cache, COUNTER, COUNT)                                       \
+	X(served_own, COUNTER, COUNT)                                         \
+	X(served_pending, COUNTER, COUNT)                                     \
+	X(served_caches, COUNTER, COUNT)                                      \
+	X(served_streams, COUNTER, COUNT)                                     \
+	X(served_behind, COUNTER, COUNT)                                      \
+	X(served_moved, COUNTER, COUNT)                                       \
+	X(served_driver, COUNTER, COUNT)                                      \
+	X(served_exchanged, COUNTER, COUNT)                                   \
+	X(served_trimmed, COUNTER, COUNT)                                     \
+	X(served_asked, COUNTER, COUNT)                                       \
+	X(served_soft, COUNTER, COUNT)                                        \
+	X(served_larger, COUNTER, COUNT)                                      \
+	X(served_waited, COUNTER, COUNT)
 
 struct gpumem_stats {
 	size_t size;
@@ -1475,6 +1520,28 @@ struct gpumem_stats {
 				       elsewhere by now, and are unmapped once
 				       the work on them is over; they hold no
 				       memory of their own */
+	/* What served the allocations, by enum gpumem_served: these add up to
+	 * hits + misses. */
+	uint64_t served_cache; /* the thread's own cache */
+	uint64_t served_own;   /* free memory of the stream */
+	uint64_t served_pending; /* freed blocks whose uses on other streams
+				    were over by now */
+	uint64_t served_caches; /* what the caches of threads had ready, of
+				   other sizes */
+	uint64_t served_streams; /* free memory of other streams */
+	uint64_t served_behind; /* memory that others may still use: the stream
+				   waits for their work */
+	uint64_t served_moved; /* pages moved from free blocks, and perhaps
+				  some from the driver */
+	uint64_t served_driver; /* new memory from the driver */
+	uint64_t served_exchanged; /* without virtual memory: a new segment,
+				      for which unused ones went back */
+	uint64_t served_trimmed; /* after a trim of this and other pools */
+	uint64_t served_asked; /* after the pressure callbacks */
+	uint64_t served_soft; /* beyond the soft limit */
+	uint64_t served_larger; /* small: a larger class, or a large block */
+	uint64_t served_waited; /* after the host waited for work, other pools
+				   or other threads */
 };
 
 /* No driver call. Takes time for each stream, each cache of a thread and each

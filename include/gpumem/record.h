@@ -92,6 +92,7 @@ struct gpumem_record_chunk {
 	  "value: the bytes of the block in the next event")                  \
 	X(STACK, 5, "stack", "value: the stack of the next event")            \
 	X(VALUE, 6, "value", "value: another number of the event before")     \
+	X(SERVED, 7, "served", "value: what the next event's block came from") \
 	X(LIVE, 16, "live", "block: it was live when the recording began")    \
 	X(ALLOC, 17, "alloc", "block: it was allocated")                      \
 	X(FREE, 18, "free", "block: it was freed")                            \

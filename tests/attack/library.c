@@ -54,6 +54,7 @@ ATTACK_NAME(kind, gpumem_kind)
 ATTACK_NAME(log_level, gpumem_log_level)
 ATTACK_NAME(pressure_limit, gpumem_pressure_limit)
 ATTACK_NAME(record_kind, unsigned)
+ATTACK_NAME(served, unsigned)
 ATTACK_NAME(share, gpumem_share)
 
 void attack_gpumem_version(void)

@@ -38,6 +38,7 @@
 	X(gpumem_log_level_name, 1, 0)                                         \
 	X(gpumem_pressure_limit_name, 1, 0)                                    \
 	X(gpumem_record_kind_name, 1, 0)                                       \
+	X(gpumem_served_name, 1, 0)                                            \
 	X(gpumem_share_name, 1, 0)                                             \
 	X(gpumem_copy, 12,                                                     \
 	  B(UNSUPPORTED) | B(BAD_POINTER) | ASKS | B(NO_HOST_MEMORY))          \

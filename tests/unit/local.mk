@@ -210,6 +210,7 @@ lib_tests = \
 	tests/unit/lib/resize_faults \
 	tests/unit/lib/resize_order \
 	tests/unit/lib/sentences \
+	tests/unit/lib/served \
 	tests/unit/lib/shape \
 	tests/unit/lib/share \
 	tests/unit/lib/share_bad \

@@ -33,7 +33,8 @@ struct recording_event {
 	uint64_t address, bytes;
 	uint64_t value[RECORDING_VALUES];
 	uint64_t stream;
-	uint64_t stack; /* of a block; 0: none, another may not be defined */
+	uint64_t stack;	 /* of a block; 0: none, another may not be defined */
+	unsigned served; /* of one that begins: enum gpumem_served */
 	const char *behind;  /* of a pool: where its VALUEs are in the file, */
 	size_t behind_count; /* all of them */
 	uint32_t thread;
@@ -52,7 +53,7 @@ struct recording_pool {
  *     at <= end; head_time never decreases */
 struct recording_chunk {
 	const char *at, *end;
-	uint64_t sequence, base, huge, stack, head_time;
+	uint64_t sequence, base, huge, stack, served, head_time;
 	struct recording_event head;
 };
 

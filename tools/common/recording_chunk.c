@@ -7,6 +7,7 @@
  */
 #include "recording.h"
 
+#include <gpumem/gpumem.h>
 #include <string.h>
 
 #define EVENT_BYTES sizeof(struct gpumem_record_event)
@@ -42,11 +43,14 @@ static void prepare(struct recording_chunk *chunk,
 	case GPUMEM_RECORD_STACK:
 		chunk->stack = raw->value;
 		break;
+	case GPUMEM_RECORD_SERVED:
+		chunk->served = raw->value;
+		break;
 	default:
 		/* What is not known may be of a block. A VALUE without an
 		 * event is of no use here. */
 		if (raw->kind >= GPUMEM_RECORD_BLOCK)
-			chunk->huge = chunk->stack = 0;
+			chunk->huge = chunk->stack = chunk->served = 0;
 		break;
 	}
 }
@@ -90,15 +94,19 @@ static bool fill(struct recording_chunk *chunk,
 		 const struct gpumem_record_event *raw)
 {
 	struct recording_event *head = &chunk->head;
-	uint64_t stack = chunk->stack, time;
+	uint64_t stack = chunk->stack, served = chunk->served, time;
 	bool good = true;
 
-	chunk->stack = 0;
+	chunk->stack = chunk->served = 0;
 	if (__builtin_add_overflow(chunk->base, raw->time, &time))
 		return false;
 	head->kind = raw->kind;
 	head->tag = raw->tag;
 	head->stack = recording_is_block(head) ? stack : 0;
+	head->served = head->kind == GPUMEM_RECORD_ALLOC &&
+				       served < GPUMEM_SERVED_COUNT
+			       ? (unsigned)served
+			       : 0;
 	if (recording_is_block(head))
 		good = fill_block(chunk, raw);
 	else

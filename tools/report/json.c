@@ -212,6 +212,7 @@ bool report_json(const struct model *model, const struct report_config *config)
 	if (!model->has_pages)
 		json_decref(worst);
 	groups_json(root, model, &ok);
+	json_put(root, "served", served_json(model, &ok), &ok);
 	json_put(root, "out_of_memory", ooms_json(model, &ok), &ok);
 	stacks_free(&stacks);
 	return json_print(root, ok);

@@ -42,5 +42,7 @@ void page_tags(struct page *page, const char *title, const char *of,
 	       struct model_tag *tags, size_t count, uint64_t requested);
 /* groups_print.c: nothing where there is one pool only. */
 void groups_page(struct page *page);
+/* served.c: nothing where it is not known. */
+void served_page(struct page *page);
 
 #endif

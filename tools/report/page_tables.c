@@ -281,6 +281,7 @@ void page_tables(struct page *page, size_t blocks)
 
 	put_moments(page);
 	groups_page(page);
+	served_page(page);
 	put_tags(page, "peak", &model->peak);
 	if (blocks)
 		put_blocks(page, "The largest blocks at the peak", &model->peak,

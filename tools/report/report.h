@@ -41,6 +41,10 @@ json_t *report_tags_json(const struct model *model,
  * JSON has empty lists elsewhere. */
 bool groups_text(const struct model *model);
 void groups_json(json_t *root, const struct model *model, bool *ok);
+/* served.c: what served the allocations, where that is known; false: out of
+ * memory. */
+bool served_text(const struct model *model);
+json_t *served_json(const struct model *model, bool *ok);
 /* The picture or the page, to config->output. */
 bool report_draw(const struct model *model, const struct report_config *config);
 /* png.c: what `write` writes, to config->output, and as PNG if it is an SVG and

@@ -281,6 +281,7 @@ bool report_text(const struct model *model, const struct report_config *config)
 	ok = print_moments(model) && ok;
 	ok = print_places(model) && ok;
 	ok = groups_text(model) && ok;
+	ok = served_text(model) && ok;
 	ok = print_live(model, &model->peak, &stacks, config) && ok;
 	ok = print_live(model, &model->end, &stacks, config) && ok;
 	if (model->end.blocks)

@@ -108,6 +108,8 @@ bool summary_add(const struct recording_event *event,
 
 	summary->last_ns = event->time_ns;
 	summary->kinds[event->kind]++;
+	if (event->kind == GPUMEM_RECORD_ALLOC)
+		summary->served[event->served]++;
 	summary->all.events++;
 	pool->events++;
 	if (block) {

@@ -9,6 +9,8 @@
 
 #include "common/history.h"
 
+#include <gpumem/gpumem.h>
+
 /* Of a pool, or of all together. */
 struct summary_usage {
 	uint64_t requested_bytes, peak_requested_bytes, peak_requested_ns;
@@ -21,9 +23,10 @@ struct summary {
 	struct summary_usage all;
 	struct summary_usage *pools; /* by number, SUMMARY_POOLS */
 	uint64_t kinds[UINT8_MAX + 1];
-	struct trace_ids threads, streams; /* different ones */
-	uint64_t last_ns;		   /* of the last event */
-	bool failed;			   /* out of memory */
+	uint64_t served[GPUMEM_SERVED_COUNT]; /* of all.allocs */
+	struct trace_ids threads, streams;    /* different ones */
+	uint64_t last_ns;		      /* of the last event */
+	bool failed;			      /* out of memory */
 };
 
 enum { SUMMARY_POOLS = UINT16_MAX + 1 };

@@ -49,6 +49,20 @@ class Stats(TypedDict):
     slab_part_bytes: int
     graph_bytes: int
     stale_bytes: int
+    served_cache: int
+    served_own: int
+    served_pending: int
+    served_caches: int
+    served_streams: int
+    served_behind: int
+    served_moved: int
+    served_driver: int
+    served_exchanged: int
+    served_trimmed: int
+    served_asked: int
+    served_soft: int
+    served_larger: int
+    served_waited: int
 
 class Block(TypedDict):
     address: int

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 static gpumem_pool *pool;
-static pthread_mutex_t application = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t application = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_barrier_t barrier;
 static _Atomic bool telling, served;
 static unsigned told;

@@ -236,7 +236,7 @@ static void test_full(void)
 	struct recording recording;
 	size_t nameless = 0, blocks = 0;
 
-	must(gpumem_record_begin(path, 1 << 20));
+	must(gpumem_record_begin(path, 2 << 20));
 	for (volatile uint64_t way = 0; way < WAYS; way++) {
 		void *ptr = deep(DEPTH, way);
 
