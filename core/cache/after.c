@@ -16,9 +16,13 @@ static bool may_be_recorded(void)
 				    memory_order_relaxed) != 0;
 }
 
-static bool may_be_tagged(void)
+_Atomic bool gm_words_used;
+
+/* Blocks of the process may have more than their size: tags, or words. */
+static bool may_have_more(void)
 {
-	return atomic_load_explicit(&gm_tag_count, memory_order_relaxed) != 0;
+	return atomic_load_explicit(&gm_tag_count, memory_order_relaxed) != 0 ||
+	       atomic_load_explicit(&gm_words_used, memory_order_relaxed);
 }
 
 void *gm_local_alloc_refilled(struct gm_heap *heap, size_t bytes,
@@ -48,7 +52,7 @@ bool gm_local_free_flushed(void *ptr, bool any, gpumem_stream stream)
 
 bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream)
 {
-	if ((may_be_tagged() || may_be_recorded()) &&
+	if ((may_have_more() || may_be_recorded()) &&
 	    gm_hot_free(ptr, any, stream))
 		return true;
 	return gm_local_free_flushed(ptr, any, stream);

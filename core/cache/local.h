@@ -217,6 +217,9 @@ void *gm_local_alloc_refilled(struct gm_heap *heap, size_t bytes,
 bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream);
 bool gm_local_free_flushed(void *ptr, bool any, gpumem_stream stream);
 
+/* Some block of the process has had a word of the caller's (heap/user.c). */
+extern _Atomic bool gm_words_used;
+
 /* resize.c: a small block that is used on its own stream, without the mutex.
  * OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY: its slot
  * is too small, and nothing has changed. NOT_READY, without a sentence: take

@@ -9,6 +9,7 @@
  * meanwhile that the block has ended.
  */
 #include "block.h"
+#include "cache/local.h"
 #include "extent/map.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -96,6 +97,12 @@ gpumem_status gm_heap_get_user(const void *ptr, void **user_out)
 
 /* ---- what it will be ---- */
 
+static void use_words(void)
+{
+	if (!atomic_load_explicit(&gm_words_used, memory_order_relaxed))
+		atomic_store(&gm_words_used, true);
+}
+
 /* False: the slot has ended meanwhile. */
 static bool note(const struct gm_class *class, gm_mark *mark)
 {
@@ -128,6 +135,7 @@ static gpumem_status set_small(uintptr_t entry, uintptr_t address, void *user)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for the words of small blocks");
 	atomic_store_explicit(word, user, memory_order_relaxed);
+	use_words();
 	return has || note(class, mark) ? GPUMEM_OK : GPUMEM_NOT_READY;
 }
 
@@ -142,8 +150,10 @@ static gpumem_status set_large(uintptr_t entry, uintptr_t address, void *user)
 	if (has || user)
 		atomic_store_explicit(&extent->user, user,
 				      memory_order_relaxed);
-	if (!has && user)
+	if (!has && user) {
+		use_words();
 		gm_extent_add_more(extent, GM_MORE_USER);
+	}
 	return GPUMEM_OK;
 }
 

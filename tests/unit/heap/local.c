@@ -5,6 +5,7 @@
  * once, and is counted. Large blocks are in cached.c, threads against each
  * other in claims.c. */
 #include "fixture.h"
+#include "heap/block.h"
 
 enum { CLASS = 3 }; /* 1 KiB, with the smallest unit */
 #define BYTES ((size_t)1000)
@@ -306,6 +307,30 @@ static void test_streams(void)
 	is_ptr(again, second, "and is used for the next stream");
 }
 
+/* Without the mutex, also where no block of the process has a tag. */
+static void test_word(void)
+{
+	unsigned ready;
+	void *ptr, *user = &user;
+
+	restart();
+	refill();
+	ready = local->bin[CLASS].count;
+	ptr = gm_local_alloc(&heap, BYTES, NULL);
+	must(gm_block_poke_user(ptr, &ready));
+	ok(gm_block_peek_user(ptr, &user) && user == &ready,
+	   "a block of a cache has a word");
+	sound("with a word");
+	ok(!gm_local_free(ptr, NULL), "it is not of those that have nothing");
+	ok(gm_local_free_again(ptr, true, NULL), "the cache takes it still");
+	is_uint(local->bin[CLASS].count, ready, "itself");
+	ok(!gm_block_peek_user(ptr, &user), "then it has none");
+	is_ptr(gm_local_alloc(&heap, BYTES, NULL), ptr, "nor has the next");
+	ok(gm_block_peek_user(ptr, &user) && !user, "at the same address");
+	ok(gm_local_free(ptr, NULL), "which has nothing");
+	sound("without words");
+}
+
 int main(void)
 {
 	alarm(60);
@@ -330,6 +355,7 @@ int main(void)
 	test_known();
 	restart();
 	test_streams();
+	test_word();
 	heap_end();
 	ok(!gm_local_alloc(&heap, BYTES, NULL), "a cache ends with its heap");
 	device_end();
