@@ -58,10 +58,13 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/allocator.cpp \
 	bindings/python/src/subclass/allocator.hpp \
 	bindings/python/src/subclass/checkpoint.cpp \
+	bindings/python/src/subclass/counts.cpp \
+	bindings/python/src/subclass/counts.hpp \
 	bindings/python/src/subclass/device.cpp \
 	bindings/python/src/subclass/foreign.cpp \
 	bindings/python/src/subclass/fork.cpp \
 	bindings/python/src/subclass/history.cpp \
+	bindings/python/src/subclass/listed.cpp \
 	bindings/python/src/subclass/names.hpp \
 	bindings/python/src/subclass/offer.cpp \
 	bindings/python/src/subclass/offer.hpp \
@@ -79,6 +82,7 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/statistics.cpp \
 	bindings/python/src/subclass/take.cpp \
 	bindings/python/src/subclass/virtuals.txt \
+	bindings/python/src/subclass/word.hpp \
 	bindings/python/src/tags.c \
 	bindings/python/tests/cudart_double.cpp \
 	bindings/python/tests/test_api.py \

@@ -109,6 +109,12 @@ for name in $programs; do
 		env GPUMEM_CONF=vm:off "$scratch/$name"
 done
 
+# ---- what the subclass of PyTorch's allocator counts --------------------------
+
+check "torch_counts.cpp compiles" build "$CXX" torch_counts -std=c++20 $optimise \
+	"$top_srcdir/bindings/python/src/subclass/counts.cpp"
+passes "peaks of several threads are those of their sums" "$scratch/torch_counts"
+
 # ---- with CCCL ---------------------------------------------------------------
 
 # Where a toolkit has it, and where a distribution or a checkout may: CCCL in the

@@ -268,6 +268,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/cxx/own.cpp \
 	tests/cxx/pmr.cpp \
 	tests/cxx/self.cpp \
+	tests/cxx/torch_counts.cpp \
 	tests/cxx/stand-in/NvInferRuntime.h \
 	tests/cxx/stand-in/af/backend.h \
 	tests/cxx/stand-in/af/memory.h \
@@ -336,6 +337,8 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_minutes.py \
 	tests/device/torch_models.py \
 	tests/device/torch_own_tests.py \
+	tests/device/torch_pair.cpp \
+	tests/device/torch_pair.py \
 	tests/device/torch_peers.py \
 	tests/device/torch_plug.c \
 	tests/device/torch_questions.py \

@@ -25,7 +25,7 @@ void delete_block(void *ptr)
 }
 
 gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
-				  record &made, void **ptr)
+				  mempool **of, void **ptr)
 {
 	gpumem_status fits = fit(own);
 
@@ -35,7 +35,7 @@ gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
 			      ? route(own.number, on)
 			      : nullptr;
 
-	made.of = in;
+	*of = in;
 	if (in) {
 		auto leave = [this, in](void *) {
 			std::lock_guard<std::mutex> hold(lock);
@@ -70,33 +70,25 @@ void *allocator::take(int number, size_t bytes, cudaStream_t on)
 	check_size(bytes);
 	make_current();
 	device &own = get(number);
-	record made{number, 0, bytes, on, nullptr, {}, {}, {}};
+	mempool *of = nullptr;
 	void *ptr = nullptr;
-	gpumem_status status = take_any(own, bytes, on, made, &ptr);
+	gpumem_status status = take_any(own, bytes, on, &of, &ptr);
 
 	if (is_oom(status) && (settle(nullptr) || callbacks_freed()))
-		status = take_any(own, bytes, on, made, &ptr);
-	if (is_oom(status) && take_spare(own, bytes, on, made, &ptr))
+		status = take_any(own, bytes, on, &of, &ptr);
+	if (is_oom(status) && take_spare(own, bytes, on, &of, &ptr))
 		status = GPUMEM_OK;
 	if (status != GPUMEM_OK)
-		fail(own, bytes, status, made.of);
-	made.allocated_at = gather(RecordContext::STATE);
-	note_segments(own, made.allocated_at);
-	{
-		std::lock_guard<std::mutex> hold(lock);
-
-		/* As PyTorch counts, whatever size gpumem's block has. */
-		made.bytes =
-			made.of ? made.of->memory.at(static_cast<char *>(ptr))
-					  .bytes
-				: rounded(bytes);
-		count(own, made, true);
-		enter(own, action::ALLOC, reinterpret_cast<size_t>(ptr), bytes,
-		      on, made.of ? made.of->id : MempoolId_t{},
-		      made.allocated_at);
-		blocks[ptr] = made;
+		fail(own, bytes, status, of);
+	context where = gather(RecordContext::STATE);
+	note_segments(own, where);
+	if (C10_UNLIKELY(of || where || watched.load())) {
+		list(ptr, {number, bytes, bytes, on, of, where, {}, {}});
+		return ptr;
 	}
-	report(ptr, made, true);
+	if (C10_UNLIKELY(word(number, bytes).set(ptr) != GPUMEM_OK))
+		refuse(ptr);
+	begin_own(own, ptr, bytes);
 	return ptr;
 }
 
@@ -105,50 +97,48 @@ void allocator::raw_delete(void *ptr)
 	if (!ptr || is_child())
 		return;
 	context where = gather(RecordContext::ALL);
-	record gone;
-	{
-		std::lock_guard<std::mutex> hold(lock);
-		auto found = blocks.find(ptr);
+	word found = word::of(ptr);
 
-		TORCH_CHECK(found != blocks.end(),
-			    "invalid device pointer: ", ptr);
-		gone = std::move(found->second);
-		blocks.erase(found);
-		device &own = *opened(gone.device);
-		MempoolId_t id = gone.of ? gone.of->id : MempoolId_t{};
-		auto address = reinterpret_cast<size_t>(ptr);
-
-		count(own, gone, false);
-		enter(own, action::FREE_REQUESTED, address, gone.requested,
-		      gone.on, id, where);
-		enter(own, action::FREE_COMPLETED, address, gone.requested,
-		      gone.on, id, where);
-		if (gone.of && gone.uses.empty())
-			gone.of->memory.give(static_cast<char *>(ptr));
-		else if (gone.of)
-			gone.of->pending.push_back(
-				{static_cast<char *>(ptr), gone.uses, {}});
+	if (C10_UNLIKELY(!found || found.is_listed() || watched.load())) {
+		unlist(ptr, found, where);
+		return;
 	}
-	gone.sent.reset();
-	/* Nothing to be done about what fails: the driver may be gone before
-	 * the last tensors are. */
-	if (!gone.of)
-		GPUMEM_IGNORE(gpumem_free_own(ptr));
-	report(ptr, gone, false);
+	end_own(*opened(found.device()), ptr, found.requested());
+}
+
+/* A block of gpumem's own begins; or ends, as PyTorch counts, whatever size
+ * gpumem's block has. */
+void allocator::begin_own(device &own, void *ptr, size_t requested)
+{
+	size_t bytes = rounded(requested);
+
+	own.has.add(bytes <= SMALL, bytes, requested);
+	report(ptr, own.number, bytes, true);
+}
+
+/* Nothing is to be done about what fails: the driver may be gone before the
+ * last tensors are. */
+void allocator::end_own(device &own, void *ptr, size_t requested)
+{
+	size_t bytes = rounded(requested);
+
+	own.has.remove(bytes <= SMALL, bytes, requested);
+	GPUMEM_IGNORE(gpumem_free_own(ptr));
+	report(ptr, own.number, bytes, false);
 }
 
 /* PyTorch's profiler and its other observers. */
-void allocator::report(void *ptr, const record &of, bool taken)
+void allocator::report(void *ptr, int number, size_t size, bool taken)
 {
 	if (c10::memoryProfilingEnabled()) {
-		auto stats = getDeviceStats(of.device);
-		auto bytes = static_cast<int64_t>(of.bytes);
+		auto stats = getDeviceStats(DeviceIndex(number));
+		auto bytes = static_cast<int64_t>(size);
 
 		c10::reportMemoryUsageToProfiler(
 			ptr, taken ? bytes : -bytes,
 			stats.allocated_bytes[0].current,
 			stats.reserved_bytes[0].current,
-			{c10::DeviceType::CUDA, DeviceIndex(of.device)});
+			{c10::DeviceType::CUDA, DeviceIndex(number)});
 	}
 	const auto *tracer = c10::impl::GPUTrace::get_trace();
 	auto address = reinterpret_cast<uintptr_t>(ptr);
@@ -205,17 +195,13 @@ void allocator::recordStream(const c10::DataPtr &data, c10::cuda::CUDAStream on)
 	check_process();
 	if (!ptr || data.get_deleter() != &delete_block)
 		return;
-	{
+	if (C10_UNLIKELY(!word::of(ptr))) {
 		std::lock_guard<std::mutex> hold(lock);
 		auto found = blocks.find(ptr);
 
-		if (found == blocks.end())
-			return;
-		if (found->second.of) {
-			if (on.stream() != found->second.on)
-				found->second.uses.insert(on.stream());
-			return;
-		}
+		if (found != blocks.end() && on.stream() != found->second.on)
+			found->second.uses.insert(on.stream());
+		return;
 	}
 	if (gpumem_use_on(ptr, on.stream()) != GPUMEM_OK)
 		raise();

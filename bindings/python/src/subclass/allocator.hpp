@@ -8,8 +8,11 @@
  * one that some versions lack (names.hpp), which overrides.cpp checks, so that
  * a version that has another one refuses to compile.
  *
- * One mutex, `lock`, is over all that is here. It is not held during a call of
- * gpumem's that may wait, of Python's, or of a recorder of stacks.
+ * What most blocks need is in the word that gpumem has for each (word.hpp), and
+ * in counts of many threads (counts.hpp): they take no lock here. One mutex,
+ * `lock`, is over all else, which few blocks and few programs need. It is not
+ * held during a call of gpumem's that may wait, of Python's, or of a recorder
+ * of stacks.
  *
  * PyTorch frees blocks and ends pools in destructors: raw_delete(),
  * releasePool(), endAllocateToPool() and emptyCache() of a pool do not throw
@@ -18,9 +21,11 @@
 #ifndef GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
 #define GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
 
+#include "counts.hpp"
 #include "names.hpp"
 #include "offer.hpp"
 #include "space.hpp"
+#include "word.hpp"
 
 #include <gpumem/gpumem.h>
 
@@ -36,7 +41,7 @@ namespace gpumem_torch
 
 using filter = std::function<bool(cudaStream_t)>;
 
-constexpr int MOST_DEVICES = 64;
+constexpr int MOST_DEVICES = 64; /* as a word has room for */
 
 /* A private pool. users == 0 and inside == 0: nobody will ask it for memory any
  * more, and it ends when the device has done what was launched and nothing in
@@ -61,7 +66,7 @@ struct mempool {
 	std::vector<waiting> pending;
 };
 
-/* Of a block that PyTorch has. */
+/* Of a block that PyTorch has; kept of those that are listed. */
 struct record {
 	int device;
 	size_t bytes, requested; /* bytes: rounded as PyTorch does */
@@ -80,7 +85,11 @@ struct baseline {
 using ranges = std::map<size_t, size_t>; /* from, to */
 
 struct device {
-	int number;
+	explicit device(int number) : number(number), has(number)
+	{
+	}
+
+	const int number;
 	gpumem_device *handle;
 	gpumem_pool *pool;
 	double fraction = 1;
@@ -94,14 +103,15 @@ struct device {
 	 *     reserved + their_bytes <= limit, unless a limit is wanted */
 	uint64_t limit = 0;	  /* what the fraction comes to; 0: none */
 	uint64_t their_bytes = 0; /* of segments that are not gpumem's */
-	c10::CachingAllocator::StatArray blocks, bytes, requested;
+	counts has;		  /* not under the lock */
 	c10::CachingAllocator::StatArray segments,
 		segment_bytes; /* mempools' */
 	c10::CachingAllocator::StatArray their_segment_bytes;
 	/* Of each mempool, and of those that are gone until totals or peaks are
 	 * reset. */
 	std::map<MempoolId_t, c10::CachingAllocator::StatArray> pool_bytes;
-	int64_t own_small_bytes = 0; /* of small blocks that are gpumem's own */
+	std::atomic<int64_t> pool_small_bytes{
+		0}; /* of mempools' small blocks */
 	int64_t oom_count = 0, rejection_count = 0;
 	baseline since{};
 	std::map<MempoolId_t, std::unique_ptr<mempool>> mempools;
@@ -247,13 +257,14 @@ class allocator final : public cca::CUDAAllocator
 	const std::string backend;
 	std::atomic<device *> devices[MOST_DEVICES]{};
 	std::atomic<int> device_count{0};
-	std::unordered_map<void *, record> blocks;
+	std::unordered_map<void *, record> blocks; /* that are listed */
 	std::vector<std::shared_ptr<routing>> routings;
 	/* Of captures that failed, as long as PyTorch has not ended them. */
 	std::vector<std::pair<int, MempoolId_t>> failed;
 	std::atomic<int> routed{0}, capturing{0};
 	std::atomic<bool> gathers{false};  /* history.recorder is to be asked */
 	std::atomic<bool> recorded{false}; /* history.on */
+	std::atomic<bool> watched{false};  /* that, or there are trackers */
 	history past;
 	std::vector<cca::OutOfMemoryObserver> observers, rejection_observers;
 	std::vector<cca::AllocatorTraceTracker> trackers;
@@ -264,13 +275,20 @@ class allocator final : public cca::CUDAAllocator
 	gpumem_status divide_limit(device &own);
 	gpumem_status fit(device &own);
 	gpumem_status take_any(device &own, size_t bytes, stream on,
-			       record &made, void **ptr);
+			       mempool **of, void **ptr);
 	[[noreturn]] void fail(device &own, size_t bytes, gpumem_status status,
 			       const mempool *of);
+	record known(const void *ptr, word found) const;
+	void list(void *ptr, record made);
+	record &listed(void *ptr);
+	void unlist(void *ptr, word found, context where);
+	record take_off(void *ptr, word found, context where);
 	void count(device &own, const record &of, bool taken);
 	void count(device &own, const segment &of, const mempool &in,
 		   bool taken);
-	void report(void *ptr, const record &of, bool taken);
+	void begin_own(device &own, void *ptr, size_t requested);
+	void end_own(device &own, void *ptr, size_t requested);
+	void report(void *ptr, int number, size_t bytes, bool taken);
 
 	mempool *route(int number, stream on);
 	void drop_failed();
@@ -290,7 +308,7 @@ class allocator final : public cca::CUDAAllocator
 	const segment *their_segment(const void *ptr) const;
 	std::string their_reason(const device &own, const mempool *in,
 				 gpumem_status status);
-	bool take_spare(device &own, size_t bytes, stream on, record &made,
+	bool take_spare(device &own, size_t bytes, stream on, mempool **of,
 			void **ptr);
 	void tell(routing &way, mempool &in, stream on);
 	void poll(device &own, mempool &in);
@@ -315,6 +333,8 @@ void delete_block(void *ptr);
 
 /* Throws what failed last in this thread. */
 [[noreturn]] void raise();
+/* The same, and the block ends: its word cannot be set. */
+[[noreturn]] void refuse(void *ptr);
 
 /* ---- fork.cpp ---- */
 void watch_forks();

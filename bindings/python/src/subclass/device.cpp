@@ -27,7 +27,6 @@ device *allocator::opened(int number) const
 device &allocator::get(int number)
 {
 	static std::mutex opening;
-	std::string name = backend + ":" + std::to_string(number);
 
 	check_process();
 	if (device *found = opened(number))
@@ -37,8 +36,8 @@ device &allocator::get(int number)
 	std::lock_guard<std::mutex> hold(opening);
 	if (device *found = opened(number))
 		return *found;
-	auto made = std::make_unique<device>();
-	made->number = number;
+	std::string name = backend + ":" + std::to_string(number);
+	auto made = std::make_unique<device>(number);
 	note_use();
 	if (gpumem_device_open(name.c_str(), &made->handle) != GPUMEM_OK)
 		raise();

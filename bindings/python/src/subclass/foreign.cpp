@@ -2,14 +2,16 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * MemPools with an allocator of their own: vLLM's for its sleep, NCCL's, managed
- * memory. Their segments come from that allocator and go back to it; what is cut
- * out of them, counted and shown is as of any private pool. gpumem knows nothing
- * of this memory, so the limit that PyTorch's fraction comes to is divided here.
+ * MemPools with an allocator of their own: vLLM's for its sleep, NCCL's,
+ * managed memory. Their segments come from that allocator and go back to it;
+ * what is cut out of them, counted and shown is as of any private pool. gpumem
+ * knows nothing of this memory, so the limit that PyTorch's fraction comes to
+ * is divided here.
  *
  * Such an allocator may be Python's: it is never called under a lock. If it
- * leaves an error of Python's, which vLLM's does for a segment that it has given
- * back by itself, that is neither the program's nor one for the next segment.
+ * leaves an error of Python's, which vLLM's does for a segment that it has
+ * given back by itself, that is neither the program's nor one for the next
+ * segment.
  */
 #include "allocator.hpp"
 
@@ -80,8 +82,8 @@ void allocator::join(int number, MempoolId_t id,
 	made->users++;
 }
 
-/* So much less for gpumem. What it has and does not use goes back for it; LIMIT:
- * it uses too much. */
+/* So much less for gpumem. What it has and does not use goes back for it;
+ * LIMIT: it uses too much. */
 gpumem_status allocator::claim(device &own, size_t bytes)
 {
 	gpumem_stats now = GPUMEM_INIT(gpumem_stats);

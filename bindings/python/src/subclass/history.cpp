@@ -80,6 +80,7 @@ void allocator::recordHistory(bool on, cca::CreateContextFn recorder,
 	gathers.store(on && when != RecordContext::NEVER,
 		      std::memory_order_release);
 	recorded.store(on, std::memory_order_release);
+	watched.store(on || !trackers.empty());
 	if (on && !clear)
 		return;
 	past.annotations.clear();
@@ -142,13 +143,18 @@ bool allocator::supportsUserMetadata()
 void allocator::annotateMemory(const void *ptr, const std::string &text)
 {
 	check_process();
+	if (!watched.load())
+		return;
 	context where = gather(RecordContext::ALLOC);
+	word own = word::of(ptr);
+	record of = own ? known(ptr, own) : record{};
 	std::lock_guard<std::mutex> hold(lock);
 	auto found = blocks.find(const_cast<void *>(ptr));
 
-	if (found == blocks.end())
+	if (found != blocks.end())
+		of = found->second;
+	else if (!own)
 		return;
-	const record &of = found->second;
 	enter(*opened(of.device), annotated(), reinterpret_cast<size_t>(ptr),
 	      of.requested, of.on, of.of ? of.of->id : MempoolId_t{}, where,
 	      text);
@@ -187,6 +193,7 @@ void allocator::attachAllocatorTraceTracker(cca::AllocatorTraceTracker tracker)
 	std::lock_guard<std::mutex> hold(lock);
 
 	trackers.push_back(std::move(tracker));
+	watched.store(true);
 }
 
 /* ---- snapshots
@@ -217,6 +224,7 @@ cca::SnapshotInfo allocator::snapshot(MempoolId_t id, bool traces)
 			continue;
 		note_segments(*own, nullptr);
 		add_segments(*own, id, result);
+		tallies has = own->has.read();
 		std::lock_guard<std::mutex> hold(lock);
 		if (traces)
 			for (auto entry : own->trace) {
@@ -226,7 +234,8 @@ cca::SnapshotInfo allocator::snapshot(MempoolId_t id, bool traces)
 			}
 		/* For the next: this one ends with what the program did. */
 		enter(*own, TraceEntry::SNAPSHOT, 0,
-		      size_t(own->bytes[0].current), nullptr, {}, {});
+		      size_t(has[count_of(BYTES, ALL)].current), nullptr, {},
+		      {});
 	}
 	std::lock_guard<std::mutex> hold(lock);
 	for (auto entry : past.annotations) {

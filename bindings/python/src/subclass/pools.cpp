@@ -255,17 +255,17 @@ gpumem_status allocator::take_in(device &own, mempool &in, size_t bytes,
 }
 
 /* From a pool that said that it has some for others, setUseOnOOM(). */
-bool allocator::take_spare(device &own, size_t bytes, stream on, record &made,
+bool allocator::take_spare(device &own, size_t bytes, stream on, mempool **of,
 			   void **ptr)
 {
 	std::lock_guard<std::mutex> hold(lock);
 
 	for (auto &each : own.mempools) {
-		if (!each.second->use_on_oom || made.of)
+		if (!each.second->use_on_oom || *of)
 			continue;
 		*ptr = each.second->memory.take(bytes, on);
 		if (*ptr) {
-			made.of = each.second.get();
+			*of = each.second.get();
 			return true;
 		}
 	}

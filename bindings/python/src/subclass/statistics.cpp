@@ -32,12 +32,29 @@ void allocator::count(device &own, const record &of, bool taken)
 {
 	bool small = of.bytes <= SMALL;
 
-	change(own.blocks, small, 1, taken);
-	change(own.bytes, small, of.bytes, taken);
-	change(own.requested, small, of.requested, taken);
-	if (small && !of.of)
-		own.own_small_bytes +=
-			taken ? int64_t(of.bytes) : -int64_t(of.bytes);
+	if (taken)
+		own.has.add(small, of.bytes, of.requested);
+	else
+		own.has.remove(small, of.bytes, of.requested);
+	if (C10_LIKELY(!of.of || !small))
+		return;
+	auto bytes = static_cast<int64_t>(of.bytes);
+	own.pool_small_bytes.fetch_add(taken ? bytes : -bytes);
+}
+
+static StatArray stats_of(const tallies &from, quantity of)
+{
+	StatArray made;
+
+	for (kind in : {ALL, SMALL_ONES, LARGE_ONES}) {
+		const tally &found = from[count_of(of, in)];
+
+		made[in].current = found.current;
+		made[in].peak = found.peak;
+		made[in].allocated = found.allocated;
+		made[in].freed = found.freed;
+	}
+	return made;
 }
 
 void allocator::count(device &own, const segment &of, const mempool &in,
@@ -136,11 +153,14 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 	baseline all = totals(*own, now);
 	Stat split;
 
+	tallies has = own->has.read();
+	int64_t small_bytes = has[count_of(BYTES, SMALL_ONES)].current -
+			      own->pool_small_bytes.load();
+	result.allocation = result.active = stats_of(has, BLOCKS);
+	result.allocated_bytes = result.active_bytes = stats_of(has, BYTES);
+	result.requested_bytes = stats_of(has, REQUESTED);
 	std::lock_guard<std::mutex> hold(lock);
 	const baseline &since = own->since;
-	result.allocation = result.active = own->blocks;
-	result.allocated_bytes = result.active_bytes = own->bytes;
-	result.requested_bytes = own->requested;
 	for (int i : {0, 2}) {
 		Stat &active = result.active_bytes[i];
 
@@ -151,7 +171,7 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 	       sum(gauge(now.reserved, all.taken - since.taken,
 			 all.returned - since.returned),
 		   own->their_segment_bytes[0]),
-	       own->segment_bytes, own->own_small_bytes);
+	       own->segment_bytes, small_bytes);
 	result.segment = own->segments;
 	for (auto &each : own->pool_bytes)
 		note_private(result, each.first, each.second);
@@ -168,9 +188,8 @@ cca::DeviceStats allocator::getDeviceStats(DeviceIndex number)
 /* To be reset. Those of pools that are gone end. */
 static std::vector<StatArray *> counters(device &own)
 {
-	std::vector<StatArray *> all{
-		&own.blocks,   &own.bytes,	   &own.requested,
-		&own.segments, &own.segment_bytes, &own.their_segment_bytes};
+	std::vector<StatArray *> all{&own.segments, &own.segment_bytes,
+				     &own.their_segment_bytes};
 
 	for (auto it = own.pool_bytes.begin(); it != own.pool_bytes.end();) {
 		if (!own.mempools.count(it->first)) {
@@ -190,6 +209,7 @@ void allocator::resetAccumulatedStats(DeviceIndex number)
 	if (!own)
 		return;
 	baseline now = totals(*own, read(*own));
+	own->has.reset_totals();
 	std::lock_guard<std::mutex> hold(lock);
 	for (auto *each : counters(*own))
 		for (auto &stat : *each)
@@ -206,6 +226,7 @@ void allocator::resetPeakStats(DeviceIndex number)
 		return;
 	if (gpumem_pool_reset_stats(own->pool, 0) != GPUMEM_OK)
 		raise();
+	own->has.reset_peaks();
 	std::lock_guard<std::mutex> hold(lock);
 	for (auto *each : counters(*own))
 		for (auto &stat : *each)

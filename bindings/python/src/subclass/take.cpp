@@ -147,12 +147,10 @@ cca::ShareableHandle allocator::shareIpcHandle(void *ptr)
 	char *base = static_cast<char *>(getBaseAllocation(ptr, nullptr));
 	auto made = std::make_shared<offer>(base);
 	std::lock_guard<std::mutex> hold(lock);
-	auto found = blocks.find(ptr);
-
-	TORCH_CHECK(found != blocks.end(), "only whole blocks can be sent");
-	if (!found->second.sent)
-		found->second.sent = std::move(made);
-	return {static_cast<char *>(ptr) - base, found->second.sent->bytes()};
+	record &of = listed(ptr);
+	if (!of.sent)
+		of.sent = std::move(made);
+	return {static_cast<char *>(ptr) - base, of.sent->bytes()};
 }
 
 /* PyTorch closes before it waits for its stream, and other streams may be at
