@@ -208,7 +208,7 @@ void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
 static void test_no_memory(void)
 {
 #if THREAD_SANITIZER
-	skip("ThreadSanitizer has an mmap of its own");
+	skip("ThreadSanitizer has an mmap of its own", 6);
 #else
 	gpumem_pool *fresh = new_pool(0);
 	void *small = new_block(fresh, 1000, stream);
