@@ -213,7 +213,7 @@ class Changes(unittest.TestCase):
         device, stop = gpumem.Device("host:0"), threading.Event()
         calls, wrong = [], []
 
-        # Not without end: what ends a pool waits for all that was queued before.
+        # Not without end: who ends a pool waits for what was queued before.
         def work():
             while not stop.is_set() and len(calls) < 200:
                 pool = gpumem.Pool(device, limit_bytes=4 * MIB)
