@@ -84,7 +84,7 @@ librecord_la_SOURCES = \
 	core/record/file.h \
 	core/record/read.c \
 	core/record/record.h \
-	core/record/stack.c
+	core/record/stacks.c
 
 PLUGIN_CPPFLAGS = -DGPUMEM_PLUGIN_DIR='"$(plugindir)"' \
 	-DGPUMEM_PLUGIN_SUBDIR='"$(plugin_subdir)"'
@@ -93,17 +93,17 @@ libloader_la_CFLAGS = $(FLOOR_CFLAGS)
 libloader_la_SOURCES = \
 	core/loader/answer.c \
 	core/loader/answer.h \
-	core/loader/check.c \
+	core/loader/check_table.c \
 	core/loader/conf.c \
 	core/loader/describe.c \
 	core/loader/describe.h \
-	core/loader/file.c \
 	core/loader/folder.c \
 	core/loader/loader.c \
 	core/loader/loader.h \
 	core/loader/loader_parts.h \
 	core/loader/names.c \
 	core/loader/pick.c \
+	core/loader/plugin.c \
 	core/loader/sight.c \
 	core/loader/sight.h \
 	core/loader/slots.c \
@@ -175,6 +175,7 @@ liborder_la_SOURCES = \
 	core/order/arena.h \
 	core/order/arenas.c \
 	core/order/attempt.h \
+	core/order/behind.c \
 	core/order/capture.c \
 	core/order/check_uses.c \
 	core/order/events.c \
@@ -188,9 +189,8 @@ liborder_la_SOURCES = \
 	core/order/pending_behind.c \
 	core/order/pending_poll.c \
 	core/order/private.c \
-	core/order/transfer.c \
-	core/order/behind.c \
 	core/order/run.c \
+	core/order/transfer.c \
 	core/order/uses.c \
 	core/order/uses.h \
 	core/order/wait.c
@@ -199,10 +199,9 @@ libvm_la_CFLAGS = $(FLOOR_CFLAGS)
 libvm_la_SOURCES = \
 	core/vm/budget.c \
 	core/vm/budget.h \
-	core/vm/capacity.c \
 	core/vm/check_space.c \
-	core/vm/exchange.c \
 	core/vm/check_stale.c \
+	core/vm/exchange.c \
 	core/vm/extend.c \
 	core/vm/growth.c \
 	core/vm/growth.h \
@@ -217,6 +216,7 @@ libvm_la_SOURCES = \
 	core/vm/range.c \
 	core/vm/release.c \
 	core/vm/retire.c \
+	core/vm/room.c \
 	core/vm/scarce.c \
 	core/vm/segment.c \
 	core/vm/space.c \
@@ -244,16 +244,15 @@ libcache_la_SOURCES = \
 	core/cache/metadata.h \
 	core/cache/number.c \
 	core/cache/refill.c \
-	core/cache/resize.c \
+	core/cache/resize_local.c \
 	core/cache/slab.c \
 	core/cache/slab.h \
-	core/cache/tagged.c
+	core/cache/tag_counts.c
 
 libheap_la_CFLAGS = $(FLOOR_CFLAGS)
 libheap_la_SOURCES = \
 	core/heap/alloc.c \
 	core/heap/background.c \
-	core/heap/behind.c \
 	core/heap/block.c \
 	core/heap/block.h \
 	core/heap/capacity.c \
@@ -262,6 +261,7 @@ libheap_la_SOURCES = \
 	core/heap/decay.h \
 	core/heap/drain.c \
 	core/heap/free.c \
+	core/heap/get_pending.c \
 	core/heap/growing.c \
 	core/heap/heap.c \
 	core/heap/heap.h \
@@ -272,14 +272,16 @@ libheap_la_SOURCES = \
 	core/heap/lookup.h \
 	core/heap/reap.c \
 	core/heap/resize.c \
+	core/heap/rungs.c \
 	core/heap/rungs.h \
 	core/heap/short.c \
 	core/heap/sources.c \
 	core/heap/tagged.c \
 	core/heap/take.c \
-	core/heap/track.c \
+	core/heap/tracked.c \
 	core/heap/trim.c \
-	core/heap/user.c
+	core/heap/user.c \
+	core/heap/want.c
 
 libshare_la_CFLAGS = $(FLOOR_CFLAGS)
 libshare_la_SOURCES = \
@@ -290,7 +292,7 @@ libshare_la_SOURCES = \
 
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)
 libpool_la_SOURCES = \
-	core/pool/capacity.c \
+	core/pool/by_tag.c \
 	core/pool/graph.c \
 	core/pool/helpers.c \
 	core/pool/holders.c \
@@ -299,6 +301,7 @@ libpool_la_SOURCES = \
 	core/pool/peers.c \
 	core/pool/pool.c \
 	core/pool/pool.h \
+	core/pool/pool_capacity.c \
 	core/pool/pressure.c \
 	core/pool/query.c \
 	core/pool/reclaim.c \
@@ -306,14 +309,12 @@ libpool_la_SOURCES = \
 	core/pool/registry.c \
 	core/pool/snapshot.c \
 	core/pool/stats.c \
-	core/pool/tag.c \
 	core/pool/view.c
 
 libreports_la_CFLAGS = $(FLOOR_CFLAGS)
 libreports_la_SOURCES = \
 	core/report/advice.c \
 	core/report/failure.c \
-	core/report/follow.c \
 	core/report/leaks.c \
 	core/report/leaks.h \
 	core/report/leaks_exit.c \
@@ -330,6 +331,7 @@ libreports_la_SOURCES = \
 	core/report/pins.c \
 	core/report/pool_print.c \
 	core/report/report.h \
+	core/report/reports.c \
 	core/report/table.c \
 	core/report/table.h \
 	core/report/table_pool.c \

@@ -108,6 +108,7 @@ other_tests = \
 	tests/adopter.sh \
 	tests/attack.sh \
 	tests/caps.sh \
+	tests/circles.sh \
 	tests/cuda.sh \
 	tests/cxx.sh \
 	tests/examples.sh \

@@ -26,7 +26,7 @@ enum { GM_FRAMES_MAX = GPUMEM_FRAMES_MAX, GM_STACKS_MAX = 1 << 18 };
 struct gm_stack {
 	const struct gm_stack *next; /* of its bucket */
 	uint64_t hash;
-	_Atomic uint32_t recorded; /* in which recording: record/stack.c */
+	_Atomic uint32_t recorded; /* in which recording: record/stacks.c */
 	uint32_t count;
 	void *frame[];
 };

@@ -7,41 +7,10 @@
  */
 #include "heap.h"
 #include "ladder.h"
+#include "rungs.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "device/loss.h"
-
-size_t gm_heap_usable(const struct gm_heap *heap,
-		      const struct gm_request *request)
-{
-	if (gm_request_is_small(request))
-		return heap->classes
-			.of[gm_class_aligned(&heap->classes, request->bytes,
-					     request->alignment)]
-			.bytes;
-	/* What will be refused may be too much to be rounded. */
-	if (request->bytes > heap->capacity_bytes)
-		return request->bytes;
-	return gm_heap_large_bytes(heap, request->bytes);
-}
-
-struct gm_want gm_heap_want(const struct gm_heap *heap,
-			    const struct gm_request *request)
-{
-	struct gm_want want = {.bytes = gm_heap_usable(heap, request),
-			       .alignment = request->alignment,
-			       .flags = request->flags};
-
-	if (gm_request_is_small(request)) {
-		want.class = &heap->classes.of[gm_class_aligned(
-			&heap->classes, request->bytes, request->alignment)];
-		want.bytes = want.class->run_bytes;
-		want.alignment = GM_RUN_UNIT;
-	}
-	if (want.alignment < heap->unit)
-		want.alignment = heap->unit;
-	return want;
-}
 
 /* For all who want to know of it. */
 static void note_alloc(struct gm_heap *heap, struct gm_attempt *attempt,
@@ -53,7 +22,7 @@ static void note_alloc(struct gm_heap *heap, struct gm_attempt *attempt,
 		attempt->served = attempt->after;
 	gm_counters_serve(&heap->counters, attempt->served);
 	if (attempt->served)
-		gm_ladder_tell_served(heap, attempt->served, request->bytes);
+		gm_rung_tell_served(heap, attempt->served, request->bytes);
 	if (request->tag)
 		gm_heap_tag_alloc(heap, ptr, request->tag, request->bytes);
 	if (heap->policy->tracked)

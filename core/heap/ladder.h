@@ -80,7 +80,7 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap, struct gm_attempt *attempt,
 			      const struct gm_request *request,
 			      gpumem_status status, void **ptr_out);
 
-/* alloc.c: what an allocation needs of its arena when no cache has anything:
+/* want.c: what an allocation needs of its arena when no cache has anything:
  * for a small one, a run of slots. */
 struct gm_want gm_heap_want(const struct gm_heap *heap,
 			    const struct gm_request *request);
@@ -94,10 +94,6 @@ gpumem_status gm_heap_take(struct gm_heap *heap, struct gm_attempt *attempt,
  */
 gpumem_status gm_heap_attempt(struct gm_heap *heap, struct gm_attempt *attempt,
 			      const struct gm_request *request, void **ptr_out);
-
-/* What served an allocation goes to the log, at level debug. */
-void gm_ladder_tell_served(const struct gm_heap *heap,
-			   enum gpumem_served served, size_t bytes);
 
 /* Both lists, and what each flag leaves out of them, go to the log, at level
  * debug. */

@@ -40,6 +40,10 @@ static inline void gm_waiting_end(const struct gm_heap *heap, uint64_t begin_ns)
 void gm_rung_tell(const struct gm_heap *heap, const char *table,
 		  unsigned number, const char *name, uint32_t left_out);
 
+/* What served an allocation does, at level debug. */
+void gm_rung_tell_served(const struct gm_heap *heap, enum gpumem_served served,
+			 size_t bytes);
+
 void gm_sources_tell(const struct gm_heap *heap);
 void gm_helps_tell(const struct gm_heap *heap);
 

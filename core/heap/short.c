@@ -123,3 +123,10 @@ bool gm_lookup_fewest_pages(struct gm_lookup *lookup)
 	lookup->extent = gm_place_free(lookup->arena, want->bytes, &pages);
 	return lookup->extent;
 }
+
+bool gm_lookup_flush_own(struct gm_lookup *lookup)
+{
+	gm_locals_flush_own(lookup->heap);
+	gm_slabs_purge(lookup->arena);
+	return true;
+}

@@ -27,13 +27,6 @@ static bool poll_pending(struct gm_lookup *lookup)
 		       : gm_pending_poll(heap);
 }
 
-bool gm_lookup_flush_own(struct gm_lookup *lookup)
-{
-	gm_locals_flush_own(lookup->heap);
-	gm_slabs_purge(lookup->arena);
-	return true;
-}
-
 /* Rather than cut an unused segment for little, it is given back, and one of
  * the right size is taken: as long as that may be, and if it is completed. */
 static bool cut_segment(struct gm_lookup *lookup)

@@ -4,8 +4,8 @@
 /*
  * What the parts of the loader share: loader.c (the registry and its mutex),
  * names.c (the list of names), pick.c (the choice), start.c (options and init),
- * folder.c (where plugins are), file.c (files), check.c (a table alone), conf.c
- * (whose a key of GPUMEM_CONF is). Private to these files.
+ * folder.c (where plugins are), plugin.c (files), check_table.c (a table
+ * alone), conf.c (whose a key of GPUMEM_CONF is). Private to these files.
  */
 #ifndef GM_LOADER_LOADER_PARTS_H
 #define GM_LOADER_LOADER_PARTS_H
@@ -29,7 +29,7 @@ struct gm_names {
 	size_t count, capacity;
 };
 
-/* ---- check.c ---- */
+/* ---- check_table.c ---- */
 
 /* a-z, then also digits, '_' and '-'; at most 15; not "auto". */
 bool gm_name_is_sane(const char *name);
@@ -45,7 +45,7 @@ struct gm_folders gm_folders_first(void);
 /* The next folder, in folders->path. False: that was all. */
 bool gm_folders_next(struct gm_folders *folders);
 
-/* ---- file.c: no lock ---- */
+/* ---- plugin.c: no lock ---- */
 
 /* The file of plugin `name`: the first folder that has it wins. False: none. */
 bool gm_plugin_find(const char *name, char *path_out, size_t bytes);

@@ -193,7 +193,7 @@ gpumem_status gm_pool_pressure_add(struct gpumem_pool *pool,
 gpumem_status gm_pool_pressure_remove(struct gpumem_pool *pool,
 				      gpumem_pressure_fn fn, void *user);
 
-/* capacity.c: as gpumem_pool_capacity(). */
+/* pool_capacity.c: as gpumem_pool_capacity(). */
 gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
 			       struct gpumem_capacity *capacity_out);
 
@@ -249,7 +249,7 @@ gpumem_status gm_pool_query(const void *ptr, struct gpumem_block *block_out);
  * tags; "" if there are none. */
 void gm_pool_tell_live(struct gpumem_pool *pool, char *text, size_t bytes);
 
-/* tag.c. As gpumem_tag_visit(). */
+/* by_tag.c. As gpumem_tag_visit(). */
 void gm_pool_visit_tags(struct gpumem_pool *pool,
 			bool (*fn)(const struct gpumem_tag *tag, void *user),
 			void *user);

@@ -151,7 +151,7 @@ void gm_record_huge(const struct gm_record_block *block);
  * for what that may be. */
 void gm_record_served(uint64_t time, uint16_t pool, gpumem_stream stream,
 		      enum gpumem_served served);
-/* stack.c: one that begins a block, and where in the program that was. Under
+/* stacks.c: one that begins a block, and where in the program that was. Under
  * the mutex of the heap, not in a cache. */
 void gm_record_block_with_stack(const struct gm_record_block *block,
 				const struct gm_stack *stack);

@@ -14,7 +14,7 @@
 
 struct gm_print;
 
-/* follow.c: what each pool is made with. */
+/* reports.c: what each pool is made with. */
 extern const struct gm_pool_reports gm_reports;
 
 /* pool_print.c: as gpumem_pool_print(). */
