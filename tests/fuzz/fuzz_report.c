@@ -200,7 +200,7 @@ static void check_ranges(const struct map *map)
 			continue;
 		}
 		check(range->at == range[-1].at + units(&range[-1]));
-		check(range[-1].pool < range->pool ||
+		check(map->rank[range[-1].pool] < map->rank[range->pool] ||
 		      (range[-1].pool == range->pool &&
 		       range[-1].end < range->begin));
 	}
@@ -208,11 +208,11 @@ static void check_ranges(const struct map *map)
 
 /* Each block lies in a range of its pool; only those at the end of all
  * addresses are moved there. */
-static void check_map(const struct model *model)
+static void check_map(const struct model *model, const struct groups *groups)
 {
 	struct map map;
 
-	check(map_init(&map, model));
+	check(map_init(&map, model, groups));
 	check(map.count);
 	check_ranges(&map);
 	for (size_t i = 0; i < model->count; i++) {
@@ -282,6 +282,12 @@ static void check_report(struct trace_source *source)
 {
 	static struct curves curves;
 	struct model model;
+	struct groups groups;
+	struct devices devices;
+	const struct page page = {.model = &model,
+				  .curves = &curves,
+				  .groups = &groups,
+				  .devices = &devices};
 
 	check(model_read(&model, source) && model.count <= SPANS);
 	check_moment(&model, &model.peak);
@@ -290,11 +296,15 @@ static void check_report(struct trace_source *source)
 		check_moment(&model, &model.worst);
 	check(curves_read(&curves, &model, NULL));
 	check_curves(&model, &curves);
+	check(groups_read(&groups, &model));
 	if (map_is_there(&model))
-		check_map(&model);
+		check_map(&model, &groups);
 	check_stacks(&model);
-	check_picture(&model, &curves);
-	check_page(&model, &curves);
+	check(devices_read(&devices, &model, &curves, &groups));
+	check_picture(&page);
+	check_page(page);
+	devices_free(&devices);
+	groups_free(&groups);
 	check_two(&model, REPORT_PAGE);
 	check_two(&model, REPORT_SVG);
 	model_free(&model);

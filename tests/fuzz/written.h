@@ -48,27 +48,28 @@ static void check_part(const char *text, const char *from)
 
 /* The page without what stands in all of them is a place for the map, and
  * tables; both end before data. */
-static void check_page(const struct model *model, const struct curves *curves)
+static void check_page(struct page page)
 {
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	check(out && page_write(out, model, curves, 10));
+	page.out = out;
+	check(out && page_write(page, 10));
 	check(!fclose(out) && strlen(text) == bytes);
 	check_part(text, "<p id=\"readout\"");
 	check_part(text, "<h2>Moments</h2>");
 	free(text);
 }
 
-static void check_picture(const struct model *model,
-			  const struct curves *curves)
+static void check_picture(const struct page *page)
 {
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	check(out && draw_svg(out, model, curves));
+	check(out &&
+	      devices_svg(out, page->devices, page->model, page->curves));
 	check(!fclose(out));
 	check_markup(text, text + bytes);
 	free(text);

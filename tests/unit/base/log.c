@@ -3,6 +3,7 @@
 
 /* Levels, the program's function, and standard error by option. */
 #include "base/log.h"
+#include "base/name.h"
 #include "base/option.h"
 #include "../../tap.h"
 #include <pthread.h>
