@@ -179,8 +179,11 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/83-others-files-that-lack-facts.md \
 	docs/decisions/84-pytorchs-pinned-memory.md \
 	docs/decisions/85-compiled-for-pytorch-in-the-wheel.md \
+	docs/decisions/86-what-an-allocation-may-do.md \
 	docs/decisions/87-one-word-of-the-callers-per-block.md \
 	docs/decisions/88-pytorch-programs-get-the-pool-under-adopt.md \
+	docs/decisions/89-refused-at-once.md \
+	docs/decisions/90-errors-that-foreign-allocators-leave.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
@@ -204,6 +207,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/tools.md \
 	docs/devices/h100-offload.txt \
 	docs/devices/h100-peers.txt \
+	docs/devices/h200-adopt.txt \
 	docs/devices/h200-busy.txt \
 	docs/devices/h200-frameworks.txt \
 	docs/devices/h200-limits.txt \
