@@ -213,7 +213,7 @@ over_double()
 	cd "$scratch/tree/tests" || exit 1
 	GPUMEM_TEST_DOUBLE=1 \
 		LD_LIBRARY_PATH="$double${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-		exec ../bin/python -m unittest -v test_dlpack
+		exec env -u GPUMEM_PLUGIN_PATH ../bin/python -m unittest -v test_dlpack
 )
 
 if [ ! -f "$double/libcuda.so.1" ]; then
