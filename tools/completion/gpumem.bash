@@ -66,7 +66,7 @@ _gpumem_options()
 		echo "--blocks= --html --json --output= --png --pool= --svg"
 		;;
 	gpumem-run)
-		echo "--adopt= --backend= --json --limit= --no-pool" \
+		echo "--adopt --backend= --json --limit= --no-pool" \
 			"--record= --report="
 		;;
 	gpumem-trace)
