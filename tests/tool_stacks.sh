@@ -52,7 +52,7 @@ def write(definitions, events):
     chunk += b'\0' * (64 + -len(chunk) % 64)
     header = struct.pack('=16sIIIIQQQIIQQQQQQQQ64s32s', b'gpumem recording',
         1, 0x01020304, 256, len(chunk), 256 + len(defined) + room, 1,
-        len(defined), 0, 7, 1000, 500, 0, 9000, 8500, 0, 0, 0, b'planted',
+        len(defined), 0, 7, 1000, 500, 0, 2000001000, 2000000500, 0, 0, 0, b'planted',
         b'0.1.0')
     open(sys.argv[1], 'wb').write(header.ljust(256, b'\0') + defined +
                                   b'\0' * room + chunk)

@@ -36,7 +36,7 @@
 	X(gpumem_option, text)                                                 \
 	X(gpumem_pool_config, soft_limit_percent)                              \
 	X(gpumem_shared, handle)                                               \
-	X(gpumem_stats, stale_bytes)
+	X(gpumem_stats, served_waited)
 
 struct gm_struct {
 	const char *name;  /* "gpumem_stats" */

@@ -148,7 +148,7 @@ static void test_slabs(void)
 	      "free slots, not");
 	spoil(*slot[0].mark, 0, "the counters say");
 	spoil(*slot[0].mark, bytes + 1, "has mark");
-	spoil(*slot[0].mark, GM_MARK_MORE, "has mark");
+	spoil(*slot[0].mark, GM_MARK_MORE, "what its mark says");
 	spoil(*slot[0].mark, bytes - 1, "the counters say");
 	spoil(*slot[0].mark, GM_MARK_PENDING, "the counters say");
 	spoil(*slot[1].mark, 1, "the counters say");

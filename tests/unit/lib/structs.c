@@ -107,7 +107,7 @@ static const struct row {
 	ROW(gpumem_memory, outside_bytes, read_memory),
 	ROW(gpumem_option, text, read_option),
 	ROW(gpumem_shared, handle, read_shared),
-	ROW(gpumem_stats, stale_bytes, read_stats),
+	ROW(gpumem_stats, served_waited, read_stats),
 };
 
 /* Likewise; the program gives them. */
