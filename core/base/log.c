@@ -13,6 +13,7 @@
 #include "scope.h"
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,8 @@ static _Thread_local struct kept *oldest, *newest;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sink sink; /* under the mutex */
+/* The level of its function, if it has one: else -1. */
+static _Atomic int fn_level = -1;
 
 /* The present sink; without a function, its level is that of option `log`, or
  * `unasked` if that has its default. */
@@ -67,6 +70,15 @@ bool gm_log_wanted(gpumem_log_level level)
 	struct sink now = sink_now(GPUMEM_LOG_NONE);
 
 	return wanted(&now, level);
+}
+
+bool gm_log_debugs(void)
+{
+	int level = atomic_load(&fn_level);
+
+	if (level < 0)
+		level = atomic_load(&gm_option_log_level);
+	return level >= GPUMEM_LOG_DEBUG;
 }
 
 static void tell(const struct sink *now, gpumem_log_level level,
@@ -152,5 +164,6 @@ void gm_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user)
 {
 	pthread_mutex_lock(&mutex);
 	sink = (struct sink){.fn = fn, .level = level, .user = user};
+	atomic_store(&fn_level, fn ? (int)level : -1);
 	pthread_mutex_unlock(&mutex);
 }

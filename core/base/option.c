@@ -8,7 +8,9 @@
  */
 #include "option_table.h"
 #include "error.h"
+#include "name.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,18 @@ struct gm_option *gm_option_find(struct gm_option *first, const char *key)
 	return first;
 }
 
+_Atomic int gm_option_log_level = GPUMEM_LOG_NONE;
+
+/* Its value is what the level follows from, and has been found valid. */
+static void keep_level(const struct gm_option *option)
+{
+	gpumem_log_level level;
+
+	if (option == &core_options[GM_TEXT_log] &&
+	    gm_log_level_parse(option->value, &level))
+		atomic_store(&gm_option_log_level, (int)level);
+}
+
 void gm_option_assign(struct gm_option *option, const char *value,
 		      enum gm_option_source source)
 {
@@ -82,6 +96,7 @@ void gm_option_assign(struct gm_option *option, const char *value,
 	memcpy(option->value, value, length);
 	option->value[length] = '\0';
 	option->source = source;
+	keep_level(option);
 }
 
 static bool key_is_sane(const char *key)

@@ -140,6 +140,8 @@ uint64_t gm_option_memory(enum gm_core_option option, uint64_t total_bytes);
 double gm_option_fraction(enum gm_core_option option);
 /* The text; false, and nothing is written, if nobody has given it a value. */
 bool gm_option_given(enum gm_core_option option, char *value_out, size_t bytes);
+/* What option `log` says, an enum gpumem_log_level, for who may not lock. */
+extern _Atomic int gm_option_log_level;
 /* For plugins; see struct gpumem_services. */
 bool gm_option_text(const char *key, char *value_out, size_t bytes);
 

@@ -38,6 +38,7 @@ static const char *text_of(enum gpumem_served served)
 void gm_rung_tell_served(const struct gm_heap *heap, enum gpumem_served served,
 			 size_t bytes)
 {
-	gm_log(GPUMEM_LOG_DEBUG, "%s: %zu bytes served by: %s",
-	       heap->driver.device->info.name, bytes, text_of(served));
+	if (gm_log_debugs())
+		gm_log(GPUMEM_LOG_DEBUG, "%s: %zu bytes served by: %s",
+		       heap->driver.device->info.name, bytes, text_of(served));
 }

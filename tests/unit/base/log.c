@@ -145,6 +145,29 @@ static void test_unasked(void)
 	gm_log_set(GPUMEM_LOG_NONE, NULL, NULL);
 }
 
+/* What is asked without a lock is what a message would find. */
+static void debugs(bool expected, const char *name)
+{
+	is_int(gm_log_debugs(), expected, "%s", name);
+	is_int(gm_log_wanted(GPUMEM_LOG_DEBUG), expected, "and so it is");
+}
+
+static void test_debugs(void)
+{
+	debugs(false, "nobody wants debug");
+	is_status(gm_option_set("log", "Debug"), GPUMEM_OK, "log:debug");
+	debugs(true, "an option does");
+	gm_log_set(GPUMEM_LOG_INFO, keep, NULL);
+	debugs(false, "a function that does not counts more");
+	gm_log_set(GPUMEM_LOG_DEBUG, keep, NULL);
+	is_status(gm_option_set("log", "info"), GPUMEM_OK, "log:info");
+	debugs(true, "and one that does");
+	gm_log_set(GPUMEM_LOG_DEBUG, NULL, NULL);
+	debugs(false, "without it the option is asked");
+	is_status(gm_option_set("log", NULL), GPUMEM_OK, "log: default");
+	debugs(false, "and nobody again");
+}
+
 static void test_parse(void)
 {
 	const char *const none[] = {"", "nonee", "warning", "4", " warn"};
@@ -203,6 +226,7 @@ int main(void)
 	test_lines();
 	test_stderr();
 	test_unasked();
+	test_debugs();
 	test_parse();
 	test_threads();
 	return done_testing();
