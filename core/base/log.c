@@ -91,6 +91,28 @@ static void tell(const struct sink *now, gpumem_log_level level,
 			line);
 }
 
+/* A thread whose function did not come back may end before it has been told
+ * all. */
+static pthread_key_t thread_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool has_key;
+
+static void forget_kept(void *unused)
+{
+	(void)unused;
+	while (oldest) {
+		struct kept *kept = oldest;
+
+		oldest = kept->next;
+		free(kept);
+	}
+}
+
+static void make_key(void)
+{
+	has_key = !pthread_key_create(&thread_end, forget_kept);
+}
+
 /* With no host memory for it, a message is lost. */
 static void keep(gpumem_log_level unasked, gpumem_log_level level,
 		 const char *line)
@@ -100,6 +122,9 @@ static void keep(gpumem_log_level unasked, gpumem_log_level level,
 
 	if (!kept)
 		return;
+	pthread_once(&once, make_key);
+	if (has_key)
+		pthread_setspecific(thread_end, &once); /* anything */
 	*kept = (struct kept){.level = level, .unasked = unasked};
 	memcpy(kept->line, line, bytes);
 	if (oldest)
