@@ -44,6 +44,8 @@ EXTRA_DIST += \
 	bindings/python/src/core.h \
 	bindings/python/src/device.c \
 	bindings/python/src/dlpack.c \
+	bindings/python/src/dlpack.h \
+	bindings/python/src/dlpack_capsule.c \
 	bindings/python/src/error.c \
 	bindings/python/src/functions.c \
 	bindings/python/src/interface.c \

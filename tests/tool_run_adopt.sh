@@ -197,7 +197,7 @@ is "$(cat "$scratch/said")" "[] Finder
 mkdir -p "$scratch/whole/gpumem/lib/gpumem"
 cp "$package/gpumem/"*.py "$scratch/whole/gpumem"
 cp -r "$top_srcdir/tools/adopt" "$scratch/whole/gpumem/lib/gpumem"
-GPUMEM_RUN_LEDGERS=x PYTHONPATH=$scratch/whole/gpumem/lib/gpumem/adopt:$site \
+PYTHONPATH=$scratch/whole/gpumem/lib/gpumem/adopt:$site \
 	python3 -c "$use
 import sys
 print([x for x in sys.path if 'whole' in x])" >"$scratch/said" 2>&1

@@ -220,10 +220,10 @@ bool gm_local_free_flushed(void *ptr, bool any, gpumem_stream stream);
 /* Some block of the process has had a word of the caller's (heap/user.c). */
 extern _Atomic bool gm_words_used;
 
-/* resize_local.c: a small block that is used on its own stream, without the mutex.
- * OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY: its slot
- * is too small, and nothing has changed. NOT_READY, without a sentence: take
- * the slow path. */
+/* resize_local.c: a small block that is used on its own stream, without the
+ * mutex. OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY: its
+ * slot is too small, and nothing has changed. NOT_READY, without a sentence:
+ * take the slow path. */
 gpumem_status gm_local_resize(void *ptr, size_t bytes, gpumem_stream stream,
 			      uint64_t *holds_out);
 /* The BUSY of a slot. */
@@ -235,8 +235,8 @@ gpumem_status gm_slot_too_small(void);
  * it becomes gm_local_last. OK or NO_HOST_MEMORY. */
 gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 			  struct gm_local **local_out);
-/* tag_counts.c: what counts by tag is made where the heap, or the calling thread of
- * it, has none; a thread that gets none goes without its cache. OK, or
+/* tag_counts.c: what counts by tag is made where the heap, or the calling thread
+ * of it, has none; a thread that gets none goes without its cache. OK, or
  * NO_HOST_MEMORY of the heap's. */
 gpumem_status gm_local_make_tags(struct gm_heap *heap);
 

@@ -135,9 +135,9 @@ struct gpumem_hook_event gm_hook_event(uintptr_t address, gpumem_hook_kind kind,
 void gm_hook_call(const struct gm_heap *heap,
 		  const struct gpumem_hook_event *event);
 
-/* tracked.c. Without the mutex: live blocks are tracked from now on, with so many
- * frames of their stacks, or no longer. One that is tracked stays so, with what
- * is known. */
+/* tracked.c. Without the mutex: live blocks are tracked from now on, with so
+ * many frames of their stacks, or no longer. One that is tracked stays so, with
+ * what is known. */
 void gm_heap_track_begin(struct gm_heap *heap, unsigned frames);
 void gm_heap_track_end(struct gm_heap *heap);
 /* Under the mutex, after the two above and a change of the hook. */

@@ -3,8 +3,8 @@
 
 /*
  * A block that gets larger or smaller where it lies, when the thread's cache
- * could not do it (cache/resize_local.c). A small one stays in its slot. A large one
- * gives its end back, or takes what lies behind it: free memory, and with
+ * could not do it (cache/resize_local.c). A small one stays in its slot. A large
+ * one gives its end back, or takes what lies behind it: free memory, and with
  * virtual memory a hole, in which pages are mapped (vm/extend.c). Nothing else
  * is tried, and nothing waits: whoever gets a no can allocate elsewhere, where
  * the whole ladder is tried.

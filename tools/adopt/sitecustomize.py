@@ -139,6 +139,5 @@ def run_hidden():
 
 
 sys.path[:] = [x for x in sys.path if os.path.abspath(x or ".") != HERE]
-if "GPUMEM_RUN_LEDGERS" in os.environ:
-    sys.meta_path.insert(0, Finder)
+sys.meta_path.insert(0, Finder)
 run_hidden()

@@ -66,8 +66,8 @@ json_t *served_json(const struct model *model, bool *ok)
 		return json_null();
 	object = json_object();
 	for (unsigned i = 0; i < GPUMEM_SERVED_COUNT; i++)
-		json_put(object, gpumem_served_name(i), json_u64(model->summary.served[i]),
-			 ok);
+		json_put(object, gpumem_served_name(i),
+			 json_u64(model->summary.served[i]), ok);
 	return object;
 }
 

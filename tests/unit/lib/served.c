@@ -17,7 +17,7 @@ struct counts {
 
 static struct counts counts_of(const struct gpumem_stats *stats)
 {
-#define COUNT(name, number, statistic, text) \
+#define COUNT(name, number, statistic, text)                                   \
 	[GPUMEM_SERVED_##name] = stats->served_##statistic,
 	return (struct counts){{GPUMEM_SERVED_LIST(COUNT)}};
 #undef COUNT
@@ -46,7 +46,8 @@ static void *serve(size_t bytes, gpumem_stream on, unsigned kind)
 
 	begin();
 	ptr = new_block(pool, bytes, on);
-	is_uint(recorded(), kind, "a recording has %s", gpumem_served_name(kind));
+	is_uint(recorded(), kind, "a recording has %s",
+		gpumem_served_name(kind));
 	stats = stats_of(pool);
 	after = counts_of(&stats);
 	before.of[kind]++;

@@ -335,6 +335,9 @@ void delete_block(void *ptr);
 [[noreturn]] void raise();
 /* The same, and the block ends: its word cannot be set. */
 [[noreturn]] void refuse(void *ptr);
+/* statistics.cpp: of gpumem's, with what was taken and given back. */
+c10::CachingAllocator::Stat gauge(const gpumem_gauge &from, int64_t taken,
+				  int64_t returned);
 
 /* ---- fork.cpp ---- */
 void watch_forks();

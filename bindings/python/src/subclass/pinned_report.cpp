@@ -42,17 +42,6 @@ void pinned_allocator::forget(baseline &now, uint64_t *alloc_ns,
 	*free_ns = frees.ns;
 }
 
-static Stat gauge(const gpumem_gauge &from, int64_t taken, int64_t returned)
-{
-	Stat made;
-
-	made.current = int64_t(from.current);
-	made.peak = int64_t(from.peak);
-	made.allocated = taken;
-	made.freed = returned;
-	return made;
-}
-
 /* gpumem has sums alone, no longest and no shortest call. */
 static DurationStat duration(uint64_t ns, int64_t count)
 {

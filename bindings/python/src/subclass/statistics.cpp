@@ -96,7 +96,7 @@ static gpumem_stats read(const device &own)
 	return now;
 }
 
-static Stat gauge(const gpumem_gauge &from, int64_t taken, int64_t returned)
+Stat gauge(const gpumem_gauge &from, int64_t taken, int64_t returned)
 {
 	Stat made;
 
