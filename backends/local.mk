@@ -73,6 +73,7 @@ gpu_sources = \
 	backends/common/gpu/kind.c \
 	backends/common/gpu/memory.c \
 	backends/common/gpu/native.c \
+	backends/common/gpu/near.c \
 	backends/common/gpu/peer.c \
 	backends/common/gpu/share.c \
 	backends/common/gpu/stream.c \

@@ -61,6 +61,17 @@ gpumem_status gpu_capabilities(const struct gpu_device *device,
 	return status;
 }
 
+/* An older driver does not know the attribute. */
+int gpu_host_node(const struct gpu_device *device)
+{
+	int node;
+
+	return gpu.DeviceGetAttribute(&node, CUDA_HOST_NODE, device->device) ==
+			       CUDA_SUCCESS
+		       ? node
+		       : -1;
+}
+
 /* That it is there yet. */
 static gpumem_status open_adopted(const struct gpu_device *device)
 {

@@ -9,6 +9,7 @@
 #include "../common/descriptor.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -73,4 +74,17 @@ bool gm_hip_sysfs_memory(const char *pci, struct gpumem_memory *memory)
 	memory->total_bytes = total;
 	memory->free_bytes = total - used;
 	return true;
+}
+
+/* The file has -1 where the machine has no nodes. */
+int gpu_host_node(const struct gpu_device *device)
+{
+	char path[HIP_PATH_BYTES];
+	uint64_t node;
+
+	gm_hip_sysfs_path(path, "bus/pci/devices/%s/numa_node", device->pci);
+	if (!*device->pci || !gm_hip_sysfs_number(path, &node) ||
+	    node > INT_MAX)
+		return -1;
+	return (int)node;
 }

@@ -255,6 +255,7 @@ plugin_tests = \
 	tests/unit/cuda/kinds \
 	tests/unit/cuda/load \
 	tests/unit/cuda/native \
+	tests/unit/cuda/near \
 	tests/unit/cuda/peers \
 	tests/unit/cuda/processes \
 	tests/unit/hip/capture \
@@ -264,6 +265,7 @@ plugin_tests = \
 	tests/unit/hip/foreign \
 	tests/unit/hip/levels \
 	tests/unit/hip/native \
+	tests/unit/hip/near \
 	tests/unit/hip/refused \
 	tests/unit/hip/segments \
 	tests/unit/hip/versions \
@@ -364,6 +366,7 @@ EXTRA_DIST += \
 	tests/unit/heap/served.h \
 	tests/unit/heap/transfer.h \
 	tests/unit/hip/fixture.h \
+	tests/unit/near.h \
 	tests/unit/host/fake.h \
 	tests/unit/host/probe.h \
 	tests/unit/lib/advice.h \

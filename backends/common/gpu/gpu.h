@@ -25,6 +25,7 @@
  *     virtual.c  group VM
  *     share.c    groups SHARE_IPC and SHARE_FD
  *     kind.c     group KINDS
+ *     near.c     the host's memory that is closest to a device
  *     peer.c     group PEERS
  *
  * What differs between the two is in cuda/ and hip/.
@@ -161,6 +162,16 @@ void gpu_leave(const struct gpu_call *call);
 gpumem_status gpu_enter_owner(struct gpu_call *call,
 			      const struct gpu_device *device,
 			      gpu_stream stream, int *number_out);
+
+/* ---- Memory of the host ------------------------------------------------- */
+
+/* The number of the NUMA node that is closest to the device; -1: not known. */
+int gpu_host_node(const struct gpu_device *device);
+/* From here to end what the calling thread takes of the host's memory is of that
+ * node, while it has some. False: the thread is as it was. Between begin and end
+ * of a call. */
+bool gpu_near_begin(const struct gpu_device *device);
+void gpu_near_end(bool begun);
 
 /* ---- Streams of ours --------------------------------------------------- */
 

@@ -7,15 +7,19 @@
  */
 #include "plugin.h"
 
-/* Pinned for every device of the process, in use already or not. */
-static gpumem_status alloc_pinned(uint64_t bytes, uint64_t *address_out)
+/* Pinned for every device of the process, in use already or not, and as near to
+ * this one as can be. */
+static gpumem_status alloc_pinned(const struct gpu_device *device,
+				  uint64_t bytes, uint64_t *address_out)
 {
+	bool near = gpu_near_begin(device);
 	gpumem_status status;
+	gpu_result result;
 	void *memory;
 
-	status = gpu_check_memory(
-		gpu.MemHostAlloc(&memory, bytes, GPU_PINNED_EVERYWHERE),
-		MEM_HOST_ALLOC, bytes, 0);
+	result = gpu.MemHostAlloc(&memory, bytes, GPU_PINNED_EVERYWHERE);
+	gpu_near_end(near);
+	status = gpu_check_memory(result, MEM_HOST_ALLOC, bytes, 0);
 	if (status == GPUMEM_OK)
 		*address_out = (uintptr_t)memory;
 	return status;
@@ -48,7 +52,7 @@ gpumem_status GPU(kind_alloc)(void *handle, gpumem_kind kind, uint64_t bytes,
 	if (call.status != GPUMEM_OK)
 		return gpu_end(&call);
 	if (kind == GPUMEM_KIND_PINNED)
-		call.status = alloc_pinned(bytes, address_out);
+		call.status = alloc_pinned(handle, bytes, address_out);
 	else if (kind == GPUMEM_KIND_MANAGED)
 		call.status = alloc_managed(bytes, address_out);
 	else

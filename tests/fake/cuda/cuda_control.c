@@ -107,6 +107,23 @@ uint64_t fakecuda_waits(void)
 	return waits;
 }
 
+void fakecuda_host_node(int node)
+{
+	fake_lock();
+	fake.host_node = node;
+	fake_unlock();
+}
+
+int fakecuda_pinned_node(void)
+{
+	int node;
+
+	fake_lock();
+	node = fake.pinned_node;
+	fake_unlock();
+	return node;
+}
+
 void fakecuda_lose(int device, int code)
 {
 	struct fake_context *context;

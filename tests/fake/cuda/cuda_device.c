@@ -109,6 +109,8 @@ static int attribute(CUdevice_attribute which, CUdevice device)
 		return 132;
 	case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
 		return 512;
+	case (CUdevice_attribute)134: /* HOST_NUMA_ID, of CUDA 12.2 */
+		return fake.host_node;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
 		return 0x41 + device;
 	default:

@@ -79,6 +79,8 @@ struct fake_state {
 	pthread_cond_t changed; /* a queue moved, or a context was lost */
 	bool initialised, shut_down, forked;
 	bool vmm, peers, async, stepping, strict;
+	int host_node;	 /* -1: none */
+	int pinned_node; /* see fakecuda_pinned_node() */
 	bool recycle;	   /* the next context gets `recycled` */
 	uint64_t recycled; /* the handle of the last that was destroyed */
 	uint64_t vacant;   /* address of a node that is gone; 0: none */

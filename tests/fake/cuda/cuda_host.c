@@ -7,8 +7,11 @@
  */
 #include "cuda_fake.h"
 
+#include <linux/mempolicy.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define PAGE 4096ull
 
@@ -17,6 +20,18 @@ static CUresult ready(struct fake_context **context_out)
 	CUresult result = fake_context_current(context_out);
 
 	return result == CUDA_SUCCESS ? fake_capture_unsafe() : result;
+}
+
+/* Of the first 64. */
+static int preferred_node(void)
+{
+	unsigned long nodes[16] = {0};
+	int mode;
+
+	if (syscall(SYS_get_mempolicy, &mode, nodes, 1024ul, NULL, 0ul) ||
+	    mode != MPOL_PREFERRED || !nodes[0])
+		return -1;
+	return __builtin_ctzl(nodes[0]);
 }
 
 static CUresult new_pinned(struct fake_context *context, size_t bytes,
@@ -42,6 +57,7 @@ static CUresult new_pinned(struct fake_context *context, size_t bytes,
 		.mapped_bytes = whole,
 	};
 	*memory_out = map;
+	fake.pinned_node = preferred_node();
 	return fake_region_add(region);
 }
 

@@ -68,6 +68,11 @@ FAKECUDA_API unsigned fakecuda_step(void *stream, unsigned count);
 FAKECUDA_API uint64_t fakecuda_pending(void *stream);
 /* How many calls have found that they must wait for queued work. */
 FAKECUDA_API uint64_t fakecuda_waits(void);
+/* The NUMA node that is closest to each device from now on; -1: none. */
+FAKECUDA_API void fakecuda_host_node(int node);
+/* The NUMA node that the thread preferred which took pinned memory last; -1: it
+ * had no preference. */
+FAKECUDA_API int fakecuda_pinned_node(void);
 
 /* The nth call of `name` from now on, and with `onwards` all later ones, do
  * nothing and return `code`. False: no such function, or too many rules. */

@@ -58,7 +58,9 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(fakecuda_deinit)                                                     \
 	X(fakecuda_fault)                                                      \
 	X(fakecuda_heal)                                                       \
+	X(fakecuda_host_node)                                                  \
 	X(fakecuda_lose)                                                       \
+	X(fakecuda_pinned_node)                                                \
 	X(fakecuda_recycle)                                                    \
 	X(fakecuda_step)                                                       \
 	X(fakecuda_stepping)                                                   \

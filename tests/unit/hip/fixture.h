@@ -60,6 +60,7 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(fakecuda_audit)                                                      \
 	X(fakecuda_deinit)                                                     \
 	X(fakecuda_lose)                                                       \
+	X(fakecuda_pinned_node)                                                \
 	X(fakecuda_stepping)                                                   \
 	X(fakecuda_waits)
 
@@ -86,6 +87,8 @@ static struct {
 static int release; /* 5, 6 or 7 */
 /* The option hip.vm. */
 static const char *hip_vm = "auto";
+/* The option hip.sysfs. */
+static const char *hip_sysfs = "/nowhere";
 /* The option hip.alias. */
 static const char *hip_alias = "auto";
 static char hip_library[4096];
@@ -116,6 +119,7 @@ static bool option(const char *key, char *value_out, size_t bytes)
 	const char *value = !strcmp(key, "hip.vm")	  ? hip_vm
 			    : !strcmp(key, "hip.alias")	  ? hip_alias
 			    : !strcmp(key, "hip.library") ? hip_library
+			    : !strcmp(key, "hip.sysfs")	  ? hip_sysfs
 							  : "/nowhere";
 
 	snprintf(value_out, bytes, "%s", value);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* The cuda backend takes pinned memory of the node that its driver says is the
+ * closest to the device, where the program has not chosen one. */
+#include "fixture.h"
+#include "../near.h"
+
+enum { INVALID_VALUE = 1 };
+
+int main(void)
+{
+	void *device;
+
+	cuda_start();
+	device = open_device(0);
+	check_near(cuda, device, -1);
+	driver.fakecuda_host_node(0);
+	check_near(cuda, device, 0);
+	diag("a driver of CUDA 12.1, which does not know");
+	if (!driver.fakecuda_fault("cuDeviceGetAttribute", 1, true,
+				   INVALID_VALUE))
+		bail("no fault");
+	check_near(cuda, device, -1);
+	driver.fakecuda_heal();
+	cuda->device_close(device);
+	return done_testing();
+}
