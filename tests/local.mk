@@ -334,10 +334,12 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/torch_counts.py \
 	tests/device/torch_enable.py \
 	tests/device/torch_foreign.py \
+	tests/device/torch_green.py \
 	tests/device/torch_lists.c \
 	tests/device/torch_minutes.py \
 	tests/device/torch_models.py \
 	tests/device/torch_own_tests.py \
+	tests/device/torch_pinned.py \
 	tests/device/torch_pair.cpp \
 	tests/device/torch_pair.py \
 	tests/device/torch_peers.py \

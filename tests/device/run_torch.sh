@@ -81,6 +81,8 @@ step foreign foreign
 step answers "$python" "$here/torch_answers.py" --answers "$out/answers"
 step counts "$python" "$here/torch_counts.py"
 step subclass "$python" "$here/torch_subclass.py"
+step green "$python" "$here/torch_green.py"
+step pinned "$python" "$here/torch_pinned.py"
 step own own
 [ -z "${TEST_CUDA-}" ] || step pytorchs pytorchs
 if "$python" -c 'import transformers' 2>/dev/null; then
