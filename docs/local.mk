@@ -10,6 +10,8 @@ tool_pages = \
 	docs/man/gpumem-probe.1 \
 	docs/man/gpumem-replay.1 \
 	docs/man/gpumem-report.1 \
+	docs/man/gpumem-resume.1 \
+	docs/man/gpumem-suspend.1 \
 	docs/man/gpumem-trace.1
 run_page = docs/man/gpumem-run.1
 EXTRA_DIST += $(tool_pages) $(run_page)

@@ -123,8 +123,8 @@ conform=$(find "$root" -name gpumem-conform -type f -perm -u+x)
 if [ -n "$conform" ]; then
 	is "$(find "$root" -path '*/bash-completion/completions/gpumem-*' |
 		sed 's,.*/,,' | sort | tr '\n' ' ')" \
-		"gpumem-bench gpumem-conform gpumem-probe gpumem-replay gpumem-report $(
-		find "$root" -path '*/bin/gpumem-run' -printf '%f ')gpumem-trace " \
+		"gpumem-bench gpumem-conform gpumem-probe gpumem-replay gpumem-report gpumem-resume $(
+		find "$root" -path '*/bin/gpumem-run' -printf '%f ')gpumem-suspend gpumem-trace " \
 		"bash finds the completion of each tool"
 	check "zsh finds that of all" test -f \
 		"$(find "$root" -path '*/zsh/site-functions/_gpumem')"

@@ -143,6 +143,7 @@ other_tests = \
 	tests/tool_rmm.sh \
 	tests/tool_stacks.sh \
 	tests/tool_stacks_torch.sh \
+	tests/tool_suspend.sh \
 	tests/tool_torch.sh \
 	tests/tool_trace.sh \
 	tests/tool_umpire.sh \
@@ -263,6 +264,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/abi/dump.sh tests/abi/gpumem.abi \
 	tests/fake/cuda/answers.txt \
 	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
+	tests/suspend_double.c \
 	tests/cxx/arrayfire.c \
 	tests/cxx/cccl.cpp \
 	tests/cxx/order.cpp \
@@ -327,6 +329,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/run_wrong.cu \
 	tests/device/share.c \
 	tests/device/spin.h \
+	tests/device/suspend.py \
 	tests/device/torch_allocators.py \
 	tests/device/torch_answers.py \
 	tests/device/torch_busy.py \

@@ -14,7 +14,7 @@ folder=$top_srcdir/tools/completion
 # Tools that only tell how they were called, with three devices of which one has
 # blanks in its name.
 mkdir "$scratch/bin" "$scratch/there" "$scratch/there/folder"
-for tool in probe replay bench conform report run trace; do
+for tool in probe replay bench conform report resume run suspend trace; do
 	cat >"$scratch/bin/gpumem-$tool" <<-END
 		#!/bin/sh
 		if [ "\$*" = --list ]; then
@@ -73,7 +73,7 @@ bash_replies()
 }
 
 have_bash=$(bash -c 'echo yes' 2>/dev/null)
-for tool in probe replay bench conform report run trace; do
+for tool in probe replay bench conform report resume run suspend trace; do
 	if [ ! -x "$tools/gpumem-$tool" ]; then
 		skip "gpumem-$tool was not built" "the options of gpumem-$tool"
 		continue

@@ -102,6 +102,10 @@ wrong trace "--to=svg x" "--to=svg: expected trace, chrome or pytorch"
 wrong trace "-o x y" "--output needs --to"
 wrong report "" "expected a recording, trace or snapshot"
 wrong trace "" "expected a recording"
+wrong suspend "" "expected the number of a process"
+wrong suspend "--timeout=soon 1" \
+	"--timeout=soon: expected a number of seconds from 0 to 86400"
+wrong resume "0" "0: expected the number of a process"
 wrong probe "host" "host: expected options only"
 wrong probe "--options --test" "--options: expected no other option but --json"
 wrong probe "--list --json" "--list: expected neither --test nor --json"
@@ -111,7 +115,7 @@ wrong probe "--nonsense" "unrecognized option '--nonsense'"
 
 # ---- width, in a file -----------------------------------------------------------
 
-for tool in probe replay bench conform report trace; do
+for tool in probe replay bench conform report resume suspend trace; do
 	exits 0 "gpumem-$tool -h" "$tools/gpumem-$tool" -h
 	fits 80 "it"
 	cp "$scratch/out" "$scratch/help"

@@ -10,6 +10,8 @@ bin_PROGRAMS = \
 	tools/gpumem-probe \
 	tools/gpumem-replay \
 	tools/gpumem-report \
+	tools/gpumem-resume \
+	tools/gpumem-suspend \
 	tools/gpumem-trace
 noinst_LTLIBRARIES += libcommon.la libreport.la
 endif
@@ -283,6 +285,24 @@ tools/report/page_text.h: $(report_page)
 		echo 'NULL};' || exit 1; \
 	done >$@.tmp && mv $@.tmp $@
 $(libreport_la_OBJECTS): tools/report/page_text.h
+
+# Two programs of one source but for main().
+suspend_sources = \
+	tools/suspend/driver.c \
+	tools/suspend/driver.h \
+	tools/suspend/group.c \
+	tools/suspend/group.h \
+	tools/suspend/group_of.c \
+	tools/suspend/members.c \
+	tools/suspend/members.h \
+	tools/suspend/suspend.c \
+	tools/suspend/suspend.h
+tools_gpumem_resume_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_resume_LDADD = $(TOOL)
+tools_gpumem_resume_SOURCES = tools/gpumem-resume.c $(suspend_sources)
+tools_gpumem_suspend_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_suspend_LDADD = $(TOOL)
+tools_gpumem_suspend_SOURCES = tools/gpumem-suspend.c $(suspend_sources)
 
 tools_gpumem_trace_CPPFLAGS = $(TOOL_CPPFLAGS)
 tools_gpumem_trace_LDADD = $(TOOL)

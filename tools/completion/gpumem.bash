@@ -65,10 +65,12 @@ _gpumem_options()
 	gpumem-report)
 		echo "--blocks= --html --json --output= --png --pool= --svg"
 		;;
+	gpumem-resume) echo "--json --tree" ;;
 	gpumem-run)
 		echo "--adopt --backend= --json --limit= --no-pool" \
 			"--record= --report="
 		;;
+	gpumem-suspend) echo "--json --timeout= --tree" ;;
 	gpumem-trace)
 		echo "--anonymise --anonymize --from= --json --min-bytes= --output=" \
 			"--pool= --stream= --to= --until="
@@ -139,4 +141,4 @@ _gpumem()
 }
 
 complete -F _gpumem gpumem-probe gpumem-replay gpumem-bench gpumem-conform \
-	gpumem-report gpumem-run gpumem-trace
+	gpumem-report gpumem-resume gpumem-run gpumem-suspend gpumem-trace
