@@ -286,6 +286,7 @@ EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
 	tests/device/answers/merge.sh \
 	tests/device/answers/old.c \
 	tests/device/answers/pools.c \
+	tests/device/answers/pools_shared.c \
 	tests/device/answers/virtual.c \
 	tests/device/answers/work.c \
 	tests/device/bad.c \

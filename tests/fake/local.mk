@@ -53,6 +53,7 @@ fake_cuda_sources = \
 	tests/fake/cuda/cuda_pointer.c \
 	tests/fake/cuda/cuda_pool.c \
 	tests/fake/cuda/cuda_pool_about.c \
+	tests/fake/cuda/cuda_pool_share.c \
 	tests/fake/cuda/cuda_primary.c \
 	tests/fake/cuda/cuda_queue.c \
 	tests/fake/cuda/cuda_resolve.c \

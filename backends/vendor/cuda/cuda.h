@@ -101,6 +101,10 @@ typedef struct {
 } CUmemPoolProps;
 
 typedef struct {
+	unsigned char reserved[64];
+} CUmemPoolPtrExportData;
+
+typedef struct {
 	size_t Width;
 	size_t Height;
 	CUarray_format Format;

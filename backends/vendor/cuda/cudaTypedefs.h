@@ -101,8 +101,14 @@ typedef __typeof__(cuMemFreeAsync) *PFN_cuMemFreeAsync_v11020;
 typedef __typeof__(cuMemFreeAsync_ptsz) *PFN_cuMemFreeAsync_v11020_ptsz;
 typedef __typeof__(cuMemPoolCreate) *PFN_cuMemPoolCreate_v11020;
 typedef __typeof__(cuMemPoolDestroy) *PFN_cuMemPoolDestroy_v11020;
+typedef __typeof__(cuMemPoolExportPointer) *PFN_cuMemPoolExportPointer_v11020;
+typedef __typeof__(cuMemPoolExportToShareableHandle)
+	*PFN_cuMemPoolExportToShareableHandle_v11020;
 typedef __typeof__(cuMemPoolGetAccess) *PFN_cuMemPoolGetAccess_v11020;
 typedef __typeof__(cuMemPoolGetAttribute) *PFN_cuMemPoolGetAttribute_v11020;
+typedef __typeof__(cuMemPoolImportFromShareableHandle)
+	*PFN_cuMemPoolImportFromShareableHandle_v11020;
+typedef __typeof__(cuMemPoolImportPointer) *PFN_cuMemPoolImportPointer_v11020;
 typedef __typeof__(cuMemPoolSetAccess) *PFN_cuMemPoolSetAccess_v11020;
 typedef __typeof__(cuMemPoolSetAttribute) *PFN_cuMemPoolSetAttribute_v11020;
 typedef __typeof__(cuMemPoolTrimTo) *PFN_cuMemPoolTrimTo_v11020;

@@ -117,8 +117,17 @@ CUresult cuMemFreeAsync(CUdeviceptr, CUstream);
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr, CUstream);
 CUresult cuMemPoolCreate(CUmemoryPool *, const CUmemPoolProps *);
 CUresult cuMemPoolDestroy(CUmemoryPool);
+CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *, CUdeviceptr);
+CUresult cuMemPoolExportToShareableHandle(void *, CUmemoryPool,
+					  CUmemAllocationHandleType,
+					  unsigned long long);
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *, CUmemoryPool, CUmemLocation *);
 CUresult cuMemPoolGetAttribute(CUmemoryPool, CUmemPool_attribute, void *);
+CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *, void *,
+					    CUmemAllocationHandleType,
+					    unsigned long long);
+CUresult cuMemPoolImportPointer(CUdeviceptr *, CUmemoryPool,
+				CUmemPoolPtrExportData *);
 CUresult cuMemPoolSetAccess(CUmemoryPool, const CUmemAccessDesc *, size_t);
 CUresult cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, void *);
 CUresult cuMemPoolTrimTo(CUmemoryPool, size_t);

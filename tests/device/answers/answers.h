@@ -70,6 +70,8 @@ CUcontext start(void);
 	X(arrays)                                                              \
 	X(pools)                                                               \
 	X(pool_blocks)                                                         \
+	X(pools_shared)                                                        \
+	X(pools_of_host)                                                       \
 	X(handles)                                                             \
 	X(addresses)                                                           \
 	X(streams)                                                             \

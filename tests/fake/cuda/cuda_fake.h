@@ -256,6 +256,9 @@ struct fake_pool {
 	struct fake_object object;
 	int device;
 	bool lasts;	/* a device's own, which cannot be destroyed */
+	bool shared;	/* made for other processes */
+	bool opened;	/* another's: it gives no memory */
+	bool on_host;	/* charged to no device */
 	unsigned refs;	/* its handle, and its blocks */
 	unsigned peers; /* bit for each device that may reach it */
 	int reuse[3];	/* as they were set; all make no difference here */
@@ -266,6 +269,8 @@ struct fake_pool {
 	uint64_t held_bytes;
 };
 
+/* NULL: no memory. */
+struct fake_pool *fake_pool_new(int device);
 /* NULL: no such pool. */
 struct fake_pool *fake_pool_find(CUmemoryPool handle);
 /* What cuMemAllocAsync() takes from. NULL: no memory. */

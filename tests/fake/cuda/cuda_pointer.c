@@ -87,6 +87,10 @@ static CUresult attribute(void *data, CUpointer_attribute which,
 	case CU_POINTER_ATTRIBUTE_MAPPED:
 		*(bool *)data = true;
 		return CUDA_SUCCESS;
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		*(void **)data =
+			region->pool ? fake_handle_of(region->pool) : NULL;
+		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
 		*(uint64_t *)data = handle_types(mapping);
 		return CUDA_SUCCESS;

@@ -14,6 +14,8 @@
 
 #define UNIT ((uint64_t)32 << 20)
 
+enum { HOST = 2 }; /* of enum CUmemLocationType; newer headers have it */
+
 static uint64_t whole(uint64_t bytes, uint64_t unit)
 {
 	return (bytes + unit - 1) & ~(unit - 1);
@@ -33,13 +35,16 @@ static void trim(struct fake_pool *pool, uint64_t keep_bytes)
 	least = whole(least, UNIT);
 	if (least >= pool->reserved_bytes)
 		return;
-	fake_discharge(pool->device, pool->reserved_bytes - least);
+	if (!pool->on_host)
+		fake_discharge(pool->device, pool->reserved_bytes - least);
 	pool->reserved_bytes = least;
 }
 
 static bool grow_to(struct fake_pool *pool, uint64_t bytes)
 {
-	if ((pool->most_bytes && bytes > pool->most_bytes) ||
+	if (pool->most_bytes && bytes > pool->most_bytes)
+		return false;
+	if (!pool->on_host &&
 	    !fake_charge(pool->device, bytes - pool->reserved_bytes))
 		return false;
 	pool->reserved_bytes = bytes;
@@ -57,7 +62,7 @@ static bool reserve(struct fake_pool *pool, uint64_t bytes)
 
 bool fake_pool_hold(struct fake_pool *pool, uint64_t bytes)
 {
-	if (bytes > fake.capacity_bytes ||
+	if (pool->opened || bytes > fake.capacity_bytes ||
 	    !reserve(pool, pool->held_bytes + bytes))
 		return false;
 	pool->held_bytes += bytes;
@@ -107,7 +112,7 @@ struct fake_pool *fake_pool_find(CUmemoryPool handle)
 	return fake_object_find(FAKE_POOL, handle);
 }
 
-static struct fake_pool *new_pool(int device)
+struct fake_pool *fake_pool_new(int device)
 {
 	struct fake_pool *pool = fake_object_new(FAKE_POOL, sizeof(*pool));
 
@@ -126,7 +131,7 @@ static struct fake_pool *default_pool(int number)
 	struct fake_device *device = &fake.devices[number];
 
 	if (!device->default_pool)
-		device->default_pool = new_pool(number);
+		device->default_pool = fake_pool_new(number);
 	if (device->default_pool)
 		device->default_pool->lasts = true;
 	return device->default_pool;
@@ -174,21 +179,32 @@ static CUresult set_pool(CUdevice device, CUmemoryPool handle)
 	return CUDA_SUCCESS;
 }
 
+/* Memory of the host's belongs to no device. */
+static bool is_place(const CUmemLocation *where)
+{
+	return where->type == (CUmemLocationType)HOST ||
+	       (where->type == CU_MEM_LOCATION_TYPE_DEVICE &&
+		fake_device_good(where->id));
+}
+
 static CUresult create(CUmemoryPool *pool_out, const CUmemPoolProps *about)
 {
 	struct fake_pool *pool;
 
 	if (!pool_out || !about ||
 	    about->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-	    about->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-	    !fake_device_good(about->location.id))
+	    !is_place(&about->location))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (about->handleTypes &
 	    ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 		return CUDA_ERROR_NOT_PERMITTED; /* fabric, without IMEX */
-	pool = new_pool(about->location.id);
+	pool = fake_pool_new(about->location.type == CU_MEM_LOCATION_TYPE_DEVICE
+				     ? about->location.id
+				     : 0);
 	if (!pool)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	pool->on_host = about->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
+	pool->shared = about->handleTypes != 0;
 #if CUDA_VERSION >= 12020
 	pool->most_bytes = about->maxSize;
 #endif

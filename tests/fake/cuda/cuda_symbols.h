@@ -160,6 +160,12 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 	X(cuMemPoolGetAttribute, PFN_cuMemPoolGetAttribute_v11020, NEW)        \
 	X(cuMemPoolSetAccess, PFN_cuMemPoolSetAccess_v11020, NEW)              \
 	X(cuMemPoolGetAccess, PFN_cuMemPoolGetAccess_v11020, NEW)              \
+	X(cuMemPoolExportToShareableHandle,                                    \
+	  PFN_cuMemPoolExportToShareableHandle_v11020, NEW)                    \
+	X(cuMemPoolImportFromShareableHandle,                                  \
+	  PFN_cuMemPoolImportFromShareableHandle_v11020, NEW)                  \
+	X(cuMemPoolExportPointer, PFN_cuMemPoolExportPointer_v11020, NEW)      \
+	X(cuMemPoolImportPointer, PFN_cuMemPoolImportPointer_v11020, NEW)      \
 	X(cuDeviceGetDefaultMemPool, PFN_cuDeviceGetDefaultMemPool_v11020,     \
 	  NEW)                                                                 \
 	X(cuDeviceGetMemPool, PFN_cuDeviceGetMemPool_v11020, NEW)              \
