@@ -105,6 +105,7 @@ libcommon_la_SOURCES = \
 	tools/common/umpire_names.h \
 	tools/common/unpickle.c \
 	tools/common/unpickle.h \
+	tools/common/unpickle_memo.c \
 	tools/common/unpickle_stack.c \
 	tools/common/unpickle_stack.h \
 	tools/common/unpickle_stream.c \

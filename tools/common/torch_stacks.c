@@ -124,37 +124,34 @@ static uint32_t number_place(struct torch_stacks *stacks,
 }
 
 /* Of a dictionary; *number_out 0: it has no name. */
-static bool read_place(struct torch_stacks *stacks,
-		       const struct unpickle *unpickle,
+static bool read_place(struct torch_stacks *stacks, struct unpickle *unpickle,
 		       const struct unpickled *dict, uint32_t *number_out)
 {
 	uint64_t line = 0;
-	struct named named = {
+	struct named named;
+
+	*number_out = dict->kind == UNPICKLED_DICT
+			      ? unpickle_note(unpickle, dict)
+			      : 0;
+	if (*number_out)
+		return true;
+	named = (struct named){
 		.function = said(unpickle_get(unpickle, dict, "name")),
 		.file = said(unpickle_get(unpickle, dict, "filename"))};
-
-	*number_out = 0;
 	if (!named.function && !named.file)
 		return true;
 	(void)unpickle_get_u64(unpickle, dict, "line", &line);
 	named.line = line <= UINT32_MAX ? (uint32_t)line : 0;
-	if (!unpickle_is_kept(unpickle, dict)) {
-		*number_out = number_place(stacks, &named);
-		return *number_out != 0;
-	}
-	*number_out = trace_ids_find(&stacks->dicts, dict->container);
-	if (*number_out != TRACE_NO_SLOT)
-		return true;
 	*number_out = number_place(stacks, &named);
-	return *number_out &&
-	       trace_ids_add(&stacks->dicts, dict->container, *number_out);
+	if (unpickle_is_kept(unpickle, dict))
+		unpickle_set_note(unpickle, dict, *number_out);
+	return *number_out != 0;
 }
 
 /* ---- stacks ---- */
 
 /* Behind what is there: how many frames, and which. */
-static bool read_frames(struct torch_stacks *stacks,
-			const struct unpickle *unpickle,
+static bool read_frames(struct torch_stacks *stacks, struct unpickle *unpickle,
 			const struct unpickled *list, size_t *count_out)
 {
 	size_t most = unpickle_count(unpickle, list), count = 0;
@@ -235,26 +232,24 @@ static bool number_stack(struct torch_stacks *stacks, size_t count,
 bool torch_stacks_number(struct torch_stacks *stacks, struct unpickle *unpickle,
 			 const struct unpickled *list, uint32_t *number_out)
 {
-	bool kept = list && unpickle_is_kept(unpickle, list);
-	uint32_t number = TRACE_NO_SLOT;
+	uint32_t note;
 	size_t count;
 
 	*number_out = 0;
 	if (!list || list->kind != UNPICKLED_LIST)
 		return true;
-	if (kept)
-		number = trace_ids_find(&stacks->lists, list->container);
-	if (number == TRACE_NO_SLOT) {
-		number = 0;
-		if (!read_frames(stacks, unpickle, list, &count) ||
-		    (count && !number_stack(stacks, count, &number)) ||
-		    (kept &&
-		     !trace_ids_add(&stacks->lists, list->container, number)))
-			return false;
-		if (kept)
-			unpickle_forget(unpickle, list);
+	note = unpickle_note(unpickle, list);
+	if (note) {
+		*number_out = note - 1;
+		return true;
 	}
-	*number_out = number;
+	if (!read_frames(stacks, unpickle, list, &count) ||
+	    (count && !number_stack(stacks, count, number_out)))
+		return false;
+	if (unpickle_is_kept(unpickle, list)) {
+		unpickle_set_note(unpickle, list, *number_out + 1);
+		unpickle_forget(unpickle, list);
+	}
 	return true;
 }
 
@@ -263,8 +258,6 @@ bool torch_stacks_number(struct torch_stacks *stacks, struct unpickle *unpickle,
 void torch_stacks_init(struct torch_stacks *stacks)
 {
 	*stacks = (struct torch_stacks){0};
-	trace_ids_init(&stacks->lists);
-	trace_ids_init(&stacks->dicts);
 	trace_ids_init(&stacks->place_ids);
 	trace_ids_init(&stacks->stack_ids);
 }
@@ -297,8 +290,6 @@ void torch_stacks_free(struct torch_stacks *stacks)
 	free(stacks->places);
 	free(stacks->frames);
 	free(stacks->begin);
-	trace_ids_free(&stacks->lists);
-	trace_ids_free(&stacks->dicts);
 	trace_ids_free(&stacks->place_ids);
 	trace_ids_free(&stacks->stack_ids);
 	torch_stacks_init(stacks);

@@ -13,9 +13,9 @@
 #include "trace_ids.h"
 #include "unpickle.h"
 
-/* Lists, dictionaries, that are named again: by number of the container. Places
- * and stacks: by a hash of what they are. Stack number n begins at
- * frames[begin[n - 1]]. */
+/* Places and stacks are found by a hash of what they are. Stack number n begins
+ * at frames[begin[n - 1]]. A list that is kept has its number, and one, as
+ * note, a dictionary that of its place. */
 struct torch_stacks {
 	struct recording_stacks table; /* once all are read */
 	struct recording_place *places;
@@ -23,7 +23,7 @@ struct torch_stacks {
 	size_t *begin;
 	size_t place_count, place_room, frame_count, frame_room;
 	size_t count, room;
-	struct trace_ids lists, dicts, place_ids, stack_ids;
+	struct trace_ids place_ids, stack_ids;
 };
 
 void torch_stacks_init(struct torch_stacks *stacks);

@@ -25,103 +25,29 @@ static bool gather_above(struct unpickle *unpickle, enum unpickled_kind kind)
 	       unpickle_gather(unpickle, count, kind);
 }
 
-/* ---- what was said before ---- */
-
-static void keep(struct unpickle *unpickle, const struct unpickled *value)
-{
-	if (value->kind == UNPICKLED_LIST || value->kind == UNPICKLED_DICT)
-		unpickle->containers[value->container].kept = true;
-}
-
-/* Only what is named again. Place 0 is of what was not said yet. */
-static bool remember(struct unpickle *unpickle, uint64_t index)
-{
-	uint32_t place = trace_ids_find(&unpickle->again, index);
-	struct unpickled *memo;
-
-	if (!unpickle->stack_count)
-		return unpickle_fail(unpickle, "damaged: nothing to remember");
-	if (place == TRACE_NO_SLOT)
-		return true;
-	if (!place) {
-		place = (uint32_t)++unpickle->memo_count;
-		memo = unpickle_grow(unpickle, unpickle->memo,
-				     &unpickle->memo_room, place + (size_t)1,
-				     sizeof(*memo));
-		if (!memo)
-			return false;
-		unpickle->memo = memo;
-		(void)trace_ids_take(&unpickle->again, index);
-		if (!trace_ids_add(&unpickle->again, index, place))
-			return unpickle_fail(unpickle, "out of host memory");
-	}
-	unpickle->memo[place] = unpickle->stack[unpickle->stack_count - 1];
-	keep(unpickle, &unpickle->memo[place]);
-	return true;
-}
-
-static bool recall(struct unpickle *unpickle, uint64_t index)
-{
-	uint32_t place = trace_ids_find(&unpickle->again, index);
-
-	if (!place || place == TRACE_NO_SLOT)
-		return unpickle_fail(unpickle,
-				     "damaged: nothing was remembered");
-	return unpickle_push(unpickle, unpickle->memo[place]);
-}
-
 /* ---- instructions ---- */
 
-/* Those that have a number behind them; 0 bytes: it has none. */
-unsigned unpickle_operand_bytes(unsigned char opcode)
-{
-	switch (opcode) {
-	case 0x80: /* PROTO */
-	case 0x8a: /* LONG1 */
-	case 0x8c: /* SHORT_BINUNICODE */
-	case 'C':  /* SHORT_BINBYTES */
-	case 'K':  /* BININT1 */
-	case 'U':  /* SHORT_BINSTRING */
-	case 'h':  /* BINGET */
-	case 'q':  /* BINPUT */
-		return 1;
-	case 'M': /* BININT2 */
-		return 2;
-	case 0x8b: /* LONG4 */
-	case 'B':  /* BINBYTES */
-	case 'J':  /* BININT */
-	case 'T':  /* BINSTRING */
-	case 'X':  /* BINUNICODE */
-	case 'j':  /* LONG_BINGET */
-	case 'r':  /* LONG_BINPUT */
-		return 4;
-	case 0x8d: /* BINUNICODE8 */
-	case 0x8e: /* BINBYTES8 */
-	case 0x95: /* FRAME */
-		return 8;
-	default:
-		return 0;
-	}
-}
-
-bool unpickle_has_bytes(unsigned char opcode)
-{
-	switch (opcode) {
-	case 0x8a: /* LONG1 */
-	case 0x8b: /* LONG4 */
-	case 0x8c: /* SHORT_BINUNICODE */
-	case 0x8d: /* BINUNICODE8 */
-	case 0x8e: /* BINBYTES8 */
-	case 'B':  /* BINBYTES */
-	case 'C':  /* SHORT_BINBYTES */
-	case 'T':  /* BINSTRING */
-	case 'U':  /* SHORT_BINSTRING */
-	case 'X':  /* BINUNICODE */
-		return true;
-	default:
-		return false;
-	}
-}
+const uint8_t unpickle_instructions[UINT8_MAX + 1] = {
+	[0x80] = 1,			 /* PROTO */
+	['K'] = 1,			 /* BININT1 */
+	['h'] = 1,			 /* BINGET */
+	['q'] = 1,			 /* BINPUT */
+	['M'] = 2,			 /* BININT2 */
+	['J'] = 4,			 /* BININT */
+	['j'] = 4,			 /* LONG_BINGET */
+	['r'] = 4,			 /* LONG_BINPUT */
+	[0x95] = 8,			 /* FRAME */
+	[0x8a] = 1 | UNPICKLE_HAS_BYTES, /* LONG1 */
+	[0x8c] = 1 | UNPICKLE_HAS_BYTES, /* SHORT_BINUNICODE */
+	['C'] = 1 | UNPICKLE_HAS_BYTES,	 /* SHORT_BINBYTES */
+	['U'] = 1 | UNPICKLE_HAS_BYTES,	 /* SHORT_BINSTRING */
+	[0x8b] = 4 | UNPICKLE_HAS_BYTES, /* LONG4 */
+	['B'] = 4 | UNPICKLE_HAS_BYTES,	 /* BINBYTES */
+	['T'] = 4 | UNPICKLE_HAS_BYTES,	 /* BINSTRING */
+	['X'] = 4 | UNPICKLE_HAS_BYTES,	 /* BINUNICODE */
+	[0x8d] = 8 | UNPICKLE_HAS_BYTES, /* BINUNICODE8 */
+	[0x8e] = 8 | UNPICKLE_HAS_BYTES, /* BINBYTES8 */
+};
 
 static bool run_operand(struct unpickle *unpickle, unsigned char opcode,
 			uint64_t operand)
@@ -150,10 +76,10 @@ static bool run_operand(struct unpickle *unpickle, unsigned char opcode,
 		return unpickle_push_text(unpickle, operand);
 	case 'h':
 	case 'j':
-		return recall(unpickle, operand);
+		return unpickle_memo_get(unpickle, operand);
 	case 'q':
 	case 'r':
-		return remember(unpickle, operand);
+		return unpickle_memo_put(unpickle, operand);
 	default: /* bytes */
 		return unpickle_push_other(unpickle, (size_t)operand);
 	}
@@ -195,7 +121,7 @@ static bool run_plain(struct unpickle *unpickle, unsigned char opcode)
 		return unpickle_gather(unpickle, opcode - 0x84u,
 				       UNPICKLED_LIST);
 	case 0x94:
-		return remember(unpickle, unpickle->memo_next++);
+		return unpickle_memo_put(unpickle, unpickle->memo.next++);
 	default:
 		return unpickle_fail(
 			unpickle,
@@ -211,7 +137,7 @@ static bool run(struct unpickle *unpickle)
 
 	while (unpickle_number(unpickle, 1, &opcode) && opcode != '.') {
 		unsigned char code = (unsigned char)opcode;
-		unsigned width = unpickle_operand_bytes(code);
+		unsigned width = unpickle_width(code);
 
 		if (width && !unpickle_number(unpickle, width, &operand))
 			return false;
@@ -233,7 +159,7 @@ bool unpickle_open_watched(struct unpickle *unpickle, const void *data,
 	*unpickle = (struct unpickle){
 		.begin = data, .at = data, .watch = watch, .user = user};
 	unpickle->end = unpickle->at + bytes;
-	trace_ids_init(&unpickle->again);
+	trace_ids_init(&unpickle->memo.far);
 	if (unpickle_scan(unpickle) && run(unpickle))
 		return true;
 	unpickle_close(unpickle);
@@ -244,7 +170,7 @@ bool unpickle_scan_input(struct unpickle *unpickle,
 			 const struct unpickle_input *input)
 {
 	*unpickle = (struct unpickle){.input = input};
-	trace_ids_init(&unpickle->again);
+	trace_ids_init(&unpickle->memo.far);
 	if (unpickle_scan(unpickle))
 		return true;
 	unpickle_close(unpickle);
@@ -273,12 +199,11 @@ void unpickle_close(struct unpickle *unpickle)
 		free(unpickle->containers[i].items);
 	free(unpickle->containers);
 	free(unpickle->stack);
-	free(unpickle->memo);
 	free(unpickle->marks);
-	trace_ids_free(&unpickle->again);
+	unpickle_memo_free(&unpickle->memo);
 	unpickle_window_close(unpickle);
 	unpickle->containers = NULL;
 	unpickle->container_count = 0;
-	unpickle->stack = unpickle->memo = NULL;
+	unpickle->stack = NULL;
 	unpickle->marks = NULL;
 }

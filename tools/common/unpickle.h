@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum unpickled_kind {
 	UNPICKLED_NONE,
@@ -37,16 +38,38 @@ struct unpickled {
 	};
 };
 
-/* Of a dictionary: key, value, key, value ...; count is even. kept: the pickle
- * may name it again. next: of one that was dropped. */
+/* Of a dictionary: key, value, key, value ...; count is even. holders: in how
+ * many places of lists, dictionaries and the stack it is, and one if the pickle
+ * names it again; 0: it is free, and note is the next one that is. note: see
+ * unpickle_note(). */
 struct unpickled_container {
 	struct unpickled *items;
-	size_t count, room;
-	size_t next;
-	bool kept;
+	uint32_t count, room;
+	uint32_t holders, note;
 };
 
 struct unpickle;
+
+/* A value that the pickle names again, until it did so for the last time. */
+struct unpickle_kept {
+	struct unpickled value;
+	uint32_t last; /* which naming is that */
+};
+
+/* What the pickle remembers under numbers. First it is scanned, and `of` and
+ * `far` have for each number which of all namings is its last; then it is run,
+ * and they have where in `kept` its value is, once that was said. */
+struct unpickle_memo {
+	uint32_t *of; /* by number, of those that Python gives: in turn */
+	size_t of_count, of_room;
+	struct trace_ids far; /* of others */
+	struct unpickle_kept *kept;
+	size_t kept_count, kept_room;
+	uint32_t free;	/* a place in kept, and one; 0: none is */
+	uint32_t named; /* namings so far */
+	uint64_t puts;	/* numbers given so far */
+	uint64_t next;	/* the number that is given next without one */
+};
 
 /* Bytes that are not all there at once, and are read twice. read: the next, at
  * most so many; 0: there are no more. rewind: the first come next; false: they
@@ -82,15 +105,14 @@ struct unpickle {
 	uint64_t bytes; /* that there are, once they were scanned */
 	char **texts;	/* copies of those that left the window */
 	size_t text_count, text_room;
-	struct unpickled *stack, *memo;
-	size_t stack_count, stack_room, memo_count, memo_room, memo_next;
-	struct trace_ids again; /* numbers that are named again: where in memo
-				   their values are, once they were said */
+	struct unpickled *stack;
+	size_t stack_count, stack_room;
+	struct unpickle_memo memo;
 	size_t *marks;
 	size_t mark_count, mark_room;
 	struct unpickled_container *containers;
 	size_t container_count, container_room;
-	size_t dropped; /* a container that is free, and one; 0: none is */
+	uint32_t dropped; /* a container that is free, and one; 0: none is */
 	unpickle_watch_fn watch;
 	void *user;
 	struct unpickled root;
@@ -111,14 +133,20 @@ bool unpickle_run_input(struct unpickle *unpickle, unpickle_watch_fn watch,
 			void *user);
 void unpickle_close(struct unpickle *unpickle);
 
-/* Nobody will ask for the items of the list again, which the pickle names
- * again. What it does not name again stays with it. */
+/* Nobody will ask for the items of the list again, which is kept. What is
+ * nowhere else stays with it. */
 void unpickle_forget(struct unpickle *unpickle, const struct unpickled *list);
 
-/* May the pickle name the list or dictionary again? Otherwise its container may
- * become another's. */
+/* Is the list or dictionary somewhere else, too, or does the pickle name it
+ * again? Otherwise its container may become another's. */
 bool unpickle_is_kept(const struct unpickle *unpickle,
 		      const struct unpickled *value);
+/* A number that the caller gave a list or dictionary, 0 until then. It goes
+ * when nothing has it any more. */
+uint32_t unpickle_note(const struct unpickle *unpickle,
+		       const struct unpickled *value);
+void unpickle_set_note(struct unpickle *unpickle, const struct unpickled *value,
+		       uint32_t note);
 /* Of what is no list or dictionary: none. */
 size_t unpickle_count(const struct unpickle *unpickle,
 		      const struct unpickled *list);
@@ -142,6 +170,16 @@ bool unpickle_get_u64(const struct unpickle *unpickle,
 bool unpickle_get_bits(const struct unpickle *unpickle,
 		       const struct unpickled *dict, const char *key,
 		       uint64_t *value_out);
-bool unpickled_is(const struct unpickled *value, const char *text);
+
+/* Of a value itself; false: it is NULL or something else. */
+bool unpickled_bits(const struct unpickled *value, uint64_t *value_out);
+bool unpickled_u64(const struct unpickled *value, uint64_t *value_out);
+
+static inline bool unpickled_is(const struct unpickled *value, const char *text)
+{
+	return value && value->kind == UNPICKLED_TEXT &&
+	       value->bytes == strlen(text) &&
+	       !memcmp(value->text, text, value->bytes);
+}
 
 #endif

@@ -27,7 +27,7 @@ void *unpickle_grow(struct unpickle *unpickle, void *list, size_t *room,
 		    size_t count, size_t bytes)
 {
 	size_t more = *room ? *room : 8;
-	char *grown;
+	void *grown;
 
 	if (count <= *room)
 		return list;
@@ -38,18 +38,16 @@ void *unpickle_grow(struct unpickle *unpickle, void *list, size_t *room,
 		(void)unpickle_fail(unpickle, "out of host memory");
 		return NULL;
 	}
-	memset(grown + *room * bytes, 0, (more - *room) * bytes);
 	*room = more;
 	return grown;
 }
 
 /* ---- the input ---- */
 
-bool unpickle_take(struct unpickle *unpickle, size_t bytes,
-		   const unsigned char **at_out)
+bool unpickle_take_more(struct unpickle *unpickle, size_t bytes,
+			const unsigned char **at_out)
 {
-	if ((size_t)(unpickle->end - unpickle->at) < bytes &&
-	    !unpickle_window_fill(unpickle, bytes))
+	if (!unpickle_window_fill(unpickle, bytes))
 		return *unpickle->reason ||
 		       unpickle_fail(unpickle,
 				     "cut off: the pickle has no end");
@@ -58,22 +56,9 @@ bool unpickle_take(struct unpickle *unpickle, size_t bytes,
 	return true;
 }
 
-bool unpickle_number(struct unpickle *unpickle, unsigned bytes,
-		     uint64_t *value_out)
-{
-	const unsigned char *at = NULL;
-
-	if (!unpickle_take(unpickle, bytes, &at))
-		return false;
-	*value_out = 0;
-	for (unsigned i = 0; i < bytes; i++)
-		*value_out |= (uint64_t)at[i] << 8 * i;
-	return true;
-}
-
 /* ---- the stack ---- */
 
-bool unpickle_push(struct unpickle *unpickle, struct unpickled value)
+bool unpickle_push_grown(struct unpickle *unpickle, struct unpickled value)
 {
 	struct unpickled *stack =
 		unpickle_grow(unpickle, unpickle->stack, &unpickle->stack_room,
@@ -147,6 +132,7 @@ bool unpickle_push_long(struct unpickle *unpickle, uint64_t bytes)
 	return unpickle_push_integer(unpickle, (int64_t)value);
 }
 
+/* One that is free has no items, but may have room for some. */
 bool unpickle_push_container(struct unpickle *unpickle,
 			     enum unpickled_kind kind)
 {
@@ -155,17 +141,22 @@ bool unpickle_push_container(struct unpickle *unpickle,
 
 	if (unpickle->dropped) {
 		index = unpickle->dropped - 1;
-		unpickle->dropped = containers[index].next;
-		containers[index].next = 0;
+		unpickle->dropped = containers[index].note;
 	} else {
+		if (index == UINT32_MAX)
+			return unpickle_fail(unpickle,
+					     "more than 4294967295 lists");
 		containers = unpickle_grow(unpickle, containers,
 					   &unpickle->container_room, index + 1,
 					   sizeof(*containers));
 		if (!containers)
 			return false;
+		containers[index] = (struct unpickled_container){0};
 		unpickle->containers = containers;
 		unpickle->container_count++;
 	}
+	containers[index].note = 0;
+	containers[index].holders = 1;
 	return unpickle_push(
 		unpickle, (struct unpickled){.kind = kind, .container = index});
 }
@@ -174,17 +165,22 @@ static bool append(struct unpickle *unpickle,
 		   struct unpickled_container *container,
 		   const struct unpickled *items, size_t count)
 {
+	size_t room = container->room;
 	struct unpickled *all;
 
 	if (!count)
 		return true;
-	all = unpickle_grow(unpickle, container->items, &container->room,
+	if (count > UINT32_MAX / 2 - container->count)
+		return unpickle_fail(unpickle,
+				     "a list of more than 2147483647 items");
+	all = unpickle_grow(unpickle, container->items, &room,
 			    container->count + count, sizeof(*all));
 	if (!all)
 		return false;
 	memcpy(all + container->count, items, count * sizeof(*all));
 	container->items = all;
-	container->count += count;
+	container->room = (uint32_t)room;
+	container->count += (uint32_t)count;
 	return true;
 }
 

@@ -9,14 +9,10 @@
 
 #include <stdlib.h>
 
-/* ---- what is named again ---- */
+/* Items for which a list or dictionary keeps its room when it is dropped. */
+enum { SMALL = 64 };
 
-static bool name_again(struct unpickle *unpickle, uint64_t index)
-{
-	return trace_ids_find(&unpickle->again, index) != TRACE_NO_SLOT ||
-	       trace_ids_add(&unpickle->again, index, 0) ||
-	       unpickle_fail(unpickle, "out of host memory");
-}
+/* ---- what is named again ---- */
 
 bool unpickle_scan(struct unpickle *unpickle)
 {
@@ -25,19 +21,22 @@ bool unpickle_scan(struct unpickle *unpickle)
 
 	while (unpickle_number(unpickle, 1, &opcode) && opcode != '.') {
 		unsigned char code = (unsigned char)opcode;
-		unsigned width = unpickle_operand_bytes(code);
+		unsigned width = unpickle_width(code);
 		uint64_t behind = code == 'G' ? 8 : 0;
 
 		if (width && !unpickle_number(unpickle, width, &operand))
 			break;
+		unpickle->memo.puts +=
+			code == 0x94 || code == 'q' || code == 'r';
 		if ((code == 'h' || code == 'j') &&
-		    !name_again(unpickle, operand))
+		    !unpickle_memo_scan(unpickle, operand))
 			return false;
-		if (unpickle_has_bytes(code))
+		if (unpickle_instructions[code] & UNPICKLE_HAS_BYTES)
 			behind = operand;
-		if (!unpickle_take(unpickle, (size_t)behind, &unused))
+		if (behind && !unpickle_take(unpickle, (size_t)behind, &unused))
 			break;
 	}
+	unpickle_memo_begin(unpickle);
 	/* What is damaged is told where it is run. */
 	*unpickle->reason = '\0';
 	return unpickle_window_rewind(unpickle);
@@ -45,45 +44,45 @@ bool unpickle_scan(struct unpickle *unpickle)
 
 /* ---- what nobody needs any more ---- */
 
-static bool is_container(const struct unpickled *value)
-{
-	return value->kind == UNPICKLED_LIST || value->kind == UNPICKLED_DICT;
-}
-
 bool unpickle_is_kept(const struct unpickle *unpickle,
 		      const struct unpickled *value)
 {
-	return is_container(value) &&
-	       unpickle->containers[value->container].kept;
+	return unpickled_is_container(value) &&
+	       unpickle->containers[value->container].holders > 1;
 }
 
-/* Whatever is not named again is in one container only. */
+/* What it holds is put on the stack. A small one keeps its room. */
 static bool drop_one(struct unpickle *unpickle, size_t index)
 {
 	struct unpickled_container *container = &unpickle->containers[index];
 
 	for (size_t i = 0; i < container->count; i++)
-		if (is_container(&container->items[i]) &&
+		if (unpickled_is_container(&container->items[i]) &&
 		    !unpickle_push(unpickle, container->items[i]))
 			return false;
-	free(container->items);
-	*container = (struct unpickled_container){.next = unpickle->dropped};
-	unpickle->dropped = index + 1;
+	container->count = 0;
+	if (container->room > SMALL) {
+		free(container->items);
+		container->items = NULL;
+		container->room = 0;
+	}
+	container->note = unpickle->dropped;
+	unpickle->dropped = (uint32_t)index + 1;
 	return true;
 }
 
 /* The stack above what is on it holds what is left to be dropped. */
-static bool drop(struct unpickle *unpickle, const struct unpickled *value)
+bool unpickle_drop(struct unpickle *unpickle, const struct unpickled *value)
 {
 	size_t below = unpickle->stack_count;
 
-	if (is_container(value) && !unpickle_push(unpickle, *value))
+	if (unpickled_is_container(value) && !unpickle_push(unpickle, *value))
 		return false;
 	while (unpickle->stack_count > below) {
 		struct unpickled last =
 			unpickle->stack[--unpickle->stack_count];
 
-		if (!unpickle->containers[last.container].kept &&
+		if (!--unpickle->containers[last.container].holders &&
 		    !drop_one(unpickle, last.container))
 			return false;
 	}
@@ -95,18 +94,34 @@ void unpickle_forget(struct unpickle *unpickle, const struct unpickled *list)
 {
 	struct unpickled_container *container =
 		&unpickle->containers[list->container];
-	size_t left = 0;
+	uint32_t left = 0;
 
-	for (size_t i = 0; i < container->count; i++)
-		if (is_container(&container->items[i]) &&
-		    !unpickle_is_kept(unpickle, &container->items[i]))
-			container->items[left++] = container->items[i];
+	for (size_t i = 0; i < container->count; i++) {
+		const struct unpickled *item = &container->items[i];
+
+		if (unpickle_is_kept(unpickle, item))
+			unpickle->containers[item->container].holders--;
+		else if (unpickled_is_container(item))
+			container->items[left++] = *item;
+	}
 	container->count = left;
 	if (left)
 		return;
 	free(container->items);
 	container->items = NULL;
 	container->room = 0;
+}
+
+uint32_t unpickle_note(const struct unpickle *unpickle,
+		       const struct unpickled *value)
+{
+	return unpickle->containers[value->container].note;
+}
+
+void unpickle_set_note(struct unpickle *unpickle, const struct unpickled *value,
+		       uint32_t note)
+{
+	unpickle->containers[value->container].note = note;
 }
 
 /* ---- lists ---- */
@@ -164,7 +179,7 @@ bool unpickle_stream(struct unpickle *unpickle, size_t place, size_t count,
 	for (size_t i = 0; *taken_out && i < count; i++) {
 		struct unpickled item = unpickle->stack[place + 1 + i];
 
-		if (!drop(unpickle, &item))
+		if (!unpickle_drop(unpickle, &item))
 			return false;
 	}
 	unpickle->stack_count = place + 1;

@@ -48,17 +48,18 @@ static bool keep_all(struct unpickle *unpickle, struct unpickled *values,
 	return true;
 }
 
-/* Place 0 of what is remembered is nothing. */
 static bool keep_texts(struct unpickle *unpickle)
 {
-	size_t memo = unpickle->memo_count ? unpickle->memo_count + 1 : 0;
+	struct unpickle_memo *memo = &unpickle->memo;
 
 	for (size_t i = 0; i < unpickle->container_count; i++)
 		if (!keep_all(unpickle, unpickle->containers[i].items,
 			      unpickle->containers[i].count))
 			return false;
-	return keep_all(unpickle, unpickle->stack, unpickle->stack_count) &&
-	       keep_all(unpickle, unpickle->memo, memo);
+	for (size_t i = 0; i < memo->kept_count; i++)
+		if (!keep_text(unpickle, &memo->kept[i].value))
+			return false;
+	return keep_all(unpickle, unpickle->stack, unpickle->stack_count);
 }
 
 /* ---- the window ---- */

@@ -6,8 +6,6 @@
  */
 #include "unpickle.h"
 
-#include <string.h>
-
 static const struct unpickled_container *
 container_of(const struct unpickle *unpickle, const struct unpickled *value,
 	     enum unpickled_kind kind)
@@ -37,13 +35,6 @@ const struct unpickled *unpickle_item(const struct unpickle *unpickle,
 						     : NULL;
 }
 
-bool unpickled_is(const struct unpickled *value, const char *text)
-{
-	return value && value->kind == UNPICKLED_TEXT &&
-	       value->bytes == strlen(text) &&
-	       !memcmp(value->text, text, value->bytes);
-}
-
 const struct unpickled *unpickle_get(const struct unpickle *unpickle,
 				     const struct unpickled *dict,
 				     const char *key)
@@ -68,12 +59,8 @@ const struct unpickled *unpickle_key(const struct unpickle *unpickle,
 		       : NULL;
 }
 
-bool unpickle_get_bits(const struct unpickle *unpickle,
-		       const struct unpickled *dict, const char *key,
-		       uint64_t *value_out)
+bool unpickled_bits(const struct unpickled *value, uint64_t *value_out)
 {
-	const struct unpickled *value = unpickle_get(unpickle, dict, key);
-
 	if (!value || (value->kind != UNPICKLED_INTEGER &&
 		       value->kind != UNPICKLED_LARGE))
 		return false;
@@ -81,12 +68,22 @@ bool unpickle_get_bits(const struct unpickle *unpickle,
 	return true;
 }
 
+bool unpickled_u64(const struct unpickled *value, uint64_t *value_out)
+{
+	return unpickled_bits(value, value_out) &&
+	       (value->kind == UNPICKLED_LARGE || value->integer >= 0);
+}
+
+bool unpickle_get_bits(const struct unpickle *unpickle,
+		       const struct unpickled *dict, const char *key,
+		       uint64_t *value_out)
+{
+	return unpickled_bits(unpickle_get(unpickle, dict, key), value_out);
+}
+
 bool unpickle_get_u64(const struct unpickle *unpickle,
 		      const struct unpickled *dict, const char *key,
 		      uint64_t *value_out)
 {
-	const struct unpickled *value = unpickle_get(unpickle, dict, key);
-
-	return unpickle_get_bits(unpickle, dict, key, value_out) &&
-	       (value->kind == UNPICKLED_LARGE || value->integer >= 0);
+	return unpickled_u64(unpickle_get(unpickle, dict, key), value_out);
 }
