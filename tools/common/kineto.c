@@ -126,7 +126,8 @@ static bool act(struct kineto *kineto, unsigned id, struct torch_event event,
 	block = ranges_find(&device->live, event.address, event.address);
 	if (!block || block->first != event.address)
 		kineto->told[id] += event.bytes;
-	else if (device->events->list[block->value].bytes != event.bytes)
+	else if (torch_events_get(device->events, block->value).bytes !=
+		 event.bytes)
 		return foreign_fail(&kineto->foreign,
 				    "a block is freed that has other Bytes");
 	return torch_free(device, event, true);

@@ -18,6 +18,24 @@
 #include "torch_stacks.h"
 #include "unpickle.h"
 
+/* The keys of an entry. */
+#define TORCH_ENTRY_KEYS(X)                                                    \
+	X(action)                                                              \
+	X(addr)                                                                \
+	X(size)                                                                \
+	X(stream)                                                              \
+	X(time_us)                                                             \
+	X(frames)                                                              \
+	X(compile_context)                                                     \
+	X(user_metadata)                                                       \
+	X(pool_id)                                                             \
+	X(internal_metadata)                                                   \
+	X(device_free)                                                         \
+	X(version)
+
+#define TORCH_ENTRY_KEY(name) TORCH_ENTRY_##name,
+enum { TORCH_ENTRY_KEYS(TORCH_ENTRY_KEY) TORCH_ENTRY_COUNT };
+
 enum {
 	TORCH_DEVICES = 64,
 	TORCH_POOLS = 2 * TORCH_DEVICES /* those of pinned memory come last */
@@ -32,6 +50,7 @@ struct torch_history {
 	struct tag_names tags;
 	struct tag_names unknown; /* keys, actions and states that are new */
 	struct torch_stacks stacks;
+	uint8_t guess[TORCH_ENTRY_COUNT]; /* which key an entry has there */
 	size_t steps_left;   /* entries, segments and blocks to be looked at */
 	uint64_t begin_us;   /* 0: not known */
 	uint64_t damaged;    /* entries that cannot be */

@@ -63,7 +63,8 @@ bool torch_begin_unsaid(struct torch_device *device, struct torch_event event)
 bool torch_end_unsaid(struct torch_device *device, struct range *block,
 		      uint64_t us)
 {
-	struct torch_event event = device->events->list[block->value];
+	struct torch_event event =
+		torch_events_get(device->events, block->value);
 	uint64_t first = block->first, last = block->last;
 
 	event.us = us;
@@ -139,7 +140,7 @@ static bool end_known(struct torch_device *device, struct range *block,
 {
 	uint64_t first = block->first, last = block->last;
 
-	event.bytes = device->events->list[block->value].bytes;
+	event.bytes = torch_events_get(device->events, block->value).bytes;
 	ranges_remove(&device->live, block);
 	return add(device, GPUMEM_RECORD_FREE, event) &&
 	       leave(device, first, last);

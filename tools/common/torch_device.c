@@ -49,12 +49,15 @@ void torch_device_free(struct torch_device *device)
 
 #define US_MAX (INT64_MAX / 1000)
 
-static void read_time(struct torch_device *device,
-		      const struct unpickled *entry, uint64_t *us_out)
-{
-	struct torch_history *history = device->history;
+/* What an entry says, by key; NULL: nothing. */
+struct entry {
+	const struct unpickled *of[TORCH_ENTRY_COUNT];
+};
 
-	if (!unpickle_get_u64(device->unpickle, entry, "time_us", us_out) ||
+static void read_time(struct torch_history *history, const struct entry *entry,
+		      uint64_t *us_out)
+{
+	if (!unpickled_u64(entry->of[TORCH_ENTRY_time_us], us_out) ||
 	    *us_out > US_MAX) {
 		*us_out = 0;
 		return;
@@ -105,41 +108,47 @@ static enum action find_action(const struct unpickled *text)
 }
 
 /* Address, size, stream and time; false: that cannot be. */
-static bool read_event(struct torch_device *device,
-		       const struct unpickled *entry, enum action action,
+static bool read_event(const struct entry *entry, enum action action,
 		       struct torch_event *event)
 {
-	const struct unpickle *unpickle = device->unpickle;
 	bool has_size =
-		unpickle_get_u64(unpickle, entry, "size", &event->bytes) &&
+		unpickled_u64(entry->of[TORCH_ENTRY_size], &event->bytes) &&
 		event->bytes <= RECORDING_BYTES_MAX;
 
-	(void)unpickle_get_bits(unpickle, entry, "stream", &event->stream);
+	(void)unpickled_bits(entry->of[TORCH_ENTRY_stream], &event->stream);
 	if (action == OOM)
 		return has_size;
-	return unpickle_get_bits(unpickle, entry, "addr", &event->address) &&
+	return unpickled_bits(entry->of[TORCH_ENTRY_addr], &event->address) &&
 	       (has_size || action == ANNOTATE);
+}
+
+static bool read_tag(struct torch_device *device, const struct entry *entry,
+		     uint16_t *tag_out)
+{
+	return torch_read_tag(device, entry->of[TORCH_ENTRY_user_metadata],
+			      entry->of[TORCH_ENTRY_internal_metadata],
+			      tag_out);
 }
 
 /* A free has the metadata and the frames of its own moment, which say nothing
  * of the block. */
-static bool add_alloc(struct torch_device *device,
-		      const struct unpickled *entry, struct torch_event event)
+static bool add_alloc(struct torch_device *device, const struct entry *entry,
+		      struct torch_event event)
 {
-	return torch_read_tag(device, entry, &event.tag) &&
-	       torch_read_stack(device, entry, &event.stack) &&
+	return read_tag(device, entry, &event.tag) &&
+	       torch_read_stack(device, entry->of[TORCH_ENTRY_frames],
+				&event.stack) &&
 	       torch_alloc(device, event);
 }
 
 static bool add_annotation(struct torch_device *device,
-			   const struct unpickled *entry,
-			   struct torch_event event)
+			   const struct entry *entry, struct torch_event event)
 {
-	return torch_read_tag(device, entry, &event.tag) &&
+	return read_tag(device, entry, &event.tag) &&
 	       torch_annotate(device, &event);
 }
 
-static bool add(struct torch_device *device, const struct unpickled *entry,
+static bool add(struct torch_device *device, const struct entry *entry,
 		enum action action, struct torch_event event)
 {
 	switch (action) {
@@ -162,34 +171,20 @@ static bool add(struct torch_device *device, const struct unpickled *entry,
 /* Frames that are named again are read where they come first, whatever that is
  * an entry of: they need not be kept then. */
 static bool read_shared_frames(struct torch_device *device,
-			       const struct unpickled *entry)
+			       const struct unpickled *frames)
 {
-	const struct unpickled *frames =
-		unpickle_get(device->unpickle, entry, "frames");
 	uint32_t unused;
 
 	return !frames || !unpickle_is_kept(device->unpickle, frames) ||
-	       torch_read_stack(device, entry, &unused);
+	       torch_read_stack(device, frames, &unused);
 }
 
-bool torch_entry(struct torch_device *device, const struct unpickled *entry)
+static bool act(struct torch_device *device, const struct entry *entry,
+		enum action action, struct torch_event event)
 {
-	const struct unpickled *text =
-		unpickle_get(device->unpickle, entry, "action");
-	enum action action = find_action(text);
-	struct torch_event event = {0};
-
-	if (!torch_unknown_keys(device->history, device->unpickle, entry,
-				TORCH_ENTRY) ||
-	    !read_shared_frames(device, entry))
-		return false;
-	read_time(device, entry, &event.us);
-	if (action == NEW_ACTION)
-		return torch_unknown(device->history, "action", text->text,
-				     text->bytes);
 	if (action == NOTHING)
 		return true;
-	if (action == NO_ACTION || !read_event(device, entry, action, &event)) {
+	if (action == NO_ACTION || !read_event(entry, action, &event)) {
 		device->history->damaged++;
 		return true;
 	}
@@ -201,4 +196,23 @@ bool torch_entry(struct torch_device *device, const struct unpickled *entry)
 		       torch_no_memory(device->history);
 	}
 	return !event.bytes || add(device, entry, action, event);
+}
+
+bool torch_entry(struct torch_device *device, const struct unpickled *dict)
+{
+	const struct unpickled *text;
+	struct torch_event event = {0};
+	struct entry entry;
+	enum action action;
+
+	if (!torch_entry_values(device, dict, entry.of) ||
+	    !read_shared_frames(device, entry.of[TORCH_ENTRY_frames]))
+		return false;
+	text = entry.of[TORCH_ENTRY_action];
+	action = find_action(text);
+	read_time(device->history, &entry, &event.us);
+	if (action != NEW_ACTION)
+		return act(device, &entry, action, event);
+	return torch_unknown(device->history, "action", text->text,
+			     text->bytes);
 }

@@ -101,18 +101,24 @@ bool torch_finish(struct torch_device *device);
 
 /* torch_unknown.c: a name is new; a dictionary may have keys that are. False:
  * out of memory. */
-enum torch_dict { TORCH_ROOT, TORCH_ENTRY, TORCH_SEGMENT, TORCH_BLOCK };
+enum torch_dict { TORCH_ROOT, TORCH_SEGMENT, TORCH_BLOCK };
 bool torch_unknown(struct torch_history *history, const char *what,
 		   const char *text, size_t bytes);
 bool torch_unknown_keys(struct torch_history *history,
 			const struct unpickle *unpickle,
 			const struct unpickled *dict, enum torch_dict which);
 
-/* torch_names.c: the tag of an entry, and the stack of an entry or block; 0:
+/* The values of an entry's keys, NULL without one; it may have others, too. */
+bool torch_entry_values(struct torch_device *device,
+			const struct unpickled *entry,
+			const struct unpickled *values[TORCH_ENTRY_COUNT]);
+
+/* torch_names.c: the tag of an entry or block by its user_metadata and
+ * internal_metadata, and its stack by its frames, each of which may be NULL; 0:
  * none. False: out of memory. */
-bool torch_read_tag(struct torch_device *device, const struct unpickled *entry,
-		    uint16_t *tag_out);
-bool torch_read_stack(struct torch_device *device, const struct unpickled *of,
-		      uint32_t *stack_out);
+bool torch_read_tag(struct torch_device *device, const struct unpickled *user,
+		    const struct unpickled *internal, uint16_t *tag_out);
+bool torch_read_stack(struct torch_device *device,
+		      const struct unpickled *frames, uint32_t *stack_out);
 
 #endif

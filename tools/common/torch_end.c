@@ -82,8 +82,13 @@ static bool read_block(struct torch_device *device,
 			&block->live))
 		return false;
 	block->live = block->live && (block->bytes || block->requested);
-	return !block->live || (torch_read_tag(device, dict, &block->tag) &&
-				torch_read_stack(device, dict, &block->stack));
+	return !block->live ||
+	       (torch_read_tag(
+			device, unpickle_get(unpickle, dict, "user_metadata"),
+			unpickle_get(unpickle, dict, "internal_metadata"),
+			&block->tag) &&
+		torch_read_stack(device, unpickle_get(unpickle, dict, "frames"),
+				 &block->stack));
 }
 
 static bool read_blocks(struct torch_device *device,
@@ -162,7 +167,7 @@ static struct range *same(const struct torch_device *device,
 
 	if (!live || live->first != block->address)
 		return NULL;
-	bytes = device->events->list[live->value].bytes;
+	bytes = torch_events_get(device->events, live->value).bytes;
 	return bytes == block->requested || !block->requested ? live : NULL;
 }
 

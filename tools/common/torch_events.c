@@ -22,18 +22,110 @@ static void *grown(void *list, size_t count, size_t *room, size_t bytes)
 	return larger;
 }
 
+/* ---- streams and threads ---- */
+
+static bool is_who(const struct torch_who *who, const struct torch_event *event)
+{
+	return who->stream == event->stream && who->thread == event->thread;
+}
+
+static bool add_who(struct torch_events *events,
+		    const struct torch_event *event, uint64_t key)
+{
+	struct torch_who *who = grown(events->who, events->who_count,
+				      &events->who_room, sizeof(*who));
+
+	if (!who)
+		return false;
+	events->who = who;
+	who[events->who_count] = (struct torch_who){.stream = event->stream,
+						    .thread = event->thread};
+	events->who_last = (uint32_t)events->who_count++;
+	return trace_ids_add(&events->who_ids, key, events->who_last);
+}
+
+/* who_last is the event's then. */
+static bool find_who(struct torch_events *events,
+		     const struct torch_event *event)
+{
+	uint64_t key =
+		event->stream ^ event->thread * UINT64_C(0x9e3779b97f4a7c15);
+
+	if (!events->who_count)
+		trace_ids_init(&events->who_ids);
+	else if (is_who(&events->who[events->who_last], event))
+		return true;
+	for (;; key++) {
+		uint32_t number = trace_ids_find(&events->who_ids, key);
+
+		if (number == TRACE_NO_SLOT)
+			return add_who(events, event, key);
+		if (is_who(&events->who[number], event)) {
+			events->who_last = number;
+			return true;
+		}
+	}
+}
+
+/* ---- events ---- */
+
+#define US_MAX ((UINT64_C(1) << 54) - 1)
+
+static bool store(struct torch_events *events, const struct torch_event *event,
+		  struct torch_stored *stored_out)
+{
+	bool huge = event->bytes >= RECORDING_BYTES_MAX;
+
+	if (!find_who(events, event))
+		return false;
+	*stored_out = (struct torch_stored){.us = event->us < US_MAX ? event->us
+								     : US_MAX,
+					    .kind = event->kind,
+					    .huge = huge,
+					    .address = event->address,
+					    .bytes = huge ? 0 : event->bytes,
+					    .tag = event->tag,
+					    .stack = event->stack,
+					    .who = events->who_last};
+	return true;
+}
+
+static struct torch_event restore(const struct torch_events *events,
+				  const struct torch_stored *stored)
+{
+	const struct torch_who *who = &events->who[stored->who];
+
+	return (struct torch_event){.us = stored->us,
+				    .address = stored->address,
+				    .bytes = stored->huge ? RECORDING_BYTES_MAX
+							  : stored->bytes,
+				    .stream = who->stream,
+				    .stack = stored->stack,
+				    .thread = who->thread,
+				    .tag = stored->tag,
+				    .kind = stored->kind};
+}
+
+struct torch_event torch_events_get(const struct torch_events *events,
+				    size_t number)
+{
+	return restore(events, &events->list[number]);
+}
+
 bool torch_events_add(struct torch_events *events, struct torch_event event)
 {
-	struct torch_event *list = grown(events->list, events->count,
-					 &events->room, sizeof(*list));
+	struct torch_stored *list = grown(events->list, events->count,
+					  &events->room, sizeof(*list));
 
 	if (!list)
 		return false;
+	events->list = list;
 	if (event.us < events->last_us)
 		event.us = events->last_us;
+	if (!store(events, &event, &list[events->count]))
+		return false;
 	events->last_us = event.us;
-	events->list = list;
-	events->list[events->count++] = event;
+	events->count++;
 	return true;
 }
 
@@ -47,8 +139,10 @@ bool torch_events_insert(struct torch_events *events, uint64_t behind,
 	if (!list)
 		return false;
 	events->inserted = list;
-	events->inserted[events->inserted_count++] =
-		(struct torch_inserted){.behind = behind, .event = event};
+	list[events->inserted_count].behind = behind;
+	if (!store(events, &event, &list[events->inserted_count].event))
+		return false;
+	events->inserted_count++;
 	return true;
 }
 
@@ -95,12 +189,12 @@ bool torch_events_finish(struct torch_events *events)
 /* ---- one after the other ---- */
 
 /* NULL: there is none. */
-static const struct torch_event *take(const struct torch_events *events,
-				      struct torch_cursor *cursor)
+static const struct torch_stored *take(const struct torch_events *events,
+				       struct torch_cursor *cursor)
 {
 	const struct torch_inserted *inserted =
 		&events->inserted[cursor->inserted_at];
-	const struct torch_event *event;
+	const struct torch_stored *event;
 
 	if (cursor->inserted_at < events->inserted_count &&
 	    inserted->behind <= cursor->at) {
@@ -152,29 +246,31 @@ bool torch_events_next(const struct torch_events *events,
 		       struct torch_cursor *cursor,
 		       struct recording_event *event_out)
 {
-	const struct torch_event *event;
+	const struct torch_stored *stored;
+	struct torch_event event;
 
 	if (!cursor->begun) {
 		begin(events, cursor, event_out);
 		return true;
 	}
 	do {
-		event = take(events, cursor);
-		if (!event)
+		stored = take(events, cursor);
+		if (!stored)
 			return false;
-	} while (!event->kind);
+	} while (!stored->kind);
+	event = restore(events, stored);
 	*event_out = (struct recording_event){
-		.time_ns = event->kind == GPUMEM_RECORD_LIVE ? 0 : cursor->us,
-		.stream = event->stream,
-		.stack = event->stack,
-		.thread = event->thread,
-		.tag = event->tag,
-		.kind = event->kind};
+		.time_ns = event.kind == GPUMEM_RECORD_LIVE ? 0 : cursor->us,
+		.stream = event.stream,
+		.stack = event.stack,
+		.thread = event.thread,
+		.tag = event.tag,
+		.kind = event.kind};
 	if (recording_is_block(event_out)) {
-		event_out->address = event->address;
-		event_out->bytes = event->bytes;
+		event_out->address = event.address;
+		event_out->bytes = event.bytes;
 	} else {
-		fill_values(event_out, cursor, event->bytes);
+		fill_values(event_out, cursor, event.bytes);
 	}
 	return true;
 }
@@ -183,5 +279,7 @@ void torch_events_free(struct torch_events *events)
 {
 	free(events->list);
 	free(events->inserted);
+	free(events->who);
+	trace_ids_free(&events->who_ids);
 	*events = (struct torch_events){0};
 }

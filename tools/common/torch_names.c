@@ -15,13 +15,8 @@
 enum { METADATA_BYTES = 1000 };
 
 /* NULL: there is none, or an empty one. */
-static const struct unpickled *text_of(const struct torch_device *device,
-				       const struct unpickled *entry,
-				       const char *key)
+static const struct unpickled *text_of(const struct unpickled *text)
 {
-	const struct unpickled *text =
-		unpickle_get(device->unpickle, entry, key);
-
 	return text && text->kind == UNPICKLED_TEXT && text->bytes ? text
 								   : NULL;
 }
@@ -29,16 +24,16 @@ static const struct unpickled *text_of(const struct torch_device *device,
 /* PyTorch says in internal_metadata what it allocates for itself, such as the
  * memory in front of an address at which it wants a block. That counts as all
  * it allocates, and has this name if the program gave none. */
-bool torch_read_tag(struct torch_device *device, const struct unpickled *entry,
-		    uint16_t *tag_out)
+bool torch_read_tag(struct torch_device *device, const struct unpickled *user,
+		    const struct unpickled *internal, uint16_t *tag_out)
 {
-	const struct unpickled *text = text_of(device, entry, "user_metadata");
+	const struct unpickled *text = text_of(user);
 	char path[METADATA_BYTES + 1];
 	size_t bytes;
 
 	*tag_out = 0;
 	if (!text)
-		text = text_of(device, entry, "internal_metadata");
+		text = text_of(internal);
 	if (!text)
 		return true;
 	bytes = text->bytes < METADATA_BYTES ? text->bytes : METADATA_BYTES;
@@ -53,12 +48,9 @@ bool torch_read_tag(struct torch_device *device, const struct unpickled *entry,
 	       torch_fail(device->history, "out of host memory");
 }
 
-bool torch_read_stack(struct torch_device *device, const struct unpickled *of,
-		      uint32_t *stack_out)
+bool torch_read_stack(struct torch_device *device,
+		      const struct unpickled *frames, uint32_t *stack_out)
 {
-	const struct unpickled *frames =
-		unpickle_get(device->unpickle, of, "frames");
-
 	return torch_stacks_number(&device->history->stacks, device->unpickle,
 				   frames, stack_out) ||
 	       torch_fail(device->history, "out of host memory");

@@ -27,20 +27,6 @@ struct known {
 	X(host_segments)                                                       \
 	X(host_traces)
 
-#define ENTRY_KEYS(X)                                                          \
-	X(action)                                                              \
-	X(addr)                                                                \
-	X(size)                                                                \
-	X(stream)                                                              \
-	X(time_us)                                                             \
-	X(frames)                                                              \
-	X(compile_context)                                                     \
-	X(user_metadata)                                                       \
-	X(pool_id)                                                             \
-	X(internal_metadata)                                                   \
-	X(device_free)                                                         \
-	X(version)
-
 #define SEGMENT_KEYS(X)                                                        \
 	X(device)                                                              \
 	X(address)                                                             \
@@ -68,24 +54,30 @@ struct known {
 	X(version)
 
 static const struct known root_keys[] = {ROOT_KEYS(KNOWN){NULL, 0}};
-static const struct known entry_keys[] = {ENTRY_KEYS(KNOWN){NULL, 0}};
+static const struct known entry_keys[] = {TORCH_ENTRY_KEYS(KNOWN){NULL, 0}};
 static const struct known segment_keys[] = {SEGMENT_KEYS(KNOWN){NULL, 0}};
 static const struct known block_keys[] = {BLOCK_KEYS(KNOWN){NULL, 0}};
 
 static const struct known *const keys[] = {
 	[TORCH_ROOT] = root_keys,
-	[TORCH_ENTRY] = entry_keys,
 	[TORCH_SEGMENT] = segment_keys,
 	[TORCH_BLOCK] = block_keys,
 };
 
-static bool is_known(const struct known *known, const struct unpickled *text)
+static bool is_same(const struct known *known, const struct unpickled *text)
 {
-	for (; known->text; known++)
-		if (known->bytes == text->bytes &&
-		    !memcmp(known->text, text->text, text->bytes))
-			return true;
-	return false;
+	return known->bytes == text->bytes &&
+	       !memcmp(known->text, text->text, text->bytes);
+}
+
+/* Which of them it is; how many there are: none. */
+static size_t find(const struct known *known, const struct unpickled *text)
+{
+	size_t at = 0;
+
+	while (known[at].text && !is_same(&known[at], text))
+		at++;
+	return at;
 }
 
 /* Names beyond 65535 are not told. */
@@ -102,6 +94,36 @@ bool torch_unknown(struct torch_history *history, const char *what,
 	       torch_no_memory(history);
 }
 
+/* Dictionaries of a file have their keys in the same order, mostly. */
+bool torch_entry_values(struct torch_device *device,
+			const struct unpickled *entry,
+			const struct unpickled *values[TORCH_ENTRY_COUNT])
+{
+	uint8_t *guess = device->history->guess;
+	const struct unpickled *key;
+
+	memset(values, 0, TORCH_ENTRY_COUNT * sizeof(*values));
+	for (size_t i = 0; (key = unpickle_key(device->unpickle, entry, i));
+	     i++) {
+		size_t at = i < TORCH_ENTRY_COUNT ? guess[i] : 0;
+
+		if (key->kind != UNPICKLED_TEXT)
+			continue;
+		if (!is_same(&entry_keys[at], key))
+			at = find(entry_keys, key);
+		if (at == TORCH_ENTRY_COUNT) {
+			if (!torch_unknown(device->history, "key", key->text,
+					   key->bytes))
+				return false;
+			continue;
+		}
+		if (i < TORCH_ENTRY_COUNT)
+			guess[i] = (uint8_t)at;
+		values[at] = key + 1;
+	}
+	return true;
+}
+
 bool torch_unknown_keys(struct torch_history *history,
 			const struct unpickle *unpickle,
 			const struct unpickled *dict, enum torch_dict which)
@@ -110,7 +132,7 @@ bool torch_unknown_keys(struct torch_history *history,
 
 	for (size_t i = 0; (key = unpickle_key(unpickle, dict, i)); i++)
 		if (key->kind == UNPICKLED_TEXT &&
-		    !is_known(keys[which], key) &&
+		    !keys[which][find(keys[which], key)].text &&
 		    !torch_unknown(history, "key", key->text, key->bytes))
 			return false;
 	return true;
