@@ -57,7 +57,6 @@ extent_tests = \
 	tests/unit/extent/size_class \
 	tests/unit/extent/tree
 heap_tests = \
-	tests/unit/heap/apart \
 	tests/unit/heap/arena \
 	tests/unit/heap/budget \
 	tests/unit/heap/cached \
@@ -65,51 +64,40 @@ heap_tests = \
 	tests/unit/heap/claims \
 	tests/unit/heap/decay \
 	tests/unit/heap/decay_driver \
+	tests/unit/heap/decide_pages \
+	tests/unit/heap/decide_segments \
+	tests/unit/heap/decide_streams \
 	tests/unit/heap/depot \
-	tests/unit/heap/drain \
 	tests/unit/heap/fence \
 	tests/unit/heap/exchange \
-	tests/unit/heap/fit_small \
 	tests/unit/heap/flags \
-	tests/unit/heap/fragments \
 	tests/unit/heap/give_way \
 	tests/unit/heap/handle \
 	tests/unit/heap/handle_break \
-	tests/unit/heap/handle_move \
 	tests/unit/heap/handle_random \
-	tests/unit/heap/in_capture \
 	tests/unit/heap/lend \
-	tests/unit/heap/lend_places \
 	tests/unit/heap/levels \
 	tests/unit/heap/local \
 	tests/unit/heap/lock \
 	tests/unit/heap/metadata \
-	tests/unit/heap/of_others \
 	tests/unit/heap/others \
 	tests/unit/heap/pending \
 	tests/unit/heap/pending_behind \
 	tests/unit/heap/pending_many \
 	tests/unit/heap/pending_slots \
-	tests/unit/heap/place \
-	tests/unit/heap/places \
 	tests/unit/heap/refill \
 	tests/unit/heap/refused \
 	tests/unit/heap/release \
 	tests/unit/heap/retire \
-	tests/unit/heap/run \
 	tests/unit/heap/segment \
 	tests/unit/heap/slab \
-	tests/unit/heap/smallest \
 	tests/unit/heap/space \
 	tests/unit/heap/spare \
-	tests/unit/heap/spared \
-	tests/unit/heap/steal \
 	tests/unit/heap/stray \
 	tests/unit/heap/transfer \
 	tests/unit/heap/transfer_drop \
 	tests/unit/heap/transfer_idle \
 	tests/unit/heap/transfer_wait \
-	tests/unit/heap/trim \
 	tests/unit/heap/uses
 pool_tests = \
 	tests/unit/pool/close \
@@ -358,12 +346,11 @@ EXTRA_DIST += \
 	tests/unit/fake/cuda.h \
 	tests/unit/fake/hip.h \
 	tests/unit/heap/decay.h \
-	tests/unit/heap/exchange.h \
+	tests/unit/heap/decide.h \
 	tests/unit/heap/fixture.h \
 	tests/unit/heap/handle.h \
-	tests/unit/heap/moved.h \
 	tests/unit/heap/pending.h \
-	tests/unit/heap/served.h \
+	tests/unit/heap/scene.h \
 	tests/unit/heap/transfer.h \
 	tests/unit/hip/fixture.h \
 	tests/unit/near.h \

@@ -5,6 +5,7 @@
 #include "fixture.h"
 
 #define HIGH (100 * MIB)
+#define PAGE (2 * MIB)
 
 static void start(const char *vm, const char *waste, const char *waste_max)
 {
@@ -197,6 +198,53 @@ static void test_limit(void)
 	heap_end();
 }
 
+enum { PEAK_TIMES = 64, SPARE_PART = 64 };
+
+/* Half of a page is free beside the block that is live, and cannot move. */
+static void begin_with_part(void)
+{
+	struct gm_arena *arena;
+
+	start("on", NULL, NULL);
+	heap.counters.highest_allocated = 0;
+	arena = arena_of(NULL);
+	block(arena, PAGE / 2);
+	block_give(arena, block(arena, 3 * PAGE + PAGE / 2));
+	is_uint(heap.counters.total_at_highest, 4 * PAGE,
+		"it had its peak with the last of them");
+	block_give(arena, block(arena, PAGE));
+	is_uint(heap.counters.total_at_highest, 4 * PAGE, "and not since");
+	heap.space->budget.met_limit = true;
+	heap.space->budget.limit_bytes = heap_reserved();
+	heap.counters.total_at_highest = 0;
+}
+
+/* A heap that has long had its peak is careful only if that would not fit. */
+static void test_peak(void)
+{
+	struct gm_counters *counters = &heap.counters;
+	uint64_t limit, part = PAGE / 2, highest, total;
+
+	begin_with_part();
+	highest = counters->highest_allocated;
+	total = counters->allocated.total;
+	limit = heap.space->budget.limit_bytes;
+	is_uint(limit, 4 * PAGE, "four pages");
+	counters->highest_allocated = limit - limit / SPARE_PART - part;
+	counters->allocated.total = PEAK_TIMES * counters->highest_allocated;
+	ok(!gm_budget_is_short(&heap, NULL, 1),
+	   "a peak that fits is no concern");
+	counters->allocated.total--;
+	ok(gm_budget_is_short(&heap, NULL, 1),
+	   "until it has been one for long");
+	counters->allocated.total = UINT64_MAX / 2;
+	counters->highest_allocated++;
+	ok(gm_budget_is_short(&heap, NULL, 1), "one that does not fit is");
+	counters->highest_allocated = highest;
+	counters->allocated.total = total;
+	heap_end();
+}
+
 int main(void)
 {
 	alarm(60);
@@ -209,6 +257,7 @@ int main(void)
 	test_room();
 	test_tight();
 	test_limit();
+	test_peak();
 	device_end();
 	return done_testing();
 }

@@ -108,7 +108,7 @@ int main(void)
 {
 	static const char *const mode[] = {"on", "off"};
 
-	/* What a capture may forbid: in_capture.c is about the rest. */
+	/* What a capture may forbid: decide_streams.c has the rest. */
 	option("host.capture_frees", "off");
 	alarm(120);
 	device_start();

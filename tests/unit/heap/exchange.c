@@ -1,38 +1,85 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Without virtual memory: for a small block an unused segment goes back for
- * another one as long as that is no waste, is not too often, and can be; else
- * it is cut after all. Which segments are spared is spared.c's. */
-#include "exchange.h"
+/*
+ * Without virtual memory: how often an unused segment goes back for another
+ * one, what other threads see of it, and that an allocation waits for unused
+ * segments once, and no longer than it may. Which of these is done is
+ * decide_segments.c's.
+ */
+#include "fixture.h"
 #include "../device/hooked.h"
 #include <semaphore.h>
+
+static void *live, *unused;
+
+static gpumem_status request(size_t bytes, gpumem_stream stream, uint32_t flags,
+			     void **ptr_out)
+{
+	const struct gm_request wants = {.bytes = bytes,
+					 .alignment = 1,
+					 .stream = stream,
+					 .flags = flags};
+
+	return gm_heap_alloc(&heap, &wants, ptr_out);
+}
+
+static void scene(gpumem_stream stream)
+{
+	heap_start();
+	must(request(40 * MIB, stream, 0, &live));
+	must(request(20 * MIB, stream, 0, &unused));
+	must(gm_heap_free(unused, stream));
+	is_uint(heap.counters.segments.current, 2, "two segments");
+}
+
+static bool is_in_unused(const void *ptr)
+{
+	return ptr >= unused && (char *)ptr < (char *)unused + 20 * MIB;
+}
+
+/* Up to the 5 % that may be wasted. */
+static void fill(gpumem_stream stream)
+{
+	void *ptr;
+
+	must(request(1900 * KIB, stream, 0, &ptr));
+	ok(!is_in_unused(ptr), "no more than the waste: it stays");
+	is_uint(calls(GPUMEM_CALL_FREE), 0, "nothing goes back");
+}
+
+/* And ends the heap. */
+static void is_cut(gpumem_stream stream, const char *why)
+{
+	uint64_t before = heap.counters.segments.current;
+	void *ptr;
+
+	must(request(1900 * KIB, stream, 0, &ptr));
+	ok(is_in_unused(ptr) && heap.counters.segments.current == before &&
+		   !calls(GPUMEM_CALL_FREE),
+	   "%s: it is cut", why);
+	sound("cut");
+	heap_end();
+}
+
+static gpumem_stream exchange_start(void)
+{
+	alarm(60);
+	option("vm", "off");
+	option("host.capacity", "1GiB");
+	must(gm_device_open("host:0", &device));
+	return stream_new();
+}
+
+static void exchange_end(gpumem_stream stream)
+{
+	must(gm_stream_destroy(device, stream));
+	device_end();
+}
 
 /* One of a segment of 2 MiB waits for so many allocations; what is had in
  * advance; and how many blocks scene() and fill() allocate. */
 enum { BLOCKS = 16, AT_ONCE = 16000, ALLOCATED = 3 };
-
-static uint64_t exchanged(void)
-{
-	return (uint64_t)heap.space->budget.exchanged_blocks;
-}
-
-static void test_exchange(void)
-{
-	void *ptr;
-
-	scene(NULL);
-	fill(NULL);
-	is_uint(exchanged(), 0, "that is no exchange");
-	must(request(1900 * KIB, NULL, 0, &ptr));
-	is_uint(calls(GPUMEM_CALL_FREE), 1, "more than that: it goes back");
-	is_uint(heap.counters.segments.current, 3, "for another one");
-	is_uint(exchanged(), heap.counters.blocks.total - 1 + BLOCKS,
-		"which is counted");
-	ok(heap_reserved() < 50 * MIB, "of the right size");
-	sound("exchanged");
-	heap_end();
-}
 
 static void test_often(void)
 {
@@ -54,33 +101,6 @@ static void test_often(void)
 	is_cut(NULL, "too often");
 }
 
-static void test_limit(void)
-{
-	scene(NULL);
-	heap.space->budget.limit_bytes = heap_reserved();
-	is_cut(NULL, "at the limit");
-}
-
-static void test_refused(void)
-{
-	scene(NULL);
-	must(gpumem_host_faults("alloc@1+:no_memory"));
-	is_cut(NULL, "the driver has no more");
-	must(gpumem_host_faults(NULL));
-}
-
-static void test_captured(gpumem_stream stream)
-{
-	scene(NULL);
-	device->info.caps &= ~(uint32_t)GPUMEM_CAP_FREES_IN_CAPTURE;
-	(void)arena_of(stream);
-	fill(NULL);
-	must(gpumem_host_capture(0, stream, true));
-	is_cut(NULL, "another stream is being captured");
-	must(gpumem_host_capture(0, stream, false));
-	device->info.caps |= GPUMEM_CAP_FREES_IN_CAPTURE;
-}
-
 static void test_waits(void)
 {
 	void *ptr;
@@ -92,19 +112,6 @@ static void test_waits(void)
 	ok(is_in_unused(ptr) && !calls(GPUMEM_CALL_FREE),
 	   "NO_WAIT where giving back waits: it is cut");
 	device->info.caps &= ~(uint32_t)GPUMEM_CAP_FREE_WAITS;
-	heap_end();
-}
-
-static void test_no_grow(void)
-{
-	uint64_t before;
-	void *ptr;
-
-	scene(NULL);
-	before = calls(GPUMEM_CALL_ALLOC);
-	must(request(MIB, NULL, GPUMEM_ALLOC_NO_GROW, &ptr));
-	ok(is_in_unused(ptr) && calls(GPUMEM_CALL_ALLOC) == before,
-	   "NO_GROW: it is cut");
 	heap_end();
 }
 
@@ -128,20 +135,6 @@ static void is_own(gpumem_stream stream, gpumem_stream other, uint32_t flags,
 	ok(arena_of(other)->index.bytes > 2 * MIB,
 	   "%s: before another stream loses what would do", why);
 	sound("their own");
-}
-
-static void test_own_first(gpumem_stream stream, int64_t done, uint32_t flags,
-			   const char *why)
-{
-	heap_start();
-	must(request(40 * MIB, NULL, 0, &live));
-	must(request(20 * MIB, NULL, 0, &unused));
-	leave_some(stream);
-	must(gm_heap_free(unused, NULL));
-	heap.space->budget.waste = 0;
-	heap.space->budget.exchanged_blocks = done;
-	is_own(NULL, stream, flags, why);
-	heap_end();
 }
 
 /* A thread that has a block of its own ready, until it is let go. */
@@ -195,24 +188,6 @@ static void test_not_completed(gpumem_stream stream)
 	hold_end(&hold, stream);
 	heap_end();
 	option("segment_wait_ms", NULL);
-}
-
-/* What another stream has is spared too. */
-static void test_other(gpumem_stream stream)
-{
-	void *ptr;
-
-	scene(NULL);
-	must(request(1900 * KIB, stream, 0, &ptr));
-	ok(!is_in_unused(ptr), "another stream's stays too");
-	must(request(1900 * KIB, stream, 0, &ptr));
-	is_uint(calls(GPUMEM_CALL_FREE), 1, "and goes back");
-	sound("another stream's");
-	heap_end();
-	scene(NULL);
-	fill(NULL);
-	heap.space->budget.exchanged_blocks = AT_ONCE + ALLOCATED;
-	is_cut(stream, "another stream's, often enough");
 }
 
 /* ---- another thread ---- */
@@ -289,25 +264,93 @@ static void test_count(void)
 	heap_end();
 }
 
+/* ---- waits for unused segments ---- */
+
+static unsigned done;
+
+static void count_done(void *arg)
+{
+	(void)arg;
+	done++;
+}
+
+static void *take(gpumem_stream stream, size_t bytes)
+{
+	void *ptr;
+
+	must(request(bytes, stream, 0, &ptr));
+	return ptr;
+}
+
+/* The work ends when it likes: no longer than that is waited, and never again.
+ */
+static void test_too_long(gpumem_stream stream)
+{
+	struct hold hold;
+	uint64_t waits;
+
+	option("segment_wait_ms", "20");
+	scene(stream);
+	(void)take(stream, 20 * MIB);
+	hold_begin(&hold, stream);
+	must(gm_heap_free(unused, stream));
+	(void)take(stream, 50 * MIB);
+	is_uint(heap_reserved(), 110 * MIB, "what takes too long is let be");
+	waits = calls(GPUMEM_CALL_EVENT_SYNC);
+	ok(waits > 0, "after a wait");
+	(void)take(stream, 70 * MIB);
+	is_uint(calls(GPUMEM_CALL_EVENT_SYNC), waits, "there is no other one");
+	hold_end(&hold, stream);
+	sound("waited");
+	heap_end();
+	option("segment_wait_ms", NULL);
+}
+
+static void *more;
+
+/* In the thread that waits. */
+static void leave_another(void *arg)
+{
+	gpumem_stream stream = arg;
+
+	done++;
+	must(gpumem_host_launch(0, stream, count_done, NULL));
+	must(gm_heap_free(more, stream));
+}
+
+/* While an allocation waits others free what would be waited for, too. */
+static void test_once(gpumem_stream stream)
+{
+	heap_start();
+	must(gpumem_host_hold(0, stream, true));
+	live = take(stream, 40 * MIB);
+	unused = take(stream, 20 * MIB);
+	more = take(stream, 22 * MIB);
+	done = 0;
+	must(gpumem_host_launch(0, stream, leave_another, stream));
+	must(gm_heap_free(unused, stream));
+	(void)take(stream, 60 * MIB);
+	is_uint(done, 1, "an allocation waits once");
+	is_uint(heap_reserved(), 122 * MIB, "what came meanwhile stays");
+	must(gpumem_host_hold(0, stream, false));
+	must(gm_stream_sync(device, stream));
+	sound("waited once");
+	heap_end();
+}
+
 int main(void)
 {
 	gpumem_stream stream = exchange_start();
 
 	sem_init(&is_ready, 0, 0);
 	sem_init(&may_go, 0, 0);
-	test_exchange();
 	test_often();
-	test_limit();
-	test_refused();
-	test_captured(stream);
 	test_waits();
-	test_no_grow();
-	test_own_first(stream, AT_ONCE + ALLOCATED, 0, "often enough");
-	test_own_first(stream, 0, GPUMEM_ALLOC_NO_GROW, "NO_GROW");
 	test_not_completed(stream);
-	test_other(stream);
 	test_beside();
 	test_count();
+	test_too_long(stream);
+	test_once(stream);
 	exchange_end(stream);
 	return done_testing();
 }

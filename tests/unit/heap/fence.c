@@ -299,7 +299,7 @@ int main(void)
 {
 	gpumem_stream stream;
 
-	/* What a capture may forbid: in_capture.c is about the rest. */
+	/* What a capture may forbid: decide_streams.c has the rest. */
 	option("host.capture_frees", "off");
 	alarm(60);
 	device_start();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Handles of several pages: how large they are, and that they go back whole.
- * That they move is in handle_move.c. */
+/* Handles of several pages: how large they are, what goes first, and what the
+ * check of them finds. That they move or break is in decide_pages.c. */
 #include "handle.h"
 
 static void test_sizes(void)
@@ -33,16 +33,6 @@ static void test_sizes(void)
 	sound("small");
 }
 
-static void test_option(const char *value, size_t pages)
-{
-	option("handle_max", value);
-	restart();
-	is_uint(heap.counters.segments.current, 3888 / pages, "handle_max %s",
-		value);
-	sound("with the option");
-	option("handle_max", "16MiB");
-}
-
 static void test_limit(void)
 {
 	restart_with(BALLAST + 67 * PAGE);
@@ -64,39 +54,6 @@ static void test_limit(void)
 	sound("smaller");
 }
 
-/* A block in a handle keeps all of it, and no more. */
-static void test_trim(void)
-{
-	struct gm_extent *extent, *kept;
-
-	restart();
-	extent = block(arena, 64 * PAGE);
-	block_give(arena, extent);
-	kept = block(arena, 12 * PAGE + 1 * MIB);
-	extent = block(arena, MIB);
-	touch(extent);
-	block_give(arena, kept);
-	is_uint(gm_space_whole_bytes(&heap), 56 * PAGE, "so much could go");
-	must(heap_trim(BALLAST + 63 * PAGE));
-	is_pages(56, "no part of a handle is kept back");
-	sound("one handle");
-	must(heap_trim(0));
-	is_pages(8, "all but the handle that is in use");
-	is_uint(gm_space_whole_bytes(&heap), 0, "no more could go");
-	touch(extent);
-	sound("trimmed");
-	kept = block(arena, PAGE);
-	ok(kept->address > extent->address - 8 * PAGE &&
-		   kept->address < extent->address + 8 * PAGE,
-	   "the rest of it is used");
-	is_pages(8, "without growth");
-	block_give(arena, kept);
-	block_give(arena, extent);
-	must(heap_trim(0));
-	is_pages(0, "and then it goes");
-	sound("empty");
-}
-
 /* Small handles go before larger ones that would be more than is wanted. */
 static void test_trim_exact(void)
 {
@@ -113,34 +70,6 @@ static void test_trim_exact(void)
 	must(heap_trim(heap_reserved() - 9 * PAGE));
 	is_pages(57, "a large one and a small one");
 	sound("exact");
-}
-
-/* One page that a busy stream may use keeps its handle. */
-static void test_busy(void)
-{
-	gpumem_stream stream = stream_new();
-	struct gm_arena *other;
-	struct gm_extent *extent, *small;
-	struct hold hold;
-
-	restart();
-	other = arena_of(stream);
-	extent = block(other, 64 * PAGE);
-	block_give(other, extent);
-	extent = block(other, 12 * PAGE);
-	small = block(other, PAGE);
-	block_give(other, extent);
-	gm_arena_poll(other, NULL, true);
-	hold_begin(&hold, stream);
-	block_give(other, small);
-	must(heap_trim(0));
-	is_pages(8, "the handle of a busy page stays, whole");
-	sound("busy");
-	hold_end(&hold, stream);
-	must(heap_trim(0));
-	is_pages(0, "until it is not busy");
-	must(gm_stream_destroy(device, stream));
-	restart();
 }
 
 static void finds(const char *what)
@@ -180,14 +109,8 @@ int main(void)
 {
 	handles_start();
 	test_sizes();
-	test_option("2MiB", 1);
-	test_option("0", 1);
-	test_option("7MiB", 2);
-	test_option("1GiB", 8);
 	test_limit();
-	test_trim();
 	test_trim_exact();
-	test_busy();
 	test_check();
 	heap_end();
 	device_end();

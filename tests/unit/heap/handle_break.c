@@ -1,53 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Handles of several pages that are too large for what is missing break, whole
- * or not at all, and those of which a part cannot be mapped are spare. That
- * they move is in handle_move.c. */
+/* Handles of several pages that cannot be mapped are spare: they break only
+ * whole, stay what they are in a capture, and are a stock. When one breaks or
+ * moves that is in use is decide_pages.c's. */
 #include "handle.h"
 
-/* Memory that is free in handles too large for what is missing. */
-static void test_break(void)
+/* So many single pages and so many large extents that are free, each with a
+ * page that is used behind it; and nothing may be wasted. */
+static void mix(int singles, int large_extents, size_t pages)
 {
-	struct gm_extent *extent;
+	struct gm_extent *extent[32];
+	int count = singles + large_extents;
+
+	for (int i = 0; i < count; i++) {
+		extent[i] = block(arena, (i < singles ? 1 : pages) * PAGE);
+		block(arena, PAGE);
+	}
+	for (int i = 0; i < count; i++)
+		block_give(arena, extent[i]);
+	heap.space->budget.waste = 0;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
+}
+
+/* Spare ones stay what they are: nothing goes while a stream is captured. */
+static void test_keep_small(void)
+{
+	struct gm_extent *unused;
 
 	restart();
-	extent = block(arena, 64 * PAGE);
-	touch(block(arena, PAGE));
-	block_give(arena, extent);
-	heap.space->budget.limit_bytes = BALLAST + 65 * PAGE;
-	is_uint(handles(), 9, "the limit is reached");
-	extent = block(arena, 64 * PAGE - 8 * PAGE);
-	is_pages(65, "eight pages are left");
-	block_take_aligned(arena, 3 * PAGE, 1024 * MIB);
-	is_pages(60, "a handle breaks: three of its pages come back");
-	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 1, "it alone went");
-	is_uint(handles(), 7 + 1 + 3, "three new ones");
-	sound("broken");
+	unused = block(arena, 4 * PAGE);
+	block(arena, PAGE);
+	for (size_t pages = 7; pages < 16; pages++) {
+		must(gpumem_host_faults("map@1"));
+		ok(!block_take(arena, pages * PAGE), "%zu do not map", pages);
+		must(gpumem_host_faults(NULL));
+	}
+	is_uint(heap.space->spare_count, 15, "single pages are spare");
+	heap.space->budget.waste = 0;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
+	block_give(arena, unused);
 	must(gpumem_host_capture(0, NULL, true));
-	block_give(arena, extent);
-	ok(!block_take_aligned(arena, 10 * PAGE, 4096 * MIB),
-	   "none breaks while a stream is captured");
+	touch(block_take(arena, 79 * PAGE));
 	must(gpumem_host_capture(0, NULL, false));
-	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
+	is_uint(calls(GPUMEM_CALL_PAGE_DESTROY), 0, "they are used");
+	is_uint(handles(), 5 + 15 + 8, "besides eight new ones");
 	sound("captured");
 }
 
-/* The same before the driver is asked for more than the waste allows. */
-static void test_save(void)
+/* The stock takes no handle that is larger than what is missing, and counts
+ * those that it has. */
+static void test_stock(void)
 {
-	struct gm_extent *extent;
+	uint64_t migrations;
 
-	restart();
-	heap.space->budget.waste = 0;
-	extent = block(arena, 64 * PAGE);
-	block(arena, PAGE);
-	block_give(arena, extent);
-	block(arena, 55 * PAGE);
-	heap.counters.highest_allocated = heap.counters.allocated.current;
-	block_take_aligned(arena, 3 * PAGE, 4096 * MIB);
-	is_pages(65 - 8 + 3, "a handle breaks rather than to waste memory");
-	sound("saved");
+	restart_of(2080 * PAGE);
+	mix(12, 1, 32);
+	is_uint(gm_spare_stock(&heap), 8, "eight pages may be spare");
+	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
+	is_uint(heap.space->budget.migrated_handles, 1 + 8,
+		"nine single ones move");
+	touch(block_take_aligned(arena, 8 * PAGE, 4096 * MIB));
+	touch(block_take_aligned(arena, 8 * PAGE, 4096 * MIB));
+	is_uint(heap.space->spare_count, 2,
+		"two handles of four pages are spare");
+	migrations = heap.space->budget.migrated_handles;
+	touch(block_take_aligned(arena, PAGE, 4096 * MIB));
+	is_uint(heap.space->budget.migrated_handles - migrations, 1,
+		"then the stock is full");
+	sound("stock");
 }
 
 /* A spare handle breaks too, but not while a stream is captured. */
@@ -97,15 +118,15 @@ static void test_half_mapped(void)
 
 int main(void)
 {
-	/* What a capture may forbid: in_capture.c is about the rest. */
+	/* What a capture may forbid: decide_streams.c has the rest. */
 	option("host.capture_frees", "off");
 	handles_start();
 	/* What moves is unmapped, not lent. */
 	option("alias", "off");
-	test_break();
-	test_save();
 	test_break_spare();
 	test_half_mapped();
+	test_keep_small();
+	test_stock();
 	heap_end();
 	device_end();
 	return done_testing();

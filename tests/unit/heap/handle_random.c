@@ -3,7 +3,7 @@
 
 /* Handles of several pages at random, while the driver refuses some of its
  * calls: the heap is sound after each step, and no block loses what was
- * written. What moves and what breaks is in handle_move.c and handle_break.c.
+ * written. What moves and what breaks is in decide_pages.c.
  */
 #include "handle.h"
 

@@ -300,7 +300,7 @@ int main(void)
 {
 	char most[16];
 
-	/* What a capture may forbid: in_capture.c is about the rest. */
+	/* What a capture may forbid: decide_streams.c has the rest. */
 	option("host.capture_frees", "off");
 	alarm(60);
 	test_all("off", "on", "256");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Where pages come from, with virtual memory: growth, holes and moves. Giving
- * them back is in trim.c, what the driver refuses in refused.c. */
+/* Pages of virtual memory: alignment, nodes, limits and sizes, that what moves
+ * keeps what others wrote, and what a trim leaves. Which of them serve whom is
+ * in decide_pages.c, what the driver refuses in refused.c. */
 #include "fixture.h"
 
 #define PAGE (2 * MIB)
@@ -20,29 +21,6 @@ static void restart_with(uint64_t limit, uint64_t page)
 static void restart(void)
 {
 	restart_with(0, 0);
-}
-
-/* Growth takes whole pages, and no more than what is beside them leaves. */
-static void test_growth(void)
-{
-	struct gm_extent *a, *b, *c;
-
-	is_uint(heap_reserved(), 0, "a new heap has taken nothing");
-	a = block(arena, 3 * MIB);
-	is_uint(heap_reserved(), 2 * PAGE, "two pages for a block and a half");
-	touch(a);
-	b = block(arena, 3 * MIB);
-	is_uint(heap_reserved(), 3 * PAGE, "one more, with what was left");
-	is_uint(b->address, gm_extent_end(a), "side by side");
-	touch(b);
-	block_give(arena, a);
-	c = block(arena, 3 * MIB);
-	is_ptr((void *)c->address, (void *)a->address, "what is free is used");
-	is_uint(heap_reserved(), 3 * PAGE, "without growth");
-	is_uint(calls(GPUMEM_CALL_MAP), 2, "one call maps many pages");
-	is_uint(heap.counters.segments.current, 3, "pages are counted");
-	sound("grown");
-	restart();
 }
 
 static void test_aligned(void)
@@ -70,58 +48,6 @@ static void test_aligned(void)
 	   "a page, aligned, beside a free one that is not");
 	ok(next_of(last) != NULL, "beyond it there is more");
 	sound("beside a bad one");
-	restart();
-}
-
-/* A hole between two free pieces takes what they lack. */
-static void test_between(void)
-{
-	struct gm_extent *extent[4];
-
-	for (int i = 0; i < 4; i++)
-		extent[i] = block(arena, PAGE);
-	block_give(arena, extent[1]);
-	must(heap_trim(0));
-	is_uint(heap_reserved(), 3 * PAGE, "a page out of the middle goes");
-	ok(gm_extent_is(next_of(extent[0]), GM_EXTENT_HOLE),
-	   "it leaves a hole");
-	block_give(arena, extent[0]);
-	block_give(arena, extent[2]);
-	extent[0] = block(arena, 3 * PAGE);
-	is_uint(heap_reserved(), 4 * PAGE, "one page joins two free ones");
-	is_uint(gm_extent_end(extent[0]), extent[3]->address,
-		"which makes one block");
-	touch(extent[0]);
-	sound("between");
-	restart();
-}
-
-/* Of holes that are as good the lowest is used; of free memory what is beside
- * the hole is not moved away. */
-static void test_choice(void)
-{
-	struct gm_extent *extent[6], *large;
-
-	for (int i = 0; i < 6; i++)
-		extent[i] = block(arena, PAGE);
-	block_give(arena, extent[3]);
-	block_give(arena, extent[1]);
-	must(heap_trim(0));
-	large = block(arena, PAGE);
-	is_uint(large->address, gm_extent_end(extent[0]), "the lowest hole");
-	sound("the lowest");
-	restart();
-	extent[0] = block(arena, PAGE);
-	block(arena, PAGE);
-	large = block(arena, 2 * PAGE);
-	block_give(arena, extent[0]);
-	block_give(arena, large);
-	gm_arena_poll(arena, NULL, true);
-	large = block(arena, 3 * PAGE);
-	touch(large);
-	is_uint(heap_reserved(), 4 * PAGE, "what is beside it stays");
-	is_uint(heap.counters.moved_bytes, PAGE, "one page moves");
-	sound("beside");
 	restart();
 }
 
@@ -207,29 +133,6 @@ static void test_move(const char *waste)
 	restart();
 }
 
-/* Memory that lies in holes is moved before more is taken than the waste
- * allows. */
-static void test_waste(void)
-{
-	struct gm_extent *extent[16];
-
-	for (int i = 0; i < 16; i++)
-		extent[i] = block(arena, PAGE);
-	for (int i = 0; i < 16; i += 2)
-		block_give(arena, extent[i]);
-	block(arena, 8 * PAGE);
-	is_uint(heap_reserved(), 16 * PAGE, "what lies in holes is used first");
-	block(arena, PAGE);
-	is_uint(heap_reserved(), 17 * PAGE, "with none of it, memory is taken");
-	sound("no waste");
-	restart();
-	heap.space->budget.waste = 0.5;
-	heap.counters.highest_allocated = 100;
-	is_uint(gm_budget_target(&heap, 10), 150, "the peak says how much");
-	is_uint(gm_budget_target(&heap, 200), 300, "also the one that is near");
-	restart();
-}
-
 static void test_limit(void)
 {
 	const struct gm_attempt beyond = {.beyond_soft = true};
@@ -278,6 +181,35 @@ static void test_sizes(void)
 	sound("too much");
 }
 
+static void test_trim(void)
+{
+	struct gm_extent *extent[8], *kept;
+
+	for (int i = 0; i < 8; i++)
+		extent[i] = block(arena, PAGE + 64 * KIB);
+	kept = extent[3];
+	is_uint(heap_reserved(), 9 * PAGE, "nine pages");
+	for (int i = 0; i < 8; i++)
+		if (i != 3)
+			block_give(arena, extent[i]);
+	is_uint(gm_space_whole_bytes(&heap), 7 * PAGE,
+		"so much could be given back");
+	must(heap_trim(6 * PAGE));
+	is_uint(heap_reserved(), 6 * PAGE, "as much is kept as was asked for");
+	must(heap_trim(6 * PAGE));
+	is_uint(heap_reserved(), 6 * PAGE, "twice");
+	must(heap_trim(PAGE / 2));
+	is_uint(heap_reserved(), 2 * PAGE, "all goes that is whole and unused");
+	touch(kept);
+	sound("trimmed");
+	block_give(arena, kept);
+	must(heap_trim(0));
+	is_uint(heap_reserved(), 0, "and then all");
+	is_uint(heap.counters.segments.current, 0, "no page is counted");
+	sound("empty");
+	restart();
+}
+
 int main(void)
 {
 	uintptr_t last;
@@ -285,14 +217,11 @@ int main(void)
 	alarm(60);
 	device_start();
 	restart();
-	test_growth();
 	test_aligned();
-	test_between();
-	test_choice();
 	test_nodes();
+	test_trim();
 	test_move(NULL);
 	test_move("50%");
-	test_waste();
 	test_limit();
 	test_sizes();
 	last = block(arena, MIB)->address;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /* The stock of spare pages: filled where little is missing, used before
- * anything is asked, bounded, and given back. What moves is in steal.c and
- * handle_move.c. */
+ * anything is asked, bounded, and given back. What moves is in decide_pages.c.
+ */
 #include "fixture.h"
 
 #define PAGE (2 * MIB)

@@ -5,7 +5,8 @@
  * order. What streams that go leave behind is in transfer_drop.c, waiting in
  * transfer_wait.c. */
 #include "transfer.h"
-#include "served.h"
+
+#define PAGE (2 * MIB)
 
 static void test_adopt(void)
 {
@@ -64,45 +65,6 @@ static void test_adopt_half(void)
 	restart();
 }
 
-static uintptr_t served(size_t bytes)
-{
-	bool grown = false;
-	uintptr_t address = served_at(receiver, bytes, &grown);
-
-	ok(!grown, "from what is free");
-	return address;
-}
-
-/* Near the limit it is not its own large block that is cut. */
-static void test_smallest(void)
-{
-	gpumem_stream stream = stream_new();
-	struct gm_arena *from = arena_of(stream);
-	struct gm_extent *small = block(from, MIB), *large;
-	uintptr_t small_at = small->address, large_at;
-	struct hold hold;
-
-	block(from, MIB);
-	large = block(receiver, 8 * MIB);
-	large_at = large->address;
-	block_give(receiver, large);
-	hold_begin(&hold, stream);
-	block_give(from, small);
-	gm_arena_poll(from, NULL, true);
-	heap.space->budget.limit_bytes = heap.counters.reserved.current;
-	is_uint(served(MIB / 2), large_at, "its own, while the other is busy");
-	hold_end(&hold, stream);
-	gm_arena_poll(from, NULL, true);
-	heap.space->budget.limit_bytes *= 2;
-	is_uint(served(MIB / 2), large_at, "its own, far from the limit");
-	heap.space->budget.limit_bytes /= 2;
-	is_uint(served(2 * MIB), large_at, "its own, where no other fits");
-	is_uint(served(MIB / 2), small_at, "near it the smallest of all");
-	sound("near the limit");
-	must(gm_stream_destroy(device, stream));
-	restart();
-}
-
 /* In an order that every run has, wherever the driver's addresses are. */
 static void test_order(void)
 {
@@ -131,6 +93,35 @@ static void test_order(void)
 	restart();
 }
 
+/* What the stream waited for is not over when all that it did before is. */
+static void test_followed(void)
+{
+	gpumem_stream other = stream_new();
+	struct gm_arena *own = receiver, *beside = arena_of(other);
+	struct gm_extent *theirs, *small;
+	struct hold hold;
+
+	theirs = block(beside, 3 * PAGE);
+	block(beside, PAGE);
+	small = block(beside, PAGE);
+	block(beside, PAGE);
+	hold_begin(&hold, other);
+	block_give(beside, theirs);
+	ok(!gm_arena_may_absorb(own, theirs), "the other stream is at work");
+	block_give(beside, small);
+	ok(gm_arenas_fit_behind(own, NULL, PAGE, heap.unit, SIZE_MAX),
+	   "a page comes from it behind its work");
+	ok(gm_arena_may_absorb(own, theirs), "so may what was freed before");
+	own->completed = own->seqno;
+	gm_arena_absorb(own, theirs);
+	is_ptr(theirs->arena, own, "it comes");
+	ok(!gm_arena_completed(own, theirs->seqno), "and is busy");
+	sound("behind the work");
+	hold_end(&hold, other);
+	must(gm_stream_destroy(device, other));
+	restart();
+}
+
 int main(void)
 {
 	alarm(60);
@@ -138,8 +129,8 @@ int main(void)
 	restart();
 	test_adopt();
 	test_adopt_half();
-	test_smallest();
 	test_order();
+	test_followed();
 	heap_end();
 	device_end();
 	return done_testing();

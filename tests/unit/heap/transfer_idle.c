@@ -127,54 +127,6 @@ static void test_row(void)
 	restart();
 }
 
-static uint64_t moved_for(size_t pages, uint64_t row)
-{
-	const struct gm_want want = {.bytes = pages * heap.page_bytes,
-				     .alignment = heap.unit};
-	uint64_t before = heap.counters.moved_bytes;
-	struct gm_extent *extent;
-	struct gm_attempt attempt = {0};
-
-	heap.order->idle_in_row = row;
-	/* Growing releases it. */
-	pthread_mutex_lock(&heap.mutex);
-	must(gm_ladder_take(receiver, &attempt, &want, &extent));
-	(void)gm_arena_insert(receiver, extent);
-	pthread_mutex_unlock(&heap.mutex);
-	sound("%zu pages are there", pages);
-	return heap.counters.moved_bytes - before;
-}
-
-/* The receiver is idle, and has been asked. */
-static void test_ladder(void)
-{
-	option("waste", "0");
-	option("waste_max", "0");
-	restart();
-	for (int i = 0; i < 3; i++) {
-		static const struct {
-			size_t pages;
-			uint64_t row;
-			bool moves;
-			const char *what;
-		} given[] = {
-			{4, LONG_ROW, false, "what is side by side joins"},
-			{4, 0, true, "where a stream is busy pages move"},
-			{3, LONG_ROW, true, "and for a small block"},
-		};
-
-		pieces();
-		block_give(receiver, block(receiver, heap.page_bytes));
-		gm_arena_poll(receiver, NULL, true);
-		ok((moved_for(given[i].pages, given[i].row) > 0) ==
-			   given[i].moves,
-		   "%s", given[i].what);
-		restart();
-	}
-	option("waste", NULL);
-	option("waste_max", NULL);
-}
-
 int main(void)
 {
 	alarm(60);
@@ -186,7 +138,6 @@ int main(void)
 	test_questions();
 	test_busy();
 	test_row();
-	test_ladder();
 	heap_end();
 	for (int i = 0; i < STREAMS; i++)
 		must(gm_stream_destroy(device, stream[i]));

@@ -72,6 +72,39 @@ static void test_wait_any(void)
 	restart();
 }
 
+/* Work that was queued before the capture, and that of others, is waited for;
+ * of the captured stream no event is recorded meanwhile. */
+static void test_captured(void)
+{
+	gpumem_stream captured = stream_new(), other = stream_new();
+	struct gm_arena *own = arena_of(captured), *beside = arena_of(other);
+	struct hold over = HOLD;
+	uint64_t records;
+
+	over.ended = true;
+	must(gpumem_host_hold(0, captured, true));
+	must(gpumem_host_hold(0, other, true));
+	must(gpumem_host_launch(0, other, hold_run, &over));
+	block_give(beside, block(beside, MIB));
+	gm_arena_poll(beside, NULL, true);
+	must(gpumem_host_capture(0, captured, true));
+	block_give(own, block(own, MIB));
+	records = calls(GPUMEM_CALL_EVENT_RECORD);
+	pthread_mutex_lock(&heap.mutex);
+	ok(gm_arenas_wait(&heap), "another stream's work is waited for");
+	ok(!gm_arenas_wait(&heap), "the captured one's is not");
+	pthread_mutex_unlock(&heap.mutex);
+	is_uint(calls(GPUMEM_CALL_EVENT_RECORD), records, "nor recorded");
+	is_uint(beside->completed, beside->seqno, "it is over");
+	must(gpumem_host_capture(0, captured, false));
+	must(gpumem_host_hold(0, captured, false));
+	must(gpumem_host_hold(0, other, false));
+	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
+	must(gm_stream_destroy(device, captured));
+	must(gm_stream_destroy(device, other));
+	restart();
+}
+
 int main(void)
 {
 	alarm(60);
@@ -79,6 +112,7 @@ int main(void)
 	restart();
 	test_wait();
 	test_wait_any();
+	test_captured();
 	heap_end();
 	device_end();
 	return done_testing();
