@@ -11,6 +11,13 @@
 cd "$top_srcdir" || exit 1
 lists="Makefile.am $(sed -n 's/^include //p' Makefile.am | tr '\n' ' ')"
 
+# Some are taken by a pattern.
+for file in $(grep -ohE '[(]srcdir[)]/tests/[^ )]*[*][^ )]*' $lists |
+	sed 's/^[^/]*.//'); do
+	echo "$file"
+done >"$scratch/patterns"
+lists="$lists $scratch/patterns"
+
 # unlisted: those files of the standard input that Makefile.am does not know.
 # What a test program is called there is its source without the suffix.
 unlisted()
@@ -69,6 +76,29 @@ is "$(grep -ohE '[a-z_/0-9-]+\.([ch](pp)?|sh|gz|pyi?|[1-8])( |$)' $lists |
 			;;
 		esac
 	done)" "" "every listed file is there"
+
+# Nobody knows a file by a pattern who does not name it.
+# unused: those of the standard input whose name no other file of the tests or
+# of the documents has
+unused()
+{
+	while read -r file; do
+		name=${file##*/}
+		case $name in
+		*.h | *.hpp | *.awk) ;;
+		*) name=${name%.*} ;;
+		esac
+		grep -rlwF --exclude="${file##*/}" -- "$name" tests docs .ci \
+			CONTRIBUTING.md >/dev/null 2>&1 ||
+			echo "$file"
+	done
+}
+
+check "a pattern has files" test -s "$scratch/patterns"
+is "$(grep -vE '([.]md|/CMakeLists.txt)$' "$scratch/patterns" | unused)" "" \
+	"and somebody uses each of them"
+is "$(echo "tests/nobody$$.h" | unused)" "tests/nobody$$.h" \
+	"one that nobody does is found"
 
 # The vendors' headers are elsewhere.
 find backends bindings core docs include tests tools -path tests/tmp -prune -o \

@@ -256,185 +256,30 @@ caps: all
 .PHONY: abi attack caps fuzz model plot-memory plots soak
 AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror
 CLEANFILES += $(cmake_DATA) $(novm_tests) $(objects_tests) memory.json plots.json
-EXTRA_DIST += $(shell_tests) .ci/run .clang-format .editorconfig \
+# What no program is made of here is taken by pattern; tests/lists.sh looks whether
+# somebody uses it.
+tests_dist = $(wildcard \
+	$(srcdir)/tests/*.c $(srcdir)/tests/*.h $(srcdir)/tests/*.js $(srcdir)/tests/*.py \
+	$(srcdir)/tests/*.sh $(srcdir)/tests/*.supp $(srcdir)/tests/*.txt \
+	$(srcdir)/tests/abi/*.abi $(srcdir)/tests/abi/*.sh \
+	$(srcdir)/tests/cxx/*.c $(srcdir)/tests/cxx/*.cpp \
+	$(srcdir)/tests/cxx/stand-in/*.c $(srcdir)/tests/cxx/stand-in/*.h \
+	$(srcdir)/tests/cxx/stand-in/af/*.h \
+	$(srcdir)/tests/device/*.c $(srcdir)/tests/device/*.cpp \
+	$(srcdir)/tests/device/*.cu $(srcdir)/tests/device/*.h \
+	$(srcdir)/tests/device/*.py $(srcdir)/tests/device/*.sh \
+	$(srcdir)/tests/device/answers/*.c $(srcdir)/tests/device/answers/*.h \
+	$(srcdir)/tests/device/answers/*.sh $(srcdir)/tests/fake/cuda/*.txt \
+	$(srcdir)/tests/install/*.c $(srcdir)/tests/install/*.txt \
+	$(srcdir)/tests/lab/*.py $(srcdir)/tests/plugins/*.h \
+	$(srcdir)/tests/run/*.c $(srcdir)/tests/run/*.h \
+	$(srcdir)/tests/run/*.map $(srcdir)/tests/run/*.md \
+	$(srcdir)/tests/traces/*.py $(srcdir)/tests/traces/*.sh \
+	$(srcdir)/tests/umf/*.c $(srcdir)/tests/umf/*.cpp \
+	$(srcdir)/tests/unit/*/*.h \
+	$(srcdir)/tests/vendor/*.awk $(srcdir)/tests/vendor/*.sh)
+EXTRA_DIST += $(tests_dist) .ci/run .clang-format .editorconfig \
 	cmake/gpumem-config.cmake.in cmake/gpumem-config-version.cmake.in \
 	core/gpumem.map docs/man/link docs/plots/memory.py \
-	docs/plots/native.json docs/plots/plot.py \
-	quickstart \
-	tests/abi/dump.sh tests/abi/gpumem.abi \
-	tests/fake/cuda/answers.txt \
-	tests/install/CMakeLists.txt tests/install/hello.c tests/novm.sh \
-	tests/suspend_double.c \
-	tests/cxx/arrayfire.c \
-	tests/cxx/cccl.cpp \
-	tests/cxx/order.cpp \
-	tests/cxx/own.cpp \
-	tests/cxx/pmr.cpp \
-	tests/cxx/self.cpp \
-	tests/cxx/torch_counts.cpp \
-	tests/cxx/stand-in/NvInferRuntime.h \
-	tests/cxx/stand-in/af/backend.h \
-	tests/cxx/stand-in/af/memory.h \
-	tests/cxx/stand-in/arrayfire.c \
-	tests/cxx/stand-in/arrayfire.h \
-	tests/cxx/tensorrt.cpp \
-	tests/device/adopt.c \
-	tests/device/answers/answers.h \
-	tests/device/answers/devices.c \
-	tests/device/answers/driver_answers.c \
-	tests/device/answers/memory.c \
-	tests/device/answers/merge.sh \
-	tests/device/answers/old.c \
-	tests/device/answers/pools.c \
-	tests/device/answers/pools_shared.c \
-	tests/device/answers/virtual.c \
-	tests/device/answers/work.c \
-	tests/device/bad.c \
-	tests/device/busy.c \
-	tests/device/calls.h \
-	tests/device/clearing.py \
-	tests/device/frameworks.py \
-	tests/device/give_back.c \
-	tests/device/give_way.c \
-	tests/device/graph.c \
-	tests/device/green.c \
-	tests/device/held.c \
-	tests/device/in_capture.c \
-	tests/device/jax_steps.py \
-	tests/device/lock.c \
-	tests/device/meanwhile.h \
-	tests/device/memory_viz.py \
-	tests/device/must.h \
-	tests/device/native.py \
-	tests/device/own.sh \
-	tests/device/own_tests.py \
-	tests/device/own_tests_worker.py \
-	tests/device/peers.cpp \
-	tests/device/random.sh \
-	tests/device/record.py \
-	tests/device/record_cost.py \
-	tests/device/report_table.c \
-	tests/device/resources.cu \
-	tests/device/run.sh \
-	tests/device/run_exact.c \
-	tests/device/run_exact.py \
-	tests/device/run_exact_programs.py \
-	tests/device/run_nccl.py \
-	tests/device/run_nccl_work.py \
-	tests/device/run_programs.py \
-	tests/device/run_programs.sh \
-	tests/device/run_record.py \
-	tests/device/run_sanitizer.sh \
-	tests/device/run_static.cu \
-	tests/device/run_torch.sh \
-	tests/device/run_wrong.cu \
-	tests/device/share.c \
-	tests/device/spin.h \
-	tests/device/suspend.py \
-	tests/device/torch_allocators.py \
-	tests/device/torch_answers.py \
-	tests/device/torch_busy.py \
-	tests/device/torch_faults.py \
-	tests/device/torch_counts.py \
-	tests/device/torch_enable.py \
-	tests/device/torch_foreign.py \
-	tests/device/torch_green.py \
-	tests/device/torch_lists.c \
-	tests/device/torch_minutes.py \
-	tests/device/torch_models.py \
-	tests/device/torch_own_tests.py \
-	tests/device/torch_pinned.py \
-	tests/device/torch_pair.cpp \
-	tests/device/torch_pair.py \
-	tests/device/torch_peers.py \
-	tests/device/torch_plug.c \
-	tests/device/torch_questions.py \
-	tests/device/torch_questions_private.py \
-	tests/device/torch_ranks.py \
-	tests/device/torch_sent.py \
-	tests/device/torch_subclass.py \
-	tests/device/torch_workloads.py \
-	tests/run/README.md \
-	tests/run/array.c \
-	tests/run/cancel.c \
-	tests/run/cases.h \
-	tests/run/driver.c \
-	tests/run/driver.h \
-	tests/run/driver_memory.c \
-	tests/run/driver_ways.c \
-	tests/run/graph.c \
-	tests/run/graph.h \
-	tests/run/graph_limits.c \
-	tests/run/graph_nodes.c \
-	tests/run/hip.c \
-	tests/run/hip.h \
-	tests/run/hip_above.c \
-	tests/run/hip_array.c \
-	tests/run/hip_below.c \
-	tests/run/hip_below.h \
-	tests/run/hip_below.map \
-	tests/run/hip_below_array.c \
-	tests/run/hip_below_asked.c \
-	tests/run/hip_below_device.c \
-	tests/run/hip_below_graph.c \
-	tests/run/hip_below_graph.h \
-	tests/run/hip_below_memory.c \
-	tests/run/hip_below_stream.c \
-	tests/run/hip_below_ways.c \
-	tests/run/hip_graph.c \
-	tests/run/hip_graph.h \
-	tests/run/hip_graph_limits.c \
-	tests/run/hip_graph_nodes.c \
-	tests/run/hip_limit.c \
-	tests/run/hip_memory.c \
-	tests/run/hip_nodes.h \
-	tests/run/hip_plugin.c \
-	tests/run/hip_pools.c \
-	tests/run/hip_ways.c \
-	tests/run/layer.c \
-	tests/run/limit.c \
-	tests/run/limit.h \
-	tests/run/limit_calls.c \
-	tests/run/limit_threads.c \
-	tests/run/next.c \
-	tests/run/opencl.c \
-	tests/run/opencl.h \
-	tests/run/opencl_below.c \
-	tests/run/opencl_limit.c \
-	tests/run/opencl_limit.h \
-	tests/run/opencl_limit_device.c \
-	tests/run/opencl_limit_kinds.c \
-	tests/run/opencl_limit_threads.c \
-	tests/run/opencl_objects.c \
-	tests/run/opencl_usm.c \
-	tests/run/pool.c \
-	tests/run/pool.h \
-	tests/run/pool_answers.c \
-	tests/run/pool_cases.c \
-	tests/run/pool_cases.h \
-	tests/run/pool_early.c \
-	tests/run/pool_limits.c \
-	tests/run/pool_order.c \
-	tests/run/pool_random.c \
-	tests/run/pool_trim.c \
-	tests/run/pool_wholes.c \
-	tests/run/pool_wholes_otherwise.c \
-	tests/run/record.c \
-	tests/combinations.sh tests/fresh.sh tests/fresh_package.sh tests/left.sh \
-	tests/fresh_root.sh \
-	tests/lsan.supp tests/tsan.supp \
-	tests/opencl_over.sh \
-	tests/pyopencl_own.py tests/pyopencl_own.txt \
-	tests/page_dom.js tests/shell.py tests/terminal.py \
-	tests/torch_fetch.sh tests/torch_newest.sh tests/torch_stubs.py \
-	tests/traces/table.sh \
-	tests/lab/sweep.py \
-	tests/traces/scripted.py tests/traces/scripted_models.py \
-	tests/traces/scripted_others.py tests/traces/scripted_trace.py \
-	tests/umf/pool.c \
-	tests/umf/suite.cpp \
-	tests/vendor/compare.sh tests/vendor/facts.awk \
-	tools/completion/_gpumem tools/completion/gpumem.bash \
-	tests/foreign.sh tests/law.h tests/recording.h tests/tap.h tests/tap.sh \
-	tests/tool.sh \
-	tests/plugins/bad.h
+	docs/plots/native.json docs/plots/plot.py quickstart \
+	tools/completion/_gpumem tools/completion/gpumem.bash
