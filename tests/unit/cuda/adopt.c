@@ -34,7 +34,7 @@ static int adopt(void *context, int device)
 	int index = -1;
 
 	said.text[0] = '\0';
-	if (cuda->device_adopt(context, number(device), &index) != GPUMEM_OK)
+	if (gpu->device_adopt(context, number(device), &index) != GPUMEM_OK)
 		return -1;
 	return index;
 }
@@ -43,7 +43,7 @@ static void refused(void *context, int device, const char *sentence)
 {
 	int index = 77;
 
-	is_status(cuda->device_adopt(context, number(device), &index),
+	is_status(gpu->device_adopt(context, number(device), &index),
 		  GPUMEM_INVALID, "refused: %s", sentence);
 	ok(strstr(said.text, sentence) && index == 77, "%s", said.text);
 }
@@ -81,8 +81,8 @@ static void same_as_named(int index)
 		GPUMEM_INIT(struct gpumem_device_info);
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 
-	if (cuda->device_info(0, &named) != GPUMEM_OK ||
-	    cuda->device_info(index, &info) != GPUMEM_OK)
+	if (gpu->device_info(0, &named) != GPUMEM_OK ||
+	    gpu->device_info(index, &info) != GPUMEM_OK)
 		bail("%s", said.text);
 	ok(!memcmp(&info, &named, sizeof(info)),
 	   "is described as its device, UUID and place too");
@@ -103,15 +103,15 @@ static void use_pages(void *device, void *stream)
 	gpumem_page page = 0;
 	int bad = 0, fd = -1;
 
-	bad += cuda->va_reserve(device, PAGE, PAGE, &address) != GPUMEM_OK;
-	bad += cuda->page_create_shared(device, PAGE, &page) != GPUMEM_OK;
-	bad += cuda->map(device, address, &page, 1, PAGE) != GPUMEM_OK;
-	bad += cuda->fill(device, address, 7, PAGE, stream) != GPUMEM_OK;
-	bad += cuda->stream_sync(device, stream) != GPUMEM_OK;
-	bad += cuda->page_export(device, page, PAGE, &fd) != GPUMEM_OK;
-	bad += cuda->unmap(device, address, 1, PAGE) != GPUMEM_OK;
-	bad += cuda->page_destroy(device, page, PAGE) != GPUMEM_OK;
-	bad += cuda->va_release(device, address, PAGE) != GPUMEM_OK;
+	bad += gpu->va_reserve(device, PAGE, PAGE, &address) != GPUMEM_OK;
+	bad += gpu->page_create_shared(device, PAGE, &page) != GPUMEM_OK;
+	bad += gpu->map(device, address, &page, 1, PAGE) != GPUMEM_OK;
+	bad += gpu->fill(device, address, 7, PAGE, stream) != GPUMEM_OK;
+	bad += gpu->stream_sync(device, stream) != GPUMEM_OK;
+	bad += gpu->page_export(device, page, PAGE, &fd) != GPUMEM_OK;
+	bad += gpu->unmap(device, address, 1, PAGE) != GPUMEM_OK;
+	bad += gpu->page_destroy(device, page, PAGE) != GPUMEM_OK;
+	bad += gpu->va_release(device, address, PAGE) != GPUMEM_OK;
 	close(fd);
 	is_int(bad, 0, "pages: %s", said.text);
 }
@@ -123,9 +123,9 @@ static void use_kinds(void *device)
 	for (int i = 1; i <= 2; i++) {
 		uint64_t address = 0;
 
-		bad += cuda->kind_alloc(device, (gpumem_kind)i, MIB,
-					&address) != GPUMEM_OK;
-		bad += cuda->kind_free(device, (gpumem_kind)i, address, MIB) !=
+		bad += gpu->kind_alloc(device, (gpumem_kind)i, MIB, &address) !=
+		       GPUMEM_OK;
+		bad += gpu->kind_free(device, (gpumem_kind)i, address, MIB) !=
 		       GPUMEM_OK;
 	}
 	is_int(bad, 0, "other kinds of memory: %s", said.text);
@@ -138,20 +138,20 @@ static void use_stream(void *device, uint64_t block, void *stream)
 	uint64_t id = 0;
 	int bad = 0;
 
-	bad += cuda->event_create(device, &event) != GPUMEM_OK;
-	bad += cuda->fill(device, block, 3, PAGE, stream) != GPUMEM_OK;
-	bad += cuda->event_record(device, event, stream) != GPUMEM_OK;
-	bad += cuda->event_native(device, event, &native) != GPUMEM_OK;
-	bad += cuda->event_import(device, native, &import) != GPUMEM_OK;
-	bad += cuda->stream_wait(device, stream, event) != GPUMEM_OK;
-	bad += cuda->copy(device, block, block + MIB, MIB, stream) != GPUMEM_OK;
-	bad += cuda->stream_sync(device, stream) != GPUMEM_OK;
-	bad += cuda->stream_query(device, stream) != GPUMEM_OK;
-	bad += cuda->event_query(device, event) != GPUMEM_OK;
-	bad += cuda->event_sync(device, import) != GPUMEM_OK;
-	bad += cuda->capture_id(device, stream, &id) != GPUMEM_OK || id;
-	bad += cuda->event_destroy(device, import) != GPUMEM_OK;
-	bad += cuda->event_destroy(device, event) != GPUMEM_OK;
+	bad += gpu->event_create(device, &event) != GPUMEM_OK;
+	bad += gpu->fill(device, block, 3, PAGE, stream) != GPUMEM_OK;
+	bad += gpu->event_record(device, event, stream) != GPUMEM_OK;
+	bad += gpu->event_native(device, event, &native) != GPUMEM_OK;
+	bad += gpu->event_import(device, native, &import) != GPUMEM_OK;
+	bad += gpu->stream_wait(device, stream, event) != GPUMEM_OK;
+	bad += gpu->copy(device, block, block + MIB, MIB, stream) != GPUMEM_OK;
+	bad += gpu->stream_sync(device, stream) != GPUMEM_OK;
+	bad += gpu->stream_query(device, stream) != GPUMEM_OK;
+	bad += gpu->event_query(device, event) != GPUMEM_OK;
+	bad += gpu->event_sync(device, import) != GPUMEM_OK;
+	bad += gpu->capture_id(device, stream, &id) != GPUMEM_OK || id;
+	bad += gpu->event_destroy(device, import) != GPUMEM_OK;
+	bad += gpu->event_destroy(device, event) != GPUMEM_OK;
 	is_int(bad, 0, "streams and events: %s", said.text);
 }
 
@@ -164,13 +164,13 @@ static void use(void *device, void *context)
 	uint64_t block = 0;
 	int bad = 0;
 
-	is_status(cuda->device_native(device, &behind, &native), GPUMEM_OK,
+	is_status(gpu->device_native(device, &behind, &native), GPUMEM_OK,
 		  "what is behind it");
 	ok(behind == context && !native, "is what was adopted");
-	bad += cuda->memory_info(device, &memory) != GPUMEM_OK;
-	bad += cuda->alloc(device, PAGE, &block) != GPUMEM_OK;
-	bad += cuda->ipc_export(device, block, PAGE, handle) != GPUMEM_OK;
-	bad += cuda->stream_create(device, &stream) != GPUMEM_OK;
+	bad += gpu->memory_info(device, &memory) != GPUMEM_OK;
+	bad += gpu->alloc(device, PAGE, &block) != GPUMEM_OK;
+	bad += gpu->ipc_export(device, block, PAGE, handle) != GPUMEM_OK;
+	bad += gpu->stream_create(device, &stream) != GPUMEM_OK;
 	is_int(bad, 0, "memory and a stream: %s", said.text);
 	is_ptr(owner_of(block), context, "the memory is that context's");
 	driver.cuCtxSetCurrent(context);
@@ -181,8 +181,8 @@ static void use(void *device, void *context)
 	use_stream(device, block, NULL);
 	use_pages(device, stream);
 	use_kinds(device);
-	bad += cuda->stream_destroy(device, stream) != GPUMEM_OK;
-	bad += cuda->free(device, block, PAGE) != GPUMEM_OK;
+	bad += gpu->stream_destroy(device, stream) != GPUMEM_OK;
+	bad += gpu->free(device, block, PAGE) != GPUMEM_OK;
 	is_int(bad, 0, "given back: %s", said.text);
 	is_ptr(current_context(), NULL, "no context is left current");
 }
@@ -199,10 +199,10 @@ static void test_use(void)
 	use(second, b);
 	use(first, a);
 	same_as_named(2);
-	cuda->device_close(first);
+	gpu->device_close(first);
 	use(second, b);
-	cuda->device_close(second);
-	cuda->device_close(named);
+	gpu->device_close(second);
+	gpu->device_close(named);
 	after = audit();
 	ok(!memcmp(&before, &after, sizeof(after)),
 	   "the contexts are left to the program, with nothing in them");
@@ -216,17 +216,17 @@ static void test_apart(void)
 	uint64_t block = 0;
 	bool can = true;
 
-	if (cuda->alloc(first, PAGE, &block) != GPUMEM_OK)
+	if (gpu->alloc(first, PAGE, &block) != GPUMEM_OK)
 		bail("%s", said.text);
-	is_status(cuda->fill(second, block, 1, PAGE, NULL), GPUMEM_INVALID,
+	is_status(gpu->fill(second, block, 1, PAGE, NULL), GPUMEM_INVALID,
 		  "the strict double tells them apart");
-	is_status(cuda->free(second, block, PAGE), GPUMEM_INVALID,
+	is_status(gpu->free(second, block, PAGE), GPUMEM_INVALID,
 		  "when memory is freed too");
-	is_status(cuda->free(first, block, PAGE), GPUMEM_OK, "its own does");
-	is_status(cuda->peer_query(first, second, &can), GPUMEM_OK, "peers");
+	is_status(gpu->free(first, block, PAGE), GPUMEM_OK, "its own does");
+	is_status(gpu->peer_query(first, second, &can), GPUMEM_OK, "peers");
 	ok(!can, "two contexts of one device are none, as the driver has it");
-	cuda->device_close(second);
-	cuda->device_close(first);
+	gpu->device_close(second);
+	gpu->device_close(first);
 }
 
 static void test_peers(void)
@@ -238,22 +238,22 @@ static void test_peers(void)
 	int bad = 0;
 
 	peer = open_device(adopt(elsewhere, 1));
-	bad += cuda->peer_query(first, peer, &can) != GPUMEM_OK || !can;
-	bad += cuda->peer_enable(first, peer) != GPUMEM_OK;
-	bad += cuda->alloc(first, PAGE, &block) != GPUMEM_OK;
-	bad += cuda->fill(peer, block, 1, PAGE, NULL) != GPUMEM_OK;
-	bad += cuda->va_reserve(first, PAGE, PAGE, &address) != GPUMEM_OK;
-	bad += cuda->page_create(first, PAGE, &page) != GPUMEM_OK;
-	bad += cuda->map_peers(first, address, &page, 1, PAGE, &peer, 1) !=
+	bad += gpu->peer_query(first, peer, &can) != GPUMEM_OK || !can;
+	bad += gpu->peer_enable(first, peer) != GPUMEM_OK;
+	bad += gpu->alloc(first, PAGE, &block) != GPUMEM_OK;
+	bad += gpu->fill(peer, block, 1, PAGE, NULL) != GPUMEM_OK;
+	bad += gpu->va_reserve(first, PAGE, PAGE, &address) != GPUMEM_OK;
+	bad += gpu->page_create(first, PAGE, &page) != GPUMEM_OK;
+	bad += gpu->map_peers(first, address, &page, 1, PAGE, &peer, 1) !=
 	       GPUMEM_OK;
-	bad += cuda->fill(peer, address, 1, PAGE, NULL) != GPUMEM_OK;
-	bad += cuda->unmap(first, address, 1, PAGE) != GPUMEM_OK;
-	bad += cuda->page_destroy(first, page, PAGE) != GPUMEM_OK;
-	bad += cuda->va_release(first, address, PAGE) != GPUMEM_OK;
-	bad += cuda->free(first, block, PAGE) != GPUMEM_OK;
+	bad += gpu->fill(peer, address, 1, PAGE, NULL) != GPUMEM_OK;
+	bad += gpu->unmap(first, address, 1, PAGE) != GPUMEM_OK;
+	bad += gpu->page_destroy(first, page, PAGE) != GPUMEM_OK;
+	bad += gpu->va_release(first, address, PAGE) != GPUMEM_OK;
+	bad += gpu->free(first, block, PAGE) != GPUMEM_OK;
 	is_int(bad, 0, "a context of another device is a peer: %s", said.text);
-	cuda->device_close(peer);
-	cuda->device_close(first);
+	gpu->device_close(peer);
+	gpu->device_close(first);
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static int adopt(void *context)
 {
 	int index = -1;
 
-	if (!is_status(cuda->device_adopt(context, NULL, &index), GPUMEM_OK,
+	if (!is_status(gpu->device_adopt(context, NULL, &index), GPUMEM_OK,
 		       "adopt"))
 		bail("%s", said.text);
 	return index;
@@ -56,17 +56,17 @@ static void all_lost(void *device, void *event, uint64_t block)
 	gpumem_page page = 0;
 	void *made = NULL;
 
-	lost(cuda->memory_info(device, &memory), "memory_info");
-	lost(cuda->alloc(device, PAGE, &address), "alloc");
-	lost(cuda->free(device, block, PAGE), "free");
-	lost(cuda->page_create(device, PAGE, &page), "page_create");
-	lost(cuda->va_reserve(device, PAGE, PAGE, &address), "va_reserve");
-	lost(cuda->fill(device, block, 1, PAGE, NULL), "fill");
-	lost(cuda->stream_create(device, &made), "stream_create");
-	lost(cuda->event_create(device, &made), "event_create");
-	lost(cuda->event_record(device, event, NULL), "event_record");
-	lost(cuda->event_query(device, event), "event_query");
-	lost(cuda->event_destroy(device, event), "event_destroy, its end");
+	lost(gpu->memory_info(device, &memory), "memory_info");
+	lost(gpu->alloc(device, PAGE, &address), "alloc");
+	lost(gpu->free(device, block, PAGE), "free");
+	lost(gpu->page_create(device, PAGE, &page), "page_create");
+	lost(gpu->va_reserve(device, PAGE, PAGE, &address), "va_reserve");
+	lost(gpu->fill(device, block, 1, PAGE, NULL), "fill");
+	lost(gpu->stream_create(device, &made), "stream_create");
+	lost(gpu->event_create(device, &made), "event_create");
+	lost(gpu->event_record(device, event, NULL), "event_record");
+	lost(gpu->event_query(device, event), "event_query");
+	lost(gpu->event_destroy(device, event), "event_destroy, its end");
 	ok(!made && !address && !page, "no output is touched");
 	is_ptr(current_context(), NULL, "and no context left current");
 }
@@ -74,8 +74,8 @@ static void all_lost(void *device, void *event, uint64_t block)
 static void open_used(int index, void **device, void **event, uint64_t *block)
 {
 	*device = open_device(index);
-	if (cuda->event_create(*device, event) != GPUMEM_OK ||
-	    cuda->alloc(*device, PAGE, block) != GPUMEM_OK)
+	if (gpu->event_create(*device, event) != GPUMEM_OK ||
+	    gpu->alloc(*device, PAGE, block) != GPUMEM_OK)
 		bail("%s", said.text);
 }
 
@@ -89,11 +89,11 @@ static void test_gone(void *other)
 	if (driver.cuCtxDestroy_v2(context))
 		bail("cuCtxDestroy");
 	all_lost(device, event, block);
-	cuda->device_close(device);
-	lost(cuda->device_open(index, &opened), "device_open");
+	gpu->device_close(device);
+	lost(gpu->device_open(index, &opened), "device_open");
 	is_ptr(opened, NULL, "nothing is opened");
-	if (cuda->alloc(other, PAGE, &block) == GPUMEM_OK)
-		is_status(cuda->free(other, block, PAGE), GPUMEM_OK,
+	if (gpu->alloc(other, PAGE, &block) == GPUMEM_OK)
+		is_status(gpu->free(other, block, PAGE), GPUMEM_OK,
 			  "another context of the device lives on");
 }
 
@@ -107,17 +107,17 @@ static void test_again(void)
 	if (driver.cuCtxDestroy_v2(context))
 		bail("cuCtxDestroy");
 	context = new_at(context);
-	is_status(cuda->device_adopt(context, NULL, &again), GPUMEM_INVALID,
+	is_status(gpu->device_adopt(context, NULL, &again), GPUMEM_INVALID,
 		  "a later context at the address of an earlier one");
 	ok(strstr(said.text, "still open: close that first") && again == 77,
 	   "%s", said.text);
 	all_lost(device, event, block);
-	cuda->device_close(device);
+	gpu->device_close(device);
 	is_int(adopt(context), index, "then it has the earlier one's index");
 	device = open_device(index);
-	is_status(cuda->alloc(device, PAGE, &raw), GPUMEM_OK, "and works");
-	is_status(cuda->free(device, raw, PAGE), GPUMEM_OK, "to its end");
-	cuda->device_close(device);
+	is_status(gpu->alloc(device, PAGE, &raw), GPUMEM_OK, "and works");
+	is_status(gpu->free(device, raw, PAGE), GPUMEM_OK, "to its end");
+	gpu->device_close(device);
 	driver.cuCtxDestroy_v2(context);
 }
 
@@ -132,10 +132,10 @@ static void test_unnumbered(void)
 	index = adopt(context);
 	is_int(adopt(context), index, "is the same without its number");
 	device = open_device(index);
-	is_status(cuda->alloc(device, PAGE, &raw), GPUMEM_OK, "works");
-	is_status(cuda->free(device, raw, PAGE), GPUMEM_OK, "to its end");
+	is_status(gpu->alloc(device, PAGE, &raw), GPUMEM_OK, "works");
+	is_status(gpu->free(device, raw, PAGE), GPUMEM_OK, "to its end");
 	driver.fakecuda_heal();
-	cuda->device_close(device);
+	gpu->device_close(device);
 	driver.cuCtxDestroy_v2(context);
 }
 
@@ -167,7 +167,7 @@ static void test_faults(void)
 
 		said.text[0] = '\0';
 		driver.fakecuda_fault(rows[i].name, rows[i].nth, false, 999);
-		is_status(cuda->device_adopt(one, NULL, &index), GPUMEM_DRIVER,
+		is_status(gpu->device_adopt(one, NULL, &index), GPUMEM_DRIVER,
 			  "%s fails", rows[i].name);
 		driver.fakecuda_heal();
 		after = audit();
@@ -191,7 +191,7 @@ int main(void)
 	test_again();
 	test_unnumbered();
 	test_faults();
-	cuda->device_close(other);
+	gpu->device_close(other);
 	driver.cuCtxDestroy_v2(kept);
 	is_uint(audit().contexts + audit().events + audit().used_bytes, 0,
 		"nothing is left");

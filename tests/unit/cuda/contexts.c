@@ -17,28 +17,28 @@ static void use_all(void *device, void *stream)
 	void *own = NULL;
 	int bad = 0;
 
-	bad += cuda->memory_info(device, &memory) != GPUMEM_OK;
-	bad += cuda->alloc(device, PAGE, &raw) != GPUMEM_OK;
-	bad += cuda->stream_create(device, &own) != GPUMEM_OK;
-	bad += cuda->event_create(device, &event) != GPUMEM_OK;
-	bad += cuda->va_reserve(device, PAGE, PAGE, &address) != GPUMEM_OK;
-	bad += cuda->page_create(device, PAGE, &page) != GPUMEM_OK;
-	bad += cuda->map(device, address, &page, 1, PAGE) != GPUMEM_OK;
-	bad += cuda->fill(device, address, 7, PAGE, stream) != GPUMEM_OK;
-	bad += cuda->event_record(device, event, stream) != GPUMEM_OK;
-	bad += cuda->stream_wait(device, own, event) != GPUMEM_OK;
-	bad += cuda->copy(device, raw, address, PAGE, own) != GPUMEM_OK;
-	bad += cuda->stream_sync(device, own) != GPUMEM_OK;
-	bad += cuda->stream_query(device, stream) != GPUMEM_OK;
-	bad += cuda->event_query(device, event) != GPUMEM_OK;
-	bad += cuda->event_sync(device, event) != GPUMEM_OK;
-	bad += cuda->capture_id(device, stream, &id) != GPUMEM_OK || id;
-	bad += cuda->unmap(device, address, 1, PAGE) != GPUMEM_OK;
-	bad += cuda->page_destroy(device, page, PAGE) != GPUMEM_OK;
-	bad += cuda->va_release(device, address, PAGE) != GPUMEM_OK;
-	bad += cuda->event_destroy(device, event) != GPUMEM_OK;
-	bad += cuda->stream_destroy(device, own) != GPUMEM_OK;
-	bad += cuda->free(device, raw, PAGE) != GPUMEM_OK;
+	bad += gpu->memory_info(device, &memory) != GPUMEM_OK;
+	bad += gpu->alloc(device, PAGE, &raw) != GPUMEM_OK;
+	bad += gpu->stream_create(device, &own) != GPUMEM_OK;
+	bad += gpu->event_create(device, &event) != GPUMEM_OK;
+	bad += gpu->va_reserve(device, PAGE, PAGE, &address) != GPUMEM_OK;
+	bad += gpu->page_create(device, PAGE, &page) != GPUMEM_OK;
+	bad += gpu->map(device, address, &page, 1, PAGE) != GPUMEM_OK;
+	bad += gpu->fill(device, address, 7, PAGE, stream) != GPUMEM_OK;
+	bad += gpu->event_record(device, event, stream) != GPUMEM_OK;
+	bad += gpu->stream_wait(device, own, event) != GPUMEM_OK;
+	bad += gpu->copy(device, raw, address, PAGE, own) != GPUMEM_OK;
+	bad += gpu->stream_sync(device, own) != GPUMEM_OK;
+	bad += gpu->stream_query(device, stream) != GPUMEM_OK;
+	bad += gpu->event_query(device, event) != GPUMEM_OK;
+	bad += gpu->event_sync(device, event) != GPUMEM_OK;
+	bad += gpu->capture_id(device, stream, &id) != GPUMEM_OK || id;
+	bad += gpu->unmap(device, address, 1, PAGE) != GPUMEM_OK;
+	bad += gpu->page_destroy(device, page, PAGE) != GPUMEM_OK;
+	bad += gpu->va_release(device, address, PAGE) != GPUMEM_OK;
+	bad += gpu->event_destroy(device, event) != GPUMEM_OK;
+	bad += gpu->stream_destroy(device, own) != GPUMEM_OK;
+	bad += gpu->free(device, raw, PAGE) != GPUMEM_OK;
 	is_int(bad, 0, "every slot works: %s", said.text);
 }
 
@@ -54,7 +54,7 @@ static void check_thread(void *device, void *context, const char *which)
 	use_all(device, NULL);
 	use_all(device, (void *)1);
 	use_all(device, (void *)2);
-	ok(cuda->alloc(device, UINT64_C(1) << 46, &address) != GPUMEM_OK,
+	ok(gpu->alloc(device, UINT64_C(1) << 46, &address) != GPUMEM_OK,
 	   "one fails");
 	is_ptr(current_context(), context, "its context is what it was");
 	driver.cuThreadExchangeStreamCaptureMode(&found);
@@ -66,7 +66,7 @@ static void check_native(void *device, void *primary)
 {
 	void *context = NULL, *number = device;
 
-	is_status(cuda->device_native(device, &context, &number), GPUMEM_OK,
+	is_status(gpu->device_native(device, &context, &number), GPUMEM_OK,
 		  "what is behind the device");
 	is_ptr(context, primary, "the primary context");
 	is_ptr(number, NULL, "of device 0");
@@ -83,23 +83,23 @@ static void other_contexts(void *device, void *other, void *primary)
 	home = new_stream(STREAM_NON_BLOCKING);
 	use_all(device, stream);
 	is_uint(audit().events, 0, "nothing is left");
-	is_status(cuda->event_create(device, &event), GPUMEM_OK, "an event");
+	is_status(gpu->event_create(device, &event), GPUMEM_OK, "an event");
 	for (int i = 0; i < 4; i++) {
-		is_status(cuda->event_record(device, event, stream), GPUMEM_OK,
+		is_status(gpu->event_record(device, event, stream), GPUMEM_OK,
 			  "record it on a stream of another context");
-		is_status(cuda->event_record(device, event, home), GPUMEM_OK,
+		is_status(gpu->event_record(device, event, home), GPUMEM_OK,
 			  "and on one of the device's own");
 	}
 	is_uint(audit().events, 2, "the driver has one for each context");
 	driver.fakecuda_stepping(true);
-	is_status(cuda->event_record(device, event, stream), GPUMEM_OK,
+	is_status(gpu->event_record(device, event, stream), GPUMEM_OK,
 		  "record it once more");
-	is_status(cuda->event_query(device, event), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(device, event), GPUMEM_NOT_READY,
 		  "the newest record counts");
 	driver.fakecuda_step(stream, 100);
-	is_status(cuda->event_query(device, event), GPUMEM_OK, "until it ran");
+	is_status(gpu->event_query(device, event), GPUMEM_OK, "until it ran");
 	driver.fakecuda_stepping(false);
-	is_status(cuda->event_destroy(device, event), GPUMEM_OK, "destroy it");
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK, "destroy it");
 	is_uint(audit().events, 0, "both are gone");
 	driver.cuStreamDestroy_v2(stream);
 	driver.cuStreamDestroy_v2(home);
@@ -119,22 +119,22 @@ static void another_device(void *device)
 	void *event = NULL;
 	uint64_t raw = 0;
 
-	if (cuda->stream_create(second, &stream) != GPUMEM_OK ||
-	    cuda->event_create(device, &event) != GPUMEM_OK ||
-	    cuda->alloc(device, PAGE, &raw) != GPUMEM_OK)
+	if (gpu->stream_create(second, &stream) != GPUMEM_OK ||
+	    gpu->event_create(device, &event) != GPUMEM_OK ||
+	    gpu->alloc(device, PAGE, &raw) != GPUMEM_OK)
 		bail("%s", said.text);
-	REFUSED(cuda->event_record(device, event, stream));
-	REFUSED(cuda->stream_wait(device, stream, event));
-	REFUSED(cuda->stream_query(device, stream));
-	REFUSED(cuda->stream_sync(device, stream));
-	REFUSED(cuda->fill(device, raw, 0, PAGE, stream));
-	REFUSED(cuda->copy(device, raw, raw + MIB, MIB, stream));
-	REFUSED(cuda->stream_destroy(device, stream));
-	is_status(cuda->stream_destroy(second, stream), GPUMEM_OK,
+	REFUSED(gpu->event_record(device, event, stream));
+	REFUSED(gpu->stream_wait(device, stream, event));
+	REFUSED(gpu->stream_query(device, stream));
+	REFUSED(gpu->stream_sync(device, stream));
+	REFUSED(gpu->fill(device, raw, 0, PAGE, stream));
+	REFUSED(gpu->copy(device, raw, raw + MIB, MIB, stream));
+	REFUSED(gpu->stream_destroy(device, stream));
+	is_status(gpu->stream_destroy(second, stream), GPUMEM_OK,
 		  "its own device destroys it");
-	is_status(cuda->event_destroy(device, event), GPUMEM_OK, "the event");
-	is_status(cuda->free(device, raw, PAGE), GPUMEM_OK, "the block");
-	cuda->device_close(second);
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK, "the event");
+	is_status(gpu->free(device, raw, PAGE), GPUMEM_OK, "the block");
+	gpu->device_close(second);
 }
 
 static void destroyed(void *device, void *primary)
@@ -145,22 +145,22 @@ static void destroyed(void *device, void *primary)
 	if (driver.cuCtxCreate_v2(&other, 0, 0))
 		bail("cuCtxCreate");
 	stream = new_stream(STREAM_NON_BLOCKING);
-	is_status(cuda->event_create(device, &event), GPUMEM_OK, "an event");
-	is_status(cuda->event_record(device, event, stream), GPUMEM_OK,
+	is_status(gpu->event_create(device, &event), GPUMEM_OK, "an event");
+	is_status(gpu->event_record(device, event, stream), GPUMEM_OK,
 		  "on a stream of another context");
 	if (driver.cuCtxDestroy_v2(other))
 		bail("cuCtxDestroy");
 	driver.cuCtxSetCurrent(primary);
-	is_status(cuda->event_query(device, event), GPUMEM_OK,
+	is_status(gpu->event_query(device, event), GPUMEM_OK,
 		  "when that is destroyed its work is over");
-	is_status(cuda->event_sync(device, event), GPUMEM_OK, "waiting too");
-	is_status(cuda->stream_wait(device, NULL, event), GPUMEM_OK,
+	is_status(gpu->event_sync(device, event), GPUMEM_OK, "waiting too");
+	is_status(gpu->stream_wait(device, NULL, event), GPUMEM_OK,
 		  "on the device too");
-	is_status(cuda->event_record(device, event, stream), GPUMEM_INVALID,
+	is_status(gpu->event_record(device, event, stream), GPUMEM_INVALID,
 		  "its stream is none any more");
-	is_status(cuda->event_record(device, event, NULL), GPUMEM_OK,
+	is_status(gpu->event_record(device, event, NULL), GPUMEM_OK,
 		  "the event can be used again");
-	is_status(cuda->event_destroy(device, event), GPUMEM_OK,
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK,
 		  "and destroyed");
 	is_uint(audit().events, 0, "nothing is left of it");
 }
@@ -188,7 +188,7 @@ int main(void)
 	driver.cuCtxSetCurrent(NULL);
 	driver.cuDevicePrimaryCtxRelease_v2(0);
 	is_uint(audit().contexts, 1, "the device keeps its context");
-	cuda->device_close(device);
+	gpu->device_close(device);
 	is_uint(audit().contexts, 0, "until it is closed");
 	return done_testing();
 }

@@ -64,7 +64,7 @@ static void each_result(void *device)
 		said.count = 0;
 		driver.fakecuda_fault("cuMemAlloc_v2", 1, false,
 				      meanings[i].code);
-		is_status(cuda->alloc(device, PAGE, &address),
+		is_status(gpu->alloc(device, PAGE, &address),
 			  meanings[i].status, "result %d", meanings[i].code);
 		is_int(said.code, meanings[i].code, "is told as it is");
 		is_uint(said.count, 1, "once");
@@ -75,7 +75,7 @@ static void each_result(void *device)
 	}
 	driver.fakecuda_heal();
 	driver.fakecuda_fault("cuMemAlloc_v2", 1, false, 2);
-	(void)cuda->alloc(device, PAGE, &address);
+	(void)gpu->alloc(device, PAGE, &address);
 	is_str(said.name, "CUDA_ERROR_OUT_OF_MEMORY", "the driver's name");
 }
 
@@ -85,28 +85,27 @@ static void no_error(void *device)
 	void *stream = NULL;
 	uint64_t raw = 0;
 
-	if (cuda->stream_create(device, &stream) != GPUMEM_OK ||
-	    cuda->event_create(device, &event) != GPUMEM_OK ||
-	    cuda->alloc(device, PAGE, &raw) != GPUMEM_OK)
+	if (gpu->stream_create(device, &stream) != GPUMEM_OK ||
+	    gpu->event_create(device, &event) != GPUMEM_OK ||
+	    gpu->alloc(device, PAGE, &raw) != GPUMEM_OK)
 		bail("%s", said.text);
 	said.count = 0;
 	driver.fakecuda_stepping(true);
-	is_status(cuda->fill(device, raw, 1, PAGE, stream), GPUMEM_OK, "work");
-	is_status(cuda->event_record(device, event, stream), GPUMEM_OK,
+	is_status(gpu->fill(device, raw, 1, PAGE, stream), GPUMEM_OK, "work");
+	is_status(gpu->event_record(device, event, stream), GPUMEM_OK,
 		  "an event after it");
-	is_status(cuda->event_query(device, event), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(device, event), GPUMEM_NOT_READY,
 		  "not over yet");
-	is_status(cuda->stream_query(device, stream), GPUMEM_NOT_READY,
+	is_status(gpu->stream_query(device, stream), GPUMEM_NOT_READY,
 		  "nor is the stream");
 	driver.fakecuda_stepping(false);
-	is_status(cuda->stream_sync(device, stream), GPUMEM_OK, "wait");
-	is_status(cuda->event_query(device, event), GPUMEM_OK, "over");
-	is_status(cuda->stream_query(device, stream), GPUMEM_OK, "too");
+	is_status(gpu->stream_sync(device, stream), GPUMEM_OK, "wait");
+	is_status(gpu->event_query(device, event), GPUMEM_OK, "over");
+	is_status(gpu->stream_query(device, stream), GPUMEM_OK, "too");
 	is_uint(said.count, 0, "and none of it was called an error");
-	is_status(cuda->free(device, raw, PAGE), GPUMEM_OK, "the block");
-	is_status(cuda->event_destroy(device, event), GPUMEM_OK, "the event");
-	is_status(cuda->stream_destroy(device, stream), GPUMEM_OK,
-		  "the stream");
+	is_status(gpu->free(device, raw, PAGE), GPUMEM_OK, "the block");
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK, "the event");
+	is_status(gpu->stream_destroy(device, stream), GPUMEM_OK, "the stream");
 }
 
 /* Every slot of a device, of things that it has or had. */
@@ -117,29 +116,29 @@ static void all_are(gpumem_status want, void *device, void *event, uint64_t raw,
 	uint64_t out = UNTOUCHED;
 	int other = 0;
 
-	other += cuda->memory_info(device, &memory) != want;
-	other += cuda->alloc(device, PAGE, &out) != want;
-	other += cuda->free(device, raw, PAGE) != want;
-	other += cuda->event_record(device, event, NULL) != want;
-	other += cuda->event_query(device, event) != want;
-	other += cuda->event_sync(device, event) != want;
-	other += cuda->stream_wait(device, NULL, event) != want;
-	other += cuda->stream_query(device, NULL) != want;
-	other += cuda->stream_sync(device, NULL) != want;
-	other += cuda->fill(device, raw, 0, PAGE, NULL) != want;
-	other += cuda->copy(device, raw, raw + MIB, MIB, NULL) != want;
-	other += cuda->capture_id(device, NULL, &out) != want;
+	other += gpu->memory_info(device, &memory) != want;
+	other += gpu->alloc(device, PAGE, &out) != want;
+	other += gpu->free(device, raw, PAGE) != want;
+	other += gpu->event_record(device, event, NULL) != want;
+	other += gpu->event_query(device, event) != want;
+	other += gpu->event_sync(device, event) != want;
+	other += gpu->stream_wait(device, NULL, event) != want;
+	other += gpu->stream_query(device, NULL) != want;
+	other += gpu->stream_sync(device, NULL) != want;
+	other += gpu->fill(device, raw, 0, PAGE, NULL) != want;
+	other += gpu->copy(device, raw, raw + MIB, MIB, NULL) != want;
+	other += gpu->capture_id(device, NULL, &out) != want;
 	/* The driver would give these, lost or not. */
-	other += cuda->page_create(device, PAGE, &out) != want;
-	other += cuda->page_create_shared(device, PAGE, &out) != want;
-	other += cuda->page_import(device, fd, PAGE, &out) != want;
-	other += cuda->map(device, address, &page, 1, PAGE) != want;
+	other += gpu->page_create(device, PAGE, &out) != want;
+	other += gpu->page_create_shared(device, PAGE, &out) != want;
+	other += gpu->page_import(device, fd, PAGE, &out) != want;
+	other += gpu->map(device, address, &page, 1, PAGE) != want;
 	is_int(other, 0, "all slots that use the device say so");
 	is_uint(out, UNTOUCHED, "and nothing else");
 	/* Pages belong to no context, so these may go. */
-	(void)cuda->unmap(device, address, 1, PAGE);
-	(void)cuda->page_destroy(device, page, PAGE);
-	(void)cuda->va_release(device, address, PAGE);
+	(void)gpu->unmap(device, address, 1, PAGE);
+	(void)gpu->page_destroy(device, page, PAGE);
+	(void)gpu->va_release(device, address, PAGE);
 }
 
 static void the_end(int index, int lost)
@@ -151,12 +150,12 @@ static void the_end(int index, int lost)
 	int fd = -1;
 
 	diag(lost ? "a device is lost" : "the driver ends");
-	if (cuda->event_create(device, &event) != GPUMEM_OK ||
-	    cuda->alloc(device, PAGE, &raw) != GPUMEM_OK ||
-	    cuda->va_reserve(device, PAGE, PAGE, &address) != GPUMEM_OK ||
-	    cuda->page_create_shared(device, PAGE, &page) != GPUMEM_OK ||
-	    cuda->page_export(device, page, PAGE, &fd) != GPUMEM_OK ||
-	    cuda->map(device, address, &page, 1, PAGE) != GPUMEM_OK)
+	if (gpu->event_create(device, &event) != GPUMEM_OK ||
+	    gpu->alloc(device, PAGE, &raw) != GPUMEM_OK ||
+	    gpu->va_reserve(device, PAGE, PAGE, &address) != GPUMEM_OK ||
+	    gpu->page_create_shared(device, PAGE, &page) != GPUMEM_OK ||
+	    gpu->page_export(device, page, PAGE, &fd) != GPUMEM_OK ||
+	    gpu->map(device, address, &page, 1, PAGE) != GPUMEM_OK)
 		bail("%s", said.text);
 	if (lost)
 		driver.fakecuda_lose(index, lost);
@@ -164,8 +163,8 @@ static void the_end(int index, int lost)
 		driver.fakecuda_deinit();
 	all_are(GPUMEM_LOST, device, event, raw, address, page, fd);
 	(void)close(fd);
-	(void)cuda->event_destroy(device, event);
-	cuda->device_close(device);
+	(void)gpu->event_destroy(device, event);
+	gpu->device_close(device);
 	ok(true, "giving back what is gone is harmless");
 }
 
@@ -178,7 +177,7 @@ int main(void)
 	device = open_device(0);
 	each_result(device);
 	no_error(device);
-	cuda->device_close(device);
+	gpu->device_close(device);
 	the_end(1, 719);
 	the_end(2, 0);
 	return done_testing();

@@ -11,20 +11,9 @@
 #ifndef CUDA_FIXTURE_H
 #define CUDA_FIXTURE_H
 
-#include "../../fake/cuda/fakecuda.h"
-#include "../../tap.h"
-#include <dlfcn.h>
-#include <gpumem/backend.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "../gpu/double.h"
 
-#define CUDA_USE __attribute__((unused)) static
-#define MIB (UINT64_C(1) << 20)
-#define PAGE (2 * MIB)
-
-enum { STREAM_BLOCKING = 0, STREAM_NON_BLOCKING = 1 };
-enum { MODE_GLOBAL = 0, MODE_THREAD_LOCAL = 1, MODE_RELAXED = 2 };
-enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
+#define CUDA_USE GPU_USE
 
 #define DOUBLE_LIST(X)                                                         \
 	X(int, cuInit, (unsigned flags))                                       \
@@ -67,52 +56,25 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(fakecuda_waits)
 
 static struct {
-#define DOUBLE_POINTER(type, name, parameters) type(*name) parameters;
-	DOUBLE_LIST(DOUBLE_POINTER)
-#undef DOUBLE_POINTER
-#define CONTROL_POINTER(name) __typeof__(name) *name;
+	DOUBLE_LIST(CALL_POINTER)
 	CONTROL_LIST(CONTROL_POINTER)
-#undef CONTROL_POINTER
 } driver;
 
-/* What the plugin said last, and how often it said anything. */
-static struct {
-	int64_t code;
-	char name[64];
-	char text[1024];
-	unsigned count;
-} said;
+/* What the bodies in ../gpu call. */
+#define VENDOR(cu, hip) cu
+#define raw_stream_destroy driver.cuStreamDestroy_v2
+#define raw_stream_sync driver.cuStreamSynchronize
+#define raw_begin_capture driver.cuStreamBeginCapture_v2
+#define raw_end_capture driver.cuStreamEndCapture
+#define raw_graph_destroy driver.cuGraphDestroy
+#define raw_capture_info driver.cuStreamGetCaptureInfo
+#define raw_exchange_mode driver.cuThreadExchangeStreamCaptureMode
+#define fail_call driver.fakecuda_fault
+#define heal_calls driver.fakecuda_heal
+#define count_calls driver.fakecuda_calls
+#define has_virtual() true
 
-static char cuda_library[512] = "libcuda.so.1";
-static const struct gpumem_backend *cuda;
-
-static char *built(char *path, size_t bytes, const char *file)
-{
-	const char *folder = getenv("top_builddir");
-
-	snprintf(path, bytes, "%s/%s", folder ? folder : ".", file);
-	return path;
-}
-
-__attribute__((format(printf, 2, 3))) static void
-say_nothing(gpumem_log_level level, const char *format, ...)
-{
-	(void)level;
-	(void)format;
-}
-
-__attribute__((format(printf, 3, 4))) static void
-say(int64_t code, const char *name, const char *format, ...)
-{
-	va_list args;
-
-	said.code = code;
-	said.count++;
-	snprintf(said.name, sizeof(said.name), "%s", name);
-	va_start(args, format);
-	vsnprintf(said.text, sizeof(said.text), format, args);
-	va_end(args);
-}
+static char cuda_library[4096] = "libcuda.so.1";
 
 static bool option(const char *key, char *value_out, size_t bytes)
 {
@@ -122,72 +84,32 @@ static bool option(const char *key, char *value_out, size_t bytes)
 	return true;
 }
 
-static const struct gpumem_services cuda_services = {
-	.abi = GPUMEM_BACKEND_ABI,
-	.size = sizeof(struct gpumem_services),
-	.log = say_nothing,
-	.error = say,
-	.option = option,
-};
-
 /* Opens the plugin without starting it; a test that cannot ends here. */
 static void cuda_load(void)
 {
-	union {
-		void *object;
-		gpumem_plugin_fn function;
-	} symbol;
-	char path[4096];
-	void *plugin;
-
-	alarm(300);
-	if (access(built(path, sizeof(path), "backends/.libs/cuda.so"), F_OK))
-		skip_all("configured without cuda");
-	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!plugin)
-		bail("%s", dlerror());
-	symbol.object = dlsym(plugin, GPUMEM_PLUGIN_SYMBOL);
-	cuda = symbol.function();
+	plugin_load("backends/.libs/cuda.so", "configured without cuda");
 }
 
 /* The double is libcuda.so.1 from now on, for the plugin too. */
 static void double_load(void)
 {
 	char path[4096];
-	void *library = dlopen(
-		built(path, sizeof(path), "tests/fake/cuda/.libs/libcuda.so.1"),
-		RTLD_NOW | RTLD_LOCAL);
-	void *address;
+	void *library = load(path, "tests/fake/cuda/.libs/libcuda.so.1",
+			     "configured without cuda");
 
-	if (!library)
-		bail("%s", dlerror());
-#define CONTROL_FIND(name)                                                     \
-	address = dlsym(library, #name);                                       \
-	if (!address)                                                          \
-		bail("the double has no %s", #name);                           \
-	memcpy(&driver.name, &address, sizeof(address));
-#define DOUBLE_FIND(type, name, parameters) CONTROL_FIND(name)
-	DOUBLE_LIST(DOUBLE_FIND)
-	CONTROL_LIST(CONTROL_FIND)
-#undef DOUBLE_FIND
-#undef CONTROL_FIND
+#define CONTROL(name) CONTROL_FIND(library, driver, name)
+#define CALL(type, name, parameters) CONTROL(name)
+	DOUBLE_LIST(CALL)
+	CONTROL_LIST(CONTROL)
+#undef CALL
+#undef CONTROL
 }
 
 CUDA_USE void cuda_start(void)
 {
 	cuda_load();
 	double_load();
-	if (cuda->init(&cuda_services) != GPUMEM_OK)
-		bail("init: %s", said.text);
-}
-
-CUDA_USE void *open_device(int index)
-{
-	void *device = NULL;
-
-	if (cuda->device_open(index, &device) != GPUMEM_OK)
-		bail("device_open: %s", said.text);
-	return device;
+	plugin_start();
 }
 
 /* A stream of the driver's own in the context that is current. */

@@ -37,29 +37,28 @@ static void both_ways(void *device, gpumem_kind kind, const char *name)
 	uint64_t one = 0, two = 0;
 	unsigned char *host;
 
-	is_status(cuda->kind_alloc(device, kind, MIB, &one), GPUMEM_OK,
+	is_status(gpu->kind_alloc(device, kind, MIB, &one), GPUMEM_OK,
 		  "%s memory", name);
-	is_status(cuda->kind_alloc(device, kind, MIB, &two), GPUMEM_OK,
-		  "twice");
+	is_status(gpu->kind_alloc(device, kind, MIB, &two), GPUMEM_OK, "twice");
 	is_uint(held_of(kind), 2, "the driver gave two");
 	ok(one && two && one != two && one >> 48 == 0 && one % 256 == 0,
 	   "at two addresses within 48 bits");
-	if (cuda->stream_create(device, &stream) != GPUMEM_OK)
+	if (gpu->stream_create(device, &stream) != GPUMEM_OK)
 		bail("stream_create: %s", said.text);
 	host = (unsigned char *)(uintptr_t)one;
 	memset(host, 0x11, MIB);
-	is_status(cuda->copy(device, two, one, MIB, stream), GPUMEM_OK,
+	is_status(gpu->copy(device, two, one, MIB, stream), GPUMEM_OK,
 		  "the device reads it");
-	is_status(cuda->fill(device, one, 0x22, MIB, stream), GPUMEM_OK,
+	is_status(gpu->fill(device, one, 0x22, MIB, stream), GPUMEM_OK,
 		  "and writes it");
-	is_status(cuda->stream_sync(device, stream), GPUMEM_OK, "in the end");
+	is_status(gpu->stream_sync(device, stream), GPUMEM_OK, "in the end");
 	ok(all_are(host, 0x22), "the host reads what the device wrote");
 	ok(all_are((unsigned char *)(uintptr_t)two, 0x11),
 	   "and what it copied");
-	is_status(cuda->kind_free(device, kind, two, MIB), GPUMEM_OK, "free");
-	is_status(cuda->kind_free(device, kind, one, MIB), GPUMEM_OK, "both");
+	is_status(gpu->kind_free(device, kind, two, MIB), GPUMEM_OK, "free");
+	is_status(gpu->kind_free(device, kind, one, MIB), GPUMEM_OK, "both");
 	is_uint(held_of(kind), 0, "the driver has all back");
-	if (cuda->stream_destroy(device, stream) != GPUMEM_OK)
+	if (gpu->stream_destroy(device, stream) != GPUMEM_OK)
 		bail("stream_destroy: %s", said.text);
 }
 
@@ -67,12 +66,12 @@ static void refuses(void *device)
 {
 	uint64_t address = 42;
 
-	is_status(cuda->kind_alloc(device, GPUMEM_KIND_DEVICE, MIB, &address),
+	is_status(gpu->kind_alloc(device, GPUMEM_KIND_DEVICE, MIB, &address),
 		  GPUMEM_UNSUPPORTED, "device memory is no such kind");
-	is_status(cuda->kind_alloc(device, (gpumem_kind)3, MIB, &address),
+	is_status(gpu->kind_alloc(device, (gpumem_kind)3, MIB, &address),
 		  GPUMEM_UNSUPPORTED, "nor is another");
 	ok(strstr(said.text, "kind 3"), "which is named: %s", said.text);
-	is_status(cuda->kind_free(device, (gpumem_kind)3, 42, MIB),
+	is_status(gpu->kind_free(device, (gpumem_kind)3, 42, MIB),
 		  GPUMEM_UNSUPPORTED, "to free either");
 	is_uint(address, 42, "the output is as it was");
 }
@@ -92,8 +91,8 @@ static void during_capture(void *device)
 	if (driver.cuStreamBeginCapture_v2(stream, MODE_GLOBAL))
 		bail("no capture");
 	for (size_t i = 0; i < 2; i++)
-		bad += cuda->kind_alloc(device, kinds[i].kind, MIB, &address) ||
-		       cuda->kind_free(device, kinds[i].kind, address, MIB);
+		bad += gpu->kind_alloc(device, kinds[i].kind, MIB, &address) ||
+		       gpu->kind_free(device, kinds[i].kind, address, MIB);
 	is_uint(bad, 0, "while a stream is captured both work");
 	is_int(driver.cuStreamEndCapture(stream, &graph), 0,
 	       "and the capture is whole");
@@ -109,7 +108,7 @@ int main(void)
 
 	cuda_start();
 	device = open_device(0);
-	if (cuda->device_info(0, &info) != GPUMEM_OK)
+	if (gpu->device_info(0, &info) != GPUMEM_OK)
 		bail("device_info: %s", said.text);
 	ok(info.caps & GPUMEM_CAP_PINNED, "it has pinned memory");
 	ok(info.caps & GPUMEM_CAP_MANAGED, "and managed memory");
@@ -121,10 +120,9 @@ int main(void)
 	for (size_t i = 0; i < 2; i++) {
 		uint64_t address = 0;
 
-		is_status(
-			cuda->kind_alloc(device, kinds[i].kind, MIB, &address),
-			GPUMEM_LOST, "lost: no %s memory", kinds[i].name);
+		is_status(gpu->kind_alloc(device, kinds[i].kind, MIB, &address),
+			  GPUMEM_LOST, "lost: no %s memory", kinds[i].name);
 	}
-	cuda->device_close(device);
+	gpu->device_close(device);
 	return done_testing();
 }

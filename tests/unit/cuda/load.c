@@ -29,12 +29,12 @@ static void look_at_devices(void)
 	int count = 0;
 
 	snprintf(outcome->version, sizeof(outcome->version), "%s",
-		 cuda->driver_version());
-	outcome->info_status = cuda->device_count(&count);
+		 gpu->driver_version());
+	outcome->info_status = gpu->device_count(&count);
 	outcome->devices = count;
 	if (count)
 		outcome->info_status =
-			cuda->device_info(count - 1, &outcome->info);
+			gpu->device_info(count - 1, &outcome->info);
 }
 
 static void child(const char *library, const char *variable, const char *value)
@@ -42,13 +42,13 @@ static void child(const char *library, const char *variable, const char *value)
 	if (variable)
 		setenv(variable, value, 1);
 	if (strstr(library, "/.libs/"))
-		built(cuda_library, sizeof(cuda_library), library);
+		built(cuda_library, library);
 	else
 		snprintf(cuda_library, sizeof(cuda_library), "%s", library);
 	if (strcmp(library, DOUBLE) == 0)
 		double_load();
 	outcome->info.size = sizeof(outcome->info);
-	outcome->status = cuda->init(&cuda_services);
+	outcome->status = gpu->init(&services);
 	if (outcome->status == GPUMEM_OK)
 		look_at_devices();
 	if (driver.fakecuda_audit) {

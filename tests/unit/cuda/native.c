@@ -14,7 +14,7 @@ static uint64_t block;
 /* Work on the stream, and the event after it. */
 static void queue_work(void *native, void *stream)
 {
-	if (cuda->fill(device, block, 1, MIB, stream) != GPUMEM_OK ||
+	if (gpu->fill(device, block, 1, MIB, stream) != GPUMEM_OK ||
 	    driver.cuEventRecord(native, stream))
 		bail("%s", said.text);
 }
@@ -32,7 +32,7 @@ static void *import(void *native)
 {
 	void *event = NULL;
 
-	if (!is_status(cuda->event_import(device, native, &event), GPUMEM_OK,
+	if (!is_status(gpu->event_import(device, native, &event), GPUMEM_OK,
 		       "import"))
 		bail("%s", said.text);
 	return event;
@@ -40,7 +40,7 @@ static void *import(void *native)
 
 static void is(void *event, gpumem_status status, const char *what)
 {
-	is_status(cuda->event_query(device, event), status, "%s", what);
+	is_status(gpu->event_query(device, event), status, "%s", what);
 }
 
 static void test_imports(void *a, void *b)
@@ -57,15 +57,15 @@ static void test_imports(void *a, void *b)
 	is(one, GPUMEM_NOT_READY, "the first import");
 	is(two, GPUMEM_NOT_READY, "the second");
 	is_uint(driver.fakecuda_waits(), waits, "nothing has waited");
-	is_status(cuda->event_sync(device, two), GPUMEM_OK, "wait");
+	is_status(gpu->event_sync(device, two), GPUMEM_OK, "wait");
 	is(two, GPUMEM_OK, "the second is over");
 	is(one, GPUMEM_NOT_READY, "and has not waited for the first");
-	is_status(cuda->stream_wait(device, b, one), GPUMEM_OK,
+	is_status(gpu->stream_wait(device, b, one), GPUMEM_OK,
 		  "a stream waits for the first");
-	is_status(cuda->stream_sync(device, b), GPUMEM_OK, "wait");
+	is_status(gpu->stream_sync(device, b), GPUMEM_OK, "wait");
 	is(one, GPUMEM_OK, "the first is over");
-	is_status(cuda->event_destroy(device, one), GPUMEM_OK, "destroy");
-	is_status(cuda->event_destroy(device, two), GPUMEM_OK, "destroy");
+	is_status(gpu->event_destroy(device, one), GPUMEM_OK, "destroy");
+	is_status(gpu->event_destroy(device, two), GPUMEM_OK, "destroy");
 	is_uint(audit().streams, streams + 2, "each took a stream");
 }
 
@@ -79,14 +79,14 @@ static void test_again(void *a)
 		queue_work(native, a);
 		event = import(native);
 		is(event, GPUMEM_NOT_READY, "under way");
-		is_status(cuda->event_sync(device, event), GPUMEM_OK, "over");
-		is_status(cuda->event_destroy(device, event), GPUMEM_OK,
+		is_status(gpu->event_sync(device, event), GPUMEM_OK, "over");
+		is_status(gpu->event_destroy(device, event), GPUMEM_OK,
 			  "destroyed");
 	}
 	is_uint(audit().streams, streams, "no more streams");
 	event = import(native);
 	is(event, GPUMEM_OK, "an event that is over");
-	is_status(cuda->event_destroy(device, event), GPUMEM_OK, "destroyed");
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK, "destroyed");
 	driver.cuEventDestroy_v2(native);
 	is_uint(audit().events, events, "no event is left");
 }
@@ -95,16 +95,16 @@ static void test_native(void *a)
 {
 	void *event = NULL, *native = NULL;
 
-	if (cuda->event_create(device, &event) != GPUMEM_OK ||
-	    cuda->fill(device, block, 1, MIB, a) != GPUMEM_OK ||
-	    cuda->event_record(device, event, a) != GPUMEM_OK)
+	if (gpu->event_create(device, &event) != GPUMEM_OK ||
+	    gpu->fill(device, block, 1, MIB, a) != GPUMEM_OK ||
+	    gpu->event_record(device, event, a) != GPUMEM_OK)
 		bail("%s", said.text);
-	is_status(cuda->event_native(device, event, &native), GPUMEM_OK,
+	is_status(gpu->event_native(device, event, &native), GPUMEM_OK,
 		  "the driver's event");
 	is_int(driver.cuEventQuery(native), 600, "not ready");
-	is_status(cuda->stream_sync(device, a), GPUMEM_OK, "wait");
+	is_status(gpu->stream_sync(device, a), GPUMEM_OK, "wait");
 	is_int(driver.cuEventQuery(native), 0, "over");
-	is_status(cuda->event_destroy(device, event), GPUMEM_OK, "destroyed");
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK, "destroyed");
 }
 
 static void test_refused(void *a)
@@ -114,12 +114,12 @@ static void test_refused(void *a)
 	if (driver.cuStreamBeginCapture_v2(a, MODE_GLOBAL) ||
 	    driver.cuEventRecord(native, a))
 		bail("no capture");
-	is_status(cuda->event_import(device, native, &event), GPUMEM_CAPTURING,
+	is_status(gpu->event_import(device, native, &event), GPUMEM_CAPTURING,
 		  "recorded in a capture, which asking for it has spoiled");
 	if (!driver.cuStreamEndCapture(a, &graph))
 		driver.cuGraphDestroy(graph);
 	driver.cuEventDestroy_v2(native);
-	is_status(cuda->event_import(device, native, &event), GPUMEM_INVALID,
+	is_status(gpu->event_import(device, native, &event), GPUMEM_INVALID,
 		  "destroyed");
 	ok(strstr(said.text, "is no event, or it was destroyed"), "%s",
 	   said.text);
@@ -151,20 +151,19 @@ static void test_faults(void *a)
 				more[count++] = import(native);
 		driver.fakecuda_fault(names[i], 1, false, 999);
 		said.text[0] = '\0';
-		is_status(cuda->event_import(device, native, &event),
+		is_status(gpu->event_import(device, native, &event),
 			  GPUMEM_DRIVER, "%s fails", names[i]);
 		ok(said.text[0] && !event, "%s", said.text);
 		driver.fakecuda_heal();
 		while (count)
-			(void)!cuda->event_destroy(device, more[--count]);
+			(void)!gpu->event_destroy(device, more[--count]);
 		is_uint(audit().events, events, "no event is left");
 		event = import(native);
 		is(event, GPUMEM_NOT_READY, "then it works");
-		is_status(cuda->event_destroy(device, event), GPUMEM_OK,
-			  "ends");
+		is_status(gpu->event_destroy(device, event), GPUMEM_OK, "ends");
 		event = NULL;
 	}
-	is_status(cuda->event_destroy(device, first), GPUMEM_OK, "ends");
+	is_status(gpu->event_destroy(device, first), GPUMEM_OK, "ends");
 	driver.cuEventDestroy_v2(native);
 	driver.cuEventDestroy_v2(held);
 }
@@ -179,9 +178,9 @@ int main(void)
 	device = open_device(0);
 	if (driver.cuDevicePrimaryCtxRetain(&a, 0) ||
 	    driver.cuCtxSetCurrent(a) ||
-	    cuda->alloc(device, MIB, &block) != GPUMEM_OK ||
-	    cuda->stream_create(device, &a) != GPUMEM_OK ||
-	    cuda->stream_create(device, &b) != GPUMEM_OK)
+	    gpu->alloc(device, MIB, &block) != GPUMEM_OK ||
+	    gpu->stream_create(device, &a) != GPUMEM_OK ||
+	    gpu->stream_create(device, &b) != GPUMEM_OK)
 		bail("%s", said.text);
 	driver.fakecuda_stepping(true);
 	test_imports(a, b);
@@ -190,12 +189,12 @@ int main(void)
 	test_refused(a);
 	test_faults(a);
 	driver.fakecuda_stepping(false);
-	(void)!cuda->stream_destroy(device, a);
-	(void)!cuda->stream_destroy(device, b);
-	(void)!cuda->free(device, block, MIB);
+	(void)!gpu->stream_destroy(device, a);
+	(void)!gpu->stream_destroy(device, b);
+	(void)!gpu->free(device, block, MIB);
 	driver.cuCtxSetCurrent(NULL);
 	driver.cuDevicePrimaryCtxRelease_v2(0);
-	cuda->device_close(device);
+	gpu->device_close(device);
 	is_uint(audit().streams, before.streams, "the device's end ends them");
 	is_uint(audit().events, before.events, "no event is left");
 	return done_testing();

@@ -19,9 +19,9 @@ static void must_hold(gpumem_status status)
 /* What the peer's own fill of that memory says. */
 static gpumem_status fills(void *by, uint64_t address, uint64_t bytes)
 {
-	gpumem_status status = cuda->fill(by, address, 7, bytes, NULL);
+	gpumem_status status = gpu->fill(by, address, 7, bytes, NULL);
 
-	return status == GPUMEM_OK ? cuda->stream_sync(by, NULL) : status;
+	return status == GPUMEM_OK ? gpu->stream_sync(by, NULL) : status;
 }
 
 static void pages(void)
@@ -30,13 +30,13 @@ static void pages(void)
 	uint64_t address = 0;
 	void *const peers[] = {peer};
 
-	must_hold(cuda->va_reserve(device, 3 * PAGE, PAGE, &address));
+	must_hold(gpu->va_reserve(device, 3 * PAGE, PAGE, &address));
 	for (int i = 0; i < 3; i++)
-		must_hold(cuda->page_create(device, PAGE, &page[i]));
-	is_status(cuda->map(device, address, page, 1, PAGE), GPUMEM_OK,
+		must_hold(gpu->page_create(device, PAGE, &page[i]));
+	is_status(gpu->map(device, address, page, 1, PAGE), GPUMEM_OK,
 		  "a page for the device alone");
-	is_status(cuda->map_peers(device, address + PAGE, page + 1, 2, PAGE,
-				  peers, 1),
+	is_status(gpu->map_peers(device, address + PAGE, page + 1, 2, PAGE,
+				 peers, 1),
 		  GPUMEM_OK, "two for its peer too");
 	is_status(fills(device, address, 3 * PAGE), GPUMEM_OK,
 		  "the device writes all of them");
@@ -45,14 +45,14 @@ static void pages(void)
 	ok(fills(peer, address, PAGE) != GPUMEM_OK, "and not the other");
 	ok(fills(third, address + PAGE, PAGE) != GPUMEM_OK,
 	   "a third device writes none");
-	is_status(cuda->unmap(device, address, 3, PAGE), GPUMEM_OK, "unmap");
-	is_status(cuda->map(device, address, page + 1, 1, PAGE), GPUMEM_OK,
+	is_status(gpu->unmap(device, address, 3, PAGE), GPUMEM_OK, "unmap");
+	is_status(gpu->map(device, address, page + 1, 1, PAGE), GPUMEM_OK,
 		  "a page that is mapped anew");
 	ok(fills(peer, address, PAGE) != GPUMEM_OK, "is closed again");
-	must_hold(cuda->unmap(device, address, 1, PAGE));
+	must_hold(gpu->unmap(device, address, 1, PAGE));
 	for (int i = 0; i < 3; i++)
-		must_hold(cuda->page_destroy(device, page[i], PAGE));
-	must_hold(cuda->va_release(device, address, 3 * PAGE));
+		must_hold(gpu->page_destroy(device, page[i], PAGE));
+	must_hold(gpu->va_release(device, address, 3 * PAGE));
 }
 
 static void later(void)
@@ -61,41 +61,41 @@ static void later(void)
 	uint64_t address = 0;
 	void *const peers[] = {peer};
 
-	must_hold(cuda->va_reserve(device, 2 * PAGE, PAGE, &address));
+	must_hold(gpu->va_reserve(device, 2 * PAGE, PAGE, &address));
 	for (int i = 0; i < 2; i++)
-		must_hold(cuda->page_create(device, PAGE, &page[i]));
-	must_hold(cuda->map(device, address, page, 2, PAGE));
+		must_hold(gpu->page_create(device, PAGE, &page[i]));
+	must_hold(gpu->map(device, address, page, 2, PAGE));
 	ok(fills(peer, address, PAGE) != GPUMEM_OK, "two pages are closed");
-	is_status(cuda->open_mapped(device, address, 2, PAGE, peers, 1),
+	is_status(gpu->open_mapped(device, address, 2, PAGE, peers, 1),
 		  GPUMEM_OK, "and opened later");
 	is_status(fills(peer, address, 2 * PAGE), GPUMEM_OK,
 		  "the peer writes both");
 	is_status(fills(device, address, 2 * PAGE), GPUMEM_OK,
 		  "the device still does");
 	ok(fills(third, address, PAGE) != GPUMEM_OK, "a third one does not");
-	must_hold(cuda->unmap(device, address, 2, PAGE));
-	ok(cuda->open_mapped(device, address, 2, PAGE, peers, 1) != GPUMEM_OK,
+	must_hold(gpu->unmap(device, address, 2, PAGE));
+	ok(gpu->open_mapped(device, address, 2, PAGE, peers, 1) != GPUMEM_OK,
 	   "what is mapped no more cannot be opened");
 	for (int i = 0; i < 2; i++)
-		must_hold(cuda->page_destroy(device, page[i], PAGE));
-	must_hold(cuda->va_release(device, address, 2 * PAGE));
+		must_hold(gpu->page_destroy(device, page[i], PAGE));
+	must_hold(gpu->va_release(device, address, 2 * PAGE));
 }
 
 static void raw(void)
 {
 	uint64_t before = 0, after = 0;
 
-	must_hold(cuda->alloc(device, PAGE, &before));
+	must_hold(gpu->alloc(device, PAGE, &before));
 	ok(fills(peer, before, PAGE) != GPUMEM_OK, "raw memory is closed");
-	is_status(cuda->peer_enable(device, peer), GPUMEM_OK, "and opened");
-	must_hold(cuda->alloc(device, PAGE, &after));
+	is_status(gpu->peer_enable(device, peer), GPUMEM_OK, "and opened");
+	must_hold(gpu->alloc(device, PAGE, &after));
 	is_status(fills(peer, before, PAGE), GPUMEM_OK, "as it was given");
 	is_status(fills(peer, after, PAGE), GPUMEM_OK, "and will be");
 	ok(fills(third, after, PAGE) != GPUMEM_OK, "to that peer only");
-	is_status(cuda->peer_enable(device, peer), GPUMEM_OK,
+	is_status(gpu->peer_enable(device, peer), GPUMEM_OK,
 		  "once more is fine");
-	must_hold(cuda->free(device, before, PAGE));
-	must_hold(cuda->free(device, after, PAGE));
+	must_hold(gpu->free(device, before, PAGE));
+	must_hold(gpu->free(device, after, PAGE));
 }
 
 int main(void)
@@ -107,13 +107,13 @@ int main(void)
 	device = open_device(0);
 	peer = open_device(1);
 	third = open_device(2);
-	is_status(cuda->peer_query(device, peer, &can), GPUMEM_OK, "query");
+	is_status(gpu->peer_query(device, peer, &can), GPUMEM_OK, "query");
 	ok(can, "they can be peers");
 	pages();
 	later();
 	raw();
-	cuda->device_close(third);
-	cuda->device_close(peer);
-	cuda->device_close(device);
+	gpu->device_close(third);
+	gpu->device_close(peer);
+	gpu->device_close(device);
 	return done_testing();
 }

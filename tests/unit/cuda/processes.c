@@ -7,7 +7,7 @@
  */
 #include "fixture.h"
 
-static char nvml_library[512] = "/nonexistent/libnvidia-ml.so.1";
+static char nvml_library[4096] = "/nonexistent/libnvidia-ml.so.1";
 
 static bool nvml_option(const char *key, char *value_out, size_t bytes)
 {
@@ -42,7 +42,7 @@ static void refuses(void *device, const char *part, const char *name)
 	struct seen seen = {.most = 99};
 
 	said.text[0] = '\0';
-	is_status(cuda->device_processes(device, look, &seen),
+	is_status(gpu->device_processes(device, look, &seen),
 		  GPUMEM_UNSUPPORTED, "%s", name);
 	ok(strstr(said.text, part), "and says so: %s", said.text);
 	is_uint(seen.count, 0, "without a process");
@@ -52,7 +52,7 @@ static void shows(void *device, unsigned most, unsigned count, const char *name)
 {
 	struct seen seen = {.most = most};
 
-	is_status(cuda->device_processes(device, look, &seen), GPUMEM_OK, "%s",
+	is_status(gpu->device_processes(device, look, &seen), GPUMEM_OK, "%s",
 		  name);
 	is_uint(seen.count, count, "that many");
 	is_uint(seen.wrong, 0, "each as it is");
@@ -63,8 +63,7 @@ static void absent(void *device)
 	refuses(device, "is not there", "no library");
 	snprintf(nvml_library, sizeof(nvml_library), "%s", cuda_library);
 	refuses(device, "is no NVML", "another library");
-	built(nvml_library, sizeof(nvml_library),
-	      "tests/fake/cuda/.libs/libnvidia-ml.so.1");
+	built(nvml_library, "tests/fake/cuda/.libs/libnvidia-ml.so.1");
 	setenv("FAKENVML_INIT", "9", 1);
 	refuses(device, "Driver Not Loaded", "no driver below it");
 	unsetenv("FAKENVML_INIT");
@@ -72,15 +71,14 @@ static void absent(void *device)
 
 int main(void)
 {
-	struct gpumem_services services = cuda_services;
+	struct gpumem_services with_nvml = services;
 	void *device;
 
 	cuda_load();
 	double_load();
-	built(cuda_library, sizeof(cuda_library),
-	      "tests/fake/cuda/.libs/libcuda.so.1");
-	services.option = nvml_option;
-	if (cuda->init(&services) != GPUMEM_OK)
+	built(cuda_library, "tests/fake/cuda/.libs/libcuda.so.1");
+	with_nvml.option = nvml_option;
+	if (gpu->init(&with_nvml) != GPUMEM_OK)
 		bail("init: %s", said.text);
 	device = open_device(0);
 	absent(device);
@@ -102,6 +100,6 @@ int main(void)
 	unsetenv("FAKENVML_MIG");
 	setenv("FAKENVML_COMPUTE", "-59", 1); /* it has grown by 60 */
 	shows(device, 99, 3, "and fewer again");
-	cuda->device_close(device);
+	gpu->device_close(device);
 	return done_testing();
 }

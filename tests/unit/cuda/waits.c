@@ -22,27 +22,27 @@ static void slots(void *device, void *busy, uint64_t raw)
 	void *stream = NULL;
 	int bad = 0;
 
-	bad += cuda->va_reserve(device, 2 * PAGE, PAGE, &address) != GPUMEM_OK;
-	bad += cuda->page_create(device, PAGE, &pages[0]) != GPUMEM_OK;
-	bad += cuda->page_create(device, PAGE, &pages[1]) != GPUMEM_OK;
-	bad += cuda->map(device, address, pages, 2, PAGE) != GPUMEM_OK;
-	bad += cuda->unmap(device, address, 2, PAGE) != GPUMEM_OK;
-	bad += cuda->page_destroy(device, pages[0], PAGE) != GPUMEM_OK;
-	bad += cuda->page_destroy(device, pages[1], PAGE) != GPUMEM_OK;
-	bad += cuda->va_release(device, address, 2 * PAGE) != GPUMEM_OK;
-	bad += cuda->event_create(device, &event) != GPUMEM_OK;
-	bad += cuda->event_record(device, event, busy) != GPUMEM_OK;
-	bad += cuda->event_query(device, event) != GPUMEM_NOT_READY;
-	bad += cuda->stream_create(device, &stream) != GPUMEM_OK;
-	bad += cuda->stream_wait(device, stream, event) != GPUMEM_OK;
-	bad += cuda->stream_query(device, busy) != GPUMEM_NOT_READY;
-	bad += cuda->stream_destroy(device, stream) != GPUMEM_OK;
-	bad += cuda->event_destroy(device, event) != GPUMEM_OK;
-	bad += cuda->alloc(device, PAGE, &block) != GPUMEM_OK;
-	bad += cuda->copy(device, raw, raw + MIB, MIB, busy) != GPUMEM_OK;
+	bad += gpu->va_reserve(device, 2 * PAGE, PAGE, &address) != GPUMEM_OK;
+	bad += gpu->page_create(device, PAGE, &pages[0]) != GPUMEM_OK;
+	bad += gpu->page_create(device, PAGE, &pages[1]) != GPUMEM_OK;
+	bad += gpu->map(device, address, pages, 2, PAGE) != GPUMEM_OK;
+	bad += gpu->unmap(device, address, 2, PAGE) != GPUMEM_OK;
+	bad += gpu->page_destroy(device, pages[0], PAGE) != GPUMEM_OK;
+	bad += gpu->page_destroy(device, pages[1], PAGE) != GPUMEM_OK;
+	bad += gpu->va_release(device, address, 2 * PAGE) != GPUMEM_OK;
+	bad += gpu->event_create(device, &event) != GPUMEM_OK;
+	bad += gpu->event_record(device, event, busy) != GPUMEM_OK;
+	bad += gpu->event_query(device, event) != GPUMEM_NOT_READY;
+	bad += gpu->stream_create(device, &stream) != GPUMEM_OK;
+	bad += gpu->stream_wait(device, stream, event) != GPUMEM_OK;
+	bad += gpu->stream_query(device, busy) != GPUMEM_NOT_READY;
+	bad += gpu->stream_destroy(device, stream) != GPUMEM_OK;
+	bad += gpu->event_destroy(device, event) != GPUMEM_OK;
+	bad += gpu->alloc(device, PAGE, &block) != GPUMEM_OK;
+	bad += gpu->copy(device, raw, raw + MIB, MIB, busy) != GPUMEM_OK;
 	is_int(bad, 0, "slots beside a busy stream: %s", said.text);
 	is_uint(waits_of(before), 0, "none of them waits");
-	is_status(cuda->free(device, block, PAGE), GPUMEM_OK, "free");
+	is_status(gpu->free(device, block, PAGE), GPUMEM_OK, "free");
 	ok(waits_of(before), "waits, as GPUMEM_CAP_FREE_WAITS says");
 }
 
@@ -89,20 +89,19 @@ int main(void)
 	char path[4096];
 
 	cuda_start();
-	setenv("GPUMEM_PLUGIN_PATH",
-	       built(path, sizeof(path), "backends/.libs"), 1);
+	setenv("GPUMEM_PLUGIN_PATH", built(path, "backends/.libs"), 1);
 	device = open_device(0);
-	if (cuda->stream_create(device, &busy) != GPUMEM_OK ||
-	    cuda->alloc(device, PAGE, &raw) != GPUMEM_OK)
+	if (gpu->stream_create(device, &busy) != GPUMEM_OK ||
+	    gpu->alloc(device, PAGE, &raw) != GPUMEM_OK)
 		bail("%s", said.text);
 	driver.fakecuda_stepping(true);
-	if (cuda->fill(device, raw, 1, PAGE, busy) != GPUMEM_OK)
+	if (gpu->fill(device, raw, 1, PAGE, busy) != GPUMEM_OK)
 		bail("%s", said.text);
 	slots(device, busy, raw);
 	pool();
-	is_status(cuda->stream_destroy(device, busy), GPUMEM_OK, "the stream");
-	is_status(cuda->free(device, raw, PAGE), GPUMEM_OK, "the block");
-	cuda->device_close(device);
+	is_status(gpu->stream_destroy(device, busy), GPUMEM_OK, "the stream");
+	is_status(gpu->free(device, raw, PAGE), GPUMEM_OK, "the block");
+	gpu->device_close(device);
 	is_uint(audit().contexts + audit().used_bytes, 0, "nothing is left");
 	return done_testing();
 }

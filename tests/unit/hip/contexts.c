@@ -40,20 +40,20 @@ static void use_virtual(struct finding *finding)
 	gpumem_page page = 0, again = 0;
 	int fd = -1;
 
-	WORKS(hip->va_reserve(device, PAGE, PAGE, &address));
-	WORKS(hip->page_create_shared(device, PAGE, &page));
-	WORKS(hip->map(device, address, &page, 1, PAGE));
-	WORKS(hip->page_export(device, page, PAGE, &fd));
-	WORKS(hip->page_import(device, fd, PAGE, &again));
+	WORKS(gpu->va_reserve(device, PAGE, PAGE, &address));
+	WORKS(gpu->page_create_shared(device, PAGE, &page));
+	WORKS(gpu->map(device, address, &page, 1, PAGE));
+	WORKS(gpu->page_export(device, page, PAGE, &fd));
+	WORKS(gpu->page_import(device, fd, PAGE, &again));
 	close(fd);
-	WORKS(hip->fill(device, address, 7, PAGE, finding->stream));
-	WORKS(hip->stream_sync(device, finding->stream));
-	WORKS(hip->unmap(device, address, 1, PAGE));
-	WORKS(hip->page_destroy(device, page, PAGE));
-	WORKS(hip->page_destroy(device, again, PAGE));
-	WORKS(hip->page_create(device, PAGE, &page));
-	WORKS(hip->page_destroy(device, page, PAGE));
-	WORKS(hip->va_release(device, address, PAGE));
+	WORKS(gpu->fill(device, address, 7, PAGE, finding->stream));
+	WORKS(gpu->stream_sync(device, finding->stream));
+	WORKS(gpu->unmap(device, address, 1, PAGE));
+	WORKS(gpu->page_destroy(device, page, PAGE));
+	WORKS(gpu->page_destroy(device, again, PAGE));
+	WORKS(gpu->page_create(device, PAGE, &page));
+	WORKS(gpu->page_destroy(device, page, PAGE));
+	WORKS(gpu->va_release(device, address, PAGE));
 }
 
 static void use_memory(struct finding *finding)
@@ -63,20 +63,20 @@ static void use_memory(struct finding *finding)
 	void *device = finding->device;
 	uint64_t raw = 0, pinned = 0, none = 0;
 
-	WORKS(hip->memory_info(device, &memory));
-	WORKS(hip->alloc(device, PAGE, &raw));
-	WORKS(hip->kind_alloc(device, GPUMEM_KIND_PINNED, PAGE, &pinned));
-	WORKS(hip->ipc_export(device, raw, PAGE, handle));
-	WORKS(hip->fill(device, raw, 7, PAGE, finding->stream));
-	WORKS(hip->copy(device, pinned, raw, PAGE, finding->stream));
-	WORKS(hip->stream_sync(device, finding->stream));
-	WORKS(hip->free(device, raw, PAGE));
-	WORKS(hip->kind_free(device, GPUMEM_KIND_PINNED, pinned, PAGE));
-	LOOK(hip->alloc(device, UINT64_C(1) << 46, &none), GPUMEM_NO_MEMORY);
-	LOOK(hip->free(device, PAGE, PAGE), GPUMEM_INVALID);
-	LOOK(hip->ipc_open(device, handle, PAGE, &none), GPUMEM_INVALID);
-	LOOK(hip->ipc_close(device, PAGE), GPUMEM_INVALID);
-	LOOK(hip->kind_alloc(device, (gpumem_kind)3, PAGE, &none),
+	WORKS(gpu->memory_info(device, &memory));
+	WORKS(gpu->alloc(device, PAGE, &raw));
+	WORKS(gpu->kind_alloc(device, GPUMEM_KIND_PINNED, PAGE, &pinned));
+	WORKS(gpu->ipc_export(device, raw, PAGE, handle));
+	WORKS(gpu->fill(device, raw, 7, PAGE, finding->stream));
+	WORKS(gpu->copy(device, pinned, raw, PAGE, finding->stream));
+	WORKS(gpu->stream_sync(device, finding->stream));
+	WORKS(gpu->free(device, raw, PAGE));
+	WORKS(gpu->kind_free(device, GPUMEM_KIND_PINNED, pinned, PAGE));
+	LOOK(gpu->alloc(device, UINT64_C(1) << 46, &none), GPUMEM_NO_MEMORY);
+	LOOK(gpu->free(device, PAGE, PAGE), GPUMEM_INVALID);
+	LOOK(gpu->ipc_open(device, handle, PAGE, &none), GPUMEM_INVALID);
+	LOOK(gpu->ipc_close(device, PAGE), GPUMEM_INVALID);
+	LOOK(gpu->kind_alloc(device, (gpumem_kind)3, PAGE, &none),
 	     GPUMEM_UNSUPPORTED);
 }
 
@@ -86,19 +86,19 @@ static void use_streams(struct finding *finding)
 	void *event = NULL;
 	uint64_t id = 0;
 
-	WORKS(hip->stream_create(device, &own));
-	WORKS(hip->event_create(device, &event));
-	WORKS(hip->event_record(device, event, stream));
-	WORKS(hip->stream_wait(device, own, event));
-	WORKS(hip->event_record(device, event, own));
-	WORKS(hip->event_sync(device, event));
-	WORKS(hip->event_query(device, event));
-	WORKS(hip->stream_sync(device, stream));
-	WORKS(hip->stream_query(device, stream));
-	WORKS(hip->capture_id(device, stream, &id));
-	WORKS(hip->event_destroy(device, event));
-	WORKS(hip->stream_destroy(device, own));
-	LOOK(hip->stream_query(device, own), GPUMEM_INVALID);
+	WORKS(gpu->stream_create(device, &own));
+	WORKS(gpu->event_create(device, &event));
+	WORKS(gpu->event_record(device, event, stream));
+	WORKS(gpu->stream_wait(device, own, event));
+	WORKS(gpu->event_record(device, event, own));
+	WORKS(gpu->event_sync(device, event));
+	WORKS(gpu->event_query(device, event));
+	WORKS(gpu->stream_sync(device, stream));
+	WORKS(gpu->stream_query(device, stream));
+	WORKS(gpu->capture_id(device, stream, &id));
+	WORKS(gpu->event_destroy(device, event));
+	WORKS(gpu->stream_destroy(device, own));
+	LOOK(gpu->stream_query(device, own), GPUMEM_INVALID);
 }
 
 static void *use_all(void *finding_of)
@@ -117,8 +117,8 @@ static void *use_all(void *finding_of)
 
 static void report(const struct finding *finding)
 {
-	bool right = is_uint(finding->failed, 0,
-			     "every slot answers as it should");
+	bool right =
+		is_uint(finding->failed, 0, "every slot answers as it should");
 
 	if (!is_uint(finding->moved, 0, "and leaves the thread as it was") ||
 	    !right)
@@ -149,21 +149,21 @@ static void map_for(struct finding *finding, void *peer)
 	uint64_t address = 0;
 	gpumem_page page = 0;
 
-	WORKS(hip->va_reserve(device, PAGE, PAGE, &address));
-	WORKS(hip->page_create(device, PAGE, &page));
-	WORKS(hip->map(device, address, &page, 1, PAGE));
-	LOOK(hip->fill(peer, address, 1, PAGE, NULL), GPUMEM_INVALID);
-	WORKS(hip->fill(device, address, 1, PAGE, NULL));
-	WORKS(hip->open_mapped(device, address, 1, PAGE, &peer, 1));
-	WORKS(hip->fill(peer, address, 1, PAGE, NULL));
-	WORKS(hip->fill(device, address, 1, PAGE, NULL));
-	WORKS(hip->unmap(device, address, 1, PAGE));
-	WORKS(hip->map_peers(device, address, &page, 1, PAGE, &peer, 1));
-	WORKS(hip->fill(peer, address, 1, PAGE, NULL));
-	WORKS(hip->fill(device, address, 1, PAGE, NULL));
-	WORKS(hip->unmap(device, address, 1, PAGE));
-	WORKS(hip->page_destroy(device, page, PAGE));
-	WORKS(hip->va_release(device, address, PAGE));
+	WORKS(gpu->va_reserve(device, PAGE, PAGE, &address));
+	WORKS(gpu->page_create(device, PAGE, &page));
+	WORKS(gpu->map(device, address, &page, 1, PAGE));
+	LOOK(gpu->fill(peer, address, 1, PAGE, NULL), GPUMEM_INVALID);
+	WORKS(gpu->fill(device, address, 1, PAGE, NULL));
+	WORKS(gpu->open_mapped(device, address, 1, PAGE, &peer, 1));
+	WORKS(gpu->fill(peer, address, 1, PAGE, NULL));
+	WORKS(gpu->fill(device, address, 1, PAGE, NULL));
+	WORKS(gpu->unmap(device, address, 1, PAGE));
+	WORKS(gpu->map_peers(device, address, &page, 1, PAGE, &peer, 1));
+	WORKS(gpu->fill(peer, address, 1, PAGE, NULL));
+	WORKS(gpu->fill(device, address, 1, PAGE, NULL));
+	WORKS(gpu->unmap(device, address, 1, PAGE));
+	WORKS(gpu->page_destroy(device, page, PAGE));
+	WORKS(gpu->va_release(device, address, PAGE));
 }
 
 static void peers(void *device, void *second)
@@ -173,11 +173,11 @@ static void peers(void *device, void *second)
 	struct finding *finding = &found;
 	bool can = false;
 
-	WORKS(hip->peer_query(device, second, &can));
+	WORKS(gpu->peer_query(device, second, &can));
 	ok(can, "a peer");
-	WORKS(hip->peer_enable(device, second));
-	WORKS(hip->peer_enable(second, device));
-	WORKS(hip->peer_enable(second, device));
+	WORKS(gpu->peer_enable(device, second));
+	WORKS(gpu->peer_enable(second, device));
+	WORKS(gpu->peer_enable(second, device));
 	if (release >= 6)
 		map_for(finding, second);
 	report(finding);
@@ -201,23 +201,23 @@ static void another_device(void *device, void *second)
 	void *stream = NULL;
 	uint64_t raw = 0;
 
-	if (hip->stream_create(second, &stream) != GPUMEM_OK ||
-	    hip->event_create(device, &event) != GPUMEM_OK ||
-	    hip->alloc(device, PAGE, &raw) != GPUMEM_OK)
+	if (gpu->stream_create(second, &stream) != GPUMEM_OK ||
+	    gpu->event_create(device, &event) != GPUMEM_OK ||
+	    gpu->alloc(device, PAGE, &raw) != GPUMEM_OK)
 		bail("%s", said.text);
-	REFUSED(hip->event_record(device, event, stream), GPUMEM_INVALID, part);
-	REFUSED(hip->stream_wait(device, stream, event), GPUMEM_OK, part);
-	REFUSED(hip->stream_query(device, stream), GPUMEM_OK, part);
-	REFUSED(hip->stream_sync(device, stream), GPUMEM_OK, part);
-	REFUSED(hip->copy(device, raw, raw + MIB, MIB, stream), GPUMEM_OK,
+	REFUSED(gpu->event_record(device, event, stream), GPUMEM_INVALID, part);
+	REFUSED(gpu->stream_wait(device, stream, event), GPUMEM_OK, part);
+	REFUSED(gpu->stream_query(device, stream), GPUMEM_OK, part);
+	REFUSED(gpu->stream_sync(device, stream), GPUMEM_OK, part);
+	REFUSED(gpu->copy(device, raw, raw + MIB, MIB, stream), GPUMEM_OK,
 		part);
-	REFUSED(hip->fill(device, raw, 0, PAGE, stream), GPUMEM_OK, part);
+	REFUSED(gpu->fill(device, raw, 0, PAGE, stream), GPUMEM_OK, part);
 	if (release >= 6)
-		REFUSED(hip->stream_destroy(device, stream), GPUMEM_OK, part);
-	is_status(hip->stream_destroy(second, stream), GPUMEM_OK,
+		REFUSED(gpu->stream_destroy(device, stream), GPUMEM_OK, part);
+	is_status(gpu->stream_destroy(second, stream), GPUMEM_OK,
 		  "its own device destroys it");
-	is_status(hip->event_destroy(device, event), GPUMEM_OK, "the event");
-	is_status(hip->free(device, raw, PAGE), GPUMEM_OK, "the block");
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK, "the event");
+	is_status(gpu->free(device, raw, PAGE), GPUMEM_OK, "the block");
 }
 
 #define GONE(call)                                                             \
@@ -233,14 +233,14 @@ static void all_gone(void *device, void *stream, void *event, uint64_t raw)
 {
 	uint64_t id = UNTOUCHED;
 
-	GONE(hip->event_record(device, event, stream));
-	GONE(hip->stream_wait(device, stream, event));
-	GONE(hip->stream_query(device, stream));
-	GONE(hip->stream_sync(device, stream));
-	GONE(hip->fill(device, raw, 0, PAGE, stream));
-	GONE(hip->copy(device, raw, raw + MIB, MIB, stream));
-	GONE(hip->capture_id(device, stream, &id));
-	GONE(hip->stream_destroy(device, stream));
+	GONE(gpu->event_record(device, event, stream));
+	GONE(gpu->stream_wait(device, stream, event));
+	GONE(gpu->stream_query(device, stream));
+	GONE(gpu->stream_sync(device, stream));
+	GONE(gpu->fill(device, raw, 0, PAGE, stream));
+	GONE(gpu->copy(device, raw, raw + MIB, MIB, stream));
+	GONE(gpu->capture_id(device, stream, &id));
+	GONE(gpu->stream_destroy(device, stream));
 	is_uint(id, UNTOUCHED, "and no number");
 }
 
@@ -251,12 +251,12 @@ static void unknown(void *device, const char *name, void *stream)
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		runtime.fakehip_fault(name, 1, false, codes[i]);
-		GONE(hip->stream_query(device, stream));
+		GONE(gpu->stream_query(device, stream));
 		is_int(said.code, codes[i], "what %s said", name);
 		runtime.fakehip_heal();
 	}
 	runtime.fakehip_fault(name, 1, false, 999);
-	is_status(hip->stream_query(device, stream), GPUMEM_DRIVER,
+	is_status(gpu->stream_query(device, stream), GPUMEM_DRIVER,
 		  "any other is a failure");
 	runtime.fakehip_heal();
 }
@@ -267,28 +267,28 @@ static void destroyed(void *device)
 	void *event = NULL;
 	uint64_t raw = 0;
 
-	if (hip->event_create(device, &event) != GPUMEM_OK ||
-	    hip->alloc(device, PAGE, &raw) != GPUMEM_OK ||
-	    hip->event_record(device, event, stream) != GPUMEM_OK)
+	if (gpu->event_create(device, &event) != GPUMEM_OK ||
+	    gpu->alloc(device, PAGE, &raw) != GPUMEM_OK ||
+	    gpu->event_record(device, event, stream) != GPUMEM_OK)
 		bail("%s", said.text);
 	unknown(device, "hipStreamGetCaptureInfo", stream);
 	if (release >= 6)
 		unknown(device, "hipStreamGetDevice", stream);
 	if (runtime.hipStreamDestroy(stream))
 		bail("hipStreamDestroy");
-	is_status(hip->event_query(device, event), GPUMEM_OK,
+	is_status(gpu->event_query(device, event), GPUMEM_OK,
 		  "what was recorded on it is over");
 	all_gone(device, stream, event, raw);
-	is_status(hip->event_record(device, event, NULL), GPUMEM_OK,
+	is_status(gpu->event_record(device, event, NULL), GPUMEM_OK,
 		  "the event can be used again");
 	for (intptr_t name = 0; name <= 2; name++) {
 		runtime.fakehip_fault("hipStreamGetCaptureInfo", 1, false, 709);
-		is_status(hip->stream_query(device, (void *)name), GPUMEM_LOST,
+		is_status(gpu->stream_query(device, (void *)name), GPUMEM_LOST,
 			  "only a default stream is never destroyed");
 		runtime.fakehip_heal();
 	}
-	is_status(hip->event_destroy(device, event), GPUMEM_OK, "the event");
-	is_status(hip->free(device, raw, PAGE), GPUMEM_OK, "the block");
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK, "the event");
+	is_status(gpu->free(device, raw, PAGE), GPUMEM_OK, "the block");
 }
 
 static void checks(void)
@@ -318,8 +318,8 @@ static void checks(void)
 	before.streams--;
 	after = audit();
 	ok(!memcmp(&before, &after, sizeof(after)), "nothing is left");
-	hip->device_close(second);
-	hip->device_close(device);
+	gpu->device_close(second);
+	gpu->device_close(device);
 }
 
 int main(void)

@@ -50,7 +50,7 @@ static void one_result(void *device, size_t i, int code)
 
 	said.count = 0;
 	runtime.fakehip_fault("hipMalloc", 1, false, code);
-	is_status(hip->alloc(device, PAGE, &address), meanings[i].status,
+	is_status(gpu->alloc(device, PAGE, &address), meanings[i].status,
 		  "result %d", code);
 	runtime.fakehip_heal();
 	is_int(said.code, code, "is told as it is");
@@ -72,7 +72,7 @@ static void each_result(void *device)
 		     code++)
 			one_result(device, i, code);
 	runtime.fakehip_fault("hipMalloc", 1, false, 2);
-	(void)hip->alloc(device, PAGE, &address);
+	(void)gpu->alloc(device, PAGE, &address);
 	is_str(said.name, "hipErrorOutOfMemory", "the runtime's name");
 	ok(strstr(said.text, release == 5 ? "hipErrorOutOfMemory"
 					  : "out of memory") != NULL,
@@ -90,11 +90,11 @@ static void program_s_own(void *device)
 	is_int(runtime.hipMalloc(&huge, (size_t)1 << 46), 2,
 	       "a call of the program's fails");
 	is_int(runtime.hipPeekAtLastError(), 2, "and it may ask for that");
-	is_status(hip->memory_info(device, &memory), GPUMEM_OK,
+	is_status(gpu->memory_info(device, &memory), GPUMEM_OK,
 		  "a call of ours succeeds");
 	is_int(runtime.hipPeekAtLastError(), release >= 7 ? 2 : 0,
 	       "the program's error is what the release makes of it");
-	is_status(hip->alloc(device, UINT64_C(1) << 46, &address),
+	is_status(gpu->alloc(device, UINT64_C(1) << 46, &address),
 		  GPUMEM_NO_MEMORY, "a call of ours fails");
 	is_int(runtime.hipGetLastError(), release >= 7 ? 2 : 0,
 	       "that there was one is still told");
@@ -107,34 +107,34 @@ static void no_error(void *device)
 	void *stream = NULL;
 	uint64_t raw = 0;
 
-	if (hip->stream_create(device, &stream) != GPUMEM_OK ||
-	    hip->event_create(device, &event) != GPUMEM_OK ||
-	    hip->alloc(device, PAGE, &raw) != GPUMEM_OK)
+	if (gpu->stream_create(device, &stream) != GPUMEM_OK ||
+	    gpu->event_create(device, &event) != GPUMEM_OK ||
+	    gpu->alloc(device, PAGE, &raw) != GPUMEM_OK)
 		bail("%s", said.text);
 	said.count = 0;
 	driver.fakecuda_stepping(true);
-	is_status(hip->fill(device, raw, 1, PAGE, stream), GPUMEM_OK, "work");
-	is_status(hip->event_record(device, event, stream), GPUMEM_OK,
+	is_status(gpu->fill(device, raw, 1, PAGE, stream), GPUMEM_OK, "work");
+	is_status(gpu->event_record(device, event, stream), GPUMEM_OK,
 		  "an event after it");
-	is_status(hip->event_query(device, event), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(device, event), GPUMEM_NOT_READY,
 		  "not over yet");
-	is_status(hip->stream_query(device, stream), GPUMEM_NOT_READY,
+	is_status(gpu->stream_query(device, stream), GPUMEM_NOT_READY,
 		  "nor is the stream");
 	is_int(runtime.hipPeekAtLastError(), 0, "the thread has no error");
 	driver.fakecuda_stepping(false);
-	is_status(hip->stream_sync(device, stream), GPUMEM_OK, "wait");
+	is_status(gpu->stream_sync(device, stream), GPUMEM_OK, "wait");
 	driver.fakecuda_stepping(true);
-	is_status(hip->fill(device, raw, 1, PAGE, stream), GPUMEM_OK, "more");
-	is_status(hip->event_record(device, event, stream), GPUMEM_OK,
+	is_status(gpu->fill(device, raw, 1, PAGE, stream), GPUMEM_OK, "more");
+	is_status(gpu->event_record(device, event, stream), GPUMEM_OK,
 		  "and the event after that");
-	is_status(hip->event_sync(device, event), GPUMEM_OK, "is waited for");
+	is_status(gpu->event_sync(device, event), GPUMEM_OK, "is waited for");
 	driver.fakecuda_stepping(false);
-	is_status(hip->event_query(device, event), GPUMEM_OK, "over");
-	is_status(hip->stream_query(device, stream), GPUMEM_OK, "too");
+	is_status(gpu->event_query(device, event), GPUMEM_OK, "over");
+	is_status(gpu->stream_query(device, stream), GPUMEM_OK, "too");
 	is_uint(said.count, 0, "and none of it was called an error");
-	is_status(hip->free(device, raw, PAGE), GPUMEM_OK, "the block");
-	is_status(hip->event_destroy(device, event), GPUMEM_OK, "the event");
-	is_status(hip->stream_destroy(device, stream), GPUMEM_OK, "the stream");
+	is_status(gpu->free(device, raw, PAGE), GPUMEM_OK, "the block");
+	is_status(gpu->event_destroy(device, event), GPUMEM_OK, "the event");
+	is_status(gpu->stream_destroy(device, stream), GPUMEM_OK, "the stream");
 }
 
 struct owned {
@@ -147,15 +147,15 @@ static struct owned take(void *device)
 {
 	struct owned own = {0};
 
-	if (hip->event_create(device, &own.event) != GPUMEM_OK ||
-	    hip->alloc(device, PAGE, &own.raw) != GPUMEM_OK ||
-	    hip->kind_alloc(device, GPUMEM_KIND_PINNED, MIB, &own.pinned) !=
+	if (gpu->event_create(device, &own.event) != GPUMEM_OK ||
+	    gpu->alloc(device, PAGE, &own.raw) != GPUMEM_OK ||
+	    gpu->kind_alloc(device, GPUMEM_KIND_PINNED, MIB, &own.pinned) !=
 		    GPUMEM_OK)
 		bail("%s", said.text);
 	if (release == 5)
 		return own;
-	if (hip->va_reserve(device, PAGE, PAGE, &own.address) != GPUMEM_OK ||
-	    hip->page_create(device, PAGE, &own.page) != GPUMEM_OK)
+	if (gpu->va_reserve(device, PAGE, PAGE, &own.address) != GPUMEM_OK ||
+	    gpu->page_create(device, PAGE, &own.page) != GPUMEM_OK)
 		bail("%s", said.text);
 	return own;
 }
@@ -173,16 +173,16 @@ static void virtual_is_lost(void *device, const struct owned *own)
 	uint64_t out = UNTOUCHED;
 	void *peer = device;
 
-	LOST(hip->page_create(device, PAGE, &out));
-	LOST(hip->page_create_shared(device, PAGE, &out));
-	LOST(hip->page_import(device, 0, PAGE, &out));
-	LOST(hip->map(device, own->address, &own->page, 1, PAGE));
-	LOST(hip->map_peers(device, own->address, &own->page, 1, PAGE, &peer,
+	LOST(gpu->page_create(device, PAGE, &out));
+	LOST(gpu->page_create_shared(device, PAGE, &out));
+	LOST(gpu->page_import(device, 0, PAGE, &out));
+	LOST(gpu->map(device, own->address, &own->page, 1, PAGE));
+	LOST(gpu->map_peers(device, own->address, &own->page, 1, PAGE, &peer,
 			    1));
-	LOST(hip->open_mapped(device, own->address, 1, PAGE, &peer, 1));
+	LOST(gpu->open_mapped(device, own->address, 1, PAGE, &peer, 1));
 	is_uint(out, UNTOUCHED, "nothing was given");
-	(void)hip->page_destroy(device, own->page, PAGE);
-	(void)hip->va_release(device, own->address, PAGE);
+	(void)gpu->page_destroy(device, own->page, PAGE);
+	(void)gpu->va_release(device, own->address, PAGE);
 }
 
 static void all_is_lost(void *device, const struct owned *own)
@@ -192,23 +192,23 @@ static void all_is_lost(void *device, const struct owned *own)
 	void *event = NULL;
 	void *stream = NULL;
 
-	LOST(hip->memory_info(device, &memory));
-	LOST(hip->alloc(device, PAGE, &out));
-	LOST(hip->free(device, own->raw, PAGE));
-	LOST(hip->stream_create(device, &stream));
-	LOST(hip->stream_query(device, NULL));
-	LOST(hip->stream_sync(device, NULL));
-	LOST(hip->stream_wait(device, NULL, own->event));
-	LOST(hip->event_create(device, &event));
-	LOST(hip->event_record(device, own->event, NULL));
-	LOST(hip->event_query(device, own->event));
-	LOST(hip->event_sync(device, own->event));
-	LOST(hip->fill(device, own->raw, 0, PAGE, NULL));
-	LOST(hip->copy(device, own->raw, own->raw + MIB, MIB, NULL));
-	LOST(hip->capture_id(device, NULL, &out));
-	LOST(hip->kind_alloc(device, GPUMEM_KIND_PINNED, MIB, &out));
-	LOST(hip->kind_alloc(device, GPUMEM_KIND_MANAGED, MIB, &out));
-	LOST(hip->kind_free(device, GPUMEM_KIND_PINNED, own->pinned, MIB));
+	LOST(gpu->memory_info(device, &memory));
+	LOST(gpu->alloc(device, PAGE, &out));
+	LOST(gpu->free(device, own->raw, PAGE));
+	LOST(gpu->stream_create(device, &stream));
+	LOST(gpu->stream_query(device, NULL));
+	LOST(gpu->stream_sync(device, NULL));
+	LOST(gpu->stream_wait(device, NULL, own->event));
+	LOST(gpu->event_create(device, &event));
+	LOST(gpu->event_record(device, own->event, NULL));
+	LOST(gpu->event_query(device, own->event));
+	LOST(gpu->event_sync(device, own->event));
+	LOST(gpu->fill(device, own->raw, 0, PAGE, NULL));
+	LOST(gpu->copy(device, own->raw, own->raw + MIB, MIB, NULL));
+	LOST(gpu->capture_id(device, NULL, &out));
+	LOST(gpu->kind_alloc(device, GPUMEM_KIND_PINNED, MIB, &out));
+	LOST(gpu->kind_alloc(device, GPUMEM_KIND_MANAGED, MIB, &out));
+	LOST(gpu->kind_free(device, GPUMEM_KIND_PINNED, own->pinned, MIB));
 	is_uint(out, UNTOUCHED, "nothing was given");
 	if (release >= 6)
 		virtual_is_lost(device, own);
@@ -226,8 +226,8 @@ static void the_end(int index, int lost)
 	else
 		driver.fakecuda_deinit();
 	all_is_lost(device, &own);
-	(void)hip->event_destroy(device, own.event);
-	hip->device_close(device);
+	(void)gpu->event_destroy(device, own.event);
+	gpu->device_close(device);
 	ok(true, "giving back what is gone is harmless");
 }
 
@@ -238,7 +238,7 @@ static void checks(void)
 	each_result(device);
 	program_s_own(device);
 	no_error(device);
-	hip->device_close(device);
+	gpu->device_close(device);
 	the_end(1, 719);
 	the_end(2, 0);
 }

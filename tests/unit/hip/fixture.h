@@ -12,24 +12,12 @@
 #ifndef HIP_FIXTURE_H
 #define HIP_FIXTURE_H
 
-#include "../../fake/cuda/fakecuda.h"
+#include "../gpu/double.h"
 #include "../../fake/hip/fakehip.h"
-#include "../../tap.h"
-#include <dlfcn.h>
-#include <gpumem/backend.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#define HIP_USE __attribute__((unused)) static
-#define MIB (UINT64_C(1) << 20)
-#define PAGE (2 * MIB)
-#define UNTOUCHED UINT64_C(0x5555555555555555)
-
-enum { STREAM_BLOCKING = 0, STREAM_NON_BLOCKING = 1 };
-enum { MODE_GLOBAL = 0, MODE_THREAD_LOCAL = 1, MODE_RELAXED = 2 };
-enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
+#define HIP_USE GPU_USE
 
 #define RUNTIME_LIST(X)                                                        \
 	X(int, hipEventCreateWithFlags, (void **out, unsigned flags))          \
@@ -64,25 +52,27 @@ enum { CAPTURE_NONE = 0, CAPTURE_ACTIVE = 1, CAPTURE_INVALIDATED = 2 };
 	X(fakecuda_stepping)                                                   \
 	X(fakecuda_waits)
 
-#define POINTER(type, name, parameters) type(*name) parameters;
-#define OWN_POINTER(name) __typeof__(name) *name;
 static struct {
-	RUNTIME_LIST(POINTER)
-	QUIRKY_LIST(OWN_POINTER)
+	RUNTIME_LIST(CALL_POINTER)
+	QUIRKY_LIST(CONTROL_POINTER)
 } runtime;
 static struct {
-	DRIVER_LIST(OWN_POINTER)
+	DRIVER_LIST(CONTROL_POINTER)
 } driver;
-#undef OWN_POINTER
-#undef POINTER
 
-/* What the plugin said last, and how often it said anything. */
-static struct {
-	int64_t code;
-	char name[64];
-	char text[1024];
-	unsigned count;
-} said;
+/* What the bodies in ../gpu call. */
+#define VENDOR(cu, hip) hip
+#define raw_stream_destroy runtime.hipStreamDestroy
+#define raw_stream_sync runtime.hipStreamSynchronize
+#define raw_begin_capture runtime.hipStreamBeginCapture
+#define raw_end_capture runtime.hipStreamEndCapture
+#define raw_graph_destroy runtime.hipGraphDestroy
+#define raw_capture_info runtime.hipStreamGetCaptureInfo
+#define raw_exchange_mode runtime.hipThreadExchangeStreamCaptureMode
+#define fail_call runtime.fakehip_fault
+#define heal_calls runtime.fakehip_heal
+#define count_calls runtime.fakehip_calls
+#define has_virtual() (release >= 6)
 
 static int release; /* 5, 6 or 7 */
 /* The option hip.vm. */
@@ -92,27 +82,6 @@ static const char *hip_sysfs = "/nowhere";
 /* The option hip.alias. */
 static const char *hip_alias = "auto";
 static char hip_library[4096];
-static const struct gpumem_backend *hip;
-
-__attribute__((format(printf, 2, 3))) static void
-say_nothing(gpumem_log_level severity, const char *format, ...)
-{
-	(void)severity;
-	(void)format;
-}
-
-__attribute__((format(printf, 3, 4))) static void
-say(int64_t code, const char *name, const char *format, ...)
-{
-	va_list args;
-
-	said.code = code;
-	said.count++;
-	snprintf(said.name, sizeof(said.name), "%s", name);
-	va_start(args, format);
-	vsnprintf(said.text, sizeof(said.text), format, args);
-	va_end(args);
-}
 
 static bool option(const char *key, char *value_out, size_t bytes)
 {
@@ -126,75 +95,36 @@ static bool option(const char *key, char *value_out, size_t bytes)
 	return true;
 }
 
-static const struct gpumem_services hip_services = {
-	.abi = GPUMEM_BACKEND_ABI,
-	.size = sizeof(struct gpumem_services),
-	.log = say_nothing,
-	.error = say,
-	.option = option,
-};
-
-/* Also leaves its path in `path`, which has room for 4096. */
-static void *load(char *path, const char *file)
-{
-	const char *folder = getenv("top_builddir");
-	void *library;
-
-	snprintf(path, 4096, "%s/%s", folder ? folder : ".", file);
-	if (access(path, F_OK))
-		skip_all("configured without hip or cuda");
-	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		bail("%s", dlerror());
-	return library;
-}
-
-static void find(void *library, const char *name, void *slot)
-{
-	void *address = dlsym(library, name);
-
-	if (!address)
-		bail("no %s", name);
-	memcpy(slot, &address, sizeof(address));
-}
-
 /* The double is the runtime from now on, and the plugin is started. */
 static void hip_start(void)
 {
+	static const char why[] = "configured without hip or cuda";
 	char path[4096], file[64];
-	gpumem_plugin_fn plugin;
 	void *library;
 
-	alarm(300);
-	find(load(path, "backends/.libs/hip.so"), GPUMEM_PLUGIN_SYMBOL,
-	     &plugin);
-	library = load(path, "tests/fake/cuda/.libs/libcuda.so.1");
-#define FIND_OWN(name) find(library, #name, &driver.name);
-	DRIVER_LIST(FIND_OWN)
-#undef FIND_OWN
+	plugin_load("backends/.libs/hip.so", why);
+	library = load(path, "tests/fake/cuda/.libs/libcuda.so.1", why);
+#define CONTROL(name) CONTROL_FIND(library, driver, name)
+	DRIVER_LIST(CONTROL)
+#undef CONTROL
 	snprintf(file, sizeof(file),
 		 "tests/fake/hip/%d/.libs/libamdhip64.so.%d", release, release);
-	library = load(hip_library, file);
-#define FIND_OWN(name) find(library, #name, &runtime.name);
-#define FIND(type, name, parameters) FIND_OWN(name)
-	RUNTIME_LIST(FIND)
-	QUIRKY_LIST(FIND_OWN)
-#undef FIND
-#undef FIND_OWN
-	hip = plugin();
-	if (hip->init(&hip_services) != GPUMEM_OK)
-		bail("init: %s", said.text);
+	library = load(hip_library, file, why);
+#define CONTROL(name) CONTROL_FIND(library, runtime, name)
+#define CALL(type, name, parameters) CONTROL(name)
+	RUNTIME_LIST(CALL)
+	QUIRKY_LIST(CONTROL)
+#undef CALL
+#undef CONTROL
+	plugin_start();
 }
 
 static void need_doubles(void)
 {
-	const char *folder = getenv("top_builddir");
 	char path[4096];
 
-	snprintf(path, sizeof(path),
-		 "%s/tests/fake/hip/6/.libs/libamdhip64.so.6",
-		 folder ? folder : ".");
-	if (access(path, F_OK))
+	if (access(built(path, "tests/fake/hip/6/.libs/libamdhip64.so.6"),
+		   F_OK))
 		skip_all("configured without hip or cuda");
 }
 
@@ -234,15 +164,6 @@ HIP_USE int on_all_releases(void (*checks)(void))
 	for (int major = 5; major <= 7; major++)
 		on_release(major, checks);
 	return done_testing();
-}
-
-HIP_USE void *open_device(int index)
-{
-	void *device = NULL;
-
-	if (hip->device_open(index, &device) != GPUMEM_OK)
-		bail("device_open: %s", said.text);
-	return device;
 }
 
 /* A stream of the runtime's own, of the device that is current. */

@@ -32,16 +32,16 @@ static void use(void *device)
 	gpumem_stream stream = NULL;
 	uint64_t address = 0;
 
-	is_status(hip->stream_create(device, &stream), GPUMEM_OK, "a stream");
-	is_status(hip->alloc(device, PAGE, &address), GPUMEM_OK, "memory");
-	is_status(hip->fill(device, address, 7, PAGE, stream), GPUMEM_OK,
+	is_status(gpu->stream_create(device, &stream), GPUMEM_OK, "a stream");
+	is_status(gpu->alloc(device, PAGE, &address), GPUMEM_OK, "memory");
+	is_status(gpu->fill(device, address, 7, PAGE, stream), GPUMEM_OK,
 		  "a fill");
-	is_status(hip->copy(device, (uintptr_t)&byte, address, 1, stream),
+	is_status(gpu->copy(device, (uintptr_t)&byte, address, 1, stream),
 		  GPUMEM_OK, "a copy");
-	is_status(hip->stream_sync(device, stream), GPUMEM_OK, "both done");
+	is_status(gpu->stream_sync(device, stream), GPUMEM_OK, "both done");
 	is_int(byte, 7, "right");
-	is_status(hip->free(device, address, PAGE), GPUMEM_OK, "given back");
-	is_status(hip->stream_destroy(device, stream), GPUMEM_OK, "over");
+	is_status(gpu->free(device, address, PAGE), GPUMEM_OK, "given back");
+	is_status(gpu->stream_destroy(device, stream), GPUMEM_OK, "over");
 }
 
 static void checks(void)
@@ -50,14 +50,14 @@ static void checks(void)
 	void *device = NULL;
 
 	forbid();
-	is_status(hip->device_info(0, &info), GPUMEM_OK, "it is described");
+	is_status(gpu->device_info(0, &info), GPUMEM_OK, "it is described");
 	is_str(info.uuid, "", "without a UUID");
 	is_str(info.pci, "", "and a place");
-	is_status(hip->device_open(0, &device), GPUMEM_OK, "it opens");
+	is_status(gpu->device_open(0, &device), GPUMEM_OK, "it opens");
 	if (!device)
 		return;
 	is_int(runtime.hipPeekAtLastError(), 0, "no error is left");
-	is_status(hip->device_info(0, &info), GPUMEM_OK, "described again");
+	is_status(gpu->device_info(0, &info), GPUMEM_OK, "described again");
 	is_uint(info.caps & (GPUMEM_CAP_SHARE_IPC | GPUMEM_CAP_VM), 0,
 		"what there is not is not claimed");
 	ok(strstr(info.note, "sharing by name: off"), "says %s", info.note);
@@ -65,10 +65,10 @@ static void checks(void)
 	   "and 6.1 or later is not told to become that");
 	use(device);
 	is_int(runtime.hipPeekAtLastError(), 0, "no error is left");
-	hip->device_close(device);
+	gpu->device_close(device);
 	runtime.fakehip_heal();
-	hip->device_close(open_device(0));
-	is_status(hip->device_info(0, &info), GPUMEM_OK, "AMD's again");
+	gpu->device_close(open_device(0));
+	is_status(gpu->device_info(0, &info), GPUMEM_OK, "AMD's again");
 	is_uint(info.caps & GPUMEM_CAP_SHARE_IPC, GPUMEM_CAP_SHARE_IPC,
 		"it has names");
 	ok(!strstr(info.note, "sharing by name"), "no note of them");

@@ -21,7 +21,7 @@ static uint64_t free_bytes(void *device)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 
-	if (hip->memory_info(device, &memory) != GPUMEM_OK)
+	if (gpu->memory_info(device, &memory) != GPUMEM_OK)
 		bail("%s", said.text);
 	return memory.free_bytes;
 }
@@ -39,7 +39,7 @@ static void finds(const char *name, const char *level, const char *note)
 	diag("%s", name);
 	runtime.fakehip_quirk(name, true);
 	device = open_at("auto");
-	if (hip->device_info(0, &info) != GPUMEM_OK)
+	if (gpu->device_info(0, &info) != GPUMEM_OK)
 		bail("%s", said.text);
 	is_int(!!(info.caps & GPUMEM_CAP_VM), vm, "pages or not");
 	is_int(!(info.caps & GPUMEM_CAP_FREE_WAITS), !strcmp(level, "reserve"),
@@ -50,12 +50,12 @@ static void finds(const char *name, const char *level, const char *note)
 		      : !*info.note,
 		"%s, and why", level))
 		diag("%s", info.note);
-	is_status(hip->va_reserve(device, PAGE, PAGE, &address),
+	is_status(gpu->va_reserve(device, PAGE, PAGE, &address),
 		  vm ? GPUMEM_OK : GPUMEM_UNSUPPORTED, "reserve");
 	if (address)
-		is_status(hip->va_release(device, address, PAGE), GPUMEM_OK,
+		is_status(gpu->va_release(device, address, PAGE), GPUMEM_OK,
 			  "release");
-	hip->device_close(device);
+	gpu->device_close(device);
 	runtime.fakehip_quirk(name, false);
 }
 
@@ -71,14 +71,14 @@ static void finds_once(const char *name, const char *wanted, const char *note)
 	if (name)
 		runtime.fakehip_quirk(name, true);
 	device = open_at(wanted);
-	if (hip->device_info(0, &info) != GPUMEM_OK)
+	if (gpu->device_info(0, &info) != GPUMEM_OK)
 		bail("%s", said.text);
 	is_int(!!(info.caps & GPUMEM_CAP_VM), true, "pages");
 	is_int(!!(info.caps & GPUMEM_CAP_ALIAS), !*note, "at two addresses");
 	ok(*note ? strstr(info.note, note) != NULL
 		 : !strstr(info.note, "second mappings"),
 	   "\"%s\"", info.note);
-	hip->device_close(device);
+	gpu->device_close(device);
 	if (name)
 		runtime.fakehip_quirk(name, false);
 	after = audit();
@@ -109,15 +109,15 @@ static void wants_aliases(void)
 	void *device = NULL;
 
 	hip_alias = "always";
-	is_status(hip->device_open(0, &device), GPUMEM_INVALID,
+	is_status(gpu->device_open(0, &device), GPUMEM_INVALID,
 		  "hip.alias is no such word");
 	ok(strstr(said.text, "auto or off") != NULL, "%s", said.text);
 	hip_alias = "off";
-	if (hip->device_info(0, &info) != GPUMEM_OK)
+	if (gpu->device_info(0, &info) != GPUMEM_OK)
 		bail("%s", said.text);
 	is_int(info.caps & GPUMEM_CAP_ALIAS, 0, "nothing is claimed with off");
 	hip_alias = "auto";
-	if (hip->device_info(0, &info) != GPUMEM_OK)
+	if (gpu->device_info(0, &info) != GPUMEM_OK)
 		bail("%s", said.text);
 	ok(info.caps & GPUMEM_CAP_ALIAS, "and else what may be");
 }
@@ -131,12 +131,12 @@ static struct mapped map_all(void *device)
 {
 	struct mapped mapped;
 
-	if (hip->va_reserve(device, PAGES * PAGE, PAGE, &mapped.address))
+	if (gpu->va_reserve(device, PAGES * PAGE, PAGE, &mapped.address))
 		bail("%s", said.text);
 	for (int i = 0; i < PAGES; i++)
-		if (hip->page_create(device, PAGE, &mapped.pages[i]))
+		if (gpu->page_create(device, PAGE, &mapped.pages[i]))
 			bail("%s", said.text);
-	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
+	is_status(gpu->map(device, mapped.address, mapped.pages, PAGES, PAGE),
 		  GPUMEM_OK, "map");
 	return mapped;
 }
@@ -146,7 +146,7 @@ static void destroy_all(void *device, const struct mapped *mapped)
 	int bad = 0;
 
 	for (int i = 0; i < PAGES; i++)
-		bad += hip->page_destroy(device, mapped->pages[i], PAGE) !=
+		bad += gpu->page_destroy(device, mapped->pages[i], PAGE) !=
 		       GPUMEM_OK;
 	is_int(bad, 0, "destroy the pages");
 }
@@ -154,12 +154,13 @@ static void destroy_all(void *device, const struct mapped *mapped)
 static gpumem_status fills(void *by, const struct mapped *mapped)
 {
 	gpumem_status status =
-		hip->fill(by, mapped->address, 1, PAGES * PAGE, NULL);
+		gpu->fill(by, mapped->address, 1, PAGES * PAGE, NULL);
 
-	return status == GPUMEM_OK ? hip->stream_sync(by, NULL) : status;
+	return status == GPUMEM_OK ? gpu->stream_sync(by, NULL) : status;
 }
 
-/* All or none: what fails half way leaves what was there, open to whom it was. */
+/* All or none: what fails half way leaves what was there, open to whom it was.
+ */
 static void undoes(const char *wanted)
 {
 	void *device = open_at(wanted), *peer = open_device(1);
@@ -167,34 +168,34 @@ static void undoes(const char *wanted)
 
 	diag("%s", wanted);
 	ok(fills(peer, &mapped) != GPUMEM_OK, "a peer does not write");
-	is_status(hip->open_mapped(device, mapped.address, PAGES, PAGE, &peer,
-				   1),
-		  GPUMEM_OK, "all is opened to it");
+	is_status(
+		gpu->open_mapped(device, mapped.address, PAGES, PAGE, &peer, 1),
+		GPUMEM_OK, "all is opened to it");
 	is_status(fills(peer, &mapped), GPUMEM_OK, "then it writes");
 	runtime.fakehip_fault("hipMemUnmap", strcmp(wanted, "full") ? 3 : 1,
 			      false, 1);
-	is_status(hip->unmap(device, mapped.address, PAGES, PAGE),
+	is_status(gpu->unmap(device, mapped.address, PAGES, PAGE),
 		  GPUMEM_INVALID, "an unmap fails");
 	is_status(fills(device, &mapped), GPUMEM_OK, "all is mapped as it was");
 	is_status(fills(peer, &mapped), GPUMEM_OK, "for the peer, too");
-	is_status(hip->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
+	is_status(gpu->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
 		  "unmap");
 	runtime.fakehip_fault("hipMemMap", 3, false, 2);
-	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
+	is_status(gpu->map(device, mapped.address, mapped.pages, PAGES, PAGE),
 		  GPUMEM_NO_MEMORY, "a map fails");
 	runtime.fakehip_fault("hipMemSetAccess", 1, false, 1);
-	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
+	is_status(gpu->map(device, mapped.address, mapped.pages, PAGES, PAGE),
 		  GPUMEM_INVALID, "access fails");
 	runtime.fakehip_heal();
-	is_status(hip->map(device, mapped.address, mapped.pages, PAGES, PAGE),
+	is_status(gpu->map(device, mapped.address, mapped.pages, PAGES, PAGE),
 		  GPUMEM_OK, "nothing was left mapped");
-	is_status(hip->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
+	is_status(gpu->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
 		  "unmap");
 	destroy_all(device, &mapped);
-	is_status(hip->va_release(device, mapped.address, PAGES * PAGE),
+	is_status(gpu->va_release(device, mapped.address, PAGES * PAGE),
 		  GPUMEM_OK, "release");
-	hip->device_close(peer);
-	hip->device_close(device);
+	gpu->device_close(peer);
+	gpu->device_close(device);
 }
 
 /* With ROCm/hip#3781 what a pool destroys stays taken until its range goes:
@@ -209,15 +210,15 @@ static void stays(const char *wanted)
 	runtime.fakehip_quirk("stuck", true);
 	before = free_bytes(device);
 	mapped = map_all(device);
-	is_status(hip->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
+	is_status(gpu->unmap(device, mapped.address, PAGES, PAGE), GPUMEM_OK,
 		  "unmap");
 	destroy_all(device, &mapped);
 	ok(free_bytes(device) < before, "its memory does not come back");
-	is_status(hip->va_release(device, mapped.address, PAGES * PAGE),
+	is_status(gpu->va_release(device, mapped.address, PAGES * PAGE),
 		  GPUMEM_OK, "release");
 	is_uint(free_bytes(device), before, "but then");
 	runtime.fakehip_quirk("stuck", false);
-	hip->device_close(device);
+	gpu->device_close(device);
 }
 
 /* A range so large that there is no room to write down what is mapped in it.
@@ -232,7 +233,7 @@ static void no_room(void)
 
 	if (getenv("SANITIZER") && strcmp(getenv("SANITIZER"), "none") != 0) {
 		skip("a sanitizer ends programs that have no memory", 4);
-		hip->device_close(device);
+		gpu->device_close(device);
 		return;
 	}
 	if (getrlimit(RLIMIT_DATA, &limit))
@@ -241,7 +242,7 @@ static void no_room(void)
 	none.rlim_cur = 1;
 	if (setrlimit(RLIMIT_DATA, &none))
 		bail("setrlimit");
-	is_status(hip->va_reserve(device, bytes, PAGE, &address),
+	is_status(gpu->va_reserve(device, bytes, PAGE, &address),
 		  GPUMEM_NO_HOST_MEMORY, "no room for a table");
 	if (setrlimit(RLIMIT_DATA, &limit))
 		bail("setrlimit");
@@ -250,7 +251,7 @@ static void no_room(void)
 	is_uint(address, UNTOUCHED, "and no addresses");
 	after = audit();
 	ok(!memcmp(&before, &after, sizeof(after)), "none are left");
-	hip->device_close(device);
+	gpu->device_close(device);
 }
 
 /* What the trial cannot do without. */
@@ -290,10 +291,10 @@ static unsigned fails_in_trial(const char *name, unsigned nth, const char *note)
 	runtime.fakehip_fault(name, nth, false, 999);
 	device = open_at("auto");
 	runtime.fakehip_heal();
-	bad += hip->device_info(0, &info) != GPUMEM_OK;
+	bad += gpu->device_info(0, &info) != GPUMEM_OK;
 	bad += !strstr(info.note, note) && !strstr(info.note, TWICE);
 	bad += runtime.hipPeekAtLastError() != 0;
-	hip->device_close(device);
+	gpu->device_close(device);
 	after = audit();
 	bad += !may_stay(name) && memcmp(&before, &after, sizeof(after)) != 0;
 	if (bad)
@@ -305,7 +306,7 @@ static unsigned calls_of_trial(const char *name)
 {
 	uint64_t before = runtime.fakehip_calls(name);
 
-	hip->device_close(open_at("auto"));
+	gpu->device_close(open_at("auto"));
 	return (unsigned)(runtime.fakehip_calls(name) - before);
 }
 

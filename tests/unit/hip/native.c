@@ -13,7 +13,7 @@ static uint64_t block;
 
 static void queue_work(void *native, void *stream)
 {
-	if (hip->fill(device, block, 1, MIB, stream) != GPUMEM_OK ||
+	if (gpu->fill(device, block, 1, MIB, stream) != GPUMEM_OK ||
 	    runtime.hipEventRecord(native, stream))
 		bail("%s", said.text);
 }
@@ -22,7 +22,7 @@ static void *import(void *native)
 {
 	void *event = NULL;
 
-	if (!is_status(hip->event_import(device, native, &event), GPUMEM_OK,
+	if (!is_status(gpu->event_import(device, native, &event), GPUMEM_OK,
 		       "import"))
 		bail("%s", said.text);
 	is_int(runtime.hipPeekAtLastError(), 0, "the thread has no error");
@@ -31,7 +31,7 @@ static void *import(void *native)
 
 static void is(void *event, gpumem_status status, const char *what)
 {
-	is_status(hip->event_query(device, event), status, "%s", what);
+	is_status(gpu->event_query(device, event), status, "%s", what);
 }
 
 static void test_imports(void *a, void *b)
@@ -45,7 +45,7 @@ static void test_imports(void *a, void *b)
 	one = import(native);
 	queue_work(native, b);
 	two = import(native);
-	is_status(hip->event_native(device, two, &event), GPUMEM_OK,
+	is_status(gpu->event_native(device, two, &event), GPUMEM_OK,
 		  "the runtime's event");
 	ok(event && event != native, "which is another one");
 	event = NULL;
@@ -53,15 +53,15 @@ static void test_imports(void *a, void *b)
 	is(one, GPUMEM_NOT_READY, "the first import");
 	is(two, GPUMEM_NOT_READY, "the second");
 	is_uint(driver.fakecuda_waits(), waits, "nothing has waited");
-	is_status(hip->event_sync(device, two), GPUMEM_OK, "wait");
+	is_status(gpu->event_sync(device, two), GPUMEM_OK, "wait");
 	is(two, GPUMEM_OK, "the second is over");
 	is(one, GPUMEM_NOT_READY, "and has not waited for the first");
-	is_status(hip->event_sync(device, one), GPUMEM_OK, "wait");
+	is_status(gpu->event_sync(device, one), GPUMEM_OK, "wait");
 	is(one, GPUMEM_OK, "the first is over");
-	is_status(hip->event_destroy(device, one), GPUMEM_OK, "destroy");
-	is_status(hip->event_destroy(device, two), GPUMEM_OK, "destroy");
+	is_status(gpu->event_destroy(device, one), GPUMEM_OK, "destroy");
+	is_status(gpu->event_destroy(device, two), GPUMEM_OK, "destroy");
 	is_uint(audit().streams, streams + 2, "each took a stream");
-	is_status(hip->event_import(device, native, &event), GPUMEM_INVALID,
+	is_status(gpu->event_import(device, native, &event), GPUMEM_INVALID,
 		  "what was destroyed");
 	ok(strstr(said.text, "is no event") && !event, "%s", said.text);
 	is_int(runtime.hipPeekAtLastError(), 0, "the thread has no error");
@@ -73,17 +73,17 @@ static void checks(void)
 	void *a = NULL, *b = NULL;
 
 	device = open_device(0);
-	if (hip->alloc(device, MIB, &block) != GPUMEM_OK ||
-	    hip->stream_create(device, &a) != GPUMEM_OK ||
-	    hip->stream_create(device, &b) != GPUMEM_OK)
+	if (gpu->alloc(device, MIB, &block) != GPUMEM_OK ||
+	    gpu->stream_create(device, &a) != GPUMEM_OK ||
+	    gpu->stream_create(device, &b) != GPUMEM_OK)
 		bail("%s", said.text);
 	driver.fakecuda_stepping(true);
 	test_imports(a, b);
 	driver.fakecuda_stepping(false);
-	(void)!hip->stream_destroy(device, a);
-	(void)!hip->stream_destroy(device, b);
-	(void)!hip->free(device, block, MIB);
-	hip->device_close(device);
+	(void)!gpu->stream_destroy(device, a);
+	(void)!gpu->stream_destroy(device, b);
+	(void)!gpu->free(device, block, MIB);
+	gpu->device_close(device);
 	is_uint(audit().streams, before.streams, "the device's end ends them");
 	is_uint(audit().events, before.events, "no event is left");
 }

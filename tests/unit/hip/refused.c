@@ -23,12 +23,12 @@ static void no_device(void)
 	void *device = NULL;
 	int count = 0;
 
-	is_status(hip->device_count(&count), GPUMEM_OK, "count");
+	is_status(gpu->device_count(&count), GPUMEM_OK, "count");
 	is_int(count, 2, "two devices");
-	REFUSED(hip->device_info(2, &info), GPUMEM_NO_DEVICE, "of device 2");
-	REFUSED(hip->device_info(-1, &info), GPUMEM_NO_DEVICE, "of device -1");
-	REFUSED(hip->device_open(2, &device), GPUMEM_NO_DEVICE, "of device 2");
-	REFUSED(hip->device_open(1 << 30, &device), GPUMEM_NO_DEVICE,
+	REFUSED(gpu->device_info(2, &info), GPUMEM_NO_DEVICE, "of device 2");
+	REFUSED(gpu->device_info(-1, &info), GPUMEM_NO_DEVICE, "of device -1");
+	REFUSED(gpu->device_open(2, &device), GPUMEM_NO_DEVICE, "of device 2");
+	REFUSED(gpu->device_open(1 << 30, &device), GPUMEM_NO_DEVICE,
 		"HIP_VISIBLE_DEVICES");
 	is_ptr(device, NULL, "and nothing is opened");
 }
@@ -38,29 +38,29 @@ static void no_address(void *device, void *second)
 	uint64_t here = 0, there = 0, pinned = 0;
 	char *host = malloc(PAGE);
 
-	if (!host || hip->alloc(device, PAGE, &here) != GPUMEM_OK ||
-	    hip->alloc(second, PAGE, &there) != GPUMEM_OK ||
-	    hip->kind_alloc(device, GPUMEM_KIND_PINNED, MIB, &pinned))
+	if (!host || gpu->alloc(device, PAGE, &here) != GPUMEM_OK ||
+	    gpu->alloc(second, PAGE, &there) != GPUMEM_OK ||
+	    gpu->kind_alloc(device, GPUMEM_KIND_PINNED, MIB, &pinned))
 		bail("%s", said.text);
-	REFUSED(hip->free(device, here + 4096, PAGE - 4096), GPUMEM_INVALID,
+	REFUSED(gpu->free(device, here + 4096, PAGE - 4096), GPUMEM_INVALID,
 		"hipFree");
-	REFUSED(hip->free(device, (uintptr_t)host, PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->free(device, (uintptr_t)host, PAGE), GPUMEM_INVALID,
 		"hipFree of 2097152 bytes");
-	REFUSED(hip->free(device, UINT64_C(1) << 63, PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->free(device, UINT64_C(1) << 63, PAGE), GPUMEM_INVALID,
 		"0x8000000000000000");
-	REFUSED(hip->kind_free(device, GPUMEM_KIND_PINNED, (uintptr_t)host,
+	REFUSED(gpu->kind_free(device, GPUMEM_KIND_PINNED, (uintptr_t)host,
 			       MIB),
 		GPUMEM_INVALID, "hipHostFree");
-	REFUSED(hip->kind_free(device, GPUMEM_KIND_MANAGED, (uintptr_t)host,
+	REFUSED(gpu->kind_free(device, GPUMEM_KIND_MANAGED, (uintptr_t)host,
 			       MIB),
 		GPUMEM_INVALID, "managed");
-	is_status(hip->free(device, here, PAGE), GPUMEM_OK, "the block");
-	REFUSED(hip->free(device, here, PAGE), GPUMEM_INVALID, "hipFree");
-	REFUSED(hip->fill(device, here, 0, PAGE, NULL), GPUMEM_INVALID,
+	is_status(gpu->free(device, here, PAGE), GPUMEM_OK, "the block");
+	REFUSED(gpu->free(device, here, PAGE), GPUMEM_INVALID, "hipFree");
+	REFUSED(gpu->fill(device, here, 0, PAGE, NULL), GPUMEM_INVALID,
 		"hipMemsetAsync");
-	is_status(hip->kind_free(device, GPUMEM_KIND_PINNED, pinned, MIB),
+	is_status(gpu->kind_free(device, GPUMEM_KIND_PINNED, pinned, MIB),
 		  GPUMEM_OK, "the pinned one");
-	is_status(hip->free(second, there, PAGE), GPUMEM_OK,
+	is_status(gpu->free(second, there, PAGE), GPUMEM_OK,
 		  "another device's");
 	free(host);
 }
@@ -72,19 +72,19 @@ static void no_size(void *device)
 	uint64_t out = UNTOUCHED;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		REFUSED(hip->alloc(device, sizes[i], &out), GPUMEM_NO_MEMORY,
+		REFUSED(gpu->alloc(device, sizes[i], &out), GPUMEM_NO_MEMORY,
 			"hipMalloc of");
-		REFUSED(hip->kind_alloc(device, GPUMEM_KIND_PINNED, sizes[i],
+		REFUSED(gpu->kind_alloc(device, GPUMEM_KIND_PINNED, sizes[i],
 					&out),
 			GPUMEM_NO_MEMORY, "hipHostMalloc of");
-		REFUSED(hip->kind_alloc(device, GPUMEM_KIND_MANAGED, sizes[i],
+		REFUSED(gpu->kind_alloc(device, GPUMEM_KIND_MANAGED, sizes[i],
 					&out),
 			GPUMEM_NO_MEMORY, "hipMallocManaged of");
 	}
 	if (release >= 6) {
-		REFUSED(hip->page_create(device, UINT64_C(1) << 63, &out),
+		REFUSED(gpu->page_create(device, UINT64_C(1) << 63, &out),
 			GPUMEM_NO_MEMORY, "hipMemCreate of");
-		REFUSED(hip->va_reserve(device, UINT64_C(1) << 63, PAGE, &out),
+		REFUSED(gpu->va_reserve(device, UINT64_C(1) << 63, PAGE, &out),
 			GPUMEM_NO_MEMORY, "hipMemAddressReserve of");
 	}
 	is_uint(out, UNTOUCHED, "and nothing is given");
@@ -95,32 +95,32 @@ static void no_mapping(void *device)
 	gpumem_page page = 0, pages[2] = {0};
 	uint64_t address = 0;
 
-	if (hip->va_reserve(device, 2 * PAGE, PAGE, &address) != GPUMEM_OK ||
-	    hip->page_create(device, PAGE, &page) != GPUMEM_OK)
+	if (gpu->va_reserve(device, 2 * PAGE, PAGE, &address) != GPUMEM_OK ||
+	    gpu->page_create(device, PAGE, &page) != GPUMEM_OK)
 		bail("%s", said.text);
 	pages[0] = page;
 	pages[1] = UINT64_C(0x7fff0000);
-	REFUSED(hip->map(device, address, pages, 2, PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->map(device, address, pages, 2, PAGE), GPUMEM_INVALID,
 		"hipMemMap");
-	REFUSED(hip->unmap(device, address, 1, PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->unmap(device, address, 1, PAGE), GPUMEM_INVALID,
 		"hipMemUnmap");
-	REFUSED(hip->fill(device, address, 0, PAGE, NULL), GPUMEM_INVALID,
+	REFUSED(gpu->fill(device, address, 0, PAGE, NULL), GPUMEM_INVALID,
 		"hipMemsetAsync");
-	REFUSED(hip->page_destroy(device, pages[1], PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->page_destroy(device, pages[1], PAGE), GPUMEM_INVALID,
 		"hipMemRelease");
-	REFUSED(hip->va_release(device, address + PAGE, PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->va_release(device, address + PAGE, PAGE), GPUMEM_INVALID,
 		"hipMemAddressFree");
-	is_status(hip->map(device, address, &page, 1, PAGE), GPUMEM_OK,
+	is_status(gpu->map(device, address, &page, 1, PAGE), GPUMEM_OK,
 		  "nothing was left mapped");
-	is_status(hip->unmap(device, address, 1, PAGE), GPUMEM_OK, "unmap");
-	is_status(hip->page_destroy(device, page, PAGE), GPUMEM_OK, "page");
-	REFUSED(hip->page_destroy(device, page, PAGE), GPUMEM_INVALID,
+	is_status(gpu->unmap(device, address, 1, PAGE), GPUMEM_OK, "unmap");
+	is_status(gpu->page_destroy(device, page, PAGE), GPUMEM_OK, "page");
+	REFUSED(gpu->page_destroy(device, page, PAGE), GPUMEM_INVALID,
 		"hipMemRelease");
-	is_status(hip->va_release(device, address, 2 * PAGE), GPUMEM_OK,
+	is_status(gpu->va_release(device, address, 2 * PAGE), GPUMEM_OK,
 		  "range");
-	REFUSED(hip->va_release(device, address, 2 * PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->va_release(device, address, 2 * PAGE), GPUMEM_INVALID,
 		hip_vm[0] == 'f' ? "hipMemAddressFree" : "no range");
-	REFUSED(hip->map(device, address, &page, 1, PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->map(device, address, &page, 1, PAGE), GPUMEM_INVALID,
 		hip_vm[0] == 'f' ? "hipMemMap" : "no range");
 }
 
@@ -132,9 +132,9 @@ static void no_page(void *device)
 
 	if (pipe(ends))
 		bail("pipe");
-	REFUSED(hip->page_import(device, ends[0], PAGE, &page), GPUMEM_INVALID,
+	REFUSED(gpu->page_import(device, ends[0], PAGE, &page), GPUMEM_INVALID,
 		"hipMemImportFromShareableHandle");
-	REFUSED(hip->page_import(device, -1, PAGE, &page), GPUMEM_INVALID,
+	REFUSED(gpu->page_import(device, -1, PAGE, &page), GPUMEM_INVALID,
 		"descriptor -1");
 	is_uint(page, UNTOUCHED, "and no page");
 	close(ends[0]);
@@ -147,15 +147,15 @@ static void no_virtual(void *device)
 	uint64_t out = UNTOUCHED;
 	int fd = -1;
 
-	REFUSED(hip->va_reserve(device, PAGE, PAGE, &out), GPUMEM_UNSUPPORTED,
+	REFUSED(gpu->va_reserve(device, PAGE, PAGE, &out), GPUMEM_UNSUPPORTED,
 		"no virtual memory");
-	REFUSED(hip->page_create(device, PAGE, &out), GPUMEM_UNSUPPORTED,
+	REFUSED(gpu->page_create(device, PAGE, &out), GPUMEM_UNSUPPORTED,
 		"no virtual memory");
-	REFUSED(hip->page_create_shared(device, PAGE, &out), GPUMEM_UNSUPPORTED,
+	REFUSED(gpu->page_create_shared(device, PAGE, &out), GPUMEM_UNSUPPORTED,
 		"no pages");
-	REFUSED(hip->page_export(device, page, PAGE, &fd), GPUMEM_UNSUPPORTED,
+	REFUSED(gpu->page_export(device, page, PAGE, &fd), GPUMEM_UNSUPPORTED,
 		"no pages");
-	REFUSED(hip->page_import(device, 0, PAGE, &out), GPUMEM_UNSUPPORTED,
+	REFUSED(gpu->page_import(device, 0, PAGE, &out), GPUMEM_UNSUPPORTED,
 		"no pages");
 	is_uint(out, UNTOUCHED, "and nothing is given");
 }
@@ -180,11 +180,11 @@ static void no_handle(void *device)
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		runtime.fakehip_fault("hipIpcOpenMemHandle", 1, false,
 				      answers[i].code);
-		REFUSED(hip->ipc_open(device, handle, PAGE, &out),
+		REFUSED(gpu->ipc_open(device, handle, PAGE, &out),
 			answers[i].status, answers[i].part);
 		runtime.fakehip_heal();
 	}
-	REFUSED(hip->ipc_close(device, PAGE), GPUMEM_INVALID,
+	REFUSED(gpu->ipc_close(device, PAGE), GPUMEM_INVALID,
 		"hipIpcCloseMemHandle");
 	is_uint(out, UNTOUCHED, "and no address");
 }
@@ -199,10 +199,10 @@ static void checks(void)
 	no_device();
 	device = open_device(0);
 	second = open_device(1);
-	hip->device_close(second);
+	gpu->device_close(second);
 	hip_vm = "single";
 	second = open_device(1);
-	is_status(hip->memory_info(second, &memory), GPUMEM_OK, "in use");
+	is_status(gpu->memory_info(second, &memory), GPUMEM_OK, "in use");
 	before = audit();
 	no_address(device, second);
 	no_size(device);
@@ -217,8 +217,8 @@ static void checks(void)
 	}
 	after = audit();
 	ok(!memcmp(&before, &after, sizeof(after)), "nothing is left");
-	hip->device_close(device);
-	hip->device_close(second);
+	gpu->device_close(device);
+	gpu->device_close(second);
 }
 
 int main(void)

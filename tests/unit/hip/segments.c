@@ -27,7 +27,7 @@ static uint64_t take(uint64_t bytes)
 {
 	uint64_t address = 0;
 
-	must_hold(hip->alloc(device, bytes, &address));
+	must_hold(gpu->alloc(device, bytes, &address));
 	return address;
 }
 
@@ -35,7 +35,7 @@ static uint64_t free_bytes(void)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 
-	must_hold(hip->memory_info(device, &memory));
+	must_hold(gpu->memory_info(device, &memory));
 	return memory.free_bytes;
 }
 
@@ -58,17 +58,17 @@ static void holds(uint64_t count, const char *when)
 /* What a device's own fill of that memory says. */
 static gpumem_status fills(void *by, uint64_t address, uint8_t value)
 {
-	gpumem_status status = hip->fill(by, address, value, SOME, NULL);
+	gpumem_status status = gpu->fill(by, address, value, SOME, NULL);
 
-	return status == GPUMEM_OK ? hip->stream_sync(by, NULL) : status;
+	return status == GPUMEM_OK ? gpu->stream_sync(by, NULL) : status;
 }
 
 static uint8_t first_byte(uint64_t address)
 {
 	uint8_t byte = 0;
 
-	must_hold(hip->copy(device, (uintptr_t)&byte, address, 1, NULL));
-	must_hold(hip->stream_sync(device, NULL));
+	must_hold(gpu->copy(device, (uintptr_t)&byte, address, 1, NULL));
+	must_hold(gpu->stream_sync(device, NULL));
 	return byte;
 }
 
@@ -76,7 +76,7 @@ static uint32_t caps_of(int index)
 {
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 
-	must_hold(hip->device_info(index, &info));
+	must_hold(gpu->device_info(index, &info));
 	return info.caps;
 }
 
@@ -101,7 +101,7 @@ static void capabilities(void)
 	is_uint(caps_of(0) & asked, 0, "what is claimed for reserve");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		hip_vm = rows[i].level;
-		hip->device_close(open_device(0));
+		gpu->device_close(open_device(0));
 		is_uint(caps_of(0) & asked, rows[i].caps, "found at %s",
 			rows[i].level);
 		is_uint(caps_of(0) & always, always, "and what it always has");
@@ -130,7 +130,7 @@ static void comes_back(void)
 		int at = (i * 2 + 1) % BLOCKS;
 		uint64_t bytes = (uint64_t)(at + 1) * PAGE;
 
-		must_hold(hip->free(device, block[at], bytes));
+		must_hold(gpu->free(device, block[at], bytes));
 		taken -= bytes;
 		is_uint(free_bytes(), before - taken, "by each at once");
 	}
@@ -143,16 +143,16 @@ static void refuses(void)
 	uint64_t block = take(2 * PAGE);
 
 	said.count = 0;
-	is_status(hip->free(device, block + PAGE, PAGE), GPUMEM_INVALID,
+	is_status(gpu->free(device, block + PAGE, PAGE), GPUMEM_INVALID,
 		  "not half of one");
 	ok(said.count == 1 && strstr(said.text, "no raw allocation"),
 	   "which is said: %s", said.text);
 	is_status(fills(device, block, 1), GPUMEM_OK, "and it is there");
-	must_hold(hip->free(device, block, 2 * PAGE));
-	is_status(hip->free(device, block, 2 * PAGE), GPUMEM_INVALID,
+	must_hold(gpu->free(device, block, 2 * PAGE));
+	is_status(gpu->free(device, block, 2 * PAGE), GPUMEM_INVALID,
 		  "nor twice");
 	block = UNTOUCHED;
-	is_status(hip->alloc(device, UINT64_C(1) << 46, &block),
+	is_status(gpu->alloc(device, UINT64_C(1) << 46, &block),
 		  GPUMEM_NO_MEMORY, "nor more than there is");
 	is_uint(block, UNTOUCHED, "which gives nothing");
 	holds(0, "refused");
@@ -167,24 +167,24 @@ static void waits(void)
 	hip_vm = "off";
 	off = open_device(0);
 	hip_vm = "reserve";
-	must_hold(hip->stream_create(device, &still));
-	must_hold(hip->alloc(off, PAGE, &own));
+	must_hold(gpu->stream_create(device, &still));
+	must_hold(gpu->alloc(off, PAGE, &own));
 	driver.fakecuda_stepping(true);
-	must_hold(hip->fill(device, used, 1, PAGE, still));
+	must_hold(gpu->fill(device, used, 1, PAGE, still));
 	before = driver.fakecuda_waits();
-	must_hold(hip->free(device, block, PAGE));
+	must_hold(gpu->free(device, block, PAGE));
 	block = take(PAGE);
-	must_hold(hip->free(device, block, PAGE));
+	must_hold(gpu->free(device, block, PAGE));
 	is_uint(driver.fakecuda_waits() - before, 0, "no free waits");
-	is_status(hip->stream_query(device, still), GPUMEM_NOT_READY,
+	is_status(gpu->stream_query(device, still), GPUMEM_NOT_READY,
 		  "the stream does");
-	must_hold(hip->free(off, own, PAGE));
+	must_hold(gpu->free(off, own, PAGE));
 	ok(driver.fakecuda_waits() > before, "one of the runtime's own waits");
 	driver.fakecuda_stepping(false);
-	must_hold(hip->stream_sync(device, still));
-	must_hold(hip->stream_destroy(device, still));
-	must_hold(hip->free(device, used, PAGE));
-	hip->device_close(off);
+	must_hold(gpu->stream_sync(device, still));
+	must_hold(gpu->stream_destroy(device, still));
+	must_hold(gpu->free(device, used, PAGE));
+	gpu->device_close(off);
 }
 
 static void peers(void)
@@ -194,7 +194,7 @@ static void peers(void)
 	ok(fills(peer, before[0], 2) != GPUMEM_OK, "a peer is not let in");
 	runtime.fakehip_fault("hipMemSetAccess", 2, false, 1);
 	said.count = 0;
-	is_status(hip->peer_enable(device, peer), GPUMEM_INVALID,
+	is_status(gpu->peer_enable(device, peer), GPUMEM_INVALID,
 		  "opened to it half way");
 	is_uint(said.count, 1, "which is said");
 	runtime.fakehip_heal();
@@ -203,9 +203,9 @@ static void peers(void)
 	   "is closed again");
 	after = take(PAGE);
 	ok(fills(peer, after, 2) != GPUMEM_OK, "and stays so");
-	must_hold(hip->free(device, after, PAGE));
-	is_status(hip->peer_enable(device, peer), GPUMEM_OK, "opened");
-	is_status(hip->peer_enable(device, peer), GPUMEM_OK, "once more");
+	must_hold(gpu->free(device, after, PAGE));
+	is_status(gpu->peer_enable(device, peer), GPUMEM_OK, "opened");
+	is_status(gpu->peer_enable(device, peer), GPUMEM_OK, "once more");
 	after = take(PAGE);
 	for (int i = 0; i < 2; i++) {
 		is_status(fills(peer, before[i], 2), GPUMEM_OK, "as it was");
@@ -215,9 +215,9 @@ static void peers(void)
 	is_status(fills(peer, after, 4), GPUMEM_OK, "and will be");
 	is_uint(first_byte(after), 4, "which the device reads");
 	ok(fills(third, after, 2) != GPUMEM_OK, "to that peer only");
-	must_hold(hip->free(device, after, PAGE));
+	must_hold(gpu->free(device, after, PAGE));
 	for (int i = 0; i < 2; i++)
-		must_hold(hip->free(device, before[i], PAGE));
+		must_hold(gpu->free(device, before[i], PAGE));
 }
 
 /* A free that fails has left the block as it was, for its peer too. */
@@ -228,14 +228,14 @@ static void half_freed(const char *call)
 	must_hold(fills(device, block, 5));
 	runtime.fakehip_fault(call, 1, false, 1);
 	said.count = 0;
-	is_status(hip->free(device, block, PAGE), GPUMEM_INVALID,
+	is_status(gpu->free(device, block, PAGE), GPUMEM_INVALID,
 		  "%s fails in a free", call);
 	is_uint(said.count, 1, "which is said");
 	runtime.fakehip_heal();
 	holds(1, "not freed");
 	is_uint(first_byte(block), 5, "it has its content");
 	is_status(fills(peer, block, 6), GPUMEM_OK, "and its peer");
-	is_status(hip->free(device, block, PAGE), GPUMEM_OK, "freed");
+	is_status(gpu->free(device, block, PAGE), GPUMEM_OK, "freed");
 	holds(0, "freed");
 }
 
@@ -245,9 +245,9 @@ static void addresses_stay(void)
 	uint64_t block[2] = {take(PAGE), take(PAGE)}, again, own;
 
 	runtime.fakehip_fault("hipMemAddressFree", 1, true, 1);
-	is_status(hip->free(device, block[0], PAGE), GPUMEM_OK,
+	is_status(gpu->free(device, block[0], PAGE), GPUMEM_OK,
 		  "memory is freed, and its addresses are not");
-	is_status(hip->free(device, block[1], PAGE), GPUMEM_OK, "twice");
+	is_status(gpu->free(device, block[1], PAGE), GPUMEM_OK, "twice");
 	is_uint(audit().handles, 0, "no memory is left");
 	is_uint(audit().reservations, 2, "addresses are");
 	runtime.fakehip_heal();
@@ -255,19 +255,19 @@ static void addresses_stay(void)
 	holds(1, "they go before the next one comes");
 	runtime.fakehip_fault("hipMemAddressFree", 1, false, 1);
 	own = take(PAGE);
-	must_hold(hip->free(device, again, PAGE));
+	must_hold(gpu->free(device, again, PAGE));
 	is_uint(audit().reservations, 2, "addresses are left again");
-	must_hold(hip->free(device, own, PAGE));
+	must_hold(gpu->free(device, own, PAGE));
 	holds(0, "they go with the next free");
 	runtime.fakehip_heal();
-	hip->device_close(device);
+	gpu->device_close(device);
 	device = open_device(0);
 	again = take(PAGE);
 	runtime.fakehip_fault("hipMemAddressFree", 1, false, 1);
-	must_hold(hip->free(device, again, PAGE));
+	must_hold(gpu->free(device, again, PAGE));
 	runtime.fakehip_heal();
 	is_uint(audit().reservations, 1, "and again");
-	hip->device_close(device);
+	gpu->device_close(device);
 	holds(0, "they go with the device");
 	device = open_device(0);
 }
@@ -280,9 +280,9 @@ static void *take_and_give(void *kept_out)
 		uint64_t block = take(PAGE);
 
 		if (i < ROUNDS / 2)
-			must_hold(hip->free(device, block, PAGE));
+			must_hold(gpu->free(device, block, PAGE));
 		else if (*kept)
-			must_hold(hip->free(device, *kept, PAGE));
+			must_hold(gpu->free(device, *kept, PAGE));
 		if (i >= ROUNDS / 2)
 			*kept = block;
 	}
@@ -299,7 +299,7 @@ static void threads(void)
 	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&thread[i], NULL, take_and_give, &kept[i]))
 			bail("pthread_create");
-	must_hold(hip->peer_enable(device, third));
+	must_hold(gpu->peer_enable(device, third));
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	for (int i = 0; i < THREADS; i++)
@@ -307,7 +307,7 @@ static void threads(void)
 	is_int(bad, 0, "a peer that came meanwhile uses what each kept");
 	holds(THREADS, "kept");
 	for (int i = 0; i < THREADS; i++)
-		must_hold(hip->free(device, kept[i], PAGE));
+		must_hold(gpu->free(device, kept[i], PAGE));
 }
 
 /* On a lost device the calls of virtual memory work as if nothing were. */
@@ -316,7 +316,7 @@ static void lost(void)
 	uint64_t block = UNTOUCHED;
 
 	driver.fakecuda_lose(0, 719);
-	is_status(hip->alloc(device, PAGE, &block), GPUMEM_LOST,
+	is_status(gpu->alloc(device, PAGE, &block), GPUMEM_LOST,
 		  "a lost device gives nothing");
 	is_uint(block, UNTOUCHED, "and leaves its output alone");
 }

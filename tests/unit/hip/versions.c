@@ -29,23 +29,23 @@ static void share(void *device)
 	uint64_t address = 0;
 	int fd = -1;
 
-	is_status(hip->page_create_shared(device, PAGE, &page), GPUMEM_OK,
+	is_status(gpu->page_create_shared(device, PAGE, &page), GPUMEM_OK,
 		  "a page to share");
-	is_status(hip->page_export(device, page, PAGE, &fd), GPUMEM_OK,
+	is_status(gpu->page_export(device, page, PAGE, &fd), GPUMEM_OK,
 		  "a descriptor");
-	is_status(hip->page_import(device, fd, PAGE, &again), GPUMEM_OK,
+	is_status(gpu->page_import(device, fd, PAGE, &again), GPUMEM_OK,
 		  "is a page again");
 	close(fd);
-	is_status(hip->page_destroy(device, page, PAGE), GPUMEM_OK,
+	is_status(gpu->page_destroy(device, page, PAGE), GPUMEM_OK,
 		  "without the first");
-	is_status(hip->va_reserve(device, PAGE, PAGE, &address), GPUMEM_OK,
+	is_status(gpu->va_reserve(device, PAGE, PAGE, &address), GPUMEM_OK,
 		  "addresses");
-	is_status(hip->map(device, address, &again, 1, PAGE), GPUMEM_OK,
+	is_status(gpu->map(device, address, &again, 1, PAGE), GPUMEM_OK,
 		  "it can be mapped");
-	is_status(hip->unmap(device, address, 1, PAGE), GPUMEM_OK, "unmapped");
-	is_status(hip->page_destroy(device, again, PAGE), GPUMEM_OK,
+	is_status(gpu->unmap(device, address, 1, PAGE), GPUMEM_OK, "unmapped");
+	is_status(gpu->page_destroy(device, again, PAGE), GPUMEM_OK,
 		  "and given back");
-	is_status(hip->va_release(device, address, PAGE), GPUMEM_OK,
+	is_status(gpu->va_release(device, address, PAGE), GPUMEM_OK,
 		  "with the addresses");
 	is_uint(audit().handles, 0, "nothing is left");
 }
@@ -55,8 +55,8 @@ static void checks(void)
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 	void *device;
 
-	is_str(hip->driver_version(), row->shown, "the version");
-	is_status(hip->device_info(0, &info), GPUMEM_OK, "a device");
+	is_str(gpu->driver_version(), row->shown, "the version");
+	is_status(gpu->device_info(0, &info), GPUMEM_OK, "a device");
 	is_int(!!(info.caps & GPUMEM_CAP_VM), row->vm, "virtual memory or not");
 	is_int(!!(info.caps & GPUMEM_CAP_SHARE_FD), row->vm,
 	       "and pages to share");
@@ -66,7 +66,7 @@ static void checks(void)
 	device = open_device(0);
 	if (row->vm)
 		share(device);
-	hip->device_close(device);
+	gpu->device_close(device);
 }
 
 int main(void)

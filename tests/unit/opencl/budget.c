@@ -20,7 +20,7 @@ static atomic_int live, most, refused, wrong;
 static void hold(void *device)
 {
 	uint64_t address = UNTOUCHED;
-	gpumem_status status = opencl->alloc(device, PIECE, &address);
+	gpumem_status status = gpu->alloc(device, PIECE, &address);
 	int now, seen;
 
 	if (status == GPUMEM_NO_MEMORY) {
@@ -38,7 +38,7 @@ static void hold(void *device)
 	wrong += free_bytes(device) > CAPACITY - PIECE;
 	sched_yield();
 	live--;
-	wrong += opencl->free(device, address, PIECE) != GPUMEM_OK;
+	wrong += gpu->free(device, address, PIECE) != GPUMEM_OK;
 }
 
 static void *work(void *device)
@@ -74,7 +74,7 @@ static void test_bound(void *device, void *same)
 	is_uint(free_bytes(device), CAPACITY / 2, "half is free");
 	is_uint(free_bytes(same), CAPACITY / 2, "in the other context too");
 	said.count = 0;
-	is_status(opencl->alloc(same, CAPACITY / 2 + 64 * KIB, &out),
+	is_status(gpu->alloc(same, CAPACITY / 2 + 64 * KIB, &out),
 		  GPUMEM_NO_MEMORY, "no more than the other half");
 	is_uint(out, UNTOUCHED, "and no address");
 	is_uint(said.count, 1, "and one sentence");
@@ -82,13 +82,13 @@ static void test_bound(void *device, void *same)
 	says("33554432 of 67108864 are in use (option opencl.capacity)");
 	rest = take(same, CAPACITY / 2);
 	is_uint(free_bytes(device), 0, "nothing is free");
-	is_status(opencl->alloc(device, 64 * KIB, &out), GPUMEM_NO_MEMORY,
+	is_status(gpu->alloc(device, 64 * KIB, &out), GPUMEM_NO_MEMORY,
 		  "not even a little");
-	is_status(opencl->free(device, half, CAPACITY / 2), GPUMEM_OK, "free");
-	is_status(opencl->alloc(device, CAPACITY / 2, &half), GPUMEM_OK,
+	is_status(gpu->free(device, half, CAPACITY / 2), GPUMEM_OK, "free");
+	is_status(gpu->alloc(device, CAPACITY / 2, &half), GPUMEM_OK,
 		  "and it fits again");
-	is_status(opencl->free(device, half, CAPACITY / 2), GPUMEM_OK, "free");
-	is_status(opencl->free(same, rest, CAPACITY / 2), GPUMEM_OK, "all");
+	is_status(gpu->free(device, half, CAPACITY / 2), GPUMEM_OK, "free");
+	is_status(gpu->free(same, rest, CAPACITY / 2), GPUMEM_OK, "all");
 }
 
 static void try(const char *memory)
@@ -99,15 +99,15 @@ static void try(const char *memory)
 
 	diag("memory: %s", memory);
 	memory_option = memory;
-	if (opencl->device_adopt(context, native, &index) != GPUMEM_OK)
+	if (gpu->device_adopt(context, native, &index) != GPUMEM_OK)
 		bail("%s", said.text);
 	device = open_device(0);
 	same = open_device(index);
 	live = most = refused = 0;
 	test_bound(device, same);
 	test_threads(device, same);
-	opencl->device_close(same);
-	opencl->device_close(device);
+	gpu->device_close(same);
+	gpu->device_close(device);
 	cl.clReleaseContext(context);
 }
 

@@ -11,16 +11,10 @@
 #ifndef OPENCL_FIXTURE_H
 #define OPENCL_FIXTURE_H
 
-#include "../../tap.h"
-#include <dlfcn.h>
-#include <gpumem/backend.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "../gpu/plugin.h"
 
-#define OPENCL_USE __attribute__((unused)) static
+#define OPENCL_USE GPU_USE
 #define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-#define UNTOUCHED UINT64_C(0x5555555555555555)
 #define POCL_ICD "/etc/OpenCL/vendors/pocl.icd"
 
 enum { QUEUE_IN_ORDER = 0, QUEUE_OUT_OF_ORDER = 1 };
@@ -63,36 +57,7 @@ static struct {
 #undef CL_POINTER
 } cl;
 
-/* What the plugin said last in this thread, and how often anything. */
-static __thread struct {
-	int64_t code;
-	char name[64];
-	char text[1024];
-	unsigned count;
-} said;
-
 static const char *memory_option = "auto", *capacity_option = "0";
-static const struct gpumem_backend *opencl;
-
-__attribute__((format(printf, 2, 3))) static void
-say_nothing(gpumem_log_level level, const char *format, ...)
-{
-	(void)level;
-	(void)format;
-}
-
-__attribute__((format(printf, 3, 4))) static void
-say(int64_t code, const char *name, const char *format, ...)
-{
-	va_list args;
-
-	said.code = code;
-	said.count++;
-	snprintf(said.name, sizeof(said.name), "%s", name);
-	va_start(args, format);
-	vsnprintf(said.text, sizeof(said.text), format, args);
-	va_end(args);
-}
 
 static bool option(const char *key, char *value_out, size_t bytes)
 {
@@ -106,73 +71,33 @@ static bool option(const char *key, char *value_out, size_t bytes)
 	return true;
 }
 
-static const struct gpumem_services opencl_services = {
-	.abi = GPUMEM_BACKEND_ABI,
-	.size = sizeof(struct gpumem_services),
-	.log = say_nothing,
-	.error = say,
-	.option = option,
-};
-
 static void find_functions(void)
 {
 	void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-	void *address;
 
 	if (!library)
 		skip_all("no OpenCL loader is installed");
-#define CL_FIND(type, name, parameters)                                        \
-	address = dlsym(library, #name);                                       \
-	if (!address)                                                          \
-		bail("the loader has no %s", #name);                           \
-	memcpy(&cl.name, &address, sizeof(address));
+#define CL_FIND(type, name, parameters) find(library, #name, &cl.name);
 	CL_LIST(CL_FIND)
 #undef CL_FIND
 }
 
 static void opencl_start(void)
 {
-	const char *folder = getenv("top_builddir");
-	union {
-		void *object;
-		gpumem_plugin_fn function;
-	} symbol;
-	char path[4096];
-	void *plugin;
-
-	alarm(300);
-	snprintf(path, sizeof(path), "%s/backends/.libs/opencl.so",
-		 folder ? folder : ".");
-	if (access(path, F_OK))
-		skip_all("configured without opencl");
 	if (access(POCL_ICD, F_OK))
 		skip_all("PoCL is not installed");
 	setenv("OCL_ICD_VENDORS", POCL_ICD, 1);
 	setenv("POCL_DEVICES", "pthread pthread", 1);
+	plugin_load("backends/.libs/opencl.so", "configured without opencl");
 	find_functions();
-	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!plugin)
-		bail("%s", dlerror());
-	symbol.object = dlsym(plugin, GPUMEM_PLUGIN_SYMBOL);
-	opencl = symbol.function();
-	if (opencl->init(&opencl_services) != GPUMEM_OK)
-		bail("init: %s", said.text);
-}
-
-OPENCL_USE void *open_device(int index)
-{
-	void *device = NULL;
-
-	if (opencl->device_open(index, &device) != GPUMEM_OK)
-		bail("device_open: %s", said.text);
-	return device;
+	plugin_start();
 }
 
 OPENCL_USE uint64_t take(void *device, uint64_t bytes)
 {
 	uint64_t address = 0;
 
-	if (opencl->alloc(device, bytes, &address) != GPUMEM_OK)
+	if (gpu->alloc(device, bytes, &address) != GPUMEM_OK)
 		bail("alloc: %s", said.text);
 	return address;
 }
@@ -181,7 +106,7 @@ OPENCL_USE uint64_t free_bytes(void *device)
 {
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
 
-	if (opencl->memory_info(device, &memory) != GPUMEM_OK)
+	if (gpu->memory_info(device, &memory) != GPUMEM_OK)
 		bail("memory_info: %s", said.text);
 	return memory.free_bytes;
 }

@@ -17,7 +17,7 @@ static void resolves(void *device, uint64_t block, uint64_t at, void *object)
 	uint64_t offset = UNTOUCHED;
 	void *found = NULL;
 
-	is_status(opencl->object_of(device, block + at, &found, &offset),
+	is_status(gpu->object_of(device, block + at, &found, &offset),
 		  GPUMEM_OK, "%llu bytes into it", (unsigned long long)at);
 	is_ptr(found, object, "is the same object");
 	is_uint(offset, at, "as far into that");
@@ -32,11 +32,11 @@ static void *object_at(void *device, uint64_t address)
 	void *object = NULL;
 
 	if (!objects)
-		return opencl->fill(device, address, 0, 1, NULL) == GPUMEM_OK &&
-				       !opencl->stream_sync(device, NULL)
+		return gpu->fill(device, address, 0, 1, NULL) == GPUMEM_OK &&
+				       !gpu->stream_sync(device, NULL)
 			       ? device
 			       : NULL;
-	return opencl->object_of(device, address, &object, &offset) == GPUMEM_OK
+	return gpu->object_of(device, address, &object, &offset) == GPUMEM_OK
 		       ? object
 		       : NULL;
 }
@@ -68,8 +68,7 @@ static void test_table(void *device)
 	for (i = 0; i < BLOCKS; i++) {
 		int at = i * 37 % BLOCKS;
 
-		wrong += opencl->free(device, address[at], bytes[at]) !=
-			 GPUMEM_OK;
+		wrong += gpu->free(device, address[at], bytes[at]) != GPUMEM_OK;
 		wrong += object_at(device, address[at]) != NULL;
 		if (i + 1 < BLOCKS) {
 			at = (i + 1) * 37 % BLOCKS;
@@ -85,31 +84,30 @@ static void test_refusals(void *device, void *other)
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 	char host[16];
 
-	(void)opencl->device_info(0, &info);
-	is_status(opencl->free(device, address, MIB / 2), GPUMEM_INVALID,
+	(void)gpu->device_info(0, &info);
+	is_status(gpu->free(device, address, MIB / 2), GPUMEM_INVALID,
 		  "half a block");
-	is_status(opencl->free(device, address + 64 * KIB, MIB - 64 * KIB),
+	is_status(gpu->free(device, address + 64 * KIB, MIB - 64 * KIB),
 		  GPUMEM_INVALID, "the rest of a block");
-	is_status(opencl->free(other, address, MIB), GPUMEM_INVALID,
+	is_status(gpu->free(other, address, MIB), GPUMEM_INVALID,
 		  "another device's");
 	says("another device");
-	is_status(opencl->fill(device, address + 1, 1, MIB, NULL),
-		  GPUMEM_INVALID, "a byte too far");
-	is_status(opencl->fill(other, address, 1, MIB, NULL), GPUMEM_INVALID,
+	is_status(gpu->fill(device, address + 1, 1, MIB, NULL), GPUMEM_INVALID,
+		  "a byte too far");
+	is_status(gpu->fill(other, address, 1, MIB, NULL), GPUMEM_INVALID,
 		  "another device fills it");
-	is_status(opencl->copy(other, (uint64_t)(uintptr_t)host, address, 16,
-			       NULL),
-		  GPUMEM_INVALID, "another device reads it");
-	is_status(opencl->copy(device, address + MIB - 8,
-			       (uint64_t)(uintptr_t)host, 16, NULL),
+	is_status(
+		gpu->copy(other, (uint64_t)(uintptr_t)host, address, 16, NULL),
+		GPUMEM_INVALID, "another device reads it");
+	is_status(gpu->copy(device, address + MIB - 8,
+			    (uint64_t)(uintptr_t)host, 16, NULL),
 		  GPUMEM_INVALID, "a copy over its end");
-	is_status(opencl->alloc(device, info.max_alloc_bytes + 64 * KIB, &out),
+	is_status(gpu->alloc(device, info.max_alloc_bytes + 64 * KIB, &out),
 		  GPUMEM_INVALID, "more than there is at a time");
 	is_uint(out, UNTOUCHED, "and no address");
-	is_status(opencl->free(device, address, MIB), GPUMEM_OK, "and free");
+	is_status(gpu->free(device, address, MIB), GPUMEM_OK, "and free");
 	said.count = 0;
-	is_status(opencl->free(device, address, MIB), GPUMEM_INVALID,
-		  "not again");
+	is_status(gpu->free(device, address, MIB), GPUMEM_INVALID, "not again");
 	is_uint(said.count, 1, "which is said once");
 }
 
@@ -122,15 +120,15 @@ static void test_view(void *device)
 	gpumem_stream queue = NULL;
 	void *view = NULL;
 
-	(void)opencl->device_info(0, &info);
+	(void)gpu->device_info(0, &info);
 	align = info.alignment_bytes;
-	if (opencl->stream_create(device, &queue) != GPUMEM_OK)
+	if (gpu->stream_create(device, &queue) != GPUMEM_OK)
 		bail("%s", said.text);
-	is_status(opencl->view_create(device, address + 5 * align, 1000, &view),
+	is_status(gpu->view_create(device, address + 5 * align, 1000, &view),
 		  GPUMEM_OK, "a view of the middle");
-	(void)opencl->fill(device, address, 1, MIB, queue);
-	(void)opencl->fill(device, address + 5 * align, 7, 1, queue);
-	(void)opencl->fill(device, address + 5 * align + 999, 9, 1, queue);
+	(void)gpu->fill(device, address, 1, MIB, queue);
+	(void)gpu->fill(device, address + 5 * align, 7, 1, queue);
+	(void)gpu->fill(device, address + 5 * align + 999, 9, 1, queue);
 	is_int(cl.clEnqueueReadBuffer(queue, view, 1, 0, 1000, bytes, 0, NULL,
 				      NULL),
 	       0, "is read by the program");
@@ -140,23 +138,22 @@ static void test_view(void *device)
 	   "and not beyond its end");
 	cl.clRetainMemObject(view);
 	said.count = 0;
-	is_status(opencl->view_destroy(device, view), GPUMEM_BUSY,
+	is_status(gpu->view_destroy(device, view), GPUMEM_BUSY,
 		  "the program still holds it");
 	is_uint(said.count, 0, "which is no failure");
 	cl.clReleaseMemObject(view);
-	is_status(opencl->view_destroy(device, view), GPUMEM_OK,
+	is_status(gpu->view_destroy(device, view), GPUMEM_OK,
 		  "and now it does not");
 	view = NULL;
-	is_status(opencl->view_create(device, address + 1, 1000, &view),
+	is_status(gpu->view_create(device, address + 1, 1000, &view),
 		  GPUMEM_INVALID, "none at an odd place");
 	says("a multiple of");
-	is_status(opencl->view_create(device, address + MIB - align, 2 * align,
-				      &view),
+	is_status(gpu->view_create(device, address + MIB - align, 2 * align,
+				   &view),
 		  GPUMEM_INVALID, "none over the end");
 	is_ptr(view, NULL, "and no object");
-	is_status(opencl->stream_destroy(device, queue), GPUMEM_OK,
-		  "the queue");
-	is_status(opencl->free(device, address, MIB), GPUMEM_OK, "the block");
+	is_status(gpu->stream_destroy(device, queue), GPUMEM_OK, "the queue");
+	is_status(gpu->free(device, address, MIB), GPUMEM_OK, "the block");
 }
 
 static void test_no_objects(void *device)
@@ -164,14 +161,14 @@ static void test_no_objects(void *device)
 	uint64_t address = take(device, MIB), offset = UNTOUCHED;
 	void *object = NULL;
 
-	is_status(opencl->object_of(device, address, &object, &offset),
+	is_status(gpu->object_of(device, address, &object, &offset),
 		  GPUMEM_UNSUPPORTED, "a pointer has no object");
 	says("opencl.memory:buffer");
-	is_status(opencl->view_create(device, address, MIB, &object),
+	is_status(gpu->view_create(device, address, MIB, &object),
 		  GPUMEM_UNSUPPORTED, "and no view");
 	is_ptr(object, NULL, "nothing is given");
 	is_uint(offset, UNTOUCHED, "nor how far");
-	is_status(opencl->free(device, address, MIB), GPUMEM_OK, "free");
+	is_status(gpu->free(device, address, MIB), GPUMEM_OK, "free");
 }
 
 /* Nobody can read what is no memory: the system says so without a signal. */
@@ -187,7 +184,7 @@ static void test_no_pointer(void *device)
 	is_int(errno, EFAULT, "for the host");
 	close(ends[0]);
 	close(ends[1]);
-	is_status(opencl->free(device, address, MIB), GPUMEM_OK, "free");
+	is_status(gpu->free(device, address, MIB), GPUMEM_OK, "free");
 }
 
 static void try(const char *memory)
@@ -199,7 +196,7 @@ static void try(const char *memory)
 	diag("memory: %s", memory);
 	memory_option = memory;
 	objects = strcmp(memory, "buffer") == 0;
-	if (opencl->device_info(0, &info) != GPUMEM_OK)
+	if (gpu->device_info(0, &info) != GPUMEM_OK)
 		bail("%s", said.text);
 	is_int((info.caps & GPUMEM_CAP_OBJECTS) != 0, objects,
 	       "whether addresses are pointers is said");
@@ -215,8 +212,8 @@ static void try(const char *memory)
 		test_no_objects(device);
 	}
 	is_uint(free_bytes(device), before, "all was given back");
-	opencl->device_close(other);
-	opencl->device_close(device);
+	gpu->device_close(other);
+	gpu->device_close(device);
 }
 
 static void test_options(void)
@@ -226,29 +223,29 @@ static void test_options(void)
 	uint64_t total;
 
 	memory_option = "usm";
-	is_status(opencl->device_info(0, &info), GPUMEM_UNSUPPORTED,
+	is_status(gpu->device_info(0, &info), GPUMEM_UNSUPPORTED,
 		  "a memory that the device has not");
 	says("unified shared memory");
 	memory_option = "nonsense";
-	is_status(opencl->device_open(0, &device), GPUMEM_INVALID,
+	is_status(gpu->device_open(0, &device), GPUMEM_INVALID,
 		  "a memory that is none");
 	says("opencl.memory is \"nonsense\"");
 	is_ptr(device, NULL, "and no device");
 	memory_option = "auto";
 	capacity_option = "1024";
-	is_status(opencl->device_info(0, &info), GPUMEM_INVALID,
+	is_status(gpu->device_info(0, &info), GPUMEM_INVALID,
 		  "a device that is too small");
 	says("opencl.capacity");
 	capacity_option = "1610612736";
-	is_status(opencl->device_info(0, &info), GPUMEM_OK, "a smaller device");
+	is_status(gpu->device_info(0, &info), GPUMEM_OK, "a smaller device");
 	is_uint(info.total_bytes, 1536 * MIB, "is as small");
 	capacity_option = "0";
-	is_status(opencl->device_info(0, &info), GPUMEM_OK, "all of it");
+	is_status(gpu->device_info(0, &info), GPUMEM_OK, "all of it");
 	total = info.total_bytes;
 	capacity_option = "12.5%";
-	is_status(opencl->device_info(0, &info), GPUMEM_OK, "an eighth of it");
+	is_status(gpu->device_info(0, &info), GPUMEM_OK, "an eighth of it");
 	is_uint(info.total_bytes, total / 8, "is an eighth");
-	is_status(opencl->device_info(2, &info), GPUMEM_NO_DEVICE,
+	is_status(gpu->device_info(2, &info), GPUMEM_NO_DEVICE,
 		  "a device that is not there");
 }
 

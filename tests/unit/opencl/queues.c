@@ -23,26 +23,25 @@ static void adopt(void)
 
 	own.native = native_device(0);
 	own.context = new_context(own.native);
-	is_status(opencl->device_count(&count), GPUMEM_OK, "devices");
+	is_status(gpu->device_count(&count), GPUMEM_OK, "devices");
 	is_int(count, 2, "two");
-	is_status(opencl->device_adopt(own.context, own.native, &index),
-		  GPUMEM_OK, "adopt a context");
+	is_status(gpu->device_adopt(own.context, own.native, &index), GPUMEM_OK,
+		  "adopt a context");
 	is_int(index, 2, "is the next device");
-	is_status(opencl->device_adopt(own.context, own.native, &again),
-		  GPUMEM_OK, "again");
+	is_status(gpu->device_adopt(own.context, own.native, &again), GPUMEM_OK,
+		  "again");
 	is_int(again, index, "is the same");
-	is_status(opencl->device_adopt(second, native_device(1), &other),
+	is_status(gpu->device_adopt(second, native_device(1), &other),
 		  GPUMEM_OK, "another context");
 	is_int(other, 3, "is another");
 	other = -1;
-	is_status(opencl->device_adopt(own.context, native_device(1), &other),
+	is_status(gpu->device_adopt(own.context, native_device(1), &other),
 		  GPUMEM_INVALID, "a device of another context");
 	says("not one of that device");
-	is_status(opencl->device_adopt(own.context, &other, &other),
+	is_status(gpu->device_adopt(own.context, &other, &other),
 		  GPUMEM_INVALID, "no device");
 	is_int(other, -1, "no number");
-	is_status(opencl->device_info(index, &info), GPUMEM_OK,
-		  "it is described");
+	is_status(gpu->device_info(index, &info), GPUMEM_OK, "it is described");
 	cl.clReleaseContext(second);
 	own.device = open_device(index);
 	own.block = take(own.device, MIB);
@@ -79,19 +78,19 @@ static void test_record(uint64_t properties)
 	void *gate = new_event();
 	void *event = NULL;
 
-	is_status(opencl->event_create(own.device, &event), GPUMEM_OK, "event");
+	is_status(gpu->event_create(own.device, &event), GPUMEM_OK, "event");
 	hold_up(queue, gate);
-	is_status(opencl->event_record(own.device, event, queue), GPUMEM_OK,
+	is_status(gpu->event_record(own.device, event, queue), GPUMEM_OK,
 		  "record behind work that does not end");
-	is_status(opencl->event_query(own.device, event), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(own.device, event), GPUMEM_NOT_READY,
 		  "it is not over");
-	is_status(opencl->stream_query(own.device, queue), GPUMEM_NOT_READY,
+	is_status(gpu->stream_query(own.device, queue), GPUMEM_NOT_READY,
 		  "nor the queue");
 	end_event(gate, 0);
-	is_status(opencl->event_sync(own.device, event), GPUMEM_OK, "wait");
-	is_status(opencl->event_query(own.device, event), GPUMEM_OK, "over");
-	is_status(opencl->stream_sync(own.device, queue), GPUMEM_OK, "wait");
-	is_status(opencl->event_destroy(own.device, event), GPUMEM_OK, "gone");
+	is_status(gpu->event_sync(own.device, event), GPUMEM_OK, "wait");
+	is_status(gpu->event_query(own.device, event), GPUMEM_OK, "over");
+	is_status(gpu->stream_sync(own.device, queue), GPUMEM_OK, "wait");
+	is_status(gpu->event_destroy(own.device, event), GPUMEM_OK, "gone");
 	cl.clReleaseCommandQueue(queue);
 }
 
@@ -104,18 +103,18 @@ static void test_fill(uint64_t properties)
 	uint64_t offset;
 
 	memset(before, 0xaa, sizeof(before));
-	if (opencl->object_of(own.device, own.block, &own.object, &offset))
+	if (gpu->object_of(own.device, own.block, &own.object, &offset))
 		bail("%s", said.text);
 	if (cl.clEnqueueWriteBuffer(queue, own.object, 0, 0, MIB, before, 1,
 				    &gate, NULL))
 		bail("clEnqueueWriteBuffer");
-	is_status(opencl->fill(own.device, own.block, 0x55, MIB, queue),
-		  GPUMEM_OK, "a fill behind a write");
-	is_status(opencl->copy(own.device, (uint64_t)(uintptr_t)after,
-			       own.block, MIB, queue),
+	is_status(gpu->fill(own.device, own.block, 0x55, MIB, queue), GPUMEM_OK,
+		  "a fill behind a write");
+	is_status(gpu->copy(own.device, (uint64_t)(uintptr_t)after, own.block,
+			    MIB, queue),
 		  GPUMEM_OK, "and a copy behind that");
 	end_event(gate, 0);
-	is_status(opencl->stream_sync(own.device, queue), GPUMEM_OK, "wait");
+	is_status(gpu->stream_sync(own.device, queue), GPUMEM_OK, "wait");
 	ok(after[0] == 0x55 && !memcmp(after, after + 1, MIB - 1),
 	   "come in that order");
 	cl.clReleaseCommandQueue(queue);
@@ -128,32 +127,32 @@ static void test_wait(uint64_t properties)
 	void *one = NULL, *two = NULL;
 	void *gate = new_event();
 
-	if (opencl->event_create(own.device, &one) != GPUMEM_OK ||
-	    opencl->event_create(own.device, &two) != GPUMEM_OK)
+	if (gpu->event_create(own.device, &one) != GPUMEM_OK ||
+	    gpu->event_create(own.device, &two) != GPUMEM_OK)
 		bail("%s", said.text);
 	hold_up(first, gate);
-	is_status(opencl->event_record(own.device, one, first), GPUMEM_OK,
+	is_status(gpu->event_record(own.device, one, first), GPUMEM_OK,
 		  "an event on one queue");
-	is_status(opencl->stream_wait(own.device, second, one), GPUMEM_OK,
+	is_status(gpu->stream_wait(own.device, second, one), GPUMEM_OK,
 		  "that another waits for");
-	is_status(opencl->fill(own.device, own.block, 1, MIB, second),
-		  GPUMEM_OK, "work there");
-	is_status(opencl->event_record(own.device, two, second), GPUMEM_OK,
+	is_status(gpu->fill(own.device, own.block, 1, MIB, second), GPUMEM_OK,
+		  "work there");
+	is_status(gpu->event_record(own.device, two, second), GPUMEM_OK,
 		  "and its event");
-	is_status(opencl->event_query(own.device, two), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(own.device, two), GPUMEM_NOT_READY,
 		  "has to wait");
 	end_event(gate, 0);
-	is_status(opencl->event_sync(own.device, two), GPUMEM_OK, "and then");
-	is_status(opencl->event_query(own.device, one), GPUMEM_OK, "all");
-	is_status(opencl->event_destroy(own.device, one), GPUMEM_OK, "is");
-	is_status(opencl->event_destroy(own.device, two), GPUMEM_OK, "over");
+	is_status(gpu->event_sync(own.device, two), GPUMEM_OK, "and then");
+	is_status(gpu->event_query(own.device, one), GPUMEM_OK, "all");
+	is_status(gpu->event_destroy(own.device, one), GPUMEM_OK, "is");
+	is_status(gpu->event_destroy(own.device, two), GPUMEM_OK, "over");
 	cl.clReleaseCommandQueue(second);
 	cl.clReleaseCommandQueue(first);
 }
 
-/* A barrier of the program's between its write, which cannot begin, and its read;
- * behind the barrier a wait of ours, which is over. The read is given a moment
- * to overtake the write. */
+/* A barrier of the program's between its write, which cannot begin, and its
+ * read; behind the barrier a wait of ours, which is over. The read is given a
+ * moment to overtake the write. */
 static void test_barrier(void)
 {
 	void *queue = new_queue(own.context, own.native, QUEUE_OUT_OF_ORDER);
@@ -162,33 +161,33 @@ static void test_barrier(void)
 	void *gate = new_event(), *one = NULL, *read = NULL, *read_event = NULL;
 
 	memset(before, 0x77, sizeof(before));
-	if (opencl->fill(own.device, own.block, 0x11, MIB, second) ||
-	    opencl->event_create(own.device, &one) ||
-	    opencl->event_record(own.device, one, second) ||
-	    opencl->event_sync(own.device, one) ||
+	if (gpu->fill(own.device, own.block, 0x11, MIB, second) ||
+	    gpu->event_create(own.device, &one) ||
+	    gpu->event_record(own.device, one, second) ||
+	    gpu->event_sync(own.device, one) ||
 	    cl.clEnqueueWriteBuffer(queue, own.object, 0, 0, MIB, before, 1,
 				    &gate, NULL) ||
 	    cl.clEnqueueBarrierWithWaitList(queue, 0, NULL, NULL))
 		bail("a write and a barrier: %s", said.text);
-	is_status(opencl->stream_wait(own.device, queue, one), GPUMEM_OK,
+	is_status(gpu->stream_wait(own.device, queue, one), GPUMEM_OK,
 		  "a wait behind a barrier of the program's");
 	if (cl.clEnqueueReadBuffer(queue, own.object, 0, 0, MIB, after, 0, NULL,
 				   &read) ||
 	    cl.clFlush(queue) ||
-	    opencl->event_import(own.device, read, &read_event))
+	    gpu->event_import(own.device, read, &read_event))
 		bail("a read: %s", said.text);
-	for (int i = 0; i < 20 && opencl->event_query(own.device, read_event) ==
+	for (int i = 0; i < 20 && gpu->event_query(own.device, read_event) ==
 					  GPUMEM_NOT_READY;
 	     i++)
 		usleep(10000);
-	is_status(opencl->event_query(own.device, read_event), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(own.device, read_event), GPUMEM_NOT_READY,
 		  "a read behind it waits for the barrier, too");
 	end_event(gate, 0);
-	is_status(opencl->stream_sync(own.device, queue), GPUMEM_OK, "wait");
+	is_status(gpu->stream_sync(own.device, queue), GPUMEM_OK, "wait");
 	ok(after[0] == 0x77 && !memcmp(after, after + 1, MIB - 1),
 	   "and so has what was written");
-	is_status(opencl->event_destroy(own.device, one), GPUMEM_OK, "gone");
-	is_status(opencl->event_destroy(own.device, read_event), GPUMEM_OK,
+	is_status(gpu->event_destroy(own.device, one), GPUMEM_OK, "gone");
+	is_status(gpu->event_destroy(own.device, read_event), GPUMEM_OK,
 		  "gone");
 	cl.clReleaseEvent(read);
 	cl.clReleaseCommandQueue(second);
@@ -203,17 +202,17 @@ static void test_failure(void)
 	void *gate = new_event();
 	void *mark = NULL;
 
-	if (opencl->event_create(own.device, &event) != GPUMEM_OK ||
+	if (gpu->event_create(own.device, &event) != GPUMEM_OK ||
 	    cl.clEnqueueMarkerWithWaitList(queue, 1, &gate, &mark))
 		bail("an event and a marker");
-	is_status(opencl->event_record(own.device, event, queue), GPUMEM_OK,
+	is_status(gpu->event_record(own.device, event, queue), GPUMEM_OK,
 		  "record behind work that will fail");
 	end_event(gate, -5);
-	is_status(opencl->event_sync(own.device, event), GPUMEM_DRIVER,
+	is_status(gpu->event_sync(own.device, event), GPUMEM_DRIVER,
 		  "waiting says that it failed");
-	is_status(opencl->event_query(own.device, event), GPUMEM_DRIVER,
+	is_status(gpu->event_query(own.device, event), GPUMEM_DRIVER,
 		  "asking too");
-	is_status(opencl->event_destroy(own.device, event), GPUMEM_OK, "gone");
+	is_status(gpu->event_destroy(own.device, event), GPUMEM_OK, "gone");
 	cl.clReleaseEvent(mark);
 	cl.clReleaseCommandQueue(queue);
 }
@@ -228,33 +227,33 @@ static void test_import(void)
 	void *event = NULL, *user = NULL, *after = NULL;
 
 	if (cl.clEnqueueMarkerWithWaitList(queue, 1, &gate, &mark) ||
-	    opencl->event_create(own.device, &after) != GPUMEM_OK)
+	    gpu->event_create(own.device, &after) != GPUMEM_OK)
 		bail("a marker and an event");
-	is_status(opencl->event_import(own.device, mark, &event), GPUMEM_OK,
+	is_status(gpu->event_import(own.device, mark, &event), GPUMEM_OK,
 		  "the program's event");
-	is_status(opencl->event_native(own.device, event, &native), GPUMEM_OK,
+	is_status(gpu->event_native(own.device, event, &native), GPUMEM_OK,
 		  "and back");
 	is_ptr(native, mark, "is the same");
 	cl.clReleaseEvent(mark);
-	is_status(opencl->event_import(own.device, gate, &user), GPUMEM_OK,
+	is_status(gpu->event_import(own.device, gate, &user), GPUMEM_OK,
 		  "a user event");
-	is_status(opencl->event_query(own.device, event), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(own.device, event), GPUMEM_NOT_READY,
 		  "neither is over");
-	is_status(opencl->event_query(own.device, user), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(own.device, user), GPUMEM_NOT_READY,
 		  "neither is over");
-	is_status(opencl->stream_wait(own.device, second, event), GPUMEM_OK,
+	is_status(gpu->stream_wait(own.device, second, event), GPUMEM_OK,
 		  "another queue waits");
-	is_status(opencl->event_record(own.device, after, second), GPUMEM_OK,
+	is_status(gpu->event_record(own.device, after, second), GPUMEM_OK,
 		  "record");
-	is_status(opencl->event_query(own.device, after), GPUMEM_NOT_READY,
+	is_status(gpu->event_query(own.device, after), GPUMEM_NOT_READY,
 		  "so it is not over");
 	end_event(gate, 0);
-	is_status(opencl->event_sync(own.device, after), GPUMEM_OK, "wait");
-	is_status(opencl->event_query(own.device, event), GPUMEM_OK, "over");
-	is_status(opencl->event_query(own.device, user), GPUMEM_OK, "over");
-	is_status(opencl->event_destroy(own.device, event), GPUMEM_OK, "gone");
-	is_status(opencl->event_destroy(own.device, user), GPUMEM_OK, "gone");
-	is_status(opencl->event_destroy(own.device, after), GPUMEM_OK, "gone");
+	is_status(gpu->event_sync(own.device, after), GPUMEM_OK, "wait");
+	is_status(gpu->event_query(own.device, event), GPUMEM_OK, "over");
+	is_status(gpu->event_query(own.device, user), GPUMEM_OK, "over");
+	is_status(gpu->event_destroy(own.device, event), GPUMEM_OK, "gone");
+	is_status(gpu->event_destroy(own.device, user), GPUMEM_OK, "gone");
+	is_status(gpu->event_destroy(own.device, after), GPUMEM_OK, "gone");
 	cl.clReleaseCommandQueue(second);
 	cl.clReleaseCommandQueue(queue);
 }
@@ -265,8 +264,8 @@ static void test_import_foreign(void)
 	int error = 0;
 
 	theirs = cl.clCreateUserEvent(context, &error);
-	is_status(opencl->event_import(own.device, theirs, &event),
-		  GPUMEM_INVALID, "an event of another context");
+	is_status(gpu->event_import(own.device, theirs, &event), GPUMEM_INVALID,
+		  "an event of another context");
 	says("another context");
 	is_ptr(event, NULL, "no output is touched");
 	end_event(theirs, 0);
@@ -279,26 +278,25 @@ static void refuses(void *queue, const char *part)
 	void *event = NULL;
 	char host[16];
 
-	if (opencl->event_create(own.device, &event) != GPUMEM_OK)
+	if (gpu->event_create(own.device, &event) != GPUMEM_OK)
 		bail("%s", said.text);
 	said.text[0] = '\0';
-	is_status(opencl->stream_sync(own.device, queue), GPUMEM_INVALID,
-		  "sync");
+	is_status(gpu->stream_sync(own.device, queue), GPUMEM_INVALID, "sync");
 	says(part);
-	is_status(opencl->stream_query(own.device, queue), GPUMEM_INVALID,
+	is_status(gpu->stream_query(own.device, queue), GPUMEM_INVALID,
 		  "query");
-	is_status(opencl->stream_wait(own.device, queue, event), GPUMEM_INVALID,
+	is_status(gpu->stream_wait(own.device, queue, event), GPUMEM_INVALID,
 		  "wait");
-	is_status(opencl->stream_destroy(own.device, queue), GPUMEM_INVALID,
+	is_status(gpu->stream_destroy(own.device, queue), GPUMEM_INVALID,
 		  "destroy");
-	is_status(opencl->event_record(own.device, event, queue),
-		  GPUMEM_INVALID, "record");
-	is_status(opencl->fill(own.device, own.block, 1, 16, queue),
+	is_status(gpu->event_record(own.device, event, queue), GPUMEM_INVALID,
+		  "record");
+	is_status(gpu->fill(own.device, own.block, 1, 16, queue),
 		  GPUMEM_INVALID, "fill");
-	is_status(opencl->copy(own.device, (uint64_t)(uintptr_t)host, own.block,
-			       16, queue),
+	is_status(gpu->copy(own.device, (uint64_t)(uintptr_t)host, own.block,
+			    16, queue),
 		  GPUMEM_INVALID, "copy");
-	is_status(opencl->event_destroy(own.device, event), GPUMEM_OK, "event");
+	is_status(gpu->event_destroy(own.device, event), GPUMEM_OK, "event");
 }
 
 static void test_foreign(void)
@@ -324,11 +322,11 @@ static void test_foreign(void)
 static void test_outlives(void)
 {
 	cl.clReleaseContext(own.context);
-	is_status(opencl->fill(own.device, own.block, 1, MIB, NULL), GPUMEM_OK,
+	is_status(gpu->fill(own.device, own.block, 1, MIB, NULL), GPUMEM_OK,
 		  "the program's reference is gone, the context is not");
-	is_status(opencl->stream_sync(own.device, NULL), GPUMEM_OK, "wait");
-	is_status(opencl->free(own.device, own.block, MIB), GPUMEM_OK, "free");
-	opencl->device_close(own.device);
+	is_status(gpu->stream_sync(own.device, NULL), GPUMEM_OK, "wait");
+	is_status(gpu->free(own.device, own.block, MIB), GPUMEM_OK, "free");
+	gpu->device_close(own.device);
 }
 
 int main(void)
