@@ -4,7 +4,7 @@
 /* The cuda backend takes pinned memory of the node that its driver says is the
  * closest to the device, where the program has not chosen one. */
 #include "fixture.h"
-#include "../near.h"
+#include "../gpu/near.h"
 
 enum { INVALID_VALUE = 1 };
 
@@ -14,15 +14,14 @@ int main(void)
 
 	cuda_start();
 	device = open_device(0);
-	check_near(cuda, device, -1);
+	check_near(device, -1);
 	driver.fakecuda_host_node(0);
-	check_near(cuda, device, 0);
+	check_near(device, 0);
 	diag("a driver of CUDA 12.1, which does not know");
-	if (!driver.fakecuda_fault("cuDeviceGetAttribute", 1, true,
-				   INVALID_VALUE))
+	if (!fail_call("cuDeviceGetAttribute", 1, true, INVALID_VALUE))
 		bail("no fault");
-	check_near(cuda, device, -1);
-	driver.fakecuda_heal();
-	cuda->device_close(device);
+	check_near(device, -1);
+	heal_calls();
+	gpu->device_close(device);
 	return done_testing();
 }

@@ -5,7 +5,7 @@
  * What the tests of cuda and of hip call in the same way: streams, captures and
  * faults of a driver, under one name each. The fixture of each says what its
  * driver calls them, in CALL_LIST, CONTROL_LIST and the macros that the bodies
- *in this folder use:
+ * in this folder use:
  *
  *	VENDOR(cu, hip)		the name that this one has
  *	raw_...			functions of the driver, 0 if they succeed

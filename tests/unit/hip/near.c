@@ -4,7 +4,7 @@
 /* The hip backend takes pinned memory of the node that the kernel says is the
  * closest to the device, where the program has not chosen one. */
 #include "fixture.h"
-#include "../near.h"
+#include "../gpu/near.h"
 #include <sys/stat.h>
 
 static char root[] = "/tmp/gpumem-near-XXXXXX";
@@ -50,18 +50,18 @@ static void checks(void)
 	struct gpumem_device_info info = GPUMEM_INIT(struct gpumem_device_info);
 	void *device = open_device(0);
 
-	if (hip->device_info(0, &info) != GPUMEM_OK)
+	if (gpu->device_info(0, &info) != GPUMEM_OK)
 		bail("device_info: %s", said.text);
 	snprintf(device_pci, sizeof(device_pci), "%s", info.pci);
-	check_near(hip, device, -1);
+	check_near(device, -1);
 	hip_sysfs = root;
 	write_node("0");
-	check_near(hip, device, 0);
+	check_near(device, 0);
 	diag("a machine without nodes");
 	write_node("-1");
-	check_near(hip, device, -1);
+	check_near(device, -1);
 	remove_all();
-	hip->device_close(device);
+	gpu->device_close(device);
 }
 
 int main(void)
