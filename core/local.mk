@@ -7,7 +7,8 @@
 lib_LTLIBRARIES = libgpumem.la
 noinst_LTLIBRARIES = libbase.la libcache.la libdevice.la libextent.la \
 	libheap.la libhost.la libloader.la liborder.la libpool.la \
-	librecord.la libreports.la libshare.la libvm.la
+	libpages.la librecord.la libreports.la libsegments.la libshare.la \
+	libspace.la
 gpumemincludedir = $(includedir)/gpumem
 gpumeminclude_HEADERS = \
 	include/gpumem/backend.h \
@@ -189,43 +190,55 @@ liborder_la_SOURCES = \
 	core/order/pending_behind.c \
 	core/order/pending_poll.c \
 	core/order/private.c \
-	core/order/run.c \
 	core/order/transfer.c \
 	core/order/uses.c \
 	core/order/uses.h \
 	core/order/wait.c
 
-libvm_la_CFLAGS = $(FLOOR_CFLAGS)
-libvm_la_SOURCES = \
-	core/vm/budget.c \
-	core/vm/budget.h \
-	core/vm/check_space.c \
-	core/vm/check_stale.c \
-	core/vm/exchange.c \
-	core/vm/extend.c \
-	core/vm/growth.c \
-	core/vm/growth.h \
-	core/vm/handle.c \
-	core/vm/handle.h \
-	core/vm/hole.c \
-	core/vm/mapped.c \
-	core/vm/open.c \
-	core/vm/pages.c \
-	core/vm/parts.c \
-	core/vm/place.c \
-	core/vm/range.c \
-	core/vm/release.c \
-	core/vm/retire.c \
-	core/vm/room.c \
-	core/vm/scarce.c \
-	core/vm/segment.c \
-	core/vm/space.c \
-	core/vm/space.h \
-	core/vm/spare.c \
-	core/vm/stale.c \
-	core/vm/stale.h \
-	core/vm/steal.c \
-	core/vm/supply.c
+libspace_la_CFLAGS = $(FLOOR_CFLAGS)
+libspace_la_SOURCES = \
+	core/space/budget.c \
+	core/space/budget.h \
+	core/space/check_parts.c \
+	core/space/growth.c \
+	core/space/growth.h \
+	core/space/parts.c \
+	core/space/scarce.c \
+	core/space/space.c \
+	core/space/space.h
+
+libpages_la_CFLAGS = $(FLOOR_CFLAGS)
+libpages_la_SOURCES = \
+	core/pages/check_pages.c \
+	core/pages/check_stale.c \
+	core/pages/extend.c \
+	core/pages/fill.c \
+	core/pages/handle.c \
+	core/pages/handle.h \
+	core/pages/hole.c \
+	core/pages/mapped.c \
+	core/pages/open.c \
+	core/pages/pages.c \
+	core/pages/pages.h \
+	core/pages/place.c \
+	core/pages/range.c \
+	core/pages/release.c \
+	core/pages/retire.c \
+	core/pages/room.c \
+	core/pages/spare.c \
+	core/pages/stale.c \
+	core/pages/stale.h \
+	core/pages/steal.c \
+	core/pages/supply.c
+
+libsegments_la_CFLAGS = $(FLOOR_CFLAGS)
+libsegments_la_SOURCES = \
+	core/segments/drain.c \
+	core/segments/exchange.c \
+	core/segments/run.c \
+	core/segments/segment.c \
+	core/segments/segments.c \
+	core/segments/segments.h
 
 libcache_la_CFLAGS = $(FLOOR_CFLAGS)
 libcache_la_SOURCES = \
@@ -259,7 +272,6 @@ libheap_la_SOURCES = \
 	core/heap/check.c \
 	core/heap/decay.c \
 	core/heap/decay.h \
-	core/heap/drain.c \
 	core/heap/free.c \
 	core/heap/get_pending.c \
 	core/heap/growing.c \

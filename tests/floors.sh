@@ -23,13 +23,14 @@ below()
 	device) echo base loader device ;;
 	extent) echo base record loader device extent ;;
 	order) echo base record loader device extent order ;;
-	vm) echo base record loader device extent order vm ;;
+	space) echo base record loader device extent order space ;;
+	pages | segments) echo base record loader device extent order space $1 ;;
 	cache) echo base record loader device extent order cache ;;
-	heap) echo base record loader device extent order vm cache heap ;;
-	share) echo base record loader device extent order vm cache heap share ;;
-	pool) echo base record loader device extent order vm cache heap share pool ;;
+	heap) echo base record loader device extent order space pages segments cache heap ;;
+	share) echo base record loader device extent order space pages segments cache heap share ;;
+	pool) echo base record loader device extent order space pages segments cache heap share pool ;;
 	report | core)
-		echo base record loader device extent order vm cache heap share pool \
+		echo base record loader device extent order space pages segments cache heap share pool \
 			report
 		;;
 	esac
@@ -92,7 +93,7 @@ trespass()
 		done
 }
 
-for floor in base record loader device extent order vm cache heap share pool report core; do
+for floor in base record loader device extent order space pages segments cache heap share pool report core; do
 	case $floor in
 	core) files=$(ls core/*.[ch]) ;;
 	*) files=$(ls core/$floor/*.[ch]) ;;
@@ -141,13 +142,14 @@ callers()
 		sort -u | grep -vx core/device | xargs
 }
 
-is "$(callers 'gm_limit_check|gm_limit_room')" core/vm \
-	"the limit is enforced in vm"
+models="core/pages core/segments"
+is "$(callers 'gm_limit_check|gm_limit_room')" "$models core/space" \
+	"the limit is enforced in space, pages and segments"
 is "$(grep -rlE '\<gm_handles_(steal|break)\(' core --include='*.c' |
-	sort | xargs)" "core/vm/steal.c core/vm/supply.c" \
-	"a page is stolen in vm/steal.c, for vm/supply.c"
-is "$(callers 'gm_driver_(page_create|alloc)')" core/vm \
-	"memory comes from the driver in vm"
+	sort | xargs)" "core/pages/steal.c core/pages/supply.c" \
+	"a page is stolen in pages/steal.c, for pages/supply.c"
+is "$(callers 'gm_driver_(page_create|alloc)')" "$models" \
+	"memory comes from the driver in pages and segments"
 is "$(callers 'gm_driver_(event_[a-z]+|stream_query)')" core/order \
 	"a block waits for an event in order"
 is "$(callers 'gm_(pending|arenas?|events)_wait')" \

@@ -101,7 +101,8 @@ FUZZ_COMPILE = $(FUZZ_CC) -g -O1 -std=gnu11 $(TOOL_CPPFLAGS) \
 	-I$(top_builddir)/tools/report $(PLUGIN_CPPFLAGS) -fsanitize=address,undefined
 fuzzed = $(libgpumem_la_SOURCES) $(libreports_la_SOURCES) \
 	$(libpool_la_SOURCES) $(libshare_la_SOURCES) $(libheap_la_SOURCES) \
-	$(libcache_la_SOURCES) $(libvm_la_SOURCES) $(liborder_la_SOURCES) \
+	$(libcache_la_SOURCES) $(libpages_la_SOURCES) \
+	$(libsegments_la_SOURCES) $(libspace_la_SOURCES) $(liborder_la_SOURCES) \
 	$(libextent_la_SOURCES) $(libdevice_la_SOURCES) \
 	$(libloader_la_SOURCES) $(libhost_la_SOURCES) $(libbase_la_SOURCES) \
 	$(librecord_la_SOURCES) \

@@ -5,8 +5,8 @@
  * How much of a device's memory the process has, over all of its pools, and the
  * limit of that: option `device_limit`. What is asked of the driver is claimed
  * before, and is given back when the driver has it again, or has not given it;
- * live.h holds it meanwhile. It is no pool's limit: vm/budget.h. No lock: one
- * atomic sum, touched with calls of the driver only.
+ * live.h holds it meanwhile. It is no pool's limit: space/budget.h. No lock:
+ * one atomic sum, touched with calls of the driver only.
  *
  *     reserved_bytes <= claimed_bytes <= limit_bytes       at every instant
  */

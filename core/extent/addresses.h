@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * How many of the process's addresses pools take, before anybody needs them: for
- * their pages (vm/range.c) and for their bookkeeping (extent.c). All together
- * have a budget, a quarter of what a process has (47 bits) or may have
+ * How many of the process's addresses pools take, before anybody needs them:
+ * for their pages (pages/range.c) and for their bookkeeping (extent.c). All
+ * together have a budget, a quarter of what a process has (47 bits) or may have
  * (RLIMIT_AS). What a request needs is taken beyond it.
  *
  *     the sum == what was told to gm_addresses_add()

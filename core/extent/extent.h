@@ -36,8 +36,9 @@ enum gm_extent_state {
 	GM_EXTENT_RUN,	     /* cut into small blocks */
 	GM_EXTENT_PENDING,   /* a large block that streams may still use */
 	GM_EXTENT_FILLING,   /* a hole that is being mapped */
-	GM_EXTENT_RELEASING, /* being given back to the driver: vm/release.c */
-	GM_EXTENT_STALE,     /* its memory serves elsewhere: vm/stale.h */
+	GM_EXTENT_RELEASING, /* being given back to the driver: pages/release.c
+			      */
+	GM_EXTENT_STALE,     /* its memory serves elsewhere: pages/stale.h */
 	GM_EXTENT_RETIRING   /* the same, and is being unmapped */
 };
 

@@ -7,7 +7,7 @@
  * that module, which the others do not look into:
  *
  *     order   which stream free memory belongs to, and what waits for an event
- *     space   (vm) takes memory from the driver, steals pages, enforces limits
+ *     space   takes memory from the driver, as pages or segments, within limits
  *     caches  (cache) slabs and the caches of threads
  *     policy  (heap) what is tried in which order, when idle memory goes back
  *
@@ -42,8 +42,7 @@ struct gm_heap {
 	pthread_mutex_t mutex;
 	struct gm_classes classes; /* constant */
 	size_t unit;		   /* constant: alignment of every block */
-	size_t page_bytes;	   /* constant: of VM pages */
-	bool vm;		   /* constant */
+	size_t page_bytes;	   /* constant: what memory is measured in */
 	gpumem_share share;	   /* constant: NONE, FD (with VM) or IPC */
 	uint64_t capacity_bytes;   /* constant: total of this kind of memory,
 				      or the device's limit, if that is less */

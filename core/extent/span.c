@@ -113,10 +113,14 @@ size_t gm_page_handle_pages(const struct gm_spans *spans,
 
 void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent)
 {
-	struct gm_page *page = gm_page_at(spans, extent->address);
 	uintptr_t offset = extent->address & (spans->page_bytes - 1);
-	size_t last = (offset + extent->bytes - 1) >> shift_of(spans);
+	struct gm_page *page;
+	size_t last;
 
+	if (!spans->page_bytes)
+		return;
+	page = gm_page_at(spans, extent->address);
+	last = (offset + extent->bytes - 1) >> shift_of(spans);
 	for (size_t i = 0; i <= last; i++)
 		if (page[i].seqno < extent->seqno)
 			page[i].seqno = extent->seqno;
@@ -130,6 +134,8 @@ void gm_pages_settle(struct gm_spans *spans, const struct gm_extent *extent,
 	uintptr_t end = part + bytes;
 	struct gm_page *page;
 
+	if (!spans->page_bytes)
+		return;
 	if (at < first)
 		at = first;
 	if (end <= at || !gm_extent_pages(extent, spans->page_bytes))

@@ -9,8 +9,8 @@
  *
  * A handle covers a power of two of pages side by side, and is mapped whole: at
  * one place, or with CAP_ALIAS at several, of which all but one are stale (see
- * vm/stale.h). `first` says where a mapping begins. The number of a page that
- * several extents have a part of may be of another arena than theirs.
+ * pages/stale.h). `first` says where a mapping begins. The number of a page
+ * that several extents have a part of may be of another arena than theirs.
  *
  *     page[i].handle != 0  <=>  the address of page i is in no hole
  *     page[i].seqno <= extent->seqno, if it lies wholly in a free extent
@@ -45,7 +45,7 @@ struct gm_spans {
 	struct gm_page *page;  /* VM: by span, in order of their making */
 	size_t page_count;     /* VM: entries, one more for each span */
 	size_t high_page;      /* VM: page[] beyond was never touched */
-	size_t page_bytes;     /* VM: constant */
+	size_t page_bytes;     /* VM: constant; 0: there is no table */
 };
 
 void gm_span_link(struct gm_spans *spans, struct gm_span *span);
@@ -74,7 +74,8 @@ static inline bool gm_page_begins(const struct gm_page *page)
 {
 	return page->first || !page->handle;
 }
-/* Part of an extent was freed, with the extent's seqno. */
+/* Part of an extent was freed, with the extent's seqno. Of what has no pages
+ * nothing is kept, here and below. */
 void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent);
 /* Part of a free extent has come from another arena, or was joined to it: the
  * pages that are wholly in the extent now were freed when it was, or before. */

@@ -8,7 +8,7 @@
  */
 #include "heap.h"
 #include "extent/check.h"
-#include "vm/handle.h"
+#include "pages/pages.h"
 
 typedef unsigned long long ull;
 
@@ -44,7 +44,8 @@ static gpumem_status check_links(const struct gm_nodes *nodes,
 }
 
 static gpumem_status check_free(const struct gm_heap *heap,
-				const struct gm_extent *extent)
+				const struct gm_extent *extent,
+				struct gm_tally *tally)
 {
 	const struct gm_extent *next = gm_extent_next(&heap->nodes, extent);
 
@@ -56,7 +57,9 @@ static gpumem_status check_free(const struct gm_heap *heap,
 	EXPECT(!gm_extent_heap(extent),
 	       "the free extent at %#zx has a heap where its number stands",
 	       extent->address);
-	return heap->vm ? gm_check_settled(heap, extent) : GPUMEM_OK;
+	tally->free_bytes += extent->bytes;
+	tally->free_count++;
+	return heap->space->model->check_free(heap, extent, tally);
 }
 
 static gpumem_status check_extent(const struct gm_heap *heap,
@@ -74,10 +77,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->hole_count++;
 		return check_hole(heap, extent);
 	case GM_EXTENT_FREE:
-		tally->free_bytes += extent->bytes;
-		tally->free_count++;
-		gm_check_part(heap, extent, tally);
-		return check_free(heap, extent);
+		return check_free(heap, extent, tally);
 	case GM_EXTENT_LARGE:
 		EXPECT(gm_map_get(extent->address) == (uintptr_t)extent,
 		       "the map does not lead to the block at %#zx",
@@ -104,7 +104,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		return gm_check_slab(heap, extent, tally);
 	case GM_EXTENT_RELEASING:
 		tally->releasing_bytes += extent->bytes;
-		return heap->vm ? gm_check_borders(heap, extent) : GPUMEM_OK;
+		return gm_check_borders(heap, extent);
 	case GM_EXTENT_STALE:
 	case GM_EXTENT_RETIRING:
 		tally->stale_bytes += extent->bytes;
@@ -113,7 +113,7 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 	case GM_EXTENT_FILLING:
 		if (!heap->space->growth.on)
 			break;
-		tally->filling_bytes += gm_space_unmapped_bytes(heap, extent);
+		tally->filling_bytes += gm_pages_unmapped_bytes(heap, extent);
 		return GPUMEM_OK;
 	}
 	return gm_fail(GPUMEM_CORRUPT, "the extent at %#zx has state %d",
@@ -279,7 +279,7 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 	     extent = gm_heap_next(heap, extent))
 		status = check_extent(heap, extent, &tally);
 	if (status == GPUMEM_OK)
-		status = gm_check_space(heap, &tally);
+		status = heap->space->model->check(heap, &tally);
 	if (status == GPUMEM_OK)
 		status = gm_check_slabs(heap, &tally);
 	if (status == GPUMEM_OK)

@@ -3,8 +3,8 @@
 
 /*
  * How a source of free memory makes the heap grow, and what comes before more
- * of it is wasted. What growing does is vm/space.h's; see lookup.h. Under the
- * mutex, which is released where gm_space_grow() does.
+ * of it is wasted. What growing does is space/space.h's; see lookup.h. Under
+ * the mutex, which is released where gm_space_grow() does.
  */
 #include "lookup.h"
 

@@ -27,9 +27,6 @@ static void set_kind(struct gm_heap *heap, gpumem_kind kind)
 	const struct gpumem_device_info *info = &heap->driver.device->info;
 
 	heap->driver.kind = kind;
-	heap->vm = kind == GPUMEM_KIND_DEVICE &&
-		   gm_device_has(heap->driver.device, GPUMEM_CAP_VM) &&
-		   gm_option_bool(GM_BOOL_vm);
 	heap->capacity_bytes = info->total_bytes;
 	heap->max_alloc_bytes = info->max_alloc_bytes;
 	if (kind == GPUMEM_KIND_DEVICE) {
@@ -59,7 +56,9 @@ static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 			       (unsigned long long)asked,
 			       (unsigned long long)least,
 			       (unsigned long long)most);
-	heap->page_bytes = heap->spans.page_bytes = asked ? asked : least;
+	heap->page_bytes = asked ? asked : least;
+	if (gm_space_has_pages(heap))
+		heap->spans.page_bytes = heap->page_bytes;
 	largest = gm_option_bytes(GM_BYTES_handle_max) / heap->page_bytes;
 	/* Each page can go to another process by itself. */
 	if (heap->driver.share_pages)
@@ -69,11 +68,19 @@ static gpumem_status set_page_bytes(struct gm_heap *heap, uint64_t asked)
 	return GPUMEM_OK;
 }
 
-/* How the heap's memory reaches other processes, which may be without pages. */
+static bool can_have_pages(const struct gm_heap *heap)
+{
+	return heap->driver.kind == GPUMEM_KIND_DEVICE &&
+	       gm_device_has(heap->driver.device, GPUMEM_CAP_VM) &&
+	       gm_option_bool(GM_BOOL_vm);
+}
+
+/* How the heap's memory reaches other processes. */
 static gpumem_status set_share(struct gm_heap *heap, uint32_t share)
 {
 	const struct gpumem_device *device = heap->driver.device;
-	bool fd = heap->vm && gm_device_has(device, GPUMEM_CAP_SHARE_FD);
+	bool fd = can_have_pages(heap) &&
+		  gm_device_has(device, GPUMEM_CAP_SHARE_FD);
 
 	if (share > GPUMEM_SHARE_IPC)
 		return gm_fail(GPUMEM_INVALID,
@@ -96,18 +103,16 @@ static gpumem_status set_share(struct gm_heap *heap, uint32_t share)
 			       "%s cannot share memory with other processes so",
 			       device->info.name);
 	heap->share = (gpumem_share)share;
-	heap->vm = heap->vm && share != GPUMEM_SHARE_IPC;
 	heap->driver.share_pages = share == GPUMEM_SHARE_FD;
 	return GPUMEM_OK;
 }
 
-/* Once it is known whether the heap has virtual memory. */
-static void set_alias(struct gm_heap *heap)
+/* What goes to other processes so is an allocation of the driver's. */
+static const struct gm_model *model_of(const struct gm_heap *heap)
 {
-	heap->space->stale.on =
-		heap->vm &&
-		gm_device_has(heap->driver.device, GPUMEM_CAP_ALIAS) &&
-		gm_option_bool(GM_BOOL_alias);
+	return can_have_pages(heap) && heap->share != GPUMEM_SHARE_IPC
+		       ? &gm_pages
+		       : &gm_segments;
 }
 
 /* Held for well under a microsecond as a rule: spinning a little is cheaper
@@ -157,7 +162,7 @@ static gpumem_status make_modules(struct gm_heap *heap)
 	gpumem_status status = gm_order_init(heap, gm_slab_put_pending);
 
 	if (status == GPUMEM_OK)
-		status = gm_space_init(heap);
+		status = gm_space_init(heap, model_of(heap));
 	if (status == GPUMEM_OK)
 		status = gm_caches_init(heap);
 	if (status != GPUMEM_OK)
@@ -196,11 +201,6 @@ static gpumem_status configure(struct gm_heap *heap,
 	struct gm_budget *budget = &heap->space->budget;
 	gpumem_status status;
 
-	set_kind(heap, config->kind);
-	status = set_share(heap, config->share);
-	if (status != GPUMEM_OK)
-		return status;
-	set_alias(heap);
 	heap->driver.peers = config->peers;
 	heap->driver.peer_count = config->peer_count;
 	heap->unit = info->alignment_bytes;
@@ -232,7 +232,10 @@ gpumem_status gm_heap_init(struct gm_heap *heap, struct gpumem_device *device,
 
 	*heap = (struct gm_heap){.seqno = GM_SEQNO_BASE};
 	gm_driver_init(&heap->driver, device);
-	status = make_modules(heap);
+	set_kind(heap, config->kind);
+	status = set_share(heap, config->share);
+	if (status == GPUMEM_OK)
+		status = make_modules(heap);
 	if (status == GPUMEM_OK)
 		status = configure(heap, config);
 	if (status != GPUMEM_OK)

@@ -9,15 +9,15 @@
  *
  * It decides when; the modules below do it:
  *
- *     a page is stolen                  vm, gm_space_grow(): vm/steal.c
- *     a limit is enforced               vm, gm_limit_check(): vm/budget.h
+ *     a page is stolen                  a growth: pages/steal.c
+ *     a limit is enforced               gm_limit_check(): space/budget.h
  *     a freed block waits for an event  order: order/pending.h
  *     other streams' free memory waits  order: order/arena.h
  *
  * Nothing waits for the device but, by option `wait`, the last rows of the
- * ladder, a growth that has too many pages mapped twice (growing.c), and
- * without virtual memory, for a bounded time, what would reserve more than ever
- * (drain.c); and the pool when it ends.
+ * ladder, a growth that has too many pages mapped twice (growing.c), and with
+ * segments, for a bounded time, what would reserve more than ever
+ * (segments/drain.c); and the pool when it ends.
  *
  * Locks, in this order: heap/heap.h:trim_mutex, extent/heap_core.h:mutex.
  * gm_heap_alloc(), _free(), _use_on(), _resize(), _trim() and _decay() lock
@@ -32,7 +32,8 @@
 #include "base/track.h"
 #include "cache/cache.h"
 #include "order/order.h"
-#include "vm/space.h"
+#include "pages/pages.h"
+#include "segments/segments.h"
 
 /* The program's function for what becomes of blocks; fn NULL: none. */
 struct gm_hook {

@@ -45,24 +45,13 @@ static bool pass_soft_limit(struct climb *climb)
 	return has;
 }
 
-static bool pages_behind(struct gm_arena *arena, const struct gm_want *want)
-{
-	size_t pages;
-
-	if (want->flags & GPUMEM_ALLOC_NO_GROW ||
-	    !gm_stale_lender(arena->heap, arena))
-		return false;
-	pages = want->bytes / arena->heap->page_bytes + 1;
-	return gm_arenas_pages_behind(arena, NULL, pages, SIZE_MAX);
-}
-
 static bool free_behind(struct gm_arena *arena, const struct gm_want *want)
 {
 	return gm_arenas_fit_behind(arena, NULL, want->bytes, want->alignment,
 				    SIZE_MAX) ||
-	       gm_arenas_run_behind(arena, NULL, want->bytes,
-				    want->alignment) ||
-	       pages_behind(arena, want);
+	       arena->heap->space->model->gather(arena, NULL, want->bytes,
+						 want->alignment,
+						 !(want->flags & NO_GROW));
 }
 
 /* The stream waits. */

@@ -11,7 +11,7 @@
  *
  * The last source, gm_space_grow(), steals pages from other free extents or
  * takes memory from the driver; which of the two comes first, and the limit,
- * are vm/budget.h's.
+ * are space/budget.h's.
  */
 #ifndef GM_HEAP_LADDER_H
 #define GM_HEAP_LADDER_H

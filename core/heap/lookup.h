@@ -21,6 +21,7 @@ struct gm_lookup {
 	gpumem_status status;	  /* of growing: why there is none */
 	bool anew;   /* others have had their way while it was to grow */
 	bool others; /* other threads have caches of the heap */
+	bool pages;  /* the heap's memory is of pages, not of segments */
 };
 
 /* Growing, as a source: false, nothing has changed. What other streams have
@@ -29,11 +30,6 @@ struct gm_lookup {
 bool gm_lookup_grow(struct gm_lookup *lookup);
 /* For a better place than there is: neither the host nor the stream waits. */
 bool gm_lookup_grow_at_once(struct gm_lookup *lookup);
-
-/* Without virtual memory: may the host wait for work so that unused segments go
- * back? And that, as a source: true, it has, and all begins anew. */
-bool gm_lookup_may_drain(const struct gm_lookup *lookup);
-bool gm_lookup_drain(struct gm_lookup *lookup);
 
 /* Sources where memory is short: the place in the arena that takes the fewest
  * unused pages, or a growth if that takes fewer; the smallest free block of all

@@ -3,11 +3,11 @@
 
 /*
  * A block that gets larger or smaller where it lies, when the thread's cache
- * could not do it (cache/resize_local.c). A small one stays in its slot. A large
- * one gives its end back, or takes what lies behind it: free memory, and with
- * virtual memory a hole, in which pages are mapped (vm/extend.c). Nothing else
- * is tried, and nothing waits: whoever gets a no can allocate elsewhere, where
- * the whole ladder is tried.
+ * could not do it (cache/resize_local.c). A small one stays in its slot. A
+ * large one gives its end back, or takes what lies behind it: free memory, and
+ * with virtual memory a hole, in which pages are mapped (pages/extend.c).
+ * Nothing else is tried, and nothing waits: whoever gets a no can allocate
+ * elsewhere, where the whole ladder is tried.
  */
 #include "block.h"
 #include "heap.h"
@@ -159,7 +159,7 @@ static gpumem_status fill_hole(const struct resize *resize, size_t more,
 	if (bytes > behind->hole->bytes)
 		bytes = behind->hole->bytes;
 	gm_search_begin(resize->block.heap, &attempt);
-	status = gm_space_extend(resize->block.heap, &attempt,
+	status = gm_pages_extend(resize->block.heap, &attempt,
 				 resize->block.extent->arena, behind->hole,
 				 bytes, more, !resize->foreign);
 	if (status != GPUMEM_LIMIT && status != GPUMEM_NO_MEMORY)

@@ -23,19 +23,6 @@ static inline bool gm_may_follow(const struct gm_heap *heap, uint32_t flags)
 	       gm_device_has(heap->driver.device, GPUMEM_CAP_STREAMS);
 }
 
-/* A wait of the host for the device, as a recording has it; under the mutex. */
-static inline uint64_t gm_waiting_begin(const struct gm_heap *heap)
-{
-	return heap->record ? gm_record_clock_ns() : 0;
-}
-
-static inline void gm_waiting_end(const struct gm_heap *heap, uint64_t begin_ns)
-{
-	if (begin_ns)
-		GM_RECORD(heap->record, GPUMEM_RECORD_WAIT,
-			  gm_record_clock_ns() - begin_ns);
-}
-
 /* A row goes to the log, and which flags leave it out. */
 void gm_rung_tell(const struct gm_heap *heap, const char *table,
 		  unsigned number, const char *name, uint32_t left_out);

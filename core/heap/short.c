@@ -24,7 +24,7 @@ bool gm_lookup_smallest(struct gm_lookup *lookup)
 	bool is_tight = gm_budget_is_tight(heap, lookup->attempt, want->bytes);
 	const struct gm_extent *own;
 
-	if (!is_tight && (heap->vm || !gm_order_is_idle(heap)))
+	if (!is_tight && (lookup->pages || !gm_order_is_idle(heap)))
 		return false;
 	own = gm_arena_fit(lookup->arena, lookup->attempt, want->bytes,
 			   want->alignment);
@@ -106,7 +106,7 @@ bool gm_lookup_fewest_pages(struct gm_lookup *lookup)
 	bool is_short;
 	size_t pages;
 
-	if (!heap->vm || want->alignment > heap->unit)
+	if (want->alignment > heap->unit)
 		return false;
 	is_short = gm_budget_is_short(heap, lookup->attempt, want->bytes);
 	if (!is_short && (want->bytes < FEWEST_PAGES * heap->page_bytes ||

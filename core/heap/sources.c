@@ -116,8 +116,7 @@ static bool follow_several(struct gm_lookup *lookup)
  * other streams than it takes, and leaves them what else they have. */
 static bool moves_pages(const struct gm_lookup *lookup)
 {
-	return lookup->heap->vm && lookup->arena->idle &&
-	       !lookup->arena->graph &&
+	return lookup->pages && lookup->arena->idle && !lookup->arena->graph &&
 	       !(lookup->want->flags & GPUMEM_ALLOC_NO_GROW);
 }
 
@@ -171,11 +170,34 @@ static bool flush_all(struct gm_lookup *lookup)
 	return true;
 }
 
+/* May the host wait for work so that unused segments go back? */
+static bool may_drain(const struct gm_lookup *lookup)
+{
+	return lookup->heap->space->budget.segment_wait_ns &&
+	       gm_may_follow(lookup->heap, lookup->want->flags);
+}
+
+/* Others have had their way meanwhile. */
+static bool drain(struct gm_lookup *lookup)
+{
+	lookup->anew =
+		gm_segments_drain(lookup->heap, lookup->attempt,
+				  lookup->want->bytes, lookup->want->alignment);
+	return lookup->anew;
+}
+
 /* BESIDE_OTHERS is for heaps that other threads have caches of: what can be
  * had before they lose what they have ready, for with many of them each would
  * take it from the next for ever. What other streams free does not go to a
- * graph, which would keep it for good. */
-enum when { ALWAYS = 0, BESIDE_OTHERS = 1, NOT_FOR_GRAPHS = 2 };
+ * graph, which would keep it for good. With neither PAGES nor SEGMENTS a row is
+ * for both models of memory. */
+enum when {
+	ALWAYS = 0,
+	BESIDE_OTHERS = 1,
+	NOT_FOR_GRAPHS = 2,
+	PAGES = GM_WITH_PAGES,
+	SEGMENTS = GM_WITH_SEGMENTS,
+};
 
 static const struct {
 	const char *name;
@@ -185,7 +207,8 @@ static const struct {
 	enum gpumem_served serves; /* unless it says otherwise itself */
 } sources[] = {
 	{"short of pages, where the fewest unused ones are taken",
-	 gm_lookup_fewest_pages, NOT_FOR_GRAPHS, NEVER, GPUMEM_SERVED_OWN},
+	 gm_lookup_fewest_pages, NOT_FOR_GRAPHS | PAGES, NEVER,
+	 GPUMEM_SERVED_OWN},
 	{"near the limit, the smallest free block of all streams",
 	 gm_lookup_smallest, NOT_FOR_GRAPHS, NEVER, GPUMEM_SERVED_STREAMS},
 	{"free memory of the stream", use_own, ALWAYS, NEVER,
@@ -194,7 +217,7 @@ static const struct {
 	 GPUMEM_SERVED_PENDING},
 	{"the thread's cache", gm_lookup_flush_own, ALWAYS, NEVER,
 	 GPUMEM_SERVED_CACHES},
-	{"an unused segment, for little", cut_segment, ALWAYS, NEVER,
+	{"an unused segment, for little", cut_segment, SEGMENTS, NEVER,
 	 GPUMEM_SERVED_OWN},
 	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER,
 	 GPUMEM_SERVED_STREAMS},
@@ -211,16 +234,15 @@ static const struct {
 	 GPUMEM_SERVED_STREAMS},
 	{"to waste less, adjacent free blocks of several streams, behind their "
 	 "work",
-	 follow_several, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW,
+	 follow_several, NOT_FOR_GRAPHS | SEGMENTS, NO_WAIT | NO_GROW,
 	 GPUMEM_SERVED_BEHIND},
-	{"an unused segment of theirs, for little", cut_segment, ALWAYS, NEVER,
-	 GPUMEM_SERVED_OWN},
-	{"to waste less, unused segments, once the work on them is over",
-	 gm_lookup_drain, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW,
-	 GPUMEM_SERVED_WAITED},
+	{"an unused segment of theirs, for little", cut_segment, SEGMENTS,
+	 NEVER, GPUMEM_SERVED_OWN},
+	{"to waste less, unused segments, once the work on them is over", drain,
+	 NOT_FOR_GRAPHS | SEGMENTS, NO_WAIT | NO_GROW, GPUMEM_SERVED_WAITED},
 	{"pages moved from free blocks, or the driver", grow_or_transfer,
 	 ALWAYS, NO_GROW, GPUMEM_SERVED_MOVED},
-	{"an unused segment, since there is no more", cut_after_all, ALWAYS,
+	{"an unused segment, since there is no more", cut_after_all, SEGMENTS,
 	 NEVER, GPUMEM_SERVED_OWN},
 };
 
@@ -229,8 +251,10 @@ enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
 static bool applies(unsigned source, const struct gm_lookup *lookup)
 {
 	unsigned when = sources[source].when;
+	unsigned of = when & (PAGES | SEGMENTS);
 
-	return !((when & BESIDE_OTHERS && !lookup->others) ||
+	return (!of || of & lookup->heap->space->model->with) &&
+	       !((when & BESIDE_OTHERS && !lookup->others) ||
 		 (when & NOT_FOR_GRAPHS && lookup->arena->graph) ||
 		 sources[source].left_out & lookup->want->flags);
 }
@@ -270,13 +294,14 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, struct gm_attempt *attempt,
 	struct gm_lookup lookup = {.heap = arena->heap,
 				   .arena = arena,
 				   .attempt = attempt,
-				   .want = want};
+				   .want = want,
+				   .pages = gm_space_has_pages(arena->heap)};
 	gpumem_status status = GPUMEM_OK;
 
 	gm_locals_flush_huge(arena->heap);
 	gm_search_begin(arena->heap, attempt);
-	attempt->sparing = !arena->heap->vm;
-	attempt->spares_busy = gm_lookup_may_drain(&lookup);
+	attempt->sparing = !lookup.pages;
+	attempt->spares_busy = may_drain(&lookup);
 	attempt->spared_bytes = gm_budget_spared(arena->heap);
 	if (!find(&lookup))
 		status = lookup.status;

@@ -36,8 +36,7 @@ gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 	arena->graph = graph;
 	arena->fence_frees = GM_FENCE_FREES;
 	arena->idle = true;
-	gm_index_init(&arena->index, &heap->nodes,
-		      heap->vm ? heap->page_bytes : 0);
+	gm_index_init(&arena->index, &heap->nodes, heap->spans.page_bytes);
 	gm_arenas_add(arena);
 	*arena_out = arena;
 	return GPUMEM_OK;
@@ -90,7 +89,7 @@ static void settle_ends(struct gm_arena *arena, const struct gm_extent *extent,
 	struct gm_spans *spans = &arena->heap->spans;
 	uintptr_t end = part + bytes;
 
-	if (!arena->heap->vm || extent->bytes == bytes)
+	if (extent->bytes == bytes)
 		return;
 	if (part & (spans->page_bytes - 1))
 		gm_pages_settle(spans, extent, part, 1);
@@ -138,8 +137,6 @@ void gm_arena_renumber(struct gm_arena *arena, struct gm_extent *extent)
 	struct gm_spans *spans = &arena->heap->spans;
 
 	gm_extent_set_seqno(extent, arena->seqno);
-	if (!arena->heap->vm)
-		return;
 	gm_pages_touch(spans, extent);
 	if (arena->dropped)
 		gm_pages_settle(spans, extent, extent->address, extent->bytes);

@@ -71,9 +71,9 @@ struct gm_clock {
 /*
  * Of an arena that waited for others. When its work of a fence is over, so is
  * all that this came after, and is completed then: or a page that came from
- * there would be completed here, and not yet where it is stale (vm/stale.h). So
- * nothing is forgotten before it is completed; a stream that would come after
- * more others does not wait.
+ * there would be completed here, and not yet where it is stale (pages/stale.h).
+ * So nothing is forgotten before it is completed; a stream that would come
+ * after more others does not wait.
  */
 struct gm_follows {
 	struct gm_clock now;
@@ -207,7 +207,7 @@ void gm_arena_transfer_extent(struct gm_arena *receiver,
  * that is no graph's; what has not completed comes to it behind the work: its
  * stream waits for that, the host does not. An extent of exactly so much; or
  * whole ones with about so many pages, which the receiver can lend to itself
- * (vm/stale.h). False: nothing was to be had, a capture forbids it,
+ * (pages/stale.h). False: nothing was to be had, a capture forbids it,
  * or the driver refuses.
  */
 bool gm_arenas_fit_behind(struct gm_arena *receiver,
@@ -216,11 +216,6 @@ bool gm_arenas_fit_behind(struct gm_arena *receiver,
 bool gm_arenas_pages_behind(struct gm_arena *receiver,
 			    const struct gm_attempt *attempt, size_t pages,
 			    size_t most);
-/* The same without virtual memory, of what lies side by side in one segment,
- * so many bytes together. */
-bool gm_arenas_run_behind(struct gm_arena *receiver,
-			  const struct gm_attempt *attempt, size_t bytes,
-			  size_t alignment);
 /* Is it free memory of another stream, no graph's, that has completed or that
  * the receiver's stream comes after? Then it can become the receiver's: the
  * second returns what it is part of then. */

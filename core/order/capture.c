@@ -75,3 +75,13 @@ bool gm_capture_forbids(struct gm_heap *heap, const struct gm_attempt *attempt)
 			return true;
 	return false;
 }
+
+bool gm_capture_would_forbid(struct gm_heap *heap,
+			     const struct gm_attempt *attempt,
+			     gpumem_stream stream)
+{
+	return gm_capture_forbids(heap, attempt) ||
+	       (!gm_device_has(heap->driver.device,
+			       GPUMEM_CAP_FREES_IN_CAPTURE) &&
+		gm_heap_capturing(heap, stream));
+}

@@ -70,8 +70,25 @@ bool gm_arena_capturing(struct gm_arena *arena,
  * where that forbids to unmap, to free and to wait for other streams: without
  * CAP_FREES_IN_CAPTURE. */
 bool gm_capture_forbids(struct gm_heap *heap, const struct gm_attempt *attempt);
+/* The same for an allocation on the stream, which makes it known. */
+bool gm_capture_would_forbid(struct gm_heap *heap,
+			     const struct gm_attempt *attempt,
+			     gpumem_stream stream);
 
 /* Do streams have no work, as a rule? */
 bool gm_order_is_idle(const struct gm_heap *heap);
+
+/* A wait of the host for the device, as a recording has it. */
+static inline uint64_t gm_waiting_begin(const struct gm_heap *heap)
+{
+	return heap->record ? gm_record_clock_ns() : 0;
+}
+
+static inline void gm_waiting_end(const struct gm_heap *heap, uint64_t begin_ns)
+{
+	if (begin_ns)
+		GM_RECORD(heap->record, GPUMEM_RECORD_WAIT,
+			  gm_record_clock_ns() - begin_ns);
+}
 
 #endif

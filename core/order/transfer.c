@@ -14,9 +14,8 @@ void gm_arena_transfer_extent(struct gm_arena *receiver,
 		receiver->completed = receiver->seqno = extent->seqno;
 	if (extent->seqno > receiver->completed)
 		gm_extent_set_seqno(extent, receiver->completed);
-	if (receiver->heap->vm)
-		gm_pages_settle(&receiver->heap->spans, extent, extent->address,
-				extent->bytes);
+	gm_pages_settle(&receiver->heap->spans, extent, extent->address,
+			extent->bytes);
 }
 
 void gm_arena_transfer(struct gm_arena *receiver,

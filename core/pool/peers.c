@@ -134,8 +134,7 @@ static gpumem_status open_to(struct gpumem_pool *pool,
 
 	if (heap->driver.kind != GPUMEM_KIND_DEVICE)
 		return GPUMEM_OK;
-	return heap->vm ? gm_space_open(heap, peer)
-			: gm_device_peer_enable(pool->device, peer);
+	return gm_space_open(heap, peer);
 }
 
 gpumem_status gm_pool_enable_peers(struct gpumem_pool *pool)
@@ -167,7 +166,8 @@ gpumem_status gm_pool_add_peer(struct gpumem_pool *pool,
 			       struct gpumem_device *peer)
 {
 	struct gm_heap *heap = &pool->heap;
-	gpumem_status status = check_peer(pool->device, peer, heap->driver.kind);
+	gpumem_status status =
+		check_peer(pool->device, peer, heap->driver.kind);
 	bool is_added = false;
 
 	if (status != GPUMEM_OK)

@@ -3,9 +3,9 @@
 
 /*
  * A pool: a heap (heap/heap.h) with callbacks, statistics, reports, graphs and
- * shared blocks. It sets the limits (gm_pool_set_limit()); vm/budget.h enforces
- * them. It takes no memory from the driver (an import is memory of another
- * process), and waits for events only when it ends.
+ * shared blocks. It sets the limits (gm_pool_set_limit()); space/budget.h
+ * enforces them. It takes no memory from the driver (an import is memory of
+ * another process), and waits for events only when it ends.
  *
  * Locks, in this order: pool/registry.c:mutex, device/device.h:mutex (a
  * device's list of pools), pool/pool.h:pressure_mutex, heap/heap.h:trim_mutex,

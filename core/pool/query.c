@@ -21,17 +21,6 @@ static const struct gm_span *span_of(const struct gm_heap *heap,
 	return span;
 }
 
-/* With virtual memory most of a span is empty: no need to look there. */
-static bool is_backed(const struct gm_heap *heap, uintptr_t address)
-{
-	const struct gm_page *page;
-
-	if (!heap->vm)
-		return true;
-	page = gm_page_at(&heap->spans, address);
-	return page < heap->spans.page + heap->spans.high_page && page->handle;
-}
-
 /* What the map of addresses knows at or below an address, begins at or below
  * it, and lies in the span; or the span's first extent. The 16 KiB where a
  * segment ends may be known for a block of the next one. */
@@ -99,7 +88,7 @@ static bool look(struct gpumem_pool *pool, void *user)
 
 	pthread_mutex_lock(&pool->heap.mutex);
 	span = span_of(&pool->heap, query->address);
-	if (span && is_backed(&pool->heap, query->address)) {
+	if (span && gm_space_unit(&pool->heap, span, query->address).bytes) {
 		extent = extent_at(&pool->heap, span, query->address);
 		if (extent)
 			describe(pool, query, extent);

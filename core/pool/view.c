@@ -21,7 +21,8 @@ static gpumem_status check_objects(struct gm_heap *heap)
 {
 	const struct gpumem_device *device = heap->driver.device;
 
-	if (gm_device_has(device, GPUMEM_CAP_OBJECTS) && !heap->vm &&
+	if (gm_device_has(device, GPUMEM_CAP_OBJECTS) &&
+	    !gm_space_has_pages(heap) &&
 	    heap->driver.kind == GPUMEM_KIND_DEVICE)
 		return GPUMEM_OK;
 	return gm_fail(GPUMEM_UNSUPPORTED,

@@ -35,7 +35,7 @@ static gpumem_advice of_scattered(const struct gm_oom *oom)
 		return GPUMEM_ADVICE_STREAMS;
 	if (stats->graph_bytes > half)
 		return GPUMEM_ADVICE_GRAPHS;
-	if (!oom->pool->heap.vm)
+	if (!gm_space_has_pages(&oom->pool->heap))
 		return GPUMEM_ADVICE_SEGMENTS;
 	return stats->handle_part_bytes > half ? GPUMEM_ADVICE_HANDLES
 					       : GPUMEM_ADVICE_PAGES;
@@ -113,7 +113,8 @@ static void say_limit(const struct gm_oom *oom, struct gm_text *text)
 	}
 	gm_text_say_bytes(text, "the request takes ", oom->need_bytes);
 	gm_text_say(text, " in whole %s, more than the %s's limit: raise it",
-		    oom->pool->heap.vm ? "pages" : "segments", whose);
+		    gm_space_has_pages(&oom->pool->heap) ? "pages" : "segments",
+		    whose);
 }
 
 static void say_tag_limit(const struct gm_oom *oom, struct gm_text *text)

@@ -79,7 +79,7 @@ static void say_free(struct gm_text *text, const struct gm_oom *oom)
 			 stats->cached_bytes;
 	uint64_t busy = least(oom->busy_bytes, whole);
 	uint64_t unplaced = least(oom->unplaced_bytes, whole - busy);
-	const char *parts = oom->pool->heap.vm
+	const char *parts = gm_space_has_pages(&oom->pool->heap)
 				    ? "in handles that blocks have a part of"
 				    : "in segments that blocks have a part of";
 	const char *before = "; free: ";
@@ -94,7 +94,8 @@ static void say_free(struct gm_text *text, const struct gm_oom *oom)
 	say_part(text, &before, unplaced,
 		 "in whole handles that are at no address yet");
 	say_part(text, &before, whole - busy - unplaced,
-		 oom->pool->heap.vm ? "in whole handles" : "in whole segments");
+		 gm_space_has_pages(&oom->pool->heap) ? "in whole handles"
+						      : "in whole segments");
 }
 
 /* Of a path that is long the end. */

@@ -37,30 +37,19 @@ static void close_unit(struct search *search)
 	pin[i] = at;
 }
 
-/* What the address lies in: with virtual memory its handle. */
+/* What the address lies in: a handle, or a segment. */
 static void open_unit(struct search *search, const struct gm_span *span,
 		      uintptr_t address)
 {
-	const struct gm_spans *spans = &search->heap->spans;
 	struct gm_pin *at = &search->at;
-	const struct gm_page *page;
-	uintptr_t start;
+	struct gm_unit unit;
 
 	if (address - at->address < at->unit_bytes)
 		return;
 	close_unit(search);
-	if (!search->heap->vm) {
-		*at = (struct gm_pin){.address = span->address,
-				      .unit_bytes = span->bytes};
-		return;
-	}
-	start = address & ~(uintptr_t)(spans->page_bytes - 1);
-	page = gm_page_at(spans, start);
-	for (; !gm_page_begins(page); page--)
-		start -= spans->page_bytes;
-	*at = (struct gm_pin){.address = start,
-			      .unit_bytes = gm_page_handle_pages(spans, page) *
-					    spans->page_bytes};
+	unit = gm_space_unit(search->heap, span, address);
+	*at = (struct gm_pin){.address = unit.address,
+			      .unit_bytes = unit.bytes};
 }
 
 /* How much of this lies in what is under way. */

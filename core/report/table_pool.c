@@ -124,7 +124,9 @@ static void add_free(const struct making *making,
 	add(making, GM_PLACE_busy, busy);
 	add(making, GM_PLACE_whole, whole - busy);
 	add(making, GM_PLACE_page_part, stats->page_part_bytes);
-	add(making, heap->vm ? GM_PLACE_handle_part : GM_PLACE_segment_part,
+	add(making,
+	    gm_space_has_pages(heap) ? GM_PLACE_handle_part
+				     : GM_PLACE_segment_part,
 	    stats->handle_part_bytes);
 	add(making, GM_PLACE_slab_part, stats->slab_part_bytes);
 	add(making, GM_PLACE_graph, stats->graph_bytes);

@@ -18,7 +18,8 @@
 #include "cache/hot.h"
 #include "extent/map.h"
 #include "heap/heap.h"
-#include "vm/handle.h"
+#include "pages/handle.h"
+#include "segments/segments.h"
 #include "../../tap.h"
 #include <gpumem/host.h>
 #include <pthread.h>

@@ -31,7 +31,7 @@ static void test_growth(void)
 {
 	struct gm_extent *a, *b;
 
-	ok(!heap.vm, "the heap has no virtual memory");
+	ok(!gm_space_has_pages(&heap), "the heap has no virtual memory");
 	is_uint(heap_reserved(), 0, "a new heap has taken nothing");
 	a = block(arena, 100 * KIB);
 	touch(a);

@@ -3,7 +3,8 @@
 
 /* What free memory is made of: see struct gm_parts. By the sums of the arenas,
  * and a walk over the free extents that hold a page. */
-#include "handle.h"
+#include "space.h"
+#include "order/order.h"
 
 static void add_arena(struct gm_parts *parts, const struct gm_arena *arena,
 		      size_t page_bytes)
@@ -19,23 +20,14 @@ static void add_arena(struct gm_parts *parts, const struct gm_arena *arena,
 	parts->handle_part_bytes += page_bytes ? pages : arena->index.bytes;
 }
 
-static uint64_t slack_of(const struct gm_heap *heap)
-{
-	const struct gm_span *span = heap->vm ? NULL : heap->spans.first;
-	uint64_t bytes = 0;
-
-	for (; span; span = span->next)
-		bytes += gm_segment_slack(heap, span);
-	return bytes;
-}
-
 struct gm_parts gm_space_parts(const struct gm_heap *heap)
 {
 	const struct gm_space *space = heap->space;
 	const struct gm_arena *arena = gm_arena_first(heap);
-	size_t page_bytes = heap->vm ? heap->page_bytes : 0;
+	size_t page_bytes = heap->spans.page_bytes;
 	struct gm_parts parts = {.whole_bytes = gm_space_whole_bytes(heap),
-				 .handle_part_bytes = slack_of(heap)};
+				 .handle_part_bytes =
+					 heap->space->model->rest_bytes(heap)};
 	uint64_t unmapped = space->releasing_bytes +
 			    space->spare_pages * page_bytes +
 			    gm_growth_bytes(heap);
@@ -44,20 +36,4 @@ struct gm_parts gm_space_parts(const struct gm_heap *heap)
 		add_arena(&parts, arena, page_bytes);
 	parts.handle_part_bytes -= parts.whole_bytes - unmapped;
 	return parts;
-}
-
-uint64_t gm_space_busy_bytes(const struct gm_heap *heap)
-{
-	const struct gm_space *space = heap->space;
-	const struct gm_span *span = heap->spans.first;
-	uint64_t bytes = 0;
-
-	if (heap->vm)
-		return gm_handles_whole_bytes(heap) -
-		       space->spare_pages * heap->page_bytes -
-		       gm_handles_completed_bytes(heap, NULL);
-	for (; span; span = span->next)
-		if (gm_segment_whole(span) && !gm_segment_completed(span))
-			bytes += span->bytes;
-	return bytes;
 }

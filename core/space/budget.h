@@ -10,8 +10,8 @@
  *
  * The heap's mutex guards it.
  */
-#ifndef GM_VM_BUDGET_H
-#define GM_VM_BUDGET_H
+#ifndef GM_SPACE_BUDGET_H
+#define GM_SPACE_BUDGET_H
 
 #include "order/attempt.h"
 
@@ -24,15 +24,14 @@ struct gm_budget {
 	double limited_stream_waste; /* the same, in a heap with a limit */
 	uint64_t migrated_handles;   /* since a trim */
 	uint64_t highest_reserved;   /* of all time */
-	uint64_t segment_wait_ns;    /* see heap/drain.c; 0: no more */
+	uint64_t segment_wait_ns;    /* see segments/drain.c; 0: no more */
 	/* Reserved when the driver had no more, until more is; or 0. */
 	uint64_t refused_bytes;
 	uint64_t returned_bytes;  /* all that ever went back to the driver */
 	int64_t exchanged_blocks; /* see gm_budget_may_exchange() */
 };
 
-/* Options `waste`, `waste_max`, `segment_waste`, `segment_wait_ms` and
- * `stream_waste`. It is known whether the heap has virtual memory. */
+/* Options `waste` or `segment_waste`, `waste_max` and `stream_waste`. */
 void gm_budget_read_options(struct gm_heap *heap);
 
 /* OK when a pool can work with these limits, else INVALID: the hard one is less
@@ -48,6 +47,11 @@ uint64_t gm_budget_need(const struct gm_heap *heap, uint64_t bytes);
 /* The limit now; UINT64_MAX: none. */
 uint64_t gm_limit_bytes(const struct gm_heap *heap,
 			const struct gm_attempt *attempt);
+/* The hard one; UINT64_MAX: none. And so many bytes, with what it leaves of
+ * those that the driver has. */
+uint64_t gm_limit_hard(const struct gm_heap *heap);
+uint64_t gm_limit_beside(const struct gm_heap *heap, uint64_t bytes,
+			 uint64_t driver_bytes);
 /* How much more may be reserved; OK when so much may, or LIMIT with a sentence.
  */
 uint64_t gm_limit_room(const struct gm_heap *heap,
@@ -110,19 +114,8 @@ gpumem_status gm_budget_answer(struct gm_attempt *attempt,
 /* The driver has no more, as of now. */
 void gm_budget_refuse(struct gm_heap *heap);
 
-/* Without virtual memory: would so much more be waste? */
+/* Would so much more be waste? */
 bool gm_budget_exceeds(const struct gm_heap *heap, uint64_t bytes);
-/* So large is a new segment at least; and larger than this is one that is
- * spared while nothing of it is used. */
-uint64_t gm_budget_segment(const struct gm_heap *heap);
-uint64_t gm_budget_spared(const struct gm_heap *heap);
-/* An exchange: a segment of so many bytes is taken beyond the waste, although
- * something free would do, and an unused one goes back for it. It takes calls
- * of the driver, and so each has to wait for a number of allocations. May there
- * be one now? The second counts one, also where nothing free would have done.
- */
-bool gm_budget_may_exchange(struct gm_heap *heap, uint64_t bytes);
-void gm_budget_exchange(struct gm_heap *heap, uint64_t bytes);
 
 /* How many pages the largest of the new handles covers where so many pages are
  * to be mapped. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* The check of pages, holes and segments; see space.h. */
+/* The check of pages and holes; see pages.h. */
 #include "handle.h"
 #include "extent/check.h"
 #include "extent/ring.h"
@@ -35,7 +35,7 @@ static gpumem_status check_holes(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
-uint64_t gm_space_unmapped_bytes(const struct gm_heap *heap,
+uint64_t gm_pages_unmapped_bytes(const struct gm_heap *heap,
 				 const struct gm_extent *extent)
 {
 	const struct gm_page *page = gm_page_at(&heap->spans, extent->address);
@@ -58,21 +58,6 @@ gpumem_status gm_check_borders(const struct gm_heap *heap,
 	       "the extent at %#zx begins within a handle", extent->address);
 	EXPECT(end >= high || gm_page_begins(end),
 	       "the extent at %#zx ends within a handle", extent->address);
-	return GPUMEM_OK;
-}
-
-gpumem_status gm_check_settled(const struct gm_heap *heap,
-			       const struct gm_extent *extent)
-{
-	size_t pages = gm_extent_pages(extent, heap->page_bytes);
-	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
-	uint64_t seqno =
-		pages ? gm_pages_seqno(gm_page_at(&heap->spans, at), pages) : 0;
-
-	EXPECT(seqno <= extent->seqno,
-	       "a page of the free extent at %#zx was freed with %#llx, the "
-	       "extent with %#llx",
-	       extent->address, (ull)seqno, (ull)extent->seqno);
 	return GPUMEM_OK;
 }
 
@@ -109,12 +94,12 @@ static gpumem_status check_spare(const struct gm_space *space)
 	return GPUMEM_OK;
 }
 
-static gpumem_status check_pages(const struct gm_heap *heap,
-				 const struct gm_tally *tally,
-				 uint64_t span_bytes)
+gpumem_status gm_pages_check(const struct gm_heap *heap,
+			     const struct gm_tally *tally)
 {
 	const struct gm_space *space = heap->space;
-	uint64_t mapped = 0, handles = 0, stale = 0;
+	uint64_t mapped = 0, handles = 0, stale = 0, bytes = 0;
+	const struct gm_span *span = heap->spans.first;
 	gpumem_status status = check_holes(heap, tally);
 
 	if (status == GPUMEM_OK)
@@ -125,12 +110,14 @@ static gpumem_status check_pages(const struct gm_heap *heap,
 		status = gm_check_stale(heap, tally, &stale);
 	if (status != GPUMEM_OK)
 		return status;
+	for (; span; span = span->next)
+		bytes += span->bytes;
 	handles += space->spare_count + space->growth.flight.handles - stale;
 	mapped *= heap->page_bytes;
 	EXPECT(mapped + tally->unreleasable_bytes + tally->filling_bytes ==
-		       span_bytes,
+		       bytes,
 	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
-	       (ull)tally->unreleasable_bytes, (ull)span_bytes);
+	       (ull)tally->unreleasable_bytes, (ull)bytes);
 	EXPECT(tally->releasing_bytes <= space->releasing_bytes &&
 		       space->releasing_bytes <=
 			       (space->spare_room - space->spare_count -
@@ -172,92 +159,38 @@ static void add_handle(const struct gm_heap *heap, const struct gm_page *page,
 			(size_t)(at - page) * heap->page_bytes;
 }
 
-void gm_check_part(const struct gm_heap *heap, const struct gm_extent *extent,
-		   struct gm_tally *tally)
+static gpumem_status check_settled(const struct gm_heap *heap,
+				   const struct gm_extent *extent)
 {
-	size_t pages = heap->vm ? gm_extent_pages(extent, heap->page_bytes) : 0;
+	size_t pages = gm_extent_pages(extent, heap->page_bytes);
+	uintptr_t at = gm_extent_first_page(extent, heap->page_bytes);
+	uint64_t seqno =
+		pages ? gm_pages_seqno(gm_page_at(&heap->spans, at), pages) : 0;
+
+	EXPECT(seqno <= extent->seqno,
+	       "a page of the free extent at %#zx was freed with %#llx, the "
+	       "extent with %#llx",
+	       extent->address, (ull)seqno, (ull)extent->seqno);
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_pages_check_free(const struct gm_heap *heap,
+				  const struct gm_extent *extent,
+				  struct gm_tally *tally)
+{
+	size_t pages = gm_extent_pages(extent, heap->page_bytes);
 	const struct gm_page *page, *end;
 
-	if (extent->arena->graph) {
+	if (extent->arena->graph)
 		tally->graph_bytes += extent->bytes;
-		return;
-	}
-	if (!heap->vm) {
-		const struct gm_span *span =
-			gm_span_of(&heap->spans, extent->address);
-
-		if (gm_segment_whole(span))
-			tally->whole_bytes += span->bytes;
-		else
-			tally->handle_part_bytes += extent->bytes;
-		return;
-	}
-	tally->page_part_bytes += extent->bytes - pages * heap->page_bytes;
-	if (!pages)
-		return;
+	else
+		tally->page_part_bytes +=
+			extent->bytes - pages * heap->page_bytes;
+	if (!pages || extent->arena->graph)
+		return check_settled(heap, extent);
 	page = gm_page_at(&heap->spans,
 			  gm_extent_first_page(extent, heap->page_bytes));
 	for (end = page + pages; page < end;)
 		add_handle(heap, page, end, tally, &page);
-}
-
-static uint64_t slack_of_used(const struct gm_heap *heap)
-{
-	const struct gm_span *span = heap->vm ? NULL : heap->spans.first;
-	uint64_t bytes = 0;
-
-	for (; span; span = span->next)
-		if (!gm_segment_whole(span))
-			bytes += gm_segment_slack(heap, span);
-	return bytes;
-}
-
-gpumem_status gm_check_parts(const struct gm_heap *heap,
-			     const struct gm_tally *tally,
-			     uint64_t cached_bytes)
-{
-	const struct gm_space *space = heap->space;
-	const struct gm_parts parts = gm_space_parts(heap);
-	uint64_t whole =
-		tally->whole_bytes + space->releasing_bytes +
-		(heap->vm ? space->spare_pages * heap->page_bytes : 0) +
-		gm_growth_bytes(heap);
-	uint64_t handles = tally->handle_part_bytes + slack_of_used(heap);
-	uint64_t sum = tally->requested +
-		       (tally->allocated - tally->requested) + tally->pending +
-		       cached_bytes + tally->slab_part_bytes + whole +
-		       tally->page_part_bytes + handles + tally->graph_bytes;
-
-	EXPECT(parts.whole_bytes == whole &&
-		       parts.page_part_bytes == tally->page_part_bytes &&
-		       parts.handle_part_bytes == handles &&
-		       parts.graph_bytes == tally->graph_bytes,
-	       "%llu free bytes are whole, %llu parts of pages, %llu of "
-	       "handles and %llu of graphs, not %llu, %llu, %llu and %llu",
-	       (ull)whole, (ull)tally->page_part_bytes, (ull)handles,
-	       (ull)tally->graph_bytes, (ull)parts.whole_bytes,
-	       (ull)parts.page_part_bytes, (ull)parts.handle_part_bytes,
-	       (ull)parts.graph_bytes);
-	EXPECT(sum == heap->counters.reserved.current,
-	       "all that is live, pending, cached and free comes to %llu, but "
-	       "%llu are reserved",
-	       (ull)sum, (ull)heap->counters.reserved.current);
-	return GPUMEM_OK;
-}
-
-gpumem_status gm_check_space(const struct gm_heap *heap,
-			     const struct gm_tally *tally)
-{
-	const struct gm_span *span = heap->spans.first;
-	uint64_t bytes = 0;
-
-	for (; span; span = span->next)
-		bytes += span->bytes;
-	if (heap->vm)
-		return check_pages(heap, tally, bytes);
-	bytes += heap->space->releasing_bytes;
-	EXPECT(bytes == heap->counters.reserved.current,
-	       "segments of %llu bytes, but %llu reserved", (ull)bytes,
-	       (ull)heap->counters.reserved.current);
-	return GPUMEM_OK;
+	return check_settled(heap, extent);
 }

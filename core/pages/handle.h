@@ -7,10 +7,10 @@
  *
  * The heap's mutex guards it.
  */
-#ifndef GM_VM_HANDLE_H
-#define GM_VM_HANDLE_H
+#ifndef GM_PAGES_HANDLE_H
+#define GM_PAGES_HANDLE_H
 
-#include "space.h"
+#include "pages.h"
 #include "order/order.h"
 
 /* Handles of one size, side by side. */
@@ -57,17 +57,24 @@ gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_attempt *attempt,
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 			    struct gm_arena *arena, size_t bytes,
 			    size_t alignment, struct gm_extent **extent_out);
-/* Bytes of the smallest segment that holds so many. */
-uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,
-			  size_t alignment);
-/* Bytes of the segment that is taken for it: room for several, as a rule. */
-uint64_t gm_segment_good(const struct gm_heap *heap, size_t bytes,
-			 size_t alignment);
-gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_attempt *attempt,
-			      struct gm_arena *arena, size_t bytes,
-			      size_t alignment, struct gm_extent **extent_out);
+/* As struct gm_model has them. */
+uint64_t gm_pages_most_bytes(const struct gm_heap *heap);
+uint64_t gm_pages_now_bytes(struct gm_heap *heap,
+			    const struct gm_attempt *attempt,
+			    gpumem_stream stream, uint64_t driver_bytes);
+void gm_pages_record(const struct gm_heap *heap);
+gpumem_status gm_pages_open(struct gm_heap *heap, struct gpumem_device *peer);
+gpumem_status gm_pages_check_free(const struct gm_heap *heap,
+				  const struct gm_extent *extent,
+				  struct gm_tally *tally);
+gpumem_status gm_pages_check(const struct gm_heap *heap,
+			     const struct gm_tally *tally);
 
 /* range.c: addresses for the pages of heaps. */
+
+/* The first span. OK, NO_HOST_MEMORY, or what the driver said, with what can be
+ * done. */
+gpumem_status gm_range_start(struct gm_heap *heap);
 
 /* One more span, with room for so many bytes at that alignment. OK; NO_MEMORY
  * with why not; LOST. */
@@ -105,13 +112,9 @@ size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
 struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
 			     const struct gm_run *run);
 
-/* mapped.c: records that a handle was mapped there; that a segment has come,
- * or goes. */
+/* mapped.c: records that a handle was mapped there. */
 void gm_handle_record(const struct gm_heap *heap, uintptr_t address,
 		      const struct gm_handle *handle);
-void gm_segment_record(const struct gm_heap *heap, const struct gm_span *span);
-void gm_segment_record_end(const struct gm_heap *heap,
-			   const struct gm_span *span);
 
 /* supply.c */
 
@@ -150,17 +153,6 @@ size_t gm_handles_break(struct gm_heap *heap, const struct gm_need *need);
 gpumem_status gm_pages_release(struct gm_heap *heap,
 			       const struct gm_release *leave,
 			       uint64_t *bytes_out);
-/* Nothing in the segment is used, and it is no graph's: it may go once it is
- * completed. */
-bool gm_segment_whole(const struct gm_span *span);
-/* The same, and it is. */
-bool gm_segment_completed(const struct gm_span *span);
-/* What its ends have beyond whole units. */
-uint64_t gm_segment_slack(const struct gm_heap *heap,
-			  const struct gm_span *span);
-gpumem_status gm_segment_release(struct gm_heap *heap,
-				 const struct gm_release *leave,
-				 uint64_t *bytes_out);
 /* Gives handles that are mapped nowhere back; those that the driver will not
  * take stay ours, as spare ones, for which there is room. How many went. */
 size_t gm_handles_destroy(struct gm_heap *heap,

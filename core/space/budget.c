@@ -5,22 +5,13 @@
  * How much a heap may reserve: by its limits, and before it moves memory rather
  * than take more. See budget.h.
  */
-#include "handle.h"
-#include "base/clock.h"
+#include "space.h"
 #include "base/error.h"
 #include "base/option.h"
 
 uint64_t gm_budget_need(const struct gm_heap *heap, uint64_t bytes)
 {
-	const struct gm_class *class;
-
-	if (heap->vm)
-		return (bytes + heap->page_bytes - 1) &
-		       ~(uint64_t)(heap->page_bytes - 1);
-	if (bytes > GM_SMALL_MAX)
-		return gm_segment_least(heap, bytes, heap->unit);
-	class = &heap->classes.of[gm_class_of(&heap->classes, bytes)];
-	return gm_segment_least(heap, class->run_bytes, GM_RUN_UNIT);
+	return heap->space->model->need(heap, bytes);
 }
 
 gpumem_status gm_limits_judge(const struct gm_heap *heap, uint64_t soft_bytes,
@@ -72,6 +63,26 @@ uint64_t gm_limit_bytes(const struct gm_heap *heap,
 	return limit ? limit : UINT64_MAX;
 }
 
+uint64_t gm_limit_hard(const struct gm_heap *heap)
+{
+	uint64_t limit = heap->space->budget.limit_bytes;
+
+	return limit ? limit : UINT64_MAX;
+}
+
+uint64_t gm_limit_beside(const struct gm_heap *heap, uint64_t bytes,
+			 uint64_t driver_bytes)
+{
+	uint64_t limit = gm_limit_hard(heap), sum;
+	uint64_t reserved = heap->counters.reserved.current;
+	uint64_t room = limit > reserved ? limit - reserved : 0;
+
+	if (driver_bytes > room)
+		driver_bytes = room;
+	return __builtin_add_overflow(bytes, driver_bytes, &sum) ? UINT64_MAX
+								 : sum;
+}
+
 uint64_t gm_limit_room(const struct gm_heap *heap,
 		       const struct gm_attempt *attempt)
 {
@@ -107,7 +118,7 @@ static double waste_of(const struct gm_heap *heap, double high)
 	double turns = migrated_bytes / high - free_turns;
 	double waste = heap->space->budget.waste;
 
-	if (!heap->vm || turns <= 0 || waste >= heap->space->budget.waste_max)
+	if (turns <= 0 || waste >= heap->space->budget.waste_max)
 		return waste;
 	waste += turns * waste_per_turn;
 	return waste < heap->space->budget.waste_max
@@ -162,11 +173,8 @@ void gm_budget_read_options(struct gm_heap *heap)
 	struct gm_budget *budget = &heap->space->budget;
 	char text[64];
 
-	budget->waste = gm_option_fraction(heap->vm ? GM_PERCENT_waste
-						    : GM_PERCENT_segment_waste);
-	budget->waste_max = gm_option_fraction(GM_PERCENT_waste_max);
-	budget->segment_wait_ns =
-		gm_ns_of_ms(gm_option_count(GM_COUNT_segment_wait_ms));
+	budget->waste = gm_option_fraction(heap->space->model->waste);
+	budget->waste_max = gm_option_fraction(heap->space->model->waste_max);
 	budget->stream_waste = gm_option_fraction(GM_PERCENT_stream_waste);
 	budget->limited_stream_waste = budget->stream_waste;
 	if (!gm_option_given(GM_PERCENT_stream_waste, text, sizeof(text)))

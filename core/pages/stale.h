@@ -32,31 +32,15 @@
  * Each stale extent has handles of one size, and is merged only with such as
  * are over, to be unmapped in one call. The heap's mutex guards it.
  */
-#ifndef GM_VM_STALE_H
-#define GM_VM_STALE_H
+#ifndef GM_PAGES_STALE_H
+#define GM_PAGES_STALE_H
 
-#include "extent/heap_core.h"
+#include "space/space.h"
 
-struct gm_arena;
-struct gm_attempt;
-struct gm_first;
 struct gm_run;
-struct gm_tally;
 
 /* So many places of a handle are unmapped for it while the mutex is kept. */
 enum { GM_STALE_HOLD = 16 };
-
-struct gm_stale {
-	bool on;	   /* constant: pages can be lent */
-	uint32_t ring;	   /* the stale extents, about the oldest first */
-	uint32_t lending;  /* those of the growth under way */
-	uint32_t retiring; /* being unmapped; the mutex may be free */
-	uint64_t bytes;
-	size_t handles;
-	size_t places; /* constant: with more handles there is much of it */
-	size_t most;   /* constant: handles */
-	pthread_cond_t retired; /* one is not being unmapped any more */
-};
 
 void gm_stale_init(struct gm_heap *heap);
 void gm_stale_fini(struct gm_heap *heap);

@@ -97,7 +97,7 @@ static gpumem_status open_span(const struct gm_heap *heap,
 	return status;
 }
 
-gpumem_status gm_space_open(struct gm_heap *heap, struct gpumem_device *peer)
+gpumem_status gm_pages_open(struct gm_heap *heap, struct gpumem_device *peer)
 {
 	const struct gm_span *span = heap->spans.first;
 	gpumem_status status = GPUMEM_OK;

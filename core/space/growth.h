@@ -8,9 +8,9 @@
  * it would do had it come later. What is new lies in nobody's list meanwhile,
  * and is counted here.
  *
- * It keeps the mutex where its handles are mapped twice (stale.h), where it
- * unmaps (steal.c), and where a block grows in its place (gm_space_extend()),
- * which may also happen meanwhile.
+ * It keeps the mutex where its handles are mapped twice (pages/stale.h), where
+ * it unmaps (steal.c), and where a block grows in its place
+ * (gm_pages_extend()), which may also happen meanwhile.
  *
  *     reserved + flight.creating_bytes <= limit
  *     the flight is 0 while the thread that grows has the mutex
@@ -18,8 +18,8 @@
  *
  * The heap's mutex guards it.
  */
-#ifndef GM_VM_GROWTH_H
-#define GM_VM_GROWTH_H
+#ifndef GM_SPACE_GROWTH_H
+#define GM_SPACE_GROWTH_H
 
 #include "order/order.h"
 

@@ -5,8 +5,9 @@
  * Growth without virtual memory: raw allocations ("segments"), each a span of
  * its own, given back whole when nothing in them is used. See space.h.
  */
-#include "handle.h"
+#include "segments.h"
 #include "base/error.h"
+#include "extent/map.h"
 
 #include <stdlib.h>
 

@@ -151,12 +151,10 @@ free_span:
 	return status;
 }
 
-gpumem_status gm_space_start(struct gm_heap *heap)
+gpumem_status gm_range_start(struct gm_heap *heap)
 {
 	uint64_t asked = gm_option_bytes(GM_BYTES_space), bytes, least;
 
-	if (!heap->vm)
-		return GPUMEM_OK;
 	bytes = asked ? asked
 		      : SPACE_FACTOR * heap->driver.device->info.total_bytes;
 	bytes = least_of(bytes, space_most);

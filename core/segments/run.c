@@ -7,7 +7,7 @@
  * each other's, so that none may have a large piece of its own. What one other
  * stream has is behind.c's. Under the heap's mutex. See arena.h.
  */
-#include "order.h"
+#include "segments.h"
 
 /* Free extents side by side, from `first` on, of so many bytes together. */
 struct run {
@@ -132,7 +132,7 @@ bool gm_arenas_run_behind(struct gm_arena *receiver,
 	/* Long enough wherever it begins. */
 	if (alignment > heap->unit)
 		bytes += alignment - heap->unit;
-	if (!heap->vm && !receiver->graph && !receiver->dropped)
+	if (!receiver->graph && !receiver->dropped)
 		run = smallest(heap, attempt, bytes);
 	return run.first && !gm_arena_capturing(receiver, attempt) &&
 	       wait_for(receiver, attempt, run.first, bytes) &&

@@ -2,39 +2,28 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Without virtual memory: the host waits for work, so that unused segments go
- * back rather than that more is reserved than ever. A segment goes back whole,
- * and a stream whose host is ahead has none that it is done with, so what is
- * free beside its blocks would come to several times as much as they are. Such
- * a wait is seldom, since up to what was ever reserved nothing waits; and it
- * ends, since work may wait for the very thread that allocates. Under the
- * mutex, which is released meanwhile.
+ * The host waits for work, so that unused segments go back rather than that
+ * more is reserved than ever. A segment goes back whole, and a stream whose
+ * host is ahead has none that it is done with, so what is free beside its
+ * blocks would come to several times as much as they are. Such a wait is
+ * seldom, since up to what was ever reserved nothing waits; and it ends, since
+ * work may wait for the very thread that allocates. Under the mutex, which is
+ * released meanwhile. See segments.h.
  */
-#include "lookup.h"
-#include "vm/handle.h"
+#include "segments.h"
 #include "base/clock.h"
 #include "base/log.h"
 
-bool gm_lookup_may_drain(const struct gm_lookup *lookup)
-{
-	const struct gm_heap *heap = lookup->heap;
-
-	return !heap->vm && heap->space->budget.segment_wait_ns &&
-	       gm_may_follow(heap, lookup->want->flags);
-}
-
 /* Would a new segment be waste, and the heap larger than ever? */
-static bool would_be_record(const struct gm_lookup *lookup)
+static bool would_be_record(const struct gm_heap *heap, size_t bytes,
+			    size_t alignment)
 {
-	const struct gm_heap *heap = lookup->heap;
-	const struct gm_want *want = lookup->want;
-	uint64_t bytes = gm_budget_need(heap, want->bytes);
+	uint64_t need = gm_budget_need(heap, bytes);
 
-	return gm_budget_exceeds(heap, bytes) &&
-	       !gm_budget_has_slack(heap, bytes) &&
+	return gm_budget_exceeds(heap, need) &&
+	       !gm_budget_has_slack(heap, need) &&
 	       heap->counters.reserved.current +
-			       gm_segment_good(heap, want->bytes,
-					       want->alignment) >
+			       gm_segment_good(heap, bytes, alignment) >
 		       heap->space->budget.highest_reserved;
 }
 
@@ -110,22 +99,19 @@ static void drain(struct gm_heap *heap)
 	}
 }
 
-bool gm_lookup_drain(struct gm_lookup *lookup)
+bool gm_segments_drain(struct gm_heap *heap, struct gm_attempt *attempt,
+		       size_t bytes, size_t alignment)
 {
-	struct gm_heap *heap = lookup->heap;
 	uint64_t begin_ns;
 
-	if (lookup->attempt->drained || !gm_lookup_may_drain(lookup) ||
-	    !would_be_record(lookup) ||
-	    gm_capture_forbids(heap, lookup->attempt) ||
-	    !keeper(heap, lookup->attempt))
+	if (attempt->drained || !attempt->spares_busy ||
+	    !would_be_record(heap, bytes, alignment) ||
+	    gm_capture_forbids(heap, attempt) || !keeper(heap, attempt))
 		return false;
 	begin_ns = gm_waiting_begin(heap);
 	drain(heap);
 	gm_waiting_end(heap, begin_ns);
-	lookup->attempt->drained = true;
-	lookup->attempt->after = GPUMEM_SERVED_WAITED;
-	/* Others have had their way. */
-	lookup->anew = true;
+	attempt->drained = true;
+	attempt->after = GPUMEM_SERVED_WAITED;
 	return true;
 }

@@ -13,7 +13,7 @@ static struct gm_extent *free_one(struct gm_extent *extent)
 	return extent && gm_extent_is(extent, GM_EXTENT_FREE) ? extent : NULL;
 }
 
-gpumem_status gm_space_extend(struct gm_heap *heap, struct gm_attempt *attempt,
+gpumem_status gm_pages_extend(struct gm_heap *heap, struct gm_attempt *attempt,
 			      struct gm_arena *arena, struct gm_extent *hole,
 			      size_t hole_bytes, size_t bytes, bool in_order)
 {

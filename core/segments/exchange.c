@@ -6,7 +6,7 @@
  * spared, and how often one goes back for another. See budget.h. All of it
  * trades driver calls for memory (decision 48).
  */
-#include "handle.h"
+#include "segments.h"
 
 /* New segments are at least so large, or this part of what is reserved. Blocks
  * do not lie across segments, so there is a rest at the end of each: with

@@ -3,7 +3,7 @@
 
 /* How much is left of what a heap may reserve, and what counts then. See
  * budget.h. */
-#include "handle.h"
+#include "space.h"
 
 /* The least of what bounds it: the limit, the memory that there is, and what
  * the driver had when it had no more. */
@@ -106,7 +106,7 @@ bool gm_budget_is_fragmented(const struct gm_heap *heap, uint64_t bytes)
 	uint64_t high = gm_budget_high(heap, bytes);
 	uint64_t target = gm_budget_target(heap, bytes);
 
-	return heap->vm && heap->counters.reserved.current + bytes > target &&
+	return heap->counters.reserved.current + bytes > target &&
 	       is_alone(heap) &&
 	       (double)unmovable_bytes(heap) >
 		       fragmented * (double)(target - high);

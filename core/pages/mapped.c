@@ -16,20 +16,6 @@ void gm_handle_record(const struct gm_heap *heap, uintptr_t address,
 		  handle->pages * heap->page_bytes, handle->page, handle->from);
 }
 
-/* A segment is mapped by the driver, and moves nowhere. */
-void gm_segment_record(const struct gm_heap *heap, const struct gm_span *span)
-{
-	GM_RECORD(heap->record, GPUMEM_RECORD_MAP, span->address, span->bytes,
-		  0, 0);
-}
-
-void gm_segment_record_end(const struct gm_heap *heap,
-			   const struct gm_span *span)
-{
-	GM_RECORD(heap->record, GPUMEM_RECORD_UNMAP, span->address,
-		  span->bytes);
-}
-
 static bool is_stale(const struct gm_extent *extent)
 {
 	return gm_extent_is(extent, GM_EXTENT_STALE) ||
@@ -62,15 +48,12 @@ static void record_pages(const struct gm_heap *heap, const struct gm_span *span,
 }
 
 /* Of the places of a page the one in use comes last, as it did before. */
-void gm_space_record(const struct gm_heap *heap)
+void gm_pages_record(const struct gm_heap *heap)
 {
 	const struct gm_span *span = heap->spans.first;
 
-	for (; heap->vm && span; span = span->next)
+	for (; span; span = span->next)
 		record_pages(heap, span, true);
 	for (span = heap->spans.first; span; span = span->next)
-		if (heap->vm)
-			record_pages(heap, span, false);
-		else
-			gm_segment_record(heap, span);
+		record_pages(heap, span, false);
 }
