@@ -103,7 +103,8 @@ preload_tests = \
 	tests/tool_run_opencl.sh \
 	tests/tool_run_pool.sh \
 	tests/tool_run_programs.sh \
-	tests/tool_run_record.sh
+	tests/tool_run_record.sh \
+	tests/tool_run_served.sh
 other_tests = \
 	tests/adopter.sh \
 	tests/attack.sh \

@@ -238,9 +238,10 @@ check "--adopt sets what is not set" env TF_FORCE_GPU_ALLOW_GROWTH=false \
 		[ "$PYTORCH_NO_CUDA_MEMORY_CACHING" = 1 ] &&
 		[ "$PYTORCH_NO_HIP_MEMORY_CACHING" = 1 ] &&
 		[ "$TF_FORCE_GPU_ALLOW_GROWTH" = false ] &&
+		[ "$TF_GPU_ALLOCATOR" = cuda_malloc_async ] &&
 		[ "${XLA_PYTHON_CLIENT_PREALLOCATE-unset}" = "" ]'
 json_is "sorted(d['set'])" \
-	"['PYTORCH_NO_CUDA_MEMORY_CACHING', 'PYTORCH_NO_HIP_MEMORY_CACHING', 'XLA_PYTHON_CLIENT_ALLOCATOR']" \
+	"['PYTORCH_NO_CUDA_MEMORY_CACHING', 'PYTORCH_NO_HIP_MEMORY_CACHING', 'TF_GPU_ALLOCATOR', 'XLA_PYTHON_CLIENT_ALLOCATOR']" \
 	"and the report says what"
 exits 0 "without it" "$run" --json --report="$scratch/out" sh -c \
 	'[ -z "${XLA_PYTHON_CLIENT_ALLOCATOR+set}" ]'

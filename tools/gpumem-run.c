@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@ enum {
 	KEY_LIMIT,
 	KEY_NO_POOL,
 	KEY_RECORD,
-	KEY_REPORT
+	KEY_REPORT,
+	KEY_TRIM
 };
 
 static const struct argp_option options[] = {
@@ -43,6 +45,11 @@ static const struct argp_option options[] = {
 	 "Record each allocation and free of device memory into this file", 0},
 	{"report", KEY_REPORT, "FILE", OPTION_ARG_OPTIONAL,
 	 "Write the report to this file, not to standard error", 0},
+	{"trim", KEY_TRIM, "PID", 0,
+	 "Run nothing: have that process, under --adopt, give back what it "
+	 "does "
+	 "not use",
+	 0},
 	{"json", 'j', NULL, 0, "Write the report as JSON", 0},
 	{0},
 };
@@ -66,6 +73,28 @@ static struct limit_value parse_limit(const char *arg)
 		usage_expected("--limit", arg, expected);
 	return (struct limit_value){
 		0, (uint64_t)(percent * (LIMIT_WHOLE / 100) + .5)};
+}
+
+static pid_t parse_pid(const char *arg)
+{
+	char *end;
+	long pid = strtol(arg, &end, 10);
+
+	if (*arg < '1' || *arg > '9' || *end || pid > INT_MAX)
+		usage_expected("--trim", arg, "the number of a process");
+	return (pid_t)pid;
+}
+
+static void check(const struct run_config *config)
+{
+	if (!config->command && !config->trim)
+		usage_fail("expected a program");
+	if (config->command && config->trim)
+		usage_fail("--trim runs no program");
+	if (config->output && config->recording &&
+	    !strcmp(config->output, config->recording))
+		usage_fail("--report=%s: that is where the recording goes",
+			   config->output);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -99,6 +128,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_NO_POOL:
 		config->no_pool = true;
 		return 0;
+	case KEY_TRIM:
+		config->trim = parse_pid(arg);
+		return 0;
 	case 'j':
 		config->json = true;
 		return 0;
@@ -107,13 +139,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_END:
-		if (!config->command)
-			usage_fail("expected a program");
-		if (config->output && config->recording &&
-		    !strcmp(config->output, config->recording))
-			usage_fail("--report=%s: that is where the recording "
-				   "goes",
-				   config->output);
+		check(config);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -217,6 +243,8 @@ int main(int argc, char **argv)
 
 	tool_begin_runner("gpumem-run");
 	usage_parse_command(&argp, argc, argv, &config);
+	if (config.trim)
+		return run_trim(config.trim) ? 0 : TOOL_FAILED;
 	if (!can_write(&config))
 		return TOOL_FAILED;
 	if (run_not_followed(unfollowed, config.command[0]))

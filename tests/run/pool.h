@@ -37,8 +37,19 @@ typedef unsigned long long address;
 	X(cuMemAllocManaged, (address *, size_t, unsigned))                    \
 	X(cuMemAllocAsync, (address *, size_t, void *))                        \
 	X(cuMemFreeAsync, (address, void *))                                   \
+	X(cuMemAllocAsync_ptsz, (address *, size_t, void *))                   \
+	X(cuMemFreeAsync_ptsz, (address, void *))                              \
 	X(cuMemPoolCreate, (void **, const void *))                            \
 	X(cuMemPoolDestroy, (void *))                                          \
+	X(cuMemPoolTrimTo, (void *, size_t))                                   \
+	X(cuMemPoolGetAttribute, (void *, int, void *))                        \
+	X(cuMemPoolSetAttribute, (void *, int, void *))                        \
+	X(cuMemPoolSetAccess, (void *, const void *, size_t))                  \
+	X(cuMemPoolExportToShareableHandle, (void *, void *, int, address))    \
+	X(cuMemPoolExportPointer, (void *, address))                           \
+	X(cuDeviceGetDefaultMemPool, (void **, int))                           \
+	X(cuDeviceGetMemPool, (void **, int))                                  \
+	X(cuDeviceSetMemPool, (int, void *))                                   \
 	X(cuMemAllocFromPoolAsync, (address *, size_t, void *, void *))        \
 	X(cuMemCreate, (address *, size_t, const void *, address))             \
 	X(cuMemRelease, (address))                                             \
@@ -59,6 +70,7 @@ typedef unsigned long long address;
 	X(cuStreamCreate, (void **, unsigned))                                 \
 	X(cuStreamCreateWithPriority, (void **, unsigned, int))                \
 	X(cuStreamDestroy_v2, (void *))                                        \
+	X(cuCtxSynchronize, (void))                                            \
 	X(cuStreamSynchronize, (void *))                                       \
 	X(cuStreamBeginCapture_v2, (void *, int))                              \
 	X(cuStreamEndCapture, (void *, void **))                               \

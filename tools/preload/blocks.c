@@ -137,6 +137,20 @@ void blocks_rename(struct blocks *blocks, const void *from, const void *to)
 			blocks->entries[i].context = to;
 }
 
+bool blocks_first(const struct blocks *blocks, enum block_space space,
+		  int device, struct block *block_out)
+{
+	for (size_t i = 0; i < blocks->room; i++) {
+		const struct block *block = &blocks->entries[i];
+
+		if (block->space != space || block->device != device)
+			continue;
+		*block_out = *block;
+		return true;
+	}
+	return false;
+}
+
 bool blocks_take_of(struct blocks *blocks, const void *context,
 		    struct block *block_out)
 {

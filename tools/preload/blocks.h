@@ -26,7 +26,8 @@ enum block_space {
 	BLOCK_ARRAY,	   /* handle of an array, mipmapped or not */
 	BLOCK_GRAPHS,	   /* 1 + device: what graphs have there */
 	BLOCK_NODE,	   /* address of a node; nothing is counted for it */
-	BLOCK_HIP = 16,	   /* from here on the same of AMD's runtime */
+	BLOCK_SERVED,	/* address inside what is pooled; `link`: see named.h */
+	BLOCK_HIP = 16, /* from here on the same of AMD's runtime */
 	BLOCK_HIP_ADDRESS = BLOCK_HIP + BLOCK_ADDRESS,
 	BLOCK_HIP_REGISTERED,
 	BLOCK_HIP_HANDLE,
@@ -48,7 +49,8 @@ struct block {
 	uint32_t refs;
 	uint8_t space;	      /* 0: the entry is empty; it has the API, too */
 	uint8_t kind, device; /* kind: of a whole its state */
-	bool known; /* others know its address: it is never used again */
+	bool known;  /* others know its address: it is never used again */
+	bool pooled; /* memory of the pool that serves, see served.h */
 };
 
 /* count * 2 <= room, a power of two, or both 0 */
@@ -69,6 +71,9 @@ bool blocks_take(struct blocks *blocks, enum block_space space, uint64_t key,
 struct block *blocks_around(const struct blocks *blocks, enum block_space space,
 			    uint64_t address);
 void blocks_rename(struct blocks *blocks, const void *from, const void *to);
+/* Some block of that space and device; false: there is none. */
+bool blocks_first(const struct blocks *blocks, enum block_space space,
+		  int device, struct block *block_out);
 /* Some block of that context; false: it has none. */
 bool blocks_take_of(struct blocks *blocks, const void *context,
 		    struct block *block_out);

@@ -3,7 +3,8 @@
 
 /*
  * See count.h. A block's bytes are in the ledger while it is in the table or
- * the cache, exactly: both change under the mutex of the state.
+ * the cache, exactly: both change under the mutex of the state. A pooled block
+ * is in what is kept, and in no kind: what it serves is.
  */
 #include "count.h"
 #include "limit.h"
@@ -44,11 +45,46 @@ static struct ledger *ledger_of(const struct preload_state *state,
 	return state->ledgers[count_api(block)];
 }
 
+void count_cached(struct ledger_device *device, uint64_t bytes)
+{
+	add(&device->pool.current_bytes, bytes);
+	raise_peak(&device->pool.peak_bytes, device->pool.current_bytes);
+	add(&device->reserved_bytes, bytes);
+}
+
+void count_uncached(struct ledger_device *device, uint64_t bytes)
+{
+	add(&device->pool.current_bytes, -bytes);
+	add(&device->reserved_bytes, -bytes);
+}
+
+void count_unused(struct ledger_device *device, uint64_t more)
+{
+	add(&device->pool.unused_bytes, more);
+	add(&device->pool.current_bytes, more);
+	add(&device->reserved_bytes, more);
+	raise_peak(&device->reserved_peak_bytes, device->reserved_bytes);
+}
+
+void count_kept(struct ledger_device *device)
+{
+	raise_peak(&device->pool.peak_bytes, device->pool.current_bytes);
+}
+
+void count_one(_Atomic uint64_t *value)
+{
+	add(value, 1);
+}
+
 static void charge(struct ledger *ledger, const struct block *block)
 {
 	struct ledger_device *device = &ledger->devices[block->device];
 	struct ledger_counts *counts = &device->kinds[block->kind];
 
+	if (block->pooled) {
+		count_unused(device, block->whole_bytes);
+		return;
+	}
 	add(&counts->current_bytes, block->bytes);
 	raise_peak(&counts->peak_bytes, counts->current_bytes);
 	if (!count_is_on_device(block->kind))
@@ -64,30 +100,16 @@ static void discharge(struct preload_state *state, struct block *block)
 	struct ledger_device *device =
 		&ledger_of(state, block)->devices[block->device];
 
+	if (block->pooled) {
+		count_unused(device, -block->whole_bytes);
+		return;
+	}
 	recorder_stamp(&state->recorder, block);
 	add(&device->kinds[block->kind].current_bytes, -block->bytes);
 	if (!count_is_on_device(block->kind))
 		return;
 	add(&device->current_bytes, -block->bytes);
 	add(&device->reserved_bytes, -block->whole_bytes);
-}
-
-void count_cached(struct ledger_device *device, uint64_t bytes)
-{
-	add(&device->pool.current_bytes, bytes);
-	raise_peak(&device->pool.peak_bytes, device->pool.current_bytes);
-	add(&device->reserved_bytes, bytes);
-}
-
-void count_uncached(struct ledger_device *device, uint64_t bytes)
-{
-	add(&device->pool.current_bytes, -bytes);
-	add(&device->reserved_bytes, -bytes);
-}
-
-void count_one(_Atomic uint64_t *value)
-{
-	add(value, 1);
 }
 
 bool count_is_device(int device)
@@ -102,6 +124,8 @@ bool count_insert(struct preload_state *state, const struct block *block)
 	if (!ledger || !blocks_put(&state->blocks, block))
 		return false;
 	charge(ledger, block);
+	if (block->pooled)
+		return true;
 	add(&ledger->devices[block->device].kinds[block->kind].allocs, 1);
 	recorder_alloc(&state->recorder, ledger,
 		       blocks_find(&state->blocks, block->space, block->key));
@@ -111,6 +135,8 @@ bool count_insert(struct preload_state *state, const struct block *block)
 /* A block that was discharged is free now. */
 static void freed(struct preload_state *state, const struct block *block)
 {
+	if (block->pooled)
+		return;
 	add(&ledger_of(state, block)
 		     ->devices[block->device]
 		     .kinds[block->kind]
@@ -132,6 +158,8 @@ void count_remove(struct preload_state *state, const struct block *block)
 void count_refused(struct preload_state *state, struct ledger *ledger,
 		   const struct block *block)
 {
+	if (block->pooled)
+		return;
 	count_one(&ledger->devices[block->device].kinds[block->kind].failures);
 	count_one(&ledger->devices[block->device].refused);
 	recorder_oom(&state->recorder, ledger, block, true);
@@ -140,7 +168,8 @@ void count_refused(struct preload_state *state, struct ledger *ledger,
 static void failed(int result, const struct block *block)
 {
 	struct preload_state *state = preload_lock();
-	struct ledger *ledger = preload_ledger(state, count_api(block));
+	struct ledger *ledger =
+		block->pooled ? NULL : preload_ledger(state, count_api(block));
 
 	if (ledger)
 		count_one(&ledger->devices[block->device]

@@ -52,6 +52,10 @@ void count_refused(struct preload_state *state, struct ledger *ledger,
 /* With the mutex: what is kept of the device changes. */
 void count_cached(struct ledger_device *device, uint64_t bytes);
 void count_uncached(struct ledger_device *device, uint64_t bytes);
+/* The same of the pool that serves; `more` may be a negative number. */
+void count_unused(struct ledger_device *device, uint64_t more);
+/* Behind one that was no more than an allocation's way to the program. */
+void count_kept(struct ledger_device *device);
 void count_one(_Atomic uint64_t *value);
 /* Whether a kind is in the figures of the device. */
 bool count_is_on_device(unsigned kind);

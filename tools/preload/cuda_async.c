@@ -4,13 +4,15 @@
 /*
  * Memory of the driver's stream-ordered pools, for both default streams: that
  * of all threads, and with _ptsz that of each thread. What is counted is what
- * the program holds; the driver's pool may keep more.
+ * the program holds; the driver's pool may keep more. What is not captured is
+ * served by gpumem's own pool where it can be, see served.h.
  */
 #include "cuda_graph.h"
 #include "pool.h"
+#include "served.h"
 
 /* In a wrapper of that name and parameters. */
-#define ALLOC(name, standard, ...)                                             \
+#define ALLOC(name, standard, pool, ...)                                       \
 	do {                                                                   \
 		CUdeviceptr before = left(address_out, bytes);                 \
 		CUresult result;                                               \
@@ -19,6 +21,12 @@
 		if (!preload_enter())                                          \
 			return REAL(name)(__VA_ARGS__);                        \
 		node = graph_captures(stream ? stream : (standard));           \
+		if (!node &&                                                   \
+		    served_alloc(address_out, bytes, pool,                     \
+				 stream ? stream : (standard), &result)) {     \
+			preload_leave();                                       \
+			return result;                                         \
+		}                                                              \
 		if (!node && !limit_begin(address_out, LEDGER_ASYNC, bytes)) { \
 			preload_leave();                                       \
 			return CUDA_ERROR_OUT_OF_MEMORY;                       \
@@ -41,14 +49,14 @@
 	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
 			     CUstream stream)                                  \
 	{                                                                      \
-		ALLOC(name, standard, address_out, bytes, stream);             \
+		ALLOC(name, standard, NULL, address_out, bytes, stream);       \
 	}
 
 #define ALLOC_FROM_POOL(name, standard)                                        \
 	CUresult wrap_##name(CUdeviceptr *address_out, size_t bytes,           \
 			     CUmemoryPool pool, CUstream stream)               \
 	{                                                                      \
-		ALLOC(name, standard, address_out, bytes, pool, stream);       \
+		ALLOC(name, standard, pool, address_out, bytes, pool, stream); \
 	}
 
 #define FREE_ASYNC(name, standard)                                             \
@@ -59,9 +67,17 @@
                                                                                \
 		if (!address || !preload_enter())                              \
 			return REAL(name)(address, stream);                    \
+		if (!graph_captures(stream ? stream : (standard)) &&           \
+		    served_free(address, stream ? stream : (standard),         \
+				&result)) {                                    \
+			preload_leave();                                       \
+			return result;                                         \
+		}                                                              \
 		if (graph_has(address)) {                                      \
 			result = REAL(name)(address, stream);                  \
-		} else if (pool_expose(address)) {                             \
+		} else if (!served_owns(address,                               \
+					__builtin_return_address(0)) &&        \
+			   pool_expose(address)) {                             \
 			count_take(BLOCK_ADDRESS, address, &block);            \
 			block.stream = stream_of(stream, standard);            \
 			result = REAL(name)(address, stream);                  \

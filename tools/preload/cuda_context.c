@@ -6,6 +6,7 @@
  * belongs to them.
  */
 #include "pool.h"
+#include "served.h"
 
 static bool is_device(CUdevice device)
 {
@@ -92,6 +93,7 @@ static CUresult retain(struct preload_state *state, CUcontext *context_out,
 	if (result == CUDA_SUCCESS) {
 		(void)preload_lock();
 		state->primary[device] = *context_out;
+		state->serveds.retained[device]++;
 		epoch_add_context(&state->epochs, *context_out);
 		preload_unlock(state);
 	}
@@ -124,6 +126,22 @@ static void forget_primary(CUdevice device)
 	preload_unlock(state);
 }
 
+/* The pool that serves is a user of it, too, but not the last one while it has
+ * no blocks. */
+static void close_served(CUdevice device, bool resets)
+{
+	struct preload_state *state = preload_lock();
+	unsigned *retained = &state->serveds.retained[device];
+	bool last;
+
+	if (!resets && *retained)
+		--*retained;
+	last = !*retained;
+	preload_unlock(state);
+	if (last || resets)
+		served_close(device, resets);
+}
+
 /* A primary context goes with its last user, or is emptied for all of them. No
  * other can begin meanwhile. */
 static CUresult end_primary(CUdevice device, bool resets,
@@ -137,6 +155,7 @@ static CUresult end_primary(CUdevice device, bool resets,
 
 	preload_unlock(state);
 	pthread_mutex_lock(&state->primaries);
+	close_served(device, resets);
 	pool_context_ending(context);
 	result = end(device);
 	if (result == CUDA_SUCCESS)

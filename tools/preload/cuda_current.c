@@ -5,6 +5,7 @@
  * See cuda_current.h.
  */
 #include "cuda_current.h"
+#include "served.h"
 #include "store.h"
 
 _Static_assert((int)CUDA_SUCCESS == COUNT_SUCCESS, "");
@@ -59,10 +60,21 @@ static bool wait_for_others(struct preload_state *state, int device)
 	return true;
 }
 
+/* What the pool that serves has unused, for which the mutex is released. */
+static bool trim_served(struct preload_state *state, int device)
+{
+	uint64_t bytes;
+
+	preload_unlock(state);
+	bytes = served_trim(device, 0);
+	(void)preload_lock();
+	return bytes;
+}
+
 static bool give_back(struct preload_state *state, int device)
 {
 	return pool_return_oldest(state, device) != 0 ||
-	       wait_for_others(state, device);
+	       trim_served(state, device) || wait_for_others(state, device);
 }
 
 uint64_t cuda_total_bytes(int device)
@@ -81,6 +93,17 @@ bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
 					 .space = BLOCK_ADDRESS,
 					 .kind = (uint8_t)kind,
 					 .device = (uint8_t)device},
+			 give_back);
+}
+
+bool limit_begin_pooled(const void *out, int device, uint64_t bytes)
+{
+	return limit_ask(out,
+			 &(struct block){.bytes = bytes,
+					 .space = BLOCK_ADDRESS,
+					 .kind = LEDGER_VIRTUAL,
+					 .device = (uint8_t)device,
+					 .pooled = true},
 			 give_back);
 }
 

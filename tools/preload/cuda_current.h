@@ -26,6 +26,9 @@ bool limit_begin(const void *out, enum ledger_kind kind, uint64_t bytes);
 bool limit_begin_on(const void *out, enum ledger_kind kind, int device,
 		    uint64_t bytes);
 
+/* The same for the pool that serves, whose refusals are not the program's. */
+bool limit_begin_pooled(const void *out, int device, uint64_t bytes);
+
 /* limit_left() of the current device. */
 uint64_t limit_free(uint64_t free_bytes);
 

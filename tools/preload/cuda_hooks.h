@@ -146,6 +146,12 @@ typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
 	  PFN_cuMemAllocFromPoolAsync_v11020_ptsz)                             \
 	X(cuMemFreeAsync, PFN_cuMemFreeAsync_v11020)                           \
 	X(cuMemFreeAsync_ptsz, PFN_cuMemFreeAsync_v11020_ptsz)                 \
+	X(cuMemPoolCreate, PFN_cuMemPoolCreate_v11020)                         \
+	X(cuMemPoolDestroy, PFN_cuMemPoolDestroy_v11020)                       \
+	X(cuMemPoolTrimTo, PFN_cuMemPoolTrimTo_v11020)                         \
+	X(cuMemPoolSetAttribute, PFN_cuMemPoolSetAttribute_v11020)             \
+	X(cuMemPoolGetAttribute, PFN_cuMemPoolGetAttribute_v11020)             \
+	X(cuMemPoolSetAccess, PFN_cuMemPoolSetAccess_v11020)                   \
 	X(cuArrayCreate_v2, PFN_cuArrayCreate_v3020)                           \
 	X(cuArray3DCreate_v2, PFN_cuArray3DCreate_v3020)                       \
 	X(cuArrayDestroy, PFN_cuArrayDestroy_v2000)                            \
@@ -168,6 +174,8 @@ typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
 	X(cuCtxPushCurrent_v2, PFN_cuCtxPushCurrent_v4000)                     \
 	X(cuCtxPopCurrent_v2, PFN_cuCtxPopCurrent_v4000)                       \
 	X(cuCtxSynchronize, PFN_cuCtxSynchronize_v2000)                        \
+	X(cuDeviceGetDefaultMemPool, PFN_cuDeviceGetDefaultMemPool_v11020)     \
+	X(cuDeviceGetMemPool, PFN_cuDeviceGetMemPool_v11020)                   \
 	X(cuDeviceGetGraphMemAttribute,                                        \
 	  PFN_cuDeviceGetGraphMemAttribute_v11040)                             \
 	X(cuDevicePrimaryCtxGetState, PFN_cuDevicePrimaryCtxGetState_v7000)    \

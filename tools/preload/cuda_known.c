@@ -6,18 +6,27 @@
  * the driver's numbers by which libraries recognise a block and remember it.
  * Who has seen a block may rely on it being gone when it is freed. A block that
  * is larger than its request is described as one of the request.
+ *
+ * A block that is served is described as one of the driver's pool that the
+ * program named, and has no handle of its own.
  */
 #include "pool.h"
+#include "served.h"
+
+#include <string.h>
+
+enum { BUFFER_ID = 7 }; /* of enum CUpointer_attribute */
 
 /* Before a call that shares the block, or asks what makes it one of its own; it
  * is known to others then. False: the program has freed it. */
 static bool share(CUdeviceptr address)
 {
+	struct block served;
 	bool live;
 
 	if (!pool_enter())
 		return true;
-	live = pool_expose(address);
+	live = !served_find(address, &served) && pool_expose(address);
 	preload_leave();
 	return live;
 }
@@ -74,13 +83,32 @@ static void fix_size(CUdeviceptr address, size_t *bytes)
 	preload_leave();
 }
 
+static bool find_served(CUdeviceptr address, struct block *block_out)
+{
+	bool found;
+
+	if (!pool_enter())
+		return false;
+	found = served_find(address, block_out);
+	preload_leave();
+	return found;
+}
+
 /* Who asks for nothing is told nothing by the driver, and of memory that is not
  * there that it was not found. */
 CUresult wrap_cuMemGetAddressRange_v2(CUdeviceptr *base_out, size_t *bytes_out,
 				      CUdeviceptr address)
 {
+	struct block served;
 	CUresult result;
 
+	if ((base_out || bytes_out) && find_served(address, &served)) {
+		if (base_out)
+			*base_out = served.key;
+		if (bytes_out)
+			*bytes_out = served.bytes;
+		return CUDA_SUCCESS;
+	}
 	if ((base_out || bytes_out) && !share(address))
 		return CUDA_ERROR_NOT_FOUND;
 	result = REAL(cuMemGetAddressRange_v2)(base_out, bytes_out, address);
@@ -108,6 +136,49 @@ static bool is_harmless(CUpointer_attribute which)
 	}
 }
 
+/* Its handle; NULL: it was destroyed. */
+static const void *pool_of(const struct block *served)
+{
+	struct preload_state *state = preload_lock();
+	const void *pool = named_by(state, served->link)->handle;
+
+	preload_unlock(state);
+	return pool;
+}
+
+/* Where the driver would describe the memory that the block is in. False: its
+ * answer is right. */
+static bool describe(const struct block *served, CUpointer_attribute which,
+		     void *data)
+{
+	uint64_t number = 0;
+
+	switch ((int)which) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT: /* of none */
+	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+		break;
+	case BUFFER_ID: /* above those of the driver's own */
+		number = UINT64_C(1) << 63 | served->refs;
+		break;
+	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+		*(bool *)data = false;
+		return true;
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		number = served->key;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		number = served->bytes;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		number = (uintptr_t)pool_of(served);
+		break;
+	default:
+		return false;
+	}
+	memcpy(data, &number, sizeof(number));
+	return true;
+}
+
 /* False: the program has freed it. */
 static bool share_by(CUpointer_attribute which, CUdeviceptr address)
 {
@@ -125,8 +196,14 @@ static void answered(CUresult result, CUpointer_attribute which, void *data,
 CUresult wrap_cuPointerGetAttribute(void *data, CUpointer_attribute which,
 				    CUdeviceptr address)
 {
+	struct block served;
 	CUresult result;
 
+	if (find_served(address, &served))
+		return data && describe(&served, which, data)
+			       ? CUDA_SUCCESS
+			       : REAL(cuPointerGetAttribute)(data, which,
+							     address);
 	if (!share_by(which, address))
 		return CUDA_ERROR_INVALID_VALUE;
 	result = REAL(cuPointerGetAttribute)(data, which, address);
@@ -138,7 +215,16 @@ CUresult wrap_cuPointerGetAttributes(unsigned count, CUpointer_attribute *which,
 				     void **data, CUdeviceptr address)
 {
 	bool complete = which && data;
+	struct block served;
 	CUresult result;
+
+	if (complete && find_served(address, &served)) {
+		result = REAL(cuPointerGetAttributes)(count, which, data,
+						      address);
+		for (unsigned i = 0; result == CUDA_SUCCESS && i < count; i++)
+			(void)describe(&served, which[i], data[i]);
+		return result;
+	}
 
 	for (unsigned i = 0; complete && i < count; i++)
 		(void)share_by(which[i], address);

@@ -7,6 +7,7 @@
  */
 #include "cuda_graph.h"
 #include "pool.h"
+#include "served.h"
 #include "whole.h"
 
 #include <limits.h>
@@ -34,6 +35,9 @@ CUresult wrap_cuMemAlloc_v2(CUdeviceptr *address_out, size_t bytes)
 {
 	CUresult result;
 
+	if (served_inside())
+		return served_take(address_out, bytes,
+				   __builtin_return_address(0));
 	if (!preload_enter())
 		return REAL(cuMemAlloc_v2)(address_out, bytes);
 	result = alloc(address_out, bytes);
@@ -111,11 +115,19 @@ CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 	struct block block;
 	CUresult result;
 
+	if (served_inside())
+		return served_give(address);
 	if (!address || !preload_enter())
 		return REAL(cuMemFree_v2)(address);
 	whole_other_call();
+	if (served_free_now(address, &result)) {
+		preload_leave();
+		return result;
+	}
 	if (graph_has(address)) {
 		result = REAL(cuMemFree_v2)(address);
+	} else if (served_owns(address, __builtin_return_address(0))) {
+		result = CUDA_ERROR_INVALID_VALUE;
 	} else if (!pool_free(address, &result)) {
 		count_take(BLOCK_ADDRESS, address, &block);
 		result = REAL(cuMemFree_v2)(address);

@@ -8,6 +8,7 @@
  * of it.
  */
 #include "pool.h"
+#include "served.h"
 
 static void add(CUstream stream)
 {
@@ -60,6 +61,7 @@ static void before_destroy(CUstream stream)
 
 	if (!pool_enter())
 		return;
+	served_drop_stream(stream);
 	state = preload_lock();
 	epoch_end_stream(&state->epochs, stream);
 	broken = state->epochs.broken;

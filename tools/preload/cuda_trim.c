@@ -7,9 +7,6 @@
  */
 #include "pool.h"
 
-/* Any thread, with a context or none. */
-extern __attribute__((visibility("default"))) uint64_t gpumem_run_trim(void);
-
 uint64_t gpumem_run_trim(void)
 {
 	uint64_t bytes = 0;

@@ -6,6 +6,7 @@
  * is released and it is mapped nowhere; what was imported is counted where it
  * was made. Each call first asks whole.h whether it goes on with a whole.
  */
+#include "served.h"
 #include "whole.h"
 
 static bool is_of_device(const CUmemAllocationProp *prop)
@@ -49,6 +50,8 @@ CUresult wrap_cuMemCreate(CUmemGenericAllocationHandle *handle_out,
 	CUresult result;
 
 	/* Others are of the host. */
+	if (is_of_device(prop) && served_inside())
+		return served_create(handle_out, bytes, prop, flags);
 	if (!is_of_device(prop) || !preload_enter())
 		return REAL(cuMemCreate)(handle_out, bytes, prop, flags);
 	result = create(handle_out, bytes, prop, flags);
@@ -60,6 +63,8 @@ CUresult wrap_cuMemRelease(CUmemGenericAllocationHandle handle)
 {
 	CUresult result;
 
+	if (served_inside())
+		return served_release(handle);
 	if (!preload_enter())
 		return REAL(cuMemRelease)(handle);
 	if (!preload_pooling() || !whole_release(handle, &result)) {
@@ -113,10 +118,12 @@ wrap_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle_out,
 				 void *address)
 {
 	CUresult result = CUDA_ERROR_INVALID_VALUE;
+	struct block served;
 
 	if (!preload_enter())
 		return REAL(cuMemRetainAllocationHandle)(handle_out, address);
-	if (!preload_pooling() || pool_expose((uintptr_t)address))
+	if (!served_find((uintptr_t)address, &served) &&
+	    (!preload_pooling() || pool_expose((uintptr_t)address)))
 		result = REAL(cuMemRetainAllocationHandle)(handle_out, address);
 	if (result == CUDA_SUCCESS)
 		count_retain(LEDGER_CUDA, *handle_out);

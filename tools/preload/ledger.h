@@ -18,12 +18,14 @@
 
 #define LEDGER_VARIABLE "GPUMEM_RUN_LEDGERS"
 #define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL" /* set: nothing is kept */
+#define ADOPT_VARIABLE "GPUMEM_RUN_ADOPT"     /* set: the pool serves */
+#define LIBRARY_VARIABLE "GPUMEM_RUN_LIBRARY" /* libgpumem's file */
 #define BACKEND_VARIABLE "GPUMEM_RUN_BACKEND" /* unset: all */
 #define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"     /* limit_value.h; unset: none */
 #define RECORD_VARIABLE "GPUMEM_RUN_RECORD"   /* file; unset: none */
 #define RECORD_FOLDER_VARIABLE "GPUMEM_RUN_FOLDER" /* of a relative one */
 #define LEDGER_SUFFIX ".ledger"
-#define LEDGER_MAGIC UINT64_C(0x37726567646c6d67)
+#define LEDGER_MAGIC UINT64_C(0x38726567646c6d67)
 #define LEDGER_DEVICES 32
 #define LEDGER_PROGRAM 64
 #define LEDGER_FOLDER 256 /* bytes of its name at most */
@@ -94,7 +96,9 @@ struct ledger_counts {
 };
 
 /*
- * Blocks that the program freed and that are kept for its next allocations.
+ * What the driver gave and the program does not have: blocks that it freed and
+ * that are kept for its next allocations, and what the pool that serves
+ * stream-ordered allocations has unused.
  *
  *     allocs of LEDGER_ALLOC and LEDGER_VIRTUAL
  *             == hits + what the driver allocated
@@ -103,7 +107,9 @@ struct ledger_counts {
 struct ledger_pool {
 	_Atomic uint64_t current_bytes, peak_bytes;
 	_Atomic uint64_t hits, misses;
-	_Atomic uint64_t returned; /* blocks that went back to the driver */
+	_Atomic uint64_t returned;     /* blocks that went back to the driver */
+	_Atomic uint64_t unused_bytes; /* of that pool; in current_bytes */
+	_Atomic uint64_t served;       /* allocs of LEDGER_ASYNC by that pool */
 };
 
 /*
@@ -130,6 +136,12 @@ struct ledger {
 	char recording[LEDGER_PATH];  /* "": none was begun */
 	char unrecorded[256];	      /* why, if one was to be */
 	char told[LEDGER_TOLD];	      /* by gpumem_run_tell() */
+	char unserved[256]; /* why nothing is served, if it was to be */
+	char declined[256]; /* which framework took no setting */
+	/* Of `gpumem-run --trim`, which writes the first: see request.h. */
+	_Atomic uint32_t trim_asked, trim_done;
+	_Atomic uint64_t trimmed_bytes; /* by the last one */
+	_Atomic uint64_t listens;	/* 1: a thread waits for it */
 	_Atomic uint64_t notes[LEDGER_NOTES];
 	struct ledger_device devices[LEDGER_DEVICES];
 };

@@ -8,11 +8,7 @@
 #include "limit.h"
 
 /* In a forked child it is 0: a child is made outside calls of the driver. */
-PRELOAD_LOCAL struct {
-	enum ledger_api api;
-	int device;
-	uint64_t bytes;
-} own;
+PRELOAD_LOCAL struct limit_flight own;
 
 /* There is a ledger. */
 static uint64_t used(const struct preload_state *state, enum ledger_api api,
@@ -165,6 +161,19 @@ uint64_t limit_hand_over(void)
 
 	own.bytes = 0;
 	return bytes;
+}
+
+struct limit_flight limit_set_aside(void)
+{
+	struct limit_flight flight = own;
+
+	own.bytes = 0;
+	return flight;
+}
+
+void limit_take_up(struct limit_flight flight)
+{
+	own = flight;
 }
 
 uint64_t limit_total(uint64_t total_bytes)

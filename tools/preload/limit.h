@@ -55,6 +55,16 @@ void limit_leave(void);
 /* With the mutex: its bytes stay in flight, for the caller to take them off. */
 uint64_t limit_hand_over(void);
 
+/* What this thread has in flight, while calls inside its own allocate or free.
+ */
+struct limit_flight {
+	enum ledger_api api;
+	int device;
+	uint64_t bytes;
+};
+struct limit_flight limit_set_aside(void);
+void limit_take_up(struct limit_flight flight);
+
 /* Of a device in bytes, as the driver says; 0: it does not. Without the mutex.
  */
 uint64_t cuda_total_bytes(int device);

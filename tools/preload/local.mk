@@ -18,6 +18,7 @@ tools_libgpumem_preload_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) \
 tools_libgpumem_preload_la_LDFLAGS = -module -avoid-version -shared \
 	-no-undefined -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs
 tools_libgpumem_preload_la_SOURCES = \
+	tools/preload/adopted.h \
 	tools/preload/array.c \
 	tools/preload/array.h \
 	tools/preload/blocks.c \
@@ -60,15 +61,26 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/cuda_host.c \
 	tools/preload/cuda_known.c \
 	tools/preload/cuda_memory.c \
+	tools/preload/cuda_pools.c \
 	tools/preload/cuda_resolve.c \
 	tools/preload/cuda_stream.c \
 	tools/preload/cuda_trim.c \
 	tools/preload/cuda_virtual.c \
 	tools/preload/epoch.c \
 	tools/preload/epoch.h \
+	tools/preload/named.c \
+	tools/preload/named.h \
 	tools/preload/pool.c \
 	tools/preload/pool.h \
 	tools/preload/pool_context.c \
+	tools/preload/request.c \
+	tools/preload/request.h \
+	tools/preload/served.c \
+	tools/preload/served.h \
+	tools/preload/served_alloc.c \
+	tools/preload/served_library.c \
+	tools/preload/served_pages.c \
+	tools/preload/serveds.h \
 	tools/preload/store.c \
 	tools/preload/store.h \
 	tools/preload/whole.c \

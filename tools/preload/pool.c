@@ -6,6 +6,7 @@
  * called without the mutex; what else is asked of the driver here does not
  * wait.
  */
+#include "served.h"
 #include "whole.h"
 
 #define SLACK_BYTES ((uint64_t)32 << 20)
@@ -105,7 +106,7 @@ uint64_t pool_empty(int device)
 	while ((bytes = pool_return_oldest(state, device)) != 0)
 		sum += bytes;
 	preload_unlock(state);
-	return sum;
+	return sum + served_trim(device, 0);
 }
 
 bool pool_relieve(CUresult result)

@@ -40,6 +40,10 @@ bool pool_relieve(CUresult result);
 /* What is kept of the current device. */
 uint64_t pool_kept(void);
 
+/* Of all devices, for anybody: any thread, with a context or none, and not
+ * between preload_enter() and preload_leave(). */
+extern __attribute__((visibility("default"))) uint64_t gpumem_run_trim(void);
+
 /* Its address is known to others than the program. False: it was freed. */
 bool pool_expose(CUdeviceptr address);
 

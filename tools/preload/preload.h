@@ -5,8 +5,8 @@
  * What the files of the preloaded library share. It is loaded into programs
  * that know nothing of it, most of which never use a GPU: nothing is done
  * before a program asks for a function of a driver. It never prints, exits,
- * opens a GPU library or starts a thread; where it cannot follow, the driver is
- * called all the same.
+ * opens a GPU library; where it cannot follow, the driver is called all the
+ * same. It starts one thread, under --adopt, in a program that allocates.
  *
  * NVIDIA's driver and AMD's runtime are followed side by side, each with a
  * ledger of its own. Either may be made of the other: what a call does inside
@@ -26,6 +26,7 @@
 #ifdef PRELOAD_CUDA
 #include "cache.h"
 #include "epoch.h"
+#include "serveds.h"
 #include "wholes.h"
 #endif
 
@@ -57,14 +58,17 @@ struct preload_state {
 	struct epochs epochs;
 	unsigned ending;	    /* contexts that are being destroyed */
 	unsigned returning;	    /* blocks that the driver is freeing */
-	pthread_cond_t returned;    /* that is 0 */
+	pthread_cond_t returned;    /* that is 0; or serveds changed */
 	bool tight[LEDGER_DEVICES]; /* little of the device is free */
 	struct wholes wholes;
+	struct serveds serveds;
 #endif
 };
 
 /* Started by gpumem-run, to follow that one; constant. */
 bool preload_follows(enum ledger_api api);
+/* By --adopt; constant. */
+bool preload_adopting(void);
 /* And without --no-pool; constant. */
 bool preload_pooling(void);
 /* Of each device; constant. */

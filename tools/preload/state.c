@@ -6,6 +6,9 @@
  * first has something to count there.
  */
 #include "hooks.h"
+#ifdef PRELOAD_CUDA
+#include "request.h"
+#endif
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -16,7 +19,7 @@
 
 static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
 static bool followed[PRELOAD_APIS];
-static bool pooling;
+static bool pooling, adopting;
 static struct limit_value limit;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[PRELOAD_APIS][LEDGER_NOTES];
@@ -42,6 +45,7 @@ __attribute__((constructor)) static void preload_begin(void)
 	recorder_init(folder);
 	limit = limit_value_read(bytes);
 	/* Tools that watch the driver are to see the program's own calls. */
+	adopting = getenv(ADOPT_VARIABLE);
 	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
 }
 
@@ -62,6 +66,11 @@ __attribute__((destructor)) static void preload_end(void)
 bool preload_follows(enum ledger_api api)
 {
 	return followed[api];
+}
+
+bool preload_adopting(void)
+{
+	return adopting;
 }
 
 bool preload_pooling(void)
@@ -197,6 +206,18 @@ static void write_earlier(struct preload_state *state, enum ledger_api api)
 	write_told(state);
 }
 
+/* With the mutex: for what is kept, by --adopt. */
+static void listen(struct preload_state *state, enum ledger_api api)
+{
+#ifdef PRELOAD_CUDA
+	if (api == LEDGER_CUDA && state->ledgers[api] && adopting && pooling)
+		request_listen(state->ledgers[api]);
+#else
+	(void)state;
+	(void)api;
+#endif
+}
+
 struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api)
 {
 	int saved = errno;
@@ -204,6 +225,7 @@ struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api)
 	if (!state->tried[api]) {
 		state->ledgers[api] = ledger_make(ledgers, api);
 		write_earlier(state, api);
+		listen(state, api);
 	}
 	state->tried[api] = true;
 	errno = saved;

@@ -2,24 +2,22 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * What --adopt sets, so that frameworks allocate what they need from the driver
- * and not large arenas of their own, of which nobody can see what is in use.
- * Whatever the user has set stays as it is. Programs of PyTorch's in Python get
- * gpumem's pool instead, where they can: tools/adopt/sitecustomize.py.
+ * Sets what adopted.h lists, so that frameworks allocate what they need and not
+ * large arenas of their own, of which nobody can see what is in use. Whatever
+ * the user has set stays as it is. Programs of PyTorch's in Python get gpumem's
+ * pool instead, where they can: tools/adopt/sitecustomize.py.
  */
+#include "../preload/adopted.h"
 #include "common/tool.h"
 #include "run.h"
 
 #include <stdlib.h>
 
-/* JAX and XLA; PyTorch, also as it is built for AMD's runtime; TensorFlow.
- * CuPy's pool has no variable. */
 static struct run_setting settings[] = {
-	{"XLA_PYTHON_CLIENT_ALLOCATOR", "platform", false},
-	{"XLA_PYTHON_CLIENT_PREALLOCATE", "false", false},
-	{"PYTORCH_NO_CUDA_MEMORY_CACHING", "1", false},
-	{"PYTORCH_NO_HIP_MEMORY_CACHING", "1", false},
-	{"TF_FORCE_GPU_ALLOW_GROWTH", "true", false},
+#define SETTING(name, value, framework, library, stream_ordered)               \
+	{name, value, false},
+	ADOPTED_LIST(SETTING)
+#undef SETTING
 };
 
 bool run_adopt(void)

@@ -116,9 +116,15 @@ static bool set_recording(const char *file)
 /* Of a gpumem-run inside another one the own options hold. */
 static bool set_variables(const struct run_config *config, const char *folder)
 {
+	const char *library = config->adopt ? run_own_library() : NULL;
+
 	return !setenv(LEDGER_VARIABLE, folder, 1) &&
 	       !(config->backend ? setenv(BACKEND_VARIABLE, config->backend, 1)
 				 : unsetenv(BACKEND_VARIABLE)) &&
+	       !(config->adopt ? setenv(ADOPT_VARIABLE, "1", 1)
+			       : unsetenv(ADOPT_VARIABLE)) &&
+	       !(library ? setenv(LIBRARY_VARIABLE, library, 1)
+			 : unsetenv(LIBRARY_VARIABLE)) &&
 	       set_limit(config->limit) && set_recording(config->recording) &&
 	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)
 				 : unsetenv(NO_POOL_VARIABLE));

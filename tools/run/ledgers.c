@@ -48,6 +48,8 @@ static bool read_one(const char *path, struct ledger *ledger)
 	ledger->program[LEDGER_PROGRAM - 1] = 0;
 	ledger->stopped[LEDGER_PROGRAM - 1] = 0;
 	ledger->told[LEDGER_TOLD - 1] = 0;
+	ledger->declined[sizeof(ledger->declined) - 1] = 0;
+	ledger->unserved[sizeof(ledger->unserved) - 1] = 0;
 	ledger->recording[LEDGER_PATH - 1] = 0;
 	ledger->unrecorded[sizeof(ledger->unrecorded) - 1] = 0;
 	for (int i = 0; i < LEDGER_DEVICES; i++)

@@ -17,7 +17,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -147,6 +149,20 @@ bool run_library(char *path, const char *file, const char *folder, bool glibc)
 	}
 	snprintf(path, RUN_PATH, "%s/library/%s", folder, file);
 	return true;
+}
+
+const char *run_own_library(void)
+{
+	static char path[PATH_MAX];
+	char own[PATH_MAX];
+	void *symbol = dlsym(RTLD_DEFAULT, "gpumem_version");
+	Dl_info info;
+
+	if (!symbol || !dladdr(symbol, &info) || !info.dli_fname ||
+	    !realpath(info.dli_fname, path) ||
+	    !realpath("/proc/self/exe", own) || !strcmp(path, own))
+		return NULL;
+	return path;
 }
 
 bool run_python_folder(char *path, const char *folder)

@@ -34,7 +34,8 @@ tools_gpumem_run_SOURCES = \
 	tools/run/library.c \
 	tools/run/program.c \
 	tools/run/report.c \
-	tools/run/run.h
+	tools/run/run.h \
+	tools/run/trim.c
 
 # A folder that is configured again may have other flags.
 $(tools_gpumem_run_OBJECTS): $(top_builddir)/config.status

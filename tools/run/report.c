@@ -78,11 +78,17 @@ static void print_pool(const struct ledger_device *device)
 	       human_bytes(peak, pool->peak_bytes),
 	       human_bytes(current, pool->current_bytes),
 	       human_bytes(reserved, device->reserved_peak_bytes));
-	printf("    %llu of %llu allocations were such blocks; %llu went "
-	       "back\n",
-	       (unsigned long long)pool->hits,
-	       (unsigned long long)(pool->hits + pool->misses),
-	       (unsigned long long)pool->returned);
+	if (pool->hits || pool->misses)
+		printf("    %llu of %llu allocations were such blocks; %llu "
+		       "went back\n",
+		       (unsigned long long)pool->hits,
+		       (unsigned long long)(pool->hits + pool->misses),
+		       (unsigned long long)pool->returned);
+	if (pool->served)
+		printf("    gpumem's pool served %llu of %llu stream-ordered "
+		       "allocations\n",
+		       (unsigned long long)pool->served,
+		       (unsigned long long)device->kinds[LEDGER_ASYNC].allocs);
 }
 
 static bool print_line(const struct ledger_device *device, int number)
@@ -119,6 +125,23 @@ static bool print_device(const struct ledger_device *device, int number)
 		printf("    the limit refused %llu of those that failed\n",
 		       (unsigned long long)device->refused);
 	print_pool(device);
+	return ok;
+}
+
+/* What --adopt could not do, in words of anybody's. */
+static bool print_declined(const struct ledger *ledger)
+{
+	char *declined = clean_copy(ledger->declined);
+	char *unserved = clean_copy(ledger->unserved);
+	bool ok = declined && unserved;
+
+	if (ok && *declined)
+		printf("  %s\n", declined);
+	if (ok && *unserved)
+		printf("  stream-ordered allocations were the driver's: %s\n",
+		       unserved);
+	free(declined);
+	free(unserved);
 	return ok;
 }
 
@@ -172,7 +195,8 @@ static bool print_process(const struct ledger *ledger)
 			printf("  not counted: %llu %s\n",
 			       (unsigned long long)ledger->notes[i],
 			       notes[i].text);
-	return ok && print_told(ledger) && print_recording(ledger);
+	return ok && print_told(ledger) && print_declined(ledger) &&
+	       print_recording(ledger);
 }
 
 static void print_adopted(void)
@@ -266,6 +290,7 @@ static json_t *pool_json(const struct ledger_pool *pool, bool *ok)
 	json_put(json, "hits", json_u64(pool->hits), ok);
 	json_put(json, "misses", json_u64(pool->misses), ok);
 	json_put(json, "returned", json_u64(pool->returned), ok);
+	json_put(json, "served", json_u64(pool->served), ok);
 	return json;
 }
 
@@ -317,6 +342,8 @@ static json_t *process_json(const struct ledger *ledger, bool *ok)
 	json_put(json, "exited", json_boolean(ledger->exited), ok);
 	json_put(json, "stopped", text_or_null(ledger->stopped), ok);
 	json_put(json, "told", text_or_null(ledger->told), ok);
+	json_put(json, "declined", text_or_null(ledger->declined), ok);
+	json_put(json, "unserved", text_or_null(ledger->unserved), ok);
 	json_put(json, "recording", text_or_null(ledger->recording), ok);
 	json_put(json, "unrecorded", text_or_null(ledger->unrecorded), ok);
 	for (int i = 0; i < LEDGER_NOTES; i++)

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define RUN_PATH 4096 /* bytes of a path at most */
 
@@ -22,6 +23,7 @@ struct run_config {
 	const char *recording;	/* its file; NULL: none */
 	const char *unfollowed; /* why the program is not; NULL: it is */
 	bool adopt, json, no_pool;
+	pid_t trim;		  /* of that process; 0: none */
 	struct limit_value limit; /* of each device */
 };
 
@@ -60,6 +62,9 @@ const struct run_setting *run_adopted(size_t index);
  * which they can: "cuda or hip or opencl". */
 bool run_has_backend(const char *name);
 const char *run_backends(void);
+/* The file of the libgpumem that this program runs with; NULL: it is a part of
+ * the program. A constant. */
+const char *run_own_library(void);
 /* What --adopt puts first into PYTHONPATH, in RUN_PATH bytes. False: told. */
 bool run_python_folder(char *path, const char *folder);
 /* The path of one of the libraries, in RUN_PATH bytes, as it is named in
@@ -90,6 +95,10 @@ bool run_child(char **command, struct run_end *end_out);
 void run_listen(void);
 /* Ends this process as the program ended. */
 void run_end_alike(const struct run_end *end) __attribute__((noreturn));
+
+/* Asks a process that runs under gpumem-run --adopt for its unused memory, and
+ * prints how much that was. False: told. */
+bool run_trim(pid_t pid);
 
 /* False: out of memory, or unreadable, and told. */
 bool run_read(const char *folder, struct run_ledgers *ledgers_out);

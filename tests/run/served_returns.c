@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Memory that goes back to the driver, memory that is not there, and the end of
+ * contexts and processes.
+ */
+#define _GNU_SOURCE
+#include "served_cases.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void trims(void)
+{
+	void *stream = stream_new();
+	address live = take(4 * MIB, stream), block = take(64 * MIB, stream);
+
+	give(block, stream);
+	TRUE(used_bytes() >= 68 * MIB);
+	TRUE(trim() >= 64 * MIB);
+	TRUE(used_bytes() <= 8 * MIB);
+	TRUE(trim() == 0);
+	OK(cu.cuMemsetD8Async(live, 1, 4 * MIB, stream));
+	OK(cu.cuStreamSynchronize(stream));
+	give(live, stream);
+}
+
+/* With no call of the driver by anybody: what tests say to the double is none.
+ * The test's alarm ends what does not come to its end. */
+void decays(void)
+{
+	void *stream = stream_new();
+
+	give(take(64 * MIB, stream), stream);
+	TRUE(used_bytes() >= 64 * MIB);
+	while (used_bytes())
+		sched_yield();
+}
+
+/* For gpumem-run --trim, which needs its number. */
+void waits(void)
+{
+	void *stream = stream_new();
+
+	give(take(64 * MIB, stream), stream);
+	printf("%ld\n", (long)getpid());
+	fflush(stdout);
+	while (used_bytes())
+		usleep(1000);
+}
+
+/* The same, and goes on until it is killed. */
+void lasts(void)
+{
+	waits();
+	for (;;)
+		pause();
+}
+
+/* What is unused is what another kind of allocation gets. */
+void relieves(void)
+{
+	void *stream = stream_new();
+	address block;
+
+	give(take(96 * MIB, stream), stream);
+	block = alloc(100 * MIB);
+	release(block);
+	block = take(100 * MIB, stream);
+	TRUE(cu.cuMemAlloc_v2(&block, 100 * MIB) == OUT_OF_MEMORY);
+}
+
+void no_memory(void)
+{
+	void *stream = stream_new();
+	address block = take(96 * MIB, stream), other = 7;
+
+	TRUE(cu.cuMemAllocAsync(&other, 96 * MIB, stream) == OUT_OF_MEMORY);
+	TRUE(other == 7);
+	cu.stepping(true);
+	work(stream, block, 96 * MIB);
+	give(block, stream);
+	block = take(96 * MIB, stream);
+	work(stream, block, 96 * MIB);
+	give(block, stream);
+	OK(cu.cuStreamSynchronize(stream));
+}
+
+/* By --limit=64MiB, which is that of everything together. */
+void refused(void)
+{
+	void *stream = stream_new();
+	address block = take(40 * MIB, stream), other;
+
+	TRUE(cu.cuMemAllocAsync(&other, 40 * MIB, stream) == OUT_OF_MEMORY);
+	TRUE(cu.cuMemAlloc_v2(&other, 40 * MIB) == OUT_OF_MEMORY);
+	TRUE(used_bytes() <= 64 * MIB);
+	give(block, stream);
+	give(take(60 * MIB, stream), stream);
+	TRUE(used_bytes() <= 64 * MIB);
+}
+
+/* With that limit what is unused goes back for another kind. */
+void makes_room(void)
+{
+	void *stream = stream_new();
+	address block;
+	size_t free_bytes, total;
+
+	give(take(40 * MIB, stream), stream);
+	OK(cu.cuMemGetInfo_v2(&free_bytes, &total));
+	TRUE(total == 64 * MIB && free_bytes == 64 * MIB);
+	block = alloc(60 * MIB);
+	TRUE(used_bytes() <= 64 * MIB);
+	release(block);
+	give(take(60 * MIB, stream), stream);
+	TRUE(used_bytes() <= 64 * MIB);
+}
+
+/* Blocks go with the context, and the next ones are served as well. */
+void resets(void)
+{
+	void *stream = stream_new();
+	address block = take(4 * MIB, stream);
+
+	OK(cu.cuDevicePrimaryCtxReset_v2(0));
+	TRUE(used_bytes() == 0);
+	OK(cu.cuDevicePrimaryCtxRetain(&context, 0));
+	OK(cu.cuCtxSetCurrent(context));
+	TRUE(cu.cuMemFreeAsync(block, NULL) != 0);
+	stream = stream_new();
+	block = take(4 * MIB, stream);
+	give(block, stream);
+	TRUE(passed_on() == 0);
+}
+
+/* The last release ends the context. */
+void released(void)
+{
+	struct fakecuda_held held;
+	void *stream = stream_new();
+
+	give(take(4 * MIB, stream), stream);
+	OK(cu.cuDevicePrimaryCtxRelease_v2(0));
+	cu.audit(&held);
+	TRUE(held.contexts == 0 && held.used_bytes == 0);
+}
+
+/* A child has nothing of its parent's. */
+void forks(void)
+{
+	void *stream = stream_new();
+	address block = take(4 * MIB, stream), other;
+	int status = 1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(!cu.cuMemAllocAsync(&other, MIB, stream) ||
+		      !cu.cuMemFreeAsync(block, stream) || trim() != 0);
+	TRUE(pid > 0 && waitpid(pid, &status, 0) == pid && !status);
+	give(block, stream);
+	TRUE(take(4 * MIB, stream) == block);
+}
+
+/* Without --adopt, with --no-pool, or where the pool cannot be had. */
+void reaches_driver(void)
+{
+	void *stream = stream_new();
+
+	give(take(4 * MIB, stream), stream);
+	TRUE(passed_on() == 1);
+	TRUE(cu.calls("cuMemFreeAsync") == 1);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * See named.h. What is unused of a device's pool is of each of its names: one
+ * is what programs have.
+ */
+#include "named.h"
+#include "count.h"
+
+#include <string.h>
+
+static struct named_pool *put(struct preload_state *state, CUmemoryPool pool,
+			      int device, uint64_t most_bytes)
+{
+	for (unsigned i = 0; i < NAMED_POOLS; i++) {
+		struct named_pool *name = &state->serveds.names[i];
+
+		if (name->handle || name->bytes)
+			continue;
+		*name = (struct named_pool){.handle = pool,
+					    .device = device,
+					    .most_bytes = most_bytes};
+		return name;
+	}
+	return NULL;
+}
+
+/* Headers before 12.2 have no name for it. */
+static uint64_t most_of(const CUmemPoolProps *props)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, &props->win32SecurityAttributes + 1, sizeof(bytes));
+	return bytes;
+}
+
+void named_add(CUmemoryPool pool, const CUmemPoolProps *props)
+{
+	struct preload_state *state;
+	int device = props->location.id;
+
+	if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+	    props->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+	    props->handleTypes || !count_is_device(device))
+		return;
+	state = preload_lock();
+	(void)put(state, pool, device, most_of(props));
+	preload_unlock(state);
+}
+
+/* Of a pool that is some device's default one. */
+static struct named_pool *learn(struct preload_state *state, CUmemoryPool pool)
+{
+	CUmemoryPool own;
+
+	for (int i = 0; i < LEDGER_DEVICES; i++) {
+		if (REAL(cuDeviceGetDefaultMemPool)(&own, i) != CUDA_SUCCESS)
+			return NULL;
+		if (own == pool)
+			return put(state, pool, i, 0);
+	}
+	return NULL;
+}
+
+struct named_pool *named_find(struct preload_state *state, CUmemoryPool pool)
+{
+	for (unsigned i = 0; pool && i < NAMED_POOLS; i++)
+		if (state->serveds.names[i].handle == pool)
+			return &state->serveds.names[i];
+	return pool && preload_adopting() ? learn(state, pool) : NULL;
+}
+
+int named_device(CUmemoryPool pool)
+{
+	struct preload_state *state = preload_lock();
+	const struct named_pool *name = named_find(state, pool);
+	int device = name ? name->device : -1;
+
+	preload_unlock(state);
+	return device;
+}
+
+struct named_pool *named_on(struct preload_state *state, CUmemoryPool pool,
+			    int device)
+{
+	struct named_pool *name = named_find(state, pool);
+
+	return name && name->device == device && !name->passed_on ? name : NULL;
+}
+
+struct named_pool *named_by(struct preload_state *state, uint64_t link)
+{
+	return &state->serveds.names[link - 1];
+}
+
+uint64_t named_link(const struct preload_state *state,
+		    const struct named_pool *name)
+{
+	return (uint64_t)(name - state->serveds.names) + 1;
+}
+
+uint64_t named_reserved(const struct preload_state *state,
+			const struct named_pool *name)
+{
+	const struct ledger *ledger = state->ledgers[LEDGER_CUDA];
+
+	return name->bytes +
+	       (ledger ? ledger->devices[name->device].pool.unused_bytes : 0);
+}
+
+static void raise(uint64_t *high, uint64_t bytes)
+{
+	if (*high < bytes)
+		*high = bytes;
+}
+
+void named_take(struct preload_state *state, struct named_pool *name,
+		uint64_t bytes)
+{
+	name->bytes += bytes;
+	raise(&name->high_bytes, name->bytes);
+	raise(&name->reserved_high_bytes, named_reserved(state, name));
+}
+
+void named_give(struct named_pool *name, uint64_t bytes)
+{
+	name->bytes -= bytes;
+}
+
+void named_reset(struct preload_state *state, struct named_pool *name,
+		 bool reserved)
+{
+	if (reserved)
+		name->reserved_high_bytes = named_reserved(state, name);
+	else
+		name->high_bytes = name->bytes;
+}
+
+void named_end(struct named_pool *name)
+{
+	name->handle = NULL;
+}
