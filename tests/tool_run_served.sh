@@ -154,6 +154,33 @@ exits 0 "as text" "$run" --adopt "$scratch/cases" serves
 check "in a row" grep -qx \
 	"    gpumem's pool served 4 of 4 stream-ordered allocations" "$scratch/err"
 
+# ---- whether a framework took its setting ----------------------------------------
+
+echo 'int nothing;' >"$scratch/nothing.c"
+check "a library of TensorFlow's compiles" $CC -w -shared -fPIC \
+	-o "$scratch/libtensorflow_framework.so.2" "$scratch/nothing.c"
+# framework CASE [VARIABLE=VALUE...]: where that library is loaded
+framework()
+{
+	tap_case=$1
+	shift
+	env "$@" LD_PRELOAD="$scratch/libtensorflow_framework.so.2" "$run" --adopt \
+		--json --report="$scratch/out" "$scratch/cases" "$tap_case"
+}
+check "a framework that allocates otherwise" framework otherwise
+json_is "[p['declined'] for p in d['processes']]" "['TensorFlow did not take \
+TF_GPU_ALLOCATOR=cuda_malloc_async: it made no stream-ordered allocation']" "is named"
+LD_PRELOAD=$scratch/libtensorflow_framework.so.2 "$run" --adopt \
+	--report="$scratch/text" "$scratch/cases" otherwise
+check "as text, too" grep -q '^  TensorFlow did not take TF_GPU_ALL' "$scratch/text"
+for how in "serves" "otherwise TF_GPU_ALLOCATOR=bfc"; do
+	# shellcheck disable=SC2086
+	check "not so: $how" framework $how
+	json_is "[p['declined'] for p in d['processes']]" "[None]" "and it is not"
+done
+served "nor where it is not loaded" otherwise
+json_is "[p['declined'] for p in d['processes']]" "[None]" "and it is not"
+
 # ---- where nothing is served -----------------------------------------------------
 
 check "without --adopt" "$run" --json --report="$scratch/out" "$scratch/cases" \

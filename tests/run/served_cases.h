@@ -80,6 +80,7 @@ uint64_t used_bytes(void);
 	X(resets)                                                              \
 	X(released)                                                            \
 	X(forks)                                                               \
+	X(otherwise)                                                           \
 	X(reaches_driver)
 
 /* In served_random.c. */

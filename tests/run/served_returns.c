@@ -165,6 +165,12 @@ void forks(void)
 	TRUE(take(4 * MIB, stream) == block);
 }
 
+/* What a framework does that allocates in another way. */
+void otherwise(void)
+{
+	release(alloc(4 * MIB));
+}
+
 /* Without --adopt, with --no-pool, or where the pool cannot be had. */
 void reaches_driver(void)
 {

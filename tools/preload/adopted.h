@@ -10,8 +10,8 @@
 #define GPUMEM_PRELOAD_ADOPTED_H
 
 /* X(variable, value, framework, library, stream_ordered): a framework is loaded
- * if a file is whose name begins so; "": nobody looks. If it took a setting with
- * `stream_ordered`, there are such allocations. JAX has also
+ * if a file is whose name begins so; "": nobody looks. If it took a setting
+ * with `stream_ordered`, there are such allocations. JAX has also
  * XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async, which is served as TensorFlow's is;
  * CuPy's pool has no variable. */
 #define ADOPTED_LIST(X)                                                        \
@@ -23,5 +23,11 @@
 	X("TF_GPU_ALLOCATOR", "cuda_malloc_async", "TensorFlow",               \
 	  "libtensorflow_framework.so", true)                                  \
 	X("TF_FORCE_GPU_ALLOW_GROWTH", "true", "TensorFlow", "", false)
+
+struct ledger;
+
+/* When the process ends: whether a framework that is loaded took its setting.
+ */
+void adopted_look(struct ledger *ledger);
 
 #endif

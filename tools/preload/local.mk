@@ -18,6 +18,7 @@ tools_libgpumem_preload_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) \
 tools_libgpumem_preload_la_LDFLAGS = -module -avoid-version -shared \
 	-no-undefined -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs
 tools_libgpumem_preload_la_SOURCES = \
+	tools/preload/adopted.c \
 	tools/preload/adopted.h \
 	tools/preload/array.c \
 	tools/preload/array.h \

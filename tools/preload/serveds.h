@@ -43,7 +43,6 @@ struct serveds {
 	bool changing;	   /* a device is being opened or closed */
 	uint32_t number;   /* of the last block */
 	uint64_t blocks;   /* that the program has */
-	bool seen;	   /* a stream-ordered allocation */
 	bool library_open; /* or was tried */
 };
 

@@ -5,6 +5,7 @@
  * The state of the process, and the ledgers, each of which it maps when it
  * first has something to count there.
  */
+#include "adopted.h"
 #include "hooks.h"
 #ifdef PRELOAD_CUDA
 #include "request.h"
@@ -59,6 +60,8 @@ __attribute__((destructor)) static void preload_end(void)
 			atomic_store(&state->ledgers[i]->exited, 1);
 			counted = true;
 		}
+	if (state && adopting && state->ledgers[LEDGER_CUDA])
+		adopted_look(state->ledgers[LEDGER_CUDA]);
 	if (counted)
 		recorder_end(&state->recorder, &state->mutex);
 }
