@@ -73,6 +73,7 @@ unset FAKECUDA_ASYNC
 GPUMEM_CONF=decay_ms:50 served "idle memory goes back with no call by anybody" decays
 GPUMEM_CONF=decay_ms:50 FAKECUDA_NO_VMM=1 \
 	served "and without virtual memory" decays
+GPUMEM_CONF=decay_ms:50 served "and so do blocks that are kept" blocks_decay
 FAKECUDA_MEMORY=128MiB
 export FAKECUDA_MEMORY
 served "an allocation of another kind gets what is unused" relieves

@@ -71,6 +71,7 @@ uint64_t used_bytes(void);
 #define SERVED_RETURNS_CASES(X)                                                \
 	X(trims)                                                               \
 	X(decays)                                                              \
+	X(blocks_decay)                                                        \
 	X(waits)                                                               \
 	X(lasts)                                                               \
 	X(relieves)                                                            \

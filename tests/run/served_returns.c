@@ -40,6 +40,17 @@ void decays(void)
 		sched_yield();
 }
 
+/* So do whole blocks that are kept, of both kinds. */
+void blocks_decay(void)
+{
+	release(alloc(8 * MIB));
+	for (int i = 0; i < 2; i++)
+		whole_end(whole_new(4 * MIB));
+	TRUE(used_bytes() == 12 * MIB);
+	while (used_bytes())
+		sched_yield();
+}
+
 /* For gpumem-run --trim, which needs its number. */
 void waits(void)
 {

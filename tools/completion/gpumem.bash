@@ -68,7 +68,7 @@ _gpumem_options()
 	gpumem-resume) echo "--json --tree" ;;
 	gpumem-run)
 		echo "--adopt --backend= --json --limit= --no-pool" \
-			"--record= --report="
+			"--record= --report= --trim="
 		;;
 	gpumem-suspend) echo "--json --timeout= --tree" ;;
 	gpumem-trace)

@@ -20,6 +20,7 @@
 #define NO_POOL_VARIABLE "GPUMEM_RUN_NO_POOL" /* set: nothing is kept */
 #define ADOPT_VARIABLE "GPUMEM_RUN_ADOPT"     /* set: the pool serves */
 #define LIBRARY_VARIABLE "GPUMEM_RUN_LIBRARY" /* libgpumem's file */
+#define DECAY_VARIABLE "GPUMEM_RUN_DECAY_MS" /* unset or 0: never */
 #define BACKEND_VARIABLE "GPUMEM_RUN_BACKEND" /* unset: all */
 #define LIMIT_VARIABLE "GPUMEM_RUN_LIMIT"     /* limit_value.h; unset: none */
 #define RECORD_VARIABLE "GPUMEM_RUN_RECORD"   /* file; unset: none */

@@ -98,7 +98,7 @@ void pool_trim(struct preload_state *state, int device)
 	state->tight[device] = false;
 }
 
-uint64_t pool_empty(int device)
+uint64_t pool_return_all(int device)
 {
 	struct preload_state *state = preload_lock();
 	uint64_t bytes, sum = 0;
@@ -106,7 +106,12 @@ uint64_t pool_empty(int device)
 	while ((bytes = pool_return_oldest(state, device)) != 0)
 		sum += bytes;
 	preload_unlock(state);
-	return sum + served_trim(device, 0);
+	return sum;
+}
+
+uint64_t pool_empty(int device)
+{
+	return pool_return_all(device) + served_trim(device, 0);
 }
 
 bool pool_relieve(CUresult result)

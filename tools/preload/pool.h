@@ -35,7 +35,9 @@ bool pool_free(CUdeviceptr address, CUresult *result_out);
 
 /* Gives all of a device back to the driver: so many bytes. */
 uint64_t pool_empty(int device);
-/* The same of the current device, if a call of the driver found no memory. */
+/* The same but for what the pool that serves has unused. */
+uint64_t pool_return_all(int device);
+/* All of the current device, if a call of the driver found no memory. */
 bool pool_relieve(CUresult result);
 /* What is kept of the current device. */
 uint64_t pool_kept(void);

@@ -71,6 +71,8 @@ bool preload_follows(enum ledger_api api);
 bool preload_adopting(void);
 /* And without --no-pool; constant. */
 bool preload_pooling(void);
+/* What was idle for so long goes back; 0: it does not. Constant. */
+uint64_t preload_decay_ms(void);
 /* Of each device; constant. */
 struct limit_value preload_limit(void);
 /* Is there one? */

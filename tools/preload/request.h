@@ -4,7 +4,7 @@
 /*
  * What `gpumem-run --trim` asks of a process: a number in its ledger, for which
  * a thread waits, and which only who may write that file can change: the same
- * user, or root. No signal, no descriptor that stays open, nothing that polls.
+ * user, or root. No signal, and no descriptor that stays open.
  *
  *	trim_asked != trim_done <=> somebody waits for an answer
  */

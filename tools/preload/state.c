@@ -21,6 +21,7 @@
 static char ledgers[LEDGER_FOLDER]; /* "": not started by gpumem-run */
 static bool followed[PRELOAD_APIS];
 static bool pooling, adopting;
+static uint64_t decay_ms;
 static struct limit_value limit;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[PRELOAD_APIS][LEDGER_NOTES];
@@ -38,6 +39,7 @@ __attribute__((constructor)) static void preload_begin(void)
 {
 	const char *folder = secure_getenv(LEDGER_VARIABLE);
 	const char *bytes = getenv(LIMIT_VARIABLE);
+	const char *decay = getenv(DECAY_VARIABLE);
 
 	if (!folder || strlen(folder) >= sizeof(ledgers))
 		return;
@@ -46,6 +48,7 @@ __attribute__((constructor)) static void preload_begin(void)
 	recorder_init(folder);
 	limit = limit_value_read(bytes);
 	/* Tools that watch the driver are to see the program's own calls. */
+	decay_ms = decay ? strtoull(decay, NULL, 10) : 0;
 	adopting = getenv(ADOPT_VARIABLE);
 	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
 }
@@ -79,6 +82,11 @@ bool preload_adopting(void)
 bool preload_pooling(void)
 {
 	return pooling;
+}
+
+uint64_t preload_decay_ms(void)
+{
+	return decay_ms;
 }
 
 struct limit_value preload_limit(void)

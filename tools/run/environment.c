@@ -13,6 +13,8 @@
 #include "common/tool.h"
 #include "run.h"
 
+#include <gpumem/gpumem.h>
+
 #include <errno.h>
 #include <ftw.h>
 #include <glob.h>
@@ -113,6 +115,15 @@ static bool set_recording(const char *file)
 	       !setenv(RECORD_FOLDER_VARIABLE, here, 1);
 }
 
+/* What is idle for that long goes back, as from the library's own pools. */
+static bool set_decay(void)
+{
+	struct gpumem_option decay = GPUMEM_INIT(struct gpumem_option);
+
+	return gpumem_option_get("decay_ms", &decay) == GPUMEM_OK &&
+	       !setenv(DECAY_VARIABLE, decay.value, 1);
+}
+
 /* Of a gpumem-run inside another one the own options hold. */
 static bool set_variables(const struct run_config *config, const char *folder)
 {
@@ -125,7 +136,8 @@ static bool set_variables(const struct run_config *config, const char *folder)
 			       : unsetenv(ADOPT_VARIABLE)) &&
 	       !(library ? setenv(LIBRARY_VARIABLE, library, 1)
 			 : unsetenv(LIBRARY_VARIABLE)) &&
-	       set_limit(config->limit) && set_recording(config->recording) &&
+	       set_decay() && set_limit(config->limit) &&
+	       set_recording(config->recording) &&
 	       !(config->no_pool ? setenv(NO_POOL_VARIABLE, "1", 1)
 				 : unsetenv(NO_POOL_VARIABLE));
 }
