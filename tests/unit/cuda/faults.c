@@ -89,12 +89,13 @@ static unsigned unfelt_of(const char *name);
 #include "../gpu/faults.h"
 
 /* Without a context's number it is one that may be another's, for who adopts
- * it.
- */
+ * it; where no node is known for pinned memory, any is good. */
 static unsigned unfelt_of(const char *name)
 {
 	if (!strcmp(name, "cuDevicePrimaryCtxRelease_v2"))
 		return LAST;
+	if (!strcmp(name, "cuDeviceGetAttribute"))
+		return 1;
 	return is_around(name) || !strcmp(name, "cuCtxGetId") ? ANY : 0;
 }
 

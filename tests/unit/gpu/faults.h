@@ -6,13 +6,12 @@
  * what it did, have left the thread alone, and work when it is called again.
  * Compiled for each vendor, behind its fixture, and what it says of its own:
  *
- *	names[]			the calls of a life, each of which is made to
- *fail thread_is_as_it_was()	the context or device, and the capture mode
+ *	names[]			the calls of a life, each of which fails
+ *	thread_is_as_it_was()	the context or device, and the capture mode
  *	put_back()		what a call has not put back that was to
  *	is_around(name)		a call that puts the thread back, felt or not
- *	unfelt_of(name)		how many are not felt: a number, ANY, or LAST of a
- *				call of device_close(), which says nothing and is
- *				not made to fail
+ *	unfelt_of(name)		how many are not felt: a number, ANY, or LAST
+ *				of a call of device_close(), which does not fail
  *	own_steps()		events in another context
  */
 #ifndef GPU_FAULTS_H
