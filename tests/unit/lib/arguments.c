@@ -7,7 +7,7 @@
  * use. Each leaves its outputs alone and a sentence behind.
  */
 #include "callbacks.h"
-#include "system.h"
+#include "fixture.h"
 #include <gpumem/backend.h>
 
 #define invalid(call) said((call), GPUMEM_INVALID, #call)
@@ -309,12 +309,12 @@ static void busy(void)
 	must(gpumem_device_pool(device, &usual));
 	must(gpumem_device_pool(device, &same));
 	is_ptr(usual, same, "the default pool is one");
-	ptr = block(usual, 1000, NULL);
+	ptr = new_block(usual, 1000, NULL);
 	must(gpumem_pool_destroy(pool, 0));
 	said(gpumem_device_close(device), GPUMEM_BUSY,
 	     "the default pool has a live block");
 	must(gpumem_free(ptr, NULL));
-	ptr = block(usual, 100, NULL);
+	ptr = new_block(usual, 100, NULL);
 	must(gpumem_free(ptr, NULL));
 	is_status(gpumem_device_close(device), GPUMEM_OK, "nothing is left");
 	said(gpumem_free(ptr, NULL), GPUMEM_BAD_POINTER, "nor a block");
@@ -328,7 +328,7 @@ int main(void)
 	gpumem_last_error(&error);
 	is_status(error.status, GPUMEM_OK, "nothing failed yet");
 	open_device(120);
-	pool = new_pool("arguments", 0);
+	pool = new_pool(0);
 	null_blocks();
 	null_pools();
 	null_devices();

@@ -24,10 +24,10 @@ static void end(void)
 static void test_fits(void)
 {
 	begin("on");
-	is_behind(block(pool, PART, b), PART, "a block");
+	is_behind(new_block(pool, PART, b), PART, "a block");
 	end();
 	begin("on");
-	is_behind(block(pool, 1000, b), 1000, "a small one");
+	is_behind(new_block(pool, 1000, b), 1000, "a small one");
 	end();
 }
 
@@ -38,7 +38,7 @@ static void test_dropped(void)
 
 	begin("on");
 	must(gpumem_pool_drop_stream(pool, a));
-	ptr = block(pool, PART, b);
+	ptr = new_block(pool, PART, b);
 	is_behind(ptr, PART, "of a dropped stream");
 	end();
 }
@@ -49,7 +49,7 @@ static void test_pages(void)
 	unsigned char *ptr;
 
 	begin("on");
-	ptr = block(pool, 2 * PART, b);
+	ptr = new_block(pool, 2 * PART, b);
 	is_behind(ptr, 2 * PART, "pages");
 	end();
 }
@@ -60,12 +60,12 @@ static void test_chain(void)
 	unsigned char *ptr;
 
 	begin("on");
-	ptr = block(pool, PART, b);
+	ptr = new_block(pool, PART, b);
 	fill(ptr, NEW, PART, b);
 	must(gpumem_free(ptr, b));
 	is_status(gpumem_pool_trim(pool, 0, NULL), GPUMEM_OK,
 		  "a trim leaves it alone");
-	ptr = block(pool, PART, a);
+	ptr = new_block(pool, PART, a);
 	fill(ptr, OLD, PART, a);
 	fill(ptr, OLD + 1, PART, a);
 	must(gpumem_stream_sync(device, a));
@@ -116,7 +116,7 @@ static void test_captured_waits(bool receiver)
 
 	begin("on");
 	must(gpumem_host_capture(0, receiver ? b : a, true));
-	ptr = block(pool, PART, b);
+	ptr = new_block(pool, PART, b);
 	ok(calls_of(pool, GPUMEM_CALL_EVENT_SYNC).count > 0,
 	   "the host waits, not a stream");
 	must(gpumem_host_capture(0, receiver ? b : a, false));
@@ -133,7 +133,7 @@ static void test_faults(void)
 	for (int i = 0; i < 2; i++) {
 		begin("on");
 		must(gpumem_host_faults(fault[i]));
-		ptr = block(pool, PART, b);
+		ptr = new_block(pool, PART, b);
 		must(gpumem_host_faults(NULL));
 		fill(ptr, NEW, PART, b);
 		must(gpumem_stream_sync(device, b));

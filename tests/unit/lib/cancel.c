@@ -7,7 +7,7 @@
  * here has its own cancellation pending before it calls, so that the first
  * cancellation point inside would be its end.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -41,12 +41,12 @@ static void sync_stream(void)
 /* The limit is reached; what is pending has to be waited for. */
 static void wait_for_memory(void)
 {
-	void *ptr = block(pool, 40 * MIB, NULL);
+	void *ptr = new_block(pool, 40 * MIB, NULL);
 
 	must(gpumem_free(ptr, NULL));
 }
 
-static void trim(void)
+static void end_caches(void)
 {
 	must(gpumem_pool_trim(pool, 0, NULL));
 }
@@ -61,7 +61,7 @@ static void open_another(void)
 
 static void make_pool(void)
 {
-	must(gpumem_pool_destroy(new_pool("cancelled", 0), 0));
+	must(gpumem_pool_destroy(new_pool(0), 0));
 }
 
 static void fail_for_memory(void)
@@ -92,7 +92,7 @@ static void try(const char *what, void (*fn)(void), bool busy)
 	atomic_store(&returned, false);
 	atomic_store(&went_on, false);
 	if (busy) {
-		ptr = block(pool, 40 * MIB, NULL);
+		ptr = new_block(pool, 40 * MIB, NULL);
 		must(gpumem_use_on(ptr, stream));
 		must(gpumem_host_launch(0, stream, wait_at_gate, NULL));
 		must(gpumem_free(ptr, NULL));
@@ -106,7 +106,7 @@ static void try(const char *what, void (*fn)(void), bool busy)
 	ok(result == PTHREAD_CANCELED && !atomic_load(&went_on),
 	   "%s: then the thread ends", what);
 	/* Whatever were still locked would hold these up. */
-	must(gpumem_free(block(pool, 40 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 40 * MIB, NULL), NULL));
 	must(gpumem_stream_sync(device, stream));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "%s: all goes on", what);
@@ -124,16 +124,16 @@ int main(void)
 {
 	open_device(60);
 	sem_init(&gate, 0, 0);
-	pool = new_pool("cancel", 64 * MIB);
+	pool = new_pool(64 * MIB);
 	stream = new_stream();
 	try("a stream is waited for", sync_stream, true);
 	try("an allocation waits", wait_for_memory, true);
-	try("a trim", trim, true);
+	try("a trim", end_caches, true);
 	try("a device is opened", open_another, false);
 	try("a pool comes and goes", make_pool, false);
 	try("memory runs out", fail_for_memory, false);
 	gpumem_log_set(GPUMEM_LOG_DEBUG, quiet, NULL);
-	try("with a log", trim, true);
+	try("with a log", end_caches, true);
 	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_stream_destroy(device, stream));
 	must(gpumem_device_close(device));

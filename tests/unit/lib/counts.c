@@ -6,7 +6,7 @@
  * and the calls of the driver by slot, against what the device says of itself;
  * and structs of callers that are older or newer than the library.
  */
-#include "system.h"
+#include "fixture.h"
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -14,18 +14,18 @@ static bool vm;
 
 static void hits_and_misses(void)
 {
-	gpumem_pool *pool = new_pool("hits", 8 * MIB);
+	gpumem_pool *pool = new_pool(8 * MIB);
 	struct gpumem_stats s = stats_of(pool);
 
 	is_uint(s.hits + s.misses, 0, "a fresh pool counts nothing");
-	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
 	s = stats_of(pool);
 	is_uint(s.misses, 1, "the first block calls the driver");
 	is_uint(s.hits, 0, "and is no hit");
 	for (int i = 0; i < 10; i++)
-		must(gpumem_free(block(pool, 900, NULL), NULL));
-	must(gpumem_free(block(pool, MIB, NULL), NULL));
-	must(gpumem_free(block(pool, MIB, NULL), NULL));
+		must(gpumem_free(new_block(pool, 900, NULL), NULL));
+	must(gpumem_free(new_block(pool, MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, MIB, NULL), NULL));
 	s = stats_of(pool);
 	is_uint(s.hits, 12, "what is there already is a hit, small or large");
 	is_uint(s.misses, 1, "and no miss");
@@ -34,13 +34,13 @@ static void hits_and_misses(void)
 
 static void retries_and_failures(void)
 {
-	gpumem_pool *pool = new_pool("retries", 8 * MIB);
+	gpumem_pool *pool = new_pool(8 * MIB);
 	struct gpumem_stats s;
 	void *ptr = NULL, *kept[3];
 	uint64_t misses;
 
 	for (int i = 0; i < 3; i++)
-		kept[i] = block(pool, 2 * MIB, NULL);
+		kept[i] = new_block(pool, 2 * MIB, NULL);
 	s = stats_of(pool);
 	is_uint(s.hits + s.misses, 3, "hits + misses: the allocations");
 	is_uint(s.retries + s.ooms, 0, "none was tried again");
@@ -67,7 +67,7 @@ static void retries_and_failures(void)
 	s = stats_of(pool);
 	is_uint(s.hits + s.misses + s.retries + s.ooms + s.trims, 0,
 		"one of the totals does not");
-	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
 	is_uint(stats_of(pool).hits + stats_of(pool).misses, 1,
 		"and counting goes on");
 	must(gpumem_pool_destroy(pool, 0));
@@ -88,9 +88,9 @@ static void retry_of_busy(void)
 	void *ptr;
 
 	must(gpumem_option_set("wait", "off"));
-	pool = new_pool("busy", 8 * MIB);
+	pool = new_pool(8 * MIB);
 	must(gpumem_option_set("wait", NULL));
-	ptr = block(pool, 4 * MIB, stream);
+	ptr = new_block(pool, 4 * MIB, stream);
 	must(gpumem_host_launch(0, stream, wait_open, &open));
 	must(gpumem_free(ptr, stream));
 	is_status(gpumem_alloc(pool, 6 * MIB, NULL, &ptr), GPUMEM_LIMIT,
@@ -105,14 +105,14 @@ static void retry_of_busy(void)
 
 static void trims(void)
 {
-	gpumem_pool *pool = new_pool("trims", 0);
+	gpumem_pool *pool = new_pool(0);
 	uint64_t released = 1;
 
 	for (int i = 0; i < 5; i++)
 		must(gpumem_pool_trim(pool, UINT64_MAX, &released));
 	is_uint(released, 0, "an empty pool releases nothing");
 	is_uint(stats_of(pool).trims, 5, "five trims");
-	must(gpumem_free(block(pool, 3 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 3 * MIB, NULL), NULL));
 	is_uint(trim_all(pool, NULL, 0), 0, "a trim gives all back");
 	is_uint(stats_of(pool).trims, 9, "each is counted");
 	must(gpumem_pool_destroy(pool, 0));
@@ -125,8 +125,8 @@ static void work(gpumem_pool *pool, gpumem_stream stream)
 
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < 40; i++)
-			ptr[i] = block(pool, i * 100 * KIB + 1,
-				       i % 2 ? stream : NULL);
+			ptr[i] = new_block(pool, i * 100 * KIB + 1,
+					   i % 2 ? stream : NULL);
 		for (size_t i = 0; i < 40; i++)
 			must(gpumem_free(ptr[i], i % 3 ? stream : NULL));
 		must(gpumem_pool_trim(pool, 0, NULL));
@@ -144,7 +144,7 @@ static void driver_calls(void)
 	uint64_t syncs = 6, counted;
 
 	must(gpumem_host_faults(""));
-	pool = new_pool("calls", 0);
+	pool = new_pool(0);
 	work(pool, stream);
 	s = stats_of(pool);
 	counted = gpumem_host_calls();
@@ -169,7 +169,7 @@ static void driver_calls(void)
 
 static void failed_calls(void)
 {
-	gpumem_pool *pool = new_pool("failed", 0);
+	gpumem_pool *pool = new_pool(0);
 	unsigned call = vm ? GPUMEM_CALL_PAGE_CREATE : GPUMEM_CALL_ALLOC;
 	char fault[64];
 	struct gpumem_stats s;
@@ -188,25 +188,25 @@ static void failed_calls(void)
 		"the report asked for the free memory");
 	is_uint(s.ooms, 1, "one allocation failed");
 	must(gpumem_host_faults(""));
-	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, MIB, NULL), NULL));
 	must(gpumem_pool_destroy(pool, 0));
 }
 
 /* With one block in two freed, a large one takes its pages out of the gaps. */
 static void moved(void)
 {
-	gpumem_pool *pool = new_pool("moved", 0);
+	gpumem_pool *pool = new_pool(0);
 	struct gpumem_stats before, after;
 	void *ptr[64];
 
 	for (int i = 0; i < 64; i++)
-		ptr[i] = block(pool, 2 * MIB, NULL);
+		ptr[i] = new_block(pool, 2 * MIB, NULL);
 	for (int i = 0; i < 64; i += 2)
 		must(gpumem_free(ptr[i], NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	must(gpumem_stream_sync(device, NULL));
 	before = stats_of(pool);
-	(void)block(pool, 32 * 2 * MIB, NULL);
+	(void)new_block(pool, 32 * 2 * MIB, NULL);
 	after = stats_of(pool);
 	if (vm) {
 		is_uint(after.moved_bytes + after.reserved.current -
@@ -226,26 +226,26 @@ static void moved(void)
 static void stale(void)
 {
 	gpumem_stream stream = new_stream();
-	gpumem_pool *pool = new_pool("stale", 32 * 2 * MIB);
+	gpumem_pool *pool = new_pool(32 * 2 * MIB);
 	struct gate gate;
 	void *ptr[32];
 
 	for (int i = 0; i < 32; i++)
-		ptr[i] = block(pool, 2 * MIB, stream);
-	hold_stream(stream, &gate);
+		ptr[i] = new_block(pool, 2 * MIB, stream);
+	gate_launch(&gate, stream, NULL, 0);
 	for (int i = 0; i < 32; i += 2)
 		must(gpumem_free(ptr[i], stream));
 	is_uint(stats_of(pool).stale_bytes, 0, "what is free is not stale");
 	ptr[0] = NULL;
 	if (vm) {
-		ptr[0] = block(pool, 16 * 2 * MIB, stream);
+		ptr[0] = new_block(pool, 16 * 2 * MIB, stream);
 		is_uint(stats_of(pool).stale_bytes, 16 * 2 * MIB,
 			"what serves elsewhere is");
 		must(gpumem_pool_trim(pool, 0, NULL));
 		is_uint(stats_of(pool).stale_bytes, 16 * 2 * MIB,
 			"as long as work may use it");
 	}
-	gate.open = true;
+	gate_open(&gate);
 	must(gpumem_stream_sync(device, stream));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	is_uint(stats_of(pool).stale_bytes, 0, "and no longer");
@@ -268,7 +268,7 @@ static void stale(void)
 static void resets(void)
 {
 	gpumem_stream stream = new_stream();
-	gpumem_pool *pool = new_pool("resets", 0);
+	gpumem_pool *pool = new_pool(0);
 	struct gpumem_stats before, after;
 
 	work(pool, stream);
@@ -324,7 +324,7 @@ static void versions(void)
 
 	config.limit_bytes = 64 * MIB;
 	must(gpumem_pool_create(device, &config, &pool));
-	(void)block(pool, 1000, NULL);
+	(void)new_block(pool, 1000, NULL);
 	stats_of_size(pool, sizeof(struct gpumem_stats));
 	stats_of_size(pool, sizeof(struct gpumem_stats) + 100);
 	must(gpumem_pool_set_soft_limit(pool, 5 * MIB));

@@ -44,7 +44,7 @@ static unsigned each(void (*fn)(int fd, bool memory))
 	return count;
 }
 
-static void open_device(const char *name, const char *vm)
+static void open_with(const char *name, const char *vm)
 {
 	works(gpumem_option_set("vm", vm));
 	works(gpumem_option_set("host.capacity", "1GiB"));
@@ -112,7 +112,7 @@ static void closed_streams(const void *arg)
 	/* A driver's own descriptors are its business. */
 	if (host)
 		close_streams();
-	open_device(user->device, "on");
+	open_with(user->device, "on");
 	pool = shareable(user->share);
 	works(gpumem_alloc(pool, 5 * MIB, NULL, &ptr));
 	works(gpumem_fill(device, ptr, 7, 5 * MIB, NULL));
@@ -146,7 +146,7 @@ static void numbers(const void *arg)
 	need(!setrlimit(RLIMIT_NOFILE, &limit), "cannot set the limit");
 	for (int i = 1; i <= room->taken; i++)
 		(void)fcntl(report, F_DUPFD_CLOEXEC, room->limit - i);
-	open_device("host:0", "on");
+	open_with("host:0", "on");
 	works(gpumem_alloc(shareable(GPUMEM_SHARE_FD), 5 * MIB, NULL, &ptr));
 	least = room->least;
 	need(each(is_above) >= 4, "a file for each page and the device");
@@ -289,7 +289,7 @@ static void closed_under_us(const void *arg)
 	own_file = -1;
 	if (way->replaced)
 		make_own_file();
-	open_device("host:0", way->vm);
+	open_with("host:0", way->vm);
 	pool = shareable(way->share);
 	for (int i = 0; i < 2; i++)
 		works(gpumem_alloc(pool, 5 * MIB, NULL, &blocks[i]));

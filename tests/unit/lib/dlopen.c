@@ -34,8 +34,8 @@ static unsigned long failed[THREADS];
 
 static void *open_library(void)
 {
-	static const char *const place[] = {"../../../.libs", "../../../../.libs",
-					    "../../..", "."};
+	static const char *const place[] = {
+		"../../../.libs", "../../../../.libs", "../../..", "."};
 	const char *named = getenv("GPUMEM_TEST_LIBRARY");
 	char self[4000] = "", path[4100];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);

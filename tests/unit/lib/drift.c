@@ -6,7 +6,7 @@
  * free, and nobody looks at the counters. What is live at a time is known, and
  * so is the error that peaks may have; memory goes round and does not grow.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 #include <sched.h>
 
@@ -26,7 +26,7 @@ static void *allocate(void *arg)
 	struct pair *pair = arg;
 
 	for (long i = 0; i < pair->count; i++) {
-		void *ptr = block(pool, BYTES, pair->stream);
+		void *ptr = new_block(pool, BYTES, pair->stream);
 
 		while (pair->ring[i % RING])
 			sched_yield();
@@ -58,7 +58,7 @@ int main(void)
 	struct gpumem_stats s;
 
 	open_device(300);
-	pool = new_pool("drift", 0);
+	pool = new_pool(0);
 	for (int i = 0; i < PAIRS; i++) {
 		pairs[i].stream = i ? new_stream() : NULL;
 		pairs[i].count = scaled(60000, 30000);

@@ -6,7 +6,7 @@
  * blocks are live, pools of which threads still have caches, threads that end
  * while pools do. Always the memory comes back to the driver in the end.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -30,9 +30,9 @@ static void fill_cache(gpumem_pool *pool, gpumem_stream stream)
 	void *ptr[SMALL + LARGE];
 
 	for (size_t i = 0; i < SMALL; i++)
-		ptr[i] = block(pool, (i + 1) * 1600, stream);
+		ptr[i] = new_block(pool, (i + 1) * 1600, stream);
 	for (size_t i = SMALL; i < SMALL + LARGE; i++)
-		ptr[i] = block(pool, i * 50 * KIB, stream);
+		ptr[i] = new_block(pool, i * 50 * KIB, stream);
 	for (size_t i = 0; i < SMALL + LARGE; i++)
 		must(gpumem_free(ptr[i], stream));
 }
@@ -63,7 +63,7 @@ static void *fill_and_end(void *pool)
 
 static void threads_end(void)
 {
-	gpumem_pool *pool = new_pool("threads end", 0);
+	gpumem_pool *pool = new_pool(0);
 	pthread_t thread[THREADS];
 	struct gpumem_stats full, after;
 
@@ -90,7 +90,7 @@ static void *short_life(void *pool)
 	void *ptr[8];
 
 	for (size_t i = 0; i < 8; i++)
-		ptr[i] = block(pool, (i + 1) * 9000, NULL);
+		ptr[i] = new_block(pool, (i + 1) * 9000, NULL);
 	for (size_t i = 0; i < 8; i++)
 		must(gpumem_free(ptr[i], NULL));
 	return NULL;
@@ -98,7 +98,7 @@ static void *short_life(void *pool)
 
 static void many_short_lives(void)
 {
-	gpumem_pool *pool = new_pool("short lives", 0);
+	gpumem_pool *pool = new_pool(0);
 	long rounds = scaled(300, 30);
 	uint64_t host_bytes = 0;
 
@@ -140,7 +140,7 @@ static void pools_end(void)
 	pthread_barrier_init(&barrier, NULL, THREADS + 1);
 	start(thread, THREADS, outlive, NULL);
 	for (long i = 0; i < rounds; i++) {
-		shared_pool = new_pool("ends", 0);
+		shared_pool = new_pool(0);
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
 		failed += gpumem_pool_destroy(shared_pool, 0) != GPUMEM_OK;
@@ -164,7 +164,7 @@ static void both_end(void)
 
 	pthread_barrier_init(&barrier, NULL, THREADS + 1);
 	for (long i = 0; i < rounds; i++) {
-		gpumem_pool *pool = new_pool("both end", 0);
+		gpumem_pool *pool = new_pool(0);
 		pthread_t thread[THREADS];
 
 		start(thread, THREADS, use_and_end, pool);
@@ -212,7 +212,7 @@ static void destroy_stream_under_blocks(gpumem_pool *pool)
 
 	next_block = 0;
 	for (size_t i = 0; i < BLOCKS; i++)
-		blocks_of_stream[i] = block(
+		blocks_of_stream[i] = new_block(
 			pool, i % 2 ? 5 * KIB : 100 * KIB + i * KIB, stream);
 	start(thread, 3, free_leftovers, pool);
 	start(&thread[3], 1, adopt, pool);
@@ -225,12 +225,12 @@ static void destroy_stream_under_blocks(gpumem_pool *pool)
  * another's already. */
 static void stream_ended_before(void)
 {
-	gpumem_pool *pool = new_pool("stream ended", 0);
+	gpumem_pool *pool = new_pool(0);
 	gpumem_stream stream = new_stream();
 
 	for (size_t i = 0; i < BLOCKS; i++)
 		blocks_of_stream[i] =
-			block(pool, i % 2 ? 5 * KIB : 300 * KIB, stream);
+			new_block(pool, i % 2 ? 5 * KIB : 300 * KIB, stream);
 	fill_cache(pool, NULL);
 	must(gpumem_stream_destroy(device, stream));
 	ok(trim_all(pool, NULL, 0) > 0, "live blocks keep memory");
@@ -240,7 +240,7 @@ static void stream_ended_before(void)
 	}
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "sound with some left");
 	for (size_t i = 0; i < 60; i++)
-		must(gpumem_free(block(pool, 5 * KIB, NULL), NULL));
+		must(gpumem_free(new_block(pool, 5 * KIB, NULL), NULL));
 	for (size_t i = 0; i < BLOCKS; i++)
 		must(gpumem_free(blocks_of_stream[i], NULL));
 	expect_nothing(pool, "stream ended");
@@ -248,7 +248,7 @@ static void stream_ended_before(void)
 
 static void streams_end(void)
 {
-	gpumem_pool *pool = new_pool("streams end", 0);
+	gpumem_pool *pool = new_pool(0);
 	long rounds = scaled(300, 30);
 
 	pthread_barrier_init(&barrier, NULL, 5);

@@ -7,7 +7,7 @@
  * that they chose, and nothing is printed. Each is this program, run again with
  * the name of a case.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -20,11 +20,11 @@ static struct gate gate;
 
 static void use_much(void)
 {
-	(void)block(pool, 1000, NULL);
-	(void)block(pool, 50 * MIB, stream);
-	must(gpumem_free(block(pool, 1000, NULL), NULL));
-	must(gpumem_free(block(pool, MIB, stream), stream));
-	must(gpumem_free(block(pool, 1000, stream), NULL));
+	(void)new_block(pool, 1000, NULL);
+	(void)new_block(pool, 50 * MIB, stream);
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, MIB, stream), stream));
+	must(gpumem_free(new_block(pool, 1000, stream), NULL));
 }
 
 static void *use_for_ever(void *at)
@@ -32,8 +32,8 @@ static void *use_for_ever(void *at)
 	gpumem_stream own = new_stream();
 
 	for (;;) {
-		must(gpumem_free(block(pool, 1000, own), own));
-		must(gpumem_free(block(pool, 3 * MIB, own), NULL));
+		must(gpumem_free(new_block(pool, 1000, own), own));
+		must(gpumem_free(new_block(pool, 3 * MIB, own), NULL));
 		must(gpumem_pool_trim(pool, 0, NULL));
 		atomic_fetch_add((atomic_int *)at, 1);
 	}
@@ -90,7 +90,7 @@ static void main_ends_first(void)
 static int run_case(const char *name)
 {
 	open_device(60);
-	pool = new_pool("exit", 0);
+	pool = new_pool(0);
 	stream = new_stream();
 	use_much();
 	if (!strcmp(name, "live"))
@@ -102,7 +102,7 @@ static int run_case(const char *name)
 	if (!strcmp(name, "handler") && atexit(use_at_exit))
 		return 99;
 	if (!strcmp(name, "stream") || !strcmp(name, "both"))
-		hold_stream(stream, &gate);
+		gate_launch(&gate, stream, NULL, 0);
 	if (!strcmp(name, "threads") || !strcmp(name, "both"))
 		start_threads();
 	if (!strcmp(name, "closed")) {

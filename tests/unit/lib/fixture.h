@@ -6,7 +6,7 @@
  * other options, work that holds a stream busy until it is let go, random
  * numbers, and looks at a pool. Only the public headers are used. Each test
  * program includes this once. Only the main thread calls what is here, but for
- * what a gate says.
+ * what says otherwise.
  */
 #ifndef LIB_FIXTURE_H
 #define LIB_FIXTURE_H
@@ -36,19 +36,47 @@ LIB_USE const char *last_text(void)
 	return error.text;
 }
 
-/* For what is no test's subject. */
-#define must(call)                                                             \
-	do {                                                                   \
-		gpumem_status must_status = (call);                            \
-		if (must_status)                                               \
-			bail("line %d: %s: %s: %s", __LINE__, #call,           \
-			     gpumem_status_name(must_status), last_text());    \
-	} while (0)
+/* For what is no test's subject. Any thread. */
+#define must(call) must_at((call), #call, TAP_HERE)
+
+LIB_USE void must_at(gpumem_status status, const char *call, const char *at)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+
+	if (status == GPUMEM_OK)
+		return;
+	gpumem_last_error(&error);
+	bail("%s: %s gave %s: %s", at, call, gpumem_status_name(status),
+	     error.text);
+}
+
+/* The last call of this thread gave `status` and left a sentence about it. */
+LIB_USE bool said(gpumem_status got, gpumem_status status, const char *what)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	bool right;
+
+	gpumem_last_error(&error);
+	right = got == status && error.status == status &&
+		strlen(error.text) > 8;
+	ok(right, "%s: %s, with a sentence", what, gpumem_status_name(status));
+	if (!right)
+		diag("got %s; last error %s: %s", gpumem_status_name(got),
+		     gpumem_status_name(error.status), error.text);
+	return right;
+}
 
 /* Options live until they are set again; value NULL: the default. */
 LIB_USE void option(const char *key, const char *value)
 {
 	must(gpumem_option_set(key, value));
+}
+
+/* As the environment says, for a test that may take so many seconds. */
+LIB_USE void open_device(unsigned seconds)
+{
+	alarm(seconds);
+	must(gpumem_device_open("host:0", &device));
 }
 
 LIB_USE void device_start(const char *capacity, bool vm)
@@ -70,15 +98,21 @@ LIB_USE bool device_end(void)
 	return used == 0;
 }
 
-LIB_USE gpumem_pool *new_pool(uint64_t limit_bytes)
+LIB_USE gpumem_pool *named_pool(const char *name, uint64_t limit_bytes)
 {
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
 	gpumem_pool *pool = NULL;
 
+	config.name = name;
 	config.limit_bytes = limit_bytes;
 	must(gpumem_pool_create(device, &config, &pool));
 	return pool;
+}
+
+LIB_USE gpumem_pool *new_pool(uint64_t limit_bytes)
+{
+	return named_pool(NULL, limit_bytes);
 }
 
 LIB_USE gpumem_stream new_stream(void)
@@ -124,6 +158,31 @@ LIB_USE uint64_t trim(gpumem_pool *pool)
 
 	must(gpumem_pool_trim(pool, 0, &released));
 	return released;
+}
+
+/* What nobody uses goes back to the driver. Each round waits for the events
+ * that the one before recorded: uses by other streams are over after the first,
+ * the blocks' own streams are after the second. Gives what stays reserved. */
+LIB_USE uint64_t trim_all(gpumem_pool *pool, const gpumem_stream *streams,
+			  size_t count)
+{
+	for (int round = 0; round < 4; round++) {
+		(void)trim(pool);
+		must(gpumem_stream_sync(device, NULL));
+		for (size_t i = 0; i < count; i++)
+			must(gpumem_stream_sync(device, streams[i]));
+	}
+	return reserved_of(pool);
+}
+
+/* Does a pool of the device have virtual memory? */
+LIB_USE bool has_vm(void)
+{
+	gpumem_pool *pool = new_pool(0);
+	bool vm = calls_of(pool, GPUMEM_CALL_VA_RESERVE).count > 0;
+
+	must(gpumem_pool_destroy(pool, 0));
+	return vm;
 }
 
 #define sound(pool, ...)                                                       \

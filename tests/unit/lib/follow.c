@@ -31,7 +31,7 @@ static void end(void)
 static void *grows(size_t bytes, const char *what)
 {
 	uint64_t before = reserved();
-	void *ptr = block(pool, bytes, b);
+	void *ptr = new_block(pool, bytes, b);
 
 	ok(reserved() > before, "%s", what);
 	return ptr;
@@ -40,7 +40,7 @@ static void *grows(size_t bytes, const char *what)
 static void *reuses(size_t bytes, const char *what)
 {
 	uint64_t before = reserved();
-	void *ptr = block(pool, bytes, b);
+	void *ptr = new_block(pool, bytes, b);
 
 	is_uint(reserved(), before, "%s", what);
 	return ptr;
@@ -89,7 +89,7 @@ static void test_pages(void)
 	end();
 	begin("10%");
 	must(gpumem_host_faults("map@1"));
-	ptr = block(pool, 2 * PART, b);
+	ptr = new_block(pool, 2 * PART, b);
 	must(gpumem_host_faults(NULL));
 	is_behind(ptr, 2 * PART, "after a map that failed");
 	end();
@@ -192,7 +192,7 @@ static void test_follows(void)
 	is_behind(ptr[1], PART, "the second");
 	ok(holds(ptr[0], NEW, PART), "and the first");
 	must(gpumem_free(ptr[0], b));
-	kept = block(pool, PART, a);
+	kept = new_block(pool, PART, a);
 	fill(kept, OLD, PART, a);
 	end();
 }
@@ -211,7 +211,7 @@ static void test_many(void)
 	for (int i = 0; i < MANY; i++) {
 		stream[i] = new_stream();
 		must(gpumem_host_hold(0, stream[i], true));
-		ptr[i] = block(pool, PART, stream[i]);
+		ptr[i] = new_block(pool, PART, stream[i]);
 	}
 	for (int i = 0; i < MANY; i++) {
 		fill(ptr[i], OLD, PART, stream[i]);
@@ -219,7 +219,7 @@ static void test_many(void)
 	}
 	before = reserved();
 	for (int i = 0; i < MANY; i++) {
-		ptr[i] = block(pool, PART, b);
+		ptr[i] = new_block(pool, PART, b);
 		fill(ptr[i], NEW, PART, b);
 	}
 	ok(reserved() < before + MANY / 2 * PART, "most of it serves");

@@ -38,21 +38,21 @@ static void set_up(void)
 {
 	must(gpumem_tag_push("fork"));
 	tag = gpumem_tag_get();
-	pool = new_pool("fork", 0);
+	pool = named_pool("fork", 0);
 	stream = new_stream();
 	must(gpumem_event_create(device, &event));
 	for (int i = 0; i < SMALL; i++) {
-		small[i] = block(pool, 1000, i % 2 ? stream : NULL);
+		small[i] = new_block(pool, 1000, i % 2 ? stream : NULL);
 		memset(small[i], i + 1, 1000);
 	}
 	for (int i = 0; i < LARGE; i++) {
-		large[i] = block(pool, 2 * MIB, NULL);
+		large[i] = new_block(pool, 2 * MIB, NULL);
 		memset(large[i], i + 1, 2 * MIB);
 	}
 	/* Ready ones of both kinds, and a pending one. */
-	must(gpumem_free(block(pool, MIB, NULL), NULL));
-	must(gpumem_free(block(pool, 1000, stream), NULL));
-	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 1000, stream), NULL));
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
 }
 
 static bool intact(const unsigned char *at, size_t bytes, int value)
@@ -75,8 +75,8 @@ static void is_untouched(void)
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "its pool is sound");
 	is_uint(stats_of(pool).blocks.current, SMALL + LARGE,
 		"its blocks are live");
-	must(gpumem_free(block(pool, 1000, NULL), NULL));
-	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, MIB, NULL), NULL));
 }
 
 static void fork_once(void)
@@ -93,8 +93,8 @@ static void fork_once(void)
  * thread, and the process with it. */
 static void *fork_and_return(void *pid)
 {
-	must(gpumem_free(block(pool, 1000, NULL), NULL));
-	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, MIB, NULL), NULL));
 	*(pid_t *)pid = fork();
 	if (!*(pid_t *)pid) {
 		alarm(60);
@@ -131,7 +131,7 @@ static void *hammer(void *kind)
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
 
 	while (!stop) {
-		void *ptr = block(pool, kind ? 40 * MIB : 50000, NULL);
+		void *ptr = new_block(pool, kind ? 40 * MIB : 50000, NULL);
 
 		must(gpumem_query(ptr, &found));
 		must(gpumem_free(ptr, kind ? stream : NULL));

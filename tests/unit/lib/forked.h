@@ -11,7 +11,7 @@
 #define LIB_FORKED_H
 
 #include "callbacks.h"
-#include "system.h"
+#include "fixture.h"
 #include <gpumem/backend.h>
 #include <pthread.h>
 

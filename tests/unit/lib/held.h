@@ -10,7 +10,7 @@
 #ifndef LIB_HELD_H
 #define LIB_HELD_H
 
-#include "system.h"
+#include "fixture.h"
 
 enum { OLD = 0x11, NEW = 0x22, PART = 4 * MIB };
 
@@ -18,12 +18,12 @@ static gpumem_pool *pool;
 static gpumem_stream a, b;
 static unsigned char *kept; /* the block that is live */
 
-SYS_USE void fill(void *ptr, int value, size_t bytes, gpumem_stream stream)
+LIB_USE void fill(void *ptr, int value, size_t bytes, gpumem_stream stream)
 {
 	must(gpumem_fill(device, ptr, (uint8_t)value, bytes, stream));
 }
 
-SYS_USE bool holds(const unsigned char *ptr, int value, size_t bytes)
+LIB_USE bool holds(const unsigned char *ptr, int value, size_t bytes)
 {
 	size_t i = 0;
 
@@ -32,22 +32,22 @@ SYS_USE bool holds(const unsigned char *ptr, int value, size_t bytes)
 	return i == bytes;
 }
 
-SYS_USE uint64_t reserved(void)
+LIB_USE uint64_t reserved(void)
 {
 	return stats_of(pool).reserved.current;
 }
 
-SYS_USE void held_begin(void)
+LIB_USE void held_begin(void)
 {
 	unsigned char *ptr[3];
 
-	pool = new_pool("held", 0);
+	pool = new_pool(0);
 	a = new_stream();
 	b = new_stream();
 	must(gpumem_host_hold(0, a, true));
 	must(gpumem_host_hold(0, b, true));
 	for (int i = 0; i < 3; i++)
-		ptr[i] = block(pool, PART, a);
+		ptr[i] = new_block(pool, PART, a);
 	for (int i = 0; i < 3; i++)
 		fill(ptr[i], OLD, PART, a);
 	must(gpumem_free(ptr[0], a));
@@ -55,7 +55,7 @@ SYS_USE void held_begin(void)
 	must(gpumem_free(ptr[2], a));
 }
 
-SYS_USE void held_end(void)
+LIB_USE void held_end(void)
 {
 	must(gpumem_pool_check(pool));
 	must(gpumem_stream_sync(device, a));
@@ -71,7 +71,7 @@ SYS_USE void held_end(void)
 }
 
 /* What B writes there comes after what A writes. Frees it. */
-SYS_USE void is_behind(unsigned char *ptr, size_t bytes, const char *what)
+LIB_USE void is_behind(unsigned char *ptr, size_t bytes, const char *what)
 {
 	fill(ptr, NEW, bytes, b);
 	is_uint(calls_of(pool, GPUMEM_CALL_EVENT_SYNC).count, 0,

@@ -13,7 +13,7 @@
 
 static gpumem_pool *pool;
 static char folder[] = "/tmp/gpumem-leaks-XXXXXX";
-static char said[1 << 16]; /* the report */
+static char found[1 << 16]; /* the report */
 
 /* ---- the cases ---- */
 
@@ -94,7 +94,7 @@ static void run_again(const char *name, const char *file)
 	_exit(98);
 }
 
-/* Runs a case; its report is in `said`, "" if it has left none. */
+/* Runs a case; its report is in `found`, "" if it has left none. */
 static void run(const char *name, const char *file)
 {
 	char path[160] = "";
@@ -116,8 +116,8 @@ static void run(const char *name, const char *file)
 	else
 		snprintf(path, sizeof(path), "%s/%s", folder, file);
 	fd = open(path, O_RDONLY);
-	length = fd < 0 ? 0 : read(fd, said, sizeof(said) - 1);
-	said[length > 0 ? length : 0] = '\0';
+	length = fd < 0 ? 0 : read(fd, found, sizeof(found) - 1);
+	found[length > 0 ? length : 0] = '\0';
 	if (fd >= 0)
 		close(fd);
 	(void)unlink(path);
@@ -127,7 +127,7 @@ static void run(const char *name, const char *file)
  * cannot be told. */
 static void told_line(char *to, size_t room)
 {
-	const char *module = strstr(said, "    /"), *plus;
+	const char *module = strstr(found, "    /"), *plus;
 	char command[1200], answer[1200] = "";
 	const char *name;
 	FILE *pipe;
@@ -170,21 +170,21 @@ int main(int argc, char **argv)
 	if (!mkdtemp(folder))
 		bail("no folder in /tmp");
 	run("live", "a");
-	ok(strstr(said, "12.05 KiB in 1 block, tag \"planted\""),
-	   "what is left is reported: %s", said);
-	ok(!strstr(said, "not tracked"), "of a pool that is tracked");
+	ok(strstr(found, "12.05 KiB in 1 block, tag \"planted\""),
+	   "what is left is reported: %s", found);
+	ok(!strstr(found, "not tracked"), "of a pool that is tracked");
 	test_line();
 	run("thread", "b");
-	ok(strstr(said, "tag \"planted\""), "and while a thread goes on");
+	ok(strstr(found, "tag \"planted\""), "and while a thread goes on");
 	run("live", "%p.json");
-	ok(!strncmp(said, "{\"pool\": ", 9) && strstr(said, "\"planted\""),
+	ok(!strncmp(found, "{\"pool\": ", 9) && strstr(found, "\"planted\""),
 	   "as JSON in a file of the process's number");
 	run("destroyed", "c");
-	is_str(said, "", "nothing of a program that has given all back");
+	is_str(found, "", "nothing of a program that has given all back");
 	run("child", "d");
-	is_str(said, "", "nor of a forked child");
+	is_str(found, "", "nor of a forked child");
 	run("inside", "e");
-	is_str(said, "", "nor from inside a call");
+	is_str(found, "", "nor from inside a call");
 	is_int(rmdir(folder), 0, "no other file is left");
 	return done_testing();
 }

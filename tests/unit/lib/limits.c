@@ -6,7 +6,7 @@
  * either is an error: caches, sibling pools, waiting. And requests that no
  * device can meet. Callbacks and the soft limit are in pressure.c.
  */
-#include "system.h"
+#include "fixture.h"
 
 static const uint64_t capacity = 256 * (uint64_t)MIB;
 
@@ -48,23 +48,23 @@ static void refuses(gpumem_pool *pool, size_t bytes, gpumem_status status,
 
 static void hard_limit(void)
 {
-	gpumem_pool *pool = new_pool("hard", 16 * MIB);
+	gpumem_pool *pool = new_pool(16 * MIB);
 	void *ptr[8], *whole;
 
 	for (int i = 0; i < 8; i++)
-		ptr[i] = block(pool, 2 * MIB, NULL);
+		ptr[i] = new_block(pool, 2 * MIB, NULL);
 	is_uint(gpumem_host_used_bytes(0), 16 * MIB, "up to the limit");
 	refuses(pool, 2 * MIB, GPUMEM_LIMIT, "limit 16.00 MiB", "live");
 	refuses(pool, 1, GPUMEM_LIMIT, "a request of 1 bytes", "one byte");
 	for (int i = 0; i < 7; i++)
 		must(gpumem_free(ptr[i], NULL));
 	/* Cached memory counts as well: it has to go first. */
-	whole = block(pool, 14 * MIB, NULL);
+	whole = new_block(pool, 14 * MIB, NULL);
 	is_uint(gpumem_host_used_bytes(0), 16 * MIB, "caches make room");
 	refuses(pool, 64 * KIB, GPUMEM_LIMIT, "requested 16.00 MiB", "full");
 	must(gpumem_free(whole, NULL));
 	must(gpumem_free(ptr[7], NULL));
-	must(gpumem_free(block(pool, 16 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 16 * MIB, NULL), NULL));
 	refuses(pool, 16 * MIB + 1, GPUMEM_LIMIT, "16.00 MiB", "a byte more");
 	ok(stats_of(pool).reserved.peak <= 16 * MIB, "never above it");
 	must(gpumem_pool_destroy(pool, 0));
@@ -83,13 +83,13 @@ static bool count_calls(gpumem_pool *pool,
  * asks nobody. */
 static void never_fits(void)
 {
-	gpumem_pool *pool = new_pool("never", 16 * MIB);
+	gpumem_pool *pool = new_pool(16 * MIB);
 	struct gpumem_stats before, after;
 	int asked = 0;
 
 	must(gpumem_pool_pressure_add(pool, count_calls, &asked));
-	must(gpumem_free(block(pool, 3 * MIB, NULL), NULL));
-	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, 3 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
 	before = stats_of(pool);
 	refuses(pool, 17 * MIB, GPUMEM_LIMIT, "limit 16.00 MiB", "beyond");
 	refuses(pool, 16 * MIB + 1, GPUMEM_LIMIT, "limit 16.00 MiB", "a byte");
@@ -99,10 +99,10 @@ static void never_fits(void)
 	is_uint(after.reserved.peak, before.reserved.peak, "nothing is taken");
 	is_uint(after.trims, before.trims, "nothing is trimmed");
 	is_uint(after.ooms, before.ooms + 3, "each is an out of memory");
-	must(gpumem_free(block(pool, 16 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 16 * MIB, NULL), NULL));
 	refuses(pool, 17 * MIB, GPUMEM_LIMIT, "limit 16.00 MiB", "once more");
 	must(gpumem_pool_set_limit(pool, 20 * MIB));
-	must(gpumem_free(block(pool, 17 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 17 * MIB, NULL), NULL));
 	is_int(asked, 0, "a higher limit holds it");
 	must(gpumem_pool_destroy(pool, 0));
 }
@@ -111,7 +111,7 @@ static void never_fits(void)
 static void never_exceeded(void)
 {
 	const uint64_t limit = 40 * MIB;
-	gpumem_pool *pool = new_pool("never", limit);
+	gpumem_pool *pool = new_pool(limit);
 	long steps = scaled(20000, 2000), over = 0, refused = 0;
 	void *ptr[60] = {NULL};
 
@@ -137,10 +137,10 @@ static void never_exceeded(void)
 
 static void lowered(void)
 {
-	gpumem_pool *pool = new_pool("lowered", 64 * MIB);
-	void *kept = block(pool, 10 * MIB, NULL);
+	gpumem_pool *pool = new_pool(64 * MIB);
+	void *kept = new_block(pool, 10 * MIB, NULL);
 
-	must(gpumem_free(block(pool, 30 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 30 * MIB, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	must(gpumem_stream_sync(device, NULL));
 	must(gpumem_pool_set_soft_limit(pool, 18 * MIB));
@@ -154,12 +154,12 @@ static void lowered(void)
 	     "lower than what is live");
 	is_uint(stats_of(pool).limit_bytes, 20 * MIB, "the old limit stays");
 	is_uint(stats_of(pool).soft_limit_bytes, 18 * MIB, "the soft one too");
-	must(gpumem_free(block(pool, 10 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 10 * MIB, NULL), NULL));
 	refuses(pool, 11 * MIB, GPUMEM_LIMIT, "limit 20.00 MiB", "and holds");
 	must(gpumem_pool_set_limit(pool, 0));
 	is_uint(stats_of(pool).soft_limit_bytes, 18 * MIB,
 		"a hard limit leaves the soft one alone");
-	must(gpumem_free(block(pool, 50 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 50 * MIB, NULL), NULL));
 	is_uint(stats_of(pool).limit_bytes, 0, "0 is none");
 	must(gpumem_free(kept, NULL));
 	must(gpumem_pool_destroy(pool, 0));
@@ -167,11 +167,11 @@ static void lowered(void)
 
 static void end_of_device(void)
 {
-	gpumem_pool *pool = new_pool("device", 0);
-	void *most = block(pool, capacity - 20 * MIB, NULL);
+	gpumem_pool *pool = new_pool(0);
+	void *most = new_block(pool, capacity - 20 * MIB, NULL);
 
 	refuses(pool, 30 * MIB, GPUMEM_NO_MEMORY, "no limit", "device full");
-	(void)block(pool, 18 * MIB, NULL);
+	(void)new_block(pool, 18 * MIB, NULL);
 	must(gpumem_free(most, NULL));
 	must(gpumem_host_outside(0, 100 * MIB));
 	must(gpumem_stream_sync(device, NULL));
@@ -179,21 +179,21 @@ static void end_of_device(void)
 	refuses(pool, 200 * MIB, GPUMEM_NO_MEMORY, "outside gpumem 100.00 MiB",
 		"other programs");
 	must(gpumem_host_outside(0, 0));
-	(void)block(pool, 200 * MIB, NULL);
+	(void)new_block(pool, 200 * MIB, NULL);
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
 
 /* One pool's cache is another's memory. */
 static void siblings(void)
 {
-	gpumem_pool *hoarder = new_pool("hoarder", 0);
-	gpumem_pool *pool = new_pool("needy", 0);
+	gpumem_pool *hoarder = new_pool(0);
+	gpumem_pool *pool = new_pool(0);
 	void *ptr;
 
-	must(gpumem_free(block(hoarder, 20 * MIB, NULL), NULL));
-	must(gpumem_free(block(hoarder, 150 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(hoarder, 20 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(hoarder, 150 * MIB, NULL), NULL));
 	ok(stats_of(hoarder).reserved.current >= 150 * MIB, "one pool hoards");
-	ptr = block(pool, 200 * MIB, NULL);
+	ptr = new_block(pool, 200 * MIB, NULL);
 	ok(stats_of(hoarder).reserved.current <= capacity - 200 * MIB,
 	   "and is trimmed when another needs it");
 	must(gpumem_free(ptr, NULL));
@@ -207,7 +207,7 @@ static void siblings(void)
 static void driver_asked_or_not(void)
 {
 	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
-	gpumem_pool *pool = new_pool("native", 0);
+	gpumem_pool *pool = new_pool(0);
 
 	must(gpumem_host_faults("page_create@1+;alloc@1+"));
 	refuses(pool, MIB, GPUMEM_NO_MEMORY, "256.00 MiB", "the driver");
@@ -229,7 +229,7 @@ static void absurd_sizes(void)
 	static const size_t most[] = {SIZE_MAX, (size_t)1 << 63,
 				      ((size_t)1 << 63) - 1, SIZE_MAX - 255,
 				      (size_t)1 << 48};
-	gpumem_pool *pool = new_pool("absurd", 0);
+	gpumem_pool *pool = new_pool(0);
 	uint64_t total = capacity;
 	void *ptr = &total;
 
@@ -240,8 +240,8 @@ static void absurd_sizes(void)
 				"absurd");
 		refuses(pool, total + 1, GPUMEM_NO_MEMORY, "too small",
 			"total + 1");
-		must(gpumem_free(block(pool, 100, NULL), NULL));
-		must(gpumem_free(block(pool, MIB, NULL), NULL));
+		must(gpumem_free(new_block(pool, 100, NULL), NULL));
+		must(gpumem_free(new_block(pool, MIB, NULL), NULL));
 	}
 	said(gpumem_alloc_aligned(pool, SIZE_MAX, 4096, NULL, &ptr),
 	     GPUMEM_NO_MEMORY, "aligned");
@@ -253,7 +253,7 @@ static void absurd_sizes(void)
 	refuses(pool, SIZE_MAX, GPUMEM_NO_MEMORY, "too small", "limited");
 	refuses(pool, total, GPUMEM_LIMIT, "limit 8.00 MiB", "total, limited");
 	must(gpumem_pool_set_limit(pool, 0));
-	must(gpumem_free(block(pool, total, NULL), NULL));
+	must(gpumem_free(new_block(pool, total, NULL), NULL));
 	is_status(gpumem_pool_check(pool), GPUMEM_OK, "the pool is sound");
 	must(gpumem_pool_destroy(pool, 0));
 }
@@ -307,14 +307,14 @@ static void percent(void)
 /* One call for all pools of a device, down to what is kept together. */
 static void device_trim(void)
 {
-	gpumem_pool *first = new_pool("first", 0), *second = NULL;
+	gpumem_pool *first = new_pool(0), *second = NULL;
 	void *live;
 	uint64_t released = 1;
 
 	must(gpumem_device_pool(device, &second));
-	live = block(second, 4 * MIB, NULL);
-	must(gpumem_free(block(first, 20 * MIB, NULL), NULL));
-	must(gpumem_free(block(second, 30 * MIB, NULL), NULL));
+	live = new_block(second, 4 * MIB, NULL);
+	must(gpumem_free(new_block(first, 20 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(second, 30 * MIB, NULL), NULL));
 	must(gpumem_device_trim(device, UINT64_MAX, &released));
 	is_uint(released, 0, "there is room for all");
 	must(gpumem_stream_sync(device, NULL));
@@ -326,8 +326,8 @@ static void device_trim(void)
 	   "the other what is live");
 	is_uint(stats_of(second).allocated.current, 4 * MIB, "which is");
 	must(gpumem_free(live, NULL));
-	must(gpumem_free(block(first, 20 * MIB, NULL), NULL));
-	must(gpumem_free(block(second, 8 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(first, 20 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(second, 8 * MIB, NULL), NULL));
 	must(gpumem_stream_sync(device, NULL));
 	must(gpumem_host_faults("page_destroy@1;free@1"));
 	said(gpumem_device_trim(device, 0, &released), GPUMEM_DRIVER,

@@ -6,7 +6,7 @@
  * allocates, and may leave by longjmp. What a call has to tell is told before
  * the call returns.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -49,7 +49,7 @@ static void *serve(void *unused)
 	(void)unused;
 	pthread_mutex_lock(&application);
 	pthread_barrier_wait(&barrier);
-	must(gpumem_free(block(pool, 50 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 50 * MIB, NULL), NULL));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	atomic_store(&served, true);
 	pthread_mutex_unlock(&application);
@@ -87,7 +87,7 @@ static void jump(gpumem_log_level level, const char *text, void *user)
 static void *use_pool(void *unused)
 {
 	(void)unused;
-	must(gpumem_free(block(pool, 50 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 50 * MIB, NULL), NULL));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	return NULL;
 }
@@ -131,7 +131,7 @@ static void jumps(void)
 int main(void)
 {
 	open_device(60);
-	pool = new_pool("log", 0);
+	pool = new_pool(0);
 	lock_order();
 	jumps();
 	/* What was allocated by calls that did not return is live. */

@@ -6,7 +6,7 @@
  * so or does what it can, nothing hangs, and all of it can be destroyed. The
  * device may then be opened anew.
  */
-#include "system.h"
+#include "fixture.h"
 
 static gpumem_pool *pool;
 static gpumem_stream stream, other;
@@ -21,20 +21,20 @@ static void set_up(void)
 {
 	void *pending_small, *pending_large;
 
-	pool = new_pool("lost", 0);
+	pool = new_pool(0);
 	stream = new_stream();
 	other = new_stream();
 	for (int i = 0; i < COUNT; i++)
-		blocks[i] = block(pool, i % 2 ? 3 * MIB : 1000, stream);
+		blocks[i] = new_block(pool, i % 2 ? 3 * MIB : 1000, stream);
 	must(gpumem_use_on(blocks[SHARED_SMALL], other));
 	must(gpumem_use_on(blocks[SHARED_LARGE], other));
-	pending_small = block(pool, 1000, stream);
-	pending_large = block(pool, MIB, stream);
-	hold_stream(other, &gate);
+	pending_small = new_block(pool, 1000, stream);
+	pending_large = new_block(pool, MIB, stream);
+	gate_launch(&gate, other, NULL, 0);
 	must(gpumem_free(pending_small, other));
 	must(gpumem_free(pending_large, other));
-	must(gpumem_free(block(pool, MIB, NULL), NULL));
-	gate.open = true;
+	must(gpumem_free(new_block(pool, MIB, NULL), NULL));
+	gate_open(&gate);
 	must(gpumem_stream_sync(device, other));
 }
 
@@ -163,8 +163,8 @@ static void ends(void)
 static void anew(void)
 {
 	must(gpumem_device_open("host:0", &device));
-	pool = new_pool("anew", 0);
-	must(gpumem_free(block(pool, 3 * MIB, NULL), NULL));
+	pool = new_pool(0);
+	must(gpumem_free(new_block(pool, 3 * MIB, NULL), NULL));
 	is_uint(trim_all(pool, NULL, 0), 0, "a device opened anew works");
 	must(gpumem_pool_destroy(pool, 0));
 	is_uint(gpumem_host_used_bytes(0), 0, "and holds nothing old");

@@ -5,7 +5,7 @@
  * One thread with many idle streams: how often the driver is called, what each
  * stream costs in host memory, and that nothing is left of streams that go.
  */
-#include "system.h"
+#include "fixture.h"
 #include <stdlib.h>
 
 enum { SLOTS = 2000, STREAMS_MAX = 16 };
@@ -43,7 +43,7 @@ static void turn(gpumem_pool *pool, struct slot *slot,
 		return;
 	}
 	slot->stream = streams[drawn() % count];
-	slot->ptr = block(pool, drawn_bytes(), slot->stream);
+	slot->ptr = new_block(pool, drawn_bytes(), slot->stream);
 }
 
 struct outcome {
@@ -56,7 +56,7 @@ static struct outcome random_outcome(unsigned count, unsigned events)
 {
 	static struct slot slots[SLOTS];
 	gpumem_stream streams[STREAMS_MAX];
-	gpumem_pool *pool = new_pool("random", 0);
+	gpumem_pool *pool = new_pool(0);
 	struct gpumem_stats half = stats_of(pool), end;
 
 	seed = 88172645463325252u;
@@ -121,8 +121,8 @@ static void few_calls(void)
 
 static void use(gpumem_pool *pool, gpumem_stream stream)
 {
-	void *large = block(pool, 3 * MIB, stream);
-	void *small = block(pool, 1000, stream);
+	void *large = new_block(pool, 3 * MIB, stream);
+	void *small = new_block(pool, 1000, stream);
 
 	must(gpumem_free(large, stream));
 	must(gpumem_free(small, stream));
@@ -133,7 +133,7 @@ static void many(void)
 {
 	const unsigned count = (unsigned)scaled(5000, 500);
 	gpumem_stream *streams = calloc(count, sizeof(gpumem_stream));
-	gpumem_pool *pool = new_pool("many", 0);
+	gpumem_pool *pool = new_pool(0);
 	struct gpumem_stats before, after;
 	uint64_t released;
 
@@ -168,7 +168,7 @@ static void many(void)
 static void come_and_go(void)
 {
 	const unsigned count = (unsigned)scaled(5000, 500);
-	gpumem_pool *pool = new_pool("come and go", 0);
+	gpumem_pool *pool = new_pool(0);
 	struct gpumem_stats half = stats_of(pool), end;
 	uint64_t released;
 

@@ -7,7 +7,7 @@
  * small, large and cached; from the thread that freed it and from another.
  * Wrong arguments are in arguments.c.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -65,7 +65,7 @@ static void *free_there(void *unused)
 	(void)unused;
 	/* With a cache of its own, and without one. */
 	status_there = gpumem_free(pointer_there, NULL);
-	must(gpumem_free(block(pool, 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, 1000, NULL), NULL));
 	if (status_there == GPUMEM_BAD_POINTER)
 		status_there = gpumem_free(pointer_there, NULL);
 	gpumem_last_error(&error);
@@ -77,8 +77,8 @@ static void *free_there(void *unused)
 static void freed_twice(size_t bytes, const char *what)
 {
 	gpumem_stream other = new_stream();
-	void *ptr = block(pool, bytes, NULL);
-	void *neighbour = block(pool, bytes, NULL);
+	void *ptr = new_block(pool, bytes, NULL);
+	void *neighbour = new_block(pool, bytes, NULL);
 	pthread_t thread;
 
 	must(gpumem_free(ptr, NULL));
@@ -103,14 +103,14 @@ static void freed_twice(size_t bytes, const char *what)
 static void pending_twice(size_t bytes, const char *what)
 {
 	gpumem_stream other = new_stream();
-	void *ptr = block(pool, bytes, NULL);
+	void *ptr = new_block(pool, bytes, NULL);
 	struct gate gate;
 
-	hold_stream(other, &gate);
+	gate_launch(&gate, other, NULL, 0);
 	must(gpumem_free(ptr, other));
 	is_bad(ptr, NULL, what);
 	is_bad(ptr, other, what);
-	gate.open = true;
+	gate_open(&gate);
 	must(gpumem_stream_destroy(device, other));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	is_bad(ptr, NULL, what);
@@ -159,7 +159,7 @@ static void is_inside(void *ptr, const void *start, const char *what)
 
 static void interior(size_t bytes, const char *what)
 {
-	char *ptr = block(pool, bytes, NULL);
+	char *ptr = new_block(pool, bytes, NULL);
 
 	is_inside(ptr + 1, ptr, what);
 	is_inside(ptr + 255, ptr, what);
@@ -176,9 +176,10 @@ static void interior(size_t bytes, const char *what)
 
 static void pool_gone(bool force)
 {
-	gpumem_pool *kept = pool, *gone = new_pool("gone", 0);
-	char *small = block(gone, 1000, NULL), *large = block(gone, MIB, NULL);
-	char *cached = block(gone, 2 * MIB, NULL);
+	gpumem_pool *kept = pool, *gone = new_pool(0);
+	char *small = new_block(gone, 1000, NULL),
+	     *large = new_block(gone, MIB, NULL);
+	char *cached = new_block(gone, 2 * MIB, NULL);
 
 	must(gpumem_free(cached, NULL));
 	if (!force) {
@@ -203,7 +204,8 @@ static void pool_gone(bool force)
 static void stream_of_another(void)
 {
 	gpumem_stream other = new_stream();
-	void *small = block(pool, 1000, other), *large = block(pool, MIB, NULL);
+	void *small = new_block(pool, 1000, other),
+	     *large = new_block(pool, MIB, NULL);
 
 	must(gpumem_free(small, NULL));
 	must(gpumem_free(large, other));
@@ -215,7 +217,7 @@ static void stream_of_another(void)
 int main(void)
 {
 	open_device(120);
-	pool = new_pool("misuse", 0);
+	pool = new_pool(0);
 	is_status(gpumem_free(NULL, NULL), GPUMEM_OK, "NULL may be freed");
 	freed_twice(1000, "small");
 	freed_twice(40 * KIB, "not so small");

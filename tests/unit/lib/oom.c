@@ -9,18 +9,6 @@
  */
 #include "oom.h"
 
-static gpumem_pool *named_pool(const char *name, uint64_t limit_bytes)
-{
-	struct gpumem_pool_config config =
-		GPUMEM_INIT(struct gpumem_pool_config);
-	gpumem_pool *pool = NULL;
-
-	config.name = name;
-	config.limit_bytes = limit_bytes;
-	must(gpumem_pool_create(device, &config, &pool));
-	return pool;
-}
-
 /* ---- how often, and with what ---- */
 
 static void test_request(void)

@@ -154,7 +154,7 @@ static void alone(unsigned used, unsigned phases)
 	if (!live)
 		bail("no memory");
 	memset(&model, 0, sizeof(model));
-	pool = new_pool("alone", 0);
+	pool = new_pool(0);
 	wrong = 0;
 	seed = used;
 	while (phases--)

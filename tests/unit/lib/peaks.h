@@ -9,7 +9,7 @@
 #ifndef LIB_PEAKS_H
 #define LIB_PEAKS_H
 
-#include "system.h"
+#include "fixture.h"
 
 enum { STREAMS = 8, LIVE = 200 };
 
@@ -31,14 +31,14 @@ static struct {
 static gpumem_pool *pool;
 static gpumem_stream streams[STREAMS];
 
-SYS_USE void up(struct level *level, uint64_t n)
+LIB_USE void up(struct level *level, uint64_t n)
 {
 	level->now += n;
 	if (level->now > level->peak)
 		level->peak = level->now;
 }
 
-SYS_USE void model_reset(void)
+LIB_USE void model_reset(void)
 {
 	model.requested.peak = model.requested.now;
 	model.allocated.peak = model.allocated.now;
@@ -47,12 +47,11 @@ SYS_USE void model_reset(void)
 }
 
 /* A block that has just been allocated. */
-SYS_USE void count(struct live *live, void *ptr, size_t bytes, unsigned stream)
+LIB_USE void count(struct live *live, void *ptr, size_t bytes, unsigned stream)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
 
-	*live = (struct live){
-		.ptr = ptr, .requested = bytes, .stream = stream};
+	*live = (struct live){.ptr = ptr, .requested = bytes, .stream = stream};
 	must(gpumem_query(live->ptr, &found));
 	live->bytes = found.bytes;
 	up(&model.requested, bytes);
@@ -61,14 +60,14 @@ SYS_USE void count(struct live *live, void *ptr, size_t bytes, unsigned stream)
 	up(&model.blocks, 1);
 }
 
-SYS_USE void allocate(struct live *live, size_t bytes, unsigned stream)
+LIB_USE void allocate(struct live *live, size_t bytes, unsigned stream)
 {
-	count(live, block(pool, bytes, streams[stream]), bytes, stream);
+	count(live, new_block(pool, bytes, streams[stream]), bytes, stream);
 }
 
 /* pending: the streams are busy, and the block has been used on another one
  * than its own. */
-SYS_USE void release(struct live *live, unsigned stream, bool pending)
+LIB_USE void release(struct live *live, unsigned stream, bool pending)
 {
 	must(gpumem_free(live->ptr, streams[stream]));
 	model.requested.now -= live->requested;
@@ -79,7 +78,7 @@ SYS_USE void release(struct live *live, unsigned stream, bool pending)
 }
 
 /* True, and the block holds something else now, if it could. */
-SYS_USE bool resize(struct live *live, size_t bytes)
+LIB_USE bool resize(struct live *live, size_t bytes)
 {
 	uint64_t holds;
 	gpumem_status status =
@@ -96,13 +95,13 @@ SYS_USE bool resize(struct live *live, size_t bytes)
 	return true;
 }
 
-SYS_USE uint64_t roll(uint64_t *state, uint64_t n)
+LIB_USE uint64_t roll(uint64_t *state, uint64_t n)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
 	return (*state >> 33) % n;
 }
 
-SYS_USE size_t random_bytes(uint64_t *state)
+LIB_USE size_t random_bytes(uint64_t *state)
 {
 	switch (roll(state, 8)) {
 	case 0:

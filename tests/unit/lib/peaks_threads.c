@@ -100,7 +100,7 @@ static void crowded(unsigned used)
 	struct gpumem_stats s;
 
 	memset(&model, 0, sizeof(model));
-	pool = new_pool("crowd", 0);
+	pool = new_pool(0);
 	used_streams = used;
 	good = true;
 	for (uintptr_t i = 0; i < THREADS; i++)
@@ -193,7 +193,7 @@ static void trained(void)
 	struct gpumem_stats s;
 
 	memset(&model, 0, sizeof(model));
-	pool = new_pool("training", 0);
+	pool = new_pool(0);
 	for (uintptr_t i = 0; i < 2; i++)
 		if (pthread_create(&thread[i], NULL, in_turn, (void *)i))
 			bail("no thread");
@@ -252,11 +252,11 @@ static void pending(void)
 	pthread_t thread;
 
 	memset(&model, 0, sizeof(model));
-	pool = new_pool("pending", 0);
-	hold_stream(streams[1], &gate);
+	pool = new_pool(0);
+	gate_launch(&gate, streams[1], NULL, 0);
 	leave_pending(HUGE_BYTES + HUGE_BYTES / 2);
 	leave_pending(HUGE_BYTES + HUGE_BYTES / 2);
-	gate.open = true;
+	gate_open(&gate);
 	must(gpumem_stream_sync(device, streams[1]));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	model.active.now = 0;

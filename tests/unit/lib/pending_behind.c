@@ -42,7 +42,7 @@ static void begin_pool(const struct scene *scene)
 	must(gpumem_option_set("waste", "0"));
 	must(gpumem_option_set("waste_max", "0"));
 	must(gpumem_option_set("segment_waste", "0"));
-	pool = new_pool("pending", 0);
+	pool = new_pool(0);
 	a = new_stream();
 	b = new_stream();
 	c = new_stream();
@@ -60,7 +60,7 @@ static void begin(const struct scene *scene, void (*end)(unsigned char *ptr))
 
 	begin_pool(scene);
 	for (int i = 0; i < 3; i++)
-		ptr[i] = block(pool, SIZE, a);
+		ptr[i] = new_block(pool, SIZE, a);
 	for (int i = 0; i < 3; i++)
 		fill(ptr[i], OLD - 1, SIZE, a);
 	for (int i = 0; i < 3; i++)
@@ -103,7 +103,7 @@ static void finish(void)
 static void gets(gpumem_stream stream, size_t bytes, const char *what)
 {
 	uint64_t before = reserved();
-	unsigned char *ptr = block(pool, bytes, stream);
+	unsigned char *ptr = new_block(pool, bytes, stream);
 
 	is_uint(reserved(), before, "%s: the pool does not grow", what);
 	is_uint(calls_of(pool, GPUMEM_CALL_EVENT_SYNC).count, 0,
@@ -152,7 +152,7 @@ static void test_fits(void)
 
 	begin_pool(&to_waste_less);
 	for (int i = 0; i < 4; i++)
-		ptr[i] = block(pool, bytes[i], a);
+		ptr[i] = new_block(pool, bytes[i], a);
 	for (int i = 0; i < 4; i++)
 		fill(ptr[i], OLD, bytes[i], b);
 	free_used(ptr[0]);
@@ -167,7 +167,7 @@ static void grows(size_t bytes, const char *what)
 {
 	uint64_t before = reserved();
 
-	must(gpumem_free(block(pool, bytes, a), a));
+	must(gpumem_free(new_block(pool, bytes, a), a));
 	ok(reserved() > before, "%s: the pool grows", what);
 	ok(stats_of(pool).pending_bytes == 2 * SIZE, "and nothing waits");
 }
@@ -226,7 +226,7 @@ static void test_refused(void)
 /* Whatever is captured, or fails: then the host waits, and nothing is early. */
 static void host_waits(const char *what)
 {
-	unsigned char *ptr = block(pool, SIZE, a);
+	unsigned char *ptr = new_block(pool, SIZE, a);
 
 	ok(calls_of(pool, GPUMEM_CALL_EVENT_SYNC).count > 0,
 	   "%s: the host waits", what);

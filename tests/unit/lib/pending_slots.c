@@ -13,7 +13,7 @@ enum { SMALL = 3000, COUNT = 64, ROUNDS = 400, LARGE = 48 * MIB };
 
 static void begin(void)
 {
-	pool = new_pool("slots", 0);
+	pool = new_pool(0);
 	a = new_stream();
 	b = new_stream();
 	must(gpumem_host_hold(0, a, true));
@@ -52,7 +52,7 @@ static void test_need(void)
 
 	options.flags = GPUMEM_ALLOC_NO_GROW | GPUMEM_ALLOC_NO_WAIT;
 	begin();
-	ptr[had++] = block(pool, SMALL, a);
+	ptr[had++] = new_block(pool, SMALL, a);
 	must(gpumem_pool_set_limit(pool, reserved()));
 	while (gpumem_alloc_with(pool, 32 * KIB, a, &options, &none, NULL) ==
 	       GPUMEM_OK)
@@ -65,7 +65,7 @@ static void test_need(void)
 		used_by_b(ptr[i]);
 	is_status(gpumem_alloc_with(pool, SMALL, a, &options, &none, NULL),
 		  GPUMEM_NO_MEMORY, "what is pending is not to be had at once");
-	ptr[0] = block(pool, SMALL, a);
+	ptr[0] = new_block(pool, SMALL, a);
 	is_uint(calls_of(pool, GPUMEM_CALL_EVENT_SYNC).count, 0,
 		"but behind its use, for which the host does not wait");
 	fill(ptr[0], NEW, SMALL, a);
@@ -92,7 +92,7 @@ static void test_deep(void)
 
 	begin();
 	for (int i = 0; i < DEEP; i++)
-		ptr[i] = block(pool, SMALL, a);
+		ptr[i] = new_block(pool, SMALL, a);
 	options.flags = GPUMEM_ALLOC_NO_GROW | GPUMEM_ALLOC_NO_WAIT;
 	while (gpumem_alloc_with(pool, SMALL, a, &options, &again, NULL) ==
 	       GPUMEM_OK)
@@ -119,12 +119,12 @@ static uint64_t reserved_in_turn(const char *wait)
 	must(gpumem_option_set("wait", wait));
 	begin();
 	for (int i = 0; i < ROUNDS; i++) {
-		unsigned char *large = block(pool, LARGE, a), *ptr[COUNT];
+		unsigned char *large = new_block(pool, LARGE, a), *ptr[COUNT];
 
 		for (int j = 0; j < COUNT; j++)
-			ptr[j] = block(pool, SMALL, a);
+			ptr[j] = new_block(pool, SMALL, a);
 		must(gpumem_free(large, a));
-		large = block(pool, LARGE - (size_t)(i % 8) * 3 * MIB, a);
+		large = new_block(pool, LARGE - (size_t)(i % 8) * 3 * MIB, a);
 		for (int j = 0; j < COUNT; j++)
 			used_by_b(ptr[j]);
 		must(gpumem_free(large, a));

@@ -54,9 +54,9 @@ static bool overlap(const struct place *place, uint64_t address, uint64_t bytes)
 	       address < place->address + place->bytes;
 }
 
-/* Where the page was mapped last, in this recording. Something else may be there
- * by now: between its end there and its beginning here another thread has had
- * the mutex. */
+/* Where the page was mapped last, in this recording. Something else may be
+ * there by now: between its end there and its beginning here another thread has
+ * had the mutex. */
 static uint64_t address_before(const struct recording *recording,
 			       const struct rec *event, uint64_t page)
 {

@@ -5,7 +5,7 @@
  * The soft limit, the program's callbacks, and waiting: what happens between
  * "there is none" and "out of memory", and in which order.
  */
-#include "system.h"
+#include "fixture.h"
 
 /* Who was called, as letters in order. */
 static char calls[64];
@@ -41,11 +41,11 @@ static const char *called_by(gpumem_pool *pool, size_t bytes)
 }
 
 /* The device's end, without a limit of the pool's. */
-static void device_end(void)
+static void end_device(void)
 {
 	static char a[] = "a";
 	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
-	gpumem_pool *pool = new_pool("device", 0);
+	gpumem_pool *pool = new_pool(0);
 
 	must(gpumem_device_memory(device, &memory));
 	add(pool, note, a);
@@ -63,8 +63,8 @@ static void device_end(void)
 static void order(void)
 {
 	static char a[] = "a", b[] = "b", c[] = "c";
-	gpumem_pool *pool = new_pool("order", 8 * MIB);
-	void *live = block(pool, 2 * MIB, NULL);
+	gpumem_pool *pool = new_pool(8 * MIB);
+	void *live = new_block(pool, 2 * MIB, NULL);
 
 	is_str(called_by(pool, 4 * MIB), "", "no need, no call");
 	said(gpumem_pool_pressure_remove(pool, note, a), GPUMEM_NOT_FOUND,
@@ -113,12 +113,12 @@ static bool free_spare(gpumem_pool *pool,
 
 static void helps(void)
 {
-	gpumem_pool *pool = new_pool("helps", 16 * MIB);
+	gpumem_pool *pool = new_pool(16 * MIB);
 	bool yes = true;
 	void *ptr = NULL;
 
 	add(pool, free_spare, &yes);
-	spare = block(pool, 10 * MIB, NULL);
+	spare = new_block(pool, 10 * MIB, NULL);
 	is_status(gpumem_alloc(pool, 12 * MIB, NULL, &ptr), GPUMEM_OK,
 		  "a callback frees a block and the allocation succeeds");
 	is_uint(stats_of(pool).retries, 1, "after one more try");
@@ -133,7 +133,7 @@ static bool busy_bee(gpumem_pool *pool, const struct gpumem_pressure *pressure,
 {
 	unsigned *count = user;
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
-	void *ptr = block(pool, 1000, NULL);
+	void *ptr = new_block(pool, 1000, NULL);
 
 	must(gpumem_query(ptr, &found));
 	must(gpumem_free(ptr, NULL));
@@ -148,13 +148,14 @@ static bool busy_bee(gpumem_pool *pool, const struct gpumem_pressure *pressure,
 
 static void does_everything(void)
 {
-	gpumem_pool *pool = new_pool("everything", 16 * MIB);
+	gpumem_pool *pool = new_pool(16 * MIB);
 	unsigned count = 0;
 
 	/* 1000 bytes need a page. */
-	(void)block(pool, 10 * MIB, NULL);
+	(void)new_block(pool, 10 * MIB, NULL);
 	add(pool, busy_bee, &count);
-	ok(block(pool, 16 * MIB, NULL) != NULL, "a callback raises the limit");
+	ok(new_block(pool, 16 * MIB, NULL) != NULL,
+	   "a callback raises the limit");
 	is_uint(count, 1, "called once");
 	is_uint(stats_of(pool).limit_bytes, 26 * MIB, "by as much as it said");
 	said(gpumem_pool_pressure_remove(pool, busy_bee, &count),
@@ -177,11 +178,11 @@ static bool needs_help(gpumem_pool *pool,
 
 static void no_endless_help(void)
 {
-	gpumem_pool *pool = new_pool("endless", 8 * MIB);
+	gpumem_pool *pool = new_pool(8 * MIB);
 	unsigned count = 0;
 	void *ptr, *live;
 
-	live = block(pool, 2 * MIB, NULL);
+	live = new_block(pool, 2 * MIB, NULL);
 	add(pool, needs_help, &count);
 	said(gpumem_alloc(pool, 8 * MIB, NULL, &ptr), GPUMEM_LIMIT,
 	     "a callback that fails too");
@@ -216,8 +217,8 @@ static void no_endless_help_of_two(void)
 	void *ptr, *live[2];
 
 	for (int i = 0; i < 2; i++) {
-		both[i] = new_pool(i ? "second" : "first", 8 * MIB);
-		live[i] = block(both[i], 2 * MIB, NULL);
+		both[i] = new_pool(8 * MIB);
+		live[i] = new_block(both[i], 2 * MIB, NULL);
 		add(both[i], needs_both, NULL);
 	}
 	said(gpumem_alloc(both[0], 8 * MIB, NULL, &ptr), GPUMEM_LIMIT,
@@ -235,18 +236,18 @@ static void no_endless_help_of_two(void)
 static void soft_limit(void)
 {
 	static char a[] = "a";
-	gpumem_pool *pool = new_pool("soft", 0);
+	gpumem_pool *pool = new_pool(0);
 	void *ptr;
 
 	must(gpumem_pool_set_soft_limit(pool, 16 * MIB));
 	must(gpumem_pool_set_limit(pool, 32 * MIB));
 	add(pool, note, a);
-	must(gpumem_free(block(pool, 12 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 12 * MIB, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	must(gpumem_stream_sync(device, NULL));
 	calls[0] = '\0';
 	/* More than what is cached, so that this is of no use as it is. */
-	ptr = block(pool, 14 * MIB, NULL);
+	ptr = new_block(pool, 14 * MIB, NULL);
 	is_str(calls, "", "caches are given back first");
 	ok(stats_of(pool).reserved.peak <= 16 * MIB, "and that is enough");
 	is_str(called_by(pool, 4 * MIB), "a",
@@ -282,12 +283,12 @@ static bool free_before_growing(gpumem_pool *pool,
 
 static void soft_helped(void)
 {
-	gpumem_pool *pool = new_pool("soft, helped", 0);
+	gpumem_pool *pool = new_pool(0);
 
 	must(gpumem_pool_set_soft_limit(pool, 16 * MIB));
-	spare = block(pool, 12 * MIB, NULL);
+	spare = new_block(pool, 12 * MIB, NULL);
 	add(pool, free_before_growing, NULL);
-	(void)block(pool, 8 * MIB, NULL);
+	(void)new_block(pool, 8 * MIB, NULL);
 	ok(stats_of(pool).reserved.peak <= 16 * MIB,
 	   "what the callback frees is used before the pool grows");
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
@@ -303,7 +304,7 @@ static bool open_gate(gpumem_pool *pool, const struct gpumem_pressure *pressure,
 	(void)pool;
 	(void)pressure;
 	(void)user;
-	gate.open = true;
+	gate_open(&gate);
 	return false;
 }
 
@@ -315,10 +316,10 @@ static void waits(bool wait)
 	void *ptr = NULL;
 
 	must(gpumem_option_set("wait", wait ? "on" : "off"));
-	pool = new_pool("waits", 16 * MIB);
+	pool = new_pool(16 * MIB);
 	must(gpumem_option_set("wait", NULL));
-	hold_stream(other, &gate);
-	ptr = block(pool, 12 * MIB, NULL);
+	gate_launch(&gate, other, NULL, 0);
+	ptr = new_block(pool, 12 * MIB, NULL);
 	must(gpumem_use_on(ptr, other));
 	must(gpumem_free(ptr, NULL));
 	is_uint(stats_of(pool).pending_bytes, 12 * MIB, "a block is pending");
@@ -329,7 +330,7 @@ static void waits(bool wait)
 	} else {
 		said(gpumem_alloc(pool, 14 * MIB, NULL, &ptr), GPUMEM_LIMIT,
 		     "without option `wait` it fails");
-		gate.open = true;
+		gate_open(&gate);
 	}
 	must(gpumem_stream_sync(device, other));
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
@@ -340,7 +341,7 @@ int main(void)
 {
 	open_device(120);
 	order();
-	device_end();
+	end_device();
 	helps();
 	does_everything();
 	no_endless_help();

@@ -41,17 +41,6 @@ static bool has(const char *part)
 	return strstr(text.buffer, part) != NULL;
 }
 
-static gpumem_pool *named_pool(const char *name)
-{
-	struct gpumem_pool_config config =
-		GPUMEM_INIT(struct gpumem_pool_config);
-	gpumem_pool *pool = NULL;
-
-	config.name = name;
-	must(gpumem_pool_create(device, &config, &pool));
-	return pool;
-}
-
 /* Each statistic and call by its name, once. */
 static void all_keys(void)
 {
@@ -69,7 +58,7 @@ static void all_keys(void)
 
 static void test_json(void)
 {
-	gpumem_pool *pool = named_pool("weights");
+	gpumem_pool *pool = named_pool("weights", 0);
 	void *ptr = new_block(pool, 3 * MIB, NULL);
 	char part[100];
 
@@ -107,7 +96,7 @@ static void test_names(void)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		gpumem_pool *pool = named_pool(names[i].name);
+		gpumem_pool *pool = named_pool(names[i].name, 0);
 		char want[100];
 
 		print(pool, GPUMEM_PRINT_JSON);
@@ -124,7 +113,7 @@ static void test_names(void)
 
 static void test_text(void)
 {
-	gpumem_pool *pool = named_pool("text");
+	gpumem_pool *pool = named_pool("text", 0);
 	void *ptr = new_block(pool, 1536 * KIB, NULL);
 
 	print(pool, 0);
@@ -144,7 +133,7 @@ static void test_text(void)
 /* No lock is held: the function may use the pool. */
 static void test_reentered(void)
 {
-	gpumem_pool *pool = text.pool = named_pool("reentered");
+	gpumem_pool *pool = text.pool = named_pool("reentered", 0);
 
 	print(pool, GPUMEM_PRINT_JSON);
 	print(pool, 0);
@@ -156,7 +145,7 @@ static void test_reentered(void)
 
 static void test_device(void)
 {
-	gpumem_pool *pool = named_pool(NULL), *usual = NULL;
+	gpumem_pool *pool = named_pool(NULL, 0), *usual = NULL;
 
 	must(gpumem_device_pool(device, &usual));
 	is_str(gpumem_pool_name(pool), "pool", "no name");
@@ -171,7 +160,7 @@ static void test_holders(void)
 {
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
-	gpumem_pool *first = named_pool("first"), *other = NULL;
+	gpumem_pool *first = named_pool("first", 0), *other = NULL;
 	gpumem_device *second = NULL;
 	void *ptr = new_block(first, 5000, NULL);
 
@@ -209,7 +198,7 @@ static void test_many_holders(void)
 	memset(name, 'x', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	for (int i = 0; i < 20; i++)
-		pool[i] = named_pool(name);
+		pool[i] = named_pool(name, 0);
 	is_status(gpumem_device_close(device), GPUMEM_BUSY, "many pools");
 	ok(strstr(gpumem_error_text(), "20 pools of host:0 are left: \"xxx"),
 	   "are counted");

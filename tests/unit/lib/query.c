@@ -5,7 +5,7 @@
  * Which block an address lies in, and the walk over all of them: order, no gap,
  * no overlap, states, streams and holes, against what the test itself did.
  */
-#include "system.h"
+#include "fixture.h"
 
 enum { BLOCKS = 400 };
 
@@ -64,7 +64,8 @@ static void queries(gpumem_stream other)
 	for (size_t i = 0; i < BLOCKS; i++) {
 		blocks[i].bytes = random_bytes();
 		blocks[i].stream = i % 3 ? NULL : other;
-		blocks[i].ptr = block(pool, blocks[i].bytes, blocks[i].stream);
+		blocks[i].ptr =
+			new_block(pool, blocks[i].bytes, blocks[i].stream);
 	}
 	for (size_t i = 0; i < BLOCKS; i++)
 		wrong += !finds_all_over(i);
@@ -75,7 +76,7 @@ static void large_query(void)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
 	const size_t gib = (size_t)1 << 30;
-	char *ptr = block(pool, gib + 5, NULL);
+	char *ptr = new_block(pool, gib + 5, NULL);
 	bool right = true;
 
 	for (size_t offset = 0; offset < gib; offset += 37 * MIB + 4097)
@@ -96,8 +97,8 @@ static void large_query(void)
 static void other_pools(void)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
-	gpumem_pool *other = new_pool("other", 0);
-	char *ptr = block(other, 100 * KIB, NULL);
+	gpumem_pool *other = new_pool(0);
+	char *ptr = new_block(other, 100 * KIB, NULL);
 
 	must(gpumem_query(ptr + 99 * KIB, &found));
 	is_ptr(found.pool, other, "the pool is that of the block");
@@ -182,12 +183,12 @@ static void states(bool vm, gpumem_stream other)
 	is_uint(walk.pending, 0, "none pending");
 	freed = release_some(NULL, 2);
 	is_uint(visit(vm).live, BLOCKS - freed, "some are freed");
-	hold_stream(third, &gate);
+	gate_launch(&gate, third, NULL, 0);
 	pending = release_some(third, 3);
 	walk = visit(vm);
 	is_uint(walk.live, BLOCKS - freed - pending, "more are freed");
 	is_uint(walk.pending, pending, "and pending");
-	gate.open = true;
+	gate_open(&gate);
 	must(gpumem_stream_sync(device, third));
 	(void)trim_all(pool, &other, 1);
 	walk = visit(vm);
@@ -220,7 +221,7 @@ int main(void)
 	open_device(120);
 	srand(4);
 	vm = has_vm();
-	pool = new_pool("query", 0);
+	pool = new_pool(0);
 	other = new_stream();
 	queries(other);
 	states(vm, other);

@@ -9,7 +9,7 @@
  * comes to its end, and the other came on meanwhile. sched_yield() is that of
  * this file, for the library as well, and counts.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -37,7 +37,7 @@ static void *allocate(void *unused)
 	while (!atomic_load(&stop)) {
 		yields = 0;
 		for (int i = 0; i < BLOCKS; i++)
-			ptr[i] = block(pool, 500, NULL);
+			ptr[i] = new_block(pool, 500, NULL);
 		for (int i = 0; i < BLOCKS; i++)
 			must(gpumem_free(ptr[i], NULL));
 		atomic_fetch_add(&rounds, 1);
@@ -104,7 +104,7 @@ int main(void)
 	if (!pin())
 		skip_all("a process cannot be kept on one processor here");
 	open_device(60);
-	pool = new_pool("realtime", 0);
+	pool = new_pool(0);
 	pthread_create(&ordinary, NULL, allocate, NULL);
 	while (!atomic_load(&rounds))
 		usleep(1000);

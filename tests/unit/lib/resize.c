@@ -6,7 +6,7 @@
  * grows into, its content, the statistics, and when the answer is no. Other
  * streams are resize_order.c's, failures of the driver resize_faults.c's.
  */
-#include "system.h"
+#include "fixture.h"
 
 static gpumem_pool *pool;
 static bool vm;
@@ -16,7 +16,7 @@ enum { PAGE = 2 * MIB, LOOK = 4 * KIB };
 
 static void start(void)
 {
-	pool = new_pool("resize", 0);
+	pool = new_pool(0);
 }
 
 static void stop(const char *name)
@@ -86,7 +86,7 @@ static void small_slots(void)
 	void *ptr, *aligned;
 
 	start();
-	ptr = block(pool, 1000, NULL);
+	ptr = new_block(pool, 1000, NULL);
 	fill(ptr, 1000, 0x31);
 	is_uint(resized(ptr, 700), 1024, "a small block holds its slot");
 	is_block(ptr, 700, 1024);
@@ -119,7 +119,7 @@ static void large_ends(void)
 	char *ptr, *next;
 
 	start();
-	ptr = block(pool, MIB, NULL);
+	ptr = new_block(pool, MIB, NULL);
 	fill(ptr, MIB, 0x32);
 	is_uint(resized(ptr, 300000), 300032,
 		"a large block gives its end back");
@@ -129,7 +129,7 @@ static void large_ends(void)
 	is_uint(stats.allocated.current, 300032, "allocated");
 	is_uint(stats.active.current, 300032, "active");
 	is_uint(stats.allocated.peak, MIB, "the peak stays");
-	next = block(pool, 600 * KIB, NULL);
+	next = new_block(pool, 600 * KIB, NULL);
 	is_ptr(next, ptr + 300032, "the next block is there");
 	fill(next, 600 * KIB, 0x33);
 	refused(ptr, 300033, "with a block behind it");
@@ -156,7 +156,7 @@ static void into_hole(void)
 	char *ptr;
 
 	start();
-	ptr = block(pool, MIB, NULL);
+	ptr = new_block(pool, MIB, NULL);
 	fill(ptr, MIB, 0x34);
 	is_uint(resized(ptr, PAGE), PAGE, "all of the first page");
 	if (!vm) {
@@ -187,10 +187,10 @@ static void across(void)
 	char *x, *hole, *right, *last;
 
 	start();
-	x = block(pool, PAGE - 64 * KIB, NULL);
-	hole = block(pool, 2 * PAGE + 64 * KIB, NULL);
-	right = block(pool, PAGE, NULL);
-	last = block(pool, PAGE, NULL);
+	x = new_block(pool, PAGE - 64 * KIB, NULL);
+	hole = new_block(pool, 2 * PAGE + 64 * KIB, NULL);
+	right = new_block(pool, PAGE, NULL);
+	last = new_block(pool, PAGE, NULL);
 	if (!vm) {
 		stop("segments");
 		return;
@@ -224,9 +224,9 @@ static void by_moving(void)
 	char *x;
 
 	start();
-	elsewhere = block(pool, 40 * PAGE, NULL);
-	between = block(pool, PAGE, NULL);
-	x = block(pool, PAGE, NULL);
+	elsewhere = new_block(pool, 40 * PAGE, NULL);
+	between = new_block(pool, PAGE, NULL);
+	x = new_block(pool, PAGE, NULL);
 	must(gpumem_free(elsewhere, NULL));
 	must(gpumem_pool_set_limit(pool, stats_of(pool).reserved.current));
 	if (!vm) {
@@ -252,7 +252,7 @@ static void soft_limit(void)
 	char *x;
 
 	start();
-	x = block(pool, PAGE, NULL);
+	x = new_block(pool, PAGE, NULL);
 	must(gpumem_pool_set_soft_limit(pool, 2 * PAGE));
 	is_status(gpumem_resize(x, 2 * PAGE, NULL, NULL),
 		  vm ? GPUMEM_OK : GPUMEM_BUSY, "up to the soft limit");
@@ -268,7 +268,7 @@ static void pinned(void)
 
 	config.kind = GPUMEM_KIND_PINNED;
 	must(gpumem_pool_create(device, &config, &pool));
-	ptr = block(pool, MIB, NULL);
+	ptr = new_block(pool, MIB, NULL);
 	memset(ptr, 0x39, MIB);
 	is_uint(resized(ptr, PAGE), PAGE, "in a segment of pinned memory");
 	is_uint(((unsigned char *)ptr)[MIB - 1], 0x39, "the content is kept");

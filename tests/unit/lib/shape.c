@@ -6,7 +6,7 @@
  * fragmentation, against a walk over its blocks and against cases whose answer
  * is known; and what its bookkeeping costs.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 
 /* What a visit adds up to. */
@@ -49,26 +49,26 @@ static bool agrees(gpumem_pool *pool)
 
 static void visit_agrees(void)
 {
-	gpumem_pool *pool = new_pool("visit", 0);
+	gpumem_pool *pool = new_pool(0);
 	long steps = scaled(3000, 300), wrong = 0;
 	gpumem_stream other = new_stream();
 	void *ptr[200] = {NULL};
 	struct gate gate;
 
 	srand(2);
-	hold_stream(other, &gate);
+	gate_launch(&gate, other, NULL, 0);
 	for (long i = 0; i < steps; i++) {
 		size_t at = (size_t)rand() % 200, r = (size_t)rand();
 
 		if (ptr[at])
 			must(gpumem_free(ptr[at], r % 9 ? NULL : other));
-		ptr[at] = block(pool,
-				r % 3 ? 1 + r % (80 * KIB) : 1 + r % (4 * MIB),
-				NULL);
+		ptr[at] = new_block(
+			pool, r % 3 ? 1 + r % (80 * KIB) : 1 + r % (4 * MIB),
+			NULL);
 		wrong += !agrees(pool);
 	}
 	is_int(wrong, 0, "a visit sums up to the statistics, %ld times", steps);
-	gate.open = true;
+	gate_open(&gate);
 	must(gpumem_stream_destroy(device, other));
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 }
@@ -81,14 +81,14 @@ static bool near(double got, double want)
 /* 2 MiB pages: 3 MiB live leave 1 MiB that is no whole page. */
 static void known_cases(void)
 {
-	gpumem_pool *pool = new_pool("known", 0);
+	gpumem_pool *pool = new_pool(0);
 	struct gpumem_stats s = stats_of(pool);
 	void *ptr;
 
 	is_uint(s.free_bytes + s.largest_free_bytes + s.cached_bytes +
 			s.unreleasable_bytes + (s.fragmentation != 0),
 		0, "an empty pool has no shape");
-	ptr = block(pool, 3 * MIB, NULL);
+	ptr = new_block(pool, 3 * MIB, NULL);
 	s = stats_of(pool);
 	is_uint(s.reserved.current, 4 * MIB, "two pages");
 	is_uint(s.free_bytes, MIB, "1 MiB is free");
@@ -117,12 +117,12 @@ static void known_cases(void)
 /* Live 1 MiB blocks with 1 MiB gaps: free bytes, and not a page to be had. */
 static void all_holes(void)
 {
-	gpumem_pool *pool = new_pool("holes", 0);
+	gpumem_pool *pool = new_pool(0);
 	struct gpumem_stats s;
 	void *ptr[32];
 
 	for (int i = 0; i < 32; i++)
-		ptr[i] = block(pool, MIB, NULL);
+		ptr[i] = new_block(pool, MIB, NULL);
 	for (int i = 0; i < 32; i += 2)
 		must(gpumem_free(ptr[i], NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
@@ -139,8 +139,8 @@ static void all_holes(void)
 
 static void cached_small(void)
 {
-	gpumem_pool *pool = new_pool("small", 0);
-	void *first = block(pool, 1000, NULL), *ptr[128];
+	gpumem_pool *pool = new_pool(0);
+	void *first = new_block(pool, 1000, NULL), *ptr[128];
 	uint64_t ready = stats_of(pool).cached_bytes;
 	size_t count = ready / 1024;
 
@@ -148,7 +148,7 @@ static void cached_small(void)
 		"a thread keeps some ready"))
 		bail("it keeps %" PRIu64 " bytes", ready);
 	for (size_t i = 0; i < count; i++)
-		ptr[i] = block(pool, 1000, NULL);
+		ptr[i] = new_block(pool, 1000, NULL);
 	is_uint(stats_of(pool).cached_bytes, 0, "blocks come out of them");
 	for (size_t i = 0; i < count; i++)
 		must(gpumem_free(ptr[i], NULL));
@@ -160,7 +160,7 @@ static void cached_small(void)
 
 static void *takes_all(void *pool)
 {
-	must(gpumem_free(block(pool, 300 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 300 * MIB, NULL), NULL));
 	return NULL;
 }
 
@@ -168,11 +168,11 @@ static void *takes_all(void *pool)
  * any size, to others, to a trim, and to what statistics call free. */
 static void cached_huge(void)
 {
-	gpumem_pool *pool = new_pool("huge", 0);
+	gpumem_pool *pool = new_pool(0);
 	uint64_t reserved, calls;
 	struct gpumem_stats s;
 	pthread_t thread;
-	char *huge = block(pool, 300 * MIB, NULL), *a, *b;
+	char *huge = new_block(pool, 300 * MIB, NULL), *a, *b;
 
 	reserved = stats_of(pool).reserved.current;
 	must(gpumem_free(huge, NULL));
@@ -183,15 +183,15 @@ static void cached_huge(void)
 	is_uint(s.cache_bound_bytes, 0, "and no peak is uncertain by it");
 	calls = s.driver_calls;
 	for (int i = 0; i < 100; i++) {
-		a = block(pool, 300 * MIB, NULL);
+		a = new_block(pool, 300 * MIB, NULL);
 		must(gpumem_free(a, NULL));
 		if (a != huge)
 			break;
 	}
 	is_ptr(a, huge, "the same again and again");
 	is_uint(stats_of(pool).driver_calls, calls, "without the driver");
-	a = block(pool, 100 * MIB, NULL);
-	b = block(pool, 200 * MIB, NULL);
+	a = new_block(pool, 100 * MIB, NULL);
+	b = new_block(pool, 200 * MIB, NULL);
 	is_uint(stats_of(pool).reserved.peak, reserved,
 		"in two parts it is used without more memory");
 	must(gpumem_free(a, NULL));
@@ -202,7 +202,7 @@ static void cached_huge(void)
 	pthread_join(thread, NULL);
 	is_uint(stats_of(pool).reserved.peak, reserved,
 		"another thread has all of it");
-	must(gpumem_free(block(pool, 300 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 300 * MIB, NULL), NULL));
 	is_uint(trim_all(pool, NULL, 0), 0, "a trim takes it");
 	must(gpumem_pool_destroy(pool, 0));
 }
@@ -210,17 +210,17 @@ static void cached_huge(void)
 /* The best fit is found among all that is free, what is ready too. */
 static void huge_fits(void)
 {
-	gpumem_pool *pool = new_pool("fits", 0);
-	char *large = block(pool, 90 * MIB, NULL);
-	char *fence = block(pool, 20 * KIB, NULL);
-	char *close = block(pool, 40 * MIB, NULL);
-	char *other = block(pool, 20 * KIB, NULL);
+	gpumem_pool *pool = new_pool(0);
+	char *large = new_block(pool, 90 * MIB, NULL);
+	char *fence = new_block(pool, 20 * KIB, NULL);
+	char *close = new_block(pool, 40 * MIB, NULL);
+	char *other = new_block(pool, 20 * KIB, NULL);
 
 	must(gpumem_free(large, NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	must(gpumem_free(close, NULL));
 	is_uint(stats_of(pool).cached_bytes, 40 * MIB, "40 MiB are ready");
-	is_ptr(block(pool, 40 * MIB - 512 * KIB, NULL), close,
+	is_ptr(new_block(pool, 40 * MIB - 512 * KIB, NULL), close,
 	       "for nearly as much, they are better than 90 MiB");
 	must(gpumem_free(fence, NULL));
 	must(gpumem_free(other, NULL));
@@ -238,13 +238,13 @@ static const struct cost small_cost = {64, 1024}, large_cost = {66, 1040};
 
 static void host_cost(size_t bytes, size_t count, const struct cost *cost)
 {
-	gpumem_pool *pool = new_pool("cost", 0);
-	void *first = block(pool, bytes, NULL);
+	gpumem_pool *pool = new_pool(0);
+	void *first = new_block(pool, bytes, NULL);
 	uint64_t base = stats_of(pool).host_bytes, more, most;
 	struct gpumem_stats s;
 
 	for (size_t i = 1; i < count; i++)
-		(void)block(pool, bytes, NULL);
+		(void)new_block(pool, bytes, NULL);
 	s = stats_of(pool);
 	is_uint(s.blocks.current, count, "%zu blocks of %zu bytes", count,
 		bytes);

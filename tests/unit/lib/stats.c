@@ -7,7 +7,7 @@
  * reserved and segments, with resets in between; pending blocks too. Nothing
  * here is allowed to be off by a byte. The counters are in counts.c.
  */
-#include "system.h"
+#include "fixture.h"
 
 enum { LIVE = 300 };
 
@@ -112,7 +112,7 @@ static void allocate(void)
 {
 	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
 	size_t bytes = random_bytes();
-	void *ptr = block(pool, bytes, NULL);
+	void *ptr = new_block(pool, bytes, NULL);
 
 	must(gpumem_query(ptr, &found));
 	see_rounding(bytes, found.bytes);
@@ -191,7 +191,7 @@ static void pending_blocks(void)
 	while (live_count < 40)
 		allocate();
 	compare_all();
-	hold_stream(other, &gate);
+	gate_launch(&gate, other, NULL, 0);
 	for (int i = 0; i < 20; i++) {
 		uint64_t freed = release(other);
 
@@ -204,7 +204,7 @@ static void pending_blocks(void)
 	before = stats_of(pool).active.total;
 	allocate();
 	compare_all();
-	gate.open = true;
+	gate_open(&gate);
 	must(gpumem_stream_sync(device, other));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
 	model.active.current -= bytes;
@@ -268,25 +268,25 @@ static void largest_free(void)
 
 	must(gpumem_stream_create(device, &stream));
 	for (int i = 0; i < 64; i++)
-		ptr[i] = block(pool, 256, NULL);
+		ptr[i] = new_block(pool, 256, NULL);
 	for (int i = 0; i < 64; i++)
 		must(gpumem_free(ptr[i], NULL));
-	must(gpumem_free(block(pool, 20 * 1000 * 1000, NULL), NULL));
+	must(gpumem_free(new_block(pool, 20 * 1000 * 1000, NULL), NULL));
 	is_largest(20 * 1000 * 1000, "in the thread's cache");
-	must(gpumem_free(block(pool, 50 * MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 50 * MIB, NULL), NULL));
 	is_largest(50 * MIB, "a huge one there");
 	must(gpumem_stream_sync(device, NULL));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	must(gpumem_graph_create(pool, &graph));
 	must(gpumem_graph_begin(graph, stream));
-	must(gpumem_free(block(pool, 9 * MIB, stream), stream));
+	must(gpumem_free(new_block(pool, 9 * MIB, stream), stream));
 	must(gpumem_graph_end(graph, stream));
 	is_largest(9 * MIB, "kept for a graph");
 	must(gpumem_graph_destroy(graph, stream));
 	must(gpumem_stream_destroy(device, stream));
 	must(gpumem_pool_trim(pool, 0, NULL));
 	is_uint(stats_of(pool).largest_free_bytes, 0, "nothing is free");
-	must(gpumem_free(block(pool, 5000, NULL), NULL));
+	must(gpumem_free(new_block(pool, 5000, NULL), NULL));
 	ok(stats_of(pool).largest_free_bytes >= 5000, "a small one");
 }
 
@@ -296,7 +296,7 @@ int main(void)
 
 	open_device(120);
 	vm = has_vm();
-	pool = new_pool("stats", 0);
+	pool = new_pool(0);
 	srand(1);
 	lone_thread();
 	pending_blocks();
@@ -314,13 +314,13 @@ int main(void)
 	is_uint(wrong, 0, "after the end as well");
 	must(gpumem_pool_destroy(pool, 0));
 
-	pool = new_pool("largest", 0);
+	pool = new_pool(0);
 	largest_free();
 	must(gpumem_pool_destroy(pool, 0));
 
-	pool = new_pool("segments", 0);
+	pool = new_pool(0);
 	for (int i = 0; i < 30; i++)
-		(void)block(pool, (size_t)i * 500 * KIB + 1, NULL);
+		(void)new_block(pool, (size_t)i * 500 * KIB + 1, NULL);
 	segments(vm);
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	is_uint(gpumem_host_used_bytes(0), 0, "the device is empty");

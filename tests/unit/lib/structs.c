@@ -6,7 +6,7 @@
  * forgotten, too small, right, that of a newer program, and garbage. What is
  * refused leaves the struct alone and says which one it was.
  */
-#include "system.h"
+#include "fixture.h"
 #include <stddef.h>
 #include <stddef.h>
 
@@ -309,7 +309,7 @@ int main(void)
 	open_device(60);
 	config.shareable = GPUMEM_SHARE_ANY;
 	must(gpumem_pool_create(device, &config, &pool));
-	ptr = block(pool, 1000, NULL);
+	ptr = new_block(pool, 1000, NULL);
 	for (size_t i = 0; i < COUNT(outputs); i++)
 		test_output(&outputs[i]);
 	test_description();

@@ -8,7 +8,7 @@
  */
 #include "table.h"
 
-static bool said(const char *part)
+static bool tells(const char *part)
 {
 	return strstr(rows.text, part) != NULL;
 }
@@ -27,24 +27,24 @@ static void test_text(void)
 	must(gpumem_device_report(device, 0, rows_write, &rows));
 	ok(!strncmp(rows.text, "host:0: 1.00 GiB\npool \"first\"\n", 30),
 	   "it begins with the device and its first pool");
-	ok(said("      3.00 MiB    0.3 %  live, 1 block, tag \"weights\"\n"),
+	ok(tells("      3.00 MiB    0.3 %  live, 1 block, tag \"weights\"\n"),
 	   "a tag");
 	must(gpumem_tag_set_limit(pool[0], tag[1], 1024 * MIB));
 	rows.used = 0;
 	must(gpumem_device_report(device, 0, rows_write, &rows));
-	ok(said("tag \"weights\", limit 1.00 GiB, 3.00 MiB held\n"),
+	ok(tells("tag \"weights\", limit 1.00 GiB, 3.00 MiB held\n"),
 	   "and its limit");
-	ok(said("\npool \"second\"\n"), "the other pool");
-	ok(said("\noutside the pools\n      5.00 MiB    0.5 %  outside "
-		"gpumem\n"),
+	ok(tells("\npool \"second\"\n"), "the other pool");
+	ok(tells("\noutside the pools\n      5.00 MiB    0.5 %  outside "
+		 "gpumem\n"),
 	   "what is outside");
-	ok(said("\nprocesses that use the device\n"), "processes");
+	ok(tells("\nprocesses that use the device\n"), "processes");
 	must(gpumem_free(ptr, stream[0]));
 	rows.used = 0;
 	must(gpumem_device_report(device, 0, rows_write, &rows));
 	snprintf(line, sizeof(line), "pending, until stream %#llx has",
 		 (ull)(uintptr_t)stream[1]);
-	ok(said(line), "%s", line);
+	ok(tells(line), "%s", line);
 	diag("%s", rows.text);
 	world_end();
 }
@@ -82,7 +82,7 @@ static void test_fails(void)
 	is_int((long)rows.used, 0, "nothing was written");
 	must(gpumem_host_faults("device_processes@1:driver"));
 	rows_read(device);
-	ok(!said("\"processes\""), "nor which processes there are");
+	ok(!tells("\"processes\""), "nor which processes there are");
 	agrees(rows_sum(NULL, NULL), rows.total_bytes, "the sum");
 	ok(!fault, "the rest is there");
 	must(gpumem_host_faults(""));

@@ -5,7 +5,7 @@
  * Threads whose own thread-specific data uses the library while it ends, in
  * each of the rounds that there are: no cache outlives its thread.
  */
-#include "system.h"
+#include "fixture.h"
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,15 +20,15 @@ static _Atomic unsigned rounds;
 static void use_again(void *value)
 {
 	atomic_fetch_add(&rounds, 1);
-	must(gpumem_free(block(pool, 100, NULL), NULL));
-	must(gpumem_free(block(pool, MIB, NULL), NULL));
+	must(gpumem_free(new_block(pool, 100, NULL), NULL));
+	must(gpumem_free(new_block(pool, MIB, NULL), NULL));
 	pthread_setspecific(key, value);
 }
 
 static void *run(void *value)
 {
 	pthread_setspecific(key, value);
-	must(gpumem_free(block(pool, 100, NULL), NULL));
+	must(gpumem_free(new_block(pool, 100, NULL), NULL));
 	return NULL;
 }
 
@@ -67,10 +67,10 @@ int main(void)
 		skip_all("ThreadSanitizer forgets a thread before its "
 			 "last destructors run");
 	open_device(60);
-	pool = new_pool("ends", 0);
+	pool = new_pool(0);
 	if (pthread_key_create(&key, use_again))
 		bail("no key");
-	must(gpumem_free(block(pool, 100, NULL), NULL));
+	must(gpumem_free(new_block(pool, 100, NULL), NULL));
 	run_threads(2);
 	host_bytes = stats_of(pool).host_bytes;
 	before = mapped_kib();

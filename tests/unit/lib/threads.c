@@ -9,7 +9,7 @@
  * its number at both ends, so that memory given out twice shows. The threads
  * count what went wrong; main tells. Not here: what single calls do.
  */
-#include "system.h"
+#include "fixture.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -278,8 +278,8 @@ static void *come_and_go(void *unused)
 	(void)unused;
 	while (!stop) {
 		gpumem_stream stream = new_stream();
-		gpumem_pool *other = new_pool("other", 0);
-		void *here = NULL, *there = block(other, 100 * KIB, stream);
+		gpumem_pool *other = new_pool(0);
+		void *here = NULL, *there = new_block(other, 100 * KIB, stream);
 
 		if (!gpumem_alloc(pool, 5 * KIB, stream, &here))
 			must(gpumem_free(here, stream));
@@ -340,7 +340,7 @@ static void nothing_is_left(void)
 int main(void)
 {
 	open_device(120);
-	pool = new_pool("threads", 0);
+	pool = new_pool(0);
 	run();
 	is_uint(failed, 0, "no call failed that may not");
 	ok(resized > 0, "%lu blocks were resized", (unsigned long)resized);
