@@ -6,23 +6,13 @@
  * some call on: a failure changes nothing, no block is given away before the
  * work of its event is over, and once nothing fails any more all goes back.
  */
-#include "fixture.h"
+#include "sweep.h"
 
 enum { BLOCKS = 4 };
 
 static const size_t sizes[BLOCKS] = {300, 5000, MIB, 33 * MIB};
 
 static gpumem_pool *pool;
-static const char *mode;
-static unsigned long nth, bad;
-
-static void want(bool right, const char *what)
-{
-	if (right)
-		return;
-	bad++;
-	diag("%s, call %lu: %s: %s", mode, nth, what, last_text());
-}
 
 /* An event that stands for the work on the stream, imported or not; NULL: a
  * call failed. */
@@ -72,11 +62,9 @@ static void free_all(void *const *ptr, gpumem_stream busy, gpumem_stream idle)
 	}
 }
 
-/* True: a call was made to fail. */
-static bool program(gpumem_stream a, gpumem_stream b, gpumem_stream c)
+static void program(gpumem_stream a, gpumem_stream b, gpumem_stream c)
 {
 	void *ptr[BLOCKS] = {NULL}, *again[BLOCKS] = {NULL};
-	bool fired;
 
 	for (int i = 0; i < BLOCKS; i++)
 		(void)!gpumem_alloc(pool, sizes[i], a, &ptr[i]);
@@ -90,17 +78,13 @@ static bool program(gpumem_stream a, gpumem_stream b, gpumem_stream c)
 	want(!gpumem_pool_check(pool), "sound while pending");
 	for (int i = 0; i < BLOCKS; i++)
 		want(!gpumem_free(again[i], a), "free");
-	fired = gpumem_host_calls() >= nth;
-	must(gpumem_host_faults(NULL));
-	return fired;
+	faults_end();
 }
 
-static bool run(const char *suffix, bool last)
+static void run(void)
 {
-	bool lost = strstr(suffix, "lost") != NULL, fired;
 	gpumem_stream a, b, c;
 	struct gate gate;
-	char faults[64];
 
 	must(gpumem_device_open("host:0", &device));
 	pool = new_pool(0);
@@ -110,42 +94,21 @@ static bool run(const char *suffix, bool last)
 	gate_launch(&gate, b, NULL, 0);
 	while (!atomic_load(&gate.begun))
 		gate_sleep();
-	snprintf(faults, sizeof(faults), "*@%lu%s", nth, suffix);
-	must(gpumem_host_faults(faults));
-	fired = program(a, b, c);
+	faults_begin();
+	program(a, b, c);
 	gate_open(&gate);
 	while (!atomic_load(&gate.passed))
 		gate_sleep();
-	if (!lost || !fired)
+	if (!sweep.lost)
 		must(gpumem_stream_sync(device, b));
 	want(!gpumem_pool_check(pool), "sound afterwards");
-	if (!lost || !fired) {
+	if (!sweep.lost) {
 		must(gpumem_pool_trim(pool, 0, NULL));
 		want(!stats_of(pool).pending_bytes, "a block stays pending");
 		want(!reserved_of(pool), "memory stays");
 	}
 	want(!gpumem_pool_destroy(pool, 0), "the pool ends");
 	want(!gpumem_device_close(device), "an event is left");
-	return fired && !last;
-}
-
-static void run_all(bool vm)
-{
-	static const char *const suffixes[] = {
-		":driver",  ":no_memory",  ":busy", ":lost",
-		"+:driver", "+:no_memory", "+:lost"};
-
-	option("vm", vm ? "on" : "off");
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		mode = suffixes[i];
-		bad = 0;
-		nth = 1;
-		while (run(suffixes[i], bad > 5))
-			nth++;
-		is_uint(bad, 0, "*@N%s, N up to %lu, vm %s", suffixes[i], nth,
-			vm ? "on" : "off");
-		ok(nth > 20, "which is all of a program");
-	}
 }
 
 int main(void)
@@ -153,7 +116,8 @@ int main(void)
 	alarm(120);
 	option("host.capacity", "256MiB");
 	option("wait", "off");
-	run_all(true);
-	run_all(false);
+	sweep_scene("pages", run);
+	option("vm", "off");
+	sweep_scene("segments", run);
 	return done_testing();
 }

@@ -6,7 +6,7 @@
  * one on: the block is as it was, pool and device agree, and once nothing fails
  * it grows. After a loss blocks shrink and do not grow.
  */
-#include "fixture.h"
+#include "sweep.h"
 
 enum { PAGE = 512 * KIB, HAS = 3 * PAGE, WANTS = 24 * PAGE };
 
@@ -67,12 +67,12 @@ static const struct {
 	{"free memory", into_free_memory, true},
 };
 
-static void open_scene(size_t scene)
+static void open_scene(size_t number)
 {
 	device_start("256MiB", true);
 	pool = new_pool(0);
 	other = new_stream();
-	scenes[scene].fn();
+	scenes[number].fn();
 	memset(x, 0x41, HAS);
 }
 
@@ -101,48 +101,40 @@ static bool agrees(void)
 	       reserved_of(pool) == gpumem_host_used_bytes(0);
 }
 
-/* Returns whether there was an nth call. */
-static bool fail_call(size_t scene, const char *suffix, unsigned nth,
-		      unsigned *failed)
+static size_t scene;
+static unsigned failed;
+
+static void run(void)
 {
-	char faults[64];
 	gpumem_status status;
-	bool fired;
 
 	open_scene(scene);
-	snprintf(faults, sizeof(faults), "*@%u%s", nth, suffix);
-	must(gpumem_host_faults(faults));
+	faults_begin();
 	status = gpumem_resize(x, WANTS, NULL, NULL);
-	fired = gpumem_host_calls() >= nth;
-	must(gpumem_host_faults(NULL));
+	faults_end();
 	if (status) {
-		++*failed;
-		if (status != GPUMEM_BUSY && status != GPUMEM_DRIVER)
-			ok(false, "call %u%s: %s", nth, suffix,
-			   gpumem_status_name(status));
-		if (!is_as_it_was())
-			ok(false, "call %u%s: the block has changed", nth,
-			   suffix);
-		if (!agrees())
-			ok(false, "call %u%s: %s", nth, suffix, last_text());
+		failed++;
+		want(status == GPUMEM_BUSY || status == GPUMEM_DRIVER,
+		     gpumem_status_name(status));
+		want(is_as_it_was(), "the block has changed");
+		want(agrees(), "not grown");
 		must(gpumem_resize(x, WANTS, NULL, NULL));
 	}
 	memset(x + HAS, 0x42, WANTS - HAS);
-	if (!agrees())
-		ok(false, "call %u%s, grown: %s", nth, suffix, last_text());
+	want(agrees(), "grown");
 	close_scene();
-	return fired;
 }
 
-static void sweep(size_t scene, const char *suffix)
+static void resize_each(const char *suffix)
 {
-	unsigned nth = 1, failed = 0;
+	unsigned long calls;
 
-	while (fail_call(scene, suffix, nth, &failed))
-		nth++;
-	ok(nth > 1 && (failed > 0) == (*suffix == '+' || !scenes[scene].asks),
-	   "%s, *@N%s: N up to %u, %u no", scenes[scene].name, suffix, nth,
-	   failed);
+	failed = 0;
+	calls = sweep_calls(suffix, ULONG_MAX, run);
+	is_uint(sweep.bad, 0, "%s, *@N%s: N up to %lu", scenes[scene].name,
+		suffix, calls);
+	ok(calls && (failed > 0) == (*suffix == '+' || !scenes[scene].asks),
+	   "%u no", failed);
 }
 
 static void lost(void)
@@ -171,9 +163,9 @@ int main(void)
 
 	alarm(120);
 	option("host.page", "512KiB");
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
+	for (scene = 0; scene < sizeof(scenes) / sizeof(scenes[0]); scene++)
 		for (size_t k = 0; k < 4; k++)
-			sweep(i, suffixes[k]);
+			resize_each(suffixes[k]);
 	lost();
 	return done_testing();
 }

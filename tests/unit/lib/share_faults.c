@@ -6,21 +6,12 @@
  * from some call on: the failure is told, works when tried again, and leaves no
  * memory, descriptor, mapping or open device behind.
  */
-#include "fixture.h"
+#include "sweep.h"
 #include "peer.h"
 
 static struct gpumem_shared shared[2];
 static struct peer peers[2];
-static unsigned long nth;
-static unsigned bad;
-
-static void want(bool right, const char *what)
-{
-	if (right)
-		return;
-	bad++;
-	diag("call %lu: %s: %s", nth, what, last_text());
-}
+static int which; /* of the scenes */
 
 static unsigned maps(void)
 {
@@ -102,18 +93,16 @@ static void import_all(int i, bool once)
 	     "closed, or over already");
 }
 
-static void run(int i, const char *suffix)
+static void run(void)
 {
 	int before = peer_open_fds();
-	char faults[64];
 
 	must(gpumem_device_open("host:0", &device));
-	snprintf(faults, sizeof(faults), "*@%lu%s", nth, suffix);
-	must(gpumem_host_faults(faults));
-	if (i < 2)
-		import_all(i, !strchr(suffix, '+'));
+	faults_begin();
+	if (which < 2)
+		import_all(which, !strchr(sweep.suffix, '+'));
 	else
-		export_all(i == 2 ? GPUMEM_SHARE_FD : GPUMEM_SHARE_IPC);
+		export_all(which == 2 ? GPUMEM_SHARE_FD : GPUMEM_SHARE_IPC);
 	must(gpumem_host_faults(NULL));
 	want(gpumem_host_used_bytes(0) == 0, "memory is left behind");
 	want(gpumem_device_close(device) == GPUMEM_OK, "the device closes");
@@ -121,17 +110,15 @@ static void run(int i, const char *suffix)
 	want(maps() == 0, "a mapping is left behind");
 }
 
-static void sweep(int i, const char *what, unsigned long calls)
+static void share_each(const char *what, unsigned long calls)
 {
 	static const char *const suffixes[] = {":driver", ":no_memory",
 					       "+:driver"};
 
 	for (size_t s = 0; s < sizeof(suffixes) / sizeof(*suffixes); s++) {
-		bad = 0;
-		for (nth = 1; nth <= calls; nth++)
-			run(i, suffixes[s]);
-		is_uint(bad, 0, "%s, each of %lu calls fails %s", what, calls,
-			suffixes[s]);
+		is_uint(sweep_calls(suffixes[s], calls, run), calls,
+			"%s: *@N%s", what, suffixes[s]);
+		is_uint(sweep.bad, 0, "each of them fails well");
 	}
 }
 
@@ -169,8 +156,8 @@ int main(void)
 	option("host.capacity", "1GiB");
 	is_uint(count_calls(0), 10, "three pages: ten calls");
 	is_uint(count_calls(1), 2, "a name: two calls");
-	for (int i = 0; i < 4; i++)
-		sweep(i, what[i], i == 0 ? 10 : i == 1 ? 2 : 40);
+	for (which = 0; which < 4; which++)
+		share_each(what[which], which == 0 ? 10 : which == 1 ? 2 : 40);
 	peer_end(&peers[0]);
 	peer_end(&peers[1]);
 	return done_testing();

@@ -6,23 +6,13 @@
  * call on: no free fails, no memory with a held view is given away, and once
  * nothing fails any more all goes back.
  */
-#include "fixture.h"
+#include "sweep.h"
 
 enum { BLOCKS = 6 };
 
 static const size_t sizes[BLOCKS] = {300, 5000, MIB, 3 * MIB, 300, 33 * MIB};
 
 static gpumem_pool *pool;
-static const char *mode;
-static unsigned long nth, bad;
-
-static void want(bool right, const char *what)
-{
-	if (right)
-		return;
-	bad++;
-	diag("%s, call %lu: %s: %s", mode, nth, what, last_text());
-}
 
 /* Allocates, makes views, holds every other one, and frees. */
 static void program(void **held, bool quiet)
@@ -59,7 +49,7 @@ static void program(void **held, bool quiet)
 	(void)!gpumem_pool_trim(pool, 0, NULL);
 }
 
-static void settle(void **held, bool lost)
+static void settle(void **held)
 {
 	uint64_t left = 0;
 
@@ -71,16 +61,16 @@ static void settle(void **held, bool lost)
 		want(gpumem_host_object_memory(held[i]) != NULL,
 		     "memory was given away under a held view");
 	}
-	want(lost || stats_of(pool).quarantined_bytes >= left,
+	want(sweep.lost || stats_of(pool).quarantined_bytes >= left,
 	     "less is in quarantine than is held");
-	want(!left || lost ||
+	want(!left || sweep.lost ||
 		     gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE) ==
 			     GPUMEM_BUSY,
 	     "the pool went with views held");
 	for (int i = 0; i < BLOCKS; i++)
 		if (held[i])
 			gpumem_host_object_release(held[i]);
-	if (lost)
+	if (sweep.lost)
 		return;
 	must(gpumem_pool_trim(pool, 0, NULL));
 	want(!stats_of(pool).quarantined_bytes, "quarantine does not end");
@@ -88,25 +78,20 @@ static void settle(void **held, bool lost)
 	want(!gpumem_host_views(0), "views stay");
 }
 
-static bool run(const char *suffix, bool last)
+static void run(void)
 {
 	void *held[BLOCKS] = {NULL};
-	bool lost = strstr(suffix, "lost") != NULL, fired;
-	char faults[64];
 
 	must(gpumem_device_open("host:0", &device));
 	pool = new_pool(0);
-	snprintf(faults, sizeof(faults), "*@%lu%s", nth, suffix);
-	must(gpumem_host_faults(faults));
+	faults_begin();
 	program(held, false);
-	fired = gpumem_host_calls() >= nth;
-	must(gpumem_host_faults(NULL));
-	settle(held, lost && fired);
+	faults_end();
+	settle(held);
 	want(!gpumem_pool_destroy(pool, 0), "the pool ends");
-	want((lost && fired) || !gpumem_host_used_bytes(0),
+	want(sweep.lost || !gpumem_host_used_bytes(0),
 	     "the device keeps memory");
 	want(!gpumem_device_close(device), "the device closes");
-	return fired && !last;
 }
 
 /* The end of a pool whose driver takes no view back: it is gone all the same,
@@ -169,25 +154,13 @@ static void test_again(int held)
 
 int main(void)
 {
-	static const char *const suffixes[] = {
-		":driver",  ":no_memory",  ":busy", ":lost",
-		"+:driver", "+:no_memory", "+:lost"};
-
 	alarm(120);
 	option("host.objects", "on");
 	option("host.capacity", "256MiB");
 	option("wait", "on");
 	device_start("256MiB", true);
 	must(gpumem_device_close(device));
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		mode = suffixes[i];
-		bad = 0;
-		nth = 1;
-		while (run(suffixes[i], bad > 5))
-			nth++;
-		is_uint(bad, 0, "*@N%s, N up to %lu", suffixes[i], nth);
-		ok(nth > 20, "which is all of a program");
-	}
+	sweep_scene("views", run);
 	test_end();
 	/* Whichever comes last. */
 	test_again(1);
