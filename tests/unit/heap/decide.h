@@ -28,8 +28,8 @@
  *		with the second piece, "@2+1" a unit behind that, "@new" that it
  *		lies in none; "+1": a unit more is reserved; "moved=2" and
  *		"lent=2" units; "follows=1": so many streams more come after
- *		another's work; "map=1" and other calls of the driver; a status:
- *		why it failed
+ *		another's work; "pending=-2": blocks that wait for one; "map=1"
+ *and other calls of the driver; a status: why it failed
  *
  * A unit is a page of 2 MiB, and without virtual memory 1 MiB. Work of streams
  * is not over until somebody waits for it. Each row begins anew, and ends with
@@ -203,7 +203,7 @@ static const struct {
 enum { TOLD = sizeof(told) / sizeof(told[0]) };
 
 struct state {
-	uint64_t reserved, moved, lent, follows, calls[TOLD];
+	uint64_t reserved, moved, lent, follows, pending, calls[TOLD];
 };
 
 /* How many streams come after the work of another. */
@@ -225,7 +225,8 @@ HEAP_USE struct state state_of(void)
 	struct state state = {.reserved = heap_reserved(),
 			      .moved = heap.counters.moved_bytes,
 			      .lent = heap.space->stale.bytes,
-			      .follows = follows()};
+			      .follows = follows(),
+			      .pending = heap.order->pending.count};
 
 	for (unsigned i = 0; i < TOLD; i++)
 		state.calls[i] = calls(told[i].call);
@@ -243,6 +244,9 @@ HEAP_USE void say_changes(const struct state *before)
 		say(" lent=%g", in_units(after.lent - before->lent));
 	if (after.follows != before->follows)
 		say(" follows=%g", (double)(after.follows - before->follows));
+	if (after.pending != before->pending)
+		say(" pending=%g",
+		    (double)after.pending - (double)before->pending);
 	for (unsigned i = 0; i < TOLD; i++)
 		if (after.calls[i] != before->calls[i])
 			say(" %s=%g", told[i].name,

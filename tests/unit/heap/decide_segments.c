@@ -12,6 +12,9 @@
 /* Small blocks keep the segment that they lie in. */
 #define TWO "vm=off", "[ a1.5 a-.5 ] [ a15.75 a-.25 ]"
 
+/* The device has none. */
+#define NONE "vm=off host.vm=off"
+
 /* Nothing is used of the second segment. */
 #define UNUSED "vm=off", "a40 a-20"
 #define AT_WORK "a40 a~20"
@@ -58,6 +61,28 @@ static const struct row rows[] = {
 	 "a2", "own @2"},
 	{"nor where that one is", "vm=off idle", "[ a18 a-6 ] [ b6 b~2 ]", "a2",
 	 "own @2"},
+
+	/* ---- what goes ---- */
+	{"a trim leaves what a busy stream may use, and what is used", NONE,
+	 "a8 b~8 a8", "trim over trim -@3 trim", "+0 ; +0 ; -8 ; +0 ; -8"},
+	{"and one that a stream being captured may use",
+	 NONE " host.capture_frees=off", "a8 b-8 a8",
+	 "capture=b trim capture= trim", "+0 ; +0 ; -8"},
+	{"one whose first part is free stays until all of it is", NONE,
+	 "[ a-.7 a.7 a.6 ]", "trim -@2 -@3 trim", "+0 ; +0 ; +0 ; free=2"},
+	{"ever larger blocks pile up none", NONE, "",
+	 "a4 -1 a8 -3 a12 -5 a16 -7 a20 -9 a24",
+	 "free=1 +4 ; +0 ; free=1 +4 ; +0 ; free=1 +4"},
+	{"more than the device gives at a time, or has",
+	 NONE " host.max_alloc=32MiB host.capacity=64MiB", "",
+	 "a40 a15.9 a15 a15 a15 a15",
+	 "GPUMEM_NO_MEMORY +0 ; alloc=1 ; alloc=1 ; alloc=1 ; alloc=1 ; "
+	 "GPUMEM_NO_MEMORY +0"},
+	{"nothing is asked for that it does not give",
+	 NONE " host.max_alloc=1MiB", "", "a512K a512K a512K",
+	 "alloc=1 +1 ; own +0 ; alloc=1 +1"},
+	{"a limit takes from what is usual", NONE " limit=10", "",
+	 "a8 a4 a1536K", "+8 ; GPUMEM_LIMIT +0 ; +1.5"},
 
 	/* ---- which are spared ---- */
 	{"of an unused segment most is used, and the rest then", UNUSED,

@@ -175,6 +175,18 @@ HEAP_USE gpumem_status heap_check(void)
 			diag("%s", last_text());                               \
 	} while (0)
 
+/* Nothing may be unused, of what was never more than now. */
+HEAP_USE void no_waste(void)
+{
+	heap.space->budget.waste = 0;
+	heap.counters.highest_allocated = heap.counters.allocated.current;
+}
+
+HEAP_USE void set_limit(uint64_t bytes)
+{
+	heap.space->budget.limit_bytes = bytes;
+}
+
 /* What is reserved, if counters, heap and device agree on it. */
 HEAP_USE uint64_t heap_reserved(void)
 {

@@ -31,7 +31,7 @@ HEAP_USE void restart_of(size_t bytes)
 HEAP_USE void restart_with(uint64_t limit)
 {
 	restart_of(BALLAST);
-	heap.space->budget.limit_bytes = limit;
+	set_limit(limit);
 }
 
 HEAP_USE void restart(void)

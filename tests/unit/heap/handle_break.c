@@ -19,8 +19,7 @@ static void mix(int singles, int large_extents, size_t pages)
 	}
 	for (int i = 0; i < count; i++)
 		block_give(arena, extent[i]);
-	heap.space->budget.waste = 0;
-	heap.counters.highest_allocated = heap.counters.allocated.current;
+	no_waste();
 }
 
 /* Spare ones stay what they are: nothing goes while a stream is captured. */
@@ -37,8 +36,7 @@ static void test_keep_small(void)
 		must(gpumem_host_faults(NULL));
 	}
 	is_uint(heap.space->spare_count, 15, "single pages are spare");
-	heap.space->budget.waste = 0;
-	heap.counters.highest_allocated = heap.counters.allocated.current;
+	no_waste();
 	block_give(arena, unused);
 	must(gpumem_host_capture(0, NULL, true));
 	touch(block_take(arena, 79 * PAGE));
@@ -78,7 +76,7 @@ static void test_break_spare(void)
 	must(gpumem_host_faults("map@1"));
 	ok(!block_take(arena, 64 * PAGE), "nothing can be mapped");
 	must(gpumem_host_faults(NULL));
-	heap.space->budget.limit_bytes = BALLAST + 64 * PAGE;
+	set_limit(BALLAST + 64 * PAGE);
 	is_uint(heap.space->spare_count, 8, "eight handles are spare");
 	must(gpumem_host_faults("page_destroy@1+"));
 	ok(!block_take(arena, PAGE), "none breaks that the driver keeps");

@@ -36,8 +36,7 @@ static void begin(void)
 	was = freed->address;
 	hold_begin(&hold, stream);
 	block_give(arena, freed);
-	heap.space->budget.waste = 0;
-	heap.counters.highest_allocated = heap.counters.allocated.current;
+	no_waste();
 	is_uint(heap_reserved(), 8 * PAGE, "eight pages");
 }
 

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Which pending blocks a stream gets behind the work that uses them, how many,
- * and which it does not; and that no event is lost. That the work is over
- * before what comes behind it, tests/unit/lib/pending_behind.c has.
+ * Pending blocks that a stream gets behind the work that uses them: that no
+ * event is lost, and which it never gets. When it gets them, and how many, is
+ * in decide_streams.c; that the work is over before what comes behind it, in
+ * tests/unit/lib/pending_behind.c.
  */
-#include "heap/lookup.h"
 #include "pending.h"
 
 /* Until so many bytes fit, or the most are free. */
@@ -64,107 +64,6 @@ static void test_order(void)
 	ok(arena->seqno > arena->completed && !arena->idle,
 	   "by a stream that is not known to be done");
 	sound("some are behind");
-	end(1);
-}
-
-/* What lies side by side joins. */
-static void test_fits(void)
-{
-	struct gm_extent *extent[5];
-
-	for (int i = 0; i < 5; i++)
-		extent[i] = block(arena, MIB);
-	hold_begin(&hold[0], stream[0]);
-	pend(extent[0], 1);
-	pend(extent[2], 1);
-	pend(extent[3], 1);
-	pend(extent[4], 1);
-	ok(get(arena, 2 * MIB, UINT64_MAX), "for one that has to fit");
-	ok(is_free(extent[0], arena) && is_free(extent[2], arena) &&
-		   extent[2]->bytes == 2 * MIB,
-	   "as many are free as it takes");
-	ok(is_pending(extent[4]), "and no more");
-	sound("as many as it takes");
-	end(1);
-	for (int i = 0; i < 5; i++)
-		extent[i] = block(arena, MIB);
-	hold_begin(&hold[0], stream[0]);
-	pend(extent[0], 1);
-	pend(extent[2], 1);
-	pend(extent[1], 1);
-	pend(extent[4], 1);
-	ok(get(arena, 2 * MIB, 3 * MIB) && is_free(extent[0], arena) &&
-		   extent[0]->bytes == 3 * MIB && is_pending(extent[4]),
-	   "nor more than the most");
-	sound("as many as may be");
-	end(1);
-}
-
-/* Where pages can be lent a growth puts them together, but not too few. */
-static void test_times(uint32_t flags, unsigned expected)
-{
-	const struct gm_want want = {
-		.bytes = MIB + MIB / 4, .alignment = heap.unit, .flags = flags};
-	struct gm_extent *extent[13];
-	unsigned had = 0;
-
-	for (int i = 0; i < 13; i++)
-		extent[i] = block(arena, MIB);
-	hold_begin(&hold[0], stream[0]);
-	for (int i = 0; i < 13; i += 2)
-		pend(extent[i], 1);
-	ok(gm_get_pending(arena, NULL, &want, SIZE_MAX),
-	   "for a block that fits in none");
-	for (int i = 0; i < 13; i += 2)
-		had += is_free(extent[i], arena);
-	is_uint(had, expected, "so many are free");
-	sound("put together");
-	end(1);
-}
-
-/* Nothing has to be waited for on the stream that uses the block, if the
- * block's own is done. */
-static void test_user(void)
-{
-	struct gm_arena *user = arena_of(stream[0]);
-	struct gm_extent *extent = block(arena, MIB);
-
-	hold_begin(&hold[0], stream[0]);
-	pend(extent, 1);
-	gm_arena_poll(arena, NULL, true);
-	must(gpumem_host_faults("stream_wait@1+"));
-	ok(get(user, MIB, MIB), "the stream that uses a block gets it");
-	must(gpumem_host_faults(NULL));
-	ok(is_free(extent, user), "and has it then");
-	is_uint(extent->seqno, user->seqno, "with a number of its own");
-	ok(user->seqno > arena->seqno, "which is the newest");
-	sound("its user has it");
-	end(1);
-}
-
-/* Blocks of others come only if they are asked for. */
-static void test_others(void)
-{
-	struct gm_arena *third = arena_of(stream[2]);
-	struct gm_extent *extent = block(arena, MIB);
-
-	hold_begin(&hold[0], stream[0]);
-	pend(extent, 1);
-	ok(!gm_pending_behind(third, NULL, true, MIB, heap.unit, MIB,
-			      SIZE_MAX) &&
-		   is_pending(extent),
-	   "a third stream has none of its own");
-	ok(!gm_pending_behind(arena, NULL, false, MIB, heap.unit, MIB,
-			      SIZE_MAX) &&
-		   is_pending(extent),
-	   "nor the block's own one of others");
-	ok(gm_pending_behind(third, NULL, false, MIB, heap.unit, MIB,
-			     SIZE_MAX) &&
-		   is_free(extent, third),
-	   "the third gets that of another");
-	ok(gm_arena_follows(third, arena, arena->seqno),
-	   "and comes after what that one did");
-	sound("a third one has it");
 	end(1);
 }
 
@@ -294,11 +193,6 @@ int main(void)
 		stream[i] = stream_new();
 	restart();
 	test_order();
-	test_fits();
-	test_times(0, 5);
-	test_times(GPUMEM_ALLOC_NO_GROW, 7);
-	test_user();
-	test_others();
 	test_left_out();
 	test_later();
 	test_refused();

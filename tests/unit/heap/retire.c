@@ -70,8 +70,7 @@ static void begin(void)
 	touch(block(arena, 3 * PAGE));
 	hold_begin(&hold, stream);
 	block_give(arena, freed);
-	heap.space->budget.waste = 0;
-	heap.counters.highest_allocated = heap.counters.allocated.current;
+	no_waste();
 	forget();
 }
 

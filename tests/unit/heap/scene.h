@@ -118,7 +118,7 @@ HEAP_USE bool set(const char *key, const char *value)
 	struct gm_budget *budget = &heap.space->budget;
 
 	if (!strcmp(key, "limit"))
-		budget->limit_bytes = *value ? amount_of(value) : 0;
+		set_limit(*value ? amount_of(value) : 0);
 	else if (!strcmp(key, "soft"))
 		budget->soft_limit_bytes = amount_of(value);
 	else if (!strcmp(key, "peak"))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The gpumem developers */
 
-/* Memory without virtual memory: by segments, which come and go whole. The
- * device has none, or has it and the heap is told not to use it. */
+/* Memory without virtual memory: how large segments are, and blocks that fill
+ * them exactly. The device has none, or has it and the heap is told not to use
+ * it. Which segments serve, and which go, is in decide_segments.c. */
 #include "fixture.h"
 
 static struct gm_arena *arena;
@@ -89,85 +90,6 @@ static void test_exact(void)
 	restart();
 }
 
-/* A segment goes when nothing in it is used, and no busy stream may use it. */
-static void test_trim(void)
-{
-	gpumem_stream stream = stream_new();
-	struct gm_arena *other = arena_of(stream);
-	struct gm_extent *a = block(arena, 8 * MIB), *b, *c, *d;
-	uint64_t before;
-	struct hold hold;
-
-	b = block(other, 8 * MIB);
-	c = block(arena, 8 * MIB);
-	before = heap_reserved();
-	is_uint(gm_space_whole_bytes(&heap), 0, "nothing could be given back");
-	must(heap_trim(0));
-	is_uint(heap_reserved(), before, "nor is it");
-	hold_begin(&hold, stream);
-	block_give(other, b);
-	block_give(arena, a);
-	ok(gm_space_whole_bytes(&heap) >= 16 * MIB, "two could");
-	must(heap_trim(0));
-	ok(heap_reserved() < before && heap_reserved() >= 16 * MIB,
-	   "but one is busy");
-	touch(c);
-	sound("busy");
-	hold_end(&hold, stream);
-	gm_arena_poll(other, NULL, true);
-	must(gpumem_host_capture(0, stream, true));
-	must(heap_trim(0));
-	ok(heap_reserved() >= 16 * MIB, "one may be captured");
-	d = block(arena, 12 * MIB);
-	touch(d);
-	must(gpumem_host_capture(0, stream, false));
-	is_uint(gpumem_host_capture_violations(), 0, "nothing is disturbed");
-	before = heap_reserved();
-	must(heap_trim(0));
-	ok(heap_reserved() <= before - 8 * MIB, "then it goes too");
-	touch(c);
-	sound("one left");
-	block_give(arena, c);
-	block_give(arena, d);
-	must(heap_trim(0));
-	is_uint(heap_reserved(), 0, "and the last");
-	must(gm_stream_destroy(device, stream));
-	restart();
-}
-
-static void test_trim_part(void)
-{
-	struct gm_extent *a, *b, *c;
-
-	a = block(arena, 100 * KIB);
-	b = block(arena, 100 * KIB);
-	c = block(arena, 100 * KIB);
-	block_give(arena, a->address < b->address ? a : b);
-	must(heap_trim(0));
-	touch(c);
-	ok(heap_reserved() > 0, "one whose first part is free stays");
-	block_give(arena, a->address < b->address ? b : a);
-	block_give(arena, c);
-	must(heap_trim(0));
-	is_uint(heap_reserved(), 0, "until all of it is");
-	sound("none left");
-	restart();
-}
-
-/* Unused segments make room for one of another size. */
-static void test_waste(void)
-{
-	for (size_t bytes = 4 * MIB; bytes < 40 * MIB; bytes += 4 * MIB) {
-		block_give(arena, block(arena, bytes));
-		gm_arena_poll(arena, NULL, true);
-	}
-	ok(heap_reserved() <= 48 * MIB,
-	   "ever larger blocks pile up no segments");
-	ok(heap.counters.reserved.peak <= 48 * MIB, "nor did they ever");
-	sound("no waste");
-	restart();
-}
-
 /* By how much it grew, to the nearest MiB. */
 static uint64_t grown_mib(uint64_t before)
 {
@@ -213,44 +135,6 @@ static void test_rests(void)
 	restart();
 }
 
-static void test_largest(void)
-{
-	is_status(heap_grow(&heap, arena, 40 * MIB, heap.unit),
-		  GPUMEM_NO_MEMORY, "more than the device gives at a time");
-	touch(block(arena, 16 * MIB - 64 * KIB));
-	for (int i = 0; i < 3; i++)
-		block_take(arena, 15 * MIB);
-	is_status(heap_grow(&heap, arena, 15 * MIB, heap.unit),
-		  GPUMEM_NO_MEMORY, "more than there is");
-	ok(heap_reserved() <= 64 * MIB, "nothing is left of the attempt");
-	sound("full");
-	restart();
-}
-
-/* The usual size is more than the device gives. */
-static void test_small(void)
-{
-	for (int i = 0; i < 8; i++)
-		touch(block(arena, 512 * KIB));
-	is_uint(atomic_load(&heap.driver.calls[GPUMEM_CALL_ALLOC].failed), 0,
-		"nothing is asked for that it does not give");
-	sound("small");
-	restart();
-}
-
-static void test_limit(void)
-{
-	heap.space->budget.limit_bytes = 10 * MIB;
-	touch(block(arena, 8 * MIB));
-	ok(heap_reserved() <= 10 * MIB, "a limit takes from what is usual");
-	is_status(heap_grow(&heap, arena, 4 * MIB, heap.unit), GPUMEM_LIMIT,
-		  "beyond the limit");
-	ok(block_take(arena, 1536 * KIB) != NULL, "up to it");
-	ok(heap_reserved() <= 10 * MIB, "and no further");
-	sound("limit");
-	restart();
-}
-
 static void test_all(const char *vm, const char *used, const char *alignment)
 {
 	diag("host.vm %s, vm %s, host.alignment %s", vm, used, alignment);
@@ -262,25 +146,12 @@ static void test_all(const char *vm, const char *used, const char *alignment)
 	restart();
 	test_growth();
 	test_exact();
-	test_trim();
-	test_trim_part();
-	test_largest();
-	test_limit();
-	heap_end();
-	device_end();
-	arena = NULL;
-	option("host.max_alloc", "1MiB");
-	device_start();
-	restart();
-	if (!gm_device_has(device, GPUMEM_CAP_VM))
-		test_small();
 	heap_end();
 	device_end();
 	arena = NULL;
 	option("host.max_alloc", NULL);
 	device_start();
 	restart();
-	test_waste();
 	/* It gives multiples of 2 MiB, else of 4 KiB. */
 	if (gm_device_has(device, GPUMEM_CAP_VM))
 		test_rests();
@@ -300,8 +171,6 @@ int main(void)
 {
 	char most[16];
 
-	/* What a capture may forbid: decide_streams.c has the rest. */
-	option("host.capture_frees", "off");
 	alarm(60);
 	test_all("off", "on", "256");
 	test_all("on", "off", "256");

@@ -149,7 +149,7 @@ static void test_limit(void)
 	block_give(arena, extent);
 	heap.space->budget.soft_limit_bytes = PAGE;
 	is_status(gm_limit_check(&heap, NULL, 1), GPUMEM_LIMIT, "a soft limit");
-	heap.space->budget.limit_bytes = 0;
+	set_limit(0);
 	is_status(gm_limit_check(&heap, &beyond, 1ull << 60), GPUMEM_OK,
 		  "is none beyond it");
 	heap.space->budget.soft_limit_bytes = 0;

@@ -30,8 +30,7 @@ static void begin(void)
 	}
 	for (int i = 0; i < SINGLES; i++)
 		block_give(arena, single[i]);
-	heap.space->budget.waste = 0;
-	heap.counters.highest_allocated = heap.counters.allocated.current;
+	no_waste();
 	far = 4096 * MIB;
 }
 
