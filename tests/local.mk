@@ -74,6 +74,7 @@ plain_tests = \
 	tests/debian.sh \
 	tests/driver_answers.sh \
 	tests/floors.sh \
+	tests/framework_memory.sh \
 	tests/headers.sh \
 	tests/hip_headers.sh \
 	tests/home.sh \

@@ -399,11 +399,11 @@ class Meter:
 
     def __init__(self):
         self.cuda = ctypes.CDLL("libcuda.so.1")
-        device, context = ctypes.c_int(), ctypes.c_void_p()
+        device, self.context = ctypes.c_int(), ctypes.c_void_p()
         self._call("cuInit", 0)
         self._call("cuDeviceGet", ctypes.byref(device), 0)
-        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
-        self._call("cuCtxSetCurrent", context)
+        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
+        self.also_here()
         self.before = 0
         self.before = self.mib()
 
@@ -411,6 +411,10 @@ class Meter:
         status = getattr(self.cuda, name)(*args)
         if status:
             raise RuntimeError(f"{name}() returned {status}")
+
+    def also_here(self):
+        """Lets the calling thread read it, too."""
+        self._call("cuCtxSetCurrent", self.context)
 
     def mib(self):
         free, total = ctypes.c_size_t(), ctypes.c_size_t()

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The gpumem developers
+#
+# tests/device/framework_memory.py without a framework or a device: it tells programs
+# that print the same from others, and says which memory was not given back.
+
+. "${top_srcdir:-.}/tests/tap.sh"
+. "${top_srcdir:-.}/tests/tool.sh"
+
+have_python || skip_all "there is no python3"
+
+device=$top_srcdir/tests/device
+export PYTHONDONTWRITEBYTECODE=1 TOP="$device"
+
+# What stands for a program of Keras's: BAD says what is wrong with it.
+cat >"$scratch/program.py" <<'END'
+import os, sys
+
+sys.path.insert(0, os.environ["TOP"])
+import measured
+
+bad = os.environ.get("BAD", "")
+grows = "TF_FORCE_GPU_ALLOW_GROWTH" in os.environ
+measured.phase("imported", pid=os.getpid())
+measured.phase("context")
+if bad == "dies":
+    sys.exit("no such luck")
+if bad == "idle":
+    measured.leave()
+for way in "function", "session":
+    print(sys.argv[2], way, "losses", 2 if bad == "other" and grows else 1, flush=True)
+    measured.phase("trained", way=way, epoch_s=1.0, live_bytes=1 << 20)
+    measured.phase("deleted")
+    measured.phase("cleared")
+    measured.given_back()
+measured.leave()
+END
+
+# run STATUS NAME: of programs that stand for Keras's, by two allocators
+run()
+{
+	rm -f "$scratch/rows"
+	exits "$1" "$2" python3 "$device/framework_memory.py" "$scratch" --tiny \
+		--python "python3 $scratch/program.py" --only default growth \
+		--turns 2 --out "$scratch/rows"
+}
+
+run 0 "programs that print the same"
+is "$(grep -c . "$scratch/rows")" 18 "a row for each way, process and allocator"
+is "$(grep -c '^conv, session.*growth.*same$' "$scratch/out")" 1 "a line in the table"
+export BAD=other
+run 1 "one that prints something else with another allocator"
+is "$(grep -c '^wrong: conv, session: the text differs$' "$scratch/out")" 1 \
+	"it is named"
+BAD=dies
+run 1 "one that dies"
+check "its status and what it said is told" grep -q "no such luck" "$scratch/out"
+BAD=idle
+run 1 "one that trains nothing"
+check "is told" grep -q "wrong: growth dense: it trained nothing" "$scratch/out"
+unset BAD
+
+# row ALLOCATOR CONTEXT BEFORE PEAK TRAINED CLEARED WAITED TRIMMED: MiB, of 1000 live
+row()
+{
+	printf '{"set": "s", "program": "p", "way": "w", "turn": 0, "status": 0,
+"text": ["a"], "epoch_s": 1.0, "live_bytes": 1048576000, "long": true,
+"allocator": "%s", "context_mib": %d, "before_mib": %d, "peak_mib": %d,
+"trained_mib": %d, "cleared_mib": %d, "waited_mib": %d, "trimmed_mib": %d}' "$@" |
+		tr '\n' ' '
+	echo
+}
+
+# judged NAME EXPECTED: what is wrong with the rows in $scratch/rows
+judged()
+{
+	python3 "$device/framework_table.py" "$scratch/rows" >"$scratch/out" 2>&1
+	is "$(grep -v '^wrong: ' "$scratch/out" | grep -c Traceback) $(
+		sed -n 's/^wrong: //p' "$scratch/out")" "0 $2" "$1"
+}
+
+{
+	row default 500 500 90000 90000 90000 90000 90000
+	row growth 500 500 3000 3000 3000 3000 3000
+	row run 500 500 3064 3064 3064 3064 3064
+	row adopt 500 500 1550 1550 1550 650 650
+} >"$scratch/rows"
+judged "what frameworks keep is theirs, and what may be left is" ""
+row adopt 500 500 1550 1550 1550 500 651 >"$scratch/rows"
+judged "a trim that leaves too much" \
+	"p, w, adopt: 151 MiB are left after a trim"
+row adopt 500 500 1550 1550 1550 651 500 >"$scratch/rows"
+judged "ten seconds that do" \
+	"p, w, adopt: 151 MiB are left after a wait"
+row adopt 500 500 1551 1550 1550 500 500 >"$scratch/rows"
+judged "a peak of more than 1.05" \
+	"p, w, adopt: 1.051 times what was live"
+row adopt 500 1550 1551 1550 1550 500 500 >"$scratch/rows"
+judged "of what the process had before" ""
+{
+	row default 500 500 90000 90000 90000 90000 90000
+	row growth 500 500 3000 3000 3000 3000 3000
+	row run 500 500 3065 3065 3065 3065 3065
+} >"$scratch/rows"
+judged "gpumem-run that changes memory" "p, w, run: 3065 MiB, without it 3000"
+{
+	row adopt 500 500 1500 1500 700 500 500
+	row adopt 500 500 1500 1500 800 500 500
+	row adopt 500 500 1500 1500 950 500 500
+} >"$scratch/rows"
+judged "what is left of models may become more once" ""
+{
+	row adopt 500 500 1500 1500 700 500 500
+	row adopt 500 500 1500 1500 800 500 500
+	row adopt 500 500 1500 1500 951 500 500
+} >"$scratch/rows"
+judged "and not again and again" "ten models: 800 MiB grow to 951"
+
+done_testing
