@@ -48,7 +48,7 @@ of()
 
 all="serves waits_for_the_stream another_stream_frees streams_of_threads stream_ends
 	freed_at_once others_blocks captured another_context attributes thresholds
-	ends_with_blocks most passes_on peers peers_first described trims resets
+	ends_with_blocks most passes_on of_another_use devices faults peers peers_first described trims resets
 	released forks lagging"
 for name in $all; do
 	served $name $name
@@ -77,6 +77,9 @@ GPUMEM_CONF=decay_ms:50 served "and so do blocks that are kept" blocks_decay
 FAKECUDA_MEMORY=128MiB
 export FAKECUDA_MEMORY
 served "an allocation of another kind gets what is unused" relieves
+served "and a limit knows what is in flight" relieves --limit=250MiB
+json_is "[x['refused'] for p in d['processes'] for x in p['devices']]" "[0]" \
+	"and refuses nothing that fits"
 served "out of memory is the driver's own error" no_memory
 json_is "$(cat <<'END'
 [(x['kinds']['async']['allocations'], x['kinds']['async']['failures'],

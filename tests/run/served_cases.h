@@ -63,6 +63,8 @@ uint64_t used_bytes(void);
 	X(ends_with_blocks)                                                    \
 	X(most)                                                                \
 	X(passes_on)                                                           \
+	X(of_another_use)                                                      \
+	X(devices)                                                             \
 	X(peers)                                                               \
 	X(peers_first)                                                         \
 	X(described)
@@ -76,6 +78,7 @@ uint64_t used_bytes(void);
 	X(lasts)                                                               \
 	X(relieves)                                                            \
 	X(no_memory)                                                           \
+	X(faults)                                                              \
 	X(refused)                                                             \
 	X(makes_room)                                                          \
 	X(resets)                                                              \

@@ -41,6 +41,7 @@ void waits_for_the_stream(void)
 	other = take(4 * MIB, second);
 	work(second, other, 4 * MIB);
 	TRUE(undone() == 2);
+	cu.step(second, 8);
 	give(other, second);
 	OK(cu.cuCtxSynchronize());
 	TRUE(undone() == 0);
@@ -56,6 +57,7 @@ void another_stream_frees(void)
 	give(block, second);
 	other = take(4 * MIB, first);
 	work(first, other, 4 * MIB);
+	cu.step(first, 8);
 	give(other, first);
 	OK(cu.cuCtxSynchronize());
 	TRUE(undone() == 0);
@@ -97,6 +99,7 @@ void stream_ends(void)
 	second = stream_new();
 	other = take(4 * MIB, second);
 	work(second, other, 4 * MIB);
+	cu.step(second, 8);
 	give(other, second);
 	OK(cu.cuCtxSynchronize());
 	TRUE(undone() == 0);

@@ -115,6 +115,37 @@ void most(void)
 	TRUE(passed_on() == 0);
 }
 
+/* Memory for other uses, such as decompression, may be of another kind. */
+void of_another_use(void)
+{
+	struct pool_props props = {1, 0, 1, 0, NULL, 0, {1}};
+	void *stream = stream_new(), *pool;
+
+	OK(cu.cuMemPoolCreate(&pool, &props));
+	give(take_from(pool, MIB, stream), stream);
+	TRUE(passed_on() == 1);
+}
+
+/* Each device has a pool of its own. */
+void devices(void)
+{
+	void *stream = stream_new(), *other, *pool;
+	address block = take(4 * MIB, stream), theirs;
+	size_t free_bytes, total;
+
+	OK(cu.cuDevicePrimaryCtxRetain(&other, 1));
+	OK(cu.cuCtxSetCurrent(other));
+	theirs = take(8 * MIB, stream_new());
+	OK(cu.cuMemGetInfo_v2(&free_bytes, &total));
+	TRUE(total - free_bytes == 8 * MIB);
+	/* The pool of one device on a stream of the other is the driver's. */
+	OK(cu.cuDeviceGetDefaultMemPool(&pool, 0));
+	OK(cu.cuMemAllocFromPoolAsync(&theirs, MIB, pool, NULL));
+	TRUE(passed_on() == 1);
+	OK(cu.cuMemFreeAsync(block, stream));
+	TRUE(trim() >= 4 * MIB);
+}
+
 /* Of the host, and for other processes; those are exported, ours are not. */
 void passes_on(void)
 {

@@ -77,9 +77,10 @@ void relieves(void)
 	void *stream = stream_new();
 	address block;
 
-	give(take(96 * MIB, stream), stream);
-	block = alloc(100 * MIB);
-	release(block);
+	for (int i = 0; i < 4; i++) {
+		give(take(96 * MIB, stream), stream);
+		release(alloc(100 * MIB));
+	}
 	block = take(100 * MIB, stream);
 	TRUE(cu.cuMemAlloc_v2(&block, 100 * MIB) == OUT_OF_MEMORY);
 }
@@ -98,6 +99,42 @@ void no_memory(void)
 	work(stream, block, 96 * MIB);
 	give(block, stream);
 	OK(cu.cuStreamSynchronize(stream));
+}
+
+/* Whatever call fails, the program has a block or an error, and nothing is
+ * lost. */
+void faults(void)
+{
+	static const char *const names[] = {
+		"cuMemCreate",	      "cuMemAddressReserve",
+		"cuMemMap",	      "cuMemSetAccess",
+		"cuMemUnmap",	      "cuMemRelease",
+		"cuEventCreate",      "cuEventRecord",
+		"cuEventQuery",	      "cuStreamWaitEvent",
+		"cuStreamGetCtx",     "cuDeviceGetMemPool",
+		"cuCtxPushCurrent",   "cuStreamGetCaptureInfo",
+		"cuStreamIsCapturing"};
+	void *stream = stream_new(), *other = stream_new();
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		for (unsigned nth = 1; nth <= 3; nth++) {
+			address block = 0;
+
+			cu.fault(names[i], nth, false, nth == 1 ? 2 : 999);
+			if (!cu.cuMemAllocAsync(&block, 6 * MIB, stream))
+				(void)cu.cuMemsetD8Async(block, 1, MIB, stream);
+			if (block && cu.cuMemFreeAsync(block, other)) {
+				cu.heal();
+				give(block, other);
+			}
+			cu.heal();
+			OK(cu.cuCtxSynchronize());
+			give(take(6 * MIB, stream), stream);
+			OK(cu.cuCtxSynchronize());
+			(void)trim();
+			OK(cu.cuMemPoolTrimTo(default_pool(), 0));
+			TRUE(used_bytes() == 0);
+		}
 }
 
 /* By --limit=64MiB, which is that of everything together. */

@@ -26,30 +26,48 @@ static struct named_pool *put(struct preload_state *state, CUmemoryPool pool,
 	return NULL;
 }
 
-/* Headers before 12.2 have no name for it. */
-static uint64_t most_of(const CUmemPoolProps *props)
-{
-	uint64_t bytes;
+/* What follows in the driver's layout: its largest size, how it is used, and
+ * what has to be 0. Headers before 12.2 have no names for them. */
+struct rest {
+	uint64_t most_bytes;
+	unsigned char usage[56];
+};
 
-	memcpy(&bytes, &props->win32SecurityAttributes + 1, sizeof(bytes));
-	return bytes;
+_Static_assert(offsetof(CUmemPoolProps, win32SecurityAttributes) +
+			       sizeof(void *) + sizeof(struct rest) ==
+		       sizeof(CUmemPoolProps),
+	       "");
+
+static struct rest rest_of(const CUmemPoolProps *props)
+{
+	struct rest rest;
+
+	memcpy(&rest, &props->win32SecurityAttributes + 1, sizeof(rest));
+	return rest;
+}
+
+static bool is_plain(const CUmemPoolProps *props, const struct rest *rest)
+{
+	static const struct rest none;
+
+	return props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
+	       props->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+	       !props->handleTypes && count_is_device(props->location.id) &&
+	       !memcmp(rest->usage, none.usage, sizeof(none.usage));
 }
 
 void named_add(CUmemoryPool pool, const CUmemPoolProps *props)
 {
+	struct rest rest = rest_of(props);
 	struct preload_state *state;
-	int device = props->location.id;
 
-	if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-	    props->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-	    props->handleTypes || !count_is_device(device))
+	if (!is_plain(props, &rest))
 		return;
 	state = preload_lock();
-	(void)put(state, pool, device, most_of(props));
+	(void)put(state, pool, props->location.id, rest.most_bytes);
 	preload_unlock(state);
 }
 
-/* Of a pool that is some device's default one. */
 static struct named_pool *learn(struct preload_state *state, CUmemoryPool pool)
 {
 	CUmemoryPool own;

@@ -10,6 +10,7 @@
 #include "store.h"
 
 #include <stdio.h>
+#include <string.h>
 
 PRELOAD_LOCAL bool inside;
 PRELOAD_LOCAL struct limit_flight aside; /* of the call that this one is in */
@@ -95,22 +96,37 @@ static void tell(struct preload_state *state, const char *why)
 		snprintf(ledger->unserved, sizeof(ledger->unserved), "%s", why);
 }
 
-/* The pool's own thread gives back what is idle when nobody calls. */
-static gpumem_status create_pool(gpumem_device *device, void **pool_out)
+static gpumem_status make_pool(gpumem_device *device, void **pool_out)
 {
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
 	gpumem_pool *pool;
-	gpumem_status status =
-		served_gpumem.gpumem_option_set("decay_thread", "on");
+	gpumem_status status;
 
 	config.name = "gpumem-run";
-	if (status == GPUMEM_OK)
-		status = served_gpumem.gpumem_pool_create(device, &config,
-							  &pool);
-	GPUMEM_IGNORE(served_gpumem.gpumem_option_set("decay_thread", NULL));
+	status = served_gpumem.gpumem_pool_create(device, &config, &pool);
 	if (status == GPUMEM_OK)
 		*pool_out = pool;
+	return status;
+}
+
+/* The pool's own thread gives back what is idle when nobody calls. The library
+ * may be one that the program uses, too, which has options of its own. */
+static gpumem_status create_pool(gpumem_device *device, void **pool_out)
+{
+	struct gpumem_option option = GPUMEM_INIT(struct gpumem_option);
+	const char *before = NULL;
+	gpumem_status status =
+		served_gpumem.gpumem_option_get("decay_thread", &option);
+
+	if (status != GPUMEM_OK)
+		return status;
+	if (!strcmp(option.source, "program"))
+		before = strcmp(option.value, "on") ? "off" : "on";
+	status = served_gpumem.gpumem_option_set("decay_thread", "on");
+	if (status == GPUMEM_OK)
+		status = make_pool(device, pool_out);
+	GPUMEM_IGNORE(served_gpumem.gpumem_option_set("decay_thread", before));
 	return status;
 }
 

@@ -40,6 +40,7 @@
 	X(gpumem_free_after)                                                   \
 	X(gpumem_free_own)                                                     \
 	X(gpumem_last_error)                                                   \
+	X(gpumem_option_get)                                                   \
 	X(gpumem_option_set)                                                   \
 	X(gpumem_pool_add_peer)                                                \
 	X(gpumem_pool_create)                                                  \
