@@ -76,97 +76,6 @@ static void test_below_zero(void)
 	heap_end();
 }
 
-/* What streams may leave unused of 1000 MiB, without a limit and with one. */
-static void test_apart(const char *given, uint64_t without, uint64_t with)
-{
-	option("stream_waste", given);
-	start("on", NULL, NULL);
-	option("stream_waste", NULL);
-	heap.space->budget.waste = 0;
-	heap.counters.highest_allocated = 1000 * MIB;
-	is_uint(gm_budget_stream_target(&heap, NULL, 1) / MIB, 1000 + without,
-		"%s: so much", given ? given : "by default");
-	heap.space->budget.limit_bytes = 16384 * MIB;
-	is_uint(gm_budget_stream_target(&heap, NULL, 1) / MIB, 1000 + with,
-		"and with a limit");
-	heap_end();
-}
-
-static void test_room(void)
-{
-	const struct gm_attempt beyond = {.beyond_soft = true};
-
-	start("on", NULL, NULL);
-	ok(gm_limit_room(&heap, NULL) == UINT64_MAX, "no limit, no end");
-	heap.space->budget.stream_waste = 1e9;
-	ok(!gm_budget_exceeds_stream_waste(&heap, NULL, 1),
-	   "nor too much waste");
-	heap.space->budget.limit_bytes = 10;
-	heap.counters.reserved.current = 4;
-	ok(gm_budget_exceeds_stream_waste(&heap, NULL, 1),
-	   "what exceeds the limit is too much");
-	is_uint(gm_limit_room(&heap, NULL), 6, "up to the limit");
-	is_status(gm_limit_check(&heap, NULL, 6), GPUMEM_OK, "and not beyond");
-	is_status(gm_limit_check(&heap, NULL, 7), GPUMEM_LIMIT, "it");
-	heap.space->budget.soft_limit_bytes = 5;
-	is_uint(gm_limit_room(&heap, NULL), 1, "the soft one is less");
-	is_uint(gm_limit_room(&heap, &beyond), 6, "unless it is no limit now");
-	heap.space->budget.soft_limit_bytes = 20;
-	is_uint(gm_limit_room(&heap, NULL), 6, "or more");
-	heap.counters.reserved.current = 30;
-	is_uint(gm_limit_room(&heap, NULL), 0, "beyond a new one is no room");
-	heap.counters.reserved.current = 0;
-	heap_end();
-}
-
-/* The last eighth of the limit, of the memory there is, or of what the driver
- * had. */
-static void test_tight(void)
-{
-	struct gm_budget *budget;
-	uint64_t *reserved = &heap.counters.reserved.current;
-
-	start("on", NULL, NULL);
-	budget = &heap.space->budget;
-	*reserved = 8192 * MIB;
-	heap.capacity_bytes = 16384 * MIB;
-	ok(gm_budget_is_ample(&heap, NULL, 0), "half of the memory is ample");
-	ok(!gm_budget_is_ample(&heap, NULL, 1), "more is not");
-	ok(!gm_budget_is_tight(&heap, NULL, 6144 * MIB),
-	   "seven eighths are not tight");
-	ok(gm_budget_is_tight(&heap, NULL, 6144 * MIB + 1), "more is");
-	heap.capacity_bytes = 65536 * MIB;
-	ok(!gm_budget_is_tight(&heap, NULL, 1),
-	   "of far more memory nothing is");
-	is_uint(gm_budget_handle_pages(&heap, NULL, 1024), 8, "large handles");
-	is_uint(gm_budget_handle_pages(&heap, NULL, 32), 8,
-		"a quarter of a request");
-	is_uint(gm_budget_handle_pages(&heap, NULL, 31), 4, "or less");
-	budget->limit_bytes = 18432 * MIB;
-	is_uint(gm_budget_handle_pages(&heap, NULL, 512), 8,
-		"to half of a limit");
-	is_uint(gm_budget_handle_pages(&heap, NULL, 513), 2,
-		"from there a quarter");
-	budget->limit_bytes = 16384 * MIB;
-	ok(!gm_budget_is_tight(&heap, NULL, 6144 * MIB),
-	   "seven eighths of it are not");
-	ok(gm_budget_is_tight(&heap, NULL, 6144 * MIB + 1), "what is above is");
-	*reserved = 14336 * MIB;
-	is_uint(gm_budget_handle_pages(&heap, NULL, 3072), 2,
-		"the smallest handles");
-	is_uint(gm_budget_handle_pages(&heap, NULL, 63), 1, "or single pages");
-	budget->limit_bytes = 0;
-	gm_budget_refuse(&heap);
-	ok(gm_budget_is_tight(&heap, NULL, 0), "where the driver had no more");
-	*reserved = 12288 * MIB;
-	ok(!gm_budget_is_tight(&heap, NULL, 1), "far below that it is over");
-	gm_budget_reserve(&heap, 4096 * MIB, 1);
-	ok(!gm_budget_is_tight(&heap, NULL, 1), "and when it has more again");
-	gm_budget_unreserve(&heap, 4096 * MIB, 1);
-	*reserved = 0;
-	heap_end();
-}
-
 /* However high the migrations, the limit holds; and each move is counted in it.
  */
 static void test_limit(void)
@@ -251,11 +160,6 @@ int main(void)
 	device_start();
 	test_migrations();
 	test_below_zero();
-	test_apart(NULL, 45, 100);
-	test_apart("2%", 20, 20);
-	test_apart("50%", 500, 500);
-	test_room();
-	test_tight();
 	test_limit();
 	test_peak();
 	device_end();

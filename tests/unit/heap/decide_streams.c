@@ -24,6 +24,9 @@
 /* Whatever is unused is waste. */
 #define WASTE "waste=0 peak=now stream_waste=0"
 
+/* A thousand pages were needed. */
+#define LARGE "host.capacity=64GiB waste=0 peak=1000"
+
 static const struct row rows[] = {
 	/* ---- pages lent to the same stream ---- */
 	{"what is at work is lent: nothing more is taken, or unmapped", LENDS,
@@ -120,6 +123,25 @@ static const struct row rows[] = {
 	{"free memory of another stream, behind its work", WASTE, "b~20 a1",
 	 "a20", "behind @1 +0 follows=1"},
 	{"not with NO_WAIT either", WASTE, "b~20 a1", "a20!w", "driver +20"},
+
+	/* ---- how much streams may leave unused ---- */
+	{"4.5 % of the peak, by default", LARGE, "a960 b~40 c~25", "a20",
+	 "driver +20"},
+	{"and no more", LARGE, "a960 b~40 c~26", "a20", "behind +0"},
+	{"with a limit 10 %", LARGE " limit=8192", "a960 b~40 c~80", "a20",
+	 "driver +20"},
+	{"and no more", LARGE " limit=8192", "a960 b~40 c~81", "a20",
+	 "behind +0"},
+	{"as an option says", LARGE " stream_waste=2%", "a960 b~40", "a20",
+	 "driver +20"},
+	{"and no more", LARGE " stream_waste=2%", "a960 b~41", "a20",
+	 "behind +0"},
+	{"with a limit, too", LARGE " stream_waste=2% limit=8192", "a960 b~41",
+	 "a20", "behind +0"},
+	{"half of it", LARGE " stream_waste=50%", "a960 b~520", "a20",
+	 "driver +20"},
+	{"and no more", LARGE " stream_waste=50%", "a960 b~521", "a20",
+	 "behind +0"},
 
 	/* ---- what is over, of others ---- */
 	{"beside what another stream has finished with", "waste=0 peak=now",
