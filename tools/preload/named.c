@@ -59,12 +59,13 @@ static bool is_plain(const CUmemPoolProps *props, const struct rest *rest)
 void named_add(CUmemoryPool pool, const CUmemPoolProps *props)
 {
 	struct rest rest = rest_of(props);
-	struct preload_state *state;
+	bool plain = is_plain(props, &rest);
+	struct preload_state *state = preload_lock();
+	struct named_pool *name = put(
+		state, pool, plain ? props->location.id : 0, rest.most_bytes);
 
-	if (!is_plain(props, &rest))
-		return;
-	state = preload_lock();
-	(void)put(state, pool, props->location.id, rest.most_bytes);
+	if (name)
+		name->passed_on = !plain;
 	preload_unlock(state);
 }
 
@@ -93,7 +94,7 @@ int named_device(CUmemoryPool pool)
 {
 	struct preload_state *state = preload_lock();
 	const struct named_pool *name = named_find(state, pool);
-	int device = name ? name->device : -1;
+	int device = name && !name->passed_on ? name->device : -1;
 
 	preload_unlock(state);
 	return device;
@@ -124,7 +125,9 @@ uint64_t named_reserved(const struct preload_state *state,
 	const struct ledger *ledger = state->ledgers[LEDGER_CUDA];
 
 	return name->bytes +
-	       (ledger ? ledger->devices[name->device].pool.unused_bytes : 0);
+	       (ledger && !name->passed_on
+			? ledger->devices[name->device].pool.unused_bytes
+			: 0);
 }
 
 static void raise(uint64_t *high, uint64_t bytes)

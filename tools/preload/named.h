@@ -5,7 +5,7 @@
  * The driver's stream-ordered pools that the program names: what each has of
  * the blocks that are served, so that the driver's answers about a pool include
  * them. The driver keeps all else that is set there. A pool of another kind of
- * memory than a device's, or for other processes, is not known here.
+ * memory than a device's, or for other processes, is one that is passed on.
  *
  * All between preload_enter() and preload_leave().
  */
@@ -18,7 +18,7 @@
 void named_add(CUmemoryPool pool, const CUmemPoolProps *props);
 /* With the mutex; a device's default one is always known. NULL: it is not. */
 struct named_pool *named_find(struct preload_state *state, CUmemoryPool pool);
-/* Its device; -1: it is not known. */
+/* Its device; -1: it is not known, or passed on. */
 int named_device(CUmemoryPool pool);
 /* With the mutex. NULL also: it is not of that device, or the driver is to
  * serve it. */

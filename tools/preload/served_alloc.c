@@ -26,6 +26,16 @@ static void *name_of(CUstream stream)
 /* ---- the table -------------------------------------------------------------
  */
 
+static void widen(struct serveds *serveds, const struct block *block)
+{
+	uint64_t end = block->key + block->bytes;
+
+	if (!serveds->first || block->key < serveds->first)
+		serveds->first = block->key;
+	if (end > serveds->end)
+		serveds->end = end;
+}
+
 /* With the mutex. False: no memory. */
 static bool insert(struct preload_state *state, const struct block *block)
 {
@@ -41,6 +51,7 @@ static bool insert(struct preload_state *state, const struct block *block)
 	count_kept(&ledger->devices[block->device]);
 	state->serveds.devices[block->device].bytes += block->bytes;
 	state->serveds.blocks++;
+	widen(&state->serveds, block);
 	named_take(state, named_by(state, block->link), block->bytes);
 	return true;
 }
@@ -77,7 +88,8 @@ bool served_find(CUdeviceptr address, struct block *block_out)
 	struct preload_state *state = preload_lock();
 	const struct block *found = NULL;
 
-	if (state->serveds.blocks)
+	if (state->serveds.blocks && address >= state->serveds.first &&
+	    address < state->serveds.end)
 		found = blocks_around(&state->blocks, BLOCK_SERVED, address);
 	if (found)
 		*block_out = *found;

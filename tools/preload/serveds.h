@@ -39,11 +39,12 @@ struct serveds {
 	struct named_pool names[NAMED_POOLS];
 	unsigned
 		retained[LEDGER_DEVICES]; /* primary contexts, by the program */
-	unsigned users;	   /* threads between served_begin() and _end() */
-	bool changing;	   /* a device is being opened or closed */
-	uint32_t number;   /* of the last block */
-	uint64_t blocks;   /* that the program has */
-	bool library_open; /* or was tried */
+	unsigned users;	     /* threads between served_begin() and _end() */
+	bool changing;	     /* a device is being opened or closed */
+	uint32_t number;     /* of the last block */
+	uint64_t first, end; /* all addresses that were served are between */
+	uint64_t blocks;     /* that the program has */
+	bool library_open;   /* or was tried */
 };
 
 #endif
