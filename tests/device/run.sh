@@ -182,6 +182,18 @@ with_cuda()
 		-L"$cuda/lib64/stubs" -lcuda && "$out/$1"
 }
 
+# Stream-ordered allocations, by the driver and by gpumem-run's pool.
+served()
+{
+	${CC:-cc} -std=gnu11 -isystem "$cuda/include" -o "$out/served" \
+		"$source/tests/device/served.c" -L"$cuda/lib64/stubs" -lcuda ||
+		return 1
+	echo "by the driver"
+	"$out/served" || return 1
+	echo "under gpumem-run --adopt"
+	"$build/tools/gpumem-run" --adopt --report=- "$out/served"
+}
+
 # What the driver says, and where that is not what tests/fake/cuda/answers.txt
 # says: a difference is news, and no failure.
 answers()
@@ -356,6 +368,7 @@ fi
 	step report_table "where the memory of the device is" report_table
 if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step answers "what the driver answers" answers
+	step served "stream-ordered allocations" served
 	step busy "nothing waits for a kernel" with_cuda busy
 	step give_back "what the driver takes to free memory" with_cuda give_back
 	step lock "a call beside those of another thread" with_cuda lock
@@ -401,7 +414,7 @@ else
 fi
 rm -f "$out/step.txt" "$out/answers" "$out/busy" "$out/graph" "$out/green" "$out/adopt" \
 	"$out/bad" "$out/give_way" "$out/held" "$out/in_capture" "$out/peers" \
-	"$out/report_table" "$out/scale" "$out/share" "$out/torch_plug.so"
+	"$out/report_table" "$out/scale" "$out/served" "$out/share" "$out/torch_plug.so"
 rm -rf "$out/wheel" "$out/package"
 say ""
 say "$failed steps failed"

@@ -79,7 +79,9 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/served.c \
 	tools/preload/served.h \
 	tools/preload/served_alloc.c \
+	tools/preload/served_free.c \
 	tools/preload/served_library.c \
+	tools/preload/served_open.c \
 	tools/preload/served_pages.c \
 	tools/preload/serveds.h \
 	tools/preload/store.c \

@@ -71,7 +71,15 @@ void served_end(void);
 struct served_device *served_begin_open(int device);
 /* This thread is between the two. */
 bool served_inside(void);
+/* The same of a thread that no served_device is needed for. */
+void served_enter(void);
+void served_leave(void);
+/* With the mutex: nobody is inside, and nobody else gets there. */
+void served_change_begin(struct preload_state *state);
+void served_change_end(struct preload_state *state);
 
+/* With the mutex: the program has it. False: no memory. */
+bool served_insert(struct preload_state *state, const struct block *block);
 /* With the mutex: the program has it no more. */
 void served_forget(struct preload_state *state, const struct block *block);
 
@@ -99,6 +107,17 @@ void served_drop_stream(CUstream stream);
 bool served_add_peer(int device, int peer);
 /* Before a primary context ends: with `all` also if the program has blocks. */
 void served_close(int device, bool all);
+
+static inline bool served_is_default(CUstream stream)
+{
+	return stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/* As the library has it, and the table. */
+static inline void *served_stream(CUstream stream)
+{
+	return stream == CU_STREAM_LEGACY ? NULL : stream;
+}
 
 /* In a thread that is inside: the library's own calls of the driver. */
 CUresult served_create(CUmemGenericAllocationHandle *handle_out, size_t bytes,
