@@ -49,7 +49,7 @@ of()
 all="serves waits_for_the_stream another_stream_frees streams_of_threads stream_ends
 	freed_at_once others_blocks captured another_context attributes thresholds
 	ends_with_blocks most passes_on of_another_use devices faults peers peers_first described trims resets
-	released forks lagging"
+	released forks lost_device shut_down lagging"
 for name in $all; do
 	served $name $name
 done
@@ -60,6 +60,7 @@ for name in serves waits_for_the_stream another_stream_frees streams_of_threads 
 	served "$name, without virtual memory" $name
 done
 unset FAKECUDA_NO_VMM
+FAKECUDA_STRICT=1 served "contexts that do not mix" lagging
 FAKECUDA_ASYNC=1
 export FAKECUDA_ASYNC
 for name in waits_for_the_stream another_stream_frees threads; do
@@ -157,6 +158,22 @@ END
 exits 0 "as text" "$run" --adopt "$scratch/cases" serves
 check "in a row" grep -qx \
 	"    gpumem's pool served 4 of 4 stream-ordered allocations" "$scratch/err"
+
+# ---- however the program reaches the driver ---------------------------------------
+
+check "the driver's program compiles" $CC -w -o "$scratch/driver" \
+	"$source/driver.c" "$source/driver_memory.c" "$source/driver_ways.c" -ldl
+for way in handle get get1 'get all 2'; do
+	# shellcheck disable=SC2086
+	case $way in
+	*2) set -- $way ;;
+	*) set -- $way all ;;
+	esac
+	"$run" --adopt --json --report="$scratch/out" "$scratch/driver" "$@" >/dev/null
+	json_is "[(x['pool']['served'], x['kinds']['async']['allocations'],
+		x['kinds']['async']['current_bytes']) for p in d['processes']
+		for x in p['devices']]" "[(2, 2, 0)]" "by $way"
+done
 
 # ---- whether a framework took its setting ----------------------------------------
 

@@ -52,6 +52,7 @@ void *begin(void)
 	*(void **)&cu.heal = dlsym(library, "fakecuda_heal");
 	*(void **)&cu.lose = dlsym(library, "fakecuda_lose");
 	*(void **)&cu.recycle = dlsym(library, "fakecuda_recycle");
+	*(void **)&cu.deinit = dlsym(library, "fakecuda_deinit");
 	OK(cu.cuInit(0));
 	OK(cu.cuDevicePrimaryCtxRetain(&context, 0));
 	OK(cu.cuCtxSetCurrent(context));

@@ -96,6 +96,7 @@ struct driver {
 	__typeof__(fakecuda_heal) *heal;
 	__typeof__(fakecuda_lose) *lose;
 	__typeof__(fakecuda_recycle) *recycle;
+	__typeof__(fakecuda_deinit) *deinit;
 };
 
 extern struct driver cu;

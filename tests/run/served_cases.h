@@ -84,6 +84,8 @@ uint64_t used_bytes(void);
 	X(resets)                                                              \
 	X(released)                                                            \
 	X(forks)                                                               \
+	X(lost_device)                                                         \
+	X(shut_down)                                                           \
 	X(otherwise)                                                           \
 	X(reaches_driver)
 

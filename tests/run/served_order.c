@@ -90,13 +90,15 @@ void streams_of_threads(void)
 void stream_ends(void)
 {
 	void *first = stream_new(), *second;
-	address block = take(4 * MIB, first), other;
+	address block = take(4 * MIB, first), late = take(MIB, first), other;
 
 	cu.stepping(true);
 	work(first, block, 4 * MIB);
 	give(block, first);
 	OK(cu.cuStreamDestroy_v2(first));
+	TRUE(cu.cuMemFreeAsync(late, first) != 0);
 	second = stream_new();
+	give(late, second);
 	other = take(4 * MIB, second);
 	work(second, other, 4 * MIB);
 	cu.step(second, 8);

@@ -213,6 +213,32 @@ void forks(void)
 	TRUE(take(4 * MIB, stream) == block);
 }
 
+/* After a kernel's wrong access the driver says so, of each call. */
+void lost_device(void)
+{
+	void *stream = stream_new();
+	address block = take(4 * MIB, stream), other;
+
+	cu.lose(0, 700);
+	TRUE(cu.cuMemAllocAsync(&other, 64 * MIB, stream) == 700);
+	TRUE(cu.cuMemFreeAsync(block, stream) != OUT_OF_MEMORY);
+	TRUE(cu.cuMemFree_v2(block) != 0);
+	(void)trim();
+}
+
+/* Frameworks free while the process exits, when the driver has ended. */
+void shut_down(void)
+{
+	void *stream = stream_new();
+	address block = take(4 * MIB, stream), other = take(MIB, stream);
+
+	give(other, stream);
+	cu.deinit();
+	TRUE(cu.cuMemFreeAsync(block, stream) != 0);
+	TRUE(cu.cuMemAllocAsync(&other, 64 * MIB, stream) != 0);
+	(void)trim();
+}
+
 /* What a framework does that allocates in another way. */
 void otherwise(void)
 {

@@ -3,7 +3,8 @@
 """What gpumem-run keeps, given back.
 
 A program under gpumem-run(1) frees memory to a pool in its process, which has
-at most what the program had at its peak. trim() gives that back to the driver:
+at most what the program had at its peak; under gpumem-run --adopt it goes back
+when it was idle for ten seconds. trim() gives it back to the driver at once:
 
     del params
     gpumem.run.trim()
