@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * See request.h; and what is kept of whole blocks goes back, if none was kept
- * or handed out for `decay_ms`. pthread_create() is looked up: before
+ * See request.h; and what is kept of whole blocks goes back within `decay_ms`,
+ * if none was kept or handed out. pthread_create() is looked up: before
  * glibc 2.34 it is not in libc, and a program that has a driver of a GPU has
  * threads.
  */
@@ -55,7 +55,8 @@ static void give_back(void)
 /* False: the thread cannot wait here. */
 static bool await(struct ledger *ledger, uint32_t done)
 {
-	uint64_t turn = turn_of(ledger), ms = preload_decay_ms();
+	/* What was idle all along has been so for less than twice that. */
+	uint64_t turn = turn_of(ledger), ms = (preload_decay_ms() + 1) / 2;
 	struct timespec time = {.tv_sec = (time_t)(ms / 1000),
 				.tv_nsec = (long)(ms % 1000) * 1000000};
 

@@ -4,7 +4,7 @@
 
 A program under gpumem-run(1) frees memory to a pool in its process, which has
 at most what the program had at its peak; under gpumem-run --adopt it goes back
-when it was idle for ten seconds. trim() gives it back to the driver at once:
+within ten idle seconds. trim() gives it back to the driver at once:
 
     del params
     gpumem.run.trim()
