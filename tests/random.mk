@@ -68,6 +68,7 @@ tests_soak_soak_SOURCES = \
 fuzz_tests = \
 	tests/fuzz/fuzz_options \
 	tests/fuzz/fuzz_pickle \
+	tests/fuzz/fuzz_ranges \
 	tests/fuzz/fuzz_recording \
 	tests/fuzz/fuzz_report \
 	tests/fuzz/fuzz_table \
@@ -80,6 +81,9 @@ tests_fuzz_fuzz_pickle_CPPFLAGS = $(TOOL_CPPFLAGS)
 tests_fuzz_fuzz_pickle_LDADD = $(TOOL)
 tests_fuzz_fuzz_pickle_SOURCES = tests/fuzz/fuzz_pickle.c tests/fuzz/events.h \
 	tests/fuzz/pickles.h $(fuzz_driver)
+tests_fuzz_fuzz_ranges_CPPFLAGS = $(TOOL_CPPFLAGS) -DCOST=100
+tests_fuzz_fuzz_ranges_LDADD = $(TOOL)
+tests_fuzz_fuzz_ranges_SOURCES = tests/fuzz/fuzz_ranges.c $(fuzz_driver)
 tests_fuzz_fuzz_recording_CPPFLAGS = $(TOOL_CPPFLAGS)
 tests_fuzz_fuzz_recording_LDADD = $(TOOL)
 tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c \

@@ -158,7 +158,7 @@ static void settle_doubts(struct torch_device *device)
 }
 
 /* The block that the history says is live there, if it can be this one. */
-static struct range *same(const struct torch_device *device,
+static struct range *same(struct torch_device *device,
 			  const struct torch_block *block)
 {
 	struct range *live =
