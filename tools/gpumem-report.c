@@ -187,6 +187,7 @@ int main(int argc, char **argv)
 	bool ok;
 
 	tool_begin("gpumem-report");
+	tool_expect_lists();
 	usage_parse(&argp, argc, argv, &config);
 	if (!trace_open(&source, &config.trace))
 		return TOOL_FAILED;

@@ -170,6 +170,7 @@ int main(int argc, char **argv)
 	bool ok;
 
 	tool_begin("gpumem-trace");
+	tool_expect_lists();
 	usage_parse(&argp, argc, argv, &config);
 	if (!trace_open(&source, &config))
 		return TOOL_FAILED;

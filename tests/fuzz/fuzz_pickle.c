@@ -87,7 +87,8 @@ static void check_stacks(const struct recording_stacks *stacks)
 
 		check(stack->number == i + 1 && stack->count);
 		for (size_t j = 0; j < stack->count; j++)
-			check(stack->frames[j] < stacks->place_count);
+			check(recording_stack_frame(stack, j) <
+			      stacks->place_count);
 	}
 	for (size_t i = 0; i < stacks->place_count; i++)
 		check((stacks->place[i].function &&

@@ -249,8 +249,9 @@ static void check_list(const struct stacks *stacks,
 		bytes += list->of[i].bytes;
 		blocks += list->of[i].blocks;
 		for (size_t j = 0; j < list->of[i].stack->count; j++)
-			check(frames_find(&stacks->frames,
-					  list->of[i].stack->frames[j]));
+			check(frames_find(
+				&stacks->frames,
+				recording_stack_frame(list->of[i].stack, j)));
 	}
 	for (size_t i = 0; i < model->count; i++) {
 		size_t at = stacks_find(stacks, list, &model->spans[i]);

@@ -29,8 +29,8 @@ bool frames_add(struct frames *frames, const struct recording_stack *stack)
 	frames->frames = larger;
 	frames->room = room;
 	for (size_t i = 0; i < stack->count; i++)
-		frames->frames[frames->count++] =
-			(struct frame){.address = stack->frames[i]};
+		frames->frames[frames->count++] = (struct frame){
+			.address = recording_stack_frame(stack, i)};
 	return true;
 }
 

@@ -40,6 +40,14 @@ void recording_stacks_add(struct recording_stacks *stacks, uint64_t number,
 	};
 }
 
+void recording_stacks_add_places(struct recording_stacks *stacks,
+				 uint64_t number, const uint32_t *places,
+				 size_t count)
+{
+	stacks->stack[stacks->count++] = (struct recording_stack){
+		.number = number, .places = places, .count = count};
+}
+
 /* ---- lines of /proc/PID/maps ---- */
 
 /* A number, and the character behind it; false: there is none such. */

@@ -16,8 +16,15 @@
 struct recording_stack {
 	uint64_t number;
 	const uint64_t *frames; /* addresses behind calls, innermost first */
+	const uint32_t *places; /* or NULL, and frames are NULL */
 	size_t count;
 };
+
+static inline uint64_t
+recording_stack_frame(const struct recording_stack *stack, size_t at)
+{
+	return stack->places ? stack->places[at] : stack->frames[at];
+}
 
 /* A mapping of code: [begin, end), begin < end. */
 struct recording_module {
@@ -51,6 +58,10 @@ bool recording_stacks_init(struct recording_stacks *stacks, size_t count,
  * and what cannot be is left out. `content` is aligned to 8. */
 void recording_stacks_add(struct recording_stacks *stacks, uint64_t number,
 			  const void *content, size_t bytes);
+/* A stack of places, the last of all by its number. */
+void recording_stacks_add_places(struct recording_stacks *stacks,
+				 uint64_t number, const uint32_t *places,
+				 size_t count);
 /* A line of /proc/PID/maps. */
 void recording_stacks_add_module(struct recording_stacks *stacks,
 				 const char *line);

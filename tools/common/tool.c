@@ -12,10 +12,13 @@
 #include "usage.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LONG_BYTES = 256 * 1024 };
 
 static const char *tool_name = "gpumem";
 
@@ -31,6 +34,15 @@ void tool_begin_runner(const char *name)
 	tool_name = name;
 	usage_begin(name);
 	output_begin(false);
+}
+
+/* glibc raises the size from which memory is mapped with the first large block
+ * that is freed; a size that is said stays. */
+void tool_expect_lists(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, LONG_BYTES);
+#endif
 }
 
 /* One clean line, so that what others named commands no terminal. */

@@ -24,6 +24,10 @@ void tool_begin(const char *name);
 /* The same of a tool that executes a program, whose standard output it is. */
 void tool_begin_runner(const char *name);
 
+/* Of a tool that reads files as large as memory: a long list grows where it is
+ * instead of being copied, and its memory goes back when it is freed. */
+void tool_expect_lists(void);
+
 /* "NAME: MESSAGE" on standard error, cleaned (clean.h). */
 void tool_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

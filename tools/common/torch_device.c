@@ -168,14 +168,15 @@ static bool add(struct torch_device *device, const struct entry *entry,
 	}
 }
 
-/* Frames that are named again are read where they come first, whatever that is
- * an entry of: they need not be kept then. */
+/* Frames that are named again, behind what was read of the file so far, are
+ * read where they come first, whatever that is an entry of: they need not be
+ * kept then. */
 static bool read_shared_frames(struct torch_device *device,
 			       const struct unpickled *frames)
 {
 	uint32_t unused;
 
-	return !frames || !unpickle_is_kept(device->unpickle, frames) ||
+	return !frames || !unpickle_is_named(device->unpickle, frames) ||
 	       torch_read_stack(device, frames, &unused);
 }
 

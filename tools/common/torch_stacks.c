@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_BEGIN UINT64_C(14695981039346656037) /* FNV-1a */
+/* FNV-1a */
+#define HASH_BEGIN UINT64_C(14695981039346656037)
+#define HASH_PRIME UINT64_C(1099511628211)
 
 static uint64_t hash(uint64_t value, const void *data, size_t bytes)
 {
 	const unsigned char *at = data;
 
 	for (size_t i = 0; i < bytes; i++)
-		value = (value ^ at[i]) * UINT64_C(1099511628211);
+		value = (value ^ at[i]) * HASH_PRIME;
 	return value;
 }
 
@@ -155,7 +157,7 @@ static bool read_frames(struct torch_stacks *stacks, struct unpickle *unpickle,
 			const struct unpickled *list, size_t *count_out)
 {
 	size_t most = unpickle_count(unpickle, list), count = 0;
-	uint64_t *frames;
+	uint32_t *frames;
 
 	*count_out = 0;
 	if (!most)
@@ -212,10 +214,12 @@ static bool add_stack(struct torch_stacks *stacks, size_t count, uint64_t key)
 static bool number_stack(struct torch_stacks *stacks, size_t count,
 			 uint32_t *number_out)
 {
-	uint64_t key = hash(HASH_BEGIN, &stacks->frames[stacks->frame_count],
-			    count * sizeof(*stacks->frames));
+	uint64_t key = HASH_BEGIN;
 	uint32_t number;
 
+	for (size_t i = 0; i < count; i++)
+		key = (key ^ stacks->frames[stacks->frame_count + i]) *
+		      HASH_PRIME;
 	for (;; key++) {
 		number = trace_ids_find(&stacks->stack_ids, key);
 		if (number == TRACE_NO_SLOT)
@@ -270,13 +274,16 @@ bool torch_stacks_finish(struct torch_stacks *stacks)
 		return false;
 	table->place = stacks->places;
 	table->place_count = stacks->place_count;
+	trace_ids_free(&stacks->place_ids);
+	trace_ids_free(&stacks->stack_ids);
 	for (uint32_t i = 1; i <= stacks->count; i++) {
 		size_t begin = stacks->begin[i - 1];
 
-		recording_stacks_add(table, i, &stacks->frames[begin],
-				     (end_of(stacks, i) - begin) *
-					     sizeof(*stacks->frames));
+		recording_stacks_add_places(table, i, &stacks->frames[begin],
+					    end_of(stacks, i) - begin);
 	}
+	free(stacks->begin);
+	stacks->begin = NULL;
 	return true;
 }
 

@@ -19,7 +19,7 @@
 struct torch_stacks {
 	struct recording_stacks table; /* once all are read */
 	struct recording_place *places;
-	uint64_t *frames;
+	uint32_t *frames; /* places, from 0 on */
 	size_t *begin;
 	size_t place_count, place_room, frame_count, frame_room;
 	size_t count, room;

@@ -40,12 +40,13 @@ struct unpickled {
 
 /* Of a dictionary: key, value, key, value ...; count is even. holders: in how
  * many places of lists, dictionaries and the stack it is, and one if the pickle
- * names it again; 0: it is free, and note is the next one that is. note: see
- * unpickle_note(). */
+ * names it again, which `named` says; 0: it is free, and note is the next one
+ * that is. note: see unpickle_note(). */
 struct unpickled_container {
 	struct unpickled *items;
 	uint32_t count, room;
-	uint32_t holders, note;
+	uint32_t holders : 31, named : 1;
+	uint32_t note;
 };
 
 struct unpickle;
@@ -141,6 +142,9 @@ void unpickle_forget(struct unpickle *unpickle, const struct unpickled *list);
  * again? Otherwise its container may become another's. */
 bool unpickle_is_kept(const struct unpickle *unpickle,
 		      const struct unpickled *value);
+/* Does the pickle name it again? */
+bool unpickle_is_named(const struct unpickle *unpickle,
+		       const struct unpickled *value);
 /* A number that the caller gave a list or dictionary, 0 until then. It goes
  * when nothing has it any more. */
 uint32_t unpickle_note(const struct unpickle *unpickle,

@@ -90,8 +90,16 @@ void unpickle_memo_begin(struct unpickle *unpickle)
 
 static void hold(struct unpickle *unpickle, const struct unpickled *value)
 {
+	if (!unpickled_is_container(value))
+		return;
+	unpickle->containers[value->container].holders++;
+	unpickle->containers[value->container].named = 1;
+}
+
+static void named_last(struct unpickle *unpickle, const struct unpickled *value)
+{
 	if (unpickled_is_container(value))
-		unpickle->containers[value->container].holders++;
+		unpickle->containers[value->container].named = 0;
 }
 
 /* Where the next value is kept; NULL: out of memory. */
@@ -159,6 +167,7 @@ bool unpickle_memo_get(struct unpickle *unpickle, uint64_t number)
 		hold(unpickle, &kept->value);
 		return true;
 	}
+	named_last(unpickle, &kept->value);
 	*kept = (struct unpickle_kept){.last = memo->free};
 	memo->free = (known & ~SAID) + 1;
 	return set_entry(memo, number, 0);

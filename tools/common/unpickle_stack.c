@@ -156,6 +156,7 @@ bool unpickle_push_container(struct unpickle *unpickle,
 		unpickle->container_count++;
 	}
 	containers[index].note = 0;
+	containers[index].named = 0;
 	containers[index].holders = 1;
 	return unpickle_push(
 		unpickle, (struct unpickled){.kind = kind, .container = index});

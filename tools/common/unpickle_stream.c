@@ -51,6 +51,13 @@ bool unpickle_is_kept(const struct unpickle *unpickle,
 	       unpickle->containers[value->container].holders > 1;
 }
 
+bool unpickle_is_named(const struct unpickle *unpickle,
+		       const struct unpickled *value)
+{
+	return unpickled_is_container(value) &&
+	       unpickle->containers[value->container].named;
+}
+
 /* What it holds is put on the stack. A small one keeps its room. */
 static bool drop_one(struct unpickle *unpickle, size_t index)
 {

@@ -181,8 +181,8 @@ static void put_frames(struct page *page, const struct stacks *stacks,
 	size_t lines = 0;
 
 	for (size_t i = 0; i < stack->count; i++) {
-		const struct frame *frame =
-			frames_find(&stacks->frames, stack->frames[i]);
+		const struct frame *frame = frames_find(
+			&stacks->frames, recording_stack_frame(stack, i));
 
 		for (size_t j = 0; j < frames_lines(frame); j++, lines++) {
 			char *text = frames_line(frame, j);

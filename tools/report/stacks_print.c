@@ -38,8 +38,8 @@ static bool print_one(const struct stacks *stacks, const struct stacks_one *one)
 		human_bytes(size, one->bytes), (unsigned long long)one->bytes,
 		(unsigned long long)one->blocks, one->blocks == 1 ? "" : "s");
 	for (size_t i = 0; i < one->stack->count && ok; i++) {
-		const struct frame *frame =
-			frames_find(&stacks->frames, one->stack->frames[i]);
+		const struct frame *frame = frames_find(
+			&stacks->frames, recording_stack_frame(one->stack, i));
 
 		for (size_t j = 0; j < frames_lines(frame) && ok; j++)
 			ok = print_line(frame, j);
@@ -91,8 +91,8 @@ static json_t *frames_json(const struct stacks *stacks,
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < stack->count; i++) {
-		const struct frame *frame =
-			frames_find(&stacks->frames, stack->frames[i]);
+		const struct frame *frame = frames_find(
+			&stacks->frames, recording_stack_frame(stack, i));
 
 		for (size_t j = 0; j < frames_lines(frame); j++)
 			json_put(array, NULL, frame_json(frame, j, ok), ok);

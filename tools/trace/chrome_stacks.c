@@ -134,7 +134,8 @@ static bool put_stack(struct chrome_stacks *stacks, struct chrome_stack *stack,
 	for (size_t i = stack->found->count; i-- > 0 && ok;)
 		ok = put_frame(
 			stacks,
-			frames_find(&stacks->frames, stack->found->frames[i]),
+			frames_find(&stacks->frames,
+				    recording_stack_frame(stack->found, i)),
 			&stack->sf, out);
 	return ok;
 }
@@ -161,8 +162,8 @@ static bool put_all(const struct chrome_stacks *stacks,
 	bool ok = true;
 
 	for (size_t i = 0; i < stack->count && ok; i++) {
-		const struct frame *frame =
-			frames_find(&stacks->frames, stack->frames[i]);
+		const struct frame *frame = frames_find(
+			&stacks->frames, recording_stack_frame(stack, i));
 
 		for (size_t j = 0; j < frames_lines(frame) && ok; j++) {
 			fputs(between, out);
@@ -177,8 +178,8 @@ static bool put_all(const struct chrome_stacks *stacks,
 bool chrome_stacks_args(const struct chrome_stacks *stacks,
 			struct chrome_stack *stack, FILE *out)
 {
-	const struct frame *frame =
-		frames_find(&stacks->frames, stack->found->frames[0]);
+	const struct frame *frame = frames_find(
+		&stacks->frames, recording_stack_frame(stack->found, 0));
 	bool first = !stack->told;
 
 	stack->told = true;

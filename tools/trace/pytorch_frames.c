@@ -69,8 +69,8 @@ static void put_stack(struct snapshot *snapshot,
 
 	gm_pickle_list(pickle, &list);
 	for (size_t i = 0; stack && i < stack->count; i++) {
-		const struct frame *frame =
-			frames_find(&snapshot->frames, stack->frames[i]);
+		const struct frame *frame = frames_find(
+			&snapshot->frames, recording_stack_frame(stack, i));
 
 		for (size_t j = 0; j < frames_lines(frame); j++) {
 			gm_pickle_item(pickle, &list);
