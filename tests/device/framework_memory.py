@@ -36,8 +36,8 @@ WAIT = 10.5  # in which what is unused goes back by itself
 GROWTH = {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}
 SLOWLY = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 ALLOCATOR = "XLA_PYTHON_CLIENT_ALLOCATOR"
-UNDER = "run", "adopt"  # of gpumem-run
-ONCE = "growth", "run", "platform"  # of which one turn is enough
+UNDER = "run", "adopt", "adopt-async", "adopt-platform"  # of gpumem-run
+ONCE = "growth", "run", "platform", "async-growth"  # of which one turn is enough
 KERAS = "keras_programs.py"
 QUIET = {
     "TF_CPP_MIN_LOG_LEVEL": "3",
@@ -45,7 +45,8 @@ QUIET = {
 }
 
 # What runs, and the allocators, the first of which is what the others are compared
-# with. `run` is gpumem-run without --adopt over the setting beside it.
+# with. `run` is gpumem-run without --adopt over the setting beside it; "adopt-" what
+# --adopt does with a setting of the user's.
 SETS = {
     "tensorflow": (
         [[KERAS, "dense"], [KERAS, "conv"], [KERAS, "transformer"]],
@@ -67,10 +68,13 @@ SETS = {
             "default": {},
             "growth": SLOWLY,
             "platform": {ALLOCATOR: "platform"},
-            "cuda_async": {ALLOCATOR: "cuda_async"},
+            "async": {ALLOCATOR: "cuda_async"},
+            "async-growth": {ALLOCATOR: "cuda_async", **SLOWLY},
             "vmm": {ALLOCATOR: "vmm"},
             "run": SLOWLY,
             "adopt": {},
+            "adopt-async": {ALLOCATOR: "cuda_async"},
+            "adopt-platform": {ALLOCATOR: "platform"},
         },
     ),
     "keras-jax": (
@@ -93,7 +97,7 @@ def command(args, program, allocator, report):
         words.append("--tiny")
     if allocator in UNDER:
         tool = os.path.join(args.build, "tools", "gpumem-run")
-        adopt = ["--adopt"] if allocator == "adopt" else []
+        adopt = [] if allocator == "run" else ["--adopt"]
         words = [tool, *adopt, "--json", f"--report={report}", "--", *words]
     return words
 

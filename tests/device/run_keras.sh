@@ -57,7 +57,7 @@ step()
 
 step tensorflow "${PYTHON_TENSORFLOW-}" 330
 step ten "${PYTHON_TENSORFLOW-}" 40 --turns 1
-step jax "${PYTHON_JAX-}" 120
+step jax "${PYTHON_JAX-}" 150
 step keras-jax "${PYTHON_JAX-}" 30 --turns 1
 step keras-torch "${PYTHON_TORCH-}" 30 --turns 1
 echo "failed:${failed:- none}" | tee -a "$out/keras.txt"
