@@ -81,7 +81,7 @@ judged()
 }
 
 {
-	row default 500 500 90000 90000 90000 90000 90000
+	row default 90000 90000 90000 90000 90000 90000 90000
 	row growth 500 500 3000 3000 3000 3000 3000
 	row run 500 500 3064 3064 3064 3064 3064
 	row adopt 500 500 1550 1550 1550 650 650
@@ -98,6 +98,13 @@ judged "a peak of more than 1.05" \
 	"p, w, adopt: 1.051 times what was live"
 row adopt 500 1550 1551 1550 1550 500 500 >"$scratch/rows"
 judged "of what the process had before" ""
+{
+	row default 500 500 90000 90000 90000 90000 90000
+	row adopt 700 700 700 700 700 700 700
+} >"$scratch/rows"
+judged "what is taken with the context counts" \
+	"p, w, adopt: 200 MiB are left after a trim
+p, w, adopt: 200 MiB are left after a wait"
 {
 	row default 500 500 90000 90000 90000 90000 90000
 	row growth 500 500 3000 3000 3000 3000 3000
