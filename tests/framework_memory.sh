@@ -61,6 +61,10 @@ run 1 "one that trains nothing"
 check "is told" grep -q "wrong: growth dense: it trained nothing" "$scratch/out"
 unset BAD
 
+PYTHON_TENSORFLOW= PYTHON_JAX= PYTHON_TORCH= exits 0 "all of it, of nothing" \
+	sh "$device/run_keras.sh" "$scratch" "$scratch/all"
+is "$(grep -c 'left out: nobody said' "$scratch/all/keras.txt")" 6 "is left out"
+
 # row ALLOCATOR CONTEXT BEFORE PEAK TRAINED CLEARED WAITED TRIMMED: MiB, of 1000 live
 row()
 {

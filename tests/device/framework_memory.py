@@ -58,6 +58,15 @@ SETS = {
             "adopt": {},
         },
     ),
+    "jit": (
+        [[KERAS, "dense", "--ways=jit"], [KERAS, "transformer", "--ways=jit"]],
+        {
+            "default": {},
+            "growth": GROWTH,
+            "async": {"TF_GPU_ALLOCATOR": "cuda_malloc_async"},
+            "adopt": {},
+        },
+    ),
     "ten": (
         [[KERAS, "dense", "--ways=function", "--epochs=2", "--repeat=10"]],
         {"growth": GROWTH, "adopt": {}},

@@ -6,8 +6,9 @@
     python3 tests/device/keras_programs.py dense|conv|transformer --ways WAYS
 
 A way is "eager", "function" (a tf.function) or "session" (tf.compat.v1.Session,
-without Keras: keras_session.py), or with another backend of Keras's (KERAS_BACKEND)
-"fit". After each the model is deleted and the session cleared, as users do.
+without Keras: keras_session.py), "jit", a function that XLA compiles, as Keras has it
+where nobody asks for deterministic operations, and none of the others beside it, or
+with another backend of Keras's (KERAS_BACKEND) "fit". After each the model is deleted and the session cleared, as users do.
 Prints losses and sums, which are the same with each allocator, and speaks with who
 measures as measured.py says. --tiny is for machines without a GPU; --repeat=N trains
 N models one after the other and gives nothing back between them but as a user would.
@@ -141,7 +142,7 @@ def by_keras(keras, args, way, size, both):
         keras.optimizers.Adam(1e-4),
         keras.losses.MeanSquaredError(),
         run_eagerly=way == "eager",
-        jit_compile=BACKEND == "jax",
+        jit_compile=way == "jit" or BACKEND == "jax",
     )
     told = clock(keras)
     model.fit(
@@ -176,8 +177,9 @@ def context(args):
 
         if not args.tiny and not tensorflow.config.list_physical_devices("GPU"):
             raise SystemExit("this TensorFlow has no GPU")
-        tensorflow.config.experimental.enable_op_determinism()
         tensorflow.random.set_seed(1)
+        if "jit" not in args.ways:
+            tensorflow.config.experimental.enable_op_determinism()
         tensorflow.zeros(1)
     elif BACKEND == "jax":
         import jax

@@ -10,7 +10,8 @@
 # BUILD is a folder in which `make` has been run. PYTHON_TENSORFLOW, PYTHON_JAX and
 # PYTHON_TORCH are the commands that run Python where each is, Keras with each of
 # them; without one what needs it is left out. STEPS="tensorflow jax" in the
-# environment takes these steps only, TURNS=1 one turn of each.
+# environment takes these steps only, TURNS=1 one turn of each, and LIMIT=500 lets a
+# step begin programs for so many seconds; what is left out is said.
 #
 # OUT/keras.txt is what to keep; OUT/keras.json has a line for each program in each
 # process. The exit status is 0 if nothing failed. The device has to be otherwise
@@ -40,7 +41,7 @@ step()
 	fi
 	echo "==> $name ($(date -u +%H:%M:%S))" >>"$out/keras.txt"
 	python3 "$here/framework_memory.py" "$build" --set "$name" \
-		--python "$python" --seconds "$seconds" --turns "${TURNS:-3}" \
+		--python "$python" --seconds "${LIMIT:-$seconds}" --turns "${TURNS:-3}" \
 		--out "$out/keras.json" "$@" >"$out/$name.part" 2>&1
 	status=$?
 	cat "$out/$name.part" >>"$out/keras.txt"
@@ -55,9 +56,10 @@ step()
 	nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader
 } >>"$out/keras.txt" 2>&1
 
-step tensorflow "${PYTHON_TENSORFLOW-}" 330
-step ten "${PYTHON_TENSORFLOW-}" 40 --turns 1
-step jax "${PYTHON_JAX-}" 150
+step tensorflow "${PYTHON_TENSORFLOW-}" 240
+step ten "${PYTHON_TENSORFLOW-}" 30 --turns 1
+step jit "${PYTHON_TENSORFLOW-}" 40 --turns 2
+step jax "${PYTHON_JAX-}" 100
 step keras-jax "${PYTHON_JAX-}" 30 --turns 1
 step keras-torch "${PYTHON_TORCH-}" 30 --turns 1
 echo "failed:${failed:- none}" | tee -a "$out/keras.txt"
