@@ -61,6 +61,39 @@ run 1 "one that trains nothing"
 check "is told" grep -q "wrong: growth dense: it trained nothing" "$scratch/out"
 unset BAD
 
+# Read from outside, where a double stands for the driver: nothing of it is in use.
+double=$(cd "$top_builddir/tests/fake/cuda/.libs" && pwd)
+exits 0 "a device is read meanwhile" env LD_LIBRARY_PATH="$double" \
+	python3 "$device/framework_memory.py" "$scratch" --programs dense \
+	--python "python3 $scratch/program.py" --only default growth --turns 1
+LD_LIBRARY_PATH=$double python3 - >"$scratch/out" 2>&1 <<'END'
+import ctypes, os, signal, sys, time
+
+sys.path.insert(0, os.environ["TOP"])
+import driver_pool
+import measured
+
+signal.alarm(60)
+watch = measured.Watch(False)
+cuda, address = watch.meter.cuda, ctypes.c_uint64()
+watch.begin()
+cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(300 << 20))
+while watch.most < 300:
+    time.sleep(0.001)  # until the other thread has looked
+cuda.cuMemFree_v2(address)
+print(watch.end(), watch.meter.settled())
+pool = driver_pool.DriverPool()
+size = ctypes.c_size_t(64 << 20)
+cuda.cuMemAllocFromPoolAsync(ctypes.byref(address), size, pool.pool, None)
+had = pool.bytes()
+cuda.cuMemFreeAsync(address, None)
+pool.synchronize()
+pool.trim()
+print(had["used"] >> 20, pool.bytes()["reserved"], watch.meter.mib())
+END
+is "$(cat "$scratch/out")" "300 0
+64 0 0" "the most that there was, and a pool of the driver's is trimmed"
+
 PYTHON_TENSORFLOW= PYTHON_JAX= PYTHON_TORCH= exits 0 "all of it, of nothing" \
 	sh "$device/run_keras.sh" "$scratch" "$scratch/all"
 is "$(grep -c 'left out: nobody said' "$scratch/all/keras.txt")" 6 "is left out"
