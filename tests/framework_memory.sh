@@ -9,6 +9,8 @@
 . "${top_srcdir:-.}/tests/tool.sh"
 
 have_python || skip_all "there is no python3"
+[ "${SANITIZER:-none}" = none ] ||
+	skip_all "Python cannot load a double that has a sanitizer"
 
 device=$top_srcdir/tests/device
 export PYTHONDONTWRITEBYTECODE=1 TOP="$device"
