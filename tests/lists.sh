@@ -184,6 +184,12 @@ of other_tests >"$scratch/other"
 for list in plain preload other; do
 	check "there are ${list}_tests" test -s "$scratch/$list"
 done
+# One that says what passed is a test, but for what is a stage of its own.
+cat "$scratch/plain" "$scratch/preload" "$scratch/other" >"$scratch/all"
+is "$(grep -l '^\. .*/tests/tap\.sh"$' tests/*.sh | grep -vxFf "$scratch/all" |
+	while read -r file; do
+		grep -qF "${file##*/}" .ci/run tests/fresh.sh || echo "$file"
+	done)" "" "and each test is one of these"
 is "$(refusing $(cat "$scratch/other"))" "" \
 	"what skips where there is a sanitizer is no other test"
 refusing $(cat "$scratch/plain") | sort >"$scratch/refusing"

@@ -154,53 +154,18 @@ other_tests = \
 shell_tests = $(plain_tests) $(other_tests) $(preload_tests)
 # Those that find other packages, compilers and commands on another machine. The
 # others run what was built, wherever it is.
-machine_tests = $(plain_tests) \
-	tests/adopter.sh \
-	tests/attack.sh \
-	tests/cuda.sh \
-	tests/cxx.sh \
-	tests/examples.sh \
-	tests/exports.sh \
-	tests/hip.sh \
-	tests/install.sh \
-	tests/man.sh \
-	tests/man_api.sh \
-	tests/opencl.sh \
-	tests/opencl_examples.sh \
-	tests/opencl_traces.sh \
-	tests/plugin_examples.sh \
-	tests/readme.sh \
-	tests/tool_completion.sh \
-	tests/tool_output.sh \
-	tests/tool_probe.sh \
-	tests/tool_report.sh \
-	tests/tool_run.sh \
-	tests/tool_run_opencl.sh \
-	tests/tool_stacks.sh \
-	tests/tool_torch.sh \
-	tests/umf.sh
+machine_names = adopter attack cuda cxx examples exports hip install man \
+	man_api opencl opencl_examples opencl_traces plugin_examples readme \
+	tool_completion tool_output tool_probe tool_report tool_run \
+	tool_run_opencl tool_stacks tool_torch umf
+machine_tests = $(plain_tests) $(machine_names:%=tests/%.sh)
 # What `./quickstart check` runs from the tarball: which files it has is known to
 # tests/lists.sh, and that nothing is written beside them has to be tried. Of
 # tool_report.sh, the longest, tests/fresh.sh sees that in a clone.
-tarball_tests = \
-	tests/abi.sh \
-	tests/adopter.sh \
-	tests/driver_answers.sh \
-	tests/examples.sh \
-	tests/exports.sh \
-	tests/headers.sh \
-	tests/install.sh \
-	tests/ladder.sh \
-	tests/lists.sh \
-	tests/man.sh \
-	tests/man_api.sh \
-	tests/plugin_examples.sh \
-	tests/readme.sh \
-	tests/tool_names.sh \
-	tests/tool_output.sh \
-	tests/tool_probe.sh \
-	tests/tool_replay.sh \
-	tests/tool_trace.sh
+tarball_names = abi adopter driver_answers examples exports headers install \
+	ladder lists man man_api plugin_examples readme tool_names \
+	tool_output tool_probe tool_replay tool_trace
+tarball_tests = $(tarball_names:%=tests/%.sh)
 # The scripts whose programs have threads.
 thread_scripts = \
 	tests/adopter.sh \
