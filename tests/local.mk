@@ -58,10 +58,10 @@ clean-local:
 	rm -rf fuzz tests/home tests/tmp
 
 if TSAN
-check_PROGRAMS = $(long_tests) $(thread_tests) $(soak_tests) $(attack_tests) \
+check_PROGRAMS = $(thread_tests) $(soak_tests) $(attack_tests) \
 	$(model_tests)
 else
-check_PROGRAMS = $(long_tests) $(unit_tests) $(fuzz_tests) $(soak_tests) \
+check_PROGRAMS = $(unit_tests) $(fuzz_tests) $(soak_tests) \
 	$(attack_tests) $(model_tests)
 endif
 
@@ -178,15 +178,15 @@ thread_scripts = \
 	tests/tool_conform.sh
 # The longest first, so that the last ones are short.
 if TSAN
-TESTS = $(long_tests) $(thread_scripts) $(soak_tests) $(attack_tests) \
+TESTS = $(thread_scripts) $(soak_tests) $(attack_tests) \
 	$(model_tests) $(thread_tests) tests/novm/peaks_threads.novm \
 	tests/novm/threads.novm tests/objects/peaks_threads.objects
 else
 if SANITIZED
-TESTS = $(long_tests) $(fuzz_tests) $(other_tests) $(soak_tests) \
+TESTS = $(fuzz_tests) $(other_tests) $(soak_tests) \
 	$(attack_tests) $(model_tests) $(unit_tests) $(novm_tests) $(objects_tests)
 else
-TESTS = $(long_tests) $(fuzz_tests) $(shell_tests) $(soak_tests) \
+TESTS = $(fuzz_tests) $(shell_tests) $(soak_tests) \
 	$(attack_tests) $(model_tests) $(unit_tests) $(novm_tests) $(objects_tests)
 endif
 endif

@@ -58,6 +58,7 @@ static void set_pages(const struct configuration *c)
 
 	option("host.page", units[unit]);
 	option("page", c->vm && unit < 3 ? pages[page] : "0");
+	option("host.alignment", unit && one_in(4) ? "16KiB" : "256");
 	option("host.capacity", (c->large ? large : small)[random_below(4)]);
 }
 

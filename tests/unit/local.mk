@@ -229,9 +229,6 @@ lib_tests = \
 	tests/unit/lib/views_faults \
 	tests/unit/lib/views_threads \
 	tests/unit/lib/zero
-# One of these that needs longer than all others, in one thread: it begins first,
-# or the last minute of a check would be its alone.
-long_tests = tests/unit/lib/random
 # Nothing: they load a backend as the library does, or a double of a driver.
 plugin_tests = \
 	tests/unit/cuda/adopt \
@@ -310,7 +307,7 @@ endif
 endif
 
 # libtool needs longer for one of these than the compiler.
-$(unit_tests) $(long_tests): LINK = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -o $@
+$(unit_tests): LINK = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -o $@
 $(base_tests): LDADD = $(BASE:%.la=.libs/%.a)
 $(loader_tests): LDADD = $(LOADER:%.la=.libs/%.a)
 $(device_tests): LDADD = $(DEVICE:%.la=.libs/%.a)
@@ -318,7 +315,7 @@ $(host_tests): LDADD = $(DEVICE:%.la=.libs/%.a)
 $(extent_tests): LDADD = $(EXTENT:%.la=.libs/%.a)
 $(heap_tests): LDADD = $(HEAP:%.la=.libs/%.a)
 $(pool_tests): LDADD = $(POOL:%.la=.libs/%.a)
-$(lib_tests) $(long_tests): LDADD = -L.libs -lgpumem -Wl,-rpath,'$(abs_builddir)/.libs'
+$(lib_tests): LDADD = -L.libs -lgpumem -Wl,-rpath,'$(abs_builddir)/.libs'
 $(plugin_tests) $(fake_tests): LDADD =
 
 tests_unit_fake_async_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
