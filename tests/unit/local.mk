@@ -86,7 +86,6 @@ heap_tests = \
 	tests/unit/heap/pending_many \
 	tests/unit/heap/pending_slots \
 	tests/unit/heap/refill \
-	tests/unit/heap/refused \
 	tests/unit/heap/release \
 	tests/unit/heap/retire \
 	tests/unit/heap/segment \

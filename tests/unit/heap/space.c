@@ -3,7 +3,8 @@
 
 /* Pages of virtual memory: alignment, nodes, limits and sizes, that what moves
  * keeps what others wrote, and what a trim leaves. Which of them serve whom is
- * in decide_pages.c, what the driver refuses in refused.c. */
+ * in decide_pages.c, what becomes of what the driver refuses in lib/faults.c.
+ */
 #include "fixture.h"
 
 #define PAGE (2 * MIB)
@@ -210,6 +211,37 @@ static void test_trim(void)
 	restart();
 }
 
+/* A heap that cannot begin leaves nothing; one that cannot end says so. */
+static void test_life(bool vm)
+{
+	const struct gm_heap_config config = {0};
+	uint64_t before = atomic_load(&device->reserved_bytes);
+	struct gm_heap other;
+
+	if (vm) {
+		must(gpumem_host_faults("va_reserve@1+"));
+		is_status(gm_heap_init(&other, device, &config),
+			  GPUMEM_NO_MEMORY, "without addresses no heap");
+		must(gpumem_host_faults("va_reserve@1"));
+		option("space", "64GiB");
+		is_status(gm_heap_init(&other, device, &config), GPUMEM_OK,
+			  "with fewer addresses there is one");
+		is_uint(other.spans.first->bytes, 32ull << 30, "half of them");
+		is_status(gm_heap_fini(&other), GPUMEM_OK, "which ends");
+		option("space", NULL);
+	}
+	option("vm", vm ? "on" : "off");
+	heap_start();
+	(void)block(arena_of(NULL), 5 * MIB);
+	must(gpumem_host_faults(vm ? "page_destroy@1" : "free@1"));
+	is_status(gm_heap_fini(&heap), GPUMEM_DRIVER,
+		  "a heap whose memory does not go says so");
+	must(gpumem_host_faults(NULL));
+	option("vm", NULL);
+	is_uint(atomic_load(&device->reserved_bytes), before,
+		"and has none any more");
+}
+
 int main(void)
 {
 	uintptr_t last;
@@ -228,5 +260,11 @@ int main(void)
 	heap_end();
 	is_uint(gm_map_get(last), 0, "no block outlives its heap");
 	device_end();
+	/* What does not go stays with the driver. */
+	for (int vm = 1; vm >= 0; vm--) {
+		device_start();
+		test_life(vm);
+		gm_device_release(device);
+	}
 	return done_testing();
 }
