@@ -53,8 +53,6 @@ static const struct {
 	{12345, GPUMEM_DRIVER, "cuMemAlloc"},
 };
 
-#define UNTOUCHED UINT64_C(0x5555555555555555)
-
 static void each_result(void *device)
 {
 	uint64_t address;
