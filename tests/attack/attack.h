@@ -8,7 +8,7 @@
  * events.c, share.c, library.c and host.c make the calls; pick.c draws
  * arguments; judge.c looks at what came of a call; world.c has the devices,
  * pools and streams; attack.c is the program. It is not the model of valid
- * programs (unit/lib/random.c), and not the soak of threads and faults. One
+ * programs (tests/model), and not the soak of threads and faults. One
  * thread; all follows from the seed.
  *
  * What is undefined is not tried: handles of pools, graphs and devices that are
