@@ -44,16 +44,17 @@ GM_HOT void *gm_local_pop(struct gm_local *local, const struct gm_class *class,
 			  unsigned class_index, size_t bytes, uint32_t tag)
 {
 	struct gm_bin *bin = &local->bin[class_index];
-	struct gm_slot *slot = &bin->slot[--bin->count];
+	/* A copy: nothing is read of the bin behind what is written. */
+	const struct gm_slot slot = bin->slot[--bin->count];
 
 	if (tag)
-		atomic_store_explicit(gm_mark_more(class, slot->mark),
+		atomic_store_explicit(gm_mark_more(class, slot.mark),
 				      (uint16_t)tag, memory_order_relaxed);
-	atomic_store_explicit(slot->mark,
+	atomic_store_explicit(slot.mark,
 			      (uint16_t)(tag ? bytes | GM_MARK_MORE : bytes),
 			      memory_order_relaxed);
 	gm_local_count_alloc(local, bytes, class->bytes);
-	return (void *)slot->address;
+	return (void *)slot.address;
 }
 
 /* The same for a large block of exactly the size that `bytes` rounds to; NULL:
