@@ -60,7 +60,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)' "$@"
 }
 
 for options in "--depth 0" "--depth 0 --again 0 --live 10" "--depth 5" \
-	"--depth 5 --stacks 0"; do
+	"--depth 10 --stacks 0"; do
 	make_snapshot "$large" 64 $options >"$scratch/blocks"
 	for tool in report trace; do
 		most=$(peak "$large" "$tools/gpumem-$tool" --json)
