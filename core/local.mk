@@ -203,7 +203,8 @@ libspace_la_SOURCES = \
 	core/space/growth.c \
 	core/space/growth.h \
 	core/space/parts.c \
-	core/space/scarce.c \
+	core/space/price.c \
+	core/space/price.h \
 	core/space/space.c \
 	core/space/space.h
 

@@ -65,7 +65,6 @@ bool gm_get_slots_early(struct gm_arena *arena,
 	const struct gm_heap *heap = arena->heap;
 
 	return !(want->flags & NO_GROW) && gm_may_follow(heap, want->flags) &&
-	       gm_budget_exceeds_stream_waste(heap, attempt, want->bytes) &&
-	       !gm_budget_has_slack(heap, want->bytes) &&
+	       gm_price_new(heap, attempt, want->bytes) > GM_PRICE_WAITS &&
 	       gm_get_slots(arena, attempt, want, GM_PENDING_LOOKS);
 }

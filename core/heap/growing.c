@@ -71,7 +71,8 @@ static bool get_pages(struct gm_lookup *lookup)
 	const struct gm_want *want = lookup->want;
 	size_t pages = lookup->attempt->short_pages;
 	uint64_t most = (uint64_t)pages * heap->page_bytes;
-	bool pending = !gm_budget_has_slack(heap, want->bytes);
+	bool pending = gm_price_new(heap, lookup->attempt, want->bytes) >
+		       GM_PRICE_WAITS;
 
 	return (pending && gm_pending_behind(lookup->arena, lookup->attempt,
 					     true, want->bytes, want->alignment,

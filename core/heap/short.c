@@ -21,7 +21,8 @@ bool gm_lookup_smallest(struct gm_lookup *lookup)
 {
 	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
-	bool is_tight = gm_budget_is_tight(heap, lookup->attempt, want->bytes);
+	bool is_tight = gm_price_part(heap, lookup->attempt, want->bytes) >
+			GM_PRICE_TIGHT;
 	const struct gm_extent *own;
 
 	if (!is_tight && (lookup->pages || !gm_order_is_idle(heap)))
@@ -103,14 +104,16 @@ bool gm_lookup_fewest_pages(struct gm_lookup *lookup)
 {
 	struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
+	enum gm_care care;
 	bool is_short;
 	size_t pages;
 
 	if (want->alignment > heap->unit)
 		return false;
-	is_short = gm_budget_is_short(heap, lookup->attempt, want->bytes);
+	care = gm_price_care(heap, lookup->attempt, want->bytes);
+	is_short = care == GM_CARE_LIMIT;
 	if (!is_short && (want->bytes < FEWEST_PAGES * heap->page_bytes ||
-			  !gm_budget_is_fragmented(heap, want->bytes)))
+			  care == GM_CARE_NONE))
 		return false;
 	if (want->bytes >= heap->page_bytes)
 		(void)gm_lookup_flush_own(lookup);

@@ -81,11 +81,7 @@ static bool follow_pending(struct gm_lookup *lookup)
 {
 	const struct gm_want *want = lookup->want;
 
-	return gm_may_follow(lookup->heap, want->flags) &&
-	       gm_budget_exceeds_stream_waste(lookup->heap, lookup->attempt,
-					      want->bytes) &&
-	       !gm_budget_has_slack(lookup->heap, want->bytes) &&
-	       gm_get_pending(lookup->arena, lookup->attempt, want,
+	return gm_get_pending(lookup->arena, lookup->attempt, want,
 			      GM_PENDING_LOOKS);
 }
 
@@ -93,10 +89,7 @@ static bool follow(struct gm_lookup *lookup)
 {
 	const struct gm_want *want = lookup->want;
 
-	return gm_may_follow(lookup->heap, want->flags) &&
-	       gm_budget_exceeds_stream_waste(lookup->heap, lookup->attempt,
-					      want->bytes) &&
-	       gm_arenas_fit_behind(lookup->arena, lookup->attempt, want->bytes,
+	return gm_arenas_fit_behind(lookup->arena, lookup->attempt, want->bytes,
 				    want->alignment, GM_ARENA_LOOKS);
 }
 
@@ -105,10 +98,7 @@ static bool follow_several(struct gm_lookup *lookup)
 {
 	const struct gm_want *want = lookup->want;
 
-	return gm_may_follow(lookup->heap, want->flags) &&
-	       gm_budget_exceeds_stream_waste(lookup->heap, lookup->attempt,
-					      want->bytes) &&
-	       gm_arenas_run_behind(lookup->arena, lookup->attempt, want->bytes,
+	return gm_arenas_run_behind(lookup->arena, lookup->attempt, want->bytes,
 				    want->alignment);
 }
 
@@ -157,7 +147,7 @@ static bool grow_or_transfer(struct gm_lookup *lookup)
 
 static bool grow_a_little(struct gm_lookup *lookup)
 {
-	return gm_budget_has_slack(lookup->heap, lookup->want->bytes) &&
+	return gm_price_is_little(lookup->heap, lookup->want->bytes) &&
 	       gm_lookup_grow(lookup);
 }
 
@@ -168,13 +158,6 @@ static bool flush_all(struct gm_lookup *lookup)
 	gm_locals_go(lookup->heap);
 	gm_slabs_purge_all(lookup->heap);
 	return true;
-}
-
-/* May the host wait for work so that unused segments go back? */
-static bool may_drain(const struct gm_lookup *lookup)
-{
-	return lookup->heap->space->budget.segment_wait_ns &&
-	       gm_may_follow(lookup->heap, lookup->want->flags);
 }
 
 /* Others have had their way meanwhile. */
@@ -190,73 +173,85 @@ static bool drain(struct gm_lookup *lookup)
  * had before they lose what they have ready, for with many of them each would
  * take it from the next for ever. What other streams free does not go to a
  * graph, which would keep it for good. With neither PAGES nor SEGMENTS a row is
- * for both models of memory. */
+ * for both models of memory. FOLLOWS: a stream, or the host, waits for work. */
 enum when {
 	ALWAYS = 0,
 	BESIDE_OTHERS = 1,
 	NOT_FOR_GRAPHS = 2,
 	PAGES = GM_WITH_PAGES,
 	SEGMENTS = GM_WITH_SEGMENTS,
+	FOLLOWS = 16,
 };
 
+/* `price`: what the row costs beyond a search. Where new memory costs no more
+ * (space/price.h) it is passed over. */
 static const struct {
 	const char *name;
 	bool (*take)(struct gm_lookup *lookup);
+	double price;
 	unsigned when;
 	uint32_t left_out;
 	enum gpumem_served serves; /* unless it says otherwise itself */
 } sources[] = {
 	{"short of pages, where the fewest unused ones are taken",
-	 gm_lookup_fewest_pages, NOT_FOR_GRAPHS | PAGES, NEVER,
+	 gm_lookup_fewest_pages, 0, NOT_FOR_GRAPHS | PAGES, NEVER,
 	 GPUMEM_SERVED_OWN},
 	{"near the limit, the smallest free block of all streams",
-	 gm_lookup_smallest, NOT_FOR_GRAPHS, NEVER, GPUMEM_SERVED_STREAMS},
-	{"free memory of the stream", use_own, ALWAYS, NEVER,
+	 gm_lookup_smallest, 0, NOT_FOR_GRAPHS, NEVER, GPUMEM_SERVED_STREAMS},
+	{"free memory of the stream", use_own, 0, ALWAYS, NEVER,
 	 GPUMEM_SERVED_OWN},
-	{"pending blocks that are done", poll_pending, ALWAYS, NEVER,
+	{"pending blocks that are done", poll_pending, 0, ALWAYS, NEVER,
 	 GPUMEM_SERVED_PENDING},
-	{"the thread's cache", gm_lookup_flush_own, ALWAYS, NEVER,
+	{"the thread's cache", gm_lookup_flush_own, 0, ALWAYS, NEVER,
 	 GPUMEM_SERVED_CACHES},
-	{"an unused segment, for little", cut_segment, SEGMENTS, NEVER,
+	{"an unused segment, for little", cut_segment, 0, SEGMENTS, NEVER,
 	 GPUMEM_SERVED_OWN},
-	{"one free block of another stream", borrow, NOT_FOR_GRAPHS, NEVER,
+	{"one free block of another stream", borrow, 0, NOT_FOR_GRAPHS, NEVER,
 	 GPUMEM_SERVED_STREAMS},
-	{"the driver, for a little", grow_a_little, BESIDE_OTHERS, NO_GROW,
+	{"the driver, for a little", grow_a_little, 0, BESIDE_OTHERS, NO_GROW,
 	 GPUMEM_SERVED_DRIVER},
-	{"the caches of all threads", flush_all, ALWAYS, NEVER,
+	{"the caches of all threads", flush_all, 0, ALWAYS, NEVER,
 	 GPUMEM_SERVED_CACHES},
 	{"to waste less, pending blocks, behind the work that uses them",
-	 follow_pending, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW,
-	 GPUMEM_SERVED_BEHIND},
+	 follow_pending, GM_PRICE_WAITS, NOT_FOR_GRAPHS | FOLLOWS,
+	 NO_WAIT | NO_GROW, GPUMEM_SERVED_BEHIND},
 	{"to waste less, a free block of another stream, behind its work",
-	 follow, NOT_FOR_GRAPHS, NO_WAIT | NO_GROW, GPUMEM_SERVED_BEHIND},
-	{"free blocks of all streams", transfer_before, NOT_FOR_GRAPHS, NEVER,
-	 GPUMEM_SERVED_STREAMS},
+	 follow, GM_PRICE_WAIT, NOT_FOR_GRAPHS | FOLLOWS, NO_WAIT | NO_GROW,
+	 GPUMEM_SERVED_BEHIND},
+	{"free blocks of all streams", transfer_before, 0, NOT_FOR_GRAPHS,
+	 NEVER, GPUMEM_SERVED_STREAMS},
 	{"to waste less, adjacent free blocks of several streams, behind their "
 	 "work",
-	 follow_several, NOT_FOR_GRAPHS | SEGMENTS, NO_WAIT | NO_GROW,
-	 GPUMEM_SERVED_BEHIND},
-	{"an unused segment of theirs, for little", cut_segment, SEGMENTS,
+	 follow_several, GM_PRICE_WAIT, NOT_FOR_GRAPHS | SEGMENTS | FOLLOWS,
+	 NO_WAIT | NO_GROW, GPUMEM_SERVED_BEHIND},
+	{"an unused segment of theirs, for little", cut_segment, 0, SEGMENTS,
 	 NEVER, GPUMEM_SERVED_OWN},
 	{"to waste less, unused segments, once the work on them is over", drain,
-	 NOT_FOR_GRAPHS | SEGMENTS, NO_WAIT | NO_GROW, GPUMEM_SERVED_WAITED},
-	{"pages moved from free blocks, or the driver", grow_or_transfer,
+	 GM_PRICE_MOVE, NOT_FOR_GRAPHS | SEGMENTS | FOLLOWS, NO_WAIT | NO_GROW,
+	 GPUMEM_SERVED_WAITED},
+	{"pages moved from free blocks, or the driver", grow_or_transfer, 0,
 	 ALWAYS, NO_GROW, GPUMEM_SERVED_MOVED},
-	{"an unused segment, since there is no more", cut_after_all, SEGMENTS,
-	 NEVER, GPUMEM_SERVED_OWN},
+	{"an unused segment, since there is no more", cut_after_all, 0,
+	 SEGMENTS, NEVER, GPUMEM_SERVED_OWN},
 };
 
 enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
 
 static bool applies(unsigned source, const struct gm_lookup *lookup)
 {
+	const struct gm_heap *heap = lookup->heap;
+	const struct gm_want *want = lookup->want;
 	unsigned when = sources[source].when;
 	unsigned of = when & (PAGES | SEGMENTS);
+	double price = sources[source].price;
 
-	return (!of || of & lookup->heap->space->model->with) &&
-	       !((when & BESIDE_OTHERS && !lookup->others) ||
-		 (when & NOT_FOR_GRAPHS && lookup->arena->graph) ||
-		 sources[source].left_out & lookup->want->flags);
+	return !(sources[source].left_out & want->flags) &&
+	       !(of && !(of & heap->space->model->with)) &&
+	       !(when & BESIDE_OTHERS && !lookup->others) &&
+	       !(when & NOT_FOR_GRAPHS && lookup->arena->graph) &&
+	       !(when & FOLLOWS && !gm_may_follow(heap, want->flags)) &&
+	       !(price > 0 &&
+		 gm_price_new(heap, lookup->attempt, want->bytes) <= price);
 }
 
 static bool find(struct gm_lookup *lookup)
@@ -301,7 +296,8 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, struct gm_attempt *attempt,
 	gm_locals_flush_huge(arena->heap);
 	gm_search_begin(arena->heap, attempt);
 	attempt->sparing = !lookup.pages;
-	attempt->spares_busy = may_drain(&lookup);
+	attempt->spares_busy = arena->heap->space->budget.segment_wait_ns &&
+			       gm_may_follow(arena->heap, want->flags);
 	attempt->spared_bytes = gm_budget_spared(arena->heap);
 	if (!find(&lookup))
 		status = lookup.status;

@@ -125,12 +125,13 @@ static bool choose(const struct gm_heap *heap, const struct gm_attempt *attempt,
 {
 	uint32_t holes = heap->space->holes;
 	struct gm_extent *hole = gm_node(&heap->nodes, holes);
-	bool moves = gm_budget_moves(heap, attempt, bytes);
+	bool moves = gm_price_new(heap, attempt, bytes) > GM_PRICE_MOVE;
 	bool shared = moves && !arena->graph;
 	/* At a limit the lowest address fails least (decision 45). */
 	const struct choice choice = {
 		.moves = moves,
-		.joins = moves && !gm_budget_is_tight(heap, attempt, bytes)};
+		.joins = moves &&
+			 gm_price_part(heap, attempt, bytes) <= GM_PRICE_TIGHT};
 
 	*best = (struct gm_plan){0};
 	for (; hole; hole = gm_ring_next(&heap->nodes, holes, hole)) {

@@ -112,8 +112,8 @@ static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
 /* The largest that a driver has no room for may go in smaller ones. */
 static gpumem_status create(struct gm_heap *heap, struct supply *supply)
 {
-	size_t pages = gm_budget_handle_pages(heap, supply->need->attempt,
-					      supply->need->pages);
+	size_t pages = gm_price_handle_pages(heap, supply->need->attempt,
+					     supply->need->pages);
 	gpumem_status status = GPUMEM_OK;
 
 	while (supply->missing && pages) {

@@ -14,14 +14,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Would a new segment be waste, and the heap larger than ever? */
+/* Would the heap be larger than ever, by more than a little? */
 static bool would_be_record(const struct gm_heap *heap, size_t bytes,
 			    size_t alignment)
 {
-	uint64_t need = gm_budget_need(heap, bytes);
-
-	return gm_budget_exceeds(heap, need) &&
-	       !gm_budget_has_slack(heap, need) &&
+	return !gm_price_is_little(heap, bytes) &&
 	       heap->counters.reserved.current +
 			       gm_segment_good(heap, bytes, alignment) >
 		       heap->space->budget.highest_reserved;

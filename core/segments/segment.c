@@ -249,11 +249,18 @@ static bool may_give_back(struct gm_heap *heap,
 	       !gm_capture_forbids(heap, attempt);
 }
 
+/* Would so much more be, whatever the driver rounds it up to? */
+static bool is_waste(const struct gm_heap *heap, uint64_t bytes)
+{
+	return heap->counters.reserved.current + bytes >
+	       gm_budget_target(heap, bytes);
+}
+
 bool gm_segment_may_exchange(struct gm_heap *heap,
 			     const struct gm_attempt *attempt,
 			     const struct gm_extent *unused, uint64_t bytes)
 {
-	if (!gm_budget_exceeds(heap, bytes))
+	if (!is_waste(heap, bytes))
 		return true;
 	if (!gm_budget_may_exchange(heap,
 				    gm_segment_good(heap, bytes, heap->unit)))
@@ -275,7 +282,7 @@ gpumem_status gm_segment_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 	gpumem_status status;
 
 	attempt->made_of = GPUMEM_SERVED_DRIVER;
-	if (gm_budget_exceeds(heap, bytes))
+	if (is_waste(heap, bytes))
 		gm_budget_exchange(heap, good);
 	if (heap->counters.reserved.current + good > target &&
 	    may_give_back(heap, attempt)) {

@@ -126,19 +126,6 @@ static double waste_of(const struct gm_heap *heap, double high)
 		       : heap->space->budget.waste_max;
 }
 
-/* A small heap would have its streams and its host wait for less than this, and
- * no program misses it. */
-static const uint64_t slack_bytes = 16 << 20;
-
-bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes)
-{
-	uint64_t pages = (bytes + heap->page_bytes - 1) / heap->page_bytes;
-	uint64_t after =
-		heap->counters.reserved.current + pages * heap->page_bytes;
-
-	return after <= heap->counters.highest_allocated + slack_bytes;
-}
-
 uint64_t gm_budget_high(const struct gm_heap *heap, uint64_t bytes)
 {
 	uint64_t high = heap->counters.allocated.current + bytes;
@@ -154,12 +141,6 @@ uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes)
 	uint64_t high = gm_budget_high(heap, bytes);
 
 	return high + (uint64_t)((double)high * waste_of(heap, (double)high));
-}
-
-bool gm_budget_exceeds(const struct gm_heap *heap, uint64_t bytes)
-{
-	return heap->counters.reserved.current + bytes >
-	       gm_budget_target(heap, bytes);
 }
 
 /* Streams that wait for each other cut each other's memory, and pages of which
@@ -196,29 +177,6 @@ uint64_t gm_budget_stream_target(const struct gm_heap *heap,
 	return (double)target < most ? (uint64_t)most : target;
 }
 
-bool gm_budget_exceeds_limit(const struct gm_heap *heap,
-			     const struct gm_attempt *attempt, uint64_t bytes)
-{
-	return gm_budget_need(heap, bytes) > gm_limit_room(heap, attempt);
-}
-
-bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap,
-				    const struct gm_attempt *attempt,
-				    uint64_t bytes)
-{
-	return gm_budget_exceeds_limit(heap, attempt, bytes) ||
-	       heap->counters.reserved.current + gm_budget_need(heap, bytes) >
-		       gm_budget_stream_target(heap, attempt, bytes);
-}
-
-bool gm_budget_moves(const struct gm_heap *heap,
-		     const struct gm_attempt *attempt, uint64_t bytes)
-{
-	return gm_budget_exceeds_limit(heap, attempt, bytes) ||
-	       heap->counters.reserved.current + gm_budget_need(heap, bytes) >
-		       gm_budget_target(heap, bytes);
-}
-
 gpumem_status gm_budget_answer(struct gm_attempt *attempt, gpumem_status status)
 {
 	if (status != GPUMEM_LIMIT)
@@ -231,39 +189,6 @@ void gm_budget_refuse(struct gm_heap *heap)
 {
 	heap->space->budget.met_limit = true;
 	heap->space->budget.refused_bytes = heap->counters.reserved.current;
-}
-
-/* A driver's price is by the handle, whatever its size: 1 GiB costs an H200 0.1
- * ms in one, 16 ms in 512 (to create and map). But a handle of which a part is
- * in use cannot move, and its rest is waste to all but small requests. So it is
- * a part of the request, which may be all that is like it; and of the heap,
- * about a seventh of the waste that is allowed. Where memory is short it is an
- * eighth of that; and a quarter where it is no longer ample, for what cannot
- * move by then still cannot when memory is short. */
-enum { REQUEST_PART = 4, RESERVED_PART = 480, WHEN_TIGHT = 8, NOT_AMPLE = 4 };
-
-static unsigned times_smaller(const struct gm_heap *heap,
-			      const struct gm_attempt *attempt, uint64_t bytes)
-{
-	if (gm_budget_is_tight(heap, attempt, bytes))
-		return WHEN_TIGHT;
-	return gm_budget_is_ample(heap, attempt, bytes) ? 1 : NOT_AMPLE;
-}
-
-size_t gm_budget_handle_pages(const struct gm_heap *heap,
-			      const struct gm_attempt *attempt, size_t pages)
-{
-	uint64_t reserved =
-		heap->counters.reserved.current / heap->page_bytes + pages;
-	uint64_t most = heap->space->handle_pages;
-	uint64_t part = times_smaller(heap, attempt,
-				      pages * (uint64_t)heap->page_bytes);
-
-	if (most > pages / (REQUEST_PART * part))
-		most = pages / (REQUEST_PART * part);
-	if (most > reserved / (RESERVED_PART * part))
-		most = reserved / (RESERVED_PART * part);
-	return most ? (size_t)1 << (63 - __builtin_clzll(most)) : 1;
 }
 
 void gm_budget_reserve(struct gm_heap *heap, uint64_t bytes, uint64_t segments)

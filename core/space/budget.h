@@ -72,55 +72,12 @@ uint64_t gm_budget_target(const struct gm_heap *heap, uint64_t bytes);
 uint64_t gm_budget_stream_target(const struct gm_heap *heap,
 				 const struct gm_attempt *attempt,
 				 uint64_t bytes);
-/* Would new memory for so much exceed the limit? */
-bool gm_budget_exceeds_limit(const struct gm_heap *heap,
-			     const struct gm_attempt *attempt, uint64_t bytes);
-/* Would it come to more than that target, or exceed the limit? */
-bool gm_budget_exceeds_stream_waste(const struct gm_heap *heap,
-				    const struct gm_attempt *attempt,
-				    uint64_t bytes);
-
-/* May so much more be reserved regardless of the waste? */
-bool gm_budget_has_slack(const struct gm_heap *heap, uint64_t bytes);
-
-/* How much is left, with `bytes` more, of the limit, of the device's memory,
- * and of what the driver had when it had no more?
- *
- * So much that handles may be as large as calls alone would have them.
- */
-bool gm_budget_is_ample(const struct gm_heap *heap,
-			const struct gm_attempt *attempt, uint64_t bytes);
-/* So little that memory counts for more than calls: what is free is cut with
- * care, and handles are small. */
-bool gm_budget_is_tight(const struct gm_heap *heap,
-			const struct gm_attempt *attempt, uint64_t bytes);
-/* Less still, in a heap that has had to do with less than it needed: a page
- * counts for more than the time to choose it. Not if the program has long had
- * its peak, and that would fit beside what cannot be moved. */
-bool gm_budget_is_short(const struct gm_heap *heap,
-			const struct gm_attempt *attempt, uint64_t bytes);
-/* Do parts of pages take so much more than the waste that the peak would not
- * fit below the target if it came again? A page counts for more than the time
- * to choose it then, too. Not with memory of several streams, or pending. */
-bool gm_budget_is_fragmented(const struct gm_heap *heap, uint64_t bytes);
-/* Does a growth for so much move pages, since new ones would be waste or are
- * beyond the limit? */
-bool gm_budget_moves(const struct gm_heap *heap,
-		     const struct gm_attempt *attempt, uint64_t bytes);
 /* What asking the driver for memory came to. At the limit of the device it has
  * no more, as far as the heap goes: what other pools have to spare helps. */
 gpumem_status gm_budget_answer(struct gm_attempt *attempt,
 			       gpumem_status status);
 /* The driver has no more, as of now. */
 void gm_budget_refuse(struct gm_heap *heap);
-
-/* Would so much more be waste? */
-bool gm_budget_exceeds(const struct gm_heap *heap, uint64_t bytes);
-
-/* How many pages the largest of the new handles covers where so many pages are
- * to be mapped. */
-size_t gm_budget_handle_pages(const struct gm_heap *heap,
-			      const struct gm_attempt *attempt, size_t pages);
 
 /* The only writers of `reserved`; for device memory they update the device's
  * sum too. */

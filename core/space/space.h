@@ -35,6 +35,7 @@
 
 #include "budget.h"
 #include "growth.h"
+#include "price.h"
 #include "base/option.h"
 
 struct gm_arena;

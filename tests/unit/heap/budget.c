@@ -141,14 +141,15 @@ static void test_peak(void)
 	is_uint(limit, 4 * PAGE, "four pages");
 	counters->highest_allocated = limit - limit / SPARE_PART - part;
 	counters->allocated.total = PEAK_TIMES * counters->highest_allocated;
-	ok(!gm_budget_is_short(&heap, NULL, 1),
+	ok(gm_price_care(&heap, NULL, 1) != GM_CARE_LIMIT,
 	   "a peak that fits is no concern");
 	counters->allocated.total--;
-	ok(gm_budget_is_short(&heap, NULL, 1),
+	ok(gm_price_care(&heap, NULL, 1) == GM_CARE_LIMIT,
 	   "until it has been one for long");
 	counters->allocated.total = UINT64_MAX / 2;
 	counters->highest_allocated++;
-	ok(gm_budget_is_short(&heap, NULL, 1), "one that does not fit is");
+	ok(gm_price_care(&heap, NULL, 1) == GM_CARE_LIMIT,
+	   "one that does not fit is");
 	counters->highest_allocated = highest;
 	counters->allocated.total = total;
 	heap_end();

@@ -21,7 +21,7 @@ static void test_sizes(void)
 	is_uint(calls(GPUMEM_CALL_MAP), 4, "one call for each size");
 	block(arena, 4096 * PAGE);
 	is_uint(handles(), 7 + 6 + 512, "none is larger than allowed");
-	is_uint(gm_budget_handle_pages(&heap, NULL, 1), 1,
+	is_uint(gm_price_handle_pages(&heap, NULL, 1), 1,
 		"one page is one page");
 	sound("sizes");
 	heap_end();
