@@ -13,19 +13,10 @@
 #include "cache/hot.h"
 #include "report/report.h"
 
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- blocks ---- */
-
-gpumem_status gm_alloc_locked(struct gpumem_pool *pool,
-			      const struct gm_request *request, void **ptr_out)
-{
-	GM_SCOPE;
-	gpumem_status status = gm_pool_alloc(pool, request, ptr_out);
-
-	gm_locals_end_call();
-	return status;
-}
 
 /* Arguments in registers, so that the hot path needs no frame to call it. */
 static __attribute__((noinline)) gpumem_status
@@ -56,59 +47,20 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 			return GPUMEM_OK;
 		}
 	}
-	return gm_alloc_locked(pool, &request, ptr_out);
-}
-
-/* The cache was entered, and is locked unless it is claimed. */
-static __attribute__((noinline)) gpumem_status
-alloc_stopped(gpumem_pool *pool, size_t bytes, gpumem_stream stream,
-	      void **ptr_out, struct gm_local *local)
-{
-	uint32_t claimed = gm_local_claimed(local);
-	void *ptr = NULL;
-
-	if (!(claimed & GM_CLAIMED))
-		ptr = gm_hot_take_recorded(local, &pool->heap, bytes,
-					   gm_local_tag, claimed, GM_HOT_AGAIN);
-	gm_local_unlock(local);
-	if (UNLIKELY(!bytes))
-		return alloc_slow(pool, bytes, 1, stream, ptr_out);
-	if (UNLIKELY(!ptr))
-		ptr = gm_local_alloc_refilled(&pool->heap, bytes, stream,
-					      gm_local_tag);
-	if (UNLIKELY(!ptr))
-		return gm_alloc_locked(
-			pool,
-			&(struct gm_request){.bytes = bytes,
-					     .alignment = 1,
-					     .stream = stream,
-					     .tag = gm_local_tag},
-			ptr_out);
-	*ptr_out = ptr;
-	return GPUMEM_OK;
+	return gm_pool_alloc(pool, &request, ptr_out);
 }
 
 gpumem_status gpumem_alloc(gpumem_pool *pool, size_t bytes,
 			   gpumem_stream stream, void **ptr_out)
 {
-	struct gm_local *local = gm_local_last;
-	void *ptr;
+	void *ptr = NULL;
 
-	if (UNLIKELY(!pool || !ptr_out))
-		goto slow;
-	if (UNLIKELY(!gm_local_is(local, &pool->heap, stream)))
-		goto slow;
-	if (UNLIKELY(gm_local_enter(local)))
-		return alloc_stopped(pool, bytes, stream, ptr_out, local);
-	ptr = gm_hot_take(local, &pool->heap, bytes, 0);
-	gm_local_unlock(local);
+	if (LIKELY(pool && ptr_out))
+		ptr = gm_hot_alloc(&pool->heap, bytes, stream, 0, GM_HOT_PLAIN);
 	if (UNLIKELY(!ptr))
-		goto slow;
+		return alloc_slow(pool, bytes, 1, stream, ptr_out);
 	*ptr_out = ptr;
 	return GPUMEM_OK;
-
-slow:
-	return alloc_slow(pool, bytes, 1, stream, ptr_out);
 }
 
 gpumem_status gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes,
@@ -119,8 +71,11 @@ gpumem_status gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes,
 			  ptr_out);
 }
 
-static gpumem_status free_locked(void *ptr, gpumem_stream stream)
+static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
+							 gpumem_stream stream)
 {
+	if (!ptr || gm_local_free_again(ptr, false, stream))
+		return GPUMEM_OK;
 	GM_SCOPE;
 	gpumem_status status = gm_pool_explain(ptr, gm_heap_free(ptr, stream));
 
@@ -128,44 +83,11 @@ static gpumem_status free_locked(void *ptr, gpumem_stream stream)
 	return status;
 }
 
-static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
-							 gpumem_stream stream)
-{
-	if (!ptr || gm_local_free_again(ptr, false, stream))
-		return GPUMEM_OK;
-	return free_locked(ptr, stream);
-}
-
-static __attribute__((noinline)) gpumem_status
-free_stopped(void *ptr, gpumem_stream stream, uintptr_t entry,
-	     struct gm_local *local, const struct gm_heap *heap)
-{
-	uint32_t claimed = gm_local_claimed(local);
-	bool done = false;
-
-	if (!(claimed & GM_CLAIMED))
-		done = gm_hot_put_recorded(local, heap, entry, ptr, claimed);
-	gm_local_unlock(local);
-	if (done || gm_local_free_flushed(ptr, false, stream))
-		return GPUMEM_OK;
-	return free_locked(ptr, stream);
-}
-
 gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
 {
-	uintptr_t entry = gm_map_get((uintptr_t)ptr);
-	struct gm_local *local = gm_local_last;
-	const struct gm_heap *heap =
-		atomic_load_explicit(&local->heap, memory_order_relaxed);
-	bool done;
-
-	if (UNLIKELY(!entry || !heap || local->stream != stream))
-		return free_slow(ptr, stream);
-	if (UNLIKELY(gm_local_enter(local)))
-		return free_stopped(ptr, stream, entry, local, heap);
-	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_PLAIN);
-	gm_local_unlock(local);
-	return done ? GPUMEM_OK : free_slow(ptr, stream);
+	return LIKELY(gm_hot_free(ptr, false, stream, GM_HOT_PLAIN))
+		       ? GPUMEM_OK
+		       : free_slow(ptr, stream);
 }
 
 gpumem_status gpumem_use_on(void *ptr, gpumem_stream stream)

@@ -25,9 +25,9 @@ static void *alloc_cached(struct gm_heap *heap,
 
 	if (request->alignment > 1)
 		return NULL;
-	ptr = request->tag
-		      ? NULL
-		      : gm_local_alloc(heap, request->bytes, request->stream);
+	ptr = request->tag ? NULL
+			   : gm_hot_alloc(heap, request->bytes, request->stream,
+					  0, GM_HOT_PLAIN);
 	return ptr ? ptr
 		   : gm_local_alloc_again(heap, request->bytes, request->stream,
 					  request->tag);
@@ -72,7 +72,7 @@ static gpumem_status alloc(struct gpumem_pool *pool, struct gm_request *request,
 	request->holds_out = usable_out;
 	ptr = alloc_cached(&pool->heap, request);
 	if (!ptr)
-		status = gm_alloc_locked(pool, request, &ptr);
+		status = gm_pool_alloc(pool, request, &ptr);
 	if (status == GPUMEM_OK && request->flags & GPUMEM_ALLOC_ZERO)
 		status = zero(pool, ptr, *usable_out, request->stream);
 	if (status == GPUMEM_OK)
@@ -161,8 +161,10 @@ gpumem_status gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out)
 
 /* ---- the end of a block ---- */
 
-static gpumem_status free_own_locked(void *ptr)
+static __attribute__((noinline)) gpumem_status free_own_slow(void *ptr)
 {
+	if (!ptr || gm_local_free_again(ptr, true, NULL))
+		return GPUMEM_OK;
 	GM_SCOPE;
 	gpumem_status status = gm_pool_explain(ptr, gm_heap_free_own(ptr));
 
@@ -170,16 +172,10 @@ static gpumem_status free_own_locked(void *ptr)
 	return status;
 }
 
-static __attribute__((noinline)) gpumem_status free_own_slow(void *ptr)
-{
-	if (!ptr || gm_local_free_again(ptr, true, NULL))
-		return GPUMEM_OK;
-	return free_own_locked(ptr);
-}
-
 gpumem_status gpumem_free_own(void *ptr)
 {
-	if (__builtin_expect(!gm_local_free_own(ptr), false))
+	if (__builtin_expect(!gm_hot_free(ptr, true, NULL, GM_HOT_PLAIN),
+			     false))
 		return free_own_slow(ptr);
 	return GPUMEM_OK;
 }

@@ -25,14 +25,6 @@ static bool may_have_more(void)
 	       atomic_load_explicit(&gm_words_used, memory_order_relaxed);
 }
 
-void *gm_local_alloc_refilled(struct gm_heap *heap, size_t bytes,
-			      gpumem_stream stream, uint32_t tag)
-{
-	return gm_local_refill_for(heap, bytes, stream)
-		       ? gm_hot_alloc(heap, bytes, stream, tag, GM_HOT_AFTER)
-		       : NULL;
-}
-
 void *gm_local_alloc_again(struct gm_heap *heap, size_t bytes,
 			   gpumem_stream stream, uint32_t tag)
 {
@@ -40,20 +32,17 @@ void *gm_local_alloc_again(struct gm_heap *heap, size_t bytes,
 
 	if (tag || may_be_recorded())
 		ptr = gm_hot_alloc(heap, bytes, stream, tag, GM_HOT_AGAIN);
-	return ptr ? ptr : gm_local_alloc_refilled(heap, bytes, stream, tag);
-}
-
-bool gm_local_free_flushed(void *ptr, bool any, gpumem_stream stream)
-{
-	return (any ? gm_local_flush_for_own(ptr)
-		    : gm_local_flush_for(ptr, stream)) &&
-	       gm_hot_free(ptr, any, stream);
+	if (!ptr && gm_local_refill_for(heap, bytes, stream))
+		ptr = gm_hot_alloc(heap, bytes, stream, tag, GM_HOT_AFTER);
+	return ptr;
 }
 
 bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream)
 {
 	if ((may_have_more() || may_be_recorded()) &&
-	    gm_hot_free(ptr, any, stream))
+	    gm_hot_free(ptr, any, stream, GM_HOT_AGAIN))
 		return true;
-	return gm_local_free_flushed(ptr, any, stream);
+	return (any ? gm_local_flush_for_own(ptr)
+		    : gm_local_flush_for(ptr, stream)) &&
+	       gm_hot_free(ptr, any, stream, GM_HOT_AGAIN);
 }

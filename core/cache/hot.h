@@ -96,9 +96,11 @@ GM_HOT bool gm_local_counts(const struct gm_local *local, unsigned tag)
 		deltas, tag);
 }
 
-/* Of the cache that is locked: a ready block, or NULL. */
+/* Of the cache that is locked: a ready block, or NULL; if it may have more,
+ * with an event if the heap is recorded, as `claimed` of the cache says. */
 GM_HOT void *gm_hot_take(struct gm_local *local, struct gm_heap *heap,
-			 size_t bytes, uint32_t tag)
+			 size_t bytes, uint32_t tag, enum gm_hot how,
+			 uint32_t claimed)
 {
 	const struct gm_class *class;
 	unsigned class_index;
@@ -117,18 +119,7 @@ GM_HOT void *gm_hot_take(struct gm_local *local, struct gm_heap *heap,
 	}
 	if (tag && ptr)
 		gm_tag_count_alloc(heap->tags, local->group->tags, tag, bytes);
-	return ptr;
-}
-
-/* The same, with an event if the heap is recorded, as `claimed` of the cache
- * says. */
-GM_HOT void *gm_hot_take_recorded(struct gm_local *local, struct gm_heap *heap,
-				  size_t bytes, uint32_t tag, uint32_t claimed,
-				  enum gm_hot how)
-{
-	void *ptr = gm_hot_take(local, heap, bytes, tag);
-
-	if (claimed & GM_CLAIM_RECORDED && ptr)
+	if (how != GM_HOT_PLAIN && claimed & GM_CLAIM_RECORDED && ptr)
 		gm_local_record(local, GPUMEM_RECORD_ALLOC,
 				how == GM_HOT_AFTER ? gm_record_now_after()
 						    : gm_record_now(),
@@ -136,32 +127,27 @@ GM_HOT void *gm_hot_take_recorded(struct gm_local *local, struct gm_heap *heap,
 	return ptr;
 }
 
-/* A ready block with any tag, also while the heap is recorded; or NULL. */
+/* Locks the cache; for any block also where the thread has a tag, or the heap
+ * is recorded. */
+GM_HOT bool gm_hot_lock(struct gm_local *local, enum gm_hot how,
+			uint32_t *claimed_out)
+{
+	return how == GM_HOT_PLAIN ? gm_local_lock(local)
+				   : gm_local_lock_recorded(local, claimed_out);
+}
+
+/* A ready block, or NULL: take the slow path. Without the mutex. */
 GM_HOT void *gm_hot_alloc(struct gm_heap *heap, size_t bytes,
 			  gpumem_stream stream, uint32_t tag, enum gm_hot how)
 {
 	struct gm_local *local = gm_local_last;
-	uint32_t claimed;
+	uint32_t claimed = 0;
 	void *ptr;
 
-	if (!gm_local_is(local, heap, stream) ||
-	    !gm_local_lock_recorded(local, &claimed))
+	if (__builtin_expect(!gm_local_is(local, heap, stream), false) ||
+	    !gm_hot_lock(local, how, &claimed))
 		return NULL;
-	ptr = gm_hot_take_recorded(local, heap, bytes, tag, claimed, how);
-	gm_local_unlock(local);
-	return ptr;
-}
-
-/* A ready block, or NULL: take the slow path. Without the mutex. */
-GM_HOT void *gm_local_alloc(struct gm_heap *heap, size_t bytes,
-			    gpumem_stream stream)
-{
-	struct gm_local *local = gm_local_last;
-	void *ptr;
-
-	if (!gm_local_is(local, heap, stream) || !gm_local_lock(local))
-		return NULL;
-	ptr = gm_hot_take(local, heap, bytes, 0);
+	ptr = gm_hot_take(local, heap, bytes, tag, how, claimed);
 	gm_local_unlock(local);
 	return ptr;
 }
@@ -301,78 +287,53 @@ GM_HOT struct gm_hot_block gm_hot_look(uintptr_t entry, uintptr_t address)
 		gm_mark_has(class, mark) & GM_MORE_TAG};
 }
 
-/* Of the cache that is locked, of the block that the map knows by `entry`. */
+/* Of the cache that is locked, of the block that the map knows by `entry`; if
+ * it is for any block, with an event if the heap is recorded, as `claimed` of
+ * the cache says. */
 GM_HOT bool gm_hot_put(struct gm_local *local, const struct gm_heap *heap,
-		       uintptr_t entry, void *ptr, enum gm_hot how)
+		       uintptr_t entry, void *ptr, enum gm_hot how,
+		       uint32_t claimed)
 {
-	if (!(entry & 1))
-		return gm_local_free_large(local, (struct gm_extent *)entry,
+	bool recorded = how != GM_HOT_PLAIN && claimed & GM_CLAIM_RECORDED;
+	struct gm_hot_block block = {0, 0};
+	uint64_t time = recorded ? gm_record_now() : 0;
+	bool done;
+
+	if (recorded)
+		block = gm_hot_look(entry, (uintptr_t)ptr);
+	if (entry & 1)
+		done = gm_entry_arena(entry) == local->arena_number &&
+		       gm_local_free_small(local, heap, entry, (uintptr_t)ptr,
+					   how);
+	else
+		done = gm_local_free_large(local, (struct gm_extent *)entry,
 					   (uintptr_t)ptr, how);
-	return gm_entry_arena(entry) == local->arena_number &&
-	       gm_local_free_small(local, heap, entry, (uintptr_t)ptr, how);
-}
-
-/* The same with any tag, and with an event if the heap is recorded, as
- * `claimed` of the cache says. */
-GM_HOT bool gm_hot_put_recorded(struct gm_local *local,
-				const struct gm_heap *heap, uintptr_t entry,
-				void *ptr, uint32_t claimed)
-{
-	struct gm_hot_block block;
-	uint64_t time;
-
-	if (!(claimed & GM_CLAIM_RECORDED))
-		return gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN);
-	time = gm_record_now();
-	block = gm_hot_look(entry, (uintptr_t)ptr);
-	if (!gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN))
-		return false;
-	gm_local_record(local, GPUMEM_RECORD_FREE, time, ptr, block.requested,
-			block.tag);
-	return true;
-}
-
-/* Of any stream, or only of a block that is freed on the stream of the cache;
- * with any tag, also while the heap is recorded. */
-GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream)
-{
-	uintptr_t entry = gm_map_get((uintptr_t)ptr);
-	struct gm_local *local = gm_local_last;
-	const struct gm_heap *heap =
-		atomic_load_explicit(&local->heap, memory_order_relaxed);
-	uint32_t claimed;
-	bool done;
-
-	if (!entry || !heap || (!any && local->stream != stream) ||
-	    !gm_local_lock_recorded(local, &claimed))
-		return false;
-	done = gm_hot_put_recorded(local, heap, entry, ptr, claimed);
-	gm_local_unlock(local);
+	if (recorded && done)
+		gm_local_record(local, GPUMEM_RECORD_FREE, time, ptr,
+				block.requested, block.tag);
 	return done;
 }
 
-/* Frees a block into the thread's cache, on its own stream: a cache takes only
- * blocks of its arena, and so of its stream. False: take the slow path, and
+/* Frees a block into the thread's cache: one that is freed on `stream`, or any,
+ * on its own stream, since a cache takes only blocks of its arena. False:
  * nothing has happened. Without the mutex. */
-GM_HOT bool gm_local_free_own(void *ptr)
+GM_HOT bool gm_hot_free(void *ptr, bool any, gpumem_stream stream,
+			enum gm_hot how)
 {
 	uintptr_t entry = gm_map_get((uintptr_t)ptr);
 	struct gm_local *local = gm_local_last;
 	const struct gm_heap *heap =
 		atomic_load_explicit(&local->heap, memory_order_relaxed);
+	uint32_t claimed = 0;
 	bool done;
 
-	if (!entry || !heap || !gm_local_lock(local))
+	if (__builtin_expect(!entry || !heap, false) ||
+	    (!any && __builtin_expect(local->stream != stream, false)) ||
+	    !gm_hot_lock(local, how, &claimed))
 		return false;
-	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_PLAIN);
+	done = gm_hot_put(local, heap, entry, ptr, how, claimed);
 	gm_local_unlock(local);
 	return done;
-}
-
-/* The same of a block that is freed on `stream`. */
-GM_HOT bool gm_local_free(void *ptr, gpumem_stream stream)
-{
-	return gm_local_last->stream == stream && gm_local_free_own(ptr);
 }
 
 #endif

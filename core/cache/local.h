@@ -205,25 +205,20 @@ bool gm_local_flush_for(const void *ptr, gpumem_stream stream);
 /* The same of a block that is freed on its own stream, whichever that is. */
 bool gm_local_flush_for_own(const void *ptr);
 
-/* after.c: what to do without the mutex after gm_local_alloc(), or
- * gm_local_free() of a block that is freed on `stream` or on any, found
- * nothing: the same with tags, and with an event if the heap is recorded; and
- * then with the depot. The second of each begins with the depot. NULL, or
- * false: take the slow path. */
+/* after.c: what to do without the mutex after gm_hot_alloc(), or gm_hot_free(),
+ * found nothing: the same with tags, and with an event if the heap is recorded;
+ * and then with the depot. NULL, or false: take the slow path. */
 void *gm_local_alloc_again(struct gm_heap *heap, size_t bytes,
 			   gpumem_stream stream, uint32_t tag);
-void *gm_local_alloc_refilled(struct gm_heap *heap, size_t bytes,
-			      gpumem_stream stream, uint32_t tag);
 bool gm_local_free_again(void *ptr, bool any, gpumem_stream stream);
-bool gm_local_free_flushed(void *ptr, bool any, gpumem_stream stream);
 
 /* Some block of the process has had a word of the caller's (heap/user.c). */
 extern _Atomic bool gm_words_used;
 
 /* resize_local.c: a small block that is used on its own stream, without the
- * mutex. OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY: its
- * slot is too small, and nothing has changed. NOT_READY, without a sentence:
- * take the slow path. */
+ * mutex. OK: it has `bytes` requested bytes now, and holds *holds_out; BUSY:
+ * its slot is too small, and nothing has changed. NOT_READY, without a
+ * sentence: take the slow path. */
 gpumem_status gm_local_resize(void *ptr, size_t bytes, gpumem_stream stream,
 			      uint64_t *holds_out);
 /* The BUSY of a slot. */
@@ -235,9 +230,9 @@ gpumem_status gm_slot_too_small(void);
  * it becomes gm_local_last. OK or NO_HOST_MEMORY. */
 gpumem_status gm_local_of(struct gm_heap *heap, struct gm_arena *arena,
 			  struct gm_local **local_out);
-/* tag_counts.c: what counts by tag is made where the heap, or the calling thread
- * of it, has none; a thread that gets none goes without its cache. OK, or
- * NO_HOST_MEMORY of the heap's. */
+/* tag_counts.c: what counts by tag is made where the heap, or the calling
+ * thread of it, has none; a thread that gets none goes without its cache. OK,
+ * or NO_HOST_MEMORY of the heap's. */
 gpumem_status gm_local_make_tags(struct gm_heap *heap);
 
 /* Between gm_locals_stop() and gm_locals_go(): each thread has to choose its

@@ -29,6 +29,11 @@
 #define MIB ((size_t)1 << 20)
 #define HEAP_USE __attribute__((unused)) static
 
+/* The thread's cache, for a block that has nothing more than its size. */
+#define gm_local_alloc(heap, bytes, stream)                                    \
+	gm_hot_alloc(heap, bytes, stream, 0, GM_HOT_PLAIN)
+#define gm_local_free(ptr, stream) gm_hot_free(ptr, false, stream, GM_HOT_PLAIN)
+
 static struct gpumem_device *device;
 static struct gm_heap heap;
 
