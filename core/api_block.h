@@ -22,8 +22,4 @@ static inline gpumem_status gm_alignment_refused(size_t alignment)
 		       alignment);
 }
 
-/* gm_pool_alloc() as a call of its own. */
-gpumem_status gm_alloc_locked(struct gpumem_pool *pool,
-			      const struct gm_request *request, void **ptr_out);
-
 #endif

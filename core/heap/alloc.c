@@ -18,6 +18,8 @@ static void note_alloc(struct gm_heap *heap, struct gm_attempt *attempt,
 {
 	uintptr_t address = (uintptr_t)ptr;
 
+	if (attempt->grown)
+		gm_counters_miss(&heap->counters);
 	if (attempt->after)
 		attempt->served = attempt->after;
 	gm_counters_serve(&heap->counters, attempt->served);
@@ -31,23 +33,6 @@ static void note_alloc(struct gm_heap *heap, struct gm_attempt *attempt,
 		gm_hook_tell(heap, address, GPUMEM_HOOK_ALLOC, request->stream);
 	if (heap->record)
 		gm_heap_record_alloc(heap, request, address, attempt->served);
-}
-
-/* With the request's bytes promised to its tag meanwhile. */
-static gpumem_status take_tagged(struct gm_heap *heap,
-				 struct gm_attempt *attempt,
-				 const struct gm_request *request,
-				 void **ptr_out)
-{
-	gpumem_status status =
-		gm_heap_tag_promise(heap, request, &attempt->over);
-
-	if (status != GPUMEM_OK)
-		return status;
-	status = gm_heap_take(heap, attempt, request, ptr_out);
-	if (status != GPUMEM_OK)
-		gm_tag_withdraw(heap->tags, request->tag, request->bytes);
-	return status;
 }
 
 /* A small one fits any limit that a pool may have. */
@@ -116,8 +101,9 @@ static gpumem_status check_room(struct gm_heap *heap,
 					"the device's limit"));
 }
 
-static gpumem_status take(struct gm_heap *heap, struct gm_attempt *attempt,
-			  const struct gm_request *request, void **ptr_out)
+/* May it have memory at all? Then its bytes are promised to its tag. */
+static gpumem_status admit(struct gm_heap *heap, struct gm_attempt *attempt,
+			   const struct gm_request *request)
 {
 	gpumem_status status;
 
@@ -126,10 +112,9 @@ static gpumem_status take(struct gm_heap *heap, struct gm_attempt *attempt,
 		return gm_fail(GPUMEM_LIMIT,
 			       "the request exceeds the pool's limit");
 	status = check_room(heap, attempt, request);
-	if (status != GPUMEM_OK)
+	if (status != GPUMEM_OK || !request->tag)
 		return status;
-	return request->tag ? take_tagged(heap, attempt, request, ptr_out)
-			    : gm_heap_take(heap, attempt, request, ptr_out);
+	return gm_heap_tag_promise(heap, request, &attempt->over);
 }
 
 gpumem_status gm_heap_attempt(struct gm_heap *heap, struct gm_attempt *attempt,
@@ -144,9 +129,13 @@ gpumem_status gm_heap_attempt(struct gm_heap *heap, struct gm_attempt *attempt,
 				       .no_wait = request->flags &
 						  GPUMEM_ALLOC_NO_WAIT,
 				       .completions = heap->order->completions};
-	status = take(heap, attempt, request, ptr_out);
-	if (status == GPUMEM_OK && attempt->grown)
-		gm_counters_miss(&heap->counters);
+	status = admit(heap, attempt, request);
+	if (status == GPUMEM_OK) {
+		status = gm_heap_take(heap, attempt, request, ptr_out);
+		if (status != GPUMEM_OK && request->tag)
+			gm_tag_withdraw(heap->tags, request->tag,
+					request->bytes);
+	}
 	if (status == GPUMEM_OK)
 		note_alloc(heap, attempt, request, *ptr_out);
 	attempt->releases = heap->space->releases;

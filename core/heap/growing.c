@@ -8,17 +8,13 @@
  */
 #include "lookup.h"
 
-static void grow_once(struct gm_lookup *lookup, bool follows, bool waits)
+/* What growing may do, and end for want of. */
+static void allow(struct gm_attempt *attempt, bool follows, bool waits)
 {
-	struct gm_attempt *attempt = lookup->attempt;
-
 	attempt->follows = follows;
 	attempt->waits = waits;
 	attempt->short_pages = 0;
 	attempt->short_places = false;
-	lookup->status = gm_space_grow(
-		lookup->heap, attempt, lookup->arena, lookup->want->bytes,
-		lookup->want->alignment, &lookup->extent);
 }
 
 /* Without an extent others have had their way. */
@@ -29,12 +25,6 @@ static bool has_grown(struct gm_lookup *lookup)
 	if (lookup->extent)
 		lookup->attempt->served = lookup->attempt->made_of;
 	return lookup->status == GPUMEM_OK;
-}
-
-bool gm_lookup_grow_at_once(struct gm_lookup *lookup)
-{
-	grow_once(lookup, false, false);
-	return has_grown(lookup);
 }
 
 /* There are as many places as may be: all whose work is over are unmapped;
@@ -85,35 +75,39 @@ static bool get_pages(struct gm_lookup *lookup)
 				  GM_PENDING_LOOKS));
 }
 
-/* Whether another growth may do better. */
-static bool get_behind(struct gm_lookup *lookup, unsigned *rounds)
+/* What it ended for, if it did, is seen to. True: there is an extent, or all
+ * begins anew. */
+static bool help(struct gm_lookup *lookup, unsigned *rounds, bool *waits)
 {
-	bool had = get_pages(lookup);
+	struct gm_attempt *attempt = lookup->attempt;
+	bool had;
 
+	if (attempt->short_places) {
+		*waits = false;
+		return wait_for_places(lookup);
+	}
+	had = get_pages(lookup);
 	*rounds = had ? *rounds - 1 : 0;
-	lookup->attempt->served = GPUMEM_SERVED_BEHIND;
-	return had &&
-	       gm_arena_fit(lookup->arena, lookup->attempt, lookup->want->bytes,
-			    lookup->want->alignment);
+	attempt->served = GPUMEM_SERVED_BEHIND;
+	return had && gm_arena_fit(lookup->arena, attempt, lookup->want->bytes,
+				   lookup->want->alignment);
 }
 
-bool gm_lookup_grow(struct gm_lookup *lookup)
+bool gm_lookup_grow(struct gm_lookup *lookup, bool at_once)
 {
-	const struct gm_attempt *attempt = lookup->attempt;
-	bool waits = gm_may_follow(lookup->heap, lookup->want->flags);
+	struct gm_attempt *attempt = lookup->attempt;
+	const struct gm_want *want = lookup->want;
+	bool waits = !at_once && gm_may_follow(lookup->heap, want->flags);
 	unsigned rounds = waits ? FOLLOW_ROUNDS : 0;
 
-	grow_once(lookup, rounds, waits);
-	while (lookup->status != GPUMEM_OK &&
-	       (attempt->short_pages || attempt->short_places)) {
-		if (attempt->short_places) {
-			waits = false;
-			if (wait_for_places(lookup))
-				return true;
-		} else if (get_behind(lookup, &rounds)) {
-			return true;
-		}
-		grow_once(lookup, rounds, waits);
-	}
-	return has_grown(lookup);
+	do {
+		allow(attempt, rounds, waits);
+		lookup->status = gm_space_grow(
+			lookup->heap, attempt, lookup->arena, want->bytes,
+			want->alignment, &lookup->extent);
+		if (lookup->status == GPUMEM_OK ||
+		    !(attempt->short_pages || attempt->short_places))
+			return has_grown(lookup);
+	} while (!help(lookup, &rounds, &waits));
+	return true;
 }

@@ -26,10 +26,9 @@ struct gm_lookup {
 
 /* Growing, as a source: false, nothing has changed. What other streams have
  * comes before more than `stream_waste` is new, and waiting for places before
- * more than `waste_max` is. */
-bool gm_lookup_grow(struct gm_lookup *lookup);
-/* For a better place than there is: neither the host nor the stream waits. */
-bool gm_lookup_grow_at_once(struct gm_lookup *lookup);
+ * more than `waste_max` is. at_once, for a better place than there is: neither
+ * the host nor the stream waits. */
+bool gm_lookup_grow(struct gm_lookup *lookup, bool at_once);
 
 /* Sources where memory is short: the place in the arena that takes the fewest
  * unused pages, or a growth if that takes fewer; the smallest free block of all

@@ -120,7 +120,7 @@ bool gm_lookup_fewest_pages(struct gm_lookup *lookup)
 	lookup->extent = gm_place_free(lookup->arena, want->bytes, &pages);
 	if (!grows_better(lookup, pages, is_short))
 		return lookup->extent;
-	if (gm_lookup_grow_at_once(lookup))
+	if (gm_lookup_grow(lookup, true))
 		return true;
 	/* What is free may be in other extents now. */
 	lookup->extent = gm_place_free(lookup->arena, want->bytes, &pages);

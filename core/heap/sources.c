@@ -134,7 +134,7 @@ static bool grow_or_transfer(struct gm_lookup *lookup)
 {
 	struct gm_first first = {0};
 
-	if (gm_lookup_grow(lookup))
+	if (gm_lookup_grow(lookup, false))
 		return true;
 	if (!moves_pages(lookup))
 		return false;
@@ -148,7 +148,7 @@ static bool grow_or_transfer(struct gm_lookup *lookup)
 static bool grow_a_little(struct gm_lookup *lookup)
 {
 	return gm_price_is_little(lookup->heap, lookup->want->bytes) &&
-	       gm_lookup_grow(lookup);
+	       gm_lookup_grow(lookup, false);
 }
 
 static bool flush_all(struct gm_lookup *lookup)
@@ -254,28 +254,35 @@ static bool applies(unsigned source, const struct gm_lookup *lookup)
 		 gm_price_new(heap, lookup->attempt, want->bytes) <= price);
 }
 
-static bool find(struct gm_lookup *lookup)
+/* What the search may do is the attempt's. */
+static struct gm_lookup begin(struct gm_arena *arena,
+			      struct gm_attempt *attempt,
+			      const struct gm_want *want)
 {
-	lookup->others = gm_locals_others(lookup->heap);
-	for (unsigned i = 0; i < SOURCE_COUNT; i++) {
-		if (!applies(i, lookup))
-			continue;
-		lookup->attempt->served = sources[i].serves;
-		if (!sources[i].take(lookup))
-			continue;
-		if (lookup->anew)
-			return true;
-		if (!lookup->extent)
-			lookup->extent = gm_arena_fit(
-				lookup->arena, lookup->attempt,
-				lookup->want->bytes, lookup->want->alignment);
-		if (lookup->extent)
-			return true;
-	}
-	if (lookup->status == GPUMEM_OK)
-		lookup->status = gm_fail(GPUMEM_NO_MEMORY,
-					 "no free memory of the pool fits");
-	return false;
+	struct gm_heap *heap = arena->heap;
+	const struct gm_lookup lookup = {.heap = heap,
+					 .arena = arena,
+					 .attempt = attempt,
+					 .want = want,
+					 .others = gm_locals_others(heap),
+					 .pages = gm_space_has_pages(heap)};
+
+	gm_locals_flush_huge(heap);
+	gm_search_begin(heap, attempt);
+	attempt->sparing = !lookup.pages;
+	attempt->spares_busy = heap->space->budget.segment_wait_ns &&
+			       gm_may_follow(heap, want->flags);
+	attempt->spared_bytes = gm_budget_spared(heap);
+	return lookup;
+}
+
+/* The source has changed something. */
+static void look_again(struct gm_lookup *lookup)
+{
+	if (!lookup->anew && !lookup->extent)
+		lookup->extent = gm_arena_fit(lookup->arena, lookup->attempt,
+					      lookup->want->bytes,
+					      lookup->want->alignment);
 }
 
 /* What an allocation may need: two cuts, and one for a merge that growing does
@@ -286,27 +293,27 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, struct gm_attempt *attempt,
 			     const struct gm_want *want,
 			     struct gm_extent **extent_out)
 {
-	struct gm_lookup lookup = {.heap = arena->heap,
-				   .arena = arena,
-				   .attempt = attempt,
-				   .want = want,
-				   .pages = gm_space_has_pages(arena->heap)};
-	gpumem_status status = GPUMEM_OK;
+	struct gm_lookup lookup = begin(arena, attempt, want);
+	gpumem_status status;
 
-	gm_locals_flush_huge(arena->heap);
-	gm_search_begin(arena->heap, attempt);
-	attempt->sparing = !lookup.pages;
-	attempt->spares_busy = arena->heap->space->budget.segment_wait_ns &&
-			       gm_may_follow(arena->heap, want->flags);
-	attempt->spared_bytes = gm_budget_spared(arena->heap);
-	if (!find(&lookup))
-		status = lookup.status;
+	for (unsigned i = 0; i < SOURCE_COUNT && !lookup.anew && !lookup.extent;
+	     i++) {
+		if (!applies(i, &lookup))
+			continue;
+		attempt->served = sources[i].serves;
+		if (sources[i].take(&lookup))
+			look_again(&lookup);
+	}
 	gm_search_end(attempt);
 	*extent_out = NULL;
 	if (lookup.anew)
 		return GPUMEM_OK;
-	if (status == GPUMEM_OK)
-		status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
+	if (!lookup.extent)
+		return lookup.status != GPUMEM_OK
+			       ? lookup.status
+			       : gm_fail(GPUMEM_NO_MEMORY,
+					 "no free memory of the pool fits");
+	status = gm_nodes_reserve(&arena->heap->nodes, NODES_NEEDED);
 	if (status == GPUMEM_OK)
 		*extent_out = gm_arena_carve(lookup.extent, want->bytes,
 					     want->alignment);

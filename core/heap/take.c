@@ -152,37 +152,31 @@ static gpumem_status take_larger(struct gm_heap *heap, struct gm_arena *arena,
 	return take_large(heap, arena, attempt, request, ptr_out);
 }
 
-/* *ptr_out stays NULL: begin anew. */
-static gpumem_status take_once(struct gm_heap *heap, struct gm_attempt *attempt,
-			       const struct gm_request *request, bool larger,
-			       void **ptr_out)
-{
-	struct gm_arena *arena;
-	gpumem_status status;
-
-	gm_locals_fold_own(heap, request->bytes);
-	status = gm_arena_of(heap, request->stream, &arena);
-	if (status != GPUMEM_OK)
-		return status;
-	if (larger)
-		return take_larger(heap, arena, attempt, request, ptr_out);
-	if (gm_request_is_small(request))
-		return take_small(heap, arena, attempt, request, ptr_out);
-	return take_large(heap, arena, attempt, request, ptr_out);
-}
+/* A block of the arena. *ptr_out stays NULL: begin anew. */
+typedef gpumem_status (*take_fn)(struct gm_heap *heap, struct gm_arena *arena,
+				 struct gm_attempt *attempt,
+				 const struct gm_request *request,
+				 void **ptr_out);
 
 gpumem_status gm_heap_take(struct gm_heap *heap, struct gm_attempt *attempt,
 			   const struct gm_request *request, void **ptr_out)
 {
+	take_fn take = gm_request_is_small(request) ? take_small : take_large;
+	struct gm_arena *arena;
 	gpumem_status status;
-	bool larger = false, more;
 	void *ptr = NULL;
+	bool more;
 
 	do {
-		status = take_once(heap, attempt, request, larger, &ptr);
-		more = !larger && request->larger &&
+		gm_locals_fold_own(heap, request->bytes);
+		status = gm_arena_of(heap, request->stream, &arena);
+		if (status != GPUMEM_OK)
+			return status;
+		status = take(heap, arena, attempt, request, &ptr);
+		more = take != take_larger && request->larger &&
 		       (status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT);
-		larger |= more;
+		if (more)
+			take = take_larger;
 	} while (more || (status == GPUMEM_OK && !ptr));
 	if (status == GPUMEM_OK)
 		*ptr_out = ptr;

@@ -70,37 +70,28 @@ static void set_handles(struct gm_heap *heap, const struct filling *filling,
 	}
 }
 
-/* Without the mutex, if this is a growth that may and has lent nothing. The
- * larger handles are mapped already. */
-static gpumem_status map_run(struct gm_heap *heap,
-			     const struct filling *filling,
-			     const struct gm_run *run)
+/* What is not mapped yet, while the larger handles are. */
+static struct gm_flight flight_of(const struct filling *filling, size_t pages)
 {
-	bool lets_go = filling->lets_go && !heap->space->stale.lending;
 	struct gm_flight flight = {0};
-	gpumem_status status;
 
 	for (size_t i = 0; i < filling->count; i++) {
-		size_t pages = filling->handle[i].pages;
+		size_t of = filling->handle[i].pages;
 
-		flight.handles += pages <= run->pages;
-		*(pages <= run->pages ? &flight.pages : &flight.mapped_pages) +=
-			pages;
+		flight.handles += of <= pages;
+		*(of <= pages ? &flight.pages : &flight.mapped_pages) += of;
 	}
-	if (lets_go)
-		gm_growth_let_go(heap, &flight);
-	status = gm_driver_map(&heap->driver, run->start, filling->page,
-			       run->count, run->pages * heap->page_bytes);
-	if (lets_go)
-		gm_growth_take_up(heap, filling->attempt);
-	return status;
+	return flight;
 }
 
 /* Maps those handles that cover so many pages each, side by side from `start`
- * on, and counts them in *run. */
+ * on, and counts them in *run: without the mutex, if this is a growth that may
+ * and has lent nothing. */
 static gpumem_status map_size(struct gm_heap *heap,
 			      const struct filling *filling, struct gm_run *run)
 {
+	const struct gm_flight flight = flight_of(filling, run->pages);
+	bool lets_go = filling->lets_go && !heap->space->stale.lending;
 	gpumem_status status;
 
 	for (size_t i = 0; i < filling->count; i++)
@@ -108,7 +99,12 @@ static gpumem_status map_size(struct gm_heap *heap,
 			filling->page[run->count++] = filling->handle[i].page;
 	if (!run->count)
 		return GPUMEM_OK;
-	status = map_run(heap, filling, run);
+	if (lets_go)
+		gm_growth_let_go(heap, &flight);
+	status = gm_driver_map(&heap->driver, run->start, filling->page,
+			       run->count, run->pages * heap->page_bytes);
+	if (lets_go)
+		gm_growth_take_up(heap, filling->attempt);
 	if (status == GPUMEM_OK)
 		set_handles(heap, filling, run);
 	return status;
@@ -140,46 +136,27 @@ static gpumem_status map(struct gm_heap *heap, const struct filling *filling,
 }
 
 /* What could not be mapped stays a hole; what could is free memory. */
-static gpumem_status fill(struct gm_heap *heap, struct gm_arena *arena,
-			  const struct gm_plan *plan, size_t bytes,
-			  struct filling *filling,
-			  struct gm_extent **extent_out)
+static void settle(struct gm_heap *heap, struct gm_arena *arena,
+		   const struct filling *filling, struct gm_extent *extent,
+		   size_t mapped, struct gm_extent **extent_out)
 {
-	const struct gm_need need = {
-		.attempt = filling->attempt,
-		.pages = plan->count,
-		.bytes = bytes,
-		.a = plan->left,
-		.b = plan->right,
-		.lender = plan->in_order ? gm_stale_lender(heap, arena) : NULL,
-		.lets_go = plan->lets_go};
-	struct gm_extent *extent = isolate(heap, plan);
-	size_t mapped = 0;
-	gpumem_status status = gm_handles_supply(heap, &need, filling->handle,
-						 &filling->count);
+	const struct gm_page *page = gm_page_at(&heap->spans, extent->address);
 
-	if (status == GPUMEM_OK)
-		status = map(heap, filling, extent->address, &mapped);
 	heap->nodes.promised--;
-	if (mapped < extent->bytes) {
-		struct gm_extent *rest = extent;
-
-		if (mapped)
-			rest = gm_extent_split(&heap->nodes, extent, mapped);
-		gm_hole_insert(heap, rest);
-	}
+	if (mapped < extent->bytes)
+		gm_hole_insert(heap, mapped ? gm_extent_split(&heap->nodes,
+							      extent, mapped)
+					    : extent);
 	gm_stale_commit(heap, filling->attempt);
-	if (mapped) {
-		gm_extent_set_seqno(extent,
-				    gm_pages_seqno(gm_page_at(&heap->spans,
-							      extent->address),
-						   mapped / heap->page_bytes));
-		*extent_out = gm_arena_insert(arena, extent);
-	}
-	return status;
+	if (!mapped)
+		return;
+	gm_extent_set_seqno(extent,
+			    gm_pages_seqno(page, mapped / heap->page_bytes));
+	*extent_out = gm_arena_insert(arena, extent);
 }
 
-static gpumem_status reserve(struct gm_heap *heap, const struct gm_plan *plan)
+static gpumem_status reserve(struct gm_heap *heap, const struct gm_plan *plan,
+			     struct filling *filling)
 {
 	size_t handles = plan->count + 1;
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 3);
@@ -189,31 +166,45 @@ static gpumem_status reserve(struct gm_heap *heap, const struct gm_plan *plan)
 				       plan->count * heap->page_bytes);
 	if (status == GPUMEM_OK)
 		status = gm_spare_room(heap, handles + gm_spare_stock(heap));
-	if (status == GPUMEM_OK && plan->lets_go)
+	if (status != GPUMEM_OK)
+		return status;
+	if (plan->lets_go)
 		heap->space->growth.spare_count = handles;
-	return status;
+	filling->handle = malloc(plan->count * (sizeof(*filling->handle) +
+						sizeof(*filling->page)));
+	if (!filling->handle)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for a list of %zu pages",
+			       plan->count);
+	filling->page = (gpumem_page *)(filling->handle + plan->count);
+	return GPUMEM_OK;
 }
 
 gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_attempt *attempt,
 			  struct gm_arena *arena, const struct gm_plan *plan,
 			  size_t bytes, struct gm_extent **extent_out)
 {
-	struct filling filling = {0};
-	gpumem_status status = reserve(heap, plan);
+	struct filling filling = {.lets_go = plan->lets_go, .attempt = attempt};
+	const struct gm_need need = {
+		.attempt = attempt,
+		.pages = plan->count,
+		.bytes = bytes,
+		.a = plan->left,
+		.b = plan->right,
+		.lender = plan->in_order ? gm_stale_lender(heap, arena) : NULL,
+		.lets_go = plan->lets_go};
+	gpumem_status status = reserve(heap, plan, &filling);
+	struct gm_extent *extent;
+	size_t mapped = 0;
 
 	if (status != GPUMEM_OK)
 		return status;
-	filling.handle = malloc(plan->count * (sizeof(*filling.handle) +
-					       sizeof(*filling.page)));
-	if (!filling.handle)
-		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for a list of %zu pages",
-			       plan->count);
-	filling.page = (gpumem_page *)(filling.handle + plan->count);
-	filling.lets_go = plan->lets_go;
-	filling.attempt = attempt;
 	heap->nodes.promised++; /* should part of it stay a hole */
-	status = fill(heap, arena, plan, bytes, &filling, extent_out);
+	extent = isolate(heap, plan);
+	status = gm_handles_supply(heap, &need, filling.handle, &filling.count);
+	if (status == GPUMEM_OK)
+		status = map(heap, &filling, extent->address, &mapped);
+	settle(heap, arena, &filling, extent, mapped, extent_out);
 	free(filling.handle);
 	return status;
 }

@@ -8,6 +8,7 @@
  */
 #include "pool.h"
 #include "base/error.h"
+#include "base/scope.h"
 #include "share/shared.h"
 
 static void trim_others(struct gm_heap *heap)
@@ -35,6 +36,7 @@ const struct gm_helpers gm_pool_helpers = {
 gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 			    const struct gm_request *request, void **ptr_out)
 {
+	GM_SCOPE;
 	struct gm_tag_over over = {0};
 	bool device_limit = false;
 	struct gm_request asked = *request;
@@ -43,10 +45,11 @@ gpumem_status gm_pool_alloc(struct gpumem_pool *pool,
 	asked.over = &over;
 	asked.device_limit_out = &device_limit;
 	status = gm_heap_alloc(&pool->heap, &asked, ptr_out);
-	if (status != GPUMEM_NO_MEMORY && status != GPUMEM_LIMIT)
-		return status;
-	return pool->reports ? pool->reports->failed(pool, status, &asked)
-			     : status;
+	if (pool->reports &&
+	    (status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT))
+		status = pool->reports->failed(pool, status, &asked);
+	gm_locals_end_call();
+	return status;
 }
 
 gpumem_status gm_pool_explain(const void *ptr, gpumem_status status)

@@ -60,31 +60,23 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 
 /* The free memory beside which it grew may be gone when it has let go of the
  * mutex: then it grows once more, and keeps it. */
-static gpumem_status grow_for_sure(struct gm_heap *heap,
-				   struct gm_attempt *attempt,
-				   struct gm_arena *arena, size_t bytes,
-				   size_t alignment,
-				   struct gm_extent **extent_out)
+static bool is_gone(const struct gm_heap *heap, struct gm_attempt *attempt,
+		    struct gm_arena *arena, size_t bytes, size_t alignment,
+		    struct gm_extent **extent)
 {
-	const struct gm_model *model = heap->space->model;
-	gpumem_status status =
-		model->grow(heap, attempt, arena, bytes, alignment, extent_out);
-
-	if (status != GPUMEM_OK || !heap->space->growth.let_go)
-		return status;
-	*extent_out = NULL;
-	if (arena->dropped)
-		return GPUMEM_OK;
-	*extent_out = gm_arena_fit(arena, attempt, bytes, alignment);
-	return *extent_out ? GPUMEM_OK
-			   : model->grow(heap, attempt, arena, bytes, alignment,
-					 extent_out);
+	if (!heap->space->growth.let_go)
+		return false;
+	*extent = arena->dropped
+			  ? NULL
+			  : gm_arena_fit(arena, attempt, bytes, alignment);
+	return !*extent && !arena->dropped;
 }
 
 gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 			    struct gm_arena *arena, size_t bytes,
 			    size_t alignment, struct gm_extent **extent_out)
 {
+	const struct gm_model *model = heap->space->model;
 	struct gm_gate *gate = heap->driver.device->gate;
 	struct gm_extent *extent = NULL;
 	gpumem_status status;
@@ -93,7 +85,11 @@ gpumem_status gm_space_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 	if (!gm_growth_begin(heap))
 		return GPUMEM_OK;
 	gm_gate_enter(gate);
-	status = grow_for_sure(heap, attempt, arena, bytes, alignment, &extent);
+	status = model->grow(heap, attempt, arena, bytes, alignment, &extent);
+	if (status == GPUMEM_OK &&
+	    is_gone(heap, attempt, arena, bytes, alignment, &extent))
+		status = model->grow(heap, attempt, arena, bytes, alignment,
+				     &extent);
 	gm_gate_leave(gate);
 	gm_growth_end(heap);
 	if (status == GPUMEM_OK)
