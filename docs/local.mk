@@ -188,6 +188,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/90-errors-that-foreign-allocators-leave.md \
 	docs/decisions/91-stream-ordered-allocations-are-served.md \
 	docs/decisions/92-frameworks-own-doors.md \
+	docs/decisions/93-one-price-of-memory.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \

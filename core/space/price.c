@@ -46,7 +46,7 @@ double gm_price_new(const struct gm_heap *heap,
 	if (i == 0)
 		return 0;
 	if (i == BENDS)
-		return BENDS;
+		return BENDS; /* more than WAITS */
 	return i - 1 +
 	       (double)(after - bend[i - 1]) / (double)(bend[i] - bend[i - 1]);
 }
@@ -118,10 +118,6 @@ static bool is_alone(const struct gm_heap *heap)
 	       !(first && gm_arena_stocked_after(first));
 }
 
-/* Care at a limit, from the last 32nd on: earlier it costs calls for nothing.
- */
-static const double care_price = 32;
-
 /* Some of what cannot move will be filled by small blocks, or is in caches, so
  * it may be this much of the waste. */
 static const double fragmented = 1.5;
@@ -133,7 +129,7 @@ enum gm_care gm_price_care(const struct gm_heap *heap,
 	uint64_t target = gm_budget_target(heap, bytes);
 
 	if (heap->space->budget.met_limit &&
-	    gm_price_part(heap, attempt, bytes) > care_price &&
+	    gm_price_part(heap, attempt, bytes) > GM_PRICE_TIGHT &&
 	    !peak_fits(heap, attempt, bytes))
 		return GM_CARE_LIMIT;
 	return heap->counters.reserved.current + bytes > target &&
@@ -148,27 +144,21 @@ enum gm_care gm_price_care(const struct gm_heap *heap,
  * ms in one, 16 ms in 512 (to create and map). But a handle of which a part is
  * in use cannot move, and its rest is waste to all but small requests. So it is
  * a part of the request, which may be all that is like it; and of the heap,
- * about a seventh of the waste that is allowed. Where memory is short it is an
- * eighth of that; and a quarter where it is no longer ample, for what cannot
- * move by then still cannot when memory is short. */
-enum { REQUEST_PART = 4, RESERVED_PART = 480, WHEN_TIGHT = 8, NOT_AMPLE = 4 };
-static const double ample_price = 2;
-
-static unsigned times_smaller(double price)
-{
-	if (price > GM_PRICE_TIGHT)
-		return WHEN_TIGHT;
-	return price > ample_price ? NOT_AMPLE : 1;
-}
+ * about a seventh of the waste that is allowed. It is so many times smaller as
+ * a part of a page costs, up to an eighth: what cannot move by the time that
+ * half of the memory is left still cannot when there is little. */
+enum { REQUEST_PART = 4, RESERVED_PART = 480 };
 
 size_t gm_price_handle_pages(const struct gm_heap *heap,
 			     const struct gm_attempt *attempt, size_t pages)
 {
 	uint64_t reserved =
 		heap->counters.reserved.current / heap->page_bytes + pages;
+	double price = gm_price_part(heap, attempt,
+				     pages * (uint64_t)heap->page_bytes);
+	uint64_t part = price < GM_PRICE_TIGHT ? (uint64_t)price
+					       : (uint64_t)GM_PRICE_TIGHT;
 	uint64_t most = heap->space->handle_pages;
-	uint64_t part = times_smaller(gm_price_part(
-		heap, attempt, pages * (uint64_t)heap->page_bytes));
 
 	if (most > pages / (REQUEST_PART * part))
 		most = pages / (REQUEST_PART * part);

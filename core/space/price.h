@@ -39,15 +39,15 @@ bool gm_price_is_little(const struct gm_heap *heap, uint64_t bytes);
  * nth part; infinite: nothing. */
 double gm_price_part(const struct gm_heap *heap,
 		     const struct gm_attempt *attempt, uint64_t bytes);
-/* From here on memory counts for more than calls: what is free is cut with
- * care, and handles are as small as they get. Without it fewer programs run
- * near a limit (decision 46). */
+/* From here on, the last eighth, memory counts for more than calls: what is
+ * free is cut with care, and handles are as small as they get. Without it fewer
+ * programs run near a limit (decision 46); later costs more of them (93). */
 #define GM_PRICE_TIGHT 8.0
 
 /* Is it worth the time to look for the place that takes the fewest pages? If
  * parts of pages take so much that the peak would not fit if it came again:
- * MOVE, within the waste; LIMIT, within what there is, where less was left than
- * was needed. */
+ * MOVE, within the waste; LIMIT, within what there is, where memory is tight
+ * and less was left once than was needed. */
 enum gm_care { GM_CARE_NONE, GM_CARE_MOVE, GM_CARE_LIMIT };
 enum gm_care gm_price_care(const struct gm_heap *heap,
 			   const struct gm_attempt *attempt, uint64_t bytes);

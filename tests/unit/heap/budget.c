@@ -107,6 +107,46 @@ static void test_limit(void)
 	heap_end();
 }
 
+/* Of a page, when so many MiB are reserved after it. */
+static double price(uint64_t mib)
+{
+	heap.counters.reserved.current = mib * MIB - PAGE;
+	return gm_price_new(&heap, NULL, 1);
+}
+
+/* New memory costs more and more: it bends where options say, and ends. */
+static void test_price(void)
+{
+	double before = 0;
+	bool rises = true;
+
+	start("on", "2", "20");
+	ok(price(50) == 0 && price(100) == 0, "nothing up to the peak");
+	ok(price(101) == 0.5, "half a move within half of the waste");
+	ok(price(102) == GM_PRICE_MOVE, "a move beyond it");
+	ok(price(104) > GM_PRICE_MOVE && price(104) < GM_PRICE_WAIT,
+	   "less than a wait within what streams may leave");
+	ok(price(105) > GM_PRICE_WAIT && price(116) == GM_PRICE_WAITS,
+	   "less than several for a little");
+	ok(price(118) >= GM_PRICE_WAITS, "more beyond that");
+	for (uint64_t mib = 2; mib < 130; mib += 2) {
+		rises &= price(mib) >= before;
+		before = price(mib);
+	}
+	ok(rises, "never less with more");
+	heap.space->budget.limit_bytes = 110 * MIB;
+	ok(price(110) < 1e9 && price(111) > 1e9, "no end but the limit");
+	heap.space->budget.limit_bytes = 128 * MIB;
+	heap.capacity_bytes = 256 * MIB;
+	heap.counters.reserved.current = 64 * MIB;
+	ok(gm_price_part(&heap, NULL, 0) == 2 &&
+		   gm_price_part(&heap, NULL, 48 * MIB) == GM_PRICE_TIGHT,
+	   "a part costs by what is left");
+	ok(gm_price_part(&heap, NULL, 64 * MIB) > 1e9, "at last any price");
+	heap.counters.reserved.current = 0;
+	heap_end();
+}
+
 enum { PEAK_TIMES = 64, SPARE_PART = 64 };
 
 /* Half of a page is free beside the block that is live, and cannot move. */
@@ -161,6 +201,7 @@ int main(void)
 	device_start();
 	test_migrations();
 	test_below_zero();
+	test_price();
 	test_limit();
 	test_peak();
 	device_end();
