@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/pyopencl.py \
 	bindings/python/gpumem/rmm.py \
 	bindings/python/gpumem/run.py \
+	bindings/python/gpumem/tensorflow.py \
 	bindings/python/gpumem/torch.py \
 	bindings/python/gpumem_build.py \
 	bindings/python/gpumem_command.py \
@@ -106,6 +107,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_rmm.py \
 	bindings/python/tests/test_run.py \
 	bindings/python/tests/test_tags.py \
+	bindings/python/tests/test_tensorflow.py \
 	bindings/python/tests/test_torch.py \
 	bindings/python/tests/test_torch_cache.py \
 	bindings/python/tests/test_torch_failing.py \

@@ -3,8 +3,9 @@
 # Copyright (c) 2026 The gpumem developers
 #
 # What a program of PyTorch's in Python gets under gpumem-run --adopt: gpumem's pool,
-# when it first uses the GPU. PyTorch and the package gpumem are small ones of this
-# test, which do what the real ones do when a GPU is initialized.
+# when it first uses the GPU; and one of TensorFlow's, what frees a model that it
+# trained. PyTorch, TensorFlow and the package gpumem are small ones of this test,
+# which do what the real ones do when a GPU is initialized.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
@@ -92,6 +93,36 @@ def enable():
     torch.cuda.trace.append("enabled")
 END
 
+mkdir -p "$site/tensorflow/python/framework"
+cat >"$site/tensorflow/__init__.py" <<'END'
+import ctypes
+
+import tensorflow.python.framework.ops
+
+
+def use():
+    driver = ctypes.CDLL("libcuda.so.1")
+    context, block = ctypes.c_void_p(), ctypes.c_uint64()
+    driver.cuInit(0)
+    driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+    driver.cuCtxSetCurrent(context)
+    driver.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20))
+END
+: >"$site/tensorflow/python/__init__.py"
+: >"$site/tensorflow/python/framework/__init__.py"
+echo 'let_go = []' >"$site/tensorflow/python/framework/ops.py"
+cat >"$package/gpumem/tensorflow.py" <<'END'
+import os
+
+
+def enable():
+    from tensorflow.python.framework import ops
+
+    if os.environ.get("WITH", "") == "refused":
+        raise RuntimeError("it is another one")
+    ops.let_go.append(True)
+END
+
 # adopted COMMAND...: the report is in $scratch/out, what the program said in
 # $scratch/said
 adopted()
@@ -146,6 +177,20 @@ adopted python3 -c 'import subprocess, sys
 subprocess.run([sys.executable, "-c", sys.argv[1]])' "$use"
 told "[\"$pool\"]" "a program that it starts gets it, too"
 
+tensor='import sys, tensorflow
+tensorflow.use()
+print(tensorflow.python.framework.ops.let_go, "torch" in sys.modules)'
+adopted python3 -c "$tensor"
+is "$(cat "$scratch/said")" "[True] False" "TensorFlow lets go of what it trains"
+told "[None]" "of which nothing is said"
+WITH=refused adopted python3 -c "$tensor"
+is "$(cat "$scratch/said")" "[] False" "one that does it otherwise goes on"
+told "['TensorFlow keeps what it trained until it ends: it is another one']" \
+	"and the report says why"
+adopted python3 -c "$use; $tensor"
+is "$(cat "$scratch/said")" "['enable', 'enabled', 'init'] _lazy_init _lazy_init
+[True] True" "a program may have both"
+
 # ---- where it cannot be ---------------------------------------------------------
 
 without="PyTorch allocates from the driver, without a cache"
@@ -188,7 +233,7 @@ is "$(cat "$scratch/said")" "customized
 	"a sitecustomize of the user's runs"
 adopted python3 -c 'import sys
 print([x for x in sys.path if "adopt" in x], sys.meta_path[0].__name__)
-import torch
+import torch, tensorflow
 print(["Finder" in str(x) and "sitecustomize" in str(x) for x in sys.meta_path].count(True),
     type(torch.cuda.__loader__).__name__, type(torch.cuda.__spec__.loader).__name__)'
 is "$(cat "$scratch/said")" "[] Finder

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
 """What gpumem-run --adopt puts first into PYTHONPATH: programs of PyTorch's get
-gpumem's pool, by gpumem.torch.enable(), just before PyTorch initializes the GPU.
+gpumem's pool, by gpumem.torch.enable(), just before PyTorch initializes the GPU, and
+those of TensorFlow's free what they trained, by gpumem.tensorflow.enable().
 
 Not before: a program may fork until then, and none of what it imports is imported
 earlier. Where the pool cannot be had, PyTorch's cache is off, as the variable says
@@ -31,10 +32,10 @@ def tell(text):
         pass  # the program does not run under gpumem-run
 
 
-def package():
-    """gpumem.torch: this Python's, or else the one that gpumem-run came with."""
+def package(module):
+    """Of gpumem: this Python's, or else the one that gpumem-run came with."""
     try:
-        return importlib.import_module("gpumem.torch")
+        return importlib.import_module(module)
     except ModuleNotFoundError as why:
         if why.name != "gpumem":
             raise
@@ -50,7 +51,7 @@ def package():
         )
     sys.path.append(parent)
     try:
-        return importlib.import_module("gpumem.torch")
+        return importlib.import_module(module)
     finally:
         sys.path.remove(parent)
 
@@ -62,7 +63,7 @@ def adopt():
 
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            gpumem = package()
+            gpumem = package("gpumem.torch")
             gpumem.enable()
         told = [f"PyTorch has gpumem's pool, by its {gpumem.how()}"]
         told += [str(x.message) for x in heard]
@@ -72,9 +73,22 @@ def adopt():
         tell(f"PyTorch allocates from the driver, without a cache: {reason}")
 
 
+def let_go(ops):
+    """What TensorFlow traces from now on goes with the model, or the report says why
+    not. Of gpumem nothing else is imported."""
+    del ops
+    try:
+        package("gpumem.tensorflow").enable()
+    except Exception as why:
+        reason = str(why) or type(why).__name__
+        tell(f"TensorFlow keeps what it trained until it ends: {reason}")
+
+
 def watch(cuda):
     """Every way to the GPU begins with _lazy_init(), under each module's name."""
-    init = cuda._lazy_init
+    init = getattr(cuda, "_lazy_init", None)
+    if init is None:
+        return
     lock = threading.RLock()  # adopt() may come here, too
     adopted = []
 
@@ -98,11 +112,16 @@ def rename(function, other):
             module._lazy_init = other
 
 
-class Watching:
-    """A loader that does what another does, and then watches torch.cuda."""
+# What is done after the first import of each.
+WATCHED = {"torch.cuda": watch, "tensorflow.python.framework.ops": let_go}
 
-    def __init__(self, loader):
+
+class Watching:
+    """A loader that does what another does, and then something more."""
+
+    def __init__(self, loader, after):
         self.loader = loader
+        self.after = after
 
     def create_module(self, spec):
         return self.loader.create_module(spec)
@@ -110,21 +129,22 @@ class Watching:
     def exec_module(self, module):
         module.__spec__.loader = module.__loader__ = self.loader
         self.loader.exec_module(module)
-        if hasattr(module, "_lazy_init"):
-            watch(module)
+        self.after(module)
 
 
 class Finder:
-    """Of torch.cuda, which others find, and then no more."""
+    """Of what is watched, each once; others find it."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name != "torch.cuda":
+        after = WATCHED.pop(name, None)
+        if not after:
             return None
-        sys.meta_path.remove(Finder)
+        if not WATCHED:
+            sys.meta_path.remove(Finder)
         spec = importlib.util.find_spec(name)
         if spec and hasattr(spec.loader, "exec_module"):
-            spec.loader = Watching(spec.loader)
+            spec.loader = Watching(spec.loader, after)
         return spec
 
 
