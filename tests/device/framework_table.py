@@ -4,8 +4,9 @@
 
 A row is a program that was trained in one way, in one process, with one allocator,
 in one turn. Of the turns the table has the median of times and the most of memory.
-What is live is the framework's own count, the least that an allocator told, where
-one tells none.
+What is live is the framework's own count in that process; where its allocator has
+none, the least that another one told. It differs between processes that do the same,
+by what runs beside what.
 
     python3 tests/device/framework_table.py FILE...
 
@@ -26,6 +27,7 @@ COLUMNS = (
     "program, way",
     "allocator",
     "context",
+    "live",
     "most",
     "most/live",
     *(name.replace("_", " ") for name in PHASES),
@@ -46,7 +48,7 @@ def grouped(rows):
 
 
 def live(of):
-    """MiB that were live at most: as the framework counts with its own allocator."""
+    """MiB that were live at most, for allocators that count none."""
     told = [
         row["live_bytes"] for rows in of.values() for row in rows if row.get("live_bytes")
     ]
@@ -59,8 +61,14 @@ def bare(of):
     return min(row["context_mib"] for rows in of.values() for row in rows)
 
 
+def own_live(row, lived):
+    """MiB that were live at most in its process."""
+    return row["live_bytes"] / MIB if row.get("live_bytes") else lived
+
+
 def waste(row, lived, context):
     """The peak by what was live, or by what the process had before if it was more."""
+    lived = own_live(row, lived)
     if lived is None:
         return None
     return (row["peak_mib"] - context) / max(lived, row["before_mib"] - context, 1)
@@ -97,7 +105,8 @@ def shown(value, digits=3):
 def line(rows, of, lived):
     base = next(iter(of.values()))
     wastes = [waste(row, lived, bare(of)) for row in rows]
-    cells = [most(rows, "context"), most(rows, "peak")]
+    own = max(own_live(row, lived) or 0 for row in rows)
+    cells = [most(rows, "context"), round(own) or None, most(rows, "peak")]
     cells.append(max(wastes) if lived is not None else None)
     cells += [most(rows, name) for name in PHASES]
     cells.append(statistics.median(row["epoch_s"] for row in rows))
@@ -110,10 +119,8 @@ def show(name, rows):
     """The table, in MiB of the device; the ratios of times are to the allocator that
     is named first."""
     table = [COLUMNS]
-    lives = []
     for (program, way), of in grouped(rows).items():
         lived = live(of)
-        lives.append(f"{program}, {way} {shown(lived, 0)}")
         for allocator, its in of.items():
             table.append([f"{program}, {way}", allocator, *line(its, of, lived)])
     widths = [max(len(row[i]) for row in table) for i in range(len(COLUMNS))]
@@ -121,8 +128,7 @@ def show(name, rows):
     for row in table:
         left = [f"{row[i]:<{widths[i]}}" for i in (0, 1)]
         right = [f"{row[i]:>{widths[i]}}" for i in range(2, len(row))]
-        print("  ".join(left + right))
-    print("live at most, as the framework counts:", "; ".join(lives), flush=True)
+        print("  ".join(left + right), flush=True)
 
 
 def grown(rows):
