@@ -71,11 +71,14 @@ def enable() -> None:
     real = decorator.__call__
 
     def register(self: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+        name = self._op_type
+        if not name.startswith(CUSTOM):
+            return real(self, function)
+        # Others are registered while TensorFlow's modules import each other.
         from tensorflow.python.framework.func_graph import FuncGraph
 
         graph = ops.get_default_graph()
-        name = self._op_type
-        if not name.startswith(CUSTOM) or not isinstance(graph, FuncGraph):
+        if not isinstance(graph, FuncGraph):
             return real(self, function)
         real(self, _stand_in(function))
         _keep(graph, function)

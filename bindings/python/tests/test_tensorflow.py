@@ -106,6 +106,12 @@ class Test(unittest.TestCase):
             set(self.table), {"Square", "CustomGradient-2", "CustomGradient-3"}
         )
 
+    def test_before_tensorflow_is_whole(self):
+        gpumem.tensorflow.enable()
+        with unittest.mock.patch.dict(sys.modules, {NAMES[-1] + ".func_graph": None}):
+            self.ops.RegisterGradient("Square")(lambda op: op)
+        self.assertEqual(set(self.table), {"Square"})
+
     def test_twice_is_once(self):
         gpumem.tensorflow.enable()
         register = self.ops.RegisterGradient.__call__
