@@ -13,7 +13,6 @@
 #include "cache/hot.h"
 #include "report/report.h"
 
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* ---- blocks ---- */
@@ -50,13 +49,38 @@ alloc_slow(gpumem_pool *pool, size_t bytes, size_t alignment,
 	return gm_pool_alloc(pool, &request, ptr_out);
 }
 
+/* The cache was entered, and is locked unless it is claimed: the thread has a
+ * tag, or the heap is recorded. */
+static __attribute__((noinline)) gpumem_status
+alloc_stopped(gpumem_pool *pool, size_t bytes, gpumem_stream stream,
+	      void **ptr_out, struct gm_local *local)
+{
+	uint32_t claimed = gm_local_claimed(local);
+	void *ptr = NULL;
+
+	if (!(claimed & GM_CLAIMED))
+		ptr = gm_hot_take(local, &pool->heap, bytes, gm_local_tag,
+				  GM_HOT_AGAIN, claimed);
+	gm_local_unlock(local);
+	if (UNLIKELY(!ptr))
+		return alloc_slow(pool, bytes, 1, stream, ptr_out);
+	*ptr_out = ptr;
+	return GPUMEM_OK;
+}
+
 gpumem_status gpumem_alloc(gpumem_pool *pool, size_t bytes,
 			   gpumem_stream stream, void **ptr_out)
 {
-	void *ptr = NULL;
+	struct gm_local *local = gm_local_last;
+	void *ptr;
 
-	if (LIKELY(pool && ptr_out))
-		ptr = gm_hot_alloc(&pool->heap, bytes, stream, 0, GM_HOT_PLAIN);
+	if (UNLIKELY(!pool || !ptr_out ||
+		     !gm_local_is(local, &pool->heap, stream)))
+		return alloc_slow(pool, bytes, 1, stream, ptr_out);
+	if (UNLIKELY(gm_local_enter(local)))
+		return alloc_stopped(pool, bytes, stream, ptr_out, local);
+	ptr = gm_hot_take(local, &pool->heap, bytes, 0, GM_HOT_PLAIN, 0);
+	gm_local_unlock(local);
 	if (UNLIKELY(!ptr))
 		return alloc_slow(pool, bytes, 1, stream, ptr_out);
 	*ptr_out = ptr;
@@ -83,11 +107,34 @@ static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
 	return status;
 }
 
+/* As alloc_stopped(). */
+static __attribute__((noinline)) gpumem_status
+free_stopped(void *ptr, gpumem_stream stream, uintptr_t entry,
+	     struct gm_local *local, const struct gm_heap *heap)
+{
+	uint32_t claimed = gm_local_claimed(local);
+	bool done = !(claimed & GM_CLAIMED) &&
+		    gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN, claimed);
+
+	gm_local_unlock(local);
+	return done ? GPUMEM_OK : free_slow(ptr, stream);
+}
+
 gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
 {
-	return LIKELY(gm_hot_free(ptr, false, stream, GM_HOT_PLAIN))
-		       ? GPUMEM_OK
-		       : free_slow(ptr, stream);
+	uintptr_t entry = gm_map_get((uintptr_t)ptr);
+	struct gm_local *local = gm_local_last;
+	const struct gm_heap *heap =
+		atomic_load_explicit(&local->heap, memory_order_relaxed);
+	bool done;
+
+	if (UNLIKELY(!entry || !heap || local->stream != stream))
+		return free_slow(ptr, stream);
+	if (UNLIKELY(gm_local_enter(local)))
+		return free_stopped(ptr, stream, entry, local, heap);
+	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_PLAIN, 0);
+	gm_local_unlock(local);
+	return done ? GPUMEM_OK : free_slow(ptr, stream);
 }
 
 gpumem_status gpumem_use_on(void *ptr, gpumem_stream stream)
