@@ -24,6 +24,7 @@ The sets:
     limits    the recorded ones under limits from 1.005 to 1.04 times the peak
     bounded   the recorded ones, 20 times under 1.03 times the peak, idle: what a
               rule costs in the long run near a limit
+    narrow    the unseen ones under limits from 1.02 to 1.1 times the peak
     segments  recorded and unseen without virtual memory
     noise     the recorded ones with sizes changed by up to 4 %: BASE alone, with
               the standard deviation of its ratio
@@ -50,8 +51,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TRACES = os.path.join(HERE, "..", "traces")
 LAGS = ("0", "1000", "inf")
 LIMITS = (1.005, 1.01, 1.02, 1.03, 1.04)
-SETS = ("recorded", "unseen", "long", "limits", "bounded", "segments", "noise")
-LIMITED = ("limits", "bounded")
+NARROW = (1.02, 1.03, 1.05, 1.1)
+SETS = ("recorded", "unseen", "long", "limits", "bounded", "narrow", "segments", "noise")
+LIMITED = ("limits", "bounded", "narrow")
 
 Run = collections.namedtuple("Run", "set name path options conf")
 Result = collections.namedtuple("Result", "ratio calls ns failed")
@@ -92,7 +94,7 @@ def varied(folder):
 def peak_requested(path):
     """The peak of what the program asks for, in bytes."""
     live, now, peak = {}, 0, 0
-    with gzip.open(path, "rt") as lines:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as lines:
         for line in lines:
             field = line.split()
             if field[:1] == ["a"]:
@@ -107,14 +109,16 @@ def peak_requested(path):
 def runs_of(sets, folder, seeds):
     """All runs of these sets."""
     programs = list(recorded())
-    others = list(unseen(folder, seeds)) if {"unseen", "segments"} & set(sets) else []
+    others = []
+    if {"unseen", "narrow", "segments"} & set(sets):
+        others = list(unseen(folder, seeds))
     for name, path in programs:
         for lag in LAGS:
             for passes in "1", "5":
                 yield Run("recorded", name, path, ("--lag", lag, "--passes", passes), "")
         for lag in LAGS:
             yield Run("long", name, path, ("--lag", lag, "--passes", "30"), "")
-        if set(LIMITED) & set(sets):
+        if set(LIMITED[:2]) & set(sets):
             peak = peak_requested(path)
             options = ("--passes", "20", "--limit", str(int(peak * 1.03)))
             yield Run("bounded", name, path, options, "")
@@ -125,6 +129,11 @@ def runs_of(sets, folder, seeds):
     for name, path in others:
         for lag in LAGS:
             yield Run("unseen", name, path, ("--lag", lag), "")
+        peak = peak_requested(path) if "narrow" in sets else 0
+        for limit in NARROW:
+            for lag in LAGS[:2]:
+                options = ("--lag", lag, "--limit", str(int(peak * limit)))
+                yield Run("narrow", name, path, options, "")
     for name, path in programs + others:
         for lag in LAGS[:2]:
             yield Run("segments", name, path, ("--lag", lag), "vm:off")
