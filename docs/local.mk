@@ -189,6 +189,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/91-stream-ordered-allocations-are-served.md \
 	docs/decisions/92-frameworks-own-doors.md \
 	docs/decisions/93-one-price-of-memory.md \
+	docs/decisions/94-what-tensorflow-keeps-of-a-trained-model.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
@@ -213,6 +214,8 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h100-offload.txt \
 	docs/devices/h100-peers.txt \
 	docs/devices/h200-adopt.txt \
+	docs/devices/h200-keras.txt \
+	docs/devices/h200-suspend.txt \
 	docs/devices/h200-busy.txt \
 	docs/devices/h200-frameworks.txt \
 	docs/devices/h200-limits.txt \

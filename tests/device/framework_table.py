@@ -136,10 +136,11 @@ def grown(rows):
     the most it had after a later one."""
     by_process = collections.defaultdict(list)
     for row in rows:
-        by_process[row["allocator"], row["turn"]].append(row["cleared_mib"])
+        key = row["program"], row.get("way"), row["allocator"], row["turn"]
+        by_process[key].append(row["cleared_mib"])
     return {
-        name: (cleared[1], max(cleared[2:]))
-        for name, cleared in by_process.items()
+        key[2:]: (cleared[1], max(cleared[2:]))
+        for key, cleared in by_process.items()
         if len(cleared) > 2
     }
 

@@ -113,6 +113,8 @@ def attempt(folder, allocator, gib):
     program.process.stdin.close()
     figures["status"] = program.process.wait()
     print(json.dumps(figures), flush=True)
+    if not figures["same"]:
+        print("before:", first, "after:", second, flush=True)
     near = figures["device_mib"]["suspended"] <= before + 64
     return figures["same"] and near and not figures["status"]
 
