@@ -28,9 +28,9 @@
 #     fit(), the table emptied by hand    0          0            0
 #
 # (34 because a variable that is made while a function is traced has graphs for its
-# initial value, too.) The same on an NVIDIA H200 with tensorflow 2.21.0 and
-# TF_GPU_ALLOCATOR=cuda_malloc_async: of a model with 4.6 GiB of variables 4.7 GiB
-# stayed on the device, of ten such models 64 GiB.
+# initial value, too.) On an NVIDIA H200 with tensorflow 2.21.0, a model with 4.6 GiB of
+# variables: with TF_GPU_ALLOCATOR=cuda_malloc_async 4.7 GiB stayed on the device; with
+# TF_FORCE_GPU_ALLOW_GROWTH=true it had 64 GiB after ten such models.
 #
 # Exit 0: as written above; 1: it differs, and this file, gpumem/tensorflow.py and
 # docs/clearing-memory.md should be looked at again; 2: it could not be had. Needs no
