@@ -39,7 +39,8 @@ double gm_price_new(const struct gm_heap *heap,
 	unsigned i = 0;
 
 	if (need > gm_limit_room(heap, attempt))
-		return INFINITY;
+		return gm_price_is_little(heap, bytes) ? GM_PRICE_WAITS
+						       : INFINITY;
 	bend[BENDS - 1] = most_of(bend[BENDS - 1], bend[BENDS - 2]);
 	while (i < BENDS && after > bend[i])
 		i++;

@@ -11,7 +11,8 @@
  *     and `waste`               GM_PRICE_MOVE    pages move rather
  *     and `stream_waste`        GM_PRICE_WAIT    a stream waits for a block
  *     and 16 MiB, if more       GM_PRICE_WAITS   and for several
- *     beyond the limit          infinite
+ *     beyond the limit          infinite; GM_PRICE_WAITS for as little as that,
+ *                               since the program's callbacks may have it
  *
  * What costs less than new memory is tried before it (heap/sources.c,
  * pages/supply.c). Without pages it is `segment_waste`.

@@ -124,16 +124,12 @@ static void hold_signals(int how)
 	(void)sigprocmask(how, &set, NULL);
 }
 
-int suspend_do(struct suspend_config *config,
-	       bool (*act)(struct group *group, unsigned timeout_ms))
+static bool act_and_print(struct suspend_config *config,
+			  bool (*act)(struct group *group, unsigned timeout_ms))
 {
 	struct group *group = &config->group;
 	bool ok;
 
-	if (!driver_load())
-		return TOOL_ABSENT;
-	if (config->tree && !group_add_descendants(group))
-		return TOOL_FAILED;
 	hold_signals(SIG_BLOCK);
 	ok = act(group, (unsigned)(config->timeout_seconds * 1000));
 	hold_signals(SIG_UNBLOCK);
@@ -142,6 +138,20 @@ int suspend_do(struct suspend_config *config,
 		tool_error("out of memory");
 		ok = false;
 	}
+	return ok;
+}
+
+int suspend_do(struct suspend_config *config,
+	       bool (*act)(struct group *group, unsigned timeout_ms))
+{
+	struct group *group = &config->group;
+	int code = TOOL_ABSENT;
+
+	if (driver_load()) {
+		bool ok = !config->tree || group_add_descendants(group);
+
+		code = ok && act_and_print(config, act) ? TOOL_OK : TOOL_FAILED;
+	}
 	group_free(group);
-	return ok ? TOOL_OK : TOOL_FAILED;
+	return code;
 }
