@@ -88,8 +88,13 @@ static CUresult uuid(CUuuid *uuid_out, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
+/* CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, which older headers do not have. */
+enum { HOST_NUMA_ID = 134 };
+
 static int attribute(CUdevice_attribute which, CUdevice device)
 {
+	if ((int)which == HOST_NUMA_ID)
+		return fake.host_node;
 	switch (which) {
 	case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
 	case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
@@ -109,8 +114,6 @@ static int attribute(CUdevice_attribute which, CUdevice device)
 		return 132;
 	case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
 		return 512;
-	case (CUdevice_attribute)134: /* HOST_NUMA_ID, of CUDA 12.2 */
-		return fake.host_node;
 	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
 		return 0x41 + device;
 	default:
