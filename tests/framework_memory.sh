@@ -44,7 +44,7 @@ run()
 {
 	rm -f "$scratch/rows"
 	exits "$1" "$2" python3 "$device/framework_memory.py" "$scratch" --tiny \
-		--python "python3 $scratch/program.py" --only default growth \
+		--python "python3 '$scratch/program.py'" --only default growth \
 		--turns 2 --out "$scratch/rows"
 }
 
@@ -67,7 +67,7 @@ unset BAD
 double=$(cd "$top_builddir/tests/fake/cuda/.libs" && pwd)
 exits 0 "a device is read meanwhile" env LD_LIBRARY_PATH="$double" \
 	python3 "$device/framework_memory.py" "$scratch" --programs dense \
-	--python "python3 $scratch/program.py" --only default growth --turns 1
+	--python "python3 '$scratch/program.py'" --only default growth --turns 1
 LD_LIBRARY_PATH=$double python3 - >"$scratch/out" 2>&1 <<'END'
 import ctypes, os, signal, sys, time
 

@@ -11,12 +11,13 @@
 cd "$top_srcdir" || exit 1
 lists="Makefile.am $(sed -n 's/^include //p' Makefile.am | tr '\n' ' ')"
 
-# Some are taken by a pattern.
+# Some are taken by a pattern. The lists are words, so their names have no blank.
+plain_scratch
 for file in $(grep -ohE '[(]srcdir[)]/tests/[^ )]*[*][^ )]*' $lists |
 	sed 's/^[^/]*.//'); do
 	echo "$file"
-done >"$scratch/patterns"
-lists="$lists $scratch/patterns"
+done >"$plain/patterns"
+lists="$lists $plain/patterns"
 
 # unlisted: those files of the standard input that Makefile.am does not know.
 # What a test program is called there is its source without the suffix.
@@ -94,8 +95,8 @@ unused()
 	done
 }
 
-check "a pattern has files" test -s "$scratch/patterns"
-is "$(grep -vE '([.]md|/CMakeLists.txt)$' "$scratch/patterns" | unused)" "" \
+check "a pattern has files" test -s "$plain/patterns"
+is "$(grep -vE '([.]md|/CMakeLists.txt)$' "$plain/patterns" | unused)" "" \
 	"and somebody uses each of them"
 is "$(echo "tests/nobody$$.h" | unused)" "tests/nobody$$.h" \
 	"one that nobody does is found"
