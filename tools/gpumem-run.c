@@ -30,8 +30,8 @@ enum {
 
 static const struct argp_option options[] = {
 	{"adopt", KEY_ADOPT, NULL, 0,
-	 "Give PyTorch gpumem's pool, and let JAX and TensorFlow allocate each "
-	 "block from the driver",
+	 "Give PyTorch gpumem's pool, serve TensorFlow's allocations from one, "
+	 "and let JAX allocate each block from the driver",
 	 0},
 	{"backend", KEY_BACKEND, "B", 0,
 	 "Follow the calls of this one only: cuda, hip or opencl", 0},
