@@ -149,7 +149,15 @@ p, w, adopt: 200 MiB are left after a wait"
 	row growth 500 500 3000 3000 3000 3000 3000
 	row run 500 500 3065 3065 3065 3065 3065
 } >"$scratch/rows"
-judged "gpumem-run that changes memory" "p, w, run: 3065 MiB, without it 3000"
+judged "gpumem-run that changes memory" \
+	"p, w, run: trained, 3065 MiB, without it 3000
+p, w, run: cleared, 3065 MiB, without it 3000"
+{
+	row default 500 500 3000 3000 600 600 600
+	row run 500 500 3000 3000 3000 3000 600
+} >"$scratch/rows"
+judged "and one that keeps what was freed" \
+	"p, w, run: cleared, 3000 MiB, without it 600"
 {
 	row adopt 500 500 1500 1500 700 500 500
 	row adopt 500 500 1500 1500 800 500 500

@@ -192,7 +192,8 @@ over_run()
 	cd "$scratch/tree/tests" || exit 1
 	GPUMEM_TEST_RUN=1 FAKECUDA_MEMORY=8GiB \
 		LD_LIBRARY_PATH="$double${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-		exec "$top_builddir/tools/gpumem-run" --report="$scratch/report" \
+		exec "$top_builddir/tools/gpumem-run" --adopt \
+		--report="$scratch/report" \
 		../bin/python -m unittest -v test_run
 )
 

@@ -234,7 +234,7 @@ done
 
 check "--adopt sets what is not set" env TF_FORCE_GPU_ALLOW_GROWTH=false \
 	XLA_PYTHON_CLIENT_PREALLOCATE= "$run" --adopt --json \
-	--report="$scratch/out" sh -c '[ "$XLA_PYTHON_CLIENT_ALLOCATOR" = platform ] &&
+	--report="$scratch/out" sh -c '[ "$XLA_PYTHON_CLIENT_ALLOCATOR" = cuda_async ] &&
 		[ "$PYTORCH_NO_CUDA_MEMORY_CACHING" = 1 ] &&
 		[ "$PYTORCH_NO_HIP_MEMORY_CACHING" = 1 ] &&
 		[ "$TF_FORCE_GPU_ALLOW_GROWTH" = false ] &&
@@ -401,7 +401,7 @@ check "a program that cancels a thread compiles" $CC -w -o "$scratch/cancel" \
 alike "a thread is cancelled in the first allocation" "$scratch/cancel" first
 FAKECUDA_LATENCY=cuMemFree:200us
 export FAKECUDA_LATENCY
-check "a thread is cancelled while it gives back" "$run" --limit=64MiB --json \
+check "a thread is cancelled while it gives back" "$run" --adopt --limit=64MiB --json \
 	--report="$scratch/out" "$scratch/cancel" give_back
 unset FAKECUDA_LATENCY
 json_is "[x['pool']['returned'] > 0 for p in d['processes']

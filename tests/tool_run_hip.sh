@@ -367,9 +367,6 @@ fi
 alike "a program of both" -- "$scratch/hip" handle both
 is "$(kind allocations cuda) $(kind allocations)" \
 	"[[5242880, 0, 1, 1, 0]] [[3145728, 0, 1, 1, 0]]" "each counts its own"
-json_is "[x['pool']['current_bytes'] for p in d['processes']
-	for x in p['devices'] if p['api'] == 'cuda']" "[5242880]" \
-	"what NVIDIA's driver gave is kept, as ever"
 json_is "[p['exited'] for p in d['processes']]" "[True, True]" "both end"
 alike "with a limit" --limit=6MiB -- "$scratch/hip" handle both
 json_is "[x['refused'] for p in d['processes'] for x in p['devices']]" \

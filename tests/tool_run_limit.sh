@@ -30,45 +30,45 @@ limited()
 
 # ---- what a program meets -------------------------------------------------------
 
-for case in kinds pools failures kept wholes retained devices threads child; do
-	limited "$scratch/limit" $case
+for case in kinds failures kept retained devices threads child; do
+	limited --adopt "$scratch/limit" $case
 done
 for case in kinds pools failures retained devices threads child; do
-	limited --no-pool "$scratch/limit" $case
+	limited "$scratch/limit" $case
 done
 # Frees that take long: what they free is there until they return.
 FAKECUDA_LATENCY=cuMemFree:200us
 export FAKECUDA_LATENCY
+limited --adopt "$scratch/limit" threads
 limited "$scratch/limit" threads
-limited --no-pool "$scratch/limit" threads
 unset FAKECUDA_LATENCY
 
 check "the program of arrays compiles" $CC -w -o "$scratch/array" \
 	"$top_srcdir/tests/run/array.c" "$top_srcdir/tests/run/pool.c" \
 	-ldl -lpthread
-limited --no-pool "$scratch/array" limited
 limited "$scratch/array" limited
+limited --adopt "$scratch/array" limited
 json_is "[(x['refused'], x['peak_bytes'], x['kinds']['arrays']['failures'])
 	for p in d['processes'] for x in p['devices']]" \
 	"[(12, 67108864, 10)]" "arrays that the limit refuses are counted"
 FAKECUDA_LATENCY=cuArrayDestroy:200us,cuMemRelease:200us
 export FAKECUDA_LATENCY
+limited --adopt "$scratch/array" threads
 limited "$scratch/array" threads
-limited --no-pool "$scratch/array" threads
 unset FAKECUDA_LATENCY
 
 # ---- the report ------------------------------------------------------------------
 
-limited "$scratch/limit" kinds
+limited --adopt "$scratch/limit" kinds
 json_is "(d['limit_bytes'], [(x['refused'], x['peak_bytes'], [x['kinds'][k]
 	['failures'] for k in ('allocations', 'managed', 'async', 'virtual')])
 	for p in d['processes'] for x in p['devices']])" \
 	"(67108864, [(8, 67108864, [6, 1, 1, 1])])" "what was refused is counted"
-limited "$scratch/limit" threads
+limited --adopt "$scratch/limit" threads
 json_is "[x['reserved_peak_bytes'] for p in d['processes']
 	for x in p['devices'] if x['reserved_peak_bytes'] > 1 << 26]" "[]" \
 	"and nothing was above the limit"
-limited "$scratch/limit" child
+limited --adopt "$scratch/limit" child
 json_is "[x['current_bytes'] for p in d['processes'] for x in p['devices']]" \
 	"[67108864, 67108864]" "each process has all of it"
 exits 137 "a program that is killed" "$run" --limit=64MiB --json \
@@ -100,15 +100,17 @@ part()
 		--limit="$percent" --json --report="$scratch/out" "$@"
 }
 
-for case in kinds pools kept wholes devices threads child; do
-	part 50% 134217728 "$scratch/limit" $case
+for case in kinds pools kept devices threads child; do
+	adopt=
+	[ $case = pools ] || adopt=--adopt
+	part 50% 134217728 $adopt "$scratch/limit" $case
 	json_is "d['limit_bytes'], d['limit_percent']" "(None, 50.0)" \
 		"the report says so"
 	json_is "[x['reserved_peak_bytes'] for p in d['processes']
 		for x in p['devices'] if x['reserved_peak_bytes'] > 1 << 26]" \
 		"[]" "and nothing was above it"
 done
-part 12.5% 536870912 --no-pool "$scratch/limit" kinds
+part 12.5% 536870912 "$scratch/limit" kinds
 part "100%" 67108864 "$scratch/limit" devices
 # Of a device with another size it is not what the program expects.
 exits 1 "it is of the device" env FAKECUDA_MEMORY=268435456 "$run" --limit=50% \
@@ -117,7 +119,7 @@ exits 0 "as text" env FAKECUDA_MEMORY=134217728 "$run" --limit="50 %" \
 	"$scratch/limit" kinds
 check "the part" grep -q \
 	'^limit of each process on each device: 50 % of its memory$' "$scratch/err"
-limited "$scratch/limit" kinds
+limited --adopt "$scratch/limit" kinds
 json_is "d['limit_bytes'], d['limit_percent']" "(67108864, None)" \
 	"bytes are no part"
 

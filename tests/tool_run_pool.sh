@@ -21,9 +21,7 @@ export LD_LIBRARY_PATH
 
 check "pool_cases compiles" $CC -w -O1 -o "$scratch/cases" "$source/pool.c" \
 	"$source/pool_cases.c" "$source/pool_order.c" "$source/pool_answers.c" \
-	"$source/pool_limits.c" "$source/pool_wholes.c" \
-	"$source/pool_wholes_otherwise.c" "$source/pool_early.c" \
-	"$source/pool_trim.c" -ldl -lpthread
+	"$source/pool_limits.c" "$source/pool_trim.c" -ldl -lpthread
 check "pool_random compiles" $CC -w -O1 -o "$scratch/random" \
 	"$source/pool.c" "$source/pool_random.c" -ldl -lpthread
 check "and a library that wraps the driver" $CC -w -shared -fPIC \
@@ -32,7 +30,7 @@ check "and a library that wraps the driver" $CC -w -shared -fPIC \
 # kept [OPTION...] -- COMMAND...: under gpumem-run, the report in $scratch/out
 kept()
 {
-	check "$name" "$run" --json --report="$scratch/out" "$@"
+	check "$name" "$run" --adopt --json --report="$scratch/out" "$@"
 }
 
 # pool NAME: of device 0
@@ -48,22 +46,8 @@ FAKECUDA_DEVICES=2
 export FAKECUDA_DEVICES
 for name in reuse busy several destroyed contexts context_ends captures \
 	captured_and_destroyed known managed sizes misuse faults free_bytes \
-	bound stale many_streams whole_reuse whole_at_once whole_alike whole_known whole_sleep \
-	whole_parts whole_misuse whole_captures whole_faults whole_early \
-	whole_nowhere whole_forgotten trim_all trim_elsewhere trim_in_capture; do
+	bound stale many_streams trim_all trim_elsewhere trim_in_capture; do
 	kept "$scratch/cases" $name
-done
-for how in 0 1 2 3 4 5; do
-	name="a whole that is begun otherwise, $how"
-	kept "$scratch/cases" whole_otherwise $how
-done
-for how in 0 1 2 3 4; do
-	name="a whole that is ended otherwise, $how"
-	kept "$scratch/cases" whole_apart $how
-done
-for how in 0 1 2 3 4; do
-	name="another one is mapped meanwhile, $how"
-	kept "$scratch/cases" whole_elsewhere $how
 done
 name="contexts that do not mix"
 FAKECUDA_STRICT=1 kept "$scratch/cases" context_ends
@@ -73,13 +57,14 @@ json_is "[p['stopped'] for p in d['processes']]" "['cuStreamCreate']" \
 	"are what stops it"
 FAKECUDA_MEMORY=128MiB
 export FAKECUDA_MEMORY
-for name in full tight whole_full; do
+for name in full tight; do
 	kept "$scratch/cases" $name
 done
 unset FAKECUDA_MEMORY
 for name in captures_refused lost; do
 	"$scratch/cases" $name >"$scratch/without"
-	"$run" --report="$scratch/out" "$scratch/cases" $name >"$scratch/with"
+	"$run" --adopt --report="$scratch/out" "$scratch/cases" $name \
+		>"$scratch/with"
 	is "$(cat "$scratch/with")" "$(cat "$scratch/without")" \
 		"$name: what the driver says"
 done
@@ -106,18 +91,6 @@ unset FAKECUDA_ASYNC
 
 # ---- the report ------------------------------------------------------------------
 
-name="wholes"
-kept "$scratch/cases" whole_reuse
-json_is "[(x['pool']['hits'], x['pool']['misses'], x['pool']['current_bytes'],
-	x['kinds']['virtual']['allocations'], x['kinds']['virtual']['frees'],
-	x['kinds']['virtual']['current_bytes'])
-	for p in d['processes'] for x in p['devices']]" \
-	"[(201, 3, 0, 204, 202, 12582912)]" "are counted as what the program did"
-kept "$scratch/cases" whole_sleep
-json_is "[(x['pool']['hits'], x['pool']['current_bytes'],
-	x['reserved_bytes'], x['kinds']['virtual']['current_bytes'])
-	for p in d['processes'] for x in p['devices']]" "[(0, 0, 0, 0)]" \
-	"and what is not kept as gone"
 name="the figures"
 kept "$scratch/cases" reuse
 json_is "[(x['pool']['hits'], x['pool']['misses'], x['pool']['returned'],
@@ -125,27 +98,33 @@ json_is "[(x['pool']['hits'], x['pool']['misses'], x['pool']['returned'],
 	x['reserved_peak_bytes'], x['reserved_bytes'])
 	for p in d['processes'] for x in p['devices']]" \
 	"[(200, 2, 0, 3145828, 3145828, 3145828, 3145828)]" "are exact"
-exits 0 "as text" "$run" "$scratch/cases" reuse
+exits 0 "as text" "$run" --adopt "$scratch/cases" reuse
 check "in a row" grep -q \
 	'^    200 of 202 allocations were such blocks; 0 went back$' "$scratch/err"
-exits 1 "--no-pool" "$run" --no-pool --json --report="$scratch/out" \
-	"$scratch/cases" reuse
-json_is "[(x['pool']['hits'], x['pool']['misses'], x['pool']['peak_bytes'])
-	for p in d['processes'] for x in p['devices']]" "[(0, 0, 0)]" \
-	"keeps nothing"
+for options in "" "--adopt --no-pool"; do
+	exits 1 "gpumem-run $options" "$run" $options --json \
+		--report="$scratch/out" "$scratch/cases" reuse
+	json_is "[(x['pool']['hits'], x['pool']['misses'],
+		x['pool']['peak_bytes'])
+		for p in d['processes'] for x in p['devices']]" "[(0, 0, 0)]" \
+		"keeps nothing"
+done
 exits 1 "a tool that watches the driver" env CUDA_INJECTION64_PATH=/nowhere \
-	"$run" --report="$scratch/out" "$scratch/cases" reuse
+	"$run" --adopt --report="$scratch/out" "$scratch/cases" reuse
 echo 'int nothing;' >"$scratch/nothing.c"
 check "a library of compute-sanitizer compiles" $CC -w -shared -fPIC \
 	-o "$scratch/libsanitizer-collection.so" "$scratch/nothing.c"
 exits 1 "under compute-sanitizer" \
 	env LD_PRELOAD="libsanitizer-collection.so" \
-	LD_LIBRARY_PATH="$scratch:$LD_LIBRARY_PATH" "$run" --json \
+	LD_LIBRARY_PATH="$scratch:$LD_LIBRARY_PATH" "$run" --adopt --json \
 	--report="$scratch/out" "$scratch/cases" reuse
 json_is "[(p['stopped'], x['pool']['hits'], x['pool']['peak_bytes'])
 	for p in d['processes'] for x in p['devices']]" \
 	"[('compute-sanitizer', 0, 0)]" "nothing is kept"
-exits 0 "gpumem-run inside gpumem-run --no-pool" "$run" --no-pool \
+exits 0 "gpumem-run --adopt inside gpumem-run" "$run" \
+	--report="$scratch/report" "$run" --adopt --report="$scratch/out" \
+	"$scratch/cases" reuse
+exits 1 "gpumem-run inside gpumem-run --adopt" "$run" --adopt \
 	--report="$scratch/report" "$run" --report="$scratch/out" \
 	"$scratch/cases" reuse
 

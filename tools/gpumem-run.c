@@ -30,8 +30,8 @@ enum {
 
 static const struct argp_option options[] = {
 	{"adopt", KEY_ADOPT, NULL, 0,
-	 "Give PyTorch gpumem's pool, serve TensorFlow's allocations from one, "
-	 "and let JAX allocate each block from the driver",
+	 "Give PyTorch gpumem's pool, serve TensorFlow's and JAX's allocations "
+	 "from one, and have what they do not use go back",
 	 0},
 	{"backend", KEY_BACKEND, "B", 0,
 	 "Follow the calls of this one only: cuda, hip or opencl", 0},
@@ -40,15 +40,14 @@ static const struct argp_option options[] = {
 	 "or 80%",
 	 0},
 	{"no-pool", KEY_NO_POOL, NULL, 0,
-	 "Keep nothing that the program frees; only count", 0},
+	 "Under --adopt: keep nothing that the program frees", 0},
 	{"record", KEY_RECORD, "FILE", 0,
 	 "Record each allocation and free of device memory into this file", 0},
 	{"report", KEY_REPORT, "FILE", OPTION_ARG_OPTIONAL,
 	 "Write the report to this file, not to standard error", 0},
 	{"trim", KEY_TRIM, "PID", 0,
 	 "Run nothing: have that process, under --adopt, give back what it "
-	 "does "
-	 "not use",
+	 "does not use",
 	 0},
 	{"json", 'j', NULL, 0, "Write the report as JSON", 0},
 	{0},
@@ -223,15 +222,14 @@ int main(int argc, char **argv)
 		.options = options,
 		.parser = parse,
 		.args_doc = "PROGRAM [ARGUMENT...]",
-		.doc = "Run a program with a pool of GPU memory, and say how "
-		       "much it and its children used: by NVIDIA's driver and "
-		       "AMD's runtime, however the program reaches these, and "
-		       "by OpenCL.\v"
+		.doc = "Run a program, and say how much GPU memory it and its "
+		       "children used: by NVIDIA's driver and AMD's runtime, "
+		       "however the program reaches these, and by OpenCL. "
+		       "Nothing else changes but by --adopt and --limit.\v"
 		       "The report goes to standard error when the program has "
 		       "ended, also if it was killed.\n\n"
 		       "Exit status: that of the program, and if a signal "
-		       "ended "
-		       "it, by that signal; 1 a file could not be written, 2 "
+		       "ended it, by that signal; 1 a file could not be written, 2 "
 		       "usage, 126 the program could not be "
 		       "executed, 127 it was not found.",
 	};

@@ -36,7 +36,7 @@ WAIT = 10.5  # in which what is unused goes back by itself
 GROWTH = {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}
 SLOWLY = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 ALLOCATOR = "XLA_PYTHON_CLIENT_ALLOCATOR"
-UNDER = "run", "adopt", "adopt-async", "adopt-platform"  # of gpumem-run
+UNDER = "run", "adopt", "adopt-platform"  # of gpumem-run
 ONCE = "growth", "run", "platform", "async-growth"  # of which one turn is enough
 KERAS = "keras_programs.py"
 QUIET = {
@@ -82,7 +82,6 @@ SETS = {
             "vmm": {ALLOCATOR: "vmm"},
             "run": SLOWLY,
             "adopt": {},
-            "adopt-async": {ALLOCATOR: "cuda_async"},
             "adopt-platform": {ALLOCATOR: "platform"},
         },
     ),

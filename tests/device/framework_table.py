@@ -163,9 +163,10 @@ def differs(about, of):
     """Of gpumem-run without --adopt, which changes no memory."""
     same = of.get("growth", of.get("default", []))
     for row, other in zip(of.get("run", []), same):
-        if abs(row["trained_mib"] - other["trained_mib"]) > SAME:
-            here, there = row["trained_mib"], other["trained_mib"]
-            yield f"{about}, run: {here} MiB, without it {there}"
+        for name in ("trained", "cleared"):
+            here, there = row[name + "_mib"], other[name + "_mib"]
+            if abs(here - there) > SAME:
+                yield f"{about}, run: {name}, {here} MiB, without it {there}"
 
 
 def wrong(rows):

@@ -62,9 +62,9 @@ int main(int argc, char **argv)
 	static const struct run_case cases[] = {
 		{"kinds", kinds},	{"pools", pools},
 		{"failures", failures}, {"kept", kept},
-		{"wholes", wholes},	{"devices", devices},
-		{"threads", threads},	{"churning", churning},
-		{"child", child},	{"retained", retained}};
+		{"devices", devices},	{"threads", threads},
+		{"churning", churning}, {"child", child},
+		{"retained", retained}};
 
 	alarm(120);
 	if (argc > 1 && strcmp(argv[1], "child"))

@@ -27,7 +27,6 @@ void pools(void);
 void failures(void);
 void kept(void);
 void retained(void);
-void wholes(void);
 void devices(void);
 
 /* In limit_threads.c: threads that allocate and free at once. */

@@ -153,24 +153,6 @@ void retained(void)
 	TRUE(given() == 0);
 }
 
-/* One that is released is the program's to take back, whatever it calls next.
- */
-void wholes(void)
-{
-	struct whole whole;
-	address a;
-
-	for (int i = 0; i < 3; i++)
-		whole_end(whole_new(32 * MIB));
-	whole = whole_new(32 * MIB);
-	OK(cu.cuMemUnmap(whole.block, whole.bytes));
-	OK(cu.cuMemRelease(whole.handle));
-	OK(cu.cuMemAlloc_v2(&a, LIMIT));
-	TRUE(given() == LIMIT);
-	OK(cu.cuMemFree_v2(a));
-	see(LIMIT);
-}
-
 /* A device has a limit of its own. */
 void devices(void)
 {

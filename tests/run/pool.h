@@ -117,8 +117,7 @@ void *begin(void);
 address alloc(size_t bytes);
 void release(address block);
 
-/* Memory with a handle, mapped by itself, in the order in which XLA makes the
- * calls. Its device's 2 MiB are its unit. */
+/* Memory with a handle, mapped by itself. Its device's 2 MiB are its unit. */
 struct whole {
 	address block, handle;
 	size_t bytes;

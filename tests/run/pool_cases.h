@@ -30,16 +30,6 @@ void run_but(void *stream);
 void goes(address block);
 void stays(address block);
 
-/* The driver has so much memory by cuMemCreate(), and addresses. */
-void held(uint64_t handles, uint64_t mappings, uint64_t ranges);
-/* The program takes memory apart in the order in which it is kept. */
-void learn_wholes(void);
-enum { WHOLE_BYTES = 4 << 20 };
-/* One of so many bytes is kept. */
-struct whole keep_whole(void);
-/* All calls of the driver's about such memory. */
-uint64_t whole_calls(void);
-
 /* X(name): in pool_order.c. */
 #define ORDER_CASES(X)                                                         \
 	X(reuse)                                                               \
@@ -71,31 +61,6 @@ uint64_t whole_calls(void);
 	X(tight)                                                               \
 	X(many_streams)
 
-/* In pool_wholes.c. */
-#define WHOLES_CASES(X)                                                        \
-	X(whole_reuse)                                                         \
-	X(whole_at_once)                                                       \
-	X(whole_alike)                                                         \
-	X(whole_captures)                                                      \
-	X(whole_faults)                                                        \
-	X(whole_full)
-
-/* In pool_wholes_otherwise.c. */
-#define OTHERWISE_CASES(X)                                                     \
-	X(whole_known)                                                         \
-	X(whole_otherwise)                                                     \
-	X(whole_apart)                                                         \
-	X(whole_sleep)                                                         \
-	X(whole_parts)                                                         \
-	X(whole_misuse)
-
-/* In pool_early.c. */
-#define EARLY_CASES(X)                                                         \
-	X(whole_early)                                                         \
-	X(whole_nowhere)                                                       \
-	X(whole_elsewhere)                                                     \
-	X(whole_forgotten)
-
 /* In pool_trim.c. */
 #define TRIM_CASES(X)                                                          \
 	X(trim_all)                                                            \
@@ -106,9 +71,6 @@ uint64_t whole_calls(void);
 ORDER_CASES(DECLARE_CASE)
 ANSWERS_CASES(DECLARE_CASE)
 LIMITS_CASES(DECLARE_CASE)
-WHOLES_CASES(DECLARE_CASE)
-OTHERWISE_CASES(DECLARE_CASE)
-EARLY_CASES(DECLARE_CASE)
 TRIM_CASES(DECLARE_CASE)
 #undef DECLARE_CASE
 

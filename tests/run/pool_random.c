@@ -6,9 +6,7 @@
  * streams, contexts and captures, for tests/tool_run_pool.sh. In one thread the
  * double's streams stand still but for random steps; with several each stream
  * has a thread that runs it. A kernel that finds its block handed out again
- * ends the program, and so do two blocks that overlap. Some blocks are wholes
- * of cuMemCreate(); with an even seed a few are taken apart so that none is
- * kept any more.
+ * ends the program, and so do two blocks that overlap.
  */
 #include "pool.h"
 
@@ -27,9 +25,7 @@ struct world {
 	void *streams[CONTEXTS][STREAMS];
 	address blocks[BLOCKS];
 	size_t bytes[BLOCKS];
-	address handles[BLOCKS]; /* 0: by cuMemAlloc() */
-	bool steps;		 /* no other thread is there */
-	bool orderly; /* wholes are taken apart so that they are kept */
+	bool steps; /* no other thread is there */
 };
 
 static unsigned long steps;
@@ -70,39 +66,11 @@ static void check_alone(const struct world *world, unsigned one)
 			     world->blocks[i]);
 }
 
-/* Mostly as it is kept, sometimes not. */
-static void end_block(struct world *world, unsigned one)
-{
-	struct whole whole = {world->blocks[one], world->handles[one],
-			      world->bytes[one]};
-
-	world->blocks[one] = 0;
-	if (!whole.handle) {
-		release(whole.block);
-	} else if (!world->orderly && !draw(world, 50)) {
-		OK(cu.cuMemUnmap(whole.block, whole.bytes));
-		OK(cu.cuMemAddressFree(whole.block, whole.bytes));
-		OK(cu.cuMemRelease(whole.handle));
-	} else {
-		whole_end(whole);
-	}
-}
-
 static void new_block(struct world *world, unsigned one)
 {
-	struct whole whole;
-
-	world->handles[one] = 0;
 	world->bytes[one] =
 		(draw(world, 6) + 1) * (draw(world, 2) ? 40000 : MIB);
-	if (draw(world, 3)) {
-		world->blocks[one] = alloc(world->bytes[one]);
-	} else {
-		world->bytes[one] = (draw(world, 3) + 1) * 2 * MIB;
-		whole = whole_new(world->bytes[one]);
-		world->blocks[one] = whole.block;
-		world->handles[one] = whole.handle;
-	}
+	world->blocks[one] = alloc(world->bytes[one]);
 	check_alone(world, one);
 }
 
@@ -111,13 +79,12 @@ static void use_block(struct world *world, unsigned context)
 	unsigned one = draw(world, BLOCKS);
 
 	if (world->blocks[one]) {
-		/* What is unmapped may not be in use, for the driver does not
-		 * wait there; pool_wholes.c tries it with one that is kept. */
-		if (draw(world, 3) && !world->handles[one])
+		if (draw(world, 3))
 			launch(any_stream(world, context), world->blocks[one]);
 		if (draw(world, 2))
 			return;
-		end_block(world, one);
+		release(world->blocks[one]);
+		world->blocks[one] = 0;
 		return;
 	}
 	new_block(world, one);
@@ -207,7 +174,6 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < threads; i++) {
 		worlds[i].random = strtoul(argv[1], NULL, 0) * 100 + i;
 		worlds[i].steps = threads == 1;
-		worlds[i].orderly = strtoul(argv[1], NULL, 0) % 2;
 		fill(&worlds[i], contexts);
 	}
 	cu.stepping(threads == 1);

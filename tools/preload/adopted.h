@@ -11,12 +11,11 @@
 
 /* X(variable, value, framework, library, stream_ordered): a framework is loaded
  * if a file is whose name begins so; "": nobody looks. If it took a setting
- * with `stream_ordered`, there are such allocations. JAX has also
- * XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async, which is served as TensorFlow's is;
- * CuPy's pool has no variable. */
+ * with `stream_ordered`, there are such allocations. CuPy's pool has no
+ * variable. */
 #define ADOPTED_LIST(X)                                                        \
-	X("XLA_PYTHON_CLIENT_ALLOCATOR", "platform", "JAX", "xla_cuda_plugin", \
-	  false)                                                               \
+	X("XLA_PYTHON_CLIENT_ALLOCATOR", "cuda_async", "JAX",                  \
+	  "xla_cuda_plugin", true)                                             \
 	X("XLA_PYTHON_CLIENT_PREALLOCATE", "false", "JAX", "", false)          \
 	X("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", "PyTorch", "", false)         \
 	X("PYTORCH_NO_HIP_MEMORY_CACHING", "1", "PyTorch", "", false)          \

@@ -20,9 +20,6 @@ enum block_space {
 	BLOCK_HANDLE,	   /* of physical memory; `refs` holds it */
 	BLOCK_MAPPING,	   /* address where `link`, a handle, is mapped */
 	BLOCK_KEPT,	   /* address of a block that the program freed */
-	BLOCK_KEPT_HANDLE, /* its handle, of one by cuMemCreate() */
-	BLOCK_WHOLE,	   /* handle of a whole, see whole.h; `link`: address */
-	BLOCK_RANGE,	   /* address of a whole; `link`: handle */
 	BLOCK_ARRAY,	   /* handle of an array, mipmapped or not */
 	BLOCK_GRAPHS,	   /* 1 + device: what graphs have there */
 	BLOCK_NODE,	   /* address of a node; nothing is counted for it */
@@ -47,8 +44,8 @@ struct block {
 	const void *context; /* goes with it; NULL: with none */
 	const void *stream;  /* of the call that made it, or frees it */
 	uint32_t refs;
-	uint8_t space;	      /* 0: the entry is empty; it has the API, too */
-	uint8_t kind, device; /* kind: of a whole its state */
+	uint8_t space; /* 0: the entry is empty; it has the API, too */
+	uint8_t kind, device;
 	bool known;  /* others know its address: it is never used again */
 	bool pooled; /* memory of the pool that serves, see served.h */
 };

@@ -19,10 +19,9 @@
 
 struct cached {
 	uint64_t address, bytes; /* as the driver allocated it */
-	uint64_t handle;	 /* of cuMemCreate(); 0: of cuMemAlloc() */
 	uint64_t epoch;		 /* when that is over, nothing uses it */
 	uint64_t stamp;		 /* how many frees its device had seen */
-	const void *context;	 /* or what else has to be the same */
+	const void *context;
 	int device;
 };
 

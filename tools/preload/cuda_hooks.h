@@ -55,14 +55,8 @@ typedef CUresult(CUDAAPI *cuda_multicast_bind_v12010)(
 	CUmemGenericAllocationHandle multicast, size_t offset,
 	CUdeviceptr address, size_t bytes, unsigned long long flags);
 
-typedef CUresult(CUDAAPI *cuda_multicast_mem_v12010)(
-	CUmemGenericAllocationHandle multicast, size_t offset,
-	CUmemGenericAllocationHandle handle, size_t handle_offset, size_t bytes,
-	unsigned long long flags);
 typedef CUresult(CUDAAPI *cuda_retain_v11000)(
 	CUmemGenericAllocationHandle *handle_out, void *address);
-typedef CUresult(CUDAAPI *cuda_map_array_v11010)(void *list, unsigned count,
-						 CUstream stream);
 typedef CUresult(CUDAAPI *cuda_add_node_v12020)(CUgraphNode *node_out,
 						CUgraph graph,
 						const CUgraphNode *needs,
@@ -104,21 +98,7 @@ typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
 	X(cuIpcGetMemHandle, PFN_cuIpcGetMemHandle_v4010)                      \
 	X(cuMemGetHandleForAddressRange, cuda_range_handle_v11070)             \
 	X(cuMulticastBindAddr, cuda_multicast_bind_v12010)                     \
-	X(cuPointerSetAttribute, PFN_cuPointerSetAttribute_v6000)              \
-	X(cuMemCreate, PFN_cuMemCreate_v10020)                                 \
-	X(cuMemRelease, PFN_cuMemRelease_v10020)                               \
-	X(cuMemAddressReserve, PFN_cuMemAddressReserve_v10020)                 \
-	X(cuMemAddressFree, PFN_cuMemAddressFree_v10020)                       \
-	X(cuMemMap, PFN_cuMemMap_v10020)                                       \
-	X(cuMemUnmap, PFN_cuMemUnmap_v10020)                                   \
-	X(cuMemSetAccess, PFN_cuMemSetAccess_v10020)                           \
-	X(cuMemGetAccess, PFN_cuMemGetAccess_v10020)                           \
-	X(cuMemMapArrayAsync, cuda_map_array_v11010)                           \
-	X(cuMemMapArrayAsync_ptsz, cuda_map_array_v11010)                      \
-	X(cuMemRetainAllocationHandle, cuda_retain_v11000)                     \
-	X(cuMemExportToShareableHandle,                                        \
-	  PFN_cuMemExportToShareableHandle_v10020)                             \
-	X(cuMulticastBindMem, cuda_multicast_mem_v12010)
+	X(cuPointerSetAttribute, PFN_cuPointerSetAttribute_v6000)
 
 #define CUDA_HOOKS(X)                                                          \
 	CUDA_DECISIVE_HOOKS(X)                                                 \
@@ -134,6 +114,11 @@ typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
 	X(cuMemAllocPitch_v2, PFN_cuMemAllocPitch_v3020)                       \
 	X(cuMemAllocManaged, PFN_cuMemAllocManaged_v6000)                      \
 	X(cuMemFree_v2, PFN_cuMemFree_v3020)                                   \
+	X(cuMemCreate, PFN_cuMemCreate_v10020)                                 \
+	X(cuMemRelease, PFN_cuMemRelease_v10020)                               \
+	X(cuMemMap, PFN_cuMemMap_v10020)                                       \
+	X(cuMemUnmap, PFN_cuMemUnmap_v10020)                                   \
+	X(cuMemRetainAllocationHandle, cuda_retain_v11000)                     \
 	X(cuMemAllocHost_v2, PFN_cuMemAllocHost_v3020)                         \
 	X(cuMemHostAlloc, PFN_cuMemHostAlloc_v2020)                            \
 	X(cuMemFreeHost, PFN_cuMemFreeHost_v2000)                              \

@@ -8,7 +8,6 @@
 #include "cuda_graph.h"
 #include "pool.h"
 #include "served.h"
-#include "whole.h"
 
 #include <limits.h>
 
@@ -16,7 +15,6 @@ static CUresult alloc(CUdeviceptr *address_out, size_t bytes)
 {
 	CUresult result;
 
-	whole_other_call();
 	if (pool_alloc(address_out, bytes))
 		return CUDA_SUCCESS;
 	if (!limit_begin(address_out, LEDGER_ALLOC, bytes))
@@ -119,7 +117,6 @@ CUresult wrap_cuMemFree_v2(CUdeviceptr address)
 		return served_give(address);
 	if (!address || !preload_enter())
 		return REAL(cuMemFree_v2)(address);
-	whole_other_call();
 	if (served_free_now(address, &result)) {
 		preload_leave();
 		return result;
@@ -168,7 +165,6 @@ CUresult wrap_cuMemGetInfo_v2(size_t *free_out, size_t *total_out)
 
 	if (!preload_enter())
 		return REAL(cuMemGetInfo_v2)(free_out, total_out);
-	whole_other_call();
 	result = REAL(cuMemGetInfo_v2)(free_out, total_out);
 	if (result == CUDA_SUCCESS)
 		bound(free_out, total_out);
@@ -184,7 +180,6 @@ CUresult wrap_cuMemGetInfo(unsigned *free_out, unsigned *total_out)
 
 	if (!preload_enter())
 		return REAL(cuMemGetInfo)(free_out, total_out);
-	whole_other_call();
 	result = REAL(cuMemGetInfo)(free_out, total_out);
 	if (result == CUDA_SUCCESS) {
 		free_bytes = free_out ? *free_out : 0;

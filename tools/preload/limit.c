@@ -155,14 +155,6 @@ void limit_leave(void)
 	preload_unlock(state);
 }
 
-uint64_t limit_hand_over(void)
-{
-	uint64_t bytes = own.bytes;
-
-	own.bytes = 0;
-	return bytes;
-}
-
 struct limit_flight limit_set_aside(void)
 {
 	struct limit_flight flight = own;

@@ -52,8 +52,6 @@ void limit_take(struct preload_state *state, const struct block *block);
 void limit_end(struct preload_state *state);
 /* The same without the mutex, if it has not ended yet. */
 void limit_leave(void);
-/* With the mutex: its bytes stay in flight, for the caller to take them off. */
-uint64_t limit_hand_over(void);
 
 /* What this thread has in flight, while calls inside its own allocate or free.
  */

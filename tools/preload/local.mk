@@ -85,13 +85,7 @@ tools_libgpumem_preload_la_SOURCES += \
 	tools/preload/served_pages.c \
 	tools/preload/serveds.h \
 	tools/preload/store.c \
-	tools/preload/store.h \
-	tools/preload/whole.c \
-	tools/preload/whole.h \
-	tools/preload/whole_apart.c \
-	tools/preload/whole_build.c \
-	tools/preload/whole_inside.h \
-	tools/preload/wholes.h
+	tools/preload/store.h
 endif
 if HIP
 tools_libgpumem_preload_la_CPPFLAGS += $(HIP_CPPFLAGS) -DPRELOAD_HIP

@@ -87,7 +87,7 @@ struct named_pool *named_find(struct preload_state *state, CUmemoryPool pool)
 	for (unsigned i = 0; pool && i < NAMED_POOLS; i++)
 		if (state->serveds.names[i].handle == pool)
 			return &state->serveds.names[i];
-	return pool && preload_adopting() ? learn(state, pool) : NULL;
+	return pool && preload_pooling() ? learn(state, pool) : NULL;
 }
 
 int named_device(CUmemoryPool pool)

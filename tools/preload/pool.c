@@ -6,23 +6,26 @@
  * called without the mutex; what else is asked of the driver here does not
  * wait.
  */
+#include "pool.h"
 #include "served.h"
-#include "whole.h"
+#include "store.h"
 
 #define SLACK_BYTES ((uint64_t)32 << 20)
 #define STALE_FREES 4096 /* of its device, since a block was freed */
 
-bool pool_is_on(const struct preload_state *state)
+/* Whether blocks are kept and handed out now. */
+static bool is_on(const struct preload_state *state)
 {
 	return !state->ending && !preload_stopped();
 }
 
-uint64_t pool_frees(const struct preload_state *state, int device)
+/* How often the program freed what is kept of that device. */
+static uint64_t frees_of(const struct preload_state *state, int device)
 {
-	const struct ledger_counts *kinds =
-		state->ledgers[LEDGER_CUDA]->devices[device].kinds;
-
-	return kinds[LEDGER_ALLOC].frees + kinds[LEDGER_VIRTUAL].frees;
+	return state->ledgers[LEDGER_CUDA]
+		->devices[device]
+		.kinds[LEDGER_ALLOC]
+		.frees;
 }
 
 /* ---- giving back -----------------------------------------------------------
@@ -57,10 +60,7 @@ static void give_back(struct preload_state *state, const struct cached *block)
 	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 
 	(void)REAL(cuThreadExchangeStreamCaptureMode)(&mode);
-	if (block->handle)
-		whole_return(state, block);
-	else
-		free_block(state, block);
+	free_block(state, block);
 	(void)REAL(cuThreadExchangeStreamCaptureMode)(&mode);
 }
 
@@ -84,13 +84,14 @@ static bool is_too_much(struct preload_state *state, int device)
 		return false;
 	return preload_stopped() || state->tight[device] ||
 	       limit_passed(state, LEDGER_CUDA, device) ||
-	       pool_frees(state, device) - stamp > STALE_FREES ||
+	       frees_of(state, device) - stamp > STALE_FREES ||
 	       counts->reserved_bytes > counts->peak_bytes +
 						counts->peak_bytes / 32 +
 						SLACK_BYTES;
 }
 
-void pool_trim(struct preload_state *state, int device)
+/* Gives back to the driver what is too much. */
+static void trim(struct preload_state *state, int device)
 {
 	while (is_too_much(state, device) &&
 	       pool_return_oldest(state, device) != 0)
@@ -144,8 +145,9 @@ uint64_t pool_kept(void)
 /* ---- allocation ------------------------------------------------------------
  */
 
-bool pool_take(struct preload_state *state, const void *context, int device,
-	       uint64_t bytes, uint64_t most, struct cached *block_out)
+/* Takes one that nothing uses any more; false: there is none. */
+static bool take(struct preload_state *state, const void *context, int device,
+		 uint64_t bytes, struct cached *block_out)
 {
 	struct visit visit;
 	bool found;
@@ -154,7 +156,7 @@ bool pool_take(struct preload_state *state, const void *context, int device,
 	/* Whoever allocates while a stream is captured, or after a kernel
 	 * failed, hears of it from the driver. */
 	found = epoch_quiet(&state->epochs, &visit, false) &&
-		store_take(state, context, device, bytes, most,
+		store_take(state, context, device, bytes, cache_limit(bytes),
 			   epoch_done(&state->epochs, &visit), block_out);
 	visit_end(&visit);
 	return found;
@@ -168,8 +170,7 @@ static bool alloc(struct preload_state *state, const void *context, int device,
 
 	epoch_add_context(&state->epochs, context);
 	if (!cache_oldest(&state->cache, device) ||
-	    !pool_take(state, context, device, bytes, cache_limit(bytes),
-		       block_out))
+	    !take(state, context, device, bytes, block_out))
 		return false;
 	block = (struct block){.key = block_out->address,
 			       .bytes = bytes,
@@ -198,7 +199,7 @@ bool pool_alloc(CUdeviceptr *address_out, size_t bytes)
 	    !count_where(&context, &device))
 		return false;
 	state = preload_lock();
-	ok = pool_is_on(state) && alloc(state, context, device, bytes, &block);
+	ok = is_on(state) && alloc(state, context, device, bytes, &block);
 	preload_unlock(state);
 	if (ok)
 		*address_out = block.address;
@@ -217,7 +218,7 @@ void pool_missed(void)
 		return;
 	known = REAL(cuMemGetInfo_v2)(&free_bytes, &bytes) == CUDA_SUCCESS;
 	state = preload_lock();
-	if (pool_is_on(state) && state->ledgers[LEDGER_CUDA]) {
+	if (is_on(state) && state->ledgers[LEDGER_CUDA]) {
 		count_one(&state->ledgers[LEDGER_CUDA]
 				   ->devices[device]
 				   .pool.misses);
@@ -230,21 +231,10 @@ void pool_missed(void)
 /* ---- free ------------------------------------------------------------------
  */
 
-static bool is_quiet(struct preload_state *state, struct visit *visit, bool all)
+static bool is_quiet(struct preload_state *state, struct visit *visit)
 {
 	return (!visit->own || epoch_knows(&state->epochs, visit->own)) &&
-	       epoch_quiet(&state->epochs, visit, all);
-}
-
-bool pool_quiet(struct preload_state *state)
-{
-	struct visit visit;
-	bool quiet;
-
-	visit_begin(&visit);
-	quiet = is_quiet(state, &visit, false);
-	visit_end(&visit);
-	return quiet;
+	       epoch_quiet(&state->epochs, visit, true);
 }
 
 /* Begins an epoch with a free; 0: it cannot be known when it is over. */
@@ -256,7 +246,7 @@ static uint64_t begin_epoch(struct preload_state *state)
 	visit_begin(&visit);
 	/* An event that is recorded in a captured stream would be a part of
 	 * its graph, also where a function that is not known began it. */
-	if (is_quiet(state, &visit, true))
+	if (is_quiet(state, &visit))
 		epoch = epoch_begin(&state->epochs, &visit);
 	visit_end(&visit);
 	return epoch;
@@ -267,7 +257,7 @@ static bool keep(struct preload_state *state, const struct block *block)
 	struct cached cached = {.address = block->key,
 				.bytes = block->whole_bytes,
 				.context = block->context,
-				.stamp = pool_frees(state, block->device),
+				.stamp = frees_of(state, block->device),
 				.device = block->device};
 
 	cached.epoch = begin_epoch(state);
@@ -289,12 +279,12 @@ bool pool_free(CUdeviceptr address, CUresult *result_out)
 	state = preload_lock();
 	found = blocks_find(&state->blocks, BLOCK_ADDRESS, address);
 	if (found && found->kind == LEDGER_ALLOC && !found->known &&
-	    pool_is_on(state)) {
+	    is_on(state)) {
 		block = *found;
 		ok = keep(state, &block);
 	}
 	if (ok || (found && preload_stopped()))
-		pool_trim(state, ok ? block.device : found->device);
+		trim(state, ok ? block.device : found->device);
 	*result_out = CUDA_SUCCESS;
 	if (!found && blocks_find(&state->blocks, BLOCK_KEPT, address)) {
 		*result_out = CUDA_ERROR_INVALID_VALUE;
@@ -314,7 +304,6 @@ bool pool_expose(CUdeviceptr address)
 
 	if (block)
 		block->known = true;
-	whole_expose(state, address);
 	preload_unlock(state);
 	return !gone;
 }

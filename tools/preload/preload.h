@@ -27,7 +27,6 @@
 #include "cache.h"
 #include "epoch.h"
 #include "serveds.h"
-#include "wholes.h"
 #endif
 
 #include <pthread.h>
@@ -60,16 +59,13 @@ struct preload_state {
 	unsigned returning;	    /* blocks that the driver is freeing */
 	pthread_cond_t returned;    /* that is 0; or serveds changed */
 	bool tight[LEDGER_DEVICES]; /* little of the device is free */
-	struct wholes wholes;
 	struct serveds serveds;
 #endif
 };
 
 /* Started by gpumem-run, to follow that one; constant. */
 bool preload_follows(enum ledger_api api);
-/* By --adopt; constant. */
-bool preload_adopting(void);
-/* And without --no-pool; constant. */
+/* By --adopt, and without --no-pool; constant. */
 bool preload_pooling(void);
 /* What was idle for so long goes back; 0: it does not. Constant. */
 uint64_t preload_decay_ms(void);

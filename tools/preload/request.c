@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * See request.h; and what is kept of whole blocks goes back within `decay_ms`,
+ * See request.h; and what is kept of cuMemAlloc() goes back within `decay_ms`,
  * if none was kept or handed out. pthread_create() is looked up: before
  * glibc 2.34 it is not in libc, and a program that has a driver of a GPU has
  * threads.
@@ -26,13 +26,12 @@ static uint64_t turn_of(const struct ledger *ledger)
 	for (int i = 0; i < LEDGER_DEVICES; i++) {
 		const struct ledger_device *device = &ledger->devices[i];
 
-		turn += device->pool.hits + device->kinds[LEDGER_ALLOC].frees +
-			device->kinds[LEDGER_VIRTUAL].frees;
+		turn += device->pool.hits + device->kinds[LEDGER_ALLOC].frees;
 	}
 	return turn;
 }
 
-/* Of whole blocks: the pool that serves has a thread of its own for its pages.
+/* Of cuMemAlloc(): the pool that serves has a thread of its own for its pages.
  */
 static bool keeps(const struct ledger *ledger)
 {

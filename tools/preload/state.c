@@ -47,10 +47,11 @@ __attribute__((constructor)) static void preload_begin(void)
 	follow(getenv(BACKEND_VARIABLE));
 	recorder_init(folder);
 	limit = limit_value_read(bytes);
-	/* Tools that watch the driver are to see the program's own calls. */
 	decay_ms = decay ? strtoull(decay, NULL, 10) : 0;
 	adopting = getenv(ADOPT_VARIABLE);
-	pooling = !getenv(NO_POOL_VARIABLE) && !getenv("CUDA_INJECTION64_PATH");
+	/* Tools that watch the driver are to see the program's own calls. */
+	pooling = adopting && !getenv(NO_POOL_VARIABLE) &&
+		  !getenv("CUDA_INJECTION64_PATH");
 }
 
 __attribute__((destructor)) static void preload_end(void)
@@ -72,11 +73,6 @@ __attribute__((destructor)) static void preload_end(void)
 bool preload_follows(enum ledger_api api)
 {
 	return followed[api];
-}
-
-bool preload_adopting(void)
-{
-	return adopting;
 }
 
 bool preload_pooling(void)
@@ -221,7 +217,7 @@ static void write_earlier(struct preload_state *state, enum ledger_api api)
 static void listen(struct preload_state *state, enum ledger_api api)
 {
 #ifdef PRELOAD_CUDA
-	if (api == LEDGER_CUDA && state->ledgers[api] && adopting && pooling)
+	if (api == LEDGER_CUDA && state->ledgers[api] && pooling)
 		request_listen(state->ledgers[api]);
 #else
 	(void)state;

@@ -11,9 +11,6 @@ static void forget(struct preload_state *state, const struct cached *block)
 	struct block gone;
 
 	(void)blocks_take(&state->blocks, BLOCK_KEPT, block->address, &gone);
-	if (block->handle)
-		(void)blocks_take(&state->blocks, BLOCK_KEPT_HANDLE,
-				  block->handle, &gone);
 }
 
 bool store_add(struct preload_state *state, const struct cached *block)
@@ -21,13 +18,10 @@ bool store_add(struct preload_state *state, const struct cached *block)
 	struct block kept = {.key = block->address,
 			     .whole_bytes = block->bytes,
 			     .space = BLOCK_KEPT};
-	struct block handle = {.key = block->handle,
-			       .space = BLOCK_KEPT_HANDLE};
 
 	if (!blocks_put(&state->blocks, &kept))
 		return false;
-	if ((block->handle && !blocks_put(&state->blocks, &handle)) ||
-	    !cache_add(&state->cache, block)) {
+	if (!cache_add(&state->cache, block)) {
 		forget(state, block);
 		return false;
 	}

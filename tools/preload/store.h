@@ -24,19 +24,8 @@ void store_drop(struct preload_state *state, const void *context);
 bool store_oldest(const struct preload_state *state, int device,
 		  uint64_t *stamp_out);
 
-/* In pool.c. Whether blocks are kept and handed out now. */
-bool pool_is_on(const struct preload_state *state);
-/* How often the program freed what is kept of that device. */
-uint64_t pool_frees(const struct preload_state *state, int device);
-/* Takes one that nothing uses any more; false: there is none. */
-bool pool_take(struct preload_state *state, const void *context, int device,
-	       uint64_t bytes, uint64_t most, struct cached *block_out);
-/* False: a stream is captured, or a kernel has failed. */
-bool pool_quiet(struct preload_state *state);
-/* Gives the block back that was freed first: so many bytes, 0 if there is none.
- * Releases the mutex while the driver frees. */
+/* In pool.c. Gives the block back that was freed first: so many bytes, 0 if
+ * there is none. Releases the mutex while the driver frees. */
 uint64_t pool_return_oldest(struct preload_state *state, int device);
-/* Gives back to the driver what is too much. */
-void pool_trim(struct preload_state *state, int device);
 
 #endif

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The gpumem developers
-"""What gpumem-run keeps, given back.
+"""What gpumem-run --adopt keeps, given back.
 
-A program under gpumem-run(1) frees memory to a pool in its process, which has
-at most what the program had at its peak; under gpumem-run --adopt it goes back
-within ten idle seconds. trim() gives it back to the driver at once:
+A program under gpumem-run --adopt frees memory to a pool in its process, which has
+at most what the program had at its peak, and gives back what was idle for ten
+seconds. trim() gives it back to the driver at once:
 
     del params
     gpumem.run.trim()
@@ -19,8 +19,8 @@ def active() -> bool:
 
 
 def trim() -> int:
-    """Gives all that gpumem-run keeps for this process back to the driver, of every
-    device: so many bytes. 0 without gpumem-run.
+    """Gives all that gpumem-run --adopt keeps for this process back to the driver,
+    of every device: so many bytes. 0 without gpumem-run.
 
     What the program has allocated stays. May be called from any thread; waits
     for the devices, as their own functions that free do.
