@@ -176,7 +176,6 @@ liborder_la_SOURCES = \
 	core/order/arena.h \
 	core/order/arenas.c \
 	core/order/attempt.h \
-	core/order/behind.c \
 	core/order/capture.c \
 	core/order/check_uses.c \
 	core/order/events.c \
@@ -187,10 +186,12 @@ liborder_la_SOURCES = \
 	core/order/order.h \
 	core/order/pending.c \
 	core/order/pending.h \
-	core/order/pending_behind.c \
 	core/order/pending_poll.c \
 	core/order/private.c \
 	core/order/transfer.c \
+	core/order/transfer.h \
+	core/order/transfer_free.c \
+	core/order/transfer_pending.c \
 	core/order/uses.c \
 	core/order/uses.h \
 	core/order/wait.c
@@ -267,6 +268,7 @@ libheap_la_CFLAGS = $(FLOOR_CFLAGS)
 libheap_la_SOURCES = \
 	core/heap/alloc.c \
 	core/heap/background.c \
+	core/heap/behind.c \
 	core/heap/block.c \
 	core/heap/block.h \
 	core/heap/capacity.c \
@@ -274,7 +276,6 @@ libheap_la_SOURCES = \
 	core/heap/decay.c \
 	core/heap/decay.h \
 	core/heap/free.c \
-	core/heap/get_pending.c \
 	core/heap/growing.c \
 	core/heap/heap.c \
 	core/heap/heap.h \

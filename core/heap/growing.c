@@ -57,22 +57,18 @@ enum { FOLLOW_ROUNDS = 3 };
  * others have free, then of theirs that are pending. */
 static bool get_pages(struct gm_lookup *lookup)
 {
-	struct gm_heap *heap = lookup->heap;
+	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
-	size_t pages = lookup->attempt->short_pages;
-	uint64_t most = (uint64_t)pages * heap->page_bytes;
+	struct gm_transfer transfer = gm_want_transfer(
+		lookup->arena, lookup->attempt, want, GM_TERMS_ANY);
 	bool pending = gm_price_new(heap, lookup->attempt, want->bytes) >
 		       GM_PRICE_WAITS;
 
-	return (pending && gm_pending_behind(lookup->arena, lookup->attempt,
-					     true, want->bytes, want->alignment,
-					     most, GM_PENDING_LOOKS)) ||
-	       gm_arenas_pages_behind(lookup->arena, lookup->attempt, pages,
-				      GM_ARENA_LOOKS) ||
-	       (pending &&
-		gm_pending_behind(lookup->arena, lookup->attempt, false,
-				  want->bytes, want->alignment, most,
-				  GM_PENDING_LOOKS));
+	transfer.pages = lookup->attempt->short_pages;
+	transfer.most = (uint64_t)transfer.pages * heap->page_bytes;
+	return (pending && gm_transfer_pending(&transfer, true)) ||
+	       gm_transfer_pages(&transfer) ||
+	       (pending && gm_transfer_pending(&transfer, false));
 }
 
 /* What it ended for, if it did, is seen to. True: there is an extent, or all

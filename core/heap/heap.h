@@ -187,14 +187,12 @@ void gm_background_stop(struct gm_heap *heap);
 void gm_heap_stop(struct gm_heap *heap);
 void gm_heap_go(struct gm_heap *heap);
 
-/* Transfers the completed free extents of all other arenas to `receiver`.
- * Arenas of dropped streams that are completed are then destroyed. */
-void gm_heap_transfer(struct gm_arena *receiver);
-/* Of at most so many of them. */
-void gm_heap_transfer_some(struct gm_arena *receiver,
-			   const struct gm_attempt *attempt, size_t most);
-/* The last part of it alone: so many arenas of dropped streams are looked at.
- */
+/* Arenas of dropped streams that are completed are destroyed, and the completed
+ * free extents of all other arenas become `receiver`'s; of more than
+ * GM_ARENA_LOOKS if everywhere. */
+void gm_heap_transfer(struct gm_arena *receiver,
+		      const struct gm_attempt *attempt, bool everywhere);
+/* The first part of it alone: so many arenas are looked at. */
 void gm_heap_reap(struct gm_arena *receiver, const struct gm_attempt *attempt,
 		  size_t most);
 /* gm_arena_drop(), with the arena's slabs. */

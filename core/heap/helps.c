@@ -45,19 +45,8 @@ static bool pass_soft_limit(struct climb *climb)
 	return has;
 }
 
-static bool free_behind(struct gm_arena *arena, const struct gm_want *want)
-{
-	return gm_arenas_fit_behind(arena, NULL, want->bytes, want->alignment,
-				    SIZE_MAX) ||
-	       arena->heap->space->model->gather(arena, NULL, want->bytes,
-						 want->alignment,
-						 !(want->flags & NO_GROW));
-}
-
 /* The stream waits. */
-static bool order_behind(struct climb *climb,
-			 bool (*get)(struct gm_arena *arena,
-				     const struct gm_want *want))
+static bool get_behind(const struct climb *climb, unsigned what)
 {
 	struct gm_heap *heap = climb->heap;
 	struct gm_want want = gm_heap_want(heap, &climb->request);
@@ -69,25 +58,10 @@ static bool order_behind(struct climb *climb,
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap, 0);
 	arena = gm_arena_find(heap, climb->request.stream);
-	helped = arena && get(arena, &want);
+	helped = arena && gm_heap_get_behind(arena, NULL, &want,
+					     what | GM_BEHIND_EVERYWHERE);
 	pthread_mutex_unlock(&heap->mutex);
 	return helped;
-}
-
-static bool pending_behind(struct gm_arena *arena, const struct gm_want *want)
-{
-	return gm_get_slots(arena, NULL, want, SIZE_MAX) ||
-	       gm_get_pending(arena, NULL, want, SIZE_MAX);
-}
-
-static bool order_behind_pending(struct climb *climb)
-{
-	return order_behind(climb, pending_behind);
-}
-
-static bool order_behind_free(struct climb *climb)
-{
-	return order_behind(climb, free_behind);
 }
 
 /* GPUMEM_ALLOC_WHOLE: all that the block holds counts as requested, so that the
@@ -168,43 +142,61 @@ static bool wait_for_others(struct climb *climb)
 	return met;
 }
 
-/* AGAIN: as long as it helps. TRIMS: what it has freed goes back to the driver,
- * from which it may come in one piece; unless the driver must not be asked.
- * RECLAIMS_NOTHING: the next attempt is no retry in the statistics. FREES_LIVE:
- * of use also while nothing but live blocks is in the way. */
-enum how {
-	ONCE = 0,
-	AGAIN = 1,
-	TRIMS = 2,
-	RECLAIMS_NOTHING = 4,
-	FREES_LIVE = 8
-};
+/* Once; AGAIN: as long as it helps. TRIMS: what it has freed goes back to the
+ * driver, from which it may come in one piece; unless the driver must not be
+ * asked. RECLAIMS_NOTHING: the next attempt is no retry in the statistics.
+ * FREES_LIVE: of use also while nothing but live blocks is in the way. */
+enum how { AGAIN = 1, TRIMS = 2, RECLAIMS_NOTHING = 4, FREES_LIVE = 8 };
 
-static const struct {
+/* A row helps itself, or has the stream wait for what others have. */
+static const struct help {
 	const char *name;
 	bool (*help)(struct climb *climb);
+	unsigned behind; /* enum gm_behind */
 	unsigned how;
 	uint32_t left_out;
 	enum gpumem_served serves;
 } helps[] = {
-	{"a trim of this and the device's other pools", trim_all, ONCE,
-	 NO_WAIT | NO_GROW, GPUMEM_SERVED_TRIMMED},
-	{"the pressure callbacks", ask_program, ONCE | FREES_LIVE, NO_GROW,
-	 GPUMEM_SERVED_ASKED},
-	{"memory beyond the soft limit", pass_soft_limit, ONCE, NO_GROW,
-	 GPUMEM_SERVED_SOFT},
-	{"pending blocks, behind the work that uses them", order_behind_pending,
-	 AGAIN, NO_WAIT, GPUMEM_SERVED_BEHIND},
-	{"free memory of another stream, behind its work", order_behind_free,
-	 AGAIN, NO_WAIT, GPUMEM_SERVED_BEHIND},
-	{"a larger size class or a large block, for a small request",
-	 take_larger, RECLAIMS_NOTHING, NEVER, GPUMEM_SERVED_LARGER},
-	{"waiting for pending blocks", wait_for_pending, AGAIN | TRIMS, NO_WAIT,
-	 GPUMEM_SERVED_WAITED},
-	{"waiting for free memory of the device's other pools", wait_for_pools,
-	 AGAIN, NO_WAIT | NO_GROW, GPUMEM_SERVED_WAITED},
-	{"waiting for what other threads give back", wait_for_others, AGAIN,
-	 NO_WAIT | NO_GROW, GPUMEM_SERVED_WAITED},
+	{.name = "a trim of this and the device's other pools",
+	 .help = trim_all,
+	 .left_out = NO_WAIT | NO_GROW,
+	 .serves = GPUMEM_SERVED_TRIMMED},
+	{.name = "the pressure callbacks",
+	 .help = ask_program,
+	 .how = FREES_LIVE,
+	 .left_out = NO_GROW,
+	 .serves = GPUMEM_SERVED_ASKED},
+	{.name = "memory beyond the soft limit",
+	 .help = pass_soft_limit,
+	 .left_out = NO_GROW,
+	 .serves = GPUMEM_SERVED_SOFT},
+	{.name = "pending blocks, behind the work that uses them",
+	 .behind = GM_BEHIND_SLOTS | GM_BEHIND_PENDING,
+	 .how = AGAIN,
+	 .serves = GPUMEM_SERVED_BEHIND},
+	{.name = "free memory of another stream, behind its work",
+	 .behind = GM_BEHIND_FREE | GM_BEHIND_SEVERAL,
+	 .how = AGAIN,
+	 .serves = GPUMEM_SERVED_BEHIND},
+	{.name = "a larger size class or a large block, for a small request",
+	 .help = take_larger,
+	 .how = RECLAIMS_NOTHING,
+	 .serves = GPUMEM_SERVED_LARGER},
+	{.name = "waiting for pending blocks",
+	 .help = wait_for_pending,
+	 .how = AGAIN | TRIMS,
+	 .left_out = NO_WAIT,
+	 .serves = GPUMEM_SERVED_WAITED},
+	{.name = "waiting for free memory of the device's other pools",
+	 .help = wait_for_pools,
+	 .how = AGAIN,
+	 .left_out = NO_WAIT | NO_GROW,
+	 .serves = GPUMEM_SERVED_WAITED},
+	{.name = "waiting for what other threads give back",
+	 .help = wait_for_others,
+	 .how = AGAIN,
+	 .left_out = NO_WAIT | NO_GROW,
+	 .serves = GPUMEM_SERVED_WAITED},
 };
 
 enum { HELP_COUNT = sizeof(helps) / sizeof(helps[0]) };
@@ -232,7 +224,8 @@ static bool help(struct climb *climb, unsigned i, uint32_t flags)
 	if (!is_due(climb, i, flags))
 		return false;
 	climb->tried |= UINT32_C(1) << i;
-	if (!helps[i].help(climb))
+	if (!(helps[i].help ? helps[i].help(climb)
+			    : get_behind(climb, helps[i].behind)))
 		return false;
 	if (helps[i].how & TRIMS && !(flags & NO_GROW))
 		(void)gm_heap_trim(climb->heap, 0, &released);
@@ -283,5 +276,6 @@ void gm_helps_tell(const struct gm_heap *heap)
 {
 	for (unsigned i = 0; i < HELP_COUNT; i++)
 		gm_rung_tell(heap, "help", i + 1, helps[i].name,
-			     helps[i].left_out);
+			     helps[i].left_out |
+				     (helps[i].behind ? NO_WAIT : 0));
 }

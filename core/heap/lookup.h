@@ -38,22 +38,58 @@ bool gm_lookup_smallest(struct gm_lookup *lookup);
 /* What the thread keeps, as a source. */
 bool gm_lookup_flush_own(struct gm_lookup *lookup);
 
-/* What is pending, of the arena's own and then of others', behind the work that
- * uses it: until a block fits, or, where the arena can lend pages to itself,
- * its size is free more, or at a limit a few times that. looks: as of
- * gm_pending_behind(); SIZE_MAX: all. False: there is none.
- */
-bool gm_get_pending(struct gm_arena *arena, const struct gm_attempt *attempt,
-		    const struct gm_want *want, size_t looks);
-/* Where slots are wanted: pending ones of the arena's own slabs, behind the
- * work that uses them. True: some are free in their slabs. */
-bool gm_get_slots(struct gm_arena *arena, const struct gm_attempt *attempt,
-		  const struct gm_want *want, size_t looks);
-/* That, rather than make a slab where there is waste already: of a page in
+/* What other streams have and the arena may get behind their work, for rows of
+ * both tables (behind.c); the first that there is any of. */
+enum gm_behind {
+	/* Where slots are wanted: pending ones of the arena's own slabs. */
+	GM_BEHIND_SLOTS = 1,
+	/* What is pending, of the arena's own and then of others': until a
+	 * block fits, or, where the arena can lend pages to itself, its size is
+	 * free more, or at a limit a few times that. */
+	GM_BEHIND_PENDING = 2,
+	/* A free block. */
+	GM_BEHIND_FREE = 4,
+	/* Several: what lies side by side in a segment, or pages. */
+	GM_BEHIND_SEVERAL = 8,
+	/* However many have to be looked at. */
+	GM_BEHIND_EVERYWHERE = 16
+};
+
+/* True: some is free memory of the arena now, or free slots in its slabs. */
+bool gm_heap_get_behind(struct gm_arena *arena,
+			const struct gm_attempt *attempt,
+			const struct gm_want *want, unsigned what);
+/* Slots, rather than make a slab where there is waste already: of a page in
  * which a slab lies the rest cannot move, so slabs for slots that stay pending
  * keep far more memory than they have. */
-bool gm_get_slots_early(struct gm_arena *arena,
-			const struct gm_attempt *attempt,
-			const struct gm_want *want);
+bool gm_heap_get_behind_early(struct gm_arena *arena,
+			      const struct gm_attempt *attempt,
+			      const struct gm_want *want);
+
+/* A transfer for so much. */
+static inline struct gm_transfer
+gm_want_transfer(struct gm_arena *arena, const struct gm_attempt *attempt,
+		 const struct gm_want *want, unsigned terms)
+{
+	return (struct gm_transfer){.receiver = arena,
+				    .attempt = attempt,
+				    .terms = terms,
+				    .bytes = want->bytes,
+				    .alignment = want->alignment,
+				    .below = SIZE_MAX};
+}
+
+/* One free block that another stream is done with, of fewer than `below` bytes.
+ * Asks one stream at most. */
+static inline bool gm_lookup_borrow(const struct gm_lookup *lookup,
+				    size_t below)
+{
+	struct gm_transfer transfer = gm_want_transfer(
+		lookup->arena, lookup->attempt, lookup->want, GM_TERMS_DONE);
+
+	transfer.below = below;
+	transfer.asks = 1;
+	return gm_transfer_block(&transfer);
+}
 
 #endif

@@ -27,7 +27,7 @@ static void move_blocks(struct gm_arena *receiver, const struct gm_arena *from)
 		if (gm_extent_is(extent, GM_EXTENT_RELEASING) ||
 		    gm_extent_is(extent, GM_EXTENT_STALE) ||
 		    gm_extent_is(extent, GM_EXTENT_RETIRING))
-			gm_arena_transfer_extent(receiver, extent);
+			gm_transfer_number(receiver, extent, GM_TERMS_DONE);
 		gm_extent_move(extent, receiver);
 	}
 }
@@ -38,7 +38,7 @@ static void inherit(struct gm_arena *receiver, const struct gm_attempt *attempt,
 {
 	gm_slabs_purge(from);
 	from->completed = from->seqno;
-	gm_arena_transfer(receiver, attempt, from);
+	gm_transfer_all_of(receiver, attempt, from);
 	move_blocks(receiver, from);
 }
 
@@ -67,16 +67,16 @@ void gm_heap_reap(struct gm_arena *receiver, const struct gm_attempt *attempt,
 	}
 }
 
-void gm_heap_transfer_some(struct gm_arena *receiver,
-			   const struct gm_attempt *attempt, size_t most)
+void gm_heap_transfer(struct gm_arena *receiver,
+		      const struct gm_attempt *attempt, bool everywhere)
 {
-	gm_heap_reap(receiver, attempt, most);
-	gm_arenas_transfer(receiver, attempt, most);
-}
+	const struct gm_transfer transfer = {.receiver = receiver,
+					     .attempt = attempt,
+					     .asks = SIZE_MAX,
+					     .everywhere = everywhere};
 
-void gm_heap_transfer(struct gm_arena *receiver)
-{
-	gm_heap_transfer_some(receiver, NULL, SIZE_MAX);
+	gm_heap_reap(receiver, attempt, everywhere ? SIZE_MAX : GM_ARENA_LOOKS);
+	gm_transfer_all(&transfer);
 }
 
 /* ---- the end of a graph ---- */

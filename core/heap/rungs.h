@@ -8,11 +8,7 @@
 #include "heap.h"
 
 /* Which flags of an allocation leave a row out. */
-enum {
-	NEVER = 0,
-	NO_WAIT = GPUMEM_ALLOC_NO_WAIT,
-	NO_GROW = GPUMEM_ALLOC_NO_GROW
-};
+enum { NO_WAIT = GPUMEM_ALLOC_NO_WAIT, NO_GROW = GPUMEM_ALLOC_NO_GROW };
 
 /* May an allocation have its stream wait for another's work? As the host's
  * waiting that goes by option `wait`: whoever has work on a stream that waits

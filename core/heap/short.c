@@ -31,8 +31,7 @@ bool gm_lookup_smallest(struct gm_lookup *lookup)
 			   want->alignment);
 	return own && own->bytes > want->bytes &&
 	       (is_tight || fits_badly(own, want->bytes)) &&
-	       gm_arenas_transfer_one(lookup->arena, lookup->attempt,
-				      want->bytes, want->alignment, own->bytes);
+	       gm_lookup_borrow(lookup, own->bytes);
 }
 
 /* For less, to move pages makes more calls than it saves pages. */
@@ -64,9 +63,7 @@ static bool fits(struct gm_lookup *lookup)
 	const struct gm_want *want = lookup->want;
 	size_t pages;
 
-	if (!lookup->extent &&
-	    gm_arenas_transfer_one(lookup->arena, lookup->attempt, want->bytes,
-				   want->alignment, SIZE_MAX)) {
+	if (!lookup->extent && gm_lookup_borrow(lookup, SIZE_MAX)) {
 		lookup->attempt->served = GPUMEM_SERVED_STREAMS;
 		lookup->extent =
 			gm_place_free(lookup->arena, want->bytes, &pages);

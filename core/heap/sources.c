@@ -11,12 +11,6 @@
 /* Each: false, nothing has changed. True: the arena's free memory is to be
  * looked at again, or `extent` is it. */
 
-static bool use_own(struct gm_lookup *lookup)
-{
-	(void)lookup;
-	return true;
-}
-
 /* All of them, if nobody waits for what is over before the request fails. */
 static bool poll_pending(struct gm_lookup *lookup)
 {
@@ -65,41 +59,13 @@ static bool borrow(struct gm_lookup *lookup)
 {
 	gm_heap_reap(lookup->arena, lookup->attempt, REAP_LOOKS);
 	return (lookup->others || lookup->arena->idle) &&
-	       gm_arenas_transfer_one(lookup->arena, lookup->attempt,
-				      lookup->want->bytes,
-				      lookup->want->alignment, SIZE_MAX);
+	       gm_lookup_borrow(lookup, SIZE_MAX);
 }
 
 static bool transfer_all(struct gm_lookup *lookup)
 {
-	gm_heap_transfer_some(lookup->arena, lookup->attempt, GM_ARENA_LOOKS);
+	gm_heap_transfer(lookup->arena, lookup->attempt, false);
 	return true;
-}
-
-/* For a little no stream waits: it is taken from the driver. */
-static bool follow_pending(struct gm_lookup *lookup)
-{
-	const struct gm_want *want = lookup->want;
-
-	return gm_get_pending(lookup->arena, lookup->attempt, want,
-			      GM_PENDING_LOOKS);
-}
-
-static bool follow(struct gm_lookup *lookup)
-{
-	const struct gm_want *want = lookup->want;
-
-	return gm_arenas_fit_behind(lookup->arena, lookup->attempt, want->bytes,
-				    want->alignment, GM_ARENA_LOOKS);
-}
-
-/* The stream waits for each of them: after what takes fewer such waits. */
-static bool follow_several(struct gm_lookup *lookup)
-{
-	const struct gm_want *want = lookup->want;
-
-	return gm_arenas_run_behind(lookup->arena, lookup->attempt, want->bytes,
-				    want->alignment);
 }
 
 /* An idle stream gets the pages that it needs first: that asks no more of the
@@ -118,14 +84,17 @@ enum { WORTH_PAGES = 4 };
  */
 static bool transfer_before(struct gm_lookup *lookup)
 {
-	size_t pages;
+	struct gm_transfer transfer = {.receiver = lookup->arena,
+				       .attempt = lookup->attempt,
+				       .asks = lookup->want->bytes /
+					       lookup->heap->page_bytes,
+				       .idle = true};
 
 	if (!moves_pages(lookup))
 		return transfer_all(lookup);
-	pages = lookup->want->bytes / lookup->heap->page_bytes;
-	if (pages < WORTH_PAGES || !gm_order_is_idle(lookup->heap))
+	if (transfer.asks < WORTH_PAGES || !gm_order_is_idle(lookup->heap))
 		return false;
-	gm_arenas_transfer_idle(lookup->arena, lookup->attempt, pages);
+	gm_transfer_all(&transfer);
 	return true;
 }
 
@@ -173,9 +142,8 @@ static bool drain(struct gm_lookup *lookup)
  * had before they lose what they have ready, for with many of them each would
  * take it from the next for ever. What other streams free does not go to a
  * graph, which would keep it for good. With neither PAGES nor SEGMENTS a row is
- * for both models of memory. FOLLOWS: a stream, or the host, waits for work. */
+ * for both models of memory. FOLLOWS: the host waits for work of streams. */
 enum when {
-	ALWAYS = 0,
 	BESIDE_OTHERS = 1,
 	NOT_FOR_GRAPHS = 2,
 	PAGES = GM_WITH_PAGES,
@@ -183,75 +151,116 @@ enum when {
 	FOLLOWS = 16,
 };
 
-/* `price`: what the row costs beyond a search. Where new memory costs no more
- * (space/price.h) it is passed over. */
-static const struct {
+/* A row does something of its own; or has the stream wait for what others have;
+ * or neither, and looks only. */
+static const struct source {
 	const char *name;
 	bool (*take)(struct gm_lookup *lookup);
+	unsigned behind; /* enum gm_behind */
+	/* What it costs beyond a search: where new memory costs no more
+	 * (space/price.h) it is passed over. */
 	double price;
 	unsigned when;
 	uint32_t left_out;
 	enum gpumem_served serves; /* unless it says otherwise itself */
 } sources[] = {
-	{"short of pages, where the fewest unused ones are taken",
-	 gm_lookup_fewest_pages, 0, NOT_FOR_GRAPHS | PAGES, NEVER,
-	 GPUMEM_SERVED_OWN},
-	{"near the limit, the smallest free block of all streams",
-	 gm_lookup_smallest, 0, NOT_FOR_GRAPHS, NEVER, GPUMEM_SERVED_STREAMS},
-	{"free memory of the stream", use_own, 0, ALWAYS, NEVER,
-	 GPUMEM_SERVED_OWN},
-	{"pending blocks that are done", poll_pending, 0, ALWAYS, NEVER,
-	 GPUMEM_SERVED_PENDING},
-	{"the thread's cache", gm_lookup_flush_own, 0, ALWAYS, NEVER,
-	 GPUMEM_SERVED_CACHES},
-	{"an unused segment, for little", cut_segment, 0, SEGMENTS, NEVER,
-	 GPUMEM_SERVED_OWN},
-	{"one free block of another stream", borrow, 0, NOT_FOR_GRAPHS, NEVER,
-	 GPUMEM_SERVED_STREAMS},
-	{"the driver, for a little", grow_a_little, 0, BESIDE_OTHERS, NO_GROW,
-	 GPUMEM_SERVED_DRIVER},
-	{"the caches of all threads", flush_all, 0, ALWAYS, NEVER,
-	 GPUMEM_SERVED_CACHES},
-	{"to waste less, pending blocks, behind the work that uses them",
-	 follow_pending, GM_PRICE_WAITS, NOT_FOR_GRAPHS | FOLLOWS,
-	 NO_WAIT | NO_GROW, GPUMEM_SERVED_BEHIND},
-	{"to waste less, a free block of another stream, behind its work",
-	 follow, GM_PRICE_WAIT, NOT_FOR_GRAPHS | FOLLOWS, NO_WAIT | NO_GROW,
-	 GPUMEM_SERVED_BEHIND},
-	{"free blocks of all streams", transfer_before, 0, NOT_FOR_GRAPHS,
-	 NEVER, GPUMEM_SERVED_STREAMS},
-	{"to waste less, adjacent free blocks of several streams, behind their "
-	 "work",
-	 follow_several, GM_PRICE_WAIT, NOT_FOR_GRAPHS | SEGMENTS | FOLLOWS,
-	 NO_WAIT | NO_GROW, GPUMEM_SERVED_BEHIND},
-	{"an unused segment of theirs, for little", cut_segment, 0, SEGMENTS,
-	 NEVER, GPUMEM_SERVED_OWN},
-	{"to waste less, unused segments, once the work on them is over", drain,
-	 GM_PRICE_MOVE, NOT_FOR_GRAPHS | SEGMENTS | FOLLOWS, NO_WAIT | NO_GROW,
-	 GPUMEM_SERVED_WAITED},
-	{"pages moved from free blocks, or the driver", grow_or_transfer, 0,
-	 ALWAYS, NO_GROW, GPUMEM_SERVED_MOVED},
-	{"an unused segment, since there is no more", cut_after_all, 0,
-	 SEGMENTS, NEVER, GPUMEM_SERVED_OWN},
+	{.name = "short of pages, where the fewest unused ones are taken",
+	 .take = gm_lookup_fewest_pages,
+	 .when = NOT_FOR_GRAPHS | PAGES,
+	 .serves = GPUMEM_SERVED_OWN},
+	{.name = "near the limit, the smallest free block of all streams",
+	 .take = gm_lookup_smallest,
+	 .when = NOT_FOR_GRAPHS,
+	 .serves = GPUMEM_SERVED_STREAMS},
+	{.name = "free memory of the stream", .serves = GPUMEM_SERVED_OWN},
+	{.name = "pending blocks that are done",
+	 .take = poll_pending,
+	 .serves = GPUMEM_SERVED_PENDING},
+	{.name = "the thread's cache",
+	 .take = gm_lookup_flush_own,
+	 .serves = GPUMEM_SERVED_CACHES},
+	{.name = "an unused segment, for little",
+	 .take = cut_segment,
+	 .when = SEGMENTS,
+	 .serves = GPUMEM_SERVED_OWN},
+	{.name = "one free block of another stream",
+	 .take = borrow,
+	 .when = NOT_FOR_GRAPHS,
+	 .serves = GPUMEM_SERVED_STREAMS},
+	{.name = "the driver, for a little",
+	 .take = grow_a_little,
+	 .when = BESIDE_OTHERS,
+	 .left_out = NO_GROW,
+	 .serves = GPUMEM_SERVED_DRIVER},
+	{.name = "the caches of all threads",
+	 .take = flush_all,
+	 .serves = GPUMEM_SERVED_CACHES},
+	{.name = "to waste less, pending blocks, behind the work that uses "
+		 "them",
+	 .behind = GM_BEHIND_PENDING,
+	 .price = GM_PRICE_WAITS,
+	 .left_out = NO_GROW,
+	 .serves = GPUMEM_SERVED_BEHIND},
+	{.name = "to waste less, a free block of another stream, behind its "
+		 "work",
+	 .behind = GM_BEHIND_FREE,
+	 .price = GM_PRICE_WAIT,
+	 .left_out = NO_GROW,
+	 .serves = GPUMEM_SERVED_BEHIND},
+	{.name = "free blocks of all streams",
+	 .take = transfer_before,
+	 .when = NOT_FOR_GRAPHS,
+	 .serves = GPUMEM_SERVED_STREAMS},
+	{.name = "to waste less, adjacent free blocks of several streams, "
+		 "behind their work",
+	 .behind = GM_BEHIND_SEVERAL,
+	 .price = GM_PRICE_WAIT,
+	 .when = SEGMENTS,
+	 .left_out = NO_GROW,
+	 .serves = GPUMEM_SERVED_BEHIND},
+	{.name = "an unused segment of theirs, for little",
+	 .take = cut_segment,
+	 .when = SEGMENTS,
+	 .serves = GPUMEM_SERVED_OWN},
+	{.name = "to waste less, unused segments, once the work on them is "
+		 "over",
+	 .take = drain,
+	 .price = GM_PRICE_MOVE,
+	 .when = NOT_FOR_GRAPHS | SEGMENTS | FOLLOWS,
+	 .left_out = NO_GROW,
+	 .serves = GPUMEM_SERVED_WAITED},
+	{.name = "pages moved from free blocks, or the driver",
+	 .take = grow_or_transfer,
+	 .left_out = NO_GROW,
+	 .serves = GPUMEM_SERVED_MOVED},
+	{.name = "an unused segment, since there is no more",
+	 .take = cut_after_all,
+	 .when = SEGMENTS,
+	 .serves = GPUMEM_SERVED_OWN},
 };
 
 enum { SOURCE_COUNT = sizeof(sources) / sizeof(sources[0]) };
 
-static bool applies(unsigned source, const struct gm_lookup *lookup)
+/* What waits leaves NO_WAIT out. */
+static bool follows(const struct source *source)
+{
+	return source->behind || source->when & FOLLOWS;
+}
+
+static bool applies(const struct source *source, const struct gm_lookup *lookup)
 {
 	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
-	unsigned when = sources[source].when;
-	unsigned of = when & (PAGES | SEGMENTS);
-	double price = sources[source].price;
+	unsigned of = source->when & (PAGES | SEGMENTS);
 
-	return !(sources[source].left_out & want->flags) &&
+	return !(source->left_out & want->flags) &&
 	       !(of && !(of & heap->space->model->with)) &&
-	       !(when & BESIDE_OTHERS && !lookup->others) &&
-	       !(when & NOT_FOR_GRAPHS && lookup->arena->graph) &&
-	       !(when & FOLLOWS && !gm_may_follow(heap, want->flags)) &&
-	       !(price > 0 &&
-		 gm_price_new(heap, lookup->attempt, want->bytes) <= price);
+	       !(source->when & BESIDE_OTHERS && !lookup->others) &&
+	       !(source->when & NOT_FOR_GRAPHS && lookup->arena->graph) &&
+	       !(follows(source) && !gm_may_follow(heap, want->flags)) &&
+	       !(source->price > 0 &&
+		 gm_price_new(heap, lookup->attempt, want->bytes) <=
+			 source->price);
 }
 
 /* What the search may do is the attempt's. */
@@ -276,10 +285,18 @@ static struct gm_lookup begin(struct gm_arena *arena,
 	return lookup;
 }
 
-/* The source has changed something. */
-static void look_again(struct gm_lookup *lookup)
+/* Then looks again, if that has changed something. */
+static void use(const struct source *source, struct gm_lookup *lookup)
 {
-	if (!lookup->anew && !lookup->extent)
+	bool took = true;
+
+	lookup->attempt->served = source->serves;
+	if (source->take)
+		took = source->take(lookup);
+	else if (source->behind)
+		took = gm_heap_get_behind(lookup->arena, lookup->attempt,
+					  lookup->want, source->behind);
+	if (took && !lookup->anew && !lookup->extent)
 		lookup->extent = gm_arena_fit(lookup->arena, lookup->attempt,
 					      lookup->want->bytes,
 					      lookup->want->alignment);
@@ -297,13 +314,9 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, struct gm_attempt *attempt,
 	gpumem_status status;
 
 	for (unsigned i = 0; i < SOURCE_COUNT && !lookup.anew && !lookup.extent;
-	     i++) {
-		if (!applies(i, &lookup))
-			continue;
-		attempt->served = sources[i].serves;
-		if (sources[i].take(&lookup))
-			look_again(&lookup);
-	}
+	     i++)
+		if (applies(&sources[i], &lookup))
+			use(&sources[i], &lookup);
 	gm_search_end(attempt);
 	*extent_out = NULL;
 	if (lookup.anew)
@@ -324,5 +337,6 @@ void gm_sources_tell(const struct gm_heap *heap)
 {
 	for (unsigned i = 0; i < SOURCE_COUNT; i++)
 		gm_rung_tell(heap, "source", i + 1, sources[i].name,
-			     sources[i].left_out);
+			     sources[i].left_out |
+				     (follows(&sources[i]) ? NO_WAIT : 0));
 }

@@ -81,7 +81,7 @@ static gpumem_status refill(struct gm_heap *heap, struct gm_attempt *attempt,
 	if (gm_pending_poll_some(heap) && gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
 	attempt->served = GPUMEM_SERVED_BEHIND;
-	if (gm_get_slots_early(arena, attempt, &want) &&
+	if (gm_heap_get_behind_early(arena, attempt, &want) &&
 	    gm_local_refill(*local, class_index))
 		return GPUMEM_OK;
 	*local = NULL;

@@ -38,7 +38,7 @@ static void join_streams(struct gm_heap *heap)
 	 * host memory for it, what they share stays for now. */
 	if (receiver ||
 	    gm_arena_create(heap, NULL, NULL, &receiver) == GPUMEM_OK)
-		gm_heap_transfer(receiver);
+		gm_heap_transfer(receiver, NULL, true);
 }
 
 void gm_heap_gather(struct gm_heap *heap)

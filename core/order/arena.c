@@ -142,55 +142,24 @@ void gm_arena_renumber(struct gm_arena *arena, struct gm_extent *extent)
 		gm_pages_settle(spans, extent, extent->address, extent->bytes);
 }
 
-/* Free memory of another stream that the device has finished with. */
-static bool is_anyones(const struct gm_arena *arena,
-		       const struct gm_extent *extent)
-{
-	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
-	       extent->arena != arena && !extent->arena->graph &&
-	       gm_arena_completed(extent->arena, extent->seqno);
-}
-
-/* The same, not completed, but its stream's work is what this one waits for. */
-static bool is_followed(const struct gm_arena *arena,
-			const struct gm_extent *extent)
-{
-	return extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
-	       extent->arena != arena && !extent->arena->graph &&
-	       gm_arena_follows(arena, extent->arena, extent->seqno);
-}
-
-static bool may_absorb(const struct gm_arena *arena,
-		       const struct gm_extent *extent)
-{
-	return arena->idle ? is_anyones(arena, extent)
-			   : is_followed(arena, extent);
-}
-
-static struct gm_extent *absorb(struct gm_arena *arena,
-				struct gm_extent *extent)
-{
-	gm_index_remove(&extent->arena->index, extent);
-	if (arena->idle)
-		gm_arena_transfer_extent(arena, extent);
-	else
-		gm_arena_renumber(arena, extent);
-	return gm_arena_insert(arena, extent);
-}
-
 /* What lies beside a free extent joins it, so that the memory of several
  * streams falls into no more pieces than that of one. For a stream that is busy
- * only what it waited for: others would wait for it. */
+ * only what it comes after: others would wait for it. */
 static struct gm_extent *absorb_neighbours(struct gm_arena *arena,
 					   struct gm_extent *extent)
 {
 	const struct gm_nodes *nodes = &arena->heap->nodes;
+	unsigned among = arena->idle ? GM_TERMS_DONE : GM_TERMS_AFTER;
 	struct gm_extent *beside;
 
-	while (may_absorb(arena, beside = gm_extent_next(nodes, extent)))
-		extent = absorb(arena, beside);
-	while (may_absorb(arena, beside = gm_extent_prev(nodes, extent)))
-		extent = absorb(arena, beside);
+	while (gm_transfer_terms(arena, beside = gm_extent_next(nodes, extent),
+				 among) ||
+	       gm_transfer_terms(arena, beside = gm_extent_prev(nodes, extent),
+				 among)) {
+		gm_index_remove(&beside->arena->index, beside);
+		gm_transfer_number(arena, beside, (enum gm_terms)among);
+		extent = gm_arena_insert(arena, beside);
+	}
 	return extent;
 }
 

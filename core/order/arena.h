@@ -178,56 +178,6 @@ struct gm_extent *gm_arena_release(struct gm_arena *arena,
 struct gm_extent *gm_arena_insert(struct gm_arena *arena,
 				  struct gm_extent *extent);
 
-/* Transfers the completed free extents of other arenas to `receiver`, of at
- * most so many of them. */
-void gm_arenas_transfer(struct gm_arena *receiver,
-			const struct gm_attempt *attempt, size_t most);
-/* One in which so much fits, of fewer than `below` bytes, whole: what the
- * receiver needs next comes from beside it then, and the streams' memory is
- * less mixed. Asks the driver about one stream at most. False: there is none.
- */
-bool gm_arenas_transfer_one(struct gm_arena *receiver,
-			    const struct gm_attempt *attempt, size_t bytes,
-			    size_t alignment, size_t below);
-/* Those of streams that have no work, up to the first that has; so many are
- * asked. */
-void gm_arenas_transfer_idle(struct gm_arena *receiver,
-			     const struct gm_attempt *attempt,
-			     size_t questions);
-/* Of one arena. */
-void gm_arena_transfer(struct gm_arena *receiver,
-		       const struct gm_attempt *attempt, struct gm_arena *from);
-/* Renumbers an extent for `receiver`; all work of its last arena on it has
- * completed. */
-void gm_arena_transfer_extent(struct gm_arena *receiver,
-			      struct gm_extent *extent);
-
-/*
- * What is free on other streams, of at most so many of them, for a receiver
- * that is no graph's; what has not completed comes to it behind the work: its
- * stream waits for that, the host does not. An extent of exactly so much; or
- * whole ones with about so many pages, which the receiver can lend to itself
- * (pages/stale.h). False: nothing was to be had, a capture forbids it,
- * or the driver refuses.
- */
-bool gm_arenas_fit_behind(struct gm_arena *receiver,
-			  const struct gm_attempt *attempt, size_t bytes,
-			  size_t alignment, size_t most);
-bool gm_arenas_pages_behind(struct gm_arena *receiver,
-			    const struct gm_attempt *attempt, size_t pages,
-			    size_t most);
-/* Is it free memory of another stream, no graph's, that has completed or that
- * the receiver's stream comes after? Then it can become the receiver's: the
- * second returns what it is part of then. */
-bool gm_arena_may_absorb(const struct gm_arena *receiver,
-			 const struct gm_extent *extent);
-struct gm_extent *gm_arena_absorb(struct gm_arena *receiver,
-				  struct gm_extent *extent);
-/* The receiver's stream begins nothing more before all work up to that number
- * of the other is over. False: a capture forbids it, or the driver refuses. */
-bool gm_arena_get_behind(struct gm_arena *receiver,
-			 const struct gm_attempt *attempt, struct gm_arena *of,
-			 uint64_t seqno);
 /* Has the arena's stream waited for all work up to that number of the other? */
 bool gm_arena_follows(const struct gm_arena *arena, const struct gm_arena *of,
 		      uint64_t seqno);

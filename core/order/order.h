@@ -9,13 +9,14 @@
  *     attempt.h  what an attempt at an allocation has heard of the streams
  *     arena.h    free memory by stream. Reused on its own stream at once; on
  *                another, or unmapped, only once an event recorded after the
- *                free has completed; on another also behind that event, if its
- *                stream waits for it. Transfers between streams.
+ *                free has completed
  *     uses.h     the streams, besides its own, that a live block is used on
  *     pending.h  where a freed block waits for an event, one for each of those
  *                streams, or for that of the program which it was freed after;
- *                gm_pending_poll() looks, no thread waits; a stream that waits
- *                for these events gets it before (gm_pending_behind())
+ *                gm_pending_poll() looks, no thread waits
+ *     transfer.h free and pending memory of one stream becomes another's: once
+ *                it has completed; or behind that event, if the other stream
+ *                waits for it
  *
  * Nothing here waits for the device but gm_pending_wait(), gm_arenas_wait(),
  * gm_arena_drain(), gm_events_wait(), and gm_arena_wait() at the end of a heap.
@@ -30,6 +31,7 @@
 #define GM_ORDER_ORDER_H
 
 #include "arena.h"
+#include "transfer.h"
 #include "pending.h"
 #include "uses.h"
 

@@ -33,10 +33,11 @@ struct gm_pending_block;
 
 struct gm_pending {
 	struct gm_pending_block *first, **last;
-	struct gm_pending_block **further, **behind; /* where the next turn of
-							gm_pending_poll_some()
-							and _behind() begins;
-							NULL: none yet */
+	struct gm_pending_block **further,
+		**behind; /* where the next turn of
+			     gm_pending_poll_some(), and
+			     of gm_transfer_pending() begins;
+			     NULL: none yet */
 	size_t count;
 	uint64_t bytes, held_bytes;
 };
@@ -100,30 +101,6 @@ gpumem_status gm_pending_end_views(struct gm_heap *heap,
 
 /* So many pending blocks are looked at where there is another way. */
 enum { GM_PENDING_LOOKS = 256 };
-
-/*
- * Blocks that other streams may still use, the oldest first, of those that go
- * back to the receiver, or to others than it: its stream waits for that use,
- * and for what the block's own did before the free; the host does not. Then
- * they are free as if they had been freed on it now, until so many bytes fit at
- * the alignment, or the most are free more. Small blocks and those with a view
- * are left out. looks: of those that are not wanted so many of the oldest are
- * looked at, and as many others, from where the last call ended. False: nothing
- * was to be had, a capture forbids it, or the driver refuses.
- */
-bool gm_pending_behind(struct gm_arena *receiver,
-		       const struct gm_attempt *attempt, bool own, size_t bytes,
-		       size_t alignment, uint64_t most, size_t looks);
-
-/* Is it a slab of the receiver's whose slots are wanted? */
-typedef bool (*gm_slab_wanted_fn)(const struct gm_slab *slab, const void *user);
-
-/* The same for small blocks, so many at most: slots of slabs of the receiver's
- * own, which are free there then. */
-bool gm_pending_slots_behind(struct gm_arena *receiver,
-			     const struct gm_attempt *attempt,
-			     gm_slab_wanted_fn is_wanted, const void *user,
-			     size_t most, size_t looks);
 
 /* Drops all blocks; their events go to the store. */
 void gm_pending_fini(struct gm_heap *heap);

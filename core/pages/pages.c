@@ -113,14 +113,14 @@ static uint64_t need(const struct gm_heap *heap, uint64_t bytes)
 	       ~(uint64_t)(heap->page_bytes - 1);
 }
 
-static bool gather(struct gm_arena *arena, const struct gm_attempt *attempt,
-		   size_t bytes, size_t alignment, bool grows)
+static bool gather(const struct gm_transfer *transfer, bool grows)
 {
-	(void)alignment;
-	return grows && gm_stale_lender(arena->heap, arena) &&
-	       gm_arenas_pages_behind(arena, attempt,
-				      bytes / arena->heap->page_bytes + 1,
-				      SIZE_MAX);
+	const struct gm_heap *heap = transfer->receiver->heap;
+	struct gm_transfer pages = *transfer;
+
+	pages.pages = transfer->bytes / heap->page_bytes + 1;
+	return grows && gm_stale_lender(heap, transfer->receiver) &&
+	       gm_transfer_pages(&pages);
 }
 
 static uint64_t busy_bytes(const struct gm_heap *heap)

@@ -20,7 +20,8 @@ static struct gm_extent *usable(struct gm_extent *extent,
 	bool own = extent && gm_extent_is(extent, GM_EXTENT_FREE) &&
 		   extent->arena == arena;
 
-	return (own || (shared && gm_arena_may_absorb(arena, extent))) &&
+	return (own ||
+		(shared && gm_transfer_terms(arena, extent, GM_TERMS_NOW))) &&
 			       extent->bytes < bytes
 		       ? extent
 		       : NULL;
@@ -228,11 +229,11 @@ static void make_own(struct gm_arena *arena, struct gm_plan *plan)
 	const struct gm_nodes *nodes = &arena->heap->nodes;
 
 	if (plan->left && plan->left->arena != arena) {
-		(void)gm_arena_absorb(arena, plan->left);
+		(void)gm_transfer_extent(arena, plan->left);
 		plan->left = gm_extent_prev(nodes, plan->hole);
 	}
 	if (plan->right && plan->right->arena != arena) {
-		(void)gm_arena_absorb(arena, plan->right);
+		(void)gm_transfer_extent(arena, plan->right);
 		plan->right = gm_extent_next(nodes, plan->hole);
 	}
 }

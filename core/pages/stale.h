@@ -8,7 +8,7 @@
  * there at once, since what the stream does there comes after all that it did
  * before. The extent lends it: its addresses, still mapped, are *stale* until
  * the work is over, and are unmapped then, a hole. Other streams get nothing
- * so but what has become theirs, behind the work (order/behind.c), nor does a
+ * so but what has become theirs, behind the work (order/transfer.h), nor does a
  * graph, and a stream lends nothing while it is being captured.
  *
  *     a handle is mapped at one place that is not stale, or is spare; its

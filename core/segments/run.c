@@ -5,7 +5,7 @@
  * Without virtual memory: what several streams have free side by side, for one
  * of them that is made to wait for the others' work. Their blocks lie between
  * each other's, so that none may have a large piece of its own. What one other
- * stream has is behind.c's. Under the heap's mutex. See arena.h.
+ * stream has is order/transfer_free.c's. Under the heap's mutex.
  */
 #include "segments.h"
 
@@ -91,17 +91,16 @@ static struct run smallest(const struct gm_heap *heap,
 }
 
 /* For so much of it. */
-static bool wait_for(struct gm_arena *receiver,
-		     const struct gm_attempt *attempt, struct gm_extent *extent,
-		     size_t bytes)
+static bool wait_for(const struct gm_transfer *transfer,
+		     struct gm_extent *extent, size_t bytes)
 {
-	const struct gm_nodes *nodes = &receiver->heap->nodes;
+	const struct gm_nodes *nodes = &transfer->receiver->heap->nodes;
 
 	for (size_t had = 0; had < bytes;
 	     had += extent->bytes, extent = gm_extent_next(nodes, extent))
-		if (extent->arena != receiver &&
-		    !gm_arena_get_behind(receiver, attempt, extent->arena,
-					 extent->seqno))
+		if (extent->arena != transfer->receiver &&
+		    !gm_transfer_wait(transfer->receiver, transfer->attempt,
+				      extent->arena, extent->seqno))
 			return false;
 	return true;
 }
@@ -115,26 +114,27 @@ static bool join(struct gm_arena *receiver, struct gm_extent *first)
 		first->arena == receiver ? gm_extent_next(nodes, first) : first;
 	bool joined = false;
 
-	while (gm_arena_may_absorb(receiver, next)) {
-		next = gm_extent_next(nodes, gm_arena_absorb(receiver, next));
+	while (gm_transfer_terms(receiver, next, GM_TERMS_NOW)) {
+		next = gm_extent_next(nodes,
+				      gm_transfer_extent(receiver, next));
 		joined = true;
 	}
 	return joined;
 }
 
-bool gm_arenas_run_behind(struct gm_arena *receiver,
-			  const struct gm_attempt *attempt, size_t bytes,
-			  size_t alignment)
+bool gm_segment_transfer(const struct gm_transfer *transfer)
 {
+	struct gm_arena *receiver = transfer->receiver;
 	struct gm_heap *heap = receiver->heap;
+	size_t bytes = transfer->bytes;
 	struct run run = {0};
 
 	/* Long enough wherever it begins. */
-	if (alignment > heap->unit)
-		bytes += alignment - heap->unit;
+	if (transfer->alignment > heap->unit)
+		bytes += transfer->alignment - heap->unit;
 	if (!receiver->graph && !receiver->dropped)
-		run = smallest(heap, attempt, bytes);
-	return run.first && !gm_arena_capturing(receiver, attempt) &&
-	       wait_for(receiver, attempt, run.first, bytes) &&
+		run = smallest(heap, transfer->attempt, bytes);
+	return run.first && !gm_arena_capturing(receiver, transfer->attempt) &&
+	       wait_for(transfer, run.first, bytes) &&
 	       join(receiver, run.first);
 }

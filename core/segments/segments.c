@@ -41,11 +41,10 @@ static uint64_t need(const struct gm_heap *heap, uint64_t bytes)
 	return gm_segment_least(heap, class->run_bytes, GM_RUN_UNIT);
 }
 
-static bool gather(struct gm_arena *arena, const struct gm_attempt *attempt,
-		   size_t bytes, size_t alignment, bool grows)
+static bool gather(const struct gm_transfer *transfer, bool grows)
 {
 	(void)grows;
-	return gm_arenas_run_behind(arena, attempt, bytes, alignment);
+	return gm_segment_transfer(transfer);
 }
 
 static uint64_t whole_bytes(const struct gm_heap *heap)

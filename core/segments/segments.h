@@ -25,13 +25,6 @@ bool gm_segment_may_exchange(struct gm_heap *heap,
 			     const struct gm_attempt *attempt,
 			     const struct gm_extent *unused, uint64_t bytes);
 
-/* What lies side by side in one segment, so many bytes together, of whichever
- * streams, for a receiver that is no graph's: it comes behind their work, as of
- * gm_arenas_fit_behind(). */
-bool gm_arenas_run_behind(struct gm_arena *receiver,
-			  const struct gm_attempt *attempt, size_t bytes,
-			  size_t alignment);
-
 /* Rather than reserve more than ever, the host waits for work on segments of
  * which nothing is used, for `segment_wait_ms` at most: once in an attempt.
  * True: it has, with the mutex released meanwhile. */
@@ -51,6 +44,10 @@ bool gm_budget_may_exchange(struct gm_heap *heap, uint64_t bytes);
 void gm_budget_exchange(struct gm_heap *heap, uint64_t bytes);
 
 /* ---- between the files of this module ---- */
+
+/* Claims what lies side by side in one segment, so many bytes together, of
+ * whichever streams; on any terms. */
+bool gm_segment_transfer(const struct gm_transfer *transfer);
 
 /* Bytes of the smallest segment that holds so many. */
 uint64_t gm_segment_least(const struct gm_heap *heap, size_t bytes,

@@ -117,11 +117,9 @@ struct gm_model {
 	gpumem_status (*grow)(struct gm_heap *heap, struct gm_attempt *attempt,
 			      struct gm_arena *arena, size_t bytes,
 			      size_t alignment, struct gm_extent **extent_out);
-	/* Several pieces of other streams' free memory, behind their work, so
-	 * that together they serve `bytes`, if grows after a growth: see
-	 * gm_arenas_fit_behind(). False: there are none. */
-	bool (*gather)(struct gm_arena *arena, const struct gm_attempt *attempt,
-		       size_t bytes, size_t alignment, bool grows);
+	/* Claims several pieces of other streams' free memory that together
+	 * serve `bytes`, if grows after a growth. False: there are none. */
+	bool (*gather)(const struct gm_transfer *transfer, bool grows);
 	/* Before a trim: what can go without one. */
 	gpumem_status (*settle)(struct gm_heap *heap);
 	gpumem_status (*release)(struct gm_heap *heap,

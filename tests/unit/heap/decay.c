@@ -67,7 +67,7 @@ static void test_passed_on(const char *vm)
 	freed = now_ms;
 	pass(now_ms + 5);
 	must(gm_stream_sync(device, NULL));
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	is_uint(receiver->index.bytes, PAGE, "another stream has it");
 	fell = pass(freed + PERIOD_MS + TICK_MS + 5);
 	ok(fell >= freed + PERIOD_MS, "it is not older for that");

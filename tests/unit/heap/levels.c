@@ -117,7 +117,7 @@ static void test_moved(void)
 	take(3 * slots / 2);
 	must(gm_heap_drop(arena));
 	must(gm_stream_sync(device, NULL));
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	for (extent = gm_heap_first(&heap); extent; extent = next_of(extent)) {
 		if (!gm_extent_is(extent, GM_EXTENT_RUN))
 			continue;

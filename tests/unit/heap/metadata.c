@@ -73,8 +73,7 @@ static void give(struct piece *one)
 
 static void sound_store(const char *what)
 {
-	if (!is_status(gm_metadata_check(&store), GPUMEM_OK, "%s: sound",
-		       what))
+	if (!is_status(gm_metadata_check(&store), GPUMEM_OK, "%s: sound", what))
 		diag("%s", last_text());
 }
 
@@ -166,8 +165,7 @@ static void test_check(void)
 		  "a chunk is missing");
 	store.chunk_count--;
 	store.live_bytes++;
-	is_status(gm_metadata_check(&store), GPUMEM_CORRUPT,
-		  "a byte too many");
+	is_status(gm_metadata_check(&store), GPUMEM_CORRUPT, "a byte too many");
 	store.live_bytes--;
 	store.free[0] = store.free[1];
 	is_status(gm_metadata_check(&store), GPUMEM_CORRUPT,

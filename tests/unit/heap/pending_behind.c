@@ -12,8 +12,13 @@
 /* Until so many bytes fit, or the most are free. */
 static bool get(struct gm_arena *receiver, size_t bytes, uint64_t most)
 {
-	return gm_pending_behind(receiver, NULL, receiver == arena, bytes,
-				 heap.unit, most, SIZE_MAX);
+	const struct gm_transfer transfer = {.receiver = receiver,
+					     .bytes = bytes,
+					     .alignment = heap.unit,
+					     .most = most,
+					     .everywhere = true};
+
+	return gm_transfer_pending(&transfer, receiver == arena);
 }
 
 static bool is_free(const struct gm_extent *extent, const struct gm_arena *of)

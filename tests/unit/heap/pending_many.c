@@ -88,11 +88,11 @@ static void test_turn_leaves(void)
 
 	begin();
 	ok(!gm_pending_poll_some(&heap), "none is over");
-	ok(!gm_get_slots(arena, NULL, &want, GM_PENDING_LOOKS),
+	ok(!gm_heap_get_behind(arena, NULL, &want, GM_BEHIND_SLOTS),
 	   "none is wanted");
 	want.class = &heap.classes.of[0];
 	while (pending())
-		if (!gm_get_slots(arena, NULL, &want, GM_PENDING_LOOKS))
+		if (!gm_heap_get_behind(arena, NULL, &want, GM_BEHIND_SLOTS))
 			break;
 	is_uint(pending(), 0, "all are wanted, some at a time");
 	ok(!gm_pending_poll_some(&heap), "so none is left to be over");
@@ -107,13 +107,14 @@ static void test_wanted(void)
 	begin();
 	pend_one(1, 1);
 	while (looks <= TURNS &&
-	       !gm_get_slots(arena, NULL, &want, GM_PENDING_LOOKS))
+	       !gm_heap_get_behind(arena, NULL, &want, GM_BEHIND_SLOTS))
 		looks++;
 	ok(looks, "not all are looked at");
 	ok(looks < TURNS, "but each in its turn: %u looks for nothing", looks);
 	is_uint(pending(), MANY, "what is wanted is free");
 	pend_one(1, 1);
-	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX),
+	ok(gm_heap_get_behind(arena, NULL, &want,
+			      GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE),
 	   "in need all are looked at");
 	end();
 }

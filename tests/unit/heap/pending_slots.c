@@ -9,7 +9,7 @@
 #include "heap/lookup.h"
 #include "pending.h"
 
-/* What gm_get_slots(, NULL) asks for at a time. */
+/* What a transfer of slots asks for at a time. */
 enum { SLOTS = 16, MORE = 3 };
 
 static struct gm_slot slot[SLOTS + MORE];
@@ -58,7 +58,9 @@ static void test_some(void)
 
 	begin(SLOTS + MORE);
 	before = free_slots();
-	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX), "slots are to be had");
+	ok(gm_heap_get_behind(arena, NULL, &want,
+			      GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE),
+	   "slots are to be had");
 	is_uint(free_slots() - before, SLOTS, "so many are free in their slab");
 	is_uint(pending(), MORE, "and no more");
 	ok(!gm_mark_live(atomic_load(slot[0].mark)), "the oldest are");
@@ -66,9 +68,13 @@ static void test_some(void)
 	is_uint(heap.order->events.made - heap.order->events.count, MORE,
 		"their events are given back");
 	sound("some are behind");
-	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX) && !pending(),
+	ok(gm_heap_get_behind(arena, NULL, &want,
+			      GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE) &&
+		   !pending(),
 	   "then the rest");
-	ok(!gm_get_slots(arena, NULL, &want, SIZE_MAX), "then there are none");
+	ok(!gm_heap_get_behind(arena, NULL, &want,
+			       GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE),
+	   "then there are none");
 	end();
 }
 
@@ -78,27 +84,35 @@ static void test_others(void)
 
 	begin(1);
 	want.class = &heap.classes.of[1];
-	ok(!gm_get_slots(arena, NULL, &want, SIZE_MAX),
+	ok(!gm_heap_get_behind(arena, NULL, &want,
+			       GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE),
 	   "none of another class");
 	want.class = NULL;
-	ok(!gm_get_slots(arena, NULL, &want, SIZE_MAX),
+	ok(!gm_heap_get_behind(arena, NULL, &want,
+			       GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE),
 	   "none for a large block");
 	want.class = &heap.classes.of[0];
-	ok(!gm_get_slots(arena_of(stream[1]), NULL, &want, SIZE_MAX),
+	ok(!gm_heap_get_behind(arena_of(stream[1]), NULL, &want,
+			       GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE),
 	   "none of another stream");
-	ok(!gm_get_slots(arena_of(stream[0]), NULL, &want, SIZE_MAX),
+	ok(!gm_heap_get_behind(arena_of(stream[0]), NULL, &want,
+			       GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE),
 	   "also if it is the one that uses them");
 	extent = block(arena, MIB);
 	pend(extent, 1);
-	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX) && is_pending(extent),
+	ok(gm_heap_get_behind(arena, NULL, &want,
+			      GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE) &&
+		   is_pending(extent),
 	   "a large block is left alone");
 	end();
 }
 
 static void refused(const char *what)
 {
-	ok(!gm_get_slots(arena, NULL, &want, SIZE_MAX) && pending() == 1, "%s",
-	   what);
+	ok(!gm_heap_get_behind(arena, NULL, &want,
+			       GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE) &&
+		   pending() == 1,
+	   "%s", what);
 }
 
 static void test_left_out(void)
@@ -119,7 +133,9 @@ static void test_left_out(void)
 	must(gpumem_host_faults("stream_wait@1"));
 	refused("what the driver refuses stays");
 	must(gpumem_host_faults(NULL));
-	ok(gm_get_slots(arena, NULL, &want, SIZE_MAX), "then it is had");
+	ok(gm_heap_get_behind(arena, NULL, &want,
+			      GM_BEHIND_SLOTS | GM_BEHIND_EVERYWHERE),
+	   "then it is had");
 	end();
 }
 
@@ -136,7 +152,7 @@ static void test_later(void)
 static bool early(uint32_t flags)
 {
 	want.flags = flags;
-	return gm_get_slots_early(arena, NULL, &want);
+	return gm_heap_get_behind_early(arena, NULL, &want);
 }
 
 /* Much is reserved, and little was ever needed. */

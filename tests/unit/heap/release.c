@@ -133,7 +133,7 @@ static void drop_stream(void)
 	must(gm_stream_sync(device, stream));
 	must(gm_stream_destroy(device, stream));
 	pthread_mutex_lock(&heap.mutex);
-	gm_heap_transfer(arena);
+	gm_heap_transfer(arena, NULL, true);
 	pthread_mutex_unlock(&heap.mutex);
 	ok(!gm_arena_find(&heap, stream) && !heap.order->arenas->next,
 	   "a stream goes meanwhile");

@@ -22,18 +22,18 @@ static void test_adopt(void)
 	hold_begin(&hold, stream);
 	block_give(receiver, c);
 	block_give(from, b);
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	is_uint(from->index.bytes, 2 * MIB,
 		"what a busy stream may use stays its own");
 	sound("nothing adopted");
 	hold_end(&hold, stream);
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	is_uint(from->index.count, 0, "when it is over, all passes");
 	is_uint(receiver->index.count, 1, "and merges");
 	is_uint(receiver->index.bytes, 4 * MIB, "with what was there");
 	is_uint(gm_arena_fit(receiver, NULL, 4 * MIB, heap.unit)->seqno,
 		receiver->seqno, "to be completed when that is");
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	is_uint(receiver->index.bytes, 4 * MIB, "nothing passes twice");
 	sound("adopted");
 	must(gm_stream_destroy(device, stream));
@@ -54,7 +54,7 @@ static void test_adopt_half(void)
 	gm_arena_poll(from, NULL, true);
 	hold_begin(&hold, stream);
 	block_give(from, extent[2]);
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	is_uint(receiver->index.bytes, MIB, "the completed one passes");
 	is_ptr(gm_index_fit(&receiver->index, 1), extent[0], "which it is");
 	ok(gm_arena_completed(receiver, extent[0]->seqno),
@@ -79,7 +79,7 @@ static void test_order(void)
 		block_of[i] = block(from, 4 * MIB);
 	for (int i = 0; i < 14; i += 2)
 		block_give(from, block_of[i]);
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	extent = gm_index_most_pages(&receiver->index);
 	for (; extent;
 	     extent = gm_index_fewer_pages(&receiver->index, extent)) {
@@ -98,6 +98,11 @@ static void test_followed(void)
 {
 	gpumem_stream other = stream_new();
 	struct gm_arena *own = receiver, *beside = arena_of(other);
+	const struct gm_transfer page = {.receiver = own,
+					 .terms = GM_TERMS_ANY,
+					 .bytes = PAGE,
+					 .alignment = heap.unit,
+					 .below = SIZE_MAX};
 	struct gm_extent *theirs, *small;
 	struct hold hold;
 
@@ -107,13 +112,14 @@ static void test_followed(void)
 	block(beside, PAGE);
 	hold_begin(&hold, other);
 	block_give(beside, theirs);
-	ok(!gm_arena_may_absorb(own, theirs), "the other stream is at work");
+	ok(!gm_transfer_terms(own, theirs, GM_TERMS_NOW),
+	   "the other stream is at work");
 	block_give(beside, small);
-	ok(gm_arenas_fit_behind(own, NULL, PAGE, heap.unit, SIZE_MAX),
-	   "a page comes from it behind its work");
-	ok(gm_arena_may_absorb(own, theirs), "so may what was freed before");
+	ok(gm_transfer_block(&page), "a page comes from it behind its work");
+	ok(gm_transfer_terms(own, theirs, GM_TERMS_NOW),
+	   "so may what was freed before");
 	own->completed = own->seqno;
-	gm_arena_absorb(own, theirs);
+	gm_transfer_extent(own, theirs);
 	is_ptr(theirs->arena, own, "it comes");
 	ok(!gm_arena_completed(own, theirs->seqno), "and is busy");
 	sound("behind the work");

@@ -35,7 +35,7 @@ static void test_drop(void)
 	asked = calls(GPUMEM_CALL_STREAM_QUERY);
 	gm_arena_poll(from, NULL, true);
 	is_uint(calls(GPUMEM_CALL_STREAM_QUERY), asked, "and not asked again");
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	ok(known(from) && freed->arena == from &&
 		   receiver->index.bytes < 2 * MIB,
 	   "what it may use stays where it is");
@@ -45,7 +45,7 @@ static void test_drop(void)
 	   "while it is busy");
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	ok(!known(from), "when its work is over, its fences end");
 	ok(live->arena == receiver && slab_of(slot.address)->arena == receiver,
 	   "its live blocks are the receiver's");
@@ -78,19 +78,19 @@ static void test_drop_slots(void)
 	for (unsigned i = 0; i < count; i++)
 		slot_give(&slot[i]);
 	must(gm_heap_drop(from));
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	ok(known(from) && receiver->index.count == 0,
 	   "an empty run of a busy stream does not pass");
 	/* What is freed after the stream is gone was fenced with it. */
 	for (unsigned i = count; i < 2 * count; i++)
 		slot_give(&slot[i]);
 	gm_slabs_purge(from);
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	ok(known(from) && receiver->index.count == 0, "nor one emptied later");
 	sound("dropped with slots");
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	ok(!known(from) && receiver->index.count == 1, "then both do");
 	sound("passed");
 	restart();
@@ -132,7 +132,7 @@ static void test_drop_faults(void)
 	is_uint(from->completed, from->seqno, "and frees settle as before");
 	is_status(gm_heap_drop(from), GPUMEM_OK, "then it can be dropped");
 	must(gpumem_host_faults(NULL));
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	ok(!known(from), "and ends");
 	must(gm_stream_destroy(device, stream));
 	restart();
@@ -169,7 +169,7 @@ static void test_drop_resized(void)
 	sound("the larger one is freed after its stream has gone");
 	hold_end(&hold, stream);
 	must(gm_stream_destroy(device, stream));
-	gm_heap_transfer(receiver);
+	gm_heap_transfer(receiver, NULL, true);
 	is_uint(receiver->index.bytes, 4 * MIB, "all of it passes");
 	sound("then, too");
 	restart();

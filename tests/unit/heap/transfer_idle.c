@@ -27,6 +27,15 @@ static void pieces(void)
 		block_give(from[i % STREAMS], extent[i]);
 }
 
+/* With so many questions. */
+static void transfer_idle(size_t asks)
+{
+	const struct gm_transfer transfer = {
+		.receiver = receiver, .asks = asks, .idle = true};
+
+	gm_transfer_all(&transfer);
+}
+
 static uint64_t queries(void)
 {
 	return calls(GPUMEM_CALL_STREAM_QUERY);
@@ -40,7 +49,7 @@ static size_t pages_of(const struct gm_arena *arena)
 static void test_joins(void)
 {
 	pieces();
-	gm_arenas_transfer_idle(receiver, NULL, STREAMS);
+	transfer_idle(STREAMS);
 	is_uint(pages_of(receiver), PIECES, "all that is free passes");
 	is_uint(receiver->index.count, 1, "and is one then");
 	sound("joined");
@@ -53,9 +62,9 @@ static void test_questions(void)
 
 	pieces();
 	before = queries();
-	gm_arenas_transfer_idle(receiver, NULL, 0);
+	transfer_idle(0);
 	is_uint(pages_of(receiver), 0, "without a question nothing passes");
-	gm_arenas_transfer_idle(receiver, NULL, 2);
+	transfer_idle(2);
 	is_uint(queries() - before, 2, "two streams are asked");
 	is_uint(pages_of(receiver), 4, "and what they have passes");
 	restart();
@@ -63,7 +72,7 @@ static void test_questions(void)
 	gm_arena_poll(from[0], NULL, true);
 	gm_arena_poll(from[1], NULL, true);
 	before = queries();
-	gm_arenas_transfer_idle(receiver, NULL, 0);
+	transfer_idle(0);
 	is_uint(queries() - before, 0, "what is known is not asked for");
 	is_uint(pages_of(receiver), 4, "and passes as well");
 	sound("known");
@@ -73,7 +82,7 @@ static void test_questions(void)
 		for (unsigned i = 0; i < STREAMS; i++)
 			if (i != unknown)
 				gm_arena_poll(from[i], NULL, true);
-		gm_arenas_transfer_idle(receiver, NULL, 1);
+		transfer_idle(1);
 		is_uint(pages_of(receiver), PIECES,
 			"so there is a question left");
 		restart();
@@ -89,7 +98,7 @@ static void test_busy(void)
 	for (unsigned i = 0; i < STREAMS; i++)
 		hold_begin(&hold[i], stream[i]);
 	before = queries();
-	gm_arenas_transfer_idle(receiver, NULL, STREAMS);
+	transfer_idle(STREAMS);
 	is_uint(queries() - before, 1, "the first that is busy is the last");
 	is_uint(pages_of(receiver), 0, "and nothing passes");
 	for (unsigned i = 0; i < STREAMS; i++)
