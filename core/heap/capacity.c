@@ -2,48 +2,60 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * How large a block an allocation could have: what the ladder would find before
- * it waits, counting neither the pressure callbacks nor what the device's other
- * pools hold. See heap.h.
+ * How large a block an allocation could have: the most that a source of the
+ * ladder would give, counting neither what waits, nor the pressure callbacks,
+ * nor what the device's other pools hold. See heap.h.
  */
-#include "heap.h"
+#include "lookup.h"
 
-/* The largest free extent that the stream can have as it is. */
-static uint64_t largest_free(struct gm_heap *heap, gpumem_stream stream)
+static uint64_t largest(const struct gm_arena *arena)
 {
-	const struct gm_arena *own = gm_arena_find(heap, stream);
-	const struct gm_arena *arena = gm_arena_stocked(heap);
-	const struct gm_extent *extent;
-	uint64_t largest = 0;
+	const struct gm_extent *extent = gm_index_largest(&arena->index);
 
-	extent = own ? gm_index_largest(&own->index) : NULL;
-	if (extent)
-		largest = extent->bytes;
-	for (; arena && !(own && own->graph);
-	     arena = gm_arena_stocked_after(arena)) {
-		extent = gm_index_largest(&arena->index);
-		if (extent && extent->bytes > largest &&
+	return extent ? extent->bytes : 0;
+}
+
+uint64_t gm_gives_own(const struct gm_inquiry *inquiry)
+{
+	return inquiry->arena ? largest(inquiry->arena) : 0;
+}
+
+/* What streams are done with. */
+uint64_t gm_gives_others(const struct gm_inquiry *inquiry)
+{
+	const struct gm_arena *arena = gm_arena_stocked(inquiry->heap);
+	uint64_t most = 0;
+
+	for (; arena; arena = gm_arena_stocked_after(arena)) {
+		const struct gm_extent *extent =
+			gm_index_largest(&arena->index);
+
+		if (extent->bytes > most &&
 		    gm_arena_completed(arena, extent->seqno))
-			largest = extent->bytes;
+			most = extent->bytes;
 	}
-	return largest;
+	return most;
+}
+
+uint64_t gm_gives_growth(const struct gm_inquiry *inquiry)
+{
+	return gm_space_now_bytes(inquiry->heap, NULL, inquiry->stream,
+				  inquiry->driver_bytes);
 }
 
 struct gm_capacity gm_heap_capacity(struct gm_heap *heap, gpumem_stream stream,
 				    uint64_t driver_bytes)
 {
+	struct gm_inquiry inquiry = {
+		.heap = heap, .stream = stream, .driver_bytes = driver_bytes};
 	struct gm_capacity capacity;
-	uint64_t free_bytes;
 
 	gm_heap_gather(heap);
 	(void)gm_arenas_poll(heap);
+	inquiry.arena = gm_arena_find(heap, stream);
 	capacity.most_bytes = gm_space_most_bytes(heap);
-	capacity.now_bytes =
-		gm_space_now_bytes(heap, NULL, stream, driver_bytes);
-	free_bytes = largest_free(heap, stream);
+	capacity.now_bytes = gm_sources_give(&inquiry);
 	pthread_mutex_unlock(&heap->mutex);
-	if (free_bytes > capacity.now_bytes)
-		capacity.now_bytes = free_bytes;
 	/* So little is for slabs, which take more than one small block. */
 	if (capacity.now_bytes <= GM_SMALL_MAX)
 		capacity.now_bytes = 0;

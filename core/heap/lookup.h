@@ -24,6 +24,21 @@ struct gm_lookup {
 	bool pages;  /* the heap's memory is of pages, not of segments */
 };
 
+/* How large a block can it be? */
+struct gm_inquiry {
+	struct gm_heap *heap;
+	gpumem_stream stream;
+	const struct gm_arena *arena; /* the stream's; NULL: none yet */
+	uint64_t driver_bytes;	      /* that the driver has free */
+};
+
+/* The largest that a source would give; and what single ones would
+ * (capacity.c). */
+uint64_t gm_sources_give(const struct gm_inquiry *inquiry);
+uint64_t gm_gives_own(const struct gm_inquiry *inquiry);
+uint64_t gm_gives_others(const struct gm_inquiry *inquiry);
+uint64_t gm_gives_growth(const struct gm_inquiry *inquiry);
+
 /* Growing, as a source: false, nothing has changed. What other streams have
  * comes before more than `stream_waste` is new, and waiting for places before
  * more than `waste_max` is. at_once, for a better place than there is: neither

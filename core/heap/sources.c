@@ -163,6 +163,10 @@ static const struct source {
 	unsigned when;
 	uint32_t left_out;
 	enum gpumem_served serves; /* unless it says otherwise itself */
+	/* How large a block it would give without waiting, when all caches are
+	 * empty and all that is over is known to be; NULL: no larger one than
+	 * the others. */
+	uint64_t (*gives)(const struct gm_inquiry *inquiry);
 } sources[] = {
 	{.name = "short of pages, where the fewest unused ones are taken",
 	 .take = gm_lookup_fewest_pages,
@@ -172,7 +176,9 @@ static const struct source {
 	 .take = gm_lookup_smallest,
 	 .when = NOT_FOR_GRAPHS,
 	 .serves = GPUMEM_SERVED_STREAMS},
-	{.name = "free memory of the stream", .serves = GPUMEM_SERVED_OWN},
+	{.name = "free memory of the stream",
+	 .serves = GPUMEM_SERVED_OWN,
+	 .gives = gm_gives_own},
 	{.name = "pending blocks that are done",
 	 .take = poll_pending,
 	 .serves = GPUMEM_SERVED_PENDING},
@@ -186,7 +192,8 @@ static const struct source {
 	{.name = "one free block of another stream",
 	 .take = borrow,
 	 .when = NOT_FOR_GRAPHS,
-	 .serves = GPUMEM_SERVED_STREAMS},
+	 .serves = GPUMEM_SERVED_STREAMS,
+	 .gives = gm_gives_others},
 	{.name = "the driver, for a little",
 	 .take = grow_a_little,
 	 .when = BESIDE_OTHERS,
@@ -232,7 +239,8 @@ static const struct source {
 	{.name = "pages moved from free blocks, or the driver",
 	 .take = grow_or_transfer,
 	 .left_out = NO_GROW,
-	 .serves = GPUMEM_SERVED_MOVED},
+	 .serves = GPUMEM_SERVED_MOVED,
+	 .gives = gm_gives_growth},
 	{.name = "an unused segment, since there is no more",
 	 .take = cut_after_all,
 	 .when = SEGMENTS,
@@ -247,16 +255,23 @@ static bool follows(const struct source *source)
 	return source->behind || source->when & FOLLOWS;
 }
 
+static bool is_for(const struct source *source, const struct gm_heap *heap,
+		   const struct gm_arena *arena)
+{
+	unsigned of = source->when & (PAGES | SEGMENTS);
+
+	return !(of && !(of & heap->space->model->with)) &&
+	       !(source->when & NOT_FOR_GRAPHS && arena && arena->graph);
+}
+
 static bool applies(const struct source *source, const struct gm_lookup *lookup)
 {
 	const struct gm_heap *heap = lookup->heap;
 	const struct gm_want *want = lookup->want;
-	unsigned of = source->when & (PAGES | SEGMENTS);
 
-	return !(source->left_out & want->flags) &&
-	       !(of && !(of & heap->space->model->with)) &&
+	return is_for(source, heap, lookup->arena) &&
+	       !(source->left_out & want->flags) &&
 	       !(source->when & BESIDE_OTHERS && !lookup->others) &&
-	       !(source->when & NOT_FOR_GRAPHS && lookup->arena->graph) &&
 	       !(follows(source) && !gm_may_follow(heap, want->flags)) &&
 	       !(source->price > 0 &&
 		 gm_price_new(heap, lookup->attempt, want->bytes) <=
@@ -331,6 +346,23 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, struct gm_attempt *attempt,
 		*extent_out = gm_arena_carve(lookup.extent, want->bytes,
 					     want->alignment);
 	return status;
+}
+
+uint64_t gm_sources_give(const struct gm_inquiry *inquiry)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < SOURCE_COUNT; i++) {
+		const struct source *source = &sources[i];
+		uint64_t bytes = 0;
+
+		if (source->gives &&
+		    is_for(source, inquiry->heap, inquiry->arena))
+			bytes = source->gives(inquiry);
+		if (bytes > most)
+			most = bytes;
+	}
+	return most;
 }
 
 void gm_sources_tell(const struct gm_heap *heap)
