@@ -95,9 +95,24 @@ gpumem_status gpumem_alloc_aligned(gpumem_pool *pool, size_t bytes,
 			  ptr_out);
 }
 
-static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
-							 gpumem_stream stream)
+/* stopped: the cache, which was entered, as of alloc_stopped(), and what the
+ * map has there; or NULL. */
+static __attribute__((noinline)) gpumem_status
+free_slow(void *ptr, gpumem_stream stream, struct gm_local *stopped,
+	  uintptr_t entry)
 {
+	if (stopped) {
+		uint32_t claimed = gm_local_claimed(stopped);
+		const struct gm_heap *heap = atomic_load_explicit(
+			&stopped->heap, memory_order_relaxed);
+		bool done = !(claimed & GM_CLAIMED) &&
+			    gm_hot_put(stopped, heap, entry, ptr, GM_HOT_AGAIN,
+				       claimed);
+
+		gm_local_unlock(stopped);
+		if (done)
+			return GPUMEM_OK;
+	}
 	if (!ptr || gm_local_free_again(ptr, false, stream))
 		return GPUMEM_OK;
 	GM_SCOPE;
@@ -105,19 +120,6 @@ static __attribute__((noinline)) gpumem_status free_slow(void *ptr,
 
 	gm_locals_end_call();
 	return status;
-}
-
-/* As alloc_stopped(). */
-static __attribute__((noinline)) gpumem_status
-free_stopped(void *ptr, gpumem_stream stream, uintptr_t entry,
-	     struct gm_local *local, const struct gm_heap *heap)
-{
-	uint32_t claimed = gm_local_claimed(local);
-	bool done = !(claimed & GM_CLAIMED) &&
-		    gm_hot_put(local, heap, entry, ptr, GM_HOT_AGAIN, claimed);
-
-	gm_local_unlock(local);
-	return done ? GPUMEM_OK : free_slow(ptr, stream);
 }
 
 gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
@@ -129,12 +131,12 @@ gpumem_status gpumem_free(void *ptr, gpumem_stream stream)
 	bool done;
 
 	if (UNLIKELY(!entry || !heap || local->stream != stream))
-		return free_slow(ptr, stream);
+		return free_slow(ptr, stream, NULL, 0);
 	if (UNLIKELY(gm_local_enter(local)))
-		return free_stopped(ptr, stream, entry, local, heap);
+		return free_slow(ptr, stream, local, entry);
 	done = gm_hot_put(local, heap, entry, ptr, GM_HOT_PLAIN, 0);
 	gm_local_unlock(local);
-	return done ? GPUMEM_OK : free_slow(ptr, stream);
+	return done ? GPUMEM_OK : free_slow(ptr, stream, NULL, 0);
 }
 
 gpumem_status gpumem_use_on(void *ptr, gpumem_stream stream)
