@@ -138,8 +138,7 @@ static void settle(struct gm_arena *arena, const struct gm_attempt *attempt,
 		return;
 	arena->unfenced = 0;
 	arena->fence_frees = GM_FENCE_FREES;
-	arena->idle =
-		oldest != GPUMEM_NOT_READY && is_idle(arena, &open);
+	arena->idle = oldest != GPUMEM_NOT_READY && is_idle(arena, &open);
 	count_idle(arena->heap->order, arena->idle);
 	if (arena->idle) {
 		gm_arena_complete(arena, arena->seqno);

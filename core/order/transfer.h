@@ -48,6 +48,14 @@ bool gm_transfer_wait(struct gm_arena *receiver,
 void gm_transfer_number(struct gm_arena *receiver, struct gm_extent *extent,
 			enum gm_terms terms);
 
+/* May the receiver's stream wait for others? To a graph nothing of theirs
+ * comes, of its memory nothing is known to the stream that it serves, and one
+ * that is gone waits for nothing. */
+static inline bool gm_transfer_may_wait(const struct gm_arena *receiver)
+{
+	return !receiver->graph && !receiver->dropped;
+}
+
 /* Who gets what. */
 struct gm_transfer {
 	struct gm_arena *receiver;

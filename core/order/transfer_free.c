@@ -145,11 +145,6 @@ static bool get_part(const struct gm_transfer *transfer,
 	return true;
 }
 
-static bool may_wait(const struct gm_arena *receiver)
-{
-	return !receiver->graph && !receiver->dropped;
-}
-
 bool gm_transfer_block(const struct gm_transfer *transfer)
 {
 	struct search search = {.transfer = transfer,
@@ -158,7 +153,7 @@ bool gm_transfer_block(const struct gm_transfer *transfer)
 	bool waits = transfer->terms & GM_TERMS_WAIT;
 	struct gm_extent *extent;
 
-	if (waits && !may_wait(transfer->receiver))
+	if (waits && !gm_transfer_may_wait(transfer->receiver))
 		return false;
 	extent = find(&search);
 	if (!extent && search.busy) {
@@ -235,7 +230,7 @@ bool gm_transfer_pages(const struct gm_transfer *transfer)
 				.is_better = is_better_pages};
 	struct gm_extent *extent;
 
-	if (!may_wait(transfer->receiver))
+	if (!gm_transfer_may_wait(transfer->receiver))
 		return false;
 	while (rest.pages && (extent = find(&search)) &&
 	       wait_for(&rest, extent)) {

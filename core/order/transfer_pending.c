@@ -45,13 +45,12 @@ static bool wait_for(const struct gm_transfer *transfer,
 	       wait_for_uses(transfer->receiver, block);
 }
 
-/* Of a graph's memory nothing is known to the stream that it serves, one that
- * is gone waits for nothing, and one that is being captured must not. */
+/* One that is being captured must not. */
 static bool may_wait(const struct gm_transfer *transfer)
 {
 	struct gm_arena *receiver = transfer->receiver;
 
-	return !receiver->graph && !receiver->dropped &&
+	return gm_transfer_may_wait(receiver) &&
 	       !gm_capture_forbids(receiver->heap, transfer->attempt) &&
 	       !gm_arena_capturing(receiver, transfer->attempt);
 }

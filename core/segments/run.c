@@ -132,7 +132,7 @@ bool gm_segment_transfer(const struct gm_transfer *transfer)
 	/* Long enough wherever it begins. */
 	if (transfer->alignment > heap->unit)
 		bytes += transfer->alignment - heap->unit;
-	if (!receiver->graph && !receiver->dropped)
+	if (gm_transfer_may_wait(receiver))
 		run = smallest(heap, transfer->attempt, bytes);
 	return run.first && !gm_arena_capturing(receiver, transfer->attempt) &&
 	       wait_for(transfer, run.first, bytes) &&

@@ -155,6 +155,8 @@ static const struct row rows[] = {
 	 "a50", "!sync +50"},
 	{"or not for segments", "vm=off segment_wait_ms=0", AT_WORK, "a50",
 	 "!sync +50"},
+	{"nor for a graph", "vm=off graph=b", AT_WORK " b0", "b50",
+	 "!sync +50"},
 	{"nor anybody while a stream is captured",
 	 "vm=off host.capture_frees=off capture=b", "a40 a~20 b0", "a50",
 	 "!sync +50"},

@@ -122,6 +122,11 @@ static const struct row rows[] = {
 	 "capture=a a1", "waited @1 sync=1"},
 	{"free memory of another stream, behind its work", WASTE, "b~20 a1",
 	 "a20", "behind @1 +0 follows=1"},
+	{"not to a graph", WASTE " graph=c", "b~20 a1 c0", "c20", "driver +20"},
+	{"nor at the limit, where the host waits", "limit=full graph=c",
+	 "b~20 a1 c0", "c20", "!follows sync=1"},
+	{"which keeps its own", WASTE " graph=b", "b~20 a1", "a20",
+	 "driver +20"},
 	{"not with NO_WAIT either", WASTE, "b~20 a1", "a20!w", "driver +20"},
 
 	/* ---- how much streams may leave unused ---- */
