@@ -34,6 +34,7 @@ tools_gpumem_run_SOURCES = \
 	tools/run/library.c \
 	tools/run/program.c \
 	tools/run/report.c \
+	tools/run/report_json.c \
 	tools/run/run.h \
 	tools/run/trim.c
 

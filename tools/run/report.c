@@ -2,30 +2,26 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The report as text and as JSON. Both have the same facts. What names a
- * process or a device is not trusted: the table, clean_copy() and JSON make it
- * printable.
+ * The report as text; report_json.c has the same facts. What names a process or
+ * a device is not trusted: the table and clean_copy() make it printable.
  */
 #include "common/clean.h"
 #include "common/human.h"
-#include "common/json.h"
 #include "common/table.h"
 #include "common/tool.h"
 #include "run.h"
 
 #include <stdlib.h>
 
-static const struct {
-	const char *key, *text;
-} kinds[LEDGER_KINDS] =
-	{
-#define KIND(name, key, text, on_device) {key, text},
-		LEDGER_KIND_LIST(KIND)
+static const char *const kinds[LEDGER_KINDS] = {
+#define KIND(name, key, text, on_device) text,
+	LEDGER_KIND_LIST(KIND)
 #undef KIND
-},
-  notes[LEDGER_NOTES] = {
-#define NOTE(name, key, text) {key, text},
-	  LEDGER_NOTE_LIST(NOTE)
+};
+
+static const char *const notes[LEDGER_NOTES] = {
+#define NOTE(name, key, text) text,
+	LEDGER_NOTE_LIST(NOTE)
 #undef NOTE
 };
 
@@ -34,7 +30,7 @@ static bool is_used(const struct ledger_counts *counts)
 	return counts->allocs || counts->failures;
 }
 
-static bool device_is_used(const struct ledger_device *device)
+bool run_device_is_used(const struct ledger_device *device)
 {
 	for (int i = 0; i < LEDGER_KINDS; i++)
 		if (is_used(&device->kinds[i]))
@@ -118,7 +114,7 @@ static bool print_device(const struct ledger_device *device, int number)
 	for (size_t i = 0; i < sizeof(titles) / sizeof(*titles); i++)
 		table_cell(&table, "%s", titles[i]);
 	for (int i = 0; i < LEDGER_KINDS; i++)
-		add_kind(&table, kinds[i].text, &device->kinds[i]);
+		add_kind(&table, kinds[i], &device->kinds[i]);
 	ok = table_print(&table, 4);
 	table_free(&table);
 	if (device->refused)
@@ -185,7 +181,7 @@ static bool print_process(const struct ledger *ledger)
 	ok = table_print(&table, 0);
 	table_free(&table);
 	for (int i = 0; ok && i < LEDGER_DEVICES; i++)
-		if (device_is_used(&ledger->devices[i]))
+		if (run_device_is_used(&ledger->devices[i]))
 			ok = print_device(&ledger->devices[i], i);
 	if (ledger->stopped[0])
 		printf("  nothing was kept any more because of %s\n",
@@ -193,8 +189,7 @@ static bool print_process(const struct ledger *ledger)
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		if (ledger->notes[i])
 			printf("  not counted: %llu %s\n",
-			       (unsigned long long)ledger->notes[i],
-			       notes[i].text);
+			       (unsigned long long)ledger->notes[i], notes[i]);
 	return ok && print_told(ledger) && print_declined(ledger) &&
 	       print_recording(ledger);
 }
@@ -208,7 +203,7 @@ static void print_adopted(void)
 			printf("set %s=%s\n", setting->name, setting->value);
 }
 
-static double percent_of(struct limit_value limit)
+double run_percent_of(struct limit_value limit)
 {
 	return (double)limit.billionths / (LIMIT_WHOLE / 100);
 }
@@ -223,7 +218,7 @@ static void print_limit(struct limit_value limit)
 	if (limit.billionths)
 		printf("limit of each process on each device: %.9g %% of its "
 		       "memory\n",
-		       percent_of(limit));
+		       run_percent_of(limit));
 }
 
 /* The program's name, and its interpreter's, are anybody's. */
@@ -264,154 +259,4 @@ bool run_print_text(const struct run_config *config,
 	if (!ok)
 		tool_error("out of memory");
 	return ok;
-}
-
-/* ---- JSON ------------------------------------------------------------------
- */
-
-static json_t *kind_json(const struct ledger_counts *counts, bool *ok)
-{
-	json_t *json = json_object();
-
-	json_put(json, "peak_bytes", json_u64(counts->peak_bytes), ok);
-	json_put(json, "current_bytes", json_u64(counts->current_bytes), ok);
-	json_put(json, "allocations", json_u64(counts->allocs), ok);
-	json_put(json, "frees", json_u64(counts->frees), ok);
-	json_put(json, "failures", json_u64(counts->failures), ok);
-	return json;
-}
-
-static json_t *pool_json(const struct ledger_pool *pool, bool *ok)
-{
-	json_t *json = json_object();
-
-	json_put(json, "peak_bytes", json_u64(pool->peak_bytes), ok);
-	json_put(json, "current_bytes", json_u64(pool->current_bytes), ok);
-	json_put(json, "hits", json_u64(pool->hits), ok);
-	json_put(json, "misses", json_u64(pool->misses), ok);
-	json_put(json, "returned", json_u64(pool->returned), ok);
-	json_put(json, "served", json_u64(pool->served), ok);
-	return json;
-}
-
-/* What is there of NVIDIA's driver alone, of which blocks are kept. */
-static void put_reserved(json_t *json, const struct ledger_device *device,
-			 bool *ok)
-{
-	json_put(json, "reserved_peak_bytes",
-		 json_u64(device->reserved_peak_bytes), ok);
-	json_put(json, "reserved_bytes", json_u64(device->reserved_bytes), ok);
-	json_put(json, "pool", pool_json(&device->pool, ok), ok);
-}
-
-static json_t *device_json(const struct ledger_device *device, int number,
-			   uint64_t api, bool *ok)
-{
-	json_t *json = json_object(), *of_kinds = json_object();
-	bool opencl = api == LEDGER_OPENCL;
-	int first = opencl ? LEDGER_OPENCL_FIRST : 0;
-	int end = opencl ? LEDGER_KINDS : LEDGER_OPENCL_FIRST;
-
-	json_put(json, "device", json_u64((uint64_t)number), ok);
-	if (opencl)
-		json_put(json, "name", json_text(device->name), ok);
-	json_put(json, "peak_bytes", json_u64(device->peak_bytes), ok);
-	json_put(json, "current_bytes", json_u64(device->current_bytes), ok);
-	json_put(json, "refused", json_u64(device->refused), ok);
-	if (api == LEDGER_CUDA)
-		put_reserved(json, device, ok);
-	for (int i = first; i < end; i++)
-		json_put(of_kinds, kinds[i].key,
-			 kind_json(&device->kinds[i], ok), ok);
-	json_put(json, "kinds", of_kinds, ok);
-	return json;
-}
-
-static json_t *text_or_null(const char *text)
-{
-	return *text ? json_text(text) : json_null();
-}
-
-static json_t *process_json(const struct ledger *ledger, bool *ok)
-{
-	json_t *json = json_object(), *devices = json_array();
-
-	json_put(json, "pid", json_u64(ledger->pid), ok);
-	json_put(json, "program", json_text(ledger->program), ok);
-	json_put(json, "api", json_text(ledger_api_name(ledger->api)), ok);
-	json_put(json, "exited", json_boolean(ledger->exited), ok);
-	json_put(json, "stopped", text_or_null(ledger->stopped), ok);
-	json_put(json, "told", text_or_null(ledger->told), ok);
-	json_put(json, "declined", text_or_null(ledger->declined), ok);
-	json_put(json, "unserved", text_or_null(ledger->unserved), ok);
-	json_put(json, "recording", text_or_null(ledger->recording), ok);
-	json_put(json, "unrecorded", text_or_null(ledger->unrecorded), ok);
-	for (int i = 0; i < LEDGER_NOTES; i++)
-		json_put(json, notes[i].key, json_u64(ledger->notes[i]), ok);
-	for (int i = 0; i < LEDGER_DEVICES; i++)
-		if (device_is_used(&ledger->devices[i]))
-			json_put(devices, NULL,
-				 device_json(&ledger->devices[i], i,
-					     ledger->api, ok),
-				 ok);
-	json_put(json, "devices", devices, ok);
-	return json;
-}
-
-static json_t *adopted_json(bool *ok)
-{
-	const struct run_setting *setting;
-	json_t *json = json_object();
-
-	for (size_t i = 0; (setting = run_adopted(i)) != NULL; i++)
-		if (setting->done)
-			json_put(json, setting->name, json_text(setting->value),
-				 ok);
-	return json;
-}
-
-static json_t *gaps_json(const struct run_config *config, bool *ok)
-{
-	json_t *json = json_array();
-	struct run_gap gap;
-
-	for (size_t i = 0; run_gap(config, i, &gap); i++) {
-		json_t *one = json_object();
-
-		json_put(one, "what", json_text(gap.key), ok);
-		json_put(one, "why", json_text(gap.why), ok);
-		json_put(json, NULL, one, ok);
-	}
-	return json;
-}
-
-bool run_print_json(const struct run_config *config,
-		    const struct run_ledgers *ledgers,
-		    const struct run_end *end)
-{
-	json_t *json = json_object(), *processes = json_array();
-	bool ok = true;
-
-	json_put(json, "status",
-		 end->signal ? json_null() : json_u64((uint64_t)end->status),
-		 &ok);
-	json_put(json, "signal",
-		 end->signal ? json_u64((uint64_t)end->signal) : json_null(),
-		 &ok);
-	json_put(json, "limit_bytes",
-		 config->limit.bytes ? json_u64(config->limit.bytes)
-				     : json_null(),
-		 &ok);
-	json_put(json, "limit_percent",
-		 config->limit.billionths
-			 ? json_number(percent_of(config->limit))
-			 : json_null(),
-		 &ok);
-	for (size_t i = 0; i < ledgers->count; i++)
-		json_put(processes, NULL,
-			 process_json(&ledgers->processes[i].ledger, &ok), &ok);
-	json_put(json, "set", adopted_json(&ok), &ok);
-	json_put(json, "not_followed", gaps_json(config, &ok), &ok);
-	json_put(json, "processes", processes, &ok);
-	return json_print(json, ok);
 }

@@ -112,4 +112,8 @@ bool run_print_json(const struct run_config *config,
 		    const struct run_ledgers *ledgers,
 		    const struct run_end *end);
 
+/* What both print. */
+bool run_device_is_used(const struct ledger_device *device);
+double run_percent_of(struct limit_value limit);
+
 #endif
