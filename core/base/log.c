@@ -65,13 +65,6 @@ static bool wanted(const struct sink *now, gpumem_log_level level)
 	       (int)level <= GPUMEM_LOG_DEBUG && (int)level <= (int)now->level;
 }
 
-bool gm_log_wanted(gpumem_log_level level)
-{
-	struct sink now = sink_now(GPUMEM_LOG_NONE);
-
-	return wanted(&now, level);
-}
-
 bool gm_log_debugs(void)
 {
 	int level = atomic_load(&fn_level);

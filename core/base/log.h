@@ -24,9 +24,8 @@ void gm_log_unasked(const char *format, ...) GPUMEM_PRINTF(1, 2);
 /* Tells what the calling thread has kept, in its order. It is outside. */
 void gm_log_tell_kept(void);
 
-/* True when a message of this level would be seen. */
-bool gm_log_wanted(gpumem_log_level level);
-/* The same of level debug, without a lock: for what is told often. */
+/* Would a message of level debug be seen? Without a lock: for what is told
+ * often. */
 bool gm_log_debugs(void);
 
 void gm_log_set(gpumem_log_level level, gpumem_log_fn fn, void *user);

@@ -300,18 +300,19 @@ static struct gm_lookup begin(struct gm_arena *arena,
 	return lookup;
 }
 
-/* Then looks again, if that has changed something. */
-static void use(const struct source *source, struct gm_lookup *lookup)
+/* What other streams have, if the row says so. False: nothing has changed. */
+static bool get_behind(const struct source *source,
+		       const struct gm_lookup *lookup)
 {
-	bool took = true;
+	return !source->behind ||
+	       gm_heap_get_behind(lookup->arena, lookup->attempt, lookup->want,
+				  source->behind);
+}
 
-	lookup->attempt->served = source->serves;
-	if (source->take)
-		took = source->take(lookup);
-	else if (source->behind)
-		took = gm_heap_get_behind(lookup->arena, lookup->attempt,
-					  lookup->want, source->behind);
-	if (took && !lookup->anew && !lookup->extent)
+/* The source has changed something. */
+static void look_again(struct gm_lookup *lookup)
+{
+	if (!lookup->anew && !lookup->extent)
 		lookup->extent = gm_arena_fit(lookup->arena, lookup->attempt,
 					      lookup->want->bytes,
 					      lookup->want->alignment);
@@ -329,9 +330,16 @@ gpumem_status gm_ladder_take(struct gm_arena *arena, struct gm_attempt *attempt,
 	gpumem_status status;
 
 	for (unsigned i = 0; i < SOURCE_COUNT && !lookup.anew && !lookup.extent;
-	     i++)
-		if (applies(&sources[i], &lookup))
-			use(&sources[i], &lookup);
+	     i++) {
+		const struct source *source = &sources[i];
+
+		if (!applies(source, &lookup))
+			continue;
+		attempt->served = source->serves;
+		if (source->take ? source->take(&lookup)
+				 : get_behind(source, &lookup))
+			look_again(&lookup);
+	}
 	gm_search_end(attempt);
 	*extent_out = NULL;
 	if (lookup.anew)

@@ -84,8 +84,8 @@ struct gm_transfer {
  * refuses.
  */
 bool gm_transfer_block(const struct gm_transfer *transfer);
-/* Whole extents with about so many pages, which the receiver can lend to itself
- * (pages/stale.h), on any terms. False: as above. */
+/* Whole extents with about so many pages, for a receiver that can lend them to
+ * itself (gm_stale_lender()), on any terms. False: as above. */
 bool gm_transfer_pages(const struct gm_transfer *transfer);
 /* All that is done, of one arena, or of each. */
 void gm_transfer_all_of(struct gm_arena *receiver,

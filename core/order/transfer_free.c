@@ -230,8 +230,6 @@ bool gm_transfer_pages(const struct gm_transfer *transfer)
 				.is_better = is_better_pages};
 	struct gm_extent *extent;
 
-	if (!gm_transfer_may_wait(transfer->receiver))
-		return false;
 	while (rest.pages && (extent = find(&search)) &&
 	       wait_for(&rest, extent)) {
 		rest.pages -=
