@@ -139,6 +139,26 @@ static void test_fails(void)
 	end();
 }
 
+/* At the limit, rather than that the host waits: that would last for ever. */
+static void test_in_need(void)
+{
+	const struct gm_request request = {.bytes = 4 * MIB, .alignment = 1};
+	struct gm_extent *extent;
+	void *ptr;
+
+	begin();
+	extent = block(arena, 4 * MIB);
+	hold_begin(&hold[1], stream[1]);
+	pend(extent, 2);
+	set_limit(heap.counters.reserved.current);
+	must(gm_heap_alloc(&heap, &request, &ptr));
+	is_uint((uintptr_t)ptr, extent->address, "the last, behind its work");
+	set_limit(0);
+	must(gm_heap_free(ptr, NULL));
+	hold_end(&hold[1], stream[1]);
+	end();
+}
+
 int main(void)
 {
 	alarm(60);
@@ -151,6 +171,7 @@ int main(void)
 	test_turn_leaves();
 	test_wanted();
 	test_fails();
+	test_in_need();
 	heap_end();
 	device_end();
 	return done_testing();
