@@ -160,7 +160,7 @@ cuda()
 		"a pool is a kind of a device"
 	says "(d['program'], d['live_blocks'])" "('record', 4)" \
 		"which has the program's name"
-	recorded "$program" again
+	recorded --adopt "$program" again
 	json_is "d['processes'][0]['devices'][0]['pool']['hits']" 9 \
 		"what is kept"
 	says "(d['allocations'], d['kinds']['free'], d['peak_blocks'],
@@ -282,8 +282,8 @@ f 4" "streams are those of the calls"
 		--report="$scratch/inner" "$program" again
 	check "nothing is recorded" test ! -e "$scratch/none"
 
-	# What others do to descriptors.
-	recorded "$program" descriptors "$scratch/mine"
+	# What others do to descriptors; with a pool, as the double needs its own.
+	recorded --adopt "$program" descriptors "$scratch/mine"
 	says "(d['overwritten_events'] > 0, d['damaged_events'], d['ended'])" \
 		"(True, 0, True)" "a program that closes all descriptors"
 	is "$(cat "$scratch/mine")" mine "has its own files to itself"
