@@ -29,7 +29,7 @@
 	X(page, "0", BYTES,                                                    \
 	  "unit of physical memory; 0: the device's granularity, but at "      \
 	  "least 256 KiB")                                                     \
-	X(handle_max, "16MiB", BYTES,                                          \
+	X(handle_max, "64MiB", BYTES,                                          \
 	  "largest handle of physical memory, a power of two of pages; 0: "    \
 	  "one page for each")                                                 \
 	X(space, "0", BYTES,                                                   \

@@ -51,6 +51,9 @@ struct gm_counters {
 	/* allocated.total when it last rose, modulo 2^64: see
 	 * gm_counters_since_highest() */
 	uint64_t total_at_highest;
+	/* What had been freed when the heap was trimmed last, modulo 2^64: see
+	 * gm_counters_freed_since_trim() */
+	uint64_t freed_at_trim;
 	/* Has another thread than the one whose counts are not folded in used
 	 * the heap meanwhile? */
 	bool shared;
@@ -112,6 +115,24 @@ static inline uint64_t
 gm_counters_since_highest(const struct gm_counters *counters)
 {
 	return counters->allocated.total - counters->total_at_highest;
+}
+
+static inline uint64_t gm_counters_freed(const struct gm_counters *counters)
+{
+	return counters->allocated.total - counters->allocated.current;
+}
+
+static inline void gm_counters_note_trim(struct gm_counters *counters)
+{
+	counters->freed_at_trim = gm_counters_freed(counters);
+}
+
+/* How much has been freed since then; no reset changes that. It may be below 0,
+ * see above. */
+static inline int64_t
+gm_counters_freed_since_trim(const struct gm_counters *counters)
+{
+	return (int64_t)(gm_counters_freed(counters) - counters->freed_at_trim);
 }
 
 static inline void gm_counters_fold_gauge(const struct gm_counters *counters,
@@ -266,6 +287,7 @@ static inline void gm_counters_level(struct gm_counters *counters, bool shared)
 static inline void gm_counters_forget_total(struct gm_counters *counters)
 {
 	counters->total_at_highest -= counters->allocated.total;
+	counters->freed_at_trim -= counters->allocated.total;
 }
 
 static inline void gm_gauge_reset(struct gm_gauge *gauge, bool total)

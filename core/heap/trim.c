@@ -67,6 +67,7 @@ gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 	before = budget->returned_bytes;
 	heap->counters.trims++;
 	budget->migrated_handles = 0;
+	gm_counters_note_trim(&heap->counters);
 	status = gm_space_trim(heap, keep_bytes);
 	*released_out = budget->returned_bytes - before;
 	GM_RECORD(heap->record, GPUMEM_RECORD_TRIM, *released_out, keep_bytes);

@@ -192,7 +192,8 @@ gpumem_status gm_plan_map(struct gm_heap *heap, struct gm_attempt *attempt,
 		.a = plan->left,
 		.b = plan->right,
 		.lender = plan->in_order ? gm_stale_lender(heap, arena) : NULL,
-		.lets_go = plan->lets_go};
+		.lets_go = plan->lets_go,
+		.handle_pages = plan->handle_pages};
 	gpumem_status status = reserve(heap, plan, &filling);
 	struct gm_extent *extent;
 	size_t mapped = 0;

@@ -41,9 +41,10 @@ struct gm_plan {
 	struct gm_extent *hole, *left, *right;
 	uintptr_t start;
 	size_t count;
-	bool in_order; /* it is used after all earlier work of the arena's
-			  stream */
-	bool lets_go;  /* of the mutex: it is the growth under way */
+	bool in_order;	     /* it is used after all earlier work of the arena's
+				stream */
+	bool lets_go;	     /* of the mutex: it is the growth under way */
+	size_t handle_pages; /* of each new handle; 0: as few as they have */
 };
 
 /* Maps them, for `bytes` that become active. What was mapped is free memory of
@@ -124,7 +125,8 @@ struct gm_need {
 	uint64_t bytes;		       /* will be active on them */
 	const struct gm_extent *a, *b; /* not stolen from; NULL: none */
 	struct gm_arena *lender; /* lends them to itself; NULL: none does */
-	bool lets_go;		 /* see struct gm_plan */
+	bool lets_go;		 /* these two: see struct gm_plan */
+	size_t handle_pages;
 };
 
 /* Finds handles that cover exactly what is needed. There is room for as many as

@@ -238,6 +238,26 @@ static void make_own(struct gm_arena *arena, struct gm_plan *plan)
 	}
 }
 
+/* Where nothing of the heap moves the block's last handle is a large one, too,
+ * and the next blocks take what is left of it. What other streams do not free a
+ * graph would keep. */
+static void look_ahead(const struct gm_heap *heap,
+		       const struct gm_attempt *attempt,
+		       const struct gm_arena *arena, size_t bytes,
+		       struct gm_plan *plan)
+{
+	size_t pages = gm_price_ahead_pages(heap, attempt, plan->count, bytes);
+	size_t count;
+
+	if (!pages || arena->graph || plan->start != plan->hole->address)
+		return;
+	count = divide_up(plan->count, pages) * pages;
+	if (count > plan->hole->bytes / heap->page_bytes)
+		return;
+	plan->count = count;
+	plan->handle_pages = pages;
+}
+
 gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 			    struct gm_arena *arena, size_t bytes,
 			    size_t alignment, struct gm_extent **extent_out)
@@ -254,6 +274,7 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 	if (plan.count * heap->page_bytes > gm_limit_room(heap, attempt))
 		heap->space->budget.met_limit = true;
 	make_own(arena, &plan);
+	look_ahead(heap, attempt, arena, bytes, &plan);
 	plan.in_order = true;
 	plan.lets_go = !heap->space->growth.let_go;
 	return gm_plan_map(heap, attempt, arena, &plan, bytes, extent_out);

@@ -112,10 +112,12 @@ static gpumem_status create_some(struct gm_heap *heap, struct supply *supply,
 /* The largest that a driver has no room for may go in smaller ones. */
 static gpumem_status create(struct gm_heap *heap, struct supply *supply)
 {
-	size_t pages = gm_price_handle_pages(heap, supply->need->attempt,
-					     supply->need->pages);
+	size_t pages = supply->need->handle_pages;
 	gpumem_status status = GPUMEM_OK;
 
+	if (!pages)
+		pages = gm_price_handle_pages(heap, supply->need->attempt,
+					      supply->need->pages);
 	while (supply->missing && pages) {
 		uint64_t room = gm_limit_room(heap, supply->need->attempt) /
 				heap->page_bytes;

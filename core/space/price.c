@@ -17,6 +17,11 @@ static uint64_t most_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 bool gm_price_is_little(const struct gm_heap *heap, uint64_t bytes)
 {
 	uint64_t pages = (bytes + heap->page_bytes - 1) / heap->page_bytes;
@@ -150,20 +155,82 @@ enum gm_care gm_price_care(const struct gm_heap *heap,
  * half of the memory is left still cannot when there is little. */
 enum { REQUEST_PART = 4, RESERVED_PART = 480 };
 
+static size_t power_below(uint64_t pages)
+{
+	return pages ? (size_t)1 << (63 - __builtin_clzll(pages)) : 1;
+}
+
+/* By what a part of a page costs then. */
+static uint64_t part_of(const struct gm_heap *heap,
+			const struct gm_attempt *attempt, size_t pages)
+{
+	double price = gm_price_part(heap, attempt,
+				     pages * (uint64_t)heap->page_bytes);
+
+	return price < GM_PRICE_TIGHT ? (uint64_t)price
+				      : (uint64_t)GM_PRICE_TIGHT;
+}
+
 size_t gm_price_handle_pages(const struct gm_heap *heap,
 			     const struct gm_attempt *attempt, size_t pages)
 {
 	uint64_t reserved =
 		heap->counters.reserved.current / heap->page_bytes + pages;
-	double price = gm_price_part(heap, attempt,
-				     pages * (uint64_t)heap->page_bytes);
-	uint64_t part = price < GM_PRICE_TIGHT ? (uint64_t)price
-					       : (uint64_t)GM_PRICE_TIGHT;
+	uint64_t part = part_of(heap, attempt, pages);
 	uint64_t most = heap->space->handle_pages;
 
-	if (most > pages / (REQUEST_PART * part))
-		most = pages / (REQUEST_PART * part);
-	if (most > reserved / (RESERVED_PART * part))
-		most = reserved / (RESERVED_PART * part);
-	return most ? (size_t)1 << (63 - __builtin_clzll(most)) : 1;
+	most = least_of(most, pages / (REQUEST_PART * part));
+	return power_below(least_of(most, reserved / (RESERVED_PART * part)));
+}
+
+/* A program that loads a model asks for one block after the other, and frees
+ * next to none: nothing of these will move, and the next ones take what is left
+ * of a handle. So they are as large as the heap alone says, whatever is asked
+ * for, until more than this part of what is allocated has been freed since a
+ * trim, or memory was short. Twice as large as else; but near a limit even
+ * a few blocks that are freed after all are missed (decision 98). */
+enum { FREED_PART = 32, AHEAD_PART = 256 };
+
+static bool only_grows(const struct gm_heap *heap)
+{
+	const struct gm_counters *counters = &heap->counters;
+
+	return !heap->space->budget.met_limit &&
+	       gm_counters_freed_since_trim(counters) * FREED_PART <=
+		       (int64_t)counters->allocated.current;
+}
+
+/* Of the waste that is allowed half stays for what moves. */
+static bool is_spared(const struct gm_heap *heap,
+		      const struct gm_attempt *attempt, uint64_t new_bytes,
+		      uint64_t bytes)
+{
+	uint64_t high = gm_budget_high(heap, bytes);
+	uint64_t target = gm_budget_target(heap, bytes);
+
+	return heap->counters.reserved.current + new_bytes <=
+		       high + (target - high) / 2 &&
+	       new_bytes <= gm_limit_room(heap, attempt);
+}
+
+size_t gm_price_ahead_pages(const struct gm_heap *heap,
+			    const struct gm_attempt *attempt, size_t pages,
+			    uint64_t bytes)
+{
+	uint64_t reserved =
+		heap->counters.reserved.current / heap->page_bytes + pages;
+	uint64_t part =
+		part_of(heap, attempt, pages) *
+		(gm_limit_bytes(heap, attempt) < UINT64_MAX ? RESERVED_PART
+							    : AHEAD_PART);
+	size_t most = power_below(
+		least_of(heap->space->handle_pages, reserved / part));
+	size_t all = (pages + most - 1) / most * most;
+
+	return most > 1 && only_grows(heap) &&
+			       is_spared(heap, attempt,
+					 all * (uint64_t)heap->page_bytes,
+					 bytes)
+		       ? most
+		       : 0;
 }

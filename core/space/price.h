@@ -58,4 +58,11 @@ enum gm_care gm_price_care(const struct gm_heap *heap,
 size_t gm_price_handle_pages(const struct gm_heap *heap,
 			     const struct gm_attempt *attempt, size_t pages);
 
+/* The same for a heap that only grows, of which so many pages are multiples
+ * then, for `bytes` that become active; 0: it does not, or too much would be
+ * unused. */
+size_t gm_price_ahead_pages(const struct gm_heap *heap,
+			    const struct gm_attempt *attempt, size_t pages,
+			    uint64_t bytes);
+
 #endif

@@ -12,7 +12,7 @@ static const struct {
 	{"host.pinned", {"16MiB", "24MiB", "48MiB", "96MiB"}},
 	{"host.managed", {"16MiB", "24MiB", "48MiB", "96MiB"}},
 	{"alias", {"on", "on", "on", "off"}},
-	{"handle_max", {"16MiB", "0", "1MiB", "4MiB"}},
+	{"handle_max", {"64MiB", "0", "1MiB", "4MiB"}},
 	{"cache", {"256KiB", "256KiB", "0", "16KiB"}},
 	{"waste", {"1.5%", "1.5%", "0", "20%"}},
 	{"stream_waste", {"4.5%", "4.5%", "0", "20%"}},

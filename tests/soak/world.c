@@ -84,7 +84,7 @@ static const struct {
 	{"waste_max", {"4%", "20%", NULL}},
 	{"stream_waste", {"10%", "0", "1000%", NULL}},
 	{"cache", {"256KiB", "0", "16KiB", NULL}},
-	{"handle_max", {"16MiB", "2MiB", NULL}},
+	{"handle_max", {"64MiB", "2MiB", NULL}},
 	{"share", {"none", "none", "ipc", NULL}},
 	{"decay_ms", {"10000", "1", "20", NULL}},
 	{"decay_thread", {"off", "on", NULL}},

@@ -9,9 +9,9 @@
  *		limit, soft limit and peak in units, "full" for what is
  *		reserved; peak is the most that was ever allocated, "now" what
  *		is; outside=full: other programs have all else; places: how many
- *		more may be lent; idle: no stream was busy for long; graph=b:
- *		stream b allocates for a graph; faults as in host.h; any other
- *		is an option
+ *		more may be lent; idle: no stream was busy for long; freed: so
+ *		many units were since a trim; graph=b: stream b allocates for a
+ *		graph; faults as in host.h; any other is an option
  *	picture	the heap, by address. "a4": four units that stream a uses;
  *		"a-4": it freed them, and they are over; "a~4": it is at work on
  *		them; "ab4": it freed them, and stream b is at work on them;

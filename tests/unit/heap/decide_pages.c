@@ -21,7 +21,8 @@
 
 /* So much that handles of eight pages are a small part of it; "%2048" is where
  * nothing is mapped. */
-#define LARGE "host.capacity=64GiB "
+#define GROWS "host.capacity=64GiB "
+#define LARGE GROWS "handle_max=16MiB freed=8192 "
 #define BALLAST "a3888 "
 
 static const struct row rows[] = {
@@ -109,6 +110,25 @@ static const struct row rows[] = {
 	 "create=486"},
 	{"none larger than a page", LARGE "handle_max=0", "", "a3888",
 	 "create=3888"},
+
+	/* ---- a heap that only grows ---- */
+	{"one handle for several blocks", GROWS, "a1024", "a1 a3 a1",
+	 "create=1 map=1 +4 ; own +0 ; create=1 +4"},
+	{"a block's last handle is a whole one", GROWS, "a1024", "a6 a2",
+	 "create=2 map=1 +8 ; own +0"},
+	{"of 64 MiB by default", GROWS, "a8192", "a3", "create=1 +32"},
+	{"if no more than a 32nd was freed", GROWS "freed=32", "a1024", "a1",
+	 "+4"},
+	{"else the block's pages alone", GROWS "freed=33", "a1024", "a1", "+1"},
+	{"half of the waste may be unused", GROWS "waste=0.6%", "a1024", "a1",
+	 "+4"},
+	{"and no more", GROWS "waste=0.5%", "a1024", "a1", "+1"},
+	{"with a limit half as much", GROWS "limit=16384", "a1024", "a1",
+	 "create=1 +2"},
+	{"nothing beyond it", GROWS "limit=16387", "a16384", "a1", "+1"},
+	{"nothing that a graph would keep", GROWS "graph=b", "a1024", "b1",
+	 "+1"},
+
 	{"a block keeps all of its handle, which is used", LARGE,
 	 BALLAST "[ a-12 a1 a-51 ]", "trim a1 -2 -@3 trim",
 	 "-56 ; own +0 ; ; ; -8"},

@@ -16,7 +16,8 @@
 static struct gm_arena *arena;
 static struct gm_extent *ballast;
 
-/* A heap with a ballast of so many bytes. */
+/* A heap with a ballast of so many bytes, of a program that has freed as many.
+ */
 HEAP_USE void restart_of(size_t bytes)
 {
 	if (arena)
@@ -24,6 +25,7 @@ HEAP_USE void restart_of(size_t bytes)
 	heap_start_with(0, 0);
 	arena = arena_of(NULL);
 	ballast = block(arena, bytes);
+	heap.counters.freed_at_trim -= bytes;
 }
 
 /* A heap that is so large that handles of 8 pages are a small part of it. Its

@@ -125,6 +125,9 @@ HEAP_USE bool set(const char *key, const char *value)
 		heap.counters.highest_allocated =
 			strcmp(value, "now") ? amount_of(value)
 					     : heap.counters.allocated.current;
+	else if (!strcmp(key, "freed"))
+		heap.counters.freed_at_trim =
+			gm_counters_freed(&heap.counters) - amount_of(value);
 	else if (!strcmp(key, "outside"))
 		must(gpumem_host_outside(0, scene.capacity - amount_of(value)));
 	else if (!strcmp(key, "places"))
@@ -142,9 +145,9 @@ HEAP_USE bool set(const char *key, const char *value)
 /* Options first: the heap begins with them. */
 HEAP_USE void set_option(char *word)
 {
-	static const char *const later[] = {"limit",  "soft",	 "peak",
-					    "graph",  "outside", "capture",
-					    "faults", "idle",	 "places"};
+	static const char *const later[] = {
+		"limit",   "soft",   "peak", "graph",  "outside",
+		"capture", "faults", "idle", "places", "freed"};
 	char *value = strchr(word, '=');
 
 	if (value)
@@ -186,6 +189,8 @@ HEAP_USE void set_early(char *word)
 		be_idle();
 	else if (!strncmp(word, "graph=", 6))
 		allocate_for_graph(word[6]);
+	else if (!strncmp(word, "freed=", 6))
+		(void)set("freed", word + 6);
 }
 
 HEAP_USE void set_late(char *word)

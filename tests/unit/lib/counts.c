@@ -103,6 +103,28 @@ static void retry_of_busy(void)
 	must(gpumem_stream_destroy(device, stream));
 }
 
+/* Whether a pool only grows is asked of what was freed since the last one. */
+static void trims_begin_anew(void)
+{
+	gpumem_pool *pool;
+	void *first, *block;
+	uint64_t before;
+
+	if (!vm)
+		return;
+	pool = new_pool(0);
+	first = new_block(pool, 2048 * MIB, NULL);
+	must(gpumem_free(new_block(pool, 128 * MIB, NULL), NULL));
+	must(gpumem_pool_trim(pool, 0, NULL));
+	before = stats_of(pool).reserved.current;
+	block = new_block(pool, 2 * MIB, NULL);
+	is_uint(stats_of(pool).reserved.current - before, 8 * MIB,
+		"what was freed before a trim does not count");
+	must(gpumem_free(block, NULL));
+	must(gpumem_free(first, NULL));
+	must(gpumem_pool_destroy(pool, 0));
+}
+
 static void trims(void)
 {
 	gpumem_pool *pool = new_pool(0);
@@ -342,6 +364,7 @@ int main(void)
 	retries_and_failures();
 	retry_of_busy();
 	trims();
+	trims_begin_anew();
 	driver_calls();
 	failed_calls();
 	moved();
