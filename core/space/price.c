@@ -187,9 +187,9 @@ size_t gm_price_handle_pages(const struct gm_heap *heap,
  * next to none: nothing of these will move, and the next ones take what is left
  * of a handle. So they are as large as the heap alone says, whatever is asked
  * for, until more than this part of what is allocated has been freed since a
- * trim, or memory was short. Twice as large as else; but near a limit even
+ * trim, or memory was short. Larger than else; but near a limit even
  * a few blocks that are freed after all are missed (decision 98). */
-enum { FREED_PART = 32, AHEAD_PART = 256 };
+enum { FREED_PART = 32, AHEAD_PART = 128 };
 
 static bool only_grows(const struct gm_heap *heap)
 {
@@ -200,17 +200,20 @@ static bool only_grows(const struct gm_heap *heap)
 		       (int64_t)counters->allocated.current;
 }
 
-/* Of the waste that is allowed half stays for what moves. */
+/* In handles of so many pages. Of the waste that is allowed half stays for what
+ * moves. */
 static bool is_spared(const struct gm_heap *heap,
-		      const struct gm_attempt *attempt, uint64_t new_bytes,
-		      uint64_t bytes)
+		      const struct gm_attempt *attempt, size_t pages,
+		      size_t handle_pages, uint64_t bytes)
 {
 	uint64_t high = gm_budget_high(heap, bytes);
 	uint64_t target = gm_budget_target(heap, bytes);
+	uint64_t all = (pages + handle_pages - 1) / handle_pages *
+		       (handle_pages * (uint64_t)heap->page_bytes);
 
-	return heap->counters.reserved.current + new_bytes <=
+	return heap->counters.reserved.current + all <=
 		       high + (target - high) / 2 &&
-	       new_bytes <= gm_limit_room(heap, attempt);
+	       all <= gm_limit_room(heap, attempt);
 }
 
 size_t gm_price_ahead_pages(const struct gm_heap *heap,
@@ -225,12 +228,10 @@ size_t gm_price_ahead_pages(const struct gm_heap *heap,
 							    : AHEAD_PART);
 	size_t most = power_below(
 		least_of(heap->space->handle_pages, reserved / part));
-	size_t all = (pages + most - 1) / most * most;
 
-	return most > 1 && only_grows(heap) &&
-			       is_spared(heap, attempt,
-					 all * (uint64_t)heap->page_bytes,
-					 bytes)
-		       ? most
-		       : 0;
+	if (!only_grows(heap))
+		return 0;
+	while (most > 1 && !is_spared(heap, attempt, pages, most, bytes))
+		most /= 2;
+	return most > 1 ? most : 0;
 }
