@@ -209,6 +209,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/63-pytorch-programs-get-parts-under-adopt.md \
 	docs/lab/64-a-stream-waits-for-pending-blocks.md \
 	docs/lab/README.md \
+	docs/lab/98-large-handles-while-a-pool-grows.md \
 	docs/devices/README.md \
 	docs/install.md \
 	docs/tools.md \

@@ -157,13 +157,16 @@ static void tells(gpumem_pool *pool, size_t bytes, size_t alignment,
 /* Each part of free memory that cannot serve, planted alone. */
 static void test_parts(void)
 {
-	gpumem_pool *pool = new_pool(0);
+	gpumem_pool *pool;
 	gpumem_stream stream = new_stream();
 	struct gpumem_stats s;
 	struct gate gate;
 	const uint64_t bytes = GIB + GIB / 8 * 7;
 	void *ptr;
 
+	option("handle_max", "4MiB");
+	pool = new_pool(0);
+	option("handle_max", NULL);
 	/* Of a handle of 4 MiB 1 MiB is live: 1 MiB in its page, 2 besides. */
 	must(gpumem_free(new_block(pool, bytes, NULL), NULL));
 	must(gpumem_pool_trim(pool, UINT64_MAX, NULL));
