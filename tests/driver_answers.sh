@@ -10,8 +10,7 @@
 
 double=$top_builddir/tests/fake/cuda/.libs
 [ -f "$double/libcuda.so.1" ] || skip_all "configured without cuda"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
+need_no_sanitizer
 flags=$(sed -n 's/^CUDA_CPPFLAGS = //p' "$top_builddir/Makefile")
 # shellcheck disable=SC2086
 printf '#include <cuda.h>\nCUDA_VERSION\n' | $CC $flags -E -P - |

@@ -170,6 +170,7 @@ refusing()
 		last == "[ \"${SANITIZER:-none}\" = none ] ||" && /skip_all/ {
 			print FILENAME
 		}
+		/^need_(no_sanitizer|run_cuda|run_hip)$/ { print FILENAME }
 		{ last = $0 }' "$@"
 }
 

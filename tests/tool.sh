@@ -18,6 +18,46 @@ need_tool()
 	[ -x "$tools/gpumem-$1" ] || skip_all "gpumem-$1 was not built"
 }
 
+# What is preloaded, or is loaded by a program that is not built here, has no
+# sanitizer's runtime before it.
+need_no_sanitizer()
+{
+	[ "${SANITIZER:-none}" = none ] ||
+		skip_all "a sanitizer's runtime has to be loaded before all others"
+}
+
+# gpumem-run, and programs that find the double of NVIDIA's driver
+# shellcheck disable=SC2034
+need_run_cuda()
+{
+	need_tool run
+	run=$tools/gpumem-run
+	source=$top_srcdir/tests/run
+	double=$top_builddir/tests/fake/cuda/.libs
+	[ -f "$double/libcuda.so.1" ] || skip_all "configured without cuda"
+	need_no_sanitizer
+	LD_LIBRARY_PATH=$double${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH
+}
+
+# gpumem-run with AMD's runtime, whose doubles speak to that of NVIDIA's driver
+# shellcheck disable=SC2034
+need_run_hip()
+{
+	preload=$tools/.libs/libgpumem-preload.so
+	if [ ! -f "$preload" ] ||
+		! nm -D --defined-only "$preload" | grep -q ' hipMalloc$'; then
+		skip_all "configured without hip"
+	fi
+	need_tool run
+	need_no_sanitizer
+	run=$tools/gpumem-run
+	source=$top_srcdir/tests/run
+	driver=$top_builddir/tests/fake/cuda/.libs
+	doubles=$top_builddir/tests/fake/hip
+	plain_scratch
+}
+
 # What a device is capable of decides which checks run, not which threads meet;
 # and one run takes ThreadSanitizer 15 s of processor time.
 # shellcheck disable=SC2034

@@ -9,17 +9,8 @@
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
 
-need_tool run
-[ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
-	skip_all "configured without cuda"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
-run=$tools/gpumem-run
-double=$top_builddir/tests/fake/cuda/.libs
-source=$top_srcdir/tests/run
+need_run_cuda
 preload=$tools/.libs/libgpumem-preload.so
-LD_LIBRARY_PATH=$double${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH
 
 common_manners run
 plain_scratch

@@ -14,8 +14,7 @@ need_tool run
 have_python || skip_all "there is no python3"
 [ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
 	skip_all "configured without cuda"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
+need_no_sanitizer
 run=$(realpath "$tools/gpumem-run")
 LD_LIBRARY_PATH=$(realpath "$top_builddir/tests/fake/cuda/.libs")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 PYTHONDONTWRITEBYTECODE=1

@@ -10,8 +10,7 @@
 . "$top_srcdir/tests/tool.sh"
 
 need_tool run
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
+need_no_sanitizer
 # The program itself: a script that stands for it would have descriptors of its own.
 run=$(cd "$tools" && pwd)/gpumem-run
 [ ! -x "${run%/*}/.libs/gpumem-run" ] || run=${run%/*}/.libs/gpumem-run

@@ -13,8 +13,7 @@ need_tool run
 need_tool trace
 [ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
 	skip_all "configured without cuda"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
+need_no_sanitizer
 have_python || skip_all "there is no python3"
 scripts=$top_srcdir/tests/device
 LD_LIBRARY_PATH=$top_builddir/tests/fake/cuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

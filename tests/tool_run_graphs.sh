@@ -8,15 +8,7 @@
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
 
-need_tool run
-[ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
-	skip_all "configured without cuda"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
-run=$tools/gpumem-run
-source=$top_srcdir/tests/run
-LD_LIBRARY_PATH=$top_builddir/tests/fake/cuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH
+need_run_cuda
 for program in graph_nodes graph_limits; do
 	check "$program compiles" $CC -w -o "$scratch/$program" \
 		"$source/$program.c" "$source/graph.c" "$source/pool.c" \

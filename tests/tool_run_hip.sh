@@ -11,19 +11,7 @@
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
 
-preload=$tools/.libs/libgpumem-preload.so
-if [ ! -f "$preload" ] || ! nm -D --defined-only "$preload" | grep -q ' hipMalloc$'
-then
-	skip_all "configured without hip"
-fi
-need_tool run
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
-run=$tools/gpumem-run
-source=$top_srcdir/tests/run
-driver=$top_builddir/tests/fake/cuda/.libs
-doubles=$top_builddir/tests/fake/hip
-plain_scratch
+need_run_hip
 runtime=$plain/libamdhip64.so.6
 before=$LD_LIBRARY_PATH
 LD_LIBRARY_PATH=$plain:$driver${before:+:$before}

@@ -8,16 +8,9 @@
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
 
-need_tool run
-[ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
-	skip_all "configured without cuda"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
-run=$tools/gpumem-run
-source=$top_srcdir/tests/run
-LD_LIBRARY_PATH=$top_builddir/tests/fake/cuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+need_run_cuda
 FAKECUDA_DEVICES=2
-export LD_LIBRARY_PATH FAKECUDA_DEVICES
+export FAKECUDA_DEVICES
 check "the program compiles" $CC -w -O1 -o "$scratch/limit" "$source/limit.c" \
 	"$source/limit_calls.c" "$source/limit_threads.c" "$source/pool.c" -ldl -lpthread
 

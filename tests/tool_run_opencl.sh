@@ -12,8 +12,7 @@
 
 layer=$tools/.libs/libgpumem-opencl-layer.so
 [ -f "$layer" ] || skip_all "configured without opencl"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
+need_no_sanitizer
 . "$top_srcdir/tests/opencl_over.sh"
 run=$tools/gpumem-run
 program=$scratch/program

@@ -13,8 +13,7 @@
 need_tool run
 [ -f "$tools/.libs/libgpumem-opencl-layer.so" ] ||
 	skip_all "configured without opencl"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
+need_no_sanitizer
 . "$top_srcdir/tests/opencl_over.sh"
 [ -f "$scratch/icd/pocl.icd" ] || skip_all "PoCL is not installed"
 run=$(cd "$tools" && pwd)/gpumem-run

@@ -13,8 +13,7 @@
 need_tool run
 need_tool trace
 need_tool replay
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
+need_no_sanitizer
 have_python || skip_all "there is no python3"
 run=$tools/gpumem-run
 trace=$tools/gpumem-trace

@@ -8,19 +8,12 @@
 . "${top_srcdir:-.}/tests/tap.sh"
 . "$top_srcdir/tests/tool.sh"
 
-need_tool run
-[ -f "$top_builddir/tests/fake/cuda/.libs/libcuda.so.1" ] ||
-	skip_all "configured without cuda"
-[ "${SANITIZER:-none}" = none ] ||
-	skip_all "a sanitizer's runtime has to be loaded before all others"
+need_run_cuda
 [ -e "$top_builddir/.libs/libgpumem.so" ] ||
 	skip_all "gpumem-run loads a shared libgpumem into programs"
-run=$tools/gpumem-run
-source=$top_srcdir/tests/run
-LD_LIBRARY_PATH=$top_builddir/tests/fake/cuda/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 FAKECUDA_DEVICES=2
 unset GPUMEM_PLUGIN_PATH GPUMEM_BACKEND
-export LD_LIBRARY_PATH FAKECUDA_DEVICES
+export FAKECUDA_DEVICES
 
 check "served_cases compiles" $CC -w -O1 -o "$scratch/cases" "$source/pool.c" \
 	"$source/served_cases.c" "$source/served_order.c" \
