@@ -3,10 +3,12 @@
 
 /*
  * How a source of free memory makes the heap grow, and what comes before more
- * of it is wasted. What growing does is space/space.h's; see lookup.h. Under
- * the mutex, which is released where gm_space_grow() does.
+ * of it is wasted, or instead of moving pages. What growing does is
+ * space/space.h's; see lookup.h. Under the mutex, which is released where
+ * gm_space_grow() does.
  */
 #include "lookup.h"
+#include "base/error.h"
 
 /* What growing may do, and end for want of. */
 static void allow(struct gm_attempt *attempt, bool follows, bool waits)
@@ -106,4 +108,62 @@ bool gm_lookup_grow(struct gm_lookup *lookup, bool at_once)
 			return has_grown(lookup);
 	} while (!help(lookup, &rounds, &waits));
 	return true;
+}
+
+static bool transfer_all(struct gm_lookup *lookup)
+{
+	gm_heap_transfer(lookup->arena, lookup->attempt, false);
+	return true;
+}
+
+/* An idle stream gets the pages that it needs first: that asks no more of the
+ * other streams than it takes, and leaves them what else they have. */
+static bool moves_pages(const struct gm_lookup *lookup)
+{
+	return lookup->pages && lookup->arena->idle && !lookup->arena->graph &&
+	       !(lookup->want->flags & GPUMEM_ALLOC_NO_GROW);
+}
+
+/* Fewer pages are moved for less than it costs to avoid it. */
+enum { WORTH_PAGES = 4 };
+
+/* Where streams are idle as a rule, what they have free side by side joins, so
+ * that a large block fits. No more are asked than pages would have to be moved.
+ */
+bool gm_lookup_transfer_before(struct gm_lookup *lookup)
+{
+	struct gm_transfer transfer = {.receiver = lookup->arena,
+				       .attempt = lookup->attempt,
+				       .asks = lookup->want->bytes /
+					       lookup->heap->page_bytes,
+				       .idle = true};
+
+	if (!moves_pages(lookup))
+		return transfer_all(lookup);
+	if (transfer.asks < WORTH_PAGES || !gm_order_is_idle(lookup->heap))
+		return false;
+	gm_transfer_all(&transfer);
+	return true;
+}
+
+/* What the streams answer does not hide why growing failed. */
+bool gm_lookup_grow_or_transfer(struct gm_lookup *lookup)
+{
+	struct gm_first first = {0};
+
+	if (gm_lookup_grow(lookup, false))
+		return true;
+	if (!moves_pages(lookup))
+		return false;
+	gm_first_keep(&first, lookup->status);
+	lookup->attempt->served = GPUMEM_SERVED_STREAMS;
+	(void)transfer_all(lookup);
+	lookup->status = gm_first_end(&first);
+	return true;
+}
+
+bool gm_lookup_grow_a_little(struct gm_lookup *lookup)
+{
+	return gm_price_is_little(lookup->heap, lookup->want->bytes) &&
+	       gm_lookup_grow(lookup, false);
 }

@@ -44,6 +44,12 @@ uint64_t gm_gives_growth(const struct gm_inquiry *inquiry);
  * more than `waste_max` is. at_once, for a better place than there is: neither
  * the host nor the stream waits. */
 bool gm_lookup_grow(struct gm_lookup *lookup, bool at_once);
+/* Sources: a growth, if that is for little; one, and if that fails what all
+ * streams have free; and before, what they have free where no page can move, or
+ * where it is worth it. */
+bool gm_lookup_grow_a_little(struct gm_lookup *lookup);
+bool gm_lookup_grow_or_transfer(struct gm_lookup *lookup);
+bool gm_lookup_transfer_before(struct gm_lookup *lookup);
 
 /* Sources where memory is short: the place in the arena that takes the fewest
  * unused pages, or a growth if that takes fewer; the smallest free block of all

@@ -62,64 +62,6 @@ static bool borrow(struct gm_lookup *lookup)
 	       gm_lookup_borrow(lookup, SIZE_MAX);
 }
 
-static bool transfer_all(struct gm_lookup *lookup)
-{
-	gm_heap_transfer(lookup->arena, lookup->attempt, false);
-	return true;
-}
-
-/* An idle stream gets the pages that it needs first: that asks no more of the
- * other streams than it takes, and leaves them what else they have. */
-static bool moves_pages(const struct gm_lookup *lookup)
-{
-	return lookup->pages && lookup->arena->idle && !lookup->arena->graph &&
-	       !(lookup->want->flags & GPUMEM_ALLOC_NO_GROW);
-}
-
-/* Fewer pages are moved for less than it costs to avoid it. */
-enum { WORTH_PAGES = 4 };
-
-/* Where streams are idle as a rule, what they have free side by side joins, so
- * that a large block fits. No more are asked than pages would have to be moved.
- */
-static bool transfer_before(struct gm_lookup *lookup)
-{
-	struct gm_transfer transfer = {.receiver = lookup->arena,
-				       .attempt = lookup->attempt,
-				       .asks = lookup->want->bytes /
-					       lookup->heap->page_bytes,
-				       .idle = true};
-
-	if (!moves_pages(lookup))
-		return transfer_all(lookup);
-	if (transfer.asks < WORTH_PAGES || !gm_order_is_idle(lookup->heap))
-		return false;
-	gm_transfer_all(&transfer);
-	return true;
-}
-
-/* What the streams answer does not hide why growing failed. */
-static bool grow_or_transfer(struct gm_lookup *lookup)
-{
-	struct gm_first first = {0};
-
-	if (gm_lookup_grow(lookup, false))
-		return true;
-	if (!moves_pages(lookup))
-		return false;
-	gm_first_keep(&first, lookup->status);
-	lookup->attempt->served = GPUMEM_SERVED_STREAMS;
-	(void)transfer_all(lookup);
-	lookup->status = gm_first_end(&first);
-	return true;
-}
-
-static bool grow_a_little(struct gm_lookup *lookup)
-{
-	return gm_price_is_little(lookup->heap, lookup->want->bytes) &&
-	       gm_lookup_grow(lookup, false);
-}
-
 static bool flush_all(struct gm_lookup *lookup)
 {
 	gm_locals_stop(lookup->heap);
@@ -195,7 +137,7 @@ static const struct source {
 	 .serves = GPUMEM_SERVED_STREAMS,
 	 .gives = gm_gives_others},
 	{.name = "the driver, for a little",
-	 .take = grow_a_little,
+	 .take = gm_lookup_grow_a_little,
 	 .when = BESIDE_OTHERS,
 	 .left_out = NO_GROW,
 	 .serves = GPUMEM_SERVED_DRIVER},
@@ -215,7 +157,7 @@ static const struct source {
 	 .left_out = NO_GROW,
 	 .serves = GPUMEM_SERVED_BEHIND},
 	{.name = "free blocks of all streams",
-	 .take = transfer_before,
+	 .take = gm_lookup_transfer_before,
 	 .when = NOT_FOR_GRAPHS,
 	 .serves = GPUMEM_SERVED_STREAMS},
 	{.name = "to waste less, adjacent free blocks of several streams, "
@@ -237,7 +179,7 @@ static const struct source {
 	 .left_out = NO_GROW,
 	 .serves = GPUMEM_SERVED_WAITED},
 	{.name = "pages moved from free blocks, or the driver",
-	 .take = grow_or_transfer,
+	 .take = gm_lookup_grow_or_transfer,
 	 .left_out = NO_GROW,
 	 .serves = GPUMEM_SERVED_MOVED,
 	 .gives = gm_gives_growth},
