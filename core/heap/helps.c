@@ -151,52 +151,31 @@ enum how { AGAIN = 1, TRIMS = 2, RECLAIMS_NOTHING = 4, FREES_LIVE = 8 };
 /* A row helps itself, or has the stream wait for what others have. */
 static const struct help {
 	const char *name;
+	enum gpumem_served serves;
 	bool (*help)(struct climb *climb);
 	unsigned behind; /* enum gm_behind */
 	unsigned how;
 	uint32_t left_out;
-	enum gpumem_served serves;
 } helps[] = {
-	{.name = "a trim of this and the device's other pools",
-	 .help = trim_all,
-	 .left_out = NO_WAIT | NO_GROW,
-	 .serves = GPUMEM_SERVED_TRIMMED},
-	{.name = "the pressure callbacks",
-	 .help = ask_program,
-	 .how = FREES_LIVE,
-	 .left_out = NO_GROW,
-	 .serves = GPUMEM_SERVED_ASKED},
-	{.name = "memory beyond the soft limit",
-	 .help = pass_soft_limit,
-	 .left_out = NO_GROW,
-	 .serves = GPUMEM_SERVED_SOFT},
-	{.name = "pending blocks, behind the work that uses them",
-	 .behind = GM_BEHIND_SLOTS | GM_BEHIND_PENDING,
-	 .how = AGAIN,
-	 .serves = GPUMEM_SERVED_BEHIND},
-	{.name = "free memory of another stream, behind its work",
-	 .behind = GM_BEHIND_FREE | GM_BEHIND_SEVERAL,
-	 .how = AGAIN,
-	 .serves = GPUMEM_SERVED_BEHIND},
-	{.name = "a larger size class or a large block, for a small request",
-	 .help = take_larger,
-	 .how = RECLAIMS_NOTHING,
-	 .serves = GPUMEM_SERVED_LARGER},
-	{.name = "waiting for pending blocks",
-	 .help = wait_for_pending,
-	 .how = AGAIN | TRIMS,
-	 .left_out = NO_WAIT,
-	 .serves = GPUMEM_SERVED_WAITED},
-	{.name = "waiting for free memory of the device's other pools",
-	 .help = wait_for_pools,
-	 .how = AGAIN,
-	 .left_out = NO_WAIT | NO_GROW,
-	 .serves = GPUMEM_SERVED_WAITED},
-	{.name = "waiting for what other threads give back",
-	 .help = wait_for_others,
-	 .how = AGAIN,
-	 .left_out = NO_WAIT | NO_GROW,
-	 .serves = GPUMEM_SERVED_WAITED},
+	{"a trim of this and the device's other pools", GPUMEM_SERVED_TRIMMED,
+	 .help = trim_all, .left_out = NO_WAIT | NO_GROW},
+	{"the pressure callbacks", GPUMEM_SERVED_ASKED, .help = ask_program,
+	 .how = FREES_LIVE, .left_out = NO_GROW},
+	{"memory beyond the soft limit", GPUMEM_SERVED_SOFT,
+	 .help = pass_soft_limit, .left_out = NO_GROW},
+	{"pending blocks, behind the work that uses them", GPUMEM_SERVED_BEHIND,
+	 .behind = GM_BEHIND_SLOTS | GM_BEHIND_PENDING, .how = AGAIN},
+	{"free memory of another stream, behind its work", GPUMEM_SERVED_BEHIND,
+	 .behind = GM_BEHIND_FREE | GM_BEHIND_SEVERAL, .how = AGAIN},
+	{"a larger size class or a large block, for a small request",
+	 GPUMEM_SERVED_LARGER, .help = take_larger, .how = RECLAIMS_NOTHING},
+	{"waiting for pending blocks", GPUMEM_SERVED_WAITED,
+	 .help = wait_for_pending, .how = AGAIN | TRIMS, .left_out = NO_WAIT},
+	{"waiting for free memory of the device's other pools",
+	 GPUMEM_SERVED_WAITED, .help = wait_for_pools, .how = AGAIN,
+	 .left_out = NO_WAIT | NO_GROW},
+	{"waiting for what other threads give back", GPUMEM_SERVED_WAITED,
+	 .help = wait_for_others, .how = AGAIN, .left_out = NO_WAIT | NO_GROW},
 };
 
 enum { HELP_COUNT = sizeof(helps) / sizeof(helps[0]) };
