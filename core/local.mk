@@ -8,7 +8,7 @@ lib_LTLIBRARIES = libgpumem.la
 noinst_LTLIBRARIES = libbase.la libcache.la libdevice.la libextent.la \
 	libheap.la libhost.la libloader.la liborder.la libpool.la \
 	libpages.la librecord.la libreports.la libsegments.la libshare.la \
-	libspace.la
+	libsleep.la libspace.la
 gpumemincludedir = $(includedir)/gpumem
 gpumeminclude_HEADERS = \
 	include/gpumem/backend.h \
@@ -211,6 +211,9 @@ libspace_la_SOURCES = \
 
 libpages_la_CFLAGS = $(FLOOR_CFLAGS)
 libpages_la_SOURCES = \
+	core/pages/away.c \
+	core/pages/away.h \
+	core/pages/away_settle.c \
 	core/pages/check_pages.c \
 	core/pages/check_stale.c \
 	core/pages/extend.c \
@@ -267,6 +270,7 @@ libcache_la_SOURCES = \
 libheap_la_CFLAGS = $(FLOOR_CFLAGS)
 libheap_la_SOURCES = \
 	core/heap/alloc.c \
+	core/heap/asleep.c \
 	core/heap/background.c \
 	core/heap/behind.c \
 	core/heap/block.c \
@@ -304,6 +308,21 @@ libshare_la_SOURCES = \
 	core/share/import_check.c \
 	core/share/shared.h
 
+libsleep_la_CFLAGS = $(FLOOR_CFLAGS)
+libsleep_la_SOURCES = \
+	core/sleep/areas.c \
+	core/sleep/chunk.c \
+	core/sleep/mark.c \
+	core/sleep/move.c \
+	core/sleep/parts.h \
+	core/sleep/plan.c \
+	core/sleep/sleep.c \
+	core/sleep/sleep.h \
+	core/sleep/store.c \
+	core/sleep/take.c \
+	core/sleep/wait.c \
+	core/sleep/wake.c
+
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)
 libpool_la_SOURCES = \
 	core/pool/by_tag.c \
@@ -321,6 +340,7 @@ libpool_la_SOURCES = \
 	core/pool/reclaim.c \
 	core/pool/record.c \
 	core/pool/registry.c \
+	core/pool/sleeping.c \
 	core/pool/snapshot.c \
 	core/pool/stats.c \
 	core/pool/view.c
@@ -380,6 +400,7 @@ libgpumem_la_SOURCES = \
 	core/api_record.c \
 	core/api_resize.c \
 	core/api_share.c \
+	core/api_sleep.c \
 	core/api_stats.c \
 	core/api_tag.c \
 	core/api_user.c

@@ -28,9 +28,10 @@ below()
 	cache) echo base record loader device extent order cache ;;
 	heap) echo base record loader device extent order space pages segments cache heap ;;
 	share) echo base record loader device extent order space pages segments cache heap share ;;
-	pool) echo base record loader device extent order space pages segments cache heap share pool ;;
+	sleep) echo base record loader device extent order space pages segments cache heap sleep ;;
+	pool) echo base record loader device extent order space pages segments cache heap share sleep pool ;;
 	report | core)
-		echo base record loader device extent order space pages segments cache heap share pool \
+		echo base record loader device extent order space pages segments cache heap share sleep pool \
 			report
 		;;
 	esac

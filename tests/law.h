@@ -32,11 +32,13 @@ static inline const char *unlawful(const struct gpumem_stats *s)
 		return "requested <= allocated";
 	if (s->allocated.current > s->active.current)
 		return "allocated <= active";
-	if (s->active.current > s->reserved.current)
-		return "active <= reserved";
+	if (s->active.current > s->reserved.current + s->sleeping.current)
+		return "active <= reserved + sleeping";
+	if (s->sleeping.current > s->allocated.current)
+		return "sleeping <= allocated";
 	if (s->requested.peak > s->allocated.peak ||
 	    s->allocated.peak > s->active.peak ||
-	    s->active.peak > s->reserved.peak)
+	    s->active.peak > s->reserved.peak + s->sleeping.peak)
 		return "the same of the peaks";
 	if (s->limit_bytes && s->reserved.current > s->limit_bytes)
 		return "reserved <= limit";
@@ -44,8 +46,9 @@ static inline const char *unlawful(const struct gpumem_stats *s)
 		return "pending == active - allocated";
 	if (s->quarantined_bytes > s->pending_bytes)
 		return "quarantined <= pending";
-	if (s->free_bytes != s->reserved.current - s->active.current)
-		return "free == reserved - active";
+	if (s->free_bytes != s->reserved.current + s->sleeping.current -
+				     s->active.current)
+		return "free == reserved + sleeping - active";
 	if (s->cached_bytes > s->free_bytes)
 		return "cached <= free";
 	if (s->unreleasable_bytes > s->free_bytes - s->cached_bytes)

@@ -36,6 +36,8 @@
 	X(gpumem_option, text)                                                 \
 	X(gpumem_pool_config, soft_limit_percent)                              \
 	X(gpumem_shared, handle)                                               \
+	X(gpumem_sleep_options, folder)                                        \
+	X(gpumem_slept, map_ns)                                                \
 	X(gpumem_stats, served_waited)
 
 struct gm_struct {

@@ -15,6 +15,9 @@
 
 enum { LISTS = 1024 };
 
+/* Beside the rows, which are not written again. 0: nothing was said. */
+static _Atomic uint8_t sleeps[GM_TAGS_MAX];
+
 struct row {
 	char *path;
 	const char *name; /* the end of it */
@@ -175,4 +178,20 @@ const char *gm_tag_path(uint32_t number)
 uint32_t gm_tag_parent(uint32_t number)
 {
 	return rows[number].parent;
+}
+
+void gm_tag_set_sleep(uint32_t number, gpumem_sleep sleep)
+{
+	atomic_store(&sleeps[number], (uint8_t)sleep);
+}
+
+gpumem_sleep gm_tag_sleep(uint32_t number)
+{
+	for (; number; number = rows[number].parent) {
+		uint8_t sleep = atomic_load(&sleeps[number]);
+
+		if (sleep)
+			return (gpumem_sleep)sleep;
+	}
+	return GPUMEM_SLEEP_KEEP;
 }

@@ -42,6 +42,11 @@ gpumem_status gm_tag_inside(uint32_t parent, const char *name, size_t bytes,
 /* The same of a whole path. */
 gpumem_status gm_tag_of_path(const char *path, uint32_t *number_out);
 
+/* What becomes of the tag's blocks in a sleep: its own word, or that of the
+ * nearest tag around it that has one, or KEEP. 0 is no tag. Any thread. */
+void gm_tag_set_sleep(uint32_t number, gpumem_sleep sleep);
+gpumem_sleep gm_tag_sleep(uint32_t number);
+
 /* Of a number that is a tag's. */
 const char *gm_tag_path(uint32_t number);
 uint32_t gm_tag_parent(uint32_t number);

@@ -35,6 +35,7 @@ gpumem_status gm_check_slab(const struct gm_heap *heap,
 	const struct gm_slab *slab =
 		gm_slab_of_entry(gm_map_get(extent->address));
 	uint32_t bits = 0;
+	uint64_t gone, asleep = 0;
 
 	EXPECT(slab && slab->extent == extent && gm_metadata_heap(slab) == heap,
 	       "the map does not lead to the run at %#zx", extent->address);
@@ -77,6 +78,9 @@ gpumem_status gm_check_slab(const struct gm_heap *heap,
 			tally->requested += gm_mark_bytes(mark);
 			tally->allocated += slab->class.bytes;
 			tally->blocks++;
+			gone = gm_slot_gone_bytes(heap, slab, i);
+			tally->sleeping += gone;
+			asleep += gone;
 			status = gm_check_more(heap, gm_slab_more(slab, i),
 					       gm_mark_bytes(mark), tally);
 			if (status != GPUMEM_OK)
@@ -88,10 +92,17 @@ gpumem_status gm_check_slab(const struct gm_heap *heap,
 	EXPECT(bits == slab->free_count,
 	       "the slab at %#zx counts %u free slots, not %u", extent->address,
 	       slab->free_count, bits);
-	tally->free_slabs += bits > 0;
+	EXPECT(slab->asleep == gm_pages_touch_away(&heap->spans,
+						   extent->address,
+						   extent->bytes),
+	       "the slab at %#zx is asleep, or its pages are", extent->address);
+	tally->free_slabs += bits > 0 && !slab->asleep;
 	tally->slab_part_bytes +=
 		extent->bytes -
-		(uint64_t)(slab->class.slots - bits) * slab->class.bytes;
+		(uint64_t)(slab->class.slots - bits) * slab->class.bytes -
+		(gm_pages_gone_bytes(&heap->spans, extent->address,
+				     extent->bytes) -
+		 asleep);
 	return GPUMEM_OK;
 }
 

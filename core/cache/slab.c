@@ -172,16 +172,25 @@ gpumem_status gm_slab_create(struct gm_arena *arena, unsigned class_index,
 	return GPUMEM_OK;
 }
 
-/* The run goes back to the free extents. The slab is in no list. */
-static void destroy(struct gm_slab *slab)
+/* What is left of a slab that is in no list is its run. */
+static void end(struct gm_slab *slab)
 {
-	struct gm_extent *extent = slab->extent;
+	const struct gm_extent *extent = slab->extent;
 
 	slab->arena->slabs->count--;
 	gm_map_fill(extent->address, extent->bytes, 0);
-	(void)gm_arena_release(slab->arena, extent);
 	gm_metadata_give(&slab->arena->heap->caches->metadata, slab,
 			 gm_slab_host_bytes(&slab->class));
+}
+
+/* The run goes back to the free extents. The slab is in no list. */
+static void destroy(struct gm_slab *slab)
+{
+	struct gm_arena *arena = slab->arena;
+	struct gm_extent *extent = slab->extent;
+
+	end(slab);
+	(void)gm_arena_release(arena, extent);
 }
 
 void gm_slab_forget(const struct gm_slab *slab)
@@ -277,6 +286,33 @@ void gm_slab_put_slot(const struct gm_slot *slot)
 	gm_slab_put(slab, gm_slab_slot(slab, slot->mark));
 }
 
+void gm_slab_sleep(struct gm_slab *slab)
+{
+	struct gm_slab **empty = &slab->arena->slabs->empty[slab->class_index];
+
+	if (slab == *empty)
+		*empty = NULL;
+	else if (slab->free_count)
+		partial_remove(slab);
+	slab->asleep = true;
+}
+
+void gm_slab_wake(struct gm_slab *slab)
+{
+	slab->asleep = false;
+	if (slab->free_count)
+		partial_add(slab);
+}
+
+bool gm_slab_put_asleep(struct gm_slab *slab, uint32_t slot)
+{
+	slab->free[slot / 64] |= 1ull << (slot % 64);
+	if (++slab->free_count < slab->class.slots || slab->arena->graph)
+		return false;
+	end(slab);
+	return true;
+}
+
 /* New ones that no slot was ever taken from are in the last list. */
 static void purge_class(struct gm_slabs *slabs, unsigned class_index)
 {
@@ -341,13 +377,13 @@ void gm_slab_move(struct gm_extent *run, struct gm_arena *arena)
 {
 	struct gm_slab *slab = slab_of_run(run);
 
-	if (slab->free_count)
+	if (slab->free_count && !slab->asleep)
 		partial_remove(slab);
 	slab->arena->slabs->count--;
 	count_one(arena);
 	slab->arena = arena;
 	atomic_store(&slab->stream, arena->stream);
 	fill_map(slab);
-	if (slab->free_count)
+	if (slab->free_count && !slab->asleep)
 		partial_add(slab);
 }

@@ -17,6 +17,7 @@
  *     in partial[class][level] of the arena  <=>  0 < free_count < slots, or
  *         never used; then level == gm_slab_level()
  *     in empty[class] of the arena            =>  free_count == slots
+ *     asleep  =>  in no list: a page of its run is away (pages/away.h)
  *
  * A mark is written by the thread that allocates or frees the slot, without a
  * lock; everything else is guarded by the heap's mutex. All that the hot path
@@ -72,6 +73,7 @@ struct gm_slab {
 	struct gm_arena *arena;
 	struct gm_extent *extent;
 	struct gm_slab *next, *prev; /* in partial */
+	bool asleep;
 	uint64_t free[GM_SLOTS_MAX / 64];
 	/* On lines of their own, since they are written without the mutex; so
 	 * far apart that what one thread takes at a time fills a line. */
@@ -236,6 +238,14 @@ void gm_slab_put(struct gm_slab *slab, uint32_t slot);
 void gm_slab_put_pending(struct gm_slab *slab, uint32_t slot);
 void gm_slab_put_slot(const struct gm_slot *slot);
 
+/* A page of its run is to be away: nothing is taken out of it until it wakes
+ * up. No cache has a slot of it, and none is pending. */
+void gm_slab_sleep(struct gm_slab *slab);
+void gm_slab_wake(struct gm_slab *slab);
+/* A slot of one that sleeps is free, and its mark 0. True: it was the last, so
+ * the slab has ended; its run is the caller's. */
+bool gm_slab_put_asleep(struct gm_slab *slab, uint32_t slot);
+
 /* Gives the runs of empty slabs back to the arena's free extents. */
 void gm_slabs_purge(struct gm_arena *arena);
 /* Of all arenas but those of graphs. */
@@ -256,6 +266,20 @@ void gm_arena_number_give(unsigned number);
 void gm_slab_forget(const struct gm_slab *slab);
 
 size_t gm_slab_host_bytes(const struct gm_class *class);
+
+/* How many bytes of a slot have no memory. */
+static inline uint64_t gm_slot_gone_bytes(const struct gm_heap *heap,
+					  const struct gm_slab *slab,
+					  uint32_t slot)
+{
+	return slab->asleep
+		       ? gm_pages_gone_bytes(&heap->spans,
+					     slab->address +
+						     (uintptr_t)slot *
+							     slab->class.bytes,
+					     slab->class.bytes)
+		       : 0;
+}
 
 struct gm_tally;
 

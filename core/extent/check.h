@@ -29,6 +29,9 @@ struct gm_tally {
 	uint64_t whole_bytes, page_part_bytes, handle_part_bytes, graph_bytes;
 	uint64_t slab_part_bytes;
 	uint64_t filling_bytes; /* not mapped yet */
+	/* What a sleep took: of allocated, without memory; of what is ASLEEP,
+	 * with it. */
+	uint64_t sleeping, parked_bytes;
 };
 
 /* The ring is linked both ways, and all in it are of that state. */

@@ -39,7 +39,8 @@ enum gm_extent_state {
 	GM_EXTENT_RELEASING, /* being given back to the driver: pages/release.c
 			      */
 	GM_EXTENT_STALE,     /* its memory serves elsewhere: pages/stale.h */
-	GM_EXTENT_RETIRING   /* the same, and is being unmapped */
+	GM_EXTENT_RETIRING,  /* the same, and is being unmapped */
+	GM_EXTENT_ASLEEP     /* free, where a sleep took memory: pages/away.h */
 };
 
 enum { GM_EXTENT_BYTES = 64 };

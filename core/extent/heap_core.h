@@ -10,6 +10,7 @@
  *     space   takes memory from the driver, as pages or segments, within limits
  *     caches  (cache) slabs and the caches of threads
  *     policy  (heap) what is tried in which order, when idle memory goes back
+ *     sleep   where the content of blocks is whose memory was given away
  *
  * This module has the data that they share: extents and their index (extent.h,
  * index.h), spans (span.h), size classes (size_class.h), counters (counters.h,
@@ -35,6 +36,7 @@
 struct gm_caches;
 struct gm_order;
 struct gm_policy;
+struct gm_sleep;
 struct gm_space;
 
 struct gm_heap {
@@ -56,11 +58,13 @@ struct gm_heap {
 	/* Its number in the recording; 0: it is not recorded. Changes while all
 	 * caches are stopped. */
 	uint16_t record;
+	bool exported; /* descriptors of pages were given to the program */
 
 	struct gm_order *order;
 	struct gm_space *space;
 	struct gm_caches *caches;
 	struct gm_policy *policy;
+	struct gm_sleep *sleep; /* NULL: it never slept */
 };
 
 /* All extents, span by span in address order. */

@@ -146,3 +146,44 @@ void gm_pages_settle(struct gm_spans *spans, const struct gm_extent *extent,
 		if (page->seqno > extent->seqno)
 			page->seqno = extent->seqno;
 }
+
+bool gm_pages_touch_away(const struct gm_spans *spans, uintptr_t address,
+			 size_t bytes)
+{
+	size_t page_bytes = spans->page_bytes;
+	uintptr_t start;
+	const struct gm_page *page, *end;
+
+	if (!page_bytes)
+		return false;
+	start = address & ~(uintptr_t)(page_bytes - 1);
+	page = gm_page_at(spans, start);
+	end = page + (address + bytes - start + page_bytes - 1) / page_bytes;
+	for (; page < end; page++)
+		if (gm_page_is_away(page))
+			return true;
+	return false;
+}
+
+uint64_t gm_pages_gone_bytes(const struct gm_spans *spans, uintptr_t address,
+			     size_t bytes)
+{
+	size_t page_bytes = spans->page_bytes;
+	uintptr_t end = address + bytes, at = address;
+	const struct gm_page *page;
+	uint64_t gone = 0;
+
+	if (!page_bytes)
+		return 0;
+	page = gm_page_at(spans, address & ~(uintptr_t)(page_bytes - 1));
+	for (; at < end; page++) {
+		uintptr_t next = (at | (page_bytes - 1)) + 1;
+
+		if (next > end)
+			next = end;
+		if (gm_page_is_away(page) && !page->handle)
+			gone += next - at;
+		at = next;
+	}
+	return gone;
+}

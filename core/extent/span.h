@@ -12,7 +12,8 @@
  * pages/stale.h). `first` says where a mapping begins. The number of a page
  * that several extents have a part of may be of another arena than theirs.
  *
- *     page[i].handle != 0  <=>  the address of page i is in no hole
+ *     page[i].handle != 0  <=>  the address of page i is in no hole, and a
+ *         sleep has not taken its memory (pages/away.h)
  *     page[i].seqno <= extent->seqno, if it lies wholly in a free extent
  *     the entry behind the pages of each span is 0
  *
@@ -37,8 +38,19 @@ struct gm_span {
 struct gm_page {
 	gpumem_page handle;  /* that covers it; 0: nothing is mapped here */
 	uint64_t first : 1;  /* the first of its handle */
-	uint64_t seqno : 63; /* of the latest free that touched it */
+	uint64_t seqno : 63; /* of the latest free that touched it; from
+				GM_AWAY_BASE on the number of a sleep, whose
+				it is */
 };
+
+/* No free has such a number, ever. */
+#define GM_AWAY_BASE (UINT64_C(3) << 61)
+
+/* It sleeps, or is about to: what it holds is in a store (core/sleep). */
+static inline bool gm_page_is_away(const struct gm_page *page)
+{
+	return page->seqno >= GM_AWAY_BASE;
+}
 
 struct gm_spans {
 	struct gm_span *first; /* in address order */
@@ -74,6 +86,12 @@ static inline bool gm_page_begins(const struct gm_page *page)
 {
 	return page->first || !page->handle;
 }
+/* Is one of the pages that a range touches away? And how many bytes of the
+ * range have no memory for that? */
+bool gm_pages_touch_away(const struct gm_spans *spans, uintptr_t address,
+			 size_t bytes);
+uint64_t gm_pages_gone_bytes(const struct gm_spans *spans, uintptr_t address,
+			     size_t bytes);
 /* Part of an extent was freed, with the extent's seqno. Of what has no pages
  * nothing is kept, here and below. */
 void gm_pages_touch(struct gm_spans *spans, const struct gm_extent *extent);

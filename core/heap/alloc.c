@@ -47,7 +47,7 @@ static bool exceeds_limit(const struct gm_heap *heap,
 
 /* Would live blocks have more than `limit`, 0: none, with so much more? They
  * never have more than is reserved, which is not above the limit, or was before
- * that was lowered. What is pending, or in the caches of threads, is not live:
+ * that was lowered; but what sleeps has none of it. What is pending, or in the caches of threads, is not live:
  * these are asked where what they have not said yet may matter. */
 static bool is_full(struct gm_heap *heap, uint64_t limit, uint64_t bytes)
 {
@@ -56,7 +56,8 @@ static bool is_full(struct gm_heap *heap, uint64_t limit, uint64_t bytes)
 	uint64_t most = limit > counters->reserved.current
 				? limit
 				: counters->reserved.current;
-	int64_t room = (int64_t)most - (int64_t)bytes;
+	int64_t room = (int64_t)most - (int64_t)bytes +
+		       (int64_t)counters->sleeping.current;
 
 	if (!limit || most > INT64_MAX ||
 	    (int64_t)live->current + atomic_load(&counters->above.allocated) <=

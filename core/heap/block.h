@@ -53,6 +53,14 @@ static inline uint32_t gm_block_tag(const struct gm_block *block)
  * was dropped. */
 gpumem_stream gm_block_own_stream(const struct gm_block *block);
 
+/* asleep.c: is any of it on a page that is away (pages/away.h)? Then the second
+ * ends it: whoever had work with it was waited for when it fell asleep. */
+bool gm_block_is_away(const struct gm_block *block);
+gpumem_status gm_block_free_away(struct gm_block *block);
+/* OK; BUSY where it is, with what cannot be done to it then. */
+gpumem_status gm_block_refuse_away(const struct gm_block *block,
+				   const char *what);
+
 /* free.c: another stream uses the block from now on. OK or NO_HOST_MEMORY. */
 gpumem_status gm_block_add_use(struct gm_block *block, gpumem_stream stream);
 

@@ -62,6 +62,25 @@ static gpumem_status check_free(const struct gm_heap *heap,
 	return heap->space->model->check_free(heap, extent, tally);
 }
 
+/* Freed where a sleep took memory. */
+static gpumem_status check_asleep(const struct gm_heap *heap,
+				  const struct gm_extent *extent,
+				  struct gm_tally *tally)
+{
+	EXPECT(!extent->arena || extent->arena->graph,
+	       "what is free and asleep at %#zx is a stream's",
+	       extent->address);
+	EXPECT(!gm_extent_heap(extent),
+	       "the extent at %#zx sleeps, and has a heap where its number "
+	       "stands",
+	       extent->address);
+	tally->parked_bytes += extent->bytes - gm_pages_gone_bytes(
+						       &heap->spans,
+						       extent->address,
+						       extent->bytes);
+	return GPUMEM_OK;
+}
+
 static gpumem_status check_extent(const struct gm_heap *heap,
 				  const struct gm_extent *extent,
 				  struct gm_tally *tally)
@@ -87,6 +106,8 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		tally->requested += extent->requested;
 		tally->allocated += extent->bytes;
 		tally->blocks++;
+		tally->sleeping += gm_pages_gone_bytes(
+			&heap->spans, extent->address, extent->bytes);
 		return gm_check_more(heap, gm_extent_more(extent),
 				     extent->requested, tally);
 	case GM_EXTENT_CACHED:
@@ -102,6 +123,8 @@ static gpumem_status check_extent(const struct gm_heap *heap,
 		return GPUMEM_OK;
 	case GM_EXTENT_RUN:
 		return gm_check_slab(heap, extent, tally);
+	case GM_EXTENT_ASLEEP:
+		return check_asleep(heap, extent, tally);
 	case GM_EXTENT_RELEASING:
 		tally->releasing_bytes += extent->bytes;
 		return gm_check_borders(heap, extent);
@@ -194,12 +217,22 @@ static gpumem_status check_counters(const struct gm_heap *heap,
 	EXPECT(counters->requested.current <= counters->allocated.current &&
 		       counters->allocated.current <=
 			       counters->active.current &&
-		       counters->active.current <= counters->reserved.current,
-	       "requested %llu, allocated %llu, active %llu, reserved %llu "
-	       "are out of order",
+		       counters->active.current <=
+			       counters->reserved.current +
+				       counters->sleeping.current,
+	       "requested %llu, allocated %llu, active %llu, reserved %llu and "
+	       "sleeping %llu are out of order",
 	       (ull)counters->requested.current,
 	       (ull)counters->allocated.current, (ull)counters->active.current,
-	       (ull)counters->reserved.current);
+	       (ull)counters->reserved.current,
+	       (ull)counters->sleeping.current);
+	EXPECT(tally->sleeping == counters->sleeping.current &&
+		       tally->parked_bytes == heap->space->away.parked_bytes,
+	       "%llu bytes sleep and %llu are parked, the counters say %llu "
+	       "and %llu",
+	       (ull)tally->sleeping, (ull)tally->parked_bytes,
+	       (ull)counters->sleeping.current,
+	       (ull)heap->space->away.parked_bytes);
 	EXPECT(gm_counters_served(counters) ==
 		       counters->hits + counters->misses,
 	       "%llu allocations were served, and there were %llu",

@@ -206,6 +206,8 @@ static gpumem_status free_small(struct gm_block *block, gpumem_stream stream)
 
 static gpumem_status free_either(struct gm_block *block, gpumem_stream stream)
 {
+	if (gm_block_is_away(block))
+		return gm_block_free_away(block);
 	return block->slab ? free_small(block, stream)
 			   : free_large(block, stream);
 }

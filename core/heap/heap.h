@@ -43,7 +43,8 @@ struct gm_hook {
 };
 
 /*
- *     caches gated  <=>  hook.fn or tracked
+ *     caches gated  <=>  hook.fn, or tracked, or pages are away: who frees a
+ *                        block that sleeps takes the slow path
  */
 struct gm_policy {
 	struct gm_hook hook;   /* under the mutex */
@@ -141,7 +142,8 @@ void gm_hook_call(const struct gm_heap *heap,
  * what is known. */
 void gm_heap_track_begin(struct gm_heap *heap, unsigned frames);
 void gm_heap_track_end(struct gm_heap *heap);
-/* Under the mutex, after the two above and a change of the hook. */
+/* Under the mutex, after the two above, a change of the hook, and when pages
+ * have gone away or come back, before gm_heap_go(). */
 void gm_heap_gate(struct gm_heap *heap);
 
 /* hook.c. Under the mutex, where the heap is recorded: an event of a block, and

@@ -29,8 +29,9 @@ static gpumem_status check_holes(const struct gm_heap *heap,
 		size_t end = first + hole->bytes / heap->page_bytes;
 
 		for (size_t i = first; i < end && i < spans->high_page; i++)
-			EXPECT(!spans->page[i].handle, "page %zu is in a hole",
-			       i);
+			EXPECT(!spans->page[i].handle &&
+				       !gm_page_is_away(&spans->page[i]),
+			       "page %zu is in a hole", i);
 	}
 	return GPUMEM_OK;
 }
@@ -82,6 +83,27 @@ static gpumem_status check_handles(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+/* *gone_out: pages that are away, without memory. */
+static gpumem_status check_away(const struct gm_heap *heap, uint64_t *gone_out)
+{
+	const struct gm_away *away = &heap->space->away;
+	uint64_t pages = 0;
+
+	*gone_out = 0;
+	for (size_t i = 0; i < heap->spans.high_page; i++) {
+		const struct gm_page *page = &heap->spans.page[i];
+
+		pages += gm_page_is_away(page);
+		*gone_out += gm_page_is_away(page) && !page->handle;
+	}
+	EXPECT(pages == away->pages && *gone_out == away->gone_pages,
+	       "%llu pages are away and %llu of them have no memory, the "
+	       "counters say %llu and %llu",
+	       (ull)pages, (ull)*gone_out, (ull)away->pages,
+	       (ull)away->gone_pages);
+	return GPUMEM_OK;
+}
+
 static gpumem_status check_spare(const struct gm_space *space)
 {
 	size_t pages = 0;
@@ -98,12 +120,14 @@ gpumem_status gm_pages_check(const struct gm_heap *heap,
 			     const struct gm_tally *tally)
 {
 	const struct gm_space *space = heap->space;
-	uint64_t mapped = 0, handles = 0, stale = 0, bytes = 0;
+	uint64_t mapped = 0, handles = 0, stale = 0, bytes = 0, gone = 0;
 	const struct gm_span *span = heap->spans.first;
 	gpumem_status status = check_holes(heap, tally);
 
 	if (status == GPUMEM_OK)
 		status = check_spare(space);
+	if (status == GPUMEM_OK)
+		status = check_away(heap, &gone);
 	if (status == GPUMEM_OK)
 		status = check_handles(heap, &mapped, &handles);
 	if (status == GPUMEM_OK)
@@ -112,12 +136,16 @@ gpumem_status gm_pages_check(const struct gm_heap *heap,
 		return status;
 	for (; span; span = span->next)
 		bytes += span->bytes;
-	handles += space->spare_count + space->growth.flight.handles - stale;
+	handles += space->spare_count + space->growth.flight.handles +
+		   space->away.taken_handles - stale;
 	mapped *= heap->page_bytes;
-	EXPECT(mapped + tally->unreleasable_bytes + tally->filling_bytes ==
+	gone *= heap->page_bytes;
+	EXPECT(mapped + gone + tally->unreleasable_bytes +
+			       tally->filling_bytes ==
 		       bytes,
-	       "%llu bytes are mapped and %llu are holes, of %llu", (ull)mapped,
-	       (ull)tally->unreleasable_bytes, (ull)bytes);
+	       "%llu bytes are mapped, %llu asleep and %llu are holes, of %llu",
+	       (ull)mapped, (ull)gone, (ull)tally->unreleasable_bytes,
+	       (ull)bytes);
 	EXPECT(tally->releasing_bytes <= space->releasing_bytes &&
 		       space->releasing_bytes <=
 			       (space->spare_room - space->spare_count -
@@ -128,6 +156,7 @@ gpumem_status gm_pages_check(const struct gm_heap *heap,
 	mapped -= space->stale.bytes;
 	mapped += space->releasing_bytes - tally->releasing_bytes;
 	mapped += space->growth.flight.pages * heap->page_bytes;
+	mapped += space->away.taken_bytes;
 	EXPECT(mapped + space->spare_pages * heap->page_bytes ==
 		       heap->counters.reserved.current,
 	       "%llu bytes are mapped and %zu pages spare, but %llu reserved",
@@ -181,6 +210,10 @@ gpumem_status gm_pages_check_free(const struct gm_heap *heap,
 	size_t pages = gm_extent_pages(extent, heap->page_bytes);
 	const struct gm_page *page, *end;
 
+	EXPECT(!gm_pages_touch_away(&heap->spans, extent->address,
+				    extent->bytes),
+	       "the free extent at %#zx is on a page that sleeps",
+	       extent->address);
 	if (extent->arena->graph)
 		tally->graph_bytes += extent->bytes;
 	else

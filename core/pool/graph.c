@@ -112,6 +112,20 @@ static bool is_routed(const struct gpumem_graph *graph)
 	return false;
 }
 
+static bool has_away(const struct gpumem_graph *graph)
+{
+	const struct gm_heap *heap = &graph->pool->heap;
+	const struct gm_extent *extent =
+		heap->space->away.pages ? gm_heap_first(heap) : NULL;
+
+	for (; extent; extent = gm_heap_next(heap, extent))
+		if (extent->arena && extent->arena->graph == graph &&
+		    gm_pages_touch_away(&heap->spans, extent->address,
+					extent->bytes))
+			return true;
+	return false;
+}
+
 /* What has gone home when one of its streams refuses stays there: no graph uses
  * the memory any more. */
 static gpumem_status release(struct gpumem_graph *graph, gpumem_stream stream)
@@ -146,6 +160,10 @@ gpumem_status gm_graph_destroy(struct gpumem_graph *graph, gpumem_stream stream)
 		status = gm_fail(GPUMEM_CAPTURING,
 				 "a stream that is being captured cannot tell "
 				 "when the graph's work is over");
+	else if (has_away(graph))
+		status = gm_fail(GPUMEM_BUSY,
+				 "memory of this graph is asleep: "
+				 "gpumem_pool_wake() it first");
 	else
 		status = release(graph, stream);
 	if (status == GPUMEM_OK)

@@ -70,8 +70,13 @@ gpumem_status gm_pool_export(const void *ptr, struct gpumem_shared *shared_out,
 
 	if (status != GPUMEM_OK)
 		return status;
-	status = gm_share_export(&block, gm_pool_of_heap(block.heap)->name,
-				 shared_out, fds_out, fd_room);
+	status = gm_block_refuse_away(&block, "exported");
+	if (status == GPUMEM_OK)
+		status = gm_share_export(&block,
+					 gm_pool_of_heap(block.heap)->name,
+					 shared_out, fds_out, fd_room);
+	if (status == GPUMEM_OK && fds_out)
+		block.heap->exported = true;
 	pthread_mutex_unlock(&block.heap->mutex);
 	return status;
 }

@@ -176,7 +176,11 @@ gpumem_status gm_pool_add_peer(struct gpumem_pool *pool,
 	pthread_mutex_lock(&heap->mutex);
 	while (!gm_growth_begin(heap))
 		;
-	if (is_new(pool, peer)) {
+	if (heap->space->away.busy)
+		status = gm_fail(GPUMEM_BUSY,
+				 "pool \"%s\" is falling asleep or waking up",
+				 pool->name);
+	else if (is_new(pool, peer)) {
 		status = add(pool, peer);
 		is_added = status == GPUMEM_OK;
 	}

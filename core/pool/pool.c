@@ -179,13 +179,14 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 {
 	uint64_t blocks, bytes;
 	gpumem_status status;
-	bool graphs, grows;
+	bool graphs, grows, sleeps;
 	char live[640] = "";
 
 	gm_heap_stop(&pool->heap);
 	status = refuse_if_captured(pool);
 	graphs = pool->graphs != NULL;
 	grows = !gm_growth_none(&pool->heap);
+	sleeps = pool->heap.space->away.busy;
 	blocks = pool->heap.counters.blocks.current;
 	bytes = pool->heap.counters.allocated.current;
 	if (blocks && !force)
@@ -197,6 +198,11 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 		return gm_fail(GPUMEM_BUSY,
 			       "another thread is allocating from pool \"%s\" "
 			       "on %s",
+			       pool->name, pool->device->info.name);
+	if (sleeps)
+		return gm_fail(GPUMEM_BUSY,
+			       "another thread puts pool \"%s\" on %s to sleep, "
+			       "or wakes it",
 			       pool->name, pool->device->info.name);
 	if ((!blocks && !graphs) || force)
 		return GPUMEM_OK;
@@ -222,6 +228,7 @@ static gpumem_status dispose(struct gpumem_pool *pool)
 	gm_pools_record_idle();
 	unlink_pool(pool);
 	wait_for_all(pool);
+	gm_pool_sleep_end(pool);
 	status = gm_heap_fini(&pool->heap);
 	gm_graphs_forget(pool);
 	free_pool(pool);

@@ -145,6 +145,15 @@ gpumem_status gm_pool_drop_everywhere(struct gpumem_device *device,
 gpumem_status gm_pool_set_limit(struct gpumem_pool *pool, uint64_t limit_bytes);
 void gm_pool_set_soft_limit(struct gpumem_pool *pool, uint64_t soft_bytes);
 
+/* sleeping.c: as gpumem_pool_sleep() and gpumem_pool_wake(); options and *slept
+ * are complete. And the end of what they left. */
+gpumem_status gm_pool_sleep(struct gpumem_pool *pool,
+			    const struct gpumem_sleep_options *options,
+			    struct gpumem_slept *slept);
+gpumem_status gm_pool_wake(struct gpumem_pool *pool, uint32_t tag,
+			   struct gpumem_slept *slept);
+void gm_pool_sleep_end(struct gpumem_pool *pool);
+
 /* limit.c: so much of the device's memory; 0 of 0. OK, or INVALID: over 100. */
 gpumem_status gm_limit_of_percent(const struct gpumem_device *device,
 				  unsigned percent, const char *what,

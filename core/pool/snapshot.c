@@ -48,6 +48,7 @@ void gm_pool_describe(struct gpumem_pool *pool, const struct gm_extent *extent,
 	case GM_EXTENT_FILLING:
 	case GM_EXTENT_STALE:
 	case GM_EXTENT_RETIRING:
+	case GM_EXTENT_ASLEEP:
 		block->state = GPUMEM_BLOCK_HOLE;
 		break;
 	case GM_EXTENT_FREE:

@@ -71,8 +71,8 @@ static void copy_counters(const struct gm_counters *counters,
 
 	GPUMEM_STATS_LIST(COPY)
 	/* The law holds for peaks as well. */
-	bound_peak(&stats->active, stats->reserved.peak, &counters->active,
-		   bound);
+	bound_peak(&stats->active, stats->reserved.peak + stats->sleeping.peak,
+		   &counters->active, bound);
 	bound_peak(&stats->allocated, stats->active.peak, &counters->allocated,
 		   bound);
 	bound_peak(&stats->requested, stats->allocated.peak,
@@ -103,8 +103,9 @@ void gm_pool_stats_stopped(struct gpumem_pool *pool,
 	copy_counters(&heap->counters, stats_out);
 	stats_out->pending_bytes = heap->order->pending.bytes;
 	stats_out->quarantined_bytes = heap->order->pending.held_bytes;
-	stats_out->free_bytes =
-		stats_out->reserved.current - stats_out->active.current;
+	stats_out->free_bytes = stats_out->reserved.current +
+				stats_out->sleeping.current -
+				stats_out->active.current;
 	stats_out->largest_free_bytes = largest_free(heap);
 	stats_out->cached_bytes = gm_locals_cached_bytes(heap);
 	copy_parts(heap, stats_out);

@@ -28,12 +28,13 @@ struct gm_parts gm_space_parts(const struct gm_heap *heap)
 	struct gm_parts parts = {.whole_bytes = gm_space_whole_bytes(heap),
 				 .handle_part_bytes =
 					 heap->space->model->rest_bytes(heap)};
-	uint64_t unmapped = space->releasing_bytes +
+	uint64_t unmapped = space->releasing_bytes + space->away.taken_bytes +
 			    space->spare_pages * page_bytes +
 			    gm_growth_bytes(heap);
 
 	for (; arena; arena = gm_arena_after(heap, arena))
 		add_arena(&parts, arena, page_bytes);
 	parts.handle_part_bytes -= parts.whole_bytes - unmapped;
+	parts.handle_part_bytes += space->away.parked_bytes;
 	return parts;
 }

@@ -133,6 +133,7 @@ gpumem_status gm_space_release(struct gm_heap *heap,
 uint64_t gm_space_whole_bytes(const struct gm_heap *heap)
 {
 	return heap->space->releasing_bytes + gm_growth_bytes(heap) +
+	       heap->space->away.taken_bytes +
 	       heap->space->model->whole_bytes(heap);
 }
 

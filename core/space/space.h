@@ -19,9 +19,9 @@
  * more pages, which are mapped and unmapped whole (extent/span.h). With
  * segments: a span per raw allocation.
  *
- *     reserved == page_bytes * (mapped pages - stale ones + spare + growth's),
- *                 with pages; of these releasing_bytes are being given back to
- *                 the driver
+ *     reserved == page_bytes * (mapped pages - stale ones + spare + growth's)
+ *                 + away.taken_bytes, with pages; of these releasing_bytes are
+ *                 being given back to the driver
  *     reserved == sum of the spans' bytes + releasing_bytes, with segments
  *     a hole, and what is being given back, begins and ends where a handle does
  *     spare_pages == sum of the pages of the spare handles
@@ -65,6 +65,26 @@ struct gm_stale {
 	pthread_cond_t retired; /* one is not being unmapped any more */
 };
 
+/*
+ * What a sleep has taken, or is about to take (pages/away.h, core/sleep). Away
+ * is a page that is marked so in the table; it has memory until all is copied,
+ * and again when a wake could not undo that it was mapped.
+ *
+ *     pages == how many are marked; gone_pages == those of them without memory
+ *     sleeping.current == sum of the live blocks' bytes on these
+ *     parked_bytes == sum of the ASLEEP extents' bytes that have memory
+ *     active <= reserved + sleeping
+ */
+struct gm_away {
+	/* A sleep or a wake is under way: no page that is away becomes a hole.
+	 */
+	bool busy;
+	uint64_t pages, gone_pages;
+	uint64_t parked_bytes; /* free, but kept for the wake */
+	/* By a wake, from the driver, and in no table yet. */
+	uint64_t taken_bytes, taken_handles;
+};
+
 struct gm_space {
 	const struct gm_model *model; /* constant */
 	struct gm_budget budget;
@@ -77,6 +97,7 @@ struct gm_space {
 	uint64_t most_bytes; /* constant: they never come to more */
 	uint32_t holes;	     /* a ring */
 	struct gm_stale stale;
+	struct gm_away away;
 	struct gm_handle *spare; /* by age, the oldest first */
 	size_t spare_count, spare_room, spare_pages;
 };
@@ -212,17 +233,18 @@ uint64_t gm_space_whole_bytes(const struct gm_heap *heap);
  *     whole_bytes + page_part_bytes + handle_part_bytes + graph_bytes
  *             == sum of the free extents + spare + releasing_bytes + growth's
  *                + what the ends of segments have beyond whole units
+ *                + away.parked_bytes + away.taken_bytes
  *
  * So, with what the module above has in caches and in slabs:
  *
- *     reserved == active + whole_bytes + cached + page_part_bytes +
+ *     reserved == active - sleeping + whole_bytes + cached + page_part_bytes +
  *                 handle_part_bytes + slab parts + graph_bytes
  */
 struct gm_parts {
 	uint64_t whole_bytes;	  /* as gm_space_whole_bytes() */
 	uint64_t page_part_bytes; /* in pages of which blocks have a part */
-	/* Whole pages, of handles of which blocks have a part; or what is free
-	 * in segments that are in use. */
+	/* Whole pages, of handles of which blocks have a part, and what is
+	 * parked; or what is free in segments that are in use. */
 	uint64_t handle_part_bytes;
 	uint64_t graph_bytes; /* of private arenas */
 };

@@ -67,7 +67,8 @@
  *     active      allocated + pending
  *     reserved    bytes taken from the driver
  *
- *     requested <= allocated <= active <= reserved      at every instant
+ *     requested <= allocated <= active <= reserved + sleeping
+ *                                                       at every instant
  *     reserved  <= limit                                when a limit is set
  */
 #ifndef GPUMEM_GPUMEM_H
@@ -834,6 +835,108 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_trim(gpumem_device *device, uint64_t keep_bytes,
 		   uint64_t *released_bytes_out);
 
+/* ---- Sleep and wake ------------------------------------------------------ */
+
+/* name, number, word, text. What becomes of a block in a sleep:
+ * gpumem_tag_set_sleep(). */
+#define GPUMEM_SLEEP_LIST(X)                                                  \
+	X(INHERIT, 0, "inherit", "as the tag around says")                    \
+	X(STAY, 1, "stay", "it keeps its memory")                             \
+	X(KEEP, 2, "keep", "it comes back with its content")                  \
+	X(DROP, 3, "drop", "it comes back with any content")                  \
+	X(ZERO, 4, "zero", "it comes back as zeros")
+
+typedef enum gpumem_sleep {
+#define GPUMEM_SLEEP_ENUM(name, number, word, text)                           \
+	GPUMEM_SLEEP_##name = (number),
+	GPUMEM_SLEEP_LIST(GPUMEM_SLEEP_ENUM)
+#undef GPUMEM_SLEEP_ENUM
+} gpumem_sleep;
+
+/* What is copied goes to pinned host memory, in which copies run at the full
+ * speed of the link; or */
+enum {
+	/* to ordinary memory, through a bounded ring of pinned buffers. */
+	GPUMEM_SLEEP_PAGEABLE = 1u << 0,
+	/* The pinned memory is kept after the wake, for the next sleep: to get
+	 * it takes longer than to fill it. */
+	GPUMEM_SLEEP_RETAIN = 1u << 1
+};
+
+struct gpumem_sleep_options {
+	size_t size;
+	uint32_t tag;        /* only blocks of this tag and of those inside it;
+				0: all */
+	uint32_t flags;      /* GPUMEM_SLEEP_ bits */
+	uint64_t timeout_ns; /* for work that uses the blocks; 0: as long as it
+				takes */
+	const char *folder;  /* the content goes to a file without a name in
+				it; NULL: to memory */
+};
+
+/* What gpumem_pool_sleep() or gpumem_pool_wake() did. Bytes: */
+struct gpumem_slept {
+	size_t size;
+	uint64_t kept_bytes;    /* copied to the host, or back */
+	uint64_t dropped_bytes; /* live, and not copied */
+	uint64_t device_bytes;  /* given back to the driver, or taken from it */
+	uint64_t host_bytes;    /* that the content takes from now on, of all
+				   sleeps of the pool, with what is retained */
+	uint64_t wait_ns;       /* for work on the device */
+	uint64_t copy_ns;       /* in which the content was copied */
+	uint64_t map_ns;        /* in which memory was unmapped and given back,
+				   or taken and mapped */
+};
+
+/*
+ * Gives the memory of live blocks away while they stay live at their addresses:
+ * their content is copied to the host, as far as their tags say so, then their
+ * pages are unmapped and go back to the driver. What is free goes back too. No
+ * work may use the blocks, nor the host, from the call on until
+ * gpumem_pool_wake() has returned: an access faults. options NULL: all blocks,
+ * all default. slept_out may be NULL, and is written on every return.
+ *
+ * It waits, for timeout_ns at most, for the work so far of the streams that the
+ * blocks were allocated on and that gpumem_use_on() named, and for what keeps
+ * freed memory on the same pages; never for the device. Launches of graphs have
+ * to be over. The pool serves other threads meanwhile, and while it sleeps: new
+ * blocks get new memory. Blocks that sleep may be freed, at once and for good;
+ * not resized or exported. While any sleep, no allocation or free comes from
+ * the caches of threads, which makes these slower.
+ *
+ * Memory goes by whole physical handles. One on which a block stays keeps all
+ * that is on it; so does a slab of small blocks of which one stays. Memory of
+ * graphs sleeps with tag 0, and comes back whole.
+ *
+ * The limit does not count what sleeps; statistics have `sleeping`. OK, also
+ * when nothing had to be done. BUSY: a stream is still at work, which is named,
+ * or is being captured; a graph is being captured into; pages have been
+ * exported; or another thread puts the pool to sleep or wakes it. UNSUPPORTED:
+ * the pool has no virtual memory, the device cannot copy, or the backend's
+ * driver does not bring memory back reliably. INVALID: options, or the folder.
+ * NO_HOST_MEMORY; NO_MEMORY: the driver has no more pinned memory. LOST. Then
+ * all is as before. DRIVER: likewise if it failed before anything was unmapped;
+ * else what could be unmapped sleeps, and a wake brings it back.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_sleep(gpumem_pool *pool, const struct gpumem_sleep_options *options,
+		  struct gpumem_slept *slept_out);
+
+/*
+ * Brings blocks back: those of this tag and of the tags inside it, and what
+ * lies on the same pages; 0: all, and the memory of graphs. First takes all the
+ * memory that they need, as an allocation would, by trims, pressure callbacks
+ * and waiting, within the limit, beyond the soft one; then maps it and copies
+ * the content back, which is over when it returns. slept_out may be NULL, and
+ * is written on every return. OK, also when nothing sleeps. LIMIT, NO_MEMORY:
+ * the text says who has the memory. BUSY: as of gpumem_pool_sleep().
+ * NO_HOST_MEMORY, DRIVER. Whatever fails, all of it still sleeps, nothing is
+ * lost, and the call can be repeated. LOST: the content is, too.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_pool_wake(gpumem_pool *pool, uint32_t tag,
+		 struct gpumem_slept *slept_out);
+
 /* The application is about to destroy `stream`: its free blocks become
  * available to other streams once its work is over. Needed only for streams
  * that were not destroyed by gpumem_stream_destroy(). OK; CAPTURING, and
@@ -1476,7 +1579,8 @@ GPUMEM_API const char *gpumem_served_name(unsigned served);
 	X(served_asked, COUNTER, COUNT)                                       \
 	X(served_soft, COUNTER, COUNT)                                        \
 	X(served_larger, COUNTER, COUNT)                                      \
-	X(served_waited, COUNTER, COUNT)
+	X(served_waited, COUNTER, COUNT)                                      \
+	X(sleeping, GAUGE, BYTES)
 
 struct gpumem_stats {
 	size_t size;
@@ -1491,7 +1595,7 @@ struct gpumem_stats {
 	uint64_t trims;            /* also those before an out of memory */
 	uint64_t moved_bytes;      /* pages remapped from free blocks, in all */
 	uint64_t pending_bytes;    /* active - allocated */
-	uint64_t free_bytes;       /* reserved - active */
+	uint64_t free_bytes;       /* reserved + sleeping - active */
 	uint64_t largest_free_bytes;
 	uint64_t cached_bytes;     /* of free: held by the caches of threads */
 	uint64_t unreleasable_bytes; /* of free: neither cached nor whole
@@ -1542,6 +1646,9 @@ struct gpumem_stats {
 	uint64_t served_larger; /* small: a larger class, or a large block */
 	uint64_t served_waited; /* after the host waited for work, other pools
 				   or other threads */
+	struct gpumem_gauge sleeping; /* bytes of allocated that have no memory:
+					 gpumem_pool_sleep(). So active <=
+					 reserved + sleeping */
 };
 
 /* No driver call. Takes time for each stream, each cache of a thread and each
@@ -1757,6 +1864,17 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_tag_visit(gpumem_pool *pool,
 		 bool (*fn)(const struct gpumem_tag *tag, void *user),
 		 void *user);
+
+/*
+ * What becomes of the blocks of a tag, and of the tags inside it that have no
+ * word of their own, when they sleep: gpumem_pool_sleep(). 0: what the tag
+ * around it says, and KEEP without one. It counts when the sleep begins, in
+ * every pool; what sleeps already is not changed. Blocks that STAY keep the
+ * memory of whole pages, of whatever else is on them. Any thread may call it at
+ * any time. OK; INVALID: there is no such tag, it is 0, or no such word.
+ */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_tag_set_sleep(uint32_t tag, gpumem_sleep sleep);
 
 /*
  * A limit on the requested bytes that live blocks of one pool have under a tag

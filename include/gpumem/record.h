@@ -116,7 +116,11 @@ struct gpumem_record_chunk {
 	  "value: bytes of JSON of the OOM before; the JSON")                 \
 	X(MAP, 44, "map",                                                     \
 	  "value: address that has memory now; bytes; page; from")            \
-	X(UNMAP, 45, "unmap", "value: address that has none any more; bytes")
+	X(UNMAP, 45, "unmap", "value: address that has none any more; bytes") \
+	X(SLEEP, 46, "sleep",                                                 \
+	  "value: bytes whose memory a sleep gave back; that are kept")        \
+	X(WAKE, 47, "wake",                                                   \
+	  "value: bytes that a wake took; that were copied back")
 
 enum gpumem_record_kind {
 #define GPUMEM_RECORD_ENUM(name, number, word, text)                          \

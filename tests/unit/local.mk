@@ -206,6 +206,7 @@ lib_tests = \
 	tests/unit/lib/share_forged \
 	tests/unit/lib/share_option \
 	tests/unit/lib/siblings \
+	tests/unit/lib/sleep \
 	tests/unit/lib/stats \
 	tests/unit/lib/stream_capture \
 	tests/unit/lib/stream_drop \

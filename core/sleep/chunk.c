@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Host memory that copies run at full speed from and to: pinned, where the
+ * device has some, else whole pages of the process. What is retained waits here
+ * for the next sleep. Its own mutex guards the list; the driver is called
+ * without it. See parts.h.
+ */
+#include "parts.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static bool is_pinned(const struct gm_heap *heap)
+{
+	return gm_device_has(heap->driver.device, GPUMEM_CAP_PINNED);
+}
+
+static struct gm_chunk *retained(struct gm_sleep *sleep, size_t bytes)
+{
+	struct gm_chunk **link = &sleep->chunks, *chunk;
+
+	pthread_mutex_lock(&sleep->mutex);
+	while (*link && (*link)->bytes < bytes)
+		link = &(*link)->next;
+	chunk = *link;
+	if (chunk)
+		*link = chunk->next;
+	pthread_mutex_unlock(&sleep->mutex);
+	return chunk;
+}
+
+static void count(struct gm_sleep *sleep, int64_t bytes)
+{
+	pthread_mutex_lock(&sleep->mutex);
+	sleep->host_bytes += (uint64_t)bytes;
+	pthread_mutex_unlock(&sleep->mutex);
+}
+
+static gpumem_status fill(struct gm_heap *heap, struct gm_chunk *chunk)
+{
+	uint64_t address = 0;
+	gpumem_status status;
+	void *memory;
+
+	if (is_pinned(heap)) {
+		status = gm_driver_alloc(&heap->sleep->pinned, chunk->bytes,
+					 &address);
+		chunk->memory = (unsigned char *)(uintptr_t)address;
+		return status;
+	}
+	memory = mmap(NULL, chunk->bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for %zu bytes of what sleeps",
+			       chunk->bytes);
+	chunk->memory = memory;
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
+			    struct gm_chunk **chunk_out)
+{
+	struct gm_chunk *chunk = retained(heap->sleep, bytes);
+	gpumem_status status;
+
+	if (chunk) {
+		*chunk_out = chunk;
+		return GPUMEM_OK;
+	}
+	chunk = calloc(1, sizeof(*chunk));
+	if (!chunk)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for what sleeps");
+	chunk->bytes = bytes;
+	status = fill(heap, chunk);
+	if (status != GPUMEM_OK) {
+		free(chunk);
+		return status;
+	}
+	count(heap->sleep, (int64_t)bytes);
+	*chunk_out = chunk;
+	return GPUMEM_OK;
+}
+
+static void end(struct gm_heap *heap, struct gm_chunk *chunk)
+{
+	count(heap->sleep, -(int64_t)chunk->bytes);
+	if (is_pinned(heap))
+		(void)gm_driver_free(&heap->sleep->pinned,
+				     (uintptr_t)chunk->memory, chunk->bytes);
+	else
+		munmap(chunk->memory, chunk->bytes);
+	free(chunk);
+}
+
+void gm_chunk_give(struct gm_heap *heap, struct gm_chunk *chunk, bool retain)
+{
+	struct gm_sleep *sleep = heap->sleep;
+
+	if (!retain) {
+		end(heap, chunk);
+		return;
+	}
+	pthread_mutex_lock(&sleep->mutex);
+	chunk->next = sleep->chunks;
+	sleep->chunks = chunk;
+	pthread_mutex_unlock(&sleep->mutex);
+}
+
+void gm_sleep_end(struct gm_heap *heap)
+{
+	struct gm_sleep *sleep = heap->sleep;
+
+	if (!sleep)
+		return;
+	while (sleep->stores) {
+		struct gm_store *store = sleep->stores;
+
+		sleep->stores = store->next;
+		gm_store_close(heap, store);
+	}
+	while (sleep->chunks) {
+		struct gm_chunk *chunk = sleep->chunks;
+
+		sleep->chunks = chunk->next;
+		end(heap, chunk);
+	}
+	pthread_mutex_destroy(&sleep->mutex);
+	free(sleep);
+	heap->sleep = NULL;
+}

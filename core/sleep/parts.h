@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/* Internal to the module: see sleep.h. */
+#ifndef GM_SLEEP_PARTS_H
+#define GM_SLEEP_PARTS_H
+
+#include "sleep.h"
+#include "pages/away.h"
+
+/* ---- lists: areas.c ---- */
+
+/* Ranges of addresses, in order, none of which meet. */
+struct gm_area {
+	uintptr_t start;
+	size_t bytes;
+};
+
+struct gm_areas {
+	struct gm_area *area;
+	size_t count, room;
+};
+
+/* Behind all that there are, or over the end of the last. OK or NO_HOST_MEMORY.
+ */
+gpumem_status gm_areas_add(struct gm_areas *areas, uintptr_t start,
+			   size_t bytes);
+void gm_areas_free(struct gm_areas *areas);
+
+/* What is kept of a range: `at` is where in the store. In order of both. */
+struct gm_piece {
+	uintptr_t address;
+	size_t bytes;
+	uint64_t at;
+};
+
+struct gm_pieces {
+	struct gm_piece *piece;
+	size_t count, room;
+	uint64_t bytes; /* of all */
+};
+
+gpumem_status gm_pieces_add(struct gm_pieces *pieces, uintptr_t address,
+			    size_t bytes);
+void gm_pieces_free(struct gm_pieces *pieces);
+
+/* ---- chunk.c: pinned memory, or ordinary where the device has none ---- */
+
+struct gm_chunk {
+	struct gm_chunk *next;
+	unsigned char *memory; /* begins at a page of the host */
+	size_t bytes;
+};
+
+/* Of at least so many bytes: a retained one, or a new one. OK, NO_HOST_MEMORY,
+ * NO_MEMORY, or another error of the driver. Without the mutex. */
+gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
+			    struct gm_chunk **chunk_out);
+/* It is retained, or ends. */
+void gm_chunk_give(struct gm_heap *heap, struct gm_chunk *chunk, bool retain);
+
+/* ---- store.c ---- */
+
+enum gm_store_kind { GM_STORE_PINNED, GM_STORE_PAGEABLE, GM_STORE_FILE };
+
+/* The content of what one sleep took.
+ *
+ *     chunk_count == kept.bytes / chunk_bytes, rounded up
+ */
+struct gm_store {
+	struct gm_store *next;
+	uint64_t number; /* pages that are away have it */
+	struct gm_pieces kept, zeros;
+	enum gm_store_kind kind;
+	bool retain;
+	size_t chunk_bytes, chunk_count;
+	struct gm_chunk **chunk; /* PINNED: where each is; NULL: not yet */
+	unsigned char *memory;	 /* PAGEABLE */
+	size_t memory_bytes;
+	int fd; /* FILE; else -1 */
+};
+
+/* Of a heap that slept once. Under the heap's mutex, but for the chunks. */
+struct gm_sleep {
+	uint64_t number; /* of the newest sleep */
+	struct gm_store *stores;
+	pthread_mutex_t mutex;	 /* of these: */
+	struct gm_chunk *chunks; /* retained */
+	uint64_t host_bytes;	 /* of all chunks, and of all stores */
+	struct gm_driver pinned; /* constant, but for its counters */
+};
+
+/* Room for what store->kept says. OK; NO_HOST_MEMORY; INVALID: the folder. */
+gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
+			    const struct gpumem_sleep_options *options);
+/* With all that it has; it may be open or not. Without the mutex. */
+void gm_store_close(struct gm_heap *heap, struct gm_store *store);
+
+/* How many bytes a chunk has. */
+size_t gm_store_chunk(const struct gm_store *store, size_t number);
+/* A chunk from a buffer to where it is kept, or back; not of PINNED. OK,
+ * NO_HOST_MEMORY or DRIVER. */
+gpumem_status gm_store_write(const struct gm_store *store, size_t number,
+			     const unsigned char *buffer);
+gpumem_status gm_store_read(const struct gm_store *store, size_t number,
+			    unsigned char *buffer);
+
+/* ---- move.c ---- */
+
+/* Threads that copy the content of a store between its blocks and the host. */
+struct gm_move;
+
+/* Down: all of it. Returns when that is over. OK, or the first error. */
+gpumem_status gm_move_down(struct gm_heap *heap, struct gm_store *store);
+/* Up: what lies in these areas, which are mapped by and by. OK or
+ * NO_HOST_MEMORY. */
+gpumem_status gm_move_up_begin(struct gm_heap *heap, struct gm_store *store,
+			       const struct gm_areas *areas,
+			       struct gm_move **move_out);
+/* All areas up to this address are mapped. */
+void gm_move_up_to(struct gm_move *move, uintptr_t address);
+/* Waits for the threads, after all was mapped, or else stops them. OK, or the
+ * first error. *bytes_out: how many were copied. */
+gpumem_status gm_move_up_end(struct gm_move *move, bool stop,
+			     uint64_t *bytes_out);
+/* Fills what comes back as zeros. OK, or the driver's error. */
+gpumem_status gm_move_zeros(struct gm_heap *heap, const struct gm_store *store,
+			    const struct gm_areas *areas);
+
+/* ---- sleep.c ---- */
+
+/* One begins, or a wake, of which there is one at a time: OK or BUSY; it ends.
+ * Without the mutex. */
+gpumem_status gm_sleep_begin(struct gm_heap *heap);
+void gm_sleep_over(struct gm_heap *heap);
+
+/* ---- plan.c, mark.c and wait.c ---- */
+
+/* What becomes of the blocks of each tag: a gpumem_sleep; 0: it is not asked
+ * for. */
+struct gm_choice {
+	bool all;
+	uint8_t of[GM_TAGS_MAX];
+};
+
+void gm_choose(struct gm_choice *choice, uint32_t tag);
+
+struct gm_taking {
+	const struct gm_choice *choice;
+	struct gm_areas areas; /* of whole handles */
+	struct gm_pieces kept, zeros;
+	uint64_t dropped_bytes;
+	/* It has to wait for this; what is in the way else. */
+	const struct gm_extent *busy;
+};
+
+/* While the heap is stopped, and its caches are empty: which handles go. OK;
+ * NO_HOST_MEMORY; NOT_READY: taking->busy. */
+gpumem_status gm_plan_areas(struct gm_heap *heap, struct gm_taking *taking);
+/* And what is copied of them. OK or NO_HOST_MEMORY. */
+gpumem_status gm_plan_pieces(struct gm_heap *heap, struct gm_taking *taking);
+/* They are away from now on. OK; NO_HOST_MEMORY: nothing happened. */
+gpumem_status gm_plan_mark(struct gm_heap *heap, const struct gm_taking *taking,
+			   uint64_t number);
+void gm_plan_free(struct gm_taking *taking);
+/* The pages of a sleep, or a wake, are as they will be: counts what sleeps,
+ * wakes slabs, and settles what is free. While the heap is stopped. */
+void gm_plan_settle(struct gm_heap *heap);
+
+/* Of all extents on pages that are away, those that a wake is asked for. OK or
+ * NO_HOST_MEMORY. */
+gpumem_status gm_plan_wake(struct gm_heap *heap, const struct gm_choice *choice,
+			   struct gm_areas *areas);
+
+/* Waits for the work so far of the streams that use blocks that go, until
+ * deadline_ns. OK; BUSY, with which; CAPTURING becomes that. Without the mutex.
+ */
+gpumem_status gm_wait_streams(struct gm_heap *heap,
+			      const struct gm_choice *choice,
+			      uint64_t deadline_ns);
+/* What is in the way of a plan, as a sentence; BUSY. */
+gpumem_status gm_wait_refuse(struct gm_heap *heap,
+			     const struct gm_extent *busy);
+
+/* ---- take.c ---- */
+
+/* New handles for areas, side by side in each. */
+struct gm_taken {
+	uintptr_t start;
+	size_t pages;
+	gpumem_page page;
+	bool mapped;
+};
+
+struct gm_takes {
+	struct gm_taken *take;
+	size_t count, room;
+	uint64_t bytes;
+	bool device_limit;
+};
+
+/* All that the areas need, in as large handles as may be, but for pages that
+ * have memory. OK; LIMIT; NO_MEMORY; NO_HOST_MEMORY; or another error of the
+ * driver: there are none then. Without the mutex. */
+gpumem_status gm_take(struct gm_heap *heap, const struct gm_areas *areas,
+		      struct gm_takes *takes);
+/* Gives those back that are not mapped. Without the mutex. */
+void gm_take_undo(struct gm_heap *heap, struct gm_takes *takes);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * Where the content of one sleep is: chunks of pinned memory, which are taken
+ * when they are filled (move.c); ordinary memory, in huge pages where the
+ * system has some; or a file without a name, so that nothing of it is left
+ * behind, past the page cache where the file system can. See parts.h.
+ */
+#include "parts.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What the host's pages and O_DIRECT want. */
+enum { ALIGNMENT = 4096 };
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
+}
+
+static void count(struct gm_sleep *sleep, int64_t bytes)
+{
+	pthread_mutex_lock(&sleep->mutex);
+	sleep->host_bytes += (uint64_t)bytes;
+	pthread_mutex_unlock(&sleep->mutex);
+}
+
+static gpumem_status open_pageable(struct gm_heap *heap, struct gm_store *store)
+{
+	size_t bytes = (size_t)round_up(store->kept.bytes);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no host memory for %zu bytes of what is to "
+			       "sleep: let it go to a file (`folder`), or drop "
+			       "some of it (gpumem_tag_set_sleep())",
+			       bytes);
+	(void)madvise(memory, bytes, MADV_HUGEPAGE);
+	store->memory = memory;
+	store->memory_bytes = bytes;
+	count(heap->sleep, (int64_t)bytes);
+	return GPUMEM_OK;
+}
+
+static gpumem_status open_file(struct gm_store *store, const char *folder)
+{
+	const int flags = O_TMPFILE | O_RDWR | O_CLOEXEC;
+	int error;
+
+	store->fd = open(folder, flags | O_DIRECT, 0600);
+	if (store->fd < 0 && errno == EINVAL)
+		store->fd = open(folder, flags, 0600);
+	if (store->fd < 0)
+		return gm_fail(GPUMEM_INVALID,
+			       "what is to sleep cannot go to a file without a "
+			       "name in %s: %s",
+			       folder, strerror(errno));
+	error = posix_fallocate(store->fd, 0,
+				(off_t)round_up(store->kept.bytes));
+	if (error && error != EOPNOTSUPP && error != EINVAL)
+		return gm_fail(GPUMEM_NO_HOST_MEMORY,
+			       "no room for %llu bytes of what is to sleep in "
+			       "%s: %s",
+			       (unsigned long long)store->kept.bytes, folder,
+			       strerror(error));
+	return GPUMEM_OK;
+}
+
+gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
+			    const struct gpumem_sleep_options *options)
+{
+	uint64_t bytes = store->kept.bytes;
+
+	store->retain = options->flags & GPUMEM_SLEEP_RETAIN;
+	store->kind = options->folder ? GM_STORE_FILE
+		      : options->flags & GPUMEM_SLEEP_PAGEABLE
+			      ? GM_STORE_PAGEABLE
+			      : GM_STORE_PINNED;
+	store->chunk_count =
+		(size_t)((bytes + store->chunk_bytes - 1) / store->chunk_bytes);
+	if (!bytes)
+		return GPUMEM_OK;
+	switch (store->kind) {
+	case GM_STORE_FILE:
+		return open_file(store, options->folder);
+	case GM_STORE_PAGEABLE:
+		return open_pageable(heap, store);
+	case GM_STORE_PINNED:
+		break;
+	}
+	store->chunk = calloc(store->chunk_count, sizeof(*store->chunk));
+	return store->chunk ? GPUMEM_OK
+			    : gm_fail(GPUMEM_NO_HOST_MEMORY,
+				      "no host memory for what is to sleep");
+}
+
+void gm_store_close(struct gm_heap *heap, struct gm_store *store)
+{
+	for (size_t i = 0; store->chunk && i < store->chunk_count; i++)
+		if (store->chunk[i])
+			gm_chunk_give(heap, store->chunk[i], store->retain);
+	free(store->chunk);
+	if (store->memory) {
+		munmap(store->memory, store->memory_bytes);
+		count(heap->sleep, -(int64_t)store->memory_bytes);
+	}
+	if (store->fd >= 0)
+		close(store->fd);
+	gm_pieces_free(&store->kept);
+	gm_pieces_free(&store->zeros);
+	free(store);
+}
+
+size_t gm_store_chunk(const struct gm_store *store, size_t number)
+{
+	uint64_t left =
+		store->kept.bytes - (uint64_t)number * store->chunk_bytes;
+
+	return left < store->chunk_bytes ? (size_t)left : store->chunk_bytes;
+}
+
+/* Until all is done. False: errno says why not, or 0: the file has ended. What
+ * O_DIRECT does not take goes without it. */
+static bool transfer(int fd, unsigned char *buffer, size_t bytes, off_t at,
+		     bool writes)
+{
+	while (bytes) {
+		ssize_t done = writes ? pwrite(fd, buffer, bytes, at)
+				      : pread(fd, buffer, bytes, at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0 && errno == EINVAL &&
+		    fcntl(fd, F_GETFL) & O_DIRECT) {
+			(void)fcntl(fd, F_SETFL,
+				    fcntl(fd, F_GETFL) & ~O_DIRECT);
+			continue;
+		}
+		if (!done)
+			errno = 0;
+		if (done <= 0)
+			return false;
+		buffer += done;
+		bytes -= (size_t)done;
+		at += done;
+	}
+	return true;
+}
+
+gpumem_status gm_store_write(const struct gm_store *store, size_t number,
+			     const unsigned char *buffer)
+{
+	uint64_t at = (uint64_t)number * store->chunk_bytes;
+	size_t bytes = gm_store_chunk(store, number);
+
+	if (store->kind == GM_STORE_PAGEABLE) {
+		memcpy(store->memory + at, buffer, bytes);
+		return GPUMEM_OK;
+	}
+	if (transfer(store->fd, (unsigned char *)buffer,
+		     (size_t)round_up(bytes), (off_t)at, true))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_NO_HOST_MEMORY,
+		       "what is to sleep could not be written to its file: %s",
+		       strerror(errno));
+}
+
+gpumem_status gm_store_read(const struct gm_store *store, size_t number,
+			    unsigned char *buffer)
+{
+	uint64_t at = (uint64_t)number * store->chunk_bytes;
+	size_t bytes = gm_store_chunk(store, number);
+
+	if (store->kind == GM_STORE_PAGEABLE) {
+		memcpy(buffer, store->memory + at, bytes);
+		return GPUMEM_OK;
+	}
+	if (transfer(store->fd, buffer, (size_t)round_up(bytes), (off_t)at,
+		     false))
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_DRIVER,
+		       "what sleeps could not be read back from its file: %s",
+		       errno ? strerror(errno) : "it is too short");
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The memory that a wake needs, all of it or none: new handles within the
+ * limit, as large as they may be; and where the driver or the limit has no
+ * more, what helps an allocation too (heap/helps.c). Each batch is a growth of
+ * its own, so that what is asked for counts. See parts.h.
+ */
+#include "parts.h"
+#include "pages/handle.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* So many handles are asked for at a time. */
+enum { BATCH = 64 };
+
+struct take {
+	struct gm_heap *heap;
+	struct gm_takes *takes;
+	struct gm_areas missing; /* without memory */
+	size_t area, done;	 /* so far: areas; bytes of the next */
+	size_t most_pages;	 /* of a handle, as far as the driver goes */
+	struct gm_attempt attempt;
+};
+
+/* The areas, but for pages that have memory. */
+static gpumem_status find_missing(struct take *take,
+				  const struct gm_areas *areas)
+{
+	struct gm_heap *heap = take->heap;
+	gpumem_status status = GPUMEM_OK;
+
+	pthread_mutex_lock(&heap->mutex);
+	for (size_t i = 0; i < areas->count; i++) {
+		uintptr_t at = areas->area[i].start;
+		uintptr_t end = at + areas->area[i].bytes;
+		const struct gm_page *page = gm_page_at(&heap->spans, at);
+
+		for (; at < end && status == GPUMEM_OK;
+		     at += heap->page_bytes, page++)
+			if (!page->handle)
+				status = gm_areas_add(&take->missing, at,
+						      heap->page_bytes);
+	}
+	pthread_mutex_unlock(&heap->mutex);
+	return status;
+}
+
+static gpumem_status make_room(struct take *take)
+{
+	struct gm_takes *takes = take->takes;
+	size_t pages = 0;
+
+	for (size_t i = 0; i < take->missing.count; i++)
+		pages += take->missing.area[i].bytes / take->heap->page_bytes;
+	takes->bytes = (uint64_t)pages * take->heap->page_bytes;
+	takes->room = pages;
+	if (!pages)
+		return GPUMEM_OK;
+	takes->take = malloc(pages * sizeof(*takes->take));
+	return takes->take ? GPUMEM_OK
+			   : gm_fail(GPUMEM_NO_HOST_MEMORY,
+				     "no host memory for a list of %zu pages",
+				     pages);
+}
+
+/* The largest power of two. */
+static size_t power_in(size_t pages)
+{
+	return (size_t)1 << (63 - __builtin_clzll(pages));
+}
+
+/* Within the growth: handles of one size. */
+static gpumem_status create(struct take *take, size_t pages, size_t count,
+			    gpumem_page *page, size_t *made)
+{
+	struct gm_heap *heap = take->heap;
+	size_t bytes = pages * heap->page_bytes;
+	uint64_t room = gm_limit_room(heap, &take->attempt) / bytes;
+	const struct gm_flight flight = {
+		.creating_bytes = (count < room ? count : room) * bytes};
+	gpumem_status status;
+
+	if (!room)
+		return gm_limit_check(heap, &take->attempt, bytes);
+	if (count > room)
+		count = (size_t)room;
+	gm_growth_let_go(heap, &flight);
+	status = gm_driver_page_create(&heap->driver, bytes, page, count, made);
+	gm_growth_take_up(heap, &take->attempt);
+	gm_budget_reserve(heap, *made * bytes, *made);
+	heap->space->away.taken_bytes += *made * bytes;
+	heap->space->away.taken_handles += *made;
+	return gm_budget_answer(&take->attempt, status);
+}
+
+static gpumem_status grow(struct take *take, size_t pages, size_t count,
+			  gpumem_page *page, size_t *made)
+{
+	struct gm_heap *heap = take->heap;
+	struct gm_gate *gate = heap->driver.device->gate;
+	gpumem_status status;
+
+	pthread_mutex_lock(&heap->mutex);
+	while (!gm_growth_begin(heap))
+		;
+	gm_gate_enter(gate);
+	status = create(take, pages, count, page, made);
+	gm_gate_leave(gate);
+	gm_growth_end(heap);
+	pthread_mutex_unlock(&heap->mutex);
+	return status;
+}
+
+static void note(struct take *take, size_t pages, const gpumem_page *page,
+		 size_t count)
+{
+	const struct gm_area *area = &take->missing.area[take->area];
+
+	for (size_t i = 0; i < count; i++) {
+		take->takes->take[take->takes->count++] =
+			(struct gm_taken){.start = area->start + take->done,
+					  .pages = pages,
+					  .page = page[i]};
+		take->done += pages * take->heap->page_bytes;
+	}
+	if (take->done == area->bytes) {
+		take->area++;
+		take->done = 0;
+	}
+}
+
+/* Goes on where it ended. The largest that a driver has no room for may go in
+ * smaller ones. */
+static gpumem_status take_all(struct take *take)
+{
+	gpumem_status status = GPUMEM_OK;
+
+	while (status == GPUMEM_OK && take->area < take->missing.count) {
+		const struct gm_area *area = &take->missing.area[take->area];
+		size_t left =
+			(area->bytes - take->done) / take->heap->page_bytes;
+		size_t pages = power_in(left), made = 0, count;
+		gpumem_page page[BATCH];
+
+		if (pages > take->most_pages)
+			pages = take->most_pages;
+		count = left / pages < BATCH ? left / pages : BATCH;
+		status = grow(take, pages, count, page, &made);
+		note(take, pages, page, made);
+		if ((status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT) &&
+		    pages > 1) {
+			take->most_pages = pages / 2;
+			status = GPUMEM_OK;
+		}
+	}
+	return status;
+}
+
+/* ---- what helps, with nothing locked; true: try again ---- */
+
+static bool trim_all(struct take *take, gpumem_status why)
+{
+	uint64_t released;
+
+	(void)why;
+	(void)gm_heap_trim(take->heap, 0, &released);
+	take->heap->policy->helpers->trim_others(take->heap);
+	return true;
+}
+
+static bool ask_program(struct take *take, gpumem_status why)
+{
+	return take->heap->policy->helpers->ask_program(
+		take->heap, take->takes->bytes, why);
+}
+
+static bool wait_for_own(struct take *take, gpumem_status why)
+{
+	struct gm_heap *heap = take->heap;
+	uint64_t released;
+	bool progress;
+
+	(void)why;
+	if (!heap->policy->wait)
+		return false;
+	pthread_mutex_lock(&heap->mutex);
+	progress = gm_pending_wait(heap) || gm_arenas_wait(heap);
+	pthread_mutex_unlock(&heap->mutex);
+	(void)gm_heap_trim(heap, 0, &released);
+	return progress;
+}
+
+static bool wait_for_others(struct take *take, gpumem_status why)
+{
+	bool waited = false;
+
+	return take->heap->policy->wait && why == GPUMEM_NO_MEMORY &&
+	       take->heap->policy->helpers->wait_for_others(take->heap,
+							    &waited) &&
+	       waited;
+}
+
+static const struct {
+	bool (*help)(struct take *take, gpumem_status why);
+	bool again;
+} helps[] = {{trim_all, false},
+	     {ask_program, false},
+	     {wait_for_own, true},
+	     {wait_for_others, true}};
+
+static gpumem_status climb(struct take *take)
+{
+	gpumem_status status = take_all(take);
+	size_t i = 0;
+
+	while ((status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT) &&
+	       i < sizeof(helps) / sizeof(helps[0])) {
+		bool helped = helps[i].help(take, status);
+
+		i += !helped || !helps[i].again;
+		take->most_pages = take->heap->space->handle_pages;
+		if (helped)
+			status = take_all(take);
+	}
+	return status;
+}
+
+gpumem_status gm_take(struct gm_heap *heap, const struct gm_areas *areas,
+		      struct gm_takes *takes)
+{
+	struct take take = {.heap = heap,
+			    .takes = takes,
+			    .most_pages = heap->space->handle_pages,
+			    .attempt = {.beyond_soft = true}};
+	gpumem_status status = find_missing(&take, areas);
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+
+	if (status == GPUMEM_OK)
+		status = make_room(&take);
+	if (status == GPUMEM_OK)
+		status = climb(&take);
+	gm_areas_free(&take.missing);
+	takes->device_limit = take.attempt.device_limited;
+	if (status == GPUMEM_OK)
+		return GPUMEM_OK;
+	gm_error_get(&error);
+	gm_take_undo(heap, takes);
+	gm_error_set(&error);
+	return status;
+}
+
+/* What the driver does not take back becomes spare; without host memory for
+ * that it counts as taken for good. */
+static void give_back(struct gm_heap *heap, const struct gm_taken *taken)
+{
+	size_t bytes = taken->pages * heap->page_bytes, done = 0;
+	gpumem_status status = gm_driver_page_destroy(&heap->driver, bytes,
+						      &taken->page, 1, &done);
+	const struct gm_handle kept = {.page = taken->page,
+				       .pages = taken->pages};
+
+	pthread_mutex_lock(&heap->mutex);
+	if (status != GPUMEM_OK)
+		status = gm_spare_room(heap, 1);
+	if (status == GPUMEM_OK) {
+		heap->space->away.taken_bytes -= bytes;
+		heap->space->away.taken_handles--;
+	}
+	if (done)
+		gm_budget_unreserve(heap, bytes, 1);
+	else if (status == GPUMEM_OK)
+		gm_spare_give(heap, &kept, 1);
+	pthread_mutex_unlock(&heap->mutex);
+}
+
+void gm_take_undo(struct gm_heap *heap, struct gm_takes *takes)
+{
+	for (size_t i = 0; i < takes->count; i++)
+		if (!takes->take[i].mapped)
+			give_back(heap, &takes->take[i]);
+	free(takes->take);
+	*takes = (struct gm_takes){.bytes = takes->bytes,
+				   .device_limit = takes->device_limit};
+}
