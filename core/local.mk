@@ -316,6 +316,7 @@ libsleep_la_SOURCES = \
 	core/sleep/move.c \
 	core/sleep/parts.h \
 	core/sleep/plan.c \
+	core/sleep/queue.c \
 	core/sleep/sleep.c \
 	core/sleep/sleep.h \
 	core/sleep/store.c \

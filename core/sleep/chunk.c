@@ -86,29 +86,31 @@ gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
 	return GPUMEM_OK;
 }
 
-static void end(struct gm_heap *heap, struct gm_chunk *chunk)
+static void put(struct gm_sleep *sleep, struct gm_chunk *chunk)
 {
-	count(heap->sleep, -(int64_t)chunk->bytes);
-	if (is_pinned(heap))
-		(void)gm_driver_free(&heap->sleep->pinned,
-				     (uintptr_t)chunk->memory, chunk->bytes);
-	else
-		munmap(chunk->memory, chunk->bytes);
-	free(chunk);
-}
-
-void gm_chunk_give(struct gm_heap *heap, struct gm_chunk *chunk, bool retain)
-{
-	struct gm_sleep *sleep = heap->sleep;
-
-	if (!retain) {
-		end(heap, chunk);
-		return;
-	}
 	pthread_mutex_lock(&sleep->mutex);
 	chunk->next = sleep->chunks;
 	sleep->chunks = chunk;
 	pthread_mutex_unlock(&sleep->mutex);
+}
+
+/* False: the driver does not take it back. */
+static bool end(struct gm_heap *heap, struct gm_chunk *chunk)
+{
+	if (!is_pinned(heap))
+		munmap(chunk->memory, chunk->bytes);
+	else if (gm_driver_free(&heap->sleep->pinned, (uintptr_t)chunk->memory,
+				chunk->bytes) != GPUMEM_OK)
+		return false;
+	count(heap->sleep, -(int64_t)chunk->bytes);
+	free(chunk);
+	return true;
+}
+
+void gm_chunk_give(struct gm_heap *heap, struct gm_chunk *chunk, bool retain)
+{
+	if (retain || gm_queues_unsure(heap) || !end(heap, chunk))
+		put(heap->sleep, chunk);
 }
 
 void gm_sleep_end(struct gm_heap *heap)
@@ -117,6 +119,7 @@ void gm_sleep_end(struct gm_heap *heap)
 
 	if (!sleep)
 		return;
+	gm_queues_forget(heap);
 	while (sleep->stores) {
 		struct gm_store *store = sleep->stores;
 
@@ -127,7 +130,8 @@ void gm_sleep_end(struct gm_heap *heap)
 		struct gm_chunk *chunk = sleep->chunks;
 
 		sleep->chunks = chunk->next;
-		end(heap, chunk);
+		if (!end(heap, chunk))
+			free(chunk);
 	}
 	pthread_mutex_destroy(&sleep->mutex);
 	free(sleep);

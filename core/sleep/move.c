@@ -36,7 +36,7 @@ struct gm_move {
 /* One thread's. */
 struct worker {
 	struct gm_move *move;
-	gpumem_stream stream;
+	struct gm_queue *queue;
 	struct gm_chunk *buffer; /* NULL: the store's chunks are pinned */
 	uint64_t bytes;
 };
@@ -121,9 +121,10 @@ static gpumem_status copy(struct worker *worker, uintptr_t address,
 	uint64_t at = (uintptr_t)host;
 
 	worker->bytes += bytes;
-	return worker->move->areas
-		       ? gm_copy(device, address, at, bytes, worker->stream)
-		       : gm_copy(device, at, address, bytes, worker->stream);
+	return worker->move->areas ? gm_copy(device, address, at, bytes,
+					     worker->queue->stream)
+				   : gm_copy(device, at, address, bytes,
+					     worker->queue->stream);
 }
 
 /* What the areas have of so many bytes at an address. */
@@ -171,8 +172,7 @@ static gpumem_status copy_chunk(struct worker *worker, size_t number,
 					host + (at - start), bytes);
 		at += bytes;
 	}
-	over = gm_stream_sync(worker->move->heap->driver.device,
-			      worker->stream);
+	over = gm_queue_sync(worker->move->heap, worker->queue);
 	return status == GPUMEM_OK ? over : status;
 }
 
@@ -241,26 +241,23 @@ static gpumem_status up(struct worker *worker, size_t number)
 static gpumem_status begin(struct worker *worker)
 {
 	struct gm_move *move = worker->move;
-	gpumem_status status =
-		gm_stream_create(move->heap->driver.device, &worker->stream);
+	gpumem_status status = gm_queue_begin(move->heap, &worker->queue);
 
-	if (status != GPUMEM_OK)
-		worker->stream = NULL;
-	else if (move->store->kind != GM_STORE_PINNED)
+	if (status == GPUMEM_OK && move->store->kind != GM_STORE_PINNED)
 		status = gm_chunk_take(move->heap, move->store->chunk_bytes,
 				       &worker->buffer);
 	return status;
 }
 
+/* In this order: what is unsure keeps its buffer. */
 static void end(struct worker *worker)
 {
 	struct gm_move *move = worker->move;
 
+	if (worker->queue)
+		gm_queue_end(move->heap, worker->queue);
 	if (worker->buffer)
 		gm_chunk_give(move->heap, worker->buffer, move->store->retain);
-	if (worker->stream)
-		(void)gm_stream_destroy(move->heap->driver.device,
-					worker->stream);
 	pthread_mutex_lock(&move->mutex);
 	move->bytes += worker->bytes;
 	pthread_mutex_unlock(&move->mutex);
@@ -409,18 +406,17 @@ gpumem_status gm_move_zeros(struct gm_heap *heap, const struct gm_store *store,
 			    const struct gm_areas *areas)
 {
 	const struct gm_pieces *zeros = &store->zeros;
-	struct gpumem_device *device = heap->driver.device;
+	struct gm_queue *queue;
 	gpumem_status status, over;
-	gpumem_stream stream;
 
 	if (!zeros->count)
 		return GPUMEM_OK;
-	status = gm_stream_create(device, &stream);
+	status = gm_queue_begin(heap, &queue);
 	if (status != GPUMEM_OK)
 		return status;
 	for (size_t i = 0; i < zeros->count && status == GPUMEM_OK; i++)
-		status = fill(heap, &zeros->piece[i], areas, stream);
-	over = gm_stream_sync(device, stream);
-	(void)gm_stream_destroy(device, stream);
+		status = fill(heap, &zeros->piece[i], areas, queue->stream);
+	over = gm_queue_sync(heap, queue);
+	gm_queue_end(heap, queue);
 	return status == GPUMEM_OK ? over : status;
 }

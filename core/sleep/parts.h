@@ -59,6 +59,27 @@ gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
 /* It is retained, or ends. */
 void gm_chunk_give(struct gm_heap *heap, struct gm_chunk *chunk, bool retain);
 
+/* ---- queue.c ---- */
+
+struct gm_queue {
+	struct gm_queue *next;
+	gpumem_stream stream;
+	bool unsure; /* its work may go on */
+};
+
+/* OK, NO_HOST_MEMORY, or an error of the driver. Without the mutex, as all of
+ * these. */
+gpumem_status gm_queue_begin(struct gm_heap *heap, struct gm_queue **queue_out);
+/* All its work is over: OK; else it is unsure. */
+gpumem_status gm_queue_sync(struct gm_heap *heap, struct gm_queue *queue);
+void gm_queue_end(struct gm_heap *heap, struct gm_queue *queue);
+/* Is any unsure? Before a sleep or a wake none may be: OK, or the driver's
+ * error. */
+bool gm_queues_unsure(struct gm_heap *heap);
+gpumem_status gm_queues_settle(struct gm_heap *heap);
+/* The heap ends. */
+void gm_queues_forget(struct gm_heap *heap);
+
 /* ---- store.c ---- */
 
 enum gm_store_kind { GM_STORE_PINNED, GM_STORE_PAGEABLE, GM_STORE_FILE };
@@ -84,7 +105,8 @@ struct gm_store {
 struct gm_sleep {
 	uint64_t number; /* of the newest sleep */
 	struct gm_store *stores;
-	pthread_mutex_t mutex;	 /* of these: */
+	pthread_mutex_t mutex; /* of these: */
+	struct gm_queue *unsure;
 	struct gm_chunk *chunks; /* retained */
 	uint64_t host_bytes;	 /* of all chunks, and of all stores */
 	struct gm_driver pinned; /* constant, but for its counters */
@@ -178,9 +200,13 @@ gpumem_status gm_plan_wake(struct gm_heap *heap, const struct gm_choice *choice,
 gpumem_status gm_wait_streams(struct gm_heap *heap,
 			      const struct gm_choice *choice,
 			      uint64_t deadline_ns);
-/* What is in the way of a plan, as a sentence; BUSY. */
-gpumem_status gm_wait_refuse(struct gm_heap *heap,
-			     const struct gm_extent *busy);
+/* A while for what is in the way of a plan, until deadline_ns at most. With the
+ * mutex, which is free when it returns. OK: nothing is as it was; BUSY: a
+ * stream is captured; or why the driver does not say whether work is over. */
+gpumem_status gm_wait_for(struct gm_heap *heap, const struct gm_extent *busy,
+			  uint64_t deadline_ns);
+/* The same as a sentence; BUSY. */
+gpumem_status gm_wait_refuse(const struct gm_extent *busy);
 
 /* ---- take.c ---- */
 

@@ -8,13 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A chunk has so many pages: the unit in which threads copy. */
 enum { CHUNK_PAGES = 32 };
-
-/* Between two looks at what is in the way. */
-static const long first_pause_ns = 100 * 1000, longest_pause_ns = 2000 * 1000;
 
 static gpumem_status check(const struct gm_heap *heap)
 {
@@ -122,20 +118,10 @@ static gpumem_status try_plan(struct gm_heap *heap, struct gm_taking *taking)
 	return status == GPUMEM_OK ? gm_plan_areas(heap, taking) : status;
 }
 
-static void pause_for(long *ns)
-{
-	const struct timespec pause = {.tv_nsec = *ns};
-
-	nanosleep(&pause, NULL);
-	if (*ns < longest_pause_ns)
-		*ns *= 2;
-}
-
 /* Until nothing is in the way. OK: the heap is stopped. */
 static gpumem_status plan(struct gm_heap *heap, struct gm_taking *taking,
 			  uint64_t deadline_ns, struct gpumem_slept *done)
 {
-	long ns = first_pause_ns;
 	gpumem_status status;
 	uint64_t released;
 
@@ -148,13 +134,16 @@ static gpumem_status plan(struct gm_heap *heap, struct gm_taking *taking,
 		gm_heap_stop(heap);
 		status = try_plan(heap, taking);
 		if (status == GPUMEM_NOT_READY && gm_clock_ns() >= deadline_ns)
-			status = gm_wait_refuse(heap, taking->busy);
+			status = gm_wait_refuse(taking->busy);
 		if (status == GPUMEM_OK)
 			return GPUMEM_OK;
-		gm_heap_go(heap);
-		if (status != GPUMEM_NOT_READY)
+		gm_locals_go(heap);
+		if (status == GPUMEM_NOT_READY)
+			status = gm_wait_for(heap, taking->busy, deadline_ns);
+		else
+			pthread_mutex_unlock(&heap->mutex);
+		if (status != GPUMEM_OK)
 			return status;
-		pause_for(&ns);
 	}
 }
 
@@ -201,8 +190,8 @@ static gpumem_status copy(struct gm_heap *heap, struct gm_store *store,
 	return status;
 }
 
-/* The heap is not stopped before or after. */
-static gpumem_status unmap(struct gm_heap *heap, const struct gm_store *store,
+/* All that is away, also what a wake could not unmap. */
+static gpumem_status unmap(struct gm_heap *heap, uint64_t kept_bytes,
 			   struct gpumem_slept *done)
 {
 	uint64_t begin_ns = gm_clock_ns(), bytes;
@@ -212,8 +201,8 @@ static gpumem_status unmap(struct gm_heap *heap, const struct gm_store *store,
 	status = gm_away_unmap(heap, &bytes);
 	gm_plan_settle(heap);
 	done->device_bytes += bytes;
-	done->kept_bytes = store->kept.bytes;
-	GM_RECORD(heap->record, GPUMEM_RECORD_SLEEP, bytes, store->kept.bytes);
+	done->kept_bytes = kept_bytes;
+	GM_RECORD(heap->record, GPUMEM_RECORD_SLEEP, bytes, kept_bytes);
 	gm_heap_go(heap);
 	done->map_ns = gm_clock_ns() - begin_ns;
 	return status;
@@ -266,11 +255,11 @@ static gpumem_status fall_asleep(struct gm_heap *heap, struct gm_taking *taking,
 	done->dropped_bytes = taking->dropped_bytes;
 	gm_heap_go(heap);
 	if (!store)
-		return status;
+		return status == GPUMEM_OK ? unmap(heap, 0, done) : status;
 	status = copy(heap, store, options, done);
 	copied = status == GPUMEM_OK;
 	if (copied)
-		status = unmap(heap, store, done);
+		status = unmap(heap, store->kept.bytes, done);
 	gm_error_get(&error);
 	if (!copied)
 		stand_up(heap, store);
@@ -296,6 +285,8 @@ gpumem_status gm_heap_sleep(struct gm_heap *heap,
 		return status;
 	status = make(heap);
 	gm_choose(&choice, options->tag);
+	if (status == GPUMEM_OK)
+		status = gm_queues_settle(heap);
 	if (status == GPUMEM_OK)
 		status = fall_asleep(heap, &taking, options, deadline_ns, done);
 	gm_plan_free(&taking);

@@ -10,6 +10,7 @@
  *     wait.c    for the work of streams that use what goes
  *     store.c   where the content is: a store for each sleep
  *     move.c    the threads that copy, down and up
+ *     queue.c   the streams of these threads
  *     chunk.c   pinned host memory, and what is retained of it
  *     sleep.c   stop, plan, copy, unmap
  *     take.c    a wake's memory: all of it or none

@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 struct waits {
 	struct gm_heap *heap;
@@ -164,11 +165,44 @@ gpumem_status gm_wait_streams(struct gm_heap *heap,
 	return status;
 }
 
-gpumem_status gm_wait_refuse(struct gm_heap *heap, const struct gm_extent *busy)
+/* Work of a stream that is gone, or of several: it is asked for again and
+ * again, as long as the driver answers. */
+static gpumem_status rest(struct gm_heap *heap, const struct one *one)
+{
+	const struct timespec pause = {.tv_nsec = 200 * 1000};
+	gpumem_status status = gm_driver_event_query(&heap->driver, one->event);
+
+	nanosleep(&pause, NULL);
+	return status == GPUMEM_NOT_READY ? GPUMEM_OK : status;
+}
+
+gpumem_status gm_wait_for(struct gm_heap *heap, const struct gm_extent *busy,
+			  uint64_t deadline_ns)
+{
+	const struct gm_arena *arena = busy->arena;
+	struct one one = {0};
+	struct waits waits = {.heap = heap, .one = &one, .count = 1};
+	gpumem_status status;
+	bool own =
+		arena && !arena->dropped && gm_extent_is(busy, GM_EXTENT_FREE);
+	one.stream = own ? arena->stream : NULL;
+	status = record(&waits);
+	if (status == GPUMEM_OK && !own && deadline_ns == UINT64_MAX)
+		(void)(gm_pending_wait(heap) || gm_arenas_wait(heap));
+	pthread_mutex_unlock(&heap->mutex);
+	if (status != GPUMEM_OK)
+		return status;
+	status = own ? wait_for(heap, &one, deadline_ns) : rest(heap, &one);
+	pthread_mutex_lock(&heap->mutex);
+	gm_events_give(heap, one.event);
+	pthread_mutex_unlock(&heap->mutex);
+	return status;
+}
+
+gpumem_status gm_wait_refuse(const struct gm_extent *busy)
 {
 	const struct gm_arena *arena = busy->arena;
 
-	(void)heap;
 	return gm_fail(GPUMEM_BUSY,
 		       "%s at %#zx shares pages with what is to sleep, and "
 		       "stream %p is still at work there: wait for it, or "

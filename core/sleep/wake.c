@@ -200,16 +200,18 @@ static void set_pages(struct waking *waking, bool awake)
 	}
 }
 
-/* What does not unmap keeps its memory, and is away as before. */
+/* What does not unmap, or is perhaps being copied to, keeps its memory, and is
+ * away as before. */
 static void undo(struct waking *waking)
 {
 	struct gm_heap *heap = waking->heap;
+	bool unsure = gm_queues_unsure(heap);
 	gpumem_page pages[STEP_HANDLES];
 	struct gm_run run;
 
 	for (size_t i = 0; i < waking->takes.count; i += run.count) {
 		run = run_at(waking, i, pages);
-		if (waking->takes.take[i].mapped &&
+		if (waking->takes.take[i].mapped && !unsure &&
 		    gm_driver_unmap(&heap->driver, run.start, run.count,
 				    run.pages * heap->page_bytes) == GPUMEM_OK)
 			set_mapped(waking, i, run.count, false);
@@ -311,10 +313,13 @@ gpumem_status gm_heap_wake(struct gm_heap *heap, uint32_t tag,
 	if (status != GPUMEM_OK)
 		return status;
 	gm_choose(&choice, tag);
+	if (heap->sleep)
+		status = gm_queues_settle(heap);
 	gm_heap_stop(heap);
 	gm_plan_settle(heap);
 	before = heap->counters.sleeping.current;
-	status = heap->sleep ? list(&waking, &choice) : GPUMEM_OK;
+	if (heap->sleep && status == GPUMEM_OK)
+		status = list(&waking, &choice);
 	gm_heap_go(heap);
 	if (status == GPUMEM_OK && waking.areas.count)
 		status = wake(&waking, done, need_bytes_out, device_limit_out);

@@ -207,6 +207,8 @@ lib_tests = \
 	tests/unit/lib/share_option \
 	tests/unit/lib/siblings \
 	tests/unit/lib/sleep \
+	tests/unit/lib/sleep_faults \
+	tests/unit/lib/sleep_random \
 	tests/unit/lib/stats \
 	tests/unit/lib/stream_capture \
 	tests/unit/lib/stream_drop \

@@ -209,9 +209,10 @@ static void test_frees(bool all)
 
 static void test_by_tag(void)
 {
-	const uint32_t tags[] = {tag_of("weights", GPUMEM_SLEEP_KEEP),
-				 tag_of("cache", GPUMEM_SLEEP_DROP),
-				 tag_of("weights/inside", GPUMEM_SLEEP_INHERIT)};
+	const uint32_t tags[] = {
+		tag_of("weights", GPUMEM_SLEEP_KEEP),
+		tag_of("cache", GPUMEM_SLEEP_DROP),
+		tag_of("weights/inside", GPUMEM_SLEEP_INHERIT)};
 	gpumem_pool *pool;
 	uint64_t first;
 	size_t wrong = 0;
@@ -270,8 +271,7 @@ static void test_refused(void)
 	     "a block that sleeps is not resized");
 	said(gpumem_resize(small, 50, NULL, &usable), GPUMEM_BUSY,
 	     "nor a small one");
-	said(gpumem_export(ptr, &shared, NULL, 0), GPUMEM_BUSY,
-	     "nor exported");
+	said(gpumem_export(ptr, &shared, NULL, 0), GPUMEM_BUSY, "nor exported");
 	said(gpumem_pool_destroy(pool, 0), GPUMEM_BUSY,
 	     "a pool whose blocks sleep has live blocks");
 	must(sleep_all(pool));
