@@ -371,6 +371,7 @@ if [ "$backend" = cuda ] && [ -f "$cuda/include/cuda.h" ]; then
 	step served "stream-ordered allocations" served
 	step busy "nothing waits for a kernel" with_cuda busy
 	step give_back "what the driver takes to free memory" with_cuda give_back
+	step sleep "sleep and wake" with_cuda sleep
 	step lock "a call beside those of another thread" with_cuda lock
 	step graph "memory of a captured graph" with_cuda graph
 	step in_capture "what may be called beside a capture" \

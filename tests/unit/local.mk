@@ -109,6 +109,7 @@ pool_tests = \
 lib_tests = \
 	tests/unit/cuda/adopted \
 	tests/unit/cuda/lost \
+	tests/unit/cuda/sleep \
 	tests/unit/cuda/waits \
 	tests/unit/hip/pools \
 	tests/unit/opencl/commands \

@@ -9,7 +9,7 @@
  */
 #include "sleep.h"
 
-enum { PAGE = 256 * KIB, BLOCKS = 48, STREAMS = 3, TAGS = 6 };
+enum { PAGE = 256 * KIB, BLOCKS = 24, STREAMS = 3, TAGS = 6 };
 
 static struct {
 	unsigned char *ptr;
@@ -42,9 +42,9 @@ static size_t random_size(void)
 	case 1:
 		return 1 + random_below(PAGE);
 	case 2:
-		return 1 + random_below(8 * PAGE);
+		return 1 + random_below(3 * PAGE);
 	default:
-		return PAGE * (1 + random_below(4));
+		return PAGE * (1 + random_below(2));
 	}
 }
 
@@ -172,7 +172,7 @@ static void check(unsigned long cycle)
 /* Others use some of the device; or there is a limit. */
 static void neighbours(bool on)
 {
-	must(gpumem_host_outside(0, on ? random_below(160 * MIB) : 0));
+	must(gpumem_host_outside(0, on ? random_below(24 * MIB) : 0));
 }
 
 static void cycle(unsigned long number)
@@ -219,8 +219,8 @@ static void hold(bool on)
 static void program(unsigned long seed, unsigned long length)
 {
 	random_seed(seed);
-	device_start("160MiB", true);
-	pool = new_pool(seed % 2 ? 96 * MIB : 0);
+	device_start("24MiB", true);
+	pool = new_pool(seed % 2 ? 12 * MIB : 0);
 	for (unsigned i = 0; i < STREAMS; i++)
 		stream[i] = new_stream();
 	hold(seed % 3 == 0);
