@@ -43,6 +43,7 @@ dist_man_MANS = \
 	docs/man/gpumem_record.5 \
 	docs/man/gpumem_resize.3 \
 	docs/man/gpumem_share.3 \
+	docs/man/gpumem_sleep.3 \
 	docs/man/gpumem_stats.3 \
 	docs/man/gpumem_tag.3 \
 	docs/man/gpumem_trace.5

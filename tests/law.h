@@ -46,8 +46,8 @@ static inline const char *unlawful(const struct gpumem_stats *s)
 		return "pending == active - allocated";
 	if (s->quarantined_bytes > s->pending_bytes)
 		return "quarantined <= pending";
-	if (s->free_bytes != s->reserved.current + s->sleeping.current -
-				     s->active.current)
+	if (s->free_bytes !=
+	    s->reserved.current + s->sleeping.current - s->active.current)
 		return "free == reserved + sleeping - active";
 	if (s->cached_bytes > s->free_bytes)
 		return "cached <= free";

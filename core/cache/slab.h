@@ -272,13 +272,12 @@ static inline uint64_t gm_slot_gone_bytes(const struct gm_heap *heap,
 					  const struct gm_slab *slab,
 					  uint32_t slot)
 {
-	return slab->asleep
-		       ? gm_pages_gone_bytes(&heap->spans,
-					     slab->address +
-						     (uintptr_t)slot *
-							     slab->class.bytes,
-					     slab->class.bytes)
-		       : 0;
+	return slab->asleep ? gm_pages_gone_bytes(
+				      &heap->spans,
+				      slab->address + (uintptr_t)slot *
+							      slab->class.bytes,
+				      slab->class.bytes)
+			    : 0;
 }
 
 struct gm_tally;

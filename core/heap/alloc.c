@@ -47,8 +47,9 @@ static bool exceeds_limit(const struct gm_heap *heap,
 
 /* Would live blocks have more than `limit`, 0: none, with so much more? They
  * never have more than is reserved, which is not above the limit, or was before
- * that was lowered; but what sleeps has none of it. What is pending, or in the caches of threads, is not live:
- * these are asked where what they have not said yet may matter. */
+ * that was lowered; but what sleeps has none of it. What is pending, or in the
+ * caches of threads, is not live: these are asked where what they have not said
+ * yet may matter. */
 static bool is_full(struct gm_heap *heap, uint64_t limit, uint64_t bytes)
 {
 	const struct gm_counters *counters = &heap->counters;

@@ -74,10 +74,10 @@ static gpumem_status check_asleep(const struct gm_heap *heap,
 	       "the extent at %#zx sleeps, and has a heap where its number "
 	       "stands",
 	       extent->address);
-	tally->parked_bytes += extent->bytes - gm_pages_gone_bytes(
-						       &heap->spans,
-						       extent->address,
-						       extent->bytes);
+	tally->parked_bytes +=
+		extent->bytes - gm_pages_gone_bytes(&heap->spans,
+						    extent->address,
+						    extent->bytes);
 	return GPUMEM_OK;
 }
 

@@ -293,7 +293,7 @@ gpumem_status gm_heap_resize(void *ptr, size_t bytes, gpumem_stream stream,
 	status = gm_block_refuse_away(&resize.block, "resized");
 	if (status == GPUMEM_OK)
 		status = tag ? resize_tagged(&resize, tag, holds_out)
-		     : resize_either(&resize, holds_out);
+			     : resize_either(&resize, holds_out);
 	if (status == GPUMEM_OK && heap->policy->hook.fn)
 		gm_hook_tell(heap, (uintptr_t)ptr, GPUMEM_HOOK_RESIZE, stream);
 	if (status == GPUMEM_OK && heap->record)

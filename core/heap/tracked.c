@@ -12,8 +12,8 @@
 
 void gm_heap_gate(struct gm_heap *heap)
 {
-	heap->caches->gated = heap->policy->hook.fn ||
-			      heap->policy->tracked || heap->space->away.pages;
+	heap->caches->gated = heap->policy->hook.fn || heap->policy->tracked ||
+			      heap->space->away.pages;
 }
 
 void gm_heap_track_begin(struct gm_heap *heap, unsigned frames)

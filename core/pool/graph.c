@@ -161,9 +161,8 @@ gpumem_status gm_graph_destroy(struct gpumem_graph *graph, gpumem_stream stream)
 				 "a stream that is being captured cannot tell "
 				 "when the graph's work is over");
 	else if (has_away(graph))
-		status = gm_fail(GPUMEM_BUSY,
-				 "memory of this graph is asleep: "
-				 "gpumem_pool_wake() it first");
+		status = gm_fail(GPUMEM_BUSY, "memory of this graph is asleep: "
+					      "gpumem_pool_wake() it first");
 	else
 		status = release(graph, stream);
 	if (status == GPUMEM_OK)

@@ -200,10 +200,11 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 			       "on %s",
 			       pool->name, pool->device->info.name);
 	if (sleeps)
-		return gm_fail(GPUMEM_BUSY,
-			       "another thread puts pool \"%s\" on %s to sleep, "
-			       "or wakes it",
-			       pool->name, pool->device->info.name);
+		return gm_fail(
+			GPUMEM_BUSY,
+			"another thread puts pool \"%s\" on %s to sleep, "
+			"or wakes it",
+			pool->name, pool->device->info.name);
 	if ((!blocks && !graphs) || force)
 		return GPUMEM_OK;
 	if (graphs)

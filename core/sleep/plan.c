@@ -53,13 +53,22 @@ static bool has_work(struct gm_heap *heap, uintptr_t address)
 	return false;
 }
 
-/* Of a stream that is gone: nobody else would wait for it. */
+/* Of a stream that is gone: nobody else would wait for it. A graph's arena is
+ * asked by its last event, since nothing of it ever counts as completed. */
 static bool is_dropped_and_busy(struct gm_arena *arena)
 {
-	if (!arena->dropped || arena->completed == arena->seqno)
+	const struct gm_fence *last;
+
+	if (!arena->dropped || arena->completed == arena->seqno ||
+	    !arena->fence_count)
 		return false;
-	gm_arena_poll(arena, NULL, false);
-	return arena->completed != arena->seqno;
+	if (!arena->graph) {
+		gm_arena_poll(arena, NULL, false);
+		return arena->completed != arena->seqno;
+	}
+	last = gm_arena_fence(arena, arena->seqno);
+	return last && gm_driver_event_query(&arena->heap->driver,
+					     last->event) != GPUMEM_OK;
 }
 
 static enum kind kind_of_slab(struct gm_heap *heap, const struct gm_slab *slab,
@@ -102,14 +111,16 @@ static enum kind kind_of_large(struct gm_heap *heap,
 	return kind;
 }
 
+/* That of a graph is never completed, but its streams were waited for. */
 static enum kind kind_of_free(const struct gm_extent *extent,
 			      const struct gm_choice *choice)
 {
-	if (extent->arena->graph && !choice->all)
+	if (extent->arena->graph && choice->all)
+		return is_dropped_and_busy(extent->arena) ? BUSY : GOES;
+	if (extent->arena->graph)
 		return STAYS;
-	if (!gm_arena_completed(extent->arena, extent->seqno))
-		return BUSY;
-	return extent->arena->graph ? GOES : NEUTRAL;
+	return gm_arena_completed(extent->arena, extent->seqno) ? NEUTRAL
+								: BUSY;
 }
 
 static enum kind kind_of(struct gm_heap *heap, const struct gm_extent *extent,

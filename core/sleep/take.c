@@ -161,12 +161,9 @@ static gpumem_status take_all(struct take *take)
 
 /* ---- what helps, with nothing locked; true: try again ---- */
 
-static bool trim_all(struct take *take, gpumem_status why)
+static bool trim_others(struct take *take, gpumem_status why)
 {
-	uint64_t released;
-
 	(void)why;
-	(void)gm_heap_trim(take->heap, 0, &released);
 	take->heap->policy->helpers->trim_others(take->heap);
 	return true;
 }
@@ -180,7 +177,6 @@ static bool ask_program(struct take *take, gpumem_status why)
 static bool wait_for_own(struct take *take, gpumem_status why)
 {
 	struct gm_heap *heap = take->heap;
-	uint64_t released;
 	bool progress;
 
 	(void)why;
@@ -189,7 +185,6 @@ static bool wait_for_own(struct take *take, gpumem_status why)
 	pthread_mutex_lock(&heap->mutex);
 	progress = gm_pending_wait(heap) || gm_arenas_wait(heap);
 	pthread_mutex_unlock(&heap->mutex);
-	(void)gm_heap_trim(heap, 0, &released);
 	return progress;
 }
 
@@ -206,14 +201,16 @@ static bool wait_for_others(struct take *take, gpumem_status why)
 static const struct {
 	bool (*help)(struct take *take, gpumem_status why);
 	bool again;
-} helps[] = {{trim_all, false},
+} helps[] = {{trim_others, false},
 	     {ask_program, false},
 	     {wait_for_own, true},
 	     {wait_for_others, true}};
 
+/* The pool's own free memory is of use to it only as the driver's. */
 static gpumem_status climb(struct take *take)
 {
 	gpumem_status status = take_all(take);
+	uint64_t released;
 	size_t i = 0;
 
 	while ((status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT) &&
@@ -222,8 +219,10 @@ static gpumem_status climb(struct take *take)
 
 		i += !helped || !helps[i].again;
 		take->most_pages = take->heap->space->handle_pages;
-		if (helped)
-			status = take_all(take);
+		if (!helped)
+			continue;
+		(void)gm_heap_trim(take->heap, 0, &released);
+		status = take_all(take);
 	}
 	return status;
 }

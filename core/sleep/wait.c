@@ -89,10 +89,23 @@ static gpumem_status add_slots(struct waits *waits, const struct gm_slab *slab)
 	return status;
 }
 
+/* Those from which a graph has memory, free or not. */
+static gpumem_status add_graphs(struct waits *waits)
+{
+	const struct gm_arena *arena = waits->heap->order->private_arenas;
+	gpumem_status status = GPUMEM_OK;
+
+	for (; arena && status == GPUMEM_OK && waits->choice->all;
+	     arena = arena->next)
+		if (!arena->dropped)
+			status = add(waits, arena->stream);
+	return status;
+}
+
 static gpumem_status list(struct waits *waits)
 {
 	const struct gm_extent *extent = gm_heap_first(waits->heap);
-	gpumem_status status = GPUMEM_OK;
+	gpumem_status status = add_graphs(waits);
 
 	for (; extent && status == GPUMEM_OK;
 	     extent = gm_heap_next(waits->heap, extent)) {

@@ -13,12 +13,12 @@ gpumem_status gm_check_parts(const struct gm_heap *heap,
 {
 	const struct gm_space *space = heap->space;
 	const struct gm_parts parts = gm_space_parts(heap);
-	uint64_t whole =
-		tally->whole_bytes + space->releasing_bytes +
-		space->away.taken_bytes + space->spare_pages * heap->page_bytes + gm_growth_bytes(heap);
-	uint64_t handles =
-		tally->handle_part_bytes + tally->parked_bytes +
-		space->model->rest_bytes(heap);
+	uint64_t whole = tally->whole_bytes + space->releasing_bytes +
+			 space->away.taken_bytes +
+			 space->spare_pages * heap->page_bytes +
+			 gm_growth_bytes(heap);
+	uint64_t handles = tally->handle_part_bytes + tally->parked_bytes +
+			   space->model->rest_bytes(heap);
 	uint64_t sum = tally->allocated - tally->sleeping + tally->pending +
 		       cached_bytes + tally->slab_part_bytes + whole +
 		       tally->page_part_bytes + handles + tally->graph_bytes;

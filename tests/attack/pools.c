@@ -233,6 +233,50 @@ void attack_gpumem_pool_trim(void)
 	       (ull)(out ? *out : 0));
 }
 
+/* Others look into its blocks: so it wakes at once, for which nothing may fail
+ * and nobody else have memory. */
+void attack_gpumem_pool_sleep(void)
+{
+	struct gpumem_sleep_options options =
+		GPUMEM_INIT(struct gpumem_sleep_options);
+	struct gpumem_slept *out;
+	struct pool *pool;
+	gpumem_status status;
+
+	if (world.faulty || world.outside)
+		return;
+	pool = pick_pool();
+	out = one_in(2) ? NULL : out_struct(sizeof(*out));
+	options.flags = (uint32_t)random_below(4);
+	options.timeout_ns = 1 + random_below(1000000);
+	options.tag = one_in(2) ? 0 : gpumem_tag_get();
+	if (rarely()) {
+		wrong(B(INVALID));
+		if (one_in(3))
+			options.flags = 4;
+		else if (one_in(2))
+			options.tag = UINT32_MAX;
+		else
+			options.size = 1;
+	}
+	status = gpumem_pool_sleep(pool_of(pool), &options, out);
+	(void)judge(status);
+	if (pool && status != GPUMEM_LOST)
+		must(gpumem_pool_wake(pool->handle, 0, NULL));
+}
+
+void attack_gpumem_pool_wake(void)
+{
+	struct pool *pool = pick_pool();
+	uint32_t tag = one_in(2) ? 0 : gpumem_tag_get();
+
+	if (rarely()) {
+		tag = UINT32_MAX;
+		wrong(B(INVALID));
+	}
+	(void)judge(gpumem_pool_wake(pool_of(pool), tag, NULL));
+}
+
 void attack_gpumem_pool_drop_stream(void)
 {
 	struct pool *pool = pick_pool();

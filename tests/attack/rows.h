@@ -124,10 +124,12 @@
 	  B(BUSY) | ASKS | B(NO_HOST_MEMORY))                                  \
 	X(gpumem_pool_set_soft_limit, 3, 0)                                    \
 	X(gpumem_pool_set_soft_limit_percent, 2, 0)                            \
+	X(gpumem_pool_sleep, 3, B(BUSY) | B(UNSUPPORTED) | TAKES)              \
 	X(gpumem_pool_stats, 5, 0)                                             \
 	X(gpumem_pool_track_begin, 2, 0)                                       \
 	X(gpumem_pool_track_end, 1, 0)                                         \
 	X(gpumem_pool_trim, 8, ASKS | B(NO_HOST_MEMORY))                       \
+	X(gpumem_pool_wake, 4, B(BUSY) | B(LIMIT) | TAKES)                     \
 	X(gpumem_block_get_user, 10, B(BAD_POINTER))                           \
 	X(gpumem_block_set_user, 10, B(BAD_POINTER) | B(NO_HOST_MEMORY))       \
 	X(gpumem_block_visit, 2, 0)                                            \
@@ -151,6 +153,7 @@
 	X(gpumem_tag_push, 6, B(NO_HOST_MEMORY))                               \
 	X(gpumem_tag_set, 4, 0)                                                \
 	X(gpumem_tag_set_limit, 3, B(NO_HOST_MEMORY))                          \
+	X(gpumem_tag_set_sleep, 2, 0)                                          \
 	X(gpumem_tag_visit, 3, 0)                                              \
 	X(gpumem_usable_bytes, 10, B(BAD_POINTER))                             \
 	X(gpumem_use_on, 12, B(BAD_POINTER) | B(NO_HOST_MEMORY))               \

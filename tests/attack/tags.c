@@ -82,6 +82,23 @@ void attack_gpumem_tag_set_limit(void)
 					 limits[random_below(COUNT(limits))]));
 }
 
+void attack_gpumem_tag_set_sleep(void)
+{
+	uint32_t tag = gpumem_tag_get();
+	gpumem_sleep sleep = (gpumem_sleep)random_below(3);
+
+	if (!tag && gpumem_tag_intern("model", &tag))
+		return;
+	if (rarely()) {
+		wrong(B(INVALID));
+		if (one_in(2))
+			tag = one_in(2) ? 0 : UINT32_MAX;
+		else
+			sleep = (gpumem_sleep)(5 + random_below(100));
+	}
+	(void)judge(gpumem_tag_set_sleep(tag, sleep));
+}
+
 void attack_gpumem_tag_get(void)
 {
 	uint32_t tag = gpumem_tag_get();

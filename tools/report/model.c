@@ -189,7 +189,8 @@ static bool has_pool(const struct model *model)
 		GPUMEM_RECORD_MOVE,	GPUMEM_RECORD_LEND,
 		GPUMEM_RECORD_TRANSFER, GPUMEM_RECORD_WAIT,
 		GPUMEM_RECORD_TRIM,	GPUMEM_RECORD_MAP,
-		GPUMEM_RECORD_UNMAP};
+		GPUMEM_RECORD_UNMAP,	GPUMEM_RECORD_SLEEP,
+		GPUMEM_RECORD_WAKE};
 
 	for (size_t i = 0; i < sizeof(kinds); i++)
 		if (model->summary.kinds[kinds[i]])

@@ -49,6 +49,8 @@ static const struct moment {
 	{GPUMEM_RECORD_TRIM, "trim", {"bytes", "keep"}},
 	{GPUMEM_RECORD_OOM, "out of memory", {"bytes", NULL, "reserved", NULL}},
 	{GPUMEM_RECORD_DROP, "drop stream", {"stream"}},
+	{GPUMEM_RECORD_SLEEP, "sleep", {"bytes", "kept"}},
+	{GPUMEM_RECORD_WAKE, "wake", {"bytes", "copied"}},
 };
 
 bool chrome_fail(const struct trace_source *source)

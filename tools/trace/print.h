@@ -31,7 +31,9 @@
 	X(OOM, "allocations out of memory")                                    \
 	X(DROP, "streams forgotten")                                           \
 	X(MAP, "memory mapped at addresses")                                   \
-	X(UNMAP, "addresses without memory from then on")
+	X(UNMAP, "addresses without memory from then on")                      \
+	X(SLEEP, "sleeps")                                                     \
+	X(WAKE, "wakes")
 
 /* When it began; "": not known. */
 #define PRINT_DATE 64

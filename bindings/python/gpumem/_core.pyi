@@ -63,6 +63,7 @@ class Stats(TypedDict):
     served_soft: int
     served_larger: int
     served_waited: int
+    sleeping: Gauge
 
 class Block(TypedDict):
     address: int

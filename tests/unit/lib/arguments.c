@@ -66,6 +66,30 @@ static void null_blocks(void)
 	is_ptr(ptr, NULL, "no output is touched");
 }
 
+static void test_sleep(void)
+{
+	struct gpumem_sleep_options options =
+		GPUMEM_INIT(struct gpumem_sleep_options);
+	struct gpumem_slept slept = {.size = 1};
+
+	invalid(gpumem_tag_set_sleep(0, GPUMEM_SLEEP_KEEP));
+	invalid(gpumem_tag_set_sleep(4000, GPUMEM_SLEEP_KEEP));
+	invalid(gpumem_tag_set_sleep(UINT32_MAX, GPUMEM_SLEEP_KEEP));
+	invalid(gpumem_tag_set_sleep(1, (gpumem_sleep)5));
+	invalid(gpumem_pool_sleep(NULL, NULL, NULL));
+	invalid(gpumem_pool_sleep(pool, &options, &slept));
+	options.tag = 4000;
+	invalid(gpumem_pool_sleep(pool, &options, NULL));
+	options.tag = 0;
+	options.flags = 4;
+	invalid(gpumem_pool_sleep(pool, &options, NULL));
+	options.size = 1;
+	invalid(gpumem_pool_sleep(pool, &options, NULL));
+	invalid(gpumem_pool_wake(NULL, 0, NULL));
+	invalid(gpumem_pool_wake(pool, 4000, NULL));
+	invalid(gpumem_pool_wake(pool, 0, &slept));
+}
+
 static void null_pools(void)
 {
 	struct gpumem_call_stats calls = GPUMEM_INIT(struct gpumem_call_stats);
@@ -140,6 +164,7 @@ static void null_pools(void)
 	invalid(gpumem_tag_set_limit(pool, 0, MIB));
 	invalid(gpumem_tag_set_limit(pool, 4000, MIB));
 	invalid(gpumem_tag_set_limit(pool, UINT32_MAX, 0));
+	test_sleep();
 	invalid(gpumem_pool_capacity(pool, NULL, NULL));
 	invalid(gpumem_pool_print(NULL, 0, any_text, NULL));
 	invalid(gpumem_device_report(NULL, 0, any_text, NULL));

@@ -112,6 +112,9 @@ static void child_pools(void)
 	forked(gpumem_tag_set(0));
 	forked(gpumem_tag_visit(pool, any_tag, NULL));
 	forked(gpumem_tag_set_limit(pool, 1, MIB));
+	forked(gpumem_tag_set_sleep(1, GPUMEM_SLEEP_DROP));
+	forked(gpumem_pool_sleep(pool, NULL, NULL));
+	forked(gpumem_pool_wake(pool, 0, NULL));
 	child_must(!gpumem_tag_get() || gpumem_tag_get() == tag);
 	child_must(!strcmp(gpumem_tag_path(tag), "fork"));
 	child_must(strstr(gpumem_error_text(), "fork") != NULL);

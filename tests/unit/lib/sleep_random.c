@@ -124,6 +124,8 @@ static void sleep_some(unsigned long cycle)
 
 static void look(unsigned long cycle)
 {
+	for (unsigned i = 0; i < STREAMS; i++)
+		must(gpumem_stream_sync(device, stream[i]));
 	for (unsigned i = 0; i < BLOCKS; i++)
 		if (block[i].ptr && !block[i].asleep)
 			must_be(is_marked(block[i].ptr, block[i].bytes,
