@@ -191,6 +191,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/92-frameworks-own-doors.md \
 	docs/decisions/93-one-price-of-memory.md \
 	docs/decisions/94-what-tensorflow-keeps-of-a-trained-model.md \
+	docs/decisions/95-sleep.md \
 	docs/decisions/98-large-handles-while-a-pool-grows.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
@@ -213,6 +214,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/98-large-handles-while-a-pool-grows.md \
 	docs/devices/README.md \
 	docs/install.md \
+	docs/sleeping.md \
 	docs/tools.md \
 	docs/devices/h100-offload.txt \
 	docs/devices/h100-peers.txt \

@@ -209,6 +209,7 @@ lib_tests = \
 	tests/unit/lib/siblings \
 	tests/unit/lib/sleep \
 	tests/unit/lib/sleep_faults \
+	tests/unit/lib/sleep_oom \
 	tests/unit/lib/sleep_others \
 	tests/unit/lib/sleep_random \
 	tests/unit/lib/stats \

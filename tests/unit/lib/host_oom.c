@@ -5,14 +5,11 @@
  * Every request of the library for host memory fails once, and every one from
  * some request on: calls say NO_HOST_MEMORY or do without, nothing crashes, all
  * counters agree, and afterwards everything works and is given back, host
- * memory too. For that malloc and its kin are those of this file. The linker
- * finds them before the C library's, for the library as well.
+ * memory too.
  */
 #include "aftermath.h"
 #include "oom.h"
-#include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <sys/wait.h>
 
 #if ADDRESS_SANITIZER || THREAD_SANITIZER
@@ -23,145 +20,7 @@ int main(void)
 }
 #else
 
-/* Where the library's code is; from 0 on: no requests are counted. */
-static uintptr_t code_begin, code_end;
-static _Atomic unsigned long requests, first_failing, last_failing;
-static _Atomic long alive; /* what the library has and did not free */
-
-static void *(*real_malloc)(size_t bytes);
-static void *(*real_aligned)(size_t alignment, size_t bytes);
-static void *(*real_calloc)(size_t count, size_t bytes);
-static void *(*real_realloc)(void *ptr, size_t bytes);
-static void (*real_free)(void *ptr);
-
-/* What the dynamic linker asks for while it looks for the real ones. */
-static _Alignas(16) char early[4096];
-static size_t early_used;
-
-static void *early_take(size_t bytes)
-{
-	void *ptr = early + early_used;
-
-	bytes = (bytes + 15) & ~(size_t)15;
-	if (bytes > sizeof(early) - early_used)
-		abort();
-	early_used += bytes;
-	return ptr;
-}
-
-static void find_real(void)
-{
-	static bool finding;
-
-	if (finding)
-		return;
-	finding = true;
-	*(void **)&real_aligned = dlsym(RTLD_NEXT, "aligned_alloc");
-	*(void **)&real_calloc = dlsym(RTLD_NEXT, "calloc");
-	*(void **)&real_realloc = dlsym(RTLD_NEXT, "realloc");
-	*(void **)&real_free = dlsym(RTLD_NEXT, "free");
-	*(void **)&real_malloc = dlsym(RTLD_NEXT, "malloc");
-}
-
-static bool is_ours(const void *caller)
-{
-	return (uintptr_t)caller >= code_begin && (uintptr_t)caller < code_end;
-}
-
-/* Whether this request has to fail. */
-static bool must_fail(void)
-{
-	unsigned long number = atomic_fetch_add(&requests, 1) + 1;
-
-	return number >= atomic_load(&first_failing) &&
-	       number <= atomic_load(&last_failing);
-}
-
-static void *count_alive(void *ptr)
-{
-	if (ptr)
-		atomic_fetch_add(&alive, 1);
-	return ptr;
-}
-
-void *malloc(size_t bytes)
-{
-	if (!real_malloc)
-		find_real();
-	if (!real_malloc)
-		return early_take(bytes);
-	if (!is_ours(__builtin_return_address(0)))
-		return real_malloc(bytes);
-	return must_fail() ? NULL : count_alive(real_malloc(bytes));
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-	if (!real_calloc)
-		find_real();
-	if (!real_calloc)
-		return early_take(count * bytes);
-	if (!is_ours(__builtin_return_address(0)))
-		return real_calloc(count, bytes);
-	return must_fail() ? NULL : count_alive(real_calloc(count, bytes));
-}
-
-void *aligned_alloc(size_t alignment, size_t bytes)
-{
-	if (!real_aligned)
-		find_real();
-	if (!is_ours(__builtin_return_address(0)))
-		return real_aligned(alignment, bytes);
-	return must_fail() ? NULL : count_alive(real_aligned(alignment, bytes));
-}
-
-void *realloc(void *ptr, size_t bytes)
-{
-	void *larger;
-
-	if (!real_realloc)
-		find_real();
-	if (!is_ours(__builtin_return_address(0)))
-		return real_realloc(ptr, bytes);
-	if (must_fail())
-		return NULL;
-	larger = real_realloc(ptr, bytes);
-	return ptr ? larger : count_alive(larger);
-}
-
-void free(void *ptr)
-{
-	char *at = ptr;
-
-	if (!ptr || (at >= early && at < early + sizeof(early)))
-		return;
-	if (is_ours(__builtin_return_address(0)))
-		atomic_fetch_sub(&alive, 1);
-	if (!real_free)
-		find_real();
-	real_free(ptr);
-}
-
-static int find_code(struct dl_phdr_info *info, size_t size, void *inside)
-{
-	uintptr_t begin = 0, end = 0;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
-			continue;
-		begin = info->dlpi_addr + part->p_vaddr;
-		end = begin + part->p_memsz;
-		if ((uintptr_t)inside >= begin && (uintptr_t)inside < end)
-			break;
-		begin = end = 0;
-	}
-	code_begin = begin;
-	code_end = end;
-	return begin != 0;
-}
+#include "host_requests.h"
 
 /* Fails the requests from first to last. Returns how many there were. */
 static unsigned long run_once(unsigned long first, unsigned long last)
@@ -260,8 +119,7 @@ static void hear(const struct gpumem_oom *oom, void *user)
 int main(void)
 {
 	alarm(300);
-	if (!dl_iterate_phdr(find_code,
-			     dlsym(RTLD_DEFAULT, "gpumem_pool_create")))
+	if (!requests_begin())
 		skip_all("the library's code is not to be found");
 	test_configured();
 	work.injected = GPUMEM_NO_HOST_MEMORY;
