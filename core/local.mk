@@ -214,6 +214,7 @@ libpages_la_SOURCES = \
 	core/pages/away.c \
 	core/pages/away.h \
 	core/pages/away_settle.c \
+	core/pages/away_take.c \
 	core/pages/check_pages.c \
 	core/pages/check_stale.c \
 	core/pages/extend.c \
@@ -311,7 +312,7 @@ libshare_la_SOURCES = \
 libsleep_la_CFLAGS = $(FLOOR_CFLAGS)
 libsleep_la_SOURCES = \
 	core/sleep/areas.c \
-	core/sleep/chunk.c \
+	core/sleep/pinned.c \
 	core/sleep/mark.c \
 	core/sleep/move.c \
 	core/sleep/parts.h \
@@ -320,8 +321,8 @@ libsleep_la_SOURCES = \
 	core/sleep/sleep.c \
 	core/sleep/sleep.h \
 	core/sleep/store.c \
-	core/sleep/take.c \
-	core/sleep/wait.c \
+	core/sleep/regain.c \
+	core/sleep/streams.c \
 	core/sleep/wake.c
 
 libpool_la_CFLAGS = $(FLOOR_CFLAGS)

@@ -149,13 +149,15 @@ is "$(callers 'gm_limit_check|gm_limit_room')" "$models core/space" \
 is "$(grep -rlE '\<gm_handles_(steal|break)\(' core --include='*.c' |
 	sort | xargs)" "core/pages/steal.c core/pages/supply.c" \
 	"a page is stolen in pages/steal.c, for pages/supply.c"
-is "$(callers 'gm_driver_(page_create|alloc)')" "$models" \
-	"memory comes from the driver in pages and segments"
+is "$(callers 'gm_driver_(page_create|alloc)')" "$models core/sleep" \
+	"memory comes from the driver in pages and segments, and for a store"
+is "$(grep -rlE '\<gm_driver_(page_create|alloc)\(' core/sleep | xargs)" \
+	core/sleep/pinned.c "which is pinned memory"
 is "$(callers 'gm_driver_(event_[a-z]+|stream_query)')" core/order \
 	"a block waits for an event in order"
 is "$(callers 'gm_(pending|arenas?|events)_wait')" \
-	"core/heap core/order core/pool" \
-	"and who may wait for one is the ladder, and a pool that ends"
+	"core/heap core/order core/pool core/sleep" \
+	"and who may wait for one is the ladder, a sleep, and a pool that ends"
 
 # This test can fail.
 mkdir -p "$scratch/core/base" "$scratch/core/pool"

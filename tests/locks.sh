@@ -72,6 +72,10 @@ nested()
 			return "device/device.h:mutex"
 		if (of == "file")
 			return "record/file.h:mutex"
+		if (of == "move")
+			return "sleep/move.c:mutex"
+		if (of == "sleep")
+			return "sleep/parts.h:mutex"
 		if (of == "gate")
 			return "device/gate.h:mutex"
 		if (of == "event" || of == "spare")

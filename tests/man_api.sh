@@ -132,6 +132,7 @@ page_of()
 	gpumem_hook_event) echo gpumem_hook.3 ;;
 	gpumem_oom) echo gpumem_oom.3 ;;
 	gpumem_shared) echo gpumem_share.3 ;;
+	gpumem_sleep_options | gpumem_slept) echo gpumem_sleep.3 ;;
 	gpumem_tag) echo gpumem_tag.3 ;;
 	gpumem_record_*) echo gpumem_record.5 ;;
 	*) echo gpumem_backend.3 ;;

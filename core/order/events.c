@@ -3,6 +3,7 @@
 
 /* The store of events: making one costs a driver call, so they are kept. */
 #include "order.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -74,6 +75,22 @@ gpumem_status gm_events_wait(struct gm_heap *heap, void *event)
 	       GPUMEM_NOT_READY)
 		nanosleep(&pause, NULL);
 	return status;
+}
+
+gpumem_status gm_events_wait_until(struct gm_heap *heap, void *event,
+				   uint64_t deadline_ns)
+{
+	uint64_t now = gm_clock_ns();
+
+	if (deadline_ns == UINT64_MAX)
+		return gm_events_wait(heap, event);
+	return gm_driver_event_wait(&heap->driver, event,
+				    deadline_ns > now ? deadline_ns - now : 0);
+}
+
+gpumem_status gm_events_ask(struct gm_heap *heap, void *event)
+{
+	return gm_driver_event_query(&heap->driver, event);
 }
 
 void gm_events_fini(struct gm_heap *heap)

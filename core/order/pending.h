@@ -112,6 +112,11 @@ gpumem_status gm_events_record(struct gm_heap *heap, gpumem_stream stream,
 /* Waits for the event, by polling where the driver cannot wait. OK, or the
  * driver's error. Without the mutex. */
 gpumem_status gm_events_wait(struct gm_heap *heap, void *event);
+/* The same until deadline_ns (base/clock.h) at most: NOT_READY then. */
+gpumem_status gm_events_wait_until(struct gm_heap *heap, void *event,
+				   uint64_t deadline_ns);
+/* OK, NOT_READY, or the driver's error. No wait. */
+gpumem_status gm_events_ask(struct gm_heap *heap, void *event);
 void gm_events_give(struct gm_heap *heap, void *event);
 void gm_events_fini(struct gm_heap *heap);
 

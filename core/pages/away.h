@@ -21,8 +21,8 @@
  *         host memory, or while `busy`
  *
  * So nothing that looks for memory finds any there: neither growth, nor who
- * steals or gives back. The heap's mutex guards it; only gm_away_unmap() calls
- * the driver, with the mutex kept.
+ * steals or gives back. The heap's mutex guards it; gm_away_unmap() keeps it
+ * during its calls of the driver.
  */
 #ifndef GM_PAGES_AWAY_H
 #define GM_PAGES_AWAY_H
@@ -53,6 +53,17 @@ void gm_away_end(struct gm_heap *heap, struct gm_extent *extent);
  * more; what the driver does not take back is spare. *bytes_out: how many went
  * back. OK; NO_HOST_MEMORY; or the driver's first error. */
 gpumem_status gm_away_unmap(struct gm_heap *heap, uint64_t *bytes_out);
+
+/* New handles of so many pages each, as a growth of its own, that count as
+ * taken: as many as the limit leaves room for, of `count`. Without the mutex.
+ * OK: *made_out of them, 1 at least; LIMIT; NO_MEMORY; or another error of the
+ * driver. */
+gpumem_status gm_away_create(struct gm_heap *heap, struct gm_attempt *attempt,
+			     size_t pages, size_t count, gpumem_page *page,
+			     size_t *made_out);
+/* One that is mapped nowhere goes back; what the driver does not take is spare,
+ * and without host memory for that stays taken for good. Likewise. */
+void gm_away_return(struct gm_heap *heap, size_t pages, gpumem_page page);
 
 /* New handles are mapped at such pages, side by side, of one size: they are
  * away no more. */

@@ -44,7 +44,7 @@ gpumem_status gm_pieces_add(struct gm_pieces *pieces, uintptr_t address,
 			    size_t bytes);
 void gm_pieces_free(struct gm_pieces *pieces);
 
-/* ---- chunk.c: pinned memory, or ordinary where the device has none ---- */
+/* ---- pinned.c: pinned memory, or ordinary where the device has none ---- */
 
 struct gm_chunk {
 	struct gm_chunk *next;
@@ -156,7 +156,7 @@ gpumem_status gm_move_zeros(struct gm_heap *heap, const struct gm_store *store,
 gpumem_status gm_sleep_begin(struct gm_heap *heap);
 void gm_sleep_over(struct gm_heap *heap);
 
-/* ---- plan.c, mark.c and wait.c ---- */
+/* ---- plan.c, mark.c and streams.c ---- */
 
 /* What becomes of the blocks of each tag: a gpumem_sleep; 0: it is not asked
  * for. */
@@ -208,7 +208,7 @@ gpumem_status gm_wait_for(struct gm_heap *heap, const struct gm_extent *busy,
 /* The same as a sentence; BUSY. */
 gpumem_status gm_wait_refuse(const struct gm_extent *busy);
 
-/* ---- take.c ---- */
+/* ---- regain.c ---- */
 
 /* New handles for areas, side by side in each. */
 struct gm_taken {

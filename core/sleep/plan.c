@@ -47,8 +47,7 @@ static bool has_work(struct gm_heap *heap, uintptr_t address)
 
 	for (size_t i = 0; use && i < use->count; i++)
 		if (use->wait[i].event &&
-		    gm_driver_event_query(&heap->driver, use->wait[i].event) !=
-			    GPUMEM_OK)
+		    gm_events_ask(heap, use->wait[i].event) != GPUMEM_OK)
 			return true;
 	return false;
 }
@@ -67,8 +66,7 @@ static bool is_dropped_and_busy(struct gm_arena *arena)
 		return arena->completed != arena->seqno;
 	}
 	last = gm_arena_fence(arena, arena->seqno);
-	return last && gm_driver_event_query(&arena->heap->driver,
-					     last->event) != GPUMEM_OK;
+	return last && gm_events_ask(arena->heap, last->event) != GPUMEM_OK;
 }
 
 static enum kind kind_of_slab(struct gm_heap *heap, const struct gm_slab *slab,

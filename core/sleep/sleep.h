@@ -7,13 +7,13 @@
  * the module; how pages go and come is pages/away.h.
  *
  *     plan.c    which handles go, and what has to be copied of them
- *     wait.c    for the work of streams that use what goes
+ *     streams.c waits for the work of streams that use what goes
  *     store.c   where the content is: a store for each sleep
  *     move.c    the threads that copy, down and up
  *     queue.c   the streams of these threads
- *     chunk.c   pinned host memory, and what is retained of it
+ *     pinned.c  pinned host memory, and what is retained of it
  *     sleep.c   stop, plan, copy, unmap
- *     take.c    a wake's memory: all of it or none
+ *     regain.c  a wake's memory: all of it or none
  *     wake.c    take, map, copy
  *
  * One sleep or wake of a heap at a time (away.busy). No lock is held while

@@ -4,11 +4,9 @@
 /*
  * The memory that a wake needs, all of it or none: new handles within the
  * limit, as large as they may be; and where the driver or the limit has no
- * more, what helps an allocation too (heap/helps.c). Each batch is a growth of
- * its own, so that what is asked for counts. See parts.h.
+ * more, what helps an allocation too (heap/helps.c). See parts.h.
  */
 #include "parts.h"
-#include "pages/handle.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -72,48 +70,6 @@ static size_t power_in(size_t pages)
 	return (size_t)1 << (63 - __builtin_clzll(pages));
 }
 
-/* Within the growth: handles of one size. */
-static gpumem_status create(struct take *take, size_t pages, size_t count,
-			    gpumem_page *page, size_t *made)
-{
-	struct gm_heap *heap = take->heap;
-	size_t bytes = pages * heap->page_bytes;
-	uint64_t room = gm_limit_room(heap, &take->attempt) / bytes;
-	const struct gm_flight flight = {
-		.creating_bytes = (count < room ? count : room) * bytes};
-	gpumem_status status;
-
-	if (!room)
-		return gm_limit_check(heap, &take->attempt, bytes);
-	if (count > room)
-		count = (size_t)room;
-	gm_growth_let_go(heap, &flight);
-	status = gm_driver_page_create(&heap->driver, bytes, page, count, made);
-	gm_growth_take_up(heap, &take->attempt);
-	gm_budget_reserve(heap, *made * bytes, *made);
-	heap->space->away.taken_bytes += *made * bytes;
-	heap->space->away.taken_handles += *made;
-	return gm_budget_answer(&take->attempt, status);
-}
-
-static gpumem_status grow(struct take *take, size_t pages, size_t count,
-			  gpumem_page *page, size_t *made)
-{
-	struct gm_heap *heap = take->heap;
-	struct gm_gate *gate = heap->driver.device->gate;
-	gpumem_status status;
-
-	pthread_mutex_lock(&heap->mutex);
-	while (!gm_growth_begin(heap))
-		;
-	gm_gate_enter(gate);
-	status = create(take, pages, count, page, made);
-	gm_gate_leave(gate);
-	gm_growth_end(heap);
-	pthread_mutex_unlock(&heap->mutex);
-	return status;
-}
-
 static void note(struct take *take, size_t pages, const gpumem_page *page,
 		 size_t count)
 {
@@ -148,7 +104,8 @@ static gpumem_status take_all(struct take *take)
 		if (pages > take->most_pages)
 			pages = take->most_pages;
 		count = left / pages < BATCH ? left / pages : BATCH;
-		status = grow(take, pages, count, page, &made);
+		status = gm_away_create(take->heap, &take->attempt, pages,
+					count, page, &made);
 		note(take, pages, page, made);
 		if ((status == GPUMEM_NO_MEMORY || status == GPUMEM_LIMIT) &&
 		    pages > 1) {
@@ -251,35 +208,12 @@ gpumem_status gm_take(struct gm_heap *heap, const struct gm_areas *areas,
 	return status;
 }
 
-/* What the driver does not take back becomes spare; without host memory for
- * that it counts as taken for good. */
-static void give_back(struct gm_heap *heap, const struct gm_taken *taken)
-{
-	size_t bytes = taken->pages * heap->page_bytes, done = 0;
-	gpumem_status status = gm_driver_page_destroy(&heap->driver, bytes,
-						      &taken->page, 1, &done);
-	const struct gm_handle kept = {.page = taken->page,
-				       .pages = taken->pages};
-
-	pthread_mutex_lock(&heap->mutex);
-	if (status != GPUMEM_OK)
-		status = gm_spare_room(heap, 1);
-	if (status == GPUMEM_OK) {
-		heap->space->away.taken_bytes -= bytes;
-		heap->space->away.taken_handles--;
-	}
-	if (done)
-		gm_budget_unreserve(heap, bytes, 1);
-	else if (status == GPUMEM_OK)
-		gm_spare_give(heap, &kept, 1);
-	pthread_mutex_unlock(&heap->mutex);
-}
-
 void gm_take_undo(struct gm_heap *heap, struct gm_takes *takes)
 {
 	for (size_t i = 0; i < takes->count; i++)
 		if (!takes->take[i].mapped)
-			give_back(heap, &takes->take[i]);
+			gm_away_return(heap, takes->take[i].pages,
+				       takes->take[i].page);
 	free(takes->take);
 	*takes = (struct gm_takes){.bytes = takes->bytes,
 				   .device_limit = takes->device_limit};

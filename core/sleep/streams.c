@@ -6,7 +6,6 @@
  * and waited for, with nothing locked. See parts.h.
  */
 #include "parts.h"
-#include "base/clock.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -136,14 +135,9 @@ static gpumem_status record(struct waits *waits)
 static gpumem_status wait_for(struct gm_heap *heap, const struct one *one,
 			      uint64_t deadline_ns)
 {
-	uint64_t now = gm_clock_ns();
-	gpumem_status status;
+	gpumem_status status =
+		gm_events_wait_until(heap, one->event, deadline_ns);
 
-	if (deadline_ns == UINT64_MAX)
-		return gm_events_wait(heap, one->event);
-	status =
-		gm_driver_event_wait(&heap->driver, one->event,
-				     deadline_ns > now ? deadline_ns - now : 0);
 	return status == GPUMEM_NOT_READY
 		       ? gm_fail(GPUMEM_BUSY,
 				 "stream %p is still at work, and has blocks "
@@ -183,7 +177,7 @@ gpumem_status gm_wait_streams(struct gm_heap *heap,
 static gpumem_status rest(struct gm_heap *heap, const struct one *one)
 {
 	const struct timespec pause = {.tv_nsec = 200 * 1000};
-	gpumem_status status = gm_driver_event_query(&heap->driver, one->event);
+	gpumem_status status = gm_events_ask(heap, one->event);
 
 	nanosleep(&pause, NULL);
 	return status == GPUMEM_NOT_READY ? GPUMEM_OK : status;
