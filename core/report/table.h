@@ -32,7 +32,8 @@
 	X(outside, "outside gpumem")                                           \
 	X(free, "free on the device")                                          \
 	X(bookkeeping, "bookkeeping, in host memory")                          \
-	X(stale, "stale addresses, of memory that serves elsewhere by now")
+	X(stale, "stale addresses, of memory that serves elsewhere by now")    \
+	X(sleeping, "live, but asleep: without memory")
 
 enum gm_place {
 #define GM_PLACE_ENUM(name, text) GM_PLACE_##name,

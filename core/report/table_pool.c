@@ -26,7 +26,8 @@ static struct gm_row row_of(const struct making *making, enum gm_place place,
 			     .bytes = bytes};
 
 	row.beside = row.kind != GPUMEM_KIND_DEVICE ||
-		     place == GM_PLACE_bookkeeping || place == GM_PLACE_stale;
+		     place == GM_PLACE_bookkeeping || place == GM_PLACE_stale ||
+		     place == GM_PLACE_sleeping;
 	snprintf(row.pool, sizeof(row.pool), "%s", pool->name);
 	return row;
 }
@@ -63,9 +64,49 @@ static int most_first(const void *a, const void *b)
 	return x->tag < y->tag ? -1 : x->tag > y->tag;
 }
 
-/* By tag, and what has none: the largest first. */
+/* Of the requested bytes, what sleeps. */
+struct sleeping {
+	const struct gm_spans *spans;
+	uint64_t all, of[GM_TAGS_MAX]; /* and by tag */
+};
+
+static bool add_sleeping(const struct gpumem_block *block, void *user)
+{
+	struct sleeping *sleeping = user;
+	uint64_t bytes;
+
+	if (block->state != GPUMEM_BLOCK_LIVE)
+		return true;
+	bytes = gm_pages_gone_bytes(sleeping->spans, (uintptr_t)block->ptr,
+				    block->requested_bytes);
+	sleeping->all += bytes;
+	sleeping->of[block->tag] += bytes;
+	return true;
+}
+
+/* NULL: nothing does; or there is no host memory to find out. */
+static struct sleeping *find_sleeping(const struct making *making,
+				      const struct gpumem_stats *stats)
+{
+	struct sleeping *sleeping;
+
+	if (!stats->sleeping.current)
+		return NULL;
+	sleeping = calloc(1, sizeof(*sleeping));
+	if (!sleeping) {
+		making->table->no_memory = true;
+		return NULL;
+	}
+	sleeping->spans = &making->pool->heap.spans;
+	gm_block_visit_stopped(making->pool, add_sleeping, sleeping);
+	return sleeping;
+}
+
+/* By tag, and what has none: the largest first. What sleeps is no memory of the
+ * device. */
 static void add_tags(const struct making *making,
-		     const struct gpumem_stats *stats)
+		     const struct gpumem_stats *stats,
+		     const struct sleeping *sleeping)
 {
 	const struct gm_tags *tags = making->pool->heap.tags;
 	uint64_t bytes = stats->requested.current;
@@ -74,11 +115,13 @@ static void add_tags(const struct making *making,
 	for (uint32_t i = 1; tags && i <= atomic_load(&gm_tag_count); i++) {
 		const struct gm_tag *tag = &tags->of[i];
 
-		add_live(making, i, tag->bytes.current, tag->blocks.current);
+		add_live(making, i,
+			 tag->bytes.current - (sleeping ? sleeping->of[i] : 0),
+			 tag->blocks.current);
 		bytes -= tag->bytes.current;
 		blocks -= tag->blocks.current;
 	}
-	add_live(making, 0, bytes, blocks);
+	add_live(making, 0, bytes - (sleeping ? sleeping->of[0] : 0), blocks);
 	if (making->table->count > making->first)
 		qsort(making->table->row + making->first,
 		      making->table->count - making->first,
@@ -136,18 +179,23 @@ void gm_table_add_pool(struct gm_table *table, struct gpumem_pool *pool)
 {
 	struct making making = {
 		.table = table, .pool = pool, .first = table->count};
+	struct sleeping *sleeping;
 	struct gpumem_stats stats;
 
 	table->pools++;
 	gm_heap_stop(&pool->heap);
 	gm_pool_stats_stopped(pool, &stats);
-	add_tags(&making, &stats);
+	sleeping = find_sleeping(&making, &stats);
+	add_tags(&making, &stats, sleeping);
 	add(&making, GM_PLACE_rounding,
-	    stats.allocated.current - stats.requested.current);
+	    stats.allocated.current - stats.requested.current -
+		    (sleeping ? stats.sleeping.current - sleeping->all : 0));
 	making.first = table->count;
 	gm_pending_visit(&pool->heap, add_pending, &making);
 	add_free(&making, &stats);
 	gm_heap_go(&pool->heap);
 	add(&making, GM_PLACE_stale, stats.stale_bytes);
+	add(&making, GM_PLACE_sleeping, stats.sleeping.current);
+	free(sleeping);
 	add(&making, GM_PLACE_bookkeeping, stats.host_bytes);
 }

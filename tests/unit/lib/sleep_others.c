@@ -7,6 +7,7 @@
  * threads, and a recording.
  */
 #include "sleep.h"
+#include "rows.h"
 
 enum { PAGE = 256 * KIB, BLOCK = 5 * PAGE + 1000 };
 
@@ -197,6 +198,33 @@ static void test_limit(void)
 	end();
 }
 
+/* The table of the device adds up, with what has no memory beside it. */
+static void test_table(void)
+{
+	uint32_t tag = tag_of("table", GPUMEM_SLEEP_KEEP);
+	struct gpumem_memory memory = GPUMEM_INIT(struct gpumem_memory);
+	struct gpumem_stats stats;
+
+	begin(0);
+	(void)tagged_block(pool, BLOCK, tag, NULL);
+	(void)new_block(pool, 1000, NULL);
+	for (int i = 0; i < 2; i++) {
+		must(sleep_with(pool, i ? 0 : tag, 0, NULL));
+		stats = stats_of(pool);
+		rows_read(device);
+		must(gpumem_device_memory(device, &memory));
+		is_uint(rows_sum("pool", NULL), stats.reserved.current,
+			"rows of a pool that sleeps are its memory");
+		is_uint(rows_sum(NULL, NULL), memory.total_bytes,
+			"and all come to the device's");
+		is_uint(rows_sum("pool", "sleeping"), stats.sleeping.current,
+			"what sleeps is beside");
+		ok(stats.sleeping.current > 0, "and that is something");
+	}
+	must(wake(pool, 0));
+	end();
+}
+
 /* ---- threads ---- */
 
 static _Atomic bool stop;
@@ -315,6 +343,7 @@ int main(void)
 	test_exported();
 	test_neighbour();
 	test_limit();
+	test_table();
 	test_threads();
 	test_two();
 	return done_testing();
