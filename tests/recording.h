@@ -137,7 +137,7 @@ static void rec_chunk(struct recording *recording, const char *from)
 				served && at->kind != GPUMEM_RECORD_ALLOC;
 			served = 0;
 			recording->bad += at->kind < GPUMEM_RECORD_BLOCK ||
-					  at->kind > GPUMEM_RECORD_UNMAP ||
+					  at->kind > GPUMEM_RECORD_WAKE ||
 					  !now.pool ||
 					  (rec_is_block(&now) && !now.bytes);
 			rec_add(recording, &now);

@@ -186,6 +186,7 @@ lib_tests = \
 	tests/unit/lib/realtime \
 	tests/unit/lib/record \
 	tests/unit/lib/record_file \
+	tests/unit/lib/record_sleep \
 	tests/unit/lib/record_sums \
 	tests/unit/lib/record_oom \
 	tests/unit/lib/record_pages \
